@@ -1,0 +1,42 @@
+// Package backendtest is the compliance suite of package backend: Run puts every
+// operation of a device through tables of cases and compares the results with
+// plain float64 references, Benchmark times cases of the same tables at the sizes
+// of photographs, and SameBits compares two devices that must agree to the bit.
+//
+// # Accuracy
+//
+// The error measure is the normalised mean squared error, Σ(d−r)²/Σr², of the
+// device's result d against the reference r; the limits and their reasons stand
+// at the constants in accuracy.go. What involves no rounding, or one that the
+// interface fixes, has to be equal to the bit: Fill, copies, Clip, Upload and
+// Download, Gaussian.
+//
+// # What is checked for every case
+//
+//   - the result, from destinations that start full of NaN unless the operation
+//     reads them, so that a sample that is not written shows;
+//   - sources unchanged to the bit, and the same bits when repeated;
+//   - operands that are Channels views: the same bits, and the channels around
+//     them unchanged; those around a source are NaN, so that reading them shows;
+//   - a destination that is a source, as the same buffer and as two views of the
+//     same channels, where that is allowed;
+//   - ErrAlias where memory must not be shared, no error for neighbours that only
+//     touch, nor for two sources that are one buffer;
+//   - ErrShape for every extent that does not fit;
+//   - ErrFreed (also for a view of a freed array), ErrForeign, and an error for nil
+//     in the place of every operand;
+//   - NaN: a sample whose definition contains the NaN is NaN.
+//
+// The last four items, and sources that are one buffer, are for arrays of a few
+// thousand elements: size makes none of them harder.
+//
+// Besides these there are checks of memory and lifetimes, of closed devices, of
+// arguments, of adjointness, of gradients against finite differences, and of
+// concurrent use; run them with -race.
+//
+// # Devices that cannot do everything
+//
+// A case in which the device returns ErrUnsupported is skipped with that reason,
+// unless its operation is among those that the caller of Run insists on. Memory,
+// Sync and Close are always insisted on.
+package backendtest

@@ -1,0 +1,928 @@
+package backendtest
+
+import (
+	"errors"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/backendtest/refdevice"
+)
+
+// broken is a correct device with some methods replaced: a device with one bug.
+type broken struct {
+	backend.Device
+	alloc              func(s backend.Shape) (backend.Buffer, error)
+	channels           func(b backend.Buffer, from, count int) (backend.Buffer, error)
+	upload             func(dst backend.Buffer, src []float32) error
+	download           func(dst []float32, src backend.Buffer) error
+	sync, close        func() error
+	fill               func(dst backend.Buffer, v float32) error
+	combine            func(dst backend.Buffer, terms ...backend.Term) error
+	clip               func(dst, src backend.Buffer, lo, hi float32) error
+	mix                func(dst, src backend.Buffer, m []float32) error
+	reduce             func(out []float64, rs ...backend.Reduction) error
+	gaussian           func(dst backend.Buffer, seed uint64, mean, std float32) error
+	iterate            func(u, p, y backend.Buffer, problem backend.TVProblem, step backend.TVStep) error
+	primal             func(u, p, y backend.Buffer, step float32) error
+	evaluate           func(u, p, y backend.Buffer, problem backend.TVProblem) (backend.TVValue, error)
+	newBlur            func(s backend.BlurSpec) (backend.Blur, error)
+	applyBlur          func(dst, src backend.Buffer, k backend.Blur) error
+	applyBlurAdjoint   func(dst, src backend.Buffer, k backend.Blur) error
+	newFilter          func(w backend.Buffer) (backend.Filter, error)
+	updateFilter       func(f backend.Filter, w backend.Buffer) error
+	convolve           func(dst, src backend.Buffer, f backend.Filter, end backend.ConvEnd) error
+	convolveAdjoint    func(dst, src backend.Buffer, f backend.Filter, beta, scale float32) error
+	filterGradient     func(dw, x, dy backend.Buffer, beta, scale float32) error
+	biasGradient       func(db, dy backend.Buffer, beta float32) error
+	activationGradient func(dst, out, dy backend.Buffer, a backend.Activation) error
+}
+
+// newBroken returns a device without a bug as yet.
+func newBroken() *broken {
+	d := refdevice.New(refdevice.Options{})
+	return &broken{
+		Device: d, alloc: d.Alloc, channels: d.Channels, upload: d.Upload, download: d.Download,
+		sync: d.Sync, close: d.Close, fill: d.Fill, combine: d.LinearCombination, clip: d.Clip,
+		mix: d.MixChannels, reduce: d.Reduce, gaussian: d.Gaussian, iterate: d.TVIterate, primal: d.TVPrimal,
+		evaluate: d.TVEvaluate, newBlur: d.NewBlur, applyBlur: d.ApplyBlur, applyBlurAdjoint: d.ApplyBlurAdjoint,
+		newFilter: d.NewFilter, updateFilter: d.UpdateFilter, convolve: d.Convolve, convolveAdjoint: d.ConvolveAdjoint,
+		filterGradient: d.FilterGradient, biasGradient: d.BiasGradient, activationGradient: d.ActivationGradient,
+	}
+}
+
+func (d *broken) Alloc(s backend.Shape) (backend.Buffer, error) { return d.alloc(s) }
+func (d *broken) Channels(b backend.Buffer, from, count int) (backend.Buffer, error) {
+	return d.channels(b, from, count)
+}
+func (d *broken) Upload(dst backend.Buffer, src []float32) error   { return d.upload(dst, src) }
+func (d *broken) Download(dst []float32, src backend.Buffer) error { return d.download(dst, src) }
+func (d *broken) Sync() error                                      { return d.sync() }
+func (d *broken) Close() error                                     { return d.close() }
+func (d *broken) Fill(dst backend.Buffer, v float32) error         { return d.fill(dst, v) }
+func (d *broken) LinearCombination(dst backend.Buffer, terms ...backend.Term) error {
+	return d.combine(dst, terms...)
+}
+func (d *broken) Clip(dst, src backend.Buffer, lo, hi float32) error {
+	return d.clip(dst, src, lo, hi)
+}
+func (d *broken) MixChannels(dst, src backend.Buffer, m []float32) error { return d.mix(dst, src, m) }
+func (d *broken) Reduce(out []float64, rs ...backend.Reduction) error    { return d.reduce(out, rs...) }
+func (d *broken) Gaussian(dst backend.Buffer, seed uint64, mean, std float32) error {
+	return d.gaussian(dst, seed, mean, std)
+}
+func (d *broken) TVIterate(u, p, y backend.Buffer, problem backend.TVProblem, step backend.TVStep) error {
+	return d.iterate(u, p, y, problem, step)
+}
+func (d *broken) TVPrimal(u, p, y backend.Buffer, step float32) error { return d.primal(u, p, y, step) }
+func (d *broken) TVEvaluate(u, p, y backend.Buffer, problem backend.TVProblem) (backend.TVValue, error) {
+	return d.evaluate(u, p, y, problem)
+}
+func (d *broken) NewBlur(s backend.BlurSpec) (backend.Blur, error) { return d.newBlur(s) }
+func (d *broken) ApplyBlur(dst, src backend.Buffer, k backend.Blur) error {
+	return d.applyBlur(dst, src, k)
+}
+func (d *broken) ApplyBlurAdjoint(dst, src backend.Buffer, k backend.Blur) error {
+	return d.applyBlurAdjoint(dst, src, k)
+}
+func (d *broken) NewFilter(w backend.Buffer) (backend.Filter, error)    { return d.newFilter(w) }
+func (d *broken) UpdateFilter(f backend.Filter, w backend.Buffer) error { return d.updateFilter(f, w) }
+func (d *broken) Convolve(dst, src backend.Buffer, f backend.Filter, end backend.ConvEnd) error {
+	return d.convolve(dst, src, f, end)
+}
+func (d *broken) ConvolveAdjoint(dst, src backend.Buffer, f backend.Filter, beta, scale float32) error {
+	return d.convolveAdjoint(dst, src, f, beta, scale)
+}
+func (d *broken) FilterGradient(dw, x, dy backend.Buffer, beta, scale float32) error {
+	return d.filterGradient(dw, x, dy, beta, scale)
+}
+func (d *broken) BiasGradient(db, dy backend.Buffer, beta float32) error {
+	return d.biasGradient(db, dy, beta)
+}
+func (d *broken) ActivationGradient(dst, out, dy backend.Buffer, a backend.Activation) error {
+	return d.activationGradient(dst, out, dy, a)
+}
+
+// edit changes a buffer's contents behind the back of the operation.
+func (d *broken) edit(b backend.Buffer, f func(x tensor)) error {
+	v := make([]float32, b.Shape().Len())
+	if err := d.Device.Download(v, b); err != nil {
+		return err
+	}
+	x := widen(b.Shape(), v)
+	f(x)
+	for i := range v {
+		v[i] = float32(x.v[i])
+	}
+	return d.Device.Upload(b, v)
+}
+
+// copyOf returns a second buffer with the same contents, which nobody frees.
+func (d *broken) copyOf(b backend.Buffer) (backend.Buffer, error) {
+	c, err := d.Device.Alloc(b.Shape())
+	if err != nil {
+		return nil, err
+	}
+	return c, d.Device.LinearCombination(c, backend.Term{A: 1, X: b})
+}
+
+// mutations are bugs, each with the operation whose checks have to find it.
+var mutations = []struct {
+	name, operation string
+	breaks          func(d *broken)
+}{
+	{"memory is reused with what was in it", "Alloc", func(d *broken) {
+		free := map[backend.Shape]backend.Buffer{}
+		inner := d.Device
+		d.alloc = func(s backend.Shape) (backend.Buffer, error) {
+			b, err := inner.Alloc(s)
+			if err == nil && free[s] != nil {
+				err = inner.Fill(b, 7)
+			}
+			free[s] = b
+			return b, err
+		}
+	}},
+	{"a negative extent is taken for its absolute value", "Alloc", func(d *broken) {
+		inner := d.Device
+		d.alloc = func(s backend.Shape) (backend.Buffer, error) {
+			s.N, s.C, s.H = max(s.N, -s.N), max(s.C, -s.C), max(s.H, -s.H)
+			return inner.Alloc(s)
+		}
+	}},
+	{"no limit", "Alloc", func(d *broken) {
+		inner := d.Device
+		d.alloc = func(s backend.Shape) (backend.Buffer, error) {
+			b, err := inner.Alloc(s)
+			if errors.Is(err, backend.ErrOutOfMemory) {
+				return inner.Alloc(backend.Image(1, 1, 1))
+			}
+			return b, err
+		}
+	}},
+	{"the caller's memory is read after Upload has returned", "Upload", func(d *broken) {
+		inner := d.Device
+		var last func() error
+		d.upload = func(dst backend.Buffer, src []float32) error {
+			last = func() error { return inner.Upload(dst, src) }
+			return inner.Upload(dst, src)
+		}
+		d.download = func(dst []float32, src backend.Buffer) error {
+			return errors.Join(last(), inner.Download(dst, src))
+		}
+	}},
+	{"an upload that is too long is cut", "Upload", func(d *broken) {
+		inner := d.Device
+		d.upload = func(dst backend.Buffer, src []float32) error {
+			return inner.Upload(dst, src[:min(len(src), dst.Shape().Len())])
+		}
+	}},
+	{"subnormal numbers become zero", "Upload", func(d *broken) {
+		inner := d.Device
+		d.upload = func(dst backend.Buffer, src []float32) error {
+			flushed := slices.Clone(src)
+			for i, v := range flushed {
+				if v > -0x1p-126 && v < 0x1p-126 {
+					flushed[i] = 0
+				}
+			}
+			return inner.Upload(dst, flushed)
+		}
+	}},
+	{"a download that is too short is taken", "Download", func(d *broken) {
+		inner := d.Device
+		d.download = func(dst []float32, src backend.Buffer) error {
+			if n := src.Shape().Len(); len(dst) < n {
+				return inner.Download(make([]float32, n), src)
+			}
+			return inner.Download(dst, src)
+		}
+	}},
+	{"a view begins one channel too far", "Channels", func(d *broken) {
+		inner := d.Device
+		d.channels = func(b backend.Buffer, from, count int) (backend.Buffer, error) {
+			if b != nil && from+count < b.Shape().C {
+				from++
+			}
+			return inner.Channels(b, from, count)
+		}
+	}},
+	{"a view is a copy", "Channels", func(d *broken) {
+		inner := d.Device
+		d.channels = func(b backend.Buffer, from, count int) (backend.Buffer, error) {
+			v, err := inner.Channels(b, from, count)
+			if err != nil {
+				return nil, err
+			}
+			return d.copyOf(v)
+		}
+	}},
+	{"Close twice is an error", "Close", func(d *broken) {
+		inner, n := d.Device, 0
+		d.close = func() error {
+			if n++; n > 1 {
+				return backend.ErrClosed
+			}
+			return inner.Close()
+		}
+	}},
+	{"Sync after Close is no error", "Close", func(d *broken) { d.sync = func() error { return nil } }},
+	{"operations change places", "Sync", func(d *broken) {
+		inner := d.Device
+		var held func() error
+		d.fill = func(dst backend.Buffer, v float32) error {
+			before := held
+			held = func() error { return inner.Fill(dst, v) }
+			if before != nil {
+				return before()
+			}
+			return nil
+		}
+	}},
+	{"the last element is not filled", "Fill", func(d *broken) {
+		inner := d.Device
+		d.fill = func(dst backend.Buffer, v float32) error {
+			if err := inner.Fill(dst, v); err != nil {
+				return err
+			}
+			return d.edit(dst, func(x tensor) { x.v[len(x.v)-1] = 0 })
+		}
+	}},
+	{"the last of several terms is forgotten", "LinearCombination", func(d *broken) {
+		inner := d.Device
+		d.combine = func(dst backend.Buffer, terms ...backend.Term) error {
+			if len(terms) == backend.MaxTerms {
+				terms = terms[:backend.MaxTerms-1]
+			}
+			return inner.LinearCombination(dst, terms...)
+		}
+	}},
+	{"terms of weight zero are left out", "LinearCombination", func(d *broken) {
+		inner := d.Device
+		d.combine = func(dst backend.Buffer, terms ...backend.Term) error {
+			kept := slices.DeleteFunc(slices.Clone(terms), func(t backend.Term) bool { return t.A == 0 && t.X != dst })
+			if len(kept) == 0 || len(kept) < len(terms) && kept[0].X.Shape() != terms[0].X.Shape() {
+				kept = terms
+			}
+			return inner.LinearCombination(dst, kept...)
+		}
+	}},
+	{"the destination is written before a later term reads it", "LinearCombination", func(d *broken) {
+		inner := d.Device
+		d.combine = func(dst backend.Buffer, terms ...backend.Term) error {
+			if len(terms) < 2 {
+				return inner.LinearCombination(dst, terms...)
+			}
+			if err := inner.LinearCombination(dst, terms[0]); err != nil {
+				return err
+			}
+			return inner.LinearCombination(dst, append([]backend.Term{{A: 1, X: dst}}, terms[1:]...)...)
+		}
+	}},
+	{"five terms are taken", "LinearCombination", func(d *broken) {
+		inner := d.Device
+		d.combine = func(dst backend.Buffer, terms ...backend.Term) error {
+			return inner.LinearCombination(dst, terms[:min(len(terms), backend.MaxTerms)]...)
+		}
+	}},
+	{"half precision", "LinearCombination", func(d *broken) {
+		inner := d.Device
+		d.combine = func(dst backend.Buffer, terms ...backend.Term) error {
+			if err := inner.LinearCombination(dst, terms...); err != nil || len(terms) < 2 {
+				return err
+			}
+			return d.edit(dst, func(x tensor) { x.v[0] *= 1 + 0x1p-11 })
+		}
+	}},
+	{"a channel beside the destination is written", "LinearCombination", func(d *broken) {
+		inner := d.Device
+		parents := map[backend.Buffer]backend.Buffer{}
+		d.channels = func(b backend.Buffer, from, count int) (backend.Buffer, error) {
+			v, err := inner.Channels(b, from, count)
+			if err == nil && from+count < b.Shape().C {
+				parents[v], _ = inner.Channels(b, from+count, 1)
+			}
+			return v, err
+		}
+		d.combine = func(dst backend.Buffer, terms ...backend.Term) error {
+			err := inner.LinearCombination(dst, terms...)
+			if err == nil && parents[dst] != nil {
+				err = d.edit(parents[dst], func(x tensor) { x.v[0]++ })
+			}
+			return err
+		}
+	}},
+	{"a source is written", "LinearCombination", func(d *broken) {
+		inner := d.Device
+		d.combine = func(dst backend.Buffer, terms ...backend.Term) error {
+			err := inner.LinearCombination(dst, terms...)
+			if err == nil {
+				err = inner.Fill(terms[0].X, 0)
+			}
+			return err
+		}
+	}},
+	{"another device's buffers are taken", "Clip", func(d *broken) {
+		inner := d.Device
+		d.clip = func(dst, src backend.Buffer, lo, hi float32) error {
+			if err := inner.Clip(dst, src, lo, hi); !errors.Is(err, backend.ErrForeign) {
+				return err
+			}
+			return nil
+		}
+	}},
+	{"freed buffers are taken", "Clip", func(d *broken) {
+		inner := d.Device
+		d.clip = func(dst, src backend.Buffer, lo, hi float32) error {
+			if err := inner.Clip(dst, src, lo, hi); !errors.Is(err, backend.ErrFreed) {
+				return err
+			}
+			return nil
+		}
+	}},
+	{"a closed device works on", "Clip", func(d *broken) {
+		inner := d.Device
+		d.clip = func(dst, src backend.Buffer, lo, hi float32) error {
+			if err := inner.Clip(dst, src, lo, hi); !errors.Is(err, backend.ErrClosed) {
+				return err
+			}
+			return nil
+		}
+	}},
+	{"partial overlap is taken", "Clip", func(d *broken) {
+		inner := d.Device
+		d.clip = func(dst, src backend.Buffer, lo, hi float32) error {
+			if err := inner.Clip(dst, src, lo, hi); !errors.Is(err, backend.ErrAlias) {
+				return err
+			}
+			return nil
+		}
+	}},
+	{"in place is refused", "Clip", func(d *broken) {
+		inner := d.Device
+		d.clip = func(dst, src backend.Buffer, lo, hi float32) error {
+			if dst == src {
+				return backend.ErrAlias
+			}
+			return inner.Clip(dst, src, lo, hi)
+		}
+	}},
+	{"NaN becomes the lower bound", "Clip", func(d *broken) {
+		inner := d.Device
+		d.clip = func(dst, src backend.Buffer, lo, hi float32) error {
+			if err := inner.Clip(dst, src, lo, hi); err != nil {
+				return err
+			}
+			return d.edit(dst, func(x tensor) {
+				for i, v := range x.v {
+					if v != v {
+						x.v[i] = float64(lo)
+					}
+				}
+			})
+		}
+	}},
+	{"a nil buffer panics", "Clip", func(d *broken) {
+		inner := d.Device
+		d.clip = func(dst, src backend.Buffer, lo, hi float32) error {
+			_, _ = dst.Shape(), src.Shape()
+			return inner.Clip(dst, src, lo, hi)
+		}
+	}},
+	{"the matrix is transposed", "MixChannels", func(d *broken) {
+		inner := d.Device
+		d.mix = func(dst, src backend.Buffer, m []float32) error {
+			if dst == nil || src == nil || dst.Shape().C != 3 || src.Shape().C != 3 || len(m) != 9 {
+				return inner.MixChannels(dst, src, m)
+			}
+			return inner.MixChannels(dst, src, []float32{m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8]})
+		}
+	}},
+	{"the matrix is read late", "MixChannels", func(d *broken) {
+		inner := d.Device
+		var last func() error
+		d.mix = func(dst, src backend.Buffer, m []float32) error {
+			last = func() error { return inner.MixChannels(dst, src, m) }
+			return inner.MixChannels(dst, src, m)
+		}
+		d.download = func(dst []float32, src backend.Buffer) error {
+			if last != nil {
+				_ = last() // too late: the matrix is the caller's again
+				last = nil
+			}
+			return inner.Download(dst, src)
+		}
+	}},
+	{"sums in float32", "Reduce", func(d *broken) {
+		inner := d.Device
+		d.reduce = func(out []float64, rs ...backend.Reduction) error {
+			err := inner.Reduce(out, rs...)
+			for i := range out {
+				out[i] = float64(float32(out[i]))
+			}
+			return err
+		}
+	}},
+	{"values change places", "Reduce", func(d *broken) {
+		inner := d.Device
+		d.reduce = func(out []float64, rs ...backend.Reduction) error {
+			err := inner.Reduce(out, rs...)
+			slices.Reverse(out)
+			return err
+		}
+	}},
+	{"the order of a sum changes from call to call", "Reduce", func(d *broken) {
+		inner, n := d.Device, 0
+		d.reduce = func(out []float64, rs ...backend.Reduction) error {
+			err := inner.Reduce(out, rs...)
+			for i := range out {
+				out[i] *= 1 + 0x1p-52*float64(n%2)
+			}
+			n++
+			return err
+		}
+	}},
+	{"the seed is cut to 32 bits", "Gaussian", func(d *broken) {
+		inner := d.Device
+		d.gaussian = func(dst backend.Buffer, seed uint64, mean, std float32) error {
+			return inner.Gaussian(dst, uint64(uint32(seed)), mean, std)
+		}
+	}},
+	{"the noise is rounded once", "Gaussian", func(d *broken) {
+		inner := d.Device
+		d.gaussian = func(dst backend.Buffer, seed uint64, mean, std float32) error {
+			if err := inner.Gaussian(dst, seed, mean, std); err != nil {
+				return err
+			}
+			return d.edit(dst, func(x tensor) {
+				for i := range x.v {
+					x.v[i] = float64(mean) + float64(std)*float64(backend.GaussianAt(seed, uint64(i)))
+				}
+			})
+		}
+	}},
+	{"every row begins with index 0", "Gaussian", func(d *broken) {
+		inner := d.Device
+		d.gaussian = func(dst backend.Buffer, seed uint64, mean, std float32) error {
+			if err := inner.Gaussian(dst, seed, mean, std); err != nil {
+				return err
+			}
+			return d.edit(dst, func(x tensor) {
+				for i := x.W; i < len(x.v); i++ {
+					x.v[i] = x.v[i-x.W]
+				}
+			})
+		}
+	}},
+	{"channels are not coupled", "TVIterate", func(d *broken) {
+		inner := d.Device
+		d.iterate = func(u, p, y backend.Buffer, problem backend.TVProblem, step backend.TVStep) error {
+			problem.Coupled = false
+			return inner.TVIterate(u, p, y, problem, step)
+		}
+	}},
+	{"extrapolation is left out", "TVIterate", func(d *broken) {
+		inner := d.Device
+		d.iterate = func(u, p, y backend.Buffer, problem backend.TVProblem, step backend.TVStep) error {
+			if step.Extrapolation > 0 {
+				step.Extrapolation = 0
+			}
+			return inner.TVIterate(u, p, y, problem, step)
+		}
+	}},
+	{"the last row gets a dual variable", "TVIterate", func(d *broken) {
+		inner := d.Device
+		d.iterate = func(u, p, y backend.Buffer, problem backend.TVProblem, step backend.TVStep) error {
+			if err := inner.TVIterate(u, p, y, problem, step); err != nil {
+				return err
+			}
+			return d.edit(p, func(x tensor) { x.v[x.index(0, 0, x.H-1, 0)] = 1e-3 })
+		}
+	}},
+	{"u and p may be one array", "TVIterate", func(d *broken) {
+		inner := d.Device
+		d.iterate = func(u, p, y backend.Buffer, problem backend.TVProblem, step backend.TVStep) error {
+			if err := inner.TVIterate(u, p, y, problem, step); !errors.Is(err, backend.ErrAlias) {
+				return err
+			}
+			return nil
+		}
+	}},
+	{"a negative radius is taken", "TVIterate", func(d *broken) {
+		inner := d.Device
+		d.iterate = func(u, p, y backend.Buffer, problem backend.TVProblem, step backend.TVStep) error {
+			problem.Alpha = max(problem.Alpha, -problem.Alpha)
+			return inner.TVIterate(u, p, y, problem, step)
+		}
+	}},
+	{"the old u is read", "TVPrimal", func(d *broken) {
+		inner := d.Device
+		d.primal = func(u, p, y backend.Buffer, step float32) error {
+			if err := inner.TVPrimal(u, p, y, step); err != nil || step != 1 {
+				return err
+			}
+			return d.edit(u, func(x tensor) { x.v[0] *= nan0(step) })
+		}
+	}},
+	{"the divergence has the wrong sign", "TVPrimal", func(d *broken) {
+		inner := d.Device
+		d.primal = func(u, p, y backend.Buffer, step float32) error {
+			if err := inner.TVPrimal(u, p, y, step); err != nil || step != 1 {
+				return err
+			}
+			// 2y − u = y + ∇ᵀp
+			return inner.LinearCombination(u, backend.Term{A: 2, X: y}, backend.Term{A: -1, X: u})
+		}
+	}},
+	{"the gap is made of float32", "TVEvaluate", func(d *broken) {
+		inner := d.Device
+		d.evaluate = func(u, p, y backend.Buffer, problem backend.TVProblem) (backend.TVValue, error) {
+			v, err := inner.TVEvaluate(u, p, y, problem)
+			v.Product = float64(float32(v.Product))
+			return v, err
+		}
+	}},
+	{"p is not scaled back", "TVEvaluate", func(d *broken) {
+		inner := d.Device
+		d.evaluate = func(u, p, y backend.Buffer, problem backend.TVProblem) (backend.TVValue, error) {
+			v, err := inner.TVEvaluate(u, p, y, problem)
+			if v.Variation-v.Product < 1e-10*v.Variation {
+				v.Product *= 1 + 3e-7
+			}
+			return v, err
+		}
+	}},
+	{"the kernel is kept, not copied", "ApplyBlur", func(d *broken) {
+		inner := d.Device
+		kernels := map[backend.Blur][]float32{}
+		d.newBlur = func(s backend.BlurSpec) (backend.Blur, error) {
+			k, err := inner.NewBlur(s)
+			if err == nil {
+				kernels[k] = s.Kernel
+			}
+			return k, err
+		}
+		d.applyBlur = func(dst, src backend.Buffer, k backend.Blur) error {
+			s := k.Spec()
+			s.Kernel, s.Method = kernels[k], k.Method()
+			late, err := inner.NewBlur(s)
+			if err != nil {
+				return err
+			}
+			return inner.ApplyBlur(dst, src, late)
+		}
+	}},
+	{"the centre is off by one", "ApplyBlur", func(d *broken) {
+		inner := d.Device
+		d.newBlur = func(s backend.BlurSpec) (backend.Blur, error) {
+			if s.CX+1 < s.KW && s.CX >= 0 && s.Boundary == backend.Circular {
+				s.CX++
+			}
+			return inner.NewBlur(s)
+		}
+	}},
+	{"the kernel is not flipped", "ApplyBlur", func(d *broken) {
+		inner := d.Device
+		d.newBlur = func(s backend.BlurSpec) (backend.Blur, error) {
+			s.Kernel = slices.Clone(s.Kernel)
+			slices.Reverse(s.Kernel)
+			s.CY, s.CX = s.KH-1-s.CY, s.KW-1-s.CX
+			return inner.NewBlur(s)
+		}
+	}},
+	{"zeros instead of reflection", "ApplyBlur", func(d *broken) {
+		inner := d.Device
+		d.newBlur = func(s backend.BlurSpec) (backend.Blur, error) {
+			if s.Boundary == backend.Reflect {
+				s.Boundary = backend.Zero
+			}
+			return inner.NewBlur(s)
+		}
+	}},
+	{"the method asked for is not taken", "ApplyBlur", func(d *broken) {
+		inner := d.Device
+		d.newBlur = func(s backend.BlurSpec) (backend.Blur, error) {
+			s.Method = min(s.Method, backend.DirectBlur)
+			return inner.NewBlur(s)
+		}
+	}},
+	{"only the first image of a batch is blurred", "ApplyBlur", func(d *broken) {
+		inner := d.Device
+		d.applyBlur = func(dst, src backend.Buffer, k backend.Blur) error {
+			if err := inner.ApplyBlur(dst, src, k); err != nil || dst.Shape().N == 1 {
+				return err
+			}
+			return d.edit(dst, func(x tensor) { clear(x.v[x.Len()/x.N:]) })
+		}
+	}},
+	{"a centre outside of the kernel is taken", "NewBlur", func(d *broken) {
+		inner := d.Device
+		d.newBlur = func(s backend.BlurSpec) (backend.Blur, error) {
+			s.CX = min(s.CX, s.KW-1)
+			return inner.NewBlur(s)
+		}
+	}},
+	{"the adjoint forgets what was reflected", "ApplyBlurAdjoint", func(d *broken) {
+		inner := d.Device
+		d.applyBlurAdjoint = func(dst, src backend.Buffer, k backend.Blur) error {
+			s, ok := specOf(k)
+			if !ok || s.Boundary != backend.Reflect {
+				return inner.ApplyBlurAdjoint(dst, src, k)
+			}
+			s.Boundary = backend.Zero
+			zero, err := inner.NewBlur(s)
+			if err != nil {
+				return err
+			}
+			return inner.ApplyBlurAdjoint(dst, src, zero)
+		}
+	}},
+	{"the adjoint adds to what was there", "ApplyBlurAdjoint", func(d *broken) {
+		inner := d.Device
+		d.applyBlurAdjoint = func(dst, src backend.Buffer, k backend.Blur) error {
+			old, err := d.copyOf(dst)
+			if err != nil {
+				return inner.ApplyBlurAdjoint(dst, src, k)
+			}
+			if err := inner.ApplyBlurAdjoint(dst, src, k); err != nil {
+				return err
+			}
+			return inner.LinearCombination(dst, backend.Term{A: 1, X: dst}, backend.Term{A: 1, X: old})
+		}
+	}},
+	{"even filters are taken", "NewFilter", func(d *broken) {
+		inner := d.Device
+		d.newFilter = func(w backend.Buffer) (backend.Filter, error) {
+			f, err := inner.NewFilter(w)
+			if errors.Is(err, backend.ErrShape) {
+				return f, nil
+			}
+			return f, err
+		}
+	}},
+	{"a filter reads its weights at the first use", "Convolve", func(d *broken) {
+		inner := d.Device
+		weights := map[backend.Filter]backend.Buffer{}
+		d.newFilter = func(w backend.Buffer) (backend.Filter, error) {
+			f, err := inner.NewFilter(w)
+			weights[f] = w
+			return f, err
+		}
+		d.convolve = func(dst, src backend.Buffer, f backend.Filter, end backend.ConvEnd) error {
+			if err := inner.UpdateFilter(f, weights[f]); err != nil {
+				return err
+			}
+			return inner.Convolve(dst, src, f, end)
+		}
+	}},
+	{"an update does nothing", "UpdateFilter", func(d *broken) {
+		inner := d.Device
+		d.updateFilter = func(f backend.Filter, w backend.Buffer) error {
+			if _, err := inner.NewFilter(w); err != nil {
+				return err
+			}
+			return nil
+		}
+	}},
+	{"the bias is forgotten", "Convolve", func(d *broken) {
+		inner := d.Device
+		d.convolve = func(dst, src backend.Buffer, f backend.Filter, end backend.ConvEnd) error {
+			if err := inner.Convolve(dst, src, f, end); err != nil {
+				return err
+			}
+			end.Bias = nil
+			return inner.Convolve(dst, src, f, end)
+		}
+	}},
+	{"the activation is forgotten", "Convolve", func(d *broken) {
+		inner := d.Device
+		d.convolve = func(dst, src backend.Buffer, f backend.Filter, end backend.ConvEnd) error {
+			if err := inner.Convolve(dst, src, f, end); err != nil {
+				return err
+			}
+			end.Activation = backend.Activation{}
+			return inner.Convolve(dst, src, f, end)
+		}
+	}},
+	{"the corner is wrong", "Convolve", func(d *broken) {
+		inner := d.Device
+		d.convolve = func(dst, src backend.Buffer, f backend.Filter, end backend.ConvEnd) error {
+			if err := inner.Convolve(dst, src, f, end); err != nil || dst.Shape().Plane() < 8000 {
+				return err
+			}
+			return d.edit(dst, func(x tensor) { x.v[len(x.v)-1] *= 1.01 })
+		}
+	}},
+	{"TF32", "Convolve", func(d *broken) {
+		inner := d.Device
+		d.convolve = func(dst, src backend.Buffer, f backend.Filter, end backend.ConvEnd) error {
+			if err := inner.Convolve(dst, src, f, end); err != nil {
+				return err
+			}
+			return d.edit(dst, func(x tensor) {
+				for i, v := range x.v {
+					x.v[i] = v * (1 + 0x1p-14*float64(i%3-1))
+				}
+			})
+		}
+	}},
+	{"the last channel is a copy of the first", "Convolve", func(d *broken) {
+		inner := d.Device
+		d.convolve = func(dst, src backend.Buffer, f backend.Filter, end backend.ConvEnd) error {
+			if err := inner.Convolve(dst, src, f, end); err != nil || dst.Shape().C < 17 {
+				return err
+			}
+			return d.edit(dst, func(x tensor) { copy(x.v[len(x.v)-x.Plane():], x.v[:x.Plane()]) })
+		}
+	}},
+	{"the bias may be the destination", "Convolve", func(d *broken) {
+		inner := d.Device
+		d.convolve = func(dst, src backend.Buffer, f backend.Filter, end backend.ConvEnd) error {
+			if err := inner.Convolve(dst, src, f, end); !errors.Is(err, backend.ErrAlias) || end.Bias == nil {
+				return err
+			}
+			end.Bias = nil
+			return inner.Convolve(dst, src, f, end)
+		}
+	}},
+	{"beta = 0 multiplies what was there", "ConvolveAdjoint", func(d *broken) {
+		inner := d.Device
+		d.convolveAdjoint = func(dst, src backend.Buffer, f backend.Filter, beta, scale float32) error {
+			old, err := d.copyOf(dst)
+			if err != nil {
+				return inner.ConvolveAdjoint(dst, src, f, beta, scale)
+			}
+			if err := inner.ConvolveAdjoint(dst, src, f, beta, scale); err != nil || beta != 0 {
+				return err
+			}
+			return inner.LinearCombination(dst, backend.Term{A: 1, X: dst}, backend.Term{A: 0, X: old})
+		}
+	}},
+	{"beta is taken for one", "ConvolveAdjoint", func(d *broken) {
+		inner := d.Device
+		d.convolveAdjoint = func(dst, src backend.Buffer, f backend.Filter, beta, scale float32) error {
+			if beta != 0 {
+				beta = 1
+			}
+			return inner.ConvolveAdjoint(dst, src, f, beta, scale)
+		}
+	}},
+	{"scale is forgotten", "ConvolveAdjoint", func(d *broken) {
+		inner := d.Device
+		d.convolveAdjoint = func(dst, src backend.Buffer, f backend.Filter, beta, _ float32) error {
+			return inner.ConvolveAdjoint(dst, src, f, beta, 1)
+		}
+	}},
+	{"only the first image counts", "FilterGradient", func(d *broken) {
+		inner := d.Device
+		d.filterGradient = func(dw, x, dy backend.Buffer, beta, scale float32) error {
+			if err := inner.FilterGradient(dw, x, dy, beta, scale); err != nil || beta != 0 || x.Shape().N == 1 {
+				return err
+			}
+			first, err := d.copyOf(dy)
+			if err != nil {
+				return err
+			}
+			if err := d.edit(first, func(x tensor) { clear(x.v[x.Len()/x.N:]) }); err != nil {
+				return err
+			}
+			return inner.FilterGradient(dw, x, first, 0, scale)
+		}
+	}},
+	{"the mean instead of the sum", "BiasGradient", func(d *broken) {
+		inner := d.Device
+		d.biasGradient = func(db, dy backend.Buffer, beta float32) error {
+			if err := inner.BiasGradient(db, dy, beta); err != nil || beta != 0 {
+				return err
+			}
+			return inner.LinearCombination(db, backend.Term{A: 1 / float32(dy.Shape().Plane()), X: db})
+		}
+	}},
+	{"the derivative at 0 is 1", "ActivationGradient", func(d *broken) {
+		inner := d.Device
+		d.activationGradient = func(dst, out, dy backend.Buffer, a backend.Activation) error {
+			raised, err := d.copyOf(out)
+			if err != nil {
+				return inner.ActivationGradient(dst, out, dy, a)
+			}
+			if err := d.edit(raised, func(x tensor) {
+				for i, v := range x.v {
+					if v == 0 {
+						x.v[i] = 1
+					}
+				}
+			}); err != nil {
+				return err
+			}
+			if err := inner.ActivationGradient(dst, out, dy, a); err != nil {
+				return err
+			}
+			return inner.ActivationGradient(dst, raised, dy, a)
+		}
+	}},
+	{"two calls at once spoil each other", "Concurrency", func(d *broken) {
+		inner := d.Device
+		var active atomic.Int32
+		d.clip = func(dst, src backend.Buffer, lo, hi float32) error {
+			active.Add(1)
+			defer active.Add(-1)
+			alone := true
+			for range 10000 {
+				if alone = active.Load() == 1; !alone {
+					break
+				}
+				runtime.Gosched()
+			}
+			if err := inner.Clip(dst, src, lo, hi); err != nil || alone {
+				return err
+			}
+			return d.edit(dst, func(x tensor) { x.v[0]++ })
+		}
+	}},
+}
+
+// nan0 is NaN times zero, without the compiler knowing.
+func nan0(step float32) float64 { return 0 * float64(nan) * float64(step) }
+
+func specOf(k backend.Blur) (backend.BlurSpec, bool) {
+	if k == nil {
+		return backend.BlurSpec{}, false
+	}
+	s := k.Spec()
+	s.Method = k.Method()
+	return s, true
+}
+
+func TestSuiteFindsBugs(t *testing.T) {
+	for _, m := range mutations {
+		t.Run(m.operation+"/"+m.name, func(t *testing.T) {
+			open := func(testing.TB) backend.Device {
+				d := newBroken()
+				m.breaks(d)
+				return d
+			}
+			for _, c := range checksOf(m.operation) {
+				if err := c.perform(t, open); err != nil {
+					t.Logf("%s: %v", c.name, err)
+					return
+				}
+			}
+			t.Error("the suite did not find it")
+		})
+	}
+}
+
+// The wrapper itself breaks nothing, so whatever TestSuiteFindsBugs finds is the
+// bug; and SameBits finds two devices of one kind to be the same.
+func TestWrapperIsTransparent(t *testing.T) {
+	SameBits(t,
+		func(testing.TB) backend.Device { return refdevice.New(refdevice.Options{}) },
+		func(testing.TB) backend.Device { return newBroken() })
+}
+
+// A device that lacks operations passes with skips, unless they are insisted on;
+// memory always is.
+func TestUnsupportedOperations(t *testing.T) {
+	lacking := []string{"Gaussian", "Alloc", "NewFilter"}
+	open := func(testing.TB) backend.Device {
+		return refdevice.New(refdevice.Options{Unsupported: lacking})
+	}
+	for _, operation := range []string{"Gaussian", "Convolve", "Alloc", "Clip"} {
+		c := checksOf(operation)[0]
+		err := c.perform(t, open)
+		require.ErrorIs(t, err, backend.ErrUnsupported, operation)
+		require.Equal(t, operation != "Alloc", c.excused(err, nil), operation)
+		require.False(t, c.excused(err, []string{operation}), operation)
+		require.False(t, c.excused(errors.New("wrong"), nil), operation)
+	}
+	Run(t, func(testing.TB) backend.Device {
+		return refdevice.New(refdevice.Options{Unsupported: []string{
+			"Gaussian", "NewFilter", "NewBlur", "FilterGradient", "BiasGradient", "ActivationGradient",
+			"TVIterate", "TVPrimal", "TVEvaluate", "Reduce", "MixChannels",
+		}})
+	}, "Fill", "LinearCombination", "Clip", "Concurrency")
+}
+
+// Every device that a check opens is closed, whatever the check finds.
+func TestDevicesAreClosed(t *testing.T) {
+	open := map[*broken]bool{}
+	opened := 0
+	device := func(testing.TB) backend.Device {
+		d := newBroken()
+		inner := d.Device
+		opened++
+		open[d] = true
+		d.close = func() error { delete(open, d); return inner.Close() }
+		d.clip = func(_, _ backend.Buffer, _, _ float32) error { panic("clip") }
+		return d
+	}
+	for _, c := range checksOf("Clip") {
+		require.Error(t, c.perform(t, device), c.name)
+	}
+	require.Greater(t, opened, 10)
+	require.Empty(t, open)
+}

@@ -1,0 +1,208 @@
+package refdevice
+
+import (
+	"slices"
+
+	"github.com/averaged/imaging/backend"
+)
+
+// filter holds the weights as they came, (Out, In, KH, KW).
+type filter struct {
+	device *Device
+	shape  backend.Shape
+	w      []float64
+	freed  bool
+}
+
+// Shape implements backend.Filter.
+func (f *filter) Shape() backend.Shape { return f.shape }
+
+// Free implements backend.Filter.
+func (f *filter) Free() {
+	f.device.mu.Lock()
+	defer f.device.mu.Unlock()
+	f.freed = true
+}
+
+func (c *call) filter(b backend.Filter) *filter {
+	own, ok := b.(*filter)
+	c.require(ok && own != nil && own.device == c.device, backend.ErrForeign, "filter of type %T", b)
+	if c.err == nil {
+		c.require(!own.freed, backend.ErrFreed, "filter of %v", own.shape)
+	}
+	if c.err != nil {
+		return &filter{}
+	}
+	return own
+}
+
+// taps calls f for every weight k: it leads from input channel i, shifted by
+// (dy, dx), to output channel o.
+func taps(s backend.Shape, f func(k, o, i, dy, dx int)) {
+	for k := range s.Len() {
+		r, c := k/s.W%s.H, k%s.W
+		f(k, k/(s.C*s.H*s.W), k/(s.H*s.W)%s.C, r-s.H/2, c-s.W/2)
+	}
+}
+
+// overlap calls f for all pairs of rows of two h×w planes, cut to the same length,
+// where the second plane is the first one shifted: pixel (y, x) of the first meets
+// (y+dy, x+dx) of the second.
+func overlap(a, b []float64, h, w, dy, dx int, f func(a, b []float64)) {
+	left, right := max(0, -dx), min(w, w-dx)
+	for y := max(0, -dy); y < min(h, h-dy) && left < right; y++ {
+		f(a[y*w+left:y*w+right], b[(y+dy)*w+left+dx:(y+dy)*w+right+dx])
+	}
+}
+
+// NewFilter implements backend.Convolutions.
+func (d *Device) NewFilter(w backend.Buffer) (backend.Filter, error) {
+	c := d.begin("NewFilter")
+	from := c.buffer(w)
+	c.require(from.shape.H%2 == 1 && from.shape.W%2 == 1, backend.ErrShape, "weights %v, height and width must be odd", from.shape)
+	if c.err != nil {
+		return nil, c.refuse()
+	}
+	f := &filter{device: d, shape: from.shape, w: make([]float64, from.shape.Len())}
+	return f, c.queue(func() { copy(f.w, from.data) })
+}
+
+// UpdateFilter implements backend.Convolutions.
+func (d *Device) UpdateFilter(f backend.Filter, w backend.Buffer) error {
+	c := d.begin("UpdateFilter")
+	to, from := c.filter(f), c.buffer(w)
+	c.require(to.shape == from.shape, backend.ErrShape, "weights %v for a filter of %v", from.shape, to.shape)
+	return c.queue(func() { copy(to.w, from.data) })
+}
+
+func (c *call) layer(f *filter, in, out *buffer) {
+	expected := in.shape
+	expected.C = f.shape.N
+	c.require(in.shape.C == f.shape.C && out.shape == expected, backend.ErrShape, "filter %v from %v to %v", f.shape, in.shape, out.shape)
+}
+
+// Convolve implements backend.Convolutions.
+func (d *Device) Convolve(dst, src backend.Buffer, f backend.Filter, end backend.ConvEnd) error {
+	c := d.begin("Convolve")
+	to, from, own := c.buffer(dst), c.buffer(src), c.filter(f)
+	c.layer(own, from, to)
+	c.apart(to, from)
+	bias := &buffer{}
+	if end.Bias != nil {
+		bias = c.buffer(end.Bias)
+		c.require(bias.shape == backend.Vector(to.shape.C), backend.ErrShape, "bias %v for %v", bias.shape, to.shape)
+		c.apart(to, bias)
+	}
+	if c.err == nil {
+		c.err = end.Activation.Check()
+	}
+	return c.queue(func() {
+		s := from.shape
+		clear(to.data)
+		for n := range s.N {
+			for o, b := range bias.data {
+				for i := range to.plane(n, o) {
+					to.plane(n, o)[i] = b
+				}
+			}
+			taps(own.shape, func(k, o, i, dy, dx int) {
+				overlap(to.plane(n, o), from.plane(n, i), s.H, s.W, dy, dx, func(y, x []float64) { addScaled(y, own.w[k], x) })
+			})
+		}
+		if end.Activation.Kind == backend.LeakyReLU {
+			for i, v := range to.data {
+				if v < 0 {
+					to.data[i] = float64(end.Activation.Slope) * v
+				}
+			}
+		}
+	})
+}
+
+// ConvolveAdjoint implements backend.Convolutions.
+func (d *Device) ConvolveAdjoint(dst, src backend.Buffer, f backend.Filter, beta, scale float32) error {
+	c := d.begin("ConvolveAdjoint")
+	to, from, own := c.buffer(dst), c.buffer(src), c.filter(f)
+	c.layer(own, to, from)
+	c.apart(to, from)
+	return c.queue(func() {
+		s := to.shape
+		begin(to.data, beta)
+		for n := range s.N {
+			taps(own.shape, func(k, o, i, dy, dx int) {
+				overlap(from.plane(n, o), to.plane(n, i), s.H, s.W, dy, dx, func(y, x []float64) {
+					addScaled(x, float64(scale)*own.w[k], y)
+				})
+			})
+		}
+	})
+}
+
+// begin multiplies by beta what a sum is added to; with beta = 0 it is not read.
+func begin(x []float64, beta float32) {
+	if beta == 0 {
+		clear(x)
+		return
+	}
+	for i := range x {
+		x[i] *= float64(beta)
+	}
+}
+
+// FilterGradient implements backend.Gradients.
+func (d *Device) FilterGradient(dw, x, dy backend.Buffer, beta, scale float32) error {
+	c := d.begin("FilterGradient")
+	to, in, out := c.buffer(dw), c.buffer(x), c.buffer(dy)
+	c.require(to.shape.H%2 == 1 && to.shape.W%2 == 1, backend.ErrShape, "filter gradient %v, height and width must be odd", to.shape)
+	c.layer(&filter{shape: to.shape}, in, out)
+	c.apart(to, in, out)
+	return c.queue(func() {
+		begin(to.data, beta)
+		taps(to.shape, func(k, o, i, dy, dx int) {
+			for n := range in.shape.N {
+				overlap(out.plane(n, o), in.plane(n, i), in.shape.H, in.shape.W, dy, dx, func(y, x []float64) {
+					for j, v := range y {
+						to.data[k] += float64(scale) * v * x[j]
+					}
+				})
+			}
+		})
+	})
+}
+
+// BiasGradient implements backend.Gradients.
+func (d *Device) BiasGradient(db, dy backend.Buffer, beta float32) error {
+	c := d.begin("BiasGradient")
+	to, from := c.buffer(db), c.buffer(dy)
+	c.require(to.shape == backend.Vector(from.shape.C), backend.ErrShape, "bias gradient %v from %v", to.shape, from.shape)
+	c.apart(to, from)
+	return c.queue(func() {
+		begin(to.data, beta)
+		for i, v := range from.data {
+			to.data[i/from.shape.Plane()%from.shape.C] += v
+		}
+	})
+}
+
+// ActivationGradient implements backend.Gradients.
+func (d *Device) ActivationGradient(dst, out, dy backend.Buffer, a backend.Activation) error {
+	c := d.begin("ActivationGradient")
+	to, o, from := c.buffer(dst), c.buffer(out), c.buffer(dy)
+	c.require(to.shape == o.shape && to.shape == from.shape, backend.ErrShape, "%v, %v and %v", to.shape, o.shape, from.shape)
+	c.apart(to, o)
+	c.apartOrSame(to, from)
+	if c.err == nil {
+		c.err = a.Check()
+	}
+	return c.queue(func() {
+		slopes := slices.Repeat([]float64{1}, len(o.data))
+		for i, v := range o.data {
+			if a.Kind == backend.LeakyReLU && !(v > 0) {
+				slopes[i] = float64(a.Slope)
+			}
+		}
+		for i, v := range from.data {
+			to.data[i] = v * slopes[i]
+		}
+	})
+}

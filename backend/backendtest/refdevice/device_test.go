@@ -1,0 +1,96 @@
+package refdevice_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/backendtest"
+	"github.com/averaged/imaging/backend/backendtest/refdevice"
+)
+
+func TestCompliance(t *testing.T) {
+	all := slices.DeleteFunc(backendtest.Operations(), func(name string) bool { return name == "Wrap" })
+	backendtest.Run(t, func(testing.TB) backend.Device { return refdevice.New(refdevice.Options{}) }, all...)
+}
+
+// A little memory is enough for what is small; the suite then tries the limit
+// itself.
+func TestMemoryLimit(t *testing.T) {
+	d := refdevice.New(refdevice.Options{Memory: 4 * 100})
+	defer func() { require.NoError(t, d.Close()) }()
+	require.EqualValues(t, 400, d.Description().Memory)
+	a, err := d.Alloc(backend.Vector(60))
+	require.NoError(t, err)
+	_, err = d.Alloc(backend.Vector(41))
+	require.ErrorIs(t, err, backend.ErrOutOfMemory)
+	b, err := d.Alloc(backend.Vector(40))
+	require.NoError(t, err)
+	a.Free()
+	b.Free()
+	_, err = d.Alloc(backend.Vector(100))
+	require.NoError(t, err)
+}
+
+// Calls return before the work is done, and what goes wrong then is told once, by
+// whoever waits next.
+func TestLateErrors(t *testing.T) {
+	broke := errors.New("the card fell out")
+	release := make(chan struct{})
+	d := refdevice.New(refdevice.Options{Fault: func(operation string) error {
+		if operation == "Fill" {
+			<-release
+			return broke
+		}
+		return nil
+	}})
+	b, err := d.Alloc(backend.Vector(3))
+	require.NoError(t, err)
+	require.NoError(t, d.Fill(b, 1))
+	require.NoError(t, d.Clip(b, b, 0, 1))
+	close(release)
+	require.ErrorIs(t, d.Sync(), broke)
+	require.NoError(t, d.Sync())
+
+	require.NoError(t, d.Fill(b, 1))
+	require.ErrorIs(t, d.Download(make([]float32, 3), b), broke)
+	require.NoError(t, d.Fill(b, 1))
+	require.ErrorIs(t, d.Reduce(make([]float64, 1), backend.Reduction{Kind: backend.SumSquares, X: b}), broke)
+
+	require.NoError(t, d.Fill(b, 1))
+	require.ErrorIs(t, d.Close(), broke)
+	require.NoError(t, d.Close())
+}
+
+func TestUnsupported(t *testing.T) {
+	d := refdevice.New(refdevice.Options{Unsupported: []string{"Fill", "NewBlur"}})
+	defer func() { require.NoError(t, d.Close()) }()
+	b, err := d.Alloc(backend.Vector(3))
+	require.NoError(t, err)
+	require.ErrorIs(t, d.Fill(b, 1), backend.ErrUnsupported)
+	require.NoError(t, d.Clip(b, b, 0, 1))
+	_, err = d.NewBlur(backend.BlurSpec{})
+	require.ErrorIs(t, err, backend.ErrUnsupported)
+}
+
+// Numbers keep float64's precision until they leave the device.
+func TestKeepsFloat64(t *testing.T) {
+	d := refdevice.New(refdevice.Options{})
+	defer func() { require.NoError(t, d.Close()) }()
+	b, err := d.Alloc(backend.Vector(1))
+	require.NoError(t, err)
+	require.NoError(t, d.Fill(b, 1))
+	tiny, err := d.Alloc(backend.Vector(1))
+	require.NoError(t, err)
+	require.NoError(t, d.Fill(tiny, 0x1p-40))
+	require.NoError(t, d.LinearCombination(b, backend.Term{A: 1, X: b}, backend.Term{A: 1, X: tiny}))
+	var sum [1]float64
+	require.NoError(t, d.Reduce(sum[:], backend.Reduction{Kind: backend.DiffSquares, X: b, Y: tiny}))
+	require.Equal(t, 1.0, sum[0])
+	require.NoError(t, d.LinearCombination(b, backend.Term{A: 1, X: b}, backend.Term{A: -1, X: tiny}))
+	require.NoError(t, d.Reduce(sum[:], backend.Reduction{Kind: backend.SumSquares, X: b}))
+	require.Equal(t, 1.0, sum[0])
+}

@@ -1,0 +1,168 @@
+package refdevice
+
+import (
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/averaged/imaging/backend"
+)
+
+// Fill implements backend.Vectors.
+func (d *Device) Fill(dst backend.Buffer, v float32) error {
+	c := d.begin("Fill")
+	to := c.buffer(dst)
+	return c.queue(func() {
+		for i := range to.data {
+			to.data[i] = float64(v)
+		}
+	})
+}
+
+// LinearCombination implements backend.Vectors.
+func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) error {
+	c := d.begin("LinearCombination")
+	c.require(len(terms) >= 1 && len(terms) <= backend.MaxTerms, backend.ErrArgument, "%d terms", len(terms))
+	to := c.buffer(dst)
+	var from []*buffer
+	var a []float64
+	for _, t := range terms {
+		x := c.buffer(t.X)
+		c.require(x.shape == to.shape, backend.ErrShape, "%v and %v", to.shape, x.shape)
+		from, a = append(from, x), append(a, float64(t.A))
+	}
+	c.apartOrSame(to, from...)
+	return c.queue(func() {
+		total := make([]float64, len(to.data))
+		for i, v := range from[0].data {
+			total[i] = a[0] * v // not added to zero: −0 stays −0
+		}
+		for k, x := range from[1:] {
+			for i, v := range x.data {
+				total[i] += a[k+1] * v
+			}
+		}
+		copy(to.data, total)
+	})
+}
+
+// Clip implements backend.Vectors.
+func (d *Device) Clip(dst, src backend.Buffer, lo, hi float32) error {
+	c := d.begin("Clip")
+	c.require(lo <= hi, backend.ErrArgument, "to [%v, %v]", lo, hi)
+	to, from := c.buffer(dst), c.buffer(src)
+	c.require(from.shape == to.shape, backend.ErrShape, "%v and %v", to.shape, from.shape)
+	c.apartOrSame(to, from)
+	return c.queue(func() {
+		for i, v := range from.data {
+			if v < float64(lo) {
+				v = float64(lo)
+			} else if v > float64(hi) {
+				v = float64(hi)
+			}
+			to.data[i] = v
+		}
+	})
+}
+
+// MixChannels implements backend.Vectors.
+func (d *Device) MixChannels(dst, src backend.Buffer, m []float32) error {
+	const most = 16
+	c := d.begin("MixChannels")
+	to, from := c.buffer(dst), c.buffer(src)
+	c.require(len(m) == to.shape.C*from.shape.C, backend.ErrShape, "a matrix of %d for %v from %v", len(m), to.shape, from.shape)
+	c.require(to.shape.C <= most && from.shape.C <= most, backend.ErrArgument, "%v from %v, at most %d channels", to.shape, from.shape, most)
+	expected := from.shape
+	expected.C = to.shape.C
+	c.require(expected == to.shape, backend.ErrShape, "%v from %v", to.shape, from.shape)
+	c.apartOrSame(to, from)
+	matrix := slices.Clone(m)
+	return c.queue(func() {
+		source := slices.Clone(from.data)
+		clear(to.data)
+		for n := range to.shape.N {
+			for j := range from.shape.C {
+				x := plane(source, from.shape, n, j)
+				for i := range to.shape.C {
+					addScaled(to.plane(n, i), float64(matrix[i*from.shape.C+j]), x)
+				}
+			}
+		}
+	})
+}
+
+// addScaled adds a·x to y.
+func addScaled(y []float64, a float64, x []float64) {
+	for i, v := range x {
+		y[i] += a * v
+	}
+}
+
+// Reduce implements backend.Vectors.
+func (d *Device) Reduce(out []float64, rs ...backend.Reduction) error {
+	c := d.begin("Reduce")
+	c.require(len(out) == len(rs), backend.ErrShape, "room for %d of %d values", len(out), len(rs))
+	var sums []func() float64
+	for _, r := range rs {
+		x := c.buffer(r.X)
+		switch r.Kind {
+		case backend.SumSquares:
+			sums = append(sums, func() float64 { return total(x.data, func(i int) float64 { return x.data[i] * x.data[i] }) })
+		case backend.Dot, backend.DiffSquares:
+			y := c.buffer(r.Y)
+			c.require(x.shape == y.shape, backend.ErrShape, "%v and %v", x.shape, y.shape)
+			sums = append(sums, func() float64 {
+				return total(x.data, func(i int) float64 {
+					if r.Kind == backend.Dot {
+						return x.data[i] * y.data[i]
+					}
+					return (x.data[i] - y.data[i]) * (x.data[i] - y.data[i])
+				})
+			})
+		default:
+			c.require(false, backend.ErrArgument, "reduction kind %d", r.Kind)
+		}
+	}
+	return c.wait(func() {
+		for k, sum := range sums {
+			out[k] = sum()
+		}
+	})
+}
+
+// total adds term(i) over all elements in 128 bits of precision, which is as good
+// as exactly.
+func total(x []float64, term func(i int) float64) float64 {
+	sum := new(big.Float).SetPrec(128)
+	v := new(big.Float).SetPrec(53)
+	plain := 0.0
+	for i := range x {
+		t := term(i)
+		plain += t
+		if math.IsNaN(t) || math.IsInf(t, 0) {
+			continue // big.Float has no NaN
+		}
+		sum.Add(sum, v.SetFloat64(t))
+	}
+	if math.IsNaN(plain) || math.IsInf(plain, 0) {
+		return plain
+	}
+	result, _ := sum.Float64()
+	return result
+}
+
+// Gaussian implements backend.Vectors.
+func (d *Device) Gaussian(dst backend.Buffer, seed uint64, mean, std float32) error {
+	c := d.begin("Gaussian")
+	to := c.buffer(dst)
+	return c.queue(func() {
+		for k := 0; k < len(to.data); k += 2 {
+			even, odd := backend.GaussianPair(seed, uint64(k/2))
+			even, odd = float32(std*even), float32(std*odd)
+			to.data[k] = float64(mean + even)
+			if k+1 < len(to.data) {
+				to.data[k+1] = float64(mean + odd)
+			}
+		}
+	})
+}

@@ -1,0 +1,70 @@
+package backendtest
+
+import "github.com/averaged/imaging/backend"
+
+// continued returns the sample of a row of n samples that stands at position i of
+// its continuation, or false where that is zero.
+func continued(i, n int, b backend.Boundary) (int, bool) {
+	switch b {
+	case backend.Circular:
+		return ((i % n) + n) % n, true
+	case backend.Reflect:
+		i = ((i % (2 * n)) + 2*n) % (2 * n)
+		if i >= n {
+			i = 2*n - 1 - i
+		}
+		return i, true
+	default:
+		return i, i >= 0 && i < n
+	}
+}
+
+// blurTaps calls f for every weight that is not zero and every sample it
+// multiplies: sample (y, x) of the result takes weight·image[v, u].
+func blurTaps(s backend.BlurSpec, f func(y, x, v, u int, weight float64)) {
+	h, w := s.Range()
+	top, left := 0, 0
+	if s.Boundary == backend.Valid {
+		top, left = s.KH-1-s.CY, s.KW-1-s.CX
+	}
+	for y := range h {
+		for x := range w {
+			for i := range s.KH {
+				v, ok := continued(y+top+s.CY-i, s.H, s.Boundary)
+				if !ok {
+					continue
+				}
+				for j := range s.KW {
+					u, ok := continued(x+left+s.CX-j, s.W, s.Boundary)
+					if k := s.Kernel[i*s.KW+j]; ok && k != 0 {
+						f(y, x, v, u, float64(k))
+					}
+				}
+			}
+		}
+	}
+}
+
+// referenceBlur sets dst = K·src.
+func referenceBlur(dst, src tensor, s backend.BlurSpec) {
+	clear(dst.v)
+	blurTaps(s, func(y, x, v, u int, weight float64) {
+		for n := range src.N {
+			for c := range src.C {
+				dst.v[dst.index(n, c, y, x)] += weight * src.at(n, c, v, u)
+			}
+		}
+	})
+}
+
+// referenceBlurAdjoint sets dst = Kᵀ·src.
+func referenceBlurAdjoint(dst, src tensor, s backend.BlurSpec) {
+	clear(dst.v)
+	blurTaps(s, func(y, x, v, u int, weight float64) {
+		for n := range src.N {
+			for c := range src.C {
+				dst.v[dst.index(n, c, v, u)] += weight * src.at(n, c, y, x)
+			}
+		}
+	})
+}

@@ -1,0 +1,99 @@
+package backendtest
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/averaged/imaging/backend"
+)
+
+// plainShapes are the shapes at which operations on whole arrays are tried: one
+// element, one row, one column, odd, even and prime extents, more rows and columns
+// than any block a device works in, several channels and images.
+var plainShapes = []backend.Shape{
+	backend.Image(1, 1, 1),
+	backend.Image(1, 1, 7),
+	backend.Image(2, 7, 1),
+	backend.Image(3, 2, 2),
+	backend.Image(5, 3, 5),
+	backend.Image(16, 8, 16),
+	backend.Image(3, 17, 31),
+	backend.Image(3, 67, 129),
+	backend.Vector(11),
+	{N: 2, C: 3, H: 5, W: 9},
+	{N: 3, C: 1, H: 4, W: 4},
+}
+
+// photograph is the shape of the timed cases with c channels.
+func photograph(c int) backend.Shape { return backend.Image(c, 321, 481) }
+
+// allCases returns the cases that are small enough for a test, operation by
+// operation.
+var allCases = sync.OnceValue(func() []*testCase {
+	var cases []*testCase
+	for _, family := range []func() []*testCase{
+		vectorCases, totalVariationCases, blurCases, convolutionCases, gradientCases,
+	} {
+		cases = append(cases, family()...)
+	}
+	return cases
+})
+
+// timedCases returns the cases of the benchmarks: made by the same functions,
+// larger.
+func timedCases() []*testCase {
+	var cases []*testCase
+	for _, family := range []func() []*testCase{
+		timedVectorCases, timedTotalVariationCases, timedBlurCases, timedConvolutionCases, timedGradientCases,
+	} {
+		cases = append(cases, family()...)
+	}
+	return cases
+}
+
+// allChecks returns every check, those of an operation beside each other.
+var allChecks = sync.OnceValue(func() []check {
+	checks := memoryChecks()
+	closed := map[string]bool{}
+	for _, c := range allCases() {
+		checks = append(checks, check{operation: c.operation, name: c.name, run: c.check})
+		if !closed[c.operation] {
+			closed[c.operation] = true
+			checks = append(checks, check{operation: c.operation, name: "closed", run: c.checkClosed})
+		}
+	}
+	for _, family := range []func() []check{
+		vectorChecks, totalVariationChecks, blurChecks, convolutionChecks, gradientChecks, concurrencyChecks,
+	} {
+		checks = append(checks, family()...)
+	}
+	return checks
+})
+
+func checksOf(operation string) []check {
+	var checks []check
+	for _, c := range allChecks() {
+		if c.operation == operation {
+			checks = append(checks, c)
+		}
+	}
+	return checks
+}
+
+// size writes a shape without a batch of one.
+func size(s backend.Shape) string {
+	if s.N == 1 {
+		return fmt.Sprintf("%d×%d×%d", s.C, s.H, s.W)
+	}
+	return s.String()
+}
+
+// same reports whether all shapes are equal.
+func same(s []backend.Shape) bool {
+	for _, other := range s {
+		if other != s[0] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,105 @@
+package backend
+
+import "fmt"
+
+// Boundary says how a blur continues an image beyond its frame.
+type Boundary uint8
+
+const (
+	// Circular continues periodically.
+	Circular Boundary = iota
+	// Zero continues with zeros.
+	Zero
+	// Reflect mirrors with the edge sample repeated (… b a | a b c …), as often
+	// as the kernel needs.
+	Reflect
+	// Valid continues nothing: the result is smaller than the image by the
+	// kernel's size less one, and every sample of it is made of real samples.
+	Valid
+)
+
+func (b Boundary) String() string {
+	switch b {
+	case Circular:
+		return "circular"
+	case Zero:
+		return "zero"
+	case Reflect:
+		return "reflect"
+	case Valid:
+		return "valid"
+	}
+	return fmt.Sprintf("Boundary(%d)", uint8(b))
+}
+
+// BlurMethod says how a blur is computed.
+type BlurMethod uint8
+
+const (
+	// AutoBlur takes what is faster by measurement.
+	AutoBlur BlurMethod = iota
+	// DirectBlur sums over the kernel's nonzero weights.
+	DirectBlur
+	// FourierBlur multiplies in the frequency domain.
+	FourierBlur
+)
+
+// BlurSpec is the convolution of every channel of an H×W image with one kernel,
+//
+//	(Kx)[y,x] = Σ over (i,j) of Kernel[i·KW+j] · x[y + CY − i, x + CX − j],
+//
+// with x continued by Boundary. For Valid the result has H−KH+1 rows and W−KW+1
+// columns, and its sample (0,0) is at (KH−1−CY, KW−1−CX) of the image.
+type BlurSpec struct {
+	Kernel   []float32 // KH×KW weights, row by row
+	KH, KW   int       // at least 1
+	CY, CX   int       // the kernel's centre, inside the kernel
+	H, W     int       // size of the image that is blurred
+	Boundary Boundary
+	Method   BlurMethod
+}
+
+// Range returns the size of the blurred image.
+func (s BlurSpec) Range() (h, w int) {
+	if s.Boundary == Valid {
+		return s.H - s.KH + 1, s.W - s.KW + 1
+	}
+	return s.H, s.W
+}
+
+// Check returns an error that wraps ErrShape or ErrArgument unless the
+// specification makes sense.
+func (s BlurSpec) Check() error {
+	if s.KH < 1 || s.KW < 1 || len(s.Kernel) != s.KH*s.KW {
+		return fmt.Errorf("%w: blur kernel of %d weights, %d×%d", ErrShape, len(s.Kernel), s.KH, s.KW)
+	}
+	if s.CY < 0 || s.CY >= s.KH || s.CX < 0 || s.CX >= s.KW {
+		return fmt.Errorf("%w: blur centre (%d,%d) outside its %d×%d kernel", ErrArgument, s.CY, s.CX, s.KH, s.KW)
+	}
+	if s.Boundary > Valid || s.Method > FourierBlur {
+		return fmt.Errorf("%w: blur boundary %d, method %d", ErrArgument, s.Boundary, s.Method)
+	}
+	if h, w := s.Range(); s.H < 1 || s.W < 1 || h < 1 || w < 1 {
+		return fmt.Errorf("%w: %d×%d image under a %d×%d kernel, boundary %v", ErrShape, s.H, s.W, s.KH, s.KW, s.Boundary)
+	}
+	return nil
+}
+
+// Blur is a blur prepared on a device: kernel, plans, scratch.
+type Blur interface {
+	Spec() BlurSpec
+	// Method is DirectBlur or FourierBlur: what the device chose.
+	Method() BlurMethod
+	// Free gives the memory back; a second Free does nothing.
+	Free()
+}
+
+// Blurring convolves images with one kernel for all channels.
+type Blurring interface {
+	// NewBlur prepares a blur; the kernel is copied.
+	NewBlur(spec BlurSpec) (Blur, error)
+	// ApplyBlur sets dst = K·src, channel by channel and image by image.
+	ApplyBlur(dst, src Buffer, k Blur) error
+	// ApplyBlurAdjoint sets dst = Kᵀ·src, the exact adjoint, boundary included.
+	ApplyBlurAdjoint(dst, src Buffer, k Blur) error
+}

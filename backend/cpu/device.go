@@ -1,0 +1,263 @@
+// Package cpu is the backend that computes on the host's processor, in pure Go.
+//
+// A call is done when it returns. Results have the same bits for any number of
+// threads: work is cut into pieces that depend on shapes alone, and partial sums
+// are added in a fixed order.
+package cpu
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/parallel"
+)
+
+// Device is the host's processor; it implements backend.Device. Safe for
+// concurrent use.
+type Device struct {
+	pool   *parallel.Pool
+	level  Level
+	limit  int64 // bytes, 0 for none
+	used   atomic.Int64
+	closed atomic.Bool
+	// running lets Close wait: operations hold it for reading.
+	running sync.RWMutex
+}
+
+var (
+	_ backend.Device     = (*Device)(nil)
+	_ backend.HostMemory = (*Device)(nil)
+)
+
+// Option changes how New makes a device.
+type Option func(*Device)
+
+// Threads sets how many threads compute; 0, the default, means as many as
+// runtime.GOMAXPROCS says. The result does not depend on it.
+func Threads(n int) Option {
+	return func(d *Device) { d.pool = parallel.New(n) }
+}
+
+// MemoryLimit sets how many bytes Alloc gives in all before it returns
+// backend.ErrOutOfMemory; 0, the default, means no limit.
+func MemoryLimit(bytes int64) Option {
+	return func(d *Device) { d.limit = bytes }
+}
+
+// UseLevel sets the instruction set, which must be one of Levels(); the default
+// is the best of them.
+func UseLevel(l Level) Option {
+	return func(d *Device) { d.level = l }
+}
+
+// New returns a device that computes on the host.
+func New(options ...Option) *Device {
+	d := &Device{level: best()}
+	for _, o := range options {
+		o(d)
+	}
+	if d.pool == nil {
+		d.pool = parallel.New(0)
+	}
+	return d
+}
+
+// Description implements backend.Device.
+func (d *Device) Description() backend.Description {
+	return backend.Description{Name: "cpu", Model: d.level.String(), Threads: d.pool.Threads(), Memory: d.limit}
+}
+
+// Sync implements backend.Device: there is never anything to wait for.
+func (d *Device) Sync() error {
+	if d.closed.Load() {
+		return backend.ErrClosed
+	}
+	return nil
+}
+
+// Close implements backend.Device.
+func (d *Device) Close() error {
+	if d.closed.Swap(true) {
+		return nil
+	}
+	d.running.Lock() // waits for the operations under way
+	defer d.running.Unlock()
+	d.pool.Close()
+	return nil
+}
+
+// enter begins an operation; leave ends it. Between the two Close waits.
+func (d *Device) enter() error {
+	d.running.RLock()
+	if d.closed.Load() {
+		d.running.RUnlock()
+		return backend.ErrClosed
+	}
+	return nil
+}
+
+func (d *Device) leave() { d.running.RUnlock() }
+
+// buffer is an array in host memory, or a view of another's channels.
+type buffer struct {
+	device *Device
+	shape  backend.Shape
+	data   []float32
+	parent *buffer // of a view
+	lent   bool    // the memory is the caller's
+	freed  atomic.Bool
+}
+
+// Shape implements backend.Buffer.
+func (b *buffer) Shape() backend.Shape { return b.shape }
+
+// Free implements backend.Buffer. The memory goes back to Go's collector.
+func (b *buffer) Free() {
+	if b.freed.Swap(true) || b.parent != nil {
+		return
+	}
+	if !b.lent {
+		b.device.used.Add(-int64(len(b.data)) * 4)
+	}
+	b.data = nil
+}
+
+// gone tells whether the buffer, or the one that it is a view of, was freed.
+func (b *buffer) gone() bool {
+	return b.freed.Load() || b.parent != nil && b.parent.gone()
+}
+
+// Alloc implements backend.Memory.
+func (d *Device) Alloc(s backend.Shape) (backend.Buffer, error) {
+	if err := d.enter(); err != nil {
+		return nil, err
+	}
+	defer d.leave()
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	bytes := int64(s.Len()) * 4
+	if used := d.used.Add(bytes); d.limit > 0 && used > d.limit {
+		d.used.Add(-bytes)
+		return nil, fmt.Errorf("%w: %d bytes asked for, %d of %d in use", backend.ErrOutOfMemory, bytes, used-bytes, d.limit)
+	}
+	data, err := allocate(s.Len())
+	if err != nil {
+		d.used.Add(-bytes)
+		return nil, err
+	}
+	return &buffer{device: d, shape: s, data: data}, nil
+}
+
+// allocate turns the run-time panic of an absurd length into an error. Memory
+// that the operating system cannot give ends the process all the same: set a
+// MemoryLimit where that can happen.
+func allocate(n int) (data []float32, err error) {
+	defer func() {
+		if recover() != nil {
+			data, err = nil, fmt.Errorf("%w: %d elements", backend.ErrOutOfMemory, n)
+		}
+	}()
+	return make([]float32, n), nil
+}
+
+// Wrap implements backend.HostMemory.
+func (d *Device) Wrap(s backend.Shape, data []float32) (backend.Buffer, error) {
+	if err := d.enter(); err != nil {
+		return nil, err
+	}
+	defer d.leave()
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	if len(data) != s.Len() {
+		return nil, fmt.Errorf("%w: %d numbers for a buffer of %v", backend.ErrShape, len(data), s)
+	}
+	return &buffer{device: d, shape: s, data: data, lent: true}, nil
+}
+
+// Channels implements backend.Memory.
+func (d *Device) Channels(b backend.Buffer, from, count int) (backend.Buffer, error) {
+	if err := d.enter(); err != nil {
+		return nil, err
+	}
+	defer d.leave()
+	h, err := d.own(b)
+	if err != nil {
+		return nil, err
+	}
+	s := h.shape
+	if s.N != 1 || from < 0 || count < 1 || from > s.C-count {
+		return nil, fmt.Errorf("%w: channels %d to %d of %v", backend.ErrShape, from, from+count, s)
+	}
+	p := s.Plane()
+	s.C = count
+	return &buffer{device: d, shape: s, data: h.data[from*p : (from+count)*p : (from+count)*p], parent: h}, nil
+}
+
+// Upload implements backend.Memory.
+func (d *Device) Upload(dst backend.Buffer, src []float32) error {
+	return d.operate(func(b []*buffer) error {
+		if len(src) != len(b[0].data) {
+			return fmt.Errorf("%w: %d numbers for a buffer of %v", backend.ErrShape, len(src), b[0].shape)
+		}
+		copy(b[0].data, src)
+		return nil
+	}, dst)
+}
+
+// Download implements backend.Memory.
+func (d *Device) Download(dst []float32, src backend.Buffer) error {
+	return d.operate(func(b []*buffer) error {
+		if len(dst) != len(b[0].data) {
+			return fmt.Errorf("%w: %d numbers from a buffer of %v", backend.ErrShape, len(dst), b[0].shape)
+		}
+		copy(dst, b[0].data)
+		return nil
+	}, src)
+}
+
+// operate runs one operation on buffers of this device, in the order given.
+func (d *Device) operate(run func(b []*buffer) error, buffers ...backend.Buffer) error {
+	if err := d.enter(); err != nil {
+		return err
+	}
+	defer d.leave()
+	var few [backend.MaxTerms + 1]*buffer
+	own := few[:0]
+	for _, b := range buffers {
+		h, err := d.own(b)
+		if err != nil {
+			return err
+		}
+		own = append(own, h)
+	}
+	return run(own)
+}
+
+// own returns this device's buffer behind b.
+func (d *Device) own(b backend.Buffer) (*buffer, error) {
+	h, ok := b.(*buffer)
+	if !ok || h == nil {
+		return nil, fmt.Errorf("%w: buffer of type %T on device cpu", backend.ErrForeign, b)
+	}
+	if h.device != d {
+		return nil, fmt.Errorf("%w: buffer of another cpu device", backend.ErrForeign)
+	}
+	if h.gone() {
+		return nil, fmt.Errorf("%w: buffer of %v", backend.ErrFreed, h.shape)
+	}
+	return h, nil
+}
+
+// sameShape returns an error unless all buffers have the first one's shape.
+func sameShape(buffers ...*buffer) error {
+	for _, b := range buffers[1:] {
+		if b.shape != buffers[0].shape {
+			return fmt.Errorf("%w: %v and %v", backend.ErrShape, buffers[0].shape, b.shape)
+		}
+	}
+	return nil
+}

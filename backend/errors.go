@@ -1,0 +1,27 @@
+package backend
+
+import "errors"
+
+// The errors that every device returns, wrapped with what went wrong; test for
+// them with errors.Is.
+var (
+	// ErrUnsupported: the device cannot do this operation at all. The caller may
+	// do it another way or on another device, and should say that it did.
+	ErrUnsupported = errors.New("backend: not supported by this device")
+	// ErrOutOfMemory: the device has no room for the buffer. Nothing has changed;
+	// a smaller request, such as half the tile, may succeed.
+	ErrOutOfMemory = errors.New("backend: out of device memory")
+	// ErrClosed: the device has been closed.
+	ErrClosed = errors.New("backend: device is closed")
+	// ErrFreed: the buffer, filter or blur has been freed.
+	ErrFreed = errors.New("backend: use after Free")
+	// ErrForeign: the buffer, filter or blur belongs to another device.
+	ErrForeign = errors.New("backend: belongs to another device")
+	// ErrShape: the shapes do not fit together, or a shape is not positive.
+	ErrShape = errors.New("backend: shapes do not fit")
+	// ErrAlias: the destination shares memory with a source where that is not
+	// allowed.
+	ErrAlias = errors.New("backend: destination overlaps a source")
+	// ErrArgument: a number is outside its range.
+	ErrArgument = errors.New("backend: argument out of range")
+)
