@@ -1,0 +1,55 @@
+// Package pnp solves inverse problems by fixed-point iterations on a denoiser
+// (plug-and-play), and says what is proven about each run.
+//
+// Given measurements y = Kx + noise and a denoiser Φ, the plug-and-play proximal
+// gradient iteration (Sherry et al., Algorithm 1) is
+//
+//	x ← T(x) = P_C(Φ(x − τ∇E(x))),   E(x) = ½‖Kx − y‖²,   ∇E(x) = Kᵀ(Kx − y),
+//
+// with P_C the projection onto a convex set C, here the box [0,1]ⁿ or the whole
+// space. If Φ is averaged and τ < 2/‖K‖², T is averaged, and x converges to a
+// fixed point of T if T has one; with the box it always has. A Certificate holds
+// what follows for the denoiser and operator at hand.
+//
+// The package knows nothing of a particular denoiser or operator: they satisfy
+// the interfaces Denoiser and Operator.
+package pnp
+
+import (
+	"context"
+
+	"github.com/averaged/imaging/backend"
+)
+
+// Denoiser is what an iteration needs of Φ.
+type Denoiser interface {
+	// Apply sets dst = Φ(src), of the same shape and in other memory.
+	Apply(ctx context.Context, dst, src backend.Buffer) error
+	// Averagedness returns the α in (0, 1] for which Φ is α-averaged (1:
+	// nonexpansive), and whether that is proven. Without a proof nothing is
+	// claimed of the iteration, and α is not looked at.
+	Averagedness() (alpha float64, proven bool)
+}
+
+// InexactDenoiser is a Denoiser that is itself computed by an iteration, such as
+// a proximal map, and that can bound its error.
+type InexactDenoiser interface {
+	Denoiser
+	// ApplyWithin sets dst to Φ(src) with an error of at most maxError in the
+	// Euclidean norm over all elements, and returns a bound of the error it has
+	// made, which is above maxError only where arithmetic allows no better.
+	ApplyWithin(ctx context.Context, dst, src backend.Buffer, maxError float64) (errorBound float64, err error)
+}
+
+// Operator is what an iteration needs of the linear forward operator K, which
+// maps every channel of an image of Domain size to one of Range size.
+type Operator interface {
+	Domain() (h, w int)
+	Range() (h, w int)
+	// Apply sets dst = K·src.
+	Apply(dst, src backend.Buffer) error
+	// Adjoint sets dst = Kᵀ·src.
+	Adjoint(dst, src backend.Buffer) error
+	// Norm returns an upper bound of ‖K‖ that is a proof, and the reason.
+	Norm() (bound float64, reason string)
+}
