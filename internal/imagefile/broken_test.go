@@ -1,0 +1,314 @@
+package imagefile
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// chunk returns a PNG chunk.
+func chunk(name string, data []byte) []byte {
+	b := binary.BigEndian.AppendUint32(nil, uint32(len(data)))
+	b = append(append(b, name...), data...)
+	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[4:]))
+}
+
+func pngHeaderChunk(width, height uint32, depth, colour byte) []byte {
+	b := binary.BigEndian.AppendUint32(nil, width)
+	b = binary.BigEndian.AppendUint32(b, height)
+	return append([]byte(pngSignature), chunk("IHDR", append(b, depth, colour, 0, 0, 0))...)
+}
+
+func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
+
+// patched returns a copy of data with some bytes replaced.
+func patched(data []byte, at int, b ...byte) []byte {
+	c := bytes.Clone(data)
+	copy(c[at:], b)
+	return c
+}
+
+// tiffOf returns a TIFF with one strip of raw bytes and these fields.
+func tiffOf(raw []byte, fields map[uint16]uint32) []byte {
+	tags := tiffTags{order: binary.LittleEndian}
+	all := map[uint16]uint32{
+		tagImageWidth: 4, tagImageLength: 4, tagBitsPerSample: 8, tagCompression: 1, tagPhotometric: 1,
+		tagStripOffsets: 8, tagRowsPerStrip: 4, tagStripByteCounts: uint32(len(raw)), tagSamplesPerPixel: 1,
+	}
+	for tag, v := range fields {
+		all[tag] = v
+	}
+	for tag, v := range all {
+		tags.longs(tag, v)
+	}
+	head := []byte("II*\x00\x00\x00\x00\x00")
+	binary.LittleEndian.PutUint32(head[4:], uint32(8+len(raw)))
+	return append(append(head, raw...), appendDirectory(nil, uint32(8+len(raw)), binary.LittleEndian, tags.nodes)...)
+}
+
+// bomb is more zeros than metadata may have, packed.
+var bomb = sync.OnceValue(func() []byte {
+	var b bytes.Buffer
+	z := zlib.NewWriter(&b)
+	_, err := io.CopyN(z, zeros{}, maxMetadata+1)
+	if err == nil {
+		err = z.Close()
+	}
+	if err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+})
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+func brokenFiles(t testing.TB) []struct {
+	name string
+	data []byte
+	want error
+	text string
+} {
+	file := func(name string) []byte { return testFile(t, name) }
+	small := encode(t, testImage(4, 4, 1, 8, false), WriteOptions{Format: PNG})
+	profile := append([]byte("p\x00\x00"), bomb()...)
+	webp := file("rgba8.webp")
+	return []struct {
+		name string
+		data []byte
+		want error
+		text string
+	}{
+		{"empty", nil, ErrMalformed, "empty"},
+		{"one byte", []byte("P"), ErrUnknownFormat, "not PNG, JPEG"},
+		{"text", []byte("hello, this is text"), ErrUnknownFormat, "not PNG, JPEG"},
+		{"zeros", make([]byte, 1000), ErrUnknownFormat, "not PNG, JPEG"},
+		{"GIF", []byte("GIF89a\x01\x00\x01\x00"), ErrUnknownFormat, "a GIF"},
+		{"PDF", []byte("%PDF-1.7"), ErrUnknownFormat, "a PDF"},
+		{"HEIF", []byte("\x00\x00\x00\x18ftypheic\x00\x00\x00\x00"), ErrUnknownFormat, "HEIF"},
+		{"AVIF", []byte("\x00\x00\x00\x18ftypavif\x00\x00\x00\x00"), ErrUnknownFormat, "AVIF"},
+		{"BigTIFF", []byte("II+\x00\x08\x00\x00\x00"), ErrUnknownFormat, "BigTIFF"},
+		{"web page", []byte("<!DOCTYPE html><html>"), ErrUnknownFormat, "web page"},
+		{"netpbm", []byte("P6\n1 1\n255\n..."), ErrUnknownFormat, "netpbm"},
+
+		{"PNG: signature only", []byte(pngSignature), ErrMalformed, "ends early"},
+		{"PNG: no header", join([]byte(pngSignature), chunk("IDAT", nil)), ErrMalformed, "IHDR"},
+		{"PNG: two headers", join(pngHeaderChunk(1, 1, 8, 0), pngHeaderChunk(9, 9, 8, 0)[8:]), ErrMalformed, "IHDR"},
+		{"PNG: 0 wide", pngHeaderChunk(0, 5, 8, 0), ErrMalformed, "0×5"},
+		{"PNG: negative", pngHeaderChunk(5, 1<<31, 8, 0), ErrMalformed, "5×-"},
+		{"PNG: huge", pngHeaderChunk(1<<20, 1<<20, 8, 2), ErrTooManyPixels, "limit of 268435456"},
+		{"PNG: chunk without a name", join(small[:33], make([]byte, 12), small[33:]), ErrMalformed, "four letters"},
+		{"PNG: more data than pixels", join(small[:33], chunk("IDAT", make([]byte, 2<<20)), small[33:]), ErrMalformed, "more data"},
+		{"PNG: bomb", join(pngHeaderChunk(10000, 10000, 8, 0), chunk("IDAT", make([]byte, 98000))), ErrTooManyPixels, "10000×10000"},
+		{"PNG: claims more than it has", join(pngHeaderChunk(7000, 7000, 16, 6), chunk("IDAT", []byte("x"))), ErrMalformed, "ends early"},
+		{"PNG: depth 3", join(pngHeaderChunk(1, 1, 3, 0), small[33:]), ErrMalformed, "bit depth 3"},
+		{"PNG: colour type 5", join(pngHeaderChunk(1, 1, 8, 5), small[33:]), ErrMalformed, "color type 5"},
+		{"PNG: checksum", patched(small, 30, 9), ErrMalformed, "checksum"},
+		{"PNG: header only", small[:33], ErrMalformed, ""},
+		{"PNG: profile bomb", join(small[:33], chunk("iCCP", profile), small[33:]), ErrMalformed, "colour profile in PNG is larger than 32 MB"},
+		{"PNG: XMP bomb", join(small[:33], chunk("iTXt", append([]byte(pngXMPKeyword+"\x00\x01\x00\x00\x00"), profile[3:]...)), small[33:]), ErrMalformed, "XMP in PNG"},
+		{"PNG: chunk of 4 GB", join(small[:33], []byte("\xff\xff\xff\xffeXIf")), ErrUnsupported, "metadata in PNG"},
+		{"PNG: chunk beyond the end", join(small[:33], []byte("\x00\x00\xff\xffeXIf")), ErrMalformed, "ends early"},
+
+		{"JPEG: start only", []byte("\xff\xd8\xff"), ErrMalformed, "ends early"},
+		{"JPEG: no scan", []byte("\xff\xd8\xff\xd9"), ErrMalformed, ""},
+		{"JPEG: half", file("prog.jpg")[:300], ErrMalformed, "ends early"},
+		{"JPEG: 12 bits", bytes.Replace(file("gray.jpg"), []byte("\xff\xc0\x00\x0b\x08"), []byte("\xff\xc0\x00\x0b\x0c"), 1), ErrUnsupported, "precision"},
+		{"JPEG: 0 high", bytes.Replace(file("gray.jpg"), []byte("\xff\xc0\x00\x0b\x08\x00\x11"), []byte("\xff\xc0\x00\x0b\x08\x00\x00"), 1), ErrMalformed, "23×0"},
+		{"JPEG: arithmetic", bytes.Replace(file("gray.jpg"), []byte("\xff\xc0"), []byte("\xff\xc9"), 1), ErrUnsupported, "marker"},
+
+		{"TIFF: header only", []byte("II*\x00\x08\x00\x00\x00"), ErrMalformed, "truncated"},
+		{"TIFF: short header", []byte("MM\x00*"), ErrMalformed, "shorter than its header"},
+		{"TIFF: no fields", []byte("II*\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00"), ErrMalformed, "0×0"},
+		{"TIFF: huge", tiffOf(nil, map[uint16]uint32{tagImageWidth: 1 << 31, tagImageLength: 1 << 31}), ErrTooManyPixels, "limit"},
+		{"TIFF: claims more than it has", tiffOf(make([]byte, 8), map[uint16]uint32{tagImageWidth: 7000, tagImageLength: 7000, tagRowsPerStrip: 7000}), ErrMalformed, "ends early"},
+		{"TIFF: short strip", tiffOf(make([]byte, 8), nil), ErrMalformed, "ends early"},
+		{"TIFF: strip outside", tiffOf(nil, map[uint16]uint32{tagStripOffsets: 1 << 30}), ErrMalformed, "ends early"},
+		{"TIFF: strips of 0 rows", tiffOf(nil, map[uint16]uint32{tagRowsPerStrip: 0}), ErrMalformed, "0 rows"},
+		{"TIFF: tiles of 0", tiffOf(nil, map[uint16]uint32{tagTileWidth: 0, tagTileLength: 16}), ErrMalformed, "tiles of 0×16"},
+		{"TIFF: tiles of 4 G", tiffOf(nil, map[uint16]uint32{tagTileWidth: 1<<32 - 1, tagTileLength: 16}), ErrMalformed, "tiles of"},
+		{"TIFF: many strips", tiffOf(nil, map[uint16]uint32{tagRowsPerStrip: 1}), ErrMalformed, "4 strips"},
+		{"TIFF: 12 bits", tiffOf(nil, map[uint16]uint32{tagBitsPerSample: 12}), ErrUnsupported, "12 bits"},
+		{"TIFF: 9 samples", tiffOf(nil, map[uint16]uint32{tagSamplesPerPixel: 9}), ErrUnsupported, "9 samples"},
+		{"TIFF: Lab", tiffOf(nil, map[uint16]uint32{tagPhotometric: 8}), ErrUnsupported, "colour model 8"},
+		{"TIFF: JPEG inside", file("jpeg.tif"), ErrUnsupported, "JPEG"},
+		{"TIFF: zstd", tiffOf(nil, map[uint16]uint32{tagCompression: 50000}), ErrUnsupported, "Zstandard"},
+		{"TIFF: signed", tiffOf(nil, map[uint16]uint32{tagSampleFormat: 2}), ErrUnsupported, "sample format 2"},
+		{"TIFF: no palette", tiffOf(nil, map[uint16]uint32{tagPhotometric: 3}), ErrMalformed, "colour map"},
+		{"TIFF: predictor", tiffOf(nil, map[uint16]uint32{tagPredictor: 3}), ErrUnsupported, "predictor 3"},
+		{"TIFF: not zlib", tiffOf(make([]byte, 16), map[uint16]uint32{tagCompression: 8}), ErrMalformed, "zlib"},
+		{"TIFF: fax of 8 bits", tiffOf(make([]byte, 16), map[uint16]uint32{tagCompression: 4}), ErrMalformed, "fax"},
+		{"TIFF: not a number", tiffOf(bytes.Repeat([]byte("\x00\x00\xc0\x7f"), 16), map[uint16]uint32{tagBitsPerSample: 32, tagSampleFormat: 3}), ErrNotFinite, "row 0, column 0, channel 0 is NaN"},
+
+		{"BMP: header only", file("rgb8.bmp")[:14], ErrMalformed, "ends early"},
+		{"BMP: half", file("rgb8.bmp")[:700], ErrMalformed, "ends early"},
+		{"BMP: huge", patched(file("rgb8.bmp"), 18, 0, 0, 0, 0x70, 0, 0, 0, 0x70), ErrTooManyPixels, "limit"},
+		{"BMP: negative width", patched(file("rgb8.bmp"), 18, 0xff, 0xff, 0xff, 0xff), ErrMalformed, "-1×17"},
+		{"BMP: claims more than it has", patched(file("rgb8.bmp"), 18, 0, 0x18, 0, 0, 0, 0x18, 0, 0), ErrMalformed, "ends early"},
+		{"BMP: lowest height", patched(file("rgb8.bmp"), 22, 0, 0, 0, 0x80), ErrTooManyPixels, ""},
+		{"BMP: 5 bits", patched(file("rgb8.bmp"), 28, 5), ErrUnsupported, "5 bits"},
+		{"BMP: JPEG inside", patched(file("rgb8.bmp"), 30, 4), ErrUnsupported, "compression 4"},
+		{"BMP: header of 7 bytes", patched(file("rgb8.bmp"), 14, 7), ErrUnsupported, "7 bytes"},
+		{"BMP: mask with a hole", patched(file("rgba8.bmp"), 54, 5), ErrMalformed, "mask"},
+		{"BMP: index outside", patched(patched(file("g1.bmp"), 46, 1), len(file("g1.bmp"))-8, 0xff), ErrMalformed, "palette of 1"},
+		{"BMP: runs cut off", file("rle8.bmp")[:1500], ErrMalformed, "ends early"},
+
+		{"WebP: header only", webp[:12], ErrMalformed, ""},
+		{"WebP: half", webp[:len(webp)/2], ErrMalformed, ""},
+		{"WebP: animation", []byte("RIFF\x16\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00"), ErrUnsupported, "animation"},
+		{"WebP: huge", []byte("RIFF\x16\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x00\x00\x00\x00\xff\x7f\x00\xff\x7f\x00"), ErrTooManyPixels, "32768×32768"},
+
+		{"PFM: no size", []byte("PF\n"), ErrMalformed, "no width"},
+		{"PFM: words", []byte("PF\nwide high\n-1\n"), ErrMalformed, `"wide"`},
+		{"PFM: mark", []byte("PF3\n1 1\n-1\n"), ErrUnknownFormat, ""},
+		{"PFM: negative", []byte("PF\n-3 3\n-1\n"), ErrMalformed, "-3×3"},
+		{"PFM: scale 0", []byte("Pf\n1 1\n0\n1234"), ErrMalformed, "scale"},
+		{"PFM: scale not a number", []byte("Pf\n1 1\nNaN\n1234"), ErrMalformed, "scale"},
+		{"PFM: cut off", []byte("PF\n2 2\n-1.0\n1234"), ErrMalformed, "needs 48 bytes of samples and has 4"},
+		{"PFM: huge", []byte("PF\n2000000000 2000000000\n-1.0\n"), ErrTooManyPixels, "limit"},
+		{"PFM: beyond numbers", []byte("PF\n99999999999999999999 1\n-1.0\n"), ErrMalformed, "width"},
+		{"PFM: endless word", append([]byte("PF\n"), bytes.Repeat([]byte("1"), 1000)...), ErrMalformed, "no width"},
+		{"PFM: not a number", []byte("Pf\n1 1\n-1\n\x00\x00\xc0\x7f"), ErrNotFinite, "NaN"},
+		{"PFM: infinite", []byte("Pf\n1 1\n1\n\x7f\x80\x00\x00"), ErrNotFinite, "+Inf"},
+	}
+}
+
+func TestBrokenFilesGiveOneLine(t *testing.T) {
+	for _, c := range brokenFiles(t) {
+		t.Run(c.name, func(t *testing.T) {
+			m, err := Decode(bytes.NewReader(c.data), ReadOptions{})
+			require.Nil(t, m)
+			require.ErrorIs(t, err, c.want)
+			require.ErrorContains(t, err, c.text)
+			require.NotContains(t, err.Error(), "\n")
+			require.NotContains(t, err.Error(), "goroutine")
+		})
+	}
+}
+
+// Files are cut at even lengths, and odd bytes and those of headers are changed in
+// two ways: the result is an image or an error, and an image is a sound one.
+func TestTruncationsAndChangedBytes(t *testing.T) {
+	for _, name := range []string{"g2.png", "palt.png", "gray.jpg", "cmyk.jpg", "rgb8p.tif", "g1.tif", "pal16.bmp", "lossya.webp", "rgba8.webp"} {
+		data := testFile(t, name)
+		for i := range data {
+			variants := [][]byte{data[:i]}
+			if i%2 == 1 || i < 64 {
+				variants = [][]byte{patched(data, i, data[i]^0xff), patched(data, i, data[i]+1)}
+			}
+			for _, d := range variants {
+				m, err := DecodeAt(bytes.NewReader(d), int64(len(d)), ReadOptions{MaxPixels: 4096})
+				if err == nil {
+					require.NoError(t, m.validate(), "%s, byte %d", name, i)
+				} else {
+					require.NotContains(t, err.Error(), "decoder failed", "%s, byte %d", name, i)
+				}
+			}
+		}
+	}
+}
+
+func TestTrailingBytesAreIgnored(t *testing.T) {
+	for _, name := range []string{"rgb8.png", "gray.jpg", "rgb8l.tif", "rgb8.bmp", "rle8.bmp", "rgba8.webp", "lossy.webp", "g16.pfm"} {
+		data := testFile(t, name)
+		require.Equal(t, decode(t, data).Pix, decode(t, append(bytes.Clone(data), "garbage\xff\xd8"...)).Pix, name)
+	}
+}
+
+func TestPixelLimit(t *testing.T) {
+	for _, name := range []string{"rgb8.png", "gray.jpg", "rgb8l.tif", "rgb8.bmp", "rgba8.webp", "g16.pfm"} {
+		data := testFile(t, name)
+		_, err := Decode(bytes.NewReader(data), ReadOptions{MaxPixels: 23*17 - 1})
+		require.ErrorIs(t, err, ErrTooManyPixels, name)
+		require.ErrorContains(t, err, "23×17, which is more than the limit of 390 pixels")
+		for _, limit := range []int64{23 * 17, -1} {
+			_, err = Decode(bytes.NewReader(data), ReadOptions{MaxPixels: limit})
+			require.NoError(t, err, name)
+		}
+	}
+}
+
+func TestReadNamesTheFile(t *testing.T) {
+	folder := t.TempDir()
+	_, err := Read(folder, ReadOptions{})
+	require.ErrorContains(t, err, folder)
+	require.ErrorContains(t, err, "folder")
+	missing := filepath.Join(folder, "missing.png")
+	_, err = Read(missing, ReadOptions{})
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.Equal(t, 1, strings.Count(err.Error(), missing), err)
+
+	// The content counts, not the extension.
+	wrong := filepath.Join(folder, "photo.jpg")
+	require.NoError(t, os.WriteFile(wrong, testFile(t, "rgb8.png"), 0o600))
+	m, err := Read(wrong, ReadOptions{})
+	require.NoError(t, err)
+	require.Equal(t, PNG, m.Format)
+
+	broken := filepath.Join(folder, "broken.png")
+	require.NoError(t, os.WriteFile(broken, testFile(t, "rgb8.png")[:500], 0o600))
+	_, err = Read(broken, ReadOptions{})
+	require.EqualError(t, err, fmt.Sprintf("%s: malformed image file: the PNG data ends early (a truncated file?)", broken))
+}
+
+// failingReader breaks off with an error of its own.
+type failingReader struct{ data []byte }
+
+func (f failingReader) ReadAt(p []byte, off int64) (int, error) {
+	if off+int64(len(p)) > int64(len(f.data)) {
+		return 0, &os.PathError{Op: "read", Path: "disk", Err: os.ErrPermission}
+	}
+	return copy(p, f.data[off:]), nil
+}
+
+func TestErrorsOfTheReaderAreKept(t *testing.T) {
+	for _, name := range []string{"rgb8.png", "gray.jpg", "rgb8l.tif", "rgb8.bmp", "g16.pfm"} {
+		data := testFile(t, name)
+		_, err := DecodeAt(failingReader{data[:len(data)-100]}, int64(len(data)), ReadOptions{})
+		require.Error(t, err)
+		require.ErrorIs(t, err, os.ErrPermission, name)
+	}
+}
+
+func TestPanicsOfDecodersBecomeErrors(t *testing.T) {
+	_, err := decodeFormat(PNG, source{size: 100}, ReadOptions{}) // a nil reader panics
+	require.ErrorIs(t, err, ErrMalformed)
+	require.ErrorContains(t, err, "PNG decoder failed")
+}
+
+func TestFormatOf(t *testing.T) {
+	for name, want := range map[string]Format{
+		"a.png": PNG, "A.PNG": PNG, "b/c.jpeg": JPEG, "x.y.JpG": JPEG, "t.tif": TIFF, "t.tiff": TIFF, "b.bmp": BMP, "w.webp": WebP, "p.pfm": PFM,
+	} {
+		got, err := FormatOf(name)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		if want != WebP {
+			require.True(t, want.CanWrite())
+		}
+		require.Equal(t, want, extensions[want.Extension()])
+		require.NotEqual(t, "unknown format", want.String())
+	}
+	for _, name := range []string{"", "a", "a.gif", "a.png.txt", "png"} {
+		_, err := FormatOf(name)
+		require.ErrorIs(t, err, ErrUnknownFormat)
+		require.ErrorContains(t, err, ".png, .jpg, .tif, .bmp, .webp or .pfm")
+	}
+	require.False(t, Format(0).CanWrite())
+	require.Empty(t, Format(99).Extension())
+	require.Equal(t, "unknown format", Format(99).String())
+}

@@ -1,0 +1,36 @@
+// Package imagefile reads and writes image files with nothing lost: PNG, JPEG,
+// TIFF, BMP, WebP (reading only) and PFM.
+//
+// An Image holds its colour channels as float32 planes, in the units in which
+// the file stores them: an 8-bit sample v is v/255, a 16-bit sample v/65535,
+// with no change of gamma or colour profile. A float sample is taken as it is.
+// Size, channels, bit depth, alpha, colour profile, EXIF, XMP and resolution
+// travel with the pixels, and a decoded image that is encoded again in its own
+// format and depth has the same samples (JPEG, whose coding is lossy, excepted).
+// Where a format cannot hold something, Losses says so before anything is
+// written, and Image.Warnings says what was lost when reading.
+//
+// # What changes on purpose
+//
+//   - The orientation in EXIF or TIFF is applied to the pixels and its tag set
+//     to 1, unless ReadOptions.KeepOrientation is set.
+//   - A palette is replaced by its colours. One that holds greys only, in a file
+//     without a colour profile, becomes a grey image.
+//   - Samples of 1, 2 and 4 bits are widened to 8 and written with 8: a restored
+//     image has more levels than its source, and they would be rounded away.
+//   - CMYK becomes RGB, and a CMYK profile is dropped, for it would be wrong.
+//   - JPEG is written with chroma at full resolution, and chroma that a JPEG or
+//     WebP stores at half of it is interpolated, as most decoders do.
+//   - Premultiplied alpha is divided out when reading and not put back.
+//   - The thumbnail inside EXIF is removed: it shows the picture before it was
+//     restored.
+//
+// # Limits
+//
+// Every reader takes the size of the image from the header and refuses more
+// than ReadOptions.MaxPixels before it decodes a pixel. Whatever the bytes are,
+// the result is an image or an error of one line, never a panic.
+//
+// Functions are safe for concurrent use; an Image is, as long as nobody writes
+// to it.
+package imagefile

@@ -1,0 +1,326 @@
+package imagefile
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	"github.com/averaged/imaging/internal/imagefile/atomicfile"
+)
+
+// DefaultQuality is the JPEG quality that a Quality of 0 stands for.
+const DefaultQuality = 95
+
+// WriteOptions says how to write. The zero value writes an image as it was read.
+type WriteOptions struct {
+	// Format is the format to write; 0 means that of the path's extension (Write)
+	// or that in which the image was read (Encode).
+	Format Format
+	// Depth is the bits per sample, 8, 16 or 32 (float); 0 means that of the
+	// image, or the nearest that the format has.
+	Depth int
+	// Quality is the JPEG quality from 1 to 100; 0 means DefaultQuality.
+	Quality int
+	// DropMetadata leaves out EXIF, XMP, resolution and texts. What the samples
+	// need to look right, the colour profile and PNG's chunks about colour, stays.
+	DropMetadata bool
+	// DropAlpha leaves out alpha. Without it, writing an image that has a
+	// transparent pixel in JPEG or PFM is an error.
+	DropAlpha bool
+	// Overwrite lets Write replace a file. Without it an existing file is an error
+	// that wraps fs.ErrExist.
+	Overwrite bool
+}
+
+// Encode writes m to w. Samples are rounded to nearest and, for integer depths,
+// clipped to [0,1]. Its errors wrap ErrInvalidImage, ErrNotFinite (for every
+// format), ErrAlpha or ErrUnsupported, or are those of w.
+func Encode(w io.Writer, m *Image, opt WriteOptions) error {
+	return EncodeContext(context.Background(), w, m, opt)
+}
+
+// EncodeContext is Encode, and stops with the context's error when ctx is done.
+func EncodeContext(ctx context.Context, w io.Writer, m *Image, opt WriteOptions) error {
+	if err := m.validate(); err != nil {
+		return err
+	}
+	p, err := opt.plan(m)
+	if err != nil {
+		return err
+	}
+	if err := m.checkFinite(); err != nil {
+		return err
+	}
+	out := *m
+	out.Metadata = p.metadata
+	if !p.alpha {
+		out.Alpha = nil
+	}
+	b := bufio.NewWriterSize(contextWriter{ctx, w}, 1<<16)
+	switch p.format {
+	case PNG:
+		err = encodePNG(b, &out, p.depth)
+	case JPEG:
+		err = encodeJPEG(b, &out, p.quality)
+	case TIFF:
+		err = encodeTIFF(ctx, b, &out, p.depth)
+	case BMP:
+		err = encodeBMP(b, &out)
+	case PFM:
+		err = encodePFM(b, &out)
+	}
+	if err != nil {
+		return err
+	}
+	return b.Flush()
+}
+
+// contextWriter fails once its context is done.
+type contextWriter struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (c contextWriter) Write(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.w.Write(p)
+}
+
+// Write writes m to a file, all of it or nothing: see package atomicfile. Its
+// errors begin with the path.
+func Write(path string, m *Image, opt WriteOptions) error {
+	return WriteContext(context.Background(), path, m, opt)
+}
+
+// WriteContext is Write, and stops with the context's error, leaving no trace,
+// when ctx is done.
+func WriteContext(ctx context.Context, path string, m *Image, opt WriteOptions) error {
+	if opt.Format == 0 {
+		f, err := FormatOf(path)
+		if err != nil {
+			return pathError(path, err)
+		}
+		opt.Format = f
+	}
+	// What can be known before the first byte is said before a file is made.
+	if err := CheckWrite(m, opt); err != nil {
+		return pathError(path, err)
+	}
+	err := atomicfile.Write(ctx, path, opt.Overwrite, func(w io.Writer) error {
+		return EncodeContext(ctx, w, m, opt)
+	})
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("%s: %w (it is replaced only if overwriting is asked for)", path, fs.ErrExist)
+	case err != nil:
+		return pathError(path, err)
+	}
+	return nil
+}
+
+// CheckWrite returns the error that Encode would return for m whatever its
+// samples are, such as one that wraps ErrAlpha, and does so at once: to be asked
+// before long work on the samples. A Format of 0 is the image's own, as in Encode.
+func CheckWrite(m *Image, opt WriteOptions) error {
+	if err := m.validate(); err != nil {
+		return err
+	}
+	_, err := opt.plan(m)
+	return err
+}
+
+// Losses says, a line each, what of m the format or the depth of opt cannot
+// hold: nothing, if the same format and depth are written again. What DropAlpha
+// and DropMetadata leave out is wanted, and not listed. An image that cannot be
+// written at all is Encode's error. A Format of 0 is the image's own, as in
+// Encode: for a path, ask FormatOf.
+func Losses(m *Image, opt WriteOptions) []string {
+	if m.validate() != nil {
+		return nil
+	}
+	p, err := opt.plan(m)
+	if err != nil {
+		return nil
+	}
+	return p.losses
+}
+
+// plan is what is going to be written.
+type plan struct {
+	format   Format
+	depth    int
+	quality  int
+	alpha    bool
+	metadata Metadata
+	losses   []string
+}
+
+func (o WriteOptions) plan(m *Image) (*plan, error) {
+	p := &plan{format: o.Format, quality: o.Quality, metadata: m.Metadata}
+	if p.format == 0 {
+		p.format = m.Format
+	}
+	switch {
+	case p.format == 0:
+		return nil, fmt.Errorf("%w: no format is given (use PNG, JPEG, TIFF, BMP or PFM)", ErrUnknownFormat)
+	case p.format == WebP:
+		return nil, fmt.Errorf("%w: WebP is read but not written (use PNG or TIFF, which lose nothing)", ErrUnsupported)
+	case !p.format.CanWrite():
+		return nil, fmt.Errorf("%w: format number %d", ErrUnknownFormat, p.format)
+	}
+	if p.quality == 0 {
+		p.quality = DefaultQuality
+	}
+	if p.quality < 1 || p.quality > 100 {
+		return nil, fmt.Errorf("%w: a JPEG quality is 1 to 100, not %d", ErrUnsupported, o.Quality)
+	}
+	if err := p.planDepth(m, o.Depth); err != nil {
+		return nil, err
+	}
+	if err := p.planAlpha(m, o.DropAlpha); err != nil {
+		return nil, err
+	}
+	if err := p.checkSize(m); err != nil {
+		return nil, err
+	}
+	if o.DropMetadata {
+		p.metadata = m.Metadata.colourOnly()
+	}
+	p.planMetadata(m)
+	return p, nil
+}
+
+func (p *plan) planDepth(m *Image, depth int) error {
+	depths := p.format.Depths()
+	if depth != 0 && !slices.Contains(depths, depth) {
+		return fmt.Errorf("%w: %s has samples of %s bits, not %d", ErrUnsupported, p.format, orList(depths), depth)
+	}
+	if p.depth = depth; depth == 0 {
+		// The smallest depth that holds the image's, else the largest there is.
+		p.depth = depths[len(depths)-1]
+		for _, d := range depths {
+			if d >= m.Depth {
+				p.depth = d
+				break
+			}
+		}
+	}
+	switch {
+	case depth != 0 || p.depth >= m.Depth:
+		// Wanted, or nothing lost.
+	case m.Depth == 32:
+		p.lose("float samples are clipped to [0,1] and rounded to %d bits", p.depth)
+	default:
+		p.lose("%d-bit samples are rounded to %d bits", m.Depth, p.depth)
+	}
+	return nil
+}
+
+func orList(depths []int) string {
+	s := ""
+	for i, d := range depths {
+		switch {
+		case i > 0 && i == len(depths)-1:
+			s += " or "
+		case i > 0:
+			s += ", "
+		}
+		s += fmt.Sprint(d)
+	}
+	return s
+}
+
+func (p *plan) planAlpha(m *Image, drop bool) error {
+	canHold := p.format == PNG || p.format == TIFF || p.format == BMP
+	p.alpha = m.Alpha != nil && canHold && !drop
+	if m.Alpha == nil || canHold || drop || m.Opaque() {
+		return nil
+	}
+	return fmt.Errorf("%w in %s: write PNG or TIFF, or drop the alpha channel", ErrAlpha, p.format)
+}
+
+// checkSize refuses what the size fields of a format cannot express.
+func (p *plan) checkSize(m *Image) error {
+	largest := 1<<31 - 1
+	if p.format == JPEG {
+		largest = 65535
+	}
+	if m.Width > largest || m.Height > largest {
+		return fmt.Errorf("%w: %s holds at most %d pixels a side, not %d×%d (use PNG)", ErrUnsupported, p.format, largest, m.Width, m.Height)
+	}
+	return nil
+}
+
+// colourOnly returns the part without which the samples would look different.
+func (d Metadata) colourOnly() Metadata {
+	kept := Metadata{ICC: d.ICC}
+	for _, b := range d.Blocks {
+		if b.Format == PNG && slices.Contains(pngColourChunks, b.Name) {
+			kept.Blocks = append(kept.Blocks, b)
+		}
+	}
+	return kept
+}
+
+// planMetadata takes out what the format cannot hold.
+func (p *plan) planMetadata(m *Image) {
+	d := &p.metadata
+	space := iccSpace(d.ICC)
+	switch {
+	case d.ICC == nil:
+	case p.format == PFM,
+		p.format == JPEG && len(d.ICC) > maxJPEGProfile,
+		// PNG and an RGB image have no use for a profile of the other kind, and
+		// libpng ignores one with a warning.
+		p.format == PNG && space == "RGB " && m.Channels == 1,
+		space == "GRAY" && m.Channels == 3:
+		p.lose("the colour profile")
+		d.ICC = nil
+	}
+	if d.EXIF != nil && (p.format == PFM || p.format == BMP || p.format == JPEG && len(d.EXIF) > maxJPEGEXIF) {
+		p.lose("EXIF")
+		d.EXIF = nil
+	}
+	if d.XMP != nil && (p.format == PFM || p.format == BMP || p.format == JPEG && len(d.XMP) > maxJPEGXMP) {
+		p.lose("XMP")
+		d.XMP = nil
+	}
+	if d.Resolution.known() && (p.format == PFM || p.format == BMP && d.Resolution.Unit == Aspect) {
+		p.lose("the resolution")
+		d.Resolution = Resolution{}
+	}
+	if p.format == BMP && p.alpha && m.Channels == 1 {
+		p.lose("grey becomes RGB, because BMP has no grey with alpha")
+	}
+	var kept []Block
+	lostColour, lostOther := false, false
+	for _, b := range d.Blocks {
+		switch {
+		case b.Format == p.format:
+			kept = append(kept, b)
+		case b.Format == PNG && slices.Contains(pngColourChunks, b.Name):
+			// sRGB is what everybody assumes anyway, and a profile says more.
+			_, srgb := d.block(PNG, "sRGB")
+			lostColour = lostColour || !srgb && d.ICC == nil
+		default:
+			lostOther = true
+		}
+	}
+	d.Blocks = kept
+	if lostColour {
+		p.lose("PNG's gamma and chromaticities, so colours may look different")
+	}
+	if lostOther {
+		p.lose("texts and other parts that only the source's format can hold")
+	}
+}
+
+func (p *plan) lose(format string, args ...any) {
+	p.losses = append(p.losses, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,158 @@
+package imagefile
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// Format is a kind of image file.
+type Format uint8
+
+// The formats. The zero value is none of them.
+const (
+	PNG  Format = iota + 1 // Portable Network Graphics (ISO/IEC 15948)
+	JPEG                   // ISO/IEC 10918-1, with JFIF and EXIF
+	TIFF                   // TIFF 6.0
+	BMP                    // Windows bitmap
+	WebP                   // RFC 9649; reading only
+	PFM                    // portable float map, 32-bit float
+)
+
+// String returns the usual name of the format.
+func (f Format) String() string {
+	switch f {
+	case PNG:
+		return "PNG"
+	case JPEG:
+		return "JPEG"
+	case TIFF:
+		return "TIFF"
+	case BMP:
+		return "BMP"
+	case WebP:
+		return "WebP"
+	case PFM:
+		return "PFM"
+	}
+	return "unknown format"
+}
+
+// Extension returns the usual extension of the format, with its dot, or "".
+func (f Format) Extension() string {
+	switch f {
+	case PNG:
+		return ".png"
+	case JPEG:
+		return ".jpg"
+	case TIFF:
+		return ".tif"
+	case BMP:
+		return ".bmp"
+	case WebP:
+		return ".webp"
+	case PFM:
+		return ".pfm"
+	}
+	return ""
+}
+
+// CanWrite tells whether Encode writes the format.
+func (f Format) CanWrite() bool { return f >= PNG && f <= PFM && f != WebP }
+
+// Depths returns the bit depths that Encode writes in the format, smallest
+// first.
+func (f Format) Depths() []int {
+	switch f {
+	case PNG:
+		return []int{8, 16}
+	case JPEG, BMP:
+		return []int{8}
+	case TIFF:
+		return []int{8, 16, 32}
+	case PFM:
+		return []int{32}
+	}
+	return nil
+}
+
+var extensions = map[string]Format{
+	".png": PNG,
+	".jpg": JPEG, ".jpeg": JPEG, ".jpe": JPEG, ".jfif": JPEG,
+	".tif": TIFF, ".tiff": TIFF,
+	".bmp": BMP, ".dib": BMP,
+	".webp": WebP,
+	".pfm":  PFM,
+}
+
+const knownExtensions = ".png, .jpg, .tif, .bmp, .webp or .pfm"
+
+// FormatOf returns the format that the extension of a file name stands for, in
+// upper or lower case. Its error wraps ErrUnknownFormat. Reading does not depend
+// on it: Decode looks at the content.
+func FormatOf(path string) (Format, error) {
+	ext := filepath.Ext(path)
+	if f, ok := extensions[strings.ToLower(ext)]; ok {
+		return f, nil
+	}
+	if ext == "" {
+		return 0, fmt.Errorf("%w: the name %q has no extension (use %s)", ErrUnknownFormat, filepath.Base(path), knownExtensions)
+	}
+	return 0, fmt.Errorf("%w: no image format has the extension %q (use %s)", ErrUnknownFormat, ext, knownExtensions)
+}
+
+// sniffLength is how many bytes sniff needs to tell all formats apart.
+const sniffLength = 16
+
+// sniff returns the format that a file's first bytes show, or 0.
+func sniff(head []byte) Format {
+	switch {
+	case bytes.HasPrefix(head, []byte(pngSignature)):
+		return PNG
+	case bytes.HasPrefix(head, []byte("\xff\xd8\xff")):
+		return JPEG
+	case bytes.HasPrefix(head, []byte("II*\x00")), bytes.HasPrefix(head, []byte("MM\x00*")):
+		return TIFF
+	case bytes.HasPrefix(head, []byte("BM")) && len(head) >= 14 && bytes.Equal(head[6:10], make([]byte, 4)):
+		return BMP
+	case bytes.HasPrefix(head, []byte("RIFF")) && len(head) >= 12 && string(head[8:12]) == "WEBP":
+		return WebP
+	case len(head) >= 3 && head[0] == 'P' && (head[1] == 'F' || head[1] == 'f') && isPFMSpace(head[2]):
+		return PFM
+	}
+	return 0
+}
+
+// foreign names what a file is whose format is none of ours, or returns "".
+func foreign(head []byte) string {
+	has := func(prefix string) bool { return bytes.HasPrefix(head, []byte(prefix)) }
+	switch {
+	case has("GIF8"):
+		return "a GIF"
+	case has("%PDF"):
+		return "a PDF"
+	case has("8BPS"):
+		return "a Photoshop document"
+	case has("II+\x00"), has("MM\x00+"):
+		return "a BigTIFF"
+	case has("\xff\x0a"), has("\x00\x00\x00\x0cJXL "):
+		return "a JPEG XL image"
+	case has("\x00\x00\x00\x0cjP  "), has("\xff\x4f\xff\x51"):
+		return "a JPEG 2000 image"
+	case len(head) >= 12 && string(head[4:8]) == "ftyp":
+		if brand := string(head[8:12]); brand == "avif" || brand == "avis" {
+			return "an AVIF image"
+		}
+		return "a HEIF image or a film"
+	case has("\x76\x2f\x31\x01"):
+		return "an OpenEXR image"
+	case has("P1"), has("P2"), has("P3"), has("P4"), has("P5"), has("P6"), has("P7"):
+		return "a netpbm image"
+	case has("<?xml"), has("<svg"):
+		return "XML or SVG"
+	case has("<!DOCTYPE"), has("<html"), has("<!doctype"):
+		return "a web page"
+	}
+	return ""
+}

@@ -1,0 +1,137 @@
+package imagefile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Every fuzz test starts from the files in testdata, from what the writers here
+// make, and from the table of broken files.
+
+func addSeeds(f *testing.F, format Format) {
+	names, err := filepath.Glob(filepath.Join("testdata", "*.*"))
+	require.NoError(f, err)
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		require.NoError(f, err)
+		if s := sniff(data); s != 0 && (format == 0 || s == format) {
+			f.Add(data)
+		}
+	}
+	for _, c := range brokenFiles(f) {
+		if (format == 0 || strings.HasPrefix(c.name, format.String())) && len(c.data) < 10000 {
+			f.Add(c.data)
+		}
+	}
+	if format == 0 || format.CanWrite() {
+		m := smoothImage(9, 5, 3)
+		m.Metadata = Metadata{
+			ICC:        testProfile("RGB ", 200),
+			EXIF:       testEXIF(binary.BigEndian, 6, 9, 5),
+			XMP:        []byte(testXMP),
+			Resolution: Resolution{X: 72, Y: 72, Unit: Inch},
+		}
+		for w := PNG; w <= PFM; w++ {
+			if w.CanWrite() && (format == 0 || w == format) {
+				f.Add(encode(f, m, WriteOptions{Format: w}))
+			}
+		}
+	}
+}
+
+// checkDecode decodes. What comes out must be sound, and must survive a lossless
+// format unchanged.
+func checkDecode(t *testing.T, data []byte) {
+	m, err := DecodeAt(bytes.NewReader(data), int64(len(data)), ReadOptions{MaxPixels: 1 << 16})
+	if err != nil {
+		require.Nil(t, m)
+		require.NotContains(t, err.Error(), "\n")
+		// Guarded against, but to be known: other packages' panics are their bugs.
+		if strings.Contains(err.Error(), "decoder failed") && !bytes.HasPrefix(data, []byte("RIFF")) && !bytes.HasPrefix(data, []byte("\xff\xd8")) {
+			t.Fatal(err)
+		}
+		return
+	}
+	require.NoError(t, m.validate())
+	require.NoError(t, m.checkFinite())
+	format := PNG
+	if m.Depth == 32 {
+		format = TIFF
+	}
+	again := decode(t, encode(t, m, WriteOptions{Format: format}))
+	require.Equal(t, [3]int{m.Width, m.Height, m.Channels}, [3]int{again.Width, again.Height, again.Channels})
+	require.Equal(t, m.Depth, again.Depth)
+	limit := float32(int(1)<<min(m.Depth, 16) - 1)
+	for i, v := range m.Pix {
+		switch {
+		case m.Depth == 32 && v != again.Pix[i]:
+			t.Fatalf("sample %d was %v and is %v", i, v, again.Pix[i])
+		case m.Depth < 32 && quantise(v, limit) != quantise(again.Pix[i], limit):
+			t.Fatalf("sample %d was %v and is %v", i, v, again.Pix[i])
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	addSeeds(f, 0)
+	f.Fuzz(checkDecode)
+}
+
+func FuzzPNG(f *testing.F) {
+	addSeeds(f, PNG)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		// Checksums would keep nearly all changes from being read.
+		checkDecode(t, repaired(data))
+	})
+}
+
+// repaired returns a PNG with right checksums.
+func repaired(data []byte) []byte {
+	if len(data) < len(pngSignature) {
+		return data
+	}
+	out := bytes.Clone(data[:len(pngSignature)])
+	rest := data[len(pngSignature):]
+	for len(rest) >= 12 {
+		n := int64(binary.BigEndian.Uint32(rest))
+		if n > int64(len(rest))-12 {
+			break
+		}
+		out = append(out, chunk(string(rest[4:8]), rest[8:8+n])...)
+		rest = rest[12+n:]
+	}
+	return append(out, rest...)
+}
+
+func FuzzJPEG(f *testing.F) { addSeeds(f, JPEG); f.Fuzz(checkDecode) }
+func FuzzTIFF(f *testing.F) { addSeeds(f, TIFF); f.Fuzz(checkDecode) }
+func FuzzBMP(f *testing.F)  { addSeeds(f, BMP); f.Fuzz(checkDecode) }
+func FuzzWebP(f *testing.F) { addSeeds(f, WebP); f.Fuzz(checkDecode) }
+func FuzzPFM(f *testing.F)  { addSeeds(f, PFM); f.Fuzz(checkDecode) }
+
+func FuzzEXIF(f *testing.F) {
+	f.Add(testEXIF(binary.LittleEndian, 6, 9, 5))
+	f.Add(testEXIF(binary.BigEndian, 3, 9, 5))
+	f.Add([]byte("II*\x00\x08\x00\x00\x00"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		before := bytes.Clone(data)
+		m := smoothImage(3, 2, 1)
+		m.Metadata.EXIF = data
+		m.orient(ReadOptions{})
+		require.Equal(t, before, data, "the source's bytes are not changed")
+		require.NoError(t, m.validate())
+		if m.Metadata.EXIF == nil {
+			return
+		}
+		e, err := parseEXIF(m.Metadata.EXIF)
+		require.NoError(t, err)
+		require.Zero(t, e.next)
+		require.NoError(t, Encode(&bytes.Buffer{}, m, WriteOptions{Format: TIFF}))
+	})
+}

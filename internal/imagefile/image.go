@@ -1,0 +1,92 @@
+package imagefile
+
+import "fmt"
+
+// Image is a decoded image file: its colour as float32 planes, its alpha, and
+// what else the file said.
+type Image struct {
+	// Width and Height are in pixels, at least 1, after the orientation has been
+	// applied.
+	Width, Height int
+	// Channels is the number of colour channels, 1 (grey) or 3 (red, green,
+	// blue). Alpha is not counted.
+	Channels int
+	// Pix holds Channels planes of Height rows of Width samples. Samples of
+	// integer formats are stored value / largest value, so in [0,1]; those of
+	// float formats are as stored and may be outside.
+	Pix []float32
+	// Alpha holds Height rows of Width opacities from 0 to 65535, or is nil where
+	// the file has none. An 8-bit opacity a is a·257, so that no depth loses
+	// anything (float alpha excepted, which is rounded to 16 bits, with a
+	// warning). Colours are not multiplied by it.
+	Alpha []uint16
+	// Depth is the bits per sample, 8, 16 or 32 (float), with which the image is
+	// written unless asked otherwise.
+	Depth int
+	// SourceDepth is the bits per sample in the file that was read: as Depth, or
+	// 1, 2 or 4.
+	SourceDepth int
+	// Format is the format of the file that was read, or 0.
+	Format Format
+	// Metadata is what the file said about its pixels.
+	Metadata Metadata
+	// Warnings says, a line each, what reading could not keep.
+	Warnings []string
+}
+
+// Plane returns the samples of channel c, Height rows of Width.
+func (m *Image) Plane(c int) []float32 {
+	n := m.Width * m.Height
+	return m.Pix[c*n : (c+1)*n : (c+1)*n]
+}
+
+// Opaque tells whether no pixel is even partly transparent.
+func (m *Image) Opaque() bool {
+	for _, a := range m.Alpha {
+		if a != opaque {
+			return false
+		}
+	}
+	return true
+}
+
+// Like returns an image with the size, channels and everything else of m, its
+// own zeroed Pix, and Alpha and Metadata shared with m: what a filter needs for
+// its output.
+func (m *Image) Like() *Image {
+	c := *m
+	c.Pix = make([]float32, len(m.Pix))
+	return &c
+}
+
+const opaque = 0xffff
+
+// validate returns an error that wraps ErrInvalidImage if the fields of m do not
+// fit together.
+func (m *Image) validate() error {
+	switch {
+	case m == nil:
+		return fmt.Errorf("%w: there is none", ErrInvalidImage)
+	case m.Width < 1 || m.Height < 1:
+		return fmt.Errorf("%w: its size is %d×%d, at least 1×1 is needed", ErrInvalidImage, m.Width, m.Height)
+	case m.Channels != 1 && m.Channels != 3:
+		return fmt.Errorf("%w: it has %d colour channels, not 1 or 3", ErrInvalidImage, m.Channels)
+	case m.Width > len(m.Pix)/m.Height || len(m.Pix) != m.Channels*m.Width*m.Height:
+		return fmt.Errorf("%w: it has %d samples, not %d×%d×%d", ErrInvalidImage, len(m.Pix), m.Channels, m.Height, m.Width)
+	case m.Alpha != nil && len(m.Alpha) != m.Width*m.Height:
+		return fmt.Errorf("%w: it has %d alpha samples, not %d×%d", ErrInvalidImage, len(m.Alpha), m.Height, m.Width)
+	}
+	return nil
+}
+
+func newImage(width, height, channels, depth int, alpha bool) *Image {
+	m := &Image{
+		Width: width, Height: height, Channels: channels,
+		Pix:   make([]float32, channels*width*height),
+		Depth: depth, SourceDepth: depth,
+	}
+	if alpha {
+		m.Alpha = make([]uint16, width*height)
+	}
+	return m
+}

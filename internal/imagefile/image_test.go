@@ -1,0 +1,129 @@
+package imagefile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// testImage returns an image of random samples that its depth can hold exactly.
+func testImage(width, height, channels, depth int, alpha bool) *Image {
+	rng := rand.New(rand.NewPCG(uint64(width), uint64(height)))
+	m := newImage(width, height, channels, depth, alpha)
+	for i := range m.Pix {
+		switch depth {
+		case 8:
+			m.Pix[i] = unit8[rng.IntN(256)]
+		case 16:
+			m.Pix[i] = unit16(uint16(rng.IntN(65536)))
+		default:
+			m.Pix[i] = float32(rng.NormFloat64())
+		}
+	}
+	for i := range m.Alpha {
+		m.Alpha[i] = uint16(rng.IntN(65536))
+		if depth == 8 {
+			m.Alpha[i] = uint16(rng.IntN(256)) * 257
+		}
+	}
+	return m
+}
+
+// smoothImage returns an image that JPEG codes well, without symmetry.
+func smoothImage(width, height, channels int) *Image {
+	m := newImage(width, height, channels, 8, false)
+	for c := range channels {
+		p := m.Plane(c)
+		for y := range height {
+			for x := range width {
+				v := 0.5 + 0.3*math.Sin(0.11*float64(x)+float64(c))*math.Cos(0.07*float64(y)) + 0.15*float64(x)/float64(width)
+				p[y*width+x] = unit8[quantise(float32(v), 255)]
+			}
+		}
+	}
+	return m
+}
+
+func encode(t testing.TB, m *Image, opt WriteOptions) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, Encode(&b, m, opt))
+	return b.Bytes()
+}
+
+func decode(t testing.TB, data []byte) *Image {
+	t.Helper()
+	m, err := DecodeAt(bytes.NewReader(data), int64(len(data)), ReadOptions{})
+	require.NoError(t, err)
+	require.NoError(t, m.validate())
+	return m
+}
+
+func psnr(a, b []float32) float64 {
+	var s float64
+	for i := range a {
+		d := float64(a[i] - b[i])
+		s += d * d
+	}
+	return -10 * math.Log10(s/float64(len(a)))
+}
+
+// testProfile returns something that looks like a profile of a colour space.
+func testProfile(space string, size int) []byte {
+	p := make([]byte, size)
+	rng := rand.New(rand.NewPCG(1, uint64(size)))
+	for i := range p {
+		p[i] = byte(rng.IntN(256))
+	}
+	binary.BigEndian.PutUint32(p, uint32(size))
+	copy(p[16:], space)
+	copy(p[36:], "acsp")
+	return p
+}
+
+// testEXIF returns EXIF with a description, an orientation, the sizes, a maker's
+// note, a place on earth and a thumbnail.
+func testEXIF(order binary.ByteOrder, orientation, width, height int) []byte {
+	tags := tiffTags{order: order}
+	short := func(v int) []byte { return tags.append16(nil, v) }
+	long := func(v int) []byte { return tags.append32(nil, uint32(v)) }
+	head := []byte("II*\x00\x08\x00\x00\x00")
+	if order == binary.ByteOrder(binary.BigEndian) {
+		head = []byte("MM\x00*\x00\x00\x00\x08")
+	}
+	thumbnail := []byte("\xff\xd8a small old picture\xff\xd9")
+	b := appendDirectory(head, 0, order, []node{
+		{tag: 0x010f, kind: typeASCII, count: 6, value: []byte("Maker\x00")},
+		{tag: tagOrientation, kind: typeShort, count: 1, value: short(orientation)},
+		{tag: tagXResolution, kind: typeRational, count: 1, value: append(long(300), long(1)...)},
+		{tag: tagYResolution, kind: typeRational, count: 1, value: append(long(150), long(1)...)},
+		{tag: tagResolutionUnit, kind: typeShort, count: 1, value: short(2)},
+		{tag: tagEXIF, kind: typeLong, count: 1, sub: []node{
+			{tag: 0x9000, kind: typeUndefined, count: 4, value: []byte("0232")},
+			{tag: 0x927c, kind: typeUndefined, count: 10, value: []byte("maker note")},
+			{tag: tagPixelXDimension, kind: typeShort, count: 1, value: short(width)},
+			{tag: tagPixelYDimension, kind: typeLong, count: 1, value: long(height)},
+		}},
+		{tag: tagGPS, kind: typeLong, count: 1, sub: []node{
+			{tag: 1, kind: typeASCII, count: 2, value: []byte("N\x00")},
+		}},
+	})
+	link := 8 + 2 + int(order.Uint16(b[8:]))*entrySize
+	if len(b)%2 == 1 {
+		b = append(b, 0)
+	}
+	order.PutUint32(b[link:], uint32(len(b)))
+	// The thumbnail's directory, and behind it the thumbnail.
+	at := len(b) + 2 + 2*entrySize + 4
+	b = appendDirectory(b, 0, order, []node{
+		{tag: tagThumbnailOffset, kind: typeLong, count: 1, value: long(at)},
+		{tag: tagThumbnailLength, kind: typeLong, count: 1, value: long(len(thumbnail))},
+	})
+	return append(b, thumbnail...)
+}
+
+const testXMP = `<x:xmpmeta xmlns:x="adobe:ns:meta/"><a>é</a></x:xmpmeta>`

@@ -1,0 +1,257 @@
+package imagefile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"io"
+)
+
+// The markers of JPEG that are looked at (ISO/IEC 10918-1, table B.1).
+const (
+	markerSOI  = 0xd8
+	markerEOI  = 0xd9
+	markerSOS  = 0xda
+	markerAPP0 = 0xe0
+	markerAPP1 = 0xe1
+	markerAPP2 = 0xe2
+	markerIPTC = 0xed
+	markerCOM  = 0xfe
+)
+
+// What the segments of metadata begin with, and how much fits behind it.
+const (
+	jfifMark    = "JFIF\x00"
+	xmpMark     = "http://ns.adobe.com/xap/1.0/\x00"
+	profileMark = "ICC_PROFILE\x00"
+
+	maxSegment      = 65533 // a segment's 16-bit length counts itself
+	maxJPEGEXIF     = maxSegment - len(exifMark)
+	maxJPEGXMP      = maxSegment - len(xmpMark)
+	maxProfilePiece = maxSegment - len(profileMark) - 2
+	maxJPEGProfile  = 255 * maxProfilePiece
+)
+
+// jpegBlocks are the segments that only JPEG can hold: Photoshop's resources,
+// with IPTC in them, and comments.
+var jpegBlocks = map[byte]string{markerIPTC: "APP13", markerCOM: "COM"}
+
+func decodeJPEG(src source, opt ReadOptions) (*Image, error) {
+	config, err := jpeg.DecodeConfig(src.from(0))
+	if err != nil {
+		return nil, jpegError(err)
+	}
+	if err := opt.checkSize(src, JPEG, config.Width, config.Height); err != nil {
+		return nil, err
+	}
+	parts, err := readJPEGSegments(src)
+	if err != nil {
+		return nil, err
+	}
+	img, err := jpeg.Decode(src.from(0))
+	if err != nil {
+		return nil, jpegError(err)
+	}
+	b := img.Bounds()
+	if err := opt.checkSize(src, JPEG, b.Dx(), b.Dy()); err != nil {
+		return nil, err
+	}
+	channels := 3
+	if _, grey := img.(*image.Gray); grey {
+		channels = 1
+	}
+	m := newImage(b.Dx(), b.Dy(), channels, 8, false)
+	if ycc, ok := img.(*image.YCbCr); ok {
+		m.fillSmooth(ycc, jfifToRGB)
+	} else {
+		m.fill(img)
+	}
+	m.Metadata = parts.metadata
+	m.Warnings = parts.warnings
+	m.setICC(parts.profile())
+	m.resolutionFromEXIF()
+	return m, nil
+}
+
+// jpegError tells what image/jpeg cannot read from what is broken.
+func jpegError(err error) error {
+	if u, ok := err.(jpeg.UnsupportedError); ok {
+		return fmt.Errorf("%w: JPEG: %s (baseline and progressive JPEG of 8 bits are read)", ErrUnsupported, string(u))
+	}
+	return foreignError(JPEG, err)
+}
+
+// jpegParts is what the segments before the first scan say.
+type jpegParts struct {
+	metadata Metadata
+	pieces   [][]byte // of the profile, by number
+	count    int      // of pieces that there should be
+	warnings []string
+}
+
+// readJPEGSegments walks over the segments up to the first scan. What is broken
+// there is image/jpeg's to report; here it ends the walk.
+func readJPEGSegments(src source) (*jpegParts, error) {
+	p := &jpegParts{}
+	budget := int64(maxMetadata)
+	for offset := int64(2); ; {
+		head, err := src.bytes(offset, 4)
+		if err != nil || head[0] != 0xff {
+			return p, nil
+		}
+		marker, length := head[1], int64(binary.BigEndian.Uint16(head[2:]))
+		switch {
+		case marker == 0xff: // A fill byte.
+			offset++
+			continue
+		case marker == markerSOS, marker == markerEOI, length < 2:
+			return p, nil
+		case marker != markerCOM && marker != markerIPTC && (marker < markerAPP0 || marker > markerAPP2):
+			offset += 2 + length
+			continue
+		}
+		if budget -= length; budget < 0 {
+			return nil, fmt.Errorf("%w: the metadata in JPEG is larger than %d MB", ErrUnsupported, maxMetadata>>20)
+		}
+		data, err := src.bytes(offset+4, length-2)
+		if err != nil {
+			return p, nil
+		}
+		p.keep(marker, data)
+		offset += 2 + length
+	}
+}
+
+func (p *jpegParts) keep(marker byte, data []byte) {
+	d := &p.metadata
+	switch marker {
+	case markerAPP0:
+		// Version (2 bytes), units, densities.
+		rest, ok := bytes.CutPrefix(data, []byte(jfifMark))
+		if !ok || len(rest) < 7 {
+			return
+		}
+		units := map[byte]Unit{0: Aspect, 1: Inch, 2: Centimetre}
+		r := Resolution{
+			X:    float64(binary.BigEndian.Uint16(rest[3:])),
+			Y:    float64(binary.BigEndian.Uint16(rest[5:])),
+			Unit: units[rest[2]],
+		}
+		if r.known() {
+			d.Resolution = r
+		}
+	case markerAPP1:
+		if rest, ok := bytes.CutPrefix(data, []byte(exifMark)); ok && d.EXIF == nil {
+			d.EXIF = rest
+		}
+		if rest, ok := bytes.CutPrefix(data, []byte(xmpMark)); ok && d.XMP == nil {
+			d.XMP = rest
+		}
+	case markerAPP2:
+		rest, ok := bytes.CutPrefix(data, []byte(profileMark))
+		if !ok || len(rest) < 2 {
+			return
+		}
+		if p.pieces == nil {
+			p.pieces = make([][]byte, 256)
+			p.count = int(rest[1])
+		}
+		p.pieces[rest[0]] = rest[2:]
+	default:
+		d.Blocks = append(d.Blocks, Block{JPEG, jpegBlocks[marker], data})
+	}
+}
+
+// profile joins the pieces of the colour profile, which are numbered from 1.
+func (p *jpegParts) profile() []byte {
+	if p.pieces == nil {
+		return nil
+	}
+	var icc []byte
+	for i := range p.count {
+		piece := p.pieces[i+1]
+		if piece == nil {
+			p.warnings = append(p.warnings, fmt.Sprintf("the colour profile is dropped: piece %d of %d is missing", i+1, p.count))
+			return nil
+		}
+		icc = append(icc, piece...)
+	}
+	return icc
+}
+
+// resolutionFromEXIF takes the resolution from EXIF where the file's own header
+// gives none, or a ratio only.
+func (m *Image) resolutionFromEXIF() {
+	if m.Metadata.EXIF == nil || m.Metadata.Resolution.Unit > Aspect {
+		return
+	}
+	e, err := parseEXIF(m.Metadata.EXIF)
+	if err != nil {
+		return // orient says so.
+	}
+	if r := e.resolution(e.main); r.known() {
+		m.Metadata.Resolution = r
+	}
+}
+
+// writeJPEGMetadata writes the segments that follow the start of the image.
+func writeJPEGMetadata(w io.Writer, d *Metadata) error {
+	s := segmentWriter{w: w}
+	s.segment(markerAPP0, jfifMark, jfifHeader(d.Resolution))
+	if d.EXIF != nil {
+		s.segment(markerAPP1, exifMark, d.EXIF)
+	}
+	if d.XMP != nil {
+		s.segment(markerAPP1, xmpMark, d.XMP)
+	}
+	pieces := (len(d.ICC) + maxProfilePiece - 1) / maxProfilePiece
+	for i := range pieces {
+		piece := d.ICC[i*maxProfilePiece : min((i+1)*maxProfilePiece, len(d.ICC))]
+		s.segment(markerAPP2, profileMark+string([]byte{byte(i + 1), byte(pieces)}), piece)
+	}
+	for _, b := range d.Blocks {
+		marker := byte(markerCOM)
+		if b.Name == jpegBlocks[markerIPTC] {
+			marker = markerIPTC
+		}
+		s.segment(marker, "", b.Data)
+	}
+	return s.err
+}
+
+// jfifHeader is version 1.02, the density in 16-bit numbers, and no thumbnail.
+func jfifHeader(r Resolution) []byte {
+	unit := byte(0)
+	if cm, ok := r.In(Centimetre); ok && r.Unit == Centimetre {
+		r, unit = cm, 2
+	} else if inch, ok := r.In(Inch); ok {
+		r, unit = inch, 1
+	}
+	if !r.known() {
+		r = Resolution{X: 1, Y: 1, Unit: Aspect}
+	}
+	h := []byte{1, 2, unit}
+	for _, v := range []float64{r.X, r.Y} {
+		h = binary.BigEndian.AppendUint16(h, uint16(min(max(v+0.5, 1), 65535)))
+	}
+	return append(h, 0, 0)
+}
+
+// segmentWriter writes segments, and nothing more after an error.
+type segmentWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (s *segmentWriter) segment(marker byte, mark string, data []byte) {
+	if s.err != nil {
+		return
+	}
+	head := []byte{0xff, marker}
+	head = binary.BigEndian.AppendUint16(head, uint16(2+len(mark)+len(data)))
+	if _, s.err = s.w.Write(append(head, mark...)); s.err == nil {
+		_, s.err = s.w.Write(data)
+	}
+}

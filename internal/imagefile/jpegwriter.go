@@ -1,0 +1,267 @@
+package imagefile
+
+import (
+	"encoding/binary"
+	"io"
+	"math"
+)
+
+// encodeJPEG writes baseline JPEG, grey or YCbCr, with as many samples of chroma
+// as of luma. The encoder of image/jpeg keeps a quarter of the chroma and rounds
+// colours to 8 bits before it transforms them; a restored picture deserves
+// better.
+func encodeJPEG(w io.Writer, m *Image, quality int) error {
+	e := &jpegEncoder{w: w}
+	e.setQuality(quality)
+	e.write([]byte{0xff, markerSOI})
+	if e.err == nil {
+		e.err = writeJPEGMetadata(w, &m.Metadata)
+	}
+	e.tables(m)
+	e.scan(m)
+	e.write([]byte{0xff, markerEOI})
+	return e.err
+}
+
+const (
+	markerSOF0 = 0xc0
+	markerDHT  = 0xc4
+	markerDQT  = 0xdb
+)
+
+// jpegEncoder writes one image, and nothing more after an error.
+type jpegEncoder struct {
+	w   io.Writer
+	err error
+
+	steps   [2][64]int     // quantisation of luma and chroma, in rows
+	inverse [2][64]float32 // 1/step
+	codes   [2][2][256]huffmanCode
+
+	bits  uint64 // waiting to be written, the last n of them
+	n     uint
+	out   []byte
+	block [64]float32
+}
+
+// setQuality scales the quantisation steps as the Independent JPEG Group does, so
+// that a quality means what it means elsewhere.
+func (e *jpegEncoder) setQuality(quality int) {
+	scale := 200 - 2*quality
+	if quality < 50 {
+		scale = 5000 / quality
+	}
+	for t := range e.steps {
+		for i, s := range jpegSteps[t] {
+			e.steps[t][i] = min(max((s*scale+50)/100, 1), 255)
+			e.inverse[t][i] = 1 / float32(e.steps[t][i])
+		}
+		for class := range e.codes[t] {
+			e.codes[t][class] = jpegHuffman[t][class].codes()
+		}
+	}
+}
+
+func (e *jpegEncoder) write(b []byte) {
+	if e.err == nil {
+		_, e.err = e.w.Write(b)
+	}
+}
+
+// tables writes quantisation, frame header, codes and scan header. Component 1
+// uses table 0, components 2 and 3 use table 1.
+func (e *jpegEncoder) tables(m *Image) {
+	s := segmentWriter{w: e.w, err: e.err}
+	tables := min(m.Channels, 2)
+	for t := range tables {
+		q := []byte{byte(t)}
+		for _, i := range zigzag {
+			q = append(q, byte(e.steps[t][i]))
+		}
+		s.segment(markerDQT, "", q)
+	}
+	frame := []byte{8}
+	frame = binary.BigEndian.AppendUint16(frame, uint16(m.Height))
+	frame = binary.BigEndian.AppendUint16(frame, uint16(m.Width))
+	frame = append(frame, byte(m.Channels))
+	scan := []byte{byte(m.Channels)}
+	for c := range m.Channels {
+		t := byte(min(c, 1))
+		frame = append(frame, byte(c+1), 0x11, t)
+		scan = append(scan, byte(c+1), t<<4|t)
+	}
+	s.segment(markerSOF0, "", frame)
+	for t := range tables {
+		for class := range 2 {
+			h := jpegHuffman[t][class]
+			data := append([]byte{byte(class<<4 | t)}, h.lengths[:]...)
+			s.segment(markerDHT, "", append(data, h.symbols...))
+		}
+	}
+	s.segment(markerSOS, "", append(scan, 0, 63, 0))
+	e.err = s.err
+}
+
+// scan writes the blocks of 8×8 samples, interleaved.
+func (e *jpegEncoder) scan(m *Image) {
+	var previous [3]int // DC coefficients
+	width := (m.Width + 7) / 8 * 8
+	bands := make([][]float32, m.Channels) // eight rows of each component
+	for c := range bands {
+		bands[c] = make([]float32, 8*width)
+	}
+	for y := 0; y < m.Height; y += 8 {
+		for k := range 8 {
+			// Beyond the edges the last samples are repeated.
+			m.jpegRow(bands, k*width, width, min(y+k, m.Height-1))
+		}
+		for x := 0; x < width; x += 8 {
+			for c, band := range bands {
+				for k := range 8 {
+					copy(e.block[8*k:8*k+8], band[k*width+x:])
+				}
+				previous[c] = e.encodeBlock(min(c, 1), previous[c])
+			}
+		}
+		e.write(e.out)
+		e.out = e.out[:0]
+		if e.err != nil {
+			return
+		}
+	}
+	// The last byte is filled up with ones.
+	if e.n > 0 {
+		e.emit(0x7f, 7)
+		e.write(e.out)
+	}
+}
+
+// jpegRow writes row y in the components of JFIF, from −128 to 127, at offset at
+// of the bands.
+func (m *Image) jpegRow(bands [][]float32, at, width, y int) {
+	clipped := func(v float32) float32 { return min(max(v, 0), 1) * 255 }
+	row := func(c int) []float32 { return m.Plane(c)[y*m.Width : (y+1)*m.Width] }
+	if m.Channels == 1 {
+		out := bands[0][at : at+width]
+		for x, v := range row(0) {
+			out[x] = clipped(v) - 128
+		}
+	} else {
+		luma, cb, cr := bands[0][at:at+width], bands[1][at:at+width], bands[2][at:at+width]
+		red, green, blue := row(0), row(1), row(2)
+		for x := range red {
+			r, g, b := clipped(red[x]), clipped(green[x]), clipped(blue[x])
+			// The conversions keep a compiler from fusing, for the same bytes everywhere.
+			l := float32(0.299*r) + float32(0.587*g) + float32(0.114*b)
+			luma[x] = l - 128
+			cb[x] = (b - l) / 1.772
+			cr[x] = (r - l) / 1.402
+		}
+	}
+	for _, band := range bands {
+		out := band[at : at+width]
+		for x := m.Width; x < width; x++ {
+			out[x] = out[m.Width-1]
+		}
+	}
+}
+
+// encodeBlock transforms, quantises and codes e.block, and returns its DC
+// coefficient.
+func (e *jpegEncoder) encodeBlock(table, previousDC int) int {
+	for i := 0; i < 64; i += 8 {
+		dct8(e.block[i:i+8:i+8], 1)
+	}
+	for i := range 8 {
+		dct8(e.block[i:], 8)
+	}
+	inverse := &e.inverse[table]
+	quantised := func(i, limit int) int {
+		v := e.block[i] * inverse[i]
+		if v < 0 {
+			return max(-int(0.5-v), -limit)
+		}
+		return min(int(v+0.5), limit)
+	}
+	dc := quantised(0, 1023)
+	e.coefficient(&e.codes[table][0], 0, dc-previousDC)
+	const (
+		endOfBlock = 0x00
+		zeros16    = 0xf0
+	)
+	ac := &e.codes[table][1]
+	run := 0
+	for _, i := range zigzag[1:] {
+		v := quantised(i, 1023)
+		if v == 0 {
+			run++
+			continue
+		}
+		for ; run > 15; run -= 16 {
+			e.emit(ac[zeros16].bits, uint(ac[zeros16].length))
+		}
+		e.coefficient(ac, run, v)
+		run = 0
+	}
+	if run > 0 {
+		e.emit(ac[endOfBlock].bits, uint(ac[endOfBlock].length))
+	}
+	return dc
+}
+
+// coefficient writes the code of a run of zeros and the size of v, then the bits
+// of v; those of a negative number are the ones of v − 1.
+func (e *jpegEncoder) coefficient(codes *[256]huffmanCode, run, v int) {
+	size := uint(0)
+	for a := max(v, -v); a > 0; a >>= 1 {
+		size++
+	}
+	c := codes[run<<4|int(size)]
+	e.emit(c.bits, uint(c.length))
+	if v < 0 {
+		v--
+	}
+	e.emit(uint32(v)&(1<<size-1), size)
+}
+
+// emit writes the lowest n bits, and a zero after each byte of ones.
+func (e *jpegEncoder) emit(bits uint32, n uint) {
+	e.bits = e.bits<<n | uint64(bits)
+	for e.n += n; e.n >= 8; e.n -= 8 {
+		b := byte(e.bits >> (e.n - 8))
+		e.out = append(e.out, b)
+		if b == 0xff {
+			e.out = append(e.out, 0)
+		}
+	}
+}
+
+// half-cosines cos(kπ/16)/2; that of k = 4 is the weight of the constant too.
+var (
+	halfCos1 = float32(math.Cos(1*math.Pi/16) / 2)
+	halfCos2 = float32(math.Cos(2*math.Pi/16) / 2)
+	halfCos3 = float32(math.Cos(3*math.Pi/16) / 2)
+	halfCos4 = float32(math.Cos(4*math.Pi/16) / 2)
+	halfCos5 = float32(math.Cos(5*math.Pi/16) / 2)
+	halfCos6 = float32(math.Cos(6*math.Pi/16) / 2)
+	halfCos7 = float32(math.Cos(7*math.Pi/16) / 2)
+)
+
+// dct8 is the orthonormal discrete cosine transform of type II of the eight
+// samples that are step apart, by even and odd halves.
+func dct8(p []float32, step int) {
+	s0, d0 := p[0]+p[7*step], p[0]-p[7*step]
+	s1, d1 := p[step]+p[6*step], p[step]-p[6*step]
+	s2, d2 := p[2*step]+p[5*step], p[2*step]-p[5*step]
+	s3, d3 := p[3*step]+p[4*step], p[3*step]-p[4*step]
+
+	p[0] = ((s0 + s3) + (s1 + s2)) * halfCos4
+	p[4*step] = ((s0 + s3) - (s1 + s2)) * halfCos4
+	p[2*step] = float32((s0-s3)*halfCos2) + float32((s1-s2)*halfCos6)
+	p[6*step] = float32((s0-s3)*halfCos6) - float32((s1-s2)*halfCos2)
+
+	p[step] = float32(d0*halfCos1) + float32(d1*halfCos3) + float32(d2*halfCos5) + float32(d3*halfCos7)
+	p[3*step] = float32(d0*halfCos3) - float32(d1*halfCos7) - float32(d2*halfCos1) - float32(d3*halfCos5)
+	p[5*step] = float32(d0*halfCos5) - float32(d1*halfCos1) + float32(d2*halfCos7) + float32(d3*halfCos3)
+	p[7*step] = float32(d0*halfCos7) - float32(d1*halfCos5) + float32(d2*halfCos3) - float32(d3*halfCos1)
+}

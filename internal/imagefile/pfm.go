@@ -1,0 +1,169 @@
+package imagefile
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+)
+
+// The portable float map has no standard; the usual reference is the page of
+// Paul Debevec. A header of text lines, "PF" (colour) or "Pf" (grey), "width
+// height", and a scale whose sign is the byte order (negative: little endian),
+// then rows of 32-bit floats from the bottom to the top. The amount of the scale
+// has no agreed meaning: it must be a number other than 0 and is otherwise
+// ignored, as most programs do.
+
+// isPFMSpace tells whether a byte separates words in the header.
+func isPFMSpace(b byte) bool { return b == ' ' || b == '\n' || b == '\t' || b == '\r' }
+
+// maxPFMWord bounds a number in the header, in bytes.
+const maxPFMWord = 40
+
+func decodePFM(src source, opt ReadOptions) (*Image, error) {
+	h, err := readPFMHeader(src)
+	if err != nil {
+		return nil, err
+	}
+	if err := opt.checkSize(src, PFM, h.width, h.height); err != nil {
+		return nil, err
+	}
+	rowBytes := int64(h.channels) * int64(h.width) * 4
+	need := rowBytes * int64(h.height)
+	if !src.has(h.length + need) {
+		have := src.available() - h.length
+		return nil, fmt.Errorf("%w: PFM of %d×%d needs %d bytes of samples and has %d (a truncated file?)", ErrMalformed, h.width, h.height, need, max(have, 0))
+	}
+	// A header that ends in CR LF has one byte more than one that ends in LF.
+	if h.carriageReturn && src.has(h.length+need+1) && !src.has(h.length+need+2) {
+		h.length++
+	}
+	m := newImage(h.width, h.height, h.channels, 32, false)
+	r := bufio.NewReaderSize(src.from(h.length), 1<<16)
+	row := make([]byte, rowBytes)
+	step := 4 * h.channels
+	for y := h.height - 1; y >= 0; y-- {
+		if _, err := io.ReadFull(r, row); err != nil {
+			return nil, foreignError(PFM, err)
+		}
+		for c := range h.channels {
+			dst := m.Plane(c)[y*h.width : (y+1)*h.width]
+			if h.order == binary.ByteOrder(binary.LittleEndian) {
+				for x, i := 0, 4*c; x < len(dst); x, i = x+1, i+step {
+					dst[x] = math.Float32frombits(binary.LittleEndian.Uint32(row[i:]))
+				}
+			} else {
+				for x, i := 0, 4*c; x < len(dst); x, i = x+1, i+step {
+					dst[x] = math.Float32frombits(binary.BigEndian.Uint32(row[i:]))
+				}
+			}
+		}
+	}
+	return m, m.checkFinite()
+}
+
+type pfmHeader struct {
+	width, height, channels int
+	order                   binary.ByteOrder
+	length                  int64 // bytes before the samples
+	carriageReturn          bool  // the header ends in one
+}
+
+func readPFMHeader(src source) (h pfmHeader, err error) {
+	r := bufio.NewReaderSize(src.from(0), 256)
+	word := func(what string) (string, error) {
+		w, last, n, err := readPFMWord(r)
+		h.length += n
+		h.carriageReturn = last == '\r'
+		if err != nil {
+			return "", fmt.Errorf("%w: the PFM header has no %s", ErrMalformed, what)
+		}
+		return w, nil
+	}
+	kind, err := word("mark")
+	if err != nil {
+		return h, err
+	}
+	switch kind {
+	case "PF":
+		h.channels = 3
+	case "Pf":
+		h.channels = 1
+	default:
+		return h, fmt.Errorf("%w: a PFM file begins with PF or Pf, not %q", ErrMalformed, kind)
+	}
+	for _, side := range []struct {
+		name string
+		to   *int
+	}{{"width", &h.width}, {"height", &h.height}} {
+		w, err := word(side.name)
+		if err != nil {
+			return h, err
+		}
+		n, err := strconv.ParseInt(w, 10, 32)
+		if err != nil {
+			return h, fmt.Errorf("%w: the PFM header has %q for the %s, not a number of pixels", ErrMalformed, w, side.name)
+		}
+		*side.to = int(n)
+	}
+	w, err := word("scale")
+	if err != nil {
+		return h, err
+	}
+	scale, err := strconv.ParseFloat(w, 64)
+	if err != nil || scale == 0 || scale-scale != 0 {
+		return h, fmt.Errorf("%w: the PFM header has %q for the scale, not a number below or above 0", ErrMalformed, w)
+	}
+	h.order = binary.BigEndian
+	if scale < 0 {
+		h.order = binary.LittleEndian
+	}
+	return h, nil
+}
+
+// readPFMWord returns the next word, the one space after it, and the bytes read.
+// Lines from # to their end are comments.
+func readPFMWord(r *bufio.Reader) (word string, last byte, n int64, err error) {
+	var w []byte
+	for comment := false; ; {
+		b, err := r.ReadByte()
+		if err != nil {
+			return "", 0, n, err
+		}
+		n++
+		switch {
+		case comment:
+			comment = b != '\n'
+		case b == '#' && len(w) == 0:
+			comment = true
+		case isPFMSpace(b) && len(w) > 0:
+			return string(w), b, n, nil
+		case isPFMSpace(b):
+		case len(w) == maxPFMWord:
+			return "", 0, n, io.ErrUnexpectedEOF
+		default:
+			w = append(w, b)
+		}
+	}
+}
+
+// encodePFM writes little-endian samples, as they are.
+func encodePFM(w io.Writer, m *Image) error {
+	kind, order := "PF", layoutRGB
+	if m.Channels == 1 {
+		kind, order = "Pf", layoutGrey
+	}
+	if _, err := fmt.Fprintf(w, "%s\n%d %d\n-1.0\n", kind, m.Width, m.Height); err != nil {
+		return err
+	}
+	row := make([]byte, 4*m.Channels*m.Width)
+	for y := m.Height - 1; y >= 0; y-- {
+		m.packRow(row, y, 32, order, binary.LittleEndian)
+		if _, err := w.Write(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}

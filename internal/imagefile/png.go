@@ -1,0 +1,298 @@
+package imagefile
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+)
+
+const pngSignature = "\x89PNG\r\n\x1a\n"
+
+// pngColourChunks say what the samples mean: gamma, chromaticities, sRGB, coding
+// independent code points, and the limits of a mastering display.
+var pngColourChunks = []string{"gAMA", "cHRM", "sRGB", "cICP", "mDCV", "mDCv", "cLLI", "cLLi"}
+
+// pngHeader is the image header chunk.
+type pngHeader struct {
+	width, height        int
+	depth, colour, laced byte
+}
+
+// The colour types of PNG.
+const (
+	pngGrey      = 0
+	pngRGB       = 2
+	pngPalette   = 3
+	pngGreyAlpha = 4
+	pngRGBA      = 6
+)
+
+// samples returns the samples per pixel.
+func (h pngHeader) samples() int {
+	return map[byte]int{pngGrey: 1, pngRGB: 3, pngPalette: 1, pngGreyAlpha: 2, pngRGBA: 4}[h.colour]
+}
+
+// raw returns the bytes of the samples before they are packed.
+func (h pngHeader) raw() int64 {
+	return (int64(h.width)*int64(h.samples())*int64(h.depth) + 7) / 8 * int64(h.height)
+}
+
+// pngParts is what the chunks say, other than pixels.
+type pngParts struct {
+	header       pngHeader
+	transparency bool
+	coded        int64 // bytes of compressed pixels
+	complete     bool  // the end chunk is there
+	icc          []byte
+	metadata     Metadata
+	warnings     []string
+}
+
+func decodePNG(src source, opt ReadOptions) (*Image, error) {
+	parts, err := readPNGChunks(src, opt)
+	if err != nil {
+		return nil, err
+	}
+	h := parts.header
+	// Deflate never expands more than 1032 times: if what is there cannot fill the
+	// image, there is no need to make room for it.
+	const mostExpansion = 1032
+	if h.raw()/mostExpansion > parts.coded+64 {
+		return nil, truncated(PNG)
+	}
+	img, err := png.Decode(src.from(0))
+	switch {
+	case err != nil && !parts.complete:
+		return nil, truncated(PNG)
+	case err != nil:
+		return nil, foreignError(PNG, err)
+	}
+	if b := img.Bounds(); b.Dx() != h.width || b.Dy() != h.height {
+		return nil, fmt.Errorf("%w: PNG with two headers", ErrMalformed)
+	}
+	channels, alpha := 3, parts.transparency
+	switch h.colour {
+	case pngGrey:
+		channels = 1
+	case pngGreyAlpha:
+		channels, alpha = 1, true
+	case pngRGBA:
+		alpha = true
+	case pngPalette:
+		p, ok := img.(*image.Paletted)
+		if ok && parts.icc == nil && greyPalette(p) {
+			channels = 1
+		}
+	}
+	m := newImage(h.width, h.height, channels, max(int(h.depth), 8), alpha)
+	m.fill(img)
+	m.SourceDepth = int(h.depth)
+	m.Metadata = parts.metadata
+	m.Warnings = parts.warnings
+	m.setICC(parts.icc)
+	return m, nil
+}
+
+// greyPalette tells whether all colours of a palette are greys.
+func greyPalette(p *image.Paletted) bool {
+	for _, c := range p.Palette {
+		if r, g, b, _ := c.RGBA(); r != g || g != b {
+			return false
+		}
+	}
+	return true
+}
+
+// readPNGChunks walks over all chunks. Checksums are left to image/png, which
+// checks each.
+func readPNGChunks(src source, opt ReadOptions) (*pngParts, error) {
+	parts := &pngParts{}
+	budget := int64(maxMetadata)
+	for offset := int64(len(pngSignature)); ; {
+		head, err := src.bytes(offset, 8)
+		if err != nil {
+			if offset == int64(len(pngSignature)) {
+				return nil, truncated(PNG)
+			}
+			return parts, nil // image/png finds out whether pixels are missing.
+		}
+		length, name := int64(binary.BigEndian.Uint32(head)), string(head[4:])
+		data := func() ([]byte, error) {
+			if budget -= length; budget < 0 {
+				return nil, fmt.Errorf("%w: the metadata in PNG is larger than %d MB", ErrUnsupported, maxMetadata>>20)
+			}
+			b, err := src.bytes(offset+8, length)
+			if err != nil {
+				return nil, truncated(PNG)
+			}
+			return b, nil
+		}
+		if (name == "IHDR") != (offset == int64(len(pngSignature))) {
+			return nil, fmt.Errorf("%w: PNG whose first chunk, and no other, should be IHDR", ErrMalformed)
+		}
+		if !isPNGName(head[4:]) {
+			return nil, fmt.Errorf("%w: PNG with a chunk called %q, where four letters are needed", ErrMalformed, name)
+		}
+		switch name {
+		case "IHDR":
+			b, err := data()
+			if err != nil {
+				return nil, err
+			}
+			if err := parts.readHeader(src, b, opt); err != nil {
+				return nil, err
+			}
+		case "IDAT":
+			// What does not pack takes a little more than it is.
+			if parts.coded += length; parts.coded > 2*parts.header.raw()+1<<20 {
+				return nil, fmt.Errorf("%w: PNG with more data than pixels need", ErrMalformed)
+			}
+		case "IEND":
+			parts.complete = true
+			return parts, nil
+		case "tRNS":
+			parts.transparency = true
+		case "acTL":
+			parts.warnings = append(parts.warnings, "the animation is dropped: only its still image is read")
+		case "PLTE", "sBIT", "bKGD", "hIST", "tIME", "fcTL", "fdAT", "sPLT":
+			// These depend on the samples as they were stored, or on the time.
+		default:
+			const uppercase = 0x20 // this bit is 0 in capitals
+			critical := name[0]&uppercase == 0
+			copySafe := name[3]&uppercase != 0
+			if _, known := pngAncillary[name]; critical || !known && !copySafe {
+				break
+			}
+			b, err := data()
+			if err != nil {
+				return nil, err
+			}
+			if err := parts.keep(name, b); err != nil {
+				return nil, err
+			}
+		}
+		offset += 8 + length + 4
+	}
+}
+
+func isPNGName(name []byte) bool {
+	for _, c := range name {
+		if c |= 0x20; c < 'a' || c > 'z' {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *pngParts) readHeader(src source, b []byte, opt ReadOptions) error {
+	if len(b) != 13 {
+		return fmt.Errorf("%w: a PNG header has 13 bytes, not %d", ErrMalformed, len(b))
+	}
+	p.header = pngHeader{
+		width:  int(int32(binary.BigEndian.Uint32(b))),
+		height: int(int32(binary.BigEndian.Uint32(b[4:]))),
+		depth:  b[8], colour: b[9], laced: b[12],
+	}
+	return opt.checkSize(src, PNG, p.header.width, p.header.height)
+}
+
+// pngAncillary are the chunks to keep although an editor that does not know them
+// should not copy them.
+var pngAncillary = map[string]bool{
+	"iCCP": true, "eXIf": true, "pHYs": true, "iTXt": true, "tEXt": true, "zTXt": true,
+	"gAMA": true, "cHRM": true, "sRGB": true, "cICP": true, "mDCV": true, "mDCv": true, "cLLI": true, "cLLi": true,
+}
+
+// keep takes an ancillary chunk into the metadata.
+func (p *pngParts) keep(name string, b []byte) error {
+	d := &p.metadata
+	switch name {
+	case "iCCP":
+		_, rest, ok := bytes.Cut(b, []byte{0})
+		if !ok || len(rest) < 1 || rest[0] != 0 {
+			p.warnings = append(p.warnings, "the colour profile is dropped: its chunk is malformed")
+			return nil
+		}
+		icc, err := inflate(rest[1:])
+		if err == errTooLong {
+			return fmt.Errorf("%w: the colour profile in PNG is larger than %d MB when unpacked", ErrMalformed, maxMetadata>>20)
+		}
+		if err != nil {
+			p.warnings = append(p.warnings, "the colour profile is dropped: it cannot be unpacked")
+			return nil
+		}
+		p.icc = icc
+	case "eXIf":
+		d.EXIF = trimEXIF(b)
+	case "pHYs":
+		if len(b) == 9 {
+			units := map[byte]Unit{0: Aspect, 1: Metre}
+			r := Resolution{
+				X:    float64(binary.BigEndian.Uint32(b)),
+				Y:    float64(binary.BigEndian.Uint32(b[4:])),
+				Unit: units[b[8]],
+			}
+			if r.known() {
+				d.Resolution = r
+			}
+		}
+	case "iTXt":
+		if xmp, ok, err := pngXMP(b); err != nil {
+			return err
+		} else if ok {
+			d.XMP = xmp
+			return nil
+		}
+		fallthrough
+	default:
+		d.Blocks = append(d.Blocks, Block{PNG, name, b})
+	}
+	return nil
+}
+
+const pngXMPKeyword = "XML:com.adobe.xmp"
+
+// pngXMP returns the packet of an iTXt chunk that holds XMP: keyword, 0,
+// compression flag and method, language, 0, translated keyword, 0, text.
+func pngXMP(b []byte) (packet []byte, ok bool, err error) {
+	rest, ok := bytes.CutPrefix(b, []byte(pngXMPKeyword+"\x00"))
+	if !ok || len(rest) < 2 {
+		return nil, false, nil
+	}
+	packed := rest[0] == 1
+	_, rest, ok1 := bytes.Cut(rest[2:], []byte{0})
+	_, rest, ok2 := bytes.Cut(rest, []byte{0})
+	if !ok1 || !ok2 {
+		return nil, false, nil
+	}
+	if !packed {
+		return rest, true, nil
+	}
+	text, err := inflate(rest)
+	if err == errTooLong {
+		return nil, false, fmt.Errorf("%w: the XMP in PNG is larger than %d MB when unpacked", ErrMalformed, maxMetadata>>20)
+	}
+	return text, err == nil, nil
+}
+
+var errTooLong = fmt.Errorf("more than %d bytes when unpacked", maxMetadata)
+
+// inflate unpacks zlib data of at most maxMetadata bytes.
+func inflate(packed []byte) ([]byte, error) {
+	z, err := zlib.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(z, maxMetadata+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > maxMetadata {
+		return nil, errTooLong
+	}
+	return b, nil
+}

@@ -1,0 +1,617 @@
+package imagefile
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+)
+
+// The tags of TIFF 6.0 that say how samples are stored.
+const (
+	tagBitsPerSample   = 258
+	tagCompression     = 259
+	tagPhotometric     = 262
+	tagFillOrder       = 266
+	tagStripOffsets    = 273
+	tagSamplesPerPixel = 277
+	tagRowsPerStrip    = 278
+	tagStripByteCounts = 279
+	tagPlanar          = 284
+	tagPredictor       = 317
+	tagColorMap        = 320
+	tagTileWidth       = 322
+	tagTileLength      = 323
+	tagTileOffsets     = 324
+	tagTileByteCounts  = 325
+	tagExtraSamples    = 338
+	tagSampleFormat    = 339
+	tagXMP             = 700
+	tagICC             = 34675
+)
+
+// What their values mean.
+const (
+	photometricWhiteIsZero = 0
+	photometricBlackIsZero = 1
+	photometricRGB         = 2
+	photometricPalette     = 3
+	photometricCMYK        = 5
+
+	predictorNone       = 1
+	predictorHorizontal = 2
+	predictorFloat      = 3
+
+	extraUnspecified  = 0
+	extraAssociated   = 1
+	extraUnassociated = 2
+
+	formatUnsigned = 1
+	formatFloat    = 3
+	formatUnknown  = 4
+)
+
+// tiffDecoder reads the samples of the first directory. x/image/tiff has no grey
+// with alpha, no float samples, no planes, reads 4-bit samples as an error and
+// planes as noise; only its LZW and CCITT decompressors are used here.
+type tiffDecoder struct {
+	tiffTree
+	fields []field
+
+	width, height  int
+	bits, samples  int
+	float          bool
+	photometric    uint32
+	compression    uint32
+	predictor      uint32
+	lowBitFirst    bool
+	planar         bool
+	alpha          int  // place of the opacity among the samples, or -1
+	associated     bool // colours are multiplied by it
+	palette        [3][]float32
+	options        uint32 // of CCITT compression
+	blockW, blockH int
+	tiled          bool
+	offsets        []uint32
+	counts         []uint32
+}
+
+func decodeTIFF(src source, opt ReadOptions) (*Image, error) {
+	t, first, err := openTree(src)
+	if err != nil {
+		return nil, malformedTIFF("%v", err)
+	}
+	fields, next, err := t.directory(first)
+	if err != nil {
+		return nil, malformedTIFF("%v (a truncated file?)", err)
+	}
+	d := &tiffDecoder{tiffTree: t, fields: fields}
+	if err := d.readSize(opt); err != nil {
+		return nil, err
+	}
+	if err := d.readSampleLayout(); err != nil {
+		return nil, err
+	}
+	if err := d.readBlockLayout(); err != nil {
+		return nil, err
+	}
+	m := newImage(d.width, d.height, d.channels(), max(d.bits, 8), d.alpha >= 0)
+	if d.photometric == photometricPalette {
+		m.Depth = d.paletteDepth()
+	}
+	if d.bits == 64 {
+		m.Depth = 32
+		m.warn("64-bit float samples are rounded to 32 bits")
+	}
+	m.SourceDepth = d.bits
+	if err := d.readBlocks(m); err != nil {
+		return nil, err
+	}
+	if d.float {
+		if err := m.checkFinite(); err != nil {
+			return nil, err
+		}
+		if m.Alpha != nil {
+			m.warn("float alpha is rounded to 16 bits")
+		}
+	}
+	if d.alpha >= 0 && d.extra() == extraUnspecified {
+		m.warn("the extra channel has no stated meaning and is taken for alpha")
+	}
+	if next != 0 {
+		m.warn("only the first of several pages is read")
+	}
+	return m, d.readMetadata(m)
+}
+
+func malformedTIFF(format string, args ...any) error {
+	return fmt.Errorf("%w: TIFF: %s", ErrMalformed, fmt.Sprintf(format, args...))
+}
+
+func unsupportedTIFF(format string, args ...any) error {
+	return fmt.Errorf("%w: TIFF with %s", ErrUnsupported, fmt.Sprintf(format, args...))
+}
+
+func (d *tiffDecoder) readSize(opt ReadOptions) error {
+	w, err := d.uint(d.fields, tagImageWidth, 0)
+	if err != nil {
+		return malformedTIFF("%v", err)
+	}
+	h, err := d.uint(d.fields, tagImageLength, 0)
+	if err != nil {
+		return malformedTIFF("%v", err)
+	}
+	d.width, d.height = int(w), int(h)
+	return opt.checkSize(d.src, TIFF, d.width, d.height)
+}
+
+// readSampleLayout reads what a sample is and which of them make a pixel.
+func (d *tiffDecoder) readSampleLayout() error {
+	var samples, planar, order, format uint32
+	for _, v := range []struct {
+		tag       uint16
+		otherwise uint32
+		to        *uint32
+	}{
+		{tagSamplesPerPixel, 1, &samples},
+		{tagPhotometric, photometricBlackIsZero, &d.photometric},
+		{tagCompression, compressionNone, &d.compression},
+		{tagPredictor, predictorNone, &d.predictor},
+		{tagPlanar, 1, &planar},
+		{tagFillOrder, 1, &order},
+		{tagSampleFormat, formatUnsigned, &format},
+		{292, 0, &d.options},
+	} {
+		var err error
+		if *v.to, err = d.uint(d.fields, v.tag, v.otherwise); err != nil {
+			return malformedTIFF("%v", err)
+		}
+	}
+	if samples < 1 || samples > 5 {
+		return unsupportedTIFF("%d samples per pixel (1 to 5 are read)", samples)
+	}
+	d.samples = int(samples)
+	d.planar = planar == 2
+	d.lowBitFirst = order == 2
+	d.float = format == formatFloat
+	if format != formatUnsigned && format != formatFloat && format != formatUnknown {
+		return unsupportedTIFF("sample format %d (unsigned integers and floats are read)", format)
+	}
+	if err := d.readBits(); err != nil {
+		return err
+	}
+	return d.readColour()
+}
+
+func (d *tiffDecoder) readBits() error {
+	bits := []uint32{1}
+	if f, ok := find(d.fields, tagBitsPerSample); ok {
+		if f.count == 0 || f.count > 16 {
+			return malformedTIFF("%d values for the bits per sample", f.count)
+		}
+		var err error
+		if bits, err = d.uints(f); err != nil {
+			return malformedTIFF("%v", err)
+		}
+		// Some writers give one number for all samples, others too many.
+		bits = bits[:min(len(bits), d.samples)]
+	}
+	if slices.Min(bits) != slices.Max(bits) {
+		return unsupportedTIFF("samples of different depths, %v", bits)
+	}
+	d.bits = int(min(bits[0], 1000))
+	known := []int{1, 2, 4, 8, 16}
+	if d.float {
+		known = []int{32, 64}
+	}
+	if !slices.Contains(known, d.bits) {
+		return unsupportedTIFF("%d bits per sample (1, 2, 4, 8, 16, and 32 or 64 for floats, are read)", bits[0])
+	}
+	return nil
+}
+
+func (d *tiffDecoder) readColour() error {
+	colours := 0
+	switch d.photometric {
+	case photometricWhiteIsZero, photometricBlackIsZero:
+		colours = 1
+	case photometricRGB:
+		colours = 3
+	case photometricCMYK:
+		colours = 4
+	case photometricPalette:
+		colours = 1
+		if d.float || d.bits > 8 {
+			return unsupportedTIFF("a palette and %d bits per sample (1 to 8 are read)", d.bits)
+		}
+		if err := d.readPalette(); err != nil {
+			return err
+		}
+	default:
+		return unsupportedTIFF("colour model %d (grey, RGB, palette and CMYK are read)", d.photometric)
+	}
+	d.alpha = -1
+	switch d.samples - colours {
+	case 0:
+	case 1:
+		d.alpha = colours
+		d.associated = d.extra() == extraAssociated
+	default:
+		return unsupportedTIFF("%d samples per pixel in colour model %d (%d, and one for alpha, are read)", d.samples, d.photometric, colours)
+	}
+	switch {
+	case d.predictor == predictorNone,
+		d.predictor == predictorHorizontal && !d.float && d.bits >= 8,
+		d.predictor == predictorFloat && d.float:
+		return nil
+	}
+	return unsupportedTIFF("predictor %d and %d bits per sample", d.predictor, d.bits)
+}
+
+// extra returns what the sample behind the colours is.
+func (d *tiffDecoder) extra() uint32 {
+	v, err := d.uint(d.fields, tagExtraSamples, extraUnspecified)
+	if err != nil {
+		return extraUnspecified
+	}
+	return v
+}
+
+func (d *tiffDecoder) readPalette() error {
+	f, ok := find(d.fields, tagColorMap)
+	n := 1 << d.bits
+	if !ok || f.kind != typeShort || f.count != uint32(3*n) {
+		return malformedTIFF("a palette of %d-bit samples needs a colour map of %d numbers", d.bits, 3*n)
+	}
+	v, err := d.uints(f)
+	if err != nil {
+		return malformedTIFF("%v", err)
+	}
+	// Some writers filled in 8-bit values.
+	scale := uint32(1)
+	if slices.Max(v) < 256 {
+		scale = 257
+	}
+	for c := range d.palette {
+		d.palette[c] = make([]float32, n)
+		for i := range n {
+			d.palette[c][i] = unit16(uint16(v[c*n+i] * scale))
+		}
+	}
+	return nil
+}
+
+// paletteDepth is 8 if all colours are 8-bit ones.
+func (d *tiffDecoder) paletteDepth() int {
+	for _, c := range d.palette {
+		for _, v := range c {
+			if quantise(v, 65535)%257 != 0 {
+				return 16
+			}
+		}
+	}
+	return 8
+}
+
+func (d *tiffDecoder) channels() int {
+	switch d.photometric {
+	case photometricRGB, photometricCMYK:
+		return 3
+	case photometricPalette:
+		_, profile := find(d.fields, tagICC)
+		if profile || !slices.Equal(d.palette[0], d.palette[1]) || !slices.Equal(d.palette[0], d.palette[2]) {
+			return 3
+		}
+	}
+	return 1
+}
+
+// readBlockLayout reads where the strips or tiles are.
+func (d *tiffDecoder) readBlockLayout() error {
+	offsets, counts := uint16(tagStripOffsets), uint16(tagStripByteCounts)
+	if _, d.tiled = find(d.fields, tagTileWidth); d.tiled {
+		offsets, counts = tagTileOffsets, tagTileByteCounts
+		for tag, to := range map[uint16]*int{tagTileWidth: &d.blockW, tagTileLength: &d.blockH} {
+			v, err := d.uint(d.fields, tag, 0)
+			if err != nil {
+				return malformedTIFF("%v", err)
+			}
+			*to = int(v)
+		}
+		// Padding belongs to no pixel of the image, but is decoded all the same.
+		const largestSide = 1 << 16
+		if d.blockW < 1 || d.blockH < 1 || d.blockW > max(largestSide, 2*d.width) || d.blockH > max(largestSide, 2*d.height) {
+			return malformedTIFF("tiles of %d×%d in an image of %d×%d", d.blockW, d.blockH, d.width, d.height)
+		}
+	} else {
+		rows, err := d.uint(d.fields, tagRowsPerStrip, math.MaxUint32)
+		if err != nil {
+			return malformedTIFF("%v", err)
+		}
+		d.blockW, d.blockH = d.width, int(min(int64(rows), int64(d.height)))
+		if d.blockH == 0 {
+			return malformedTIFF("strips of 0 rows")
+		}
+	}
+	if d.claimsTooMuch() {
+		return truncated(TIFF)
+	}
+	blocks := d.across() * d.down()
+	if d.planar {
+		blocks *= d.samples
+	}
+	var err error
+	if d.offsets, err = d.blockField(offsets, blocks); err != nil {
+		return err
+	}
+	if _, ok := find(d.fields, counts); !ok {
+		return nil // Old writers left it out; a block then ends where it ends.
+	}
+	d.counts, err = d.blockField(counts, blocks)
+	return err
+}
+
+// claimsTooMuch tells whether the file is too short for its pixels, however well
+// they are packed, so that no room is made for them. Deflate expands 1032 times
+// at most, LZW, on a constant image, about 1340 times, runs 64 times; fax coding
+// needs a bit per row.
+func (d *tiffDecoder) claimsTooMuch() bool {
+	raw := (int64(d.width)*int64(d.samples)*int64(d.bits) + 7) / 8 * int64(d.height)
+	switch d.compression {
+	case 0, compressionNone:
+		return !d.src.has(raw)
+	case compressionGroup3, compressionGroup4:
+		return !d.src.has(int64(d.height) / 8)
+	}
+	const mostExpansion = 2000
+	return !d.src.has(raw / mostExpansion)
+}
+
+func (d *tiffDecoder) across() int { return (d.width + d.blockW - 1) / d.blockW }
+func (d *tiffDecoder) down() int   { return (d.height + d.blockH - 1) / d.blockH }
+
+func (d *tiffDecoder) blockField(tag uint16, blocks int) ([]uint32, error) {
+	f, ok := find(d.fields, tag)
+	if !ok || int64(f.count) < int64(blocks) {
+		return nil, malformedTIFF("it has %d strips or tiles and places for %d (tag %d)", blocks, f.count, tag)
+	}
+	f.count = uint32(blocks)
+	f.size = typeSizes[f.kind] * int64(blocks)
+	v, err := d.uints(f)
+	if err != nil {
+		return nil, malformedTIFF("%v", err)
+	}
+	return v, nil
+}
+
+// readBlocks decodes all strips or tiles.
+func (d *tiffDecoder) readBlocks(m *Image) error {
+	planes, perBlock := 1, d.samples
+	if d.planar {
+		planes, perBlock = d.samples, 1
+	}
+	u := newTIFFUnpacker(d, m, perBlock)
+	i := 0
+	for plane := range planes {
+		for by := range d.down() {
+			for bx := range d.across() {
+				rows := d.blockH
+				if y0 := by * d.blockH; !d.tiled {
+					rows = min(rows, d.height-y0)
+				}
+				r, err := d.openBlock(i, rows)
+				if err != nil {
+					return err
+				}
+				if err := u.readBlock(r, bx*d.blockW, by*d.blockH, plane); err != nil {
+					return err
+				}
+				i++
+			}
+		}
+	}
+	if d.photometric == photometricCMYK {
+		u.finishCMYK(m)
+	}
+	if d.associated {
+		for c := range m.Channels {
+			unmultiply(m.Plane(c), m.Alpha)
+		}
+	}
+	return nil
+}
+
+// openBlock returns the decompressed bytes of a strip or tile.
+func (d *tiffDecoder) openBlock(i, rows int) (io.Reader, error) {
+	offset := int64(d.offsets[i])
+	if !d.src.has(offset + 1) {
+		return nil, truncated(TIFF)
+	}
+	block := io.Reader(d.src.from(offset))
+	if d.counts != nil {
+		block = io.LimitReader(block, int64(d.counts[i]))
+	}
+	return d.decompress(block, rows)
+}
+
+func (d *tiffDecoder) readMetadata(m *Image) error {
+	blob := func(tag uint16) ([]byte, error) {
+		f, ok := find(d.fields, tag)
+		if !ok {
+			return nil, nil
+		}
+		if f.size > maxMetadata {
+			return nil, fmt.Errorf("%w: tag %d of the TIFF is larger than %d MB", ErrUnsupported, tag, maxMetadata>>20)
+		}
+		b, err := d.src.bytes(f.value, f.size)
+		if err != nil {
+			m.warn("tag %d is dropped: it lies outside the file", tag)
+			return nil, nil
+		}
+		return b, nil
+	}
+	icc, err := blob(tagICC)
+	if err != nil {
+		return err
+	}
+	m.setICC(icc)
+	if m.Metadata.XMP, err = blob(tagXMP); err != nil {
+		return err
+	}
+	m.Metadata.Resolution = d.resolution(d.fields)
+	m.Metadata.EXIF = d.describe(d.fields)
+	return nil
+}
+
+// tiffUnpacker turns the rows of blocks into samples.
+type tiffUnpacker struct {
+	d        *tiffDecoder
+	perBlock int
+	row      []byte    // a row of a block
+	values   []float32 // one sample of each of its pixels
+	scratch  []byte    // for the float predictor
+	planes   [][]float32
+	alpha    []uint16
+}
+
+func newTIFFUnpacker(d *tiffDecoder, m *Image, perBlock int) *tiffUnpacker {
+	u := &tiffUnpacker{d: d, perBlock: perBlock, alpha: m.Alpha}
+	u.row = make([]byte, (int64(d.blockW)*int64(perBlock)*int64(d.bits)+7)/8)
+	u.values = make([]float32, d.blockW)
+	for c := range m.Channels {
+		u.planes = append(u.planes, m.Plane(c))
+	}
+	if d.photometric == photometricCMYK {
+		u.planes = append(u.planes, make([]float32, d.width*d.height)) // black
+	}
+	return u
+}
+
+// readBlock reads the rows of a block whose first pixel is at column x and row y.
+// plane is the sample that it holds, in a file of planes.
+func (u *tiffUnpacker) readBlock(r io.Reader, x, y, plane int) error {
+	d := u.d
+	n := min(d.blockW, d.width-x)
+	for yy := y; yy < min(y+d.blockH, d.height); yy++ {
+		if _, err := io.ReadFull(r, u.row); err != nil {
+			return foreignError(TIFF, err)
+		}
+		u.undoPrediction()
+		at := yy*d.width + x
+		for k := range u.perBlock {
+			u.store(plane+k, at, u.sample(k, n))
+		}
+	}
+	return nil
+}
+
+// store puts one sample of a run of pixels where it belongs.
+func (u *tiffUnpacker) store(sample, at int, v []float32) {
+	d := u.d
+	switch {
+	case sample == d.alpha:
+		for x, a := range v {
+			u.alpha[at+x] = uint16(quantise(a, 65535))
+		}
+	case d.photometric == photometricPalette:
+		top := float32(int(1)<<d.bits - 1)
+		for x, i := range v {
+			index := quantise(i, top)
+			for c, p := range u.planes {
+				p[at+x] = d.palette[c][index]
+			}
+		}
+	default:
+		copy(u.planes[sample][at:at+len(v)], v)
+	}
+}
+
+// sample returns the k-th sample of the first n pixels of the row.
+func (u *tiffUnpacker) sample(k, n int) []float32 {
+	d, out, step := u.d, u.values[:n], u.perBlock
+	invert := d.photometric == photometricWhiteIsZero && k != d.alpha && !d.float
+	flip := func(v, top uint32) uint32 {
+		if invert {
+			return top - v
+		}
+		return v
+	}
+	switch d.bits {
+	case 8:
+		for x, i := 0, k; x < n; x, i = x+1, i+step {
+			out[x] = unit8[flip(uint32(u.row[i]), 255)]
+		}
+	case 16:
+		for x, i := 0, 2*k; x < n; x, i = x+1, i+2*step {
+			out[x] = unit16(uint16(flip(uint32(d.order.Uint16(u.row[i:])), 65535)))
+		}
+	case 32:
+		for x, i := 0, 4*k; x < n; x, i = x+1, i+4*step {
+			out[x] = math.Float32frombits(d.order.Uint32(u.row[i:]))
+		}
+	case 64:
+		for x, i := 0, 8*k; x < n; x, i = x+1, i+8*step {
+			out[x] = float32(math.Float64frombits(d.order.Uint64(u.row[i:])))
+		}
+	default:
+		top := uint32(1)<<d.bits - 1
+		for x := range n {
+			bit := (x*step + k) * d.bits
+			v := uint32(u.row[bit/8]) >> (8 - d.bits - bit%8) & top
+			out[x] = float32(flip(v, top)) / float32(top)
+		}
+	}
+	if d.photometric == photometricWhiteIsZero && k != d.alpha && d.float {
+		for x, v := range out {
+			out[x] = 1 - v
+		}
+	}
+	return out
+}
+
+// undoPrediction adds to each sample its left neighbour (TIFF 6.0, section 14).
+// For floats, the bytes of a row are sorted by significance first (Adobe
+// Photoshop TIFF technical note 3).
+func (u *tiffUnpacker) undoPrediction() {
+	d, row, n := u.d, u.row, u.perBlock
+	switch {
+	case d.predictor == predictorNone:
+	case d.predictor == predictorFloat:
+		for i := n; i < len(row); i++ {
+			row[i] += row[i-n]
+		}
+		u.scratch = append(u.scratch[:0], row...)
+		size := d.bits / 8
+		values := len(row) / size
+		for i := range values {
+			for b := range size {
+				at := b // the most significant byte comes first
+				if d.order == binary.ByteOrder(binary.LittleEndian) {
+					at = size - 1 - b
+				}
+				row[i*size+at] = u.scratch[b*values+i]
+			}
+		}
+	case d.bits == 8:
+		for i := n; i < len(row); i++ {
+			row[i] += row[i-n]
+		}
+	case d.bits == 16:
+		for i := 2 * n; i+1 < len(row); i += 2 {
+			d.order.PutUint16(row[i:], d.order.Uint16(row[i:])+d.order.Uint16(row[i-2*n:]))
+		}
+	}
+}
+
+// finishCMYK turns inks into light: what neither the ink nor black absorbs.
+func (u *tiffUnpacker) finishCMYK(m *Image) {
+	black := u.planes[3]
+	for c := range 3 {
+		p := u.planes[c]
+		for i, k := range black {
+			p[i] = (1 - p[i]) * (1 - k)
+		}
+	}
+	m.warn("CMYK is converted to RGB without its profile")
+}

@@ -1,0 +1,220 @@
+package imagefile
+
+import (
+	"bytes"
+	"compress/zlib"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+)
+
+// encodeTIFF writes one page in strips, compressed with deflate, with the
+// horizontal predictor for integers: grey or RGB, with or without unassociated
+// alpha, 8, 16 or 32 (float) bits. The encoder of x/image/tiff writes neither
+// float samples nor grey with alpha nor any tag of metadata.
+func encodeTIFF(ctx context.Context, w io.Writer, m *Image, depth int) error {
+	order := binary.ByteOrder(binary.LittleEndian)
+	var nodes []node
+	if m.Metadata.EXIF != nil {
+		// Values of EXIF are copied as they are, so the file takes their byte order.
+		described, exifOrder, err := descriptiveNodes(m.Metadata.EXIF)
+		if err != nil {
+			return fmt.Errorf("%w: its EXIF cannot be read: %v", ErrInvalidImage, err)
+		}
+		nodes, order = described, exifOrder
+	}
+	// The offsets of strips stand before them or behind, and their sizes are known
+	// only afterwards: the packed strips wait in memory, so that any writer will do.
+	strips, rows, err := tiffStrips(ctx, m, depth, order)
+	if err != nil {
+		return err
+	}
+	const headerSize = 8
+	offset := int64(headerSize)
+	var offsets, counts []uint32
+	for _, s := range strips {
+		offsets = append(offsets, uint32(offset))
+		counts = append(counts, uint32(len(s)))
+		offset += int64(len(s) + len(s)%2)
+		if offset > math.MaxUint32 {
+			break
+		}
+	}
+	t := tiffTags{order: order, nodes: nodes}
+	t.pixels(m, depth, rows, offsets, counts)
+	t.metadata(&m.Metadata)
+	directory := appendDirectory(nil, uint32(offset), order, t.nodes)
+	if offset+int64(len(directory)) > math.MaxUint32 {
+		return fmt.Errorf("%w: TIFF of %d×%d would be larger than 4 GiB (use PNG)", ErrUnsupported, m.Width, m.Height)
+	}
+	header := []byte("II*\x00")
+	if order == binary.ByteOrder(binary.BigEndian) {
+		header = []byte("MM\x00*")
+	}
+	header = append(header, make([]byte, 4)...)
+	order.PutUint32(header[4:], uint32(offset))
+	if _, err := w.Write(header); err != nil {
+		return err
+	}
+	for _, s := range strips {
+		if len(s)%2 == 1 {
+			s = append(s, 0) // Strips begin on a word boundary, as old readers want.
+		}
+		if _, err := w.Write(s); err != nil {
+			return err
+		}
+	}
+	_, err = w.Write(directory)
+	return err
+}
+
+// tiffStrips packs the image in strips of about 256 KiB, and returns how many
+// rows each has.
+func tiffStrips(ctx context.Context, m *Image, depth int, order binary.ByteOrder) (strips [][]byte, rows int, err error) {
+	samples := m.naturalLayout()
+	size := len(samples) * depth / 8
+	row := make([]byte, m.Width*size)
+	rows = min(max(1, (256<<10)/len(row)), m.Height)
+	var packed bytes.Buffer
+	z := zlib.NewWriter(&packed)
+	for y0 := 0; y0 < m.Height; y0 += rows {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		packed.Reset()
+		z.Reset(&packed)
+		for y := y0; y < min(y0+rows, m.Height); y++ {
+			m.packRow(row, y, depth, samples, order)
+			predict(row, depth, len(samples), order)
+			if _, err := z.Write(row); err != nil {
+				return nil, 0, err
+			}
+		}
+		if err := z.Close(); err != nil {
+			return nil, 0, err
+		}
+		strips = append(strips, bytes.Clone(packed.Bytes()))
+	}
+	return strips, rows, nil
+}
+
+// predict takes from each integer sample its left neighbour.
+func predict(row []byte, depth, samples int, order binary.ByteOrder) {
+	switch depth {
+	case 8:
+		for i := len(row) - 1; i >= samples; i-- {
+			row[i] -= row[i-samples]
+		}
+	case 16:
+		for i := len(row) - 2; i >= 2*samples; i -= 2 {
+			order.PutUint16(row[i:], order.Uint16(row[i:])-order.Uint16(row[i-2*samples:]))
+		}
+	}
+}
+
+// tiffTags collects the fields of a directory.
+type tiffTags struct {
+	order binary.ByteOrder
+	nodes []node
+}
+
+func (t *tiffTags) shorts(tag uint16, v ...int) {
+	n := node{tag: tag, kind: typeShort, count: uint32(len(v))}
+	for _, x := range v {
+		n.value = t.append16(n.value, x)
+	}
+	t.nodes = append(t.nodes, n)
+}
+
+func (t *tiffTags) append16(b []byte, v int) []byte {
+	b = append(b, 0, 0)
+	t.order.PutUint16(b[len(b)-2:], uint16(v))
+	return b
+}
+
+func (t *tiffTags) longs(tag uint16, v ...uint32) {
+	n := node{tag: tag, kind: typeLong, count: uint32(len(v))}
+	for _, x := range v {
+		n.value = t.append32(n.value, x)
+	}
+	t.nodes = append(t.nodes, n)
+}
+
+func (t *tiffTags) append32(b []byte, v uint32) []byte {
+	b = append(b, 0, 0, 0, 0)
+	t.order.PutUint32(b[len(b)-4:], v)
+	return b
+}
+
+func (t *tiffTags) blob(tag, kind uint16, b []byte) {
+	if len(b) > 0 {
+		t.nodes = append(t.nodes, node{tag: tag, kind: kind, count: uint32(len(b)), value: b})
+	}
+}
+
+func (t *tiffTags) rational(tag uint16, v float64) {
+	num, den := fraction(v)
+	t.nodes = append(t.nodes, node{tag: tag, kind: typeRational, count: 1, value: t.append32(t.append32(nil, num), den)})
+}
+
+// fraction returns a fraction near v with the largest power of ten below it that
+// fits.
+func fraction(v float64) (num, den uint32) {
+	den = 1
+	for den < 1e6 && v*float64(den) != math.Trunc(v*float64(den)) && v*float64(den)*10 < math.MaxUint32 {
+		den *= 10
+	}
+	return uint32(math.Round(v * float64(den))), den
+}
+
+func (t *tiffTags) pixels(m *Image, depth, rows int, offsets, counts []uint32) {
+	samples := len(m.naturalLayout())
+	repeat := func(v int) []int {
+		all := make([]int, samples)
+		for i := range all {
+			all[i] = v
+		}
+		return all
+	}
+	t.longs(tagImageWidth, uint32(m.Width))
+	t.longs(tagImageLength, uint32(m.Height))
+	t.shorts(tagBitsPerSample, repeat(depth)...)
+	t.shorts(tagCompression, compressionDeflate)
+	if m.Channels == 1 {
+		t.shorts(tagPhotometric, photometricBlackIsZero)
+	} else {
+		t.shorts(tagPhotometric, photometricRGB)
+	}
+	t.longs(tagStripOffsets, offsets...)
+	t.shorts(tagSamplesPerPixel, samples)
+	t.longs(tagRowsPerStrip, uint32(rows))
+	t.longs(tagStripByteCounts, counts...)
+	t.shorts(tagPlanar, 1)
+	if m.Alpha != nil {
+		t.shorts(tagExtraSamples, extraUnassociated)
+	}
+	if depth == 32 {
+		t.shorts(tagSampleFormat, repeat(formatFloat)...)
+	} else {
+		t.shorts(tagPredictor, predictorHorizontal)
+	}
+}
+
+func (t *tiffTags) metadata(d *Metadata) {
+	unit := 1
+	r := d.Resolution
+	if r.Unit == Inch {
+		unit = 2
+	} else if cm, ok := r.In(Centimetre); ok {
+		r, unit = cm, 3
+	}
+	if r.known() {
+		t.rational(tagXResolution, r.X)
+		t.rational(tagYResolution, r.Y)
+		t.shorts(tagResolutionUnit, unit)
+	}
+	t.blob(tagICC, typeUndefined, d.ICC)
+	t.blob(tagXMP, typeByte, d.XMP)
+}

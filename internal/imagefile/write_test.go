@@ -1,0 +1,167 @@
+package imagefile
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// disk takes a number of bytes and is full then.
+type disk struct{ room int }
+
+var errFull = errors.New("no space left on device")
+
+func (d *disk) Write(p []byte) (int, error) {
+	if len(p) > d.room {
+		n := d.room
+		d.room = 0
+		return n, errFull
+	}
+	d.room -= len(p)
+	return len(p), nil
+}
+
+func TestFullDiskIsReported(t *testing.T) {
+	m := testImage(60, 40, 3, 8, false)
+	m.Metadata.ICC = testProfile("RGB ", 70000)
+	for f := PNG; f <= PFM; f++ {
+		if !f.CanWrite() {
+			continue
+		}
+		size := len(encode(t, m, WriteOptions{Format: f}))
+		for room := 0; room < size; room += 1 + size/50 {
+			require.ErrorIs(t, Encode(&disk{room}, m, WriteOptions{Format: f}), errFull, "%v after %d bytes", f, room)
+		}
+		require.ErrorIs(t, Encode(&disk{size - 1}, m, WriteOptions{Format: f}), errFull, f)
+		require.NoError(t, Encode(&disk{size}, m, WriteOptions{Format: f}))
+	}
+}
+
+func files(t *testing.T, folder string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func TestWriteAndRead(t *testing.T) {
+	folder := t.TempDir()
+	m := testImage(9, 7, 3, 8, false)
+	path := filepath.Join(folder, "out.png")
+	require.NoError(t, Write(path, m, WriteOptions{}))
+	got, err := Read(path, ReadOptions{})
+	require.NoError(t, err)
+	require.Equal(t, m.Pix, got.Pix)
+
+	err = Write(path, m, WriteOptions{})
+	require.ErrorIs(t, err, fs.ErrExist)
+	require.Equal(t, 1, strings.Count(err.Error(), path))
+	other := testImage(5, 5, 1, 8, false)
+	require.NoError(t, Write(path, other, WriteOptions{Overwrite: true}))
+	got, err = Read(path, ReadOptions{})
+	require.NoError(t, err)
+	require.Equal(t, other.Pix, got.Pix)
+	require.Equal(t, []string{"out.png"}, files(t, folder))
+}
+
+func TestWriteThatFailsLeavesNothing(t *testing.T) {
+	folder := t.TempDir()
+	m := testImage(300, 200, 3, 16, true)
+	bad := testImage(3, 3, 1, 32, false)
+	bad.Pix[4] = float32(math.NaN())
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, err := range []error{
+		Write(filepath.Join(folder, "a.jpg"), m, WriteOptions{}),
+		Write(filepath.Join(folder, "a.webp"), m, WriteOptions{}),
+		Write(filepath.Join(folder, "a.txt"), m, WriteOptions{}),
+		Write(filepath.Join(folder, "a.png"), bad, WriteOptions{}),
+		Write(filepath.Join(folder, "a.png"), nil, WriteOptions{}),
+		Write(filepath.Join(folder, "a.png"), m, WriteOptions{Depth: 32}),
+		WriteContext(ctx, filepath.Join(folder, "a.png"), m, WriteOptions{}),
+		Write(filepath.Join(folder, "none", "a.png"), m, WriteOptions{}),
+		Write(folder, m, WriteOptions{Format: PNG}),
+	} {
+		require.Error(t, err)
+		require.ErrorContains(t, err, folder)
+		require.NotContains(t, err.Error(), "\n")
+		require.Empty(t, files(t, folder))
+	}
+}
+
+// cancelling is a context that is done after some questions.
+type cancelling struct {
+	context.Context
+	left int
+}
+
+func (c *cancelling) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+func TestInterruptedWriteLeavesNothing(t *testing.T) {
+	folder := t.TempDir()
+	m := testImage(300, 200, 3, 16, false)
+	for _, name := range []string{"a.png", "a.tif", "a.pfm", "a.bmp", "a.jpg"} {
+		path := filepath.Join(folder, name)
+		for left := 0; ; left++ {
+			err := WriteContext(&cancelling{context.Background(), left}, path, m, WriteOptions{})
+			if err == nil {
+				require.Greater(t, left, 2)
+				break
+			}
+			require.ErrorIs(t, err, context.Canceled)
+			require.Empty(t, files(t, folder))
+			left += left / 2
+		}
+		require.NoError(t, os.Remove(path))
+	}
+}
+
+func TestConcurrentUse(t *testing.T) {
+	folder := t.TempDir()
+	m := smoothImage(40, 30, 3)
+	m.Metadata.EXIF = testEXIF(binary.LittleEndian, 1, 40, 30)
+	want := encode(t, m, WriteOptions{Format: TIFF})
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for f := PNG; f <= PFM; f++ {
+				if f.CanWrite() {
+					var b bytes.Buffer
+					if err := Encode(&b, m, WriteOptions{Format: f}); err != nil {
+						t.Error(err)
+					}
+					if _, err := Decode(&b, ReadOptions{}); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			if err := Write(filepath.Join(folder, "same.tif"), m, WriteOptions{Overwrite: true}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	got, err := os.ReadFile(filepath.Join(folder, "same.tif"))
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+	require.Equal(t, []string{"same.tif"}, files(t, folder))
+}
