@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// restoreOne restores the input of a task and writes the result. It returns what
+// to say of it, for --json and for people.
+type restoreOne func(ctx context.Context, index int, t task) (*outcome, string, error)
+
+// batch runs the tasks one after another: each uses all processors. One that
+// fails does not stop the others, but an interrupt does.
+func (a *app) batch(ctx context.Context, command string, tasks []task, one restoreOne) error {
+	for _, t := range tasks {
+		if err := a.refuseTerminal(t.output); t.err == nil && err != nil {
+			return err
+		}
+	}
+	done, failed, skipped := 0, 0, 0
+	for i, t := range tasks {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		rec := record{Schema: schema, Command: command, Input: t.input, Output: t.output}
+		text, err := "", t.err
+		switch {
+		case t.skip:
+			skipped++
+			rec.Skipped = true
+			a.detail("%s: skipped, %s exists", name(t.input), oneLine(t.output))
+		case err == nil:
+			rec.outcome, text, err = one(ctx, i, t)
+		}
+		if ctx.Err() != nil && err != nil {
+			return ctx.Err()
+		}
+		switch {
+		case err != nil && a.stdout.err != nil:
+			return a.stdout.err // told once, by run
+		case err != nil:
+			failed++
+			rec.outcome, rec.Error = nil, a.failTask(t, err)
+		case !t.skip:
+			done++
+		}
+		if err := a.report(rec, t, text); err != nil {
+			return err
+		}
+		if a.stdout.err != nil {
+			return a.stdout.err // nobody can be told about further results
+		}
+	}
+	if len(tasks) > 1 {
+		a.note("%d done, %d failed, %d skipped", done, failed, skipped)
+	}
+	switch {
+	case failed > 0:
+		return statusError(exitFailed)
+	case done == 0:
+		why := "no image was found"
+		if skipped > 0 {
+			why = "every result exists already"
+		}
+		a.note("nothing to do: %s", why)
+		return statusError(exitNothing)
+	}
+	return nil
+}
+
+// failTask prints the error of a task and returns its text.
+func (a *app) failTask(t task, err error) string {
+	text := ""
+	if fe, ok := err.(fileError); ok {
+		text = fe.Error()
+	} else {
+		text = describe(t.input, err)
+	}
+	text = oneLine(strings.TrimSpace(text))
+	a.fail(text)
+	return text
+}
+
+// report prints what became of a task: JSON, or a line for people, which goes to
+// standard error where standard output carries the image.
+func (a *app) report(rec record, t task, text string) error {
+	text = fmt.Sprintf("%s -> %s: %s", name(t.input), outputName(t.output), text)
+	switch {
+	case a.json:
+		return a.printJSON(rec)
+	case rec.outcome == nil || a.quiet:
+	case t.output == standardStream:
+		a.note("%s", text)
+	default:
+		a.result("%s", text)
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/imagefile"
+)
+
+// degradation holds the flags of degrade.
+type degradation struct {
+	destination
+	reading
+	writing
+	computing
+	kernelFile string
+	boundary   choice
+	sigma      sigmaFlag
+	seed       uint64
+}
+
+func (a *app) degradeCommand() *cobra.Command {
+	d := &degradation{sigma: sigmaFlag{zero: true}}
+	d.suffix = ".degraded"
+	c := &cobra.Command{
+		Use:   "degrade IN... --kernel FILE --sigma S --seed N",
+		Short: "Blur an image and add noise, to make test data",
+		Long: `Makes test data: blurs an image with a kernel, then adds Gaussian noise of standard
+deviation --sigma, where 1 is white. Without --kernel there is only noise, without
+--sigma only blur; one of them is needed.
+
+Equal seeds give equal noise, on every machine; of several inputs the first takes
+the seed N, the next N+1, and so on.
+
+A .pfm result holds the noise unclipped, as the theory of denoising assumes it.
+Other formats clip to 0…1; PNG and TIFF results have 16 bits unless --depth says
+otherwise, JPEG and BMP 8.
+
+--boundary says how the image goes on beyond its frame while it is blurred. With
+unknown, the default, it does not: only what the image determines is kept, as a
+camera would see it, so the result is smaller than the image by the kernel's width
+and height less one. circular, zero and reflect keep the size. Transparency is
+cropped alike, and not blurred.`,
+		Example: `  restore degrade photo.png --kernel motion.png --sigma 0.01 --seed 1 -o blurred.pfm
+  restore degrade photo.png --sigma 25/255 -o noisy.png
+  restore degrade photo.png --kernel disk.png --boundary circular -o blurred.tif`,
+		Args: inputs(1, -1, "one input or more"),
+	}
+	f := c.Flags()
+	f.StringVarP(&d.kernelFile, "kernel", "k", "", "image `FILE` of the blur kernel; without it there is no blur")
+	f.Var(&d.sigma, "sigma", "standard deviation of the noise, where 1 is white; 25/255 works too; without it there is no noise")
+	f.Uint64Var(&d.seed, "seed", 1, "number of the noise")
+	bindBoundary(c, &d.boundary, "how the image goes on beyond its frame")
+	d.destination.bind(c)
+	d.computing.bind(c)
+	d.reading.bind(c)
+	d.writing.bind(c)
+	c.RunE = func(c *cobra.Command, args []string) error { return a.degrade(c.Context(), d, args) }
+	return c
+}
+
+func (a *app) degrade(ctx context.Context, d *degradation, args []string) error {
+	if d.kernelFile == "" && d.sigma.value == 0 {
+		return usagef("degrade needs --kernel FILE, or a --sigma above 0, or both")
+	}
+	if err := d.reading.check(); err != nil {
+		return err
+	}
+	if err := d.writing.check(d.output); err != nil {
+		return err
+	}
+	tasks, err := d.plan(ctx, args)
+	if err != nil {
+		return err
+	}
+	if err := d.protect(tasks, d.kernelFile); err != nil {
+		return err
+	}
+	dev, err := d.open()
+	if err != nil {
+		return err
+	}
+	defer dev.Close() // its only error would be of work that has been waited for
+	var kernel *deblur.Kernel
+	if d.kernelFile != "" {
+		k, err := a.readKernel(ctx, d.kernelFile, d.reading)
+		if err != nil {
+			return err
+		}
+		kernel = &k
+	}
+	return a.batch(ctx, "degrade", tasks, func(ctx context.Context, index int, t task) (*outcome, string, error) {
+		return a.degradeOne(ctx, d, dev, kernel, index, t)
+	})
+}
+
+func (a *app) degradeOne(ctx context.Context, d *degradation, dev backend.Device, kernel *deblur.Kernel, index int, t task) (*outcome, string, error) {
+	began := time.Now()
+	m, err := a.read(ctx, t.input, d.reading)
+	if err != nil {
+		return nil, "", err
+	}
+	opt := d.writing.options(m, t.output, d.force)
+	if opt.Depth == 0 {
+		// 8 bits would round away most of a noise of small sigma.
+		m.Depth = max(m.Depth, 16)
+	}
+	if err := imagefile.CheckWrite(m, opt); err != nil {
+		return nil, "", fileError{outputName(t.output), err}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, "", err
+	}
+	if kernel != nil {
+		if err := blur(dev, m, *kernel, boundaryOf(d.boundary)); err != nil {
+			return nil, "", err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, "", err
+	}
+	seed := d.seed + uint64(index)
+	if d.sigma.value > 0 {
+		if err := addNoise(dev, m, seed, float32(d.sigma.value)); err != nil {
+			return nil, "", err
+		}
+	}
+	if err := a.write(ctx, t.output, m, opt); err != nil {
+		return nil, "", err
+	}
+	o := &outcome{
+		Width: m.Width, Height: m.Height, Channels: m.Channels,
+		Sigma: number(d.sigma.value), Kernel: d.kernelFile,
+		Seconds: number(time.Since(began).Seconds()),
+	}
+	var parts []string
+	if kernel != nil {
+		o.Boundary = d.boundary.value
+		parts = append(parts, "blurred, boundary "+o.Boundary)
+	}
+	if d.sigma.value > 0 {
+		o.Seed = &seed
+		parts = append(parts, fmt.Sprintf("noise of sigma %.4g, seed %d", o.Sigma, seed))
+	}
+	return o, strings.Join(append(parts, fmt.Sprintf("%d×%d", m.Width, m.Height)), ", "), nil
+}
+
+// blur replaces m by its blur. Of an unknown boundary the image is the scene, and
+// the photograph of it is smaller.
+func blur(dev backend.Device, m *imagefile.Image, k deblur.Kernel, b deblur.Boundary) error {
+	h, w := m.Height, m.Width
+	if b == deblur.Unknown {
+		if h, w = h-k.H+1, w-k.W+1; h < 1 || w < 1 {
+			return fmt.Errorf("the kernel of %d×%d pixels does not fit into the image of %d×%d; use a smaller one, or --boundary circular, zero or reflect",
+				k.W, k.H, m.Width, m.Height)
+		}
+	}
+	op, err := deblur.New(dev, k, b, h, w)
+	if err != nil {
+		return err
+	}
+	defer op.Free()
+	src, err := upload(dev, m)
+	if err != nil {
+		return err
+	}
+	defer src.Free()
+	dst, err := dev.Alloc(backend.Image(m.Channels, h, w))
+	if err != nil {
+		return err
+	}
+	defer dst.Free()
+	if err := op.Apply(dst, src); err != nil {
+		return err
+	}
+	top, left := op.Offset()
+	crop(m, h, w, top, left)
+	return dev.Download(m.Pix, dst)
+}
+
+// addNoise adds noise that depends on seed and the number of the sample only.
+func addNoise(dev backend.Device, m *imagefile.Image, seed uint64, sigma float32) error {
+	x, err := upload(dev, m)
+	if err != nil {
+		return err
+	}
+	defer x.Free()
+	noise, err := dev.Alloc(x.Shape())
+	if err != nil {
+		return err
+	}
+	defer noise.Free()
+	if err := dev.Gaussian(noise, seed, 0, sigma); err != nil {
+		return err
+	}
+	if err := dev.LinearCombination(x, backend.Term{A: 1, X: x}, backend.Term{A: 1, X: noise}); err != nil {
+		return err
+	}
+	return dev.Download(m.Pix, x)
+}
+
+func upload(dev backend.Device, m *imagefile.Image) (backend.Buffer, error) {
+	x, err := dev.Alloc(backend.Image(m.Channels, m.Height, m.Width))
+	if err != nil {
+		return nil, err
+	}
+	if err := dev.Upload(x, m.Pix); err != nil {
+		x.Free()
+		return nil, err
+	}
+	return x, nil
+}

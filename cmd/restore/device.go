@@ -1,0 +1,54 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/cpu"
+)
+
+// computing holds the flags about what computes.
+type computing struct {
+	backend string
+	threads int
+}
+
+func (c *computing) bind(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&c.backend, "backend", "auto", "compute on `DEVICE`: auto, cpu, or cuda[:N]; auto takes the best that there is and works")
+	f.IntVar(&c.threads, "threads", 0, "`N` threads on the processor, 0: all; the result does not depend on it")
+	words := newChoice("auto", "cpu", "cuda")
+	completeChoice(cmd, "backend", &words)
+}
+
+// open returns the device, which the caller closes.
+func (c *computing) open() (backend.Device, error) {
+	if c.threads < 0 {
+		return nil, usagef("--threads %d: want 0 (all) or more", c.threads)
+	}
+	card, isCUDA := strings.CutPrefix(c.backend, "cuda")
+	switch {
+	case c.backend == "auto" || c.backend == "cpu":
+	case isCUDA && isCardNumber(card):
+		return nil, usagef("--backend %s: this build has no CUDA support; use --backend cpu", c.backend)
+	default:
+		return nil, usagef("--backend %s: want auto, cpu or cuda[:N]", oneLine(c.backend))
+	}
+	if _, err := cpu.Selected(); err != nil {
+		return nil, usageError{err}
+	}
+	return cpu.New(cpu.Threads(c.threads)), nil
+}
+
+// isCardNumber accepts "" and ":N".
+func isCardNumber(s string) bool {
+	if s == "" {
+		return true
+	}
+	n, ok := strings.CutPrefix(s, ":")
+	_, err := strconv.ParseUint(n, 10, 16)
+	return ok && err == nil
+}

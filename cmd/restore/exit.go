@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/averaged/imaging/internal/imagefile"
+)
+
+// The exit statuses.
+const (
+	exitDone        = 0
+	exitFailed      = 1 // some input failed; the others are done
+	exitUsage       = 2
+	exitNothing     = 3 // there was nothing to do
+	exitInterrupted = 130
+)
+
+// usageError is a command line that makes no sense: exit status 2.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// statusError ends the command with a status about which all has been said.
+type statusError int
+
+func (e statusError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// fileError is what went wrong with one file.
+type fileError struct {
+	path string
+	err  error
+}
+
+func (e fileError) Error() string { return describe(e.path, e.err) }
+func (e fileError) Unwrap() error { return e.err }
+
+// status returns the exit status for what a command returned.
+func status(ctx context.Context, err error) int {
+	var code statusError
+	var usage usageError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &code):
+		return int(code)
+	case errors.As(err, &usage):
+		return exitUsage
+	case ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
+		return exitInterrupted
+	}
+	return exitFailed
+}
+
+// isClosedPipe tells whether a write failed because nobody reads any more.
+func isClosedPipe(err error) bool {
+	const (
+		errorBrokenPipe = syscall.Errno(109) // ERROR_BROKEN_PIPE
+		errorNoData     = syscall.Errno(232) // ERROR_NO_DATA: the pipe is being closed
+	)
+	if runtime.GOOS == "windows" && (errors.Is(err, errorBrokenPipe) || errors.Is(err, errorNoData)) {
+		return true
+	}
+	return errors.Is(err, syscall.EPIPE)
+}
+
+// describe returns "FILE: what is wrong; what would be right" on one line.
+func describe(path string, err error) string {
+	var pe *fs.PathError
+	text := ""
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		text = "no such file"
+	case errors.Is(err, fs.ErrPermission):
+		text = "permission denied"
+	case errors.Is(err, fs.ErrExist):
+		text = "exists already; --force overwrites it, --skip-existing leaves it"
+	case errors.As(err, &pe):
+		text = pe.Err.Error()
+	default:
+		text = plain(strings.TrimPrefix(err.Error(), path+": "))
+	}
+	if errors.Is(err, imagefile.ErrTooManyPixels) {
+		text += "; --max-pixels raises the limit"
+	}
+	if errors.Is(err, imagefile.ErrAlpha) {
+		text += " with --alpha drop"
+	}
+	return name(path) + ": " + text
+}
+
+// plain takes the names of packages out of an error's text: a person at a
+// terminal has no use for them.
+func plain(text string) string {
+	for _, p := range []string{"restore", "deblur", "denoise", "pnp", "tv", "noiselevel", "imagefile", "quality", "backend", "cpu"} {
+		text = strings.TrimPrefix(text, p+": ")
+		text = strings.ReplaceAll(text, ": "+p+": ", ": ")
+	}
+	return text
+}
+
+// name is how a file is called in messages.
+func name(path string) string {
+	if path == standardStream {
+		return "standard input"
+	}
+	if strings.TrimSpace(path) == "" {
+		return strconv.Quote(path)
+	}
+	return oneLine(path)
+}
+
+// oneLine makes control characters visible, so that no file name or foreign
+// error text can break a line or move the terminal's cursor.
+func oneLine(s string) string {
+	clean := true
+	for _, r := range s {
+		clean = clean && strconv.IsPrint(r)
+	}
+	if clean {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if strconv.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			q := strconv.QuoteRune(r)
+			b.WriteString(q[1 : len(q)-1])
+		}
+	}
+	return b.String()
+}

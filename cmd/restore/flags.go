@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// choice is the value of a flag that takes one of a few words.
+type choice struct {
+	value string
+	words []string
+}
+
+// newChoice returns a choice of the given words; the first is the default.
+func newChoice(words ...string) choice { return choice{value: words[0], words: words} }
+
+func (c *choice) String() string { return c.value }
+func (c *choice) Type() string   { return strings.Join(c.words, "|") }
+
+func (c *choice) Set(s string) error {
+	if !slices.Contains(c.words, s) {
+		return fmt.Errorf("want %s", orList(c.words))
+	}
+	c.value = s
+	return nil
+}
+
+func orList(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// checkNames refuses empty names of files, which a shell makes of variables that
+// are not set: they must not count as flags that were not given.
+func checkNames(c *cobra.Command) error {
+	for _, flag := range []string{"output", "kernel", "reference"} {
+		if f := c.Flags().Lookup(flag); f != nil && f.Changed && f.Value.String() == "" {
+			return usagef("--%s is empty; give the name of a file, or leave it out", flag)
+		}
+	}
+	return nil
+}
+
+// completeChoice lets the shell complete a flag's words.
+func completeChoice(c *cobra.Command, flag string, value *choice) {
+	complete := cobra.FixedCompletions(value.words, cobra.ShellCompDirectiveNoFileComp)
+	if err := c.RegisterFlagCompletionFunc(flag, complete); err != nil {
+		panic(err) // the flag was not defined: a mistake in this program, found by any test
+	}
+}
+
+// sigmaFlag is a noise level: a number, a fraction such as 25/255, or auto.
+type sigmaFlag struct {
+	value float64
+	given bool // not auto
+	zero  bool // 0 is allowed
+	auto  bool // auto is allowed
+}
+
+var _ pflag.Value = (*sigmaFlag)(nil)
+
+func (s *sigmaFlag) String() string {
+	switch {
+	case s.given:
+		return strconv.FormatFloat(s.value, 'g', -1, 64)
+	case s.auto:
+		return "auto"
+	}
+	return ""
+}
+
+func (s *sigmaFlag) Type() string {
+	if s.auto {
+		return "auto|S"
+	}
+	return "S"
+}
+
+func (s *sigmaFlag) Set(text string) error {
+	if text == "auto" && s.auto {
+		s.given = false
+		return nil
+	}
+	v, err := fraction(text)
+	switch {
+	case err != nil || math.IsNaN(v) || math.IsInf(v, 0):
+		if s.auto {
+			return fmt.Errorf("want auto, or a number such as 0.1 or 25/255")
+		}
+		return fmt.Errorf("want a number such as 0.1 or 25/255")
+	case v < 0 || v == 0 && !s.zero:
+		return fmt.Errorf("a standard deviation must be above 0")
+	case v > 1:
+		return fmt.Errorf("1 is white, so for %s of 255 write %s/255", text, text)
+	}
+	s.value, s.given = v, true
+	return nil
+}
+
+func fraction(text string) (float64, error) {
+	above, below, isFraction := strings.Cut(text, "/")
+	v, err := strconv.ParseFloat(strings.TrimSpace(above), 64)
+	if err != nil || !isFraction {
+		return v, err
+	}
+	d, err := strconv.ParseFloat(strings.TrimSpace(below), 64)
+	return v / d, err
+}

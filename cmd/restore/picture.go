@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/restore"
+)
+
+// reading holds the flags about how images are read.
+type reading struct {
+	maxPixels int64
+	flags     *pflag.FlagSet
+}
+
+func (r *reading) bind(c *cobra.Command) {
+	r.flags = c.Flags()
+	r.flags.Int64Var(&r.maxPixels, "max-pixels", imagefile.DefaultMaxPixels,
+		"refuse images of more `PIXELS`, before they are decoded")
+}
+
+func (r *reading) check() error {
+	if r.maxPixels < 1 {
+		return usagef("--max-pixels %d: want 1 or more", r.maxPixels)
+	}
+	return nil
+}
+
+// read reads an image file or standard input. Its errors are fileErrors.
+func (a *app) read(ctx context.Context, path string, r reading) (*imagefile.Image, error) {
+	opt := imagefile.ReadOptions{}
+	if r.flags.Changed("max-pixels") {
+		opt.MaxPixels = r.maxPixels // and however small the file is
+	}
+	var m *imagefile.Image
+	var err error
+	switch {
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case path != standardStream:
+		m, err = imagefile.ReadContext(ctx, path, opt)
+	case isTerminal(a.stdin):
+		err = errors.New("is a terminal; pipe an image into it, or name a file")
+	default:
+		m, err = imagefile.DecodeContext(ctx, a.stdin, opt)
+	}
+	if err != nil {
+		return nil, fileError{path, err}
+	}
+	if err := checkMagnitude(m); err != nil {
+		return nil, fileError{path, err}
+	}
+	for _, w := range m.Warnings {
+		a.note("%s: %s", name(path), w)
+	}
+	// The decoder's own copies of a large image are garbage now. Without this
+	// their pages would stay with the process while the solver asks for more.
+	const large = 4e6
+	if m.Width*m.Height >= large {
+		debug.FreeOSMemory()
+	}
+	return m, nil
+}
+
+// largestSample bounds float samples: the squares of larger ones, and sums of
+// squares, come near the end of what float32 holds.
+const largestSample = 1e12
+
+// checkMagnitude refuses float samples that cannot be computed with.
+func checkMagnitude(m *imagefile.Image) error {
+	if m.Depth != 32 {
+		return nil // in [0,1]
+	}
+	for _, v := range m.Pix {
+		if v > largestSample || v < -largestSample {
+			return fmt.Errorf("has a sample of %.3g, beyond ±%.0g; scale it so that white is about 1", v, float64(largestSample))
+		}
+	}
+	return nil
+}
+
+// planarOf is the colour of an image for the computation. They share the samples.
+func planarOf(m *imagefile.Image) *restore.Planar {
+	return &restore.Planar{Width: m.Width, Height: m.Height, Channels: m.Channels, Pix: m.Pix}
+}
+
+// writing holds the flags about how results are written.
+type writing struct {
+	depth, quality  int
+	metadata, alpha choice
+}
+
+func (w *writing) bind(c *cobra.Command) {
+	f := c.Flags()
+	f.IntVar(&w.depth, "depth", 0, "`BITS` per sample, 8, 16 or 32 (float); default: as the input, or the nearest that the format has")
+	f.IntVar(&w.quality, "quality", imagefile.DefaultQuality, "write JPEG with quality `Q`, 1 to 100")
+	w.metadata = newChoice("keep", "none")
+	f.Var(&w.metadata, "metadata", "EXIF, XMP, resolution and texts; the colour profile is kept in either case")
+	w.alpha = newChoice("keep", "drop")
+	f.Var(&w.alpha, "alpha", "transparency, for formats that have none")
+	completeChoice(c, "metadata", &w.metadata)
+	completeChoice(c, "alpha", &w.alpha)
+}
+
+// check finds what is wrong for every input. output is as -o gives it.
+func (w *writing) check(output string) error {
+	if w.depth != 0 && w.depth != 8 && w.depth != 16 && w.depth != 32 {
+		return usagef("--depth %d: want 8, 16 or 32", w.depth)
+	}
+	if w.quality < 1 || w.quality > 100 {
+		return usagef("--quality %d: want 1 to 100", w.quality)
+	}
+	if f, err := imagefile.FormatOf(output); err == nil && w.depth != 0 && !slices.Contains(f.Depths(), w.depth) {
+		return usagef("--depth %d: %s has samples of %s bits", w.depth, f, orNumbers(f.Depths()))
+	}
+	return nil
+}
+
+func orNumbers(n []int) string {
+	words := make([]string, len(n))
+	for i, v := range n {
+		words[i] = fmt.Sprint(v)
+	}
+	return orList(words)
+}
+
+// options are those for writing m to path.
+func (w *writing) options(m *imagefile.Image, path string, overwrite bool) imagefile.WriteOptions {
+	opt := imagefile.WriteOptions{
+		Depth: w.depth, Quality: w.quality, Overwrite: overwrite,
+		DropMetadata: w.metadata.value == "none", DropAlpha: w.alpha.value == "drop",
+	}
+	if path == standardStream {
+		if opt.Format = m.Format; !opt.Format.CanWrite() {
+			opt.Format = imagefile.PNG
+		}
+	} else if f, err := imagefile.FormatOf(path); err == nil {
+		opt.Format = f
+	}
+	return opt
+}
+
+// refuseTerminal is an error if standard output is to carry an image and a
+// person would see its bytes, or JSON would be mixed with them.
+func (a *app) refuseTerminal(output string) error {
+	switch {
+	case output != standardStream:
+		return nil
+	case isTerminal(a.stdout.w):
+		return usagef("standard output is a terminal, which cannot show an image; write -o FILE, or redirect it")
+	case a.json:
+		return usagef("--json and the image both need standard output; write -o FILE")
+	}
+	return nil
+}
+
+// write writes a result, whole or not at all.
+func (a *app) write(ctx context.Context, path string, m *imagefile.Image, opt imagefile.WriteOptions) error {
+	for _, loss := range imagefile.Losses(m, opt) {
+		a.detail("%s: not kept in %s: %s", outputName(path), opt.Format, loss)
+	}
+	if path == standardStream {
+		if err := imagefile.EncodeContext(ctx, a.stdout, m, opt); err != nil {
+			return fileError{outputName(path), err}
+		}
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return fileError{path, err}
+	}
+	if err := imagefile.WriteContext(ctx, path, m, opt); err != nil {
+		return fileError{path, err}
+	}
+	return nil
+}
+
+func outputName(path string) string {
+	if path == standardStream {
+		return "standard output"
+	}
+	return oneLine(path)
+}

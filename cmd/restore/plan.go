@@ -1,0 +1,275 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/averaged/imaging/internal/imagefile"
+)
+
+// destination holds the flags about where results go.
+type destination struct {
+	suffix string // put before the extension of a result that stands beside its input
+
+	output              string
+	recursive           bool
+	force, skipExisting bool
+}
+
+func (d *destination) bind(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVarP(&d.output, "output", "o", "",
+		fmt.Sprintf("result: a `FILE`, a folder (DIR/), or - for standard output; default: beside the input as NAME%s.EXT", d.suffix))
+	f.BoolVar(&d.recursive, "recursive", false, "take all images in folders and the folders in them")
+	f.BoolVar(&d.force, "force", false, "overwrite results that exist")
+	f.BoolVar(&d.skipExisting, "skip-existing", false, "leave out inputs whose result exists: resumes a batch")
+}
+
+// task is one input and where its result goes.
+type task struct {
+	input, output string // standardStream for standard input and output
+	err           error  // why it cannot be done, known before the work begins
+	skip          bool   // the result exists
+}
+
+// source is an input file, and what its name is in an output folder.
+type source struct {
+	path, relative string
+	err            error
+}
+
+// plan lists the tasks for the inputs on the command line, in their order. Its
+// error is a usageError: nothing is done then. What is wrong with one input only
+// is in its task.
+func (d *destination) plan(ctx context.Context, args []string) ([]task, error) {
+	if d.force && d.skipExisting {
+		return nil, usagef("--force and --skip-existing contradict each other; give one of them")
+	}
+	if slices.Contains(args, standardStream) && len(args) > 1 {
+		return nil, usagef("- (standard input) must be the only input")
+	}
+	folder := d.output != "" && (os.IsPathSeparator(d.output[len(d.output)-1]) || isFolder(d.output))
+	if d.output != "" && !folder {
+		if len(args) > 1 || d.recursive {
+			return nil, usagef("-o %s: several inputs need a folder; write -o DIR/ or leave -o out", oneLine(d.output))
+		}
+		if d.output != standardStream {
+			if err := checkOutputFormat(d.output); err != nil {
+				return nil, err
+			}
+		}
+	}
+	sources, err := d.sources(ctx, args, folder)
+	if err != nil {
+		return nil, err
+	}
+	tasks := make([]task, len(sources))
+	for i, s := range sources {
+		t := task{input: s.path, err: s.err}
+		switch {
+		case s.err != nil:
+		case s.path == standardStream && folder:
+			return nil, usagef("-o %s: standard input has no name to use in a folder; write -o FILE", oneLine(d.output))
+		case s.path == standardStream && d.output == "":
+			t.output = standardStream
+		case d.output == "":
+			t.output = strings.TrimSuffix(s.path, filepath.Ext(s.path)) + d.suffix + outputExtension(s.path)
+		case folder:
+			t.output = filepath.Join(d.output, strings.TrimSuffix(s.relative, filepath.Ext(s.relative))+outputExtension(s.path))
+		default:
+			t.output = d.output
+		}
+		tasks[i] = t
+	}
+	if err := checkCollisions(tasks); err != nil {
+		return nil, err
+	}
+	for i := range tasks {
+		d.checkExisting(&tasks[i])
+	}
+	return tasks, nil
+}
+
+// outputExtension is the extension of a result: that of its input, or .png where
+// the input's is not that of a format that can be written, such as WebP.
+func outputExtension(path string) string {
+	if f, err := imagefile.FormatOf(path); err == nil && f.CanWrite() {
+		return filepath.Ext(path)
+	}
+	return imagefile.PNG.Extension()
+}
+
+func checkOutputFormat(path string) error {
+	f, err := imagefile.FormatOf(path)
+	if err != nil {
+		return usageError{fmt.Errorf("-o %s: %w", oneLine(path), err)}
+	}
+	if !f.CanWrite() {
+		return usagef("-o %s: %s is read but not written; use .png or .tif, which lose nothing", oneLine(path), f)
+	}
+	return nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// sources lists the input files; those of a folder in the order of their names.
+func (d *destination) sources(ctx context.Context, args []string, toFolder bool) ([]source, error) {
+	var list []source
+	for _, arg := range args {
+		if arg == standardStream {
+			list = append(list, source{path: arg})
+			continue
+		}
+		switch info, err := os.Stat(arg); {
+		case err != nil:
+			list = append(list, source{path: arg, err: err})
+		case !info.IsDir():
+			list = append(list, source{path: arg, relative: filepath.Base(arg)})
+		case !d.recursive:
+			list = append(list, source{path: arg, err: errors.New("is a folder; --recursive takes the images in it")})
+		default:
+			found, err := d.walk(ctx, arg, toFolder)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, found...)
+		}
+	}
+	return list, nil
+}
+
+// walk lists the images in a folder by their extensions. Left out are hidden
+// files and folders, results of this command that stand beside their inputs
+// (without an output folder), and the output folder: running a batch again must
+// not process its results.
+func (d *destination) walk(ctx context.Context, root string, toFolder bool) ([]source, error) {
+	var list []source
+	var target os.FileInfo
+	if toFolder {
+		if info, err := os.Stat(d.output); err == nil {
+			target = info
+		}
+	}
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			list = append(list, source{path: path, err: err})
+			return nil // the rest of the tree may be readable
+		}
+		hidden := path != root && strings.HasPrefix(entry.Name(), ".")
+		if entry.IsDir() {
+			if hidden {
+				return fs.SkipDir
+			}
+			if info, err := entry.Info(); err == nil && target != nil && path != root && os.SameFile(info, target) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		stem := strings.TrimSuffix(entry.Name(), filepath.Ext(entry.Name()))
+		if _, err := imagefile.FormatOf(path); err != nil || hidden || !toFolder && strings.HasSuffix(stem, d.suffix) {
+			return nil
+		}
+		relative, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		list = append(list, source{path: path, relative: relative})
+		return nil
+	})
+	return list, err
+}
+
+// checkCollisions refuses an output that two inputs share, or that is an input.
+func checkCollisions(tasks []task) error {
+	written := make(map[string]string, len(tasks))
+	read := make(map[string]bool, len(tasks))
+	for _, t := range tasks {
+		read[identity(t.input)] = true
+	}
+	for _, t := range tasks {
+		if t.err != nil || t.output == standardStream {
+			continue
+		}
+		id := identity(t.output)
+		if other, taken := written[id]; taken {
+			return usagef("%s and %s would both become %s; give them different names or do them apart",
+				oneLine(other), oneLine(t.input), oneLine(t.output))
+		}
+		written[id] = t.input
+		if sameFile(t.input, t.output) {
+			return usagef("%s: the result would take the place of its input; write -o to another file or folder", oneLine(t.input))
+		}
+		if read[id] {
+			return usagef("%s: the result of %s would take the place of this other input; write -o to another folder",
+				oneLine(t.output), oneLine(t.input))
+		}
+	}
+	return nil
+}
+
+// identity is the same for all ways to write a file's name, as far as that can
+// be told for a file that need not exist: links in its folder are followed, and
+// letters count alike where file systems usually see it so.
+func identity(path string) string {
+	if path == standardStream {
+		return path
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if whole, err := filepath.EvalSymlinks(path); err == nil {
+		path = whole
+	} else if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		path = filepath.Join(dir, filepath.Base(path))
+	}
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		path = strings.ToLower(path)
+	}
+	return path
+}
+
+// sameFile tells whether two names are of one file, by hard links too.
+func sameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+// checkExisting decides about a result that exists.
+func (d *destination) checkExisting(t *task) {
+	if t.err != nil || t.output == standardStream {
+		return
+	}
+	info, err := os.Stat(t.output)
+	switch {
+	case err != nil: // it does not exist, or writing will say what is wrong
+	case info.IsDir():
+		t.err = fmt.Errorf("its result %s is a folder; give another name with -o", oneLine(t.output))
+	case d.skipExisting:
+		t.skip = true
+	case !d.force:
+		t.err = existsError{t.output}
+	}
+}
+
+// existsError is about a result that exists and must not be overwritten.
+type existsError struct{ path string }
+
+func (e existsError) Error() string {
+	return fmt.Sprintf("its result %s exists already; --force overwrites it, --skip-existing leaves it", oneLine(e.path))
+}

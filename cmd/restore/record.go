@@ -1,0 +1,129 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+
+	"github.com/averaged/imaging/pnp"
+	"github.com/averaged/imaging/restore"
+)
+
+// schema is the version of the JSON objects. Fields may be added under the same
+// number; a change of meaning or a removal raises it.
+const schema = 1
+
+// number is a float64 in JSON, where infinities and not-a-number become null.
+type number float64
+
+func (n number) MarshalJSON() ([]byte, error) {
+	v := float64(n)
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return []byte("null"), nil
+	}
+	return strconv.AppendFloat(nil, v, 'g', -1, 64), nil
+}
+
+// record is the JSON object about one input of denoise, deblur and degrade.
+type record struct {
+	Schema  int    `json:"schema"`
+	Command string `json:"command"`
+	Input   string `json:"input"`
+	Output  string `json:"output,omitempty"`
+	// Skipped: the result existed, and --skip-existing was given.
+	Skipped bool `json:"skipped,omitempty"`
+	// Error says what went wrong; nothing below is set then.
+	Error string `json:"error,omitempty"`
+	*outcome
+}
+
+// outcome is what is said of an input that was restored.
+type outcome struct {
+	Width    int    `json:"width"`
+	Height   int    `json:"height"`
+	Channels int    `json:"channels"`
+	Method   string `json:"method,omitempty"`
+	Sigma    number `json:"sigma"`
+	// Estimated: sigma was estimated from the image.
+	Estimated bool    `json:"sigma_estimated"`
+	Weight    number  `json:"weight,omitempty"`
+	Kernel    string  `json:"kernel,omitempty"`
+	Boundary  string  `json:"boundary,omitempty"`
+	Seed      *uint64 `json:"seed,omitempty"`
+	Seconds   number  `json:"seconds"`
+	*solver
+	Certificate *certificate `json:"certificate,omitempty"`
+	*fidelity
+}
+
+// solver is how an iteration ended.
+type solver struct {
+	Iterations int    `json:"iterations"`
+	Converged  bool   `json:"converged"`
+	Residual   number `json:"residual"`
+	Tolerance  number `json:"tolerance"`
+}
+
+// fidelity is the distance to a reference.
+type fidelity struct {
+	PSNR      number `json:"psnr"`
+	PSNRPaper number `json:"psnr_paper"`
+}
+
+// certificate is what is proven of a map: of the denoiser alone, or of the
+// plug-and-play iteration that it is part of.
+type certificate struct {
+	Map          string `json:"map"` // "denoiser" or "iteration"
+	Proven       bool   `json:"proven"`
+	Averagedness number `json:"averagedness"` // null if not proven
+	*iterationCertificate
+}
+
+type iterationCertificate struct {
+	Denoiser         number `json:"denoiser_averagedness"` // null if not proven
+	Norm             number `json:"operator_norm_bound"`
+	NormReason       string `json:"operator_norm_reason"`
+	Step             number `json:"step"`
+	Gradient         number `json:"gradient_step_averagedness"`
+	Constraint       string `json:"constraint"`
+	Converges        bool   `json:"converges"`
+	FixedPointExists bool   `json:"fixed_point_exists"`
+}
+
+// provenOr returns v, or not-a-number if it is not proven.
+func provenOr(v float64, proven bool) number {
+	if !proven {
+		return number(math.NaN())
+	}
+	return number(v)
+}
+
+func certificateOf(r *restore.Report) *certificate {
+	if r.Iteration != nil {
+		return iterationCertificateOf(r.Iteration.Certificate)
+	}
+	return &certificate{Map: "denoiser", Proven: r.Certified, Averagedness: provenOr(r.Averagedness, r.Certified)}
+}
+
+func iterationCertificateOf(c pnp.Certificate) *certificate {
+	constraint := "none"
+	if c.Constraint == pnp.UnitBox {
+		constraint = "[0,1]"
+	}
+	return &certificate{
+		Map: "iteration", Proven: c.Proven, Averagedness: provenOr(c.Averagedness, c.Proven),
+		iterationCertificate: &iterationCertificate{
+			Denoiser: provenOr(c.Denoiser, c.DenoiserProven),
+			Norm:     number(c.Norm), NormReason: c.NormReason,
+			Step: number(c.Step), Gradient: number(c.Gradient),
+			Constraint: constraint, Converges: c.Converges(), FixedPointExists: c.FixedPointExists(),
+		},
+	}
+}
+
+// printJSON prints an object on one line.
+func (a *app) printJSON(v any) error {
+	e := json.NewEncoder(a.stdout)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// app is one run of the program: its streams, and the flags that every command
+// has.
+type app struct {
+	stdin  io.Reader
+	stdout *resultStream
+	stderr io.Writer
+
+	quiet, verbose, json bool
+	progress             choice
+
+	started bool // the command line was understood, and its command runs
+}
+
+// run is the whole program but for the process around it, and returns the exit
+// status. It changes nothing global and can run more than once at a time.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	a := &app{stdin: stdin, stdout: &resultStream{w: stdout}, stderr: stderr}
+	root := a.rootCommand()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	// Commands need not look after every write of a line of results: the first
+	// error is kept, and told here.
+	if failed := a.stdout.err; failed != nil {
+		if isClosedPipe(failed) {
+			return exitFailed // quietly: whoever closed the pipe knows
+		}
+		if err == nil || errors.Is(err, failed) {
+			err = fileError{"standard output", failed}
+		}
+	}
+	if err != nil && !a.started {
+		err = usageError{err}
+	}
+	code := status(ctx, err)
+	var said statusError
+	switch {
+	case err == nil, errors.As(err, &said):
+	case code == exitInterrupted:
+		a.fail("interrupted")
+	default:
+		a.fail(firstLine(err))
+	}
+	return code
+}
+
+// firstLine is an error on one line; cobra adds paragraphs to some of its own.
+func firstLine(err error) string {
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return plain(strings.TrimSpace(text))
+}
+
+func (a *app) rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "restore",
+		Short: "Denoise and deblur photographs, with a certificate",
+		Long: `restore removes noise and blur from photographs, and says what is proven about
+how it does: every prior comes with a certificate, and an iteration that is
+printed as convergent converges.
+
+Images are PNG, JPEG, TIFF, BMP, WebP (read only) and PFM, grey or colour, 8 or 16
+bits or float. Size, bit depth, transparency, colour profile and metadata of the
+input are kept. Noise levels (sigma) are standard deviations, where 1 is white:
+0.1 is 25.5 of 255.
+
+Exit status: 0 all done, 1 some input failed (the others are done), 2 wrong
+usage, 3 nothing to do, 130 interrupted (no partial file remains).`,
+		Example: `  restore denoise photo.jpg                       # writes photo.denoised.jpg
+  restore denoise --sigma 0.15 photo.png
+  restore deblur --kernel motion.png photo.jpg    # writes photo.deblurred.jpg
+  restore denoise --recursive holiday -o cleaned/`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Version:       buildVersion(),
+		Args:          cobra.ArbitraryArgs,
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			a.started = true
+			return checkNames(c)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("unknown command %q%s; 'restore --help' lists the commands", oneLine(args[0]), suggestion(c, args[0]))
+			}
+			c.SetOut(a.stderr) // it is not what was asked for
+			if err := c.Help(); err != nil {
+				return err
+			}
+			return statusError(exitUsage)
+		},
+	}
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	root.SetVersionTemplate("restore {{.Version}}\n")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		text := flagError(err)
+		if strings.HasPrefix(text, "unknown ") {
+			text += fmt.Sprintf("; '%s --help' lists the flags", c.CommandPath())
+		}
+		return usagef("%s", text)
+	})
+	flags := root.PersistentFlags()
+	flags.BoolVar(&a.json, "json", false, "print one JSON object per input on standard output (schema 1)")
+	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print errors only")
+	flags.BoolVarP(&a.verbose, "verbose", "v", false, "print details: certificates, estimates, what a format cannot hold")
+	a.progress = newChoice("auto", "always", "never")
+	flags.Var(&a.progress, "progress", "progress on standard error; auto: if it is a terminal")
+	completeChoice(root, "progress", &a.progress)
+	root.AddCommand(
+		a.denoiseCommand(),
+		a.deblurCommand(),
+		a.checkCommand(),
+		a.kernelCommand(),
+		a.degradeCommand(),
+		a.compareCommand(),
+		a.infoCommand(),
+		a.versionCommand(),
+	)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			strictHelp(c)
+		case "completion":
+			strictCompletion(c)
+		}
+	}
+	return root
+}
+
+// strictHelp makes help for a command that does not exist an error.
+func strictHelp(c *cobra.Command) {
+	c.Example = "  restore help deblur"
+	c.Run = nil
+	c.RunE = func(c *cobra.Command, args []string) error {
+		about, rest, err := c.Root().Find(args)
+		if err != nil || len(rest) > 0 {
+			return usagef("help: unknown command %q; 'restore --help' lists the commands", oneLine(strings.Join(args, " ")))
+		}
+		about.InitDefaultHelpFlag()
+		return about.Help()
+	}
+}
+
+// strictCompletion makes completion for no shell, or an unknown one, an error.
+func strictCompletion(c *cobra.Command) {
+	c.Example = "  source <(restore completion bash)\n  restore completion zsh --help"
+	c.Args = cobra.ArbitraryArgs
+	c.RunE = func(*cobra.Command, []string) error {
+		return usagef("completion needs a shell: bash, zsh, fish or powershell; 'restore completion bash --help' says what to do with the result")
+	}
+}
+
+// suggestion is ", did you mean …?" for a mistyped command.
+func suggestion(c *cobra.Command, typed string) string {
+	c.SuggestionsMinimumDistance = 2
+	if names := c.SuggestionsFor(typed); len(names) > 0 {
+		return fmt.Sprintf(", did you mean %s?", strings.Join(names, " or "))
+	}
+	return ""
+}
+
+// flagError is the text of a flag's error without the quotes and brackets that
+// the flag package puts around it.
+func flagError(err error) string {
+	text := oneLine(err.Error())
+	if before, after, ok := strings.Cut(text, " flag: "); ok && strings.HasPrefix(before, "invalid argument ") {
+		// invalid argument "x" for "--sigma": reason  (pflag: … for "-s, --sigma" flag: reason)
+		value, flag, _ := strings.Cut(strings.TrimPrefix(before, "invalid argument "), " for ")
+		return fmt.Sprintf("%s %s: %s", strings.Trim(flag, `"`), strings.Trim(value, `"`), syntax(after))
+	}
+	return text
+}
+
+// syntax says what strconv's errors mean.
+func syntax(reason string) string {
+	switch {
+	case strings.Contains(reason, "ParseInt") || strings.Contains(reason, "ParseUint"):
+		return "want a whole number in range"
+	case strings.Contains(reason, "ParseFloat"):
+		return "want a number"
+	case strings.Contains(reason, "ParseBool"):
+		return "want true or false"
+	}
+	return reason
+}
+
+// inputs is the argument rule of the commands that read images.
+func inputs(least, most int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return usagef("%s needs %s; '%s --help' shows examples", c.CommandPath(), what, c.CommandPath())
+		case most >= 0 && len(args) > most:
+			return usagef("%s takes %s, not %d; '%s --help' shows examples", c.CommandPath(), what, len(args), c.CommandPath())
+		}
+		return nil
+	}
+}

@@ -1,0 +1,377 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/imagefile"
+)
+
+// ran is what a run of the program did.
+type ran struct {
+	code           int
+	stdout, stderr string
+}
+
+// restoring runs the program as a shell would, without a terminal.
+func restoring(t *testing.T, args ...string) ran {
+	t.Helper()
+	return restoringFrom(t, strings.NewReader(""), args...)
+}
+
+func restoringFrom(t *testing.T, stdin io.Reader, args ...string) ran {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code := run(t.Context(), args, stdin, &stdout, &stderr)
+	return ran{code, stdout.String(), stderr.String()}
+}
+
+// succeeds runs the program and requires that it did all and had nothing to
+// complain about.
+func succeeds(t *testing.T, args ...string) ran {
+	t.Helper()
+	r := restoring(t, args...)
+	require.Equal(t, exitDone, r.code, "restore %v: %s", args, r.stderr)
+	return r
+}
+
+// fails runs the program and requires its status, and one line about it that has
+// all the given parts.
+func fails(t *testing.T, code int, parts []string, args ...string) {
+	t.Helper()
+	r := restoring(t, args...)
+	require.Equal(t, code, r.code, "restore %v: %s", args, r.stderr)
+	requireOneLine(t, r.stderr, parts...)
+}
+
+func requireOneLine(t *testing.T, stderr string, parts ...string) {
+	t.Helper()
+	require.True(t, strings.HasPrefix(stderr, "restore: "), "%q", stderr)
+	require.Equal(t, 1, strings.Count(stderr, "\n"), "%q", stderr)
+	require.True(t, strings.HasSuffix(stderr, "\n"), "%q", stderr)
+	for _, p := range parts {
+		require.Contains(t, stderr, p)
+	}
+}
+
+// scene fills planes with a smooth picture with edges, and noise of standard
+// deviation sigma.
+func scene(channels, h, w int, sigma float64) []float32 {
+	pix := make([]float32, channels*h*w)
+	for c := range channels {
+		for y := range h {
+			for x := range w {
+				v := 0.3 + 0.2*math.Sin(float64(x)/7+float64(c))*math.Cos(float64(y)/9)
+				if (x/16+y/12)%2 == 0 {
+					v += 0.2
+				}
+				i := (c*h+y)*w + x
+				pix[i] = float32(v + sigma*float64(backend.GaussianAt(7, uint64(i))))
+			}
+		}
+	}
+	return pix
+}
+
+// picture is an image with a format of its own choice.
+func picture(channels, h, w, depth int, sigma float64) *imagefile.Image {
+	return &imagefile.Image{Width: w, Height: h, Channels: channels, Depth: depth, Pix: scene(channels, h, w, sigma)}
+}
+
+func save(t *testing.T, path string, m *imagefile.Image) string {
+	t.Helper()
+	require.NoError(t, imagefile.Write(path, m, imagefile.WriteOptions{Overwrite: true}))
+	return path
+}
+
+func load(t *testing.T, path string) *imagefile.Image {
+	t.Helper()
+	m, err := imagefile.Read(path, imagefile.ReadOptions{})
+	require.NoError(t, err)
+	return m
+}
+
+// inFolder makes a folder the working directory of the test, so that names are
+// short, and returns it.
+func inFolder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	t.Chdir(dir)
+	return dir
+}
+
+// files lists all files below the working directory, temporary ones included.
+func files(t *testing.T) []string {
+	t.Helper()
+	list := []string{}
+	require.NoError(t, filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			list = append(list, filepath.ToSlash(path))
+		}
+		return err
+	}))
+	return list
+}
+
+func savePNG(t *testing.T, path string, img image.Image) string {
+	t.Helper()
+	f, err := os.Create(path)
+	require.NoError(t, err)
+	require.NoError(t, png.Encode(f, img))
+	require.NoError(t, f.Close())
+	return path
+}
+
+// shape replaces every value by the name of its type, so that two objects can be
+// compared by their form.
+func shape(v any) string {
+	switch v := v.(type) {
+	case map[string]any:
+		keys := make([]string, 0, len(v))
+		for k := range v {
+			keys = append(keys, k)
+		}
+		slices.Sort(keys)
+		for i, k := range keys {
+			keys[i] = k + ":" + shape(v[k])
+		}
+		return "{" + strings.Join(keys, " ") + "}"
+	case []any:
+		if len(v) == 0 {
+			return "[]"
+		}
+		return "[" + shape(v[0]) + "]"
+	case string:
+		return "string"
+	case float64:
+		return "number"
+	case bool:
+		return "bool"
+	}
+	return "null"
+}
+
+// objects parses NDJSON.
+func objects(t *testing.T, stdout string) []map[string]any {
+	t.Helper()
+	var list []map[string]any
+	for line := range strings.Lines(stdout) {
+		var o map[string]any
+		require.NoError(t, json.Unmarshal([]byte(line), &o), "%q", line)
+		require.EqualValues(t, 1, o["schema"])
+		list = append(list, o)
+	}
+	return list
+}
+
+func TestHelp(t *testing.T) {
+	for _, args := range [][]string{
+		{"--help"}, {"help"}, {"denoise", "--help"}, {"deblur", "-h"}, {"check", "-h"}, {"kernel", "-h"}, {"kernel", "motion", "-h"},
+		{"degrade", "-h"}, {"compare", "-h"}, {"info", "-h"}, {"version", "-h"}, {"completion", "-h"}, {"help", "denoise"},
+	} {
+		r := succeeds(t, args...)
+		require.Contains(t, r.stdout, "Usage:", "%v", args)
+		require.Empty(t, r.stderr)
+	}
+}
+
+func TestEveryCommandIsExplained(t *testing.T) {
+	root := (&app{stdin: strings.NewReader(""), stdout: &resultStream{w: io.Discard}, stderr: io.Discard}).rootCommand()
+	for _, c := range root.Commands() {
+		require.NotEmpty(t, c.Short, c.Name())
+		require.NotContains(t, c.Short, "\n")
+		if c.Name() == "version" {
+			continue
+		}
+		require.NotEmpty(t, c.Long, c.Name())
+		require.NotEmpty(t, c.Example, c.Name())
+		for line := range strings.Lines(c.Long) {
+			require.LessOrEqual(t, len([]rune(strings.TrimSpace(line))), 84, "%s: %s", c.Name(), line)
+		}
+	}
+}
+
+func TestWrongUsage(t *testing.T) {
+	inFolder(t)
+	save(t, "a.png", picture(1, 12, 14, 8, 0))
+	save(t, "b.png", picture(1, 12, 14, 8, 0))
+	for _, c := range []struct {
+		args string
+		part string
+	}{
+		{"denose a.png", "did you mean denoise"},
+		{"nothing", "unknown command"},
+		{"help nothing", "help: unknown command"},
+		{"help kernel star", "help: unknown command"},
+		{"completion", "bash, zsh, fish or powershell"},
+		{"denoise", "one input or more"},
+		{"denoise --bogus a.png", "unknown flag: --bogus; 'restore denoise --help' lists the flags"},
+		{"denoise --sigma a.png", "--sigma a.png: want auto"},
+		{"denoise --sigma x a.png", "--sigma x: want auto, or a number such as 0.1 or 25/255"},
+		{"denoise --sigma 25 a.png", "write 25/255"},
+		{"denoise --sigma 0 a.png", "above 0"},
+		{"denoise --sigma NaN a.png", "want auto"},
+		{"denoise --sigma 1/0 a.png", "want auto"},
+		{"denoise --sigma -0.1 a.png", "above 0"},
+		{"denoise --method euler a.png", "this build has no network of that name; there is: tv"},
+		{"denoise --prior rk4 a.png", "--method rk4: this build has no network"},
+		{"denoise --method bm3d a.png", "unknown method; there is: tv"},
+		{"deblur --method dncnn --kernel b.png a.png", "--prior dncnn: this build has no network"},
+		{"denoise --strength 0 a.png", "--strength 0"},
+		{"denoise --strength 1e300 a.png", "at most 1e+06"},
+		{"denoise --iterations -1 a.png", "--iterations -1"},
+		{"denoise --iterations many a.png", "--iterations many: want a whole number"},
+		{"denoise --tolerance 0 a.png", "--tolerance 0: want a number between 0 and 1"},
+		{"denoise --tolerance 2 a.png", "--tolerance 2"},
+		{"denoise --tile 0 a.png", "--tile 0: want auto"},
+		{"denoise --tile small a.png", "--tile small: want auto"},
+		{"denoise --depth 12 a.png", "--depth 12: want 8, 16 or 32"},
+		{"denoise --depth 16 a.png -o c.jpg", "JPEG has samples of 8 bits"},
+		{"denoise --quality 0 a.png", "--quality 0: want 1 to 100"},
+		{"denoise --metadata some a.png", "--metadata some: want keep or none"},
+		{"denoise --alpha some a.png", "--alpha some: want keep or drop"},
+		{"denoise --max-pixels 0 a.png", "--max-pixels 0"},
+		{"denoise --threads -1 a.png", "--threads -1"},
+		{"denoise --backend gpu a.png", "want auto, cpu or cuda[:N]"},
+		{"denoise --backend cuda a.png", "this build has no CUDA support"},
+		{"denoise --backend cuda:1 a.png", "this build has no CUDA support"},
+		{"denoise --backend cuda:x a.png", "want auto, cpu or cuda[:N]"},
+		{"denoise --progress often a.png", "--progress often: want auto, always or never"},
+		{"denoise --force --skip-existing a.png", "contradict each other"},
+		{"denoise a.png b.png -o c.png", "several inputs need a folder"},
+		{"denoise a.png b.png -o -", "several inputs need a folder"},
+		{"denoise --recursive . -o c.png", "several inputs need a folder"},
+		{"denoise a.png - ", "must be the only input"},
+		{"denoise - -o out/", "no name to use in a folder"},
+		{"denoise a.png -o c.gif", "no image format has the extension"},
+		{"denoise a.png -o c", "has no extension"},
+		{"denoise a.png -o c.webp", "WebP is read but not written"},
+		{"denoise a.png -o a.png --force", "the place of its input"},
+		{"denoise a.png -o ./", "the place of its input"},
+		{"denoise a.png a.png", "would both become"},
+		{"denoise a.png --json -o -", "both need standard output"},
+		{"denoise a.png --reference c.png -o c.png", "the place of this file"},
+		{"deblur a.png", "deblur needs --kernel FILE"},
+		{"deblur --kernel b.png", "one input or more"},
+		{"deblur --kernel b.png a.png -o b.png --force", "the place of this file"},
+		{"deblur --kernel - -", "can be read once"},
+		{"deblur --kernel b.png a.png --boundary torus", "want unknown, circular, zero or reflect"},
+		{"check a.png b.png", "one image at most"},
+		{"check --kernel - -", "can be read once"},
+		{"kernel", "motion, gaussian, disk, box or shake"},
+		{"kernel star -o k.png", "unknown shape \"star\""},
+		{"kernel motion --length 3", "needs -o FILE"},
+		{"kernel motion -o k.png", "needs --length"},
+		{"kernel motion --length 0 -o k.png", "motion of length 0, want 1 to 2000"},
+		{"kernel motion --length 3 -o k.jpg", "too few for a kernel"},
+		{"kernel motion --length 3 -o k.webp", "WebP is read but not written"},
+		{"kernel motion --length 3 -o k.xyz", "no image format"},
+		{"kernel motion extra --length 3 -o k.png", "takes no input"},
+		{"kernel gaussian --std -1 -o k.png", "standard deviation -1"},
+		{"kernel disk --radius 0 -o k.png", "radius 0"},
+		{"kernel box --size 0 -o k.png", "box of size 0"},
+		{"kernel shake --size 4 -o k.png", "want an odd size"},
+		{"kernel shake --size 5 --seed -1 -o k.png", "--seed -1: want a whole number"},
+		{"degrade a.png -o c.png", "needs --kernel FILE, or a --sigma above 0"},
+		{"degrade a.png --sigma auto -o c.png", "want a number"},
+		{"compare a.png", "two images"},
+		{"compare a.png b.png a.png", "two images, a reference and another, not 3"},
+		{"compare - -", "can be read once"},
+		{"info a.png", "takes no input"},
+		{"completion tcsh", "bash, zsh, fish or powershell"},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			args := strings.Fields(c.args)
+			fails(t, exitUsage, []string{c.part}, args...)
+			require.Equal(t, []string{"a.png", "b.png"}, files(t))
+		})
+	}
+	// Without a command: the help, on standard error.
+	r := restoring(t)
+	require.Equal(t, exitUsage, r.code)
+	require.Empty(t, r.stdout)
+	require.Contains(t, r.stderr, "Available Commands:")
+}
+
+func TestWrongCPULevelIsUsage(t *testing.T) {
+	inFolder(t)
+	save(t, "a.png", picture(1, 12, 14, 8, 0))
+	t.Setenv("IMAGING_CPU", "abacus")
+	for _, args := range []string{"info", "denoise a.png", "check", "degrade a.png --sigma 0.1"} {
+		fails(t, exitUsage, []string{`IMAGING_CPU="abacus"`, "portable"}, strings.Fields(args)...)
+	}
+}
+
+func TestInfoAndVersion(t *testing.T) {
+	r := succeeds(t, "info")
+	for _, part := range []string{"cpu: ", "level ", "none embedded", "method    tv: "} {
+		require.Contains(t, r.stdout, part)
+	}
+	o := objects(t, succeeds(t, "info", "--json").stdout)
+	require.Len(t, o, 1)
+	require.Equal(t, "{arch:string command:string cpu:{level:string levels:[string]} "+
+		"devices:[{memory_limit:number model:string name:string threads:number}] go:string "+
+		"methods:[{certificate:[string] certified:bool description:string name:string}] "+
+		"os:string schema:number version:string weights:[]}", shape(o[0]))
+
+	require.Contains(t, succeeds(t, "version").stdout, "restore ")
+	require.Equal(t, "{command:string go:string schema:number version:string}",
+		shape(objects(t, succeeds(t, "version", "--json").stdout)[0]))
+	require.True(t, strings.HasPrefix(succeeds(t, "--version").stdout, "restore "))
+}
+
+func TestCompletion(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		require.Contains(t, succeeds(t, "completion", shell).stdout, "restore", shell)
+	}
+	r := succeeds(t, "__complete", "deblur", "--boundary", "")
+	require.Contains(t, r.stdout, "circular\nzero\nreflect\n")
+}
+
+func TestRunsAtTheSameTime(t *testing.T) {
+	dir := inFolder(t)
+	save(t, "a.png", picture(3, 20, 24, 8, 0.05))
+	results := make([]ran, 4)
+	done := make(chan int)
+	for i := range results {
+		go func() {
+			var stdout, stderr bytes.Buffer
+			out := filepath.Join(dir, fmt.Sprintf("%d.png", i))
+			code := run(context.Background(), []string{"denoise", "a.png", "--sigma", "0.05", "-o", out}, strings.NewReader(""), &stdout, &stderr)
+			results[i] = ran{code, stdout.String(), stderr.String()}
+			done <- i
+		}()
+	}
+	for range results {
+		<-done
+	}
+	first := load(t, "0.png")
+	for i, r := range results {
+		require.Equal(t, exitDone, r.code, r.stderr)
+		require.Equal(t, first.Pix, load(t, fmt.Sprintf("%d.png", i)).Pix)
+	}
+}
+
+// grey16 is a picture with all 16 bits in use.
+func grey16(h, w int) *image.Gray16 {
+	img := image.NewGray16(image.Rect(0, 0, w, h))
+	for i, v := range scene(1, h, w, 0.02) {
+		img.SetGray16(i%w, i/w, color.Gray16{Y: uint16(v * 65535)})
+	}
+	return img
+}

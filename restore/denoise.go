@@ -1,0 +1,213 @@
+package restore
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"math"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/internal/noiselevel"
+	"github.com/averaged/imaging/tv"
+)
+
+// EstimateSigma estimates the standard deviation of the noise in an image, in
+// units of the full intensity range. Alpha is not looked at.
+func EstimateSigma(img image.Image) (NoiseEstimate, error) {
+	p, err := open(img)
+	if err != nil {
+		return NoiseEstimate{}, err
+	}
+	return p.planar.noise()
+}
+
+func (p *Planar) noise() (NoiseEstimate, error) {
+	e, err := noiselevel.Estimate(p.Pix, p.Channels, p.Height, p.Width)
+	return NoiseEstimate(e), err
+}
+
+// Denoise removes noise like additive white Gaussian noise from an image. It
+// estimates the noise level unless Sigma gives one, and uses the first of Methods
+// unless UseMethod names another.
+//
+// The result has the size, colour channels, bit depth and alpha of the image. For
+// a *Planar it is a *Planar, neither rounded nor clipped; for all others
+// *image.Gray, *image.Gray16, *image.NRGBA or *image.NRGBA64. Colours are
+// restored as they are stored, without regard to alpha.
+//
+// With method "tv" the result is the proximal map of α·TV (package tv) to a
+// relative duality gap of Tolerance, with α from the noise level (tv.Tuned) times
+// Strength.
+func Denoise(ctx context.Context, img image.Image, options ...Option) (image.Image, *Report, error) {
+	return run(ctx, img, options, denoiseTV)
+}
+
+// run does what all restorations have in common around solve, which returns the
+// restored samples.
+func run(ctx context.Context, img image.Image, options []Option,
+	solve func(context.Context, backend.Device, *Planar, settings, *Report) ([]float32, error)) (image.Image, *Report, error) {
+	c, err := newSettings(options)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	p, err := open(img)
+	if err != nil {
+		return nil, nil, err
+	}
+	report := &Report{Method: c.method}
+	if err := report.findSigma(c, p.planar); err != nil {
+		return nil, nil, err
+	}
+	dev, done := c.open()
+	defer done()
+	out, err := solve(ctx, dev, p.planar, c, report)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.close(out), report, nil
+}
+
+// findSigma takes the noise level from the settings or estimates it.
+func (r *Report) findSigma(c settings, p *Planar) error {
+	r.Sigma = c.sigma
+	if c.sigmaGiven {
+		return nil
+	}
+	e, err := p.noise()
+	if err != nil {
+		return fmt.Errorf("restore: noise level: %w", err)
+	}
+	r.Sigma, r.Estimate = e.Sigma, &e
+	return nil
+}
+
+// open returns the device to compute on, and what to call when done with it.
+func (c settings) open() (dev backend.Device, done func()) {
+	if c.device != nil {
+		return c.device, func() {}
+	}
+	d := cpu.New(cpu.Threads(c.threads))
+	return d, func() { _ = d.Close() } // a host's device has nothing to fail at
+}
+
+// denoiseTV solves the proximal problem of total variation for all channels.
+func denoiseTV(ctx context.Context, dev backend.Device, p *Planar, c settings, report *Report) ([]float32, error) {
+	shape := backend.Image(p.Channels, p.Height, p.Width)
+	alpha, coupling := tv.Tuned(report.Sigma, shape.C)
+	report.Weight = alpha * c.strength
+	report.Tolerance = c.tolerance
+	if report.Tolerance == 0 {
+		report.Tolerance = tv.DefaultRelativeGap
+	}
+	meter := newMeter(c.progress, report.Tolerance)
+	prox, err := tv.New(dev, shape, tv.Options{
+		Alpha: report.Weight, Coupling: coupling, RelativeGap: report.Tolerance, MaxIterations: c.iterations,
+		Progress: func(t tv.Progress) error {
+			return meter.group(t.Group, t.Groups, t.Iteration, t.RelativeGap)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer prox.Free()
+	report.Averagedness, report.Certified = prox.Averagedness()
+	src, err := lend(dev, shape, p.Pix)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Free()
+	out := make([]float32, shape.Len())
+	dst, fetch, err := borrow(dev, shape, out)
+	if err != nil {
+		return nil, err
+	}
+	defer dst.Free()
+	if err := prox.Apply(ctx, dst, src); err != nil {
+		return nil, err
+	}
+	if err := fetch(); err != nil {
+		return nil, err
+	}
+	solved := prox.Report()
+	for _, g := range solved.Groups {
+		report.Iterations = max(report.Iterations, g.Iterations)
+	}
+	report.Converged, report.Residual = solved.Converged, solved.RelativeGap()
+	return out, meter.end()
+}
+
+// lend puts samples on the device, without a copy where that is possible; they
+// are read, not written.
+func lend(dev backend.Device, shape backend.Shape, pix []float32) (backend.Buffer, error) {
+	if host, ok := dev.(backend.HostMemory); ok {
+		return host.Wrap(shape, pix)
+	}
+	b, err := dev.Alloc(shape)
+	if err != nil {
+		return nil, err
+	}
+	if err := dev.Upload(b, pix); err != nil {
+		b.Free()
+		return nil, err
+	}
+	return b, nil
+}
+
+// borrow returns a buffer for results that are to end up in pix, and the function
+// that brings them there.
+func borrow(dev backend.Device, shape backend.Shape, pix []float32) (backend.Buffer, func() error, error) {
+	if host, ok := dev.(backend.HostMemory); ok {
+		b, err := host.Wrap(shape, pix)
+		return b, dev.Sync, err
+	}
+	b, err := dev.Alloc(shape)
+	return b, func() error { return dev.Download(pix, b) }, err
+}
+
+// meter turns what the solvers report into Progress.
+type meter struct {
+	call      func(Progress) error
+	tolerance float64
+	last      Progress
+	first     float64 // the residual at the start of the group or run
+	at        int     // the group that first belongs to
+}
+
+func newMeter(call func(Progress) error, tolerance float64) *meter {
+	return &meter{call: call, tolerance: tolerance, at: -1}
+}
+
+// group reports one of several runs of equal length.
+func (m *meter) group(group, groups, iteration int, residual float64) error {
+	if group != m.at {
+		m.at, m.first = group, residual
+	}
+	return m.report((float64(group)+m.share(residual))/float64(groups), iteration, residual)
+}
+
+// share is how far the residual has come from its first value to the tolerance,
+// on a logarithmic scale: the solvers converge about linearly on it.
+func (m *meter) share(residual float64) float64 {
+	if !(residual > m.tolerance) || !(m.first > m.tolerance) {
+		if residual > m.tolerance {
+			return 0
+		}
+		return 1
+	}
+	return math.Min(1, math.Max(0, math.Log(m.first/residual)/math.Log(m.first/m.tolerance)))
+}
+
+func (m *meter) report(fraction float64, iteration int, residual float64) error {
+	if m.call == nil {
+		return nil
+	}
+	m.last = Progress{Fraction: math.Max(fraction, m.last.Fraction), Iteration: iteration, Residual: residual, Tolerance: m.tolerance}
+	return m.call(m.last)
+}
+
+// end reports that all is done.
+func (m *meter) end() error { return m.report(1, m.last.Iteration, m.last.Residual) }

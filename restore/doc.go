@@ -1,0 +1,20 @@
+// Package restore removes noise and blur from images: image.Image in,
+// image.Image out.
+//
+//	out, report, err := restore.Denoise(ctx, img)
+//	out, report, err = restore.Deblur(ctx, img, kernel, restore.Sigma(0.01))
+//
+// The noise level is estimated where it is not given, everything else has a
+// default that is meant to be left alone, and the report says what was done and
+// what is proven of it. What the options and results are made of is in the
+// packages below: tv (the denoiser), deblur (kernels and blur operators), pnp
+// (the iteration and its certificate), backend (devices).
+//
+// Samples are taken as stored, in float32 on [0,1] per channel, without a
+// conversion to linear light. Alpha is carried along untouched. Noise levels are
+// standard deviations in these units: 0.1 is 25.5 of 255.
+//
+// All functions are safe for concurrent use, with one device or with several.
+// They look at their context between the passes over the image, each of which
+// takes well under a second up to some ten megapixels.
+package restore

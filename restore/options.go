@@ -1,0 +1,233 @@
+package restore
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/pnp"
+)
+
+// Option changes one thing about a restoration. Options are values without
+// state: the same one can be used again and from several goroutines.
+type Option func(*settings) error
+
+// settings are what the options set; the zero value is the default.
+type settings struct {
+	sigma      float64 // standard deviation of the noise
+	sigmaGiven bool
+	method     string
+	strength   float64
+	iterations int
+	tolerance  float64
+	step       float64
+	boundary   deblur.Boundary
+	constraint pnp.Constraint
+	start      StartingPoint
+	device     backend.Device
+	threads    int
+	progress   func(Progress) error
+}
+
+// ErrMethod is wrapped by the error about a method that does not exist.
+var ErrMethod = errors.New("unknown method")
+
+// Method describes a denoiser that Denoise and Deblur can use.
+type Method struct {
+	Name        string
+	Description string
+	Certified   bool // a proof of averagedness comes with it
+}
+
+// Methods returns the methods that this build has, the default first.
+func Methods() []Method {
+	return []Method{
+		{Name: "tv", Description: "total variation on luma and opponent colour axes: the proximal map of a convex energy, ½-averaged", Certified: true},
+	}
+}
+
+// Sigma sets the standard deviation of the noise in units of the full intensity
+// range: 0.1 is 25.5 of 255. It must be positive and finite. The default is to
+// estimate it from the image.
+func Sigma(s float64) Option {
+	return func(c *settings) error {
+		if !(s > 0) || math.IsInf(s, 0) {
+			return fmt.Errorf("restore: sigma %v must be positive and finite", s)
+		}
+		c.sigma, c.sigmaGiven = s, true
+		return nil
+	}
+}
+
+// SigmaAuto estimates the standard deviation of the noise from the image: the
+// default.
+func SigmaAuto() Option {
+	return func(c *settings) error {
+		c.sigma, c.sigmaGiven = 0, false
+		return nil
+	}
+}
+
+// UseMethod chooses the denoiser by name, one of Methods. The default is the
+// first of them.
+func UseMethod(name string) Option {
+	return func(c *settings) error {
+		names := make([]string, 0, 4)
+		for _, m := range Methods() {
+			names = append(names, m.Name)
+		}
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("restore: %w %q, there is: %s", ErrMethod, name, strings.Join(names, ", "))
+		}
+		c.method = name
+		return nil
+	}
+}
+
+// Strength multiplies the strength that follows from the noise level: below 1
+// keeps more texture and more noise, above 1 smooths more. The default is 1. It
+// must be positive and at most 1e6.
+func Strength(factor float64) Option {
+	return func(c *settings) error {
+		if !(factor > 0) || factor > 1e6 {
+			return fmt.Errorf("restore: strength %v must be positive and at most 1e6", factor)
+		}
+		c.strength = factor
+		return nil
+	}
+}
+
+// Iterations sets how many iterations are made at most; the default is the
+// method's own (for Deblur DefaultIterations).
+func Iterations(n int) Option {
+	return func(c *settings) error {
+		if n < 1 {
+			return fmt.Errorf("restore: %d iterations, at least 1 is needed", n)
+		}
+		c.iterations = n
+		return nil
+	}
+}
+
+// Tolerance sets when an iteration ends: for Denoise the relative duality gap
+// (default 1e-4), for Deblur the relative residual (see DefaultTolerance).
+func Tolerance(t float64) Option {
+	return func(c *settings) error {
+		if !(t > 0) || t >= 1 {
+			return fmt.Errorf("restore: tolerance %v must be between 0 and 1", t)
+		}
+		c.tolerance = t
+		return nil
+	}
+}
+
+// Boundary says what Deblur assumes beyond the image's frame; the default is
+// deblur.Unknown, which is what a photograph has.
+func Boundary(b deblur.Boundary) Option {
+	return func(c *settings) error {
+		c.boundary = b
+		return nil
+	}
+}
+
+// StepSize sets τ of Deblur's iteration; the default is 1/‖K‖². It must be below
+// 2/‖K‖².
+func StepSize(tau float64) Option {
+	return func(c *settings) error {
+		if !(tau > 0) || math.IsInf(tau, 0) {
+			return fmt.Errorf("restore: step size %v must be positive and finite", tau)
+		}
+		c.step = tau
+		return nil
+	}
+}
+
+// Constrain sets the convex set that Deblur's iterates stay in; the default is
+// pnp.UnitBox, which makes the guarantee of convergence unconditional.
+func Constrain(set pnp.Constraint) Option {
+	return func(c *settings) error {
+		c.constraint = set
+		return nil
+	}
+}
+
+// StartingPoint names the initial estimate of Deblur.
+type StartingPoint uint8
+
+const (
+	// StartWiener starts from a Wiener estimate: the default.
+	StartWiener StartingPoint = iota
+	// StartImage starts from the blurred image itself.
+	StartImage
+	// StartConstant starts from uniform grey of half intensity.
+	StartConstant
+)
+
+// Start chooses Deblur's initial estimate.
+func Start(s StartingPoint) Option {
+	return func(c *settings) error {
+		if s > StartConstant {
+			return fmt.Errorf("restore: starting point %d does not exist", s)
+		}
+		c.start = s
+		return nil
+	}
+}
+
+// OnDevice computes on the given device, which the caller closes. The default is
+// the host's processor.
+func OnDevice(d backend.Device) Option {
+	return func(c *settings) error {
+		if d == nil {
+			return errors.New("restore: the device is nil")
+		}
+		c.device = d
+		return nil
+	}
+}
+
+// Threads sets how many threads the host's processor uses; 0, the default, is
+// all. The result does not depend on it. It has no effect with OnDevice.
+func Threads(n int) Option {
+	return func(c *settings) error {
+		if n < 0 {
+			return fmt.Errorf("restore: %d threads", n)
+		}
+		c.threads = n
+		return nil
+	}
+}
+
+// WithProgress calls f as the work goes on, from the goroutine that called the
+// restoration; an error from f stops it and is returned.
+func WithProgress(f func(Progress) error) Option {
+	return func(c *settings) error {
+		c.progress = f
+		return nil
+	}
+}
+
+// Progress is how far a restoration has come.
+type Progress struct {
+	Fraction  float64 // an estimate of the work done, 0 to 1, never falling
+	Iteration int     // iterations made
+	Residual  float64 // what is compared with Tolerance
+	Tolerance float64
+}
+
+func newSettings(options []Option) (settings, error) {
+	c := settings{method: Methods()[0].Name, strength: 1}
+	for _, o := range options {
+		if o == nil {
+			continue
+		}
+		if err := o(&c); err != nil {
+			return settings{}, err
+		}
+	}
+	return c, nil
+}

@@ -1,0 +1,86 @@
+package restore
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"math"
+)
+
+// Planar is an image of float32 samples, the form in which everything here is
+// computed. It is an image.Image, so it can be given to Denoise and Deblur, which
+// then return a Planar: nothing is rounded or clipped on the way.
+//
+// A sample is the stored value over the largest one, so [0,1] is black to full
+// intensity in the encoding that the image has (for photographs that is sRGB or
+// similar: no conversion to linear light is made). Values outside [0,1], as in
+// research data with unclipped noise, are kept.
+type Planar struct {
+	Width, Height int
+	Channels      int       // 1 (grey) or 3 (red, green, blue)
+	Pix           []float32 // Channels planes of Height rows of Width samples
+}
+
+var _ image.Image = (*Planar)(nil)
+
+// NewPlanar returns a black image.
+func NewPlanar(channels, height, width int) *Planar {
+	return &Planar{Width: width, Height: height, Channels: channels, Pix: make([]float32, channels*height*width)}
+}
+
+// Plane returns the samples of one channel; they share the image's memory.
+func (p *Planar) Plane(c int) []float32 {
+	n := p.Width * p.Height
+	return p.Pix[c*n : (c+1)*n : (c+1)*n]
+}
+
+// Check returns an error unless the fields fit together and every sample is a
+// finite number.
+func (p *Planar) Check() error {
+	if p.Width < 1 || p.Height < 1 || p.Width > math.MaxInt/12/p.Height {
+		return fmt.Errorf("restore: image of %d×%d pixels", p.Width, p.Height)
+	}
+	if p.Channels != 1 && p.Channels != 3 {
+		return fmt.Errorf("restore: image of %d channels, 1 (grey) or 3 (RGB) are possible", p.Channels)
+	}
+	if len(p.Pix) != p.Channels*p.Height*p.Width {
+		return fmt.Errorf("restore: %d samples for an image of %d channels and %d×%d pixels", len(p.Pix), p.Channels, p.Width, p.Height)
+	}
+	for i, v := range p.Pix {
+		if v-v != 0 { // NaN or infinite
+			n := p.Width * p.Height
+			return fmt.Errorf("restore: the sample at column %d, row %d is %v", i%n%p.Width, i%n/p.Width, v)
+		}
+	}
+	return nil
+}
+
+// ColorModel implements image.Image.
+func (p *Planar) ColorModel() color.Model {
+	if p.Channels == 1 {
+		return color.Gray16Model
+	}
+	return color.NRGBA64Model
+}
+
+// Bounds implements image.Image; the origin is (0,0).
+func (p *Planar) Bounds() image.Rectangle { return image.Rect(0, 0, p.Width, p.Height) }
+
+// At implements image.Image: the sample rounded to 16 bits and clipped to [0,1].
+func (p *Planar) At(x, y int) color.Color {
+	if !(image.Point{X: x, Y: y}.In(p.Bounds())) {
+		return color.NRGBA64{}
+	}
+	i, n := y*p.Width+x, p.Width*p.Height
+	if p.Channels == 1 {
+		return color.Gray16{Y: quantise16(p.Pix[i])}
+	}
+	return color.NRGBA64{R: quantise16(p.Pix[i]), G: quantise16(p.Pix[n+i]), B: quantise16(p.Pix[2*n+i]), A: 0xffff}
+}
+
+func quantise16(v float32) uint16 {
+	if !(v > 0) {
+		return 0
+	}
+	return uint16(math.Round(math.Min(float64(v), 1) * 0xffff))
+}
