@@ -1,0 +1,43 @@
+# The few commands that a developer needs; `make` lists them.
+
+GO        ?= go
+BENCH     ?= .
+BENCHTIME ?= 1s
+FUZZTIME  ?= 30s
+# The version that .ci/run uses.
+STATICCHECK = $(shell sed -n 's/^staticcheck=//p' .ci/run)
+
+export CGO_ENABLED ?= 0
+
+.DEFAULT_GOAL := help
+.PHONY: help build test race lint generate bench fuzz ci
+
+help: ## list these commands
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+build: ## build everything; the command line goes to bin/restore
+	$(GO) build ./...
+	$(GO) build -o bin/ ./cmd/restore
+
+test: ## run the tests
+	$(GO) test ./...
+
+race: ## run the tests under the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+lint: ## gofmt, go vet, staticcheck
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt -w $$unformatted"; exit 1; }
+	$(GO) vet ./... ./.ci/levels
+	$(GO) run $(STATICCHECK) ./... ./.ci/levels
+
+generate: ## write generated files anew
+	$(GO) generate ./...
+
+bench: ## run the benchmarks (BENCH=regexp BENCHTIME=1s)
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem ./...
+
+fuzz: ## run every fuzz target (FUZZTIME=30s each)
+	bash .ci/fuzz $(FUZZTIME)
+
+ci: ## everything that must hold before a change lands
+	bash .ci/run

@@ -1,0 +1,210 @@
+// Package arrows keeps the architecture: a table says which package may import
+// which, and its tests compare the table with the files. Arrows run downward
+// only; the four restoration packages denoise, deblur, tv and pnp stand side by
+// side and know nothing of each other; training never reaches a program that only
+// restores; and whoever embeds the library takes on three well-kept modules and
+// no C compiler.
+package arrows
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The modules of others that the table speaks of.
+const (
+	gonum   = "gonum.org/v1/gonum"
+	xImage  = "golang.org/x/image"
+	xSys    = "golang.org/x/sys"
+	xTerm   = "golang.org/x/term"
+	cobra   = "github.com/spf13/cobra"
+	pflag   = "github.com/spf13/pflag" // the flags of cobra
+	cudaCgo = "gorgonia.org/cu"
+	testify = "github.com/stretchr/testify"
+	rapid   = "pgregory.net/rapid"
+)
+
+// table has one row for every package, those of the design that are yet to be
+// written included.
+var table = map[string]row{
+	// What stands on top.
+	"cmd/restore": {code: []string{
+		"restore", "train",
+		// The types of restore's own face: devices, kernels, certificates. See
+		// RATIONALE.md.
+		"backend", "backend/cpu", "deblur", "pnp",
+		"internal/imagefile", "internal/noiselevel", "internal/quality",
+		cobra, pflag, xTerm,
+	}},
+	"restore": {code: []string{
+		"denoise", "deblur", "tv", "pnp", "backend", "backend/cpu", "backend/cuda", "weights",
+		"internal/imagefile", "internal/noiselevel",
+		xImage,
+	}, tests: []string{"internal/scene", "internal/quality", "backend/backendtest/refdevice"}},
+	"train": {code: []string{"denoise", "backend", "weights", gonum}},
+
+	// The restoration packages, side by side.
+	"denoise": {code: []string{"backend", "weights", "internal/parallel", gonum}},
+	"deblur":  {code: []string{"backend", "internal/fft", "internal/parallel", gonum}},
+	"tv":      {code: []string{"backend", gonum}},
+	"pnp":     {code: []string{"backend", gonum}},
+
+	// What they stand on.
+	"backend":                       {},
+	"backend/cpu":                   {code: []string{"backend", "internal/parallel", "internal/fft", "backend/cpu/internal/tvrow", xSys}},
+	"backend/cpu/internal/tvrow":    {code: []string{xSys}},
+	"backend/cuda":                  {code: []string{"backend", cudaCgo}},
+	"backend/backendtest":           {code: []string{"backend", testify, rapid, gonum}, tests: []string{"backend/backendtest/refdevice"}},
+	"backend/backendtest/refdevice": {code: []string{"backend"}},
+	"weights":                       {},
+
+	// Internal packages, each with one purpose.
+	"internal/arrows":               {},
+	"internal/parallel":             {},
+	"internal/fft":                  {code: []string{"internal/parallel"}},
+	"internal/imagefile":            {code: []string{"internal/imagefile/atomicfile", xImage}},
+	"internal/imagefile/atomicfile": {},
+	"internal/noiselevel":           {code: []string{"internal/parallel"}},
+	"internal/quality":              {code: []string{"internal/parallel"}},
+	"internal/scene":                {},
+
+	// Generators.
+	"internal/scene/render": {code: []string{"internal/scene"}},
+
+	// Races against other programs.
+	"internal/tvrace": {code: []string{"tv", "backend", "backend/cpu", "internal/imagefile"}},
+}
+
+// everyTest is what the tests of any package may import.
+var everyTest = []string{testify, rapid, gonum, "backend", "backend/cpu", "backend/backendtest"}
+
+func TestArrows(t *testing.T) {
+	packages, err := readModule("../..")
+	require.NoError(t, err)
+	require.Contains(t, packages, "internal/arrows", "the module's root is found")
+	require.Empty(t, strings.Join(check(packages, table, everyTest), "\n"))
+}
+
+// The checker itself reports what it must.
+func TestCheckReportsForbiddenArrows(t *testing.T) {
+	madeUp := map[string]imports{
+		"restore":     {code: []string{"tv", "pnp", "train"}},
+		"denoise":     {code: []string{"backend", "tv"}, tests: []string{"denoise", testify + "/require", "pnp"}},
+		"tv":          {code: []string{gonum + "/mat", testify + "/require"}, tests: []string{"backend/cpu"}},
+		"pnp":         {code: []string{"backend/cpu"}},
+		"backend":     {code: []string{"tv"}},
+		"backend/cpu": {code: []string{"backend", xSys + "/cpu", xSys + "temic/cpu"}},
+		"helpers":     {},
+		".":           {code: []string{"restore"}},
+	}
+	require.Equal(t, []string{
+		".: unknown package: add a row to the table in internal/arrows that says what it may import",
+		"backend must not import tv",
+		"backend/cpu must not import golang.org/x/systemic/cpu",
+		"denoise must not import tv",
+		"denoise: its tests must not import pnp",
+		"helpers: unknown package: add a row to the table in internal/arrows that says what it may import",
+		"pnp must not import backend/cpu",
+		"restore must not import train",
+		"tv must not import github.com/stretchr/testify/require",
+	}, check(madeUp, table, everyTest))
+}
+
+// The table has no arrow that the design forbids, whoever edits it.
+func TestTableKeepsTheDesign(t *testing.T) {
+	sideBySide := []string{"denoise", "deblur", "tv", "pnp"}
+	for _, folder := range sideBySide {
+		for _, other := range sideBySide {
+			require.False(t, allowed(other, table[folder].code, table[folder].tests, everyTest), "%s → %s", folder, other)
+		}
+	}
+	require.NotContains(t, reachable("restore"), "train")
+	for folder := range table {
+		require.NotContains(t, reachable(folder), folder, "arrows run downward only")
+	}
+	for _, folder := range []string{"backend", "weights"} {
+		require.Empty(t, table[folder].code, "%s stands on the standard library alone", folder)
+	}
+}
+
+// reachable returns the packages of the table that one of them may import,
+// directly or through others.
+func reachable(folder string) []string {
+	var found []string
+	for next := slices.Clone(table[folder].code); len(next) > 0; next = next[1:] {
+		if !slices.Contains(found, next[0]) {
+			found = append(found, next[0])
+			next = append(next, table[next[0]].code...)
+		}
+	}
+	return found
+}
+
+// Whoever imports restore takes on these modules and no other.
+func TestDependenciesOfRestore(t *testing.T) {
+	may := []string{module, xSys, xImage, gonum}
+	for _, platform := range platforms {
+		for _, p := range dependencies(t, platform, "./restore") {
+			require.True(t, p.Standard || allowed(p.ImportPath, may), "%s: restore depends on %s", platform, p.ImportPath)
+		}
+	}
+}
+
+// No package needs a C compiler, even where there is one.
+func TestNoCgo(t *testing.T) {
+	for _, platform := range platforms {
+		for _, p := range dependencies(t, platform, "./...") {
+			require.True(t, p.Standard || len(p.CgoFiles) == 0, "%s: %s has cgo files %v", platform, p.ImportPath, p.CgoFiles)
+		}
+	}
+}
+
+// platforms are the systems and architectures that the library is built for.
+var platforms = []string{
+	"linux/amd64", "linux/arm64",
+	"darwin/amd64", "darwin/arm64",
+	"windows/amd64", "windows/arm64",
+}
+
+// listed is what the go command says of a package.
+type listed struct {
+	ImportPath string
+	Standard   bool
+	CgoFiles   []string
+}
+
+// dependencies returns the packages that a pattern depends on, those that match
+// it included. cgo is on: without it, the go command would pass over cgo files.
+func dependencies(t *testing.T, platform, pattern string) []listed {
+	t.Helper()
+	system, architecture, _ := strings.Cut(platform, "/")
+	list := exec.Command("go", "list", "-deps", "-json=ImportPath,Standard,CgoFiles", pattern)
+	list.Dir = "../.."
+	list.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+architecture, "CGO_ENABLED=1")
+	var stderr bytes.Buffer
+	list.Stderr = &stderr
+	out, err := list.Output()
+	require.NoError(t, err, stderr.String())
+
+	var packages []listed
+	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		err := decoder.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		packages = append(packages, p)
+	}
+	require.NotEmpty(t, packages)
+	return packages
+}
