@@ -32,6 +32,8 @@ import (
 	"github.com/averaged/imaging/tv"
 )
 
+// The name ends in .txt because a package without cgo may hold no C file.
+//
 //go:embed reference.c.txt
 var referenceMain []byte
 
