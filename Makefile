@@ -10,7 +10,7 @@ STATICCHECK = $(shell sed -n 's/^staticcheck=//p' .ci/run)
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint generate bench fuzz ci
+.PHONY: help build test race lint generate pictures bench fuzz ci
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -32,6 +32,13 @@ lint: ## gofmt, go vet, staticcheck
 
 generate: ## write generated files anew
 	$(GO) generate ./...
+
+pictures: build ## make the pictures of the README anew
+	bin/restore kernel shake --size 17 --seed 11 -o testdata/readme/kernel.png --force
+	bin/restore degrade testdata/scene.png --kernel testdata/readme/kernel.png --sigma 0.01 --seed 1 --depth 8 -o testdata/readme/blurred.png --force
+	bin/restore deblur --kernel testdata/readme/kernel.png testdata/readme/blurred.png -o testdata/readme/restored.png --force
+	bin/restore degrade testdata/scene.png --sigma 0.15 --seed 2 --depth 8 -o testdata/readme/noisy.png --force
+	bin/restore denoise --sigma 0.15 testdata/readme/noisy.png -o testdata/readme/denoised.png --force
 
 bench: ## run the benchmarks (BENCH=regexp BENCHTIME=1s)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem ./...
