@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"github.com/averaged/imaging/internal/openfile"
 )
 
 // DefaultMaxPixels is the limit that a MaxPixels of 0 stands for: 2²⁸ pixels,
@@ -45,7 +47,7 @@ func Read(path string, opt ReadOptions) (*Image, error) {
 // ReadContext is Read, and stops waiting for a pipe or a device, with the
 // context's error, when ctx is done.
 func ReadContext(ctx context.Context, path string, opt ReadOptions) (*Image, error) {
-	f, err := openWaiting(ctx, path)
+	f, err := openfile.Open(ctx, path, os.O_RDONLY)
 	if err != nil {
 		return nil, pathError(path, err)
 	}

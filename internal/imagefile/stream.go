@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 )
 
 // Limits on a stream, which may be endless.
@@ -120,30 +119,5 @@ func (i interruptibleReader) Read(p []byte) (int, error) {
 		return 0, i.ctx.Err()
 	case o := <-done:
 		return copy(p, own[:o.n]), o.err
-	}
-}
-
-// openWaiting opens a file for reading. The system lets that wait, if it is a
-// pipe that nobody writes to; when ctx ends, openWaiting does not.
-func openWaiting(ctx context.Context, path string) (*os.File, error) {
-	type outcome struct {
-		f   *os.File
-		err error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		f, err := os.Open(path)
-		done <- outcome{f, err}
-	}()
-	select {
-	case <-ctx.Done():
-		go func() {
-			if o := <-done; o.err == nil {
-				o.f.Close() // Nothing was written, so closing cannot lose anything.
-			}
-		}()
-		return nil, ctx.Err()
-	case o := <-done:
-		return o.f, o.err
 	}
 }

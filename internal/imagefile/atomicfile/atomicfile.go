@@ -10,6 +10,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+
+	"github.com/averaged/imaging/internal/openfile"
 )
 
 // Write creates the file at path with what the function write sends to its
@@ -83,7 +85,7 @@ func Write(ctx context.Context, path string, overwrite bool, write func(io.Write
 // writeDirectly writes to a device or a pipe. Opening a pipe waits for a reader,
 // and writing for it to read; both end with ctx.
 func writeDirectly(ctx context.Context, path string, write func(io.Writer) error) error {
-	f, err := openWaiting(ctx, path)
+	f, err := openfile.Open(ctx, path, os.O_WRONLY)
 	if err != nil {
 		return err
 	}
@@ -100,30 +102,6 @@ func writeDirectly(ctx context.Context, path string, write func(io.Writer) error
 		return ctx.Err()
 	}
 	return f.Close()
-}
-
-// openWaiting opens a file for writing, and gives up when ctx is done.
-func openWaiting(ctx context.Context, path string) (*os.File, error) {
-	type outcome struct {
-		f   *os.File
-		err error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		done <- outcome{f, err}
-	}()
-	select {
-	case <-ctx.Done():
-		go func() {
-			if o := <-done; o.err == nil {
-				o.f.Close() // Nothing was written, so closing cannot lose anything.
-			}
-		}()
-		return nil, ctx.Err()
-	case o := <-done:
-		return o.f, o.err
-	}
 }
 
 // createTemporary makes a new file beside path. Unlike os.CreateTemp it leaves

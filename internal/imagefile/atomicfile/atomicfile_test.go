@@ -142,7 +142,7 @@ func TestFolders(t *testing.T) {
 
 func TestPermissionsLinksAndDevices(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("permissions, symbolic links and devices of this kind are Unix's")
+		t.Skip("Windows has no Unix permissions or device files, and symbolic links need a privilege")
 	}
 	folder := t.TempDir()
 	target, link := filepath.Join(folder, "target.png"), filepath.Join(folder, "link.png")
