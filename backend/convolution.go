@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"context"
 	"fmt"
 	"math"
 )
@@ -56,8 +57,68 @@ type ConvEnd struct {
 	Activation Activation
 }
 
+// EulerStep is one step of an explicit Runge-Kutta method along −Aᵀσ(Az + b), the
+// gradient flow that averaged networks are made of: with k_i = Aᵀσ(AY_i + Bias),
+//
+//	Y_i = z − Size·Σ_j Tableau.A[i][j]·k_j,   z ← z − Size·Σ_i Tableau.B[i]·k_i.
+type EulerStep struct {
+	Filter     Filter // A
+	Bias       Buffer // b, one number per output channel of A, or nil
+	Activation Activation
+	Size       float32
+	Tableau    Tableau
+}
+
+// Tableau holds the coefficients of an explicit Runge-Kutta method of s stages. The
+// zero value is Euler's method, z ← z − Size·Aᵀσ(Az + Bias).
+type Tableau struct {
+	A [][]float64 // s rows of s numbers, zero on and above the diagonal
+	B []float64
+}
+
+// Stages returns s.
+func (t Tableau) Stages() int { return max(1, len(t.B)) }
+
+// Weight returns B[i].
+func (t Tableau) Weight(i int) float64 {
+	if len(t.B) == 0 {
+		return 1
+	}
+	return t.B[i]
+}
+
+// Check returns an error that wraps ErrArgument or ErrShape unless the tableau is
+// explicit and finite.
+func (t Tableau) Check() error {
+	if len(t.A) != len(t.B) && !(len(t.A) == 0 && len(t.B) == 1) {
+		return fmt.Errorf("%w: a tableau of %d and %d stages", ErrShape, len(t.A), len(t.B))
+	}
+	for i, row := range t.A {
+		if len(row) != len(t.B) {
+			return fmt.Errorf("%w: row %d of a tableau of %d stages has %d numbers", ErrShape, i, len(t.B), len(row))
+		}
+		for j, a := range row {
+			if j >= i && a != 0 || math.IsNaN(a) || math.IsInf(a, 0) {
+				return fmt.Errorf("%w: A[%d][%d] = %v in an explicit tableau", ErrArgument, i, j, a)
+			}
+		}
+	}
+	for i, b := range t.B {
+		if math.IsNaN(b) || math.IsInf(b, 0) {
+			return fmt.Errorf("%w: B[%d] = %v in a tableau", ErrArgument, i, b)
+		}
+	}
+	return nil
+}
+
 // Convolutions are the layers of the networks. Inputs and outputs may have any
 // batch size N.
+//
+// A device may compute a convolution by a fast algorithm on tiles of
+// ConvolutionGrid pixels (Winograd 1980). What one pixel of the result is then
+// depends, in its rounding, on where the pixel lies in its tile, and a source
+// sample that is not finite may spoil every pixel of a tile that has one pixel in
+// its reach.
 type Convolutions interface {
 	// NewFilter prepares the weights w of shape (Out, In, KH, KW), KH and KW odd.
 	NewFilter(w Buffer) (Filter, error)
@@ -68,6 +129,23 @@ type Convolutions interface {
 	// ConvolveAdjoint sets dst = beta·dst + scale·Aᵀ·src. With beta = 0 the old
 	// dst is not read.
 	ConvolveAdjoint(dst, src Buffer, f Filter, beta, scale float32) error
+	// EulerSteps makes the steps one after the other, begun at the channels of src
+	// followed by channels of zeros, and sets dst to the first channels of the end:
+	// a whole network between its lifting and its projection, in one call that need
+	// not store what is between. All filters have the same number of input channels,
+	// at least that of src and of dst. Only the pixels of dst inside region are
+	// written; they are the same, to the bit, for every region that holds them. The
+	// device's own scratch memory grows with the region, not with the image. The call
+	// asks ctx.Err() before each step, a device that queues its work as it queues
+	// them; once that is an error it stops soon, with this error, and dst is
+	// undefined in region.
+	EulerSteps(ctx context.Context, dst, src Buffer, region Region, steps []EulerStep) error
+	// ConvolutionGrid returns a number g ≥ 1. Convolve and ConvolveAdjoint compute the
+	// pixels of tiles of g×g pixels, counted from the first row and column, from the
+	// source pixels within Region.Reach of the tile, zeros beyond the frame, and from
+	// nothing else: an image cut out of a larger one at a multiple of g gives the same
+	// bits in all tiles whose reach is in the cut.
+	ConvolutionGrid() int
 }
 
 // Gradients are what training needs besides Convolutions: with respect to its

@@ -47,6 +47,10 @@ type Memory interface {
 	// N = 1. The view shares the memory; freeing the view does not free it, and
 	// after the array is freed the view returns ErrFreed.
 	Channels(b Buffer, from, count int) (Buffer, error)
+	// CopyRegion copies the pixels of region r of src to dst, with the region's corner
+	// at (y, x) there: the first channels, as many as both arrays have, of every batch
+	// entry. All else in dst stays. The arrays have the same N and share no memory.
+	CopyRegion(dst Buffer, y, x int, src Buffer, r Region) error
 	// Upload copies src, of length dst.Shape().Len(), to the device; src may be
 	// changed as soon as Upload returns.
 	Upload(dst Buffer, src []float32) error

@@ -40,3 +40,36 @@ func (s Shape) Check() error {
 }
 
 func (s Shape) String() string { return fmt.Sprintf("%d×%d×%d×%d", s.N, s.C, s.H, s.W) }
+
+// Region is a rectangle of an image: rows [Y0, Y1), columns [X0, X1).
+type Region struct{ Y0, Y1, X0, X1 int }
+
+// Whole is the region of all pixels of s.
+func (s Shape) Whole() Region { return Region{Y1: s.H, X1: s.W} }
+
+// Size returns the number of rows and of columns.
+func (r Region) Size() (h, w int) { return r.Y1 - r.Y0, r.X1 - r.X0 }
+
+// Reach returns the pixels, of an image of shape s, that a convolution reads on a
+// device with the given ConvolutionGrid to compute those in r to the bit: r grown
+// to whole tiles of the grid, and by radius pixels more, inside the frame.
+func (r Region) Reach(radius, grid int, s Shape) Region {
+	up := func(v int) int { return (v + grid - 1) / grid * grid }
+	return Region{
+		max(0, r.Y0-r.Y0%grid-radius), min(s.H, up(r.Y1)+radius),
+		max(0, r.X0-r.X0%grid-radius), min(s.W, up(r.X1)+radius),
+	}
+}
+
+// Check returns an error that wraps ErrShape unless the region is not empty and
+// lies inside an image of shape s.
+func (r Region) Check(s Shape) error {
+	if r.Y0 < 0 || r.X0 < 0 || r.Y0 >= r.Y1 || r.X0 >= r.X1 || r.Y1 > s.H || r.X1 > s.W {
+		return fmt.Errorf("%w: region %v in %v", ErrShape, r, s)
+	}
+	return nil
+}
+
+func (r Region) String() string {
+	return fmt.Sprintf("rows [%d,%d), columns [%d,%d)", r.Y0, r.Y1, r.X0, r.X1)
+}

@@ -31,6 +31,9 @@ type operand struct {
 	adjust func(x tensor)
 	// quiet: a NaN in this operand has no defined effect.
 	quiet bool
+	// region: the pixels of a destination that the operation writes, all others it
+	// leaves alone; nil for all pixels.
+	region *backend.Region
 }
 
 // testCase is one call of one operation: the table entry that the accuracy, misuse,
@@ -56,6 +59,11 @@ type testCase struct {
 	// local: a NaN in a source must not reach a sample whose definition does not
 	// contain it.
 	local bool
+	// tiled is reference with NaN spread as far as it may be where convolutions are
+	// made on tiles of so many rows and columns; nil where local says all.
+	tiled func(x []tensor, grid int)
+	// memory: the operation may not be unsupported.
+	memory bool
 	// flops and bytes of one call, at least one of them positive for a benchmark.
 	flops, bytes float64
 
@@ -119,11 +127,18 @@ func (c *testCase) initial(i int) []float32 { return slices.Clone(c.contents()[i
 func (c *testCase) make(i int) []float32 {
 	o := c.operands[i]
 	v := make([]float32, o.shape.Len())
-	if o.role == destination {
+	if o.role == destination && o.region == nil {
 		poison(v)
 		return v
 	}
 	copy(v, random(len(v), c.operation, c.name, o.name))
+	if o.role == destination {
+		eachElement(o.shape, func(n, c, y, x int) {
+			if holds(*o.region, y, x) {
+				v[offset(o.shape, n, c, y, x)] = nan
+			}
+		})
+	}
 	if o.adjust != nil {
 		x := widen(o.shape, v)
 		o.adjust(x)
@@ -269,7 +284,14 @@ func (c *testCase) checkReference(got outcome) error {
 		if o.role == source {
 			limit = exact
 		}
-		if err := checkArray(o.name, got.arrays[i], want[i], limit); err != nil {
+		array, expected := got.arrays[i], want[i]
+		if o.region != nil {
+			if err := checkOutside(o.name, *o.region, o.shape, array, c.contents()[i]); err != nil {
+				return err
+			}
+			array, expected = cut(o.shape, array, *o.region), tensor{regionShape(o.shape, *o.region), cut(o.shape, expected.v, *o.region)}
+		}
+		if err := checkArray(o.name, array, expected, limit); err != nil {
 			return err
 		}
 	}
@@ -293,7 +315,7 @@ func (c *testCase) check(e *environment) error {
 	for _, step := range []struct {
 		name string
 		run  func(*environment, prepared, outcome) error
-		any  bool // at any size; else where the arrays are small
+		any  bool // at any size; else where the case is small
 	}{
 		{"repeated", c.checkRepetition, true},
 		{"through views", c.checkViews, true},
@@ -304,7 +326,7 @@ func (c *testCase) check(e *environment) error {
 		{"lifetimes", c.checkLifetimes, false},
 		{"NaN", c.checkNaN, false},
 	} {
-		if !step.any && c.elements() > small {
+		if !step.any && !c.small() {
 			continue
 		}
 		if err := step.run(e, op, first); err != nil {
@@ -314,17 +336,14 @@ func (c *testCase) check(e *environment) error {
 	return nil
 }
 
-// small is the number of elements up to which a case goes through the checks that
-// larger arrays do not make any harder.
-const small = 1 << 13
-
-// elements returns how many elements all operands have together.
-func (c *testCase) elements() int {
+// small reports whether the case goes through the checks that more elements and
+// more work do not make any harder.
+func (c *testCase) small() bool {
 	n := 0
 	for _, o := range c.operands {
 		n += o.shape.Len()
 	}
-	return n
+	return n <= 1<<13 && c.flops <= 2e6
 }
 
 func (c *testCase) checkRepetition(e *environment, op prepared, first outcome) error {

@@ -51,6 +51,24 @@ var layers = []layer{
 	{backend.Shape{N: 5, C: 1, H: 1, W: 1}, 1, 3, 3},
 }
 
+// tiledLayers have the 3×3 filters and the channel counts of the networks, and
+// images of less than one tile of a fast algorithm, of whole ones, and of whole
+// ones and a rest.
+var tiledLayers = []layer{
+	{backend.Image(64, 1, 1), 64, 3, 3},
+	{backend.Image(64, 6, 6), 64, 3, 3},
+	{backend.Image(64, 12, 12), 64, 3, 3},
+	{backend.Image(3, 2, 7), 64, 3, 3},
+	{backend.Image(3, 13, 30), 64, 3, 3},
+	{backend.Image(64, 5, 6), 3, 3, 3},
+	{backend.Image(64, 31, 33), 3, 3, 3},
+	{backend.Image(1, 12, 12), 1, 3, 3},
+	{backend.Image(1, 31, 33), 1, 3, 3},
+	{backend.Image(17, 7, 13), 33, 3, 3},
+	{backend.Shape{N: 2, C: 17, H: 13, W: 6}, 33, 3, 3},
+	{backend.Image(128, 5, 8), 64, 3, 3},
+}
+
 var timedLayers = []layer{
 	{photograph(3), 64, 3, 3},
 	{photograph(64), 64, 3, 3},
@@ -75,7 +93,11 @@ func convolutionCases() []*testCase {
 	for _, l := range layers {
 		cases = append(cases, adjointCase(l, 0, 1), adjointCase(l, 1, -0.3))
 	}
-	return append(cases, adjointCase(l, -0.7, 2), adjointCase(l, 1, 0), adjointCase(l, 0, 0.1))
+	cases = append(cases, adjointCase(l, -0.7, 2), adjointCase(l, 1, 0), adjointCase(l, 0, 0.1))
+	for i, l := range tiledLayers {
+		cases = append(cases, convolveCase(l, true, leaky), adjointCase(l, float32(i%2), -0.3))
+	}
+	return cases
 }
 
 func timedConvolutionCases() []*testCase {
@@ -121,8 +143,9 @@ func convolveCase(l layer, bias bool, a backend.Activation) *testCase {
 		operation: "Convolve",
 		name:      fmt.Sprintf("%v, bias %v, activation %v", l, bias, a),
 		operands:  []operand{{name: "dst", role: destination, shape: l.result()}, {name: "src", shape: l.in}},
-		limit:     directSum,
+		limit:     convolution,
 		fits:      func(x []backend.Shape) bool { return l.fitsLayer(x[0], x[1]) },
+		local:     true,
 		flops:     l.flops(),
 	}
 	if bias {
@@ -149,13 +172,15 @@ func convolveCase(l layer, bias bool, a backend.Activation) *testCase {
 			free: f.Free,
 		}, nil
 	}
-	c.reference = silent(func(x []tensor) {
+	c.tiled = func(x []tensor, grid int) {
 		var b *tensor
 		if bias {
 			b = &x[2]
 		}
 		referenceConvolution(x[0], x[1], widen(l.filter(), l.weights()), b, a)
-	})
+		spreadInTiles(x[0], grid)
+	}
+	c.reference = silent(func(x []tensor) { c.tiled(x, 1) })
 	return c.complete()
 }
 
@@ -164,7 +189,7 @@ func adjointCase(l layer, beta, scale float32) *testCase {
 	if beta == 0 {
 		dst.role = destination
 	}
-	return (&testCase{
+	c := &testCase{
 		operation: "ConvolveAdjoint",
 		name:      fmt.Sprintf("%v, beta %v, scale %v", l, beta, scale),
 		operands:  []operand{dst, {name: "src", shape: l.result()}},
@@ -180,13 +205,21 @@ func adjointCase(l layer, beta, scale float32) *testCase {
 				free: f.Free,
 			}, nil
 		},
-		reference: silent(func(x []tensor) {
-			referenceConvolutionAdjoint(x[0], x[1], widen(l.filter(), l.weights()), beta, scale)
-		}),
-		limit: directSum,
+		limit: convolution,
 		fits:  func(x []backend.Shape) bool { return l.fitsLayer(x[1], x[0]) },
+		local: true,
 		flops: l.flops(),
-	}).complete()
+	}
+	c.tiled = func(x []tensor, grid int) {
+		sum := newTensor(l.in)
+		referenceConvolutionAdjoint(sum, x[1], widen(l.filter(), l.weights()), 0, scale)
+		spreadInTiles(sum, grid)
+		for i, v := range sum.v {
+			blend(x[0], i, beta, v)
+		}
+	}
+	c.reference = silent(func(x []tensor) { c.tiled(x, 1) })
+	return c.complete()
 }
 
 func convolutionChecks() []check {

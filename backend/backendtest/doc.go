@@ -9,7 +9,7 @@
 // device's result d against the reference r; the limits and their reasons stand
 // at the constants in accuracy.go. What involves no rounding, or one that the
 // interface fixes, has to be equal to the bit: Fill, copies, Clip, Upload and
-// Download, Gaussian.
+// Download, CopyRegion, Gaussian.
 //
 // # What is checked for every case
 //
@@ -25,18 +25,21 @@
 //   - ErrShape for every extent that does not fit;
 //   - ErrFreed (also for a view of a freed array), ErrForeign, and an error for nil
 //     in the place of every operand;
-//   - NaN: a sample whose definition contains the NaN is NaN.
+//   - NaN: a sample whose definition contains the NaN is NaN; no other is, where the
+//     operation is made element by element or of direct sums. In convolutions the
+//     rest of a tile of ConvolutionGrid pixels may be NaN too.
 //
 // The last four items, and sources that are one buffer, are for arrays of a few
-// thousand elements: size makes none of them harder.
+// thousand elements and little work: size makes none of them harder.
 //
 // Besides these there are checks of memory and lifetimes, of closed devices, of
-// arguments, of adjointness, of gradients against finite differences, and of
+// arguments, of adjointness, of gradients against finite differences, of the bits
+// in images that are cut at the grid and in regions, of contexts that end, and of
 // concurrent use; run them with -race.
 //
 // # Devices that cannot do everything
 //
 // A case in which the device returns ErrUnsupported is skipped with that reason,
 // unless its operation is among those that the caller of Run insists on. Memory,
-// Sync and Close are always insisted on.
+// CopyRegion included, Sync and Close are always insisted on.
 package backendtest

@@ -1,7 +1,9 @@
 package backendtest
 
 import (
+	"context"
 	"errors"
+	"math"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -40,7 +42,12 @@ type broken struct {
 	filterGradient     func(dw, x, dy backend.Buffer, beta, scale float32) error
 	biasGradient       func(db, dy backend.Buffer, beta float32) error
 	activationGradient func(dst, out, dy backend.Buffer, a backend.Activation) error
+	copyRegion         func(dst backend.Buffer, y, x int, src backend.Buffer, r backend.Region) error
+	euler              eulerFunc
+	grid               func() int
 }
+
+type eulerFunc func(ctx context.Context, dst, src backend.Buffer, region backend.Region, steps []backend.EulerStep) error
 
 // newBroken returns a device without a bug as yet.
 func newBroken() *broken {
@@ -52,6 +59,7 @@ func newBroken() *broken {
 		evaluate: d.TVEvaluate, newBlur: d.NewBlur, applyBlur: d.ApplyBlur, applyBlurAdjoint: d.ApplyBlurAdjoint,
 		newFilter: d.NewFilter, updateFilter: d.UpdateFilter, convolve: d.Convolve, convolveAdjoint: d.ConvolveAdjoint,
 		filterGradient: d.FilterGradient, biasGradient: d.BiasGradient, activationGradient: d.ActivationGradient,
+		copyRegion: d.CopyRegion, euler: d.EulerSteps, grid: d.ConvolutionGrid,
 	}
 }
 
@@ -106,6 +114,13 @@ func (d *broken) BiasGradient(db, dy backend.Buffer, beta float32) error {
 func (d *broken) ActivationGradient(dst, out, dy backend.Buffer, a backend.Activation) error {
 	return d.activationGradient(dst, out, dy, a)
 }
+func (d *broken) CopyRegion(dst backend.Buffer, y, x int, src backend.Buffer, r backend.Region) error {
+	return d.copyRegion(dst, y, x, src, r)
+}
+func (d *broken) EulerSteps(ctx context.Context, dst, src backend.Buffer, region backend.Region, steps []backend.EulerStep) error {
+	return d.euler(ctx, dst, src, region, steps)
+}
+func (d *broken) ConvolutionGrid() int { return d.grid() }
 
 // edit changes a buffer's contents behind the back of the operation.
 func (d *broken) edit(b backend.Buffer, f func(x tensor)) error {
@@ -128,6 +143,80 @@ func (d *broken) copyOf(b backend.Buffer) (backend.Buffer, error) {
 		return nil, err
 	}
 	return c, d.Device.LinearCombination(c, backend.Term{A: 1, X: b})
+}
+
+// contents returns what a buffer holds.
+func (d *broken) contents(b backend.Buffer) ([]float32, error) {
+	if b == nil {
+		return nil, errors.New("no buffer")
+	}
+	return download(d.Device, b)
+}
+
+// inPart makes the steps on a part of the image, as if it were all of it.
+func (d *broken) inPart(ctx context.Context, dst, src backend.Buffer, r, part backend.Region, steps []backend.EulerStep) error {
+	z, err := d.Device.Alloc(regionShape(src.Shape(), part))
+	if err != nil {
+		return err
+	}
+	end, err := d.Device.Alloc(regionShape(dst.Shape(), part))
+	if err != nil {
+		return err
+	}
+	if err := d.Device.CopyRegion(z, 0, 0, src, part); err != nil {
+		return err
+	}
+	if err := d.Device.EulerSteps(ctx, end, z, z.Shape().Whole(), steps); err != nil {
+		return err
+	}
+	inside := backend.Region{Y0: r.Y0 - part.Y0, Y1: r.Y1 - part.Y0, X0: r.X0 - part.X0, X1: r.X1 - part.X0}
+	return d.Device.CopyRegion(dst, r.Y0, r.X0, end, inside)
+}
+
+// eulerBug puts something around EulerSteps.
+func eulerBug(around func(d *broken, call eulerFunc) eulerFunc) func(d *broken) {
+	return func(d *broken) { d.euler = around(d, d.euler) }
+}
+
+// stepsBug changes the steps, which are its own to change.
+func stepsBug(change func(steps []backend.EulerStep) []backend.EulerStep) func(d *broken) {
+	return eulerBug(func(_ *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+			return call(ctx, dst, src, r, change(slices.Clone(steps)))
+		}
+	})
+}
+
+// copyFilters makes the device keep a copy of every filter as it was made, and
+// returns a function that puts the copies in the place of the filters.
+func (d *broken) copyFilters() func(steps []backend.EulerStep) []backend.EulerStep {
+	inner := d.Device
+	copies := map[backend.Filter]backend.Filter{}
+	d.newFilter = func(w backend.Buffer) (backend.Filter, error) {
+		f, err := inner.NewFilter(w)
+		if err != nil {
+			return nil, err
+		}
+		copies[f], err = inner.NewFilter(w)
+		return f, err
+	}
+	return func(steps []backend.EulerStep) []backend.EulerStep {
+		steps = slices.Clone(steps)
+		for k, s := range steps {
+			if c := copies[s.Filter]; c != nil {
+				steps[k].Filter = c
+			}
+		}
+		return steps
+	}
+}
+
+// unless returns err unless it is the one that is to be overlooked.
+func unless(err, overlooked error) error {
+	if errors.Is(err, overlooked) {
+		return nil
+	}
+	return err
 }
 
 // mutations are bugs, each with the operation whose checks have to find it.
@@ -822,6 +911,405 @@ var mutations = []struct {
 				return err
 			}
 			return inner.ActivationGradient(dst, raised, dy, a)
+		}
+	}},
+	{"a column beside the region is copied", "CopyRegion", func(d *broken) {
+		inner := d.Device
+		d.copyRegion = func(dst backend.Buffer, y, x int, src backend.Buffer, r backend.Region) error {
+			wide := r
+			if wide.X1++; inner.CopyRegion(dst, y, x, src, wide) == nil {
+				return nil
+			}
+			return inner.CopyRegion(dst, y, x, src, r)
+		}
+	}},
+	{"row and column of the corner change places", "CopyRegion", func(d *broken) {
+		inner := d.Device
+		d.copyRegion = func(dst backend.Buffer, y, x int, src backend.Buffer, r backend.Region) error {
+			if inner.CopyRegion(dst, x, y, src, r) == nil {
+				return nil
+			}
+			return inner.CopyRegion(dst, y, x, src, r)
+		}
+	}},
+	{"channels that the source lacks become zero", "CopyRegion", func(d *broken) {
+		inner := d.Device
+		d.copyRegion = func(dst backend.Buffer, y, x int, src backend.Buffer, r backend.Region) error {
+			if err := inner.CopyRegion(dst, y, x, src, r); err != nil {
+				return err
+			}
+			return d.edit(dst, func(t tensor) {
+				eachElement(t.Shape, func(n, c, v, u int) {
+					h, w := r.Size()
+					if c >= src.Shape().C && holds(backend.Region{Y0: y, Y1: y + h, X0: x, X1: x + w}, v, u) {
+						t.v[t.index(n, c, v, u)] = 0
+					}
+				})
+			})
+		}
+	}},
+	{"no more than three channels are copied", "CopyRegion", func(d *broken) {
+		inner := d.Device
+		d.copyRegion = func(dst backend.Buffer, y, x int, src backend.Buffer, r backend.Region) error {
+			old, err := d.contents(dst)
+			if err != nil {
+				return inner.CopyRegion(dst, y, x, src, r)
+			}
+			if err := inner.CopyRegion(dst, y, x, src, r); err != nil {
+				return err
+			}
+			return d.edit(dst, func(t tensor) {
+				eachElement(t.Shape, func(n, c, v, u int) {
+					if i := t.index(n, c, v, u); c >= 3 {
+						t.v[i] = float64(old[i])
+					}
+				})
+			})
+		}
+	}},
+	{"only the first image of a batch is copied", "CopyRegion", func(d *broken) {
+		inner := d.Device
+		d.copyRegion = func(dst backend.Buffer, y, x int, src backend.Buffer, r backend.Region) error {
+			old, err := d.contents(dst)
+			if err != nil {
+				return inner.CopyRegion(dst, y, x, src, r)
+			}
+			if err := inner.CopyRegion(dst, y, x, src, r); err != nil {
+				return err
+			}
+			return d.edit(dst, func(t tensor) {
+				for i := t.Len() / t.N; i < t.Len(); i++ {
+					t.v[i] = float64(old[i])
+				}
+			})
+		}
+	}},
+	{"a region beyond the frame is cut off", "CopyRegion", func(d *broken) {
+		inner := d.Device
+		d.copyRegion = func(dst backend.Buffer, y, x int, src backend.Buffer, r backend.Region) error {
+			err := inner.CopyRegion(dst, y, x, src, r)
+			if errors.Is(err, backend.ErrShape) && r.Y0 >= 0 && r.X0 >= 0 {
+				r.Y1, r.X1 = min(r.Y1, src.Shape().H), min(r.X1, src.Shape().W)
+				return inner.CopyRegion(dst, y, x, src, r)
+			}
+			return err
+		}
+	}},
+	{"an empty region is nothing to do", "CopyRegion", func(d *broken) {
+		inner := d.Device
+		d.copyRegion = func(dst backend.Buffer, y, x int, src backend.Buffer, r backend.Region) error {
+			if r.Y0 == r.Y1 || r.X0 == r.X1 {
+				return nil
+			}
+			return inner.CopyRegion(dst, y, x, src, r)
+		}
+	}},
+	{"a negative offset is taken for 0", "CopyRegion", func(d *broken) {
+		inner := d.Device
+		d.copyRegion = func(dst backend.Buffer, y, x int, src backend.Buffer, r backend.Region) error {
+			return inner.CopyRegion(dst, max(y, 0), max(x, 0), src, r)
+		}
+	}},
+	{"one array may be copied onto itself", "CopyRegion", func(d *broken) {
+		inner := d.Device
+		d.copyRegion = func(dst backend.Buffer, y, x int, src backend.Buffer, r backend.Region) error {
+			return unless(inner.CopyRegion(dst, y, x, src, r), backend.ErrAlias)
+		}
+	}},
+	{"zeros lose their sign", "CopyRegion", func(d *broken) {
+		inner := d.Device
+		d.copyRegion = func(dst backend.Buffer, y, x int, src backend.Buffer, r backend.Region) error {
+			if err := inner.CopyRegion(dst, y, x, src, r); err != nil {
+				return err
+			}
+			return d.edit(dst, func(t tensor) {
+				for i := range t.v {
+					t.v[i] += 0
+				}
+			})
+		}
+	}},
+	{"a pixel outside of the region is written", "EulerSteps", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+			if err := call(ctx, dst, src, r, steps); err != nil || r.X1 == src.Shape().W {
+				return err
+			}
+			return d.edit(dst, func(t tensor) { t.v[t.index(0, 0, r.Y1-1, r.X1)] = 0 })
+		}
+	})},
+	{"the bias of the second step is ignored", "EulerSteps", stepsBug(func(steps []backend.EulerStep) []backend.EulerStep {
+		if len(steps) > 1 {
+			steps[1].Bias = nil
+		}
+		return steps
+	})},
+	{"the halo lacks a pixel", "EulerSteps", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+			if err := call(ctx, dst, src, r, steps); err != nil {
+				return err
+			}
+			s := src.Shape()
+			part := backend.StepsReach(r, steps, 1, s)
+			if part.X0 > 0 {
+				part.X0++
+			}
+			return d.inPart(ctx, dst, src, r, part, steps)
+		}
+	})},
+	{"the region is one column off", "EulerSteps", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+			if err := call(ctx, dst, src, r, steps); err != nil || r.X1 == src.Shape().W {
+				return err
+			}
+			result, err := d.Device.Alloc(dst.Shape())
+			if err != nil {
+				return err
+			}
+			if err := call(ctx, result, src, src.Shape().Whole(), steps); err != nil {
+				return err
+			}
+			y, x := r.Y0, r.X0
+			r.X0++
+			r.X1++
+			return d.Device.CopyRegion(dst, y, x, result, r)
+		}
+	})},
+	{"the context is ignored", "EulerSteps", eulerBug(func(_ *broken, call eulerFunc) eulerFunc {
+		return func(_ context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+			return call(context.Background(), dst, src, r, steps)
+		}
+	})},
+	{"the context is asked at the beginning only", "EulerSteps", eulerBug(func(_ *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return call(context.Background(), dst, src, r, steps)
+		}
+	})},
+	{"every end of a context is called a cancellation", "EulerSteps", eulerBug(func(_ *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+			err := call(ctx, dst, src, r, steps)
+			if errors.Is(err, context.DeadlineExceeded) {
+				return context.Canceled
+			}
+			return err
+		}
+	})},
+	{"the steps are made in reverse order", "EulerSteps", stepsBug(func(steps []backend.EulerStep) []backend.EulerStep {
+		slices.Reverse(steps)
+		return steps
+	})},
+	{"a step beyond the third is left out", "EulerSteps", stepsBug(func(steps []backend.EulerStep) []backend.EulerStep {
+		return steps[:min(len(steps), 3)]
+	})},
+	{"all steps have the first one's activation", "EulerSteps", stepsBug(func(steps []backend.EulerStep) []backend.EulerStep {
+		for k := range steps {
+			steps[k].Activation = steps[0].Activation
+		}
+		return steps
+	})},
+	{"sizes are positive", "EulerSteps", stepsBug(func(steps []backend.EulerStep) []backend.EulerStep {
+		for k := range steps {
+			steps[k].Size = max(steps[k].Size, -steps[k].Size)
+		}
+		return steps
+	})},
+	{"a size of 0 means 1", "EulerSteps", stepsBug(func(steps []backend.EulerStep) []backend.EulerStep {
+		for k := range steps {
+			if steps[k].Size == 0 {
+				steps[k].Size = 1
+			}
+		}
+		return steps
+	})},
+	{"the source's channels beyond the destination's are lost", "EulerSteps", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+			if err := call(ctx, dst, src, r, steps); err != nil || dst.Shape().C >= src.Shape().C {
+				return err
+			}
+			less, err := d.Device.Alloc(dst.Shape())
+			if err != nil {
+				return err
+			}
+			if err := d.Device.CopyRegion(less, 0, 0, src, src.Shape().Whole()); err != nil {
+				return err
+			}
+			return call(ctx, dst, less, r, steps)
+		}
+	})},
+	{"the destination's channels beyond the source's are forgotten", "EulerSteps", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+			if err := call(ctx, dst, src, r, steps); err != nil {
+				return err
+			}
+			return d.edit(dst, func(t tensor) {
+				eachElement(t.Shape, func(n, c, y, x int) {
+					if c >= src.Shape().C && holds(r, y, x) {
+						t.v[t.index(n, c, y, x)] = 0
+					}
+				})
+			})
+		}
+	})},
+	{"only the first image makes the steps", "EulerSteps", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+			if err := call(ctx, dst, src, r, steps); err != nil || src.Shape().N == 1 {
+				return err
+			}
+			first, err := d.contents(dst)
+			if err != nil {
+				return err
+			}
+			if err := d.Device.CopyRegion(dst, 0, 0, src, src.Shape().Whole()); err != nil {
+				return err
+			}
+			return d.edit(dst, func(t tensor) {
+				for i, v := range first[:t.Len()/t.N] {
+					t.v[i] = float64(v)
+				}
+			})
+		}
+	})},
+	{"what the old destination held counts", "EulerSteps", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+			old, err := d.copyOf(dst)
+			if err != nil {
+				return call(ctx, dst, src, r, steps)
+			}
+			if err := call(ctx, dst, src, r, steps); err != nil {
+				return err
+			}
+			return d.Device.LinearCombination(dst, backend.Term{A: 1, X: dst}, backend.Term{A: 0, X: old})
+		}
+	})},
+	{"the destination may be the source", "EulerSteps", eulerBug(func(_ *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+			err := call(ctx, dst, src, r, steps)
+			if dst == src {
+				return unless(err, backend.ErrAlias)
+			}
+			return err
+		}
+	})},
+	{"the destination may be a bias", "EulerSteps", eulerBug(func(_ *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+			err := call(ctx, dst, src, r, steps)
+			if slices.ContainsFunc(steps, func(s backend.EulerStep) bool { return s.Bias == dst }) {
+				return unless(err, backend.ErrAlias)
+			}
+			return err
+		}
+	})},
+	{"freed filters are taken", "EulerSteps", func(d *broken) {
+		copies, call := d.copyFilters(), d.euler
+		d.euler = func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+			err := call(ctx, dst, src, r, steps)
+			if errors.Is(err, backend.ErrFreed) {
+				return call(ctx, dst, src, r, copies(steps))
+			}
+			return err
+		}
+	}},
+	{"only the first step's filter has to be the device's own", "EulerSteps", eulerBug(func(_ *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+			err := call(ctx, dst, src, r, steps)
+			if errors.Is(err, backend.ErrForeign) && len(steps) > 1 {
+				return call(ctx, dst, src, r, steps[:1])
+			}
+			return err
+		}
+	})},
+	{"filters of another width are taken", "EulerSteps", eulerBug(func(_ *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+			err := call(ctx, dst, src, r, steps)
+			if errors.Is(err, backend.ErrShape) && len(steps) > 1 {
+				return call(ctx, dst, src, r, steps[:1])
+			}
+			return err
+		}
+	})},
+	{"no steps are a copy", "EulerSteps", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+			if len(steps) == 0 {
+				return d.Device.CopyRegion(dst, r.Y0, r.X0, src, r)
+			}
+			return call(ctx, dst, src, r, steps)
+		}
+	})},
+	{"the last bit depends on the region", "EulerSteps", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+			if err := call(ctx, dst, src, r, steps); err != nil {
+				return err
+			}
+			return d.edit(dst, func(t tensor) { t.v[t.index(0, 0, r.Y0, r.X0)] *= 1 - 0x1p-23 })
+		}
+	})},
+	{"TF32 in the steps", "EulerSteps", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+			if err := call(ctx, dst, src, r, steps); err != nil {
+				return err
+			}
+			return d.edit(dst, func(t tensor) {
+				eachElement(t.Shape, func(n, c, y, x int) {
+					if holds(r, y, x) {
+						t.v[t.index(n, c, y, x)] *= 1 + 0x1p-14*float64((x+y)%3-1)
+					}
+				})
+			})
+		}
+	})},
+	{"the steps do not see an update", "EulerSteps", func(d *broken) { stepsBug(d.copyFilters())(d) }},
+	{"a NaN spoils the region", "EulerSteps", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+			if err := call(ctx, dst, src, r, steps); err != nil {
+				return err
+			}
+			return d.edit(dst, func(t tensor) {
+				if !slices.ContainsFunc(cut(t.Shape, t.v, r), math.IsNaN) {
+					return
+				}
+				eachElement(t.Shape, func(n, c, y, x int) {
+					if holds(r, y, x) {
+						t.v[t.index(n, c, y, x)] = math.NaN()
+					}
+				})
+			})
+		}
+	})},
+	{"the steps' tiles are counted from the halo's corner", "EulerSteps", func(d *broken) {
+		useWinograd(d)
+		d.euler = func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+			direct := *d
+			direct.grid = func() int { return 1 }
+			return backend.EulerStepsByLayers(ctx, &direct, dst, src, r, steps)
+		}
+	}},
+	{"the grid is 0", "ConvolutionGrid", func(d *broken) { d.grid = func() int { return 0 } }},
+	{"tiles are larger than the grid", "ConvolutionGrid", func(d *broken) {
+		useWinograd(d)
+		d.grid = func() int { return 3 }
+	}},
+	{"tiles are no multiples of the grid", "ConvolutionGrid", func(d *broken) {
+		useWinograd(d)
+		d.grid = func() int { return 4 }
+	}},
+	{"a NaN spoils more than a tile", "Convolve", func(d *broken) {
+		useWinograd(d)
+		d.grid = func() int { return 3 }
+	}},
+	{"a NaN spoils more than a tile", "ConvolveAdjoint", func(d *broken) {
+		useWinograd(d)
+		d.grid = func() int { return 3 }
+	}},
+	{"a NaN in the old destination spoils a tile", "ConvolveAdjoint", func(d *broken) {
+		useWinograd(d)
+		call := d.convolveAdjoint
+		d.convolveAdjoint = func(dst, src backend.Buffer, f backend.Filter, beta, scale float32) error {
+			if err := call(dst, src, f, beta, scale); err != nil || beta == 0 {
+				return err
+			}
+			return d.edit(dst, func(t tensor) { spreadInTiles(t, winogradOut) })
 		}
 	}},
 	{"two calls at once spoil each other", "Concurrency", func(d *broken) {

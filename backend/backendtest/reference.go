@@ -26,17 +26,14 @@ func widen(s backend.Shape, v []float32) tensor {
 	return t
 }
 
-func (t tensor) index(n, c, y, x int) int { return ((n*t.C+c)*t.H+y)*t.W + x }
+func (t tensor) index(n, c, y, x int) int { return offset(t.Shape, n, c, y, x) }
+
+func offset(s backend.Shape, n, c, y, x int) int { return ((n*s.C+c)*s.H+y)*s.W + x }
 
 func (t tensor) at(n, c, y, x int) float64 { return t.v[t.index(n, c, y, x)] }
 
-// padded is zero outside of the image.
-func (t tensor) padded(n, c, y, x int) float64 {
-	if y < 0 || y >= t.H || x < 0 || x >= t.W {
-		return 0
-	}
-	return t.at(n, c, y, x)
-}
+// row is a row of one channel.
+func (t tensor) row(n, c, y int) []float64 { return t.v[t.index(n, c, y, 0):][:t.W] }
 
 func (t tensor) clone() tensor {
 	c := newTensor(t.Shape)

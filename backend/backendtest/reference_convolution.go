@@ -1,6 +1,10 @@
 package backendtest
 
-import "github.com/averaged/imaging/backend"
+import (
+	"math"
+
+	"github.com/averaged/imaging/backend"
+)
 
 // eachElement calls f for every index of an array.
 func eachElement(s backend.Shape, f func(n, c, y, x int)) {
@@ -15,6 +19,10 @@ func eachElement(s backend.Shape, f func(n, c, y, x int)) {
 	}
 }
 
+// inside returns the range of those k in [0, count) for which first+k is in
+// [0, size).
+func inside(count, first, size int) (lo, hi int) { return max(0, -first), min(count, size-first) }
+
 // referenceConvolution sets dst = activation(A·src + bias). The filter w has
 // shape (Out, In, KH, KW), so its index is (o, i, r, s); bias may be nil.
 func referenceConvolution(dst, src, w tensor, bias *tensor, a backend.Activation) {
@@ -23,10 +31,14 @@ func referenceConvolution(dst, src, w tensor, bias *tensor, a backend.Activation
 		if bias != nil {
 			sum = bias.v[o]
 		}
+		top, left := y-w.H/2, x-w.W/2
+		r0, r1 := inside(w.H, top, src.H)
+		s0, s1 := inside(w.W, left, src.W)
 		for i := range w.C {
-			for r := range w.H {
-				for s := range w.W {
-					sum += w.at(o, i, r, s) * src.padded(n, i, y+r-w.H/2, x+s-w.W/2)
+			for r := r0; r < r1; r++ {
+				weights, row := w.row(o, i, r), src.row(n, i, top+r)
+				for s := s0; s < s1; s++ {
+					sum += weights[s] * row[left+s]
 				}
 			}
 		}
@@ -34,15 +46,20 @@ func referenceConvolution(dst, src, w tensor, bias *tensor, a backend.Activation
 	})
 }
 
-// referenceConvolutionAdjoint sets dst = beta·dst + scale·Aᵀ·src. Sample (v, u)
-// is multiplied by w[o,i,r,s] in the result at (v − r + KH/2, u − s + KW/2).
+// referenceConvolutionAdjoint sets dst = beta·dst + scale·Aᵀ·src. Sample (y, x)
+// is multiplied by w[o,i,r,s] in the result at (y + r − KH/2, x + s − KW/2): the
+// same window as that of A, with the weights counted from its other end.
 func referenceConvolutionAdjoint(dst, src, w tensor, beta, scale float32) {
 	eachElement(dst.Shape, func(n, i, v, u int) {
 		sum := 0.0
+		top, left := v-w.H/2, u-w.W/2
+		r0, r1 := inside(w.H, top, src.H)
+		s0, s1 := inside(w.W, left, src.W)
 		for o := range w.N {
-			for r := range w.H {
-				for s := range w.W {
-					sum += w.at(o, i, r, s) * src.padded(n, o, v-r+w.H/2, u-s+w.W/2)
+			for r := r0; r < r1; r++ {
+				weights, row := w.row(o, i, w.H-1-r), src.row(n, o, top+r)
+				for s := s0; s < s1; s++ {
+					sum += weights[w.W-1-s] * row[left+s]
 				}
 			}
 		}
@@ -100,4 +117,62 @@ func referenceActivationGradient(dst, out, dy tensor, a backend.Activation) {
 		}
 		dst.v[i] = d
 	}
+}
+
+// spreadInTiles sets to NaN, channel by channel, every tile of grid×grid pixels
+// that holds a NaN.
+func spreadInTiles(t tensor, grid int) {
+	type tile struct{ n, c, y, x int }
+	spoiled := map[tile]bool{}
+	eachElement(t.Shape, func(n, c, y, x int) {
+		if math.IsNaN(t.at(n, c, y, x)) {
+			spoiled[tile{n, c, y / grid, x / grid}] = true
+		}
+	})
+	if len(spoiled) == 0 {
+		return
+	}
+	eachElement(t.Shape, func(n, c, y, x int) {
+		if spoiled[tile{n, c, y / grid, x / grid}] {
+			t.v[t.index(n, c, y, x)] = math.NaN()
+		}
+	})
+}
+
+// referenceStep is backend.EulerStep in float64; bias may be nil.
+type referenceStep struct {
+	w          tensor
+	bias       *tensor
+	activation backend.Activation
+	size       float32
+}
+
+// referenceEulerSteps makes the steps over the whole image and sets dst inside the
+// region. NaN spreads in tiles of grid×grid pixels; 1 is the definition.
+func referenceEulerSteps(dst, src tensor, region backend.Region, steps []referenceStep, grid int) {
+	s := src.Shape
+	s.C = steps[0].w.C
+	z := newTensor(s)
+	copyPixels(z, 0, 0, src, src.Whole())
+	for _, step := range steps {
+		s.C = step.w.N
+		u, v := newTensor(s), newTensor(z.Shape)
+		referenceConvolution(u, z, step.w, step.bias, step.activation)
+		spreadInTiles(u, grid)
+		referenceConvolutionAdjoint(v, u, step.w, 0, 1)
+		spreadInTiles(v, grid)
+		for i := range z.v {
+			z.v[i] -= float64(step.size) * v.v[i]
+		}
+	}
+	copyPixels(dst, region.Y0, region.X0, z, region)
+}
+
+// copyPixels is CopyRegion.
+func copyPixels(dst tensor, y, x int, src tensor, r backend.Region) {
+	eachElement(dst.Shape, func(n, c, v, u int) {
+		if fromY, fromX := v-y+r.Y0, u-x+r.X0; c < src.C && holds(r, fromY, fromX) {
+			dst.v[dst.index(n, c, v, u)] = src.at(n, c, fromY, fromX)
+		}
+	})
 }

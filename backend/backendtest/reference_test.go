@@ -272,6 +272,88 @@ func TestBiasAndActivationGradientByHand(t *testing.T) {
 	require.Equal(t, []float64{1, 0.25, 0.25, 0.25}, d.v)
 }
 
+func TestCopyByHand(t *testing.T) {
+	src := numbers(2, 2, 3,
+		1, 2, 3,
+		4, 5, 6,
+
+		10, 20, 30,
+		40, 50, 60)
+	dst := numbers(1, 3, 2,
+		-1, -2,
+		-3, -4,
+		-5, -6)
+	copyPixels(dst, 1, 0, src, backend.Region{Y0: 0, Y1: 2, X0: 1, X1: 3})
+	require.Equal(t, []float64{-1, -2, 2, 3, 5, 6}, dst.v)
+	require.Equal(t, []float64{2, 3, 5, 6, 20, 30, 50, 60}, cut(src.Shape, src.v, backend.Region{Y1: 2, X0: 1, X1: 3}))
+	copyPixels(src, 0, 0, dst, backend.Region{Y0: 1, Y1: 2, X1: 1})
+	require.Equal(t, []float64{2, 2, 3, 4, 5, 6, 10, 20, 30, 40, 50, 60}, src.v)
+}
+
+func TestRegionErrors(t *testing.T) {
+	s, r := backend.Image(1, 2, 3), backend.Region{Y1: 1, X0: 1, X1: 3}
+	want := []float32{1, 2, 3, 4, 5, 6}
+	require.NoError(t, checkOutside("x", r, s, []float32{1, -2, -3, 4, 5, 6}, want))
+	for _, i := range []int{0, 3, 4, 5} {
+		got := slices.Clone(want)
+		got[i]++
+		require.Error(t, checkOutside("x", r, s, got, want), i)
+	}
+}
+
+// One step from z = (1, 0), lifted from one channel to two, with A = (a, b) of one
+// output channel and no width: u = σ(a·1 + b·0 + bias), z − h·(a, b)·u.
+func TestEulerStepByHand(t *testing.T) {
+	w := tensor{backend.Shape{N: 1, C: 2, H: 1, W: 1}, []float64{2, 3}}
+	bias := numbers(1, 1, 1, -4)
+	steps := []referenceStep{{w: w, bias: &bias, activation: backend.Activation{Kind: backend.LeakyReLU, Slope: 0.5}, size: 0.25}}
+	dst := newTensor(backend.Image(2, 1, 1))
+	src := numbers(1, 1, 1, 1)
+	referenceEulerSteps(dst, src, src.Whole(), steps, 1)
+	// 2 − 4 = −2, halved −1: z = (1, 0) + ¼·(2, 3).
+	require.Equal(t, []float64{1.5, 0.75}, dst.v)
+	// 3 + 2.25 − 4 = 1.25: z = (1.5, 0.75) − ¼·1.25·(2, 3).
+	referenceEulerSteps(dst, src, src.Whole(), append(steps, steps[0]), 1)
+	require.Equal(t, []float64{0.875, -0.1875}, dst.v)
+}
+
+// A step with the identity is I − hAᵀA, which is symmetric, and with weights of 3×3
+// reaches two pixels far.
+func TestEulerStepIsSymmetric(t *testing.T) {
+	s := backend.Image(2, 5, 9)
+	steps := []referenceStep{{w: noise(backend.Shape{N: 3, C: 2, H: 3, W: 3}, "w"), size: 0.3}}
+	step := func(x tensor) tensor {
+		dst := newTensor(s)
+		referenceEulerSteps(dst, x, s.Whole(), steps, 1)
+		return dst
+	}
+	x, y := noise(s, "x"), noise(s, "y")
+	require.InDelta(t, inner(step(x), y).value, inner(x, step(y)).value, 1e-12)
+	one := newTensor(s)
+	one.v[one.index(0, 1, 2, 4)] = 1
+	for i, v := range step(one).v {
+		require.Equal(t, i%s.W >= 2 && i%s.W <= 6, v != 0, position(s, i))
+	}
+}
+
+func TestSpreadInTilesByHand(t *testing.T) {
+	x := newTensor(backend.Image(2, 3, 5))
+	x.v[x.index(0, 1, 1, 2)] = math.NaN()
+	spread := func(grid int) (at []string) {
+		y := x.clone()
+		spreadInTiles(y, grid)
+		for i, v := range y.v {
+			if v != v {
+				at = append(at, position(y.Shape, i))
+			}
+		}
+		return at
+	}
+	require.Equal(t, []string{"[0,1,1,2]"}, spread(1))
+	require.Equal(t, []string{"[0,1,0,2]", "[0,1,0,3]", "[0,1,1,2]", "[0,1,1,3]"}, spread(2))
+	require.Len(t, spread(6), 15)
+}
+
 func TestErrorMeasures(t *testing.T) {
 	want := numbers(1, 1, 2, 3, 4)
 	require.NoError(t, checkArray("x", []float32{3, 4}, want, exact))

@@ -32,7 +32,7 @@ func photograph(c int) backend.Shape { return backend.Image(c, 321, 481) }
 var allCases = sync.OnceValue(func() []*testCase {
 	var cases []*testCase
 	for _, family := range []func() []*testCase{
-		vectorCases, totalVariationCases, blurCases, convolutionCases, gradientCases,
+		regionCases, vectorCases, totalVariationCases, blurCases, convolutionCases, eulerCases, gradientCases,
 	} {
 		cases = append(cases, family()...)
 	}
@@ -44,30 +44,39 @@ var allCases = sync.OnceValue(func() []*testCase {
 func timedCases() []*testCase {
 	var cases []*testCase
 	for _, family := range []func() []*testCase{
-		timedVectorCases, timedTotalVariationCases, timedBlurCases, timedConvolutionCases, timedGradientCases,
+		timedVectorCases, timedTotalVariationCases, timedBlurCases, timedConvolutionCases,
+		timedEulerCases, timedGradientCases,
 	} {
 		cases = append(cases, family()...)
 	}
 	return cases
 }
 
-// allChecks returns every check, those of an operation beside each other.
+// allChecks returns every check. Of each operation the small cases come first, so
+// that what is wrong shows at its simplest, and the large ones last.
 var allChecks = sync.OnceValue(func() []check {
 	checks := memoryChecks()
+	var large []check
 	closed := map[string]bool{}
 	for _, c := range allCases() {
-		checks = append(checks, check{operation: c.operation, name: c.name, run: c.check})
+		k := check{operation: c.operation, name: c.name, memory: c.memory, run: c.check}
+		if !c.small() {
+			large = append(large, k)
+			continue
+		}
+		checks = append(checks, k)
 		if !closed[c.operation] {
 			closed[c.operation] = true
-			checks = append(checks, check{operation: c.operation, name: "closed", run: c.checkClosed})
+			checks = append(checks, check{operation: c.operation, name: "closed", memory: c.memory, run: c.checkClosed})
 		}
 	}
 	for _, family := range []func() []check{
-		vectorChecks, totalVariationChecks, blurChecks, convolutionChecks, gradientChecks, concurrencyChecks,
+		regionChecks, vectorChecks, totalVariationChecks, blurChecks, convolutionChecks, gridChecks, eulerChecks,
+		gradientChecks, concurrencyChecks,
 	} {
 		checks = append(checks, family()...)
 	}
-	return checks
+	return append(checks, large...)
 })
 
 func checksOf(operation string) []check {

@@ -22,6 +22,8 @@ type Device struct {
 	limit  int64 // bytes, 0 for none
 	used   atomic.Int64
 	closed atomic.Bool
+	// flowShape is for tests.
+	flowShape flowShape
 	// running lets Close wait: operations hold it for reading.
 	running sync.RWMutex
 }

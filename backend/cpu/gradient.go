@@ -4,10 +4,12 @@ import (
 	"fmt"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/cpu/internal/vectors"
 )
 
-// FilterGradient implements backend.Gradients. Each weight's sum over rows and
-// batch is kept in float64: it may have millions of terms.
+// FilterGradient implements backend.Gradients. The sums of a tile are in float32,
+// those over tiles and batch in float64: a weight may have millions of terms. A NaN
+// in dy at the frame may reach the taps beyond it.
 func (d *Device) FilterGradient(dw, x, dy backend.Buffer, beta, scale float32) error {
 	return d.operate(func(b []*buffer) error {
 		w, in, out := b[0].shape, b[1].shape, b[2].shape
@@ -20,43 +22,9 @@ func (d *Device) FilterGradient(dw, x, dy backend.Buffer, beta, scale float32) e
 		if err := apart(b[0], b[1], b[2]); err != nil {
 			return err
 		}
-		taps := w.H * w.W
-		d.pool.For(w.N*w.C, func(pair int) {
-			o, i := pair/w.C, pair%w.C
-			for k := range taps {
-				sum := 0.0
-				for n := range in.N {
-					xp := b[1].data[(n*in.C+i)*in.Plane():][:in.Plane()]
-					yp := b[2].data[(n*out.C+o)*out.Plane():][:out.Plane()]
-					sum += correlate(xp, yp, in.H, in.W, k/w.W-w.H/2, k%w.W-w.W/2)
-				}
-				v := float32(float64(scale) * sum)
-				at := &b[0].data[pair*taps+k]
-				if beta != 0 {
-					v += float32(beta * *at)
-				}
-				*at = v
-			}
-		})
+		d.filterGradient(b[0], b[1], b[2], beta, scale)
 		return nil
 	}, dw, x, dy)
-}
-
-// correlate returns Σ dy[r,c]·x[r+dr,c+dc] over the positions inside both.
-func correlate(x, dy []float32, h, w, dr, dc int) float64 {
-	total := 0.0
-	lo, hi := max(0, -dc), min(w, w-dc)
-	if lo >= hi {
-		return 0
-	}
-	for r := max(0, -dr); r < min(h, h-dr); r++ {
-		p, q := dy[r*w+lo:r*w+hi], x[(r+dr)*w+lo+dc:(r+dr)*w+hi+dc]
-		q = q[:len(p)]
-		for c := range p {
-			total += float64(float64(p[c]) * float64(q[c]))
-		}
-	}
-	return total
 }
 
 // BiasGradient implements backend.Gradients.
@@ -69,11 +37,21 @@ func (d *Device) BiasGradient(db, dy backend.Buffer, beta float32) error {
 		if err := apart(b[0], b[1]); err != nil {
 			return err
 		}
-		d.pool.For(s.C, func(c int) {
+		k := vectorKernels(d.level)
+		plane := s.Plane()
+		blocks := (plane + vectorBlock - 1) / vectorBlock
+		partial := make([]float64, s.N*s.C*blocks)
+		d.pool.For(len(partial), func(i int) {
+			lo := i % blocks * vectorBlock
+			var sums vectors.Sums
+			k.Sum(&sums, b[1].data[i/blocks*plane:][lo:min(lo+vectorBlock, plane)])
+			partial[i] = sums.Total()
+		})
+		for c := range s.C {
 			sum := 0.0
 			for n := range s.N {
-				for _, v := range b[1].data[(n*s.C+c)*s.Plane():][:s.Plane()] {
-					sum += float64(v)
+				for _, v := range partial[(n*s.C+c)*blocks:][:blocks] {
+					sum += v
 				}
 			}
 			v := float32(sum)
@@ -81,7 +59,7 @@ func (d *Device) BiasGradient(db, dy backend.Buffer, beta float32) error {
 				v += float32(beta * b[0].data[c])
 			}
 			b[0].data[c] = v
-		})
+		}
 		return nil
 	}, db, dy)
 }
@@ -102,15 +80,13 @@ func (d *Device) ActivationGradient(dst, out, dy backend.Buffer, a backend.Activ
 		if err := apartOrSame(b[0], b[2]); err != nil {
 			return err
 		}
-		to, at, from := b[0].data, b[1].data, b[2].data
+		slope := float32(1)
+		if a.Kind == backend.LeakyReLU {
+			slope = a.Slope
+		}
+		to, at, from, k := b[0].data, b[1].data, b[2].data, vectorKernels(d.level)
 		d.pool.Range(len(to), vectorBlock, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				v := from[i]
-				if a.Kind == backend.LeakyReLU && at[i] <= 0 {
-					v *= a.Slope
-				}
-				to[i] = v
-			}
+			k.ActivationGradient(to[lo:hi], at[lo:hi], from[lo:hi], slope)
 		})
 		return nil
 	}, dst, out, dy)

@@ -3,15 +3,19 @@ package cpu
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 
 	features "golang.org/x/sys/cpu"
 
+	"github.com/averaged/imaging/backend/cpu/internal/convrow"
 	"github.com/averaged/imaging/backend/cpu/internal/tvrow"
+	"github.com/averaged/imaging/backend/cpu/internal/vectors"
+	"github.com/averaged/imaging/backend/cpu/internal/winograd"
 )
 
-// Level is an instruction set that the kernels are written for. A higher level
-// takes all that the lower ones take.
+// Level is an instruction set that the kernels are written for. Of the levels of
+// one architecture, a higher one takes all that the lower ones take.
 type Level uint8
 
 const (
@@ -23,10 +27,12 @@ const (
 	// AVX512 takes besides AVX-512 F, BW, CD, DQ and VL, which servers have had since
 	// 2017 and AMD's desktops since 2022.
 	AVX512
+	// NEON takes Arm's Advanced SIMD, which every arm64 processor has.
+	NEON
 )
 
 // levelNames are what LevelVariable and Description call the levels.
-var levelNames = [...]string{Portable: "portable", AVX2: "avx2", AVX512: "avx512"}
+var levelNames = [...]string{Portable: "portable", AVX2: "avx2", AVX512: "avx512", NEON: "neon"}
 
 func (l Level) String() string {
 	if int(l) < len(levelNames) {
@@ -40,8 +46,14 @@ func (l Level) String() string {
 // cpu.avx512f=off, cpu.avx2=off, cpu.fma=off.
 var available = func() []Level {
 	levels := []Level{Portable}
+	if !tvrow.Assembly {
+		return levels
+	}
+	if runtime.GOARCH == "arm64" {
+		return append(levels, NEON)
+	}
 	x := &features.X86
-	if !tvrow.Assembly || !x.HasAVX2 || !x.HasFMA {
+	if !x.HasAVX2 || !x.HasFMA {
 		return levels
 	}
 	levels = append(levels, AVX2)
@@ -60,9 +72,58 @@ func tvKernels(l Level) *tvrow.Kernels {
 			return tvrow.AVX2()
 		case AVX512:
 			return tvrow.AVX512()
+		case NEON:
+			return tvrow.NEON()
 		}
 	}
 	return tvrow.Portable()
+}
+
+// vectorKernels returns the kernels of operations on whole arrays for a level,
+// likewise.
+func vectorKernels(l Level) *vectors.Kernels {
+	if slices.Contains(available, l) {
+		switch l {
+		case AVX2:
+			return vectors.AVX2()
+		case AVX512:
+			return vectors.AVX512()
+		case NEON:
+			return vectors.NEON()
+		}
+	}
+	return vectors.Portable()
+}
+
+// convolutionKernels returns the kernels of direct convolution for a level,
+// likewise.
+func convolutionKernels(l Level) *convrow.Kernels {
+	if slices.Contains(available, l) {
+		switch l {
+		case AVX2:
+			return convrow.AVX2()
+		case AVX512:
+			return convrow.AVX512()
+		case NEON:
+			return convrow.NEON()
+		}
+	}
+	return convrow.Portable()
+}
+
+// winogradKernels is the same for 3×3 convolutions.
+func winogradKernels(l Level) *winograd.Kernels {
+	if slices.Contains(available, l) {
+		switch l {
+		case AVX2:
+			return winograd.AVX2()
+		case AVX512:
+			return winograd.AVX512()
+		case NEON:
+			return winograd.NEON()
+		}
+	}
+	return winograd.Portable()
 }
 
 // LevelVariable is the environment variable that names the level to use instead

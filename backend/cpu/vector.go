@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/cpu/internal/vectors"
 )
 
 // vectorBlock is how many elements one piece of an element-by-element loop has,
@@ -15,13 +16,8 @@ const vectorBlock = 1 << 14
 // Fill implements backend.Vectors.
 func (d *Device) Fill(dst backend.Buffer, v float32) error {
 	return d.operate(func(b []*buffer) error {
-		out := b[0].data
-		d.pool.Range(len(out), vectorBlock, func(lo, hi int) {
-			piece := out[lo:hi]
-			for i := range piece {
-				piece[i] = v
-			}
-		})
+		out, k := b[0].data, vectorKernels(d.level)
+		d.pool.Range(len(out), vectorBlock, func(lo, hi int) { k.Fill(out[lo:hi], v) })
 		return nil
 	}, dst)
 }
@@ -43,49 +39,24 @@ func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) er
 		if err := apartOrSame(b[0], b[1:]...); err != nil {
 			return err
 		}
-		n := len(b[0].data)
-		d.pool.Range(n, vectorBlock, func(lo, hi int) {
-			combine(b[0].data[lo:hi], terms, b[1:], lo)
+		var a [backend.MaxTerms]float32
+		for t := range terms {
+			a[t] = terms[t].A
+		}
+		k := vectorKernels(d.level)
+		d.pool.Range(len(b[0].data), vectorBlock, func(lo, hi int) {
+			if len(terms) == 1 && a[0] == 1 {
+				copy(b[0].data[lo:hi], b[1].data[lo:hi])
+				return
+			}
+			var x [vectors.MaxTerms][]float32
+			for t := range terms {
+				x[t] = b[t+1].data[lo:hi]
+			}
+			k.Combine(b[0].data[lo:hi], a[:len(terms)], &x)
 		})
 		return nil
 	}, buffers...)
-}
-
-// combine sets out to the linear combination of the terms' elements from lo on.
-// Each product is rounded before it is added, so that a processor with a fused
-// multiply-add gives the same bits.
-func combine(out []float32, terms []backend.Term, x []*buffer, lo int) {
-	n := len(out)
-	a0, x0 := terms[0].A, x[0].data[lo:lo+n]
-	switch len(terms) {
-	case 1:
-		if a0 == 1 {
-			copy(out, x0)
-			return
-		}
-		for i := range out {
-			out[i] = a0 * x0[i]
-		}
-	case 2:
-		a1, x1 := terms[1].A, x[1].data[lo:lo+n]
-		for i := range out {
-			out[i] = float32(a0*x0[i]) + float32(a1*x1[i])
-		}
-	case 3:
-		a1, x1 := terms[1].A, x[1].data[lo:lo+n]
-		a2, x2 := terms[2].A, x[2].data[lo:lo+n]
-		for i := range out {
-			out[i] = float32(float32(a0*x0[i])+float32(a1*x1[i])) + float32(a2*x2[i])
-		}
-	default:
-		a1, x1 := terms[1].A, x[1].data[lo:lo+n]
-		a2, x2 := terms[2].A, x[2].data[lo:lo+n]
-		a3, x3 := terms[3].A, x[3].data[lo:lo+n]
-		for i := range out {
-			s := float32(float32(a0*x0[i])+float32(a1*x1[i])) + float32(a2*x2[i])
-			out[i] = s + float32(a3*x3[i])
-		}
-	}
 }
 
 // Clip implements backend.Vectors.
@@ -100,22 +71,8 @@ func (d *Device) Clip(dst, src backend.Buffer, lo, hi float32) error {
 		if err := apartOrSame(b[0], b[1]); err != nil {
 			return err
 		}
-		out, in := b[0].data, b[1].data
-		d.pool.Range(len(out), vectorBlock, func(from, to int) {
-			o, x := out[from:to], in[from:to]
-			x = x[:len(o)]
-			for i := range o {
-				// Comparisons with NaN are false, so that NaN falls through.
-				v := x[i]
-				if v < lo {
-					v = lo
-				}
-				if v > hi {
-					v = hi
-				}
-				o[i] = v
-			}
-		})
+		out, in, k := b[0].data, b[1].data, vectorKernels(d.level)
+		d.pool.Range(len(out), vectorBlock, func(from, to int) { k.Clip(out[from:to], in[from:to], lo, hi) })
 		return nil
 	}, dst, src)
 }
@@ -137,40 +94,72 @@ func (d *Device) MixChannels(dst, src backend.Buffer, m []float32) error {
 			return err
 		}
 		plane := to.Plane()
+		mixing := mixing{
+			matrix: m, rows: to.C, columns: from.C, plane: plane,
+			inPlace: &b[0].data[0] == &b[1].data[0], kernels: vectorKernels(d.level),
+		}
 		for n := range to.N {
 			out := b[0].data[n*to.C*plane : (n+1)*to.C*plane]
 			in := b[1].data[n*from.C*plane : (n+1)*from.C*plane]
 			d.pool.Range(plane, vectorBlock/4, func(lo, hi int) {
-				mix(out, in, m, to.C, from.C, plane, lo, hi)
+				if from.C <= vectors.MaxTerms {
+					mixing.kernels.Mix(out[lo:], in[lo:], hi-lo, plane, m, from.C)
+					return
+				}
+				for x := lo; x < hi; x += mixedPixels {
+					mixing.pixels(out, in, x, min(x+mixedPixels, hi))
+				}
 			})
 		}
 		return nil
 	}, dst, src)
 }
 
-// mix sets pixels [lo, hi) of every output channel. It works through columns of
-// a few pixels, read as a whole before one is written, because out may be in.
-func mix(out, in, m []float32, rows, cols, plane, lo, hi int) {
-	const width = 64
-	var columns [maxMixed][width]float32
-	for x := lo; x < hi; x += width {
-		n := min(width, hi-x)
-		for j := range cols {
-			copy(columns[j][:n], in[j*plane+x:])
+// mixedPixels is how many pixels are mixed at a time: few enough that all their
+// channels stay in the L1 cache until the last row of the matrix has passed.
+const mixedPixels = 256
+
+// mixing is a matrix, of more columns than one linear combination has terms, that is
+// applied to the channels of images.
+type mixing struct {
+	matrix        []float32
+	rows, columns int
+	plane         int
+	inPlace       bool
+	kernels       *vectors.Kernels
+}
+
+// pixels sets pixels [lo, hi) of every output channel. A sum of more terms than one
+// linear combination has goes on from what the last one left, which is multiplied by
+// 1, so that the rounding is that of one sum from the left.
+func (m *mixing) pixels(out, in []float32, lo, hi int) {
+	var sources [maxMixed][]float32
+	for j := range m.columns {
+		sources[j] = in[j*m.plane+lo : j*m.plane+hi]
+	}
+	if m.inPlace {
+		n := hi - lo
+		copies := rowMemory.borrow(m.columns * n)
+		defer rowMemory.giveBack(copies)
+		for j := range m.columns {
+			c := (*copies)[j*n : (j+1)*n]
+			copy(c, sources[j])
+			sources[j] = c
 		}
-		for i := range rows {
-			o := out[i*plane+x:][:n]
-			a := m[i*cols]
-			first := columns[0][:n]
-			for k := range o {
-				o[k] = a * first[k]
-			}
-			for j := 1; j < cols; j++ {
-				a, c := m[i*cols+j], columns[j][:n]
-				for k := range o {
-					o[k] += float32(a * c[k])
-				}
-			}
+	}
+	for i := range m.rows {
+		o := out[i*m.plane+lo : i*m.plane+hi]
+		row := m.matrix[i*m.columns:][:m.columns]
+		var x [vectors.MaxTerms][]float32
+		first := copy(x[:], sources[:m.columns])
+		m.kernels.Combine(o, row[:first], &x)
+		for j := first; j < m.columns; {
+			a := [vectors.MaxTerms]float32{1}
+			x[0] = o
+			more := copy(a[1:], row[j:])
+			copy(x[1:], sources[j:j+more])
+			m.kernels.Combine(o, a[:1+more], &x)
+			j += more
 		}
 	}
 }
@@ -203,36 +192,19 @@ func (d *Device) Reduce(out []float64, rs ...backend.Reduction) error {
 // sum adds blocks' partial sums in the order of the blocks, which depend on the
 // length alone.
 func (d *Device) sum(kind backend.ReductionKind, x, y []float32) float64 {
+	k := vectorKernels(d.level)
 	partial := make([]float64, (len(x)+vectorBlock-1)/vectorBlock)
 	d.pool.Range(len(x), vectorBlock, func(lo, hi int) {
-		p, q := x[lo:hi], y[lo:hi]
-		q = q[:len(p)]
-		// Four accumulators hide the latency of an addition.
-		var s [4]float64
-		n := len(p) &^ 3
-		if kind == backend.DiffSquares {
-			for i := 0; i < n; i += 4 {
-				for k := range 4 {
-					t := float64(p[i+k]) - float64(q[i+k])
-					s[k] += float64(t * t)
-				}
-			}
-			for i := n; i < len(p); i++ {
-				t := float64(p[i]) - float64(q[i])
-				s[0] += float64(t * t)
-			}
-		} else {
-			for i := 0; i < n; i += 4 {
-				s[0] += float64(float64(p[i]) * float64(q[i]))
-				s[1] += float64(float64(p[i+1]) * float64(q[i+1]))
-				s[2] += float64(float64(p[i+2]) * float64(q[i+2]))
-				s[3] += float64(float64(p[i+3]) * float64(q[i+3]))
-			}
-			for i := n; i < len(p); i++ {
-				s[0] += float64(float64(p[i]) * float64(q[i]))
-			}
+		var s vectors.Sums
+		switch kind {
+		case backend.Dot:
+			k.Dot(&s, x[lo:hi], y[lo:hi])
+		case backend.SumSquares:
+			k.Squares(&s, x[lo:hi])
+		default:
+			k.Distance(&s, x[lo:hi], y[lo:hi])
 		}
-		partial[lo/vectorBlock] = (s[0] + s[1]) + (s[2] + s[3])
+		partial[lo/vectorBlock] = s.Total()
 	})
 	total := 0.0
 	for _, v := range partial {

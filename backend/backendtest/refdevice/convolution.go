@@ -138,6 +138,10 @@ func (d *Device) ConvolveAdjoint(dst, src backend.Buffer, f backend.Filter, beta
 	})
 }
 
+// ConvolutionGrid implements backend.Convolutions: every pixel is computed by
+// itself.
+func (d *Device) ConvolutionGrid() int { return 1 }
+
 // begin multiplies by beta what a sum is added to; with beta = 0 it is not read.
 func begin(x []float64, beta float32) {
 	if beta == 0 {

@@ -18,3 +18,5 @@ var avx512 = Kernels{
 	sweep:    [MaxFused]sweepKernel{sweep1AVX512, sweep2AVX512, sweep3AVX512},
 	evaluate: [MaxFused]evaluateKernel{evaluate1AVX512, evaluate2AVX512, evaluate3AVX512},
 }
+
+var neon Kernels

@@ -1,7 +1,7 @@
 // Package tvrow has the row kernels of total variation (backend.TotalVariation):
 // the primal and the dual half of a step, both halves fused, and the sums of the
 // duality gap. Each is a portable loop and, for up to MaxFused coupled channels,
-// assembly for AVX2 and for AVX-512.
+// assembly for AVX2, for AVX-512 and for NEON.
 //
 // All levels give the same bits. The portable loops round every product before
 // they add it, also where the processor could fuse the two; the assembly uses
@@ -11,6 +11,7 @@
 package tvrow
 
 //go:generate go -C ../../_asm run ./tvrow -pkg tvrow -out ../internal/tvrow/kernels_amd64.s -stubs ../internal/tvrow/kernels_amd64.go
+//go:generate go -C ../../_asm run ./neon/tvrow -out ../internal/tvrow
 
 // MaxFused is the largest number of coupled channels that the assembly takes; the
 // portable loops take any.
@@ -97,6 +98,9 @@ func AVX2() *Kernels { return &avx2 }
 // AVX512 returns the kernels for processors with AVX-512 F; in a build without
 // them, the loops in Go.
 func AVX512() *Kernels { return &avx512 }
+
+// NEON returns the kernels for arm64; in a build without them, the loops in Go.
+func NEON() *Kernels { return &neon }
 
 var portable Kernels
 

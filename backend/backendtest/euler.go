@@ -1,0 +1,564 @@
+package backendtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/averaged/imaging/backend"
+)
+
+// eulerLayer is one step, with an h×w filter from the network's width to so many
+// hidden channels.
+type eulerLayer struct {
+	hidden, h, w int
+	bias         bool
+	activation   backend.Activation
+	size         float32
+}
+
+func (l eulerLayer) String() string {
+	return fmt.Sprintf("%d %d×%d bias %v %v %v", l.hidden, l.h, l.w, l.bias, l.activation, l.size)
+}
+
+// eulerNetwork is one call of EulerSteps: images of shape src, lifted to width
+// channels, the steps, dst channels of the end.
+type eulerNetwork struct {
+	src        backend.Shape
+	width, dst int
+	region     backend.Region // the zero value is the whole image
+	steps      []eulerLayer
+}
+
+// plain are n steps with 3×3 filters, biases and the usual activation.
+func plain(n, hidden int) []eulerLayer {
+	return slices.Repeat([]eulerLayer{{hidden, 3, 3, true, leaky, 0.3}}, n)
+}
+
+func (n eulerNetwork) String() string {
+	var steps []string
+	for _, l := range n.steps {
+		steps = append(steps, l.String())
+	}
+	return fmt.Sprintf("%s, %d of %d channels, %v: %s", size(n.src), n.dst, n.width, n.inside(), strings.Join(steps, "; "))
+}
+
+func (n eulerNetwork) inside() backend.Region {
+	if n.region == (backend.Region{}) {
+		return n.src.Whole()
+	}
+	return n.region
+}
+
+func (n eulerNetwork) result() backend.Shape {
+	s := n.src
+	s.C = n.dst
+	return s
+}
+
+func (n eulerNetwork) filter(k int) backend.Shape {
+	l := n.steps[k]
+	return backend.Shape{N: l.hidden, C: n.width, H: l.h, W: l.w}
+}
+
+// weights returns the filter of step k. Its norm is between 1 and 2, so that steps
+// of a third change the numbers and leave them about as large as they are.
+func (n eulerNetwork) weights(k int) []float32 {
+	s := n.filter(k)
+	w := random(s.Len(), "weights", fmt.Sprint(k), s.String())
+	scale := float32(1.5 / math.Sqrt(float64(s.C*s.H*s.W)))
+	for i := range w {
+		w[i] *= scale
+	}
+	return w
+}
+
+// flops are those of the direct formula, over the whole image.
+func (n eulerNetwork) flops() float64 {
+	f := 0.0
+	for k := range n.steps {
+		f += 2 * 2 * float64(n.src.N*n.src.Plane()) * float64(n.filter(k).Len())
+	}
+	return f
+}
+
+var (
+	identity = backend.Activation{}
+	steep    = backend.Activation{Kind: backend.LeakyReLU, Slope: 1}
+)
+
+// eulerNetworks have images smaller than the filters and larger than any tile, of
+// whole tiles and of others; regions at every border and far from all; every count
+// of channels that source, destination, width and hidden layers can have against
+// each other; one step and several, alike and not.
+var eulerNetworks = []eulerNetwork{
+	{backend.Image(1, 1, 1), 1, 1, backend.Region{}, []eulerLayer{{1, 1, 1, false, identity, 0.5}}},
+	{backend.Image(5, 1, 1), 5, 5, backend.Region{}, plain(2, 5)},
+	{backend.Image(2, 1, 7), 3, 2, backend.Region{Y1: 1, X0: 2, X1: 6}, plain(3, 4)},
+	{backend.Image(1, 7, 1), 4, 3, backend.Region{}, []eulerLayer{{3, 3, 3, false, leaky, 0.4}}},
+	{backend.Image(4, 5, 6), 4, 4, backend.Region{Y0: 4, Y1: 5, X0: 5, X1: 6}, []eulerLayer{{6, 5, 5, true, leaky, 0.3}}},
+	{backend.Image(3, 13, 11), 8, 3, backend.Region{Y0: 4, Y1: 9, X0: 3, X1: 8}, []eulerLayer{
+		{8, 3, 3, true, leaky, 0.3}, {5, 5, 5, false, leaky, 0.2}, {12, 1, 1, true, identity, 0.4}, {3, 3, 3, false, steep, 0.3},
+	}},
+	{backend.Image(3, 9, 20), 7, 2, backend.Region{}, []eulerLayer{
+		{2, 3, 1, true, leaky, 0.3}, {9, 1, 5, true, backend.Activation{Kind: backend.LeakyReLU, Slope: 0.5}, -0.2},
+	}},
+	{backend.Image(3, 12, 18), 16, 3, backend.Region{}, slices.Concat(plain(1, 16), []eulerLayer{{16, 3, 3, false, identity, -0.3}})},
+	{backend.Shape{N: 3, C: 3, H: 9, W: 14}, 6, 2, backend.Region{Y1: 4, X0: 7, X1: 14}, plain(2, 6)},
+	{backend.Shape{N: 2, C: 1, H: 13, W: 7}, 16, 5, backend.Region{}, plain(1, 16)},
+	{backend.Image(3, 7, 13), 20, 20, backend.Region{Y0: 5, Y1: 7, X1: 13}, plain(2, 33)},
+	{backend.Image(3, 7, 8), 64, 3, backend.Region{}, plain(2, 64)},
+	{backend.Image(3, 40, 50), 6, 3, backend.Region{}, plain(4, 6)},
+	{backend.Image(3, 41, 47), 4, 3, backend.Region{Y0: 20, Y1: 22, X0: 25, X1: 27}, plain(1, 16)},
+}
+
+// byLayers are the networks that are also computed by backend.EulerStepsByLayers.
+var byLayers = []int{1, 5, 8, 13}
+
+func eulerCases() []*testCase {
+	var cases []*testCase
+	for _, n := range eulerNetworks {
+		cases = append(cases, eulerCase(n, false))
+	}
+	for _, k := range byLayers {
+		cases = append(cases, eulerCase(eulerNetworks[k], true))
+	}
+	return cases
+}
+
+// timedEulerCases are the colour denoiser with 64 channels: ten blocks of one step.
+func timedEulerCases() []*testCase {
+	return []*testCase{eulerCase(eulerNetwork{src: photograph(3), width: 64, dst: 3, steps: plain(10, 64)}, false)}
+}
+
+// newFilter prepares the filter of step k.
+func (n eulerNetwork) newFilter(dev backend.Device, k int) (backend.Filter, error) {
+	w, err := upload(dev, n.filter(k), n.weights(k))
+	if err != nil {
+		return nil, err
+	}
+	defer w.Free()
+	f, err := dev.NewFilter(w)
+	if err != nil {
+		return nil, fmt.Errorf("NewFilter: %w", err)
+	}
+	return f, nil
+}
+
+// prepare makes the filters of all steps; the biases are left out.
+func (n eulerNetwork) prepare(dev backend.Device) (steps []backend.EulerStep, free func(), err error) {
+	free = func() {
+		for _, s := range steps {
+			s.Filter.Free()
+		}
+	}
+	for k, l := range n.steps {
+		f, err := n.newFilter(dev, k)
+		if err != nil {
+			free()
+			return nil, nil, err
+		}
+		steps = append(steps, backend.EulerStep{Filter: f, Activation: l.activation, Size: l.size})
+	}
+	return steps, free, nil
+}
+
+func eulerCase(n eulerNetwork, layers bool) *testCase {
+	region := n.inside()
+	c := &testCase{
+		operation: "EulerSteps",
+		name:      n.String(),
+		operands:  []operand{{name: "dst", role: destination, shape: n.result(), region: &region}, {name: "src", shape: n.src}},
+		limit:     convolution,
+		local:     true,
+		flops:     n.flops(),
+	}
+	if layers {
+		c.name = "by layers, " + c.name
+	}
+	for k, l := range n.steps {
+		if l.bias {
+			c.operands = append(c.operands, operand{name: fmt.Sprint("bias ", k), shape: backend.Vector(l.hidden)})
+		}
+	}
+	c.fits = func(x []backend.Shape) bool {
+		for i, s := range x[2:] {
+			if s != c.operands[2+i].shape {
+				return false
+			}
+		}
+		return x[0].N == x[1].N && x[0].H == x[1].H && x[0].W == x[1].W && max(x[0].C, x[1].C) <= n.width && region.Check(x[1]) == nil
+	}
+	c.prepare = func(dev backend.Device) (prepared, error) {
+		steps, free, err := n.prepare(dev)
+		if err != nil {
+			return prepared{}, err
+		}
+		call := func(b []backend.Buffer) ([]float64, error) {
+			mine := slices.Clone(steps)
+			next := 2
+			for k, l := range n.steps {
+				if !l.bias {
+					continue
+				}
+				// A nil in the place of a bias means none, so a missing operand is
+				// shown as one.
+				if mine[k].Bias = b[next]; b[next] == nil {
+					return nil, errors.New("no bias")
+				}
+				next++
+			}
+			if layers {
+				return nil, backend.EulerStepsByLayers(context.Background(), dev, b[0], b[1], region, mine)
+			}
+			return nil, dev.EulerSteps(context.Background(), b[0], b[1], region, mine)
+		}
+		return prepared{call: call, free: free}, nil
+	}
+	c.tiled = func(x []tensor, grid int) {
+		var steps []referenceStep
+		biases := x[2:]
+		for k, l := range n.steps {
+			s := referenceStep{w: widen(n.filter(k), n.weights(k)), activation: l.activation, size: l.size}
+			if l.bias {
+				s.bias, biases = &biases[0], biases[1:]
+			}
+			steps = append(steps, s)
+		}
+		referenceEulerSteps(x[0], x[1], region, steps, grid)
+	}
+	c.reference = silent(func(x []tensor) { c.tiled(x, 1) })
+	return c.complete()
+}
+
+func eulerChecks() []check {
+	return []check{
+		{operation: "EulerSteps", name: "context", run: checkEulerContext},
+		{operation: "EulerSteps", name: "steps of nothing", run: checkEulerNothing},
+		{operation: "EulerSteps", name: "arguments", run: checkEulerArguments},
+		{operation: "EulerSteps", name: "filters", run: checkEulerFilters},
+		{operation: "EulerSteps", name: "regions", run: checkEulerRegions},
+	}
+}
+
+// eulerSetting is a network on a device, ready to be called: without biases, and
+// with a destination whose contents are known.
+type eulerSetting struct {
+	eulerNetwork
+	dev    backend.Device
+	dst    backend.Buffer
+	src    backend.Buffer
+	steps  []backend.EulerStep
+	before []float32 // in dst
+	free   func()
+}
+
+func (n eulerNetwork) set(dev backend.Device) (*eulerSetting, error) {
+	s := &eulerSetting{eulerNetwork: n, dev: dev, before: random(n.result().Len(), "before")}
+	var err error
+	if s.steps, s.free, err = n.prepare(dev); err != nil {
+		return nil, err
+	}
+	if s.src, err = upload(dev, n.src, random(n.src.Len(), "src")); err != nil {
+		return nil, err
+	}
+	if s.dst, err = dev.Alloc(n.result()); err != nil {
+		return nil, err
+	}
+	return s, s.reset()
+}
+
+// reset puts back into dst what was there at the beginning.
+func (s *eulerSetting) reset() error { return s.dev.Upload(s.dst, s.before) }
+
+// call makes the steps inside a region and returns all of dst.
+func (s *eulerSetting) call(ctx context.Context, r backend.Region) ([]float32, error) {
+	if err := s.reset(); err != nil {
+		return nil, err
+	}
+	if err := s.dev.EulerSteps(ctx, s.dst, s.src, r, s.steps); err != nil {
+		return nil, err
+	}
+	return download(s.dev, s.dst)
+}
+
+// checkEulerRegions compares regions with the whole image, bit for bit.
+func checkEulerRegions(e *environment) error {
+	for _, n := range []eulerNetwork{
+		{src: backend.Image(3, 31, 37), width: 5, dst: 3, steps: []eulerLayer{{7, 3, 3, false, leaky, 0.3}, {4, 5, 5, false, leaky, 0.3}}},
+		{src: backend.Image(3, 31, 37), width: 16, dst: 3, steps: []eulerLayer{{16, 3, 3, false, leaky, 0.3}}},
+		{src: backend.Shape{N: 2, C: 3, H: 19, W: 25}, width: 4, dst: 4, steps: slices.Repeat([]eulerLayer{{16, 3, 3, false, leaky, 0.3}}, 2)},
+		{src: backend.Image(3, 11, 17), width: 64, dst: 3, steps: []eulerLayer{{64, 3, 3, false, leaky, 0.3}}},
+	} {
+		s, err := n.set(e.dev)
+		if err != nil {
+			return err
+		}
+		defer s.free()
+		whole, err := s.call(context.Background(), n.src.Whole())
+		if err != nil {
+			return err
+		}
+		h, w := n.src.H, n.src.W
+		for _, r := range []backend.Region{
+			{Y1: 1, X1: 1}, {Y0: h - 1, Y1: h, X0: w - 1, X1: w}, {Y0: 5, Y1: 6, X1: w}, {Y1: h, X0: 11, X1: 12},
+			{Y0: h / 5, Y1: h/5 + 6, X0: w / 3, X1: w/3 + 12}, {Y0: h - 4, Y1: h - 1, X0: w / 2, X1: w/2 + 2},
+		} {
+			got, err := s.call(context.Background(), r)
+			if err != nil {
+				return fmt.Errorf("%v: %w", r, err)
+			}
+			if err := errors.Join(
+				checkOutside("dst", r, n.result(), got, s.before),
+				checkBits("dst in the region", regionShape(n.result(), r), cut(n.result(), got, r), cut(n.result(), whole, r))); err != nil {
+				return fmt.Errorf("%v, %v: %w", n, r, err)
+			}
+		}
+	}
+	return nil
+}
+
+// fading is a context that ends when it has been asked so many times whether it
+// has.
+type fading struct {
+	context.Context
+	end  context.CancelFunc
+	left int
+}
+
+func newFading(asked int) *fading {
+	ctx, end := context.WithCancel(context.Background())
+	return &fading{ctx, end, asked}
+}
+
+// Err implements context.Context.
+func (f *fading) Err() error {
+	if f.left--; f.left <= 0 {
+		f.end()
+	}
+	return f.Context.Err()
+}
+
+func checkEulerContext(e *environment) error {
+	n := eulerNetwork{src: backend.Image(3, 9, 8), width: 4, dst: 3, steps: slices.Repeat([]eulerLayer{{5, 3, 3, false, leaky, 0.3}}, 4)}
+	s, err := n.set(e.dev)
+	if err != nil {
+		return err
+	}
+	defer s.free()
+	r := backend.Region{Y0: 2, Y1: 5, X0: 3, X1: 8}
+	want, err := s.call(context.Background(), r)
+	if err != nil {
+		return err
+	}
+	stopped := func(what string, ctx context.Context, wanted error) error {
+		_, err := s.call(ctx, r)
+		if err := wantError(what, err, wanted); err != nil {
+			return err
+		}
+		left, err := download(e.dev, s.dst)
+		if err != nil {
+			return err
+		}
+		return wrap(what, checkOutside("dst", r, n.result(), left, s.before))
+	}
+	for k := range n.steps {
+		f := newFading(k + 1)
+		err := stopped(fmt.Sprintf("a context that ends before step %d of %d", k, len(n.steps)), f, context.Canceled)
+		f.end()
+		if err != nil {
+			return err
+		}
+	}
+	over, end := context.WithDeadline(context.Background(), time.Unix(0, 0))
+	defer end()
+	if err := stopped("a context whose time is over", over, context.DeadlineExceeded); err != nil {
+		return err
+	}
+	// The device works on, with a context that lasts long enough.
+	lasting, end := context.WithCancel(context.Background())
+	defer end()
+	got, err := s.call(lasting, r)
+	if err != nil {
+		return err
+	}
+	return checkBits("dst after calls that were stopped", n.result(), got, want)
+}
+
+// checkEulerNothing makes steps that change nothing: of size 0, with weights of 0,
+// and where the convolution's result is 0, which the activation has to leave at 0.
+func checkEulerNothing(e *environment) error {
+	base := eulerNetwork{src: backend.Image(2, 13, 9), width: 5, dst: 4, steps: slices.Repeat([]eulerLayer{{6, 3, 3, false, leaky, 0.3}}, 2)}
+	lifted := func(src []float32) []float32 {
+		return append(slices.Clone(src), make([]float32, base.result().Len()-len(src))...)
+	}
+	numbers := random(base.src.Len(), "src")
+	for _, t := range []struct {
+		name    string
+		src     []float32
+		prepare func(s *eulerSetting) error
+	}{
+		{"size 0", numbers, func(s *eulerSetting) error {
+			for k := range s.steps {
+				s.steps[k].Size = 0
+			}
+			return nil
+		}},
+		{"weights of 0", numbers, func(s *eulerSetting) error {
+			zeros, err := e.dev.Alloc(base.filter(0))
+			if err != nil {
+				return err
+			}
+			defer zeros.Free()
+			for k := range s.steps {
+				if err := e.dev.UpdateFilter(s.steps[k].Filter, zeros); err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+		{"a source of 0", make([]float32, base.src.Len()), func(*eulerSetting) error { return nil }},
+	} {
+		s, err := base.set(e.dev)
+		if err != nil {
+			return err
+		}
+		defer s.free()
+		if err := errors.Join(e.dev.Upload(s.src, t.src), t.prepare(s)); err != nil {
+			return err
+		}
+		got, err := s.call(context.Background(), base.src.Whole())
+		if err != nil {
+			return err
+		}
+		for i, want := range lifted(t.src) {
+			if got[i] != want { // of either sign, where it is 0
+				return fmt.Errorf("%s: dst%s is %v, want %v", t.name, position(base.result(), i), got[i], want)
+			}
+		}
+	}
+	return nil
+}
+
+func checkEulerArguments(e *environment) error {
+	n := eulerNetwork{src: backend.Image(3, 4, 5), width: 4, dst: 2, steps: slices.Repeat([]eulerLayer{{6, 3, 3, false, leaky, 0.3}}, 2)}
+	s, err := n.set(e.dev)
+	if err != nil {
+		return err
+	}
+	defer s.free()
+	call := func(r backend.Region, steps []backend.EulerStep) error {
+		return guarded(func() error { return e.dev.EulerSteps(context.Background(), s.dst, s.src, r, steps) })
+	}
+	for _, r := range wrongRegions(n.src.H, n.src.W) {
+		err = errors.Join(err, wantError(fmt.Sprint(r), call(r, s.steps), backend.ErrShape))
+	}
+	err = errors.Join(err,
+		wantError("no steps", call(n.src.Whole(), nil), backend.ErrArgument),
+		wantError("steps of length 0", call(n.src.Whole(), []backend.EulerStep{}), backend.ErrArgument))
+	changed := func(what string, change func(s *backend.EulerStep), wanted error) error {
+		var err error
+		for k := range s.steps {
+			steps := slices.Clone(s.steps)
+			change(&steps[k])
+			err = errors.Join(err, wantError(fmt.Sprintf("%s in step %d", what, k), call(n.src.Whole(), steps), wanted))
+		}
+		return err
+	}
+	for _, a := range wrongActivations {
+		err = errors.Join(err, changed(fmt.Sprintf("activation %v", a), func(s *backend.EulerStep) { s.Activation = a }, backend.ErrArgument))
+	}
+	// Filters of another width, of less than the source has, and of less than the
+	// destination has.
+	for _, width := range []int{5, 3, 2, 1} {
+		other := n
+		other.width = width
+		f, ferr := other.newFilter(e.dev, 0)
+		if ferr != nil {
+			return ferr
+		}
+		defer f.Free()
+		err = errors.Join(err, changed(fmt.Sprintf("a filter %v", f.Shape()), func(s *backend.EulerStep) { s.Filter = f }, backend.ErrShape))
+		if width < n.src.C {
+			alone := []backend.EulerStep{{Filter: f, Size: 0.3}}
+			err = errors.Join(err, wantError(fmt.Sprintf("a filter %v from %v", f.Shape(), n.src), call(n.src.Whole(), alone), backend.ErrShape))
+		}
+	}
+	return err
+}
+
+// checkEulerFilters gives filters that may not be used, one for all steps, and one
+// that was updated.
+func checkEulerFilters(e *environment) error {
+	n := eulerNetwork{src: backend.Image(3, 13, 9), width: 4, dst: 3, steps: slices.Repeat([]eulerLayer{{16, 3, 3, false, leaky, 0.3}}, 2)}
+	s, err := n.set(e.dev)
+	if err != nil {
+		return err
+	}
+	defer s.free()
+	first, err := s.call(context.Background(), n.src.Whole())
+	if err != nil {
+		return err
+	}
+	mine := slices.Clone(s.steps)
+	uses := func(what string, f backend.Filter, wanted ...error) error {
+		var err error
+		for k := range mine {
+			steps := slices.Clone(mine)
+			steps[k].Filter = f
+			err = errors.Join(err, wantError(fmt.Sprintf("a filter %s in step %d", what, k), guarded(func() error {
+				return e.dev.EulerSteps(context.Background(), s.dst, s.src, n.src.Whole(), steps)
+			}), wanted...))
+		}
+		return err
+	}
+	other, err := e.other()
+	if err != nil {
+		return err
+	}
+	theirs, err := n.newFilter(other, 0)
+	if err != nil {
+		return err
+	}
+	defer theirs.Free()
+	freed, err := n.newFilter(e.dev, 0)
+	if err != nil {
+		return err
+	}
+	freed.Free()
+	if err := errors.Join(
+		uses("that is nil", nil),
+		uses("of another device", theirs, backend.ErrForeign),
+		uses("after Free", freed, backend.ErrFreed)); err != nil {
+		return err
+	}
+
+	// The first step's weights in the place of the second's: one filter for both
+	// steps, and the second one updated.
+	s.steps = []backend.EulerStep{mine[0], mine[0]}
+	want, err := s.call(context.Background(), n.src.Whole())
+	if err != nil {
+		return err
+	}
+	if slices.Equal(want, first) {
+		return errors.New("the second step's filter has no effect")
+	}
+	w, err := upload(e.dev, n.filter(0), n.weights(0))
+	if err != nil {
+		return err
+	}
+	defer w.Free()
+	if err := e.dev.UpdateFilter(mine[1].Filter, w); err != nil {
+		return err
+	}
+	s.steps = mine
+	got, err := s.call(context.Background(), n.src.Whole())
+	if err != nil {
+		return err
+	}
+	return checkBits("dst after UpdateFilter", n.result(), got, want)
+}

@@ -1,0 +1,124 @@
+package refdevice
+
+import (
+	"context"
+
+	"github.com/averaged/imaging/backend"
+)
+
+// eulerStep is a backend.EulerStep whose parts have been found to be the device's
+// own.
+type eulerStep struct {
+	filter      *filter
+	bias        *buffer // empty for none
+	slope, size float64
+}
+
+func (c *call) eulerStep(s backend.EulerStep) eulerStep {
+	own := eulerStep{filter: c.filter(s.Filter), bias: &buffer{}, slope: 1, size: float64(s.Size)}
+	if s.Bias != nil {
+		own.bias = c.buffer(s.Bias)
+	}
+	if s.Activation.Kind == backend.LeakyReLU {
+		own.slope = float64(s.Activation.Slope)
+	}
+	return own
+}
+
+// EulerSteps implements backend.Convolutions. What has been queued is done, even
+// if ctx ends before its turn.
+func (d *Device) EulerSteps(ctx context.Context, dst, src backend.Buffer, region backend.Region, steps []backend.EulerStep) error {
+	c := d.begin("EulerSteps")
+	to, from := c.buffer(dst), c.buffer(src)
+	c.apart(to, from)
+	var own []eulerStep
+	for _, s := range steps {
+		if c.err == nil {
+			c.err = ctx.Err()
+		}
+		own = append(own, c.eulerStep(s))
+		c.apart(to, own[len(own)-1].bias)
+	}
+	if c.err == nil {
+		c.err = backend.CheckEulerSteps(to.shape, from.shape, region, steps)
+	}
+	return c.queue(func() {
+		z := begun(from, own, region)
+		for _, s := range own {
+			s.make(z)
+		}
+		for n := range to.shape.N {
+			for i := range to.shape.C {
+				p, q := to.plane(n, i), plane(z.data, z.shape, n, i)
+				for y := region.Y0; y < region.Y1; y++ {
+					first := (y-z.y0)*z.shape.W - z.x0
+					copy(p[y*to.shape.W+region.X0:], q[first+region.X0:first+region.X1])
+				}
+			}
+		}
+	})
+}
+
+// state is z in float64, cut out of the image at (y0, x0).
+type state struct {
+	shape  backend.Shape
+	y0, x0 int
+	data   []float64
+}
+
+// begun returns the state before the steps: the pixels of src that the region
+// depends on, and channels of zeros. Sums are made in the same order for every
+// cut, so that pixels have the same bits in each of them.
+func begun(src *buffer, steps []eulerStep, region backend.Region) state {
+	s := src.shape
+	rows, columns := 0, 0
+	for _, step := range steps {
+		rows += 2 * (step.filter.shape.H / 2)
+		columns += 2 * (step.filter.shape.W / 2)
+	}
+	y0, y1 := max(0, region.Y0-rows), min(s.H, region.Y1+rows)
+	x0, x1 := max(0, region.X0-columns), min(s.W, region.X1+columns)
+	z := state{shape: backend.Shape{N: s.N, C: steps[0].filter.shape.C, H: y1 - y0, W: x1 - x0}, y0: y0, x0: x0}
+	z.data = make([]float64, z.shape.Len())
+	for n := range s.N {
+		for i := range s.C {
+			p, q := plane(z.data, z.shape, n, i), src.plane(n, i)
+			for y := y0; y < y1; y++ {
+				copy(p[(y-y0)*z.shape.W:], q[y*s.W+x0:y*s.W+x1])
+			}
+		}
+	}
+	return z
+}
+
+// make makes one step.
+func (s eulerStep) make(z state) {
+	hidden := z.shape
+	hidden.C = s.filter.shape.N
+	u := make([]float64, hidden.Len())
+	for n := range hidden.N {
+		for o, b := range s.bias.data {
+			p := plane(u, hidden, n, o)
+			for i := range p {
+				p[i] = b
+			}
+		}
+		s.eachPair(z, u, hidden, n, func(w float64, z, u []float64) { addScaled(u, w, z) })
+	}
+	for i, v := range u {
+		if v < 0 {
+			u[i] = s.slope * v
+		}
+	}
+	for n := range hidden.N {
+		s.eachPair(z, u, hidden, n, func(w float64, z, u []float64) { addScaled(z, -s.size*w, u) })
+	}
+}
+
+// eachPair calls f for the rows of image n of z and u that a weight w connects.
+func (s eulerStep) eachPair(z state, u []float64, hidden backend.Shape, n int, f func(w float64, z, u []float64)) {
+	taps(s.filter.shape, func(k, o, i, dy, dx int) {
+		overlap(plane(u, hidden, n, o), plane(z.data, z.shape, n, i), hidden.H, hidden.W, dy, dx,
+			func(u, z []float64) { f(s.filter.w[k], z, u) })
+	})
+}

@@ -1,0 +1,158 @@
+package cpu
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/backend"
+)
+
+// network makes seeded steps of width channels with the given hidden channels.
+func network(t testing.TB, d *Device, width int, hidden ...int) []backend.EulerStep {
+	r := rand.New(rand.NewPCG(7, uint64(width)))
+	upload := func(s backend.Shape, scale float32) backend.Buffer {
+		v := make([]float32, s.Len())
+		for i := range v {
+			v[i] = scale * float32(r.NormFloat64())
+		}
+		b, err := d.Wrap(s, v)
+		require.NoError(t, err)
+		return b
+	}
+	var steps []backend.EulerStep
+	for k, n := range hidden {
+		f, err := d.NewFilter(upload(backend.Shape{N: n, C: width, H: 3, W: 3}, 1/(3*float32(math.Sqrt(float64(width))))))
+		require.NoError(t, err)
+		s := backend.EulerStep{Filter: f, Size: 0.3 + 0.1*float32(k%3), Activation: backend.Activation{Kind: backend.LeakyReLU, Slope: 0.01}}
+		if k%2 == 0 {
+			s.Bias = upload(backend.Vector(n), 0.1)
+		}
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+func picture(t testing.TB, d *Device, s backend.Shape) backend.Buffer {
+	r := rand.New(rand.NewPCG(8, uint64(s.H)))
+	v := make([]float32, s.Len())
+	for i := range v {
+		v[i] = r.Float32()
+	}
+	b, err := d.Wrap(s, v)
+	require.NoError(t, err)
+	return b
+}
+
+func blank(t testing.TB, d *Device, s backend.Shape) (backend.Buffer, []float32) {
+	v := make([]float32, s.Len())
+	for i := range v {
+		v[i] = -5
+	}
+	b, err := d.Wrap(s, v)
+	require.NoError(t, err)
+	return b, v
+}
+
+// Tableaux with points that share memory and points that must not, sums that begin
+// late, and stages that nothing is taken from.
+var (
+	heun = backend.Tableau{A: [][]float64{{0, 0}, {1, 0}}, B: []float64{0.5, 0.5}}
+	rk4  = backend.Tableau{
+		A: [][]float64{{0, 0, 0, 0}, {0.5, 0, 0, 0}, {0, 0.5, 0, 0}, {0, 0, 1, 0}},
+		B: []float64{1. / 6, 1. / 3, 1. / 3, 1. / 6},
+	}
+	odd = backend.Tableau{
+		A: [][]float64{{0, 0, 0, 0}, {0.3, 0, 0, 0}, {0.2, 0.4, 0, 0}, {0.5, -0.2, 0.1, 0}},
+		B: []float64{0, 0.2, 0.5, 0.3},
+	}
+	idle = backend.Tableau{A: [][]float64{{0, 0, 0}, {0, 0, 0}, {0.7, 0, 0}}, B: []float64{0.5, 0.5, 0}}
+)
+
+// The fused path goes through an image in chunks, strips and passes: none of them
+// may show, neither where they meet nor in a single bit.
+func TestEulerStepsInChunks(t *testing.T) {
+	for _, c := range []struct {
+		h, w, width int
+		hidden      []int
+		tableaux    []backend.Tableau // by turns
+	}{
+		{1, 1, 16, []int{16}, nil},
+		{6, 12, 16, []int{16, 20}, nil},
+		{5, 31, 17, []int{3, 40}, nil},
+		{130, 40, 16, []int{16, 8, 16}, nil},
+		{200, 23, 16, []int{16, 16, 16, 16}, nil},
+		{60, 23, 16, []int{16, 16}, []backend.Tableau{heun}},
+		{70, 20, 17, []int{16}, []backend.Tableau{rk4}},
+		{90, 13, 16, []int{16, 5, 16}, []backend.Tableau{heun, {}, odd}},
+		{31, 40, 16, []int{16, 16, 16}, []backend.Tableau{odd, idle, {B: []float64{0.7}, A: [][]float64{{0}}}}},
+	} {
+		s := backend.Image(3, c.h, c.w)
+		d := New(Threads(2))
+		steps := network(t, d, c.width, c.hidden...)
+		if len(c.tableaux) > 0 {
+			for k := range steps {
+				steps[k].Tableau = c.tableaux[k%len(c.tableaux)]
+			}
+		}
+		src := picture(t, d, s)
+		want, wanted := blank(t, d, s)
+		require.NoError(t, backend.EulerStepsByLayers(context.Background(), d, want, src, s.Whole(), steps))
+		whole, got := blank(t, d, s)
+		require.NoError(t, d.EulerSteps(context.Background(), whole, src, s.Whole(), steps))
+		worst := 0.0
+		for i := range got {
+			worst = max(worst, math.Abs(float64(got[i]-wanted[i])))
+		}
+		require.Less(t, worst, 1e-4, "%+v", c)
+
+		for _, shape := range []flowShape{{chunk: 1, strip: 1, band: 1}, {2, 2, 1}, {3, 3, 2}, {1, 4, 3}, {100, 2, 7}, {7, 100, 2}} {
+			other, bits := blank(t, d, s)
+			d.flowShape = shape
+			require.NoError(t, d.EulerSteps(context.Background(), other, src, s.Whole(), steps))
+			require.Equal(t, got, bits, "%+v %+v", c, shape)
+			region := backend.Region{Y0: c.h / 3, Y1: c.h/3 + (c.h+1)/2, X0: c.w / 4, X1: c.w/4 + (c.w+1)/2}
+			part, bits := blank(t, d, s)
+			require.NoError(t, d.EulerSteps(context.Background(), part, src, region, steps))
+			for i, v := range bits {
+				y, x := i/c.w%c.h, i%c.w
+				if y >= region.Y0 && y < region.Y1 && x >= region.X0 && x < region.X1 {
+					require.Equal(t, got[i], v)
+				} else {
+					require.Equal(t, float32(-5), v)
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkEulerNetwork(b *testing.B) {
+	for _, c := range []struct{ h, w, blocks int }{{321, 481, 10}} {
+		for _, l := range Levels() {
+			for _, threads := range []int{1, 2} {
+				b.Run(fmt.Sprintf("%d×%d/%v/%d", c.h, c.w, l, threads), func(b *testing.B) {
+					d := New(Threads(threads), UseLevel(l))
+					defer d.Close()
+					hidden := make([]int, c.blocks)
+					for k := range hidden {
+						hidden[k] = 64
+					}
+					steps := network(b, d, 64, hidden...)
+					s := backend.Image(3, c.h, c.w)
+					src := picture(b, d, s)
+					dst, _ := blank(b, d, s)
+					b.ResetTimer()
+					for range b.N {
+						require.NoError(b, d.EulerSteps(context.Background(), dst, src, s.Whole(), steps))
+					}
+					flops := float64(c.blocks) * 4 * 9 * 64 * 64 * float64(s.Plane())
+					b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,289 @@
+package cpu
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/cpu/internal/winograd"
+)
+
+// interval is a range [from, to) of tile rows or tile columns.
+type interval struct{ from, to int }
+
+func (i interval) grow(n, end int) interval { return interval{max(0, i.from-n), min(end, i.to+n)} }
+func (i interval) len() int                 { return i.to - i.from }
+
+// tilesOf returns the tiles that the pixels [from, to) are in.
+func tilesOf(from, to int) interval {
+	return interval{from / winograd.Tile, (to + winograd.Tile - 1) / winograd.Tile}
+}
+
+// The fused path goes down the image in chunks of chunkRows tile rows, and takes all
+// stages on a chunk before it goes to the next, so that a chunk's arrays stay in the
+// cache. A stage's tile row needs the tile row above and the two below it from the
+// stage before: each stage is two tile rows behind the one before it, and what a chunk
+// leaves for the next are the last two tile rows of the stages' hidden layers. No
+// stage is ever made twice, and the memory depends on the image's width only.
+const chunkRows = 12
+
+// smallBytes is the size of arrays that stay in the cache as a whole: one chunk.
+const smallBytes = 8 << 20
+
+// stripBytes bounds the memory of one strip of columns. Strips of a wide image overlap
+// by the reach of the stages that are still to come.
+const stripBytes = 256 << 20
+
+// flowShape sets the sizes of chunks and passes (in tile rows) and strips (in tile
+// columns), for tests; what is 0 is chosen.
+type flowShape struct{ chunk, strip, band int }
+
+// flow takes the steps of a plan on one batch entry.
+func (d *Device) flow(ctx context.Context, dst, src *buffer, n int, region backend.Region, p *flowPlan) error {
+	columns := tilesOf(region.X0, region.X1)
+	width := d.stripWidth(p, src.shape)
+	for count := (columns.len() + width - 1) / width; count > 0; count-- {
+		strip := interval{columns.from, columns.from + (columns.len()+count-1)/count}
+		f, err := d.newFlow(dst, src, n, region, strip, p)
+		if err != nil {
+			return err
+		}
+		err = f.run(ctx)
+		f.release()
+		if err != nil {
+			return err
+		}
+		columns.from = strip.to
+	}
+	return nil
+}
+
+// stripWidth returns how many tile columns of the result a strip has: what fits into
+// stripBytes, but at least as much as it overlaps its neighbours.
+func (d *Device) stripWidth(p *flowPlan, s backend.Shape) int {
+	if d.flowShape.strip > 0 {
+		return d.flowShape.strip
+	}
+	rows := min(chunkRows+2*len(p.stages)+2, tilesOf(0, s.H).to)
+	tile := 4 * winograd.Tile * winograd.Tile * (rows*p.arrays*p.channels + len(p.stages)*hiddenRows(1)*p.hidden)
+	overlap := 4 * len(p.stages)
+	return max(overlap, stripBytes/tile-overlap, 1)
+}
+
+// hiddenRows is how many tile rows of a hidden layer are in use at once when band
+// tile rows are made at a time: those, as many that are being read, and one more on
+// either side.
+func hiddenRows(band int) int { return 2*band + 2 }
+
+// flow is one strip under way.
+type flow struct {
+	device   *Device
+	kernels  *winograd.Kernels
+	dst, src *buffer
+	n        int
+	region   backend.Region
+	plan     *flowPlan
+
+	grid    [2]int   // tile rows and columns of the image
+	rows    interval // tile rows of the result
+	strip   interval // tile columns of the result
+	columns interval // tile columns of the arrays
+	band    int      // tile rows of one pass
+	chunk   int      // tile rows of one chunk
+
+	arrays   []ring
+	hidden   []ring      // of each stage; all the same memory if there is one chunk
+	progress []stageRows // of each stage
+	loaded   int         // tile rows of the source that are in array 0
+	zeros    []float32   // a row of pixels
+	memory   *[]float32
+	bytes    int64
+}
+
+// stageRows says how far down a stage has got: the first tile rows that its hidden
+// layer and its sums have not reached.
+type stageRows struct{ hidden, summed int }
+
+// flowMemory keeps the memory of flows that have ended, as long as the garbage
+// collector lets it: new memory costs the time of its first touch.
+var flowMemory sync.Pool
+
+func (d *Device) newFlow(dst, src *buffer, n int, region backend.Region, strip interval, p *flowPlan) (*flow, error) {
+	s, stages := src.shape, len(p.stages)
+	f := &flow{
+		device: d, kernels: winogradKernels(d.level), dst: dst, src: src, n: n, region: region, plan: p,
+		grid: [2]int{tilesOf(0, s.H).to, tilesOf(0, s.W).to},
+		rows: tilesOf(region.Y0, region.Y1), strip: strip,
+	}
+	f.columns = strip.grow(2*stages, f.grid[1])
+	pixels := f.columns.len()*winograd.Tile + 2
+	all := f.needed(0).grow(2, f.grid[0])
+	// Passes of one tile row unless that leaves threads without work.
+	f.band = max(1, min(f.rows.len(), d.pool.Threads()*group/(2*strip.len())))
+	f.chunk = chunkRows
+	if all.len()*winograd.Tile*pixels*p.channels*p.arrays*4 < smallBytes {
+		f.chunk = all.len() + 2*stages
+	}
+	if d.flowShape.band > 0 {
+		f.band = d.flowShape.band
+	}
+	if d.flowShape.chunk > 0 {
+		f.chunk = d.flowShape.chunk
+	}
+	slots, rings := min(all.len(), f.chunk+2*stages+2), stages
+	if f.chunk > all.len() {
+		rings = 1
+	}
+
+	array := ring{slots: slots, row: pixels * p.channels, channels: p.channels}
+	hiddenSize := winograd.Tile * pixels * p.hidden * hiddenRows(f.band)
+	if err := f.allocate(p.arrays*array.size() + rings*hiddenSize); err != nil {
+		return nil, err
+	}
+	memory := *f.memory
+	for range p.arrays {
+		array.data, memory = memory[:array.size()], memory[array.size():]
+		array.frame()
+		f.arrays = append(f.arrays, array)
+	}
+	for q := range p.stages {
+		channels := p.stages[q].step.forward.padded()
+		f.hidden = append(f.hidden, ring{data: memory[:hiddenSize], slots: hiddenRows(f.band), channels: channels, row: pixels * channels})
+		if rings > 1 {
+			memory = memory[hiddenSize:]
+		}
+		need := f.needed(q)
+		f.progress = append(f.progress, stageRows{hidden: max(0, need.from-1), summed: need.from})
+	}
+	f.loaded = all.from
+	f.zeros = make([]float32, pixels*max(p.channels, p.hidden))
+	return f, nil
+}
+
+func (f *flow) allocate(floats int) error {
+	d := f.device
+	f.bytes = int64(floats) * 4
+	if used := d.used.Add(f.bytes); d.limit > 0 && used > d.limit {
+		d.used.Add(-f.bytes)
+		return fmt.Errorf("%w: %d bytes for %d stages on %d columns of tiles", backend.ErrOutOfMemory, f.bytes, len(f.plan.stages), f.columns.len())
+	}
+	f.memory, _ = flowMemory.Get().(*[]float32)
+	if f.memory == nil || len(*f.memory) < floats {
+		data, err := allocate(floats)
+		if err != nil {
+			d.used.Add(-f.bytes)
+			return err
+		}
+		f.memory = &data
+	}
+	return nil
+}
+
+func (f *flow) release() {
+	f.device.used.Add(-f.bytes)
+	flowMemory.Put(f.memory)
+}
+
+// needed returns the tile rows that stage q has to sum up.
+func (f *flow) needed(q int) interval {
+	return f.rows.grow(2*(len(f.plan.stages)-1-q), f.grid[0])
+}
+
+// neededColumns returns the tile columns that stage q has to sum up.
+func (f *flow) neededColumns(q int) interval {
+	return f.strip.grow(2*(len(f.plan.stages)-1-q), f.grid[1])
+}
+
+// run goes down the strip.
+func (f *flow) run(ctx context.Context) error {
+	stages := len(f.plan.stages)
+	for bottom := f.needed(0).from; ; {
+		bottom += f.chunk
+		last := bottom-2*(stages-1) >= f.rows.to
+		if last {
+			bottom = f.needed(0).to + 2*stages
+		}
+		for q := range stages {
+			need := f.needed(q)
+			if to := min(bottom-2*q, need.to); to > need.from {
+				if err := f.stage(ctx, q, to); err != nil {
+					return err
+				}
+			}
+		}
+		if last {
+			return nil
+		}
+	}
+}
+
+// stage brings stage q to the tile row to.
+func (f *flow) stage(ctx context.Context, q, to int) error {
+	p := &f.progress[q]
+	if p.summed == f.needed(q).from {
+		f.hidden[q].frame() // here, since stages may share the memory
+	}
+	hiddenTo := min(to+1, f.grid[0])
+	if q == 0 {
+		f.load(min(hiddenTo+1, f.grid[0]))
+	}
+	for p.summed < to {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		// The sums may go as far as their patches are complete, and must not touch what
+		// the hidden layer reads in this pass.
+		hidden := interval{p.hidden, min(p.hidden+f.band, hiddenTo)}
+		end := min(p.summed+f.band, to)
+		if hidden.len() > 0 {
+			end = min(end, hidden.from-1)
+		}
+		summed := interval{p.summed, max(p.summed, end)}
+		f.pass(q, hidden, summed)
+		p.hidden, p.summed = hidden.to, summed.to
+	}
+	return nil
+}
+
+// pass computes tile rows of the hidden layer of stage q and, beside it, the sums in
+// others.
+func (f *flow) pass(q int, hidden, summed interval) {
+	inner := f.neededColumns(q)
+	outer := inner.grow(1, f.grid[1])
+	first := pieces(hidden.len() * outer.len())
+	second := pieces(summed.len() * inner.len())
+	f.device.pool.For(first+second, func(i int) {
+		g := tileGroups.Get().(*tileGroup)
+		if i < first {
+			f.hide(g, q, area{hidden, outer}.piece(i, first))
+		} else {
+			f.sum(g, q, area{summed, inner}.piece(i-first, second))
+		}
+		tileGroups.Put(g)
+	})
+}
+
+// pieces returns in how many groups n tiles are computed.
+func pieces(n int) int { return (n + group - 1) / group }
+
+// area is a rectangle of tiles, in the order of rows.
+type area struct{ rows, columns interval }
+
+// piece returns piece i of count equal ones.
+func (a area) piece(i, count int) tileRun {
+	n := a.rows.len() * a.columns.len()
+	return tileRun{a, i * n / count, (i + 1) * n / count}
+}
+
+// tileRun is some tiles of an area.
+type tileRun struct {
+	area
+	from, to int
+}
+
+// tile returns the tile row and column of tile t of the run.
+func (r tileRun) tile(t int) (row, column int) {
+	i := r.from + t
+	return r.rows.from + i/r.columns.len(), r.columns.from + i%r.columns.len()
+}

@@ -1,0 +1,35 @@
+package cpu
+
+import "github.com/averaged/imaging/backend/cpu/internal/winograd"
+
+// ring is rows of pixels, of which only some tile rows are in memory at once. There
+// is one pixel more on either side of the columns, zero beyond the frame.
+type ring struct {
+	data     []float32
+	slots    int // tile rows
+	row      int // floats of a row of pixels
+	channels int
+}
+
+// size returns the length of data.
+func (r *ring) size() int { return winograd.Tile * r.row * r.slots }
+
+// tile returns where the tile at a tile row begins, at column x of the memory.
+func (r *ring) tile(row, x int) []float32 {
+	return r.data[row%r.slots*winograd.Tile*r.row+x*r.channels:]
+}
+
+// pixels returns the row of pixels y of the image.
+func (r *ring) pixels(y int) []float32 {
+	at := y/winograd.Tile%r.slots*winograd.Tile + y%winograd.Tile
+	return r.data[at*r.row : (at+1)*r.row]
+}
+
+// frame puts zeros on either side of all rows; nothing else is ever written there.
+func (r *ring) frame() {
+	for row := range r.slots * winograd.Tile {
+		pixels := r.data[row*r.row:][:r.row]
+		clear(pixels[:r.channels])
+		clear(pixels[r.row-r.channels:])
+	}
+}

@@ -1,0 +1,119 @@
+package cpu
+
+import "github.com/averaged/imaging/backend/cpu/internal/winograd"
+
+// patches returns a function that transforms the patches of a run of tiles from a
+// ring.
+func (f *flow) patches(g *tileGroup, from *ring, r tileRun, channels int) func(t int, v []float32, point int) {
+	var rows [winograd.Patch][]float32
+	at := -1
+	return func(t int, v []float32, point int) {
+		row, column := r.tile(t)
+		if row != at {
+			at = row
+			for y := range rows {
+				rows[y] = f.zeros
+				if p := row*winograd.Tile + y - 1; p >= 0 && p < f.src.shape.H {
+					rows[y] = from.pixels(p)
+				}
+			}
+		}
+		// Column 0 of the memory is one pixel to the left of the first tile.
+		x := (column - f.columns.from) * winograd.Tile
+		f.kernels.Input(v, point, &rows, x*from.channels, from.channels, channels, &g.scratch)
+	}
+}
+
+// visible returns how many rows of pixels of a tile row are in the image.
+func (f *flow) visible(row int) int { return min(winograd.Tile, f.src.shape.H-row*winograd.Tile) }
+
+// hide computes the hidden layer of stage q on a run of tiles.
+func (f *flow) hide(g *tileGroup, q int, r tileRun) {
+	s := &f.plan.stages[q]
+	from, to, step := &f.arrays[s.from], &f.hidden[q], s.step
+	patches := f.patches(g, from, r, winograd.Padded(s.in))
+	m, point := g.multiplied(f.kernels, step.forward, s.in, step.forward.out, r.to-r.from, patches)
+	for t := range r.to - r.from {
+		row, column := r.tile(t)
+		x := (column-f.columns.from)*winograd.Tile + 1
+		f.kernels.Activate(to.tile(row, x), to.row, to.channels, m[t*to.channels:], point, step.bias, step.slope, f.visible(row), to.channels, &g.scratch)
+		f.crop(to, row, column)
+	}
+}
+
+// sum computes the sums of stage q on a run of tiles.
+func (f *flow) sum(g *tileGroup, q int, r tileRun) {
+	s := &f.plan.stages[q]
+	from := &f.hidden[q]
+	m, point := g.multiplied(f.kernels, s.step.adjoint, s.step.adjoint.in, s.out, r.to-r.from, f.patches(g, from, r, from.channels))
+	channels := winograd.Padded(s.out)
+	for t := range r.to - r.from {
+		row, column := r.tile(t)
+		x := (column-f.columns.from)*winograd.Tile + 1
+		rows := f.visible(row)
+		for _, a := range s.sums {
+			to, start := &f.arrays[a.to], &f.arrays[a.start]
+			known := min(a.known, channels)
+			at := to.tile(row, x)
+			f.kernels.Update(at, to.row, to.channels, start.tile(row, x), start.row, start.channels, m[t*channels:], point, a.scale, rows, known, &g.scratch)
+			if known < channels {
+				f.kernels.Update(at[known:], to.row, to.channels, f.zeros, 0, 0, m[t*channels+known:], point, a.scale, rows, channels-known, &g.scratch)
+			}
+			if q == len(f.plan.stages)-1 {
+				f.store(to, row, column)
+			} else {
+				f.crop(to, row, column)
+			}
+		}
+	}
+}
+
+// crop puts zeros where a tile reaches over the right side of the image.
+func (f *flow) crop(r *ring, row, column int) {
+	outside := (column+1)*winograd.Tile - f.src.shape.W
+	if outside <= 0 {
+		return
+	}
+	x := (column+1-f.columns.from)*winograd.Tile + 1 - outside
+	for y := range f.visible(row) {
+		clear(r.pixels(row*winograd.Tile + y)[x*r.channels:][:outside*r.channels])
+	}
+}
+
+// load puts the source's channels into array 0, as far down as tile row to.
+func (f *flow) load(to int) {
+	s, z := f.src.shape, &f.arrays[0]
+	known := winograd.Padded(s.C)
+	x0 := f.columns.from*winograd.Tile - 1 // of memory column 0
+	y0 := f.loaded * winograd.Tile
+	f.device.pool.For(max(0, min(to*winograd.Tile, s.H)-y0), func(i int) {
+		row := z.pixels(y0 + i)
+		for j := range len(row) / z.channels {
+			pixel := row[j*z.channels:][:known]
+			clear(pixel)
+			if x := x0 + j; x >= 0 && x < s.W {
+				at := (f.n*s.C*s.H+y0+i)*s.W + x
+				for c := range s.C {
+					pixel[c] = f.src.data[at+c*s.H*s.W]
+				}
+			}
+		}
+	})
+	f.loaded = max(f.loaded, to)
+}
+
+// store puts a tile of the result where it belongs.
+func (f *flow) store(from *ring, row, column int) {
+	s, r := f.dst.shape, f.region
+	x0, x1 := max(column*winograd.Tile, r.X0), min((column+1)*winograd.Tile, r.X1)
+	left := f.columns.from*winograd.Tile - 1
+	for y := max(row*winograd.Tile, r.Y0); y < min((row+1)*winograd.Tile, r.Y1); y++ {
+		pixels := from.pixels(y)[(x0-left)*from.channels:]
+		for c := range s.C {
+			to := f.dst.data[((f.n*s.C+c)*s.H+y)*s.W:][x0:x1]
+			for x := range to {
+				to[x] = pixels[x*from.channels+c]
+			}
+		}
+	}
+}

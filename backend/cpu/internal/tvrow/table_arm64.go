@@ -1,0 +1,15 @@
+//go:build !noasm
+
+package tvrow
+
+// Assembly tells whether this build has the kernels in assembly.
+const Assembly = true
+
+var neon = Kernels{
+	primal:   primalNEON,
+	dual:     [MaxFused]dualKernel{dual1NEON, dual2NEON, dual3NEON},
+	sweep:    [MaxFused]sweepKernel{sweep1NEON, sweep2NEON, sweep3NEON},
+	evaluate: [MaxFused]evaluateKernel{evaluate1NEON, evaluate2NEON, evaluate3NEON},
+}
+
+var avx2, avx512 Kernels

@@ -1,0 +1,20 @@
+//go:build !noasm
+
+package vectors
+
+// Assembly tells whether this build has the kernels in assembly.
+const Assembly = true
+
+var neon = Kernels{
+	fill:               fillNEON,
+	combine:            [MaxTerms]combineKernel{combine1NEON, combine2NEON, combine3NEON, combine4NEON},
+	mix:                [MaxTerms]mixKernel{mix1NEON, mix2NEON, mix3NEON, mix4NEON},
+	clip:               clipNEON,
+	activationGradient: activationGradientNEON,
+	sum:                sumNEON,
+	squares:            squaresNEON,
+	dot:                dotNEON,
+	distance:           distanceNEON,
+}
+
+var avx2, avx512 Kernels

@@ -1,0 +1,185 @@
+// Package vectors has the kernels of operations on whole arrays (backend.Vectors,
+// and the gradient of an activation): linear combinations, clipping, and sums in
+// float64. Each is a portable loop and assembly for AVX2, for AVX-512 and for NEON.
+//
+// All levels give the same bits. The portable loops round every product before
+// they add it, also where the processor could fuse the two; the assembly uses
+// separate multiplications and additions in the same order; sums have SumLanes
+// lanes at every level. Only which NaN a NaN is may differ.
+//
+// Slices of one call are as long as the first; those that are written may be those
+// that are read, but must not overlap them in part.
+package vectors
+
+//go:generate go -C ../../_asm run ./vectors -pkg vectors -out ../internal/vectors/kernels_amd64.s -stubs ../internal/vectors/kernels_amd64.go
+//go:generate go -C ../../_asm run ./neon/vectors -out ../internal/vectors
+
+// MaxTerms is the largest number of terms of Combine, and of columns of the matrix
+// of Mix.
+const MaxTerms = 4
+
+// SumLanes is how many lanes a sum has.
+const SumLanes = 16
+
+// Sums is a sum over elements in float64: element i is added to lane i mod
+// SumLanes. Sixteen additions under way at a time hide the latency of one at every
+// level, and keep up with the caches.
+type Sums [SumLanes]float64
+
+// Total adds the lanes up, by pairs of pairs.
+func (s *Sums) Total() float64 {
+	var t [SumLanes]float64
+	copy(t[:], s[:])
+	for n := SumLanes / 2; n > 0; n /= 2 {
+		for i := range n {
+			t[i] = t[2*i] + t[2*i+1]
+		}
+	}
+	return t[0]
+}
+
+// Kernels are the kernels of one level. What is nil is portable.
+type Kernels struct {
+	fill               func(out *float32, n int, v float32)
+	combine            [MaxTerms]combineKernel // by the number of terms less one
+	mix                [MaxTerms]mixKernel     // by the number of columns less one
+	clip               func(out, x *float32, n int, lo, hi float32)
+	activationGradient func(dx, out, dy *float32, n int, slope float32)
+	sum, squares       sumKernel
+	dot, distance      dotKernel
+}
+
+// The kernels in assembly. Their pointers are to the first elements of the slices
+// that the methods of Kernels take, and n is at least 1.
+type (
+	combineKernel func(out *float32, x *[MaxTerms]*float32, n int, a *[MaxTerms]float32)
+	mixKernel     func(out, in *float32, n, plane, rows int, m *float32)
+	sumKernel     func(x *float32, n int, sums *[SumLanes]float64)
+	dotKernel     func(x, y *float32, n int, sums *[SumLanes]float64)
+)
+
+// Portable returns the loops in Go.
+func Portable() *Kernels { return &portable }
+
+// AVX2 returns the kernels for processors with AVX2; in a build without them, the
+// loops in Go.
+func AVX2() *Kernels { return &avx2 }
+
+// AVX512 returns the kernels for processors with AVX-512 F; in a build without
+// them, the loops in Go.
+func AVX512() *Kernels { return &avx512 }
+
+// NEON returns the kernels for arm64; in a build without them, the loops in Go.
+func NEON() *Kernels { return &neon }
+
+var portable Kernels
+
+// Fill sets every element to v.
+func (k *Kernels) Fill(out []float32, v float32) {
+	if k.fill == nil || len(out) == 0 {
+		fillPortable(out, v)
+		return
+	}
+	k.fill(&out[0], len(out), v)
+}
+
+// Combine sets out to a[0]·x[0] + a[1]·x[1] + …, over as many terms as a has, one
+// to MaxTerms, added from the left.
+func (k *Kernels) Combine(out []float32, a []float32, x *[MaxTerms][]float32) {
+	n := len(out)
+	if n == 0 {
+		return
+	}
+	kernel := k.combine[len(a)-1]
+	if kernel == nil {
+		combinePortable(out, a, x)
+		return
+	}
+	var coefficients [MaxTerms]float32
+	copy(coefficients[:], a)
+	var first [MaxTerms]*float32
+	for t := range a {
+		first[t] = &x[t][:n][0]
+	}
+	kernel(&out[0], &first, n, &coefficients)
+}
+
+// Mix sets n elements of every output channel i to m[i·columns]·in₀ +
+// m[i·columns+1]·in₁ + …, added from the left; columns is 1 to MaxTerms, and m has at
+// least one row. Channels are plane elements apart, in out and in in, which begin at
+// the first element of the first channel; out may be in.
+func (k *Kernels) Mix(out, in []float32, n, plane int, m []float32, columns int) {
+	rows := len(m) / columns
+	if n == 0 || rows == 0 {
+		return
+	}
+	out, in = out[:(rows-1)*plane+n], in[:(columns-1)*plane+n]
+	kernel := k.mix[columns-1]
+	if kernel == nil {
+		mixPortable(out, in, n, plane, m, columns)
+		return
+	}
+	kernel(&out[0], &in[0], n, plane, rows, &m[0])
+}
+
+// Clip sets out to x brought into [lo, hi]. NaN stays NaN.
+func (k *Kernels) Clip(out, x []float32, lo, hi float32) {
+	n := len(out)
+	x = x[:n]
+	if k.clip == nil || n == 0 {
+		clipPortable(out, x, lo, hi)
+		return
+	}
+	k.clip(&out[0], &x[0], n, lo, hi)
+}
+
+// ActivationGradient sets dx to dy, times slope where out ≤ 0.
+func (k *Kernels) ActivationGradient(dx, out, dy []float32, slope float32) {
+	n := len(dx)
+	out, dy = out[:n], dy[:n]
+	if k.activationGradient == nil || n == 0 {
+		activationGradientPortable(dx, out, dy, slope)
+		return
+	}
+	k.activationGradient(&dx[0], &out[0], &dy[0], n, slope)
+}
+
+// Sum adds Σ x to s.
+func (k *Kernels) Sum(s *Sums, x []float32) {
+	if k.sum == nil || len(x) == 0 {
+		sumPortable(s, x)
+		return
+	}
+	k.sum(&x[0], len(x), (*[SumLanes]float64)(s))
+}
+
+// Squares adds Σ x² to s.
+func (k *Kernels) Squares(s *Sums, x []float32) {
+	if k.squares == nil || len(x) == 0 {
+		dotPortable(s, x, x)
+		return
+	}
+	k.squares(&x[0], len(x), (*[SumLanes]float64)(s))
+}
+
+// Dot adds Σ x·y to s.
+func (k *Kernels) Dot(s *Sums, x, y []float32) {
+	n := len(x)
+	y = y[:n]
+	if k.dot == nil || n == 0 {
+		dotPortable(s, x, y)
+		return
+	}
+	k.dot(&x[0], &y[0], n, (*[SumLanes]float64)(s))
+}
+
+// Distance adds Σ (x − y)² to s.
+func (k *Kernels) Distance(s *Sums, x, y []float32) {
+	n := len(x)
+	y = y[:n]
+	if k.distance == nil || n == 0 {
+		distancePortable(s, x, y)
+		return
+	}
+	k.distance(&x[0], &y[0], n, (*[SumLanes]float64)(s))
+}

@@ -1,0 +1,280 @@
+package winograd
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// guard is what stands around every slice that a kernel writes to.
+const guard = float32(-77)
+
+// guarded is a slice of n random numbers with guard bands on both sides.
+type guarded struct{ all, data []float32 }
+
+const band = 64
+
+func random(r *rand.Rand, n int) guarded {
+	all := make([]float32, n+2*band)
+	for i := range all {
+		all[i] = guard
+	}
+	g := guarded{all, all[band : band+n : band+n]}
+	for i := range g.data {
+		g.data[i] = 2*r.Float32() - 1
+	}
+	return g
+}
+
+func (g guarded) clone() guarded {
+	all := append([]float32(nil), g.all...)
+	return guarded{all, all[band : len(all)-band : len(all)-band]}
+}
+
+// close requires equal guards and gaps, and values that differ by rounding only.
+func (g guarded) close(t *testing.T, want guarded, tolerance float64, what string) {
+	t.Helper()
+	for i, w := range want.all {
+		if !(math.Abs(float64(g.all[i]-w)) <= tolerance) {
+			require.Failf(t, "kernel", "%s: element %d is %v, want %v", what, i-band, g.all[i], w)
+		}
+	}
+}
+
+func TestMultiply(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	eachLevel(t, func(t *testing.T, k *Kernels) {
+		for tiles := 1; tiles <= 20; tiles++ {
+			for _, in := range []int{1, 2, 3, 16, 33, 64} {
+				for _, out := range []int{16, 32, 48, 64, 80, 128, 144} {
+					vTile, mTile, uRow := Padded(in)+r.IntN(3), out+r.IntN(3), out+r.IntN(3)
+					v, u := random(r, (tiles-1)*vTile+in), random(r, (in-1)*uRow+out)
+					m := random(r, (tiles-1)*mTile+out)
+					want := m.clone()
+					portable.Multiply(want.data, mTile, v.data, vTile, u.data, uRow, tiles, in, out)
+					k.Multiply(m.data, mTile, v.data, vTile, u.data, uRow, tiles, in, out)
+					m.close(t, want, 1e-5, fmt.Sprintf("%d tiles, %d to %d", tiles, in, out))
+				}
+			}
+		}
+	})
+}
+
+func TestInput(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	eachLevel(t, func(t *testing.T, k *Kernels) {
+		for _, channels := range []int{16, 32, 48, 64, 144} {
+			for range 4 {
+				pixel, x := channels+16*r.IntN(2), r.IntN(40)
+				var rows [Patch][]float32
+				for y := range rows {
+					rows[y] = random(r, x+7*pixel+channels).data
+				}
+				point := channels + 16*r.IntN(3)
+				v := random(r, (Points-1)*point+channels)
+				want := v.clone()
+				var scratch Scratch
+				portable.Input(want.data, point, &rows, x, pixel, channels, &scratch)
+				k.Input(v.data, point, &rows, x, pixel, channels, &scratch)
+				v.close(t, want, 4e-5, fmt.Sprintf("%d channels", channels))
+			}
+		}
+	})
+}
+
+func TestOutputs(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	eachLevel(t, func(t *testing.T, k *Kernels) {
+		for _, channels := range []int{16, 32, 48, 64, 144} {
+			for rows := 1; rows <= Tile; rows++ {
+				pixel := channels + 16*r.IntN(2)
+				row := 6*pixel + r.IntN(20)
+				point := channels + r.IntN(40)
+				m := random(r, (Points-1)*point+channels)
+				bias, slope, scale := random(r, channels), r.Float32(), r.Float32()
+				var scratch Scratch
+
+				dst := random(r, (rows-1)*row+5*pixel+channels)
+				want := dst.clone()
+				portable.Activate(want.data, row, pixel, m.data, point, bias.data, slope, rows, channels, &scratch)
+				k.Activate(dst.data, row, pixel, m.data, point, bias.data, slope, rows, channels, &scratch)
+				dst.close(t, want, 3e-3, fmt.Sprintf("activate %d channels, %d rows", channels, rows))
+
+				want = dst.clone()
+				portable.Update(want.data, row, pixel, want.data, row, pixel, m.data, point, scale, rows, channels, &scratch)
+				k.Update(dst.data, row, pixel, dst.data, row, pixel, m.data, point, scale, rows, channels, &scratch)
+				dst.close(t, want, 3e-3, fmt.Sprintf("update %d channels, %d rows", channels, rows))
+
+				// From elsewhere, and from one pixel for all.
+				src := random(r, (rows-1)*(row+3)+5*(pixel+1)+channels)
+				for _, stride := range [][2]int{{row + 3, pixel + 1}, {0, 0}} {
+					want = dst.clone()
+					portable.Update(want.data, row, pixel, src.data, stride[0], stride[1], m.data, point, scale, rows, channels, &scratch)
+					k.Update(dst.data, row, pixel, src.data, stride[0], stride[1], m.data, point, scale, rows, channels, &scratch)
+					dst.close(t, want, 3e-3, fmt.Sprintf("update from elsewhere, %d channels, %d rows", channels, rows))
+				}
+			}
+		}
+	})
+}
+
+func TestLayouts(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	eachLevel(t, func(t *testing.T, k *Kernels) {
+		for pixels := 1; pixels < 52; pixels++ {
+			for _, channels := range []int{1, 3, 7, 8, 15, 16, 17, 24, 32, 40, 64} {
+				pixel, plane := channels+r.IntN(9), pixels+r.IntN(9)
+				src := random(r, (channels-1)*plane+pixels)
+				dst := random(r, (pixels-1)*pixel+channels)
+				want := dst.clone()
+				pack(want.data, pixel, src.data, plane, pixels, channels)
+				k.Pack(dst.data, pixel, src.data, plane, pixels, channels)
+				require.Equal(t, want.all, dst.all, "%d pixels, %d channels", pixels, channels)
+				for _, beta := range []float32{0, 1, -0.3} {
+					back := random(r, (channels-1)*plane+pixels)
+					want := back.clone()
+					unpack(want.data, plane, dst.data, pixel, pixels, channels, beta)
+					k.Unpack(back.data, plane, dst.data, pixel, pixels, channels, beta)
+					back.close(t, want, 2e-7, fmt.Sprintf("%d pixels, %d channels, beta %v", pixels, channels, beta))
+				}
+			}
+		}
+	})
+}
+
+// What is not a number stays so, at least at its own pixel.
+func TestActivateKeepsNaN(t *testing.T) {
+	eachLevel(t, func(t *testing.T, k *Kernels) {
+		m := make([]float32, Points*Block)
+		m[5] = float32(math.NaN())
+		dst, bias := make([]float32, Tile*Tile*Block), make([]float32, Block)
+		var scratch Scratch
+		k.Activate(dst, Tile*Block, Block, m, Block, bias, 0.5, Tile, Block, &scratch)
+		for i, v := range dst {
+			if i%Block == 5 && i < Block {
+				require.True(t, math.IsNaN(float64(v)))
+			}
+			if i%Block != 5 {
+				require.Zero(t, v, "element %d", i)
+			}
+		}
+	})
+}
+
+// One tile against the definition of a convolution, in float64.
+func TestTileIsConvolution(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	eachLevel(t, func(t *testing.T, k *Kernels) {
+		for _, c := range []struct{ in, out int }{{1, 1}, {3, 64}, {64, 64}, {20, 5}} {
+			w := random(r, c.out*c.in*9).data
+			in, out := Padded(c.in), Padded(c.out)
+			patch := make([]float32, Points*in)
+			for p := range Points {
+				for i := range c.in {
+					patch[p*in+i] = 2*r.Float32() - 1
+				}
+			}
+			var rows [Patch][]float32
+			for y := range rows {
+				rows[y] = patch[y*Patch*in:]
+			}
+			var scratch Scratch
+			v, m := make([]float32, Points*in), make([]float32, Points*out)
+			k.Input(v, in, &rows, 0, in, in, &scratch)
+			for _, adjoint := range []bool{false, true} {
+				u := make([]float32, FilterSize(c.in, c.out))
+				if adjoint {
+					TransformAdjoint(u, w, c.out, c.in)
+				} else {
+					TransformFilter(u, w, c.out, c.in)
+				}
+				for p := range Points {
+					k.Multiply(m[p*out:], out, v[p*in:], in, u[p*c.in*out:], out, 1, c.in, out)
+				}
+				dst := make([]float32, Tile*Tile*out)
+				k.Activate(dst, Tile*out, out, m, out, make([]float32, out), 1, Tile, out, &scratch)
+				var errors, energy float64
+				for y := range Tile {
+					for x := range Tile {
+						for o := range c.out {
+							want := 0.0
+							for i := range c.in {
+								for a := range 3 {
+									for b := range 3 {
+										tap := w[((o*c.in+i)*3+a)*3+b]
+										if adjoint {
+											tap = w[((i*c.out+o)*3+2-a)*3+2-b]
+										}
+										want += float64(tap) * float64(patch[((y+a)*Patch+x+b)*in+i])
+									}
+								}
+							}
+							got := float64(dst[(y*Tile+x)*out+o])
+							errors += (got - want) * (got - want)
+							energy += want * want
+						}
+					}
+				}
+				require.Less(t, errors, 1e-10*energy, "%+v, adjoint %v", c, adjoint)
+			}
+		}
+	})
+}
+
+// eachLevel runs a test on every level that this processor and this build have.
+func eachLevel(t *testing.T, test func(t *testing.T, k *Kernels)) {
+	for _, l := range levels() {
+		t.Run(l.name, func(t *testing.T) { test(t, l.kernels) })
+	}
+}
+
+type level struct {
+	name    string
+	kernels *Kernels
+}
+
+func BenchmarkMultiply(b *testing.B) {
+	r := rand.New(rand.NewPCG(5, 5))
+	const tiles, in, out = 24, 64, 64
+	v, u, m := random(r, tiles*in).data, random(r, in*out).data, random(r, tiles*out).data
+	for _, l := range levels() {
+		b.Run(l.name, func(b *testing.B) {
+			for range b.N {
+				l.kernels.Multiply(m, out, v, in, u, out, tiles, in, out)
+			}
+			b.ReportMetric(2*tiles*in*out*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+		})
+	}
+}
+
+func BenchmarkTransforms(b *testing.B) {
+	r := rand.New(rand.NewPCG(6, 6))
+	const channels, point, pixel = 64, 24*64 + 16, 64
+	var rows [Patch][]float32
+	for y := range rows {
+		rows[y] = random(r, 490*pixel).data
+	}
+	v, dst, bias := random(r, Points*point).data, random(r, 6*490*pixel).data, random(r, channels).data
+	var scratch Scratch
+	for _, l := range levels() {
+		for name, run := range map[string]func(x int){
+			"input": func(x int) { l.kernels.Input(v[x%24*64:], point, &rows, 6*x*pixel, pixel, channels, &scratch) },
+			"activate": func(x int) {
+				l.kernels.Activate(dst[6*x*pixel:], 490*pixel, pixel, v[x%24*64:], point, bias, 0.01, 6, channels, &scratch)
+			},
+			"update": func(x int) {
+				l.kernels.Update(dst[6*x*pixel:], 490*pixel, pixel, dst[6*x*pixel:], 490*pixel, pixel, v[x%24*64:], point, 0, 6, channels, &scratch)
+			},
+		} {
+			b.Run(l.name+"/"+name, func(b *testing.B) {
+				for i := range b.N {
+					run(i % 72)
+				}
+				b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/4, "ns/16ch")
+			})
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package winograd
+
+// pack is the definition of Kernels.Pack.
+func pack(dst []float32, pixel int, src []float32, plane, pixels, channels int) {
+	for c := range channels {
+		for x, v := range src[c*plane:][:pixels] {
+			dst[x*pixel+c] = v
+		}
+	}
+}
+
+// unpack is the definition of Kernels.Unpack.
+func unpack(dst []float32, plane int, src []float32, pixel, pixels, channels int, beta float32) {
+	for c := range channels {
+		row := dst[c*plane:][:pixels]
+		if beta == 0 {
+			for x := range row {
+				row[x] = src[x*pixel+c]
+			}
+			continue
+		}
+		for x, v := range row {
+			row[x] = src[x*pixel+c] + float32(beta*v)
+		}
+	}
+}
+
+// squares are kernels that transpose squares of lanes pixels by lanes channels; the
+// loops above do what is left at the sides.
+type squares struct {
+	lanes     int
+	pack      func(dst *float32, pixel int, src *float32, plane, blocks int)
+	unpack    func(dst *float32, plane int, src *float32, pixel, blocks int)
+	unpackAdd func(dst *float32, plane int, src *float32, pixel, blocks int, beta float32)
+}
+
+func (s squares) packAll(dst []float32, pixel int, src []float32, plane, pixels, channels int) {
+	blocks, c := pixels/s.lanes, 0
+	if blocks > 0 {
+		for ; c+s.lanes <= channels; c += s.lanes {
+			s.pack(&dst[c], pixel, &src[c*plane], plane, blocks)
+			if x := pixels - s.lanes; x > (blocks-1)*s.lanes {
+				s.pack(&dst[x*pixel+c], pixel, &src[c*plane+x], plane, 1) // some pixels again
+			}
+		}
+	}
+	if c < channels {
+		pack(dst[c:], pixel, src[c*plane:], plane, pixels, channels-c)
+	}
+}
+
+func (s squares) unpackAll(dst []float32, plane int, src []float32, pixel, pixels, channels int, beta float32) {
+	blocks, c := pixels/s.lanes, 0
+	if blocks > 0 {
+		for ; c+s.lanes <= channels; c += s.lanes {
+			if beta == 0 {
+				s.unpack(&dst[c*plane], plane, &src[c], pixel, blocks)
+			} else {
+				s.unpackAdd(&dst[c*plane], plane, &src[c], pixel, blocks, beta)
+			}
+			if x := blocks * s.lanes; x < pixels {
+				unpack(dst[c*plane+x:], plane, src[x*pixel+c:], pixel, pixels-x, s.lanes, beta)
+			}
+		}
+	}
+	if c < channels {
+		unpack(dst[c*plane:], plane, src[c:], pixel, pixels, channels-c, beta)
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !noasm
+
+package winograd
+
+func levels() []level { return []level{{"portable", Portable()}, {"neon", NEON()}} }

@@ -1,0 +1,51 @@
+//go:build !noasm
+
+package winograd
+
+var (
+	squaresAVX2   = squares{8, packAVX2, unpackAVX2, unpackAddAVX2}
+	squaresAVX512 = squares{16, packAVX512, unpackAVX512, unpackAddAVX512}
+)
+
+var avx2 = Kernels{
+	Input: func(v []float32, point int, rows *[Patch][]float32, x, pixel, channels int, scratch *Scratch) {
+		inputAVX2(&v[0], point, rows, x, pixel, channels, scratch)
+	},
+	Multiply: func(m []float32, mTile int, v []float32, vTile int, u []float32, uRow, tiles, in, out int) {
+		multiplyAVX2(&m[0], mTile, &v[0], vTile, &u[0], uRow, tiles, in, out)
+	},
+	Activate: func(dst []float32, row, pixel int, m []float32, point int, bias []float32, slope float32, rows, channels int, scratch *Scratch) {
+		activateAVX2(&dst[0], row, pixel, &m[0], point, &bias[0], slope, rows, channels, scratch)
+	},
+	Update: func(dst []float32, row, pixel int, src []float32, srcRow, srcPixel int, m []float32, point int, scale float32, rows, channels int, scratch *Scratch) {
+		updateAVX2(&dst[0], row, pixel, &src[0], srcRow, srcPixel, &m[0], point, scale, rows, channels, scratch)
+	},
+	Pack:   squaresAVX2.packAll,
+	Unpack: squaresAVX2.unpackAll,
+}
+
+var avx512 = Kernels{
+	Input: func(v []float32, point int, rows *[Patch][]float32, x, pixel, channels int, scratch *Scratch) {
+		inputAVX512(&v[0], point, rows, x, pixel, channels, scratch)
+	},
+	Multiply: func(m []float32, mTile int, v []float32, vTile int, u []float32, uRow, tiles, in, out int) {
+		multiplyAVX512(&m[0], mTile, &v[0], vTile, &u[0], uRow, tiles, in, out)
+	},
+	Activate: func(dst []float32, row, pixel int, m []float32, point int, bias []float32, slope float32, rows, channels int, scratch *Scratch) {
+		activateAVX512(&dst[0], row, pixel, &m[0], point, &bias[0], slope, rows, channels, scratch)
+	},
+	Update: func(dst []float32, row, pixel int, src []float32, srcRow, srcPixel int, m []float32, point int, scale float32, rows, channels int, scratch *Scratch) {
+		updateAVX512(&dst[0], row, pixel, &src[0], srcRow, srcPixel, &m[0], point, scale, rows, channels, scratch)
+	},
+	Pack:   squaresAVX512.packAll,
+	Unpack: squaresAVX512.unpackAll,
+}
+
+// AVX2 returns the kernels for AVX2 and FMA.
+func AVX2() *Kernels { return &avx2 }
+
+// AVX512 returns the kernels for AVX-512 F.
+func AVX512() *Kernels { return &avx512 }
+
+// NEON returns the portable loops, for another processor's kernels.
+func NEON() *Kernels { return &portable }

@@ -1,0 +1,29 @@
+//go:build !noasm
+
+package winograd
+
+var squaresNEON = squares{8, packNEON, unpackNEON, unpackAddNEON}
+
+var neon = Kernels{
+	Input: func(v []float32, point int, rows *[Patch][]float32, x, pixel, channels int, scratch *Scratch) {
+		inputNEON(&v[0], point, rows, x, pixel, channels, scratch)
+	},
+	Multiply: func(m []float32, mTile int, v []float32, vTile int, u []float32, uRow, tiles, in, out int) {
+		multiplyNEON(&m[0], mTile, &v[0], vTile, &u[0], uRow, tiles, in, out)
+	},
+	Activate: func(dst []float32, row, pixel int, m []float32, point int, bias []float32, slope float32, rows, channels int, scratch *Scratch) {
+		activateNEON(&dst[0], row, pixel, &m[0], point, &bias[0], slope, rows, channels, scratch)
+	},
+	Update: func(dst []float32, row, pixel int, src []float32, srcRow, srcPixel int, m []float32, point int, scale float32, rows, channels int, scratch *Scratch) {
+		updateNEON(&dst[0], row, pixel, &src[0], srcRow, srcPixel, &m[0], point, scale, rows, channels, scratch)
+	},
+	Pack:   squaresNEON.packAll,
+	Unpack: squaresNEON.unpackAll,
+}
+
+// NEON returns the kernels for arm64.
+func NEON() *Kernels { return &neon }
+
+// AVX2 and AVX512 return the portable loops where there is no assembly.
+func AVX2() *Kernels   { return &portable }
+func AVX512() *Kernels { return &portable }

@@ -1,0 +1,47 @@
+package cpu
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/backend/cpu/internal/vectors"
+)
+
+// No kernel reads beyond its arrays: the pages around them are closed, so that a
+// read would end the test program.
+func TestVectorKernelsReadNoOtherPage(t *testing.T) {
+	const longest, channels = 40, vectors.MaxTerms
+	for _, atEnd := range []bool{true, false} {
+		arrays := make([][]float32, 5)
+		for i := range arrays {
+			arrays[i] = between(t, channels*longest, atEnd)
+		}
+		cut := func(i, n int) []float32 {
+			if atEnd {
+				return arrays[i][len(arrays[i])-n:]
+			}
+			return arrays[i][:n:n]
+		}
+		assembled(t, func(t *testing.T, level Level) {
+			k := vectorKernels(level)
+			for n := 1; n <= longest; n++ {
+				out := cut(0, n)
+				x := [vectors.MaxTerms][]float32{cut(1, n), cut(2, n), cut(3, n), cut(4, n)}
+				k.Fill(out, 0)
+				for terms := 1; terms <= vectors.MaxTerms; terms++ {
+					k.Combine(out, make([]float32, terms), &x)
+					k.Mix(cut(0, terms*n), cut(1, terms*n), n, n, make([]float32, terms*terms), terms)
+				}
+				k.Clip(out, x[0], -1, 1)
+				k.ActivationGradient(out, x[0], x[1], 0.1)
+				var sums vectors.Sums
+				k.Sum(&sums, x[0])
+				k.Squares(&sums, x[0])
+				k.Dot(&sums, x[0], x[1])
+				k.Distance(&sums, x[0], x[1])
+				require.Zero(t, sums, "of zeros")
+			}
+		})
+	}
+}

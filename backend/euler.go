@@ -1,0 +1,183 @@
+package backend
+
+import (
+	"context"
+	"fmt"
+)
+
+// CheckEulerSteps returns an error that wraps ErrShape or ErrArgument unless the
+// arguments of EulerSteps go together. It looks at shapes and numbers only.
+func CheckEulerSteps(dst, src Shape, region Region, steps []EulerStep) error {
+	if err := region.Check(src); err != nil {
+		return err
+	}
+	if dst.N != src.N || dst.H != src.H || dst.W != src.W {
+		return fmt.Errorf("%w: Euler steps from %v to %v", ErrShape, src, dst)
+	}
+	if len(steps) == 0 {
+		return fmt.Errorf("%w: no Euler step", ErrArgument)
+	}
+	for k, s := range steps {
+		if s.Filter == nil {
+			return fmt.Errorf("%w: Euler step %d has no filter", ErrArgument, k)
+		}
+		f := s.Filter.Shape()
+		if f.C != steps[0].Filter.Shape().C || f.C < src.C || f.C < dst.C {
+			return fmt.Errorf("%w: Euler step %d has a filter %v, from %v to %v", ErrShape, k, f, src, dst)
+		}
+		if s.Bias != nil && s.Bias.Shape().Len() != f.N {
+			return fmt.Errorf("%w: bias %v for %d channels", ErrShape, s.Bias.Shape(), f.N)
+		}
+		if err := s.Activation.Check(); err != nil {
+			return err
+		}
+		if err := s.Tableau.Check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// StepsReach returns the pixels of an image of shape s whose values at the
+// beginning of the steps decide, to the bit, about those in r at the end, on a
+// device with the given ConvolutionGrid: each K×K convolution and its adjoint, in
+// every stage, grow the region to whole tiles of the grid and by ⌊K/2⌋ pixels.
+func StepsReach(r Region, steps []EulerStep, grid int, s Shape) Region {
+	for _, step := range steps {
+		f := step.Filter.Shape()
+		for range 2 * step.Tableau.Stages() {
+			r = r.Reach(max(f.H, f.W)/2, grid, s)
+		}
+	}
+	return r
+}
+
+// EulerStepsByLayers is EulerSteps made of the other operations of dev, one layer
+// after the other over the region and its halo: what a device does that has no
+// fused path, and what the fused paths are tested against.
+func EulerStepsByLayers(ctx context.Context, dev Device, dst, src Buffer, region Region, steps []EulerStep) error {
+	if dst == nil || src == nil {
+		return fmt.Errorf("%w: Euler steps need a destination and a source", ErrArgument)
+	}
+	if err := CheckEulerSteps(dst.Shape(), src.Shape(), region, steps); err != nil {
+		return err
+	}
+	if err := checkApart(dev, dst, src, region, steps); err != nil {
+		return err
+	}
+	full := src.Shape()
+	g := dev.ConvolutionGrid()
+	cut := StepsReach(region, steps, g, full)
+	cut.Y0 -= cut.Y0 % g // keeps the grid where it is in the whole image
+	cut.X0 -= cut.X0 % g
+	h, w := cut.Size()
+
+	var owned []Buffer
+	defer func() {
+		for _, b := range owned {
+			b.Free()
+		}
+	}()
+	alloc := func(s Shape) (Buffer, error) {
+		b, err := dev.Alloc(s)
+		if err == nil {
+			owned = append(owned, b)
+		}
+		return b, err
+	}
+	width := steps[0].Filter.Shape().C
+	z, err := alloc(Shape{full.N, width, h, w})
+	if err != nil {
+		return err
+	}
+	if err := dev.CopyRegion(z, 0, 0, src, cut); err != nil {
+		return err
+	}
+	var u Buffer
+	// Of Y_i and z⁺ in the making, only what a step of several stages needs.
+	points, next := []Buffer(nil), Buffer(nil)
+	for _, s := range steps {
+		if hidden := s.Filter.Shape().N; u == nil || u.Shape().C != hidden {
+			if u, err = alloc(Shape{full.N, hidden, h, w}); err != nil {
+				return err
+			}
+		}
+		stages := s.Tableau.Stages()
+		for len(points) < stages {
+			points = append(points, nil)
+		}
+		for i := 1; i < stages; i++ {
+			if points[i] == nil {
+				if points[i], err = alloc(z.Shape()); err != nil {
+					return err
+				}
+			}
+			if err := dev.LinearCombination(points[i], Term{1, z}); err != nil {
+				return err
+			}
+		}
+		end := z
+		if stages > 1 {
+			if next == nil {
+				if next, err = alloc(z.Shape()); err != nil {
+					return err
+				}
+			}
+			if err := dev.LinearCombination(next, Term{1, z}); err != nil {
+				return err
+			}
+			end = next
+		}
+		for i := range stages {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			y := z
+			if i > 0 {
+				y = points[i]
+			}
+			if err := dev.Convolve(u, y, s.Filter, ConvEnd{Bias: s.Bias, Activation: s.Activation}); err != nil {
+				return err
+			}
+			for j := i + 1; j < stages; j++ {
+				if a := s.Tableau.A[j][i]; a != 0 {
+					if err := dev.ConvolveAdjoint(points[j], u, s.Filter, 1, StepFraction(s.Size, a)); err != nil {
+						return err
+					}
+				}
+			}
+			if err := dev.ConvolveAdjoint(end, u, s.Filter, 1, StepFraction(s.Size, s.Tableau.Weight(i))); err != nil {
+				return err
+			}
+		}
+		if stages > 1 {
+			z, next = next, z
+		}
+	}
+	inside := Region{region.Y0 - cut.Y0, region.Y1 - cut.Y0, region.X0 - cut.X0, region.X1 - cut.X0}
+	return dev.CopyRegion(dst, region.Y0, region.X0, z, inside)
+}
+
+// checkApart returns an error unless dev can write dst and read src and the biases,
+// and dst shares no memory with them. Only the device can tell: it is asked by
+// copies to where the result will stand.
+func checkApart(dev Device, dst, src Buffer, region Region, steps []EulerStep) error {
+	if err := dev.CopyRegion(dst, region.Y0, region.X0, src, region); err != nil {
+		return err
+	}
+	for _, s := range steps {
+		if s.Bias == nil || s.Bias.Shape().N != dst.Shape().N {
+			continue // what has another batch size is no view of dst
+		}
+		if err := dev.CopyRegion(dst, region.Y0, region.X0, s.Bias, Region{Y1: 1, X1: 1}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// StepFraction returns −size·coefficient, the factor of a stage's Aᵀσ in a sum,
+// rounded once.
+func StepFraction(size float32, coefficient float64) float32 {
+	return float32(-float64(size) * coefficient)
+}
