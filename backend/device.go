@@ -49,7 +49,8 @@ type Memory interface {
 	Channels(b Buffer, from, count int) (Buffer, error)
 	// CopyRegion copies the pixels of region r of src to dst, with the region's corner
 	// at (y, x) there: the first channels, as many as both arrays have, of every batch
-	// entry. All else in dst stays. The arrays have the same N and share no memory.
+	// entry. All else in dst stays. The arrays have the same N and share no memory; a
+	// region that is empty or leaves the frame of either is ErrShape.
 	CopyRegion(dst Buffer, y, x int, src Buffer, r Region) error
 	// Upload copies src, of length dst.Shape().Len(), to the device; src may be
 	// changed as soon as Upload returns.

@@ -19,10 +19,42 @@ type eulerLayer struct {
 	bias         bool
 	activation   backend.Activation
 	size         float32
+	method       *method // nil for Euler's
+}
+
+// method is a Runge-Kutta method.
+type method struct {
+	name    string
+	tableau backend.Tableau
+}
+
+var (
+	midpoint = &method{"midpoint", backend.Tableau{A: [][]float64{{0, 0}, {0.5, 0}}, B: []float64{0, 1}}}
+	heun     = &method{"Heun", backend.Tableau{A: [][]float64{{0, 0}, {1, 0}}, B: []float64{0.5, 0.5}}}
+	kutta    = &method{"Kutta's third", backend.Tableau{
+		A: [][]float64{{0, 0, 0}, {0.5, 0, 0}, {-1, 2, 0}}, B: []float64{1. / 6, 2. / 3, 1. / 6},
+	}}
+	classical = &method{"RK4", backend.Tableau{
+		A: [][]float64{{0, 0, 0, 0}, {0.5, 0, 0, 0}, {0, 0.5, 0, 0}, {0, 0, 1, 0}}, B: []float64{1. / 6, 1. / 3, 1. / 3, 1. / 6},
+	}}
+	// doubled is one stage with another weight than 1, and without rows.
+	doubled = &method{"doubled Euler", backend.Tableau{B: []float64{2}}}
+)
+
+// tableau returns that of the layer's method.
+func (l eulerLayer) tableau() backend.Tableau {
+	if l.method == nil {
+		return backend.Tableau{}
+	}
+	return l.method.tableau
 }
 
 func (l eulerLayer) String() string {
-	return fmt.Sprintf("%d %d×%d bias %v %v %v", l.hidden, l.h, l.w, l.bias, l.activation, l.size)
+	s := fmt.Sprintf("%d %d×%d bias %v %v %v", l.hidden, l.h, l.w, l.bias, l.activation, l.size)
+	if l.method != nil {
+		s += " " + l.method.name
+	}
+	return s
 }
 
 // eulerNetwork is one call of EulerSteps: images of shape src, lifted to width
@@ -36,15 +68,20 @@ type eulerNetwork struct {
 
 // plain are n steps with 3×3 filters, biases and the usual activation.
 func plain(n, hidden int) []eulerLayer {
-	return slices.Repeat([]eulerLayer{{hidden, 3, 3, true, leaky, 0.3}}, n)
+	return slices.Repeat([]eulerLayer{{hidden, 3, 3, true, leaky, 0.3, nil}}, n)
 }
 
 func (n eulerNetwork) String() string {
 	var steps []string
-	for _, l := range n.steps {
-		steps = append(steps, l.String())
+	for k := 0; k < len(n.steps); {
+		same := 1
+		for k+same < len(n.steps) && n.steps[k+same] == n.steps[k] {
+			same++
+		}
+		steps = append(steps, fmt.Sprintf("%d of %v", same, n.steps[k]))
+		k += same
 	}
-	return fmt.Sprintf("%s, %d of %d channels, %v: %s", size(n.src), n.dst, n.width, n.inside(), strings.Join(steps, "; "))
+	return fmt.Sprintf("%s, %d of %d channels, %v, steps: %s", size(n.src), n.dst, n.width, n.inside(), strings.Join(steps, "; "))
 }
 
 func (n eulerNetwork) inside() backend.Region {
@@ -81,7 +118,7 @@ func (n eulerNetwork) weights(k int) []float32 {
 func (n eulerNetwork) flops() float64 {
 	f := 0.0
 	for k := range n.steps {
-		f += 2 * 2 * float64(n.src.N*n.src.Plane()) * float64(n.filter(k).Len())
+		f += 2 * 2 * float64(n.src.N*n.src.Plane()*n.filter(k).Len()*n.steps[k].tableau().Stages())
 	}
 	return f
 }
@@ -96,28 +133,35 @@ var (
 // of channels that source, destination, width and hidden layers can have against
 // each other; one step and several, alike and not.
 var eulerNetworks = []eulerNetwork{
-	{backend.Image(1, 1, 1), 1, 1, backend.Region{}, []eulerLayer{{1, 1, 1, false, identity, 0.5}}},
+	{backend.Image(1, 1, 1), 1, 1, backend.Region{}, []eulerLayer{{1, 1, 1, false, identity, 0.5, nil}}},
 	{backend.Image(5, 1, 1), 5, 5, backend.Region{}, plain(2, 5)},
 	{backend.Image(2, 1, 7), 3, 2, backend.Region{Y1: 1, X0: 2, X1: 6}, plain(3, 4)},
-	{backend.Image(1, 7, 1), 4, 3, backend.Region{}, []eulerLayer{{3, 3, 3, false, leaky, 0.4}}},
-	{backend.Image(4, 5, 6), 4, 4, backend.Region{Y0: 4, Y1: 5, X0: 5, X1: 6}, []eulerLayer{{6, 5, 5, true, leaky, 0.3}}},
+	{backend.Image(1, 7, 1), 4, 3, backend.Region{}, []eulerLayer{{3, 3, 3, false, leaky, 0.4, nil}}},
+	{backend.Image(4, 5, 6), 4, 4, backend.Region{Y0: 4, Y1: 5, X0: 5, X1: 6}, []eulerLayer{{6, 5, 5, true, leaky, 0.3, nil}}},
 	{backend.Image(3, 13, 11), 8, 3, backend.Region{Y0: 4, Y1: 9, X0: 3, X1: 8}, []eulerLayer{
-		{8, 3, 3, true, leaky, 0.3}, {5, 5, 5, false, leaky, 0.2}, {12, 1, 1, true, identity, 0.4}, {3, 3, 3, false, steep, 0.3},
+		{8, 3, 3, true, leaky, 0.3, nil}, {5, 5, 5, false, leaky, 0.2, nil}, {12, 1, 1, true, identity, 0.4, nil}, {3, 3, 3, false, steep, 0.3, nil},
 	}},
 	{backend.Image(3, 9, 20), 7, 2, backend.Region{}, []eulerLayer{
-		{2, 3, 1, true, leaky, 0.3}, {9, 1, 5, true, backend.Activation{Kind: backend.LeakyReLU, Slope: 0.5}, -0.2},
+		{2, 3, 1, true, leaky, 0.3, nil}, {9, 1, 5, true, backend.Activation{Kind: backend.LeakyReLU, Slope: 0.5}, -0.2, nil},
 	}},
-	{backend.Image(3, 12, 18), 16, 3, backend.Region{}, slices.Concat(plain(1, 16), []eulerLayer{{16, 3, 3, false, identity, -0.3}})},
+	{backend.Image(3, 12, 18), 16, 3, backend.Region{}, slices.Concat(plain(1, 16), []eulerLayer{{16, 3, 3, false, identity, -0.3, nil}})},
 	{backend.Shape{N: 3, C: 3, H: 9, W: 14}, 6, 2, backend.Region{Y1: 4, X0: 7, X1: 14}, plain(2, 6)},
 	{backend.Shape{N: 2, C: 1, H: 13, W: 7}, 16, 5, backend.Region{}, plain(1, 16)},
 	{backend.Image(3, 7, 13), 20, 20, backend.Region{Y0: 5, Y1: 7, X1: 13}, plain(2, 33)},
 	{backend.Image(3, 7, 8), 64, 3, backend.Region{}, plain(2, 64)},
 	{backend.Image(3, 40, 50), 6, 3, backend.Region{}, plain(4, 6)},
+	{backend.Image(3, 14, 9), 6, 3, backend.Region{}, []eulerLayer{
+		{6, 3, 3, true, leaky, 0.3, heun}, {4, 3, 3, false, leaky, 0.3, nil}, {4, 1, 1, true, leaky, 0.3, midpoint},
+	}},
+	{backend.Image(2, 8, 11), 16, 2, backend.Region{Y0: 3, Y1: 6, X0: 7, X1: 11}, []eulerLayer{{16, 3, 3, true, leaky, 0.4, classical}}},
+	{backend.Shape{N: 2, C: 1, H: 5, W: 6}, 3, 3, backend.Region{}, []eulerLayer{
+		{5, 3, 1, true, leaky, 0.3, kutta}, {5, 3, 3, true, leaky, 0.15, doubled},
+	}},
 	{backend.Image(3, 41, 47), 4, 3, backend.Region{Y0: 20, Y1: 22, X0: 25, X1: 27}, plain(1, 16)},
 }
 
 // byLayers are the networks that are also computed by backend.EulerStepsByLayers.
-var byLayers = []int{1, 5, 8, 13}
+var byLayers = []int{1, 5, 8, 13, 14}
 
 func eulerCases() []*testCase {
 	var cases []*testCase
@@ -162,7 +206,7 @@ func (n eulerNetwork) prepare(dev backend.Device) (steps []backend.EulerStep, fr
 			free()
 			return nil, nil, err
 		}
-		steps = append(steps, backend.EulerStep{Filter: f, Activation: l.activation, Size: l.size})
+		steps = append(steps, backend.EulerStep{Filter: f, Activation: l.activation, Size: l.size, Tableau: l.tableau()})
 	}
 	return steps, free, nil
 }
@@ -223,7 +267,7 @@ func eulerCase(n eulerNetwork, layers bool) *testCase {
 		var steps []referenceStep
 		biases := x[2:]
 		for k, l := range n.steps {
-			s := referenceStep{w: widen(n.filter(k), n.weights(k)), activation: l.activation, size: l.size}
+			s := referenceStep{w: widen(n.filter(k), n.weights(k)), activation: l.activation, size: l.size, tableau: l.tableau()}
 			if l.bias {
 				s.bias, biases = &biases[0], biases[1:]
 			}
@@ -289,10 +333,11 @@ func (s *eulerSetting) call(ctx context.Context, r backend.Region) ([]float32, e
 // checkEulerRegions compares regions with the whole image, bit for bit.
 func checkEulerRegions(e *environment) error {
 	for _, n := range []eulerNetwork{
-		{src: backend.Image(3, 31, 37), width: 5, dst: 3, steps: []eulerLayer{{7, 3, 3, false, leaky, 0.3}, {4, 5, 5, false, leaky, 0.3}}},
-		{src: backend.Image(3, 31, 37), width: 16, dst: 3, steps: []eulerLayer{{16, 3, 3, false, leaky, 0.3}}},
-		{src: backend.Shape{N: 2, C: 3, H: 19, W: 25}, width: 4, dst: 4, steps: slices.Repeat([]eulerLayer{{16, 3, 3, false, leaky, 0.3}}, 2)},
-		{src: backend.Image(3, 11, 17), width: 64, dst: 3, steps: []eulerLayer{{64, 3, 3, false, leaky, 0.3}}},
+		{src: backend.Image(3, 31, 37), width: 5, dst: 3, steps: []eulerLayer{{7, 3, 3, false, leaky, 0.3, nil}, {4, 5, 5, false, leaky, 0.3, nil}}},
+		{src: backend.Image(3, 31, 37), width: 16, dst: 3, steps: []eulerLayer{{16, 3, 3, false, leaky, 0.3, nil}}},
+		{src: backend.Shape{N: 2, C: 3, H: 19, W: 25}, width: 4, dst: 4, steps: slices.Repeat([]eulerLayer{{16, 3, 3, false, leaky, 0.3, nil}}, 2)},
+		{src: backend.Image(3, 31, 37), width: 3, dst: 3, steps: []eulerLayer{{4, 3, 3, false, leaky, 0.3, heun}}},
+		{src: backend.Image(3, 11, 17), width: 64, dst: 3, steps: []eulerLayer{{64, 3, 3, false, leaky, 0.3, nil}}},
 	} {
 		s, err := n.set(e.dev)
 		if err != nil {
@@ -344,7 +389,7 @@ func (f *fading) Err() error {
 }
 
 func checkEulerContext(e *environment) error {
-	n := eulerNetwork{src: backend.Image(3, 9, 8), width: 4, dst: 3, steps: slices.Repeat([]eulerLayer{{5, 3, 3, false, leaky, 0.3}}, 4)}
+	n := eulerNetwork{src: backend.Image(3, 9, 8), width: 4, dst: 3, steps: slices.Repeat([]eulerLayer{{5, 3, 3, false, leaky, 0.3, nil}}, 4)}
 	s, err := n.set(e.dev)
 	if err != nil {
 		return err
@@ -392,7 +437,7 @@ func checkEulerContext(e *environment) error {
 // checkEulerNothing makes steps that change nothing: of size 0, with weights of 0,
 // and where the convolution's result is 0, which the activation has to leave at 0.
 func checkEulerNothing(e *environment) error {
-	base := eulerNetwork{src: backend.Image(2, 13, 9), width: 5, dst: 4, steps: slices.Repeat([]eulerLayer{{6, 3, 3, false, leaky, 0.3}}, 2)}
+	base := eulerNetwork{src: backend.Image(2, 13, 9), width: 5, dst: 4, steps: slices.Repeat([]eulerLayer{{6, 3, 3, false, leaky, 0.3, nil}}, 2)}
 	lifted := func(src []float32) []float32 {
 		return append(slices.Clone(src), make([]float32, base.result().Len()-len(src))...)
 	}
@@ -445,7 +490,7 @@ func checkEulerNothing(e *environment) error {
 }
 
 func checkEulerArguments(e *environment) error {
-	n := eulerNetwork{src: backend.Image(3, 4, 5), width: 4, dst: 2, steps: slices.Repeat([]eulerLayer{{6, 3, 3, false, leaky, 0.3}}, 2)}
+	n := eulerNetwork{src: backend.Image(3, 4, 5), width: 4, dst: 2, steps: slices.Repeat([]eulerLayer{{6, 3, 3, false, leaky, 0.3, nil}}, 2)}
 	s, err := n.set(e.dev)
 	if err != nil {
 		return err
@@ -472,6 +517,20 @@ func checkEulerArguments(e *environment) error {
 	for _, a := range wrongActivations {
 		err = errors.Join(err, changed(fmt.Sprintf("activation %v", a), func(s *backend.EulerStep) { s.Activation = a }, backend.ErrArgument))
 	}
+	for _, t := range []struct {
+		backend.Tableau
+		wanted error
+	}{
+		{backend.Tableau{A: [][]float64{{1}}, B: []float64{1}}, backend.ErrArgument},
+		{backend.Tableau{A: [][]float64{{0, 1}, {1, 0}}, B: []float64{0.5, 0.5}}, backend.ErrArgument},
+		{backend.Tableau{A: [][]float64{{0, 0}, {math.NaN(), 0}}, B: []float64{0.5, 0.5}}, backend.ErrArgument},
+		{backend.Tableau{B: []float64{math.Inf(1)}}, backend.ErrArgument},
+		{backend.Tableau{B: []float64{0.5, 0.5}}, backend.ErrShape},
+		{backend.Tableau{A: [][]float64{{0}}}, backend.ErrShape},
+		{backend.Tableau{A: [][]float64{{0, 0}, {1}}, B: []float64{0.5, 0.5}}, backend.ErrShape},
+	} {
+		err = errors.Join(err, changed(fmt.Sprintf("tableau %v", t.Tableau), func(s *backend.EulerStep) { s.Tableau = t.Tableau }, t.wanted))
+	}
 	// Filters of another width, of less than the source has, and of less than the
 	// destination has.
 	for _, width := range []int{5, 3, 2, 1} {
@@ -494,7 +553,7 @@ func checkEulerArguments(e *environment) error {
 // checkEulerFilters gives filters that may not be used, one for all steps, and one
 // that was updated.
 func checkEulerFilters(e *environment) error {
-	n := eulerNetwork{src: backend.Image(3, 13, 9), width: 4, dst: 3, steps: slices.Repeat([]eulerLayer{{16, 3, 3, false, leaky, 0.3}}, 2)}
+	n := eulerNetwork{src: backend.Image(3, 13, 9), width: 4, dst: 3, steps: slices.Repeat([]eulerLayer{{16, 3, 3, false, leaky, 0.3, nil}}, 2)}
 	s, err := n.set(e.dev)
 	if err != nil {
 		return err

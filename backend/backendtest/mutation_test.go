@@ -1109,6 +1109,28 @@ var mutations = []struct {
 		}
 		return steps
 	})},
+	{"every method is Euler's", "EulerSteps", stepsBug(func(steps []backend.EulerStep) []backend.EulerStep {
+		for k := range steps {
+			if steps[k].Tableau.Check() == nil {
+				steps[k].Tableau = backend.Tableau{}
+			}
+		}
+		return steps
+	})},
+	{"a stage sees only the one before it", "EulerSteps", stepsBug(func(steps []backend.EulerStep) []backend.EulerStep {
+		for k, s := range steps {
+			if s.Tableau.Check() != nil || s.Tableau.Stages() < 3 {
+				continue
+			}
+			a := slices.Clone(s.Tableau.A)
+			for i := 2; i < len(a); i++ {
+				a[i] = slices.Clone(a[i])
+				clear(a[i][:i-1])
+			}
+			steps[k].Tableau.A = a
+		}
+		return steps
+	})},
 	{"sizes are positive", "EulerSteps", stepsBug(func(steps []backend.EulerStep) []backend.EulerStep {
 		for k := range steps {
 			steps[k].Size = max(steps[k].Size, -steps[k].Size)

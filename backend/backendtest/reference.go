@@ -41,6 +41,13 @@ func (t tensor) clone() tensor {
 	return c
 }
 
+// add adds a·x.
+func (t tensor) add(a float64, x tensor) {
+	for i, v := range x.v {
+		t.v[i] += a * v
+	}
+}
+
 // sum adds with Neumaier's compensation, so that the reference of a sum is right
 // to the last bits.
 type sum struct{ total, lost, scale float64 }

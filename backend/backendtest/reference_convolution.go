@@ -145,6 +145,7 @@ type referenceStep struct {
 	bias       *tensor
 	activation backend.Activation
 	size       float32
+	tableau    backend.Tableau
 }
 
 // referenceEulerSteps makes the steps over the whole image and sets dst inside the
@@ -155,14 +156,22 @@ func referenceEulerSteps(dst, src tensor, region backend.Region, steps []referen
 	z := newTensor(s)
 	copyPixels(z, 0, 0, src, src.Whole())
 	for _, step := range steps {
-		s.C = step.w.N
-		u, v := newTensor(s), newTensor(z.Shape)
-		referenceConvolution(u, z, step.w, step.bias, step.activation)
-		spreadInTiles(u, grid)
-		referenceConvolutionAdjoint(v, u, step.w, 0, 1)
-		spreadInTiles(v, grid)
-		for i := range z.v {
-			z.v[i] -= float64(step.size) * v.v[i]
+		var k []tensor
+		for i := range step.tableau.Stages() {
+			y := z.clone()
+			for j := range k {
+				y.add(-float64(step.size)*step.tableau.A[i][j], k[j])
+			}
+			s.C = step.w.N
+			u, v := newTensor(s), newTensor(z.Shape)
+			referenceConvolution(u, y, step.w, step.bias, step.activation)
+			spreadInTiles(u, grid)
+			referenceConvolutionAdjoint(v, u, step.w, 0, 1)
+			spreadInTiles(v, grid)
+			k = append(k, v)
+		}
+		for i := range k {
+			z.add(-float64(step.size)*step.tableau.Weight(i), k[i])
 		}
 	}
 	copyPixels(dst, region.Y0, region.X0, z, region)

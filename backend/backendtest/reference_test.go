@@ -317,6 +317,27 @@ func TestEulerStepByHand(t *testing.T) {
 	require.Equal(t, []float64{0.875, -0.1875}, dst.v)
 }
 
+// With A = 1 and the identity the flow is z' = −z, and a step of s stages of order s
+// multiplies z by the first terms of the exponential series of −h.
+func TestRungeKuttaStepsByHand(t *testing.T) {
+	const h = 0.5
+	one := tensor{backend.Shape{N: 1, C: 1, H: 1, W: 1}, []float64{1}}
+	for _, m := range []struct {
+		*method
+		want float64
+	}{
+		{midpoint, 1 - h + h*h/2},
+		{heun, 1 - h + h*h/2},
+		{kutta, 1 - h + h*h/2 - h*h*h/6},
+		{classical, 1 - h + h*h/2 - h*h*h/6 + h*h*h*h/24},
+		{doubled, 1 - 2*h},
+	} {
+		z := numbers(1, 1, 1, 1)
+		referenceEulerSteps(z, z.clone(), z.Whole(), []referenceStep{{w: one, size: h, tableau: m.tableau}}, 1)
+		require.InDelta(t, m.want, z.v[0], 1e-15, m.name)
+	}
+}
+
 // A step with the identity is I − hAᵀA, which is symmetric, and with weights of 3×3
 // reaches two pixels far.
 func TestEulerStepIsSymmetric(t *testing.T) {

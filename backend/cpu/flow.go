@@ -33,11 +33,14 @@ const smallBytes = 8 << 20
 
 // stripBytes bounds the memory of one strip of columns. Strips of a wide image overlap
 // by the reach of the stages that are still to come.
-const stripBytes = 256 << 20
+const stripBytes = 320 << 20
 
 // flowShape sets the sizes of chunks and passes (in tile rows) and strips (in tile
 // columns), for tests; what is 0 is chosen.
-type flowShape struct{ chunk, strip, band int }
+type flowShape struct {
+	chunk, strip, band int
+	turns              bool
+}
 
 // flow takes the steps of a plan on one batch entry.
 func (d *Device) flow(ctx context.Context, dst, src *buffer, n int, region backend.Region, p *flowPlan) error {
@@ -66,15 +69,20 @@ func (d *Device) stripWidth(p *flowPlan, s backend.Shape) int {
 		return d.flowShape.strip
 	}
 	rows := min(chunkRows+2*len(p.stages)+2, tilesOf(0, s.H).to)
-	tile := 4 * winograd.Tile * winograd.Tile * (rows*p.arrays*p.channels + len(p.stages)*hiddenRows(1)*p.hidden)
+	tile := 4 * winograd.Tile * winograd.Tile * (rows*p.arrays*p.channels + len(p.stages)*hiddenRows(1, true)*p.hidden)
 	overlap := 4 * len(p.stages)
 	return max(overlap, stripBytes/tile-overlap, 1)
 }
 
 // hiddenRows is how many tile rows of a hidden layer are in use at once when band
-// tile rows are made at a time: those, as many that are being read, and one more on
-// either side.
-func hiddenRows(band int) int { return 2*band + 2 }
+// tile rows are made at a time: as many that are being read and one more on either
+// side, and, unless the two take turns, those that are being made.
+func hiddenRows(band int, turns bool) int {
+	if turns {
+		return band + 2
+	}
+	return 2*band + 2
+}
 
 // flow is one strip under way.
 type flow struct {
@@ -90,6 +98,7 @@ type flow struct {
 	strip   interval // tile columns of the result
 	columns interval // tile columns of the arrays
 	band    int      // tile rows of one pass
+	turns   bool     // a pass makes either a hidden layer or sums
 	chunk   int      // tile rows of one chunk
 
 	arrays   []ring
@@ -119,14 +128,16 @@ func (d *Device) newFlow(dst, src *buffer, n int, region backend.Region, strip i
 	f.columns = strip.grow(2*stages, f.grid[1])
 	pixels := f.columns.len()*winograd.Tile + 2
 	all := f.needed(0).grow(2, f.grid[0])
-	// Passes of one tile row unless that leaves threads without work.
+	// Passes of one tile row unless that leaves threads without work; taking turns where
+	// there is work enough, for it takes less memory.
 	f.band = max(1, min(f.rows.len(), d.pool.Threads()*group/(2*strip.len())))
+	f.turns = strip.len() >= 4*group*d.pool.Threads()
 	f.chunk = chunkRows
 	if all.len()*winograd.Tile*pixels*p.channels*p.arrays*4 < smallBytes {
 		f.chunk = all.len() + 2*stages
 	}
 	if d.flowShape.band > 0 {
-		f.band = d.flowShape.band
+		f.band, f.turns = d.flowShape.band, d.flowShape.turns
 	}
 	if d.flowShape.chunk > 0 {
 		f.chunk = d.flowShape.chunk
@@ -137,8 +148,11 @@ func (d *Device) newFlow(dst, src *buffer, n int, region backend.Region, strip i
 	}
 
 	array := ring{slots: slots, row: pixels * p.channels, channels: p.channels}
-	hiddenSize := winograd.Tile * pixels * p.hidden * hiddenRows(f.band)
-	if err := f.allocate(p.arrays*array.size() + rings*hiddenSize); err != nil {
+	hiddenRows := hiddenRows(f.band, f.turns)
+	hiddenSize := winograd.Tile * pixels * p.hidden * hiddenRows
+	// The strips of an image use the same memory, be they at its side or between others.
+	widest := min(f.grid[1], strip.len()+1+4*stages)*winograd.Tile + 2
+	if err := f.allocate((p.arrays*array.size() + rings*hiddenSize) / pixels * widest); err != nil {
 		return nil, err
 	}
 	memory := *f.memory
@@ -149,7 +163,7 @@ func (d *Device) newFlow(dst, src *buffer, n int, region backend.Region, strip i
 	}
 	for q := range p.stages {
 		channels := p.stages[q].step.forward.padded()
-		f.hidden = append(f.hidden, ring{data: memory[:hiddenSize], slots: hiddenRows(f.band), channels: channels, row: pixels * channels})
+		f.hidden = append(f.hidden, ring{data: memory[:hiddenSize], slots: hiddenRows, channels: channels, row: pixels * channels})
 		if rings > 1 {
 			memory = memory[hiddenSize:]
 		}
@@ -235,9 +249,13 @@ func (f *flow) stage(ctx context.Context, q, to int) error {
 		// The sums may go as far as their patches are complete, and must not touch what
 		// the hidden layer reads in this pass.
 		hidden := interval{p.hidden, min(p.hidden+f.band, hiddenTo)}
+		if f.turns {
+			f.pass(q, hidden, interval{})
+			p.hidden, hidden = hidden.to, interval{hidden.to, hidden.to}
+		}
 		end := min(p.summed+f.band, to)
-		if hidden.len() > 0 {
-			end = min(end, hidden.from-1)
+		if p.hidden < hiddenTo {
+			end = min(end, p.hidden-1)
 		}
 		summed := interval{p.summed, max(p.summed, end)}
 		f.pass(q, hidden, summed)

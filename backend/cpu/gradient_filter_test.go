@@ -3,6 +3,7 @@ package cpu
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,7 +26,7 @@ func TestCorrelate(t *testing.T) {
 				a := newArena(uint64(columns+outputs), 0)
 				a.reserve(outputs*tile.PlaneY + inputs*planeX + 200)
 				dy, x := a.planes(1, 0, 1, outputs*tile.PlaneY, 2), a.planes(1, 0, 1, inputs*planeX, 2)
-				before := append([]float32(nil), a.memory...)
+				before := slices.Clone(a.memory)
 				terms := inputs * kh * kw
 				for o := 0; o < outputs; {
 					n := k.Outputs(outputs - o)
@@ -103,7 +104,7 @@ func TestFilterGradient(t *testing.T) {
 					require.NoError(t, err)
 					return b
 				}
-				dw := append([]float32(nil), old...)
+				dw := slices.Clone(old)
 				require.NoError(t, d.FilterGradient(wrap(filter, dw), wrap(c.in, x), wrap(result, dy), 0.5, -2))
 				for k, v := range dw {
 					require.InDelta(t, 0.5*float64(old[k])-2*want[k], v, 1e-6*(1+size[k]), "weight %d", k)

@@ -117,7 +117,7 @@ func TestVectorLoops(t *testing.T) {
 		for i := range x {
 			p, q := float64(x[i]), float64(y[i])
 			lane := i % vectors.SumLanes
-			for k, term := range []float64{p, p * p, p * q, (p - q) * (p - q)} {
+			for k, term := range []float64{p, float64(p * p), float64(p * q), float64((p - q) * (p - q))} {
 				want[k][lane] += term
 			}
 		}

@@ -2,6 +2,7 @@ package refdevice
 
 import (
 	"context"
+	"slices"
 
 	"github.com/averaged/imaging/backend"
 )
@@ -11,11 +12,16 @@ import (
 type eulerStep struct {
 	filter      *filter
 	bias        *buffer // empty for none
-	slope, size float64
+	slope, size float64 // slope: of the activation, on the negative side
+	tableau     backend.Tableau
 }
 
 func (c *call) eulerStep(s backend.EulerStep) eulerStep {
 	own := eulerStep{filter: c.filter(s.Filter), bias: &buffer{}, slope: 1, size: float64(s.Size)}
+	own.tableau.B = slices.Clone(s.Tableau.B)
+	for _, row := range s.Tableau.A {
+		own.tableau.A = append(own.tableau.A, slices.Clone(row))
+	}
 	if s.Bias != nil {
 		own.bias = c.buffer(s.Bias)
 	}
@@ -73,8 +79,9 @@ func begun(src *buffer, steps []eulerStep, region backend.Region) state {
 	s := src.shape
 	rows, columns := 0, 0
 	for _, step := range steps {
-		rows += 2 * (step.filter.shape.H / 2)
-		columns += 2 * (step.filter.shape.W / 2)
+		convolutions := 2 * step.tableau.Stages()
+		rows += convolutions * (step.filter.shape.H / 2)
+		columns += convolutions * (step.filter.shape.W / 2)
 	}
 	y0, y1 := max(0, region.Y0-rows), min(s.H, region.Y1+rows)
 	x0, x1 := max(0, region.X0-columns), min(s.W, region.X1+columns)
@@ -91,9 +98,25 @@ func begun(src *buffer, steps []eulerStep, region backend.Region) state {
 	return z
 }
 
-// make makes one step.
+// make makes one step: first the flow at all stages, then the sum of them.
 func (s eulerStep) make(z state) {
-	hidden := z.shape
+	var flows [][]float64
+	for i := range s.tableau.Stages() {
+		y := z
+		y.data = slices.Clone(z.data)
+		for j, k := range flows {
+			addScaled(y.data, -s.size*s.tableau.A[i][j], k)
+		}
+		flows = append(flows, s.flow(y))
+	}
+	for i, k := range flows {
+		addScaled(z.data, -s.size*s.tableau.Weight(i), k)
+	}
+}
+
+// flow returns Aᵀσ(Ay + b).
+func (s eulerStep) flow(y state) []float64 {
+	hidden := y.shape
 	hidden.C = s.filter.shape.N
 	u := make([]float64, hidden.Len())
 	for n := range hidden.N {
@@ -103,16 +126,19 @@ func (s eulerStep) make(z state) {
 				p[i] = b
 			}
 		}
-		s.eachPair(z, u, hidden, n, func(w float64, z, u []float64) { addScaled(u, w, z) })
+		s.eachPair(y, u, hidden, n, func(w float64, y, u []float64) { addScaled(u, w, y) })
 	}
 	for i, v := range u {
 		if v < 0 {
 			u[i] = s.slope * v
 		}
 	}
+	k := y
+	k.data = make([]float64, len(y.data))
 	for n := range hidden.N {
-		s.eachPair(z, u, hidden, n, func(w float64, z, u []float64) { addScaled(z, -s.size*w, u) })
+		s.eachPair(k, u, hidden, n, func(w float64, k, u []float64) { addScaled(k, w, u) })
 	}
+	return k.data
 }
 
 // eachPair calls f for the rows of image n of z and u that a weight w connects.

@@ -122,7 +122,9 @@ func (s *set) overChannels(body func(), pointers ...reg.GPVirtual) {
 	RET()
 }
 
-// input transforms rows first: a patch's row is one run of memory.
+// input transforms rows first: a patch's row is one run of memory. It asks for the
+// next tile's pixels while it works on this one's: eight runs at once are more than
+// the processor follows by itself.
 func input(s *set) {
 	TEXT("input"+s.suffix, 0, "func(v *float32, point int, rows *[8][]float32, x, pixel, channels int, scratch *[1024]float32)")
 	s.gather(5.25, -4.25, 0.25, -1.25, 2, 4, -5, 0.5)
@@ -171,7 +173,8 @@ func input(s *set) {
 
 // outputs emits what makes a tile's outputs of one vector of channels: columns of
 // points first, and then row by row; row is called before and end for every value
-// of a row.
+// of a row, in the order of evaluate. It asks for what the next tile will read, which
+// stands beside this one's at every point.
 func (s *set) outputs(m, scratch reg.GPVirtual, row func(y int), end func(x int, value reg.VecVirtual), done string) {
 	point := distance("point")
 	from := GP64()
