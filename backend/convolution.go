@@ -65,7 +65,7 @@ type EulerStep struct {
 	Filter     Filter // A
 	Bias       Buffer // b, one number per output channel of A, or nil
 	Activation Activation
-	Size       float32
+	Size       float32 // any finite number
 	Tableau    Tableau
 }
 

@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -127,33 +126,6 @@ func TestEulerStepsInChunks(t *testing.T) {
 				} else {
 					require.Equal(t, float32(-5), v)
 				}
-			}
-		}
-	}
-}
-
-func BenchmarkEulerNetwork(b *testing.B) {
-	for _, c := range []struct{ h, w, blocks int }{{321, 481, 10}} {
-		for _, l := range Levels() {
-			for _, threads := range []int{1, 2} {
-				b.Run(fmt.Sprintf("%d×%d/%v/%d", c.h, c.w, l, threads), func(b *testing.B) {
-					d := New(Threads(threads), UseLevel(l))
-					defer d.Close()
-					hidden := make([]int, c.blocks)
-					for k := range hidden {
-						hidden[k] = 64
-					}
-					steps := network(b, d, 64, hidden...)
-					s := backend.Image(3, c.h, c.w)
-					src := picture(b, d, s)
-					dst, _ := blank(b, d, s)
-					b.ResetTimer()
-					for range b.N {
-						require.NoError(b, d.EulerSteps(context.Background(), dst, src, s.Whole(), steps))
-					}
-					flops := float64(c.blocks) * 4 * 9 * 64 * 64 * float64(s.Plane())
-					b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-				})
 			}
 		}
 	}

@@ -1,9 +1,9 @@
-// Package convrow has the inner loop of direct convolution: a block of some output
+// Package convrow has the inner loops of direct convolution, a block of some output
 // channels by some columns of a row, whose sums stay in registers while all taps
-// pass by. It is a portable loop, and assembly for AVX2, for AVX-512 and for
-// NEON.
+// pass by; and of its gradient with respect to the weights. Each is a portable loop,
+// and assembly for AVX2, for AVX-512 and for NEON.
 //
-// A sum begins at +0 and takes the taps in their order, so that the bits of an
+// A sum of a convolution begins at +0 and takes the taps in their order, so that the bits of an
 // output do not depend on the block or on its place in it. The assembly fuses every
 // multiplication and addition; the portable loop does so only where Go does (on
 // arm64, not on amd64). AVX2, AVX-512 and NEON give the same bits.

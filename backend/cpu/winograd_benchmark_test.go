@@ -1,0 +1,119 @@
+package cpu
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/cpu/internal/winograd"
+)
+
+// peak returns the GFLOP/s of one core: what the product of matrices reaches when all
+// that it reads is in the first-level cache, and u is one row for all.
+func peak(k *winograd.Kernels) float64 {
+	const tiles, in, out, calls = 6, 1024, 64, 50
+	m, v, u := make([]float32, tiles*out), make([]float32, tiles*in), make([]float32, out)
+	best := 0.0
+	for range 20 {
+		begin := time.Now()
+		for range calls {
+			k.Multiply(m, out, v, in, u, 0, tiles, in, out)
+		}
+		best = max(best, 2*calls*tiles*in*out/float64(time.Since(begin).Nanoseconds()))
+	}
+	return best
+}
+
+// report adds GFLOP/s and the fraction of the peak of so many threads, for flops
+// operations in one iteration.
+func report(b *testing.B, k *winograd.Kernels, threads int, flops float64) {
+	rate := flops * float64(b.N) / float64(b.Elapsed().Nanoseconds())
+	b.StopTimer()
+	b.ReportMetric(rate, "GFLOP/s")
+	b.ReportMetric(100*rate/(peak(k)*float64(threads)), "%peak")
+}
+
+// The kernels, for 64 channels, as the fused path calls them. The flops of transforms
+// are their operations: 24 for the 8 numbers of a row or column of inputs, where a
+// multiplication with addition counts as two, as in all that follows.
+func BenchmarkWinograd(b *testing.B) {
+	const channels, across = 64, 72
+	point, row := pointDistance(channels, channels), (across*winograd.Tile+2)*channels
+	pixels := make([]float32, 2*winograd.Patch*row)
+	v := make([]float32, (winograd.Points+1)*point)
+	u, bias := make([]float32, winograd.Points*channels*channels), make([]float32, channels)
+	for _, s := range [][]float32{pixels, v, u} {
+		for i := range s {
+			s[i] = float32(i%7) - 3
+		}
+	}
+	var rows [winograd.Patch][]float32
+	for y := range rows {
+		rows[y] = pixels[y*row:][:row]
+	}
+	to := pixels[winograd.Patch*row:]
+	var scratch winograd.Scratch
+	// Operations of Bᵀx: 12 additions and 12 multiplications with addition; of Aᵀm: 10
+	// and 10.
+	const inputFlops, outputFlops = 16 * (12 + 2*12) * channels, 14 * (10 + 2*10) * channels
+	for _, l := range Levels() {
+		k := winogradKernels(l)
+		for _, c := range []struct {
+			name  string
+			flops float64
+			run   func(i int)
+		}{
+			{"multiply", 2 * group * channels * channels, func(i int) {
+				p := i % winograd.Points
+				k.Multiply(v[p*point:], channels, v[(p+1)*point:], channels, u[p*channels*channels:], channels, group, channels, channels)
+			}},
+			{"input", inputFlops, func(i int) {
+				k.Input(v[i%group*channels:], point, &rows, i%across*winograd.Tile*channels, channels, channels, &scratch)
+			}},
+			{"activate", outputFlops, func(i int) {
+				k.Activate(to[i%across*winograd.Tile*channels:], row, channels, v[i%group*channels:], point, bias, 0.01, winograd.Tile, channels, &scratch)
+			}},
+			{"update", outputFlops, func(i int) {
+				at := to[i%across*winograd.Tile*channels:]
+				k.Update(at, row, channels, at, row, channels, v[i%group*channels:], point, 0, winograd.Tile, channels, &scratch)
+			}},
+		} {
+			b.Run(c.name+"/"+l.String(), func(b *testing.B) {
+				for i := range b.N {
+					c.run(i)
+				}
+				report(b, k, 1, c.flops)
+			})
+		}
+	}
+}
+
+// The paper's Euler network: 64 channels, ten blocks of one step, by the direct
+// formula: Winograd's algorithm takes 5.1 times fewer multiplications, and reaches more than
+// the peak.
+func BenchmarkEulerNetwork(b *testing.B) {
+	const h, w, blocks, width = 321, 481, 10, 64
+	for _, l := range Levels() {
+		for _, threads := range []int{1, 2} {
+			b.Run(fmt.Sprintf("%v/%d threads", l, threads), func(b *testing.B) {
+				d := New(Threads(threads), UseLevel(l))
+				defer d.Close()
+				hidden := make([]int, blocks)
+				for k := range hidden {
+					hidden[k] = width
+				}
+				steps := network(b, d, width, hidden...)
+				src := picture(b, d, backend.Image(3, h, w))
+				dst, _ := blank(b, d, backend.Image(3, h, w))
+				for b.Loop() {
+					require.NoError(b, d.EulerSteps(context.Background(), dst, src, dst.Shape().Whole(), steps))
+				}
+				report(b, winogradKernels(l), threads, blocks*2*2*9*width*width*h*w)
+			})
+		}
+	}
+}
