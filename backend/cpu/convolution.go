@@ -42,18 +42,25 @@ func (f *filter) bytes() int64 {
 	return int64(n) * 4
 }
 
-// fast tells whether Winograd's algorithm applies, and pays: its kernels have a
-// vector's worth of channels at least. It looks at the filter only, so that an image
-// has the same bits at any size.
-func (f *filter) fast() bool {
-	return f.shape.H == 3 && f.shape.W == 3 && max(f.shape.N, f.shape.C) >= winograd.Block
+// fast tells whether Winograd's algorithm applies.
+func (f *filter) fast() bool { return winogradApplies(f.shape) }
+
+// winogradApplies tells whether Winograd's algorithm applies to a filter, and pays: its
+// kernels have a vector's worth of channels at least. It looks at the filter only, so
+// that an image has the same bits at any size.
+func winogradApplies(filter backend.Shape) bool {
+	return filter.H == 3 && filter.W == 3 && max(filter.N, filter.C) >= winograd.Block
 }
 
 func (f *filter) prepare(w []float32) {
 	copy(f.forward, w)
 	if f.fast() {
-		winograd.TransformFilter(f.forward3.u, w, f.shape.N, f.shape.C)
-		winograd.TransformAdjoint(f.adjoint3.u, w, f.shape.C, f.shape.N)
+		f.device.pool.For(f.shape.C, func(i int) {
+			winograd.TransformFilter(f.forward3.u, w, f.shape.N, f.shape.C, i)
+		})
+		f.device.pool.For(f.shape.N, func(o int) {
+			winograd.TransformAdjoint(f.adjoint3.u, w, f.shape.C, f.shape.N, o)
+		})
 	}
 	s, taps := f.shape, f.shape.H*f.shape.W
 	for o := range s.N {

@@ -27,19 +27,21 @@ func sized(s []float32, n int) []float32 {
 	return s[:n]
 }
 
+// planarGroupsOf returns in how many groups of about planarTiles, and at most group, a
+// row of tiles is computed.
+func planarGroupsOf(across int) int { return max(1, (across+planarTiles/2)/planarTiles) }
+
 // convolve3 does what convolve does, for a 3×3 filter by Winograd's algorithm.
 func (d *Device) convolve3(dst, src *buffer, b *bank, e ending) {
 	down, across := tilesOf(0, dst.shape.H).to, tilesOf(0, dst.shape.W).to
-	// Groups of the same size as far as that goes, each in one tile row.
-	groups := (across + planarTiles - 1) / planarTiles
+	groups := planarGroupsOf(across)
 	c := planarConvolution{kernels: winogradKernels(d.level), dst: dst, src: src, bank: b, end: e}
 	c.bias = make([]float32, b.padded())
 	copy(c.bias, e.bias)
 	d.pool.For(src.shape.N*down*groups, func(i int) {
 		g := planarGroups.Get().(*planarGroup)
 		k := i % groups
-		from, to := k*planarTiles, min((k+1)*planarTiles, across)
-		c.group(g, i/groups/down, i/groups%down, from, to)
+		c.group(g, i/groups/down, i/groups%down, k*across/groups, (k+1)*across/groups)
 		planarGroups.Put(g)
 	})
 }
@@ -55,27 +57,14 @@ type planarConvolution struct {
 
 // group computes tiles [from, to) of a tile row.
 func (c *planarConvolution) group(g *planarGroup, n, tileRow, from, to int) {
-	s, tiles := c.src.shape, to-from
+	tiles := to - from
 	in, out := winograd.Padded(c.bank.in), c.bank.padded()
 	x0, y0 := from*winograd.Tile, tileRow*winograd.Tile
 	width := tiles*winograd.Tile + 2 // one pixel more on either side
-
-	g.in = sized(g.in, winograd.Patch*width*in)
+	g.in = packed(c.kernels, g.in, c.src, n, y0-1, winograd.Patch, x0-1, width)
 	var rows [winograd.Patch][]float32
-	left, right := max(0, x0-1), min(s.W, x0-1+width)
 	for r := range rows {
-		row := g.in[r*width*in:][:width*in]
-		rows[r] = row
-		y := y0 + r - 1
-		if y < 0 || y >= s.H {
-			clear(row)
-			continue
-		}
-		if in > s.C || right-left < width {
-			clear(row)
-		}
-		at := (n*s.C*s.H+y)*s.W + left
-		c.kernels.Pack(row[(left-x0+1)*in:], in, c.src.data[at:], s.Plane(), right-left, s.C)
+		rows[r] = g.in[r*width*in:][:width*in]
 	}
 	m, point := g.multiplied(c.kernels, c.bank, c.bank.in, c.bank.out, tiles, func(t int, v []float32, point int) {
 		c.kernels.Input(v, point, &rows, t*winograd.Tile*in, in, in, &g.scratch)
@@ -83,7 +72,7 @@ func (c *planarConvolution) group(g *planarGroup, n, tileRow, from, to int) {
 
 	pitch := tiles * winograd.Tile * out
 	g.out = sized(g.out, winograd.Tile*pitch)
-	visible := min(winograd.Tile, s.H-y0)
+	visible := min(winograd.Tile, c.dst.shape.H-y0)
 	for t := range tiles {
 		to := g.out[t*winograd.Tile*out:]
 		if c.end.scale == 1 {
@@ -101,4 +90,26 @@ func (c *planarConvolution) group(g *planarGroup, n, tileRow, from, to int) {
 		at := (n*d.C*d.H+y0+r)*d.W + x0
 		c.kernels.Unpack(c.dst.data[at:], d.Plane(), g.out[r*pitch:], out, min(tiles*winograd.Tile, d.W-x0), d.C, c.end.beta)
 	}
+}
+
+// packed returns rows [y, y+rows) and columns [x, x+columns) of image n of src as rows of
+// pixels, with zeros for what is beyond the frame and for the channels' padding, in
+// memory if that is large enough.
+func packed(k *winograd.Kernels, memory []float32, src *buffer, n, y, rows, x, columns int) []float32 {
+	s := src.shape
+	pixel := winograd.Padded(s.C)
+	memory = sized(memory, rows*columns*pixel)
+	left, right := max(0, x), min(s.W, x+columns)
+	for r := range rows {
+		row := memory[r*columns*pixel:][:columns*pixel]
+		inside := y+r >= 0 && y+r < s.H
+		if !inside || pixel > s.C || right-left < columns {
+			clear(row)
+		}
+		if inside && left < right {
+			at := (n*s.C*s.H+y+r)*s.W + left
+			k.Pack(row[(left-x)*pixel:], pixel, src.data[at:], s.Plane(), right-left, s.C)
+		}
+	}
+	return memory
 }

@@ -22,7 +22,11 @@ func (d *Device) FilterGradient(dw, x, dy backend.Buffer, beta, scale float32) e
 		if err := apart(b[0], b[1], b[2]); err != nil {
 			return err
 		}
-		d.filterGradient(b[0], b[1], b[2], beta, scale)
+		if winogradApplies(w) {
+			d.filterGradient3(b[0], b[1], b[2], beta, scale)
+		} else {
+			d.filterGradient(b[0], b[1], b[2], beta, scale)
+		}
 		return nil
 	}, dw, x, dy)
 }

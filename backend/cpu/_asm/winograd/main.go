@@ -28,6 +28,8 @@ func main() {
 		pack(s)
 		unpack(s, false)
 		unpack(s, true)
+		spread(s)
+		correlate(s)
 	}
 	Generate()
 }

@@ -3,10 +3,11 @@
 // pass by; and of its gradient with respect to the weights. Each is a portable loop,
 // and assembly for AVX2, for AVX-512 and for NEON.
 //
-// A sum of a convolution begins at +0 and takes the taps in their order, so that the bits of an
-// output do not depend on the block or on its place in it. The assembly fuses every
-// multiplication and addition; the portable loop does so only where Go does (on
-// arm64, not on amd64). AVX2, AVX-512 and NEON give the same bits.
+// A sum of a convolution begins at +0 and takes the taps in their order, so that the
+// bits of an output do not depend on the block or on its place in it. The assembly
+// fuses every multiplication and addition; the portable loop does so only where Go
+// does (on arm64, not on amd64 by default). AVX2, AVX-512 and NEON give the same
+// bits; those of the gradient differ.
 package convrow
 
 //go:generate go -C ../../_asm run ./convrow -pkg convrow -out ../internal/convrow/kernels_amd64.s -stubs ../internal/convrow/kernels_amd64.go

@@ -18,6 +18,10 @@ func unpackAVX2(dst *float32, plane int, src *float32, pixel int, blocks int)
 
 func unpackAddAVX2(dst *float32, plane int, src *float32, pixel int, blocks int, beta float32)
 
+func spreadAVX2(v *float32, point int, src *float32, row int, pixel int, channels int, scratch *[1024]float32)
+
+func correlateAVX2(u *float32, uRow int, v *float32, vTile int, p *float32, pTile int, tiles int, in int, out int)
+
 func inputAVX512(v *float32, point int, rows *[8][]float32, x int, pixel int, channels int, scratch *[1024]float32)
 
 func multiplyAVX512(m *float32, mTile int, v *float32, vTile int, u *float32, uRow int, tiles int, in int, out int)
@@ -31,3 +35,7 @@ func packAVX512(dst *float32, pixel int, src *float32, plane int, blocks int)
 func unpackAVX512(dst *float32, plane int, src *float32, pixel int, blocks int)
 
 func unpackAddAVX512(dst *float32, plane int, src *float32, pixel int, blocks int, beta float32)
+
+func spreadAVX512(v *float32, point int, src *float32, row int, pixel int, channels int, scratch *[1024]float32)
+
+func correlateAVX512(u *float32, uRow int, v *float32, vTile int, p *float32, pTile int, tiles int, in int, out int)

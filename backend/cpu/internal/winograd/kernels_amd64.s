@@ -3107,6 +3107,913 @@ blocks:
 	VZEROUPPER
 	RET
 
+// func spreadAVX2(v *float32, point int, src *float32, row int, pixel int, channels int, scratch *[1024]float32)
+// Requires: AVX, FMA3
+TEXT ·spreadAVX2(SB), $0-56
+	MOVQ v+0(FP), AX
+	MOVQ src+16(FP), CX
+	MOVQ scratch+48(FP), DX
+	MOVQ channels+40(FP), BX
+
+channels:
+	MOVQ         pixel+32(FP), SI
+	SHLQ         $0x02, SI
+	LEAQ         (SI)(SI*2), DI
+	LEAQ         (SI)(SI*4), R8
+	LEAQ         (DI)(SI*4), R9
+	MOVQ         CX, R9
+	VMOVUPS      (R9), Y0
+	VMOVUPS      (R9)(SI*1), Y1
+	VMOVUPS      (R9)(SI*2), Y2
+	VMOVUPS      (R9)(DI*1), Y3
+	VMOVUPS      (R9)(SI*4), Y4
+	VMOVUPS      (R9)(R8*1), Y5
+	VMOVUPS      Y0, (DX)
+	VMOVUPS      Y5, 1792(DX)
+	VADDPS       Y2, Y0, Y6
+	VADDPS       Y3, Y1, Y7
+	VADDPS       Y4, Y6, Y6
+	VADDPS       Y5, Y7, Y7
+	VADDPS       Y7, Y6, Y8
+	VSUBPS       Y7, Y6, Y6
+	VMOVUPS      Y8, 256(DX)
+	VMOVUPS      Y6, 512(DX)
+	VMOVAPS      Y0, Y6
+	VMOVAPS      Y1, Y7
+	VFMADD231PS  winograd_p4<>+0(SB), Y2, Y6
+	VFMADD231PS  winograd_p4<>+0(SB), Y3, Y7
+	VFMADD231PS  winograd_p16<>+0(SB), Y4, Y6
+	VFMADD231PS  winograd_p16<>+0(SB), Y5, Y7
+	VMOVAPS      Y6, Y8
+	VFMADD231PS  winograd_p2<>+0(SB), Y7, Y8
+	VFNMADD231PS winograd_p2<>+0(SB), Y7, Y6
+	VMOVUPS      Y8, 768(DX)
+	VMOVUPS      Y6, 1024(DX)
+	VMOVAPS      Y0, Y0
+	VMOVAPS      Y1, Y1
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y2, Y0
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y3, Y1
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y4, Y0
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y5, Y1
+	VMOVAPS      Y0, Y2
+	VFMADD231PS  winograd_p0_5<>+0(SB), Y1, Y2
+	VFNMADD231PS winograd_p0_5<>+0(SB), Y1, Y0
+	VMOVUPS      Y2, 1280(DX)
+	VMOVUPS      Y0, 1536(DX)
+	MOVQ         row+24(FP), R10
+	SHLQ         $0x02, R10
+	ADDQ         R10, R9
+	VMOVUPS      (R9), Y0
+	VMOVUPS      (R9)(SI*1), Y1
+	VMOVUPS      (R9)(SI*2), Y2
+	VMOVUPS      (R9)(DI*1), Y3
+	VMOVUPS      (R9)(SI*4), Y4
+	VMOVUPS      (R9)(R8*1), Y5
+	VMOVUPS      Y0, 32(DX)
+	VMOVUPS      Y5, 1824(DX)
+	VADDPS       Y2, Y0, Y6
+	VADDPS       Y3, Y1, Y7
+	VADDPS       Y4, Y6, Y6
+	VADDPS       Y5, Y7, Y7
+	VADDPS       Y7, Y6, Y8
+	VSUBPS       Y7, Y6, Y6
+	VMOVUPS      Y8, 288(DX)
+	VMOVUPS      Y6, 544(DX)
+	VMOVAPS      Y0, Y6
+	VMOVAPS      Y1, Y7
+	VFMADD231PS  winograd_p4<>+0(SB), Y2, Y6
+	VFMADD231PS  winograd_p4<>+0(SB), Y3, Y7
+	VFMADD231PS  winograd_p16<>+0(SB), Y4, Y6
+	VFMADD231PS  winograd_p16<>+0(SB), Y5, Y7
+	VMOVAPS      Y6, Y8
+	VFMADD231PS  winograd_p2<>+0(SB), Y7, Y8
+	VFNMADD231PS winograd_p2<>+0(SB), Y7, Y6
+	VMOVUPS      Y8, 800(DX)
+	VMOVUPS      Y6, 1056(DX)
+	VMOVAPS      Y0, Y0
+	VMOVAPS      Y1, Y1
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y2, Y0
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y3, Y1
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y4, Y0
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y5, Y1
+	VMOVAPS      Y0, Y2
+	VFMADD231PS  winograd_p0_5<>+0(SB), Y1, Y2
+	VFNMADD231PS winograd_p0_5<>+0(SB), Y1, Y0
+	VMOVUPS      Y2, 1312(DX)
+	VMOVUPS      Y0, 1568(DX)
+	MOVQ         row+24(FP), R10
+	SHLQ         $0x02, R10
+	ADDQ         R10, R9
+	VMOVUPS      (R9), Y0
+	VMOVUPS      (R9)(SI*1), Y1
+	VMOVUPS      (R9)(SI*2), Y2
+	VMOVUPS      (R9)(DI*1), Y3
+	VMOVUPS      (R9)(SI*4), Y4
+	VMOVUPS      (R9)(R8*1), Y5
+	VMOVUPS      Y0, 64(DX)
+	VMOVUPS      Y5, 1856(DX)
+	VADDPS       Y2, Y0, Y6
+	VADDPS       Y3, Y1, Y7
+	VADDPS       Y4, Y6, Y6
+	VADDPS       Y5, Y7, Y7
+	VADDPS       Y7, Y6, Y8
+	VSUBPS       Y7, Y6, Y6
+	VMOVUPS      Y8, 320(DX)
+	VMOVUPS      Y6, 576(DX)
+	VMOVAPS      Y0, Y6
+	VMOVAPS      Y1, Y7
+	VFMADD231PS  winograd_p4<>+0(SB), Y2, Y6
+	VFMADD231PS  winograd_p4<>+0(SB), Y3, Y7
+	VFMADD231PS  winograd_p16<>+0(SB), Y4, Y6
+	VFMADD231PS  winograd_p16<>+0(SB), Y5, Y7
+	VMOVAPS      Y6, Y8
+	VFMADD231PS  winograd_p2<>+0(SB), Y7, Y8
+	VFNMADD231PS winograd_p2<>+0(SB), Y7, Y6
+	VMOVUPS      Y8, 832(DX)
+	VMOVUPS      Y6, 1088(DX)
+	VMOVAPS      Y0, Y0
+	VMOVAPS      Y1, Y1
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y2, Y0
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y3, Y1
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y4, Y0
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y5, Y1
+	VMOVAPS      Y0, Y2
+	VFMADD231PS  winograd_p0_5<>+0(SB), Y1, Y2
+	VFNMADD231PS winograd_p0_5<>+0(SB), Y1, Y0
+	VMOVUPS      Y2, 1344(DX)
+	VMOVUPS      Y0, 1600(DX)
+	MOVQ         row+24(FP), R10
+	SHLQ         $0x02, R10
+	ADDQ         R10, R9
+	VMOVUPS      (R9), Y0
+	VMOVUPS      (R9)(SI*1), Y1
+	VMOVUPS      (R9)(SI*2), Y2
+	VMOVUPS      (R9)(DI*1), Y3
+	VMOVUPS      (R9)(SI*4), Y4
+	VMOVUPS      (R9)(R8*1), Y5
+	VMOVUPS      Y0, 96(DX)
+	VMOVUPS      Y5, 1888(DX)
+	VADDPS       Y2, Y0, Y6
+	VADDPS       Y3, Y1, Y7
+	VADDPS       Y4, Y6, Y6
+	VADDPS       Y5, Y7, Y7
+	VADDPS       Y7, Y6, Y8
+	VSUBPS       Y7, Y6, Y6
+	VMOVUPS      Y8, 352(DX)
+	VMOVUPS      Y6, 608(DX)
+	VMOVAPS      Y0, Y6
+	VMOVAPS      Y1, Y7
+	VFMADD231PS  winograd_p4<>+0(SB), Y2, Y6
+	VFMADD231PS  winograd_p4<>+0(SB), Y3, Y7
+	VFMADD231PS  winograd_p16<>+0(SB), Y4, Y6
+	VFMADD231PS  winograd_p16<>+0(SB), Y5, Y7
+	VMOVAPS      Y6, Y8
+	VFMADD231PS  winograd_p2<>+0(SB), Y7, Y8
+	VFNMADD231PS winograd_p2<>+0(SB), Y7, Y6
+	VMOVUPS      Y8, 864(DX)
+	VMOVUPS      Y6, 1120(DX)
+	VMOVAPS      Y0, Y0
+	VMOVAPS      Y1, Y1
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y2, Y0
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y3, Y1
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y4, Y0
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y5, Y1
+	VMOVAPS      Y0, Y2
+	VFMADD231PS  winograd_p0_5<>+0(SB), Y1, Y2
+	VFNMADD231PS winograd_p0_5<>+0(SB), Y1, Y0
+	VMOVUPS      Y2, 1376(DX)
+	VMOVUPS      Y0, 1632(DX)
+	MOVQ         row+24(FP), R10
+	SHLQ         $0x02, R10
+	ADDQ         R10, R9
+	VMOVUPS      (R9), Y0
+	VMOVUPS      (R9)(SI*1), Y1
+	VMOVUPS      (R9)(SI*2), Y2
+	VMOVUPS      (R9)(DI*1), Y3
+	VMOVUPS      (R9)(SI*4), Y4
+	VMOVUPS      (R9)(R8*1), Y5
+	VMOVUPS      Y0, 128(DX)
+	VMOVUPS      Y5, 1920(DX)
+	VADDPS       Y2, Y0, Y6
+	VADDPS       Y3, Y1, Y7
+	VADDPS       Y4, Y6, Y6
+	VADDPS       Y5, Y7, Y7
+	VADDPS       Y7, Y6, Y8
+	VSUBPS       Y7, Y6, Y6
+	VMOVUPS      Y8, 384(DX)
+	VMOVUPS      Y6, 640(DX)
+	VMOVAPS      Y0, Y6
+	VMOVAPS      Y1, Y7
+	VFMADD231PS  winograd_p4<>+0(SB), Y2, Y6
+	VFMADD231PS  winograd_p4<>+0(SB), Y3, Y7
+	VFMADD231PS  winograd_p16<>+0(SB), Y4, Y6
+	VFMADD231PS  winograd_p16<>+0(SB), Y5, Y7
+	VMOVAPS      Y6, Y8
+	VFMADD231PS  winograd_p2<>+0(SB), Y7, Y8
+	VFNMADD231PS winograd_p2<>+0(SB), Y7, Y6
+	VMOVUPS      Y8, 896(DX)
+	VMOVUPS      Y6, 1152(DX)
+	VMOVAPS      Y0, Y0
+	VMOVAPS      Y1, Y1
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y2, Y0
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y3, Y1
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y4, Y0
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y5, Y1
+	VMOVAPS      Y0, Y2
+	VFMADD231PS  winograd_p0_5<>+0(SB), Y1, Y2
+	VFNMADD231PS winograd_p0_5<>+0(SB), Y1, Y0
+	VMOVUPS      Y2, 1408(DX)
+	VMOVUPS      Y0, 1664(DX)
+	MOVQ         row+24(FP), R10
+	SHLQ         $0x02, R10
+	ADDQ         R10, R9
+	VMOVUPS      (R9), Y0
+	VMOVUPS      (R9)(SI*1), Y1
+	VMOVUPS      (R9)(SI*2), Y2
+	VMOVUPS      (R9)(DI*1), Y3
+	VMOVUPS      (R9)(SI*4), Y4
+	VMOVUPS      (R9)(R8*1), Y5
+	VMOVUPS      Y0, 160(DX)
+	VMOVUPS      Y5, 1952(DX)
+	VADDPS       Y2, Y0, Y6
+	VADDPS       Y3, Y1, Y7
+	VADDPS       Y4, Y6, Y6
+	VADDPS       Y5, Y7, Y7
+	VADDPS       Y7, Y6, Y8
+	VSUBPS       Y7, Y6, Y6
+	VMOVUPS      Y8, 416(DX)
+	VMOVUPS      Y6, 672(DX)
+	VMOVAPS      Y0, Y6
+	VMOVAPS      Y1, Y7
+	VFMADD231PS  winograd_p4<>+0(SB), Y2, Y6
+	VFMADD231PS  winograd_p4<>+0(SB), Y3, Y7
+	VFMADD231PS  winograd_p16<>+0(SB), Y4, Y6
+	VFMADD231PS  winograd_p16<>+0(SB), Y5, Y7
+	VMOVAPS      Y6, Y8
+	VFMADD231PS  winograd_p2<>+0(SB), Y7, Y8
+	VFNMADD231PS winograd_p2<>+0(SB), Y7, Y6
+	VMOVUPS      Y8, 928(DX)
+	VMOVUPS      Y6, 1184(DX)
+	VMOVAPS      Y0, Y0
+	VMOVAPS      Y1, Y1
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y2, Y0
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y3, Y1
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y4, Y0
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y5, Y1
+	VMOVAPS      Y0, Y2
+	VFMADD231PS  winograd_p0_5<>+0(SB), Y1, Y2
+	VFNMADD231PS winograd_p0_5<>+0(SB), Y1, Y0
+	VMOVUPS      Y2, 1440(DX)
+	VMOVUPS      Y0, 1696(DX)
+	MOVQ         point+8(FP), SI
+	SHLQ         $0x02, SI
+	MOVQ         AX, DI
+	MOVQ         SI, R8
+	SHLQ         $0x03, R8
+	LEAQ         (R8)(R8*2), R9
+	LEAQ         (R8)(R8*4), R10
+	LEAQ         (R9)(R8*4), R11
+	VMOVUPS      (DX), Y0
+	VMOVUPS      32(DX), Y1
+	VMOVUPS      64(DX), Y2
+	VMOVUPS      96(DX), Y3
+	VMOVUPS      128(DX), Y4
+	VMOVUPS      160(DX), Y5
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y5, (DI)(R11*1)
+	VADDPS       Y2, Y0, Y6
+	VADDPS       Y3, Y1, Y7
+	VADDPS       Y4, Y6, Y6
+	VADDPS       Y5, Y7, Y7
+	VADDPS       Y7, Y6, Y8
+	VSUBPS       Y7, Y6, Y6
+	VMOVUPS      Y8, (DI)(R8*1)
+	VMOVUPS      Y6, (DI)(R8*2)
+	VMOVAPS      Y0, Y6
+	VMOVAPS      Y1, Y7
+	VFMADD231PS  winograd_p4<>+0(SB), Y2, Y6
+	VFMADD231PS  winograd_p4<>+0(SB), Y3, Y7
+	VFMADD231PS  winograd_p16<>+0(SB), Y4, Y6
+	VFMADD231PS  winograd_p16<>+0(SB), Y5, Y7
+	VMOVAPS      Y6, Y8
+	VFMADD231PS  winograd_p2<>+0(SB), Y7, Y8
+	VFNMADD231PS winograd_p2<>+0(SB), Y7, Y6
+	VMOVUPS      Y8, (DI)(R9*1)
+	VMOVUPS      Y6, (DI)(R8*4)
+	VMOVAPS      Y0, Y0
+	VMOVAPS      Y1, Y1
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y2, Y0
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y3, Y1
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y4, Y0
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y5, Y1
+	VMOVAPS      Y0, Y2
+	VFMADD231PS  winograd_p0_5<>+0(SB), Y1, Y2
+	VFNMADD231PS winograd_p0_5<>+0(SB), Y1, Y0
+	VMOVUPS      Y2, (DI)(R10*1)
+	VMOVUPS      Y0, (DI)(R9*2)
+	ADDQ         SI, DI
+	VMOVUPS      256(DX), Y0
+	VMOVUPS      288(DX), Y1
+	VMOVUPS      320(DX), Y2
+	VMOVUPS      352(DX), Y3
+	VMOVUPS      384(DX), Y4
+	VMOVUPS      416(DX), Y5
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y5, (DI)(R11*1)
+	VADDPS       Y2, Y0, Y6
+	VADDPS       Y3, Y1, Y7
+	VADDPS       Y4, Y6, Y6
+	VADDPS       Y5, Y7, Y7
+	VADDPS       Y7, Y6, Y8
+	VSUBPS       Y7, Y6, Y6
+	VMOVUPS      Y8, (DI)(R8*1)
+	VMOVUPS      Y6, (DI)(R8*2)
+	VMOVAPS      Y0, Y6
+	VMOVAPS      Y1, Y7
+	VFMADD231PS  winograd_p4<>+0(SB), Y2, Y6
+	VFMADD231PS  winograd_p4<>+0(SB), Y3, Y7
+	VFMADD231PS  winograd_p16<>+0(SB), Y4, Y6
+	VFMADD231PS  winograd_p16<>+0(SB), Y5, Y7
+	VMOVAPS      Y6, Y8
+	VFMADD231PS  winograd_p2<>+0(SB), Y7, Y8
+	VFNMADD231PS winograd_p2<>+0(SB), Y7, Y6
+	VMOVUPS      Y8, (DI)(R9*1)
+	VMOVUPS      Y6, (DI)(R8*4)
+	VMOVAPS      Y0, Y0
+	VMOVAPS      Y1, Y1
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y2, Y0
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y3, Y1
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y4, Y0
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y5, Y1
+	VMOVAPS      Y0, Y2
+	VFMADD231PS  winograd_p0_5<>+0(SB), Y1, Y2
+	VFNMADD231PS winograd_p0_5<>+0(SB), Y1, Y0
+	VMOVUPS      Y2, (DI)(R10*1)
+	VMOVUPS      Y0, (DI)(R9*2)
+	ADDQ         SI, DI
+	VMOVUPS      512(DX), Y0
+	VMOVUPS      544(DX), Y1
+	VMOVUPS      576(DX), Y2
+	VMOVUPS      608(DX), Y3
+	VMOVUPS      640(DX), Y4
+	VMOVUPS      672(DX), Y5
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y5, (DI)(R11*1)
+	VADDPS       Y2, Y0, Y6
+	VADDPS       Y3, Y1, Y7
+	VADDPS       Y4, Y6, Y6
+	VADDPS       Y5, Y7, Y7
+	VADDPS       Y7, Y6, Y8
+	VSUBPS       Y7, Y6, Y6
+	VMOVUPS      Y8, (DI)(R8*1)
+	VMOVUPS      Y6, (DI)(R8*2)
+	VMOVAPS      Y0, Y6
+	VMOVAPS      Y1, Y7
+	VFMADD231PS  winograd_p4<>+0(SB), Y2, Y6
+	VFMADD231PS  winograd_p4<>+0(SB), Y3, Y7
+	VFMADD231PS  winograd_p16<>+0(SB), Y4, Y6
+	VFMADD231PS  winograd_p16<>+0(SB), Y5, Y7
+	VMOVAPS      Y6, Y8
+	VFMADD231PS  winograd_p2<>+0(SB), Y7, Y8
+	VFNMADD231PS winograd_p2<>+0(SB), Y7, Y6
+	VMOVUPS      Y8, (DI)(R9*1)
+	VMOVUPS      Y6, (DI)(R8*4)
+	VMOVAPS      Y0, Y0
+	VMOVAPS      Y1, Y1
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y2, Y0
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y3, Y1
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y4, Y0
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y5, Y1
+	VMOVAPS      Y0, Y2
+	VFMADD231PS  winograd_p0_5<>+0(SB), Y1, Y2
+	VFNMADD231PS winograd_p0_5<>+0(SB), Y1, Y0
+	VMOVUPS      Y2, (DI)(R10*1)
+	VMOVUPS      Y0, (DI)(R9*2)
+	ADDQ         SI, DI
+	VMOVUPS      768(DX), Y0
+	VMOVUPS      800(DX), Y1
+	VMOVUPS      832(DX), Y2
+	VMOVUPS      864(DX), Y3
+	VMOVUPS      896(DX), Y4
+	VMOVUPS      928(DX), Y5
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y5, (DI)(R11*1)
+	VADDPS       Y2, Y0, Y6
+	VADDPS       Y3, Y1, Y7
+	VADDPS       Y4, Y6, Y6
+	VADDPS       Y5, Y7, Y7
+	VADDPS       Y7, Y6, Y8
+	VSUBPS       Y7, Y6, Y6
+	VMOVUPS      Y8, (DI)(R8*1)
+	VMOVUPS      Y6, (DI)(R8*2)
+	VMOVAPS      Y0, Y6
+	VMOVAPS      Y1, Y7
+	VFMADD231PS  winograd_p4<>+0(SB), Y2, Y6
+	VFMADD231PS  winograd_p4<>+0(SB), Y3, Y7
+	VFMADD231PS  winograd_p16<>+0(SB), Y4, Y6
+	VFMADD231PS  winograd_p16<>+0(SB), Y5, Y7
+	VMOVAPS      Y6, Y8
+	VFMADD231PS  winograd_p2<>+0(SB), Y7, Y8
+	VFNMADD231PS winograd_p2<>+0(SB), Y7, Y6
+	VMOVUPS      Y8, (DI)(R9*1)
+	VMOVUPS      Y6, (DI)(R8*4)
+	VMOVAPS      Y0, Y0
+	VMOVAPS      Y1, Y1
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y2, Y0
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y3, Y1
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y4, Y0
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y5, Y1
+	VMOVAPS      Y0, Y2
+	VFMADD231PS  winograd_p0_5<>+0(SB), Y1, Y2
+	VFNMADD231PS winograd_p0_5<>+0(SB), Y1, Y0
+	VMOVUPS      Y2, (DI)(R10*1)
+	VMOVUPS      Y0, (DI)(R9*2)
+	ADDQ         SI, DI
+	VMOVUPS      1024(DX), Y0
+	VMOVUPS      1056(DX), Y1
+	VMOVUPS      1088(DX), Y2
+	VMOVUPS      1120(DX), Y3
+	VMOVUPS      1152(DX), Y4
+	VMOVUPS      1184(DX), Y5
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y5, (DI)(R11*1)
+	VADDPS       Y2, Y0, Y6
+	VADDPS       Y3, Y1, Y7
+	VADDPS       Y4, Y6, Y6
+	VADDPS       Y5, Y7, Y7
+	VADDPS       Y7, Y6, Y8
+	VSUBPS       Y7, Y6, Y6
+	VMOVUPS      Y8, (DI)(R8*1)
+	VMOVUPS      Y6, (DI)(R8*2)
+	VMOVAPS      Y0, Y6
+	VMOVAPS      Y1, Y7
+	VFMADD231PS  winograd_p4<>+0(SB), Y2, Y6
+	VFMADD231PS  winograd_p4<>+0(SB), Y3, Y7
+	VFMADD231PS  winograd_p16<>+0(SB), Y4, Y6
+	VFMADD231PS  winograd_p16<>+0(SB), Y5, Y7
+	VMOVAPS      Y6, Y8
+	VFMADD231PS  winograd_p2<>+0(SB), Y7, Y8
+	VFNMADD231PS winograd_p2<>+0(SB), Y7, Y6
+	VMOVUPS      Y8, (DI)(R9*1)
+	VMOVUPS      Y6, (DI)(R8*4)
+	VMOVAPS      Y0, Y0
+	VMOVAPS      Y1, Y1
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y2, Y0
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y3, Y1
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y4, Y0
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y5, Y1
+	VMOVAPS      Y0, Y2
+	VFMADD231PS  winograd_p0_5<>+0(SB), Y1, Y2
+	VFNMADD231PS winograd_p0_5<>+0(SB), Y1, Y0
+	VMOVUPS      Y2, (DI)(R10*1)
+	VMOVUPS      Y0, (DI)(R9*2)
+	ADDQ         SI, DI
+	VMOVUPS      1280(DX), Y0
+	VMOVUPS      1312(DX), Y1
+	VMOVUPS      1344(DX), Y2
+	VMOVUPS      1376(DX), Y3
+	VMOVUPS      1408(DX), Y4
+	VMOVUPS      1440(DX), Y5
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y5, (DI)(R11*1)
+	VADDPS       Y2, Y0, Y6
+	VADDPS       Y3, Y1, Y7
+	VADDPS       Y4, Y6, Y6
+	VADDPS       Y5, Y7, Y7
+	VADDPS       Y7, Y6, Y8
+	VSUBPS       Y7, Y6, Y6
+	VMOVUPS      Y8, (DI)(R8*1)
+	VMOVUPS      Y6, (DI)(R8*2)
+	VMOVAPS      Y0, Y6
+	VMOVAPS      Y1, Y7
+	VFMADD231PS  winograd_p4<>+0(SB), Y2, Y6
+	VFMADD231PS  winograd_p4<>+0(SB), Y3, Y7
+	VFMADD231PS  winograd_p16<>+0(SB), Y4, Y6
+	VFMADD231PS  winograd_p16<>+0(SB), Y5, Y7
+	VMOVAPS      Y6, Y8
+	VFMADD231PS  winograd_p2<>+0(SB), Y7, Y8
+	VFNMADD231PS winograd_p2<>+0(SB), Y7, Y6
+	VMOVUPS      Y8, (DI)(R9*1)
+	VMOVUPS      Y6, (DI)(R8*4)
+	VMOVAPS      Y0, Y0
+	VMOVAPS      Y1, Y1
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y2, Y0
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y3, Y1
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y4, Y0
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y5, Y1
+	VMOVAPS      Y0, Y2
+	VFMADD231PS  winograd_p0_5<>+0(SB), Y1, Y2
+	VFNMADD231PS winograd_p0_5<>+0(SB), Y1, Y0
+	VMOVUPS      Y2, (DI)(R10*1)
+	VMOVUPS      Y0, (DI)(R9*2)
+	ADDQ         SI, DI
+	VMOVUPS      1536(DX), Y0
+	VMOVUPS      1568(DX), Y1
+	VMOVUPS      1600(DX), Y2
+	VMOVUPS      1632(DX), Y3
+	VMOVUPS      1664(DX), Y4
+	VMOVUPS      1696(DX), Y5
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y5, (DI)(R11*1)
+	VADDPS       Y2, Y0, Y6
+	VADDPS       Y3, Y1, Y7
+	VADDPS       Y4, Y6, Y6
+	VADDPS       Y5, Y7, Y7
+	VADDPS       Y7, Y6, Y8
+	VSUBPS       Y7, Y6, Y6
+	VMOVUPS      Y8, (DI)(R8*1)
+	VMOVUPS      Y6, (DI)(R8*2)
+	VMOVAPS      Y0, Y6
+	VMOVAPS      Y1, Y7
+	VFMADD231PS  winograd_p4<>+0(SB), Y2, Y6
+	VFMADD231PS  winograd_p4<>+0(SB), Y3, Y7
+	VFMADD231PS  winograd_p16<>+0(SB), Y4, Y6
+	VFMADD231PS  winograd_p16<>+0(SB), Y5, Y7
+	VMOVAPS      Y6, Y8
+	VFMADD231PS  winograd_p2<>+0(SB), Y7, Y8
+	VFNMADD231PS winograd_p2<>+0(SB), Y7, Y6
+	VMOVUPS      Y8, (DI)(R9*1)
+	VMOVUPS      Y6, (DI)(R8*4)
+	VMOVAPS      Y0, Y0
+	VMOVAPS      Y1, Y1
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y2, Y0
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y3, Y1
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y4, Y0
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y5, Y1
+	VMOVAPS      Y0, Y2
+	VFMADD231PS  winograd_p0_5<>+0(SB), Y1, Y2
+	VFNMADD231PS winograd_p0_5<>+0(SB), Y1, Y0
+	VMOVUPS      Y2, (DI)(R10*1)
+	VMOVUPS      Y0, (DI)(R9*2)
+	ADDQ         SI, DI
+	VMOVUPS      1792(DX), Y0
+	VMOVUPS      1824(DX), Y1
+	VMOVUPS      1856(DX), Y2
+	VMOVUPS      1888(DX), Y3
+	VMOVUPS      1920(DX), Y4
+	VMOVUPS      1952(DX), Y5
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y5, (DI)(R11*1)
+	VADDPS       Y2, Y0, Y6
+	VADDPS       Y3, Y1, Y7
+	VADDPS       Y4, Y6, Y6
+	VADDPS       Y5, Y7, Y7
+	VADDPS       Y7, Y6, Y8
+	VSUBPS       Y7, Y6, Y6
+	VMOVUPS      Y8, (DI)(R8*1)
+	VMOVUPS      Y6, (DI)(R8*2)
+	VMOVAPS      Y0, Y6
+	VMOVAPS      Y1, Y7
+	VFMADD231PS  winograd_p4<>+0(SB), Y2, Y6
+	VFMADD231PS  winograd_p4<>+0(SB), Y3, Y7
+	VFMADD231PS  winograd_p16<>+0(SB), Y4, Y6
+	VFMADD231PS  winograd_p16<>+0(SB), Y5, Y7
+	VMOVAPS      Y6, Y8
+	VFMADD231PS  winograd_p2<>+0(SB), Y7, Y8
+	VFNMADD231PS winograd_p2<>+0(SB), Y7, Y6
+	VMOVUPS      Y8, (DI)(R9*1)
+	VMOVUPS      Y6, (DI)(R8*4)
+	VMOVAPS      Y0, Y0
+	VMOVAPS      Y1, Y1
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y2, Y0
+	VFMADD231PS  winograd_p0_25<>+0(SB), Y3, Y1
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y4, Y0
+	VFMADD231PS  winograd_p0_0625<>+0(SB), Y5, Y1
+	VMOVAPS      Y0, Y2
+	VFMADD231PS  winograd_p0_5<>+0(SB), Y1, Y2
+	VFNMADD231PS winograd_p0_5<>+0(SB), Y1, Y0
+	VMOVUPS      Y2, (DI)(R10*1)
+	VMOVUPS      Y0, (DI)(R9*2)
+	ADDQ         SI, DI
+	ADDQ         $0x00000020, AX
+	ADDQ         $0x00000020, CX
+	SUBQ         $0x08, BX
+	JNZ          channels
+	VZEROUPPER
+	RET
+
+// func correlateAVX2(u *float32, uRow int, v *float32, vTile int, p *float32, pTile int, tiles int, in int, out int)
+// Requires: AVX, FMA3
+TEXT ·correlateAVX2(SB), NOSPLIT, $0-72
+	MOVQ u+0(FP), AX
+	MOVQ p+32(FP), CX
+	MOVQ out+64(FP), DX
+	MOVQ vTile+24(FP), BX
+	SHLQ $0x02, BX
+	MOVQ pTile+40(FP), SI
+	SHLQ $0x02, SI
+	MOVQ uRow+8(FP), DI
+	SHLQ $0x02, DI
+
+columns2:
+	CMPQ DX, $0x10
+	JLT  done
+	MOVQ v+16(FP), R8
+	MOVQ in+56(FP), R10
+	MOVQ AX, R9
+	CMPQ R10, $0x06
+	JLT  rest2_6
+
+rows2_6:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+	MOVQ   tiles+48(FP), R13
+	MOVQ   R8, R11
+	MOVQ   CX, R12
+
+tiles2_6:
+	VMOVUPS      (R12), Y12
+	VMOVUPS      32(R12), Y13
+	VBROADCASTSS (R11), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	VBROADCASTSS 4(R11), Y14
+	VFMADD231PS  Y12, Y14, Y2
+	VFMADD231PS  Y13, Y14, Y3
+	VBROADCASTSS 8(R11), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	VBROADCASTSS 12(R11), Y14
+	VFMADD231PS  Y12, Y14, Y6
+	VFMADD231PS  Y13, Y14, Y7
+	VBROADCASTSS 16(R11), Y14
+	VFMADD231PS  Y12, Y14, Y8
+	VFMADD231PS  Y13, Y14, Y9
+	VBROADCASTSS 20(R11), Y14
+	VFMADD231PS  Y12, Y14, Y10
+	VFMADD231PS  Y13, Y14, Y11
+	ADDQ         SI, R12
+	ADDQ         BX, R11
+	DECQ         R13
+	JNZ          tiles2_6
+	LEAQ         (R9)(DI*2), R11
+	ADDQ         DI, R11
+	VADDPS       (R9), Y0, Y0
+	VMOVUPS      Y0, (R9)
+	VADDPS       32(R9), Y1, Y1
+	VMOVUPS      Y1, 32(R9)
+	VADDPS       (R9)(DI*1), Y2, Y2
+	VMOVUPS      Y2, (R9)(DI*1)
+	VADDPS       32(R9)(DI*1), Y3, Y3
+	VMOVUPS      Y3, 32(R9)(DI*1)
+	VADDPS       (R9)(DI*2), Y4, Y4
+	VMOVUPS      Y4, (R9)(DI*2)
+	VADDPS       32(R9)(DI*2), Y5, Y5
+	VMOVUPS      Y5, 32(R9)(DI*2)
+	VADDPS       (R11), Y6, Y6
+	VMOVUPS      Y6, (R11)
+	VADDPS       32(R11), Y7, Y7
+	VMOVUPS      Y7, 32(R11)
+	VADDPS       (R11)(DI*1), Y8, Y8
+	VMOVUPS      Y8, (R11)(DI*1)
+	VADDPS       32(R11)(DI*1), Y9, Y9
+	VMOVUPS      Y9, 32(R11)(DI*1)
+	VADDPS       (R11)(DI*2), Y10, Y10
+	VMOVUPS      Y10, (R11)(DI*2)
+	VADDPS       32(R11)(DI*2), Y11, Y11
+	VMOVUPS      Y11, 32(R11)(DI*2)
+	ADDQ         $0x18, R8
+	IMUL3Q       $0x06, DI, R11
+	ADDQ         R11, R9
+	SUBQ         $0x06, R10
+	CMPQ         R10, $0x06
+	JGE          rows2_6
+
+rest2_6:
+	CMPQ   R10, $0x05
+	JNE    not2_5
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	MOVQ   tiles+48(FP), R10
+	MOVQ   CX, R11
+
+tiles2_5:
+	VMOVUPS      (R11), Y10
+	VMOVUPS      32(R11), Y11
+	VBROADCASTSS (R8), Y12
+	VFMADD231PS  Y10, Y12, Y0
+	VFMADD231PS  Y11, Y12, Y1
+	VBROADCASTSS 4(R8), Y12
+	VFMADD231PS  Y10, Y12, Y2
+	VFMADD231PS  Y11, Y12, Y3
+	VBROADCASTSS 8(R8), Y12
+	VFMADD231PS  Y10, Y12, Y4
+	VFMADD231PS  Y11, Y12, Y5
+	VBROADCASTSS 12(R8), Y12
+	VFMADD231PS  Y10, Y12, Y6
+	VFMADD231PS  Y11, Y12, Y7
+	VBROADCASTSS 16(R8), Y12
+	VFMADD231PS  Y10, Y12, Y8
+	VFMADD231PS  Y11, Y12, Y9
+	ADDQ         SI, R11
+	ADDQ         BX, R8
+	DECQ         R10
+	JNZ          tiles2_5
+	LEAQ         (R9)(DI*2), R8
+	ADDQ         DI, R8
+	VADDPS       (R9), Y0, Y0
+	VMOVUPS      Y0, (R9)
+	VADDPS       32(R9), Y1, Y1
+	VMOVUPS      Y1, 32(R9)
+	VADDPS       (R9)(DI*1), Y2, Y2
+	VMOVUPS      Y2, (R9)(DI*1)
+	VADDPS       32(R9)(DI*1), Y3, Y3
+	VMOVUPS      Y3, 32(R9)(DI*1)
+	VADDPS       (R9)(DI*2), Y4, Y4
+	VMOVUPS      Y4, (R9)(DI*2)
+	VADDPS       32(R9)(DI*2), Y5, Y5
+	VMOVUPS      Y5, 32(R9)(DI*2)
+	VADDPS       (R8), Y6, Y6
+	VMOVUPS      Y6, (R8)
+	VADDPS       32(R8), Y7, Y7
+	VMOVUPS      Y7, 32(R8)
+	VADDPS       (R8)(DI*1), Y8, Y8
+	VMOVUPS      Y8, (R8)(DI*1)
+	VADDPS       32(R8)(DI*1), Y9, Y9
+	VMOVUPS      Y9, 32(R8)(DI*1)
+	JMP          end2_0
+
+not2_5:
+	CMPQ   R10, $0x04
+	JNE    not2_4
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   tiles+48(FP), R10
+	MOVQ   CX, R11
+
+tiles2_4:
+	VMOVUPS      (R11), Y8
+	VMOVUPS      32(R11), Y9
+	VBROADCASTSS (R8), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS 4(R8), Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VBROADCASTSS 8(R8), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS 12(R8), Y10
+	VFMADD231PS  Y8, Y10, Y6
+	VFMADD231PS  Y9, Y10, Y7
+	ADDQ         SI, R11
+	ADDQ         BX, R8
+	DECQ         R10
+	JNZ          tiles2_4
+	LEAQ         (R9)(DI*2), R8
+	ADDQ         DI, R8
+	VADDPS       (R9), Y0, Y0
+	VMOVUPS      Y0, (R9)
+	VADDPS       32(R9), Y1, Y1
+	VMOVUPS      Y1, 32(R9)
+	VADDPS       (R9)(DI*1), Y2, Y2
+	VMOVUPS      Y2, (R9)(DI*1)
+	VADDPS       32(R9)(DI*1), Y3, Y3
+	VMOVUPS      Y3, 32(R9)(DI*1)
+	VADDPS       (R9)(DI*2), Y4, Y4
+	VMOVUPS      Y4, (R9)(DI*2)
+	VADDPS       32(R9)(DI*2), Y5, Y5
+	VMOVUPS      Y5, 32(R9)(DI*2)
+	VADDPS       (R8), Y6, Y6
+	VMOVUPS      Y6, (R8)
+	VADDPS       32(R8), Y7, Y7
+	VMOVUPS      Y7, 32(R8)
+	JMP          end2_0
+
+not2_4:
+	CMPQ   R10, $0x03
+	JNE    not2_3
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	MOVQ   tiles+48(FP), R10
+	MOVQ   CX, R11
+
+tiles2_3:
+	VMOVUPS      (R11), Y6
+	VMOVUPS      32(R11), Y7
+	VBROADCASTSS (R8), Y8
+	VFMADD231PS  Y6, Y8, Y0
+	VFMADD231PS  Y7, Y8, Y1
+	VBROADCASTSS 4(R8), Y8
+	VFMADD231PS  Y6, Y8, Y2
+	VFMADD231PS  Y7, Y8, Y3
+	VBROADCASTSS 8(R8), Y8
+	VFMADD231PS  Y6, Y8, Y4
+	VFMADD231PS  Y7, Y8, Y5
+	ADDQ         SI, R11
+	ADDQ         BX, R8
+	DECQ         R10
+	JNZ          tiles2_3
+	VADDPS       (R9), Y0, Y0
+	VMOVUPS      Y0, (R9)
+	VADDPS       32(R9), Y1, Y1
+	VMOVUPS      Y1, 32(R9)
+	VADDPS       (R9)(DI*1), Y2, Y2
+	VMOVUPS      Y2, (R9)(DI*1)
+	VADDPS       32(R9)(DI*1), Y3, Y3
+	VMOVUPS      Y3, 32(R9)(DI*1)
+	VADDPS       (R9)(DI*2), Y4, Y4
+	VMOVUPS      Y4, (R9)(DI*2)
+	VADDPS       32(R9)(DI*2), Y5, Y5
+	VMOVUPS      Y5, 32(R9)(DI*2)
+	JMP          end2_0
+
+not2_3:
+	CMPQ   R10, $0x02
+	JNE    not2_2
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   tiles+48(FP), R10
+	MOVQ   CX, R11
+
+tiles2_2:
+	VMOVUPS      (R11), Y4
+	VMOVUPS      32(R11), Y5
+	VBROADCASTSS (R8), Y6
+	VFMADD231PS  Y4, Y6, Y0
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS 4(R8), Y6
+	VFMADD231PS  Y4, Y6, Y2
+	VFMADD231PS  Y5, Y6, Y3
+	ADDQ         SI, R11
+	ADDQ         BX, R8
+	DECQ         R10
+	JNZ          tiles2_2
+	VADDPS       (R9), Y0, Y0
+	VMOVUPS      Y0, (R9)
+	VADDPS       32(R9), Y1, Y1
+	VMOVUPS      Y1, 32(R9)
+	VADDPS       (R9)(DI*1), Y2, Y2
+	VMOVUPS      Y2, (R9)(DI*1)
+	VADDPS       32(R9)(DI*1), Y3, Y3
+	VMOVUPS      Y3, 32(R9)(DI*1)
+	JMP          end2_0
+
+not2_2:
+	CMPQ   R10, $0x01
+	JNE    not2_1
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   tiles+48(FP), R10
+	MOVQ   CX, R11
+
+tiles2_1:
+	VMOVUPS      (R11), Y2
+	VMOVUPS      32(R11), Y3
+	VBROADCASTSS (R8), Y4
+	VFMADD231PS  Y2, Y4, Y0
+	VFMADD231PS  Y3, Y4, Y1
+	ADDQ         SI, R11
+	ADDQ         BX, R8
+	DECQ         R10
+	JNZ          tiles2_1
+	VADDPS       (R9), Y0, Y0
+	VMOVUPS      Y0, (R9)
+	VADDPS       32(R9), Y1, Y1
+	VMOVUPS      Y1, 32(R9)
+	JMP          end2_0
+
+not2_1:
+end2_0:
+	ADDQ $0x00000040, AX
+	ADDQ $0x00000040, CX
+	SUBQ $0x10, DX
+	JMP  columns2
+
+done:
+	VZEROUPPER
+	RET
+
 // func inputAVX512(v *float32, point int, rows *[8][]float32, x int, pixel int, channels int, scratch *[1024]float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·inputAVX512(SB), $0-56
@@ -7262,5 +8169,2019 @@ blocks:
 	ADDQ         R15, R14
 	DECQ         DX
 	JNZ          blocks
+	VZEROUPPER
+	RET
+
+// func spreadAVX512(v *float32, point int, src *float32, row int, pixel int, channels int, scratch *[1024]float32)
+// Requires: AVX, AVX512F
+TEXT ·spreadAVX512(SB), $0-56
+	MOVL         $0x40000000, AX
+	VPBROADCASTD AX, Z0
+	MOVL         $0x3f000000, AX
+	VPBROADCASTD AX, Z1
+	MOVL         $0x40800000, AX
+	VPBROADCASTD AX, Z2
+	MOVL         $0x41800000, AX
+	VPBROADCASTD AX, Z3
+	MOVL         $0x3e800000, AX
+	VPBROADCASTD AX, Z4
+	MOVL         $0x3d800000, AX
+	VPBROADCASTD AX, Z5
+	MOVQ         v+0(FP), AX
+	MOVQ         src+16(FP), CX
+	MOVQ         scratch+48(FP), DX
+	MOVQ         channels+40(FP), BX
+
+channels:
+	MOVQ         pixel+32(FP), SI
+	SHLQ         $0x02, SI
+	LEAQ         (SI)(SI*2), DI
+	LEAQ         (SI)(SI*4), R8
+	LEAQ         (DI)(SI*4), R9
+	MOVQ         CX, R9
+	VMOVUPS      (R9), Z6
+	VMOVUPS      (R9)(SI*1), Z7
+	VMOVUPS      (R9)(SI*2), Z8
+	VMOVUPS      (R9)(DI*1), Z9
+	VMOVUPS      (R9)(SI*4), Z10
+	VMOVUPS      (R9)(R8*1), Z11
+	VMOVUPS      Z6, (DX)
+	VMOVUPS      Z11, 3584(DX)
+	VADDPS       Z8, Z6, Z12
+	VADDPS       Z9, Z7, Z13
+	VADDPS       Z10, Z12, Z12
+	VADDPS       Z11, Z13, Z13
+	VADDPS       Z13, Z12, Z14
+	VSUBPS       Z13, Z12, Z12
+	VMOVUPS      Z14, 512(DX)
+	VMOVUPS      Z12, 1024(DX)
+	VMOVAPS      Z6, Z12
+	VMOVAPS      Z7, Z13
+	VFMADD231PS  Z2, Z8, Z12
+	VFMADD231PS  Z2, Z9, Z13
+	VFMADD231PS  Z3, Z10, Z12
+	VFMADD231PS  Z3, Z11, Z13
+	VMOVAPS      Z12, Z14
+	VFMADD231PS  Z0, Z13, Z14
+	VFNMADD231PS Z0, Z13, Z12
+	VMOVUPS      Z14, 1536(DX)
+	VMOVUPS      Z12, 2048(DX)
+	VMOVAPS      Z6, Z6
+	VMOVAPS      Z7, Z7
+	VFMADD231PS  Z4, Z8, Z6
+	VFMADD231PS  Z4, Z9, Z7
+	VFMADD231PS  Z5, Z10, Z6
+	VFMADD231PS  Z5, Z11, Z7
+	VMOVAPS      Z6, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VFNMADD231PS Z1, Z7, Z6
+	VMOVUPS      Z8, 2560(DX)
+	VMOVUPS      Z6, 3072(DX)
+	MOVQ         row+24(FP), R10
+	SHLQ         $0x02, R10
+	ADDQ         R10, R9
+	VMOVUPS      (R9), Z6
+	VMOVUPS      (R9)(SI*1), Z7
+	VMOVUPS      (R9)(SI*2), Z8
+	VMOVUPS      (R9)(DI*1), Z9
+	VMOVUPS      (R9)(SI*4), Z10
+	VMOVUPS      (R9)(R8*1), Z11
+	VMOVUPS      Z6, 64(DX)
+	VMOVUPS      Z11, 3648(DX)
+	VADDPS       Z8, Z6, Z12
+	VADDPS       Z9, Z7, Z13
+	VADDPS       Z10, Z12, Z12
+	VADDPS       Z11, Z13, Z13
+	VADDPS       Z13, Z12, Z14
+	VSUBPS       Z13, Z12, Z12
+	VMOVUPS      Z14, 576(DX)
+	VMOVUPS      Z12, 1088(DX)
+	VMOVAPS      Z6, Z12
+	VMOVAPS      Z7, Z13
+	VFMADD231PS  Z2, Z8, Z12
+	VFMADD231PS  Z2, Z9, Z13
+	VFMADD231PS  Z3, Z10, Z12
+	VFMADD231PS  Z3, Z11, Z13
+	VMOVAPS      Z12, Z14
+	VFMADD231PS  Z0, Z13, Z14
+	VFNMADD231PS Z0, Z13, Z12
+	VMOVUPS      Z14, 1600(DX)
+	VMOVUPS      Z12, 2112(DX)
+	VMOVAPS      Z6, Z6
+	VMOVAPS      Z7, Z7
+	VFMADD231PS  Z4, Z8, Z6
+	VFMADD231PS  Z4, Z9, Z7
+	VFMADD231PS  Z5, Z10, Z6
+	VFMADD231PS  Z5, Z11, Z7
+	VMOVAPS      Z6, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VFNMADD231PS Z1, Z7, Z6
+	VMOVUPS      Z8, 2624(DX)
+	VMOVUPS      Z6, 3136(DX)
+	MOVQ         row+24(FP), R10
+	SHLQ         $0x02, R10
+	ADDQ         R10, R9
+	VMOVUPS      (R9), Z6
+	VMOVUPS      (R9)(SI*1), Z7
+	VMOVUPS      (R9)(SI*2), Z8
+	VMOVUPS      (R9)(DI*1), Z9
+	VMOVUPS      (R9)(SI*4), Z10
+	VMOVUPS      (R9)(R8*1), Z11
+	VMOVUPS      Z6, 128(DX)
+	VMOVUPS      Z11, 3712(DX)
+	VADDPS       Z8, Z6, Z12
+	VADDPS       Z9, Z7, Z13
+	VADDPS       Z10, Z12, Z12
+	VADDPS       Z11, Z13, Z13
+	VADDPS       Z13, Z12, Z14
+	VSUBPS       Z13, Z12, Z12
+	VMOVUPS      Z14, 640(DX)
+	VMOVUPS      Z12, 1152(DX)
+	VMOVAPS      Z6, Z12
+	VMOVAPS      Z7, Z13
+	VFMADD231PS  Z2, Z8, Z12
+	VFMADD231PS  Z2, Z9, Z13
+	VFMADD231PS  Z3, Z10, Z12
+	VFMADD231PS  Z3, Z11, Z13
+	VMOVAPS      Z12, Z14
+	VFMADD231PS  Z0, Z13, Z14
+	VFNMADD231PS Z0, Z13, Z12
+	VMOVUPS      Z14, 1664(DX)
+	VMOVUPS      Z12, 2176(DX)
+	VMOVAPS      Z6, Z6
+	VMOVAPS      Z7, Z7
+	VFMADD231PS  Z4, Z8, Z6
+	VFMADD231PS  Z4, Z9, Z7
+	VFMADD231PS  Z5, Z10, Z6
+	VFMADD231PS  Z5, Z11, Z7
+	VMOVAPS      Z6, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VFNMADD231PS Z1, Z7, Z6
+	VMOVUPS      Z8, 2688(DX)
+	VMOVUPS      Z6, 3200(DX)
+	MOVQ         row+24(FP), R10
+	SHLQ         $0x02, R10
+	ADDQ         R10, R9
+	VMOVUPS      (R9), Z6
+	VMOVUPS      (R9)(SI*1), Z7
+	VMOVUPS      (R9)(SI*2), Z8
+	VMOVUPS      (R9)(DI*1), Z9
+	VMOVUPS      (R9)(SI*4), Z10
+	VMOVUPS      (R9)(R8*1), Z11
+	VMOVUPS      Z6, 192(DX)
+	VMOVUPS      Z11, 3776(DX)
+	VADDPS       Z8, Z6, Z12
+	VADDPS       Z9, Z7, Z13
+	VADDPS       Z10, Z12, Z12
+	VADDPS       Z11, Z13, Z13
+	VADDPS       Z13, Z12, Z14
+	VSUBPS       Z13, Z12, Z12
+	VMOVUPS      Z14, 704(DX)
+	VMOVUPS      Z12, 1216(DX)
+	VMOVAPS      Z6, Z12
+	VMOVAPS      Z7, Z13
+	VFMADD231PS  Z2, Z8, Z12
+	VFMADD231PS  Z2, Z9, Z13
+	VFMADD231PS  Z3, Z10, Z12
+	VFMADD231PS  Z3, Z11, Z13
+	VMOVAPS      Z12, Z14
+	VFMADD231PS  Z0, Z13, Z14
+	VFNMADD231PS Z0, Z13, Z12
+	VMOVUPS      Z14, 1728(DX)
+	VMOVUPS      Z12, 2240(DX)
+	VMOVAPS      Z6, Z6
+	VMOVAPS      Z7, Z7
+	VFMADD231PS  Z4, Z8, Z6
+	VFMADD231PS  Z4, Z9, Z7
+	VFMADD231PS  Z5, Z10, Z6
+	VFMADD231PS  Z5, Z11, Z7
+	VMOVAPS      Z6, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VFNMADD231PS Z1, Z7, Z6
+	VMOVUPS      Z8, 2752(DX)
+	VMOVUPS      Z6, 3264(DX)
+	MOVQ         row+24(FP), R10
+	SHLQ         $0x02, R10
+	ADDQ         R10, R9
+	VMOVUPS      (R9), Z6
+	VMOVUPS      (R9)(SI*1), Z7
+	VMOVUPS      (R9)(SI*2), Z8
+	VMOVUPS      (R9)(DI*1), Z9
+	VMOVUPS      (R9)(SI*4), Z10
+	VMOVUPS      (R9)(R8*1), Z11
+	VMOVUPS      Z6, 256(DX)
+	VMOVUPS      Z11, 3840(DX)
+	VADDPS       Z8, Z6, Z12
+	VADDPS       Z9, Z7, Z13
+	VADDPS       Z10, Z12, Z12
+	VADDPS       Z11, Z13, Z13
+	VADDPS       Z13, Z12, Z14
+	VSUBPS       Z13, Z12, Z12
+	VMOVUPS      Z14, 768(DX)
+	VMOVUPS      Z12, 1280(DX)
+	VMOVAPS      Z6, Z12
+	VMOVAPS      Z7, Z13
+	VFMADD231PS  Z2, Z8, Z12
+	VFMADD231PS  Z2, Z9, Z13
+	VFMADD231PS  Z3, Z10, Z12
+	VFMADD231PS  Z3, Z11, Z13
+	VMOVAPS      Z12, Z14
+	VFMADD231PS  Z0, Z13, Z14
+	VFNMADD231PS Z0, Z13, Z12
+	VMOVUPS      Z14, 1792(DX)
+	VMOVUPS      Z12, 2304(DX)
+	VMOVAPS      Z6, Z6
+	VMOVAPS      Z7, Z7
+	VFMADD231PS  Z4, Z8, Z6
+	VFMADD231PS  Z4, Z9, Z7
+	VFMADD231PS  Z5, Z10, Z6
+	VFMADD231PS  Z5, Z11, Z7
+	VMOVAPS      Z6, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VFNMADD231PS Z1, Z7, Z6
+	VMOVUPS      Z8, 2816(DX)
+	VMOVUPS      Z6, 3328(DX)
+	MOVQ         row+24(FP), R10
+	SHLQ         $0x02, R10
+	ADDQ         R10, R9
+	VMOVUPS      (R9), Z6
+	VMOVUPS      (R9)(SI*1), Z7
+	VMOVUPS      (R9)(SI*2), Z8
+	VMOVUPS      (R9)(DI*1), Z9
+	VMOVUPS      (R9)(SI*4), Z10
+	VMOVUPS      (R9)(R8*1), Z11
+	VMOVUPS      Z6, 320(DX)
+	VMOVUPS      Z11, 3904(DX)
+	VADDPS       Z8, Z6, Z12
+	VADDPS       Z9, Z7, Z13
+	VADDPS       Z10, Z12, Z12
+	VADDPS       Z11, Z13, Z13
+	VADDPS       Z13, Z12, Z14
+	VSUBPS       Z13, Z12, Z12
+	VMOVUPS      Z14, 832(DX)
+	VMOVUPS      Z12, 1344(DX)
+	VMOVAPS      Z6, Z12
+	VMOVAPS      Z7, Z13
+	VFMADD231PS  Z2, Z8, Z12
+	VFMADD231PS  Z2, Z9, Z13
+	VFMADD231PS  Z3, Z10, Z12
+	VFMADD231PS  Z3, Z11, Z13
+	VMOVAPS      Z12, Z14
+	VFMADD231PS  Z0, Z13, Z14
+	VFNMADD231PS Z0, Z13, Z12
+	VMOVUPS      Z14, 1856(DX)
+	VMOVUPS      Z12, 2368(DX)
+	VMOVAPS      Z6, Z6
+	VMOVAPS      Z7, Z7
+	VFMADD231PS  Z4, Z8, Z6
+	VFMADD231PS  Z4, Z9, Z7
+	VFMADD231PS  Z5, Z10, Z6
+	VFMADD231PS  Z5, Z11, Z7
+	VMOVAPS      Z6, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VFNMADD231PS Z1, Z7, Z6
+	VMOVUPS      Z8, 2880(DX)
+	VMOVUPS      Z6, 3392(DX)
+	MOVQ         point+8(FP), SI
+	SHLQ         $0x02, SI
+	MOVQ         AX, DI
+	MOVQ         SI, R8
+	SHLQ         $0x03, R8
+	LEAQ         (R8)(R8*2), R9
+	LEAQ         (R8)(R8*4), R10
+	LEAQ         (R9)(R8*4), R11
+	VMOVUPS      (DX), Z6
+	VMOVUPS      64(DX), Z7
+	VMOVUPS      128(DX), Z8
+	VMOVUPS      192(DX), Z9
+	VMOVUPS      256(DX), Z10
+	VMOVUPS      320(DX), Z11
+	VMOVUPS      Z6, (DI)
+	VMOVUPS      Z11, (DI)(R11*1)
+	VADDPS       Z8, Z6, Z12
+	VADDPS       Z9, Z7, Z13
+	VADDPS       Z10, Z12, Z12
+	VADDPS       Z11, Z13, Z13
+	VADDPS       Z13, Z12, Z14
+	VSUBPS       Z13, Z12, Z12
+	VMOVUPS      Z14, (DI)(R8*1)
+	VMOVUPS      Z12, (DI)(R8*2)
+	VMOVAPS      Z6, Z12
+	VMOVAPS      Z7, Z13
+	VFMADD231PS  Z2, Z8, Z12
+	VFMADD231PS  Z2, Z9, Z13
+	VFMADD231PS  Z3, Z10, Z12
+	VFMADD231PS  Z3, Z11, Z13
+	VMOVAPS      Z12, Z14
+	VFMADD231PS  Z0, Z13, Z14
+	VFNMADD231PS Z0, Z13, Z12
+	VMOVUPS      Z14, (DI)(R9*1)
+	VMOVUPS      Z12, (DI)(R8*4)
+	VMOVAPS      Z6, Z6
+	VMOVAPS      Z7, Z7
+	VFMADD231PS  Z4, Z8, Z6
+	VFMADD231PS  Z4, Z9, Z7
+	VFMADD231PS  Z5, Z10, Z6
+	VFMADD231PS  Z5, Z11, Z7
+	VMOVAPS      Z6, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VFNMADD231PS Z1, Z7, Z6
+	VMOVUPS      Z8, (DI)(R10*1)
+	VMOVUPS      Z6, (DI)(R9*2)
+	ADDQ         SI, DI
+	VMOVUPS      512(DX), Z6
+	VMOVUPS      576(DX), Z7
+	VMOVUPS      640(DX), Z8
+	VMOVUPS      704(DX), Z9
+	VMOVUPS      768(DX), Z10
+	VMOVUPS      832(DX), Z11
+	VMOVUPS      Z6, (DI)
+	VMOVUPS      Z11, (DI)(R11*1)
+	VADDPS       Z8, Z6, Z12
+	VADDPS       Z9, Z7, Z13
+	VADDPS       Z10, Z12, Z12
+	VADDPS       Z11, Z13, Z13
+	VADDPS       Z13, Z12, Z14
+	VSUBPS       Z13, Z12, Z12
+	VMOVUPS      Z14, (DI)(R8*1)
+	VMOVUPS      Z12, (DI)(R8*2)
+	VMOVAPS      Z6, Z12
+	VMOVAPS      Z7, Z13
+	VFMADD231PS  Z2, Z8, Z12
+	VFMADD231PS  Z2, Z9, Z13
+	VFMADD231PS  Z3, Z10, Z12
+	VFMADD231PS  Z3, Z11, Z13
+	VMOVAPS      Z12, Z14
+	VFMADD231PS  Z0, Z13, Z14
+	VFNMADD231PS Z0, Z13, Z12
+	VMOVUPS      Z14, (DI)(R9*1)
+	VMOVUPS      Z12, (DI)(R8*4)
+	VMOVAPS      Z6, Z6
+	VMOVAPS      Z7, Z7
+	VFMADD231PS  Z4, Z8, Z6
+	VFMADD231PS  Z4, Z9, Z7
+	VFMADD231PS  Z5, Z10, Z6
+	VFMADD231PS  Z5, Z11, Z7
+	VMOVAPS      Z6, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VFNMADD231PS Z1, Z7, Z6
+	VMOVUPS      Z8, (DI)(R10*1)
+	VMOVUPS      Z6, (DI)(R9*2)
+	ADDQ         SI, DI
+	VMOVUPS      1024(DX), Z6
+	VMOVUPS      1088(DX), Z7
+	VMOVUPS      1152(DX), Z8
+	VMOVUPS      1216(DX), Z9
+	VMOVUPS      1280(DX), Z10
+	VMOVUPS      1344(DX), Z11
+	VMOVUPS      Z6, (DI)
+	VMOVUPS      Z11, (DI)(R11*1)
+	VADDPS       Z8, Z6, Z12
+	VADDPS       Z9, Z7, Z13
+	VADDPS       Z10, Z12, Z12
+	VADDPS       Z11, Z13, Z13
+	VADDPS       Z13, Z12, Z14
+	VSUBPS       Z13, Z12, Z12
+	VMOVUPS      Z14, (DI)(R8*1)
+	VMOVUPS      Z12, (DI)(R8*2)
+	VMOVAPS      Z6, Z12
+	VMOVAPS      Z7, Z13
+	VFMADD231PS  Z2, Z8, Z12
+	VFMADD231PS  Z2, Z9, Z13
+	VFMADD231PS  Z3, Z10, Z12
+	VFMADD231PS  Z3, Z11, Z13
+	VMOVAPS      Z12, Z14
+	VFMADD231PS  Z0, Z13, Z14
+	VFNMADD231PS Z0, Z13, Z12
+	VMOVUPS      Z14, (DI)(R9*1)
+	VMOVUPS      Z12, (DI)(R8*4)
+	VMOVAPS      Z6, Z6
+	VMOVAPS      Z7, Z7
+	VFMADD231PS  Z4, Z8, Z6
+	VFMADD231PS  Z4, Z9, Z7
+	VFMADD231PS  Z5, Z10, Z6
+	VFMADD231PS  Z5, Z11, Z7
+	VMOVAPS      Z6, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VFNMADD231PS Z1, Z7, Z6
+	VMOVUPS      Z8, (DI)(R10*1)
+	VMOVUPS      Z6, (DI)(R9*2)
+	ADDQ         SI, DI
+	VMOVUPS      1536(DX), Z6
+	VMOVUPS      1600(DX), Z7
+	VMOVUPS      1664(DX), Z8
+	VMOVUPS      1728(DX), Z9
+	VMOVUPS      1792(DX), Z10
+	VMOVUPS      1856(DX), Z11
+	VMOVUPS      Z6, (DI)
+	VMOVUPS      Z11, (DI)(R11*1)
+	VADDPS       Z8, Z6, Z12
+	VADDPS       Z9, Z7, Z13
+	VADDPS       Z10, Z12, Z12
+	VADDPS       Z11, Z13, Z13
+	VADDPS       Z13, Z12, Z14
+	VSUBPS       Z13, Z12, Z12
+	VMOVUPS      Z14, (DI)(R8*1)
+	VMOVUPS      Z12, (DI)(R8*2)
+	VMOVAPS      Z6, Z12
+	VMOVAPS      Z7, Z13
+	VFMADD231PS  Z2, Z8, Z12
+	VFMADD231PS  Z2, Z9, Z13
+	VFMADD231PS  Z3, Z10, Z12
+	VFMADD231PS  Z3, Z11, Z13
+	VMOVAPS      Z12, Z14
+	VFMADD231PS  Z0, Z13, Z14
+	VFNMADD231PS Z0, Z13, Z12
+	VMOVUPS      Z14, (DI)(R9*1)
+	VMOVUPS      Z12, (DI)(R8*4)
+	VMOVAPS      Z6, Z6
+	VMOVAPS      Z7, Z7
+	VFMADD231PS  Z4, Z8, Z6
+	VFMADD231PS  Z4, Z9, Z7
+	VFMADD231PS  Z5, Z10, Z6
+	VFMADD231PS  Z5, Z11, Z7
+	VMOVAPS      Z6, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VFNMADD231PS Z1, Z7, Z6
+	VMOVUPS      Z8, (DI)(R10*1)
+	VMOVUPS      Z6, (DI)(R9*2)
+	ADDQ         SI, DI
+	VMOVUPS      2048(DX), Z6
+	VMOVUPS      2112(DX), Z7
+	VMOVUPS      2176(DX), Z8
+	VMOVUPS      2240(DX), Z9
+	VMOVUPS      2304(DX), Z10
+	VMOVUPS      2368(DX), Z11
+	VMOVUPS      Z6, (DI)
+	VMOVUPS      Z11, (DI)(R11*1)
+	VADDPS       Z8, Z6, Z12
+	VADDPS       Z9, Z7, Z13
+	VADDPS       Z10, Z12, Z12
+	VADDPS       Z11, Z13, Z13
+	VADDPS       Z13, Z12, Z14
+	VSUBPS       Z13, Z12, Z12
+	VMOVUPS      Z14, (DI)(R8*1)
+	VMOVUPS      Z12, (DI)(R8*2)
+	VMOVAPS      Z6, Z12
+	VMOVAPS      Z7, Z13
+	VFMADD231PS  Z2, Z8, Z12
+	VFMADD231PS  Z2, Z9, Z13
+	VFMADD231PS  Z3, Z10, Z12
+	VFMADD231PS  Z3, Z11, Z13
+	VMOVAPS      Z12, Z14
+	VFMADD231PS  Z0, Z13, Z14
+	VFNMADD231PS Z0, Z13, Z12
+	VMOVUPS      Z14, (DI)(R9*1)
+	VMOVUPS      Z12, (DI)(R8*4)
+	VMOVAPS      Z6, Z6
+	VMOVAPS      Z7, Z7
+	VFMADD231PS  Z4, Z8, Z6
+	VFMADD231PS  Z4, Z9, Z7
+	VFMADD231PS  Z5, Z10, Z6
+	VFMADD231PS  Z5, Z11, Z7
+	VMOVAPS      Z6, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VFNMADD231PS Z1, Z7, Z6
+	VMOVUPS      Z8, (DI)(R10*1)
+	VMOVUPS      Z6, (DI)(R9*2)
+	ADDQ         SI, DI
+	VMOVUPS      2560(DX), Z6
+	VMOVUPS      2624(DX), Z7
+	VMOVUPS      2688(DX), Z8
+	VMOVUPS      2752(DX), Z9
+	VMOVUPS      2816(DX), Z10
+	VMOVUPS      2880(DX), Z11
+	VMOVUPS      Z6, (DI)
+	VMOVUPS      Z11, (DI)(R11*1)
+	VADDPS       Z8, Z6, Z12
+	VADDPS       Z9, Z7, Z13
+	VADDPS       Z10, Z12, Z12
+	VADDPS       Z11, Z13, Z13
+	VADDPS       Z13, Z12, Z14
+	VSUBPS       Z13, Z12, Z12
+	VMOVUPS      Z14, (DI)(R8*1)
+	VMOVUPS      Z12, (DI)(R8*2)
+	VMOVAPS      Z6, Z12
+	VMOVAPS      Z7, Z13
+	VFMADD231PS  Z2, Z8, Z12
+	VFMADD231PS  Z2, Z9, Z13
+	VFMADD231PS  Z3, Z10, Z12
+	VFMADD231PS  Z3, Z11, Z13
+	VMOVAPS      Z12, Z14
+	VFMADD231PS  Z0, Z13, Z14
+	VFNMADD231PS Z0, Z13, Z12
+	VMOVUPS      Z14, (DI)(R9*1)
+	VMOVUPS      Z12, (DI)(R8*4)
+	VMOVAPS      Z6, Z6
+	VMOVAPS      Z7, Z7
+	VFMADD231PS  Z4, Z8, Z6
+	VFMADD231PS  Z4, Z9, Z7
+	VFMADD231PS  Z5, Z10, Z6
+	VFMADD231PS  Z5, Z11, Z7
+	VMOVAPS      Z6, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VFNMADD231PS Z1, Z7, Z6
+	VMOVUPS      Z8, (DI)(R10*1)
+	VMOVUPS      Z6, (DI)(R9*2)
+	ADDQ         SI, DI
+	VMOVUPS      3072(DX), Z6
+	VMOVUPS      3136(DX), Z7
+	VMOVUPS      3200(DX), Z8
+	VMOVUPS      3264(DX), Z9
+	VMOVUPS      3328(DX), Z10
+	VMOVUPS      3392(DX), Z11
+	VMOVUPS      Z6, (DI)
+	VMOVUPS      Z11, (DI)(R11*1)
+	VADDPS       Z8, Z6, Z12
+	VADDPS       Z9, Z7, Z13
+	VADDPS       Z10, Z12, Z12
+	VADDPS       Z11, Z13, Z13
+	VADDPS       Z13, Z12, Z14
+	VSUBPS       Z13, Z12, Z12
+	VMOVUPS      Z14, (DI)(R8*1)
+	VMOVUPS      Z12, (DI)(R8*2)
+	VMOVAPS      Z6, Z12
+	VMOVAPS      Z7, Z13
+	VFMADD231PS  Z2, Z8, Z12
+	VFMADD231PS  Z2, Z9, Z13
+	VFMADD231PS  Z3, Z10, Z12
+	VFMADD231PS  Z3, Z11, Z13
+	VMOVAPS      Z12, Z14
+	VFMADD231PS  Z0, Z13, Z14
+	VFNMADD231PS Z0, Z13, Z12
+	VMOVUPS      Z14, (DI)(R9*1)
+	VMOVUPS      Z12, (DI)(R8*4)
+	VMOVAPS      Z6, Z6
+	VMOVAPS      Z7, Z7
+	VFMADD231PS  Z4, Z8, Z6
+	VFMADD231PS  Z4, Z9, Z7
+	VFMADD231PS  Z5, Z10, Z6
+	VFMADD231PS  Z5, Z11, Z7
+	VMOVAPS      Z6, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VFNMADD231PS Z1, Z7, Z6
+	VMOVUPS      Z8, (DI)(R10*1)
+	VMOVUPS      Z6, (DI)(R9*2)
+	ADDQ         SI, DI
+	VMOVUPS      3584(DX), Z6
+	VMOVUPS      3648(DX), Z7
+	VMOVUPS      3712(DX), Z8
+	VMOVUPS      3776(DX), Z9
+	VMOVUPS      3840(DX), Z10
+	VMOVUPS      3904(DX), Z11
+	VMOVUPS      Z6, (DI)
+	VMOVUPS      Z11, (DI)(R11*1)
+	VADDPS       Z8, Z6, Z12
+	VADDPS       Z9, Z7, Z13
+	VADDPS       Z10, Z12, Z12
+	VADDPS       Z11, Z13, Z13
+	VADDPS       Z13, Z12, Z14
+	VSUBPS       Z13, Z12, Z12
+	VMOVUPS      Z14, (DI)(R8*1)
+	VMOVUPS      Z12, (DI)(R8*2)
+	VMOVAPS      Z6, Z12
+	VMOVAPS      Z7, Z13
+	VFMADD231PS  Z2, Z8, Z12
+	VFMADD231PS  Z2, Z9, Z13
+	VFMADD231PS  Z3, Z10, Z12
+	VFMADD231PS  Z3, Z11, Z13
+	VMOVAPS      Z12, Z14
+	VFMADD231PS  Z0, Z13, Z14
+	VFNMADD231PS Z0, Z13, Z12
+	VMOVUPS      Z14, (DI)(R9*1)
+	VMOVUPS      Z12, (DI)(R8*4)
+	VMOVAPS      Z6, Z6
+	VMOVAPS      Z7, Z7
+	VFMADD231PS  Z4, Z8, Z6
+	VFMADD231PS  Z4, Z9, Z7
+	VFMADD231PS  Z5, Z10, Z6
+	VFMADD231PS  Z5, Z11, Z7
+	VMOVAPS      Z6, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VFNMADD231PS Z1, Z7, Z6
+	VMOVUPS      Z8, (DI)(R10*1)
+	VMOVUPS      Z6, (DI)(R9*2)
+	ADDQ         SI, DI
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000040, CX
+	SUBQ         $0x10, BX
+	JNZ          channels
+	VZEROUPPER
+	RET
+
+// func correlateAVX512(u *float32, uRow int, v *float32, vTile int, p *float32, pTile int, tiles int, in int, out int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·correlateAVX512(SB), NOSPLIT, $0-72
+	MOVQ u+0(FP), AX
+	MOVQ p+32(FP), CX
+	MOVQ out+64(FP), DX
+	MOVQ vTile+24(FP), BX
+	SHLQ $0x02, BX
+	MOVQ pTile+40(FP), SI
+	SHLQ $0x02, SI
+	MOVQ uRow+8(FP), DI
+	SHLQ $0x02, DI
+
+columns4:
+	CMPQ DX, $0x40
+	JLT  columns3
+	MOVQ v+16(FP), R8
+	MOVQ in+56(FP), R10
+	MOVQ AX, R9
+	CMPQ R10, $0x06
+	JLT  rest4_6
+
+rows4_6:
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	VXORPS Z12, Z12, Z12
+	VXORPS Z13, Z13, Z13
+	VXORPS Z14, Z14, Z14
+	VXORPS Z15, Z15, Z15
+	VXORPS Z16, Z16, Z16
+	VXORPS Z17, Z17, Z17
+	VXORPS Z18, Z18, Z18
+	VXORPS Z19, Z19, Z19
+	VXORPS Z20, Z20, Z20
+	VXORPS Z21, Z21, Z21
+	VXORPS Z22, Z22, Z22
+	VXORPS Z23, Z23, Z23
+	MOVQ   tiles+48(FP), R13
+	MOVQ   R8, R11
+	MOVQ   CX, R12
+
+tiles4_6:
+	VMOVUPS      (R12), Z24
+	VMOVUPS      64(R12), Z25
+	VMOVUPS      128(R12), Z26
+	VMOVUPS      192(R12), Z27
+	VBROADCASTSS (R11), Z28
+	VFMADD231PS  Z24, Z28, Z0
+	VFMADD231PS  Z25, Z28, Z1
+	VFMADD231PS  Z26, Z28, Z2
+	VFMADD231PS  Z27, Z28, Z3
+	VBROADCASTSS 4(R11), Z28
+	VFMADD231PS  Z24, Z28, Z4
+	VFMADD231PS  Z25, Z28, Z5
+	VFMADD231PS  Z26, Z28, Z6
+	VFMADD231PS  Z27, Z28, Z7
+	VBROADCASTSS 8(R11), Z28
+	VFMADD231PS  Z24, Z28, Z8
+	VFMADD231PS  Z25, Z28, Z9
+	VFMADD231PS  Z26, Z28, Z10
+	VFMADD231PS  Z27, Z28, Z11
+	VBROADCASTSS 12(R11), Z28
+	VFMADD231PS  Z24, Z28, Z12
+	VFMADD231PS  Z25, Z28, Z13
+	VFMADD231PS  Z26, Z28, Z14
+	VFMADD231PS  Z27, Z28, Z15
+	VBROADCASTSS 16(R11), Z28
+	VFMADD231PS  Z24, Z28, Z16
+	VFMADD231PS  Z25, Z28, Z17
+	VFMADD231PS  Z26, Z28, Z18
+	VFMADD231PS  Z27, Z28, Z19
+	VBROADCASTSS 20(R11), Z28
+	VFMADD231PS  Z24, Z28, Z20
+	VFMADD231PS  Z25, Z28, Z21
+	VFMADD231PS  Z26, Z28, Z22
+	VFMADD231PS  Z27, Z28, Z23
+	ADDQ         SI, R12
+	ADDQ         BX, R11
+	DECQ         R13
+	JNZ          tiles4_6
+	LEAQ         (R9)(DI*2), R11
+	ADDQ         DI, R11
+	VADDPS       (R9), Z0, Z0
+	VMOVUPS      Z0, (R9)
+	VADDPS       64(R9), Z1, Z1
+	VMOVUPS      Z1, 64(R9)
+	VADDPS       128(R9), Z2, Z2
+	VMOVUPS      Z2, 128(R9)
+	VADDPS       192(R9), Z3, Z3
+	VMOVUPS      Z3, 192(R9)
+	VADDPS       (R9)(DI*1), Z4, Z4
+	VMOVUPS      Z4, (R9)(DI*1)
+	VADDPS       64(R9)(DI*1), Z5, Z5
+	VMOVUPS      Z5, 64(R9)(DI*1)
+	VADDPS       128(R9)(DI*1), Z6, Z6
+	VMOVUPS      Z6, 128(R9)(DI*1)
+	VADDPS       192(R9)(DI*1), Z7, Z7
+	VMOVUPS      Z7, 192(R9)(DI*1)
+	VADDPS       (R9)(DI*2), Z8, Z8
+	VMOVUPS      Z8, (R9)(DI*2)
+	VADDPS       64(R9)(DI*2), Z9, Z9
+	VMOVUPS      Z9, 64(R9)(DI*2)
+	VADDPS       128(R9)(DI*2), Z10, Z10
+	VMOVUPS      Z10, 128(R9)(DI*2)
+	VADDPS       192(R9)(DI*2), Z11, Z11
+	VMOVUPS      Z11, 192(R9)(DI*2)
+	VADDPS       (R11), Z12, Z12
+	VMOVUPS      Z12, (R11)
+	VADDPS       64(R11), Z13, Z13
+	VMOVUPS      Z13, 64(R11)
+	VADDPS       128(R11), Z14, Z14
+	VMOVUPS      Z14, 128(R11)
+	VADDPS       192(R11), Z15, Z15
+	VMOVUPS      Z15, 192(R11)
+	VADDPS       (R11)(DI*1), Z16, Z16
+	VMOVUPS      Z16, (R11)(DI*1)
+	VADDPS       64(R11)(DI*1), Z17, Z17
+	VMOVUPS      Z17, 64(R11)(DI*1)
+	VADDPS       128(R11)(DI*1), Z18, Z18
+	VMOVUPS      Z18, 128(R11)(DI*1)
+	VADDPS       192(R11)(DI*1), Z19, Z19
+	VMOVUPS      Z19, 192(R11)(DI*1)
+	VADDPS       (R11)(DI*2), Z20, Z20
+	VMOVUPS      Z20, (R11)(DI*2)
+	VADDPS       64(R11)(DI*2), Z21, Z21
+	VMOVUPS      Z21, 64(R11)(DI*2)
+	VADDPS       128(R11)(DI*2), Z22, Z22
+	VMOVUPS      Z22, 128(R11)(DI*2)
+	VADDPS       192(R11)(DI*2), Z23, Z23
+	VMOVUPS      Z23, 192(R11)(DI*2)
+	ADDQ         $0x18, R8
+	IMUL3Q       $0x06, DI, R11
+	ADDQ         R11, R9
+	SUBQ         $0x06, R10
+	CMPQ         R10, $0x06
+	JGE          rows4_6
+
+rest4_6:
+	CMPQ   R10, $0x05
+	JNE    not4_5
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	VXORPS Z12, Z12, Z12
+	VXORPS Z13, Z13, Z13
+	VXORPS Z14, Z14, Z14
+	VXORPS Z15, Z15, Z15
+	VXORPS Z16, Z16, Z16
+	VXORPS Z17, Z17, Z17
+	VXORPS Z18, Z18, Z18
+	VXORPS Z19, Z19, Z19
+	MOVQ   tiles+48(FP), R10
+	MOVQ   CX, R11
+
+tiles4_5:
+	VMOVUPS      (R11), Z20
+	VMOVUPS      64(R11), Z21
+	VMOVUPS      128(R11), Z22
+	VMOVUPS      192(R11), Z23
+	VBROADCASTSS (R8), Z24
+	VFMADD231PS  Z20, Z24, Z0
+	VFMADD231PS  Z21, Z24, Z1
+	VFMADD231PS  Z22, Z24, Z2
+	VFMADD231PS  Z23, Z24, Z3
+	VBROADCASTSS 4(R8), Z24
+	VFMADD231PS  Z20, Z24, Z4
+	VFMADD231PS  Z21, Z24, Z5
+	VFMADD231PS  Z22, Z24, Z6
+	VFMADD231PS  Z23, Z24, Z7
+	VBROADCASTSS 8(R8), Z24
+	VFMADD231PS  Z20, Z24, Z8
+	VFMADD231PS  Z21, Z24, Z9
+	VFMADD231PS  Z22, Z24, Z10
+	VFMADD231PS  Z23, Z24, Z11
+	VBROADCASTSS 12(R8), Z24
+	VFMADD231PS  Z20, Z24, Z12
+	VFMADD231PS  Z21, Z24, Z13
+	VFMADD231PS  Z22, Z24, Z14
+	VFMADD231PS  Z23, Z24, Z15
+	VBROADCASTSS 16(R8), Z24
+	VFMADD231PS  Z20, Z24, Z16
+	VFMADD231PS  Z21, Z24, Z17
+	VFMADD231PS  Z22, Z24, Z18
+	VFMADD231PS  Z23, Z24, Z19
+	ADDQ         SI, R11
+	ADDQ         BX, R8
+	DECQ         R10
+	JNZ          tiles4_5
+	LEAQ         (R9)(DI*2), R8
+	ADDQ         DI, R8
+	VADDPS       (R9), Z0, Z0
+	VMOVUPS      Z0, (R9)
+	VADDPS       64(R9), Z1, Z1
+	VMOVUPS      Z1, 64(R9)
+	VADDPS       128(R9), Z2, Z2
+	VMOVUPS      Z2, 128(R9)
+	VADDPS       192(R9), Z3, Z3
+	VMOVUPS      Z3, 192(R9)
+	VADDPS       (R9)(DI*1), Z4, Z4
+	VMOVUPS      Z4, (R9)(DI*1)
+	VADDPS       64(R9)(DI*1), Z5, Z5
+	VMOVUPS      Z5, 64(R9)(DI*1)
+	VADDPS       128(R9)(DI*1), Z6, Z6
+	VMOVUPS      Z6, 128(R9)(DI*1)
+	VADDPS       192(R9)(DI*1), Z7, Z7
+	VMOVUPS      Z7, 192(R9)(DI*1)
+	VADDPS       (R9)(DI*2), Z8, Z8
+	VMOVUPS      Z8, (R9)(DI*2)
+	VADDPS       64(R9)(DI*2), Z9, Z9
+	VMOVUPS      Z9, 64(R9)(DI*2)
+	VADDPS       128(R9)(DI*2), Z10, Z10
+	VMOVUPS      Z10, 128(R9)(DI*2)
+	VADDPS       192(R9)(DI*2), Z11, Z11
+	VMOVUPS      Z11, 192(R9)(DI*2)
+	VADDPS       (R8), Z12, Z12
+	VMOVUPS      Z12, (R8)
+	VADDPS       64(R8), Z13, Z13
+	VMOVUPS      Z13, 64(R8)
+	VADDPS       128(R8), Z14, Z14
+	VMOVUPS      Z14, 128(R8)
+	VADDPS       192(R8), Z15, Z15
+	VMOVUPS      Z15, 192(R8)
+	VADDPS       (R8)(DI*1), Z16, Z16
+	VMOVUPS      Z16, (R8)(DI*1)
+	VADDPS       64(R8)(DI*1), Z17, Z17
+	VMOVUPS      Z17, 64(R8)(DI*1)
+	VADDPS       128(R8)(DI*1), Z18, Z18
+	VMOVUPS      Z18, 128(R8)(DI*1)
+	VADDPS       192(R8)(DI*1), Z19, Z19
+	VMOVUPS      Z19, 192(R8)(DI*1)
+	JMP          end4_0
+
+not4_5:
+	CMPQ   R10, $0x04
+	JNE    not4_4
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	VXORPS Z12, Z12, Z12
+	VXORPS Z13, Z13, Z13
+	VXORPS Z14, Z14, Z14
+	VXORPS Z15, Z15, Z15
+	MOVQ   tiles+48(FP), R10
+	MOVQ   CX, R11
+
+tiles4_4:
+	VMOVUPS      (R11), Z16
+	VMOVUPS      64(R11), Z17
+	VMOVUPS      128(R11), Z18
+	VMOVUPS      192(R11), Z19
+	VBROADCASTSS (R8), Z20
+	VFMADD231PS  Z16, Z20, Z0
+	VFMADD231PS  Z17, Z20, Z1
+	VFMADD231PS  Z18, Z20, Z2
+	VFMADD231PS  Z19, Z20, Z3
+	VBROADCASTSS 4(R8), Z20
+	VFMADD231PS  Z16, Z20, Z4
+	VFMADD231PS  Z17, Z20, Z5
+	VFMADD231PS  Z18, Z20, Z6
+	VFMADD231PS  Z19, Z20, Z7
+	VBROADCASTSS 8(R8), Z20
+	VFMADD231PS  Z16, Z20, Z8
+	VFMADD231PS  Z17, Z20, Z9
+	VFMADD231PS  Z18, Z20, Z10
+	VFMADD231PS  Z19, Z20, Z11
+	VBROADCASTSS 12(R8), Z20
+	VFMADD231PS  Z16, Z20, Z12
+	VFMADD231PS  Z17, Z20, Z13
+	VFMADD231PS  Z18, Z20, Z14
+	VFMADD231PS  Z19, Z20, Z15
+	ADDQ         SI, R11
+	ADDQ         BX, R8
+	DECQ         R10
+	JNZ          tiles4_4
+	LEAQ         (R9)(DI*2), R8
+	ADDQ         DI, R8
+	VADDPS       (R9), Z0, Z0
+	VMOVUPS      Z0, (R9)
+	VADDPS       64(R9), Z1, Z1
+	VMOVUPS      Z1, 64(R9)
+	VADDPS       128(R9), Z2, Z2
+	VMOVUPS      Z2, 128(R9)
+	VADDPS       192(R9), Z3, Z3
+	VMOVUPS      Z3, 192(R9)
+	VADDPS       (R9)(DI*1), Z4, Z4
+	VMOVUPS      Z4, (R9)(DI*1)
+	VADDPS       64(R9)(DI*1), Z5, Z5
+	VMOVUPS      Z5, 64(R9)(DI*1)
+	VADDPS       128(R9)(DI*1), Z6, Z6
+	VMOVUPS      Z6, 128(R9)(DI*1)
+	VADDPS       192(R9)(DI*1), Z7, Z7
+	VMOVUPS      Z7, 192(R9)(DI*1)
+	VADDPS       (R9)(DI*2), Z8, Z8
+	VMOVUPS      Z8, (R9)(DI*2)
+	VADDPS       64(R9)(DI*2), Z9, Z9
+	VMOVUPS      Z9, 64(R9)(DI*2)
+	VADDPS       128(R9)(DI*2), Z10, Z10
+	VMOVUPS      Z10, 128(R9)(DI*2)
+	VADDPS       192(R9)(DI*2), Z11, Z11
+	VMOVUPS      Z11, 192(R9)(DI*2)
+	VADDPS       (R8), Z12, Z12
+	VMOVUPS      Z12, (R8)
+	VADDPS       64(R8), Z13, Z13
+	VMOVUPS      Z13, 64(R8)
+	VADDPS       128(R8), Z14, Z14
+	VMOVUPS      Z14, 128(R8)
+	VADDPS       192(R8), Z15, Z15
+	VMOVUPS      Z15, 192(R8)
+	JMP          end4_0
+
+not4_4:
+	CMPQ   R10, $0x03
+	JNE    not4_3
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	MOVQ   tiles+48(FP), R10
+	MOVQ   CX, R11
+
+tiles4_3:
+	VMOVUPS      (R11), Z12
+	VMOVUPS      64(R11), Z13
+	VMOVUPS      128(R11), Z14
+	VMOVUPS      192(R11), Z15
+	VBROADCASTSS (R8), Z16
+	VFMADD231PS  Z12, Z16, Z0
+	VFMADD231PS  Z13, Z16, Z1
+	VFMADD231PS  Z14, Z16, Z2
+	VFMADD231PS  Z15, Z16, Z3
+	VBROADCASTSS 4(R8), Z16
+	VFMADD231PS  Z12, Z16, Z4
+	VFMADD231PS  Z13, Z16, Z5
+	VFMADD231PS  Z14, Z16, Z6
+	VFMADD231PS  Z15, Z16, Z7
+	VBROADCASTSS 8(R8), Z16
+	VFMADD231PS  Z12, Z16, Z8
+	VFMADD231PS  Z13, Z16, Z9
+	VFMADD231PS  Z14, Z16, Z10
+	VFMADD231PS  Z15, Z16, Z11
+	ADDQ         SI, R11
+	ADDQ         BX, R8
+	DECQ         R10
+	JNZ          tiles4_3
+	VADDPS       (R9), Z0, Z0
+	VMOVUPS      Z0, (R9)
+	VADDPS       64(R9), Z1, Z1
+	VMOVUPS      Z1, 64(R9)
+	VADDPS       128(R9), Z2, Z2
+	VMOVUPS      Z2, 128(R9)
+	VADDPS       192(R9), Z3, Z3
+	VMOVUPS      Z3, 192(R9)
+	VADDPS       (R9)(DI*1), Z4, Z4
+	VMOVUPS      Z4, (R9)(DI*1)
+	VADDPS       64(R9)(DI*1), Z5, Z5
+	VMOVUPS      Z5, 64(R9)(DI*1)
+	VADDPS       128(R9)(DI*1), Z6, Z6
+	VMOVUPS      Z6, 128(R9)(DI*1)
+	VADDPS       192(R9)(DI*1), Z7, Z7
+	VMOVUPS      Z7, 192(R9)(DI*1)
+	VADDPS       (R9)(DI*2), Z8, Z8
+	VMOVUPS      Z8, (R9)(DI*2)
+	VADDPS       64(R9)(DI*2), Z9, Z9
+	VMOVUPS      Z9, 64(R9)(DI*2)
+	VADDPS       128(R9)(DI*2), Z10, Z10
+	VMOVUPS      Z10, 128(R9)(DI*2)
+	VADDPS       192(R9)(DI*2), Z11, Z11
+	VMOVUPS      Z11, 192(R9)(DI*2)
+	JMP          end4_0
+
+not4_3:
+	CMPQ   R10, $0x02
+	JNE    not4_2
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	MOVQ   tiles+48(FP), R10
+	MOVQ   CX, R11
+
+tiles4_2:
+	VMOVUPS      (R11), Z8
+	VMOVUPS      64(R11), Z9
+	VMOVUPS      128(R11), Z10
+	VMOVUPS      192(R11), Z11
+	VBROADCASTSS (R8), Z12
+	VFMADD231PS  Z8, Z12, Z0
+	VFMADD231PS  Z9, Z12, Z1
+	VFMADD231PS  Z10, Z12, Z2
+	VFMADD231PS  Z11, Z12, Z3
+	VBROADCASTSS 4(R8), Z12
+	VFMADD231PS  Z8, Z12, Z4
+	VFMADD231PS  Z9, Z12, Z5
+	VFMADD231PS  Z10, Z12, Z6
+	VFMADD231PS  Z11, Z12, Z7
+	ADDQ         SI, R11
+	ADDQ         BX, R8
+	DECQ         R10
+	JNZ          tiles4_2
+	VADDPS       (R9), Z0, Z0
+	VMOVUPS      Z0, (R9)
+	VADDPS       64(R9), Z1, Z1
+	VMOVUPS      Z1, 64(R9)
+	VADDPS       128(R9), Z2, Z2
+	VMOVUPS      Z2, 128(R9)
+	VADDPS       192(R9), Z3, Z3
+	VMOVUPS      Z3, 192(R9)
+	VADDPS       (R9)(DI*1), Z4, Z4
+	VMOVUPS      Z4, (R9)(DI*1)
+	VADDPS       64(R9)(DI*1), Z5, Z5
+	VMOVUPS      Z5, 64(R9)(DI*1)
+	VADDPS       128(R9)(DI*1), Z6, Z6
+	VMOVUPS      Z6, 128(R9)(DI*1)
+	VADDPS       192(R9)(DI*1), Z7, Z7
+	VMOVUPS      Z7, 192(R9)(DI*1)
+	JMP          end4_0
+
+not4_2:
+	CMPQ   R10, $0x01
+	JNE    not4_1
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	MOVQ   tiles+48(FP), R10
+	MOVQ   CX, R11
+
+tiles4_1:
+	VMOVUPS      (R11), Z4
+	VMOVUPS      64(R11), Z5
+	VMOVUPS      128(R11), Z6
+	VMOVUPS      192(R11), Z7
+	VBROADCASTSS (R8), Z8
+	VFMADD231PS  Z4, Z8, Z0
+	VFMADD231PS  Z5, Z8, Z1
+	VFMADD231PS  Z6, Z8, Z2
+	VFMADD231PS  Z7, Z8, Z3
+	ADDQ         SI, R11
+	ADDQ         BX, R8
+	DECQ         R10
+	JNZ          tiles4_1
+	VADDPS       (R9), Z0, Z0
+	VMOVUPS      Z0, (R9)
+	VADDPS       64(R9), Z1, Z1
+	VMOVUPS      Z1, 64(R9)
+	VADDPS       128(R9), Z2, Z2
+	VMOVUPS      Z2, 128(R9)
+	VADDPS       192(R9), Z3, Z3
+	VMOVUPS      Z3, 192(R9)
+	JMP          end4_0
+
+not4_1:
+end4_0:
+	ADDQ $0x00000100, AX
+	ADDQ $0x00000100, CX
+	SUBQ $0x40, DX
+	JMP  columns4
+
+columns3:
+	CMPQ DX, $0x30
+	JLT  columns2
+	MOVQ v+16(FP), R8
+	MOVQ in+56(FP), R10
+	MOVQ AX, R9
+	CMPQ R10, $0x06
+	JLT  rest3_6
+
+rows3_6:
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	VXORPS Z12, Z12, Z12
+	VXORPS Z13, Z13, Z13
+	VXORPS Z14, Z14, Z14
+	VXORPS Z15, Z15, Z15
+	VXORPS Z16, Z16, Z16
+	VXORPS Z17, Z17, Z17
+	MOVQ   tiles+48(FP), R13
+	MOVQ   R8, R11
+	MOVQ   CX, R12
+
+tiles3_6:
+	VMOVUPS      (R12), Z18
+	VMOVUPS      64(R12), Z19
+	VMOVUPS      128(R12), Z20
+	VBROADCASTSS (R11), Z21
+	VFMADD231PS  Z18, Z21, Z0
+	VFMADD231PS  Z19, Z21, Z1
+	VFMADD231PS  Z20, Z21, Z2
+	VBROADCASTSS 4(R11), Z21
+	VFMADD231PS  Z18, Z21, Z3
+	VFMADD231PS  Z19, Z21, Z4
+	VFMADD231PS  Z20, Z21, Z5
+	VBROADCASTSS 8(R11), Z21
+	VFMADD231PS  Z18, Z21, Z6
+	VFMADD231PS  Z19, Z21, Z7
+	VFMADD231PS  Z20, Z21, Z8
+	VBROADCASTSS 12(R11), Z21
+	VFMADD231PS  Z18, Z21, Z9
+	VFMADD231PS  Z19, Z21, Z10
+	VFMADD231PS  Z20, Z21, Z11
+	VBROADCASTSS 16(R11), Z21
+	VFMADD231PS  Z18, Z21, Z12
+	VFMADD231PS  Z19, Z21, Z13
+	VFMADD231PS  Z20, Z21, Z14
+	VBROADCASTSS 20(R11), Z21
+	VFMADD231PS  Z18, Z21, Z15
+	VFMADD231PS  Z19, Z21, Z16
+	VFMADD231PS  Z20, Z21, Z17
+	ADDQ         SI, R12
+	ADDQ         BX, R11
+	DECQ         R13
+	JNZ          tiles3_6
+	LEAQ         (R9)(DI*2), R11
+	ADDQ         DI, R11
+	VADDPS       (R9), Z0, Z0
+	VMOVUPS      Z0, (R9)
+	VADDPS       64(R9), Z1, Z1
+	VMOVUPS      Z1, 64(R9)
+	VADDPS       128(R9), Z2, Z2
+	VMOVUPS      Z2, 128(R9)
+	VADDPS       (R9)(DI*1), Z3, Z3
+	VMOVUPS      Z3, (R9)(DI*1)
+	VADDPS       64(R9)(DI*1), Z4, Z4
+	VMOVUPS      Z4, 64(R9)(DI*1)
+	VADDPS       128(R9)(DI*1), Z5, Z5
+	VMOVUPS      Z5, 128(R9)(DI*1)
+	VADDPS       (R9)(DI*2), Z6, Z6
+	VMOVUPS      Z6, (R9)(DI*2)
+	VADDPS       64(R9)(DI*2), Z7, Z7
+	VMOVUPS      Z7, 64(R9)(DI*2)
+	VADDPS       128(R9)(DI*2), Z8, Z8
+	VMOVUPS      Z8, 128(R9)(DI*2)
+	VADDPS       (R11), Z9, Z9
+	VMOVUPS      Z9, (R11)
+	VADDPS       64(R11), Z10, Z10
+	VMOVUPS      Z10, 64(R11)
+	VADDPS       128(R11), Z11, Z11
+	VMOVUPS      Z11, 128(R11)
+	VADDPS       (R11)(DI*1), Z12, Z12
+	VMOVUPS      Z12, (R11)(DI*1)
+	VADDPS       64(R11)(DI*1), Z13, Z13
+	VMOVUPS      Z13, 64(R11)(DI*1)
+	VADDPS       128(R11)(DI*1), Z14, Z14
+	VMOVUPS      Z14, 128(R11)(DI*1)
+	VADDPS       (R11)(DI*2), Z15, Z15
+	VMOVUPS      Z15, (R11)(DI*2)
+	VADDPS       64(R11)(DI*2), Z16, Z16
+	VMOVUPS      Z16, 64(R11)(DI*2)
+	VADDPS       128(R11)(DI*2), Z17, Z17
+	VMOVUPS      Z17, 128(R11)(DI*2)
+	ADDQ         $0x18, R8
+	IMUL3Q       $0x06, DI, R11
+	ADDQ         R11, R9
+	SUBQ         $0x06, R10
+	CMPQ         R10, $0x06
+	JGE          rows3_6
+
+rest3_6:
+	CMPQ   R10, $0x05
+	JNE    not3_5
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	VXORPS Z12, Z12, Z12
+	VXORPS Z13, Z13, Z13
+	VXORPS Z14, Z14, Z14
+	MOVQ   tiles+48(FP), R10
+	MOVQ   CX, R11
+
+tiles3_5:
+	VMOVUPS      (R11), Z15
+	VMOVUPS      64(R11), Z16
+	VMOVUPS      128(R11), Z17
+	VBROADCASTSS (R8), Z18
+	VFMADD231PS  Z15, Z18, Z0
+	VFMADD231PS  Z16, Z18, Z1
+	VFMADD231PS  Z17, Z18, Z2
+	VBROADCASTSS 4(R8), Z18
+	VFMADD231PS  Z15, Z18, Z3
+	VFMADD231PS  Z16, Z18, Z4
+	VFMADD231PS  Z17, Z18, Z5
+	VBROADCASTSS 8(R8), Z18
+	VFMADD231PS  Z15, Z18, Z6
+	VFMADD231PS  Z16, Z18, Z7
+	VFMADD231PS  Z17, Z18, Z8
+	VBROADCASTSS 12(R8), Z18
+	VFMADD231PS  Z15, Z18, Z9
+	VFMADD231PS  Z16, Z18, Z10
+	VFMADD231PS  Z17, Z18, Z11
+	VBROADCASTSS 16(R8), Z18
+	VFMADD231PS  Z15, Z18, Z12
+	VFMADD231PS  Z16, Z18, Z13
+	VFMADD231PS  Z17, Z18, Z14
+	ADDQ         SI, R11
+	ADDQ         BX, R8
+	DECQ         R10
+	JNZ          tiles3_5
+	LEAQ         (R9)(DI*2), R8
+	ADDQ         DI, R8
+	VADDPS       (R9), Z0, Z0
+	VMOVUPS      Z0, (R9)
+	VADDPS       64(R9), Z1, Z1
+	VMOVUPS      Z1, 64(R9)
+	VADDPS       128(R9), Z2, Z2
+	VMOVUPS      Z2, 128(R9)
+	VADDPS       (R9)(DI*1), Z3, Z3
+	VMOVUPS      Z3, (R9)(DI*1)
+	VADDPS       64(R9)(DI*1), Z4, Z4
+	VMOVUPS      Z4, 64(R9)(DI*1)
+	VADDPS       128(R9)(DI*1), Z5, Z5
+	VMOVUPS      Z5, 128(R9)(DI*1)
+	VADDPS       (R9)(DI*2), Z6, Z6
+	VMOVUPS      Z6, (R9)(DI*2)
+	VADDPS       64(R9)(DI*2), Z7, Z7
+	VMOVUPS      Z7, 64(R9)(DI*2)
+	VADDPS       128(R9)(DI*2), Z8, Z8
+	VMOVUPS      Z8, 128(R9)(DI*2)
+	VADDPS       (R8), Z9, Z9
+	VMOVUPS      Z9, (R8)
+	VADDPS       64(R8), Z10, Z10
+	VMOVUPS      Z10, 64(R8)
+	VADDPS       128(R8), Z11, Z11
+	VMOVUPS      Z11, 128(R8)
+	VADDPS       (R8)(DI*1), Z12, Z12
+	VMOVUPS      Z12, (R8)(DI*1)
+	VADDPS       64(R8)(DI*1), Z13, Z13
+	VMOVUPS      Z13, 64(R8)(DI*1)
+	VADDPS       128(R8)(DI*1), Z14, Z14
+	VMOVUPS      Z14, 128(R8)(DI*1)
+	JMP          end3_0
+
+not3_5:
+	CMPQ   R10, $0x04
+	JNE    not3_4
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	MOVQ   tiles+48(FP), R10
+	MOVQ   CX, R11
+
+tiles3_4:
+	VMOVUPS      (R11), Z12
+	VMOVUPS      64(R11), Z13
+	VMOVUPS      128(R11), Z14
+	VBROADCASTSS (R8), Z15
+	VFMADD231PS  Z12, Z15, Z0
+	VFMADD231PS  Z13, Z15, Z1
+	VFMADD231PS  Z14, Z15, Z2
+	VBROADCASTSS 4(R8), Z15
+	VFMADD231PS  Z12, Z15, Z3
+	VFMADD231PS  Z13, Z15, Z4
+	VFMADD231PS  Z14, Z15, Z5
+	VBROADCASTSS 8(R8), Z15
+	VFMADD231PS  Z12, Z15, Z6
+	VFMADD231PS  Z13, Z15, Z7
+	VFMADD231PS  Z14, Z15, Z8
+	VBROADCASTSS 12(R8), Z15
+	VFMADD231PS  Z12, Z15, Z9
+	VFMADD231PS  Z13, Z15, Z10
+	VFMADD231PS  Z14, Z15, Z11
+	ADDQ         SI, R11
+	ADDQ         BX, R8
+	DECQ         R10
+	JNZ          tiles3_4
+	LEAQ         (R9)(DI*2), R8
+	ADDQ         DI, R8
+	VADDPS       (R9), Z0, Z0
+	VMOVUPS      Z0, (R9)
+	VADDPS       64(R9), Z1, Z1
+	VMOVUPS      Z1, 64(R9)
+	VADDPS       128(R9), Z2, Z2
+	VMOVUPS      Z2, 128(R9)
+	VADDPS       (R9)(DI*1), Z3, Z3
+	VMOVUPS      Z3, (R9)(DI*1)
+	VADDPS       64(R9)(DI*1), Z4, Z4
+	VMOVUPS      Z4, 64(R9)(DI*1)
+	VADDPS       128(R9)(DI*1), Z5, Z5
+	VMOVUPS      Z5, 128(R9)(DI*1)
+	VADDPS       (R9)(DI*2), Z6, Z6
+	VMOVUPS      Z6, (R9)(DI*2)
+	VADDPS       64(R9)(DI*2), Z7, Z7
+	VMOVUPS      Z7, 64(R9)(DI*2)
+	VADDPS       128(R9)(DI*2), Z8, Z8
+	VMOVUPS      Z8, 128(R9)(DI*2)
+	VADDPS       (R8), Z9, Z9
+	VMOVUPS      Z9, (R8)
+	VADDPS       64(R8), Z10, Z10
+	VMOVUPS      Z10, 64(R8)
+	VADDPS       128(R8), Z11, Z11
+	VMOVUPS      Z11, 128(R8)
+	JMP          end3_0
+
+not3_4:
+	CMPQ   R10, $0x03
+	JNE    not3_3
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	MOVQ   tiles+48(FP), R10
+	MOVQ   CX, R11
+
+tiles3_3:
+	VMOVUPS      (R11), Z9
+	VMOVUPS      64(R11), Z10
+	VMOVUPS      128(R11), Z11
+	VBROADCASTSS (R8), Z12
+	VFMADD231PS  Z9, Z12, Z0
+	VFMADD231PS  Z10, Z12, Z1
+	VFMADD231PS  Z11, Z12, Z2
+	VBROADCASTSS 4(R8), Z12
+	VFMADD231PS  Z9, Z12, Z3
+	VFMADD231PS  Z10, Z12, Z4
+	VFMADD231PS  Z11, Z12, Z5
+	VBROADCASTSS 8(R8), Z12
+	VFMADD231PS  Z9, Z12, Z6
+	VFMADD231PS  Z10, Z12, Z7
+	VFMADD231PS  Z11, Z12, Z8
+	ADDQ         SI, R11
+	ADDQ         BX, R8
+	DECQ         R10
+	JNZ          tiles3_3
+	VADDPS       (R9), Z0, Z0
+	VMOVUPS      Z0, (R9)
+	VADDPS       64(R9), Z1, Z1
+	VMOVUPS      Z1, 64(R9)
+	VADDPS       128(R9), Z2, Z2
+	VMOVUPS      Z2, 128(R9)
+	VADDPS       (R9)(DI*1), Z3, Z3
+	VMOVUPS      Z3, (R9)(DI*1)
+	VADDPS       64(R9)(DI*1), Z4, Z4
+	VMOVUPS      Z4, 64(R9)(DI*1)
+	VADDPS       128(R9)(DI*1), Z5, Z5
+	VMOVUPS      Z5, 128(R9)(DI*1)
+	VADDPS       (R9)(DI*2), Z6, Z6
+	VMOVUPS      Z6, (R9)(DI*2)
+	VADDPS       64(R9)(DI*2), Z7, Z7
+	VMOVUPS      Z7, 64(R9)(DI*2)
+	VADDPS       128(R9)(DI*2), Z8, Z8
+	VMOVUPS      Z8, 128(R9)(DI*2)
+	JMP          end3_0
+
+not3_3:
+	CMPQ   R10, $0x02
+	JNE    not3_2
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	MOVQ   tiles+48(FP), R10
+	MOVQ   CX, R11
+
+tiles3_2:
+	VMOVUPS      (R11), Z6
+	VMOVUPS      64(R11), Z7
+	VMOVUPS      128(R11), Z8
+	VBROADCASTSS (R8), Z9
+	VFMADD231PS  Z6, Z9, Z0
+	VFMADD231PS  Z7, Z9, Z1
+	VFMADD231PS  Z8, Z9, Z2
+	VBROADCASTSS 4(R8), Z9
+	VFMADD231PS  Z6, Z9, Z3
+	VFMADD231PS  Z7, Z9, Z4
+	VFMADD231PS  Z8, Z9, Z5
+	ADDQ         SI, R11
+	ADDQ         BX, R8
+	DECQ         R10
+	JNZ          tiles3_2
+	VADDPS       (R9), Z0, Z0
+	VMOVUPS      Z0, (R9)
+	VADDPS       64(R9), Z1, Z1
+	VMOVUPS      Z1, 64(R9)
+	VADDPS       128(R9), Z2, Z2
+	VMOVUPS      Z2, 128(R9)
+	VADDPS       (R9)(DI*1), Z3, Z3
+	VMOVUPS      Z3, (R9)(DI*1)
+	VADDPS       64(R9)(DI*1), Z4, Z4
+	VMOVUPS      Z4, 64(R9)(DI*1)
+	VADDPS       128(R9)(DI*1), Z5, Z5
+	VMOVUPS      Z5, 128(R9)(DI*1)
+	JMP          end3_0
+
+not3_2:
+	CMPQ   R10, $0x01
+	JNE    not3_1
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	MOVQ   tiles+48(FP), R10
+	MOVQ   CX, R11
+
+tiles3_1:
+	VMOVUPS      (R11), Z3
+	VMOVUPS      64(R11), Z4
+	VMOVUPS      128(R11), Z5
+	VBROADCASTSS (R8), Z6
+	VFMADD231PS  Z3, Z6, Z0
+	VFMADD231PS  Z4, Z6, Z1
+	VFMADD231PS  Z5, Z6, Z2
+	ADDQ         SI, R11
+	ADDQ         BX, R8
+	DECQ         R10
+	JNZ          tiles3_1
+	VADDPS       (R9), Z0, Z0
+	VMOVUPS      Z0, (R9)
+	VADDPS       64(R9), Z1, Z1
+	VMOVUPS      Z1, 64(R9)
+	VADDPS       128(R9), Z2, Z2
+	VMOVUPS      Z2, 128(R9)
+	JMP          end3_0
+
+not3_1:
+end3_0:
+	ADDQ $0x000000c0, AX
+	ADDQ $0x000000c0, CX
+	SUBQ $0x30, DX
+	JMP  columns3
+
+columns2:
+	CMPQ DX, $0x20
+	JLT  columns1
+	MOVQ v+16(FP), R8
+	MOVQ in+56(FP), R10
+	MOVQ AX, R9
+	CMPQ R10, $0x06
+	JLT  rest2_6
+
+rows2_6:
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	MOVQ   tiles+48(FP), R13
+	MOVQ   R8, R11
+	MOVQ   CX, R12
+
+tiles2_6:
+	VMOVUPS      (R12), Z12
+	VMOVUPS      64(R12), Z13
+	VBROADCASTSS (R11), Z14
+	VFMADD231PS  Z12, Z14, Z0
+	VFMADD231PS  Z13, Z14, Z1
+	VBROADCASTSS 4(R11), Z14
+	VFMADD231PS  Z12, Z14, Z2
+	VFMADD231PS  Z13, Z14, Z3
+	VBROADCASTSS 8(R11), Z14
+	VFMADD231PS  Z12, Z14, Z4
+	VFMADD231PS  Z13, Z14, Z5
+	VBROADCASTSS 12(R11), Z14
+	VFMADD231PS  Z12, Z14, Z6
+	VFMADD231PS  Z13, Z14, Z7
+	VBROADCASTSS 16(R11), Z14
+	VFMADD231PS  Z12, Z14, Z8
+	VFMADD231PS  Z13, Z14, Z9
+	VBROADCASTSS 20(R11), Z14
+	VFMADD231PS  Z12, Z14, Z10
+	VFMADD231PS  Z13, Z14, Z11
+	ADDQ         SI, R12
+	ADDQ         BX, R11
+	DECQ         R13
+	JNZ          tiles2_6
+	LEAQ         (R9)(DI*2), R11
+	ADDQ         DI, R11
+	VADDPS       (R9), Z0, Z0
+	VMOVUPS      Z0, (R9)
+	VADDPS       64(R9), Z1, Z1
+	VMOVUPS      Z1, 64(R9)
+	VADDPS       (R9)(DI*1), Z2, Z2
+	VMOVUPS      Z2, (R9)(DI*1)
+	VADDPS       64(R9)(DI*1), Z3, Z3
+	VMOVUPS      Z3, 64(R9)(DI*1)
+	VADDPS       (R9)(DI*2), Z4, Z4
+	VMOVUPS      Z4, (R9)(DI*2)
+	VADDPS       64(R9)(DI*2), Z5, Z5
+	VMOVUPS      Z5, 64(R9)(DI*2)
+	VADDPS       (R11), Z6, Z6
+	VMOVUPS      Z6, (R11)
+	VADDPS       64(R11), Z7, Z7
+	VMOVUPS      Z7, 64(R11)
+	VADDPS       (R11)(DI*1), Z8, Z8
+	VMOVUPS      Z8, (R11)(DI*1)
+	VADDPS       64(R11)(DI*1), Z9, Z9
+	VMOVUPS      Z9, 64(R11)(DI*1)
+	VADDPS       (R11)(DI*2), Z10, Z10
+	VMOVUPS      Z10, (R11)(DI*2)
+	VADDPS       64(R11)(DI*2), Z11, Z11
+	VMOVUPS      Z11, 64(R11)(DI*2)
+	ADDQ         $0x18, R8
+	IMUL3Q       $0x06, DI, R11
+	ADDQ         R11, R9
+	SUBQ         $0x06, R10
+	CMPQ         R10, $0x06
+	JGE          rows2_6
+
+rest2_6:
+	CMPQ   R10, $0x05
+	JNE    not2_5
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	MOVQ   tiles+48(FP), R10
+	MOVQ   CX, R11
+
+tiles2_5:
+	VMOVUPS      (R11), Z10
+	VMOVUPS      64(R11), Z11
+	VBROADCASTSS (R8), Z12
+	VFMADD231PS  Z10, Z12, Z0
+	VFMADD231PS  Z11, Z12, Z1
+	VBROADCASTSS 4(R8), Z12
+	VFMADD231PS  Z10, Z12, Z2
+	VFMADD231PS  Z11, Z12, Z3
+	VBROADCASTSS 8(R8), Z12
+	VFMADD231PS  Z10, Z12, Z4
+	VFMADD231PS  Z11, Z12, Z5
+	VBROADCASTSS 12(R8), Z12
+	VFMADD231PS  Z10, Z12, Z6
+	VFMADD231PS  Z11, Z12, Z7
+	VBROADCASTSS 16(R8), Z12
+	VFMADD231PS  Z10, Z12, Z8
+	VFMADD231PS  Z11, Z12, Z9
+	ADDQ         SI, R11
+	ADDQ         BX, R8
+	DECQ         R10
+	JNZ          tiles2_5
+	LEAQ         (R9)(DI*2), R8
+	ADDQ         DI, R8
+	VADDPS       (R9), Z0, Z0
+	VMOVUPS      Z0, (R9)
+	VADDPS       64(R9), Z1, Z1
+	VMOVUPS      Z1, 64(R9)
+	VADDPS       (R9)(DI*1), Z2, Z2
+	VMOVUPS      Z2, (R9)(DI*1)
+	VADDPS       64(R9)(DI*1), Z3, Z3
+	VMOVUPS      Z3, 64(R9)(DI*1)
+	VADDPS       (R9)(DI*2), Z4, Z4
+	VMOVUPS      Z4, (R9)(DI*2)
+	VADDPS       64(R9)(DI*2), Z5, Z5
+	VMOVUPS      Z5, 64(R9)(DI*2)
+	VADDPS       (R8), Z6, Z6
+	VMOVUPS      Z6, (R8)
+	VADDPS       64(R8), Z7, Z7
+	VMOVUPS      Z7, 64(R8)
+	VADDPS       (R8)(DI*1), Z8, Z8
+	VMOVUPS      Z8, (R8)(DI*1)
+	VADDPS       64(R8)(DI*1), Z9, Z9
+	VMOVUPS      Z9, 64(R8)(DI*1)
+	JMP          end2_0
+
+not2_5:
+	CMPQ   R10, $0x04
+	JNE    not2_4
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	MOVQ   tiles+48(FP), R10
+	MOVQ   CX, R11
+
+tiles2_4:
+	VMOVUPS      (R11), Z8
+	VMOVUPS      64(R11), Z9
+	VBROADCASTSS (R8), Z10
+	VFMADD231PS  Z8, Z10, Z0
+	VFMADD231PS  Z9, Z10, Z1
+	VBROADCASTSS 4(R8), Z10
+	VFMADD231PS  Z8, Z10, Z2
+	VFMADD231PS  Z9, Z10, Z3
+	VBROADCASTSS 8(R8), Z10
+	VFMADD231PS  Z8, Z10, Z4
+	VFMADD231PS  Z9, Z10, Z5
+	VBROADCASTSS 12(R8), Z10
+	VFMADD231PS  Z8, Z10, Z6
+	VFMADD231PS  Z9, Z10, Z7
+	ADDQ         SI, R11
+	ADDQ         BX, R8
+	DECQ         R10
+	JNZ          tiles2_4
+	LEAQ         (R9)(DI*2), R8
+	ADDQ         DI, R8
+	VADDPS       (R9), Z0, Z0
+	VMOVUPS      Z0, (R9)
+	VADDPS       64(R9), Z1, Z1
+	VMOVUPS      Z1, 64(R9)
+	VADDPS       (R9)(DI*1), Z2, Z2
+	VMOVUPS      Z2, (R9)(DI*1)
+	VADDPS       64(R9)(DI*1), Z3, Z3
+	VMOVUPS      Z3, 64(R9)(DI*1)
+	VADDPS       (R9)(DI*2), Z4, Z4
+	VMOVUPS      Z4, (R9)(DI*2)
+	VADDPS       64(R9)(DI*2), Z5, Z5
+	VMOVUPS      Z5, 64(R9)(DI*2)
+	VADDPS       (R8), Z6, Z6
+	VMOVUPS      Z6, (R8)
+	VADDPS       64(R8), Z7, Z7
+	VMOVUPS      Z7, 64(R8)
+	JMP          end2_0
+
+not2_4:
+	CMPQ   R10, $0x03
+	JNE    not2_3
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	MOVQ   tiles+48(FP), R10
+	MOVQ   CX, R11
+
+tiles2_3:
+	VMOVUPS      (R11), Z6
+	VMOVUPS      64(R11), Z7
+	VBROADCASTSS (R8), Z8
+	VFMADD231PS  Z6, Z8, Z0
+	VFMADD231PS  Z7, Z8, Z1
+	VBROADCASTSS 4(R8), Z8
+	VFMADD231PS  Z6, Z8, Z2
+	VFMADD231PS  Z7, Z8, Z3
+	VBROADCASTSS 8(R8), Z8
+	VFMADD231PS  Z6, Z8, Z4
+	VFMADD231PS  Z7, Z8, Z5
+	ADDQ         SI, R11
+	ADDQ         BX, R8
+	DECQ         R10
+	JNZ          tiles2_3
+	VADDPS       (R9), Z0, Z0
+	VMOVUPS      Z0, (R9)
+	VADDPS       64(R9), Z1, Z1
+	VMOVUPS      Z1, 64(R9)
+	VADDPS       (R9)(DI*1), Z2, Z2
+	VMOVUPS      Z2, (R9)(DI*1)
+	VADDPS       64(R9)(DI*1), Z3, Z3
+	VMOVUPS      Z3, 64(R9)(DI*1)
+	VADDPS       (R9)(DI*2), Z4, Z4
+	VMOVUPS      Z4, (R9)(DI*2)
+	VADDPS       64(R9)(DI*2), Z5, Z5
+	VMOVUPS      Z5, 64(R9)(DI*2)
+	JMP          end2_0
+
+not2_3:
+	CMPQ   R10, $0x02
+	JNE    not2_2
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	MOVQ   tiles+48(FP), R10
+	MOVQ   CX, R11
+
+tiles2_2:
+	VMOVUPS      (R11), Z4
+	VMOVUPS      64(R11), Z5
+	VBROADCASTSS (R8), Z6
+	VFMADD231PS  Z4, Z6, Z0
+	VFMADD231PS  Z5, Z6, Z1
+	VBROADCASTSS 4(R8), Z6
+	VFMADD231PS  Z4, Z6, Z2
+	VFMADD231PS  Z5, Z6, Z3
+	ADDQ         SI, R11
+	ADDQ         BX, R8
+	DECQ         R10
+	JNZ          tiles2_2
+	VADDPS       (R9), Z0, Z0
+	VMOVUPS      Z0, (R9)
+	VADDPS       64(R9), Z1, Z1
+	VMOVUPS      Z1, 64(R9)
+	VADDPS       (R9)(DI*1), Z2, Z2
+	VMOVUPS      Z2, (R9)(DI*1)
+	VADDPS       64(R9)(DI*1), Z3, Z3
+	VMOVUPS      Z3, 64(R9)(DI*1)
+	JMP          end2_0
+
+not2_2:
+	CMPQ   R10, $0x01
+	JNE    not2_1
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	MOVQ   tiles+48(FP), R10
+	MOVQ   CX, R11
+
+tiles2_1:
+	VMOVUPS      (R11), Z2
+	VMOVUPS      64(R11), Z3
+	VBROADCASTSS (R8), Z4
+	VFMADD231PS  Z2, Z4, Z0
+	VFMADD231PS  Z3, Z4, Z1
+	ADDQ         SI, R11
+	ADDQ         BX, R8
+	DECQ         R10
+	JNZ          tiles2_1
+	VADDPS       (R9), Z0, Z0
+	VMOVUPS      Z0, (R9)
+	VADDPS       64(R9), Z1, Z1
+	VMOVUPS      Z1, 64(R9)
+	JMP          end2_0
+
+not2_1:
+end2_0:
+	ADDQ $0x00000080, AX
+	ADDQ $0x00000080, CX
+	SUBQ $0x20, DX
+	JMP  columns2
+
+columns1:
+	CMPQ DX, $0x10
+	JLT  done
+	MOVQ v+16(FP), R8
+	MOVQ in+56(FP), R10
+	MOVQ AX, R9
+	CMPQ R10, $0x06
+	JLT  rest1_6
+
+rows1_6:
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	MOVQ   tiles+48(FP), R13
+	MOVQ   R8, R11
+	MOVQ   CX, R12
+
+tiles1_6:
+	VMOVUPS      (R12), Z6
+	VBROADCASTSS (R11), Z7
+	VFMADD231PS  Z6, Z7, Z0
+	VBROADCASTSS 4(R11), Z7
+	VFMADD231PS  Z6, Z7, Z1
+	VBROADCASTSS 8(R11), Z7
+	VFMADD231PS  Z6, Z7, Z2
+	VBROADCASTSS 12(R11), Z7
+	VFMADD231PS  Z6, Z7, Z3
+	VBROADCASTSS 16(R11), Z7
+	VFMADD231PS  Z6, Z7, Z4
+	VBROADCASTSS 20(R11), Z7
+	VFMADD231PS  Z6, Z7, Z5
+	ADDQ         SI, R12
+	ADDQ         BX, R11
+	DECQ         R13
+	JNZ          tiles1_6
+	LEAQ         (R9)(DI*2), R11
+	ADDQ         DI, R11
+	VADDPS       (R9), Z0, Z0
+	VMOVUPS      Z0, (R9)
+	VADDPS       (R9)(DI*1), Z1, Z1
+	VMOVUPS      Z1, (R9)(DI*1)
+	VADDPS       (R9)(DI*2), Z2, Z2
+	VMOVUPS      Z2, (R9)(DI*2)
+	VADDPS       (R11), Z3, Z3
+	VMOVUPS      Z3, (R11)
+	VADDPS       (R11)(DI*1), Z4, Z4
+	VMOVUPS      Z4, (R11)(DI*1)
+	VADDPS       (R11)(DI*2), Z5, Z5
+	VMOVUPS      Z5, (R11)(DI*2)
+	ADDQ         $0x18, R8
+	IMUL3Q       $0x06, DI, R11
+	ADDQ         R11, R9
+	SUBQ         $0x06, R10
+	CMPQ         R10, $0x06
+	JGE          rows1_6
+
+rest1_6:
+	CMPQ   R10, $0x05
+	JNE    not1_5
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	MOVQ   tiles+48(FP), R10
+	MOVQ   CX, R11
+
+tiles1_5:
+	VMOVUPS      (R11), Z5
+	VBROADCASTSS (R8), Z6
+	VFMADD231PS  Z5, Z6, Z0
+	VBROADCASTSS 4(R8), Z6
+	VFMADD231PS  Z5, Z6, Z1
+	VBROADCASTSS 8(R8), Z6
+	VFMADD231PS  Z5, Z6, Z2
+	VBROADCASTSS 12(R8), Z6
+	VFMADD231PS  Z5, Z6, Z3
+	VBROADCASTSS 16(R8), Z6
+	VFMADD231PS  Z5, Z6, Z4
+	ADDQ         SI, R11
+	ADDQ         BX, R8
+	DECQ         R10
+	JNZ          tiles1_5
+	LEAQ         (R9)(DI*2), R8
+	ADDQ         DI, R8
+	VADDPS       (R9), Z0, Z0
+	VMOVUPS      Z0, (R9)
+	VADDPS       (R9)(DI*1), Z1, Z1
+	VMOVUPS      Z1, (R9)(DI*1)
+	VADDPS       (R9)(DI*2), Z2, Z2
+	VMOVUPS      Z2, (R9)(DI*2)
+	VADDPS       (R8), Z3, Z3
+	VMOVUPS      Z3, (R8)
+	VADDPS       (R8)(DI*1), Z4, Z4
+	VMOVUPS      Z4, (R8)(DI*1)
+	JMP          end1_0
+
+not1_5:
+	CMPQ   R10, $0x04
+	JNE    not1_4
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	MOVQ   tiles+48(FP), R10
+	MOVQ   CX, R11
+
+tiles1_4:
+	VMOVUPS      (R11), Z4
+	VBROADCASTSS (R8), Z5
+	VFMADD231PS  Z4, Z5, Z0
+	VBROADCASTSS 4(R8), Z5
+	VFMADD231PS  Z4, Z5, Z1
+	VBROADCASTSS 8(R8), Z5
+	VFMADD231PS  Z4, Z5, Z2
+	VBROADCASTSS 12(R8), Z5
+	VFMADD231PS  Z4, Z5, Z3
+	ADDQ         SI, R11
+	ADDQ         BX, R8
+	DECQ         R10
+	JNZ          tiles1_4
+	LEAQ         (R9)(DI*2), R8
+	ADDQ         DI, R8
+	VADDPS       (R9), Z0, Z0
+	VMOVUPS      Z0, (R9)
+	VADDPS       (R9)(DI*1), Z1, Z1
+	VMOVUPS      Z1, (R9)(DI*1)
+	VADDPS       (R9)(DI*2), Z2, Z2
+	VMOVUPS      Z2, (R9)(DI*2)
+	VADDPS       (R8), Z3, Z3
+	VMOVUPS      Z3, (R8)
+	JMP          end1_0
+
+not1_4:
+	CMPQ   R10, $0x03
+	JNE    not1_3
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	MOVQ   tiles+48(FP), R10
+	MOVQ   CX, R11
+
+tiles1_3:
+	VMOVUPS      (R11), Z3
+	VBROADCASTSS (R8), Z4
+	VFMADD231PS  Z3, Z4, Z0
+	VBROADCASTSS 4(R8), Z4
+	VFMADD231PS  Z3, Z4, Z1
+	VBROADCASTSS 8(R8), Z4
+	VFMADD231PS  Z3, Z4, Z2
+	ADDQ         SI, R11
+	ADDQ         BX, R8
+	DECQ         R10
+	JNZ          tiles1_3
+	VADDPS       (R9), Z0, Z0
+	VMOVUPS      Z0, (R9)
+	VADDPS       (R9)(DI*1), Z1, Z1
+	VMOVUPS      Z1, (R9)(DI*1)
+	VADDPS       (R9)(DI*2), Z2, Z2
+	VMOVUPS      Z2, (R9)(DI*2)
+	JMP          end1_0
+
+not1_3:
+	CMPQ   R10, $0x02
+	JNE    not1_2
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	MOVQ   tiles+48(FP), R10
+	MOVQ   CX, R11
+
+tiles1_2:
+	VMOVUPS      (R11), Z2
+	VBROADCASTSS (R8), Z3
+	VFMADD231PS  Z2, Z3, Z0
+	VBROADCASTSS 4(R8), Z3
+	VFMADD231PS  Z2, Z3, Z1
+	ADDQ         SI, R11
+	ADDQ         BX, R8
+	DECQ         R10
+	JNZ          tiles1_2
+	VADDPS       (R9), Z0, Z0
+	VMOVUPS      Z0, (R9)
+	VADDPS       (R9)(DI*1), Z1, Z1
+	VMOVUPS      Z1, (R9)(DI*1)
+	JMP          end1_0
+
+not1_2:
+	CMPQ   R10, $0x01
+	JNE    not1_1
+	VXORPS Z0, Z0, Z0
+	MOVQ   tiles+48(FP), R10
+	MOVQ   CX, R11
+
+tiles1_1:
+	VMOVUPS      (R11), Z1
+	VBROADCASTSS (R8), Z2
+	VFMADD231PS  Z1, Z2, Z0
+	ADDQ         SI, R11
+	ADDQ         BX, R8
+	DECQ         R10
+	JNZ          tiles1_1
+	VADDPS       (R9), Z0, Z0
+	VMOVUPS      Z0, (R9)
+	JMP          end1_0
+
+not1_1:
+end1_0:
+	ADDQ $0x00000040, AX
+	ADDQ $0x00000040, CX
+	SUBQ $0x10, DX
+	JMP  columns1
+
+done:
 	VZEROUPPER
 	RET

@@ -121,6 +121,114 @@ func TestOutputs(t *testing.T) {
 	})
 }
 
+func TestSpread(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 11))
+	eachLevel(t, func(t *testing.T, k *Kernels) {
+		for _, channels := range []int{16, 32, 48, 64, 144} {
+			pixel := channels + 16*r.IntN(2)
+			row, point := 6*pixel+r.IntN(30), channels+16*r.IntN(3)
+			src := random(r, 5*row+5*pixel+channels)
+			v := random(r, (Points-1)*point+channels)
+			want := v.clone()
+			var scratch Scratch
+			spread(want.data, point, src.data, row, pixel, channels, &scratch)
+			k.Spread(v.data, point, src.data, row, pixel, channels, &scratch)
+			v.close(t, want, 2e-3, fmt.Sprintf("%d channels", channels))
+		}
+	})
+}
+
+func TestCorrelate(t *testing.T) {
+	r := rand.New(rand.NewPCG(12, 12))
+	eachLevel(t, func(t *testing.T, k *Kernels) {
+		for _, tiles := range []int{1, 2, 7, 33} {
+			for in := 1; in < 20; in++ {
+				for _, out := range []int{16, 32, 48, 64, 80, 128, 144} {
+					vTile, pTile, uRow := in+r.IntN(3), out+r.IntN(3), out+r.IntN(3)
+					v, p := random(r, (tiles-1)*vTile+in), random(r, (tiles-1)*pTile+out)
+					u := random(r, (in-1)*uRow+out)
+					want := u.clone()
+					correlate(want.data, uRow, v.data, vTile, p.data, pTile, tiles, in, out)
+					k.Correlate(u.data, uRow, v.data, vTile, p.data, pTile, tiles, in, out)
+					u.close(t, want, 1e-5, fmt.Sprintf("%d tiles, %d to %d", tiles, in, out))
+				}
+			}
+		}
+	})
+}
+
+// The gradient of ⟨dY, filter ∗ D⟩ with respect to the filter, over two tiles, against
+// the definition in float64.
+func TestFilterGradient(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 13))
+	eachLevel(t, func(t *testing.T, k *Kernels) {
+		for _, c := range []struct{ in, out int }{{1, 1}, {3, 64}, {64, 3}, {20, 33}} {
+			const tiles = 2
+			in, out := Padded(c.in), Padded(c.out)
+			point := tiles * max(in, out)
+			v, p := make([]float32, Points*point), make([]float32, Points*point)
+			var patches, gradients [tiles][]float32
+			var scratch Scratch
+			for t := range tiles {
+				patches[t], gradients[t] = make([]float32, Points*in), make([]float32, Tile*Tile*out)
+				for q := range Points {
+					for i := range c.in {
+						patches[t][q*in+i] = 2*r.Float32() - 1
+					}
+				}
+				for q := range Tile * Tile {
+					for o := range c.out {
+						gradients[t][q*out+o] = 2*r.Float32() - 1
+					}
+				}
+				var rows [Patch][]float32
+				for y := range rows {
+					rows[y] = patches[t][y*Patch*in:]
+				}
+				k.Input(v[t*in:], point, &rows, 0, in, in, &scratch)
+				k.Spread(p[t*out:], point, gradients[t], Tile*out, out, out, &scratch)
+			}
+			parts := [][]float32{make([]float32, FilterSize(c.in, c.out)), make([]float32, FilterSize(c.in, c.out))}
+			for q := range Points {
+				for t, part := range parts {
+					k.Correlate(part[q*c.in*out:], out, v[q*point+t*in:], in, p[q*point+t*out:], out, 1, c.in, out)
+				}
+			}
+			dw := random(r, c.out*c.in*9).data
+			const beta, scale = -0.5, 2
+			var errors, energy float64
+			want := make([]float64, len(dw))
+			for o := range c.out {
+				for i := range c.in {
+					for a := range 3 {
+						for b := range 3 {
+							at := ((o*c.in+i)*3+a)*3 + b
+							sum := 0.0
+							for t := range tiles {
+								for y := range Tile {
+									for x := range Tile {
+										sum += float64(gradients[t][(y*Tile+x)*out+o]) * float64(patches[t][((y+a)*Patch+x+b)*in+i])
+									}
+								}
+							}
+							want[at] = beta*float64(dw[at]) + scale*sum
+						}
+					}
+				}
+			}
+			for i := range c.in {
+				FilterGradient(dw, parts, c.out, c.in, i, beta, scale)
+			}
+			for at, w := range want {
+				errors += (float64(dw[at]) - w) * (float64(dw[at]) - w)
+				energy += w * w
+			}
+			require.Less(t, errors, 1e-10*energy, "%+v", c)
+			t.Logf("%+v: normalised mean squared error %.1e", c, errors/energy)
+		}
+	})
+}
+
 func TestLayouts(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	eachLevel(t, func(t *testing.T, k *Kernels) {
@@ -186,10 +294,12 @@ func TestTileIsConvolution(t *testing.T) {
 			k.Input(v, in, &rows, 0, in, in, &scratch)
 			for _, adjoint := range []bool{false, true} {
 				u := make([]float32, FilterSize(c.in, c.out))
-				if adjoint {
-					TransformAdjoint(u, w, c.out, c.in)
-				} else {
-					TransformFilter(u, w, c.out, c.in)
+				for i := range c.in {
+					if adjoint {
+						TransformAdjoint(u, w, c.out, c.in, i)
+					} else {
+						TransformFilter(u, w, c.out, c.in, i)
+					}
 				}
 				for p := range Points {
 					k.Multiply(m[p*out:], out, v[p*in:], in, u[p*c.in*out:], out, 1, c.in, out)

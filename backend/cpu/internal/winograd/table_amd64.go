@@ -22,6 +22,12 @@ var avx2 = Kernels{
 	},
 	Pack:   squaresAVX2.packAll,
 	Unpack: squaresAVX2.unpackAll,
+	Spread: func(v []float32, point int, src []float32, row, pixel, channels int, scratch *Scratch) {
+		spreadAVX2(&v[0], point, &src[0], row, pixel, channels, scratch)
+	},
+	Correlate: func(u []float32, uRow int, v []float32, vTile int, p []float32, pTile, tiles, in, out int) {
+		correlateAVX2(&u[0], uRow, &v[0], vTile, &p[0], pTile, tiles, in, out)
+	},
 }
 
 var avx512 = Kernels{
@@ -39,6 +45,12 @@ var avx512 = Kernels{
 	},
 	Pack:   squaresAVX512.packAll,
 	Unpack: squaresAVX512.unpackAll,
+	Spread: func(v []float32, point int, src []float32, row, pixel, channels int, scratch *Scratch) {
+		spreadAVX512(&v[0], point, &src[0], row, pixel, channels, scratch)
+	},
+	Correlate: func(u []float32, uRow int, v []float32, vTile int, p []float32, pTile, tiles, in, out int) {
+		correlateAVX512(&u[0], uRow, &v[0], vTile, &p[0], pTile, tiles, in, out)
+	},
 }
 
 // AVX2 returns the kernels for AVX2 and FMA.

@@ -19,6 +19,7 @@ var neon = Kernels{
 	},
 	Pack:   squaresNEON.packAll,
 	Unpack: squaresNEON.unpackAll,
+	Spread: spread, Correlate: correlate,
 }
 
 // NEON returns the kernels for arm64.

@@ -71,4 +71,15 @@ type Kernels struct {
 	// Unpack is the way back: dst[c·plane + x] = src[x·pixel + c] + beta·dst[c·plane + x].
 	// With beta = 0 the old dst is not read.
 	Unpack func(dst []float32, plane int, src []float32, pixel, pixels, channels int, beta float32)
+	// Spread transforms the gradients with respect to the outputs of a tile, which
+	// stand at src with rows and pixels at the distances given: A dY Aᵀ, what belongs
+	// to point k at v[k·point:].
+	Spread func(v []float32, point int, src []float32, row, pixel, channels int, scratch *Scratch)
+	// Correlate adds to u a product of matrices: for every input channel i < in and
+	// output channel o < out
+	//
+	//	u[i·uRow + o] += Σ over tiles t of v[t·vTile + i] · p[t·pTile + o].
+	//
+	// in is at least 1 and need not be a multiple of Block.
+	Correlate func(u []float32, uRow int, v []float32, vTile int, p []float32, pTile, tiles, in, out int)
 }

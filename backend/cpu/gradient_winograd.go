@@ -1,0 +1,112 @@
+package cpu
+
+import (
+	"sync"
+
+	"github.com/averaged/imaging/backend/cpu/internal/winograd"
+)
+
+// A filter's gradient by Winograd's algorithm: for every pair of points a product of
+// the transformed patches of x, (in × tiles), with the transformed tiles of dy, (tiles
+// × out), which is added to one array per pair. gradientTiles tiles are multiplied at
+// a time, so that this array (1 MB in all for 64 channels) passes by seldom enough:
+// their transforms take 1 MB for 64 channels.
+const gradientTiles = 36
+
+// The tiles of a batch are summed up in parts, each with arrays of its own: at most
+// gradientParts, of at least partTiles tiles. Neither depends on the threads, so that
+// the bits do not.
+const (
+	gradientParts = 8
+	partTiles     = 4 * gradientTiles
+)
+
+// gradientSums keeps the arrays of parts.
+var gradientSums sync.Pool
+
+// gradientGroup is the memory of one group of tiles.
+type gradientGroup struct {
+	tiles   int // that are in v and p
+	v, p    []float32
+	x, dy   []float32
+	scratch winograd.Scratch
+}
+
+var gradientGroups = sync.Pool{New: func() any { return new(gradientGroup) }}
+
+// filterGradient3 does what filterGradient does, for 3×3 filters.
+func (d *Device) filterGradient3(dw, x, dy *buffer, beta, scale float32) {
+	s := x.shape
+	down, across := tilesOf(0, s.H).to, tilesOf(0, s.W).to
+	groups := planarGroupsOf(across)
+	count := s.N * down * groups
+	parts := make([][]float32, min(count, gradientParts, 1+s.N*down*across/partTiles))
+	c := filterCorrelation{
+		kernels: winogradKernels(d.level), x: x, dy: dy,
+		in: dw.shape.C, vTile: winograd.Padded(dw.shape.C), pTile: winograd.Padded(dw.shape.N),
+	}
+	d.pool.For(len(parts), func(part int) {
+		kept, _ := gradientSums.Get().(*[]float32)
+		if kept == nil {
+			kept = new([]float32)
+		}
+		sum := sized(*kept, winograd.FilterSize(dw.shape.C, dw.shape.N))
+		clear(sum)
+		g := gradientGroups.Get().(*gradientGroup)
+		g.tiles = 0
+		for i := part * count / len(parts); i < (part+1)*count/len(parts); i++ {
+			k := i % groups
+			from, to := k*across/groups, (k+1)*across/groups
+			if g.tiles+to-from > gradientTiles {
+				c.add(g, sum)
+			}
+			c.take(g, i/groups/down, i/groups%down, from, to)
+		}
+		c.add(g, sum)
+		gradientGroups.Put(g)
+		parts[part] = sum
+	})
+	d.pool.For(c.in, func(i int) {
+		winograd.FilterGradient(dw.data, parts, dw.shape.N, c.in, i, beta, scale)
+	})
+	for _, sum := range parts {
+		gradientSums.Put(&sum)
+	}
+}
+
+// filterCorrelation is a filter's gradient under way.
+type filterCorrelation struct {
+	kernels          *winograd.Kernels
+	x, dy            *buffer
+	in, vTile, pTile int // channels of x, and of x and dy with padding
+}
+
+// take transforms tiles [from, to) of a tile row of image n.
+func (c *filterCorrelation) take(g *gradientGroup, n, tileRow, from, to int) {
+	tiles := to - from
+	x0, y0 := from*winograd.Tile, tileRow*winograd.Tile
+	wide, width := tiles*winograd.Tile+2, tiles*winograd.Tile
+	g.x = packed(c.kernels, g.x, c.x, n, y0-1, winograd.Patch, x0-1, wide)
+	g.dy = packed(c.kernels, g.dy, c.dy, n, y0, winograd.Tile, x0, width)
+	var rows [winograd.Patch][]float32
+	for r := range rows {
+		rows[r] = g.x[r*wide*c.vTile:][:wide*c.vTile]
+	}
+	vPoint, pPoint := gradientTiles*c.vTile+slack, gradientTiles*c.pTile+slack
+	g.v, g.p = sized(g.v, winograd.Points*vPoint), sized(g.p, winograd.Points*pPoint)
+	for t := range tiles {
+		at := t * winograd.Tile
+		c.kernels.Input(g.v[(g.tiles+t)*c.vTile:], vPoint, &rows, at*c.vTile, c.vTile, c.vTile, &g.scratch)
+		c.kernels.Spread(g.p[(g.tiles+t)*c.pTile:], pPoint, g.dy[at*c.pTile:], width*c.pTile, c.pTile, c.pTile, &g.scratch)
+	}
+	g.tiles += tiles
+}
+
+// add multiplies what was taken and adds it to sum.
+func (c *filterCorrelation) add(g *gradientGroup, sum []float32) {
+	vPoint, pPoint := gradientTiles*c.vTile+slack, gradientTiles*c.pTile+slack
+	for k := range winograd.Points {
+		c.kernels.Correlate(sum[k*c.in*c.pTile:], c.pTile, g.v[k*vPoint:], c.vTile, g.p[k*pPoint:], c.pTile, g.tiles, c.in, c.pTile)
+	}
+	g.tiles = 0
+}
