@@ -1,13 +1,71 @@
-// Package denoise holds the mathematics of averaged networks: the integrators that
-// their blocks are made of, the constants that are proven of them, and the bound of
-// a convolution's norm on which all of that rests.
+// Package denoise makes averaged denoising networks, with a certificate of what is
+// proven of each, and the mathematics that they rest on.
 //
 // A block takes N steps of size h/N along f(z) = −Aᵀσ(Az + b), where A is a
 // convolution and σ increases with slope at most L. Nothing is assumed of the
 // weights. With a proven bound of ‖A‖ (ConvolutionNorm) and the tableau's radius of
 // circle contractivity (Tableau.Radius) the number of steps follows (Steps), and
 // with it what the block is: nonexpansive for any tableau that has a radius,
-// averaged with a known constant for Euler's method (EulerAveragedness).
+// averaged with a known constant for Euler's method (EulerAveragedness), and firmly
+// nonexpansive for its implicit variant (BackwardEuler).
+//
+// A Model is such a network as plain numbers, and a weight file holds one (FromFile,
+// Model.File). Model.Certify proves what it is and returns a Certificate. Load puts the
+// network of a file on a device as a Network, and refuses one whose certificate does not
+// hold:
+//
+//	file, err := weights.Read(f)
+//	phi, err := denoise.Load(ctx, dev, file)
+//	fmt.Println(phi.Certificate())
+//	err = phi.Apply(ctx, dst, src)
+//
+// Relax, Rescale and Grey wrap one denoiser into another and carry its certificate
+// along. Attack looks for a pair of images that a denoiser expands, and Repeat applies
+// it again and again: both hold against a certificate what they find. DnCNN is the
+// unconstrained network to compare with.
+//
+// # Tiles
+//
+// An image is computed tile by tile (Tile), so that scratch memory is bounded by the
+// tile and not by the image; the result has the same bits for every tile. What a tile
+// must be computed from grows with every convolution, by a pixel, or by a whole tile of
+// the device's ConvolutionGrid: networks of many stages take larger windows, or more
+// time, than Euler's method, and BackwardEuler the most.
+//
+// # The same network in PyTorch
+//
+// With load_torch of package weights, which returns metadata and tensors, and json,
+// torch and torch.nn.functional as F imported, a network of the family "averaged" with
+// the activation "leakyrelu" or "relu" is
+//
+//	def network(metadata, t, x):  # x has the shape (batch, channels, height, width)
+//	    card = lambda key: json.loads(metadata["averaged." + key])
+//	    z = F.pad(x, (0, 0, 0, 0, 0, card("width") - card("channels")))
+//	    for i, (h, n) in enumerate(zip(card("step_sizes"), card("steps"))):
+//	        A, b, p = t[f"blocks.{i}.weight"], t.get(f"blocks.{i}.bias"), card("kernel_size") // 2
+//	        u = lambda z: F.leaky_relu(F.conv2d(z, A, b, padding=p), card("activation_slope"))
+//	        f = lambda z: -F.conv_transpose2d(u(z), A, padding=p)
+//	        for _ in range(n):
+//	            z = STEP[metadata["averaged.integrator"]](f, z, h / n)
+//	    return z[:, :card("channels")]
+//
+// where the integrators are functions, such as
+//
+//	STEP = {"euler": lambda f, z, h: z + h * f(z)}
+//
+// and one of the family "dncnn" is
+//
+//	def dncnn(metadata, t, x):
+//	    conv = lambda z, name: F.conv2d(z, t[name + ".weight"], t.get(name + ".bias"), padding="same")
+//	    stored = ("running_mean", "running_var", "weight", "bias")
+//	    norm = lambda z, name: F.batch_norm(z, *(t[f"{name}.{of}"] for of in stored))
+//	    z = F.relu(conv(x, "lift"))
+//	    for i in range(json.loads(metadata["averaged.blocks"])):
+//	        z = F.relu(norm(conv(z, f"convs.{i}"), f"norms.{i}"))
+//	    return x - conv(z, "project")
+//
+// weights/testdata/check_network.py holds these lines, and a test compares what they give
+// with this package.
 //
 // Sources: Sherry, Celledoni, Ehrhardt, Murari, Owren and Schönlieb, Designing
 // stable neural networks using convex analysis and ODEs (Physica D, 2024), called

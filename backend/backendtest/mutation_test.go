@@ -49,9 +49,13 @@ type broken struct {
 
 type eulerFunc func(ctx context.Context, dst, src backend.Buffer, region backend.Region, steps []backend.EulerStep) error
 
+// room is what the largest cases need, and little more: checks of the memory's limit
+// go up to it.
+const room = 16 << 20
+
 // newBroken returns a device without a bug as yet.
 func newBroken() *broken {
-	d := refdevice.New(refdevice.Options{})
+	d := refdevice.New(refdevice.Options{Memory: room})
 	return &broken{
 		Device: d, alloc: d.Alloc, channels: d.Channels, upload: d.Upload, download: d.Download,
 		sync: d.Sync, close: d.Close, fill: d.Fill, combine: d.LinearCombination, clip: d.Clip,
@@ -1390,7 +1394,7 @@ func TestSuiteFindsBugs(t *testing.T) {
 // bug; and SameBits finds two devices of one kind to be the same.
 func TestWrapperIsTransparent(t *testing.T) {
 	SameBits(t,
-		func(testing.TB) backend.Device { return refdevice.New(refdevice.Options{}) },
+		func(testing.TB) backend.Device { return refdevice.New(refdevice.Options{Memory: room}) },
 		func(testing.TB) backend.Device { return newBroken() })
 }
 
@@ -1399,7 +1403,7 @@ func TestWrapperIsTransparent(t *testing.T) {
 func TestUnsupportedOperations(t *testing.T) {
 	lacking := []string{"Gaussian", "Alloc", "NewFilter"}
 	open := func(testing.TB) backend.Device {
-		return refdevice.New(refdevice.Options{Unsupported: lacking})
+		return refdevice.New(refdevice.Options{Memory: room, Unsupported: lacking})
 	}
 	for _, operation := range []string{"Gaussian", "Convolve", "Alloc", "Clip"} {
 		c := checksOf(operation)[0]
@@ -1410,7 +1414,7 @@ func TestUnsupportedOperations(t *testing.T) {
 		require.False(t, c.excused(errors.New("wrong"), nil), operation)
 	}
 	Run(t, func(testing.TB) backend.Device {
-		return refdevice.New(refdevice.Options{Unsupported: []string{
+		return refdevice.New(refdevice.Options{Memory: room, Unsupported: []string{
 			"Gaussian", "NewFilter", "NewBlur", "FilterGradient", "BiasGradient", "ActivationGradient",
 			"TVIterate", "TVPrimal", "TVEvaluate", "Reduce", "MixChannels",
 		}})

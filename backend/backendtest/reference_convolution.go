@@ -31,19 +31,28 @@ func referenceConvolution(dst, src, w tensor, bias *tensor, a backend.Activation
 		if bias != nil {
 			sum = bias.v[o]
 		}
-		top, left := y-w.H/2, x-w.W/2
-		r0, r1 := inside(w.H, top, src.H)
-		s0, s1 := inside(w.W, left, src.W)
-		for i := range w.C {
-			for r := r0; r < r1; r++ {
-				weights, row := w.row(o, i, r), src.row(n, i, top+r)
-				for s := s0; s < s1; s++ {
-					sum += weights[s] * row[left+s]
-				}
+		dst.v[dst.index(n, o, y, x)] = a.Apply(convolved(sum, src, w, n, o, y, x))
+	})
+}
+
+// convolved adds to sum what A makes of src in output channel o of image n at (y, x).
+// These loops and those of the adjoint are left out of the race detector's sight: they
+// only read arrays, those of a test, and would take ten times as long.
+//
+//go:norace
+func convolved(sum float64, src, w tensor, n, o, y, x int) float64 {
+	top, left := y-w.H/2, x-w.W/2
+	r0, r1 := inside(w.H, top, src.H)
+	s0, s1 := inside(w.W, left, src.W)
+	for i := range w.C {
+		for r := r0; r < r1; r++ {
+			weights, row := w.row(o, i, r), src.row(n, i, top+r)
+			for s := s0; s < s1; s++ {
+				sum += weights[s] * row[left+s]
 			}
 		}
-		dst.v[dst.index(n, o, y, x)] = a.Apply(sum)
-	})
+	}
+	return sum
 }
 
 // referenceConvolutionAdjoint sets dst = beta·dst + scale·Aᵀ·src. Sample (y, x)
@@ -51,20 +60,27 @@ func referenceConvolution(dst, src, w tensor, bias *tensor, a backend.Activation
 // same window as that of A, with the weights counted from its other end.
 func referenceConvolutionAdjoint(dst, src, w tensor, beta, scale float32) {
 	eachElement(dst.Shape, func(n, i, v, u int) {
-		sum := 0.0
-		top, left := v-w.H/2, u-w.W/2
-		r0, r1 := inside(w.H, top, src.H)
-		s0, s1 := inside(w.W, left, src.W)
-		for o := range w.N {
-			for r := r0; r < r1; r++ {
-				weights, row := w.row(o, i, w.H-1-r), src.row(n, o, top+r)
-				for s := s0; s < s1; s++ {
-					sum += weights[w.W-1-s] * row[left+s]
-				}
+		blend(dst, dst.index(n, i, v, u), beta, float64(scale)*scattered(src, w, n, i, v, u))
+	})
+}
+
+// scattered returns what Aᵀ makes of src in input channel i of image n at (v, u).
+//
+//go:norace
+func scattered(src, w tensor, n, i, v, u int) float64 {
+	sum := 0.0
+	top, left := v-w.H/2, u-w.W/2
+	r0, r1 := inside(w.H, top, src.H)
+	s0, s1 := inside(w.W, left, src.W)
+	for o := range w.N {
+		for r := r0; r < r1; r++ {
+			weights, row := w.row(o, i, w.H-1-r), src.row(n, o, top+r)
+			for s := s0; s < s1; s++ {
+				sum += weights[w.W-1-s] * row[left+s]
 			}
 		}
-		blend(dst, dst.index(n, i, v, u), beta, float64(scale)*sum)
-	})
+	}
+	return sum
 }
 
 // referenceFilterGradient sets dw = beta·dw + scale·∂⟨dy, A·x⟩/∂w.

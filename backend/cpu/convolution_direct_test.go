@@ -353,8 +353,7 @@ func BenchmarkDirectConvolution(b *testing.B) {
 				for b.Loop() {
 					d.convolve(dst.(*buffer), src.(*buffer), w, l.size, l.size, ending{scale: 1})
 				}
-				flops := 2 * float64(len(w)) * 321 * 481
-				b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+				report(b, winogradKernels(level), d.pool.Threads(), 2*float64(len(w))*321*481)
 			})
 		}
 	}

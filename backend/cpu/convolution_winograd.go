@@ -68,7 +68,7 @@ func (c *planarConvolution) group(g *planarGroup, n, tileRow, from, to int) {
 	}
 	m, point := g.multiplied(c.kernels, c.bank, c.bank.in, c.bank.out, tiles, func(t int, v []float32, point int) {
 		c.kernels.Input(v, point, &rows, t*winograd.Tile*in, in, in, &g.scratch)
-	})
+	}, nil)
 
 	pitch := tiles * winograd.Tile * out
 	g.out = sized(g.out, winograd.Tile*pitch)

@@ -268,25 +268,34 @@ func (f *flow) stage(ctx context.Context, q, to int) error {
 // others.
 func (f *flow) pass(q int, hidden, summed interval) {
 	inner := f.neededColumns(q)
-	outer := inner.grow(1, f.grid[1])
-	first := pieces(hidden.len() * outer.len())
-	second := pieces(summed.len() * inner.len())
-	f.device.pool.For(first+second, func(i int) {
+	first, second := area{hidden, inner.grow(1, f.grid[1])}, area{summed, inner}
+	firsts, seconds := first.pieces(), second.pieces()
+	f.device.pool.For(firsts+seconds, func(i int) {
 		g := tileGroups.Get().(*tileGroup)
-		if i < first {
-			f.hide(g, q, area{hidden, outer}.piece(i, first))
+		if i < firsts {
+			first.piece(i, firsts).groups(func(r, next tileRun) { f.hide(g, q, r, next) })
 		} else {
-			f.sum(g, q, area{summed, inner}.piece(i-first, second))
+			second.piece(i-firsts, seconds).groups(func(r, next tileRun) { f.sum(g, q, r, next) })
 		}
 		tileGroups.Put(g)
 	})
 }
 
-// pieces returns in how many groups n tiles are computed.
-func pieces(n int) int { return (n + group - 1) / group }
-
 // area is a rectangle of tiles, in the order of rows.
 type area struct{ rows, columns interval }
+
+// pieceGroups is how many groups a piece of work has where there are many: from the
+// second one on, what a group reads has been asked for.
+const pieceGroups = 4
+
+// pieces returns in how many pieces the area is computed.
+func (a area) pieces() int {
+	groups := (a.rows.len()*a.columns.len() + group - 1) / group
+	if groups < 4*pieceGroups {
+		return groups
+	}
+	return (groups + pieceGroups - 1) / pieceGroups
+}
 
 // piece returns piece i of count equal ones.
 func (a area) piece(i, count int) tileRun {
@@ -304,4 +313,16 @@ type tileRun struct {
 func (r tileRun) tile(t int) (row, column int) {
 	i := r.from + t
 	return r.rows.from + i/r.columns.len(), r.columns.from + i%r.columns.len()
+}
+
+// groups calls body for the run group by group, each with the one that follows.
+func (r tileRun) groups(body func(r, next tileRun)) {
+	n := r.to - r.from
+	count := (n + group - 1) / group
+	part := func(i int) tileRun {
+		return tileRun{r.area, r.from + min(i, count)*n/count, r.from + min(i+1, count)*n/count}
+	}
+	for i := range count {
+		body(part(i), part(i+1))
+	}
 }

@@ -27,12 +27,39 @@ func (f *flow) patches(g *tileGroup, from *ring, r tileRun, channels int) func(t
 // visible returns how many rows of pixels of a tile row are in the image.
 func (f *flow) visible(row int) int { return min(winograd.Tile, f.src.shape.H-row*winograd.Tile) }
 
-// hide computes the hidden layer of stage q on a run of tiles.
-func (f *flow) hide(g *tileGroup, q int, r tileRun) {
+// ahead returns a function that asks, a 64th at a time, for the pixels that the next run
+// of tiles reads and the tile row above it has not: what comes from main memory comes
+// while matrices are multiplied.
+func (f *flow) ahead(from *ring, next tileRun) func(point int) {
+	if next.from >= next.to {
+		return nil
+	}
+	row, first := next.tile(0)
+	last := first + next.to - next.from
+	if last > next.columns.to { // what is in the next tile row is left to itself
+		last = next.columns.to
+	}
+	x0 := (first-f.columns.from)*winograd.Tile + 2
+	x1 := (last-f.columns.from)*winograd.Tile + 2
+	return func(point int) {
+		// Points in blocks of 10 for each of the 6 rows of pixels.
+		const share = winograd.Points / winograd.Tile
+		y := row*winograd.Tile + 1 + point/share
+		if point >= share*winograd.Tile || y >= f.src.shape.H {
+			return
+		}
+		part := point % share
+		f.kernels.Prefetch(from.pixels(y)[(x0+(x1-x0)*part/share)*from.channels : (x0+(x1-x0)*(part+1)/share)*from.channels])
+	}
+}
+
+// hide computes the hidden layer of stage q on a run of tiles, and prepares for the
+// next run.
+func (f *flow) hide(g *tileGroup, q int, r, next tileRun) {
 	s := &f.plan.stages[q]
 	from, to, step := &f.arrays[s.from], &f.hidden[q], s.step
 	patches := f.patches(g, from, r, winograd.Padded(s.in))
-	m, point := g.multiplied(f.kernels, step.forward, s.in, step.forward.out, r.to-r.from, patches)
+	m, point := g.multiplied(f.kernels, step.forward, s.in, step.forward.out, r.to-r.from, patches, f.ahead(from, next))
 	for t := range r.to - r.from {
 		row, column := r.tile(t)
 		x := (column-f.columns.from)*winograd.Tile + 1
@@ -41,11 +68,11 @@ func (f *flow) hide(g *tileGroup, q int, r tileRun) {
 	}
 }
 
-// sum computes the sums of stage q on a run of tiles.
-func (f *flow) sum(g *tileGroup, q int, r tileRun) {
+// sum computes the sums of stage q on a run of tiles, and prepares for the next.
+func (f *flow) sum(g *tileGroup, q int, r, next tileRun) {
 	s := &f.plan.stages[q]
 	from := &f.hidden[q]
-	m, point := g.multiplied(f.kernels, s.step.adjoint, s.step.adjoint.in, s.out, r.to-r.from, f.patches(g, from, r, from.channels))
+	m, point := g.multiplied(f.kernels, s.step.adjoint, s.step.adjoint.in, s.out, r.to-r.from, f.patches(g, from, r, from.channels), f.ahead(from, next))
 	channels := winograd.Padded(s.out)
 	for t := range r.to - r.from {
 		row, column := r.tile(t)

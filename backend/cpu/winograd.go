@@ -47,9 +47,10 @@ func pointDistance(in, out int) int { return group*max(in, out) + slack }
 
 // multiplied transforms a group of up to group tiles and multiplies it with a bank,
 // restricted to the first in input and the first out output channels: patch is
-// called for every tile and transforms it to the slice that it is given. The result
+// called for every tile and transforms it to the slice that it is given, and ahead,
+// unless it is nil, for every point before its product. The result
 // is laid out as winograd.Kernels.Activate wants it, tile t beginning at t·out.
-func (g *tileGroup) multiplied(k *winograd.Kernels, b *bank, in, out, tiles int, patch func(t int, v []float32, point int)) (m []float32, point int) {
+func (g *tileGroup) multiplied(k *winograd.Kernels, b *bank, in, out, tiles int, patch func(t int, v []float32, point int), ahead func(point int)) (m []float32, point int) {
 	vTile, mTile := winograd.Padded(in), winograd.Padded(out)
 	point = pointDistance(vTile, mTile)
 	if need := (winograd.Points + 1) * point; len(g.memory) < need {
@@ -61,6 +62,9 @@ func (g *tileGroup) multiplied(k *winograd.Kernels, b *bank, in, out, tiles int,
 	}
 	padded := b.padded()
 	for p := range winograd.Points {
+		if ahead != nil {
+			ahead(p)
+		}
 		k.Multiply(g.memory[p*point:], mTile, v[p*point:], vTile, b.u[p*b.in*padded:], padded, tiles, in, mTile)
 	}
 	return g.memory, point

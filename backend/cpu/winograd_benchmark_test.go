@@ -92,6 +92,37 @@ func BenchmarkWinograd(b *testing.B) {
 	}
 }
 
+// A layer of 64 channels from planes to planes, and its gradient, with flops by the
+// direct formula.
+func BenchmarkPlanarWinograd(b *testing.B) {
+	const width = 64
+	for _, l := range Levels() {
+		for _, s := range []backend.Shape{{N: 1, C: width, H: 321, W: 481}, {N: 8, C: width, H: 64, W: 64}} {
+			d := New(UseLevel(l))
+			x, y := picture(b, d, s), picture(b, d, s)
+			f := network(b, d, width, width)[0].Filter
+			dw, _ := blank(b, d, f.Shape())
+			flops := 2 * 9 * width * float64(s.Len())
+			for _, c := range []struct {
+				name string
+				run  func() error
+			}{
+				{"convolve", func() error { return d.Convolve(y, x, f, backend.ConvEnd{}) }},
+				{"adjoint", func() error { return d.ConvolveAdjoint(y, x, f, 1, -0.1) }},
+				{"filter gradient", func() error { return d.FilterGradient(dw, x, y, 0, 1) }},
+			} {
+				b.Run(fmt.Sprintf("%s/%v/%v", c.name, s, l), func(b *testing.B) {
+					for b.Loop() {
+						require.NoError(b, c.run())
+					}
+					report(b, winogradKernels(l), d.pool.Threads(), flops)
+				})
+			}
+			require.NoError(b, d.Close())
+		}
+	}
+}
+
 // The paper's Euler network: 64 channels, ten blocks of one step, by the direct
 // formula: Winograd's algorithm takes 5.1 times fewer multiplications, and reaches more than
 // the peak.

@@ -45,16 +45,6 @@ func taps(s backend.Shape, f func(k, o, i, dy, dx int)) {
 	}
 }
 
-// overlap calls f for all pairs of rows of two h×w planes, cut to the same length,
-// where the second plane is the first one shifted: pixel (y, x) of the first meets
-// (y+dy, x+dx) of the second.
-func overlap(a, b []float64, h, w, dy, dx int, f func(a, b []float64)) {
-	left, right := max(0, -dx), min(w, w-dx)
-	for y := max(0, -dy); y < min(h, h-dy) && left < right; y++ {
-		f(a[y*w+left:y*w+right], b[(y+dy)*w+left+dx:(y+dy)*w+right+dx])
-	}
-}
-
 // NewFilter implements backend.Convolutions.
 func (d *Device) NewFilter(w backend.Buffer) (backend.Filter, error) {
 	c := d.begin("NewFilter")
@@ -106,7 +96,7 @@ func (d *Device) Convolve(dst, src backend.Buffer, f backend.Filter, end backend
 				}
 			}
 			taps(own.shape, func(k, o, i, dy, dx int) {
-				overlap(to.plane(n, o), from.plane(n, i), s.H, s.W, dy, dx, func(y, x []float64) { addScaled(y, own.w[k], x) })
+				shift{s.H, s.W, dy, dx}.gather(to.plane(n, o), own.w[k], from.plane(n, i))
 			})
 		}
 		if end.Activation.Kind == backend.LeakyReLU {
@@ -130,9 +120,7 @@ func (d *Device) ConvolveAdjoint(dst, src backend.Buffer, f backend.Filter, beta
 		begin(to.data, beta)
 		for n := range s.N {
 			taps(own.shape, func(k, o, i, dy, dx int) {
-				overlap(from.plane(n, o), to.plane(n, i), s.H, s.W, dy, dx, func(y, x []float64) {
-					addScaled(x, float64(scale)*own.w[k], y)
-				})
+				shift{s.H, s.W, dy, dx}.scatter(to.plane(n, i), float64(scale)*own.w[k], from.plane(n, o))
 			})
 		}
 	})
@@ -164,11 +152,7 @@ func (d *Device) FilterGradient(dw, x, dy backend.Buffer, beta, scale float32) e
 		begin(to.data, beta)
 		taps(to.shape, func(k, o, i, dy, dx int) {
 			for n := range in.shape.N {
-				overlap(out.plane(n, o), in.plane(n, i), in.shape.H, in.shape.W, dy, dx, func(y, x []float64) {
-					for j, v := range y {
-						to.data[k] += float64(scale) * v * x[j]
-					}
-				})
+				to.data[k] += float64(scale) * shift{in.shape.H, in.shape.W, dy, dx}.product(out.plane(n, o), in.plane(n, i))
 			}
 		})
 	})

@@ -14,7 +14,8 @@ import (
 
 func TestCompliance(t *testing.T) {
 	all := slices.DeleteFunc(backendtest.Operations(), func(name string) bool { return name == "Wrap" })
-	backendtest.Run(t, func(testing.TB) backend.Device { return refdevice.New(refdevice.Options{}) }, all...)
+	// The suite goes up to the limit of the memory.
+	backendtest.Run(t, func(testing.TB) backend.Device { return refdevice.New(refdevice.Options{Memory: 16 << 20}) }, all...)
 }
 
 // A little memory is enough for what is small; the suite then tries the limit

@@ -126,7 +126,7 @@ func (s eulerStep) flow(y state) []float64 {
 				p[i] = b
 			}
 		}
-		s.eachPair(y, u, hidden, n, func(w float64, y, u []float64) { addScaled(u, w, y) })
+		s.eachPair(y, u, hidden, n, func(at shift, w float64, y, u []float64) { at.gather(u, w, y) })
 	}
 	for i, v := range u {
 		if v < 0 {
@@ -136,15 +136,14 @@ func (s eulerStep) flow(y state) []float64 {
 	k := y
 	k.data = make([]float64, len(y.data))
 	for n := range hidden.N {
-		s.eachPair(k, u, hidden, n, func(w float64, k, u []float64) { addScaled(k, w, u) })
+		s.eachPair(k, u, hidden, n, func(at shift, w float64, k, u []float64) { at.scatter(k, w, u) })
 	}
 	return k.data
 }
 
-// eachPair calls f for the rows of image n of z and u that a weight w connects.
-func (s eulerStep) eachPair(z state, u []float64, hidden backend.Shape, n int, f func(w float64, z, u []float64)) {
+// eachPair calls f for the planes of image n of z and u that a weight w connects.
+func (s eulerStep) eachPair(z state, u []float64, hidden backend.Shape, n int, f func(at shift, w float64, z, u []float64)) {
 	taps(s.filter.shape, func(k, o, i, dy, dx int) {
-		overlap(plane(u, hidden, n, o), plane(z.data, z.shape, n, i), hidden.H, hidden.W, dy, dx,
-			func(u, z []float64) { f(s.filter.w[k], z, u) })
+		f(shift{hidden.H, hidden.W, dy, dx}, s.filter.w[k], plane(z.data, z.shape, n, i), plane(u, hidden, n, o))
 	})
 }

@@ -109,7 +109,10 @@ func roots(n int, inverse bool) []complex128 {
 }
 
 // fft transforms every stride-th element of in, len(out) of them, by the textbook
-// recursion (Cooley and Tukey 1965) for powers of two.
+// recursion (Cooley and Tukey 1965) for powers of two, out of the race detector's sight
+// like the loops of shift.
+//
+//go:norace
 func fft(out, in []complex128, stride int, roots []complex128) {
 	half := len(out) / 2
 	if half == 0 {

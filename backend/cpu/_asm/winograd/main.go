@@ -31,6 +31,7 @@ func main() {
 		spread(s)
 		correlate(s)
 	}
+	prefetch()
 	Generate()
 }
 

@@ -39,3 +39,5 @@ func unpackAddAVX512(dst *float32, plane int, src *float32, pixel int, blocks in
 func spreadAVX512(v *float32, point int, src *float32, row int, pixel int, channels int, scratch *[1024]float32)
 
 func correlateAVX512(u *float32, uRow int, v *float32, vTile int, p *float32, pTile int, tiles int, in int, out int)
+
+func prefetch(p *float32, lines int)

@@ -10185,3 +10185,16 @@ end1_0:
 done:
 	VZEROUPPER
 	RET
+
+// func prefetch(p *float32, lines int)
+// Requires: MMX+
+TEXT ·prefetch(SB), NOSPLIT, $0-16
+	MOVQ p+0(FP), AX
+	MOVQ lines+8(FP), CX
+
+lines:
+	PREFETCHT1 (AX)
+	ADDQ       $0x40, AX
+	DECQ       CX
+	JNZ        lines
+	RET

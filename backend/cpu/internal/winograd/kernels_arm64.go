@@ -38,3 +38,13 @@ func unpackNEON(dst *float32, plane int, src *float32, pixel, blocks int)
 //
 //go:noescape
 func unpackAddNEON(dst *float32, plane int, src *float32, pixel, blocks int, beta float32)
+
+// spreadNEON is spread.
+//
+//go:noescape
+func spreadNEON(v *float32, point int, src *float32, row, pixel, channels int, scratch *[1024]float32)
+
+// correlateNEON is correlate.
+//
+//go:noescape
+func correlateNEON(u *float32, uRow int, v *float32, vTile int, p *float32, pTile, tiles, in, out int)

@@ -182,7 +182,7 @@ block:
 	CMP $6, R6
 	BLT rest
 
-tiles:
+full:
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -415,7 +415,7 @@ end6:
 	FSTPQ (F22, F23), 32(R17)
 	SUB $6, R6, R6
 	CMP $6, R6
-	BGE tiles
+	BGE full
 
 rest:
 	CMP $5, R6
@@ -1743,4 +1743,639 @@ block:
 	ADD $32, R0, R0
 	SUB $1, R4, R4
 	CBNZ R4, block
+	RET
+
+// func spreadNEON(v *float32, point int, src *float32, row, pixel, channels int, scratch *[1024]float32)
+TEXT ·spreadNEON(SB), NOSPLIT, $0-56
+	MOVD $0x3f00000040000000, R0
+	VMOV R0, V0.D[0]
+	MOVD $0x4180000040800000, R0
+	VMOV R0, V0.D[1]
+	MOVD $0x3d8000003e800000, R0
+	VMOV R0, V1.D[0]
+	MOVD $0x0, R0
+	VMOV R0, V1.D[1]
+	MOVD v+0(FP), R0
+	MOVD src+16(FP), R1
+	MOVD scratch+48(FP), R2
+	MOVD channels+40(FP), R3
+
+block:
+	MOVD row+24(FP), R4
+	LSL $2, R4, R4
+	MOVD R1, R5
+	MOVD pixel+32(FP), R7
+	LSL $2, R7, R7
+	ADD R7, R7, R8
+	ADD R7, R8, R9
+	ADD R7, R9, R10
+	ADD R7, R10, R11
+	MOVD R2, R12
+	MOVD $6, R13
+
+column:
+	MOVD R5, R6
+	ADD R4, R5, R5
+	MOVD $4, R14
+
+columnpart:
+	FMOVQ (R6), F2
+	WORD $0x3ce768c3 // ldr q3, [x6,x7]
+	WORD $0x3ce868c4 // ldr q4, [x6,x8]
+	WORD $0x3ce968c5 // ldr q5, [x6,x9]
+	WORD $0x3cea68c6 // ldr q6, [x6,x10]
+	WORD $0x3ceb68c7 // ldr q7, [x6,x11]
+	ADD $16, R6, R6
+	FMOVQ F2, (R12)
+	FMOVQ F7, 3584(R12)
+	WORD $0x4e24d448 // fadd v8.4s, v2.4s, v4.4s
+	WORD $0x4e25d469 // fadd v9.4s, v3.4s, v5.4s
+	WORD $0x4e26d508 // fadd v8.4s, v8.4s, v6.4s
+	WORD $0x4e27d529 // fadd v9.4s, v9.4s, v7.4s
+	WORD $0x4e29d50a // fadd v10.4s, v8.4s, v9.4s
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	FMOVQ F10, 512(R12)
+	FMOVQ F8, 1024(R12)
+	VMOV V2.B16, V8.B16
+	VMOV V3.B16, V9.B16
+	WORD $0x4f801888 // fmla v8.4s, v4.4s, v0.s[2]
+	WORD $0x4f8018a9 // fmla v9.4s, v5.4s, v0.s[2]
+	WORD $0x4fa018c8 // fmla v8.4s, v6.4s, v0.s[3]
+	WORD $0x4fa018e9 // fmla v9.4s, v7.4s, v0.s[3]
+	VMOV V8.B16, V10.B16
+	WORD $0x4f80112a // fmla v10.4s, v9.4s, v0.s[0]
+	WORD $0x4f805128 // fmls v8.4s, v9.4s, v0.s[0]
+	FMOVQ F10, 1536(R12)
+	FMOVQ F8, 2048(R12)
+	WORD $0x4f811082 // fmla v2.4s, v4.4s, v1.s[0]
+	WORD $0x4f8110a3 // fmla v3.4s, v5.4s, v1.s[0]
+	WORD $0x4fa110c2 // fmla v2.4s, v6.4s, v1.s[1]
+	WORD $0x4fa110e3 // fmla v3.4s, v7.4s, v1.s[1]
+	VMOV V2.B16, V8.B16
+	WORD $0x4fa01068 // fmla v8.4s, v3.4s, v0.s[1]
+	WORD $0x4fa05062 // fmls v2.4s, v3.4s, v0.s[1]
+	FMOVQ F8, 2560(R12)
+	FMOVQ F2, 3072(R12)
+	ADD $128, R12, R12
+	SUB $1, R14, R14
+	CBNZ R14, columnpart
+	SUB $496, R12, R12
+	SUB $1, R13, R13
+	CBNZ R13, column
+	MOVD point+8(FP), R4
+	LSL $2, R4, R4
+	MOVD R0, R5
+	LSL $3, R4, R7
+	ADD R7, R7, R8
+	ADD R7, R8, R9
+	ADD R7, R9, R10
+	ADD R7, R10, R11
+	ADD R7, R11, R12
+	ADD R7, R12, R13
+	MOVD $8, R14
+	MOVD R2, R15
+
+row:
+	MOVD R5, R6
+	ADD R4, R5, R5
+	MOVD $4, R16
+
+rowpart:
+	FLDPQ (R15), (F2, F3)
+	FLDPQ 32(R15), (F4, F5)
+	FLDPQ 64(R15), (F6, F7)
+	FMOVQ F2, (R6)
+	WORD $0x3cad68c7 // str q7, [x6,x13]
+	WORD $0x4e24d448 // fadd v8.4s, v2.4s, v4.4s
+	WORD $0x4e25d469 // fadd v9.4s, v3.4s, v5.4s
+	WORD $0x4e26d508 // fadd v8.4s, v8.4s, v6.4s
+	WORD $0x4e27d529 // fadd v9.4s, v9.4s, v7.4s
+	WORD $0x4e29d50a // fadd v10.4s, v8.4s, v9.4s
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	WORD $0x3ca768ca // str q10, [x6,x7]
+	WORD $0x3ca868c8 // str q8, [x6,x8]
+	VMOV V2.B16, V8.B16
+	VMOV V3.B16, V9.B16
+	WORD $0x4f801888 // fmla v8.4s, v4.4s, v0.s[2]
+	WORD $0x4f8018a9 // fmla v9.4s, v5.4s, v0.s[2]
+	WORD $0x4fa018c8 // fmla v8.4s, v6.4s, v0.s[3]
+	WORD $0x4fa018e9 // fmla v9.4s, v7.4s, v0.s[3]
+	VMOV V8.B16, V10.B16
+	WORD $0x4f80112a // fmla v10.4s, v9.4s, v0.s[0]
+	WORD $0x4f805128 // fmls v8.4s, v9.4s, v0.s[0]
+	WORD $0x3ca968ca // str q10, [x6,x9]
+	WORD $0x3caa68c8 // str q8, [x6,x10]
+	WORD $0x4f811082 // fmla v2.4s, v4.4s, v1.s[0]
+	WORD $0x4f8110a3 // fmla v3.4s, v5.4s, v1.s[0]
+	WORD $0x4fa110c2 // fmla v2.4s, v6.4s, v1.s[1]
+	WORD $0x4fa110e3 // fmla v3.4s, v7.4s, v1.s[1]
+	VMOV V2.B16, V8.B16
+	WORD $0x4fa01068 // fmla v8.4s, v3.4s, v0.s[1]
+	WORD $0x4fa05062 // fmls v2.4s, v3.4s, v0.s[1]
+	WORD $0x3cab68c8 // str q8, [x6,x11]
+	WORD $0x3cac68c2 // str q2, [x6,x12]
+	ADD $16, R6, R6
+	ADD $128, R15, R15
+	SUB $1, R16, R16
+	CBNZ R16, rowpart
+	SUB $1, R14, R14
+	CBNZ R14, row
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	SUB $16, R3, R3
+	CBNZ R3, block
+	RET
+
+// func correlateNEON(u *float32, uRow int, v *float32, vTile int, p *float32, pTile, tiles, in, out int)
+TEXT ·correlateNEON(SB), NOSPLIT, $0-72
+	MOVD u+0(FP), R0
+	MOVD p+32(FP), R1
+	MOVD out+64(FP), R2
+	MOVD vTile+24(FP), R3
+	LSL $2, R3, R3
+	MOVD pTile+40(FP), R4
+	LSL $2, R4, R4
+	MOVD uRow+8(FP), R5
+	LSL $2, R5, R5
+
+block:
+	MOVD in+56(FP), R6
+	MOVD v+16(FP), R7
+	MOVD R0, R8
+	CMP $6, R6
+	BLT rest
+
+full:
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	VEOR V16.B16, V16.B16, V16.B16
+	VEOR V17.B16, V17.B16, V17.B16
+	VEOR V18.B16, V18.B16, V18.B16
+	VEOR V19.B16, V19.B16, V19.B16
+	VEOR V20.B16, V20.B16, V20.B16
+	VEOR V21.B16, V21.B16, V21.B16
+	VEOR V22.B16, V22.B16, V22.B16
+	VEOR V23.B16, V23.B16, V23.B16
+	MOVD tiles+48(FP), R11
+	MOVD R7, R9
+	MOVD R1, R10
+
+tiles6:
+	FLDPQ (R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	FMOVQ (R9), F28
+	FMOVD 16(R9), F29
+	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
+	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
+	WORD $0x4fbc1304 // fmla v4.4s, v24.4s, v28.s[1]
+	WORD $0x4fbc1325 // fmla v5.4s, v25.4s, v28.s[1]
+	WORD $0x4fbc1346 // fmla v6.4s, v26.4s, v28.s[1]
+	WORD $0x4fbc1367 // fmla v7.4s, v27.4s, v28.s[1]
+	WORD $0x4f9c1b08 // fmla v8.4s, v24.4s, v28.s[2]
+	WORD $0x4f9c1b29 // fmla v9.4s, v25.4s, v28.s[2]
+	WORD $0x4f9c1b4a // fmla v10.4s, v26.4s, v28.s[2]
+	WORD $0x4f9c1b6b // fmla v11.4s, v27.4s, v28.s[2]
+	WORD $0x4fbc1b0c // fmla v12.4s, v24.4s, v28.s[3]
+	WORD $0x4fbc1b2d // fmla v13.4s, v25.4s, v28.s[3]
+	WORD $0x4fbc1b4e // fmla v14.4s, v26.4s, v28.s[3]
+	WORD $0x4fbc1b6f // fmla v15.4s, v27.4s, v28.s[3]
+	WORD $0x4f9d1310 // fmla v16.4s, v24.4s, v29.s[0]
+	WORD $0x4f9d1331 // fmla v17.4s, v25.4s, v29.s[0]
+	WORD $0x4f9d1352 // fmla v18.4s, v26.4s, v29.s[0]
+	WORD $0x4f9d1373 // fmla v19.4s, v27.4s, v29.s[0]
+	WORD $0x4fbd1314 // fmla v20.4s, v24.4s, v29.s[1]
+	WORD $0x4fbd1335 // fmla v21.4s, v25.4s, v29.s[1]
+	WORD $0x4fbd1356 // fmla v22.4s, v26.4s, v29.s[1]
+	WORD $0x4fbd1377 // fmla v23.4s, v27.4s, v29.s[1]
+	ADD R4, R10, R10
+	ADD R3, R9, R9
+	SUB $1, R11, R11
+	CBNZ R11, tiles6
+	ADD $24, R7, R7
+	FLDPQ (R8), (F24, F25)
+	WORD $0x4e20d718 // fadd v24.4s, v24.4s, v0.4s
+	WORD $0x4e21d739 // fadd v25.4s, v25.4s, v1.4s
+	FSTPQ (F24, F25), (R8)
+	FLDPQ 32(R8), (F24, F25)
+	WORD $0x4e22d718 // fadd v24.4s, v24.4s, v2.4s
+	WORD $0x4e23d739 // fadd v25.4s, v25.4s, v3.4s
+	FSTPQ (F24, F25), 32(R8)
+	ADD R5, R8, R8
+	FLDPQ (R8), (F24, F25)
+	WORD $0x4e24d718 // fadd v24.4s, v24.4s, v4.4s
+	WORD $0x4e25d739 // fadd v25.4s, v25.4s, v5.4s
+	FSTPQ (F24, F25), (R8)
+	FLDPQ 32(R8), (F24, F25)
+	WORD $0x4e26d718 // fadd v24.4s, v24.4s, v6.4s
+	WORD $0x4e27d739 // fadd v25.4s, v25.4s, v7.4s
+	FSTPQ (F24, F25), 32(R8)
+	ADD R5, R8, R8
+	FLDPQ (R8), (F24, F25)
+	WORD $0x4e28d718 // fadd v24.4s, v24.4s, v8.4s
+	WORD $0x4e29d739 // fadd v25.4s, v25.4s, v9.4s
+	FSTPQ (F24, F25), (R8)
+	FLDPQ 32(R8), (F24, F25)
+	WORD $0x4e2ad718 // fadd v24.4s, v24.4s, v10.4s
+	WORD $0x4e2bd739 // fadd v25.4s, v25.4s, v11.4s
+	FSTPQ (F24, F25), 32(R8)
+	ADD R5, R8, R8
+	FLDPQ (R8), (F24, F25)
+	WORD $0x4e2cd718 // fadd v24.4s, v24.4s, v12.4s
+	WORD $0x4e2dd739 // fadd v25.4s, v25.4s, v13.4s
+	FSTPQ (F24, F25), (R8)
+	FLDPQ 32(R8), (F24, F25)
+	WORD $0x4e2ed718 // fadd v24.4s, v24.4s, v14.4s
+	WORD $0x4e2fd739 // fadd v25.4s, v25.4s, v15.4s
+	FSTPQ (F24, F25), 32(R8)
+	ADD R5, R8, R8
+	FLDPQ (R8), (F24, F25)
+	WORD $0x4e30d718 // fadd v24.4s, v24.4s, v16.4s
+	WORD $0x4e31d739 // fadd v25.4s, v25.4s, v17.4s
+	FSTPQ (F24, F25), (R8)
+	FLDPQ 32(R8), (F24, F25)
+	WORD $0x4e32d718 // fadd v24.4s, v24.4s, v18.4s
+	WORD $0x4e33d739 // fadd v25.4s, v25.4s, v19.4s
+	FSTPQ (F24, F25), 32(R8)
+	ADD R5, R8, R8
+	FLDPQ (R8), (F24, F25)
+	WORD $0x4e34d718 // fadd v24.4s, v24.4s, v20.4s
+	WORD $0x4e35d739 // fadd v25.4s, v25.4s, v21.4s
+	FSTPQ (F24, F25), (R8)
+	FLDPQ 32(R8), (F24, F25)
+	WORD $0x4e36d718 // fadd v24.4s, v24.4s, v22.4s
+	WORD $0x4e37d739 // fadd v25.4s, v25.4s, v23.4s
+	FSTPQ (F24, F25), 32(R8)
+	ADD R5, R8, R8
+	SUB $6, R6, R6
+	CMP $6, R6
+	BGE full
+
+rest:
+	CMP $5, R6
+	BLT fewer5
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	VEOR V16.B16, V16.B16, V16.B16
+	VEOR V17.B16, V17.B16, V17.B16
+	VEOR V18.B16, V18.B16, V18.B16
+	VEOR V19.B16, V19.B16, V19.B16
+	MOVD tiles+48(FP), R11
+	MOVD R7, R9
+	MOVD R1, R10
+
+tiles5:
+	FLDPQ (R10), (F20, F21)
+	FLDPQ 32(R10), (F22, F23)
+	FMOVQ (R9), F24
+	FMOVS 16(R9), F25
+	WORD $0x4f981280 // fmla v0.4s, v20.4s, v24.s[0]
+	WORD $0x4f9812a1 // fmla v1.4s, v21.4s, v24.s[0]
+	WORD $0x4f9812c2 // fmla v2.4s, v22.4s, v24.s[0]
+	WORD $0x4f9812e3 // fmla v3.4s, v23.4s, v24.s[0]
+	WORD $0x4fb81284 // fmla v4.4s, v20.4s, v24.s[1]
+	WORD $0x4fb812a5 // fmla v5.4s, v21.4s, v24.s[1]
+	WORD $0x4fb812c6 // fmla v6.4s, v22.4s, v24.s[1]
+	WORD $0x4fb812e7 // fmla v7.4s, v23.4s, v24.s[1]
+	WORD $0x4f981a88 // fmla v8.4s, v20.4s, v24.s[2]
+	WORD $0x4f981aa9 // fmla v9.4s, v21.4s, v24.s[2]
+	WORD $0x4f981aca // fmla v10.4s, v22.4s, v24.s[2]
+	WORD $0x4f981aeb // fmla v11.4s, v23.4s, v24.s[2]
+	WORD $0x4fb81a8c // fmla v12.4s, v20.4s, v24.s[3]
+	WORD $0x4fb81aad // fmla v13.4s, v21.4s, v24.s[3]
+	WORD $0x4fb81ace // fmla v14.4s, v22.4s, v24.s[3]
+	WORD $0x4fb81aef // fmla v15.4s, v23.4s, v24.s[3]
+	WORD $0x4f991290 // fmla v16.4s, v20.4s, v25.s[0]
+	WORD $0x4f9912b1 // fmla v17.4s, v21.4s, v25.s[0]
+	WORD $0x4f9912d2 // fmla v18.4s, v22.4s, v25.s[0]
+	WORD $0x4f9912f3 // fmla v19.4s, v23.4s, v25.s[0]
+	ADD R4, R10, R10
+	ADD R3, R9, R9
+	SUB $1, R11, R11
+	CBNZ R11, tiles5
+	ADD $20, R7, R7
+	FLDPQ (R8), (F20, F21)
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	WORD $0x4e21d6b5 // fadd v21.4s, v21.4s, v1.4s
+	FSTPQ (F20, F21), (R8)
+	FLDPQ 32(R8), (F20, F21)
+	WORD $0x4e22d694 // fadd v20.4s, v20.4s, v2.4s
+	WORD $0x4e23d6b5 // fadd v21.4s, v21.4s, v3.4s
+	FSTPQ (F20, F21), 32(R8)
+	ADD R5, R8, R8
+	FLDPQ (R8), (F20, F21)
+	WORD $0x4e24d694 // fadd v20.4s, v20.4s, v4.4s
+	WORD $0x4e25d6b5 // fadd v21.4s, v21.4s, v5.4s
+	FSTPQ (F20, F21), (R8)
+	FLDPQ 32(R8), (F20, F21)
+	WORD $0x4e26d694 // fadd v20.4s, v20.4s, v6.4s
+	WORD $0x4e27d6b5 // fadd v21.4s, v21.4s, v7.4s
+	FSTPQ (F20, F21), 32(R8)
+	ADD R5, R8, R8
+	FLDPQ (R8), (F20, F21)
+	WORD $0x4e28d694 // fadd v20.4s, v20.4s, v8.4s
+	WORD $0x4e29d6b5 // fadd v21.4s, v21.4s, v9.4s
+	FSTPQ (F20, F21), (R8)
+	FLDPQ 32(R8), (F20, F21)
+	WORD $0x4e2ad694 // fadd v20.4s, v20.4s, v10.4s
+	WORD $0x4e2bd6b5 // fadd v21.4s, v21.4s, v11.4s
+	FSTPQ (F20, F21), 32(R8)
+	ADD R5, R8, R8
+	FLDPQ (R8), (F20, F21)
+	WORD $0x4e2cd694 // fadd v20.4s, v20.4s, v12.4s
+	WORD $0x4e2dd6b5 // fadd v21.4s, v21.4s, v13.4s
+	FSTPQ (F20, F21), (R8)
+	FLDPQ 32(R8), (F20, F21)
+	WORD $0x4e2ed694 // fadd v20.4s, v20.4s, v14.4s
+	WORD $0x4e2fd6b5 // fadd v21.4s, v21.4s, v15.4s
+	FSTPQ (F20, F21), 32(R8)
+	ADD R5, R8, R8
+	FLDPQ (R8), (F20, F21)
+	WORD $0x4e30d694 // fadd v20.4s, v20.4s, v16.4s
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	FSTPQ (F20, F21), (R8)
+	FLDPQ 32(R8), (F20, F21)
+	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
+	WORD $0x4e33d6b5 // fadd v21.4s, v21.4s, v19.4s
+	FSTPQ (F20, F21), 32(R8)
+	ADD R5, R8, R8
+	B fewer1
+
+fewer5:
+	CMP $4, R6
+	BLT fewer4
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	MOVD tiles+48(FP), R11
+	MOVD R7, R9
+	MOVD R1, R10
+
+tiles4:
+	FLDPQ (R10), (F16, F17)
+	FLDPQ 32(R10), (F18, F19)
+	FMOVQ (R9), F20
+	WORD $0x4f941200 // fmla v0.4s, v16.4s, v20.s[0]
+	WORD $0x4f941221 // fmla v1.4s, v17.4s, v20.s[0]
+	WORD $0x4f941242 // fmla v2.4s, v18.4s, v20.s[0]
+	WORD $0x4f941263 // fmla v3.4s, v19.4s, v20.s[0]
+	WORD $0x4fb41204 // fmla v4.4s, v16.4s, v20.s[1]
+	WORD $0x4fb41225 // fmla v5.4s, v17.4s, v20.s[1]
+	WORD $0x4fb41246 // fmla v6.4s, v18.4s, v20.s[1]
+	WORD $0x4fb41267 // fmla v7.4s, v19.4s, v20.s[1]
+	WORD $0x4f941a08 // fmla v8.4s, v16.4s, v20.s[2]
+	WORD $0x4f941a29 // fmla v9.4s, v17.4s, v20.s[2]
+	WORD $0x4f941a4a // fmla v10.4s, v18.4s, v20.s[2]
+	WORD $0x4f941a6b // fmla v11.4s, v19.4s, v20.s[2]
+	WORD $0x4fb41a0c // fmla v12.4s, v16.4s, v20.s[3]
+	WORD $0x4fb41a2d // fmla v13.4s, v17.4s, v20.s[3]
+	WORD $0x4fb41a4e // fmla v14.4s, v18.4s, v20.s[3]
+	WORD $0x4fb41a6f // fmla v15.4s, v19.4s, v20.s[3]
+	ADD R4, R10, R10
+	ADD R3, R9, R9
+	SUB $1, R11, R11
+	CBNZ R11, tiles4
+	ADD $16, R7, R7
+	FLDPQ (R8), (F16, F17)
+	WORD $0x4e20d610 // fadd v16.4s, v16.4s, v0.4s
+	WORD $0x4e21d631 // fadd v17.4s, v17.4s, v1.4s
+	FSTPQ (F16, F17), (R8)
+	FLDPQ 32(R8), (F16, F17)
+	WORD $0x4e22d610 // fadd v16.4s, v16.4s, v2.4s
+	WORD $0x4e23d631 // fadd v17.4s, v17.4s, v3.4s
+	FSTPQ (F16, F17), 32(R8)
+	ADD R5, R8, R8
+	FLDPQ (R8), (F16, F17)
+	WORD $0x4e24d610 // fadd v16.4s, v16.4s, v4.4s
+	WORD $0x4e25d631 // fadd v17.4s, v17.4s, v5.4s
+	FSTPQ (F16, F17), (R8)
+	FLDPQ 32(R8), (F16, F17)
+	WORD $0x4e26d610 // fadd v16.4s, v16.4s, v6.4s
+	WORD $0x4e27d631 // fadd v17.4s, v17.4s, v7.4s
+	FSTPQ (F16, F17), 32(R8)
+	ADD R5, R8, R8
+	FLDPQ (R8), (F16, F17)
+	WORD $0x4e28d610 // fadd v16.4s, v16.4s, v8.4s
+	WORD $0x4e29d631 // fadd v17.4s, v17.4s, v9.4s
+	FSTPQ (F16, F17), (R8)
+	FLDPQ 32(R8), (F16, F17)
+	WORD $0x4e2ad610 // fadd v16.4s, v16.4s, v10.4s
+	WORD $0x4e2bd631 // fadd v17.4s, v17.4s, v11.4s
+	FSTPQ (F16, F17), 32(R8)
+	ADD R5, R8, R8
+	FLDPQ (R8), (F16, F17)
+	WORD $0x4e2cd610 // fadd v16.4s, v16.4s, v12.4s
+	WORD $0x4e2dd631 // fadd v17.4s, v17.4s, v13.4s
+	FSTPQ (F16, F17), (R8)
+	FLDPQ 32(R8), (F16, F17)
+	WORD $0x4e2ed610 // fadd v16.4s, v16.4s, v14.4s
+	WORD $0x4e2fd631 // fadd v17.4s, v17.4s, v15.4s
+	FSTPQ (F16, F17), 32(R8)
+	ADD R5, R8, R8
+	B fewer1
+
+fewer4:
+	CMP $3, R6
+	BLT fewer3
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	MOVD tiles+48(FP), R11
+	MOVD R7, R9
+	MOVD R1, R10
+
+tiles3:
+	FLDPQ (R10), (F12, F13)
+	FLDPQ 32(R10), (F14, F15)
+	FMOVD (R9), F16
+	FMOVS 8(R9), F17
+	WORD $0x4f901180 // fmla v0.4s, v12.4s, v16.s[0]
+	WORD $0x4f9011a1 // fmla v1.4s, v13.4s, v16.s[0]
+	WORD $0x4f9011c2 // fmla v2.4s, v14.4s, v16.s[0]
+	WORD $0x4f9011e3 // fmla v3.4s, v15.4s, v16.s[0]
+	WORD $0x4fb01184 // fmla v4.4s, v12.4s, v16.s[1]
+	WORD $0x4fb011a5 // fmla v5.4s, v13.4s, v16.s[1]
+	WORD $0x4fb011c6 // fmla v6.4s, v14.4s, v16.s[1]
+	WORD $0x4fb011e7 // fmla v7.4s, v15.4s, v16.s[1]
+	WORD $0x4f911188 // fmla v8.4s, v12.4s, v17.s[0]
+	WORD $0x4f9111a9 // fmla v9.4s, v13.4s, v17.s[0]
+	WORD $0x4f9111ca // fmla v10.4s, v14.4s, v17.s[0]
+	WORD $0x4f9111eb // fmla v11.4s, v15.4s, v17.s[0]
+	ADD R4, R10, R10
+	ADD R3, R9, R9
+	SUB $1, R11, R11
+	CBNZ R11, tiles3
+	ADD $12, R7, R7
+	FLDPQ (R8), (F12, F13)
+	WORD $0x4e20d58c // fadd v12.4s, v12.4s, v0.4s
+	WORD $0x4e21d5ad // fadd v13.4s, v13.4s, v1.4s
+	FSTPQ (F12, F13), (R8)
+	FLDPQ 32(R8), (F12, F13)
+	WORD $0x4e22d58c // fadd v12.4s, v12.4s, v2.4s
+	WORD $0x4e23d5ad // fadd v13.4s, v13.4s, v3.4s
+	FSTPQ (F12, F13), 32(R8)
+	ADD R5, R8, R8
+	FLDPQ (R8), (F12, F13)
+	WORD $0x4e24d58c // fadd v12.4s, v12.4s, v4.4s
+	WORD $0x4e25d5ad // fadd v13.4s, v13.4s, v5.4s
+	FSTPQ (F12, F13), (R8)
+	FLDPQ 32(R8), (F12, F13)
+	WORD $0x4e26d58c // fadd v12.4s, v12.4s, v6.4s
+	WORD $0x4e27d5ad // fadd v13.4s, v13.4s, v7.4s
+	FSTPQ (F12, F13), 32(R8)
+	ADD R5, R8, R8
+	FLDPQ (R8), (F12, F13)
+	WORD $0x4e28d58c // fadd v12.4s, v12.4s, v8.4s
+	WORD $0x4e29d5ad // fadd v13.4s, v13.4s, v9.4s
+	FSTPQ (F12, F13), (R8)
+	FLDPQ 32(R8), (F12, F13)
+	WORD $0x4e2ad58c // fadd v12.4s, v12.4s, v10.4s
+	WORD $0x4e2bd5ad // fadd v13.4s, v13.4s, v11.4s
+	FSTPQ (F12, F13), 32(R8)
+	ADD R5, R8, R8
+	B fewer1
+
+fewer3:
+	CMP $2, R6
+	BLT fewer2
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	MOVD tiles+48(FP), R11
+	MOVD R7, R9
+	MOVD R1, R10
+
+tiles2:
+	FLDPQ (R10), (F8, F9)
+	FLDPQ 32(R10), (F10, F11)
+	FMOVD (R9), F12
+	WORD $0x4f8c1100 // fmla v0.4s, v8.4s, v12.s[0]
+	WORD $0x4f8c1121 // fmla v1.4s, v9.4s, v12.s[0]
+	WORD $0x4f8c1142 // fmla v2.4s, v10.4s, v12.s[0]
+	WORD $0x4f8c1163 // fmla v3.4s, v11.4s, v12.s[0]
+	WORD $0x4fac1104 // fmla v4.4s, v8.4s, v12.s[1]
+	WORD $0x4fac1125 // fmla v5.4s, v9.4s, v12.s[1]
+	WORD $0x4fac1146 // fmla v6.4s, v10.4s, v12.s[1]
+	WORD $0x4fac1167 // fmla v7.4s, v11.4s, v12.s[1]
+	ADD R4, R10, R10
+	ADD R3, R9, R9
+	SUB $1, R11, R11
+	CBNZ R11, tiles2
+	ADD $8, R7, R7
+	FLDPQ (R8), (F8, F9)
+	WORD $0x4e20d508 // fadd v8.4s, v8.4s, v0.4s
+	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
+	FSTPQ (F8, F9), (R8)
+	FLDPQ 32(R8), (F8, F9)
+	WORD $0x4e22d508 // fadd v8.4s, v8.4s, v2.4s
+	WORD $0x4e23d529 // fadd v9.4s, v9.4s, v3.4s
+	FSTPQ (F8, F9), 32(R8)
+	ADD R5, R8, R8
+	FLDPQ (R8), (F8, F9)
+	WORD $0x4e24d508 // fadd v8.4s, v8.4s, v4.4s
+	WORD $0x4e25d529 // fadd v9.4s, v9.4s, v5.4s
+	FSTPQ (F8, F9), (R8)
+	FLDPQ 32(R8), (F8, F9)
+	WORD $0x4e26d508 // fadd v8.4s, v8.4s, v6.4s
+	WORD $0x4e27d529 // fadd v9.4s, v9.4s, v7.4s
+	FSTPQ (F8, F9), 32(R8)
+	ADD R5, R8, R8
+	B fewer1
+
+fewer2:
+	CMP $1, R6
+	BLT fewer1
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	MOVD tiles+48(FP), R11
+	MOVD R7, R9
+	MOVD R1, R10
+
+tiles1:
+	FLDPQ (R10), (F4, F5)
+	FLDPQ 32(R10), (F6, F7)
+	FMOVS (R9), F8
+	WORD $0x4f881080 // fmla v0.4s, v4.4s, v8.s[0]
+	WORD $0x4f8810a1 // fmla v1.4s, v5.4s, v8.s[0]
+	WORD $0x4f8810c2 // fmla v2.4s, v6.4s, v8.s[0]
+	WORD $0x4f8810e3 // fmla v3.4s, v7.4s, v8.s[0]
+	ADD R4, R10, R10
+	ADD R3, R9, R9
+	SUB $1, R11, R11
+	CBNZ R11, tiles1
+	ADD $4, R7, R7
+	FLDPQ (R8), (F4, F5)
+	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
+	WORD $0x4e21d4a5 // fadd v5.4s, v5.4s, v1.4s
+	FSTPQ (F4, F5), (R8)
+	FLDPQ 32(R8), (F4, F5)
+	WORD $0x4e22d484 // fadd v4.4s, v4.4s, v2.4s
+	WORD $0x4e23d4a5 // fadd v5.4s, v5.4s, v3.4s
+	FSTPQ (F4, F5), 32(R8)
+	ADD R5, R8, R8
+	B fewer1
+
+fewer1:
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	SUB $16, R2, R2
+	CBNZ R2, block
 	RET

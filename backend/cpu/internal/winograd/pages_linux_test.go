@@ -60,6 +60,17 @@ func TestKernelsReadNoOtherPage(t *testing.T) {
 					k.Update(dst, Tile*pixel, pixel, third(5*pixel+channels), 0, pixel, points, point, 0.5, n, channels, &scratch)
 				}
 			}
+			for tiles := 1; tiles <= 3; tiles++ {
+				for in := 1; in <= 14; in++ {
+					for _, out := range []int{16, 48, 80} {
+						k.Correlate(first((in-1)*out+out), out, second((tiles-1)*in+in), in, third((tiles-1)*out+out), out, tiles, in, out)
+					}
+				}
+			}
+			for _, channels := range []int{16, 48} {
+				pixel, point := channels+1, channels+3
+				k.Spread(first((Points-1)*point+channels), point, second(5*7*pixel+5*pixel+channels), 7*pixel, pixel, channels, &scratch)
+			}
 			for pixels := 1; pixels <= 40; pixels++ {
 				for _, channels := range []int{1, 3, 8, 16, 21} {
 					plane, pixel := pixels+1, channels+1

@@ -20,8 +20,9 @@ var avx2 = Kernels{
 	Update: func(dst []float32, row, pixel int, src []float32, srcRow, srcPixel int, m []float32, point int, scale float32, rows, channels int, scratch *Scratch) {
 		updateAVX2(&dst[0], row, pixel, &src[0], srcRow, srcPixel, &m[0], point, scale, rows, channels, scratch)
 	},
-	Pack:   squaresAVX2.packAll,
-	Unpack: squaresAVX2.unpackAll,
+	Pack:     squaresAVX2.packAll,
+	Unpack:   squaresAVX2.unpackAll,
+	Prefetch: prefetchAll,
 	Spread: func(v []float32, point int, src []float32, row, pixel, channels int, scratch *Scratch) {
 		spreadAVX2(&v[0], point, &src[0], row, pixel, channels, scratch)
 	},
@@ -43,8 +44,9 @@ var avx512 = Kernels{
 	Update: func(dst []float32, row, pixel int, src []float32, srcRow, srcPixel int, m []float32, point int, scale float32, rows, channels int, scratch *Scratch) {
 		updateAVX512(&dst[0], row, pixel, &src[0], srcRow, srcPixel, &m[0], point, scale, rows, channels, scratch)
 	},
-	Pack:   squaresAVX512.packAll,
-	Unpack: squaresAVX512.unpackAll,
+	Pack:     squaresAVX512.packAll,
+	Unpack:   squaresAVX512.unpackAll,
+	Prefetch: prefetchAll,
 	Spread: func(v []float32, point int, src []float32, row, pixel, channels int, scratch *Scratch) {
 		spreadAVX512(&v[0], point, &src[0], row, pixel, channels, scratch)
 	},
@@ -61,3 +63,11 @@ func AVX512() *Kernels { return &avx512 }
 
 // NEON returns the portable loops, for another processor's kernels.
 func NEON() *Kernels { return &portable }
+
+// prefetchAll asks for all cache lines of x but, at most, the last.
+func prefetchAll(x []float32) {
+	const line = 64 / 4
+	if len(x) >= line {
+		prefetch(&x[0], len(x)/line)
+	}
+}

@@ -17,9 +17,15 @@ var neon = Kernels{
 	Update: func(dst []float32, row, pixel int, src []float32, srcRow, srcPixel int, m []float32, point int, scale float32, rows, channels int, scratch *Scratch) {
 		updateNEON(&dst[0], row, pixel, &src[0], srcRow, srcPixel, &m[0], point, scale, rows, channels, scratch)
 	},
-	Pack:   squaresNEON.packAll,
-	Unpack: squaresNEON.unpackAll,
-	Spread: spread, Correlate: correlate,
+	Pack:     squaresNEON.packAll,
+	Unpack:   squaresNEON.unpackAll,
+	Prefetch: func([]float32) {},
+	Spread: func(v []float32, point int, src []float32, row, pixel, channels int, scratch *Scratch) {
+		spreadNEON(&v[0], point, &src[0], row, pixel, channels, scratch)
+	},
+	Correlate: func(u []float32, uRow int, v []float32, vTile int, p []float32, pTile, tiles, in, out int) {
+		correlateNEON(&u[0], uRow, &v[0], vTile, &p[0], pTile, tiles, in, out)
+	},
 }
 
 // NEON returns the kernels for arm64.

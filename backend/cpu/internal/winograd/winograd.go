@@ -82,4 +82,6 @@ type Kernels struct {
 	//
 	// in is at least 1 and need not be a multiple of Block.
 	Correlate func(u []float32, uRow int, v []float32, vTile int, p []float32, pTile, tiles, in, out int)
+	// Prefetch says that the numbers will be read soon. It may do nothing.
+	Prefetch func(x []float32)
 }

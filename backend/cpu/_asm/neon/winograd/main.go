@@ -35,6 +35,8 @@ func main() {
 	pack(&p)
 	unpack(&p, false)
 	unpack(&p, true)
+	spread(&p)
+	correlate(&p)
 	p.Write()
 }
 

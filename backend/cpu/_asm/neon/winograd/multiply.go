@@ -52,15 +52,21 @@ func (g product) allTiles() {
 	for range tiles {
 		g.rows = append(g.rows, f.General())
 	}
-	f.BranchLess(left, tiles, "rest")
-	f.Label("tiles")
-	f.Scope(func() { g.registerBlock(tiles) })
-	f.AddConstant(left, left, -tiles)
-	f.BranchNotLess(left, tiles, "tiles")
+	inRegisterBlocks(f, left, tiles, g.registerBlock)
+}
+
+// inRegisterBlocks emits register blocks of the given height for as many rows as
+// there are, and one of less for those that are left.
+func inRegisterBlocks(f *neon.Function, rows neon.R, height int, registerBlock func(n int)) {
+	f.BranchLess(rows, height, "rest")
+	f.Label("full")
+	f.Scope(func() { registerBlock(height) })
+	f.AddConstant(rows, rows, -height)
+	f.BranchNotLess(rows, height, "full")
 	f.Label("rest")
-	for n := tiles - 1; n > 0; n-- {
-		f.BranchLess(left, n, fmt.Sprintf("fewer%d", n))
-		f.Scope(func() { g.registerBlock(n) })
+	for n := height - 1; n > 0; n-- {
+		f.BranchLess(rows, n, fmt.Sprintf("fewer%d", n))
+		f.Scope(func() { registerBlock(n) })
 		f.Branch("fewer1")
 		f.Label(fmt.Sprintf("fewer%d", n))
 	}

@@ -165,14 +165,14 @@ const (
 )
 
 // columns emits the half of a two-dimensional transform that fills the scratch
-// memory. It goes over the columns and the parts of a block in each: before is
+// memory. It goes over count columns and the parts of a block in each: before is
 // called for a column, load returns the vectors of a part, and one transforms them.
-func (t transform) columns(scratch neon.R, before func(), load func() []neon.V, one func([]neon.V, func(k int, v neon.V))) {
+func (t transform) columns(scratch neon.R, count int, before func(), load func() []neon.V, one func([]neon.V, func(k int, v neon.V))) {
 	f := t.f
 	f.Scope(func() {
 		to, column, part := f.General(), f.General(), f.General()
 		f.Move(to, scratch)
-		f.Constant(column, patch)
+		f.Constant(column, count)
 		f.Repeat(column, "column", func() {
 			before()
 			f.Constant(part, parts)
@@ -185,9 +185,10 @@ func (t transform) columns(scratch neon.R, before func(), load func() []neon.V, 
 	})
 }
 
-// rows emits the other half: it goes over the first rows of the scratch memory.
-// before is called for a row, and one transforms the vectors of a part.
-func (t transform) rows(scratch, count neon.R, before func(), one func([]neon.V)) {
+// rows emits the other half: it goes over the first rows of the scratch memory, of
+// length columns. before is called for a row, and one transforms the vectors of a
+// part.
+func (t transform) rows(scratch, count neon.R, length int, before func(), one func([]neon.V)) {
 	f := t.f
 	f.Scope(func() {
 		from, part := f.General(), f.General()
@@ -196,8 +197,8 @@ func (t transform) rows(scratch, count neon.R, before func(), one func([]neon.V)
 			before()
 			f.Constant(part, parts)
 			f.Repeat(part, "rowpart", func() {
-				d := f.Vectors(patch)
-				for l := 0; l < patch; l += 2 {
+				d := f.Vectors(length)
+				for l := 0; l < length; l += 2 {
 					f.LoadPair(d[l], d[l+1], neon.At(from, l*bytes))
 				}
 				one(d)
@@ -283,7 +284,7 @@ func input(p *neon.Program) {
 		f.Scope(func() {
 			row := f.General()
 			pixels := newStrides(f, distance(f, "pixel"), patch)
-			t.columns(scratch, func() {
+			t.columns(scratch, patch, func() {
 				f.LoadGeneral(row, neon.At(rows, 0))
 				f.Add(row, row, x)
 				f.AddConstant(rows, rows, sliceBytes)
@@ -300,7 +301,7 @@ func input(p *neon.Program) {
 		f.Scope(func() {
 			to, count := newPoints(f, v), f.General()
 			f.Constant(count, patch)
-			t.rows(scratch, count, to.line, func(d []neon.V) {
+			t.rows(scratch, count, patch, to.line, func(d []neon.V) {
 				t.interpolate(d, to.store)
 				to.part()
 			})
@@ -315,7 +316,7 @@ func (t transform) outputs(m, scratch neon.R, begin func() (line func(), one fun
 	f := t.f
 	f.Scope(func() {
 		from := newPoints(f, m)
-		t.columns(scratch, from.line, func() []neon.V {
+		t.columns(scratch, patch, from.line, func() []neon.V {
 			var d []neon.V
 			for l := range patch {
 				d = append(d, from.load(l))
@@ -327,7 +328,7 @@ func (t transform) outputs(m, scratch neon.R, begin func() (line func(), one fun
 	f.Scope(func() {
 		count := f.Parameter("rows")
 		line, one := begin()
-		t.rows(scratch, count, line, one)
+		t.rows(scratch, count, patch, line, one)
 	})
 }
 

@@ -1,0 +1,59 @@
+package denoise
+
+// Certificate is what is proven of a denoiser, and from what: the bounds of its
+// convolutions' norms, the steps that follow from them, and the constants of the
+// steps, of their composition and of what wraps it. It prints itself (String), and
+// goes into a weight file as JSON. The zero value proves nothing.
+//
+// A certificate is believed only with the weights: New and Load recompute everything
+// that stands in it.
+type Certificate struct {
+	// Weights is the checksum of the weights and biases (Model.Checksum).
+	Weights string
+	// Integrator is the name of the tableau, and Radius its radius of circle
+	// contractivity, +Inf for BackwardEuler.
+	Integrator string
+	Radius     float64
+	// Activation is σ, and Lipschitz its constant L.
+	Activation Activation
+	Lipschitz  float64
+	// Blocks are in the order in which an image passes them.
+	Blocks []BlockCertificate
+	// Uniform and Composition are the constants of all steps together,
+	// UniformCompositionAveragedness and CompositionAveragedness. The smaller one
+	// counts.
+	Uniform, Composition float64
+	// Wrappers are what the network is wrapped into, the innermost first. They are no
+	// part of what a weight file holds.
+	Wrappers []WrapperCertificate
+
+	// Proven tells whether the whole is proven to be Averagedness-averaged (1:
+	// nonexpansive). Where it is not, Reason says why.
+	Proven       bool
+	Averagedness float64
+	Reason       string
+	// Origin says who made the certificate: empty, or a line for people, such as that it
+	// was made when a file was loaded that has none. It is not stored.
+	Origin string
+}
+
+// BlockCertificate is what is proven of one block.
+type BlockCertificate struct {
+	// Norm encloses ‖A‖ (ConvolutionNorm).
+	Norm NormBound
+	// Length is h, Steps the number N of steps.
+	Length float64
+	Steps  int
+	// Averagedness is the constant of one step, 1 for one that is only nonexpansive.
+	Averagedness float64
+}
+
+// WrapperCertificate is what a wrapper makes of the constant of what it wraps.
+type WrapperCertificate struct {
+	// Name of the wrapper with its argument, such as "relaxed by 0.5".
+	Name string
+	// Theorem that the constant rests on.
+	Theorem string
+	// Averagedness of the result.
+	Averagedness float64
+}

@@ -1,0 +1,112 @@
+package denoise
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"text/tabwriter"
+)
+
+// String prints the certificate for people: a row for every block, then a line for
+// every conclusion with the theorem that it uses, then what is assumed.
+func (c Certificate) String() string {
+	var b strings.Builder
+	if len(c.Blocks) > 0 {
+		c.printBlocks(&b)
+	}
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	line := func(what, is string) { fmt.Fprintf(w, "%s\t%s\n", what, is) }
+	if len(c.Blocks) > 0 {
+		line("composition", c.composition())
+		line("lift, project", "appending zero channels and dropping them keeps the constant (the paper, section 3.3)")
+	}
+	for _, wrapper := range c.Wrappers {
+		if c.Proven {
+			line("wrapper", fmt.Sprintf("%s: %.9g-averaged: %s", wrapper.Name, wrapper.Averagedness, wrapper.Theorem))
+		} else {
+			line("wrapper", wrapper.Name)
+		}
+	}
+	line("whole", c.conclusion())
+	if len(c.Blocks) > 0 && c.Proven {
+		line("assumed", "zero padding, at any image size; the maps in exact arithmetic, float32 adds its rounding")
+		line("", "the bounds of the norms hold with all rounding of their computation (ConvolutionNorm)")
+		if math.IsInf(c.Radius, 1) {
+			line("", "implicit steps are solved to a stated error, which adds to ‖Φ(x) − Φ(y)‖ (ApplyWithin)")
+		}
+		line("weights", c.Weights)
+	}
+	if c.Origin != "" {
+		line("certificate", c.Origin)
+	}
+	// A strings.Builder takes everything.
+	_ = w.Flush()
+	return b.String()
+}
+
+// printBlocks prints the table of the blocks.
+func (c Certificate) printBlocks(b *strings.Builder) {
+	radius := "unbounded"
+	if !math.IsInf(c.Radius, 1) {
+		radius = fmt.Sprintf("%.9g", c.Radius)
+	}
+	fmt.Fprintf(b, "integrator %s, radius of circle contractivity r: %s; activation %s, 0 ≤ σ' ≤ L = %v\n",
+		c.Integrator, radius, c.activation(), c.Lipschitz)
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "block\tS ≤\tS ≥\tlength h\tsteps N\t(h/N)S²L\tstep α\t")
+	for i, block := range c.Blocks {
+		fmt.Fprintf(w, "%d\t%.6f\t%.6f\t%.6g\t%d\t%.6f\t%.6f\t\n", i, block.Norm.Upper, block.Norm.Lower, block.Length, block.Steps,
+			block.Length/float64(block.Steps)*block.Norm.Upper*block.Norm.Upper*c.Lipschitz, block.Averagedness)
+	}
+	_ = w.Flush()
+	b.WriteString("S is the norm of the convolution A on the infinite grid: ‖A‖ ≤ S at every image size (ConvolutionNorm)\n")
+	switch {
+	case math.IsInf(c.Radius, 1):
+		b.WriteString("each step is a proximal map, so ½-averaged for every h (Bauschke and Combettes 2011, proposition 12.27)\n")
+	case c.usesEulerTheorem():
+		b.WriteString("each step is α-averaged with α = (h/N)S²L/2 (the paper, theorem 2.8), where N ≥ hS²L/(2r)\n")
+	default:
+		b.WriteString("each step is nonexpansive, for (h/N)S²L ≤ 2r (the paper, theorem 2.3 and lemma 2.5; Dahlquist and Jeltsch 1979)\n")
+	}
+}
+
+func (c Certificate) activation() string {
+	if c.Activation.Slope != 0 {
+		return fmt.Sprintf("%s (slope %v)", c.Activation.Name, float32(c.Activation.Slope))
+	}
+	return c.Activation.Name
+}
+
+// usesEulerTheorem tells whether the constants of the steps are those of Euler steps.
+func (c Certificate) usesEulerTheorem() bool {
+	for _, b := range c.Blocks {
+		if b.Averagedness < 1 {
+			return true
+		}
+	}
+	return c.Integrator == ForwardEuler().Name
+}
+
+// composition prints the constant of all steps.
+func (c Certificate) composition() string {
+	switch {
+	case !(c.Composition <= 1):
+		return "nothing follows"
+	case c.Composition == 1:
+		return "nonexpansive, because every step is"
+	}
+	return fmt.Sprintf("%.9g-averaged (Combettes and Yamada 2015, proposition 2.5); %.9g by the paper, theorem 2.9", c.Composition, c.Uniform)
+}
+
+// conclusion prints what is proven of the whole.
+func (c Certificate) conclusion() string {
+	switch {
+	case !c.Proven && c.Reason == "":
+		return "nothing is proven"
+	case !c.Proven:
+		return "nothing is proven: " + c.Reason
+	case c.Averagedness < 1:
+		return fmt.Sprintf("Φ is %.9g-averaged: ‖Φ(x) − Φ(y)‖ ≤ ‖x − y‖, and x ← Φ(x) converges if Φ has a fixed point", c.Averagedness)
+	}
+	return "Φ is nonexpansive: ‖Φ(x) − Φ(y)‖ ≤ ‖x − y‖; relaxed, it is averaged"
+}

@@ -1,0 +1,48 @@
+package denoise
+
+import (
+	"context"
+
+	"github.com/averaged/imaging/backend"
+)
+
+// Denoiser is a map Φ of images on one device, with what is proven of it. Network
+// implements it, and Relax, Rescale and Grey wrap one into another. It is what package
+// pnp needs of a denoiser.
+type Denoiser interface {
+	// Apply sets dst = Φ(src), of the same shape N×C×H×W with C = Channels and in other
+	// memory. Every image of a batch is treated by itself. When ctx ends it returns
+	// ctx.Err() within about a second, and dst is undefined.
+	Apply(ctx context.Context, dst, src backend.Buffer) error
+	// Averagedness returns the α in (0, 1] for which Φ is α-averaged (1: nonexpansive),
+	// and whether that is proven. Without a proof α is 1 and says nothing.
+	Averagedness() (alpha float64, proven bool)
+	// Certificate says what is proven and from what, or why nothing is.
+	Certificate() Certificate
+	// Channels returns C, the number of channels of the images.
+	Channels() int
+	// Device returns the device that computes, which the images must be on.
+	Device() backend.Device
+	// Free gives the memory on the device back, that of a wrapped denoiser included. The
+	// device stays open. A second Free does nothing.
+	Free()
+}
+
+// InexactDenoiser is a Denoiser that may be computed by an iteration, such as a
+// proximal map, and that can bound its error. Everything in this package is one;
+// Network.ApplyWithin says more.
+type InexactDenoiser interface {
+	Denoiser
+	// ApplyWithin sets dst to Φ(src) with an error of at most maxError in the
+	// Euclidean norm over all elements, in exact arithmetic, and returns the bound of the
+	// error that is proven: 0 where Φ is a formula.
+	ApplyWithin(ctx context.Context, dst, src backend.Buffer, maxError float64) (errorBound float64, err error)
+}
+
+// applyWithin calls ApplyWithin if d has it. A denoiser without it is a formula.
+func applyWithin(ctx context.Context, d Denoiser, dst, src backend.Buffer, maxError float64) (float64, error) {
+	if inexact, ok := d.(InexactDenoiser); ok {
+		return inexact.ApplyWithin(ctx, dst, src, maxError)
+	}
+	return 0, d.Apply(ctx, dst, src)
+}

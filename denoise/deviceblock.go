@@ -1,0 +1,131 @@
+package denoise
+
+import (
+	"fmt"
+
+	"github.com/averaged/imaging/backend"
+)
+
+// deviceBlock is a block on a device.
+type deviceBlock struct {
+	filter     backend.Filter
+	bias       backend.Buffer // or nil
+	activation backend.Activation
+	clip       bool    // to [−1, 1], after the activation
+	step       float32 // h/N
+	steps      int     // N
+}
+
+// newDeviceBlocks puts the blocks on a device. The numbers of steps are those of the
+// certificate, or where nothing is proven those of the model.
+func newDeviceBlocks(dev backend.Device, m Model, r float64, c Certificate) (_ []deviceBlock, err error) {
+	blocks := make([]deviceBlock, 0, len(m.Blocks))
+	total := 0
+	defer func() {
+		if err != nil {
+			freeDeviceBlocks(blocks)
+		}
+	}()
+	for i, from := range m.Blocks {
+		b := deviceBlock{steps: from.Steps}
+		if c.Proven {
+			b.steps = c.Blocks[i].Steps
+		}
+		if b.steps == 0 {
+			if !m.implicit() {
+				return nil, fmt.Errorf("block %d has no number of steps: Certify chooses one", i)
+			}
+			b.steps = 1 // any number is nonexpansive
+		}
+		if total += b.steps; total > maxTotalSteps {
+			return nil, fmt.Errorf("more than %d steps in all", maxTotalSteps)
+		}
+		b.step = StepSize(from.length(r), b.steps)
+		b.activation, b.clip = m.Activation.device()
+		if b.filter, err = newFilter(dev, m.filterShape(from), from.Filter); err != nil {
+			return nil, err
+		}
+		blocks = append(blocks, b)
+		if blocks[i].bias, err = newBias(dev, from.Bias); err != nil {
+			return nil, err
+		}
+	}
+	return blocks, nil
+}
+
+func freeDeviceBlocks(blocks []deviceBlock) {
+	for _, b := range blocks {
+		b.filter.Free()
+		if b.bias != nil {
+			b.bias.Free()
+		}
+	}
+}
+
+// newFilter prepares weights of that shape on a device.
+func newFilter(dev backend.Device, shape backend.Shape, w []float32) (backend.Filter, error) {
+	b, err := dev.Alloc(shape)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Free()
+	if err := dev.Upload(b, w); err != nil {
+		return nil, err
+	}
+	return dev.NewFilter(b)
+}
+
+// newBias puts biases on a device. Without any it returns nil.
+func newBias(dev backend.Device, values []float32) (backend.Buffer, error) {
+	if values == nil {
+		return nil, nil
+	}
+	b, err := dev.Alloc(backend.Vector(len(values)))
+	if err != nil {
+		return nil, err
+	}
+	if err := dev.Upload(b, values); err != nil {
+		b.Free()
+		return nil, err
+	}
+	return b, nil
+}
+
+// hidden returns the number of channels of Az.
+func (b deviceBlock) hidden() int { return b.filter.Shape().N }
+
+// radius returns ⌊K/2⌋.
+func (b deviceBlock) radius() int { return max(b.filter.Shape().H, b.filter.Shape().W) / 2 }
+
+// forward sets u = σ(Az + b).
+func (b deviceBlock) forward(dev backend.Device, u, z backend.Buffer) error {
+	if err := dev.Convolve(u, z, b.filter, backend.ConvEnd{Bias: b.bias, Activation: b.activation}); err != nil {
+		return err
+	}
+	if b.clip {
+		return dev.Clip(u, u, -1, 1)
+	}
+	return nil
+}
+
+// widest returns the largest number of hidden channels.
+func widest(blocks []deviceBlock) int {
+	n := 0
+	for _, b := range blocks {
+		n = max(n, b.hidden())
+	}
+	return n
+}
+
+// hiddenBuffer returns a buffer for Az, kept from one layer to the next where the
+// numbers of channels agree.
+func (s *scratch) hiddenBuffer(old backend.Buffer, b deviceBlock, like backend.Shape) (backend.Buffer, error) {
+	if old != nil && old.Shape().C == b.hidden() {
+		return old, nil
+	}
+	if old != nil {
+		old.Free()
+	}
+	like.C = b.hidden()
+	return s.alloc(like)
+}

@@ -1,0 +1,165 @@
+package denoise
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/averaged/imaging/backend"
+)
+
+// Architecture is the form of an averaged network without its weights. The zero value
+// of a field is the paper's network.
+type Architecture struct {
+	Channels   int        // of an image; 0 means 3
+	Width      int        // channels that the blocks work on, at least Channels; 0 means 64
+	Kernel     int        // odd height and width of every filter; 0 means 3
+	Blocks     int        // 0 means 10
+	Activation Activation // the zero value means LeakyReLU(0.01)
+	Integrator Tableau    // the zero value means ForwardEuler
+}
+
+func (a Architecture) withDefaults() Architecture {
+	for _, f := range []struct {
+		of    *int
+		value int
+	}{{&a.Channels, 3}, {&a.Width, 64}, {&a.Kernel, 3}, {&a.Blocks, 10}} {
+		if *f.of == 0 {
+			*f.of = f.value
+		}
+	}
+	if a.Activation == (Activation{}) {
+		a.Activation = LeakyReLU(0.01)
+	}
+	if a.Integrator.Stages() == 0 {
+		a.Integrator = ForwardEuler()
+	}
+	return a
+}
+
+// Model is an averaged network as plain numbers, on no device: an image is lifted to
+// Width channels by appending channels of zeros, goes through the blocks, and is
+// projected onto its first Channels channels (the paper, section 3.3).
+type Model struct {
+	Channels, Width int
+	Kernel          int // odd
+	Activation      Activation
+	// Integrator is any explicit tableau with a radius, or BackwardEuler.
+	Integrator Tableau
+	Blocks     []Block
+}
+
+// Block is N steps of size h/N of the integrator along −Aᵀσ(Az + b).
+type Block struct {
+	// Filter are the weights of A, of shape (Hidden, Width, Kernel, Kernel) in the layout of
+	// backend.Filter, which is PyTorch's. Hidden follows from their number.
+	Filter []float32
+	// Bias is b, one number for each of the Hidden channels, or nil.
+	Bias []float32
+	// Length is h, the time that the block integrates over; 0 means the radius of the
+	// integrator, the paper's choice, or 1 where that is infinite.
+	Length float64
+	// Steps is N. 0 leaves it to Certify; Certify may only raise another number.
+	Steps int
+}
+
+// maxBlocks and maxSide keep numbers from a file within reason.
+const (
+	maxBlocks = 1 << 12
+	maxSide   = 1 << 16
+)
+
+// Check returns an error unless the model can be made into a network: sizes that
+// agree, finite weights, lengths above 0, and an integrator that can be run and has a
+// radius.
+func (m Model) Check() error {
+	_, err := m.radius()
+	return err
+}
+
+// radius checks the model and returns the radius of its integrator.
+func (m Model) radius() (float64, error) {
+	switch {
+	case m.Channels < 1 || m.Width < m.Channels || m.Width > maxSide:
+		return 0, fmt.Errorf("a network of %d channels on images of %d, must be at least as many as the image has, from 1 to %d", m.Width, m.Channels, maxSide)
+	case m.Kernel < 1 || m.Kernel%2 == 0 || m.Kernel > maxSide:
+		return 0, fmt.Errorf("a kernel of %d×%d, must be odd", m.Kernel, m.Kernel)
+	case len(m.Blocks) < 1 || len(m.Blocks) > maxBlocks:
+		return 0, fmt.Errorf("%d blocks, must be from 1 to %d", len(m.Blocks), maxBlocks)
+	}
+	if err := m.Activation.Check(); err != nil {
+		return 0, err
+	}
+	if !m.implicit() {
+		if err := m.Integrator.Check(); err != nil {
+			return 0, err
+		}
+	}
+	r, err := m.Integrator.Radius()
+	if err != nil {
+		return 0, err
+	}
+	for i, b := range m.Blocks {
+		if err := m.checkBlock(b, r); err != nil {
+			return 0, fmt.Errorf("block %d: %w", i, err)
+		}
+	}
+	return r, nil
+}
+
+func (m Model) checkBlock(b Block, r float64) error {
+	per := m.Width * m.Kernel * m.Kernel
+	if len(b.Filter) == 0 || len(b.Filter)%per != 0 {
+		return fmt.Errorf("%d weights, must be a multiple of %d (%d channels, %d×%d)", len(b.Filter), per, m.Width, m.Kernel, m.Kernel)
+	}
+	if err := checkFilter(b.Filter, m.filterShape(b)); err != nil {
+		return err
+	}
+	hidden := m.filterShape(b).N
+	if b.Bias != nil && len(b.Bias) != hidden {
+		return fmt.Errorf("%d biases, must be %d or none", len(b.Bias), hidden)
+	}
+	for i, v := range b.Bias {
+		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+			return fmt.Errorf("bias %d is %v, must be finite", i, v)
+		}
+	}
+	h := b.length(r)
+	if !(h > 0) || math.IsInf(h, 1) || StepSize(h, 1) == 0 || h > math.MaxFloat32 {
+		return fmt.Errorf("length %v, must be above 0 and within float32", b.Length)
+	}
+	if b.Steps < 0 || b.Steps > MaxSteps {
+		return fmt.Errorf("%d steps, must be from 1 to %d, or 0 to have them chosen", b.Steps, MaxSteps)
+	}
+	if b.Steps > 0 && StepSize(h, b.Steps) == 0 {
+		return fmt.Errorf("length %v in %d steps: a step is below float32's range", h, b.Steps)
+	}
+	return nil
+}
+
+// length returns h.
+func (b Block) length(r float64) float64 {
+	switch {
+	case b.Length != 0:
+		return b.Length
+	case math.IsInf(r, 1):
+		return 1
+	}
+	return r
+}
+
+// filterShape is (Hidden, Width, Kernel, Kernel).
+func (m Model) filterShape(b Block) backend.Shape {
+	return backend.Shape{N: len(b.Filter) / (m.Width * m.Kernel * m.Kernel), C: m.Width, H: m.Kernel, W: m.Kernel}
+}
+
+// implicit tells whether the integrator is BackwardEuler.
+func (m Model) implicit() bool { return m.Integrator.isBackwardEuler() }
+
+// Parameters returns the number of weights and biases.
+func (m Model) Parameters() int {
+	n := 0
+	for _, b := range m.Blocks {
+		n += len(b.Filter) + len(b.Bias)
+	}
+	return n
+}

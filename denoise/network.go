@@ -1,0 +1,267 @@
+package denoise
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/weights"
+)
+
+// Network is a network on a device: New, NewDnCNN and Load make one. It is safe for
+// concurrent use until Free: every call of Apply has scratch memory of its own.
+type Network struct {
+	dev         backend.Device
+	channels    int
+	tile        int // 0: automatic
+	body        body
+	card        weights.Card
+	certificate Certificate
+	freed       sync.Once
+}
+
+var _ InexactDenoiser = (*Network)(nil)
+
+// body is what a network computes, prepared on the device.
+type body interface {
+	// plan says how one image is computed, with an error of at most maxError, and
+	// returns the bound of that error.
+	plan(src backend.Buffer, maxError float64) (p plan, errorBound float64, err error)
+	free()
+}
+
+// Option changes how New, NewDnCNN and Load make a network.
+type Option func(*options) error
+
+type options struct {
+	tile        int
+	uncertified bool
+}
+
+func collect(opts []Option) (options, error) {
+	var o options
+	for _, option := range opts {
+		if option == nil {
+			continue
+		}
+		if err := option(&o); err != nil {
+			return options{}, err
+		}
+	}
+	return o, nil
+}
+
+// Tile sets the height and width in pixels of the tiles in which Apply computes an
+// image; 0, the default, is automatic: the whole image for explicit methods, whose
+// scratch memory the device bounds by itself (on a processor by the image's width), and
+// for the others what keeps the scratch memory below 300 MB, or a halo's width where
+// that is more. It is rounded up to a multiple of the device's ConvolutionGrid. The
+// result has the same bits for every tile. A tile whose memory the device refuses is
+// halved.
+//
+// The halo is a pixel for every 3×3 convolution, or a tile of the device's grid. With 64
+// channels and a grid of 6 pixels large images take 280 MB with a DnCNN of 20
+// convolutions. BackwardEuler has a hundred convolutions or more, so that its window
+// mostly is the whole image.
+func Tile(n int) Option {
+	return func(o *options) error {
+		if n < 0 || n > maxTile {
+			return fmt.Errorf("tiles of %d pixels, must be from 1 to %d, or 0 for automatic", n, maxTile)
+		}
+		o.tile = n
+		return nil
+	}
+}
+
+// Uncertified makes Load pass over the certificate and the time that it costs: the
+// network is as the file says, with its numbers of steps, and nothing is proven of it.
+func Uncertified() Option {
+	return func(o *options) error {
+		o.uncertified = true
+		return nil
+	}
+}
+
+// New puts a model on a device. The certificate says how many steps each block takes,
+// and is verified (Model.Verify) before anything is claimed of the network; with the
+// zero Certificate the blocks take Block.Steps steps and nothing is proven. The device
+// stays the caller's.
+func New(ctx context.Context, dev backend.Device, m Model, c Certificate, opts ...Option) (*Network, error) {
+	o, err := collect(opts)
+	if err != nil {
+		return nil, err
+	}
+	if dev == nil {
+		return nil, errors.New("a network needs a device")
+	}
+	r, err := m.radius()
+	if err != nil {
+		return nil, err
+	}
+	if !c.Proven {
+		c = unproven("the network was made without a certificate")
+	} else if err := m.Verify(ctx, c); err != nil {
+		return nil, err
+	}
+	return newNetwork(ctx, dev, m, r, c, o)
+}
+
+// newNetwork puts a model on a device, with a certificate that has been verified.
+func newNetwork(ctx context.Context, dev backend.Device, m Model, r float64, c Certificate, o options) (*Network, error) {
+	n := &Network{dev: dev, channels: m.Channels, tile: o.tile, certificate: c}
+	blocks, err := newDeviceBlocks(dev, m, r, c)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case m.implicit():
+		if n.body, err = newProximal(ctx, dev, m, blocks, c); err != nil {
+			freeDeviceBlocks(blocks)
+			return nil, err
+		}
+	case !blocks[0].clip:
+		n.body = newExplicit(dev, m.Integrator, blocks)
+	default:
+		n.body = newRungeKutta(dev, m, blocks)
+	}
+	return n, nil
+}
+
+// Load puts the network of a weight file on a device. A file of the family "averaged"
+// is refused if its certificate does not hold (Model.Verify), for instance because a
+// weight was changed after it was made. One without a certificate, such as one that
+// another program trained, is certified now: blocks may take more steps than the file
+// says, and Certificate.Origin tells. The option Uncertified does without both. A file of
+// the family "dncnn" gives an unconstrained network, of which nothing is proven. The
+// device stays the caller's.
+func Load(ctx context.Context, dev backend.Device, f *weights.File, opts ...Option) (*Network, error) {
+	o, err := collect(opts)
+	if err != nil {
+		return nil, err
+	}
+	if f == nil {
+		return nil, errors.New("no weight file")
+	}
+	card, err := f.Card()
+	if err != nil {
+		return nil, err
+	}
+	n, err := load(ctx, dev, f, card, o)
+	if err != nil {
+		return nil, fmt.Errorf("weights %q: %w", card.Name, err)
+	}
+	n.card = card
+	return n, nil
+}
+
+func load(ctx context.Context, dev backend.Device, f *weights.File, card weights.Card, o options) (*Network, error) {
+	if card.Architecture.Family == FamilyDnCNN {
+		d, err := DnCNNFromFile(f)
+		if err != nil {
+			return nil, err
+		}
+		return newDnCNN(dev, d, o)
+	}
+	m, err := FromFile(f)
+	if err != nil {
+		return nil, err
+	}
+	r, err := m.radius()
+	if err != nil {
+		return nil, err
+	}
+	var c Certificate
+	switch {
+	case o.uncertified:
+		c = unproven("the network was loaded without looking at a certificate")
+	case len(card.Certificate) == 0:
+		if c, err = m.Certify(ctx, 0); err != nil {
+			return nil, err
+		}
+		c.Origin = "made when the weights were loaded: the file has none"
+		for i, b := range m.Blocks {
+			if b.Steps > 0 && b.Steps < c.Blocks[i].Steps {
+				c.Origin += fmt.Sprintf("; block %d takes %d steps, the file says %d", i, c.Blocks[i].Steps, b.Steps)
+			}
+		}
+	default:
+		if err := json.Unmarshal(card.Certificate, &c); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrCertificate, err)
+		}
+		if !c.Proven {
+			return nil, fmt.Errorf("%w: it proves nothing", ErrCertificate)
+		}
+		if err := m.Verify(ctx, c); err != nil {
+			return nil, err
+		}
+		c.Origin = "stored with the weights, verified when they were loaded"
+	}
+	return newNetwork(ctx, dev, m, r, c, o)
+}
+
+// Apply implements Denoiser. With BackwardEuler the error is at most DefaultInnerError,
+// root mean square.
+func (n *Network) Apply(ctx context.Context, dst, src backend.Buffer) error {
+	if src == nil {
+		return errNoBuffer
+	}
+	_, err := n.ApplyWithin(ctx, dst, src, DefaultInnerError*math.Sqrt(float64(src.Shape().Len())))
+	return err
+}
+
+var errNoBuffer = fmt.Errorf("%w: a denoiser needs a source and a destination", backend.ErrArgument)
+
+// ApplyWithin implements InexactDenoiser. Only BackwardEuler has an error, for it solves
+// a strongly convex problem in each step; the number of inner iterations is chosen so
+// that the bound holds, and is at most what float32 can make use of: below about 1e-6
+// of the size of the image the bound stays above maxError.
+func (n *Network) ApplyWithin(ctx context.Context, dst, src backend.Buffer, maxError float64) (errorBound float64, err error) {
+	if err := n.check(dst, src); err != nil {
+		return 0, err
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	p, errorBound, err := n.body.plan(src, maxError)
+	if err != nil {
+		return 0, err
+	}
+	return errorBound, applyTiled(ctx, n.dev, p, n.tile, dst, src)
+}
+
+// check returns an error unless src and dst are images of the network's channels, of
+// one shape.
+func (n *Network) check(dst, src backend.Buffer) error {
+	if dst == nil || src == nil {
+		return errNoBuffer
+	}
+	d, s := dst.Shape(), src.Shape()
+	if d != s || s.C != n.channels {
+		return fmt.Errorf("%w: a denoiser of %d channels from %v to %v", backend.ErrShape, n.channels, s, d)
+	}
+	return nil
+}
+
+// Averagedness implements Denoiser.
+func (n *Network) Averagedness() (alpha float64, proven bool) { return n.certificate.averagedness() }
+
+// Certificate implements Denoiser.
+func (n *Network) Certificate() Certificate { return n.certificate }
+
+// Channels implements Denoiser.
+func (n *Network) Channels() int { return n.channels }
+
+// Device implements Denoiser.
+func (n *Network) Device() backend.Device { return n.dev }
+
+// Card returns the card of the file that the network was loaded from, and false if it
+// was made by New or NewDnCNN. Its Sigma is the noise level that the network is
+// for: Rescale makes it one for another.
+func (n *Network) Card() (weights.Card, bool) { return n.card, n.card.Name != "" }
+
+// Free implements Denoiser. It must not be called while Apply runs.
+func (n *Network) Free() { n.freed.Do(n.body.free) }

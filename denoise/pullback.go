@@ -1,0 +1,265 @@
+package denoise
+
+import (
+	"context"
+
+	"github.com/averaged/imaging/backend"
+)
+
+// differentiable is a denoiser whose transposed Jacobian can be applied.
+type differentiable interface {
+	// transpose sets dst = J(x)ᵀv, where J is the derivative of Φ at x, from the negative
+	// side where there are two. It holds the whole image with all of its layers. It
+	// returns false if this denoiser has no way to do it.
+	transpose(ctx context.Context, dst, x, v backend.Buffer) (bool, error)
+}
+
+// transpose calls d's transpose if it has one.
+func transpose(ctx context.Context, d Denoiser, dst, x, v backend.Buffer) (bool, error) {
+	if t, ok := d.(differentiable); ok {
+		return t.transpose(ctx, dst, x, v)
+	}
+	return false, nil
+}
+
+func (n *Network) transpose(ctx context.Context, dst, x, v backend.Buffer) (bool, error) {
+	s := &scratch{dev: n.dev}
+	defer s.free()
+	switch b := n.body.(type) {
+	case *explicit:
+		return transposeSteps(ctx, s, b.tableau, b.blocks, dst, x, v)
+	case *rungeKutta:
+		return transposeSteps(ctx, s, b.tableau, b.blocks, dst, x, v)
+	case *residual:
+		return true, b.transpose(ctx, s, dst, x, v)
+	}
+	return false, nil
+}
+
+// transposeSteps goes through the steps and back. With w_i and y_i the gradients with
+// respect to k_i and Y_i,
+//
+//	w_i = −h(B[i]·v + Σ_m A[m][i]·y_m),   y_i = AᵀD_iA·w_i,   v ← v + Σ_i y_i,
+//
+// where D_i are the slopes of σ at AY_i + b.
+func transposeSteps(ctx context.Context, s *scratch, t Tableau, blocks []deviceBlock, dst, x, v backend.Buffer) (bool, error) {
+	if blocks[0].clip {
+		return false, nil // devices have no derivative of it
+	}
+	dev := s.dev
+	like := x.Shape()
+	like.C = blocks[0].filter.Shape().C
+	arrays := make([]backend.Buffer, 2+t.Stages())
+	for i := range arrays {
+		var err error
+		if arrays[i], err = s.alloc(like); err != nil {
+			return false, err
+		}
+	}
+	z, w, y := arrays[0], arrays[1], arrays[2:]
+	frame := x.Shape().Whole()
+	if err := dev.CopyRegion(z, 0, 0, x, frame); err != nil {
+		return false, err
+	}
+	// Forward, with σ(AY + b) of every stage kept.
+	var kept []backend.Buffer
+	for _, b := range blocks {
+		shape := like
+		shape.C = b.hidden()
+		for range b.steps {
+			first := len(kept)
+			for i := range t.Stages() {
+				if err := ctx.Err(); err != nil {
+					return false, err
+				}
+				// Y_i is made in w, from k_j = y[j].
+				if err := combine(dev, w, z, -float64(b.step), t.A[i][:i], y); err != nil {
+					return false, err
+				}
+				u, err := s.alloc(shape)
+				if err != nil {
+					return false, err
+				}
+				kept = append(kept, u)
+				if err := b.forward(dev, u, w); err != nil {
+					return false, err
+				}
+				if err := dev.ConvolveAdjoint(y[i], kept[first+i], b.filter, 0, 1); err != nil {
+					return false, err
+				}
+			}
+			if err := combine(dev, z, z, -float64(b.step), t.B, y); err != nil {
+				return false, err
+			}
+		}
+	}
+	// Backward, with v in z.
+	if err := dev.Fill(z, 0); err != nil {
+		return false, err
+	}
+	if err := dev.CopyRegion(z, 0, 0, v, frame); err != nil {
+		return false, err
+	}
+	for n := len(blocks) - 1; n >= 0; n-- {
+		b := blocks[n]
+		shape := like
+		shape.C = b.hidden()
+		t1, err := s.alloc(shape)
+		if err != nil {
+			return false, err
+		}
+		for range b.steps {
+			for i := t.Stages() - 1; i >= 0; i-- {
+				if err := ctx.Err(); err != nil {
+					return false, err
+				}
+				h := float64(b.step)
+				if err := dev.LinearCombination(w, backend.Term{A: float32(-h * t.B[i]), X: z}); err != nil {
+					return false, err
+				}
+				for m := i + 1; m < t.Stages(); m++ {
+					if a := t.A[m][i]; a != 0 {
+						if err := dev.LinearCombination(w, backend.Term{A: 1, X: w}, backend.Term{A: float32(-h * a), X: y[m]}); err != nil {
+							return false, err
+						}
+					}
+				}
+				if err := dev.Convolve(t1, w, b.filter, backend.ConvEnd{}); err != nil {
+					return false, err
+				}
+				u := kept[len(kept)-1]
+				kept = kept[:len(kept)-1]
+				if err := dev.ActivationGradient(t1, u, t1, b.activation); err != nil {
+					return false, err
+				}
+				u.Free()
+				if err := dev.ConvolveAdjoint(y[i], t1, b.filter, 0, 1); err != nil {
+					return false, err
+				}
+			}
+			for i := range t.Stages() {
+				if err := dev.LinearCombination(z, backend.Term{A: 1, X: z}, backend.Term{A: 1, X: y[i]}); err != nil {
+					return false, err
+				}
+			}
+		}
+		t1.Free()
+	}
+	return true, dev.CopyRegion(dst, 0, 0, z, frame)
+}
+
+// combine sets dst = z + h·Σ a_j·k_j. dst may be z.
+func combine(dev backend.Device, dst, z backend.Buffer, h float64, a []float64, k []backend.Buffer) error {
+	if dst != z {
+		if err := dev.LinearCombination(dst, backend.Term{A: 1, X: z}); err != nil {
+			return err
+		}
+	}
+	for j, v := range a {
+		if v == 0 {
+			continue
+		}
+		if err := dev.LinearCombination(dst, backend.Term{A: 1, X: dst}, backend.Term{A: float32(h * v), X: k[j]}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// transpose sets dst = v − Jᵀv for the network J that estimates the noise.
+func (r *residual) transpose(ctx context.Context, s *scratch, dst, x, v backend.Buffer) error {
+	dev := r.dev
+	var kept []backend.Buffer
+	from := x
+	for k := range len(r.filters) - 1 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		shape := x.Shape()
+		shape.C = r.width
+		u, err := s.alloc(shape)
+		if err != nil {
+			return err
+		}
+		kept = append(kept, u)
+		if err := dev.Convolve(u, from, r.filters[k], r.end(k)); err != nil {
+			return err
+		}
+		from = u
+	}
+	gradient := v
+	for k := len(r.filters) - 1; k > 0; k-- {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		u := kept[k-1]
+		next, err := s.alloc(u.Shape())
+		if err != nil {
+			return err
+		}
+		if err := dev.ConvolveAdjoint(next, gradient, r.filters[k], 0, 1); err != nil {
+			return err
+		}
+		if err := dev.ActivationGradient(next, u, next, r.activation); err != nil {
+			return err
+		}
+		u.Free()
+		if gradient != v {
+			gradient.Free()
+		}
+		gradient = next
+	}
+	if err := dev.LinearCombination(dst, backend.Term{A: 1, X: v}); err != nil {
+		return err
+	}
+	return dev.ConvolveAdjoint(dst, gradient, r.filters[0], 1, -1)
+}
+
+func (r relaxed) transpose(ctx context.Context, dst, x, v backend.Buffer) (bool, error) {
+	ok, err := transpose(ctx, r.Denoiser, dst, x, v)
+	if err != nil || !ok {
+		return false, err
+	}
+	return true, r.mix(dst, v)
+}
+
+func (r rescaled) transpose(ctx context.Context, dst, x, v backend.Buffer) (bool, error) {
+	dev := r.Device()
+	small, err := dev.Alloc(x.Shape())
+	if err != nil {
+		return false, err
+	}
+	defer small.Free()
+	if err := dev.LinearCombination(small, backend.Term{A: float32(1 / r.s), X: x}); err != nil {
+		return false, err
+	}
+	return transpose(ctx, r.Denoiser, dst, small, v)
+}
+
+func (g grey) transpose(ctx context.Context, dst, x, v backend.Buffer) (bool, error) {
+	dev := g.Device()
+	s := &scratch{dev: dev}
+	defer s.free()
+	shape := x.Shape()
+	shape.C = len(g.copies)
+	var wide [3]backend.Buffer
+	for i := range wide {
+		var err error
+		if wide[i], err = s.alloc(shape); err != nil {
+			return false, err
+		}
+	}
+	if err := dev.MixChannels(wide[0], x, g.copies); err != nil {
+		return false, err
+	}
+	// The transpose of copying sums up, that of the mean divides: their order may be
+	// exchanged.
+	if err := dev.MixChannels(wide[1], v, g.copies); err != nil {
+		return false, err
+	}
+	ok, err := transpose(ctx, g.Denoiser, wide[2], wide[0], wide[1])
+	if err != nil || !ok {
+		return false, err
+	}
+	return true, dev.MixChannels(dst, wide[2], g.mean)
+}

@@ -1,0 +1,71 @@
+package denoise
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/parallel"
+)
+
+// RandomModel returns a network of the given architecture with independent Gaussian
+// weights and biases that depend on the seed alone, on every machine: for tests, and
+// to try things out where there are no trained weights. It restores nothing. Every
+// filter is scaled so that its norm is about the given one, above 0 (Certify finds out
+// how much it is); 1 is where the paper's training begins. The biases have a standard
+// deviation of 0.1.
+func RandomModel(seed uint64, a Architecture, norm float64) (Model, error) {
+	a = a.withDefaults()
+	if !(norm > 0) || norm > math.MaxFloat32 {
+		return Model{}, fmt.Errorf("a random network with filters of norm %v, must be above 0 and within float32", norm)
+	}
+	if a.Blocks < 1 || a.Blocks > maxBlocks || a.Width < 1 || a.Kernel < 1 || a.Width > maxSide || a.Kernel > maxSide {
+		return Model{}, fmt.Errorf("a random network of %d blocks, %d channels, %d×%d kernels: all must be at least 1", a.Blocks, a.Width, a.Kernel, a.Kernel)
+	}
+	m := Model{Channels: a.Channels, Width: a.Width, Kernel: a.Kernel, Activation: a.Activation, Integrator: a.Integrator}
+	g := gaussians{seed: seed}
+	shape := backend.Shape{N: a.Width, C: a.Width, H: a.Kernel, W: a.Kernel}
+	if err := shape.Check(); err != nil {
+		return Model{}, err
+	}
+	pool := parallel.New(0)
+	defer pool.Close()
+	for range a.Blocks {
+		b := Block{Filter: g.take(shape.Len(), 1), Bias: g.take(a.Width, 0.1)}
+		factor, err := normFactor(b.Filter, shape, norm, pool)
+		if err != nil {
+			return Model{}, err
+		}
+		for i, v := range b.Filter {
+			b.Filter[i] = float32(float64(v) * factor)
+		}
+		m.Blocks = append(m.Blocks, b)
+	}
+	return m, m.Check()
+}
+
+// normFactor returns by what to multiply a filter to give it that norm, to about 12
+// bits, so that the rounding of how it is found does not show.
+func normFactor(w []float32, shape backend.Shape, norm float64, pool *parallel.Pool) (float64, error) {
+	g, exponent, err := newScaledGram(w, shape, DefaultTolerance, pool)
+	if err != nil {
+		return 0, err
+	}
+	if g == nil {
+		return 0, nil // all weights are 0, and stay so
+	}
+	fraction, power := math.Frexp(norm / math.Ldexp(g.search(pool).lower, exponent))
+	return math.Ldexp(math.Round(fraction*(1<<12)), power-12), nil
+}
+
+// gaussians is the sequence of backend.GaussianAt, taken in pieces.
+type gaussians struct{ seed, next uint64 }
+
+func (g *gaussians) take(n int, deviation float64) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(deviation * float64(backend.GaussianAt(g.seed, g.next)))
+		g.next++
+	}
+	return x
+}

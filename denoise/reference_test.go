@@ -1,0 +1,206 @@
+package denoise
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/internal/parallel"
+	"github.com/stretchr/testify/require"
+)
+
+// reference is a model in float64, by the definitions.
+type reference struct {
+	model Model
+	steps []int
+	h     []float64 // the sizes of a step
+	h0, w int
+}
+
+func newReference(t require.TestingT, m Model, steps []int, h, w int) reference {
+	r, err := m.radius()
+	require.NoError(t, err)
+	ref := reference{model: m, steps: steps, h0: h, w: w}
+	for i, b := range m.Blocks {
+		ref.h = append(ref.h, float64(StepSize(b.length(r), steps[i])))
+	}
+	return ref
+}
+
+// convolution returns the filter of block i.
+func (r reference) convolution(i int) plainConvolution {
+	b := r.model.Blocks[i]
+	c := plainConvolution{shape: r.model.filterShape(b), h: r.h0, w: r.w, pool: onePool}
+	for _, v := range b.Filter {
+		c.weights = append(c.weights, float64(v))
+	}
+	return c
+}
+
+var onePool = parallel.New(1)
+
+// field returns Aᵀσ(Az + b).
+func (r reference) field(i int, z []float64) []float64 {
+	c, b := r.convolution(i), r.model.Blocks[i]
+	plane := r.h0 * r.w
+	u := make([]float64, c.shape.N*plane)
+	c.forward(u, z)
+	for k := range u {
+		if b.Bias != nil {
+			u[k] += float64(b.Bias[k/plane])
+		}
+		u[k] = r.model.Activation.apply(u[k])
+	}
+	k := make([]float64, len(z))
+	c.adjoint(k, u)
+	return k
+}
+
+// apply returns Φ(x).
+func (r reference) apply(x []float32) []float64 {
+	plane := r.h0 * r.w
+	z := make([]float64, r.model.Width*plane)
+	for i, v := range x {
+		z[i] = float64(v)
+	}
+	for i := range r.model.Blocks {
+		for range r.steps[i] {
+			z = r.step(i, z)
+		}
+	}
+	return z[:r.model.Channels*plane]
+}
+
+func (r reference) step(i int, z []float64) []float64 {
+	if r.model.implicit() {
+		return r.proximal(i, z)
+	}
+	t, h := r.model.Integrator, r.h[i]
+	var k [][]float64
+	for s := range t.Stages() {
+		y := append([]float64{}, z...)
+		for j := range s {
+			for n := range y {
+				y[n] -= h * t.A[s][j] * k[j][n]
+			}
+		}
+		k = append(k, r.field(i, y))
+	}
+	next := append([]float64{}, z...)
+	for s := range k {
+		for n := range next {
+			next[n] -= h * t.B[s] * k[s][n]
+		}
+	}
+	return next
+}
+
+// proximal solves v = z − h·Aᵀσ(Av + b) by plain gradient descent.
+func (r reference) proximal(i int, z []float64) []float64 {
+	norm, err := EstimateConvolutionNorm(r.model.Blocks[i].Filter, r.convolution(i).shape, 24, 24, 50)
+	if err != nil {
+		panic(err)
+	}
+	h := r.h[i]
+	kappa := 1 + 1.2*h*norm*norm
+	v := append([]float64{}, z...)
+	for {
+		k := r.field(i, v)
+		size := 0.0
+		for n := range v {
+			g := v[n] - z[n] + h*k[n]
+			size += g * g
+			v[n] -= g / kappa
+		}
+		if math.Sqrt(size) < 1e-12 {
+			return v
+		}
+	}
+}
+
+func randomImage(seed uint64, s backend.Shape) []float32 {
+	rng := rand.New(rand.NewPCG(seed, 11))
+	x := make([]float32, s.Len())
+	for i := range x {
+		x[i] = float32(rng.Float64())
+	}
+	return x
+}
+
+func upload(t require.TestingT, dev backend.Device, s backend.Shape, x []float32) backend.Buffer {
+	b, err := dev.Alloc(s)
+	require.NoError(t, err)
+	require.NoError(t, dev.Upload(b, x))
+	return b
+}
+
+func download(t require.TestingT, dev backend.Device, b backend.Buffer) []float32 {
+	x := make([]float32, b.Shape().Len())
+	require.NoError(t, dev.Download(x, b))
+	return x
+}
+
+// denoised returns Φ(x).
+func denoised(t testing.TB, d Denoiser, s backend.Shape, x []float32) []float32 {
+	dev := d.Device()
+	src := upload(t, dev, s, x)
+	defer src.Free()
+	dst, err := dev.Alloc(s)
+	require.NoError(t, err)
+	defer dst.Free()
+	require.NoError(t, d.Apply(t.Context(), dst, src))
+	return download(t, dev, dst)
+}
+
+// between returns ‖a − b‖.
+func between[A, B float32 | float64](a []A, b []B) float64 {
+	sum := 0.0
+	for i := range a {
+		d := float64(a[i]) - float64(b[i])
+		sum += d * d
+	}
+	return math.Sqrt(sum)
+}
+
+func norm2[A float32 | float64](a []A) float64 { return between(a, make([]A, len(a))) }
+
+// newCPU returns a device of one thread, which is enough for small images.
+func newCPU(t testing.TB, options ...cpu.Option) *cpu.Device {
+	d := cpu.New(append([]cpu.Option{cpu.Threads(1)}, options...)...)
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	return d
+}
+
+// smallModel returns a random network of little work.
+func smallModel(t testing.TB, seed uint64, a Architecture, norm float64) Model {
+	for _, f := range []struct {
+		of    *int
+		value int
+	}{{&a.Width, 7}, {&a.Blocks, 3}} {
+		if *f.of == 0 {
+			*f.of = f.value
+		}
+	}
+	m, err := RandomModel(seed, a, norm)
+	require.NoError(t, err)
+	return m
+}
+
+// certified puts a model on a device with a certificate.
+func certified(t testing.TB, dev backend.Device, m Model, opts ...Option) *Network {
+	c, err := m.Certify(t.Context(), 0)
+	require.NoError(t, err)
+	n, err := New(t.Context(), dev, m, c, opts...)
+	require.NoError(t, err)
+	t.Cleanup(n.Free)
+	return n
+}
+
+func stepsOf(c Certificate) (steps []int) {
+	for _, b := range c.Blocks {
+		steps = append(steps, b.Steps)
+	}
+	return steps
+}

@@ -1,0 +1,66 @@
+package denoise
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/averaged/imaging/backend"
+)
+
+// Rescale returns x ↦ s·Φ(x/s), for finite s > 0: a network for noise of σ₀ becomes one for
+// noise of s·σ₀ (Xu, Sun, Liu, Wohlberg and Kamilov 2020). The constant of Φ stays,
+// because the scaling cancels in ‖s·T(x/s) − s·T(y/s)‖. It is as safe for concurrent use
+// as d is; every call allocates one buffer of the image's shape. Freeing it frees d.
+func Rescale(d Denoiser, s float64) (Denoiser, error) {
+	if !(s > 0) || !isFinite32(s) || !isFinite32(1/s) || float32(s) <= 0 || float32(1/s) <= 0 {
+		return nil, fmt.Errorf("rescaling by %v, must be above 0 and, with its inverse, within float32", s)
+	}
+	c := d.Certificate()
+	return rescaled{d, s, c.wrapped(fmt.Sprintf("rescaled by %.6g", s),
+		"s·Φ(·/s) keeps the constant, by definition", c.Averagedness)}, nil
+}
+
+// isFinite32 tells whether a number is finite as a float32.
+func isFinite32(v float64) bool { return math.Abs(v) <= math.MaxFloat32 }
+
+type rescaled struct {
+	Denoiser
+	s           float64
+	certificate Certificate
+}
+
+func (r rescaled) Averagedness() (alpha float64, proven bool) { return r.certificate.averagedness() }
+func (r rescaled) Certificate() Certificate                   { return r.certificate }
+
+func (r rescaled) Apply(ctx context.Context, dst, src backend.Buffer) error {
+	return r.around(dst, src, func(small backend.Buffer) error { return r.Denoiser.Apply(ctx, dst, small) })
+}
+
+func (r rescaled) ApplyWithin(ctx context.Context, dst, src backend.Buffer, maxError float64) (e float64, err error) {
+	err = r.around(dst, src, func(small backend.Buffer) error {
+		e, err = applyWithin(ctx, r.Denoiser, dst, small, maxError/r.s)
+		return err
+	})
+	return r.s * e, err
+}
+
+// around sets dst to s times what apply makes of src/s.
+func (r rescaled) around(dst, src backend.Buffer, apply func(small backend.Buffer) error) error {
+	if dst == nil || src == nil {
+		return errNoBuffer
+	}
+	dev := r.Device()
+	small, err := dev.Alloc(src.Shape())
+	if err != nil {
+		return err
+	}
+	defer small.Free()
+	if err := dev.LinearCombination(small, backend.Term{A: float32(1 / r.s), X: src}); err != nil {
+		return err
+	}
+	if err := apply(small); err != nil {
+		return err
+	}
+	return dev.LinearCombination(dst, backend.Term{A: float32(r.s), X: dst})
+}

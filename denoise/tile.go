@@ -1,0 +1,159 @@
+package denoise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/averaged/imaging/backend"
+)
+
+// plan computes an image region by region.
+type plan interface {
+	// apply sets the pixels of dst inside the region. They are the same, to the bit, for
+	// every region that holds them.
+	apply(ctx context.Context, dst, src backend.Buffer, region backend.Region) error
+	// side returns the height and width of the automatic tile for images of shape s on
+	// a device with the given grid.
+	side(s backend.Shape, grid int) int
+}
+
+const (
+	maxTile = 1 << 20
+	// scratchLimit is what the automatic tile keeps scratch memory below, in bytes, if it
+	// can: the tile does not get smaller than its halo or than leastTile, because the
+	// halo is computed again for every tile.
+	scratchLimit = 280 << 20
+	leastTile    = 96
+	// hugeScratch is refused even if the device would try: a host that runs out of memory
+	// ends the process.
+	hugeScratch = 16 << 30
+)
+
+// applyTiled sets dst = Φ(src) tile by tile. Where the device has no room for a tile's
+// scratch memory it begins again with half the tile.
+func applyTiled(ctx context.Context, dev backend.Device, p plan, side int, dst, src backend.Buffer) error {
+	s, grid := src.Shape(), dev.ConvolutionGrid()
+	// Tiles read src after others have written dst. Only the device can tell whether the
+	// two share memory: a copy of one pixel asks it.
+	if err := dev.CopyRegion(dst, 0, 0, src, backend.Region{Y1: 1, X1: 1}); err != nil {
+		return err
+	}
+	if side == 0 {
+		side = p.side(s, grid)
+	}
+	for {
+		side = min(ceil(side, grid), ceil(max(s.H, s.W), grid))
+		err := eachTile(s, side, func(r backend.Region, last bool) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := p.apply(ctx, dst, src, r); err != nil || last {
+				return err
+			}
+			return dev.Sync() // so that the end of ctx has not long to wait
+		})
+		if !errors.Is(err, backend.ErrOutOfMemory) {
+			return err
+		}
+		if side <= grid || side <= 8 {
+			return fmt.Errorf("no room for a tile of %d pixels: %w", side, err)
+		}
+		side /= 2
+	}
+}
+
+// ceil rounds n up to a multiple of grid.
+func ceil(n, grid int) int { return (n + grid - 1) / grid * grid }
+
+// eachTile calls f for the tiles of an image, row by row.
+func eachTile(s backend.Shape, side int, f func(r backend.Region, last bool) error) error {
+	for y := 0; y < s.H; y += side {
+		for x := 0; x < s.W; x += side {
+			r := backend.Region{Y0: y, Y1: min(s.H, y+side), X0: x, X1: min(s.W, x+side)}
+			if err := f(r, r.Y1 == s.H && r.X1 == s.W); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// reach are the convolutions between source and result, by the radius ⌊K/2⌋ of each.
+type reach []int
+
+// window returns what must be computed for a region, with the grid where it is in the
+// whole image.
+func (c reach) window(r backend.Region, grid int, s backend.Shape) backend.Region {
+	for i := len(c) - 1; i >= 0; i-- {
+		r = r.Reach(c[i], grid, s)
+	}
+	r.Y0 -= r.Y0 % grid
+	r.X0 -= r.X0 % grid
+	return r
+}
+
+// side returns the largest tile whose window takes at most scratchLimit bytes, with
+// the given number of float32s for a pixel, but at least leastTile and the halo on one
+// side.
+func (c reach) side(floats int, s backend.Shape, grid int) int {
+	pixels := scratchLimit / 4 / float64(floats) / float64(s.N)
+	if pixels >= float64(s.Plane()) {
+		return max(s.H, s.W)
+	}
+	halo := 0
+	for _, radius := range c {
+		halo += ceil(radius, grid)
+	}
+	return ceil(max(int(math.Sqrt(pixels))-2*(halo+grid), halo, leastTile), grid)
+}
+
+// scratch are buffers of one device that are freed together.
+type scratch struct {
+	dev   backend.Device
+	owned []backend.Buffer
+}
+
+func (s *scratch) alloc(shape backend.Shape) (backend.Buffer, error) {
+	b, err := s.dev.Alloc(shape)
+	if err == nil {
+		s.owned = append(s.owned, b)
+	}
+	return b, err
+}
+
+func (s *scratch) free() {
+	for _, b := range s.owned {
+		b.Free()
+	}
+	s.owned = nil
+}
+
+// applyWindow computes a region in a window cut out of the image, with the given number
+// of float32s of scratch memory for a pixel: run gets the window of src as an array of
+// width channels, those beyond the image's being zero, and returns the array whose first
+// channels are the result.
+func applyWindow(dev backend.Device, dst, src backend.Buffer, r backend.Region, c reach, width, floats int,
+	run func(s *scratch, z backend.Buffer) (backend.Buffer, error)) error {
+	full := src.Shape()
+	cut := c.window(r, dev.ConvolutionGrid(), full)
+	h, w := cut.Size()
+	if bytes := 4 * float64(floats) * float64(full.N) * float64(h) * float64(w); bytes > hugeScratch {
+		return fmt.Errorf("%w: a window of %d×%d pixels takes %.0f GB", backend.ErrOutOfMemory, h, w, bytes/1e9)
+	}
+	s := &scratch{dev: dev}
+	defer s.free()
+	z, err := s.alloc(backend.Shape{N: full.N, C: width, H: h, W: w})
+	if err != nil {
+		return err
+	}
+	if err := dev.CopyRegion(z, 0, 0, src, cut); err != nil {
+		return err
+	}
+	if z, err = run(s, z); err != nil {
+		return err
+	}
+	inside := backend.Region{Y0: r.Y0 - cut.Y0, Y1: r.Y1 - cut.Y0, X0: r.X0 - cut.X0, X1: r.X1 - cut.X0}
+	return dev.CopyRegion(dst, r.Y0, r.X0, z, inside)
+}

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Applies the networks of weight files to an image with PyTorch.
+
+    python3 check_network.py INPUT WEIGHTS OUTPUT [WEIGHTS OUTPUT]...
+
+INPUT is a safetensors file with the tensor "image" of shape (batch, channels,
+height, width); OUTPUT becomes one of the same form. The package documentation of
+denoise shows the functions network and dncnn.
+"""
+
+import json
+import struct
+import sys
+
+import torch
+import torch.nn.functional as F
+
+sys.dont_write_bytecode = True  # no trace beside the scripts
+from check_torch import load_torch
+
+
+def network(metadata, t, x):  # x has the shape (batch, channels, height, width)
+    card = lambda key: json.loads(metadata["averaged." + key])
+    z = F.pad(x, (0, 0, 0, 0, 0, card("width") - card("channels")))
+    for i, (h, n) in enumerate(zip(card("step_sizes"), card("steps"))):
+        A, b, p = t[f"blocks.{i}.weight"], t.get(f"blocks.{i}.bias"), card("kernel_size") // 2
+        u = lambda z: F.leaky_relu(F.conv2d(z, A, b, padding=p), card("activation_slope"))
+        f = lambda z: -F.conv_transpose2d(u(z), A, padding=p)
+        for _ in range(n):
+            z = STEP[metadata["averaged.integrator"]](f, z, h / n)
+    return z[:, :card("channels")]
+
+
+def euler(f, z, h):
+    return z + h * f(z)
+
+
+def heun(f, z, h):
+    k1 = f(z)
+    return z + h / 2 * (k1 + f(z + h * k1))
+
+
+def rk4(f, z, h):
+    k1 = f(z)
+    k2 = f(z + h / 2 * k1)
+    k3 = f(z + h / 2 * k2)
+    return z + h / 6 * (k1 + 2 * k2 + 2 * k3 + f(z + h * k3))
+
+
+STEP = {"euler": euler, "heun": heun, "rk4": rk4}
+
+
+def dncnn(metadata, t, x):
+    conv = lambda z, name: F.conv2d(z, t[name + ".weight"], t.get(name + ".bias"), padding="same")
+    stored = ("running_mean", "running_var", "weight", "bias")
+    norm = lambda z, name: F.batch_norm(z, *(t[f"{name}.{of}"] for of in stored))
+    z = F.relu(conv(x, "lift"))
+    for i in range(json.loads(metadata["averaged.blocks"])):
+        z = F.relu(norm(conv(z, f"convs.{i}"), f"norms.{i}"))
+    return x - conv(z, "project")
+
+
+def save(path, image):
+    header = json.dumps({"image": {"dtype": "F32", "shape": list(image.shape), "data_offsets": [0, 4 * image.numel()]}})
+    header = header.encode("utf-8")
+    header += b" " * (-len(header) % 8)
+    with open(path, "wb") as f:
+        f.write(struct.pack("<Q", len(header)) + header)
+        f.write(struct.pack("<%df" % image.numel(), *image.contiguous().reshape(-1).tolist()))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 4 or len(sys.argv) % 2:
+        sys.exit(__doc__)
+    _, given = load_torch(sys.argv[1])
+    for weights, output in zip(sys.argv[2::2], sys.argv[3::2]):
+        metadata, t = load_torch(weights)
+        apply = {"averaged": network, "dncnn": dncnn}[metadata["averaged.architecture"]]
+        with torch.no_grad():
+            save(output, apply(metadata, t, given["image"]))
+    print("torch", torch.__version__)
