@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"image"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/pnp"
 )
 
@@ -17,6 +19,15 @@ type CheckReport struct {
 	Method string
 	// Denoiser explains what is proven of the denoiser, a line each.
 	Denoiser string
+	// Network is the certificate of a network; nil for other methods.
+	Network *denoise.Certificate
+	// Attack is the search for a pair of images that the network expands, and
+	// AttackShape of what shape; nil for other methods.
+	Attack      *denoise.AttackReport
+	AttackShape backend.Shape
+	// Repeated is the network applied to the image again and again; nil for other
+	// methods, and without an image.
+	Repeated *denoise.RepeatReport
 	// Certificate is what is proven of the iteration.
 	Certificate pnp.Certificate
 	// Rows are the iterations of the two runs; none without an image.
@@ -33,6 +44,11 @@ type CheckReport struct {
 // checkIterations is how many iterations Check makes unless told otherwise.
 const checkIterations = 100
 
+// attackSide is the side of the images of the attack: a few times what a convolution
+// sees, and small enough for the attack on the paper's network to take seconds. The
+// certificate is the same for every size.
+const attackSide = 32
+
 // Check prints what is proven of a method's denoiser and of the plug-and-play
 // iteration with it, and, given an image, tries to contradict it: the iteration
 // for that image as the blurred one runs from two starts, the image itself and
@@ -40,6 +56,12 @@ const checkIterations = 100
 // against their bounds. Without an image (nil) the certificate is all. Without a
 // kernel (the zero value) a motion blur of 15 pixels is taken. Of the options
 // those of Deblur apply; Iterations is the number of iterations of either run.
+//
+// A network is also attacked, with and without an image: gradient ascent looks for a
+// pair of images that it moves apart (denoise.Attack), at the noise level that it is for,
+// because rescaling only scales the pair. And, given an image, it is applied to it
+// again and again, as many times, without clipping (the paper, section 4.4;
+// denoise.Repeat), rescaled and relaxed as in Deblur.
 func Check(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) (*CheckReport, error) {
 	c, err := newSettings(options)
 	if err != nil {
@@ -50,13 +72,13 @@ func Check(ctx context.Context, img image.Image, kernel deblur.Kernel, options .
 			return nil, err
 		}
 	}
-	p := picture{planar: NewPlanar(3, 32, 32)}
+	var p picture
 	if img != nil {
 		if p, err = open(img); err != nil {
 			return nil, err
 		}
-	} else if !c.sigmaGiven {
-		c.sigma, c.sigmaGiven = 0.05, true // of no matter to a certificate
+	} else if p, err = c.stand(); err != nil {
+		return nil, err
 	}
 	report := &Report{Method: c.method}
 	if err := report.findSigma(c, p.planar); err != nil {
@@ -64,7 +86,7 @@ func Check(ctx context.Context, img image.Image, kernel deblur.Kernel, options .
 	}
 	dev, done := c.open()
 	defer done()
-	problem, err := newDeblurring(dev, p.planar, kernel, c, report)
+	problem, err := newDeblurring(ctx, dev, p.planar, kernel, c, report)
 	if err != nil {
 		return nil, err
 	}
@@ -72,21 +94,27 @@ func Check(ctx context.Context, img image.Image, kernel deblur.Kernel, options .
 	return problem.check(ctx, c, img == nil)
 }
 
-func (d *deblurring) check(ctx context.Context, c settings, certificateOnly bool) (*CheckReport, error) {
-	var trials [2]pnp.Trial
-	for i, s := range []StartingPoint{StartImage, StartConstant} {
-		prox, err := d.prox()
-		if err != nil {
-			return nil, err
-		}
-		defer prox.Free()
-		start, err := d.start(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		defer start.Free()
-		trials[i] = pnp.Trial{Start: start, Denoiser: prox}
+// stand returns an image that stands for any, of which only the size counts, and sets
+// a noise level if none is given: that of the network, which is then not rescaled.
+func (c *settings) stand() (picture, error) {
+	channels, sigma := 3, 0.05 // of no matter to total variation
+	card, given, err := c.card()
+	if err != nil {
+		return picture{}, err
 	}
+	if given {
+		channels, sigma = card.Architecture.Channels, card.Sigma
+		if channels != 1 && channels != 3 {
+			return picture{}, fmt.Errorf("restore: weights %q are for images of %d channels, must be 1 (grey) or 3 (RGB)", card.Name, channels)
+		}
+	}
+	if !c.sigmaGiven {
+		c.sigma, c.sigmaGiven = sigma, true
+	}
+	return picture{planar: NewPlanar(channels, attackSide, attackSide)}, nil
+}
+
+func (d *deblurring) check(ctx context.Context, c settings, certificateOnly bool) (*CheckReport, error) {
 	limit := c.iterations
 	if limit == 0 {
 		limit = checkIterations
@@ -94,28 +122,151 @@ func (d *deblurring) check(ctx context.Context, c settings, certificateOnly bool
 	if certificateOnly {
 		limit = 1
 	}
-	meter := newMeter(c.progress, 0)
-	found, err := pnp.Check(ctx, d.dev, d.y, d.k, trials, pnp.Options{
-		Step: c.step, Constraint: c.constraint, MaxIterations: limit,
-		Progress: func(p pnp.Progress) error {
-			return meter.report(float64(p.Iteration)/float64(p.MaxIterations), p.Iteration, p.Residual)
+	report := &CheckReport{Method: c.method}
+	stages := d.newStages(c.progress, limit, certificateOnly)
+	if d.network != nil {
+		if err := d.attack(ctx, report, stages); err != nil {
+			return nil, err
+		}
+		if !certificateOnly {
+			if err := d.repeat(ctx, report, limit, stages); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := d.checkIteration(ctx, c, report, limit, certificateOnly, stages); err != nil {
+		return nil, err
+	}
+	report.Holds = report.Certificate.Proven && len(report.Violations) == 0
+	return report, stages.meter.end()
+}
+
+// attack looks for a pair of images that the network expands.
+func (d *deblurring) attack(ctx context.Context, report *CheckReport, s *stages) error {
+	s.next()
+	network := d.network.network
+	report.AttackShape = backend.Image(network.Channels(), attackSide, attackSide)
+	found, err := denoise.Attack(ctx, d.network.target(), report.AttackShape, denoise.AttackOptions{
+		Progress: func(fraction, ratio float64) error { return s.report(fraction, 0, 0) },
+	})
+	if err != nil {
+		return fmt.Errorf("restore: attack: %w", err)
+	}
+	report.Attack = &found
+	if _, proven := network.Averagedness(); proven && found.Expansive() {
+		report.Violations = append(report.Violations,
+			fmt.Sprintf("attack: a pair of images is moved apart by the factor %.9g, which rounding of %.2g does not explain", found.Ratio, found.Rounding))
+	}
+	return nil
+}
+
+// repeat applies the denoiser to the image again and again.
+func (d *deblurring) repeat(ctx context.Context, report *CheckReport, limit int, s *stages) error {
+	s.next()
+	found, err := denoise.Repeat(ctx, d.network.Denoiser, d.y, denoise.RepeatOptions{
+		Iterations: limit,
+		Progress: func(r denoise.Repetition) error {
+			return s.report(float64(r.Iteration+1)/float64(limit), r.Iteration+1, relative(r.Residual, r.Size))
 		},
 	})
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("restore: repeated application: %w", err)
 	}
-	alpha, _ := trials[0].Denoiser.Averagedness()
-	report := &CheckReport{
-		Method:      c.method,
-		Denoiser:    d.describe(alpha, certificateOnly),
-		Certificate: found.Certificate,
-		Holds:       found.Holds(),
-		Violations:  found.Violations,
+	report.Repeated = &found
+	for _, v := range found.Violations {
+		report.Violations = append(report.Violations, "applied again and again: "+v)
 	}
+	if found.Proven && found.Diverged {
+		report.Violations = append(report.Violations, fmt.Sprintf("applied again and again: the image is not finite after %d times", len(found.Rows)+1))
+	}
+	return nil
+}
+
+func relative(residual, size float64) float64 {
+	if residual == 0 {
+		return 0
+	}
+	return residual / size
+}
+
+// checkIteration runs the iteration of Deblur from two starts.
+func (d *deblurring) checkIteration(ctx context.Context, c settings, report *CheckReport, limit int, certificateOnly bool, s *stages) error {
+	s.next()
+	var trials [2]pnp.Trial
+	for i, from := range []StartingPoint{StartImage, StartConstant} {
+		phi, done, err := d.denoiser()
+		if err != nil {
+			return err
+		}
+		defer done()
+		start, err := d.start(ctx, from)
+		if err != nil {
+			return err
+		}
+		defer start.Free()
+		trials[i] = pnp.Trial{Start: start, Denoiser: phi}
+	}
+	found, err := pnp.Check(ctx, d.dev, d.y, d.k, trials, pnp.Options{
+		Step: c.step, Constraint: c.constraint, MaxIterations: limit,
+		Progress: func(p pnp.Progress) error {
+			return s.report(float64(p.Iteration)/float64(p.MaxIterations), p.Iteration, p.Residual)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	report.Certificate = found.Certificate
+	report.Violations = append(report.Violations, found.Violations...)
 	if !certificateOnly {
 		report.Rows, report.Expansion = found.Rows, found.Expansion
 	}
-	return report, meter.end()
+	alpha, _ := trials[0].Denoiser.Averagedness()
+	if d.network != nil {
+		certificate := d.network.Certificate()
+		report.Network, report.Denoiser = &certificate, certificate.String()
+	} else {
+		report.Denoiser = d.describe(alpha, certificateOnly)
+	}
+	return nil
+}
+
+// stages are the parts of a check, each with its share of the work.
+type stages struct {
+	meter  *meter
+	shares []float64 // of the stages to come
+	before float64   // of those that are done
+	share  float64   // of the stage that runs
+}
+
+// newStages estimates the shares by pixels that the denoiser is applied to.
+func (d *deblurring) newStages(call func(Progress) error, limit int, certificateOnly bool) *stages {
+	s := &stages{meter: newMeter(call, 0)}
+	if d.network != nil {
+		// An iteration of the attack takes about as long as nine applications.
+		s.shares = append(s.shares, 9*denoise.DefaultAttackRestarts*denoise.DefaultAttackIterations*attackSide*attackSide)
+		if !certificateOnly {
+			s.shares = append(s.shares, float64(limit)*float64(d.y.Shape().Plane()))
+		}
+	}
+	s.shares = append(s.shares, 2*float64(limit)*float64(d.domain().Plane()))
+	sum := 0.0
+	for _, v := range s.shares {
+		sum += v
+	}
+	for i := range s.shares {
+		s.shares[i] /= sum
+	}
+	return s
+}
+
+// next begins the next stage.
+func (s *stages) next() {
+	s.before += s.share
+	s.share, s.shares = s.shares[0], s.shares[1:]
+}
+
+func (s *stages) report(fraction float64, iteration int, residual float64) error {
+	return s.meter.report(min(1, s.before+s.share*fraction), iteration, residual)
 }
 
 // describe is the certificate of the proximal map of total variation; in general

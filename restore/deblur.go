@@ -29,14 +29,20 @@ func DefaultTolerance(sigma float64) float64 {
 //	x ← P_C(Φ(x − τ∇½‖Kx − y‖²)),
 //
 // with K the blur (package deblur), Φ the denoiser of UseMethod, τ = 1/‖K‖² and C
-// the box [0,1]ⁿ unless options say otherwise, and with momentum whose moves are
-// kept summable (pnp.Momentum). The report holds the certificate
-// of the run: convergence of this iteration is proven, and its residual bounded.
+// the box [0,1]ⁿ unless options say otherwise. The report holds the certificate
+// of the run: with a certified denoiser convergence of this iteration is proven, and
+// its residual bounded.
 //
 // The strength of the denoiser follows from the noise level, which is estimated
 // unless Sigma gives it, and is multiplied by Strength. With method "tv" and
 // Constrain(pnp.Unconstrained) the iteration solves min ½‖Kx − y‖² + λ·TV(x), and
-// Report.Weight is λ.
+// Report.Weight is λ; it has momentum, whose moves are kept summable (pnp.Momentum).
+//
+// With a network Φ is what Denoise would apply for the same noise level, Φ_s(x) =
+// s·Φ(x/s) with s = Strength·sigma over the noise level that the network is for. One that
+// is proven to be nonexpansive but not averaged, such as of Heun's method, is relaxed:
+// 0.1·x + 0.9·Φ_s(x) is 0.9-averaged. With one of which nothing is proven the iteration
+// runs all the same, and the certificate says that nothing is promised.
 //
 // What is said of the result of Denoise holds here too. With the boundary
 // deblur.Unknown the unknown image is larger than the photograph; the part that
@@ -44,22 +50,22 @@ func DefaultTolerance(sigma float64) float64 {
 func Deblur(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) (image.Image, *Report, error) {
 	return run(ctx, img, options,
 		func(ctx context.Context, dev backend.Device, p *Planar, c settings, report *Report) ([]float32, error) {
-			return deblurTV(ctx, dev, p, kernel, c, report)
+			return solveDeblurring(ctx, dev, p, kernel, c, report)
 		})
 }
 
-func deblurTV(ctx context.Context, dev backend.Device, p *Planar, kernel deblur.Kernel, c settings, report *Report) ([]float32, error) {
-	problem, err := newDeblurring(dev, p, kernel, c, report)
+func solveDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel deblur.Kernel, c settings, report *Report) ([]float32, error) {
+	problem, err := newDeblurring(ctx, dev, p, kernel, c, report)
 	if err != nil {
 		return nil, err
 	}
 	defer problem.free()
-	prox, err := problem.prox()
+	phi, done, err := problem.denoiser()
 	if err != nil {
 		return nil, err
 	}
-	defer prox.Free()
-	report.Averagedness, report.Certified = prox.Averagedness()
+	defer done()
+	report.Averagedness, report.Certified = phi.Averagedness()
 	start, err := problem.start(ctx, c.start)
 	if err != nil {
 		return nil, err
@@ -73,10 +79,9 @@ func deblurTV(ctx context.Context, dev backend.Device, p *Planar, kernel deblur.
 		limit = DefaultIterations
 	}
 	meter := newMeter(c.progress, report.Tolerance)
-	x, run, err := pnp.Solve(ctx, dev, problem.y, problem.k, prox, pnp.Options{
+	x, run, err := pnp.Solve(ctx, dev, problem.y, problem.k, phi, pnp.Options{
 		Step: c.step, Constraint: c.constraint, Start: start, Tolerance: report.Tolerance, MaxIterations: limit,
-		// Total variation is a proximal map, for which momentum is a gain.
-		Acceleration: pnp.Momentum,
+		Acceleration: problem.acceleration(),
 		Progress:     func(p pnp.Progress) error { return meter.run(p) },
 	})
 	start.Free()
@@ -108,29 +113,44 @@ type deblurring struct {
 	k        *deblur.Operator
 	y        backend.Buffer // the photograph
 	planar   *Planar
+	network  *fitted // nil: the denoiser is total variation
 	weight   float64 // λ of total variation
 	coupling tv.Coupling
 	sigma    float64
 	step     float64 // τ
 }
 
-func newDeblurring(dev backend.Device, p *Planar, kernel deblur.Kernel, c settings, report *Report) (*deblurring, error) {
+func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel deblur.Kernel, c settings, report *Report) (_ *deblurring, err error) {
 	k, err := deblur.New(dev, kernel, c.boundary, p.Height, p.Width)
 	if err != nil {
 		return nil, err
 	}
 	d := &deblurring{dev: dev, k: k, planar: p, sigma: report.Sigma, step: c.step}
+	defer func() {
+		if err != nil {
+			d.free()
+		}
+	}()
 	if d.step == 0 {
 		norm, _ := k.Norm()
 		d.step = 1 / (norm * norm)
 	}
-	weight, coupling := DeblurWeight(report.Sigma, kernel, p.Channels)
-	d.weight, d.coupling = weight*c.strength, coupling
-	report.Weight = d.weight
 	if d.y, err = lend(dev, backend.Image(p.Channels, p.Height, p.Width), p.Pix); err != nil {
-		d.free()
 		return nil, err
 	}
+	if c.method == methodTV {
+		weight, coupling := DeblurWeight(report.Sigma, kernel, p.Channels)
+		d.weight, d.coupling = weight*c.strength, coupling
+		report.Weight = d.weight
+		return d, nil
+	}
+	if d.network, err = c.fit(ctx, dev, p.Channels, report.Sigma); err != nil {
+		return nil, err
+	}
+	if err := d.network.forIteration(); err != nil {
+		return nil, err
+	}
+	d.network.describe(report)
 	return d, nil
 }
 
@@ -138,6 +158,9 @@ func (d *deblurring) free() {
 	d.k.Free()
 	if d.y != nil {
 		d.y.Free()
+	}
+	if d.network != nil {
+		d.network.free()
 	}
 }
 
@@ -147,10 +170,27 @@ func (d *deblurring) domain() backend.Shape {
 	return backend.Image(d.planar.Channels, h, w)
 }
 
-// prox is the denoiser: the proximal map of τλ·TV, so that its fixed points with
-// the gradient step do not depend on τ.
-func (d *deblurring) prox() (*tv.Prox, error) {
-	return tv.New(d.dev, d.domain(), tv.Options{Alpha: d.step * d.weight, Coupling: d.coupling})
+// denoiser returns Φ for one run, and what to call when done with it: the network, or
+// the proximal map of τλ·TV, so that its fixed points with the gradient step do not
+// depend on τ. The latter keeps the state of a run.
+func (d *deblurring) denoiser() (phi pnp.Denoiser, done func(), err error) {
+	if d.network != nil {
+		return d.network.Denoiser, func() {}, nil
+	}
+	prox, err := tv.New(d.dev, d.domain(), tv.Options{Alpha: d.step * d.weight, Coupling: d.coupling})
+	if err != nil {
+		return nil, nil, err
+	}
+	return prox, prox.Free, nil
+}
+
+// acceleration is momentum for total variation, a proximal map, for which it is known
+// to be a gain.
+func (d *deblurring) acceleration() pnp.Acceleration {
+	if d.network != nil {
+		return pnp.Plain
+	}
+	return pnp.Momentum
 }
 
 // start returns an initial estimate of the unknown image.

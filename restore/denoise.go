@@ -29,7 +29,7 @@ func (p *Planar) noise() (NoiseEstimate, error) {
 
 // Denoise removes noise like additive white Gaussian noise from an image. It
 // estimates the noise level unless Sigma gives one, and uses the first of Methods
-// unless UseMethod names another.
+// unless UseMethod names another or weights are given.
 //
 // The result has the size, colour channels, bit depth and alpha of the image. For
 // a *Planar it is a *Planar, neither rounded nor clipped; for all others
@@ -39,8 +39,20 @@ func (p *Planar) noise() (NoiseEstimate, error) {
 // With method "tv" the result is the proximal map of α·TV (package tv) to a
 // relative duality gap of Tolerance, with α from the noise level (tv.Tuned) times
 // Strength.
+//
+// With a network (Weights, UseNetwork) it is Φ_s(x) = s·Φ(x/s), where s is Strength times
+// the noise level over the one that the network is for: so one network serves all
+// noise levels, with the certificate that it has (Report.Network). Below a noise level of
+// 0.001, about what rounding to 8 bits leaves, s falls no further. A grey image
+// goes through a colour network as three equal channels, whose results are averaged.
 func Denoise(ctx context.Context, img image.Image, options ...Option) (image.Image, *Report, error) {
-	return run(ctx, img, options, denoiseTV)
+	return run(ctx, img, options,
+		func(ctx context.Context, dev backend.Device, p *Planar, c settings, report *Report) ([]float32, error) {
+			if c.method == methodTV {
+				return denoiseTV(ctx, dev, p, c, report)
+			}
+			return denoiseNetwork(ctx, dev, p, c, report)
+		})
 }
 
 // run does what all restorations have in common around solve, which returns the
@@ -87,7 +99,10 @@ func (r *Report) findSigma(c settings, p *Planar) error {
 
 // open returns the device to compute on, and what to call when done with it.
 func (c settings) open() (dev backend.Device, done func()) {
-	if c.device != nil {
+	switch {
+	case c.network != nil:
+		return c.network.Device(), func() {}
+	case c.device != nil:
 		return c.device, func() {}
 	}
 	d := cpu.New(cpu.Threads(c.threads))

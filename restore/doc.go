@@ -7,8 +7,20 @@
 // The noise level is estimated where it is not given, everything else has a
 // default that is meant to be left alone, and the report says what was done and
 // what is proven of it. What the options and results are made of is in the
-// packages below: tv (the denoiser), deblur (kernels and blur operators), pnp
-// (the iteration and its certificate), backend (devices).
+// packages below: tv (the default denoiser), denoise (networks and their
+// certificates), weights (their files), deblur (kernels and blur operators), pnp (the
+// iteration and its certificate), backend (devices).
+//
+// A network needs a weight file, since none are embedded yet:
+//
+//	out, report, err = restore.Denoise(ctx, img, restore.WeightsFile("euler.safetensors"))
+//
+// For many images it is loaded once:
+//
+//	dev := cpu.New()
+//	file, err := weights.Read(r)
+//	network, err := denoise.Load(ctx, dev, file) // verifies the certificate
+//	out, report, err = restore.Denoise(ctx, img, restore.UseNetwork(network))
 //
 // Samples are taken as stored, in float32 on [0,1] per channel, without a
 // conversion to linear light. Alpha is carried along untouched. Noise levels are

@@ -7,8 +7,11 @@ import (
 	"image/png"
 	"os"
 
+	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/restore"
+	"github.com/averaged/imaging/weights"
 )
 
 func readPNG(path string) image.Image {
@@ -70,6 +73,41 @@ func ExampleCheck() {
 	// iteration      T is 0.75-averaged (Combettes–Yamada 2015, Proposition 2.4)
 	// fixed point    exists: T maps the box [0,1]ⁿ continuously into itself (Brouwer)
 	// residual       min ‖x − T(x)‖ ≤ 1.73205·(‖x₀ − x*‖ + errors)/√(k+1) after k steps (Krasnoselskii–Mann)
+}
+
+// The weights of this example are random, from a seed: they restore nothing. Those of
+// a trained network come from weights.Read.
+func ExampleUseNetwork() {
+	ctx := context.Background()
+	model, err := denoise.RandomModel(1, denoise.Architecture{Width: 8, Blocks: 2}, 1.5)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	file, err := model.File(weights.Card{
+		Name: "random", Sigma: 0.15, Licence: "Apache-2.0",
+		Provenance: weights.Provenance{Software: "denoise.RandomModel", Data: "none"},
+	}, denoise.Certificate{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	dev := cpu.New()
+	defer dev.Close()
+	network, err := denoise.Load(ctx, dev, file) // certifies it, because the file has no certificate
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer network.Free()
+	_, report, err := restore.Denoise(ctx, readPNG("../testdata/readme/noisy.png"), restore.UseNetwork(network), restore.Sigma(0.3))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("method %s, rescaled by %g, proven to be averaged: %v\n", report.Method, report.Rescaling, report.Certified && report.Averagedness < 1)
+	// Output: method euler, rescaled by 2, proven to be averaged: true
 }
 
 func ExampleEstimateSigma() {

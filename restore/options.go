@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/pnp"
+	"github.com/averaged/imaging/weights"
 )
 
 // Option changes one thing about a restoration. Options are values without
@@ -20,7 +20,10 @@ type Option func(*settings) error
 type settings struct {
 	sigma      float64 // standard deviation of the noise
 	sigmaGiven bool
-	method     string
+	method     string // empty until settle
+	weights    *weights.File
+	network    *denoise.Network
+	tile       int
 	strength   float64
 	iterations int
 	tolerance  float64
@@ -31,23 +34,6 @@ type settings struct {
 	device     backend.Device
 	threads    int
 	progress   func(Progress) error
-}
-
-// ErrMethod is wrapped by the error about a method that does not exist.
-var ErrMethod = errors.New("unknown method")
-
-// Method describes a denoiser that Denoise and Deblur can use.
-type Method struct {
-	Name        string
-	Description string
-	Certified   bool // a proof of averagedness comes with it
-}
-
-// Methods returns the methods that this build has, the default first.
-func Methods() []Method {
-	return []Method{
-		{Name: "tv", Description: "total variation on luma and opponent colour axes: the proximal map of a convex energy, ½-averaged", Certified: true},
-	}
 }
 
 // Sigma sets the standard deviation of the noise in units of the full intensity
@@ -72,25 +58,11 @@ func SigmaAuto() Option {
 	}
 }
 
-// UseMethod chooses the denoiser by name, one of Methods. The default is the
-// first of them.
-func UseMethod(name string) Option {
-	return func(c *settings) error {
-		names := make([]string, 0, 4)
-		for _, m := range Methods() {
-			names = append(names, m.Name)
-		}
-		if !slices.Contains(names, name) {
-			return fmt.Errorf("restore: %w %q, there is: %s", ErrMethod, name, strings.Join(names, ", "))
-		}
-		c.method = name
-		return nil
-	}
-}
-
 // Strength multiplies the strength that follows from the noise level: below 1
-// keeps more texture and more noise, above 1 smooths more. The default is 1. It
-// must be positive and at most 1e6.
+// keeps more texture and more noise, above 1 smooths more. Of method "tv" that is
+// the weight, of a network the noise level that it is taken to (Report.Rescaling):
+// with Strength(2) it removes noise of twice the standard deviation. The default is
+// 1. It must be positive and at most 1e6.
 func Strength(factor float64) Option {
 	return func(c *settings) error {
 		if !(factor > 0) || factor > 1e6 {
@@ -113,8 +85,10 @@ func Iterations(n int) Option {
 	}
 }
 
-// Tolerance sets when an iteration ends: for Denoise the relative duality gap
-// (default 1e-4), for Deblur the relative residual (see DefaultTolerance).
+// Tolerance sets when an iteration ends: for Denoise with method "tv" the relative
+// duality gap (default 1e-4), with "backward-euler" the root mean square error of the
+// result (default denoise.DefaultInnerError); for Deblur the relative residual (see
+// DefaultTolerance). Denoising by other networks is a formula and has none.
 func Tolerance(t float64) Option {
 	return func(c *settings) error {
 		if !(t > 0) || t >= 1 {
@@ -179,7 +153,7 @@ func Start(s StartingPoint) Option {
 }
 
 // OnDevice computes on the given device, which the caller closes. The default is
-// the host's processor.
+// the host's processor. With UseNetwork the device is the network's.
 func OnDevice(d backend.Device) Option {
 	return func(c *settings) error {
 		if d == nil {
@@ -220,7 +194,7 @@ type Progress struct {
 }
 
 func newSettings(options []Option) (settings, error) {
-	c := settings{method: Methods()[0].Name, strength: 1}
+	c := settings{strength: 1}
 	for _, o := range options {
 		if o == nil {
 			continue
@@ -229,5 +203,5 @@ func newSettings(options []Option) (settings, error) {
 			return settings{}, err
 		}
 	}
-	return c, nil
+	return c, c.settle()
 }

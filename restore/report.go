@@ -1,6 +1,9 @@
 package restore
 
-import "github.com/averaged/imaging/pnp"
+import (
+	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/pnp"
+)
 
 // Report says what a restoration did and what is proven of it.
 type Report struct {
@@ -9,20 +12,27 @@ type Report struct {
 	// given.
 	Sigma    float64
 	Estimate *NoiseEstimate
-	// Weight is the regularisation weight used, which follows from Sigma and the
-	// option Strength: α of the total variation in Denoise, λ in Deblur.
+	// Weight is the weight of total variation, which follows from Sigma and the option
+	// Strength: α in Denoise, λ in Deblur. It is 0 with a network.
 	Weight float64
+	// Rescaling is s of a network as it was used, s·Φ(x/s): Strength·Sigma over the noise
+	// level that the network is for. It is 0 without a network.
+	Rescaling float64
 	// Iterations made (of Denoise: for the colour axes that took most), and whether
-	// the tolerance was reached.
+	// the tolerance was reached. Denoise by a network makes none.
 	Iterations int
 	Converged  bool
-	// Residual at the end: the relative duality gap of Denoise, the relative
-	// residual ‖x_{k+1} − x_k‖/‖x_{k+1}‖ of Deblur.
+	// Residual at the end: of Denoise by total variation the relative duality gap, by a
+	// network the bound of the root mean square error, which is 0 where the network is a
+	// formula; of Deblur the relative residual ‖x_{k+1} − x_k‖/‖x_{k+1}‖.
 	Residual  float64
 	Tolerance float64
-	// Averagedness of the denoiser, and whether it is proven.
+	// Averagedness of the denoiser (1: nonexpansive), and whether it is proven.
 	Averagedness float64
 	Certified    bool
+	// Network is the certificate of the network with what was put around it, such as its
+	// rescaling; nil without a network.
+	Network *denoise.Certificate
 	// Iteration is the report of Deblur's fixed-point iteration, with its
 	// certificate; nil from Denoise.
 	Iteration *pnp.Report

@@ -8,8 +8,9 @@ import (
 )
 
 // leastSigma is the noise level below which deblurring no longer gets weaker
-// regularisation: about what rounding to 8 bits leaves. A blur cannot be undone
-// without any.
+// regularisation, and a network is no longer made weaker: about what rounding to 8 bits
+// leaves. A blur cannot be undone without any regularisation, and a network cannot be
+// taken to no noise at all.
 const leastSigma = 0.001
 
 // DeblurWeight returns the weight λ of total variation in ½‖Kx − y‖² + λ·TV(x) that

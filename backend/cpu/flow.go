@@ -33,7 +33,7 @@ const smallBytes = 8 << 20
 
 // stripBytes bounds the memory of one strip of columns. Strips of a wide image overlap
 // by the reach of the stages that are still to come.
-const stripBytes = 320 << 20
+const stripBytes = 240 << 20
 
 // flowShape sets the sizes of chunks and passes (in tile rows) and strips (in tile
 // columns), for tests; what is 0 is chosen.
@@ -130,7 +130,7 @@ func (d *Device) newFlow(dst, src *buffer, n int, region backend.Region, strip i
 	all := f.needed(0).grow(2, f.grid[0])
 	// Passes of one tile row unless that leaves threads without work; taking turns where
 	// there is work enough, for it takes less memory.
-	f.band = max(1, min(f.rows.len(), d.pool.Threads()*group/(2*strip.len())))
+	f.band = max(1, min(f.rows.len(), d.pool.Threads()*group/(2*f.columns.len())))
 	f.turns = strip.len() >= 4*group*d.pool.Threads()
 	f.chunk = chunkRows
 	if all.len()*winograd.Tile*pixels*p.channels*p.arrays*4 < smallBytes {
@@ -143,8 +143,8 @@ func (d *Device) newFlow(dst, src *buffer, n int, region backend.Region, strip i
 		f.chunk = d.flowShape.chunk
 	}
 	slots, rings := min(all.len(), f.chunk+2*stages+2), stages
-	if f.chunk > all.len() {
-		rings = 1
+	if f.last(f.needed(0).from + f.chunk) {
+		rings = 1 // every stage ends before the next begins
 	}
 
 	array := ring{slots: slots, row: pixels * p.channels, channels: p.channels}
@@ -209,12 +209,16 @@ func (f *flow) neededColumns(q int) interval {
 	return f.strip.grow(2*(len(f.plan.stages)-1-q), f.grid[1])
 }
 
+// last tells whether a chunk in which the first stage gets down to the tile row bottom
+// is the last one.
+func (f *flow) last(bottom int) bool { return bottom-2*(len(f.plan.stages)-1) >= f.rows.to }
+
 // run goes down the strip.
 func (f *flow) run(ctx context.Context) error {
 	stages := len(f.plan.stages)
 	for bottom := f.needed(0).from; ; {
 		bottom += f.chunk
-		last := bottom-2*(stages-1) >= f.rows.to
+		last := f.last(bottom)
 		if last {
 			bottom = f.needed(0).to + 2*stages
 		}

@@ -3,26 +3,61 @@ package main
 import (
 	"fmt"
 	"image"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/restore"
 )
 
 // checkRecord is the JSON object of check.
 type checkRecord struct {
-	Schema      int          `json:"schema"`
-	Command     string       `json:"command"`
-	Input       string       `json:"input,omitempty"`
-	Method      string       `json:"method"`
-	Denoiser    []string     `json:"denoiser"` // the prior's certificate, line by line
-	Certificate *certificate `json:"certificate"`
-	Rows        []checkRow   `json:"rows,omitempty"`
-	Expansion   number       `json:"expansion"`
-	Holds       bool         `json:"holds"`
-	Violations  []string     `json:"violations"`
+	Schema      int             `json:"schema"`
+	Command     string          `json:"command"`
+	Input       string          `json:"input,omitempty"`
+	Method      string          `json:"method"`
+	Denoiser    []string        `json:"denoiser"` // the prior's certificate, line by line
+	Network     *checkedNetwork `json:"network,omitempty"`
+	Certificate *certificate    `json:"certificate"`
+	Rows        []checkRow      `json:"rows,omitempty"`
+	Expansion   number          `json:"expansion"`
+	Holds       bool            `json:"holds"`
+	Violations  []string        `json:"violations"`
+}
+
+// checkedNetwork is what was found of a network.
+type checkedNetwork struct {
+	*networkInfo
+	Certificate *denoise.Certificate `json:"certificate"`
+	Attack      attacked             `json:"attack"`
+	Repeated    *repeated            `json:"repeated,omitempty"`
+}
+
+// attacked is the pair of images that the attack found.
+type attacked struct {
+	Width       int    `json:"width"`
+	Height      int    `json:"height"`
+	Channels    int    `json:"channels"`
+	Ratio       number `json:"ratio"`
+	Rounding    number `json:"rounding"`   // how much of it may be rounding
+	Separation  number `json:"separation"` // root mean square
+	Evaluations int    `json:"evaluations"`
+	Gradients   bool   `json:"gradients"`
+}
+
+// repeated is the prior applied to the image again and again.
+type repeated struct {
+	Rows     []repetition `json:"rows"`
+	Diverged bool         `json:"diverged"` // the iterates left the range of float32
+}
+
+type repetition struct {
+	Iteration int    `json:"iteration"`
+	Residual  number `json:"residual"`
+	Bound     number `json:"bound"` // null where nothing is proven
 }
 
 type checkRow struct {
@@ -47,16 +82,26 @@ Given an image, it also runs that iteration from two different starts, and print
 the residual of each beside the proven bound, and the distance of the two, which
 must never grow. Residuals and distances are Euclidean norms over all samples.
 
+A network (--weights FILE) is also attacked: gradient ascent looks for two images
+that it moves apart, and the largest ratio of distances found is printed, which must
+not be above 1 by more than rounding. Given an image, the network is applied to it
+again and again, without clipping: residuals never grow if it is nonexpansive, and
+go to 0 if it is averaged and has a fixed point. --uncertified takes a network as
+its file says, with its numbers of steps and without a certificate, to see what
+happens then.
+
 Exit status 0 only if everything that the certificate claims was seen to hold; 1
 if something was contradicted, or if nothing is proven.`,
 		Example: `  restore check
   restore check --prior tv --kernel motion.png --sigma 0.05 photo.png
+  restore check --prior euler --weights euler.safetensors
   restore check photo.png --iterations 50 --json`,
 		Args: inputs(0, 1, "one image at most"),
 	}
 	c.Flags().StringVarP(&kernelFile, "kernel", "k", "", "image `FILE` of the blur kernel; default: a motion blur")
 	bindBoundary(c, &boundary, "what lies beyond the frame")
 	r.bind(c, "prior", "the relative change of an iteration")
+	c.Flags().BoolVar(&r.uncertified, "uncertified", false, "take the network of --weights as it is, and prove nothing of it")
 	reads.bind(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		ctx := c.Context()
@@ -67,31 +112,41 @@ if something was contradicted, or if nothing is proven.`,
 		if err := reads.check(); err != nil {
 			return err
 		}
+		if r.uncertified && r.weights == "" {
+			return usagef("--uncertified is about a network; name its file with --weights FILE")
+		}
+		if err := readOnce(append(args, kernelFile, r.weights)...); err != nil {
+			return err
+		}
 		dev, err := r.open()
 		if err != nil {
 			return err
 		}
 		defer dev.Close() // its only error would be of work that has been waited for
+		chosen, done, err := r.use(ctx, a, dev)
+		if err != nil {
+			return err
+		}
+		defer done()
+		opts = append(opts, chosen...)
 		var kernel deblur.Kernel
 		if kernelFile != "" {
-			if kernelFile == standardStream && len(args) == 1 && args[0] == standardStream {
-				return usagef("- (standard input) can be read once; name a file for the other")
-			}
 			if kernel, err = a.readKernel(ctx, kernelFile, reads); err != nil {
 				return err
 			}
 		}
 		var img image.Image
-		path := ""
+		path, label := "", "check"
 		if len(args) == 1 {
-			path = args[0]
+			path, label = args[0], args[0]
 			m, err := a.read(ctx, path, reads)
 			if err != nil {
 				return err
 			}
 			img = planarOf(m)
 		}
-		bar := a.newProgress(path)
+		bar := a.newProgress(label)
+		bar.show(0, 0)
 		defer bar.clear()
 		opts = append(opts, restore.OnDevice(dev), restore.Boundary(boundaryOf(boundary)),
 			restore.WithProgress(func(p restore.Progress) error {
@@ -106,7 +161,7 @@ if something was contradicted, or if nothing is proven.`,
 			return fileError{path, err}
 		}
 		bar.clear()
-		if err := a.printCheck(path, report); err != nil {
+		if err := a.printCheck(path, report, r.networkInfo()); err != nil {
 			return err
 		}
 		return judge(report)
@@ -119,17 +174,22 @@ func judge(r *restore.CheckReport) error {
 	switch {
 	case r.Holds:
 		return nil
+	case len(r.Violations) == 0 && r.Attack != nil && r.Attack.Expansive():
+		return fmt.Errorf("check: nothing is proven of %s, and the attack found two images that it moves apart by a factor of %.4g", r.Method, r.Attack.Ratio)
 	case len(r.Violations) == 0:
 		return fmt.Errorf("check: nothing is proven of %s, so there is nothing that could hold", r.Method)
+	case len(r.Violations) == 1:
+		return fmt.Errorf("check: a claim is contradicted: %s", r.Violations[0])
 	}
 	return fmt.Errorf("check: %d claims are contradicted, the first: %s", len(r.Violations), r.Violations[0])
 }
 
-func (a *app) printCheck(path string, r *restore.CheckReport) error {
+func (a *app) printCheck(path string, r *restore.CheckReport, network *networkInfo) error {
 	if a.json {
 		rec := checkRecord{
 			Schema: schema, Command: "check", Input: path, Method: r.Method,
 			Denoiser:    lines(r.Denoiser),
+			Network:     checkedNetworkOf(r, network),
 			Certificate: iterationCertificateOf(r.Certificate),
 			Expansion:   number(r.Expansion), Holds: r.Holds, Violations: append([]string{}, r.Violations...),
 		}
@@ -144,10 +204,16 @@ func (a *app) printCheck(path string, r *restore.CheckReport) error {
 	if a.quiet {
 		return nil
 	}
-	a.result("prior %s", r.Method)
+	if network == nil {
+		a.result("prior %s", r.Method)
+	} else {
+		a.result("prior %s, weights %q for noise of sigma %.4g", r.Method, network.Name, network.Sigma)
+	}
 	for _, l := range lines(r.Denoiser) {
 		a.result("  %s", l)
 	}
+	a.printAttack(r)
+	a.printRepeated(r)
 	a.result("iteration T(x) = clip(prior(x - step·gradient))")
 	for _, l := range lines(r.Certificate.String()) {
 		a.result("  %s", l)
@@ -157,7 +223,7 @@ func (a *app) printCheck(path string, r *restore.CheckReport) error {
 		a.result("  %9s  %12s  %12s  %12s  %12s", "iteration", "residual a", "residual b", "bound", "distance")
 		for i, row := range r.Rows {
 			if a.verbose || i == len(r.Rows)-1 || isMilestone(row.Iteration) {
-				a.result("  %9d  %12.6g  %12.6g  %12.6g  %12.6g", row.Iteration, row.Residuals[0], row.Residuals[1], row.Bound, row.Distance)
+				a.result("  %9d  %12.6g  %12.6g  %12s  %12.6g", row.Iteration, row.Residuals[0], row.Residuals[1], bound(row.Bound), row.Distance)
 			}
 		}
 		a.result("  largest ratio of successive distances, errors of computing T included: %.9g", r.Expansion)
@@ -171,6 +237,75 @@ func (a *app) printCheck(path string, r *restore.CheckReport) error {
 		a.result("holds: no")
 	}
 	return nil
+}
+
+// printAttack prints what the attack on a network found.
+func (a *app) printAttack(r *restore.CheckReport) {
+	if r.Attack == nil {
+		return
+	}
+	way := "gradient ascent"
+	if !r.Attack.Gradients {
+		way = "random ascent"
+	}
+	a.result("attack by %s, to find two images that the network moves apart", way)
+	a.result("  %d channels, %d×%d pixels, %d evaluations", r.AttackShape.C, r.AttackShape.W, r.AttackShape.H, r.Attack.Evaluations)
+	verdict := "up to %.6g would be rounding"
+	if r.Attack.Expansive() {
+		verdict = "more than the %.6g that would be rounding: it moves images apart"
+	}
+	a.result("  largest ratio ‖Φ(x) − Φ(y)‖/‖x − y‖ found: %.6g; "+verdict, r.Attack.Ratio, 1+r.Attack.Rounding)
+}
+
+// printRepeated prints what became of an image that a network was applied to again and
+// again.
+func (a *app) printRepeated(r *restore.CheckReport) {
+	if r.Repeated == nil {
+		return
+	}
+	a.result("applied again and again, x ← Φ(x), without clipping")
+	a.result("  %9s  %12s  %12s", "iteration", "residual", "bound")
+	rows := r.Repeated.Rows
+	for i, row := range rows {
+		if n := row.Iteration + 1; a.verbose || i == len(rows)-1 || isMilestone(n) {
+			a.result("  %9d  %12.6g  %12s", n, row.Residual, bound(row.Bound))
+		}
+	}
+	switch last := len(rows) - 1; {
+	case r.Repeated.Diverged:
+		a.result("  after %d iterations the image is not finite: it diverges", last+2)
+	case rows[0].Residual > 0:
+		a.result("  last residual over the first: %.4g", rows[last].Residual/rows[0].Residual)
+	}
+}
+
+// bound writes a bound, or that there is none.
+func bound(v float64) string {
+	if math.IsInf(v, 1) {
+		return "none"
+	}
+	return fmt.Sprintf("%.6g", v)
+}
+
+func checkedNetworkOf(r *restore.CheckReport, network *networkInfo) *checkedNetwork {
+	if network == nil || r.Network == nil || r.Attack == nil {
+		return nil
+	}
+	c := &checkedNetwork{
+		networkInfo: network, Certificate: r.Network,
+		Attack: attacked{
+			Width: r.AttackShape.W, Height: r.AttackShape.H, Channels: r.AttackShape.C,
+			Ratio: number(r.Attack.Ratio), Rounding: number(r.Attack.Rounding), Separation: number(r.Attack.Separation),
+			Evaluations: r.Attack.Evaluations, Gradients: r.Attack.Gradients,
+		},
+	}
+	if r.Repeated != nil {
+		c.Repeated = &repeated{Rows: []repetition{}, Diverged: r.Repeated.Diverged}
+		for _, row := range r.Repeated.Rows {
+			c.Repeated.Rows = append(c.Repeated.Rows, repetition{row.Iteration + 1, number(row.Residual), number(row.Bound)})
+		}
+	}
+	return c
 }
 
 // isMilestone picks 1…10, 20, 30 … 100, 200 …: a table to read, where -v prints

@@ -19,7 +19,13 @@ func (a *app) deblurCommand() *cobra.Command {
 		Long: `Removes a blur whose kernel is known, by plug-and-play proximal gradient: steps
 towards an image that, blurred, is the photograph, each followed by a denoiser,
 the prior. With a certified prior the iteration converges, and the report says
-what is proven (-v prints the certificate).
+what is proven (-v prints the certificate). With one that has no certificate it
+runs all the same, but nothing is promised.
+
+The default prior is total variation; the others are networks, and need --weights
+FILE. A network takes out noise of strength·sigma in every iteration; one that is
+proven to be nonexpansive but not averaged, such as Heun's, is mixed with a tenth
+of the identity, so that the iteration converges.
 
 The kernel is an image of what became of a single point: brighter is more weight;
 any size up to 2047×2047, any format, scaled to sum 1. 'restore kernel' makes some.
@@ -35,6 +41,7 @@ A result stands beside its input as NAME.deblurred.EXT unless -o says otherwise.
 WebP image becomes a PNG.`,
 		Example: `  restore deblur --kernel motion.png photo.jpg
   restore deblur --kernel shake.pfm --sigma 0.01 --boundary circular test.pfm -o result.pfm
+  restore deblur --kernel motion.png --prior euler --weights euler.safetensors photo.png
   restore kernel motion --length 15 --angle 30 -o motion.png`,
 		Args: inputs(1, -1, "one input or more"),
 	}
@@ -44,6 +51,9 @@ WebP image becomes a PNG.`,
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if kernelFile == "" {
 			return usagef("deblur needs --kernel FILE, an image of the blur; 'restore kernel' makes some")
+		}
+		if err := readOnce(kernelFile, b.weights, b.reference); err != nil {
+			return err
 		}
 		opts, tasks, err := b.prepare(a, c, args)
 		if err != nil {
@@ -57,6 +67,13 @@ WebP image becomes a PNG.`,
 			return err
 		}
 		defer dev.Close() // its only error would be of work that has been waited for
+		chosen, done, err := b.use(c.Context(), a, dev)
+		if err != nil {
+			return err
+		}
+		defer done()
+		opts = append(opts, chosen...)
+		b.remarkProof(a)
 		kernel, err := a.readKernel(c.Context(), kernelFile, b.reading)
 		if err != nil {
 			return err

@@ -20,7 +20,13 @@ deviation in units where 1 is white; by default it is estimated from each image,
 and printed.
 
 The default method, tv, minimises the total variation on luma and opponent colour
-axes, to a certified duality gap (--tolerance, 1e-4 by default, relative).
+axes, to a certified duality gap (--tolerance, 1e-4 by default, relative). The
+others are networks, and need a weight file: --weights FILE names one, and with it
+the method. A network serves every noise level: the image is scaled to the level
+that it was trained for, and back. Its certificate is verified when it is loaded
+(-v prints it); a file that was changed since is refused, and one that has none is
+certified then.
+
 Transparency and metadata are carried along untouched.
 
 A result stands beside its input as NAME.denoised.EXT unless -o says otherwise; in
@@ -30,6 +36,7 @@ to standard output unless -o says otherwise.`,
 		Example: `  restore denoise photo.jpg
   restore denoise --sigma 0.15 photo.png
   restore denoise --sigma 25/255 noisy.pfm -o clean.pfm --reference original.png
+  restore denoise --method euler --weights euler.safetensors photo.png
   restore denoise --recursive --skip-existing holiday -o cleaned/
   cat photo.png | restore denoise - > clean.png`,
 		Args: inputs(1, -1, "one input or more"),
@@ -45,6 +52,13 @@ to standard output unless -o says otherwise.`,
 			return err
 		}
 		defer dev.Close() // its only error would be of work that has been waited for
+		chosen, done, err := b.use(c.Context(), a, dev)
+		if err != nil {
+			return err
+		}
+		defer done()
+		opts = append(opts, chosen...)
+		b.remarkIterations(a)
 		return a.batch(c.Context(), "denoise", tasks, func(ctx context.Context, _ int, t task) (*outcome, string, error) {
 			return b.restore(ctx, a, dev, t, opts, func(ctx context.Context, img *restore.Planar, opts ...restore.Option) (*restore.Planar, *restore.Report, error) {
 				out, report, err := restore.Denoise(ctx, img, opts...)

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/weights"
 )
 
 // The exit statuses.
@@ -92,6 +93,9 @@ func describe(path string, err error) string {
 	if errors.Is(err, imagefile.ErrTooManyPixels) {
 		text += "; --max-pixels raises the limit"
 	}
+	if errors.Is(err, weights.ErrChecksum) {
+		text += "; the file was changed or damaged, get it anew"
+	}
 	if errors.Is(err, imagefile.ErrAlpha) {
 		text += " with --alpha drop"
 	}
@@ -101,7 +105,7 @@ func describe(path string, err error) string {
 // plain takes the names of packages out of an error's text: a person at a
 // terminal has no use for them.
 func plain(text string) string {
-	for _, p := range []string{"restore", "deblur", "denoise", "pnp", "tv", "noiselevel", "imagefile", "quality", "backend", "cpu"} {
+	for _, p := range []string{"restore", "deblur", "denoise", "weights", "pnp", "tv", "noiselevel", "imagefile", "quality", "backend", "cpu"} {
 		text = strings.TrimPrefix(text, p+": ")
 		text = strings.ReplaceAll(text, ": "+p+": ", ": ")
 	}

@@ -46,7 +46,9 @@ type methodInfo struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description"`
 	Certified   bool     `json:"certified"`
-	Certificate []string `json:"certificate"`
+	Certificate []string `json:"certificate"` // empty for networks, whose weights have one each
+	// NeedsWeights: --weights must be given.
+	NeedsWeights bool `json:"needs_weights"`
 }
 
 func (a *app) infoCommand() *cobra.Command {
@@ -55,7 +57,8 @@ func (a *app) infoCommand() *cobra.Command {
 		Short: "Show the version, devices, methods and certificates",
 		Long: `Shows the version, the devices that --backend can name, the instruction set in use
 and those that there are, the networks whose weights are embedded, and the methods
-with their certificates.
+with their certificates. The certificate of a network belongs to its weights:
+'restore check --weights FILE' prints and tests it.
 
 The environment variable ` + cpu.LevelVariable + ` chooses another instruction set, by its name.`,
 		Example: `  restore info
@@ -74,9 +77,13 @@ The environment variable ` + cpu.LevelVariable + ` chooses another instruction s
 				a.result("device    %s: %s, %d threads", d.Name, d.Model, d.Threads)
 			}
 			a.result("CPU       level %s in use; there is: %s", rec.CPU.Level, strings.Join(rec.CPU.Levels, ", "))
-			a.result("weights   none embedded: this build has no networks")
+			a.result("weights   none embedded: no trained networks are shipped yet")
 			for _, m := range rec.Methods {
-				a.result("method    %s: %s", m.Name, m.Description)
+				needs := ""
+				if m.NeedsWeights {
+					needs = "; needs --weights FILE"
+				}
+				a.result("method    %s: %s%s", m.Name, m.Description, needs)
 				for _, l := range m.Certificate {
 					a.result("          %s", l)
 				}
@@ -105,13 +112,17 @@ func gatherInfo(ctx context.Context) (*infoRecord, error) {
 		rec.CPU.Levels = append(rec.CPU.Levels, l.String())
 	}
 	for _, m := range restore.Methods() {
+		about := methodInfo{Name: m.Name, Description: m.Description, Certified: m.Certified, Certificate: []string{}, NeedsWeights: m.NeedsWeights}
+		if m.NeedsWeights {
+			rec.Methods = append(rec.Methods, about)
+			continue
+		}
 		report, err := restore.Check(ctx, nil, deblur.Kernel{}, restore.UseMethod(m.Name), restore.OnDevice(dev))
 		if err != nil {
 			return nil, err
 		}
-		rec.Methods = append(rec.Methods, methodInfo{
-			Name: m.Name, Description: m.Description, Certified: m.Certified, Certificate: inGeneral(report.Denoiser),
-		})
+		about.Certificate = inGeneral(report.Denoiser)
+		rec.Methods = append(rec.Methods, about)
 	}
 	return rec, nil
 }

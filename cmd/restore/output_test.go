@@ -230,4 +230,5 @@ func TestTileIsExplained(t *testing.T) {
 	r := succeeds(t, denoising("--tile", "512", "a.png")...)
 	requireOneLine(t, r.stderr, "note: --tile 512 has no effect", "as a whole")
 	require.Empty(t, succeeds(t, denoising("--tile", "auto", "--force", "a.png")...).stderr)
+	require.Empty(t, succeeds(t, denoising("--tile", "512", "--weights", seeded(t, "euler"), "--force", "a.png")...).stderr)
 }

@@ -22,12 +22,13 @@ func TestInterruptWhileWaitingForAPipe(t *testing.T) {
 	inFolder(t)
 	save(t, "a.png", picture(1, 12, 14, 8, 0.05))
 	// Those that wait do so for the life of the process, so each has a pipe of its own.
-	for _, pipe := range []string{"in.png", "kernel.png", "out.png"} {
+	for _, pipe := range []string{"in.png", "kernel.png", "euler.safetensors", "out.png"} {
 		require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	}
 	for _, args := range [][]string{
 		denoising("in.png", "-o", "x.png"),
 		{"deblur", "a.png", "--kernel", "kernel.png", "-o", "x.png"},
+		denoising("a.png", "--weights", "euler.safetensors", "-o", "x.png"),
 		denoising("a.png", "-o", "out.png", "--force"),
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
@@ -36,7 +37,7 @@ func TestInterruptWhileWaitingForAPipe(t *testing.T) {
 		cancel()
 		requireOneLine(t, stderr.String(), "interrupted")
 	}
-	require.Equal(t, []string{"a.png", "in.png", "kernel.png", "out.png"}, files(t))
+	require.Equal(t, []string{"a.png", "euler.safetensors", "in.png", "kernel.png", "out.png"}, files(t))
 }
 
 func TestPipesAreReadAndWritten(t *testing.T) {

@@ -45,12 +45,15 @@ type outcome struct {
 	Method   string `json:"method,omitempty"`
 	Sigma    number `json:"sigma"`
 	// Estimated: sigma was estimated from the image.
-	Estimated bool    `json:"sigma_estimated"`
-	Weight    number  `json:"weight,omitempty"`
-	Kernel    string  `json:"kernel,omitempty"`
-	Boundary  string  `json:"boundary,omitempty"`
-	Seed      *uint64 `json:"seed,omitempty"`
-	Seconds   number  `json:"seconds"`
+	Estimated bool   `json:"sigma_estimated"`
+	Weight    number `json:"weight,omitempty"`
+	// Network is that of --weights, used as s·Φ(x/s) with the rescaling s.
+	Network   *networkInfo `json:"network,omitempty"`
+	Rescaling number       `json:"rescaling,omitempty"`
+	Kernel    string       `json:"kernel,omitempty"`
+	Boundary  string       `json:"boundary,omitempty"`
+	Seed      *uint64      `json:"seed,omitempty"`
+	Seconds   number       `json:"seconds"`
 	*solver
 	Certificate *certificate `json:"certificate,omitempty"`
 	*fidelity

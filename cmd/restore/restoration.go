@@ -13,6 +13,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/internal/quality"
 	"github.com/averaged/imaging/restore"
@@ -24,11 +25,16 @@ type restoration struct {
 	sigma      sigmaFlag
 	method     string
 	flag       string // what the flag of method is called: --method or --prior
+	weights    string
 	strength   float64
 	iterations int
 	tolerance  float64
 	tile       string
 	computing
+
+	side        int              // of a tile, 0: automatic
+	network     *denoise.Network // of --weights, once loaded
+	uncertified bool             // the network is to be as the file says, without a proof
 }
 
 func (r *restoration) bind(c *cobra.Command, flag, tolerance string) {
@@ -36,7 +42,7 @@ func (r *restoration) bind(c *cobra.Command, flag, tolerance string) {
 	r.sigma = sigmaFlag{auto: true}
 	f.Var(&r.sigma, "sigma", "standard deviation of the noise, where 1 is white; 25/255 works too; auto: estimated from the image")
 	r.flag = flag
-	f.StringVar(&r.method, flag, restore.Methods()[0].Name, "use the denoiser `NAME`: "+methodNames()+"; 'restore info' describes what there is")
+	f.StringVar(&r.method, flag, defaultMethod(), "use the denoiser `NAME`: "+methodNames()+"; 'restore info' describes them")
 	// Both commands take the name of the other for it.
 	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "prior" || name == "method" {
@@ -44,13 +50,27 @@ func (r *restoration) bind(c *cobra.Command, flag, tolerance string) {
 		}
 		return pflag.NormalizedName(name)
 	})
-	f.Float64Var(&r.strength, "strength", 1, "multiply the strength that follows from sigma by `FACTOR`; above 1 smooths more")
+	f.StringVar(&r.weights, "weights", "", "weight `FILE` (safetensors) of a network; --"+flag+" then need not be given")
+	f.Float64Var(&r.strength, "strength", 1, "multiply the strength that follows from sigma by `FACTOR`; above 1 smooths more.\nA network takes out noise of FACTOR·sigma")
 	f.IntVar(&r.iterations, "iterations", 0, "stop after `N` iterations in any case; 0: the method's own limit")
 	f.Float64Var(&r.tolerance, "tolerance", 0, "stop at `T`, "+tolerance)
-	f.StringVar(&r.tile, "tile", "auto", "auto, or the `SIDE` of a tile in pixels; total variation is not tiled")
+	f.StringVar(&r.tile, "tile", "auto", "compute networks in tiles of `SIDE` pixels, or auto; the result does not depend on it. Total variation is not tiled")
 	r.computing.bind(c)
-	words := choice{words: strings.Split(methodNames(), ", ")}
-	completeChoice(c, flag, &words)
+	completeMethod(c, flag)
+	if err := c.MarkFlagFilename("weights", "safetensors"); err != nil {
+		panic(err) // the flag was not defined: a mistake in this program, found by any test
+	}
+}
+
+// completeMethod lets the shell complete the names of methods, with what they are.
+func completeMethod(c *cobra.Command, flag string) {
+	var words []cobra.Completion
+	for _, m := range restore.Methods() {
+		words = append(words, cobra.CompletionWithDesc(m.Name, m.Description))
+	}
+	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // as above
+	}
 }
 
 func methodNames() string {
@@ -63,16 +83,20 @@ func methodNames() string {
 
 // settings checks the flags and turns them into options of package restore.
 func (r *restoration) settings(a *app, c *cobra.Command) ([]restore.Option, error) {
-	if err := r.checkMethod(); err != nil {
+	if err := r.checkMethod(c); err != nil {
 		return nil, err
 	}
 	if r.tile != "auto" {
-		if n, err := strconv.Atoi(r.tile); err != nil || n < 1 {
-			return nil, usagef("--tile %s: want auto, or a number of pixels above 0", oneLine(r.tile))
+		n, err := strconv.ParseUint(r.tile, 10, 20)
+		if err != nil || n < 1 {
+			return nil, usagef("--tile %s: want auto, or a number of pixels from 1 to %d", oneLine(r.tile), 1<<20-1)
 		}
-		a.note("note: --tile %s has no effect: total variation couples every pixel of the image with every other, so it is computed as a whole", r.tile)
+		r.side = int(n)
+		if r.weights == "" {
+			a.note("note: --tile %s has no effect: total variation couples every pixel of the image with every other, so it is computed as a whole", r.tile)
+		}
 	}
-	opts := []restore.Option{restore.UseMethod(r.method)}
+	var opts []restore.Option
 	if r.sigma.given {
 		opts = append(opts, restore.Sigma(r.sigma.value))
 	}
@@ -96,19 +120,28 @@ func (r *restoration) settings(a *app, c *cobra.Command) ([]restore.Option, erro
 	return opts, nil
 }
 
-func (r *restoration) checkMethod() error {
+// checkMethod checks what can be known of --method and --weights without a file.
+func (r *restoration) checkMethod(c *cobra.Command) error {
+	named := c.Flags().Changed(r.flag)
 	for _, m := range restore.Methods() {
-		if m.Name == r.method {
+		switch {
+		case m.Name != r.method:
+		case m.NeedsWeights && r.weights == "":
+			return usagef("--%s %s: this version ships no trained weights; give some with --weights FILE, or use --%s %s", r.flag, r.method, r.flag, defaultMethod())
+		case !m.NeedsWeights && r.weights != "" && named:
+			return usagef("--%s %s takes no weights; leave out one of --%s and --weights", r.flag, r.method, r.flag)
+		default:
+			if !named && r.weights != "" {
+				r.method = "" // the file says
+			}
 			return nil
-		}
-	}
-	for _, network := range []string{"euler", "heun", "rk4", "dncnn"} {
-		if r.method == network {
-			return usagef("--%s %s: this build has no network of that name; there is: %s", r.flag, r.method, methodNames())
 		}
 	}
 	return usagef("--%s %s: unknown method; there is: %s", r.flag, oneLine(r.method), methodNames())
 }
+
+// defaultMethod is the method that is used where none is named.
+func defaultMethod() string { return restore.Methods()[0].Name }
 
 // boundaryFlag is the flag about the world beyond the frame.
 func bindBoundary(c *cobra.Command, b *choice, usage string) {
@@ -162,6 +195,9 @@ func (b *batchFlags) prepare(a *app, c *cobra.Command, args []string) ([]restore
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := readOnce(b.reference, b.weights); err != nil {
+		return nil, nil, err
+	}
 	if err := b.reading.check(); err != nil {
 		return nil, nil, err
 	}
@@ -172,7 +208,19 @@ func (b *batchFlags) prepare(a *app, c *cobra.Command, args []string) ([]restore
 	if err != nil {
 		return nil, nil, err
 	}
-	return opts, tasks, b.protect(tasks, b.reference)
+	return opts, tasks, b.protect(tasks, b.reference, b.weights)
+}
+
+// readOnce refuses to take two things from standard input.
+func readOnce(files ...string) error {
+	found := false
+	for _, f := range files {
+		if f == standardStream && found {
+			return usagef("- (standard input) can be read once; name a file for the other")
+		}
+		found = found || f == standardStream
+	}
+	return nil
 }
 
 // protect refuses a result that would take the place of another file that the
@@ -233,6 +281,7 @@ func (b *batchFlags) restore(ctx context.Context, a *app, dev backend.Device, t 
 		return nil, "", err
 	}
 	o := outcomeOf(m, report)
+	o.Network = b.networkInfo()
 	if reference != nil {
 		if o.fidelity, err = fidelityOf(b.reference, reference, m.Pix); err != nil {
 			return nil, "", err
@@ -244,15 +293,19 @@ func (b *batchFlags) restore(ctx context.Context, a *app, dev backend.Device, t 
 }
 
 func outcomeOf(m *imagefile.Image, r *restore.Report) *outcome {
-	return &outcome{
+	o := &outcome{
 		Width: m.Width, Height: m.Height, Channels: m.Channels,
-		Method: r.Method, Sigma: number(r.Sigma), Estimated: r.Estimate != nil, Weight: number(r.Weight),
-		solver: &solver{
-			Iterations: r.Iterations, Converged: r.Converged,
-			Residual: number(r.Residual), Tolerance: number(r.Tolerance),
-		},
+		Method: r.Method, Sigma: number(r.Sigma), Estimated: r.Estimate != nil,
+		Weight: number(r.Weight), Rescaling: number(r.Rescaling),
 		Certificate: certificateOf(r),
 	}
+	if r.Tolerance > 0 { // else it is a formula
+		o.solver = &solver{
+			Iterations: r.Iterations, Converged: r.Converged,
+			Residual: number(r.Residual), Tolerance: number(r.Tolerance),
+		}
+	}
+	return o
 }
 
 // remark says what a person should know of a run besides its result.
@@ -260,8 +313,17 @@ func (a *app) remark(input string, r *restore.Report) {
 	if r.Estimate != nil && r.Estimate.Note != "" {
 		a.note("note: %s: sigma: %s", input, r.Estimate.Note)
 	}
-	if !r.Converged {
+	switch {
+	case r.Converged:
+	case r.Iterations == 0:
+		a.note("note: %s: the root mean square error of the result may be %.2g, above the tolerance of %.2g: float32 allows no better", input, r.Residual, r.Tolerance)
+	default:
 		a.note("note: %s: stopped after %d iterations at a residual of %.2g, above the tolerance of %.2g", input, r.Iterations, r.Residual, r.Tolerance)
+	}
+	if r.Network != nil {
+		for _, w := range r.Network.Wrappers {
+			a.detail("%s: %s", input, w.Name)
+		}
 	}
 	if r.Iteration != nil {
 		for _, line := range lines(r.Iteration.Certificate.String()) {
@@ -277,11 +339,56 @@ func summary(o *outcome) string {
 	if o.Estimated {
 		sigma += " (estimated)"
 	}
-	parts = append(parts, sigma, fmt.Sprintf("%d iterations", o.Iterations), fmt.Sprintf("residual %.1e", o.Residual))
+	parts = append(parts, sigma)
+	if o.Network != nil || o.Certificate.iterationCertificate != nil {
+		parts = append(parts, claim(o.Certificate))
+	}
+	if o.solver != nil && (o.Iterations > 0 || o.Network == nil) {
+		parts = append(parts, fmt.Sprintf("%d iterations", o.Iterations), fmt.Sprintf("residual %.1e", o.Residual))
+	}
 	if o.fidelity != nil {
 		parts = append(parts, "PSNR "+decibels(float64(o.PSNR)))
 	}
 	return strings.Join(append(parts, fmt.Sprintf("%.1f s", o.Seconds)), ", ")
+}
+
+// claim is what a certificate proves, in a few words.
+func claim(c *certificate) string {
+	switch {
+	case !c.Proven:
+		return "nothing proven"
+	case c.iterationCertificate != nil && c.Converges:
+		return "convergence proven"
+	case c.iterationCertificate != nil:
+		return "convergence not proven"
+	case c.Averagedness < 1:
+		return fmt.Sprintf("%.6g-averaged", c.Averagedness)
+	}
+	return "nonexpansive"
+}
+
+// remarkProof says of an iteration with a network of which nothing is proven that it is
+// one.
+func (r *restoration) remarkProof(a *app) {
+	if r.network == nil {
+		return
+	}
+	if certificate := r.network.Certificate(); !certificate.Proven {
+		a.note("note: %s: the iteration need not converge, and no claim is made: %s", name(r.weights), certificate.Reason)
+	}
+}
+
+// remarkIterations says of flags for iterations that denoising by a network makes none.
+func (r *restoration) remarkIterations(a *app) {
+	if r.network == nil {
+		return
+	}
+	if r.iterations > 0 {
+		a.note("note: --iterations has no effect: %s is applied once", r.method)
+	}
+	if r.tolerance > 0 && r.method != denoise.BackwardEuler().Name {
+		a.note("note: --tolerance has no effect: %s is computed by a formula", r.method)
+	}
 }
 
 // decibels writes a PSNR, which is infinite for equal images.

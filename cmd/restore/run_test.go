@@ -228,10 +228,19 @@ func TestWrongUsage(t *testing.T) {
 		{"denoise --sigma NaN a.png", "want auto"},
 		{"denoise --sigma 1/0 a.png", "want auto"},
 		{"denoise --sigma -0.1 a.png", "above 0"},
-		{"denoise --method euler a.png", "this build has no network of that name; there is: tv"},
-		{"denoise --prior rk4 a.png", "--method rk4: this build has no network"},
-		{"denoise --method bm3d a.png", "unknown method; there is: tv"},
-		{"deblur --method dncnn --kernel b.png a.png", "--prior dncnn: this build has no network"},
+		{"denoise --method euler a.png", "--method euler: this version ships no trained weights; give some with --weights FILE, or use --method tv"},
+		{"denoise --prior rk4 a.png", "--method rk4: this version ships no trained weights"},
+		{"denoise --method bm3d a.png", "unknown method; there is: tv, euler, heun, rk4, ssprk3, kutta3, backward-euler, dncnn"},
+		{"deblur --method dncnn --kernel b.png a.png", "--prior dncnn: this version ships no trained weights; give some with --weights FILE, or use --prior tv"},
+		{"check --prior backward-euler", "--prior backward-euler: this version ships no trained weights"},
+		{"denoise --method tv --weights w.safetensors a.png", "--method tv takes no weights; leave out one of"},
+		{"denoise --method bm3d --weights w.safetensors a.png", "unknown method"},
+		{"check --uncertified a.png", "name its file with --weights FILE"},
+		{"denoise --weights a.png b.png -o a.png --force", "the place of this file"},
+		{"denoise --weights - -", "can be read once"},
+		{"denoise --weights - --reference - a.png", "can be read once"},
+		{"deblur --weights - --kernel - a.png", "can be read once"},
+		{"check --weights - -", "can be read once"},
 		{"denoise --strength 0 a.png", "--strength 0"},
 		{"denoise --strength 1e300 a.png", "at most 1e+06"},
 		{"denoise --iterations -1 a.png", "--iterations -1"},
@@ -240,6 +249,7 @@ func TestWrongUsage(t *testing.T) {
 		{"denoise --tolerance 2 a.png", "--tolerance 2"},
 		{"denoise --tile 0 a.png", "--tile 0: want auto"},
 		{"denoise --tile small a.png", "--tile small: want auto"},
+		{"denoise --tile 1048576 a.png", "from 1 to 1048575"},
 		{"denoise --depth 12 a.png", "--depth 12: want 8, 16 or 32"},
 		{"denoise --depth 16 a.png -o c.jpg", "JPEG has samples of 8 bits"},
 		{"denoise --quality 0 a.png", "--quality 0: want 1 to 100"},
@@ -319,14 +329,14 @@ func TestWrongCPULevelIsUsage(t *testing.T) {
 
 func TestInfoAndVersion(t *testing.T) {
 	r := succeeds(t, "info")
-	for _, part := range []string{"cpu: ", "level ", "none embedded", "method    tv: "} {
+	for _, part := range []string{"cpu: ", "level ", "none embedded", "method    tv: ", "method    euler: ", "needs --weights FILE"} {
 		require.Contains(t, r.stdout, part)
 	}
 	o := objects(t, succeeds(t, "info", "--json").stdout)
 	require.Len(t, o, 1)
 	require.Equal(t, "{arch:string command:string cpu:{level:string levels:[string]} "+
 		"devices:[{memory_limit:number model:string name:string threads:number}] go:string "+
-		"methods:[{certificate:[string] certified:bool description:string name:string}] "+
+		"methods:[{certificate:[string] certified:bool description:string name:string needs_weights:bool}] "+
 		"os:string schema:number version:string weights:[]}", shape(o[0]))
 
 	require.Contains(t, succeeds(t, "version").stdout, "restore ")
@@ -341,6 +351,12 @@ func TestCompletion(t *testing.T) {
 	}
 	r := succeeds(t, "__complete", "deblur", "--boundary", "")
 	require.Contains(t, r.stdout, "circular\nzero\nreflect\n")
+	for _, args := range [][]string{{"denoise", "--method"}, {"deblur", "--prior"}, {"check", "--prior"}} {
+		r := succeeds(t, append(append([]string{"__complete"}, args...), "")...)
+		require.Contains(t, r.stdout, "tv\ttotal variation")
+		require.Contains(t, r.stdout, "\nbackward-euler\tnetwork of")
+	}
+	require.Contains(t, succeeds(t, "__complete", "denoise", "--weights", "").stdout, "safetensors\n")
 }
 
 func TestRunsAtTheSameTime(t *testing.T) {

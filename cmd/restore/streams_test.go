@@ -52,6 +52,9 @@ func TestImagesAreNotReadFromATerminal(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	require.Equal(t, exitFailed, run(t.Context(), denoising("-", "-o", "x.png"), &keyboard{}, &stdout, &stderr))
 	requireOneLine(t, stderr.String(), "standard input: is a terminal", "pipe an image")
+	stderr.Reset()
+	require.Equal(t, exitFailed, run(t.Context(), []string{"check", "--weights", "-"}, &keyboard{}, &stdout, &stderr))
+	requireOneLine(t, stderr.String(), "standard input: is a terminal", "pipe a weight file")
 }
 
 func TestProgressOnATerminal(t *testing.T) {
@@ -176,6 +179,7 @@ func TestInterruptLeavesNothing(t *testing.T) {
 	save(t, "k.png", picture(1, 3, 3, 8, 0))
 	save(t, "a.png", picture(3, 60, 70, 8, 0.05))
 	save(t, "b.png", picture(3, 60, 70, 8, 0.05))
+	seeded(t, "euler")
 	before := files(t)
 	for _, at := range []string{" 0%", "residual"} {
 		for _, args := range [][]string{
@@ -183,9 +187,12 @@ func TestInterruptLeavesNothing(t *testing.T) {
 			{"denoise", "a.png", "-o", "out.png"},
 			{"deblur", "--kernel", "k.png", "--sigma", "0.05", "a.png"},
 			{"check", "--kernel", "k.png", "--sigma", "0.05", "a.png"},
+			{"denoise", "--weights", "euler.safetensors", "a.png"},
+			{"deblur", "--weights", "euler.safetensors", "--kernel", "k.png", "--sigma", "0.05", "a.png"},
+			{"check", "--weights", "euler.safetensors", "a.png"},
 		} {
-			if args[0] == "check" && at == " 0%" {
-				continue // it shows nothing before the first iteration
+			if args[0] == "denoise" && args[1] == "--weights" && at == "residual" {
+				continue // there is none
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			stderr := &cancelling{text: at, cancel: cancel}
@@ -215,17 +222,21 @@ func TestInterruptLeavesNothing(t *testing.T) {
 
 func TestInterruptWhileWaitingForInput(t *testing.T) {
 	inFolder(t)
-	silent, _ := io.Pipe()
-	ctx, cancel := context.WithCancel(t.Context())
-	reached := make(chan struct{})
-	go func() {
-		<-reached
-		cancel()
-	}()
-	var stderr bytes.Buffer
-	code := run(ctx, denoising("-", "-o", "x.png"), signallingReader{silent, reached}, io.Discard, &stderr)
-	require.Equal(t, exitInterrupted, code)
-	require.Empty(t, files(t))
+	save(t, "a.png", picture(1, 12, 14, 8, 0.05))
+	for _, args := range [][]string{denoising("-", "-o", "x.png"), denoising("a.png", "--weights", "-"), {"check", "--weights", "-"}} {
+		silent, _ := io.Pipe()
+		ctx, cancel := context.WithCancel(t.Context())
+		reached := make(chan struct{})
+		go func() {
+			<-reached
+			cancel()
+		}()
+		var stderr bytes.Buffer
+		code := run(ctx, args, signallingReader{silent, reached}, io.Discard, &stderr)
+		require.Equal(t, exitInterrupted, code)
+		requireOneLine(t, stderr.String(), "interrupted")
+		require.Equal(t, []string{"a.png"}, files(t))
+	}
 }
 
 // signallingReader closes its channel when it is first read from.

@@ -39,17 +39,17 @@ var table = map[string]row{
 	// What stands on top.
 	"cmd/restore": {code: []string{
 		"restore", "train",
-		// The types of restore's own face: devices, kernels, certificates. See
+		// The types of restore's own face: devices, kernels, networks, certificates. See
 		// RATIONALE.md.
-		"backend", "backend/cpu", "deblur", "pnp",
-		"internal/imagefile", "internal/noiselevel", "internal/quality",
+		"backend", "backend/cpu", "deblur", "denoise", "pnp", "weights",
+		"internal/imagefile", "internal/noiselevel", "internal/openfile", "internal/quality",
 		cobra, pflag, xTerm,
 	}},
 	"restore": {code: []string{
 		"denoise", "deblur", "tv", "pnp", "backend", "backend/cpu", "backend/cuda", "weights",
 		"internal/imagefile", "internal/noiselevel",
 		xImage,
-	}, tests: []string{"internal/scene", "internal/quality", "backend/backendtest/refdevice"}},
+	}, tests: []string{"internal/scene", "internal/quality"}},
 	"train": {code: []string{"denoise", "backend", "weights", gonum}},
 
 	// The restoration packages, side by side.
@@ -59,11 +59,17 @@ var table = map[string]row{
 	"pnp":     {code: []string{"backend", gonum}},
 
 	// What they stand on.
-	"backend":                       {},
-	"backend/cpu":                   {code: []string{"backend", "internal/parallel", "internal/fft", "backend/cpu/internal/tvrow", xSys}},
+	"backend": {},
+	"backend/cpu": {code: []string{
+		"backend", "internal/parallel", "internal/fft", xSys,
+		"backend/cpu/internal/convrow", "backend/cpu/internal/tvrow", "backend/cpu/internal/vectors", "backend/cpu/internal/winograd",
+	}},
+	"backend/cpu/internal/convrow":  {code: []string{xSys}},
 	"backend/cpu/internal/tvrow":    {code: []string{xSys}},
+	"backend/cpu/internal/vectors":  {code: []string{xSys}},
+	"backend/cpu/internal/winograd": {code: []string{xSys}},
 	"backend/cuda":                  {code: []string{"backend", cudaCgo}},
-	"backend/backendtest":           {code: []string{"backend", testify, rapid, gonum}, tests: []string{"backend/backendtest/refdevice"}},
+	"backend/backendtest":           {code: []string{"backend", testify, rapid, gonum}},
 	"backend/backendtest/refdevice": {code: []string{"backend"}},
 	"weights":                       {},
 
@@ -82,11 +88,12 @@ var table = map[string]row{
 	"internal/scene/render": {code: []string{"internal/scene"}},
 
 	// Races against other programs.
-	"internal/tvrace": {code: []string{"tv", "backend", "backend/cpu", "internal/imagefile"}},
+	"internal/netrace": {code: []string{"denoise", "weights", "backend", "backend/cpu"}},
+	"internal/tvrace":  {code: []string{"tv", "backend", "backend/cpu", "internal/imagefile"}},
 }
 
 // everyTest is what the tests of any package may import.
-var everyTest = []string{testify, rapid, gonum, "backend", "backend/cpu", "backend/backendtest"}
+var everyTest = []string{testify, rapid, gonum, "backend", "backend/cpu", "backend/backendtest", "backend/backendtest/refdevice"}
 
 func TestArrows(t *testing.T) {
 	packages, err := readModule("../..")

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/openfile"
+	"github.com/averaged/imaging/restore"
+	"github.com/averaged/imaging/weights"
+)
+
+// networkInfo is the network of --weights in JSON.
+type networkInfo struct {
+	File     string `json:"file"`
+	Name     string `json:"name"`
+	Checksum string `json:"checksum"`
+	Licence  string `json:"licence"`
+	Sigma    number `json:"sigma"` // what noise it is for
+}
+
+// use returns the options that choose the denoiser, and what to call when all is done.
+// The network of --weights is loaded on the device, once for all inputs.
+func (r *restoration) use(ctx context.Context, a *app, dev backend.Device) (opts []restore.Option, done func(), err error) {
+	if r.weights == "" {
+		return []restore.Option{restore.UseMethod(r.method)}, func() {}, nil
+	}
+	f, err := a.readWeights(ctx, r.weights)
+	if err != nil {
+		return nil, nil, err
+	}
+	card, err := f.Card()
+	if err != nil {
+		return nil, nil, fileError{r.weights, err}
+	}
+	method, err := restore.MethodOf(card)
+	if err != nil {
+		return nil, nil, fileError{r.weights, err}
+	}
+	if r.method != "" && r.method != method {
+		return nil, nil, usagef("--%s %s: the network in %s is of method %s; give that, or leave --%s out", r.flag, r.method, name(r.weights), method, r.flag)
+	}
+	r.method = method
+	options := []denoise.Option{denoise.Tile(r.side)}
+	if r.uncertified {
+		options = append(options, denoise.Uncertified())
+	}
+	if r.network, err = denoise.Load(ctx, dev, f, options...); err != nil {
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		return nil, nil, fileError{r.weights, err}
+	}
+	if len(card.Certificate) == 0 && r.network.Certificate().Proven {
+		a.note("note: %s: its certificate was %s", name(r.weights), r.network.Certificate().Origin)
+	}
+	for _, line := range lines(r.network.Certificate().String()) {
+		a.detail("%s: %s", name(r.weights), line)
+	}
+	return []restore.Option{restore.UseNetwork(r.network)}, r.network.Free, nil
+}
+
+// networkInfo describes the network in use; nil if there is none.
+func (r *restoration) networkInfo() *networkInfo {
+	if r.network == nil {
+		return nil
+	}
+	card, _ := r.network.Card()
+	return &networkInfo{File: r.weights, Name: card.Name, Checksum: card.Checksum, Licence: card.Licence, Sigma: number(card.Sigma)}
+}
+
+// largestWeights is the most bytes that a weight file may have: a thousand times those of
+// the paper's network.
+const largestWeights = 2 << 30
+
+var errLargeWeights = fmt.Errorf("has more than %d GB; a network of this library has a few megabytes", largestWeights>>30)
+
+// readWeights reads a weight file. Its errors are fileErrors.
+func (a *app) readWeights(ctx context.Context, path string) (*weights.File, error) {
+	source := a.stdin
+	switch {
+	case path != standardStream:
+		f, err := openfile.Open(ctx, path, os.O_RDONLY)
+		if err != nil {
+			return nil, fileError{path, err}
+		}
+		defer f.Close() // nothing was written, so closing cannot lose anything
+		switch info, err := f.Stat(); {
+		case err != nil:
+			return nil, fileError{path, err}
+		case info.IsDir():
+			return nil, fileError{path, errors.New("is a folder; give a weight file (safetensors)")}
+		case info.Size() > largestWeights:
+			return nil, fileError{path, errLargeWeights}
+		}
+		source = f
+	case isTerminal(source):
+		return nil, fileError{path, errors.New("is a terminal; pipe a weight file into it, or name one")}
+	}
+	type outcome struct {
+		file *weights.File
+		err  error
+	}
+	// A pipe may keep a read waiting for ever; an interrupt ends the wait.
+	read := make(chan outcome, 1)
+	go func() {
+		f, err := weights.Read(&limitedReader{source, largestWeights})
+		read <- outcome{f, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case o := <-read:
+		if o.err != nil {
+			return nil, fileError{path, o.err}
+		}
+		return o.file, nil
+	}
+}
+
+// limitedReader ends in errLargeWeights after a number of bytes.
+type limitedReader struct {
+	r    io.Reader
+	left int64
+}
+
+func (l *limitedReader) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, errLargeWeights
+	}
+	n, err := l.r.Read(p[:min(int64(len(p)), l.left)])
+	l.left -= int64(n)
+	return n, err
+}

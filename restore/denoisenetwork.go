@@ -1,0 +1,78 @@
+package restore
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise"
+)
+
+// denoiseNetwork applies the network to all channels.
+func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settings, report *Report) ([]float32, error) {
+	meter := newMeter(c.progress, 0)
+	if err := meter.report(0, 0, 0); err != nil {
+		return nil, err
+	}
+	phi, err := c.fit(ctx, dev, p.Channels, report.Sigma)
+	if err != nil {
+		return nil, err
+	}
+	defer phi.free()
+	phi.describe(report)
+	shape := backend.Image(p.Channels, p.Height, p.Width)
+	src, err := lend(dev, shape, p.Pix)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Free()
+	out := make([]float32, shape.Len())
+	dst, fetch, err := borrow(dev, shape, out)
+	if err != nil {
+		return nil, err
+	}
+	defer dst.Free()
+	tolerance := c.tolerance
+	if tolerance == 0 {
+		tolerance = denoise.DefaultInnerError
+	}
+	root := math.Sqrt(float64(shape.Len()))
+	bound, err := applyWithin(ctx, phi.Denoiser, dst, src, tolerance*root)
+	if err != nil {
+		return nil, err
+	}
+	if err := fetch(); err != nil {
+		return nil, err
+	}
+	report.Converged = true
+	if bound > 0 {
+		report.Tolerance, report.Residual = tolerance, bound/root
+		report.Converged = report.Residual <= tolerance
+	}
+	if err := checkFinite(out, p, c.method); err != nil {
+		return nil, err
+	}
+	return out, meter.end()
+}
+
+// applyWithin sets dst = Φ(src) with an error of at most maxError, if that can be
+// reached, and returns the bound of the error.
+func applyWithin(ctx context.Context, phi denoise.Denoiser, dst, src backend.Buffer, maxError float64) (float64, error) {
+	if inexact, ok := phi.(denoise.InexactDenoiser); ok {
+		return inexact.ApplyWithin(ctx, dst, src, maxError)
+	}
+	return 0, phi.Apply(ctx, dst, src)
+}
+
+// checkFinite finds what a network has made too large for float32, as one may that has
+// no bound.
+func checkFinite(pix []float32, p *Planar, method string) error {
+	for i, v := range pix {
+		if v-v != 0 {
+			n := p.Width * p.Height
+			return fmt.Errorf("restore: method %q makes %v of the sample at column %d, row %d; use a certified one", method, v, i%n%p.Width, i%n/p.Width)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/weights"
+)
+
+// Weights chooses the network of a weight file, and with it the method. Every call of
+// Denoise, Deblur or Check then loads it anew and verifies its certificate (denoise.Load),
+// which for the paper's network takes most of a second: for more than one image, load it
+// once and give it with UseNetwork. A file whose weights were changed after they were
+// certified is refused.
+func Weights(f *weights.File) Option {
+	return func(c *settings) error {
+		if f == nil {
+			return errors.New("restore: the weight file is nil")
+		}
+		c.weights, c.network = f, nil
+		return nil
+	}
+}
+
+// WeightsFile is Weights for the file (safetensors) of that name, which is read in
+// every call.
+func WeightsFile(path string) Option {
+	return func(c *settings) error {
+		f, err := os.Open(path)
+		if err != nil {
+			return fmt.Errorf("restore: weights: %w", err)
+		}
+		defer f.Close() // nothing was written, so closing cannot lose anything
+		read, err := weights.Read(f)
+		if err != nil {
+			return fmt.Errorf("restore: %s: %w", path, err)
+		}
+		return Weights(read)(c)
+	}
+}
+
+// UseNetwork chooses a network that denoise.Load has loaded, and with it the method. It
+// is computed on the network's device, whatever OnDevice says, and stays the caller's,
+// who frees it after the last call. Calls may run at the same time.
+func UseNetwork(n *denoise.Network) Option {
+	return func(c *settings) error {
+		if n == nil {
+			return errors.New("restore: the network is nil")
+		}
+		if _, ok := n.Card(); !ok {
+			return errors.New("restore: the network has no card, which says what noise it is for: load it from a weight file (denoise.Load)")
+		}
+		c.network, c.weights = n, nil
+		return nil
+	}
+}
+
+// Tile sets the height and width in pixels of the tiles in which networks are computed;
+// 0, the default, is automatic (denoise.Tile). It changes memory and time, but
+// no bit of the result. It has no effect with UseNetwork, whose tiles were set when it
+// was loaded, and on total variation, which is computed as a whole.
+func Tile(n int) Option {
+	return func(c *settings) error {
+		if n < 0 {
+			return fmt.Errorf("restore: tiles of %d pixels, must be 1 or more, or 0 for automatic", n)
+		}
+		c.tile = n
+		return nil
+	}
+}
+
+// card returns the card of the weights, and false if none are given.
+func (c *settings) card() (card weights.Card, given bool, err error) {
+	switch {
+	case c.network != nil:
+		card, given = c.network.Card()
+	case c.weights != nil:
+		card, err = c.weights.Card()
+		given = err == nil
+	}
+	if err != nil {
+		err = fmt.Errorf("restore: %w", err)
+	}
+	return card, given, err
+}
+
+// fitted is a network as the denoiser Φ_s of images of one kind and noise level.
+type fitted struct {
+	denoise.Denoiser
+	network *denoise.Network // without what is around it
+	scale   float64          // s
+	owned   bool             // loaded here, and freed here
+}
+
+// fit makes the network of the settings, on the device that open returned, into a
+// denoiser of images of that many channels with noise of the given standard deviation:
+// Φ_s(x) = s·Φ(x/s), with s = Strength·sigma/σ₀, σ₀ what noise the network is for.
+// The caller frees it.
+func (c settings) fit(ctx context.Context, dev backend.Device, channels int, sigma float64) (_ *fitted, err error) {
+	f := &fitted{network: c.network}
+	if f.network == nil {
+		if f.network, err = denoise.Load(ctx, dev, c.weights, denoise.Tile(c.tile)); err != nil {
+			return nil, fmt.Errorf("restore: %w", err)
+		}
+		f.owned = true
+	}
+	defer func() {
+		if err != nil {
+			f.free()
+		}
+	}()
+	card, _ := f.network.Card()
+	f.scale = c.strength * math.Max(sigma, leastSigma) / card.Sigma
+	f.Denoiser = f.network
+	switch of := f.network.Channels(); {
+	case of == channels:
+	case channels == 1:
+		if f.Denoiser, err = denoise.Grey(f.Denoiser); err != nil {
+			return nil, fmt.Errorf("restore: weights %q: %w", card.Name, err)
+		}
+	default:
+		return nil, fmt.Errorf("restore: weights %q are for images of %d channels, not of %d", card.Name, of, channels)
+	}
+	if f.scale != 1 {
+		if f.Denoiser, err = denoise.Rescale(f.Denoiser, f.scale); err != nil {
+			return nil, fmt.Errorf("restore: noise of %.3g through the weights %q, which are for %.3g: %w", sigma, card.Name, card.Sigma, err)
+		}
+	}
+	return f, nil
+}
+
+// iterationRelaxation is λ for networks in an iteration that are proven to be
+// nonexpansive and no more: large, so that the network does nearly what it was trained
+// for.
+const iterationRelaxation = 0.9
+
+// forIteration makes the denoiser one that an iteration can be proven to converge with:
+// if it is only nonexpansive it is relaxed, 0.1·x + 0.9·Φ_s(x), which is averaged.
+func (f *fitted) forIteration() (err error) {
+	if alpha, proven := f.Averagedness(); proven && alpha >= 1 {
+		f.Denoiser, err = denoise.Relax(f.Denoiser, iterationRelaxation)
+	}
+	return err
+}
+
+// mostAttackMemory is what the transposed Jacobian of an attack may take, in bytes.
+const mostAttackMemory = 1 << 30
+
+// target returns the network as an attack is to see it: without its gradient if that
+// would have to keep the arrays of more steps than there is room for, as a file can ask.
+func (f *fitted) target() denoise.Denoiser {
+	card, _ := f.network.Card()
+	steps := 0
+	for _, b := range f.network.Certificate().Blocks {
+		steps += b.Steps
+	}
+	if steps == 0 { // nothing is proven: as the file says
+		for _, n := range card.Steps {
+			steps += n
+		}
+	}
+	steps = max(steps, card.Architecture.Blocks)
+	if t, err := denoise.IntegratorNamed(card.Integrator); err == nil {
+		steps *= t.Stages()
+	}
+	const arrays = 2 // for a stage, of one that is kept: as many channels again as it may have
+	if 4*arrays*float64(steps)*float64(card.Architecture.Width)*attackSide*attackSide <= mostAttackMemory {
+		return f.network
+	}
+	return struct{ denoise.InexactDenoiser }{f.network}
+}
+
+// free gives the network back, if it was loaded here.
+func (f *fitted) free() {
+	if f.owned {
+		f.network.Free()
+	}
+}
+
+// describe puts what is known of the denoiser into the report.
+func (f *fitted) describe(r *Report) {
+	certificate := f.Certificate()
+	r.Rescaling, r.Network = f.scale, &certificate
+	r.Averagedness, r.Certified = f.Averagedness()
+}
