@@ -138,7 +138,7 @@ type Convolutions interface {
 	// device's own scratch memory grows with the region, not with the image. The call
 	// asks ctx.Err() before each step, a device that queues its work as it queues
 	// them; once that is an error it stops soon, with this error, and dst is
-	// undefined in region.
+	// undefined in region. It may tell its progress to the context (WithProgress).
 	EulerSteps(ctx context.Context, dst, src Buffer, region Region, steps []EulerStep) error
 	// ConvolutionGrid returns a number g ≥ 1. Convolve and ConvolveAdjoint compute the
 	// pixels of tiles of g×g pixels, counted from the first row and column, from the

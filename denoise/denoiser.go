@@ -12,7 +12,8 @@ import (
 type Denoiser interface {
 	// Apply sets dst = Φ(src), of the same shape N×C×H×W with C = Channels and in other
 	// memory. Every image of a batch is treated by itself. When ctx ends it returns
-	// ctx.Err() within about a second, and dst is undefined.
+	// ctx.Err() within about a second, and dst is undefined. It tells its progress to the
+	// context (backend.WithProgress).
 	Apply(ctx context.Context, dst, src backend.Buffer) error
 	// Averagedness returns the α in (0, 1] for which Φ is α-averaged (1: nonexpansive),
 	// and whether that is proven. Without a proof α is 1 and says nothing.

@@ -45,13 +45,17 @@ func applyTiled(ctx context.Context, dev backend.Device, p plan, side int, dst, 
 	}
 	for {
 		side = min(ceil(side, grid), ceil(max(s.H, s.W), grid))
+		tiles, done := ((s.H+side-1)/side)*((s.W+side-1)/side), 0
 		err := eachTile(s, side, func(r backend.Region, last bool) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := p.apply(ctx, dst, src, r); err != nil || last {
+			part := backend.PartOfProgress(ctx, done, tiles)
+			done++
+			if err := p.apply(part, dst, src, r); err != nil || last {
 				return err
 			}
+			backend.ReportProgress(part, 1)
 			return dev.Sync() // so that the end of ctx has not long to wait
 		})
 		if !errors.Is(err, backend.ErrOutOfMemory) {

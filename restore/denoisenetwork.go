@@ -38,8 +38,19 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 		tolerance = denoise.DefaultInnerError
 	}
 	root := math.Sqrt(float64(shape.Len()))
-	bound, err := applyWithin(ctx, phi.Denoiser, dst, src, tolerance*root)
+	// A progress function that returns an error ends the work by its context.
+	watched, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	watched = backend.WithProgress(watched, func(fraction float64) {
+		if err := meter.report(fraction, 0, 0); err != nil {
+			stop(err)
+		}
+	})
+	bound, err := applyWithin(watched, phi.Denoiser, dst, src, tolerance*root)
 	if err != nil {
+		if cause := context.Cause(watched); cause != nil && ctx.Err() == nil {
+			return nil, cause
+		}
 		return nil, err
 	}
 	if err := fetch(); err != nil {

@@ -542,3 +542,33 @@ func TestCheckFindsContradictions(t *testing.T) {
 	require.Contains(t, all, "applied again and again: iteration 1: the residual grew")
 	require.Contains(t, all, "the distance of the two runs grew")
 }
+
+// A network of the fused kind tells its progress while it works, and an error in the
+// middle ends it.
+func TestNetworkProgressInTheMiddle(t *testing.T) {
+	m, err := denoise.RandomModel(3, denoise.Architecture{Width: 16, Blocks: 2}, 1)
+	require.NoError(t, err)
+	c, err := m.Certify(t.Context(), 0)
+	require.NoError(t, err)
+	f, err := m.File(card("wide"), c)
+	require.NoError(t, err)
+	img := restore.NewPlanar(3, 200, 60)
+	var told []float64
+	_, _, err = restore.Denoise(t.Context(), img, restore.Weights(f), restore.Sigma(sigma0),
+		restore.WithProgress(func(p restore.Progress) error { told = append(told, p.Fraction); return nil }))
+	require.NoError(t, err)
+	require.IsNonDecreasing(t, told)
+	require.Greater(t, len(told), 3)
+	require.Zero(t, told[0])
+	require.EqualValues(t, 1, told[len(told)-1])
+
+	enough := errors.New("enough")
+	_, _, err = restore.Denoise(t.Context(), img, restore.Weights(f), restore.Sigma(sigma0),
+		restore.WithProgress(func(p restore.Progress) error {
+			if p.Fraction > 0 {
+				return enough
+			}
+			return nil
+		}))
+	require.ErrorIs(t, err, enough)
+}

@@ -53,7 +53,7 @@ func (d *Device) EulerSteps(ctx context.Context, dst, src backend.Buffer, region
 		}
 		p := newFlowPlan(own, b[1].shape.C, b[0].shape.C)
 		for n := range b[0].shape.N {
-			if err := d.flow(ctx, b[0], b[1], n, region, p); err != nil {
+			if err := d.flow(backend.PartOfProgress(ctx, n, b[0].shape.N), b[0], b[1], n, region, p); err != nil {
 				return err
 			}
 		}

@@ -130,3 +130,19 @@ func TestEulerStepsInChunks(t *testing.T) {
 		}
 	}
 }
+
+func TestEulerStepsTellTheirProgress(t *testing.T) {
+	d := New(Threads(2))
+	steps := network(t, d, 16, 16, 16, 16)
+	s := backend.Shape{N: 2, C: 3, H: 90, W: 70}
+	src := picture(t, d, s)
+	dst, _ := blank(t, d, s)
+	d.flowShape = flowShape{chunk: 3, strip: 5, band: 1}
+	var told []float64
+	ctx := backend.WithProgress(context.Background(), func(f float64) { told = append(told, f) })
+	require.NoError(t, d.EulerSteps(ctx, dst, src, s.Whole(), steps))
+	require.Greater(t, len(told), 20)
+	require.IsNonDecreasing(t, told)
+	require.Positive(t, told[0])
+	require.InDelta(t, 1, told[len(told)-1], 1e-12)
+}

@@ -46,13 +46,14 @@ type flowShape struct {
 func (d *Device) flow(ctx context.Context, dst, src *buffer, n int, region backend.Region, p *flowPlan) error {
 	columns := tilesOf(region.X0, region.X1)
 	width := d.stripWidth(p, src.shape)
-	for count := (columns.len() + width - 1) / width; count > 0; count-- {
+	strips := (columns.len() + width - 1) / width
+	for count := strips; count > 0; count-- {
 		strip := interval{columns.from, columns.from + (columns.len()+count-1)/count}
 		f, err := d.newFlow(dst, src, n, region, strip, p)
 		if err != nil {
 			return err
 		}
-		err = f.run(ctx)
+		err = f.run(backend.PartOfProgress(ctx, strips-count, strips))
 		f.release()
 		if err != nil {
 			return err
@@ -216,6 +217,10 @@ func (f *flow) last(bottom int) bool { return bottom-2*(len(f.plan.stages)-1) >=
 // run goes down the strip.
 func (f *flow) run(ctx context.Context) error {
 	stages := len(f.plan.stages)
+	total, done := 0, 0 // tile rows of stages
+	for q := range stages {
+		total += f.needed(q).len()
+	}
 	for bottom := f.needed(0).from; ; {
 		bottom += f.chunk
 		last := f.last(bottom)
@@ -225,9 +230,11 @@ func (f *flow) run(ctx context.Context) error {
 		for q := range stages {
 			need := f.needed(q)
 			if to := min(bottom-2*q, need.to); to > need.from {
+				done += to - f.progress[q].summed
 				if err := f.stage(ctx, q, to); err != nil {
 					return err
 				}
+				backend.ReportProgress(ctx, float64(done)/float64(total))
 			}
 		}
 		if last {
