@@ -280,7 +280,8 @@ func (f *flow) stage(ctx context.Context, q, to int) error {
 func (f *flow) pass(q int, hidden, summed interval) {
 	inner := f.neededColumns(q)
 	first, second := area{hidden, inner.grow(1, f.grid[1])}, area{summed, inner}
-	firsts, seconds := first.pieces(), second.pieces()
+	threads := f.device.pool.Threads()
+	firsts, seconds := first.pieces(threads), second.pieces(threads)
 	f.device.pool.For(firsts+seconds, func(i int) {
 		g := tileGroups.Get().(*tileGroup)
 		if i < firsts {
@@ -299,13 +300,18 @@ type area struct{ rows, columns interval }
 // second one on, what a group reads has been asked for.
 const pieceGroups = 4
 
-// pieces returns in how many pieces the area is computed.
-func (a area) pieces() int {
+// pieces returns in how many pieces the area is computed: all of a size, so that there
+// are as many for each thread.
+func (a area) pieces(threads int) int {
 	groups := (a.rows.len()*a.columns.len() + group - 1) / group
-	if groups < 4*pieceGroups {
+	size := threads
+	if groups >= 4*pieceGroups {
+		size *= pieceGroups
+	}
+	if groups < 2*threads {
 		return groups
 	}
-	return (groups + pieceGroups - 1) / pieceGroups
+	return (groups + size - 1) / size * threads
 }
 
 // piece returns piece i of count equal ones.
