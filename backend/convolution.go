@@ -57,11 +57,11 @@ type ConvEnd struct {
 	Activation Activation
 }
 
-// EulerStep is one step of an explicit Runge-Kutta method along −Aᵀσ(Az + b), the
+// FlowStep is one step of an explicit Runge-Kutta method along −Aᵀσ(Az + b), the
 // gradient flow that averaged networks are made of: with k_i = Aᵀσ(AY_i + Bias),
 //
 //	Y_i = z − Size·Σ_j Tableau.A[i][j]·k_j,   z ← z − Size·Σ_i Tableau.B[i]·k_i.
-type EulerStep struct {
+type FlowStep struct {
 	Filter     Filter // A
 	Bias       Buffer // b, one number per output channel of A, or nil
 	Activation Activation
@@ -129,7 +129,7 @@ type Convolutions interface {
 	// ConvolveAdjoint sets dst = beta·dst + scale·Aᵀ·src. With beta = 0 the old
 	// dst is not read.
 	ConvolveAdjoint(dst, src Buffer, f Filter, beta, scale float32) error
-	// EulerSteps makes the steps one after the other, begun at the channels of src
+	// GradientFlow makes the steps one after the other, begun at the channels of src
 	// followed by channels of zeros, and sets dst to the first channels of the end:
 	// a whole network between its lifting and its projection, in one call that need
 	// not store what is between. All filters have the same number of input channels,
@@ -139,7 +139,7 @@ type Convolutions interface {
 	// asks ctx.Err() before each step, a device that queues its work as it queues
 	// them; once that is an error it stops soon, with this error, and dst is
 	// undefined in region. It may tell its progress to the context (WithProgress).
-	EulerSteps(ctx context.Context, dst, src Buffer, region Region, steps []EulerStep) error
+	GradientFlow(ctx context.Context, dst, src Buffer, region Region, steps []FlowStep) error
 	// ConvolutionGrid returns a number g ≥ 1. Convolve and ConvolveAdjoint compute the
 	// pixels of tiles of g×g pixels, counted from the first row and column, from the
 	// source pixels within Region.Reach of the tile, zeros beyond the frame, and from

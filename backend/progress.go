@@ -5,7 +5,7 @@ import "context"
 // progressKey is the key of a context's progress function.
 type progressKey struct{}
 
-// WithProgress returns a context through which a long operation, such as EulerSteps,
+// WithProgress returns a context through which a long operation, such as GradientFlow,
 // tells now and then how much of it is done: f gets numbers from 0 to 1 that do not
 // fall, from the goroutine that called the operation. An operation may say nothing.
 func WithProgress(ctx context.Context, f func(fraction float64)) context.Context {

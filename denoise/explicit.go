@@ -12,13 +12,13 @@ type explicit struct {
 	dev     backend.Device
 	tableau Tableau
 	blocks  []deviceBlock
-	steps   []backend.EulerStep
+	steps   []backend.FlowStep
 }
 
 func newExplicit(dev backend.Device, t Tableau, blocks []deviceBlock) *explicit {
 	e := &explicit{dev: dev, tableau: t, blocks: blocks}
 	for _, b := range blocks {
-		step := backend.EulerStep{Filter: b.filter, Bias: b.bias, Activation: b.activation, Size: b.step}
+		step := backend.FlowStep{Filter: b.filter, Bias: b.bias, Activation: b.activation, Size: b.step}
 		if !t.isEuler() {
 			step.Tableau = backend.Tableau{A: t.A, B: t.B}
 		}
@@ -32,7 +32,7 @@ func newExplicit(dev backend.Device, t Tableau, blocks []deviceBlock) *explicit 
 func (e *explicit) plan(backend.Buffer, float64) (plan, float64, error) { return e, 0, nil }
 
 func (e *explicit) apply(ctx context.Context, dst, src backend.Buffer, r backend.Region) error {
-	return e.dev.EulerSteps(ctx, dst, src, r, e.steps)
+	return e.dev.GradientFlow(ctx, dst, src, r, e.steps)
 }
 
 // side is the whole image: the device bounds the scratch memory of one call by itself,

@@ -193,8 +193,8 @@ func (d *watched) ConvolveAdjoint(dst, src backend.Buffer, f backend.Filter, bet
 	return d.convolved(dst, src, f)
 }
 
-func (d *watched) EulerSteps(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
-	return backend.EulerStepsByLayers(ctx, d, dst, src, r, steps)
+func (d *watched) GradientFlow(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
+	return backend.GradientFlowByLayers(ctx, d, dst, src, r, steps)
 }
 
 // convolved counts, and sets the lowest bits.

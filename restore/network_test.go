@@ -519,8 +519,8 @@ func TestCheckOfExpansiveNetwork(t *testing.T) {
 // a network does not hold on it.
 type crooked struct{ backend.Device }
 
-func (d crooked) EulerSteps(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
-	if err := d.Device.EulerSteps(ctx, dst, src, r, steps); err != nil {
+func (d crooked) GradientFlow(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
+	if err := d.Device.GradientFlow(ctx, dst, src, r, steps); err != nil {
 		return err
 	}
 	return d.LinearCombination(dst, backend.Term{A: 3, X: dst})

@@ -47,7 +47,7 @@ type broken struct {
 	grid               func() int
 }
 
-type eulerFunc func(ctx context.Context, dst, src backend.Buffer, region backend.Region, steps []backend.EulerStep) error
+type eulerFunc func(ctx context.Context, dst, src backend.Buffer, region backend.Region, steps []backend.FlowStep) error
 
 // room is what the largest cases need, and little more: checks of the memory's limit
 // go up to it.
@@ -63,7 +63,7 @@ func newBroken() *broken {
 		evaluate: d.TVEvaluate, newBlur: d.NewBlur, applyBlur: d.ApplyBlur, applyBlurAdjoint: d.ApplyBlurAdjoint,
 		newFilter: d.NewFilter, updateFilter: d.UpdateFilter, convolve: d.Convolve, convolveAdjoint: d.ConvolveAdjoint,
 		filterGradient: d.FilterGradient, biasGradient: d.BiasGradient, activationGradient: d.ActivationGradient,
-		copyRegion: d.CopyRegion, euler: d.EulerSteps, grid: d.ConvolutionGrid,
+		copyRegion: d.CopyRegion, euler: d.GradientFlow, grid: d.ConvolutionGrid,
 	}
 }
 
@@ -121,7 +121,7 @@ func (d *broken) ActivationGradient(dst, out, dy backend.Buffer, a backend.Activ
 func (d *broken) CopyRegion(dst backend.Buffer, y, x int, src backend.Buffer, r backend.Region) error {
 	return d.copyRegion(dst, y, x, src, r)
 }
-func (d *broken) EulerSteps(ctx context.Context, dst, src backend.Buffer, region backend.Region, steps []backend.EulerStep) error {
+func (d *broken) GradientFlow(ctx context.Context, dst, src backend.Buffer, region backend.Region, steps []backend.FlowStep) error {
 	return d.euler(ctx, dst, src, region, steps)
 }
 func (d *broken) ConvolutionGrid() int { return d.grid() }
@@ -158,7 +158,7 @@ func (d *broken) contents(b backend.Buffer) ([]float32, error) {
 }
 
 // inPart makes the steps on a part of the image, as if it were all of it.
-func (d *broken) inPart(ctx context.Context, dst, src backend.Buffer, r, part backend.Region, steps []backend.EulerStep) error {
+func (d *broken) inPart(ctx context.Context, dst, src backend.Buffer, r, part backend.Region, steps []backend.FlowStep) error {
 	z, err := d.Device.Alloc(regionShape(src.Shape(), part))
 	if err != nil {
 		return err
@@ -170,22 +170,22 @@ func (d *broken) inPart(ctx context.Context, dst, src backend.Buffer, r, part ba
 	if err := d.Device.CopyRegion(z, 0, 0, src, part); err != nil {
 		return err
 	}
-	if err := d.Device.EulerSteps(ctx, end, z, z.Shape().Whole(), steps); err != nil {
+	if err := d.Device.GradientFlow(ctx, end, z, z.Shape().Whole(), steps); err != nil {
 		return err
 	}
 	inside := backend.Region{Y0: r.Y0 - part.Y0, Y1: r.Y1 - part.Y0, X0: r.X0 - part.X0, X1: r.X1 - part.X0}
 	return d.Device.CopyRegion(dst, r.Y0, r.X0, end, inside)
 }
 
-// eulerBug puts something around EulerSteps.
+// eulerBug puts something around GradientFlow.
 func eulerBug(around func(d *broken, call eulerFunc) eulerFunc) func(d *broken) {
 	return func(d *broken) { d.euler = around(d, d.euler) }
 }
 
 // stepsBug changes the steps, which are its own to change.
-func stepsBug(change func(steps []backend.EulerStep) []backend.EulerStep) func(d *broken) {
+func stepsBug(change func(steps []backend.FlowStep) []backend.FlowStep) func(d *broken) {
 	return eulerBug(func(_ *broken, call eulerFunc) eulerFunc {
-		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
 			return call(ctx, dst, src, r, change(slices.Clone(steps)))
 		}
 	})
@@ -193,7 +193,7 @@ func stepsBug(change func(steps []backend.EulerStep) []backend.EulerStep) func(d
 
 // copyFilters makes the device keep a copy of every filter as it was made, and
 // returns a function that puts the copies in the place of the filters.
-func (d *broken) copyFilters() func(steps []backend.EulerStep) []backend.EulerStep {
+func (d *broken) copyFilters() func(steps []backend.FlowStep) []backend.FlowStep {
 	inner := d.Device
 	copies := map[backend.Filter]backend.Filter{}
 	d.newFilter = func(w backend.Buffer) (backend.Filter, error) {
@@ -204,7 +204,7 @@ func (d *broken) copyFilters() func(steps []backend.EulerStep) []backend.EulerSt
 		copies[f], err = inner.NewFilter(w)
 		return f, err
 	}
-	return func(steps []backend.EulerStep) []backend.EulerStep {
+	return func(steps []backend.FlowStep) []backend.FlowStep {
 		steps = slices.Clone(steps)
 		for k, s := range steps {
 			if c := copies[s.Filter]; c != nil {
@@ -1033,22 +1033,22 @@ var mutations = []struct {
 			})
 		}
 	}},
-	{"a pixel outside of the region is written", "EulerSteps", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
-		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+	{"a pixel outside of the region is written", "GradientFlow", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
 			if err := call(ctx, dst, src, r, steps); err != nil || r.X1 == src.Shape().W {
 				return err
 			}
 			return d.edit(dst, func(t tensor) { t.v[t.index(0, 0, r.Y1-1, r.X1)] = 0 })
 		}
 	})},
-	{"the bias of the second step is ignored", "EulerSteps", stepsBug(func(steps []backend.EulerStep) []backend.EulerStep {
+	{"the bias of the second step is ignored", "GradientFlow", stepsBug(func(steps []backend.FlowStep) []backend.FlowStep {
 		if len(steps) > 1 {
 			steps[1].Bias = nil
 		}
 		return steps
 	})},
-	{"the halo lacks a pixel", "EulerSteps", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
-		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+	{"the halo lacks a pixel", "GradientFlow", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
 			if err := call(ctx, dst, src, r, steps); err != nil {
 				return err
 			}
@@ -1060,8 +1060,8 @@ var mutations = []struct {
 			return d.inPart(ctx, dst, src, r, part, steps)
 		}
 	})},
-	{"the region is one column off", "EulerSteps", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
-		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+	{"the region is one column off", "GradientFlow", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
 			if err := call(ctx, dst, src, r, steps); err != nil || r.X1 == src.Shape().W {
 				return err
 			}
@@ -1078,21 +1078,21 @@ var mutations = []struct {
 			return d.Device.CopyRegion(dst, y, x, result, r)
 		}
 	})},
-	{"the context is ignored", "EulerSteps", eulerBug(func(_ *broken, call eulerFunc) eulerFunc {
-		return func(_ context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+	{"the context is ignored", "GradientFlow", eulerBug(func(_ *broken, call eulerFunc) eulerFunc {
+		return func(_ context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
 			return call(context.Background(), dst, src, r, steps)
 		}
 	})},
-	{"the context is asked at the beginning only", "EulerSteps", eulerBug(func(_ *broken, call eulerFunc) eulerFunc {
-		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+	{"the context is asked at the beginning only", "GradientFlow", eulerBug(func(_ *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			return call(context.Background(), dst, src, r, steps)
 		}
 	})},
-	{"every end of a context is called a cancellation", "EulerSteps", eulerBug(func(_ *broken, call eulerFunc) eulerFunc {
-		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+	{"every end of a context is called a cancellation", "GradientFlow", eulerBug(func(_ *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
 			err := call(ctx, dst, src, r, steps)
 			if errors.Is(err, context.DeadlineExceeded) {
 				return context.Canceled
@@ -1100,20 +1100,20 @@ var mutations = []struct {
 			return err
 		}
 	})},
-	{"the steps are made in reverse order", "EulerSteps", stepsBug(func(steps []backend.EulerStep) []backend.EulerStep {
+	{"the steps are made in reverse order", "GradientFlow", stepsBug(func(steps []backend.FlowStep) []backend.FlowStep {
 		slices.Reverse(steps)
 		return steps
 	})},
-	{"a step beyond the third is left out", "EulerSteps", stepsBug(func(steps []backend.EulerStep) []backend.EulerStep {
+	{"a step beyond the third is left out", "GradientFlow", stepsBug(func(steps []backend.FlowStep) []backend.FlowStep {
 		return steps[:min(len(steps), 3)]
 	})},
-	{"all steps have the first one's activation", "EulerSteps", stepsBug(func(steps []backend.EulerStep) []backend.EulerStep {
+	{"all steps have the first one's activation", "GradientFlow", stepsBug(func(steps []backend.FlowStep) []backend.FlowStep {
 		for k := range steps {
 			steps[k].Activation = steps[0].Activation
 		}
 		return steps
 	})},
-	{"every method is Euler's", "EulerSteps", stepsBug(func(steps []backend.EulerStep) []backend.EulerStep {
+	{"every method is Euler's", "GradientFlow", stepsBug(func(steps []backend.FlowStep) []backend.FlowStep {
 		for k := range steps {
 			if steps[k].Tableau.Check() == nil {
 				steps[k].Tableau = backend.Tableau{}
@@ -1121,7 +1121,7 @@ var mutations = []struct {
 		}
 		return steps
 	})},
-	{"a stage sees only the one before it", "EulerSteps", stepsBug(func(steps []backend.EulerStep) []backend.EulerStep {
+	{"a stage sees only the one before it", "GradientFlow", stepsBug(func(steps []backend.FlowStep) []backend.FlowStep {
 		for k, s := range steps {
 			if s.Tableau.Check() != nil || s.Tableau.Stages() < 3 {
 				continue
@@ -1135,13 +1135,13 @@ var mutations = []struct {
 		}
 		return steps
 	})},
-	{"sizes are positive", "EulerSteps", stepsBug(func(steps []backend.EulerStep) []backend.EulerStep {
+	{"sizes are positive", "GradientFlow", stepsBug(func(steps []backend.FlowStep) []backend.FlowStep {
 		for k := range steps {
 			steps[k].Size = max(steps[k].Size, -steps[k].Size)
 		}
 		return steps
 	})},
-	{"a size of 0 means 1", "EulerSteps", stepsBug(func(steps []backend.EulerStep) []backend.EulerStep {
+	{"a size of 0 means 1", "GradientFlow", stepsBug(func(steps []backend.FlowStep) []backend.FlowStep {
 		for k := range steps {
 			if steps[k].Size == 0 {
 				steps[k].Size = 1
@@ -1149,8 +1149,8 @@ var mutations = []struct {
 		}
 		return steps
 	})},
-	{"the source's channels beyond the destination's are lost", "EulerSteps", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
-		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+	{"the source's channels beyond the destination's are lost", "GradientFlow", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
 			if err := call(ctx, dst, src, r, steps); err != nil || dst.Shape().C >= src.Shape().C {
 				return err
 			}
@@ -1164,8 +1164,8 @@ var mutations = []struct {
 			return call(ctx, dst, less, r, steps)
 		}
 	})},
-	{"the destination's channels beyond the source's are forgotten", "EulerSteps", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
-		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+	{"the destination's channels beyond the source's are forgotten", "GradientFlow", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
 			if err := call(ctx, dst, src, r, steps); err != nil {
 				return err
 			}
@@ -1178,8 +1178,8 @@ var mutations = []struct {
 			})
 		}
 	})},
-	{"only the first image makes the steps", "EulerSteps", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
-		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+	{"only the first image makes the steps", "GradientFlow", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
 			if err := call(ctx, dst, src, r, steps); err != nil || src.Shape().N == 1 {
 				return err
 			}
@@ -1197,8 +1197,8 @@ var mutations = []struct {
 			})
 		}
 	})},
-	{"what the old destination held counts", "EulerSteps", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
-		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+	{"what the old destination held counts", "GradientFlow", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
 			old, err := d.copyOf(dst)
 			if err != nil {
 				return call(ctx, dst, src, r, steps)
@@ -1209,8 +1209,8 @@ var mutations = []struct {
 			return d.Device.LinearCombination(dst, backend.Term{A: 1, X: dst}, backend.Term{A: 0, X: old})
 		}
 	})},
-	{"the destination may be the source", "EulerSteps", eulerBug(func(_ *broken, call eulerFunc) eulerFunc {
-		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+	{"the destination may be the source", "GradientFlow", eulerBug(func(_ *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
 			err := call(ctx, dst, src, r, steps)
 			if dst == src {
 				return unless(err, backend.ErrAlias)
@@ -1218,18 +1218,18 @@ var mutations = []struct {
 			return err
 		}
 	})},
-	{"the destination may be a bias", "EulerSteps", eulerBug(func(_ *broken, call eulerFunc) eulerFunc {
-		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+	{"the destination may be a bias", "GradientFlow", eulerBug(func(_ *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
 			err := call(ctx, dst, src, r, steps)
-			if slices.ContainsFunc(steps, func(s backend.EulerStep) bool { return s.Bias == dst }) {
+			if slices.ContainsFunc(steps, func(s backend.FlowStep) bool { return s.Bias == dst }) {
 				return unless(err, backend.ErrAlias)
 			}
 			return err
 		}
 	})},
-	{"freed filters are taken", "EulerSteps", func(d *broken) {
+	{"freed filters are taken", "GradientFlow", func(d *broken) {
 		copies, call := d.copyFilters(), d.euler
-		d.euler = func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+		d.euler = func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
 			err := call(ctx, dst, src, r, steps)
 			if errors.Is(err, backend.ErrFreed) {
 				return call(ctx, dst, src, r, copies(steps))
@@ -1237,8 +1237,8 @@ var mutations = []struct {
 			return err
 		}
 	}},
-	{"only the first step's filter has to be the device's own", "EulerSteps", eulerBug(func(_ *broken, call eulerFunc) eulerFunc {
-		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+	{"only the first step's filter has to be the device's own", "GradientFlow", eulerBug(func(_ *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
 			err := call(ctx, dst, src, r, steps)
 			if errors.Is(err, backend.ErrForeign) && len(steps) > 1 {
 				return call(ctx, dst, src, r, steps[:1])
@@ -1246,8 +1246,8 @@ var mutations = []struct {
 			return err
 		}
 	})},
-	{"filters of another width are taken", "EulerSteps", eulerBug(func(_ *broken, call eulerFunc) eulerFunc {
-		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+	{"filters of another width are taken", "GradientFlow", eulerBug(func(_ *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
 			err := call(ctx, dst, src, r, steps)
 			if errors.Is(err, backend.ErrShape) && len(steps) > 1 {
 				return call(ctx, dst, src, r, steps[:1])
@@ -1255,24 +1255,24 @@ var mutations = []struct {
 			return err
 		}
 	})},
-	{"no steps are a copy", "EulerSteps", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
-		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+	{"no steps are a copy", "GradientFlow", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
 			if len(steps) == 0 {
 				return d.Device.CopyRegion(dst, r.Y0, r.X0, src, r)
 			}
 			return call(ctx, dst, src, r, steps)
 		}
 	})},
-	{"the last bit depends on the region", "EulerSteps", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
-		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+	{"the last bit depends on the region", "GradientFlow", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
 			if err := call(ctx, dst, src, r, steps); err != nil {
 				return err
 			}
 			return d.edit(dst, func(t tensor) { t.v[t.index(0, 0, r.Y0, r.X0)] *= 1 - 0x1p-23 })
 		}
 	})},
-	{"TF32 in the steps", "EulerSteps", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
-		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+	{"TF32 in the steps", "GradientFlow", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
 			if err := call(ctx, dst, src, r, steps); err != nil {
 				return err
 			}
@@ -1285,9 +1285,9 @@ var mutations = []struct {
 			})
 		}
 	})},
-	{"the steps do not see an update", "EulerSteps", func(d *broken) { stepsBug(d.copyFilters())(d) }},
-	{"a NaN spoils the region", "EulerSteps", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
-		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+	{"the steps do not see an update", "GradientFlow", func(d *broken) { stepsBug(d.copyFilters())(d) }},
+	{"a NaN spoils the region", "GradientFlow", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
 			if err := call(ctx, dst, src, r, steps); err != nil {
 				return err
 			}
@@ -1303,12 +1303,12 @@ var mutations = []struct {
 			})
 		}
 	})},
-	{"the steps' tiles are counted from the halo's corner", "EulerSteps", func(d *broken) {
+	{"the steps' tiles are counted from the halo's corner", "GradientFlow", func(d *broken) {
 		useWinograd(d)
-		d.euler = func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.EulerStep) error {
+		d.euler = func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
 			direct := *d
 			direct.grid = func() int { return 1 }
-			return backend.EulerStepsByLayers(ctx, &direct, dst, src, r, steps)
+			return backend.GradientFlowByLayers(ctx, &direct, dst, src, r, steps)
 		}
 	}},
 	{"the grid is 0", "ConvolutionGrid", func(d *broken) { d.grid = func() int { return 0 } }},

@@ -155,7 +155,7 @@ func spreadInTiles(t tensor, grid int) {
 	})
 }
 
-// referenceStep is backend.EulerStep in float64; bias may be nil.
+// referenceStep is backend.FlowStep in float64; bias may be nil.
 type referenceStep struct {
 	w          tensor
 	bias       *tensor
@@ -164,9 +164,9 @@ type referenceStep struct {
 	tableau    backend.Tableau
 }
 
-// referenceEulerSteps makes the steps over the whole image and sets dst inside the
+// referenceGradientFlow makes the steps over the whole image and sets dst inside the
 // region. NaN spreads in tiles of grid×grid pixels; 1 is the definition.
-func referenceEulerSteps(dst, src tensor, region backend.Region, steps []referenceStep, grid int) {
+func referenceGradientFlow(dst, src tensor, region backend.Region, steps []referenceStep, grid int) {
 	s := src.Shape
 	s.C = steps[0].w.C
 	z := newTensor(s)

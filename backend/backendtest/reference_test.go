@@ -309,11 +309,11 @@ func TestEulerStepByHand(t *testing.T) {
 	steps := []referenceStep{{w: w, bias: &bias, activation: backend.Activation{Kind: backend.LeakyReLU, Slope: 0.5}, size: 0.25}}
 	dst := newTensor(backend.Image(2, 1, 1))
 	src := numbers(1, 1, 1, 1)
-	referenceEulerSteps(dst, src, src.Whole(), steps, 1)
+	referenceGradientFlow(dst, src, src.Whole(), steps, 1)
 	// 2 − 4 = −2, halved −1: z = (1, 0) + ¼·(2, 3).
 	require.Equal(t, []float64{1.5, 0.75}, dst.v)
 	// 3 + 2.25 − 4 = 1.25: z = (1.5, 0.75) − ¼·1.25·(2, 3).
-	referenceEulerSteps(dst, src, src.Whole(), append(steps, steps[0]), 1)
+	referenceGradientFlow(dst, src, src.Whole(), append(steps, steps[0]), 1)
 	require.Equal(t, []float64{0.875, -0.1875}, dst.v)
 }
 
@@ -333,7 +333,7 @@ func TestRungeKuttaStepsByHand(t *testing.T) {
 		{doubled, 1 - 2*h},
 	} {
 		z := numbers(1, 1, 1, 1)
-		referenceEulerSteps(z, z.clone(), z.Whole(), []referenceStep{{w: one, size: h, tableau: m.tableau}}, 1)
+		referenceGradientFlow(z, z.clone(), z.Whole(), []referenceStep{{w: one, size: h, tableau: m.tableau}}, 1)
 		require.InDelta(t, m.want, z.v[0], 1e-15, m.name)
 	}
 }
@@ -345,7 +345,7 @@ func TestEulerStepIsSymmetric(t *testing.T) {
 	steps := []referenceStep{{w: noise(backend.Shape{N: 3, C: 2, H: 3, W: 3}, "w"), size: 0.3}}
 	step := func(x tensor) tensor {
 		dst := newTensor(s)
-		referenceEulerSteps(dst, x, s.Whole(), steps, 1)
+		referenceGradientFlow(dst, x, s.Whole(), steps, 1)
 		return dst
 	}
 	x, y := noise(s, "x"), noise(s, "y")

@@ -234,8 +234,8 @@ func useWinograd(d *broken) {
 		}
 		return inner.Upload(dst, v)
 	}
-	d.euler = func(ctx context.Context, dst, src backend.Buffer, region backend.Region, steps []backend.EulerStep) error {
-		return backend.EulerStepsByLayers(ctx, d, dst, src, region, steps)
+	d.euler = func(ctx context.Context, dst, src backend.Buffer, region backend.Region, steps []backend.FlowStep) error {
+		return backend.GradientFlowByLayers(ctx, d, dst, src, region, steps)
 	}
 }
 
@@ -247,7 +247,7 @@ func TestWinogradPasses(t *testing.T) {
 		useWinograd(d)
 		return d
 	}
-	for _, operation := range []string{"Convolve", "ConvolveAdjoint", "EulerSteps", "ConvolutionGrid"} {
+	for _, operation := range []string{"Convolve", "ConvolveAdjoint", "GradientFlow", "ConvolutionGrid"} {
 		for _, c := range checksOf(operation) {
 			t.Run(operation+"/"+c.name, func(t *testing.T) { require.NoError(t, c.perform(t, open)) })
 		}

@@ -42,7 +42,7 @@ func Threads(n int) Option {
 	return func(d *Device) { d.pool = parallel.New(n) }
 }
 
-// MemoryLimit sets how many bytes buffers, filters and what EulerSteps keeps of an
+// MemoryLimit sets how many bytes buffers, filters and what GradientFlow keeps of an
 // image may take in all before a call returns backend.ErrOutOfMemory; 0, the default,
 // means no limit.
 func MemoryLimit(bytes int64) Option {

@@ -5,7 +5,7 @@ import (
 	"github.com/averaged/imaging/backend/cpu/internal/winograd"
 )
 
-// flowStep is a backend.EulerStep as the fused path wants it.
+// flowStep is a backend.FlowStep as the fused path wants it.
 type flowStep struct {
 	forward, adjoint *bank
 	bias             []float32 // with padding

@@ -18,9 +18,9 @@ import (
 
 // made makes the steps on the source inside a region and returns the result, −5 where
 // nothing was written.
-func made(t testing.TB, d *Device, src backend.Buffer, region backend.Region, steps []backend.EulerStep) []float32 {
+func made(t testing.TB, d *Device, src backend.Buffer, region backend.Region, steps []backend.FlowStep) []float32 {
 	dst, result := blank(t, d, src.Shape())
-	require.NoError(t, d.EulerSteps(context.Background(), dst, src, region, steps))
+	require.NoError(t, d.GradientFlow(context.Background(), dst, src, region, steps))
 	return result
 }
 
@@ -73,7 +73,7 @@ func TestFlowsOfAnyShape(t *testing.T) {
 		}
 		src := picture(t, d, s)
 		want, wanted := blank(t, d, s)
-		require.NoError(r, backend.EulerStepsByLayers(context.Background(), d, want, src, s.Whole(), steps))
+		require.NoError(r, backend.GradientFlowByLayers(context.Background(), d, want, src, s.Whole(), steps))
 		d.flowShape = flowShape{}
 		whole := made(t, d, src, s.Whole(), steps)
 		require.Less(r, normalisedError(whole, wanted), 1e-9)
@@ -109,7 +109,7 @@ func TestLowAndWideImage(t *testing.T) {
 	require.Greater(t, s.Plane()*64*4, smallBytes)
 	src := picture(t, d, s)
 	want, wanted := blank(t, d, s)
-	require.NoError(t, backend.EulerStepsByLayers(context.Background(), d, want, src, s.Whole(), steps))
+	require.NoError(t, backend.GradientFlowByLayers(context.Background(), d, want, src, s.Whole(), steps))
 	for i, v := range made(t, d, src, s.Whole(), steps) {
 		require.InDelta(t, wanted[i], v, 1e-4, "sample %d", i)
 	}
@@ -163,7 +163,7 @@ func allOperations(t *testing.T, d backend.Device, x, y backend.Shape) [][]float
 	defer f.Free()
 	in, out, bias := put(x, 1), put(y, 1), put(backend.Vector(y.C), 0.2)
 	leaky := backend.Activation{Kind: backend.LeakyReLU, Slope: 0.1}
-	step := backend.EulerStep{Filter: f, Bias: bias, Activation: leaky, Size: 0.4}
+	step := backend.FlowStep{Filter: f, Bias: bias, Activation: leaky, Size: 0.4}
 	var results [][]float32
 	result := func(s backend.Shape, call func(dst backend.Buffer) error) {
 		dst := put(s, 1)
@@ -179,12 +179,12 @@ func allOperations(t *testing.T, d backend.Device, x, y backend.Shape) [][]float
 	result(x, func(dst backend.Buffer) error { return d.ConvolveAdjoint(dst, out, f, -0.5, 0.7) })
 	result(weights, func(dst backend.Buffer) error { return d.FilterGradient(dst, in, out, 0.5, 0.3) })
 	result(x, func(dst backend.Buffer) error {
-		return d.EulerSteps(context.Background(), dst, in, x.Whole(), []backend.EulerStep{step, step})
+		return d.GradientFlow(context.Background(), dst, in, x.Whole(), []backend.FlowStep{step, step})
 	})
 	rk := step
 	rk.Tableau = odd
 	result(x, func(dst backend.Buffer) error {
-		return d.EulerSteps(context.Background(), dst, in, x.Whole(), []backend.EulerStep{rk, step})
+		return d.GradientFlow(context.Background(), dst, in, x.Whole(), []backend.FlowStep{rk, step})
 	})
 	return results
 }
@@ -257,7 +257,7 @@ func TestScratchMemoryLimit(t *testing.T) {
 		dst, _ := blank(t, d, s)
 		for _, room := range []int64{1, 1000, 100_000} {
 			d.limit = kept + room
-			err := d.EulerSteps(context.Background(), dst, src, s.Whole(), steps)
+			err := d.GradientFlow(context.Background(), dst, src, s.Whole(), steps)
 			require.ErrorIs(t, err, backend.ErrOutOfMemory, "width %d, %d bytes left", width, room)
 			require.Equal(t, kept, d.used.Load())
 		}
@@ -275,7 +275,7 @@ func TestScratchMemoryLimit(t *testing.T) {
 			step.Filter.Free()
 		}
 		require.Zero(t, d.used.Load())
-		require.ErrorIs(t, d.EulerSteps(context.Background(), dst, src, s.Whole(), steps), backend.ErrFreed)
+		require.ErrorIs(t, d.GradientFlow(context.Background(), dst, src, s.Whole(), steps), backend.ErrFreed)
 		require.Zero(t, d.used.Load())
 	}
 }
@@ -312,7 +312,7 @@ func TestContextEndsInTheMiddle(t *testing.T) {
 		ctx := &endingContext{Context: inner, end: end}
 		ctx.left.Store(asked)
 		dst, result := blank(t, d, s)
-		err := d.EulerSteps(ctx, dst, src, region, steps)
+		err := d.GradientFlow(ctx, dst, src, region, steps)
 		end()
 		require.Equal(t, kept, d.used.Load())
 		if err == nil {
@@ -338,7 +338,7 @@ func TestConcurrentFlows(t *testing.T) {
 	d := New(Threads(3))
 	defer d.Close()
 	type job struct {
-		steps  []backend.EulerStep
+		steps  []backend.FlowStep
 		src    backend.Buffer
 		region backend.Region
 		want   []float32
@@ -367,12 +367,12 @@ func TestConcurrentFlows(t *testing.T) {
 		other, _ := blank(t, d, j.src.Shape())
 		wg.Go(func() {
 			for range 3 {
-				if err := d.EulerSteps(over, other, j.src, j.region, j.steps); err != context.Canceled {
+				if err := d.GradientFlow(over, other, j.src, j.region, j.steps); err != context.Canceled {
 					errs[g] = fmt.Errorf("a context that is over gives %w", err)
 					return
 				}
 				clear(result)
-				if errs[g] = d.EulerSteps(context.Background(), dst, j.src, j.region, j.steps); errs[g] != nil {
+				if errs[g] = d.GradientFlow(context.Background(), dst, j.src, j.region, j.steps); errs[g] != nil {
 					return
 				}
 				for i, v := range j.want {

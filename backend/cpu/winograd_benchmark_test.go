@@ -141,7 +141,7 @@ func BenchmarkEulerNetwork(b *testing.B) {
 				src := picture(b, d, backend.Image(3, h, w))
 				dst, _ := blank(b, d, backend.Image(3, h, w))
 				for b.Loop() {
-					require.NoError(b, d.EulerSteps(context.Background(), dst, src, dst.Shape().Whole(), steps))
+					require.NoError(b, d.GradientFlow(context.Background(), dst, src, dst.Shape().Whole(), steps))
 				}
 				report(b, winogradKernels(l), threads, blocks*2*2*9*width*width*h*w)
 			})

@@ -5,25 +5,25 @@ import (
 	"fmt"
 )
 
-// CheckEulerSteps returns an error that wraps ErrShape or ErrArgument unless the
-// arguments of EulerSteps go together. It looks at shapes and numbers only.
-func CheckEulerSteps(dst, src Shape, region Region, steps []EulerStep) error {
+// CheckGradientFlow returns an error that wraps ErrShape or ErrArgument unless the
+// arguments of GradientFlow go together. It looks at shapes and numbers only.
+func CheckGradientFlow(dst, src Shape, region Region, steps []FlowStep) error {
 	if err := region.Check(src); err != nil {
 		return err
 	}
 	if dst.N != src.N || dst.H != src.H || dst.W != src.W {
-		return fmt.Errorf("%w: Euler steps from %v to %v", ErrShape, src, dst)
+		return fmt.Errorf("%w: a gradient flow from %v to %v", ErrShape, src, dst)
 	}
 	if len(steps) == 0 {
-		return fmt.Errorf("%w: no Euler step", ErrArgument)
+		return fmt.Errorf("%w: no step of a gradient flow", ErrArgument)
 	}
 	for k, s := range steps {
 		if s.Filter == nil {
-			return fmt.Errorf("%w: Euler step %d has no filter", ErrArgument, k)
+			return fmt.Errorf("%w: step %d of a gradient flow has no filter", ErrArgument, k)
 		}
 		f := s.Filter.Shape()
 		if f.C != steps[0].Filter.Shape().C || f.C < src.C || f.C < dst.C {
-			return fmt.Errorf("%w: Euler step %d has a filter %v, from %v to %v", ErrShape, k, f, src, dst)
+			return fmt.Errorf("%w: step %d of a gradient flow has a filter %v, from %v to %v", ErrShape, k, f, src, dst)
 		}
 		if s.Bias != nil && s.Bias.Shape().Len() != f.N {
 			return fmt.Errorf("%w: bias %v for %d channels", ErrShape, s.Bias.Shape(), f.N)
@@ -42,7 +42,7 @@ func CheckEulerSteps(dst, src Shape, region Region, steps []EulerStep) error {
 // beginning of the steps decide, to the bit, about those in r at the end, on a
 // device with the given ConvolutionGrid: each K×K convolution and its adjoint, in
 // every stage, grow the region to whole tiles of the grid and by ⌊K/2⌋ pixels.
-func StepsReach(r Region, steps []EulerStep, grid int, s Shape) Region {
+func StepsReach(r Region, steps []FlowStep, grid int, s Shape) Region {
 	for _, step := range steps {
 		f := step.Filter.Shape()
 		for range 2 * step.Tableau.Stages() {
@@ -52,14 +52,14 @@ func StepsReach(r Region, steps []EulerStep, grid int, s Shape) Region {
 	return r
 }
 
-// EulerStepsByLayers is EulerSteps made of the other operations of dev, one layer
+// GradientFlowByLayers is GradientFlow made of the other operations of dev, one layer
 // after the other over the region and its halo: what a device does that has no
 // fused path, and what the fused paths are tested against.
-func EulerStepsByLayers(ctx context.Context, dev Device, dst, src Buffer, region Region, steps []EulerStep) error {
+func GradientFlowByLayers(ctx context.Context, dev Device, dst, src Buffer, region Region, steps []FlowStep) error {
 	if dst == nil || src == nil {
-		return fmt.Errorf("%w: Euler steps need a destination and a source", ErrArgument)
+		return fmt.Errorf("%w: a gradient flow needs a destination and a source", ErrArgument)
 	}
-	if err := CheckEulerSteps(dst.Shape(), src.Shape(), region, steps); err != nil {
+	if err := CheckGradientFlow(dst.Shape(), src.Shape(), region, steps); err != nil {
 		return err
 	}
 	if err := checkApart(dev, dst, src, region, steps); err != nil {
@@ -161,7 +161,7 @@ func EulerStepsByLayers(ctx context.Context, dev Device, dst, src Buffer, region
 // checkApart returns an error unless dev can write dst and read src and the biases,
 // and dst shares no memory with them. Only the device can tell: it is asked by
 // copies to where the result will stand.
-func checkApart(dev Device, dst, src Buffer, region Region, steps []EulerStep) error {
+func checkApart(dev Device, dst, src Buffer, region Region, steps []FlowStep) error {
 	if err := dev.CopyRegion(dst, region.Y0, region.X0, src, region); err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func (l eulerLayer) String() string {
 	return s
 }
 
-// eulerNetwork is one call of EulerSteps: images of shape src, lifted to width
+// eulerNetwork is one call of GradientFlow: images of shape src, lifted to width
 // channels, the steps, dst channels of the end.
 type eulerNetwork struct {
 	src        backend.Shape
@@ -160,7 +160,7 @@ var eulerNetworks = []eulerNetwork{
 	{backend.Image(3, 41, 47), 4, 3, backend.Region{Y0: 20, Y1: 22, X0: 25, X1: 27}, plain(1, 16)},
 }
 
-// byLayers are the networks that are also computed by backend.EulerStepsByLayers.
+// byLayers are the networks that are also computed by backend.GradientFlowByLayers.
 var byLayers = []int{1, 5, 8, 13, 14}
 
 func eulerCases() []*testCase {
@@ -194,7 +194,7 @@ func (n eulerNetwork) newFilter(dev backend.Device, k int) (backend.Filter, erro
 }
 
 // prepare makes the filters of all steps; the biases are left out.
-func (n eulerNetwork) prepare(dev backend.Device) (steps []backend.EulerStep, free func(), err error) {
+func (n eulerNetwork) prepare(dev backend.Device) (steps []backend.FlowStep, free func(), err error) {
 	free = func() {
 		for _, s := range steps {
 			s.Filter.Free()
@@ -206,7 +206,7 @@ func (n eulerNetwork) prepare(dev backend.Device) (steps []backend.EulerStep, fr
 			free()
 			return nil, nil, err
 		}
-		steps = append(steps, backend.EulerStep{Filter: f, Activation: l.activation, Size: l.size, Tableau: l.tableau()})
+		steps = append(steps, backend.FlowStep{Filter: f, Activation: l.activation, Size: l.size, Tableau: l.tableau()})
 	}
 	return steps, free, nil
 }
@@ -214,7 +214,7 @@ func (n eulerNetwork) prepare(dev backend.Device) (steps []backend.EulerStep, fr
 func eulerCase(n eulerNetwork, layers bool) *testCase {
 	region := n.inside()
 	c := &testCase{
-		operation: "EulerSteps",
+		operation: "GradientFlow",
 		name:      n.String(),
 		operands:  []operand{{name: "dst", role: destination, shape: n.result(), region: &region}, {name: "src", shape: n.src}},
 		limit:     convolution,
@@ -257,9 +257,9 @@ func eulerCase(n eulerNetwork, layers bool) *testCase {
 				next++
 			}
 			if layers {
-				return nil, backend.EulerStepsByLayers(context.Background(), dev, b[0], b[1], region, mine)
+				return nil, backend.GradientFlowByLayers(context.Background(), dev, b[0], b[1], region, mine)
 			}
-			return nil, dev.EulerSteps(context.Background(), b[0], b[1], region, mine)
+			return nil, dev.GradientFlow(context.Background(), b[0], b[1], region, mine)
 		}
 		return prepared{call: call, free: free}, nil
 	}
@@ -273,7 +273,7 @@ func eulerCase(n eulerNetwork, layers bool) *testCase {
 			}
 			steps = append(steps, s)
 		}
-		referenceEulerSteps(x[0], x[1], region, steps, grid)
+		referenceGradientFlow(x[0], x[1], region, steps, grid)
 	}
 	c.reference = silent(func(x []tensor) { c.tiled(x, 1) })
 	return c.complete()
@@ -281,11 +281,11 @@ func eulerCase(n eulerNetwork, layers bool) *testCase {
 
 func eulerChecks() []check {
 	return []check{
-		{operation: "EulerSteps", name: "context", run: checkEulerContext},
-		{operation: "EulerSteps", name: "steps of nothing", run: checkEulerNothing},
-		{operation: "EulerSteps", name: "arguments", run: checkEulerArguments},
-		{operation: "EulerSteps", name: "filters", run: checkEulerFilters},
-		{operation: "EulerSteps", name: "regions", run: checkEulerRegions},
+		{operation: "GradientFlow", name: "context", run: checkEulerContext},
+		{operation: "GradientFlow", name: "steps of nothing", run: checkEulerNothing},
+		{operation: "GradientFlow", name: "arguments", run: checkEulerArguments},
+		{operation: "GradientFlow", name: "filters", run: checkEulerFilters},
+		{operation: "GradientFlow", name: "regions", run: checkEulerRegions},
 	}
 }
 
@@ -296,7 +296,7 @@ type eulerSetting struct {
 	dev    backend.Device
 	dst    backend.Buffer
 	src    backend.Buffer
-	steps  []backend.EulerStep
+	steps  []backend.FlowStep
 	before []float32 // in dst
 	free   func()
 }
@@ -324,7 +324,7 @@ func (s *eulerSetting) call(ctx context.Context, r backend.Region) ([]float32, e
 	if err := s.reset(); err != nil {
 		return nil, err
 	}
-	if err := s.dev.EulerSteps(ctx, s.dst, s.src, r, s.steps); err != nil {
+	if err := s.dev.GradientFlow(ctx, s.dst, s.src, r, s.steps); err != nil {
 		return nil, err
 	}
 	return download(s.dev, s.dst)
@@ -496,16 +496,16 @@ func checkEulerArguments(e *environment) error {
 		return err
 	}
 	defer s.free()
-	call := func(r backend.Region, steps []backend.EulerStep) error {
-		return guarded(func() error { return e.dev.EulerSteps(context.Background(), s.dst, s.src, r, steps) })
+	call := func(r backend.Region, steps []backend.FlowStep) error {
+		return guarded(func() error { return e.dev.GradientFlow(context.Background(), s.dst, s.src, r, steps) })
 	}
 	for _, r := range wrongRegions(n.src.H, n.src.W) {
 		err = errors.Join(err, wantError(fmt.Sprint(r), call(r, s.steps), backend.ErrShape))
 	}
 	err = errors.Join(err,
 		wantError("no steps", call(n.src.Whole(), nil), backend.ErrArgument),
-		wantError("steps of length 0", call(n.src.Whole(), []backend.EulerStep{}), backend.ErrArgument))
-	changed := func(what string, change func(s *backend.EulerStep), wanted error) error {
+		wantError("steps of length 0", call(n.src.Whole(), []backend.FlowStep{}), backend.ErrArgument))
+	changed := func(what string, change func(s *backend.FlowStep), wanted error) error {
 		var err error
 		for k := range s.steps {
 			steps := slices.Clone(s.steps)
@@ -515,7 +515,7 @@ func checkEulerArguments(e *environment) error {
 		return err
 	}
 	for _, a := range wrongActivations {
-		err = errors.Join(err, changed(fmt.Sprintf("activation %v", a), func(s *backend.EulerStep) { s.Activation = a }, backend.ErrArgument))
+		err = errors.Join(err, changed(fmt.Sprintf("activation %v", a), func(s *backend.FlowStep) { s.Activation = a }, backend.ErrArgument))
 	}
 	for _, t := range []struct {
 		backend.Tableau
@@ -529,7 +529,7 @@ func checkEulerArguments(e *environment) error {
 		{backend.Tableau{A: [][]float64{{0}}}, backend.ErrShape},
 		{backend.Tableau{A: [][]float64{{0, 0}, {1}}, B: []float64{0.5, 0.5}}, backend.ErrShape},
 	} {
-		err = errors.Join(err, changed(fmt.Sprintf("tableau %v", t.Tableau), func(s *backend.EulerStep) { s.Tableau = t.Tableau }, t.wanted))
+		err = errors.Join(err, changed(fmt.Sprintf("tableau %v", t.Tableau), func(s *backend.FlowStep) { s.Tableau = t.Tableau }, t.wanted))
 	}
 	// Filters of another width, of less than the source has, and of less than the
 	// destination has.
@@ -541,9 +541,9 @@ func checkEulerArguments(e *environment) error {
 			return ferr
 		}
 		defer f.Free()
-		err = errors.Join(err, changed(fmt.Sprintf("a filter %v", f.Shape()), func(s *backend.EulerStep) { s.Filter = f }, backend.ErrShape))
+		err = errors.Join(err, changed(fmt.Sprintf("a filter %v", f.Shape()), func(s *backend.FlowStep) { s.Filter = f }, backend.ErrShape))
 		if width < n.src.C {
-			alone := []backend.EulerStep{{Filter: f, Size: 0.3}}
+			alone := []backend.FlowStep{{Filter: f, Size: 0.3}}
 			err = errors.Join(err, wantError(fmt.Sprintf("a filter %v from %v", f.Shape(), n.src), call(n.src.Whole(), alone), backend.ErrShape))
 		}
 	}
@@ -570,7 +570,7 @@ func checkEulerFilters(e *environment) error {
 			steps := slices.Clone(mine)
 			steps[k].Filter = f
 			err = errors.Join(err, wantError(fmt.Sprintf("a filter %s in step %d", what, k), guarded(func() error {
-				return e.dev.EulerSteps(context.Background(), s.dst, s.src, n.src.Whole(), steps)
+				return e.dev.GradientFlow(context.Background(), s.dst, s.src, n.src.Whole(), steps)
 			}), wanted...))
 		}
 		return err
@@ -598,7 +598,7 @@ func checkEulerFilters(e *environment) error {
 
 	// The first step's weights in the place of the second's: one filter for both
 	// steps, and the second one updated.
-	s.steps = []backend.EulerStep{mine[0], mine[0]}
+	s.steps = []backend.FlowStep{mine[0], mine[0]}
 	want, err := s.call(context.Background(), n.src.Whole())
 	if err != nil {
 		return err

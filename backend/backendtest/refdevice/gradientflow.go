@@ -7,7 +7,7 @@ import (
 	"github.com/averaged/imaging/backend"
 )
 
-// eulerStep is a backend.EulerStep whose parts have been found to be the device's
+// eulerStep is a backend.FlowStep whose parts have been found to be the device's
 // own.
 type eulerStep struct {
 	filter      *filter
@@ -16,7 +16,7 @@ type eulerStep struct {
 	tableau     backend.Tableau
 }
 
-func (c *call) eulerStep(s backend.EulerStep) eulerStep {
+func (c *call) eulerStep(s backend.FlowStep) eulerStep {
 	own := eulerStep{filter: c.filter(s.Filter), bias: &buffer{}, slope: 1, size: float64(s.Size)}
 	own.tableau.B = slices.Clone(s.Tableau.B)
 	for _, row := range s.Tableau.A {
@@ -31,10 +31,10 @@ func (c *call) eulerStep(s backend.EulerStep) eulerStep {
 	return own
 }
 
-// EulerSteps implements backend.Convolutions. What has been queued is done, even
+// GradientFlow implements backend.Convolutions. What has been queued is done, even
 // if ctx ends before its turn.
-func (d *Device) EulerSteps(ctx context.Context, dst, src backend.Buffer, region backend.Region, steps []backend.EulerStep) error {
-	c := d.begin("EulerSteps")
+func (d *Device) GradientFlow(ctx context.Context, dst, src backend.Buffer, region backend.Region, steps []backend.FlowStep) error {
+	c := d.begin("GradientFlow")
 	to, from := c.buffer(dst), c.buffer(src)
 	c.apart(to, from)
 	var own []eulerStep
@@ -46,7 +46,7 @@ func (d *Device) EulerSteps(ctx context.Context, dst, src backend.Buffer, region
 		c.apart(to, own[len(own)-1].bias)
 	}
 	if c.err == nil {
-		c.err = backend.CheckEulerSteps(to.shape, from.shape, region, steps)
+		c.err = backend.CheckGradientFlow(to.shape, from.shape, region, steps)
 	}
 	return c.queue(func() {
 		z := begun(from, own, region)

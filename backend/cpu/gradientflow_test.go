@@ -12,7 +12,7 @@ import (
 )
 
 // network makes seeded steps of width channels with the given hidden channels.
-func network(t testing.TB, d *Device, width int, hidden ...int) []backend.EulerStep {
+func network(t testing.TB, d *Device, width int, hidden ...int) []backend.FlowStep {
 	r := rand.New(rand.NewPCG(7, uint64(width)))
 	upload := func(s backend.Shape, scale float32) backend.Buffer {
 		v := make([]float32, s.Len())
@@ -23,11 +23,11 @@ func network(t testing.TB, d *Device, width int, hidden ...int) []backend.EulerS
 		require.NoError(t, err)
 		return b
 	}
-	var steps []backend.EulerStep
+	var steps []backend.FlowStep
 	for k, n := range hidden {
 		f, err := d.NewFilter(upload(backend.Shape{N: n, C: width, H: 3, W: 3}, 1/(3*float32(math.Sqrt(float64(width))))))
 		require.NoError(t, err)
-		s := backend.EulerStep{Filter: f, Size: 0.3 + 0.1*float32(k%3), Activation: backend.Activation{Kind: backend.LeakyReLU, Slope: 0.01}}
+		s := backend.FlowStep{Filter: f, Size: 0.3 + 0.1*float32(k%3), Activation: backend.Activation{Kind: backend.LeakyReLU, Slope: 0.01}}
 		if k%2 == 0 {
 			s.Bias = upload(backend.Vector(n), 0.1)
 		}
@@ -74,7 +74,7 @@ var (
 
 // The fused path goes through an image in chunks, strips and passes: none of them
 // may show, neither where they meet nor in a single bit.
-func TestEulerStepsInChunks(t *testing.T) {
+func TestGradientFlowInChunks(t *testing.T) {
 	for _, c := range []struct {
 		h, w, width int
 		hidden      []int
@@ -100,9 +100,9 @@ func TestEulerStepsInChunks(t *testing.T) {
 		}
 		src := picture(t, d, s)
 		want, wanted := blank(t, d, s)
-		require.NoError(t, backend.EulerStepsByLayers(context.Background(), d, want, src, s.Whole(), steps))
+		require.NoError(t, backend.GradientFlowByLayers(context.Background(), d, want, src, s.Whole(), steps))
 		whole, got := blank(t, d, s)
-		require.NoError(t, d.EulerSteps(context.Background(), whole, src, s.Whole(), steps))
+		require.NoError(t, d.GradientFlow(context.Background(), whole, src, s.Whole(), steps))
 		worst := 0.0
 		for i := range got {
 			worst = max(worst, math.Abs(float64(got[i]-wanted[i])))
@@ -114,11 +114,11 @@ func TestEulerStepsInChunks(t *testing.T) {
 		} {
 			other, bits := blank(t, d, s)
 			d.flowShape = shape
-			require.NoError(t, d.EulerSteps(context.Background(), other, src, s.Whole(), steps))
+			require.NoError(t, d.GradientFlow(context.Background(), other, src, s.Whole(), steps))
 			require.Equal(t, got, bits, "%+v %+v", c, shape)
 			region := backend.Region{Y0: c.h / 3, Y1: c.h/3 + (c.h+1)/2, X0: c.w / 4, X1: c.w/4 + (c.w+1)/2}
 			part, bits := blank(t, d, s)
-			require.NoError(t, d.EulerSteps(context.Background(), part, src, region, steps))
+			require.NoError(t, d.GradientFlow(context.Background(), part, src, region, steps))
 			for i, v := range bits {
 				y, x := i/c.w%c.h, i%c.w
 				if y >= region.Y0 && y < region.Y1 && x >= region.X0 && x < region.X1 {
@@ -131,7 +131,7 @@ func TestEulerStepsInChunks(t *testing.T) {
 	}
 }
 
-func TestEulerStepsTellTheirProgress(t *testing.T) {
+func TestGradientFlowTellTheirProgress(t *testing.T) {
 	d := New(Threads(2))
 	steps := network(t, d, 16, 16, 16, 16)
 	s := backend.Shape{N: 2, C: 3, H: 90, W: 70}
@@ -140,7 +140,7 @@ func TestEulerStepsTellTheirProgress(t *testing.T) {
 	d.flowShape = flowShape{chunk: 3, strip: 5, band: 1}
 	var told []float64
 	ctx := backend.WithProgress(context.Background(), func(f float64) { told = append(told, f) })
-	require.NoError(t, d.EulerSteps(ctx, dst, src, s.Whole(), steps))
+	require.NoError(t, d.GradientFlow(ctx, dst, src, s.Whole(), steps))
 	require.Greater(t, len(told), 20)
 	require.IsNonDecreasing(t, told)
 	require.Positive(t, told[0])

@@ -10,19 +10,19 @@ import (
 // ConvolutionGrid implements backend.Convolutions.
 func (d *Device) ConvolutionGrid() int { return winograd.Tile }
 
-// EulerSteps implements backend.Convolutions. 3×3 filters take the fused path.
-func (d *Device) EulerSteps(ctx context.Context, dst, src backend.Buffer, region backend.Region, steps []backend.EulerStep) error {
+// GradientFlow implements backend.Convolutions. 3×3 filters take the fused path.
+func (d *Device) GradientFlow(ctx context.Context, dst, src backend.Buffer, region backend.Region, steps []backend.FlowStep) error {
 	for _, s := range steps {
 		f, err := d.ownFilter(s.Filter)
 		if err != nil {
 			return err
 		}
 		if f.forward3 == nil {
-			return backend.EulerStepsByLayers(ctx, d, dst, src, region, steps)
+			return backend.GradientFlowByLayers(ctx, d, dst, src, region, steps)
 		}
 	}
 	return d.operate(func(b []*buffer) error {
-		if err := backend.CheckEulerSteps(b[0].shape, b[1].shape, region, steps); err != nil {
+		if err := backend.CheckGradientFlow(b[0].shape, b[1].shape, region, steps); err != nil {
 			return err
 		}
 		if err := apart(b[0], b[1]); err != nil {
