@@ -1,0 +1,87 @@
+package train
+
+import (
+	"github.com/averaged/imaging/backend"
+)
+
+// batch makes the crops and the noise of one pass through a network.
+type batch struct {
+	config  Config
+	memory  *scratch
+	clean   backend.Buffer
+	noisy   backend.Buffer
+	samples []float32 // of clean, on the host
+	noise   []float32 // of noise and then of noisy, on the host
+	sigmas  []float64
+	cut     []float32 // a crop before it is turned
+}
+
+func newBatch(q *queue, memory *scratch, c Config) *batch {
+	s := c.batchShape()
+	return &batch{
+		config: c, memory: memory,
+		clean: memory.take(q, s), noisy: memory.take(q, s),
+		samples: make([]float32, s.Len()), noise: make([]float32, s.Len()),
+		sigmas: make([]float64, c.Batch), cut: make([]float32, s.Plane()),
+	}
+}
+
+func (c Config) batchShape() backend.Shape {
+	return backend.Shape{N: c.Batch, C: c.Channels, H: c.Crop, W: c.Crop}
+}
+
+// draw fills clean with crops of pictures and noisy with the same crops and Gaussian
+// noise. The noise is a device's own, which has the same bits on all of them.
+func (b *batch) draw(q *queue, set *Pictures, g *generator) {
+	size, plane := b.config.Crop, b.config.Crop*b.config.Crop
+	image := b.config.Channels * plane
+	for n := range b.sigmas {
+		p := &set.list[g.below(len(set.list))]
+		y, x := g.below(p.h-size+1), g.below(p.w-size+1)
+		turn := symmetry(0)
+		if b.config.Augment {
+			turn = symmetry(g.below(symmetries))
+		}
+		for c := range b.config.Channels {
+			for i := range size {
+				p.row(b.cut[i*size:][:size], c, y+i, x)
+			}
+			turn.apply(b.samples[n*image+c*plane:][:plane], b.cut, size)
+		}
+		b.sigmas[n] = b.config.SigmaMin + (b.config.SigmaMax-b.config.SigmaMin)*g.uniform()
+	}
+	seed := g.bits()
+	q.do(func() error { return q.dev.Gaussian(b.noisy, seed, 0, 1) })
+	q.download(b.noise, b.noisy)
+	for n, sigma := range b.sigmas {
+		for i := n * image; i < (n+1)*image; i++ {
+			b.noise[i] = b.samples[i] + float32(float32(sigma)*b.noise[i])
+		}
+	}
+	q.upload(b.clean, b.samples)
+	q.upload(b.noisy, b.noise)
+}
+
+// symmetry is one of the eight of a square: bit 0 exchanges rows and columns, bits 1 and
+// 2 reverse rows and columns. Together they are the flips and the quarter turns.
+type symmetry int
+
+const symmetries = 8
+
+func (s symmetry) apply(dst, src []float32, size int) {
+	for y := range size {
+		for x := range size {
+			fromY, fromX := y, x
+			if s&1 != 0 {
+				fromY, fromX = x, y
+			}
+			if s&2 != 0 {
+				fromY = size - 1 - fromY
+			}
+			if s&4 != 0 {
+				fromX = size - 1 - fromX
+			}
+			dst[y*size+x] = src[fromY*size+fromX]
+		}
+	}
+}

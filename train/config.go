@@ -1,0 +1,246 @@
+package train
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/averaged/imaging/denoise"
+)
+
+// Config says everything about a run but the data. DefaultConfig has useful values; the
+// zero value has not. It is stored as JSON.
+type Config struct {
+	// Seed of all random numbers.
+	Seed uint64 `json:"seed"`
+
+	// Family is denoise.FamilyAveraged or denoise.FamilyDnCNN.
+	Family string `json:"family"`
+	// Channels of an image, Width the channels of the layers, Kernel the odd height and
+	// width of the filters. Blocks is the number of blocks, or of a DnCNN's layers with
+	// normalisation.
+	Channels int `json:"channels"`
+	Width    int `json:"width"`
+	Kernel   int `json:"kernel"`
+	Blocks   int `json:"blocks"`
+	// Slope of LeakyReLU, in (0, 1]. A DnCNN has ReLU.
+	Slope float64 `json:"slope"`
+	// Integrator is the name of an explicit one of denoise.Integrators; empty for a DnCNN.
+	Integrator string `json:"integrator"`
+	// Length is h, the time that a block integrates over; 0 means the radius of the
+	// integrator, the paper's choice.
+	Length float64 `json:"length"`
+
+	// Constraint of an averaged network is Adaptive or Budget, of a DnCNN Free.
+	Constraint Constraint `json:"constraint"`
+	// NormLimit is the limit of the norm c under Budget. Length·NormLimit² must be at most
+	// twice the radius; a little less leaves room between the norm that training knows and
+	// the one that is proven.
+	NormLimit float64 `json:"norm_limit"`
+	// PowerSize is the height and width of the images of the power iterations.
+	PowerSize int `json:"power_size"`
+	// PowerIterations is the most of them before training begins; they end when the norm
+	// has settled.
+	PowerIterations int `json:"power_iterations"`
+
+	// SigmaMin and SigmaMax bound the standard deviation of the noise, on images in [0,1]:
+	// each crop has its own, drawn uniformly. They may be equal.
+	SigmaMin float64 `json:"sigma_min"`
+	SigmaMax float64 `json:"sigma_max"`
+	// Batch is the number of crops that go through the network together, Accumulate how
+	// many batches make the gradient of one iteration, Crop the height and width of a
+	// crop in pixels.
+	Batch      int `json:"batch"`
+	Accumulate int `json:"accumulate"`
+	Crop       int `json:"crop"`
+	// Augment flips and turns crops by quarters.
+	Augment bool `json:"augment"`
+
+	// Iterations is the number of updates of the weights.
+	Iterations int       `json:"iterations"`
+	Optimiser  Optimiser `json:"optimiser"`
+	Schedule   Schedule  `json:"schedule"`
+	// AverageDecay d makes the result a moving average of the weights, average ←
+	// d·average + (1−d)·weights after each iteration, with a smaller d in the beginning;
+	// 0 is no average.
+	AverageDecay float64 `json:"average_decay"`
+
+	// ReportEvery, ValidateEvery and CheckpointEvery are numbers of iterations. 0 means
+	// only at the end.
+	ReportEvery     int `json:"report_every"`
+	ValidateEvery   int `json:"validate_every"`
+	CheckpointEvery int `json:"checkpoint_every"`
+	// ValidationSigmas are the noise levels of the validation; none means SigmaMin and
+	// SigmaMax.
+	ValidationSigmas []float64 `json:"validation_sigmas"`
+	// ValidationSeed is that of the validation's noise, which is the same every time.
+	ValidationSeed uint64 `json:"validation_seed"`
+
+	// ActivationMemory is how many bytes may be kept for the way back through an averaged
+	// network. Where it does not suffice, blocks are computed twice, with the same bits.
+	ActivationMemory int64 `json:"activation_memory"`
+}
+
+// DefaultConfig is an averaged network of the paper's size with Euler's method, under
+// Budget, at its noise level.
+func DefaultConfig() Config {
+	return Config{
+		Family: denoise.FamilyAveraged, Channels: 3, Width: 64, Kernel: 3, Blocks: 10, Slope: 0.01, Integrator: "euler",
+		Constraint: Budget, NormLimit: 1.4, PowerSize: 32, PowerIterations: 1000,
+		SigmaMin: 0.15, SigmaMax: 0.15, Batch: 8, Accumulate: 1, Crop: 64, Augment: true,
+		Iterations: 40_000, Optimiser: AdamDefaults(), Schedule: Schedule{Name: Cosine, Maximum: 1e-3},
+		AverageDecay: 0.999, ReportEvery: 10, ValidateEvery: 500, CheckpointEvery: 100, ActivationMemory: 2 << 30,
+	}
+}
+
+// PaperConfig is the paper's recipe for an integrator. The learning rates and the weight
+// decay, which the paper chose by a range test and on a validation set, are to be filled
+// in.
+func PaperConfig(integrator string) Config {
+	c := DefaultConfig()
+	c.Integrator, c.Constraint, c.Batch, c.AverageDecay = integrator, Adaptive, 5, 0
+	c.Optimiser = Optimiser{Name: SGD, Momentum: 0.9, WeightDecay: 1e-5}
+	c.Schedule = Schedule{Name: PiecewiseLinear}
+	return c
+}
+
+// Limits that keep numbers from a file within reason.
+const (
+	maxSize  = 1 << 16
+	maxCount = 1 << 30
+)
+
+// Check returns an error unless the configuration can be trained.
+func (c Config) Check() error {
+	for _, n := range []struct {
+		what     string
+		is       int
+		min, max int
+	}{
+		{"channels", c.Channels, 1, maxSize}, {"width", c.Width, c.Channels, maxSize}, {"kernel", c.Kernel, 1, maxSize},
+		{"blocks", c.Blocks, 1, 1 << 12}, {"batch", c.Batch, 1, maxSize}, {"accumulate", c.Accumulate, 1, maxSize},
+		{"crop", c.Crop, 1, maxSize}, {"iterations", c.Iterations, 1, maxCount}, {"report_every", c.ReportEvery, 0, maxCount},
+		{"validate_every", c.ValidateEvery, 0, maxCount}, {"checkpoint_every", c.CheckpointEvery, 0, maxCount},
+	} {
+		if n.is < n.min || n.is > n.max {
+			return fmt.Errorf("%s is %d, must be from %d to %d", n.what, n.is, n.min, n.max)
+		}
+	}
+	if c.Kernel%2 == 0 {
+		return fmt.Errorf("kernel is %d, must be odd", c.Kernel)
+	}
+	sigmas := append([]float64{c.SigmaMin, c.SigmaMax}, c.ValidationSigmas...)
+	for _, s := range sigmas {
+		if !(s > 0 && s <= 1) {
+			return fmt.Errorf("a noise level is %v, must be above 0 and at most 1", s)
+		}
+	}
+	if c.SigmaMin > c.SigmaMax {
+		return fmt.Errorf("sigma_min %v is above sigma_max %v", c.SigmaMin, c.SigmaMax)
+	}
+	if !(c.AverageDecay >= 0 && c.AverageDecay < 1) {
+		return fmt.Errorf("average_decay is %v, must be 0 or more and below 1", c.AverageDecay)
+	}
+	if err := c.Optimiser.check(); err != nil {
+		return err
+	}
+	if err := c.Schedule.check(); err != nil {
+		return err
+	}
+	switch c.Family {
+	case denoise.FamilyAveraged:
+		return c.checkAveraged()
+	case denoise.FamilyDnCNN:
+		if c.Constraint != Free || c.Integrator != "" {
+			return fmt.Errorf("a DnCNN has the constraint %q and no integrator, not %q and %q", Free, c.Constraint, c.Integrator)
+		}
+		return nil
+	}
+	return fmt.Errorf("family %.40q, must be %q or %q", c.Family, denoise.FamilyAveraged, denoise.FamilyDnCNN)
+}
+
+func (c Config) checkAveraged() error {
+	t, err := c.tableau()
+	if err != nil {
+		return err
+	}
+	r, err := t.Radius()
+	if err != nil {
+		return err
+	}
+	if !(c.Slope > 0 && c.Slope <= 1) {
+		return fmt.Errorf("slope is %v, must be above 0 and at most 1", c.Slope)
+	}
+	if !(c.Length >= 0) || math.IsInf(c.Length, 1) {
+		return fmt.Errorf("length is %v, must be 0 or more", c.Length)
+	}
+	if c.PowerSize < 1 || c.PowerSize > maxSize || c.PowerIterations < 1 || c.PowerIterations > maxCount {
+		return fmt.Errorf("%d power iterations on images of %d×%d, both must be at least 1", c.PowerIterations, c.PowerSize, c.PowerSize)
+	}
+	switch h := c.length(r); {
+	case c.Constraint == Adaptive:
+		return nil
+	case c.Constraint != Budget:
+		return fmt.Errorf("constraint %.40q of an averaged network, must be %q or %q", c.Constraint, Adaptive, Budget)
+	case !(c.NormLimit > 0) || !(h*c.NormLimit*c.NormLimit <= 2*r):
+		return fmt.Errorf("norm_limit is %v, must be above 0 and at most √(2r/h) = %.4g", c.NormLimit, math.Sqrt(2*r/h))
+	}
+	return nil
+}
+
+// tableau returns the integrator of an averaged network, an explicit one.
+func (c Config) tableau() (denoise.Tableau, error) {
+	t, err := denoise.IntegratorNamed(c.Integrator)
+	if err != nil {
+		return denoise.Tableau{}, err
+	}
+	return t, t.Check()
+}
+
+func (c Config) length(radius float64) float64 {
+	if c.Length == 0 {
+		return radius
+	}
+	return c.Length
+}
+
+func (c Config) validationSigmas() []float64 {
+	if len(c.ValidationSigmas) > 0 {
+		return c.ValidationSigmas
+	}
+	return slices.Compact([]float64{c.SigmaMin, c.SigmaMax})
+}
+
+// MarshalConfig returns the JSON of a configuration, for people to read.
+func MarshalConfig(c Config) ([]byte, error) {
+	b, err := json.MarshalIndent(c, "", "  ")
+	return append(b, '\n'), err
+}
+
+// UnmarshalConfig reads what MarshalConfig wrote, or a person. Fields that are not there
+// have the values of DefaultConfig; unknown ones are an error.
+func UnmarshalConfig(data []byte) (Config, error) {
+	c := DefaultConfig()
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&c); err != nil {
+		return Config{}, fmt.Errorf("configuration: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return Config{}, errors.New("configuration: something follows the JSON object")
+	}
+	if err := c.Check(); err != nil {
+		return Config{}, fmt.Errorf("configuration: %w", err)
+	}
+	return c, nil
+}
+
+// recipe returns the configuration as one line.
+func recipe(c Config) (string, error) {
+	b, err := json.Marshal(c)
+	return "configuration " + string(b), err
+}

@@ -1,0 +1,126 @@
+package train
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/weights"
+	"github.com/stretchr/testify/require"
+)
+
+func TestConfigsAreValid(t *testing.T) {
+	require.NoError(t, DefaultConfig().Check())
+	for _, integrator := range []string{"euler", "heun", "rk4"} {
+		c := PaperConfig(integrator)
+		require.ErrorContains(t, c.Check(), "learning rates")
+		c.Schedule.Maximum = 0.1
+		require.NoError(t, c.Check())
+	}
+}
+
+func TestConfigRefusals(t *testing.T) {
+	for want, change := range map[string]func(c *Config){
+		"kernel is 4, must be odd":      func(c *Config) { c.Kernel = 4 },
+		"width is 2, must be from 3":    func(c *Config) { c.Width = 2 },
+		"batch is 0":                    func(c *Config) { c.Batch = 0 },
+		"noise level is 0":              func(c *Config) { c.SigmaMin = 0 },
+		"sigma_min 0.3 is above":        func(c *Config) { c.SigmaMin = 0.3 },
+		"√(2r/h) = 1.414":               func(c *Config) { c.NormLimit = 1.42 },
+		"√(2r/h) = 1":                   func(c *Config) { c.Length = 2 },
+		"not known":                     func(c *Config) { c.Integrator = "leapfrog" },
+		"implicit":                      func(c *Config) { c.Integrator = "backward-euler" },
+		`constraint "none" of an avera`: func(c *Config) { c.Constraint = Free },
+		"family":                        func(c *Config) { c.Family = "other" },
+		"a DnCNN has the constraint":    func(c *Config) { c.Family = denoise.FamilyDnCNN },
+		"average_decay is 1":            func(c *Config) { c.AverageDecay = 1 },
+		"momentum is 1":                 func(c *Config) { c.Optimiser = Optimiser{Name: SGD, Momentum: 1} },
+		"optimiser \"\"":                func(c *Config) { c.Optimiser.Name = "" },
+		"schedule \"\"":                 func(c *Config) { c.Schedule.Name = "" },
+		"warm-up of -1":                 func(c *Config) { c.Schedule.Warmup = -1 },
+		"begins at a rate above 0":      func(c *Config) { c.Schedule.Name = Exponential },
+		"slope is 0":                    func(c *Config) { c.Slope = 0 },
+		"power iterations":              func(c *Config) { c.PowerSize = 0 },
+	} {
+		c := DefaultConfig()
+		change(&c)
+		require.ErrorContains(t, c.Check(), want)
+	}
+}
+
+// FuzzConfig: whatever the bytes are, the result is a valid configuration that survives
+// being written, or an error.
+func FuzzConfig(f *testing.F) {
+	for _, c := range testConfigs() {
+		b, err := MarshalConfig(c)
+		require.NoError(f, err)
+		f.Add(b)
+	}
+	f.Add([]byte(`{"width":1e9}`))
+	f.Add([]byte(`{"other":1}`))
+	f.Add([]byte(`{} {}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := UnmarshalConfig(data)
+		if err != nil {
+			return
+		}
+		require.NoError(t, c.Check())
+		b, err := MarshalConfig(c)
+		require.NoError(t, err)
+		again, err := UnmarshalConfig(b)
+		require.NoError(t, err)
+		twice, err := MarshalConfig(again)
+		require.NoError(t, err)
+		require.Equal(t, b, twice)
+	})
+}
+
+// FuzzCheckpoint: whatever a checkpoint file holds, it is taken up or refused.
+func FuzzCheckpoint(f *testing.F) {
+	c := smallConfig()
+	c.Width, c.Blocks, c.PowerSize = 3, 1, 3
+	dev := processor(f)
+	data := testData(f)
+	t, err := newTrainer(dev, c, data.Training)
+	require.NoError(f, err)
+	require.NoError(f, t.initialise())
+	b, err := t.encode()
+	require.NoError(f, err)
+	t.release()
+	f.Add(b)
+	f.Add(b[:len(b)-1])
+	f.Add(bytes.Replace(b, []byte(`\"iteration\":0`), []byte(`\"iteration\":9`), 1))
+	f.Add(bytes.Replace(b, []byte(`average.`), []byte(`averagE.`), 1))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		file, err := weights.Decode(b)
+		if err != nil {
+			return
+		}
+		state, err := newTrainer(dev, c, data.Training)
+		require.NoError(t, err)
+		defer state.release()
+		if state.decode(file) == nil {
+			_, err = state.encode()
+			require.NoError(t, err)
+		}
+	})
+}
+
+// FuzzMetrics: what is kept of a log are whole lines that can be read.
+func FuzzMetrics(f *testing.F) {
+	f.Add([]byte("{\"iteration\":1}\n{\"iteration\":3}\n{\"iter"), 2)
+	f.Add([]byte("\n\n"), 0)
+	f.Fuzz(func(t *testing.T, data []byte, iteration int) {
+		kept := linesUntil(data, iteration)
+		require.True(t, bytes.HasPrefix(data, kept))
+		require.True(t, len(kept) == 0 || kept[len(kept)-1] == '\n')
+		require.Equal(t, kept, linesUntil(kept, iteration))
+	})
+}
+
+// TestMetricsUntil keeps the lines up to an iteration.
+func TestMetricsUntil(t *testing.T) {
+	log := "{\"iteration\":1}\n{\"iteration\":3}\n{\"iteration\":4}\n{\"it"
+	require.Equal(t, log[:16], string(linesUntil([]byte(log), 2)))
+	require.Equal(t, log[:48], string(linesUntil([]byte(log), 9)))
+}

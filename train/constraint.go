@@ -1,0 +1,70 @@
+package train
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/averaged/imaging/denoise"
+)
+
+// Constraint says what keeps the blocks of an averaged network nonexpansive while they
+// learn.
+type Constraint string
+
+const (
+	// Adaptive is the paper's: a block of norm ‖A‖ takes N = ⌈h‖A‖²/(2r)⌉ steps, so that
+	// the network deepens as its weights grow. Weight decay keeps them from growing.
+	Adaptive Constraint = "adaptive"
+	// Budget learns V and θ with A = V·c/‖V‖ and c = Limit·sigmoid(θ), where
+	// h·Limit² ≤ 2r: one step is enough.
+	Budget Constraint = "budget"
+	// Free is no constraint, for DnCNN.
+	Free Constraint = "none"
+)
+
+// scaling is by what a block multiplies its weights V to have A, and what that depends
+// on.
+type scaling struct {
+	constraint Constraint
+	limit      float64 // of c
+	length     float64 // h
+	radius     float64 // r
+}
+
+// of returns the factor A/V, c, and the number N of steps for weights of norm ‖V‖.
+func (s scaling) of(norm, theta float64) (factor, c float64, steps int, err error) {
+	if s.constraint == Budget {
+		c = s.limit * sigmoid(theta)
+		return c / norm, c, 1, nil
+	}
+	// Of these arguments Steps refuses none but norms far beyond any use.
+	if steps, err = denoise.Steps(s.length, norm, 1, s.radius); err != nil || steps > maxSteps {
+		return 0, 0, 0, fmt.Errorf("%w: a block of norm %.4g takes more than %d steps", ErrDiverged, norm, maxSteps)
+	}
+	return 1, norm, steps, nil
+}
+
+// maxSteps of a block is far beyond what is of use; the paper's networks end with 26
+// steps in all.
+const maxSteps = 256
+
+func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+// logit is the inverse of sigmoid.
+func logit(y float64) float64 { return math.Log(y / (1 - y)) }
+
+// throughNorm turns the gradient with respect to A = V·c/‖V‖ into that with respect to V,
+// in place, and returns that with respect to c. slope is ∂‖V‖/∂V, which is a gradient
+// through one application to a vector that is taken as given (Miyato et al. 2018):
+//
+//	∂V = (c/‖V‖)·(∂A − ⟨∂A, V⟩/‖V‖ · ∂‖V‖/∂V),   ∂c = ⟨∂A, V⟩/‖V‖.
+func throughNorm(gradient, v, slope []float32, c, norm float64) (dc float64) {
+	for i, g := range gradient {
+		dc += float64(g) * float64(v[i])
+	}
+	dc /= norm
+	for i, g := range gradient {
+		gradient[i] = float32(c / norm * (float64(g) - float64(dc*float64(slope[i]))))
+	}
+	return dc
+}

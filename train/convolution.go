@@ -1,0 +1,85 @@
+package train
+
+import (
+	"math"
+
+	"github.com/averaged/imaging/backend"
+)
+
+// convolution is a convolution with bias of a DnCNN, with what it learns.
+type convolution struct {
+	weights, biases *parameter
+
+	filter     backend.Filter
+	upload, dw backend.Buffer
+	bias, db   backend.Buffer
+	shifted    []float32 // what goes to bias
+	normalised bool      // a normalisation follows: the gradient of the bias is 0
+}
+
+func newConvolution(q *queue, memory *scratch, name string, out, in, kernel int) *convolution {
+	c := &convolution{
+		weights: newParameter(name+".weight", true, out, in, kernel, kernel),
+		biases:  newParameter(name+".bias", true, out),
+		shifted: make([]float32, out),
+	}
+	shape := backend.Shape{N: out, C: in, H: kernel, W: kernel}
+	c.upload, c.dw = memory.take(q, shape), memory.take(q, shape)
+	c.bias, c.db = memory.take(q, backend.Vector(out)), memory.take(q, backend.Vector(out))
+	q.do(func() (err error) {
+		c.filter, err = q.dev.NewFilter(c.upload)
+		return err
+	})
+	return c
+}
+
+// drawUniformly draws weights and biases as PyTorch's convolutions do by default,
+// uniformly within ±1/√(inputs of an output).
+func drawUniformly(g *generator, weights, biases *parameter) {
+	inputs := len(weights.values) / weights.shape[0]
+	bound := 1 / math.Sqrt(float64(inputs))
+	for _, p := range []*parameter{weights, biases} {
+		for i := range p.values {
+			p.values[i] = float32(bound * (2*g.uniform() - 1))
+		}
+	}
+}
+
+// prepare brings the parameters to the device. shift is taken from the biases; nil is
+// none.
+func (c *convolution) prepare(q *queue, shift []float32) {
+	copy(c.shifted, c.biases.values)
+	for i, v := range shift {
+		c.shifted[i] -= v
+	}
+	q.upload(c.upload, c.weights.values)
+	q.updateFilter(c.filter, c.upload)
+	q.upload(c.bias, c.shifted)
+}
+
+func (c *convolution) clear(q *queue) {
+	q.fill(c.dw, 0)
+	q.fill(c.db, 0)
+}
+
+// back adds to the gradients, given the input and the gradient with respect to the
+// output.
+func (c *convolution) back(q *queue, x, dy backend.Buffer) {
+	q.filterGradient(c.dw, x, dy, 1, 1)
+	if !c.normalised {
+		q.biasGradient(c.db, dy, 1)
+	}
+}
+
+func (c *convolution) gradients(q *queue) {
+	q.download(c.weights.gradient, c.dw)
+	q.download(c.biases.gradient, c.db)
+}
+
+func (c *convolution) parameters() []*parameter { return []*parameter{c.weights, c.biases} }
+
+func (c *convolution) free() {
+	if c.filter != nil {
+		c.filter.Free()
+	}
+}

@@ -1,0 +1,254 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/weights"
+)
+
+// dncnn is a DnCNN in training: x − project(…ReLU(norm(conv(…ReLU(lift(x))…), with batch
+// normalisation over the crops of a batch.
+type dncnn struct {
+	dev           backend.Device
+	memory        *scratch
+	kept          *scratch
+	config        Config
+	activation    backend.Activation
+	lift, project *convolution
+	convs         []*convolution
+	norms         []*batchNorm
+
+	tape []layerTape // the lift and the layers, of the last forward
+	src  backend.Buffer
+}
+
+// layerTape is what the way back needs of a layer.
+type layerTape struct {
+	before backend.Buffer // what the normalisation is applied to; nil after the lift
+	out    backend.Buffer
+}
+
+// reluSlope stands for 0, which devices do not take; see denoise.ReLU.
+const reluSlope = 0x1p-100
+
+func newDnCNN(dev backend.Device, c Config) (*dncnn, error) {
+	d := &dncnn{
+		dev: dev, config: c, memory: newScratch(dev), kept: newScratch(dev),
+		activation: backend.Activation{Kind: backend.LeakyReLU, Slope: reluSlope},
+	}
+	q := &queue{dev: dev}
+	d.lift = newConvolution(q, d.kept, "lift", c.Width, c.Channels, c.Kernel)
+	for i := range c.Blocks {
+		layer := newConvolution(q, d.kept, fmt.Sprintf("convs.%d", i), c.Width, c.Width, c.Kernel)
+		layer.normalised = true
+		d.convs = append(d.convs, layer)
+		d.norms = append(d.norms, newBatchNorm(q, d.kept, normName(i), c.Width))
+	}
+	d.project = newConvolution(q, d.kept, "project", c.Channels, c.Width, c.Kernel)
+	if q.err != nil {
+		d.release()
+		return nil, q.err
+	}
+	return d, nil
+}
+
+// all returns the convolutions in the order in which an image passes them.
+func (d *dncnn) all() []*convolution {
+	return append(append([]*convolution{d.lift}, d.convs...), d.project)
+}
+
+func (d *dncnn) parameters() []*parameter {
+	var list []*parameter
+	for _, c := range d.all() {
+		list = append(list, c.parameters()...)
+	}
+	for _, n := range d.norms {
+		list = append(list, n.parameters()...)
+	}
+	return list
+}
+
+func (d *dncnn) initialise(g *generator) error {
+	for _, c := range d.all() {
+		drawUniformly(g, c.weights, c.biases)
+	}
+	for _, n := range d.norms {
+		n.initialise()
+	}
+	return d.prepare()
+}
+
+// prepare brings the parameters to the device.
+func (d *dncnn) prepare() error {
+	q := &queue{dev: d.dev}
+	d.lift.prepare(q, nil)
+	for i, c := range d.convs {
+		c.prepare(q, d.norms[i].mean.values)
+	}
+	d.project.prepare(q, nil)
+	return q.err
+}
+
+func (d *dncnn) forward(ctx context.Context, dst, src backend.Buffer) error {
+	q := &queue{dev: d.dev}
+	d.memory.reclaim() // what a pass that did not come to its end has left
+	d.tape, d.src = d.tape[:0], src
+	shape := src.Shape()
+	shape.C = d.config.Width
+	z := d.memory.take(q, shape)
+	q.convolve(z, src, d.lift.filter, backend.ConvEnd{Bias: d.lift.bias, Activation: d.activation})
+	d.tape = append(d.tape, layerTape{out: z})
+	for i, c := range d.convs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		t := layerTape{d.memory.take(q, shape), d.memory.take(q, shape)}
+		q.convolve(t.before, z, c.filter, backend.ConvEnd{Bias: c.bias})
+		d.norms[i].forward(q, t.out, t.before, d.activation)
+		d.tape = append(d.tape, t)
+		z = t.out
+	}
+	q.convolve(dst, z, d.project.filter, backend.ConvEnd{Bias: d.project.bias})
+	q.combine(dst, backend.Term{A: 1, X: src}, backend.Term{A: -1, X: dst})
+	return q.err
+}
+
+func (d *dncnn) backward(ctx context.Context, gradient backend.Buffer) error {
+	q := &queue{dev: d.dev}
+	shape := gradient.Shape()
+	noise := d.memory.take(q, shape)
+	q.combine(noise, backend.Term{A: -1, X: gradient})
+	shape.C = d.config.Width
+	dz, dx := d.memory.take(q, shape), d.memory.take(q, shape)
+	d.project.back(q, d.tape[len(d.tape)-1].out, noise)
+	q.adjoint(dz, noise, d.project.filter, 0, 1)
+	for i := len(d.convs) - 1; i >= 0; i-- {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		t := d.tape[i+1]
+		q.activationGradient(dz, t.out, dz, d.activation)
+		d.norms[i].backward(q, dx, t.before, dz)
+		d.convs[i].back(q, d.tape[i].out, dx)
+		q.adjoint(dz, dx, d.convs[i].filter, 0, 1)
+		d.memory.give(t.before, t.out)
+	}
+	q.activationGradient(dz, d.tape[0].out, dz, d.activation)
+	d.lift.back(q, d.src, dz)
+	d.memory.give(dz, dx, noise, d.tape[0].out)
+	d.tape = d.tape[:0]
+	return q.err
+}
+
+func (d *dncnn) clear() error {
+	q := &queue{dev: d.dev}
+	for _, c := range d.all() {
+		c.clear(q)
+	}
+	for _, n := range d.norms {
+		n.clear()
+	}
+	return q.err
+}
+
+func (d *dncnn) gradients() error {
+	q := &queue{dev: d.dev}
+	for _, c := range d.all() {
+		c.gradients(q)
+	}
+	for _, n := range d.norms {
+		n.gradients()
+	}
+	return q.err
+}
+
+func (d *dncnn) update() error {
+	for _, n := range d.norms {
+		n.update()
+	}
+	return d.prepare()
+}
+
+// state returns the running means and variances.
+func (d *dncnn) state() ([]array, error) {
+	var list []array
+	for _, n := range d.norms {
+		for _, a := range n.running() {
+			a.values = slices.Clone(a.values)
+			list = append(list, a)
+		}
+	}
+	return list, nil
+}
+
+func (d *dncnn) restore(state []array) error {
+	for i, n := range d.norms {
+		copy(n.mean.values, state[2*i].values)
+		copy(n.variance.values, state[2*i+1].values)
+		n.clear()
+	}
+	return d.prepare()
+}
+
+func (d *dncnn) effective() []array {
+	var list []array
+	for _, p := range d.parameters() {
+		a := p.array
+		a.values = slices.Clone(a.values)
+		list = append(list, a)
+	}
+	state, _ := d.state() // which has no error
+	return append(list, state...)
+}
+
+func (d *dncnn) blockMetrics() []BlockMetrics { return nil }
+
+// network returns the network of effective arrays.
+func (d *dncnn) network(arrays []array) denoise.DnCNN {
+	values := map[string][]float32{}
+	for _, a := range arrays {
+		values[a.name] = a.values
+	}
+	convolution := func(name string) denoise.Convolution {
+		return denoise.Convolution{Filter: values[name+".weight"], Bias: values[name+".bias"]}
+	}
+	n := denoise.DnCNN{
+		Channels: d.config.Channels, Width: d.config.Width, Kernel: d.config.Kernel, Activation: denoise.ReLU(),
+		Lift: convolution("lift"), Project: convolution("project"),
+	}
+	for i := range d.convs {
+		norm := normName(i)
+		n.Layers = append(n.Layers, denoise.NormalisedLayer{
+			Convolution: convolution(fmt.Sprintf("convs.%d", i)),
+			Scale:       values[norm+".weight"], Shift: values[norm+".bias"],
+			Mean: values[norm+".running_mean"], Variance: values[norm+".running_var"],
+		})
+	}
+	return n
+}
+
+func (d *dncnn) denoiser(_ context.Context, arrays []array) (*denoise.Network, error) {
+	return denoise.NewDnCNN(d.dev, d.network(arrays))
+}
+
+func (d *dncnn) file(_ context.Context, arrays []array, card weights.Card) (*weights.File, denoise.Certificate, error) {
+	f, err := d.network(arrays).File(card)
+	return f, denoise.Certificate{Averagedness: 1, Reason: "nothing constrains a DnCNN"}, err
+}
+
+func (d *dncnn) release() {
+	for _, c := range d.all() {
+		if c != nil {
+			c.free()
+		}
+	}
+	for _, n := range d.norms {
+		n.free()
+	}
+	d.memory.free()
+	d.kept.free()
+}

@@ -1,0 +1,299 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/backendtest/refdevice"
+	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/denoise"
+	"github.com/stretchr/testify/require"
+)
+
+// reference is a device that computes in float64.
+func reference(t testing.TB) backend.Device {
+	dev := refdevice.New(refdevice.Options{})
+	t.Cleanup(func() { require.NoError(t, dev.Close()) })
+	return dev
+}
+
+func processor(t testing.TB, options ...cpu.Option) backend.Device {
+	dev := cpu.New(options...)
+	t.Cleanup(func() { require.NoError(t, dev.Close()) })
+	return dev
+}
+
+// smallConfig is a network that tests can afford.
+func smallConfig() Config {
+	c := DefaultConfig()
+	c.Width, c.Blocks, c.Batch, c.Crop, c.PowerSize = 6, 3, 2, 9, 7
+	c.Iterations, c.CheckpointEvery, c.ReportEvery, c.ValidateEvery = 12, 5, 3, 6
+	c.SigmaMin, c.SigmaMax, c.AverageDecay = 0.05, 0.2, 0.9
+	return c
+}
+
+// smallDnCNN is an unconstrained one.
+func smallDnCNN() Config {
+	c := smallConfig()
+	c.Family, c.Constraint, c.Integrator = denoise.FamilyDnCNN, Free, ""
+	return c
+}
+
+func newTestAveraged(t testing.TB, dev backend.Device, c Config) *averaged {
+	require.NoError(t, c.Check())
+	n, err := newAveraged(dev, c)
+	require.NoError(t, err)
+	t.Cleanup(n.release)
+	require.NoError(t, n.initialise(newGenerator(c.Seed)))
+	return n
+}
+
+// gaussianBuffer is a buffer of normal numbers.
+func gaussianBuffer(t testing.TB, dev backend.Device, s backend.Shape, seed uint64) backend.Buffer {
+	b, err := dev.Alloc(s)
+	require.NoError(t, err)
+	require.NoError(t, dev.Gaussian(b, seed, 0, 1))
+	return b
+}
+
+func downloaded(t testing.TB, dev backend.Device, b backend.Buffer) []float32 {
+	x := make([]float32, b.Shape().Len())
+	require.NoError(t, dev.Download(x, b))
+	return x
+}
+
+// explicitTableaux are the integrators that can be trained, and one of four stages all of
+// whose coefficients are different from zero.
+func explicitTableaux() []denoise.Tableau {
+	full := denoise.Tableau{
+		Name: "full",
+		A:    [][]float64{{0, 0, 0, 0}, {0.3, 0, 0, 0}, {-0.2, 0.7, 0, 0}, {0.4, 0.1, -0.3, 0}},
+		B:    []float64{0.1, 0.2, 0.3, 0.4},
+	}
+	idle := denoise.Tableau{Name: "idle", A: [][]float64{{0, 0, 0}, {0, 0, 0}, {0, 0.5, 0}}, B: []float64{0.25, 0, 0.75}}
+	return []denoise.Tableau{denoise.ForwardEuler(), denoise.Heun(), denoise.RK4(), denoise.SSPRK3(), denoise.Kutta3(), full, idle}
+}
+
+// TestFlowGradients compares the gradient along random directions with central
+// differences, in float64 throughout: what is perturbed is on the device.
+func TestFlowGradients(t *testing.T) {
+	dev := reference(t)
+	for _, tableau := range explicitTableaux() {
+		for _, limit := range []int64{1 << 30, 0} {
+			t.Run(fmt.Sprintf("%s/%d", tableau.Name, limit), func(t *testing.T) {
+				c := smallConfig()
+				c.ActivationMemory = limit
+				n := newTestAveraged(t, dev, c)
+				n.tableau = tableau
+				f := n.flow
+				for i, b := range f.blocks {
+					b.steps, b.step = i+1, float32(0.7/float64(i+1))
+					b.edge = nil // TestEdges
+				}
+				q := &queue{dev: dev}
+				shape := c.batchShape()
+				x, r := gaussianBuffer(t, dev, shape, 1), gaussianBuffer(t, dev, shape, 2)
+				out, err := dev.Alloc(shape)
+				require.NoError(t, err)
+				value := func() float64 {
+					require.NoError(t, f.forward(t.Context(), out, x))
+					var sum [1]float64
+					q.reduce(sum[:], backend.Reduction{Kind: backend.Dot, X: out, Y: r})
+					require.NoError(t, q.err)
+					return sum[0]
+				}
+				require.NoError(t, n.clear())
+				value()
+				require.NoError(t, f.backward(t.Context(), r))
+				for i, b := range f.blocks {
+					const step = 0x1p-20
+					// The filter.
+					v := gaussianBuffer(t, dev, b.upload.Shape(), uint64(10+i))
+					moved, err := dev.Alloc(b.upload.Shape())
+					require.NoError(t, err)
+					at := func(by float32) float64 {
+						q.combine(moved, backend.Term{A: 1, X: b.upload}, backend.Term{A: by, X: v})
+						q.updateFilter(b.filter, moved)
+						return value()
+					}
+					want := (at(step) - at(-step)) / (2 * step)
+					at(0)
+					var got [1]float64
+					q.reduce(got[:], backend.Reduction{Kind: backend.Dot, X: b.dw, Y: v})
+					require.NoError(t, q.err)
+					require.InEpsilon(t, want, got[0], 1e-6, "weights of block %d", i)
+
+					// The bias; its gradient on the device lacks the factor −step.
+					v = gaussianBuffer(t, dev, b.bias.Shape(), uint64(20+i))
+					at = func(by float32) float64 {
+						q.combine(b.bias, backend.Term{A: 1, X: b.bias}, backend.Term{A: by, X: v})
+						y := value()
+						q.combine(b.bias, backend.Term{A: 1, X: b.bias}, backend.Term{A: -by, X: v})
+						return y
+					}
+					want = (at(step) - at(-step)) / (2 * step)
+					q.reduce(got[:], backend.Reduction{Kind: backend.Dot, X: b.db, Y: v})
+					require.NoError(t, q.err)
+					require.InEpsilon(t, want, -float64(b.step)*got[0], 1e-6, "bias of block %d", i)
+				}
+			})
+		}
+	}
+}
+
+// TestEdges: the ends of the network computed with few channels give the same.
+func TestEdges(t *testing.T) {
+	for _, blocks := range []int{1, 2, 3} {
+		for _, steps := range []int{1, 2} {
+			for _, limit := range []int64{1 << 30, 0} {
+				var results, gradients [2][]float32
+				for i := range 2 {
+					dev := reference(t)
+					c := smallConfig()
+					c.Blocks, c.ActivationMemory = blocks, limit
+					n := newTestAveraged(t, dev, c)
+					for k, b := range n.flow.blocks {
+						b.steps = steps
+						require.Equal(t, k == 0 || k == blocks-1, b.edge != nil)
+						if i == 1 && b.edge != nil {
+							b.edge.free()
+							b.edge = nil
+						}
+					}
+					x, r := gaussianBuffer(t, dev, c.batchShape(), 1), gaussianBuffer(t, dev, c.batchShape(), 2)
+					out, err := dev.Alloc(c.batchShape())
+					require.NoError(t, err)
+					require.NoError(t, n.clear())
+					require.NoError(t, n.forward(t.Context(), out, x))
+					require.NoError(t, n.backward(t.Context(), r))
+					require.NoError(t, n.gradients())
+					results[i] = downloaded(t, dev, out)
+					for _, p := range n.parameters() {
+						gradients[i] = append(gradients[i], p.gradient...)
+					}
+				}
+				requireClose(t, results[1], results[0], 1e-7)
+				requireClose(t, gradients[1], gradients[0], 1e-6)
+			}
+		}
+	}
+}
+
+// TestRecomputation: without room for the activations the bits are the same.
+func TestRecomputation(t *testing.T) {
+	for _, integrator := range []string{"euler", "rk4"} {
+		var seen [2][]float32
+		for i, limit := range []int64{1 << 30, 0} {
+			dev := processor(t)
+			c := smallConfig()
+			c.Integrator, c.ActivationMemory = integrator, limit
+			n := newTestAveraged(t, dev, c)
+			for _, b := range n.flow.blocks {
+				b.steps = 3
+			}
+			require.Equal(t, limit > 0, n.bytes(c.batchShape()) <= limit)
+			x, r := gaussianBuffer(t, dev, c.batchShape(), 1), gaussianBuffer(t, dev, c.batchShape(), 2)
+			out, err := dev.Alloc(c.batchShape())
+			require.NoError(t, err)
+			for range 2 { // the second time with what the first has left behind
+				require.NoError(t, n.clear())
+				require.NoError(t, n.forward(t.Context(), out, x))
+				require.NoError(t, n.backward(t.Context(), r))
+			}
+			require.NoError(t, n.gradients())
+			seen[i] = downloaded(t, dev, out)
+			for _, p := range n.parameters() {
+				seen[i] = append(seen[i], p.gradient...)
+			}
+		}
+		require.Equal(t, seen[0], seen[1], integrator)
+	}
+}
+
+// TestMemoryIsReused: a pass takes no more memory than the one before.
+func TestMemoryIsReused(t *testing.T) {
+	dev := processor(t)
+	for _, limit := range []int64{1 << 30, 0} {
+		c := smallConfig()
+		c.Integrator, c.ActivationMemory = "kutta3", limit
+		n := newTestAveraged(t, dev, c)
+		x := gaussianBuffer(t, dev, c.batchShape(), 1)
+		out, err := dev.Alloc(c.batchShape())
+		require.NoError(t, err)
+		pass := func() int {
+			require.NoError(t, n.forward(t.Context(), out, x))
+			require.NoError(t, n.backward(t.Context(), x))
+			lent := len(n.memory.all)
+			for _, idle := range n.memory.idle {
+				lent -= len(idle)
+			}
+			require.Zero(t, lent, "all buffers are given back")
+			return len(n.memory.all)
+		}
+		require.Equal(t, pass(), pass())
+	}
+}
+
+// TestFlowAgreesWithDenoise: what is trained is what is used.
+func TestFlowAgreesWithDenoise(t *testing.T) {
+	for _, integrator := range []string{"euler", "heun", "rk4"} {
+		for _, constraint := range []Constraint{Adaptive, Budget} {
+			dev := reference(t)
+			c := smallConfig()
+			c.Integrator, c.Constraint = integrator, constraint
+			n := newTestAveraged(t, dev, c)
+			for _, p := range n.parameters() {
+				for i := range p.values {
+					p.values[i] *= 1.7
+				}
+			}
+			require.NoError(t, n.update())
+			if constraint == Adaptive {
+				require.Greater(t, n.flow.blocks[0].steps, 1)
+			}
+			x := gaussianBuffer(t, dev, c.batchShape(), 1)
+			out, err := dev.Alloc(c.batchShape())
+			require.NoError(t, err)
+			require.NoError(t, n.forward(t.Context(), out, x))
+			d, err := n.denoiser(t.Context(), n.effective())
+			require.NoError(t, err)
+			want, err := dev.Alloc(c.batchShape())
+			require.NoError(t, err)
+			require.NoError(t, d.Apply(t.Context(), want, x))
+			d.Free()
+			requireClose(t, downloaded(t, dev, want), downloaded(t, dev, out), 1e-6)
+		}
+	}
+}
+
+// requireClose compares in the Euclidean norm.
+func requireClose(t testing.TB, want, got []float32, relative float64) {
+	t.Helper()
+	require.Len(t, got, len(want))
+	size, difference := 0.0, 0.0
+	for i, v := range want {
+		size += float64(v) * float64(v)
+		difference += (float64(v) - float64(got[i])) * (float64(v) - float64(got[i]))
+	}
+	require.Greater(t, size, 0.0)
+	require.LessOrEqual(t, math.Sqrt(difference/size), relative)
+}
+
+func TestFlowStopsWithItsContext(t *testing.T) {
+	dev := processor(t)
+	c := smallConfig()
+	n := newTestAveraged(t, dev, c)
+	x := gaussianBuffer(t, dev, c.batchShape(), 1)
+	out, err := dev.Alloc(c.batchShape())
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	require.NoError(t, n.forward(ctx, out, x))
+	cancel()
+	require.ErrorIs(t, n.backward(ctx, x), context.Canceled)
+	require.ErrorIs(t, n.forward(ctx, out, x), context.Canceled)
+	require.NoError(t, n.forward(t.Context(), out, x))
+	require.NoError(t, n.backward(t.Context(), x))
+}

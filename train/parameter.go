@@ -1,0 +1,58 @@
+package train
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/averaged/imaging/weights"
+)
+
+// array is numbers with a name and a shape, as they stand in a weight file or in a
+// checkpoint.
+type array struct {
+	name   string
+	shape  []int
+	values []float32
+}
+
+func (a array) tensor() (weights.Tensor, error) {
+	return weights.NewTensor(a.name, weights.F32, a.shape, a.values)
+}
+
+// parameter is an array that is learned. The optimiser works on the host: next to the
+// convolutions of an iteration its cost does not count, and it is the same on every
+// device.
+type parameter struct {
+	array
+	gradient []float32
+	// decays tells whether weight decay applies.
+	decays bool
+}
+
+func newParameter(name string, decays bool, shape ...int) *parameter {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	return &parameter{array: array{name, shape, make([]float32, n)}, gradient: make([]float32, n), decays: decays}
+}
+
+// loadArrays copies the tensors of f into arrays of the same names and shapes, under a
+// prefix.
+func loadArrays(f *weights.File, prefix string, arrays []array) error {
+	for _, a := range arrays {
+		t, err := f.Tensor(prefix + a.name)
+		if err != nil {
+			return err
+		}
+		if t.DType != weights.F32 || !slices.Equal(t.Shape, a.shape) {
+			return fmt.Errorf("tensor %q is %v of shape %v, must be F32 of shape %v", t.Name, t.DType, t.Shape, a.shape)
+		}
+		values, err := t.Float32s()
+		if err != nil {
+			return err
+		}
+		copy(a.values, values)
+	}
+	return nil
+}

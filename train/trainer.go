@@ -1,0 +1,184 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/averaged/imaging/backend"
+)
+
+// trainer is the state of a run in memory, and makes its iterations.
+type trainer struct {
+	dev       backend.Device
+	config    Config
+	set       *Pictures
+	network   network
+	optimiser *optimiser
+	generator *generator
+	average   []array // of the network's effective arrays, or nil
+	iteration int     // updates made
+
+	kept    *scratch
+	batch   *batch
+	result  backend.Buffer
+	pending progressSums
+}
+
+// progressSums are of the iterations since the last line of metrics.
+type progressSums struct {
+	Loss         float64 `json:"loss"`
+	GradientNorm float64 `json:"gradient_norm"`
+	Iterations   int     `json:"iterations"`
+}
+
+// newTrainer allocates a trainer whose parameters are all zero.
+func newTrainer(dev backend.Device, c Config, set *Pictures) (_ *trainer, err error) {
+	if set.Len() == 0 {
+		return nil, fmt.Errorf("no pictures to train on")
+	}
+	if set.channels != c.Channels {
+		return nil, fmt.Errorf("pictures of %d channels for a network of %d", set.channels, c.Channels)
+	}
+	if n := set.smallest(); n < c.Crop {
+		return nil, fmt.Errorf("a picture is %d pixels wide or high, crops are %d", n, c.Crop)
+	}
+	t := &trainer{dev: dev, config: c, set: set, generator: newGenerator(c.Seed), kept: newScratch(dev)}
+	defer func() {
+		if err != nil {
+			t.release()
+		}
+	}()
+	n, err := newNetwork(dev, c)
+	if err != nil {
+		return nil, err
+	}
+	t.network = n
+	t.optimiser = newOptimiser(c.Optimiser, t.network.parameters())
+	q := &queue{dev: dev}
+	t.batch = newBatch(q, t.kept, c)
+	t.result = t.kept.take(q, c.batchShape())
+	return t, q.err
+}
+
+// initialise draws the parameters.
+func (t *trainer) initialise() error {
+	if err := t.network.initialise(t.generator); err != nil {
+		return err
+	}
+	if t.config.AverageDecay > 0 {
+		t.average = t.network.effective()
+	}
+	return nil
+}
+
+// iterationReport is what one iteration saw.
+type iterationReport struct {
+	loss, gradientNorm, rate float64
+}
+
+// iterate makes one update of the weights. When ctx ends it changes nothing and returns
+// ctx.Err(). Any other error leaves a state that cannot be gone on from.
+func (t *trainer) iterate(ctx context.Context) (iterationReport, error) {
+	// What the passes change is put back if they do not come to their end.
+	before := t.generator.clone()
+	report, err := t.differentiate(ctx)
+	if err != nil {
+		t.generator = before
+		return report, err
+	}
+	report.rate = t.config.Schedule.Rate(t.iteration, t.config.Iterations)
+	t.optimiser.step(t.iteration, report.rate, report.gradientNorm)
+	if err := t.network.update(); err != nil {
+		return report, err
+	}
+	t.iteration++
+	t.updateAverage()
+	t.pending.Loss += report.loss
+	t.pending.GradientNorm += report.gradientNorm
+	t.pending.Iterations++
+	return report, nil
+}
+
+// differentiate computes the mean loss and its gradients over the batches of one
+// iteration.
+func (t *trainer) differentiate(ctx context.Context) (r iterationReport, err error) {
+	if err := t.network.clear(); err != nil {
+		return r, err
+	}
+	q := &queue{dev: t.dev}
+	for range t.config.Accumulate {
+		t.batch.draw(q, t.set, t.generator)
+		if q.err != nil {
+			return r, q.err
+		}
+		loss, err := t.pass(ctx)
+		if err != nil {
+			return r, err
+		}
+		r.loss += loss
+	}
+	if err := t.network.gradients(); err != nil {
+		return r, err
+	}
+	r.gradientNorm = gradientNorm(t.network.parameters())
+	if !isFinite(r.loss) || !isFinite(r.gradientNorm) {
+		return r, fmt.Errorf("%w: the loss is %v, the norm of its gradient %v", ErrDiverged, r.loss, r.gradientNorm)
+	}
+	return r, nil
+}
+
+// pass goes forward and back with the batch, and returns its share of the loss, the
+// mean squared error over all samples of the iteration. With e = result − clean and n
+// samples, the gradient is 2e/n.
+func (t *trainer) pass(ctx context.Context) (float64, error) {
+	if err := t.network.forward(ctx, t.result, t.batch.noisy); err != nil {
+		return 0, err
+	}
+	q := &queue{dev: t.dev}
+	samples := float64(t.config.batchShape().Len()) * float64(t.config.Accumulate)
+	var sum [1]float64
+	q.reduce(sum[:], backend.Reduction{Kind: backend.DiffSquares, X: t.result, Y: t.batch.clean})
+	factor := float32(2 / samples)
+	q.combine(t.result, backend.Term{A: factor, X: t.result}, backend.Term{A: -factor, X: t.batch.clean})
+	if q.err != nil {
+		return 0, q.err
+	}
+	return sum[0] / samples, t.network.backward(ctx, t.result)
+}
+
+// updateAverage moves the average towards the weights. In the beginning it forgets
+// faster, so that it does not remember the initial weights for long.
+func (t *trainer) updateAverage() {
+	if t.average == nil {
+		return
+	}
+	n := float64(t.iteration)
+	d := min(t.config.AverageDecay, n/(n+9))
+	for i, a := range t.network.effective() {
+		for k, v := range a.values {
+			old := float64(t.average[i].values[k])
+			t.average[i].values[k] = float32(float64(d*old) + float64((1-d)*float64(v)))
+		}
+	}
+}
+
+// arrays are the network's for a weight file: the average, or the weights as they are.
+func (t *trainer) arrays() []array {
+	if t.average != nil {
+		return t.average
+	}
+	return t.network.effective()
+}
+
+func (t *trainer) release() {
+	if t.network != nil {
+		t.network.release()
+	}
+	t.kept.free()
+}
+
+func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// psnr of a mean squared error, for the peak 1.
+func psnr(mse float64) float64 { return -10 * math.Log10(mse) }

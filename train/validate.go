@@ -1,0 +1,57 @@
+package train
+
+import (
+	"context"
+
+	"github.com/averaged/imaging/backend"
+)
+
+// validate returns the mean PSNR over whole pictures at each noise level. The noise of a
+// picture depends on its number and the seed alone.
+func (t *trainer) validate(ctx context.Context, set *Pictures) ([]ValidationMetrics, error) {
+	n, err := t.network.denoiser(ctx, t.arrays())
+	if err != nil {
+		return nil, err
+	}
+	defer n.Free()
+	var list []ValidationMetrics
+	for _, sigma := range t.config.validationSigmas() {
+		sum := 0.0
+		for i := range set.list {
+			mse, err := t.meanSquaredError(ctx, n, set, i, sigma)
+			if err != nil {
+				return nil, err
+			}
+			sum += psnr(mse)
+		}
+		list = append(list, ValidationMetrics{sigma, sum / float64(len(set.list))})
+	}
+	return list, nil
+}
+
+// applier is a denoiser.
+type applier interface {
+	Apply(ctx context.Context, dst, src backend.Buffer) error
+}
+
+func (t *trainer) meanSquaredError(ctx context.Context, n applier, set *Pictures, index int, sigma float64) (float64, error) {
+	p := &set.list[index]
+	shape := backend.Image(set.channels, p.h, p.w)
+	samples := make([]float32, shape.Len())
+	for c := range set.channels {
+		for y := range p.h {
+			p.row(samples[(c*p.h+y)*p.w:][:p.w], c, y, 0)
+		}
+	}
+	memory := newScratch(t.dev)
+	defer memory.free()
+	q := &queue{dev: t.dev}
+	clean, noisy, out := memory.take(q, shape), memory.take(q, shape), memory.take(q, shape)
+	q.upload(clean, samples)
+	q.do(func() error { return t.dev.Gaussian(noisy, t.config.ValidationSeed+uint64(index), 0, float32(sigma)) })
+	q.combine(noisy, backend.Term{A: 1, X: clean}, backend.Term{A: 1, X: noisy})
+	q.do(func() error { return n.Apply(ctx, out, noisy) })
+	var sum [1]float64
+	q.reduce(sum[:], backend.Reduction{Kind: backend.DiffSquares, X: out, Y: clean})
+	return sum[0] / float64(shape.Len()), q.err
+}
