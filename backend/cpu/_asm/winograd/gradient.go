@@ -79,27 +79,17 @@ func spread(s *set) {
 // vectors of output channels.
 func correlate(s *set) {
 	TEXT("correlate"+s.suffix, NOSPLIT, "func(u *float32, uRow int, v *float32, vTile int, p *float32, pTile, tiles, in, out int)")
-	u, p, out := argument("u"), argument("p"), argument("out")
+	u, p := argument("u"), argument("p")
 	vTile, pTile, uRow := distance("vTile"), distance("pTile"), distance("uRow")
-	for i, columns := range s.columns {
-		width := columns * s.lanes
-		Label(fmt.Sprintf("columns%d", columns))
-		CMPQ(out, U8(width))
-		if i == len(s.columns)-1 {
-			JLT(LabelRef("done"))
-		} else {
-			JLT(LabelRef(fmt.Sprintf("columns%d", s.columns[i+1])))
-		}
+	s.overColumns([]reg.GPVirtual{u, p}, func(columns int) {
 		c := correlation{s, columns, vTile, pTile, uRow, p}
-		c.allRows(u)
-		ADDQ(U32(4*width), u)
-		ADDQ(U32(4*width), p)
-		SUBQ(U8(width), out)
-		JMP(LabelRef(fmt.Sprintf("columns%d", columns)))
-	}
-	Label("done")
-	VZEROUPPER()
-	RET()
+		v, to := argument("v"), GP64()
+		MOVQ(u, to)
+		s.inBlocks(argument("in"), columns, func(n int) { c.rowsAt(v, to, n) }, func() {
+			ADDQ(U8(4*s.tiles), v)
+			move(to, uRow, s.tiles)
+		})
+	})
 }
 
 // correlation is the product for some columns of p.
@@ -107,34 +97,6 @@ type correlation struct {
 	s                     *set
 	columns               int
 	vTile, pTile, uRow, p reg.GPVirtual
-}
-
-// allRows goes down the rows in full blocks, and then takes what is left.
-func (c correlation) allRows(u reg.GPVirtual) {
-	name := func(s string, n int) string { return fmt.Sprintf("%s%d_%d", s, c.columns, n) }
-	v, to, rows := argument("v"), GP64(), argument("in")
-	MOVQ(u, to)
-	full := c.s.tiles
-	CMPQ(rows, U8(full))
-	JLT(LabelRef(name("rest", full)))
-	Label(name("rows", full))
-	c.rowsAt(v, to, full)
-	ADDQ(U8(4*full), v)
-	by := GP64()
-	IMUL3Q(U8(full), c.uRow, by)
-	ADDQ(by, to)
-	SUBQ(U8(full), rows)
-	CMPQ(rows, U8(full))
-	JGE(LabelRef(name("rows", full)))
-	Label(name("rest", full))
-	for n := full - 1; n > 0; n-- {
-		CMPQ(rows, U8(n))
-		JNE(LabelRef(name("not", n)))
-		c.rowsAt(v, to, n)
-		JMP(LabelRef(name("end", 0)))
-		Label(name("not", n))
-	}
-	Label(name("end", 0))
 }
 
 // rowsAt adds to n rows of u.

@@ -6,6 +6,8 @@
 package main
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -143,4 +145,61 @@ func distance(name string) reg.GPVirtual {
 	r := argument(name)
 	SHLQ(U8(2), r)
 	return r
+}
+
+// overColumns emits a loop over the argument out in blocks of columns, the widest that
+// fits: body for so many vectors, after which the pointers move on by them.
+func (s *set) overColumns(pointers []reg.GPVirtual, body func(columns int)) {
+	out := argument("out")
+	for i, columns := range s.columns {
+		width := columns * s.lanes
+		Label(fmt.Sprintf("columns%d", columns))
+		CMPQ(out, U8(width))
+		if i == len(s.columns)-1 {
+			JLT(LabelRef("done"))
+		} else {
+			JLT(LabelRef(fmt.Sprintf("columns%d", s.columns[i+1])))
+		}
+		body(columns)
+		for _, p := range pointers {
+			ADDQ(U32(4*width), p)
+		}
+		SUBQ(U8(width), out)
+		JMP(LabelRef(fmt.Sprintf("columns%d", columns)))
+	}
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+// inBlocks emits a loop over rows in full register blocks and what is left of them: at
+// for so many rows, and next after a full block. It stands once for each number of
+// columns.
+func (s *set) inBlocks(rows reg.GPVirtual, columns int, at func(n int), next func()) {
+	name := func(what string, n int) string { return fmt.Sprintf("%s%d_%d", what, columns, n) }
+	full := s.tiles
+	CMPQ(rows, U8(full))
+	JLT(LabelRef(name("rest", full)))
+	Label(name("rows", full))
+	at(full)
+	next()
+	SUBQ(U8(full), rows)
+	CMPQ(rows, U8(full))
+	JGE(LabelRef(name("rows", full)))
+	Label(name("rest", full))
+	for n := full - 1; n > 0; n-- {
+		CMPQ(rows, U8(n))
+		JNE(LabelRef(name("not", n)))
+		at(n)
+		JMP(LabelRef(name("end", 0)))
+		Label(name("not", n))
+	}
+	Label(name("end", 0))
+}
+
+// move adds n·stride to a pointer.
+func move(pointer, stride reg.GPVirtual, n int) {
+	by := GP64()
+	IMUL3Q(U8(n), stride, by)
+	ADDQ(by, pointer)
 }

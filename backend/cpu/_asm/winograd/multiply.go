@@ -14,27 +14,17 @@ import (
 // which keep both of the processor's units busy for 12 cycles.
 func multiply(s *set) {
 	TEXT("multiply"+s.suffix, NOSPLIT, "func(m *float32, mTile int, v *float32, vTile int, u *float32, uRow, tiles, in, out int)")
-	m, u, out := argument("m"), argument("u"), argument("out")
+	m, u := argument("m"), argument("u")
 	vTile, mTile, uRow := distance("vTile"), distance("mTile"), distance("uRow")
-	for i, columns := range s.columns {
-		width := columns * s.lanes
-		Label(fmt.Sprintf("columns%d", columns))
-		CMPQ(out, U8(width))
-		if i == len(s.columns)-1 {
-			JLT(LabelRef("done"))
-		} else {
-			JLT(LabelRef(fmt.Sprintf("columns%d", s.columns[i+1])))
-		}
-		over := product{s, columns, vTile, mTile, uRow, u}
-		over.allTiles(m)
-		ADDQ(U32(4*width), m)
-		ADDQ(U32(4*width), u)
-		SUBQ(U8(width), out)
-		JMP(LabelRef(fmt.Sprintf("columns%d", columns)))
-	}
-	Label("done")
-	VZEROUPPER()
-	RET()
+	s.overColumns([]reg.GPVirtual{m, u}, func(columns int) {
+		p := product{s, columns, vTile, mTile, uRow, u}
+		v, to := argument("v"), GP64()
+		MOVQ(m, to)
+		s.inBlocks(argument("tiles"), columns, func(n int) { p.tilesAt(v, to, n) }, func() {
+			move(v, vTile, s.tiles)
+			move(to, mTile, s.tiles)
+		})
+	})
 }
 
 // product is the product for some columns of u.
@@ -42,40 +32,6 @@ type product struct {
 	s                     *set
 	columns               int
 	vTile, mTile, uRow, u reg.GPVirtual
-}
-
-// allTiles goes down the tiles in full blocks, and then takes what is left.
-func (p product) allTiles(m reg.GPVirtual) {
-	name := func(s string, n int) string { return fmt.Sprintf("%s%d_%d", s, p.columns, n) }
-	v, to := argument("v"), GP64()
-	MOVQ(m, to)
-	tiles := argument("tiles")
-	full := p.s.tiles
-	CMPQ(tiles, U8(full))
-	JLT(LabelRef(name("rest", full)))
-	Label(name("tiles", full))
-	p.tilesAt(v, to, full)
-	p.move(v, p.vTile, full)
-	p.move(to, p.mTile, full)
-	SUBQ(U8(full), tiles)
-	CMPQ(tiles, U8(full))
-	JGE(LabelRef(name("tiles", full)))
-	Label(name("rest", full))
-	for n := full - 1; n > 0; n-- {
-		CMPQ(tiles, U8(n))
-		JNE(LabelRef(name("not", n)))
-		p.tilesAt(v, to, n)
-		JMP(LabelRef(name("end", 0)))
-		Label(name("not", n))
-	}
-	Label(name("end", 0))
-}
-
-// move adds n·stride to a pointer.
-func (p product) move(pointer, stride reg.GPVirtual, n int) {
-	by := GP64()
-	IMUL3Q(U8(n), stride, by)
-	ADDQ(by, pointer)
 }
 
 // tilesAt multiplies n tiles.
