@@ -12,25 +12,15 @@ import (
 // noise of s·σ₀ (Xu, Sun, Liu, Wohlberg and Kamilov 2020). The constant of Φ stays,
 // because the scaling cancels in ‖s·T(x/s) − s·T(y/s)‖. It is as safe for concurrent use
 // as d is. Freeing it frees d. A network of an explicit method without clipped
-// activations is rescaled by its biases, which costs nothing; of others every call
-// allocates one buffer of the image's shape.
+// activations is rescaled by its biases, which costs next to nothing; of others every
+// call allocates one buffer of the image's shape.
 func Rescale(d Denoiser, s float64) (Denoiser, error) {
 	if !(s > 0) || !isFinite32(s) || !isFinite32(1/s) || float32(s) <= 0 || float32(1/s) <= 0 {
 		return nil, fmt.Errorf("rescaling by %v, must be above 0 and, with its inverse, within float32", s)
 	}
 	c := d.Certificate()
-	r := rescaled{Denoiser: d, s: s, certificate: c.wrapped(fmt.Sprintf("rescaled by %.6g", s),
-		"s·Φ(·/s) keeps the constant, by definition", c.Averagedness)}
-	if n, ok := d.(*Network); ok {
-		if h, ok := n.body.(homogeneous); ok {
-			b, err := h.rescaled(float32(s))
-			if err != nil {
-				return nil, err
-			}
-			r.network = &Network{dev: n.dev, channels: n.channels, tile: n.tile, body: b}
-		}
-	}
-	return r, nil
+	return rescaled{d, s, c.wrapped(fmt.Sprintf("rescaled by %.6g", s),
+		"s·Φ(·/s) keeps the constant, by definition", c.Averagedness)}, nil
 }
 
 // isFinite32 tells whether a number is finite as a float32.
@@ -40,36 +30,49 @@ type rescaled struct {
 	Denoiser
 	s           float64
 	certificate Certificate
-	network     *Network // s·Φ(·/s) as a network of its own, or nil
 }
 
 func (r rescaled) Averagedness() (alpha float64, proven bool) { return r.certificate.averagedness() }
 func (r rescaled) Certificate() Certificate                   { return r.certificate }
 
-// Free implements Denoiser.
-func (r rescaled) Free() {
-	if r.network != nil {
-		r.network.body.free()
-	}
-	r.Denoiser.Free()
-}
-
 func (r rescaled) Apply(ctx context.Context, dst, src backend.Buffer) error {
-	if r.network != nil {
-		return r.network.Apply(ctx, dst, src)
+	if done, _, err := r.byBiases(ctx, dst, src, 0); done {
+		return err
 	}
 	return r.around(dst, src, func(small backend.Buffer) error { return r.Denoiser.Apply(ctx, dst, small) })
 }
 
 func (r rescaled) ApplyWithin(ctx context.Context, dst, src backend.Buffer, maxError float64) (e float64, err error) {
-	if r.network != nil {
-		return r.network.ApplyWithin(ctx, dst, src, maxError)
+	if done, e, err := r.byBiases(ctx, dst, src, maxError); done {
+		return e, err
 	}
 	err = r.around(dst, src, func(small backend.Buffer) error {
 		e, err = applyWithin(ctx, r.Denoiser, dst, small, maxError/r.s)
 		return err
 	})
 	return r.s * e, err
+}
+
+// byBiases sets dst to the image of s·Φ(·/s) if that is a network like Φ with other
+// biases. These are made for every call, which takes microseconds, so that the wrapper
+// has nothing of its own to free.
+func (r rescaled) byBiases(ctx context.Context, dst, src backend.Buffer, maxError float64) (done bool, e float64, err error) {
+	n, ok := r.Denoiser.(*Network)
+	if !ok {
+		return false, 0, nil
+	}
+	h, ok := n.body.(homogeneous)
+	if !ok {
+		return false, 0, nil
+	}
+	b, err := h.rescaled(float32(r.s))
+	if err != nil {
+		return true, 0, err
+	}
+	defer b.free()
+	like := Network{dev: n.dev, channels: n.channels, tile: n.tile, body: b}
+	e, err = like.ApplyWithin(ctx, dst, src, maxError)
+	return true, e, err
 }
 
 // around sets dst to s times what apply makes of src/s.

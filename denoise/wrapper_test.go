@@ -215,3 +215,19 @@ func (p *plainDenoiser) Certificate() Certificate      { return p.d.Certificate(
 func (p *plainDenoiser) Channels() int                 { return p.d.Channels() }
 func (p *plainDenoiser) Device() backend.Device        { return p.d.Device() }
 func (p *plainDenoiser) Free()                         { p.d.Free() }
+
+// Rescaling has memory of its own only while it computes, so that a network can be
+// wrapped anew for every image.
+func TestRescaledKeepsNoMemory(t *testing.T) {
+	dev := &watched{Device: newCPU(t)}
+	n := certified(t, dev, smallModel(t, 3, Architecture{}, 1))
+	s := backend.Image(3, 12, 14)
+	src := upload(t, dev, s, randomImage(1, s))
+	dst, err := dev.Alloc(s)
+	require.NoError(t, err)
+	r, err := Rescale(n, 0.3)
+	require.NoError(t, err)
+	before := dev.live.Load()
+	require.NoError(t, r.Apply(t.Context(), dst, src))
+	require.Equal(t, before, dev.live.Load())
+}
