@@ -53,8 +53,8 @@ func (d DnCNN) Parameters() int {
 // variance is negative.
 func (d DnCNN) Check() error {
 	switch {
-	case d.Channels < 1 || d.Channels > maxSide || d.Width < 1 || d.Width > maxSide:
-		return fmt.Errorf("a DnCNN of %d channels on images of %d, both must be from 1 to %d", d.Width, d.Channels, maxSide)
+	case d.Channels < 1 || d.Channels > maxChannels || d.Width < 1 || d.Width > maxChannels:
+		return fmt.Errorf("a DnCNN of %d channels on images of %d, both must be from 1 to %d", d.Width, d.Channels, maxChannels)
 	case d.Kernel < 1 || d.Kernel%2 == 0 || d.Kernel > maxSide:
 		return fmt.Errorf("a kernel of %d×%d, must be odd", d.Kernel, d.Kernel)
 	case len(d.Layers) > maxBlocks:
@@ -244,7 +244,7 @@ func DnCNNFromFile(f *weights.File) (DnCNN, error) {
 // layers.
 func RandomDnCNN(seed uint64, channels, width, layers int) (DnCNN, error) {
 	const kernel = 3
-	if channels < 1 || width < 1 || layers < 1 || channels > maxSide || width > maxSide || layers > maxBlocks {
+	if channels < 1 || width < 1 || layers < 1 || channels > maxChannels || width > maxChannels || layers > maxBlocks {
 		return DnCNN{}, fmt.Errorf("a DnCNN of %d layers of %d channels on images of %d: all must be at least 1", layers, width, channels)
 	}
 	g := gaussians{seed: seed}

@@ -62,10 +62,12 @@ type Block struct {
 	Steps int
 }
 
-// maxBlocks and maxSide keep numbers from a file within reason.
+// maxBlocks, maxSide and maxChannels keep numbers from a file within reason: a pixel of
+// an array of 4096 channels takes 16 KB.
 const (
-	maxBlocks = 1 << 12
-	maxSide   = 1 << 16
+	maxBlocks   = 1 << 12
+	maxSide     = 1 << 16
+	maxChannels = 1 << 12
 )
 
 // Check returns an error unless the model can be made into a network: sizes that
@@ -79,8 +81,8 @@ func (m Model) Check() error {
 // radius checks the model and returns the radius of its integrator.
 func (m Model) radius() (float64, error) {
 	switch {
-	case m.Channels < 1 || m.Width < m.Channels || m.Width > maxSide:
-		return 0, fmt.Errorf("a network of %d channels on images of %d, must be at least as many as the image has, from 1 to %d", m.Width, m.Channels, maxSide)
+	case m.Channels < 1 || m.Width < m.Channels || m.Width > maxChannels:
+		return 0, fmt.Errorf("a network of %d channels on images of %d, must be at least as many as the image has, from 1 to %d", m.Width, m.Channels, maxChannels)
 	case m.Kernel < 1 || m.Kernel%2 == 0 || m.Kernel > maxSide:
 		return 0, fmt.Errorf("a kernel of %d×%d, must be odd", m.Kernel, m.Kernel)
 	case len(m.Blocks) < 1 || len(m.Blocks) > maxBlocks:
@@ -115,6 +117,9 @@ func (m Model) checkBlock(b Block, r float64) error {
 		return err
 	}
 	hidden := m.filterShape(b).N
+	if hidden > maxChannels {
+		return fmt.Errorf("%d hidden channels, must be from 1 to %d", hidden, maxChannels)
+	}
 	if b.Bias != nil && len(b.Bias) != hidden {
 		return fmt.Errorf("%d biases, must be %d or none", len(b.Bias), hidden)
 	}

@@ -19,6 +19,8 @@ func TestModelCheck(t *testing.T) {
 		"blocks":     {func(m *Model) { m.Blocks = nil }, "0 blocks"},
 		"activation": {func(m *Model) { m.Activation.Slope = 0 }, "slope 0"},
 		"filter":     {func(m *Model) { m.Blocks[1].Filter = m.Blocks[1].Filter[1:] }, "block 1: 440 weights, must be a multiple of 63"},
+		"hidden":     {func(m *Model) { m.Blocks[1].Filter = make([]float32, 63*4097) }, "block 1: 4097 hidden channels, must be from 1 to 4096"},
+		"wide":       {func(m *Model) { m.Width = 5000 }, "a network of 5000 channels"},
 		"none":       {func(m *Model) { m.Blocks[1].Filter = nil }, "block 1: 0 weights"},
 		"NaN":        {func(m *Model) { m.Blocks[2].Filter[7] = float32(math.NaN()) }, "block 2: weight 7"},
 		"biases":     {func(m *Model) { m.Blocks[0].Bias = m.Blocks[0].Bias[1:] }, "6 biases, must be 7"},

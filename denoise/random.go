@@ -19,7 +19,7 @@ func RandomModel(seed uint64, a Architecture, norm float64) (Model, error) {
 	if !(norm > 0) || norm > math.MaxFloat32 {
 		return Model{}, fmt.Errorf("a random network with filters of norm %v, must be above 0 and within float32", norm)
 	}
-	if a.Blocks < 1 || a.Blocks > maxBlocks || a.Width < 1 || a.Kernel < 1 || a.Width > maxSide || a.Kernel > maxSide {
+	if a.Blocks < 1 || a.Blocks > maxBlocks || a.Width < 1 || a.Kernel < 1 || a.Width > maxChannels || a.Kernel > maxSide {
 		return Model{}, fmt.Errorf("a random network of %d blocks, %d channels, %d×%d kernels: all must be at least 1", a.Blocks, a.Width, a.Kernel, a.Kernel)
 	}
 	m := Model{Channels: a.Channels, Width: a.Width, Kernel: a.Kernel, Activation: a.Activation, Integrator: a.Integrator}
