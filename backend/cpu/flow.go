@@ -26,7 +26,7 @@ func tilesOf(from, to int) interval {
 // stage before: each stage is two tile rows behind the one before it, and what a chunk
 // leaves for the next are the last two tile rows of the stages' hidden layers. No
 // stage is ever made twice, and the memory depends on the image's width only.
-const chunkRows = 12
+const chunkRows = 24
 
 // smallBytes is the size of arrays that stay in the cache as a whole: one chunk.
 const smallBytes = 8 << 20
@@ -37,10 +37,7 @@ const stripBytes = 240 << 20
 
 // flowShape sets the sizes of chunks and passes (in tile rows) and strips (in tile
 // columns), for tests; what is 0 is chosen.
-type flowShape struct {
-	chunk, strip, band int
-	turns              bool
-}
+type flowShape struct{ chunk, strip, band int }
 
 // flow takes the steps of a plan on one batch entry.
 func (d *Device) flow(ctx context.Context, dst, src *buffer, n int, region backend.Region, p *flowPlan) error {
@@ -70,20 +67,19 @@ func (d *Device) stripWidth(p *flowPlan, s backend.Shape) int {
 		return d.flowShape.strip
 	}
 	rows := min(chunkRows+2*len(p.stages)+2, tilesOf(0, s.H).to)
-	tile := 4 * winograd.Tile * winograd.Tile * (rows*p.arrays*p.channels + len(p.stages)*hiddenRows(1, true)*p.hidden)
+	pixel := 4 * (winograd.Tile*(rows*p.arrays*p.channels+hiddenRows(1)*p.hidden) + carriedRows*len(p.stages)*p.hidden)
 	overlap := 4 * len(p.stages)
-	return max(overlap, stripBytes/tile-overlap, 1)
+	return max(overlap, stripBytes/(winograd.Tile*pixel)-overlap, 1)
 }
 
 // hiddenRows is how many tile rows of a hidden layer are in use at once when band
-// tile rows are made at a time: as many that are being read and one more on either
-// side, and, unless the two take turns, those that are being made.
-func hiddenRows(band int, turns bool) int {
-	if turns {
-		return band + 2
-	}
-	return 2*band + 2
-}
+// tile rows are made at a time: those, as many that are being read, and one more on
+// either side.
+func hiddenRows(band int) int { return 2*band + 2 }
+
+// carriedRows is how many rows of pixels of a hidden layer a chunk leaves for the next:
+// a tile row, and the last row of the one above it.
+const carriedRows = winograd.Tile + 1
 
 // flow is one strip under way.
 type flow struct {
@@ -99,11 +95,11 @@ type flow struct {
 	strip   interval // tile columns of the result
 	columns interval // tile columns of the arrays
 	band    int      // tile rows of one pass
-	turns   bool     // a pass makes either a hidden layer or sums
 	chunk   int      // tile rows of one chunk
 
 	arrays   []ring
-	hidden   []ring      // of each stage; all the same memory if there is one chunk
+	hidden   []ring      // of each stage, one after the other in the same memory
+	carried  [][]float32 // of each stage, carriedRows rows; nil if there is one chunk
 	progress []stageRows // of each stage
 	loaded   int         // tile rows of the source that are in array 0
 	zeros    []float32   // a row of pixels
@@ -129,31 +125,28 @@ func (d *Device) newFlow(dst, src *buffer, n int, region backend.Region, strip i
 	f.columns = strip.grow(2*stages, f.grid[1])
 	pixels := f.columns.len()*winograd.Tile + 2
 	all := f.needed(0).grow(2, f.grid[0])
-	// Passes of one tile row unless that leaves threads without work; taking turns where
-	// there is work enough, for it takes less memory.
+	// Passes of one tile row unless that leaves threads without work.
 	f.band = max(1, min(f.rows.len(), d.pool.Threads()*group/(2*f.columns.len())))
-	f.turns = strip.len() >= 4*group*d.pool.Threads()
 	f.chunk = chunkRows
 	if all.len()*winograd.Tile*pixels*p.channels*p.arrays*4 < smallBytes {
 		f.chunk = all.len() + 2*stages
 	}
 	if d.flowShape.band > 0 {
-		f.band, f.turns = d.flowShape.band, d.flowShape.turns
+		f.band = d.flowShape.band
 	}
 	if d.flowShape.chunk > 0 {
 		f.chunk = d.flowShape.chunk
 	}
-	slots, rings := min(all.len(), f.chunk+2*stages+2), stages
-	if f.last(f.needed(0).from + f.chunk) {
-		rings = 1 // every stage ends before the next begins
-	}
-
+	slots := min(all.len(), f.chunk+2*stages+2)
 	array := ring{slots: slots, row: pixels * p.channels, channels: p.channels}
-	hiddenRows := hiddenRows(f.band, f.turns)
-	hiddenSize := winograd.Tile * pixels * p.hidden * hiddenRows
+	hiddenSize := winograd.Tile * pixels * p.hidden * hiddenRows(f.band)
+	carriedSize := carriedRows * pixels * p.hidden
+	if f.last(f.needed(0).from + f.chunk) {
+		carriedSize = 0 // every stage ends before the next begins
+	}
 	// The strips of an image use the same memory, be they at its side or between others.
 	widest := min(f.grid[1], strip.len()+1+4*stages)*winograd.Tile + 2
-	if err := f.allocate((p.arrays*array.size() + rings*hiddenSize) / pixels * widest); err != nil {
+	if err := f.allocate((p.arrays*array.size() + hiddenSize + stages*carriedSize) / pixels * widest); err != nil {
 		return nil, err
 	}
 	memory := *f.memory
@@ -162,11 +155,13 @@ func (d *Device) newFlow(dst, src *buffer, n int, region backend.Region, strip i
 		array.frame()
 		f.arrays = append(f.arrays, array)
 	}
+	hidden, memory := memory[:hiddenSize], memory[hiddenSize:]
 	for q := range p.stages {
 		channels := p.stages[q].step.forward.padded()
-		f.hidden = append(f.hidden, ring{data: memory[:hiddenSize], slots: hiddenRows, channels: channels, row: pixels * channels})
-		if rings > 1 {
-			memory = memory[hiddenSize:]
+		f.hidden = append(f.hidden, ring{data: hidden, slots: hiddenRows(f.band), channels: channels, row: pixels * channels})
+		if carriedSize > 0 {
+			f.carried = append(f.carried, memory[:carriedSize])
+			memory = memory[carriedSize:]
 		}
 		need := f.needed(q)
 		f.progress = append(f.progress, stageRows{hidden: max(0, need.from-1), summed: need.from})
@@ -246,8 +241,9 @@ func (f *flow) run(ctx context.Context) error {
 // stage brings stage q to the tile row to.
 func (f *flow) stage(ctx context.Context, q, to int) error {
 	p := &f.progress[q]
-	if p.summed == f.needed(q).from {
-		f.hidden[q].frame() // here, since stages may share the memory
+	f.hidden[q].frame() // here, since the stages share the memory
+	if need := f.needed(q); p.summed > need.from && to > p.summed {
+		f.carry(q, false)
 	}
 	hiddenTo := min(to+1, f.grid[0])
 	if q == 0 {
@@ -260,10 +256,6 @@ func (f *flow) stage(ctx context.Context, q, to int) error {
 		// The sums may go as far as their patches are complete, and must not touch what
 		// the hidden layer reads in this pass.
 		hidden := interval{p.hidden, min(p.hidden+f.band, hiddenTo)}
-		if f.turns {
-			f.pass(q, hidden, interval{})
-			p.hidden, hidden = hidden.to, interval{hidden.to, hidden.to}
-		}
 		end := min(p.summed+f.band, to)
 		if p.hidden < hiddenTo {
 			end = min(end, p.hidden-1)
@@ -272,7 +264,26 @@ func (f *flow) stage(ctx context.Context, q, to int) error {
 		f.pass(q, hidden, summed)
 		p.hidden, p.summed = hidden.to, summed.to
 	}
+	if to < f.needed(q).to {
+		f.carry(q, true)
+	}
 	return nil
+}
+
+// carry takes what the sums below those of stage q will read of its hidden layer away
+// from the memory that the stages share, or puts it back.
+func (f *flow) carry(q int, away bool) {
+	r, p := &f.hidden[q], f.progress[q]
+	first := max(0, p.summed*winograd.Tile-1)
+	end := min(p.hidden*winograd.Tile, f.src.shape.H)
+	f.device.pool.For(end-first, func(i int) {
+		row, kept := r.pixels(first+i), f.carried[q][i*r.row:(i+1)*r.row]
+		if away {
+			copy(kept, row)
+		} else {
+			copy(row, kept)
+		}
+	})
 }
 
 // pass computes tile rows of the hidden layer of stage q and, beside it, the sums in

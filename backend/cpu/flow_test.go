@@ -39,7 +39,7 @@ func TestChunksOfAnyHeight(t *testing.T) {
 		want := made(t, d, src, s.Whole(), steps)
 		part := backend.Region{Y0: h / 2, Y1: h, X0: 3, X1: 9}
 		for chunk := 1; chunk <= tilesOf(0, h).to+2*stages+1; chunk++ {
-			for _, f := range []flowShape{{chunk, 100, 1, true}, {chunk, 100, 1, false}, {chunk, 1, 2, true}} {
+			for _, f := range []flowShape{{chunk, 100, 1}, {chunk, 1, 2}} {
 				d.flowShape = f
 				require.Equal(t, want, made(t, d, src, s.Whole(), steps), "%d rows, %+v", h, f)
 				require.NoError(t, sameInside(want, made(t, d, src, part, steps), s, part), "%d rows, %+v", h, f)
@@ -79,7 +79,7 @@ func TestFlowsOfAnyShape(t *testing.T) {
 		require.Less(r, normalisedError(whole, wanted), 1e-9)
 		region := backend.Region{Y0: draw("top", 0, s.H-1), X0: draw("left", 0, s.W-1)}
 		region.Y1, region.X1 = draw("bottom", region.Y0+1, s.H), draw("right", region.X0+1, s.W)
-		d.flowShape = flowShape{draw("chunk", 0, 20), draw("strip", 0, 5), draw("band", 0, 4), rapid.Bool().Draw(r, "turns")}
+		d.flowShape = flowShape{draw("chunk", 0, 20), draw("strip", 0, 5), draw("band", 0, 4)}
 		require.NoError(r, sameInside(whole, made(t, d, src, region, steps), s, region))
 	})
 }
@@ -303,7 +303,7 @@ func TestContextEndsInTheMiddle(t *testing.T) {
 	region := backend.Region{Y0: 2, Y1: 60, X0: 1, X1: 39}
 	steps := network(t, d, 16, 16, 16, 16)
 	src := picture(t, d, s)
-	d.flowShape = flowShape{2, 2, 1, false}
+	d.flowShape = flowShape{2, 2, 1}
 	want := made(t, d, src, region, steps)
 	kept := d.used.Load()
 	stopped := 0
