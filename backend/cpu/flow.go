@@ -24,8 +24,8 @@ func tilesOf(from, to int) interval {
 // stages on a chunk before it goes to the next, so that a chunk's arrays stay in the
 // cache. A stage's tile row needs the tile row above and the two below it from the
 // stage before: each stage is two tile rows behind the one before it, and what a chunk
-// leaves for the next are the last two tile rows of the stages' hidden layers. No
-// stage is ever made twice, and the memory depends on the image's width only.
+// leaves for the next are the last rows of the stages' hidden layers. No stage is ever
+// made twice, and the memory depends on the image's width only.
 const chunkRows = 24
 
 // smallBytes is the size of arrays that stay in the cache as a whole: one chunk.

@@ -42,7 +42,7 @@ var tileGroups = sync.Pool{New: func() any { return new(tileGroup) }}
 // cache.
 const slack = 16
 
-// point returns the distance of points for this many channels.
+// pointDistance returns the distance of points for this many channels.
 func pointDistance(in, out int) int { return group*max(in, out) + slack }
 
 // multiplied transforms a group of up to group tiles and multiplies it with a bank,
