@@ -65,8 +65,11 @@ type FlowStep struct {
 	Filter     Filter // A
 	Bias       Buffer // b, one number per output channel of A, or nil
 	Activation Activation
-	Size       float32 // any finite number
-	Tableau    Tableau
+	// Radius has the radii of a projection onto balls (BallProjections) that takes the place
+	// of the activation, which must be Identity then; or nil.
+	Radius  Buffer
+	Size    float32 // any finite number
+	Tableau Tableau
 }
 
 // Tableau holds the coefficients of an explicit Runge-Kutta method of s stages. The
@@ -134,8 +137,9 @@ type Convolutions interface {
 	// a whole network between its lifting and its projection, in one call that need
 	// not store what is between. All filters have the same number of input channels,
 	// at least that of src and of dst. Only the pixels of dst inside region are
-	// written; they are the same, to the bit, for every region that holds them. The
-	// device's own scratch memory grows with the region, not with the image. The call
+	// written; they are the same, to the bit, for every region that holds them, and in
+	// an image cut out of a larger one at multiples of ConvolutionGrid where the cut
+	// holds their StepsReach. The device's own scratch memory grows with the region, not with the image. The call
 	// asks ctx.Err() before each step, a device that queues its work as it queues
 	// them; once that is an error it stops soon, with this error, and dst is
 	// undefined in region. It may tell its progress to the context (WithProgress).

@@ -8,9 +8,11 @@ type Device interface {
 
 	Memory
 	Vectors
+	Shuffles
 	TotalVariation
 	Blurring
 	Convolutions
+	BallProjections
 	Gradients
 
 	// Sync waits until all work is done and returns the first error that the

@@ -31,6 +31,14 @@ func CheckGradientFlow(dst, src Shape, region Region, steps []FlowStep) error {
 		if err := s.Activation.Check(); err != nil {
 			return err
 		}
+		if s.Radius != nil {
+			if s.Activation.Kind != Identity {
+				return fmt.Errorf("%w: step %d of a gradient flow has both an activation and a projection onto balls", ErrArgument, k)
+			}
+			if err := CheckBalls(Vector(f.N), s.Radius.Shape()); err != nil {
+				return err
+			}
+		}
 		if err := s.Tableau.Check(); err != nil {
 			return err
 		}
@@ -139,6 +147,11 @@ func GradientFlowByLayers(ctx context.Context, dev Device, dst, src Buffer, regi
 			if err := dev.Convolve(u, y, s.Filter, ConvEnd{Bias: s.Bias, Activation: s.Activation}); err != nil {
 				return err
 			}
+			if s.Radius != nil {
+				if err := dev.ProjectBalls(u, u, s.Radius); err != nil {
+					return err
+				}
+			}
 			for j := i + 1; j < stages; j++ {
 				if a := s.Tableau.A[j][i]; a != 0 {
 					if err := dev.ConvolveAdjoint(points[j], u, s.Filter, 1, StepFraction(s.Size, a)); err != nil {
@@ -166,11 +179,13 @@ func checkApart(dev Device, dst, src Buffer, region Region, steps []FlowStep) er
 		return err
 	}
 	for _, s := range steps {
-		if s.Bias == nil || s.Bias.Shape().N != dst.Shape().N {
-			continue // what has another batch size is no view of dst
-		}
-		if err := dev.CopyRegion(dst, region.Y0, region.X0, s.Bias, Region{Y1: 1, X1: 1}); err != nil {
-			return err
+		for _, b := range []Buffer{s.Bias, s.Radius} {
+			if b == nil || b.Shape().N != dst.Shape().N {
+				continue // what has another batch size is no view of dst
+			}
+			if err := dev.CopyRegion(dst, region.Y0, region.X0, b, Region{Y1: 1, X1: 1}); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -7,9 +7,9 @@ import (
 	"github.com/averaged/imaging/backend"
 )
 
-// Activation is a function σ that is applied to every element: one that increases,
-// with slope at most Lipschitz. Such a σ is the derivative of a convex function, which
-// is what every theorem about the blocks rests on.
+// Activation is a function σ that is applied to every element, one that increases with
+// slope at most Lipschitz, or to vectors of channels (Balls). It is the gradient of a convex
+// function, which is what every theorem about the blocks rests on.
 type Activation struct {
 	// Name is one of ActivationNames.
 	Name string
@@ -42,7 +42,7 @@ const (
 )
 
 // ActivationNames are the names that Activation.Name and weight files know.
-func ActivationNames() []string { return []string{leakyReLU, relu, hardTanh, linear} }
+func ActivationNames() []string { return []string{leakyReLU, relu, hardTanh, linear, balls} }
 
 // reluSlope stands for 0, which devices do not take.
 const reluSlope = 0x1p-100
@@ -55,7 +55,7 @@ func (a Activation) Check() error {
 			return nil
 		}
 		return fmt.Errorf("activation %q has the slope %v, must be a float32 in (0, 1]", a.Name, a.Slope)
-	case relu, hardTanh, linear:
+	case relu, hardTanh, linear, balls:
 		if a.Slope == 0 {
 			return nil
 		}
@@ -79,7 +79,7 @@ func (a Activation) device() (end backend.Activation, clip bool) {
 	return backend.Activation{}, a.Name == hardTanh
 }
 
-// apply returns σ(x).
+// apply returns σ(x), of an activation that is applied to every element.
 func (a Activation) apply(x float64) float64 {
 	end, clip := a.device()
 	if clip {

@@ -8,7 +8,7 @@ package denoise
 // A certificate is believed only with the weights: New and Load recompute everything
 // that stands in it.
 type Certificate struct {
-	// Weights is the checksum of the weights and biases (Model.Checksum).
+	// Weights is the checksum of the weights, biases and gains (Model.Checksum).
 	Weights string
 	// Integrator is the name of the tableau, and Radius its radius of circle
 	// contractivity, +Inf for BackwardEuler.
@@ -17,6 +17,11 @@ type Certificate struct {
 	// Activation is σ, and Lipschitz its constant L.
 	Activation Activation
 	Lipschitz  float64
+	// Shuffle is Model.Shuffle, 0 for a network that works on all pixels.
+	Shuffle int
+	// Sigmas are those of the model. Where there are any, the certificate holds for every
+	// noise level, and Blocks have the norms of the filters without gains.
+	Sigmas []float64
 	// Blocks are in the order in which an image passes them.
 	Blocks []BlockCertificate
 	// Uniform and Composition are the constants of all steps together,

@@ -22,6 +22,8 @@ type certificateJSON struct {
 	Activation   string        `json:"activation"`
 	Slope        float64       `json:"slope"`
 	Lipschitz    float64       `json:"lipschitz"`
+	Shuffle      int           `json:"shuffle,omitempty"`
+	Sigmas       []float64     `json:"sigmas,omitempty"`
 	Blocks       []blockJSON   `json:"blocks"`
 	Uniform      float64       `json:"uniform_averagedness"`
 	Composition  float64       `json:"composition_averagedness"`
@@ -53,6 +55,7 @@ func (c Certificate) MarshalJSON() ([]byte, error) {
 	j := certificateJSON{
 		Schema: certificateSchema, Weights: c.Weights, Integrator: c.Integrator,
 		Activation: c.Activation.Name, Slope: c.Activation.Slope, Lipschitz: c.Lipschitz,
+		Shuffle: c.Shuffle, Sigmas: c.Sigmas,
 		Blocks: []blockJSON{}, Uniform: c.Uniform, Composition: c.Composition,
 		Proven: c.Proven, Averagedness: c.Averagedness, Reason: c.Reason,
 	}
@@ -82,6 +85,7 @@ func (c *Certificate) UnmarshalJSON(data []byte) error {
 	read := Certificate{
 		Weights: j.Weights, Integrator: j.Integrator, Radius: math.Inf(1),
 		Activation: Activation{j.Activation, j.Slope}, Lipschitz: j.Lipschitz,
+		Shuffle: j.Shuffle, Sigmas: j.Sigmas,
 		Uniform: j.Uniform, Composition: j.Composition,
 		Proven: j.Proven, Averagedness: j.Averagedness, Reason: j.Reason,
 	}

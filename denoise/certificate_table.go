@@ -19,6 +19,13 @@ func (c Certificate) String() string {
 	if len(c.Blocks) > 0 {
 		line("composition", c.composition())
 		line("lift, project", "appending zero channels and dropping them keeps the constant (the paper, section 3.3)")
+		if c.Shuffle > 1 {
+			line("shuffle", fmt.Sprintf("%d×%d pixels become channels, an isometry U: UᵀΦU keeps the constant of Φ", c.Shuffle, c.Shuffle))
+		}
+		if len(c.Sigmas) > 0 {
+			line("noise levels", "for every noise level: A = diag(√g)V with gains 0 ≤ g ≤ 1 that depend on it, so ‖A‖ ≤ ‖V‖ ≤ S")
+			line("", "gains and biases are given at "+c.levels()+", beyond them rescaled")
+		}
 	}
 	for _, wrapper := range c.Wrappers {
 		if c.Proven {
@@ -59,7 +66,11 @@ func (c Certificate) printBlocks(b *strings.Builder) {
 			block.Length/float64(block.Steps)*block.Norm.Upper*block.Norm.Upper*c.Lipschitz, block.Averagedness)
 	}
 	_ = w.Flush()
-	b.WriteString("S is the norm of the convolution A on the infinite grid: ‖A‖ ≤ S at every image size (ConvolutionNorm)\n")
+	a := "A"
+	if len(c.Sigmas) > 0 {
+		a = "V"
+	}
+	fmt.Fprintf(b, "S is the norm of the convolution %s on the infinite grid: ‖%s‖ ≤ S at every image size (ConvolutionNorm)\n", a, a)
 	switch {
 	case math.IsInf(c.Radius, 1):
 		b.WriteString("each step is a proximal map, so ½-averaged for every h (Bauschke and Combettes 2011, proposition 12.27)\n")
@@ -85,6 +96,14 @@ func (c Certificate) usesEulerTheorem() bool {
 		}
 	}
 	return c.Integrator == ForwardEuler().Name
+}
+
+// levels names the noise levels of the tables.
+func (c Certificate) levels() string {
+	if k := len(c.Sigmas); k > 1 {
+		return fmt.Sprintf("%d noise levels from %.6g to %.6g", k, c.Sigmas[0], c.Sigmas[k-1])
+	}
+	return fmt.Sprintf("the noise level %.6g", c.Sigmas[0])
 }
 
 // composition prints the constant of all steps.

@@ -117,6 +117,8 @@ func TestVerifyRefuses(t *testing.T) {
 		"Lipschitz":   func(c *Certificate) { c.Lipschitz = 0.5 },
 		"uniform":     func(c *Certificate) { c.Uniform = 0.5 },
 		"composition": func(c *Certificate) { c.Composition = 0.5 },
+		"shuffle":     func(c *Certificate) { c.Shuffle = 2 },
+		"sigmas":      func(c *Certificate) { c.Sigmas = []float64{0.1} },
 		"whole":       func(c *Certificate) { c.Averagedness = 0.5 },
 		"reason":      func(c *Certificate) { c.Reason = "because" },
 		"unproven":    func(c *Certificate) { c.Proven = false },
@@ -297,6 +299,10 @@ func TestCertificateJSONRoundTrip(t *testing.T) {
 				number.Draw(t, "h"), rapid.Int().Draw(t, "N"), number.Draw(t, "step"),
 			})
 		}
+		c.Shuffle = rapid.Int().Draw(t, "shuffle")
+		if n := rapid.IntRange(0, 3).Draw(t, "levels"); n > 0 {
+			c.Sigmas = rapid.SliceOfN(number, n, n).Draw(t, "sigmas")
+		}
 		var read Certificate
 		require.NoError(t, json.Unmarshal(certificateText(t, c), &read))
 		require.Equal(t, c, read)
@@ -307,6 +313,7 @@ func FuzzCertificate(f *testing.F) {
 	for _, c := range []Certificate{
 		unproven("nothing"), {Radius: math.Inf(1), Proven: true, Blocks: []BlockCertificate{{Steps: 2}}},
 		unproven("x").wrapped("relaxed", "theorem", 0.5),
+		{Proven: true, Shuffle: 2, Sigmas: []float64{0.01, 15. / 255}, Blocks: []BlockCertificate{{Steps: 1}}},
 	} {
 		text, err := json.Marshal(c)
 		require.NoError(f, err)
@@ -344,6 +351,9 @@ func TestCertificatePrintsItself(t *testing.T) {
 	require.Equal(t, "whole  nothing is proven\n", Certificate{}.String())
 	require.Contains(t, unproven("why not").String(), "nothing is proven: why not")
 	require.Contains(t, unproven("why not").wrapped("relaxed by 2", "", 2).String(), "relaxed by 2")
+	text += print(Architecture{Width: 12, Shuffle: 2, Sigmas: []float64{15. / 255, 0.1}}, 1)
+	require.Contains(t, text, "UᵀΦU")
+	require.Contains(t, text, "2 noise levels from 0.0588235 to 0.1")
 	for line := range strings.Lines(text) {
 		require.Less(t, len([]rune(line)), 140, line)
 	}

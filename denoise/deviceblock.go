@@ -11,9 +11,10 @@ type deviceBlock struct {
 	filter     backend.Filter
 	bias       backend.Buffer // or nil
 	activation backend.Activation
-	clip       bool    // to [−1, 1], after the activation
-	step       float32 // h/N
-	steps      int     // N
+	clip       bool           // to [−1, 1], after the activation
+	balls      backend.Buffer // radii of a projection after the convolution, or nil
+	step       float32        // h/N
+	steps      int            // N
 }
 
 // newDeviceBlocks puts the blocks on a device. The numbers of steps are those of the
@@ -46,7 +47,10 @@ func newDeviceBlocks(dev backend.Device, m Model, r float64, c Certificate) (_ [
 			return nil, err
 		}
 		blocks = append(blocks, b)
-		if blocks[i].bias, err = newBias(dev, from.Bias); err != nil {
+		if blocks[i].bias, err = newVector(dev, from.Bias); err != nil {
+			return nil, err
+		}
+		if blocks[i].balls, err = newVector(dev, from.Radius); err != nil {
 			return nil, err
 		}
 	}
@@ -56,8 +60,10 @@ func newDeviceBlocks(dev backend.Device, m Model, r float64, c Certificate) (_ [
 func freeDeviceBlocks(blocks []deviceBlock) {
 	for _, b := range blocks {
 		b.filter.Free()
-		if b.bias != nil {
-			b.bias.Free()
+		for _, v := range []backend.Buffer{b.bias, b.balls} {
+			if v != nil {
+				v.Free()
+			}
 		}
 	}
 }
@@ -75,8 +81,8 @@ func newFilter(dev backend.Device, shape backend.Shape, w []float32) (backend.Fi
 	return dev.NewFilter(b)
 }
 
-// newBias puts biases on a device. Without any it returns nil.
-func newBias(dev backend.Device, values []float32) (backend.Buffer, error) {
+// newVector puts biases or radii on a device. Without any it returns nil.
+func newVector(dev backend.Device, values []float32) (backend.Buffer, error) {
 	if values == nil {
 		return nil, nil
 	}
@@ -102,8 +108,11 @@ func (b deviceBlock) forward(dev backend.Device, u, z backend.Buffer) error {
 	if err := dev.Convolve(u, z, b.filter, backend.ConvEnd{Bias: b.bias, Activation: b.activation}); err != nil {
 		return err
 	}
-	if b.clip {
+	switch {
+	case b.clip:
 		return dev.Clip(u, u, -1, 1)
+	case b.balls != nil:
+		return dev.ProjectBalls(u, u, b.balls)
 	}
 	return nil
 }

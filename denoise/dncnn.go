@@ -302,7 +302,7 @@ func newDnCNN(dev backend.Device, d DnCNN, o options) (_ *Network, err error) {
 		}
 		r.filters = append(r.filters, filter)
 		r.reach = append(r.reach, d.Kernel/2)
-		bias, err := newBias(dev, c.Bias)
+		bias, err := newVector(dev, c.Bias)
 		r.biases = append(r.biases, bias)
 		return err
 	}
@@ -344,7 +344,11 @@ func (r *residual) free() {
 	}
 }
 
-func (r *residual) plan(backend.Buffer, float64) (plan, float64, error) { return r, 0, nil }
+func (r *residual) plan(backend.Buffer, backend.Shape, float64) (plan, float64, error) {
+	return r, 0, nil
+}
+
+func (r *residual) layers() reach { return r.reach }
 
 func (r *residual) side(s backend.Shape, grid int) int {
 	return r.reach.side(r.floats(), s, grid)

@@ -24,36 +24,71 @@
 // it again and again: both hold against a certificate what they find. DnCNN is the
 // unconstrained network to compare with.
 //
+// # All noise levels
+//
+// A block can multiply σ(Az + b) by gains in [0, 1], channel by channel, and with an
+// activation that is positively homogeneous that is a block of the same kind with a
+// smaller A. So one network can serve all noise levels: its biases and gains are given for
+// some of them (Model.Sigmas), its filters are shared, and one certificate holds for every
+// noise level. Model.At makes the plain network of one, Network.For puts it on the device.
+//
+// # Fewer pixels
+//
+// Rearranging q×q pixels into q² channels (Model.Shuffle) is an isometry. A network that
+// works on a quarter of the pixels, with its 3×3 filters seeing twice as far, so keeps
+// every constant.
+//
 // # Tiles
 //
 // An image is computed tile by tile (Tile), so that scratch memory is bounded by the
 // tile and not by the image; the result has the same bits for every tile. What a tile
 // must be computed from grows with every convolution, by a pixel, or by a whole tile of
 // the device's ConvolutionGrid: networks of many stages take larger windows, or more
-// time, than Euler's method, and BackwardEuler the most.
+// time, than Euler's method, and BackwardEuler the most. With Model.Shuffle all of that
+// is counted in coarse pixels.
 //
 // # The same network in PyTorch
 //
-// With load_torch of package weights, which returns metadata and tensors, and json,
+// With load_torch of package weights, which returns metadata and tensors, and json, math,
 // torch and torch.nn.functional as F imported, a network of the family "averaged" with
 // the activation "leakyrelu" or "relu" is
 //
 //	def network(metadata, t, x):  # x has the shape (batch, channels, height, width)
-//	    card = lambda key: json.loads(metadata["averaged." + key])
-//	    z = F.pad(x, (0, 0, 0, 0, 0, card("width") - card("channels")))
+//	    card = lambda key, absent=None: json.loads(metadata.get("averaged." + key, absent))
+//	    q, (rows, columns) = card("shuffle", "1"), x.shape[2:]
+//	    z = F.pixel_unshuffle(F.pad(x, (0, -columns % q, 0, -rows % q)), q)
+//	    z = F.pad(z, (0, 0, 0, 0, 0, card("width") - z.shape[1]))
 //	    for i, (h, n) in enumerate(zip(card("step_sizes"), card("steps"))):
 //	        A, b, p = t[f"blocks.{i}.weight"], t.get(f"blocks.{i}.bias"), card("kernel_size") // 2
 //	        u = lambda z: F.leaky_relu(F.conv2d(z, A, b, padding=p), card("activation_slope"))
 //	        f = lambda z: -F.conv_transpose2d(u(z), A, padding=p)
 //	        for _ in range(n):
 //	            z = STEP[metadata["averaged.integrator"]](f, z, h / n)
-//	    return z[:, :card("channels")]
+//	    z = F.pixel_shuffle(z[:, :q * q * card("channels")], q)
+//	    return z[:, :, :rows, :columns]
 //
 // where the integrators are functions, such as
 //
 //	STEP = {"euler": lambda f, z, h: z + h * f(z)}
 //
-// and one of the family "dncnn" is
+// Where the file has noise levels, t is made by
+//
+//	def at(metadata, t, sigma):  # the tensors for one noise level of a network with "averaged.sigmas"
+//	    s = [math.log(level) for level in json.loads(metadata["averaged.sigmas"])]
+//	    x = min(max(math.log(sigma), s[0]), s[-1])
+//	    i = max(k for k, level in enumerate(s) if level <= x)
+//	    j = min(i + 1, len(s) - 1)
+//	    row = lambda table: torch.lerp(table[i], table[j], (x - s[i]) / (s[j] - s[i] or 1))
+//	    plain = {}
+//	    for name in filter(lambda name: name.endswith(".weight"), t):
+//	        gain, bias = name.replace("weight", "gain"), name.replace("weight", "bias")
+//	        root = row(t[gain]).sqrt() if gain in t else torch.ones(len(t[name]))
+//	        plain[name] = root[:, None, None, None] * t[name]
+//	        if bias in t:
+//	            plain[bias] = root * sigma * row(t[bias])
+//	    return plain
+//
+// and a network of the family "dncnn" is
 //
 //	def dncnn(metadata, t, x):
 //	    conv = lambda z, name: F.conv2d(z, t[name + ".weight"], t.get(name + ".bias"), padding="same")

@@ -3,10 +3,10 @@ package denoise
 import "github.com/averaged/imaging/backend"
 
 // homogeneous is a body that maps s·x to s times the image of x for s > 0, were it not
-// for its biases: σ(s·x) = s·σ(x) for LeakyReLU and the identity, and all else is
-// linear.
+// for its biases and radii: σ(s·x) = s·σ(x) for LeakyReLU and the identity, a projection onto
+// balls has the same with radii s times as large, and all else is linear.
 type homogeneous interface {
-	// rescaled returns the body of s·Φ(x/s), which is the same with biases s·b. It shares
+	// rescaled returns the body of s·Φ(x/s), which is the same with biases s·b and radii s·ρ. It shares
 	// the filters; freeing it leaves them alone.
 	rescaled(s float32) (body, error)
 }
@@ -14,33 +14,38 @@ type homogeneous interface {
 func (e *explicit) rescaled(s float32) (body, error) {
 	own := &rescaledExplicit{explicit: explicit{dev: e.dev, tableau: e.tableau}}
 	for _, b := range e.blocks {
-		if b.bias != nil {
-			scaled, err := e.dev.Alloc(b.bias.Shape())
+		for _, v := range []*backend.Buffer{&b.bias, &b.balls} {
+			if *v == nil {
+				continue
+			}
+			scaled, err := e.dev.Alloc((*v).Shape())
 			if err != nil {
 				own.free()
 				return nil, err
 			}
-			own.biases = append(own.biases, scaled)
-			if err := e.dev.LinearCombination(scaled, backend.Term{A: s, X: b.bias}); err != nil {
+			own.vectors = append(own.vectors, scaled)
+			if err := e.dev.LinearCombination(scaled, backend.Term{A: s, X: *v}); err != nil {
 				own.free()
 				return nil, err
 			}
-			b.bias = scaled
+			*v = scaled
 		}
 		own.blocks = append(own.blocks, b)
 	}
-	own.steps = newExplicit(e.dev, e.tableau, own.blocks).steps
+	like := newExplicit(e.dev, e.tableau, own.blocks)
+	own.steps, own.reach = like.steps, like.reach
 	return own, nil
 }
 
-// rescaledExplicit is an explicit network with biases of its own and borrowed filters.
+// rescaledExplicit is an explicit network with biases and radii of its own and borrowed
+// filters.
 type rescaledExplicit struct {
 	explicit
-	biases []backend.Buffer
+	vectors []backend.Buffer
 }
 
 func (e *rescaledExplicit) free() {
-	for _, b := range e.biases {
+	for _, b := range e.vectors {
 		b.Free()
 	}
 }

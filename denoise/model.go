@@ -3,6 +3,7 @@ package denoise
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/averaged/imaging/backend"
 )
@@ -16,6 +17,8 @@ type Architecture struct {
 	Blocks     int        // 0 means 10
 	Activation Activation // the zero value means LeakyReLU(0.01)
 	Integrator Tableau    // the zero value means ForwardEuler
+	Shuffle    int        // as Model.Shuffle
+	Sigmas     []float64  // as Model.Sigmas
 }
 
 func (a Architecture) withDefaults() Architecture {
@@ -38,14 +41,22 @@ func (a Architecture) withDefaults() Architecture {
 
 // Model is an averaged network as plain numbers, on no device: an image is lifted to
 // Width channels by appending channels of zeros, goes through the blocks, and is
-// projected onto its first Channels channels (the paper, section 3.3).
+// projected onto its first channels again (the paper, section 3.3).
 type Model struct {
 	Channels, Width int
 	Kernel          int // odd
 	Activation      Activation
 	// Integrator is any explicit tableau with a radius, or BackwardEuler.
 	Integrator Tableau
-	Blocks     []Block
+	// Shuffle is the factor q ≥ 2 by which the blocks work on fewer pixels than the image
+	// has, 1/q of its rows and of its columns, or 0 or 1: the image is rearranged into
+	// q²·Channels channels before it is lifted, and back after it is projected onto them
+	// (backend.Shuffles). Width is then at least q²·Channels.
+	Shuffle int
+	// Sigmas are the noise levels, ascending and in (0, 1], that the blocks have biases and
+	// gains for; empty for a plain network. At makes a plain network of the others.
+	Sigmas []float64
+	Blocks []Block
 }
 
 // Block is N steps of size h/N of the integrator along −Aᵀσ(Az + b).
@@ -53,8 +64,17 @@ type Block struct {
 	// Filter are the weights of A, of shape (Hidden, Width, Kernel, Kernel) in the layout of
 	// backend.Filter, which is PyTorch's. Hidden follows from their number.
 	Filter []float32
-	// Bias is b, one number for each of the Hidden channels, or nil.
+	// Bias is b, one number for each of the Hidden channels, or nil. With Model.Sigmas it
+	// has a row of Hidden numbers for each of them, in units of the noise: b is σ times what
+	// stands there.
 	Bias []float32
+	// Gain has a row of Hidden numbers in [0, 1] for each of Model.Sigmas: what σ(Az + b) is
+	// multiplied by. nil means 1 everywhere, and is all that a plain network can have.
+	Gain []float32
+	// Radius has the radii of Balls, 0 or more: one for each group, the groups being equal
+	// parts of the Hidden channels; with Model.Sigmas a row of them for each, in units of the
+	// noise. nil for other activations.
+	Radius []float32
 	// Length is h, the time that the block integrates over; 0 means the radius of the
 	// integrator, the paper's choice, or 1 where that is infinite.
 	Length float64
@@ -68,6 +88,7 @@ const (
 	maxBlocks   = 1 << 12
 	maxSide     = 1 << 16
 	maxChannels = 1 << 12
+	maxShuffle  = 1 << 6 // whose square is maxChannels
 )
 
 // Check returns an error unless the model can be made into a network: sizes that
@@ -83,12 +104,18 @@ func (m Model) radius() (float64, error) {
 	switch {
 	case m.Channels < 1 || m.Width < m.Channels || m.Width > maxChannels:
 		return 0, fmt.Errorf("a network of %d channels on images of %d, must be at least as many as the image has, from 1 to %d", m.Width, m.Channels, maxChannels)
+	case m.Shuffle < 0 || m.Shuffle > maxShuffle || m.Width < m.lifted():
+		return 0, fmt.Errorf("a network of %d channels on images of %d, shuffled by %d: must be from 0 to %d, and its square times those of the image at most those of the network",
+			m.Width, m.Channels, m.Shuffle, maxShuffle)
 	case m.Kernel < 1 || m.Kernel%2 == 0 || m.Kernel > maxSide:
 		return 0, fmt.Errorf("a kernel of %d×%d, must be odd", m.Kernel, m.Kernel)
 	case len(m.Blocks) < 1 || len(m.Blocks) > maxBlocks:
 		return 0, fmt.Errorf("%d blocks, must be from 1 to %d", len(m.Blocks), maxBlocks)
 	}
 	if err := m.Activation.Check(); err != nil {
+		return 0, err
+	}
+	if err := m.checkLevels(); err != nil {
 		return 0, err
 	}
 	if !m.implicit() {
@@ -120,8 +147,14 @@ func (m Model) checkBlock(b Block, r float64) error {
 	if hidden > maxChannels {
 		return fmt.Errorf("%d hidden channels, must be from 1 to %d", hidden, maxChannels)
 	}
-	if b.Bias != nil && len(b.Bias) != hidden {
-		return fmt.Errorf("%d biases, must be %d or none", len(b.Bias), hidden)
+	if want := hidden * m.rows(); b.Bias != nil && len(b.Bias) != want {
+		return fmt.Errorf("%d biases, must be %d or none", len(b.Bias), want)
+	}
+	if err := m.checkGains(b, hidden); err != nil {
+		return err
+	}
+	if err := m.checkRadii(b, hidden); err != nil {
+		return err
 	}
 	for i, v := range b.Bias {
 		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
@@ -157,14 +190,33 @@ func (m Model) filterShape(b Block) backend.Shape {
 	return backend.Shape{N: len(b.Filter) / (m.Width * m.Kernel * m.Kernel), C: m.Width, H: m.Kernel, W: m.Kernel}
 }
 
+// factor returns q, 1 where the image is not rearranged.
+func (m Model) factor() int { return max(1, m.Shuffle) }
+
+// lifted returns the number of channels that are lifted to Width.
+func (m Model) lifted() int { return m.factor() * m.factor() * m.Channels }
+
+// rows returns the number of rows of biases and gains.
+func (m Model) rows() int { return max(1, len(m.Sigmas)) }
+
 // implicit tells whether the integrator is BackwardEuler.
 func (m Model) implicit() bool { return m.Integrator.isBackwardEuler() }
 
-// Parameters returns the number of weights and biases.
+// Parameters returns the number of weights, biases, gains and radii.
 func (m Model) Parameters() int {
 	n := 0
 	for _, b := range m.Blocks {
-		n += len(b.Filter) + len(b.Bias)
+		n += len(b.Filter) + len(b.Bias) + len(b.Gain) + len(b.Radius)
 	}
 	return n
+}
+
+// clone returns a model that shares no numbers with m.
+func (m Model) clone() Model {
+	m.Sigmas, m.Blocks = slices.Clone(m.Sigmas), slices.Clone(m.Blocks)
+	for i, b := range m.Blocks {
+		m.Blocks[i].Filter, m.Blocks[i].Bias, m.Blocks[i].Gain = slices.Clone(b.Filter), slices.Clone(b.Bias), slices.Clone(b.Gain)
+		m.Blocks[i].Radius = slices.Clone(b.Radius)
+	}
+	return m
 }

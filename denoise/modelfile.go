@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/averaged/imaging/weights"
@@ -19,12 +20,14 @@ const (
 // torch.nn.ModuleList called blocks.
 func weightName(block int) string { return fmt.Sprintf("blocks.%d.weight", block) }
 func biasName(block int) string   { return fmt.Sprintf("blocks.%d.bias", block) }
+func gainName(block int) string   { return fmt.Sprintf("blocks.%d.gain", block) }
+func radiusName(block int) string { return fmt.Sprintf("blocks.%d.radius", block) }
 
-// tensors returns the weights and biases as float32 tensors.
-func (m Model) tensors() ([]weights.Tensor, error) {
+// tensors returns the weights, biases and gains as tensors of the given type.
+func (m Model) tensors(dtype weights.DType) ([]weights.Tensor, error) {
 	var list []weights.Tensor
 	add := func(name string, shape []int, values []float32) error {
-		t, err := weights.NewTensor(name, weights.F32, shape, values)
+		t, err := weights.NewTensor(name, dtype, shape, values)
 		list = append(list, t)
 		return err
 	}
@@ -33,19 +36,36 @@ func (m Model) tensors() ([]weights.Tensor, error) {
 		if err := add(weightName(i), []int{s.N, s.C, s.H, s.W}, b.Filter); err != nil {
 			return nil, err
 		}
-		if b.Bias == nil {
-			continue
-		}
-		if err := add(biasName(i), []int{len(b.Bias)}, b.Bias); err != nil {
-			return nil, err
+		for _, table := range []struct {
+			name   string
+			row    int
+			values []float32
+		}{{biasName(i), s.N, b.Bias}, {gainName(i), s.N, b.Gain}, {radiusName(i), m.groups(b), b.Radius}} {
+			if table.values == nil {
+				continue
+			}
+			if err := add(table.name, m.tableShape(table.row), table.values); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return list, nil
 }
 
-// Checksum returns weights.File.Checksum of the weights and biases as float32 tensors.
+// tableShape is the shape of a block's biases, and of its gains: (Hidden), or with noise
+// levels (len(Sigmas), Hidden).
+func (m Model) tableShape(hidden int) []int {
+	if len(m.Sigmas) == 0 {
+		return []int{hidden}
+	}
+	return []int{len(m.Sigmas), hidden}
+}
+
+// Checksum returns weights.File.Checksum of the weights, biases and gains as float32
+// tensors, in whatever type a file has them. It does not cover the rest of the model,
+// which the certificate repeats.
 func (m Model) Checksum() (string, error) {
-	list, err := m.tensors()
+	list, err := m.tensors(weights.F32)
 	if err != nil {
 		return "", err
 	}
@@ -53,12 +73,18 @@ func (m Model) Checksum() (string, error) {
 	return f.Checksum(), nil
 }
 
-// File returns a weight file with the model's tensors in float32. The card gives the
-// name, the noise level, the provenance and the licence; its other fields are filled in
-// from the model and the certificate. The zero Certificate leaves the file without one;
-// another must be for these weights, and its numbers of steps go into the card. It is
-// written as it is: Load verifies it.
-func (m Model) File(card weights.Card, c Certificate) (*weights.File, error) {
+// File returns a weight file with the model's tensors in float32, or as the options say.
+// The card gives the name, the noise level, the provenance and the licence; its other
+// fields are filled in from the model and the certificate. The zero Certificate leaves
+// the file without one; another must be for these weights, and its numbers of steps go
+// into the card. It is written as it is: Load verifies it.
+func (m Model) File(card weights.Card, c Certificate, opts ...FileOption) (*weights.File, error) {
+	dtype := weights.F32
+	for _, option := range opts {
+		if option != nil {
+			option(&dtype)
+		}
+	}
 	r, err := m.radius()
 	if err != nil {
 		return nil, err
@@ -68,7 +94,10 @@ func (m Model) File(card weights.Card, c Certificate) (*weights.File, error) {
 	}
 	card.Architecture = weights.Architecture{
 		Family: FamilyAveraged, Channels: m.Channels, Width: m.Width, Blocks: len(m.Blocks), Kernel: m.Kernel,
-		Activation: m.Activation.Name, Slope: m.Activation.Slope,
+		Activation: m.Activation.Name, Slope: m.Activation.Slope, Sigmas: slices.Clone(m.Sigmas),
+	}
+	if m.factor() > 1 {
+		card.Architecture.Shuffle = m.Shuffle
 	}
 	card.Integrator = m.Integrator.Name
 	card.StepSizes, card.Steps, card.Certificate = nil, nil, nil
@@ -96,7 +125,14 @@ func (m Model) File(card weights.Card, c Certificate) (*weights.File, error) {
 			return nil, err
 		}
 	}
-	list, err := m.tensors()
+	if dtype != weights.F32 {
+		if rounded, err := m.Rounded16(); err != nil {
+			return nil, err
+		} else if at := m.firstDifference(rounded); at != "" {
+			return nil, fmt.Errorf("%s is not a float16: round the model and certify it again (Rounded16)", at)
+		}
+	}
+	list, err := m.tensors(dtype)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +151,7 @@ func FromFile(f *weights.File) (Model, error) {
 		return Model{}, err
 	}
 	a := card.Architecture
-	m := Model{Channels: a.Channels, Width: a.Width, Kernel: a.Kernel, Activation: activationOf(a)}
+	m := Model{Channels: a.Channels, Width: a.Width, Kernel: a.Kernel, Activation: activationOf(a), Shuffle: a.Shuffle, Sigmas: a.Sigmas}
 	if m.Integrator, err = IntegratorNamed(card.Integrator); err != nil {
 		return Model{}, err
 	}
@@ -127,8 +163,15 @@ func FromFile(f *weights.File) (Model, error) {
 		b := Block{
 			Filter: r.take(weightName(i), -1, a.Width, a.Kernel, a.Kernel),
 		}
-		if hidden := len(b.Filter) / (a.Width * a.Kernel * a.Kernel); r.has(biasName(i)) {
-			b.Bias = r.take(biasName(i), hidden)
+		table := m.tableShape(len(b.Filter) / (a.Width * a.Kernel * a.Kernel))
+		if r.has(biasName(i)) {
+			b.Bias = r.take(biasName(i), table...)
+		}
+		if r.has(gainName(i)) {
+			b.Gain = r.take(gainName(i), table...)
+		}
+		if r.has(radiusName(i)) {
+			b.Radius = r.take(radiusName(i), m.tableShape(-1)...)
 		}
 		if len(card.StepSizes) > 0 {
 			b.Length = card.StepSizes[i]

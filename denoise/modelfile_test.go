@@ -3,6 +3,7 @@ package denoise
 import (
 	"bytes"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/averaged/imaging/weights"
@@ -18,6 +19,14 @@ func TestModelFileRoundTrip(t *testing.T) {
 			Activation: rapid.SampledFrom([]Activation{LeakyReLU(0.01), LeakyReLU(1), ReLU(), HardTanh(), Linear()}).Draw(t, "activation"),
 			Integrator: rapid.SampledFrom(Integrators()).Draw(t, "integrator"),
 		}
+		if rapid.Bool().Draw(t, "shuffled") {
+			a.Shuffle = rapid.IntRange(2, 3).Draw(t, "factor")
+			a.Width += a.Shuffle * a.Shuffle * a.Channels
+		}
+		if a.Activation.homogeneous() {
+			levels := rapid.SliceOfNDistinct(rapid.Float64Range(1e-9, 1), 0, 4, rapid.ID[float64]).Draw(t, "sigmas")
+			a.Sigmas = slices.Sorted(slices.Values(levels))
+		}
 		m, err := RandomModel(rapid.Uint64().Draw(t, "seed"), a, rapid.Float64Range(0.1, 3).Draw(t, "norm"))
 		require.NoError(t, err)
 		for i := range m.Blocks {
@@ -25,6 +34,9 @@ func TestModelFileRoundTrip(t *testing.T) {
 			m.Blocks[i].Steps = rapid.IntRange(1, 9).Draw(t, "N")
 			if rapid.Bool().Draw(t, "without bias") {
 				m.Blocks[i].Bias = nil
+			}
+			if rapid.Bool().Draw(t, "without gains") {
+				m.Blocks[i].Gain = nil
 			}
 		}
 		f, err := m.File(testCard(), Certificate{})
@@ -173,6 +185,14 @@ func FuzzFromFile(f *testing.F) {
 		require.NoError(f, err)
 		add(m.File(testCard(), cert))
 	}
+	m, err := RandomModel(1, Architecture{Channels: 1, Width: 4, Blocks: 1, Kernel: 1, Shuffle: 2, Sigmas: []float64{0.1, 0.3}}, 1)
+	require.NoError(f, err)
+	add(m.File(testCard(), Certificate{}))
+	m, err = m.Rounded16()
+	require.NoError(f, err)
+	cert, err := m.Certify(f.Context(), 0)
+	require.NoError(f, err)
+	add(m.File(testCard(), cert, HalfPrecision()))
 	d, err := RandomDnCNN(1, 1, 2, 1)
 	require.NoError(f, err)
 	add(d.File(testCard()))

@@ -13,14 +13,18 @@ import (
 )
 
 // Network is a network on a device: New, NewDnCNN and Load make one. It is safe for
-// concurrent use until Free: every call of Apply has scratch memory of its own.
+// concurrent use until Free: every call of Apply has scratch memory of its own. One for
+// all noise levels (Levels) is computed at one of them, and makes networks for others
+// (For).
 type Network struct {
 	dev         backend.Device
 	channels    int
+	shuffle     int // q, by which the body works on fewer pixels than the image has
 	tile        int // 0: automatic
 	body        body
 	card        weights.Card
 	certificate Certificate
+	levels      *family // of a network with noise levels
 	freed       sync.Once
 }
 
@@ -29,8 +33,9 @@ var _ InexactDenoiser = (*Network)(nil)
 // body is what a network computes, prepared on the device.
 type body interface {
 	// plan says how one image is computed, with an error of at most maxError, and
-	// returns the bound of that error.
-	plan(src backend.Buffer, maxError float64) (p plan, errorBound float64, err error)
+	// returns the bound of that error. The blocks see the numbers of src as an array of
+	// shape s, perhaps with zeros among them.
+	plan(src backend.Buffer, s backend.Shape, maxError float64) (p plan, errorBound float64, err error)
 	free()
 }
 
@@ -59,9 +64,9 @@ func collect(opts []Option) (options, error) {
 // image; 0, the default, is automatic: the whole image for explicit methods, whose
 // scratch memory the device bounds by itself (on a processor by the image's width), and
 // for the others what keeps the scratch memory below 300 MB, or a halo's width where
-// that is more. It is rounded up to a multiple of the device's ConvolutionGrid. The
-// result has the same bits for every tile. A tile whose memory the device refuses is
-// halved.
+// that is more. With Model.Shuffle two copies of the tile come on top. It is rounded up
+// to a multiple of the device's ConvolutionGrid, times Model.Shuffle. The result has the
+// same bits for every tile. A tile whose memory the device refuses is halved.
 //
 // The halo is a pixel for every 3×3 convolution, or a tile of the device's grid. With 64
 // channels and a grid of 6 pixels large images take 280 MB with a DnCNN of 20
@@ -88,7 +93,8 @@ func Uncertified() Option {
 
 // New puts a model on a device. The certificate says how many steps each block takes,
 // and is verified (Model.Verify) before anything is claimed of the network; with the
-// zero Certificate the blocks take Block.Steps steps and nothing is proven. The device
+// zero Certificate the blocks take Block.Steps steps and nothing is proven. A model with
+// noise levels is computed at the last of Sigmas; For returns it at others. The device
 // stays the caller's.
 func New(ctx context.Context, dev backend.Device, m Model, c Certificate, opts ...Option) (*Network, error) {
 	o, err := collect(opts)
@@ -107,12 +113,15 @@ func New(ctx context.Context, dev backend.Device, m Model, c Certificate, opts .
 	} else if err := m.Verify(ctx, c); err != nil {
 		return nil, err
 	}
+	if k := len(m.Sigmas); k > 0 {
+		return newFamily(ctx, dev, &family{model: m.clone(), radius: r, certificate: c, options: o}, m.Sigmas[k-1])
+	}
 	return newNetwork(ctx, dev, m, r, c, o)
 }
 
-// newNetwork puts a model on a device, with a certificate that has been verified.
+// newNetwork puts a plain model on a device, with a certificate that has been verified.
 func newNetwork(ctx context.Context, dev backend.Device, m Model, r float64, c Certificate, o options) (*Network, error) {
-	n := &Network{dev: dev, channels: m.Channels, tile: o.tile, certificate: c}
+	n := &Network{dev: dev, channels: m.Channels, shuffle: m.Shuffle, tile: o.tile, certificate: c}
 	blocks, err := newDeviceBlocks(dev, m, r, c)
 	if err != nil {
 		return nil, err
@@ -136,8 +145,9 @@ func newNetwork(ctx context.Context, dev backend.Device, m Model, r float64, c C
 // weight was changed after it was made. One without a certificate, such as one that
 // another program trained, is certified now: blocks may take more steps than the file
 // says, and Certificate.Origin tells. The option Uncertified does without both. A file of
-// the family "dncnn" gives an unconstrained network, of which nothing is proven. The
-// device stays the caller's.
+// the family "dncnn" gives an unconstrained network, of which nothing is proven. A
+// network with noise levels is computed at the card's Sigma, as For(Sigma) is, and its
+// certificate is for every noise level. The device stays the caller's.
 func Load(ctx context.Context, dev backend.Device, f *weights.File, opts ...Option) (*Network, error) {
 	o, err := collect(opts)
 	if err != nil {
@@ -155,6 +165,9 @@ func Load(ctx context.Context, dev backend.Device, f *weights.File, opts ...Opti
 		return nil, fmt.Errorf("weights %q: %w", card.Name, err)
 	}
 	n.card = card
+	if n.levels != nil {
+		n.levels.card = card
+	}
 	return n, nil
 }
 
@@ -200,6 +213,9 @@ func load(ctx context.Context, dev backend.Device, f *weights.File, card weights
 		}
 		c.Origin = "stored with the weights, verified when they were loaded"
 	}
+	if len(m.Sigmas) > 0 {
+		return newFamily(ctx, dev, &family{model: m, radius: r, certificate: c, options: o}, card.Sigma)
+	}
 	return newNetwork(ctx, dev, m, r, c, o)
 }
 
@@ -226,11 +242,18 @@ func (n *Network) ApplyWithin(ctx context.Context, dst, src backend.Buffer, maxE
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	p, errorBound, err := n.body.plan(src, maxError)
+	s, grid := src.Shape(), n.dev.ConvolutionGrid()
+	if n.shuffle > 1 {
+		s, grid = s.Unshuffled(n.shuffle), n.shuffle*grid
+	}
+	p, errorBound, err := n.body.plan(src, s, maxError)
 	if err != nil {
 		return 0, err
 	}
-	return errorBound, applyTiled(ctx, n.dev, p, n.tile, dst, src)
+	if n.shuffle > 1 {
+		p = shuffled{p, n.dev, n.shuffle}
+	}
+	return errorBound, applyTiled(ctx, n.dev, p, n.tile, grid, dst, src)
 }
 
 // check returns an error unless src and dst are images of the network's channels, of
@@ -260,7 +283,8 @@ func (n *Network) Device() backend.Device { return n.dev }
 
 // Card returns the card of the file that the network was loaded from, and false if it
 // was made by New or NewDnCNN. Its Sigma is the noise level that the network is
-// for: Rescale makes it one for another.
+// for: Rescale makes it one for another, or For where it has Levels. What For returns has
+// the card of the file, too.
 func (n *Network) Card() (weights.Card, bool) { return n.card, n.card.Name != "" }
 
 // Free implements Denoiser. It must not be called while Apply runs.

@@ -23,12 +23,13 @@ type proximal struct {
 	dev    backend.Device
 	blocks []deviceBlock
 	width  int
+	around int       // float32s for a pixel besides those of the blocks
 	norms  []float64 // upper bounds of ‖A‖
 	rest   []float64 // ‖σ(b)‖, Euclidean over the hidden channels
 }
 
 func newProximal(ctx context.Context, dev backend.Device, m Model, blocks []deviceBlock, c Certificate) (*proximal, error) {
-	p := &proximal{dev: dev, blocks: blocks, width: m.Width}
+	p := &proximal{dev: dev, blocks: blocks, width: m.Width, around: m.aroundBlocks()}
 	for i, b := range m.Blocks {
 		norm := 0.0
 		if c.Proven {
@@ -41,8 +42,7 @@ func newProximal(ctx context.Context, dev backend.Device, m Model, blocks []devi
 			norm = bound.Upper
 		}
 		rest := 0.0
-		for _, v := range b.Bias {
-			s := m.Activation.apply(float64(v))
+		for _, s := range m.atRest(b) {
 			rest += s * s
 		}
 		p.norms, p.rest = append(p.norms, norm), append(p.rest, math.Sqrt(rest))
@@ -63,7 +63,7 @@ const leastFactor = 0x1p-24
 //	‖z − z⁺‖ ≤ ‖h·Aᵀσ(Az + b)‖ ≤ h‖A‖(L‖A‖R + √P‖σ(b)‖),
 //
 // and ‖z⁺‖ ≤ R + h‖A‖√P‖σ(b)‖, because the step moves 0 by no more than that.
-func (p *proximal) plan(src backend.Buffer, maxError float64) (plan, float64, error) {
+func (p *proximal) plan(src backend.Buffer, s backend.Shape, maxError float64) (plan, float64, error) {
 	var sum [1]float64
 	if err := p.dev.Reduce(sum[:], backend.Reduction{Kind: backend.SumSquares, X: src}); err != nil {
 		return nil, 0, err
@@ -72,7 +72,6 @@ func (p *proximal) plan(src backend.Buffer, maxError float64) (plan, float64, er
 	if math.IsNaN(size) || math.IsInf(size, 0) {
 		return nil, 0, fmt.Errorf("%w: the image holds NaN or an infinity, for which an implicit method has no answer", backend.ErrArgument)
 	}
-	s := src.Shape()
 	pixels := math.Sqrt(float64(s.N) * float64(s.Plane()))
 	steps := 0
 	for _, b := range p.blocks {
@@ -141,8 +140,10 @@ func (p *proximalPlan) side(s backend.Shape, grid int) int {
 	return p.reach.side(p.floats(), s, grid)
 }
 
+func (p *proximalPlan) layers() reach { return p.reach }
+
 // floats counts center, z, x, y and u.
-func (p *proximalPlan) floats() int { return 4*p.width + widest(p.blocks) }
+func (p *proximalPlan) floats() int { return 4*p.width + widest(p.blocks) + p.around }
 
 func (p *proximalPlan) apply(ctx context.Context, dst, src backend.Buffer, r backend.Region) error {
 	return applyWindow(p.dev, dst, src, r, p.reach, p.width, p.floats(), func(s *scratch, center backend.Buffer) (backend.Buffer, error) {

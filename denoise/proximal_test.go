@@ -114,7 +114,7 @@ func TestApplyWithinKeepsItsBound(t *testing.T) {
 				require.LessOrEqual(t, e, bound+2e-6*norm2(x))
 				p, ok := n.body.(*proximal)
 				require.True(t, ok)
-				made, _, err := p.plan(src, maxError)
+				made, _, err := p.plan(src, src.Shape(), maxError)
 				require.NoError(t, err)
 				count := len(made.(*proximalPlan).reach)
 				require.Greater(t, count, last, "smaller errors take more iterations")

@@ -25,6 +25,16 @@ func transpose(ctx context.Context, d Denoiser, dst, x, v backend.Buffer) (bool,
 func (n *Network) transpose(ctx context.Context, dst, x, v backend.Buffer) (bool, error) {
 	s := &scratch{dev: n.dev}
 	defer s.free()
+	if n.shuffle > 1 {
+		return transposeShuffled(s, n.shuffle, dst, x, v, func(dst, x, v backend.Buffer) (bool, error) {
+			return n.transposeBlocks(ctx, s, dst, x, v)
+		})
+	}
+	return n.transposeBlocks(ctx, s, dst, x, v)
+}
+
+// transposeBlocks is transpose for what the body computes.
+func (n *Network) transposeBlocks(ctx context.Context, s *scratch, dst, x, v backend.Buffer) (bool, error) {
 	switch b := n.body.(type) {
 	case *explicit:
 		return transposeSteps(ctx, s, b.tableau, b.blocks, dst, x, v)
@@ -61,7 +71,7 @@ func transposeSteps(ctx context.Context, s *scratch, t Tableau, blocks []deviceB
 	if err := dev.CopyRegion(z, 0, 0, x, frame); err != nil {
 		return false, err
 	}
-	// Forward, with σ(AY + b) of every stage kept.
+	// Forward, with σ(AY + b) of every stage kept, or AY + b of a projection onto balls.
 	var kept []backend.Buffer
 	for _, b := range blocks {
 		shape := like
@@ -86,6 +96,11 @@ func transposeSteps(ctx context.Context, s *scratch, t Tableau, blocks []deviceB
 				}
 				if err := dev.ConvolveAdjoint(y[i], kept[first+i], b.filter, 0, 1); err != nil {
 					return false, err
+				}
+				if b.balls != nil { // whose derivative is that at AY + b
+					if err := dev.Convolve(u, w, b.filter, backend.ConvEnd{Bias: b.bias}); err != nil {
+						return false, err
+					}
 				}
 			}
 			if err := combine(dev, z, z, -float64(b.step), t.B, y); err != nil {
@@ -129,7 +144,7 @@ func transposeSteps(ctx context.Context, s *scratch, t Tableau, blocks []deviceB
 				}
 				u := kept[len(kept)-1]
 				kept = kept[:len(kept)-1]
-				if err := dev.ActivationGradient(t1, u, t1, b.activation); err != nil {
+				if err := b.derivative(s, t1, u); err != nil {
 					return false, err
 				}
 				u.Free()
@@ -146,6 +161,19 @@ func transposeSteps(ctx context.Context, s *scratch, t Tableau, blocks []deviceB
 		t1.Free()
 	}
 	return true, dev.CopyRegion(dst, 0, 0, z, frame)
+}
+
+// derivative sets v = σ'·v, given what was kept of the stage.
+func (b deviceBlock) derivative(s *scratch, v, kept backend.Buffer) error {
+	if b.balls == nil {
+		return s.dev.ActivationGradient(v, kept, v, b.activation)
+	}
+	unused, err := s.alloc(b.balls.Shape())
+	if err != nil {
+		return err
+	}
+	defer unused.Free()
+	return s.dev.ProjectBallsGradient(v, unused, kept, v, b.balls, 0)
 }
 
 // combine sets dst = z + h·Σ a_j·k_j. dst may be z.

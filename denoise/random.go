@@ -3,6 +3,7 @@ package denoise
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/parallel"
@@ -13,7 +14,8 @@ import (
 // to try things out where there are no trained weights. It restores nothing. Every
 // filter is scaled so that its norm is about the given one, above 0 (Certify finds out
 // how much it is); 1 is where the paper's training begins. The biases have a standard
-// deviation of 0.1.
+// deviation of 0.1, or with noise levels of 1 in units of the noise, and the gains are
+// uniform in [0, 1].
 func RandomModel(seed uint64, a Architecture, norm float64) (Model, error) {
 	a = a.withDefaults()
 	if !(norm > 0) || norm > math.MaxFloat32 {
@@ -22,7 +24,8 @@ func RandomModel(seed uint64, a Architecture, norm float64) (Model, error) {
 	if a.Blocks < 1 || a.Blocks > maxBlocks || a.Width < 1 || a.Kernel < 1 || a.Width > maxChannels || a.Kernel > maxSide {
 		return Model{}, fmt.Errorf("a random network of %d blocks, %d channels, %d×%d kernels: all must be at least 1", a.Blocks, a.Width, a.Kernel, a.Kernel)
 	}
-	m := Model{Channels: a.Channels, Width: a.Width, Kernel: a.Kernel, Activation: a.Activation, Integrator: a.Integrator}
+	m := Model{Channels: a.Channels, Width: a.Width, Kernel: a.Kernel, Activation: a.Activation, Integrator: a.Integrator,
+		Shuffle: a.Shuffle, Sigmas: slices.Clone(a.Sigmas)}
 	g := gaussians{seed: seed}
 	shape := backend.Shape{N: a.Width, C: a.Width, H: a.Kernel, W: a.Kernel}
 	if err := shape.Check(); err != nil {
@@ -31,7 +34,13 @@ func RandomModel(seed uint64, a Architecture, norm float64) (Model, error) {
 	pool := parallel.New(0)
 	defer pool.Close()
 	for range a.Blocks {
-		b := Block{Filter: g.take(shape.Len(), 1), Bias: g.take(a.Width, 0.1)}
+		b := Block{Filter: g.take(shape.Len(), 1)}
+		if len(a.Sigmas) == 0 {
+			b.Bias = g.take(a.Width, 0.1)
+		} else {
+			b.Bias = g.take(len(a.Sigmas)*a.Width, 1)
+			b.Gain = g.uniform(len(a.Sigmas) * a.Width)
+		}
 		factor, err := normFactor(b.Filter, shape, norm, pool)
 		if err != nil {
 			return Model{}, err
@@ -66,6 +75,16 @@ func (g *gaussians) take(n int, deviation float64) []float32 {
 	for i := range x {
 		x[i] = float32(deviation * float64(backend.GaussianAt(g.seed, g.next)))
 		g.next++
+	}
+	return x
+}
+
+// uniform returns numbers that are uniform in [0, 1]: their distribution function of
+// Gaussian ones.
+func (g *gaussians) uniform(n int) []float32 {
+	x := g.take(n, 1)
+	for i, v := range x {
+		x[i] = float32(0.5 * math.Erfc(-float64(v)/math.Sqrt2))
 	}
 	return x
 }

@@ -26,7 +26,7 @@ func newRungeKutta(dev backend.Device, m Model, blocks []deviceBlock) *rungeKutt
 			rk.reach = append(rk.reach, b.radius())
 		}
 	}
-	rk.floats = rk.tableau.buffers()*m.Width + widest(blocks)
+	rk.floats = rk.tableau.buffers()*m.Width + widest(blocks) + m.aroundBlocks()
 	return rk
 }
 
@@ -79,9 +79,13 @@ func (t Tableau) hasTerms(i int) bool {
 	return false
 }
 
-func (rk *rungeKutta) plan(backend.Buffer, float64) (plan, float64, error) { return rk, 0, nil }
+func (rk *rungeKutta) plan(backend.Buffer, backend.Shape, float64) (plan, float64, error) {
+	return rk, 0, nil
+}
 
 func (rk *rungeKutta) side(s backend.Shape, grid int) int { return rk.reach.side(rk.floats, s, grid) }
+
+func (rk *rungeKutta) layers() reach { return rk.reach }
 
 func (rk *rungeKutta) free() { freeDeviceBlocks(rk.blocks) }
 

@@ -17,6 +17,8 @@ type plan interface {
 	// side returns the height and width of the automatic tile for images of shape s on
 	// a device with the given grid.
 	side(s backend.Shape, grid int) int
+	// layers are the convolutions that apply makes one after the other.
+	layers() reach
 }
 
 const (
@@ -31,10 +33,10 @@ const (
 	hugeScratch = 16 << 30
 )
 
-// applyTiled sets dst = Φ(src) tile by tile. Where the device has no room for a tile's
-// scratch memory it begins again with half the tile.
-func applyTiled(ctx context.Context, dev backend.Device, p plan, side int, dst, src backend.Buffer) error {
-	s, grid := src.Shape(), dev.ConvolutionGrid()
+// applyTiled sets dst = Φ(src) tile by tile, whose sides are multiples of grid. Where the
+// device has no room for a tile's scratch memory it begins again with half the tile.
+func applyTiled(ctx context.Context, dev backend.Device, p plan, side, grid int, dst, src backend.Buffer) error {
+	s := src.Shape()
 	// Tiles read src after others have written dst. Only the device can tell whether the
 	// two share memory: a copy of one pixel asks it.
 	if err := dev.CopyRegion(dst, 0, 0, src, backend.Region{Y1: 1, X1: 1}); err != nil {
@@ -158,6 +160,5 @@ func applyWindow(dev backend.Device, dst, src backend.Buffer, r backend.Region, 
 	if z, err = run(s, z); err != nil {
 		return err
 	}
-	inside := backend.Region{Y0: r.Y0 - cut.Y0, Y1: r.Y1 - cut.Y0, X0: r.X0 - cut.X0, X1: r.X1 - cut.X0}
-	return dev.CopyRegion(dst, r.Y0, r.X0, z, inside)
+	return dev.CopyRegion(dst, r.Y0, r.X0, z, shift(r, cut))
 }

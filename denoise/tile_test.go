@@ -84,6 +84,20 @@ func (d *watched) CopyRegion(dst backend.Buffer, y, x int, src backend.Buffer, r
 	}
 	return d.Device.CopyRegion(raw(dst), y, x, raw(src), r)
 }
+func (d *watched) Unshuffle(dst, src backend.Buffer, factor int) error {
+	if err := d.call(); err != nil {
+		return err
+	}
+	return d.Device.Unshuffle(raw(dst), raw(src), factor)
+}
+
+func (d *watched) Shuffle(dst, src backend.Buffer, factor int) error {
+	if err := d.call(); err != nil {
+		return err
+	}
+	return d.Device.Shuffle(raw(dst), raw(src), factor)
+}
+
 func (d *watched) Upload(dst backend.Buffer, src []float32) error {
 	if err := d.call(); err != nil {
 		return err
@@ -253,7 +267,10 @@ func families(t testing.TB, dev backend.Device, opts ...Option) map[string]*Netw
 	heun, implicit := small, small
 	heun.Integrator, implicit.Integrator = Heun(), BackwardEuler()
 	implicit.Blocks = 1
+	shuffled := small
+	shuffled.Width, shuffled.Shuffle = 13, 2
 	return map[string]*Network{
+		"shuffled": certified(t, dev, smallModel(t, 8, shuffled, 1), opts...),
 		"euler":    certified(t, dev, smallModel(t, 8, small, 1), opts...),
 		"heun":     certified(t, dev, smallModel(t, 8, heun, 1), opts...),
 		"implicit": certified(t, dev, smallModel(t, 8, implicit, 0.5), opts...),

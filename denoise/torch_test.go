@@ -33,13 +33,13 @@ func TestDocumentedPyTorch(t *testing.T) {
 			lines = append(lines, text)
 		} else if len(lines) > 0 {
 			if strings.HasPrefix(lines[0], "def ") {
-				require.LessOrEqual(t, len(lines), 11)
+				require.LessOrEqual(t, len(lines), 14)
 				require.Contains(t, string(code), strings.Join(lines, ""))
 			}
 			lines = nil
 		}
 	}
-	require.Equal(t, 2, functions)
+	require.Equal(t, 3, functions)
 }
 
 // TestPyTorchAgrees: the networks of weight files give the same image in PyTorch, within
@@ -66,6 +66,23 @@ func TestPyTorchAgrees(t *testing.T) {
 		files[integrator.Name], err = m.File(testCard(), cert)
 		require.NoError(t, err)
 	}
+	levels := Architecture{Width: 13, Shuffle: 2, Sigmas: []float64{0.05, 0.1, 0.3}}
+	for name, sigma := range map[string]float64{"between": 0.15, "level": 0.1, "below": 0.01, "above": 0.9} {
+		m := smallModel(t, 24, levels, 1.6)
+		m.Blocks[0].Bias, m.Blocks[1].Gain = nil, nil
+		cert, err := m.Certify(t.Context(), 0)
+		require.NoError(t, err)
+		card := testCard()
+		card.Sigma = sigma
+		files[name], err = m.File(card, cert)
+		require.NoError(t, err)
+	}
+	one, err := smallModel(t, 25, Architecture{Width: 27, Shuffle: 3, Sigmas: []float64{0.2}}, 1).Rounded16()
+	require.NoError(t, err)
+	cert, err := one.Certify(t.Context(), 0)
+	require.NoError(t, err)
+	files["float16"], err = one.File(testCard(), cert, HalfPrecision())
+	require.NoError(t, err)
 	d, err := RandomDnCNN(22, 3, 9, 4)
 	require.NoError(t, err)
 	files["dncnn"], err = d.File(testCard())

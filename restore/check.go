@@ -59,7 +59,8 @@ const attackSide = 32
 //
 // A network is also attacked, with and without an image: gradient ascent looks for a
 // pair of images that it moves apart (denoise.Attack), at the noise level that it is for,
-// because rescaling only scales the pair. And, given an image, it is applied to it
+// because rescaling only scales the pair; one for all noise levels is attacked at the
+// level of the image, or its card's. And, given an image, it is applied to it
 // again and again, as many times, without clipping (the paper, section 4.4;
 // denoise.Repeat), rescaled and relaxed as in Deblur.
 func Check(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) (*CheckReport, error) {

@@ -39,10 +39,11 @@ func DefaultTolerance(sigma float64) float64 {
 // Report.Weight is λ; it has momentum, whose moves are kept summable (pnp.Momentum).
 //
 // With a network Φ is what Denoise would apply for the same noise level, Φ_s(x) =
-// s·Φ(x/s) with s = Strength·sigma over the noise level that the network is for. One that
-// is proven to be nonexpansive but not averaged, such as of Heun's method, is relaxed:
-// 0.1·x + 0.9·Φ_s(x) is 0.9-averaged. With one of which nothing is proven the iteration
-// runs all the same, and the certificate says that nothing is promised.
+// s·Φ(x/s) with s = Strength·sigma over the noise level that the network is for, or the
+// one for Strength·sigma of a network for all noise levels. One that is proven to be
+// nonexpansive but not averaged, such as of Heun's method, is relaxed: 0.1·x + 0.9·Φ_s(x)
+// is 0.9-averaged. With one of which nothing is proven the iteration runs all the same,
+// and the certificate says that nothing is promised.
 //
 // What is said of the result of Denoise holds here too. With the boundary
 // deblur.Unknown the unknown image is larger than the photograph; the part that

@@ -44,7 +44,9 @@ func (p *Planar) noise() (NoiseEstimate, error) {
 // the noise level over the one that the network is for: so one network serves all
 // noise levels, with the certificate that it has (Report.Network). Below a noise level of
 // 0.001, about what rounding to 8 bits leaves, s falls no further. A grey image
-// goes through a colour network as three equal channels, whose results are averaged.
+// goes through a colour network as three equal channels, whose results are averaged. Of
+// a network for all noise levels (denoise.Network.Levels) it is the one for Strength
+// times the noise level, with a certificate that follows from that of all.
 func Denoise(ctx context.Context, img image.Image, options ...Option) (image.Image, *Report, error) {
 	return run(ctx, img, options,
 		func(ctx context.Context, dev backend.Device, p *Planar, c settings, report *Report) ([]float32, error) {

@@ -93,14 +93,16 @@ func (c *settings) card() (card weights.Card, given bool, err error) {
 type fitted struct {
 	denoise.Denoiser
 	network *denoise.Network // without what is around it
-	scale   float64          // s
-	owned   bool             // loaded here, and freed here
+	scale   float64          // s, 0 where the network is for all noise levels
+	level   float64          // the noise level that such a network is for, else 0
+	owned   bool             // made here, and freed here
 }
 
 // fit makes the network of the settings, on the device that open returned, into a
 // denoiser of images of that many channels with noise of the given standard deviation:
-// Φ_s(x) = s·Φ(x/s), with s = Strength·sigma/σ₀, σ₀ what noise the network is for.
-// The caller frees it.
+// Φ_s(x) = s·Φ(x/s), with s = Strength·sigma/σ₀, σ₀ what noise the network is for; or of a
+// network for all noise levels the one for Strength·sigma, which beyond its own levels is
+// the rescaled nearest one. The caller frees it.
 func (c settings) fit(ctx context.Context, dev backend.Device, channels int, sigma float64) (_ *fitted, err error) {
 	f := &fitted{network: c.network}
 	if f.network == nil {
@@ -115,7 +117,14 @@ func (c settings) fit(ctx context.Context, dev backend.Device, channels int, sig
 		}
 	}()
 	card, _ := f.network.Card()
-	f.scale = c.strength * math.Max(sigma, leastSigma) / card.Sigma
+	level := c.strength * math.Max(sigma, leastSigma)
+	if len(f.network.Levels()) > 0 {
+		if err := f.choose(ctx, level); err != nil {
+			return nil, fmt.Errorf("restore: noise of %.3g through the weights %q: %w", sigma, card.Name, err)
+		}
+	} else {
+		f.scale = level / card.Sigma
+	}
 	f.Denoiser = f.network
 	switch of := f.network.Channels(); {
 	case of == channels:
@@ -126,12 +135,24 @@ func (c settings) fit(ctx context.Context, dev backend.Device, channels int, sig
 	default:
 		return nil, fmt.Errorf("restore: weights %q are for images of %d channels, not of %d", card.Name, of, channels)
 	}
-	if f.scale != 1 {
+	if f.level == 0 && f.scale != 1 {
 		if f.Denoiser, err = denoise.Rescale(f.Denoiser, f.scale); err != nil {
 			return nil, fmt.Errorf("restore: noise of %.3g through the weights %q, which are for %.3g: %w", sigma, card.Name, card.Sigma, err)
 		}
 	}
 	return f, nil
+}
+
+// choose puts the network for a noise level in the place of one for all. The network that
+// was given is only read, so that other calls can use it at the same time.
+func (f *fitted) choose(ctx context.Context, level float64) error {
+	chosen, err := f.network.For(ctx, level)
+	if err != nil {
+		return err
+	}
+	f.free()
+	f.network, f.level, f.owned = chosen, level, true
+	return nil
 }
 
 // iterationRelaxation is λ for networks in an iteration that are proven to be
@@ -169,13 +190,15 @@ func (f *fitted) target() denoise.Denoiser {
 		steps *= t.Stages()
 	}
 	const arrays = 2 // for a stage, of one that is kept: as many channels again as it may have
-	if 4*arrays*float64(steps)*float64(card.Architecture.Width)*attackSide*attackSide <= mostAttackMemory {
+	factor := max(1, card.Architecture.Shuffle)
+	side := float64((attackSide + factor - 1) / factor)
+	if 4*arrays*float64(steps)*float64(card.Architecture.Width)*side*side <= mostAttackMemory {
 		return f.network
 	}
 	return struct{ denoise.InexactDenoiser }{f.network}
 }
 
-// free gives the network back, if it was loaded here.
+// free gives the network back, if it was made here.
 func (f *fitted) free() {
 	if f.owned {
 		f.network.Free()
@@ -185,6 +208,6 @@ func (f *fitted) free() {
 // describe puts what is known of the denoiser into the report.
 func (f *fitted) describe(r *Report) {
 	certificate := f.Certificate()
-	r.Rescaling, r.Network = f.scale, &certificate
+	r.Rescaling, r.Level, r.Network = f.scale, f.level, &certificate
 	r.Averagedness, r.Certified = f.Averagedness()
 }

@@ -60,7 +60,7 @@ func SigmaAuto() Option {
 
 // Strength multiplies the strength that follows from the noise level: below 1
 // keeps more texture and more noise, above 1 smooths more. Of method "tv" that is
-// the weight, of a network the noise level that it is taken to (Report.Rescaling):
+// the weight, of a network the noise level that it is taken to (Report.Rescaling, Level):
 // with Strength(2) it removes noise of twice the standard deviation. The default is
 // 1. It must be positive and at most 1e6.
 func Strength(factor float64) Option {

@@ -16,8 +16,12 @@ type Report struct {
 	// Strength: α in Denoise, λ in Deblur. It is 0 with a network.
 	Weight float64
 	// Rescaling is s of a network as it was used, s·Φ(x/s): Strength·Sigma over the noise
-	// level that the network is for. It is 0 without a network.
+	// level that the network is for. It is 0 without a network, and with one for all noise
+	// levels.
 	Rescaling float64
+	// Level is the noise level that a network for all of them was used for
+	// (denoise.Network.For): Strength·Sigma. It is 0 with other networks and without one.
+	Level float64
 	// Iterations made (of Denoise: for the colour axes that took most), and whether
 	// the tolerance was reached. Denoise by a network makes none.
 	Iterations int

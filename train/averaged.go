@@ -14,6 +14,45 @@ type averaged struct {
 	config Config
 	model  denoise.Model // without weights
 	kept   *scratch      // buffers that stay from one iteration to the next
+	// With a shuffle, the images that the flow begins and ends with.
+	small, smallEnd backend.Buffer
+}
+
+// flowShape is that of the images which the flow begins and ends with.
+func (a *averaged) flowShape() backend.Shape {
+	s, q := a.config.batchShape(), a.config.shuffle()
+	s.C, s.H, s.W = s.C*q*q, s.H/q, s.W/q
+	return s
+}
+
+// forward rearranges, goes through the flow, and rearranges back.
+func (a *averaged) forward(ctx context.Context, dst, src backend.Buffer) error {
+	if a.small == nil {
+		return a.flow.forward(ctx, dst, src)
+	}
+	if err := a.dev.Unshuffle(a.small, src, a.config.shuffle()); err != nil {
+		return err
+	}
+	if err := a.flow.forward(ctx, a.smallEnd, a.small); err != nil {
+		return err
+	}
+	return a.dev.Shuffle(dst, a.smallEnd, a.config.shuffle())
+}
+
+// backward is the way back: the adjoint of rearranging back is rearranging.
+func (a *averaged) backward(ctx context.Context, gradient backend.Buffer) error {
+	if a.small == nil {
+		return a.flow.backward(ctx, gradient)
+	}
+	if err := a.dev.Unshuffle(a.smallEnd, gradient, a.config.shuffle()); err != nil {
+		return err
+	}
+	return a.flow.backward(ctx, a.smallEnd)
+}
+
+// tune prepares a network with levels for a noise level.
+func (a *averaged) tune(sigma float64) error {
+	return a.each(func(q *queue, b *flowBlock) { b.tune(q, sigma) })
 }
 
 func newAveraged(dev backend.Device, c Config) (_ *averaged, err error) {
@@ -30,23 +69,29 @@ func newAveraged(dev backend.Device, c Config) (_ *averaged, err error) {
 		kept:   newScratch(dev),
 		model: denoise.Model{
 			Channels: c.Channels, Width: c.Width, Kernel: c.Kernel,
-			Activation: denoise.LeakyReLU(c.Slope), Integrator: tableau,
+			Activation: denoise.LeakyReLU(c.Slope), Integrator: tableau, Shuffle: c.Shuffle, Sigmas: c.Levels,
 		},
 		flow: &flow{
 			dev: dev, memory: newScratch(dev), tableau: tableau, limit: c.ActivationMemory,
 			activation: backend.Activation{Kind: backend.LeakyReLU, Slope: float32(c.Slope)},
 		},
 	}
-	s := scaling{constraint: c.Constraint, limit: c.NormLimit, length: c.length(radius), radius: radius}
+	if c.Group > 0 {
+		a.model.Activation = denoise.Balls()
+	}
+	s := scaling{constraint: c.Constraint, limit: c.NormLimit, initial: c.InitialNorm, gained: len(c.Levels) > 0 && c.Group == 0, length: c.length(radius), radius: radius}
 	q := &queue{dev: dev}
 	for i := range c.Blocks {
-		a.flow.blocks = append(a.flow.blocks, newFlowBlock(q, a.kept, s, i, c.Width, c.Kernel, c.PowerSize))
+		a.flow.blocks = append(a.flow.blocks, newFlowBlock(q, a.kept, s, i, c))
 	}
-	if tableau.Stages() == 1 && c.Channels < c.Width {
-		a.flow.blocks[0].edge = newEdge(q, a.kept, c.Width, c.Channels, c.Kernel)
+	if channels := a.flowShape().C; tableau.Stages() == 1 && channels < c.Width {
+		a.flow.blocks[0].edge = newEdge(q, a.kept, c.Width, channels, c.Kernel)
 		if n := len(a.flow.blocks) - 1; n > 0 {
-			a.flow.blocks[n].edge = newEdge(q, a.kept, c.Width, c.Channels, c.Kernel)
+			a.flow.blocks[n].edge = newEdge(q, a.kept, c.Width, channels, c.Kernel)
 		}
+	}
+	if c.shuffle() > 1 {
+		a.small, a.smallEnd = a.kept.take(q, a.flowShape()), a.kept.take(q, a.flowShape())
 	}
 	if q.err != nil {
 		a.release()
@@ -135,8 +180,16 @@ func (a *averaged) blockMetrics() []BlockMetrics {
 func (a *averaged) modelOf(arrays []array, steps bool) denoise.Model {
 	m := a.model
 	m.Blocks = nil
+	each := len(arrays) / len(a.flow.blocks)
 	for i, b := range a.flow.blocks {
-		block := denoise.Block{Filter: arrays[2*i].values, Bias: arrays[2*i+1].values, Length: b.length}
+		of := arrays[i*each:][:each]
+		block := denoise.Block{Filter: of[0].values, Bias: of[1].values, Length: b.length}
+		switch {
+		case b.radius != nil:
+			block.Radius = of[2].values
+		case b.table != nil:
+			block.Gain = of[2].values
+		}
 		if steps {
 			block.Steps = b.steps
 		}
@@ -145,8 +198,15 @@ func (a *averaged) modelOf(arrays []array, steps bool) denoise.Model {
 	return m
 }
 
-func (a *averaged) denoiser(ctx context.Context, arrays []array) (*denoise.Network, error) {
-	return denoise.New(ctx, a.dev, a.modelOf(arrays, true), denoise.Certificate{})
+func (a *averaged) denoiser(ctx context.Context, arrays []array, sigma float64) (*denoise.Network, error) {
+	m := a.modelOf(arrays, true)
+	if len(m.Sigmas) > 0 {
+		var err error
+		if m, err = m.At(sigma); err != nil {
+			return nil, err
+		}
+	}
+	return denoise.New(ctx, a.dev, m, denoise.Certificate{})
 }
 
 func (a *averaged) file(ctx context.Context, arrays []array, card weights.Card) (*weights.File, denoise.Certificate, error) {

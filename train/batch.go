@@ -1,6 +1,8 @@
 package train
 
 import (
+	"math"
+
 	"github.com/averaged/imaging/backend"
 )
 
@@ -30,9 +32,17 @@ func (c Config) batchShape() backend.Shape {
 	return backend.Shape{N: c.Batch, C: c.Channels, H: c.Crop, W: c.Crop}
 }
 
+// level returns the noise level of all crops of an iteration, where they have one.
+func (c Config) level(g *generator) float64 {
+	low, high := math.Sqrt(c.SigmaMin), math.Sqrt(c.SigmaMax)
+	root := low + (high-low)*g.uniform()
+	return root * root
+}
+
 // draw fills clean with crops of pictures and noisy with the same crops and Gaussian
-// noise. The noise is a device's own, which has the same bits on all of them.
-func (b *batch) draw(q *queue, set *Pictures, g *generator) {
+// noise, of standard deviation sigma, or, where that is 0, one for each crop. The noise
+// is a device's own, which has the same bits on all of them.
+func (b *batch) draw(q *queue, set *Pictures, g *generator, sigma float64) {
 	size, plane := b.config.Crop, b.config.Crop*b.config.Crop
 	image := b.config.Channels * plane
 	for n := range b.sigmas {
@@ -48,7 +58,9 @@ func (b *batch) draw(q *queue, set *Pictures, g *generator) {
 			}
 			turn.apply(b.samples[n*image+c*plane:][:plane], b.cut, size)
 		}
-		b.sigmas[n] = b.config.SigmaMin + (b.config.SigmaMax-b.config.SigmaMin)*g.uniform()
+		if b.sigmas[n] = sigma; sigma == 0 {
+			b.sigmas[n] = b.config.SigmaMin + (b.config.SigmaMax-b.config.SigmaMin)*g.uniform()
+		}
 	}
 	seed := g.bits()
 	q.do(func() error { return q.dev.Gaussian(b.noisy, seed, 0, 1) })

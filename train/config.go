@@ -20,6 +20,9 @@ type Config struct {
 
 	// Family is denoise.FamilyAveraged or denoise.FamilyDnCNN.
 	Family string `json:"family"`
+	// Initial is the checksum of the weights that the run began with (Data.Initial), or
+	// empty for random ones.
+	Initial string `json:"initial"`
 	// Channels of an image, Width the channels of the layers, Kernel the odd height and
 	// width of the filters. Blocks is the number of blocks, or of a DnCNN's layers with
 	// normalisation.
@@ -27,8 +30,15 @@ type Config struct {
 	Width    int `json:"width"`
 	Kernel   int `json:"kernel"`
 	Blocks   int `json:"blocks"`
+	// Shuffle q ≥ 2 has an averaged network work at 1/q of the resolution, on q² times the
+	// channels (denoise.Model.Shuffle); 0 or 1 is none. Crops must be a multiple of it.
+	Shuffle int `json:"shuffle"`
 	// Slope of LeakyReLU, in (0, 1]. A DnCNN has ReLU.
 	Slope float64 `json:"slope"`
+	// Group G ≥ 1 has an averaged network project groups of G hidden channels onto balls of
+	// learned radii (denoise.Balls) in the place of LeakyReLU; it must divide Width. 0 is
+	// LeakyReLU.
+	Group int `json:"group"`
 	// Integrator is the name of an explicit one of denoise.Integrators; empty for a DnCNN.
 	Integrator string `json:"integrator"`
 	// Length is h, the time that a block integrates over; 0 means the radius of the
@@ -41,6 +51,8 @@ type Config struct {
 	// twice the radius; a little less leaves room between the norm that training knows and
 	// the one that is proven.
 	NormLimit float64 `json:"norm_limit"`
+	// InitialNorm is c/NormLimit before training begins, in (0, 1).
+	InitialNorm float64 `json:"initial_norm"`
 	// PowerSize is the height and width of the images of the power iterations.
 	PowerSize int `json:"power_size"`
 	// PowerIterations is the most of them before training begins; they end when the norm
@@ -51,6 +63,13 @@ type Config struct {
 	// each crop has its own, drawn uniformly. They may be equal.
 	SigmaMin float64 `json:"sigma_min"`
 	SigmaMax float64 `json:"sigma_max"`
+	// Levels are noise levels, rising, between which the biases and gains of an averaged
+	// network are interpolated (denoise.Model.Sigmas); none is a network that does not know
+	// the noise level. With them the constraint is Budget, all crops of an iteration have
+	// one noise level, drawn uniformly in √σ, and the loss is divided by
+	// (σ/SigmaMax)^LossExponent, so that low noise counts as well.
+	Levels       []float64 `json:"levels"`
+	LossExponent float64   `json:"loss_exponent"`
 	// Batch is the number of crops that go through the network together, Accumulate how
 	// many batches make the gradient of one iteration, Crop the height and width of a
 	// crop in pixels.
@@ -90,9 +109,9 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		Family: denoise.FamilyAveraged, Channels: 3, Width: 64, Kernel: 3, Blocks: 10, Slope: 0.01, Integrator: "euler",
-		Constraint: Budget, NormLimit: 1.4, PowerSize: 32, PowerIterations: 1000,
+		Constraint: Budget, NormLimit: 1.4, InitialNorm: 0.88, PowerSize: 32, PowerIterations: 1000,
 		SigmaMin: 0.15, SigmaMax: 0.15, Batch: 8, Accumulate: 1, Crop: 64, Augment: true,
-		Iterations: 40_000, Optimiser: AdamDefaults(), Schedule: Schedule{Name: Cosine, Maximum: 1e-3},
+		Iterations: 40_000, Optimiser: MuonDefaults(), Schedule: Schedule{Name: Cosine, Maximum: 0.02, Warmup: 100},
 		AverageDecay: 0.999, ReportEvery: 10, ValidateEvery: 500, CheckpointEvery: 100, ActivationMemory: 2 << 30,
 	}
 }
@@ -158,6 +177,9 @@ func (c Config) Check() error {
 		if c.Constraint != Free || c.Integrator != "" {
 			return fmt.Errorf("a DnCNN has the constraint %q and no integrator, not %q and %q", Free, c.Constraint, c.Integrator)
 		}
+		if c.shuffle() != 1 || len(c.Levels) > 0 || c.Group != 0 {
+			return errors.New("a DnCNN has no shuffle, no levels and no groups")
+		}
 		return nil
 	}
 	return fmt.Errorf("family %.40q, must be %q or %q", c.Family, denoise.FamilyAveraged, denoise.FamilyDnCNN)
@@ -181,15 +203,54 @@ func (c Config) checkAveraged() error {
 	if c.PowerSize < 1 || c.PowerSize > maxSize || c.PowerIterations < 1 || c.PowerIterations > maxCount {
 		return fmt.Errorf("%d power iterations on images of %d×%d, both must be at least 1", c.PowerIterations, c.PowerSize, c.PowerSize)
 	}
+	if err := c.checkLevels(); err != nil {
+		return err
+	}
+	if c.Group < 0 || c.Group > 0 && c.Width%c.Group != 0 {
+		return fmt.Errorf("group is %d, must divide the width %d, or be 0 for LeakyReLU", c.Group, c.Width)
+	}
+	if q := c.shuffle(); q < 1 || q > maxSize || c.Width < q*q*c.Channels || c.Crop%q != 0 {
+		return fmt.Errorf("shuffle is %d: width %d must be at least shuffle²·channels, and crop %d a multiple of shuffle", c.Shuffle, c.Width, c.Crop)
+	}
 	switch h := c.length(r); {
 	case c.Constraint == Adaptive:
 		return nil
 	case c.Constraint != Budget:
 		return fmt.Errorf("constraint %.40q of an averaged network, must be %q or %q", c.Constraint, Adaptive, Budget)
+	case !(c.InitialNorm > 0 && c.InitialNorm < 1):
+		return fmt.Errorf("initial_norm is %v, must be above 0 and below 1", c.InitialNorm)
 	case !(c.NormLimit > 0) || !(h*c.NormLimit*c.NormLimit <= 2*r):
 		return fmt.Errorf("norm_limit is %v, must be above 0 and at most √(2r/h) = %.4g", c.NormLimit, math.Sqrt(2*r/h))
 	}
 	return nil
+}
+
+func (c Config) checkLevels() error {
+	if !(c.LossExponent >= 0 && c.LossExponent <= 4) {
+		return fmt.Errorf("loss_exponent is %v, must be from 0 to 4", c.LossExponent)
+	}
+	if len(c.Levels) == 0 {
+		if c.LossExponent != 0 {
+			return errors.New("loss_exponent is for a network with levels")
+		}
+		return nil
+	}
+	if c.Constraint != Budget {
+		return fmt.Errorf("a network with levels has the constraint %q, not %.40q", Budget, c.Constraint)
+	}
+	for i, s := range c.Levels {
+		if !(s > 0 && s <= 1) || i > 0 && s <= c.Levels[i-1] {
+			return fmt.Errorf("levels are %v, must rise within (0, 1]", c.Levels)
+		}
+	}
+	return nil
+}
+
+func (c Config) shuffle() int {
+	if c.Shuffle == 0 {
+		return 1
+	}
+	return c.Shuffle
 }
 
 // tableau returns the integrator of an averaged network, an explicit one.

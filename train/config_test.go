@@ -83,7 +83,7 @@ func FuzzCheckpoint(f *testing.F) {
 	data := testData(f)
 	t, err := newTrainer(dev, c, data.Training)
 	require.NoError(f, err)
-	require.NoError(f, t.initialise())
+	require.NoError(f, t.initialise(nil))
 	b, err := t.encode()
 	require.NoError(f, err)
 	t.release()

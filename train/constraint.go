@@ -27,6 +27,8 @@ const (
 type scaling struct {
 	constraint Constraint
 	limit      float64 // of c
+	initial    float64 // c/limit in the beginning
+	gained     bool    // c is the limit: gains take the place of a smaller one
 	length     float64 // h
 	radius     float64 // r
 }
@@ -34,7 +36,9 @@ type scaling struct {
 // of returns the factor A/V, c, and the number N of steps for weights of norm ‖V‖.
 func (s scaling) of(norm, theta float64) (factor, c float64, steps int, err error) {
 	if s.constraint == Budget {
-		c = s.limit * sigmoid(theta)
+		if c = s.limit; !s.gained {
+			c *= sigmoid(theta)
+		}
 		return c / norm, c, 1, nil
 	}
 	// Of these arguments Steps refuses none but norms far beyond any use.

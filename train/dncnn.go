@@ -44,7 +44,7 @@ func newDnCNN(dev backend.Device, c Config) (*dncnn, error) {
 	d.lift = newConvolution(q, d.kept, "lift", c.Width, c.Channels, c.Kernel)
 	for i := range c.Blocks {
 		layer := newConvolution(q, d.kept, fmt.Sprintf("convs.%d", i), c.Width, c.Width, c.Kernel)
-		layer.normalised = true
+		layer.normalised, layer.weights.scaleFree = true, true
 		d.convs = append(d.convs, layer)
 		d.norms = append(d.norms, newBatchNorm(q, d.kept, normName(i), c.Width))
 	}
@@ -231,7 +231,10 @@ func (d *dncnn) network(arrays []array) denoise.DnCNN {
 	return n
 }
 
-func (d *dncnn) denoiser(_ context.Context, arrays []array) (*denoise.Network, error) {
+// tune does nothing: a DnCNN does not know the noise level.
+func (d *dncnn) tune(float64) error { return nil }
+
+func (d *dncnn) denoiser(_ context.Context, arrays []array, _ float64) (*denoise.Network, error) {
 	return denoise.NewDnCNN(d.dev, d.network(arrays))
 }
 

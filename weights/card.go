@@ -24,7 +24,8 @@ type Card struct {
 	// Architecture is what the tensors are put into.
 	Architecture Architecture
 	// Sigma is the standard deviation of the noise that the network was trained
-	// for, on images in [0,1]; in (0,1].
+	// for, on images in [0,1]; in (0,1]. Of a network with Architecture.Sigmas it is
+	// the one that it is applied for unless another is asked for.
 	Sigma float64
 	// Integrator is the name of the Runge-Kutta tableau of a block, such as "euler",
 	// "heun" or "rk4"; empty if the blocks are not steps of an integrator.
@@ -57,6 +58,12 @@ type Architecture struct {
 	// slope for negative arguments; finite.
 	Activation string
 	Slope      float64
+	// Shuffle is the factor by which an image is rearranged into channels of fewer pixels
+	// before the first operation, and back after the last; 0, or 1, if it is not.
+	Shuffle int
+	// Sigmas are the noise levels, ascending and in (0,1], that the tensors have rows for;
+	// empty if the network is for Card.Sigma alone.
+	Sigmas []float64
 }
 
 // Provenance is where weights come from. Text is one line and may be empty, but
@@ -147,6 +154,8 @@ func (c Card) Check() error {
 		return fmt.Errorf("weights: the architecture's kernel size is %d, want an odd number", a.Kernel)
 	case !isFinite(a.Slope):
 		return fmt.Errorf("weights: the activation's slope is %v, want a finite number", a.Slope)
+	case a.Shuffle < 0:
+		return fmt.Errorf("weights: the architecture's shuffle is %d, want 0 or more", a.Shuffle)
 	case !(c.Sigma > 0 && c.Sigma <= 1):
 		return fmt.Errorf("weights: sigma is %v, want a number in (0,1], for images in [0,1]", c.Sigma)
 	case p.Iterations < 0:
@@ -161,6 +170,11 @@ func (c Card) Check() error {
 		return errors.New("weights: the certificate is not a JSON object in UTF-8")
 	case !isChecksum(c.Checksum):
 		return fmt.Errorf("weights: the checksum %.80q is not sha256: and %d lower-case hexadecimal digits", c.Checksum, checksumDigits)
+	}
+	for i, s := range a.Sigmas {
+		if !(s > 0 && s <= 1) || i > 0 && s <= a.Sigmas[i-1] {
+			return fmt.Errorf("weights: noise level %d of the architecture is %v, want a number in (0,1] above the one before", i, s)
+		}
 	}
 	for i, h := range c.StepSizes {
 		if !(h > 0 && isFinite(h)) {

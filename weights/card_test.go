@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,6 +99,23 @@ func TestCardGolden(t *testing.T) {
 	}, cardFile().Metadata)
 }
 
+// The keys of what not every network has, and no 1 for a factor.
+func TestCardOfAllNoiseLevels(t *testing.T) {
+	f := tinyFile()
+	c := card()
+	c.Architecture.Shuffle, c.Architecture.Sigmas = 2, []float64{0.01, 15. / 255, 1}
+	require.NoError(t, f.SetCard(c))
+	require.Equal(t, "2", f.Metadata["averaged.shuffle"])
+	require.Equal(t, "[0.01,0.058823529411764705,1]", f.Metadata["averaged.sigmas"])
+	back, err := f.Card()
+	require.NoError(t, err)
+	require.Equal(t, c.Architecture, back.Architecture)
+	c.Architecture.Shuffle, c.Architecture.Sigmas = 1, nil
+	require.NoError(t, f.SetCard(c))
+	require.NotContains(t, f.Metadata, "averaged.shuffle")
+	require.NotContains(t, f.Metadata, "averaged.sigmas")
+}
+
 func TestCardInFile(t *testing.T) {
 	b, err := cardFile().Encode()
 	require.NoError(t, err)
@@ -162,6 +180,11 @@ func TestCardRoundTrip(t *testing.T) {
 		c.StepSizes = rapid.SliceOfN(positive, n, n).Draw(t, "step sizes")
 		c.Steps = rapid.SliceOfN(rapid.IntMin(1), n, n).Draw(t, "steps")
 		c.Sigma = rapid.Float64Range(math.SmallestNonzeroFloat64, 1).Draw(t, "sigma")
+		if rapid.Bool().Draw(t, "for all noise levels") {
+			c.Architecture.Shuffle = rapid.IntMin(2).Draw(t, "shuffle")
+			c.Architecture.Sigmas = rapid.SliceOfNDistinct(rapid.Float64Range(math.SmallestNonzeroFloat64, 1), 1, 5, rapid.ID[float64]).Draw(t, "sigmas")
+			slices.Sort(c.Architecture.Sigmas)
+		}
 		c.Architecture.Slope = rapid.Float64().Draw(t, "slope")
 		c.Provenance.Seed = rapid.Uint64().Draw(t, "seed")
 		metadata, err := c.MarshalMetadata()
@@ -180,23 +203,28 @@ func TestCardRefuses(t *testing.T) {
 		`the card has no licence`:                  func(c *Card) { c.Licence = "" },
 		`the card has no software of the training`: func(c *Card) { c.Provenance.Software = "" },
 		`the card has no data of the training`:     func(c *Card) { c.Provenance.Data = "" },
-		`the name "a\nb" is not one line of printable text without spaces around it`:       func(c *Card) { c.Name = "a\nb" },
-		`the licence " MIT" is not one line of printable text without spaces around it`:    func(c *Card) { c.Licence = " MIT" },
-		`the integrator "\xff" is not one line of printable text without spaces around it`: func(c *Card) { c.Integrator = "\xff" },
-		`the architecture's channels is 0, want at least 1`:                                func(c *Card) { c.Architecture.Channels = 0 },
-		`the architecture's kernel size is 4, want an odd number`:                          func(c *Card) { c.Architecture.Kernel = 4 },
-		`the activation's slope is NaN, want a finite number`:                              func(c *Card) { c.Architecture.Slope = math.NaN() },
-		`sigma is 25, want a number in (0,1], for images in [0,1]`:                         func(c *Card) { c.Sigma = 25 },
-		`sigma is 0, want a number in (0,1], for images in [0,1]`:                          func(c *Card) { c.Sigma = 0 },
-		`sigma is NaN, want a number in (0,1], for images in [0,1]`:                        func(c *Card) { c.Sigma = math.NaN() },
-		`the training has -1 iterations, want 0 or more`:                                   func(c *Card) { c.Provenance.Iterations = -1 },
-		`the card has step sizes or steps, but no integrator`:                              func(c *Card) { c.Integrator = "" },
-		`the card has 1 step sizes, want one for each of the 2 blocks`:                     func(c *Card) { c.StepSizes = []float64{1} },
-		`the card has 3 numbers of steps, want one for each of the 2 blocks`:               func(c *Card) { c.Steps = []int{1, 2, 3} },
-		`step size 1 is +Inf, want a finite number above 0`:                                func(c *Card) { c.StepSizes = []float64{1, math.Inf(1)} },
-		`number of steps 0 is 0, want at least 1`:                                          func(c *Card) { c.Steps = []int{0, 1} },
-		`the certificate is not a JSON object in UTF-8`:                                    func(c *Card) { c.Certificate = json.RawMessage(`[1]`) },
-		`the checksum "md5:0" is not sha256: and 64 lower-case hexadecimal digits`:         func(c *Card) { c.Checksum = "md5:0" },
+		`the name "a\nb" is not one line of printable text without spaces around it`:            func(c *Card) { c.Name = "a\nb" },
+		`the licence " MIT" is not one line of printable text without spaces around it`:         func(c *Card) { c.Licence = " MIT" },
+		`the integrator "\xff" is not one line of printable text without spaces around it`:      func(c *Card) { c.Integrator = "\xff" },
+		`the architecture's channels is 0, want at least 1`:                                     func(c *Card) { c.Architecture.Channels = 0 },
+		`the architecture's kernel size is 4, want an odd number`:                               func(c *Card) { c.Architecture.Kernel = 4 },
+		`the architecture's shuffle is -1, want 0 or more`:                                      func(c *Card) { c.Architecture.Shuffle = -1 },
+		`noise level 0 of the architecture is 0, want a number in (0,1] above the one before`:   func(c *Card) { c.Architecture.Sigmas = []float64{0} },
+		`noise level 1 of the architecture is 1.5, want a number in (0,1] above the one before`: func(c *Card) { c.Architecture.Sigmas = []float64{1, 1.5} },
+		`noise level 2 of the architecture is 0.2, want a number in (0,1] above the one before`: func(c *Card) { c.Architecture.Sigmas = []float64{0.1, 0.2, 0.2} },
+		`noise level 1 of the architecture is NaN, want a number in (0,1] above the one before`: func(c *Card) { c.Architecture.Sigmas = []float64{0.1, math.NaN()} },
+		`the activation's slope is NaN, want a finite number`:                                   func(c *Card) { c.Architecture.Slope = math.NaN() },
+		`sigma is 25, want a number in (0,1], for images in [0,1]`:                              func(c *Card) { c.Sigma = 25 },
+		`sigma is 0, want a number in (0,1], for images in [0,1]`:                               func(c *Card) { c.Sigma = 0 },
+		`sigma is NaN, want a number in (0,1], for images in [0,1]`:                             func(c *Card) { c.Sigma = math.NaN() },
+		`the training has -1 iterations, want 0 or more`:                                        func(c *Card) { c.Provenance.Iterations = -1 },
+		`the card has step sizes or steps, but no integrator`:                                   func(c *Card) { c.Integrator = "" },
+		`the card has 1 step sizes, want one for each of the 2 blocks`:                          func(c *Card) { c.StepSizes = []float64{1} },
+		`the card has 3 numbers of steps, want one for each of the 2 blocks`:                    func(c *Card) { c.Steps = []int{1, 2, 3} },
+		`step size 1 is +Inf, want a finite number above 0`:                                     func(c *Card) { c.StepSizes = []float64{1, math.Inf(1)} },
+		`number of steps 0 is 0, want at least 1`:                                               func(c *Card) { c.Steps = []int{0, 1} },
+		`the certificate is not a JSON object in UTF-8`:                                         func(c *Card) { c.Certificate = json.RawMessage(`[1]`) },
+		`the checksum "md5:0" is not sha256: and 64 lower-case hexadecimal digits`:              func(c *Card) { c.Checksum = "md5:0" },
 	} {
 		c := card()
 		c.Checksum = tinyChecksum
@@ -215,23 +243,30 @@ func TestCardRefuses(t *testing.T) {
 
 func TestMetadataRefuses(t *testing.T) {
 	for want, change := range map[string]struct{ key, value string }{
-		`the card is of version "2", this program reads version 1`:                   {"version", "2"},
-		`averaged.name has no value`:                                                 {"name", ""},
-		`averaged.integrator has no value`:                                           {"integrator", ""},
-		`averaged.width is "wide", want a whole number`:                              {"width", "wide"},
-		`averaged.width is "6.4e1", want a whole number`:                             {"width", "6.4e1"},
-		`averaged.sigma is "0,15", want a number`:                                    {"sigma", "0,15"},
-		`sigma is NaN, want a number in (0,1], for images in [0,1]`:                  {"sigma", "NaN"},
-		`averaged.sigma is "1e999", want a number`:                                   {"sigma", "1e999"},
-		`averaged.training_seed is "-1", want a whole number from 0 to 2^64−1`:       {"training_seed", "-1"},
-		`averaged.steps is "[]", want a JSON array of numbers, not empty`:            {"steps", "[]"},
-		`averaged.steps is "null", want a JSON array of numbers, not empty`:          {"steps", "null"},
-		`averaged.steps is "[1.5,1]", want a JSON array of numbers, not empty`:       {"steps", "[1.5,1]"},
-		`averaged.step_sizes is "[1,1] 1", want a JSON array of numbers, not empty`:  {"step_sizes", "[1,1] 1"},
-		`step size 1 is 0, want a finite number above 0`:                             {"step_sizes", "[1,null]"},
-		`the certificate is not a JSON object in UTF-8`:                              {"certificate", "proven"},
-		`the metadata has the unknown key "averaged.licenses"`:                       {"licenses", "MIT"},
-		`the checksum "sha256:" is not sha256: and 64 lower-case hexadecimal digits`: {"checksum", "sha256:"},
+		`the card is of version "2", this program reads version 1`:                              {"version", "2"},
+		`averaged.name has no value`:                                                            {"name", ""},
+		`averaged.integrator has no value`:                                                      {"integrator", ""},
+		`averaged.width is "wide", want a whole number`:                                         {"width", "wide"},
+		`averaged.width is "6.4e1", want a whole number`:                                        {"width", "6.4e1"},
+		`averaged.shuffle is "2.0", want a whole number from 2`:                                 {"shuffle", "2.0"},
+		`averaged.shuffle is "1", want a whole number from 2`:                                   {"shuffle", "1"},
+		`averaged.shuffle is "-2", want a whole number from 2`:                                  {"shuffle", "-2"},
+		`averaged.sigmas is "[]", want a JSON array of numbers, not empty`:                      {"sigmas", "[]"},
+		`averaged.sigmas is "0.1", want a JSON array of numbers, not empty`:                     {"sigmas", "0.1"},
+		`noise level 1 of the architecture is 0.1, want a number in (0,1] above the one before`: {"sigmas", "[0.2,0.1]"},
+		`noise level 0 of the architecture is 0, want a number in (0,1] above the one before`:   {"sigmas", "[null]"},
+		`averaged.sigma is "0,15", want a number`:                                               {"sigma", "0,15"},
+		`sigma is NaN, want a number in (0,1], for images in [0,1]`:                             {"sigma", "NaN"},
+		`averaged.sigma is "1e999", want a number`:                                              {"sigma", "1e999"},
+		`averaged.training_seed is "-1", want a whole number from 0 to 2^64−1`:                  {"training_seed", "-1"},
+		`averaged.steps is "[]", want a JSON array of numbers, not empty`:                       {"steps", "[]"},
+		`averaged.steps is "null", want a JSON array of numbers, not empty`:                     {"steps", "null"},
+		`averaged.steps is "[1.5,1]", want a JSON array of numbers, not empty`:                  {"steps", "[1.5,1]"},
+		`averaged.step_sizes is "[1,1] 1", want a JSON array of numbers, not empty`:             {"step_sizes", "[1,1] 1"},
+		`step size 1 is 0, want a finite number above 0`:                                        {"step_sizes", "[1,null]"},
+		`the certificate is not a JSON object in UTF-8`:                                         {"certificate", "proven"},
+		`the metadata has the unknown key "averaged.licenses"`:                                  {"licenses", "MIT"},
+		`the checksum "sha256:" is not sha256: and 64 lower-case hexadecimal digits`:            {"checksum", "sha256:"},
 	} {
 		metadata := maps.Clone(cardFile().Metadata)
 		metadata["averaged."+change.key] = change.value
@@ -240,7 +275,7 @@ func TestMetadataRefuses(t *testing.T) {
 		require.Equal(t, Card{Name: "as it was"}, c)
 	}
 	// Without any one of its keys, a card is incomplete or has an empty field.
-	optional := map[string]bool{"integrator": true, "step_sizes": true, "steps": true, "training_recipe": true, "certificate": true}
+	optional := map[string]bool{"shuffle": true, "sigmas": true, "integrator": true, "step_sizes": true, "steps": true, "training_recipe": true, "certificate": true}
 	for _, f := range fields {
 		metadata := maps.Clone(cardFile().Metadata)
 		delete(metadata, "averaged."+f.key)

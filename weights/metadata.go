@@ -44,6 +44,8 @@ var fields = []field{
 	intField("kernel_size", func(c *Card) *int { return &c.Architecture.Kernel }),
 	textField("activation", true, func(c *Card) *string { return &c.Architecture.Activation }),
 	floatField("activation_slope", func(c *Card) *float64 { return &c.Architecture.Slope }),
+	factorField("shuffle", func(c *Card) *int { return &c.Architecture.Shuffle }),
+	listField("sigmas", func(c *Card) *[]float64 { return &c.Architecture.Sigmas }),
 	floatField("sigma", func(c *Card) *float64 { return &c.Sigma }),
 	textField("integrator", false, func(c *Card) *string { return &c.Integrator }),
 	listField("step_sizes", func(c *Card) *[]float64 { return &c.StepSizes }),
@@ -83,6 +85,22 @@ func intField(key string, of func(*Card) *int) field {
 		want:     "a whole number",
 		required: true,
 	}
+}
+
+// factorField leaves out the factor 1, which changes nothing, and has no other way to
+// write it.
+func factorField(key string, of func(*Card) *int) field {
+	f := intField(key, of)
+	f.required, f.want = false, "a whole number from 2"
+	number, set := f.text, f.set
+	f.text = func(c *Card) string {
+		if *of(c) <= 1 {
+			return ""
+		}
+		return number(c)
+	}
+	f.set = func(c *Card, text string) bool { return set(c, text) && *of(c) > 1 }
+	return f
 }
 
 func seedField(key string, of func(*Card) *uint64) field {
@@ -149,8 +167,9 @@ func jsonField(key string, of func(*Card) *json.RawMessage) field {
 }
 
 // MarshalMetadata returns the card as the metadata of a file. Every key begins
-// with "averaged.", but for "format", which is "pt". It is an error if a field is
-// not as Card says, the checksum included.
+// with "averaged.", but for "format", which is "pt". Fields that say nothing have no
+// key: empty ones, and a Shuffle of 1. It is an error if a field is not as Card says,
+// the checksum included.
 func (c Card) MarshalMetadata() (map[string]string, error) {
 	if err := c.Check(); err != nil {
 		return nil, err

@@ -236,6 +236,11 @@ func FuzzDecode(f *testing.F) {
 	card, err := cardFile().Encode()
 	require.NoError(f, err)
 	f.Add(card)
+	levels := cardFile()
+	levels.Metadata["averaged.shuffle"], levels.Metadata["averaged.sigmas"] = "2", "[0.01,5e-2,0.3]"
+	card, err = levels.Encode()
+	require.NoError(f, err)
+	f.Add(card)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		file, err := Decode(b)
 		again, errRead := Read(bytes.NewReader(b))

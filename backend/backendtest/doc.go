@@ -9,7 +9,7 @@
 // device's result d against the reference r; the limits and their reasons stand
 // at the constants in accuracy.go. What involves no rounding, or one that the
 // interface fixes, has to be equal to the bit: Fill, copies, Clip, Upload and
-// Download, CopyRegion, Gaussian.
+// Download, CopyRegion, Unshuffle and Shuffle, Gaussian.
 //
 // # What is checked for every case
 //

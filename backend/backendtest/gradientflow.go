@@ -286,6 +286,7 @@ func eulerChecks() []check {
 		{operation: "GradientFlow", name: "arguments", run: checkEulerArguments},
 		{operation: "GradientFlow", name: "filters", run: checkEulerFilters},
 		{operation: "GradientFlow", name: "regions", run: checkEulerRegions},
+		{operation: "GradientFlow", name: "cuts", run: checkEulerCuts},
 	}
 }
 
@@ -330,15 +331,89 @@ func (s *eulerSetting) call(ctx context.Context, r backend.Region) ([]float32, e
 	return download(s.dev, s.dst)
 }
 
+// regionNetworks are networks of which regions and cuts are computed.
+var regionNetworks = []eulerNetwork{
+	{src: backend.Image(3, 31, 37), width: 5, dst: 3, steps: []eulerLayer{{7, 3, 3, false, leaky, 0.3, nil}, {4, 5, 5, false, leaky, 0.3, nil}}},
+	{src: backend.Image(3, 31, 37), width: 16, dst: 3, steps: []eulerLayer{{16, 3, 3, false, leaky, 0.3, nil}}},
+	{src: backend.Shape{N: 2, C: 3, H: 19, W: 25}, width: 4, dst: 4, steps: slices.Repeat([]eulerLayer{{16, 3, 3, false, leaky, 0.3, nil}}, 2)},
+	{src: backend.Image(3, 31, 37), width: 3, dst: 3, steps: []eulerLayer{{4, 3, 3, false, leaky, 0.3, heun}}},
+	{src: backend.Image(3, 11, 17), width: 64, dst: 3, steps: []eulerLayer{{64, 3, 3, false, leaky, 0.3, nil}}},
+}
+
+// checkEulerCuts cuts what a region is made from out of an image of a few grids, and
+// compares the region with that of the whole, bit for bit.
+func checkEulerCuts(e *environment) error {
+	g := e.dev.ConvolutionGrid()
+	if g < 1 {
+		return checkGridPositive(e)
+	}
+	for _, n := range regionNetworks {
+		side := (n.src.H/(2*g) + 1) * 2 * g
+		n.src.H, n.src.W = side+g+1, side+2*g+2
+		s, err := n.set(e.dev)
+		if err != nil {
+			return err
+		}
+		defer s.free()
+		whole, err := s.call(context.Background(), n.src.Whole())
+		if err != nil {
+			return err
+		}
+		h, w := n.src.H, n.src.W
+		compared := 0
+		for _, r := range []backend.Region{
+			{Y1: 2, X1: 3}, {Y0: h - 1, Y1: h, X0: w - 2, X1: w}, {Y0: h - 3, Y1: h, X1: 1}, {Y1: h, X1: 1},
+			{Y0: side / 2, Y1: side/2 + 1, X0: side / 2, X1: side/2 + 1},
+		} {
+			frame := backend.StepsReach(r, s.steps, g, n.src)
+			frame.Y0 -= frame.Y0 % g
+			frame.X0 -= frame.X0 % g
+			if frame == n.src.Whole() {
+				continue
+			}
+			compared++
+			got, err := s.callCut(r, frame)
+			if err != nil {
+				return fmt.Errorf("%v: %w", r, err)
+			}
+			if err := checkBits("dst in the region", regionShape(n.result(), r), got, cut(n.result(), whole, r)); err != nil {
+				return fmt.Errorf("%v, %v cut out with %v, grid %d: %w", n, r, frame, g, err)
+			}
+		}
+		if compared == 0 {
+			return fmt.Errorf("%v: no region is made from less than the whole", n)
+		}
+	}
+	return nil
+}
+
+// callCut makes the steps in an image cut out of the source and returns the region,
+// which lies in the frame that is cut out.
+func (s *eulerSetting) callCut(r, frame backend.Region) ([]float32, error) {
+	src, err := upload(s.dev, regionShape(s.src.Shape(), frame), cut(s.src.Shape(), random(s.src.Shape().Len(), "src"), frame))
+	if err != nil {
+		return nil, err
+	}
+	defer src.Free()
+	dst, err := s.dev.Alloc(regionShape(s.result(), frame))
+	if err != nil {
+		return nil, err
+	}
+	defer dst.Free()
+	inside := backend.Region{Y0: r.Y0 - frame.Y0, Y1: r.Y1 - frame.Y0, X0: r.X0 - frame.X0, X1: r.X1 - frame.X0}
+	if err := s.dev.GradientFlow(context.Background(), dst, src, inside, s.steps); err != nil {
+		return nil, err
+	}
+	got, err := download(s.dev, dst)
+	if err != nil {
+		return nil, err
+	}
+	return cut(dst.Shape(), got, inside), nil
+}
+
 // checkEulerRegions compares regions with the whole image, bit for bit.
 func checkEulerRegions(e *environment) error {
-	for _, n := range []eulerNetwork{
-		{src: backend.Image(3, 31, 37), width: 5, dst: 3, steps: []eulerLayer{{7, 3, 3, false, leaky, 0.3, nil}, {4, 5, 5, false, leaky, 0.3, nil}}},
-		{src: backend.Image(3, 31, 37), width: 16, dst: 3, steps: []eulerLayer{{16, 3, 3, false, leaky, 0.3, nil}}},
-		{src: backend.Shape{N: 2, C: 3, H: 19, W: 25}, width: 4, dst: 4, steps: slices.Repeat([]eulerLayer{{16, 3, 3, false, leaky, 0.3, nil}}, 2)},
-		{src: backend.Image(3, 31, 37), width: 3, dst: 3, steps: []eulerLayer{{4, 3, 3, false, leaky, 0.3, heun}}},
-		{src: backend.Image(3, 11, 17), width: 64, dst: 3, steps: []eulerLayer{{64, 3, 3, false, leaky, 0.3, nil}}},
-	} {
+	for _, n := range regionNetworks {
 		s, err := n.set(e.dev)
 		if err != nil {
 			return err

@@ -43,9 +43,12 @@ type broken struct {
 	biasGradient       func(db, dy backend.Buffer, beta float32) error
 	activationGradient func(dst, out, dy backend.Buffer, a backend.Activation) error
 	copyRegion         func(dst backend.Buffer, y, x int, src backend.Buffer, r backend.Region) error
+	unshuffle, shuffle shuffleFunc
 	euler              eulerFunc
 	grid               func() int
 }
+
+type shuffleFunc func(dst, src backend.Buffer, factor int) error
 
 type eulerFunc func(ctx context.Context, dst, src backend.Buffer, region backend.Region, steps []backend.FlowStep) error
 
@@ -63,7 +66,7 @@ func newBroken() *broken {
 		evaluate: d.TVEvaluate, newBlur: d.NewBlur, applyBlur: d.ApplyBlur, applyBlurAdjoint: d.ApplyBlurAdjoint,
 		newFilter: d.NewFilter, updateFilter: d.UpdateFilter, convolve: d.Convolve, convolveAdjoint: d.ConvolveAdjoint,
 		filterGradient: d.FilterGradient, biasGradient: d.BiasGradient, activationGradient: d.ActivationGradient,
-		copyRegion: d.CopyRegion, euler: d.GradientFlow, grid: d.ConvolutionGrid,
+		copyRegion: d.CopyRegion, unshuffle: d.Unshuffle, shuffle: d.Shuffle, euler: d.GradientFlow, grid: d.ConvolutionGrid,
 	}
 }
 
@@ -120,6 +123,12 @@ func (d *broken) ActivationGradient(dst, out, dy backend.Buffer, a backend.Activ
 }
 func (d *broken) CopyRegion(dst backend.Buffer, y, x int, src backend.Buffer, r backend.Region) error {
 	return d.copyRegion(dst, y, x, src, r)
+}
+func (d *broken) Unshuffle(dst, src backend.Buffer, factor int) error {
+	return d.unshuffle(dst, src, factor)
+}
+func (d *broken) Shuffle(dst, src backend.Buffer, factor int) error {
+	return d.shuffle(dst, src, factor)
 }
 func (d *broken) GradientFlow(ctx context.Context, dst, src backend.Buffer, region backend.Region, steps []backend.FlowStep) error {
 	return d.euler(ctx, dst, src, region, steps)
@@ -221,6 +230,15 @@ func unless(err, overlooked error) error {
 		return nil
 	}
 	return err
+}
+
+// transposeChannels exchanges rows and columns of the q×q pixels that became channels.
+func transposeChannels(t tensor, q int) {
+	old := t.clone()
+	eachElement(t.Shape, func(n, c, y, x int) {
+		first, within := c-c%(q*q), c%(q*q)
+		t.v[t.index(n, c, y, x)] = old.at(n, first+within%q*q+within/q, y, x)
+	})
 }
 
 // mutations are bugs, each with the operation whose checks have to find it.
@@ -1033,12 +1051,131 @@ var mutations = []struct {
 			})
 		}
 	}},
+	{"pixels beyond the frame keep what was there", "Unshuffle", func(d *broken) {
+		inner := d.Device
+		d.unshuffle = func(dst, src backend.Buffer, factor int) error {
+			old, err := d.contents(dst)
+			if err != nil {
+				return inner.Unshuffle(dst, src, factor)
+			}
+			if err := inner.Unshuffle(dst, src, factor); err != nil {
+				return err
+			}
+			return d.edit(dst, func(t tensor) {
+				eachElement(t.Shape, func(n, c, y, x int) {
+					if i := t.index(n, c, y, x); y*factor+c%(factor*factor)/factor >= src.Shape().H {
+						t.v[i] = float64(old[i])
+					}
+				})
+			})
+		}
+	}},
+	{"rows and columns of a coarse pixel change places", "Unshuffle", func(d *broken) {
+		inner := d.Device
+		d.unshuffle = func(dst, src backend.Buffer, factor int) error {
+			if err := inner.Unshuffle(dst, src, factor); err != nil {
+				return err
+			}
+			return d.edit(dst, func(t tensor) { transposeChannels(t, factor) })
+		}
+	}},
+	{"a factor of 0 is nothing to do", "Unshuffle", func(d *broken) {
+		inner := d.Device
+		d.unshuffle = func(dst, src backend.Buffer, factor int) error {
+			return unless(inner.Unshuffle(dst, src, factor), backend.ErrArgument)
+		}
+	}},
+	{"one array may be unshuffled onto itself", "Unshuffle", func(d *broken) {
+		inner := d.Device
+		d.unshuffle = func(dst, src backend.Buffer, factor int) error {
+			return unless(inner.Unshuffle(dst, src, factor), backend.ErrAlias)
+		}
+	}},
+	{"pixels beyond the frame are added to the last ones", "Shuffle", func(d *broken) {
+		inner := d.Device
+		d.shuffle = func(dst, src backend.Buffer, factor int) error {
+			from, err := d.contents(src)
+			if err != nil {
+				return inner.Shuffle(dst, src, factor)
+			}
+			if err := inner.Shuffle(dst, src, factor); err != nil {
+				return err
+			}
+			coarse := widen(src.Shape(), from)
+			return d.edit(dst, func(t tensor) {
+				eachElement(coarse.Shape, func(n, c, y, x int) {
+					v, u := y*factor+c%(factor*factor)/factor, x*factor+c%factor
+					if v < t.H && u >= t.W {
+						t.v[t.index(n, c/(factor*factor), v, t.W-1)] += coarse.at(n, c, y, x)
+					}
+				})
+			})
+		}
+	}},
+	{"only the first image of a batch is shuffled", "Shuffle", func(d *broken) {
+		inner := d.Device
+		d.shuffle = func(dst, src backend.Buffer, factor int) error {
+			if err := inner.Shuffle(dst, src, factor); err != nil {
+				return err
+			}
+			return d.edit(dst, func(t tensor) { clear(t.v[t.Len()/t.N:]) })
+		}
+	}},
+	{"rows and columns of a coarse pixel change places", "Shuffle", func(d *broken) {
+		inner := d.Device
+		d.shuffle = func(dst, src backend.Buffer, factor int) error {
+			if err := inner.Shuffle(dst, src, factor); err != nil {
+				return err
+			}
+			turned, err := d.copyOf(src)
+			if err != nil {
+				return err
+			}
+			if err := d.edit(turned, func(t tensor) { transposeChannels(t, factor) }); err != nil {
+				return err
+			}
+			return inner.Shuffle(dst, turned, factor)
+		}
+	}},
+	{"zeros lose their sign", "Shuffle", func(d *broken) {
+		inner := d.Device
+		d.shuffle = func(dst, src backend.Buffer, factor int) error {
+			if err := inner.Shuffle(dst, src, factor); err != nil {
+				return err
+			}
+			return d.edit(dst, func(t tensor) {
+				for i := range t.v {
+					t.v[i] += 0
+				}
+			})
+		}
+	}},
+	{"a coarse array with a row too many is taken", "Shuffle", func(d *broken) {
+		inner := d.Device
+		d.shuffle = func(dst, src backend.Buffer, factor int) error {
+			return unless(inner.Shuffle(dst, src, factor), backend.ErrShape)
+		}
+	}},
 	{"a pixel outside of the region is written", "GradientFlow", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
 		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
 			if err := call(ctx, dst, src, r, steps); err != nil || r.X1 == src.Shape().W {
 				return err
 			}
 			return d.edit(dst, func(t tensor) { t.v[t.index(0, 0, r.Y1-1, r.X1)] = 0 })
+		}
+	})},
+	{"the rounding depends on the size of the image", "GradientFlow", eulerBug(func(d *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
+			if err := call(ctx, dst, src, r, steps); err != nil || src.Shape().W <= 33 {
+				return err
+			}
+			return d.edit(dst, func(t tensor) {
+				eachElement(t.Shape, func(n, c, y, x int) {
+					if i := t.index(n, c, y, x); holds(r, y, x) {
+						t.v[i] += t.v[i] * 0x1p-23
+					}
+				})
+			})
 		}
 	})},
 	{"the bias of the second step is ignored", "GradientFlow", stepsBug(func(steps []backend.FlowStep) []backend.FlowStep {

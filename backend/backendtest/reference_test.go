@@ -20,8 +20,6 @@ import (
 // numbers returns an image with the given values.
 func numbers(c, h, w int, v ...float64) tensor { return tensor{backend.Image(c, h, w), v} }
 
-func noise(s backend.Shape, name string) tensor { return widen(s, random(s.Len(), name)) }
-
 func TestVectorReferencesAgainstGonum(t *testing.T) {
 	s := backend.Shape{N: 2, C: 3, H: 4, W: 5}
 	x, y := noise(s, "x"), noise(s, "y")
@@ -288,6 +286,24 @@ func TestCopyByHand(t *testing.T) {
 	require.Equal(t, []float64{2, 3, 5, 6, 20, 30, 50, 60}, cut(src.Shape, src.v, backend.Region{Y1: 2, X0: 1, X1: 3}))
 	copyPixels(src, 0, 0, dst, backend.Region{Y0: 1, Y1: 2, X1: 1})
 	require.Equal(t, []float64{2, 2, 3, 4, 5, 6, 10, 20, 30, 40, 50, 60}, src.v)
+}
+
+// PyTorch's own example of pixel_unshuffle, and an image of odd size, which it has none
+// of.
+func TestShuffleByHand(t *testing.T) {
+	fine := numbers(1, 2, 4,
+		0, 1, 2, 3,
+		4, 5, 6, 7)
+	coarse := numbers(4, 1, 2, make([]float64, 8)...)
+	referenceUnshuffle(coarse, fine, 2)
+	require.Equal(t, []float64{0, 2, 1, 3, 4, 6, 5, 7}, coarse.v)
+	odd := numbers(1, 1, 3, 1, 2, 3)
+	coarse.v[0] = 9
+	referenceUnshuffle(coarse, odd, 2)
+	require.Equal(t, []float64{1, 3, 2, 0, 0, 0, 0, 0}, coarse.v)
+	coarse.v[5] = 8 // beyond the frame
+	referenceShuffle(odd, coarse, 2)
+	require.Equal(t, []float64{1, 3, 2, 0, 0, 8, 0, 0}, append([]float64{odd.v[0], odd.v[2], odd.v[1]}, coarse.v[3:]...))
 }
 
 func TestRegionErrors(t *testing.T) {

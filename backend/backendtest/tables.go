@@ -32,7 +32,7 @@ func photograph(c int) backend.Shape { return backend.Image(c, 321, 481) }
 var allCases = sync.OnceValue(func() []*testCase {
 	var cases []*testCase
 	for _, family := range []func() []*testCase{
-		regionCases, vectorCases, totalVariationCases, blurCases, convolutionCases, eulerCases, gradientCases,
+		regionCases, shuffleCases, vectorCases, totalVariationCases, blurCases, convolutionCases, eulerCases, gradientCases,
 	} {
 		cases = append(cases, family()...)
 	}
@@ -44,7 +44,7 @@ var allCases = sync.OnceValue(func() []*testCase {
 func timedCases() []*testCase {
 	var cases []*testCase
 	for _, family := range []func() []*testCase{
-		timedVectorCases, timedTotalVariationCases, timedBlurCases, timedConvolutionCases,
+		timedVectorCases, timedShuffleCases, timedTotalVariationCases, timedBlurCases, timedConvolutionCases,
 		timedEulerCases, timedGradientCases,
 	} {
 		cases = append(cases, family()...)
@@ -71,7 +71,7 @@ var allChecks = sync.OnceValue(func() []check {
 		}
 	}
 	for _, family := range []func() []check{
-		regionChecks, vectorChecks, totalVariationChecks, blurChecks, convolutionChecks, gridChecks, eulerChecks,
+		regionChecks, shuffleChecks, vectorChecks, totalVariationChecks, blurChecks, convolutionChecks, gridChecks, eulerChecks,
 		gradientChecks, concurrencyChecks,
 	} {
 		checks = append(checks, family()...)

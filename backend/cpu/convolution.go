@@ -55,11 +55,11 @@ func winogradApplies(filter backend.Shape) bool {
 func (f *filter) prepare(w []float32) {
 	copy(f.forward, w)
 	if f.fast() {
-		f.device.pool.For(f.shape.C, func(i int) {
-			winograd.TransformFilter(f.forward3.u, w, f.shape.N, f.shape.C, i)
+		f.device.eachInput(f.shape.C, func(k *winograd.Kernels, i int, memory *winograd.FilterScratch) {
+			k.TransformFilter(f.forward3.u, w, f.shape.N, f.shape.C, i, memory)
 		})
-		f.device.pool.For(f.shape.N, func(o int) {
-			winograd.TransformAdjoint(f.adjoint3.u, w, f.shape.C, f.shape.N, o)
+		f.device.eachInput(f.shape.N, func(k *winograd.Kernels, o int, memory *winograd.FilterScratch) {
+			k.TransformAdjoint(f.adjoint3.u, w, f.shape.C, f.shape.N, o, memory)
 		})
 	}
 	s, taps := f.shape, f.shape.H*f.shape.W

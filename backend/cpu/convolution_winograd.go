@@ -94,21 +94,32 @@ func (c *planarConvolution) group(g *planarGroup, n, tileRow, from, to int) {
 
 // packed returns rows [y, y+rows) and columns [x, x+columns) of image n of src as rows of
 // pixels, with zeros for what is beyond the frame and for the channels' padding, in
-// memory if that is large enough.
+// memory if that is large enough. It goes down all rows for a block of channels at a time:
+// in a plane they follow one another.
 func packed(k *winograd.Kernels, memory []float32, src *buffer, n, y, rows, x, columns int) []float32 {
 	s := src.shape
 	pixel := winograd.Padded(s.C)
 	memory = sized(memory, rows*columns*pixel)
 	left, right := max(0, x), min(s.W, x+columns)
-	for r := range rows {
-		row := memory[r*columns*pixel:][:columns*pixel]
-		inside := y+r >= 0 && y+r < s.H
-		if !inside || pixel > s.C || right-left < columns {
-			clear(row)
+	top, bottom := max(0, -y), max(0, min(rows, s.H-y))
+	if pixel > s.C || left >= right || top >= bottom {
+		clear(memory)
+	} else {
+		clear(memory[:top*columns*pixel])
+		for r := top; r < bottom; r++ {
+			row := memory[r*columns*pixel:][:columns*pixel]
+			clear(row[:(left-x)*pixel])
+			clear(row[(right-x)*pixel:])
 		}
-		if inside && left < right {
-			at := (n*s.C*s.H+y+r)*s.W + left
-			k.Pack(row[(left-x)*pixel:], pixel, src.data[at:], s.Plane(), right-left, s.C)
+		clear(memory[bottom*columns*pixel:])
+	}
+	if left >= right {
+		return memory
+	}
+	for c := 0; c < s.C; c += winograd.Block {
+		for r := top; r < bottom; r++ {
+			at := ((n*s.C+c)*s.H+y+r)*s.W + left
+			k.Pack(memory[(r*columns+left-x)*pixel+c:], pixel, src.data[at:], s.Plane(), right-left, min(winograd.Block, s.C-c))
 		}
 	}
 	return memory

@@ -18,15 +18,26 @@ const gradientTiles = 36
 // the bits do not.
 const (
 	gradientParts = 8
-	partTiles     = 4 * gradientTiles
+	partTiles     = 3 * gradientTiles
 )
+
+// partsOf returns how many parts there are of so many tiles in so many pieces: a power of
+// two, which two or four threads divide evenly.
+func partsOf(tiles, pieces int) int {
+	parts := 1
+	for 2*parts <= min(gradientParts, pieces, tiles/partTiles) {
+		parts *= 2
+	}
+	return parts
+}
 
 // gradientSums keeps the arrays of parts.
 var gradientSums sync.Pool
 
 // gradientGroup is the memory of one group of tiles.
 type gradientGroup struct {
-	tiles   int // that are in v and p
+	tiles   int  // that are in v and p
+	added   bool // whether the sums have any tiles
 	v, p    []float32
 	x, dy   []float32
 	scratch winograd.Scratch
@@ -40,7 +51,7 @@ func (d *Device) filterGradient3(dw, x, dy *buffer, beta, scale float32) {
 	down, across := tilesOf(0, s.H).to, tilesOf(0, s.W).to
 	groups := planarGroupsOf(across)
 	count := s.N * down * groups
-	parts := make([][]float32, min(count, gradientParts, 1+s.N*down*across/partTiles))
+	parts := make([][]float32, partsOf(s.N*down*across, count))
 	c := filterCorrelation{
 		kernels: winogradKernels(d.level), x: x, dy: dy,
 		in: dw.shape.C, vTile: winograd.Padded(dw.shape.C), pTile: winograd.Padded(dw.shape.N),
@@ -51,9 +62,8 @@ func (d *Device) filterGradient3(dw, x, dy *buffer, beta, scale float32) {
 			kept = new([]float32)
 		}
 		sum := sized(*kept, winograd.FilterSize(dw.shape.C, dw.shape.N))
-		clear(sum)
 		g := gradientGroups.Get().(*gradientGroup)
-		g.tiles = 0
+		g.tiles, g.added = 0, false
 		for i := part * count / len(parts); i < (part+1)*count/len(parts); i++ {
 			k := i % groups
 			from, to := k*across/groups, (k+1)*across/groups
@@ -66,8 +76,8 @@ func (d *Device) filterGradient3(dw, x, dy *buffer, beta, scale float32) {
 		gradientGroups.Put(g)
 		parts[part] = sum
 	})
-	d.pool.For(c.in, func(i int) {
-		winograd.FilterGradient(dw.data, parts, dw.shape.N, c.in, i, beta, scale)
+	d.eachInput(c.in, func(k *winograd.Kernels, i int, memory *winograd.FilterScratch) {
+		k.FilterGradient(dw.data, parts, dw.shape.N, c.in, i, beta, scale, memory)
 	})
 	for _, sum := range parts {
 		gradientSums.Put(&sum)
@@ -102,11 +112,12 @@ func (c *filterCorrelation) take(g *gradientGroup, n, tileRow, from, to int) {
 	g.tiles += tiles
 }
 
-// add multiplies what was taken and adds it to sum.
+// add multiplies what was taken and adds it to sum, or sets sum to it at first.
 func (c *filterCorrelation) add(g *gradientGroup, sum []float32) {
 	vPoint, pPoint := gradientTiles*c.vTile+slack, gradientTiles*c.pTile+slack
+	sumPoint := winograd.FilterPoint(c.in, c.pTile)
 	for k := range winograd.Points {
-		c.kernels.Correlate(sum[k*c.in*c.pTile:], c.pTile, g.v[k*vPoint:], c.vTile, g.p[k*pPoint:], c.pTile, g.tiles, c.in, c.pTile)
+		c.kernels.Correlate(sum[k*sumPoint:], c.pTile, g.v[k*vPoint:], c.vTile, g.p[k*pPoint:], c.pTile, g.tiles, c.in, c.pTile, g.added)
 	}
-	g.tiles = 0
+	g.tiles, g.added = 0, true
 }

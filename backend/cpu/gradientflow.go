@@ -17,7 +17,7 @@ func (d *Device) GradientFlow(ctx context.Context, dst, src backend.Buffer, regi
 		if err != nil {
 			return err
 		}
-		if f.forward3 == nil {
+		if f.forward3 == nil || s.Radius != nil {
 			return backend.GradientFlowByLayers(ctx, d, dst, src, region, steps)
 		}
 	}

@@ -20,6 +20,25 @@ func newBank(in, out int) *bank {
 // padded is the number of output channels as the kernels see them.
 func (b *bank) padded() int { return winograd.Padded(b.out) }
 
+// inputsAtOnce is how many input channels of a filter one piece of work transforms: of
+// one output channel these are 9 cache lines of weights. With one at a time two threads
+// would write to the same lines all the time.
+const inputsAtOnce = 16
+
+var filterScratches = sync.Pool{New: func() any { return new(winograd.FilterScratch) }}
+
+// eachInput calls do for every input channel of a transformed filter.
+func (d *Device) eachInput(in int, do func(k *winograd.Kernels, i int, memory *winograd.FilterScratch)) {
+	k := winogradKernels(d.level)
+	d.pool.Range(in, inputsAtOnce, func(lo, hi int) {
+		memory := filterScratches.Get().(*winograd.FilterScratch)
+		for i := lo; i < hi; i++ {
+			do(k, i, memory)
+		}
+		filterScratches.Put(memory)
+	})
+}
+
 // group is the largest number of tiles that are transformed and multiplied
 // together. Their transforms (64 points × 24 tiles × 64 channels: 400 KB) stay in a
 // core's second-level cache, and the transformed filter, which passes by once for
@@ -60,12 +79,12 @@ func (g *tileGroup) multiplied(k *winograd.Kernels, b *bank, in, out, tiles int,
 	for t := range tiles {
 		patch(t, v[t*vTile:], point)
 	}
-	padded := b.padded()
+	padded, next := b.padded(), winograd.FilterPoint(b.in, b.out)
 	for p := range winograd.Points {
 		if ahead != nil {
 			ahead(p)
 		}
-		k.Multiply(g.memory[p*point:], mTile, v[p*point:], vTile, b.u[p*b.in*padded:], padded, tiles, in, mTile)
+		k.Multiply(g.memory[p*point:], mTile, v[p*point:], vTile, b.u[p*next:], padded, tiles, in, mTile)
 	}
 	return g.memory, point
 }

@@ -42,10 +42,11 @@ func report(b *testing.B, k *winograd.Kernels, threads int, flops float64) {
 // multiplication with addition counts as two, as in all that follows.
 func BenchmarkWinograd(b *testing.B) {
 	const channels, across = 64, 72
+	filterPoint := winograd.FilterPoint(channels, channels)
 	point, row := pointDistance(channels, channels), (across*winograd.Tile+2)*channels
 	pixels := make([]float32, 2*winograd.Patch*row)
 	v := make([]float32, (winograd.Points+1)*point)
-	u, bias := make([]float32, winograd.Points*channels*channels), make([]float32, channels)
+	u, bias := make([]float32, winograd.FilterSize(channels, channels)), make([]float32, channels)
 	for _, s := range [][]float32{pixels, v, u} {
 		for i := range s {
 			s[i] = float32(i%7) - 3
@@ -60,6 +61,16 @@ func BenchmarkWinograd(b *testing.B) {
 	// Operations of Bᵀx: 12 additions and 12 multiplications with addition; of Aᵀm: 10
 	// and 10.
 	const inputFlops, outputFlops = 16 * (12 + 2*12) * channels, 14 * (10 + 2*10) * channels
+	// Of Ay: 6 additions and 12 multiplications with addition. Of Gw: 3 additions or
+	// multiplications and 9 of both; of Gᵀy: 7 and 8.
+	const spreadFlops = 14 * (6 + 2*12) * channels
+	const expandFlops, contractFlops = 11 * (3 + 2*9) * channels, 11 * (7 + 2*8) * channels
+	sums := make([]float32, winograd.FilterSize(channels, channels))
+	var parts [gradientParts][]float32
+	for k := range parts {
+		parts[k] = make([]float32, len(sums))
+	}
+	taps := make([]float32, winograd.Taps*winograd.Taps*channels)
 	for _, l := range Levels() {
 		k := winogradKernels(l)
 		for _, c := range []struct {
@@ -69,7 +80,7 @@ func BenchmarkWinograd(b *testing.B) {
 		}{
 			{"multiply", 2 * group * channels * channels, func(i int) {
 				p := i % winograd.Points
-				k.Multiply(v[p*point:], channels, v[(p+1)*point:], channels, u[p*channels*channels:], channels, group, channels, channels)
+				k.Multiply(v[p*point:], channels, v[(p+1)*point:], channels, u[p*filterPoint:], channels, group, channels, channels)
 			}},
 			{"input", inputFlops, func(i int) {
 				k.Input(v[i%group*channels:], point, &rows, i%across*winograd.Tile*channels, channels, channels, &scratch)
@@ -80,6 +91,19 @@ func BenchmarkWinograd(b *testing.B) {
 			{"update", outputFlops, func(i int) {
 				at := to[i%across*winograd.Tile*channels:]
 				k.Update(at, row, channels, at, row, channels, v[i%group*channels:], point, 0, winograd.Tile, channels, &scratch)
+			}},
+			{"spread", spreadFlops, func(i int) {
+				k.Spread(v[i%group*channels:], point, to[i%across*winograd.Tile*channels:], row, channels, channels, &scratch)
+			}},
+			{"correlate", 2 * group * channels * channels, func(i int) {
+				p := i % winograd.Points
+				k.Correlate(sums[p*filterPoint:], channels, v[p*point:], channels, v[(p+1)*point:], channels, group, channels, channels, true)
+			}},
+			{"expand", expandFlops, func(i int) {
+				k.Expand(u[i%channels*channels:], filterPoint, taps, channels, &scratch)
+			}},
+			{"contract", contractFlops, func(i int) {
+				k.Contract(taps, parts[:], i%channels*channels, filterPoint, channels, &scratch)
 			}},
 		} {
 			b.Run(c.name+"/"+l.String(), func(b *testing.B) {

@@ -47,9 +47,11 @@ type outcome struct {
 	// Estimated: sigma was estimated from the image.
 	Estimated bool   `json:"sigma_estimated"`
 	Weight    number `json:"weight,omitempty"`
-	// Network is that of --weights, used as s·Φ(x/s) with the rescaling s.
+	// Network is that of --weights, used as s·Φ(x/s) with the rescaling s, or for the noise
+	// level Level if it is for all of them.
 	Network   *networkInfo `json:"network,omitempty"`
 	Rescaling number       `json:"rescaling,omitempty"`
+	Level     number       `json:"level,omitempty"`
 	Kernel    string       `json:"kernel,omitempty"`
 	Boundary  string       `json:"boundary,omitempty"`
 	Seed      *uint64      `json:"seed,omitempty"`

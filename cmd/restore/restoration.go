@@ -296,7 +296,7 @@ func outcomeOf(m *imagefile.Image, r *restore.Report) *outcome {
 	o := &outcome{
 		Width: m.Width, Height: m.Height, Channels: m.Channels,
 		Method: r.Method, Sigma: number(r.Sigma), Estimated: r.Estimate != nil,
-		Weight: number(r.Weight), Rescaling: number(r.Rescaling),
+		Weight: number(r.Weight), Rescaling: number(r.Rescaling), Level: number(r.Level),
 		Certificate: certificateOf(r),
 	}
 	if r.Tolerance > 0 { // else it is a formula

@@ -124,6 +124,8 @@ usage, 3 nothing to do, 130 interrupted (no partial file remains).`,
 		a.kernelCommand(),
 		a.degradeCommand(),
 		a.compareCommand(),
+		a.trainCommand(),
+		a.evalCommand(),
 		a.infoCommand(),
 		a.versionCommand(),
 	)

@@ -21,6 +21,8 @@ type networkInfo struct {
 	Checksum string `json:"checksum"`
 	Licence  string `json:"licence"`
 	Sigma    number `json:"sigma"` // what noise it is for
+	// Levels are the noise levels that a network for all of them was trained at.
+	Levels []float64 `json:"levels,omitempty"`
 }
 
 // use returns the options that choose the denoiser, and what to call when all is done.
@@ -70,7 +72,7 @@ func (r *restoration) networkInfo() *networkInfo {
 		return nil
 	}
 	card, _ := r.network.Card()
-	return &networkInfo{File: r.weights, Name: card.Name, Checksum: card.Checksum, Licence: card.Licence, Sigma: number(card.Sigma)}
+	return &networkInfo{File: r.weights, Name: card.Name, Checksum: card.Checksum, Licence: card.Licence, Sigma: number(card.Sigma), Levels: r.network.Levels()}
 }
 
 // largestWeights is the most bytes that a weight file may have: a thousand times those of

@@ -23,6 +23,7 @@ import (
 // The modules of others that the table speaks of.
 const (
 	gonum   = "gonum.org/v1/gonum"
+	plot    = "gonum.org/v1/plot"
 	xImage  = "golang.org/x/image"
 	xSys    = "golang.org/x/sys"
 	xTerm   = "golang.org/x/term"
@@ -42,7 +43,7 @@ var table = map[string]row{
 		// The types of restore's own face: devices, kernels, networks, certificates. See
 		// RATIONALE.md.
 		"backend", "backend/cpu", "deblur", "denoise", "pnp", "weights",
-		"internal/imagefile", "internal/noiselevel", "internal/openfile", "internal/quality",
+		"internal/curves", "internal/imagefile", "internal/imagefile/atomicfile", "internal/noiselevel", "internal/openfile", "internal/quality",
 		cobra, pflag, xTerm,
 	}},
 	"restore": {code: []string{
@@ -75,6 +76,7 @@ var table = map[string]row{
 
 	// Internal packages, each with one purpose.
 	"internal/arrows":               {},
+	"internal/curves":               {code: []string{"train", plot, xImage}},
 	"internal/parallel":             {},
 	"internal/fft":                  {code: []string{"internal/parallel"}},
 	"internal/imagefile":            {code: []string{"internal/imagefile/atomicfile", "internal/openfile", xImage}},

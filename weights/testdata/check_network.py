@@ -5,10 +5,11 @@
 
 INPUT is a safetensors file with the tensor "image" of shape (batch, channels,
 height, width); OUTPUT becomes one of the same form. The package documentation of
-denoise shows the functions network and dncnn.
+denoise shows the functions network, at and dncnn.
 """
 
 import json
+import math
 import struct
 import sys
 
@@ -20,15 +21,34 @@ from check_torch import load_torch
 
 
 def network(metadata, t, x):  # x has the shape (batch, channels, height, width)
-    card = lambda key: json.loads(metadata["averaged." + key])
-    z = F.pad(x, (0, 0, 0, 0, 0, card("width") - card("channels")))
+    card = lambda key, absent=None: json.loads(metadata.get("averaged." + key, absent))
+    q, (rows, columns) = card("shuffle", "1"), x.shape[2:]
+    z = F.pixel_unshuffle(F.pad(x, (0, -columns % q, 0, -rows % q)), q)
+    z = F.pad(z, (0, 0, 0, 0, 0, card("width") - z.shape[1]))
     for i, (h, n) in enumerate(zip(card("step_sizes"), card("steps"))):
         A, b, p = t[f"blocks.{i}.weight"], t.get(f"blocks.{i}.bias"), card("kernel_size") // 2
         u = lambda z: F.leaky_relu(F.conv2d(z, A, b, padding=p), card("activation_slope"))
         f = lambda z: -F.conv_transpose2d(u(z), A, padding=p)
         for _ in range(n):
             z = STEP[metadata["averaged.integrator"]](f, z, h / n)
-    return z[:, :card("channels")]
+    z = F.pixel_shuffle(z[:, :q * q * card("channels")], q)
+    return z[:, :, :rows, :columns]
+
+
+def at(metadata, t, sigma):  # the tensors for one noise level of a network with "averaged.sigmas"
+    s = [math.log(level) for level in json.loads(metadata["averaged.sigmas"])]
+    x = min(max(math.log(sigma), s[0]), s[-1])
+    i = max(k for k, level in enumerate(s) if level <= x)
+    j = min(i + 1, len(s) - 1)
+    row = lambda table: torch.lerp(table[i], table[j], (x - s[i]) / (s[j] - s[i] or 1))
+    plain = {}
+    for name in filter(lambda name: name.endswith(".weight"), t):
+        gain, bias = name.replace("weight", "gain"), name.replace("weight", "bias")
+        root = row(t[gain]).sqrt() if gain in t else torch.ones(len(t[name]))
+        plain[name] = root[:, None, None, None] * t[name]
+        if bias in t:
+            plain[bias] = root * sigma * row(t[bias])
+    return plain
 
 
 def euler(f, z, h):
@@ -75,6 +95,9 @@ if __name__ == "__main__":
     _, given = load_torch(sys.argv[1])
     for weights, output in zip(sys.argv[2::2], sys.argv[3::2]):
         metadata, t = load_torch(weights)
+        t = {name: tensor.float() for name, tensor in t.items()}
+        if "averaged.sigmas" in metadata:
+            t = at(metadata, t, json.loads(metadata["averaged.sigma"]))
         apply = {"averaged": network, "dncnn": dncnn}[metadata["averaged.architecture"]]
         with torch.no_grad():
             save(output, apply(metadata, t, given["image"]))

@@ -119,6 +119,7 @@ type conversion struct {
 var (
 	fcvtl  = conversion{"fcvtl", "2d", "2s", 0b01, 0b10111, 0}
 	fcvtl2 = conversion{"fcvtl2", "2d", "4s", 0b01, 0b10111, 1}
+	fcvtn  = conversion{"fcvtn", "2s", "2d", 0b01, 0b10110, 0}
 	xtn    = conversion{"xtn", "2s", "2d", 0b10, 0b10010, 0}
 )
 

@@ -36,6 +36,7 @@ func everything(f *Function) {
 		}
 		f.FCVTL(d, n)
 		f.FCVTL2(d, n)
+		f.FCVTN(d, n)
 		f.XTN(d, n)
 		base, index := R(n)%27, R(m)%27
 		f.Load(16, d, Indexed(base, index))

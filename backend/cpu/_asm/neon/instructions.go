@@ -138,6 +138,9 @@ func (f *Function) FCVTL(d, n V) { f.convert(fcvtl, d, n) }
 // FCVTL2 widens the last two float32 of n.
 func (f *Function) FCVTL2(d, n V) { f.convert(fcvtl2, d, n) }
 
+// FCVTN rounds the two float64 of n, and clears the second half of d.
+func (f *Function) FCVTN(d, n V) { f.convert(fcvtn, d, n) }
+
 // XTN keeps the lower half of each of the two lanes of n, and clears the second
 // half of d.
 func (f *Function) XTN(d, n V) { f.convert(xtn, d, n) }
@@ -192,6 +195,16 @@ func (f *Function) Numbers(d V, numbers [4]float32) {
 	for half := range 2 {
 		low, high := math.Float32bits(numbers[2*half]), math.Float32bits(numbers[2*half+1])
 		f.line("MOVD $%#x, %v", uint64(high)<<32|uint64(low), r)
+		f.line("VMOV %v, %v.D[%d]", r, d, half)
+	}
+	f.FreeGeneral(r)
+}
+
+// Doubles writes two numbers into the lanes of d.
+func (f *Function) Doubles(d V, numbers [2]float64) {
+	r := f.General()
+	for half, v := range numbers {
+		f.line("MOVD $%#x, %v", math.Float64bits(v), r)
 		f.line("VMOV %v, %v.D[%d]", r, d, half)
 	}
 	f.FreeGeneral(r)

@@ -8,6 +8,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -21,6 +22,7 @@ const maxTerms = 4
 func main() {
 	ConstraintExpr("!noasm")
 	lanes := maskTable()
+	least, one := number("least", 1), number("one", math.Float32bits(1))
 	for _, s := range []set{&avx2{table: lanes}, &avx512{}} {
 		fill(s)
 		for terms := 1; terms <= maxTerms; terms++ {
@@ -32,8 +34,17 @@ func main() {
 		for _, r := range reductions {
 			reduce(s, r)
 		}
+		projectBalls(s, least)
+		projectBallsGradient(s, one)
 	}
 	Generate()
+}
+
+// number is a float32 in memory, given by its bits.
+func number(name string, bits uint32) Mem {
+	m := GLOBL(name, RODATA|NOPTR)
+	DATA(0, U32(bits))
+	return m
 }
 
 // begin declares a kernel that makes what loop, in Go, does.

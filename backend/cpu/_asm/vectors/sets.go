@@ -25,6 +25,7 @@ type set interface {
 	scaleWhereAtMost(x, limit, v, factor reg.VecVirtual)
 
 	wide
+	blocks
 }
 
 // wide is what sums need of an instruction set: vectors of float64.
@@ -126,6 +127,7 @@ type avx2 struct {
 	table   Mem
 	mask    reg.VecVirtual
 	address reg.GPVirtual // in the table, of the mask of a rest
+	inPart  bool          // loads and stores of blocks take a rest
 }
 
 // maskTable is 16 lanes of ones and 16 of zeros, so that the lanes from the right

@@ -78,7 +78,7 @@ func spread(s *set) {
 // is some rows, the input channels, whose numbers stand side by side, times some
 // vectors of output channels.
 func correlate(s *set) {
-	TEXT("correlate"+s.suffix, NOSPLIT, "func(u *float32, uRow int, v *float32, vTile int, p *float32, pTile, tiles, in, out int)")
+	TEXT("correlate"+s.suffix, NOSPLIT, "func(u *float32, uRow int, v *float32, vTile int, p *float32, pTile, tiles, in, out, add int)")
 	u, p := argument("u"), argument("p")
 	vTile, pTile, uRow := distance("vTile"), distance("pTile"), distance("uRow")
 	s.overColumns([]reg.GPVirtual{u, p}, func(columns int) {
@@ -99,7 +99,7 @@ type correlation struct {
 	vTile, pTile, uRow, p reg.GPVirtual
 }
 
-// rowsAt adds to n rows of u.
+// rowsAt sets n rows of u, or adds to them.
 func (c correlation) rowsAt(v, u reg.GPVirtual, n int) {
 	s := c.s
 	sums := make([][]reg.VecVirtual, n)
@@ -111,6 +111,21 @@ func (c correlation) rowsAt(v, u reg.GPVirtual, n int) {
 		}
 	}
 	from, p, tiles, far := GP64(), GP64(), argument("tiles"), GP64()
+	if n > 3 {
+		LEAQ(Mem{Base: u, Index: c.uRow, Scale: 2}, far)
+		ADDQ(c.uRow, far)
+	}
+	place := func(r, k int) Mem {
+		at := tileAt(u, far, c.uRow, r)
+		at.Disp = k * s.bytes()
+		return at
+	}
+	// By the time that the sums are there, what they are added to is.
+	for r := range n {
+		for k := 0; k < c.columns*s.bytes(); k += 64 {
+			PREFETCHT0(place(r, k/s.bytes()))
+		}
+	}
 	MOVQ(v, from)
 	MOVQ(c.p, p)
 	loop := fmt.Sprintf("tiles%d_%d", c.columns, n)
@@ -130,16 +145,18 @@ func (c correlation) rowsAt(v, u reg.GPVirtual, n int) {
 	ADDQ(c.vTile, from)
 	DECQ(tiles)
 	JNZ(LabelRef(loop))
-	if n > 3 {
-		LEAQ(Mem{Base: u, Index: c.uRow, Scale: 2}, far)
-		ADDQ(c.uRow, far)
-	}
+	add, fresh := argument("add"), fmt.Sprintf("fresh%d_%d", c.columns, n)
+	TESTQ(add, add)
+	JZ(LabelRef(fresh))
 	for r := range n {
 		for k, sum := range sums[r] {
-			at := tileAt(u, far, c.uRow, r)
-			at.Disp = k * s.bytes()
-			VADDPS(at, sum, sum)
-			VMOVUPS(sum, at)
+			VADDPS(place(r, k), sum, sum)
+		}
+	}
+	Label(fresh)
+	for r := range n {
+		for k, sum := range sums[r] {
+			VMOVUPS(sum, place(r, k))
 		}
 	}
 }

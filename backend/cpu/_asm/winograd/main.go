@@ -32,6 +32,8 @@ func main() {
 		unpack(s, true)
 		spread(s)
 		correlate(s)
+		expand(s)
+		contract(s)
 	}
 	prefetch()
 	Generate()
@@ -46,6 +48,9 @@ type set struct {
 	// those that a function will need.
 	constant func(v float32) Op
 	gather   func(v ...float32)
+	// double and holdDouble are the same for float64.
+	double     func(v float64) Op
+	holdDouble func(v float64)
 	// columns and tiles are the width of a product of matrices in vectors and its
 	// height: their product and what feeds them fit into the registers.
 	columns []int
@@ -79,18 +84,23 @@ func newAVX2() *set {
 		}
 		tables[c.value] = table
 	}
+	doubles := map[float64]Mem{}
+	for _, n := range filterNumbers {
+		doubles[n.value] = newTable("f64_"+n.name, n.value, 4)
+	}
 	return &set{
 		suffix: "AVX2", lanes: 8,
 		vector:   func() reg.VecVirtual { return YMM() },
 		constant: func(v float32) Op { return tables[v] },
 		gather:   func(...float32) {},
-		columns:  []int{2}, tiles: 6,
+		double:   func(v float64) Op { return doubles[v] }, holdDouble: func(float64) {},
+		columns: []int{2}, tiles: 6,
 	}
 }
 
 // newAVX512 has registers to spare for them.
 func newAVX512() *set {
-	held := map[float32]reg.VecVirtual{}
+	held, doubles := map[float32]reg.VecVirtual{}, map[float64]reg.VecVirtual{}
 	return &set{
 		suffix: "AVX512", lanes: 16,
 		vector:   func() reg.VecVirtual { return ZMM() },
@@ -103,11 +113,13 @@ func newAVX512() *set {
 				VPBROADCASTD(bits, held[v])
 			}
 		},
-		columns: []int{4, 3, 2, 1}, tiles: 6,
+		double:     func(v float64) Op { return doubles[v] },
+		holdDouble: func(v float64) { doubles[v] = broadcast(v) },
+		columns:    []int{4, 3, 2, 1}, tiles: 6,
 	}
 }
 
-// strides addresses 8 arrays at a fixed distance.
+// strides addresses 9 arrays at a fixed distance.
 type strides struct{ one, three, five, seven reg.GPVirtual }
 
 // newStrides takes a distance in bytes.
@@ -124,7 +136,7 @@ func (s strides) at(base reg.Register, k int) Mem {
 	switch k {
 	case 0:
 		return Mem{Base: base}
-	case 1, 2, 4:
+	case 1, 2, 4, 8:
 		return Mem{Base: base, Index: s.one, Scale: uint8(k)}
 	case 3, 6:
 		return Mem{Base: base, Index: s.three, Scale: uint8(k / 3)}

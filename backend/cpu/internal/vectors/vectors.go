@@ -1,6 +1,6 @@
 // Package vectors has the kernels of operations on whole arrays (backend.Vectors,
-// and the gradient of an activation): linear combinations, clipping, and sums in
-// float64. Each is a portable loop and assembly for AVX2, for AVX-512 and for NEON.
+// backend.BallProjections, and the gradient of an activation): linear combinations,
+// clipping, projections of groups of planes, and sums in float64. Each is a portable loop and assembly for AVX2, for AVX-512 and for NEON.
 //
 // All levels give the same bits. The portable loops round every product before
 // they add it, also where the processor could fuse the two; the assembly uses
@@ -47,6 +47,9 @@ type Kernels struct {
 	activationGradient func(dx, out, dy *float32, n int, slope float32)
 	sum, squares       sumKernel
 	dot, distance      dotKernel
+
+	projectBalls         func(out, in *float32, n, plane, size int, radius float32)
+	projectBallsGradient func(out, x, dy *float32, n, plane, size int, radius float32, sums *[SumLanes]float64)
 }
 
 // The kernels in assembly. Their pointers are to the first elements of the slices
@@ -182,4 +185,36 @@ func (k *Kernels) Distance(s *Sums, x, y []float32) {
 		return
 	}
 	k.distance(&x[0], &y[0], n, (*[SumLanes]float64)(s))
+}
+
+// ProjectBalls projects the vectors of n pixels: a vector is made of size numbers that
+// are plane elements apart, and out = in·radius/max(‖in‖, radius). The squares are added
+// in octaves (see octave).
+func (k *Kernels) ProjectBalls(out, in []float32, n, plane, size int, radius float32) {
+	if n == 0 {
+		return
+	}
+	most := (size-1)*plane + n
+	out, in = out[:most], in[:most]
+	if k.projectBalls == nil {
+		projectBallsPortable(out, in, n, plane, size, radius)
+		return
+	}
+	k.projectBalls(&out[0], &in[0], n, plane, size, radius)
+}
+
+// ProjectBallsGradient is the way back from dy at x: with n = x/‖x‖, out is
+// radius/‖x‖·(dy − n⟨n, dy⟩) outside the ball, and there ⟨n, dy⟩ is added to s, whose
+// element i is pixel i; elsewhere out is dy.
+func (k *Kernels) ProjectBallsGradient(out, x, dy []float32, n, plane, size int, radius float32, s *Sums) {
+	if n == 0 {
+		return
+	}
+	most := (size-1)*plane + n
+	out, x, dy = out[:most], x[:most], dy[:most]
+	if k.projectBallsGradient == nil {
+		projectBallsGradientPortable(out, x, dy, n, plane, size, radius, s)
+		return
+	}
+	k.projectBallsGradient(&out[0], &x[0], &dy[0], n, plane, size, radius, (*[SumLanes]float64)(s))
 }

@@ -3,7 +3,7 @@ package winograd
 // filterTransform is G: row k has the values at point k of the polynomials 1, t,
 // t², over the product of the differences between the point and the other finite
 // ones, with signs and powers of two moved so that Aᵀ and Bᵀ have small numbers.
-var filterTransform = [Patch][3]float64{
+var filterTransform = [Patch][Taps]float64{
 	{1, 0, 0},
 	{-2. / 9, -2. / 9, -2. / 9},
 	{-2. / 9, 2. / 9, -2. / 9},
@@ -14,14 +14,48 @@ var filterTransform = [Patch][3]float64{
 	{0, 0, 1},
 }
 
+// Taps is the number of rows and of columns of a filter.
+const Taps = 3
+
+// FilterPoint returns the distance of points in a transformed filter and in the sums of a
+// filter's gradient, which have the layout [point][in][Padded(out)]. It is not a multiple
+// of a large power of two: what belongs to one input channel at all points would otherwise
+// be in a few sets of each cache, where to write it takes ten times as long.
+func FilterPoint(in, out int) int { return in*Padded(out) + Block }
+
 // FilterSize returns the number of floats of a transformed filter.
-func FilterSize(in, out int) int { return Points * in * Padded(out) }
+func FilterSize(in, out int) int { return (Points-1)*FilterPoint(in, out) + in*Padded(out) }
+
+// FilterScratch is what transforming a filter or its gradient needs besides its
+// operands; the zero value is ready.
+type FilterScratch struct {
+	taps    []float32 // of one input channel: [3·3][Padded(out)]
+	scratch Scratch
+}
+
+// tapsOf returns taps for that many output channels, with zeros in the padding.
+func (s *FilterScratch) tapsOf(out int) []float32 {
+	padded := Padded(out)
+	if n := Taps * Taps * padded; len(s.taps) != n {
+		s.taps = make([]float32, n)
+	}
+	for t := range Taps * Taps {
+		clear(s.taps[t*padded+out : (t+1)*padded])
+	}
+	return s.taps
+}
 
 // TransformFilter puts, for input channel i, the transform G W Gᵀ of a filter w of
-// layout [out][in][3][3] into u, of layout [point][in][Padded(out)], zeros in the padding
-// included. The transform is made in float64 and rounded once.
-func TransformFilter(u, w []float32, out, in, i int) {
-	transform(u, out, in, i, func(o, r, s int) float64 { return float64(w[((o*in+i)*3+r)*3+s]) })
+// layout [out][in][3][3] into u, zeros in the padding included. The transform is made in
+// float64 and rounded once.
+func (k *Kernels) TransformFilter(u, w []float32, out, in, i int, s *FilterScratch) {
+	padded, taps := Padded(out), s.tapsOf(out)
+	for o := range out {
+		for t, v := range (*[Taps * Taps]float32)(w[(o*in+i)*Taps*Taps:]) {
+			taps[t*padded+o] = v
+		}
+	}
+	k.Expand(u[i*padded:], FilterPoint(in, out), taps, padded, &s.scratch)
 }
 
 // TransformAdjoint does the same for the adjoint of the convolution with w, which
@@ -29,29 +63,49 @@ func TransformFilter(u, w []float32, out, in, i int) {
 // takes. The adjoint of a convolution with zero padding is the convolution with
 // both axes of every filter reversed, zero padding included: a tap that reaches
 // outside the frame has no counterpart on either side.
-func TransformAdjoint(u, w []float32, out, in, i int) {
-	transform(u, out, in, i, func(o, r, s int) float64 { return float64(w[((i*out+o)*3+2-r)*3+2-s]) })
+func (k *Kernels) TransformAdjoint(u, w []float32, out, in, i int, s *FilterScratch) {
+	padded, taps := Padded(out), s.tapsOf(out)
+	for o := range out {
+		for t, v := range (*[Taps * Taps]float32)(w[(i*out+o)*Taps*Taps:]) {
+			taps[(Taps*Taps-1-t)*padded+o] = v
+		}
+	}
+	k.Expand(u[i*padded:], FilterPoint(in, out), taps, padded, &s.scratch)
 }
 
-func transform(u []float32, out, in, i int, w func(o, r, s int) float64) {
-	padded := Padded(out)
-	rows := make([]float32, Points*padded) // what belongs to i, point by point
-	for o := range out {
-		var half [Patch][3]float64
-		for s := range 3 {
-			w0, w1, w2 := w(o, 0, s), w(o, 1, s), w(o, 2, s)
-			for k, g := range filterTransform {
-				half[k][s] = g[0]*w0 + g[1]*w1 + g[2]*w2
+// atPoints returns Gw: the values of a row or column of taps at the points.
+func atPoints(w *[Taps]float64) [Patch]float64 {
+	g := &filterTransform
+	ends := g[1][0] * (w[0] + w[2])
+	middle := g[2][1] * w[1]
+	even2, odd2 := g[3][0]*w[0]+g[3][2]*w[2], g[3][1]*w[1]
+	even3, odd3 := g[5][0]*w[0]+g[5][2]*w[2], g[5][1]*w[1]
+	return [Patch]float64{
+		w[0],
+		ends - middle, ends + middle,
+		even2 + odd2, even2 - odd2,
+		even3 + odd3, even3 - odd3,
+		w[2],
+	}
+}
+
+// expand is the definition of Kernels.Expand.
+func expand(u []float32, point int, taps []float32, channels int, _ *Scratch) {
+	for o := range channels {
+		var half [Patch][Taps]float64
+		for s := range Taps {
+			var w [Taps]float64
+			for r := range w {
+				w[r] = float64(taps[(r*Taps+s)*channels+o])
+			}
+			for k, v := range atPoints(&w) {
+				half[k][s] = v
 			}
 		}
 		for k := range half {
-			h := &half[k]
-			for l, g := range filterTransform {
-				rows[(k*Patch+l)*padded+o] = float32(g[0]*h[0] + g[1]*h[1] + g[2]*h[2])
+			for l, v := range atPoints(&half[k]) {
+				u[(k*Patch+l)*point+o] = float32(v)
 			}
 		}
-	}
-	for k := range Points {
-		copy(u[(k*in+i)*padded:][:padded], rows[k*padded:])
 	}
 }

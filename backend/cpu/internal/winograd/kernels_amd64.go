@@ -20,7 +20,13 @@ func unpackAddAVX2(dst *float32, plane int, src *float32, pixel int, blocks int,
 
 func spreadAVX2(v *float32, point int, src *float32, row int, pixel int, channels int, scratch *[1024]float32)
 
-func correlateAVX2(u *float32, uRow int, v *float32, vTile int, p *float32, pTile int, tiles int, in int, out int)
+func correlateAVX2(u *float32, uRow int, v *float32, vTile int, p *float32, pTile int, tiles int, in int, out int, add int)
+
+//go:noescape
+func expandAVX2(u *float32, point int, taps *float32, channels int, scratch *[1024]float32)
+
+//go:noescape
+func contractAVX2(taps *float32, parts *[]float32, count int, at int, point int, channels int, scratch *[1024]float32)
 
 func inputAVX512(v *float32, point int, rows *[8][]float32, x int, pixel int, channels int, scratch *[1024]float32)
 
@@ -38,6 +44,12 @@ func unpackAddAVX512(dst *float32, plane int, src *float32, pixel int, blocks in
 
 func spreadAVX512(v *float32, point int, src *float32, row int, pixel int, channels int, scratch *[1024]float32)
 
-func correlateAVX512(u *float32, uRow int, v *float32, vTile int, p *float32, pTile int, tiles int, in int, out int)
+func correlateAVX512(u *float32, uRow int, v *float32, vTile int, p *float32, pTile int, tiles int, in int, out int, add int)
+
+//go:noescape
+func expandAVX512(u *float32, point int, taps *float32, channels int, scratch *[1024]float32)
+
+//go:noescape
+func contractAVX512(taps *float32, parts *[]float32, count int, at int, point int, channels int, scratch *[1024]float32)
 
 func prefetch(p *float32, lines int)

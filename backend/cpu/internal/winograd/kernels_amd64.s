@@ -144,6 +144,48 @@ DATA winograd_p0_03125<>+24(SB)/4, $(0.03125)
 DATA winograd_p0_03125<>+28(SB)/4, $(0.03125)
 GLOBL winograd_p0_03125<>(SB), RODATA|NOPTR, $32
 
+DATA winograd_f64_2_9<>+0(SB)/8, $(0.2222222222222222)
+DATA winograd_f64_2_9<>+8(SB)/8, $(0.2222222222222222)
+DATA winograd_f64_2_9<>+16(SB)/8, $(0.2222222222222222)
+DATA winograd_f64_2_9<>+24(SB)/8, $(0.2222222222222222)
+GLOBL winograd_f64_2_9<>(SB), RODATA|NOPTR, $32
+
+DATA winograd_f64_1_90<>+0(SB)/8, $(0.011111111111111112)
+DATA winograd_f64_1_90<>+8(SB)/8, $(0.011111111111111112)
+DATA winograd_f64_1_90<>+16(SB)/8, $(0.011111111111111112)
+DATA winograd_f64_1_90<>+24(SB)/8, $(0.011111111111111112)
+GLOBL winograd_f64_1_90<>(SB), RODATA|NOPTR, $32
+
+DATA winograd_f64_1_45<>+0(SB)/8, $(0.022222222222222223)
+DATA winograd_f64_1_45<>+8(SB)/8, $(0.022222222222222223)
+DATA winograd_f64_1_45<>+16(SB)/8, $(0.022222222222222223)
+DATA winograd_f64_1_45<>+24(SB)/8, $(0.022222222222222223)
+GLOBL winograd_f64_1_45<>(SB), RODATA|NOPTR, $32
+
+DATA winograd_f64_2_45<>+0(SB)/8, $(0.044444444444444446)
+DATA winograd_f64_2_45<>+8(SB)/8, $(0.044444444444444446)
+DATA winograd_f64_2_45<>+16(SB)/8, $(0.044444444444444446)
+DATA winograd_f64_2_45<>+24(SB)/8, $(0.044444444444444446)
+GLOBL winograd_f64_2_45<>(SB), RODATA|NOPTR, $32
+
+DATA winograd_f64_8_45<>+0(SB)/8, $(0.17777777777777778)
+DATA winograd_f64_8_45<>+8(SB)/8, $(0.17777777777777778)
+DATA winograd_f64_8_45<>+16(SB)/8, $(0.17777777777777778)
+DATA winograd_f64_8_45<>+24(SB)/8, $(0.17777777777777778)
+GLOBL winograd_f64_8_45<>(SB), RODATA|NOPTR, $32
+
+DATA winograd_f64_16_45<>+0(SB)/8, $(0.35555555555555557)
+DATA winograd_f64_16_45<>+8(SB)/8, $(0.35555555555555557)
+DATA winograd_f64_16_45<>+16(SB)/8, $(0.35555555555555557)
+DATA winograd_f64_16_45<>+24(SB)/8, $(0.35555555555555557)
+GLOBL winograd_f64_16_45<>(SB), RODATA|NOPTR, $32
+
+DATA winograd_f64_32_45<>+0(SB)/8, $(0.7111111111111111)
+DATA winograd_f64_32_45<>+8(SB)/8, $(0.7111111111111111)
+DATA winograd_f64_32_45<>+16(SB)/8, $(0.7111111111111111)
+DATA winograd_f64_32_45<>+24(SB)/8, $(0.7111111111111111)
+GLOBL winograd_f64_32_45<>(SB), RODATA|NOPTR, $32
+
 // func inputAVX2(v *float32, point int, rows *[8][]float32, x int, pixel int, channels int, scratch *[1024]float32)
 // Requires: AVX, FMA3, MMX+
 TEXT ·inputAVX2(SB), $0-56
@@ -3692,9 +3734,9 @@ channels:
 	VZEROUPPER
 	RET
 
-// func correlateAVX2(u *float32, uRow int, v *float32, vTile int, p *float32, pTile int, tiles int, in int, out int)
-// Requires: AVX, FMA3
-TEXT ·correlateAVX2(SB), NOSPLIT, $0-72
+// func correlateAVX2(u *float32, uRow int, v *float32, vTile int, p *float32, pTile int, tiles int, in int, out int, add int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·correlateAVX2(SB), NOSPLIT, $0-80
 	MOVQ u+0(FP), AX
 	MOVQ p+32(FP), CX
 	MOVQ vTile+24(FP), DX
@@ -3715,21 +3757,29 @@ columns2:
 	JLT  rest2_6
 
 rows2_6:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
-	MOVQ   tiles+48(FP), R13
-	MOVQ   R8, R11
-	MOVQ   CX, R12
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VXORPS     Y8, Y8, Y8
+	VXORPS     Y9, Y9, Y9
+	VXORPS     Y10, Y10, Y10
+	VXORPS     Y11, Y11, Y11
+	MOVQ       tiles+48(FP), R13
+	LEAQ       (R9)(SI*2), R14
+	ADDQ       SI, R14
+	PREFETCHT0 (R9)
+	PREFETCHT0 (R9)(SI*1)
+	PREFETCHT0 (R9)(SI*2)
+	PREFETCHT0 (R14)
+	PREFETCHT0 (R14)(SI*1)
+	PREFETCHT0 (R14)(SI*2)
+	MOVQ       R8, R11
+	MOVQ       CX, R12
 
 tiles2_6:
 	VMOVUPS      (R12), Y12
@@ -3756,58 +3806,68 @@ tiles2_6:
 	ADDQ         DX, R11
 	DECQ         R13
 	JNZ          tiles2_6
-	LEAQ         (R9)(SI*2), R11
-	ADDQ         SI, R11
+	MOVQ         add+72(FP), R11
+	TESTQ        R11, R11
+	JZ           fresh2_6
 	VADDPS       (R9), Y0, Y0
-	VMOVUPS      Y0, (R9)
 	VADDPS       32(R9), Y1, Y1
-	VMOVUPS      Y1, 32(R9)
 	VADDPS       (R9)(SI*1), Y2, Y2
-	VMOVUPS      Y2, (R9)(SI*1)
 	VADDPS       32(R9)(SI*1), Y3, Y3
-	VMOVUPS      Y3, 32(R9)(SI*1)
 	VADDPS       (R9)(SI*2), Y4, Y4
-	VMOVUPS      Y4, (R9)(SI*2)
 	VADDPS       32(R9)(SI*2), Y5, Y5
-	VMOVUPS      Y5, 32(R9)(SI*2)
-	VADDPS       (R11), Y6, Y6
-	VMOVUPS      Y6, (R11)
-	VADDPS       32(R11), Y7, Y7
-	VMOVUPS      Y7, 32(R11)
-	VADDPS       (R11)(SI*1), Y8, Y8
-	VMOVUPS      Y8, (R11)(SI*1)
-	VADDPS       32(R11)(SI*1), Y9, Y9
-	VMOVUPS      Y9, 32(R11)(SI*1)
-	VADDPS       (R11)(SI*2), Y10, Y10
-	VMOVUPS      Y10, (R11)(SI*2)
-	VADDPS       32(R11)(SI*2), Y11, Y11
-	VMOVUPS      Y11, 32(R11)(SI*2)
-	ADDQ         $0x18, R8
-	IMUL3Q       $0x06, SI, R11
-	ADDQ         R11, R9
-	SUBQ         $0x06, R10
-	CMPQ         R10, $0x06
-	JGE          rows2_6
+	VADDPS       (R14), Y6, Y6
+	VADDPS       32(R14), Y7, Y7
+	VADDPS       (R14)(SI*1), Y8, Y8
+	VADDPS       32(R14)(SI*1), Y9, Y9
+	VADDPS       (R14)(SI*2), Y10, Y10
+	VADDPS       32(R14)(SI*2), Y11, Y11
+
+fresh2_6:
+	VMOVUPS Y0, (R9)
+	VMOVUPS Y1, 32(R9)
+	VMOVUPS Y2, (R9)(SI*1)
+	VMOVUPS Y3, 32(R9)(SI*1)
+	VMOVUPS Y4, (R9)(SI*2)
+	VMOVUPS Y5, 32(R9)(SI*2)
+	VMOVUPS Y6, (R14)
+	VMOVUPS Y7, 32(R14)
+	VMOVUPS Y8, (R14)(SI*1)
+	VMOVUPS Y9, 32(R14)(SI*1)
+	VMOVUPS Y10, (R14)(SI*2)
+	VMOVUPS Y11, 32(R14)(SI*2)
+	ADDQ    $0x18, R8
+	IMUL3Q  $0x06, SI, R11
+	ADDQ    R11, R9
+	SUBQ    $0x06, R10
+	CMPQ    R10, $0x06
+	JGE     rows2_6
 
 rest2_6:
-	CMPQ   R10, $0x05
-	JNE    not2_5
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	MOVQ   tiles+48(FP), R10
-	MOVQ   CX, R11
+	CMPQ       R10, $0x05
+	JNE        not2_5
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VXORPS     Y8, Y8, Y8
+	VXORPS     Y9, Y9, Y9
+	MOVQ       tiles+48(FP), R10
+	LEAQ       (R9)(SI*2), R11
+	ADDQ       SI, R11
+	PREFETCHT0 (R9)
+	PREFETCHT0 (R9)(SI*1)
+	PREFETCHT0 (R9)(SI*2)
+	PREFETCHT0 (R11)
+	PREFETCHT0 (R11)(SI*1)
+	MOVQ       CX, R12
 
 tiles2_5:
-	VMOVUPS      (R11), Y10
-	VMOVUPS      32(R11), Y11
+	VMOVUPS      (R12), Y10
+	VMOVUPS      32(R12), Y11
 	VBROADCASTSS (R8), Y12
 	VFMADD231PS  Y10, Y12, Y0
 	VFMADD231PS  Y11, Y12, Y1
@@ -3823,51 +3883,60 @@ tiles2_5:
 	VBROADCASTSS 16(R8), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
-	ADDQ         BX, R11
+	ADDQ         BX, R12
 	ADDQ         DX, R8
 	DECQ         R10
 	JNZ          tiles2_5
-	LEAQ         (R9)(SI*2), R8
-	ADDQ         SI, R8
+	MOVQ         add+72(FP), R8
+	TESTQ        R8, R8
+	JZ           fresh2_5
 	VADDPS       (R9), Y0, Y0
-	VMOVUPS      Y0, (R9)
 	VADDPS       32(R9), Y1, Y1
-	VMOVUPS      Y1, 32(R9)
 	VADDPS       (R9)(SI*1), Y2, Y2
-	VMOVUPS      Y2, (R9)(SI*1)
 	VADDPS       32(R9)(SI*1), Y3, Y3
-	VMOVUPS      Y3, 32(R9)(SI*1)
 	VADDPS       (R9)(SI*2), Y4, Y4
-	VMOVUPS      Y4, (R9)(SI*2)
 	VADDPS       32(R9)(SI*2), Y5, Y5
-	VMOVUPS      Y5, 32(R9)(SI*2)
-	VADDPS       (R8), Y6, Y6
-	VMOVUPS      Y6, (R8)
-	VADDPS       32(R8), Y7, Y7
-	VMOVUPS      Y7, 32(R8)
-	VADDPS       (R8)(SI*1), Y8, Y8
-	VMOVUPS      Y8, (R8)(SI*1)
-	VADDPS       32(R8)(SI*1), Y9, Y9
-	VMOVUPS      Y9, 32(R8)(SI*1)
-	JMP          end2_0
+	VADDPS       (R11), Y6, Y6
+	VADDPS       32(R11), Y7, Y7
+	VADDPS       (R11)(SI*1), Y8, Y8
+	VADDPS       32(R11)(SI*1), Y9, Y9
+
+fresh2_5:
+	VMOVUPS Y0, (R9)
+	VMOVUPS Y1, 32(R9)
+	VMOVUPS Y2, (R9)(SI*1)
+	VMOVUPS Y3, 32(R9)(SI*1)
+	VMOVUPS Y4, (R9)(SI*2)
+	VMOVUPS Y5, 32(R9)(SI*2)
+	VMOVUPS Y6, (R11)
+	VMOVUPS Y7, 32(R11)
+	VMOVUPS Y8, (R11)(SI*1)
+	VMOVUPS Y9, 32(R11)(SI*1)
+	JMP     end2_0
 
 not2_5:
-	CMPQ   R10, $0x04
-	JNE    not2_4
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	MOVQ   tiles+48(FP), R10
-	MOVQ   CX, R11
+	CMPQ       R10, $0x04
+	JNE        not2_4
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	MOVQ       tiles+48(FP), R10
+	LEAQ       (R9)(SI*2), R11
+	ADDQ       SI, R11
+	PREFETCHT0 (R9)
+	PREFETCHT0 (R9)(SI*1)
+	PREFETCHT0 (R9)(SI*2)
+	PREFETCHT0 (R11)
+	MOVQ       CX, R12
 
 tiles2_4:
-	VMOVUPS      (R11), Y8
-	VMOVUPS      32(R11), Y9
+	VMOVUPS      (R12), Y8
+	VMOVUPS      32(R12), Y9
 	VBROADCASTSS (R8), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
@@ -3880,41 +3949,47 @@ tiles2_4:
 	VBROADCASTSS 12(R8), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
-	ADDQ         BX, R11
+	ADDQ         BX, R12
 	ADDQ         DX, R8
 	DECQ         R10
 	JNZ          tiles2_4
-	LEAQ         (R9)(SI*2), R8
-	ADDQ         SI, R8
+	MOVQ         add+72(FP), R8
+	TESTQ        R8, R8
+	JZ           fresh2_4
 	VADDPS       (R9), Y0, Y0
-	VMOVUPS      Y0, (R9)
 	VADDPS       32(R9), Y1, Y1
-	VMOVUPS      Y1, 32(R9)
 	VADDPS       (R9)(SI*1), Y2, Y2
-	VMOVUPS      Y2, (R9)(SI*1)
 	VADDPS       32(R9)(SI*1), Y3, Y3
-	VMOVUPS      Y3, 32(R9)(SI*1)
 	VADDPS       (R9)(SI*2), Y4, Y4
-	VMOVUPS      Y4, (R9)(SI*2)
 	VADDPS       32(R9)(SI*2), Y5, Y5
-	VMOVUPS      Y5, 32(R9)(SI*2)
-	VADDPS       (R8), Y6, Y6
-	VMOVUPS      Y6, (R8)
-	VADDPS       32(R8), Y7, Y7
-	VMOVUPS      Y7, 32(R8)
-	JMP          end2_0
+	VADDPS       (R11), Y6, Y6
+	VADDPS       32(R11), Y7, Y7
+
+fresh2_4:
+	VMOVUPS Y0, (R9)
+	VMOVUPS Y1, 32(R9)
+	VMOVUPS Y2, (R9)(SI*1)
+	VMOVUPS Y3, 32(R9)(SI*1)
+	VMOVUPS Y4, (R9)(SI*2)
+	VMOVUPS Y5, 32(R9)(SI*2)
+	VMOVUPS Y6, (R11)
+	VMOVUPS Y7, 32(R11)
+	JMP     end2_0
 
 not2_4:
-	CMPQ   R10, $0x03
-	JNE    not2_3
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	MOVQ   tiles+48(FP), R10
-	MOVQ   CX, R11
+	CMPQ       R10, $0x03
+	JNE        not2_3
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	MOVQ       tiles+48(FP), R10
+	PREFETCHT0 (R9)
+	PREFETCHT0 (R9)(SI*1)
+	PREFETCHT0 (R9)(SI*2)
+	MOVQ       CX, R11
 
 tiles2_3:
 	VMOVUPS      (R11), Y6
@@ -3932,29 +4007,36 @@ tiles2_3:
 	ADDQ         DX, R8
 	DECQ         R10
 	JNZ          tiles2_3
+	MOVQ         add+72(FP), R8
+	TESTQ        R8, R8
+	JZ           fresh2_3
 	VADDPS       (R9), Y0, Y0
-	VMOVUPS      Y0, (R9)
 	VADDPS       32(R9), Y1, Y1
-	VMOVUPS      Y1, 32(R9)
 	VADDPS       (R9)(SI*1), Y2, Y2
-	VMOVUPS      Y2, (R9)(SI*1)
 	VADDPS       32(R9)(SI*1), Y3, Y3
-	VMOVUPS      Y3, 32(R9)(SI*1)
 	VADDPS       (R9)(SI*2), Y4, Y4
-	VMOVUPS      Y4, (R9)(SI*2)
 	VADDPS       32(R9)(SI*2), Y5, Y5
-	VMOVUPS      Y5, 32(R9)(SI*2)
-	JMP          end2_0
+
+fresh2_3:
+	VMOVUPS Y0, (R9)
+	VMOVUPS Y1, 32(R9)
+	VMOVUPS Y2, (R9)(SI*1)
+	VMOVUPS Y3, 32(R9)(SI*1)
+	VMOVUPS Y4, (R9)(SI*2)
+	VMOVUPS Y5, 32(R9)(SI*2)
+	JMP     end2_0
 
 not2_3:
-	CMPQ   R10, $0x02
-	JNE    not2_2
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	MOVQ   tiles+48(FP), R10
-	MOVQ   CX, R11
+	CMPQ       R10, $0x02
+	JNE        not2_2
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	MOVQ       tiles+48(FP), R10
+	PREFETCHT0 (R9)
+	PREFETCHT0 (R9)(SI*1)
+	MOVQ       CX, R11
 
 tiles2_2:
 	VMOVUPS      (R11), Y4
@@ -3969,23 +4051,29 @@ tiles2_2:
 	ADDQ         DX, R8
 	DECQ         R10
 	JNZ          tiles2_2
+	MOVQ         add+72(FP), R8
+	TESTQ        R8, R8
+	JZ           fresh2_2
 	VADDPS       (R9), Y0, Y0
-	VMOVUPS      Y0, (R9)
 	VADDPS       32(R9), Y1, Y1
-	VMOVUPS      Y1, 32(R9)
 	VADDPS       (R9)(SI*1), Y2, Y2
-	VMOVUPS      Y2, (R9)(SI*1)
 	VADDPS       32(R9)(SI*1), Y3, Y3
-	VMOVUPS      Y3, 32(R9)(SI*1)
-	JMP          end2_0
+
+fresh2_2:
+	VMOVUPS Y0, (R9)
+	VMOVUPS Y1, 32(R9)
+	VMOVUPS Y2, (R9)(SI*1)
+	VMOVUPS Y3, 32(R9)(SI*1)
+	JMP     end2_0
 
 not2_2:
-	CMPQ   R10, $0x01
-	JNE    not2_1
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	MOVQ   tiles+48(FP), R10
-	MOVQ   CX, R11
+	CMPQ       R10, $0x01
+	JNE        not2_1
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	MOVQ       tiles+48(FP), R10
+	PREFETCHT0 (R9)
+	MOVQ       CX, R11
 
 tiles2_1:
 	VMOVUPS      (R11), Y2
@@ -3997,11 +4085,16 @@ tiles2_1:
 	ADDQ         DX, R8
 	DECQ         R10
 	JNZ          tiles2_1
+	MOVQ         add+72(FP), R8
+	TESTQ        R8, R8
+	JZ           fresh2_1
 	VADDPS       (R9), Y0, Y0
-	VMOVUPS      Y0, (R9)
 	VADDPS       32(R9), Y1, Y1
-	VMOVUPS      Y1, 32(R9)
-	JMP          end2_0
+
+fresh2_1:
+	VMOVUPS Y0, (R9)
+	VMOVUPS Y1, 32(R9)
+	JMP     end2_0
 
 not2_1:
 end2_0:
@@ -4011,6 +4104,1206 @@ end2_0:
 	JMP  columns2
 
 done:
+	VZEROUPPER
+	RET
+
+// func expandAVX2(u *float32, point int, taps *float32, channels int, scratch *[1024]float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·expandAVX2(SB), $0-40
+	MOVQ u+0(FP), AX
+	MOVQ taps+16(FP), CX
+	MOVQ scratch+32(FP), DX
+	MOVQ channels+24(FP), BX
+
+block:
+	MOVQ         channels+24(FP), SI
+	SHLQ         $0x02, SI
+	LEAQ         (SI)(SI*2), DI
+	LEAQ         (SI)(SI*4), R8
+	LEAQ         (DI)(SI*4), R9
+	VCVTPS2PD    (CX), Y0
+	VCVTPS2PD    (CX)(DI*1), Y1
+	VCVTPS2PD    (CX)(DI*2), Y2
+	VMOVUPD      Y0, (DX)
+	VMOVUPD      Y2, 2688(DX)
+	VADDPD       Y2, Y0, Y3
+	VXORPD       Y4, Y4, Y4
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y3, Y4
+	VMOVAPD      Y4, Y3
+	VFMADD231PD  winograd_f64_2_9<>+0(SB), Y1, Y3
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y1, Y4
+	VMOVUPD      Y4, 384(DX)
+	VMOVUPD      Y3, 768(DX)
+	VMULPD       winograd_f64_1_90<>+0(SB), Y0, Y3
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y3
+	VMOVAPD      Y3, Y4
+	VFNMADD231PD winograd_f64_1_45<>+0(SB), Y1, Y4
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y1, Y3
+	VMOVUPD      Y3, 1152(DX)
+	VMOVUPD      Y4, 1536(DX)
+	VMULPD       winograd_f64_32_45<>+0(SB), Y0, Y0
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y2, Y0
+	VMOVAPD      Y0, Y2
+	VFNMADD231PD winograd_f64_16_45<>+0(SB), Y1, Y2
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y1, Y0
+	VMOVUPD      Y0, 1920(DX)
+	VMOVUPD      Y2, 2304(DX)
+	VCVTPS2PD    16(CX), Y0
+	VCVTPS2PD    16(CX)(DI*1), Y1
+	VCVTPS2PD    16(CX)(DI*2), Y2
+	VMOVUPD      Y0, 32(DX)
+	VMOVUPD      Y2, 2720(DX)
+	VADDPD       Y2, Y0, Y3
+	VXORPD       Y4, Y4, Y4
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y3, Y4
+	VMOVAPD      Y4, Y3
+	VFMADD231PD  winograd_f64_2_9<>+0(SB), Y1, Y3
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y1, Y4
+	VMOVUPD      Y4, 416(DX)
+	VMOVUPD      Y3, 800(DX)
+	VMULPD       winograd_f64_1_90<>+0(SB), Y0, Y3
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y3
+	VMOVAPD      Y3, Y4
+	VFNMADD231PD winograd_f64_1_45<>+0(SB), Y1, Y4
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y1, Y3
+	VMOVUPD      Y3, 1184(DX)
+	VMOVUPD      Y4, 1568(DX)
+	VMULPD       winograd_f64_32_45<>+0(SB), Y0, Y0
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y2, Y0
+	VMOVAPD      Y0, Y2
+	VFNMADD231PD winograd_f64_16_45<>+0(SB), Y1, Y2
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y1, Y0
+	VMOVUPD      Y0, 1952(DX)
+	VMOVUPD      Y2, 2336(DX)
+	VCVTPS2PD    32(CX), Y0
+	VCVTPS2PD    32(CX)(DI*1), Y1
+	VCVTPS2PD    32(CX)(DI*2), Y2
+	VMOVUPD      Y0, 64(DX)
+	VMOVUPD      Y2, 2752(DX)
+	VADDPD       Y2, Y0, Y3
+	VXORPD       Y4, Y4, Y4
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y3, Y4
+	VMOVAPD      Y4, Y3
+	VFMADD231PD  winograd_f64_2_9<>+0(SB), Y1, Y3
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y1, Y4
+	VMOVUPD      Y4, 448(DX)
+	VMOVUPD      Y3, 832(DX)
+	VMULPD       winograd_f64_1_90<>+0(SB), Y0, Y3
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y3
+	VMOVAPD      Y3, Y4
+	VFNMADD231PD winograd_f64_1_45<>+0(SB), Y1, Y4
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y1, Y3
+	VMOVUPD      Y3, 1216(DX)
+	VMOVUPD      Y4, 1600(DX)
+	VMULPD       winograd_f64_32_45<>+0(SB), Y0, Y0
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y2, Y0
+	VMOVAPD      Y0, Y2
+	VFNMADD231PD winograd_f64_16_45<>+0(SB), Y1, Y2
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y1, Y0
+	VMOVUPD      Y0, 1984(DX)
+	VMOVUPD      Y2, 2368(DX)
+	VCVTPS2PD    48(CX), Y0
+	VCVTPS2PD    48(CX)(DI*1), Y1
+	VCVTPS2PD    48(CX)(DI*2), Y2
+	VMOVUPD      Y0, 96(DX)
+	VMOVUPD      Y2, 2784(DX)
+	VADDPD       Y2, Y0, Y3
+	VXORPD       Y4, Y4, Y4
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y3, Y4
+	VMOVAPD      Y4, Y3
+	VFMADD231PD  winograd_f64_2_9<>+0(SB), Y1, Y3
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y1, Y4
+	VMOVUPD      Y4, 480(DX)
+	VMOVUPD      Y3, 864(DX)
+	VMULPD       winograd_f64_1_90<>+0(SB), Y0, Y3
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y3
+	VMOVAPD      Y3, Y4
+	VFNMADD231PD winograd_f64_1_45<>+0(SB), Y1, Y4
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y1, Y3
+	VMOVUPD      Y3, 1248(DX)
+	VMOVUPD      Y4, 1632(DX)
+	VMULPD       winograd_f64_32_45<>+0(SB), Y0, Y0
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y2, Y0
+	VMOVAPD      Y0, Y2
+	VFNMADD231PD winograd_f64_16_45<>+0(SB), Y1, Y2
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y1, Y0
+	VMOVUPD      Y0, 2016(DX)
+	VMOVUPD      Y2, 2400(DX)
+	VCVTPS2PD    (CX)(SI*1), Y0
+	VCVTPS2PD    (CX)(SI*4), Y1
+	VCVTPS2PD    (CX)(R9*1), Y2
+	VMOVUPD      Y0, 128(DX)
+	VMOVUPD      Y2, 2816(DX)
+	VADDPD       Y2, Y0, Y3
+	VXORPD       Y4, Y4, Y4
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y3, Y4
+	VMOVAPD      Y4, Y3
+	VFMADD231PD  winograd_f64_2_9<>+0(SB), Y1, Y3
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y1, Y4
+	VMOVUPD      Y4, 512(DX)
+	VMOVUPD      Y3, 896(DX)
+	VMULPD       winograd_f64_1_90<>+0(SB), Y0, Y3
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y3
+	VMOVAPD      Y3, Y4
+	VFNMADD231PD winograd_f64_1_45<>+0(SB), Y1, Y4
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y1, Y3
+	VMOVUPD      Y3, 1280(DX)
+	VMOVUPD      Y4, 1664(DX)
+	VMULPD       winograd_f64_32_45<>+0(SB), Y0, Y0
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y2, Y0
+	VMOVAPD      Y0, Y2
+	VFNMADD231PD winograd_f64_16_45<>+0(SB), Y1, Y2
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y1, Y0
+	VMOVUPD      Y0, 2048(DX)
+	VMOVUPD      Y2, 2432(DX)
+	VCVTPS2PD    16(CX)(SI*1), Y0
+	VCVTPS2PD    16(CX)(SI*4), Y1
+	VCVTPS2PD    16(CX)(R9*1), Y2
+	VMOVUPD      Y0, 160(DX)
+	VMOVUPD      Y2, 2848(DX)
+	VADDPD       Y2, Y0, Y3
+	VXORPD       Y4, Y4, Y4
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y3, Y4
+	VMOVAPD      Y4, Y3
+	VFMADD231PD  winograd_f64_2_9<>+0(SB), Y1, Y3
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y1, Y4
+	VMOVUPD      Y4, 544(DX)
+	VMOVUPD      Y3, 928(DX)
+	VMULPD       winograd_f64_1_90<>+0(SB), Y0, Y3
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y3
+	VMOVAPD      Y3, Y4
+	VFNMADD231PD winograd_f64_1_45<>+0(SB), Y1, Y4
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y1, Y3
+	VMOVUPD      Y3, 1312(DX)
+	VMOVUPD      Y4, 1696(DX)
+	VMULPD       winograd_f64_32_45<>+0(SB), Y0, Y0
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y2, Y0
+	VMOVAPD      Y0, Y2
+	VFNMADD231PD winograd_f64_16_45<>+0(SB), Y1, Y2
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y1, Y0
+	VMOVUPD      Y0, 2080(DX)
+	VMOVUPD      Y2, 2464(DX)
+	VCVTPS2PD    32(CX)(SI*1), Y0
+	VCVTPS2PD    32(CX)(SI*4), Y1
+	VCVTPS2PD    32(CX)(R9*1), Y2
+	VMOVUPD      Y0, 192(DX)
+	VMOVUPD      Y2, 2880(DX)
+	VADDPD       Y2, Y0, Y3
+	VXORPD       Y4, Y4, Y4
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y3, Y4
+	VMOVAPD      Y4, Y3
+	VFMADD231PD  winograd_f64_2_9<>+0(SB), Y1, Y3
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y1, Y4
+	VMOVUPD      Y4, 576(DX)
+	VMOVUPD      Y3, 960(DX)
+	VMULPD       winograd_f64_1_90<>+0(SB), Y0, Y3
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y3
+	VMOVAPD      Y3, Y4
+	VFNMADD231PD winograd_f64_1_45<>+0(SB), Y1, Y4
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y1, Y3
+	VMOVUPD      Y3, 1344(DX)
+	VMOVUPD      Y4, 1728(DX)
+	VMULPD       winograd_f64_32_45<>+0(SB), Y0, Y0
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y2, Y0
+	VMOVAPD      Y0, Y2
+	VFNMADD231PD winograd_f64_16_45<>+0(SB), Y1, Y2
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y1, Y0
+	VMOVUPD      Y0, 2112(DX)
+	VMOVUPD      Y2, 2496(DX)
+	VCVTPS2PD    48(CX)(SI*1), Y0
+	VCVTPS2PD    48(CX)(SI*4), Y1
+	VCVTPS2PD    48(CX)(R9*1), Y2
+	VMOVUPD      Y0, 224(DX)
+	VMOVUPD      Y2, 2912(DX)
+	VADDPD       Y2, Y0, Y3
+	VXORPD       Y4, Y4, Y4
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y3, Y4
+	VMOVAPD      Y4, Y3
+	VFMADD231PD  winograd_f64_2_9<>+0(SB), Y1, Y3
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y1, Y4
+	VMOVUPD      Y4, 608(DX)
+	VMOVUPD      Y3, 992(DX)
+	VMULPD       winograd_f64_1_90<>+0(SB), Y0, Y3
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y3
+	VMOVAPD      Y3, Y4
+	VFNMADD231PD winograd_f64_1_45<>+0(SB), Y1, Y4
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y1, Y3
+	VMOVUPD      Y3, 1376(DX)
+	VMOVUPD      Y4, 1760(DX)
+	VMULPD       winograd_f64_32_45<>+0(SB), Y0, Y0
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y2, Y0
+	VMOVAPD      Y0, Y2
+	VFNMADD231PD winograd_f64_16_45<>+0(SB), Y1, Y2
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y1, Y0
+	VMOVUPD      Y0, 2144(DX)
+	VMOVUPD      Y2, 2528(DX)
+	VCVTPS2PD    (CX)(SI*2), Y0
+	VCVTPS2PD    (CX)(R8*1), Y1
+	VCVTPS2PD    (CX)(SI*8), Y2
+	VMOVUPD      Y0, 256(DX)
+	VMOVUPD      Y2, 2944(DX)
+	VADDPD       Y2, Y0, Y3
+	VXORPD       Y4, Y4, Y4
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y3, Y4
+	VMOVAPD      Y4, Y3
+	VFMADD231PD  winograd_f64_2_9<>+0(SB), Y1, Y3
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y1, Y4
+	VMOVUPD      Y4, 640(DX)
+	VMOVUPD      Y3, 1024(DX)
+	VMULPD       winograd_f64_1_90<>+0(SB), Y0, Y3
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y3
+	VMOVAPD      Y3, Y4
+	VFNMADD231PD winograd_f64_1_45<>+0(SB), Y1, Y4
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y1, Y3
+	VMOVUPD      Y3, 1408(DX)
+	VMOVUPD      Y4, 1792(DX)
+	VMULPD       winograd_f64_32_45<>+0(SB), Y0, Y0
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y2, Y0
+	VMOVAPD      Y0, Y2
+	VFNMADD231PD winograd_f64_16_45<>+0(SB), Y1, Y2
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y1, Y0
+	VMOVUPD      Y0, 2176(DX)
+	VMOVUPD      Y2, 2560(DX)
+	VCVTPS2PD    16(CX)(SI*2), Y0
+	VCVTPS2PD    16(CX)(R8*1), Y1
+	VCVTPS2PD    16(CX)(SI*8), Y2
+	VMOVUPD      Y0, 288(DX)
+	VMOVUPD      Y2, 2976(DX)
+	VADDPD       Y2, Y0, Y3
+	VXORPD       Y4, Y4, Y4
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y3, Y4
+	VMOVAPD      Y4, Y3
+	VFMADD231PD  winograd_f64_2_9<>+0(SB), Y1, Y3
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y1, Y4
+	VMOVUPD      Y4, 672(DX)
+	VMOVUPD      Y3, 1056(DX)
+	VMULPD       winograd_f64_1_90<>+0(SB), Y0, Y3
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y3
+	VMOVAPD      Y3, Y4
+	VFNMADD231PD winograd_f64_1_45<>+0(SB), Y1, Y4
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y1, Y3
+	VMOVUPD      Y3, 1440(DX)
+	VMOVUPD      Y4, 1824(DX)
+	VMULPD       winograd_f64_32_45<>+0(SB), Y0, Y0
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y2, Y0
+	VMOVAPD      Y0, Y2
+	VFNMADD231PD winograd_f64_16_45<>+0(SB), Y1, Y2
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y1, Y0
+	VMOVUPD      Y0, 2208(DX)
+	VMOVUPD      Y2, 2592(DX)
+	VCVTPS2PD    32(CX)(SI*2), Y0
+	VCVTPS2PD    32(CX)(R8*1), Y1
+	VCVTPS2PD    32(CX)(SI*8), Y2
+	VMOVUPD      Y0, 320(DX)
+	VMOVUPD      Y2, 3008(DX)
+	VADDPD       Y2, Y0, Y3
+	VXORPD       Y4, Y4, Y4
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y3, Y4
+	VMOVAPD      Y4, Y3
+	VFMADD231PD  winograd_f64_2_9<>+0(SB), Y1, Y3
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y1, Y4
+	VMOVUPD      Y4, 704(DX)
+	VMOVUPD      Y3, 1088(DX)
+	VMULPD       winograd_f64_1_90<>+0(SB), Y0, Y3
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y3
+	VMOVAPD      Y3, Y4
+	VFNMADD231PD winograd_f64_1_45<>+0(SB), Y1, Y4
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y1, Y3
+	VMOVUPD      Y3, 1472(DX)
+	VMOVUPD      Y4, 1856(DX)
+	VMULPD       winograd_f64_32_45<>+0(SB), Y0, Y0
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y2, Y0
+	VMOVAPD      Y0, Y2
+	VFNMADD231PD winograd_f64_16_45<>+0(SB), Y1, Y2
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y1, Y0
+	VMOVUPD      Y0, 2240(DX)
+	VMOVUPD      Y2, 2624(DX)
+	VCVTPS2PD    48(CX)(SI*2), Y0
+	VCVTPS2PD    48(CX)(R8*1), Y1
+	VCVTPS2PD    48(CX)(SI*8), Y2
+	VMOVUPD      Y0, 352(DX)
+	VMOVUPD      Y2, 3040(DX)
+	VADDPD       Y2, Y0, Y3
+	VXORPD       Y4, Y4, Y4
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y3, Y4
+	VMOVAPD      Y4, Y3
+	VFMADD231PD  winograd_f64_2_9<>+0(SB), Y1, Y3
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y1, Y4
+	VMOVUPD      Y4, 736(DX)
+	VMOVUPD      Y3, 1120(DX)
+	VMULPD       winograd_f64_1_90<>+0(SB), Y0, Y3
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y3
+	VMOVAPD      Y3, Y4
+	VFNMADD231PD winograd_f64_1_45<>+0(SB), Y1, Y4
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y1, Y3
+	VMOVUPD      Y3, 1504(DX)
+	VMOVUPD      Y4, 1888(DX)
+	VMULPD       winograd_f64_32_45<>+0(SB), Y0, Y0
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y2, Y0
+	VMOVAPD      Y0, Y2
+	VFNMADD231PD winograd_f64_16_45<>+0(SB), Y1, Y2
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y1, Y0
+	VMOVUPD      Y0, 2272(DX)
+	VMOVUPD      Y2, 2656(DX)
+	MOVQ         point+8(FP), SI
+	SHLQ         $0x02, SI
+	LEAQ         (SI)(SI*2), DI
+	LEAQ         (SI)(SI*4), R8
+	LEAQ         (DI)(SI*4), R9
+	MOVQ         AX, R10
+	MOVQ         DX, R11
+	MOVQ         $0x00000008, R12
+
+row:
+	PREFETCHT0   64(R10)
+	PREFETCHT0   64(R10)(SI*1)
+	PREFETCHT0   64(R10)(SI*2)
+	PREFETCHT0   64(R10)(DI*1)
+	PREFETCHT0   64(R10)(SI*4)
+	PREFETCHT0   64(R10)(R8*1)
+	PREFETCHT0   64(R10)(DI*2)
+	PREFETCHT0   64(R10)(R9*1)
+	VMOVUPD      (R11), Y0
+	VMOVUPD      128(R11), Y1
+	VMOVUPD      256(R11), Y2
+	VCVTPD2PSY   Y0, X3
+	VMOVUPS      X3, (R10)
+	VCVTPD2PSY   Y2, X3
+	VMOVUPS      X3, (R10)(R9*1)
+	VADDPD       Y2, Y0, Y3
+	VXORPD       Y4, Y4, Y4
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y3, Y4
+	VMOVAPD      Y4, Y3
+	VFMADD231PD  winograd_f64_2_9<>+0(SB), Y1, Y3
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y1, Y4
+	VCVTPD2PSY   Y4, X4
+	VMOVUPS      X4, (R10)(SI*1)
+	VCVTPD2PSY   Y3, X3
+	VMOVUPS      X3, (R10)(SI*2)
+	VMULPD       winograd_f64_1_90<>+0(SB), Y0, Y3
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y3
+	VMOVAPD      Y3, Y4
+	VFNMADD231PD winograd_f64_1_45<>+0(SB), Y1, Y4
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y1, Y3
+	VCVTPD2PSY   Y3, X3
+	VMOVUPS      X3, (R10)(DI*1)
+	VCVTPD2PSY   Y4, X3
+	VMOVUPS      X3, (R10)(SI*4)
+	VMULPD       winograd_f64_32_45<>+0(SB), Y0, Y0
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y2, Y0
+	VMOVAPD      Y0, Y2
+	VFNMADD231PD winograd_f64_16_45<>+0(SB), Y1, Y2
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y1, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (R10)(R8*1)
+	VCVTPD2PSY   Y2, X0
+	VMOVUPS      X0, (R10)(DI*2)
+	VMOVUPD      32(R11), Y0
+	VMOVUPD      160(R11), Y1
+	VMOVUPD      288(R11), Y2
+	VCVTPD2PSY   Y0, X3
+	VMOVUPS      X3, 16(R10)
+	VCVTPD2PSY   Y2, X3
+	VMOVUPS      X3, 16(R10)(R9*1)
+	VADDPD       Y2, Y0, Y3
+	VXORPD       Y4, Y4, Y4
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y3, Y4
+	VMOVAPD      Y4, Y3
+	VFMADD231PD  winograd_f64_2_9<>+0(SB), Y1, Y3
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y1, Y4
+	VCVTPD2PSY   Y4, X4
+	VMOVUPS      X4, 16(R10)(SI*1)
+	VCVTPD2PSY   Y3, X3
+	VMOVUPS      X3, 16(R10)(SI*2)
+	VMULPD       winograd_f64_1_90<>+0(SB), Y0, Y3
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y3
+	VMOVAPD      Y3, Y4
+	VFNMADD231PD winograd_f64_1_45<>+0(SB), Y1, Y4
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y1, Y3
+	VCVTPD2PSY   Y3, X3
+	VMOVUPS      X3, 16(R10)(DI*1)
+	VCVTPD2PSY   Y4, X3
+	VMOVUPS      X3, 16(R10)(SI*4)
+	VMULPD       winograd_f64_32_45<>+0(SB), Y0, Y0
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y2, Y0
+	VMOVAPD      Y0, Y2
+	VFNMADD231PD winograd_f64_16_45<>+0(SB), Y1, Y2
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y1, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, 16(R10)(R8*1)
+	VCVTPD2PSY   Y2, X0
+	VMOVUPS      X0, 16(R10)(DI*2)
+	VMOVUPD      64(R11), Y0
+	VMOVUPD      192(R11), Y1
+	VMOVUPD      320(R11), Y2
+	VCVTPD2PSY   Y0, X3
+	VMOVUPS      X3, 32(R10)
+	VCVTPD2PSY   Y2, X3
+	VMOVUPS      X3, 32(R10)(R9*1)
+	VADDPD       Y2, Y0, Y3
+	VXORPD       Y4, Y4, Y4
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y3, Y4
+	VMOVAPD      Y4, Y3
+	VFMADD231PD  winograd_f64_2_9<>+0(SB), Y1, Y3
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y1, Y4
+	VCVTPD2PSY   Y4, X4
+	VMOVUPS      X4, 32(R10)(SI*1)
+	VCVTPD2PSY   Y3, X3
+	VMOVUPS      X3, 32(R10)(SI*2)
+	VMULPD       winograd_f64_1_90<>+0(SB), Y0, Y3
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y3
+	VMOVAPD      Y3, Y4
+	VFNMADD231PD winograd_f64_1_45<>+0(SB), Y1, Y4
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y1, Y3
+	VCVTPD2PSY   Y3, X3
+	VMOVUPS      X3, 32(R10)(DI*1)
+	VCVTPD2PSY   Y4, X3
+	VMOVUPS      X3, 32(R10)(SI*4)
+	VMULPD       winograd_f64_32_45<>+0(SB), Y0, Y0
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y2, Y0
+	VMOVAPD      Y0, Y2
+	VFNMADD231PD winograd_f64_16_45<>+0(SB), Y1, Y2
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y1, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, 32(R10)(R8*1)
+	VCVTPD2PSY   Y2, X0
+	VMOVUPS      X0, 32(R10)(DI*2)
+	VMOVUPD      96(R11), Y0
+	VMOVUPD      224(R11), Y1
+	VMOVUPD      352(R11), Y2
+	VCVTPD2PSY   Y0, X3
+	VMOVUPS      X3, 48(R10)
+	VCVTPD2PSY   Y2, X3
+	VMOVUPS      X3, 48(R10)(R9*1)
+	VADDPD       Y2, Y0, Y3
+	VXORPD       Y4, Y4, Y4
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y3, Y4
+	VMOVAPD      Y4, Y3
+	VFMADD231PD  winograd_f64_2_9<>+0(SB), Y1, Y3
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y1, Y4
+	VCVTPD2PSY   Y4, X4
+	VMOVUPS      X4, 48(R10)(SI*1)
+	VCVTPD2PSY   Y3, X3
+	VMOVUPS      X3, 48(R10)(SI*2)
+	VMULPD       winograd_f64_1_90<>+0(SB), Y0, Y3
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y3
+	VMOVAPD      Y3, Y4
+	VFNMADD231PD winograd_f64_1_45<>+0(SB), Y1, Y4
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y1, Y3
+	VCVTPD2PSY   Y3, X3
+	VMOVUPS      X3, 48(R10)(DI*1)
+	VCVTPD2PSY   Y4, X3
+	VMOVUPS      X3, 48(R10)(SI*4)
+	VMULPD       winograd_f64_32_45<>+0(SB), Y0, Y0
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y2, Y0
+	VMOVAPD      Y0, Y2
+	VFNMADD231PD winograd_f64_16_45<>+0(SB), Y1, Y2
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y1, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, 48(R10)(R8*1)
+	VCVTPD2PSY   Y2, X0
+	VMOVUPS      X0, 48(R10)(DI*2)
+	LEAQ         (R10)(SI*8), R10
+	ADDQ         $0x00000180, R11
+	DECQ         R12
+	JNZ          row
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, CX
+	SUBQ         $0x10, BX
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func contractAVX2(taps *float32, parts *[]float32, count int, at int, point int, channels int, scratch *[1024]float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·contractAVX2(SB), $0-56
+	MOVQ taps+0(FP), AX
+	MOVQ parts+8(FP), CX
+	MOVQ scratch+48(FP), DX
+	MOVQ at+24(FP), BX
+	SHLQ $0x02, BX
+	MOVQ channels+40(FP), SI
+
+block:
+	MOVQ point+32(FP), R10
+	SHLQ $0x02, R10
+	MOVQ BX, DI
+	MOVQ DX, R8
+	MOVQ $0x00000008, R9
+
+row:
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	MOVQ   count+16(FP), R12
+	MOVQ   CX, R11
+
+parts0:
+	MOVQ       (R11), R13
+	ADDQ       $0x18, R11
+	PREFETCHT0 64(R13)(DI*1)
+	VCVTPS2PD  (R13)(DI*1), Y4
+	VADDPD     Y4, Y0, Y0
+	VCVTPS2PD  16(R13)(DI*1), Y4
+	VADDPD     Y4, Y1, Y1
+	VCVTPS2PD  32(R13)(DI*1), Y4
+	VADDPD     Y4, Y2, Y2
+	VCVTPS2PD  48(R13)(DI*1), Y4
+	VADDPD     Y4, Y3, Y3
+	DECQ       R12
+	JNZ        parts0
+	VMOVUPD    Y0, 3072(DX)
+	VMOVUPD    Y1, 3104(DX)
+	VMOVUPD    Y2, 3136(DX)
+	VMOVUPD    Y3, 3168(DX)
+	ADDQ       R10, DI
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	MOVQ       count+16(FP), R12
+	MOVQ       CX, R11
+
+parts1:
+	MOVQ       (R11), R13
+	ADDQ       $0x18, R11
+	PREFETCHT0 64(R13)(DI*1)
+	VCVTPS2PD  (R13)(DI*1), Y4
+	VADDPD     Y4, Y0, Y0
+	VCVTPS2PD  16(R13)(DI*1), Y4
+	VADDPD     Y4, Y1, Y1
+	VCVTPS2PD  32(R13)(DI*1), Y4
+	VADDPD     Y4, Y2, Y2
+	VCVTPS2PD  48(R13)(DI*1), Y4
+	VADDPD     Y4, Y3, Y3
+	DECQ       R12
+	JNZ        parts1
+	VMOVUPD    Y0, 3200(DX)
+	VMOVUPD    Y1, 3232(DX)
+	VMOVUPD    Y2, 3264(DX)
+	VMOVUPD    Y3, 3296(DX)
+	ADDQ       R10, DI
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	MOVQ       count+16(FP), R12
+	MOVQ       CX, R11
+
+parts2:
+	MOVQ       (R11), R13
+	ADDQ       $0x18, R11
+	PREFETCHT0 64(R13)(DI*1)
+	VCVTPS2PD  (R13)(DI*1), Y4
+	VADDPD     Y4, Y0, Y0
+	VCVTPS2PD  16(R13)(DI*1), Y4
+	VADDPD     Y4, Y1, Y1
+	VCVTPS2PD  32(R13)(DI*1), Y4
+	VADDPD     Y4, Y2, Y2
+	VCVTPS2PD  48(R13)(DI*1), Y4
+	VADDPD     Y4, Y3, Y3
+	DECQ       R12
+	JNZ        parts2
+	VMOVUPD    Y0, 3328(DX)
+	VMOVUPD    Y1, 3360(DX)
+	VMOVUPD    Y2, 3392(DX)
+	VMOVUPD    Y3, 3424(DX)
+	ADDQ       R10, DI
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	MOVQ       count+16(FP), R12
+	MOVQ       CX, R11
+
+parts3:
+	MOVQ       (R11), R13
+	ADDQ       $0x18, R11
+	PREFETCHT0 64(R13)(DI*1)
+	VCVTPS2PD  (R13)(DI*1), Y4
+	VADDPD     Y4, Y0, Y0
+	VCVTPS2PD  16(R13)(DI*1), Y4
+	VADDPD     Y4, Y1, Y1
+	VCVTPS2PD  32(R13)(DI*1), Y4
+	VADDPD     Y4, Y2, Y2
+	VCVTPS2PD  48(R13)(DI*1), Y4
+	VADDPD     Y4, Y3, Y3
+	DECQ       R12
+	JNZ        parts3
+	VMOVUPD    Y0, 3456(DX)
+	VMOVUPD    Y1, 3488(DX)
+	VMOVUPD    Y2, 3520(DX)
+	VMOVUPD    Y3, 3552(DX)
+	ADDQ       R10, DI
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	MOVQ       count+16(FP), R12
+	MOVQ       CX, R11
+
+parts4:
+	MOVQ       (R11), R13
+	ADDQ       $0x18, R11
+	PREFETCHT0 64(R13)(DI*1)
+	VCVTPS2PD  (R13)(DI*1), Y4
+	VADDPD     Y4, Y0, Y0
+	VCVTPS2PD  16(R13)(DI*1), Y4
+	VADDPD     Y4, Y1, Y1
+	VCVTPS2PD  32(R13)(DI*1), Y4
+	VADDPD     Y4, Y2, Y2
+	VCVTPS2PD  48(R13)(DI*1), Y4
+	VADDPD     Y4, Y3, Y3
+	DECQ       R12
+	JNZ        parts4
+	VMOVUPD    Y0, 3584(DX)
+	VMOVUPD    Y1, 3616(DX)
+	VMOVUPD    Y2, 3648(DX)
+	VMOVUPD    Y3, 3680(DX)
+	ADDQ       R10, DI
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	MOVQ       count+16(FP), R12
+	MOVQ       CX, R11
+
+parts5:
+	MOVQ       (R11), R13
+	ADDQ       $0x18, R11
+	PREFETCHT0 64(R13)(DI*1)
+	VCVTPS2PD  (R13)(DI*1), Y4
+	VADDPD     Y4, Y0, Y0
+	VCVTPS2PD  16(R13)(DI*1), Y4
+	VADDPD     Y4, Y1, Y1
+	VCVTPS2PD  32(R13)(DI*1), Y4
+	VADDPD     Y4, Y2, Y2
+	VCVTPS2PD  48(R13)(DI*1), Y4
+	VADDPD     Y4, Y3, Y3
+	DECQ       R12
+	JNZ        parts5
+	VMOVUPD    Y0, 3712(DX)
+	VMOVUPD    Y1, 3744(DX)
+	VMOVUPD    Y2, 3776(DX)
+	VMOVUPD    Y3, 3808(DX)
+	ADDQ       R10, DI
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	MOVQ       count+16(FP), R12
+	MOVQ       CX, R11
+
+parts6:
+	MOVQ       (R11), R13
+	ADDQ       $0x18, R11
+	PREFETCHT0 64(R13)(DI*1)
+	VCVTPS2PD  (R13)(DI*1), Y4
+	VADDPD     Y4, Y0, Y0
+	VCVTPS2PD  16(R13)(DI*1), Y4
+	VADDPD     Y4, Y1, Y1
+	VCVTPS2PD  32(R13)(DI*1), Y4
+	VADDPD     Y4, Y2, Y2
+	VCVTPS2PD  48(R13)(DI*1), Y4
+	VADDPD     Y4, Y3, Y3
+	DECQ       R12
+	JNZ        parts6
+	VMOVUPD    Y0, 3840(DX)
+	VMOVUPD    Y1, 3872(DX)
+	VMOVUPD    Y2, 3904(DX)
+	VMOVUPD    Y3, 3936(DX)
+	ADDQ       R10, DI
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	MOVQ       count+16(FP), R12
+	MOVQ       CX, R11
+
+parts7:
+	MOVQ         (R11), R13
+	ADDQ         $0x18, R11
+	PREFETCHT0   64(R13)(DI*1)
+	VCVTPS2PD    (R13)(DI*1), Y4
+	VADDPD       Y4, Y0, Y0
+	VCVTPS2PD    16(R13)(DI*1), Y4
+	VADDPD       Y4, Y1, Y1
+	VCVTPS2PD    32(R13)(DI*1), Y4
+	VADDPD       Y4, Y2, Y2
+	VCVTPS2PD    48(R13)(DI*1), Y4
+	VADDPD       Y4, Y3, Y3
+	DECQ         R12
+	JNZ          parts7
+	VMOVUPD      Y0, 3968(DX)
+	VMOVUPD      Y1, 4000(DX)
+	VMOVUPD      Y2, 4032(DX)
+	VMOVUPD      Y3, 4064(DX)
+	ADDQ         R10, DI
+	VMOVUPD      3072(DX), Y0
+	VMOVUPD      3200(DX), Y1
+	VMOVUPD      3328(DX), Y2
+	VMOVUPD      3456(DX), Y3
+	VMOVUPD      3584(DX), Y4
+	VMOVUPD      3712(DX), Y5
+	VMOVUPD      3840(DX), Y6
+	VMOVUPD      3968(DX), Y7
+	VADDPD       Y1, Y2, Y8
+	VSUBPD       Y1, Y2, Y1
+	VADDPD       Y4, Y3, Y2
+	VSUBPD       Y4, Y3, Y3
+	VADDPD       Y6, Y5, Y4
+	VSUBPD       Y6, Y5, Y5
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y0
+	VFMADD231PD  winograd_f64_1_90<>+0(SB), Y2, Y0
+	VFMADD231PD  winograd_f64_32_45<>+0(SB), Y4, Y0
+	VMOVUPD      Y0, (R8)
+	VMULPD       winograd_f64_2_9<>+0(SB), Y1, Y0
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y3, Y0
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y5, Y0
+	VMOVUPD      Y0, 128(R8)
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y7
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y7
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y4, Y7
+	VMOVUPD      Y7, 256(R8)
+	VMOVUPD      3104(DX), Y0
+	VMOVUPD      3232(DX), Y1
+	VMOVUPD      3360(DX), Y2
+	VMOVUPD      3488(DX), Y3
+	VMOVUPD      3616(DX), Y4
+	VMOVUPD      3744(DX), Y5
+	VMOVUPD      3872(DX), Y6
+	VMOVUPD      4000(DX), Y7
+	VADDPD       Y1, Y2, Y8
+	VSUBPD       Y1, Y2, Y1
+	VADDPD       Y4, Y3, Y2
+	VSUBPD       Y4, Y3, Y3
+	VADDPD       Y6, Y5, Y4
+	VSUBPD       Y6, Y5, Y5
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y0
+	VFMADD231PD  winograd_f64_1_90<>+0(SB), Y2, Y0
+	VFMADD231PD  winograd_f64_32_45<>+0(SB), Y4, Y0
+	VMOVUPD      Y0, 32(R8)
+	VMULPD       winograd_f64_2_9<>+0(SB), Y1, Y0
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y3, Y0
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y5, Y0
+	VMOVUPD      Y0, 160(R8)
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y7
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y7
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y4, Y7
+	VMOVUPD      Y7, 288(R8)
+	VMOVUPD      3136(DX), Y0
+	VMOVUPD      3264(DX), Y1
+	VMOVUPD      3392(DX), Y2
+	VMOVUPD      3520(DX), Y3
+	VMOVUPD      3648(DX), Y4
+	VMOVUPD      3776(DX), Y5
+	VMOVUPD      3904(DX), Y6
+	VMOVUPD      4032(DX), Y7
+	VADDPD       Y1, Y2, Y8
+	VSUBPD       Y1, Y2, Y1
+	VADDPD       Y4, Y3, Y2
+	VSUBPD       Y4, Y3, Y3
+	VADDPD       Y6, Y5, Y4
+	VSUBPD       Y6, Y5, Y5
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y0
+	VFMADD231PD  winograd_f64_1_90<>+0(SB), Y2, Y0
+	VFMADD231PD  winograd_f64_32_45<>+0(SB), Y4, Y0
+	VMOVUPD      Y0, 64(R8)
+	VMULPD       winograd_f64_2_9<>+0(SB), Y1, Y0
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y3, Y0
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y5, Y0
+	VMOVUPD      Y0, 192(R8)
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y7
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y7
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y4, Y7
+	VMOVUPD      Y7, 320(R8)
+	VMOVUPD      3168(DX), Y0
+	VMOVUPD      3296(DX), Y1
+	VMOVUPD      3424(DX), Y2
+	VMOVUPD      3552(DX), Y3
+	VMOVUPD      3680(DX), Y4
+	VMOVUPD      3808(DX), Y5
+	VMOVUPD      3936(DX), Y6
+	VMOVUPD      4064(DX), Y7
+	VADDPD       Y1, Y2, Y8
+	VSUBPD       Y1, Y2, Y1
+	VADDPD       Y4, Y3, Y2
+	VSUBPD       Y4, Y3, Y3
+	VADDPD       Y6, Y5, Y4
+	VSUBPD       Y6, Y5, Y5
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y0
+	VFMADD231PD  winograd_f64_1_90<>+0(SB), Y2, Y0
+	VFMADD231PD  winograd_f64_32_45<>+0(SB), Y4, Y0
+	VMOVUPD      Y0, 96(R8)
+	VMULPD       winograd_f64_2_9<>+0(SB), Y1, Y0
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y3, Y0
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y5, Y0
+	VMOVUPD      Y0, 224(R8)
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y7
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y7
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y4, Y7
+	VMOVUPD      Y7, 352(R8)
+	ADDQ         $0x00000180, R8
+	DECQ         R9
+	JNZ          row
+	MOVQ         channels+40(FP), DI
+	SHLQ         $0x02, DI
+	LEAQ         (DI)(DI*2), R8
+	LEAQ         (DI)(DI*4), R9
+	LEAQ         (R8)(DI*4), R10
+	VMOVUPD      (DX), Y0
+	VMOVUPD      384(DX), Y1
+	VMOVUPD      768(DX), Y2
+	VMOVUPD      1152(DX), Y3
+	VMOVUPD      1536(DX), Y4
+	VMOVUPD      1920(DX), Y5
+	VMOVUPD      2304(DX), Y6
+	VMOVUPD      2688(DX), Y7
+	VADDPD       Y1, Y2, Y8
+	VSUBPD       Y1, Y2, Y1
+	VADDPD       Y4, Y3, Y2
+	VSUBPD       Y4, Y3, Y3
+	VADDPD       Y6, Y5, Y4
+	VSUBPD       Y6, Y5, Y5
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y0
+	VFMADD231PD  winograd_f64_1_90<>+0(SB), Y2, Y0
+	VFMADD231PD  winograd_f64_32_45<>+0(SB), Y4, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (AX)
+	VMULPD       winograd_f64_2_9<>+0(SB), Y1, Y0
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y3, Y0
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y5, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (AX)(R8*1)
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y7
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y7
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y4, Y7
+	VCVTPD2PSY   Y7, X0
+	VMOVUPS      X0, (AX)(R8*2)
+	VMOVUPD      32(DX), Y0
+	VMOVUPD      416(DX), Y1
+	VMOVUPD      800(DX), Y2
+	VMOVUPD      1184(DX), Y3
+	VMOVUPD      1568(DX), Y4
+	VMOVUPD      1952(DX), Y5
+	VMOVUPD      2336(DX), Y6
+	VMOVUPD      2720(DX), Y7
+	VADDPD       Y1, Y2, Y8
+	VSUBPD       Y1, Y2, Y1
+	VADDPD       Y4, Y3, Y2
+	VSUBPD       Y4, Y3, Y3
+	VADDPD       Y6, Y5, Y4
+	VSUBPD       Y6, Y5, Y5
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y0
+	VFMADD231PD  winograd_f64_1_90<>+0(SB), Y2, Y0
+	VFMADD231PD  winograd_f64_32_45<>+0(SB), Y4, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, 16(AX)
+	VMULPD       winograd_f64_2_9<>+0(SB), Y1, Y0
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y3, Y0
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y5, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, 16(AX)(R8*1)
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y7
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y7
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y4, Y7
+	VCVTPD2PSY   Y7, X0
+	VMOVUPS      X0, 16(AX)(R8*2)
+	VMOVUPD      64(DX), Y0
+	VMOVUPD      448(DX), Y1
+	VMOVUPD      832(DX), Y2
+	VMOVUPD      1216(DX), Y3
+	VMOVUPD      1600(DX), Y4
+	VMOVUPD      1984(DX), Y5
+	VMOVUPD      2368(DX), Y6
+	VMOVUPD      2752(DX), Y7
+	VADDPD       Y1, Y2, Y8
+	VSUBPD       Y1, Y2, Y1
+	VADDPD       Y4, Y3, Y2
+	VSUBPD       Y4, Y3, Y3
+	VADDPD       Y6, Y5, Y4
+	VSUBPD       Y6, Y5, Y5
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y0
+	VFMADD231PD  winograd_f64_1_90<>+0(SB), Y2, Y0
+	VFMADD231PD  winograd_f64_32_45<>+0(SB), Y4, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, 32(AX)
+	VMULPD       winograd_f64_2_9<>+0(SB), Y1, Y0
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y3, Y0
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y5, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, 32(AX)(R8*1)
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y7
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y7
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y4, Y7
+	VCVTPD2PSY   Y7, X0
+	VMOVUPS      X0, 32(AX)(R8*2)
+	VMOVUPD      96(DX), Y0
+	VMOVUPD      480(DX), Y1
+	VMOVUPD      864(DX), Y2
+	VMOVUPD      1248(DX), Y3
+	VMOVUPD      1632(DX), Y4
+	VMOVUPD      2016(DX), Y5
+	VMOVUPD      2400(DX), Y6
+	VMOVUPD      2784(DX), Y7
+	VADDPD       Y1, Y2, Y8
+	VSUBPD       Y1, Y2, Y1
+	VADDPD       Y4, Y3, Y2
+	VSUBPD       Y4, Y3, Y3
+	VADDPD       Y6, Y5, Y4
+	VSUBPD       Y6, Y5, Y5
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y0
+	VFMADD231PD  winograd_f64_1_90<>+0(SB), Y2, Y0
+	VFMADD231PD  winograd_f64_32_45<>+0(SB), Y4, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, 48(AX)
+	VMULPD       winograd_f64_2_9<>+0(SB), Y1, Y0
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y3, Y0
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y5, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, 48(AX)(R8*1)
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y7
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y7
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y4, Y7
+	VCVTPD2PSY   Y7, X0
+	VMOVUPS      X0, 48(AX)(R8*2)
+	VMOVUPD      128(DX), Y0
+	VMOVUPD      512(DX), Y1
+	VMOVUPD      896(DX), Y2
+	VMOVUPD      1280(DX), Y3
+	VMOVUPD      1664(DX), Y4
+	VMOVUPD      2048(DX), Y5
+	VMOVUPD      2432(DX), Y6
+	VMOVUPD      2816(DX), Y7
+	VADDPD       Y1, Y2, Y8
+	VSUBPD       Y1, Y2, Y1
+	VADDPD       Y4, Y3, Y2
+	VSUBPD       Y4, Y3, Y3
+	VADDPD       Y6, Y5, Y4
+	VSUBPD       Y6, Y5, Y5
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y0
+	VFMADD231PD  winograd_f64_1_90<>+0(SB), Y2, Y0
+	VFMADD231PD  winograd_f64_32_45<>+0(SB), Y4, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (AX)(DI*1)
+	VMULPD       winograd_f64_2_9<>+0(SB), Y1, Y0
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y3, Y0
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y5, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (AX)(DI*4)
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y7
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y7
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y4, Y7
+	VCVTPD2PSY   Y7, X0
+	VMOVUPS      X0, (AX)(R10*1)
+	VMOVUPD      160(DX), Y0
+	VMOVUPD      544(DX), Y1
+	VMOVUPD      928(DX), Y2
+	VMOVUPD      1312(DX), Y3
+	VMOVUPD      1696(DX), Y4
+	VMOVUPD      2080(DX), Y5
+	VMOVUPD      2464(DX), Y6
+	VMOVUPD      2848(DX), Y7
+	VADDPD       Y1, Y2, Y8
+	VSUBPD       Y1, Y2, Y1
+	VADDPD       Y4, Y3, Y2
+	VSUBPD       Y4, Y3, Y3
+	VADDPD       Y6, Y5, Y4
+	VSUBPD       Y6, Y5, Y5
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y0
+	VFMADD231PD  winograd_f64_1_90<>+0(SB), Y2, Y0
+	VFMADD231PD  winograd_f64_32_45<>+0(SB), Y4, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, 16(AX)(DI*1)
+	VMULPD       winograd_f64_2_9<>+0(SB), Y1, Y0
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y3, Y0
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y5, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, 16(AX)(DI*4)
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y7
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y7
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y4, Y7
+	VCVTPD2PSY   Y7, X0
+	VMOVUPS      X0, 16(AX)(R10*1)
+	VMOVUPD      192(DX), Y0
+	VMOVUPD      576(DX), Y1
+	VMOVUPD      960(DX), Y2
+	VMOVUPD      1344(DX), Y3
+	VMOVUPD      1728(DX), Y4
+	VMOVUPD      2112(DX), Y5
+	VMOVUPD      2496(DX), Y6
+	VMOVUPD      2880(DX), Y7
+	VADDPD       Y1, Y2, Y8
+	VSUBPD       Y1, Y2, Y1
+	VADDPD       Y4, Y3, Y2
+	VSUBPD       Y4, Y3, Y3
+	VADDPD       Y6, Y5, Y4
+	VSUBPD       Y6, Y5, Y5
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y0
+	VFMADD231PD  winograd_f64_1_90<>+0(SB), Y2, Y0
+	VFMADD231PD  winograd_f64_32_45<>+0(SB), Y4, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, 32(AX)(DI*1)
+	VMULPD       winograd_f64_2_9<>+0(SB), Y1, Y0
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y3, Y0
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y5, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, 32(AX)(DI*4)
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y7
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y7
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y4, Y7
+	VCVTPD2PSY   Y7, X0
+	VMOVUPS      X0, 32(AX)(R10*1)
+	VMOVUPD      224(DX), Y0
+	VMOVUPD      608(DX), Y1
+	VMOVUPD      992(DX), Y2
+	VMOVUPD      1376(DX), Y3
+	VMOVUPD      1760(DX), Y4
+	VMOVUPD      2144(DX), Y5
+	VMOVUPD      2528(DX), Y6
+	VMOVUPD      2912(DX), Y7
+	VADDPD       Y1, Y2, Y8
+	VSUBPD       Y1, Y2, Y1
+	VADDPD       Y4, Y3, Y2
+	VSUBPD       Y4, Y3, Y3
+	VADDPD       Y6, Y5, Y4
+	VSUBPD       Y6, Y5, Y5
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y0
+	VFMADD231PD  winograd_f64_1_90<>+0(SB), Y2, Y0
+	VFMADD231PD  winograd_f64_32_45<>+0(SB), Y4, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, 48(AX)(DI*1)
+	VMULPD       winograd_f64_2_9<>+0(SB), Y1, Y0
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y3, Y0
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y5, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, 48(AX)(DI*4)
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y7
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y7
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y4, Y7
+	VCVTPD2PSY   Y7, X0
+	VMOVUPS      X0, 48(AX)(R10*1)
+	VMOVUPD      256(DX), Y0
+	VMOVUPD      640(DX), Y1
+	VMOVUPD      1024(DX), Y2
+	VMOVUPD      1408(DX), Y3
+	VMOVUPD      1792(DX), Y4
+	VMOVUPD      2176(DX), Y5
+	VMOVUPD      2560(DX), Y6
+	VMOVUPD      2944(DX), Y7
+	VADDPD       Y1, Y2, Y8
+	VSUBPD       Y1, Y2, Y1
+	VADDPD       Y4, Y3, Y2
+	VSUBPD       Y4, Y3, Y3
+	VADDPD       Y6, Y5, Y4
+	VSUBPD       Y6, Y5, Y5
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y0
+	VFMADD231PD  winograd_f64_1_90<>+0(SB), Y2, Y0
+	VFMADD231PD  winograd_f64_32_45<>+0(SB), Y4, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (AX)(DI*2)
+	VMULPD       winograd_f64_2_9<>+0(SB), Y1, Y0
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y3, Y0
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y5, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (AX)(R9*1)
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y7
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y7
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y4, Y7
+	VCVTPD2PSY   Y7, X0
+	VMOVUPS      X0, (AX)(DI*8)
+	VMOVUPD      288(DX), Y0
+	VMOVUPD      672(DX), Y1
+	VMOVUPD      1056(DX), Y2
+	VMOVUPD      1440(DX), Y3
+	VMOVUPD      1824(DX), Y4
+	VMOVUPD      2208(DX), Y5
+	VMOVUPD      2592(DX), Y6
+	VMOVUPD      2976(DX), Y7
+	VADDPD       Y1, Y2, Y8
+	VSUBPD       Y1, Y2, Y1
+	VADDPD       Y4, Y3, Y2
+	VSUBPD       Y4, Y3, Y3
+	VADDPD       Y6, Y5, Y4
+	VSUBPD       Y6, Y5, Y5
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y0
+	VFMADD231PD  winograd_f64_1_90<>+0(SB), Y2, Y0
+	VFMADD231PD  winograd_f64_32_45<>+0(SB), Y4, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, 16(AX)(DI*2)
+	VMULPD       winograd_f64_2_9<>+0(SB), Y1, Y0
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y3, Y0
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y5, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, 16(AX)(R9*1)
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y7
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y7
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y4, Y7
+	VCVTPD2PSY   Y7, X0
+	VMOVUPS      X0, 16(AX)(DI*8)
+	VMOVUPD      320(DX), Y0
+	VMOVUPD      704(DX), Y1
+	VMOVUPD      1088(DX), Y2
+	VMOVUPD      1472(DX), Y3
+	VMOVUPD      1856(DX), Y4
+	VMOVUPD      2240(DX), Y5
+	VMOVUPD      2624(DX), Y6
+	VMOVUPD      3008(DX), Y7
+	VADDPD       Y1, Y2, Y8
+	VSUBPD       Y1, Y2, Y1
+	VADDPD       Y4, Y3, Y2
+	VSUBPD       Y4, Y3, Y3
+	VADDPD       Y6, Y5, Y4
+	VSUBPD       Y6, Y5, Y5
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y0
+	VFMADD231PD  winograd_f64_1_90<>+0(SB), Y2, Y0
+	VFMADD231PD  winograd_f64_32_45<>+0(SB), Y4, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, 32(AX)(DI*2)
+	VMULPD       winograd_f64_2_9<>+0(SB), Y1, Y0
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y3, Y0
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y5, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, 32(AX)(R9*1)
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y7
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y7
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y4, Y7
+	VCVTPD2PSY   Y7, X0
+	VMOVUPS      X0, 32(AX)(DI*8)
+	VMOVUPD      352(DX), Y0
+	VMOVUPD      736(DX), Y1
+	VMOVUPD      1120(DX), Y2
+	VMOVUPD      1504(DX), Y3
+	VMOVUPD      1888(DX), Y4
+	VMOVUPD      2272(DX), Y5
+	VMOVUPD      2656(DX), Y6
+	VMOVUPD      3040(DX), Y7
+	VADDPD       Y1, Y2, Y8
+	VSUBPD       Y1, Y2, Y1
+	VADDPD       Y4, Y3, Y2
+	VSUBPD       Y4, Y3, Y3
+	VADDPD       Y6, Y5, Y4
+	VSUBPD       Y6, Y5, Y5
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y0
+	VFMADD231PD  winograd_f64_1_90<>+0(SB), Y2, Y0
+	VFMADD231PD  winograd_f64_32_45<>+0(SB), Y4, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, 48(AX)(DI*2)
+	VMULPD       winograd_f64_2_9<>+0(SB), Y1, Y0
+	VFMADD231PD  winograd_f64_1_45<>+0(SB), Y3, Y0
+	VFMADD231PD  winograd_f64_16_45<>+0(SB), Y5, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, 48(AX)(R9*1)
+	VFNMADD231PD winograd_f64_2_9<>+0(SB), Y8, Y7
+	VFMADD231PD  winograd_f64_2_45<>+0(SB), Y2, Y7
+	VFMADD231PD  winograd_f64_8_45<>+0(SB), Y4, Y7
+	VCVTPD2PSY   Y7, X0
+	VMOVUPS      X0, 48(AX)(DI*8)
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, BX
+	SUBQ         $0x10, SI
+	JNZ          block
 	VZEROUPPER
 	RET
 
@@ -8769,9 +10062,9 @@ channels:
 	VZEROUPPER
 	RET
 
-// func correlateAVX512(u *float32, uRow int, v *float32, vTile int, p *float32, pTile int, tiles int, in int, out int)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·correlateAVX512(SB), NOSPLIT, $0-72
+// func correlateAVX512(u *float32, uRow int, v *float32, vTile int, p *float32, pTile int, tiles int, in int, out int, add int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·correlateAVX512(SB), NOSPLIT, $0-80
 	MOVQ u+0(FP), AX
 	MOVQ p+32(FP), CX
 	MOVQ vTile+24(FP), DX
@@ -8792,33 +10085,59 @@ columns4:
 	JLT  rest4_6
 
 rows4_6:
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
-	VXORPS Z8, Z8, Z8
-	VXORPS Z9, Z9, Z9
-	VXORPS Z10, Z10, Z10
-	VXORPS Z11, Z11, Z11
-	VXORPS Z12, Z12, Z12
-	VXORPS Z13, Z13, Z13
-	VXORPS Z14, Z14, Z14
-	VXORPS Z15, Z15, Z15
-	VXORPS Z16, Z16, Z16
-	VXORPS Z17, Z17, Z17
-	VXORPS Z18, Z18, Z18
-	VXORPS Z19, Z19, Z19
-	VXORPS Z20, Z20, Z20
-	VXORPS Z21, Z21, Z21
-	VXORPS Z22, Z22, Z22
-	VXORPS Z23, Z23, Z23
-	MOVQ   tiles+48(FP), R13
-	MOVQ   R8, R11
-	MOVQ   CX, R12
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	VXORPS     Z12, Z12, Z12
+	VXORPS     Z13, Z13, Z13
+	VXORPS     Z14, Z14, Z14
+	VXORPS     Z15, Z15, Z15
+	VXORPS     Z16, Z16, Z16
+	VXORPS     Z17, Z17, Z17
+	VXORPS     Z18, Z18, Z18
+	VXORPS     Z19, Z19, Z19
+	VXORPS     Z20, Z20, Z20
+	VXORPS     Z21, Z21, Z21
+	VXORPS     Z22, Z22, Z22
+	VXORPS     Z23, Z23, Z23
+	MOVQ       tiles+48(FP), R13
+	LEAQ       (R9)(SI*2), R14
+	ADDQ       SI, R14
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 (R9)(SI*1)
+	PREFETCHT0 64(R9)(SI*1)
+	PREFETCHT0 128(R9)(SI*1)
+	PREFETCHT0 192(R9)(SI*1)
+	PREFETCHT0 (R9)(SI*2)
+	PREFETCHT0 64(R9)(SI*2)
+	PREFETCHT0 128(R9)(SI*2)
+	PREFETCHT0 192(R9)(SI*2)
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 128(R14)
+	PREFETCHT0 192(R14)
+	PREFETCHT0 (R14)(SI*1)
+	PREFETCHT0 64(R14)(SI*1)
+	PREFETCHT0 128(R14)(SI*1)
+	PREFETCHT0 192(R14)(SI*1)
+	PREFETCHT0 (R14)(SI*2)
+	PREFETCHT0 64(R14)(SI*2)
+	PREFETCHT0 128(R14)(SI*2)
+	PREFETCHT0 192(R14)(SI*2)
+	MOVQ       R8, R11
+	MOVQ       CX, R12
 
 tiles4_6:
 	VMOVUPS      (R12), Z24
@@ -8859,94 +10178,119 @@ tiles4_6:
 	ADDQ         DX, R11
 	DECQ         R13
 	JNZ          tiles4_6
-	LEAQ         (R9)(SI*2), R11
-	ADDQ         SI, R11
+	MOVQ         add+72(FP), R11
+	TESTQ        R11, R11
+	JZ           fresh4_6
 	VADDPS       (R9), Z0, Z0
-	VMOVUPS      Z0, (R9)
 	VADDPS       64(R9), Z1, Z1
-	VMOVUPS      Z1, 64(R9)
 	VADDPS       128(R9), Z2, Z2
-	VMOVUPS      Z2, 128(R9)
 	VADDPS       192(R9), Z3, Z3
-	VMOVUPS      Z3, 192(R9)
 	VADDPS       (R9)(SI*1), Z4, Z4
-	VMOVUPS      Z4, (R9)(SI*1)
 	VADDPS       64(R9)(SI*1), Z5, Z5
-	VMOVUPS      Z5, 64(R9)(SI*1)
 	VADDPS       128(R9)(SI*1), Z6, Z6
-	VMOVUPS      Z6, 128(R9)(SI*1)
 	VADDPS       192(R9)(SI*1), Z7, Z7
-	VMOVUPS      Z7, 192(R9)(SI*1)
 	VADDPS       (R9)(SI*2), Z8, Z8
-	VMOVUPS      Z8, (R9)(SI*2)
 	VADDPS       64(R9)(SI*2), Z9, Z9
-	VMOVUPS      Z9, 64(R9)(SI*2)
 	VADDPS       128(R9)(SI*2), Z10, Z10
-	VMOVUPS      Z10, 128(R9)(SI*2)
 	VADDPS       192(R9)(SI*2), Z11, Z11
-	VMOVUPS      Z11, 192(R9)(SI*2)
-	VADDPS       (R11), Z12, Z12
-	VMOVUPS      Z12, (R11)
-	VADDPS       64(R11), Z13, Z13
-	VMOVUPS      Z13, 64(R11)
-	VADDPS       128(R11), Z14, Z14
-	VMOVUPS      Z14, 128(R11)
-	VADDPS       192(R11), Z15, Z15
-	VMOVUPS      Z15, 192(R11)
-	VADDPS       (R11)(SI*1), Z16, Z16
-	VMOVUPS      Z16, (R11)(SI*1)
-	VADDPS       64(R11)(SI*1), Z17, Z17
-	VMOVUPS      Z17, 64(R11)(SI*1)
-	VADDPS       128(R11)(SI*1), Z18, Z18
-	VMOVUPS      Z18, 128(R11)(SI*1)
-	VADDPS       192(R11)(SI*1), Z19, Z19
-	VMOVUPS      Z19, 192(R11)(SI*1)
-	VADDPS       (R11)(SI*2), Z20, Z20
-	VMOVUPS      Z20, (R11)(SI*2)
-	VADDPS       64(R11)(SI*2), Z21, Z21
-	VMOVUPS      Z21, 64(R11)(SI*2)
-	VADDPS       128(R11)(SI*2), Z22, Z22
-	VMOVUPS      Z22, 128(R11)(SI*2)
-	VADDPS       192(R11)(SI*2), Z23, Z23
-	VMOVUPS      Z23, 192(R11)(SI*2)
-	ADDQ         $0x18, R8
-	IMUL3Q       $0x06, SI, R11
-	ADDQ         R11, R9
-	SUBQ         $0x06, R10
-	CMPQ         R10, $0x06
-	JGE          rows4_6
+	VADDPS       (R14), Z12, Z12
+	VADDPS       64(R14), Z13, Z13
+	VADDPS       128(R14), Z14, Z14
+	VADDPS       192(R14), Z15, Z15
+	VADDPS       (R14)(SI*1), Z16, Z16
+	VADDPS       64(R14)(SI*1), Z17, Z17
+	VADDPS       128(R14)(SI*1), Z18, Z18
+	VADDPS       192(R14)(SI*1), Z19, Z19
+	VADDPS       (R14)(SI*2), Z20, Z20
+	VADDPS       64(R14)(SI*2), Z21, Z21
+	VADDPS       128(R14)(SI*2), Z22, Z22
+	VADDPS       192(R14)(SI*2), Z23, Z23
+
+fresh4_6:
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, 192(R9)
+	VMOVUPS Z4, (R9)(SI*1)
+	VMOVUPS Z5, 64(R9)(SI*1)
+	VMOVUPS Z6, 128(R9)(SI*1)
+	VMOVUPS Z7, 192(R9)(SI*1)
+	VMOVUPS Z8, (R9)(SI*2)
+	VMOVUPS Z9, 64(R9)(SI*2)
+	VMOVUPS Z10, 128(R9)(SI*2)
+	VMOVUPS Z11, 192(R9)(SI*2)
+	VMOVUPS Z12, (R14)
+	VMOVUPS Z13, 64(R14)
+	VMOVUPS Z14, 128(R14)
+	VMOVUPS Z15, 192(R14)
+	VMOVUPS Z16, (R14)(SI*1)
+	VMOVUPS Z17, 64(R14)(SI*1)
+	VMOVUPS Z18, 128(R14)(SI*1)
+	VMOVUPS Z19, 192(R14)(SI*1)
+	VMOVUPS Z20, (R14)(SI*2)
+	VMOVUPS Z21, 64(R14)(SI*2)
+	VMOVUPS Z22, 128(R14)(SI*2)
+	VMOVUPS Z23, 192(R14)(SI*2)
+	ADDQ    $0x18, R8
+	IMUL3Q  $0x06, SI, R11
+	ADDQ    R11, R9
+	SUBQ    $0x06, R10
+	CMPQ    R10, $0x06
+	JGE     rows4_6
 
 rest4_6:
-	CMPQ   R10, $0x05
-	JNE    not4_5
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
-	VXORPS Z8, Z8, Z8
-	VXORPS Z9, Z9, Z9
-	VXORPS Z10, Z10, Z10
-	VXORPS Z11, Z11, Z11
-	VXORPS Z12, Z12, Z12
-	VXORPS Z13, Z13, Z13
-	VXORPS Z14, Z14, Z14
-	VXORPS Z15, Z15, Z15
-	VXORPS Z16, Z16, Z16
-	VXORPS Z17, Z17, Z17
-	VXORPS Z18, Z18, Z18
-	VXORPS Z19, Z19, Z19
-	MOVQ   tiles+48(FP), R10
-	MOVQ   CX, R11
+	CMPQ       R10, $0x05
+	JNE        not4_5
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	VXORPS     Z12, Z12, Z12
+	VXORPS     Z13, Z13, Z13
+	VXORPS     Z14, Z14, Z14
+	VXORPS     Z15, Z15, Z15
+	VXORPS     Z16, Z16, Z16
+	VXORPS     Z17, Z17, Z17
+	VXORPS     Z18, Z18, Z18
+	VXORPS     Z19, Z19, Z19
+	MOVQ       tiles+48(FP), R10
+	LEAQ       (R9)(SI*2), R11
+	ADDQ       SI, R11
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 (R9)(SI*1)
+	PREFETCHT0 64(R9)(SI*1)
+	PREFETCHT0 128(R9)(SI*1)
+	PREFETCHT0 192(R9)(SI*1)
+	PREFETCHT0 (R9)(SI*2)
+	PREFETCHT0 64(R9)(SI*2)
+	PREFETCHT0 128(R9)(SI*2)
+	PREFETCHT0 192(R9)(SI*2)
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	PREFETCHT0 (R11)(SI*1)
+	PREFETCHT0 64(R11)(SI*1)
+	PREFETCHT0 128(R11)(SI*1)
+	PREFETCHT0 192(R11)(SI*1)
+	MOVQ       CX, R12
 
 tiles4_5:
-	VMOVUPS      (R11), Z20
-	VMOVUPS      64(R11), Z21
-	VMOVUPS      128(R11), Z22
-	VMOVUPS      192(R11), Z23
+	VMOVUPS      (R12), Z20
+	VMOVUPS      64(R12), Z21
+	VMOVUPS      128(R12), Z22
+	VMOVUPS      192(R12), Z23
 	VBROADCASTSS (R8), Z24
 	VFMADD231PS  Z20, Z24, Z0
 	VFMADD231PS  Z21, Z24, Z1
@@ -8972,81 +10316,102 @@ tiles4_5:
 	VFMADD231PS  Z21, Z24, Z17
 	VFMADD231PS  Z22, Z24, Z18
 	VFMADD231PS  Z23, Z24, Z19
-	ADDQ         BX, R11
+	ADDQ         BX, R12
 	ADDQ         DX, R8
 	DECQ         R10
 	JNZ          tiles4_5
-	LEAQ         (R9)(SI*2), R8
-	ADDQ         SI, R8
+	MOVQ         add+72(FP), R8
+	TESTQ        R8, R8
+	JZ           fresh4_5
 	VADDPS       (R9), Z0, Z0
-	VMOVUPS      Z0, (R9)
 	VADDPS       64(R9), Z1, Z1
-	VMOVUPS      Z1, 64(R9)
 	VADDPS       128(R9), Z2, Z2
-	VMOVUPS      Z2, 128(R9)
 	VADDPS       192(R9), Z3, Z3
-	VMOVUPS      Z3, 192(R9)
 	VADDPS       (R9)(SI*1), Z4, Z4
-	VMOVUPS      Z4, (R9)(SI*1)
 	VADDPS       64(R9)(SI*1), Z5, Z5
-	VMOVUPS      Z5, 64(R9)(SI*1)
 	VADDPS       128(R9)(SI*1), Z6, Z6
-	VMOVUPS      Z6, 128(R9)(SI*1)
 	VADDPS       192(R9)(SI*1), Z7, Z7
-	VMOVUPS      Z7, 192(R9)(SI*1)
 	VADDPS       (R9)(SI*2), Z8, Z8
-	VMOVUPS      Z8, (R9)(SI*2)
 	VADDPS       64(R9)(SI*2), Z9, Z9
-	VMOVUPS      Z9, 64(R9)(SI*2)
 	VADDPS       128(R9)(SI*2), Z10, Z10
-	VMOVUPS      Z10, 128(R9)(SI*2)
 	VADDPS       192(R9)(SI*2), Z11, Z11
-	VMOVUPS      Z11, 192(R9)(SI*2)
-	VADDPS       (R8), Z12, Z12
-	VMOVUPS      Z12, (R8)
-	VADDPS       64(R8), Z13, Z13
-	VMOVUPS      Z13, 64(R8)
-	VADDPS       128(R8), Z14, Z14
-	VMOVUPS      Z14, 128(R8)
-	VADDPS       192(R8), Z15, Z15
-	VMOVUPS      Z15, 192(R8)
-	VADDPS       (R8)(SI*1), Z16, Z16
-	VMOVUPS      Z16, (R8)(SI*1)
-	VADDPS       64(R8)(SI*1), Z17, Z17
-	VMOVUPS      Z17, 64(R8)(SI*1)
-	VADDPS       128(R8)(SI*1), Z18, Z18
-	VMOVUPS      Z18, 128(R8)(SI*1)
-	VADDPS       192(R8)(SI*1), Z19, Z19
-	VMOVUPS      Z19, 192(R8)(SI*1)
-	JMP          end4_0
+	VADDPS       (R11), Z12, Z12
+	VADDPS       64(R11), Z13, Z13
+	VADDPS       128(R11), Z14, Z14
+	VADDPS       192(R11), Z15, Z15
+	VADDPS       (R11)(SI*1), Z16, Z16
+	VADDPS       64(R11)(SI*1), Z17, Z17
+	VADDPS       128(R11)(SI*1), Z18, Z18
+	VADDPS       192(R11)(SI*1), Z19, Z19
+
+fresh4_5:
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, 192(R9)
+	VMOVUPS Z4, (R9)(SI*1)
+	VMOVUPS Z5, 64(R9)(SI*1)
+	VMOVUPS Z6, 128(R9)(SI*1)
+	VMOVUPS Z7, 192(R9)(SI*1)
+	VMOVUPS Z8, (R9)(SI*2)
+	VMOVUPS Z9, 64(R9)(SI*2)
+	VMOVUPS Z10, 128(R9)(SI*2)
+	VMOVUPS Z11, 192(R9)(SI*2)
+	VMOVUPS Z12, (R11)
+	VMOVUPS Z13, 64(R11)
+	VMOVUPS Z14, 128(R11)
+	VMOVUPS Z15, 192(R11)
+	VMOVUPS Z16, (R11)(SI*1)
+	VMOVUPS Z17, 64(R11)(SI*1)
+	VMOVUPS Z18, 128(R11)(SI*1)
+	VMOVUPS Z19, 192(R11)(SI*1)
+	JMP     end4_0
 
 not4_5:
-	CMPQ   R10, $0x04
-	JNE    not4_4
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
-	VXORPS Z8, Z8, Z8
-	VXORPS Z9, Z9, Z9
-	VXORPS Z10, Z10, Z10
-	VXORPS Z11, Z11, Z11
-	VXORPS Z12, Z12, Z12
-	VXORPS Z13, Z13, Z13
-	VXORPS Z14, Z14, Z14
-	VXORPS Z15, Z15, Z15
-	MOVQ   tiles+48(FP), R10
-	MOVQ   CX, R11
+	CMPQ       R10, $0x04
+	JNE        not4_4
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	VXORPS     Z12, Z12, Z12
+	VXORPS     Z13, Z13, Z13
+	VXORPS     Z14, Z14, Z14
+	VXORPS     Z15, Z15, Z15
+	MOVQ       tiles+48(FP), R10
+	LEAQ       (R9)(SI*2), R11
+	ADDQ       SI, R11
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 (R9)(SI*1)
+	PREFETCHT0 64(R9)(SI*1)
+	PREFETCHT0 128(R9)(SI*1)
+	PREFETCHT0 192(R9)(SI*1)
+	PREFETCHT0 (R9)(SI*2)
+	PREFETCHT0 64(R9)(SI*2)
+	PREFETCHT0 128(R9)(SI*2)
+	PREFETCHT0 192(R9)(SI*2)
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	MOVQ       CX, R12
 
 tiles4_4:
-	VMOVUPS      (R11), Z16
-	VMOVUPS      64(R11), Z17
-	VMOVUPS      128(R11), Z18
-	VMOVUPS      192(R11), Z19
+	VMOVUPS      (R12), Z16
+	VMOVUPS      64(R12), Z17
+	VMOVUPS      128(R12), Z18
+	VMOVUPS      192(R12), Z19
 	VBROADCASTSS (R8), Z20
 	VFMADD231PS  Z16, Z20, Z0
 	VFMADD231PS  Z17, Z20, Z1
@@ -9067,63 +10432,78 @@ tiles4_4:
 	VFMADD231PS  Z17, Z20, Z13
 	VFMADD231PS  Z18, Z20, Z14
 	VFMADD231PS  Z19, Z20, Z15
-	ADDQ         BX, R11
+	ADDQ         BX, R12
 	ADDQ         DX, R8
 	DECQ         R10
 	JNZ          tiles4_4
-	LEAQ         (R9)(SI*2), R8
-	ADDQ         SI, R8
+	MOVQ         add+72(FP), R8
+	TESTQ        R8, R8
+	JZ           fresh4_4
 	VADDPS       (R9), Z0, Z0
-	VMOVUPS      Z0, (R9)
 	VADDPS       64(R9), Z1, Z1
-	VMOVUPS      Z1, 64(R9)
 	VADDPS       128(R9), Z2, Z2
-	VMOVUPS      Z2, 128(R9)
 	VADDPS       192(R9), Z3, Z3
-	VMOVUPS      Z3, 192(R9)
 	VADDPS       (R9)(SI*1), Z4, Z4
-	VMOVUPS      Z4, (R9)(SI*1)
 	VADDPS       64(R9)(SI*1), Z5, Z5
-	VMOVUPS      Z5, 64(R9)(SI*1)
 	VADDPS       128(R9)(SI*1), Z6, Z6
-	VMOVUPS      Z6, 128(R9)(SI*1)
 	VADDPS       192(R9)(SI*1), Z7, Z7
-	VMOVUPS      Z7, 192(R9)(SI*1)
 	VADDPS       (R9)(SI*2), Z8, Z8
-	VMOVUPS      Z8, (R9)(SI*2)
 	VADDPS       64(R9)(SI*2), Z9, Z9
-	VMOVUPS      Z9, 64(R9)(SI*2)
 	VADDPS       128(R9)(SI*2), Z10, Z10
-	VMOVUPS      Z10, 128(R9)(SI*2)
 	VADDPS       192(R9)(SI*2), Z11, Z11
-	VMOVUPS      Z11, 192(R9)(SI*2)
-	VADDPS       (R8), Z12, Z12
-	VMOVUPS      Z12, (R8)
-	VADDPS       64(R8), Z13, Z13
-	VMOVUPS      Z13, 64(R8)
-	VADDPS       128(R8), Z14, Z14
-	VMOVUPS      Z14, 128(R8)
-	VADDPS       192(R8), Z15, Z15
-	VMOVUPS      Z15, 192(R8)
-	JMP          end4_0
+	VADDPS       (R11), Z12, Z12
+	VADDPS       64(R11), Z13, Z13
+	VADDPS       128(R11), Z14, Z14
+	VADDPS       192(R11), Z15, Z15
+
+fresh4_4:
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, 192(R9)
+	VMOVUPS Z4, (R9)(SI*1)
+	VMOVUPS Z5, 64(R9)(SI*1)
+	VMOVUPS Z6, 128(R9)(SI*1)
+	VMOVUPS Z7, 192(R9)(SI*1)
+	VMOVUPS Z8, (R9)(SI*2)
+	VMOVUPS Z9, 64(R9)(SI*2)
+	VMOVUPS Z10, 128(R9)(SI*2)
+	VMOVUPS Z11, 192(R9)(SI*2)
+	VMOVUPS Z12, (R11)
+	VMOVUPS Z13, 64(R11)
+	VMOVUPS Z14, 128(R11)
+	VMOVUPS Z15, 192(R11)
+	JMP     end4_0
 
 not4_4:
-	CMPQ   R10, $0x03
-	JNE    not4_3
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
-	VXORPS Z8, Z8, Z8
-	VXORPS Z9, Z9, Z9
-	VXORPS Z10, Z10, Z10
-	VXORPS Z11, Z11, Z11
-	MOVQ   tiles+48(FP), R10
-	MOVQ   CX, R11
+	CMPQ       R10, $0x03
+	JNE        not4_3
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	MOVQ       tiles+48(FP), R10
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 (R9)(SI*1)
+	PREFETCHT0 64(R9)(SI*1)
+	PREFETCHT0 128(R9)(SI*1)
+	PREFETCHT0 192(R9)(SI*1)
+	PREFETCHT0 (R9)(SI*2)
+	PREFETCHT0 64(R9)(SI*2)
+	PREFETCHT0 128(R9)(SI*2)
+	PREFETCHT0 192(R9)(SI*2)
+	MOVQ       CX, R11
 
 tiles4_3:
 	VMOVUPS      (R11), Z12
@@ -9149,45 +10529,58 @@ tiles4_3:
 	ADDQ         DX, R8
 	DECQ         R10
 	JNZ          tiles4_3
+	MOVQ         add+72(FP), R8
+	TESTQ        R8, R8
+	JZ           fresh4_3
 	VADDPS       (R9), Z0, Z0
-	VMOVUPS      Z0, (R9)
 	VADDPS       64(R9), Z1, Z1
-	VMOVUPS      Z1, 64(R9)
 	VADDPS       128(R9), Z2, Z2
-	VMOVUPS      Z2, 128(R9)
 	VADDPS       192(R9), Z3, Z3
-	VMOVUPS      Z3, 192(R9)
 	VADDPS       (R9)(SI*1), Z4, Z4
-	VMOVUPS      Z4, (R9)(SI*1)
 	VADDPS       64(R9)(SI*1), Z5, Z5
-	VMOVUPS      Z5, 64(R9)(SI*1)
 	VADDPS       128(R9)(SI*1), Z6, Z6
-	VMOVUPS      Z6, 128(R9)(SI*1)
 	VADDPS       192(R9)(SI*1), Z7, Z7
-	VMOVUPS      Z7, 192(R9)(SI*1)
 	VADDPS       (R9)(SI*2), Z8, Z8
-	VMOVUPS      Z8, (R9)(SI*2)
 	VADDPS       64(R9)(SI*2), Z9, Z9
-	VMOVUPS      Z9, 64(R9)(SI*2)
 	VADDPS       128(R9)(SI*2), Z10, Z10
-	VMOVUPS      Z10, 128(R9)(SI*2)
 	VADDPS       192(R9)(SI*2), Z11, Z11
-	VMOVUPS      Z11, 192(R9)(SI*2)
-	JMP          end4_0
+
+fresh4_3:
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, 192(R9)
+	VMOVUPS Z4, (R9)(SI*1)
+	VMOVUPS Z5, 64(R9)(SI*1)
+	VMOVUPS Z6, 128(R9)(SI*1)
+	VMOVUPS Z7, 192(R9)(SI*1)
+	VMOVUPS Z8, (R9)(SI*2)
+	VMOVUPS Z9, 64(R9)(SI*2)
+	VMOVUPS Z10, 128(R9)(SI*2)
+	VMOVUPS Z11, 192(R9)(SI*2)
+	JMP     end4_0
 
 not4_3:
-	CMPQ   R10, $0x02
-	JNE    not4_2
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
-	MOVQ   tiles+48(FP), R10
-	MOVQ   CX, R11
+	CMPQ       R10, $0x02
+	JNE        not4_2
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	MOVQ       tiles+48(FP), R10
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 (R9)(SI*1)
+	PREFETCHT0 64(R9)(SI*1)
+	PREFETCHT0 128(R9)(SI*1)
+	PREFETCHT0 192(R9)(SI*1)
+	MOVQ       CX, R11
 
 tiles4_2:
 	VMOVUPS      (R11), Z8
@@ -9208,33 +10601,42 @@ tiles4_2:
 	ADDQ         DX, R8
 	DECQ         R10
 	JNZ          tiles4_2
+	MOVQ         add+72(FP), R8
+	TESTQ        R8, R8
+	JZ           fresh4_2
 	VADDPS       (R9), Z0, Z0
-	VMOVUPS      Z0, (R9)
 	VADDPS       64(R9), Z1, Z1
-	VMOVUPS      Z1, 64(R9)
 	VADDPS       128(R9), Z2, Z2
-	VMOVUPS      Z2, 128(R9)
 	VADDPS       192(R9), Z3, Z3
-	VMOVUPS      Z3, 192(R9)
 	VADDPS       (R9)(SI*1), Z4, Z4
-	VMOVUPS      Z4, (R9)(SI*1)
 	VADDPS       64(R9)(SI*1), Z5, Z5
-	VMOVUPS      Z5, 64(R9)(SI*1)
 	VADDPS       128(R9)(SI*1), Z6, Z6
-	VMOVUPS      Z6, 128(R9)(SI*1)
 	VADDPS       192(R9)(SI*1), Z7, Z7
-	VMOVUPS      Z7, 192(R9)(SI*1)
-	JMP          end4_0
+
+fresh4_2:
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, 192(R9)
+	VMOVUPS Z4, (R9)(SI*1)
+	VMOVUPS Z5, 64(R9)(SI*1)
+	VMOVUPS Z6, 128(R9)(SI*1)
+	VMOVUPS Z7, 192(R9)(SI*1)
+	JMP     end4_0
 
 not4_2:
-	CMPQ   R10, $0x01
-	JNE    not4_1
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	MOVQ   tiles+48(FP), R10
-	MOVQ   CX, R11
+	CMPQ       R10, $0x01
+	JNE        not4_1
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	MOVQ       tiles+48(FP), R10
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	MOVQ       CX, R11
 
 tiles4_1:
 	VMOVUPS      (R11), Z4
@@ -9250,15 +10652,20 @@ tiles4_1:
 	ADDQ         DX, R8
 	DECQ         R10
 	JNZ          tiles4_1
+	MOVQ         add+72(FP), R8
+	TESTQ        R8, R8
+	JZ           fresh4_1
 	VADDPS       (R9), Z0, Z0
-	VMOVUPS      Z0, (R9)
 	VADDPS       64(R9), Z1, Z1
-	VMOVUPS      Z1, 64(R9)
 	VADDPS       128(R9), Z2, Z2
-	VMOVUPS      Z2, 128(R9)
 	VADDPS       192(R9), Z3, Z3
-	VMOVUPS      Z3, 192(R9)
-	JMP          end4_0
+
+fresh4_1:
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, 192(R9)
+	JMP     end4_0
 
 not4_1:
 end4_0:
@@ -9277,27 +10684,47 @@ columns3:
 	JLT  rest3_6
 
 rows3_6:
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
-	VXORPS Z8, Z8, Z8
-	VXORPS Z9, Z9, Z9
-	VXORPS Z10, Z10, Z10
-	VXORPS Z11, Z11, Z11
-	VXORPS Z12, Z12, Z12
-	VXORPS Z13, Z13, Z13
-	VXORPS Z14, Z14, Z14
-	VXORPS Z15, Z15, Z15
-	VXORPS Z16, Z16, Z16
-	VXORPS Z17, Z17, Z17
-	MOVQ   tiles+48(FP), R13
-	MOVQ   R8, R11
-	MOVQ   CX, R12
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	VXORPS     Z12, Z12, Z12
+	VXORPS     Z13, Z13, Z13
+	VXORPS     Z14, Z14, Z14
+	VXORPS     Z15, Z15, Z15
+	VXORPS     Z16, Z16, Z16
+	VXORPS     Z17, Z17, Z17
+	MOVQ       tiles+48(FP), R13
+	LEAQ       (R9)(SI*2), R14
+	ADDQ       SI, R14
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 (R9)(SI*1)
+	PREFETCHT0 64(R9)(SI*1)
+	PREFETCHT0 128(R9)(SI*1)
+	PREFETCHT0 (R9)(SI*2)
+	PREFETCHT0 64(R9)(SI*2)
+	PREFETCHT0 128(R9)(SI*2)
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 128(R14)
+	PREFETCHT0 (R14)(SI*1)
+	PREFETCHT0 64(R14)(SI*1)
+	PREFETCHT0 128(R14)(SI*1)
+	PREFETCHT0 (R14)(SI*2)
+	PREFETCHT0 64(R14)(SI*2)
+	PREFETCHT0 128(R14)(SI*2)
+	MOVQ       R8, R11
+	MOVQ       CX, R12
 
 tiles3_6:
 	VMOVUPS      (R12), Z18
@@ -9331,76 +10758,96 @@ tiles3_6:
 	ADDQ         DX, R11
 	DECQ         R13
 	JNZ          tiles3_6
-	LEAQ         (R9)(SI*2), R11
-	ADDQ         SI, R11
+	MOVQ         add+72(FP), R11
+	TESTQ        R11, R11
+	JZ           fresh3_6
 	VADDPS       (R9), Z0, Z0
-	VMOVUPS      Z0, (R9)
 	VADDPS       64(R9), Z1, Z1
-	VMOVUPS      Z1, 64(R9)
 	VADDPS       128(R9), Z2, Z2
-	VMOVUPS      Z2, 128(R9)
 	VADDPS       (R9)(SI*1), Z3, Z3
-	VMOVUPS      Z3, (R9)(SI*1)
 	VADDPS       64(R9)(SI*1), Z4, Z4
-	VMOVUPS      Z4, 64(R9)(SI*1)
 	VADDPS       128(R9)(SI*1), Z5, Z5
-	VMOVUPS      Z5, 128(R9)(SI*1)
 	VADDPS       (R9)(SI*2), Z6, Z6
-	VMOVUPS      Z6, (R9)(SI*2)
 	VADDPS       64(R9)(SI*2), Z7, Z7
-	VMOVUPS      Z7, 64(R9)(SI*2)
 	VADDPS       128(R9)(SI*2), Z8, Z8
-	VMOVUPS      Z8, 128(R9)(SI*2)
-	VADDPS       (R11), Z9, Z9
-	VMOVUPS      Z9, (R11)
-	VADDPS       64(R11), Z10, Z10
-	VMOVUPS      Z10, 64(R11)
-	VADDPS       128(R11), Z11, Z11
-	VMOVUPS      Z11, 128(R11)
-	VADDPS       (R11)(SI*1), Z12, Z12
-	VMOVUPS      Z12, (R11)(SI*1)
-	VADDPS       64(R11)(SI*1), Z13, Z13
-	VMOVUPS      Z13, 64(R11)(SI*1)
-	VADDPS       128(R11)(SI*1), Z14, Z14
-	VMOVUPS      Z14, 128(R11)(SI*1)
-	VADDPS       (R11)(SI*2), Z15, Z15
-	VMOVUPS      Z15, (R11)(SI*2)
-	VADDPS       64(R11)(SI*2), Z16, Z16
-	VMOVUPS      Z16, 64(R11)(SI*2)
-	VADDPS       128(R11)(SI*2), Z17, Z17
-	VMOVUPS      Z17, 128(R11)(SI*2)
-	ADDQ         $0x18, R8
-	IMUL3Q       $0x06, SI, R11
-	ADDQ         R11, R9
-	SUBQ         $0x06, R10
-	CMPQ         R10, $0x06
-	JGE          rows3_6
+	VADDPS       (R14), Z9, Z9
+	VADDPS       64(R14), Z10, Z10
+	VADDPS       128(R14), Z11, Z11
+	VADDPS       (R14)(SI*1), Z12, Z12
+	VADDPS       64(R14)(SI*1), Z13, Z13
+	VADDPS       128(R14)(SI*1), Z14, Z14
+	VADDPS       (R14)(SI*2), Z15, Z15
+	VADDPS       64(R14)(SI*2), Z16, Z16
+	VADDPS       128(R14)(SI*2), Z17, Z17
+
+fresh3_6:
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, (R9)(SI*1)
+	VMOVUPS Z4, 64(R9)(SI*1)
+	VMOVUPS Z5, 128(R9)(SI*1)
+	VMOVUPS Z6, (R9)(SI*2)
+	VMOVUPS Z7, 64(R9)(SI*2)
+	VMOVUPS Z8, 128(R9)(SI*2)
+	VMOVUPS Z9, (R14)
+	VMOVUPS Z10, 64(R14)
+	VMOVUPS Z11, 128(R14)
+	VMOVUPS Z12, (R14)(SI*1)
+	VMOVUPS Z13, 64(R14)(SI*1)
+	VMOVUPS Z14, 128(R14)(SI*1)
+	VMOVUPS Z15, (R14)(SI*2)
+	VMOVUPS Z16, 64(R14)(SI*2)
+	VMOVUPS Z17, 128(R14)(SI*2)
+	ADDQ    $0x18, R8
+	IMUL3Q  $0x06, SI, R11
+	ADDQ    R11, R9
+	SUBQ    $0x06, R10
+	CMPQ    R10, $0x06
+	JGE     rows3_6
 
 rest3_6:
-	CMPQ   R10, $0x05
-	JNE    not3_5
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
-	VXORPS Z8, Z8, Z8
-	VXORPS Z9, Z9, Z9
-	VXORPS Z10, Z10, Z10
-	VXORPS Z11, Z11, Z11
-	VXORPS Z12, Z12, Z12
-	VXORPS Z13, Z13, Z13
-	VXORPS Z14, Z14, Z14
-	MOVQ   tiles+48(FP), R10
-	MOVQ   CX, R11
+	CMPQ       R10, $0x05
+	JNE        not3_5
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	VXORPS     Z12, Z12, Z12
+	VXORPS     Z13, Z13, Z13
+	VXORPS     Z14, Z14, Z14
+	MOVQ       tiles+48(FP), R10
+	LEAQ       (R9)(SI*2), R11
+	ADDQ       SI, R11
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 (R9)(SI*1)
+	PREFETCHT0 64(R9)(SI*1)
+	PREFETCHT0 128(R9)(SI*1)
+	PREFETCHT0 (R9)(SI*2)
+	PREFETCHT0 64(R9)(SI*2)
+	PREFETCHT0 128(R9)(SI*2)
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 (R11)(SI*1)
+	PREFETCHT0 64(R11)(SI*1)
+	PREFETCHT0 128(R11)(SI*1)
+	MOVQ       CX, R12
 
 tiles3_5:
-	VMOVUPS      (R11), Z15
-	VMOVUPS      64(R11), Z16
-	VMOVUPS      128(R11), Z17
+	VMOVUPS      (R12), Z15
+	VMOVUPS      64(R12), Z16
+	VMOVUPS      128(R12), Z17
 	VBROADCASTSS (R8), Z18
 	VFMADD231PS  Z15, Z18, Z0
 	VFMADD231PS  Z16, Z18, Z1
@@ -9421,66 +10868,83 @@ tiles3_5:
 	VFMADD231PS  Z15, Z18, Z12
 	VFMADD231PS  Z16, Z18, Z13
 	VFMADD231PS  Z17, Z18, Z14
-	ADDQ         BX, R11
+	ADDQ         BX, R12
 	ADDQ         DX, R8
 	DECQ         R10
 	JNZ          tiles3_5
-	LEAQ         (R9)(SI*2), R8
-	ADDQ         SI, R8
+	MOVQ         add+72(FP), R8
+	TESTQ        R8, R8
+	JZ           fresh3_5
 	VADDPS       (R9), Z0, Z0
-	VMOVUPS      Z0, (R9)
 	VADDPS       64(R9), Z1, Z1
-	VMOVUPS      Z1, 64(R9)
 	VADDPS       128(R9), Z2, Z2
-	VMOVUPS      Z2, 128(R9)
 	VADDPS       (R9)(SI*1), Z3, Z3
-	VMOVUPS      Z3, (R9)(SI*1)
 	VADDPS       64(R9)(SI*1), Z4, Z4
-	VMOVUPS      Z4, 64(R9)(SI*1)
 	VADDPS       128(R9)(SI*1), Z5, Z5
-	VMOVUPS      Z5, 128(R9)(SI*1)
 	VADDPS       (R9)(SI*2), Z6, Z6
-	VMOVUPS      Z6, (R9)(SI*2)
 	VADDPS       64(R9)(SI*2), Z7, Z7
-	VMOVUPS      Z7, 64(R9)(SI*2)
 	VADDPS       128(R9)(SI*2), Z8, Z8
-	VMOVUPS      Z8, 128(R9)(SI*2)
-	VADDPS       (R8), Z9, Z9
-	VMOVUPS      Z9, (R8)
-	VADDPS       64(R8), Z10, Z10
-	VMOVUPS      Z10, 64(R8)
-	VADDPS       128(R8), Z11, Z11
-	VMOVUPS      Z11, 128(R8)
-	VADDPS       (R8)(SI*1), Z12, Z12
-	VMOVUPS      Z12, (R8)(SI*1)
-	VADDPS       64(R8)(SI*1), Z13, Z13
-	VMOVUPS      Z13, 64(R8)(SI*1)
-	VADDPS       128(R8)(SI*1), Z14, Z14
-	VMOVUPS      Z14, 128(R8)(SI*1)
-	JMP          end3_0
+	VADDPS       (R11), Z9, Z9
+	VADDPS       64(R11), Z10, Z10
+	VADDPS       128(R11), Z11, Z11
+	VADDPS       (R11)(SI*1), Z12, Z12
+	VADDPS       64(R11)(SI*1), Z13, Z13
+	VADDPS       128(R11)(SI*1), Z14, Z14
+
+fresh3_5:
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, (R9)(SI*1)
+	VMOVUPS Z4, 64(R9)(SI*1)
+	VMOVUPS Z5, 128(R9)(SI*1)
+	VMOVUPS Z6, (R9)(SI*2)
+	VMOVUPS Z7, 64(R9)(SI*2)
+	VMOVUPS Z8, 128(R9)(SI*2)
+	VMOVUPS Z9, (R11)
+	VMOVUPS Z10, 64(R11)
+	VMOVUPS Z11, 128(R11)
+	VMOVUPS Z12, (R11)(SI*1)
+	VMOVUPS Z13, 64(R11)(SI*1)
+	VMOVUPS Z14, 128(R11)(SI*1)
+	JMP     end3_0
 
 not3_5:
-	CMPQ   R10, $0x04
-	JNE    not3_4
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
-	VXORPS Z8, Z8, Z8
-	VXORPS Z9, Z9, Z9
-	VXORPS Z10, Z10, Z10
-	VXORPS Z11, Z11, Z11
-	MOVQ   tiles+48(FP), R10
-	MOVQ   CX, R11
+	CMPQ       R10, $0x04
+	JNE        not3_4
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	MOVQ       tiles+48(FP), R10
+	LEAQ       (R9)(SI*2), R11
+	ADDQ       SI, R11
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 (R9)(SI*1)
+	PREFETCHT0 64(R9)(SI*1)
+	PREFETCHT0 128(R9)(SI*1)
+	PREFETCHT0 (R9)(SI*2)
+	PREFETCHT0 64(R9)(SI*2)
+	PREFETCHT0 128(R9)(SI*2)
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	MOVQ       CX, R12
 
 tiles3_4:
-	VMOVUPS      (R11), Z12
-	VMOVUPS      64(R11), Z13
-	VMOVUPS      128(R11), Z14
+	VMOVUPS      (R12), Z12
+	VMOVUPS      64(R12), Z13
+	VMOVUPS      128(R12), Z14
 	VBROADCASTSS (R8), Z15
 	VFMADD231PS  Z12, Z15, Z0
 	VFMADD231PS  Z13, Z15, Z1
@@ -9497,52 +10961,64 @@ tiles3_4:
 	VFMADD231PS  Z12, Z15, Z9
 	VFMADD231PS  Z13, Z15, Z10
 	VFMADD231PS  Z14, Z15, Z11
-	ADDQ         BX, R11
+	ADDQ         BX, R12
 	ADDQ         DX, R8
 	DECQ         R10
 	JNZ          tiles3_4
-	LEAQ         (R9)(SI*2), R8
-	ADDQ         SI, R8
+	MOVQ         add+72(FP), R8
+	TESTQ        R8, R8
+	JZ           fresh3_4
 	VADDPS       (R9), Z0, Z0
-	VMOVUPS      Z0, (R9)
 	VADDPS       64(R9), Z1, Z1
-	VMOVUPS      Z1, 64(R9)
 	VADDPS       128(R9), Z2, Z2
-	VMOVUPS      Z2, 128(R9)
 	VADDPS       (R9)(SI*1), Z3, Z3
-	VMOVUPS      Z3, (R9)(SI*1)
 	VADDPS       64(R9)(SI*1), Z4, Z4
-	VMOVUPS      Z4, 64(R9)(SI*1)
 	VADDPS       128(R9)(SI*1), Z5, Z5
-	VMOVUPS      Z5, 128(R9)(SI*1)
 	VADDPS       (R9)(SI*2), Z6, Z6
-	VMOVUPS      Z6, (R9)(SI*2)
 	VADDPS       64(R9)(SI*2), Z7, Z7
-	VMOVUPS      Z7, 64(R9)(SI*2)
 	VADDPS       128(R9)(SI*2), Z8, Z8
-	VMOVUPS      Z8, 128(R9)(SI*2)
-	VADDPS       (R8), Z9, Z9
-	VMOVUPS      Z9, (R8)
-	VADDPS       64(R8), Z10, Z10
-	VMOVUPS      Z10, 64(R8)
-	VADDPS       128(R8), Z11, Z11
-	VMOVUPS      Z11, 128(R8)
-	JMP          end3_0
+	VADDPS       (R11), Z9, Z9
+	VADDPS       64(R11), Z10, Z10
+	VADDPS       128(R11), Z11, Z11
+
+fresh3_4:
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, (R9)(SI*1)
+	VMOVUPS Z4, 64(R9)(SI*1)
+	VMOVUPS Z5, 128(R9)(SI*1)
+	VMOVUPS Z6, (R9)(SI*2)
+	VMOVUPS Z7, 64(R9)(SI*2)
+	VMOVUPS Z8, 128(R9)(SI*2)
+	VMOVUPS Z9, (R11)
+	VMOVUPS Z10, 64(R11)
+	VMOVUPS Z11, 128(R11)
+	JMP     end3_0
 
 not3_4:
-	CMPQ   R10, $0x03
-	JNE    not3_3
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
-	VXORPS Z8, Z8, Z8
-	MOVQ   tiles+48(FP), R10
-	MOVQ   CX, R11
+	CMPQ       R10, $0x03
+	JNE        not3_3
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	MOVQ       tiles+48(FP), R10
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 (R9)(SI*1)
+	PREFETCHT0 64(R9)(SI*1)
+	PREFETCHT0 128(R9)(SI*1)
+	PREFETCHT0 (R9)(SI*2)
+	PREFETCHT0 64(R9)(SI*2)
+	PREFETCHT0 128(R9)(SI*2)
+	MOVQ       CX, R11
 
 tiles3_3:
 	VMOVUPS      (R11), Z9
@@ -9564,37 +11040,48 @@ tiles3_3:
 	ADDQ         DX, R8
 	DECQ         R10
 	JNZ          tiles3_3
+	MOVQ         add+72(FP), R8
+	TESTQ        R8, R8
+	JZ           fresh3_3
 	VADDPS       (R9), Z0, Z0
-	VMOVUPS      Z0, (R9)
 	VADDPS       64(R9), Z1, Z1
-	VMOVUPS      Z1, 64(R9)
 	VADDPS       128(R9), Z2, Z2
-	VMOVUPS      Z2, 128(R9)
 	VADDPS       (R9)(SI*1), Z3, Z3
-	VMOVUPS      Z3, (R9)(SI*1)
 	VADDPS       64(R9)(SI*1), Z4, Z4
-	VMOVUPS      Z4, 64(R9)(SI*1)
 	VADDPS       128(R9)(SI*1), Z5, Z5
-	VMOVUPS      Z5, 128(R9)(SI*1)
 	VADDPS       (R9)(SI*2), Z6, Z6
-	VMOVUPS      Z6, (R9)(SI*2)
 	VADDPS       64(R9)(SI*2), Z7, Z7
-	VMOVUPS      Z7, 64(R9)(SI*2)
 	VADDPS       128(R9)(SI*2), Z8, Z8
-	VMOVUPS      Z8, 128(R9)(SI*2)
-	JMP          end3_0
+
+fresh3_3:
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, (R9)(SI*1)
+	VMOVUPS Z4, 64(R9)(SI*1)
+	VMOVUPS Z5, 128(R9)(SI*1)
+	VMOVUPS Z6, (R9)(SI*2)
+	VMOVUPS Z7, 64(R9)(SI*2)
+	VMOVUPS Z8, 128(R9)(SI*2)
+	JMP     end3_0
 
 not3_3:
-	CMPQ   R10, $0x02
-	JNE    not3_2
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	MOVQ   tiles+48(FP), R10
-	MOVQ   CX, R11
+	CMPQ       R10, $0x02
+	JNE        not3_2
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	MOVQ       tiles+48(FP), R10
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 (R9)(SI*1)
+	PREFETCHT0 64(R9)(SI*1)
+	PREFETCHT0 128(R9)(SI*1)
+	MOVQ       CX, R11
 
 tiles3_2:
 	VMOVUPS      (R11), Z6
@@ -9612,28 +11099,36 @@ tiles3_2:
 	ADDQ         DX, R8
 	DECQ         R10
 	JNZ          tiles3_2
+	MOVQ         add+72(FP), R8
+	TESTQ        R8, R8
+	JZ           fresh3_2
 	VADDPS       (R9), Z0, Z0
-	VMOVUPS      Z0, (R9)
 	VADDPS       64(R9), Z1, Z1
-	VMOVUPS      Z1, 64(R9)
 	VADDPS       128(R9), Z2, Z2
-	VMOVUPS      Z2, 128(R9)
 	VADDPS       (R9)(SI*1), Z3, Z3
-	VMOVUPS      Z3, (R9)(SI*1)
 	VADDPS       64(R9)(SI*1), Z4, Z4
-	VMOVUPS      Z4, 64(R9)(SI*1)
 	VADDPS       128(R9)(SI*1), Z5, Z5
-	VMOVUPS      Z5, 128(R9)(SI*1)
-	JMP          end3_0
+
+fresh3_2:
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, (R9)(SI*1)
+	VMOVUPS Z4, 64(R9)(SI*1)
+	VMOVUPS Z5, 128(R9)(SI*1)
+	JMP     end3_0
 
 not3_2:
-	CMPQ   R10, $0x01
-	JNE    not3_1
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	MOVQ   tiles+48(FP), R10
-	MOVQ   CX, R11
+	CMPQ       R10, $0x01
+	JNE        not3_1
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	MOVQ       tiles+48(FP), R10
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	MOVQ       CX, R11
 
 tiles3_1:
 	VMOVUPS      (R11), Z3
@@ -9647,13 +11142,18 @@ tiles3_1:
 	ADDQ         DX, R8
 	DECQ         R10
 	JNZ          tiles3_1
+	MOVQ         add+72(FP), R8
+	TESTQ        R8, R8
+	JZ           fresh3_1
 	VADDPS       (R9), Z0, Z0
-	VMOVUPS      Z0, (R9)
 	VADDPS       64(R9), Z1, Z1
-	VMOVUPS      Z1, 64(R9)
 	VADDPS       128(R9), Z2, Z2
-	VMOVUPS      Z2, 128(R9)
-	JMP          end3_0
+
+fresh3_1:
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	JMP     end3_0
 
 not3_1:
 end3_0:
@@ -9672,21 +11172,35 @@ columns2:
 	JLT  rest2_6
 
 rows2_6:
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
-	VXORPS Z8, Z8, Z8
-	VXORPS Z9, Z9, Z9
-	VXORPS Z10, Z10, Z10
-	VXORPS Z11, Z11, Z11
-	MOVQ   tiles+48(FP), R13
-	MOVQ   R8, R11
-	MOVQ   CX, R12
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	MOVQ       tiles+48(FP), R13
+	LEAQ       (R9)(SI*2), R14
+	ADDQ       SI, R14
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 (R9)(SI*1)
+	PREFETCHT0 64(R9)(SI*1)
+	PREFETCHT0 (R9)(SI*2)
+	PREFETCHT0 64(R9)(SI*2)
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 (R14)(SI*1)
+	PREFETCHT0 64(R14)(SI*1)
+	PREFETCHT0 (R14)(SI*2)
+	PREFETCHT0 64(R14)(SI*2)
+	MOVQ       R8, R11
+	MOVQ       CX, R12
 
 tiles2_6:
 	VMOVUPS      (R12), Z12
@@ -9713,58 +11227,73 @@ tiles2_6:
 	ADDQ         DX, R11
 	DECQ         R13
 	JNZ          tiles2_6
-	LEAQ         (R9)(SI*2), R11
-	ADDQ         SI, R11
+	MOVQ         add+72(FP), R11
+	TESTQ        R11, R11
+	JZ           fresh2_6
 	VADDPS       (R9), Z0, Z0
-	VMOVUPS      Z0, (R9)
 	VADDPS       64(R9), Z1, Z1
-	VMOVUPS      Z1, 64(R9)
 	VADDPS       (R9)(SI*1), Z2, Z2
-	VMOVUPS      Z2, (R9)(SI*1)
 	VADDPS       64(R9)(SI*1), Z3, Z3
-	VMOVUPS      Z3, 64(R9)(SI*1)
 	VADDPS       (R9)(SI*2), Z4, Z4
-	VMOVUPS      Z4, (R9)(SI*2)
 	VADDPS       64(R9)(SI*2), Z5, Z5
-	VMOVUPS      Z5, 64(R9)(SI*2)
-	VADDPS       (R11), Z6, Z6
-	VMOVUPS      Z6, (R11)
-	VADDPS       64(R11), Z7, Z7
-	VMOVUPS      Z7, 64(R11)
-	VADDPS       (R11)(SI*1), Z8, Z8
-	VMOVUPS      Z8, (R11)(SI*1)
-	VADDPS       64(R11)(SI*1), Z9, Z9
-	VMOVUPS      Z9, 64(R11)(SI*1)
-	VADDPS       (R11)(SI*2), Z10, Z10
-	VMOVUPS      Z10, (R11)(SI*2)
-	VADDPS       64(R11)(SI*2), Z11, Z11
-	VMOVUPS      Z11, 64(R11)(SI*2)
-	ADDQ         $0x18, R8
-	IMUL3Q       $0x06, SI, R11
-	ADDQ         R11, R9
-	SUBQ         $0x06, R10
-	CMPQ         R10, $0x06
-	JGE          rows2_6
+	VADDPS       (R14), Z6, Z6
+	VADDPS       64(R14), Z7, Z7
+	VADDPS       (R14)(SI*1), Z8, Z8
+	VADDPS       64(R14)(SI*1), Z9, Z9
+	VADDPS       (R14)(SI*2), Z10, Z10
+	VADDPS       64(R14)(SI*2), Z11, Z11
+
+fresh2_6:
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, (R9)(SI*1)
+	VMOVUPS Z3, 64(R9)(SI*1)
+	VMOVUPS Z4, (R9)(SI*2)
+	VMOVUPS Z5, 64(R9)(SI*2)
+	VMOVUPS Z6, (R14)
+	VMOVUPS Z7, 64(R14)
+	VMOVUPS Z8, (R14)(SI*1)
+	VMOVUPS Z9, 64(R14)(SI*1)
+	VMOVUPS Z10, (R14)(SI*2)
+	VMOVUPS Z11, 64(R14)(SI*2)
+	ADDQ    $0x18, R8
+	IMUL3Q  $0x06, SI, R11
+	ADDQ    R11, R9
+	SUBQ    $0x06, R10
+	CMPQ    R10, $0x06
+	JGE     rows2_6
 
 rest2_6:
-	CMPQ   R10, $0x05
-	JNE    not2_5
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
-	VXORPS Z8, Z8, Z8
-	VXORPS Z9, Z9, Z9
-	MOVQ   tiles+48(FP), R10
-	MOVQ   CX, R11
+	CMPQ       R10, $0x05
+	JNE        not2_5
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	MOVQ       tiles+48(FP), R10
+	LEAQ       (R9)(SI*2), R11
+	ADDQ       SI, R11
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 (R9)(SI*1)
+	PREFETCHT0 64(R9)(SI*1)
+	PREFETCHT0 (R9)(SI*2)
+	PREFETCHT0 64(R9)(SI*2)
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 (R11)(SI*1)
+	PREFETCHT0 64(R11)(SI*1)
+	MOVQ       CX, R12
 
 tiles2_5:
-	VMOVUPS      (R11), Z10
-	VMOVUPS      64(R11), Z11
+	VMOVUPS      (R12), Z10
+	VMOVUPS      64(R12), Z11
 	VBROADCASTSS (R8), Z12
 	VFMADD231PS  Z10, Z12, Z0
 	VFMADD231PS  Z11, Z12, Z1
@@ -9780,51 +11309,64 @@ tiles2_5:
 	VBROADCASTSS 16(R8), Z12
 	VFMADD231PS  Z10, Z12, Z8
 	VFMADD231PS  Z11, Z12, Z9
-	ADDQ         BX, R11
+	ADDQ         BX, R12
 	ADDQ         DX, R8
 	DECQ         R10
 	JNZ          tiles2_5
-	LEAQ         (R9)(SI*2), R8
-	ADDQ         SI, R8
+	MOVQ         add+72(FP), R8
+	TESTQ        R8, R8
+	JZ           fresh2_5
 	VADDPS       (R9), Z0, Z0
-	VMOVUPS      Z0, (R9)
 	VADDPS       64(R9), Z1, Z1
-	VMOVUPS      Z1, 64(R9)
 	VADDPS       (R9)(SI*1), Z2, Z2
-	VMOVUPS      Z2, (R9)(SI*1)
 	VADDPS       64(R9)(SI*1), Z3, Z3
-	VMOVUPS      Z3, 64(R9)(SI*1)
 	VADDPS       (R9)(SI*2), Z4, Z4
-	VMOVUPS      Z4, (R9)(SI*2)
 	VADDPS       64(R9)(SI*2), Z5, Z5
-	VMOVUPS      Z5, 64(R9)(SI*2)
-	VADDPS       (R8), Z6, Z6
-	VMOVUPS      Z6, (R8)
-	VADDPS       64(R8), Z7, Z7
-	VMOVUPS      Z7, 64(R8)
-	VADDPS       (R8)(SI*1), Z8, Z8
-	VMOVUPS      Z8, (R8)(SI*1)
-	VADDPS       64(R8)(SI*1), Z9, Z9
-	VMOVUPS      Z9, 64(R8)(SI*1)
-	JMP          end2_0
+	VADDPS       (R11), Z6, Z6
+	VADDPS       64(R11), Z7, Z7
+	VADDPS       (R11)(SI*1), Z8, Z8
+	VADDPS       64(R11)(SI*1), Z9, Z9
+
+fresh2_5:
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, (R9)(SI*1)
+	VMOVUPS Z3, 64(R9)(SI*1)
+	VMOVUPS Z4, (R9)(SI*2)
+	VMOVUPS Z5, 64(R9)(SI*2)
+	VMOVUPS Z6, (R11)
+	VMOVUPS Z7, 64(R11)
+	VMOVUPS Z8, (R11)(SI*1)
+	VMOVUPS Z9, 64(R11)(SI*1)
+	JMP     end2_0
 
 not2_5:
-	CMPQ   R10, $0x04
-	JNE    not2_4
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
-	MOVQ   tiles+48(FP), R10
-	MOVQ   CX, R11
+	CMPQ       R10, $0x04
+	JNE        not2_4
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	MOVQ       tiles+48(FP), R10
+	LEAQ       (R9)(SI*2), R11
+	ADDQ       SI, R11
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 (R9)(SI*1)
+	PREFETCHT0 64(R9)(SI*1)
+	PREFETCHT0 (R9)(SI*2)
+	PREFETCHT0 64(R9)(SI*2)
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	MOVQ       CX, R12
 
 tiles2_4:
-	VMOVUPS      (R11), Z8
-	VMOVUPS      64(R11), Z9
+	VMOVUPS      (R12), Z8
+	VMOVUPS      64(R12), Z9
 	VBROADCASTSS (R8), Z10
 	VFMADD231PS  Z8, Z10, Z0
 	VFMADD231PS  Z9, Z10, Z1
@@ -9837,41 +11379,50 @@ tiles2_4:
 	VBROADCASTSS 12(R8), Z10
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
-	ADDQ         BX, R11
+	ADDQ         BX, R12
 	ADDQ         DX, R8
 	DECQ         R10
 	JNZ          tiles2_4
-	LEAQ         (R9)(SI*2), R8
-	ADDQ         SI, R8
+	MOVQ         add+72(FP), R8
+	TESTQ        R8, R8
+	JZ           fresh2_4
 	VADDPS       (R9), Z0, Z0
-	VMOVUPS      Z0, (R9)
 	VADDPS       64(R9), Z1, Z1
-	VMOVUPS      Z1, 64(R9)
 	VADDPS       (R9)(SI*1), Z2, Z2
-	VMOVUPS      Z2, (R9)(SI*1)
 	VADDPS       64(R9)(SI*1), Z3, Z3
-	VMOVUPS      Z3, 64(R9)(SI*1)
 	VADDPS       (R9)(SI*2), Z4, Z4
-	VMOVUPS      Z4, (R9)(SI*2)
 	VADDPS       64(R9)(SI*2), Z5, Z5
-	VMOVUPS      Z5, 64(R9)(SI*2)
-	VADDPS       (R8), Z6, Z6
-	VMOVUPS      Z6, (R8)
-	VADDPS       64(R8), Z7, Z7
-	VMOVUPS      Z7, 64(R8)
-	JMP          end2_0
+	VADDPS       (R11), Z6, Z6
+	VADDPS       64(R11), Z7, Z7
+
+fresh2_4:
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, (R9)(SI*1)
+	VMOVUPS Z3, 64(R9)(SI*1)
+	VMOVUPS Z4, (R9)(SI*2)
+	VMOVUPS Z5, 64(R9)(SI*2)
+	VMOVUPS Z6, (R11)
+	VMOVUPS Z7, 64(R11)
+	JMP     end2_0
 
 not2_4:
-	CMPQ   R10, $0x03
-	JNE    not2_3
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	MOVQ   tiles+48(FP), R10
-	MOVQ   CX, R11
+	CMPQ       R10, $0x03
+	JNE        not2_3
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	MOVQ       tiles+48(FP), R10
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 (R9)(SI*1)
+	PREFETCHT0 64(R9)(SI*1)
+	PREFETCHT0 (R9)(SI*2)
+	PREFETCHT0 64(R9)(SI*2)
+	MOVQ       CX, R11
 
 tiles2_3:
 	VMOVUPS      (R11), Z6
@@ -9889,29 +11440,38 @@ tiles2_3:
 	ADDQ         DX, R8
 	DECQ         R10
 	JNZ          tiles2_3
+	MOVQ         add+72(FP), R8
+	TESTQ        R8, R8
+	JZ           fresh2_3
 	VADDPS       (R9), Z0, Z0
-	VMOVUPS      Z0, (R9)
 	VADDPS       64(R9), Z1, Z1
-	VMOVUPS      Z1, 64(R9)
 	VADDPS       (R9)(SI*1), Z2, Z2
-	VMOVUPS      Z2, (R9)(SI*1)
 	VADDPS       64(R9)(SI*1), Z3, Z3
-	VMOVUPS      Z3, 64(R9)(SI*1)
 	VADDPS       (R9)(SI*2), Z4, Z4
-	VMOVUPS      Z4, (R9)(SI*2)
 	VADDPS       64(R9)(SI*2), Z5, Z5
-	VMOVUPS      Z5, 64(R9)(SI*2)
-	JMP          end2_0
+
+fresh2_3:
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, (R9)(SI*1)
+	VMOVUPS Z3, 64(R9)(SI*1)
+	VMOVUPS Z4, (R9)(SI*2)
+	VMOVUPS Z5, 64(R9)(SI*2)
+	JMP     end2_0
 
 not2_3:
-	CMPQ   R10, $0x02
-	JNE    not2_2
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	MOVQ   tiles+48(FP), R10
-	MOVQ   CX, R11
+	CMPQ       R10, $0x02
+	JNE        not2_2
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	MOVQ       tiles+48(FP), R10
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 (R9)(SI*1)
+	PREFETCHT0 64(R9)(SI*1)
+	MOVQ       CX, R11
 
 tiles2_2:
 	VMOVUPS      (R11), Z4
@@ -9926,23 +11486,30 @@ tiles2_2:
 	ADDQ         DX, R8
 	DECQ         R10
 	JNZ          tiles2_2
+	MOVQ         add+72(FP), R8
+	TESTQ        R8, R8
+	JZ           fresh2_2
 	VADDPS       (R9), Z0, Z0
-	VMOVUPS      Z0, (R9)
 	VADDPS       64(R9), Z1, Z1
-	VMOVUPS      Z1, 64(R9)
 	VADDPS       (R9)(SI*1), Z2, Z2
-	VMOVUPS      Z2, (R9)(SI*1)
 	VADDPS       64(R9)(SI*1), Z3, Z3
-	VMOVUPS      Z3, 64(R9)(SI*1)
-	JMP          end2_0
+
+fresh2_2:
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, (R9)(SI*1)
+	VMOVUPS Z3, 64(R9)(SI*1)
+	JMP     end2_0
 
 not2_2:
-	CMPQ   R10, $0x01
-	JNE    not2_1
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	MOVQ   tiles+48(FP), R10
-	MOVQ   CX, R11
+	CMPQ       R10, $0x01
+	JNE        not2_1
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	MOVQ       tiles+48(FP), R10
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	MOVQ       CX, R11
 
 tiles2_1:
 	VMOVUPS      (R11), Z2
@@ -9954,11 +11521,16 @@ tiles2_1:
 	ADDQ         DX, R8
 	DECQ         R10
 	JNZ          tiles2_1
+	MOVQ         add+72(FP), R8
+	TESTQ        R8, R8
+	JZ           fresh2_1
 	VADDPS       (R9), Z0, Z0
-	VMOVUPS      Z0, (R9)
 	VADDPS       64(R9), Z1, Z1
-	VMOVUPS      Z1, 64(R9)
-	JMP          end2_0
+
+fresh2_1:
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	JMP     end2_0
 
 not2_1:
 end2_0:
@@ -9977,15 +11549,23 @@ columns1:
 	JLT  rest1_6
 
 rows1_6:
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	MOVQ   tiles+48(FP), R13
-	MOVQ   R8, R11
-	MOVQ   CX, R12
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	MOVQ       tiles+48(FP), R13
+	LEAQ       (R9)(SI*2), R14
+	ADDQ       SI, R14
+	PREFETCHT0 (R9)
+	PREFETCHT0 (R9)(SI*1)
+	PREFETCHT0 (R9)(SI*2)
+	PREFETCHT0 (R14)
+	PREFETCHT0 (R14)(SI*1)
+	PREFETCHT0 (R14)(SI*2)
+	MOVQ       R8, R11
+	MOVQ       CX, R12
 
 tiles1_6:
 	VMOVUPS      (R12), Z6
@@ -10005,40 +11585,50 @@ tiles1_6:
 	ADDQ         DX, R11
 	DECQ         R13
 	JNZ          tiles1_6
-	LEAQ         (R9)(SI*2), R11
-	ADDQ         SI, R11
+	MOVQ         add+72(FP), R11
+	TESTQ        R11, R11
+	JZ           fresh1_6
 	VADDPS       (R9), Z0, Z0
-	VMOVUPS      Z0, (R9)
 	VADDPS       (R9)(SI*1), Z1, Z1
-	VMOVUPS      Z1, (R9)(SI*1)
 	VADDPS       (R9)(SI*2), Z2, Z2
-	VMOVUPS      Z2, (R9)(SI*2)
-	VADDPS       (R11), Z3, Z3
-	VMOVUPS      Z3, (R11)
-	VADDPS       (R11)(SI*1), Z4, Z4
-	VMOVUPS      Z4, (R11)(SI*1)
-	VADDPS       (R11)(SI*2), Z5, Z5
-	VMOVUPS      Z5, (R11)(SI*2)
-	ADDQ         $0x18, R8
-	IMUL3Q       $0x06, SI, R11
-	ADDQ         R11, R9
-	SUBQ         $0x06, R10
-	CMPQ         R10, $0x06
-	JGE          rows1_6
+	VADDPS       (R14), Z3, Z3
+	VADDPS       (R14)(SI*1), Z4, Z4
+	VADDPS       (R14)(SI*2), Z5, Z5
+
+fresh1_6:
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, (R9)(SI*1)
+	VMOVUPS Z2, (R9)(SI*2)
+	VMOVUPS Z3, (R14)
+	VMOVUPS Z4, (R14)(SI*1)
+	VMOVUPS Z5, (R14)(SI*2)
+	ADDQ    $0x18, R8
+	IMUL3Q  $0x06, SI, R11
+	ADDQ    R11, R9
+	SUBQ    $0x06, R10
+	CMPQ    R10, $0x06
+	JGE     rows1_6
 
 rest1_6:
-	CMPQ   R10, $0x05
-	JNE    not1_5
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	MOVQ   tiles+48(FP), R10
-	MOVQ   CX, R11
+	CMPQ       R10, $0x05
+	JNE        not1_5
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	MOVQ       tiles+48(FP), R10
+	LEAQ       (R9)(SI*2), R11
+	ADDQ       SI, R11
+	PREFETCHT0 (R9)
+	PREFETCHT0 (R9)(SI*1)
+	PREFETCHT0 (R9)(SI*2)
+	PREFETCHT0 (R11)
+	PREFETCHT0 (R11)(SI*1)
+	MOVQ       CX, R12
 
 tiles1_5:
-	VMOVUPS      (R11), Z5
+	VMOVUPS      (R12), Z5
 	VBROADCASTSS (R8), Z6
 	VFMADD231PS  Z5, Z6, Z0
 	VBROADCASTSS 4(R8), Z6
@@ -10049,36 +11639,45 @@ tiles1_5:
 	VFMADD231PS  Z5, Z6, Z3
 	VBROADCASTSS 16(R8), Z6
 	VFMADD231PS  Z5, Z6, Z4
-	ADDQ         BX, R11
+	ADDQ         BX, R12
 	ADDQ         DX, R8
 	DECQ         R10
 	JNZ          tiles1_5
-	LEAQ         (R9)(SI*2), R8
-	ADDQ         SI, R8
+	MOVQ         add+72(FP), R8
+	TESTQ        R8, R8
+	JZ           fresh1_5
 	VADDPS       (R9), Z0, Z0
-	VMOVUPS      Z0, (R9)
 	VADDPS       (R9)(SI*1), Z1, Z1
-	VMOVUPS      Z1, (R9)(SI*1)
 	VADDPS       (R9)(SI*2), Z2, Z2
-	VMOVUPS      Z2, (R9)(SI*2)
-	VADDPS       (R8), Z3, Z3
-	VMOVUPS      Z3, (R8)
-	VADDPS       (R8)(SI*1), Z4, Z4
-	VMOVUPS      Z4, (R8)(SI*1)
-	JMP          end1_0
+	VADDPS       (R11), Z3, Z3
+	VADDPS       (R11)(SI*1), Z4, Z4
+
+fresh1_5:
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, (R9)(SI*1)
+	VMOVUPS Z2, (R9)(SI*2)
+	VMOVUPS Z3, (R11)
+	VMOVUPS Z4, (R11)(SI*1)
+	JMP     end1_0
 
 not1_5:
-	CMPQ   R10, $0x04
-	JNE    not1_4
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	MOVQ   tiles+48(FP), R10
-	MOVQ   CX, R11
+	CMPQ       R10, $0x04
+	JNE        not1_4
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	MOVQ       tiles+48(FP), R10
+	LEAQ       (R9)(SI*2), R11
+	ADDQ       SI, R11
+	PREFETCHT0 (R9)
+	PREFETCHT0 (R9)(SI*1)
+	PREFETCHT0 (R9)(SI*2)
+	PREFETCHT0 (R11)
+	MOVQ       CX, R12
 
 tiles1_4:
-	VMOVUPS      (R11), Z4
+	VMOVUPS      (R12), Z4
 	VBROADCASTSS (R8), Z5
 	VFMADD231PS  Z4, Z5, Z0
 	VBROADCASTSS 4(R8), Z5
@@ -10087,30 +11686,36 @@ tiles1_4:
 	VFMADD231PS  Z4, Z5, Z2
 	VBROADCASTSS 12(R8), Z5
 	VFMADD231PS  Z4, Z5, Z3
-	ADDQ         BX, R11
+	ADDQ         BX, R12
 	ADDQ         DX, R8
 	DECQ         R10
 	JNZ          tiles1_4
-	LEAQ         (R9)(SI*2), R8
-	ADDQ         SI, R8
+	MOVQ         add+72(FP), R8
+	TESTQ        R8, R8
+	JZ           fresh1_4
 	VADDPS       (R9), Z0, Z0
-	VMOVUPS      Z0, (R9)
 	VADDPS       (R9)(SI*1), Z1, Z1
-	VMOVUPS      Z1, (R9)(SI*1)
 	VADDPS       (R9)(SI*2), Z2, Z2
-	VMOVUPS      Z2, (R9)(SI*2)
-	VADDPS       (R8), Z3, Z3
-	VMOVUPS      Z3, (R8)
-	JMP          end1_0
+	VADDPS       (R11), Z3, Z3
+
+fresh1_4:
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, (R9)(SI*1)
+	VMOVUPS Z2, (R9)(SI*2)
+	VMOVUPS Z3, (R11)
+	JMP     end1_0
 
 not1_4:
-	CMPQ   R10, $0x03
-	JNE    not1_3
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	MOVQ   tiles+48(FP), R10
-	MOVQ   CX, R11
+	CMPQ       R10, $0x03
+	JNE        not1_3
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	MOVQ       tiles+48(FP), R10
+	PREFETCHT0 (R9)
+	PREFETCHT0 (R9)(SI*1)
+	PREFETCHT0 (R9)(SI*2)
+	MOVQ       CX, R11
 
 tiles1_3:
 	VMOVUPS      (R11), Z3
@@ -10124,21 +11729,28 @@ tiles1_3:
 	ADDQ         DX, R8
 	DECQ         R10
 	JNZ          tiles1_3
+	MOVQ         add+72(FP), R8
+	TESTQ        R8, R8
+	JZ           fresh1_3
 	VADDPS       (R9), Z0, Z0
-	VMOVUPS      Z0, (R9)
 	VADDPS       (R9)(SI*1), Z1, Z1
-	VMOVUPS      Z1, (R9)(SI*1)
 	VADDPS       (R9)(SI*2), Z2, Z2
-	VMOVUPS      Z2, (R9)(SI*2)
-	JMP          end1_0
+
+fresh1_3:
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, (R9)(SI*1)
+	VMOVUPS Z2, (R9)(SI*2)
+	JMP     end1_0
 
 not1_3:
-	CMPQ   R10, $0x02
-	JNE    not1_2
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	MOVQ   tiles+48(FP), R10
-	MOVQ   CX, R11
+	CMPQ       R10, $0x02
+	JNE        not1_2
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	MOVQ       tiles+48(FP), R10
+	PREFETCHT0 (R9)
+	PREFETCHT0 (R9)(SI*1)
+	MOVQ       CX, R11
 
 tiles1_2:
 	VMOVUPS      (R11), Z2
@@ -10150,18 +11762,24 @@ tiles1_2:
 	ADDQ         DX, R8
 	DECQ         R10
 	JNZ          tiles1_2
+	MOVQ         add+72(FP), R8
+	TESTQ        R8, R8
+	JZ           fresh1_2
 	VADDPS       (R9), Z0, Z0
-	VMOVUPS      Z0, (R9)
 	VADDPS       (R9)(SI*1), Z1, Z1
-	VMOVUPS      Z1, (R9)(SI*1)
-	JMP          end1_0
+
+fresh1_2:
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, (R9)(SI*1)
+	JMP     end1_0
 
 not1_2:
-	CMPQ   R10, $0x01
-	JNE    not1_1
-	VXORPS Z0, Z0, Z0
-	MOVQ   tiles+48(FP), R10
-	MOVQ   CX, R11
+	CMPQ       R10, $0x01
+	JNE        not1_1
+	VXORPS     Z0, Z0, Z0
+	MOVQ       tiles+48(FP), R10
+	PREFETCHT0 (R9)
+	MOVQ       CX, R11
 
 tiles1_1:
 	VMOVUPS      (R11), Z1
@@ -10171,9 +11789,14 @@ tiles1_1:
 	ADDQ         DX, R8
 	DECQ         R10
 	JNZ          tiles1_1
+	MOVQ         add+72(FP), R8
+	TESTQ        R8, R8
+	JZ           fresh1_1
 	VADDPS       (R9), Z0, Z0
-	VMOVUPS      Z0, (R9)
-	JMP          end1_0
+
+fresh1_1:
+	VMOVUPS Z0, (R9)
+	JMP     end1_0
 
 not1_1:
 end1_0:
@@ -10183,6 +11806,712 @@ end1_0:
 	JMP  columns1
 
 done:
+	VZEROUPPER
+	RET
+
+// func expandAVX512(u *float32, point int, taps *float32, channels int, scratch *[1024]float32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·expandAVX512(SB), $0-40
+	MOVQ         $0x3fcc71c71c71c71c, AX
+	VPBROADCASTQ AX, Z0
+	MOVQ         $0x3f86c16c16c16c17, AX
+	VPBROADCASTQ AX, Z1
+	MOVQ         $0x3f96c16c16c16c17, AX
+	VPBROADCASTQ AX, Z2
+	MOVQ         $0x3fa6c16c16c16c17, AX
+	VPBROADCASTQ AX, Z3
+	MOVQ         $0x3fc6c16c16c16c17, AX
+	VPBROADCASTQ AX, Z4
+	MOVQ         $0x3fd6c16c16c16c17, AX
+	VPBROADCASTQ AX, Z5
+	MOVQ         $0x3fe6c16c16c16c17, AX
+	VPBROADCASTQ AX, Z6
+	MOVQ         u+0(FP), AX
+	MOVQ         taps+16(FP), CX
+	MOVQ         scratch+32(FP), DX
+	MOVQ         channels+24(FP), BX
+
+block:
+	MOVQ         channels+24(FP), SI
+	SHLQ         $0x02, SI
+	LEAQ         (SI)(SI*2), DI
+	LEAQ         (SI)(SI*4), R8
+	LEAQ         (DI)(SI*4), R9
+	VCVTPS2PD    (CX), Z7
+	VCVTPS2PD    (CX)(DI*1), Z8
+	VCVTPS2PD    (CX)(DI*2), Z9
+	VMOVUPD      Z7, (DX)
+	VMOVUPD      Z9, 2688(DX)
+	VADDPD       Z9, Z7, Z10
+	VXORPD       Z11, Z11, Z11
+	VFNMADD231PD Z0, Z10, Z11
+	VMOVAPD      Z11, Z10
+	VFMADD231PD  Z0, Z8, Z10
+	VFNMADD231PD Z0, Z8, Z11
+	VMOVUPD      Z11, 384(DX)
+	VMOVUPD      Z10, 768(DX)
+	VMULPD       Z1, Z7, Z10
+	VFMADD231PD  Z3, Z9, Z10
+	VMOVAPD      Z10, Z11
+	VFNMADD231PD Z2, Z8, Z11
+	VFMADD231PD  Z2, Z8, Z10
+	VMOVUPD      Z10, 1152(DX)
+	VMOVUPD      Z11, 1536(DX)
+	VMULPD       Z6, Z7, Z7
+	VFMADD231PD  Z4, Z9, Z7
+	VMOVAPD      Z7, Z9
+	VFNMADD231PD Z5, Z8, Z9
+	VFMADD231PD  Z5, Z8, Z7
+	VMOVUPD      Z7, 1920(DX)
+	VMOVUPD      Z9, 2304(DX)
+	VCVTPS2PD    32(CX), Z7
+	VCVTPS2PD    32(CX)(DI*1), Z8
+	VCVTPS2PD    32(CX)(DI*2), Z9
+	VMOVUPD      Z7, 64(DX)
+	VMOVUPD      Z9, 2752(DX)
+	VADDPD       Z9, Z7, Z10
+	VXORPD       Z11, Z11, Z11
+	VFNMADD231PD Z0, Z10, Z11
+	VMOVAPD      Z11, Z10
+	VFMADD231PD  Z0, Z8, Z10
+	VFNMADD231PD Z0, Z8, Z11
+	VMOVUPD      Z11, 448(DX)
+	VMOVUPD      Z10, 832(DX)
+	VMULPD       Z1, Z7, Z10
+	VFMADD231PD  Z3, Z9, Z10
+	VMOVAPD      Z10, Z11
+	VFNMADD231PD Z2, Z8, Z11
+	VFMADD231PD  Z2, Z8, Z10
+	VMOVUPD      Z10, 1216(DX)
+	VMOVUPD      Z11, 1600(DX)
+	VMULPD       Z6, Z7, Z7
+	VFMADD231PD  Z4, Z9, Z7
+	VMOVAPD      Z7, Z9
+	VFNMADD231PD Z5, Z8, Z9
+	VFMADD231PD  Z5, Z8, Z7
+	VMOVUPD      Z7, 1984(DX)
+	VMOVUPD      Z9, 2368(DX)
+	VCVTPS2PD    (CX)(SI*1), Z7
+	VCVTPS2PD    (CX)(SI*4), Z8
+	VCVTPS2PD    (CX)(R9*1), Z9
+	VMOVUPD      Z7, 128(DX)
+	VMOVUPD      Z9, 2816(DX)
+	VADDPD       Z9, Z7, Z10
+	VXORPD       Z11, Z11, Z11
+	VFNMADD231PD Z0, Z10, Z11
+	VMOVAPD      Z11, Z10
+	VFMADD231PD  Z0, Z8, Z10
+	VFNMADD231PD Z0, Z8, Z11
+	VMOVUPD      Z11, 512(DX)
+	VMOVUPD      Z10, 896(DX)
+	VMULPD       Z1, Z7, Z10
+	VFMADD231PD  Z3, Z9, Z10
+	VMOVAPD      Z10, Z11
+	VFNMADD231PD Z2, Z8, Z11
+	VFMADD231PD  Z2, Z8, Z10
+	VMOVUPD      Z10, 1280(DX)
+	VMOVUPD      Z11, 1664(DX)
+	VMULPD       Z6, Z7, Z7
+	VFMADD231PD  Z4, Z9, Z7
+	VMOVAPD      Z7, Z9
+	VFNMADD231PD Z5, Z8, Z9
+	VFMADD231PD  Z5, Z8, Z7
+	VMOVUPD      Z7, 2048(DX)
+	VMOVUPD      Z9, 2432(DX)
+	VCVTPS2PD    32(CX)(SI*1), Z7
+	VCVTPS2PD    32(CX)(SI*4), Z8
+	VCVTPS2PD    32(CX)(R9*1), Z9
+	VMOVUPD      Z7, 192(DX)
+	VMOVUPD      Z9, 2880(DX)
+	VADDPD       Z9, Z7, Z10
+	VXORPD       Z11, Z11, Z11
+	VFNMADD231PD Z0, Z10, Z11
+	VMOVAPD      Z11, Z10
+	VFMADD231PD  Z0, Z8, Z10
+	VFNMADD231PD Z0, Z8, Z11
+	VMOVUPD      Z11, 576(DX)
+	VMOVUPD      Z10, 960(DX)
+	VMULPD       Z1, Z7, Z10
+	VFMADD231PD  Z3, Z9, Z10
+	VMOVAPD      Z10, Z11
+	VFNMADD231PD Z2, Z8, Z11
+	VFMADD231PD  Z2, Z8, Z10
+	VMOVUPD      Z10, 1344(DX)
+	VMOVUPD      Z11, 1728(DX)
+	VMULPD       Z6, Z7, Z7
+	VFMADD231PD  Z4, Z9, Z7
+	VMOVAPD      Z7, Z9
+	VFNMADD231PD Z5, Z8, Z9
+	VFMADD231PD  Z5, Z8, Z7
+	VMOVUPD      Z7, 2112(DX)
+	VMOVUPD      Z9, 2496(DX)
+	VCVTPS2PD    (CX)(SI*2), Z7
+	VCVTPS2PD    (CX)(R8*1), Z8
+	VCVTPS2PD    (CX)(SI*8), Z9
+	VMOVUPD      Z7, 256(DX)
+	VMOVUPD      Z9, 2944(DX)
+	VADDPD       Z9, Z7, Z10
+	VXORPD       Z11, Z11, Z11
+	VFNMADD231PD Z0, Z10, Z11
+	VMOVAPD      Z11, Z10
+	VFMADD231PD  Z0, Z8, Z10
+	VFNMADD231PD Z0, Z8, Z11
+	VMOVUPD      Z11, 640(DX)
+	VMOVUPD      Z10, 1024(DX)
+	VMULPD       Z1, Z7, Z10
+	VFMADD231PD  Z3, Z9, Z10
+	VMOVAPD      Z10, Z11
+	VFNMADD231PD Z2, Z8, Z11
+	VFMADD231PD  Z2, Z8, Z10
+	VMOVUPD      Z10, 1408(DX)
+	VMOVUPD      Z11, 1792(DX)
+	VMULPD       Z6, Z7, Z7
+	VFMADD231PD  Z4, Z9, Z7
+	VMOVAPD      Z7, Z9
+	VFNMADD231PD Z5, Z8, Z9
+	VFMADD231PD  Z5, Z8, Z7
+	VMOVUPD      Z7, 2176(DX)
+	VMOVUPD      Z9, 2560(DX)
+	VCVTPS2PD    32(CX)(SI*2), Z7
+	VCVTPS2PD    32(CX)(R8*1), Z8
+	VCVTPS2PD    32(CX)(SI*8), Z9
+	VMOVUPD      Z7, 320(DX)
+	VMOVUPD      Z9, 3008(DX)
+	VADDPD       Z9, Z7, Z10
+	VXORPD       Z11, Z11, Z11
+	VFNMADD231PD Z0, Z10, Z11
+	VMOVAPD      Z11, Z10
+	VFMADD231PD  Z0, Z8, Z10
+	VFNMADD231PD Z0, Z8, Z11
+	VMOVUPD      Z11, 704(DX)
+	VMOVUPD      Z10, 1088(DX)
+	VMULPD       Z1, Z7, Z10
+	VFMADD231PD  Z3, Z9, Z10
+	VMOVAPD      Z10, Z11
+	VFNMADD231PD Z2, Z8, Z11
+	VFMADD231PD  Z2, Z8, Z10
+	VMOVUPD      Z10, 1472(DX)
+	VMOVUPD      Z11, 1856(DX)
+	VMULPD       Z6, Z7, Z7
+	VFMADD231PD  Z4, Z9, Z7
+	VMOVAPD      Z7, Z9
+	VFNMADD231PD Z5, Z8, Z9
+	VFMADD231PD  Z5, Z8, Z7
+	VMOVUPD      Z7, 2240(DX)
+	VMOVUPD      Z9, 2624(DX)
+	MOVQ         point+8(FP), SI
+	SHLQ         $0x02, SI
+	LEAQ         (SI)(SI*2), DI
+	LEAQ         (SI)(SI*4), R8
+	LEAQ         (DI)(SI*4), R9
+	MOVQ         AX, R10
+	MOVQ         DX, R11
+	MOVQ         $0x00000008, R12
+
+row:
+	PREFETCHT0   64(R10)
+	PREFETCHT0   64(R10)(SI*1)
+	PREFETCHT0   64(R10)(SI*2)
+	PREFETCHT0   64(R10)(DI*1)
+	PREFETCHT0   64(R10)(SI*4)
+	PREFETCHT0   64(R10)(R8*1)
+	PREFETCHT0   64(R10)(DI*2)
+	PREFETCHT0   64(R10)(R9*1)
+	VMOVUPD      (R11), Z7
+	VMOVUPD      128(R11), Z8
+	VMOVUPD      256(R11), Z9
+	VCVTPD2PS    Z7, Y10
+	VMOVUPS      Y10, (R10)
+	VCVTPD2PS    Z9, Y10
+	VMOVUPS      Y10, (R10)(R9*1)
+	VADDPD       Z9, Z7, Z10
+	VXORPD       Z11, Z11, Z11
+	VFNMADD231PD Z0, Z10, Z11
+	VMOVAPD      Z11, Z10
+	VFMADD231PD  Z0, Z8, Z10
+	VFNMADD231PD Z0, Z8, Z11
+	VCVTPD2PS    Z11, Y11
+	VMOVUPS      Y11, (R10)(SI*1)
+	VCVTPD2PS    Z10, Y10
+	VMOVUPS      Y10, (R10)(SI*2)
+	VMULPD       Z1, Z7, Z10
+	VFMADD231PD  Z3, Z9, Z10
+	VMOVAPD      Z10, Z11
+	VFNMADD231PD Z2, Z8, Z11
+	VFMADD231PD  Z2, Z8, Z10
+	VCVTPD2PS    Z10, Y10
+	VMOVUPS      Y10, (R10)(DI*1)
+	VCVTPD2PS    Z11, Y10
+	VMOVUPS      Y10, (R10)(SI*4)
+	VMULPD       Z6, Z7, Z7
+	VFMADD231PD  Z4, Z9, Z7
+	VMOVAPD      Z7, Z9
+	VFNMADD231PD Z5, Z8, Z9
+	VFMADD231PD  Z5, Z8, Z7
+	VCVTPD2PS    Z7, Y7
+	VMOVUPS      Y7, (R10)(R8*1)
+	VCVTPD2PS    Z9, Y7
+	VMOVUPS      Y7, (R10)(DI*2)
+	VMOVUPD      64(R11), Z7
+	VMOVUPD      192(R11), Z8
+	VMOVUPD      320(R11), Z9
+	VCVTPD2PS    Z7, Y10
+	VMOVUPS      Y10, 32(R10)
+	VCVTPD2PS    Z9, Y10
+	VMOVUPS      Y10, 32(R10)(R9*1)
+	VADDPD       Z9, Z7, Z10
+	VXORPD       Z11, Z11, Z11
+	VFNMADD231PD Z0, Z10, Z11
+	VMOVAPD      Z11, Z10
+	VFMADD231PD  Z0, Z8, Z10
+	VFNMADD231PD Z0, Z8, Z11
+	VCVTPD2PS    Z11, Y11
+	VMOVUPS      Y11, 32(R10)(SI*1)
+	VCVTPD2PS    Z10, Y10
+	VMOVUPS      Y10, 32(R10)(SI*2)
+	VMULPD       Z1, Z7, Z10
+	VFMADD231PD  Z3, Z9, Z10
+	VMOVAPD      Z10, Z11
+	VFNMADD231PD Z2, Z8, Z11
+	VFMADD231PD  Z2, Z8, Z10
+	VCVTPD2PS    Z10, Y10
+	VMOVUPS      Y10, 32(R10)(DI*1)
+	VCVTPD2PS    Z11, Y10
+	VMOVUPS      Y10, 32(R10)(SI*4)
+	VMULPD       Z6, Z7, Z7
+	VFMADD231PD  Z4, Z9, Z7
+	VMOVAPD      Z7, Z9
+	VFNMADD231PD Z5, Z8, Z9
+	VFMADD231PD  Z5, Z8, Z7
+	VCVTPD2PS    Z7, Y7
+	VMOVUPS      Y7, 32(R10)(R8*1)
+	VCVTPD2PS    Z9, Y7
+	VMOVUPS      Y7, 32(R10)(DI*2)
+	LEAQ         (R10)(SI*8), R10
+	ADDQ         $0x00000180, R11
+	DECQ         R12
+	JNZ          row
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, CX
+	SUBQ         $0x10, BX
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func contractAVX512(taps *float32, parts *[]float32, count int, at int, point int, channels int, scratch *[1024]float32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·contractAVX512(SB), $0-56
+	MOVQ         $0x3fcc71c71c71c71c, AX
+	VPBROADCASTQ AX, Z0
+	MOVQ         $0x3f86c16c16c16c17, AX
+	VPBROADCASTQ AX, Z1
+	MOVQ         $0x3f96c16c16c16c17, AX
+	VPBROADCASTQ AX, Z2
+	MOVQ         $0x3fa6c16c16c16c17, AX
+	VPBROADCASTQ AX, Z3
+	MOVQ         $0x3fc6c16c16c16c17, AX
+	VPBROADCASTQ AX, Z4
+	MOVQ         $0x3fd6c16c16c16c17, AX
+	VPBROADCASTQ AX, Z5
+	MOVQ         $0x3fe6c16c16c16c17, AX
+	VPBROADCASTQ AX, Z6
+	MOVQ         taps+0(FP), AX
+	MOVQ         parts+8(FP), CX
+	MOVQ         scratch+48(FP), DX
+	MOVQ         at+24(FP), BX
+	SHLQ         $0x02, BX
+	MOVQ         channels+40(FP), SI
+
+block:
+	MOVQ point+32(FP), R10
+	SHLQ $0x02, R10
+	MOVQ BX, DI
+	MOVQ DX, R8
+	MOVQ $0x00000008, R9
+
+row:
+	VXORPD Z7, Z7, Z7
+	VXORPD Z8, Z8, Z8
+	MOVQ   count+16(FP), R12
+	MOVQ   CX, R11
+
+parts0:
+	MOVQ       (R11), R13
+	ADDQ       $0x18, R11
+	PREFETCHT0 64(R13)(DI*1)
+	VCVTPS2PD  (R13)(DI*1), Z9
+	VADDPD     Z9, Z7, Z7
+	VCVTPS2PD  32(R13)(DI*1), Z9
+	VADDPD     Z9, Z8, Z8
+	DECQ       R12
+	JNZ        parts0
+	VMOVUPD    Z7, 3072(DX)
+	VMOVUPD    Z8, 3136(DX)
+	ADDQ       R10, DI
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	MOVQ       count+16(FP), R12
+	MOVQ       CX, R11
+
+parts1:
+	MOVQ       (R11), R13
+	ADDQ       $0x18, R11
+	PREFETCHT0 64(R13)(DI*1)
+	VCVTPS2PD  (R13)(DI*1), Z9
+	VADDPD     Z9, Z7, Z7
+	VCVTPS2PD  32(R13)(DI*1), Z9
+	VADDPD     Z9, Z8, Z8
+	DECQ       R12
+	JNZ        parts1
+	VMOVUPD    Z7, 3200(DX)
+	VMOVUPD    Z8, 3264(DX)
+	ADDQ       R10, DI
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	MOVQ       count+16(FP), R12
+	MOVQ       CX, R11
+
+parts2:
+	MOVQ       (R11), R13
+	ADDQ       $0x18, R11
+	PREFETCHT0 64(R13)(DI*1)
+	VCVTPS2PD  (R13)(DI*1), Z9
+	VADDPD     Z9, Z7, Z7
+	VCVTPS2PD  32(R13)(DI*1), Z9
+	VADDPD     Z9, Z8, Z8
+	DECQ       R12
+	JNZ        parts2
+	VMOVUPD    Z7, 3328(DX)
+	VMOVUPD    Z8, 3392(DX)
+	ADDQ       R10, DI
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	MOVQ       count+16(FP), R12
+	MOVQ       CX, R11
+
+parts3:
+	MOVQ       (R11), R13
+	ADDQ       $0x18, R11
+	PREFETCHT0 64(R13)(DI*1)
+	VCVTPS2PD  (R13)(DI*1), Z9
+	VADDPD     Z9, Z7, Z7
+	VCVTPS2PD  32(R13)(DI*1), Z9
+	VADDPD     Z9, Z8, Z8
+	DECQ       R12
+	JNZ        parts3
+	VMOVUPD    Z7, 3456(DX)
+	VMOVUPD    Z8, 3520(DX)
+	ADDQ       R10, DI
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	MOVQ       count+16(FP), R12
+	MOVQ       CX, R11
+
+parts4:
+	MOVQ       (R11), R13
+	ADDQ       $0x18, R11
+	PREFETCHT0 64(R13)(DI*1)
+	VCVTPS2PD  (R13)(DI*1), Z9
+	VADDPD     Z9, Z7, Z7
+	VCVTPS2PD  32(R13)(DI*1), Z9
+	VADDPD     Z9, Z8, Z8
+	DECQ       R12
+	JNZ        parts4
+	VMOVUPD    Z7, 3584(DX)
+	VMOVUPD    Z8, 3648(DX)
+	ADDQ       R10, DI
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	MOVQ       count+16(FP), R12
+	MOVQ       CX, R11
+
+parts5:
+	MOVQ       (R11), R13
+	ADDQ       $0x18, R11
+	PREFETCHT0 64(R13)(DI*1)
+	VCVTPS2PD  (R13)(DI*1), Z9
+	VADDPD     Z9, Z7, Z7
+	VCVTPS2PD  32(R13)(DI*1), Z9
+	VADDPD     Z9, Z8, Z8
+	DECQ       R12
+	JNZ        parts5
+	VMOVUPD    Z7, 3712(DX)
+	VMOVUPD    Z8, 3776(DX)
+	ADDQ       R10, DI
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	MOVQ       count+16(FP), R12
+	MOVQ       CX, R11
+
+parts6:
+	MOVQ       (R11), R13
+	ADDQ       $0x18, R11
+	PREFETCHT0 64(R13)(DI*1)
+	VCVTPS2PD  (R13)(DI*1), Z9
+	VADDPD     Z9, Z7, Z7
+	VCVTPS2PD  32(R13)(DI*1), Z9
+	VADDPD     Z9, Z8, Z8
+	DECQ       R12
+	JNZ        parts6
+	VMOVUPD    Z7, 3840(DX)
+	VMOVUPD    Z8, 3904(DX)
+	ADDQ       R10, DI
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	MOVQ       count+16(FP), R12
+	MOVQ       CX, R11
+
+parts7:
+	MOVQ         (R11), R13
+	ADDQ         $0x18, R11
+	PREFETCHT0   64(R13)(DI*1)
+	VCVTPS2PD    (R13)(DI*1), Z9
+	VADDPD       Z9, Z7, Z7
+	VCVTPS2PD    32(R13)(DI*1), Z9
+	VADDPD       Z9, Z8, Z8
+	DECQ         R12
+	JNZ          parts7
+	VMOVUPD      Z7, 3968(DX)
+	VMOVUPD      Z8, 4032(DX)
+	ADDQ         R10, DI
+	VMOVUPD      3072(DX), Z7
+	VMOVUPD      3200(DX), Z8
+	VMOVUPD      3328(DX), Z9
+	VMOVUPD      3456(DX), Z10
+	VMOVUPD      3584(DX), Z11
+	VMOVUPD      3712(DX), Z12
+	VMOVUPD      3840(DX), Z13
+	VMOVUPD      3968(DX), Z14
+	VADDPD       Z8, Z9, Z15
+	VSUBPD       Z8, Z9, Z8
+	VADDPD       Z11, Z10, Z9
+	VSUBPD       Z11, Z10, Z10
+	VADDPD       Z13, Z12, Z11
+	VSUBPD       Z13, Z12, Z12
+	VFNMADD231PD Z0, Z15, Z7
+	VFMADD231PD  Z1, Z9, Z7
+	VFMADD231PD  Z6, Z11, Z7
+	VMOVUPD      Z7, (R8)
+	VMULPD       Z0, Z8, Z7
+	VFMADD231PD  Z2, Z10, Z7
+	VFMADD231PD  Z5, Z12, Z7
+	VMOVUPD      Z7, 128(R8)
+	VFNMADD231PD Z0, Z15, Z14
+	VFMADD231PD  Z3, Z9, Z14
+	VFMADD231PD  Z4, Z11, Z14
+	VMOVUPD      Z14, 256(R8)
+	VMOVUPD      3136(DX), Z7
+	VMOVUPD      3264(DX), Z8
+	VMOVUPD      3392(DX), Z9
+	VMOVUPD      3520(DX), Z10
+	VMOVUPD      3648(DX), Z11
+	VMOVUPD      3776(DX), Z12
+	VMOVUPD      3904(DX), Z13
+	VMOVUPD      4032(DX), Z14
+	VADDPD       Z8, Z9, Z15
+	VSUBPD       Z8, Z9, Z8
+	VADDPD       Z11, Z10, Z9
+	VSUBPD       Z11, Z10, Z10
+	VADDPD       Z13, Z12, Z11
+	VSUBPD       Z13, Z12, Z12
+	VFNMADD231PD Z0, Z15, Z7
+	VFMADD231PD  Z1, Z9, Z7
+	VFMADD231PD  Z6, Z11, Z7
+	VMOVUPD      Z7, 64(R8)
+	VMULPD       Z0, Z8, Z7
+	VFMADD231PD  Z2, Z10, Z7
+	VFMADD231PD  Z5, Z12, Z7
+	VMOVUPD      Z7, 192(R8)
+	VFNMADD231PD Z0, Z15, Z14
+	VFMADD231PD  Z3, Z9, Z14
+	VFMADD231PD  Z4, Z11, Z14
+	VMOVUPD      Z14, 320(R8)
+	ADDQ         $0x00000180, R8
+	DECQ         R9
+	JNZ          row
+	MOVQ         channels+40(FP), DI
+	SHLQ         $0x02, DI
+	LEAQ         (DI)(DI*2), R8
+	LEAQ         (DI)(DI*4), R9
+	LEAQ         (R8)(DI*4), R10
+	VMOVUPD      (DX), Z7
+	VMOVUPD      384(DX), Z8
+	VMOVUPD      768(DX), Z9
+	VMOVUPD      1152(DX), Z10
+	VMOVUPD      1536(DX), Z11
+	VMOVUPD      1920(DX), Z12
+	VMOVUPD      2304(DX), Z13
+	VMOVUPD      2688(DX), Z14
+	VADDPD       Z8, Z9, Z15
+	VSUBPD       Z8, Z9, Z8
+	VADDPD       Z11, Z10, Z9
+	VSUBPD       Z11, Z10, Z10
+	VADDPD       Z13, Z12, Z11
+	VSUBPD       Z13, Z12, Z12
+	VFNMADD231PD Z0, Z15, Z7
+	VFMADD231PD  Z1, Z9, Z7
+	VFMADD231PD  Z6, Z11, Z7
+	VCVTPD2PS    Z7, Y7
+	VMOVUPS      Y7, (AX)
+	VMULPD       Z0, Z8, Z7
+	VFMADD231PD  Z2, Z10, Z7
+	VFMADD231PD  Z5, Z12, Z7
+	VCVTPD2PS    Z7, Y7
+	VMOVUPS      Y7, (AX)(R8*1)
+	VFNMADD231PD Z0, Z15, Z14
+	VFMADD231PD  Z3, Z9, Z14
+	VFMADD231PD  Z4, Z11, Z14
+	VCVTPD2PS    Z14, Y7
+	VMOVUPS      Y7, (AX)(R8*2)
+	VMOVUPD      64(DX), Z7
+	VMOVUPD      448(DX), Z8
+	VMOVUPD      832(DX), Z9
+	VMOVUPD      1216(DX), Z10
+	VMOVUPD      1600(DX), Z11
+	VMOVUPD      1984(DX), Z12
+	VMOVUPD      2368(DX), Z13
+	VMOVUPD      2752(DX), Z14
+	VADDPD       Z8, Z9, Z15
+	VSUBPD       Z8, Z9, Z8
+	VADDPD       Z11, Z10, Z9
+	VSUBPD       Z11, Z10, Z10
+	VADDPD       Z13, Z12, Z11
+	VSUBPD       Z13, Z12, Z12
+	VFNMADD231PD Z0, Z15, Z7
+	VFMADD231PD  Z1, Z9, Z7
+	VFMADD231PD  Z6, Z11, Z7
+	VCVTPD2PS    Z7, Y7
+	VMOVUPS      Y7, 32(AX)
+	VMULPD       Z0, Z8, Z7
+	VFMADD231PD  Z2, Z10, Z7
+	VFMADD231PD  Z5, Z12, Z7
+	VCVTPD2PS    Z7, Y7
+	VMOVUPS      Y7, 32(AX)(R8*1)
+	VFNMADD231PD Z0, Z15, Z14
+	VFMADD231PD  Z3, Z9, Z14
+	VFMADD231PD  Z4, Z11, Z14
+	VCVTPD2PS    Z14, Y7
+	VMOVUPS      Y7, 32(AX)(R8*2)
+	VMOVUPD      128(DX), Z7
+	VMOVUPD      512(DX), Z8
+	VMOVUPD      896(DX), Z9
+	VMOVUPD      1280(DX), Z10
+	VMOVUPD      1664(DX), Z11
+	VMOVUPD      2048(DX), Z12
+	VMOVUPD      2432(DX), Z13
+	VMOVUPD      2816(DX), Z14
+	VADDPD       Z8, Z9, Z15
+	VSUBPD       Z8, Z9, Z8
+	VADDPD       Z11, Z10, Z9
+	VSUBPD       Z11, Z10, Z10
+	VADDPD       Z13, Z12, Z11
+	VSUBPD       Z13, Z12, Z12
+	VFNMADD231PD Z0, Z15, Z7
+	VFMADD231PD  Z1, Z9, Z7
+	VFMADD231PD  Z6, Z11, Z7
+	VCVTPD2PS    Z7, Y7
+	VMOVUPS      Y7, (AX)(DI*1)
+	VMULPD       Z0, Z8, Z7
+	VFMADD231PD  Z2, Z10, Z7
+	VFMADD231PD  Z5, Z12, Z7
+	VCVTPD2PS    Z7, Y7
+	VMOVUPS      Y7, (AX)(DI*4)
+	VFNMADD231PD Z0, Z15, Z14
+	VFMADD231PD  Z3, Z9, Z14
+	VFMADD231PD  Z4, Z11, Z14
+	VCVTPD2PS    Z14, Y7
+	VMOVUPS      Y7, (AX)(R10*1)
+	VMOVUPD      192(DX), Z7
+	VMOVUPD      576(DX), Z8
+	VMOVUPD      960(DX), Z9
+	VMOVUPD      1344(DX), Z10
+	VMOVUPD      1728(DX), Z11
+	VMOVUPD      2112(DX), Z12
+	VMOVUPD      2496(DX), Z13
+	VMOVUPD      2880(DX), Z14
+	VADDPD       Z8, Z9, Z15
+	VSUBPD       Z8, Z9, Z8
+	VADDPD       Z11, Z10, Z9
+	VSUBPD       Z11, Z10, Z10
+	VADDPD       Z13, Z12, Z11
+	VSUBPD       Z13, Z12, Z12
+	VFNMADD231PD Z0, Z15, Z7
+	VFMADD231PD  Z1, Z9, Z7
+	VFMADD231PD  Z6, Z11, Z7
+	VCVTPD2PS    Z7, Y7
+	VMOVUPS      Y7, 32(AX)(DI*1)
+	VMULPD       Z0, Z8, Z7
+	VFMADD231PD  Z2, Z10, Z7
+	VFMADD231PD  Z5, Z12, Z7
+	VCVTPD2PS    Z7, Y7
+	VMOVUPS      Y7, 32(AX)(DI*4)
+	VFNMADD231PD Z0, Z15, Z14
+	VFMADD231PD  Z3, Z9, Z14
+	VFMADD231PD  Z4, Z11, Z14
+	VCVTPD2PS    Z14, Y7
+	VMOVUPS      Y7, 32(AX)(R10*1)
+	VMOVUPD      256(DX), Z7
+	VMOVUPD      640(DX), Z8
+	VMOVUPD      1024(DX), Z9
+	VMOVUPD      1408(DX), Z10
+	VMOVUPD      1792(DX), Z11
+	VMOVUPD      2176(DX), Z12
+	VMOVUPD      2560(DX), Z13
+	VMOVUPD      2944(DX), Z14
+	VADDPD       Z8, Z9, Z15
+	VSUBPD       Z8, Z9, Z8
+	VADDPD       Z11, Z10, Z9
+	VSUBPD       Z11, Z10, Z10
+	VADDPD       Z13, Z12, Z11
+	VSUBPD       Z13, Z12, Z12
+	VFNMADD231PD Z0, Z15, Z7
+	VFMADD231PD  Z1, Z9, Z7
+	VFMADD231PD  Z6, Z11, Z7
+	VCVTPD2PS    Z7, Y7
+	VMOVUPS      Y7, (AX)(DI*2)
+	VMULPD       Z0, Z8, Z7
+	VFMADD231PD  Z2, Z10, Z7
+	VFMADD231PD  Z5, Z12, Z7
+	VCVTPD2PS    Z7, Y7
+	VMOVUPS      Y7, (AX)(R9*1)
+	VFNMADD231PD Z0, Z15, Z14
+	VFMADD231PD  Z3, Z9, Z14
+	VFMADD231PD  Z4, Z11, Z14
+	VCVTPD2PS    Z14, Y7
+	VMOVUPS      Y7, (AX)(DI*8)
+	VMOVUPD      320(DX), Z7
+	VMOVUPD      704(DX), Z8
+	VMOVUPD      1088(DX), Z9
+	VMOVUPD      1472(DX), Z10
+	VMOVUPD      1856(DX), Z11
+	VMOVUPD      2240(DX), Z12
+	VMOVUPD      2624(DX), Z13
+	VMOVUPD      3008(DX), Z14
+	VADDPD       Z8, Z9, Z15
+	VSUBPD       Z8, Z9, Z8
+	VADDPD       Z11, Z10, Z9
+	VSUBPD       Z11, Z10, Z10
+	VADDPD       Z13, Z12, Z11
+	VSUBPD       Z13, Z12, Z12
+	VFNMADD231PD Z0, Z15, Z7
+	VFMADD231PD  Z1, Z9, Z7
+	VFMADD231PD  Z6, Z11, Z7
+	VCVTPD2PS    Z7, Y7
+	VMOVUPS      Y7, 32(AX)(DI*2)
+	VMULPD       Z0, Z8, Z7
+	VFMADD231PD  Z2, Z10, Z7
+	VFMADD231PD  Z5, Z12, Z7
+	VCVTPD2PS    Z7, Y7
+	VMOVUPS      Y7, 32(AX)(R9*1)
+	VFNMADD231PD Z0, Z15, Z14
+	VFMADD231PD  Z3, Z9, Z14
+	VFMADD231PD  Z4, Z11, Z14
+	VCVTPD2PS    Z14, Y7
+	VMOVUPS      Y7, 32(AX)(DI*8)
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, BX
+	SUBQ         $0x10, SI
+	JNZ          block
 	VZEROUPPER
 	RET
 

@@ -47,4 +47,14 @@ func spreadNEON(v *float32, point int, src *float32, row, pixel, channels int, s
 // correlateNEON is correlate.
 //
 //go:noescape
-func correlateNEON(u *float32, uRow int, v *float32, vTile int, p *float32, pTile, tiles, in, out int)
+func correlateNEON(u *float32, uRow int, v *float32, vTile int, p *float32, pTile, tiles, in, out, add int)
+
+// expandNEON is expand.
+//
+//go:noescape
+func expandNEON(u *float32, point int, taps *float32, channels int, scratch *[1024]float32)
+
+// contractNEON is contract.
+//
+//go:noescape
+func contractNEON(taps *float32, parts *[]float32, count, at, point, channels int, scratch *[1024]float32)

@@ -1886,8 +1886,8 @@ rowpart:
 	CBNZ R3, block
 	RET
 
-// func correlateNEON(u *float32, uRow int, v *float32, vTile int, p *float32, pTile, tiles, in, out int)
-TEXT ·correlateNEON(SB), NOSPLIT, $0-72
+// func correlateNEON(u *float32, uRow int, v *float32, vTile int, p *float32, pTile, tiles, in, out, add int)
+TEXT ·correlateNEON(SB), NOSPLIT, $0-80
 	MOVD u+0(FP), R0
 	MOVD p+32(FP), R1
 	MOVD out+64(FP), R2
@@ -1968,59 +1968,70 @@ tiles6:
 	SUB $1, R11, R11
 	CBNZ R11, tiles6
 	ADD $24, R7, R7
-	FLDPQ (R8), (F24, F25)
-	WORD $0x4e20d718 // fadd v24.4s, v24.4s, v0.4s
-	WORD $0x4e21d739 // fadd v25.4s, v25.4s, v1.4s
-	FSTPQ (F24, F25), (R8)
-	FLDPQ 32(R8), (F24, F25)
-	WORD $0x4e22d718 // fadd v24.4s, v24.4s, v2.4s
-	WORD $0x4e23d739 // fadd v25.4s, v25.4s, v3.4s
-	FSTPQ (F24, F25), 32(R8)
+	MOVD add+72(FP), R12
+	CBZ R12, fresh6
+	MOVD R8, R13
+	FLDPQ (R13), (F24, F25)
+	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
+	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
+	FLDPQ 32(R13), (F24, F25)
+	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
+	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
+	ADD R5, R13, R13
+	FLDPQ (R13), (F24, F25)
+	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
+	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
+	FLDPQ 32(R13), (F24, F25)
+	WORD $0x4e38d4c6 // fadd v6.4s, v6.4s, v24.4s
+	WORD $0x4e39d4e7 // fadd v7.4s, v7.4s, v25.4s
+	ADD R5, R13, R13
+	FLDPQ (R13), (F24, F25)
+	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
+	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
+	FLDPQ 32(R13), (F24, F25)
+	WORD $0x4e38d54a // fadd v10.4s, v10.4s, v24.4s
+	WORD $0x4e39d56b // fadd v11.4s, v11.4s, v25.4s
+	ADD R5, R13, R13
+	FLDPQ (R13), (F24, F25)
+	WORD $0x4e38d58c // fadd v12.4s, v12.4s, v24.4s
+	WORD $0x4e39d5ad // fadd v13.4s, v13.4s, v25.4s
+	FLDPQ 32(R13), (F24, F25)
+	WORD $0x4e38d5ce // fadd v14.4s, v14.4s, v24.4s
+	WORD $0x4e39d5ef // fadd v15.4s, v15.4s, v25.4s
+	ADD R5, R13, R13
+	FLDPQ (R13), (F24, F25)
+	WORD $0x4e38d610 // fadd v16.4s, v16.4s, v24.4s
+	WORD $0x4e39d631 // fadd v17.4s, v17.4s, v25.4s
+	FLDPQ 32(R13), (F24, F25)
+	WORD $0x4e38d652 // fadd v18.4s, v18.4s, v24.4s
+	WORD $0x4e39d673 // fadd v19.4s, v19.4s, v25.4s
+	ADD R5, R13, R13
+	FLDPQ (R13), (F24, F25)
+	WORD $0x4e38d694 // fadd v20.4s, v20.4s, v24.4s
+	WORD $0x4e39d6b5 // fadd v21.4s, v21.4s, v25.4s
+	FLDPQ 32(R13), (F24, F25)
+	WORD $0x4e38d6d6 // fadd v22.4s, v22.4s, v24.4s
+	WORD $0x4e39d6f7 // fadd v23.4s, v23.4s, v25.4s
+	ADD R5, R13, R13
+
+fresh6:
+	FSTPQ (F0, F1), (R8)
+	FSTPQ (F2, F3), 32(R8)
 	ADD R5, R8, R8
-	FLDPQ (R8), (F24, F25)
-	WORD $0x4e24d718 // fadd v24.4s, v24.4s, v4.4s
-	WORD $0x4e25d739 // fadd v25.4s, v25.4s, v5.4s
-	FSTPQ (F24, F25), (R8)
-	FLDPQ 32(R8), (F24, F25)
-	WORD $0x4e26d718 // fadd v24.4s, v24.4s, v6.4s
-	WORD $0x4e27d739 // fadd v25.4s, v25.4s, v7.4s
-	FSTPQ (F24, F25), 32(R8)
+	FSTPQ (F4, F5), (R8)
+	FSTPQ (F6, F7), 32(R8)
 	ADD R5, R8, R8
-	FLDPQ (R8), (F24, F25)
-	WORD $0x4e28d718 // fadd v24.4s, v24.4s, v8.4s
-	WORD $0x4e29d739 // fadd v25.4s, v25.4s, v9.4s
-	FSTPQ (F24, F25), (R8)
-	FLDPQ 32(R8), (F24, F25)
-	WORD $0x4e2ad718 // fadd v24.4s, v24.4s, v10.4s
-	WORD $0x4e2bd739 // fadd v25.4s, v25.4s, v11.4s
-	FSTPQ (F24, F25), 32(R8)
+	FSTPQ (F8, F9), (R8)
+	FSTPQ (F10, F11), 32(R8)
 	ADD R5, R8, R8
-	FLDPQ (R8), (F24, F25)
-	WORD $0x4e2cd718 // fadd v24.4s, v24.4s, v12.4s
-	WORD $0x4e2dd739 // fadd v25.4s, v25.4s, v13.4s
-	FSTPQ (F24, F25), (R8)
-	FLDPQ 32(R8), (F24, F25)
-	WORD $0x4e2ed718 // fadd v24.4s, v24.4s, v14.4s
-	WORD $0x4e2fd739 // fadd v25.4s, v25.4s, v15.4s
-	FSTPQ (F24, F25), 32(R8)
+	FSTPQ (F12, F13), (R8)
+	FSTPQ (F14, F15), 32(R8)
 	ADD R5, R8, R8
-	FLDPQ (R8), (F24, F25)
-	WORD $0x4e30d718 // fadd v24.4s, v24.4s, v16.4s
-	WORD $0x4e31d739 // fadd v25.4s, v25.4s, v17.4s
-	FSTPQ (F24, F25), (R8)
-	FLDPQ 32(R8), (F24, F25)
-	WORD $0x4e32d718 // fadd v24.4s, v24.4s, v18.4s
-	WORD $0x4e33d739 // fadd v25.4s, v25.4s, v19.4s
-	FSTPQ (F24, F25), 32(R8)
+	FSTPQ (F16, F17), (R8)
+	FSTPQ (F18, F19), 32(R8)
 	ADD R5, R8, R8
-	FLDPQ (R8), (F24, F25)
-	WORD $0x4e34d718 // fadd v24.4s, v24.4s, v20.4s
-	WORD $0x4e35d739 // fadd v25.4s, v25.4s, v21.4s
-	FSTPQ (F24, F25), (R8)
-	FLDPQ 32(R8), (F24, F25)
-	WORD $0x4e36d718 // fadd v24.4s, v24.4s, v22.4s
-	WORD $0x4e37d739 // fadd v25.4s, v25.4s, v23.4s
-	FSTPQ (F24, F25), 32(R8)
+	FSTPQ (F20, F21), (R8)
+	FSTPQ (F22, F23), 32(R8)
 	ADD R5, R8, R8
 	SUB $6, R6, R6
 	CMP $6, R6
@@ -2083,50 +2094,60 @@ tiles5:
 	SUB $1, R11, R11
 	CBNZ R11, tiles5
 	ADD $20, R7, R7
-	FLDPQ (R8), (F20, F21)
-	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
-	WORD $0x4e21d6b5 // fadd v21.4s, v21.4s, v1.4s
-	FSTPQ (F20, F21), (R8)
-	FLDPQ 32(R8), (F20, F21)
-	WORD $0x4e22d694 // fadd v20.4s, v20.4s, v2.4s
-	WORD $0x4e23d6b5 // fadd v21.4s, v21.4s, v3.4s
-	FSTPQ (F20, F21), 32(R8)
+	MOVD add+72(FP), R12
+	CBZ R12, fresh5
+	MOVD R8, R13
+	FLDPQ (R13), (F20, F21)
+	WORD $0x4e34d400 // fadd v0.4s, v0.4s, v20.4s
+	WORD $0x4e35d421 // fadd v1.4s, v1.4s, v21.4s
+	FLDPQ 32(R13), (F20, F21)
+	WORD $0x4e34d442 // fadd v2.4s, v2.4s, v20.4s
+	WORD $0x4e35d463 // fadd v3.4s, v3.4s, v21.4s
+	ADD R5, R13, R13
+	FLDPQ (R13), (F20, F21)
+	WORD $0x4e34d484 // fadd v4.4s, v4.4s, v20.4s
+	WORD $0x4e35d4a5 // fadd v5.4s, v5.4s, v21.4s
+	FLDPQ 32(R13), (F20, F21)
+	WORD $0x4e34d4c6 // fadd v6.4s, v6.4s, v20.4s
+	WORD $0x4e35d4e7 // fadd v7.4s, v7.4s, v21.4s
+	ADD R5, R13, R13
+	FLDPQ (R13), (F20, F21)
+	WORD $0x4e34d508 // fadd v8.4s, v8.4s, v20.4s
+	WORD $0x4e35d529 // fadd v9.4s, v9.4s, v21.4s
+	FLDPQ 32(R13), (F20, F21)
+	WORD $0x4e34d54a // fadd v10.4s, v10.4s, v20.4s
+	WORD $0x4e35d56b // fadd v11.4s, v11.4s, v21.4s
+	ADD R5, R13, R13
+	FLDPQ (R13), (F20, F21)
+	WORD $0x4e34d58c // fadd v12.4s, v12.4s, v20.4s
+	WORD $0x4e35d5ad // fadd v13.4s, v13.4s, v21.4s
+	FLDPQ 32(R13), (F20, F21)
+	WORD $0x4e34d5ce // fadd v14.4s, v14.4s, v20.4s
+	WORD $0x4e35d5ef // fadd v15.4s, v15.4s, v21.4s
+	ADD R5, R13, R13
+	FLDPQ (R13), (F20, F21)
+	WORD $0x4e34d610 // fadd v16.4s, v16.4s, v20.4s
+	WORD $0x4e35d631 // fadd v17.4s, v17.4s, v21.4s
+	FLDPQ 32(R13), (F20, F21)
+	WORD $0x4e34d652 // fadd v18.4s, v18.4s, v20.4s
+	WORD $0x4e35d673 // fadd v19.4s, v19.4s, v21.4s
+	ADD R5, R13, R13
+
+fresh5:
+	FSTPQ (F0, F1), (R8)
+	FSTPQ (F2, F3), 32(R8)
 	ADD R5, R8, R8
-	FLDPQ (R8), (F20, F21)
-	WORD $0x4e24d694 // fadd v20.4s, v20.4s, v4.4s
-	WORD $0x4e25d6b5 // fadd v21.4s, v21.4s, v5.4s
-	FSTPQ (F20, F21), (R8)
-	FLDPQ 32(R8), (F20, F21)
-	WORD $0x4e26d694 // fadd v20.4s, v20.4s, v6.4s
-	WORD $0x4e27d6b5 // fadd v21.4s, v21.4s, v7.4s
-	FSTPQ (F20, F21), 32(R8)
+	FSTPQ (F4, F5), (R8)
+	FSTPQ (F6, F7), 32(R8)
 	ADD R5, R8, R8
-	FLDPQ (R8), (F20, F21)
-	WORD $0x4e28d694 // fadd v20.4s, v20.4s, v8.4s
-	WORD $0x4e29d6b5 // fadd v21.4s, v21.4s, v9.4s
-	FSTPQ (F20, F21), (R8)
-	FLDPQ 32(R8), (F20, F21)
-	WORD $0x4e2ad694 // fadd v20.4s, v20.4s, v10.4s
-	WORD $0x4e2bd6b5 // fadd v21.4s, v21.4s, v11.4s
-	FSTPQ (F20, F21), 32(R8)
+	FSTPQ (F8, F9), (R8)
+	FSTPQ (F10, F11), 32(R8)
 	ADD R5, R8, R8
-	FLDPQ (R8), (F20, F21)
-	WORD $0x4e2cd694 // fadd v20.4s, v20.4s, v12.4s
-	WORD $0x4e2dd6b5 // fadd v21.4s, v21.4s, v13.4s
-	FSTPQ (F20, F21), (R8)
-	FLDPQ 32(R8), (F20, F21)
-	WORD $0x4e2ed694 // fadd v20.4s, v20.4s, v14.4s
-	WORD $0x4e2fd6b5 // fadd v21.4s, v21.4s, v15.4s
-	FSTPQ (F20, F21), 32(R8)
+	FSTPQ (F12, F13), (R8)
+	FSTPQ (F14, F15), 32(R8)
 	ADD R5, R8, R8
-	FLDPQ (R8), (F20, F21)
-	WORD $0x4e30d694 // fadd v20.4s, v20.4s, v16.4s
-	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
-	FSTPQ (F20, F21), (R8)
-	FLDPQ 32(R8), (F20, F21)
-	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
-	WORD $0x4e33d6b5 // fadd v21.4s, v21.4s, v19.4s
-	FSTPQ (F20, F21), 32(R8)
+	FSTPQ (F16, F17), (R8)
+	FSTPQ (F18, F19), 32(R8)
 	ADD R5, R8, R8
 	B fewer1
 
@@ -2178,41 +2199,50 @@ tiles4:
 	SUB $1, R11, R11
 	CBNZ R11, tiles4
 	ADD $16, R7, R7
-	FLDPQ (R8), (F16, F17)
-	WORD $0x4e20d610 // fadd v16.4s, v16.4s, v0.4s
-	WORD $0x4e21d631 // fadd v17.4s, v17.4s, v1.4s
-	FSTPQ (F16, F17), (R8)
-	FLDPQ 32(R8), (F16, F17)
-	WORD $0x4e22d610 // fadd v16.4s, v16.4s, v2.4s
-	WORD $0x4e23d631 // fadd v17.4s, v17.4s, v3.4s
-	FSTPQ (F16, F17), 32(R8)
+	MOVD add+72(FP), R12
+	CBZ R12, fresh4
+	MOVD R8, R13
+	FLDPQ (R13), (F16, F17)
+	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	WORD $0x4e31d421 // fadd v1.4s, v1.4s, v17.4s
+	FLDPQ 32(R13), (F16, F17)
+	WORD $0x4e30d442 // fadd v2.4s, v2.4s, v16.4s
+	WORD $0x4e31d463 // fadd v3.4s, v3.4s, v17.4s
+	ADD R5, R13, R13
+	FLDPQ (R13), (F16, F17)
+	WORD $0x4e30d484 // fadd v4.4s, v4.4s, v16.4s
+	WORD $0x4e31d4a5 // fadd v5.4s, v5.4s, v17.4s
+	FLDPQ 32(R13), (F16, F17)
+	WORD $0x4e30d4c6 // fadd v6.4s, v6.4s, v16.4s
+	WORD $0x4e31d4e7 // fadd v7.4s, v7.4s, v17.4s
+	ADD R5, R13, R13
+	FLDPQ (R13), (F16, F17)
+	WORD $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
+	WORD $0x4e31d529 // fadd v9.4s, v9.4s, v17.4s
+	FLDPQ 32(R13), (F16, F17)
+	WORD $0x4e30d54a // fadd v10.4s, v10.4s, v16.4s
+	WORD $0x4e31d56b // fadd v11.4s, v11.4s, v17.4s
+	ADD R5, R13, R13
+	FLDPQ (R13), (F16, F17)
+	WORD $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
+	WORD $0x4e31d5ad // fadd v13.4s, v13.4s, v17.4s
+	FLDPQ 32(R13), (F16, F17)
+	WORD $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
+	WORD $0x4e31d5ef // fadd v15.4s, v15.4s, v17.4s
+	ADD R5, R13, R13
+
+fresh4:
+	FSTPQ (F0, F1), (R8)
+	FSTPQ (F2, F3), 32(R8)
 	ADD R5, R8, R8
-	FLDPQ (R8), (F16, F17)
-	WORD $0x4e24d610 // fadd v16.4s, v16.4s, v4.4s
-	WORD $0x4e25d631 // fadd v17.4s, v17.4s, v5.4s
-	FSTPQ (F16, F17), (R8)
-	FLDPQ 32(R8), (F16, F17)
-	WORD $0x4e26d610 // fadd v16.4s, v16.4s, v6.4s
-	WORD $0x4e27d631 // fadd v17.4s, v17.4s, v7.4s
-	FSTPQ (F16, F17), 32(R8)
+	FSTPQ (F4, F5), (R8)
+	FSTPQ (F6, F7), 32(R8)
 	ADD R5, R8, R8
-	FLDPQ (R8), (F16, F17)
-	WORD $0x4e28d610 // fadd v16.4s, v16.4s, v8.4s
-	WORD $0x4e29d631 // fadd v17.4s, v17.4s, v9.4s
-	FSTPQ (F16, F17), (R8)
-	FLDPQ 32(R8), (F16, F17)
-	WORD $0x4e2ad610 // fadd v16.4s, v16.4s, v10.4s
-	WORD $0x4e2bd631 // fadd v17.4s, v17.4s, v11.4s
-	FSTPQ (F16, F17), 32(R8)
+	FSTPQ (F8, F9), (R8)
+	FSTPQ (F10, F11), 32(R8)
 	ADD R5, R8, R8
-	FLDPQ (R8), (F16, F17)
-	WORD $0x4e2cd610 // fadd v16.4s, v16.4s, v12.4s
-	WORD $0x4e2dd631 // fadd v17.4s, v17.4s, v13.4s
-	FSTPQ (F16, F17), (R8)
-	FLDPQ 32(R8), (F16, F17)
-	WORD $0x4e2ed610 // fadd v16.4s, v16.4s, v14.4s
-	WORD $0x4e2fd631 // fadd v17.4s, v17.4s, v15.4s
-	FSTPQ (F16, F17), 32(R8)
+	FSTPQ (F12, F13), (R8)
+	FSTPQ (F14, F15), 32(R8)
 	ADD R5, R8, R8
 	B fewer1
 
@@ -2257,32 +2287,40 @@ tiles3:
 	SUB $1, R11, R11
 	CBNZ R11, tiles3
 	ADD $12, R7, R7
-	FLDPQ (R8), (F12, F13)
-	WORD $0x4e20d58c // fadd v12.4s, v12.4s, v0.4s
-	WORD $0x4e21d5ad // fadd v13.4s, v13.4s, v1.4s
-	FSTPQ (F12, F13), (R8)
-	FLDPQ 32(R8), (F12, F13)
-	WORD $0x4e22d58c // fadd v12.4s, v12.4s, v2.4s
-	WORD $0x4e23d5ad // fadd v13.4s, v13.4s, v3.4s
-	FSTPQ (F12, F13), 32(R8)
+	MOVD add+72(FP), R12
+	CBZ R12, fresh3
+	MOVD R8, R13
+	FLDPQ (R13), (F12, F13)
+	WORD $0x4e2cd400 // fadd v0.4s, v0.4s, v12.4s
+	WORD $0x4e2dd421 // fadd v1.4s, v1.4s, v13.4s
+	FLDPQ 32(R13), (F12, F13)
+	WORD $0x4e2cd442 // fadd v2.4s, v2.4s, v12.4s
+	WORD $0x4e2dd463 // fadd v3.4s, v3.4s, v13.4s
+	ADD R5, R13, R13
+	FLDPQ (R13), (F12, F13)
+	WORD $0x4e2cd484 // fadd v4.4s, v4.4s, v12.4s
+	WORD $0x4e2dd4a5 // fadd v5.4s, v5.4s, v13.4s
+	FLDPQ 32(R13), (F12, F13)
+	WORD $0x4e2cd4c6 // fadd v6.4s, v6.4s, v12.4s
+	WORD $0x4e2dd4e7 // fadd v7.4s, v7.4s, v13.4s
+	ADD R5, R13, R13
+	FLDPQ (R13), (F12, F13)
+	WORD $0x4e2cd508 // fadd v8.4s, v8.4s, v12.4s
+	WORD $0x4e2dd529 // fadd v9.4s, v9.4s, v13.4s
+	FLDPQ 32(R13), (F12, F13)
+	WORD $0x4e2cd54a // fadd v10.4s, v10.4s, v12.4s
+	WORD $0x4e2dd56b // fadd v11.4s, v11.4s, v13.4s
+	ADD R5, R13, R13
+
+fresh3:
+	FSTPQ (F0, F1), (R8)
+	FSTPQ (F2, F3), 32(R8)
 	ADD R5, R8, R8
-	FLDPQ (R8), (F12, F13)
-	WORD $0x4e24d58c // fadd v12.4s, v12.4s, v4.4s
-	WORD $0x4e25d5ad // fadd v13.4s, v13.4s, v5.4s
-	FSTPQ (F12, F13), (R8)
-	FLDPQ 32(R8), (F12, F13)
-	WORD $0x4e26d58c // fadd v12.4s, v12.4s, v6.4s
-	WORD $0x4e27d5ad // fadd v13.4s, v13.4s, v7.4s
-	FSTPQ (F12, F13), 32(R8)
+	FSTPQ (F4, F5), (R8)
+	FSTPQ (F6, F7), 32(R8)
 	ADD R5, R8, R8
-	FLDPQ (R8), (F12, F13)
-	WORD $0x4e28d58c // fadd v12.4s, v12.4s, v8.4s
-	WORD $0x4e29d5ad // fadd v13.4s, v13.4s, v9.4s
-	FSTPQ (F12, F13), (R8)
-	FLDPQ 32(R8), (F12, F13)
-	WORD $0x4e2ad58c // fadd v12.4s, v12.4s, v10.4s
-	WORD $0x4e2bd5ad // fadd v13.4s, v13.4s, v11.4s
-	FSTPQ (F12, F13), 32(R8)
+	FSTPQ (F8, F9), (R8)
+	FSTPQ (F10, F11), 32(R8)
 	ADD R5, R8, R8
 	B fewer1
 
@@ -2318,23 +2356,30 @@ tiles2:
 	SUB $1, R11, R11
 	CBNZ R11, tiles2
 	ADD $8, R7, R7
-	FLDPQ (R8), (F8, F9)
-	WORD $0x4e20d508 // fadd v8.4s, v8.4s, v0.4s
-	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
-	FSTPQ (F8, F9), (R8)
-	FLDPQ 32(R8), (F8, F9)
-	WORD $0x4e22d508 // fadd v8.4s, v8.4s, v2.4s
-	WORD $0x4e23d529 // fadd v9.4s, v9.4s, v3.4s
-	FSTPQ (F8, F9), 32(R8)
+	MOVD add+72(FP), R12
+	CBZ R12, fresh2
+	MOVD R8, R13
+	FLDPQ (R13), (F8, F9)
+	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
+	WORD $0x4e29d421 // fadd v1.4s, v1.4s, v9.4s
+	FLDPQ 32(R13), (F8, F9)
+	WORD $0x4e28d442 // fadd v2.4s, v2.4s, v8.4s
+	WORD $0x4e29d463 // fadd v3.4s, v3.4s, v9.4s
+	ADD R5, R13, R13
+	FLDPQ (R13), (F8, F9)
+	WORD $0x4e28d484 // fadd v4.4s, v4.4s, v8.4s
+	WORD $0x4e29d4a5 // fadd v5.4s, v5.4s, v9.4s
+	FLDPQ 32(R13), (F8, F9)
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	ADD R5, R13, R13
+
+fresh2:
+	FSTPQ (F0, F1), (R8)
+	FSTPQ (F2, F3), 32(R8)
 	ADD R5, R8, R8
-	FLDPQ (R8), (F8, F9)
-	WORD $0x4e24d508 // fadd v8.4s, v8.4s, v4.4s
-	WORD $0x4e25d529 // fadd v9.4s, v9.4s, v5.4s
-	FSTPQ (F8, F9), (R8)
-	FLDPQ 32(R8), (F8, F9)
-	WORD $0x4e26d508 // fadd v8.4s, v8.4s, v6.4s
-	WORD $0x4e27d529 // fadd v9.4s, v9.4s, v7.4s
-	FSTPQ (F8, F9), 32(R8)
+	FSTPQ (F4, F5), (R8)
+	FSTPQ (F6, F7), 32(R8)
 	ADD R5, R8, R8
 	B fewer1
 
@@ -2362,14 +2407,20 @@ tiles1:
 	SUB $1, R11, R11
 	CBNZ R11, tiles1
 	ADD $4, R7, R7
-	FLDPQ (R8), (F4, F5)
-	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
-	WORD $0x4e21d4a5 // fadd v5.4s, v5.4s, v1.4s
-	FSTPQ (F4, F5), (R8)
-	FLDPQ 32(R8), (F4, F5)
-	WORD $0x4e22d484 // fadd v4.4s, v4.4s, v2.4s
-	WORD $0x4e23d4a5 // fadd v5.4s, v5.4s, v3.4s
-	FSTPQ (F4, F5), 32(R8)
+	MOVD add+72(FP), R12
+	CBZ R12, fresh1
+	MOVD R8, R13
+	FLDPQ (R13), (F4, F5)
+	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	FLDPQ 32(R13), (F4, F5)
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
+	ADD R5, R13, R13
+
+fresh1:
+	FSTPQ (F0, F1), (R8)
+	FSTPQ (F2, F3), 32(R8)
 	ADD R5, R8, R8
 	B fewer1
 
@@ -2378,4 +2429,466 @@ fewer1:
 	ADD $64, R1, R1
 	SUB $16, R2, R2
 	CBNZ R2, block
+	RET
+
+// func expandNEON(u *float32, point int, taps *float32, channels int, scratch *[1024]float32)
+TEXT ·expandNEON(SB), NOSPLIT, $0-40
+	MOVD $0x3fcc71c71c71c71c, R0
+	VMOV R0, V0.D[0]
+	MOVD $0x3f86c16c16c16c17, R0
+	VMOV R0, V0.D[1]
+	MOVD $0x3f96c16c16c16c17, R0
+	VMOV R0, V1.D[0]
+	MOVD $0x3fa6c16c16c16c17, R0
+	VMOV R0, V1.D[1]
+	MOVD $0x3fc6c16c16c16c17, R0
+	VMOV R0, V2.D[0]
+	MOVD $0x3fd6c16c16c16c17, R0
+	VMOV R0, V2.D[1]
+	MOVD $0x3fe6c16c16c16c17, R0
+	VMOV R0, V3.D[0]
+	MOVD $0x0, R0
+	VMOV R0, V3.D[1]
+	MOVD u+0(FP), R0
+	MOVD taps+16(FP), R1
+	MOVD scratch+32(FP), R2
+	MOVD channels+24(FP), R3
+
+block:
+	MOVD channels+24(FP), R4
+	LSL $2, R4, R4
+	ADD R4, R4, R5
+	ADD R4, R5, R6
+	ADD R4, R6, R7
+	ADD R4, R7, R8
+	ADD R4, R8, R9
+	ADD R4, R9, R10
+	ADD R4, R10, R11
+	MOVD R1, R12
+	MOVD R2, R13
+	MOVD $8, R14
+
+taps0:
+	FMOVD (R12), F4
+	WORD $0x0e617884 // fcvtl v4.2d, v4.2s
+	FMOVD (R12)(R4), F5
+	WORD $0x0e6178a5 // fcvtl v5.2d, v5.2s
+	FMOVD (R12)(R5), F6
+	WORD $0x0e6178c6 // fcvtl v6.2d, v6.2s
+	FMOVQ F4, (R13)
+	FMOVQ F6, 2688(R13)
+	WORD $0x4e66d487 // fadd v7.2d, v4.2d, v6.2d
+	VEOR V8.B16, V8.B16, V8.B16
+	WORD $0x4fc050e8 // fmls v8.2d, v7.2d, v0.d[0]
+	VMOV V8.B16, V7.B16
+	WORD $0x4fc010a7 // fmla v7.2d, v5.2d, v0.d[0]
+	WORD $0x4fc050a8 // fmls v8.2d, v5.2d, v0.d[0]
+	FMOVQ F8, 384(R13)
+	FMOVQ F7, 768(R13)
+	WORD $0x4fc09887 // fmul v7.2d, v4.2d, v0.d[1]
+	WORD $0x4fc118c7 // fmla v7.2d, v6.2d, v1.d[1]
+	VMOV V7.B16, V8.B16
+	WORD $0x4fc150a8 // fmls v8.2d, v5.2d, v1.d[0]
+	WORD $0x4fc110a7 // fmla v7.2d, v5.2d, v1.d[0]
+	FMOVQ F7, 1152(R13)
+	FMOVQ F8, 1536(R13)
+	WORD $0x4fc39087 // fmul v7.2d, v4.2d, v3.d[0]
+	WORD $0x4fc210c7 // fmla v7.2d, v6.2d, v2.d[0]
+	VMOV V7.B16, V8.B16
+	WORD $0x4fc258a8 // fmls v8.2d, v5.2d, v2.d[1]
+	WORD $0x4fc218a7 // fmla v7.2d, v5.2d, v2.d[1]
+	FMOVQ F7, 1920(R13)
+	FMOVQ F8, 2304(R13)
+	ADD $8, R12, R12
+	ADD $16, R13, R13
+	SUB $1, R14, R14
+	CBNZ R14, taps0
+	MOVD R1, R12
+	MOVD R2, R13
+	MOVD $8, R14
+
+taps1:
+	FMOVD (R12)(R6), F4
+	WORD $0x0e617884 // fcvtl v4.2d, v4.2s
+	FMOVD (R12)(R7), F5
+	WORD $0x0e6178a5 // fcvtl v5.2d, v5.2s
+	FMOVD (R12)(R8), F6
+	WORD $0x0e6178c6 // fcvtl v6.2d, v6.2s
+	FMOVQ F4, 128(R13)
+	FMOVQ F6, 2816(R13)
+	WORD $0x4e66d487 // fadd v7.2d, v4.2d, v6.2d
+	VEOR V8.B16, V8.B16, V8.B16
+	WORD $0x4fc050e8 // fmls v8.2d, v7.2d, v0.d[0]
+	VMOV V8.B16, V7.B16
+	WORD $0x4fc010a7 // fmla v7.2d, v5.2d, v0.d[0]
+	WORD $0x4fc050a8 // fmls v8.2d, v5.2d, v0.d[0]
+	FMOVQ F8, 512(R13)
+	FMOVQ F7, 896(R13)
+	WORD $0x4fc09887 // fmul v7.2d, v4.2d, v0.d[1]
+	WORD $0x4fc118c7 // fmla v7.2d, v6.2d, v1.d[1]
+	VMOV V7.B16, V8.B16
+	WORD $0x4fc150a8 // fmls v8.2d, v5.2d, v1.d[0]
+	WORD $0x4fc110a7 // fmla v7.2d, v5.2d, v1.d[0]
+	FMOVQ F7, 1280(R13)
+	FMOVQ F8, 1664(R13)
+	WORD $0x4fc39087 // fmul v7.2d, v4.2d, v3.d[0]
+	WORD $0x4fc210c7 // fmla v7.2d, v6.2d, v2.d[0]
+	VMOV V7.B16, V8.B16
+	WORD $0x4fc258a8 // fmls v8.2d, v5.2d, v2.d[1]
+	WORD $0x4fc218a7 // fmla v7.2d, v5.2d, v2.d[1]
+	FMOVQ F7, 2048(R13)
+	FMOVQ F8, 2432(R13)
+	ADD $8, R12, R12
+	ADD $16, R13, R13
+	SUB $1, R14, R14
+	CBNZ R14, taps1
+	MOVD R1, R12
+	MOVD R2, R13
+	MOVD $8, R14
+
+taps2:
+	FMOVD (R12)(R9), F4
+	WORD $0x0e617884 // fcvtl v4.2d, v4.2s
+	FMOVD (R12)(R10), F5
+	WORD $0x0e6178a5 // fcvtl v5.2d, v5.2s
+	FMOVD (R12)(R11), F6
+	WORD $0x0e6178c6 // fcvtl v6.2d, v6.2s
+	FMOVQ F4, 256(R13)
+	FMOVQ F6, 2944(R13)
+	WORD $0x4e66d487 // fadd v7.2d, v4.2d, v6.2d
+	VEOR V8.B16, V8.B16, V8.B16
+	WORD $0x4fc050e8 // fmls v8.2d, v7.2d, v0.d[0]
+	VMOV V8.B16, V7.B16
+	WORD $0x4fc010a7 // fmla v7.2d, v5.2d, v0.d[0]
+	WORD $0x4fc050a8 // fmls v8.2d, v5.2d, v0.d[0]
+	FMOVQ F8, 640(R13)
+	FMOVQ F7, 1024(R13)
+	WORD $0x4fc09887 // fmul v7.2d, v4.2d, v0.d[1]
+	WORD $0x4fc118c7 // fmla v7.2d, v6.2d, v1.d[1]
+	VMOV V7.B16, V8.B16
+	WORD $0x4fc150a8 // fmls v8.2d, v5.2d, v1.d[0]
+	WORD $0x4fc110a7 // fmla v7.2d, v5.2d, v1.d[0]
+	FMOVQ F7, 1408(R13)
+	FMOVQ F8, 1792(R13)
+	WORD $0x4fc39087 // fmul v7.2d, v4.2d, v3.d[0]
+	WORD $0x4fc210c7 // fmla v7.2d, v6.2d, v2.d[0]
+	VMOV V7.B16, V8.B16
+	WORD $0x4fc258a8 // fmls v8.2d, v5.2d, v2.d[1]
+	WORD $0x4fc218a7 // fmla v7.2d, v5.2d, v2.d[1]
+	FMOVQ F7, 2176(R13)
+	FMOVQ F8, 2560(R13)
+	ADD $8, R12, R12
+	ADD $16, R13, R13
+	SUB $1, R14, R14
+	CBNZ R14, taps2
+	MOVD point+8(FP), R4
+	LSL $2, R4, R4
+	MOVD R0, R5
+	LSL $3, R4, R7
+	ADD R7, R7, R8
+	ADD R7, R8, R9
+	ADD R7, R9, R10
+	ADD R7, R10, R11
+	ADD R7, R11, R12
+	ADD R7, R12, R13
+	MOVD R2, R14
+	MOVD $8, R15
+
+column:
+	MOVD R5, R6
+	ADD R4, R5, R5
+	MOVD $8, R16
+
+points:
+	FMOVQ (R14), F4
+	FMOVQ 128(R14), F5
+	FMOVQ 256(R14), F6
+	WORD $0x0e616887 // fcvtn v7.2s, v4.2d
+	FMOVD F7, (R6)
+	WORD $0x0e6168c7 // fcvtn v7.2s, v6.2d
+	FMOVD F7, (R6)(R13)
+	WORD $0x4e66d487 // fadd v7.2d, v4.2d, v6.2d
+	VEOR V8.B16, V8.B16, V8.B16
+	WORD $0x4fc050e8 // fmls v8.2d, v7.2d, v0.d[0]
+	VMOV V8.B16, V7.B16
+	WORD $0x4fc010a7 // fmla v7.2d, v5.2d, v0.d[0]
+	WORD $0x4fc050a8 // fmls v8.2d, v5.2d, v0.d[0]
+	WORD $0x0e616909 // fcvtn v9.2s, v8.2d
+	FMOVD F9, (R6)(R7)
+	WORD $0x0e6168e9 // fcvtn v9.2s, v7.2d
+	FMOVD F9, (R6)(R8)
+	WORD $0x4fc09887 // fmul v7.2d, v4.2d, v0.d[1]
+	WORD $0x4fc118c7 // fmla v7.2d, v6.2d, v1.d[1]
+	VMOV V7.B16, V8.B16
+	WORD $0x4fc150a8 // fmls v8.2d, v5.2d, v1.d[0]
+	WORD $0x4fc110a7 // fmla v7.2d, v5.2d, v1.d[0]
+	WORD $0x0e6168e9 // fcvtn v9.2s, v7.2d
+	FMOVD F9, (R6)(R9)
+	WORD $0x0e616909 // fcvtn v9.2s, v8.2d
+	FMOVD F9, (R6)(R10)
+	WORD $0x4fc39087 // fmul v7.2d, v4.2d, v3.d[0]
+	WORD $0x4fc210c7 // fmla v7.2d, v6.2d, v2.d[0]
+	VMOV V7.B16, V8.B16
+	WORD $0x4fc258a8 // fmls v8.2d, v5.2d, v2.d[1]
+	WORD $0x4fc218a7 // fmla v7.2d, v5.2d, v2.d[1]
+	WORD $0x0e6168e9 // fcvtn v9.2s, v7.2d
+	FMOVD F9, (R6)(R11)
+	WORD $0x0e616909 // fcvtn v9.2s, v8.2d
+	FMOVD F9, (R6)(R12)
+	ADD $8, R6, R6
+	ADD $16, R14, R14
+	SUB $1, R16, R16
+	CBNZ R16, points
+	ADD $256, R14, R14
+	SUB $1, R15, R15
+	CBNZ R15, column
+	ADD $64, R0, R0
+	ADD $64, R1, R1
+	SUB $16, R3, R3
+	CBNZ R3, block
+	RET
+
+// func contractNEON(taps *float32, parts *[]float32, count, at, point, channels int, scratch *[1024]float32)
+TEXT ·contractNEON(SB), NOSPLIT, $0-56
+	MOVD $0x3fcc71c71c71c71c, R0
+	VMOV R0, V0.D[0]
+	MOVD $0x3f86c16c16c16c17, R0
+	VMOV R0, V0.D[1]
+	MOVD $0x3f96c16c16c16c17, R0
+	VMOV R0, V1.D[0]
+	MOVD $0x3fa6c16c16c16c17, R0
+	VMOV R0, V1.D[1]
+	MOVD $0x3fc6c16c16c16c17, R0
+	VMOV R0, V2.D[0]
+	MOVD $0x3fd6c16c16c16c17, R0
+	VMOV R0, V2.D[1]
+	MOVD $0x3fe6c16c16c16c17, R0
+	VMOV R0, V3.D[0]
+	MOVD $0x0, R0
+	VMOV R0, V3.D[1]
+	MOVD taps+0(FP), R0
+	MOVD scratch+48(FP), R1
+	MOVD at+24(FP), R2
+	LSL $2, R2, R2
+	MOVD channels+40(FP), R3
+
+block:
+	MOVD point+32(FP), R5
+	LSL $2, R5, R5
+	MOVD R2, R4
+	MOVD R1, R6
+	MOVD $8, R8
+
+row:
+	ADD $3072, R1, R9
+	MOVD $8, R10
+
+point:
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	MOVD parts+8(FP), R11
+	MOVD count+16(FP), R12
+
+part:
+	MOVD (R11), R13
+	ADD $24, R11, R11
+	ADD R4, R13, R13
+	FLDPQ (R13), (F12, F13)
+	FLDPQ 32(R13), (F14, F15)
+	WORD $0x0e617990 // fcvtl v16.2d, v12.2s
+	WORD $0x4e70d484 // fadd v4.2d, v4.2d, v16.2d
+	WORD $0x4e617990 // fcvtl2 v16.2d, v12.4s
+	WORD $0x4e70d4a5 // fadd v5.2d, v5.2d, v16.2d
+	WORD $0x0e6179b0 // fcvtl v16.2d, v13.2s
+	WORD $0x4e70d4c6 // fadd v6.2d, v6.2d, v16.2d
+	WORD $0x4e6179b0 // fcvtl2 v16.2d, v13.4s
+	WORD $0x4e70d4e7 // fadd v7.2d, v7.2d, v16.2d
+	WORD $0x0e6179d0 // fcvtl v16.2d, v14.2s
+	WORD $0x4e70d508 // fadd v8.2d, v8.2d, v16.2d
+	WORD $0x4e6179d0 // fcvtl2 v16.2d, v14.4s
+	WORD $0x4e70d529 // fadd v9.2d, v9.2d, v16.2d
+	WORD $0x0e6179f0 // fcvtl v16.2d, v15.2s
+	WORD $0x4e70d54a // fadd v10.2d, v10.2d, v16.2d
+	WORD $0x4e6179f0 // fcvtl2 v16.2d, v15.4s
+	WORD $0x4e70d56b // fadd v11.2d, v11.2d, v16.2d
+	SUB $1, R12, R12
+	CBNZ R12, part
+	FSTPQ (F4, F5), (R9)
+	FSTPQ (F6, F7), 32(R9)
+	FSTPQ (F8, F9), 64(R9)
+	FSTPQ (F10, F11), 96(R9)
+	ADD $128, R9, R9
+	ADD R5, R4, R4
+	SUB $1, R10, R10
+	CBNZ R10, point
+	ADD $3072, R1, R7
+	MOVD $8, R9
+
+sums:
+	FMOVQ (R7), F4
+	FMOVQ 128(R7), F5
+	FMOVQ 256(R7), F6
+	FMOVQ 384(R7), F7
+	FMOVQ 512(R7), F8
+	FMOVQ 640(R7), F9
+	FMOVQ 768(R7), F10
+	FMOVQ 896(R7), F11
+	WORD $0x4e65d4cc // fadd v12.2d, v6.2d, v5.2d
+	WORD $0x4ee5d4c6 // fsub v6.2d, v6.2d, v5.2d
+	WORD $0x4e68d4ed // fadd v13.2d, v7.2d, v8.2d
+	WORD $0x4ee8d4e7 // fsub v7.2d, v7.2d, v8.2d
+	WORD $0x4e6ad52e // fadd v14.2d, v9.2d, v10.2d
+	WORD $0x4eead529 // fsub v9.2d, v9.2d, v10.2d
+	WORD $0x4fc05184 // fmls v4.2d, v12.2d, v0.d[0]
+	WORD $0x4fc019a4 // fmla v4.2d, v13.2d, v0.d[1]
+	WORD $0x4fc311c4 // fmla v4.2d, v14.2d, v3.d[0]
+	FMOVQ F4, (R6)
+	WORD $0x4fc090cf // fmul v15.2d, v6.2d, v0.d[0]
+	WORD $0x4fc110ef // fmla v15.2d, v7.2d, v1.d[0]
+	WORD $0x4fc2192f // fmla v15.2d, v9.2d, v2.d[1]
+	FMOVQ F15, 128(R6)
+	WORD $0x4fc0518b // fmls v11.2d, v12.2d, v0.d[0]
+	WORD $0x4fc119ab // fmla v11.2d, v13.2d, v1.d[1]
+	WORD $0x4fc211cb // fmla v11.2d, v14.2d, v2.d[0]
+	FMOVQ F11, 256(R6)
+	ADD $16, R7, R7
+	ADD $16, R6, R6
+	SUB $1, R9, R9
+	CBNZ R9, sums
+	ADD $256, R6, R6
+	SUB $1, R8, R8
+	CBNZ R8, row
+	MOVD channels+40(FP), R4
+	LSL $2, R4, R4
+	ADD R4, R4, R5
+	ADD R4, R5, R6
+	ADD R4, R6, R7
+	ADD R4, R7, R8
+	ADD R4, R8, R9
+	ADD R4, R9, R10
+	ADD R4, R10, R11
+	MOVD R1, R12
+	MOVD R0, R13
+	MOVD $8, R14
+
+taps0:
+	FMOVQ (R12), F4
+	FMOVQ 384(R12), F5
+	FMOVQ 768(R12), F6
+	FMOVQ 1152(R12), F7
+	FMOVQ 1536(R12), F8
+	FMOVQ 1920(R12), F9
+	FMOVQ 2304(R12), F10
+	FMOVQ 2688(R12), F11
+	WORD $0x4e65d4cc // fadd v12.2d, v6.2d, v5.2d
+	WORD $0x4ee5d4c6 // fsub v6.2d, v6.2d, v5.2d
+	WORD $0x4e68d4ed // fadd v13.2d, v7.2d, v8.2d
+	WORD $0x4ee8d4e7 // fsub v7.2d, v7.2d, v8.2d
+	WORD $0x4e6ad52e // fadd v14.2d, v9.2d, v10.2d
+	WORD $0x4eead529 // fsub v9.2d, v9.2d, v10.2d
+	WORD $0x4fc05184 // fmls v4.2d, v12.2d, v0.d[0]
+	WORD $0x4fc019a4 // fmla v4.2d, v13.2d, v0.d[1]
+	WORD $0x4fc311c4 // fmla v4.2d, v14.2d, v3.d[0]
+	WORD $0x0e61688f // fcvtn v15.2s, v4.2d
+	FMOVD F15, (R13)
+	WORD $0x4fc090cf // fmul v15.2d, v6.2d, v0.d[0]
+	WORD $0x4fc110ef // fmla v15.2d, v7.2d, v1.d[0]
+	WORD $0x4fc2192f // fmla v15.2d, v9.2d, v2.d[1]
+	WORD $0x0e6169f0 // fcvtn v16.2s, v15.2d
+	FMOVD F16, (R13)(R6)
+	WORD $0x4fc0518b // fmls v11.2d, v12.2d, v0.d[0]
+	WORD $0x4fc119ab // fmla v11.2d, v13.2d, v1.d[1]
+	WORD $0x4fc211cb // fmla v11.2d, v14.2d, v2.d[0]
+	WORD $0x0e616970 // fcvtn v16.2s, v11.2d
+	FMOVD F16, (R13)(R9)
+	ADD $8, R13, R13
+	ADD $16, R12, R12
+	SUB $1, R14, R14
+	CBNZ R14, taps0
+	MOVD R1, R12
+	MOVD R0, R13
+	MOVD $8, R14
+
+taps1:
+	FMOVQ 128(R12), F4
+	FMOVQ 512(R12), F5
+	FMOVQ 896(R12), F6
+	FMOVQ 1280(R12), F7
+	FMOVQ 1664(R12), F8
+	FMOVQ 2048(R12), F9
+	FMOVQ 2432(R12), F10
+	FMOVQ 2816(R12), F11
+	WORD $0x4e65d4cc // fadd v12.2d, v6.2d, v5.2d
+	WORD $0x4ee5d4c6 // fsub v6.2d, v6.2d, v5.2d
+	WORD $0x4e68d4ed // fadd v13.2d, v7.2d, v8.2d
+	WORD $0x4ee8d4e7 // fsub v7.2d, v7.2d, v8.2d
+	WORD $0x4e6ad52e // fadd v14.2d, v9.2d, v10.2d
+	WORD $0x4eead529 // fsub v9.2d, v9.2d, v10.2d
+	WORD $0x4fc05184 // fmls v4.2d, v12.2d, v0.d[0]
+	WORD $0x4fc019a4 // fmla v4.2d, v13.2d, v0.d[1]
+	WORD $0x4fc311c4 // fmla v4.2d, v14.2d, v3.d[0]
+	WORD $0x0e61688f // fcvtn v15.2s, v4.2d
+	FMOVD F15, (R13)(R4)
+	WORD $0x4fc090cf // fmul v15.2d, v6.2d, v0.d[0]
+	WORD $0x4fc110ef // fmla v15.2d, v7.2d, v1.d[0]
+	WORD $0x4fc2192f // fmla v15.2d, v9.2d, v2.d[1]
+	WORD $0x0e6169f0 // fcvtn v16.2s, v15.2d
+	FMOVD F16, (R13)(R7)
+	WORD $0x4fc0518b // fmls v11.2d, v12.2d, v0.d[0]
+	WORD $0x4fc119ab // fmla v11.2d, v13.2d, v1.d[1]
+	WORD $0x4fc211cb // fmla v11.2d, v14.2d, v2.d[0]
+	WORD $0x0e616970 // fcvtn v16.2s, v11.2d
+	FMOVD F16, (R13)(R10)
+	ADD $8, R13, R13
+	ADD $16, R12, R12
+	SUB $1, R14, R14
+	CBNZ R14, taps1
+	MOVD R1, R12
+	MOVD R0, R13
+	MOVD $8, R14
+
+taps2:
+	FMOVQ 256(R12), F4
+	FMOVQ 640(R12), F5
+	FMOVQ 1024(R12), F6
+	FMOVQ 1408(R12), F7
+	FMOVQ 1792(R12), F8
+	FMOVQ 2176(R12), F9
+	FMOVQ 2560(R12), F10
+	FMOVQ 2944(R12), F11
+	WORD $0x4e65d4cc // fadd v12.2d, v6.2d, v5.2d
+	WORD $0x4ee5d4c6 // fsub v6.2d, v6.2d, v5.2d
+	WORD $0x4e68d4ed // fadd v13.2d, v7.2d, v8.2d
+	WORD $0x4ee8d4e7 // fsub v7.2d, v7.2d, v8.2d
+	WORD $0x4e6ad52e // fadd v14.2d, v9.2d, v10.2d
+	WORD $0x4eead529 // fsub v9.2d, v9.2d, v10.2d
+	WORD $0x4fc05184 // fmls v4.2d, v12.2d, v0.d[0]
+	WORD $0x4fc019a4 // fmla v4.2d, v13.2d, v0.d[1]
+	WORD $0x4fc311c4 // fmla v4.2d, v14.2d, v3.d[0]
+	WORD $0x0e61688f // fcvtn v15.2s, v4.2d
+	FMOVD F15, (R13)(R5)
+	WORD $0x4fc090cf // fmul v15.2d, v6.2d, v0.d[0]
+	WORD $0x4fc110ef // fmla v15.2d, v7.2d, v1.d[0]
+	WORD $0x4fc2192f // fmla v15.2d, v9.2d, v2.d[1]
+	WORD $0x0e6169f0 // fcvtn v16.2s, v15.2d
+	FMOVD F16, (R13)(R8)
+	WORD $0x4fc0518b // fmls v11.2d, v12.2d, v0.d[0]
+	WORD $0x4fc119ab // fmla v11.2d, v13.2d, v1.d[1]
+	WORD $0x4fc211cb // fmla v11.2d, v14.2d, v2.d[0]
+	WORD $0x0e616970 // fcvtn v16.2s, v11.2d
+	FMOVD F16, (R13)(R11)
+	ADD $8, R13, R13
+	ADD $16, R12, R12
+	SUB $1, R14, R14
+	CBNZ R14, taps2
+	ADD $64, R0, R0
+	ADD $64, R2, R2
+	SUB $16, R3, R3
+	CBNZ R3, block
 	RET

@@ -147,11 +147,73 @@ func TestCorrelate(t *testing.T) {
 					vTile, pTile, uRow := in+r.IntN(3), out+r.IntN(3), out+r.IntN(3)
 					v, p := random(r, (tiles-1)*vTile+in), random(r, (tiles-1)*pTile+out)
 					u := random(r, (in-1)*uRow+out)
-					want := u.clone()
-					correlate(want.data, uRow, v.data, vTile, p.data, pTile, tiles, in, out)
-					k.Correlate(u.data, uRow, v.data, vTile, p.data, pTile, tiles, in, out)
-					u.close(t, want, 1e-5, fmt.Sprintf("%d tiles, %d to %d", tiles, in, out))
+					for _, add := range []bool{true, false} {
+						want := u.clone()
+						correlate(want.data, uRow, v.data, vTile, p.data, pTile, tiles, in, out, add)
+						k.Correlate(u.data, uRow, v.data, vTile, p.data, pTile, tiles, in, out, add)
+						u.close(t, want, 1e-5, fmt.Sprintf("%d tiles, %d to %d, add %v", tiles, in, out, add))
+					}
 				}
+			}
+		}
+	})
+}
+
+// Filters are transformed as G says, to the last rounding, and the gaps between points
+// stay as they were.
+func TestExpand(t *testing.T) {
+	r := rand.New(rand.NewPCG(14, 14))
+	eachLevel(t, func(t *testing.T, k *Kernels) {
+		for _, channels := range []int{16, 32, 48, 64, 144} {
+			taps := random(r, Taps*Taps*channels)
+			point := channels + r.IntN(40)
+			u := random(r, (Points-1)*point+channels)
+			want := u.clone()
+			for o := range channels {
+				for p := range Points {
+					sum := 0.0
+					for t := range Taps * Taps {
+						sum += filterTransform[p/Patch][t/Taps] * filterTransform[p%Patch][t%Taps] * float64(taps.data[t*channels+o])
+					}
+					want.data[p*point+o] = float32(sum)
+				}
+			}
+			var scratch Scratch
+			before := taps.clone()
+			k.Expand(u.data, point, taps.data, channels, &scratch)
+			u.close(t, want, 1.2e-7, fmt.Sprintf("%d channels", channels))
+			require.Equal(t, before.all, taps.all)
+		}
+	})
+}
+
+// The sum of the parts is transformed by Gᵀ, to the last rounding.
+func TestContract(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 15))
+	eachLevel(t, func(t *testing.T, k *Kernels) {
+		for _, channels := range []int{16, 32, 48, 64, 144} {
+			for count := 1; count <= 9; count++ {
+				at, point := r.IntN(50), channels+r.IntN(40)
+				var parts [][]float32
+				for range count {
+					parts = append(parts, random(r, at+(Points-1)*point+channels).data)
+				}
+				taps := random(r, Taps*Taps*channels)
+				want := taps.clone()
+				for o := range channels {
+					for t := range Taps * Taps {
+						sum := 0.0
+						for p := range Points {
+							for _, part := range parts {
+								sum += filterTransform[p/Patch][t/Taps] * filterTransform[p%Patch][t%Taps] * float64(part[at+p*point+o])
+							}
+						}
+						want.data[t*channels+o] = float32(sum)
+					}
+				}
+				var scratch Scratch
+				k.Contract(taps.data, parts, at, point, channels, &scratch)
+				taps.close(t, want, 1e-6, fmt.Sprintf("%d channels, %d parts", channels, count))
 			}
 		}
 	})
@@ -191,7 +253,7 @@ func TestFilterGradient(t *testing.T) {
 			parts := [][]float32{make([]float32, FilterSize(c.in, c.out)), make([]float32, FilterSize(c.in, c.out))}
 			for q := range Points {
 				for t, part := range parts {
-					k.Correlate(part[q*c.in*out:], out, v[q*point+t*in:], in, p[q*point+t*out:], out, 1, c.in, out)
+					k.Correlate(part[q*FilterPoint(c.in, c.out):], out, v[q*point+t*in:], in, p[q*point+t*out:], out, 1, c.in, out, t == 0)
 				}
 			}
 			dw := random(r, c.out*c.in*9).data
@@ -216,8 +278,9 @@ func TestFilterGradient(t *testing.T) {
 					}
 				}
 			}
+			var memory FilterScratch
 			for i := range c.in {
-				FilterGradient(dw, parts, c.out, c.in, i, beta, scale)
+				k.FilterGradient(dw, parts, c.out, c.in, i, beta, scale, &memory)
 			}
 			for at, w := range want {
 				errors += (float64(dw[at]) - w) * (float64(dw[at]) - w)
@@ -294,15 +357,16 @@ func TestTileIsConvolution(t *testing.T) {
 			k.Input(v, in, &rows, 0, in, in, &scratch)
 			for _, adjoint := range []bool{false, true} {
 				u := make([]float32, FilterSize(c.in, c.out))
+				var memory FilterScratch
 				for i := range c.in {
 					if adjoint {
-						TransformAdjoint(u, w, c.out, c.in, i)
+						k.TransformAdjoint(u, w, c.out, c.in, i, &memory)
 					} else {
-						TransformFilter(u, w, c.out, c.in, i)
+						k.TransformFilter(u, w, c.out, c.in, i, &memory)
 					}
 				}
 				for p := range Points {
-					k.Multiply(m[p*out:], out, v[p*in:], in, u[p*c.in*out:], out, 1, c.in, out)
+					k.Multiply(m[p*out:], out, v[p*in:], in, u[p*FilterPoint(c.in, c.out):], out, 1, c.in, out)
 				}
 				dst := make([]float32, Tile*Tile*out)
 				k.Activate(dst, Tile*out, out, m, out, make([]float32, out), 1, Tile, out, &scratch)

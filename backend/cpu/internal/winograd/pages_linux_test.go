@@ -63,13 +63,21 @@ func TestKernelsReadNoOtherPage(t *testing.T) {
 			for tiles := 1; tiles <= 3; tiles++ {
 				for in := 1; in <= 14; in++ {
 					for _, out := range []int{16, 48, 80} {
-						k.Correlate(first((in-1)*out+out), out, second((tiles-1)*in+in), in, third((tiles-1)*out+out), out, tiles, in, out)
+						for _, add := range []bool{false, true} {
+							k.Correlate(first((in-1)*out+out), out, second((tiles-1)*in+in), in, third((tiles-1)*out+out), out, tiles, in, out, add)
+						}
 					}
 				}
 			}
 			for _, channels := range []int{16, 48} {
 				pixel, point := channels+1, channels+3
 				k.Spread(first((Points-1)*point+channels), point, second(5*7*pixel+5*pixel+channels), 7*pixel, pixel, channels, &scratch)
+			}
+			for _, channels := range []int{16, 48} {
+				point := channels + 3
+				taps, points := first(Taps*Taps*channels), second((Points-1)*point+channels)
+				k.Expand(points, point, taps, channels, &scratch)
+				k.Contract(taps, [][]float32{points, third(len(points))}, 0, point, channels, &scratch)
 			}
 			for pixels := 1; pixels <= 40; pixels++ {
 				for _, channels := range []int{1, 3, 8, 16, 21} {

@@ -3,7 +3,7 @@ package winograd
 // Portable returns the loops in Go, which define what the others compute.
 func Portable() *Kernels { return &portable }
 
-var portable = Kernels{Input: input, Multiply: multiply, Activate: activate, Update: update, Pack: pack, Unpack: unpack, Spread: spread, Correlate: correlate, Prefetch: func([]float32) {}}
+var portable = Kernels{Input: input, Multiply: multiply, Activate: activate, Update: update, Pack: pack, Unpack: unpack, Spread: spread, Correlate: correlate, Expand: expand, Contract: contract, Prefetch: func([]float32) {}}
 
 // interpolate returns Bᵀx: what a row or column of a patch gives at the points.
 // Even and odd parts are shared by a point and its negative.

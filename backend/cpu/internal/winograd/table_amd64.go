@@ -26,8 +26,14 @@ var avx2 = Kernels{
 	Spread: func(v []float32, point int, src []float32, row, pixel, channels int, scratch *Scratch) {
 		spreadAVX2(&v[0], point, &src[0], row, pixel, channels, scratch)
 	},
-	Correlate: func(u []float32, uRow int, v []float32, vTile int, p []float32, pTile, tiles, in, out int) {
-		correlateAVX2(&u[0], uRow, &v[0], vTile, &p[0], pTile, tiles, in, out)
+	Correlate: func(u []float32, uRow int, v []float32, vTile int, p []float32, pTile, tiles, in, out int, add bool) {
+		correlateAVX2(&u[0], uRow, &v[0], vTile, &p[0], pTile, tiles, in, out, flag(add))
+	},
+	Expand: func(u []float32, point int, taps []float32, channels int, scratch *Scratch) {
+		expandAVX2(&u[0], point, &taps[0], channels, scratch)
+	},
+	Contract: func(taps []float32, parts [][]float32, at, point, channels int, scratch *Scratch) {
+		contractAVX2(&taps[0], &parts[0], len(parts), at, point, channels, scratch)
 	},
 }
 
@@ -50,8 +56,14 @@ var avx512 = Kernels{
 	Spread: func(v []float32, point int, src []float32, row, pixel, channels int, scratch *Scratch) {
 		spreadAVX512(&v[0], point, &src[0], row, pixel, channels, scratch)
 	},
-	Correlate: func(u []float32, uRow int, v []float32, vTile int, p []float32, pTile, tiles, in, out int) {
-		correlateAVX512(&u[0], uRow, &v[0], vTile, &p[0], pTile, tiles, in, out)
+	Correlate: func(u []float32, uRow int, v []float32, vTile int, p []float32, pTile, tiles, in, out int, add bool) {
+		correlateAVX512(&u[0], uRow, &v[0], vTile, &p[0], pTile, tiles, in, out, flag(add))
+	},
+	Expand: func(u []float32, point int, taps []float32, channels int, scratch *Scratch) {
+		expandAVX512(&u[0], point, &taps[0], channels, scratch)
+	},
+	Contract: func(taps []float32, parts [][]float32, at, point, channels int, scratch *Scratch) {
+		contractAVX512(&taps[0], &parts[0], len(parts), at, point, channels, scratch)
 	},
 }
 

@@ -23,8 +23,14 @@ var neon = Kernels{
 	Spread: func(v []float32, point int, src []float32, row, pixel, channels int, scratch *Scratch) {
 		spreadNEON(&v[0], point, &src[0], row, pixel, channels, scratch)
 	},
-	Correlate: func(u []float32, uRow int, v []float32, vTile int, p []float32, pTile, tiles, in, out int) {
-		correlateNEON(&u[0], uRow, &v[0], vTile, &p[0], pTile, tiles, in, out)
+	Correlate: func(u []float32, uRow int, v []float32, vTile int, p []float32, pTile, tiles, in, out int, add bool) {
+		correlateNEON(&u[0], uRow, &v[0], vTile, &p[0], pTile, tiles, in, out, flag(add))
+	},
+	Expand: func(u []float32, point int, taps []float32, channels int, scratch *Scratch) {
+		expandNEON(&u[0], point, &taps[0], channels, scratch)
+	},
+	Contract: func(taps []float32, parts [][]float32, at, point, channels int, scratch *Scratch) {
+		contractNEON(&taps[0], &parts[0], len(parts), at, point, channels, scratch)
 	},
 }
 

@@ -16,7 +16,7 @@
 // Images are in rows of pixels with the channels of a pixel side by side, padded
 // with zeros to a multiple of Block. Transformed patches are in one array per
 // point, [tile][in], and transformed outputs likewise, [tile][out]. Transformed
-// filters are [point][in][out].
+// filters are [point][in][out], with a gap between points (FilterPoint).
 //
 // # Rounding
 //
@@ -75,13 +75,21 @@ type Kernels struct {
 	// stand at src with rows and pixels at the distances given: A dY Aᵀ, what belongs
 	// to point k at v[k·point:].
 	Spread func(v []float32, point int, src []float32, row, pixel, channels int, scratch *Scratch)
-	// Correlate adds to u a product of matrices: for every input channel i < in and
-	// output channel o < out
+	// Correlate is a product of matrices: for every input channel i < in and output
+	// channel o < out
 	//
-	//	u[i·uRow + o] += Σ over tiles t of v[t·vTile + i] · p[t·pTile + o].
+	//	u[i·uRow + o] = Σ over tiles t of v[t·vTile + i] · p[t·pTile + o],
 	//
-	// in is at least 1 and need not be a multiple of Block.
-	Correlate func(u []float32, uRow int, v []float32, vTile int, p []float32, pTile, tiles, in, out int)
+	// to which, where add says so, the old u is added. in is at least 1 and need not be a
+	// multiple of Block.
+	Correlate func(u []float32, uRow int, v []float32, vTile int, p []float32, pTile, tiles, in, out int, add bool)
+	// Expand transforms filters of one input channel, tap t of that to output channel o
+	// at taps[t·channels + o], to G W Gᵀ, what belongs to point k at u[k·point:]. It
+	// computes in float64 and rounds once.
+	Expand func(u []float32, point int, taps []float32, channels int, scratch *Scratch)
+	// Contract is its transpose, Gᵀ dU G, of the sum of the parts, at least one, of
+	// which point k begins at part[k·point + at]. It computes in float64 and rounds once.
+	Contract func(taps []float32, parts [][]float32, at, point, channels int, scratch *Scratch)
 	// Prefetch says that the numbers will be read soon. It may do nothing.
 	Prefetch func(x []float32)
 }

@@ -81,7 +81,7 @@ const inputs = 6
 // side by side, 2 of pairs of vectors of outputs, and 24 multiplications with addition.
 func correlate(p *neon.Program) {
 	f := p.Function("correlateNEON",
-		"func(u *float32, uRow int, v *float32, vTile int, p *float32, pTile, tiles, in, out int)",
+		"func(u *float32, uRow int, v *float32, vTile int, p *float32, pTile, tiles, in, out, add int)",
 		"correlateNEON is correlate.")
 	c := correlation{f: f}
 	c.u, c.p, c.out = f.Parameter("u"), f.Parameter("p"), f.Parameter("out")
@@ -112,7 +112,7 @@ func (c correlation) allInputs() {
 	inRegisterBlocks(f, left, inputs, c.registerBlock)
 }
 
-// registerBlock adds to n rows of u and moves on to the next ones.
+// registerBlock sets n rows of u, or adds to them, and moves on to the next ones.
 func (c correlation) registerBlock(n int) {
 	f := c.f
 	sums := make([][]neon.V, n)
@@ -139,13 +139,22 @@ func (c correlation) registerBlock(n int) {
 		f.Add(from, from, c.vTile)
 	})
 	f.AddConstant(c.v, c.v, 4*n)
+	add, to, fresh := f.Parameter("add"), f.General(), fmt.Sprintf("fresh%d", n)
+	f.BranchZero(add, fresh)
+	f.Move(to, c.to)
 	old := f.Vectors(2)
 	for i := range n {
 		for k := 0; k < parts; k += 2 {
-			f.LoadPair(old[0], old[1], neon.At(c.to, k*bytes))
-			f.FADD(neon.S4, old[0], old[0], sums[i][k])
-			f.FADD(neon.S4, old[1], old[1], sums[i][k+1])
-			f.StorePair(old[0], old[1], neon.At(c.to, k*bytes))
+			f.LoadPair(old[0], old[1], neon.At(to, k*bytes))
+			f.FADD(neon.S4, sums[i][k], sums[i][k], old[0])
+			f.FADD(neon.S4, sums[i][k+1], sums[i][k+1], old[1])
+		}
+		f.Add(to, to, c.uRow)
+	}
+	f.Label(fresh)
+	for i := range n {
+		for k := 0; k < parts; k += 2 {
+			f.StorePair(sums[i][k], sums[i][k+1], neon.At(c.to, k*bytes))
 		}
 		f.Add(c.to, c.to, c.uRow)
 	}

@@ -37,6 +37,8 @@ func main() {
 	unpack(&p, true)
 	spread(&p)
 	correlate(&p)
+	expand(&p)
+	contract(&p)
 	p.Write()
 }
 

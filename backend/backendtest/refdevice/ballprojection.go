@@ -1,0 +1,99 @@
+package refdevice
+
+import (
+	"math"
+
+	"github.com/averaged/imaging/backend"
+)
+
+// ProjectBalls implements backend.BallProjections.
+func (d *Device) ProjectBalls(dst, src, radius backend.Buffer) error {
+	c := d.begin("ProjectBalls")
+	to, from, r := c.buffer(dst), c.buffer(src), c.buffer(radius)
+	c.requireBalls(to, r, from)
+	return c.queue(func() {
+		eachGroup(from.shape, len(r.data), func(g int, at []int) {
+			scale := 1.0
+			if n := groupNorm(from.data, at); !(n <= r.data[g]) {
+				scale = r.data[g] / n
+			}
+			for _, i := range at {
+				to.data[i] = scale * from.data[i]
+			}
+		})
+	})
+}
+
+// ProjectBallsGradient implements backend.BallProjections.
+func (d *Device) ProjectBallsGradient(dst, dradius, src, dy, radius backend.Buffer, beta float32) error {
+	c := d.begin("ProjectBallsGradient")
+	to, sums, v, from, r := c.buffer(dst), c.buffer(dradius), c.buffer(src), c.buffer(dy), c.buffer(radius)
+	c.requireBalls(to, r, from)
+	if c.err == nil {
+		c.require(to.shape == v.shape && sums.shape == r.shape, backend.ErrShape, "%v and %v, %v and %v", to.shape, v.shape, sums.shape, r.shape)
+	}
+	c.apart(to, v, sums)
+	c.apart(sums, v, from, r)
+	return c.queue(func() {
+		add := make([]float64, len(r.data))
+		eachGroup(v.shape, len(r.data), func(g int, at []int) {
+			n := groupNorm(v.data, at)
+			if n <= r.data[g] {
+				for _, i := range at {
+					to.data[i] = from.data[i]
+				}
+				return
+			}
+			along := 0.0
+			for _, i := range at {
+				along += v.data[i] / n * from.data[i]
+			}
+			add[g] += along
+			for _, i := range at {
+				to.data[i] = r.data[g] / n * (from.data[i] - along*v.data[i]/n)
+			}
+		})
+		for g, a := range add {
+			if beta != 0 {
+				a += float64(beta) * sums.data[g]
+			}
+			sums.data[g] = a
+		}
+	})
+}
+
+func (c *call) requireBalls(to, radius, from *buffer) {
+	if c.err != nil {
+		return
+	}
+	c.require(to.shape == from.shape, backend.ErrShape, "%v and %v", to.shape, from.shape)
+	c.apartOrSame(to, from)
+	c.apart(to, radius)
+	if c.err == nil {
+		c.err = backend.CheckBalls(to.shape, radius.shape)
+	}
+}
+
+// eachGroup calls f with the places of each group's channels at each pixel.
+func eachGroup(s backend.Shape, groups int, f func(g int, at []int)) {
+	size := s.C / groups
+	at := make([]int, size)
+	for n := range s.N {
+		for g := range groups {
+			for p := range s.Plane() {
+				for c := range at {
+					at[c] = (n*s.C+g*size+c)*s.Plane() + p
+				}
+				f(g, at)
+			}
+		}
+	}
+}
+
+func groupNorm(x []float64, at []int) float64 {
+	sum := 0.0
+	for _, i := range at {
+		sum += x[i] * x[i]
+	}
+	return math.Sqrt(sum)
+}

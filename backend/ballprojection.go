@@ -1,0 +1,33 @@
+package backend
+
+import "fmt"
+
+// BallProjections are an activation that looks at several channels at once. With R radii
+// for C channels, R a divisor of C, the C/R consecutive channels of group g at a pixel are
+// a vector v, which is projected onto the ball of radius[g] around 0:
+//
+//	P(v) = v · min(1, radius[g]/‖v‖).
+//
+// A projection onto a closed convex set is firmly nonexpansive, and it is the gradient of a
+// convex function, ½‖v‖² − ½dist(v, ball)², which is Huber's function of ‖v‖. With groups
+// of one channel it is a clip to [−radius, radius]. Radii are finite and 0 or more; of others
+// the result is undefined. A NaN in a group makes the whole group NaN.
+type BallProjections interface {
+	// ProjectBalls sets dst to the projection of src. radius is a vector of R numbers. dst
+	// may be src.
+	ProjectBalls(dst, src, radius Buffer) error
+	// ProjectBallsGradient is the way back: it sets dst = P'(src)·dy and
+	// dradius = beta·dradius + ∂⟨dy, P(src)⟩/∂radius, summed over batch and pixels. P' is
+	// symmetric. On the sphere itself it is that of the inside, the identity. With beta = 0
+	// the old dradius is not read. dst may be dy.
+	ProjectBallsGradient(dst, dradius, src, dy, radius Buffer, beta float32) error
+}
+
+// CheckBalls returns an error that wraps ErrShape unless the shape of the radii is that of
+// R groups of a shape's channels.
+func CheckBalls(s, radius Shape) error {
+	if r := radius.Len(); radius != Vector(r) || r < 1 || s.C%r != 0 {
+		return fmt.Errorf("%w: radii %v for groups of %d channels", ErrShape, radius, s.C)
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"unicode/utf8"
+)
+
+// evalRecord is a JSON object of eval: about an image, which Input names, or the means
+// over Images of them.
+type evalRecord struct {
+	Schema   int          `json:"schema"`
+	Command  string       `json:"command"`
+	Input    string       `json:"input,omitempty"`
+	Images   int          `json:"images,omitempty"`
+	Method   string       `json:"method,omitempty"`
+	Network  *networkInfo `json:"network,omitempty"`
+	Kernel   string       `json:"kernel,omitempty"`
+	Boundary string       `json:"boundary,omitempty"`
+	Sigma    number       `json:"sigma"`
+	// Blind: the method was not told sigma.
+	Blind bool `json:"blind"`
+	// Seed is that of the image, and of the first one in means.
+	Seed *uint64 `json:"seed,omitempty"`
+	// Error says what went wrong; nothing below is set then.
+	Error string `json:"error,omitempty"`
+	*evalScore
+}
+
+type evalScore struct {
+	Noisy   number `json:"psnr_noisy"`
+	PSNR    number `json:"psnr"`
+	SSIM    number `json:"ssim"` // null below 11×11
+	Seconds number `json:"seconds"`
+}
+
+// of says which method the object is about.
+func (e *evalRecord) of(k *contender) {
+	if k != nil {
+		e.Method, e.Network = k.method, k.networkInfo()
+	}
+}
+
+func (r *comparison) record(k *contender, seed uint64, sigma float64, s score) evalRecord {
+	rec := evalRecord{
+		Schema: schema, Command: "eval", Sigma: number(sigma), Blind: r.flags.blind, Seed: &seed, Kernel: r.flags.kernelFile,
+		evalScore: &evalScore{number(s.noisy), number(s.psnr), number(s.ssim), number(s.seconds)},
+	}
+	if r.kernel != nil {
+		rec.Boundary = "circular"
+	}
+	rec.of(k)
+	return rec
+}
+
+// header prints the names of the columns.
+func (r *comparison) header() {
+	r.width = len("method")
+	for _, k := range r.contenders {
+		r.width = max(r.width, utf8.RuneCountInString(k.label))
+	}
+	if !r.app.json {
+		r.bar.clear()
+		r.app.result("%-*s  %-8s  %7s  %7s  %6s  %8s  %s", r.width, "method", "sigma", "before", "PSNR", "SSIM", "seconds", "images")
+	}
+}
+
+func (r *comparison) row(k *contender, sigma float64, s score, what string) {
+	r.bar.clear()
+	ssim := "-"
+	if !math.IsNaN(s.ssim) {
+		ssim = fmt.Sprintf("%.4f", s.ssim)
+	}
+	r.app.result("%-*s  %-8.4g  %7.2f  %7.2f  %6s  %8.3f  %s", r.width, k.label, sigma, s.noisy, s.psnr, ssim, s.seconds, what)
+}
+
+// imageRow prints what came of one image.
+func (r *comparison) imageRow(k *contender, path string, index int, sigma float64, s score) error {
+	switch {
+	case r.app.json:
+		r.bar.clear()
+		rec := r.record(k, r.seed(index), sigma, s)
+		rec.Input = path
+		return r.app.printJSON(rec)
+	case r.app.verbose:
+		r.row(k, sigma, s, oneLine(filepath.Base(path)))
+	}
+	return r.app.stdout.err
+}
+
+// meanRow prints the means over all images.
+func (r *comparison) meanRow(k *contender, sigma float64, t *total) error {
+	if r.app.json {
+		r.bar.clear()
+		rec := r.record(k, r.flags.seed, sigma, t.mean())
+		rec.Images = t.images
+		return r.app.printJSON(rec)
+	}
+	what := fmt.Sprint(t.images)
+	if r.app.verbose {
+		what = "mean of " + what
+	}
+	r.row(k, sigma, t.mean(), what)
+	return r.app.stdout.err
+}

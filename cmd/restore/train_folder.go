@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/averaged/imaging/internal/imagefile/atomicfile"
+	"github.com/averaged/imaging/train"
+)
+
+// checkRunFolder refuses a folder that holds a run, as train.Create does, but before all
+// images are read, and one that holds other files of the names that a run writes.
+func checkRunFolder(folder string) error {
+	if err := checkFolder(folder); err != nil {
+		return err
+	}
+	if exists(filepath.Join(folder, train.ConfigFile)) {
+		return usagef("%s holds a run already; --resume goes on with it, or take another folder", oneLine(folder))
+	}
+	for _, file := range []string{commandFile, curvesFile, train.WeightsFile} {
+		if path := filepath.Join(folder, file); exists(path) {
+			return usagef("%s exists already; take another folder", oneLine(path))
+		}
+	}
+	return nil
+}
+
+// checkFolder refuses a file in the place of a folder that is to be made.
+func checkFolder(folder string) error {
+	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
+		return usagef("-o %s: is a file; a run needs a folder", oneLine(folder))
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// runError is about a file that a run must have.
+func runError(run, file string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) || isNoFolder(err) {
+		return fileError{run, fmt.Errorf("holds no run, for there is no %s in it; leave --resume out to begin one", file)}
+	}
+	return fileError{filepath.Join(run, file), err}
+}
+
+// writeFile writes a file of a run, in place of an earlier one, in one step. It does not
+// end with an interrupt: what it writes is small, and what a run has done is to be kept.
+func writeFile(path string, content []byte) error {
+	return atomicfile.Write(context.Background(), path, true, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
+}
+
+// isNoFolder tells whether a file is where a folder should be.
+func isNoFolder(err error) bool { return errors.Is(err, syscall.ENOTDIR) }

@@ -1,0 +1,404 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/openfile"
+	"github.com/averaged/imaging/train"
+)
+
+// recipeFlags are the flags about what is trained and how: all that ends up in a
+// train.Config.
+type recipeFlags struct {
+	method       string
+	recipe       choice
+	configFile   string
+	set          []string
+	width        int
+	blocks       int
+	sigma        sigmaRange
+	batch        int
+	crop         int
+	iterations   int
+	learningRate rateRange
+	seed         uint64
+
+	flags *pflag.FlagSet
+	own   []string // their names
+}
+
+const (
+	recipeDefault = "default"
+	recipePaper   = "paper"
+)
+
+func (r *recipeFlags) bind(c *cobra.Command) {
+	before := map[string]bool{}
+	c.Flags().VisitAll(func(f *pflag.Flag) { before[f.Name] = true })
+	d := train.DefaultConfig()
+	f := c.Flags()
+	r.flags = f
+	f.StringVarP(&r.method, "method", "m", d.Integrator, "train the network of `NAME`: "+strings.Join(trainable(), ", "))
+	r.recipe = newChoice(recipeDefault, recipePaper)
+	f.Var(&r.recipe, "recipe", "where the configuration starts from, if not from --config")
+	f.StringVar(&r.configFile, "config", "", "start from the configuration in a JSON `FILE`; fields that it leaves out have the default recipe's values")
+	f.StringArrayVar(&r.set, "set", nil, "set a field of the configuration, `KEY=VALUE`; can be repeated")
+	f.IntVar(&r.width, "width", d.Width, "`N` channels of the layers")
+	f.IntVar(&r.blocks, "blocks", d.Blocks, fmt.Sprintf("`N` blocks; of dncnn layers with normalisation (default there %d)", paperDnCNNLayers))
+	f.Var(&r.sigma, "sigma", fmt.Sprintf("standard deviation of the noise, where 1 is white, or LOW..HIGH: each crop has its own; 25/255 works too (default %v)", d.SigmaMax))
+	f.IntVar(&r.batch, "batch", d.Batch, "`N` crops in a batch (with --recipe paper 5)")
+	f.IntVar(&r.crop, "crop", d.Crop, "crops of N×N `PIXELS`")
+	f.IntVarP(&r.iterations, "iterations", "n", d.Iterations, fmt.Sprintf("`N` updates of the weights; with --range-test the length of the test (default there %d)", rangeTestIterations))
+	f.Var(&r.learningRate, "learning-rate", fmt.Sprintf("largest learning rate, or MIN..MAX; --lr is the same (default %v)", d.Schedule.Maximum))
+	f.Uint64Var(&r.seed, "seed", 1, "`NUMBER` of the initial weights, crops and noise")
+	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "lr" {
+			name = "learning-rate"
+		}
+		return pflag.NormalizedName(name)
+	})
+	completeChoice(c, "recipe", &r.recipe)
+	words := newChoice(trainable()...)
+	completeChoice(c, "method", &words)
+	if err := c.MarkFlagFilename("config", "json"); err != nil {
+		panic(err) // the flag was not defined: a mistake in this program, found by any test
+	}
+	f.VisitAll(func(f *pflag.Flag) {
+		if !before[f.Name] {
+			r.own = append(r.own, f.Name)
+		}
+	})
+}
+
+// names are those of the flags.
+func (r *recipeFlags) names() []string { return r.own }
+
+// trainable lists the methods that there is a trainer for.
+func trainable() []string {
+	var names []string
+	for _, t := range denoise.Integrators() {
+		if _, err := t.Radius(); err == nil && t.Check() == nil {
+			names = append(names, t.Name)
+		}
+	}
+	return append(names, denoise.FamilyDnCNN)
+}
+
+// paperDnCNNLayers is the number of layers with normalisation of the paper's DnCNN, of
+// 670,531 parameters.
+const paperDnCNNLayers = 18
+
+// config returns the configuration that the flags describe. What is wrong with it is a
+// usageError, and what is wrong with the file of --config a fileError.
+func (a *app) config(c *cobra.Command, r *recipeFlags) (train.Config, error) {
+	given := r.flags.Changed
+	var config train.Config
+	switch {
+	case given("config") && given("recipe"):
+		return config, usagef("--config and --recipe both say where to start from; give one of them")
+	case given("config"):
+		if r.configFile == "" {
+			return config, usagef("--config is empty; give the name of a file, or leave it out")
+		}
+		text, err := a.readText(c.Context(), r.configFile)
+		if err != nil {
+			return config, err
+		}
+		if config, err = train.UnmarshalConfig(text); err != nil {
+			return config, fileError{r.configFile, configError(err)}
+		}
+	case r.recipe.value == recipePaper:
+		config = train.PaperConfig(r.method)
+	default:
+		config = train.DefaultConfig()
+	}
+	if given("method") || !given("config") {
+		if err := r.useMethod(&config, !given("config")); err != nil {
+			return config, err
+		}
+	}
+	r.apply(&config)
+	if r.recipe.value == recipePaper && config.Schedule.Maximum == 0 && len(r.set) == 0 && !r.rangeTesting() {
+		return config, usagef("--recipe paper needs --learning-rate MIN..MAX; --range-test finds them")
+	}
+	if r.rangeTesting() && config.Schedule.Maximum == 0 {
+		config.Schedule.Maximum = 1 // of no matter to the test, but it must be something
+	}
+	return r.applySet(config)
+}
+
+// rangeTesting tells whether the flags are for a range test.
+func (r *recipeFlags) rangeTesting() bool { return r.flags.Changed("range-test") }
+
+// useMethod makes the configuration one of the method's network. Of a recipe it also
+// takes the paper's size.
+func (r *recipeFlags) useMethod(config *train.Config, fromRecipe bool) error {
+	words := newChoice(trainable()...)
+	if err := words.Set(r.method); err != nil {
+		return usagef("--method %s: there is no training for it; %v", oneLine(r.method), err)
+	}
+	switch {
+	case r.method == denoise.FamilyDnCNN:
+		config.Family, config.Integrator, config.Constraint = denoise.FamilyDnCNN, "", train.Free
+		if fromRecipe {
+			config.Blocks = paperDnCNNLayers
+		}
+	case config.Family == denoise.FamilyDnCNN:
+		config.Family, config.Integrator, config.Constraint = denoise.FamilyAveraged, r.method, train.DefaultConfig().Constraint
+	default:
+		config.Integrator = r.method
+	}
+	return nil
+}
+
+// apply takes over the named flags that were given.
+func (r *recipeFlags) apply(config *train.Config) {
+	for _, f := range []struct {
+		name string
+		from int
+		to   *int
+	}{
+		{"width", r.width, &config.Width}, {"blocks", r.blocks, &config.Blocks}, {"batch", r.batch, &config.Batch},
+		{"crop", r.crop, &config.Crop}, {"iterations", r.iterations, &config.Iterations},
+	} {
+		if r.flags.Changed(f.name) {
+			*f.to = f.from
+		}
+	}
+	if r.flags.Changed("sigma") {
+		config.SigmaMin, config.SigmaMax = r.sigma.low, r.sigma.high
+	}
+	if r.flags.Changed("learning-rate") {
+		config.Schedule.Maximum = r.learningRate.high
+		if r.learningRate.ranged {
+			config.Schedule.Minimum = r.learningRate.low
+		}
+	}
+	if r.flags.Changed("seed") || !r.flags.Changed("config") {
+		config.Seed = r.seed
+	}
+}
+
+// applySet returns the configuration with the fields of --set, checked.
+func (r *recipeFlags) applySet(config train.Config) (train.Config, error) {
+	text, err := train.MarshalConfig(config)
+	if err != nil {
+		return config, err
+	}
+	var object map[string]any
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber() // a seed has more digits than a float64
+	if err := d.Decode(&object); err != nil {
+		return config, err
+	}
+	for _, s := range r.set {
+		key, value, ok := strings.Cut(s, "=")
+		if !ok || key == "" {
+			return config, usagef("--set %s: want KEY=VALUE, as in augment=false", oneLine(s))
+		}
+		if err := setField(object, strings.Split(key, "."), value); err != nil {
+			return config, usagef("--set %s: %w", oneLine(s), err)
+		}
+	}
+	if text, err = json.Marshal(object); err != nil {
+		return config, err
+	}
+	if config, err = train.UnmarshalConfig(text); err != nil {
+		return config, usageError{configError(err)}
+	}
+	return config, nil
+}
+
+// setField sets a field of a JSON object, or of an object in it.
+func setField(object map[string]any, path []string, value string) error {
+	key := path[0]
+	for k := range object {
+		// encoding/json reads both, and the one that comes last counts.
+		if strings.EqualFold(k, key) {
+			key = k
+		}
+	}
+	if len(path) > 1 {
+		inner, ok := object[key].(map[string]any)
+		if !ok {
+			return fmt.Errorf("%s has no fields", key)
+		}
+		return setField(inner, path[1:], value)
+	}
+	d := json.NewDecoder(strings.NewReader(value))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil || d.More() {
+		v = value // a word needs no quotes
+	}
+	if old, ok := object[key].(string); ok && old != value {
+		if _, isText := v.(string); !isText {
+			v = value // nor does a text that looks like a number
+		}
+	}
+	object[key] = v
+	return nil
+}
+
+// configError is an error of train.UnmarshalConfig for people.
+func configError(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return fmt.Errorf("configuration: %s is %s, must be %s", wrong.Field, article(wrong.Value), goType(wrong.Type.String()))
+	}
+	return errors.New(strings.ReplaceAll(err.Error(), "json: ", ""))
+}
+
+func article(word string) string {
+	if strings.HasPrefix(word, "a") || strings.HasPrefix(word, "o") {
+		return "an " + word
+	}
+	return "a " + word
+}
+
+// goType says what values of a type are.
+func goType(t string) string {
+	switch {
+	case strings.HasPrefix(t, "int") || strings.HasPrefix(t, "uint"):
+		return "a whole number in range"
+	case strings.HasPrefix(t, "float"):
+		return "a number"
+	case strings.HasPrefix(t, "[]"):
+		return "a list"
+	case t == "bool":
+		return "true or false"
+	case t == "string" || strings.HasSuffix(t, ".Constraint"):
+		return "a text"
+	}
+	return "an object"
+}
+
+// largestText is the most bytes of a file for people, such as a configuration.
+const largestText = 1 << 20
+
+// readText reads a small file, or standard input, and ends with ctx even if a pipe keeps
+// it waiting. Its errors are fileErrors.
+func (a *app) readText(ctx context.Context, path string) ([]byte, error) {
+	source := a.stdin
+	switch {
+	case path != standardStream:
+		f, err := openfile.Open(ctx, path, os.O_RDONLY)
+		if err != nil {
+			return nil, fileError{path, err}
+		}
+		defer f.Close() // nothing was written, so closing cannot lose anything
+		source = f
+	case isTerminal(source):
+		return nil, fileError{path, errors.New("is a terminal; pipe a file into it, or name one")}
+	}
+	type outcome struct {
+		text []byte
+		err  error
+	}
+	read := make(chan outcome, 1)
+	go func() {
+		text, err := io.ReadAll(io.LimitReader(source, largestText+1))
+		read <- outcome{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case o := <-read:
+		switch {
+		case o.err != nil:
+			return nil, fileError{path, o.err}
+		case len(o.text) > largestText:
+			return nil, fileError{path, fmt.Errorf("has more than %d MB, which no configuration has", largestText>>20)}
+		}
+		return o.text, nil
+	}
+}
+
+// sigmaRange is one noise level, or the range that each crop draws its own from.
+type sigmaRange struct{ low, high float64 }
+
+func (s *sigmaRange) String() string {
+	if s.high == 0 {
+		return ""
+	}
+	return rangeText(s.low, s.high)
+}
+
+func (s *sigmaRange) Type() string { return "S|LOW..HIGH" }
+
+func (s *sigmaRange) Set(text string) error {
+	low, high, isRange := strings.Cut(text, "..")
+	var from, to sigmaFlag
+	if err := from.Set(low); err != nil {
+		return err
+	}
+	to = from
+	if isRange {
+		if err := to.Set(high); err != nil {
+			return err
+		}
+	}
+	if from.value > to.value {
+		return fmt.Errorf("want the lower one first")
+	}
+	s.low, s.high = from.value, to.value
+	return nil
+}
+
+// rateRange is a largest learning rate, or a smallest and a largest one.
+type rateRange struct {
+	low, high float64
+	ranged    bool
+}
+
+func (r *rateRange) String() string {
+	switch {
+	case r.ranged:
+		return rangeText(r.low, r.high)
+	case r.high > 0:
+		return decimal(r.high)
+	}
+	return ""
+}
+
+func (r *rateRange) Type() string { return "MAX|MIN..MAX" }
+
+func (r *rateRange) Set(text string) error {
+	low, high, isRange := strings.Cut(text, "..")
+	if !isRange {
+		low, high = "0", text
+	}
+	from, errFrom := strconv.ParseFloat(low, 64)
+	to, errTo := strconv.ParseFloat(high, 64)
+	switch {
+	case errFrom != nil || errTo != nil || math.IsInf(to, 0):
+		return fmt.Errorf("want a number such as 1e-3, or two such as 1e-4..1e-3")
+	case !(from >= 0 && from <= to && to > 0):
+		return fmt.Errorf("want numbers above 0, the smaller one first")
+	}
+	r.low, r.high, r.ranged = from, to, isRange
+	return nil
+}
+
+func rangeText(low, high float64) string {
+	if low == high {
+		return decimal(low)
+	}
+	return decimal(low) + ".." + decimal(high)
+}
+
+// decimal writes a number with as many digits as it needs.
+func decimal(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -1,0 +1,267 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/curves"
+	"github.com/averaged/imaging/train"
+)
+
+// curvesFile is the file of a run folder that shows its metrics.
+const curvesFile = "curves.png"
+
+// trainRecord is the JSON object about a report of train.
+type trainRecord struct {
+	Schema     int    `json:"schema"`
+	Command    string `json:"command"`
+	Run        string `json:"run"`
+	Iterations int    `json:"iterations"` // in all
+	// SecondsLeft is an estimate.
+	SecondsLeft number `json:"seconds_left"`
+	*train.Metrics
+}
+
+// trainedRecord is the JSON object about a run that has ended.
+type trainedRecord struct {
+	Schema      int                  `json:"schema"`
+	Command     string               `json:"command"`
+	Run         string               `json:"run"`
+	Done        bool                 `json:"done"`
+	Iterations  int                  `json:"iterations"`
+	Weights     string               `json:"weights"`
+	Curves      string               `json:"curves"`
+	Name        string               `json:"name"`
+	Licence     string               `json:"licence"`
+	Proven      bool                 `json:"proven"`
+	Averaged    number               `json:"averagedness"` // null if not proven
+	Certificate *denoise.Certificate `json:"certificate,omitempty"`
+	Seconds     number               `json:"seconds"`
+}
+
+// finishTraining trains a run to its end and writes its weights.
+func (a *app) finishTraining(ctx context.Context, t *training, run *train.Run) (err error) {
+	defer func() { err = errors.Join(err, run.Close()) }()
+	began := time.Now()
+	config, first := run.Config(), run.Iteration()
+	bar := &trainingBar{progressBar: a.newProgress(t.run)}
+	defer bar.clear()
+	undrawn := false
+	err = run.Train(ctx, func(p train.Progress) error {
+		if m := p.Metrics; m != nil {
+			if err := a.reportTraining(t, p, bar); err != nil {
+				return err
+			}
+			// The last picture is drawn when all is done.
+			if due := config.ValidateEvery > 0 && m.Iteration%config.ValidateEvery == 0; due && m.Iteration < p.Iterations {
+				// The weights are worth more than the picture: go on, and say it once.
+				if err := drawCurves(t.run, t.Name, config); err != nil && !undrawn {
+					undrawn = true
+					bar.clear()
+					a.note("note: %v", err)
+				}
+			}
+		}
+		bar.showTraining(p)
+		return a.stdout.err
+	})
+	bar.clear()
+	switch {
+	case a.stdout.err != nil:
+		return a.stdout.err // told once, by run
+	case ctx.Err() != nil && err != nil:
+		return a.interruptedTraining(ctx, t, run, err)
+	case err != nil:
+		return trainingError(ctx, t.run, err)
+	}
+	card, err := t.card(config)
+	if err != nil {
+		return err
+	}
+	path, certificate, err := run.Finish(ctx, card)
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return a.interruptedTraining(ctx, t, run, err)
+	case err != nil:
+		return trainingError(ctx, t.run, err)
+	}
+	var drawn error
+	// Of a run that was finished before there is nothing new to draw.
+	if run.Iteration() > first || !exists(filepath.Join(t.run, curvesFile)) {
+		drawn = drawCurves(t.run, t.Name, config)
+	}
+	if err := a.reportTrained(t, run, path, certificate, time.Since(began)); err != nil {
+		return err
+	}
+	return drawn
+}
+
+// interruptedTraining says how to go on. The error of Train is the context's, joined with
+// that of the checkpoint if it could not be written.
+func (a *app) interruptedTraining(ctx context.Context, t *training, run *train.Run, err error) error {
+	var parts interface{ Unwrap() []error }
+	if errors.As(err, &parts) {
+		for _, e := range parts.Unwrap() {
+			if !errors.Is(e, ctx.Err()) {
+				a.fail(trainingError(context.WithoutCancel(ctx), t.run, fmt.Errorf("no checkpoint could be written; the one before is still there: %w", e)).Error())
+			}
+		}
+	}
+	a.note("stopped after iteration %d of %d; 'restore train --resume -o %s' goes on", run.Iteration(), run.Config().Iterations, shellWord(t.run))
+	return ctx.Err()
+}
+
+// shellWord is a name as it can be typed.
+func shellWord(path string) string {
+	if strings.ContainsAny(path, " \t\n'\"\\$`!*?[]{}()<>|&;#~") {
+		return strconv.Quote(path)
+	}
+	return oneLine(path)
+}
+
+// reportTraining prints a report. Where a person watches the bar, only those with a
+// validation are printed, or with -v all.
+func (a *app) reportTraining(t *training, p train.Progress, bar *trainingBar) error {
+	m := p.Metrics
+	watched := bar.progressBar != nil && bar.terminal && isTerminal(a.stdout.w)
+	switch {
+	case a.json:
+		return a.printJSON(trainRecord{schema, "train", t.run, p.Iterations, number(p.Remaining.Seconds()), m})
+	case a.quiet || watched && !a.verbose && len(m.Validation) == 0 && p.Iteration < p.Iterations:
+		return nil
+	}
+	bar.clear()
+	a.result("%s", reportLine(p))
+	return nil
+}
+
+// reportLine is a report for people.
+func reportLine(p train.Progress) string {
+	m := p.Metrics
+	digits := len(fmt.Sprint(p.Iterations))
+	parts := []string{
+		fmt.Sprintf("%*d/%d", digits, m.Iteration, p.Iterations),
+		fmt.Sprintf("loss %.6f", m.Loss),
+		fmt.Sprintf("PSNR %.2f dB", m.PSNR),
+		fmt.Sprintf("rate %.2e", m.LearningRate),
+		fmt.Sprintf("%.1f images/s", m.ImagesPerSecond),
+	}
+	if len(m.Blocks) > 0 {
+		least, most, steps := math.Inf(1), 0.0, 0
+		for _, b := range m.Blocks {
+			least, most, steps = min(least, b.Norm), max(most, b.Norm), steps+b.Steps
+		}
+		parts = append(parts, fmt.Sprintf("norms %.2f to %.2f, %s", least, most, count(steps, "step")))
+	}
+	for _, v := range m.Validation {
+		parts = append(parts, fmt.Sprintf("validation %.2f dB (sigma %.4g)", v.PSNR, v.Sigma))
+	}
+	return strings.Join(append(parts, clock(p.Remaining)+" left"), "  ")
+}
+
+// reportTrained prints where the weights are and what is proven of them.
+func (a *app) reportTrained(t *training, run *train.Run, path string, c denoise.Certificate, took time.Duration) error {
+	averaged := len(c.Blocks) > 0
+	if a.json {
+		rec := trainedRecord{
+			Schema: schema, Command: "train", Run: t.run, Done: true, Iterations: run.Iteration(),
+			Weights: path, Curves: filepath.Join(t.run, curvesFile), Name: t.Name, Licence: t.Licence,
+			Proven: c.Proven, Averaged: provenOr(c.Averagedness, c.Proven), Seconds: number(took.Seconds()),
+		}
+		if averaged {
+			rec.Certificate = &c
+		}
+		return a.printJSON(rec)
+	}
+	if a.quiet {
+		return nil
+	}
+	a.result("%s: %s", oneLine(path), certificateSummary(c))
+	a.result("%s", oneLine(filepath.Join(t.run, curvesFile)))
+	if averaged {
+		for _, line := range lines(c.String()) {
+			a.detail("%s: %s", name(path), line)
+		}
+	}
+	return nil
+}
+
+// certificateSummary is what a certificate proves, in a line.
+func certificateSummary(c denoise.Certificate) string {
+	if len(c.Blocks) == 0 {
+		return "a network without constraint, nothing is proven"
+	}
+	norm, steps := 0.0, 0
+	for _, b := range c.Blocks {
+		norm, steps = max(norm, b.Norm.Upper), steps+b.Steps
+	}
+	claim := "nothing is proven: " + c.Reason
+	switch {
+	case c.Proven && c.Averagedness < 1:
+		claim = fmt.Sprintf("proven to be %.6g-averaged", c.Averagedness)
+	case c.Proven:
+		claim = "proven to be nonexpansive"
+	}
+	return fmt.Sprintf("%s; %s in %s, norms at most %.4g", claim, count(steps, "step"), count(len(c.Blocks), "block"), norm)
+}
+
+// drawCurves draws the metrics of a run.
+func drawCurves(run, title string, config train.Config) error {
+	path := filepath.Join(run, curvesFile)
+	metricsPath := filepath.Join(run, train.MetricsFile)
+	text, err := os.ReadFile(metricsPath)
+	if err != nil {
+		return fileError{metricsPath, err}
+	}
+	metrics, err := curves.ReadMetrics(bytes.NewReader(text))
+	if err != nil {
+		return fileError{metricsPath, err}
+	}
+	reached := 0
+	if n := len(metrics); n > 0 {
+		reached = metrics[n-1].Iteration
+	}
+	picture, err := curves.Training(fmt.Sprintf("%s: %d of %d iterations", title, reached, config.Iterations), metrics)
+	if err != nil {
+		return fileError{path, err}
+	}
+	if err := writeFile(path, picture); err != nil {
+		return fileError{path, err}
+	}
+	return nil
+}
+
+// trainingBar is a progressBar that knows of a run that goes on from somewhere.
+type trainingBar struct {
+	*progressBar
+}
+
+// showTraining draws the state: on a terminal from time to time, elsewhere for every
+// tenth of the run.
+func (b *trainingBar) showTraining(p train.Progress) {
+	if b.progressBar == nil {
+		return
+	}
+	fraction := float64(p.Iteration) / float64(p.Iterations)
+	state := fmt.Sprintf("%3.0f%%  %s left  iteration %d  loss %.2e", math.Floor(100*fraction), clock(p.Remaining), p.Iteration, p.Loss)
+	if !b.terminal {
+		if tenth := int(fraction*10) + 1; tenth > b.tenth {
+			b.tenth = tenth
+			fmt.Fprintf(b.w, "restore: %s: %s\n", b.label, state)
+		}
+		return
+	}
+	if now := time.Now(); now.Sub(b.drawn) >= redraw {
+		b.drawn = now
+		b.draw(fraction, state)
+	}
+}

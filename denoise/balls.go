@@ -1,0 +1,100 @@
+package denoise
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// balls is the name of Balls.
+const balls = "balls"
+
+// Balls projects groups of hidden channels onto balls, whose radii are in Block.Radius: of
+// the vector v of a group's channels at a pixel it makes v·min(1, radius/‖v‖). So a block
+// removes what is small, as noise is, and takes no more than the radius from what is large,
+// as edges are, whatever its direction in the group.
+//
+// It is not applied to each element by itself, as the paper's activations are, but has what
+// the theorems about blocks need of one: it is the gradient of a convex function, Huber's
+// function of ‖v‖, and its Lipschitz constant is 1, for it is the projection onto a convex
+// set (Bauschke and Combettes 2017, propositions 4.16 and 12.30). Groups of one channel
+// make it a clip.
+func Balls() Activation { return Activation{Name: balls} }
+
+// groups returns the number of groups of a block.
+func (m Model) groups(b Block) int { return len(b.Radius) / m.rows() }
+
+// checkRadii returns an error unless a block of so many hidden channels has the radii that
+// the activation asks for.
+func (m Model) checkRadii(b Block, hidden int) error {
+	if m.Activation.Name != balls {
+		if b.Radius != nil {
+			return fmt.Errorf("radii with the activation %q, they are for %q", m.Activation.Name, balls)
+		}
+		return nil
+	}
+	if b.Gain != nil {
+		return fmt.Errorf("gains with the activation %q, whose radii do what a gain would", balls)
+	}
+	groups := m.groups(b)
+	switch {
+	case groups == 0:
+		return errors.New("no radii of the balls")
+	case len(b.Radius) != groups*m.rows() || hidden%groups != 0:
+		return fmt.Errorf("%d radii, must be %d times a divisor of the %d hidden channels", len(b.Radius), m.rows(), hidden)
+	}
+	for i, r := range b.Radius {
+		if !(r >= 0) || math.IsInf(float64(r), 1) {
+			return fmt.Errorf("radius %d is %v, must be 0 or more and finite", i, r)
+		}
+	}
+	return nil
+}
+
+// radii returns σ·ρ̂, rounded to float32.
+func (p place) radii(radius []float32, groups int, sigma float64) ([]float32, error) {
+	if radius == nil {
+		return nil, nil
+	}
+	r := make([]float32, groups)
+	for i := range r {
+		v := sigma * p.row(radius, groups, i)
+		if !isFinite32(v) {
+			return nil, fmt.Errorf("radius %d is %v, must be within float32", i, v)
+		}
+		r[i] = float32(v)
+	}
+	return r, nil
+}
+
+// project applies the projections to the hidden channels of one pixel.
+func project(u []float64, radius []float32) {
+	size := len(u) / len(radius)
+	for g, r := range radius {
+		v := u[g*size:][:size]
+		sum := 0.0
+		for _, x := range v {
+			sum += x * x
+		}
+		if norm := math.Sqrt(sum); !(norm <= float64(r)) {
+			for i := range v {
+				v[i] *= float64(r) / norm
+			}
+		}
+	}
+}
+
+// atRest returns σ(b) of a plain block, or nothing where there are no biases.
+func (m Model) atRest(b Block) []float64 {
+	u := make([]float64, len(b.Bias))
+	for i, v := range b.Bias {
+		u[i] = float64(v)
+		if b.Radius == nil {
+			u[i] = m.Activation.apply(u[i])
+		}
+	}
+	if b.Radius != nil && len(u) > 0 {
+		project(u, b.Radius)
+	}
+	return u
+}
