@@ -35,6 +35,11 @@
 // bound; what is proven of the result is found out afterwards, by denoise.Model.Certify.
 // DnCNN is trained without constraint.
 //
+// Config.Group has groups of hidden channels projected onto balls of learned radii in the
+// place of LeakyReLU, Config.Shuffle has the blocks work at a fraction of the resolution, and
+// Config.Levels has biases and radii (or gains) depend on the noise level through a table;
+// package denoise says why all of them keep the proofs.
+//
 // # Gradients
 //
 // They are made by hand, layer by layer (flow.go, dncnn.go), with the operations of
@@ -45,5 +50,6 @@
 // neural networks using convex analysis and ODEs (Physica D, 2024), section 3, called the
 // paper below; Smith and Topin 2018 (schedule and range test); Miyato, Kataoka, Koyama and
 // Yoshida 2018 (gradient through a norm from a warm power iteration); Kingma and Ba 2015,
-// Loshchilov and Hutter 2019 (Adam, AdamW); Polyak and Juditsky 1992 (averages of weights).
+// Loshchilov and Hutter 2019 (Adam, AdamW); Jordan et al. 2024, Bernstein and Newhouse 2024
+// (Muon); Polyak and Juditsky 1992 (averages of weights).
 package train

@@ -1,0 +1,41 @@
+package train
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/backend/cpu"
+)
+
+// BenchmarkIteration is one update of the paper's Euler network, 8 crops of 64×64 pixels;
+// bench/training.sh races it against PyTorch. The parts of it that PyTorch has not, which
+// are the power iteration and the optimiser, are counted.
+func BenchmarkIteration(b *testing.B) {
+	for _, of := range []struct {
+		name   string
+		change func(*Config)
+	}{
+		{"paper", func(*Config) {}},
+		{"heun", func(c *Config) { c.Integrator = "heun" }},
+		{"balls at half resolution", func(c *Config) { c.Group, c.Shuffle = 8, 2 }},
+	} {
+		b.Run(of.name, func(b *testing.B) {
+			c := DefaultConfig()
+			c.PowerIterations = 10 // what comes before the first iteration is not measured
+			of.change(&c)
+			dev := cpu.New()
+			defer dev.Close() // its only error would be of work that has been waited for
+			set, err := NewPictures(c.Channels, []Picture{gradientPicture(c.Channels, 200, 200, false)})
+			require.NoError(b, err)
+			t, err := newTrainer(dev, c, set)
+			require.NoError(b, err)
+			defer t.release()
+			require.NoError(b, t.initialise(nil))
+			for b.Loop() {
+				_, err := t.iterate(b.Context())
+				require.NoError(b, err)
+			}
+		})
+	}
+}
