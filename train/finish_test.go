@@ -99,8 +99,30 @@ func TestInitial(t *testing.T) {
 	require.NoError(t, err)
 	requireClose(t, result(rescaled), begin(levels, 0.07), 1e-5)
 
+	// And from one with levels to one without.
+	for _, group := range []int{0, 3} {
+		whole := levels
+		whole.Group = group
+		r := create(t, dev, t.TempDir(), whole)
+		require.NoError(t, r.Train(t.Context(), nil))
+		path, _, err := r.Finish(t.Context(), testCard())
+		require.NoError(t, err)
+		require.NoError(t, r.Close())
+		f, err = readFile(path) // what begin begins with
+		require.NoError(t, err)
+		m, err := denoise.FromFile(f)
+		require.NoError(t, err)
+		c.SigmaMin, c.SigmaMax, c.Group = 0.08, 0.08, group
+		m, err = m.At(0.08)
+		require.NoError(t, err)
+		at, err := denoise.New(t.Context(), dev, m, denoise.Certificate{})
+		require.NoError(t, err)
+		t.Cleanup(at.Free)
+		requireClose(t, result(at), begin(c, 0.08), 1e-4)
+	}
+
 	for what, change := range map[string]func(c *Config){
-		"another form": func(c *Config) { c.Width++ },
+		"another form": func(c *Config) { c.Blocks++ },
 		"only averaged": func(c *Config) {
 			*c = smallDnCNN()
 		},

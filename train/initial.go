@@ -12,7 +12,8 @@ import (
 // beginWith sets the parameters to the network of a weight file of the same form, with any
 // integrator, in the place of drawn ones. A network with levels may begin with one that has
 // none, trained for the noise level sigma of its card: it then begins as that network
-// rescaled to each level.
+// rescaled to each level. And one without may begin with one that has some, as that
+// network at the noise level SigmaMax.
 func (a *averaged) beginWith(f *weights.File) error {
 	m, err := denoise.FromFile(f)
 	if err != nil {
@@ -26,6 +27,13 @@ func (a *averaged) beginWith(f *weights.File) error {
 	if m.Channels != c.Channels || m.Width != c.Width || m.Kernel != c.Kernel || max(1, m.Shuffle) != c.shuffle() || len(m.Blocks) != c.Blocks {
 		return fmt.Errorf("weights %q: a network of %d blocks of %d channels, %d×%d, shuffle %d, on images of %d channels cannot begin a run with another form",
 			card.Name, len(m.Blocks), m.Width, m.Kernel, m.Kernel, max(1, m.Shuffle), m.Channels)
+	}
+	sigma := card.Sigma
+	if len(m.Sigmas) > 0 && len(c.Levels) == 0 {
+		sigma = c.SigmaMax
+		if m, err = m.At(sigma); err != nil {
+			return fmt.Errorf("weights %q: %w", card.Name, err)
+		}
 	}
 	if (c.Group > 0) != (len(m.Blocks[0].Radius) > 0) || c.Group > 0 && len(m.Blocks[0].Radius) != max(1, len(m.Sigmas))*c.groups() {
 		return fmt.Errorf("weights %q have another activation than the run", card.Name)
@@ -41,7 +49,7 @@ func (a *averaged) beginWith(f *weights.File) error {
 			}
 			return nil
 		})
-		b.begin(q, m.Blocks[i], len(m.Sigmas) > 0, card.Sigma, c.PowerIterations)
+		b.begin(q, m.Blocks[i], len(m.Sigmas) > 0, sigma, c.PowerIterations)
 		b.update(q)
 	})
 }

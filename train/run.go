@@ -27,7 +27,7 @@ type Data struct {
 	Training, Validation *Pictures
 	// Initial are weights that Create begins with in the place of random ones, those of an
 	// averaged network of the same form, with any integrator; nil for random ones. A network
-	// with levels may begin with one that has none.
+	// with levels may begin with one that has none, and the other way about.
 	Initial *weights.File
 }
 
