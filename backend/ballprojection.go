@@ -10,8 +10,10 @@ import "fmt"
 //
 // A projection onto a closed convex set is firmly nonexpansive, and it is the gradient of a
 // convex function, ½‖v‖² − ½dist(v, ball)², which is Huber's function of ‖v‖. With groups
-// of one channel it is a clip to [−radius, radius]. Radii are finite and 0 or more; of others
-// the result is undefined. A NaN in a group makes the whole group NaN.
+// of one channel it is a clip to [−radius, radius]. Inside the ball and on the sphere P(v)
+// is v to the bit. Radii are finite and 0 or more; of others the result is undefined, and
+// so it is of vectors whose squared norm is no float32, of numbers beyond 1e19. Norms below
+// 1e-19 may have few correct bits. A NaN in a group makes the whole group NaN.
 type BallProjections interface {
 	// ProjectBalls sets dst to the projection of src. radius is a vector of R numbers. dst
 	// may be src.

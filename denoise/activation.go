@@ -7,9 +7,10 @@ import (
 	"github.com/averaged/imaging/backend"
 )
 
-// Activation is a function σ that is applied to every element, one that increases with
-// slope at most Lipschitz, or to vectors of channels (Balls). It is the gradient of a convex
-// function, which is what every theorem about the blocks rests on.
+// Activation is σ, the gradient of a convex function with the constant Lipschitz, which is
+// all that the theorems about blocks need of it (the package comment): a function that
+// increases, applied to every element, or the projection of vectors of channels onto balls
+// (Balls).
 type Activation struct {
 	// Name is one of ActivationNames.
 	Name string
@@ -64,7 +65,8 @@ func (a Activation) Check() error {
 	return fmt.Errorf("activation %.40q is not known, must be one of %q", a.Name, ActivationNames())
 }
 
-// Lipschitz returns L, the largest slope of σ. It is 1 for all of them.
+// Lipschitz returns L, the Lipschitz constant of σ: its largest slope, where it is applied
+// to every element. It is 1 for all of them.
 func (a Activation) Lipschitz() float64 { return 1 }
 
 // device returns what a device can do in the pass of a convolution, and whether a

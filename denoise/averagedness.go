@@ -16,8 +16,9 @@ import (
 
 // EulerAveragedness returns the constant of one Euler step z − step·Aᵀσ(Az + b):
 // α = step·norm²·L/2, or +Inf if that is above 1 (the paper, theorem 2.8 and, for α = 1,
-// theorem 2.3). norm is an upper bound of ‖A‖ and L the Lipschitz constant of the
-// increasing function σ. Only the result is rounded.
+// theorem 2.3; Bauschke and Combettes 2017, proposition 4.39). norm is an upper bound of
+// ‖A‖ and L the Lipschitz constant of σ, the gradient of a convex function. Only the
+// result is rounded.
 func EulerAveragedness(step, norm, L float64) float64 {
 	if !(step >= 0 && norm >= 0 && L >= 0) {
 		return math.Inf(1)

@@ -1,7 +1,6 @@
 package denoise
 
 import (
-	"errors"
 	"fmt"
 	"math"
 )
@@ -15,10 +14,12 @@ const balls = "balls"
 // as edges are, whatever its direction in the group.
 //
 // It is not applied to each element by itself, as the paper's activations are, but has what
-// the theorems about blocks need of one: it is the gradient of a convex function, Huber's
-// function of ‖v‖, and its Lipschitz constant is 1, for it is the projection onto a convex
-// set (Bauschke and Combettes 2017, propositions 4.16 and 12.30). Groups of one channel
-// make it a clip.
+// the theorems about blocks need of one (the package comment): it is the gradient of a
+// convex function, Huber's function of ‖v‖, which is the Moreau envelope of radius·‖v‖, and
+// its Lipschitz constant is 1, for the projection onto a convex set is firmly nonexpansive
+// (Bauschke and Combettes 2017, propositions 4.16 and 12.30). Groups of one channel make it
+// a clip. Whatever the radii, they enter no constant: a radius of 0 takes the group out of
+// the block, and one that nothing reaches makes it linear.
 func Balls() Activation { return Activation{Name: balls} }
 
 // groups returns the number of groups of a block.
@@ -37,11 +38,8 @@ func (m Model) checkRadii(b Block, hidden int) error {
 		return fmt.Errorf("gains with the activation %q, whose radii do what a gain would", balls)
 	}
 	groups := m.groups(b)
-	switch {
-	case groups == 0:
-		return errors.New("no radii of the balls")
-	case len(b.Radius) != groups*m.rows() || hidden%groups != 0:
-		return fmt.Errorf("%d radii, must be %d times a divisor of the %d hidden channels", len(b.Radius), m.rows(), hidden)
+	if groups == 0 || len(b.Radius) != groups*m.rows() || hidden%groups != 0 {
+		return fmt.Errorf("%d radii, must be %d for each of the groups, whose number divides the %d hidden channels", len(b.Radius), m.rows(), hidden)
 	}
 	for i, r := range b.Radius {
 		if !(r >= 0) || math.IsInf(float64(r), 1) {
@@ -51,7 +49,8 @@ func (m Model) checkRadii(b Block, hidden int) error {
 	return nil
 }
 
-// radii returns σ·ρ̂, rounded to float32.
+// radii returns σ·ρ̂ for every group, rounded to float32, or nothing where there are no
+// radii.
 func (p place) radii(radius []float32, groups int, sigma float64) ([]float32, error) {
 	if radius == nil {
 		return nil, nil
@@ -67,7 +66,7 @@ func (p place) radii(radius []float32, groups int, sigma float64) ([]float32, er
 	return r, nil
 }
 
-// project applies the projections to the hidden channels of one pixel.
+// project projects the hidden channels u of one pixel onto the balls, in place.
 func project(u []float64, radius []float32) {
 	size := len(u) / len(radius)
 	for g, r := range radius {
@@ -84,7 +83,8 @@ func project(u []float64, radius []float32) {
 	}
 }
 
-// atRest returns σ(b) of a plain block, or nothing where there are no biases.
+// atRest returns σ(b) of a plain block for its hidden channels, or nothing where there are
+// no biases, because σ(0) = 0.
 func (m Model) atRest(b Block) []float64 {
 	u := make([]float64, len(b.Bias))
 	for i, v := range b.Bias {

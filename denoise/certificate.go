@@ -8,7 +8,7 @@ package denoise
 // A certificate is believed only with the weights: New and Load recompute everything
 // that stands in it.
 type Certificate struct {
-	// Weights is the checksum of the weights, biases and gains (Model.Checksum).
+	// Weights is the checksum of the weights, biases, gains and radii (Model.Checksum).
 	Weights string
 	// Integrator is the name of the tableau, and Radius its radius of circle
 	// contractivity, +Inf for BackwardEuler.

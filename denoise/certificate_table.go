@@ -23,8 +23,13 @@ func (c Certificate) String() string {
 			line("shuffle", fmt.Sprintf("%d×%d pixels become channels, an isometry U: UᵀΦU keeps the constant of Φ", c.Shuffle, c.Shuffle))
 		}
 		if len(c.Sigmas) > 0 {
-			line("noise levels", "for every noise level: A = diag(√g)V with gains 0 ≤ g ≤ 1 that depend on it, so ‖A‖ ≤ ‖V‖ ≤ S")
-			line("", "gains and biases are given at "+c.levels()+", beyond them rescaled")
+			if c.Activation.Name == balls {
+				line("noise levels", "for every noise level: A is the same, and the constants do not depend on biases and radii")
+				line("", "radii and biases are given at "+c.levels()+", beyond them rescaled")
+			} else {
+				line("noise levels", "for every noise level: A = diag(√g)V with gains 0 ≤ g ≤ 1 that depend on it, so ‖A‖ ≤ ‖V‖ ≤ S")
+				line("", "gains and biases are given at "+c.levels()+", beyond them rescaled")
+			}
 		}
 	}
 	for _, wrapper := range c.Wrappers {
@@ -57,8 +62,7 @@ func (c Certificate) printBlocks(b *strings.Builder) {
 	if !math.IsInf(c.Radius, 1) {
 		radius = fmt.Sprintf("%.9g", c.Radius)
 	}
-	fmt.Fprintf(b, "integrator %s, radius of circle contractivity r: %s; activation %s, 0 ≤ σ' ≤ L = %v\n",
-		c.Integrator, radius, c.activation(), c.Lipschitz)
+	fmt.Fprintf(b, "integrator %s, radius of circle contractivity r: %s; activation %s\n", c.Integrator, radius, c.activation())
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "block\tS ≤\tS ≥\tlength h\tsteps N\t(h/N)S²L\tstep α\t")
 	for i, block := range c.Blocks {
@@ -67,7 +71,7 @@ func (c Certificate) printBlocks(b *strings.Builder) {
 	}
 	_ = w.Flush()
 	a := "A"
-	if len(c.Sigmas) > 0 {
+	if len(c.Sigmas) > 0 && c.Activation.Name != balls {
 		a = "V"
 	}
 	fmt.Fprintf(b, "S is the norm of the convolution %s on the infinite grid: ‖%s‖ ≤ S at every image size (ConvolutionNorm)\n", a, a)
@@ -81,11 +85,17 @@ func (c Certificate) printBlocks(b *strings.Builder) {
 	}
 }
 
+// activation names σ and says why L is its constant.
 func (c Certificate) activation() string {
+	name := c.Activation.Name
 	if c.Activation.Slope != 0 {
-		return fmt.Sprintf("%s (slope %v)", c.Activation.Name, float32(c.Activation.Slope))
+		name = fmt.Sprintf("%s (slope %v)", name, float32(c.Activation.Slope))
 	}
-	return c.Activation.Name
+	if c.Activation.Name == balls {
+		return fmt.Sprintf("%s, σ projects groups of channels onto balls: firmly nonexpansive, L = %v, "+
+			"and the gradient of a convex function (Bauschke and Combettes 2017, propositions 4.16 and 12.30)", name, c.Lipschitz)
+	}
+	return fmt.Sprintf("%s, 0 ≤ σ' ≤ L = %v", name, c.Lipschitz)
 }
 
 // usesEulerTheorem tells whether the constants of the steps are those of Euler steps.

@@ -22,7 +22,7 @@ const maxTotalSteps = 1 << 16
 // it is proven to be nonexpansive, but no fewer than Block.Steps, and returns what
 // follows. It takes about 50 ms for a filter of 64×64×3×3 on two cores. The context
 // ends it early. Of a network with noise levels it certifies all of them at once: gains of
-// at most 1 leave every bound true (Model.At).
+// at most 1 leave every bound true (Model.At), and no bound depends on biases or radii.
 func (m Model) Certify(ctx context.Context, tolerance float64) (Certificate, error) {
 	r, err := m.radius()
 	if err != nil {

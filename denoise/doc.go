@@ -2,12 +2,12 @@
 // proven of each, and the mathematics that they rest on.
 //
 // A block takes N steps of size h/N along f(z) = −Aᵀσ(Az + b), where A is a
-// convolution and σ increases with slope at most L. Nothing is assumed of the
-// weights. With a proven bound of ‖A‖ (ConvolutionNorm) and the tableau's radius of
-// circle contractivity (Tableau.Radius) the number of steps follows (Steps), and
-// with it what the block is: nonexpansive for any tableau that has a radius,
-// averaged with a known constant for Euler's method (EulerAveragedness), and firmly
-// nonexpansive for its implicit variant (BackwardEuler).
+// convolution and the activation σ the gradient of a convex function, with the Lipschitz
+// constant L. Nothing is assumed of the weights. With a proven bound of ‖A‖
+// (ConvolutionNorm) and the tableau's radius of circle contractivity (Tableau.Radius) the
+// number of steps follows (Steps), and with it what the block is: nonexpansive for any
+// tableau that has a radius, averaged with a known constant for Euler's method
+// (EulerAveragedness), and firmly nonexpansive for its implicit variant (BackwardEuler).
 //
 // A Model is such a network as plain numbers, and a weight file holds one (FromFile,
 // Model.File). Model.Certify proves what it is and returns a Certificate. Load puts the
@@ -24,13 +24,37 @@
 // it again and again: both hold against a certificate what they find. DnCNN is the
 // unconstrained network to compare with.
 //
+// # Activations
+//
+// An activation that is applied to every element, as the paper's are, is the gradient of a
+// convex function if it increases, and L is its largest slope. A projection of vectors of
+// channels onto balls (Balls) is one with L = 1. The proofs need no more of σ than that.
+// For with f = −∇g, g(z) = ψ(Az + b) and σ = ∇ψ,
+//
+//	⟨f(x) − f(y), x − y⟩ = −⟨σ(u) − σ(v), u − v⟩    where u = Ax + b, v = Ay + b
+//	                     ≤ −‖σ(u) − σ(v)‖²/L        (Baillon and Haddad 1977)
+//	                     ≤ −ν‖f(x) − f(y)‖²         with ν = 1/(‖A‖²L),
+//
+// so that ∇g is ν-cocoercive (Bauschke and Combettes 2017, corollary 18.17 and proposition
+// 4.12), and a step id − h∇g of Euler's method h/(2ν)-averaged (proposition 4.39). A step of
+// another explicit method evaluates f at the points Y_i. Of two runs, with differences Δ
+// and Q as in Tableau.Radius, it makes
+//
+//	‖Δz⁺‖² = ‖Δz‖² + 2h Σ b_i⟨Δf_i, ΔY_i⟩ − h² Σ Q_ij⟨Δf_i, Δf_j⟩
+//	       ≤ ‖Δz‖² − h² Σ (Q + (2ν/h)·diag b)_ij⟨Δf_i, Δf_j⟩,
+//
+// where the last sum, the inner product of two positive semidefinite matrices, is 0 or more
+// if h ≤ 2rν (Dahlquist and Jeltsch 1979). All that this uses of f is the inequality above,
+// for the pairs of points Y_i.
+//
 // # All noise levels
 //
 // A block can multiply σ(Az + b) by gains in [0, 1], channel by channel, and with an
 // activation that is positively homogeneous that is a block of the same kind with a
-// smaller A. So one network can serve all noise levels: its biases and gains are given for
-// some of them (Model.Sigmas), its filters are shared, and one certificate holds for every
-// noise level. Model.At makes the plain network of one, Network.For puts it on the device.
+// smaller A. So one network can serve all noise levels: its biases and gains, or with Balls
+// its biases and radii, are given for some of them (Model.Sigmas), its filters are shared,
+// and one certificate holds for every noise level. Model.At makes the plain network of
+// one, Network.For puts it on the device.
 //
 // # Fewer pixels
 //
@@ -51,7 +75,7 @@
 //
 // With load_torch of package weights, which returns metadata and tensors, and json, math,
 // torch and torch.nn.functional as F imported, a network of the family "averaged" with
-// the activation "leakyrelu" or "relu" is
+// the activation "leakyrelu", "relu" or "balls" is
 //
 //	def network(metadata, t, x):  # x has the shape (batch, channels, height, width)
 //	    card = lambda key, absent=None: json.loads(metadata.get("averaged." + key, absent))
@@ -59,15 +83,23 @@
 //	    z = F.pixel_unshuffle(F.pad(x, (0, -columns % q, 0, -rows % q)), q)
 //	    z = F.pad(z, (0, 0, 0, 0, 0, card("width") - z.shape[1]))
 //	    for i, (h, n) in enumerate(zip(card("step_sizes"), card("steps"))):
-//	        A, b, p = t[f"blocks.{i}.weight"], t.get(f"blocks.{i}.bias"), card("kernel_size") // 2
-//	        u = lambda z: F.leaky_relu(F.conv2d(z, A, b, padding=p), card("activation_slope"))
-//	        f = lambda z: -F.conv_transpose2d(u(z), A, padding=p)
+//	        A, b, r = (t.get(f"blocks.{i}.{of}") for of in ("weight", "bias", "radius"))
+//	        p = card("kernel_size") // 2
+//	        act = lambda u: F.leaky_relu(u, card("activation_slope")) if r is None else balls(u, r)
+//	        f = lambda z: -F.conv_transpose2d(act(F.conv2d(z, A, b, padding=p)), A, padding=p)
 //	        for _ in range(n):
 //	            z = STEP[metadata["averaged.integrator"]](f, z, h / n)
 //	    z = F.pixel_shuffle(z[:, :q * q * card("channels")], q)
 //	    return z[:, :, :rows, :columns]
 //
-// where the integrators are functions, such as
+// where the projection of groups of channels onto balls is
+//
+//	def balls(u, radius):
+//	    v = u.reshape(len(u), len(radius), -1, *u.shape[2:])
+//	    size = v.norm(dim=2, keepdim=True).clamp(min=1e-38)  # 0 / 0 is no number
+//	    return (v * (radius[:, None, None, None] / size).clamp(max=1)).reshape(u.shape)
+//
+// and the integrators are functions, such as
 //
 //	STEP = {"euler": lambda f, z, h: z + h * f(z)}
 //
@@ -79,13 +111,13 @@
 //	    i = max(k for k, level in enumerate(s) if level <= x)
 //	    j = min(i + 1, len(s) - 1)
 //	    row = lambda table: torch.lerp(table[i], table[j], (x - s[i]) / (s[j] - s[i] or 1))
-//	    plain = {}
+//	    plain = {name: sigma * row(t[name]) for name in t if name.endswith((".bias", ".radius"))}
 //	    for name in filter(lambda name: name.endswith(".weight"), t):
 //	        gain, bias = name.replace("weight", "gain"), name.replace("weight", "bias")
 //	        root = row(t[gain]).sqrt() if gain in t else torch.ones(len(t[name]))
 //	        plain[name] = root[:, None, None, None] * t[name]
 //	        if bias in t:
-//	            plain[bias] = root * sigma * row(t[bias])
+//	            plain[bias] = root * plain[bias]
 //	    return plain
 //
 // and a network of the family "dncnn" is
@@ -104,5 +136,8 @@
 //
 // Sources: Sherry, Celledoni, Ehrhardt, Murari, Owren and Schönlieb, Designing
 // stable neural networks using convex analysis and ODEs (Physica D, 2024), called
-// the paper below; Dahlquist and Jeltsch 1979; Combettes and Yamada 2015.
+// the paper below; Dahlquist and Jeltsch, Generalized disks of contractivity for explicit
+// and implicit Runge-Kutta methods (1979); Bauschke and Combettes, Convex analysis and
+// monotone operator theory in Hilbert spaces (2011, second edition 2017); Combettes and
+// Yamada 2015.
 package denoise

@@ -19,7 +19,7 @@ func HalfPrecision() FileOption {
 	return func(d *weights.DType) { *d = weights.F16 }
 }
 
-// Rounded16 returns the model with all weights, biases and gains rounded to the nearest
+// Rounded16 returns the model with all weights, biases, gains and radii rounded to the nearest
 // float16, ties to even: another network, with a certificate of its own. It is an error
 // if one of them is beyond float16's range, 65504.
 func (m Model) Rounded16() (Model, error) {

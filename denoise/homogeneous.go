@@ -1,13 +1,17 @@
 package denoise
 
-import "github.com/averaged/imaging/backend"
+import (
+	"math"
+
+	"github.com/averaged/imaging/backend"
+)
 
 // homogeneous is a body that maps s·x to s times the image of x for s > 0, were it not
 // for its biases and radii: σ(s·x) = s·σ(x) for LeakyReLU and the identity, a projection onto
 // balls has the same with radii s times as large, and all else is linear.
 type homogeneous interface {
-	// rescaled returns the body of s·Φ(x/s), which is the same with biases s·b and radii s·ρ. It shares
-	// the filters; freeing it leaves them alone.
+	// rescaled returns the body of s·Φ(x/s), which is the same with biases s·b and radii s·ρ.
+	// It shares the filters; freeing it leaves them alone.
 	rescaled(s float32) (body, error)
 }
 
@@ -29,6 +33,12 @@ func (e *explicit) rescaled(s float32) (body, error) {
 				return nil, err
 			}
 			*v = scaled
+		}
+		if b.balls != nil { // radii have to be finite, and the largest ones hold everything
+			if err := e.dev.Clip(b.balls, b.balls, 0, math.MaxFloat32); err != nil {
+				own.free()
+				return nil, err
+			}
 		}
 		own.blocks = append(own.blocks, b)
 	}

@@ -6,8 +6,8 @@ import (
 )
 
 // BackwardEuler is Euler's implicit method, of order 1: a step is the proximal map of
-// h·φ(A· + b), where φ is the integral of σ (the paper, section 2). Its radius is +Inf,
-// and it is the one implicit method that networks can use.
+// h·φ(A· + b), where φ is the convex function with the gradient σ (the paper, section 2).
+// Its radius is +Inf, and it is the one implicit method that networks can use.
 func BackwardEuler() Tableau {
 	return Tableau{Name: "backward-euler", A: [][]float64{{1}}, B: []float64{1}, C: []float64{1}}
 }

@@ -17,10 +17,10 @@ import (
 // A = diag(√g)V and b = √g·σb̂, and every theorem about plain blocks holds, with
 // ‖A‖ ≤ ‖V‖. So one bound of ‖V‖ proves Φ_σ for every σ.
 //
-// The balls of Balls have radii σρ̂ instead of gains: what is left of the noise is then the
-// same multiple of σ, and a radius of 0 is what a gain of 0 would be.
+// The balls of Balls have radii σρ̂ instead of gains: what is taken from a group is then at
+// most the same multiple of σ, and a radius of 0 is what a gain of 0 would be. A stays V.
 //
-// Between two levels g and b̂ are interpolated linearly in log σ. Beyond the first and
+// Between two levels g, b̂ and ρ̂ are interpolated linearly in log σ. Beyond the first and
 // the last they are held, so that there Φ_σ is the network of that level rescaled
 // (Rescale).
 
@@ -72,8 +72,8 @@ func (m Model) checkGains(b Block, hidden int) error {
 // At returns the plain network Φ_σ of a network with noise levels, with its weights
 // rounded to float32: the filters are diag(√g)V, shortened by about 1e-6 of their size so
 // that ‖A‖ ≤ ‖V‖·max √g whatever the rounding (gains of 0 and 1 round nothing, and shorten
-// nothing). The numbers of steps are those of the blocks. sigma must be above 0, and the biases within float32. Of a plain network it
-// is an error to ask.
+// nothing). The numbers of steps are those of the blocks. sigma must be above 0, and the
+// biases and radii within float32. Of a plain network it is an error to ask.
 func (m Model) At(sigma float64) (Model, error) {
 	if err := m.Check(); err != nil {
 		return Model{}, err

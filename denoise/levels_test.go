@@ -26,7 +26,7 @@ func levelled(t testing.TB, seed uint64, a Architecture, norm float64) Model {
 // activation.
 type gained struct {
 	reference
-	gain, bias [][]float64 // of every block, for one noise level
+	gain, bias, radius [][]float64 // of every block, for one noise level
 }
 
 // newGained interpolates the tables by hand.
@@ -44,7 +44,12 @@ func newGained(t require.TestingT, m Model, steps []int, h, w int, sigma float64
 				bias[i] = sigma * interpolate(m.Sigmas, b.Bias, hidden, i, sigma)
 			}
 		}
-		g.gain, g.bias = append(g.gain, gain), append(g.bias, bias)
+		groups := m.groups(b)
+		radius := make([]float64, groups)
+		for i := range radius {
+			radius[i] = sigma * interpolate(m.Sigmas, b.Radius, groups, i, sigma)
+		}
+		g.gain, g.bias, g.radius = append(g.gain, gain), append(g.bias, bias), append(g.radius, radius)
 	}
 	return g
 }
@@ -77,7 +82,13 @@ func (g gained) apply(x []float32) []float64 {
 			u := make([]float64, c.shape.N*plane)
 			c.forward(u, z)
 			for k := range u {
-				u[k] = g.gain[i][k/plane] * g.model.Activation.apply(u[k]+g.bias[i][k/plane])
+				u[k] += g.bias[i][k/plane]
+				if g.model.Activation != Balls() {
+					u[k] = g.gain[i][k/plane] * g.model.Activation.apply(u[k])
+				}
+			}
+			if g.model.Activation == Balls() {
+				intoBalls(u, g.radius[i], plane)
 			}
 			k := make([]float64, len(z))
 			c.adjoint(k, u)
@@ -97,7 +108,7 @@ func TestAtIsTheFormula(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		m := levelled(t, rapid.Uint64().Draw(r, "seed"), Architecture{
 			Channels: 2, Width: rapid.IntRange(2, 5).Draw(r, "width"), Blocks: rapid.IntRange(1, 2).Draw(r, "blocks"),
-			Activation: rapid.SampledFrom([]Activation{LeakyReLU(0.01), ReLU(), Linear()}).Draw(r, "activation"),
+			Activation: rapid.SampledFrom([]Activation{LeakyReLU(0.01), ReLU(), Linear(), Balls()}).Draw(r, "activation"),
 			Sigmas:     [][]float64{{0.1}, {0.02, 0.3}, {0.01, 0.05, 0.06, 1}}[rapid.IntRange(0, 2).Draw(r, "levels")],
 		}, 1.3)
 		if rapid.Bool().Draw(r, "without gains") {
@@ -166,7 +177,14 @@ func TestBeyondTheLevelsIsRescaled(t *testing.T) {
 	require.Equal(t, []float64{0.02, 0.1, 0.3}, levels)
 	levels[0] = 7 // a copy
 	require.Equal(t, 0.02, family.Levels()[0])
-	for _, c := range []struct{ level, sigma float64 }{{0.02, 0.003}, {0.3, 0.8}, {0.3, 5}} {
+	projecting := certified(t, dev, levelled(t, 3, Architecture{Width: 8, Activation: Balls(), Group: 4}, 1.4))
+	for _, c := range []struct {
+		family       *Network
+		level, sigma float64
+	}{
+		{family, 0.02, 0.003}, {family, 0.3, 0.8}, {family, 0.3, 5}, {projecting, 0.02, 0.003}, {projecting, 0.3, 0.8},
+	} {
+		family := c.family
 		at, err := family.For(t.Context(), c.level)
 		require.NoError(t, err)
 		rescaled, err := Rescale(at, c.sigma/c.level)
@@ -257,6 +275,7 @@ func TestCertificateOfAllNoiseLevels(t *testing.T) {
 	for _, a := range []Architecture{
 		{}, {Integrator: Heun()}, {Integrator: BackwardEuler()},
 		{Width: 12, Shuffle: 2, Activation: ReLU()}, {Sigmas: []float64{0.1}, Blocks: 1},
+		{Width: 12, Shuffle: 2, Activation: Balls(), Integrator: Heun()},
 	} {
 		m := levelled(t, 4, a, 1.7)
 		m.Blocks[0].Length, m.Blocks[0].Steps = 0.7, 2

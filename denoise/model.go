@@ -16,6 +16,7 @@ type Architecture struct {
 	Kernel     int        // odd height and width of every filter; 0 means 3
 	Blocks     int        // 0 means 10
 	Activation Activation // the zero value means LeakyReLU(0.01)
+	Group      int        // hidden channels of a ball of Balls, a divisor of Width; 0 means 8, or the largest divisor below
 	Integrator Tableau    // the zero value means ForwardEuler
 	Shuffle    int        // as Model.Shuffle
 	Sigmas     []float64  // as Model.Sigmas
@@ -36,6 +37,11 @@ func (a Architecture) withDefaults() Architecture {
 	if a.Integrator.Stages() == 0 {
 		a.Integrator = ForwardEuler()
 	}
+	if a.Group == 0 && a.Activation.Name == balls {
+		for a.Group = 8; a.Width%a.Group != 0; {
+			a.Group--
+		}
+	}
 	return a
 }
 
@@ -54,7 +60,7 @@ type Model struct {
 	// (backend.Shuffles). Width is then at least q²·Channels.
 	Shuffle int
 	// Sigmas are the noise levels, ascending and in (0, 1], that the blocks have biases and
-	// gains for; empty for a plain network. At makes a plain network of the others.
+	// gains or radii for; empty for a plain network. At makes a plain network of the others.
 	Sigmas []float64
 	Blocks []Block
 }
@@ -196,7 +202,7 @@ func (m Model) factor() int { return max(1, m.Shuffle) }
 // lifted returns the number of channels that are lifted to Width.
 func (m Model) lifted() int { return m.factor() * m.factor() * m.Channels }
 
-// rows returns the number of rows of biases and gains.
+// rows returns the number of rows of biases, gains and radii.
 func (m Model) rows() int { return max(1, len(m.Sigmas)) }
 
 // implicit tells whether the integrator is BackwardEuler.

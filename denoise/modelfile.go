@@ -23,7 +23,7 @@ func biasName(block int) string   { return fmt.Sprintf("blocks.%d.bias", block) 
 func gainName(block int) string   { return fmt.Sprintf("blocks.%d.gain", block) }
 func radiusName(block int) string { return fmt.Sprintf("blocks.%d.radius", block) }
 
-// tensors returns the weights, biases and gains as tensors of the given type.
+// tensors returns the weights, biases, gains and radii as tensors of the given type.
 func (m Model) tensors(dtype weights.DType) ([]weights.Tensor, error) {
 	var list []weights.Tensor
 	add := func(name string, shape []int, values []float32) error {
@@ -52,16 +52,16 @@ func (m Model) tensors(dtype weights.DType) ([]weights.Tensor, error) {
 	return list, nil
 }
 
-// tableShape is the shape of a block's biases, and of its gains: (Hidden), or with noise
-// levels (len(Sigmas), Hidden).
-func (m Model) tableShape(hidden int) []int {
+// tableShape is the shape of a block's biases, gains or radii: (columns), or with noise
+// levels (len(Sigmas), columns), where columns is the number of hidden channels or groups.
+func (m Model) tableShape(columns int) []int {
 	if len(m.Sigmas) == 0 {
-		return []int{hidden}
+		return []int{columns}
 	}
-	return []int{len(m.Sigmas), hidden}
+	return []int{len(m.Sigmas), columns}
 }
 
-// Checksum returns weights.File.Checksum of the weights, biases and gains as float32
+// Checksum returns weights.File.Checksum of the weights, biases, gains and radii as float32
 // tensors, in whatever type a file has them. It does not cover the rest of the model,
 // which the certificate repeats.
 func (m Model) Checksum() (string, error) {

@@ -16,7 +16,7 @@ func TestModelFileRoundTrip(t *testing.T) {
 		a := Architecture{
 			Channels: rapid.IntRange(1, 3).Draw(t, "channels"), Width: rapid.IntRange(3, 5).Draw(t, "width"),
 			Kernel: 2*rapid.IntRange(0, 2).Draw(t, "radius") + 1, Blocks: rapid.IntRange(1, 3).Draw(t, "blocks"),
-			Activation: rapid.SampledFrom([]Activation{LeakyReLU(0.01), LeakyReLU(1), ReLU(), HardTanh(), Linear()}).Draw(t, "activation"),
+			Activation: rapid.SampledFrom([]Activation{LeakyReLU(0.01), LeakyReLU(1), ReLU(), HardTanh(), Linear(), Balls()}).Draw(t, "activation"),
 			Integrator: rapid.SampledFrom(Integrators()).Draw(t, "integrator"),
 		}
 		if rapid.Bool().Draw(t, "shuffled") {
@@ -188,6 +188,14 @@ func FuzzFromFile(f *testing.F) {
 	m, err := RandomModel(1, Architecture{Channels: 1, Width: 4, Blocks: 1, Kernel: 1, Shuffle: 2, Sigmas: []float64{0.1, 0.3}}, 1)
 	require.NoError(f, err)
 	add(m.File(testCard(), Certificate{}))
+	for _, a := range []Architecture{{Width: 4, Group: 2, Integrator: Heun()}, {Width: 4, Shuffle: 2, Sigmas: []float64{0.1, 0.3}}} {
+		a.Channels, a.Blocks, a.Kernel, a.Activation = 1, 1, 1, Balls()
+		projecting, err := RandomModel(1, a, 1)
+		require.NoError(f, err)
+		cert, err := projecting.Certify(f.Context(), 0)
+		require.NoError(f, err)
+		add(projecting.File(testCard(), cert))
+	}
 	m, err = m.Rounded16()
 	require.NoError(f, err)
 	cert, err := m.Certify(f.Context(), 0)
@@ -216,6 +224,7 @@ func FuzzFromFile(f *testing.F) {
 			// Length 0 is written as the number that it stands for.
 			for i := range same.Blocks {
 				require.Equal(t, m.Blocks[i].Filter, same.Blocks[i].Filter)
+				require.Equal(t, m.Blocks[i].Radius, same.Blocks[i].Radius)
 			}
 		}
 		if d, err := DnCNNFromFile(file); err == nil {

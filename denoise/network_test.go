@@ -34,6 +34,10 @@ func TestNetworkIsItsDefinition(t *testing.T) {
 		{"linear", Architecture{Activation: Linear(), Integrator: Heun()}, 1},
 		{"hardtanh", Architecture{Activation: HardTanh()}, 2},
 		{"hardtanh, rk4", Architecture{Activation: HardTanh(), Integrator: RK4()}, 2},
+		{"balls", Architecture{Width: 6, Activation: Balls(), Group: 3}, 1.3},
+		{"balls, rk4", Architecture{Width: 8, Activation: Balls(), Group: 2, Integrator: RK4()}, 1.6},
+		{"balls, backward euler", Architecture{Width: 8, Activation: Balls(), Integrator: BackwardEuler()}, 1.6},
+		{"balls of one channel, 5×5", Architecture{Kernel: 5, Activation: Balls(), Group: 1}, 1},
 		{"grey, 5×5", Architecture{Channels: 1, Kernel: 5}, 1},
 		{"1×1", Architecture{Channels: 4, Width: 4, Kernel: 1, Integrator: RK4()}, 1},
 	} {
@@ -68,14 +72,16 @@ func TestNetworkIsItsDefinition(t *testing.T) {
 // The one call for all steps and the layers of the generic path agree.
 func TestOneCallAgreesWithTheLayers(t *testing.T) {
 	dev := newCPU(t)
-	for _, integrator := range []Tableau{ForwardEuler(), Heun(), RK4(), SSPRK3(), Kutta3()} {
-		m := smallModel(t, 5, Architecture{Width: 18, Blocks: 4, Integrator: integrator}, 1.4)
-		n := certified(t, dev, m)
-		s := backend.Image(3, 33, 40)
-		x := randomImage(3, s)
-		fused := denoised(t, n, s, x)
-		byLayers(t, n, m)
-		require.LessOrEqual(t, between(denoised(t, n, s, x), fused), 3e-6*norm2(fused), integrator.Name)
+	for _, activation := range []Activation{LeakyReLU(0.01), Balls()} {
+		for _, integrator := range []Tableau{ForwardEuler(), Heun(), RK4(), SSPRK3(), Kutta3()} {
+			m := smallModel(t, 5, Architecture{Width: 18, Blocks: 4, Integrator: integrator, Activation: activation}, 1.4)
+			n := certified(t, dev, m)
+			s := backend.Image(3, 33, 40)
+			x := randomImage(3, s)
+			fused := denoised(t, n, s, x)
+			byLayers(t, n, m)
+			require.LessOrEqual(t, between(denoised(t, n, s, x), fused), 3e-6*norm2(fused), "%s %s", integrator.Name, activation.Name)
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ type family struct {
 	card        weights.Card
 }
 
-// Levels returns the noise levels that the network's biases and gains are given at
+// Levels returns the noise levels that the network's biases, gains and radii are given at
 // (Model.Sigmas), ascending; nil for a network that is for one noise level.
 func (n *Network) Levels() []float64 {
 	if n.levels == nil {

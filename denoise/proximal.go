@@ -14,7 +14,7 @@ const DefaultInnerError = 1e-5
 
 // proximal is a network of backward Euler steps. A step is the proximal map
 //
-//	z⁺ = argmin over v of ½‖v − z‖² + h·φ(Av + b),   φ' = σ,
+//	z⁺ = argmin over v of ½‖v − z‖² + h·φ(Av + b),   ∇φ = σ,
 //
 // the minimum of a function that is 1-strongly convex and κ-smooth, κ = 1 + h‖A‖²L. It
 // is computed by a number of iterations that is known beforehand, so that a pixel
@@ -62,7 +62,8 @@ const leastFactor = 0x1p-24
 //
 //	‖z − z⁺‖ ≤ ‖h·Aᵀσ(Az + b)‖ ≤ h‖A‖(L‖A‖R + √P‖σ(b)‖),
 //
-// and ‖z⁺‖ ≤ R + h‖A‖√P‖σ(b)‖, because the step moves 0 by no more than that.
+// and ‖z⁺‖ ≤ R + h‖A‖√P‖σ(b)‖, because the step moves 0 by no more than that. σ(b) is that
+// of a pixel, so that this holds for projections of its channels, too.
 func (p *proximal) plan(src backend.Buffer, s backend.Shape, maxError float64) (plan, float64, error) {
 	var sum [1]float64
 	if err := p.dev.Reduce(sum[:], backend.Reduction{Kind: backend.SumSquares, X: src}); err != nil {

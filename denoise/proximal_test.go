@@ -100,8 +100,12 @@ func TestApplyWithinKeepsItsBound(t *testing.T) {
 	s := backend.Image(3, 9, 8)
 	x := randomImage(3, s)
 	for _, dev := range []backend.Device{newCPU(t), exact} {
-		for _, norm := range []float64{0.7, 3} {
-			m := smallModel(t, 6, Architecture{Integrator: BackwardEuler(), Blocks: 2}, norm)
+		for _, c := range []struct {
+			a    Architecture
+			norm float64
+		}{{Architecture{}, 0.7}, {Architecture{}, 3}, {Architecture{Width: 6, Activation: Balls(), Group: 2}, 3}} {
+			c.a.Integrator, c.a.Blocks = BackwardEuler(), 2
+			m := smallModel(t, 6, c.a, c.norm)
 			n := certified(t, dev, m)
 			want := newReference(t, m, []int{1, 1}, s.H, s.W).apply(x)
 			src, dst := upload(t, dev, s, x), upload(t, dev, s, x)
@@ -148,19 +152,21 @@ func TestApplyWithinOfExplicitNetworks(t *testing.T) {
 // ⟨Φx − Φy, x − y⟩; also where Euler's method would take many steps.
 func TestBackwardEulerIsFirmlyNonexpansive(t *testing.T) {
 	dev := newCPU(t)
-	m := smallModel(t, 7, Architecture{Integrator: BackwardEuler(), Blocks: 1}, 6)
-	n := certified(t, dev, m)
-	require.Equal(t, []int{1}, stepsOf(n.Certificate()))
-	s := backend.Image(3, 8, 8)
-	for seed := range uint64(20) {
-		x, y := randomImage(seed, s), randomImage(seed+100, s)
-		fx, fy := denoised(t, n, s, x), denoised(t, n, s, y)
-		inner := 0.0
-		for i := range x {
-			inner += float64(fx[i]-fy[i]) * float64(x[i]-y[i])
+	for _, activation := range []Activation{LeakyReLU(0.01), Balls()} {
+		m := smallModel(t, 7, Architecture{Integrator: BackwardEuler(), Blocks: 1, Activation: activation}, 6)
+		n := certified(t, dev, m)
+		require.Equal(t, []int{1}, stepsOf(n.Certificate()))
+		s := backend.Image(3, 8, 8)
+		for seed := range uint64(20) {
+			x, y := randomImage(seed, s), randomImage(seed+100, s)
+			fx, fy := denoised(t, n, s, x), denoised(t, n, s, y)
+			inner := 0.0
+			for i := range x {
+				inner += float64(fx[i]-fy[i]) * float64(x[i]-y[i])
+			}
+			d := between(fx, fy)
+			require.LessOrEqual(t, d*d, inner+1e-3*d)
+			require.Greater(t, inner, 0.0)
 		}
-		d := between(fx, fy)
-		require.LessOrEqual(t, d*d, inner+1e-3*d)
-		require.Greater(t, inner, 0.0)
 	}
 }

@@ -9,7 +9,7 @@ import (
 // differentiable is a denoiser whose transposed Jacobian can be applied.
 type differentiable interface {
 	// transpose sets dst = J(x)ᵀv, where J is the derivative of Φ at x, from the negative
-	// side where there are two. It holds the whole image with all of its layers. It
+	// side or from inside a ball where there are two. It holds the whole image with all of its layers. It
 	// returns false if this denoiser has no way to do it.
 	transpose(ctx context.Context, dst, x, v backend.Buffer) (bool, error)
 }
@@ -51,7 +51,7 @@ func (n *Network) transposeBlocks(ctx context.Context, s *scratch, dst, x, v bac
 //
 //	w_i = −h(B[i]·v + Σ_m A[m][i]·y_m),   y_i = AᵀD_iA·w_i,   v ← v + Σ_i y_i,
 //
-// where D_i are the slopes of σ at AY_i + b.
+// where D_i is the derivative of σ at AY_i + b, which is symmetric.
 func transposeSteps(ctx context.Context, s *scratch, t Tableau, blocks []deviceBlock, dst, x, v backend.Buffer) (bool, error) {
 	if blocks[0].clip {
 		return false, nil // devices have no derivative of it
@@ -71,13 +71,19 @@ func transposeSteps(ctx context.Context, s *scratch, t Tableau, blocks []deviceB
 	if err := dev.CopyRegion(z, 0, 0, x, frame); err != nil {
 		return false, err
 	}
-	// Forward, with σ(AY + b) of every stage kept, or AY + b of a projection onto balls.
+	// Forward, with what the derivative of σ needs of every stage kept.
 	var kept []backend.Buffer
 	for _, b := range blocks {
 		shape := like
 		shape.C = b.hidden()
+		var projected backend.Buffer
+		if b.balls != nil {
+			var err error
+			if projected, err = s.alloc(shape); err != nil {
+				return false, err
+			}
+		}
 		for range b.steps {
-			first := len(kept)
 			for i := range t.Stages() {
 				if err := ctx.Err(); err != nil {
 					return false, err
@@ -91,21 +97,20 @@ func transposeSteps(ctx context.Context, s *scratch, t Tableau, blocks []deviceB
 					return false, err
 				}
 				kept = append(kept, u)
-				if err := b.forward(dev, u, w); err != nil {
+				out, err := b.keep(dev, u, projected, w)
+				if err != nil {
 					return false, err
 				}
-				if err := dev.ConvolveAdjoint(y[i], kept[first+i], b.filter, 0, 1); err != nil {
+				if err := dev.ConvolveAdjoint(y[i], out, b.filter, 0, 1); err != nil {
 					return false, err
-				}
-				if b.balls != nil { // whose derivative is that at AY + b
-					if err := dev.Convolve(u, w, b.filter, backend.ConvEnd{Bias: b.bias}); err != nil {
-						return false, err
-					}
 				}
 			}
 			if err := combine(dev, z, z, -float64(b.step), t.B, y); err != nil {
 				return false, err
 			}
+		}
+		if projected != nil {
+			projected.Free()
 		}
 	}
 	// Backward, with v in z.
@@ -161,6 +166,18 @@ func transposeSteps(ctx context.Context, s *scratch, t Tableau, blocks []deviceB
 		t1.Free()
 	}
 	return true, dev.CopyRegion(dst, 0, 0, z, frame)
+}
+
+// keep sets u to what the derivative of σ at Az + b needs, and returns σ(Az + b): u itself,
+// or projected where σ is a projection onto balls, whose derivative needs Az + b.
+func (b deviceBlock) keep(dev backend.Device, u, projected, z backend.Buffer) (backend.Buffer, error) {
+	if b.balls == nil {
+		return u, b.forward(dev, u, z)
+	}
+	if err := dev.Convolve(u, z, b.filter, backend.ConvEnd{Bias: b.bias}); err != nil {
+		return nil, err
+	}
+	return projected, dev.ProjectBalls(projected, u, b.balls)
 }
 
 // derivative sets v = σ'·v, given what was kept of the stage.

@@ -16,7 +16,7 @@ var ErrNoDisk = errors.New("no disk of circle contractivity")
 // Radius returns the method's radius r of circle contractivity: a step of size h along
 // f is nonexpansive for every f with ⟨f(y) − f(z), y − z⟩ ≤ −ν‖f(y) − f(z)‖² if
 // h ≤ 2rν, and for f(z) = −Aᵀσ(Az + b), where ν = 1/(‖A‖²L), if h‖A‖²L ≤ 2r (Dahlquist and
-// Jeltsch 1979, theorem 4.1; the paper, theorem 2.3 and lemma 2.5).
+// Jeltsch 1979, theorem 4.1; the paper, theorem 2.3 and lemma 2.5; the package comment).
 //
 // With Q = diag(b)A + Aᵀdiag(b) − bbᵀ it is r = −1/ρ, ρ the smallest generalised
 // eigenvalue of (Q, diag b) (Dahlquist and Jeltsch 1979, theorem 3.1). All weights must

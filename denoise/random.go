@@ -15,7 +15,8 @@ import (
 // filter is scaled so that its norm is about the given one, above 0 (Certify finds out
 // how much it is); 1 is where the paper's training begins. The biases have a standard
 // deviation of 0.1, or with noise levels of 1 in units of the noise, and the gains are
-// uniform in [0, 1].
+// uniform in [0, 1]. With Balls there are radii instead of gains, uniform between 0 and
+// twice the length that such biases of a group have.
 func RandomModel(seed uint64, a Architecture, norm float64) (Model, error) {
 	a = a.withDefaults()
 	if !(norm > 0) || norm > math.MaxFloat32 {
@@ -23,6 +24,10 @@ func RandomModel(seed uint64, a Architecture, norm float64) (Model, error) {
 	}
 	if a.Blocks < 1 || a.Blocks > maxBlocks || a.Width < 1 || a.Kernel < 1 || a.Width > maxChannels || a.Kernel > maxSide {
 		return Model{}, fmt.Errorf("a random network of %d blocks, %d channels, %d×%d kernels: all must be at least 1", a.Blocks, a.Width, a.Kernel, a.Kernel)
+	}
+	if a.Group < 0 || (a.Group > 0) != (a.Activation.Name == balls) || a.Group > 0 && a.Width%a.Group != 0 {
+		return Model{}, fmt.Errorf("a random network with groups of %d of %d channels and the activation %q: only %q has groups, whose size divides the channels",
+			a.Group, a.Width, a.Activation.Name, balls)
 	}
 	m := Model{Channels: a.Channels, Width: a.Width, Kernel: a.Kernel, Activation: a.Activation, Integrator: a.Integrator,
 		Shuffle: a.Shuffle, Sigmas: slices.Clone(a.Sigmas)}
@@ -35,11 +40,16 @@ func RandomModel(seed uint64, a Architecture, norm float64) (Model, error) {
 	defer pool.Close()
 	for range a.Blocks {
 		b := Block{Filter: g.take(shape.Len(), 1)}
-		if len(a.Sigmas) == 0 {
-			b.Bias = g.take(a.Width, 0.1)
-		} else {
-			b.Bias = g.take(len(a.Sigmas)*a.Width, 1)
-			b.Gain = g.uniform(len(a.Sigmas) * a.Width)
+		deviation := 0.1
+		if len(a.Sigmas) > 0 {
+			deviation = 1
+		}
+		b.Bias = g.take(m.rows()*a.Width, deviation)
+		switch {
+		case a.Group > 0:
+			b.Radius = g.uniform(m.rows()*a.Width/a.Group, 2*deviation*math.Sqrt(float64(a.Group)))
+		case len(a.Sigmas) > 0:
+			b.Gain = g.uniform(m.rows()*a.Width, 1)
 		}
 		factor, err := normFactor(b.Filter, shape, norm, pool)
 		if err != nil {
@@ -79,12 +89,12 @@ func (g *gaussians) take(n int, deviation float64) []float32 {
 	return x
 }
 
-// uniform returns numbers that are uniform in [0, 1]: their distribution function of
+// uniform returns numbers that are uniform in [0, top]: the distribution function of
 // Gaussian ones.
-func (g *gaussians) uniform(n int) []float32 {
+func (g *gaussians) uniform(n int, top float64) []float32 {
 	x := g.take(n, 1)
 	for i, v := range x {
-		x[i] = float32(0.5 * math.Erfc(-float64(v)/math.Sqrt2))
+		x[i] = float32(top * (0.5 * math.Erfc(-float64(v)/math.Sqrt2)))
 	}
 	return x
 }

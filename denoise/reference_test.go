@@ -51,11 +51,33 @@ func (r reference) field(i int, z []float64) []float64 {
 		if b.Bias != nil {
 			u[k] += float64(b.Bias[k/plane])
 		}
-		u[k] = r.model.Activation.apply(u[k])
+		if b.Radius == nil {
+			u[k] = r.model.Activation.apply(u[k])
+		}
+	}
+	if b.Radius != nil {
+		intoBalls(u, b.Radius, plane)
 	}
 	k := make([]float64, len(z))
 	c.adjoint(k, u)
 	return k
+}
+
+// intoBalls projects the channels of u, of so many pixels each, onto balls, a group for each
+// radius.
+func intoBalls[A float32 | float64](u []float64, radius []A, plane int) {
+	size := len(u) / plane / len(radius)
+	for i := range len(radius) * plane {
+		group, pixel, norm := i/plane, i%plane, 0.0
+		for c := range size {
+			norm = math.Hypot(norm, u[(group*size+c)*plane+pixel])
+		}
+		if r := float64(radius[group]); norm > r {
+			for c := range size {
+				u[(group*size+c)*plane+pixel] *= r / norm
+			}
+		}
+	}
 }
 
 // apply returns Φ(x).

@@ -12,8 +12,8 @@ import (
 // noise of s·σ₀ (Xu, Sun, Liu, Wohlberg and Kamilov 2020). The constant of Φ stays,
 // because the scaling cancels in ‖s·T(x/s) − s·T(y/s)‖. It is as safe for concurrent use
 // as d is. Freeing it frees d. A network of an explicit method without clipped
-// activations is rescaled by its biases, which costs next to nothing; of others every
-// call allocates one buffer of the image's shape.
+// activations is rescaled by its biases and radii, which costs next to nothing; of others
+// every call allocates one buffer of the image's shape.
 func Rescale(d Denoiser, s float64) (Denoiser, error) {
 	if !(s > 0) || !isFinite32(s) || !isFinite32(1/s) || float32(s) <= 0 || float32(1/s) <= 0 {
 		return nil, fmt.Errorf("rescaling by %v, must be above 0 and, with its inverse, within float32", s)
@@ -54,7 +54,7 @@ func (r rescaled) ApplyWithin(ctx context.Context, dst, src backend.Buffer, maxE
 }
 
 // byBiases sets dst to the image of s·Φ(·/s) if that is a network like Φ with other
-// biases. These are made for every call, which takes microseconds, so that the wrapper
+// biases and radii. These are made for every call, which takes microseconds, so that the wrapper
 // has nothing of its own to free.
 func (r rescaled) byBiases(ctx context.Context, dst, src backend.Buffer, maxError float64) (done bool, e float64, err error) {
 	n, ok := r.Denoiser.(*Network)

@@ -36,6 +36,7 @@ func TestShuffledNetworkIsItsFormula(t *testing.T) {
 	dev := newCPU(t)
 	for _, a := range []Architecture{
 		{}, {Integrator: RK4()}, {Activation: HardTanh()}, {Activation: HardTanh(), Integrator: Heun()}, {Integrator: BackwardEuler()},
+		{Activation: Balls(), Group: 1}, {Activation: Balls(), Group: 1, Integrator: BackwardEuler()},
 	} {
 		for _, c := range []struct{ q, h, w int }{{2, 7, 6}, {3, 7, 4}, {2, 1, 5}, {3, 2, 2}} {
 			a.Channels, a.Blocks, a.Shuffle, a.Width = 1, 2, c.q, c.q*c.q+1
@@ -90,6 +91,8 @@ func TestShuffledTilesChangeNothing(t *testing.T) {
 		{Architecture{Channels: 1, Width: 13, Shuffle: 2, Blocks: 2}, &watched{Device: cpu, grid: 6}, backend.Image(1, 61, 78)},
 		{Architecture{Channels: 1, Width: 17, Shuffle: 4, Blocks: 1, Integrator: RK4()}, cpu, backend.Image(1, 190, 203)},
 		{Architecture{Width: 13, Shuffle: 2, Blocks: 1, Activation: HardTanh()}, cpu, backend.Image(3, 61, 52)},
+		{Architecture{Width: 16, Shuffle: 2, Blocks: 2, Activation: Balls()}, cpu, backend.Image(3, 97, 110)},
+		{Architecture{Width: 14, Shuffle: 2, Blocks: 1, Activation: Balls(), Group: 2}, &watched{Device: cpu, grid: 6}, backend.Image(3, 61, 52)},
 		{Architecture{Channels: 1, Width: 4, Shuffle: 2, Blocks: 1, Integrator: BackwardEuler()}, cpu, backend.Image(1, 61, 52)},
 	} {
 		m := smallModel(t, 3, c.a, 0.4)
@@ -126,8 +129,8 @@ func TestShuffledRescaled(t *testing.T) {
 	for i, v := range x {
 		small[i] = v * 4
 	}
-	for _, activation := range []Activation{LeakyReLU(0.01), HardTanh()} {
-		n := certified(t, dev, smallModel(t, 3, Architecture{Width: 13, Shuffle: 2, Activation: activation}, 1.4))
+	for _, activation := range []Activation{LeakyReLU(0.01), HardTanh(), Balls()} {
+		n := certified(t, dev, smallModel(t, 3, Architecture{Width: 14, Shuffle: 2, Activation: activation}, 1.4))
 		rescaled, err := Rescale(n, 0.25)
 		require.NoError(t, err)
 		want := denoised(t, n, s, small)
@@ -139,7 +142,9 @@ func TestShuffledRescaled(t *testing.T) {
 
 // What a plan says of its memory is what it takes, at most.
 func TestShuffledFloatsOfAPixel(t *testing.T) {
-	for _, a := range []Architecture{{Activation: HardTanh()}, {Integrator: BackwardEuler()}, {Integrator: RK4(), Activation: HardTanh()}} {
+	for _, a := range []Architecture{
+		{Activation: HardTanh()}, {Integrator: BackwardEuler()}, {Integrator: RK4(), Activation: HardTanh()}, {Integrator: BackwardEuler(), Activation: Balls()},
+	} {
 		dev := &watched{Device: newCPU(t)}
 		a.Width, a.Shuffle = 14, 2
 		m := smallModel(t, 1, a, 0.5)

@@ -145,6 +145,20 @@ func (d *watched) Sync() error {
 	return d.Device.Sync()
 }
 
+func (d *watched) ProjectBalls(dst, src, radius backend.Buffer) error {
+	if err := d.call(); err != nil {
+		return err
+	}
+	return d.Device.ProjectBalls(raw(dst), raw(src), raw(radius))
+}
+
+func (d *watched) ProjectBallsGradient(dst, dradius, src, dy, radius backend.Buffer, beta float32) error {
+	if err := d.call(); err != nil {
+		return err
+	}
+	return d.Device.ProjectBallsGradient(raw(dst), raw(dradius), raw(src), raw(dy), raw(radius), beta)
+}
+
 func (d *watched) Clip(dst, src backend.Buffer, lo, hi float32) error {
 	if err := d.call(); err != nil {
 		return err
@@ -269,9 +283,12 @@ func families(t testing.TB, dev backend.Device, opts ...Option) map[string]*Netw
 	implicit.Blocks = 1
 	shuffled := small
 	shuffled.Width, shuffled.Shuffle = 13, 2
+	projecting := small
+	projecting.Activation, projecting.Group = Balls(), 2
 	return map[string]*Network{
 		"shuffled": certified(t, dev, smallModel(t, 8, shuffled, 1), opts...),
 		"euler":    certified(t, dev, smallModel(t, 8, small, 1), opts...),
+		"balls":    certified(t, dev, smallModel(t, 8, projecting, 1), opts...),
 		"heun":     certified(t, dev, smallModel(t, 8, heun, 1), opts...),
 		"implicit": certified(t, dev, smallModel(t, 8, implicit, 0.5), opts...),
 		"dncnn":    dncnn,

@@ -39,7 +39,7 @@ func TestDocumentedPyTorch(t *testing.T) {
 			lines = nil
 		}
 	}
-	require.Equal(t, 3, functions)
+	require.Equal(t, 4, functions)
 }
 
 // TestPyTorchAgrees: the networks of weight files give the same image in PyTorch, within
@@ -74,6 +74,20 @@ func TestPyTorchAgrees(t *testing.T) {
 		require.NoError(t, err)
 		card := testCard()
 		card.Sigma = sigma
+		files[name], err = m.File(card, cert)
+		require.NoError(t, err)
+	}
+	for name, a := range map[string]Architecture{
+		"balls": {Width: 9, Group: 3, Integrator: Heun()}, "balls of one channel": {Width: 5, Group: 1}, "one ball": {Width: 6, Group: 6, Integrator: RK4()},
+		"balls between": {Width: 16, Shuffle: 2, Sigmas: levels.Sigmas}, "balls below": {Width: 14, Shuffle: 2, Sigmas: levels.Sigmas[1:], Group: 2},
+	} {
+		a.Activation = Balls()
+		m := smallModel(t, 26, a, 1.6)
+		m.Blocks[0].Bias, m.Blocks[1].Radius[0] = nil, 0
+		cert, err := m.Certify(t.Context(), 0)
+		require.NoError(t, err)
+		card := testCard()
+		card.Sigma = map[string]float64{"balls below": 0.07}[name] + 0.02
 		files[name], err = m.File(card, cert)
 		require.NoError(t, err)
 	}

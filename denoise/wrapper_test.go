@@ -12,8 +12,10 @@ import (
 
 func TestWrappersAreTheirFormulas(t *testing.T) {
 	dev := newCPU(t)
-	for _, integrator := range []Tableau{ForwardEuler(), BackwardEuler()} {
-		n := certified(t, dev, smallModel(t, 3, Architecture{Integrator: integrator}, 1.4))
+	for _, a := range []Architecture{
+		{}, {Integrator: BackwardEuler()}, {Width: 6, Activation: Balls(), Group: 2}, {Width: 6, Activation: Balls(), Integrator: BackwardEuler()},
+	} {
+		n := certified(t, dev, smallModel(t, 3, a, 1.4))
 		s := backend.Image(3, 7, 9)
 		x := randomImage(1, s)
 		phi := denoised(t, n, s, x)
@@ -146,8 +148,8 @@ func TestAveragednessHolds(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		a := Architecture{
 			Width: 4, Blocks: rapid.IntRange(1, 3).Draw(rt, "blocks"),
-			Integrator: rapid.SampledFrom([]Tableau{ForwardEuler(), Heun(), Kutta3(), BackwardEuler()}).Draw(rt, "integrator"),
-			Activation: rapid.SampledFrom([]Activation{LeakyReLU(0.01), ReLU(), HardTanh(), Linear()}).Draw(rt, "activation"),
+			Integrator: rapid.SampledFrom([]Tableau{ForwardEuler(), Heun(), RK4(), Kutta3(), BackwardEuler()}).Draw(rt, "integrator"),
+			Activation: rapid.SampledFrom([]Activation{LeakyReLU(0.01), ReLU(), HardTanh(), Linear(), Balls()}).Draw(rt, "activation"),
 		}
 		m := smallModel(t, rapid.Uint64().Draw(rt, "seed"), a, rapid.Float64Range(0.3, 3).Draw(rt, "norm"))
 		n := certified(t, dev, m)

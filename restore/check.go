@@ -57,6 +57,9 @@ const attackSide = 32
 // kernel (the zero value) a motion blur of 15 pixels is taken. Of the options
 // those of Deblur apply; Iterations is the number of iterations of either run.
 //
+// The certificate of a network is proven anew, of embedded weights too, unless the network
+// is given with UseNetwork: then it is as it was loaded (denoise.Prove).
+//
 // A network is also attacked, with and without an image: gradient ascent looks for a
 // pair of images that it moves apart (denoise.Attack), at the noise level that it is for,
 // because rescaling only scales the pair; one for all noise levels is attacked at the
@@ -64,7 +67,7 @@ const attackSide = 32
 // again and again, as many times, without clipping (the paper, section 4.4;
 // denoise.Repeat), rescaled and relaxed as in Deblur.
 func Check(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) (*CheckReport, error) {
-	c, err := newSettings(options)
+	c, err := checkSettings(options)
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +96,13 @@ func Check(ctx context.Context, img image.Image, kernel deblur.Kernel, options .
 	}
 	defer problem.free()
 	return problem.check(ctx, c, img == nil)
+}
+
+// checkSettings are the settings of Check: what it says of a network it has proven itself.
+func checkSettings(options []Option) (settings, error) {
+	c, err := newSettings(options, DefaultPrior())
+	c.prove = true
+	return c, err
 }
 
 // stand returns an image that stands for any, of which only the size counts, and sets

@@ -33,6 +33,8 @@ func DefaultTolerance(sigma float64) float64 {
 // of the run: with a certified denoiser convergence of this iteration is proven, and
 // its residual bounded.
 //
+// The denoiser is DefaultPrior unless UseMethod names another or weights are given.
+//
 // The strength of the denoiser follows from the noise level, which is estimated
 // unless Sigma gives it, and is multiplied by Strength. With method "tv" and
 // Constrain(pnp.Unconstrained) the iteration solves min ½‖Kx − y‖² + λ·TV(x), and
@@ -49,7 +51,7 @@ func DefaultTolerance(sigma float64) float64 {
 // deblur.Unknown the unknown image is larger than the photograph; the part that
 // the photograph shows is returned.
 func Deblur(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) (image.Image, *Report, error) {
-	return run(ctx, img, options,
+	return run(ctx, img, options, DefaultPrior(),
 		func(ctx context.Context, dev backend.Device, p *Planar, c settings, report *Report) ([]float32, error) {
 			return solveDeblurring(ctx, dev, p, kernel, c, report)
 		})

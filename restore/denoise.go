@@ -28,8 +28,8 @@ func (p *Planar) noise() (NoiseEstimate, error) {
 }
 
 // Denoise removes noise like additive white Gaussian noise from an image. It
-// estimates the noise level unless Sigma gives one, and uses the first of Methods
-// unless UseMethod names another or weights are given.
+// estimates the noise level unless Sigma gives one, and uses DefaultMethod unless UseMethod
+// names another or weights are given.
 //
 // The result has the size, colour channels, bit depth and alpha of the image. For
 // a *Planar it is a *Planar, neither rounded nor clipped; for all others
@@ -40,7 +40,7 @@ func (p *Planar) noise() (NoiseEstimate, error) {
 // relative duality gap of Tolerance, with α from the noise level (tv.Tuned) times
 // Strength.
 //
-// With a network (Weights, UseNetwork) it is Φ_s(x) = s·Φ(x/s), where s is Strength times
+// With a network (UseMethod, Weights, UseNetwork) it is Φ_s(x) = s·Φ(x/s), where s is Strength times
 // the noise level over the one that the network is for: so one network serves all
 // noise levels, with the certificate that it has (Report.Network). Below a noise level of
 // 0.001, about what rounding to 8 bits leaves, s falls no further. A grey image
@@ -48,7 +48,7 @@ func (p *Planar) noise() (NoiseEstimate, error) {
 // a network for all noise levels (denoise.Network.Levels) it is the one for Strength
 // times the noise level, with a certificate that follows from that of all.
 func Denoise(ctx context.Context, img image.Image, options ...Option) (image.Image, *Report, error) {
-	return run(ctx, img, options,
+	return run(ctx, img, options, DefaultMethod(),
 		func(ctx context.Context, dev backend.Device, p *Planar, c settings, report *Report) ([]float32, error) {
 			if c.method == methodTV {
 				return denoiseTV(ctx, dev, p, c, report)
@@ -58,10 +58,10 @@ func Denoise(ctx context.Context, img image.Image, options ...Option) (image.Ima
 }
 
 // run does what all restorations have in common around solve, which returns the
-// restored samples.
-func run(ctx context.Context, img image.Image, options []Option,
+// restored samples. method is the one to use where the options name none.
+func run(ctx context.Context, img image.Image, options []Option, method string,
 	solve func(context.Context, backend.Device, *Planar, settings, *Report) ([]float32, error)) (image.Image, *Report, error) {
-	c, err := newSettings(options)
+	c, err := newSettings(options, method)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -7,19 +7,22 @@
 // The noise level is estimated where it is not given, everything else has a
 // default that is meant to be left alone, and the report says what was done and
 // what is proven of it. What the options and results are made of is in the
-// packages below: tv (the default denoiser), denoise (networks and their
-// certificates), weights (their files), deblur (kernels and blur operators), pnp (the
-// iteration and its certificate), backend (devices).
+// packages below: tv (total variation), denoise (networks and their certificates),
+// weights (their files, and those that are embedded), deblur (kernels and blur
+// operators), pnp (the iteration and its certificate), backend (devices).
 //
-// A network needs a weight file, since none are embedded yet:
+// Methods lists the denoisers: total variation, and networks. The weights of some networks
+// are part of the library, those of others are in files:
 //
-//	out, report, err = restore.Denoise(ctx, img, restore.WeightsFile("euler.safetensors"))
+//	out, report, err = restore.Denoise(ctx, img, restore.UseMethod("euler"))
+//	out, report, err = restore.Denoise(ctx, img, restore.WeightsFile("run/weights.safetensors"))
 //
-// For many images it is loaded once:
+// The certificate of a file is verified whenever it is loaded. For many images it is loaded
+// once:
 //
 //	dev := cpu.New()
-//	file, err := weights.Read(r)
-//	network, err := denoise.Load(ctx, dev, file) // verifies the certificate
+//	file, err := weights.Read(r) // or weights.Open(weights.Euler)
+//	network, err := denoise.Load(ctx, dev, file)
 //	out, report, err = restore.Denoise(ctx, img, restore.UseNetwork(network))
 //
 // Samples are taken as stored, in float32 on [0,1] per channel, without a

@@ -34,9 +34,9 @@ func ExampleDenoise() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%T of %v, noise %.2f, solved to a relative gap below %g: %v\n",
-		out, out.Bounds().Size(), report.Sigma, report.Tolerance, report.Converged)
-	// Output: *image.NRGBA of (480,320), noise 0.15, solved to a relative gap below 0.0001: true
+	fmt.Printf("%T of %v, noise %.2f, proven to be averaged: %v\n",
+		out, out.Bounds().Size(), report.Sigma, report.Certified && report.Averagedness < 1)
+	// Output: *image.NRGBA of (480,320), noise 0.15, proven to be averaged: true
 }
 
 func ExampleDeblur() {
@@ -76,7 +76,7 @@ func ExampleCheck() {
 }
 
 // The weights of this example are random, from a seed: they restore nothing. Those of
-// a trained network come from weights.Read.
+// a trained network come from weights.Open, or from a file with weights.Read.
 func ExampleUseNetwork() {
 	ctx := context.Background()
 	model, err := denoise.RandomModel(1, denoise.Architecture{Width: 8, Blocks: 2}, 1.5)

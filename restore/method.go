@@ -15,7 +15,7 @@ var (
 	// ErrMethod is about a method that does not exist, or is not that of the weights.
 	ErrMethod = errors.New("unknown method")
 	// ErrNoWeights is about a network without weights.
-	ErrNoWeights = errors.New("the method is a network, and this version ships no weights")
+	ErrNoWeights = errors.New("the method is a network whose weights this build does not have")
 )
 
 // Method describes a denoiser that Denoise and Deblur can use.
@@ -23,8 +23,11 @@ type Method struct {
 	Name        string
 	Description string
 	// Certified: a proof of averagedness, or of nonexpansiveness, comes with it. That of
-	// a network is made of its weights, and verified when they are loaded.
+	// a network is made of its weights, and verified when they are loaded, or by the
+	// library's tests for those that are embedded.
 	Certified bool
+	// Embedded: it is a network whose weights are part of the library (weights.Open).
+	Embedded bool
 	// NeedsWeights: a weight file must be given (Weights, UseNetwork).
 	NeedsWeights bool
 }
@@ -32,26 +35,56 @@ type Method struct {
 // methodTV is the name of total variation.
 const methodTV = "tv"
 
-// Methods returns the methods that this build has, the default first. The networks
-// have the names of their integrators (denoise.Integrators), and "dncnn".
-func Methods() []Method {
-	list := []Method{{
+// Methods returns the methods that this build has: the embedded networks that have a name
+// of their own, "general" and "fast"; "tv", total variation; and the networks that have the
+// names of their integrators (denoise.Integrators), and "dncnn", whose weights are embedded
+// or must be given.
+func Methods() []Method { return methodsWith(weights.Embedded()) }
+
+// methodsWith returns the methods of a build with the given weights.
+func methodsWith(embedded []string) []Method {
+	var list []Method
+	for _, name := range []string{weights.General, weights.Fast} {
+		if slices.Contains(embedded, name) {
+			list = append(list, Method{Name: name, Description: ownDescriptions[name], Certified: true, Embedded: true})
+		}
+	}
+	list = append(list, Method{
 		Name:        methodTV,
 		Description: "total variation on luma and opponent colour axes: the proximal map of a convex energy, ½-averaged",
 		Certified:   true,
-	}}
-	for _, t := range denoise.Integrators() {
-		list = append(list, Method{
-			Name:        t.Name,
-			Description: integratorDescription(t.Name),
-			Certified:   true, NeedsWeights: true,
-		})
-	}
-	return append(list, Method{
-		Name:         denoise.FamilyDnCNN,
-		Description:  "unconstrained network, for comparison: nothing is proven of it",
-		NeedsWeights: true,
 	})
+	network := func(name, description string, certified bool) {
+		has := slices.Contains(embedded, name)
+		list = append(list, Method{Name: name, Description: description, Certified: certified, Embedded: has, NeedsWeights: !has})
+	}
+	for _, t := range denoise.Integrators() {
+		network(t.Name, integratorDescription(t.Name), true)
+	}
+	network(denoise.FamilyDnCNN, "unconstrained network, for comparison: nothing is proven of it", false)
+	return list
+}
+
+// DefaultMethod returns the name of the method that Denoise uses where none is named and
+// no weights are given: "general", the embedded network for all noise levels, or "tv" in a
+// build without it.
+func DefaultMethod() string { return defaultMethodWith(weights.Embedded()) }
+
+func defaultMethodWith(embedded []string) string {
+	if slices.Contains(embedded, weights.General) {
+		return weights.General
+	}
+	return methodTV
+}
+
+// DefaultPrior returns the name of the method that Deblur and Check use where none is named
+// and no weights are given: "tv".
+func DefaultPrior() string { return methodTV }
+
+// ownDescriptions are of the embedded networks that have a name of their own.
+var ownDescriptions = map[string]string{
+	weights.General: "averaged network for all noise levels",
+	weights.Fast:    "small averaged network, for large pictures and previews",
 }
 
 func integratorDescription(name string) string {
@@ -82,12 +115,17 @@ func methodNames() []string {
 }
 
 // UseMethod chooses the denoiser by name, one of Methods. The default is the method of
-// the weights, if some are given, or else the first of Methods. A network
-// needs weights.
+// the weights, if some are given, or else DefaultMethod in Denoise and DefaultPrior in
+// Deblur and Check. A network needs weights, embedded ones or others that are given. The
+// embedded ones are loaded in every call, which takes some milliseconds (denoise.Load).
 func UseMethod(name string) Option {
 	return func(c *settings) error {
 		names := methodNames()
-		if !slices.Contains(names, name) {
+		switch {
+		case slices.Contains(names, name):
+		case slices.Contains(weights.Names(), name):
+			return fmt.Errorf("restore: method %q: %w; there is: %s", name, ErrNoWeights, strings.Join(names, ", "))
+		default:
 			return fmt.Errorf("restore: %w %q, there is: %s", ErrMethod, name, strings.Join(names, ", "))
 		}
 		c.method = name
@@ -95,7 +133,8 @@ func UseMethod(name string) Option {
 	}
 }
 
-// MethodOf returns the name of the method that the weights with that card are for. The
+// MethodOf returns the name of the method that the weights with that card are for: their
+// own name if they are embedded, and else the name of the integrator, or "dncnn". The
 // error wraps ErrMethod if there is none.
 func MethodOf(card weights.Card) (string, error) {
 	switch family := card.Architecture.Family; family {
@@ -105,6 +144,9 @@ func MethodOf(card weights.Card) (string, error) {
 		if _, err := denoise.IntegratorNamed(card.Integrator); err != nil {
 			return "", fmt.Errorf("restore: %w for the weights %q: %w", ErrMethod, card.Name, err)
 		}
+		if card.Name != card.Integrator && isEmbedded(card) {
+			return card.Name, nil
+		}
 		return card.Integrator, nil
 	default:
 		return "", fmt.Errorf("restore: %w for the weights %q: their architecture is %.40q, must be %q or %q",
@@ -112,9 +154,21 @@ func MethodOf(card weights.Card) (string, error) {
 	}
 }
 
-// settle chooses the method where none is named, and returns an error unless method
-// and weights fit each other.
-func (c *settings) settle() error {
+// isEmbedded tells whether a card is that of the embedded weights of its name: other
+// weights can have the name too.
+func isEmbedded(card weights.Card) bool {
+	f, err := weights.Open(card.Name)
+	if err != nil {
+		return false // there are none of that name
+	}
+	var own weights.Card
+	return own.UnmarshalMetadata(f.Metadata) == nil && own.Checksum == card.Checksum
+}
+
+// settle chooses the method where none is named, or the given one where no weights are
+// either, opens the embedded weights of the method, and returns an error unless method and
+// weights fit each other.
+func (c *settings) settle(otherwise string) error {
 	card, given, err := c.card()
 	switch {
 	case err != nil:
@@ -122,9 +176,16 @@ func (c *settings) settle() error {
 	case given:
 		return c.settleFor(card)
 	case c.method == "":
-		c.method = methodTV
-	case c.method != methodTV:
-		return fmt.Errorf("restore: method %q: %w; give some (Weights), or use method %q", c.method, ErrNoWeights, methodTV)
+		c.method = otherwise
+	}
+	switch {
+	case c.method == methodTV:
+		return nil
+	case !slices.Contains(weights.Embedded(), c.method):
+		return fmt.Errorf("restore: method %q: %w; give some (Weights), or use method %q", c.method, ErrNoWeights, otherwise)
+	}
+	if c.weights, err = weights.Open(c.method); err != nil {
+		return fmt.Errorf("restore: method %q: %w", c.method, err)
 	}
 	return nil
 }

@@ -106,7 +106,11 @@ type fitted struct {
 func (c settings) fit(ctx context.Context, dev backend.Device, channels int, sigma float64) (_ *fitted, err error) {
 	f := &fitted{network: c.network}
 	if f.network == nil {
-		if f.network, err = denoise.Load(ctx, dev, c.weights, denoise.Tile(c.tile)); err != nil {
+		options := []denoise.Option{denoise.Tile(c.tile)}
+		if c.prove {
+			options = append(options, denoise.Prove())
+		}
+		if f.network, err = denoise.Load(ctx, dev, c.weights, options...); err != nil {
 			return nil, fmt.Errorf("restore: %w", err)
 		}
 		f.owned = true

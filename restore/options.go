@@ -24,6 +24,7 @@ type settings struct {
 	weights    *weights.File
 	network    *denoise.Network
 	tile       int
+	prove      bool // the certificate of embedded weights too
 	strength   float64
 	iterations int
 	tolerance  float64
@@ -193,7 +194,8 @@ type Progress struct {
 	Tolerance float64
 }
 
-func newSettings(options []Option) (settings, error) {
+// newSettings applies the options. method is the one to use where they name none.
+func newSettings(options []Option, method string) (settings, error) {
 	c := settings{strength: 1}
 	for _, o := range options {
 		if o == nil {
@@ -203,5 +205,5 @@ func newSettings(options []Option) (settings, error) {
 			return settings{}, err
 		}
 	}
-	return c, c.settle()
+	return c, c.settle(method)
 }

@@ -211,16 +211,28 @@ func (a *averaged) denoiser(ctx context.Context, arrays []array, sigma float64) 
 
 func (a *averaged) file(ctx context.Context, arrays []array, card weights.Card) (*weights.File, denoise.Certificate, error) {
 	m := a.modelOf(arrays, false)
-	certificate, err := m.Certify(ctx, 0)
+	var opts []denoise.FileOption
+	if a.config.HalfPrecision {
+		opts = append(opts, denoise.HalfPrecision())
+	}
+	certify := func() (c denoise.Certificate, err error) {
+		if a.config.HalfPrecision {
+			if m, err = m.Rounded16(); err != nil {
+				return c, err
+			}
+		}
+		return m.Certify(ctx, 0)
+	}
+	certificate, err := certify()
 	if err != nil {
 		return nil, denoise.Certificate{}, err
 	}
 	if a.shrink(m, certificate) {
-		if certificate, err = m.Certify(ctx, 0); err != nil {
+		if certificate, err = certify(); err != nil {
 			return nil, denoise.Certificate{}, err
 		}
 	}
-	f, err := m.File(card, certificate)
+	f, err := m.File(card, certificate, opts...)
 	return f, certificate, err
 }
 

@@ -88,6 +88,10 @@ type Config struct {
 	// 0 is no average.
 	AverageDecay float64 `json:"average_decay"`
 
+	// HalfPrecision has the weight file of an averaged network hold float16 numbers, which
+	// are certified as they are stored. DnCNN's weights stay float32.
+	HalfPrecision bool `json:"half_precision"`
+
 	// ReportEvery, ValidateEvery and CheckpointEvery are numbers of iterations. 0 means
 	// only at the end.
 	ReportEvery     int `json:"report_every"`

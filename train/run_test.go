@@ -82,6 +82,7 @@ func testConfigs() map[string]Config {
 	unconstrained.Accumulate = 2
 	projected, both := smallConfig(), levelsConfig()
 	projected.Group, both.Group = 3, 7
+	both.HalfPrecision = true
 	return map[string]Config{"levels": levelsConfig(), "balls": projected, "levels and balls": both, "budget": budget, "adaptive": adaptive, "accumulated": accumulated, "dncnn": unconstrained}
 }
 

@@ -39,6 +39,18 @@ func (f *File) Tensor(name string) (Tensor, error) {
 	return Tensor{}, fmt.Errorf("weights: the file has no tensor %.80q", name)
 }
 
+// Parameters returns the number of elements of all tensors. A shape that Tensor does not
+// allow has none.
+func (f *File) Parameters() int {
+	sum := 0
+	for _, t := range f.Tensors {
+		if n, err := elements(t.Shape); err == nil {
+			sum += n
+		}
+	}
+	return sum
+}
+
 // check returns an error unless f can be written.
 func (f *File) check() error {
 	for key, value := range f.Metadata {

@@ -33,7 +33,7 @@
 // thousand elements and little work: size makes none of them harder.
 //
 // Besides these there are checks of memory and lifetimes, of closed devices, of
-// arguments, of adjointness, of gradients against finite differences, of the bits
+// arguments, of adjointness, of firm nonexpansiveness, of gradients against finite differences, of the bits
 // in images that are cut at the grid and in regions, of contexts that end, and of
 // concurrent use; run them with -race.
 //

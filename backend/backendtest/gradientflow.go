@@ -20,6 +20,9 @@ type eulerLayer struct {
 	activation   backend.Activation
 	size         float32
 	method       *method // nil for Euler's
+	// balls is how many channels have a ball together that they are projected onto, in
+	// the place of the activation; 0 for none.
+	balls int
 }
 
 // method is a Runge-Kutta method.
@@ -54,6 +57,9 @@ func (l eulerLayer) String() string {
 	if l.method != nil {
 		s += " " + l.method.name
 	}
+	if l.balls > 0 {
+		s += fmt.Sprintf(" balls of %d", l.balls)
+	}
 	return s
 }
 
@@ -68,7 +74,7 @@ type eulerNetwork struct {
 
 // plain are n steps with 3×3 filters, biases and the usual activation.
 func plain(n, hidden int) []eulerLayer {
-	return slices.Repeat([]eulerLayer{{hidden, 3, 3, true, leaky, 0.3, nil}}, n)
+	return slices.Repeat([]eulerLayer{{hidden, 3, 3, true, leaky, 0.3, nil, 0}}, n)
 }
 
 func (n eulerNetwork) String() string {
@@ -133,35 +139,57 @@ var (
 // of channels that source, destination, width and hidden layers can have against
 // each other; one step and several, alike and not.
 var eulerNetworks = []eulerNetwork{
-	{backend.Image(1, 1, 1), 1, 1, backend.Region{}, []eulerLayer{{1, 1, 1, false, identity, 0.5, nil}}},
+	{backend.Image(1, 1, 1), 1, 1, backend.Region{}, []eulerLayer{{1, 1, 1, false, identity, 0.5, nil, 0}}},
 	{backend.Image(5, 1, 1), 5, 5, backend.Region{}, plain(2, 5)},
 	{backend.Image(2, 1, 7), 3, 2, backend.Region{Y1: 1, X0: 2, X1: 6}, plain(3, 4)},
-	{backend.Image(1, 7, 1), 4, 3, backend.Region{}, []eulerLayer{{3, 3, 3, false, leaky, 0.4, nil}}},
-	{backend.Image(4, 5, 6), 4, 4, backend.Region{Y0: 4, Y1: 5, X0: 5, X1: 6}, []eulerLayer{{6, 5, 5, true, leaky, 0.3, nil}}},
+	{backend.Image(1, 7, 1), 4, 3, backend.Region{}, []eulerLayer{{3, 3, 3, false, leaky, 0.4, nil, 0}}},
+	{backend.Image(4, 5, 6), 4, 4, backend.Region{Y0: 4, Y1: 5, X0: 5, X1: 6}, []eulerLayer{{6, 5, 5, true, leaky, 0.3, nil, 0}}},
 	{backend.Image(3, 13, 11), 8, 3, backend.Region{Y0: 4, Y1: 9, X0: 3, X1: 8}, []eulerLayer{
-		{8, 3, 3, true, leaky, 0.3, nil}, {5, 5, 5, false, leaky, 0.2, nil}, {12, 1, 1, true, identity, 0.4, nil}, {3, 3, 3, false, steep, 0.3, nil},
+		{8, 3, 3, true, leaky, 0.3, nil, 0}, {5, 5, 5, false, leaky, 0.2, nil, 0}, {12, 1, 1, true, identity, 0.4, nil, 0}, {3, 3, 3, false, steep, 0.3, nil, 0},
 	}},
 	{backend.Image(3, 9, 20), 7, 2, backend.Region{}, []eulerLayer{
-		{2, 3, 1, true, leaky, 0.3, nil}, {9, 1, 5, true, backend.Activation{Kind: backend.LeakyReLU, Slope: 0.5}, -0.2, nil},
+		{2, 3, 1, true, leaky, 0.3, nil, 0}, {9, 1, 5, true, backend.Activation{Kind: backend.LeakyReLU, Slope: 0.5}, -0.2, nil, 0},
 	}},
-	{backend.Image(3, 12, 18), 16, 3, backend.Region{}, slices.Concat(plain(1, 16), []eulerLayer{{16, 3, 3, false, identity, -0.3, nil}})},
+	{backend.Image(3, 12, 18), 16, 3, backend.Region{}, slices.Concat(plain(1, 16), []eulerLayer{{16, 3, 3, false, identity, -0.3, nil, 0}})},
 	{backend.Shape{N: 3, C: 3, H: 9, W: 14}, 6, 2, backend.Region{Y1: 4, X0: 7, X1: 14}, plain(2, 6)},
 	{backend.Shape{N: 2, C: 1, H: 13, W: 7}, 16, 5, backend.Region{}, plain(1, 16)},
 	{backend.Image(3, 7, 13), 20, 20, backend.Region{Y0: 5, Y1: 7, X1: 13}, plain(2, 33)},
 	{backend.Image(3, 7, 8), 64, 3, backend.Region{}, plain(2, 64)},
 	{backend.Image(3, 40, 50), 6, 3, backend.Region{}, plain(4, 6)},
 	{backend.Image(3, 14, 9), 6, 3, backend.Region{}, []eulerLayer{
-		{6, 3, 3, true, leaky, 0.3, heun}, {4, 3, 3, false, leaky, 0.3, nil}, {4, 1, 1, true, leaky, 0.3, midpoint},
+		{6, 3, 3, true, leaky, 0.3, heun, 0}, {4, 3, 3, false, leaky, 0.3, nil, 0}, {4, 1, 1, true, leaky, 0.3, midpoint, 0},
 	}},
-	{backend.Image(2, 8, 11), 16, 2, backend.Region{Y0: 3, Y1: 6, X0: 7, X1: 11}, []eulerLayer{{16, 3, 3, true, leaky, 0.4, classical}}},
+	{backend.Image(2, 8, 11), 16, 2, backend.Region{Y0: 3, Y1: 6, X0: 7, X1: 11}, []eulerLayer{{16, 3, 3, true, leaky, 0.4, classical, 0}}},
 	{backend.Shape{N: 2, C: 1, H: 5, W: 6}, 3, 3, backend.Region{}, []eulerLayer{
-		{5, 3, 1, true, leaky, 0.3, kutta}, {5, 3, 3, true, leaky, 0.15, doubled},
+		{5, 3, 1, true, leaky, 0.3, kutta, 0}, {5, 3, 3, true, leaky, 0.15, doubled, 0},
 	}},
 	{backend.Image(3, 41, 47), 4, 3, backend.Region{Y0: 20, Y1: 22, X0: 25, X1: 27}, plain(1, 16)},
 }
 
-// byLayers are the networks that are also computed by backend.GradientFlowByLayers.
-var byLayers = []int{1, 5, 8, 13, 14}
+// ballNetworks project onto balls: groups of every size that a vector of a processor may
+// have, of others, and of all channels; hidden layers that fill blocks of 16 and that do
+// not; between steps with other activations, and in the stages of other methods.
+var ballNetworks = []eulerNetwork{
+	{backend.Image(2, 1, 1), 2, 2, backend.Region{}, []eulerLayer{{2, 1, 1, false, identity, 0.5, nil, 2}}},
+	{backend.Image(3, 7, 8), 4, 3, backend.Region{}, []eulerLayer{{6, 3, 3, true, identity, 0.4, nil, 1}, {6, 3, 3, false, identity, 0.4, nil, 3}}},
+	{backend.Image(3, 13, 8), 16, 3, backend.Region{}, []eulerLayer{{16, 3, 3, true, identity, 0.3, nil, 4}, {20, 3, 3, true, identity, 0.3, nil, 4}}},
+	{backend.Image(3, 7, 13), 16, 2, backend.Region{Y0: 2, Y1: 7, X0: 5, X1: 12}, []eulerLayer{{16, 3, 3, true, identity, 0.4, nil, 8}, {24, 3, 3, true, identity, 0.3, nil, 8}}},
+	{backend.Image(3, 8, 5), 17, 17, backend.Region{}, []eulerLayer{{16, 3, 3, true, identity, 0.4, nil, 16}, {48, 3, 3, false, identity, 0.3, nil, 16}}},
+	{backend.Shape{N: 3, C: 2, H: 9, W: 6}, 5, 2, backend.Region{}, []eulerLayer{{16, 3, 3, true, identity, 0.4, nil, 8}, {40, 3, 3, false, leaky, 0.3, nil, 0}, {24, 3, 3, true, identity, 0.3, nil, 4}}},
+	{backend.Image(2, 9, 12), 16, 2, backend.Region{}, []eulerLayer{{24, 3, 3, true, identity, 0.3, nil, 2}, {18, 3, 3, false, identity, 0.3, nil, 18}}},
+	{backend.Image(2, 7, 9), 4, 4, backend.Region{Y0: 3, Y1: 6, X1: 9}, []eulerLayer{{6, 3, 3, true, identity, 0.3, heun, 2}, {6, 3, 3, true, leaky, 0.3, nil, 0}}},
+	{backend.Image(3, 8, 11), 16, 3, backend.Region{}, []eulerLayer{{16, 3, 3, true, identity, 0.3, classical, 8}}},
+	{backend.Image(1, 14, 9), 6, 1, backend.Region{}, []eulerLayer{{32, 3, 3, true, identity, 0.3, kutta, 16}, {16, 3, 3, false, leaky, 0.3, midpoint, 0}, {16, 3, 3, true, identity, 0.2, doubled, 4}}},
+	{backend.Image(3, 12, 7), 64, 3, backend.Region{}, slices.Repeat([]eulerLayer{{64, 3, 3, true, identity, 0.3, nil, 8}}, 2)},
+	{backend.Image(2, 9, 8), 3, 2, backend.Region{}, []eulerLayer{{4, 5, 5, true, identity, 0.3, nil, 4}, {8, 1, 3, true, identity, 0.3, nil, 2}}},
+}
+
+// byLayers are the networks that are also computed by backend.GradientFlowByLayers, and
+// ballsByLayers those with projections.
+var (
+	byLayers      = []int{1, 5, 8, 13, 14}
+	ballsByLayers = []int{1, 3, 5, 7}
+)
 
 func eulerCases() []*testCase {
 	var cases []*testCase
@@ -171,12 +199,28 @@ func eulerCases() []*testCase {
 	for _, k := range byLayers {
 		cases = append(cases, eulerCase(eulerNetworks[k], true))
 	}
+	for _, n := range ballNetworks {
+		cases = append(cases, eulerCase(n, false))
+	}
+	for _, k := range ballsByLayers {
+		cases = append(cases, eulerCase(ballNetworks[k], true))
+	}
 	return cases
 }
 
-// timedEulerCases are the colour denoiser with 64 channels: ten blocks of one step.
+// timedEulerCases are the colour denoiser with 64 channels: ten blocks of one step, with
+// the usual activation and with projections of groups of 8.
 func timedEulerCases() []*testCase {
-	return []*testCase{eulerCase(eulerNetwork{src: photograph(3), width: 64, dst: 3, steps: plain(10, 64)}, false)}
+	n := eulerNetwork{src: photograph(3), width: 64, dst: 3, steps: plain(10, 64)}
+	balls := n
+	balls.steps = slices.Repeat([]eulerLayer{{64, 3, 3, true, identity, 0.3, nil, 8}}, 10)
+	return []*testCase{eulerCase(n, false), eulerCase(balls, false)}
+}
+
+// radius is the operand of the radii of step k.
+func (n eulerNetwork) radius(k int) operand {
+	l := n.steps[k]
+	return radiusOperand(fmt.Sprint("radius ", k), l.hidden/l.balls, l.balls)
 }
 
 // newFilter prepares the filter of step k.
@@ -193,7 +237,7 @@ func (n eulerNetwork) newFilter(dev backend.Device, k int) (backend.Filter, erro
 	return f, nil
 }
 
-// prepare makes the filters of all steps; the biases are left out.
+// prepare makes the filters of all steps; biases and radii are left out.
 func (n eulerNetwork) prepare(dev backend.Device) (steps []backend.FlowStep, free func(), err error) {
 	free = func() {
 		for _, s := range steps {
@@ -213,6 +257,7 @@ func (n eulerNetwork) prepare(dev backend.Device) (steps []backend.FlowStep, fre
 
 func eulerCase(n eulerNetwork, layers bool) *testCase {
 	region := n.inside()
+	hidden := map[int]int{} // channels of the layer that radii, an operand, belong to
 	c := &testCase{
 		operation: "GradientFlow",
 		name:      n.String(),
@@ -228,10 +273,15 @@ func eulerCase(n eulerNetwork, layers bool) *testCase {
 		if l.bias {
 			c.operands = append(c.operands, operand{name: fmt.Sprint("bias ", k), shape: backend.Vector(l.hidden)})
 		}
+		if l.balls > 0 {
+			c.operands = append(c.operands, n.radius(k))
+			hidden[len(c.operands)-1] = l.hidden
+		}
 	}
 	c.fits = func(x []backend.Shape) bool {
 		for i, s := range x[2:] {
-			if s != c.operands[2+i].shape {
+			channels, radii := hidden[2+i]
+			if radii && backend.CheckBalls(backend.Vector(channels), s) != nil || !radii && s != c.operands[2+i].shape {
 				return false
 			}
 		}
@@ -246,15 +296,20 @@ func eulerCase(n eulerNetwork, layers bool) *testCase {
 			mine := slices.Clone(steps)
 			next := 2
 			for k, l := range n.steps {
-				if !l.bias {
-					continue
+				// A nil in the place of a bias or of radii means none, so a missing
+				// operand is shown as one.
+				if l.bias {
+					if mine[k].Bias = b[next]; b[next] == nil {
+						return nil, errors.New("no bias")
+					}
+					next++
 				}
-				// A nil in the place of a bias means none, so a missing operand is
-				// shown as one.
-				if mine[k].Bias = b[next]; b[next] == nil {
-					return nil, errors.New("no bias")
+				if l.balls > 0 {
+					if mine[k].Radius = b[next]; b[next] == nil {
+						return nil, errors.New("no radii")
+					}
+					next++
 				}
-				next++
 			}
 			if layers {
 				return nil, backend.GradientFlowByLayers(context.Background(), dev, b[0], b[1], region, mine)
@@ -265,11 +320,14 @@ func eulerCase(n eulerNetwork, layers bool) *testCase {
 	}
 	c.tiled = func(x []tensor, grid int) {
 		var steps []referenceStep
-		biases := x[2:]
+		vectors := x[2:]
 		for k, l := range n.steps {
 			s := referenceStep{w: widen(n.filter(k), n.weights(k)), activation: l.activation, size: l.size, tableau: l.tableau()}
 			if l.bias {
-				s.bias, biases = &biases[0], biases[1:]
+				s.bias, vectors = &vectors[0], vectors[1:]
+			}
+			if l.balls > 0 {
+				s.radius, vectors = &vectors[0], vectors[1:]
 			}
 			steps = append(steps, s)
 		}
@@ -290,8 +348,8 @@ func eulerChecks() []check {
 	}
 }
 
-// eulerSetting is a network on a device, ready to be called: without biases, and
-// with a destination whose contents are known.
+// eulerSetting is a network on a device, ready to be called: without biases, with radii,
+// and with a destination whose contents are known.
 type eulerSetting struct {
 	eulerNetwork
 	dev    backend.Device
@@ -307,6 +365,15 @@ func (n eulerNetwork) set(dev backend.Device) (*eulerSetting, error) {
 	var err error
 	if s.steps, s.free, err = n.prepare(dev); err != nil {
 		return nil, err
+	}
+	for k, l := range n.steps {
+		if l.balls == 0 {
+			continue
+		}
+		o := n.radius(k)
+		if s.steps[k].Radius, err = upload(dev, o.shape, o.filled("radius")); err != nil {
+			return nil, err
+		}
 	}
 	if s.src, err = upload(dev, n.src, random(n.src.Len(), "src")); err != nil {
 		return nil, err
@@ -333,11 +400,13 @@ func (s *eulerSetting) call(ctx context.Context, r backend.Region) ([]float32, e
 
 // regionNetworks are networks of which regions and cuts are computed.
 var regionNetworks = []eulerNetwork{
-	{src: backend.Image(3, 31, 37), width: 5, dst: 3, steps: []eulerLayer{{7, 3, 3, false, leaky, 0.3, nil}, {4, 5, 5, false, leaky, 0.3, nil}}},
-	{src: backend.Image(3, 31, 37), width: 16, dst: 3, steps: []eulerLayer{{16, 3, 3, false, leaky, 0.3, nil}}},
-	{src: backend.Shape{N: 2, C: 3, H: 19, W: 25}, width: 4, dst: 4, steps: slices.Repeat([]eulerLayer{{16, 3, 3, false, leaky, 0.3, nil}}, 2)},
-	{src: backend.Image(3, 31, 37), width: 3, dst: 3, steps: []eulerLayer{{4, 3, 3, false, leaky, 0.3, heun}}},
-	{src: backend.Image(3, 11, 17), width: 64, dst: 3, steps: []eulerLayer{{64, 3, 3, false, leaky, 0.3, nil}}},
+	{src: backend.Image(3, 31, 37), width: 5, dst: 3, steps: []eulerLayer{{7, 3, 3, false, leaky, 0.3, nil, 0}, {4, 5, 5, false, leaky, 0.3, nil, 0}}},
+	{src: backend.Image(3, 31, 37), width: 16, dst: 3, steps: []eulerLayer{{16, 3, 3, false, leaky, 0.3, nil, 0}}},
+	{src: backend.Shape{N: 2, C: 3, H: 19, W: 25}, width: 4, dst: 4, steps: slices.Repeat([]eulerLayer{{16, 3, 3, false, leaky, 0.3, nil, 0}}, 2)},
+	{src: backend.Image(3, 31, 37), width: 3, dst: 3, steps: []eulerLayer{{4, 3, 3, false, leaky, 0.3, heun, 0}}},
+	{src: backend.Image(3, 11, 17), width: 64, dst: 3, steps: []eulerLayer{{64, 3, 3, false, leaky, 0.3, nil, 0}}},
+	{src: backend.Image(3, 31, 37), width: 5, dst: 3, steps: []eulerLayer{{6, 3, 3, false, identity, 0.3, nil, 3}, {4, 5, 5, false, leaky, 0.3, nil, 0}}},
+	{src: backend.Shape{N: 2, C: 3, H: 19, W: 25}, width: 4, dst: 3, steps: []eulerLayer{{24, 3, 3, false, identity, 0.3, nil, 8}, {16, 3, 3, false, identity, 0.3, nil, 4}}},
 }
 
 // checkEulerCuts cuts what a region is made from out of an image of a few grids, and
@@ -464,7 +533,7 @@ func (f *fading) Err() error {
 }
 
 func checkEulerContext(e *environment) error {
-	n := eulerNetwork{src: backend.Image(3, 9, 8), width: 4, dst: 3, steps: slices.Repeat([]eulerLayer{{5, 3, 3, false, leaky, 0.3, nil}}, 4)}
+	n := eulerNetwork{src: backend.Image(3, 9, 8), width: 4, dst: 3, steps: slices.Repeat([]eulerLayer{{5, 3, 3, false, leaky, 0.3, nil, 0}}, 4)}
 	s, err := n.set(e.dev)
 	if err != nil {
 		return err
@@ -512,7 +581,7 @@ func checkEulerContext(e *environment) error {
 // checkEulerNothing makes steps that change nothing: of size 0, with weights of 0,
 // and where the convolution's result is 0, which the activation has to leave at 0.
 func checkEulerNothing(e *environment) error {
-	base := eulerNetwork{src: backend.Image(2, 13, 9), width: 5, dst: 4, steps: slices.Repeat([]eulerLayer{{6, 3, 3, false, leaky, 0.3, nil}}, 2)}
+	base := eulerNetwork{src: backend.Image(2, 13, 9), width: 5, dst: 4, steps: slices.Repeat([]eulerLayer{{6, 3, 3, false, leaky, 0.3, nil, 0}}, 2)}
 	lifted := func(src []float32) []float32 {
 		return append(slices.Clone(src), make([]float32, base.result().Len()-len(src))...)
 	}
@@ -565,7 +634,7 @@ func checkEulerNothing(e *environment) error {
 }
 
 func checkEulerArguments(e *environment) error {
-	n := eulerNetwork{src: backend.Image(3, 4, 5), width: 4, dst: 2, steps: slices.Repeat([]eulerLayer{{6, 3, 3, false, leaky, 0.3, nil}}, 2)}
+	n := eulerNetwork{src: backend.Image(3, 4, 5), width: 4, dst: 2, steps: slices.Repeat([]eulerLayer{{6, 3, 3, false, leaky, 0.3, nil, 0}}, 2)}
 	s, err := n.set(e.dev)
 	if err != nil {
 		return err
@@ -606,6 +675,19 @@ func checkEulerArguments(e *environment) error {
 	} {
 		err = errors.Join(err, changed(fmt.Sprintf("tableau %v", t.Tableau), func(s *backend.FlowStep) { s.Tableau = t.Tableau }, t.wanted))
 	}
+	radii := func(shape backend.Shape) backend.Buffer {
+		b, ferr := e.dev.Alloc(shape)
+		err = errors.Join(err, ferr)
+		return b
+	}
+	two := radii(backend.Vector(2))
+	err = errors.Join(err, changed("an activation and radii", func(s *backend.FlowStep) { s.Radius = two }, backend.ErrArgument))
+	for _, shape := range []backend.Shape{backend.Vector(4), backend.Vector(5), backend.Vector(12), backend.Image(1, 1, 2), backend.Image(2, 3, 1), {N: 2, C: 1, H: 1, W: 1}} {
+		wrong := radii(shape)
+		err = errors.Join(err, changed(fmt.Sprintf("radii %v for 6 channels", shape), func(s *backend.FlowStep) {
+			s.Radius, s.Activation = wrong, backend.Activation{}
+		}, backend.ErrShape))
+	}
 	// Filters of another width, of less than the source has, and of less than the
 	// destination has.
 	for _, width := range []int{5, 3, 2, 1} {
@@ -628,7 +710,7 @@ func checkEulerArguments(e *environment) error {
 // checkEulerFilters gives filters that may not be used, one for all steps, and one
 // that was updated.
 func checkEulerFilters(e *environment) error {
-	n := eulerNetwork{src: backend.Image(3, 13, 9), width: 4, dst: 3, steps: slices.Repeat([]eulerLayer{{16, 3, 3, false, leaky, 0.3, nil}}, 2)}
+	n := eulerNetwork{src: backend.Image(3, 13, 9), width: 4, dst: 3, steps: slices.Repeat([]eulerLayer{{16, 3, 3, false, leaky, 0.3, nil, 0}}, 2)}
 	s, err := n.set(e.dev)
 	if err != nil {
 		return err

@@ -44,11 +44,17 @@ type broken struct {
 	activationGradient func(dst, out, dy backend.Buffer, a backend.Activation) error
 	copyRegion         func(dst backend.Buffer, y, x int, src backend.Buffer, r backend.Region) error
 	unshuffle, shuffle shuffleFunc
+	projectBalls       projectionFunc
+	ballsGradient      projectionGradientFunc
 	euler              eulerFunc
 	grid               func() int
 }
 
 type shuffleFunc func(dst, src backend.Buffer, factor int) error
+
+type projectionFunc func(dst, src, radius backend.Buffer) error
+
+type projectionGradientFunc func(dst, dradius, src, dy, radius backend.Buffer, beta float32) error
 
 type eulerFunc func(ctx context.Context, dst, src backend.Buffer, region backend.Region, steps []backend.FlowStep) error
 
@@ -67,6 +73,7 @@ func newBroken() *broken {
 		newFilter: d.NewFilter, updateFilter: d.UpdateFilter, convolve: d.Convolve, convolveAdjoint: d.ConvolveAdjoint,
 		filterGradient: d.FilterGradient, biasGradient: d.BiasGradient, activationGradient: d.ActivationGradient,
 		copyRegion: d.CopyRegion, unshuffle: d.Unshuffle, shuffle: d.Shuffle, euler: d.GradientFlow, grid: d.ConvolutionGrid,
+		projectBalls: d.ProjectBalls, ballsGradient: d.ProjectBallsGradient,
 	}
 }
 
@@ -129,6 +136,12 @@ func (d *broken) Unshuffle(dst, src backend.Buffer, factor int) error {
 }
 func (d *broken) Shuffle(dst, src backend.Buffer, factor int) error {
 	return d.shuffle(dst, src, factor)
+}
+func (d *broken) ProjectBalls(dst, src, radius backend.Buffer) error {
+	return d.projectBalls(dst, src, radius)
+}
+func (d *broken) ProjectBallsGradient(dst, dradius, src, dy, radius backend.Buffer, beta float32) error {
+	return d.ballsGradient(dst, dradius, src, dy, radius, beta)
 }
 func (d *broken) GradientFlow(ctx context.Context, dst, src backend.Buffer, region backend.Region, steps []backend.FlowStep) error {
 	return d.euler(ctx, dst, src, region, steps)
@@ -222,6 +235,58 @@ func (d *broken) copyFilters() func(steps []backend.FlowStep) []backend.FlowStep
 		}
 		return steps
 	}
+}
+
+// projectionBug edits the result of ProjectBalls, of which the vectors and the radii before
+// the call are known.
+func projectionBug(edit func(dst, v, radius tensor)) func(d *broken) {
+	return func(d *broken) {
+		call := d.projectBalls
+		d.projectBalls = func(dst, src, radius backend.Buffer) error {
+			v, err := d.contents(src)
+			if err != nil {
+				return call(dst, src, radius)
+			}
+			r, err := d.contents(radius)
+			if err != nil {
+				return call(dst, src, radius)
+			}
+			if err := call(dst, src, radius); err != nil {
+				return err
+			}
+			return d.edit(dst, func(x tensor) { edit(x, widen(src.Shape(), v), widen(radius.Shape(), r)) })
+		}
+	}
+}
+
+// ballsGradientBug edits both results of ProjectBallsGradient.
+func ballsGradientBug(edit func(dst, dradius, v, dy, radius tensor, beta float32)) func(d *broken) {
+	return func(d *broken) {
+		call := d.ballsGradient
+		d.ballsGradient = func(dst, dradius, src, dy, radius backend.Buffer, beta float32) error {
+			var before [3]tensor
+			for i, b := range []backend.Buffer{src, dy, radius} {
+				v, err := d.contents(b)
+				if err != nil {
+					return call(dst, dradius, src, dy, radius, beta)
+				}
+				before[i] = widen(b.Shape(), v)
+			}
+			if err := call(dst, dradius, src, dy, radius, beta); err != nil {
+				return err
+			}
+			return d.edit(dst, func(x tensor) {
+				if err := d.edit(dradius, func(r tensor) { edit(x, r, before[0], before[1], before[2], beta) }); err != nil {
+					panic(err)
+				}
+			})
+		}
+	}
+}
+
+// longer tells whether a vector lies outside its ball.
+func longer(v, radius tensor, g int, at []int) bool {
+	return math.Sqrt(products(v, v, at)) > radius.v[g]
 }
 
 // unless returns err unless it is the one that is to be overlooked.
@@ -1448,6 +1513,242 @@ var mutations = []struct {
 			return backend.GradientFlowByLayers(ctx, &direct, dst, src, r, steps)
 		}
 	}},
+	{"the norm is that of all channels", "ProjectBalls", projectionBug(func(dst, v, radius tensor) {
+		copy(dst.v, v.v)
+		one := numbers(1, 1, 1, radius.v[0])
+		referenceProjectBalls(dst, dst, one)
+	})},
+	{"every channel is clipped by itself", "ProjectBalls", projectionBug(func(dst, v, radius tensor) {
+		eachBall(v, radius, func(g int, at []int) {
+			for _, i := range at {
+				dst.v[i] = max(-radius.v[g], min(v.v[i], radius.v[g]))
+			}
+		})
+	})},
+	{"groups have the radius of their neighbours", "ProjectBalls", projectionBug(func(dst, v, radius tensor) {
+		slices.Reverse(radius.v)
+		referenceProjectBalls(dst, v, radius)
+	})},
+	{"all vectors become as long as the radius", "ProjectBalls", projectionBug(func(dst, v, radius tensor) {
+		eachBall(v, radius, func(g int, at []int) {
+			for _, i := range at {
+				dst.v[i] = v.v[i] * radius.v[g] / math.Sqrt(products(v, v, at))
+			}
+		})
+	})},
+	{"the norm is squared", "ProjectBalls", projectionBug(func(dst, v, radius tensor) {
+		eachBall(v, radius, func(g int, at []int) {
+			for _, i := range at {
+				dst.v[i] = v.v[i] * min(1, radius.v[g]*radius.v[g]/products(v, v, at))
+			}
+		})
+	})},
+	{"only the first image is projected", "ProjectBalls", projectionBug(func(dst, v, radius tensor) {
+		first := v.Len() / v.N
+		copy(dst.v[first:], v.v[first:])
+	})},
+	{"the last vector is left out", "ProjectBalls", projectionBug(func(dst, v, radius tensor) {
+		last := len(v.v) - 1
+		dst.v[last] = v.v[last]
+	})},
+	{"an approximate reciprocal of 14 bits", "ProjectBalls", projectionBug(func(dst, v, radius tensor) {
+		eachBall(v, radius, func(g int, at []int) {
+			if longer(v, radius, g, at) {
+				for _, i := range at {
+					dst.v[i] *= 1 + 0x1p-14
+				}
+			}
+		})
+	})},
+	{"vectors inside lose the last bit", "ProjectBalls", projectionBug(func(dst, v, radius tensor) {
+		for i := range dst.v {
+			dst.v[i] *= 1 - 0x1p-23
+		}
+	})},
+	{"0 in a ball of radius 0 is 0/0", "ProjectBalls", projectionBug(func(dst, v, radius tensor) {
+		eachBall(v, radius, func(g int, at []int) {
+			for _, i := range at {
+				if radius.v[g] == 0 && products(v, v, at) == 0 {
+					dst.v[i] = math.NaN()
+				}
+			}
+		})
+	})},
+	{"a NaN does not reach its group", "ProjectBalls", projectionBug(func(dst, v, radius tensor) {
+		for i, x := range dst.v {
+			if math.IsNaN(x) {
+				dst.v[i] = v.v[i]
+			}
+		}
+	})},
+	{"a NaN spoils its pixel", "ProjectBalls", projectionBug(func(dst, v, radius tensor) {
+		eachBall(v, numbers(1, 1, 1, 1), func(_ int, at []int) {
+			if math.IsNaN(products(dst, dst, at)) {
+				for _, i := range at {
+					dst.v[i] = math.NaN()
+				}
+			}
+		})
+	})},
+	{"a NaN is taken for 0", "ProjectBalls", projectionBug(func(dst, v, radius tensor) {
+		for i, x := range dst.v {
+			if math.IsNaN(x) {
+				dst.v[i] = 0
+			}
+		}
+	})},
+	{"outside is pushed away", "ProjectBalls", projectionBug(func(dst, v, radius tensor) {
+		eachBall(v, radius, func(g int, at []int) {
+			if longer(v, radius, g, at) {
+				for _, i := range at {
+					dst.v[i] = 2*dst.v[i] - v.v[i] // a reflection is no firmly nonexpansive one
+				}
+			}
+		})
+	})},
+	{"the destination may be the radii", "ProjectBalls", func(d *broken) {
+		call := d.projectBalls
+		d.projectBalls = func(dst, src, radius backend.Buffer) error {
+			err := call(dst, src, radius)
+			return unless(err, backend.ErrAlias)
+		}
+	}},
+	{"radii that do not divide the channels are taken", "ProjectBalls", func(d *broken) {
+		call := d.projectBalls
+		d.projectBalls = func(dst, src, radius backend.Buffer) error {
+			return unless(call(dst, src, radius), backend.ErrShape)
+		}
+	}},
+	{"the part along the vector stays", "ProjectBallsGradient", ballsGradientBug(func(dst, _, v, dy, radius tensor, _ float32) {
+		eachBall(v, radius, func(g int, at []int) {
+			if longer(v, radius, g, at) {
+				for _, i := range at {
+					dst.v[i] = dy.v[i] * radius.v[g] / math.Sqrt(products(v, v, at))
+				}
+			}
+		})
+	})},
+	{"the scale is forgotten", "ProjectBallsGradient", ballsGradientBug(func(dst, _, v, _, radius tensor, _ float32) {
+		eachBall(v, radius, func(g int, at []int) {
+			if longer(v, radius, g, at) {
+				for _, i := range at {
+					dst.v[i] *= math.Sqrt(products(v, v, at)) / radius.v[g]
+				}
+			}
+		})
+	})},
+	{"the sphere is outside", "ProjectBallsGradient", ballsGradientBug(func(dst, _, v, dy, radius tensor, _ float32) {
+		eachBall(v, radius, func(g int, at []int) {
+			if square := products(v, v, at); square > 0 && square == radius.v[g]*radius.v[g] {
+				for _, i := range at {
+					dst.v[i] = dy.v[i] - v.v[i]*products(v, dy, at)/square
+				}
+			}
+		})
+	})},
+	{"0 is outside a ball of radius 0", "ProjectBallsGradient", ballsGradientBug(func(dst, _, v, _, radius tensor, _ float32) {
+		eachBall(v, radius, func(g int, at []int) {
+			if radius.v[g] == 0 {
+				for _, i := range at {
+					dst.v[i] = 0
+				}
+			}
+		})
+	})},
+	{"vectors inside count for the radius", "ProjectBallsGradient", ballsGradientBug(func(_, dradius, v, dy, radius tensor, _ float32) {
+		eachBall(v, radius, func(g int, at []int) {
+			if square := products(v, v, at); square > 0 && !longer(v, radius, g, at) {
+				dradius.v[g] += products(v, dy, at) / math.Sqrt(square)
+			}
+		})
+	})},
+	{"the radius' sum is a mean", "ProjectBallsGradient", ballsGradientBug(func(_, dradius, v, _, _ tensor, beta float32) {
+		for g := range dradius.v {
+			if beta == 0 {
+				dradius.v[g] /= float64(v.N * v.Plane())
+			}
+		}
+	})},
+	{"the old sum is read with beta 0", "ProjectBallsGradient", func(d *broken) {
+		call := d.ballsGradient
+		d.ballsGradient = func(dst, dradius, src, dy, radius backend.Buffer, beta float32) error {
+			if beta != 0 {
+				return call(dst, dradius, src, dy, radius, beta)
+			}
+			old, err := d.copyOf(dradius)
+			if err != nil {
+				return call(dst, dradius, src, dy, radius, beta)
+			}
+			if err := call(dst, dradius, src, dy, radius, beta); err != nil {
+				return err
+			}
+			return d.Device.LinearCombination(dradius, backend.Term{A: 1, X: dradius}, backend.Term{A: 0, X: old})
+		}
+	}},
+	{"beta is taken for 1", "ProjectBallsGradient", func(d *broken) {
+		call := d.ballsGradient
+		d.ballsGradient = func(dst, dradius, src, dy, radius backend.Buffer, beta float32) error {
+			return call(dst, dradius, src, dy, radius, float32(math.Ceil(float64(beta))))
+		}
+	}},
+	{"the second image's vectors are the first's", "ProjectBallsGradient", ballsGradientBug(func(dst, _, v, _, _ tensor, _ float32) {
+		if first := v.Len() / v.N; v.N > 1 {
+			copy(dst.v[first:], dst.v[:first])
+		}
+	})},
+	{"half precision", "ProjectBallsGradient", ballsGradientBug(func(dst, _, _, _, _ tensor, _ float32) {
+		for i := range dst.v {
+			dst.v[i] *= 1 + 0x1p-12
+		}
+	})},
+	{"the radii are forgotten", "GradientFlow", stepsBug(func(steps []backend.FlowStep) []backend.FlowStep {
+		for k := range steps {
+			steps[k].Radius = nil
+		}
+		return steps
+	})},
+	{"the first step's radii are those of all", "GradientFlow", stepsBug(func(steps []backend.FlowStep) []backend.FlowStep {
+		for k := range steps {
+			if first := steps[0].Radius; first != nil && steps[k].Radius != nil && first.Shape() == steps[k].Radius.Shape() {
+				steps[k].Radius = first
+			}
+		}
+		return steps
+	})},
+	{"steps with radii have no bias", "GradientFlow", stepsBug(func(steps []backend.FlowStep) []backend.FlowStep {
+		for k := range steps {
+			if steps[k].Radius != nil {
+				steps[k].Bias = nil
+			}
+		}
+		return steps
+	})},
+	{"an activation with radii is overlooked", "GradientFlow", stepsBug(func(steps []backend.FlowStep) []backend.FlowStep {
+		for k := range steps {
+			if steps[k].Radius != nil {
+				steps[k].Activation = backend.Activation{}
+			}
+		}
+		return steps
+	})},
+	{"the destination may be the radii", "GradientFlow", eulerBug(func(_ *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
+			err := call(ctx, dst, src, r, steps)
+			if slices.ContainsFunc(steps, func(s backend.FlowStep) bool { return s.Radius != nil && s.Bias == nil }) {
+				return unless(err, backend.ErrAlias)
+			}
+			return err
+		}
+	})},
+	{"radii that do not divide the hidden layer are taken", "GradientFlow", eulerBug(func(_ *broken, call eulerFunc) eulerFunc {
+		return func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
+			err := call(ctx, dst, src, r, steps)
+			if slices.ContainsFunc(steps, func(s backend.FlowStep) bool { return s.Radius != nil && s.Radius.Shape().H == 1 }) {
+				return unless(err, backend.ErrShape)
+			}
+			return err
+		}
+	})},
 	{"the grid is 0", "ConvolutionGrid", func(d *broken) { d.grid = func() int { return 0 } }},
 	{"tiles are larger than the grid", "ConvolutionGrid", func(d *broken) {
 		useWinograd(d)

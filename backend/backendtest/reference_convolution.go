@@ -155,10 +155,11 @@ func spreadInTiles(t tensor, grid int) {
 	})
 }
 
-// referenceStep is backend.FlowStep in float64; bias may be nil.
+// referenceStep is backend.FlowStep in float64; bias and radius may be nil.
 type referenceStep struct {
 	w          tensor
 	bias       *tensor
+	radius     *tensor
 	activation backend.Activation
 	size       float32
 	tableau    backend.Tableau
@@ -182,6 +183,9 @@ func referenceGradientFlow(dst, src tensor, region backend.Region, steps []refer
 			u, v := newTensor(s), newTensor(z.Shape)
 			referenceConvolution(u, y, step.w, step.bias, step.activation)
 			spreadInTiles(u, grid)
+			if step.radius != nil {
+				referenceProjectBalls(u, u, *step.radius)
+			}
 			referenceConvolutionAdjoint(v, u, step.w, 0, 1)
 			spreadInTiles(v, grid)
 			k = append(k, v)

@@ -306,6 +306,53 @@ func TestShuffleByHand(t *testing.T) {
 	require.Equal(t, []float64{1, 3, 2, 0, 0, 8, 0, 0}, append([]float64{odd.v[0], odd.v[2], odd.v[1]}, coarse.v[3:]...))
 }
 
+// Of (3, 4) and radius 1 the direction (0.6, 0.8), across which the gradient is a fifth;
+// inside the other ball nothing changes.
+func TestBallProjectionByHand(t *testing.T) {
+	v, dy := numbers(4, 1, 1, 3, 4, 3, 4), numbers(4, 1, 1, 5, 0, 5, 0)
+	radius := tensor{backend.Vector(2), []float64{1, 5}}
+	dst := newTensor(v.Shape)
+	referenceProjectBalls(dst, v, radius)
+	require.InDeltaSlice(t, []float64{0.6, 0.8, 3, 4}, dst.v, 1e-15)
+	sums := tensor{backend.Vector(2), []float64{1, 8}}
+	referenceProjectBallsGradient(dst, sums, v, dy, radius, 0.5)
+	// ⟨n, dy⟩ = 3; (5, 0) − 3·(0.6, 0.8) = (3.2, −2.4).
+	require.InDeltaSlice(t, []float64{0.64, -0.48, 5, 0}, dst.v, 1e-15)
+	require.InDeltaSlice(t, []float64{3.5, 4}, sums.v, 1e-15)
+	// In a flow it takes the place of the activation: u = A·1 = (3, 4), projected; step
+	// ½ with Aᵀ: 1 − ½·(3·0.6 + 4·0.8).
+	w := tensor{backend.Shape{N: 2, C: 1, H: 1, W: 1}, []float64{3, 4}}
+	one := tensor{backend.Vector(1), []float64{1}}
+	z := numbers(1, 1, 1, 1)
+	referenceGradientFlow(z, z.clone(), z.Whole(), []referenceStep{{w: w, radius: &one, size: 0.5}}, 1)
+	require.InDelta(t, -1.5, z.v[0], 1e-15)
+}
+
+// The gradient jumps at the sphere, so no vector of a case may be so near to it that
+// rounding could carry it across, which here takes 16 roundings one way. And of ten and
+// more vectors some lie on either side.
+func TestBallCasesAreClearOfTheSphere(t *testing.T) {
+	for _, c := range ballCases() {
+		names := map[string]tensor{}
+		for i, o := range c.operands {
+			names[o.name] = widen(o.shape, c.initial(i))
+		}
+		v, radius, outside, count := names["src"], names["radius"], 0, 0
+		eachBall(v, radius, func(g int, at []int) {
+			distance := math.Sqrt(products(v, v, at))/radius.v[g] - 1
+			require.Greater(t, math.Abs(distance), 0x1p-20, c.title())
+			count++
+			if distance > 0 {
+				outside++
+			}
+		})
+		if count >= 10 {
+			require.Positive(t, outside, c.title())
+			require.Less(t, outside, count, c.title())
+		}
+	}
+}
+
 func TestRegionErrors(t *testing.T) {
 	s, r := backend.Image(1, 2, 3), backend.Region{Y1: 1, X0: 1, X1: 3}
 	want := []float32{1, 2, 3, 4, 5, 6}

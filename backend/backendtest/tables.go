@@ -33,6 +33,7 @@ var allCases = sync.OnceValue(func() []*testCase {
 	var cases []*testCase
 	for _, family := range []func() []*testCase{
 		regionCases, shuffleCases, vectorCases, totalVariationCases, blurCases, convolutionCases, eulerCases, gradientCases,
+		ballCases,
 	} {
 		cases = append(cases, family()...)
 	}
@@ -45,7 +46,7 @@ func timedCases() []*testCase {
 	var cases []*testCase
 	for _, family := range []func() []*testCase{
 		timedVectorCases, timedShuffleCases, timedTotalVariationCases, timedBlurCases, timedConvolutionCases,
-		timedEulerCases, timedGradientCases,
+		timedEulerCases, timedGradientCases, timedBallCases,
 	} {
 		cases = append(cases, family()...)
 	}
@@ -72,7 +73,7 @@ var allChecks = sync.OnceValue(func() []check {
 	}
 	for _, family := range []func() []check{
 		regionChecks, shuffleChecks, vectorChecks, totalVariationChecks, blurChecks, convolutionChecks, gridChecks, eulerChecks,
-		gradientChecks, concurrencyChecks,
+		gradientChecks, ballChecks, concurrencyChecks,
 	} {
 		checks = append(checks, family()...)
 	}

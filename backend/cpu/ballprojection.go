@@ -1,14 +1,13 @@
 package cpu
 
 import (
-	"math"
-
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/cpu/internal/vectors"
 )
 
-// ballPixels is how many pixels of a group one piece of work has: its channels stay in the
-// L1 cache from the norms to the products.
-const ballPixels = 256
+// ballPixels is how many pixels of a group of channels one piece of work has. A group of 8
+// is then 128 KiB an array.
+const ballPixels = 1 << 12
 
 // ProjectBalls implements backend.BallProjections.
 func (d *Device) ProjectBalls(dst, src, radius backend.Buffer) error {
@@ -17,18 +16,11 @@ func (d *Device) ProjectBalls(dst, src, radius backend.Buffer) error {
 		if err := d.checkBalls(to, r, from); err != nil {
 			return err
 		}
-		d.eachBall(from.shape, r.data, func(g int, at []int, n int, radius float32) {
-			var scale [ballPixels]float32
-			groupNorms(scale[:n], from.data, at)
-			for i, norm := range scale[:n] {
-				scale[i] = radius / max(norm, radius)
-			}
-			for _, a := range at {
-				out, in := to.data[a:][:n], from.data[a:][:n]
-				for i, s := range scale[:n] {
-					out[i] = s * in[i]
-				}
-			}
+		k := vectorKernels(d.level)
+		p := newBallPieces(from.shape, len(r.data))
+		d.pool.For(p.count(), func(i int) {
+			g, at, n := p.piece(i)
+			k.ProjectBalls(to.data[at:], from.data[at:], n, p.plane, p.size, r.data[g])
 		})
 		return nil
 	}, dst, src, radius)
@@ -50,37 +42,22 @@ func (d *Device) checkBalls(dst, radius *buffer, others ...*buffer) error {
 	return apart(dst, radius)
 }
 
-// eachBall calls f for pieces of n pixels of a group g; at are the places of its channels.
-// The pieces are the same for any number of threads.
-func (d *Device) eachBall(s backend.Shape, radius []float32, f func(g int, at []int, n int, radius float32)) {
-	size, plane := s.C/len(radius), s.Plane()
-	blocks := (plane + ballPixels - 1) / ballPixels
-	d.pool.For(s.N*len(radius), func(i int) {
-		g := i % len(radius)
-		at := make([]int, size)
-		for block := range blocks {
-			lo := block * ballPixels
-			for c := range at {
-				at[c] = (i/len(radius)*s.C+g*size+c)*plane + lo
-			}
-			f(i, at, min(ballPixels, plane-lo), radius[g])
-		}
-	})
+// ballPieces are the pieces of work on groups of channels. They depend on the shape only.
+type ballPieces struct {
+	images, groups, size int // size: channels of a group
+	plane, blocks        int // pixels, and pieces of them
 }
 
-// groupNorms sets norms to the Euclidean norms of the vectors of n pixels. Of a radius of 0
-// what is divided by stays above it.
-func groupNorms(norms, x []float32, at []int) {
-	clear(norms)
-	for _, a := range at {
-		in := x[a:][:len(norms)]
-		for i, v := range in {
-			norms[i] += float32(v * v)
-		}
-	}
-	for i, s := range norms {
-		norms[i] = max(float32(math.Sqrt(float64(s))), math.SmallestNonzeroFloat32)
-	}
+func newBallPieces(s backend.Shape, groups int) ballPieces {
+	return ballPieces{s.N, groups, s.C / groups, s.Plane(), (s.Plane() + ballPixels - 1) / ballPixels}
+}
+
+func (p ballPieces) count() int { return p.images * p.groups * p.blocks }
+
+// piece returns the group of piece i, where its first channel begins, and its pixels.
+func (p ballPieces) piece(i int) (group, at, n int) {
+	vector, first := i/p.blocks, i%p.blocks*ballPixels
+	return vector % p.groups, vector*p.size*p.plane + first, min(ballPixels, p.plane-first)
 }
 
 // ProjectBallsGradient implements backend.BallProjections. Outside the ball, with
@@ -103,43 +80,25 @@ func (d *Device) ProjectBallsGradient(dst, dradius, src, dy, radius backend.Buff
 		if err := apart(sums, v, dy, r); err != nil {
 			return err
 		}
-		partial := make([]float64, to.shape.N*len(r.data))
-		d.eachBall(v.shape, r.data, func(g int, at []int, n int, radius float32) {
-			var norms, along [ballPixels]float32
-			groupNorms(norms[:n], v.data, at)
-			for _, a := range at {
-				x, y := v.data[a:][:n], dy.data[a:][:n]
-				for i := range x {
-					along[i] += float32(x[i] * y[i])
-				}
-			}
-			sum := 0.0
-			for i, norm := range norms[:n] {
-				if norm <= radius {
-					norms[i], along[i] = 1, 0
-					continue
-				}
-				along[i] /= norm
-				sum += float64(along[i])
-				norms[i] = radius / norm
-				along[i] = along[i] * norms[i] / norm
-			}
-			partial[g] += sum
-			for _, a := range at {
-				out, x, y := to.data[a:][:n], v.data[a:][:n], dy.data[a:][:n]
-				for i, s := range norms[:n] {
-					out[i] = float32(s*y[i]) - float32(along[i]*x[i])
-				}
-			}
+		k := vectorKernels(d.level)
+		p := newBallPieces(v.shape, len(r.data))
+		along := make([]float64, p.count())
+		d.pool.For(p.count(), func(i int) {
+			g, at, n := p.piece(i)
+			var s vectors.Sums
+			k.ProjectBallsGradient(to.data[at:], v.data[at:], dy.data[at:], n, p.plane, p.size, r.data[g], &s)
+			along[i] = s.Total()
 		})
-		for g := range r.data {
+		for g, old := range sums.data {
 			sum := 0.0
-			for n := range to.shape.N {
-				sum += partial[n*len(r.data)+g]
+			for n := range p.images {
+				for block := range p.blocks {
+					sum += along[(n*p.groups+g)*p.blocks+block]
+				}
 			}
 			out := float32(sum)
 			if beta != 0 {
-				out += float32(beta * sums.data[g])
+				out += float32(beta * old)
 			}
 			sums.data[g] = out
 		}

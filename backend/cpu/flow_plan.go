@@ -11,6 +11,23 @@ type flowStep struct {
 	bias             []float32 // with padding
 	slope, size      float32
 	tableau          backend.Tableau
+	// radius is that of every channel's group, with padding, and group the channels of
+	// one; nil where the activation is not a projection.
+	radius []float32
+	group  int
+}
+
+// project lets a step project its hidden layer onto balls of these radii. Padding, which
+// is zero, gets balls that it stays in.
+func (s *flowStep) project(radii []float32) {
+	s.group = s.forward.out / len(radii)
+	s.radius = make([]float32, s.forward.padded())
+	for c := range s.radius {
+		s.radius[c] = 1
+		if c < s.forward.out {
+			s.radius[c] = radii[c/s.group]
+		}
+	}
 }
 
 // flowPlan is a sequence of steps taken apart into stages. A stage reads one array of

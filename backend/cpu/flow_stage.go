@@ -64,6 +64,9 @@ func (f *flow) hide(g *tileGroup, q int, r, next tileRun) {
 		row, column := r.tile(t)
 		x := (column-f.columns.from)*winograd.Tile + 1
 		f.kernels.Activate(to.tile(row, x), to.row, to.channels, m[t*to.channels:], point, step.bias, step.slope, f.visible(row), to.channels, &g.scratch)
+		if step.radius != nil {
+			f.kernels.Project(to.tile(row, x), to.row, to.channels, step.radius, step.group, f.visible(row), to.channels)
+		}
 		f.crop(to, row, column)
 	}
 }

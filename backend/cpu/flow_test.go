@@ -70,6 +70,9 @@ func TestFlowsOfAnyShape(t *testing.T) {
 		}()
 		for k := range steps {
 			steps[k].Tableau = tableaux[draw("tableau", 0, len(tableaux)-1)]
+			if size := draw("group", 0, 4); size > 0 { // 4 and more are fused
+				project(t, d, steps[k:k+1], []int{2, 4, 8, 16}[size-1], 0.6)
+			}
 		}
 		src := picture(t, d, s)
 		want, wanted := blank(t, d, s)
@@ -181,6 +184,14 @@ func allOperations(t *testing.T, d backend.Device, x, y backend.Shape) [][]float
 	result(x, func(dst backend.Buffer) error {
 		return d.GradientFlow(context.Background(), dst, in, x.Whole(), []backend.FlowStep{step, step})
 	})
+	balls := backend.FlowStep{Filter: f, Bias: bias, Size: 0.4}
+	for _, groups := range []int{1, y.C} {
+		balls.Radius = put(backend.Vector(groups), 1)
+		require.NoError(t, d.Fill(balls.Radius, 0.8*float32(math.Sqrt(float64(y.C/groups)))))
+		result(x, func(dst backend.Buffer) error {
+			return d.GradientFlow(context.Background(), dst, in, x.Whole(), []backend.FlowStep{balls, step, balls})
+		})
+	}
 	rk := step
 	rk.Tableau = odd
 	result(x, func(dst backend.Buffer) error {

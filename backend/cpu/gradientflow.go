@@ -10,14 +10,15 @@ import (
 // ConvolutionGrid implements backend.Convolutions.
 func (d *Device) ConvolutionGrid() int { return winograd.Tile }
 
-// GradientFlow implements backend.Convolutions. 3×3 filters take the fused path.
+// GradientFlow implements backend.Convolutions. 3×3 filters take the fused path, those
+// with projections onto balls for the groups that the kernels take.
 func (d *Device) GradientFlow(ctx context.Context, dst, src backend.Buffer, region backend.Region, steps []backend.FlowStep) error {
 	for _, s := range steps {
 		f, err := d.ownFilter(s.Filter)
 		if err != nil {
 			return err
 		}
-		if f.forward3 == nil || s.Radius != nil {
+		if f.forward3 == nil || s.Radius != nil && !fusedBalls(f.shape.N, s.Radius.Shape()) {
 			return backend.GradientFlowByLayers(ctx, d, dst, src, region, steps)
 		}
 	}
@@ -39,17 +40,20 @@ func (d *Device) GradientFlow(ctx context.Context, dst, src backend.Buffer, regi
 				own[k].slope = s.Activation.Slope
 			}
 			own[k].bias = make([]float32, own[k].forward.padded())
-			if s.Bias == nil {
-				continue
+			if s.Bias != nil {
+				bias, err := d.ownApart(s.Bias, b[0])
+				if err != nil {
+					return err
+				}
+				copy(own[k].bias, bias.data)
 			}
-			bias, err := d.own(s.Bias)
-			if err != nil {
-				return err
+			if s.Radius != nil {
+				radius, err := d.ownApart(s.Radius, b[0])
+				if err != nil {
+					return err
+				}
+				own[k].project(radius.data)
 			}
-			if err := apart(b[0], bias); err != nil {
-				return err
-			}
-			copy(own[k].bias, bias.data)
 		}
 		p := newFlowPlan(own, b[1].shape.C, b[0].shape.C)
 		for n := range b[0].shape.N {
@@ -59,4 +63,21 @@ func (d *Device) GradientFlow(ctx context.Context, dst, src backend.Buffer, regi
 		}
 		return nil
 	}, dst, src)
+}
+
+// fusedBalls tells whether the kernels project so many channels onto balls of radii of
+// this shape. It looks at shapes only, so that a network has the same bits at any size
+// of image.
+func fusedBalls(channels int, radius backend.Shape) bool {
+	r := radius.Len()
+	return r > 0 && channels%r == 0 && winograd.Projects(channels/r)
+}
+
+// ownApart returns a buffer of the device that shares no memory with dst.
+func (d *Device) ownApart(b backend.Buffer, dst *buffer) (*buffer, error) {
+	own, err := d.own(b)
+	if err != nil {
+		return nil, err
+	}
+	return own, apart(dst, own)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/cpu/internal/winograd"
 )
 
 // network makes seeded steps of width channels with the given hidden channels.
@@ -34,6 +35,24 @@ func network(t testing.TB, d *Device, width int, hidden ...int) []backend.FlowSt
 		steps = append(steps, s)
 	}
 	return steps
+}
+
+// project puts projections of groups of so many channels in the place of the steps'
+// activations, where they divide the hidden layer.
+func project(t testing.TB, d *Device, steps []backend.FlowStep, size int, radius float32) {
+	for k := range steps {
+		channels := steps[k].Filter.Shape().N
+		if channels%size != 0 {
+			continue
+		}
+		radii := make([]float32, channels/size)
+		for g := range radii {
+			radii[g] = radius * float32(g%3)
+		}
+		r, err := d.Wrap(backend.Vector(len(radii)), radii)
+		require.NoError(t, err)
+		steps[k].Radius, steps[k].Activation = r, backend.Activation{}
+	}
 }
 
 func picture(t testing.TB, d *Device, s backend.Shape) backend.Buffer {
@@ -79,16 +98,20 @@ func TestGradientFlowInChunks(t *testing.T) {
 		h, w, width int
 		hidden      []int
 		tableaux    []backend.Tableau // by turns
+		balls       int               // channels of a group; 0 for LeakyReLU
 	}{
-		{1, 1, 16, []int{16}, nil},
-		{6, 12, 16, []int{16, 20}, nil},
-		{5, 31, 17, []int{3, 40}, nil},
-		{130, 40, 16, []int{16, 8, 16}, nil},
-		{200, 23, 16, []int{16, 16, 16, 16}, nil},
-		{60, 23, 16, []int{16, 16}, []backend.Tableau{heun}},
-		{70, 20, 17, []int{16}, []backend.Tableau{rk4}},
-		{90, 13, 16, []int{16, 5, 16}, []backend.Tableau{heun, {}, odd}},
-		{31, 40, 16, []int{16, 16, 16}, []backend.Tableau{odd, idle, {B: []float64{0.7}, A: [][]float64{{0}}}}},
+		{1, 1, 16, []int{16}, nil, 0},
+		{6, 12, 16, []int{16, 20}, nil, 0},
+		{5, 31, 17, []int{3, 40}, nil, 0},
+		{130, 40, 16, []int{16, 8, 16}, nil, 0},
+		{200, 23, 16, []int{16, 16, 16, 16}, nil, 0},
+		{60, 23, 16, []int{16, 16}, []backend.Tableau{heun}, 0},
+		{70, 20, 17, []int{16}, []backend.Tableau{rk4}, 0},
+		{90, 13, 16, []int{16, 5, 16}, []backend.Tableau{heun, {}, odd}, 0},
+		{31, 40, 16, []int{16, 16, 16}, []backend.Tableau{odd, idle, {B: []float64{0.7}, A: [][]float64{{0}}}}, 0},
+		{61, 23, 16, []int{16, 24, 16}, nil, 4},
+		{61, 23, 17, []int{16, 40, 16}, []backend.Tableau{heun, {}}, 8},
+		{50, 31, 16, []int{48, 16, 24}, []backend.Tableau{odd}, 16},
 	} {
 		s := backend.Image(3, c.h, c.w)
 		d := New(Threads(2))
@@ -97,6 +120,9 @@ func TestGradientFlowInChunks(t *testing.T) {
 			for k := range steps {
 				steps[k].Tableau = c.tableaux[k%len(c.tableaux)]
 			}
+		}
+		if c.balls > 0 {
+			project(t, d, steps, c.balls, 0.6)
 		}
 		src := picture(t, d, s)
 		want, wanted := blank(t, d, s)
@@ -145,4 +171,59 @@ func TestGradientFlowTellTheirProgress(t *testing.T) {
 	require.IsNonDecreasing(t, told)
 	require.Positive(t, told[0])
 	require.InDelta(t, 1, told[len(told)-1], 1e-12)
+}
+
+// The kernel of the fused path gives the bits of that on planes.
+func TestFusedProjectionsGiveThePlanarBits(t *testing.T) {
+	const channels, pixels = 48, winograd.Tile * winograd.Tile
+	r := rand.New(rand.NewPCG(9, 9))
+	for _, level := range Levels() {
+		for _, size := range []int{4, 8, 16} {
+			radii := make([]float32, channels)
+			planes, side := make([]float32, channels*pixels), make([]float32, channels*pixels)
+			for c := range channels {
+				radii[c] = 0.4 * float32(c/size) // from none to nearly all are inside
+				for p := range pixels {
+					v := float32(r.NormFloat64())
+					planes[c*pixels+p], side[p*channels+c] = v, v
+				}
+			}
+			for c := 0; c < channels; c += size {
+				group := planes[c*pixels:][:size*pixels]
+				vectorKernels(level).ProjectBalls(group, group, pixels, pixels, size, radii[c])
+			}
+			winogradKernels(level).Project(side, winograd.Tile*channels, channels, radii, size, winograd.Tile, channels)
+			for c := range channels {
+				for p := range pixels {
+					require.Equal(t, planes[c*pixels+p], side[p*channels+c], "%v, groups of %d, channel %d, pixel %d", level, size, c, p)
+				}
+			}
+		}
+	}
+}
+
+// Groups that the kernels take are on the fused path, which needs no more memory than
+// another activation; all others are made layer by layer.
+func TestFusedGroups(t *testing.T) {
+	d := New(Threads(1))
+	defer d.Close()
+	s := backend.Image(3, 200, 200)
+	src := picture(t, d, s)
+	dst, _ := blank(t, d, s)
+	kept := d.used.Load()
+	for _, size := range []int{1, 2, 3, 4, 6, 8, 12, 16, 24, 48} {
+		steps := network(t, d, 16, 48)
+		project(t, d, steps, size, 0.6)
+		d.limit = d.used.Load() + int64(4*48*s.Plane()) // a hidden layer, and no more
+		err := d.GradientFlow(context.Background(), dst, src, s.Whole(), steps)
+		if size == 4 || size == 8 || size == 16 {
+			require.NoError(t, err, "groups of %d", size)
+		} else {
+			require.ErrorIs(t, err, backend.ErrOutOfMemory, "groups of %d", size)
+		}
+		d.limit = 0
+		require.NoError(t, d.GradientFlow(context.Background(), dst, src, s.Whole(), steps))
+		steps[0].Filter.Free()
+		require.Equal(t, kept, d.used.Load())
+	}
 }

@@ -45,3 +45,30 @@ func TestVectorKernelsReadNoOtherPage(t *testing.T) {
 		})
 	}
 }
+
+// Nor do those of groups of channels.
+func TestBallKernelsReadNoOtherPage(t *testing.T) {
+	const longest, size = 40, 11
+	for _, atEnd := range []bool{true, false} {
+		var arrays [3][]float32
+		for i := range arrays {
+			arrays[i] = between(t, size*longest, atEnd)
+		}
+		assembled(t, func(t *testing.T, level Level) {
+			k := vectorKernels(level)
+			for n := 1; n <= longest; n++ {
+				var a [3][]float32
+				for i, all := range arrays {
+					a[i] = all[: size*n : size*n]
+					if atEnd {
+						a[i] = all[len(all)-size*n:]
+					}
+				}
+				var sums vectors.Sums
+				k.ProjectBalls(a[0], a[1], n, n, size, 1)
+				k.ProjectBallsGradient(a[0], a[1], a[2], n, n, size, 1, &sums)
+				require.Zero(t, sums, "of zeros")
+			}
+		})
+	}
+}

@@ -70,6 +70,12 @@ func BenchmarkWinograd(b *testing.B) {
 	for k := range parts {
 		parts[k] = make([]float32, len(sums))
 	}
+	// Two products and a sum for every number; roots and quotients are few.
+	const projectFlops = 3 * winograd.Tile * winograd.Tile * channels
+	radius := make([]float32, channels)
+	for c := range radius {
+		radius[c] = 2
+	}
 	taps := make([]float32, winograd.Taps*winograd.Taps*channels)
 	for _, l := range Levels() {
 		k := winogradKernels(l)
@@ -87,6 +93,9 @@ func BenchmarkWinograd(b *testing.B) {
 			}},
 			{"activate", outputFlops, func(i int) {
 				k.Activate(to[i%across*winograd.Tile*channels:], row, channels, v[i%group*channels:], point, bias, 0.01, winograd.Tile, channels, &scratch)
+			}},
+			{"project", projectFlops, func(i int) {
+				k.Project(to[i%across*winograd.Tile*channels:], row, channels, radius, 8, winograd.Tile, channels)
 			}},
 			{"update", outputFlops, func(i int) {
 				at := to[i%across*winograd.Tile*channels:]
@@ -150,10 +159,24 @@ func BenchmarkPlanarWinograd(b *testing.B) {
 // The paper's Euler network: 64 channels, ten blocks of one step, by the direct
 // formula: Winograd's algorithm takes 5.1 times fewer multiplications, and reaches more than
 // the peak.
-func BenchmarkEulerNetwork(b *testing.B) {
+func BenchmarkEulerNetwork(b *testing.B) { benchmarkNetwork(b, 0, 1, 2) }
+
+// The same with projections of groups of 8 channels onto balls in the place of LeakyReLU.
+func BenchmarkBallNetwork(b *testing.B) { benchmarkNetwork(b, 8, 1, 2) }
+
+// And of the other groups.
+func BenchmarkBallNetworkOfOtherGroups(b *testing.B) {
+	for _, size := range []int{4, 16, 32} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) { benchmarkNetwork(b, size, 1) })
+	}
+}
+
+// benchmarkNetwork times the network with projections of groups of so many channels, or
+// with LeakyReLU.
+func benchmarkNetwork(b *testing.B, groups int, threads ...int) {
 	const h, w, blocks, width = 321, 481, 10, 64
 	for _, l := range Levels() {
-		for _, threads := range []int{1, 2} {
+		for _, threads := range threads {
 			b.Run(fmt.Sprintf("%v/%d threads", l, threads), func(b *testing.B) {
 				d := New(Threads(threads), UseLevel(l))
 				defer d.Close()
@@ -162,6 +185,9 @@ func BenchmarkEulerNetwork(b *testing.B) {
 					hidden[k] = width
 				}
 				steps := network(b, d, width, hidden...)
+				if groups > 0 {
+					project(b, d, steps, groups, 0.3)
+				}
 				src := picture(b, d, backend.Image(3, h, w))
 				dst, _ := blank(b, d, backend.Image(3, h, w))
 				for b.Loop() {

@@ -82,29 +82,33 @@ Given an image, it also runs that iteration from two different starts, and print
 the residual of each beside the proven bound, and the distance of the two, which
 must never grow. Residuals and distances are Euclidean norms over all samples.
 
-A network (--weights FILE) is also attacked: gradient ascent looks for two images
-that it moves apart, and the largest ratio of distances found is printed, which must
-not be above 1 by more than rounding. Given an image, the network is applied to it
-again and again, without clipping: residuals never grow if it is nonexpansive, and
-go to 0 if it is averaged and has a fixed point. --uncertified takes a network as
-its file says, with its numbers of steps and without a certificate, to see what
-happens then.
+The default prior is ` + restore.DefaultPrior() + `, total variation; the others are networks.
+` + embeddedNetworks() + `
+Others come from a file, --weights FILE. A network is proven anew. It
+is also attacked: gradient ascent looks for two images that it moves apart, and the
+largest ratio of distances found is printed, which must not be above 1 by more than
+rounding. Given an image, the network is applied to it again and again, without
+clipping: residuals never grow if it is nonexpansive, and go to 0 if it is averaged
+and has a fixed point. --uncertified takes a network as its weights say, with their
+numbers of steps and without a certificate, to see what happens then.
 
 Exit status 0 only if everything that the certificate claims was seen to hold; 1
 if something was contradicted, or if nothing is proven.`,
 		Example: `  restore check
   restore check --prior tv --kernel motion.png --sigma 0.05 photo.png
-  restore check --prior euler --weights euler.safetensors
+  restore check --prior ` + exampleNetwork() + `
+  restore check --weights run/weights.safetensors
   restore check photo.png --iterations 50 --json`,
 		Args: inputs(0, 1, "one image at most"),
 	}
 	c.Flags().StringVarP(&kernelFile, "kernel", "k", "", "image `FILE` of the blur kernel; default: a motion blur")
 	bindBoundary(c, &boundary, "what lies beyond the frame")
 	r.bind(c, "prior", "the relative change of an iteration")
-	c.Flags().BoolVar(&r.uncertified, "uncertified", false, "take the network of --weights as it is, and prove nothing of it")
+	c.Flags().BoolVar(&r.uncertified, "uncertified", false, "take the network as its weights are, and prove nothing of it")
 	reads.bind(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		ctx := c.Context()
+		r.prove = true
 		opts, err := r.settings(a, c)
 		if err != nil {
 			return err
@@ -112,8 +116,8 @@ if something was contradicted, or if nothing is proven.`,
 		if err := reads.check(); err != nil {
 			return err
 		}
-		if r.uncertified && r.weights == "" {
-			return usagef("--uncertified is about a network; name its file with --weights FILE")
+		if r.uncertified && !r.isNetwork() {
+			return usagef("--uncertified is about a network; name one with --prior, or its file with --weights FILE")
 		}
 		if err := readOnce(append(args, kernelFile, r.weights)...); err != nil {
 			return err

@@ -22,10 +22,12 @@ the prior. With a certified prior the iteration converges, and the report says
 what is proven (-v prints the certificate). With one that has no certificate it
 runs all the same, but nothing is promised.
 
-The default prior is total variation; the others are networks, and need --weights
-FILE. A network takes out noise of strength·sigma in every iteration; one that is
-proven to be nonexpansive but not averaged, such as Heun's, is mixed with a tenth
-of the identity, so that the iteration converges.
+The default prior is ` + restore.DefaultPrior() + `, total variation; the others are networks
+('restore info' describes them).
+` + embeddedNetworks() + `
+Others come from a file, --weights FILE. A network takes out noise of strength·sigma
+in every iteration; one that is proven to be nonexpansive but not averaged, such as
+Heun's, is mixed with a tenth of the identity, so that the iteration converges.
 
 The kernel is an image of what became of a single point: brighter is more weight;
 any size up to 2047×2047, any format, scaled to sum 1. 'restore kernel' makes some.
@@ -41,7 +43,8 @@ A result stands beside its input as NAME.deblurred.EXT unless -o says otherwise.
 WebP image becomes a PNG.`,
 		Example: `  restore deblur --kernel motion.png photo.jpg
   restore deblur --kernel shake.pfm --sigma 0.01 --boundary circular test.pfm -o result.pfm
-  restore deblur --kernel motion.png --prior euler --weights euler.safetensors photo.png
+  restore deblur --kernel motion.png --prior ` + exampleNetwork() + ` photo.png
+  restore deblur --kernel motion.png --weights run/weights.safetensors photo.png
   restore kernel motion --length 15 --angle 30 -o motion.png`,
 		Args: inputs(1, -1, "one input or more"),
 	}

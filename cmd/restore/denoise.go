@@ -19,13 +19,15 @@ func (a *app) denoiseCommand() *cobra.Command {
 deviation in units where 1 is white; by default it is estimated from each image,
 and printed.
 
-The default method, tv, minimises the total variation on luma and opponent colour
-axes, to a certified duality gap (--tolerance, 1e-4 by default, relative). The
-others are networks, and need a weight file: --weights FILE names one, and with it
-the method. A network serves every noise level: the image is scaled to the level
-that it was trained for, and back. Its certificate is verified when it is loaded
-(-v prints it); a file that was changed since is refused, and one that has none is
-certified then.
+The default method is ` + restore.DefaultMethod() + `. Method tv minimises the total variation on luma
+and opponent colour axes, to a certified duality gap (--tolerance, 1e-4 by default,
+relative). The others are networks ('restore info' describes them).
+` + embeddedNetworks() + `
+Others come from a file: --weights FILE names one, and with it the method. A network
+serves every noise level: one for all of them takes that of the image; for others
+the image is scaled to the level that they were trained for, and back. Its
+certificate (-v prints it) is verified when a file is loaded; a file that was
+changed since is refused, and one that has none is certified then.
 
 Transparency and metadata are carried along untouched.
 
@@ -36,7 +38,8 @@ to standard output unless -o says otherwise.`,
 		Example: `  restore denoise photo.jpg
   restore denoise --sigma 0.15 photo.png
   restore denoise --sigma 25/255 noisy.pfm -o clean.pfm --reference original.png
-  restore denoise --method euler --weights euler.safetensors photo.png
+  restore denoise --method ` + exampleNetwork() + ` photo.png
+  restore denoise --weights run/weights.safetensors photo.png
   restore denoise --recursive --skip-existing holiday -o cleaned/
   cat photo.png | restore denoise - > clean.png`,
 		Args: inputs(1, -1, "one input or more"),

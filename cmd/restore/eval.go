@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,9 +43,11 @@ PSNR (peak 1, nothing is clipped) and SSIM, what the PSNR was before, and the me
 seconds for an image. There is a row for each method and noise level; -v adds a row
 for each image.
 
---method names methods that need no weight file, --weights the files of networks;
-both can be several, and are compared on the same noise. Without either it is the
-default method.
+--method names methods that need no weight file, total variation (tv) and embedded
+networks ('restore info' describes them); --weights names the files of others. Both
+can be several, and are compared on the same noise. Without either it is the default
+method, ` + restore.DefaultMethod() + `, or with --kernel the default prior, ` + restore.DefaultPrior() + `.
+` + embeddedNetworks() + `
 
 The noise of an image depends on --seed and on its place among the images of the
 folder in the order of their names, and is that of 'restore degrade --seed', with
@@ -56,7 +59,8 @@ kernel, circularly, before the noise is added, and restored by plug-and-play wit
 each of the methods as the prior.`,
 		Example: `  restore eval holdout --sigma 0.15
   restore eval holdout --sigma 15/255,25/255,50/255 --method tv --weights run/weights.safetensors
-  restore eval holdout --sigma 0.15 --weights a.safetensors --weights b.safetensors --limit 10 -v
+  restore eval holdout --sigma 0.15 --method tv,` + exampleNetwork() + ` --limit 10 -v
+  restore eval holdout --sigma 0.15 --weights a.safetensors --weights b.safetensors
   restore eval holdout --sigma 2.55/255 --kernel shake.pfm --json`,
 		Args: inputs(1, 1, "a folder of images"),
 	}
@@ -71,7 +75,7 @@ each of the methods as the prior.`,
 	f.StringVar(&e.tile, "tile", "auto", "compute networks in tiles of `SIDE` pixels, or auto; the result does not depend on it")
 	e.computing.bind(c)
 	e.reading.bind(c)
-	completeMethod(c, "method")
+	completeMethod(c, "method", slices.DeleteFunc(restore.Methods(), func(m restore.Method) bool { return m.NeedsWeights }))
 	if err := c.MarkFlagFilename("weights", "safetensors"); err != nil {
 		panic(err) // the flag was not defined: a mistake in this program, found by any test
 	}
@@ -147,7 +151,11 @@ func (e *evaluation) contenders(c *cobra.Command, a *app, dev backend.Device) (l
 		list = append(list, &contender{restoration: restoration{weights: file, flag: "method", tile: e.tile}})
 	}
 	if len(list) == 0 {
-		list = append(list, &contender{restoration: restoration{method: defaultMethod(), flag: "method", tile: e.tile}, label: defaultMethod()})
+		method := restore.DefaultMethod()
+		if e.kernelFile != "" {
+			method = restore.DefaultPrior()
+		}
+		list = append(list, &contender{restoration: restoration{method: method, flag: "method", tile: e.tile}, label: method})
 	}
 	labels := map[string]int{}
 	for _, k := range list {

@@ -93,12 +93,12 @@ func TestEvalAgreesWithItsParts(t *testing.T) {
 func TestEvalNoise(t *testing.T) {
 	inFolder(t)
 	holdout(t)
-	want := evaluated(t, fields("holdout --sigma 0.05,0.1")...)
+	want := evaluated(t, fields("holdout --sigma 0.05,0.1 --method tv")...)
 	require.Len(t, want, 8)
-	for _, args := range []string{"holdout --sigma 0.1 --sigma 0.05 --threads 1", "holdout --sigma 0.1,0.05 --method tv --threads 3"} {
+	for _, args := range []string{"holdout --sigma 0.1 --sigma 0.05 --method tv --threads 1", "holdout --sigma 0.1,0.05 --method tv --threads 3"} {
 		require.Equal(t, want, evaluated(t, fields(args)...))
 	}
-	for what, o := range evaluated(t, fields("holdout --sigma 0.1 --limit 2")...) {
+	for what, o := range evaluated(t, fields("holdout --sigma 0.1 --method tv --limit 2")...) {
 		if strings.HasSuffix(what, " 2") {
 			continue
 		}
@@ -109,7 +109,7 @@ func TestEvalNoise(t *testing.T) {
 		return want["tv 0.05 "+what]["psnr_noisy"].(float64) - want["tv 0.1 "+what]["psnr_noisy"].(float64)
 	}
 	require.InDelta(t, 20*math.Log10(2), ratio("holdout/a.png"), 1e-4)
-	require.NotEqual(t, want["tv 0.1 holdout/a.png"]["psnr"], evaluated(t, fields("holdout --sigma 0.1 --seed 2")...)["tv 0.1 holdout/a.png"]["psnr"])
+	require.NotEqual(t, want["tv 0.1 holdout/a.png"]["psnr"], evaluated(t, fields("holdout --sigma 0.1 --method tv --seed 2")...)["tv 0.1 holdout/a.png"]["psnr"])
 }
 
 func TestEvalTable(t *testing.T) {
@@ -214,7 +214,7 @@ func TestEvalInterrupt(t *testing.T) {
 	defer cancel()
 	stdout := &cancelling{text: "a.png", cancel: cancel}
 	var stderr bytes.Buffer
-	require.Equal(t, exitInterrupted, run(ctx, fields("eval holdout --sigma 0.1 -v"), strings.NewReader(""), stdout, &stderr))
+	require.Equal(t, exitInterrupted, run(ctx, fields("eval holdout --sigma 0.1 --method tv -v"), strings.NewReader(""), stdout, &stderr))
 	requireOneLine(t, stderr.String(), "interrupted")
 	require.NotContains(t, stdout.String(), "b.tif")
 	require.Equal(t, exitInterrupted, run(ctx, fields("eval holdout --sigma 0.1"), strings.NewReader(""), io.Discard, io.Discard))

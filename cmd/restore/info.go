@@ -6,13 +6,16 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/restore"
+	"github.com/averaged/imaging/weights"
 )
 
 // infoRecord is the JSON object of info.
@@ -26,8 +29,22 @@ type infoRecord struct {
 	CPU     cpuInfo  `json:"cpu"`
 	Devices []device `json:"devices"`
 	// Weights are the networks that the binary carries.
-	Weights []string     `json:"weights"`
-	Methods []methodInfo `json:"methods"`
+	Weights []weightsInfo `json:"weights"`
+	Methods []methodInfo  `json:"methods"`
+	// The methods that are used where none is named.
+	DefaultMethod string `json:"default_method"`
+	DefaultPrior  string `json:"default_prior"`
+}
+
+// weightsInfo is an embedded network.
+type weightsInfo struct {
+	*networkInfo
+	Description string `json:"description"`
+	Parameters  int    `json:"parameters"`
+	// Data is what it was trained on, with the terms.
+	Data string `json:"data"`
+	// Certificate is what is proven of it, in a line.
+	Certificate string `json:"certificate"`
 }
 
 type cpuInfo struct {
@@ -47,6 +64,7 @@ type methodInfo struct {
 	Description string   `json:"description"`
 	Certified   bool     `json:"certified"`
 	Certificate []string `json:"certificate"` // empty for networks, whose weights have one each
+	Embedded    bool     `json:"embedded"`
 	// NeedsWeights: --weights must be given.
 	NeedsWeights bool `json:"needs_weights"`
 }
@@ -56,9 +74,12 @@ func (a *app) infoCommand() *cobra.Command {
 		Use:   "info",
 		Short: "Show the version, devices, methods and certificates",
 		Long: `Shows the version, the devices that --backend can name, the instruction set in use
-and those that there are, the networks whose weights are embedded, and the methods
-with their certificates. The certificate of a network belongs to its weights:
-'restore check --weights FILE' prints and tests it.
+and those that there are, the networks whose weights are part of this program, and
+the methods, with the default ones. Of such a network it shows how many parameters
+it has, for what noise it was trained, the licence of its weights and the terms of
+the photographs that they were made from, the checksum, and what is proven of it;
+'restore check --prior NAME' prints the certificate, proves it anew and tests it,
+and 'restore check --weights FILE' that of any other network.
 
 The environment variable ` + cpu.LevelVariable + ` chooses another instruction set, by its name.`,
 		Example: `  restore info
@@ -77,13 +98,15 @@ The environment variable ` + cpu.LevelVariable + ` chooses another instruction s
 				a.result("device    %s: %s, %d threads", d.Name, d.Model, d.Threads)
 			}
 			a.result("CPU       level %s in use; there is: %s", rec.CPU.Level, strings.Join(rec.CPU.Levels, ", "))
-			a.result("weights   none embedded: no trained networks are shipped yet")
+			for _, w := range rec.Weights {
+				a.result("weights   %s: %s", w.Name, w.Description)
+				a.result("          %s parameters, %s", thousands(w.Parameters), w.noise())
+				a.result("          %s", w.Certificate)
+				a.result("          %s; %s", w.Licence, w.Data)
+				a.result("          %s", w.Checksum)
+			}
 			for _, m := range rec.Methods {
-				needs := ""
-				if m.NeedsWeights {
-					needs = "; needs --weights FILE"
-				}
-				a.result("method    %s: %s%s", m.Name, m.Description, needs)
+				a.result("method    %s: %s%s", m.Name, m.Description, rec.place(m))
 				for _, l := range m.Certificate {
 					a.result("          %s", l)
 				}
@@ -104,16 +127,27 @@ func gatherInfo(ctx context.Context) (*infoRecord, error) {
 	rec := &infoRecord{
 		Schema: schema, Command: "info", Version: buildVersion(),
 		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
-		CPU:     cpuInfo{Level: level.String()},
-		Devices: []device{{Name: d.Name, Model: d.Model, Threads: d.Threads, Memory: d.Memory}},
-		Weights: []string{},
+		CPU:           cpuInfo{Level: level.String()},
+		Devices:       []device{{Name: d.Name, Model: d.Model, Threads: d.Threads, Memory: d.Memory}},
+		Weights:       []weightsInfo{},
+		DefaultMethod: restore.DefaultMethod(), DefaultPrior: restore.DefaultPrior(),
 	}
 	for _, l := range cpu.Levels() {
 		rec.CPU.Levels = append(rec.CPU.Levels, l.String())
 	}
 	for _, m := range restore.Methods() {
-		about := methodInfo{Name: m.Name, Description: m.Description, Certified: m.Certified, Certificate: []string{}, NeedsWeights: m.NeedsWeights}
-		if m.NeedsWeights {
+		about := methodInfo{
+			Name: m.Name, Description: m.Description, Certified: m.Certified, Certificate: []string{},
+			Embedded: m.Embedded, NeedsWeights: m.NeedsWeights,
+		}
+		if m.Embedded {
+			w, err := embeddedInfo(m)
+			if err != nil {
+				return nil, err
+			}
+			rec.Weights = append(rec.Weights, w)
+		}
+		if m.Embedded || m.NeedsWeights {
 			rec.Methods = append(rec.Methods, about)
 			continue
 		}
@@ -125,6 +159,63 @@ func gatherInfo(ctx context.Context) (*infoRecord, error) {
 		rec.Methods = append(rec.Methods, about)
 	}
 	return rec, nil
+}
+
+// embeddedInfo describes the embedded network of a method.
+func embeddedInfo(m restore.Method) (weightsInfo, error) {
+	f, err := weights.Open(m.Name)
+	if err != nil {
+		return weightsInfo{}, err
+	}
+	card, err := f.Card()
+	if err != nil {
+		return weightsInfo{}, err
+	}
+	w := weightsInfo{
+		networkInfo: networkInfoOf(embeddedFile, card), Description: m.Description,
+		Parameters: f.Parameters(), Data: card.Provenance.Data, Certificate: "nothing is proven of it",
+	}
+	if len(card.Certificate) > 0 {
+		var c denoise.Certificate
+		if err := c.UnmarshalJSON(card.Certificate); err != nil {
+			return weightsInfo{}, err
+		}
+		if c.Proven {
+			w.Certificate = "proven to be " + claim(&certificate{Proven: true, Averagedness: number(c.Averagedness)})
+		}
+	}
+	return w, nil
+}
+
+// noise says what noise the network is for.
+func (w weightsInfo) noise() string {
+	if k := len(w.Levels); k > 1 {
+		return fmt.Sprintf("for noise of every sigma, trained from %.4g to %.4g", w.Levels[0], w.Levels[k-1])
+	}
+	return fmt.Sprintf("for noise of sigma %.4g", w.Sigma)
+}
+
+// place says of a method what it is the default of, and what it needs.
+func (rec *infoRecord) place(m methodInfo) string {
+	switch {
+	case m.NeedsWeights:
+		return "; needs --weights FILE"
+	case m.Name == rec.DefaultMethod && m.Name == rec.DefaultPrior:
+		return "; the default"
+	case m.Name == rec.DefaultMethod:
+		return "; the default of denoise"
+	case m.Name == rec.DefaultPrior:
+		return "; the default of deblur and check"
+	}
+	return ""
+}
+
+// thousands writes a number with commas between its thousands.
+func thousands(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
 
 // inGeneral leaves out of a certificate the definition of its map, which has the

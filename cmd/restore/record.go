@@ -47,7 +47,7 @@ type outcome struct {
 	// Estimated: sigma was estimated from the image.
 	Estimated bool   `json:"sigma_estimated"`
 	Weight    number `json:"weight,omitempty"`
-	// Network is that of --weights, used as s·Φ(x/s) with the rescaling s, or for the noise
+	// Network is the one in use, as s·Φ(x/s) with the rescaling s, or for the noise
 	// level Level if it is for all of them.
 	Network   *networkInfo `json:"network,omitempty"`
 	Rescaling number       `json:"rescaling,omitempty"`

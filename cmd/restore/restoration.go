@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/internal/quality"
 	"github.com/averaged/imaging/restore"
+	"github.com/averaged/imaging/weights"
 )
 
 // restoration holds the flags that denoise, deblur and check share, about the
@@ -25,7 +27,7 @@ type restoration struct {
 	sigma      sigmaFlag
 	method     string
 	flag       string // what the flag of method is called: --method or --prior
-	weights    string
+	weights    string // file of a network; empty for total variation and embedded ones
 	strength   float64
 	iterations int
 	tolerance  float64
@@ -33,8 +35,9 @@ type restoration struct {
 	computing
 
 	side        int              // of a tile, 0: automatic
-	network     *denoise.Network // of --weights, once loaded
-	uncertified bool             // the network is to be as the file says, without a proof
+	network     *denoise.Network // once loaded, nil for total variation
+	uncertified bool             // the network is to be as its weights say, without a proof
+	prove       bool             // the certificate of embedded weights too
 }
 
 func (r *restoration) bind(c *cobra.Command, flag, tolerance string) {
@@ -42,7 +45,7 @@ func (r *restoration) bind(c *cobra.Command, flag, tolerance string) {
 	r.sigma = sigmaFlag{auto: true}
 	f.Var(&r.sigma, "sigma", "standard deviation of the noise, where 1 is white; 25/255 works too; auto: estimated from the image")
 	r.flag = flag
-	f.StringVar(&r.method, flag, defaultMethod(), "use the denoiser `NAME`: "+methodNames()+"; 'restore info' describes them")
+	f.StringVar(&r.method, flag, r.defaultMethod(), "use the denoiser `NAME`: "+methodNames()+"; 'restore info' describes them")
 	// Both commands take the name of the other for it.
 	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "prior" || name == "method" {
@@ -50,22 +53,22 @@ func (r *restoration) bind(c *cobra.Command, flag, tolerance string) {
 		}
 		return pflag.NormalizedName(name)
 	})
-	f.StringVar(&r.weights, "weights", "", "weight `FILE` (safetensors) of a network; --"+flag+" then need not be given")
+	f.StringVar(&r.weights, "weights", "", "weight `FILE` (safetensors) of a network, in place of embedded ones; --"+flag+" then need not be given")
 	f.Float64Var(&r.strength, "strength", 1, "multiply the strength that follows from sigma by `FACTOR`; above 1 smooths more.\nA network takes out noise of FACTOR·sigma")
 	f.IntVar(&r.iterations, "iterations", 0, "stop after `N` iterations in any case; 0: the method's own limit")
 	f.Float64Var(&r.tolerance, "tolerance", 0, "stop at `T`, "+tolerance)
 	f.StringVar(&r.tile, "tile", "auto", "compute networks in tiles of `SIDE` pixels, or auto; the result does not depend on it. Total variation is not tiled")
 	r.computing.bind(c)
-	completeMethod(c, flag)
+	completeMethod(c, flag, restore.Methods())
 	if err := c.MarkFlagFilename("weights", "safetensors"); err != nil {
 		panic(err) // the flag was not defined: a mistake in this program, found by any test
 	}
 }
 
 // completeMethod lets the shell complete the names of methods, with what they are.
-func completeMethod(c *cobra.Command, flag string) {
+func completeMethod(c *cobra.Command, flag string, methods []restore.Method) {
 	var words []cobra.Completion
-	for _, m := range restore.Methods() {
+	for _, m := range methods {
 		words = append(words, cobra.CompletionWithDesc(m.Name, m.Description))
 	}
 	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
@@ -92,7 +95,7 @@ func (r *restoration) settings(a *app, c *cobra.Command) ([]restore.Option, erro
 			return nil, usagef("--tile %s: want auto, or a number of pixels from 1 to %d", oneLine(r.tile), 1<<20-1)
 		}
 		r.side = int(n)
-		if r.weights == "" {
+		if !r.isNetwork() {
 			a.note("note: --tile %s has no effect: total variation couples every pixel of the image with every other, so it is computed as a whole", r.tile)
 		}
 	}
@@ -122,26 +125,40 @@ func (r *restoration) settings(a *app, c *cobra.Command) ([]restore.Option, erro
 
 // checkMethod checks what can be known of --method and --weights without a file.
 func (r *restoration) checkMethod(c *cobra.Command) error {
-	named := c.Flags().Changed(r.flag)
-	for _, m := range restore.Methods() {
-		switch {
-		case m.Name != r.method:
-		case m.NeedsWeights && r.weights == "":
-			return usagef("--%s %s: this version ships no trained weights; give some with --weights FILE, or use --%s %s", r.flag, r.method, r.flag, defaultMethod())
-		case !m.NeedsWeights && r.weights != "" && named:
-			return usagef("--%s %s takes no weights; leave out one of --%s and --weights", r.flag, r.method, r.flag)
-		default:
-			if !named && r.weights != "" {
-				r.method = "" // the file says
-			}
-			return nil
-		}
+	if r.weights != "" && !c.Flags().Changed(r.flag) {
+		r.method = "" // the file says
+		return nil
 	}
-	return usagef("--%s %s: unknown method; there is: %s", r.flag, oneLine(r.method), methodNames())
+	methods := restore.Methods()
+	i := slices.IndexFunc(methods, func(m restore.Method) bool { return m.Name == r.method })
+	switch {
+	case i < 0 && !slices.Contains(weights.Names(), r.method):
+		return usagef("--%s %s: unknown method; there is: %s", r.flag, oneLine(r.method), methodNames())
+	case i < 0:
+		return usagef("--%s %s: this build does not ship that network; name its file with --weights FILE alone, or use --%s %s", r.flag, r.method, r.flag, r.defaultMethod())
+	case methods[i].NeedsWeights && r.weights == "":
+		return usagef("--%s %s: this build ships no weights for it; give some with --weights FILE, or use --%s %s", r.flag, r.method, r.flag, r.defaultMethod())
+	case r.weights != "" && !methods[i].NeedsWeights && !methods[i].Embedded:
+		return usagef("--%s %s takes no weights; leave out one of --%s and --weights", r.flag, r.method, r.flag)
+	}
+	return nil
 }
 
 // defaultMethod is the method that is used where none is named.
-func defaultMethod() string { return restore.Methods()[0].Name }
+func (r *restoration) defaultMethod() string {
+	if r.flag == "prior" {
+		return restore.DefaultPrior()
+	}
+	return restore.DefaultMethod()
+}
+
+// embeddedNetworks says in a help text which networks need no file.
+func embeddedNetworks() string {
+	return "These are part of this program: " + strings.Join(weights.Embedded(), ", ") + "."
+}
+
+// exampleNetwork is the first embedded network, for examples that work in this build.
+func exampleNetwork() string { return weights.Embedded()[0] }
 
 // boundaryFlag is the flag about the world beyond the frame.
 func bindBoundary(c *cobra.Command, b *choice, usage string) {
@@ -374,7 +391,7 @@ func (r *restoration) remarkProof(a *app) {
 		return
 	}
 	if certificate := r.network.Certificate(); !certificate.Proven {
-		a.note("note: %s: the iteration need not converge, and no claim is made: %s", name(r.weights), certificate.Reason)
+		a.note("note: %s: the iteration need not converge, and no claim is made: %s", name(r.source()), certificate.Reason)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/restore"
 )
 
 // ran is what a run of the program did.
@@ -228,14 +229,14 @@ func TestWrongUsage(t *testing.T) {
 		{"denoise --sigma NaN a.png", "want auto"},
 		{"denoise --sigma 1/0 a.png", "want auto"},
 		{"denoise --sigma -0.1 a.png", "above 0"},
-		{"denoise --method euler a.png", "--method euler: this version ships no trained weights; give some with --weights FILE, or use --method tv"},
-		{"denoise --prior rk4 a.png", "--method rk4: this version ships no trained weights"},
-		{"denoise --method bm3d a.png", "unknown method; there is: tv, euler, heun, rk4, ssprk3, kutta3, backward-euler, dncnn"},
-		{"deblur --method dncnn --kernel b.png a.png", "--prior dncnn: this version ships no trained weights; give some with --weights FILE, or use --prior tv"},
-		{"check --prior backward-euler", "--prior backward-euler: this version ships no trained weights"},
+		{"denoise --method ssprk3 a.png", "--method ssprk3: this build ships no weights for it; give some with --weights FILE, or use --method " + restore.DefaultMethod()},
+		{"denoise --prior kutta3 a.png", "--method kutta3: this build ships no weights for it"},
+		{"denoise --method bm3d a.png", "unknown method; there is: " + methodNames()},
+		{"deblur --method kutta3 --kernel b.png a.png", "--prior kutta3: this build ships no weights for it; give some with --weights FILE, or use --prior tv"},
+		{"check --prior backward-euler", "--prior backward-euler: this build ships no weights for it"},
 		{"denoise --method tv --weights w.safetensors a.png", "--method tv takes no weights; leave out one of"},
 		{"denoise --method bm3d --weights w.safetensors a.png", "unknown method"},
-		{"check --uncertified a.png", "name its file with --weights FILE"},
+		{"check --uncertified a.png", "name one with --prior, or its file with --weights FILE"},
 		{"denoise --weights a.png b.png -o a.png --force", "the place of this file"},
 		{"denoise --weights - -", "can be read once"},
 		{"denoise --weights - --reference - a.png", "can be read once"},
@@ -329,15 +330,17 @@ func TestWrongCPULevelIsUsage(t *testing.T) {
 
 func TestInfoAndVersion(t *testing.T) {
 	r := succeeds(t, "info")
-	for _, part := range []string{"cpu: ", "level ", "none embedded", "method    tv: ", "method    euler: ", "needs --weights FILE"} {
+	for _, part := range []string{"cpu: ", "level ", "method    tv: ", "; the default", "method    euler: ", "needs --weights FILE"} {
 		require.Contains(t, r.stdout, part)
 	}
 	o := objects(t, succeeds(t, "info", "--json").stdout)
 	require.Len(t, o, 1)
-	require.Equal(t, "{arch:string command:string cpu:{level:string levels:[string]} "+
+	methods, embedded := o[0]["methods"].([]any), o[0]["weights"].([]any)
+	require.Equal(t, "{arch:string command:string cpu:{level:string levels:[string]} default_method:string default_prior:string "+
 		"devices:[{memory_limit:number model:string name:string threads:number}] go:string "+
-		"methods:[{certificate:[string] certified:bool description:string name:string needs_weights:bool}] "+
-		"os:string schema:number version:string weights:[]}", shape(o[0]))
+		"methods:["+shape(methods[0])+"] os:string schema:number version:string weights:["+shape(embedded[0])+"]}", shape(o[0]))
+	requireMethods(t, methods)
+	requireEmbedded(t, embedded, r.stdout)
 
 	require.Contains(t, succeeds(t, "version").stdout, "restore ")
 	require.Equal(t, "{command:string go:string schema:number version:string}",

@@ -90,7 +90,7 @@ func TestProgressElsewhere(t *testing.T) {
 	save(t, "a.png", picture(1, 40, 50, 8, 0.05))
 	r := succeeds(t, "denoise", "a.png", "--sigma", "0.05")
 	require.Empty(t, r.stderr, "no terminal, no progress")
-	r = succeeds(t, "denoise", "a.png", "--sigma", "0.05", "--force", "--progress", "always")
+	r = succeeds(t, "denoise", "--method", "tv", "a.png", "--sigma", "0.05", "--force", "--progress", "always")
 	require.Contains(t, r.stderr, "restore: a.png:   0%\n")
 	require.Contains(t, r.stderr, "left  residual ")
 	require.NotContains(t, r.stderr, "\r")
@@ -183,8 +183,8 @@ func TestInterruptLeavesNothing(t *testing.T) {
 	before := files(t)
 	for _, at := range []string{" 0%", "residual"} {
 		for _, args := range [][]string{
-			{"denoise", "--sigma", "0.3", "a.png"},
-			{"denoise", "a.png", "-o", "out.png"},
+			{"denoise", "--method", "tv", "--sigma", "0.3", "a.png"},
+			{"denoise", "--method", "tv", "a.png", "-o", "out.png"},
 			{"deblur", "--kernel", "k.png", "--sigma", "0.05", "a.png"},
 			{"check", "--kernel", "k.png", "--sigma", "0.05", "a.png"},
 			{"denoise", "--weights", "euler.safetensors", "a.png"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
@@ -14,9 +15,9 @@ import (
 	"github.com/averaged/imaging/weights"
 )
 
-// networkInfo is the network of --weights in JSON.
+// networkInfo is a network in JSON.
 type networkInfo struct {
-	File     string `json:"file"`
+	File     string `json:"file"` // of --weights, or embeddedFile
 	Name     string `json:"name"`
 	Checksum string `json:"checksum"`
 	Licence  string `json:"licence"`
@@ -25,45 +26,74 @@ type networkInfo struct {
 	Levels []float64 `json:"levels,omitempty"`
 }
 
+// embeddedFile is what stands for the name of a file where weights are part of the program.
+const embeddedFile = "embedded"
+
 // use returns the options that choose the denoiser, and what to call when all is done.
-// The network of --weights is loaded on the device, once for all inputs.
+// A network, of --weights or embedded, is loaded on the device, once for all inputs.
 func (r *restoration) use(ctx context.Context, a *app, dev backend.Device) (opts []restore.Option, done func(), err error) {
-	if r.weights == "" {
+	if !r.isNetwork() {
 		return []restore.Option{restore.UseMethod(r.method)}, func() {}, nil
 	}
-	f, err := a.readWeights(ctx, r.weights)
+	f, err := r.weightFile(ctx, a)
 	if err != nil {
 		return nil, nil, err
 	}
+	source := r.source()
 	card, err := f.Card()
 	if err != nil {
-		return nil, nil, fileError{r.weights, err}
+		return nil, nil, fileError{source, err}
 	}
 	method, err := restore.MethodOf(card)
 	if err != nil {
-		return nil, nil, fileError{r.weights, err}
+		return nil, nil, fileError{source, err}
 	}
 	if r.method != "" && r.method != method {
-		return nil, nil, usagef("--%s %s: the network in %s is of method %s; give that, or leave --%s out", r.flag, r.method, name(r.weights), method, r.flag)
+		return nil, nil, usagef("--%s %s: the network in %s is of method %s; give that, or leave --%s out", r.flag, r.method, name(source), method, r.flag)
 	}
 	r.method = method
 	options := []denoise.Option{denoise.Tile(r.side)}
 	if r.uncertified {
 		options = append(options, denoise.Uncertified())
 	}
+	if r.prove {
+		options = append(options, denoise.Prove())
+	}
 	if r.network, err = denoise.Load(ctx, dev, f, options...); err != nil {
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
-		return nil, nil, fileError{r.weights, err}
+		return nil, nil, fileError{source, err}
 	}
 	if len(card.Certificate) == 0 && r.network.Certificate().Proven {
-		a.note("note: %s: its certificate was %s", name(r.weights), r.network.Certificate().Origin)
+		a.note("note: %s: its certificate was %s", name(source), r.network.Certificate().Origin)
 	}
 	for _, line := range lines(r.network.Certificate().String()) {
-		a.detail("%s: %s", name(r.weights), line)
+		a.detail("%s: %s", name(source), line)
 	}
 	return []restore.Option{restore.UseNetwork(r.network)}, r.network.Free, nil
+}
+
+// isNetwork tells whether the denoiser is a network: the other one has neither weights of
+// its own nor any from a file.
+func (r *restoration) isNetwork() bool {
+	return r.weights != "" || slices.Contains(weights.Embedded(), r.method)
+}
+
+// source is what messages call the network: its file, or the name of embedded weights.
+func (r *restoration) source() string {
+	if r.weights == "" {
+		return r.method
+	}
+	return r.weights
+}
+
+// weightFile reads the weights, those of the method where no file is named.
+func (r *restoration) weightFile(ctx context.Context, a *app) (*weights.File, error) {
+	if r.weights == "" {
+		return weights.Open(r.method)
+	}
+	return a.readWeights(ctx, r.weights)
 }
 
 // networkInfo describes the network in use; nil if there is none.
@@ -72,7 +102,18 @@ func (r *restoration) networkInfo() *networkInfo {
 		return nil
 	}
 	card, _ := r.network.Card()
-	return &networkInfo{File: r.weights, Name: card.Name, Checksum: card.Checksum, Licence: card.Licence, Sigma: number(card.Sigma), Levels: r.network.Levels()}
+	file := r.weights
+	if file == "" {
+		file = embeddedFile
+	}
+	return networkInfoOf(file, card)
+}
+
+func networkInfoOf(file string, card weights.Card) *networkInfo {
+	return &networkInfo{
+		File: file, Name: card.Name, Checksum: card.Checksum, Licence: card.Licence,
+		Sigma: number(card.Sigma), Levels: card.Architecture.Sigmas,
+	}
 }
 
 // largestWeights is the most bytes that a weight file may have: a thousand times those of

@@ -16,9 +16,8 @@ import (
 	"github.com/averaged/imaging/weights"
 )
 
-// No trained weights exist yet. The networks of these tests are small and have random
-// weights from a seed: they restore nothing, but the commands treat them as they
-// will treat trained ones.
+// The networks of these tests are small and have random weights from a seed: they restore
+// nothing, but the commands treat them as they treat trained ones.
 
 // seededModel is an averaged network whose filters have about the given norm.
 func seededModel(t *testing.T, method string, norm float64) denoise.Model {

@@ -5,7 +5,7 @@
 
 INPUT is a safetensors file with the tensor "image" of shape (batch, channels,
 height, width); OUTPUT becomes one of the same form. The package documentation of
-denoise shows the functions network, at and dncnn.
+denoise shows the functions network, balls, at and dncnn.
 """
 
 import json
@@ -26,13 +26,20 @@ def network(metadata, t, x):  # x has the shape (batch, channels, height, width)
     z = F.pixel_unshuffle(F.pad(x, (0, -columns % q, 0, -rows % q)), q)
     z = F.pad(z, (0, 0, 0, 0, 0, card("width") - z.shape[1]))
     for i, (h, n) in enumerate(zip(card("step_sizes"), card("steps"))):
-        A, b, p = t[f"blocks.{i}.weight"], t.get(f"blocks.{i}.bias"), card("kernel_size") // 2
-        u = lambda z: F.leaky_relu(F.conv2d(z, A, b, padding=p), card("activation_slope"))
-        f = lambda z: -F.conv_transpose2d(u(z), A, padding=p)
+        A, b, r = (t.get(f"blocks.{i}.{of}") for of in ("weight", "bias", "radius"))
+        p = card("kernel_size") // 2
+        act = lambda u: F.leaky_relu(u, card("activation_slope")) if r is None else balls(u, r)
+        f = lambda z: -F.conv_transpose2d(act(F.conv2d(z, A, b, padding=p)), A, padding=p)
         for _ in range(n):
             z = STEP[metadata["averaged.integrator"]](f, z, h / n)
     z = F.pixel_shuffle(z[:, :q * q * card("channels")], q)
     return z[:, :, :rows, :columns]
+
+
+def balls(u, radius):
+    v = u.reshape(len(u), len(radius), -1, *u.shape[2:])
+    size = v.norm(dim=2, keepdim=True).clamp(min=1e-38)  # 0 / 0 is no number
+    return (v * (radius[:, None, None, None] / size).clamp(max=1)).reshape(u.shape)
 
 
 def at(metadata, t, sigma):  # the tensors for one noise level of a network with "averaged.sigmas"
@@ -41,13 +48,13 @@ def at(metadata, t, sigma):  # the tensors for one noise level of a network with
     i = max(k for k, level in enumerate(s) if level <= x)
     j = min(i + 1, len(s) - 1)
     row = lambda table: torch.lerp(table[i], table[j], (x - s[i]) / (s[j] - s[i] or 1))
-    plain = {}
+    plain = {name: sigma * row(t[name]) for name in t if name.endswith((".bias", ".radius"))}
     for name in filter(lambda name: name.endswith(".weight"), t):
         gain, bias = name.replace("weight", "gain"), name.replace("weight", "bias")
         root = row(t[gain]).sqrt() if gain in t else torch.ones(len(t[name]))
         plain[name] = root[:, None, None, None] * t[name]
         if bias in t:
-            plain[bias] = root * sigma * row(t[bias])
+            plain[bias] = root * plain[bias]
     return plain
 
 

@@ -11,16 +11,19 @@ func (d *Device) ProjectBalls(dst, src, radius backend.Buffer) error {
 	c := d.begin("ProjectBalls")
 	to, from, r := c.buffer(dst), c.buffer(src), c.buffer(radius)
 	c.requireBalls(to, r, from)
-	return c.queue(func() {
-		eachGroup(from.shape, len(r.data), func(g int, at []int) {
-			scale := 1.0
-			if n := groupNorm(from.data, at); !(n <= r.data[g]) {
-				scale = r.data[g] / n
-			}
-			for _, i := range at {
-				to.data[i] = scale * from.data[i]
-			}
-		})
+	return c.queue(func() { project(to.data, from.data, from.shape, r.data) })
+}
+
+// project sets to to the projection of from.
+func project(to, from []float64, s backend.Shape, radius []float64) {
+	eachGroup(s, len(radius), func(g int, at []int) {
+		scale := 1.0
+		if n := groupNorm(from, at); !(n <= radius[g]) {
+			scale = radius[g] / n
+		}
+		for _, i := range at {
+			to[i] = scale * from[i]
+		}
 	})
 }
 

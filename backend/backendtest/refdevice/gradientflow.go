@@ -12,18 +12,22 @@ import (
 type eulerStep struct {
 	filter      *filter
 	bias        *buffer // empty for none
+	radius      *buffer // of balls; empty for none
 	slope, size float64 // slope: of the activation, on the negative side
 	tableau     backend.Tableau
 }
 
 func (c *call) eulerStep(s backend.FlowStep) eulerStep {
-	own := eulerStep{filter: c.filter(s.Filter), bias: &buffer{}, slope: 1, size: float64(s.Size)}
+	own := eulerStep{filter: c.filter(s.Filter), bias: &buffer{}, radius: &buffer{}, slope: 1, size: float64(s.Size)}
 	own.tableau.B = slices.Clone(s.Tableau.B)
 	for _, row := range s.Tableau.A {
 		own.tableau.A = append(own.tableau.A, slices.Clone(row))
 	}
 	if s.Bias != nil {
 		own.bias = c.buffer(s.Bias)
+	}
+	if s.Radius != nil {
+		own.radius = c.buffer(s.Radius)
 	}
 	if s.Activation.Kind == backend.LeakyReLU {
 		own.slope = float64(s.Activation.Slope)
@@ -43,7 +47,7 @@ func (d *Device) GradientFlow(ctx context.Context, dst, src backend.Buffer, regi
 			c.err = ctx.Err()
 		}
 		own = append(own, c.eulerStep(s))
-		c.apart(to, own[len(own)-1].bias)
+		c.apart(to, own[len(own)-1].bias, own[len(own)-1].radius)
 	}
 	if c.err == nil {
 		c.err = backend.CheckGradientFlow(to.shape, from.shape, region, steps)
@@ -132,6 +136,9 @@ func (s eulerStep) flow(y state) []float64 {
 		if v < 0 {
 			u[i] = s.slope * v
 		}
+	}
+	if len(s.radius.data) > 0 {
+		project(u, u, hidden, s.radius.data)
 	}
 	k := y
 	k.data = make([]float64, len(y.data))

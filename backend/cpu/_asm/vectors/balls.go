@@ -87,50 +87,41 @@ func (b *balls) sum(places []Mem, term func(p []reg.Register, k int) reg.VecVirt
 	CMPQ(left, U8(octave))
 	JLT(LabelRef(rest))
 	Label(label)
-	b.tree(p, sum, octave, term)
+	addTo(sum, b.tree(p, octave, term))
 	SUBQ(U8(octave), left)
 	CMPQ(left, U8(octave))
 	JGE(LabelRef(label))
 	Label(rest)
-	for n := octave - 1; n > 0; n-- {
-		skip := fmt.Sprintf("%s%d", label, n)
-		CMPQ(left, U8(n))
-		JNE(LabelRef(skip))
-		b.tree(p, sum, n, term)
+	// What is missing of an octave is zero: four, two and one channels are there, or not.
+	var parts [][]reg.VecVirtual
+	for n := octave / 2; n > 0; n /= 2 {
+		part, skip := b.zeros(), fmt.Sprintf("%s%d", label, n)
+		TESTQ(U32(n), left)
+		JZ(LabelRef(skip))
+		addTo(part, b.tree(p, n, term))
 		Label(skip)
+		parts = append(parts, part)
 	}
+	addTo(parts[1], parts[2])
+	addTo(parts[0], parts[1])
+	addTo(sum, parts[0])
 	return sum
 }
 
-// tree adds the terms of n channels, at most an octave, to sum. The pointers end behind
-// them.
-func (b *balls) tree(p []reg.Register, sum []reg.VecVirtual, n int, term func(p []reg.Register, k int) reg.VecVirtual) {
-	var levels [4][]reg.VecVirtual // level l waits with the sum of 2ˡ channels for its like
-	for range n {
+// tree returns the sum of the terms of n channels, a power of two, as a balanced tree.
+// The pointers end behind them.
+func (b *balls) tree(p []reg.Register, n int, term func(p []reg.Register, k int) reg.VecVirtual) []reg.VecVirtual {
+	if n == 1 {
 		var v []reg.VecVirtual
 		for k := range b.vectors() {
 			v = append(v, term(p, k))
 		}
 		b.next(p)
-		l := 0
-		for ; levels[l] != nil; l++ {
-			addTo(levels[l], v)
-			v, levels[l] = levels[l], nil
-		}
-		levels[l] = v
+		return v
 	}
-	// What is missing of an octave is zero.
-	var rest []reg.VecVirtual
-	for _, v := range levels {
-		if v == nil {
-			continue
-		}
-		if rest != nil {
-			addTo(v, rest)
-		}
-		rest = v
-	}
-	addTo(sum, rest)
+	v := b.tree(p, n/2, term)
+	addTo(v, b.tree(p, n/2, term))
+	return v
 }
 
 func addTo(sum, v []reg.VecVirtual) {

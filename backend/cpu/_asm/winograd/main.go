@@ -1,8 +1,8 @@
 // Command winograd writes the assembly of package internal/winograd, the kernels of
 // Winograd's F(6×6, 3×3) for AVX2 and AVX-512, and its Go declarations.
 //
-// Lanes are channels, so that no kernel ever moves a number from one lane to
-// another.
+// Lanes are channels, so that no kernel but those that change the layout, and the
+// projection, ever moves a number from one lane to another.
 package main
 
 import (
@@ -22,6 +22,8 @@ const (
 
 func main() {
 	ConstraintExpr("!noasm")
+	least := GLOBL("winograd_least", RODATA|NOPTR) // above 0
+	DATA(0, U32(1))
 	for _, s := range []*set{newAVX2(), newAVX512()} {
 		input(s)
 		multiply(s)
@@ -34,6 +36,9 @@ func main() {
 		correlate(s)
 		expand(s)
 		contract(s)
+		for _, size := range []int{4, 8, 16} {
+			project(s, size, least)
+		}
 	}
 	prefetch()
 	Generate()

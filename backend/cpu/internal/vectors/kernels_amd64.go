@@ -79,6 +79,16 @@ func dotAVX2(x *float32, y *float32, n int, sums *[16]float64)
 //go:noescape
 func distanceAVX2(x *float32, y *float32, n int, sums *[16]float64)
 
+// projectBallsAVX2 is projectBallsPortable.
+//
+//go:noescape
+func projectBallsAVX2(out *float32, in *float32, n int, plane int, size int, radius float32)
+
+// projectBallsGradientAVX2 is projectBallsGradientPortable.
+//
+//go:noescape
+func projectBallsGradientAVX2(out *float32, x *float32, dy *float32, n int, plane int, size int, radius float32, sums *[16]float64)
+
 // fillAVX512 is fillPortable.
 //
 //go:noescape
@@ -153,3 +163,13 @@ func dotAVX512(x *float32, y *float32, n int, sums *[16]float64)
 //
 //go:noescape
 func distanceAVX512(x *float32, y *float32, n int, sums *[16]float64)
+
+// projectBallsAVX512 is projectBallsPortable.
+//
+//go:noescape
+func projectBallsAVX512(out *float32, in *float32, n int, plane int, size int, radius float32)
+
+// projectBallsGradientAVX512 is projectBallsGradientPortable.
+//
+//go:noescape
+func projectBallsGradientAVX512(out *float32, x *float32, dy *float32, n int, plane int, size int, radius float32, sums *[16]float64)

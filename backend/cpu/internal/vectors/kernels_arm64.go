@@ -78,3 +78,13 @@ func dotNEON(x, y *float32, n int, sums *[16]float64)
 //
 //go:noescape
 func distanceNEON(x, y *float32, n int, sums *[16]float64)
+
+// projectBallsNEON is projectBallsPortable.
+//
+//go:noescape
+func projectBallsNEON(out, in *float32, n, plane, size int, radius float32)
+
+// projectBallsGradientNEON is projectBallsGradientPortable.
+//
+//go:noescape
+func projectBallsGradientNEON(out, x, dy *float32, n, plane, size int, radius float32, sums *[16]float64)

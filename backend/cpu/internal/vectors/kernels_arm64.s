@@ -1338,3 +1338,932 @@ elements:
 
 elementsend:
 	RET
+
+// func projectBallsNEON(out, in *float32, n, plane, size int, radius float32)
+TEXT ·projectBallsNEON(SB), NOSPLIT, $0-44
+	MOVD out+0(FP), R0
+	MOVD in+8(FP), R1
+	MOVD n+16(FP), R2
+	FMOVS radius+40(FP), F0
+	VDUP V0.S[0], V0.S4
+	MOVD $0x100000001, R3
+	VDUP R3, V1.D2
+	WORD $0x4e20f421 // fmax v1.4s, v1.4s, v0.4s
+	MOVD plane+24(FP), R3
+	MOVD size+32(FP), R4
+	LSL $2, R3, R3
+	CMP $8, R2
+	BLT blocksend
+
+blocks:
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	MOVD R1, R5
+	MOVD R4, R6
+	CMP $8, R6
+	BLT blockssquaresrest
+
+blockssquares:
+	FLDPQ (R5), (F4, F5)
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	ADD R3, R5, R5
+	FLDPQ (R5), (F6, F7)
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	ADD R3, R5, R5
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	FLDPQ (R5), (F6, F7)
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	ADD R3, R5, R5
+	FLDPQ (R5), (F8, F9)
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	WORD $0x6e29dd29 // fmul v9.4s, v9.4s, v9.4s
+	ADD R3, R5, R5
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	FLDPQ (R5), (F6, F7)
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	ADD R3, R5, R5
+	FLDPQ (R5), (F8, F9)
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	WORD $0x6e29dd29 // fmul v9.4s, v9.4s, v9.4s
+	ADD R3, R5, R5
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	FLDPQ (R5), (F8, F9)
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	WORD $0x6e29dd29 // fmul v9.4s, v9.4s, v9.4s
+	ADD R3, R5, R5
+	FLDPQ (R5), (F10, F11)
+	WORD $0x6e2add4a // fmul v10.4s, v10.4s, v10.4s
+	WORD $0x6e2bdd6b // fmul v11.4s, v11.4s, v11.4s
+	ADD R3, R5, R5
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
+	SUB $8, R6, R6
+	CMP $8, R6
+	BGE blockssquares
+
+blockssquaresrest:
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	AND $4, R6, R7
+	CBZ R7, blockssquares4
+	FLDPQ (R5), (F6, F7)
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	ADD R3, R5, R5
+	FLDPQ (R5), (F8, F9)
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	WORD $0x6e29dd29 // fmul v9.4s, v9.4s, v9.4s
+	ADD R3, R5, R5
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	FLDPQ (R5), (F8, F9)
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	WORD $0x6e29dd29 // fmul v9.4s, v9.4s, v9.4s
+	ADD R3, R5, R5
+	FLDPQ (R5), (F10, F11)
+	WORD $0x6e2add4a // fmul v10.4s, v10.4s, v10.4s
+	WORD $0x6e2bdd6b // fmul v11.4s, v11.4s, v11.4s
+	ADD R3, R5, R5
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+
+blockssquares4:
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	AND $2, R6, R7
+	CBZ R7, blockssquares2
+	FLDPQ (R5), (F8, F9)
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	WORD $0x6e29dd29 // fmul v9.4s, v9.4s, v9.4s
+	ADD R3, R5, R5
+	FLDPQ (R5), (F10, F11)
+	WORD $0x6e2add4a // fmul v10.4s, v10.4s, v10.4s
+	WORD $0x6e2bdd6b // fmul v11.4s, v11.4s, v11.4s
+	ADD R3, R5, R5
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+
+blockssquares2:
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	AND $1, R6, R7
+	CBZ R7, blockssquares1
+	FLDPQ (R5), (F10, F11)
+	WORD $0x6e2add4a // fmul v10.4s, v10.4s, v10.4s
+	WORD $0x6e2bdd6b // fmul v11.4s, v11.4s, v11.4s
+	ADD R3, R5, R5
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+
+blockssquares1:
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
+	WORD $0x6ea1f842 // fsqrt v2.4s, v2.4s
+	WORD $0x4e21f442 // fmax v2.4s, v2.4s, v1.4s
+	WORD $0x6e22fc02 // fdiv v2.4s, v0.4s, v2.4s
+	WORD $0x6ea1f863 // fsqrt v3.4s, v3.4s
+	WORD $0x4e21f463 // fmax v3.4s, v3.4s, v1.4s
+	WORD $0x6e23fc03 // fdiv v3.4s, v0.4s, v3.4s
+	MOVD R1, R5
+	MOVD R0, R6
+	MOVD R4, R7
+
+blockschannels:
+	FLDPQ (R5), (F4, F5)
+	WORD $0x6e22dc84 // fmul v4.4s, v4.4s, v2.4s
+	WORD $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
+	FSTPQ (F4, F5), (R6)
+	ADD R3, R5, R5
+	ADD R3, R6, R6
+	SUB $1, R7, R7
+	CBNZ R7, blockschannels
+	ADD $32, R0, R0
+	ADD $32, R1, R1
+	SUB $8, R2, R2
+	CMP $8, R2
+	BGE blocks
+
+blocksend:
+	CMP $1, R2
+	BLT elementsend
+
+elements:
+	VEOR V2.B16, V2.B16, V2.B16
+	MOVD R1, R5
+	MOVD R4, R6
+	CMP $8, R6
+	BLT elementssquaresrest
+
+elementssquares:
+	FMOVS (R5), F3
+	WORD $0x6e23dc63 // fmul v3.4s, v3.4s, v3.4s
+	ADD R3, R5, R5
+	FMOVS (R5), F4
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	ADD R3, R5, R5
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	FMOVS (R5), F4
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	ADD R3, R5, R5
+	FMOVS (R5), F5
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	ADD R3, R5, R5
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	FMOVS (R5), F4
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	ADD R3, R5, R5
+	FMOVS (R5), F5
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	ADD R3, R5, R5
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	FMOVS (R5), F5
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	ADD R3, R5, R5
+	FMOVS (R5), F6
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	ADD R3, R5, R5
+	WORD $0x4e26d4a5 // fadd v5.4s, v5.4s, v6.4s
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+	SUB $8, R6, R6
+	CMP $8, R6
+	BGE elementssquares
+
+elementssquaresrest:
+	VEOR V3.B16, V3.B16, V3.B16
+	AND $4, R6, R7
+	CBZ R7, elementssquares4
+	FMOVS (R5), F4
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	ADD R3, R5, R5
+	FMOVS (R5), F5
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	ADD R3, R5, R5
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	FMOVS (R5), F5
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	ADD R3, R5, R5
+	FMOVS (R5), F6
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	ADD R3, R5, R5
+	WORD $0x4e26d4a5 // fadd v5.4s, v5.4s, v6.4s
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+
+elementssquares4:
+	VEOR V4.B16, V4.B16, V4.B16
+	AND $2, R6, R7
+	CBZ R7, elementssquares2
+	FMOVS (R5), F5
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	ADD R3, R5, R5
+	FMOVS (R5), F6
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	ADD R3, R5, R5
+	WORD $0x4e26d4a5 // fadd v5.4s, v5.4s, v6.4s
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+
+elementssquares2:
+	VEOR V5.B16, V5.B16, V5.B16
+	AND $1, R6, R7
+	CBZ R7, elementssquares1
+	FMOVS (R5), F6
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	ADD R3, R5, R5
+	WORD $0x4e26d4a5 // fadd v5.4s, v5.4s, v6.4s
+
+elementssquares1:
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+	WORD $0x6ea1f842 // fsqrt v2.4s, v2.4s
+	WORD $0x4e21f442 // fmax v2.4s, v2.4s, v1.4s
+	WORD $0x6e22fc02 // fdiv v2.4s, v0.4s, v2.4s
+	MOVD R1, R5
+	MOVD R0, R6
+	MOVD R4, R7
+
+elementschannels:
+	FMOVS (R5), F3
+	WORD $0x6e22dc63 // fmul v3.4s, v3.4s, v2.4s
+	FMOVS F3, (R6)
+	ADD R3, R5, R5
+	ADD R3, R6, R6
+	SUB $1, R7, R7
+	CBNZ R7, elementschannels
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	SUB $1, R2, R2
+	CMP $1, R2
+	BGE elements
+
+elementsend:
+	RET
+
+// func projectBallsGradientNEON(out, x, dy *float32, n, plane, size int, radius float32, sums *[16]float64)
+TEXT ·projectBallsGradientNEON(SB), NOSPLIT, $0-64
+	MOVD out+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD dy+16(FP), R2
+	MOVD n+24(FP), R3
+	FMOVS radius+48(FP), F0
+	VDUP V0.S[0], V0.S4
+	MOVD sums+56(FP), R4
+	MOVD $0x3f8000003f800000, R6
+	VDUP R6, V1.D2
+	MOVD $64, R5
+	MOVD plane+32(FP), R6
+	MOVD size+40(FP), R7
+	LSL $2, R6, R6
+	CMP $8, R3
+	BLT blocksend
+
+blocks:
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	MOVD R1, R8
+	MOVD R7, R9
+	CMP $8, R9
+	BLT blockssquaresrest
+
+blockssquares:
+	FLDPQ (R8), (F4, F5)
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	ADD R6, R8, R8
+	FLDPQ (R8), (F6, F7)
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	ADD R6, R8, R8
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	FLDPQ (R8), (F6, F7)
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	ADD R6, R8, R8
+	FLDPQ (R8), (F8, F9)
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	WORD $0x6e29dd29 // fmul v9.4s, v9.4s, v9.4s
+	ADD R6, R8, R8
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	FLDPQ (R8), (F6, F7)
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	ADD R6, R8, R8
+	FLDPQ (R8), (F8, F9)
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	WORD $0x6e29dd29 // fmul v9.4s, v9.4s, v9.4s
+	ADD R6, R8, R8
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	FLDPQ (R8), (F8, F9)
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	WORD $0x6e29dd29 // fmul v9.4s, v9.4s, v9.4s
+	ADD R6, R8, R8
+	FLDPQ (R8), (F10, F11)
+	WORD $0x6e2add4a // fmul v10.4s, v10.4s, v10.4s
+	WORD $0x6e2bdd6b // fmul v11.4s, v11.4s, v11.4s
+	ADD R6, R8, R8
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
+	SUB $8, R9, R9
+	CMP $8, R9
+	BGE blockssquares
+
+blockssquaresrest:
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	AND $4, R9, R10
+	CBZ R10, blockssquares4
+	FLDPQ (R8), (F6, F7)
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	ADD R6, R8, R8
+	FLDPQ (R8), (F8, F9)
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	WORD $0x6e29dd29 // fmul v9.4s, v9.4s, v9.4s
+	ADD R6, R8, R8
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	FLDPQ (R8), (F8, F9)
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	WORD $0x6e29dd29 // fmul v9.4s, v9.4s, v9.4s
+	ADD R6, R8, R8
+	FLDPQ (R8), (F10, F11)
+	WORD $0x6e2add4a // fmul v10.4s, v10.4s, v10.4s
+	WORD $0x6e2bdd6b // fmul v11.4s, v11.4s, v11.4s
+	ADD R6, R8, R8
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+
+blockssquares4:
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	AND $2, R9, R10
+	CBZ R10, blockssquares2
+	FLDPQ (R8), (F8, F9)
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	WORD $0x6e29dd29 // fmul v9.4s, v9.4s, v9.4s
+	ADD R6, R8, R8
+	FLDPQ (R8), (F10, F11)
+	WORD $0x6e2add4a // fmul v10.4s, v10.4s, v10.4s
+	WORD $0x6e2bdd6b // fmul v11.4s, v11.4s, v11.4s
+	ADD R6, R8, R8
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+
+blockssquares2:
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	AND $1, R9, R10
+	CBZ R10, blockssquares1
+	FLDPQ (R8), (F10, F11)
+	WORD $0x6e2add4a // fmul v10.4s, v10.4s, v10.4s
+	WORD $0x6e2bdd6b // fmul v11.4s, v11.4s, v11.4s
+	ADD R6, R8, R8
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+
+blockssquares1:
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	MOVD R1, R8
+	MOVD R2, R9
+	MOVD R7, R10
+	CMP $8, R10
+	BLT blocksalongrest
+
+blocksalong:
+	FLDPQ (R8), (F6, F7)
+	FLDPQ (R9), (F8, F9)
+	WORD $0x6e28dcc6 // fmul v6.4s, v6.4s, v8.4s
+	WORD $0x6e29dce7 // fmul v7.4s, v7.4s, v9.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FLDPQ (R8), (F8, F9)
+	FLDPQ (R9), (F10, F11)
+	WORD $0x6e2add08 // fmul v8.4s, v8.4s, v10.4s
+	WORD $0x6e2bdd29 // fmul v9.4s, v9.4s, v11.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	FLDPQ (R8), (F8, F9)
+	FLDPQ (R9), (F10, F11)
+	WORD $0x6e2add08 // fmul v8.4s, v8.4s, v10.4s
+	WORD $0x6e2bdd29 // fmul v9.4s, v9.4s, v11.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FLDPQ (R8), (F10, F11)
+	FLDPQ (R9), (F12, F13)
+	WORD $0x6e2cdd4a // fmul v10.4s, v10.4s, v12.4s
+	WORD $0x6e2ddd6b // fmul v11.4s, v11.4s, v13.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	FLDPQ (R8), (F8, F9)
+	FLDPQ (R9), (F10, F11)
+	WORD $0x6e2add08 // fmul v8.4s, v8.4s, v10.4s
+	WORD $0x6e2bdd29 // fmul v9.4s, v9.4s, v11.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FLDPQ (R8), (F10, F11)
+	FLDPQ (R9), (F12, F13)
+	WORD $0x6e2cdd4a // fmul v10.4s, v10.4s, v12.4s
+	WORD $0x6e2ddd6b // fmul v11.4s, v11.4s, v13.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+	FLDPQ (R8), (F10, F11)
+	FLDPQ (R9), (F12, F13)
+	WORD $0x6e2cdd4a // fmul v10.4s, v10.4s, v12.4s
+	WORD $0x6e2ddd6b // fmul v11.4s, v11.4s, v13.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FLDPQ (R8), (F12, F13)
+	FLDPQ (R9), (F14, F15)
+	WORD $0x6e2edd8c // fmul v12.4s, v12.4s, v14.4s
+	WORD $0x6e2fddad // fmul v13.4s, v13.4s, v15.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e2cd54a // fadd v10.4s, v10.4s, v12.4s
+	WORD $0x4e2dd56b // fadd v11.4s, v11.4s, v13.4s
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	SUB $8, R10, R10
+	CMP $8, R10
+	BGE blocksalong
+
+blocksalongrest:
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	AND $4, R10, R11
+	CBZ R11, blocksalong4
+	FLDPQ (R8), (F8, F9)
+	FLDPQ (R9), (F10, F11)
+	WORD $0x6e2add08 // fmul v8.4s, v8.4s, v10.4s
+	WORD $0x6e2bdd29 // fmul v9.4s, v9.4s, v11.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FLDPQ (R8), (F10, F11)
+	FLDPQ (R9), (F12, F13)
+	WORD $0x6e2cdd4a // fmul v10.4s, v10.4s, v12.4s
+	WORD $0x6e2ddd6b // fmul v11.4s, v11.4s, v13.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+	FLDPQ (R8), (F10, F11)
+	FLDPQ (R9), (F12, F13)
+	WORD $0x6e2cdd4a // fmul v10.4s, v10.4s, v12.4s
+	WORD $0x6e2ddd6b // fmul v11.4s, v11.4s, v13.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FLDPQ (R8), (F12, F13)
+	FLDPQ (R9), (F14, F15)
+	WORD $0x6e2edd8c // fmul v12.4s, v12.4s, v14.4s
+	WORD $0x6e2fddad // fmul v13.4s, v13.4s, v15.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e2cd54a // fadd v10.4s, v10.4s, v12.4s
+	WORD $0x4e2dd56b // fadd v11.4s, v11.4s, v13.4s
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+
+blocksalong4:
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	AND $2, R10, R11
+	CBZ R11, blocksalong2
+	FLDPQ (R8), (F10, F11)
+	FLDPQ (R9), (F12, F13)
+	WORD $0x6e2cdd4a // fmul v10.4s, v10.4s, v12.4s
+	WORD $0x6e2ddd6b // fmul v11.4s, v11.4s, v13.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FLDPQ (R8), (F12, F13)
+	FLDPQ (R9), (F14, F15)
+	WORD $0x6e2edd8c // fmul v12.4s, v12.4s, v14.4s
+	WORD $0x6e2fddad // fmul v13.4s, v13.4s, v15.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e2cd54a // fadd v10.4s, v10.4s, v12.4s
+	WORD $0x4e2dd56b // fadd v11.4s, v11.4s, v13.4s
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+
+blocksalong2:
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	AND $1, R10, R11
+	CBZ R11, blocksalong1
+	FLDPQ (R8), (F12, F13)
+	FLDPQ (R9), (F14, F15)
+	WORD $0x6e2edd8c // fmul v12.4s, v12.4s, v14.4s
+	WORD $0x6e2fddad // fmul v13.4s, v13.4s, v15.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e2cd54a // fadd v10.4s, v10.4s, v12.4s
+	WORD $0x4e2dd56b // fadd v11.4s, v11.4s, v13.4s
+
+blocksalong1:
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	VEOR V6.B16, V6.B16, V6.B16
+	WORD $0x6ea1f842 // fsqrt v2.4s, v2.4s
+	WORD $0x6e22fc27 // fdiv v7.4s, v1.4s, v2.4s
+	WORD $0x6e27dc84 // fmul v4.4s, v4.4s, v7.4s
+	WORD $0x6e22e408 // fcmge v8.4s, v0.4s, v2.4s
+	VMOV V8.B16, V9.B16
+	VBSL V4.B16, V6.B16, V9.B16
+	WORD $0x0e61792a // fcvtl v10.2d, v9.2s
+	FMOVQ (R4), F11
+	WORD $0x4e6ad56b // fadd v11.2d, v11.2d, v10.2d
+	FMOVQ F11, (R4)
+	WORD $0x4e61792a // fcvtl2 v10.2d, v9.4s
+	FMOVQ 16(R4), F11
+	WORD $0x4e6ad56b // fadd v11.2d, v11.2d, v10.2d
+	FMOVQ F11, 16(R4)
+	WORD $0x6e27dc02 // fmul v2.4s, v0.4s, v7.4s
+	WORD $0x6e22dc84 // fmul v4.4s, v4.4s, v2.4s
+	WORD $0x6e27dc84 // fmul v4.4s, v4.4s, v7.4s
+	VMOV V8.B16, V9.B16
+	VBSL V2.B16, V1.B16, V9.B16
+	VMOV V9.B16, V2.B16
+	VBSL V4.B16, V6.B16, V8.B16
+	VMOV V8.B16, V4.B16
+	WORD $0x6ea1f863 // fsqrt v3.4s, v3.4s
+	WORD $0x6e23fc27 // fdiv v7.4s, v1.4s, v3.4s
+	WORD $0x6e27dca5 // fmul v5.4s, v5.4s, v7.4s
+	WORD $0x6e23e408 // fcmge v8.4s, v0.4s, v3.4s
+	VMOV V8.B16, V9.B16
+	VBSL V5.B16, V6.B16, V9.B16
+	WORD $0x0e61792a // fcvtl v10.2d, v9.2s
+	FMOVQ 32(R4), F11
+	WORD $0x4e6ad56b // fadd v11.2d, v11.2d, v10.2d
+	FMOVQ F11, 32(R4)
+	WORD $0x4e61792a // fcvtl2 v10.2d, v9.4s
+	FMOVQ 48(R4), F11
+	WORD $0x4e6ad56b // fadd v11.2d, v11.2d, v10.2d
+	FMOVQ F11, 48(R4)
+	WORD $0x6e27dc03 // fmul v3.4s, v0.4s, v7.4s
+	WORD $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
+	WORD $0x6e27dca5 // fmul v5.4s, v5.4s, v7.4s
+	VMOV V8.B16, V9.B16
+	VBSL V3.B16, V1.B16, V9.B16
+	VMOV V9.B16, V3.B16
+	VBSL V5.B16, V6.B16, V8.B16
+	VMOV V8.B16, V5.B16
+	ADD R5, R4, R4
+	NEG R5, R5
+	MOVD R1, R8
+	MOVD R2, R9
+	MOVD R0, R10
+	MOVD R7, R11
+
+blockschannels:
+	FLDPQ (R8), (F6, F7)
+	FLDPQ (R9), (F8, F9)
+	WORD $0x6e22dd08 // fmul v8.4s, v8.4s, v2.4s
+	WORD $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
+	WORD $0x4ea6d508 // fsub v8.4s, v8.4s, v6.4s
+	WORD $0x6e23dd29 // fmul v9.4s, v9.4s, v3.4s
+	WORD $0x6e25dce7 // fmul v7.4s, v7.4s, v5.4s
+	WORD $0x4ea7d529 // fsub v9.4s, v9.4s, v7.4s
+	FSTPQ (F8, F9), (R10)
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	ADD R6, R10, R10
+	SUB $1, R11, R11
+	CBNZ R11, blockschannels
+	ADD $32, R0, R0
+	ADD $32, R1, R1
+	ADD $32, R2, R2
+	SUB $8, R3, R3
+	CMP $8, R3
+	BGE blocks
+
+blocksend:
+	CMP $1, R3
+	BLT elementsend
+
+elements:
+	VEOR V2.B16, V2.B16, V2.B16
+	MOVD R1, R8
+	MOVD R7, R9
+	CMP $8, R9
+	BLT elementssquaresrest
+
+elementssquares:
+	FMOVS (R8), F3
+	WORD $0x6e23dc63 // fmul v3.4s, v3.4s, v3.4s
+	ADD R6, R8, R8
+	FMOVS (R8), F4
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	ADD R6, R8, R8
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	FMOVS (R8), F4
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	ADD R6, R8, R8
+	FMOVS (R8), F5
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	ADD R6, R8, R8
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	FMOVS (R8), F4
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	ADD R6, R8, R8
+	FMOVS (R8), F5
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	ADD R6, R8, R8
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	FMOVS (R8), F5
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	ADD R6, R8, R8
+	FMOVS (R8), F6
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	ADD R6, R8, R8
+	WORD $0x4e26d4a5 // fadd v5.4s, v5.4s, v6.4s
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+	SUB $8, R9, R9
+	CMP $8, R9
+	BGE elementssquares
+
+elementssquaresrest:
+	VEOR V3.B16, V3.B16, V3.B16
+	AND $4, R9, R10
+	CBZ R10, elementssquares4
+	FMOVS (R8), F4
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	ADD R6, R8, R8
+	FMOVS (R8), F5
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	ADD R6, R8, R8
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	FMOVS (R8), F5
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	ADD R6, R8, R8
+	FMOVS (R8), F6
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	ADD R6, R8, R8
+	WORD $0x4e26d4a5 // fadd v5.4s, v5.4s, v6.4s
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+
+elementssquares4:
+	VEOR V4.B16, V4.B16, V4.B16
+	AND $2, R9, R10
+	CBZ R10, elementssquares2
+	FMOVS (R8), F5
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	ADD R6, R8, R8
+	FMOVS (R8), F6
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	ADD R6, R8, R8
+	WORD $0x4e26d4a5 // fadd v5.4s, v5.4s, v6.4s
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+
+elementssquares2:
+	VEOR V5.B16, V5.B16, V5.B16
+	AND $1, R9, R10
+	CBZ R10, elementssquares1
+	FMOVS (R8), F6
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	ADD R6, R8, R8
+	WORD $0x4e26d4a5 // fadd v5.4s, v5.4s, v6.4s
+
+elementssquares1:
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+	VEOR V3.B16, V3.B16, V3.B16
+	MOVD R1, R8
+	MOVD R2, R9
+	MOVD R7, R10
+	CMP $8, R10
+	BLT elementsalongrest
+
+elementsalong:
+	FMOVS (R8), F4
+	FMOVS (R9), F5
+	WORD $0x6e25dc84 // fmul v4.4s, v4.4s, v5.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FMOVS (R8), F5
+	FMOVS (R9), F6
+	WORD $0x6e26dca5 // fmul v5.4s, v5.4s, v6.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	FMOVS (R8), F5
+	FMOVS (R9), F6
+	WORD $0x6e26dca5 // fmul v5.4s, v5.4s, v6.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FMOVS (R8), F6
+	FMOVS (R9), F7
+	WORD $0x6e27dcc6 // fmul v6.4s, v6.4s, v7.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e26d4a5 // fadd v5.4s, v5.4s, v6.4s
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	FMOVS (R8), F5
+	FMOVS (R9), F6
+	WORD $0x6e26dca5 // fmul v5.4s, v5.4s, v6.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FMOVS (R8), F6
+	FMOVS (R9), F7
+	WORD $0x6e27dcc6 // fmul v6.4s, v6.4s, v7.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e26d4a5 // fadd v5.4s, v5.4s, v6.4s
+	FMOVS (R8), F6
+	FMOVS (R9), F7
+	WORD $0x6e27dcc6 // fmul v6.4s, v6.4s, v7.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FMOVS (R8), F7
+	FMOVS (R9), F8
+	WORD $0x6e28dce7 // fmul v7.4s, v7.4s, v8.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
+	WORD $0x4e26d4a5 // fadd v5.4s, v5.4s, v6.4s
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	SUB $8, R10, R10
+	CMP $8, R10
+	BGE elementsalong
+
+elementsalongrest:
+	VEOR V4.B16, V4.B16, V4.B16
+	AND $4, R10, R11
+	CBZ R11, elementsalong4
+	FMOVS (R8), F5
+	FMOVS (R9), F6
+	WORD $0x6e26dca5 // fmul v5.4s, v5.4s, v6.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FMOVS (R8), F6
+	FMOVS (R9), F7
+	WORD $0x6e27dcc6 // fmul v6.4s, v6.4s, v7.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e26d4a5 // fadd v5.4s, v5.4s, v6.4s
+	FMOVS (R8), F6
+	FMOVS (R9), F7
+	WORD $0x6e27dcc6 // fmul v6.4s, v6.4s, v7.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FMOVS (R8), F7
+	FMOVS (R9), F8
+	WORD $0x6e28dce7 // fmul v7.4s, v7.4s, v8.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
+	WORD $0x4e26d4a5 // fadd v5.4s, v5.4s, v6.4s
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+
+elementsalong4:
+	VEOR V5.B16, V5.B16, V5.B16
+	AND $2, R10, R11
+	CBZ R11, elementsalong2
+	FMOVS (R8), F6
+	FMOVS (R9), F7
+	WORD $0x6e27dcc6 // fmul v6.4s, v6.4s, v7.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FMOVS (R8), F7
+	FMOVS (R9), F8
+	WORD $0x6e28dce7 // fmul v7.4s, v7.4s, v8.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
+	WORD $0x4e26d4a5 // fadd v5.4s, v5.4s, v6.4s
+
+elementsalong2:
+	VEOR V6.B16, V6.B16, V6.B16
+	AND $1, R10, R11
+	CBZ R11, elementsalong1
+	FMOVS (R8), F7
+	FMOVS (R9), F8
+	WORD $0x6e28dce7 // fmul v7.4s, v7.4s, v8.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
+
+elementsalong1:
+	WORD $0x4e26d4a5 // fadd v5.4s, v5.4s, v6.4s
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	VEOR V4.B16, V4.B16, V4.B16
+	WORD $0x6ea1f842 // fsqrt v2.4s, v2.4s
+	WORD $0x6e22fc25 // fdiv v5.4s, v1.4s, v2.4s
+	WORD $0x6e25dc63 // fmul v3.4s, v3.4s, v5.4s
+	WORD $0x6e22e406 // fcmge v6.4s, v0.4s, v2.4s
+	VMOV V6.B16, V7.B16
+	VBSL V3.B16, V4.B16, V7.B16
+	WORD $0x0e6178e8 // fcvtl v8.2d, v7.2s
+	FMOVD (R4), F9
+	WORD $0x4e68d529 // fadd v9.2d, v9.2d, v8.2d
+	FMOVD F9, (R4)
+	WORD $0x6e25dc02 // fmul v2.4s, v0.4s, v5.4s
+	WORD $0x6e22dc63 // fmul v3.4s, v3.4s, v2.4s
+	WORD $0x6e25dc63 // fmul v3.4s, v3.4s, v5.4s
+	VMOV V6.B16, V7.B16
+	VBSL V2.B16, V1.B16, V7.B16
+	VMOV V7.B16, V2.B16
+	VBSL V3.B16, V4.B16, V6.B16
+	VMOV V6.B16, V3.B16
+	ADD $8, R4, R4
+	MOVD R1, R8
+	MOVD R2, R9
+	MOVD R0, R10
+	MOVD R7, R11
+
+elementschannels:
+	FMOVS (R8), F4
+	FMOVS (R9), F5
+	WORD $0x6e22dca5 // fmul v5.4s, v5.4s, v2.4s
+	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
+	WORD $0x4ea4d4a5 // fsub v5.4s, v5.4s, v4.4s
+	FMOVS F5, (R10)
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	ADD R6, R10, R10
+	SUB $1, R11, R11
+	CBNZ R11, elementschannels
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	SUB $1, R3, R3
+	CMP $1, R3
+	BGE elements
+
+elementsend:
+	RET

@@ -4,6 +4,9 @@
 
 #include "textflag.h"
 
+DATA winograd_least<>+0(SB)/4, $0x00000001
+GLOBL winograd_least<>(SB), RODATA|NOPTR, $4
+
 DATA winograd_p5_25<>+0(SB)/4, $(5.25)
 DATA winograd_p5_25<>+4(SB)/4, $(5.25)
 DATA winograd_p5_25<>+8(SB)/4, $(5.25)
@@ -5304,6 +5307,308 @@ parts7:
 	ADDQ         $0x40, BX
 	SUBQ         $0x10, SI
 	JNZ          block
+	VZEROUPPER
+	RET
+
+// func project4AVX2(dst *float32, row int, pixel int, radius *float32, rows int, channels int)
+// Requires: AVX
+TEXT ·project4AVX2(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         radius+24(FP), CX
+	MOVQ         rows+32(FP), DX
+	MOVQ         channels+40(FP), BX
+	MOVQ         row+8(FP), SI
+	SHLQ         $0x02, SI
+	MOVQ         pixel+16(FP), DI
+	SHLQ         $0x02, DI
+	LEAQ         (DI)(DI*2), R8
+	LEAQ         (DI)(DI*4), R9
+	LEAQ         (R8)(DI*4), R10
+	VBROADCASTSS winograd_least<>+0(SB), Y0
+
+row:
+	MOVQ AX, R10
+	MOVQ CX, R11
+	MOVQ BX, R12
+
+channels:
+	VMOVUPS   (R11), Y1
+	VMOVUPS   (R10), Y2
+	VMOVUPS   (R10)(DI*1), Y3
+	VMULPS    Y2, Y2, Y2
+	VMULPS    Y3, Y3, Y3
+	VSHUFPS   $0x88, Y3, Y2, Y4
+	VSHUFPS   $0xdd, Y3, Y2, Y2
+	VADDPS    Y2, Y4, Y4
+	VMOVUPS   (R10)(DI*2), Y2
+	VMOVUPS   (R10)(R8*1), Y3
+	VMULPS    Y2, Y2, Y2
+	VMULPS    Y3, Y3, Y3
+	VSHUFPS   $0x88, Y3, Y2, Y5
+	VSHUFPS   $0xdd, Y3, Y2, Y2
+	VADDPS    Y2, Y5, Y5
+	VMOVUPS   (R10)(DI*4), Y2
+	VMOVUPS   (R10)(R9*1), Y3
+	VMULPS    Y2, Y2, Y2
+	VMULPS    Y3, Y3, Y3
+	VSHUFPS   $0x88, Y3, Y2, Y6
+	VSHUFPS   $0xdd, Y3, Y2, Y2
+	VADDPS    Y2, Y6, Y6
+	VSHUFPS   $0x88, Y5, Y4, Y2
+	VSHUFPS   $0xdd, Y5, Y4, Y3
+	VADDPS    Y3, Y2, Y2
+	VPERMILPS $0xb1, Y6, Y3
+	VADDPS    Y6, Y3, Y3
+	VSQRTPS   Y2, Y2
+	VMAXPS    Y2, Y1, Y2
+	VMAXPS    Y2, Y0, Y2
+	VDIVPS    Y2, Y1, Y2
+	VSQRTPS   Y3, Y3
+	VMAXPS    Y3, Y1, Y3
+	VMAXPS    Y3, Y0, Y3
+	VDIVPS    Y3, Y1, Y3
+	VPERMILPS $0x00, Y2, Y1
+	VMULPS    (R10), Y1, Y1
+	VMOVUPS   Y1, (R10)
+	VPERMILPS $0x55, Y2, Y1
+	VMULPS    (R10)(DI*1), Y1, Y1
+	VMOVUPS   Y1, (R10)(DI*1)
+	VPERMILPS $0xaa, Y2, Y1
+	VMULPS    (R10)(DI*2), Y1, Y1
+	VMOVUPS   Y1, (R10)(DI*2)
+	VPERMILPS $0xff, Y2, Y1
+	VMULPS    (R10)(R8*1), Y1, Y1
+	VMOVUPS   Y1, (R10)(R8*1)
+	VPERMILPS $0x00, Y3, Y1
+	VMULPS    (R10)(DI*4), Y1, Y1
+	VMOVUPS   Y1, (R10)(DI*4)
+	VPERMILPS $0xaa, Y3, Y1
+	VMULPS    (R10)(R9*1), Y1, Y1
+	VMOVUPS   Y1, (R10)(R9*1)
+	ADDQ      $0x20, R10
+	ADDQ      $0x20, R11
+	SUBQ      $0x08, R12
+	JNZ       channels
+	ADDQ      SI, AX
+	DECQ      DX
+	JNZ       row
+	VZEROUPPER
+	RET
+
+// func project8AVX2(dst *float32, row int, pixel int, radius *float32, rows int, channels int)
+// Requires: AVX
+TEXT ·project8AVX2(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         radius+24(FP), CX
+	MOVQ         rows+32(FP), DX
+	MOVQ         channels+40(FP), BX
+	MOVQ         row+8(FP), SI
+	SHLQ         $0x02, SI
+	MOVQ         pixel+16(FP), DI
+	SHLQ         $0x02, DI
+	LEAQ         (DI)(DI*2), R8
+	LEAQ         (DI)(DI*4), R9
+	LEAQ         (R8)(DI*4), R10
+	VBROADCASTSS winograd_least<>+0(SB), Y0
+
+row:
+	MOVQ AX, R10
+	MOVQ CX, R11
+	MOVQ BX, R12
+
+channels:
+	VMOVUPS    (R11), Y1
+	VMOVUPS    (R10), Y2
+	VMOVUPS    (R10)(DI*1), Y3
+	VMULPS     Y2, Y2, Y2
+	VMULPS     Y3, Y3, Y3
+	VSHUFPS    $0x88, Y3, Y2, Y4
+	VSHUFPS    $0xdd, Y3, Y2, Y2
+	VADDPS     Y2, Y4, Y4
+	VMOVUPS    (R10)(DI*2), Y2
+	VMOVUPS    (R10)(R8*1), Y3
+	VMULPS     Y2, Y2, Y2
+	VMULPS     Y3, Y3, Y3
+	VSHUFPS    $0x88, Y3, Y2, Y5
+	VSHUFPS    $0xdd, Y3, Y2, Y2
+	VADDPS     Y2, Y5, Y5
+	VMOVUPS    (R10)(DI*4), Y2
+	VMOVUPS    (R10)(R9*1), Y3
+	VMULPS     Y2, Y2, Y2
+	VMULPS     Y3, Y3, Y3
+	VSHUFPS    $0x88, Y3, Y2, Y6
+	VSHUFPS    $0xdd, Y3, Y2, Y2
+	VADDPS     Y2, Y6, Y6
+	VSHUFPS    $0x88, Y5, Y4, Y2
+	VSHUFPS    $0xdd, Y5, Y4, Y3
+	VADDPS     Y3, Y2, Y2
+	VPERMILPS  $0xb1, Y6, Y3
+	VADDPS     Y6, Y3, Y3
+	VBLENDPS   $0xf0, Y3, Y2, Y4
+	VBLENDPS   $0xf0, Y2, Y3, Y2
+	VPERM2F128 $0x01, Y2, Y2, Y2
+	VADDPS     Y2, Y4, Y4
+	VSQRTPS    Y4, Y4
+	VMAXPS     Y4, Y1, Y4
+	VMAXPS     Y4, Y0, Y4
+	VDIVPS     Y4, Y1, Y4
+	VPERM2F128 $0x00, Y4, Y4, Y1
+	VPERM2F128 $0x11, Y4, Y4, Y2
+	VPERMILPS  $0x00, Y1, Y3
+	VMULPS     (R10), Y3, Y3
+	VMOVUPS    Y3, (R10)
+	VPERMILPS  $0x55, Y1, Y3
+	VMULPS     (R10)(DI*1), Y3, Y3
+	VMOVUPS    Y3, (R10)(DI*1)
+	VPERMILPS  $0xaa, Y1, Y3
+	VMULPS     (R10)(DI*2), Y3, Y3
+	VMOVUPS    Y3, (R10)(DI*2)
+	VPERMILPS  $0xff, Y1, Y1
+	VMULPS     (R10)(R8*1), Y1, Y1
+	VMOVUPS    Y1, (R10)(R8*1)
+	VPERMILPS  $0x00, Y2, Y1
+	VMULPS     (R10)(DI*4), Y1, Y1
+	VMOVUPS    Y1, (R10)(DI*4)
+	VPERMILPS  $0xaa, Y2, Y1
+	VMULPS     (R10)(R9*1), Y1, Y1
+	VMOVUPS    Y1, (R10)(R9*1)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R11
+	SUBQ       $0x08, R12
+	JNZ        channels
+	ADDQ       SI, AX
+	DECQ       DX
+	JNZ        row
+	VZEROUPPER
+	RET
+
+// func project16AVX2(dst *float32, row int, pixel int, radius *float32, rows int, channels int)
+// Requires: AVX
+TEXT ·project16AVX2(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         radius+24(FP), CX
+	MOVQ         rows+32(FP), DX
+	MOVQ         channels+40(FP), BX
+	MOVQ         row+8(FP), SI
+	SHLQ         $0x02, SI
+	MOVQ         pixel+16(FP), DI
+	SHLQ         $0x02, DI
+	LEAQ         (DI)(DI*2), R8
+	LEAQ         (DI)(DI*4), R9
+	LEAQ         (R8)(DI*4), R10
+	VBROADCASTSS winograd_least<>+0(SB), Y0
+
+row:
+	MOVQ AX, R10
+	MOVQ CX, R11
+	MOVQ BX, R12
+
+channels:
+	VMOVUPS    (R11), Y1
+	VMOVUPS    (R10), Y2
+	VMOVUPS    (R10)(DI*1), Y3
+	VMULPS     Y2, Y2, Y2
+	VMULPS     Y3, Y3, Y3
+	VSHUFPS    $0x88, Y3, Y2, Y4
+	VSHUFPS    $0xdd, Y3, Y2, Y2
+	VADDPS     Y2, Y4, Y4
+	VMOVUPS    (R10)(DI*2), Y2
+	VMOVUPS    (R10)(R8*1), Y3
+	VMULPS     Y2, Y2, Y2
+	VMULPS     Y3, Y3, Y3
+	VSHUFPS    $0x88, Y3, Y2, Y5
+	VSHUFPS    $0xdd, Y3, Y2, Y2
+	VADDPS     Y2, Y5, Y5
+	VMOVUPS    (R10)(DI*4), Y2
+	VMOVUPS    (R10)(R9*1), Y3
+	VMULPS     Y2, Y2, Y2
+	VMULPS     Y3, Y3, Y3
+	VSHUFPS    $0x88, Y3, Y2, Y6
+	VSHUFPS    $0xdd, Y3, Y2, Y2
+	VADDPS     Y2, Y6, Y6
+	VSHUFPS    $0x88, Y5, Y4, Y2
+	VSHUFPS    $0xdd, Y5, Y4, Y3
+	VADDPS     Y3, Y2, Y2
+	VPERMILPS  $0xb1, Y6, Y3
+	VADDPS     Y6, Y3, Y3
+	VBLENDPS   $0xf0, Y3, Y2, Y4
+	VBLENDPS   $0xf0, Y2, Y3, Y2
+	VPERM2F128 $0x01, Y2, Y2, Y2
+	VADDPS     Y2, Y4, Y4
+	VMOVUPS    32(R10), Y2
+	VMOVUPS    32(R10)(DI*1), Y3
+	VMULPS     Y2, Y2, Y2
+	VMULPS     Y3, Y3, Y3
+	VSHUFPS    $0x88, Y3, Y2, Y5
+	VSHUFPS    $0xdd, Y3, Y2, Y2
+	VADDPS     Y2, Y5, Y5
+	VMOVUPS    32(R10)(DI*2), Y2
+	VMOVUPS    32(R10)(R8*1), Y3
+	VMULPS     Y2, Y2, Y2
+	VMULPS     Y3, Y3, Y3
+	VSHUFPS    $0x88, Y3, Y2, Y6
+	VSHUFPS    $0xdd, Y3, Y2, Y2
+	VADDPS     Y2, Y6, Y6
+	VMOVUPS    32(R10)(DI*4), Y2
+	VMOVUPS    32(R10)(R9*1), Y3
+	VMULPS     Y2, Y2, Y2
+	VMULPS     Y3, Y3, Y3
+	VSHUFPS    $0x88, Y3, Y2, Y7
+	VSHUFPS    $0xdd, Y3, Y2, Y2
+	VADDPS     Y2, Y7, Y7
+	VSHUFPS    $0x88, Y6, Y5, Y2
+	VSHUFPS    $0xdd, Y6, Y5, Y3
+	VADDPS     Y3, Y2, Y2
+	VPERMILPS  $0xb1, Y7, Y3
+	VADDPS     Y7, Y3, Y3
+	VBLENDPS   $0xf0, Y3, Y2, Y5
+	VBLENDPS   $0xf0, Y2, Y3, Y2
+	VPERM2F128 $0x01, Y2, Y2, Y2
+	VADDPS     Y2, Y5, Y5
+	VADDPS     Y5, Y4, Y4
+	VSQRTPS    Y4, Y4
+	VMAXPS     Y4, Y1, Y4
+	VMAXPS     Y4, Y0, Y4
+	VDIVPS     Y4, Y1, Y4
+	VPERM2F128 $0x00, Y4, Y4, Y1
+	VPERM2F128 $0x11, Y4, Y4, Y2
+	VPERMILPS  $0x00, Y1, Y3
+	VMULPS     (R10), Y3, Y4
+	VMOVUPS    Y4, (R10)
+	VMULPS     32(R10), Y3, Y3
+	VMOVUPS    Y3, 32(R10)
+	VPERMILPS  $0x55, Y1, Y3
+	VMULPS     (R10)(DI*1), Y3, Y4
+	VMOVUPS    Y4, (R10)(DI*1)
+	VMULPS     32(R10)(DI*1), Y3, Y3
+	VMOVUPS    Y3, 32(R10)(DI*1)
+	VPERMILPS  $0xaa, Y1, Y3
+	VMULPS     (R10)(DI*2), Y3, Y4
+	VMOVUPS    Y4, (R10)(DI*2)
+	VMULPS     32(R10)(DI*2), Y3, Y3
+	VMOVUPS    Y3, 32(R10)(DI*2)
+	VPERMILPS  $0xff, Y1, Y1
+	VMULPS     (R10)(R8*1), Y1, Y3
+	VMOVUPS    Y3, (R10)(R8*1)
+	VMULPS     32(R10)(R8*1), Y1, Y1
+	VMOVUPS    Y1, 32(R10)(R8*1)
+	VPERMILPS  $0x00, Y2, Y1
+	VMULPS     (R10)(DI*4), Y1, Y3
+	VMOVUPS    Y3, (R10)(DI*4)
+	VMULPS     32(R10)(DI*4), Y1, Y1
+	VMOVUPS    Y1, 32(R10)(DI*4)
+	VPERMILPS  $0xaa, Y2, Y1
+	VMULPS     (R10)(R9*1), Y1, Y2
+	VMOVUPS    Y2, (R10)(R9*1)
+	VMULPS     32(R10)(R9*1), Y1, Y1
+	VMOVUPS    Y1, 32(R10)(R9*1)
+	ADDQ       $0x40, R10
+	ADDQ       $0x40, R11
+	SUBQ       $0x10, R12
+	JNZ        channels
+	ADDQ       SI, AX
+	DECQ       DX
+	JNZ        row
 	VZEROUPPER
 	RET
 
@@ -12512,6 +12817,273 @@ parts7:
 	ADDQ         $0x40, BX
 	SUBQ         $0x10, SI
 	JNZ          block
+	VZEROUPPER
+	RET
+
+// func project4AVX512(dst *float32, row int, pixel int, radius *float32, rows int, channels int)
+// Requires: AVX, AVX512F
+TEXT ·project4AVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         radius+24(FP), CX
+	MOVQ         rows+32(FP), DX
+	MOVQ         channels+40(FP), BX
+	MOVQ         row+8(FP), SI
+	SHLQ         $0x02, SI
+	MOVQ         pixel+16(FP), DI
+	SHLQ         $0x02, DI
+	LEAQ         (DI)(DI*2), R8
+	LEAQ         (DI)(DI*4), R9
+	LEAQ         (R8)(DI*4), R10
+	VBROADCASTSS winograd_least<>+0(SB), Z0
+	MOVL         $0x0000f0f0, R10
+	KMOVW        R10, K1
+
+row:
+	MOVQ AX, R10
+	MOVQ CX, R11
+	MOVQ BX, R12
+
+channels:
+	VMOVUPS   (R11), Z1
+	VMOVUPS   (R10), Z2
+	VMOVUPS   (R10)(DI*1), Z3
+	VMULPS    Z2, Z2, Z2
+	VMULPS    Z3, Z3, Z3
+	VSHUFPS   $0x88, Z3, Z2, Z4
+	VSHUFPS   $0xdd, Z3, Z2, Z2
+	VADDPS    Z2, Z4, Z4
+	VMOVUPS   (R10)(DI*2), Z2
+	VMOVUPS   (R10)(R8*1), Z3
+	VMULPS    Z2, Z2, Z2
+	VMULPS    Z3, Z3, Z3
+	VSHUFPS   $0x88, Z3, Z2, Z5
+	VSHUFPS   $0xdd, Z3, Z2, Z2
+	VADDPS    Z2, Z5, Z5
+	VMOVUPS   (R10)(DI*4), Z2
+	VMOVUPS   (R10)(R9*1), Z3
+	VMULPS    Z2, Z2, Z2
+	VMULPS    Z3, Z3, Z3
+	VSHUFPS   $0x88, Z3, Z2, Z6
+	VSHUFPS   $0xdd, Z3, Z2, Z2
+	VADDPS    Z2, Z6, Z6
+	VSHUFPS   $0x88, Z5, Z4, Z2
+	VSHUFPS   $0xdd, Z5, Z4, Z3
+	VADDPS    Z3, Z2, Z2
+	VPERMILPS $0xb1, Z6, Z3
+	VADDPS    Z6, Z3, Z3
+	VSQRTPS   Z2, Z2
+	VMAXPS    Z2, Z1, Z2
+	VMAXPS    Z2, Z0, Z2
+	VDIVPS    Z2, Z1, Z2
+	VSQRTPS   Z3, Z3
+	VMAXPS    Z3, Z1, Z3
+	VMAXPS    Z3, Z0, Z3
+	VDIVPS    Z3, Z1, Z3
+	VPERMILPS $0x00, Z2, Z1
+	VMULPS    (R10), Z1, Z1
+	VMOVUPS   Z1, (R10)
+	VPERMILPS $0x55, Z2, Z1
+	VMULPS    (R10)(DI*1), Z1, Z1
+	VMOVUPS   Z1, (R10)(DI*1)
+	VPERMILPS $0xaa, Z2, Z1
+	VMULPS    (R10)(DI*2), Z1, Z1
+	VMOVUPS   Z1, (R10)(DI*2)
+	VPERMILPS $0xff, Z2, Z1
+	VMULPS    (R10)(R8*1), Z1, Z1
+	VMOVUPS   Z1, (R10)(R8*1)
+	VPERMILPS $0x00, Z3, Z1
+	VMULPS    (R10)(DI*4), Z1, Z1
+	VMOVUPS   Z1, (R10)(DI*4)
+	VPERMILPS $0xaa, Z3, Z1
+	VMULPS    (R10)(R9*1), Z1, Z1
+	VMOVUPS   Z1, (R10)(R9*1)
+	ADDQ      $0x40, R10
+	ADDQ      $0x40, R11
+	SUBQ      $0x10, R12
+	JNZ       channels
+	ADDQ      SI, AX
+	DECQ      DX
+	JNZ       row
+	VZEROUPPER
+	RET
+
+// func project8AVX512(dst *float32, row int, pixel int, radius *float32, rows int, channels int)
+// Requires: AVX, AVX512F
+TEXT ·project8AVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         radius+24(FP), CX
+	MOVQ         rows+32(FP), DX
+	MOVQ         channels+40(FP), BX
+	MOVQ         row+8(FP), SI
+	SHLQ         $0x02, SI
+	MOVQ         pixel+16(FP), DI
+	SHLQ         $0x02, DI
+	LEAQ         (DI)(DI*2), R8
+	LEAQ         (DI)(DI*4), R9
+	LEAQ         (R8)(DI*4), R10
+	VBROADCASTSS winograd_least<>+0(SB), Z0
+	MOVL         $0x0000f0f0, R10
+	KMOVW        R10, K1
+
+row:
+	MOVQ AX, R10
+	MOVQ CX, R11
+	MOVQ BX, R12
+
+channels:
+	VMOVUPS    (R11), Z1
+	VMOVUPS    (R10), Z2
+	VMOVUPS    (R10)(DI*1), Z3
+	VMULPS     Z2, Z2, Z2
+	VMULPS     Z3, Z3, Z3
+	VSHUFPS    $0x88, Z3, Z2, Z4
+	VSHUFPS    $0xdd, Z3, Z2, Z2
+	VADDPS     Z2, Z4, Z4
+	VMOVUPS    (R10)(DI*2), Z2
+	VMOVUPS    (R10)(R8*1), Z3
+	VMULPS     Z2, Z2, Z2
+	VMULPS     Z3, Z3, Z3
+	VSHUFPS    $0x88, Z3, Z2, Z7
+	VSHUFPS    $0xdd, Z3, Z2, Z2
+	VADDPS     Z2, Z7, Z7
+	VMOVUPS    (R10)(DI*4), Z2
+	VMOVUPS    (R10)(R9*1), Z3
+	VMULPS     Z2, Z2, Z2
+	VMULPS     Z3, Z3, Z3
+	VSHUFPS    $0x88, Z3, Z2, Z8
+	VSHUFPS    $0xdd, Z3, Z2, Z2
+	VADDPS     Z2, Z8, Z8
+	VSHUFPS    $0x88, Z7, Z4, Z2
+	VSHUFPS    $0xdd, Z7, Z4, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z8, Z3
+	VADDPS     Z8, Z3, Z3
+	VBLENDMPS  Z3, Z2, K1, Z5
+	VBLENDMPS  Z2, Z3, K1, Z6
+	VSHUFF32X4 $0xb1, Z6, Z6, Z2
+	VADDPS     Z2, Z5, Z5
+	VSQRTPS    Z5, Z5
+	VMAXPS     Z5, Z1, Z5
+	VMAXPS     Z5, Z0, Z5
+	VDIVPS     Z5, Z1, Z5
+	VSHUFF32X4 $0xa0, Z5, Z5, Z1
+	VSHUFF32X4 $0xf5, Z5, Z5, Z2
+	VPERMILPS  $0x00, Z1, Z3
+	VMULPS     (R10), Z3, Z3
+	VMOVUPS    Z3, (R10)
+	VPERMILPS  $0x55, Z1, Z3
+	VMULPS     (R10)(DI*1), Z3, Z3
+	VMOVUPS    Z3, (R10)(DI*1)
+	VPERMILPS  $0xaa, Z1, Z3
+	VMULPS     (R10)(DI*2), Z3, Z3
+	VMOVUPS    Z3, (R10)(DI*2)
+	VPERMILPS  $0xff, Z1, Z1
+	VMULPS     (R10)(R8*1), Z1, Z1
+	VMOVUPS    Z1, (R10)(R8*1)
+	VPERMILPS  $0x00, Z2, Z1
+	VMULPS     (R10)(DI*4), Z1, Z1
+	VMOVUPS    Z1, (R10)(DI*4)
+	VPERMILPS  $0xaa, Z2, Z1
+	VMULPS     (R10)(R9*1), Z1, Z1
+	VMOVUPS    Z1, (R10)(R9*1)
+	ADDQ       $0x40, R10
+	ADDQ       $0x40, R11
+	SUBQ       $0x10, R12
+	JNZ        channels
+	ADDQ       SI, AX
+	DECQ       DX
+	JNZ        row
+	VZEROUPPER
+	RET
+
+// func project16AVX512(dst *float32, row int, pixel int, radius *float32, rows int, channels int)
+// Requires: AVX, AVX512F
+TEXT ·project16AVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         radius+24(FP), CX
+	MOVQ         rows+32(FP), DX
+	MOVQ         channels+40(FP), BX
+	MOVQ         row+8(FP), SI
+	SHLQ         $0x02, SI
+	MOVQ         pixel+16(FP), DI
+	SHLQ         $0x02, DI
+	LEAQ         (DI)(DI*2), R8
+	LEAQ         (DI)(DI*4), R9
+	LEAQ         (R8)(DI*4), R10
+	VBROADCASTSS winograd_least<>+0(SB), Z0
+	MOVL         $0x0000f0f0, R10
+	KMOVW        R10, K1
+
+row:
+	MOVQ AX, R10
+	MOVQ CX, R11
+	MOVQ BX, R12
+
+channels:
+	VMOVUPS    (R11), Z1
+	VMOVUPS    (R10), Z2
+	VMOVUPS    (R10)(DI*1), Z3
+	VMULPS     Z2, Z2, Z2
+	VMULPS     Z3, Z3, Z3
+	VSHUFPS    $0x88, Z3, Z2, Z4
+	VSHUFPS    $0xdd, Z3, Z2, Z2
+	VADDPS     Z2, Z4, Z4
+	VMOVUPS    (R10)(DI*2), Z2
+	VMOVUPS    (R10)(R8*1), Z3
+	VMULPS     Z2, Z2, Z2
+	VMULPS     Z3, Z3, Z3
+	VSHUFPS    $0x88, Z3, Z2, Z7
+	VSHUFPS    $0xdd, Z3, Z2, Z2
+	VADDPS     Z2, Z7, Z7
+	VMOVUPS    (R10)(DI*4), Z2
+	VMOVUPS    (R10)(R9*1), Z3
+	VMULPS     Z2, Z2, Z2
+	VMULPS     Z3, Z3, Z3
+	VSHUFPS    $0x88, Z3, Z2, Z8
+	VSHUFPS    $0xdd, Z3, Z2, Z2
+	VADDPS     Z2, Z8, Z8
+	VSHUFPS    $0x88, Z7, Z4, Z2
+	VSHUFPS    $0xdd, Z7, Z4, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z8, Z3
+	VADDPS     Z8, Z3, Z3
+	VBLENDMPS  Z3, Z2, K1, Z5
+	VBLENDMPS  Z2, Z3, K1, Z6
+	VSHUFF32X4 $0xb1, Z6, Z6, Z2
+	VADDPS     Z2, Z5, Z5
+	VSHUFF32X4 $0x4e, Z5, Z5, Z2
+	VADDPS     Z2, Z5, Z5
+	VSQRTPS    Z5, Z5
+	VMAXPS     Z5, Z1, Z5
+	VMAXPS     Z5, Z0, Z5
+	VDIVPS     Z5, Z1, Z5
+	VSHUFF32X4 $0xa0, Z5, Z5, Z1
+	VSHUFF32X4 $0xf5, Z5, Z5, Z2
+	VPERMILPS  $0x00, Z1, Z3
+	VMULPS     (R10), Z3, Z3
+	VMOVUPS    Z3, (R10)
+	VPERMILPS  $0x55, Z1, Z3
+	VMULPS     (R10)(DI*1), Z3, Z3
+	VMOVUPS    Z3, (R10)(DI*1)
+	VPERMILPS  $0xaa, Z1, Z3
+	VMULPS     (R10)(DI*2), Z3, Z3
+	VMOVUPS    Z3, (R10)(DI*2)
+	VPERMILPS  $0xff, Z1, Z1
+	VMULPS     (R10)(R8*1), Z1, Z1
+	VMOVUPS    Z1, (R10)(R8*1)
+	VPERMILPS  $0x00, Z2, Z1
+	VMULPS     (R10)(DI*4), Z1, Z1
+	VMOVUPS    Z1, (R10)(DI*4)
+	VPERMILPS  $0xaa, Z2, Z1
+	VMULPS     (R10)(R9*1), Z1, Z1
+	VMOVUPS    Z1, (R10)(R9*1)
+	ADDQ       $0x40, R10
+	ADDQ       $0x40, R11
+	SUBQ       $0x10, R12
+	JNZ        channels
+	ADDQ       SI, AX
+	DECQ       DX
+	JNZ        row
 	VZEROUPPER
 	RET
 

@@ -58,3 +58,18 @@ func expandNEON(u *float32, point int, taps *float32, channels int, scratch *[10
 //
 //go:noescape
 func contractNEON(taps *float32, parts *[]float32, count, at, point, channels int, scratch *[1024]float32)
+
+// project4NEON is project for groups of 4.
+//
+//go:noescape
+func project4NEON(dst *float32, row, pixel int, radius *float32, rows, channels int)
+
+// project8NEON is project for groups of 8.
+//
+//go:noescape
+func project8NEON(dst *float32, row, pixel int, radius *float32, rows, channels int)
+
+// project16NEON is project for groups of 16.
+//
+//go:noescape
+func project16NEON(dst *float32, row, pixel int, radius *float32, rows, channels int)

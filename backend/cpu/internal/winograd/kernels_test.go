@@ -121,6 +121,69 @@ func TestOutputs(t *testing.T) {
 	})
 }
 
+// Every level gives the bits of the loops in Go, which add the squares as a tree, and
+// leaves the other channels and rows alone. Norms are about √size/√3.
+func TestProject(t *testing.T) {
+	r := rand.New(rand.NewPCG(16, 16))
+	eachLevel(t, func(t *testing.T, k *Kernels) {
+		for _, size := range []int{4, 8, 16} {
+			require.True(t, Projects(size))
+			for _, channels := range []int{16, 32, 48, 64, 144} {
+				for rows := 1; rows <= Tile; rows++ {
+					pixel := channels + 16*r.IntN(2)
+					row := 6*pixel + r.IntN(20)
+					radius := random(r, channels)
+					for c := range radius.data {
+						radius.data[c] = []float32{0, 0.5, 1.2, 2.4, math.MaxFloat32}[(c/size+rows)%5]
+					}
+					before, dst := radius.clone(), random(r, (rows-1)*row+5*pixel+channels)
+					// The first group is 0, the next one has a NaN, and one stands on the
+					// sphere.
+					clear(dst.data[:size])
+					dst.data[pixel+3] = float32(math.NaN())
+					clear(dst.data[2*pixel:][:size])
+					dst.data[2*pixel+size-1] = -radius.data[0]
+					want := dst.clone()
+					project(want.data, row, pixel, radius.data, size, rows, channels)
+					k.Project(dst.data, row, pixel, radius.data, size, rows, channels)
+					for i, w := range want.all {
+						got := dst.all[i]
+						require.True(t, math.Float32bits(w) == math.Float32bits(got) || w != w && got != got,
+							"groups of %d of %d channels, %d rows: element %d is %v, want %v", size, channels, rows, i-band, got, w)
+					}
+					require.Equal(t, before.all, radius.all)
+				}
+			}
+		}
+	})
+}
+
+// The loop in Go against the definition in float64: at most 1 + log₂ size roundings of
+// the square of the norm, half of which reach the norm, and four more.
+func TestProjectLoop(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 17))
+	for _, size := range []int{4, 8, 16} {
+		for range 300 {
+			v := random(r, size).data
+			radius := float32(math.Sqrt(float64(size))) * r.Float32()
+			square := 0.0
+			for _, x := range v {
+				square += float64(x) * float64(x)
+			}
+			scale := min(1, float64(radius)/math.Sqrt(square))
+			before := append([]float32(nil), v...)
+			projectGroup(v, radius)
+			for i, x := range before {
+				want := float64(x) * scale
+				require.InDelta(t, want, v[i], 8*0x1p-24*math.Abs(want))
+				if scale == 1 {
+					require.Equal(t, x, v[i])
+				}
+			}
+		}
+	}
+}
+
 func TestSpread(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 11))
 	eachLevel(t, func(t *testing.T, k *Kernels) {

@@ -58,6 +58,9 @@ func TestKernelsReadNoOtherPage(t *testing.T) {
 					dst := first((n-1)*Tile*pixel + 5*pixel + channels)
 					k.Activate(dst, Tile*pixel, pixel, points, point, third(channels), 0.5, n, channels, &scratch)
 					k.Update(dst, Tile*pixel, pixel, third(5*pixel+channels), 0, pixel, points, point, 0.5, n, channels, &scratch)
+					for _, size := range []int{4, 8, 16} {
+						k.Project(dst, Tile*pixel, pixel, third(channels), size, n, channels)
+					}
 				}
 			}
 			for tiles := 1; tiles <= 3; tiles++ {

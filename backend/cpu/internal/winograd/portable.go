@@ -1,9 +1,11 @@
 package winograd
 
+import "math"
+
 // Portable returns the loops in Go, which define what the others compute.
 func Portable() *Kernels { return &portable }
 
-var portable = Kernels{Input: input, Multiply: multiply, Activate: activate, Update: update, Pack: pack, Unpack: unpack, Spread: spread, Correlate: correlate, Expand: expand, Contract: contract, Prefetch: func([]float32) {}}
+var portable = Kernels{Input: input, Multiply: multiply, Activate: activate, Update: update, Project: project, Pack: pack, Unpack: unpack, Spread: spread, Correlate: correlate, Expand: expand, Contract: contract, Prefetch: func([]float32) {}}
 
 // interpolate returns Bᵀx: what a row or column of a patch gives at the points.
 // Even and odd parts are shared by a point and its negative.
@@ -108,4 +110,33 @@ func update(dst []float32, row, pixel int, src []float32, srcRow, srcPixel int, 
 	outputs(m, point, rows, channels, func(c, y, x int, value float32) {
 		dst[y*row+x*pixel+c] = src[y*srcRow+x*srcPixel+c] + scale*value
 	})
+}
+
+func project(dst []float32, row, pixel int, radius []float32, size, rows, channels int) {
+	for y := range rows {
+		for x := range Tile {
+			for c := 0; c < channels; c += size {
+				projectGroup(dst[y*row+x*pixel+c:][:size], radius[c])
+			}
+		}
+	}
+}
+
+// projectGroup projects the vector of a group's channels.
+func projectGroup(v []float32, radius float32) {
+	var squares [Block]float32
+	for i, x := range v {
+		squares[i] = x * x
+	}
+	for n := len(v) / 2; n > 0; n /= 2 {
+		for i := range n {
+			squares[i] = squares[2*i] + squares[2*i+1]
+		}
+	}
+	norm := float32(math.Sqrt(float64(squares[0])))
+	// Above 0, so that 0 is projected onto a ball of radius 0.
+	scale := radius / max(norm, radius, math.SmallestNonzeroFloat32)
+	for i := range v {
+		v[i] *= scale
+	}
 }

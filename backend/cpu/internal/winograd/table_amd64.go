@@ -20,6 +20,7 @@ var avx2 = Kernels{
 	Update: func(dst []float32, row, pixel int, src []float32, srcRow, srcPixel int, m []float32, point int, scale float32, rows, channels int, scratch *Scratch) {
 		updateAVX2(&dst[0], row, pixel, &src[0], srcRow, srcPixel, &m[0], point, scale, rows, channels, scratch)
 	},
+	Project:  projections{project4AVX2, project8AVX2, project16AVX2}.project,
 	Pack:     squaresAVX2.packAll,
 	Unpack:   squaresAVX2.unpackAll,
 	Prefetch: prefetchAll,
@@ -50,6 +51,7 @@ var avx512 = Kernels{
 	Update: func(dst []float32, row, pixel int, src []float32, srcRow, srcPixel int, m []float32, point int, scale float32, rows, channels int, scratch *Scratch) {
 		updateAVX512(&dst[0], row, pixel, &src[0], srcRow, srcPixel, &m[0], point, scale, rows, channels, scratch)
 	},
+	Project:  projections{project4AVX512, project8AVX512, project16AVX512}.project,
 	Pack:     squaresAVX512.packAll,
 	Unpack:   squaresAVX512.unpackAll,
 	Prefetch: prefetchAll,

@@ -17,6 +17,7 @@ var neon = Kernels{
 	Update: func(dst []float32, row, pixel int, src []float32, srcRow, srcPixel int, m []float32, point int, scale float32, rows, channels int, scratch *Scratch) {
 		updateNEON(&dst[0], row, pixel, &src[0], srcRow, srcPixel, &m[0], point, scale, rows, channels, scratch)
 	},
+	Project:  projections{project4NEON, project8NEON, project16NEON}.project,
 	Pack:     squaresNEON.packAll,
 	Unpack:   squaresNEON.unpackAll,
 	Prefetch: func([]float32) {},

@@ -31,6 +31,8 @@ func main() {
 	for _, r := range reductions {
 		reduce(&p, r)
 	}
+	projectBalls(&p)
+	projectBallsGradient(&p)
 	p.Write()
 }
 

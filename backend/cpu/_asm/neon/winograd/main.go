@@ -1,8 +1,8 @@
 // Command winograd writes the assembly of package internal/winograd for arm64, the
 // kernels of Winograd's F(6×6, 3×3), and its Go declarations.
 //
-// Lanes are channels, so that no kernel but those that change the layout ever moves
-// a number from one lane to another.
+// Lanes are channels, so that no kernel but those that change the layout, and the
+// projection, ever moves a number from one lane to another.
 package main
 
 import "github.com/averaged/imaging/backend/cpu/_asm/neon"
@@ -39,6 +39,9 @@ func main() {
 	correlate(&p)
 	expand(&p)
 	contract(&p)
+	for _, size := range []int{4, 8, 16} {
+		project(&p, size)
+	}
 	p.Write()
 }
 

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/restore"
+	"github.com/averaged/imaging/weights"
+)
+
+// certifiedNetwork is an embedded network with a certificate.
+func certifiedNetwork(t *testing.T) string {
+	t.Helper()
+	for _, m := range restore.Methods() {
+		if m.Embedded && m.Certified {
+			return m.Name
+		}
+	}
+	t.Skip("this build has no certified network")
+	return ""
+}
+
+// requireMethods checks the methods of info.
+func requireMethods(t *testing.T, methods []any) {
+	t.Helper()
+	var names []string
+	for _, m := range methods {
+		about := m.(map[string]any)
+		certificate := "[]"
+		if about["name"] == "tv" {
+			certificate = "[string]"
+		}
+		require.Equal(t, "{certificate:"+certificate+" certified:bool description:string embedded:bool name:string needs_weights:bool}", shape(m))
+		names = append(names, about["name"].(string))
+	}
+	require.Equal(t, methodNames(), strings.Join(names, ", "))
+}
+
+// requireEmbedded checks the weights of info, as JSON and in words.
+func requireEmbedded(t *testing.T, embedded []any, words string) {
+	t.Helper()
+	require.Len(t, embedded, len(weights.Embedded()))
+	for i, name := range weights.Embedded() {
+		f, err := weights.Open(name)
+		require.NoError(t, err)
+		card, err := f.Card()
+		require.NoError(t, err)
+		levels := ""
+		if len(card.Architecture.Sigmas) > 0 {
+			levels = "levels:[number] "
+		}
+		about := embedded[i].(map[string]any)
+		require.Equal(t, "{certificate:string checksum:string data:string description:string file:string "+levels+
+			"licence:string name:string parameters:number sigma:number}", shape(about))
+		require.Equal(t, []any{name, "embedded", card.Checksum, card.Licence, card.Provenance.Data, float64(f.Parameters())},
+			[]any{about["name"], about["file"], about["checksum"], about["licence"], about["data"], about["parameters"]})
+		if name == weights.DnCNN {
+			require.Equal(t, "nothing is proven of it", about["certificate"])
+		} else {
+			require.Regexp(t, `^proven to be (nonexpansive|0\.\d+-averaged)$`, about["certificate"])
+		}
+		for _, part := range []string{
+			"weights   " + name + ": ", card.Checksum, card.Licence + "; " + card.Provenance.Data, thousands(f.Parameters()) + " parameters, for noise of ",
+			about["certificate"].(string),
+		} {
+			require.Contains(t, words, part)
+		}
+	}
+}
+
+func TestThousands(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 369280: "369,280", 1000007: "1,000,007"} {
+		require.Equal(t, want, thousands(n))
+	}
+}
+
+// An embedded network is a method like any other, and needs no file.
+func TestEmbeddedByName(t *testing.T) {
+	inFolder(t)
+	save(t, "a.png", picture(3, 20, 24, 8, 0.05))
+	save(t, "b.png", picture(1, 20, 24, 8, 0.05))
+	save(t, "k.png", picture(1, 3, 5, 8, 0))
+	for _, method := range weights.Embedded() {
+		r := succeeds(t, "denoise", "--method", method, "--sigma", "0.05", "a.png", "b.png", "-o", method+"/")
+		require.Contains(t, r.stdout, ": "+method+", sigma 0.05, ")
+		require.Equal(t, "restore: 2 done, 0 failed, 0 skipped\n", r.stderr)
+		f, err := weights.Open(method)
+		require.NoError(t, err)
+		file := saveWeights(t, method+".safetensors", f)
+		o := objects(t, succeeds(t, "denoise", "--weights", file, "--sigma", "0.05", "a.png", "-o", "again.png", "--force", "--json").stdout)[0]
+		require.Equal(t, load(t, method+"/a.png").Pix, load(t, "again.png").Pix, "a copy of the file does the same")
+		require.Equal(t, method, o["method"], "and is known as what it is")
+		require.Equal(t, file, o["network"].(map[string]any)["file"])
+		succeeds(t, "denoise", "--method", method, "--weights", file, "--sigma", "0.05", "--tile", "8", "a.png", "-o", "again.png", "--force")
+		require.Equal(t, load(t, method+"/a.png").Pix, load(t, "again.png").Pix)
+
+		o = objects(t, succeeds(t, "deblur", "--kernel", "k.png", "--prior", method, "--sigma", "0.05", "--iterations", "2", "--json", "--force", "a.png").stdout)[0]
+		network := o["network"].(map[string]any)
+		require.Equal(t, []any{method, "embedded", method}, []any{o["method"], network["file"], network["name"]})
+		require.Equal(t, method != weights.DnCNN, o["certificate"].(map[string]any)["converges"])
+	}
+}
+
+func TestEmbeddedInWords(t *testing.T) {
+	inFolder(t)
+	save(t, "a.png", picture(3, 20, 24, 8, 0.05))
+	method := certifiedNetwork(t)
+	r := succeeds(t, "denoise", "--method", method, "--sigma", "0.05", "-v", "a.png")
+	require.Contains(t, r.stderr, "restore: "+method+": integrator ")
+	require.Contains(t, r.stderr, "part of this library, proven by its tests; 'restore check' proves it anew")
+	r = succeeds(t, "denoise", "--method", method, "--iterations", "5", "--force", "a.png")
+	require.Contains(t, r.stderr, "note: --iterations has no effect: "+method+" is applied once\n")
+	file := seeded(t, "heun")
+	fails(t, exitUsage, []string{"--method " + method + ": the network in heun.safetensors is of method heun; give that, or leave --method out"},
+		"denoise", "--method", method, "--weights", file, "--force", "a.png")
+	for _, name := range weights.Names() {
+		if name != weights.General && name != weights.Fast || slices.Contains(weights.Embedded(), name) {
+			continue
+		}
+		fails(t, exitUsage, []string{"--method " + name + ": this build does not ship that network; name its file with --weights FILE alone, or use --method "},
+			"denoise", "--method", name, "a.png")
+	}
+	if slices.Contains(weights.Embedded(), weights.DnCNN) {
+		save(t, "k.png", picture(1, 3, 5, 8, 0))
+		r := succeeds(t, "deblur", "--kernel", "k.png", "--prior", weights.DnCNN, "--iterations", "1", "a.png")
+		require.Contains(t, r.stderr, "note: dncnn: the iteration need not converge, and no claim is made")
+	}
+}
+
+// What check says of an embedded network it has proven itself.
+func TestCheckOfEmbeddedProvesAnew(t *testing.T) {
+	inFolder(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var stdout bytes.Buffer
+	stderr := &cancelling{text: "stored with the weights, verified when they were loaded", cancel: cancel}
+	require.Equal(t, exitInterrupted, run(ctx, fields("check -v --prior "+certifiedNetwork(t)), strings.NewReader(""), &stdout, stderr))
+	require.NotContains(t, stderr.String(), "proven by its tests")
+	require.Empty(t, stdout.String())
+
+	// --uncertified is about them too.
+	ctx, cancel = context.WithCancel(t.Context())
+	defer cancel()
+	stderr = &cancelling{text: "loaded without looking at a certificate", cancel: cancel}
+	require.Equal(t, exitInterrupted, run(ctx, fields("check -v --uncertified --prior "+certifiedNetwork(t)), strings.NewReader(""), &stdout, stderr))
+}
+
+func TestEvalOfEmbedded(t *testing.T) {
+	inFolder(t)
+	holdout(t)
+	method := certifiedNetwork(t)
+	f, err := weights.Open(method)
+	require.NoError(t, err)
+	saveWeights(t, "copy.safetensors", f)
+	seeded(t, "heun")
+	r := succeeds(t, fields("eval holdout --sigma 0.1 --limit 1 --method tv,"+method+" --weights heun.safetensors --weights copy.safetensors")...)
+	rows := strings.Split(strings.TrimSuffix(r.stdout, "\n"), "\n")
+	require.Len(t, rows, 5)
+	for i, label := range []string{"tv", method, "seeded-heun", "copy.safetensors"} {
+		require.True(t, strings.HasPrefix(rows[1+i], label+" "), rows[1+i])
+	}
+	o := objects(t, succeeds(t, fields("eval holdout --sigma 0.1 --limit 1 --json --method "+method)...).stdout)
+	require.Equal(t, "embedded", o[0]["network"].(map[string]any)["file"])
+
+	// The default of denoising and of deblurring.
+	save(t, "k.png", picture(1, 3, 5, 8, 0))
+	for args, method := range map[string]string{"": restore.DefaultMethod(), " --kernel k.png": restore.DefaultPrior()} {
+		o := objects(t, succeeds(t, fields("eval holdout --sigma 0.1 --limit 1 --json"+args)...).stdout)
+		require.Equal(t, method, o[0]["method"])
+	}
+}
+
+// The help says what is the default, and which networks there are.
+func TestHelpNamesMethods(t *testing.T) {
+	networks := strings.Join(weights.Embedded(), ", ")
+	for command, part := range map[string]string{
+		"denoise": "The default method is " + restore.DefaultMethod() + ".",
+		"deblur":  "The default prior is " + restore.DefaultPrior() + ",",
+		"check":   "The default prior is " + restore.DefaultPrior() + ",",
+		"eval":    "method, " + restore.DefaultMethod() + ", or with --kernel the default prior, " + restore.DefaultPrior() + ".",
+	} {
+		help := succeeds(t, command, "--help").stdout
+		require.Contains(t, help, part)
+		require.Contains(t, help, "These are part of this program: "+networks+".\n")
+	}
+	for _, args := range [][]string{{"denoise", "--method", restore.DefaultMethod()}, {"deblur", "--prior", restore.DefaultPrior()}} {
+		require.Contains(t, succeeds(t, args[0], "--help").stdout, fmt.Sprintf("(default %q)", args[2]))
+	}
+	completed := succeeds(t, "__complete", "eval", "--method", "").stdout
+	for _, m := range restore.Methods() {
+		require.Equal(t, !m.NeedsWeights, strings.Contains("\n"+completed, "\n"+m.Name+"\t"), m.Name)
+		require.Contains(t, succeeds(t, "__complete", "denoise", "--method", "").stdout, m.Name+"\t"+m.Description)
+	}
+}

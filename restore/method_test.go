@@ -1,0 +1,77 @@
+package restore
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/weights"
+)
+
+// Whatever weights a build has, its methods are listed in the same order, the default of
+// Denoise is the network for all noise levels or total variation, and only networks without
+// weights need some.
+func TestMethodsOfBuilds(t *testing.T) {
+	others := []string{"tv", "euler", "heun", "rk4", "ssprk3", "kutta3", "backward-euler", "dncnn"}
+	for _, c := range []struct {
+		embedded []string
+		first    []string
+		standard string
+	}{
+		{nil, nil, "tv"},
+		{[]string{"euler"}, nil, "tv"},
+		{[]string{"fast", "dncnn"}, []string{"fast"}, "tv"},
+		{[]string{"general", "rk4"}, []string{"general"}, "general"},
+		{weights.Names(), []string{"general", "fast"}, "general"},
+	} {
+		var names, embedded []string
+		for _, m := range methodsWith(c.embedded) {
+			names = append(names, m.Name)
+			if m.Embedded {
+				embedded = append(embedded, m.Name)
+			}
+			require.NotEmpty(t, m.Description, m.Name)
+			require.Equal(t, m.Name != "dncnn", m.Certified, m.Name)
+			require.Equal(t, m.Name != "tv" && !m.Embedded, m.NeedsWeights, m.Name)
+		}
+		require.Equal(t, append(c.first, others...), names)
+		require.ElementsMatch(t, c.embedded, embedded)
+		require.Equal(t, c.standard, defaultMethodWith(c.embedded))
+	}
+	require.Equal(t, methodsWith(weights.Embedded()), Methods())
+	require.Equal(t, defaultMethodWith(weights.Embedded()), DefaultMethod())
+	require.Equal(t, "tv", DefaultPrior())
+}
+
+// Denoise and Deblur take the certificate of embedded weights for granted, Check proves it
+// anew.
+func TestCheckProvesAnew(t *testing.T) {
+	smallest, least := "", math.MaxInt // one is enough
+	for _, m := range Methods() {
+		if !m.Embedded || !m.Certified {
+			continue
+		}
+		f, err := weights.Open(m.Name)
+		require.NoError(t, err)
+		if n := f.Parameters(); n < least {
+			smallest, least = m.Name, n
+		}
+	}
+	if smallest == "" {
+		t.Skip("this build has no certified network")
+	}
+	dev := cpu.New()
+	defer dev.Close()
+	origin := func(c settings, err error) string {
+		require.NoError(t, err)
+		f, err := c.fit(t.Context(), dev, 3, 0.1)
+		require.NoError(t, err)
+		defer f.free()
+		return f.Certificate().Origin
+	}
+	options := []Option{UseMethod(smallest)}
+	require.Contains(t, origin(newSettings(options, DefaultMethod())), "part of this library")
+	require.Contains(t, origin(checkSettings(options)), "verified when they were loaded")
+}

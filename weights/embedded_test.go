@@ -1,0 +1,123 @@
+package weights_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/weights"
+)
+
+// open returns the embedded weights of a name with their card, whose checksum is then right.
+func open(t testing.TB, name string) (*weights.File, weights.Card) {
+	t.Helper()
+	f, err := weights.Open(name)
+	require.NoError(t, err)
+	card, err := f.Card()
+	require.NoError(t, err, name)
+	return f, card
+}
+
+// Every file in the folder is one of Names, and has been embedded under it.
+func TestEmbeddedIsWhatIsInTheFolder(t *testing.T) {
+	require.NotEmpty(t, weights.Embedded())
+	entries, err := os.ReadDir("trained")
+	require.NoError(t, err)
+	var files []string
+	for _, e := range entries {
+		files = append(files, strings.TrimSuffix(e.Name(), ".safetensors"))
+	}
+	require.ElementsMatch(t, files, weights.Embedded())
+	inOrder := slices.DeleteFunc(weights.Names(), func(name string) bool { return !slices.Contains(files, name) })
+	require.Equal(t, inOrder, weights.Embedded())
+	weights.Embedded()[0] = "changed"
+	require.NotEqual(t, "changed", weights.Embedded()[0], "it is the caller's copy")
+}
+
+// The card of every file has the name of the file, says on what terms it may be used, and how
+// it was made, and all but DnCNN have a certificate. (That it holds is tested by package
+// restore.)
+func TestEmbeddedCards(t *testing.T) {
+	for _, name := range weights.Embedded() {
+		f, card := open(t, name)
+		require.Equal(t, name, card.Name)
+		require.Equal(t, "LicenseRef-BSDS500-research", card.Licence, name)
+		require.Contains(t, card.Provenance.Data, "BSDS500", name)
+		require.Contains(t, card.Provenance.Data, "research and education", name)
+		require.Contains(t, card.Provenance.Software, "averaged/imaging", name)
+		require.NotEmpty(t, card.Provenance.Recipe, name)
+		require.Positive(t, card.Provenance.Iterations, name)
+		require.Equal(t, 3, card.Architecture.Channels, name)
+		require.Positive(t, f.Parameters())
+		switch name {
+		case weights.Euler, weights.Heun, weights.RK4:
+			require.Equal(t, name, card.Integrator)
+		case weights.DnCNN:
+			require.Equal(t, name, card.Architecture.Family)
+		}
+		require.Equal(t, name == weights.DnCNN, len(card.Certificate) == 0, name)
+	}
+}
+
+// The library stays a small one: half precision is below 1.4 MB, and float32, in which
+// weights may stand that lose by rounding, below 1.5 MB.
+func TestEmbeddedFilesAreSmall(t *testing.T) {
+	for _, name := range weights.Embedded() {
+		f, _ := open(t, name)
+		b, err := os.ReadFile(filepath.Join("trained", name+".safetensors"))
+		require.NoError(t, err)
+		most := 1_500_000
+		if slices.ContainsFunc(f.Tensors, func(t weights.Tensor) bool { return t.DType == weights.F16 }) {
+			most = 1_400_000
+		}
+		require.Less(t, len(b), most, name)
+	}
+}
+
+func TestIsEmbedded(t *testing.T) {
+	for _, name := range weights.Embedded() {
+		f, card := open(t, name)
+		require.True(t, f.IsEmbedded(), name)
+		slices.Reverse(f.Tensors)
+		require.True(t, f.IsEmbedded(), "the order of the tensors is not in the file")
+
+		f.Metadata["note"] = "read by somebody"
+		require.False(t, f.IsEmbedded())
+		delete(f.Metadata, "note")
+		f.Tensors[0].Data[0] ^= 1
+		require.False(t, f.IsEmbedded())
+		require.NoError(t, f.SetCard(card))
+		require.False(t, f.IsEmbedded(), "with the checksum of what is there now")
+
+		again, _ := open(t, name)
+		require.True(t, again.IsEmbedded(), "everyone gets a copy")
+	}
+	require.False(t, (&weights.File{}).IsEmbedded())
+	require.False(t, (&weights.File{Tensors: []weights.Tensor{{Name: "", Shape: []int{-1}}}}).IsEmbedded(), "what cannot be written")
+}
+
+func TestOpenUnknown(t *testing.T) {
+	for _, name := range []string{"", "euler.safetensors", "../trained/euler", "magic"} {
+		_, err := weights.Open(name)
+		require.ErrorContains(t, err, "this build has no weights")
+		require.ErrorContains(t, err, weights.Embedded()[0])
+	}
+	for _, name := range weights.Names() {
+		if !slices.Contains(weights.Embedded(), name) {
+			_, err := weights.Open(name)
+			require.ErrorContains(t, err, `"`+name+`"`)
+		}
+	}
+}
+
+func TestParameters(t *testing.T) {
+	f := &weights.File{Tensors: []weights.Tensor{
+		{Name: "a", DType: weights.F32, Shape: []int{2, 3, 4}}, {Name: "b", DType: weights.F16, Shape: []int{5}},
+		{Name: "scalar", DType: weights.F64}, {Name: "none", DType: weights.F32, Shape: []int{7, 0}}, {Name: "wrong", Shape: []int{-2}},
+	}}
+	require.Equal(t, 24+5+1, f.Parameters())
+}
