@@ -161,12 +161,13 @@ func TestGeneralRemovesNoise(t *testing.T) {
 	}
 	clean := picture(3, 48, 56)
 	n := restore.UseNetwork(loaded(t, newCPU(t), open(t, weights.General)))
-	for _, sigma := range []float64{0.02, 0.1, 0.3} {
+	// The least gain in dB; a drawn picture of so few pixels is no photograph.
+	for sigma, gain := range map[float64]float64{0.02: 0.1, 0.1: 2, 0.3: 5} {
 		y := noisy(clean, sigma, 3)
 		out, report, err := restore.Denoise(t.Context(), y, n, restore.Sigma(sigma))
 		require.NoError(t, err)
 		require.Equal(t, sigma, report.Level)
-		require.Greater(t, psnr(t, clean, out.(*restore.Planar)), psnr(t, clean, y)+1, "noise of %v", sigma)
+		require.Greater(t, psnr(t, clean, out.(*restore.Planar)), psnr(t, clean, y)+gain, "noise of %v", sigma)
 	}
 }
 
