@@ -2,7 +2,6 @@ package restore_test
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -62,9 +61,7 @@ func smallestEmbedded(t testing.TB) string {
 // the option Prove.)
 func TestChangedEmbeddedWeights(t *testing.T) {
 	name := smallestEmbedded(t)
-	if name == "" {
-		t.Skip("this build has no certified network")
-	}
+	require.NotEmpty(t, name)
 	const verified = "stored with the weights, verified when they were loaded"
 	dev := newCPU(t)
 	f := open(t, name)
@@ -154,11 +151,9 @@ func TestDefaults(t *testing.T) {
 	require.Equal(t, "heun", report.Method)
 }
 
-// If the general network is there, it takes out noise of every level.
+// The general network, which is the default, takes out noise of every level.
 func TestGeneralRemovesNoise(t *testing.T) {
-	if !slices.Contains(weights.Embedded(), weights.General) {
-		t.Skip("this build has no general network")
-	}
+	require.Equal(t, weights.General, restore.DefaultMethod())
 	clean := picture(3, 48, 56)
 	n := restore.UseNetwork(loaded(t, newCPU(t), open(t, weights.General)))
 	// The least gain in dB; a drawn picture of so few pixels is no photograph.
