@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/weights"
@@ -153,6 +154,10 @@ type named struct {
 	optional bool
 }
 
+// rounded tells whether HalfPrecision stores the tensor as float16: the filters, which are
+// nearly all of a DnCNN. Variances can be beyond what a float16 can hold.
+func (n named) rounded() bool { return len(n.shape) > 1 }
+
 // fields lists the tensors of a DnCNN: the names are those of PyTorch for the modules
 // lift, convs (a ModuleList), norms (a ModuleList of BatchNorm2d) and project.
 func (d *DnCNN) fields() []named {
@@ -177,9 +182,30 @@ func (d *DnCNN) fields() []named {
 	return list
 }
 
-// File returns a weight file with the tensors in float32. The card gives the name, the
-// noise level, the provenance and the licence; its other fields are filled in.
-func (d DnCNN) File(card weights.Card) (*weights.File, error) {
+// Rounded16 returns the network with the filters rounded to the nearest float16, ties to
+// even. It is an error if one of them is beyond float16's range, 65504.
+func (d DnCNN) Rounded16() (DnCNN, error) {
+	r := d
+	r.Layers = slices.Clone(d.Layers)
+	for _, n := range r.fields() {
+		if !n.rounded() {
+			continue
+		}
+		halves, err := roundHalf(n.name, *n.values)
+		if err != nil {
+			return DnCNN{}, err
+		}
+		*n.values = halves
+	}
+	return r, nil
+}
+
+// File returns a weight file with the tensors in float32; under HalfPrecision the filters
+// are in float16, and it is an error if they are not such numbers (Rounded16). The card
+// gives the name, the noise level, the provenance and the licence; its other fields are
+// filled in.
+func (d DnCNN) File(card weights.Card, opts ...FileOption) (*weights.File, error) {
+	filters := fileType(opts)
 	if err := d.Check(); err != nil {
 		return nil, err
 	}
@@ -191,7 +217,18 @@ func (d DnCNN) File(card weights.Card) (*weights.File, error) {
 		if n.optional && *n.values == nil {
 			continue
 		}
-		t, err := weights.NewTensor(n.name, weights.F32, n.shape, *n.values)
+		dtype := weights.F32
+		if n.rounded() && filters == weights.F16 {
+			halves, err := roundHalf(n.name, *n.values)
+			if err != nil {
+				return nil, err
+			}
+			if !slices.Equal(halves, *n.values) {
+				return nil, fmt.Errorf("%s has numbers that are no float16: round the network (Rounded16)", n.name)
+			}
+			dtype = weights.F16
+		}
+		t, err := weights.NewTensor(n.name, dtype, n.shape, *n.values)
 		if err != nil {
 			return nil, err
 		}

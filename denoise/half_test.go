@@ -90,3 +90,42 @@ func TestRounded16Refuses(t *testing.T) {
 	_, err = m.File(testCard(), Certificate{}, HalfPrecision())
 	require.ErrorContains(t, err, "weight 0")
 }
+
+// Of a DnCNN the filters are half as large, and nothing else changes.
+func TestHalfPrecisionDnCNN(t *testing.T) {
+	whole, err := RandomDnCNN(5, 3, 8, 2)
+	require.NoError(t, err)
+	whole.Layers[1].Variance[3] = 1e6 // beyond float16
+	_, err = whole.File(testCard(), HalfPrecision())
+	require.ErrorContains(t, err, "lift.weight has numbers that are no float16: round the network")
+
+	before := whole.Layers[0].Filter[1]
+	d, err := whole.Rounded16()
+	require.NoError(t, err)
+	require.Equal(t, before, whole.Layers[0].Filter[1], "the network itself is left alone")
+	require.NotEqual(t, before, d.Layers[0].Filter[1])
+	require.InEpsilon(t, before, d.Layers[0].Filter[1], 0x1p-10)
+	require.Equal(t, whole.Layers[1].Variance, d.Layers[1].Variance)
+	require.Equal(t, whole.Lift.Bias, d.Lift.Bias)
+
+	f, err := d.File(testCard(), HalfPrecision())
+	require.NoError(t, err)
+	for _, tensor := range f.Tensors {
+		want := weights.F32
+		if len(tensor.Shape) == 4 {
+			want = weights.F16
+		}
+		require.Equal(t, want, tensor.DType, tensor.Name)
+	}
+	encoded, err := f.Encode()
+	require.NoError(t, err)
+	read, err := weights.Decode(encoded)
+	require.NoError(t, err)
+	back, err := DnCNNFromFile(read)
+	require.NoError(t, err)
+	require.Equal(t, d, back)
+
+	whole.Project.Filter[7] = 1e5
+	_, err = whole.Rounded16()
+	require.ErrorContains(t, err, "project.weight 7 is 100000, beyond float16's range")
+}

@@ -79,12 +79,7 @@ func (m Model) Checksum() (string, error) {
 // the file without one; another must be for these weights, and its numbers of steps go
 // into the card. It is written as it is: Load verifies it.
 func (m Model) File(card weights.Card, c Certificate, opts ...FileOption) (*weights.File, error) {
-	dtype := weights.F32
-	for _, option := range opts {
-		if option != nil {
-			option(&dtype)
-		}
-	}
+	dtype := fileType(opts)
 	r, err := m.radius()
 	if err != nil {
 		return nil, err

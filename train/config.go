@@ -89,7 +89,7 @@ type Config struct {
 	AverageDecay float64 `json:"average_decay"`
 
 	// HalfPrecision has the weight file of an averaged network hold float16 numbers, which
-	// are certified as they are stored. DnCNN's weights stay float32.
+	// are certified as they are stored, and that of a DnCNN filters of such numbers.
 	HalfPrecision bool `json:"half_precision"`
 
 	// ReportEvery, ValidateEvery and CheckpointEvery are numbers of iterations. 0 means

@@ -239,7 +239,16 @@ func (d *dncnn) denoiser(_ context.Context, arrays []array, _ float64) (*denoise
 }
 
 func (d *dncnn) file(_ context.Context, arrays []array, card weights.Card) (*weights.File, denoise.Certificate, error) {
-	f, err := d.network(arrays).File(card)
+	n := d.network(arrays)
+	var opts []denoise.FileOption
+	if d.config.HalfPrecision {
+		var err error
+		if n, err = n.Rounded16(); err != nil {
+			return nil, denoise.Certificate{}, err
+		}
+		opts = append(opts, denoise.HalfPrecision())
+	}
+	f, err := n.File(card, opts...)
 	return f, denoise.Certificate{Averagedness: 1, Reason: "nothing constrains a DnCNN"}, err
 }
 
