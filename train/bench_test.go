@@ -16,9 +16,9 @@ func BenchmarkIteration(b *testing.B) {
 		name   string
 		change func(*Config)
 	}{
-		{"paper", func(*Config) {}},
-		{"heun", func(c *Config) { c.Integrator = "heun" }},
-		{"balls at half resolution", func(c *Config) { c.Group, c.Shuffle = 8, 2 }},
+		{"paper", func(c *Config) { c.Group, c.Shuffle = 0, 0 }},
+		{"heun", func(c *Config) { c.Group, c.Shuffle, c.Integrator = 0, 0, "heun" }},
+		{"balls at half resolution", func(*Config) {}},
 	} {
 		b.Run(of.name, func(b *testing.B) {
 			c := DefaultConfig()

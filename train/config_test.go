@@ -11,12 +11,38 @@ import (
 
 func TestConfigsAreValid(t *testing.T) {
 	require.NoError(t, DefaultConfig().Check())
+	require.NoError(t, DefaultConfig().ForNoiseLevels(0.01, 0.3).Check())
+	require.NoError(t, DefaultConfig().ForNoiseLevels(0.01, 0.3).ForDnCNN().Check())
+	require.NoError(t, DefaultConfig().ForDnCNN().ForNoiseLevels(0.01, 0.3).Check())
 	for _, integrator := range []string{"euler", "heun", "rk4"} {
 		c := PaperConfig(integrator)
 		require.ErrorContains(t, c.Check(), "learning rates")
 		c.Schedule.Maximum = 0.1
 		require.NoError(t, c.Check())
 	}
+}
+
+// A network for many noise levels knows them, an octave apart at most.
+func TestForNoiseLevels(t *testing.T) {
+	for _, of := range []struct{ low, high float64 }{{0.01, 0.3}, {0.1, 0.2}, {0.1, 0.1000001}, {1e-6, 1}} {
+		c := DefaultConfig().ForNoiseLevels(of.low, of.high)
+		require.NoError(t, c.Check())
+		require.Equal(t, []float64{of.low, of.high}, []float64{c.SigmaMin, c.SigmaMax})
+		require.Equal(t, []float64{of.low, of.high}, []float64{c.Levels[0], c.Levels[len(c.Levels)-1]})
+		for i := range c.Levels[1:] {
+			require.LessOrEqual(t, c.Levels[i+1]/c.Levels[i], 2.0000001)
+		}
+		require.Positive(t, c.LossExponent)
+		c = c.ForNoiseLevels(0.2, 0.2)
+		require.Empty(t, c.Levels, "one level needs no table")
+		require.NoError(t, c.Check())
+	}
+	c := PaperConfig("euler")
+	c.Schedule.Maximum = 0.1
+	c = c.ForNoiseLevels(0.1, 0.2)
+	require.NoError(t, c.Check())
+	require.Empty(t, c.Levels, "the paper's constraint has no tables")
+	require.Equal(t, 0.2, c.SigmaMax)
 }
 
 func TestConfigRefusals(t *testing.T) {

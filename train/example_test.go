@@ -32,7 +32,7 @@ func Example() {
 	}
 
 	c := train.DefaultConfig()
-	c.Channels, c.Width, c.Blocks, c.Crop, c.Iterations = 1, 4, 2, 16, 20
+	c.Channels, c.Width, c.Group, c.Blocks, c.Crop, c.Iterations = 1, 4, 2, 2, 16, 20
 	run, err := train.Create(dev, folder, c, train.Data{Training: pictures})
 	if err != nil {
 		log.Fatal(err)

@@ -29,6 +29,7 @@ func processor(t testing.TB, options ...cpu.Option) backend.Device {
 // smallConfig is a network that tests can afford.
 func smallConfig() Config {
 	c := DefaultConfig()
+	c.Shuffle, c.Group, c.HalfPrecision = 0, 0, false // the paper's; tests of those set them
 	c.Width, c.Blocks, c.Batch, c.Crop, c.PowerSize = 6, 3, 2, 9, 7
 	c.Iterations, c.CheckpointEvery, c.ReportEvery, c.ValidateEvery = 12, 5, 3, 6
 	c.SigmaMin, c.SigmaMax, c.AverageDecay = 0.05, 0.2, 0.9

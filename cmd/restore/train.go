@@ -41,11 +41,13 @@ what was learned.
 
 --method names an explicit integrator, whose network is proven to be nonexpansive or
 averaged when it is finished, or dncnn, the unconstrained network to compare with.
-The default recipe keeps the norm of every block below a limit, so that one step is
-enough, and ends with a moving average of the weights. --recipe paper is that of
-Sherry et al. (2024): stochastic gradient descent with momentum, a learning rate
-that rises and falls, and as many steps in a block as its norm asks for. It needs
---learning-rate, which --range-test finds.
+The default recipe is that of the weights that ship: it works at half the resolution,
+projects groups of 8 channels onto balls, keeps the norm of every block below a limit,
+so that one step is enough, and ends with a moving average of the weights. With
+--sigma LOW..HIGH the network is told the noise level. --recipe paper is that of
+Sherry et al. (2024): LeakyReLU at full resolution, stochastic gradient descent with
+momentum, a learning rate that rises and falls, and as many steps in a block as its
+norm asks for. It needs --learning-rate, which --range-test finds.
 
 Everything else is in a configuration, a JSON object: --config FILE reads one (RUN/
 config.json of any run is complete), and --set KEY=VALUE changes any of its fields,
@@ -74,7 +76,7 @@ the loss in RUN/range-test.png.`,
 		Example: `  restore train photographs -o run --val holdout
   restore train --resume -o run
   restore train photographs -o run --method heun --sigma 25/255 --iterations 20000
-  restore train photographs -o all-levels --sigma 0.01..0.3 --set levels=[0.01,0.05,0.15,0.3]
+  restore train photographs -o all-levels --sigma 0.01..0.3
   restore train photographs -o run2 --init run/weights.safetensors --iterations 5000
   restore train photographs -o run --config run0/config.json --seed 2
   restore train photographs --range-test --recipe paper --method rk4

@@ -57,11 +57,11 @@ func (r *recipeFlags) bind(c *cobra.Command) {
 	f.StringVar(&r.configFile, "config", "", "start from the configuration in a JSON `FILE`; fields that it leaves out have the default recipe's values")
 	f.StringArrayVar(&r.set, "set", nil, "set a field of the configuration, `KEY=VALUE`; can be repeated")
 	f.IntVar(&r.width, "width", d.Width, "`N` channels of the layers")
-	f.IntVar(&r.blocks, "blocks", d.Blocks, fmt.Sprintf("`N` blocks; of dncnn layers with normalisation (default there %d)", paperDnCNNLayers))
-	f.Var(&r.sigma, "sigma", fmt.Sprintf("standard deviation of the noise, where 1 is white, or LOW..HIGH: each crop has its own; 25/255 works too (default %v)", d.SigmaMax))
+	f.IntVar(&r.blocks, "blocks", d.Blocks, fmt.Sprintf("`N` blocks; of dncnn layers with normalisation (default there %d)", d.ForDnCNN().Blocks))
+	f.Var(&r.sigma, "sigma", fmt.Sprintf("standard deviation of the noise, where 1 is white, or LOW..HIGH for all between; 25/255 works too (default %v)", d.SigmaMax))
 	f.IntVar(&r.batch, "batch", d.Batch, "`N` crops in a batch (with --recipe paper 5)")
 	f.IntVar(&r.crop, "crop", d.Crop, "crops of N×N `PIXELS`")
-	f.IntVarP(&r.iterations, "iterations", "n", d.Iterations, fmt.Sprintf("`N` updates of the weights; with --range-test the length of the test (default there %d)", rangeTestIterations))
+	f.IntVarP(&r.iterations, "iterations", "n", d.Iterations, fmt.Sprintf("`N` updates of the weights (with --recipe paper %d); with --range-test the length of the test (default there %d)", train.PaperConfig("euler").Iterations, rangeTestIterations))
 	f.Var(&r.learningRate, "learning-rate", fmt.Sprintf("largest learning rate, or MIN..MAX; --lr is the same (default %v)", d.Schedule.Maximum))
 	f.Uint64Var(&r.seed, "seed", 1, "`NUMBER` of the initial weights, crops and noise")
 	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
@@ -96,10 +96,6 @@ func trainable() []string {
 	}
 	return append(names, denoise.FamilyDnCNN)
 }
-
-// paperDnCNNLayers is the number of layers with normalisation of the paper's DnCNN, of
-// 670,531 parameters.
-const paperDnCNNLayers = 18
 
 // config returns the configuration that the flags describe. What is wrong with it is a
 // usageError, and what is wrong with the file of --config a fileError.
@@ -152,9 +148,10 @@ func (r *recipeFlags) useMethod(config *train.Config, fromRecipe bool) error {
 	}
 	switch {
 	case r.method == denoise.FamilyDnCNN:
-		config.Family, config.Integrator, config.Constraint = denoise.FamilyDnCNN, "", train.Free
-		if fromRecipe {
-			config.Blocks = paperDnCNNLayers
+		blocks := config.Blocks
+		*config = config.ForDnCNN()
+		if !fromRecipe {
+			config.Blocks = blocks
 		}
 	case config.Family == denoise.FamilyDnCNN:
 		config.Family, config.Integrator, config.Constraint = denoise.FamilyAveraged, r.method, train.DefaultConfig().Constraint
@@ -179,7 +176,11 @@ func (r *recipeFlags) apply(config *train.Config) {
 		}
 	}
 	if r.flags.Changed("sigma") {
-		config.SigmaMin, config.SigmaMax = r.sigma.low, r.sigma.high
+		if r.flags.Changed("config") {
+			config.SigmaMin, config.SigmaMax = r.sigma.low, r.sigma.high
+		} else {
+			*config = config.ForNoiseLevels(r.sigma.low, r.sigma.high)
+		}
 	}
 	if r.flags.Changed("learning-rate") {
 		config.Schedule.Maximum = r.learningRate.high
@@ -327,7 +328,7 @@ func (a *app) readText(ctx context.Context, path string) ([]byte, error) {
 	}
 }
 
-// sigmaRange is one noise level, or the range that each crop draws its own from.
+// sigmaRange is one noise level, or a range that they are drawn from.
 type sigmaRange struct{ low, high float64 }
 
 func (s *sigmaRange) String() string {

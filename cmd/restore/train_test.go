@@ -23,7 +23,7 @@ import (
 
 // tiny are the flags of a training that takes milliseconds.
 func tiny(args ...string) []string {
-	return append(fields("train --width 4 --blocks 2 --crop 12 --batch 1 --iterations 6 --set report_every=1 "+
+	return append(fields("train --width 16 --blocks 2 --crop 12 --batch 1 --iterations 6 --set report_every=1 "+
 		"--set validate_every=0 --set checkpoint_every=4 --set power_size=8 --set power_iterations=5"), args...)
 }
 
@@ -166,7 +166,7 @@ func TestTrainConfiguration(t *testing.T) {
 	require.Equal(t, 1, c.Blocks)
 
 	// A file that is cut short, from standard input.
-	r := restoringFrom(t, strings.NewReader(`{"width": 4, "blocks": 1, "crop": 12, "batch": 1, "iterations": 1, "power_iterations": 1}`),
+	r := restoringFrom(t, strings.NewReader(`{"width": 12, "group": 4, "blocks": 1, "crop": 12, "batch": 1, "iterations": 1, "power_iterations": 1}`),
 		fields("train data -o e --config - -q")...)
 	require.Equal(t, exitDone, r.code, r.stderr)
 	require.Equal(t, train.DefaultConfig().Kernel, readConfig(t, "e").Kernel)
@@ -207,7 +207,7 @@ func TestTrainFromWeights(t *testing.T) {
 	succeeds(t, fields("train data -q -o other --config next/config.json --set initial=")...)
 	require.NotEqual(t, next, filter("other"))
 	// It may not have another form.
-	r := restoring(t, tiny("data", "-o", "wide", "--width", "5", "--init", weightsOfRun)...)
+	r := restoring(t, tiny("data", "-o", "wide", "--width", "24", "--init", weightsOfRun)...)
 	require.Equal(t, exitFailed, r.code)
 	require.Contains(t, r.stderr, "restore: wide: weights \"run\"")
 	require.NoDirExists(t, "wide")
