@@ -112,28 +112,35 @@ func (m Model) at(sigma float64) (Model, error) {
 	return plain, nil
 }
 
-// place is where a noise level lies among those of a table: t of the way, in log σ, from
-// row lower to row upper.
+// BetweenLevels returns where a noise level lies among rising ones, of which there is at
+// least one: share of the way, in log σ, from number lower to number upper. Beyond the first
+// and the last, and at one of them, lower and upper are the same and share is 0.
+func BetweenLevels(levels []float64, sigma float64) (lower, upper int, share float64) {
+	upper, found := slices.BinarySearch(levels, sigma)
+	switch {
+	case found || upper == 0:
+		return upper, upper, 0
+	case upper == len(levels):
+		return upper - 1, upper - 1, 0
+	}
+	low, high := levels[upper-1], levels[upper]
+	share = math.Log(sigma/low) / math.Log(high/low)
+	if !(share >= 0 && share <= 1) { // levels so close, or so far apart, that this has no value
+		share = 0
+	}
+	return upper - 1, upper, share
+}
+
+// place is what BetweenLevels returns.
 type place struct {
 	lower, upper int
 	t            float64
 }
 
 // between returns the place of a noise level.
-func (m Model) between(sigma float64) place {
-	upper, found := slices.BinarySearch(m.Sigmas, sigma)
-	switch {
-	case found || upper == 0:
-		return place{upper, upper, 0}
-	case upper == len(m.Sigmas):
-		return place{upper - 1, upper - 1, 0}
-	}
-	low, high := m.Sigmas[upper-1], m.Sigmas[upper]
-	t := math.Log(sigma/low) / math.Log(high/low)
-	if !(t >= 0 && t <= 1) { // levels so close, or so far apart, that this has no value
-		t = 0
-	}
-	return place{upper - 1, upper, t}
+func (m Model) between(sigma float64) (p place) {
+	p.lower, p.upper, p.t = BetweenLevels(m.Sigmas, sigma)
+	return p
 }
 
 // row returns number i of a row of a table with so many columns. It lies between the

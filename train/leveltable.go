@@ -2,7 +2,8 @@ package train
 
 import (
 	"math"
-	"sort"
+
+	"github.com/averaged/imaging/denoise"
 )
 
 // levelTable is what a block of a network with levels has instead of biases and a norm
@@ -25,7 +26,8 @@ type levelTable struct {
 	// At the noise level of the moment.
 	sigma   float64
 	lower   int     // the level below
-	share   float64 // of the level above; 0 where there is none
+	upper   int     // the level above
+	share   float64 // of that
 	bias    []float64
 	gain    []float64
 	root    []float64 // √g
@@ -77,16 +79,7 @@ func (t *levelTable) initialise(biases, radii []float32, reference, gain float64
 // at sets the noise level.
 func (t *levelTable) at(sigma float64) {
 	t.sigma = sigma
-	above := sort.SearchFloat64s(t.levels, sigma) // the first level that is no less
-	switch {
-	case above == 0:
-		t.lower, t.share = 0, 0
-	case above == len(t.levels):
-		t.lower, t.share = above-1, 0
-	default:
-		low, high := t.levels[above-1], t.levels[above]
-		t.lower, t.share = above-1, math.Log(sigma/low)/math.Log(high/low)
-	}
+	t.lower, t.upper, t.share = denoise.BetweenLevels(t.levels, sigma)
 	t.interpolate(t.bias, t.biases, func(v float64) float64 { return v })
 	if t.radii != nil {
 		t.interpolate(t.radius, t.radii, math.Exp)
@@ -112,7 +105,7 @@ func (t *levelTable) interpolate(dst []float64, p *parameter, f func(float64) fl
 func (t *levelTable) mix(f func(k int, share float64)) {
 	f(t.lower, 1-t.share)
 	if t.share > 0 {
-		f(t.lower+1, t.share)
+		f(t.upper, t.share)
 	}
 }
 
