@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
@@ -179,6 +180,30 @@ func BenchmarkLoadEmbedded(b *testing.B) {
 					b.Fatal(err)
 				}
 				n.Free()
+			}
+		})
+	}
+}
+
+// BenchmarkEmbedded is each network on a photograph's worth of pixels, 481×321.
+func BenchmarkEmbedded(b *testing.B) {
+	dev := cpu.New()
+	defer dev.Close()
+	shape := backend.Image(3, 321, 481)
+	src, err := dev.Alloc(shape)
+	require.NoError(b, err)
+	require.NoError(b, dev.Gaussian(src, 1, 0.5, 0.15))
+	dst, err := dev.Alloc(shape)
+	require.NoError(b, err)
+	for _, name := range weights.Embedded() {
+		n := loaded(b, dev, open(b, name))
+		if len(n.Levels()) > 0 {
+			n, err = n.For(b.Context(), 0.15)
+			require.NoError(b, err)
+		}
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				require.NoError(b, n.Apply(b.Context(), dst, src))
 			}
 		})
 	}
