@@ -75,7 +75,18 @@ func checkTranspose(t *testing.T, d Denoiser, s backend.Shape, x, v, w []float32
 
 // An attack finds the expansion of networks that take too few steps, and of those that
 // have no constraint. A certified network of the same weights withstands it.
+// skipSearch skips searches for images that a network moves apart where a test run is told
+// to be short: hundreds of gradients, which are slow on an emulated processor and under the
+// race detector, and other tests call the same code there.
+func skipSearch(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a long search, which a run with -short leaves to the others")
+	}
+}
+
 func TestAttack(t *testing.T) {
+	skipSearch(t)
 	dev := newCPU(t)
 	s := backend.Image(3, 10, 10)
 	opt := AttackOptions{Restarts: 3, Iterations: 14}
@@ -133,6 +144,7 @@ func TestAttack(t *testing.T) {
 // Backward Euler withstands it however long the step, and what the solver leaves out is
 // not held against it.
 func TestAttackOnBackwardEuler(t *testing.T) {
+	skipSearch(t)
 	dev := newCPU(t)
 	m := smallModel(t, 12, Architecture{Width: 6, Blocks: 2, Integrator: BackwardEuler()}, 3)
 	r, err := Attack(t.Context(), certified(t, dev, m), backend.Image(3, 12, 12), AttackOptions{Restarts: 2, Iterations: 8})
@@ -201,6 +213,7 @@ func TestAttackOptions(t *testing.T) {
 // The constant itself is attacked: if Φ is α-averaged, Φ relaxed by 1/α is nonexpansive.
 // For one linear step that takes all that the bound allows, hardly less will do.
 func TestAttackOnTheConstant(t *testing.T) {
+	skipSearch(t)
 	dev := newCPU(t)
 	s := backend.Image(3, 12, 12)
 	opt := AttackOptions{Restarts: 3, Iterations: 25}

@@ -238,6 +238,7 @@ func TestBallsAreAveraged(t *testing.T) {
 // No pair is expanded, nor after relaxation by 1/α, whatever the radii. Where the balls hold
 // everything and the steps are too few, the attack finds one.
 func TestAttackOnBalls(t *testing.T) {
+	skipSearch(t)
 	dev := newCPU(t)
 	s := backend.Image(3, 9, 9)
 	opt := AttackOptions{Restarts: 2, Iterations: 12}

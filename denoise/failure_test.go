@@ -9,6 +9,9 @@ import (
 
 // Whatever call of the device fails, its error comes back, and no memory stays behind.
 func TestNoFailureIsSwallowed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hundreds of runs, which a run with -short leaves to the others")
+	}
 	s, one := backend.Image(3, 9, 10), backend.Image(1, 9, 10)
 	x := randomImage(1, s)
 	dev := &watched{Device: newCPU(t)}

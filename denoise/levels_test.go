@@ -603,6 +603,7 @@ func TestFor(t *testing.T) {
 // No noise level is expansive, with gains at the ends of their range; and an attack would
 // find it: where all gains are 1 and the steps too few, it does.
 func TestAttackOfAllNoiseLevels(t *testing.T) {
+	skipSearch(t)
 	dev := newCPU(t)
 	s := backend.Image(3, 10, 10)
 	opt := AttackOptions{Restarts: 2, Iterations: 12}

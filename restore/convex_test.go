@@ -164,6 +164,9 @@ func (p convexProblem) solve(iterations int) []float64 {
 // With total variation, the fixed point of the iteration is the solution of a
 // convex problem: the objective agrees with an independent solver's to 1e-4.
 func TestDeblurSolvesTheConvexProblem(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a long iteration, which a run with -short leaves to the others")
+	}
 	k, err := deblur.Motion(4, 30)
 	require.NoError(t, err)
 	for _, channels := range []int{1, 3} {

@@ -24,6 +24,9 @@ func open(t testing.TB, name string) *weights.File {
 // The certificate of all embedded weights is a proof. Because this test has found that, it
 // is not proven again by everyone who loads them.
 func TestEmbeddedCertificatesHold(t *testing.T) {
+	if testing.Short() {
+		t.Skip("proofs in full, which a run with -short leaves to the others")
+	}
 	for _, name := range weights.Embedded() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

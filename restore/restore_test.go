@@ -85,6 +85,9 @@ func psnr(t testing.TB, a, b *restore.Planar) float64 {
 // The least gains that are to be had by total variation on the still life; they are well below what
 // is measured, and above what a broken rule or coupling gives.
 func TestDenoiseGains(t *testing.T) {
+	if testing.Short() {
+		t.Skip("gains take whole restorations, which a run with -short leaves to the others")
+	}
 	tv := restore.UseMethod("tv")
 	for _, channels := range []int{1, 3} {
 		x := picture(channels, 120, 180)
@@ -114,6 +117,9 @@ func TestDenoiseGains(t *testing.T) {
 }
 
 func TestDeblurGains(t *testing.T) {
+	if testing.Short() {
+		t.Skip("gains take whole restorations, which a run with -short leaves to the others")
+	}
 	k, err := deblur.Shake(11, 4)
 	require.NoError(t, err)
 	for _, channels := range []int{1, 3} {
