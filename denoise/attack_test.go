@@ -75,9 +75,10 @@ func checkTranspose(t *testing.T, d Denoiser, s backend.Shape, x, v, w []float32
 
 // An attack finds the expansion of networks that take too few steps, and of those that
 // have no constraint. A certified network of the same weights withstands it.
-// skipSearch skips searches for images that a network moves apart where a test run is told
-// to be short: hundreds of gradients, which are slow on an emulated processor and under the
-// race detector, and other tests call the same code there.
+// skipSearch skips a search, for images that a network moves apart or for the largest norm,
+// where a test run is told to be short: it takes hundreds of gradients or images, which are
+// slow on an emulated processor and under the race detector, and other tests call the same
+// code there.
 func skipSearch(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
