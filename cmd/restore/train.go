@@ -41,13 +41,14 @@ what was learned.
 
 --method names an explicit integrator, whose network is proven to be nonexpansive or
 averaged when it is finished, or dncnn, the unconstrained network to compare with.
-The default recipe is that of the weights that ship: it works at half the resolution,
-projects groups of 8 channels onto balls, keeps the norm of every block below a limit,
-so that one step is enough, and ends with a moving average of the weights. With
---sigma LOW..HIGH the network is told the noise level. --recipe paper is that of
-Sherry et al. (2024): LeakyReLU at full resolution, stochastic gradient descent with
-momentum, a learning rate that rises and falls, and as many steps in a block as its
-norm asks for. It needs --learning-rate, which --range-test finds.
+The default recipe is that of the weights that ship: a network at half the
+resolution that projects groups of 8 channels onto balls, with the norm of every
+block below a limit, so that one step is enough, and a moving average of the weights
+at the end. With --sigma LOW..HIGH the network is told the noise level. --recipe
+paper is that of Sherry et al. (2024): LeakyReLU at full resolution, stochastic
+gradient descent with momentum, a learning rate that rises and falls, and as many
+steps in a block as its norm asks for. It needs --learning-rate, which --range-test
+finds.
 
 Everything else is in a configuration, a JSON object: --config FILE reads one (RUN/
 config.json of any run is complete), and --set KEY=VALUE changes any of its fields,

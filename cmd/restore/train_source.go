@@ -164,7 +164,7 @@ func (s *sourceFlags) card(config train.Config) (weights.Card, error) {
 	return weights.Card{
 		Name: s.Name, Licence: s.Licence,
 		Provenance: weights.Provenance{
-			Software: "restore " + buildVersion(), Data: s.Description,
+			Software: software(), Data: s.Description,
 			Recipe: command + ", where FILE holds " + string(text),
 		},
 	}, nil
@@ -208,3 +208,6 @@ func (a *app) pictures(ctx context.Context, t *training, folder string, channels
 	}
 	return set, nil
 }
+
+// software is what the cards of weights say that they were trained by.
+func software() string { return "github.com/averaged/imaging/cmd/restore " + buildVersion() }
