@@ -15,30 +15,58 @@ type Certificate struct {
 	// Norm is the proven bound of ‖K‖, and NormReason why it holds.
 	Norm       float64
 	NormReason string
-	// Step is τ, and Gradient the averagedness β = τ‖K‖²/2 of x − τ∇E(x)
-	// (Baillon and Haddad).
+	// DataStep and Step (τ) say how points are drawn towards the measurements, and
+	// Gradient is the averagedness of that map: of x − τ∇E(x) it is τ‖K‖²/2, of the
+	// proximal map of τE, which is a gradient step on its Moreau envelope,
+	// τ‖K‖²/(2(1 + τ‖K‖²)) (Baillon and Haddad).
+	DataStep       DataStep
 	Step, Gradient float64
 	// Constraint is the set C.
 	Constraint Constraint
+	// Acceleration is how the iteration goes on from T(x).
+	Acceleration Acceleration
 	// Averagedness is the constant α of T, if Proven.
 	Averagedness float64
 	Proven       bool
+	// Contraction is a Lipschitz constant of T, that of Φ: at most 1 if Proven, and below 1
+	// only where Φ is a ContractiveDenoiser.
+	Contraction float64
 }
 
-// certify puts the constants of the parts together. It needs τ·‖K‖² < 2.
-func certify(theta float64, thetaProven bool, norm float64, reason string, step float64, c Constraint) Certificate {
+// parts is what an iteration is made of.
+type parts struct {
+	denoiser     Denoiser
+	norm         float64
+	reason       string
+	data         DataStep
+	step         float64
+	constraint   Constraint
+	acceleration Acceleration
+}
+
+// certify puts the constants of the parts together. Of GradientStep it needs τ·‖K‖² < 2.
+func certify(p parts) Certificate {
+	theta, proven := p.denoiser.Averagedness()
 	cert := Certificate{
-		Denoiser: theta, DenoiserProven: thetaProven,
-		Norm: norm, NormReason: reason,
-		Step: step, Gradient: step * norm * norm / 2,
-		Constraint: c,
+		Denoiser: theta, DenoiserProven: proven,
+		Norm: p.norm, NormReason: p.reason,
+		DataStep: p.data, Step: p.step, Gradient: p.data.averagedness(p.step, p.norm*p.norm),
+		Constraint: p.constraint, Acceleration: p.acceleration, Contraction: math.Inf(1),
 	}
-	if !thetaProven || !(theta > 0 && theta <= 1) {
+	if !proven || !(theta > 0 && theta <= 1) {
 		return cert
 	}
-	cert.Proven = true
+	cert.Proven, cert.Contraction = true, 1
+	if c, ok := p.denoiser.(ContractiveDenoiser); ok {
+		// The other maps are nonexpansive. A contraction is averaged, with the constant
+		// (1+q)/2 (Bauschke and Combettes 2017, Proposition 4.38).
+		if q, proven := c.Contraction(); proven && q >= 0 && q < 1 {
+			cert.Contraction = q
+			theta = math.Min(theta, (1+q)/2)
+		}
+	}
 	cert.Averagedness = compose(theta, cert.Gradient)
-	if c == UnitBox {
+	if p.constraint == UnitBox {
 		// A projection is firmly nonexpansive: ½-averaged.
 		cert.Averagedness = compose(0.5, cert.Averagedness)
 	}
@@ -56,14 +84,19 @@ func compose(a, b float64) float64 {
 	return (a + b - 2*a*b) / (1 - a*b)
 }
 
-// FixedPointExists tells whether T is known to have a fixed point: with the box,
-// it maps a compact convex set continuously into itself (Brouwer).
-func (c Certificate) FixedPointExists() bool { return c.Proven && c.Constraint == UnitBox }
+// FixedPointExists tells whether T is known to have a fixed point: with the box, it maps a
+// compact convex set continuously into itself (Brouwer), and as a contraction it has a
+// single one (Banach).
+func (c Certificate) FixedPointExists() bool {
+	return c.Proven && (c.Constraint == UnitBox || c.Contraction < 1)
+}
 
 // Converges tells whether the iterates are proven to converge to a fixed point,
 // if there is one: T must be averaged with a constant below 1 (Krasnoselskii,
-// Mann).
-func (c Certificate) Converges() bool { return c.Proven && c.Averagedness < 1 }
+// Mann; inexactly, Combettes), or the iteration Halpern's.
+func (c Certificate) Converges() bool {
+	return c.Proven && (c.Averagedness < 1 || c.Acceleration == Halpern)
+}
 
 // ResidualBound returns the bound of the smallest residual ‖x − T(x)‖ among the
 // first k+1 iterates,
@@ -71,15 +104,32 @@ func (c Certificate) Converges() bool { return c.Proven && c.Averagedness < 1 }
 //	√(α/((1−α)(k+1))) · (distance + errors),
 //
 // where distance bounds ‖x₀ − x*‖ for some fixed point x*, and errors bounds the
-// sum of the errors made so far in computing T. (From ‖Tx − x*‖² ≤ ‖x − x*‖² −
-// (1−α)/α·‖x − Tx‖², summed over the iterates.) Without errors the residuals
-// never grow, so the bound then holds for the last one. Returns +Inf if nothing
-// is proven.
+// sum of the errors made so far in computing T, what an acceleration adds to T(x)
+// among them. (From ‖Tx − x*‖² ≤ ‖x − x*‖² − (1−α)/α·‖x − Tx‖², summed over the iterates.)
+// Without errors the residuals never grow, so the bound then holds for the last one.
+//
+// With Halpern's iteration it is 2·distance/(k+1) + 2·errors for iterate k itself (Lieder
+// 2021), errors the distance that they have led from the run without them.
+//
+// Returns +Inf if nothing is proven.
 func (c Certificate) ResidualBound(k int, distance, errors float64) float64 {
-	if !c.Converges() {
+	switch {
+	case !c.Converges():
 		return math.Inf(1)
+	case c.Acceleration == Halpern:
+		return 2*distance/float64(k+1) + 2*errors
 	}
 	return math.Sqrt(c.Averagedness/(1-c.Averagedness)/float64(k+1)) * (distance + errors)
+}
+
+// errorBar bounds the distance of T(x), as computed with an error, to the fixed point of a
+// contraction, given the residual: ‖x − x*‖ ≤ ‖x − T(x)‖/(1−q) (Banach), and T comes nearer
+// by the factor q.
+func (c Certificate) errorBar(residual, err float64) float64 {
+	if !c.Proven || c.Contraction >= 1 {
+		return math.Inf(1)
+	}
+	return c.Contraction*(residual+err)/(1-c.Contraction) + err
 }
 
 // String explains the certificate, a line for each constant with its theorem.
@@ -91,23 +141,39 @@ func (c Certificate) String() string {
 		fmt.Fprintf(&b, "denoiser       no proof that Φ is nonexpansive\n")
 	}
 	fmt.Fprintf(&b, "operator       ‖K‖ ≤ %.9g: %s\n", c.Norm, c.NormReason)
-	fmt.Fprintf(&b, "gradient step  τ = %.6g: x − τ∇E(x) is %.6g-averaged (Baillon–Haddad)\n", c.Step, c.Gradient)
+	if c.DataStep == ProximalStep {
+		fmt.Fprintf(&b, "data step      τ = %.6g: the proximal map of τE is %.6g-averaged (Moreau; Baillon–Haddad for its envelope)\n", c.Step, c.Gradient)
+	} else {
+		fmt.Fprintf(&b, "gradient step  τ = %.6g: x − τ∇E(x) is %.6g-averaged (Baillon–Haddad)\n", c.Step, c.Gradient)
+	}
 	switch {
 	case !c.Proven:
 		b.WriteString("iteration      nothing is promised\n")
 	case c.Averagedness < 1:
 		fmt.Fprintf(&b, "iteration      T is %.6g-averaged (Combettes–Yamada 2015, Proposition 2.4)\n", c.Averagedness)
+	case c.Converges():
+		b.WriteString("iteration      T is nonexpansive, which is enough for Halpern's iteration to converge (Wittmann 1992)\n")
 	default:
 		b.WriteString("iteration      T is nonexpansive, not known to be averaged: convergence is not promised\n")
 	}
 	if c.Proven {
-		if c.FixedPointExists() {
+		switch {
+		case c.Contraction < 1:
+			fmt.Fprintf(&b, "fixed point    exists, and is unique: T is a contraction with the constant %.6g (Banach)\n", c.Contraction)
+		case c.FixedPointExists():
 			b.WriteString("fixed point    exists: T maps the box [0,1]ⁿ continuously into itself (Brouwer)\n")
-		} else {
+		default:
 			b.WriteString("fixed point    assumed to exist: without the box there is no proof\n")
 		}
 	}
-	if c.Converges() {
+	switch {
+	case !c.Converges():
+	case c.Acceleration == Halpern:
+		b.WriteString("residual       ‖x − T(x)‖ ≤ 2·‖x₀ − x*‖/(k+1) + 2·errors after k steps (Lieder 2021)\n")
+	default:
+		if c.Acceleration == Anderson {
+			b.WriteString("acceleration   Anderson's, safeguarded: what it adds to T(x) is summable, and counted in the errors (Combettes 2004)\n")
+		}
 		fmt.Fprintf(&b, "residual       min ‖x − T(x)‖ ≤ %.6g·(‖x₀ − x*‖ + errors)/√(k+1) after k steps (Krasnoselskii–Mann)\n",
 			math.Sqrt(c.Averagedness/(1-c.Averagedness)))
 	}

@@ -11,6 +11,15 @@
 // fixed point of T if T has one; with the box it always has. A Certificate holds
 // what follows for the denoiser and operator at hand.
 //
+// DataStep chooses what is applied before Φ: this gradient step, or the proximal map of
+// τE, for any τ. Acceleration chooses how the iteration goes on from T(x), and none
+// of them costs the proof:
+//
+//	Plain     T(x_k)                              Krasnoselskii–Mann: residual O(1/√k)
+//	Momentum  T(x_k) and a shortened move         the same, with summable errors
+//	Halpern   (x₀ + (k+1)·T(x_k))/(k+2)           T nonexpansive is enough: residual O(1/k)
+//	Anderson  a combination of T(xᵢ), safeguarded the same as Plain, with summable errors
+//
 // The package knows nothing of a particular denoiser or operator: they satisfy
 // the interfaces Denoiser and Operator.
 package pnp
@@ -39,6 +48,16 @@ type InexactDenoiser interface {
 	// Euclidean norm over all elements, and returns a bound of the error it has
 	// made, which is above maxError only where arithmetic allows no better.
 	ApplyWithin(ctx context.Context, dst, src backend.Buffer, maxError float64) (errorBound float64, err error)
+}
+
+// ContractiveDenoiser is a Denoiser that can be proven to be a contraction. The iteration
+// then has a single fixed point, at a distance that is bounded by the residual
+// (Report.ErrorBar).
+type ContractiveDenoiser interface {
+	Denoiser
+	// Contraction returns a bound q in [0, 1] of the Lipschitz constant of Φ, and whether it
+	// is proven. Only one below 1 says more than Averagedness.
+	Contraction() (q float64, proven bool)
 }
 
 // Operator is what an iteration needs of the linear forward operator K, which

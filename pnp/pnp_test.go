@@ -86,6 +86,17 @@ func turn(dev backend.Device, alpha, angle float64) function {
 	}}
 }
 
+// clipped is the projection onto the box [lo, hi]ⁿ after p.
+func clipped(p function, lo, hi float32) function {
+	return function{p.dev, compose(0.5, p.alpha), true, func(x []float32) []float32 {
+		x = p.f(x)
+		for i := range x {
+			x[i] = min(max(x[i], lo), hi)
+		}
+		return x
+	}}
+}
+
 // wrong is an inexact denoiser that makes exactly the error it may make.
 type wrong struct {
 	function
@@ -200,7 +211,9 @@ func TestResidualsStayBelowTheBound(t *testing.T) {
 		step := rapid.Float64Range(0.05, 1.95).Draw(rt, "step")
 		seed := rapid.Uint64().Draw(rt, "seed")
 		inexact := rapid.Bool().Draw(rt, "inexact")
-		acceleration := rapid.SampledFrom([]Acceleration{Plain, Momentum}).Draw(rt, "acceleration")
+		acceleration := rapid.SampledFrom(accelerations).Draw(rt, "acceleration")
+		data := rapid.SampledFrom(dataSteps).Draw(rt, "data step")
+		projected := rapid.Bool().Draw(rt, "projected")
 		d := random(seed, n)
 		d[0] = 1
 		k := diagonal{dev, 4, 6, d}
@@ -208,11 +221,15 @@ func TestResidualsStayBelowTheBound(t *testing.T) {
 		require.NoError(rt, err)
 		defer yb.Free()
 		require.NoError(rt, dev.Upload(yb, random(seed+1, n)))
-		var phi Denoiser = turn(dev, alpha, angle)
-		if inexact {
-			phi = wrong{turn(dev, alpha, angle), rand.New(rand.NewPCG(seed, 3))}
+		turned := turn(dev, alpha, angle)
+		if projected {
+			turned = clipped(turned, 0.3, 0.7)
 		}
-		x, report, err := Solve(context.Background(), dev, yb, k, phi, Options{Step: step, Tolerance: -1, MaxIterations: 60, Acceleration: acceleration})
+		var phi Denoiser = turned
+		if inexact {
+			phi = wrong{turned, rand.New(rand.NewPCG(seed, 3))}
+		}
+		x, report, err := Solve(context.Background(), dev, yb, k, phi, Options{DataStep: data, Step: step, Tolerance: -1, MaxIterations: 60, Acceleration: acceleration})
 		require.NoError(rt, err)
 		x.Free()
 		least := math.Inf(1)
@@ -286,25 +303,40 @@ func TestMomentumGainsOnProximalMaps(t *testing.T) {
 	}
 }
 
+// claim is a denoiser that says what is to be said of it, and does nothing.
+type claim struct {
+	alpha  float64
+	proven bool
+	q      float64
+}
+
+func (claim) Apply(context.Context, backend.Buffer, backend.Buffer) error { return nil }
+func (c claim) Averagedness() (float64, bool)                             { return c.alpha, c.proven }
+func (c claim) Contraction() (float64, bool)                              { return c.q, c.proven }
+
+func of(alpha float64, proven bool, norm, step float64, set Constraint) Certificate {
+	return certify(parts{denoiser: claim{alpha, proven, 1}, norm: norm, reason: "given", step: step, constraint: set})
+}
+
 func TestCertificateOfKnownParts(t *testing.T) {
 	// Total variation with τ = 1/‖K‖²: two ½-averaged maps, then a projection.
-	c := certify(0.5, true, 2, "given", 0.25, UnitBox)
+	c := of(0.5, true, 2, 0.25, UnitBox)
 	require.InDelta(t, 0.5, c.Gradient, 1e-15)
 	require.InDelta(t, 0.75, c.Averagedness, 1e-15)
 	require.True(t, c.FixedPointExists() && c.Converges())
-	c = certify(0.5, true, 2, "given", 0.25, Unconstrained)
+	c = of(0.5, true, 2, 0.25, Unconstrained)
 	require.InDelta(t, 2.0/3, c.Averagedness, 1e-15)
 	require.False(t, c.FixedPointExists())
 	require.True(t, c.Converges())
 	require.InDelta(t, math.Sqrt(2.0/4)*3.5, c.ResidualBound(3, 3, 0.5), 1e-12)
 	require.Contains(t, c.String(), "assumed")
 	// A map that is only nonexpansive keeps the box's fixed point, not convergence.
-	c = certify(1, true, 1, "given", 1, UnitBox)
+	c = of(1, true, 1, 1, UnitBox)
 	require.True(t, c.Proven && c.FixedPointExists())
 	require.False(t, c.Converges())
 	require.True(t, math.IsInf(c.ResidualBound(10, 1, 0), 1))
 	require.Contains(t, c.String(), "not promised")
-	for _, nothing := range []Certificate{certify(0.5, false, 1, "given", 1, UnitBox), certify(1.2, true, 1, "given", 1, UnitBox), certify(math.NaN(), true, 1, "given", 1, UnitBox)} {
+	for _, nothing := range []Certificate{of(0.5, false, 1, 1, UnitBox), of(1.2, true, 1, 1, UnitBox), of(math.NaN(), true, 1, 1, UnitBox)} {
 		require.False(t, nothing.Proven || nothing.FixedPointExists() || nothing.Converges())
 		require.Contains(t, nothing.String(), "nothing is promised")
 	}
@@ -345,11 +377,17 @@ func TestWhatIsRefused(t *testing.T) {
 		say string
 	}{
 		"step at the limit":    {y, k, Options{Step: 0.5}, "2/‖K‖²"},
-		"negative step":        {y, k, Options{Step: -1}, "2/‖K‖²"},
+		"negative step":        {y, k, Options{Step: -1}, "below 2/‖K‖²"},
 		"step not a number":    {y, k, Options{Step: math.NaN()}, "2/‖K‖²"},
 		"iterations":           {y, k, Options{MaxIterations: -1}, "out of range"},
 		"tolerance":            {y, k, Options{Tolerance: math.NaN()}, "out of range"},
 		"inner error":          {y, k, Options{InnerError: -1}, "out of range"},
+		"memory":               {y, k, Options{Memory: -1}, "out of range"},
+		"too much memory":      {y, k, Options{Memory: MostMemory + 1}, "out of range"},
+		"acceleration":         {y, k, Options{Acceleration: 9}, "out of range"},
+		"data step":            {y, k, Options{DataStep: 9}, "data step"},
+		"infinite step":        {y, k, Options{DataStep: ProximalStep, Step: math.Inf(1)}, "above 0"},
+		"negative prox step":   {y, k, Options{DataStep: ProximalStep, Step: -1}, "above 0"},
 		"constraint":           {y, k, Options{Constraint: 9}, "out of range"},
 		"size of measurements": {small, k, Options{}, "range of 2×2"},
 		"size of start":        {y, k, Options{Start: small}, "domain"},

@@ -28,13 +28,22 @@ const (
 	Plain Acceleration = iota
 	// Momentum goes on from T(x_k) + m·(T(x_k) − T(x_{k−1})) with the weights m of
 	// Nesterov (Beck and Teboulle 2009), starts them anew where they point back
-	// (O'Donoghue and Candès 2015) or the residual grows, and shortens a move that is longer than
-	// 100·r₀/k^1.1, r₀ the first residual. Seen as errors in computing T,
-	// the moves are summable, so that the iterates converge as they do without
-	// (Combettes 2004), whatever the denoiser; they are counted in the report's
-	// Errors. Only where the denoiser is a proximal map are they known to be a
-	// gain.
+	// (O'Donoghue and Candès 2015) or the residual grows, and shortens a move that is
+	// longer than 100·r₀/k^1.1, r₀ the first residual. Seen as errors in computing T, the
+	// moves are summable, so that the iterates converge as they do without (Combettes
+	// 2004), whatever the denoiser; they are counted in the report's Errors. Only where the
+	// denoiser is a proximal map are they known to be a gain.
 	Momentum
+	// Halpern goes on from (x₀ + (k+1)·T(x_k))/(k+2). It is slow, but needs only that T is
+	// nonexpansive, and its residual has a bound of the order of 1/k (Lieder 2021).
+	Halpern
+	// Anderson goes on from the combination Σ aᵢT(xᵢ) of the last points, Options.Memory of
+	// them and x_k, whose residual is least as far as they tell. A safeguard gives up points
+	// whose residual is above 10·r₀/(n+1)^1.1 after n that were kept, and bounds how far
+	// they may be from T(x_k): the ways are summable, and the iterates converge whatever
+	// the combinations are (Zhang, O'Donoghue and Boyd 2020; Combettes 2004). The ways are
+	// counted in the report's Errors. With a network it is the fastest of all.
+	Anderson
 )
 
 // The defaults of Options.
@@ -46,17 +55,20 @@ const (
 
 // Options of Solve. The zero value is useful.
 type Options struct {
-	// Step is τ; 0 means 1/‖K‖², the paper's. It must be below 2/‖K‖².
+	// DataStep is how a point is drawn towards the measurements; the default is
+	// GradientStep, the paper's.
+	DataStep DataStep
+	// Step is τ. Of GradientStep it must be below 2/‖K‖², and 0 means 1/‖K‖², the paper's;
+	// of ProximalStep 0 means DefaultProximalStep/‖K‖².
 	Step float64
 	// Constraint is the set C; the default is the box.
 	Constraint Constraint
 	// Start is the initial estimate x₀, of the operator's domain; nil means Kᵀy.
 	// It is copied (and projected onto C).
 	Start backend.Buffer
-	// Tolerance ends the iteration when ‖x_{k+1} − x_k‖ + ε_k ≤
-	// Tolerance·‖x_{k+1}‖, where ε_k bounds the inner error of the step, so that
-	// ‖x_k − T(x_k)‖ surely is below it. 0 means DefaultTolerance, a negative
-	// number never.
+	// Tolerance ends the iteration when ‖T(x_k) − x_k‖ + ε_k ≤ Tolerance·‖T(x_k)‖, T as
+	// computed, where ε_k bounds the inner error of the step, so that the true residual
+	// surely is below it. 0 means DefaultTolerance, a negative number never.
 	Tolerance float64
 	// MaxIterations ends the iteration in any case; 0 means
 	// DefaultMaxIterations.
@@ -65,11 +77,17 @@ type Options struct {
 	// make in the first iteration; in iteration k it may make ε₀/(k+1)^1.1, so
 	// that the sum of all errors is finite and convergence is kept (Combettes
 	// 2004, inexact Krasnoselskii–Mann), and at most half of the residual before,
-	// so that an error is not taken for a step. 0 means DefaultInnerError.
+	// so that an error is not taken for a step. The same holds for ProximalStep, with a
+	// tenth of the residual. 0 means DefaultInnerError.
 	InnerError float64
 	// Acceleration chooses how the next point is made from T(x); the default is
 	// Plain.
 	Acceleration Acceleration
+	// Memory is the number of points that Anderson uses besides the present one. Each takes
+	// two images of the operator's domain. 0 means DefaultMemory, or as many as fit 400 MiB
+	// if that are fewer, but at least 1. The rest of the iteration takes three images
+	// and one of the operator's range, ProximalStep two more, Halpern and Momentum one.
+	Memory int
 	// Progress is called after every iteration; an error stops the run and comes
 	// back from Solve.
 	Progress func(Progress) error
@@ -79,7 +97,7 @@ type Options struct {
 type Progress struct {
 	Iteration     int     // 1 after the first
 	MaxIterations int     // where the run ends at the latest
-	Residual      float64 // (‖x_{k+1} − x_k‖ + ε_k)/‖x_{k+1}‖
+	Residual      float64 // (‖T(x_k) − x_k‖ + ε_k)/‖T(x_k)‖ of the last x_k that was not given up
 	Tolerance     float64 // where the run ends
 }
 
@@ -87,14 +105,22 @@ type Progress struct {
 type Report struct {
 	Iterations int
 	Converged  bool // the tolerance was reached
-	// Residuals holds ‖x_{k+1} − x_k‖ for every iteration k from 0.
+	// Residuals holds ‖T(x_k) − x_k‖, T as computed, for every iteration k from 0: each is one
+	// application of T.
 	Residuals []float64
-	// Relative is the last residual, with the inner error of its step added, over
-	// ‖x_{k+1}‖.
+	// Rejected are the iterations k whose x_k the safeguard of Anderson gave up.
+	Rejected []int
+	// Relative is the residual of the last x_k that was not given up, with the inner error of
+	// its step added, over ‖T(x_k)‖.
 	Relative float64
-	// Errors bounds the sum of the errors in computing T so far: the inner errors
-	// of an InexactDenoiser, and the moves of an acceleration.
+	// Errors bounds the sum of the errors in computing T so far: the inner errors of an
+	// InexactDenoiser and of ProximalStep, and the moves of Momentum and Anderson. Of
+	// Halpern it bounds how far they have led from the run without them.
 	Errors []float64
+	// ErrorBar bounds the distance of the result to the fixed point where T is proven to be
+	// a contraction (Certificate.Contraction), and is +Inf otherwise. How the device
+	// rounds is not in it.
+	ErrorBar float64
 	// Distance bounds ‖x₀ − x*‖ for every fixed point x*, known before the run
 	// when C is the box; +Inf otherwise.
 	Distance float64
@@ -103,26 +129,37 @@ type Report struct {
 }
 
 // Bound returns the proven bound of the smallest residual ‖x − T(x)‖ among the
-// iterates 0…k, in the units of Residuals; +Inf where nothing is proven.
+// iterates 0…k, in the units of Residuals; +Inf where nothing is proven. With Halpern it
+// is one of the residual of iterate k itself.
 func (r Report) Bound(k int) float64 {
 	if k < 0 || k >= len(r.Errors) {
 		return math.Inf(1)
 	}
-	return r.Certificate.ResidualBound(k, r.Distance, r.Errors[k])
+	kept := k
+	for _, i := range r.Rejected {
+		if i <= k {
+			kept--
+		}
+	}
+	return r.Certificate.ResidualBound(kept, r.Distance, r.Errors[k])
 }
 
-// Solve runs the plug-and-play proximal gradient iteration for the measurements
-// y, of the operator's range with any number of channels, and returns the last
-// iterate, which the caller frees. When the context ends, or Progress returns an
-// error, it returns that error and no iterate.
+// Solve runs the plug-and-play iteration for the measurements y, of the operator's range
+// with any number of channels, and returns T of the last iterate, which the caller frees.
+// When the context ends, or Progress returns an error, it returns that error and no iterate.
 //
-// A step τ ≥ 2/‖K‖² is refused: T would not be averaged.
+// A gradient step τ ≥ 2/‖K‖² is refused: T would not be averaged.
 func Solve(ctx context.Context, dev backend.Device, y backend.Buffer, k Operator, phi Denoiser, opt Options) (backend.Buffer, Report, error) {
 	it, err := newIteration(dev, y, k, phi, opt)
 	if err != nil {
 		return nil, Report{}, err
 	}
 	defer it.free()
+	return it.run(ctx, opt)
+}
+
+// run iterates until the tolerance or the number of iterations is reached.
+func (it *iteration) run(ctx context.Context, opt Options) (backend.Buffer, Report, error) {
 	report := Report{Certificate: it.certificate, Distance: it.distance}
 	limit := opt.MaxIterations
 	if limit == 0 {
@@ -132,33 +169,51 @@ func Solve(ctx context.Context, dev backend.Device, y backend.Buffer, k Operator
 	if tolerance == 0 {
 		tolerance = DefaultTolerance
 	}
-	for n := range limit {
+	for n := 0; ; n++ {
 		residual, size, err := it.step(ctx)
 		if err != nil {
 			return nil, Report{}, err
 		}
+		now := relative(residual+it.lastError, size)
+		report.Converged = now <= tolerance
+		kept := it.keep(report.Converged)
 		report.Iterations = n + 1
 		report.Residuals = append(report.Residuals, residual)
 		report.Errors = append(report.Errors, it.errors)
-		report.Relative = relative(residual+it.lastError, size)
-		report.Converged = report.Relative <= tolerance
+		if kept {
+			report.Relative = now
+			report.ErrorBar = it.certificate.errorBar(residual, it.lastError)
+		} else {
+			report.Rejected = append(report.Rejected, n)
+		}
 		if opt.Progress != nil {
 			err := opt.Progress(Progress{Iteration: n + 1, MaxIterations: limit, Residual: report.Relative, Tolerance: tolerance})
 			if err != nil {
 				return nil, Report{}, err
 			}
 		}
-		if report.Converged || n+1 == limit {
-			break
-		}
-		if err := it.advance(); err != nil {
-			return nil, Report{}, err
+		switch {
+		case !kept:
+			it.guard.retreat(it)
+			if n+1 == limit {
+				return it.give(&it.x), report, nil
+			}
+		case report.Converged || n+1 == limit:
+			// The residual of T(x) is at most that of x, for T is nonexpansive.
+			return it.give(&it.next), report, nil
+		default:
+			if err := it.advance(); err != nil {
+				return nil, Report{}, err
+			}
 		}
 	}
-	// The residual of T(x) is at most that of x, for T is nonexpansive.
-	x := it.next
-	it.next = nil // the caller's now
-	return x, report, nil
+}
+
+// give hands a buffer to the caller.
+func (it *iteration) give(b *backend.Buffer) backend.Buffer {
+	x := *b
+	*b = nil
+	return x
 }
 
 // relative returns residual/size, and 0 for 0/0: an iteration that stays at the
@@ -180,14 +235,18 @@ type iteration struct {
 	set   Constraint
 	inner float64 // ε₀, absolute
 
-	// x is where T is applied next, and T(x) goes to next. With momentum, last is
-	// T of the point before.
-	x, next, gradient, misfit, last backend.Buffer
-	momentum                        momentum
+	// x is where T is applied next, moved the data step of it, and T(x) goes to next. With
+	// momentum, last is T of the point before.
+	x, next, moved, misfit, last backend.Buffer
+
+	resolvent *resolvent // of ProximalStep
+	momentum  momentum
+	anchor    *anchor    // of Halpern
+	guard     *safeguard // of Anderson
 
 	n           int     // steps made
-	errors      float64 // sum of the bounds of the inner errors and of the moves
-	lastError   float64 // the last of them
+	errors      float64 // what Report.Errors holds
+	lastError   float64 // the inner error of the last step
 	residual    float64 // of the last step, 0 before the first
 	distance    float64
 	certificate Certificate
@@ -198,18 +257,14 @@ func newIteration(dev backend.Device, y backend.Buffer, k Operator, phi Denoiser
 	if !(norm > 0) || math.IsInf(norm, 0) {
 		return nil, fmt.Errorf("pnp: the operator's norm bound %v gives no step size", norm)
 	}
-	it := &iteration{dev: dev, y: y, k: k, phi: phi, tau: opt.Step, set: opt.Constraint}
-	if it.tau == 0 {
-		it.tau = 1 / (norm * norm)
-	}
-	it.tau = float64(float32(it.tau)) // what the device multiplies by
-	if !(it.tau > 0) || it.tau*norm*norm >= 2 {
-		return nil, fmt.Errorf("pnp: step τ = %v is outside (0, 2/‖K‖²) = (0, %.6g): the gradient step would not be averaged", opt.Step, 2/(norm*norm))
+	it := &iteration{dev: dev, y: y, k: k, phi: phi, set: opt.Constraint}
+	if it.tau, err = opt.DataStep.choose(opt.Step, norm); err != nil {
+		return nil, err
 	}
 	if opt.MaxIterations < 0 || math.IsNaN(opt.Tolerance) || math.IsNaN(opt.InnerError) || opt.InnerError < 0 ||
-		opt.Constraint > Unconstrained || opt.Acceleration > Momentum {
-		return nil, fmt.Errorf("pnp: options out of range: %d iterations, tolerance %v, inner error %v, constraint %d, acceleration %d",
-			opt.MaxIterations, opt.Tolerance, opt.InnerError, opt.Constraint, opt.Acceleration)
+		opt.Constraint > Unconstrained || opt.Acceleration > Anderson || opt.Memory < 0 || opt.Memory > MostMemory {
+		return nil, fmt.Errorf("pnp: options out of range: %d iterations, tolerance %v, inner error %v, constraint %d, acceleration %d, memory %d",
+			opt.MaxIterations, opt.Tolerance, opt.InnerError, opt.Constraint, opt.Acceleration, opt.Memory)
 	}
 	s := y.Shape()
 	if h, w := k.Range(); s.N != 1 || s.H != h || s.W != w {
@@ -225,18 +280,13 @@ func newIteration(dev backend.Device, y backend.Buffer, k Operator, phi Denoiser
 			it.free()
 		}
 	}()
-	for _, b := range []*backend.Buffer{&it.x, &it.next, &it.gradient} {
+	for _, b := range []*backend.Buffer{&it.x, &it.next, &it.moved} {
 		if *b, err = dev.Alloc(domain); err != nil {
 			return nil, err
 		}
 	}
 	if it.misfit, err = dev.Alloc(s); err != nil {
 		return nil, err
-	}
-	if opt.Acceleration == Momentum {
-		if it.last, err = dev.Alloc(domain); err != nil {
-			return nil, err
-		}
 	}
 	if opt.Start != nil {
 		err = dev.LinearCombination(it.x, backend.Term{A: 1, X: opt.Start})
@@ -254,9 +304,36 @@ func newIteration(dev backend.Device, y backend.Buffer, k Operator, phi Denoiser
 	if err = it.measure(opt); err != nil {
 		return nil, err
 	}
-	theta, proven := phi.Averagedness()
-	it.certificate = certify(theta, proven, norm, reason, it.tau, it.set)
+	if err = it.prepare(opt, norm); err != nil {
+		return nil, err
+	}
+	it.certificate = certify(parts{
+		denoiser: phi, norm: norm, reason: reason, data: opt.DataStep, step: it.tau,
+		constraint: it.set, acceleration: opt.Acceleration,
+	})
 	return it, nil
+}
+
+// prepare allocates what the data step and the acceleration need.
+func (it *iteration) prepare(opt Options, norm float64) (err error) {
+	if opt.DataStep == ProximalStep {
+		if it.resolvent, err = newResolvent(it, norm*norm); err != nil {
+			return err
+		}
+	}
+	switch opt.Acceleration {
+	case Momentum:
+		it.last, err = it.dev.Alloc(it.x.Shape())
+	case Halpern:
+		it.anchor, err = newAnchor(it)
+	case Anderson:
+		memory := opt.Memory
+		if memory == 0 {
+			memory = automaticMemory(it.x.Shape().Len())
+		}
+		it.guard, err = newSafeguard(it, memory)
+	}
+	return err
 }
 
 // measure sets what depends on the size of x₀: the errors allowed, and the
@@ -312,26 +389,15 @@ func (it *iteration) step(ctx context.Context) (residual, size float64, err erro
 	if err := ctx.Err(); err != nil {
 		return 0, 0, err
 	}
+	dataError, err := it.approach(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	denoiserError, err := it.denoise(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
 	d := it.dev
-	// misfit = Kx − y; gradient = Kᵀ·misfit, then x − τ·gradient in place.
-	if err := it.k.Apply(it.misfit, it.x); err != nil {
-		return 0, 0, err
-	}
-	if err := d.LinearCombination(it.misfit, backend.Term{A: 1, X: it.misfit}, backend.Term{A: -1, X: it.y}); err != nil {
-		return 0, 0, err
-	}
-	if err := ctx.Err(); err != nil { // a blur of a large image takes its time
-		return 0, 0, err
-	}
-	if err := it.k.Adjoint(it.gradient, it.misfit); err != nil {
-		return 0, 0, err
-	}
-	if err := d.LinearCombination(it.gradient, backend.Term{A: 1, X: it.x}, backend.Term{A: float32(-it.tau), X: it.gradient}); err != nil {
-		return 0, 0, err
-	}
-	if err := it.denoise(ctx); err != nil {
-		return 0, 0, err
-	}
 	if it.set == UnitBox {
 		if err := d.Clip(it.next, it.next, 0, 1); err != nil {
 			return 0, 0, err
@@ -344,44 +410,73 @@ func (it *iteration) step(ctx context.Context) (residual, size float64, err erro
 		return 0, 0, err
 	}
 	if math.IsNaN(sums[0]) || math.IsInf(sums[0], 0) {
-		return 0, 0, fmt.Errorf("pnp: iteration %d is not finite", it.n+1)
+		if it.guard == nil || !it.guard.trying() {
+			return 0, 0, fmt.Errorf("pnp: iteration %d is not finite", it.n+1)
+		}
+		sums[0] = math.Inf(1) // a denoiser without a proof, which the safeguard goes back from
 	}
 	it.n++
 	it.residual = math.Sqrt(sums[0])
+	// Φ and P_C do not enlarge the error of the data step.
+	it.lastError = dataError + denoiserError
+	if it.anchor != nil {
+		it.errors *= it.anchor.shrink(it.n)
+	}
+	it.errors += it.lastError
 	return it.residual, math.Sqrt(sums[1]), nil
 }
 
+// keep tells whether the point of the last step stays, as it surely does at the end.
+func (it *iteration) keep(end bool) bool { return it.guard == nil || it.guard.keep(it, end) }
+
 // advance goes on to the next point after a step.
 func (it *iteration) advance() error {
-	if it.last == nil {
-		it.x, it.next = it.next, it.x
-		return nil
+	switch {
+	case it.guard != nil:
+		return it.guard.advance(it)
+	case it.anchor != nil:
+		return it.anchor.advance(it)
+	case it.last != nil:
+		return it.accelerate()
 	}
-	return it.accelerate()
+	it.x, it.next = it.next, it.x
+	return nil
 }
 
-// denoise sets next = Φ(gradient), within the error that this iteration may make.
-func (it *iteration) denoise(ctx context.Context) error {
-	phi, inexact := it.phi.(InexactDenoiser)
-	if !inexact {
-		return it.phi.Apply(ctx, it.next, it.gradient)
-	}
+// allowed is the error that a part of this step may make: a term of a summable sequence,
+// and, so that an error is not taken for a step, a share of the residual before, the own
+// error of that taken off.
+func (it *iteration) allowed(share float64) float64 {
 	allowed := it.inner / math.Pow(float64(it.n+1), 1.1)
 	if it.n > 0 {
-		// What the step before has moved, its own error taken off, is what there is
-		// to resolve.
-		allowed = math.Min(allowed, innerShare*math.Max(it.residual, it.lastError))
+		allowed = math.Min(allowed, share*math.Max(it.residual, it.lastError))
 	}
-	e, err := phi.ApplyWithin(ctx, it.next, it.gradient, allowed)
-	it.lastError = e
-	it.errors += e
-	return err
+	return allowed
+}
+
+// denoise sets next = Φ(moved), within the error that this iteration may make, and returns
+// a bound of it.
+func (it *iteration) denoise(ctx context.Context) (errorBound float64, err error) {
+	phi, inexact := it.phi.(InexactDenoiser)
+	if !inexact {
+		return 0, it.phi.Apply(ctx, it.next, it.moved)
+	}
+	return phi.ApplyWithin(ctx, it.next, it.moved, it.allowed(innerShare))
 }
 
 func (it *iteration) free() {
-	for _, b := range []backend.Buffer{it.x, it.next, it.gradient, it.misfit, it.last} {
+	for _, b := range []backend.Buffer{it.x, it.next, it.moved, it.misfit, it.last} {
 		if b != nil {
 			b.Free()
 		}
+	}
+	if it.resolvent != nil {
+		it.resolvent.free()
+	}
+	if it.anchor != nil {
+		it.anchor.free()
+	}
+	if it.guard != nil {
+		it.guard.free()
 	}
 }

@@ -51,7 +51,8 @@ const attackSide = 32
 
 // Check prints what is proven of a method's denoiser and of the plug-and-play
 // iteration with it, and, given an image, tries to contradict it: the iteration
-// for that image as the blurred one runs from two starts, the image itself and
+// for that image as the blurred one (the first of Deblur's two runs with a network, and without
+// acceleration) runs from two starts, the image itself and
 // uniform grey, and its residuals and the distance of the two runs are held
 // against their bounds. Without an image (nil) the certificate is all. Without a
 // kernel (the zero value) a motion blur of 15 pixels is taken. Of the options
@@ -81,7 +82,7 @@ func Check(ctx context.Context, img image.Image, kernel deblur.Kernel, options .
 		if p, err = open(img); err != nil {
 			return nil, err
 		}
-	} else if p, err = c.stand(); err != nil {
+	} else if p, err = c.stand(kernel); err != nil {
 		return nil, err
 	}
 	report := &Report{Method: c.method}
@@ -106,15 +107,15 @@ func checkSettings(options []Option) (settings, error) {
 }
 
 // stand returns an image that stands for any, of which only the size counts, and sets
-// a noise level if none is given: that of the network, which is then not rescaled.
-func (c *settings) stand() (picture, error) {
+// a noise level if none is given: the one that the network is not rescaled for.
+func (c *settings) stand(kernel deblur.Kernel) (picture, error) {
 	channels, sigma := 3, 0.05 // of no matter to total variation
 	card, given, err := c.card()
 	if err != nil {
 		return picture{}, err
 	}
 	if given {
-		channels, sigma = card.Architecture.Channels, card.Sigma
+		channels, sigma = card.Architecture.Channels, card.Sigma/DeblurLevel(1, kernel)
 		if channels != 1 && channels != 3 {
 			return picture{}, fmt.Errorf("restore: weights %q are for images of %d channels, must be 1 (grey) or 3 (RGB)", card.Name, channels)
 		}
@@ -218,7 +219,7 @@ func (d *deblurring) checkIteration(ctx context.Context, c settings, report *Che
 		trials[i] = pnp.Trial{Start: start, Denoiser: phi}
 	}
 	found, err := pnp.Check(ctx, d.dev, d.y, d.k, trials, pnp.Options{
-		Step: c.step, Constraint: c.constraint, MaxIterations: limit,
+		DataStep: d.data, Step: d.step, Constraint: c.constraint, MaxIterations: limit,
 		Progress: func(p pnp.Progress) error {
 			return s.report(float64(p.Iteration)/float64(p.MaxIterations), p.Iteration, p.Residual)
 		},

@@ -172,7 +172,7 @@ func TestDeblurSolvesTheConvexProblem(t *testing.T) {
 	for _, channels := range []int{1, 3} {
 		const h, w, sigma = 15, 18, 0.03
 		y := noisy(blurred(t, picture(channels, h, w), k, deblur.Circular), sigma, 2)
-		out, report, err := restore.Deblur(t.Context(), y, k, restore.Sigma(sigma), restore.Boundary(deblur.Circular),
+		out, report, err := restore.Deblur(t.Context(), y, k, restore.UseMethod("tv"), restore.Sigma(sigma), restore.Boundary(deblur.Circular),
 			restore.Constrain(pnp.Unconstrained), restore.Tolerance(3e-5), restore.Iterations(3000))
 		require.NoError(t, err)
 		require.True(t, report.Converged)

@@ -53,14 +53,14 @@ func ExampleDeblur() {
 	}
 	c := report.Iteration.Certificate
 	fmt.Printf("converged: %v\n", report.Converged)
-	fmt.Printf("T is %.4g-averaged, ‖K‖ ≤ %.4g, a fixed point exists: %v\n", c.Averagedness, c.Norm, c.FixedPointExists())
+	fmt.Printf("‖K‖ ≤ %.4g, proven to converge: %v, a fixed point exists: %v\n", c.Norm, c.Converges(), c.FixedPointExists())
 	// Output:
 	// converged: true
-	// T is 0.75-averaged, ‖K‖ ≤ 1, a fixed point exists: true
+	// ‖K‖ ≤ 1, proven to converge: true, a fixed point exists: true
 }
 
 func ExampleCheck() {
-	report, err := restore.Check(context.Background(), nil, deblur.Kernel{})
+	report, err := restore.Check(context.Background(), nil, deblur.Kernel{}, restore.UseMethod("tv"))
 	if err != nil {
 		fmt.Println(err)
 		return

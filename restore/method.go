@@ -78,8 +78,8 @@ func defaultMethodWith(embedded []string) string {
 }
 
 // DefaultPrior returns the name of the method that Deblur and Check use where none is named
-// and no weights are given: "tv".
-func DefaultPrior() string { return methodTV }
+// and no weights are given: that of DefaultMethod.
+func DefaultPrior() string { return DefaultMethod() }
 
 // ownDescriptions are of the embedded networks that have a name of their own.
 var ownDescriptions = map[string]string{

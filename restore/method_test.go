@@ -42,7 +42,7 @@ func TestMethodsOfBuilds(t *testing.T) {
 	}
 	require.Equal(t, methodsWith(weights.Embedded()), Methods())
 	require.Equal(t, defaultMethodWith(weights.Embedded()), DefaultMethod())
-	require.Equal(t, "tv", DefaultPrior())
+	require.Equal(t, DefaultMethod(), DefaultPrior())
 }
 
 // Denoise and Deblur take the certificate of embedded weights for granted, Check proves it

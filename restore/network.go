@@ -120,11 +120,18 @@ func (c settings) fit(ctx context.Context, dev backend.Device, channels int, sig
 			f.free()
 		}
 	}()
+	if err := f.tune(ctx, channels, c.strength*math.Max(sigma, leastSigma)); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// tune makes the network a denoiser for a noise level.
+func (f *fitted) tune(ctx context.Context, channels int, level float64) (err error) {
 	card, _ := f.network.Card()
-	level := c.strength * math.Max(sigma, leastSigma)
 	if len(f.network.Levels()) > 0 {
 		if err := f.choose(ctx, level); err != nil {
-			return nil, fmt.Errorf("restore: noise of %.3g through the weights %q: %w", sigma, card.Name, err)
+			return fmt.Errorf("restore: noise of %.3g through the weights %q: %w", level, card.Name, err)
 		}
 	} else {
 		f.scale = level / card.Sigma
@@ -134,17 +141,41 @@ func (c settings) fit(ctx context.Context, dev backend.Device, channels int, sig
 	case of == channels:
 	case channels == 1:
 		if f.Denoiser, err = denoise.Grey(f.Denoiser); err != nil {
-			return nil, fmt.Errorf("restore: weights %q: %w", card.Name, err)
+			return fmt.Errorf("restore: weights %q: %w", card.Name, err)
 		}
 	default:
-		return nil, fmt.Errorf("restore: weights %q are for images of %d channels, not of %d", card.Name, of, channels)
+		return fmt.Errorf("restore: weights %q are for images of %d channels, not of %d", card.Name, of, channels)
 	}
-	if f.level == 0 && f.scale != 1 {
+	if f.level == 0 && math.Abs(f.scale-1) > sameScale {
 		if f.Denoiser, err = denoise.Rescale(f.Denoiser, f.scale); err != nil {
-			return nil, fmt.Errorf("restore: noise of %.3g through the weights %q, which are for %.3g: %w", sigma, card.Name, card.Sigma, err)
+			return fmt.Errorf("restore: noise of %.3g through the weights %q, which are for %.3g: %w", level, card.Name, card.Sigma, err)
 		}
 	}
-	return f, nil
+	return nil
+}
+
+// sameScale is how far from 1 a rescaling may be and still be left out: what rounding in
+// float64 makes of 1, and far below what float32 resolves.
+const sameScale = 1e-9
+
+// retuned returns the network of an iteration for a noise level factor times as large, which
+// the caller frees, and before it is freed itself.
+func (f *fitted) retuned(ctx context.Context, channels int, factor float64) (_ *fitted, err error) {
+	g := &fitted{network: f.network}
+	defer func() {
+		if err != nil {
+			g.free()
+		}
+	}()
+	card, _ := f.network.Card()
+	level := f.level
+	if level == 0 {
+		level = f.scale * card.Sigma
+	}
+	if err := g.tune(ctx, channels, factor*level); err != nil {
+		return nil, err
+	}
+	return g, g.forIteration()
 }
 
 // choose puts the network for a noise level in the place of one for all. The network that

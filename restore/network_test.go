@@ -247,7 +247,7 @@ func TestDeblurByNetworks(t *testing.T) {
 		require.Equal(t, method != "dncnn", c.Converges(), method)
 		require.Equal(t, method != "dncnn", c.FixedPointExists())
 		require.Equal(t, report.Certified, report.Network.Proven)
-		require.InDelta(t, 0.02/sigma0, report.Rescaling, 1e-12)
+		require.InDelta(t, restore.DeblurLevel(0.02, k)/sigma0, report.Rescaling, 1e-12)
 		relaxed := strings.Contains(report.Network.String(), "relaxed by 0.9")
 		switch method {
 		case "heun", "rk4", "ssprk3", "kutta3":

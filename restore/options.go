@@ -32,6 +32,8 @@ type settings struct {
 	boundary   deblur.Boundary
 	constraint pnp.Constraint
 	start      StartingPoint
+	antialias  deblur.Antialias
+	kernel     *deblur.Kernel // of Inpaint and Upscale; nil: no blur
 	device     backend.Device
 	threads    int
 	progress   func(Progress) error
@@ -89,7 +91,7 @@ func Iterations(n int) Option {
 // Tolerance sets when an iteration ends: for Denoise with method "tv" the relative
 // duality gap (default 1e-4), with "backward-euler" the root mean square error of the
 // result (default denoise.DefaultInnerError); for Deblur the relative residual (see
-// DefaultTolerance). Denoising by other networks is a formula and has none.
+// DefaultTolerance, NetworkTolerance). Denoising by other networks is a formula and has none.
 func Tolerance(t float64) Option {
 	return func(c *settings) error {
 		if !(t > 0) || t >= 1 {
@@ -109,8 +111,9 @@ func Boundary(b deblur.Boundary) Option {
 	}
 }
 
-// StepSize sets τ of Deblur's iteration; the default is 1/‖K‖². It must be below
-// 2/‖K‖².
+// StepSize sets τ of Deblur's iteration. With total variation the default is 1/‖K‖², and it
+// must be below 2/‖K‖²; with networks it is 10/‖K‖², and any number above 0 is allowed: the
+// noise level of the network follows as √τ.
 func StepSize(tau float64) Option {
 	return func(c *settings) error {
 		if !(tau > 0) || math.IsInf(tau, 0) {

@@ -15,12 +15,13 @@ type Report struct {
 	// Weight is the weight of total variation, which follows from Sigma and the option
 	// Strength: α in Denoise, λ in Deblur. It is 0 with a network.
 	Weight float64
-	// Rescaling is s of a network as it was used, s·Φ(x/s): Strength·Sigma over the noise
-	// level that the network is for. It is 0 without a network, and with one for all noise
+	// Rescaling is s of a network as it was used, s·Φ(x/s): Strength·Sigma, in Deblur
+	// Strength·DeblurLevel, over the noise level that the network is for. It is 0 without a network, and with one for all noise
 	// levels.
 	Rescaling float64
 	// Level is the noise level that a network for all of them was used for
-	// (denoise.Network.For): Strength·Sigma. It is 0 with other networks and without one.
+	// (denoise.Network.For): Strength·Sigma, in Deblur Strength·DeblurLevel, unless Sigma
+	// turned out to be far from the truth. It is 0 with other networks and without one.
 	Level float64
 	// Iterations made (of Denoise: for the colour axes that took most), and whether
 	// the tolerance was reached. Denoise by a network makes none.
@@ -37,8 +38,8 @@ type Report struct {
 	// Network is the certificate of the network with what was put around it, such as its
 	// rescaling; nil without a network.
 	Network *denoise.Certificate
-	// Iteration is the report of Deblur's fixed-point iteration, with its
-	// certificate; nil from Denoise.
+	// Iteration is the report of Deblur's fixed-point iteration, of the second run with a
+	// network, with its certificate; nil from Denoise. Iterations counts both runs.
 	Iteration *pnp.Report
 }
 

@@ -130,7 +130,7 @@ func TestDeblurGains(t *testing.T) {
 			if b == deblur.Unknown {
 				want = crop(x, k.H-1-k.CY, k.W-1-k.CX, y.Height, y.Width)
 			}
-			out, report, err := restore.Deblur(t.Context(), y, k, restore.Sigma(0.01), restore.Boundary(b))
+			out, report, err := restore.Deblur(t.Context(), y, k, restore.UseMethod("tv"), restore.Sigma(0.01), restore.Boundary(b))
 			require.NoError(t, err)
 			gain := psnr(t, want, out.(*restore.Planar)) - psnr(t, want, y)
 			t.Logf("channels %d %v: gain %.2f dB in %d iterations", channels, b, gain, report.Iterations)
@@ -154,7 +154,7 @@ func TestStartsAgree(t *testing.T) {
 	y := noisy(blurred(t, x, k, deblur.Circular), 0.03, 5)
 	var first *restore.Planar
 	for _, s := range []restore.StartingPoint{restore.StartWiener, restore.StartImage, restore.StartConstant} {
-		out, report, err := restore.Deblur(t.Context(), y, k, restore.Sigma(0.03), restore.Start(s), restore.Boundary(deblur.Circular),
+		out, report, err := restore.Deblur(t.Context(), y, k, restore.UseMethod("tv"), restore.Sigma(0.03), restore.Start(s), restore.Boundary(deblur.Circular),
 			restore.Tolerance(1e-5), restore.Iterations(3000))
 		require.NoError(t, err)
 		require.True(t, report.Converged)
@@ -289,7 +289,7 @@ func TestWhatIsRefused(t *testing.T) {
 	_, _, err = restore.Denoise(t.Context(), img, restore.UseMethod("magic"))
 	require.ErrorIs(t, err, restore.ErrMethod)
 	require.ErrorContains(t, err, "tv")
-	_, _, err = restore.Deblur(t.Context(), img, k, restore.StepSize(2.1))
+	_, _, err = restore.Deblur(t.Context(), img, k, restore.StepSize(2.1), restore.UseMethod("tv"))
 	require.ErrorContains(t, err, "2/‖K‖²")
 	broken := picture(1, 8, 8)
 	broken.Pix[9] = float32(math.NaN())

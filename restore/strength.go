@@ -22,10 +22,7 @@ const leastSigma = 0.001
 // agrees with tv.Alpha) to camera shake 27 pixels wide: the wider the blur, the less
 // noise reaches the gradient Kᵀ(Kx − y), and the less there is to be smoothed away.
 func DeblurWeight(sigma float64, kernel deblur.Kernel, channels int) (lambda float64, coupling tv.Coupling) {
-	energy := 0.0
-	for _, w := range kernel.Weights {
-		energy += float64(w) * float64(w)
-	}
+	energy := energy(kernel)
 	rule := func(sigma float64) float64 {
 		return 1.67 * math.Pow(math.Max(sigma, leastSigma), 1.41) * math.Pow(energy, 0.36)
 	}
@@ -39,3 +36,69 @@ func DeblurWeight(sigma float64, kernel deblur.Kernel, channels int) (lambda flo
 
 // deblurChroma is the chroma weight of deblurring.
 const deblurChroma = 3
+
+// networkStep is τ‖K‖² of the proximal step that deblurring with a network takes.
+const networkStep = 10
+
+// levelShare is the noise level that a network is used for by √(τ‖K‖²)·σ, of wide blurs.
+const levelShare = 1.08
+
+// DeblurLevel returns the noise level that Deblur uses a network for, for a photograph
+// with noise of standard deviation sigma under the kernel's blur and with the default step.
+//
+// Half-quadratic splitting has √τ·σ: the proximal map of τ·½‖Kx − y‖² is the most probable
+// image if the noise in y has the variance σ², and that of the denoiser's image as an
+// estimate is τσ². The rule is 1.08·√(τ‖K‖²)·σ·(1 − 0.3·‖k‖₂²), that is 3.4·σ under a wide blur.
+// On photographs under eight camera shakes that is within about 10 % of the best at noise of 2.55,
+// 7.65, 12.75 and 17.85 of 255, for τ‖K‖² from 5 to 20; under Gaussians, boxes, disks and
+// motions within about 30 %, mostly at a cost of 0.1 dB or less. The last factor is for kernels
+// that hardly blur: where nothing is lost, the proximal step has little to amplify.
+func DeblurLevel(sigma float64, kernel deblur.Kernel) float64 {
+	return deblurLevel(sigma, kernel, networkStep)
+}
+
+// deblurLevel is DeblurLevel for τ‖K‖² = step.
+func deblurLevel(sigma float64, kernel deblur.Kernel, step float64) float64 {
+	return levelShare * math.Sqrt(step) * math.Max(sigma, leastSigma) * (1 - 0.3*min(energy(kernel), 1))
+}
+
+// correction returns by what the noise level of a network is multiplied in the second run
+// of Deblur, if the first one has left left times as much of the photograph as there was
+// said to be noise, and estimated times as much was estimated from it.
+//
+// A right level leaves 1.01 to 1.18 times as much of photographs, half of it 1.9 to 2.0 and
+// twice it 0.5 to 0.85. What is beyond the limits is made up for, as far as the estimate agrees:
+// by itself the residual does not tell noise from texture that is finer than the network
+// knows. Under camera shakes a noise level that was given wrong by a factor of two would cost
+// up to 5 dB, and costs up to 0.7, while one that is about right is not touched.
+func correction(left, estimated float64) float64 {
+	a, b := beyond(left), beyond(estimated)
+	switch {
+	case a > 1 && b > 1:
+		return min(a, b)
+	case a < 1 && b < 1:
+		return max(a, b)
+	}
+	return 1
+}
+
+// beyond is a ratio over the limit that it is beyond, or 1.
+func beyond(ratio float64) float64 {
+	ratio = min(max(ratio, 1/mostRatio), mostRatio)
+	return min(ratio/leastLeft, max(1, ratio/mostLeft))
+}
+
+const (
+	leastLeft = 0.95
+	mostLeft  = 1.25
+	mostRatio = 4
+)
+
+// energy is ‖k‖₂².
+func energy(kernel deblur.Kernel) float64 {
+	sum := 0.0
+	for _, w := range kernel.Weights {
+		sum += float64(w) * float64(w)
+	}
+	return sum
+}

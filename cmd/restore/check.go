@@ -82,7 +82,8 @@ Given an image, it also runs that iteration from two different starts, and print
 the residual of each beside the proven bound, and the distance of the two, which
 must never grow. Residuals and distances are Euclidean norms over all samples.
 
-The default prior is ` + restore.DefaultPrior() + `, total variation; the others are networks.
+The default prior is ` + restore.DefaultPrior() + `, tv is total variation, and the others are
+networks.
 ` + embeddedNetworks() + `
 Others come from a file, --weights FILE. A network is proven anew. It
 is also attacked: gradient ascent looks for two images that it moves apart, and the
@@ -218,7 +219,7 @@ func (a *app) printCheck(path string, r *restore.CheckReport, network *networkIn
 	}
 	a.printAttack(r)
 	a.printRepeated(r)
-	a.result("iteration T(x) = clip(prior(x - step·gradient))")
+	a.result("iteration T(x) = clip(prior(data step(x)))")
 	for _, l := range lines(r.Certificate.String()) {
 		a.result("  %s", l)
 	}

@@ -16,18 +16,22 @@ func (a *app) deblurCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "deblur IN... --kernel FILE",
 		Short: "Remove a known blur from images",
-		Long: `Removes a blur whose kernel is known, by plug-and-play proximal gradient: steps
+		Long: `Removes a blur whose kernel is known, by a plug-and-play iteration: steps
 towards an image that, blurred, is the photograph, each followed by a denoiser,
 the prior. With a certified prior the iteration converges, and the report says
 what is proven (-v prints the certificate). With one that has no certificate it
 runs all the same, but nothing is promised.
 
-The default prior is ` + restore.DefaultPrior() + `, total variation; the others are networks
-('restore info' describes them).
+The default prior is ` + restore.DefaultPrior() + `, tv is total variation, and the others are
+networks ('restore info' describes them).
 ` + embeddedNetworks() + `
-Others come from a file, --weights FILE. A network takes out noise of strength·sigma
-in every iteration; one that is proven to be nonexpansive but not averaged, such as
-Heun's, is mixed with a tenth of the identity, so that the iteration converges.
+Others come from a file, --weights FILE. How strong the prior is follows from the
+noise, and is multiplied by --strength: above 1 the result is smoother. A network
+that is proven to be nonexpansive but not averaged, such as Heun's, is mixed with a
+tenth of the identity, so that the iteration converges. A network is run twice, the
+second time for the photograph with what the first result leaves of it added to it,
+which brings back detail; --iterations is about both together, and the certificate
+about each.
 
 The kernel is an image of what became of a single point: brighter is more weight;
 any size up to 2047×2047, any format, scaled to sum 1. 'restore kernel' makes some.
@@ -50,7 +54,7 @@ WebP image becomes a PNG.`,
 	}
 	c.Flags().StringVarP(&kernelFile, "kernel", "k", "", "image `FILE` of the blur kernel (required)")
 	bindBoundary(c, &boundary, "what lies beyond the frame")
-	b.bind(c, "prior", "the relative change of an iteration (default 0.003·sigma, within 4e-5 and 1.5e-4)")
+	b.bind(c, "prior", "the relative change of an iteration (default 1.5e-4; with tv 0.003·sigma, within 4e-5 and 1.5e-4)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if kernelFile == "" {
 			return usagef("deblur needs --kernel FILE, an image of the blur; 'restore kernel' makes some")

@@ -39,6 +39,7 @@ func pngBomb(w, h uint32) []byte {
 func TestHostileFiles(t *testing.T) {
 	inFolder(t)
 	save(t, "k.png", picture(1, 3, 3, 8, 0))
+	saveMask(t, "mask.png", 3, 3)
 	hostile := map[string][]byte{
 		"empty.png":     nil,
 		"text.png":      []byte("this is a text, renamed\n"),
@@ -78,6 +79,10 @@ func TestHostileFiles(t *testing.T) {
 			{"denoise", name, "-o", "out.png"},
 			{"deblur", "--kernel", "k.png", name, "-o", "out.png"},
 			{"deblur", "--kernel", name, "k.png", "-o", "out.png"},
+			{"inpaint", "--prior", "tv", "--mask", "mask.png", name, "-o", "out.png"},
+			{"inpaint", "--prior", "tv", "--mask", name, "k.png", "-o", "out.png"},
+			{"upscale", "--prior", "tv", name, "-o", "out.png"},
+			{"upscale", "--prior", "tv", "--kernel", name, "k.png", "-o", "out.png"},
 			{"degrade", "--sigma", "0.1", name, "-o", "out.png"},
 			{"compare", "k.png", name},
 			{"compare", name, "k.png"},
@@ -93,7 +98,7 @@ func TestHostileFiles(t *testing.T) {
 		requireOneLine(t, r.stderr, "standard input: ")
 		require.NoError(t, os.Remove(name))
 	}
-	require.Equal(t, []string{"k.png"}, files(t))
+	require.Equal(t, []string{"k.png", "mask.png"}, files(t))
 }
 
 func TestFailureDoesNotStopTheOthers(t *testing.T) {

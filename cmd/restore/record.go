@@ -52,6 +52,9 @@ type outcome struct {
 	Network   *networkInfo `json:"network,omitempty"`
 	Rescaling number       `json:"rescaling,omitempty"`
 	Level     number       `json:"level,omitempty"`
+	Mask      string       `json:"mask,omitempty"`
+	Factor    int          `json:"factor,omitempty"`
+	Antialias string       `json:"antialias,omitempty"`
 	Kernel    string       `json:"kernel,omitempty"`
 	Boundary  string       `json:"boundary,omitempty"`
 	Seed      *uint64      `json:"seed,omitempty"`
@@ -89,7 +92,8 @@ type iterationCertificate struct {
 	Norm             number `json:"operator_norm_bound"`
 	NormReason       string `json:"operator_norm_reason"`
 	Step             number `json:"step"`
-	Gradient         number `json:"gradient_step_averagedness"`
+	DataStep         string `json:"data_step"` // "gradient" or "proximal"
+	Gradient         number `json:"data_step_averagedness"`
 	Constraint       string `json:"constraint"`
 	Converges        bool   `json:"converges"`
 	FixedPointExists bool   `json:"fixed_point_exists"`
@@ -120,7 +124,7 @@ func iterationCertificateOf(c pnp.Certificate) *certificate {
 		iterationCertificate: &iterationCertificate{
 			Denoiser: provenOr(c.Denoiser, c.DenoiserProven),
 			Norm:     number(c.Norm), NormReason: c.NormReason,
-			Step: number(c.Step), Gradient: number(c.Gradient),
+			Step: number(c.Step), DataStep: c.DataStep.String(), Gradient: number(c.Gradient),
 			Constraint: constraint, Converges: c.Converges(), FixedPointExists: c.FixedPointExists(),
 		},
 	}

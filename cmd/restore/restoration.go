@@ -54,7 +54,7 @@ func (r *restoration) bind(c *cobra.Command, flag, tolerance string) {
 		return pflag.NormalizedName(name)
 	})
 	f.StringVar(&r.weights, "weights", "", "weight `FILE` (safetensors) of a network, in place of embedded ones; --"+flag+" then need not be given")
-	f.Float64Var(&r.strength, "strength", 1, "multiply the strength that follows from sigma by `FACTOR`; above 1 smooths more.\nA network takes out noise of FACTOR·sigma")
+	f.Float64Var(&r.strength, "strength", 1, "multiply the strength that follows from sigma by `FACTOR`; above 1 smooths more.\nA network takes out noise of FACTOR·sigma, in an iteration FACTOR times what that needs")
 	f.IntVar(&r.iterations, "iterations", 0, "stop after `N` iterations in any case; 0: the method's own limit")
 	f.Float64Var(&r.tolerance, "tolerance", 0, "stop at `T`, "+tolerance)
 	f.StringVar(&r.tile, "tile", "auto", "compute networks in tiles of `SIDE` pixels, or auto; the result does not depend on it. Total variation is not tiled")

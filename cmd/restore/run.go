@@ -120,6 +120,8 @@ usage, 3 nothing to do, 130 interrupted (no partial file remains).`,
 	root.AddCommand(
 		a.denoiseCommand(),
 		a.deblurCommand(),
+		a.inpaintCommand(),
+		a.upscaleCommand(),
 		a.checkCommand(),
 		a.kernelCommand(),
 		a.degradeCommand(),

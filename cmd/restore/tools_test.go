@@ -224,7 +224,7 @@ func TestCompareCropsToTheMiddle(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	inFolder(t)
-	r := succeeds(t, "check")
+	r := succeeds(t, "check", "--prior", "tv")
 	require.Contains(t, r.stdout, "prior tv\n")
 	require.Contains(t, r.stdout, "‖K‖ ≤ 1")
 	require.True(t, strings.HasSuffix(r.stdout, "holds: yes\n"))
@@ -232,20 +232,20 @@ func TestCheck(t *testing.T) {
 
 	save(t, "a.png", picture(3, 16, 20, 8, 0.05))
 	save(t, "k.png", picture(1, 3, 5, 8, 0))
-	r = succeeds(t, fields("check a.png --kernel k.png --sigma 0.05 --iterations 12")...)
+	r = succeeds(t, fields("check --prior tv a.png --kernel k.png --sigma 0.05 --iterations 12")...)
 	require.Contains(t, r.stdout, "residual a")
 	require.Contains(t, r.stdout, "\n          1  ")
 	require.Contains(t, r.stdout, "\n         10  ")
 	require.NotContains(t, r.stdout, "\n         11  ")
 	require.Contains(t, r.stdout, "\n         12  ", "the last row is always there")
 	require.True(t, strings.HasSuffix(r.stdout, "holds: yes\n"))
-	require.Contains(t, succeeds(t, fields("check a.png --sigma 0.05 --iterations 12 -v")...).stdout, "\n         11  ")
-	require.Empty(t, succeeds(t, fields("check a.png --sigma 0.05 --iterations 3 -q")...).stdout)
+	require.Contains(t, succeeds(t, fields("check --prior tv a.png --sigma 0.05 --iterations 12 -v")...).stdout, "\n         11  ")
+	require.Empty(t, succeeds(t, fields("check --prior tv a.png --sigma 0.05 --iterations 3 -q")...).stdout)
 
-	o := objects(t, succeeds(t, fields("check a.png --sigma 0.05 --iterations 12 --boundary circular --json")...).stdout)
+	o := objects(t, succeeds(t, fields("check --prior tv a.png --sigma 0.05 --iterations 12 --boundary circular --json")...).stdout)
 	require.Len(t, o, 1)
-	require.Equal(t, "{certificate:{averagedness:number constraint:string converges:bool denoiser_averagedness:number "+
-		"fixed_point_exists:bool gradient_step_averagedness:number map:string operator_norm_bound:number operator_norm_reason:string proven:bool step:number} "+
+	require.Equal(t, "{certificate:{averagedness:number constraint:string converges:bool data_step:string data_step_averagedness:number denoiser_averagedness:number "+
+		"fixed_point_exists:bool map:string operator_norm_bound:number operator_norm_reason:string proven:bool step:number} "+
 		"command:string denoiser:[string] expansion:number holds:bool input:string method:string "+
 		"rows:[{bound:number distance:number iteration:number residuals:[number]}] schema:number violations:[]}", shape(o[0]))
 	require.Len(t, o[0]["rows"], 12)

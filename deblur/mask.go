@@ -1,0 +1,120 @@
+package deblur
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/averaged/imaging/backend"
+)
+
+// Mask is the forward operator of inpainting, M: it keeps the known pixels of an image
+// and sets the missing ones to 0, in every channel. M is diagonal with ones and zeros, an
+// orthogonal projection: it is its own adjoint. Domain and Range have the same size. It
+// is safe for concurrent use.
+type Mask struct {
+	device  backend.Device
+	h, w    int
+	known   []bool
+	missing int
+	sign    backend.Buffer // one plane, 1 where a pixel is known and −1 where it is missing
+}
+
+// NewMask returns the mask of images of h rows and w columns whose pixels are known where
+// known is true, row by row. The slice is copied. Free the mask when it is no longer
+// needed.
+func NewMask(device backend.Device, known []bool, h, w int) (*Mask, error) {
+	if h < 1 || w < 1 || h > math.MaxInt32 || w > math.MaxInt32 {
+		return nil, fmt.Errorf("deblur: mask of %d×%d pixels, want at least 1×1", h, w)
+	}
+	if len(known) != h*w {
+		return nil, fmt.Errorf("deblur: mask of %d pixels for an image of %d×%d, want %d", len(known), h, w, h*w)
+	}
+	m := &Mask{device: device, h: h, w: w, known: slices.Clone(known)}
+	sign := make([]float32, h*w)
+	for i, k := range known {
+		if k {
+			sign[i] = 1
+		} else {
+			sign[i] = -1
+			m.missing++
+		}
+	}
+	var err error
+	if m.sign, err = device.Alloc(backend.Image(1, h, w)); err != nil {
+		return nil, fmt.Errorf("deblur: %w", err)
+	}
+	if err := device.Upload(m.sign, sign); err != nil {
+		m.sign.Free()
+		return nil, fmt.Errorf("deblur: %w", err)
+	}
+	return m, nil
+}
+
+// Missing returns how many pixels are missing.
+func (m *Mask) Missing() int { return m.missing }
+
+// Domain returns the rows and columns of the image.
+func (m *Mask) Domain() (h, w int) { return m.h, m.w }
+
+// Range returns the same as Domain.
+func (m *Mask) Range() (h, w int) { return m.h, m.w }
+
+// Apply sets dst = M·src. Both have the mask's size, N = 1 and the same number of
+// channels, and share no memory.
+//
+// A device has no product of two arrays, but one with the derivative of a leaky ReLU, which
+// is 1 where its output is positive and its slope elsewhere. With the slope ½ that is the
+// diagonal matrix D = (I + M)/2, and M = 2D − I: known samples come out as 2x/2·2 − x,
+// missing ones as 2·(x/2) − x, both without rounding (denormal numbers excepted).
+func (m *Mask) Apply(dst, src backend.Buffer) error {
+	s := src.Shape()
+	if s != backend.Image(s.C, m.h, m.w) || dst.Shape() != s {
+		return fmt.Errorf("deblur: mask of %d×%d on %v to %v: %w", m.h, m.w, s, dst.Shape(), backend.ErrShape)
+	}
+	half := backend.Activation{Kind: backend.LeakyReLU, Slope: 0.5}
+	err := eachChannel(m.device, dst, src, func(to, from backend.Buffer) error {
+		return m.device.ActivationGradient(to, m.sign, from, half)
+	})
+	if err != nil {
+		return err
+	}
+	return m.device.LinearCombination(dst, backend.Term{A: 2, X: dst}, backend.Term{A: -1, X: src})
+}
+
+// Adjoint is Apply: M is symmetric.
+func (m *Mask) Adjoint(dst, src backend.Buffer) error { return m.Apply(dst, src) }
+
+// Norm returns ‖M‖, which is 1, or 0 if every pixel is missing.
+func (m *Mask) Norm() (bound float64, reason string) {
+	if m.missing == len(m.known) {
+		return 0, "mask: no pixel is known"
+	}
+	return 1, "mask: an orthogonal projection"
+}
+
+// Free gives the device's memory back. A second Free does nothing.
+func (m *Mask) Free() { m.sign.Free() }
+
+// eachChannel calls f with every channel of a and of b, which have N = 1 and the same
+// number of them.
+func eachChannel(d backend.Device, a, b backend.Buffer, f func(a, b backend.Buffer) error) error {
+	for c := range a.Shape().C {
+		x, err := d.Channels(a, c, 1)
+		if err != nil {
+			return fmt.Errorf("deblur: %w", err)
+		}
+		y, err := d.Channels(b, c, 1)
+		if err != nil {
+			x.Free()
+			return fmt.Errorf("deblur: %w", err)
+		}
+		err = f(x, y)
+		x.Free()
+		y.Free()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

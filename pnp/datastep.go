@@ -1,0 +1,120 @@
+package pnp
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/averaged/imaging/backend"
+)
+
+// DataStep says how an iteration draws its point towards the measurements before the
+// denoiser is applied. The two differ in their fixed points, and in how strong a denoiser
+// they want.
+type DataStep uint8
+
+const (
+	// GradientStep is x − τ∇E(x), the paper's, with τ < 2/‖K‖². The fixed points are
+	// those of x = P_C(Φ(x − τ∇E(x))); with the proximal map Φ of τg, and without the box,
+	// they minimise E + g whatever τ is.
+	GradientStep DataStep = iota
+	// ProximalStep is the proximal map of τE,
+	//
+	//	argmin over v of ½‖v − x‖² + τ·½‖Kv − y‖² = x − τ(I + τKᵀK)⁻¹Kᵀ(Kx − y),
+	//
+	// for any τ > 0: half-quadratic splitting (Geman and Yang 1995). It is a gradient step
+	// on the Moreau envelope of E, so with the proximal map of τg the fixed points minimise
+	// that envelope + g. A large τ takes from the measurements at once what they tell, a
+	// gradient step only as much as |k̂|² of it: with a denoiser that is as much stronger
+	// (√τ times the noise level) few iterations are enough.
+	//
+	// It is computed by conjugate gradients, one product with K and Kᵀ each, from the
+	// solution of the iteration before. They end when the error, which is bounded by the
+	// residual, is below a summable bound, and count as errors of the iteration.
+	ProximalStep
+)
+
+// String returns "gradient" or "proximal".
+func (s DataStep) String() string {
+	switch s {
+	case GradientStep:
+		return "gradient"
+	case ProximalStep:
+		return "proximal"
+	}
+	return fmt.Sprintf("DataStep(%d)", uint8(s))
+}
+
+// DefaultProximalStep is τ‖K‖² of ProximalStep where Options.Step is 0. When photographs
+// with noise of σ = 2.55/255 to 17.85/255 were deblurred with a network for the noise level
+// σ·√(τ‖K‖²)/2, which was about the best one in every case, 8, 16 and 32 differed by 0.2 dB at
+// most. The larger it is the fewer iterations are needed, and the longer each of them takes;
+// strong noise prefers the smaller values, weak noise the larger ones.
+const DefaultProximalStep = 16
+
+// dataShare is the error of ProximalStep by the residual of the step before: small, so
+// that an acceleration does not take it for a property of T. With 0.25 more iterations
+// are needed, with 0.05 and less hardly fewer.
+const dataShare = 0.1
+
+// averagedness returns that of the data step with step τ and ‖K‖² ≤ square.
+//
+// A gradient step on a convex function with an L-Lipschitz gradient is τL/2-averaged
+// (Baillon and Haddad 1977; Bauschke and Combettes 2017, Proposition 4.39). For
+// GradientStep L = ‖K‖². ProximalStep is one on the Moreau envelope of E, whose Hessian
+// Kᵀ(I + τKKᵀ)⁻¹K has L = ‖K‖²/(1 + τ‖K‖²): the constant is always below ½.
+func (s DataStep) averagedness(tau, square float64) float64 {
+	if s == ProximalStep {
+		return tau * square / (1 + tau*square) / 2
+	}
+	return tau * square / 2
+}
+
+// choose returns τ, which is what the device multiplies by, or an error.
+func (s DataStep) choose(step, norm float64) (float64, error) {
+	square := norm * norm
+	tau := step
+	switch {
+	case s > ProximalStep:
+		return 0, fmt.Errorf("pnp: data step %d, want GradientStep or ProximalStep", s)
+	case step == 0 && s == ProximalStep:
+		tau = DefaultProximalStep / square
+	case step == 0:
+		tau = 1 / square
+	}
+	tau = float64(float32(tau))
+	if !(tau > 0) || math.IsInf(tau, 1) {
+		return 0, fmt.Errorf("pnp: step τ = %v, want a finite number above 0; of GradientStep below 2/‖K‖² = %.6g", step, 2/square)
+	}
+	if s == GradientStep && tau*square >= 2 {
+		return 0, fmt.Errorf("pnp: step τ = %v is outside (0, 2/‖K‖²) = (0, %.6g): the gradient step would not be averaged", step, 2/square)
+	}
+	return tau, nil
+}
+
+// approach sets it.moved to the data step of it.x, and returns a bound of its error.
+func (it *iteration) approach(ctx context.Context) (errorBound float64, err error) {
+	d := it.dev
+	// misfit = Kx − y; moved = Kᵀ·misfit = ∇E(x).
+	if err := it.k.Apply(it.misfit, it.x); err != nil {
+		return 0, err
+	}
+	if err := d.LinearCombination(it.misfit, backend.Term{A: 1, X: it.misfit}, backend.Term{A: -1, X: it.y}); err != nil {
+		return 0, err
+	}
+	if err := ctx.Err(); err != nil { // a blur of a large image takes its time
+		return 0, err
+	}
+	if err := it.k.Adjoint(it.moved, it.misfit); err != nil {
+		return 0, err
+	}
+	along := it.moved
+	if it.resolvent != nil {
+		w, residual, err := it.resolvent.solve(ctx, it.allowed(dataShare)/it.tau)
+		if err != nil {
+			return 0, err
+		}
+		along, errorBound = w, it.tau*residual
+	}
+	return errorBound, d.LinearCombination(it.moved, backend.Term{A: 1, X: it.x}, backend.Term{A: float32(-it.tau), X: along})
+}

@@ -1,0 +1,180 @@
+package pnp
+
+import (
+	"math"
+
+	"github.com/averaged/imaging/backend"
+)
+
+// safeguard tries points that an acceleration proposes, and keeps convergence whatever they
+// are (after Zhang, O'Donoghue and Boyd 2020, Algorithm 3.1, and the safeguarded steps of
+// Themelis and Patrinos 2019).
+//
+// With T(x_k) at hand and r_k = ‖T(x_k) − x_k‖, n proposals accepted before, let
+//
+//	cap_n = 10·r₀/(n+1)^1.1.
+//
+// The next point is T(x_k), or a proposal c in C of which two things are asked:
+//
+//	‖c − T(x_k)‖ ≤ 100·min(r_k, cap_n)  (a longer way is shortened),
+//	‖T(c) − c‖ ≤ cap_n                  (otherwise T(x_k) is the next point after all).
+//
+// Theorem. Let T be α-averaged with α < 1, and have a fixed point. Then the points converge
+// to a fixed point, and the least residual of k+1 of them is at most
+// √(α/((1−α)(k+1)))·(‖x₀ − x*‖ + S), where S ≤ 1000·r₀·Σ 1/n^1.1 is the sum of the accepted
+// ways. For x_{k+1} = T(x_k) + e_k with e_k = 0 after a plain step and else the way, of which
+// the sum is finite, is the inexact Krasnoselskii–Mann iteration (Combettes 2004, Theorem
+// 5.5). Nothing is used of how c was found.
+//
+// The second condition is not needed for that. It is what makes a bad proposal cost one
+// application of T and no more: after j rejections in a row 2^j plain steps pass
+// before the next trial, so that of N applications at most (N+1)/3 are lost, and at most
+// log₂(N) + 1 if all proposals are bad, when the run is the plain one but for these.
+type safeguard struct {
+	anderson anderson
+	// direct replaces the proposal of anderson where it is set: it may write anything
+	// into dst, given T(x).
+	direct func(dst, image backend.Buffer) error
+
+	first    float64 // r₀
+	accepted int     // n
+	kept     float64 // r_k of the last point that was kept
+	way      float64 // of the trial under way, 0 if none is
+	rejected int     // in a row
+	wait     int     // plain steps until the next trial
+	spare    []backend.Buffer
+}
+
+// The constants of the conditions. Anderson's ways were up to 20 times the residual when
+// photographs were deblurred with a network, and of its proposals none was given up; with
+// cap_n = r₀/(n+1)^1.1 some were.
+const (
+	mostWay  = 100
+	capStart = 10
+	capDecay = 1.1
+)
+
+// newSafeguard allocates 2·memory images.
+func newSafeguard(it *iteration, memory int) (*safeguard, error) {
+	s := &safeguard{anderson: anderson{memory: memory}}
+	for range 2 * memory {
+		b, err := it.dev.Alloc(it.x.Shape())
+		if err != nil {
+			s.free()
+			return nil, err
+		}
+		s.spare = append(s.spare, b)
+	}
+	return s, nil
+}
+
+// ceiling is cap_n.
+func (s *safeguard) ceiling() float64 {
+	return capStart * s.first / math.Pow(float64(s.accepted+1), capDecay)
+}
+
+// trying tells whether the point it.x is a proposal.
+func (s *safeguard) trying() bool { return s.way > 0 }
+
+// keep judges the point it.x by its residual. At the end of the run none is given up.
+func (s *safeguard) keep(it *iteration, end bool) bool {
+	if it.n == 1 {
+		s.first = it.residual
+	}
+	if !s.trying() {
+		s.kept = it.residual
+		return true
+	}
+	if !end && it.residual > s.ceiling() {
+		return false
+	}
+	it.errors += s.way
+	s.accepted++
+	s.rejected, s.way, s.kept = 0, 0, it.residual
+	return true
+}
+
+// retreat makes T of the last point that was kept the next one.
+func (s *safeguard) retreat(it *iteration) {
+	s.way = 0
+	s.rejected++
+	s.wait = 1<<min(s.rejected, 30) - 1
+	// The other points have led astray and are forgotten.
+	s.spare = append(s.spare, s.anderson.drop(1)...)
+	last := s.anderson.points[0]
+	s.anderson.points, s.anderson.products = nil, nil
+	s.spare = append(s.spare, last.residual, it.x)
+	it.x, it.residual = last.image, s.kept
+}
+
+// advance sets it.x to the next point, after it.x was kept. Of the images none is free while
+// a proposal is made but the one of the data step; afterwards there are two.
+func (s *safeguard) advance(it *iteration) error {
+	if err := it.dev.LinearCombination(it.x, backend.Term{A: 1, X: it.next}, backend.Term{A: -1, X: it.x}); err != nil {
+		return err
+	}
+	present := evaluated{residual: it.x, image: it.next}
+	it.x, it.next, it.moved = it.moved, nil, nil
+	if err := s.anderson.add(it.dev, present); err != nil {
+		return err
+	}
+	if err := s.choose(it, present.image); err != nil {
+		return err
+	}
+	s.spare = append(s.spare, s.anderson.drop(s.anderson.memory)...)
+	last := len(s.spare) - 2
+	it.next, it.moved = s.spare[last], s.spare[last+1]
+	s.spare = s.spare[:last]
+	return nil
+}
+
+// choose sets it.x to a proposal, or to the plain step.
+func (s *safeguard) choose(it *iteration, image backend.Buffer) error {
+	tried, err := s.try(it, image)
+	if err != nil || tried {
+		return err
+	}
+	s.way = 0
+	return it.dev.LinearCombination(it.x, backend.Term{A: 1, X: image})
+}
+
+// try sets it.x to a proposal whose way is within its limit, and s.way, or returns false.
+func (s *safeguard) try(it *iteration, image backend.Buffer) (bool, error) {
+	if s.wait > 0 {
+		s.wait--
+		return false, nil
+	}
+	if s.direct != nil {
+		if err := s.direct(it.x, image); err != nil {
+			return false, err
+		}
+	} else if ok, err := s.anderson.propose(it.dev, it.x); !ok {
+		return false, err
+	}
+	if it.set == UnitBox {
+		if err := it.dev.Clip(it.x, it.x, 0, 1); err != nil {
+			return false, err
+		}
+	}
+	var square [1]float64
+	if err := it.dev.Reduce(square[:], backend.Reduction{Kind: backend.DiffSquares, X: it.x, Y: image}); err != nil {
+		return false, err
+	}
+	s.way = math.Sqrt(square[0])
+	if !(s.way > 0) || math.IsInf(s.way, 1) {
+		return false, nil // nothing new, or not a number
+	}
+	if limit := mostWay * math.Min(s.kept, s.ceiling()); s.way > limit {
+		// C is convex: what is between two of its points is in it.
+		part := limit / s.way
+		s.way = limit
+		return true, it.dev.LinearCombination(it.x, backend.Term{A: float32(part), X: it.x}, backend.Term{A: float32(1 - part), X: image})
+	}
+	return true, nil
+}
+
+func (s *safeguard) free() {
+	for _, b := range append(s.spare, s.anderson.drop(0)...) {
+		b.Free()
+	}
+}

@@ -1,0 +1,157 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/noiselevel"
+)
+
+// ErrMask is wrapped by the errors about a mask that does not fit its image, or that leaves
+// nothing to do or nothing to do it from.
+var ErrMask = errors.New("the mask cannot be used")
+
+// Inpaint fills missing pixels: scratches, writing, dust, pixels that a sensor lost. White
+// in the mask marks the pixels to fill, black those that are kept; what is brighter than
+// half is white, and transparent counts as black. The mask has the size of the image, with
+// at least one pixel of either kind.
+//
+// The pixels are found by the plug-and-play proximal gradient iteration of Deblur, whose K
+// is the projection onto the known pixels, started from a diffusion of these into the
+// holes. The prior is DefaultMethod unless UseMethod names another or weights are given,
+// and Strength, Iterations, Tolerance, StepSize and Constrain act as in Deblur.
+//
+// Unlike elsewhere the noise level is 0 by default: the known pixels are right, and the
+// result has them as they are, to the bit. With Sigma or SigmaAuto they are noisy, and the
+// noise is removed with the filling; so is a blur with Kernel, for which Boundary says what
+// is beyond the frame.
+//
+// What is said of the result of Denoise holds here too. Filled pixels are as opaque as they
+// were.
+func Inpaint(ctx context.Context, img, mask image.Image, options ...Option) (image.Image, *Report, error) {
+	c, err := newSettings(append([]Option{exactly}, options...), DefaultMethod())
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	p, err := open(img)
+	if err != nil {
+		return nil, nil, err
+	}
+	known, err := knownPixels(mask, p.planar)
+	if err != nil {
+		return nil, nil, err
+	}
+	report := &Report{Method: c.method}
+	dev, done := c.open()
+	defer done()
+	out, err := solveInpainting(ctx, dev, p.planar, known, c, report)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.close(out), report, nil
+}
+
+// exactly is the noise level where no option gives another.
+func exactly(c *settings) error {
+	c.sigma, c.sigmaGiven = 0, true
+	return nil
+}
+
+// knownPixels reads a mask.
+func knownPixels(mask image.Image, p *Planar) ([]bool, error) {
+	if mask == nil {
+		return nil, fmt.Errorf("restore: %w: there is none", ErrMask)
+	}
+	b := mask.Bounds()
+	if b.Dx() != p.Width || b.Dy() != p.Height {
+		return nil, fmt.Errorf("restore: %w: it has %d×%d pixels and the image %d×%d, want the same size", ErrMask, b.Dx(), b.Dy(), p.Width, p.Height)
+	}
+	known := make([]bool, p.Width*p.Height)
+	missing := 0
+	for i := range known {
+		grey := color.Gray16Model.Convert(mask.At(b.Min.X+i%p.Width, b.Min.Y+i/p.Width)).(color.Gray16)
+		known[i] = grey.Y < 0x8000
+		if !known[i] {
+			missing++
+		}
+	}
+	switch missing {
+	case 0:
+		return nil, fmt.Errorf("restore: %w: it is black throughout, so there is nothing to fill; white marks the pixels to fill", ErrMask)
+	case len(known):
+		return nil, fmt.Errorf("restore: %w: it is white throughout, so no pixel is known; black marks the pixels to keep", ErrMask)
+	}
+	return known, nil
+}
+
+func solveInpainting(ctx context.Context, dev backend.Device, p *Planar, known []bool, c settings, report *Report) ([]float32, error) {
+	mask, err := deblur.NewMask(dev, known, p.Height, p.Width)
+	if err != nil {
+		return nil, err
+	}
+	defer mask.Free()
+	filled := make([]float32, len(p.Pix))
+	if err := mask.Diffuse(filled, p.Pix); err != nil {
+		return nil, err
+	}
+	report.Sigma = c.sigma
+	if !c.sigmaGiven {
+		// Holes filled smoothly have less noise, so that where they are many the
+		// estimate is too low, which spares the picture.
+		e, err := noiselevel.Estimate(filled, p.Channels, p.Height, p.Width)
+		if err != nil {
+			return nil, fmt.Errorf("restore: noise level: %w", err)
+		}
+		estimate := NoiseEstimate(e)
+		report.Sigma, report.Estimate = e.Sigma, &estimate
+	}
+	// What the image has in missing pixels must not count.
+	measured := make([]float32, len(p.Pix))
+	for i, v := range p.Pix {
+		if known[i%len(known)] {
+			measured[i] = v
+		}
+	}
+	problem := inverse{k: mask, channels: p.Channels, y: measured, start: filled, prior: inpaintingStrength(report.Sigma, p.Channels)}
+	if c.kernel == nil {
+		out, err := problem.solve(ctx, dev, c, report)
+		if err == nil && report.Sigma == 0 {
+			for i, v := range p.Pix {
+				if known[i%len(known)] {
+					out[i] = v
+				}
+			}
+		}
+		return out, err
+	}
+
+	blur, err := deblur.New(dev, *c.kernel, c.boundary, p.Height, p.Width)
+	if err != nil {
+		return nil, err
+	}
+	defer blur.Free()
+	both, err := deblur.Compose(dev, mask, blur)
+	if err != nil {
+		return nil, err
+	}
+	defer both.Free()
+	h, w := both.Domain()
+	problem.k, problem.start = both, make([]float32, p.Channels*h*w)
+	if err := blur.Extend(problem.start, filled); err != nil {
+		return nil, err
+	}
+	whole, err := problem.solve(ctx, dev, c, report)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float32, len(p.Pix))
+	return out, blur.Crop(out, whole)
+}

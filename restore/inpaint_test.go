@@ -1,0 +1,298 @@
+package restore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/backendtest/refdevice"
+	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/restore"
+	"github.com/stretchr/testify/require"
+)
+
+// scatteredMask is white in a share of the pixels, at random.
+func scatteredMask(h, w int, share float64) *image.Gray {
+	m := image.NewGray(image.Rect(0, 0, w, h))
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range m.Pix {
+		if random.Float64() < share {
+			m.Pix[i] = 255
+		}
+	}
+	return m
+}
+
+// damaged returns a picture with white in the masked pixels.
+func damaged(p *restore.Planar, mask *image.Gray) *restore.Planar {
+	q := restore.NewPlanar(p.Channels, p.Height, p.Width)
+	for i, v := range p.Pix {
+		if q.Pix[i] = v; mask.Pix[i%len(mask.Pix)] > 0 {
+			q.Pix[i] = 1
+		}
+	}
+	return q
+}
+
+// diffused is the fill that Inpaint starts from.
+func diffused(t testing.TB, p *restore.Planar, mask *image.Gray) *restore.Planar {
+	dev := cpu.New()
+	defer dev.Close()
+	known := make([]bool, len(mask.Pix))
+	for i, v := range mask.Pix {
+		known[i] = v == 0
+	}
+	m, err := deblur.NewMask(dev, known, p.Height, p.Width)
+	require.NoError(t, err)
+	defer m.Free()
+	q := restore.NewPlanar(p.Channels, p.Height, p.Width)
+	require.NoError(t, m.Diffuse(q.Pix, p.Pix))
+	return q
+}
+
+// The network gains on the diffusion that it starts from, known pixels stay to the bit,
+// and the proof covers the run.
+func TestInpaintGains(t *testing.T) {
+	for _, channels := range []int{1, 3} {
+		x := leaves(channels, 72, 96)
+		mask := scatteredMask(72, 96, 0.5)
+		y := damaged(x, mask)
+		out, report, err := restore.Inpaint(t.Context(), y, mask)
+		require.NoError(t, err)
+		got, start := psnr(t, x, out.(*restore.Planar)), psnr(t, x, diffused(t, y, mask))
+		t.Logf("channels %d: %.2f dB from %.2f in %d iterations", channels, got, start, report.Iterations)
+		require.Greater(t, got, start+0.4)
+		for i, v := range out.(*restore.Planar).Pix {
+			if mask.Pix[i%len(mask.Pix)] == 0 {
+				require.Equal(t, x.Pix[i], v, "a known pixel")
+			}
+		}
+		require.Equal(t, restore.DefaultMethod(), report.Method)
+		require.Zero(t, report.Sigma)
+		require.Nil(t, report.Estimate)
+		require.True(t, report.Converged)
+		certificate := report.Iteration.Certificate
+		require.True(t, certificate.Converges() && certificate.FixedPointExists())
+		require.Equal(t, 1.0, certificate.Norm)
+		require.Contains(t, certificate.NormReason, "projection")
+
+		byTV, report, err := restore.Inpaint(t.Context(), y, mask, restore.UseMethod("tv"))
+		require.NoError(t, err)
+		require.Positive(t, report.Weight)
+		require.Greater(t, got, psnr(t, x, byTV.(*restore.Planar)), "the network is the better prior")
+	}
+}
+
+// A hole is filled from around it, and what was in it does not matter.
+func TestInpaintAHole(t *testing.T) {
+	x := leaves(3, 60, 70)
+	mask := image.NewGray(image.Rect(0, 0, 70, 60))
+	for y := 20; y < 34; y++ {
+		for x := 30; x < 50; x++ {
+			mask.SetGray(x, y, color.Gray{Y: 255})
+		}
+	}
+	first, _, err := restore.Inpaint(t.Context(), x, mask)
+	require.NoError(t, err)
+	second, _, err := restore.Inpaint(t.Context(), damaged(x, mask), mask)
+	require.NoError(t, err)
+	require.Equal(t, first, second)
+	require.Greater(t, psnr(t, x, second.(*restore.Planar)), psnr(t, x, damaged(x, mask))+6)
+}
+
+// With noise in the known pixels it is removed; with a blur too.
+func TestInpaintNoiseAndBlur(t *testing.T) {
+	x := leaves(3, 64, 80)
+	mask := scatteredMask(64, 80, 0.2)
+	y := damaged(noisy(x, 0.05, 3), mask)
+	out, report, err := restore.Inpaint(t.Context(), y, mask, restore.Sigma(0.05))
+	require.NoError(t, err)
+	require.Equal(t, 0.05, report.Sigma)
+	exact, _, err := restore.Inpaint(t.Context(), y, mask)
+	require.NoError(t, err)
+	require.Greater(t, psnr(t, x, out.(*restore.Planar)), psnr(t, x, exact.(*restore.Planar))+2)
+	_, report, err = restore.Inpaint(t.Context(), y, mask, restore.SigmaAuto())
+	require.NoError(t, err)
+	require.NotNil(t, report.Estimate)
+	require.InDelta(t, 0.045, report.Sigma, 0.02)
+
+	k, err := deblur.Motion(5, 30)
+	require.NoError(t, err)
+	for b := deblur.Unknown; b <= deblur.Reflect; b++ {
+		blurry := noisy(blurred(t, x, k, b), 0.01, 3)
+		truth := x
+		if b == deblur.Unknown {
+			truth = crop(x, k.H-1-k.CY, k.W-1-k.CX, blurry.Height, blurry.Width)
+		}
+		mask := scatteredMask(blurry.Height, blurry.Width, 0.1)
+		y := damaged(blurry, mask)
+		out, report, err := restore.Inpaint(t.Context(), y, mask, restore.Sigma(0.01), restore.Kernel(k), restore.Boundary(b))
+		require.NoError(t, err)
+		require.Greater(t, psnr(t, truth, out.(*restore.Planar)), psnr(t, truth, diffused(t, y, mask))+1.5, "boundary %v", b)
+		require.True(t, report.Iteration.Certificate.Converges())
+	}
+}
+
+// Every kind of image comes back as its kind, with its alpha; white in a mask is what is
+// brighter than half and not transparent.
+func TestInpaintKindsOfImages(t *testing.T) {
+	r := image.Rect(3, 5, 3+19, 5+13)
+	mask := image.NewNRGBA64(image.Rect(-2, 1, 17, 14))
+	mask.Set(5, 5, color.White)
+	mask.Set(6, 5, color.Gray16{Y: 0x8000})
+	mask.Set(7, 5, color.Gray16{Y: 0x7fff})
+	mask.Set(8, 5, color.NRGBA64{R: 0xffff, G: 0xffff, B: 0xffff, A: 0x7000})
+	for _, in := range []interface {
+		image.Image
+		Set(x, y int, c color.Color)
+	}{image.NewGray(r), image.NewGray16(r), image.NewNRGBA(r), image.NewNRGBA64(r)} {
+		for y := r.Min.Y; y < r.Max.Y; y++ {
+			for x := r.Min.X; x < r.Max.X; x++ {
+				in.Set(x, y, color.NRGBA64{R: uint16(3000 * x), G: uint16(3500 * y), B: 0x8123, A: 0xffff})
+			}
+		}
+		in.Set(4, 6, color.NRGBA{R: 9, G: 8, B: 7, A: 77})
+		out, _, err := restore.Inpaint(t.Context(), in, mask)
+		require.NoError(t, err)
+		require.IsType(t, in, out)
+		require.Equal(t, image.Pt(19, 13), out.Bounds().Size())
+		changed := 0
+		for y := range 13 {
+			for x := range 19 {
+				if out.At(x, y) != in.At(3+x, 5+y) {
+					changed++
+					require.Equal(t, 4, y)
+					require.Contains(t, []int{7, 8}, x)
+				}
+			}
+		}
+		require.LessOrEqual(t, changed, 2)
+	}
+}
+
+func TestInpaintSizesAndThreads(t *testing.T) {
+	for _, s := range [][2]int{{1, 2}, {7, 1}, {3, 5}} {
+		x := leaves(3, s[0], s[1])
+		mask := image.NewGray(image.Rect(0, 0, s[1], s[0]))
+		mask.Pix[0] = 255
+		for _, method := range []string{restore.DefaultMethod(), "tv"} {
+			_, _, err := restore.Inpaint(t.Context(), x, mask, restore.UseMethod(method))
+			require.NoError(t, err)
+		}
+	}
+	x := leaves(3, 40, 50)
+	mask := scatteredMask(40, 50, 0.4)
+	before := append([]float32(nil), x.Pix...)
+	one, _, err := restore.Inpaint(t.Context(), x, mask, restore.Threads(1), restore.Iterations(4))
+	require.NoError(t, err)
+	three, _, err := restore.Inpaint(t.Context(), x, mask, restore.Threads(3), restore.Iterations(4))
+	require.NoError(t, err)
+	require.Equal(t, one, three)
+	require.Equal(t, before, x.Pix, "the input is not changed")
+
+	dev := refdevice.New(refdevice.Options{})
+	defer dev.Close()
+	small := crop(x, 0, 0, 12, 14)
+	mask = scatteredMask(12, 14, 0.4)
+	here, _, err := restore.Inpaint(t.Context(), small, mask, restore.UseMethod("tv"))
+	require.NoError(t, err)
+	there, _, err := restore.Inpaint(t.Context(), small, mask, restore.UseMethod("tv"), restore.OnDevice(dev))
+	require.NoError(t, err)
+	require.Greater(t, psnr(t, here.(*restore.Planar), there.(*restore.Planar)), 60.0)
+	tight := refdevice.New(refdevice.Options{Memory: 1024})
+	defer tight.Close()
+	_, _, err = restore.Inpaint(t.Context(), small, mask, restore.OnDevice(tight))
+	require.ErrorIs(t, err, backend.ErrOutOfMemory)
+}
+
+func TestInpaintRefuses(t *testing.T) {
+	x := leaves(1, 8, 9)
+	black := image.NewGray(image.Rect(0, 0, 9, 8))
+	_, _, err := restore.Inpaint(t.Context(), x, black)
+	require.ErrorIs(t, err, restore.ErrMask)
+	require.ErrorContains(t, err, "white marks the pixels to fill")
+	white := scatteredMask(8, 9, 1.1)
+	_, _, err = restore.Inpaint(t.Context(), x, white)
+	require.ErrorIs(t, err, restore.ErrMask)
+	require.ErrorContains(t, err, "black marks the pixels to keep")
+	_, _, err = restore.Inpaint(t.Context(), x, scatteredMask(9, 8, 0.5))
+	require.ErrorIs(t, err, restore.ErrMask)
+	require.ErrorContains(t, err, "it has 8×9 pixels and the image 9×8")
+	_, _, err = restore.Inpaint(t.Context(), x, nil)
+	require.ErrorIs(t, err, restore.ErrMask)
+	mask := scatteredMask(8, 9, 0.5)
+	_, _, err = restore.Inpaint(t.Context(), nil, mask)
+	require.Error(t, err)
+	for i, o := range []restore.Option{
+		restore.Kernel(deblur.Kernel{}), restore.StepSize(2.1), restore.Boundary(9), restore.UseMethod("magic"), restore.Sigma(0),
+	} {
+		if i == 2 {
+			k, err := deblur.Box(3)
+			require.NoError(t, err)
+			_, _, err = restore.Inpaint(t.Context(), x, mask, restore.Kernel(k), o)
+			require.Error(t, err)
+			continue
+		}
+		_, _, err := restore.Inpaint(t.Context(), x, mask, o)
+		require.Error(t, err, "option %d", i)
+	}
+}
+
+// Runs of both kinds end when told to, and tell their progress.
+func TestInverseRunsEndWhenTold(t *testing.T) {
+	y := leaves(3, 24, 30)
+	mask := scatteredMask(24, 30, 0.5)
+	enough := errors.New("enough")
+	for name, run := range map[string]func(context.Context, ...restore.Option) error{
+		"inpaint": func(ctx context.Context, o ...restore.Option) error {
+			_, _, err := restore.Inpaint(ctx, y, mask, o...)
+			return err
+		},
+		"upscale": func(ctx context.Context, o ...restore.Option) error {
+			_, _, err := restore.Upscale(ctx, y, 2, append(o, restore.Sigma(0.02))...)
+			return err
+		},
+	} {
+		last, calls := restore.Progress{}, 0
+		require.NoError(t, run(t.Context(), restore.Iterations(20), restore.WithProgress(func(p restore.Progress) error {
+			require.GreaterOrEqual(t, p.Fraction, last.Fraction, name)
+			last = p
+			calls++
+			return nil
+		})), name)
+		require.Greater(t, calls, 2, name)
+		require.Equal(t, 1.0, last.Fraction, name)
+		require.ErrorIs(t, run(t.Context(), restore.WithProgress(func(restore.Progress) error { return enough })), enough, name)
+		ctx, cancel := context.WithCancel(t.Context())
+		err := run(ctx, restore.WithProgress(func(restore.Progress) error { cancel(); return nil }))
+		require.ErrorIs(t, err, context.Canceled, name)
+		require.ErrorIs(t, run(ctx), context.Canceled, name)
+	}
+}
+
+func ExampleInpaint() {
+	photo := image.NewGray(image.Rect(0, 0, 32, 24))
+	mask := image.NewGray(photo.Rect)
+	for i := range photo.Pix {
+		photo.Pix[i] = uint8(60 + i%32*4)
+	}
+	for y := range 24 { // a scratch
+		photo.SetGray(16, y, color.Gray{Y: 255})
+		mask.SetGray(16, y, color.Gray{Y: 255})
+	}
+	out, report, err := restore.Inpaint(context.Background(), photo, mask)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	before, after := photo.GrayAt(16, 12).Y, out.(*image.Gray).GrayAt(16, 12).Y
+	fmt.Println(before, "became about", (int(after)+2)/5*5, "and convergence is proven:", report.Iteration.Certificate.Converges())
+	// Output:
+	// 255 became about 125 and convergence is proven: true
+}

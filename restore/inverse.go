@@ -1,0 +1,122 @@
+package restore
+
+import (
+	"context"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/pnp"
+	"github.com/averaged/imaging/tv"
+)
+
+// Kernel says that the image was blurred before pixels went missing (Inpaint) or before it
+// was scaled down (Upscale): the blur is removed along with it. For Upscale the kernel is
+// in pixels of the result. The default is no blur. Deblur has its kernel as an argument,
+// and this has no effect there.
+func Kernel(k deblur.Kernel) Option {
+	return func(c *settings) error {
+		if err := k.Check(); err != nil {
+			return err
+		}
+		c.kernel = &k
+		return nil
+	}
+}
+
+// priorStrength is how strong the two kinds of prior are to be, before Strength.
+type priorStrength struct {
+	level  float64 // noise level that a network is for
+	weight float64 // λ of total variation in ½‖Kx − y‖² + λ·TV(x)
+	chroma float64 // weight of its chroma axes
+}
+
+// inverse is a linear inverse problem: to find x from y = Kx + noise.
+type inverse struct {
+	k        deblur.Forward
+	channels int
+	y, start []float32 // of K's range and domain
+	prior    priorStrength
+}
+
+// solve runs the plug-and-play proximal gradient iteration for any operator, and returns x.
+func (p inverse) solve(ctx context.Context, dev backend.Device, c settings, report *Report) ([]float32, error) {
+	h, w := p.k.Domain()
+	domain := backend.Image(p.channels, h, w)
+	h, w = p.k.Range()
+	y, err := lend(dev, backend.Image(p.channels, h, w), p.y)
+	if err != nil {
+		return nil, err
+	}
+	defer y.Free()
+	start, err := lend(dev, domain, p.start)
+	if err != nil {
+		return nil, err
+	}
+	defer start.Free()
+	phi, done, err := p.denoiser(ctx, dev, domain, c, report)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	report.Averagedness, report.Certified = phi.Averagedness()
+	report.Tolerance = c.tolerance
+	if report.Tolerance == 0 {
+		report.Tolerance = inverseTolerance
+	}
+	limit := c.iterations
+	if limit == 0 {
+		limit = DefaultIterations
+	}
+	meter := newMeter(c.progress, report.Tolerance)
+	x, run, err := pnp.Solve(ctx, dev, y, p.k, phi, pnp.Options{
+		Step: c.step, Constraint: c.constraint, Start: start, Tolerance: report.Tolerance, MaxIterations: limit,
+		Acceleration: acceleration(c.method),
+		Progress:     func(p pnp.Progress) error { return meter.run(p) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer x.Free()
+	report.Iteration = &run
+	report.Iterations, report.Converged, report.Residual = run.Iterations, run.Converged, run.Relative
+	out := make([]float32, domain.Len())
+	if err := dev.Download(out, x); err != nil {
+		return nil, err
+	}
+	return out, meter.end()
+}
+
+// inverseTolerance is the relative residual at which Inpaint and Upscale end. By measurement
+// on photographs stopping here costs 0.05 dB of upscaling, and nothing of inpainting.
+const inverseTolerance = 5e-5
+
+// denoiser returns Φ for one run, and what to call when done with it.
+func (p inverse) denoiser(ctx context.Context, dev backend.Device, domain backend.Shape, c settings, report *Report) (pnp.Denoiser, func(), error) {
+	if c.method != methodTV {
+		network, err := c.fit(ctx, dev, p.channels, p.prior.level)
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := network.forIteration(); err != nil {
+			network.free()
+			return nil, nil, err
+		}
+		network.describe(report)
+		return network.Denoiser, network.free, nil
+	}
+	step := c.step
+	if step == 0 {
+		norm, _ := p.k.Norm()
+		step = 1 / (norm * norm)
+	}
+	report.Weight = p.prior.weight * c.strength
+	coupling := tv.Opponent(p.prior.chroma)
+	if p.channels == 1 {
+		coupling = tv.PerChannel()
+	}
+	prox, err := tv.New(dev, domain, tv.Options{Alpha: step * report.Weight, Coupling: coupling})
+	if err != nil {
+		return nil, nil, err
+	}
+	return prox, prox.Free, nil
+}

@@ -1,0 +1,137 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"math"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/deblur"
+)
+
+// AntialiasedBy says with which blur the image that Upscale is given was scaled down; the
+// default is deblur.Bicubic. deblur.NoAntialias is for a Kernel that is the whole blur.
+func AntialiasedBy(a deblur.Antialias) Option {
+	return func(c *settings) error {
+		if a > deblur.NoAntialias {
+			return fmt.Errorf("restore: antialias %d does not exist", a)
+		}
+		c.antialias = a
+		return nil
+	}
+}
+
+// Upscale enlarges an image by a factor of 2, 3 or 4 (super-resolution): it looks for the
+// image that, scaled down, is the given one, by the plug-and-play proximal gradient
+// iteration of Deblur, whose K is a blur followed by downsampling (deblur.Downsampling),
+// started from cubic interpolation. AntialiasedBy says what the blur is, and Kernel adds
+// one of the scene, in pixels of the result. Boundary says what is beyond the frame: by
+// default deblur.Reflect, which is near what programs that scale images do there. With a
+// Kernel that is not symmetric deblur.Unknown has a better bound, and takes fewer iterations.
+//
+// The noise level is estimated unless Sigma gives it, and the noise is removed too. The prior is
+// DefaultMethod unless UseMethod names another or weights are given, and
+// Strength, Iterations, Tolerance, StepSize and Constrain act as in Deblur.
+//
+// What is said of the result of Denoise holds here too, but for the size. Alpha is enlarged
+// by cubic interpolation.
+func Upscale(ctx context.Context, img image.Image, factor int, options ...Option) (image.Image, *Report, error) {
+	if factor < 2 || factor > 4 {
+		return nil, nil, fmt.Errorf("restore: upscaling by %d, want 2, 3 or 4", factor)
+	}
+	c, err := newSettings(append([]Option{Boundary(deblur.Reflect)}, options...), DefaultMethod())
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	p, err := open(img)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.antialias == deblur.NoAntialias && c.kernel == nil {
+		return nil, nil, errors.New("restore: deblur.NoAntialias needs a Kernel, which says how the image was blurred before it was scaled down; if it was not, its pixels lie far apart in the result, which is a case for Inpaint")
+	}
+	report := &Report{Method: c.method}
+	if err := report.findSigma(c, p.planar); err != nil {
+		return nil, nil, err
+	}
+	dev, done := c.open()
+	defer done()
+	kernel, err := c.antialias.Kernel(factor)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.kernel != nil {
+		if kernel, err = deblur.Convolve(*c.kernel, kernel); err != nil {
+			return nil, nil, err
+		}
+	}
+	k, err := deblur.NewDownsampling(dev, kernel, c.boundary, factor, p.planar.Height, p.planar.Width)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer k.Free()
+	out, err := solveUpscaling(ctx, dev, p.planar, k, c, report)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := p.enlarge(factor, dev.Description().Threads); err != nil {
+		return nil, nil, err
+	}
+	return p.close(out), report, nil
+}
+
+func solveUpscaling(ctx context.Context, dev backend.Device, p *Planar, k *deblur.Downsampling, c settings, report *Report) ([]float32, error) {
+	factor := k.Factor()
+	out := make([]float32, len(p.Pix)*factor*factor)
+	if err := deblur.Interpolate(out, p.Pix, p.Height, p.Width, factor, dev.Description().Threads); err != nil {
+		return nil, err
+	}
+	h, w := k.Domain()
+	start := make([]float32, p.Channels*h*w)
+	if err := k.Extend(start, out); err != nil {
+		return nil, err
+	}
+	problem := inverse{k: k, channels: p.Channels, y: p.Pix, start: start, prior: upscalingStrength(report.Sigma, factor, p.Channels)}
+	whole, err := problem.solve(ctx, dev, c, report)
+	if err != nil {
+		return nil, err
+	}
+	return out, k.Crop(out, whole)
+}
+
+// enlarge makes the picture, without its samples, one of the fine size.
+func (p *picture) enlarge(factor, threads int) (err error) {
+	h, w := p.planar.Height, p.planar.Width
+	p.planar = &Planar{Width: factor * w, Height: factor * h, Channels: p.planar.Channels}
+	if p.source == nil {
+		return nil
+	}
+	p.source.Width, p.source.Height = factor*w, factor*h
+	if p.source.Alpha != nil {
+		p.source.Alpha, err = EnlargeAlpha(p.source.Alpha, h, w, factor, threads)
+	}
+	return err
+}
+
+// EnlargeAlpha returns what Upscale makes of the opacities, 0 to 65535, of an image of h
+// rows and w columns, for programs that keep them apart: cubic interpolation, rounded. An
+// opaque image stays opaque. threads is 0 for all; the result does not depend on it.
+func EnlargeAlpha(alpha []uint16, h, w, factor, threads int) ([]uint16, error) {
+	plane, wide := make([]float32, len(alpha)), make([]float32, len(alpha)*factor*factor)
+	for i, a := range alpha {
+		plane[i] = float32(a)
+	}
+	if err := deblur.Interpolate(wide, plane, h, w, factor, threads); err != nil {
+		return nil, err
+	}
+	out := make([]uint16, len(wide))
+	for i, v := range wide {
+		out[i] = uint16(math.Round(float64(min(max(v, 0), 0xffff))))
+	}
+	return out, nil
+}
