@@ -10,7 +10,7 @@ STATICCHECK = $(shell sed -n 's/^staticcheck=//p' .ci/run)
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint generate pictures bench fuzz ci
+.PHONY: help build cuda test race lint generate pictures bench fuzz ci
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -18,6 +18,9 @@ help: ## list these commands
 build: ## build everything; the command line goes to bin/restore
 	$(GO) build ./...
 	$(GO) build -o bin/ ./cmd/restore
+
+cuda: ## the command line with the CUDA backend, in bin/restore (needs a C compiler, and nothing of CUDA)
+	CGO_ENABLED=1 CGO_CFLAGS="-O2 -I$(CURDIR)/backend/cuda/internal/cudaheader" $(GO) build -tags cuda -o bin/ ./cmd/restore
 
 test: ## run the tests
 	$(GO) test ./...

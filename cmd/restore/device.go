@@ -14,6 +14,8 @@ import (
 type computing struct {
 	backend string
 	threads int
+	// teller returns what prints remarks about the choice of a device.
+	teller func() *app
 }
 
 func (c *computing) bind(cmd *cobra.Command) {
@@ -22,6 +24,13 @@ func (c *computing) bind(cmd *cobra.Command) {
 	f.IntVar(&c.threads, "threads", 0, "`N` threads on the processor, 0: all; the result does not depend on it")
 	words := newChoice("auto", "cpu", "cuda")
 	completeChoice(cmd, "backend", &words)
+	c.teller = func() *app {
+		a := &app{stderr: cmd.ErrOrStderr()}
+		// The flags of every command; one that does not have them says nothing.
+		a.quiet, _ = f.GetBool("quiet")
+		a.verbose, _ = f.GetBool("verbose")
+		return a
+	}
 }
 
 // open returns the device, which the caller closes.
@@ -31,9 +40,14 @@ func (c *computing) open() (backend.Device, error) {
 	}
 	card, isCUDA := strings.CutPrefix(c.backend, "cuda")
 	switch {
-	case c.backend == "auto" || c.backend == "cpu":
+	case c.backend == "auto":
+		if dev := bestCard(c.teller()); dev != nil {
+			return dev, nil
+		}
+	case c.backend == "cpu":
 	case isCUDA && isCardNumber(card):
-		return nil, usagef("--backend %s: this build has no CUDA support; use --backend cpu", c.backend)
+		n, _ := strconv.Atoi(strings.TrimPrefix(card, ":")) // none is 0
+		return openCard(c.backend, n)
 	default:
 		return nil, usagef("--backend %s: want auto, cpu or cuda[:N]", oneLine(c.backend))
 	}

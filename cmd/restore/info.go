@@ -28,6 +28,8 @@ type infoRecord struct {
 	Arch    string   `json:"arch"`
 	CPU     cpuInfo  `json:"cpu"`
 	Devices []device `json:"devices"`
+	// NoCUDA says why a program with CUDA support found no card.
+	NoCUDA string `json:"no_cuda,omitempty"`
 	// Weights are the networks that the binary carries.
 	Weights []weightsInfo `json:"weights"`
 	Methods []methodInfo  `json:"methods"`
@@ -57,6 +59,16 @@ type device struct {
 	Model   string `json:"model"`
 	Threads int    `json:"threads"`
 	Memory  int64  `json:"memory_limit"` // bytes; 0: no limit of its own
+	// Capability is the compute capability of a CUDA card.
+	Capability string `json:"capability,omitempty"`
+}
+
+// about describes the device in a line.
+func (d device) about() string {
+	if d.Capability != "" {
+		return fmt.Sprintf("%s: %s, %.1f GiB, compute capability %s", d.Name, d.Model, float64(d.Memory)/(1<<30), d.Capability)
+	}
+	return fmt.Sprintf("%s: %s, %d threads", d.Name, d.Model, d.Threads)
 }
 
 type methodInfo struct {
@@ -95,7 +107,10 @@ The environment variable ` + cpu.LevelVariable + ` chooses another instruction s
 			}
 			a.result("restore   %s, %s, %s/%s", rec.Version, rec.Go, rec.OS, rec.Arch)
 			for _, d := range rec.Devices {
-				a.result("device    %s: %s, %d threads", d.Name, d.Model, d.Threads)
+				a.result("device    %s", d.about())
+			}
+			if rec.NoCUDA != "" {
+				a.result("CUDA      %s", rec.NoCUDA)
 			}
 			a.result("CPU       level %s in use; there is: %s", rec.CPU.Level, strings.Join(rec.CPU.Levels, ", "))
 			for _, w := range rec.Weights {
@@ -132,6 +147,8 @@ func gatherInfo(ctx context.Context) (*infoRecord, error) {
 		Weights:       []weightsInfo{},
 		DefaultMethod: restore.DefaultMethod(), DefaultPrior: restore.DefaultPrior(),
 	}
+	found, missing := cards()
+	rec.Devices, rec.NoCUDA = append(rec.Devices, found...), missing
 	for _, l := range cpu.Levels() {
 		rec.CPU.Levels = append(rec.CPU.Levels, l.String())
 	}

@@ -42,7 +42,7 @@ var table = map[string]row{
 		"restore", "train",
 		// The types of restore's own face: devices, kernels, networks, certificates. See
 		// RATIONALE.md.
-		"backend", "backend/cpu", "deblur", "denoise", "pnp", "weights",
+		"backend", "backend/cpu", "backend/cuda", "deblur", "denoise", "pnp", "weights",
 		"internal/curves", "internal/imagefile", "internal/imagefile/atomicfile", "internal/noiselevel", "internal/openfile", "internal/quality",
 		cobra, pflag, xTerm,
 	}},
@@ -69,7 +69,12 @@ var table = map[string]row{
 	"backend/cpu/internal/tvrow":    {code: []string{xSys}},
 	"backend/cpu/internal/vectors":  {code: []string{xSys}},
 	"backend/cpu/internal/winograd": {code: []string{xSys}},
-	"backend/cuda":                  {code: []string{"backend", cudaCgo}},
+	"backend/cuda": {
+		code:  []string{"backend", "backend/cuda/internal/driver", "backend/cuda/kernels"},
+		tests: []string{"denoise", "train", "weights", "internal/scene"},
+	},
+	"backend/cuda/internal/driver":  {code: []string{cudaCgo}},
+	"backend/cuda/kernels":          {},
 	"backend/backendtest":           {code: []string{"backend", testify, rapid, gonum}},
 	"backend/backendtest/refdevice": {code: []string{"backend"}},
 	"weights":                       {},
@@ -90,8 +95,9 @@ var table = map[string]row{
 	"internal/scene/render": {code: []string{"internal/scene"}},
 
 	// Races against other programs.
-	"internal/netrace": {code: []string{"denoise", "weights", "backend", "backend/cpu"}},
-	"internal/tvrace":  {code: []string{"tv", "backend", "backend/cpu", "internal/imagefile"}},
+	"internal/cudarace": {code: []string{"denoise", "weights", "backend", "backend/cpu", "backend/cuda"}},
+	"internal/netrace":  {code: []string{"denoise", "weights", "backend", "backend/cpu"}},
+	"internal/tvrace":   {code: []string{"tv", "backend", "backend/cpu", "internal/imagefile"}},
 }
 
 // everyTest is what the tests of any package may import.

@@ -1,0 +1,40 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"testing"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/backendtest"
+	"github.com/stretchr/testify/require"
+)
+
+// The tests with the tag cuda need a card, or the fake driver of internal/hostcuda, and fail
+// without.
+func open(t testing.TB, options ...Option) *Device {
+	d, err := Open(0, options...)
+	require.NoError(t, err, "these tests need a card or the fake driver: see internal/hostcuda")
+	return d
+}
+
+// The default is as accurate as float32 and passes the whole suite. The fake driver runs it
+// for cards with tensor cores, and for cards without (FAKE_CUDA_CAPABILITY=70).
+func TestCompliance(t *testing.T) {
+	backendtest.Run(t, func(t testing.TB) backend.Device { return open(t) }, operations()...)
+}
+
+// operations are all but what this device leaves out.
+func operations() []string {
+	var names []string
+	for _, name := range backendtest.Operations() {
+		if name != "Wrap" { // of host memory, which the card has no business in
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func BenchmarkOperations(b *testing.B) {
+	backendtest.Benchmark(b, func(t testing.TB) backend.Device { return open(t) })
+}

@@ -1,0 +1,190 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/cuda/internal/driver"
+)
+
+// Card is what is known of a card without opening it.
+type Card struct {
+	Ordinal       int    // what Open takes
+	Model         string // "NVIDIA H100 80GB HBM3"
+	Major, Minor  int    // compute capability
+	Memory        int64  // bytes
+	DriverVersion int    // 1000·major + 10·minor of the CUDA version that the driver supports
+}
+
+// Devices returns the cards of this machine. The error says why there is none: a program
+// without the build tag cuda, no driver, or no card.
+func Devices() ([]Card, error) {
+	list, err := driver.List()
+	if err != nil {
+		return nil, fmt.Errorf("cuda: %w", err)
+	}
+	cards := make([]Card, len(list))
+	for i, p := range list {
+		cards[i] = Card{p.Ordinal, p.Name, p.Major, p.Minor, p.Memory, p.DriverVersion}
+	}
+	return cards, nil
+}
+
+// Option changes how Open makes a device.
+type Option func(*settings)
+
+type settings struct {
+	limit     int64
+	precision Precision
+	plain     bool
+}
+
+// MemoryLimit sets how many bytes of the card's memory the device may hold, its cache
+// included, before a call returns backend.ErrOutOfMemory; 0, the default, means what is
+// free when it is opened.
+func MemoryLimit(bytes int64) Option { return func(s *settings) { s.limit = bytes } }
+
+// UsePrecision sets what convolutions are made of; the default is Float32.
+func UsePrecision(p Precision) Option { return func(s *settings) { s.precision = p } }
+
+// PlainFloat32 makes the convolutions of Float32 without tensor cores, by float32 products
+// and sums: slower, and what cards without them do anyway.
+func PlainFloat32() Option { return func(s *settings) { s.plain = true } }
+
+// Device is a card; it implements backend.Device. Safe for concurrent use.
+type Device struct {
+	settings
+	properties driver.Properties
+
+	mu      sync.Mutex // one operation at a time is put on the stream
+	card    driver.Device
+	closed  bool
+	stream  driver.Stream
+	kernels kernels
+	pool    *pool
+	staging *staging
+	graphs  graphs
+}
+
+var _ backend.Device = (*Device)(nil)
+
+// Open opens the card with this number. Its error wraps backend.ErrUnsupported where the
+// card cannot do what the options ask for.
+func Open(ordinal int, options ...Option) (*Device, error) {
+	d := &Device{}
+	for _, o := range options {
+		o(&d.settings)
+	}
+	if d.limit < 0 || d.precision > Half {
+		return nil, fmt.Errorf("%w: cuda with a memory limit of %d and precision %v", backend.ErrArgument, d.limit, d.precision)
+	}
+	card, err := driver.Open(ordinal)
+	if err != nil {
+		return nil, fmt.Errorf("cuda:%d: %w", ordinal, err)
+	}
+	d.card, d.properties = card, card.Properties()
+	if err := d.start(); err != nil {
+		return nil, errors.Join(fmt.Errorf("cuda:%d: %w", ordinal, err), d.Close())
+	}
+	return d, nil
+}
+
+func (d *Device) start() error {
+	if d.precision != Float32 && !d.hasTensorCores() {
+		return fmt.Errorf("%w: precision %v needs compute capability 8.0, %s has %d.%d",
+			backend.ErrUnsupported, d.precision, d.properties.Name, d.properties.Major, d.properties.Minor)
+	}
+	free, _, err := d.card.MemoryInfo()
+	if err != nil {
+		return err
+	}
+	if d.limit == 0 {
+		d.limit = free
+	}
+	if d.stream, err = d.card.NewStream(); err != nil {
+		return err
+	}
+	d.pool = newPool(d.card, d.limit)
+	d.kernels = newKernels(d.card)
+	d.staging = newStaging(d.card, d.stream)
+	d.graphs = newGraphs(d)
+	d.pool.reclaim = d.graphs.reclaim
+	return nil
+}
+
+func (d *Device) hasTensorCores() bool { return d.properties.Capability() >= tensorCores }
+
+// Description implements backend.Device.
+func (d *Device) Description() backend.Description {
+	return backend.Description{Name: fmt.Sprintf("cuda:%d", d.properties.Ordinal), Model: d.properties.Name, Memory: d.limit}
+}
+
+// Sync implements backend.Device.
+func (d *Device) Sync() error {
+	return d.exclusively(func() error { return d.synchronize() })
+}
+
+func (d *Device) synchronize() error { return translate(d.card.Synchronize(d.stream)) }
+
+// Close implements backend.Device.
+func (d *Device) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil
+	}
+	d.closed = true
+	var errs []error
+	if d.stream != 0 {
+		// The late error, if there is one; what follows would only repeat it.
+		errs = append(errs, d.card.Synchronize(d.stream))
+	}
+	if len(errs) == 0 || errs[0] == nil {
+		errs = append(errs, d.releaseAll()...)
+	}
+	errs = append(errs, d.card.Close())
+	return translate(errors.Join(errs...))
+}
+
+// releaseAll gives everything back that belongs to the context: another device of the same
+// card may keep it alive.
+func (d *Device) releaseAll() []error {
+	var errs []error
+	errs = append(errs, d.graphs.free()...)
+	errs = append(errs, d.kernels.unload()...)
+	if d.staging != nil {
+		errs = append(errs, d.staging.free()...)
+	}
+	if d.pool != nil {
+		errs = append(errs, d.pool.close()...)
+	}
+	if d.stream != 0 {
+		errs = append(errs, d.card.FreeStream(d.stream))
+	}
+	return errs
+}
+
+// exclusively runs one operation, or returns ErrClosed.
+func (d *Device) exclusively(run func() error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return backend.ErrClosed
+	}
+	return run()
+}
+
+// translate turns errors of the driver into those of package backend.
+func translate(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, driver.ErrOutOfMemory):
+		return fmt.Errorf("%w: cuda: %v", backend.ErrOutOfMemory, err)
+	case errors.Is(err, driver.ErrClosed):
+		return fmt.Errorf("%w: cuda: %v", backend.ErrClosed, err)
+	}
+	return fmt.Errorf("cuda: %w", err)
+}

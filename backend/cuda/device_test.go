@@ -1,0 +1,321 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"context"
+	"math"
+	"sync"
+	"testing"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/cpu"
+	"github.com/stretchr/testify/require"
+)
+
+func shut(t testing.TB, d *Device) { require.NoError(t, d.Close()) }
+
+// flowSteps are two steps of Heun's method with 3×3 filters.
+func flowSteps(t testing.TB, d backend.Device) []backend.FlowStep {
+	var steps []backend.FlowStep
+	for k := range 2 {
+		w, err := d.Alloc(backend.Shape{N: 16, C: 8, H: 3, W: 3})
+		require.NoError(t, err)
+		defer w.Free()
+		require.NoError(t, d.Gaussian(w, uint64(k), 0, 0.1))
+		f, err := d.NewFilter(w)
+		require.NoError(t, err)
+		steps = append(steps, backend.FlowStep{
+			Filter: f, Size: 0.4, Activation: backend.Activation{Kind: backend.LeakyReLU, Slope: 0.1},
+			Tableau: backend.Tableau{A: [][]float64{{0, 0}, {1, 0}}, B: []float64{0.5, 0.5}},
+		})
+	}
+	return steps
+}
+
+// A network is recorded when it comes again, and then repeated: the same bits each time, of
+// whatever pixels and weights are in the arrays then.
+func TestGraphs(t *testing.T) {
+	d := open(t)
+	defer shut(t, d)
+	s := backend.Image(3, 11, 13)
+	steps := flowSteps(t, d)
+	src, dst, fresh := alloc(t, d, s), alloc(t, d, s), alloc(t, d, s)
+	flow := func(to backend.Buffer) []float32 {
+		require.NoError(t, d.GradientFlow(context.Background(), to, src, s.Whole(), steps))
+		out := make([]float32, s.Len())
+		require.NoError(t, d.Download(out, to))
+		return out
+	}
+	for seed := range uint64(6) {
+		if seed == 3 { // other weights in the same place
+			w := alloc(t, d, steps[0].Filter.Shape())
+			require.NoError(t, d.Gaussian(w, 99, 0, 0.1))
+			require.NoError(t, d.UpdateFilter(steps[0].Filter, w))
+			w.Free()
+		}
+		require.NoError(t, d.Gaussian(src, seed, 0, 1))
+		got := flow(dst)
+		clear(d.graphs.seen)
+		require.Equal(t, flow(fresh), got)
+		if seed == 0 {
+			require.Empty(t, d.graphs.kept)
+			d.graphs.seen[graphKeyOf(t, d, dst, src, steps)] = true
+		} else {
+			require.Len(t, d.graphs.kept, 1)
+		}
+	}
+	// What the graphs keep is given up for buffers.
+	held := d.pool.used
+	require.True(t, d.graphs.reclaim())
+	require.Less(t, d.pool.used, held)
+	require.Empty(t, d.graphs.kept)
+}
+
+func graphKeyOf(t *testing.T, d *Device, dst, src backend.Buffer, steps []backend.FlowStep) string {
+	own := make([]flowStep, len(steps))
+	for k := range steps {
+		var err error
+		own[k], err = d.ownStep(&steps[k], dst.(*buffer))
+		require.NoError(t, err)
+	}
+	return graphKey(dst.(*buffer), src.(*buffer), src.Shape().Whole(), own)
+}
+
+// Whatever is freed comes back to the allocator: after all kinds of operations nothing is in
+// use but what graphs keep.
+func TestNothingLeaks(t *testing.T) {
+	d := open(t)
+	defer shut(t, d)
+	for range 3 {
+		s := backend.Image(4, 9, 10)
+		a, b, p := alloc(t, d, s), alloc(t, d, s), alloc(t, d, backend.Image(8, 9, 10))
+		require.NoError(t, d.Gaussian(a, 1, 0, 1))
+		require.NoError(t, d.MixChannels(b, a, make([]float32, 16)))
+		require.NoError(t, d.Reduce(make([]float64, 1), backend.Reduction{Kind: backend.SumSquares, X: a}))
+		require.NoError(t, d.TVIterate(a, p, b, backend.TVProblem{Alpha: 1}, backend.TVStep{Primal: 0.5, Dual: 0.5}))
+		_, err := d.TVEvaluate(a, p, b, backend.TVProblem{Alpha: 1})
+		require.NoError(t, err)
+		for _, m := range []backend.BlurMethod{backend.DirectBlur, backend.FourierBlur} {
+			k, err := d.NewBlur(backend.BlurSpec{Kernel: []float32{1, 2, 3}, KH: 1, KW: 3, H: 9, W: 10, Boundary: backend.Reflect, Method: m})
+			require.NoError(t, err)
+			require.NoError(t, d.ApplyBlur(b, a, k))
+			require.NoError(t, d.ApplyBlurAdjoint(b, a, k))
+			k.Free()
+		}
+		w, db := alloc(t, d, backend.Shape{N: 4, C: 4, H: 3, W: 3}), alloc(t, d, backend.Vector(4))
+		require.NoError(t, d.FilterGradient(w, a, b, 0, 1))
+		require.NoError(t, d.BiasGradient(db, a, 0))
+		require.NoError(t, d.ProjectBallsGradient(b, db, a, b, alloc(t, d, backend.Vector(4)), 0))
+		src, dst := alloc(t, d, backend.Image(3, 9, 10)), alloc(t, d, backend.Image(3, 9, 10))
+		steps := flowSteps(t, d)
+		for range 3 {
+			require.NoError(t, d.GradientFlow(context.Background(), dst, src, src.Shape().Whole(), steps))
+		}
+		for _, s := range steps {
+			s.Filter.Free()
+		}
+		for _, b := range []backend.Buffer{a, b, p, w, db, src, dst} {
+			b.Free()
+		}
+	}
+	d.graphs.reclaim()
+	require.EqualValues(t, 3*granule, d.pool.used, "three radii were not freed")
+}
+
+// A device that has a limit keeps it, and works on after it said so; half of what did not
+// fit does.
+func TestMemoryLimit(t *testing.T) {
+	d := open(t, MemoryLimit(8<<20))
+	defer shut(t, d)
+	require.EqualValues(t, 8<<20, d.Description().Memory)
+	s := backend.Image(3, 128, 128)
+	src, dst := alloc(t, d, s), alloc(t, d, s)
+	w := alloc(t, d, backend.Shape{N: 64, C: 64, H: 3, W: 3})
+	f, err := d.NewFilter(w)
+	require.NoError(t, err)
+	steps := []backend.FlowStep{{Filter: f, Size: 0.1}, {Filter: f, Size: 0.1}}
+	flow := func(r backend.Region) error { return d.GradientFlow(context.Background(), dst, src, r, steps) }
+	require.ErrorIs(t, flow(s.Whole()), backend.ErrOutOfMemory)
+	require.NoError(t, flow(backend.Region{Y1: 8, X1: 128}))
+	require.NoError(t, d.Sync())
+	_, err = d.Alloc(backend.Image(1, 65536, 65536))
+	require.ErrorIs(t, err, backend.ErrOutOfMemory, "more pixels than an index reaches")
+}
+
+// Several goroutines with arrays of their own get what one alone gets, graphs and staging
+// included; and so do several devices of one card.
+func TestGoroutines(t *testing.T) {
+	s := backend.Image(3, 11, 13)
+	work := func(d backend.Device, seed uint64) []float32 {
+		src, err := d.Alloc(s)
+		require.NoError(t, err)
+		defer src.Free()
+		dst, err := d.Alloc(s)
+		require.NoError(t, err)
+		defer dst.Free()
+		steps := flowSteps(t, d)
+		require.NoError(t, d.Gaussian(src, seed, 0, 1))
+		for range 3 {
+			require.NoError(t, d.GradientFlow(context.Background(), dst, src, s.Whole(), steps))
+			require.NoError(t, d.LinearCombination(src, backend.Term{A: 1, X: dst}))
+		}
+		for _, f := range steps {
+			f.Filter.Free()
+		}
+		out := make([]float32, s.Len())
+		require.NoError(t, d.Download(out, dst))
+		return out
+	}
+	a, b := open(t), open(t)
+	defer shut(t, a)
+	defer shut(t, b)
+	host := cpu.New()
+	defer func() { require.NoError(t, host.Close()) }()
+	var wg sync.WaitGroup
+	results := make([][]float32, 8)
+	for k := range results {
+		d := a
+		if k%2 == 1 {
+			d = b
+		}
+		wg.Go(func() { results[k] = work(d, uint64(k/2)) })
+	}
+	wg.Wait()
+	for k := 0; k < len(results); k += 2 {
+		require.Equal(t, results[k], results[k+1], "two devices, one seed")
+		require.Greater(t, psnr(results[k], work(host, uint64(k/2))), 100.0)
+	}
+}
+
+// Larger than a staging buffer, there and back.
+func TestStaging(t *testing.T) {
+	d := open(t)
+	defer shut(t, d)
+	s := backend.Image(3, 1000, 1111)
+	b := alloc(t, d, s)
+	v := make([]float32, s.Len())
+	for i := range v {
+		v[i] = float32(i)
+	}
+	require.NoError(t, d.Upload(b, v))
+	got := make([]float32, len(v))
+	require.NoError(t, d.Download(got, b))
+	require.Equal(t, v, got)
+}
+
+// TF32 and half precision are as coarse as they are said to be, and no coarser: the error
+// relative to the norm of a convolution of random numbers.
+func TestPrecisions(t *testing.T) {
+	s := backend.Image(64, 9, 17)
+	convolved := func(d backend.Device) []float32 {
+		w, err := d.Alloc(backend.Shape{N: 64, C: 64, H: 3, W: 3})
+		require.NoError(t, err)
+		require.NoError(t, d.Gaussian(w, 1, 0, 0.05))
+		f, err := d.NewFilter(w)
+		require.NoError(t, err)
+		src, err := d.Alloc(s)
+		require.NoError(t, err)
+		require.NoError(t, d.Gaussian(src, 2, 0, 1))
+		dst, err := d.Alloc(s)
+		require.NoError(t, err)
+		require.NoError(t, d.Convolve(dst, src, f, backend.ConvEnd{}))
+		out := make([]float32, s.Len())
+		require.NoError(t, d.Download(out, dst))
+		return out
+	}
+	plain := open(t, PlainFloat32())
+	want, cores := convolved(plain), plain.hasTensorCores()
+	shut(t, plain)
+	for _, c := range []struct {
+		options     []Option
+		least, most float64
+	}{
+		{nil, 0, 1e-6},
+		{[]Option{UsePrecision(TF32)}, 5e-5, 5e-4}, {[]Option{UsePrecision(Half)}, 5e-5, 5e-4},
+	} {
+		if c.least > 0 && !cores {
+			_, err := Open(0, c.options...)
+			require.ErrorIs(t, err, backend.ErrUnsupported)
+			continue
+		}
+		d := open(t, c.options...)
+		got := convolved(d)
+		shut(t, d)
+		off, norm := 0.0, 0.0
+		for i := range want {
+			e := float64(got[i]) - float64(want[i])
+			off += e * e
+			norm += float64(want[i]) * float64(want[i])
+		}
+		off = math.Sqrt(off / norm)
+		t.Logf("%v: relative error %.1e", d.precision, off)
+		require.GreaterOrEqual(t, off, c.least)
+		require.LessOrEqual(t, off, c.most)
+	}
+}
+
+// Networks of all kinds of layers, with projections that the kernels make on the way and with
+// others, in every precision against the CPU; half precision has pairs of channels, of which
+// the last may be alone.
+func TestFlowsInEveryPrecision(t *testing.T) {
+	type layer struct {
+		hidden, side, group int
+		heun                bool
+	}
+	host := cpu.New()
+	defer func() { require.NoError(t, host.Close()) }()
+	plain := open(t, PlainFloat32())
+	cores := plain.hasTensorCores()
+	shut(t, plain)
+	for _, c := range []struct {
+		in, width, out int
+		layers         []layer
+	}{
+		{3, 9, 3, []layer{{9, 3, 3, false}, {16, 3, 16, false}, {5, 5, 0, false}, {12, 3, 4, true}}},
+		{1, 16, 7, []layer{{64, 3, 32, false}, {64, 3, 64, false}, {48, 3, 8, false}}},
+		{3, 8, 1, []layer{{8, 3, 8, true}, {8, 1, 0, false}, {8, 3, 2, false}}},
+		{5, 11, 11, []layer{{3, 3, 0, true}, {33, 3, 1, false}}},
+	} {
+		src, dst := backend.Shape{N: 2, C: c.in, H: 18, W: 20}, backend.Shape{N: 2, C: c.out, H: 18, W: 20}
+		flow := func(d backend.Device) []float32 {
+			fresh := func(s backend.Shape, seed uint64, mean, deviation float32) backend.Buffer {
+				b, err := d.Alloc(s)
+				require.NoError(t, err)
+				require.NoError(t, d.Gaussian(b, seed, mean, deviation))
+				return b
+			}
+			var steps []backend.FlowStep
+			for k, l := range c.layers {
+				seed := uint64(10 * k)
+				w := fresh(backend.Shape{N: l.hidden, C: c.width, H: l.side, W: l.side}, seed, 0, float32(0.7/math.Sqrt(float64(c.width*l.side*l.side))))
+				f, err := d.NewFilter(w)
+				require.NoError(t, err)
+				s := backend.FlowStep{Filter: f, Size: 0.5, Bias: fresh(backend.Vector(l.hidden), seed+1, 0, 0.1)}
+				if l.group > 0 {
+					s.Radius = fresh(backend.Vector(l.hidden/l.group), seed+2, 0.5*float32(math.Sqrt(float64(l.group))), 0.01)
+				} else {
+					s.Activation = backend.Activation{Kind: backend.LeakyReLU, Slope: 0.1}
+				}
+				if l.heun {
+					s.Tableau = backend.Tableau{A: [][]float64{{0, 0}, {1, 0}}, B: []float64{0.5, 0.5}}
+				}
+				steps = append(steps, s)
+			}
+			to := fresh(dst, 1, 0, 1)
+			require.NoError(t, d.GradientFlow(context.Background(), to, fresh(src, 2, 0.5, 0.3), backend.Region{Y0: 1, Y1: 18, X0: 2, X1: 19}, steps))
+			out := make([]float32, dst.Len())
+			require.NoError(t, d.Download(out, to))
+			return out
+		}
+		want := flow(host)
+		for precision, least := range map[Precision]float64{Float32: 115, TF32: 65, Half: 65} {
+			if precision != Float32 && !cores {
+				continue // refused: TestPrecisions
+			}
+			d := open(t, UsePrecision(precision))
+			require.Greater(t, psnr(flow(d), want), least, "%v, %v", c, precision)
+			shut(t, d)
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package cuda
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/cuda/internal/driver"
+)
+
+// filter is a bank of weights on the card twice: for A, and with input and output exchanged
+// and both axes reversed, which is Aᵀ written as a convolution (exactly, zero padding
+// included: a tap that reaches outside the frame has no counterpart on either side).
+type filter struct {
+	device           *Device
+	shape            backend.Shape // Out, In, KH, KW
+	block            *block
+	forward, adjoint bank
+	freed            bool // guarded by the device's mutex
+}
+
+// bank is what a convolution kernel reads of a filter.
+type bank struct {
+	weights         driver.Pointer
+	inputs, outputs int
+	kh, kw          int
+	padded          int  // outputs with padding
+	words           int  // of 4 bytes, in all
+	tensor          bool // in the order of kernels/tensorcores.cu, else of convolution.cu
+	form            form // what its factors are, and those of the source must be
+}
+
+// form is how kernels/tensorcores.cu takes its factors.
+type form uint8
+
+const (
+	exact form = iota // float32
+	tf32              // float32, rounded by the kernel
+	half              // pairs of channels in half precision
+)
+
+func (f form) String() string { return [...]string{"exact", "tf32", "half"}[f] }
+
+// The geometry of the convolution kernels.
+const (
+	fragmentInputs = 8  // words of the source in a chunk of kernels/tensorcores.cu
+	fragmentTile   = 8  // outputs of a tile there
+	tensorTile     = 16 // side of a block's tile of pixels there
+)
+
+// channels returns how many channels a word of the source has.
+func (f form) channels() int {
+	if f == half {
+		return 2
+	}
+	return 1
+}
+
+// newBank says how the weights of a convolution are kept. It looks at the filter only, so
+// that an image has the same bits at any size.
+func (d *Device) newBank(outputs, inputs, kh, kw int) bank {
+	b := bank{inputs: inputs, outputs: outputs, kh: kh, kw: kw}
+	if d.hasTensorCores() && !(d.plain && d.precision == Float32) && kh == 3 && kw == 3 && max(inputs, outputs) >= fragmentTile {
+		b.tensor, b.form = true, form(d.precision)
+		b.padded = fragmentTile
+		if outputs > fragmentTile {
+			b.padded = 64 * ceil(outputs, 64)
+		}
+		chunks := ceil(ceil(inputs, b.form.channels()), fragmentInputs)
+		b.words = chunks * fragmentInputs * kh * kw * b.padded
+		return b
+	}
+	v := variantFor(outputs)
+	b.padded = v.outputs * ceil(outputs, v.outputs)
+	b.words = inputs * kh * kw * b.padded
+	return b
+}
+
+// Shape implements backend.Filter.
+func (f *filter) Shape() backend.Shape { return f.shape }
+
+// Free implements backend.Filter.
+func (f *filter) Free() {
+	f.device.mu.Lock()
+	defer f.device.mu.Unlock()
+	if !f.freed {
+		f.freed = true
+		f.device.pool.release(f.block)
+	}
+}
+
+// NewFilter implements backend.Convolutions.
+func (d *Device) NewFilter(w backend.Buffer) (backend.Filter, error) {
+	var f *filter
+	err := d.operate(func(b []*buffer) error {
+		s := b[0].shape
+		if s.H%2 == 0 || s.W%2 == 0 {
+			return fmt.Errorf("%w: filter %v, height and width must be odd", backend.ErrShape, s)
+		}
+		if max(s.N, s.C)+64 > math.MaxInt32/s.Plane() {
+			return fmt.Errorf("%w: a filter %v", backend.ErrUnsupported, s)
+		}
+		f = &filter{device: d, shape: s, forward: d.newBank(s.N, s.C, s.H, s.W), adjoint: d.newBank(s.C, s.N, s.H, s.W)}
+		var err error
+		if f.block, err = d.pool.alloc(4 * int64(f.forward.words+f.adjoint.words)); err != nil {
+			return err
+		}
+		f.forward.weights = f.block.pointer
+		f.adjoint.weights = f.block.pointer + driver.Pointer(4*f.forward.words)
+		if err := d.prepare(f, b[0]); err != nil {
+			d.pool.release(f.block)
+			return err
+		}
+		return nil
+	}, w)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// UpdateFilter implements backend.Convolutions.
+func (d *Device) UpdateFilter(bf backend.Filter, w backend.Buffer) error {
+	return d.operate(func(b []*buffer) error {
+		f, err := d.ownFilter(bf)
+		if err != nil {
+			return err
+		}
+		if b[0].shape != f.shape {
+			return fmt.Errorf("%w: weights %v for a filter %v", backend.ErrShape, b[0].shape, f.shape)
+		}
+		return d.prepare(f, b[0])
+	}, w)
+}
+
+// prepare puts the weights into the order in which the kernels read them.
+func (d *Device) prepare(f *filter, w *buffer) error {
+	s := f.shape
+	for _, b := range []*bank{&f.forward, &f.adjoint} {
+		args := []driver.Arg{
+			driver.Ptr(b.weights), driver.Ptr(w.pointer), number(s.N), number(s.C), number(s.Plane()), flag(b == &f.adjoint),
+		}
+		kernel := "pack_rows"
+		if b.tensor {
+			kernel = "pack_fragments"
+			args = append(args, number(b.padded/fragmentTile), flag(b.form == half), flag(b.form == tf32))
+		} else {
+			args = append(args, number(b.padded))
+		}
+		if err := d.launch("filters", kernel, elements(b.words), 0, append(args, long(b.words))...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Device) ownFilter(bf backend.Filter) (*filter, error) {
+	f, ok := bf.(*filter)
+	if !ok || f == nil || f.device != d {
+		return nil, fmt.Errorf("%w: filter of type %T", backend.ErrForeign, bf)
+	}
+	if f.freed {
+		return nil, fmt.Errorf("%w: filter %v", backend.ErrFreed, f.shape)
+	}
+	return f, nil
+}

@@ -1,0 +1,160 @@
+package cuda
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/cuda/internal/driver"
+)
+
+const (
+	// gradientSide is the side of a block's part of the gradient, a matrix; see
+	// kernels/gradients.cu.
+	gradientSide = 64
+	// A range of pixels is summed in float32: not so long that roundings pile up, not so
+	// short that blocks do nothing but begin. Between the two there are enough of them to
+	// keep a card busy.
+	longestRange, shortestRange, enoughBlocks = 4096, 256, 512
+
+	// A block of kernels/tensorgradients.cu: its outputs and inputs, the side of its tiles of
+	// pixels, and the words of shared memory that a tile takes.
+	gradientOutputs, gradientInputs, gradientTile = 64, 32, 8
+	gradientStage                                 = gradientOutputs*68 + gradientInputs*100
+	// leastOnTensorCores is how many inputs and outputs are worth it.
+	leastOnTensorCores = 16
+)
+
+// FilterGradient implements backend.Gradients. Ranges of pixels are summed in float32, and
+// their sums in float64.
+func (d *Device) FilterGradient(dw, x, dy backend.Buffer, beta, scale float32) error {
+	return d.operate(func(b []*buffer) error {
+		w, in, out := b[0].shape, b[1].shape, b[2].shape
+		if w.H%2 == 0 || w.W%2 == 0 {
+			return fmt.Errorf("%w: filter gradient %v, height and width must be odd", backend.ErrShape, w)
+		}
+		if err := fits(out, in, w.N, w.C); err != nil {
+			return err
+		}
+		if err := apart(b[0], b[1], b[2]); err != nil {
+			return err
+		}
+		memory := d.scratch()
+		defer memory.free()
+		plan := d.planGradient(w, in)
+		partial, err := memory.alloc(4 * int64(plan.splits) * int64(w.Len()))
+		if err != nil {
+			return err
+		}
+		args := []driver.Arg{driver.Ptr(partial), driver.Ptr(b[1].pointer), driver.Ptr(b[2].pointer), number(w.N), number(w.C)}
+		if err := d.launch(plan.file, plan.kernel, plan.grid, plan.shared, append(args, plan.args...)...); err != nil {
+			return err
+		}
+		return d.launch("gradients", "add_up_filter", elements(w.Len()), 0,
+			driver.Ptr(b[0].pointer), driver.Ptr(partial), long(w.Len()), number(plan.splits), driver.Float(beta), driver.Float(scale))
+	}, dw, x, dy)
+}
+
+// gradientPlan is the kernel that makes a filter's gradient, and in how many ranges of
+// pixels.
+type gradientPlan struct {
+	splits       int
+	file, kernel string
+	grid         driver.Dim
+	shared       int
+	args         []driver.Arg // behind the numbers of outputs and inputs
+}
+
+// planGradient looks at shapes only, so that a gradient has the same bits each time.
+func (d *Device) planGradient(w, in backend.Shape) gradientPlan {
+	if d.hasTensorCores() && !(d.plain && d.precision == Float32) && w.H == 3 && w.W == 3 && min(w.N, w.C) >= leastOnTensorCores {
+		across, down := ceil(in.W, gradientTile), ceil(in.H, gradientTile)
+		grid := driver.Dim{Y: ceil(w.N, gradientOutputs), Z: ceil(w.C, gradientInputs)}
+		tiles := in.N * across * down
+		const pixels = gradientTile * gradientTile
+		splits, length := ranges(tiles, longestRange/pixels, shortestRange/pixels, grid.Y*grid.Z)
+		grid.X = splits
+		stages := min(2, length)
+		kernel := "filter_gradient_exact"
+		if d.precision != Float32 { // half precision has no range for gradients
+			kernel = "filter_gradient_tf32"
+		}
+		return gradientPlan{splits, "tensorgradients", kernel, grid, 4 * stages * gradientStage, []driver.Arg{
+			number(in.H), number(in.W), number(across), number(down), long(tiles), number(length),
+		}}
+	}
+	pixels := in.N * in.Plane()
+	grid := driver.Dim{Y: ceil(w.N, gradientSide), Z: ceil(w.C*w.H*w.W, gradientSide)}
+	splits, length := ranges(pixels, longestRange, shortestRange, grid.Y*grid.Z)
+	grid.X = splits
+	return gradientPlan{splits, "gradients", "filter_gradient", grid, 0, []driver.Arg{
+		number(w.H), number(w.W), number(in.H), number(in.W), long(pixels), number(length),
+	}}
+}
+
+// ranges cuts n into splits of the same length, the last one shorter, between the longest
+// and the shortest where that gives enough blocks, with so many of them to a split.
+func ranges(n, longest, shortest, blocks int) (splits, length int) {
+	splits = max(ceil(n, longest), min(ceil(n, shortest), ceil(enoughBlocks, blocks)))
+	length = ceil(n, splits)
+	return ceil(n, length), length
+}
+
+// BiasGradient implements backend.Gradients.
+func (d *Device) BiasGradient(db, dy backend.Buffer, beta float32) error {
+	return d.operate(func(b []*buffer) error {
+		s := b[1].shape
+		if b[0].shape.Len() != s.C {
+			return fmt.Errorf("%w: bias gradient %v for %d channels", backend.ErrShape, b[0].shape, s.C)
+		}
+		if err := apart(b[0], b[1]); err != nil {
+			return err
+		}
+		pieces := ceil(s.Plane(), reductionPiece)
+		blocks := s.N * s.C * pieces
+		if blocks > math.MaxInt32 {
+			return fmt.Errorf("%w: the bias gradient of %v", backend.ErrOutOfMemory, s)
+		}
+		memory := d.scratch()
+		defer memory.free()
+		partial, err := memory.alloc(8 * int64(blocks))
+		if err != nil {
+			return err
+		}
+		if err := d.launch("reductions", "sum_planes", driver.Dim{X: blocks}, 0,
+			driver.Ptr(partial), driver.Ptr(b[1].pointer), number(s.Plane()), number(pieces)); err != nil {
+			return err
+		}
+		return d.addUpChannels(b[0].pointer, partial, s.N, s.C, pieces, beta)
+	}, db, dy)
+}
+
+// ActivationGradient implements backend.Gradients. A positive slope keeps signs, so the
+// activation's output tells where its argument was negative.
+func (d *Device) ActivationGradient(dst, out, dy backend.Buffer, a backend.Activation) error {
+	if err := a.Check(); err != nil {
+		return err
+	}
+	return d.operate(func(b []*buffer) error {
+		if err := sameShape(b...); err != nil {
+			return err
+		}
+		if err := apart(b[0], b[1]); err != nil {
+			return err
+		}
+		if err := apartOrSame(b[0], b[2]); err != nil {
+			return err
+		}
+		n := b[0].shape.Len()
+		return d.launch("vectors", "activation_gradient", elements(n), 0,
+			driver.Ptr(b[0].pointer), driver.Ptr(b[1].pointer), driver.Ptr(b[2].pointer), long(n), driver.Float(slope(a)))
+	}, dst, out, dy)
+}
+
+// slope is that of an activation on the negative side.
+func slope(a backend.Activation) float32 {
+	if a.Kind == backend.LeakyReLU {
+		return a.Slope
+	}
+	return 1
+}

@@ -1,0 +1,113 @@
+// The gradient of 3×3 convolutions with respect to their filters on tensor cores: for each of
+// the nine taps the product of dy (outputs × pixels) and x, shifted (pixels × inputs). As in
+// gradients.cu, ranges of pixels are summed apart; they are whole tiles here.
+//
+// architectures: 80
+#include "loops.h"
+#include "tensor.h"
+
+#if DEVICE_ARCH >= 80
+
+// A block has OUTPUTS × INPUTS filters, a warp 32 × 8 of them, and takes in TILE×TILE pixels
+// of dy and as many of x with a margin at a time. Distances of channels are 4 modulo 32: the
+// 8 channels × 4 pixels that a warp reads lie in 32 different banks.
+constexpr int OUTPUTS = 64, INPUTS = 32, TILE = 8, SIDE = TILE + 2, TAPS = 9, BLOCK = 256;
+constexpr int DY = TILE * TILE + 4, X = SIDE * SIDE, STAGE = OUTPUTS * DY + INPUTS * X;
+static_assert(DY % 32 == 4 && X % 32 == 4, "distances of channels");
+
+struct Images {
+    const float *x, *dy;
+    int outputs, inputs, h, w, across, down;
+};
+
+// Begins to copy tile number `tile` of all images.
+DEVICE void fetch(float *stage, const Images &m, int64 tile, int o0, int i0) {
+    int64 plane = (int64)m.h * m.w, n = tile / (m.across * m.down);
+    int within = (int)(tile % (m.across * m.down));
+    int y0 = within / m.across * TILE, x0 = within % m.across * TILE;
+    const float *dy = m.dy + n * m.outputs * plane, *x = m.x + n * m.inputs * plane;
+    ROLLED for (int i = (int)threadIdx.x; i < OUTPUTS * TILE * TILE; i += BLOCK) {
+        int c = i / (TILE * TILE), p = i % (TILE * TILE), v = y0 + p / TILE, u = x0 + p % TILE;
+        bool inside = o0 + c < m.outputs && v < m.h && u < m.w;
+        cp_async_4(stage + c * DY + p, inside ? dy + (o0 + c) * plane + (int64)v * m.w + u : dy, inside ? 4 : 0);
+    }
+    stage += OUTPUTS * DY;
+    ROLLED for (int i = (int)threadIdx.x; i < INPUTS * X; i += BLOCK) {
+        int c = i / X, p = i % X, v = y0 - 1 + p / SIDE, u = x0 - 1 + p % SIDE;
+        bool inside = i0 + c < m.inputs && (unsigned)v < (unsigned)m.h && (unsigned)u < (unsigned)m.w;
+        cp_async_4(stage + i, inside ? x + (i0 + c) * plane + (int64)v * m.w + u : x, inside ? 4 : 0);
+    }
+    cp_async_commit();
+}
+
+template <Form form> DEVICE void product(float (&sum)[4], const unsigned (&a)[4], const unsigned (&small_a)[4], const unsigned (&b)[2], const unsigned (&small_b)[2]) {
+    if (form == EXACT) {
+        mma_m16n8k8_tf32(sum, small_a, b);
+        mma_m16n8k8_tf32(sum, a, small_b);
+    }
+    mma_m16n8k8_tf32(sum, a, b);
+}
+
+// A word as the form wants it, and its small part.
+template <Form form> DEVICE void take(float v, unsigned &word, unsigned &rest) {
+    unsigned all = __float_as_uint(v);
+    word = form == TF32 ? float_to_tf32(v) : large(all);
+    rest = form == EXACT ? small(all) : 0;
+}
+
+// Adds the products of a tile, a row of 8 pixels at a time. The warp's outputs begin at dy,
+// its inputs at x; a lane has those of g and pixels t and t+4.
+template <Form form> DEVICE void multiply(float (&sum)[2][TAPS][4], const float *dy, const float *x) {
+    ROLLED for (int y = 0; y < TILE; y++, dy += TILE, x += SIDE) {
+        unsigned a[2][4], small_a[2][4];
+        UNROLL for (int m = 0; m < 2; m++) {
+            UNROLL for (int k = 0; k < 4; k++) take<form>(dy[(16 * m + 8 * (k % 2)) * DY + 4 * (k / 2)], a[m][k], small_a[m][k]);
+        }
+        UNROLL for (int tap = 0; tap < TAPS; tap++) {
+            unsigned b[2], small_b[2];
+            UNROLL for (int k = 0; k < 2; k++) take<form>(x[tap / 3 * SIDE + tap % 3 + 4 * k], b[k], small_b[k]);
+            UNROLL for (int m = 0; m < 2; m++) product<form>(sum[m][tap], a[m], small_a[m], b, small_b);
+        }
+    }
+}
+
+// partial[split][o][i][tap] for tiles [split·range, (split+1)·range) of the images' `tiles`.
+// Blocks count splits along x, outputs along y and inputs along z.
+#define TENSOR_GRADIENT(name, form)                                                                             \
+    KERNEL LAUNCH_BOUNDS(256, 2) filter_gradient_##name(float *partial, const float *x, const float *dy, int outputs, int inputs, \
+        int h, int w, int across, int down, int64 tiles, int range) {                                           \
+        DYNAMIC_SHARED(float, memory);                                                                          \
+        Images images{x, dy, outputs, inputs, h, w, across, down};                                              \
+        int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP, g = lane / 4, t = lane % 4;         \
+        int o0 = (int)blockIdx.y * OUTPUTS, i0 = (int)blockIdx.z * INPUTS;                                      \
+        int o = warp % 2 * 32 + g, i = warp / 2 * 8;                                                            \
+        int64 first = (int64)blockIdx.x * range, last = first + range < tiles ? first + range : tiles;          \
+        float sum[2][TAPS][4] = {};                                                                             \
+        ROLLED for (int64 tile = first; tile <= last; tile++) {                                                 \
+            int turn = (int)(tile - first) % 2;                                                                 \
+            if (tile < last) fetch(memory + turn * STAGE, images, tile, o0, i0);                                \
+            if (tile == first) continue;                                                                        \
+            if (tile < last) {                                                                                  \
+                cp_async_wait<1>();                                                                             \
+            } else {                                                                                            \
+                cp_async_wait<0>();                                                                             \
+            }                                                                                                   \
+            __syncthreads();                                                                                    \
+            float *stage = memory + (1 - turn) * STAGE;                                                         \
+            multiply<form>(sum, stage + o * DY + t, stage + OUTPUTS * DY + (i + g) * X + t);                    \
+            __syncthreads();                                                                                    \
+        }                                                                                                       \
+        UNROLL for (int m = 0; m < 2; m++) {                                                                    \
+            UNROLL for (int k = 0; k < 4; k++) {                                                                \
+                int output = o0 + o + 16 * m + k / 2 * 8, input = i0 + i + 2 * t + k % 2;                       \
+                if (output >= outputs || input >= inputs) continue;                                             \
+                float *to = partial + (((int64)blockIdx.x * outputs + output) * inputs + input) * TAPS;         \
+                UNROLL for (int tap = 0; tap < TAPS; tap++) to[tap] = sum[m][tap][k];                           \
+            }                                                                                                   \
+        }                                                                                                       \
+    }
+
+TENSOR_GRADIENT(exact, EXACT)
+TENSOR_GRADIENT(tf32, TF32)
+
+#endif

@@ -1,0 +1,123 @@
+package cuda
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/cuda/internal/driver"
+)
+
+// tvPixels is how many pixels a block has; see kernels/totalvariation.cu.
+const tvPixels = 4 * blockThreads
+
+// TVIterate implements backend.TotalVariation. The extrapolated point ū is scratch: its
+// neighbours are needed, and p, which it is made of, changes in place.
+func (d *Device) TVIterate(u, p, y backend.Buffer, problem backend.TVProblem, step backend.TVStep) error {
+	if err := checkTVStep(step.Primal, step.Extrapolation, step.Dual); err != nil {
+		return err
+	}
+	return d.tvOperate(u, p, y, problem, func(u, p, y *buffer) error {
+		memory := d.scratch()
+		defer memory.free()
+		ubar, err := memory.alloc(u.bytes())
+		if err != nil {
+			return err
+		}
+		if err := d.tvPrimal(u, ubar, p, y, step.Primal, step.Extrapolation, false); err != nil {
+			return err
+		}
+		s, together := y.shape, tvGroup(y, problem)
+		return d.launch("totalvariation", "tv_dual", planes(s.Plane(), tvPixels, s.C/together), 0,
+			driver.Ptr(p.pointer), driver.Ptr(ubar), number(s.C), number(together), number(s.H), number(s.W),
+			driver.Float(problem.Alpha), driver.Float(step.Dual))
+	})
+}
+
+// TVPrimal implements backend.TotalVariation.
+func (d *Device) TVPrimal(u, p, y backend.Buffer, step float32) error {
+	if err := checkTVStep(step, 0, 0); err != nil {
+		return err
+	}
+	return d.tvOperate(u, p, y, backend.TVProblem{}, func(u, p, y *buffer) error {
+		return d.tvPrimal(u, 0, p, y, step, 0, step == 1)
+	})
+}
+
+func (d *Device) tvPrimal(u *buffer, ubar driver.Pointer, p, y *buffer, step, extrapolation float32, fresh bool) error {
+	s := y.shape
+	return d.launch("totalvariation", "tv_primal", planes(s.Plane(), tvPixels, s.C), 0,
+		driver.Ptr(u.pointer), driver.Ptr(ubar), driver.Ptr(p.pointer), driver.Ptr(y.pointer),
+		number(s.C), number(s.H), number(s.W), driver.Float(step), driver.Float(extrapolation), flag(fresh))
+}
+
+// TVEvaluate implements backend.TotalVariation.
+func (d *Device) TVEvaluate(u, p, y backend.Buffer, problem backend.TVProblem) (backend.TVValue, error) {
+	var sums [4]float64
+	err := d.tvOperate(u, p, y, problem, func(u, p, y *buffer) error {
+		s, together := y.shape, tvGroup(y, problem)
+		grid := planes(s.Plane(), tvPixels, s.C/together)
+		memory := d.scratch()
+		defer memory.free()
+		partial, err := memory.alloc(int64(len(sums)) * 8 * int64(grid.X) * int64(grid.Y))
+		if err != nil {
+			return err
+		}
+		total, err := memory.alloc(int64(len(sums)) * 8)
+		if err != nil {
+			return err
+		}
+		if err := d.launch("totalvariation", "tv_evaluate", grid, 0,
+			driver.Ptr(partial), driver.Ptr(u.pointer), driver.Ptr(p.pointer), driver.Ptr(y.pointer),
+			number(s.C), number(together), number(s.H), number(s.W), driver.Float(problem.Alpha)); err != nil {
+			return err
+		}
+		if err := d.addUp(total, len(sums), partial, grid.X*grid.Y); err != nil {
+			return err
+		}
+		return translate(d.staging.numbers(sums[:], total))
+	})
+	if err != nil {
+		return backend.TVValue{}, err
+	}
+	return backend.TVValue{Fidelity: sums[0], Variation: sums[1], Residual: sums[2], Product: sums[3]}, nil
+}
+
+// tvGroup is how many channels have their norm together.
+func tvGroup(y *buffer, problem backend.TVProblem) int {
+	if problem.Coupled {
+		return y.shape.C
+	}
+	return 1
+}
+
+// checkTVStep returns an error unless the steps are in their ranges.
+func checkTVStep(primal, extrapolation, dual float32) error {
+	if !(primal >= 0 && primal <= 1) || !(extrapolation >= 0) || !(dual >= 0) ||
+		math.IsInf(float64(extrapolation), 1) || math.IsInf(float64(dual), 1) {
+		return fmt.Errorf("%w: total variation step %v, %v, %v", backend.ErrArgument, primal, extrapolation, dual)
+	}
+	return nil
+}
+
+// tvOperate checks the arguments that all operations of total variation have, and runs one.
+func (d *Device) tvOperate(u, p, y backend.Buffer, problem backend.TVProblem, run func(u, p, y *buffer) error) error {
+	if a := float64(problem.Alpha); !(a >= 0) || math.IsInf(a, 1) {
+		return fmt.Errorf("%w: total variation with α = %v", backend.ErrArgument, problem.Alpha)
+	}
+	return d.operate(func(b []*buffer) error {
+		s := b[2].shape
+		dual := s
+		dual.C *= 2
+		if s.N != 1 || b[0].shape != s || b[1].shape != dual {
+			return fmt.Errorf("%w: total variation of %v with u of %v and p of %v", backend.ErrShape, s, b[0].shape, b[1].shape)
+		}
+		if err := apart(b[0], b[1], b[2]); err != nil {
+			return err
+		}
+		if err := apart(b[1], b[2]); err != nil {
+			return err
+		}
+		return run(b[0], b[1], b[2])
+	}, u, p, y)
+}

@@ -1,0 +1,75 @@
+//go:build cuda && cgo
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/cuda"
+)
+
+// bestCard returns the card that --backend auto takes, or nil: the first one that opens,
+// since the driver puts the fastest first. What is there and does not work is worth a
+// line; that there is nothing, only with -v.
+func bestCard(a *app) backend.Device {
+	all, err := cuda.Devices()
+	switch {
+	case isAbsent(err):
+		a.detail("%s; computing on the processor", cause(err))
+	case err != nil:
+		a.note("CUDA does not work: %s; computing on the processor", cause(err))
+	}
+	for _, c := range all {
+		dev, err := cuda.Open(c.Ordinal)
+		if err == nil {
+			a.detail("computing on %s, %s", cardName(c.Ordinal), c.Model)
+			return dev
+		}
+		a.note("%s, %s, does not work: %s; trying what comes next", cardName(c.Ordinal), c.Model, cause(err))
+	}
+	return nil
+}
+
+// openCard opens the card that --backend names.
+func openCard(flag string, n int) (backend.Device, error) {
+	dev, err := cuda.Open(n)
+	if err != nil {
+		return nil, usagef("--backend %s: %s; use --backend cpu or auto", flag, cause(err))
+	}
+	return dev, nil
+}
+
+// cards returns the cards that --backend can name, or why there are none.
+func cards() ([]device, string) {
+	all, err := cuda.Devices()
+	if err != nil {
+		return nil, cause(err)
+	}
+	var found []device
+	for _, c := range all {
+		found = append(found, device{
+			Name: cardName(c.Ordinal), Model: c.Model, Memory: c.Memory,
+			Capability: fmt.Sprintf("%d.%d", c.Major, c.Minor),
+		})
+	}
+	return found, ""
+}
+
+func cardName(n int) string { return fmt.Sprintf("cuda:%d", n) }
+
+func isAbsent(err error) bool {
+	return errors.Is(err, cuda.ErrNoDriver) || errors.Is(err, cuda.ErrNoDevice)
+}
+
+// cause is an error without the name of the package, or of the card, that stands before it.
+func cause(err error) string {
+	text := err.Error()
+	before, after, ok := strings.Cut(text, ": ")
+	if card, isCUDA := strings.CutPrefix(before, "cuda"); ok && isCUDA && isCardNumber(card) {
+		text = after
+	}
+	return oneLine(text)
+}

@@ -1,0 +1,155 @@
+//go:build cuda && cgo
+
+package main
+
+import (
+	"errors"
+	"math"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/backend/cuda"
+	"github.com/averaged/imaging/internal/quality"
+)
+
+// wantCUDA is set where a card must be there, be it the fake one: then its absence fails,
+// and nothing is skipped.
+const wantCUDA = "IMAGING_WANT_CUDA"
+
+// needCard skips the test where there is no card and none is demanded.
+func needCard(t *testing.T) []cuda.Card {
+	t.Helper()
+	all, err := cuda.Devices()
+	if isAbsent(err) && os.Getenv(wantCUDA) == "" {
+		t.Skipf("no CUDA card here (bash .ci/cuda builds a fake one): %v", err)
+	}
+	require.NoError(t, err)
+	return all
+}
+
+// Where there is no card, info says so, auto is the processor, and cuda is an error of one
+// line.
+func TestCUDAWithoutACard(t *testing.T) {
+	_, err := cuda.Devices()
+	if err == nil {
+		require.Error(t, firstError(cuda.Open(1000)))
+		t.Skip("there is a card; bash .ci/cuda runs this without one too")
+	}
+	require.Empty(t, os.Getenv(wantCUDA), "%v", err)
+	require.True(t, isAbsent(err), "%v", err)
+	inFolder(t)
+	save(t, "a.pfm", picture(1, 20, 24, 32, 0.1))
+
+	require.Contains(t, succeeds(t, "info").stdout, "CUDA      "+cause(err)+"\n")
+	o := objects(t, succeeds(t, "info", "--json").stdout)[0]
+	require.Equal(t, cause(err), o["no_cuda"])
+	require.Len(t, o["devices"], 1)
+
+	fails(t, exitUsage, []string{"--backend cuda: ", cause(err), "use --backend cpu or auto"}, "denoise", "--backend", "cuda", "a.pfm")
+	fails(t, exitUsage, []string{"--backend cuda:1: "}, "denoise", "--backend", "cuda:1", "a.pfm")
+	fails(t, exitUsage, []string{"want auto, cpu or cuda[:N]"}, "denoise", "--backend", "cuda:x", "a.pfm")
+	succeeds(t, "denoise", "--method", "tv", "--sigma", "0.1", "a.pfm") // without a word about it
+	r := restoring(t, "denoise", "--method", "tv", "--sigma", "0.1", "-v", "--force", "a.pfm")
+	require.Equal(t, exitDone, r.code)
+	require.Contains(t, r.stderr, cause(err)+"; computing on the processor\n")
+}
+
+func firstError(_ *cuda.Device, err error) error { return err }
+
+func TestCUDAInInfo(t *testing.T) {
+	all := needCard(t)
+	r := succeeds(t, "info")
+	o := objects(t, succeeds(t, "info", "--json").stdout)[0]
+	require.NotContains(t, o, "no_cuda")
+	devices := o["devices"].([]any)
+	require.Len(t, devices, 1+len(all))
+	for i, c := range all {
+		require.Contains(t, r.stdout, "device    "+cardName(i)+": "+c.Model+", ")
+		d := devices[i+1].(map[string]any)
+		require.Equal(t, cardName(i), d["name"])
+		require.EqualValues(t, c.Memory, d["memory_limit"])
+	}
+}
+
+func TestCUDAThatIsNotThere(t *testing.T) {
+	needCard(t)
+	inFolder(t)
+	save(t, "a.pfm", picture(1, 20, 24, 32, 0.1))
+	fails(t, exitUsage, []string{"--backend cuda:65535: ", "use --backend cpu or auto"}, "denoise", "--backend", "cuda:65535", "a.pfm")
+}
+
+// Every command that computes gives on the card what it gives on the processor.
+func TestCUDAAgreesWithTheProcessor(t *testing.T) {
+	needCard(t)
+	inFolder(t)
+	save(t, "clean.pfm", picture(3, 22, 30, 32, 0))
+	succeeds(t, "kernel", "motion", "--length", "5", "--angle", "30", "-o", "motion.png")
+	network := certifiedNetwork(t)
+	for name, args := range map[string][]string{
+		"degrade":         {"degrade", "clean.pfm", "--kernel", "motion.png", "--sigma", "0.01", "--seed", "3"},
+		"noise":           {"degrade", "clean.pfm", "--sigma", "0.1", "--seed", "3"},
+		"denoise tv":      {"denoise", "--method", "tv", "--sigma", "0.1", "noisy.pfm"},
+		"denoise network": {"denoise", "--method", network, "--sigma", "0.1", "noisy.pfm"},
+		"denoise tiles":   {"denoise", "--method", network, "--sigma", "0.1", "--tile", "16", "noisy.pfm"},
+		"deblur tv":       {"deblur", "--prior", "tv", "--kernel", "motion.png", "--sigma", "0.01", "--iterations", "10", "blurred.pfm"},
+		"deblur network":  {"deblur", "--prior", network, "--kernel", "motion.png", "--sigma", "0.01", "--iterations", "3", "--boundary", "reflect", "blurred.pfm"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inFolder(t)
+			save(t, "clean.pfm", picture(3, 22, 30, 32, 0))
+			save(t, "noisy.pfm", picture(3, 22, 30, 32, 0.1))
+			succeeds(t, "kernel", "motion", "--length", "5", "--angle", "30", "-o", "motion.png")
+			succeeds(t, "degrade", "clean.pfm", "--backend", "cpu", "--kernel", "motion.png", "--sigma", "0.01", "-o", "blurred.pfm")
+			var out [2][]float32
+			for i, device := range []string{"cpu", "cuda"} {
+				r := restoring(t, append(args, "--backend", device, "-o", device+".pfm")...)
+				require.Equal(t, exitDone, r.code, r.stderr)
+				out[i] = load(t, device+".pfm").Pix
+			}
+			psnr, err := quality.PSNR(out[0], out[1], 1)
+			require.NoError(t, err)
+			require.Greater(t, psnr, 60.0)
+		})
+	}
+}
+
+// Training on the card goes the way that it goes on the processor.
+func TestCUDATrains(t *testing.T) {
+	needCard(t)
+	inFolder(t)
+	photographs(t, "data", 2)
+	var losses [2][]float64
+	for i, device := range []string{"cpu", "cuda"} {
+		r := restoring(t, tiny("data", "-o", device, "--backend", device, "--json", "-q", "--seed", "3")...)
+		require.Equal(t, exitDone, r.code, r.stderr)
+		for _, o := range objects(t, r.stdout) {
+			if loss, ok := o["loss"].(float64); ok {
+				losses[i] = append(losses[i], loss)
+			}
+		}
+	}
+	require.Len(t, losses[0], 6)
+	require.Len(t, losses[1], 6)
+	for k := range losses[0] {
+		require.Less(t, math.Abs(losses[1][k]/losses[0][k]-1), 1e-3, "iteration %d: %v and %v", k, losses[0][k], losses[1][k])
+	}
+}
+
+// auto takes the card, and says so with -v only.
+func TestCUDAIsWhatAutoTakes(t *testing.T) {
+	all := needCard(t)
+	inFolder(t)
+	save(t, "a.pfm", picture(1, 20, 24, 32, 0.1))
+	succeeds(t, "denoise", "--method", "tv", "--sigma", "0.1", "a.pfm")
+	r := restoring(t, "denoise", "--method", "tv", "--sigma", "0.1", "-v", "--force", "a.pfm")
+	require.Equal(t, exitDone, r.code)
+	require.Contains(t, r.stderr, "computing on cuda:0, "+all[0].Model+"\n")
+}
+
+func TestCausesAreOneLineWithoutThePackage(t *testing.T) {
+	require.Equal(t, `no CUDA driver: a\nb`, cause(errors.New("cuda: no CUDA driver: a\nb")))
+	require.Equal(t, "no CUDA driver", cause(errors.New("cuda:12: no CUDA driver")))
+	require.Equal(t, "cuda:x", cause(errors.New("cuda:x")))
+}
