@@ -314,3 +314,29 @@ func TestEveryAccelerationEndsWithItsContext(t *testing.T) {
 		}
 	}
 }
+
+func TestTakenStartIsFreed(t *testing.T) {
+	dev := newDevice(t)
+	const h, w = 4, 5
+	k := diagonal{dev, h, w, random(5, h*w)}
+	y := upload(t, dev, h, w, random(1, h*w))
+	for _, take := range []bool{true, false} {
+		for _, step := range []float64{0, 1e9} { // a run, and a refusal
+			start := upload(t, dev, h, w, random(2, h*w))
+			x, _, err := Solve(t.Context(), dev, y, k, shrink(dev, 1), Options{Start: start, TakeStart: take, Step: step, MaxIterations: 2})
+			if step == 0 {
+				require.NoError(t, err)
+				x.Free()
+			} else {
+				require.ErrorContains(t, err, "step")
+			}
+			err = dev.Fill(start, 0)
+			if take {
+				require.ErrorIs(t, err, backend.ErrFreed)
+			} else {
+				require.NoError(t, err)
+				start.Free()
+			}
+		}
+	}
+}

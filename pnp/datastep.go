@@ -95,6 +95,14 @@ func (s DataStep) choose(step, norm float64) (float64, error) {
 // approach sets it.moved to the data step of it.x, and returns a bound of its error.
 func (it *iteration) approach(ctx context.Context) (errorBound float64, err error) {
 	d := it.dev
+	// What the data step alone needs is given back before the denoiser asks for memory.
+	if it.misfit, err = d.Alloc(it.y.Shape()); err != nil {
+		return 0, err
+	}
+	defer func() {
+		it.misfit.Free()
+		it.misfit = nil
+	}()
 	// misfit = Kx − y; moved = Kᵀ·misfit = ∇E(x).
 	if err := it.k.Apply(it.misfit, it.x); err != nil {
 		return 0, err

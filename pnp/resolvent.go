@@ -12,20 +12,15 @@ import (
 type resolvent struct {
 	it    *iteration
 	root  float64        // √(1 + τ‖K‖²), of the condition number
-	w, p  backend.Buffer // the solution, and the direction
+	w     backend.Buffer // the solution
 	begun bool           // w is not zero
 }
 
 func newResolvent(it *iteration, square float64) (*resolvent, error) {
 	r := &resolvent{it: it, root: math.Sqrt(1 + it.tau*square)}
-	for _, b := range []*backend.Buffer{&r.w, &r.p} {
-		var err error
-		if *b, err = it.dev.Alloc(it.x.Shape()); err != nil {
-			r.free()
-			return nil, err
-		}
-	}
-	return r, nil
+	var err error
+	r.w, err = it.dev.Alloc(it.x.Shape())
+	return r, err
 }
 
 // solve returns the solution for the right-hand side it.moved, which it overwrites with
@@ -35,6 +30,11 @@ func newResolvent(it *iteration, square float64) (*resolvent, error) {
 func (r *resolvent) solve(ctx context.Context, allowed float64) (w backend.Buffer, residual float64, err error) {
 	it, d, tau := r.it, r.it.dev, r.it.tau
 	rest, image := it.moved, it.next
+	p, err := d.Alloc(it.x.Shape()) // the direction
+	if err != nil {
+		return nil, 0, err
+	}
+	defer p.Free()
 	term := func(a float64, x backend.Buffer) backend.Term { return backend.Term{A: float32(a), X: x} }
 	if r.begun {
 		// rest = b − w − τKᵀKw.
@@ -48,7 +48,7 @@ func (r *resolvent) solve(ctx context.Context, allowed float64) (w backend.Buffe
 			return nil, 0, err
 		}
 	}
-	if err := d.LinearCombination(r.p, term(1, rest)); err != nil {
+	if err := d.LinearCombination(p, term(1, rest)); err != nil {
 		return nil, 0, err
 	}
 	var square [1]float64
@@ -64,7 +64,7 @@ func (r *resolvent) solve(ctx context.Context, allowed float64) (w backend.Buffe
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
 		}
-		if err := it.k.Apply(it.misfit, r.p); err != nil {
+		if err := it.k.Apply(it.misfit, p); err != nil {
 			return nil, 0, err
 		}
 		if err := it.k.Adjoint(image, it.misfit); err != nil {
@@ -73,22 +73,22 @@ func (r *resolvent) solve(ctx context.Context, allowed float64) (w backend.Buffe
 		// ⟨p, (I + τKᵀK)p⟩ = ‖p‖² + τ‖Kp‖².
 		var sizes [2]float64
 		if err := d.Reduce(sizes[:],
-			backend.Reduction{Kind: backend.SumSquares, X: r.p},
+			backend.Reduction{Kind: backend.SumSquares, X: p},
 			backend.Reduction{Kind: backend.SumSquares, X: it.misfit}); err != nil {
 			return nil, 0, err
 		}
 		step := square[0] / (sizes[0] + tau*sizes[1])
-		if err := d.LinearCombination(r.w, term(1, r.w), term(step, r.p)); err != nil {
+		if err := d.LinearCombination(r.w, term(1, r.w), term(step, p)); err != nil {
 			return nil, 0, err
 		}
-		if err := d.LinearCombination(rest, term(1, rest), term(-step, r.p), term(-step*tau, image)); err != nil {
+		if err := d.LinearCombination(rest, term(1, rest), term(-step, p), term(-step*tau, image)); err != nil {
 			return nil, 0, err
 		}
 		before := square[0]
 		if err := d.Reduce(square[:], backend.Reduction{Kind: backend.SumSquares, X: rest}); err != nil {
 			return nil, 0, err
 		}
-		if err := d.LinearCombination(r.p, term(1, rest), term(square[0]/before, r.p)); err != nil {
+		if err := d.LinearCombination(p, term(1, rest), term(square[0]/before, p)); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -96,9 +96,7 @@ func (r *resolvent) solve(ctx context.Context, allowed float64) (w backend.Buffe
 }
 
 func (r *resolvent) free() {
-	for _, b := range []backend.Buffer{r.w, r.p} {
-		if b != nil {
-			b.Free()
-		}
+	if r.w != nil {
+		r.w.Free()
 	}
 }

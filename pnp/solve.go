@@ -66,6 +66,9 @@ type Options struct {
 	// Start is the initial estimate x₀, of the operator's domain; nil means Kᵀy.
 	// It is copied (and projected onto C).
 	Start backend.Buffer
+	// TakeStart has Solve free Start as soon as it has its copy, whatever comes of the run:
+	// one image less.
+	TakeStart bool
 	// Tolerance ends the iteration when ‖T(x_k) − x_k‖ + ε_k ≤ Tolerance·‖T(x_k)‖, T as
 	// computed, where ε_k bounds the inner error of the step, so that the true residual
 	// surely is below it. 0 means DefaultTolerance, a negative number never.
@@ -151,6 +154,9 @@ func (r Report) Bound(k int) float64 {
 // A gradient step τ ≥ 2/‖K‖² is refused: T would not be averaged.
 func Solve(ctx context.Context, dev backend.Device, y backend.Buffer, k Operator, phi Denoiser, opt Options) (backend.Buffer, Report, error) {
 	it, err := newIteration(dev, y, k, phi, opt)
+	if opt.TakeStart && opt.Start != nil {
+		opt.Start.Free()
+	}
 	if err != nil {
 		return nil, Report{}, err
 	}
@@ -284,9 +290,6 @@ func newIteration(dev backend.Device, y backend.Buffer, k Operator, phi Denoiser
 		if *b, err = dev.Alloc(domain); err != nil {
 			return nil, err
 		}
-	}
-	if it.misfit, err = dev.Alloc(s); err != nil {
-		return nil, err
 	}
 	if opt.Start != nil {
 		err = dev.LinearCombination(it.x, backend.Term{A: 1, X: opt.Start})

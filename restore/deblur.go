@@ -101,9 +101,8 @@ func solveDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel 
 	}
 	meter := newMeter(c.progress, report.Tolerance)
 	x, run, err := problem.solve(ctx, phi, start, pnp.Options{
-		Step: problem.step, Constraint: c.constraint, Tolerance: report.Tolerance, MaxIterations: limit,
+		Step: problem.step, Constraint: c.constraint, Tolerance: report.Tolerance, MaxIterations: limit, TakeStart: true,
 	}, meter)
-	start.Free()
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +126,7 @@ type runs struct {
 }
 
 // solve runs the iteration, with a network twice. Of opt the step, the constraint, the
-// tolerance and the number of iterations are given.
+// tolerance and the number of iterations are given. It frees start.
 func (d *deblurring) solve(ctx context.Context, phi pnp.Denoiser, start backend.Buffer, opt pnp.Options, meter *meter) (backend.Buffer, runs, error) {
 	opt.DataStep, opt.Acceleration = d.data, d.acceleration
 	if d.network == nil || opt.MaxIterations == 1 {

@@ -67,8 +67,25 @@ func (a *app) read(ctx context.Context, path string, r reading) (*imagefile.Imag
 	const large = 4e6
 	if m.Width*m.Height >= large {
 		debug.FreeOSMemory()
+		collectAbove(int64(memoryOfAll + memoryOfSample*float64(len(m.Pix))))
 	}
 	return m, nil
+}
+
+// What deblurring by a network holds at once: some twelve images of 32-bit samples, and
+// what does not depend on their size.
+const (
+	memoryOfAll    = 150e6
+	memoryOfSample = 46
+)
+
+// collectAbove has garbage collected as soon as there are that many bytes, and not only when
+// memory has doubled since the last time, unless the environment's GOMEMLIMIT says when.
+// Memory that is in use may be more.
+func collectAbove(bytes int64) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(bytes)
+	}
 }
 
 // largestSample bounds float samples: the squares of larger ones, and sums of
