@@ -1,8 +1,10 @@
-// Package restore removes noise and blur from images: image.Image in,
-// image.Image out.
+// Package restore removes noise and blur from images, fills what is missing in them, and
+// enlarges them: image.Image in, image.Image out.
 //
 //	out, report, err := restore.Denoise(ctx, img)
 //	out, report, err = restore.Deblur(ctx, img, kernel, restore.Sigma(0.01))
+//	out, report, err = restore.Inpaint(ctx, img, mask)
+//	out, report, err = restore.Upscale(ctx, img, 2)
 //
 // The noise level is estimated where it is not given, everything else has a
 // default that is meant to be left alone, and the report says what was done and

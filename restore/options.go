@@ -77,7 +77,7 @@ func Strength(factor float64) Option {
 }
 
 // Iterations sets how many iterations are made at most; the default is the
-// method's own (for Deblur DefaultIterations).
+// method's own (for Deblur, Inpaint and Upscale DefaultIterations).
 func Iterations(n int) Option {
 	return func(c *settings) error {
 		if n < 1 {
@@ -91,7 +91,8 @@ func Iterations(n int) Option {
 // Tolerance sets when an iteration ends: for Denoise with method "tv" the relative
 // duality gap (default 1e-4), with "backward-euler" the root mean square error of the
 // result (default denoise.DefaultInnerError); for Deblur the relative residual (see
-// DefaultTolerance, NetworkTolerance). Denoising by other networks is a formula and has none.
+// DefaultTolerance, NetworkTolerance), and for Inpaint and Upscale (default 5e-5). Denoising by
+// other networks is a formula and has none.
 func Tolerance(t float64) Option {
 	return func(c *settings) error {
 		if !(t > 0) || t >= 1 {
@@ -102,8 +103,9 @@ func Tolerance(t float64) Option {
 	}
 }
 
-// Boundary says what Deblur assumes beyond the image's frame; the default is
-// deblur.Unknown, which is what a photograph has.
+// Boundary says what is assumed beyond the image's frame. The default of Deblur, and of
+// Inpaint with a Kernel, is deblur.Unknown, which is what a photograph has; that of Upscale is
+// deblur.Reflect.
 func Boundary(b deblur.Boundary) Option {
 	return func(c *settings) error {
 		c.boundary = b
@@ -113,7 +115,8 @@ func Boundary(b deblur.Boundary) Option {
 
 // StepSize sets τ of Deblur's iteration. With total variation the default is 1/‖K‖², and it
 // must be below 2/‖K‖²; with networks it is 10/‖K‖², and any number above 0 is allowed: the
-// noise level of the network follows as √τ.
+// noise level of the network follows as √τ. Inpaint and Upscale make gradient steps with
+// either: 1/‖K‖², below 2/‖K‖².
 func StepSize(tau float64) Option {
 	return func(c *settings) error {
 		if !(tau > 0) || math.IsInf(tau, 0) {
@@ -124,7 +127,7 @@ func StepSize(tau float64) Option {
 	}
 }
 
-// Constrain sets the convex set that Deblur's iterates stay in; the default is
+// Constrain sets the convex set that the iterates of Deblur, Inpaint and Upscale stay in; the default is
 // pnp.UnitBox, which makes the guarantee of convergence unconditional.
 func Constrain(set pnp.Constraint) Option {
 	return func(c *settings) error {

@@ -16,8 +16,8 @@ type Report struct {
 	// Strength: α in Denoise, λ in Deblur. It is 0 with a network.
 	Weight float64
 	// Rescaling is s of a network as it was used, s·Φ(x/s): Strength·Sigma, in Deblur
-	// Strength·DeblurLevel, over the noise level that the network is for. It is 0 without a network, and with one for all noise
-	// levels.
+	// Strength·DeblurLevel, over the noise level that the network is for. It is 0 without a
+	// network, and with one for all noise levels.
 	Rescaling float64
 	// Level is the noise level that a network for all of them was used for
 	// (denoise.Network.For): Strength·Sigma, in Deblur Strength·DeblurLevel, unless Sigma
@@ -29,7 +29,7 @@ type Report struct {
 	Converged  bool
 	// Residual at the end: of Denoise by total variation the relative duality gap, by a
 	// network the bound of the root mean square error, which is 0 where the network is a
-	// formula; of Deblur the relative residual ‖x_{k+1} − x_k‖/‖x_{k+1}‖.
+	// formula; of the others the relative residual ‖x_{k+1} − x_k‖/‖x_{k+1}‖.
 	Residual  float64
 	Tolerance float64
 	// Averagedness of the denoiser (1: nonexpansive), and whether it is proven.
@@ -38,8 +38,9 @@ type Report struct {
 	// Network is the certificate of the network with what was put around it, such as its
 	// rescaling; nil without a network.
 	Network *denoise.Certificate
-	// Iteration is the report of Deblur's fixed-point iteration, of the second run with a
-	// network, with its certificate; nil from Denoise. Iterations counts both runs.
+	// Iteration is the report of the fixed-point iteration, with its certificate; nil from
+	// Denoise. Of Deblur with a network, which makes two runs, it is that of the second, and
+	// Iterations counts both.
 	Iteration *pnp.Report
 }
 
