@@ -77,16 +77,16 @@ func TestHostileFiles(t *testing.T) {
 		require.NoError(t, os.WriteFile(name, content, 0o666))
 		for _, args := range [][]string{
 			{"denoise", name, "-o", "out.png"},
-			{"deblur", "--kernel", "k.png", name, "-o", "out.png"},
-			{"deblur", "--kernel", name, "k.png", "-o", "out.png"},
-			{"inpaint", "--prior", "tv", "--mask", "mask.png", name, "-o", "out.png"},
-			{"inpaint", "--prior", "tv", "--mask", name, "k.png", "-o", "out.png"},
-			{"upscale", "--prior", "tv", name, "-o", "out.png"},
-			{"upscale", "--prior", "tv", "--kernel", name, "k.png", "-o", "out.png"},
+			{"deblur", "--prior", "tv", "--iterations", "2", "--kernel", "k.png", name, "-o", "out.png"},
+			{"deblur", "--prior", "tv", "--iterations", "2", "--kernel", name, "k.png", "-o", "out.png"},
+			{"inpaint", "--prior", "tv", "--iterations", "2", "--mask", "mask.png", name, "-o", "out.png"},
+			{"inpaint", "--prior", "tv", "--iterations", "2", "--mask", name, "k.png", "-o", "out.png"},
+			{"upscale", "--prior", "tv", "--iterations", "2", name, "-o", "out.png"},
+			{"upscale", "--prior", "tv", "--iterations", "2", "--kernel", name, "k.png", "-o", "out.png"},
 			{"degrade", "--sigma", "0.1", name, "-o", "out.png"},
 			{"compare", "k.png", name},
 			{"compare", name, "k.png"},
-			{"check", name},
+			{"check", "--prior", "tv", name},
 			{"denoise", "k.png", "--reference", name, "-o", "out.png", "--sigma", "0.1"},
 		} {
 			fails(t, exitFailed, []string{oneLine(name) + ": "}, args...)
@@ -121,11 +121,11 @@ func TestFolderIsNoImage(t *testing.T) {
 	require.NoError(t, os.Mkdir("folder.png", 0o777))
 	for _, args := range [][]string{
 		{"denoise", "folder.png", "-o", "out.png"},
-		{"deblur", "--kernel", "k.png", "folder.png", "-o", "out.png"},
-		{"deblur", "--kernel", "folder.png", "k.png", "-o", "out.png"},
+		{"deblur", "--prior", "tv", "--kernel", "k.png", "folder.png", "-o", "out.png"},
+		{"deblur", "--prior", "tv", "--kernel", "folder.png", "k.png", "-o", "out.png"},
 		{"degrade", "--sigma", "0.1", "folder.png", "-o", "out.png"},
 		{"compare", "k.png", "folder.png"},
-		{"check", "folder.png"},
+		{"check", "--prior", "tv", "folder.png"},
 	} {
 		fails(t, exitFailed, []string{"folder.png: ", "is a folder"}, args...)
 	}

@@ -186,7 +186,7 @@ func TestInterruptLeavesNothing(t *testing.T) {
 			{"denoise", "--method", "tv", "--sigma", "0.3", "a.png"},
 			{"denoise", "--method", "tv", "a.png", "-o", "out.png"},
 			{"deblur", "--kernel", "k.png", "--sigma", "0.05", "a.png"},
-			{"check", "--kernel", "k.png", "--sigma", "0.05", "a.png"},
+			{"check", "--prior", "tv", "--kernel", "k.png", "--sigma", "0.05", "a.png"},
 			{"denoise", "--weights", "euler.safetensors", "a.png"},
 			{"deblur", "--weights", "euler.safetensors", "--kernel", "k.png", "--sigma", "0.05", "a.png"},
 			{"check", "--weights", "euler.safetensors", "a.png"},

@@ -250,8 +250,8 @@ func TestCheck(t *testing.T) {
 		"rows:[{bound:number distance:number iteration:number residuals:[number]}] schema:number violations:[]}", shape(o[0]))
 	require.Len(t, o[0]["rows"], 12)
 	require.Equal(t, true, o[0]["holds"])
-	fails(t, exitFailed, []string{"missing.png: no such file"}, "check", "missing.png")
-	fails(t, exitFailed, []string{"missing.png: no such file"}, "check", "--kernel", "missing.png")
+	fails(t, exitFailed, []string{"missing.png: no such file"}, "check", "--prior", "tv", "missing.png")
+	fails(t, exitFailed, []string{"missing.png: no such file"}, "check", "--prior", "tv", "--kernel", "missing.png")
 }
 
 func TestKernelFilesThatAreNone(t *testing.T) {
@@ -272,6 +272,6 @@ func TestKernelFilesThatAreNone(t *testing.T) {
 	} {
 		fails(t, exitFailed, []string{part}, "deblur", "--kernel", kernel, "a.png")
 		fails(t, exitFailed, []string{part}, "degrade", "--kernel", kernel, "a.png")
-		fails(t, exitFailed, []string{part}, "check", "--kernel", kernel)
+		fails(t, exitFailed, []string{part}, "check", "--prior", "tv", "--kernel", kernel)
 	}
 }
