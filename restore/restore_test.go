@@ -255,7 +255,7 @@ func TestAnotherDevice(t *testing.T) {
 			return restore.Denoise(t.Context(), y, o...)
 		},
 		"deblur": func(o ...restore.Option) (image.Image, *restore.Report, error) {
-			return restore.Deblur(t.Context(), y, k, append(o, restore.Sigma(0.05))...)
+			return restore.Deblur(t.Context(), y, k, append(o, restore.Sigma(0.05), restore.Iterations(3))...)
 		},
 	} {
 		a, _, err := run()
@@ -312,17 +312,18 @@ func TestRunsEndWhenTold(t *testing.T) {
 	k, err := deblur.Shake(9, 2)
 	require.NoError(t, err)
 	enough := errors.New("enough")
+	tv := restore.UseMethod("tv") // networks: TestNetworkRunsEndWhenTold
 	runs := map[string]func(context.Context, ...restore.Option) error{
 		"denoise": func(ctx context.Context, o ...restore.Option) error {
 			_, _, err := restore.Denoise(ctx, y, o...)
 			return err
 		},
 		"deblur": func(ctx context.Context, o ...restore.Option) error {
-			_, _, err := restore.Deblur(ctx, y, k, o...)
+			_, _, err := restore.Deblur(ctx, y, k, append(o, tv)...)
 			return err
 		},
 		"check": func(ctx context.Context, o ...restore.Option) error {
-			_, err := restore.Check(ctx, y, k, o...)
+			_, err := restore.Check(ctx, y, k, append(o, tv)...)
 			return err
 		},
 	}
@@ -349,13 +350,14 @@ func TestRunsEndWhenTold(t *testing.T) {
 
 func TestCheckHolds(t *testing.T) {
 	y := noisy(picture(3, 40, 60), 0.02, 1)
-	report, err := restore.Check(t.Context(), y, deblur.Kernel{}, restore.Iterations(40))
+	tv := restore.UseMethod("tv")
+	report, err := restore.Check(t.Context(), y, deblur.Kernel{}, tv, restore.Iterations(40))
 	require.NoError(t, err)
 	require.True(t, report.Holds, "%v", report.Violations)
 	require.Len(t, report.Rows, 40)
 	require.Contains(t, report.Denoiser, "firmly nonexpansive")
 	require.Less(t, report.Rows[39].Distance, report.Rows[0].Distance)
-	certificate, err := restore.Check(t.Context(), nil, deblur.Kernel{}, restore.Constrain(pnp.Unconstrained))
+	certificate, err := restore.Check(t.Context(), nil, deblur.Kernel{}, tv, restore.Constrain(pnp.Unconstrained))
 	require.NoError(t, err)
 	require.True(t, certificate.Holds)
 	require.Empty(t, certificate.Rows)
