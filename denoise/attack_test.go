@@ -73,8 +73,6 @@ func checkTranspose(t *testing.T, d Denoiser, s backend.Shape, x, v, w []float32
 	return (left - right) / (math.Abs(left) + math.Abs(right))
 }
 
-// An attack finds the expansion of networks that take too few steps, and of those that
-// have no constraint. A certified network of the same weights withstands it.
 // skipSearch skips a search, for images that a network moves apart or for the largest norm,
 // where a test run is told to be short: it takes hundreds of gradients or images, which are
 // slow on an emulated processor and under the race detector, and other tests call the same
@@ -86,6 +84,8 @@ func skipSearch(t *testing.T) {
 	}
 }
 
+// An attack finds the expansion of networks that take too few steps, and of those that
+// have no constraint. A certified network of the same weights withstands it.
 func TestAttack(t *testing.T) {
 	skipSearch(t)
 	dev := newCPU(t)
