@@ -25,8 +25,10 @@ func CheckGradientFlow(dst, src Shape, region Region, steps []FlowStep) error {
 		if f.C != steps[0].Filter.Shape().C || f.C < src.C || f.C < dst.C {
 			return fmt.Errorf("%w: step %d of a gradient flow has a filter %v, from %v to %v", ErrShape, k, f, src, dst)
 		}
-		if s.Bias != nil && s.Bias.Shape().Len() != f.N {
-			return fmt.Errorf("%w: bias %v for %d channels", ErrShape, s.Bias.Shape(), f.N)
+		if s.Bias != nil {
+			if err := CheckBias(s.Bias.Shape(), f.N); err != nil {
+				return err
+			}
 		}
 		if err := s.Activation.Check(); err != nil {
 			return err

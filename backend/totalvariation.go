@@ -1,5 +1,10 @@
 package backend
 
+import (
+	"fmt"
+	"math"
+)
+
 // TVProblem is the proximal problem of total variation, the ROF model,
 //
 //	min over u of ½‖u − y‖² + α Σ ‖(∇u)‖,
@@ -20,6 +25,14 @@ type TVProblem struct {
 	Coupled bool
 }
 
+// Check returns an error that wraps ErrArgument unless Alpha is in its range.
+func (p TVProblem) Check() error {
+	if a := float64(p.Alpha); !(a >= 0) || math.IsInf(a, 1) {
+		return fmt.Errorf("%w: total variation with α = %v", ErrArgument, p.Alpha)
+	}
+	return nil
+}
+
 // TVStep holds the steps of one iteration of the accelerated primal-dual
 // algorithm (Chambolle and Pock 2011, algorithm 2) for the ROF model, written
 // with the primal half first. With step sizes τₖ and σₖ, and θₖ = τₖ₊₁/τₖ,
@@ -28,8 +41,17 @@ type TVProblem struct {
 // u − u' is τₖ·(r − u), and no second copy of u is needed to extrapolate.
 type TVStep struct {
 	Primal        float32 // in [0, 1]; 0 leaves u as it is, 1 sets u = y − ∇ᵀp
-	Extrapolation float32 // at least 0
-	Dual          float32 // at least 0
+	Extrapolation float32 // at least 0, finite
+	Dual          float32 // at least 0, finite
+}
+
+// Check returns an error that wraps ErrArgument unless the steps are in their ranges.
+func (s TVStep) Check() error {
+	if !(s.Primal >= 0 && s.Primal <= 1) || !(s.Extrapolation >= 0) || !(s.Dual >= 0) ||
+		math.IsInf(float64(s.Extrapolation), 1) || math.IsInf(float64(s.Dual), 1) {
+		return fmt.Errorf("%w: total variation step %v, %v, %v", ErrArgument, s.Primal, s.Extrapolation, s.Dual)
+	}
+	return nil
 }
 
 // TVValue is what the duality gap at a pair (u, p) is made of. Every term is
@@ -75,4 +97,13 @@ type TotalVariation interface {
 	TVPrimal(u, p, y Buffer, step float32) error
 	// TVEvaluate waits and returns the parts of the duality gap at (u, p).
 	TVEvaluate(u, p, y Buffer, problem TVProblem) (TVValue, error)
+}
+
+// CheckTVShapes returns an error that wraps ErrShape unless y is one image, u has its shape,
+// and p its shape with twice the channels.
+func CheckTVShapes(u, p, y Shape) error {
+	if y.N != 1 || u != y || p != Image(2*y.C, y.H, y.W) {
+		return fmt.Errorf("%w: total variation of %v with u of %v and p of %v", ErrShape, y, u, p)
+	}
+	return nil
 }

@@ -29,7 +29,7 @@ func (d *Device) ProjectBalls(dst, src, radius backend.Buffer) error {
 // checkBalls checks shapes and memory of a projection of others onto dst.
 func (d *Device) checkBalls(dst, radius *buffer, others ...*buffer) error {
 	for _, o := range others {
-		if err := sameShape(dst, o); err != nil {
+		if err := backend.CheckSameShape(dst, o); err != nil {
 			return err
 		}
 		if err := apartOrSame(dst, o); err != nil {
@@ -68,13 +68,13 @@ func (d *Device) ProjectBallsGradient(dst, dradius, src, dy, radius backend.Buff
 		if err := d.checkBalls(to, r, dy); err != nil {
 			return err
 		}
-		if err := sameShape(to, v); err != nil {
+		if err := backend.CheckSameShape(to, v); err != nil {
 			return err
 		}
 		if err := apart(to, v, sums); err != nil {
 			return err
 		}
-		if err := sameShape(sums, r); err != nil {
+		if err := backend.CheckSameShape(sums, r); err != nil {
 			return err
 		}
 		if err := apart(sums, v, dy, r); err != nil {

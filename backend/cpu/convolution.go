@@ -77,8 +77,8 @@ func (d *Device) NewFilter(w backend.Buffer) (backend.Filter, error) {
 	var f *filter
 	err := d.operate(func(b []*buffer) error {
 		s := b[0].shape
-		if s.H%2 == 0 || s.W%2 == 0 {
-			return fmt.Errorf("%w: filter %v, height and width must be odd", backend.ErrShape, s)
+		if err := backend.CheckFilter(s); err != nil {
+			return err
 		}
 		f = &filter{device: d, shape: s}
 		bytes := f.bytes()
@@ -106,8 +106,8 @@ func (d *Device) UpdateFilter(bf backend.Filter, w backend.Buffer) error {
 		if err != nil {
 			return err
 		}
-		if b[0].shape != f.shape {
-			return fmt.Errorf("%w: weights %v for a filter %v", backend.ErrShape, b[0].shape, f.shape)
+		if err := backend.CheckWeights(b[0].shape, f.shape); err != nil {
+			return err
 		}
 		f.prepare(b[0].data)
 		return nil
@@ -139,7 +139,7 @@ func (d *Device) Convolve(dst, src backend.Buffer, bf backend.Filter, end backen
 		if err != nil {
 			return err
 		}
-		if err := fits(b[0].shape, b[1].shape, f.shape.N, f.shape.C); err != nil {
+		if err := backend.CheckConvolution(b[0].shape, b[1].shape, f.shape); err != nil {
 			return err
 		}
 		if err := apart(b[0], b[1:]...); err != nil {
@@ -147,8 +147,8 @@ func (d *Device) Convolve(dst, src backend.Buffer, bf backend.Filter, end backen
 		}
 		e := ending{scale: 1}
 		if end.Bias != nil {
-			if b[2].shape.Len() != f.shape.N {
-				return fmt.Errorf("%w: bias %v for %d channels", backend.ErrShape, b[2].shape, f.shape.N)
+			if err := backend.CheckBias(b[2].shape, f.shape.N); err != nil {
+				return err
 			}
 			e.bias = b[2].data
 		}
@@ -171,7 +171,7 @@ func (d *Device) ConvolveAdjoint(dst, src backend.Buffer, bf backend.Filter, bet
 		if err != nil {
 			return err
 		}
-		if err := fits(b[0].shape, b[1].shape, f.shape.C, f.shape.N); err != nil {
+		if err := backend.CheckConvolutionAdjoint(b[0].shape, b[1].shape, f.shape); err != nil {
 			return err
 		}
 		if err := apart(b[0], b[1]); err != nil {
@@ -185,12 +185,4 @@ func (d *Device) ConvolveAdjoint(dst, src backend.Buffer, bf backend.Filter, bet
 		}
 		return nil
 	}, dst, src)
-}
-
-// fits checks the shapes of a convolution with the given channel counts.
-func fits(dst, src backend.Shape, out, in int) error {
-	if dst.N != src.N || dst.H != src.H || dst.W != src.W || dst.C != out || src.C != in {
-		return fmt.Errorf("%w: a filter of %d to %d channels from %v to %v", backend.ErrShape, in, out, src, dst)
-	}
-	return nil
 }

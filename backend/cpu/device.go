@@ -175,8 +175,8 @@ func (d *Device) Wrap(s backend.Shape, data []float32) (backend.Buffer, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	if len(data) != s.Len() {
-		return nil, fmt.Errorf("%w: %d numbers for a buffer of %v", backend.ErrShape, len(data), s)
+	if err := backend.CheckUpload(s, len(data)); err != nil {
+		return nil, err
 	}
 	return &buffer{device: d, shape: s, data: data, lent: true}, nil
 }
@@ -192,8 +192,8 @@ func (d *Device) Channels(b backend.Buffer, from, count int) (backend.Buffer, er
 		return nil, err
 	}
 	s := h.shape
-	if s.N != 1 || from < 0 || count < 1 || from > s.C-count {
-		return nil, fmt.Errorf("%w: channels %d to %d of %v", backend.ErrShape, from, from+count, s)
+	if err := backend.CheckChannels(s, from, count); err != nil {
+		return nil, err
 	}
 	p := s.Plane()
 	s.C = count
@@ -203,8 +203,8 @@ func (d *Device) Channels(b backend.Buffer, from, count int) (backend.Buffer, er
 // Upload implements backend.Memory.
 func (d *Device) Upload(dst backend.Buffer, src []float32) error {
 	return d.operate(func(b []*buffer) error {
-		if len(src) != len(b[0].data) {
-			return fmt.Errorf("%w: %d numbers for a buffer of %v", backend.ErrShape, len(src), b[0].shape)
+		if err := backend.CheckUpload(b[0].shape, len(src)); err != nil {
+			return err
 		}
 		copy(b[0].data, src)
 		return nil
@@ -214,8 +214,8 @@ func (d *Device) Upload(dst backend.Buffer, src []float32) error {
 // Download implements backend.Memory.
 func (d *Device) Download(dst []float32, src backend.Buffer) error {
 	return d.operate(func(b []*buffer) error {
-		if len(dst) != len(b[0].data) {
-			return fmt.Errorf("%w: %d numbers from a buffer of %v", backend.ErrShape, len(dst), b[0].shape)
+		if err := backend.CheckDownload(len(dst), b[0].shape); err != nil {
+			return err
 		}
 		copy(dst, b[0].data)
 		return nil
@@ -253,14 +253,4 @@ func (d *Device) own(b backend.Buffer) (*buffer, error) {
 		return nil, fmt.Errorf("%w: buffer of %v", backend.ErrFreed, h.shape)
 	}
 	return h, nil
-}
-
-// sameShape returns an error unless all buffers have the first one's shape.
-func sameShape(buffers ...*buffer) error {
-	for _, b := range buffers[1:] {
-		if b.shape != buffers[0].shape {
-			return fmt.Errorf("%w: %v and %v", backend.ErrShape, buffers[0].shape, b.shape)
-		}
-	}
-	return nil
 }

@@ -1,25 +1,18 @@
 package cpu
 
-import (
-	"fmt"
-
-	"github.com/averaged/imaging/backend"
-)
+import "github.com/averaged/imaging/backend"
 
 // CopyRegion implements backend.Memory.
 func (d *Device) CopyRegion(dst backend.Buffer, y, x int, src backend.Buffer, r backend.Region) error {
 	return d.operate(func(b []*buffer) error {
 		to, from := b[0].shape, b[1].shape
-		if err := r.Check(from); err != nil {
+		if err := backend.CheckCopyRegion(to, y, x, from, r); err != nil {
 			return err
-		}
-		h, w := r.Size()
-		if to.N != from.N || y < 0 || x < 0 || y > to.H-h || x > to.W-w {
-			return fmt.Errorf("%w: %v of %v to (%d,%d) of %v", backend.ErrShape, r, from, y, x, to)
 		}
 		if err := apart(b[0], b[1]); err != nil {
 			return err
 		}
+		h, w := r.Size()
 		channels := min(to.C, from.C)
 		d.pool.For(to.N*channels, func(k int) {
 			n, c := k/channels, k%channels

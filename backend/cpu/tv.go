@@ -1,8 +1,6 @@
 package cpu
 
 import (
-	"fmt"
-	"math"
 	"sync"
 
 	"github.com/averaged/imaging/backend"
@@ -31,7 +29,7 @@ func (d *Device) tvBand(h int) int {
 // the first row of u and ū of every band is made, because the band above needs it
 // too; so every row is made by the same operations wherever the bands begin.
 func (d *Device) TVIterate(u, p, y backend.Buffer, problem backend.TVProblem, step backend.TVStep) error {
-	if err := checkTVStep(step.Primal, step.Extrapolation, step.Dual); err != nil {
+	if err := step.Check(); err != nil {
 		return err
 	}
 	return d.tvOperate(u, p, y, problem, func(v *tvArrays) {
@@ -107,7 +105,7 @@ func (s *tvSweep) run() {
 
 // TVPrimal implements backend.TotalVariation.
 func (d *Device) TVPrimal(u, p, y backend.Buffer, step float32) error {
-	if err := checkTVStep(step, 0, 0); err != nil {
+	if err := (backend.TVStep{Primal: step}).Check(); err != nil {
 		return err
 	}
 	return d.tvOperate(u, p, y, backend.TVProblem{}, func(v *tvArrays) {
@@ -151,27 +149,16 @@ func (d *Device) TVEvaluate(u, p, y backend.Buffer, problem backend.TVProblem) (
 	return total, err
 }
 
-// checkTVStep returns an error unless the steps are in their ranges.
-func checkTVStep(primal, extrapolation, dual float32) error {
-	if !(primal >= 0 && primal <= 1) || !(extrapolation >= 0) || !(dual >= 0) ||
-		math.IsInf(float64(extrapolation), 1) || math.IsInf(float64(dual), 1) {
-		return fmt.Errorf("%w: total variation step %v, %v, %v", backend.ErrArgument, primal, extrapolation, dual)
-	}
-	return nil
-}
-
 // tvOperate checks the arguments that all operations of total variation have, and
 // runs one.
 func (d *Device) tvOperate(u, p, y backend.Buffer, problem backend.TVProblem, run func(v *tvArrays)) error {
-	if a := float64(problem.Alpha); !(a >= 0) || math.IsInf(a, 1) {
-		return fmt.Errorf("%w: total variation with α = %v", backend.ErrArgument, problem.Alpha)
+	if err := problem.Check(); err != nil {
+		return err
 	}
 	return d.operate(func(b []*buffer) error {
 		s := b[2].shape
-		dual := s
-		dual.C *= 2
-		if s.N != 1 || b[0].shape != s || b[1].shape != dual {
-			return fmt.Errorf("%w: total variation of %v with u of %v and p of %v", backend.ErrShape, s, b[0].shape, b[1].shape)
+		if err := backend.CheckTVShapes(b[0].shape, b[1].shape, s); err != nil {
+			return err
 		}
 		if err := apart(b[0], b[1], b[2]); err != nil {
 			return err

@@ -1,9 +1,6 @@
 package cpu
 
 import (
-	"fmt"
-	"math"
-
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu/internal/vectors"
 )
@@ -24,8 +21,8 @@ func (d *Device) Fill(dst backend.Buffer, v float32) error {
 
 // LinearCombination implements backend.Vectors.
 func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) error {
-	if len(terms) < 1 || len(terms) > backend.MaxTerms {
-		return fmt.Errorf("%w: linear combination of %d terms, 1 to %d are possible", backend.ErrArgument, len(terms), backend.MaxTerms)
+	if err := backend.CheckTerms(len(terms)); err != nil {
+		return err
 	}
 	buffers := make([]backend.Buffer, 0, backend.MaxTerms+1)
 	buffers = append(buffers, dst)
@@ -33,7 +30,7 @@ func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) er
 		buffers = append(buffers, t.X)
 	}
 	return d.operate(func(b []*buffer) error {
-		if err := sameShape(b...); err != nil {
+		if err := backend.CheckSameShape(b...); err != nil {
 			return err
 		}
 		if err := apartOrSame(b[0], b[1:]...); err != nil {
@@ -61,11 +58,11 @@ func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) er
 
 // Clip implements backend.Vectors.
 func (d *Device) Clip(dst, src backend.Buffer, lo, hi float32) error {
-	if !(lo <= hi) {
-		return fmt.Errorf("%w: clip to [%v, %v]", backend.ErrArgument, lo, hi)
+	if err := backend.CheckClip(lo, hi); err != nil {
+		return err
 	}
 	return d.operate(func(b []*buffer) error {
-		if err := sameShape(b...); err != nil {
+		if err := backend.CheckSameShape(b...); err != nil {
 			return err
 		}
 		if err := apartOrSame(b[0], b[1]); err != nil {
@@ -77,18 +74,12 @@ func (d *Device) Clip(dst, src backend.Buffer, lo, hi float32) error {
 	}, dst, src)
 }
 
-// maxMixed is the largest number of channels of MixChannels.
-const maxMixed = 16
-
 // MixChannels implements backend.Vectors.
 func (d *Device) MixChannels(dst, src backend.Buffer, m []float32) error {
 	return d.operate(func(b []*buffer) error {
 		to, from := b[0].shape, b[1].shape
-		if to.N != from.N || to.H != from.H || to.W != from.W || len(m) != to.C*from.C {
-			return fmt.Errorf("%w: %d coefficients from %v to %v", backend.ErrShape, len(m), from, to)
-		}
-		if to.C > maxMixed || from.C > maxMixed {
-			return fmt.Errorf("%w: mixing %d into %d channels, at most %d are possible", backend.ErrArgument, from.C, to.C, maxMixed)
+		if err := backend.CheckMixing(to, from, m); err != nil {
+			return err
 		}
 		if err := apartOrSame(b[0], b[1]); err != nil {
 			return err
@@ -133,7 +124,7 @@ type mixing struct {
 // linear combination has goes on from what the last one left, which is multiplied by
 // 1, so that the rounding is that of one sum from the left.
 func (m *mixing) pixels(out, in []float32, lo, hi int) {
-	var sources [maxMixed][]float32
+	var sources [backend.MaxMixed][]float32
 	for j := range m.columns {
 		sources[j] = in[j*m.plane+lo : j*m.plane+hi]
 	}
@@ -166,18 +157,15 @@ func (m *mixing) pixels(out, in []float32, lo, hi int) {
 
 // Reduce implements backend.Vectors.
 func (d *Device) Reduce(out []float64, rs ...backend.Reduction) error {
-	if len(out) != len(rs) {
-		return fmt.Errorf("%w: room for %d of %d reductions", backend.ErrShape, len(out), len(rs))
+	if err := backend.CheckReductions(out, rs); err != nil {
+		return err
 	}
 	for i, r := range rs {
-		if r.Kind > backend.DiffSquares {
-			return fmt.Errorf("%w: reduction kind %d", backend.ErrArgument, r.Kind)
-		}
 		if r.Kind == backend.SumSquares {
 			r.Y = r.X
 		}
 		if err := d.operate(func(b []*buffer) error {
-			if err := sameShape(b...); err != nil {
+			if err := backend.CheckSameShape(b...); err != nil {
 				return err
 			}
 			out[i] = d.sum(r.Kind, b[0].data, b[1].data)
@@ -215,8 +203,8 @@ func (d *Device) sum(kind backend.ReductionKind, x, y []float32) float64 {
 
 // Gaussian implements backend.Vectors.
 func (d *Device) Gaussian(dst backend.Buffer, seed uint64, mean, std float32) error {
-	if !(std >= 0) || math.IsInf(float64(std), 0) || math.IsNaN(float64(mean)) || math.IsInf(float64(mean), 0) {
-		return fmt.Errorf("%w: Gaussian with mean %v and standard deviation %v", backend.ErrArgument, mean, std)
+	if err := backend.CheckGaussian(mean, std); err != nil {
+		return err
 	}
 	return d.operate(func(b []*buffer) error {
 		out := b[0].data

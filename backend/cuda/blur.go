@@ -282,11 +282,5 @@ func (d *Device) blurBetween(k backend.Blur, x, y *buffer) (*blur, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, w := b.spec.Range()
-	want := backend.Shape{N: x.shape.N, C: x.shape.C, H: h, W: w}
-	if x.shape.H != b.spec.H || x.shape.W != b.spec.W || y.shape != want {
-		return nil, fmt.Errorf("%w: a blur of %d×%d to %d×%d between %v and %v",
-			backend.ErrShape, b.spec.H, b.spec.W, h, w, x.shape, y.shape)
-	}
-	return b, nil
+	return b, b.spec.CheckBetween(x.shape, y.shape)
 }

@@ -110,8 +110,8 @@ func (d *Device) Channels(b backend.Buffer, from, count int) (backend.Buffer, er
 	var view *buffer
 	err := d.operate(func(b []*buffer) error {
 		s := b[0].shape
-		if s.N != 1 || from < 0 || count < 1 || from > s.C-count {
-			return fmt.Errorf("%w: channels %d to %d of %v", backend.ErrShape, from, from+count, s)
+		if err := backend.CheckChannels(s, from, count); err != nil {
+			return err
 		}
 		s.C = count
 		view = &buffer{device: d, shape: s, pointer: b[0].pointer + driver.Pointer(4*from*s.Plane()), parent: b[0]}
@@ -126,8 +126,8 @@ func (d *Device) Channels(b backend.Buffer, from, count int) (backend.Buffer, er
 // Upload implements backend.Memory.
 func (d *Device) Upload(dst backend.Buffer, src []float32) error {
 	return d.operate(func(b []*buffer) error {
-		if len(src) != b[0].shape.Len() {
-			return fmt.Errorf("%w: %d numbers for a buffer of %v", backend.ErrShape, len(src), b[0].shape)
+		if err := backend.CheckUpload(b[0].shape, len(src)); err != nil {
+			return err
 		}
 		return translate(d.staging.upload(b[0].pointer, src))
 	}, dst)
@@ -136,8 +136,8 @@ func (d *Device) Upload(dst backend.Buffer, src []float32) error {
 // Download implements backend.Memory.
 func (d *Device) Download(dst []float32, src backend.Buffer) error {
 	return d.operate(func(b []*buffer) error {
-		if len(dst) != b[0].shape.Len() {
-			return fmt.Errorf("%w: %d numbers from a buffer of %v", backend.ErrShape, len(dst), b[0].shape)
+		if err := backend.CheckDownload(len(dst), b[0].shape); err != nil {
+			return err
 		}
 		return translate(d.staging.download(dst, b[0].pointer))
 	}, src)
@@ -172,16 +172,6 @@ func (d *Device) own(b backend.Buffer) (*buffer, error) {
 		return nil, fmt.Errorf("%w: buffer of %v", backend.ErrFreed, h.shape)
 	}
 	return h, nil
-}
-
-// sameShape returns an error unless all buffers have the first one's shape.
-func sameShape(buffers ...*buffer) error {
-	for _, b := range buffers[1:] {
-		if b.shape != buffers[0].shape {
-			return fmt.Errorf("%w: %v and %v", backend.ErrShape, buffers[0].shape, b.shape)
-		}
-	}
-	return nil
 }
 
 // apart returns an error if dst shares memory with one of the sources.

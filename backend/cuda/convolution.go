@@ -24,7 +24,7 @@ func (d *Device) Convolve(dst, src backend.Buffer, bf backend.Filter, end backen
 		if err != nil {
 			return err
 		}
-		if err := fits(b[0].shape, b[1].shape, f.shape.N, f.shape.C); err != nil {
+		if err := backend.CheckConvolution(b[0].shape, b[1].shape, f.shape); err != nil {
 			return err
 		}
 		if err := apart(b[0], b[1:]...); err != nil {
@@ -32,8 +32,8 @@ func (d *Device) Convolve(dst, src backend.Buffer, bf backend.Filter, end backen
 		}
 		e := layerEnd{slope: slope(end.Activation), dst: b[0].array()}
 		if end.Bias != nil {
-			if b[2].shape.Len() != f.shape.N {
-				return fmt.Errorf("%w: bias %v for %d channels", backend.ErrShape, b[2].shape, f.shape.N)
+			if err := backend.CheckBias(b[2].shape, f.shape.N); err != nil {
+				return err
 			}
 			e.bias = b[2].pointer
 		}
@@ -48,7 +48,7 @@ func (d *Device) ConvolveAdjoint(dst, src backend.Buffer, bf backend.Filter, bet
 		if err != nil {
 			return err
 		}
-		if err := fits(b[0].shape, b[1].shape, f.shape.C, f.shape.N); err != nil {
+		if err := backend.CheckConvolutionAdjoint(b[0].shape, b[1].shape, f.shape); err != nil {
 			return err
 		}
 		if err := apart(b[0], b[1]); err != nil {
@@ -57,14 +57,6 @@ func (d *Device) ConvolveAdjoint(dst, src backend.Buffer, bf backend.Filter, bet
 		to := addition{beta: beta, scale: scale, dst: b[0].array(), start: b[0].array(), known: f.shape.C}
 		return d.convolve(&f.adjoint, b[1], func(c *convolution) error { return d.add(c, to) })
 	}, dst, src)
-}
-
-// fits checks the shapes of a convolution with the given channel counts.
-func fits(dst, src backend.Shape, out, in int) error {
-	if dst.N != src.N || dst.H != src.H || dst.W != src.W || dst.C != out || src.C != in {
-		return fmt.Errorf("%w: a filter of %d to %d channels from %v to %v", backend.ErrShape, in, out, src, dst)
-	}
-	return nil
 }
 
 // convolve runs a convolution of a whole buffer, in half precision if the bank wants it.

@@ -94,8 +94,8 @@ func (d *Device) NewFilter(w backend.Buffer) (backend.Filter, error) {
 	var f *filter
 	err := d.operate(func(b []*buffer) error {
 		s := b[0].shape
-		if s.H%2 == 0 || s.W%2 == 0 {
-			return fmt.Errorf("%w: filter %v, height and width must be odd", backend.ErrShape, s)
+		if err := backend.CheckFilter(s); err != nil {
+			return err
 		}
 		if max(s.N, s.C)+64 > math.MaxInt32/s.Plane() {
 			return fmt.Errorf("%w: a filter %v", backend.ErrUnsupported, s)
@@ -126,8 +126,8 @@ func (d *Device) UpdateFilter(bf backend.Filter, w backend.Buffer) error {
 		if err != nil {
 			return err
 		}
-		if b[0].shape != f.shape {
-			return fmt.Errorf("%w: weights %v for a filter %v", backend.ErrShape, b[0].shape, f.shape)
+		if err := backend.CheckWeights(b[0].shape, f.shape); err != nil {
+			return err
 		}
 		return d.prepare(f, b[0])
 	}, w)

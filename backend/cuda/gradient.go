@@ -29,11 +29,8 @@ const (
 // their sums in float64.
 func (d *Device) FilterGradient(dw, x, dy backend.Buffer, beta, scale float32) error {
 	return d.operate(func(b []*buffer) error {
-		w, in, out := b[0].shape, b[1].shape, b[2].shape
-		if w.H%2 == 0 || w.W%2 == 0 {
-			return fmt.Errorf("%w: filter gradient %v, height and width must be odd", backend.ErrShape, w)
-		}
-		if err := fits(out, in, w.N, w.C); err != nil {
+		w, in := b[0].shape, b[1].shape
+		if err := backend.CheckFilterGradient(w, in, b[2].shape); err != nil {
 			return err
 		}
 		if err := apart(b[0], b[1], b[2]); err != nil {
@@ -104,8 +101,8 @@ func ranges(n, longest, shortest, blocks int) (splits, length int) {
 func (d *Device) BiasGradient(db, dy backend.Buffer, beta float32) error {
 	return d.operate(func(b []*buffer) error {
 		s := b[1].shape
-		if b[0].shape.Len() != s.C {
-			return fmt.Errorf("%w: bias gradient %v for %d channels", backend.ErrShape, b[0].shape, s.C)
+		if err := backend.CheckBiasGradient(b[0].shape, s); err != nil {
+			return err
 		}
 		if err := apart(b[0], b[1]); err != nil {
 			return err
@@ -136,7 +133,7 @@ func (d *Device) ActivationGradient(dst, out, dy backend.Buffer, a backend.Activ
 		return err
 	}
 	return d.operate(func(b []*buffer) error {
-		if err := sameShape(b...); err != nil {
+		if err := backend.CheckSameShape(b...); err != nil {
 			return err
 		}
 		if err := apart(b[0], b[1]); err != nil {

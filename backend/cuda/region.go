@@ -1,8 +1,6 @@
 package cuda
 
 import (
-	"fmt"
-
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cuda/internal/driver"
 )
@@ -16,16 +14,13 @@ func (a array) args() []driver.Arg {
 func (d *Device) CopyRegion(dst backend.Buffer, y, x int, src backend.Buffer, r backend.Region) error {
 	return d.operate(func(b []*buffer) error {
 		to, from := b[0].shape, b[1].shape
-		if err := r.Check(from); err != nil {
+		if err := backend.CheckCopyRegion(to, y, x, from, r); err != nil {
 			return err
-		}
-		h, w := r.Size()
-		if to.N != from.N || y < 0 || x < 0 || y > to.H-h || x > to.W-w {
-			return fmt.Errorf("%w: %v of %v to (%d,%d) of %v", backend.ErrShape, r, from, y, x, to)
 		}
 		if err := apart(b[0], b[1]); err != nil {
 			return err
 		}
+		h, w := r.Size()
 		channels := min(to.C, from.C)
 		args := append(b[0].array().from(y, x).args(), b[1].array().from(r.Y0, r.X0).args()...)
 		args = append(args, number(h), number(w), number(channels), number(to.N*channels))

@@ -1,7 +1,6 @@
 package cuda
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/averaged/imaging/backend"
@@ -20,8 +19,8 @@ func (d *Device) Fill(dst backend.Buffer, v float32) error {
 
 // LinearCombination implements backend.Vectors.
 func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) error {
-	if len(terms) < 1 || len(terms) > backend.MaxTerms {
-		return fmt.Errorf("%w: linear combination of %d terms, 1 to %d are possible", backend.ErrArgument, len(terms), backend.MaxTerms)
+	if err := backend.CheckTerms(len(terms)); err != nil {
+		return err
 	}
 	buffers := make([]backend.Buffer, 0, backend.MaxTerms+1)
 	buffers = append(buffers, dst)
@@ -29,7 +28,7 @@ func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) er
 		buffers = append(buffers, t.X)
 	}
 	return d.operate(func(b []*buffer) error {
-		if err := sameShape(b...); err != nil {
+		if err := backend.CheckSameShape(b...); err != nil {
 			return err
 		}
 		if err := apartOrSame(b[0], b[1:]...); err != nil {
@@ -53,11 +52,11 @@ func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) er
 
 // Clip implements backend.Vectors.
 func (d *Device) Clip(dst, src backend.Buffer, lo, hi float32) error {
-	if !(lo <= hi) {
-		return fmt.Errorf("%w: clip to [%v, %v]", backend.ErrArgument, lo, hi)
+	if err := backend.CheckClip(lo, hi); err != nil {
+		return err
 	}
 	return d.operate(func(b []*buffer) error {
-		if err := sameShape(b...); err != nil {
+		if err := backend.CheckSameShape(b...); err != nil {
 			return err
 		}
 		if err := apartOrSame(b[0], b[1]); err != nil {
@@ -69,18 +68,12 @@ func (d *Device) Clip(dst, src backend.Buffer, lo, hi float32) error {
 	}, dst, src)
 }
 
-// maxMixed is the largest number of channels of MixChannels.
-const maxMixed = 16
-
 // MixChannels implements backend.Vectors.
 func (d *Device) MixChannels(dst, src backend.Buffer, m []float32) error {
 	return d.operate(func(b []*buffer) error {
 		to, from := b[0].shape, b[1].shape
-		if to.N != from.N || to.H != from.H || to.W != from.W || len(m) != to.C*from.C {
-			return fmt.Errorf("%w: %d coefficients from %v to %v", backend.ErrShape, len(m), from, to)
-		}
-		if to.C > maxMixed || from.C > maxMixed {
-			return fmt.Errorf("%w: mixing %d into %d channels, at most %d are possible", backend.ErrArgument, from.C, to.C, maxMixed)
+		if err := backend.CheckMixing(to, from, m); err != nil {
+			return err
 		}
 		if err := apartOrSame(b[0], b[1]); err != nil {
 			return err
@@ -102,14 +95,11 @@ func (d *Device) MixChannels(dst, src backend.Buffer, m []float32) error {
 
 // Reduce implements backend.Vectors.
 func (d *Device) Reduce(out []float64, rs ...backend.Reduction) error {
-	if len(out) != len(rs) {
-		return fmt.Errorf("%w: room for %d of %d reductions", backend.ErrShape, len(out), len(rs))
+	if err := backend.CheckReductions(out, rs); err != nil {
+		return err
 	}
 	var buffers []backend.Buffer
 	for _, r := range rs {
-		if r.Kind > backend.DiffSquares {
-			return fmt.Errorf("%w: reduction kind %d", backend.ErrArgument, r.Kind)
-		}
 		if r.Kind == backend.SumSquares {
 			r.Y = r.X
 		}
@@ -118,7 +108,7 @@ func (d *Device) Reduce(out []float64, rs ...backend.Reduction) error {
 	return d.operate(func(b []*buffer) error {
 		most := 0
 		for k := range rs {
-			if err := sameShape(b[2*k : 2*k+2]...); err != nil {
+			if err := backend.CheckSameShape(b[2*k : 2*k+2]...); err != nil {
 				return err
 			}
 			most = max(most, ceil(b[2*k].shape.Len(), reductionPiece))
@@ -159,8 +149,8 @@ func (d *Device) addUp(sums driver.Pointer, count int, partial driver.Pointer, p
 
 // Gaussian implements backend.Vectors.
 func (d *Device) Gaussian(dst backend.Buffer, seed uint64, mean, std float32) error {
-	if !(std >= 0) || math.IsInf(float64(std), 0) || math.IsNaN(float64(mean)) || math.IsInf(float64(mean), 0) {
-		return fmt.Errorf("%w: Gaussian with mean %v and standard deviation %v", backend.ErrArgument, mean, std)
+	if err := backend.CheckGaussian(mean, std); err != nil {
+		return err
 	}
 	return d.operate(func(b []*buffer) error {
 		n := b[0].shape.Len()

@@ -32,9 +32,8 @@ func (d *Device) ProjectBallsGradient(dst, dradius, src, dy, radius backend.Buff
 	c := d.begin("ProjectBallsGradient")
 	to, sums, v, from, r := c.buffer(dst), c.buffer(dradius), c.buffer(src), c.buffer(dy), c.buffer(radius)
 	c.requireBalls(to, r, from)
-	if c.err == nil {
-		c.require(to.shape == v.shape && sums.shape == r.shape, backend.ErrShape, "%v and %v, %v and %v", to.shape, v.shape, sums.shape, r.shape)
-	}
+	c.check(backend.CheckSameShape(to, v))
+	c.check(backend.CheckSameShape(sums, r))
 	c.apart(to, v, sums)
 	c.apart(sums, v, from, r)
 	return c.queue(func() {
@@ -66,15 +65,10 @@ func (d *Device) ProjectBallsGradient(dst, dradius, src, dy, radius backend.Buff
 }
 
 func (c *call) requireBalls(to, radius, from *buffer) {
-	if c.err != nil {
-		return
-	}
-	c.require(to.shape == from.shape, backend.ErrShape, "%v and %v", to.shape, from.shape)
+	c.check(backend.CheckSameShape(to, from))
 	c.apartOrSame(to, from)
 	c.apart(to, radius)
-	if c.err == nil {
-		c.err = backend.CheckBalls(to.shape, radius.shape)
-	}
+	c.check(backend.CheckBalls(to.shape, radius.shape))
 }
 
 // eachGroup calls f with the places of each group's channels at each pixel.

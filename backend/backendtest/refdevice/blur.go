@@ -42,9 +42,7 @@ const manyWeights = 150
 // NewBlur implements backend.Blurring.
 func (d *Device) NewBlur(spec backend.BlurSpec) (backend.Blur, error) {
 	c := d.begin("NewBlur")
-	if c.err == nil {
-		c.err = spec.Check()
-	}
+	c.check(spec.Check())
 	if c.err != nil {
 		return nil, c.refuse()
 	}
@@ -187,10 +185,7 @@ func (c *call) blur(b backend.Blur) *blur {
 }
 
 func (c *call) frame(k *blur, image, result *buffer) {
-	expected := image.shape
-	expected.H, expected.W = k.spec.Range()
-	c.require(c.err != nil || image.shape.H == k.spec.H && image.shape.W == k.spec.W && result.shape == expected,
-		backend.ErrShape, "image %v, result %v, blur of %d×%d", image.shape, result.shape, k.spec.H, k.spec.W)
+	c.check(k.spec.CheckBetween(image.shape, result.shape))
 	c.apart(result, image)
 }
 

@@ -49,7 +49,7 @@ func taps(s backend.Shape, f func(k, o, i, dy, dx int)) {
 func (d *Device) NewFilter(w backend.Buffer) (backend.Filter, error) {
 	c := d.begin("NewFilter")
 	from := c.buffer(w)
-	c.require(from.shape.H%2 == 1 && from.shape.W%2 == 1, backend.ErrShape, "weights %v, height and width must be odd", from.shape)
+	c.check(backend.CheckFilter(from.shape))
 	if c.err != nil {
 		return nil, c.refuse()
 	}
@@ -61,31 +61,23 @@ func (d *Device) NewFilter(w backend.Buffer) (backend.Filter, error) {
 func (d *Device) UpdateFilter(f backend.Filter, w backend.Buffer) error {
 	c := d.begin("UpdateFilter")
 	to, from := c.filter(f), c.buffer(w)
-	c.require(to.shape == from.shape, backend.ErrShape, "weights %v for a filter of %v", from.shape, to.shape)
+	c.check(backend.CheckWeights(from.shape, to.shape))
 	return c.queue(func() { copy(to.w, from.data) })
-}
-
-func (c *call) layer(f *filter, in, out *buffer) {
-	expected := in.shape
-	expected.C = f.shape.N
-	c.require(in.shape.C == f.shape.C && out.shape == expected, backend.ErrShape, "filter %v from %v to %v", f.shape, in.shape, out.shape)
 }
 
 // Convolve implements backend.Convolutions.
 func (d *Device) Convolve(dst, src backend.Buffer, f backend.Filter, end backend.ConvEnd) error {
 	c := d.begin("Convolve")
 	to, from, own := c.buffer(dst), c.buffer(src), c.filter(f)
-	c.layer(own, from, to)
+	c.check(backend.CheckConvolution(to.shape, from.shape, own.shape))
 	c.apart(to, from)
 	bias := &buffer{}
 	if end.Bias != nil {
 		bias = c.buffer(end.Bias)
-		c.require(bias.shape == backend.Vector(to.shape.C), backend.ErrShape, "bias %v for %v", bias.shape, to.shape)
+		c.check(backend.CheckBias(bias.shape, own.shape.N))
 		c.apart(to, bias)
 	}
-	if c.err == nil {
-		c.err = end.Activation.Check()
-	}
+	c.check(end.Activation.Check())
 	return c.queue(func() {
 		s := from.shape
 		clear(to.data)
@@ -113,7 +105,7 @@ func (d *Device) Convolve(dst, src backend.Buffer, f backend.Filter, end backend
 func (d *Device) ConvolveAdjoint(dst, src backend.Buffer, f backend.Filter, beta, scale float32) error {
 	c := d.begin("ConvolveAdjoint")
 	to, from, own := c.buffer(dst), c.buffer(src), c.filter(f)
-	c.layer(own, to, from)
+	c.check(backend.CheckConvolutionAdjoint(to.shape, from.shape, own.shape))
 	c.apart(to, from)
 	return c.queue(func() {
 		s := to.shape
@@ -145,8 +137,7 @@ func begin(x []float64, beta float32) {
 func (d *Device) FilterGradient(dw, x, dy backend.Buffer, beta, scale float32) error {
 	c := d.begin("FilterGradient")
 	to, in, out := c.buffer(dw), c.buffer(x), c.buffer(dy)
-	c.require(to.shape.H%2 == 1 && to.shape.W%2 == 1, backend.ErrShape, "filter gradient %v, height and width must be odd", to.shape)
-	c.layer(&filter{shape: to.shape}, in, out)
+	c.check(backend.CheckFilterGradient(to.shape, in.shape, out.shape))
 	c.apart(to, in, out)
 	return c.queue(func() {
 		begin(to.data, beta)
@@ -162,7 +153,7 @@ func (d *Device) FilterGradient(dw, x, dy backend.Buffer, beta, scale float32) e
 func (d *Device) BiasGradient(db, dy backend.Buffer, beta float32) error {
 	c := d.begin("BiasGradient")
 	to, from := c.buffer(db), c.buffer(dy)
-	c.require(to.shape == backend.Vector(from.shape.C), backend.ErrShape, "bias gradient %v from %v", to.shape, from.shape)
+	c.check(backend.CheckBiasGradient(to.shape, from.shape))
 	c.apart(to, from)
 	return c.queue(func() {
 		begin(to.data, beta)
@@ -176,12 +167,10 @@ func (d *Device) BiasGradient(db, dy backend.Buffer, beta float32) error {
 func (d *Device) ActivationGradient(dst, out, dy backend.Buffer, a backend.Activation) error {
 	c := d.begin("ActivationGradient")
 	to, o, from := c.buffer(dst), c.buffer(out), c.buffer(dy)
-	c.require(to.shape == o.shape && to.shape == from.shape, backend.ErrShape, "%v, %v and %v", to.shape, o.shape, from.shape)
+	c.check(backend.CheckSameShape(to, o, from))
 	c.apart(to, o)
 	c.apartOrSame(to, from)
-	if c.err == nil {
-		c.err = a.Check()
-	}
+	c.check(a.Check())
 	return c.queue(func() {
 		slopes := slices.Repeat([]float64{1}, len(o.data))
 		for i, v := range o.data {

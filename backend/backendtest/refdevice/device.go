@@ -131,6 +131,13 @@ func (c *call) require(ok bool, err error, format string, arguments ...any) {
 	}
 }
 
+// check takes what a check of package backend says of the arguments.
+func (c *call) check(err error) {
+	if c.err == nil && err != nil {
+		c.err = fmt.Errorf("refdevice: %s: %w", c.operation, err)
+	}
+}
+
 // buffer returns the device's own buffer behind b, or an empty one after an error.
 func (c *call) buffer(b backend.Buffer) *buffer {
 	own, ok := b.(*buffer)

@@ -50,7 +50,7 @@ func (d *Device) GradientFlow(ctx context.Context, dst, src backend.Buffer, regi
 		c.apart(to, own[len(own)-1].bias, own[len(own)-1].radius)
 	}
 	if c.err == nil {
-		c.err = backend.CheckGradientFlow(to.shape, from.shape, region, steps)
+		c.check(backend.CheckGradientFlow(to.shape, from.shape, region, steps))
 	}
 	return c.queue(func() {
 		z := begun(from, own, region)

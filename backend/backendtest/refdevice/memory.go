@@ -68,9 +68,7 @@ func size(s backend.Shape) int64 { return 4 * int64(s.Len()) }
 // Alloc implements backend.Memory.
 func (d *Device) Alloc(s backend.Shape) (backend.Buffer, error) {
 	c := d.begin("Alloc")
-	if c.err == nil {
-		c.err = s.Check()
-	}
+	c.check(s.Check())
 	if c.err != nil {
 		return nil, c.refuse()
 	}
@@ -94,9 +92,7 @@ func (d *Device) Alloc(s backend.Shape) (backend.Buffer, error) {
 func (d *Device) Channels(b backend.Buffer, from, count int) (backend.Buffer, error) {
 	c := d.begin("Channels")
 	of := c.buffer(b)
-	c.require(of.shape.N == 1, backend.ErrShape, "a batch of %d images", of.shape.N)
-	c.require(from >= 0 && count >= 1 && from <= of.shape.C-count, backend.ErrShape,
-		"channels from %d, %d of them, of %v", from, count, of.shape)
+	c.check(backend.CheckChannels(of.shape, from, count))
 	if c.err != nil {
 		return nil, c.refuse()
 	}
@@ -110,7 +106,7 @@ func (d *Device) Channels(b backend.Buffer, from, count int) (backend.Buffer, er
 func (d *Device) Upload(dst backend.Buffer, src []float32) error {
 	c := d.begin("Upload")
 	to := c.buffer(dst)
-	c.require(len(src) == len(to.data), backend.ErrShape, "%d numbers for %v", len(src), to.shape)
+	c.check(backend.CheckUpload(to.shape, len(src)))
 	mine := slices.Clone(src) // the caller's is its own again when this returns
 	return c.queue(func() {
 		for i, v := range mine {
@@ -123,7 +119,7 @@ func (d *Device) Upload(dst backend.Buffer, src []float32) error {
 func (d *Device) Download(dst []float32, src backend.Buffer) error {
 	c := d.begin("Download")
 	from := c.buffer(src)
-	c.require(len(dst) == len(from.data), backend.ErrShape, "room for %d numbers of %v", len(dst), from.shape)
+	c.check(backend.CheckDownload(len(dst), from.shape))
 	return c.wait(func() {
 		for i, v := range from.data {
 			dst[i] = float32(v)

@@ -6,13 +6,9 @@ import "github.com/averaged/imaging/backend"
 func (d *Device) CopyRegion(dst backend.Buffer, y, x int, src backend.Buffer, r backend.Region) error {
 	c := d.begin("CopyRegion")
 	to, from := c.buffer(dst), c.buffer(src)
-	h, w := r.Size()
-	c.require(r.Y0 >= 0 && r.X0 >= 0 && r.Y0 < r.Y1 && r.X0 < r.X1 && r.Y1 <= from.shape.H && r.X1 <= from.shape.W,
-		backend.ErrShape, "%v of %v", r, from.shape)
-	c.require(y >= 0 && x >= 0 && y <= to.shape.H-h && x <= to.shape.W-w, backend.ErrShape,
-		"%d×%d pixels at (%d,%d) of %v", h, w, y, x, to.shape)
-	c.require(to.shape.N == from.shape.N, backend.ErrShape, "from %v to %v", from.shape, to.shape)
+	c.check(backend.CheckCopyRegion(to.shape, y, x, from.shape, r))
 	c.apart(to, from)
+	h, w := r.Size()
 	return c.queue(func() {
 		for n := range to.shape.N {
 			for i := range min(to.shape.C, from.shape.C) {

@@ -6,7 +6,7 @@ import "github.com/averaged/imaging/backend"
 func (d *Device) Unshuffle(dst, src backend.Buffer, factor int) error {
 	c := d.begin("Unshuffle")
 	to, from := c.buffer(dst), c.buffer(src)
-	c.requireShuffle(from.shape, to.shape, factor)
+	c.check(backend.CheckShuffle(from.shape, to.shape, factor))
 	c.apart(to, from)
 	return c.queue(func() {
 		clear(to.data)
@@ -18,21 +18,11 @@ func (d *Device) Unshuffle(dst, src backend.Buffer, factor int) error {
 func (d *Device) Shuffle(dst, src backend.Buffer, factor int) error {
 	c := d.begin("Shuffle")
 	to, from := c.buffer(dst), c.buffer(src)
-	c.requireShuffle(to.shape, from.shape, factor)
+	c.check(backend.CheckShuffle(to.shape, from.shape, factor))
 	c.apart(to, from)
 	return c.queue(func() {
 		eachShuffled(to.shape, from.shape, factor, func(fine, coarse int) { to.data[fine] = from.data[coarse] })
 	})
-}
-
-func (c *call) requireShuffle(fine, coarse backend.Shape, factor int) {
-	if c.err != nil {
-		return
-	}
-	c.require(factor >= 1, backend.ErrArgument, "factor %d", factor)
-	if c.err == nil {
-		c.require(fine.Unshuffled(factor) == coarse, backend.ErrShape, "%v and %v by a factor of %d", fine, coarse, factor)
-	}
 }
 
 // eachShuffled calls f for every pixel of the fine array, with its place in both.

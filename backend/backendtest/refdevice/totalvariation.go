@@ -15,11 +15,8 @@ type rof struct {
 
 func (c *call) rof(u, p, y backend.Buffer, problem backend.TVProblem) *rof {
 	r := &rof{c.buffer(u), c.buffer(p), c.buffer(y), problem}
-	alpha := float64(problem.Alpha)
-	c.require(alpha >= 0 && !math.IsInf(alpha, 0), backend.ErrArgument, "α = %v", alpha)
-	s := r.y.shape
-	c.require(s.N == 1 && r.u.shape == s && r.p.shape == backend.Image(2*s.C, s.H, s.W), backend.ErrShape,
-		"u of %v, p of %v, y of %v", r.u.shape, r.p.shape, s)
+	c.check(problem.Check())
+	c.check(backend.CheckTVShapes(r.u.shape, r.p.shape, r.y.shape))
 	c.apart(r.u, r.p, r.y)
 	c.apart(r.p, r.y)
 	return r
@@ -112,7 +109,7 @@ func (r *rof) pixel(i int) []float64 {
 func (d *Device) TVIterate(u, p, y backend.Buffer, problem backend.TVProblem, step backend.TVStep) error {
 	c := d.begin("TVIterate")
 	r := c.rof(u, p, y, problem)
-	c.require(step.Primal >= 0 && step.Primal <= 1 && step.Extrapolation >= 0 && step.Dual >= 0, backend.ErrArgument, "step %v", step)
+	c.check(step.Check())
 	return c.queue(func() {
 		primal, extrapolation := float64(step.Primal), float64(step.Extrapolation)
 		ahead := r.targets()
@@ -135,7 +132,7 @@ func (d *Device) TVIterate(u, p, y backend.Buffer, problem backend.TVProblem, st
 func (d *Device) TVPrimal(u, p, y backend.Buffer, step float32) error {
 	c := d.begin("TVPrimal")
 	r := c.rof(u, p, y, backend.TVProblem{})
-	c.require(step >= 0 && step <= 1, backend.ErrArgument, "step %v", step)
+	c.check(backend.TVStep{Primal: step}.Check())
 	return c.queue(func() {
 		if step == 1 {
 			clear(r.u.data)

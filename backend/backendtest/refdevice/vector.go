@@ -22,13 +22,13 @@ func (d *Device) Fill(dst backend.Buffer, v float32) error {
 // LinearCombination implements backend.Vectors.
 func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) error {
 	c := d.begin("LinearCombination")
-	c.require(len(terms) >= 1 && len(terms) <= backend.MaxTerms, backend.ErrArgument, "%d terms", len(terms))
+	c.check(backend.CheckTerms(len(terms)))
 	to := c.buffer(dst)
 	var from []*buffer
 	var a []float64
 	for _, t := range terms {
 		x := c.buffer(t.X)
-		c.require(x.shape == to.shape, backend.ErrShape, "%v and %v", to.shape, x.shape)
+		c.check(backend.CheckSameShape(to, x))
 		from, a = append(from, x), append(a, float64(t.A))
 	}
 	c.apartOrSame(to, from...)
@@ -49,9 +49,9 @@ func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) er
 // Clip implements backend.Vectors.
 func (d *Device) Clip(dst, src backend.Buffer, lo, hi float32) error {
 	c := d.begin("Clip")
-	c.require(lo <= hi, backend.ErrArgument, "to [%v, %v]", lo, hi)
+	c.check(backend.CheckClip(lo, hi))
 	to, from := c.buffer(dst), c.buffer(src)
-	c.require(from.shape == to.shape, backend.ErrShape, "%v and %v", to.shape, from.shape)
+	c.check(backend.CheckSameShape(to, from))
 	c.apartOrSame(to, from)
 	return c.queue(func() {
 		for i, v := range from.data {
@@ -67,14 +67,9 @@ func (d *Device) Clip(dst, src backend.Buffer, lo, hi float32) error {
 
 // MixChannels implements backend.Vectors.
 func (d *Device) MixChannels(dst, src backend.Buffer, m []float32) error {
-	const most = 16
 	c := d.begin("MixChannels")
 	to, from := c.buffer(dst), c.buffer(src)
-	c.require(len(m) == to.shape.C*from.shape.C, backend.ErrShape, "a matrix of %d for %v from %v", len(m), to.shape, from.shape)
-	c.require(to.shape.C <= most && from.shape.C <= most, backend.ErrArgument, "%v from %v, at most %d channels", to.shape, from.shape, most)
-	expected := from.shape
-	expected.C = to.shape.C
-	c.require(expected == to.shape, backend.ErrShape, "%v from %v", to.shape, from.shape)
+	c.check(backend.CheckMixing(to.shape, from.shape, m))
 	c.apartOrSame(to, from)
 	matrix := slices.Clone(m)
 	return c.queue(func() {
@@ -103,7 +98,7 @@ func addScaled(y []float64, a float64, x []float64) {
 // Reduce implements backend.Vectors.
 func (d *Device) Reduce(out []float64, rs ...backend.Reduction) error {
 	c := d.begin("Reduce")
-	c.require(len(out) == len(rs), backend.ErrShape, "room for %d of %d values", len(out), len(rs))
+	c.check(backend.CheckReductions(out, rs))
 	var sums []func() float64
 	for _, r := range rs {
 		x := c.buffer(r.X)
@@ -112,7 +107,7 @@ func (d *Device) Reduce(out []float64, rs ...backend.Reduction) error {
 			sums = append(sums, func() float64 { return total(x.data, func(i int) float64 { return x.data[i] * x.data[i] }) })
 		case backend.Dot, backend.DiffSquares:
 			y := c.buffer(r.Y)
-			c.require(x.shape == y.shape, backend.ErrShape, "%v and %v", x.shape, y.shape)
+			c.check(backend.CheckSameShape(x, y))
 			sums = append(sums, func() float64 {
 				return total(x.data, func(i int) float64 {
 					if r.Kind == backend.Dot {
@@ -121,8 +116,6 @@ func (d *Device) Reduce(out []float64, rs ...backend.Reduction) error {
 					return (x.data[i] - y.data[i]) * (x.data[i] - y.data[i])
 				})
 			})
-		default:
-			c.require(false, backend.ErrArgument, "reduction kind %d", r.Kind)
 		}
 	}
 	return c.wait(func() {
@@ -156,6 +149,7 @@ func total(x []float64, term func(i int) float64) float64 {
 // Gaussian implements backend.Vectors.
 func (d *Device) Gaussian(dst backend.Buffer, seed uint64, mean, std float32) error {
 	c := d.begin("Gaussian")
+	c.check(backend.CheckGaussian(mean, std))
 	to := c.buffer(dst)
 	return c.queue(func() {
 		for k := 0; k < len(to.data); k += 2 {
