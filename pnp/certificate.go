@@ -28,9 +28,11 @@ type Certificate struct {
 	// Averagedness is the constant α of T, if Proven.
 	Averagedness float64
 	Proven       bool
-	// Contraction is a Lipschitz constant of T, that of Φ: at most 1 if Proven, and below 1
-	// only where Φ is a ContractiveDenoiser.
+	// Contraction is a Lipschitz constant of T: at most 1 if Proven, and below 1 only where Φ
+	// is a ContractiveDenoiser or Pull is not 0.
 	Contraction float64
+	// Pull is Options.Contraction q: T is (1−q)·x₀ + q·P_C(Φ(data step)); 0 is none.
+	Pull float64
 }
 
 // parts is what an iteration is made of.
@@ -42,6 +44,7 @@ type parts struct {
 	step         float64
 	constraint   Constraint
 	acceleration Acceleration
+	contraction  float64 // Options.Contraction
 }
 
 // certify puts the constants of the parts together. Of GradientStep it needs τ·‖K‖² < 2.
@@ -51,7 +54,7 @@ func certify(p parts) Certificate {
 		Denoiser: theta, DenoiserProven: proven,
 		Norm: p.norm, NormReason: p.reason,
 		DataStep: p.data, Step: p.step, Gradient: p.data.averagedness(p.step, p.norm*p.norm),
-		Constraint: p.constraint, Acceleration: p.acceleration, Contraction: math.Inf(1),
+		Constraint: p.constraint, Acceleration: p.acceleration, Contraction: math.Inf(1), Pull: p.contraction,
 	}
 	if !proven || !(theta > 0 && theta <= 1) {
 		return cert
@@ -69,6 +72,12 @@ func certify(p parts) Certificate {
 	if p.constraint == UnitBox {
 		// A projection is firmly nonexpansive: ½-averaged.
 		cert.Averagedness = compose(0.5, cert.Averagedness)
+	}
+	if q := p.contraction; q > 0 {
+		// A convex combination with a constant map, which is ½-averaged (Bauschke and
+		// Combettes 2017, Proposition 4.42).
+		cert.Contraction *= q
+		cert.Averagedness = q*cert.Averagedness + (1-q)/2
 	}
 	return cert
 }
@@ -155,6 +164,9 @@ func (c Certificate) String() string {
 		b.WriteString("iteration      T is nonexpansive, which is enough for Halpern's iteration to converge (Wittmann 1992)\n")
 	default:
 		b.WriteString("iteration      T is nonexpansive, not known to be averaged: convergence is not promised\n")
+	}
+	if c.Pull > 0 {
+		fmt.Fprintf(&b, "contraction    T is (1−q)·x₀ + q·(the iteration without it), q = %.6g (Browder 1967)\n", c.Pull)
 	}
 	if c.Proven {
 		switch {

@@ -55,7 +55,8 @@ func (r CheckReport) Holds() bool { return r.Certificate.Proven && len(r.Violati
 // grows, and the smallest residual of each stays below its bound. Both are held
 // against the run with room for the inner errors of the denoiser and for
 // rounding in float32. opt.MaxIterations is the number of iterations
-// (0: 100); Start, Tolerance and Acceleration are not looked at.
+// (0: 100); Start, Tolerance, Acceleration and Contraction, which has another T for each
+// start, are not looked at.
 //
 // Fixed points need not be unique: the two runs may end at different ones.
 func Check(ctx context.Context, dev backend.Device, y backend.Buffer, k Operator, trials [2]Trial, opt Options) (CheckReport, error) {
@@ -69,7 +70,7 @@ func Check(ctx context.Context, dev backend.Device, y backend.Buffer, k Operator
 			return CheckReport{}, errors.New("pnp: each trial of a check needs a start and a denoiser")
 		}
 		o := opt
-		o.Start, o.Acceleration = t.Start, Plain
+		o.Start, o.Acceleration, o.Contraction = t.Start, Plain, 0
 		it, err := newIteration(dev, y, k, t.Denoiser, o)
 		if err != nil {
 			return CheckReport{}, err

@@ -86,10 +86,16 @@ type Options struct {
 	// Acceleration chooses how the next point is made from T(x); the default is
 	// Plain.
 	Acceleration Acceleration
+	// Contraction q in (0, 1) has (1−q)·x₀ + q·T in the place of T, 0 leaves T as it is. Where
+	// T is nonexpansive this is a contraction with the constant q: its fixed point is the only
+	// one, and Report.ErrorBar bounds the distance to it. As q goes to 1 it goes to the fixed
+	// point of T that is nearest to x₀ (Browder 1967).
+	Contraction float64
 	// Memory is the number of points that Anderson uses besides the present one. Each takes
 	// two images of the operator's domain. 0 means DefaultMemory, or as many as fit 400 MiB
 	// if that are fewer, but at least 1. The rest of the iteration takes three images
-	// and one of the operator's range, ProximalStep two more, Halpern and Momentum one.
+	// and one of the operator's range, ProximalStep two more, Halpern, Momentum and
+	// Contraction one each.
 	Memory int
 	// Progress is called after every iteration; an error stops the run and comes
 	// back from Solve.
@@ -248,6 +254,7 @@ type iteration struct {
 	resolvent *resolvent // of ProximalStep
 	momentum  momentum
 	anchor    *anchor    // of Halpern
+	pull      *pull      // of Contraction
 	guard     *safeguard // of Anderson
 
 	n           int     // steps made
@@ -268,9 +275,9 @@ func newIteration(dev backend.Device, y backend.Buffer, k Operator, phi Denoiser
 		return nil, err
 	}
 	if opt.MaxIterations < 0 || math.IsNaN(opt.Tolerance) || math.IsNaN(opt.InnerError) || opt.InnerError < 0 ||
-		opt.Constraint > Unconstrained || opt.Acceleration > Anderson || opt.Memory < 0 || opt.Memory > MostMemory {
-		return nil, fmt.Errorf("pnp: options out of range: %d iterations, tolerance %v, inner error %v, constraint %d, acceleration %d, memory %d",
-			opt.MaxIterations, opt.Tolerance, opt.InnerError, opt.Constraint, opt.Acceleration, opt.Memory)
+		opt.Constraint > Unconstrained || opt.Acceleration > Anderson || opt.Memory < 0 || opt.Memory > MostMemory || !(opt.Contraction >= 0 && opt.Contraction < 1) {
+		return nil, fmt.Errorf("pnp: options out of range: %d iterations, tolerance %v, inner error %v, constraint %d, acceleration %d, memory %d, contraction %v",
+			opt.MaxIterations, opt.Tolerance, opt.InnerError, opt.Constraint, opt.Acceleration, opt.Memory, opt.Contraction)
 	}
 	s := y.Shape()
 	if h, w := k.Range(); s.N != 1 || s.H != h || s.W != w {
@@ -312,7 +319,7 @@ func newIteration(dev backend.Device, y backend.Buffer, k Operator, phi Denoiser
 	}
 	it.certificate = certify(parts{
 		denoiser: phi, norm: norm, reason: reason, data: opt.DataStep, step: it.tau,
-		constraint: it.set, acceleration: opt.Acceleration,
+		constraint: it.set, acceleration: opt.Acceleration, contraction: opt.Contraction,
 	})
 	return it, nil
 }
@@ -321,6 +328,11 @@ func newIteration(dev backend.Device, y backend.Buffer, k Operator, phi Denoiser
 func (it *iteration) prepare(opt Options, norm float64) (err error) {
 	if opt.DataStep == ProximalStep {
 		if it.resolvent, err = newResolvent(it, norm*norm); err != nil {
+			return err
+		}
+	}
+	if opt.Contraction > 0 {
+		if it.pull, err = newPull(it, opt.Contraction); err != nil {
 			return err
 		}
 	}
@@ -406,6 +418,11 @@ func (it *iteration) step(ctx context.Context) (residual, size float64, err erro
 			return 0, 0, err
 		}
 	}
+	if it.pull != nil {
+		if err := it.pull.apply(it); err != nil {
+			return 0, 0, err
+		}
+	}
 	var sums [2]float64
 	if err := d.Reduce(sums[:],
 		backend.Reduction{Kind: backend.DiffSquares, X: it.next, Y: it.x},
@@ -478,6 +495,9 @@ func (it *iteration) free() {
 	}
 	if it.anchor != nil {
 		it.anchor.free()
+	}
+	if it.pull != nil {
+		it.pull.free()
 	}
 	if it.guard != nil {
 		it.guard.free()

@@ -102,6 +102,7 @@ func solveDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel 
 	meter := newMeter(c.progress, report.Tolerance)
 	x, run, err := problem.solve(ctx, phi, start, pnp.Options{
 		Step: problem.step, Constraint: c.constraint, Tolerance: report.Tolerance, MaxIterations: limit, TakeStart: true,
+		Contraction: c.pull,
 	}, meter)
 	if err != nil {
 		return nil, err
@@ -136,6 +137,7 @@ func (d *deblurring) solve(ctx context.Context, phi pnp.Denoiser, start backend.
 	}
 	first := opt
 	first.Tolerance, first.MaxIterations, first.Start = firstTolerance*opt.Tolerance, opt.MaxIterations/2, start
+	first.Contraction = 0
 	first.Progress = func(p pnp.Progress) error { return meter.pass(0, 2, 0, p) }
 	x, before, err := pnp.Solve(ctx, d.dev, d.y, d.k, phi, first)
 	if err != nil {

@@ -31,6 +31,7 @@ type settings struct {
 	step       float64
 	boundary   deblur.Boundary
 	constraint pnp.Constraint
+	pull       float64 // Contraction
 	start      StartingPoint
 	antialias  deblur.Antialias
 	kernel     *deblur.Kernel // of Inpaint and Upscale; nil: no blur
@@ -132,6 +133,22 @@ func StepSize(tau float64) Option {
 func Constrain(set pnp.Constraint) Option {
 	return func(c *settings) error {
 		c.constraint = set
+		return nil
+	}
+}
+
+// Contraction has the iteration of Deblur, Inpaint and Upscale go to (1−q)·x₀ + q·T(x) in the
+// place of T(x), x₀ where it starts from and 0 < q < 1, which is a contraction with the constant
+// q (pnp.Options.Contraction): there is one fixed point and no other, and
+// Report.Iteration.ErrorBar bounds how far from it the result is. x₀ is the initial estimate,
+// or of Deblur with a network, which makes two runs, the result of the first. The nearer q is
+// to 1 the less the result is drawn to x₀, and the wider is the error bar.
+func Contraction(q float64) Option {
+	return func(c *settings) error {
+		if !(q > 0 && q < 1) {
+			return fmt.Errorf("restore: contraction %v must be between 0 and 1", q)
+		}
+		c.pull = q
 		return nil
 	}
 }

@@ -123,22 +123,14 @@ if something was contradicted, or if nothing is proven.`,
 		if err := readOnce(append(args, kernelFile, r.weights)...); err != nil {
 			return err
 		}
-		dev, err := r.open()
-		if err != nil {
-			return err
-		}
-		defer dev.Close() // its only error would be of work that has been waited for
-		chosen, done, err := r.use(ctx, a, dev)
-		if err != nil {
-			return err
-		}
-		defer done()
-		opts = append(opts, chosen...)
+		// Files first: a network takes a while to prove.
 		var kernel deblur.Kernel
 		if kernelFile != "" {
-			if kernel, err = a.readKernel(ctx, kernelFile, reads); err != nil {
+			k, err := a.readKernel(ctx, kernelFile, reads)
+			if err != nil {
 				return err
 			}
+			kernel = k
 		}
 		var img image.Image
 		path, label := "", "check"
@@ -150,6 +142,17 @@ if something was contradicted, or if nothing is proven.`,
 			}
 			img = planarOf(m)
 		}
+		dev, err := r.open()
+		if err != nil {
+			return err
+		}
+		defer dev.Close() // its only error would be of work that has been waited for
+		chosen, done, err := r.use(ctx, a, dev)
+		if err != nil {
+			return err
+		}
+		defer done()
+		opts = append(opts, chosen...)
 		bar := a.newProgress(label)
 		bar.show(0, 0)
 		defer bar.clear()
