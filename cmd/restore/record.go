@@ -70,6 +70,9 @@ type solver struct {
 	Converged  bool   `json:"converged"`
 	Residual   number `json:"residual"`
 	Tolerance  number `json:"tolerance"`
+	// ErrorBar bounds the distance of the result to the fixed point, where that is proven to
+	// be the only one: a root mean square over the samples of the result.
+	ErrorBar number `json:"error_bar,omitempty"`
 }
 
 // fidelity is the distance to a reference.
@@ -97,6 +100,7 @@ type iterationCertificate struct {
 	Constraint       string `json:"constraint"`
 	Converges        bool   `json:"converges"`
 	FixedPointExists bool   `json:"fixed_point_exists"`
+	Contraction      number `json:"contraction,omitempty"` // a Lipschitz constant below 1
 }
 
 // provenOr returns v, or not-a-number if it is not proven.
@@ -119,13 +123,17 @@ func iterationCertificateOf(c pnp.Certificate) *certificate {
 	if c.Constraint == pnp.UnitBox {
 		constraint = "[0,1]"
 	}
+	contraction := number(0)
+	if c.Contraction < 1 {
+		contraction = number(c.Contraction)
+	}
 	return &certificate{
 		Map: "iteration", Proven: c.Proven, Averagedness: provenOr(c.Averagedness, c.Proven),
 		iterationCertificate: &iterationCertificate{
 			Denoiser: provenOr(c.Denoiser, c.DenoiserProven),
 			Norm:     number(c.Norm), NormReason: c.NormReason,
 			Step: number(c.Step), DataStep: c.DataStep.String(), Gradient: number(c.Gradient),
-			Constraint: constraint, Converges: c.Converges(), FixedPointExists: c.FixedPointExists(),
+			Constraint: constraint, Converges: c.Converges(), FixedPointExists: c.FixedPointExists(), Contraction: contraction,
 		},
 	}
 }

@@ -248,6 +248,8 @@ func TestWrongUsage(t *testing.T) {
 		{"denoise --iterations many a.png", "--iterations many: want a whole number"},
 		{"denoise --tolerance 0 a.png", "--tolerance 0: want a number between 0 and 1"},
 		{"denoise --tolerance 2 a.png", "--tolerance 2"},
+		{"denoise --contraction 0.9 a.png", "unknown flag: --contraction"},
+		{"deblur --kernel k.png --contraction 1 a.png", "--contraction 1: want a number between 0 and 1"},
 		{"denoise --tile 0 a.png", "--tile 0: want auto"},
 		{"denoise --tile small a.png", "--tile small: want auto"},
 		{"denoise --tile 1048576 a.png", "from 1 to 1048575"},

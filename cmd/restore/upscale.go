@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -113,66 +112,28 @@ func (a *app) upscale(c *cobra.Command, u *upscaling, args []string) error {
 	})
 }
 
-// upscaleOne does one task: unlike batchFlags.restore it changes the size of the image.
+// upscaleOne does one task.
 func (a *app) upscaleOne(ctx context.Context, u *upscaling, dev backend.Device, factor int, t task, opts []restore.Option) (*outcome, string, error) {
-	began := time.Now()
-	m, err := a.read(ctx, t.input, u.reading)
+	enlarge := func(m *imagefile.Image) (err error) {
+		h, w := m.Height, m.Width
+		m.Width, m.Height = factor*w, factor*h
+		if int64(m.Height) > u.maxPixels/int64(m.Width) {
+			return fileError{t.input, fmt.Errorf("%w: the result would have %d×%d, above the limit of %d pixels", imagefile.ErrTooManyPixels, m.Width, m.Height, u.maxPixels)}
+		}
+		m.Pix = make([]float32, m.Channels*m.Width*m.Height)
+		if m.Alpha != nil {
+			m.Alpha, err = restore.EnlargeAlpha(m.Alpha, h, w, factor, u.threads)
+		}
+		return err
+	}
+	o, text, err := u.restoreInto(ctx, a, dev, t, opts, enlarge, func(ctx context.Context, small *restore.Planar, opts ...restore.Option) (*restore.Planar, *restore.Report, error) {
+		out, report, err := restore.Upscale(ctx, small, factor, opts...)
+		return asPlanar(out, report, err)
+	})
 	if err != nil {
 		return nil, "", err
 	}
-	small := planarOf(m)
-	// From here on m is the result, without its samples for now.
-	m.Width, m.Height = factor*m.Width, factor*m.Height
-	if int64(m.Height) > u.maxPixels/int64(m.Width) {
-		return nil, "", fileError{t.input, fmt.Errorf("%w: the result would have %d×%d, above the limit of %d pixels", imagefile.ErrTooManyPixels, m.Width, m.Height, u.maxPixels)}
-	}
-	m.Pix = make([]float32, m.Channels*m.Width*m.Height)
-	if m.Alpha != nil {
-		if m.Alpha, err = restore.EnlargeAlpha(m.Alpha, small.Height, small.Width, factor, u.threads); err != nil {
-			return nil, "", err
-		}
-	}
-	opt := u.writing.options(m, t.output, u.force)
-	if err := imagefile.CheckWrite(m, opt); err != nil {
-		return nil, "", fileError{outputName(t.output), err}
-	}
-	m.Pix = nil
-	var reference []float32
-	if u.reference != "" {
-		if reference, err = a.readReference(ctx, u.reference, m, u.reading); err != nil {
-			return nil, "", err
-		}
-	}
-	bar := a.newProgress(t.input)
-	defer bar.clear()
-	bar.show(0, 0)
-	options := append([]restore.Option{
-		restore.OnDevice(dev),
-		restore.WithProgress(func(p restore.Progress) error {
-			bar.show(p.Fraction, p.Residual)
-			return ctx.Err()
-		}),
-	}, opts...)
-	img, report, err := restore.Upscale(ctx, small, factor, options...)
-	out, report, err := asPlanar(img, report, err)
-	if err != nil {
-		return nil, "", err
-	}
-	bar.clear()
-	m.Pix = out.Pix
-	if err := a.write(ctx, t.output, m, opt); err != nil {
-		return nil, "", err
-	}
-	o := outcomeOf(m, report)
-	o.Network = u.networkInfo()
 	o.Factor, o.Antialias = factor, u.antialias.value
 	o.Kernel, o.Boundary = u.kernelFile, u.boundary.value
-	if reference != nil {
-		if o.fidelity, err = fidelityOf(u.reference, reference, m.Pix); err != nil {
-			return nil, "", err
-		}
-	}
-	o.Seconds = number(time.Since(began).Seconds())
-	a.remark(name(t.input), report)
-	return o, fmt.Sprintf("%d×%d, %s", m.Width, m.Height, summary(o)), nil
+	return o, fmt.Sprintf("%d×%d, %s", o.Width, o.Height, text), nil
 }

@@ -180,10 +180,19 @@ func TestDeblurByNetwork(t *testing.T) {
 		require.Contains(t, r.stderr, "restore: a.png: iteration      T is ")
 		require.Equal(t, method == "heun", strings.Contains(r.stderr, "restore: a.png: relaxed by 0.9\n"))
 	}
-	r := succeeds(t, deblurring(seeded(t, "dncnn"))...)
+	// With a contraction the distance to the fixed point is known.
+	r := succeeds(t, deblurring("euler.safetensors", "--contraction", "0.9")...)
+	require.Regexp(t, `within \d\.\de-0\d of the fixed point`, r.stdout)
+	o := objects(t, succeeds(t, deblurring("euler.safetensors", "--contraction", "0.9", "--json")...).stdout)[0]
+	require.Greater(t, o["error_bar"], 0.0)
+	require.InDelta(t, 0.9, o["certificate"].(map[string]any)["contraction"], 1e-12)
+	o = objects(t, succeeds(t, deblurring("euler.safetensors", "--json")...).stdout)[0]
+	require.NotContains(t, o, "error_bar")
+
+	r = succeeds(t, deblurring(seeded(t, "dncnn"))...)
 	require.Contains(t, r.stdout, "dncnn, sigma 0.02, nothing proven, ")
 	require.Contains(t, r.stderr, "note: dncnn.safetensors: the iteration need not converge, and no claim is made")
-	o := objects(t, succeeds(t, deblurring("dncnn.safetensors", "--json")...).stdout)[0]
+	o = objects(t, succeeds(t, deblurring("dncnn.safetensors", "--json")...).stdout)[0]
 	certificate := o["certificate"].(map[string]any)
 	require.Equal(t, false, certificate["proven"])
 	require.Nil(t, certificate["averagedness"])
