@@ -14,6 +14,7 @@ import (
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/restore"
+	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
 )
 
@@ -108,16 +109,17 @@ func TestInpaintAHole(t *testing.T) {
 
 // With noise in the known pixels it is removed; with a blur too.
 func TestInpaintNoiseAndBlur(t *testing.T) {
+	fast := restore.UseNetwork(loaded(t, newCPU(t), open(t, weights.Fast)))
 	x := leaves(3, 64, 80)
 	mask := scatteredMask(64, 80, 0.2)
 	y := damaged(noisy(x, 0.05, 3), mask)
-	out, report, err := restore.Inpaint(t.Context(), y, mask, restore.Sigma(0.05))
+	out, report, err := restore.Inpaint(t.Context(), y, mask, fast, restore.Sigma(0.05))
 	require.NoError(t, err)
 	require.Equal(t, 0.05, report.Sigma)
-	exact, _, err := restore.Inpaint(t.Context(), y, mask)
+	exact, _, err := restore.Inpaint(t.Context(), y, mask, fast)
 	require.NoError(t, err)
 	require.Greater(t, psnr(t, x, out.(*restore.Planar)), psnr(t, x, exact.(*restore.Planar))+2)
-	_, report, err = restore.Inpaint(t.Context(), y, mask, restore.SigmaAuto())
+	_, report, err = restore.Inpaint(t.Context(), y, mask, fast, restore.SigmaAuto())
 	require.NoError(t, err)
 	require.NotNil(t, report.Estimate)
 	require.InDelta(t, 0.045, report.Sigma, 0.02)
@@ -132,7 +134,7 @@ func TestInpaintNoiseAndBlur(t *testing.T) {
 		}
 		mask := scatteredMask(blurry.Height, blurry.Width, 0.1)
 		y := damaged(blurry, mask)
-		out, report, err := restore.Inpaint(t.Context(), y, mask, restore.Sigma(0.01), restore.Kernel(k), restore.Boundary(b))
+		out, report, err := restore.Inpaint(t.Context(), y, mask, fast, restore.Sigma(0.01), restore.Kernel(k), restore.Boundary(b))
 		require.NoError(t, err)
 		require.Greater(t, psnr(t, truth, out.(*restore.Planar)), psnr(t, truth, diffused(t, y, mask))+1.5, "boundary %v", b)
 		require.True(t, report.Iteration.Certificate.Converges())

@@ -71,7 +71,7 @@ func (p inverse) solve(ctx context.Context, dev backend.Device, c settings, repo
 	x, run, err := pnp.Solve(ctx, dev, y, p.k, phi, pnp.Options{
 		Step: c.step, Constraint: c.constraint, Start: start, Tolerance: report.Tolerance, MaxIterations: limit,
 		Acceleration: acceleration(c.method), Contraction: c.pull,
-		Progress:     func(p pnp.Progress) error { return meter.run(p) },
+		Progress: func(p pnp.Progress) error { return meter.run(p) },
 	})
 	if err != nil {
 		return nil, err
