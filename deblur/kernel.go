@@ -153,3 +153,12 @@ func margins(n int, zero func(i int) bool) (from, to int) {
 	}
 	return c, c + 1
 }
+
+// Energy returns ‖k‖₂²: 1 for no blur at all, and the less the wider the blur.
+func (k Kernel) Energy() float64 {
+	sum := 0.0
+	for _, w := range k.Weights {
+		sum += float64(w) * float64(w)
+	}
+	return sum
+}

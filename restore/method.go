@@ -36,7 +36,7 @@ type Method struct {
 const methodTV = "tv"
 
 // Methods returns the methods that this build has: the embedded networks that have a name
-// of their own, "general" and "fast"; "tv", total variation; and the networks that have the
+// of their own, "general", "deblur" and "fast"; "tv", total variation; and the networks that have the
 // names of their integrators (denoise.Integrators), and "dncnn", whose weights are embedded
 // or must be given.
 func Methods() []Method { return methodsWith(weights.Embedded()) }
@@ -44,7 +44,7 @@ func Methods() []Method { return methodsWith(weights.Embedded()) }
 // methodsWith returns the methods of a build with the given weights.
 func methodsWith(embedded []string) []Method {
 	var list []Method
-	for _, name := range []string{weights.General, weights.Fast} {
+	for _, name := range []string{weights.General, weights.Deblur, weights.Fast} {
 		if slices.Contains(embedded, name) {
 			list = append(list, Method{Name: name, Description: ownDescriptions[name], Certified: true, Embedded: true})
 		}
@@ -78,12 +78,21 @@ func defaultMethodWith(embedded []string) string {
 }
 
 // DefaultPrior returns the name of the method that Deblur and Check use where none is named
-// and no weights are given: that of DefaultMethod.
-func DefaultPrior() string { return DefaultMethod() }
+// and no weights are given: "deblur", the embedded network that was trained for it, or
+// DefaultMethod in a build without it.
+func DefaultPrior() string { return defaultPriorWith(weights.Embedded()) }
+
+func defaultPriorWith(embedded []string) string {
+	if slices.Contains(embedded, weights.Deblur) {
+		return weights.Deblur
+	}
+	return defaultMethodWith(embedded)
+}
 
 // ownDescriptions are of the embedded networks that have a name of their own.
 var ownDescriptions = map[string]string{
 	weights.General: "averaged network for all noise levels",
+	weights.Deblur:  "averaged network for all noise levels, trained as the prior of deblur",
 	weights.Fast:    "small averaged network, for large pictures and previews",
 }
 

@@ -19,12 +19,14 @@ func TestMethodsOfBuilds(t *testing.T) {
 		embedded []string
 		first    []string
 		standard string
+		prior    string
 	}{
-		{nil, nil, "tv"},
-		{[]string{"euler"}, nil, "tv"},
-		{[]string{"fast", "dncnn"}, []string{"fast"}, "tv"},
-		{[]string{"general", "rk4"}, []string{"general"}, "general"},
-		{weights.Names(), []string{"general", "fast"}, "general"},
+		{nil, nil, "tv", "tv"},
+		{[]string{"euler"}, nil, "tv", "tv"},
+		{[]string{"fast", "dncnn"}, []string{"fast"}, "tv", "tv"},
+		{[]string{"general", "rk4"}, []string{"general"}, "general", "general"},
+		{[]string{"deblur"}, []string{"deblur"}, "tv", "deblur"},
+		{weights.Names(), []string{"general", "deblur", "fast"}, "general", "deblur"},
 	} {
 		var names, embedded []string
 		for _, m := range methodsWith(c.embedded) {
@@ -39,10 +41,11 @@ func TestMethodsOfBuilds(t *testing.T) {
 		require.Equal(t, append(c.first, others...), names)
 		require.ElementsMatch(t, c.embedded, embedded)
 		require.Equal(t, c.standard, defaultMethodWith(c.embedded))
+		require.Equal(t, c.prior, defaultPriorWith(c.embedded))
 	}
 	require.Equal(t, methodsWith(weights.Embedded()), Methods())
 	require.Equal(t, defaultMethodWith(weights.Embedded()), DefaultMethod())
-	require.Equal(t, DefaultMethod(), DefaultPrior())
+	require.Equal(t, defaultPriorWith(weights.Embedded()), DefaultPrior())
 }
 
 // Denoise and Deblur take the certificate of embedded weights for granted, Check proves it

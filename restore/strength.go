@@ -22,7 +22,7 @@ const leastSigma = 0.001
 // agrees with tv.Alpha) to camera shake 27 pixels wide: the wider the blur, the less
 // noise reaches the gradient Kᵀ(Kx − y), and the less there is to be smoothed away.
 func DeblurWeight(sigma float64, kernel deblur.Kernel, channels int) (lambda float64, coupling tv.Coupling) {
-	energy := energy(kernel)
+	energy := kernel.Energy()
 	rule := func(sigma float64) float64 {
 		return 1.67 * math.Pow(math.Max(sigma, leastSigma), 1.41) * math.Pow(energy, 0.36)
 	}
@@ -40,26 +40,16 @@ const deblurChroma = 3
 // networkStep is τ‖K‖² of the proximal step that deblurring with a network takes.
 const networkStep = 10
 
-// levelShare is the noise level that a network is used for by √(τ‖K‖²)·σ, of wide blurs.
-const levelShare = 1.08
-
 // DeblurLevel returns the noise level that Deblur uses a network for, for a photograph
-// with noise of standard deviation sigma under the kernel's blur and with the default step.
-//
-// Half-quadratic splitting has √τ·σ: the proximal map of τ·½‖Kx − y‖² is the most probable
-// image if the noise in y has the variance σ², and that of the denoiser's image as an
-// estimate is τσ². The rule is 1.08·√(τ‖K‖²)·σ·(1 − 0.3·‖k‖₂²), that is 3.4·σ under a wide blur.
-// On photographs under eight camera shakes that is within about 10 % of the best at noise of 2.55,
-// 7.65, 12.75 and 17.85 of 255, for τ‖K‖² from 5 to 20; under Gaussians, boxes, disks and
-// motions within about 30 %, mostly at a cost of 0.1 dB or less. The last factor is for kernels
-// that hardly blur: where nothing is lost, the proximal step has little to amplify.
+// with noise of standard deviation sigma under the kernel's blur and with the default step:
+// deblur.PriorLevel, that is 3.4·σ under a wide blur.
 func DeblurLevel(sigma float64, kernel deblur.Kernel) float64 {
 	return deblurLevel(sigma, kernel, networkStep)
 }
 
 // deblurLevel is DeblurLevel for τ‖K‖² = step.
 func deblurLevel(sigma float64, kernel deblur.Kernel, step float64) float64 {
-	return levelShare * math.Sqrt(step) * math.Max(sigma, leastSigma) * (1 - 0.3*min(energy(kernel), 1))
+	return deblur.PriorLevel(math.Max(sigma, leastSigma), kernel, step)
 }
 
 // correction returns by what the noise level of a network is multiplied in the second run
@@ -93,12 +83,3 @@ const (
 	mostLeft  = 1.25
 	mostRatio = 4
 )
-
-// energy is ‖k‖₂².
-func energy(kernel deblur.Kernel) float64 {
-	sum := 0.0
-	for _, w := range kernel.Weights {
-		sum += float64(w) * float64(w)
-	}
-	return sum
-}

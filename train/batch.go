@@ -40,31 +40,16 @@ func (c Config) level(g *generator) float64 {
 }
 
 // draw fills clean with crops of pictures and noisy with the same crops and Gaussian
-// noise, of standard deviation sigma, or, where that is 0, one for each crop. The noise
-// is a device's own, which has the same bits on all of them.
+// noise, of standard deviation sigma, or, where that is 0, one for each crop.
 func (b *batch) draw(q *queue, set *Pictures, g *generator, sigma float64) {
-	size, plane := b.config.Crop, b.config.Crop*b.config.Crop
-	image := b.config.Channels * plane
 	for n := range b.sigmas {
-		p := &set.list[g.below(len(set.list))]
-		y, x := g.below(p.h-size+1), g.below(p.w-size+1)
-		turn := symmetry(0)
-		if b.config.Augment {
-			turn = symmetry(g.below(symmetries))
-		}
-		for c := range b.config.Channels {
-			for i := range size {
-				p.row(b.cut[i*size:][:size], c, y+i, x)
-			}
-			turn.apply(b.samples[n*image+c*plane:][:plane], b.cut, size)
-		}
+		b.crop(n, set, g)
 		if b.sigmas[n] = sigma; sigma == 0 {
 			b.sigmas[n] = b.config.SigmaMin + (b.config.SigmaMax-b.config.SigmaMin)*g.uniform()
 		}
 	}
-	seed := g.bits()
-	q.do(func() error { return q.dev.Gaussian(b.noisy, seed, 0, 1) })
-	q.download(b.noise, b.noisy)
+	b.white(q, g)
+	image := len(b.samples) / len(b.sigmas)
 	for n, sigma := range b.sigmas {
 		for i := n * image; i < (n+1)*image; i++ {
 			b.noise[i] = b.samples[i] + float32(float32(sigma)*b.noise[i])
@@ -72,6 +57,38 @@ func (b *batch) draw(q *queue, set *Pictures, g *generator, sigma float64) {
 	}
 	q.upload(b.clean, b.samples)
 	q.upload(b.noisy, b.noise)
+}
+
+// crops fills samples with crops of pictures.
+func (b *batch) crops(set *Pictures, g *generator) {
+	for n := range b.sigmas {
+		b.crop(n, set, g)
+	}
+}
+
+// crop fills image n of samples.
+func (b *batch) crop(n int, set *Pictures, g *generator) {
+	size, plane := b.config.Crop, b.config.Crop*b.config.Crop
+	p := &set.list[g.below(len(set.list))]
+	y, x := g.below(p.h-size+1), g.below(p.w-size+1)
+	turn := symmetry(0)
+	if b.config.Augment {
+		turn = symmetry(g.below(symmetries))
+	}
+	for c := range b.config.Channels {
+		for i := range size {
+			p.row(b.cut[i*size:][:size], c, y+i, x)
+		}
+		turn.apply(b.samples[(n*b.config.Channels+c)*plane:][:plane], b.cut, size)
+	}
+}
+
+// white fills noise with Gaussian noise of standard deviation 1, a device's own, which has
+// the same bits on all of them. It goes through noisy.
+func (b *batch) white(q *queue, g *generator) {
+	seed := g.bits()
+	q.do(func() error { return q.dev.Gaussian(b.noisy, seed, 0, 1) })
+	q.download(b.noise, b.noisy)
 }
 
 // symmetry is one of the eight of a square: bit 0 exchanges rows and columns, bits 1 and

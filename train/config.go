@@ -70,6 +70,10 @@ type Config struct {
 	// (σ/SigmaMax)^LossExponent, so that low noise counts as well.
 	Levels       []float64 `json:"levels"`
 	LossExponent float64   `json:"loss_exponent"`
+	// Deblur has a network with levels learn to be the prior of restore.Deblur, and not to
+	// remove noise; nil is to remove noise. The levels and the loss are as above, but
+	// SigmaMin and SigmaMax draw nothing.
+	Deblur *Deblurring `json:"deblur,omitempty"`
 	// Batch is the number of crops that go through the network together, Accumulate how
 	// many batches make the gradient of one iteration, Crop the height and width of a
 	// crop in pixels.
@@ -98,7 +102,7 @@ type Config struct {
 	ValidateEvery   int `json:"validate_every"`
 	CheckpointEvery int `json:"checkpoint_every"`
 	// ValidationSigmas are the noise levels of the validation; none means SigmaMin and
-	// SigmaMax.
+	// SigmaMax, or those of Deblur.
 	ValidationSigmas []float64 `json:"validation_sigmas"`
 	// ValidationSeed is that of the validation's noise, which is the same every time.
 	ValidationSeed uint64 `json:"validation_seed"`
@@ -161,7 +165,7 @@ func PaperConfig(integrator string) Config {
 // no balls, with the paper's 18 layers.
 func (c Config) ForDnCNN() Config {
 	c.Family, c.Integrator, c.Constraint = denoise.FamilyDnCNN, "", Free
-	c.Shuffle, c.Group, c.Levels, c.LossExponent, c.Blocks = 0, 0, nil, 0, 18
+	c.Shuffle, c.Group, c.Levels, c.LossExponent, c.Deblur, c.Blocks = 0, 0, nil, 0, nil, 18
 	return c
 }
 
@@ -215,8 +219,8 @@ func (c Config) Check() error {
 		if c.Constraint != Free || c.Integrator != "" {
 			return fmt.Errorf("a DnCNN has the constraint %q and no integrator, not %q and %q", Free, c.Constraint, c.Integrator)
 		}
-		if c.shuffle() != 1 || len(c.Levels) > 0 || c.Group != 0 {
-			return errors.New("a DnCNN has no shuffle, no levels and no groups")
+		if c.shuffle() != 1 || len(c.Levels) > 0 || c.Group != 0 || c.Deblur != nil {
+			return errors.New("a DnCNN has no shuffle, no levels and no groups, and is not trained for deblurring")
 		}
 		return nil
 	}
@@ -242,6 +246,9 @@ func (c Config) checkAveraged() error {
 		return fmt.Errorf("%d power iterations on images of %d×%d, both must be at least 1", c.PowerIterations, c.PowerSize, c.PowerSize)
 	}
 	if err := c.checkLevels(); err != nil {
+		return err
+	}
+	if err := c.checkDeblurring(); err != nil {
 		return err
 	}
 	if c.Group < 0 || c.Group > 0 && c.Width%c.Group != 0 {
@@ -310,6 +317,9 @@ func (c Config) length(radius float64) float64 {
 func (c Config) validationSigmas() []float64 {
 	if len(c.ValidationSigmas) > 0 {
 		return c.ValidationSigmas
+	}
+	if c.Deblur != nil {
+		return slices.Compact([]float64{c.Deblur.NoiseMin, c.Deblur.NoiseMax})
 	}
 	return slices.Compact([]float64{c.SigmaMin, c.SigmaMax})
 }

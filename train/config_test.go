@@ -13,6 +13,8 @@ func TestConfigsAreValid(t *testing.T) {
 	require.NoError(t, DefaultConfig().Check())
 	require.NoError(t, DefaultConfig().ForNoiseLevels(0.01, 0.3).Check())
 	require.NoError(t, DefaultConfig().ForNoiseLevels(0.01, 0.3).ForDnCNN().Check())
+	require.NoError(t, DeblurringConfig().Check())
+	require.NoError(t, DeblurringConfig().ForDnCNN().Check())
 	require.NoError(t, DefaultConfig().ForDnCNN().ForNoiseLevels(0.01, 0.3).Check())
 	for _, integrator := range []string{"euler", "heun", "rk4"} {
 		c := PaperConfig(integrator)
@@ -67,10 +69,23 @@ func TestConfigRefusals(t *testing.T) {
 		"begins at a rate above 0":      func(c *Config) { c.Schedule.Name = Exponential },
 		"slope is 0":                    func(c *Config) { c.Slope = 0 },
 		"power iterations":              func(c *Config) { c.PowerSize = 0 },
+		"deblur is for a network with":  func(c *Config) { c.Deblur = DeblurringConfig().Deblur },
+		"deblur: noise from 0 to 0.095": deblurringWith(func(d *Deblurring) { d.NoiseMin = 0 }),
+		"deblur: noise from 0.1 to":     deblurringWith(func(d *Deblurring) { d.NoiseMin = 0.1 }),
+		"deblur: step is 0":             deblurringWith(func(d *Deblurring) { d.Step = 0 }),
+		"deblur: iterations is 0":       deblurringWith(func(d *Deblurring) { d.Iterations = 0 }),
+		"deblur: margin is 64":          deblurringWith(func(d *Deblurring) { d.Margin = 64 }),
 	} {
 		c := DefaultConfig()
 		change(&c)
 		require.ErrorContains(t, c.Check(), want)
+	}
+}
+
+func deblurringWith(change func(d *Deblurring)) func(c *Config) {
+	return func(c *Config) {
+		*c = DeblurringConfig()
+		change(c.Deblur)
 	}
 }
 

@@ -38,7 +38,8 @@ type BlockMetrics struct {
 }
 
 // ValidationMetrics is the mean PSNR over the held-out pictures at one noise level, in dB
-// for the peak 1, nothing clipped. With a moving average it is the average's.
+// for the peak 1, nothing clipped; with Config.Deblur that of deblurring crops of their middles
+// under camera shakes, clipped. With a moving average it is the average's.
 type ValidationMetrics struct {
 	Sigma float64 `json:"sigma"`
 	PSNR  float64 `json:"psnr"`

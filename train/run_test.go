@@ -83,7 +83,9 @@ func testConfigs() map[string]Config {
 	projected, both := smallConfig(), levelsConfig()
 	projected.Group, both.Group = 3, 7
 	both.HalfPrecision = true
-	return map[string]Config{"levels": levelsConfig(), "balls": projected, "levels and balls": both, "budget": budget, "adaptive": adaptive, "accumulated": accumulated, "dncnn": unconstrained}
+	deblurring := levelsConfig()
+	deblurring.Deblur = &Deblurring{NoiseMin: 0.01, NoiseMax: 0.05, Step: 10, Iterations: 1, Margin: 1}
+	return map[string]Config{"deblurring": deblurring, "levels": levelsConfig(), "balls": projected, "levels and balls": both, "budget": budget, "adaptive": adaptive, "accumulated": accumulated, "dncnn": unconstrained}
 }
 
 // TestInterruptedRunsGiveTheSameBits: stopped by a context in the middle of an iteration

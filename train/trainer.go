@@ -22,6 +22,7 @@ type trainer struct {
 
 	kept    *scratch
 	batch   *batch
+	runs    *plugAndPlay // nil unless for deblurring
 	result  backend.Buffer
 	pending progressSums
 }
@@ -61,6 +62,11 @@ func newTrainer(dev backend.Device, c Config, set *Pictures) (_ *trainer, err er
 	}
 	q := &queue{dev: dev}
 	t.batch = newBatch(q, t.kept, c)
+	if c.Deblur != nil {
+		if t.runs, err = newPlugAndPlay(dev, c.batchShape(), c.Deblur.Step); err != nil {
+			return nil, err
+		}
+	}
 	t.result = t.kept.take(q, c.batchShape())
 	return t, q.err
 }
@@ -123,18 +129,31 @@ func (t *trainer) differentiate(ctx context.Context) (r iterationReport, err err
 		return r, err
 	}
 	q := &queue{dev: t.dev}
-	weight, sigma := 1.0, 0.0
-	if len(t.config.Levels) > 0 {
-		sigma = t.config.level(t.generator)
-		weight = math.Pow(t.config.SigmaMax/sigma, t.config.LossExponent)
-		if err := t.network.tune(sigma); err != nil {
+	var taken exposure
+	switch {
+	case t.config.Deblur != nil:
+		if taken, err = t.config.Deblur.draw(t.generator); err != nil {
+			return r, err
+		}
+	case len(t.config.Levels) > 0:
+		taken.level = t.config.level(t.generator)
+	}
+	weight := 1.0
+	if taken.level > 0 {
+		weight = math.Pow(t.config.SigmaMax/taken.level, t.config.LossExponent)
+		if err := t.network.tune(taken.level); err != nil {
 			return r, err
 		}
 	}
 	for range t.config.Accumulate {
-		t.batch.draw(q, t.set, t.generator, sigma)
-		if q.err != nil {
-			return r, q.err
+		if t.config.Deblur != nil {
+			err = t.blur(ctx, q, taken)
+		} else {
+			t.batch.draw(q, t.set, t.generator, taken.level)
+			err = q.err
+		}
+		if err != nil {
+			return r, err
 		}
 		mse, err := t.pass(ctx, weight)
 		if err != nil {
@@ -153,15 +172,45 @@ func (t *trainer) differentiate(ctx context.Context) (r iterationReport, err err
 	return r, nil
 }
 
+// blur draws a batch, and makes of it what the network sees in the iteration of deblurring.
+func (t *trainer) blur(ctx context.Context, q *queue, e exposure) error {
+	d := t.config.Deblur
+	t.batch.crops(t.set, t.generator)
+	t.batch.white(q, t.generator)
+	for i, v := range t.batch.noise {
+		t.batch.noise[i] = float32(e.sigma) * v
+	}
+	q.upload(t.batch.clean, t.batch.samples)
+	if q.err != nil {
+		return q.err
+	}
+	iterations := [2]int{d.iterations(t.generator), d.iterations(t.generator)}
+	return t.runs.solve(ctx, q, e, t.batch.samples, t.batch.noise, iterations, t.batch.noisy, t.result, func() error {
+		return t.network.forward(ctx, t.result, t.batch.noisy)
+	})
+}
+
 // pass goes forward and back with the batch, and returns its share of the mean squared
 // error over all samples of the iteration. The loss is that times the weight: with
-// e = result − clean and n samples, the gradient is weight·2e/n.
+// e = result − clean and n samples, the gradient is weight·2e/n. Samples in the margin have no
+// error.
 func (t *trainer) pass(ctx context.Context, weight float64) (float64, error) {
 	if err := t.network.forward(ctx, t.result, t.batch.noisy); err != nil {
 		return 0, err
 	}
 	q := &queue{dev: t.dev}
 	samples := float64(t.config.batchShape().Len()) * float64(t.config.Accumulate)
+	if d := t.config.Deblur; d != nil && d.Margin > 0 {
+		n, inside := t.config.Crop, float64(t.config.Crop-2*d.Margin)/float64(t.config.Crop)
+		samples *= inside * inside
+		whole := t.kept.take(q, t.config.batchShape())
+		defer t.kept.give(whole)
+		q.combine(whole, backend.Term{A: 1, X: t.batch.clean})
+		q.do(func() error {
+			return t.dev.CopyRegion(whole, d.Margin, d.Margin, t.result, backend.Region{Y0: d.Margin, Y1: n - d.Margin, X0: d.Margin, X1: n - d.Margin})
+		})
+		q.combine(t.result, backend.Term{A: 1, X: whole})
+	}
 	var sum [1]float64
 	q.reduce(sum[:], backend.Reduction{Kind: backend.DiffSquares, X: t.result, Y: t.batch.clean})
 	factor := float32(weight * 2 / samples)
@@ -202,6 +251,9 @@ func (t *trainer) release() {
 	}
 	if t.optimiser != nil {
 		t.optimiser.release()
+	}
+	if t.runs != nil {
+		t.runs.close()
 	}
 	t.kept.free()
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/averaged/imaging/backend"
 )
 
-// validate returns the mean PSNR over whole pictures at each noise level. The noise of a
-// picture depends on its number and the seed alone.
+// validate returns the mean PSNR at each noise level, over whole pictures or, of deblurring,
+// their middles. The noise of a picture depends on its number and the seed alone.
 func (t *trainer) validate(ctx context.Context, set *Pictures) ([]ValidationMetrics, error) {
 	var list []ValidationMetrics
 	for _, sigma := range t.config.validationSigmas() {
@@ -21,6 +21,9 @@ func (t *trainer) validate(ctx context.Context, set *Pictures) ([]ValidationMetr
 }
 
 func (t *trainer) validateAt(ctx context.Context, set *Pictures, sigma float64) (ValidationMetrics, error) {
+	if t.config.Deblur != nil {
+		return t.validateDeblurring(ctx, set, sigma)
+	}
 	n, err := t.network.denoiser(ctx, t.arrays(), sigma)
 	if err != nil {
 		return ValidationMetrics{}, err

@@ -16,6 +16,8 @@ import (
 const (
 	// General is one averaged network for all noise levels, the default.
 	General = "general"
+	// Deblur is General trained on as the prior of restore.Deblur, the default there.
+	Deblur = "deblur"
 	// Fast is a small one, for large pictures and previews.
 	Fast = "fast"
 	// Euler, Heun and RK4 are the paper's networks, for noise of 0.15.
@@ -29,7 +31,7 @@ const (
 
 // Names returns the names above in that order, also of those whose weights this build does
 // not have.
-func Names() []string { return []string{General, Fast, Euler, Heun, RK4, DnCNN} }
+func Names() []string { return []string{General, Deblur, Fast, Euler, Heun, RK4, DnCNN} }
 
 //go:embed trained/*.safetensors
 var trained embed.FS

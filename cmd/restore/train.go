@@ -48,7 +48,10 @@ at the end. With --sigma LOW..HIGH the network is told the noise level. --recipe
 paper is that of Sherry et al. (2024): LeakyReLU at full resolution, stochastic
 gradient descent with momentum, a learning rate that rises and falls, and as many
 steps in a block as its norm asks for. It needs --learning-rate, which --range-test
-finds.
+finds. --recipe deblur is for the prior of 'restore deblur': the crops are blurred
+too, and the network learns from what it is given at the end of the iteration; begin
+it with --init, the weights of a network for many noise levels. --sigma is then that
+of the noise in the blurred crops.
 
 Everything else is in a configuration, a JSON object: --config FILE reads one (RUN/
 config.json of any run is complete), and --set KEY=VALUE changes any of its fields,
@@ -78,6 +81,7 @@ the loss in RUN/range-test.png.`,
   restore train --resume -o run
   restore train photographs -o run --method heun --sigma 25/255 --iterations 20000
   restore train photographs -o all-levels --sigma 0.01..0.3
+  restore train photographs -o prior --recipe deblur --init all-levels/weights.safetensors
   restore train photographs -o run2 --init run/weights.safetensors --iterations 5000
   restore train photographs -o run --config run0/config.json --seed 2
   restore train photographs --range-test --recipe paper --method rk4

@@ -43,6 +43,7 @@ type recipeFlags struct {
 const (
 	recipeDefault = "default"
 	recipePaper   = "paper"
+	recipeDeblur  = "deblur"
 )
 
 func (r *recipeFlags) bind(c *cobra.Command) {
@@ -52,7 +53,7 @@ func (r *recipeFlags) bind(c *cobra.Command) {
 	f := c.Flags()
 	r.flags = f
 	f.StringVarP(&r.method, "method", "m", d.Integrator, "train the network of `NAME`: "+strings.Join(trainable(), ", "))
-	r.recipe = newChoice(recipeDefault, recipePaper)
+	r.recipe = newChoice(recipeDefault, recipePaper, recipeDeblur)
 	f.Var(&r.recipe, "recipe", "where the configuration starts from, if not from --config")
 	f.StringVar(&r.configFile, "config", "", "start from the configuration in a JSON `FILE`; fields that it leaves out have the default recipe's values")
 	f.StringArrayVar(&r.set, "set", nil, "set a field of the configuration, `KEY=VALUE`; can be repeated")
@@ -118,6 +119,8 @@ func (a *app) config(c *cobra.Command, r *recipeFlags) (train.Config, error) {
 		}
 	case r.recipe.value == recipePaper:
 		config = train.PaperConfig(r.method)
+	case r.recipe.value == recipeDeblur:
+		config = train.DeblurringConfig()
 	default:
 		config = train.DefaultConfig()
 	}
@@ -176,9 +179,12 @@ func (r *recipeFlags) apply(config *train.Config) {
 		}
 	}
 	if r.flags.Changed("sigma") {
-		if r.flags.Changed("config") {
+		switch {
+		case config.Deblur != nil:
+			config.Deblur.NoiseMin, config.Deblur.NoiseMax = r.sigma.low, r.sigma.high
+		case r.flags.Changed("config"):
 			config.SigmaMin, config.SigmaMax = r.sigma.low, r.sigma.high
-		} else {
+		default:
 			*config = config.ForNoiseLevels(r.sigma.low, r.sigma.high)
 		}
 	}

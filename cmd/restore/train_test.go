@@ -165,6 +165,13 @@ func TestTrainConfiguration(t *testing.T) {
 	require.Equal(t, []string{denoise.FamilyAveraged, "rk4", string(train.DefaultConfig().Constraint)}, []string{c.Family, c.Integrator, string(c.Constraint)})
 	require.Equal(t, 1, c.Blocks)
 
+	succeeds(t, fields("train data -o f --recipe deblur --sigma 0.01..0.05 --crop 12 --batch 1 --iterations 1 --width 16 --blocks 1 "+
+		"--set power_iterations=2 --set deblur.margin=1 --set deblur.iterations=1 -q")...)
+	want = train.DeblurringConfig()
+	want.Crop, want.Batch, want.Iterations, want.Width, want.Blocks, want.PowerIterations, want.Seed = 12, 1, 1, 16, 1, 2, 1
+	want.Deblur = &train.Deblurring{NoiseMin: 0.01, NoiseMax: 0.05, Step: 10, Iterations: 1, Margin: 1}
+	require.Equal(t, want, readConfig(t, "f"))
+
 	// A file that is cut short, from standard input.
 	r := restoringFrom(t, strings.NewReader(`{"width": 12, "group": 4, "blocks": 1, "crop": 12, "batch": 1, "iterations": 1, "power_iterations": 1}`),
 		fields("train data -o e --config - -q")...)
@@ -410,7 +417,7 @@ func TestTrainWrongUsage(t *testing.T) {
 		{"train data -o taken", "curves.png exists already; take another folder"},
 		{"train data -o run --method backward-euler", "--method backward-euler: there is no training for it; want euler, heun"},
 		{"train data -o run --method tv", "--method tv: there is no training for it"},
-		{"train data -o run --recipe secret", "--recipe secret: want default or paper"},
+		{"train data -o run --recipe secret", "--recipe secret: want default, paper or deblur"},
 		{"train data -o run --recipe paper", "--recipe paper needs --learning-rate MIN..MAX; --range-test finds them"},
 		{"train data -o run --recipe paper --config c.json", "--config and --recipe both say where to start from"},
 		{"train data -o run --sigma 25", "write 25/255"},

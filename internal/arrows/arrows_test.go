@@ -51,7 +51,8 @@ var table = map[string]row{
 		"internal/imagefile", "internal/noiselevel",
 		xImage,
 	}, tests: []string{"internal/scene", "internal/quality"}},
-	"train": {code: []string{"denoise", "backend", "weights", gonum}},
+	// deblur, internal/fft and internal/parallel blur what a prior learns from. See RATIONALE.md.
+	"train": {code: []string{"denoise", "deblur", "backend", "weights", "internal/fft", "internal/parallel", gonum}},
 
 	// The restoration packages, side by side.
 	"denoise": {code: []string{"backend", "weights", "internal/parallel", gonum}},

@@ -1,0 +1,92 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/averaged/imaging/deblur"
+)
+
+// Deblurring is what a network with levels is trained for as the prior of restore.Deblur.
+//
+// A network that is trained to remove noise sees images with noise; in an iteration it sees what
+// the data step makes of its own results. Here it is trained on those: crops are blurred
+// circularly and get noise, both runs of restore.Deblur are made with the network as it is
+// (plugAndPlay), and the last image that it is applied to is what it learns from, with the crop
+// as the aim. At a fixed point x* = Φ(D(x*)) the gradient of ½‖x* − x‖² with respect to the
+// weights is that of ½‖Φ(u) − x‖² at u = D(x*) but for the inverse of I − ∂T, which is taken for
+// the identity (Fung et al. 2022, Jacobian-free backpropagation).
+type Deblurring struct {
+	// NoiseMin and NoiseMax bound the standard deviation σ of the noise in the blurred crops,
+	// on images in [0,1]: one for all crops of an iteration, drawn uniformly in log σ. The
+	// network is tuned to deblur.PriorLevel.
+	NoiseMin float64 `json:"noise_min"`
+	NoiseMax float64 `json:"noise_max"`
+	// Step is τ of the proximal step; ‖K‖ is 1.
+	Step float64 `json:"step"`
+	// Iterations is the least number of iterations of either run; there are up to twice as
+	// many, less one.
+	Iterations int `json:"iterations"`
+	// Margin is how many pixels along the edges of a crop have no part in the loss: what a
+	// circular blur brings together there no photograph has.
+	Margin int `json:"margin"`
+}
+
+// DeblurringConfig is the recipe of the prior that restore.Deblur has by default. It is meant
+// to begin with the weights of a network for noise levels (Data.Initial).
+func DeblurringConfig() Config {
+	c := DefaultConfig().ForNoiseLevels(0.01, 0.3)
+	c.Deblur = &Deblurring{NoiseMin: 0.006, NoiseMax: 0.095, Step: 10, Iterations: 5, Margin: 12}
+	c.Batch, c.Crop, c.Iterations = 2, 128, 5000
+	c.Schedule.Maximum = 0.008
+	return c
+}
+
+func (c Config) checkDeblurring() error {
+	d := c.Deblur
+	switch {
+	case d == nil:
+		return nil
+	case len(c.Levels) == 0:
+		return errors.New("deblur is for a network with levels")
+	case !(d.NoiseMin > 0 && d.NoiseMin <= d.NoiseMax && d.NoiseMax <= 1):
+		return fmt.Errorf("deblur: noise from %v to %v, must rise within (0, 1]", d.NoiseMin, d.NoiseMax)
+	case !(d.Step > 0) || math.IsInf(d.Step, 1):
+		return fmt.Errorf("deblur: step is %v, must be above 0", d.Step)
+	case d.Iterations < 1 || d.Iterations > maxCount:
+		return fmt.Errorf("deblur: iterations is %d, must be from 1 to %d", d.Iterations, maxCount)
+	case d.Margin < 0 || 2*d.Margin >= c.Crop:
+		return fmt.Errorf("deblur: margin is %d, must be 0 or more and below half of the crop %d", d.Margin, c.Crop)
+	}
+	return nil
+}
+
+// widestBlur is the width of the widest kernel that is drawn.
+const widestBlur = 27
+
+// exposure is how the crops of an iteration were taken.
+type exposure struct {
+	kernel deblur.Kernel
+	sigma  float64 // of the noise
+	level  float64 // of the network
+}
+
+// draw draws a kernel and a noise level. Most kernels are camera shakes, 9 to 27 pixels wide;
+// some are Gaussians, down to ones that hardly blur, and straight motions.
+func (d *Deblurring) draw(g *generator) (e exposure, err error) {
+	e.sigma = d.NoiseMin * math.Pow(d.NoiseMax/d.NoiseMin, g.uniform())
+	switch u := g.uniform(); {
+	case u < 0.85:
+		e.kernel, err = deblur.Shake(widestBlur-2*g.below(10), g.bits())
+	case u < 0.95:
+		e.kernel, err = deblur.Gaussian(0.4 + 2.2*g.uniform())
+	default:
+		e.kernel, err = deblur.Motion(4+14*g.uniform(), 180*g.uniform())
+	}
+	e.level = deblur.PriorLevel(e.sigma, e.kernel, d.Step)
+	return e, err
+}
+
+// iterations draws the number of iterations of a run.
+func (d *Deblurring) iterations(g *generator) int { return d.Iterations + g.below(d.Iterations) }

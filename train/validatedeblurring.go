@@ -1,0 +1,86 @@
+package train
+
+import (
+	"context"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/deblur"
+)
+
+// validateDeblurring returns the mean PSNR of deblurring the middle of each picture, a crop as
+// in training, under a camera shake that depends on the picture's number alone. The margin
+// does not count.
+func (t *trainer) validateDeblurring(ctx context.Context, set *Pictures, sigma float64) (ValidationMetrics, error) {
+	shape := t.config.batchShape()
+	shape.N = 1
+	runs, err := newPlugAndPlay(t.dev, shape, t.config.Deblur.Step)
+	if err != nil {
+		return ValidationMetrics{}, err
+	}
+	defer runs.close()
+	memory := newScratch(t.dev)
+	defer memory.free()
+	q := &queue{dev: t.dev}
+	in, out := memory.take(q, shape), memory.take(q, shape)
+	sum, n := 0.0, 0
+	for i := range set.list {
+		p := &set.list[i]
+		if p.h < t.config.Crop || p.w < t.config.Crop {
+			continue // as a picture to train on is left out
+		}
+		mse, err := t.deblurringError(ctx, q, runs, p, i, sigma, in, out)
+		if err != nil {
+			return ValidationMetrics{}, err
+		}
+		sum += psnr(mse)
+		n++
+	}
+	return ValidationMetrics{sigma, sum / float64(max(n, 1))}, nil
+}
+
+// deblurringError is the mean squared error of one picture's middle.
+func (t *trainer) deblurringError(ctx context.Context, q *queue, runs *plugAndPlay, p *picture, index int, sigma float64, in, out backend.Buffer) (float64, error) {
+	d, size := t.config.Deblur, t.config.Crop
+	clean := make([]float32, in.Shape().Len())
+	top, left := (p.h-size)/2, (p.w-size)/2
+	for c := range t.config.Channels {
+		for y := range size {
+			p.row(clean[(c*size+y)*size:][:size], c, top+y, left)
+		}
+	}
+	kernel, err := deblur.Shake(widestBlur-2*(index%8), uint64(index))
+	if err != nil {
+		return 0, err
+	}
+	taken := exposure{kernel: kernel, sigma: sigma, level: deblur.PriorLevel(sigma, kernel, d.Step)}
+	network, err := t.network.denoiser(ctx, t.arrays(), taken.level)
+	if err != nil {
+		return 0, err
+	}
+	defer network.Free()
+	noise := make([]float32, len(clean))
+	q.do(func() error { return t.dev.Gaussian(in, t.config.ValidationSeed+uint64(index), 0, float32(sigma)) })
+	q.download(noise, in)
+	apply := func() error { return network.Apply(ctx, out, in) }
+	if q.err == nil {
+		q.err = runs.solve(ctx, q, taken, clean, noise, [2]int{2 * d.Iterations, 2 * d.Iterations}, in, out, apply)
+	}
+	q.do(apply)
+	result := noise
+	q.download(result, out)
+	if q.err != nil {
+		return 0, q.err
+	}
+	clip(result)
+	sum, n := 0.0, 0
+	for i, v := range result {
+		y, x := i/size%size, i%size
+		if min(y, x) < d.Margin || max(y, x) >= size-d.Margin {
+			continue
+		}
+		e := float64(v) - float64(clean[i])
+		sum += float64(e * e)
+		n++
+	}
+	return sum / float64(n), nil
+}
