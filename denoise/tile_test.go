@@ -309,7 +309,11 @@ func TestTilesChangeNothing(t *testing.T) {
 			for family, n := range families(t, open(), Tile(1000)) {
 				want[family] = denoised(t, n, s, x)
 			}
-			for _, tile := range []int{5, 12, 17, 48} {
+			tiles := []int{5, 12, 17, 48}
+			if testing.Short() { // those that cut the images most awkwardly
+				tiles = []int{5, 17}
+			}
+			for _, tile := range tiles {
 				for family, n := range families(t, open(), Tile(tile)) {
 					require.Equal(t, want[family], denoised(t, n, s, x), "%s of %s, %v, tile %d", family, name, s, tile)
 				}
