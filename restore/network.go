@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
@@ -31,16 +30,11 @@ func Weights(f *weights.File) Option {
 // every call.
 func WeightsFile(path string) Option {
 	return func(c *settings) error {
-		f, err := os.Open(path)
+		f, err := weights.ReadFile(path)
 		if err != nil {
 			return fmt.Errorf("restore: weights: %w", err)
 		}
-		defer f.Close() // nothing was written, so closing cannot lose anything
-		read, err := weights.Read(f)
-		if err != nil {
-			return fmt.Errorf("restore: %s: %w", path, err)
-		}
-		return Weights(read)(c)
+		return Weights(f)(c)
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 
 	"github.com/averaged/imaging/weights"
 )
@@ -139,18 +137,4 @@ func readCheckpoint(f *weights.File) (checkpoint, error) {
 		return checkpoint{}, fmt.Errorf("checkpoint of iteration %d, %d of them unreported", c.Iteration, c.Pending.Iterations)
 	}
 	return c, nil
-}
-
-// readFile reads a weight file.
-func readFile(path string) (_ *weights.File, err error) {
-	r, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	f, err := weights.Read(io.Reader(r))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return f, nil
 }

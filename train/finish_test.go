@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
 )
 
@@ -59,7 +60,7 @@ func TestInitial(t *testing.T) {
 	path, _, err := r.Finish(t.Context(), testCard())
 	require.NoError(t, err)
 	require.NoError(t, r.Close())
-	f, err := readFile(path)
+	f, err := weights.ReadFile(path)
 	require.NoError(t, err)
 	loaded, err := denoise.Load(t.Context(), dev, f)
 	require.NoError(t, err)
@@ -108,7 +109,7 @@ func TestInitial(t *testing.T) {
 		path, _, err := r.Finish(t.Context(), testCard())
 		require.NoError(t, err)
 		require.NoError(t, r.Close())
-		f, err = readFile(path) // what begin begins with
+		f, err = weights.ReadFile(path) // what begin begins with
 		require.NoError(t, err)
 		m, err := denoise.FromFile(f)
 		require.NoError(t, err)

@@ -95,7 +95,7 @@ func Open(dev backend.Device, folder string, data Data) (_ *Run, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := readFile(filepath.Join(folder, CheckpointFile))
+	f, err := weights.ReadFile(filepath.Join(folder, CheckpointFile))
 	if err != nil {
 		return nil, err
 	}

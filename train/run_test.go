@@ -236,7 +236,7 @@ func TestFinish(t *testing.T) {
 		require.NoError(t, err)
 		averaged := c.Family == denoise.FamilyAveraged
 		require.Equal(t, averaged, certificate.Proven)
-		f, err := readFile(path)
+		f, err := weights.ReadFile(path)
 		require.NoError(t, err)
 		n, err := denoise.Load(t.Context(), dev, f)
 		require.NoError(t, err)

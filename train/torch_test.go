@@ -68,7 +68,7 @@ func TestPyTorchAgrees(t *testing.T) {
 	require.NoError(t, err, string(said))
 	t.Logf("%s", said)
 	for name, task := range tasks {
-		f, err := readFile(filepath.Join(folder, name+"-output"))
+		f, err := weights.ReadFile(filepath.Join(folder, name+"-output"))
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, len(f.Tensors), len(task.want), name)
 		for of, got := range task.want {

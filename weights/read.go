@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 )
 
@@ -61,6 +62,20 @@ func Read(r io.Reader) (*File, error) {
 		}
 		return append(data, more[:n]...), err
 	})
+}
+
+// ReadFile is Read for the file of that name. Errors name it.
+func ReadFile(path string) (*File, error) {
+	r, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close() // nothing was written, so closing cannot lose anything
+	f, err := Read(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, nil
 }
 
 // headerSize returns the length of the header.

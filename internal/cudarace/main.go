@@ -70,11 +70,11 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	if !ok || *repetitions < 1 || flags.NArg() > 0 {
 		return fmt.Errorf("precision %q, %d repetitions, arguments %q: want float32, tf32 or half, at least 1, and none", *precision, *repetitions, flags.Args())
 	}
-	file, err := readFile(filepath.Join(*folder, "network.safetensors"))
+	file, err := weights.ReadFile(filepath.Join(*folder, "network.safetensors"))
 	if err != nil {
 		return err
 	}
-	pictures, err := readFile(filepath.Join(*folder, "pictures.safetensors"))
+	pictures, err := weights.ReadFile(filepath.Join(*folder, "pictures.safetensors"))
 	if err != nil {
 		return err
 	}
@@ -190,18 +190,6 @@ func upload(dev backend.Device, s backend.Shape, x []float32) (backend.Buffer, e
 		return nil, err
 	}
 	return b, nil
-}
-
-func readFile(path string) (*weights.File, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	f, err := weights.Decode(b)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return f, nil
 }
 
 // tensor returns a tensor of four extents.

@@ -122,18 +122,6 @@ func writeFile(path string, f *weights.File) error {
 	return os.WriteFile(path, b, 0o600)
 }
 
-func readFile(path string) (*weights.File, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	f, err := weights.Decode(b)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return f, nil
-}
-
 // readPictures returns a tensor of the pictures' file.
 func readPictures(f *weights.File, name string) (backend.Shape, []float32, error) {
 	t, err := f.Tensor(name)

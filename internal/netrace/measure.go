@@ -61,7 +61,7 @@ func (m measurement) run(ctx context.Context, folder string) (*Result, error) {
 	// The peers have as many threads and no more, the garbage collector's would be
 	// extra.
 	runtime.GOMAXPROCS(m.Threads)
-	file, err := readFile(filepath.Join(folder, networkFile))
+	file, err := weights.ReadFile(filepath.Join(folder, networkFile))
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (m measurement) pictures(folder string) (s backend.Shape, input, expected [
 		}
 		return s, pictures(1, s), nil, nil
 	}
-	file, err := readFile(filepath.Join(folder, picturesFile))
+	file, err := weights.ReadFile(filepath.Join(folder, picturesFile))
 	if err != nil {
 		return s, nil, nil, err
 	}

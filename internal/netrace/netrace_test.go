@@ -63,7 +63,7 @@ func TestTimeRefusesAnotherOutput(t *testing.T) {
 	restoreThreads(t)
 	folder := prepared(t)
 	path := filepath.Join(folder, picturesFile)
-	f, err := readFile(path)
+	f, err := weights.ReadFile(path)
 	require.NoError(t, err)
 	_, input, err := readPictures(f, inputName)
 	require.NoError(t, err)
