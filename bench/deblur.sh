@@ -7,7 +7,7 @@
 # clipped (PFM). For every noise level and prior it prints the mean PSNR (peak 1), that of the blurred photographs, how
 # often the prior was applied, and how many results have a lower PSNR than what was blurred. The environment may say:
 #
-#   PRIORS    the priors                                                             default: tv general
+#   PRIORS    the priors                                                             default: tv deblur
 #   COUNT     how many photographs                                                   default: all
 #   EVERY     only every so-manieth photograph, beginning with the first             default: 1
 #   KERNELS   shake, or shapes: Gaussians of 0.6, 1.6 and 3, box 9, disk 4, motions of 5 and 15, and none
@@ -20,7 +20,7 @@ set -eu
 folder=$1
 shift
 [ $# -gt 0 ] || set -- 2.55 7.65 12.75 17.85
-PRIORS=${PRIORS:-tv general} COUNT=${COUNT:-1000000} EVERY=${EVERY:-1} KERNELS=${KERNELS:-shake}
+PRIORS=${PRIORS:-tv deblur} COUNT=${COUNT:-1000000} EVERY=${EVERY:-1} KERNELS=${KERNELS:-shake}
 BOUNDARY=${BOUNDARY:-circular} SIGMA=${SIGMA:-auto}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -141,8 +141,8 @@ func TestDeblurLevel(t *testing.T) {
 	require.NoError(t, err)
 	require.InDelta(t, 2*restore.DeblurLevel(0.05, wide), restore.DeblurLevel(0.1, wide), 1e-12)
 	require.Equal(t, restore.DeblurLevel(0.001, wide), restore.DeblurLevel(0, wide))
-	require.InEpsilon(t, 3.4*0.05, restore.DeblurLevel(0.05, wide), 0.01)
-	require.InEpsilon(t, 0.7*3.4*0.05, restore.DeblurLevel(0.05, none), 0.01)
+	require.InEpsilon(t, 3.24*0.05, restore.DeblurLevel(0.05, wide), 0.01)
+	require.InEpsilon(t, 0.7*3.24*0.05, restore.DeblurLevel(0.05, none), 0.01)
 
 	fast := loaded(t, newCPU(t), open(t, weights.Fast))
 	y := noisy(blurred(t, picture(3, 96, 112), wide, deblur.Circular), 0.05, 5)

@@ -232,7 +232,7 @@ func TestWrongUsage(t *testing.T) {
 		{"denoise --method ssprk3 a.png", "--method ssprk3: this build ships no weights for it; give some with --weights FILE, or use --method " + restore.DefaultMethod()},
 		{"denoise --prior kutta3 a.png", "--method kutta3: this build ships no weights for it"},
 		{"denoise --method bm3d a.png", "unknown method; there is: " + methodNames()},
-		{"deblur --method kutta3 --kernel b.png a.png", "--prior kutta3: this build ships no weights for it; give some with --weights FILE, or use --prior general"},
+		{"deblur --method kutta3 --kernel b.png a.png", "--prior kutta3: this build ships no weights for it; give some with --weights FILE, or use --prior " + restore.DefaultPrior()},
 		{"check --prior backward-euler", "--prior backward-euler: this build ships no weights for it"},
 		{"denoise --method tv --weights w.safetensors a.png", "--method tv takes no weights; leave out one of"},
 		{"denoise --method bm3d --weights w.safetensors a.png", "unknown method"},
