@@ -67,7 +67,7 @@ func interpolated(t testing.TB, p *restore.Planar, factor int) *restore.Planar {
 
 // Every factor and blur gains on cubic interpolation, with a proof of convergence.
 func TestUpscaleGains(t *testing.T) {
-	for _, c := range []struct {
+	for i, c := range []struct {
 		factor, channels int
 		antialias        deblur.Antialias
 		gain             float64
@@ -75,6 +75,9 @@ func TestUpscaleGains(t *testing.T) {
 		{2, 3, deblur.Bicubic, 1.2}, {2, 1, deblur.GaussianBlur, 1.2}, {3, 3, deblur.Area, 0.8},
 		{3, 1, deblur.Bicubic, 0.8}, {4, 3, deblur.GaussianBlur, 0.5},
 	} {
+		if testing.Short() && i > 1 {
+			break // the others are larger, and slow in portable Go
+		}
 		x := leaves(c.channels, 24*c.factor, 32*c.factor)
 		k, err := c.antialias.Kernel(c.factor)
 		require.NoError(t, err)
