@@ -142,9 +142,6 @@ func TestShuffledRescaled(t *testing.T) {
 
 // What a plan says of its memory is what it takes, at most.
 func TestShuffledFloatsOfAPixel(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it counts memory, which is the same on every processor, and takes long under emulation")
-	}
 	for _, a := range []Architecture{
 		{Activation: HardTanh()}, {Integrator: BackwardEuler()}, {Integrator: RK4(), Activation: HardTanh()}, {Integrator: BackwardEuler(), Activation: Balls()},
 	} {

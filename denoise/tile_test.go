@@ -349,12 +349,8 @@ func byLayers(t testing.TB, n *Network, m Model) *rungeKutta {
 }
 
 func TestScratchIsBoundedAndFreed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it counts memory, which is the same on every processor, and takes long under emulation")
-	}
-	for name := range families(t, newCPU(t)) {
-		dev := &watched{Device: newCPU(t)}
-		n := families(t, dev, Tile(16))[name]
+	dev := &watched{Device: newCPU(t)}
+	for name, n := range families(t, dev, Tile(16)) {
 		scratchOf := func(h, w int) int64 {
 			before := dev.live.Load()
 			s := backend.Image(3, h, w)

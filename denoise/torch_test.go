@@ -45,9 +45,6 @@ func TestDocumentedPyTorch(t *testing.T) {
 // TestPyTorchAgrees: the networks of weight files give the same image in PyTorch, within
 // rounding. The weights are seeded random numbers.
 func TestPyTorchAgrees(t *testing.T) {
-	if testing.Short() {
-		t.Skip("PyTorch takes ten seconds to start; the other tests hold the levels together")
-	}
 	// The second one is Debian's, which may have PyTorch where another one comes first.
 	python := ""
 	for _, p := range []string{"python3", "/usr/bin/python3"} {

@@ -68,18 +68,20 @@ func deblurLevel(sigma float64, kernel deblur.Kernel, step float64) float64 {
 func correction(left, estimated float64) float64 {
 	left, estimated = min(left, mostRatio), min(max(estimated, 1/mostRatio), mostRatio)
 	switch {
-	case left > most && estimated > most:
-		return min(left, estimated) / most
-	case left < usual && estimated < least:
+	case left > mostRight && estimated > mostRight:
+		return min(left, estimated) / mostRight
+	case left < usuallyLeft && estimated < leastRight:
 		// What is left falls more slowly than the level rises: by its square root, about.
-		return max(left*left/(usual*usual), estimated/least)
+		return max(left*left/(usuallyLeft*usuallyLeft), estimated/leastRight)
 	}
 	return 1
 }
 
+// A ratio between leastRight and mostRight says nothing against the level, and usuallyLeft is
+// what a right one leaves; one beyond mostRatio either way is taken for that.
 const (
-	least     = 0.95
-	usual     = 1.2
-	most      = 1.25
-	mostRatio = 4
+	leastRight  = 0.95
+	mostRight   = 1.25
+	usuallyLeft = 1.2
+	mostRatio   = 4
 )
