@@ -65,7 +65,7 @@ func Example() {
 	fmt.Println(network.Averagedness())
 	fmt.Println(phi.Averagedness())
 
-	report, err := denoise.Attack(ctx, phi, backend.Image(3, 16, 16), denoise.AttackOptions{})
+	report, err := denoise.Attack(ctx, phi, backend.Image(3, 8, 8), denoise.AttackOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -148,7 +148,7 @@ func TestShuffledFloatsOfAPixel(t *testing.T) {
 		dev := &watched{Device: newCPU(t)}
 		a.Width, a.Shuffle = 14, 2
 		m := smallModel(t, 1, a, 0.5)
-		n := certified(t, dev, m, Tile(8))
+		n := certified(t, dev, m, Tile(16))
 		s := backend.Image(3, 60, 60)
 		src, dst := upload(t, dev, s, randomImage(1, s)), upload(t, dev, s, randomImage(1, s))
 		held := dev.live.Load()
@@ -156,7 +156,7 @@ func TestShuffledFloatsOfAPixel(t *testing.T) {
 		require.NoError(t, n.Apply(t.Context(), dst, src))
 		p, _, err := n.body.plan(src, s.Unshuffled(2), DefaultInnerError)
 		require.NoError(t, err)
-		tile := backend.Region{Y0: 12, Y1: 16, X0: 12, X1: 16}
+		tile := backend.Region{Y0: 8, Y1: 16, X0: 8, X1: 16}
 		h, w := p.layers().window(tile, dev.ConvolutionGrid(), s.Unshuffled(2)).Size()
 		floats := 0
 		switch q := p.(type) {

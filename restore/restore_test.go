@@ -308,7 +308,7 @@ func TestWhatIsRefused(t *testing.T) {
 }
 
 func TestRunsEndWhenTold(t *testing.T) {
-	y := noisy(picture(3, 60, 80), 0.1, 1)
+	y := noisy(picture(3, 40, 56), 0.1, 1)
 	k, err := deblur.Shake(9, 2)
 	require.NoError(t, err)
 	enough := errors.New("enough")

@@ -76,7 +76,7 @@ func TestHostileFiles(t *testing.T) {
 		}
 		require.NoError(t, os.WriteFile(name, content, 0o666))
 		for _, args := range [][]string{
-			{"denoise", name, "-o", "out.png"},
+			{"denoise", "--method", "fast", name, "-o", "out.png"},
 			{"deblur", "--prior", "tv", "--iterations", "2", "--kernel", "k.png", name, "-o", "out.png"},
 			{"deblur", "--prior", "tv", "--iterations", "2", "--kernel", name, "k.png", "-o", "out.png"},
 			{"inpaint", "--prior", "tv", "--iterations", "2", "--mask", "mask.png", name, "-o", "out.png"},
@@ -87,13 +87,13 @@ func TestHostileFiles(t *testing.T) {
 			{"compare", "k.png", name},
 			{"compare", name, "k.png"},
 			{"check", "--prior", "tv", name},
-			{"denoise", "k.png", "--reference", name, "-o", "out.png", "--sigma", "0.1"},
+			{"denoise", "--method", "tv", "k.png", "--reference", name, "-o", "out.png", "--sigma", "0.1"},
 		} {
 			fails(t, exitFailed, []string{oneLine(name) + ": "}, args...)
 			require.NoFileExists(t, "out.png", "%v", args)
 		}
 		// The same bytes from standard input.
-		r := restoringFrom(t, bytes.NewReader(content), "denoise", "-", "-o", "out.png")
+		r := restoringFrom(t, bytes.NewReader(content), "denoise", "--method", "fast", "-", "-o", "out.png")
 		require.Equal(t, exitFailed, r.code, name)
 		requireOneLine(t, r.stderr, "standard input: ")
 		require.NoError(t, os.Remove(name))
