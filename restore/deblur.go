@@ -100,9 +100,9 @@ func solveDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel 
 		limit = DefaultIterations
 	}
 	meter := newMeter(c.progress, report.Tolerance)
-	x, run, err := problem.solve(ctx, phi, start, pnp.Options{
-		Step: problem.step, Constraint: c.constraint, Tolerance: report.Tolerance, MaxIterations: limit, TakeStart: true,
-		Contraction: c.pull,
+	x, run, err := problem.solve(ctx, phi, pnp.Options{
+		Step: problem.step, Constraint: c.constraint, Start: start, TakeStart: true, Tolerance: report.Tolerance,
+		MaxIterations: limit, Contraction: c.pull,
 	}, meter)
 	if err != nil {
 		return nil, err
@@ -120,76 +120,19 @@ func solveDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel 
 	return out, meter.end()
 }
 
-// runs says what the runs of a restoration did.
-type runs struct {
-	last       pnp.Report
-	iterations int // of all
-}
-
-// solve runs the iteration, with a network twice. Of opt the step, the constraint, the
-// tolerance and the number of iterations are given. It frees start.
-func (d *deblurring) solve(ctx context.Context, phi pnp.Denoiser, start backend.Buffer, opt pnp.Options, meter *meter) (backend.Buffer, runs, error) {
+// solve runs the iteration, with a network twice. Of opt the start, the step, the constraint,
+// the tolerance and the number of iterations are given.
+func (d *deblurring) solve(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, meter *meter) (backend.Buffer, runs, error) {
 	opt.DataStep, opt.Acceleration = d.data, d.acceleration
-	if d.network == nil || opt.MaxIterations == 1 {
-		opt.Start, opt.Progress = start, meter.run
-		x, report, err := pnp.Solve(ctx, d.dev, d.y, d.k, phi, opt)
-		return x, runs{report, report.Iterations}, err
+	if d.network == nil {
+		return once(ctx, d.dev, d.y, d.k, phi, opt, meter)
 	}
-	first := opt
-	first.Tolerance, first.MaxIterations, first.Start = firstTolerance*opt.Tolerance, opt.MaxIterations/2, start
-	first.Contraction = 0
-	first.Progress = func(p pnp.Progress) error { return meter.pass(0, 2, 0, p) }
-	x, before, err := pnp.Solve(ctx, d.dev, d.y, d.k, phi, first)
-	if err != nil {
-		return nil, runs{}, err
-	}
-	defer x.Free()
-	y, left, err := d.addResidual(x)
-	if err != nil {
-		return nil, runs{}, err
-	}
-	defer y.Free()
-	if d.second, err = d.corrected(ctx, left); err != nil {
-		return nil, runs{}, err
-	}
-	if d.second != nil {
-		phi = d.second.Denoiser
-	}
-	opt.MaxIterations, opt.Start = opt.MaxIterations-before.Iterations, x
-	opt.Progress = func(p pnp.Progress) error { return meter.pass(1, 2, before.Iterations, p) }
-	refined, report, err := pnp.Solve(ctx, d.dev, y, d.k, phi, opt)
-	return refined, runs{report, before.Iterations + report.Iterations}, err
+	return twicing{d.dev, d.k, d.y, d.corrected}.solve(ctx, phi, opt, meter)
 }
 
-// firstTolerance is how much farther from its fixed point than the second run the first one
-// may end: what it leaves undone the second does.
-const firstTolerance = 4
-
-// addResidual returns y + (y − Kx), and the root mean square of y − Kx.
-func (d *deblurring) addResidual(x backend.Buffer) (_ backend.Buffer, left float64, err error) {
-	b, err := d.dev.Alloc(d.y.Shape())
-	if err != nil {
-		return nil, 0, err
-	}
-	defer func() {
-		if err != nil {
-			b.Free()
-		}
-	}()
-	if err := d.k.Apply(b, x); err != nil {
-		return nil, 0, err
-	}
-	var square [1]float64
-	if err := d.dev.Reduce(square[:], backend.Reduction{Kind: backend.DiffSquares, X: d.y, Y: b}); err != nil {
-		return nil, 0, err
-	}
-	left = math.Sqrt(square[0] / float64(d.y.Shape().Len()))
-	return b, left, d.dev.LinearCombination(b, backend.Term{A: 2, X: d.y}, backend.Term{A: -1, X: b})
-}
-
-// corrected returns the network for the noise that there seems to be, where that is not what
-// was said, or nil. left is what the first run has left of the photograph.
-func (d *deblurring) corrected(ctx context.Context, left float64) (*fitted, error) {
+// corrected chooses the network of the second run: the one for the noise that there seems to
+// be, where that is not what was said. left is what the first run has left of the photograph.
+func (d *deblurring) corrected(ctx context.Context, left float64) (pnp.Denoiser, error) {
 	if !d.given {
 		return nil, nil // there is no better estimate
 	}
@@ -202,21 +145,10 @@ func (d *deblurring) corrected(ctx context.Context, left float64) (*fitted, erro
 	if !estimate.Reliable || factor == 1 {
 		return nil, nil
 	}
-	return d.network.retuned(ctx, d.planar.Channels, factor)
-}
-
-// run reports an iteration that ends at a tolerance or a number of iterations,
-// whichever comes first.
-func (m *meter) run(p pnp.Progress) error { return m.pass(0, 1, 0, p) }
-
-// pass reports one of several such iterations, each of which is about as long, after as
-// many iterations before it.
-func (m *meter) pass(number, passes, before int, p pnp.Progress) error {
-	if number != m.at {
-		m.at, m.first = number, p.Residual
+	if d.second, err = d.network.retuned(ctx, d.planar.Channels, factor); err != nil {
+		return nil, err
 	}
-	share := math.Max(m.share(p.Residual), float64(p.Iteration)/float64(p.MaxIterations))
-	return m.report((float64(number)+share)/float64(passes), before+p.Iteration, p.Residual)
+	return d.second, nil
 }
 
 // deblurring is the inverse problem on a device.

@@ -23,7 +23,7 @@ var ErrMask = errors.New("the mask cannot be used")
 //
 // The pixels are found by the plug-and-play proximal gradient iteration of Deblur, whose K
 // is the projection onto the known pixels, started from a diffusion of these into the
-// holes. The prior is DefaultMethod unless UseMethod names another or weights are given,
+// holes; with a network it is run twice, as there. The prior is DefaultMethod unless UseMethod names another or weights are given,
 // and Strength, Iterations, Tolerance, StepSize and Constrain act as in Deblur.
 //
 // Unlike elsewhere the noise level is 0 by default: the known pixels are right, and the

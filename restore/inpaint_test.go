@@ -7,12 +7,14 @@ import (
 	"image"
 	"image/color"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/pnp"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
@@ -88,6 +90,61 @@ func TestInpaintGains(t *testing.T) {
 		require.Positive(t, report.Weight)
 		require.Greater(t, got, psnr(t, x, byTV.(*restore.Planar)), "the network is the better prior")
 	}
+}
+
+// Inpaint by a network is two runs: one for the known pixels, and one for these and what the
+// first has left of them.
+func TestInpaintByNetworkRunsTwice(t *testing.T) {
+	const sigma = 0.05
+	dev := newCPU(t)
+	n := loaded(t, dev, open(t, weights.Fast))
+	mask := scatteredMask(30, 36, 0.5)
+	photograph := damaged(noisy(leaves(3, 30, 36), sigma, 5), mask)
+	out, report, err := restore.Inpaint(t.Context(), photograph, mask, restore.UseNetwork(n), restore.Sigma(sigma))
+	require.NoError(t, err)
+
+	known := make([]bool, len(mask.Pix))
+	for i, v := range mask.Pix {
+		known[i] = v == 0
+	}
+	op, err := deblur.NewMask(dev, known, 30, 36)
+	require.NoError(t, err)
+	defer op.Free()
+	phi, err := n.For(t.Context(), report.Level)
+	require.NoError(t, err)
+	defer phi.Free()
+	shape := backend.Image(3, 30, 36)
+	upload := func(x []float32) backend.Buffer {
+		b, err := dev.Alloc(shape)
+		require.NoError(t, err)
+		t.Cleanup(b.Free)
+		require.NoError(t, dev.Upload(b, x))
+		return b
+	}
+	measured := slices.Clone(photograph.Pix)
+	for i := range measured {
+		if !known[i%len(known)] {
+			measured[i] = 0
+		}
+	}
+	y, rest := upload(measured), upload(measured)
+	start := upload(diffused(t, photograph, mask).Pix)
+	var steps []int
+	for _, tolerance := range []float64{4 * 5e-5, 5e-5} {
+		x, r, err := pnp.Solve(t.Context(), dev, y, op, phi, pnp.Options{Start: start, Tolerance: tolerance, Acceleration: pnp.Anderson})
+		require.NoError(t, err)
+		t.Cleanup(x.Free)
+		steps, start = append(steps, r.Iterations), x
+		if len(steps) == 1 {
+			require.NoError(t, op.Apply(rest, x))
+			require.NoError(t, dev.LinearCombination(y, backend.Term{A: 2, X: y}, backend.Term{A: -1, X: rest}))
+		}
+	}
+	want := make([]float32, shape.Len())
+	require.NoError(t, dev.Download(want, start))
+	require.Equal(t, want, pixels(out))
+	require.Equal(t, steps[0]+steps[1], report.Iterations)
+	require.Equal(t, steps[1], report.Iteration.Iterations)
 }
 
 // A hole is filled from around it, and what was in it does not matter.

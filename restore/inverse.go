@@ -38,7 +38,8 @@ type inverse struct {
 	prior    priorStrength
 }
 
-// solve runs the plug-and-play proximal gradient iteration for any operator, and returns x.
+// solve runs the plug-and-play proximal gradient iteration for any operator, with a network
+// twice, and returns x.
 func (p inverse) solve(ctx context.Context, dev backend.Device, c settings, report *Report) ([]float32, error) {
 	h, w := p.k.Domain()
 	domain := backend.Image(p.channels, h, w)
@@ -68,17 +69,23 @@ func (p inverse) solve(ctx context.Context, dev backend.Device, c settings, repo
 		limit = DefaultIterations
 	}
 	meter := newMeter(c.progress, report.Tolerance)
-	x, run, err := pnp.Solve(ctx, dev, y, p.k, phi, pnp.Options{
+	opt := pnp.Options{
 		Step: c.step, Constraint: c.constraint, Start: start, Tolerance: report.Tolerance, MaxIterations: limit,
 		Acceleration: acceleration(c.method), Contraction: c.pull,
-		Progress: func(p pnp.Progress) error { return meter.run(p) },
-	})
+	}
+	var x backend.Buffer
+	var run runs
+	if c.method == methodTV {
+		x, run, err = once(ctx, dev, y, p.k, phi, opt, meter)
+	} else {
+		x, run, err = twicing{dev: dev, k: p.k, y: y}.solve(ctx, phi, opt, meter)
+	}
 	if err != nil {
 		return nil, err
 	}
 	defer x.Free()
-	report.Iteration = &run
-	report.Iterations, report.Converged, report.Residual = run.Iterations, run.Converged, run.Relative
+	report.Iteration = &run.last
+	report.Iterations, report.Converged, report.Residual = run.iterations, run.last.Converged, run.last.Relative
 	out := make([]float32, domain.Len())
 	if err := dev.Download(out, x); err != nil {
 		return nil, err

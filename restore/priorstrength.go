@@ -5,20 +5,20 @@ import "math"
 // inpaintingStrength returns the strength of the prior for photographs with missing pixels
 // and noise of standard deviation sigma in the known ones. It is tuned on photographs with
 // half and four fifths of the pixels missing at random, and with strokes as of writing,
-// without noise and with 0.05 (RATIONALE.md).
+// without noise and with 0.05 (RATIONALE.md); the level of a network for its two runs.
 func inpaintingStrength(sigma float64, channels int) priorStrength {
 	return forChannels(channels, sigma, func(sigma float64) priorStrength {
-		return priorStrength{level: math.Hypot(0.025, 0.75*sigma), weight: 0.003 + 0.15*sigma, chroma: deblurChroma}
+		return priorStrength{level: math.Hypot(0.045, 1.5*sigma), weight: 0.003 + 0.15*sigma, chroma: deblurChroma}
 	})
 }
 
 // upscalingStrength returns the same for photographs that were scaled down by a factor. It is
 // tuned on photographs scaled down by 2, 3 and 4 with bicubic and Gaussian kernels, without noise
-// and with 0.02.
+// and with 0.005 to 0.1.
 func upscalingStrength(sigma float64, factor, channels int) priorStrength {
 	return forChannels(channels, sigma, func(sigma float64) priorStrength {
 		q := float64(factor)
-		return priorStrength{level: math.Hypot(0.006, 0.35*q*sigma), weight: 0.0003 + 0.16/q*sigma, chroma: deblurChroma}
+		return priorStrength{level: math.Hypot(0.01, 1.4*q*sigma), weight: 0.0003 + 0.16/q*sigma, chroma: deblurChroma}
 	})
 }
 

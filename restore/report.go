@@ -39,8 +39,7 @@ type Report struct {
 	// rescaling; nil without a network.
 	Network *denoise.Certificate
 	// Iteration is the report of the fixed-point iteration, with its certificate; nil from
-	// Denoise. Of Deblur with a network, which makes two runs, it is that of the second, and
-	// Iterations counts both.
+	// Denoise. A network makes two runs: it is that of the second, and Iterations counts both.
 	Iteration *pnp.Report
 }
 

@@ -24,6 +24,10 @@ The mask is an image of the size of the input. White marks the pixels to fill, b
 those to keep; what is brighter than half is white, transparent is black. One mask
 serves all inputs.
 
+A network is run twice, the second time with what the first result leaves of the
+pixels to keep added to them, which brings back detail; --iterations is about both
+together.
+
 The pixels to keep are kept as they are, to the bit (JPEG files are compressed
 anew). If they are noisy, --sigma gives the standard deviation of the noise, where 1
 is white, or auto to estimate it: the noise is then removed everywhere. If the image

@@ -29,7 +29,8 @@ func (a *app) upscaleCommand() *cobra.Command {
 		Long: `Enlarges images by a factor of 2, 3 or 4: looks for the image that, scaled down,
 is the given one, by plug-and-play proximal gradient as in deblur. With a certified
 prior the iteration converges, and the report says what is proven (-v prints the
-certificate).
+certificate). A network is run twice, the second time with what the first result
+leaves of the image added to it; --iterations is about both together.
 
 --antialias says how the image was scaled down, or how it was taken: bicubic, the
 default, is what image programs do; area is the mean over each square, as a sensor's
