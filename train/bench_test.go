@@ -22,6 +22,7 @@ func BenchmarkIteration(b *testing.B) {
 	} {
 		b.Run(of.name, func(b *testing.B) {
 			c := DefaultConfig()
+			c.Blocks = 10          // the paper's
 			c.PowerIterations = 10 // what comes before the first iteration is not measured
 			of.change(&c)
 			dev := cpu.New()

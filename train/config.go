@@ -112,16 +112,16 @@ type Config struct {
 	ActivationMemory int64 `json:"activation_memory"`
 }
 
-// DefaultConfig is the recipe of the weights that ship: an averaged network of the paper's
-// size with Euler's method and the paper's noise level, but at half the resolution, with
-// balls of 8 channels for LeakyReLU, and under Budget. RATIONALE.md has what each of these
-// gave.
+// DefaultConfig is the recipe of the weights that ship: an averaged network with Euler's
+// method, the paper's channels and noise level, but half of its blocks, at half the
+// resolution, with balls of 8 channels for LeakyReLU, and under Budget. RATIONALE.md has what
+// each of these gave.
 func DefaultConfig() Config {
 	return Config{
-		Family: denoise.FamilyAveraged, Channels: 3, Width: 64, Kernel: 3, Blocks: 10, Shuffle: 2, Group: 8, Slope: 0.01,
+		Family: denoise.FamilyAveraged, Channels: 3, Width: 64, Kernel: 3, Blocks: 5, Shuffle: 2, Group: 8, Slope: 0.01,
 		Integrator: "euler", Constraint: Budget, NormLimit: 1.4, InitialNorm: 0.88, PowerSize: 32, PowerIterations: 1000,
 		SigmaMin: 0.15, SigmaMax: 0.15, Batch: 8, Accumulate: 1, Crop: 64, Augment: true,
-		Iterations: 15_000, Optimiser: MuonDefaults(), Schedule: Schedule{Name: Cosine, Maximum: 0.02, Warmup: 100},
+		Iterations: 30_000, Optimiser: MuonDefaults(), Schedule: Schedule{Name: Cosine, Maximum: 0.02, Warmup: 100},
 		AverageDecay: 0.999, HalfPrecision: true,
 		ReportEvery: 10, ValidateEvery: 500, CheckpointEvery: 100, ActivationMemory: 2 << 30,
 	}
@@ -155,7 +155,7 @@ const lossExponent = 0.5
 func PaperConfig(integrator string) Config {
 	c := DefaultConfig()
 	c.Integrator, c.Constraint, c.Batch, c.AverageDecay = integrator, Adaptive, 5, 0
-	c.Shuffle, c.Group, c.Iterations, c.HalfPrecision = 0, 0, 40_000, false
+	c.Blocks, c.Shuffle, c.Group, c.Iterations, c.HalfPrecision = 10, 0, 0, 40_000, false
 	c.Optimiser = Optimiser{Name: SGD, Momentum: 0.9, WeightDecay: 1e-5}
 	c.Schedule = Schedule{Name: PiecewiseLinear}
 	return c

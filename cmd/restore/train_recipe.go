@@ -58,7 +58,7 @@ func (r *recipeFlags) bind(c *cobra.Command) {
 	f.StringVar(&r.configFile, "config", "", "start from the configuration in a JSON `FILE`; fields that it leaves out have the default recipe's values")
 	f.StringArrayVar(&r.set, "set", nil, "set a field of the configuration, `KEY=VALUE`; can be repeated")
 	f.IntVar(&r.width, "width", d.Width, "`N` channels of the layers")
-	f.IntVar(&r.blocks, "blocks", d.Blocks, fmt.Sprintf("`N` blocks; of dncnn layers with normalisation (default there %d)", d.ForDnCNN().Blocks))
+	f.IntVar(&r.blocks, "blocks", d.Blocks, fmt.Sprintf("`N` blocks (with --recipe paper %d); of dncnn layers with normalisation (default there %d)", train.PaperConfig("euler").Blocks, d.ForDnCNN().Blocks))
 	f.Var(&r.sigma, "sigma", fmt.Sprintf("standard deviation of the noise, where 1 is white, or LOW..HIGH for all between; 25/255 works too (default %v)", d.SigmaMax))
 	f.IntVar(&r.batch, "batch", d.Batch, "`N` crops in a batch (with --recipe paper 5)")
 	f.IntVar(&r.crop, "crop", d.Crop, "crops of N×N `PIXELS`")
