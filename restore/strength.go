@@ -60,9 +60,9 @@ func deblurLevel(sigma float64, kernel deblur.Kernel, step float64) float64 {
 // of Deblur, if the first one has left left times as much of the photograph as there was
 // said to be noise, and estimated times as much was estimated from it.
 //
-// With the default prior of ten blocks that there was a right level left 1.02 to 1.40 times as much of photographs under
-// camera shakes, half of it 1.93 to 2.08 and twice it 0.53 to 1.01; what is estimated is within
-// 0.98 and 1.02 of the truth. What is beyond the limits is made up for, as far as both agree: by
+// With the first default prior, of ten blocks, a right level left 1.02 to 1.40 times as much of
+// photographs under camera shakes, half of it 1.93 to 2.08 and twice it 0.53 to 1.01; what is
+// estimated is within 0.98 and 1.02 of the truth. What is beyond the limits is made up for, as far as both agree: by
 // itself neither tells noise from texture. A noise level that would be given wrong by a factor of
 // two would cost up to 5 dB, while one that is about right is not touched.
 func correction(left, estimated float64) float64 {
