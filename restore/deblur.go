@@ -142,7 +142,7 @@ func (d *deblurring) corrected(ctx context.Context, left float64) (pnp.Denoiser,
 	}
 	sigma := math.Max(d.sigma, leastSigma)
 	factor := correction(left/sigma, estimate.Sigma/sigma)
-	if !estimate.Reliable || factor == 1 {
+	if factor == 1 || !estimate.Reliable && left/sigma < surelyMore {
 		return nil, nil
 	}
 	if d.second, err = d.network.retuned(ctx, d.planar.Channels, factor); err != nil {
