@@ -69,7 +69,7 @@ func correction(left, estimated float64) float64 {
 	left, estimated = min(left, mostRatio), min(max(estimated, 1/mostRatio), mostRatio)
 	switch {
 	case left > mostRight && estimated > mostRight:
-		return min(left, estimated) / mostRight
+		return min(left, estimated) / caution
 	case left < usuallyLeft && estimated < leastRight:
 		// What is left falls more slowly than the level rises: by its square root, about.
 		return max(left*left/(usuallyLeft*usuallyLeft), estimated/leastRight)
@@ -89,4 +89,5 @@ const (
 	mostRight   = 1.25
 	usuallyLeft = 1.24
 	mostRatio   = 4
+	caution     = 1.05 // what a level is raised less than both say
 )
