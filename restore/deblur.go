@@ -109,8 +109,9 @@ func solveDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel 
 	}
 	defer x.Free()
 	report.Iteration = &run.last
-	if problem.second != nil {
-		problem.second.describe(report)
+	if problem.retuning != nil {
+		problem.retuning.current.describe(report)
+		report.Adaptation = problem.retuning.adaptation
 	}
 	report.Iterations, report.Converged, report.Residual = run.iterations, run.last.Converged, run.last.Relative
 	out, err := problem.show(x)
@@ -127,28 +128,7 @@ func (d *deblurring) solve(ctx context.Context, phi pnp.Denoiser, opt pnp.Option
 	if d.network == nil {
 		return once(ctx, d.dev, d.y, d.k, phi, opt, meter)
 	}
-	return twicing{d.dev, d.k, d.y, d.corrected}.solve(ctx, phi, opt, meter)
-}
-
-// corrected chooses the network of the second run: the one for the noise that there seems to
-// be, where that is not what was said. left is what the first run has left of the photograph.
-func (d *deblurring) corrected(ctx context.Context, left float64) (pnp.Denoiser, error) {
-	if !d.given {
-		return nil, nil // there is no better estimate
-	}
-	estimate, err := d.planar.noise()
-	if err != nil {
-		return nil, fmt.Errorf("restore: noise level: %w", err)
-	}
-	sigma := math.Max(d.sigma, leastSigma)
-	factor := correction(left/sigma, estimate.Sigma/sigma)
-	if factor == 1 || !estimate.Reliable && left/sigma < surelyMore {
-		return nil, nil
-	}
-	if d.second, err = d.network.retuned(ctx, d.planar.Channels, factor); err != nil {
-		return nil, err
-	}
-	return d.second, nil
+	return twicing{d.dev, d.k, d.y, d.retuning.next}.solve(ctx, phi, opt, meter)
 }
 
 // deblurring is the inverse problem on a device.
@@ -157,12 +137,11 @@ type deblurring struct {
 	k        *deblur.Operator
 	y        backend.Buffer // the photograph
 	planar   *Planar
-	network  *fitted // nil: the denoiser is total variation
-	second   *fitted // of the second run, nil: the same
-	weight   float64 // λ of total variation
+	network  *fitted   // nil: the denoiser is total variation
+	retuning *retuning // of the network
+	weight   float64   // λ of total variation
 	coupling tv.Coupling
 	sigma    float64
-	given    bool // sigma was given, not estimated
 	data     pnp.DataStep
 	step     float64 // τ
 
@@ -174,7 +153,7 @@ func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel de
 	if err != nil {
 		return nil, err
 	}
-	d := &deblurring{dev: dev, k: k, planar: p, sigma: report.Sigma, given: report.Estimate == nil, step: c.step, acceleration: acceleration(c.method)}
+	d := &deblurring{dev: dev, k: k, planar: p, sigma: report.Sigma, step: c.step, acceleration: acceleration(c.method)}
 	defer func() {
 		if err != nil {
 			d.free()
@@ -197,13 +176,21 @@ func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel de
 		return d, nil
 	}
 	d.data = pnp.ProximalStep
-	if d.network, err = c.fit(ctx, dev, p.Channels, deblurLevel(report.Sigma, kernel, d.step*norm*norm)); err != nil {
+	sigma, err := c.axisNoise(p.Channels, report.Sigma)
+	if err != nil {
+		return nil, err
+	}
+	if d.network, err = c.fit(ctx, dev, p.Channels, deblurLevel(sigma, kernel, d.step*norm*norm)); err != nil {
 		return nil, err
 	}
 	if err := d.network.forIteration(); err != nil {
 		return nil, err
 	}
 	d.network.describe(report)
+	d.retuning = &retuning{dev: dev, planar: p, given: report.Estimate == nil, sigma: math.Max(d.sigma, leastSigma), network: d.network, current: d.network}
+	if c.adapts() {
+		d.retuning.energy = kernel.Energy()
+	}
 	return d, nil
 }
 
@@ -212,10 +199,11 @@ func (d *deblurring) free() {
 	if d.y != nil {
 		d.y.Free()
 	}
-	for _, f := range []*fitted{d.second, d.network} {
-		if f != nil {
-			f.free()
-		}
+	if d.retuning != nil {
+		d.retuning.free()
+	}
+	if d.network != nil {
+		d.network.free()
 	}
 }
 

@@ -72,6 +72,7 @@ func run(ctx context.Context, img image.Image, options []Option, method string,
 	if err != nil {
 		return nil, nil, err
 	}
+	p = p.greyed()
 	report := &Report{Method: c.method}
 	if err := report.findSigma(c, p.planar); err != nil {
 		return nil, nil, err

@@ -15,7 +15,15 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 	if err := meter.report(0, 0, 0); err != nil {
 		return nil, err
 	}
-	phi, err := c.fit(ctx, dev, p.Channels, report.Sigma)
+	sigma, err := c.axisNoise(p.Channels, math.Max(report.Sigma, leastSigma))
+	if err != nil {
+		return nil, err
+	}
+	if c.adapts() {
+		report.Adaptation = p.denoisingAdaptation(math.Max(report.Sigma, leastSigma))
+		sigma *= report.Adaptation
+	}
+	phi, err := c.fit(ctx, dev, p.Channels, sigma)
 	if err != nil {
 		return nil, err
 	}

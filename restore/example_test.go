@@ -110,7 +110,7 @@ func ExampleUseNetwork() {
 		return
 	}
 	defer network.Free()
-	_, report, err := restore.Denoise(ctx, readPNG("../testdata/readme/noisy.png"), restore.UseNetwork(network), restore.Sigma(0.3))
+	_, report, err := restore.Denoise(ctx, readPNG("../testdata/readme/noisy.png"), restore.UseNetwork(network), restore.Sigma(0.3), restore.Adapt(false))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -25,9 +25,9 @@ func Kernel(k deblur.Kernel) Option {
 
 // priorStrength is how strong the two kinds of prior are to be, before Strength.
 type priorStrength struct {
-	level  float64 // noise level that a network is for
-	weight float64 // λ of total variation in ½‖Kx − y‖² + λ·TV(x)
-	chroma float64 // weight of its chroma axes
+	level  func(sigma float64) float64 // noise level that a network is for, given the noise that it meets (axisNoise)
+	weight float64                     // λ of total variation in ½‖Kx − y‖² + λ·TV(x)
+	chroma float64                     // weight of its chroma axes
 }
 
 // inverse is a linear inverse problem: to find x from y = Kx + noise.
@@ -100,7 +100,11 @@ const inverseTolerance = 5e-5
 // denoiser returns Φ for one run, and what to call when done with it.
 func (p inverse) denoiser(ctx context.Context, dev backend.Device, domain backend.Shape, c settings, report *Report) (pnp.Denoiser, func(), error) {
 	if c.method != methodTV {
-		network, err := c.fit(ctx, dev, p.channels, p.prior.level)
+		sigma, err := c.axisNoise(p.channels, report.Sigma)
+		if err != nil {
+			return nil, nil, err
+		}
+		network, err := c.fit(ctx, dev, p.channels, p.prior.level(sigma))
 		if err != nil {
 			return nil, nil, err
 		}

@@ -83,6 +83,21 @@ func (c *settings) card() (card weights.Card, given bool, err error) {
 	return card, given, err
 }
 
+// axisNoise returns the standard deviation of the noise that a network of the settings meets in
+// an image of that many channels with noise of the given one. Grey images go through a network
+// of colour as three equal channels (denoise.Grey), whose noise is √3 times as strong along the
+// axis of brightness as in each: the network has learned noise that is as strong along all axes.
+func (c settings) axisNoise(channels int, sigma float64) (float64, error) {
+	card, _, err := c.card()
+	if err != nil {
+		return 0, err
+	}
+	if of := card.Architecture.Channels; channels == 1 && of > 1 {
+		sigma *= math.Sqrt(float64(of))
+	}
+	return sigma, nil
+}
+
 // fitted is a network as the denoiser Φ_s of images of one kind and noise level.
 type fitted struct {
 	denoise.Denoiser

@@ -26,6 +26,7 @@ type settings struct {
 	tile       int
 	prove      bool // the certificate of embedded weights too
 	strength   float64
+	rigid      bool // no Adapt
 	iterations int
 	tolerance  float64
 	step       float64

@@ -2,6 +2,7 @@ package restore
 
 import (
 	"image"
+	"slices"
 
 	"github.com/averaged/imaging/internal/imagefile"
 )
@@ -11,6 +12,7 @@ import (
 type picture struct {
 	planar *Planar
 	source *imagefile.Image // nil if the caller gave a *Planar
+	copies int              // channels of the image that planar's one stands for; 0: none but itself
 }
 
 // open takes img apart. The samples of a *Planar are the caller's and must not
@@ -32,10 +34,28 @@ func open(img image.Image) (picture, error) {
 	}, nil
 }
 
+// greyed returns the picture with one channel if it is grey kept as colour: its noise is that
+// of a grey image, and so is the work.
+func (p picture) greyed() picture {
+	n := p.planar.Width * p.planar.Height
+	pix := p.planar.Pix
+	if p.planar.Channels != 3 || !slices.Equal(pix[:n], pix[n:2*n]) || !slices.Equal(pix[:n], pix[2*n:]) {
+		return p
+	}
+	p.planar = &Planar{Width: p.planar.Width, Height: p.planar.Height, Channels: 1, Pix: pix[:n:n]}
+	p.copies = 3
+	return p
+}
+
 // close returns the restored samples as the kind of image that was opened.
 func (p picture) close(pix []float32) image.Image {
+	channels := p.planar.Channels
+	if p.copies > 0 {
+		channels = p.copies
+		pix = slices.Repeat(pix, p.copies)
+	}
 	if p.source == nil {
-		return &Planar{Width: p.planar.Width, Height: p.planar.Height, Channels: p.planar.Channels, Pix: pix}
+		return &Planar{Width: p.planar.Width, Height: p.planar.Height, Channels: channels, Pix: pix}
 	}
 	p.source.Pix = pix
 	return p.source.ToImage()

@@ -19,6 +19,9 @@ type Report struct {
 	// Strength·DeblurLevel, over the noise level that the network is for. It is 0 without a
 	// network, and with one for all noise levels.
 	Rescaling float64
+	// Adaptation is the factor by which Rescaling or Level follow the image (Adapt); 0 if they
+	// do not.
+	Adaptation float64
 	// Level is the noise level that a network for all of them was used for
 	// (denoise.Network.For): Strength·Sigma, in Deblur Strength·DeblurLevel, unless Sigma
 	// turned out to be far from the truth. It is 0 with other networks and without one.

@@ -23,15 +23,13 @@ const leastSigma = 0.001
 // noise reaches the gradient Kᵀ(Kx − y), and the less there is to be smoothed away.
 func DeblurWeight(sigma float64, kernel deblur.Kernel, channels int) (lambda float64, coupling tv.Coupling) {
 	energy := kernel.Energy()
-	rule := func(sigma float64) float64 {
+	lambda = forChannels(channels, sigma, func(sigma float64) float64 {
 		return 1.67 * math.Pow(math.Max(sigma, leastSigma), 1.41) * math.Pow(energy, 0.36)
-	}
+	})
 	if channels == 1 {
-		// The luma axis of three equal channels is √3 times one of them, and so is
-		// its noise: total variation of both is the same problem at another scale.
-		return rule(math.Sqrt(3)*sigma) / math.Sqrt(3), tv.PerChannel()
+		return lambda, tv.PerChannel()
 	}
-	return rule(sigma), tv.Opponent(deblurChroma)
+	return lambda, tv.Opponent(deblurChroma)
 }
 
 // deblurChroma is the chroma weight of deblurring.
@@ -55,39 +53,3 @@ func DeblurLevel(sigma float64, kernel deblur.Kernel) float64 {
 func deblurLevel(sigma float64, kernel deblur.Kernel, step float64) float64 {
 	return levelShare * deblur.PriorLevel(math.Max(sigma, leastSigma), kernel, step)
 }
-
-// correction returns by what the noise level of a network is multiplied in the second run
-// of Deblur, if the first one has left left times as much of the photograph as there was
-// said to be noise, and estimated times as much was estimated from it.
-//
-// With the first default prior, of ten blocks, a right level left 1.02 to 1.40 times as much of
-// photographs under camera shakes, half of it 1.93 to 2.08 and twice it 0.53 to 1.01; what is
-// estimated is within 0.98 and 1.02 of the truth. What is beyond the limits is made up for, as far as both agree: by
-// itself neither tells noise from texture. A noise level that would be given wrong by a factor of
-// two would cost up to 5 dB, while one that is about right is not touched.
-func correction(left, estimated float64) float64 {
-	left, estimated = min(left, mostRatio), min(max(estimated, 1/mostRatio), mostRatio)
-	switch {
-	case left > mostRight && estimated > mostRight:
-		return min(left, estimated) / caution
-	case left < usuallyLeft && estimated < leastRight:
-		// What is left falls more slowly than the level rises: by its square root, about.
-		return max(left*left/(usuallyLeft*usuallyLeft), estimated/leastRight)
-	}
-	return 1
-}
-
-// surelyMore times as much as there was said to be is not left at a right level, whatever the
-// estimate is worth: all photographs of val left 1.15 to 1.43 times the noise at 2.55 of 255, and
-// 1.80 times and more at half of the level.
-const surelyMore = 1.6
-
-// A ratio between leastRight and mostRight says nothing against the level, and usuallyLeft is
-// what a right one leaves; one beyond mostRatio either way is taken for that.
-const (
-	leastRight  = 0.95
-	mostRight   = 1.25
-	usuallyLeft = 1.24
-	mostRatio   = 4
-	caution     = 1.05 // what a level is raised less than both say
-)

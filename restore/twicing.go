@@ -17,14 +17,17 @@ type twicing struct {
 	dev backend.Device
 	k   pnp.Operator
 	y   backend.Buffer
-	// retune, if not nil, returns the denoiser of the second run, given the root mean square
-	// of y − Kx₁; nil for the same as before.
-	retune func(ctx context.Context, left float64) (pnp.Denoiser, error)
+	// retune, if not nil, is given x₁ and the root mean square of y − Kx₁, and returns the denoiser of
+	// the run to come, nil for the same, and whether that is the first run again, from x₁.
+	retune func(ctx context.Context, x backend.Buffer, left float64) (phi pnp.Denoiser, again bool, err error)
 }
 
 // firstTolerance is how much farther from its fixed point than the second run the first one
 // may end: what it leaves undone the second does.
 const firstTolerance = 4
+
+// mostRepeats is how often the first run is made again.
+const mostRepeats = 2
 
 // runs says what the runs of a restoration did.
 type runs struct {
@@ -33,43 +36,52 @@ type runs struct {
 }
 
 // solve returns the result of the second run. Of opt all but Progress is given, which is the
-// meter's; both runs together make at most opt.MaxIterations, and if that is 1 there is
+// meter's; all runs together make at most opt.MaxIterations, and if that is 1 there is
 // one run. Only the second is drawn to its start (pnp.Options.Contraction).
 func (t twicing) solve(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, meter *meter) (backend.Buffer, runs, error) {
 	if opt.MaxIterations == 1 {
 		return once(ctx, t.dev, t.y, t.k, phi, opt, meter)
 	}
-	first := opt
-	first.Tolerance, first.MaxIterations, first.Contraction = firstTolerance*opt.Tolerance, opt.MaxIterations/2, 0
-	first.Progress = func(p pnp.Progress) error { return meter.pass(0, 2, 0, p) }
-	x, before, err := pnp.Solve(ctx, t.dev, t.y, t.k, phi, first)
-	if err != nil {
-		return nil, runs{}, err
-	}
-	defer x.Free()
-	y, left, err := t.addResidual(x)
-	if err != nil {
-		return nil, runs{}, err
-	}
-	defer y.Free()
-	if t.retune != nil {
-		other, err := t.retune(ctx, left)
+	first, made := opt, 0
+	first.Tolerance, first.Contraction = firstTolerance*opt.Tolerance, 0
+	for repeats := 0; ; repeats++ {
+		first.MaxIterations = (opt.MaxIterations - made) / 2
+		first.Progress = meter.run(made, 2)
+		x, report, err := pnp.Solve(ctx, t.dev, t.y, t.k, phi, first)
 		if err != nil {
 			return nil, runs{}, err
 		}
-		if other != nil {
-			phi = other
+		defer x.Free() // again: the next run takes it
+		made += report.Iterations
+		y, left, err := t.addResidual(x)
+		if err != nil {
+			return nil, runs{}, err
 		}
+		defer y.Free()
+		if t.retune != nil {
+			other, again, err := t.retune(ctx, x, left)
+			if err != nil {
+				return nil, runs{}, err
+			}
+			if other != nil {
+				phi = other
+			}
+			if again && repeats < mostRepeats && opt.MaxIterations-made > 1 {
+				y.Free()
+				first.Start, first.TakeStart = x, true
+				continue
+			}
+		}
+		opt.MaxIterations, opt.Start, opt.TakeStart = opt.MaxIterations-made, x, true
+		opt.Progress = meter.run(made, 1)
+		refined, report, err := pnp.Solve(ctx, t.dev, y, t.k, phi, opt)
+		return refined, runs{report, made + report.Iterations}, err
 	}
-	opt.MaxIterations, opt.Start, opt.TakeStart = opt.MaxIterations-before.Iterations, x, true
-	opt.Progress = func(p pnp.Progress) error { return meter.pass(1, 2, before.Iterations, p) }
-	refined, report, err := pnp.Solve(ctx, t.dev, y, t.k, phi, opt)
-	return refined, runs{report, before.Iterations + report.Iterations}, err
 }
 
 // once makes a single run.
 func once(ctx context.Context, dev backend.Device, y backend.Buffer, k pnp.Operator, phi pnp.Denoiser, opt pnp.Options, meter *meter) (backend.Buffer, runs, error) {
-	opt.Progress = func(p pnp.Progress) error { return meter.pass(0, 1, 0, p) }
+	opt.Progress = meter.run(0, 1)
 	x, report, err := pnp.Solve(ctx, dev, y, k, phi, opt)
 	return x, runs{report, report.Iterations}, err
 }
@@ -96,13 +108,16 @@ func (t twicing) addResidual(x backend.Buffer) (_ backend.Buffer, left float64, 
 	return b, left, t.dev.LinearCombination(b, backend.Term{A: 2, X: t.y}, backend.Term{A: -1, X: b})
 }
 
-// pass reports an iteration of one of several runs, each of which is about as long, after as
-// many iterations before it. A run ends at a tolerance or a number of iterations, whichever
-// comes first.
-func (m *meter) pass(number, passes, before int, p pnp.Progress) error {
-	if number != m.at {
-		m.at, m.first = number, p.Residual
+// run reports the iterations of a run after as many that others made. It and what comes after
+// it are as many runs as left says, of about equal length each. A run ends at a tolerance or a
+// number of iterations, whichever comes first.
+func (m *meter) run(made, left int) func(pnp.Progress) error {
+	base, begun := m.last.Fraction, false
+	return func(p pnp.Progress) error {
+		if !begun {
+			begun, m.first = true, p.Residual
+		}
+		share := math.Max(m.share(p.Residual), float64(p.Iteration)/float64(p.MaxIterations))
+		return m.report(base+(1-base)*share/float64(left), made+p.Iteration, p.Residual)
 	}
-	share := math.Max(m.share(p.Residual), float64(p.Iteration)/float64(p.MaxIterations))
-	return m.report((float64(number)+share)/float64(passes), before+p.Iteration, p.Residual)
 }

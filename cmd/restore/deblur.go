@@ -12,6 +12,7 @@ func (a *app) deblurCommand() *cobra.Command {
 	var b batchFlags
 	var kernelFile string
 	var boundary choice
+	var adapt bool
 	b.suffix = ".deblurred"
 	c := &cobra.Command{
 		Use:   "deblur IN... --kernel FILE",
@@ -54,6 +55,7 @@ WebP image becomes a PNG.`,
 	}
 	c.Flags().StringVarP(&kernelFile, "kernel", "k", "", "image `FILE` of the blur kernel (required)")
 	bindBoundary(c, &boundary, "what lies beyond the frame")
+	bindAdapt(c, &adapt)
 	b.bind(c, "prior", "the relative change of an iteration (default 1.5e-4; with tv 0.003·sigma, within 4e-5 and 1.5e-4)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if kernelFile == "" {
@@ -85,7 +87,7 @@ WebP image becomes a PNG.`,
 		if err != nil {
 			return err
 		}
-		opts = append(opts, restore.Boundary(boundaryOf(boundary)))
+		opts = append(opts, restore.Boundary(boundaryOf(boundary)), restore.Adapt(adapt))
 		return a.batch(c.Context(), "deblur", tasks, func(ctx context.Context, _ int, t task) (*outcome, string, error) {
 			o, text, err := b.restore(ctx, a, dev, t, opts, func(ctx context.Context, img *restore.Planar, opts ...restore.Option) (*restore.Planar, *restore.Report, error) {
 				out, report, err := restore.Deblur(ctx, img, kernel, opts...)

@@ -11,6 +11,7 @@ import (
 
 func (a *app) denoiseCommand() *cobra.Command {
 	var b batchFlags
+	var adapt bool
 	b.suffix = ".denoised"
 	c := &cobra.Command{
 		Use:   "denoise IN...",
@@ -23,11 +24,14 @@ The default method is ` + restore.DefaultMethod() + `. Method tv minimises the t
 and opponent colour axes, to a certified duality gap (--tolerance, 1e-4 by default,
 relative). The others are networks ('restore info' describes them).
 ` + embeddedNetworks() + `
-Others come from a file: --weights FILE names one, and with it the method. A network
-serves every noise level: one for all of them takes that of the image; for others
-the image is scaled to the level that they were trained for, and back. Its
-certificate (-v prints it) is verified when a file is loaded; a file that was
+Others come from a file: --weights FILE names one, and with it the method. Its
+certificate (-v prints it) is verified when the file is loaded; a file that was
 changed since is refused, and one that has none is certified then.
+
+A network serves every noise level: one for all of them takes that of the image; for
+others the image is scaled to the level that they were trained for, and back. The
+strength of a certified network follows the image, too: the more fine detail it has,
+the less it is smoothed (--adapt=false: as its noise says).
 
 Transparency and metadata are carried along untouched.
 
@@ -45,6 +49,7 @@ to standard output unless -o says otherwise.`,
 		Args: inputs(1, -1, "one input or more"),
 	}
 	b.bind(c, "method", "the relative duality gap (default 1e-4)")
+	bindAdapt(c, &adapt)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		opts, tasks, err := b.prepare(a, c, args)
 		if err != nil {
@@ -60,7 +65,7 @@ to standard output unless -o says otherwise.`,
 			return err
 		}
 		defer done()
-		opts = append(opts, chosen...)
+		opts = append(append(opts, chosen...), restore.Adapt(adapt))
 		b.remarkIterations(a)
 		return a.batch(c.Context(), "denoise", tasks, func(ctx context.Context, _ int, t task) (*outcome, string, error) {
 			return b.restore(ctx, a, dev, t, opts, func(ctx context.Context, img *restore.Planar, opts ...restore.Option) (*restore.Planar, *restore.Report, error) {

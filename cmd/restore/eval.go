@@ -30,6 +30,7 @@ type evaluation struct {
 	seed       uint64
 	limit      int
 	tile       string
+	adapt      bool
 }
 
 func (a *app) evalCommand() *cobra.Command {
@@ -73,6 +74,7 @@ each of the methods as the prior.`,
 	f.Uint64Var(&e.seed, "seed", 1, "`NUMBER` of the noise of the first image")
 	f.IntVar(&e.limit, "limit", 0, "only the first `N` images; 0: all")
 	f.StringVar(&e.tile, "tile", "auto", "compute networks in tiles of `SIDE` pixels, or auto; the result does not depend on it")
+	bindAdapt(c, &e.adapt)
 	e.computing.bind(c)
 	e.reading.bind(c)
 	completeMethod(c, "method", slices.DeleteFunc(restore.Methods(), func(m restore.Method) bool { return m.NeedsWeights }))
@@ -175,7 +177,7 @@ func (e *evaluation) contenders(c *cobra.Command, a *app, dev backend.Device) (l
 			return nil, nil, err
 		}
 		frees = append(frees, free)
-		k.options = append(chosen, restore.OnDevice(dev))
+		k.options = append(chosen, restore.OnDevice(dev), restore.Adapt(e.adapt))
 		if info := k.networkInfo(); info != nil {
 			k.label = oneLine(info.Name)
 		}

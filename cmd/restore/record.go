@@ -48,17 +48,19 @@ type outcome struct {
 	Estimated bool   `json:"sigma_estimated"`
 	Weight    number `json:"weight,omitempty"`
 	// Network is the one in use, as s·Φ(x/s) with the rescaling s, or for the noise
-	// level Level if it is for all of them.
-	Network   *networkInfo `json:"network,omitempty"`
-	Rescaling number       `json:"rescaling,omitempty"`
-	Level     number       `json:"level,omitempty"`
-	Mask      string       `json:"mask,omitempty"`
-	Factor    int          `json:"factor,omitempty"`
-	Antialias string       `json:"antialias,omitempty"`
-	Kernel    string       `json:"kernel,omitempty"`
-	Boundary  string       `json:"boundary,omitempty"`
-	Seed      *uint64      `json:"seed,omitempty"`
-	Seconds   number       `json:"seconds"`
+	// level Level if it is for all of them; Adaptation is the factor in either that follows the
+	// image.
+	Network    *networkInfo `json:"network,omitempty"`
+	Rescaling  number       `json:"rescaling,omitempty"`
+	Level      number       `json:"level,omitempty"`
+	Adaptation number       `json:"adaptation,omitempty"`
+	Mask       string       `json:"mask,omitempty"`
+	Factor     int          `json:"factor,omitempty"`
+	Antialias  string       `json:"antialias,omitempty"`
+	Kernel     string       `json:"kernel,omitempty"`
+	Boundary   string       `json:"boundary,omitempty"`
+	Seed       *uint64      `json:"seed,omitempty"`
+	Seconds    number       `json:"seconds"`
 	*solver
 	Certificate *certificate `json:"certificate,omitempty"`
 	*fidelity

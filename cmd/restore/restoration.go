@@ -216,6 +216,11 @@ func (b *batchFlags) bind(c *cobra.Command, flag, tolerance string) {
 	c.Flags().StringVar(&b.reference, "reference", "", "compare each result, before it is rounded for the file, with this image `FILE`, and print the PSNR")
 }
 
+// bindAdapt is the flag of commands in which the strength of networks can follow the image.
+func bindAdapt(c *cobra.Command, adapt *bool) {
+	c.Flags().BoolVar(adapt, "adapt", true, "let the strength of certified networks follow how much fine detail the image has\n(--adapt=false: the noise alone, so that the map is the network)")
+}
+
 // prepare checks all flags, and returns the options and the tasks.
 func (b *batchFlags) prepare(a *app, c *cobra.Command, args []string) ([]restore.Option, []task, error) {
 	opts, err := b.settings(a, c)
@@ -336,7 +341,7 @@ func outcomeOf(m *imagefile.Image, r *restore.Report) *outcome {
 		Width: m.Width, Height: m.Height, Channels: m.Channels,
 		Method: r.Method, Sigma: number(r.Sigma), Estimated: r.Estimate != nil,
 		Weight: number(r.Weight), Rescaling: number(r.Rescaling), Level: number(r.Level),
-		Certificate: certificateOf(r),
+		Adaptation: number(r.Adaptation), Certificate: certificateOf(r),
 	}
 	if r.Tolerance > 0 { // else it is a formula
 		o.solver = &solver{
