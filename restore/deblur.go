@@ -60,9 +60,10 @@ const NetworkTolerance = 1.5e-4
 // the photograph y + (y − Kx₁), in which that detail counts twice (Tukey's twicing, 1977;
 // the first step of the Bregman iteration of Osher, Burger, Goldfarb, Xu and Yin, 2005). It is
 // a run like any other, with the same proof, whatever x₁ is; Report.Iteration is about it.
-// The size of the residual also tells whether the noise level that was given is right. Where
-// both it and a reliable estimate say that it is far from that, the second run has another
-// (Report.Level, Rescaling): a noise level that is wrong by a factor of two costs little.
+// The second run follows the image that the first one shows (Adapt). The size of the residual
+// also tells whether the noise level that was given is right: where both it and an estimate of
+// the noise say that it is far from that, the first run is made again for the estimate (Report.Level,
+// Rescaling), so that a noise level that is wrong by a factor of two costs little.
 // Whoever wants a smoother or a sharper result has Strength.
 //
 // What is said of the result of Denoise holds here too. With the boundary

@@ -43,10 +43,12 @@ func (p *Planar) noise() (NoiseEstimate, error) {
 // With a network (UseMethod, Weights, UseNetwork) it is Φ_s(x) = s·Φ(x/s), where s is Strength times
 // the noise level over the one that the network is for: so one network serves all
 // noise levels, with the certificate that it has (Report.Network). Below a noise level of
-// 0.001, about what rounding to 8 bits leaves, s falls no further. A grey image
-// goes through a colour network as three equal channels, whose results are averaged. Of
+// 0.001, about what rounding to 8 bits leaves, s falls no further. Of
 // a network for all noise levels (denoise.Network.Levels) it is the one for Strength
-// times the noise level, with a certificate that follows from that of all.
+// times the noise level, with a certificate that follows from that of all. A network that has
+// a certificate follows the image, too (Adapt). A grey image, also one that is kept as colour,
+// goes through a colour network as three equal channels, whose results are averaged, with √3
+// times the noise level: that is the noise of three equal channels along the axis of brightness.
 func Denoise(ctx context.Context, img image.Image, options ...Option) (image.Image, *Report, error) {
 	return run(ctx, img, options, DefaultMethod(),
 		func(ctx context.Context, dev backend.Device, p *Planar, c settings, report *Report) ([]float32, error) {

@@ -15,15 +15,16 @@ type Report struct {
 	// Weight is the weight of total variation, which follows from Sigma and the option
 	// Strength: α in Denoise, λ in Deblur. It is 0 with a network.
 	Weight float64
-	// Rescaling is s of a network as it was used, s·Φ(x/s): Strength·Sigma, in Deblur
-	// Strength·DeblurLevel, over the noise level that the network is for. It is 0 without a
-	// network, and with one for all noise levels.
+	// Rescaling is s of a network as it was used, s·Φ(x/s): Strength·Adaptation·Sigma, in Deblur
+	// Strength·Adaptation·DeblurLevel, over the noise level that the network is for; for a grey image
+	// through a network of colour √3 times that. It is 0 without a network, and with one for all
+	// noise levels.
 	Rescaling float64
 	// Adaptation is the factor by which Rescaling or Level follow the image (Adapt); 0 if they
 	// do not.
 	Adaptation float64
 	// Level is the noise level that a network for all of them was used for
-	// (denoise.Network.For): Strength·Sigma, in Deblur Strength·DeblurLevel, unless Sigma
+	// (denoise.Network.For): what is divided to give Rescaling above, unless Sigma
 	// turned out to be far from the truth. It is 0 with other networks and without one.
 	Level float64
 	// Iterations made (of Denoise: for the colour axes that took most), and whether

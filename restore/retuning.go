@@ -45,16 +45,39 @@ func (r *retuning) next(ctx context.Context, x backend.Buffer, left float64) (ph
 	if r.energy == 0 {
 		return nil, false, nil
 	}
-	first := &Planar{Channels: x.Shape().C, Height: x.Shape().H, Width: x.Shape().W, Pix: make([]float32, x.Shape().Len())}
-	if err := r.dev.Download(first.Pix, x); err != nil {
+	first, err := brightness(r.dev, x)
+	if err != nil {
 		return nil, false, err
 	}
 	r.adaptation = first.deblurringAdaptation(r.energy)
-	if r.adapted, err = r.current.retuned(ctx, x.Shape().C, r.adaptation); err != nil {
+	if r.adapted, err = r.current.retuned(ctx, r.planar.Channels, r.adaptation); err != nil {
 		return nil, false, err
 	}
 	r.current = r.adapted
 	return r.current.Denoiser, false, nil
+}
+
+// brightness returns the mean of the channels.
+func brightness(dev backend.Device, x backend.Buffer) (*Planar, error) {
+	s := x.Shape()
+	mean := NewPlanar(1, s.H, s.W)
+	to, fetch, err := borrow(dev, backend.Image(1, s.H, s.W), mean.Pix)
+	if err != nil {
+		return nil, err
+	}
+	defer to.Free()
+	terms := make([]backend.Term, s.C)
+	for c := range terms {
+		channel, err := dev.Channels(x, c, 1)
+		if err != nil {
+			return nil, err
+		}
+		terms[c] = backend.Term{A: 1 / float32(s.C), X: channel}
+	}
+	if err := dev.LinearCombination(to, terms...); err != nil {
+		return nil, err
+	}
+	return mean, fetch()
 }
 
 // test puts another network in the place of the current one where the noise level is doubted.

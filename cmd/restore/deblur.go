@@ -31,8 +31,10 @@ noise, and is multiplied by --strength: above 1 the result is smoother. A networ
 that is proven to be nonexpansive but not averaged, such as Heun's, is mixed with a
 tenth of the identity, so that the iteration converges. A network is run twice, the
 second time for the photograph with what the first result leaves of it added to it,
-which brings back detail; --iterations is about both together, and the certificate
-about each.
+which brings back detail, and with a strength that follows what the first one shows
+(--adapt=false: as before). If, by what the first result leaves and by an estimate,
+--sigma is far from the truth, the first run is made again. --iterations is about
+all runs together, and the certificate about each.
 
 The kernel is an image of what became of a single point: brighter is more weight;
 any size up to 2047×2047, any format, scaled to sum 1. 'restore kernel' makes some.
