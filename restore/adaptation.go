@@ -101,12 +101,12 @@ func (p *Planar) gradients(side int) *gradients {
 	if h < 2 || w < 2 {
 		return nil
 	}
-	above, row := make([]float64, w), make([]float64, w)
+	above, row, sums := make([]float64, w), make([]float64, w), make([]float64, p.Width)
 	counts := make([]int, 1<<lengthBits)
 	sum := 0.0
-	p.blocks(above, 0, side)
+	p.blocks(above, sums, 0, side)
 	for y := 1; y < h; y++ {
-		p.blocks(row, y, side)
+		p.blocks(row, sums, y, side)
 		for x, v := range above[:w-1] {
 			right, down := above[x+1]-v, row[x]-v
 			length := math.Sqrt(right*right + down*down)
@@ -127,27 +127,22 @@ func (p *Planar) gradients(side int) *gradients {
 // exponent, and eight of its mantissa.
 const lengthBits = 16
 
-// blocks sets to to the means of row y of blocks.
-func (p *Planar) blocks(to []float64, y, side int) {
-	clear(to)
+// blocks sets to to the means of row y of blocks; sums is scratch for a row of the image.
+func (p *Planar) blocks(to, sums []float64, y, side int) {
+	clear(sums)
 	for c := range p.Channels {
 		for r := y * side; r < (y+1)*side; r++ {
-			row := p.Plane(c)[r*p.Width:][:p.Width]
-			if side == 1 {
-				for x, v := range row {
-					to[x] += float64(v)
-				}
-				continue
-			}
-			for x := range to {
-				for _, v := range row[x*side:][:side] {
-					to[x] += float64(v)
-				}
+			for x, v := range p.Plane(c)[r*p.Width:][:p.Width] {
+				sums[x] += float64(v)
 			}
 		}
 	}
 	scale := 1 / float64(p.Channels*side*side)
 	for x := range to {
-		to[x] *= scale
+		sum := 0.0
+		for _, v := range sums[x*side:][:side] {
+			sum += v
+		}
+		to[x] = scale * sum
 	}
 }
