@@ -19,14 +19,14 @@ import (
 // Inpaint and Upscale.
 func Adapt(on bool) Option {
 	return func(c *settings) error {
-		c.rigid = !on
+		c.adapt = on
 		return nil
 	}
 }
 
 // adapts says whether the strength of the network is to follow the image.
 func (c settings) adapts() bool {
-	if c.rigid {
+	if !c.adapt {
 		return false
 	}
 	card, given, err := c.card()

@@ -113,6 +113,9 @@ func TestGreyThroughColour(t *testing.T) {
 	for c := range 3 {
 		copy(colour.Plane(c), grey.Pix)
 	}
+	estimate, err := restore.EstimateSigma(colour)
+	require.NoError(t, err)
+	require.Len(t, estimate.PerChannel, 3)
 	for name, o := range map[string]restore.Option{"network": n, "tv": restore.UseMethod("tv")} {
 		want, _, err := restore.Denoise(t.Context(), grey, o, restore.Sigma(sigma))
 		require.NoError(t, err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"math"
+	"slices"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
@@ -19,7 +20,11 @@ func EstimateSigma(img image.Image) (NoiseEstimate, error) {
 	if err != nil {
 		return NoiseEstimate{}, err
 	}
-	return p.planar.noise()
+	e, err := p.planar.noise()
+	if p.copies > 0 {
+		e.PerChannel = slices.Repeat(e.PerChannel, p.copies)
+	}
+	return e, err
 }
 
 func (p *Planar) noise() (NoiseEstimate, error) {
@@ -74,7 +79,6 @@ func run(ctx context.Context, img image.Image, options []Option, method string,
 	if err != nil {
 		return nil, nil, err
 	}
-	p = p.greyed()
 	report := &Report{Method: c.method}
 	if err := report.findSigma(c, p.planar); err != nil {
 		return nil, nil, err

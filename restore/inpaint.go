@@ -45,7 +45,6 @@ func Inpaint(ctx context.Context, img, mask image.Image, options ...Option) (ima
 	if err != nil {
 		return nil, nil, err
 	}
-	p = p.greyed()
 	known, err := knownPixels(mask, p.planar)
 	if err != nil {
 		return nil, nil, err

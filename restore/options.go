@@ -16,7 +16,7 @@ import (
 // state: the same one can be used again and from several goroutines.
 type Option func(*settings) error
 
-// settings are what the options set; the zero value is the default.
+// settings are what the options set; newSettings has the defaults.
 type settings struct {
 	sigma      float64 // standard deviation of the noise
 	sigmaGiven bool
@@ -26,7 +26,7 @@ type settings struct {
 	tile       int
 	prove      bool // the certificate of embedded weights too
 	strength   float64
-	rigid      bool // no Adapt
+	adapt      bool
 	iterations int
 	tolerance  float64
 	step       float64
@@ -220,7 +220,7 @@ type Progress struct {
 
 // newSettings applies the options. method is the one to use where they name none.
 func newSettings(options []Option, method string) (settings, error) {
-	c := settings{strength: 1}
+	c := settings{strength: 1, adapt: true}
 	for _, o := range options {
 		if o == nil {
 			continue

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/noiselevel"
 )
 
 // picture is an image taken apart for the computation, and the way back to the
@@ -15,14 +16,14 @@ type picture struct {
 	copies int              // channels of the image that planar's one stands for; 0: none but itself
 }
 
-// open takes img apart. The samples of a *Planar are the caller's and must not
-// be written to.
+// open takes img apart, grey kept as colour as the one channel that it is. The samples of a
+// *Planar are the caller's and must not be written to.
 func open(img image.Image) (picture, error) {
 	if p, ok := img.(*Planar); ok {
 		if err := p.Check(); err != nil {
 			return picture{}, err
 		}
-		return picture{planar: p}, nil
+		return picture{planar: p}.greyed(), nil
 	}
 	src, err := imagefile.FromImage(img)
 	if err != nil {
@@ -31,18 +32,16 @@ func open(img image.Image) (picture, error) {
 	return picture{
 		planar: &Planar{Width: src.Width, Height: src.Height, Channels: src.Channels, Pix: src.Pix},
 		source: src,
-	}, nil
+	}.greyed(), nil
 }
 
 // greyed returns the picture with one channel if it is grey kept as colour: its noise is that
 // of a grey image, and so is the work.
 func (p picture) greyed() picture {
-	n := p.planar.Width * p.planar.Height
-	pix := p.planar.Pix
-	if p.planar.Channels != 3 || !slices.Equal(pix[:n], pix[n:2*n]) || !slices.Equal(pix[:n], pix[2*n:]) {
+	if p.planar.Channels != 3 || !noiselevel.EqualPlanes(p.planar.Pix) {
 		return p
 	}
-	p.planar = &Planar{Width: p.planar.Width, Height: p.planar.Height, Channels: 1, Pix: pix[:n:n]}
+	p.planar = &Planar{Width: p.planar.Width, Height: p.planar.Height, Channels: 1, Pix: p.planar.Plane(0)}
 	p.copies = 3
 	return p
 }

@@ -97,7 +97,7 @@ func (r *retuning) test(ctx context.Context, left float64) (doubted bool, err er
 			return false, err
 		}
 		r.current, r.sigma = r.other, r.factor*r.sigma
-	case r.current == r.other && !better(left, r.factor):
+	case r.current == r.other && !holds(left, r.factor):
 		r.current, r.sigma = r.network, r.sigma/r.factor
 	default:
 		return false, nil
@@ -139,9 +139,9 @@ func doubtful(left, estimated float64, reliable bool) bool {
 	return false
 }
 
-// better says whether an estimate, factor times the doubted level, holds where a run for it
+// holds says whether an estimate, factor times the doubted level, is believed where a run for it
 // left left times as much as it says.
-func better(left, factor float64) bool {
+func holds(left, factor float64) bool {
 	if factor < 1 {
 		return left < mostLeft
 	}

@@ -26,7 +26,8 @@ type twicing struct {
 // may end: what it leaves undone the second does.
 const firstTolerance = 4
 
-// mostRepeats is how often the first run is made again.
+// mostRepeats is how often the first run is made again at most: for another noise level, and for
+// the one before if that was no better.
 const mostRepeats = 2
 
 // runs says what the runs of a restoration did.
@@ -51,7 +52,7 @@ func (t twicing) solve(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, m
 		if err != nil {
 			return nil, runs{}, err
 		}
-		defer x.Free() // again: the next run takes it
+		defer x.Free() // which the next run, that takes it, may have done
 		made += report.Iterations
 		y, left, err := t.addResidual(x)
 		if err != nil {

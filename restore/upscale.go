@@ -52,7 +52,6 @@ func Upscale(ctx context.Context, img image.Image, factor int, options ...Option
 	if err != nil {
 		return nil, nil, err
 	}
-	p = p.greyed()
 	if c.antialias == deblur.NoAntialias && c.kernel == nil {
 		return nil, nil, errors.New("restore: deblur.NoAntialias needs a Kernel, which says how the image was blurred before it was scaled down; if it was not, its pixels lie far apart in the result, which is a case for Inpaint")
 	}

@@ -102,7 +102,7 @@ func Estimate(pix []float32, channels, height, width int) (Estimation, error) {
 			return Estimation{}, fmt.Errorf("noiselevel: channel %d %w", c, err)
 		}
 	}
-	if channels == 3 && equalPlanes(pix) {
+	if channels == 3 && EqualPlanes(pix) {
 		e := estimateFinite(pix[:height*width], 1, height, width, ranges[:1])
 		e.PerChannel = []float64{e.Sigma, e.Sigma, e.Sigma}
 		return e, nil
@@ -134,9 +134,9 @@ func estimateFinite(pix []float32, channels, height, width int, ranges []valueRa
 	return e
 }
 
-// equalPlanes says whether the three planes of pix are the same: a grey image kept
+// EqualPlanes says whether the three planes of pix are the same: a grey image kept
 // as colour, whose noise has no component along the opponent axes.
-func equalPlanes(pix []float32) bool {
+func EqualPlanes(pix []float32) bool {
 	n := len(pix) / 3
 	return slices.Equal(pix[:n], pix[n:2*n]) && slices.Equal(pix[:n], pix[2*n:])
 }
