@@ -19,7 +19,7 @@ func (d *Device) ProjectBalls(dst, src, radius backend.Buffer) error {
 // projectBalls projects arrays of this shape.
 func (d *Device) projectBalls(dst, src driver.Pointer, radius *buffer, s backend.Shape) error {
 	groups := radius.shape.Len()
-	return d.launch("balls", "project_balls", planes(s.Plane(), blockThreads*perThread, s.N*groups), 0,
+	return d.launch("balls", "project_balls", d.planes(s.Plane(), blockThreads*perThread, s.N*groups), 0,
 		driver.Ptr(dst), driver.Ptr(src), driver.Ptr(radius.pointer),
 		number(s.N*groups), number(groups), number(s.C/groups), number(s.Plane()))
 }
@@ -60,7 +60,7 @@ func (d *Device) ProjectBallsGradient(dst, dradius, src, dy, radius backend.Buff
 			return err
 		}
 		s, groups := v.shape, r.shape.Len()
-		grid := planes(s.Plane(), blockThreads*perThread, s.N*groups)
+		grid := d.planes(s.Plane(), blockThreads*perThread, s.N*groups)
 		memory := d.scratch()
 		defer memory.free()
 		partial, err := memory.alloc(8 * int64(grid.X) * int64(s.N*groups))

@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/averaged/imaging/backend"
@@ -22,6 +23,17 @@ func open(t testing.TB, options ...Option) *Device {
 // for cards with tensor cores, and for cards without (FAKE_CUDA_CAPABILITY=70).
 func TestCompliance(t *testing.T) {
 	backendtest.Run(t, func(t testing.TB) backend.Device { return open(t) }, operations()...)
+}
+
+// Where a grid has fewer blocks than there are images or planes, blocks take several, or there
+// are several grids. A card's limit is 65535, for which a test would take too long. The grid of
+// FilterGradient goes over the filter, of which nobody has so much.
+func TestComplianceBeyondTheGrid(t *testing.T) {
+	backendtest.Run(t, func(t testing.TB) backend.Device {
+		d := open(t)
+		d.gridLimit = 2
+		return d
+	}, slices.DeleteFunc(operations(), func(name string) bool { return name == "FilterGradient" })...)
 }
 
 // operations are all but what this device leaves out.

@@ -93,7 +93,7 @@ func newPairs(memory *scratch, s backend.Shape) (array, error) {
 func (d *Device) pack(pairs, src array, s backend.Shape) error {
 	args := append([]driver.Arg{driver.Ptr(pairs.pointer)}, src.args()...)
 	args = append(args, number(s.C), number(s.H), number(s.W), number(s.N))
-	return d.launch("filters", "pack_pairs", planes(s.Plane(), blockThreads, s.N*ceil(s.C, 2)), 0, args...)
+	return d.launch("filters", "pack_pairs", d.planes(s.Plane(), blockThreads, s.N*ceil(s.C, 2)), 0, args...)
 }
 
 // convolution is a convolution kernel's work but for its end.
@@ -131,8 +131,8 @@ func (d *Device) add(c *convolution, to ...addition) error { return d.batches(c,
 
 // batches launches a convolution kernel for as many images at a time as a grid can have.
 func (d *Device) batches(c *convolution, e *layerEnd, to []addition) error {
-	for n := 0; n < c.images; n += mostInY {
-		if err := d.batch(c, n, min(mostInY, c.images-n), endArgs(n, e, to)); err != nil {
+	for n := 0; n < c.images; n += d.gridLimit {
+		if err := d.batch(c, n, min(d.gridLimit, c.images-n), endArgs(n, e, to)); err != nil {
 			return err
 		}
 	}

@@ -58,14 +58,16 @@ type Device struct {
 	settings
 	properties driver.Properties
 
-	mu      sync.Mutex // one operation at a time is put on the stream
-	card    driver.Device
-	closed  bool
-	stream  driver.Stream
-	kernels kernels
-	pool    *pool
-	staging *staging
-	graphs  graphs
+	mu     sync.Mutex // one operation at a time is put on the stream
+	card   driver.Device
+	closed bool
+	// gridLimit is that of the card; tests lower it, to see what kernels do beyond it.
+	gridLimit int
+	stream    driver.Stream
+	kernels   kernels
+	pool      *pool
+	staging   *staging
+	graphs    graphs
 }
 
 var _ backend.Device = (*Device)(nil)
@@ -73,7 +75,7 @@ var _ backend.Device = (*Device)(nil)
 // Open opens the card with this number. Its error wraps backend.ErrUnsupported where the
 // card cannot do what the options ask for.
 func Open(ordinal int, options ...Option) (*Device, error) {
-	d := &Device{}
+	d := &Device{gridLimit: gridLimit}
 	for _, o := range options {
 		o(&d.settings)
 	}

@@ -152,9 +152,9 @@ func (d *Device) fourierRowsBack(dst, from driver.Pointer, s *spectrum, shape ba
 
 // fourierPairs is how many pairs of planes are transformed at a time: all of them, unless
 // they take more than this much memory.
-func (s *spectrum) fourierPairs(planes int) int {
+func (d *Device) fourierPairs(s *spectrum, planes int) int {
 	const most = 512 << 20
-	return max(1, min(ceil(planes, 2), mostInY, int(most/s.bytes(1))))
+	return max(1, min(ceil(planes, 2), d.gridLimit, int(most/s.bytes(1))))
 }
 
 // eachPairs calls run for so many planes of dst and src at a time as are transformed
@@ -163,7 +163,7 @@ func (d *Device) eachPairs(s *spectrum, dst, src *buffer, run func(memory *scrat
 	memory := d.scratch()
 	defer memory.free()
 	all := src.shape.N * src.shape.C
-	pairs := s.fourierPairs(all)
+	pairs := d.fourierPairs(s, all)
 	spectra, err := memory.alloc(s.bytes(pairs))
 	if err != nil {
 		return err
@@ -222,7 +222,7 @@ func (d *Device) applySpectrumAdjoint(dst, src *buffer, s *spectrum) error {
 		if err := d.fourierRowsBack(extended, spectra, s, whole, 0, 0); err != nil {
 			return err
 		}
-		return d.launch("fourier", "fold", driver.Dim{X: ceil(out.Plane(), blockThreads), Y: min(planes, mostInY)}, 0,
+		return d.launch("fourier", "fold", driver.Dim{X: ceil(out.Plane(), blockThreads), Y: min(planes, d.gridLimit)}, 0,
 			driver.Ptr(to), driver.Ptr(extended), number(planes), number(out.H), number(out.W),
 			number(s.y.before), number(s.x.before), number(s.y.extended), number(s.x.extended), number(s.continuation))
 	})

@@ -13,7 +13,9 @@ import (
 const (
 	blockThreads = 256
 	perThread    = 4
-	mostInY      = 65535 // blocks of a grid in y and in z
+
+	// A grid has at most so many blocks in y and in z.
+	gridLimit = 65535
 )
 
 // kernels are the functions that have been asked for so far. The driver translates a file
@@ -79,7 +81,7 @@ const ordinaryShared = 48 << 10
 
 // launch puts a kernel on the stream.
 func (d *Device) launch(file, name string, grid driver.Dim, shared int, args ...driver.Arg) error {
-	if grid.X > math.MaxInt32 || grid.Y > mostInY || grid.Z > mostInY {
+	if grid.X > math.MaxInt32 || grid.Y > d.gridLimit || grid.Z > d.gridLimit {
 		return fmt.Errorf("%w: a grid of %d×%d×%d blocks", backend.ErrUnsupported, grid.X, grid.Y, grid.Z)
 	}
 	f, err := d.kernels.function(file, name)
@@ -99,8 +101,8 @@ func elements(n int) driver.Dim { return driver.Dim{X: ceil(n, blockThreads*perT
 
 // planes is the grid of a kernel whose blocks take so many pixels along x each, and share
 // the planes along y.
-func planes(pixels, perBlock, planes int) driver.Dim {
-	return driver.Dim{X: ceil(pixels, perBlock), Y: min(planes, mostInY)}
+func (d *Device) planes(pixels, perBlock, planes int) driver.Dim {
+	return driver.Dim{X: ceil(pixels, perBlock), Y: min(planes, d.gridLimit)}
 }
 
 // ceil is a/b rounded up.

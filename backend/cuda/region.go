@@ -24,7 +24,7 @@ func (d *Device) CopyRegion(dst backend.Buffer, y, x int, src backend.Buffer, r 
 		channels := min(to.C, from.C)
 		args := append(b[0].array().from(y, x).args(), b[1].array().from(r.Y0, r.X0).args()...)
 		args = append(args, number(h), number(w), number(channels), number(to.N*channels))
-		return d.launch("regions", "copy_region", planes(h*w, blockThreads, to.N*channels), 0, args...)
+		return d.launch("regions", "copy_region", d.planes(h*w, blockThreads, to.N*channels), 0, args...)
 	}, dst, src)
 }
 
@@ -46,7 +46,7 @@ func (d *Device) shuffle(kernel string, dst, src, coarse, fine *buffer, factor i
 		return err
 	}
 	c, f := coarse.shape, fine.shape
-	return d.launch("regions", kernel, planes(c.Plane(), blockThreads, c.N*c.C), 0,
+	return d.launch("regions", kernel, d.planes(c.Plane(), blockThreads, c.N*c.C), 0,
 		driver.Ptr(dst.pointer), driver.Ptr(src.pointer), number(factor), number(c.N*c.C),
 		number(c.H), number(c.W), number(f.H), number(f.W))
 }

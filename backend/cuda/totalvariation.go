@@ -25,7 +25,7 @@ func (d *Device) TVIterate(u, p, y backend.Buffer, problem backend.TVProblem, st
 			return err
 		}
 		s, together := y.shape, tvGroup(y, problem)
-		return d.launch("totalvariation", "tv_dual", planes(s.Plane(), tvPixels, s.C/together), 0,
+		return d.launch("totalvariation", "tv_dual", d.planes(s.Plane(), tvPixels, s.C/together), 0,
 			driver.Ptr(p.pointer), driver.Ptr(ubar), number(s.C), number(together), number(s.H), number(s.W),
 			driver.Float(problem.Alpha), driver.Float(step.Dual))
 	})
@@ -43,7 +43,7 @@ func (d *Device) TVPrimal(u, p, y backend.Buffer, step float32) error {
 
 func (d *Device) tvPrimal(u *buffer, ubar driver.Pointer, p, y *buffer, step, extrapolation float32, fresh bool) error {
 	s := y.shape
-	return d.launch("totalvariation", "tv_primal", planes(s.Plane(), tvPixels, s.C), 0,
+	return d.launch("totalvariation", "tv_primal", d.planes(s.Plane(), tvPixels, s.C), 0,
 		driver.Ptr(u.pointer), driver.Ptr(ubar), driver.Ptr(p.pointer), driver.Ptr(y.pointer),
 		number(s.C), number(s.H), number(s.W), driver.Float(step), driver.Float(extrapolation), flag(fresh))
 }
@@ -53,7 +53,7 @@ func (d *Device) TVEvaluate(u, p, y backend.Buffer, problem backend.TVProblem) (
 	var sums [4]float64
 	err := d.tvOperate(u, p, y, problem, func(u, p, y *buffer) error {
 		s, together := y.shape, tvGroup(y, problem)
-		grid := planes(s.Plane(), tvPixels, s.C/together)
+		grid := d.planes(s.Plane(), tvPixels, s.C/together)
 		memory := d.scratch()
 		defer memory.free()
 		partial, err := memory.alloc(int64(len(sums)) * 8 * int64(grid.X) * int64(grid.Y))

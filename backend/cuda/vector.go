@@ -87,7 +87,7 @@ func (d *Device) MixChannels(dst, src backend.Buffer, m []float32) error {
 		if err := d.staging.upload(matrix, m); err != nil {
 			return translate(err)
 		}
-		return d.launch("vectors", "mix_channels", planes(to.Plane(), blockThreads, to.N), 0,
+		return d.launch("vectors", "mix_channels", d.planes(to.Plane(), blockThreads, to.N), 0,
 			driver.Ptr(b[0].pointer), driver.Ptr(b[1].pointer), driver.Ptr(matrix),
 			number(to.C), number(from.C), number(to.Plane()), number(to.N))
 	}, dst, src)

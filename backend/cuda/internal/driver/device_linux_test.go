@@ -70,6 +70,9 @@ func open(t testing.TB, ordinal int) Device {
 	return d
 }
 
+// runsPTX tells whether a card is the fake one that runs PTX and looks at each access.
+func runsPTX(d Device) bool { return isFake(d) && strings.HasSuffix(d.Properties().Name, "PTX") }
+
 func isFake(d Device) bool { return strings.HasPrefix(d.Properties().Name, "Fake") }
 
 // fake opens the fake card, for mistakes after which a real one needs a new process.
@@ -397,7 +400,9 @@ func TestAsynchronousCopiesArriveWhenWaitedFor(t *testing.T) {
 		}
 		require.Equal(t, want, got)
 	}
-	if isFake(b.d) {
+	if runsPTX(b.d) {
+		require.Error(t, b.wide("copy_asynchronously", Ptr(to), Ptr(b.up(x)), Int(0)), "what was not waited for is read")
+	} else if isFake(b.d) {
 		b.launch("copy_asynchronously", 1, 64, 0, Ptr(to), Ptr(b.up(x)), Int(0))
 		for _, got := range b.down(to, 256) {
 			require.True(t, math.IsNaN(float64(got)), "what was not waited for is not there")
@@ -748,6 +753,10 @@ func (b *bench) wide(name string, args ...Arg) error {
 func TestAMissingBarrierShows(t *testing.T) {
 	b := newBench(t, fake(t, 0))
 	to := b.alloc(256)
+	if runsPTX(b.d) {
+		require.Error(t, b.wide("missing_barrier", Ptr(to)))
+		return
+	}
 	b.launch("missing_barrier", 1, 256, 0, Ptr(to))
 	wrong := 0
 	for i, got := range b.down(to, 256) {
@@ -758,6 +767,34 @@ func TestAMissingBarrierShows(t *testing.T) {
 	}
 	require.Positive(t, wrong)
 	require.Less(t, wrong, 256)
+}
+
+// The fake card that runs PTX knows who touched a word of memory before.
+func TestRacesAreFound(t *testing.T) {
+	for name, run := range map[string]func(b *bench) error{
+		"a barrier is missing": func(b *bench) error { return b.wide("missing_barrier", Ptr(b.alloc(256))) },
+		"two blocks write": func(b *bench) error {
+			return errors.Join(b.d.Launch(b.s, b.kernel("same_place"), Dim{X: 2}, Dim{X: 32}, 0, Ptr(b.alloc(1))), b.d.Synchronize(b.s))
+		},
+		"one reads, another writes":     func(b *bench) error { return b.wide("reverse", Ptr(b.up(numbers(64)))) },
+		"read as constant, and written": func(b *bench) error { return b.wide("broken_promise", Ptr(b.up(numbers(64)))) },
+		"shared memory read unwritten":  func(b *bench) error { return b.wide("never_written", Ptr(b.alloc(64)), Int(63)) },
+		"an asynchronous copy under way": func(b *bench) error {
+			return b.wide("copy_asynchronously", Ptr(b.alloc(256)), Ptr(b.up(numbers(256))), Int(0))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, fake(t, 1))
+			if !runsPTX(b.d) || b.d.Properties().Capability() < 80 && strings.Contains(name, "asynchronous") {
+				return // the kernels run, but nobody looks, or there is no such kernel
+			}
+			var e *Error
+			require.ErrorAs(t, run(b), &e)
+			require.Contains(t, []int{700, 719}, e.Code)
+		})
+	}
+	b := newBench(t, fake(t, 1))
+	require.NoError(t, b.wide("never_written", Ptr(b.alloc(64)), Int(64)))
 }
 
 func TestTheFakeDeviceFindsWrongCalls(t *testing.T) {

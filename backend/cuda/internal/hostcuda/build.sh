@@ -43,8 +43,8 @@ for source in "$here"/../../kernels/*.cu "$here"/../driver/testdata/*.cu "$@"; d
 		jobs+=($!)
 	done
 done
-for part in emulator driver; do
-	"$cxx" "${flags[@]}" -c -o "$objects/$part.o" "$here/$part.cpp" &
+for part in emulator driver ptx_assemble ptx_operations ptx_memory ptx_run ptx_profile; do
+	"$cxx" "${flags[@]}" -std=c++20 -c -o "$objects/$part.o" "$here/$part.cpp" &
 	jobs+=($!)
 done
 for job in "${jobs[@]}"; do wait "$job"; done

@@ -3,6 +3,7 @@
 // refuses what the reference of the driver API forbids. README.md lists what it finds.
 
 #include "emulator.h"
+#include "ptx.h"
 
 #include <cuda.h>
 
@@ -35,6 +36,7 @@ struct Memory {
     std::size_t bytes;
     int device; // −1: pinned memory of the host
     int owner;  // the device whose context it goes with
+    ptx::Word *words = nullptr; // who touched it, where PTX is run
 };
 
 struct Context;
@@ -46,6 +48,7 @@ struct Kernel {
     int shared = 0, most_threads = 1024;
     bool waits = false;
     const host::Kernel *code = nullptr;
+    std::shared_ptr<ptx::Program> program; // where PTX is run
     Module *module = nullptr;
     int dynamic_shared = 0; // allowed by cuFuncSetAttribute; 0: not called
 };
@@ -114,7 +117,8 @@ struct Status {
 Status own_status, *status = &own_status;
 
 std::recursive_mutex lock;
-bool initialised;
+bool initialised, runs_ptx;
+const char *profile; // the file for it
 int device_count, capability;
 std::size_t memory_limit;
 std::size_t in_use[most_devices], in_use_host;
@@ -140,6 +144,8 @@ long setting(const char *name, long otherwise) {
 constexpr unsigned fresh = 0x7fc07fc0; // a NaN, also as two halves
 constexpr unsigned char fence = 0xfd;
 
+std::size_t words_bytes(const Memory &m) { return (m.bytes / 4 + 1) * sizeof(ptx::Word); }
+
 // map returns memory that ends at a page that cannot be touched, but for the rest of its
 // alignment, and begins behind another.
 bool map(std::size_t bytes, int device, Memory &m) {
@@ -158,11 +164,21 @@ bool map(std::size_t bytes, int device, Memory &m) {
     unsigned *words = reinterpret_cast<unsigned *>(m.base);
     std::fill(words, words + bytes / 4, fresh);
     std::memset(m.base + bytes / 4 * 4, fence, inside - bytes / 4 * 4);
+    if (runs_ptx && device >= 0) {
+        // All zero, which is nobody; pages come with the first touch.
+        void *words = mmap(nullptr, words_bytes(m), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (words == MAP_FAILED) {
+            munmap(m.map, m.mapped);
+            return false;
+        }
+        m.words = static_cast<ptx::Word *>(words);
+    }
     return true;
 }
 
 bool unmap(const Memory &m) {
     std::size_t page = (std::size_t)sysconf(_SC_PAGESIZE);
+    if (m.words != nullptr) munmap(m.words, words_bytes(m));
     bool whole = true;
     for (char *c = m.map + page; c < m.base; c++) whole = whole && static_cast<unsigned char>(*c) == fence;
     for (char *c = m.base + m.bytes; c < m.map + m.mapped - page; c++) whole = whole && static_cast<unsigned char>(*c) == fence;
@@ -323,6 +339,20 @@ CUresult load(const std::string &ptx, Module &m) {
             say("kernel " + k->name + " for sm_" + std::to_string(target) + " is in the PTX, and not in this library: build it again");
             return CUDA_ERROR_INVALID_SOURCE;
         }
+        if (runs_ptx) {
+            std::string error;
+            int line = 1 + (int)std::count(ptx.begin(), ptx.begin() + (std::ptrdiff_t)open, '\n');
+            auto p = ptx::assemble(k->name, (int)k->sizes.size(), body.substr(1), line, error);
+            if (p == nullptr) {
+                say(error);
+                return CUDA_ERROR_INVALID_PTX;
+            }
+            k->program = std::shared_ptr<ptx::Program>(p.release(), [](ptx::Program *done) {
+                ptx::keep_counts(*done);
+                delete done;
+            });
+            k->shared = (int)k->program->shared;
+        }
         bool same = host::argument_count(k->code) == (int)k->sizes.size();
         for (std::size_t i = 0; same && i < k->sizes.size(); i++) same = host::argument_size(k->code, (int)i) == k->sizes[i];
         if (!same) {
@@ -339,7 +369,7 @@ CUresult run(const host::Grid &g) {
     status->launches++;
     status->threads += (uint64_t)g.blocks.x * g.blocks.y * g.blocks.z * g.threads.x * g.threads.y * g.threads.z;
     std::string text;
-    host::Fault f = host::run(g, text);
+    host::Fault f = g.program ? ptx::run(*g.program, g, text) : host::run(g, text);
     if (f == host::Fault::none) return CUDA_SUCCESS;
     say(text);
     switch (f) {
@@ -348,6 +378,17 @@ CUresult run(const host::Grid &g) {
     default: return CUDA_ERROR_LAUNCH_FAILED;
     }
 }
+
+} // namespace
+
+bool ptx::find_span(uintptr_t at, Span &span) {
+    const Memory *m = holding(at, 1);
+    if (m == nullptr || m->words == nullptr) return false;
+    span = {reinterpret_cast<uintptr_t>(m->base), reinterpret_cast<uintptr_t>(m->base) + m->bytes, m->words};
+    return true;
+}
+
+namespace {
 
 const struct {
     CUresult code;
@@ -397,6 +438,10 @@ EXPORT CUresult cuInit(unsigned flags) {
     if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
     if (initialised) return CUDA_SUCCESS;
     device_count = (int)std::min<long>(setting("FAKE_CUDA_DEVICES", 2), most_devices);
+    const char *run_by = getenv("FAKE_CUDA_RUN");
+    runs_ptx = run_by != nullptr && strcmp(run_by, "ptx") == 0;
+    profile = getenv("FAKE_CUDA_PROFILE");
+    ptx::counting = profile != nullptr && *profile != 0;
     capability = (int)setting("FAKE_CUDA_CAPABILITY", 90);
     memory_limit = (std::size_t)setting("FAKE_CUDA_MEMORY_MIB", 2048) << 20;
     host::seed((uint64_t)setting("FAKE_CUDA_SEED", 1));
@@ -438,7 +483,7 @@ EXPORT CUresult cuDeviceGet(CUdevice *device, int ordinal) {
 EXPORT CUresult cuDeviceGetName(char *name, int length, CUdevice d) {
     WITH_DRIVER
     if (!is_device(d)) return CUDA_ERROR_INVALID_DEVICE;
-    snprintf(name, (std::size_t)length, "Fake CUDA device on the host");
+    snprintf(name, (std::size_t)length, runs_ptx ? "Fake CUDA device, running PTX" : "Fake CUDA device on the host");
     return CUDA_SUCCESS;
 }
 
@@ -516,6 +561,7 @@ EXPORT CUresult cuDevicePrimaryCtxRelease(CUdevice d) {
     for (Stream *s : c.streams) delete s;
     for (Event *e : c.events) delete e;
     for (Module *m : c.modules) delete m;
+    if (ptx::counting) ptx::write_profile(profile);
     for (Graph *g : c.graphs) delete g;
     for (Graph *g : c.ready) delete g;
     int device = c.device;
@@ -883,6 +929,7 @@ EXPORT CUresult cuLaunchKernel(CUfunction handle, unsigned gx, unsigned gy, unsi
     }
     host::Grid g;
     g.kernel = k->code;
+    g.program = k->program;
     g.blocks = {gx, gy, gz};
     g.threads = {bx, by, bz};
     g.dynamic_shared = shared;

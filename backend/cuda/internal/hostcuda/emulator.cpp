@@ -30,8 +30,7 @@ unsigned draw(unsigned n) {
     return (unsigned)(((state >> 32) * n) >> 32);
 }
 
-// A stride that visits every one of n places once.
-static unsigned stride(unsigned n) {
+unsigned stride(unsigned n) {
     static const unsigned primes[] = {1, 1031, 2053, 4099, 8209, 65537, 131101, 1048583};
     for (;;) {
         unsigned p = primes[draw(8)];

@@ -4,8 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
+
+namespace ptx {
+struct Program;
+}
 
 namespace host {
 
@@ -21,10 +26,11 @@ struct Extent {
 };
 
 // Why a grid did not run to its end.
-enum class Fault { none, address, alignment, stuck };
+enum class Fault { none, address, alignment, stuck, race };
 
 struct Grid {
     const Kernel *kernel;
+    std::shared_ptr<ptx::Program> program; // run instead of the kernel, if there is one
     std::vector<uint64_t> slots;
     Extent blocks, threads;
     std::size_t dynamic_shared;
@@ -40,6 +46,8 @@ Fault run(const Grid &g, std::string &text);
 void seed(uint64_t s);
 // draw returns a number below n from that sequence.
 unsigned draw(unsigned n);
+// stride draws a step that comes by every one of n places once.
+unsigned stride(unsigned n);
 
 } // namespace host
 #endif

@@ -76,6 +76,31 @@ KERNEL LAUNCH_BOUNDS(256, 1) missing_barrier(float *to) {
     to[i] = all[blockDim.x - 1 - i];
 }
 
+// Every block writes to one place.
+KERNEL LAUNCH_BOUNDS(256, 1) same_place(float *to) {
+    if (threadIdx.x == 0) to[0] = (float)blockIdx.x;
+}
+
+// One thread reads what another writes.
+KERNEL LAUNCH_BOUNDS(256, 1) reverse(float *to) {
+    float v = to[blockDim.x - 1 - threadIdx.x];
+    to[threadIdx.x] = v;
+}
+
+// It promises that nobody writes, and does.
+KERNEL LAUNCH_BOUNDS(256, 1) broken_promise(float *to) {
+    float v = __ldg(to + threadIdx.x);
+    to[threadIdx.x] = v + 1;
+}
+
+// A reader of what nobody has written.
+KERNEL LAUNCH_BOUNDS(256, 1) never_written(float *to, int last) {
+    SHARED(float, all, 256);
+    if ((int)threadIdx.x < last) all[threadIdx.x] = 1;
+    __syncthreads();
+    to[threadIdx.x] = all[threadIdx.x];
+}
+
 KERNEL LAUNCH_BOUNDS(256, 1) divergent_barrier(float *to) {
     if (threadIdx.x % 2 == 0) {
         to[threadIdx.x] = 1;
