@@ -270,7 +270,7 @@ func (d *Device) applyTaps(dst, src *buffer, t *taps) error {
 	}
 	to, from := dst.shape, src.shape
 	across := ceil(to.W, blurTile)
-	return d.launch("blur", "blur", driver.Dim{X: across * ceil(to.H, blurTile), Y: min(to.N*to.C, d.gridLimit)}, 0,
+	return d.launch("blur", "blur", driver.Dim{X: across * ceil(to.H, blurTile), Y: min(to.N*to.C, d.planesInGrid)}, 0,
 		driver.Ptr(dst.pointer), driver.Ptr(src.pointer),
 		driver.Ptr(t.parts), number(t.count), driver.Ptr(t.places), driver.Ptr(t.weights),
 		number(to.N*to.C), number(to.H), number(to.W), number(from.H), number(from.W), number(t.continuation), number(across))

@@ -3,7 +3,6 @@
 package cuda
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/averaged/imaging/backend"
@@ -26,14 +25,13 @@ func TestCompliance(t *testing.T) {
 }
 
 // Where a grid has fewer blocks than there are images or planes, blocks take several, or there
-// are several grids. A card's limit is 65535, for which a test would take too long. The grid of
-// FilterGradient goes over the filter, of which nobody has so much.
+// are several grids. A card's limit is 65535, for which a test would take too long.
 func TestComplianceBeyondTheGrid(t *testing.T) {
 	backendtest.Run(t, func(t testing.TB) backend.Device {
 		d := open(t)
-		d.gridLimit = 2
+		d.planesInGrid = 2
 		return d
-	}, slices.DeleteFunc(operations(), func(name string) bool { return name == "FilterGradient" })...)
+	}, operations()...)
 }
 
 // operations are all but what this device leaves out.

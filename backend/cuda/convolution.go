@@ -131,8 +131,8 @@ func (d *Device) add(c *convolution, to ...addition) error { return d.batches(c,
 
 // batches launches a convolution kernel for as many images at a time as a grid can have.
 func (d *Device) batches(c *convolution, e *layerEnd, to []addition) error {
-	for n := 0; n < c.images; n += d.gridLimit {
-		if err := d.batch(c, n, min(d.gridLimit, c.images-n), endArgs(n, e, to)); err != nil {
+	for n := 0; n < c.images; n += d.planesInGrid {
+		if err := d.batch(c, n, min(d.planesInGrid, c.images-n), endArgs(n, e, to)); err != nil {
 			return err
 		}
 	}

@@ -61,13 +61,14 @@ type Device struct {
 	mu     sync.Mutex // one operation at a time is put on the stream
 	card   driver.Device
 	closed bool
-	// gridLimit is that of the card; tests lower it, to see what kernels do beyond it.
-	gridLimit int
-	stream    driver.Stream
-	kernels   kernels
-	pool      *pool
-	staging   *staging
-	graphs    graphs
+	// planesInGrid is how many images or planes a grid has blocks for, the card's limit; tests
+	// lower it, to see what kernels do with more.
+	planesInGrid int
+	stream       driver.Stream
+	kernels      kernels
+	pool         *pool
+	staging      *staging
+	graphs       graphs
 }
 
 var _ backend.Device = (*Device)(nil)
@@ -75,7 +76,7 @@ var _ backend.Device = (*Device)(nil)
 // Open opens the card with this number. Its error wraps backend.ErrUnsupported where the
 // card cannot do what the options ask for.
 func Open(ordinal int, options ...Option) (*Device, error) {
-	d := &Device{gridLimit: gridLimit}
+	d := &Device{planesInGrid: gridLimit}
 	for _, o := range options {
 		o(&d.settings)
 	}

@@ -154,7 +154,7 @@ func (d *Device) fourierRowsBack(dst, from driver.Pointer, s *spectrum, shape ba
 // they take more than this much memory.
 func (d *Device) fourierPairs(s *spectrum, planes int) int {
 	const most = 512 << 20
-	return max(1, min(ceil(planes, 2), d.gridLimit, int(most/s.bytes(1))))
+	return max(1, min(ceil(planes, 2), d.planesInGrid, int(most/s.bytes(1))))
 }
 
 // eachPairs calls run for so many planes of dst and src at a time as are transformed
@@ -222,7 +222,7 @@ func (d *Device) applySpectrumAdjoint(dst, src *buffer, s *spectrum) error {
 		if err := d.fourierRowsBack(extended, spectra, s, whole, 0, 0); err != nil {
 			return err
 		}
-		return d.launch("fourier", "fold", driver.Dim{X: ceil(out.Plane(), blockThreads), Y: min(planes, d.gridLimit)}, 0,
+		return d.launch("fourier", "fold", driver.Dim{X: ceil(out.Plane(), blockThreads), Y: min(planes, d.planesInGrid)}, 0,
 			driver.Ptr(to), driver.Ptr(extended), number(planes), number(out.H), number(out.W),
 			number(s.y.before), number(s.x.before), number(s.y.extended), number(s.x.extended), number(s.continuation))
 	})

@@ -81,7 +81,7 @@ const ordinaryShared = 48 << 10
 
 // launch puts a kernel on the stream.
 func (d *Device) launch(file, name string, grid driver.Dim, shared int, args ...driver.Arg) error {
-	if grid.X > math.MaxInt32 || grid.Y > d.gridLimit || grid.Z > d.gridLimit {
+	if grid.X > math.MaxInt32 || grid.Y > gridLimit || grid.Z > gridLimit {
 		return fmt.Errorf("%w: a grid of %d×%d×%d blocks", backend.ErrUnsupported, grid.X, grid.Y, grid.Z)
 	}
 	f, err := d.kernels.function(file, name)
@@ -102,7 +102,7 @@ func elements(n int) driver.Dim { return driver.Dim{X: ceil(n, blockThreads*perT
 // planes is the grid of a kernel whose blocks take so many pixels along x each, and share
 // the planes along y.
 func (d *Device) planes(pixels, perBlock, planes int) driver.Dim {
-	return driver.Dim{X: ceil(pixels, perBlock), Y: min(planes, d.gridLimit)}
+	return driver.Dim{X: ceil(pixels, perBlock), Y: min(planes, d.planesInGrid)}
 }
 
 // ceil is a/b rounded up.
