@@ -14,8 +14,9 @@ const (
 	gradientSide = 64
 	// A range of pixels is summed in float32: not so long that roundings pile up, not so
 	// short that blocks do nothing but begin. Between the two there are enough of them to
-	// keep a card busy.
-	longestRange, shortestRange, enoughBlocks = 4096, 256, 512
+	// keep a card busy, and no more than an H100 has at a time, two on each of 132
+	// multiprocessors: a few more would take as long as twice as many.
+	longestRange, shortestRange, enoughBlocks = 4096, 256, 256
 
 	// A block of kernels/tensorgradients.cu: its outputs and inputs, the side of its tiles of
 	// pixels, and the words of shared memory that a tile takes.
@@ -47,8 +48,8 @@ func (d *Device) FilterGradient(dw, x, dy backend.Buffer, beta, scale float32) e
 		if err := d.launch(plan.file, plan.kernel, plan.grid, plan.shared, append(args, plan.args...)...); err != nil {
 			return err
 		}
-		return d.launch("gradients", "add_up_filter", elements(w.Len()), 0,
-			driver.Ptr(b[0].pointer), driver.Ptr(partial), long(w.Len()), number(plan.splits), driver.Float(beta), driver.Float(scale))
+		return d.launch("gradients", "add_up_filter", driver.Dim{X: ceil(w.Len(), blockThreads)}, 0,
+			driver.Ptr(b[0].pointer), driver.Ptr(partial), number(w.Len()), number(plan.splits), number(plan.taps), driver.Float(beta), driver.Float(scale))
 	}, dw, x, dy)
 }
 
@@ -56,6 +57,7 @@ func (d *Device) FilterGradient(dw, x, dy backend.Buffer, beta, scale float32) e
 // pixels.
 type gradientPlan struct {
 	splits       int
+	taps         int // into which the partial sums are parted
 	file, kernel string
 	grid         driver.Dim
 	shared       int
@@ -76,7 +78,7 @@ func (d *Device) planGradient(w, in backend.Shape) gradientPlan {
 		if d.precision != Float32 { // half precision has no range for gradients
 			kernel = "filter_gradient_tf32"
 		}
-		return gradientPlan{splits, "tensorgradients", kernel, grid, 4 * stages * gradientStage, []driver.Arg{
+		return gradientPlan{splits, w.H * w.W, "tensorgradients", kernel, grid, 4 * stages * gradientStage, []driver.Arg{
 			number(in.H), number(in.W), number(across), number(down), long(tiles), number(length),
 		}}
 	}
@@ -84,7 +86,7 @@ func (d *Device) planGradient(w, in backend.Shape) gradientPlan {
 	grid := driver.Dim{Y: ceil(w.N, gradientSide), Z: ceil(w.C*w.H*w.W, gradientSide)}
 	splits, length := ranges(pixels, longestRange, shortestRange, grid.Y*grid.Z)
 	grid.X = splits
-	return gradientPlan{splits, "gradients", "filter_gradient", grid, 0, []driver.Arg{
+	return gradientPlan{splits, 1, "gradients", "filter_gradient", grid, 0, []driver.Arg{
 		number(w.H), number(w.W), number(in.H), number(in.W), long(pixels), number(length),
 	}}
 }
@@ -92,7 +94,7 @@ func (d *Device) planGradient(w, in backend.Shape) gradientPlan {
 // ranges cuts n into splits of the same length, the last one shorter, between the longest
 // and the shortest where that gives enough blocks, with so many of them to a split.
 func ranges(n, longest, shortest, blocks int) (splits, length int) {
-	splits = max(ceil(n, longest), min(ceil(n, shortest), ceil(enoughBlocks, blocks)))
+	splits = max(ceil(n, longest), min(ceil(n, shortest), max(1, enoughBlocks/blocks)))
 	length = ceil(n, splits)
 	return ceil(n, length), length
 }

@@ -22,6 +22,14 @@ DEVICE int reversed(int i, int bits) {
     return (int)(v >> (32 - bits) & ((1u << bits) - 1));
 }
 
+// Where element i of a block's lines lies in shared memory. Half a warp takes 16 elements at
+// a time, from 16 pairs of banks: they are told apart by any four neighbouring bits of i, and
+// by any four of the lowest five, and with these numbers both always name different banks.
+DEVICE int place(int i) {
+    int fold = i ^ i >> 5 ^ i >> 10;
+    return i ^ (i >> 5 & 15) ^ (i >> 10 & 15) ^ (fold >> 4 & 1) * 15;
+}
+
 // Transforms lines of 2^bits elements that stand one behind the other in bit-reversed order
 // (Cooley and Tukey 1965). roots[k] is exp(−2πik/2^bits); inverse takes their conjugates,
 // and does not scale.
@@ -32,12 +40,13 @@ DEVICE void transform(complex *lines, int count, int bits, const complex *roots,
         int span = 1 << level;
         for (int i = (int)threadIdx.x; i < count * half_line; i += BLOCK) {
             int line = i / half_line, k = i % half_line, within = k % span;
-            complex *at = lines + line * 2 * half_line + (k / span) * 2 * span + within;
+            int at = line * 2 * half_line + (k / span) * 2 * span + within;
             complex root = __ldg(roots + (within << (bits - 1 - level)));
             if (inverse) root.y = -root.y;
-            complex a = at[0], b = times(at[span], root);
-            at[0] = make_float2(a.x + b.x, a.y + b.y);
-            at[span] = make_float2(a.x - b.x, a.y - b.y);
+            complex *first = lines + place(at), *second = lines + place(at + span);
+            complex a = *first, b = times(*second, root);
+            *first = make_float2(a.x + b.x, a.y + b.y);
+            *second = make_float2(a.x - b.x, a.y - b.y);
         }
     }
     __syncthreads();
@@ -49,9 +58,9 @@ DEVICE void reorder(complex *lines, int count, int bits) {
     for (int i = (int)threadIdx.x; i < count * length; i += BLOCK) {
         int line = i / length, k = i % length, to = reversed(k, bits);
         if (k >= to) continue;
-        complex *at = lines + line * length, v = at[k];
-        at[k] = at[to];
-        at[to] = v;
+        complex *one = lines + place(line * length + k), *other = lines + place(line * length + to), v = *one;
+        *one = *other;
+        *other = v;
     }
     __syncthreads();
 }
@@ -76,11 +85,11 @@ KERNEL LAUNCH_BOUNDS(256, 2) fourier_rows(complex *spectra, const float *src, co
                 v = make_float2(real[at], two ? imaginary[at] : 0);
             }
         }
-        lines[line * length + reversed(column, bits)] = v;
+        lines[place(line * length + reversed(column, bits))] = v;
     }
     transform(lines, count, bits, roots, false);
     complex *to = spectra + (((int64)pair << bits_y) + first) * length;
-    for (int i = (int)threadIdx.x; i < count * length; i += BLOCK) to[i] = lines[i];
+    for (int i = (int)threadIdx.x; i < count * length; i += BLOCK) to[i] = lines[place(i)];
 }
 
 // Columns, transformed in place; and with a spectrum to multiply by, or with its conjugate,
@@ -92,7 +101,7 @@ KERNEL LAUNCH_BOUNDS(256, 2) fourier_columns(complex *spectra, const complex *ro
     complex *from = spectra + ((int64)blockIdx.y << (bits + bits_x)) + first;
     for (int i = (int)threadIdx.x; i < count * length; i += BLOCK) {
         int row = i / count, line = i % count;
-        lines[line * length + reversed(row, bits)] = from[(int64)row * width + line];
+        lines[place(line * length + reversed(row, bits))] = from[(int64)row * width + line];
     }
     transform(lines, count, bits, roots, false);
     if (spectrum) {
@@ -100,8 +109,8 @@ KERNEL LAUNCH_BOUNDS(256, 2) fourier_columns(complex *spectra, const complex *ro
             int row = i / count, line = i % count;
             complex s = __ldg(spectrum + (int64)row * width + first + line);
             if (conjugate) s.y = -s.y;
-            complex v = times(lines[line * length + row], s);
-            lines[line * length + row] = make_float2(v.x * scale, v.y * scale);
+            complex *at = lines + place(line * length + row), v = times(*at, s);
+            *at = make_float2(v.x * scale, v.y * scale);
         }
         __syncthreads();
         reorder(lines, count, bits);
@@ -109,7 +118,7 @@ KERNEL LAUNCH_BOUNDS(256, 2) fourier_columns(complex *spectra, const complex *ro
     }
     for (int i = (int)threadIdx.x; i < count * length; i += BLOCK) {
         int row = i / count, line = i % count;
-        from[(int64)row * width + line] = lines[line * length + row];
+        from[(int64)row * width + line] = lines[place(line * length + row)];
     }
 }
 
@@ -121,7 +130,7 @@ KERNEL LAUNCH_BOUNDS(256, 2) fourier_rows_back(float *dst, const complex *spectr
     int length = 1 << bits, first = (int)blockIdx.x * count, pair = (int)blockIdx.y;
     const complex *from = spectra + (((int64)pair << bits_y) + first) * length;
     for (int i = (int)threadIdx.x; i < count * length; i += BLOCK) {
-        lines[i / length * length + reversed(i % length, bits)] = from[i];
+        lines[place(i / length * length + reversed(i % length, bits))] = from[i];
     }
     transform(lines, count, bits, roots, true);
     float *real = dst + (int64)2 * pair * h * w, *imaginary = real + (int64)h * w;
@@ -130,8 +139,9 @@ KERNEL LAUNCH_BOUNDS(256, 2) fourier_rows_back(float *dst, const complex *spectr
         int y = first + i / length - top, x = i % length - left;
         if ((unsigned)y >= (unsigned)h || (unsigned)x >= (unsigned)w) continue;
         int64 at = (int64)y * w + x;
-        real[at] = lines[i].x;
-        if (two) imaginary[at] = lines[i].y;
+        complex v = lines[place(i)];
+        real[at] = v.x;
+        if (two) imaginary[at] = v.y;
     }
 }
 

@@ -82,13 +82,22 @@ KERNEL LAUNCH_BOUNDS(256, 2) filter_gradient(float *partial, const float *x, con
 }
 
 // dw = beta·dw + scale·the sum of the splits' partial sums. With beta = 0 the old dw is not
-// read.
-KERNEL LAUNCH_BOUNDS(256, 4) add_up_filter(float *dw, const float *partial, int64 weights, int splits, float beta, float scale) {
-    one_by_one(weights, [&](int64 i) {
-        double sum = 0;
-        ROLLED for (int s = 0; s < splits; s++) sum += (double)partial[s * weights + i];
-        float v = (float)((double)scale * sum);
-        if (beta != 0) v += beta * dw[i];
-        dw[i] = v;
-    });
+// read. The partial sums are in `taps` parts of weights/taps each, one for each tap of all
+// filters; with taps = 1 they lie as dw does. Blocks count BLOCK weights along x.
+KERNEL LAUNCH_BOUNDS(256, 4) add_up_filter(float *dw, const float *partial, int weights, int splits, int taps, float beta, float scale) {
+    constexpr int AT_A_TIME = 8; // loads under way, or each would wait for the one before
+    int i = (int)blockIdx.x * BLOCK + (int)threadIdx.x;
+    if (i >= weights) return;
+    const float *from = partial + i;
+    double sum = 0;
+    ROLLED for (int s = 0; s < splits; s += AT_A_TIME) {
+        float v[AT_A_TIME];
+        UNROLL for (int k = 0; k < AT_A_TIME; k++) v[k] = s + k < splits ? from[(int64)(s + k) * weights] : 0;
+        UNROLL for (int k = 0; k < AT_A_TIME; k++) sum += (double)v[k];
+    }
+    int filters = weights / taps;
+    float *to = dw + (int64)(i % filters) * taps + i / filters;
+    float v = (float)((double)scale * sum);
+    if (beta != 0) v += beta * *to;
+    *to = v;
 }

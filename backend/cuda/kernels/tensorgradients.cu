@@ -71,7 +71,7 @@ template <Form form> DEVICE void multiply(float (&sum)[2][TAPS][4], const float 
     }
 }
 
-// partial[split][o][i][tap] for tiles [split·range, (split+1)·range) of the images' `tiles`.
+// partial[split][tap][o][i] for tiles [split·range, (split+1)·range) of the images' `tiles`.
 // Blocks count splits along x, outputs along y and inputs along z.
 #define TENSOR_GRADIENT(name, form)                                                                             \
     KERNEL LAUNCH_BOUNDS(256, 2) filter_gradient_##name(float *partial, const float *x, const float *dy, int outputs, int inputs, \
@@ -98,11 +98,18 @@ template <Form form> DEVICE void multiply(float (&sum)[2][TAPS][4], const float 
             __syncthreads();                                                                                    \
         }                                                                                                       \
         UNROLL for (int m = 0; m < 2; m++) {                                                                    \
-            UNROLL for (int k = 0; k < 4; k++) {                                                                \
-                int output = o0 + o + 16 * m + k / 2 * 8, input = i0 + i + 2 * t + k % 2;                       \
+            UNROLL for (int k = 0; k < 4; k += 2) {                                                             \
+                int output = o0 + o + 16 * m + 4 * k, input = i0 + i + 2 * t;                                   \
                 if (output >= outputs || input >= inputs) continue;                                             \
-                float *to = partial + (((int64)blockIdx.x * outputs + output) * inputs + input) * TAPS;         \
-                UNROLL for (int tap = 0; tap < TAPS; tap++) to[tap] = sum[m][tap][k];                           \
+                float *to = partial + ((int64)blockIdx.x * TAPS * outputs + output) * inputs + input;           \
+                UNROLL for (int tap = 0; tap < TAPS; tap++, to += (int64)outputs * inputs) {                    \
+                    if (inputs % 2 == 0) { /* both are there, and suit the type */                              \
+                        *(float2 *)to = make_float2(sum[m][tap][k], sum[m][tap][k + 1]);                        \
+                    } else {                                                                                    \
+                        to[0] = sum[m][tap][k];                                                                 \
+                        if (input + 1 < inputs) to[1] = sum[m][tap][k + 1];                                     \
+                    }                                                                                           \
+                }                                                                                               \
             }                                                                                                   \
         }                                                                                                       \
     }

@@ -3,6 +3,7 @@
 #include "host.h"
 #include "ptx.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -199,6 +200,15 @@ uint32_t extract(uint32_t a, uint32_t from, uint32_t count) {
     return from >= 32 ? 0 : (uint32_t)(a >> from & mask);
 }
 
+// The same with the sign, the last bit that was taken, in all bits above.
+int32_t extract_signed(int32_t a, uint32_t from, uint32_t count) {
+    from &= 0xff, count &= 0xff;
+    if (count == 0) return 0;
+    uint32_t last = std::min(from + count - 1, 31u), kept = last + 1 > from ? last + 1 - from : 0;
+    int32_t sign = a >> last & 1 ? -1 : 0;
+    return kept == 0 ? sign : kept >= 32 ? a : (int32_t)(extract((uint32_t)a, from, kept) | (uint32_t)sign << kept);
+}
+
 // shuffle gives each lane the value of another, if that is in its segment, as shfl.sync does.
 template <int (*from)(int lane, int by, int bound)> void shuffle(Warp &w, const Instruction &i, uint32_t lanes) {
     uint32_t values[LANES];
@@ -280,6 +290,7 @@ Table make() {
     // Device memory has the same addresses in the generic and in its own space.
     for (const char *name : {"cvta.global.u64", "cvta.to.global.u64"}) t[name] = t.at("mov.b64");
     t["bfe.u32"] = ternary<uint32_t, uint32_t, uint32_t, uint32_t>([](uint32_t a, uint32_t from, uint32_t count) { return extract(a, from, count); });
+    t["bfe.s32"] = ternary<int32_t, int32_t, uint32_t, uint32_t>([](int32_t a, uint32_t from, uint32_t count) { return extract_signed(a, from, count); });
     t["brev.b32"] = unary<uint32_t, uint32_t>([](uint32_t a) {
         uint32_t r = 0;
         for (int k = 0; k < 32; k++) r |= (a >> k & 1) << (31 - k);
