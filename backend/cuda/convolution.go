@@ -189,7 +189,7 @@ func (d *Device) batch(c *convolution, first, images int, end []driver.Arg) erro
 		}
 		stages := min(2, ceil(channels, fragmentInputs))
 		grid := driver.Dim{X: ceil(columns, tensorTile) * ceil(rows, tensorTile), Y: ceil(c.outputs, wide), Z: images}
-		return d.launch("tensorcores", fmt.Sprintf("convolve_%v_%d", b.form, wide), grid, 4*stages*tensorStage(wide), args...)
+		return d.launch("tensorcores", fmt.Sprintf("convolve_%v_%d", b.form, wide), grid, max(4*stages*tensorStage(wide), tensorSums(wide)), args...)
 	}
 	v := variantFor(b.outputs)
 	grid := driver.Dim{X: ceil(columns, variantColumns) * ceil(rows, v.rows), Y: ceil(c.outputs, v.outputs), Z: images}
@@ -212,6 +212,9 @@ func tensorStage(outputs int) int {
 	const patch = 328 // words of a plane
 	return fragmentInputs*patch + fragmentInputs*9*outputs
 }
+
+// tensorSums is how many bytes its sums take in the end.
+func tensorSums(outputs int) int { return 4 * tensorTile * tensorTile * outputs }
 
 // variant is a kernel of kernels/convolution.cu: how many outputs a block has, and how many
 // rows its tile of pixels.

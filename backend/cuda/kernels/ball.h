@@ -4,11 +4,12 @@
 
 #include "device.h"
 
-// The factor that projects a vector with these squares added up: 1 inside the ball and on the
-// sphere, NaN for NaN.
+// The factor that projects a vector with these squares added up: 1 inside the ball, NaN for
+// NaN, and for 0 too a number. It is right to three units in the last place; a root and a
+// division that round correctly take four times as many instructions.
 DEVICE float ball_scale(float squares, float radius) {
-    float norm = sqrtf(squares);
-    return norm <= radius ? 1 : radius / norm;
+    float scale = radius * rsqrtf(squares + 0x1p-126f);
+    return scale >= 1 ? 1 : scale;
 }
 
 #endif

@@ -38,10 +38,15 @@ DEVICE void fetch(unsigned *stage, const unsigned *src, int64 plane, int pitch, 
     ROLLED for (int i = (int)threadIdx.x; i < SIDE * SIDE; i += WARPS * WARP) {
         int y = y0 - 1 + i / SIDE, x = x0 - 1 + i % SIDE;
         bool inside = (unsigned)y < (unsigned)g.height && (unsigned)x < (unsigned)g.width;
-        const unsigned *from = src + (inside ? (int64)y * pitch + x : 0);
-        ROLLED for (int c = 0; c < CHUNK; c++) {
-            bool there = inside && first + c < words;
-            cp_async_4(stage + c * PATCH + i, there ? from + (first + c) * plane : src, there ? 4 : 0);
+        const unsigned *from = src + first * plane + (inside ? (int64)y * pitch + x : 0);
+        unsigned bytes = inside ? 4 : 0;
+        if (first + CHUNK <= words) {
+            UNROLL for (int c = 0; c < CHUNK; c++, from += plane) cp_async_4(stage + c * PATCH + i, from, bytes);
+        } else {
+            ROLLED for (int c = 0; c < CHUNK; c++, from += plane) {
+                bool there = first + c < words;
+                cp_async_4(stage + c * PATCH + i, there ? from : src, there ? bytes : 0);
+            }
         }
     }
     constexpr int row = WIDE * TILES * 2 * WARP; // of one tap
@@ -53,37 +58,41 @@ DEVICE void fetch(unsigned *stage, const unsigned *src, int64 plane, int pitch, 
 }
 
 // Adds the products of one chunk. Of the warp's rows of pixels, row m lies at patch row
-// `row` + m.
+// `row` + m. A column of the filter at a time: its three taps share the rows of the patch, and
+// shared memory, which has less to give than the tensor cores take, is read once for them.
 template <Form form, int WIDE, int ROWS, int TILES>
 DEVICE void multiply(float (&sum)[ROWS][TILES][4], const unsigned *stage, int row, int wide, int lane) {
     int g = lane / 4, t = lane % 4;
     const unsigned *patch = stage + t * PATCH + row * SIDE + g;
     const unsigned *bank = stage + CHUNK * PATCH + wide * (TILES * 2 * WARP) + 2 * lane;
-    ROLLED for (int r = 0; r < 3; r++, patch += SIDE, bank += 3 * WIDE * TILES * 2 * WARP)
-    UNROLL for (int s = 0; s < 3; s++) {
-        unsigned b[TILES][2], small_b[TILES][2];
-        UNROLL for (int j = 0; j < TILES; j++) {
-            uint2 w = *(const uint2 *)(bank + (s * WIDE * TILES + j) * (2 * WARP));
-            b[j][0] = form == EXACT ? large(w.x) : w.x, b[j][1] = form == EXACT ? large(w.y) : w.y;
-            if (form == EXACT) small_b[j][0] = small(w.x), small_b[j][1] = small(w.y);
-        }
-        UNROLL for (int m = 0; m < ROWS; m++) {
-            const unsigned *at = patch + m * SIDE + s;
-            unsigned a[4] = {at[0], at[8], at[4 * PATCH], at[4 * PATCH + 8]};
+    ROLLED for (int s = 0; s < 3; s++, patch++, bank += WIDE * TILES * 2 * WARP) {
+        unsigned words[ROWS + 2][4];
+        UNROLL for (int m = 0; m < ROWS + 2; m++) {
+            const unsigned *at = patch + m * SIDE;
+            words[m][0] = at[0], words[m][1] = at[8], words[m][2] = at[4 * PATCH], words[m][3] = at[4 * PATCH + 8];
             if (form == TF32) {
-                UNROLL for (int k = 0; k < 4; k++) a[k] = float_to_tf32(__uint_as_float(a[k]));
+                UNROLL for (int k = 0; k < 4; k++) words[m][k] = float_to_tf32(__uint_as_float(words[m][k]));
             }
-            if (form == EXACT) {
-                unsigned small_a[4];
-                UNROLL for (int k = 0; k < 4; k++) small_a[k] = small(a[k]), a[k] = large(a[k]);
-                UNROLL for (int j = 0; j < TILES; j++) mma_m16n8k8_tf32(sum[m][j], small_a, b[j]);
-                UNROLL for (int j = 0; j < TILES; j++) mma_m16n8k8_tf32(sum[m][j], a, small_b[j]);
-            }
+        }
+        UNROLL for (int r = 0; r < 3; r++) {
+            unsigned b[TILES][2], small_b[TILES][2];
             UNROLL for (int j = 0; j < TILES; j++) {
-                if (form == HALF) {
-                    mma_m16n8k16_f16(sum[m][j], a, b[j]);
-                } else {
-                    mma_m16n8k8_tf32(sum[m][j], a, b[j]);
+                uint2 w = *(const uint2 *)(bank + (r * 3 * WIDE * TILES + j) * (2 * WARP));
+                b[j][0] = form == EXACT ? large(w.x) : w.x, b[j][1] = form == EXACT ? large(w.y) : w.y;
+                if (form == EXACT) small_b[j][0] = small(w.x), small_b[j][1] = small(w.y);
+            }
+            UNROLL for (int m = 0; m < ROWS; m++) {
+                unsigned (&word)[4] = words[m + r];
+                if (form == EXACT) {
+                    unsigned a[4], small_a[4];
+                    UNROLL for (int k = 0; k < 4; k++) a[k] = large(word[k]), small_a[k] = small(word[k]);
+                    UNROLL for (int j = 0; j < TILES; j++) mma_m16n8k8_tf32(sum[m][j], small_a, b[j]);
+                    UNROLL for (int j = 0; j < TILES; j++) mma_m16n8k8_tf32(sum[m][j], a, small_b[j]);
+                    UNROLL for (int j = 0; j < TILES; j++) mma_m16n8k8_tf32(sum[m][j], a, b[j]);
+                }
+                UNROLL for (int j = 0; j < TILES; j++) {
+                    if (form == TF32) mma_m16n8k8_tf32(sum[m][j], word, b[j]);
+                    if (form == HALF) mma_m16n8k16_f16(sum[m][j], word, b[j]);
                 }
             }
         }
@@ -112,14 +121,30 @@ DEVICE void accumulate(float (&sum)[ROWS][TILES][4], const unsigned *src, int64 
     }
 }
 
+// What the end of a layer needs of outputs o+8j and o+8j+1, for all pixels of a thread.
+template <int TILES> struct Channels {
+    float bias[TILES][2], radius[TILES][2];
+};
+
+template <int TILES> DEVICE Channels<TILES> channels_of(const LayerEnd &e, int outputs, int o) {
+    Channels<TILES> all;
+    UNROLL for (int j = 0; j < TILES; j++) {
+        UNROLL for (int k = 0; k < 2; k++) {
+            int c = o + 8 * j + k;
+            all.bias[j][k] = e.bias && c < outputs ? __ldg(e.bias + c) : 0;
+            all.radius[j][k] = e.radius && c < outputs ? __ldg(e.radius + c / e.group) : 0;
+        }
+    }
+    return all;
+}
+
 // The end of a layer at one pixel, of which v[j] has outputs o+8j and o+8j+1. Groups of
 // channels lie in neighbouring lanes, and beyond 8 in neighbouring tiles, so all lanes come
 // here, with pixels inside the result or not.
-template <int TILES> DEVICE void finish(const LayerEnd &e, float (&v)[TILES][2], int outputs, int n, int o, int y, int x, bool inside) {
+template <int TILES>
+DEVICE void finish(const LayerEnd &e, const Channels<TILES> &of, float (&v)[TILES][2], int outputs, int o, int y, int x, bool inside) {
     UNROLL for (int j = 0; j < TILES; j++) {
-        UNROLL for (int k = 0; k < 2; k++) {
-            if (e.bias && o + 8 * j + k < outputs) v[j][k] += __ldg(e.bias + o + 8 * j + k);
-        }
+        UNROLL for (int k = 0; k < 2; k++) v[j][k] += of.bias[j][k];
     }
     if (e.radius) {
         float squares[TILES][2];
@@ -142,10 +167,9 @@ template <int TILES> DEVICE void finish(const LayerEnd &e, float (&v)[TILES][2],
             UNROLL for (int j = 0; j < TILES; j++) squares[j][0] = squares[j][1] = sums[j];
         }
         UNROLL for (int j = 0; j < TILES; j++) {
-            UNROLL for (int k = 0; k < 2; k++) {
-                int c = o + 8 * j + k;
-                if (c < outputs) v[j][k] *= ball_scale(squares[j][k], __ldg(e.radius + c / e.group));
-            }
+            float scale = ball_scale(squares[j][0], of.radius[j][0]);
+            v[j][0] *= scale;
+            v[j][1] *= e.group >= 2 ? scale : ball_scale(squares[j][1], of.radius[j][1]);
         }
     } else {
         UNROLL for (int j = 0; j < TILES; j++) {
@@ -154,43 +178,52 @@ template <int TILES> DEVICE void finish(const LayerEnd &e, float (&v)[TILES][2],
     }
     if (!inside) return;
     if (e.dst.data) {
-        float *to = at(e.dst, n, o, y, x);
+        float *to = e.dst.data + ((int64)y * e.dst.pitch + x);
         UNROLL for (int j = 0; j < TILES; j++, to += 8 * e.dst.plane) {
             if (o + 8 * j < outputs) to[0] = v[j][0];
             if (o + 8 * j + 1 < outputs) to[e.dst.plane] = v[j][1];
         }
     }
     if (e.pairs.data) {
-        unsigned *to = at(e.pairs, n, o / 2, y, x);
+        unsigned *to = e.pairs.data + ((int64)y * e.pairs.pitch + x);
         UNROLL for (int j = 0; j < TILES; j++, to += 4 * e.pairs.plane) {
             if (o + 8 * j < outputs) *to = pack_half2(v[j][0], o + 8 * j + 1 < outputs ? v[j][1] : 0);
         }
     }
 }
 
-// Adds at one pixel; v as above.
-template <int TILES> DEVICE void add(const Addition &a, const float (&v)[TILES][2], int outputs, int n, int o, int y, int x) {
-    float *to = at(a.dst, n, o, y, x);
-    const float *from = at(a.start, n, o, y, x);
-    unsigned *pair = at(a.pairs, n, o / 2, y, x);
-    UNROLL for (int j = 0; j < TILES; j++) {
-        int c = o + 8 * j;
-        if (c >= outputs) break;
-        bool two = c + 1 < outputs;
-        float first = blend(a, v[j][0], c, from), second = 0;
-        to[0] = first;
-        if (two) {
-            second = blend(a, v[j][1], c + 1, from + a.start.plane);
-            to[a.dst.plane] = second;
-        }
-        if (a.pairs.data) *pair = pack_half2(first, second);
-        to += 8 * a.dst.plane, from += 8 * a.start.plane, pair += 4 * a.pairs.plane;
+// Adds at one pixel; v as above. Of start what is needed is under way before any of it is
+// waited for.
+template <int TILES> DEVICE void add(const Addition &a, const float (&v)[TILES][2], int outputs, int o, int y, int x) {
+    const float *from = a.start.data + ((int64)y * a.start.pitch + x);
+    int known = a.beta != 0 ? a.known : 0;
+    float start[TILES][2];
+    UNROLL for (int j = 0; j < TILES; j++, from += 8 * a.start.plane) {
+        start[j][0] = o + 8 * j < known ? from[0] : 0;
+        start[j][1] = o + 8 * j + 1 < known ? from[a.start.plane] : 0;
     }
+    float *to = a.dst.data + ((int64)y * a.dst.pitch + x);
+    unsigned *pair = a.pairs.data + ((int64)y * a.pairs.pitch + x);
+    UNROLL for (int j = 0; j < TILES; j++, to += 8 * a.dst.plane, pair += 4 * a.pairs.plane) {
+        float first = fmaf(a.beta, start[j][0], a.scale * v[j][0]), second = fmaf(a.beta, start[j][1], a.scale * v[j][1]);
+        if (o + 8 * j < outputs) to[0] = first;
+        if (o + 8 * j + 1 < outputs) to[a.dst.plane] = second;
+        if (a.pairs.data && o + 8 * j < outputs) *pair = pack_half2(first, o + 8 * j + 1 < outputs ? second : 0);
+    }
+}
+
+// An addition as seen from channel o of image n.
+DEVICE Addition from_channel(Addition a, int n, int o) {
+    a.dst = from_channel(a.dst, n, o);
+    a.start = from_channel(a.start, n, o);
+    a.pairs = from_channel(a.pairs, n, o / 2);
+    return a;
 }
 
 // The block's place is that of CONVOLUTION_BODY in convolution.cu, and so is the loop over the
 // pixels of a thread: 16 of them, in rows, of which it has one of the first 8 and the one 8
-// further. `padded` is how many outputs the filters were packed with.
+// further. In between its sums lie in shared memory, for registers have no index but a
+// constant one. `padded` is how many outputs the filters were packed with.
 #define TENSOR_BODY(form, WIDE, TILES)                                                                               \
     DYNAMIC_SHARED(unsigned, memory);                                                                                \
     using L = Layout<WIDE, TILES>;                                                                                   \
@@ -200,28 +233,30 @@ template <int TILES> DEVICE void add(const Addition &a, const float (&v)[TILES][
     float sum[L::ROWS][TILES][4] = {};                                                                               \
     accumulate<form, WIDE>(sum, src + n * src_image, src_plane, src_pitch, channels, weights + tile * (2 * WARP),    \
         padded / 8, g, top + y0, left + x0, memory);                                                                 \
+    float2 *sums = (float2 *)memory + threadIdx.x;                                                                   \
+    UNROLL for (int i = 0; i < 2 * L::ROWS * TILES; i++) {                                                           \
+        const float *pair = sum[i / TILES / 2][i % TILES] + i / TILES % 2 * 2;                                       \
+        sums[i * (WARPS * WARP)] = make_float2(pair[0], pair[1]);                                                    \
+    }                                                                                                                \
     int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP;                                              \
     int o = (tile + warp % WIDE * TILES) * 8 + lane % 4 * 2;                                                         \
     y0 += warp / WIDE * L::ROWS;                                                                                     \
     x0 += lane / 4;                                                                                                  \
+    LayerEnd end = LAYER_END;                                                                                        \
+    Channels<TILES> of = channels_of<TILES>(end, outputs, o);                                                        \
+    end.dst = from_channel(end.dst, n, o);                                                                           \
+    end.pairs = from_channel(end.pairs, n, o / 2);                                                                   \
+    Addition one = from_channel(ADDITION(1), n, o), other = from_channel(ADDITION(2), n, o);                         \
     ROLLED for (int i = 0; i < 2 * L::ROWS; i++) {                                                                   \
         int y = y0 + i / 2, x = x0 + i % 2 * 8;                                                                      \
         bool inside = y < rows && x < columns;                                                                       \
         float v[TILES][2];                                                                                           \
-        UNROLL for (int j = 0; j < TILES; j++) {                                                                     \
-            UNROLL for (int k = 0; k < 2; k++) {                                                                     \
-                v[j][k] = sum[0][j][k];                                                                              \
-                UNROLL for (int m = 1; m < 2 * L::ROWS; m++) v[j][k] = i == m ? sum[m / 2][j][m % 2 * 2 + k] : v[j][k]; \
-            }                                                                                                        \
-        }                                                                                                            \
+        UNROLL for (int j = 0; j < TILES; j++, sums += WARPS * WARP) v[j][0] = sums->x, v[j][1] = sums->y;           \
         if (!dst1) {                                                                                                 \
-            finish(LAYER_END, v, outputs, n, o, y, x, inside);                                                       \
+            finish(end, of, v, outputs, o, y, x, inside);                                                            \
         } else if (inside) {                                                                                         \
-            Addition a = ADDITION(1);                                                                                \
-            ROLLED for (int k = 0; k < (dst2 ? 2 : 1); k++) {                                                        \
-                add(a, v, outputs, n, o, y, x);                                                                      \
-                a = ADDITION(2);                                                                                     \
-            }                                                                                                        \
+            add(one, v, outputs, o, y, x);                                                                           \
+            if (dst2) add(other, v, outputs, o, y, x);                                                               \
         }                                                                                                            \
     }
 

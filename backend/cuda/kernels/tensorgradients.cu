@@ -20,22 +20,41 @@ struct Images {
     int outputs, inputs, h, w, across, down;
 };
 
+// Begins to copy to shared memory, for channels c of `count` that are there and far apart by
+// `plane`, one word of each from `from`, or a 0 where there is none. A thread has every
+// STEP-th channel, which lie STEP·DISTANCE apart in shared memory.
+template <int CHANNELS, int STEP, int DISTANCE>
+DEVICE void copy_channels(float *to, const float *from, int64 plane, int c, int count, bool inside) {
+    const float *any = from;
+    from += inside ? c * plane : 0;
+    to += c * DISTANCE;
+    constexpr int AT_A_TIME = 4;
+    ROLLED for (int turn = 0; turn < CHANNELS / (STEP * AT_A_TIME); turn++) {
+        UNROLL for (int k = 0; k < AT_A_TIME; k++, c += STEP) {
+            bool there = inside && c < count;
+            cp_async_4(to + k * STEP * DISTANCE, there ? from : any, there ? 4 : 0);
+            from += STEP * plane;
+        }
+        to += AT_A_TIME * STEP * DISTANCE;
+    }
+}
+
 // Begins to copy tile number `tile` of all images.
 DEVICE void fetch(float *stage, const Images &m, int64 tile, int o0, int i0) {
     int64 plane = (int64)m.h * m.w, n = tile / (m.across * m.down);
     int within = (int)(tile % (m.across * m.down));
     int y0 = within / m.across * TILE, x0 = within % m.across * TILE;
-    const float *dy = m.dy + n * m.outputs * plane, *x = m.x + n * m.inputs * plane;
-    ROLLED for (int i = (int)threadIdx.x; i < OUTPUTS * TILE * TILE; i += BLOCK) {
-        int c = i / (TILE * TILE), p = i % (TILE * TILE), v = y0 + p / TILE, u = x0 + p % TILE;
-        bool inside = o0 + c < m.outputs && v < m.h && u < m.w;
-        cp_async_4(stage + c * DY + p, inside ? dy + (o0 + c) * plane + (int64)v * m.w + u : dy, inside ? 4 : 0);
-    }
+    const float *dy = m.dy + (n * m.outputs + o0) * plane, *x = m.x + (n * m.inputs + i0) * plane;
+    int p = (int)threadIdx.x % (TILE * TILE), v = y0 + p / TILE, u = x0 + p % TILE;
+    bool inside = v < m.h && u < m.w;
+    copy_channels<OUTPUTS, BLOCK / (TILE * TILE), DY>(stage + p, dy + (inside ? (int64)v * m.w + u : 0), plane,
+        (int)threadIdx.x / (TILE * TILE), m.outputs - o0, inside);
     stage += OUTPUTS * DY;
-    ROLLED for (int i = (int)threadIdx.x; i < INPUTS * X; i += BLOCK) {
-        int c = i / X, p = i % X, v = y0 - 1 + p / SIDE, u = x0 - 1 + p % SIDE;
-        bool inside = i0 + c < m.inputs && (unsigned)v < (unsigned)m.h && (unsigned)u < (unsigned)m.w;
-        cp_async_4(stage + i, inside ? x + (i0 + c) * plane + (int64)v * m.w + u : x, inside ? 4 : 0);
+    // Two channels of X words at a time; the threads that are left have nothing to do.
+    p = (int)threadIdx.x % X, v = y0 - 1 + p / SIDE, u = x0 - 1 + p % SIDE;
+    inside = (unsigned)v < (unsigned)m.h && (unsigned)u < (unsigned)m.w;
+    if (threadIdx.x < 2 * X) {
+        copy_channels<INPUTS, 2, X>(stage + p, x + (inside ? (int64)v * m.w + u : 0), plane, (int)threadIdx.x / X, m.inputs - i0, inside);
     }
     cp_async_commit();
 }

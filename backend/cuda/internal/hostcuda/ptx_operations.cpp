@@ -287,6 +287,8 @@ Table make() {
     t["cvt.rna.tf32.f32"] = unary<uint32_t, float>([](float x) { return tf32(x); });
     t["cvt.f32.f16"] = unary<float, uint16_t>([](uint16_t x) { return host::half_to_float(x); });
     t["cvt.rn.f16.f32"] = unary<uint16_t, float>([](float x) { return host::float_to_half(x); });
+    // To within two units in the last place; it may be any number as close as that.
+    t["rsqrt.approx.f32"] = unary<float, float>([](float x) { return (float)(1 / std::sqrt((double)x)); });
     // Device memory has the same addresses in the generic and in its own space.
     for (const char *name : {"cvta.global.u64", "cvta.to.global.u64"}) t[name] = t.at("mov.b64");
     t["bfe.u32"] = ternary<uint32_t, uint32_t, uint32_t, uint32_t>([](uint32_t a, uint32_t from, uint32_t count) { return extract(a, from, count); });
