@@ -49,6 +49,9 @@ var layers = []layer{
 	{backend.Shape{N: 2, C: 3, H: 5, W: 9}, 4, 3, 3},
 	{backend.Shape{N: 3, C: 2, H: 8, W: 8}, 3, 5, 3},
 	{backend.Shape{N: 5, C: 1, H: 1, W: 1}, 1, 3, 3},
+	// Filters that are large, and too large for the fast memory of a device.
+	{backend.Image(9, 6, 40), 33, 5, 5},
+	{backend.Image(2, 9, 21), 3, 33, 35},
 }
 
 // tiledLayers have the 3×3 filters and the channel counts of the networks, and

@@ -205,10 +205,10 @@ func TestStaging(t *testing.T) {
 }
 
 // TF32 and half precision are as coarse as they are said to be, and no coarser: the error
-// relative to the norm of a convolution of random numbers.
+// relative to the norm of a convolution of random numbers and of its filter's gradient.
 func TestPrecisions(t *testing.T) {
 	s := backend.Image(64, 9, 17)
-	convolved := func(d backend.Device) []float32 {
+	convolved := func(d backend.Device) (result, gradient []float32) {
 		w, err := d.Alloc(backend.Shape{N: 64, C: 64, H: 3, W: 3})
 		require.NoError(t, err)
 		require.NoError(t, d.Gaussian(w, 1, 0, 0.05))
@@ -220,12 +220,25 @@ func TestPrecisions(t *testing.T) {
 		dst, err := d.Alloc(s)
 		require.NoError(t, err)
 		require.NoError(t, d.Convolve(dst, src, f, backend.ConvEnd{}))
-		out := make([]float32, s.Len())
-		require.NoError(t, d.Download(out, dst))
-		return out
+		result = make([]float32, s.Len())
+		require.NoError(t, d.Download(result, dst))
+		require.NoError(t, d.FilterGradient(w, src, dst, 0, 1))
+		gradient = make([]float32, w.Shape().Len())
+		require.NoError(t, d.Download(gradient, w))
+		return result, gradient
+	}
+	relative := func(got, want []float32) float64 {
+		off, norm := 0.0, 0.0
+		for i := range want {
+			e := float64(got[i]) - float64(want[i])
+			off += e * e
+			norm += float64(want[i]) * float64(want[i])
+		}
+		return math.Sqrt(off / norm)
 	}
 	plain := open(t, PlainFloat32())
-	want, cores := convolved(plain), plain.hasTensorCores()
+	want, wantGradient := convolved(plain)
+	cores := plain.hasTensorCores()
 	shut(t, plain)
 	for _, c := range []struct {
 		options     []Option
@@ -240,18 +253,13 @@ func TestPrecisions(t *testing.T) {
 			continue
 		}
 		d := open(t, c.options...)
-		got := convolved(d)
+		got, gradient := convolved(d)
 		shut(t, d)
-		off, norm := 0.0, 0.0
-		for i := range want {
-			e := float64(got[i]) - float64(want[i])
-			off += e * e
-			norm += float64(want[i]) * float64(want[i])
+		for _, off := range []float64{relative(got, want), relative(gradient, wantGradient)} {
+			t.Logf("%v: relative error %.1e", d.precision, off)
+			require.GreaterOrEqual(t, off, c.least)
+			require.LessOrEqual(t, off, c.most)
 		}
-		off = math.Sqrt(off / norm)
-		t.Logf("%v: relative error %.1e", d.precision, off)
-		require.GreaterOrEqual(t, off, c.least)
-		require.LessOrEqual(t, off, c.most)
 	}
 }
 
