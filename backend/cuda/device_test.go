@@ -284,6 +284,7 @@ func TestFlowsInEveryPrecision(t *testing.T) {
 		{1, 16, 7, []layer{{64, 3, 32, false}, {64, 3, 64, false}, {48, 3, 8, false}}},
 		{3, 8, 1, []layer{{8, 3, 8, true}, {8, 1, 0, false}, {8, 3, 2, false}}},
 		{5, 11, 11, []layer{{3, 3, 0, true}, {33, 3, 1, false}}},
+		{3, 7, 3, []layer{{40, 3, 8, false}}},
 	} {
 		src, dst := backend.Shape{N: 2, C: c.in, H: 18, W: 20}, backend.Shape{N: 2, C: c.out, H: 18, W: 20}
 		flow := func(d backend.Device) []float32 {

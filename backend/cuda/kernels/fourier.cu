@@ -52,7 +52,7 @@ DEVICE void transform(complex *lines, int count, int bits, const complex *roots,
     __syncthreads();
 }
 
-// Puts the lines, which are in order, into bit-reversed order.
+// Puts the lines, which are in order, into bit-reversed order. A transform waits for it.
 DEVICE void reorder(complex *lines, int count, int bits) {
     int length = 1 << bits;
     for (int i = (int)threadIdx.x; i < count * length; i += BLOCK) {
@@ -62,7 +62,6 @@ DEVICE void reorder(complex *lines, int count, int bits) {
         *one = *other;
         *other = v;
     }
-    __syncthreads();
 }
 
 // Rows of extended images, transformed. Pair k of spectra, of 2^bits_y × 2^bits rows and
