@@ -36,10 +36,6 @@ struct Toucher {
 // write, need a barrier between them if they are of two threads of a block, and of two blocks
 // nothing can order them.
 void touch(Word &w, const Toucher &t, Access access) {
-    // Mostly a word is read that several others have read, and long written.
-    if (access == Access::read && w.when == t.when && (w.marks & (READ | SEVERAL_THREADS | IN_FLIGHT)) == (READ | SEVERAL_THREADS) &&
-        w.reader_block == t.block && w.read_epoch == t.epoch && (!(w.marks & WRITTEN) || (w.writer_block == t.block && w.write_epoch != t.epoch)))
-        return;
     if (w.when != t.when) w = {t.when, 0, 0, 0, 0, 0, 0, 0};
     auto race = [&](const char *what) { stop(host::Fault::race, what, t.lane); };
     bool writes = access == Access::write || access == Access::add;
@@ -121,6 +117,13 @@ uint8_t *shared(Warp &w, int lane, uint64_t at, uint32_t bytes, uint32_t suits, 
         touch(word, t, access);
     });
     return b.shared.data() + at;
+}
+
+// read_before tells what most reads of shared memory are: of a word that was written before
+// the last barrier, and that several others have read since. Then there is nothing to keep.
+bool read_before(const Word &w, const Block &b) {
+    return w.when == b.serial && (w.marks & (WRITTEN | READ | SEVERAL_THREADS | IN_FLIGHT)) == (WRITTEN | READ | SEVERAL_THREADS) &&
+           w.read_epoch == b.epoch && w.write_epoch != b.epoch;
 }
 
 uint64_t address(const Warp &w, const Instruction &i, int lane) {
@@ -207,6 +210,12 @@ void set_value(Warp &w, const Instruction &i, std::size_t k, int lane, uint64_t 
     }
 }
 
+// What memory holds until it is written: a NaN, for float and for half.
+void spoil(uint8_t *at, uint32_t bytes) {
+    const uint32_t fresh = 0x7fc07fc0;
+    for (uint32_t k = 0; k < bytes; k += 4) std::memcpy(at + k, &fresh, 4);
+}
+
 } // namespace
 
 void load(Warp &w, const Instruction &i, uint32_t lanes) {
@@ -217,11 +226,19 @@ void load(Warp &w, const Instruction &i, uint32_t lanes) {
         return;
     }
     Addresses all;
+    Block &b = *w.block;
     uint32_t bytes = (uint32_t)i.vector * i.bytes;
+    bool word = i.space == Space::shared && bytes == 4 && b.program->word == 4 && !(i.wide & 1);
     for (int l = 0; l < LANES; l++) {
         if (!(lanes >> l & 1)) continue;
         uint64_t at = address(w, i, l);
         all.add(l, at);
+        if (word && at % 4 == 0 && at < b.shared.size() && read_before(b.shared_words[at / 4], b)) {
+            uint32_t v;
+            std::memcpy(&v, b.shared.data() + at, 4);
+            set<uint32_t>(w, i.operand[0], l, v);
+            continue;
+        }
         const void *from = i.space == Space::shared ? (const void *)shared(w, l, at, bytes, bytes, Access::read)
                                                     : global(w, l, at, bytes, bytes, i.constant ? Access::read_constant : Access::read);
         for (std::size_t k = 0; k < i.vector; k++) set_value(w, i, k, l, in_memory(static_cast<const char *>(from) + k * i.bytes, i.bytes));
@@ -259,12 +276,6 @@ void atomic_add(Warp &w, const Instruction &i, uint32_t lanes) {
 }
 
 // ---------------------------------------------------------------------- asynchronous copies
-
-// What memory holds until it is written: a NaN, for float and for half.
-static void spoil(uint8_t *at, uint32_t bytes) {
-    const uint32_t fresh = 0x7fc07fc0;
-    for (uint32_t k = 0; k < bytes; k += 4) std::memcpy(at + k, &fresh, 4);
-}
 
 void copy_async(Warp &w, const Instruction &i, uint32_t lanes) {
     Addresses to, from;

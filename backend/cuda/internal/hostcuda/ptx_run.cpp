@@ -152,7 +152,7 @@ void run_block(Program &p, const host::Grid &g, const host::Extent &block, uint3
     b.serial = ++blocks;
     b.launch = launches;
     b.epoch = 0;
-    b.shared.assign(p.shared + g.dynamic_shared, 0);
+    b.shared.assign((p.shared + g.dynamic_shared + 3) / 4 * 4, 0);
     b.shared_words.resize(std::max(b.shared_words.size(), b.shared.size() / p.word + 1));
     unsigned threads = g.threads.x * g.threads.y * g.threads.z;
     unsigned count = (threads + LANES - 1) / LANES;
