@@ -16,6 +16,8 @@ type computing struct {
 	threads int
 	// teller returns what prints remarks about the choice of a device.
 	teller func() *app
+	// asked tells whether the device was named, be it by "auto".
+	asked func() bool
 }
 
 func (c *computing) bind(cmd *cobra.Command) {
@@ -24,6 +26,7 @@ func (c *computing) bind(cmd *cobra.Command) {
 	f.IntVar(&c.threads, "threads", 0, "`N` threads on the processor, 0: all; the result does not depend on it")
 	words := newChoice("auto", "cpu", "cuda")
 	completeChoice(cmd, "backend", &words)
+	c.asked = func() bool { return f.Changed("backend") }
 	c.teller = func() *app {
 		a := &app{stderr: cmd.ErrOrStderr()}
 		// The flags of every command; one that does not have them says nothing.
@@ -41,7 +44,7 @@ func (c *computing) open() (backend.Device, error) {
 	card, isCUDA := strings.CutPrefix(c.backend, "cuda")
 	switch {
 	case c.backend == "auto":
-		if dev := bestCard(c.teller()); dev != nil {
+		if dev := bestCard(c.teller(), c.asked()); dev != nil {
 			return dev, nil
 		}
 	case c.backend == "cpu":

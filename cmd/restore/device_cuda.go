@@ -13,12 +13,14 @@ import (
 
 // bestCard returns the card that --backend auto takes, or nil: the first one that opens,
 // since the driver puts the fastest first. What is there and does not work is worth a
-// line; that there is nothing, only with -v.
-func bestCard(a *app) backend.Device {
+// line; that there is nothing, only for who asked for auto, and with -v.
+func bestCard(a *app, asked bool) backend.Device {
 	all, err := cuda.Devices()
 	switch {
-	case isAbsent(err):
+	case isAbsent(err) && !asked:
 		a.detail("%s; computing on the processor", cause(err))
+	case isAbsent(err):
+		a.note("%s; computing on the processor", cause(err))
 	case err != nil:
 		a.note("CUDA does not work: %s; computing on the processor", cause(err))
 	}

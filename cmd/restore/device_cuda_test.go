@@ -54,6 +54,9 @@ func TestCUDAWithoutACard(t *testing.T) {
 	r := restoring(t, "denoise", "--method", "tv", "--sigma", "0.1", "-v", "--force", "a.pfm")
 	require.Equal(t, exitDone, r.code)
 	require.Contains(t, r.stderr, cause(err)+"; computing on the processor\n")
+	r = restoring(t, "denoise", "--method", "tv", "--sigma", "0.1", "--backend", "auto", "--force", "a.pfm")
+	require.Equal(t, exitDone, r.code)
+	require.Contains(t, r.stderr, cause(err)+"; computing on the processor\n")
 }
 
 func firstError(_ *cuda.Device, err error) error { return err }

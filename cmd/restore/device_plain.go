@@ -5,7 +5,7 @@ package main
 import "github.com/averaged/imaging/backend"
 
 // bestCard returns the card that --backend auto takes: none.
-func bestCard(*app) backend.Device { return nil }
+func bestCard(*app, bool) backend.Device { return nil }
 
 // openCard says that there are no cards for this program.
 func openCard(flag string, _ int) (backend.Device, error) {
