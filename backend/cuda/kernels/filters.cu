@@ -27,6 +27,8 @@ KERNEL LAUNCH_BOUNDS(256, 4) pack_rows(float *dst, const float *w, int outputs, 
     });
 }
 
+#if DEVICE_ARCH >= 80
+
 // dst[chunk][tap][tile][lane][2], what tensorcores.cu reads: words of a matrix product's B,
 // 8 of them a chunk along the inputs, 8 outputs a tile. Lane 4g + t has words t and t+4 of
 // output g. A word is one float32, two halves (half = 1), or a float rounded to TF32.
@@ -44,13 +46,7 @@ KERNEL LAUNCH_BOUNDS(256, 4) pack_fragments(unsigned *dst, const float *w, int o
             return;
         }
         float v = weight(b, output, word, tap);
-#if DEVICE_ARCH >= 80
-        if (round) {
-            dst[i] = float_to_tf32(v);
-            return;
-        }
-#endif
-        dst[i] = __float_as_uint(v);
+        dst[i] = round ? float_to_tf32(v) : __float_as_uint(v);
     });
 }
 
@@ -68,3 +64,5 @@ KERNEL LAUNCH_BOUNDS(256, 4) pack_pairs(unsigned *dst, const float *src, int64 s
         dst[(int64)k * h * w + i] = pack_half2(from[0], c + 1 < channels ? from[src_plane] : 0);
     }
 }
+
+#endif

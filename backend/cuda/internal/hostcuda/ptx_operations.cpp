@@ -16,31 +16,57 @@ namespace {
 
 using Table = std::map<std::string, Handler>;
 
-// each calls f(lane) for the lanes of a mask; mostly these are all, and then a compiler makes
-// vectors of it.
-template <class F> void each(uint32_t lanes, F f) {
-    if (lanes == 0xffffffff) {
-        for (int l = 0; l < LANES; l++) f(l);
+// A register of all lanes. Operations work on copies, of which a compiler makes vectors, and
+// on all lanes, of which those count that take part.
+template <class T> struct Lanes {
+    T v[LANES];
+};
+
+template <class T> Lanes<T> read(const Warp &w, const Operand &o) {
+    Lanes<T> r;
+    if constexpr (sizeof(T) >= 4) {
+        std::memcpy(r.v, w.registers.data() + place<T>(o), sizeof r.v);
+    } else {
+        for (int l = 0; l < LANES; l++) r.v[l] = get<T>(w, o, l);
+    }
+    return r;
+}
+
+template <class T> void write(Warp &w, const Operand &o, uint32_t lanes, const Lanes<T> &r) {
+    if (sizeof(T) >= 4 && lanes == 0xffffffff) {
+        std::memcpy(w.registers.data() + place<T>(o), r.v, sizeof r.v);
         return;
     }
     for (int l = 0; l < LANES; l++)
-        if (lanes >> l & 1) f(l);
+        if (lanes >> l & 1) set<T>(w, o, l, r.v[l]);
 }
 
 // Handlers that apply a function, without state of its own, to each lane.
 template <class D, class A, class F> Handler unary(F) {
     return [](Warp &w, const Instruction &i, uint32_t lanes) {
-        each(lanes, [&](int l) { set<D>(w, i.operand[0], l, F{}(get<A>(w, i.operand[1], l))); });
+        auto a = read<A>(w, i.operand[1]);
+        Lanes<D> d;
+        for (int l = 0; l < LANES; l++) d.v[l] = F{}(a.v[l]);
+        write(w, i.operand[0], lanes, d);
     };
 }
 template <class D, class A, class B, class F> Handler binary(F) {
     return [](Warp &w, const Instruction &i, uint32_t lanes) {
-        each(lanes, [&](int l) { set<D>(w, i.operand[0], l, F{}(get<A>(w, i.operand[1], l), get<B>(w, i.operand[2], l))); });
+        auto a = read<A>(w, i.operand[1]);
+        auto b = read<B>(w, i.operand[2]);
+        Lanes<D> d;
+        for (int l = 0; l < LANES; l++) d.v[l] = F{}(a.v[l], b.v[l]);
+        write(w, i.operand[0], lanes, d);
     };
 }
 template <class D, class A, class B, class C, class F> Handler ternary(F) {
     return [](Warp &w, const Instruction &i, uint32_t lanes) {
-        each(lanes, [&](int l) { set<D>(w, i.operand[0], l, F{}(get<A>(w, i.operand[1], l), get<B>(w, i.operand[2], l), get<C>(w, i.operand[3], l))); });
+        auto a = read<A>(w, i.operand[1]);
+        auto b = read<B>(w, i.operand[2]);
+        auto c = read<C>(w, i.operand[3]);
+        Lanes<D> d;
+        for (int l = 0; l < LANES; l++) d.v[l] = F{}(a.v[l], b.v[l], c.v[l]);
+        write(w, i.operand[0], lanes, d);
     };
 }
 
@@ -55,8 +81,9 @@ void set_predicate(Warp &w, const Instruction &i, uint32_t lanes, uint32_t v) {
 
 template <class T, class F> Handler compare(F) {
     return [](Warp &w, const Instruction &i, uint32_t lanes) {
+        auto a = read<T>(w, i.operand[1]), b = read<T>(w, i.operand[2]);
         uint32_t v = 0;
-        for (int l = 0; l < LANES; l++) v |= (uint32_t)F{}(get<T>(w, i.operand[1], l), get<T>(w, i.operand[2], l)) << l;
+        for (int l = 0; l < LANES; l++) v |= (uint32_t)F{}(a.v[l], b.v[l]) << l;
         set_predicate(w, i, lanes, v);
     };
 }
@@ -64,7 +91,9 @@ template <class T, class F> Handler compare(F) {
 template <class T> void select(Table &t, const std::string &type) {
     t["selp." + type] = [](Warp &w, const Instruction &i, uint32_t lanes) {
         uint32_t p = predicate(w, i, 3);
-        each(lanes, [&](int l) { set<T>(w, i.operand[0], l, get<T>(w, i.operand[p >> l & 1 ? 1 : 2], l)); });
+        auto a = read<T>(w, i.operand[1]), b = read<T>(w, i.operand[2]);
+        for (int l = 0; l < LANES; l++) a.v[l] = p >> l & 1 ? a.v[l] : b.v[l];
+        write(w, i.operand[0], lanes, a);
     };
 }
 
@@ -301,18 +330,18 @@ Table make() {
     t["mov.b64 joins"] = binary<uint64_t, uint32_t, uint32_t>([](uint32_t low, uint32_t high) { return low | (uint64_t)high << 32; });
     t["mov.b32 joins"] = binary<uint32_t, uint16_t, uint16_t>([](uint16_t low, uint16_t high) { return low | (uint32_t)high << 16; });
     t["mov.b64 parts"] = [](Warp &w, const Instruction &i, uint32_t lanes) {
-        each(lanes, [&](int l) {
-            uint64_t v = get<uint64_t>(w, i.operand[2], l);
-            set<uint32_t>(w, i.operand[0], l, (uint32_t)v);
-            set<uint32_t>(w, i.operand[1], l, (uint32_t)(v >> 32));
-        });
+        auto all = read<uint64_t>(w, i.operand[2]);
+        Lanes<uint32_t> low, high;
+        for (int l = 0; l < LANES; l++) low.v[l] = (uint32_t)all.v[l], high.v[l] = (uint32_t)(all.v[l] >> 32);
+        write(w, i.operand[0], lanes, low);
+        write(w, i.operand[1], lanes, high);
     };
     t["mov.b32 parts"] = [](Warp &w, const Instruction &i, uint32_t lanes) {
-        each(lanes, [&](int l) {
-            uint32_t v = get<uint32_t>(w, i.operand[2], l);
-            set<uint16_t>(w, i.operand[0], l, (uint16_t)v);
-            set<uint16_t>(w, i.operand[1], l, (uint16_t)(v >> 16));
-        });
+        auto all = read<uint32_t>(w, i.operand[2]);
+        Lanes<uint16_t> low, high;
+        for (int l = 0; l < LANES; l++) low.v[l] = (uint16_t)all.v[l], high.v[l] = (uint16_t)(all.v[l] >> 16);
+        write(w, i.operand[0], lanes, low);
+        write(w, i.operand[1], lanes, high);
     };
     t["mov.pred"] = [](Warp &w, const Instruction &i, uint32_t lanes) { set_predicate(w, i, lanes, predicate(w, i, 1)); };
     t["not.pred"] = [](Warp &w, const Instruction &i, uint32_t lanes) { set_predicate(w, i, lanes, ~predicate(w, i, 1)); };
