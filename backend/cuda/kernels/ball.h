@@ -5,8 +5,8 @@
 #include "device.h"
 
 // The factor that projects a vector with these squares added up: 1 inside the ball, NaN for
-// NaN, and for 0 too a number. It is right to three units in the last place; a root and a
-// division that round correctly take four times as many instructions.
+// NaN, and for 0 too a number. Of vectors longer than 1e-15 it is right to three units in the
+// last place; a root and a division that round correctly take four times as many instructions.
 DEVICE float ball_scale(float squares, float radius) {
     float scale = radius * rsqrtf(squares + 0x1p-126f);
     return scale >= 1 ? 1 : scale;
