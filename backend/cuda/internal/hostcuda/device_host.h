@@ -134,12 +134,7 @@ DEVICE uint16 float_to_half(float a) { return host::float_to_half(a); }
 
 #if DEVICE_ARCH >= 80
 
-DEVICE unsigned float_to_tf32(float a) {
-    unsigned r;
-    __builtin_memcpy(&r, &a, 4);
-    if ((r & 0x7f800000) == 0x7f800000) return (r & 0x7fffff) != 0 ? 0x7fffffff : r;
-    return (r + 0x1000) & ~0x1fffu;
-}
+DEVICE unsigned float_to_tf32(float a) { return host::float_to_tf32(a); }
 DEVICE void mma_m16n8k8_tf32(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     host::Product p{d, a, b};
     host::together(host::product_tf32, &p);

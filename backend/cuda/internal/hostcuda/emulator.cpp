@@ -495,6 +495,13 @@ std::uint16_t float_to_half(float a) {
     return (std::uint16_t)(sign | (bits - 0x38000000) >> 13);
 }
 
+unsigned float_to_tf32(float a) {
+    unsigned r;
+    std::memcpy(&r, &a, 4);
+    if ((r & 0x7f800000) == 0x7f800000) return (r & 0x7fffff) != 0 ? 0x7fffffff : r;
+    return (r + 0x1000) & ~0x1fffu; // ties away from zero
+}
+
 // ------------------------------------------------------------------------------ the run
 
 static struct sigaction previous_segv, previous_bus, previous_ill;

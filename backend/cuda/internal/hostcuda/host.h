@@ -56,6 +56,7 @@ HIDDEN void matrices_transposed(void *const lanes[32]);
 
 HIDDEN float half_to_float(std::uint16_t h);
 HIDDEN std::uint16_t float_to_half(float a);
+HIDDEN unsigned float_to_tf32(float a);
 
 // A kernel by its name, for the fake driver: how to call it with arguments in slots, and
 // how large they are.

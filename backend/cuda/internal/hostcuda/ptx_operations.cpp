@@ -214,14 +214,6 @@ template <class D, class S> void to_integer(Table &t, const std::string &name) {
     t["cvt.rpi." + name] = unary<D, S>([](S x) { return held<D, S>(std::ceil(x)); });
 }
 
-// The nearest TF32 number, ties away from zero.
-uint32_t tf32(float a) {
-    uint32_t r;
-    std::memcpy(&r, &a, 4);
-    if ((r & 0x7f800000) == 0x7f800000) return (r & 0x7fffff) != 0 ? 0x7fffffff : r;
-    return (r + 0x1000) & ~0x1fffu;
-}
-
 // extract is bfe.
 uint32_t extract(uint32_t a, uint32_t from, uint32_t count) {
     from &= 0xff, count &= 0xff;
@@ -313,7 +305,7 @@ Table make() {
     to_integer<int64_t, double>(t, "s64.f64");
     t["cvt.rmi.f32.f32"] = unary<float, float>([](float x) { return std::floor(x); });
     t["cvt.rmi.f64.f64"] = unary<double, double>([](double x) { return std::floor(x); });
-    t["cvt.rna.tf32.f32"] = unary<uint32_t, float>([](float x) { return tf32(x); });
+    t["cvt.rna.tf32.f32"] = unary<uint32_t, float>([](float x) { return host::float_to_tf32(x); });
     t["cvt.f32.f16"] = unary<float, uint16_t>([](uint16_t x) { return host::half_to_float(x); });
     t["cvt.rn.f16.f32"] = unary<uint16_t, float>([](float x) { return host::float_to_half(x); });
     // To within two units in the last place; it may be any number as close as that.
