@@ -77,6 +77,8 @@ Toucher of_shared(const Warp &w, int lane) { return {w.block->serial, 0, w.block
 
 constexpr uintptr_t GLOBAL_WORD = 4; // bytes
 
+// global and shared look at an access to bytes at an address, which is a multiple of `suits`, and
+// return where they lie on the host.
 char *global(Warp &w, int lane, uintptr_t at, uint32_t bytes, uint32_t suits, Access access) {
     if (at % suits != 0) stop(host::Fault::alignment, "an address that is no multiple of " + std::to_string(suits), lane);
     Span &s = w.span;
@@ -94,13 +96,6 @@ char *global(Warp &w, int lane, uintptr_t at, uint32_t bytes, uint32_t suits, Ac
     return reinterpret_cast<char *>(at);
 }
 
-void in_shared(const Warp &w, int lane, uint64_t at, uint32_t bytes, uint32_t suits) {
-    const Block &b = *w.block;
-    if (at % suits != 0) stop(host::Fault::alignment, "an address in shared memory that is no multiple of " + std::to_string(suits), lane);
-    if (at >= b.shared.size() || bytes > b.shared.size() - at)
-        stop(host::Fault::address, "address " + std::to_string(at) + " of " + std::to_string(b.shared.size()) + " bytes of shared memory", lane);
-}
-
 // in_words calls f for the words of a range of shared memory.
 template <class F> void in_words(Block &b, uint64_t at, uint32_t bytes, F f) {
     unsigned shift = (unsigned)__builtin_ctz(b.program->word);
@@ -109,7 +104,9 @@ template <class F> void in_words(Block &b, uint64_t at, uint32_t bytes, F f) {
 
 uint8_t *shared(Warp &w, int lane, uint64_t at, uint32_t bytes, uint32_t suits, Access access) {
     Block &b = *w.block;
-    in_shared(w, lane, at, bytes, suits);
+    if (at % suits != 0) stop(host::Fault::alignment, "an address in shared memory that is no multiple of " + std::to_string(suits), lane);
+    if (at >= b.shared.size() || bytes > b.shared.size() - at)
+        stop(host::Fault::address, "address " + std::to_string(at) + " of " + std::to_string(b.shared.size()) + " bytes of shared memory", lane);
     Toucher t = of_shared(w, lane);
     in_words(b, at, bytes, [&](Word &word) {
         if (access == Access::read && (word.when != t.when || !(word.marks & (WRITTEN | IN_FLIGHT))))
