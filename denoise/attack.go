@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/tile"
 )
 
 // Defaults of AttackOptions.
@@ -60,7 +61,7 @@ const attackRounding = 1e-5
 //
 // It proves nothing if it finds no such pair. For networks of this package the
 // transposed Jacobian is applied layer by layer and the attack is strong. For
-// BackwardEuler, HardTanh, and denoisers of other packages it takes the Jacobian for
+// rungekutta.BackwardEuler, HardTanh, and denoisers of other packages it takes the Jacobian for
 // symmetric, which it is for a single block, and climbs at random. The image is held
 // with all of its layers at once, 256 bytes for a pixel and stage of 64 channels: 64×64 to
 // 128×128 pixels are a good shape. The same arguments give the same bits.
@@ -83,13 +84,13 @@ func Attack(ctx context.Context, d Denoiser, shape backend.Shape, opt AttackOpti
 	if opt.Iterations == 0 {
 		opt.Iterations = DefaultAttackIterations
 	}
-	s := &scratch{dev: d.Device()}
-	defer s.free()
+	s := tile.NewScratch(d.Device())
+	defer s.Free()
 	a := &attack{denoiser: d, dev: d.Device(), options: opt, root: math.Sqrt(float64(shape.Len()))}
 	a.report.Rounding = math.Inf(1) // nothing found yet
 	for _, b := range []*backend.Buffer{&a.mean, &a.delta, &a.x, &a.y, &a.fx, &a.fy, &a.gx, &a.gy} {
 		var err error
-		if *b, err = s.alloc(shape); err != nil {
+		if *b, err = s.Alloc(shape); err != nil {
 			return AttackReport{}, err
 		}
 	}

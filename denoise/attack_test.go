@@ -8,6 +8,8 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
+	"github.com/averaged/imaging/denoise/normbound"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/stretchr/testify/require"
 )
 
@@ -33,7 +35,7 @@ func TestTransposedJacobian(t *testing.T) {
 	dncnn, err := NewDnCNN(dev, d)
 	require.NoError(t, err)
 	denoisers := map[string]Denoiser{"dncnn": dncnn}
-	for _, integrator := range []Tableau{ForwardEuler(), Heun(), RK4(), Kutta3(), rule38} {
+	for _, integrator := range []rungekutta.Tableau{rungekutta.ForwardEuler(), rungekutta.Heun(), rungekutta.RK4(), rungekutta.Kutta3(), rule38} {
 		denoisers[integrator.Name] = uncertified(t, dev, smallModel(t, 3, Architecture{Integrator: integrator, Width: 5}, 1.5), 2)
 	}
 	relaxed, err := Relax(denoisers["rk4"], 0.3)
@@ -98,8 +100,8 @@ func TestAttack(t *testing.T) {
 	}{
 		{Architecture{Width: 6}, 2.4, 3},
 		{Architecture{Width: 6, Blocks: 1, Activation: Linear()}, 2.4, 3},
-		{Architecture{Width: 4, Blocks: 2, Integrator: Heun()}, 2.4, 3},
-		{Architecture{Width: 4, Blocks: 2, Integrator: RK4()}, 2.8, 4},
+		{Architecture{Width: 4, Blocks: 2, Integrator: rungekutta.Heun()}, 2.4, 3},
+		{Architecture{Width: 4, Blocks: 2, Integrator: rungekutta.RK4()}, 2.8, 4},
 		{Architecture{Width: 6, Activation: HardTanh()}, 2.4, 3},
 		{Architecture{Width: 6, Blocks: 2, Activation: LeakyReLU(0.5)}, 1.9, 2},
 	} {
@@ -147,7 +149,7 @@ func TestAttack(t *testing.T) {
 func TestAttackOnBackwardEuler(t *testing.T) {
 	skipSearch(t)
 	dev := newCPU(t)
-	m := smallModel(t, 12, Architecture{Width: 6, Blocks: 2, Integrator: BackwardEuler()}, 3)
+	m := smallModel(t, 12, Architecture{Width: 6, Blocks: 2, Integrator: rungekutta.BackwardEuler()}, 3)
 	r, err := Attack(t.Context(), certified(t, dev, m), backend.Image(3, 12, 12), AttackOptions{Restarts: 2, Iterations: 8})
 	require.NoError(t, err)
 	require.False(t, r.Expansive(), "%+v", r)
@@ -162,7 +164,7 @@ func TestAttackFindsTheLargestRatio(t *testing.T) {
 	m := smallModel(t, 5, Architecture{Width: 3, Blocks: 1, Activation: Linear()}, 2)
 	r, err := Attack(t.Context(), uncertified(t, dev, m, 1), s, AttackOptions{Restarts: 2, Iterations: 80})
 	require.NoError(t, err)
-	norm, err := EstimateConvolutionNorm(m.Blocks[0].Filter, m.filterShape(m.Blocks[0]), s.H, s.W, 2000)
+	norm, err := normbound.Estimate(m.Blocks[0].Filter, m.filterShape(m.Blocks[0]), s.H, s.W, 2000)
 	require.NoError(t, err)
 	require.InEpsilon(t, norm*norm-1, r.Ratio, 0.01, "‖I − AᵀA‖ = ‖A‖² − 1")
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -53,7 +54,7 @@ func TestBallsAreTheirFormula(t *testing.T) {
 			Channels: 2, Blocks: rapid.IntRange(1, 2).Draw(rt, "blocks"),
 			Group:      rapid.SampledFrom([]int{1, 2, 4, 8}).Draw(rt, "group"),
 			Kernel:     rapid.SampledFrom([]int{1, 3, 5}).Draw(rt, "kernel"),
-			Integrator: rapid.SampledFrom([]Tableau{ForwardEuler(), Heun(), RK4(), Kutta3()}).Draw(rt, "integrator"),
+			Integrator: rapid.SampledFrom([]rungekutta.Tableau{rungekutta.ForwardEuler(), rungekutta.Heun(), rungekutta.RK4(), rungekutta.Kutta3()}).Draw(rt, "integrator"),
 		}, rapid.Float64Range(0.3, 2.5).Draw(rt, "norm"), drawRadii(rt))
 		if rapid.Bool().Draw(rt, "without biases") {
 			m.Blocks[0].Bias = nil
@@ -102,106 +103,6 @@ func TestBallsOfKnownRadii(t *testing.T) {
 	require.Equal(t, x, denoised(t, certified(t, dev, projecting(t, 2, Architecture{}, 1.4, "zero")), s, x))
 }
 
-// ballLayer is f(z) = −Aᵀσ(Az + b) where σ projects groups of two onto balls, and a matrix A
-// of norm 1.
-type ballLayer struct {
-	layer
-	radius []float64
-}
-
-func (l ballLayer) field(z []float64) []float64 {
-	u := append([]float64{}, l.b...)
-	for i, row := range l.a {
-		for j, a := range row {
-			u[i] += a * z[j]
-		}
-	}
-	intoBalls(u, l.radius, 1)
-	f := make([]float64, len(z))
-	for i, row := range l.a {
-		for j, a := range row {
-			f[j] -= a * u[i]
-		}
-	}
-	return f
-}
-
-// The inequality that every proof rests on holds, and is sharp: ⟨f(x) − f(y), x − y⟩ ≤
-// −‖f(x) − f(y)‖² for ‖A‖ = 1.
-func TestBallsAreCocoercive(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		l := ballLayer{newLayer(rng, 6, 4), []float64{rng.Float64(), 10 * rng.Float64(), 0}}
-		size := math.Exp(rapid.Float64Range(-12, 5).Draw(t, "log ‖x − y‖"))
-		x, y := make([]float64, 4), make([]float64, 4)
-		for i := range x {
-			x[i] = 3 * rng.NormFloat64()
-			y[i] = x[i] + size*rng.NormFloat64()
-		}
-		fx, fy := l.field(x), l.field(y)
-		inner, apart := 0.0, distance(fx, fy)
-		for i := range x {
-			inner += (fx[i] - fy[i]) * (x[i] - y[i])
-		}
-		require.LessOrEqual(t, inner, -apart*apart*(1-1e-9)+1e-14*distance(x, y))
-	})
-}
-
-// The largest step that the radius of contractivity allows is nonexpansive, where a search
-// looks for the worst pair, and Euler's method averaged with its constant; a larger step is
-// not.
-func TestLimitStepIsNonexpansiveAlongBalls(t *testing.T) {
-	rng := rand.New(rand.NewPCG(8, 4))
-	for _, tableau := range append(shipped(), ralston, rule38) {
-		r, err := tableau.Radius()
-		require.NoError(t, err)
-		run := func(l ballLayer, h float64, z []float64) []float64 {
-			return step(tableau, h, z, addVector, func(_ int, z []float64) []float64 { return l.field(z) })
-		}
-		largest := 0.0
-		for range 30 {
-			l := ballLayer{newLayer(rng, 6, 3), []float64{rng.Float64(), 3 * rng.Float64(), math.Exp(6 * rng.NormFloat64())}}
-			ratio := func(x, d []float64) float64 {
-				y := addVector(x, 1, d)
-				return distance(run(l, 2*r, x), run(l, 2*r, y)) / distance(x, y)
-			}
-			x, d := make([]float64, 3), make([]float64, 3)
-			for i := range x {
-				x[i], d[i] = 2*rng.NormFloat64(), rng.NormFloat64()
-			}
-			best := ratio(x, d)
-			for range 200 {
-				nx, nd := make([]float64, 3), make([]float64, 3)
-				for i := range x {
-					nx[i], nd[i] = x[i]+0.3*rng.NormFloat64(), d[i]*(1+0.3*rng.NormFloat64())+0.05*rng.NormFloat64()
-				}
-				if q := ratio(nx, nd); q > best {
-					best, x, d = q, nx, nd
-				}
-			}
-			if tableau.isEuler() { // half the limit: ½-averaged, so firmly nonexpansive
-				y := addVector(x, 1, d)
-				fx, fy := run(l, 1, x), run(l, 1, y)
-				inner := 0.0
-				for i := range x {
-					inner += (fx[i] - fy[i]) * (x[i] - y[i])
-				}
-				require.LessOrEqual(t, distance(fx, fy)*distance(fx, fy), inner+1e-12)
-			}
-			largest = max(largest, best)
-		}
-		require.LessOrEqual(t, largest, 1+1e-9, tableau.Name)
-	}
-	// Inside the ball σ is the identity, and Euler's step expands beyond the limit.
-	l := ballLayer{layer{a: [][]float64{{1, 0}, {0, 0.3}}, b: []float64{0, 0}}, []float64{9}}
-	euler := func(h float64, z []float64) []float64 {
-		return step(ForwardEuler(), h, z, addVector, func(_ int, z []float64) []float64 { return l.field(z) })
-	}
-	x, y := []float64{1, 0}, []float64{2, 0}
-	require.InDelta(t, 1, distance(euler(2, x), euler(2, y)), 1e-15)
-	require.Greater(t, distance(euler(2.02, x), euler(2.02, y)), 1.01)
-}
-
 // The inequality of the certificate holds for pairs near and far, whatever the radii.
 func TestBallsAreAveraged(t *testing.T) {
 	dev := newCPU(t)
@@ -210,7 +111,7 @@ func TestBallsAreAveraged(t *testing.T) {
 		m := projecting(t, rapid.Uint64().Draw(rt, "seed"), Architecture{
 			Blocks:     rapid.IntRange(1, 3).Draw(rt, "blocks"),
 			Group:      rapid.SampledFrom([]int{1, 2, 4, 8}).Draw(rt, "group"),
-			Integrator: rapid.SampledFrom([]Tableau{ForwardEuler(), Heun(), RK4(), BackwardEuler()}).Draw(rt, "integrator"),
+			Integrator: rapid.SampledFrom([]rungekutta.Tableau{rungekutta.ForwardEuler(), rungekutta.Heun(), rungekutta.RK4(), rungekutta.BackwardEuler()}).Draw(rt, "integrator"),
 		}, rapid.Float64Range(0.3, 3).Draw(rt, "norm"), drawRadii(rt))
 		cert, err := m.Certify(t.Context(), 0)
 		require.NoError(rt, err)
@@ -244,10 +145,10 @@ func TestAttackOnBalls(t *testing.T) {
 	opt := AttackOptions{Restarts: 2, Iterations: 12}
 	for _, c := range []struct {
 		kind       string
-		integrator Tableau
+		integrator rungekutta.Tableau
 	}{
-		{"zero", ForwardEuler()}, {"tiny", Heun()}, {"usual", ForwardEuler()}, {"usual", RK4()}, {"huge", ForwardEuler()},
-		{"huge", Heun()}, {"mixed", ForwardEuler()}, {"mixed", Kutta3()},
+		{"zero", rungekutta.ForwardEuler()}, {"tiny", rungekutta.Heun()}, {"usual", rungekutta.ForwardEuler()}, {"usual", rungekutta.RK4()}, {"huge", rungekutta.ForwardEuler()},
+		{"huge", rungekutta.Heun()}, {"mixed", rungekutta.ForwardEuler()}, {"mixed", rungekutta.Kutta3()},
 	} {
 		m := projecting(t, 12, Architecture{Blocks: 2, Group: 4, Integrator: c.integrator}, 2.4, c.kind)
 		n := certified(t, dev, m)
@@ -265,7 +166,7 @@ func TestAttackOnBalls(t *testing.T) {
 		}
 		loose, err := Attack(t.Context(), uncertified(t, dev, m, 1), s, opt)
 		require.NoError(t, err)
-		if c.kind == "huge" || c.kind == "usual" && c.integrator.isEuler() {
+		if c.kind == "huge" || c.kind == "usual" && c.integrator.IsEuler() {
 			require.True(t, loose.Expansive(), "%+v: %+v", c, loose)
 		}
 		t.Logf("%s, radii %s: %.6f, with one step %.3f", c.integrator.Name, c.kind, r.Ratio, loose.Ratio)
@@ -279,7 +180,7 @@ func TestTransposedJacobianOfBalls(t *testing.T) {
 	s := backend.Image(3, 6, 7)
 	x, v, w := randomImage(1, s), randomImage(2, s), randomImage(3, s)
 	for _, kind := range []string{"zero", "usual", "huge", "mixed"} {
-		for _, a := range []Architecture{{Group: 4}, {Group: 1, Integrator: RK4()}, {Width: 14, Shuffle: 2, Integrator: Heun()}} {
+		for _, a := range []Architecture{{Group: 4}, {Group: 1, Integrator: rungekutta.RK4()}, {Width: 14, Shuffle: 2, Integrator: rungekutta.Heun()}} {
 			m := projecting(t, 3, a, 1.5, kind)
 			n := uncertified(t, dev, m, 2)
 			require.Less(t, math.Abs(checkTranspose(t, n, s, x, v, w)), 2e-3, "%s %+v", kind, a)
@@ -305,7 +206,7 @@ func TestBallsScale(t *testing.T) {
 		}
 		return y
 	}
-	for _, integrator := range []Tableau{ForwardEuler(), RK4()} {
+	for _, integrator := range []rungekutta.Tableau{rungekutta.ForwardEuler(), rungekutta.RK4()} {
 		m := projecting(t, 3, Architecture{Integrator: integrator, Group: 2}, 1.7, "mixed")
 		n := certified(t, dev, m)
 		want := denoised(t, n, s, x)

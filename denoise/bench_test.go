@@ -5,6 +5,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/stretchr/testify/require"
 )
 
@@ -22,7 +23,7 @@ func BenchmarkApply(b *testing.B) {
 			b.ReportMetric(2*float64(weights)*float64(s.Plane())*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 		})
 	}
-	for _, integrator := range []Tableau{ForwardEuler(), Heun(), RK4()} {
+	for _, integrator := range []rungekutta.Tableau{rungekutta.ForwardEuler(), rungekutta.Heun(), rungekutta.RK4()} {
 		m, err := RandomModel(1, Architecture{Integrator: integrator}, 1)
 		require.NoError(b, err)
 		run(integrator.Name, certified(b, dev, m), 10*2*integrator.Stages()*64*64*9)

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/averaged/imaging/denoise/normbound"
 )
 
 // certificateSchema is the version of the JSON. One that a reader of this version
@@ -93,7 +95,10 @@ func (c *Certificate) UnmarshalJSON(data []byte) error {
 		read.Radius = *j.Radius
 	}
 	for _, b := range j.Blocks {
-		read.Blocks = append(read.Blocks, BlockCertificate{NormBound{b.Upper, b.Lower, b.Cells}, b.Length, b.Steps, b.Averagedness})
+		read.Blocks = append(read.Blocks, BlockCertificate{
+			Norm:   normbound.Bound{Upper: b.Upper, Lower: b.Lower, Cells: b.Cells},
+			Length: b.Length, Steps: b.Steps, Averagedness: b.Averagedness,
+		})
 	}
 	for _, w := range j.Wrappers {
 		read.Wrappers = append(read.Wrappers, WrapperCertificate(w))

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/averaged/imaging/denoise/rungekutta"
 )
 
 // String prints the certificate for people: a row for every block, then a line for
@@ -105,7 +107,7 @@ func (c Certificate) usesEulerTheorem() bool {
 			return true
 		}
 	}
-	return c.Integrator == ForwardEuler().Name
+	return c.Integrator == rungekutta.ForwardEuler().Name
 }
 
 // levels names the noise levels of the tables.

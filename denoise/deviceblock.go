@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/rungekutta"
+	"github.com/averaged/imaging/denoise/tile"
 )
 
 // deviceBlock is a block on a device.
@@ -41,7 +43,7 @@ func newDeviceBlocks(dev backend.Device, m Model, r float64, c Certificate) (_ [
 		if total += b.steps; total > maxTotalSteps {
 			return nil, fmt.Errorf("more than %d steps in all", maxTotalSteps)
 		}
-		b.step = StepSize(from.length(r), b.steps)
+		b.step = rungekutta.StepSize(from.length(r), b.steps)
 		b.activation, b.clip = m.Activation.device()
 		if b.filter, err = newFilter(dev, m.filterShape(from), from.Filter); err != nil {
 			return nil, err
@@ -128,7 +130,7 @@ func widest(blocks []deviceBlock) int {
 
 // hiddenBuffer returns a buffer for Az, kept from one layer to the next where the
 // numbers of channels agree.
-func (s *scratch) hiddenBuffer(old backend.Buffer, b deviceBlock, like backend.Shape) (backend.Buffer, error) {
+func hiddenBuffer(s *tile.Scratch, old backend.Buffer, b deviceBlock, like backend.Shape) (backend.Buffer, error) {
 	if old != nil && old.Shape().C == b.hidden() {
 		return old, nil
 	}
@@ -136,5 +138,5 @@ func (s *scratch) hiddenBuffer(old backend.Buffer, b deviceBlock, like backend.S
 		old.Free()
 	}
 	like.C = b.hidden()
-	return s.alloc(like)
+	return s.Alloc(like)
 }

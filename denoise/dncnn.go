@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/normbound"
+	"github.com/averaged/imaging/denoise/tile"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -86,7 +88,7 @@ func (d DnCNN) shape(out, in int) backend.Shape {
 }
 
 func (c Convolution) check(shape backend.Shape) error {
-	if err := checkFilter(c.Filter, shape); err != nil {
+	if err := normbound.CheckFilter(c.Filter, shape); err != nil {
 		return err
 	}
 	if c.Bias == nil {
@@ -367,7 +369,7 @@ type residual struct {
 	activation      backend.Activation
 	filters         []backend.Filter
 	biases          []backend.Buffer // some may be nil
-	reach           reach
+	reach           tile.Reach
 }
 
 func (r *residual) free() {
@@ -381,32 +383,32 @@ func (r *residual) free() {
 	}
 }
 
-func (r *residual) plan(backend.Buffer, backend.Shape, float64) (plan, float64, error) {
+func (r *residual) plan(backend.Buffer, backend.Shape, float64) (tile.Plan, float64, error) {
 	return r, 0, nil
 }
 
-func (r *residual) layers() reach { return r.reach }
+func (r *residual) Layers() tile.Reach { return r.reach }
 
-func (r *residual) side(s backend.Shape, grid int) int {
-	return r.reach.side(r.floats(), s, grid)
+func (r *residual) Side(s backend.Shape, grid int) int {
+	return r.reach.Side(r.floats(), s, grid)
 }
 
 // floats counts two arrays of Width channels, x and the noise.
 func (r *residual) floats() int { return 2 * (r.width + r.channels) }
 
-func (r *residual) apply(ctx context.Context, dst, src backend.Buffer, region backend.Region) error {
-	return applyWindow(r.dev, dst, src, region, r.reach, r.channels, r.floats(), func(s *scratch, x backend.Buffer) (backend.Buffer, error) {
+func (r *residual) Apply(ctx context.Context, dst, src backend.Buffer, region backend.Region) error {
+	return tile.Window(r.dev, dst, src, region, r.reach, r.channels, r.floats(), func(s *tile.Scratch, x backend.Buffer) (backend.Buffer, error) {
 		wide := x.Shape()
 		wide.C = r.width
-		u, err := s.alloc(wide)
+		u, err := s.Alloc(wide)
 		if err != nil {
 			return nil, err
 		}
-		v, err := s.alloc(wide)
+		v, err := s.Alloc(wide)
 		if err != nil {
 			return nil, err
 		}
-		noise, err := s.alloc(x.Shape())
+		noise, err := s.Alloc(x.Shape())
 		if err != nil {
 			return nil, err
 		}

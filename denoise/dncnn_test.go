@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/internal/plain"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
 )
@@ -19,12 +20,12 @@ func TestDnCNNHasThePapersParameters(t *testing.T) {
 func noisePlain(d DnCNN, x []float32, h, w int) []float64 {
 	plane := h * w
 	convolve := func(c Convolution, z []float64, out, in int) []float64 {
-		p := plainConvolution{shape: d.shape(out, in), h: h, w: w, pool: onePool}
+		p := plain.Convolution{Shape: d.shape(out, in), H: h, W: w, Pool: onePool}
 		for _, v := range c.Filter {
-			p.weights = append(p.weights, float64(v))
+			p.Weights = append(p.Weights, float64(v))
 		}
 		u := make([]float64, out*plane)
-		p.forward(u, z)
+		p.Forward(u, z)
 		if c.Bias != nil {
 			for i := range u {
 				u[i] += float64(c.Bias[i/plane])

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/stretchr/testify/require"
 )
 
@@ -20,7 +21,7 @@ func TestNoFailureIsSwallowed(t *testing.T) {
 	attack := AttackOptions{Restarts: 1, Iterations: 5}
 	work := map[string]func() error{}
 	all := families(t, dev, Tile(6))
-	all["rk4"] = certified(t, dev, smallModel(t, 8, Architecture{Width: 4, Blocks: 1, Integrator: RK4()}, 1))
+	all["rk4"] = certified(t, dev, smallModel(t, 8, Architecture{Width: 4, Blocks: 1, Integrator: rungekutta.RK4()}, 1))
 	all["3/8"] = certified(t, dev, smallModel(t, 8, Architecture{Width: 4, Blocks: 1, Integrator: rule38}, 1))
 	all["hardtanh"] = certified(t, dev, smallModel(t, 8, Architecture{Width: 4, Blocks: 1, Activation: HardTanh()}, 1))
 	for name, n := range all {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/averaged/imaging/denoise/normbound"
 )
 
 // A network with Model.Sigmas is a family Φ_σ, one map for each standard deviation σ of
@@ -95,7 +97,7 @@ func (m Model) at(sigma float64) (Model, error) {
 	for i, b := range m.Blocks {
 		shape := m.filterShape(b)
 		roots := between.roots(b.Gain, shape.N)
-		filter, err := scaledRows(b.Filter, shape, roots)
+		filter, err := normbound.ScaledRows(b.Filter, shape, roots)
 		if err != nil {
 			return Model{}, fmt.Errorf("block %d: %w", i, err)
 		}

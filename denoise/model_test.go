@@ -52,24 +52,6 @@ func TestModelCheck(t *testing.T) {
 	require.ErrorContains(t, err, "block 0")
 }
 
-func TestIntegratorNames(t *testing.T) {
-	for _, tableau := range Integrators() {
-		named, err := IntegratorNamed(tableau.Name)
-		require.NoError(t, err)
-		require.Equal(t, tableau, named)
-		require.True(t, tableau.named())
-		_, err = tableau.Radius()
-		require.NoError(t, err)
-	}
-	_, err := IntegratorNamed("midpoint")
-	require.ErrorContains(t, err, "backward-euler")
-	require.False(t, midpoint.named())
-	require.False(t, Tableau{Name: "euler", A: midpoint.A, B: midpoint.B}.named())
-	require.True(t, ForwardEuler().isEuler())
-	require.False(t, BackwardEuler().isEuler())
-	require.True(t, backwardEuler.isBackwardEuler(), "whatever its name")
-}
-
 // Every activation increases, with slope at most L; ReLU is ReLU to any rounding.
 func TestActivations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -84,7 +85,7 @@ func (m Model) File(card weights.Card, c Certificate, opts ...FileOption) (*weig
 	if err != nil {
 		return nil, err
 	}
-	if !m.Integrator.named() {
+	if !m.Integrator.IsNamed() {
 		return nil, fmt.Errorf("integrator %.40q is not one of Integrators: a weight file has no place for its tableau", m.Integrator.Name)
 	}
 	card.Architecture = weights.Architecture{
@@ -147,7 +148,7 @@ func FromFile(f *weights.File) (Model, error) {
 	}
 	a := card.Architecture
 	m := Model{Channels: a.Channels, Width: a.Width, Kernel: a.Kernel, Activation: activationOf(a), Shuffle: a.Shuffle, Sigmas: a.Sigmas}
-	if m.Integrator, err = IntegratorNamed(card.Integrator); err != nil {
+	if m.Integrator, err = rungekutta.Named(card.Integrator); err != nil {
 		return Model{}, err
 	}
 	if a.Blocks > maxBlocks || a.Width > maxSide || a.Kernel > maxSide {

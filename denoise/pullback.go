@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/rungekutta"
+	"github.com/averaged/imaging/denoise/tile"
 )
 
 // differentiable is a denoiser whose transposed Jacobian can be applied.
@@ -23,8 +25,8 @@ func transpose(ctx context.Context, d Denoiser, dst, x, v backend.Buffer) (bool,
 }
 
 func (n *Network) transpose(ctx context.Context, dst, x, v backend.Buffer) (bool, error) {
-	s := &scratch{dev: n.dev}
-	defer s.free()
+	s := tile.NewScratch(n.dev)
+	defer s.Free()
 	if n.shuffle > 1 {
 		return transposeShuffled(s, n.shuffle, dst, x, v, func(dst, x, v backend.Buffer) (bool, error) {
 			return n.transposeBlocks(ctx, s, dst, x, v)
@@ -34,7 +36,7 @@ func (n *Network) transpose(ctx context.Context, dst, x, v backend.Buffer) (bool
 }
 
 // transposeBlocks is transpose for what the body computes.
-func (n *Network) transposeBlocks(ctx context.Context, s *scratch, dst, x, v backend.Buffer) (bool, error) {
+func (n *Network) transposeBlocks(ctx context.Context, s *tile.Scratch, dst, x, v backend.Buffer) (bool, error) {
 	switch b := n.body.(type) {
 	case *explicit:
 		return transposeSteps(ctx, s, b.tableau, b.blocks, dst, x, v)
@@ -52,17 +54,17 @@ func (n *Network) transposeBlocks(ctx context.Context, s *scratch, dst, x, v bac
 //	w_i = −h(B[i]·v + Σ_m A[m][i]·y_m),   y_i = AᵀD_iA·w_i,   v ← v + Σ_i y_i,
 //
 // where D_i is the derivative of σ at AY_i + b, which is symmetric.
-func transposeSteps(ctx context.Context, s *scratch, t Tableau, blocks []deviceBlock, dst, x, v backend.Buffer) (bool, error) {
+func transposeSteps(ctx context.Context, s *tile.Scratch, t rungekutta.Tableau, blocks []deviceBlock, dst, x, v backend.Buffer) (bool, error) {
 	if blocks[0].clip {
 		return false, nil // devices have no derivative of it
 	}
-	dev := s.dev
+	dev := s.Dev
 	like := x.Shape()
 	like.C = blocks[0].filter.Shape().C
 	arrays := make([]backend.Buffer, 2+t.Stages())
 	for i := range arrays {
 		var err error
-		if arrays[i], err = s.alloc(like); err != nil {
+		if arrays[i], err = s.Alloc(like); err != nil {
 			return false, err
 		}
 	}
@@ -79,7 +81,7 @@ func transposeSteps(ctx context.Context, s *scratch, t Tableau, blocks []deviceB
 		var projected backend.Buffer
 		if b.balls != nil {
 			var err error
-			if projected, err = s.alloc(shape); err != nil {
+			if projected, err = s.Alloc(shape); err != nil {
 				return false, err
 			}
 		}
@@ -92,7 +94,7 @@ func transposeSteps(ctx context.Context, s *scratch, t Tableau, blocks []deviceB
 				if err := combine(dev, w, z, -float64(b.step), t.A[i][:i], y); err != nil {
 					return false, err
 				}
-				u, err := s.alloc(shape)
+				u, err := s.Alloc(shape)
 				if err != nil {
 					return false, err
 				}
@@ -124,7 +126,7 @@ func transposeSteps(ctx context.Context, s *scratch, t Tableau, blocks []deviceB
 		b := blocks[n]
 		shape := like
 		shape.C = b.hidden()
-		t1, err := s.alloc(shape)
+		t1, err := s.Alloc(shape)
 		if err != nil {
 			return false, err
 		}
@@ -181,16 +183,16 @@ func (b deviceBlock) keep(dev backend.Device, u, projected, z backend.Buffer) (b
 }
 
 // derivative sets v = σ'·v, given what was kept of the stage.
-func (b deviceBlock) derivative(s *scratch, v, kept backend.Buffer) error {
+func (b deviceBlock) derivative(s *tile.Scratch, v, kept backend.Buffer) error {
 	if b.balls == nil {
-		return s.dev.ActivationGradient(v, kept, v, b.activation)
+		return s.Dev.ActivationGradient(v, kept, v, b.activation)
 	}
-	unused, err := s.alloc(b.balls.Shape())
+	unused, err := s.Alloc(b.balls.Shape())
 	if err != nil {
 		return err
 	}
 	defer unused.Free()
-	return s.dev.ProjectBallsGradient(v, unused, kept, v, b.balls, 0)
+	return s.Dev.ProjectBallsGradient(v, unused, kept, v, b.balls, 0)
 }
 
 // combine sets dst = z + h·Σ a_j·k_j. dst may be z.
@@ -212,7 +214,7 @@ func combine(dev backend.Device, dst, z backend.Buffer, h float64, a []float64, 
 }
 
 // transpose sets dst = v − Jᵀv for the network J that estimates the noise.
-func (r *residual) transpose(ctx context.Context, s *scratch, dst, x, v backend.Buffer) error {
+func (r *residual) transpose(ctx context.Context, s *tile.Scratch, dst, x, v backend.Buffer) error {
 	dev := r.dev
 	var kept []backend.Buffer
 	from := x
@@ -222,7 +224,7 @@ func (r *residual) transpose(ctx context.Context, s *scratch, dst, x, v backend.
 		}
 		shape := x.Shape()
 		shape.C = r.width
-		u, err := s.alloc(shape)
+		u, err := s.Alloc(shape)
 		if err != nil {
 			return err
 		}
@@ -238,7 +240,7 @@ func (r *residual) transpose(ctx context.Context, s *scratch, dst, x, v backend.
 			return err
 		}
 		u := kept[k-1]
-		next, err := s.alloc(u.Shape())
+		next, err := s.Alloc(u.Shape())
 		if err != nil {
 			return err
 		}
@@ -283,14 +285,14 @@ func (r rescaled) transpose(ctx context.Context, dst, x, v backend.Buffer) (bool
 
 func (g grey) transpose(ctx context.Context, dst, x, v backend.Buffer) (bool, error) {
 	dev := g.Device()
-	s := &scratch{dev: dev}
-	defer s.free()
+	s := tile.NewScratch(dev)
+	defer s.Free()
 	shape := x.Shape()
 	shape.C = len(g.copies)
 	var wide [3]backend.Buffer
 	for i := range wide {
 		var err error
-		if wide[i], err = s.alloc(shape); err != nil {
+		if wide[i], err = s.Alloc(shape); err != nil {
 			return false, err
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/internal/parallel"
+	"github.com/averaged/imaging/denoise/normbound"
 )
 
 // RandomModel returns a network of the given architecture with independent Gaussian
@@ -36,8 +36,6 @@ func RandomModel(seed uint64, a Architecture, norm float64) (Model, error) {
 	if err := shape.Check(); err != nil {
 		return Model{}, err
 	}
-	pool := parallel.New(0)
-	defer pool.Close()
 	for range a.Blocks {
 		b := Block{Filter: g.take(shape.Len(), 1)}
 		deviation := 0.1
@@ -51,7 +49,7 @@ func RandomModel(seed uint64, a Architecture, norm float64) (Model, error) {
 		case len(a.Sigmas) > 0:
 			b.Gain = g.uniform(m.rows()*a.Width, 1)
 		}
-		factor, err := normFactor(b.Filter, shape, norm, pool)
+		factor, err := normFactor(b.Filter, shape, norm)
 		if err != nil {
 			return Model{}, err
 		}
@@ -65,15 +63,12 @@ func RandomModel(seed uint64, a Architecture, norm float64) (Model, error) {
 
 // normFactor returns by what to multiply a filter to give it that norm, to about 12
 // bits, so that the rounding of how it is found does not show.
-func normFactor(w []float32, shape backend.Shape, norm float64, pool *parallel.Pool) (float64, error) {
-	g, exponent, err := newScaledGram(w, shape, DefaultTolerance, pool)
-	if err != nil {
-		return 0, err
+func normFactor(w []float32, shape backend.Shape, norm float64) (float64, error) {
+	lower, err := normbound.Search(w, shape)
+	if err != nil || lower == 0 {
+		return 0, err // weights that are all 0 stay so
 	}
-	if g == nil {
-		return 0, nil // all weights are 0, and stay so
-	}
-	fraction, power := math.Frexp(norm / math.Ldexp(g.search(pool).lower, exponent))
+	fraction, power := math.Frexp(norm / lower)
 	return math.Ldexp(math.Round(fraction*(1<<12)), power-12), nil
 }
 

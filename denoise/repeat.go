@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/averaged/imaging/averaged"
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/tile"
 )
 
 // DefaultRepetitions is the number of iterations of Repeat.
@@ -69,13 +71,13 @@ func Repeat(ctx context.Context, d Denoiser, x0 backend.Buffer, opt RepeatOption
 		opt.Iterations = DefaultRepetitions
 	}
 	dev := d.Device()
-	s := &scratch{dev: dev}
-	defer s.free()
-	x, err := s.alloc(x0.Shape())
+	s := tile.NewScratch(dev)
+	defer s.Free()
+	x, err := s.Alloc(x0.Shape())
 	if err != nil {
 		return RepeatReport{}, err
 	}
-	next, err := s.alloc(x0.Shape())
+	next, err := s.Alloc(x0.Shape())
 	if err != nil {
 		return RepeatReport{}, err
 	}
@@ -93,7 +95,7 @@ func Repeat(ctx context.Context, d Denoiser, x0 backend.Buffer, opt RepeatOption
 		}
 		if report.Proven {
 			// A projection is firmly nonexpansive: ½-averaged.
-			report.Averagedness = CompositionAveragedness(report.Averagedness, 0.5)
+			report.Averagedness = averaged.Composition(report.Averagedness, 0.5)
 		}
 	}
 	for k := range opt.Iterations {

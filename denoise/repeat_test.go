@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/stretchr/testify/require"
 )
 
@@ -16,7 +17,7 @@ func TestRepeat(t *testing.T) {
 	dev := newCPU(t)
 	s := backend.Image(3, 12, 12)
 	x := upload(t, dev, s, randomImage(1, s))
-	for _, integrator := range []Tableau{ForwardEuler(), Heun(), BackwardEuler()} {
+	for _, integrator := range []rungekutta.Tableau{rungekutta.ForwardEuler(), rungekutta.Heun(), rungekutta.BackwardEuler()} {
 		n := certified(t, dev, smallModel(t, 3, Architecture{Integrator: integrator}, 1))
 		relaxed, err := Relax(n, 0.5)
 		require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
 )
@@ -57,7 +58,7 @@ func TestPyTorchAgrees(t *testing.T) {
 		t.Skip("no Python 3 with PyTorch on this machine")
 	}
 	files := map[string]*weights.File{}
-	for _, integrator := range []Tableau{ForwardEuler(), Heun(), RK4()} {
+	for _, integrator := range []rungekutta.Tableau{rungekutta.ForwardEuler(), rungekutta.Heun(), rungekutta.RK4()} {
 		m := smallModel(t, 21, Architecture{Width: 9, Integrator: integrator}, 1.6)
 		m.Blocks[0].Length, m.Blocks[2].Bias = 0.8, nil
 		cert, err := m.Certify(t.Context(), 0)
@@ -78,7 +79,7 @@ func TestPyTorchAgrees(t *testing.T) {
 		require.NoError(t, err)
 	}
 	for name, a := range map[string]Architecture{
-		"balls": {Width: 9, Group: 3, Integrator: Heun()}, "balls of one channel": {Width: 5, Group: 1}, "one ball": {Width: 6, Group: 6, Integrator: RK4()},
+		"balls": {Width: 9, Group: 3, Integrator: rungekutta.Heun()}, "balls of one channel": {Width: 5, Group: 1}, "one ball": {Width: 6, Group: 6, Integrator: rungekutta.RK4()},
 		"balls between": {Width: 16, Shuffle: 2, Sigmas: levels.Sigmas}, "balls below": {Width: 14, Shuffle: 2, Sigmas: levels.Sigmas[1:], Group: 2},
 	} {
 		a.Activation = Balls()

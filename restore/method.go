@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -37,7 +38,7 @@ const methodTV = "tv"
 
 // Methods returns the methods that this build has: the embedded networks that have a name
 // of their own, "general", "deblur" and "fast"; "tv", total variation; and the networks that have the
-// names of their integrators (denoise.Integrators), and "dncnn", whose weights are embedded
+// names of their integrators (rungekutta.Integrators), and "dncnn", whose weights are embedded
 // or must be given.
 func Methods() []Method { return methodsWith(weights.Embedded()) }
 
@@ -58,7 +59,7 @@ func methodsWith(embedded []string) []Method {
 		has := slices.Contains(embedded, name)
 		list = append(list, Method{Name: name, Description: description, Certified: certified, Embedded: has, NeedsWeights: !has})
 	}
-	for _, t := range denoise.Integrators() {
+	for _, t := range rungekutta.Integrators() {
 		network(t.Name, integratorDescription(t.Name), true)
 	}
 	network(denoise.FamilyDnCNN, "unconstrained network, for comparison: nothing is proven of it", false)
@@ -150,7 +151,7 @@ func MethodOf(card weights.Card) (string, error) {
 	case denoise.FamilyDnCNN:
 		return family, nil
 	case denoise.FamilyAveraged:
-		if _, err := denoise.IntegratorNamed(card.Integrator); err != nil {
+		if _, err := rungekutta.Named(card.Integrator); err != nil {
 			return "", fmt.Errorf("restore: %w for the weights %q: %w", ErrMethod, card.Name, err)
 		}
 		if card.Name != card.Integrator && isEmbedded(card) {

@@ -18,6 +18,7 @@ import (
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/pnp"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
@@ -56,7 +57,7 @@ func seeded(t testing.TB, method string, a denoise.Architecture) *weights.File {
 }
 
 func seededModel(t testing.TB, method string, a denoise.Architecture, norm float64) denoise.Model {
-	integrator, err := denoise.IntegratorNamed(method)
+	integrator, err := rungekutta.Named(method)
 	require.NoError(t, err)
 	a.Width, a.Blocks, a.Integrator = 4, 2, integrator
 	m, err := denoise.RandomModel(5, a, norm)

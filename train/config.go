@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/rungekutta"
 )
 
 // Config says everything about a run but the data. DefaultConfig has useful values; the
@@ -39,7 +40,7 @@ type Config struct {
 	// learned radii (denoise.Balls) in the place of LeakyReLU; it must divide Width. 0 is
 	// LeakyReLU.
 	Group int `json:"group"`
-	// Integrator is the name of an explicit one of denoise.Integrators; empty for a DnCNN.
+	// Integrator is the name of an explicit one of rungekutta.Integrators; empty for a DnCNN.
 	Integrator string `json:"integrator"`
 	// Length is h, the time that a block integrates over; 0 means the radius of the
 	// integrator, the paper's choice.
@@ -299,10 +300,10 @@ func (c Config) shuffle() int {
 }
 
 // tableau returns the integrator of an averaged network, an explicit one.
-func (c Config) tableau() (denoise.Tableau, error) {
-	t, err := denoise.IntegratorNamed(c.Integrator)
+func (c Config) tableau() (rungekutta.Tableau, error) {
+	t, err := rungekutta.Named(c.Integrator)
 	if err != nil {
-		return denoise.Tableau{}, err
+		return rungekutta.Tableau{}, err
 	}
 	return t, t.Check()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/internal/scene"
 	"github.com/averaged/imaging/train"
 	"github.com/averaged/imaging/weights"
@@ -105,8 +106,8 @@ func TestNetworksMatchTheCPU(t *testing.T) {
 	}{
 		{"euler", embedded(weights.Euler)},
 		{"general", embedded(weights.General)},
-		{"heun", random(denoise.Architecture{Integrator: denoise.Heun(), Blocks: 2, Width: 16})},
-		{"rk4", random(denoise.Architecture{Integrator: denoise.RK4(), Blocks: 2, Width: 16})},
+		{"heun", random(denoise.Architecture{Integrator: rungekutta.Heun(), Blocks: 2, Width: 16})},
+		{"rk4", random(denoise.Architecture{Integrator: rungekutta.RK4(), Blocks: 2, Width: 16})},
 	} {
 		want := apply(t, host, network.load, s, v)
 		for _, c := range []struct {

@@ -9,16 +9,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/internal/quality"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // restoration holds the flags that denoise, deblur and check share, about the
@@ -436,7 +436,7 @@ func (r *restoration) remarkIterations(a *app) {
 	if r.iterations > 0 {
 		a.note("note: --iterations has no effect: %s is applied once", r.method)
 	}
-	if r.tolerance > 0 && r.method != denoise.BackwardEuler().Name {
+	if r.tolerance > 0 && r.method != rungekutta.BackwardEuler().Name {
 		a.note("note: --tolerance has no effect: %s is computed by a formula", r.method)
 	}
 }

@@ -12,12 +12,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/internal/openfile"
 	"github.com/averaged/imaging/train"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // recipeFlags are the flags about what is trained and how: all that ends up in a
@@ -90,7 +90,7 @@ func (r *recipeFlags) names() []string { return r.own }
 // trainable lists the methods that there is a trainer for.
 func trainable() []string {
 	var names []string
-	for _, t := range denoise.Integrators() {
+	for _, t := range rungekutta.Integrators() {
 		if _, err := t.Radius(); err == nil && t.Check() == nil {
 			names = append(names, t.Name)
 		}

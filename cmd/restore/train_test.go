@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/train"
 	"github.com/averaged/imaging/weights"
+	"github.com/stretchr/testify/require"
 )
 
 // tiny are the flags of a training that takes milliseconds.
@@ -121,7 +121,7 @@ func TestTrainMethods(t *testing.T) {
 	inFolder(t)
 	photographs(t, "data", 1)
 	require.Contains(t, trainable(), "euler")
-	require.NotContains(t, trainable(), denoise.BackwardEuler().Name)
+	require.NotContains(t, trainable(), rungekutta.BackwardEuler().Name)
 	for _, method := range trainable() {
 		out := succeeds(t, tiny("data", "-q", "--method", method, "-o", method)...)
 		require.Empty(t, out.stdout)

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/weights"
+	"github.com/stretchr/testify/require"
 )
 
 // The networks of these tests are small and have random weights from a seed: they restore
@@ -22,7 +22,7 @@ import (
 // seededModel is an averaged network whose filters have about the given norm.
 func seededModel(t *testing.T, method string, norm float64) denoise.Model {
 	t.Helper()
-	integrator, err := denoise.IntegratorNamed(method)
+	integrator, err := rungekutta.Named(method)
 	require.NoError(t, err)
 	m, err := denoise.RandomModel(9, denoise.Architecture{Width: 4, Blocks: 2, Integrator: integrator}, norm)
 	require.NoError(t, err)

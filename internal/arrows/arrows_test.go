@@ -42,25 +42,35 @@ var table = map[string]row{
 		"restore", "train",
 		// The types of restore's own face: devices, kernels, networks, certificates. See
 		// RATIONALE.md.
-		"backend", "backend/cpu", "backend/cuda", "deblur", "denoise", "pnp", "weights",
+		"backend", "backend/cpu", "backend/cuda", "deblur", "denoise", "denoise/rungekutta", "pnp", "weights",
 		"internal/curves", "internal/imagefile", "internal/imagefile/atomicfile", "internal/noiselevel", "internal/openfile", "internal/quality",
 		cobra, pflag, xTerm,
 	}},
 	"restore": {code: []string{
-		"denoise", "deblur", "tv", "pnp", "backend", "backend/cpu", "backend/cuda", "weights",
+		"denoise", "denoise/rungekutta", "deblur", "tv", "pnp", "backend", "backend/cpu", "backend/cuda", "weights",
 		"internal/imagefile", "internal/noiselevel",
 		xImage,
 	}, tests: []string{"internal/scene", "internal/quality"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from. See RATIONALE.md.
-	"train": {code: []string{"denoise", "deblur", "backend", "weights", "internal/fft", "internal/parallel", gonum}},
+	"train": {code: []string{"denoise", "denoise/rungekutta", "deblur", "backend", "weights", "internal/fft", "internal/parallel", gonum}},
 
 	// The restoration packages, side by side.
-	"denoise": {code: []string{"backend", "weights", "internal/parallel", gonum}},
+	"denoise": {code: []string{
+		"averaged", "backend", "weights",
+		"denoise/normbound", "denoise/rungekutta", "denoise/tile",
+	}, tests: []string{"denoise/internal/plain", "internal/parallel"}},
 	"deblur":  {code: []string{"backend", "internal/fft", "internal/parallel", gonum}},
 	"tv":      {code: []string{"backend", gonum}},
 	"pnp":     {code: []string{"backend", gonum}},
 
+	// Parts of denoise, none of which knows of it.
+	"denoise/internal/plain": {code: []string{"backend", "internal/parallel"}},
+	"denoise/normbound":      {code: []string{"backend", "denoise/internal/plain", "internal/parallel", gonum}},
+	"denoise/rungekutta":     {code: []string{gonum}, tests: []string{"averaged", "denoise/internal/plain"}},
+	"denoise/tile":           {code: []string{"backend"}},
+
 	// What they stand on.
+	"averaged": {},
 	"backend": {},
 	"backend/cpu": {code: []string{
 		"backend", "internal/parallel", "internal/fft", xSys,
@@ -72,7 +82,7 @@ var table = map[string]row{
 	"backend/cpu/internal/winograd": {code: []string{xSys}},
 	"backend/cuda": {
 		code:  []string{"backend", "backend/cuda/internal/driver", "backend/cuda/kernels"},
-		tests: []string{"denoise", "train", "weights", "internal/scene"},
+		tests: []string{"denoise", "denoise/rungekutta", "train", "weights", "internal/scene"},
 	},
 	"backend/cuda/internal/driver":  {code: []string{cudaCgo}},
 	"backend/cuda/kernels":          {},

@@ -1,4 +1,4 @@
-package denoise
+package tile
 
 import (
 	"context"
@@ -9,20 +9,20 @@ import (
 	"github.com/averaged/imaging/backend"
 )
 
-// plan computes an image region by region.
-type plan interface {
-	// apply sets the pixels of dst inside the region. They are the same, to the bit, for
+// Plan computes an image region by region.
+type Plan interface {
+	// Apply sets the pixels of dst inside the region. They are the same, to the bit, for
 	// every region that holds them.
-	apply(ctx context.Context, dst, src backend.Buffer, region backend.Region) error
-	// side returns the height and width of the automatic tile for images of shape s on
+	Apply(ctx context.Context, dst, src backend.Buffer, region backend.Region) error
+	// Side returns the height and width of the automatic tile for images of shape s on
 	// a device with the given grid.
-	side(s backend.Shape, grid int) int
-	// layers are the convolutions that apply makes one after the other.
-	layers() reach
+	Side(s backend.Shape, grid int) int
+	// Layers are the convolutions that Apply makes one after the other.
+	Layers() Reach
 }
 
 const (
-	maxTile = 1 << 20
+	MaxSide = 1 << 20
 	// scratchLimit is what the automatic tile keeps scratch memory below, in bytes, if it
 	// can: the tile does not get smaller than its halo or than leastTile, because the
 	// halo is computed again for every tile.
@@ -33,9 +33,9 @@ const (
 	hugeScratch = 16 << 30
 )
 
-// applyTiled sets dst = Φ(src) tile by tile, whose sides are multiples of grid. Where the
+// Apply sets dst = Φ(src) tile by tile, whose sides are multiples of grid. Where the
 // device has no room for a tile's scratch memory it begins again with half the tile.
-func applyTiled(ctx context.Context, dev backend.Device, p plan, side, grid int, dst, src backend.Buffer) error {
+func Apply(ctx context.Context, dev backend.Device, p Plan, side, grid int, dst, src backend.Buffer) error {
 	s := src.Shape()
 	// Tiles read src after others have written dst. Only the device can tell whether the
 	// two share memory: a copy of one pixel asks it.
@@ -43,7 +43,7 @@ func applyTiled(ctx context.Context, dev backend.Device, p plan, side, grid int,
 		return err
 	}
 	if side == 0 {
-		side = p.side(s, grid)
+		side = p.Side(s, grid)
 	}
 	for {
 		side = min(ceil(side, grid), ceil(max(s.H, s.W), grid))
@@ -54,7 +54,7 @@ func applyTiled(ctx context.Context, dev backend.Device, p plan, side, grid int,
 			}
 			part := backend.PartOfProgress(ctx, done, tiles)
 			done++
-			if err := p.apply(part, dst, src, r); err != nil || last {
+			if err := p.Apply(part, dst, src, r); err != nil || last {
 				return err
 			}
 			backend.ReportProgress(part, 1)
@@ -86,12 +86,12 @@ func eachTile(s backend.Shape, side int, f func(r backend.Region, last bool) err
 	return nil
 }
 
-// reach are the convolutions between source and result, by the radius ⌊K/2⌋ of each.
-type reach []int
+// Reach are the convolutions between source and result, by the radius ⌊K/2⌋ of each.
+type Reach []int
 
-// window returns what must be computed for a region, with the grid where it is in the
+// Window returns what must be computed for a region, with the grid where it is in the
 // whole image.
-func (c reach) window(r backend.Region, grid int, s backend.Shape) backend.Region {
+func (c Reach) Window(r backend.Region, grid int, s backend.Shape) backend.Region {
 	for i := len(c) - 1; i >= 0; i-- {
 		r = r.Reach(c[i], grid, s)
 	}
@@ -100,10 +100,10 @@ func (c reach) window(r backend.Region, grid int, s backend.Shape) backend.Regio
 	return r
 }
 
-// side returns the largest tile whose window takes at most scratchLimit bytes, with
+// Side returns the largest tile whose window takes at most scratchLimit bytes, with
 // the given number of float32s for a pixel, but at least leastTile and the halo on one
 // side.
-func (c reach) side(floats int, s backend.Shape, grid int) int {
+func (c Reach) Side(floats int, s backend.Shape, grid int) int {
 	pixels := scratchLimit / 4 / float64(floats) / float64(s.N)
 	if pixels >= float64(s.Plane()) {
 		return max(s.H, s.W)
@@ -115,42 +115,47 @@ func (c reach) side(floats int, s backend.Shape, grid int) int {
 	return ceil(max(int(math.Sqrt(pixels))-2*(halo+grid), halo, leastTile), grid)
 }
 
-// scratch are buffers of one device that are freed together.
-type scratch struct {
-	dev   backend.Device
+// Scratch are buffers of one device that are freed together.
+type Scratch struct {
+	Dev   backend.Device
 	owned []backend.Buffer
 }
 
-func (s *scratch) alloc(shape backend.Shape) (backend.Buffer, error) {
-	b, err := s.dev.Alloc(shape)
+// NewScratch returns scratch memory of a device.
+func NewScratch(dev backend.Device) *Scratch { return &Scratch{Dev: dev} }
+
+// Alloc returns a buffer with any contents.
+func (s *Scratch) Alloc(shape backend.Shape) (backend.Buffer, error) {
+	b, err := s.Dev.Alloc(shape)
 	if err == nil {
 		s.owned = append(s.owned, b)
 	}
 	return b, err
 }
 
-func (s *scratch) free() {
+// Free frees all of them.
+func (s *Scratch) Free() {
 	for _, b := range s.owned {
 		b.Free()
 	}
 	s.owned = nil
 }
 
-// applyWindow computes a region in a window cut out of the image, with the given number
+// Window computes a region in a window cut out of the image, with the given number
 // of float32s of scratch memory for a pixel: run gets the window of src as an array of
 // width channels, those beyond the image's being zero, and returns the array whose first
 // channels are the result.
-func applyWindow(dev backend.Device, dst, src backend.Buffer, r backend.Region, c reach, width, floats int,
-	run func(s *scratch, z backend.Buffer) (backend.Buffer, error)) error {
+func Window(dev backend.Device, dst, src backend.Buffer, r backend.Region, c Reach, width, floats int,
+	run func(s *Scratch, z backend.Buffer) (backend.Buffer, error)) error {
 	full := src.Shape()
-	cut := c.window(r, dev.ConvolutionGrid(), full)
+	cut := c.Window(r, dev.ConvolutionGrid(), full)
 	h, w := cut.Size()
 	if bytes := 4 * float64(floats) * float64(full.N) * float64(h) * float64(w); bytes > hugeScratch {
 		return fmt.Errorf("%w: a window of %d×%d pixels takes %.0f GB", backend.ErrOutOfMemory, h, w, bytes/1e9)
 	}
-	s := &scratch{dev: dev}
-	defer s.free()
-	z, err := s.alloc(backend.Shape{N: full.N, C: width, H: h, W: w})
+	s := NewScratch(dev)
+	defer s.Free()
+	z, err := s.Alloc(backend.Shape{N: full.N, C: width, H: h, W: w})
 	if err != nil {
 		return err
 	}
@@ -161,4 +166,9 @@ func applyWindow(dev backend.Device, dst, src backend.Buffer, r backend.Region, 
 		return err
 	}
 	return dev.CopyRegion(dst, r.Y0, r.X0, z, shift(r, cut))
+}
+
+// shift returns the region as it lies in a frame that was cut out.
+func shift(r, frame backend.Region) backend.Region {
+	return backend.Region{Y0: r.Y0 - frame.Y0, Y1: r.Y1 - frame.Y0, X0: r.X0 - frame.X0, X1: r.X1 - frame.X0}
 }

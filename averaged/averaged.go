@@ -1,25 +1,19 @@
-package denoise
+package averaged
 
 import (
 	"math"
 	"math/big"
 )
 
-// A map Φ is α-averaged if Φ = (1−α)·id + α·T with T nonexpansive, or equivalently
-//
-//	‖Φx − Φy‖² ≤ ‖x − y‖² − (1−α)/α·‖(x − Φx) − (y − Φy)‖².
-//
-// The functions below take and return such constants, each rounded up so that it
-// is proven: 0 is the identity (plus a constant), 1 is any nonexpansive map, and +Inf
-// means that nothing is proven, not even that the map is nonexpansive. What is not
-// such a constant (negative, above 1, NaN) counts as +Inf.
+// unit is the unit roundoff of float64.
+const unit = 0x1p-53
 
-// EulerAveragedness returns the constant of one Euler step z − step·Aᵀσ(Az + b):
+// EulerStep returns the constant of one Euler step z − step·Aᵀσ(Az + b):
 // α = step·norm²·L/2, or +Inf if that is above 1 (the paper, theorem 2.8 and, for α = 1,
 // theorem 2.3; Bauschke and Combettes 2017, proposition 4.39). norm is an upper bound of
 // ‖A‖ and L the Lipschitz constant of σ, the gradient of a convex function. Only the
 // result is rounded.
-func EulerAveragedness(step, norm, L float64) float64 {
+func EulerStep(step, norm, L float64) float64 {
 	if !(step >= 0 && norm >= 0 && L >= 0) {
 		return math.Inf(1)
 	}
@@ -39,12 +33,12 @@ func EulerAveragedness(step, norm, L float64) float64 {
 	return above
 }
 
-// CompositionAveragedness returns the constant of a composition of α_i-averaged maps,
+// Composition returns the constant of a composition of α_i-averaged maps,
 // in any order: α = s/(1+s) with s = Σ α_i/(1−α_i) (Combettes and Yamada,
 // Compositions and convex combinations of averaged nonexpansive operators, 2015,
 // proposition 2.5). It is the best constant that follows from the α_i. If one of them
 // is 1, so is the result. The composition of nothing is the identity.
-func CompositionAveragedness(alphas ...float64) float64 {
+func Composition(alphas ...float64) float64 {
 	if constant, decided := degenerate(alphas); decided {
 		return constant
 	}
@@ -61,10 +55,10 @@ func CompositionAveragedness(alphas ...float64) float64 {
 	return min(1, proven(s/(1+s)))
 }
 
-// UniformCompositionAveragedness returns the older and larger constant m/(m − 1 + 1/max α_i)
+// UniformComposition returns the older and larger constant m/(m − 1 + 1/max α_i)
 // of a composition of m maps (Bauschke and Combettes 2011, proposition 4.32; the paper,
 // theorem 2.9). The two agree where all α_i are equal.
-func UniformCompositionAveragedness(alphas ...float64) float64 {
+func UniformComposition(alphas ...float64) float64 {
 	if constant, decided := degenerate(alphas); decided {
 		return constant
 	}
@@ -79,10 +73,10 @@ func UniformCompositionAveragedness(alphas ...float64) float64 {
 	return min(1, proven(m/(m-1+1/top)))
 }
 
-// RelaxedAveragedness returns the constant of the relaxation (1−λ)·id + λ·Φ of an
+// Relaxation returns the constant of the relaxation (1−λ)·id + λ·Φ of an
 // α-averaged map Φ: λα, or +Inf unless 0 ≤ λ and λα ≤ 1. With α = 1 it makes any
 // nonexpansive network λ-averaged; with λ > 1 it is over-relaxation.
-func RelaxedAveragedness(alpha, lambda float64) float64 {
+func Relaxation(alpha, lambda float64) float64 {
 	if !(alpha >= 0 && alpha <= 1 && lambda >= 0) {
 		return math.Inf(1)
 	}

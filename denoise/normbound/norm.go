@@ -1,4 +1,4 @@
-package denoise
+package normbound
 
 import (
 	"context"
@@ -11,24 +11,24 @@ import (
 	"github.com/averaged/imaging/internal/parallel"
 )
 
-// NormBound encloses S, the norm of a convolution on the infinite grid: both ends
+// Bound encloses S, the norm of a convolution on the infinite grid: both ends
 // are proven, rounding included. Zero padding at any image size, and circular
 // padding, have a norm of at most S, and zero padding comes arbitrarily close to it
 // as the image grows.
-type NormBound struct {
+type Bound struct {
 	Upper float64 // at least S
 	Lower float64 // at most S
 	Cells int     // how many cells of frequencies the proof of Upper consists of
 }
 
-// DefaultTolerance is what ConvolutionNorm takes for a tolerance of 0: half a
+// DefaultTolerance is what Prove takes for a tolerance of 0: half a
 // percent.
 const DefaultTolerance = 0.005
 
-// ErrBoundTooSmall is returned by CheckConvolutionNorm where a bound is not proven.
-var ErrBoundTooSmall = errors.New("not a bound of the convolution's norm")
+// ErrTooSmall is returned by Verify where a bound is not proven.
+var ErrTooSmall = errors.New("not a bound of the convolution's norm")
 
-// ConvolutionNorm bounds the norm of the convolution with weights w in exact
+// Prove bounds the norm of the convolution with weights w in exact
 // arithmetic, ‖Az‖ ≤ Upper·‖z‖ for images z of every size, under zero padding that
 // keeps the size or circular padding. It does not hold for reflecting or
 // replicating padding. The shape is (Out, In, KH, KW) and the layout of w that of
@@ -70,39 +70,52 @@ var ErrBoundTooSmall = errors.New("not a bound of the convolution's norm")
 // matrix with min(In, Out) rows, rounded up to a power of 4; mostly it is far less.
 // What would take minutes is refused. The result has the same bits for any number
 // of threads. The context ends the proof early, with its error.
-func ConvolutionNorm(ctx context.Context, w []float32, shape backend.Shape, tolerance float64) (NormBound, error) {
+func Prove(ctx context.Context, w []float32, shape backend.Shape, tolerance float64) (Bound, error) {
 	if tolerance == 0 {
 		tolerance = DefaultTolerance
 	}
 	if !(tolerance >= minTolerance && tolerance <= 1) {
-		return NormBound{}, fmt.Errorf("tolerance %v of a norm: from %v to 1", tolerance, minTolerance)
+		return Bound{}, fmt.Errorf("tolerance %v of a norm: from %v to 1", tolerance, minTolerance)
 	}
 	pool := parallel.New(0)
 	defer pool.Close()
 	g, exponent, err := newScaledGram(w, shape, tolerance, pool)
 	if err != nil || g == nil {
-		return NormBound{}, err // without weights the norm is 0
+		return Bound{}, err // without weights the norm is 0
 	}
 	p := g.search(pool)
 	if err := ctx.Err(); err != nil {
-		return NormBound{}, err
+		return Bound{}, err
 	}
 	b, err := g.enclose(ctx, pool, p, tolerance)
 	b.Upper, b.Lower = math.Ldexp(b.Upper, exponent), math.Ldexp(b.Lower, exponent)
 	return b, err
 }
 
+// Search returns a proven lower bound of the norm that Prove bounds from above, 0 only
+// for weights that are all 0: the largest singular value that ascent finds. It is the norm
+// itself, up to rounding, but for the rare cases in which the search goes astray.
+func Search(w []float32, shape backend.Shape) (lower float64, err error) {
+	pool := parallel.New(0)
+	defer pool.Close()
+	g, exponent, err := newScaledGram(w, shape, DefaultTolerance, pool)
+	if err != nil || g == nil {
+		return 0, err
+	}
+	return math.Ldexp(g.search(pool).lower, exponent), nil
+}
+
 // enclose proves a bound a little above a peak, or above a greater one that the proof
 // comes across.
-func (g *gram) enclose(ctx context.Context, pool *parallel.Pool, p peak, tolerance float64) (NormBound, error) {
+func (g *gram) enclose(ctx context.Context, pool *parallel.Pool, p peak, tolerance float64) (Bound, error) {
 	proof := subdivision{gram: g, pool: pool, bound: p.lower * (1 + tolerance), finest: finestDensity(tolerance)}
 	for {
 		failed, err := proof.run(ctx)
 		if err != nil {
-			return NormBound{}, err
+			return Bound{}, err
 		}
 		if failed == nil {
-			return NormBound{Upper: proof.bound, Lower: p.lower, Cells: proof.cells}, nil
+			return Bound{Upper: proof.bound, Lower: p.lower, Cells: proof.cells}, nil
 		}
 		// The centre of a small diamond has σ_max close to T or above it, at least
 		// T/(1 + tolerance/4): the search missed the maximum. Ascend from there. The next T
@@ -114,14 +127,14 @@ func (g *gram) enclose(ctx context.Context, pool *parallel.Pool, p peak, toleran
 	}
 }
 
-// CheckConvolutionNorm proves that upper is an upper bound of the norm of the
-// convolution, in the sense of ConvolutionNorm, or returns an error that wraps
-// ErrBoundTooSmall. The closer the bound is to the norm the more it costs. A bound
+// Verify proves that upper is an upper bound of the norm of the
+// convolution, in the sense of Prove, or returns an error that wraps
+// ErrTooSmall. The closer the bound is to the norm the more it costs. A bound
 // that is less than 0.2 % above the norm may be turned down as if it were too small;
-// one that ConvolutionNorm returned for a tolerance of 0.2 % or more never is.
-func CheckConvolutionNorm(ctx context.Context, w []float32, shape backend.Shape, upper float64) error {
+// one that Prove returned for a tolerance of 0.2 % or more never is.
+func Verify(ctx context.Context, w []float32, shape backend.Shape, upper float64) error {
 	if !(upper >= 0) || math.IsInf(upper, 1) {
-		return fmt.Errorf("%w: %v is not a finite number of 0 or more", ErrBoundTooSmall, upper)
+		return fmt.Errorf("%w: %v is not a finite number of 0 or more", ErrTooSmall, upper)
 	}
 	pool := parallel.New(0)
 	defer pool.Close()
@@ -131,14 +144,14 @@ func CheckConvolutionNorm(ctx context.Context, w []float32, shape backend.Shape,
 	}
 	proof := subdivision{gram: g, pool: pool, bound: math.Ldexp(upper, -exponent), finest: finestDensity(checkTolerance)}
 	if p := g.search(pool); p.lower > proof.bound {
-		return fmt.Errorf("%w: %v, but the norm is at least %v", ErrBoundTooSmall, upper, math.Ldexp(p.lower, exponent))
+		return fmt.Errorf("%w: %v, but the norm is at least %v", ErrTooSmall, upper, math.Ldexp(p.lower, exponent))
 	}
 	failed, err := proof.run(ctx)
 	if err != nil {
 		return err
 	}
 	if failed != nil {
-		return fmt.Errorf("%w: %v is not proven: the norm is greater, or less than %v%% below it", ErrBoundTooSmall, upper, 100*checkTolerance)
+		return fmt.Errorf("%w: %v is not proven: the norm is greater, or less than %v%% below it", ErrTooSmall, upper, 100*checkTolerance)
 	}
 	return nil
 }
@@ -299,7 +312,7 @@ func (g *gram) below(c cell, bound float64, density int, scratch *hermitian) boo
 // modulus, and products neither overflow nor, where they matter, underflow. Without
 // a weight that is not zero it returns nil.
 func newScaledGram(w []float32, shape backend.Shape, tolerance float64, pool *parallel.Pool) (*gram, int, error) {
-	if err := checkFilter(w, shape); err != nil {
+	if err := CheckFilter(w, shape); err != nil {
 		return nil, 0, err
 	}
 	if err := checkCost(shape, tolerance); err != nil {
@@ -322,8 +335,8 @@ func newScaledGram(w []float32, shape backend.Shape, tolerance float64, pool *pa
 	return g, exponent, nil
 }
 
-// checkFilter returns an error unless w are finite weights of that shape.
-func checkFilter(w []float32, shape backend.Shape) error {
+// CheckFilter returns an error unless w are finite weights of that shape.
+func CheckFilter(w []float32, shape backend.Shape) error {
 	if err := shape.Check(); err != nil {
 		return err
 	}

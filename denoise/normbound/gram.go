@@ -1,14 +1,13 @@
-package denoise
+package normbound
 
 import (
 	"math"
 	"sync"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/parallel"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 )
 
 // gram is G(θ) = F(θ)*F(θ), or F(θ)F(θ)* if that is smaller, as a trigonometric

@@ -1,4 +1,4 @@
-package denoise
+package rungekutta
 
 import (
 	"fmt"
@@ -17,8 +17,8 @@ func Integrators() []Tableau {
 	return []Tableau{ForwardEuler(), Heun(), RK4(), SSPRK3(), Kutta3(), BackwardEuler()}
 }
 
-// IntegratorNamed returns the one of Integrators with that name.
-func IntegratorNamed(name string) (Tableau, error) {
+// Named returns the one of Integrators with that name.
+func Named(name string) (Tableau, error) {
 	var names []string
 	for _, t := range Integrators() {
 		if t.Name == name {
@@ -29,17 +29,17 @@ func IntegratorNamed(name string) (Tableau, error) {
 	return Tableau{}, fmt.Errorf("integrator %.40q is not known, must be one of %q", name, names)
 }
 
-// isEuler tells whether the method is ForwardEuler, whatever its name.
-func (t Tableau) isEuler() bool { return t.oneStage(0) }
+// IsEuler tells whether the method is ForwardEuler, whatever its name.
+func (t Tableau) IsEuler() bool { return t.oneStage(0) }
 
-func (t Tableau) isBackwardEuler() bool { return t.oneStage(1) }
+func (t Tableau) IsBackwardEuler() bool { return t.oneStage(1) }
 
 func (t Tableau) oneStage(a float64) bool {
 	return len(t.A) == 1 && slices.Equal(t.A[0], []float64{a}) && slices.Equal(t.B, []float64{1})
 }
 
-// named tells whether the method is that of Integrators with its name.
-func (t Tableau) named() bool {
-	known, err := IntegratorNamed(t.Name)
+// IsNamed tells whether the method is that of Integrators with its name.
+func (t Tableau) IsNamed() bool {
+	known, err := Named(t.Name)
 	return err == nil && slices.Equal(known.B, t.B) && slices.EqualFunc(known.A, t.A, slices.Equal[[]float64])
 }

@@ -1,4 +1,4 @@
-package denoise
+package averaged
 
 import (
 	"math"
@@ -24,10 +24,10 @@ func averagedTurn(alpha, angle float64) complex128 {
 
 // Compositions of averaged rotations of the plane keep the constant, whatever the
 // angles, and small angles in proportion to α/(1−α) attain it.
-func TestCompositionAveragednessIsValidAndSharp(t *testing.T) {
+func TestCompositionIsValidAndSharp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		alphas := rapid.SliceOfN(rapid.Float64Range(0.01, 0.99), 1, 6).Draw(t, "alphas")
-		bound, older := CompositionAveragedness(alphas...), UniformCompositionAveragedness(alphas...)
+		bound, older := Composition(alphas...), UniformComposition(alphas...)
 		require.LessOrEqual(t, bound, older*(1+1e-12))
 		require.Less(t, older, 1.0)
 		product := complex128(1)
@@ -52,7 +52,7 @@ func TestCompositionAveragednessIsValidAndSharp(t *testing.T) {
 }
 
 // The same in space, where rotations do not commute, and for pairs of points.
-func TestCompositionAveragednessOfRotationsInSpace(t *testing.T) {
+func TestCompositionOfRotationsInSpace(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	rotate := func(v [3]float64, axis [3]float64, angle float64) [3]float64 {
 		s, c := math.Sincos(angle)
@@ -87,7 +87,7 @@ func TestCompositionAveragednessOfRotationsInSpace(t *testing.T) {
 				image[j] += alphas[i] * (turned[j] - image[j])
 			}
 		}
-		alpha := CompositionAveragedness(alphas...)
+		alpha := Composition(alphas...)
 		after, moved := 0.0, 0.0
 		for j := range image {
 			after += image[j] * image[j]
@@ -97,59 +97,30 @@ func TestCompositionAveragednessOfRotationsInSpace(t *testing.T) {
 	}
 }
 
-// An Euler step of a layer is averaged with its constant, and with no smaller one.
-func TestEulerStepIsAveraged(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 7))
-	for range 300 {
-		l := newLayer(rng, 4, 3) // of norm 1
-		h := 2 * rng.Float64()
-		alpha := EulerAveragedness(h, 1, 1)
-		for range 20 {
-			x, y := make([]float64, 3), make([]float64, 3)
-			for i := range x {
-				x[i], y[i] = rng.NormFloat64(), rng.NormFloat64()
-			}
-			px, py := addVector(x, h, l.field(x)), addVector(y, h, l.field(y))
-			moved := distance(addVector(x, -1, px), addVector(y, -1, py))
-			after, before := distance(px, py), distance(x, y)
-			require.LessOrEqual(t, after*after, before*before-(1-alpha)/alpha*moved*moved+1e-9)
-		}
-	}
+func TestEulerStep(t *testing.T) {
 	// z ↦ z − h·z is (h/2)-averaged and no better.
-	require.Equal(t, requiredAveragedness(complex(1-0.75, 0)), EulerAveragedness(0.75, 1, 1))
-}
-
-func TestEulerAveragedness(t *testing.T) {
-	require.Equal(t, 0.5, EulerAveragedness(1, 1, 1))
-	require.Equal(t, 1.0, EulerAveragedness(2, 1, 1))
-	require.Equal(t, 1.0, EulerAveragedness(0.5, 2, 1))
-	require.Equal(t, 0.125, EulerAveragedness(1, 0.5, 1))
-	require.Equal(t, 0.0, EulerAveragedness(1, 0, 1))
-	require.Equal(t, math.Inf(1), EulerAveragedness(math.Nextafter(2, 3), 1, 1))
-	require.Greater(t, EulerAveragedness(1e-200, 1e-200, 1), 0.0, "rounded up, not to the identity")
+	require.Equal(t, requiredAveragedness(complex(1-0.75, 0)), EulerStep(0.75, 1, 1))
+	require.Equal(t, 0.5, EulerStep(1, 1, 1))
+	require.Equal(t, 1.0, EulerStep(2, 1, 1))
+	require.Equal(t, 1.0, EulerStep(0.5, 2, 1))
+	require.Equal(t, 0.125, EulerStep(1, 0.5, 1))
+	require.Equal(t, 0.0, EulerStep(1, 0, 1))
+	require.Equal(t, math.Inf(1), EulerStep(math.Nextafter(2, 3), 1, 1))
+	require.Greater(t, EulerStep(1e-200, 1e-200, 1), 0.0, "rounded up, not to the identity")
 	for _, bad := range [][3]float64{{-1, 1, 1}, {1, -1, 1}, {1, 1, -1}, {math.NaN(), 1, 1}, {1, math.NaN(), 1}, {1, math.Inf(1), 0}, {math.Inf(1), 0, 1}} {
-		require.Equal(t, math.Inf(1), EulerAveragedness(bad[0], bad[1], bad[2]))
+		require.Equal(t, math.Inf(1), EulerStep(bad[0], bad[1], bad[2]))
 	}
-	rapid.Check(t, func(t *rapid.T) {
-		// Whatever Steps finds is a step whose constant is at most 1.
-		h, norm := rapid.Float64Range(1e-3, 4).Draw(t, "h"), rapid.Float64Range(1e-3, 30).Draw(t, "norm")
-		n, err := Steps(h, norm, 1, 1)
-		require.NoError(t, err)
-		alpha := EulerAveragedness(float64(StepSize(h, n)), norm, 1)
-		require.LessOrEqual(t, alpha, 1.0)
-		require.InEpsilon(t, h/float64(n)*norm*norm/2, alpha, 1e-6)
-	})
 }
 
-func TestRelaxedAveragedness(t *testing.T) {
-	require.Equal(t, 0.3, RelaxedAveragedness(1, 0.3))
-	require.Equal(t, 1.0, RelaxedAveragedness(1, 1))
-	require.Equal(t, 0.7, RelaxedAveragedness(0.7, 1))
-	require.Equal(t, 0.0, RelaxedAveragedness(0, 5))
-	require.Equal(t, 0.0, RelaxedAveragedness(0.5, 0))
-	require.InEpsilon(t, 0.75, RelaxedAveragedness(0.5, 1.5), 1e-14)
+func TestRelaxation(t *testing.T) {
+	require.Equal(t, 0.3, Relaxation(1, 0.3))
+	require.Equal(t, 1.0, Relaxation(1, 1))
+	require.Equal(t, 0.7, Relaxation(0.7, 1))
+	require.Equal(t, 0.0, Relaxation(0, 5))
+	require.Equal(t, 0.0, Relaxation(0.5, 0))
+	require.InEpsilon(t, 0.75, Relaxation(0.5, 1.5), 1e-14)
 	for _, bad := range [][2]float64{{1, 1.01}, {0.6, 2}, {0.5, -0.1}, {math.Inf(1), 0.5}, {math.NaN(), 0.5}, {0.5, math.NaN()}, {-0.1, 0.5}} {
-		require.Equal(t, math.Inf(1), RelaxedAveragedness(bad[0], bad[1]), "%v", bad)
+		require.Equal(t, math.Inf(1), Relaxation(bad[0], bad[1]), "%v", bad)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		alpha := rapid.Float64Range(0.01, 1).Draw(t, "alpha")
@@ -157,7 +128,7 @@ func TestRelaxedAveragedness(t *testing.T) {
 		z := averagedTurn(alpha, rapid.Float64Range(0.01, math.Pi).Draw(t, "angle"))
 		relaxed := complex(1-lambda, 0) + complex(lambda, 0)*z
 		require.InEpsilon(t, lambda*alpha, requiredAveragedness(relaxed), 1e-6)
-		if bound := RelaxedAveragedness(alpha, lambda); lambda*alpha < 1-1e-12 {
+		if bound := Relaxation(alpha, lambda); lambda*alpha < 1-1e-12 {
 			require.GreaterOrEqual(t, bound, lambda*alpha)
 			require.InEpsilon(t, lambda*alpha, bound, 1e-14)
 		}
@@ -166,7 +137,7 @@ func TestRelaxedAveragedness(t *testing.T) {
 
 func TestCompositionsAtTheirLimits(t *testing.T) {
 	for name, compose := range map[string]func(...float64) float64{
-		"sharp": CompositionAveragedness, "uniform": UniformCompositionAveragedness,
+		"sharp": Composition, "uniform": UniformComposition,
 	} {
 		require.Equal(t, 0.0, compose(), name)
 		require.Equal(t, 0.0, compose(0, 0), name)
@@ -188,6 +159,6 @@ func TestCompositionsAtTheirLimits(t *testing.T) {
 		require.LessOrEqual(t, compose(deep...), 1.0, name)
 		require.Greater(t, compose(deep...), 1-1e-15, name)
 	}
-	require.InEpsilon(t, 10./11, UniformCompositionAveragedness(.5, .5, .5, .5, .5, .5, .5, .5, .5, .5), 1e-14)
-	require.InEpsilon(t, 1./3, CompositionAveragedness(0.25, 1./7, 0), 1e-14)
+	require.InEpsilon(t, 10./11, UniformComposition(.5, .5, .5, .5, .5, .5, .5, .5, .5, .5), 1e-14)
+	require.InEpsilon(t, 1./3, Composition(0.25, 1./7, 0), 1e-14)
 }

@@ -1,4 +1,4 @@
-package denoise
+package rungekutta
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package denoise
+package normbound
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 	"github.com/averaged/imaging/backend"
 )
 
-// scaledRows returns W, the float32s next to (1−κ)·diag(d)·V, for d in [0, 1]: of a filter V
+// ScaledRows returns W, the float32s next to (1−κ)·diag(d)·V, for d in [0, 1]: of a filter V
 // of the given shape, row o is multiplied by d_o. κ is 0 if all d_o are 0 or 1 and there
 // is nothing to round; else it is so large that
 //
@@ -22,7 +22,7 @@ import (
 // largest Euclidean norm of a row, which Vᵀ makes of a unit impulse, u the relative error
 // of a rounding, and τ the same test of what rounding to multiples of 2⁻¹⁴⁹ can add. So
 // κ ≥ (u·√(RC) + τ/max d)/ℓ is enough: about 1e-6 for 64 channels and 3×3 pixels.
-func scaledRows(v []float32, shape backend.Shape, d []float64) ([]float32, error) {
+func ScaledRows(v []float32, shape backend.Shape, d []float64) ([]float32, error) {
 	top, exact := 0.0, true
 	for _, x := range d {
 		top = max(top, x)
@@ -85,4 +85,18 @@ func roundingShare(v []float32, shape backend.Shape, top float64) float64 {
 	tiny := 0x1p-149 * float64(taps) * math.Sqrt(float64(shape.N)*float64(shape.C))
 	// κ itself is rounded, and 1−κ: 4 units more.
 	return (u*math.Sqrt(rows*column)+tiny/top)/math.Sqrt(longest)*slack + 4*unit
+}
+
+// LongestRow returns a lower bound of the norm of a filter of so many rows: the largest Euclidean norm of
+// its rows, which are what the adjoint makes of unit impulses.
+func LongestRow(w []float32, rows int) float64 {
+	longest, n := 0.0, len(w)/rows
+	for o := range rows {
+		squares := 0.0
+		for _, v := range w[o*n:][:n] {
+			squares += float64(v) * float64(v)
+		}
+		longest = max(longest, squares)
+	}
+	return math.Sqrt(longest) * (1 - float64(n+8)*2*unit)
 }
