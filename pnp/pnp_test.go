@@ -10,6 +10,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/operator"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -372,7 +373,7 @@ func TestWhatIsRefused(t *testing.T) {
 	phi := shrink(dev, 1)
 	for name, c := range map[string]struct {
 		y   backend.Buffer
-		k   Operator
+		k   operator.Linear
 		opt Options
 		say string
 	}{

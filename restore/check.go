@@ -294,5 +294,3 @@ the orthonormal change of colour axes keeps that: Uᵀ·prox·U is the proximal 
 computed with a duality gap, by strong convexity ‖u − Φ(y)‖ ≤ √(2·gap); the errors are in the bounds below
 assumed: float32 arithmetic adds rounding errors of about 1e-7 relative, which the proof does not cover`, weight, d.coupling, alpha)
 }
-
-var _ pnp.Operator = (*deblur.Operator)(nil)

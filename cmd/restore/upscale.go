@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/spf13/cobra"
-
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
+	"github.com/averaged/imaging/upscale"
+	"github.com/spf13/cobra"
 )
 
 // upscaling holds the flags of upscale.
@@ -57,7 +57,7 @@ of more than --max-pixels is refused.`,
 	u.factor = newChoice("2", "3", "4")
 	f.VarP(&u.factor, "factor", "x", "how many times as wide and as high the result is")
 	completeChoice(c, "factor", &u.factor)
-	u.antialias = newChoice(deblur.Bicubic.String(), deblur.Area.String(), deblur.GaussianBlur.String(), deblur.NoAntialias.String())
+	u.antialias = newChoice(upscale.Bicubic.String(), upscale.Area.String(), upscale.GaussianBlur.String(), upscale.NoAntialias.String())
 	f.Var(&u.antialias, "antialias", "with which blur the image was scaled down")
 	completeChoice(c, "antialias", &u.antialias)
 	f.StringVarP(&u.kernelFile, "kernel", "k", "", "image `FILE` of a blur that is to be removed too, in pixels of the result")
@@ -74,7 +74,7 @@ func (a *app) upscale(c *cobra.Command, u *upscaling, args []string) error {
 	if err := readOnce(u.kernelFile, u.weights, u.reference); err != nil {
 		return err
 	}
-	if u.antialias.value == deblur.NoAntialias.String() && u.kernelFile == "" {
+	if u.antialias.value == upscale.NoAntialias.String() && u.kernelFile == "" {
 		return usagef("--antialias none needs --kernel FILE, an image of the blur before the image was scaled down")
 	}
 	opts, tasks, err := u.prepare(a, c, args)
@@ -88,7 +88,7 @@ func (a *app) upscale(c *cobra.Command, u *upscaling, args []string) error {
 	if err != nil {
 		return err // not reached: Set takes three words only
 	}
-	antialias, err := deblur.ParseAntialias(u.antialias.value)
+	antialias, err := upscale.ParseAntialias(u.antialias.value)
 	if err != nil {
 		return err // the same
 	}

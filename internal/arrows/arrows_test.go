@@ -42,12 +42,12 @@ var table = map[string]row{
 		"restore", "train",
 		// The types of restore's own face: devices, kernels, networks, certificates. See
 		// RATIONALE.md.
-		"backend", "backend/cpu", "backend/cuda", "deblur", "denoise", "denoise/rungekutta", "pnp", "weights",
+		"backend", "backend/cpu", "backend/cuda", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights",
 		"internal/curves", "internal/imagefile", "internal/imagefile/atomicfile", "internal/noiselevel", "internal/openfile", "internal/quality",
 		cobra, pflag, xTerm,
 	}},
 	"restore": {code: []string{
-		"denoise", "denoise/rungekutta", "deblur", "tv", "pnp", "backend", "backend/cpu", "backend/cuda", "weights",
+		"denoise", "denoise/rungekutta", "deblur", "inpaint", "operator", "upscale", "tv", "pnp", "backend", "backend/cpu", "backend/cuda", "weights",
 		"internal/imagefile", "internal/noiselevel",
 		xImage,
 	}, tests: []string{"internal/scene", "internal/quality"}},
@@ -59,9 +59,18 @@ var table = map[string]row{
 		"averaged", "backend", "weights",
 		"denoise/normbound", "denoise/rungekutta", "denoise/tile",
 	}, tests: []string{"denoise/internal/plain", "internal/parallel"}},
-	"deblur":  {code: []string{"backend", "internal/fft", "internal/parallel", gonum}},
+	"deblur": {
+		code:  []string{"operator", "backend", "internal/fft", "internal/parallel", "internal/response"},
+		tests: []string{"operator/operatortest"},
+	},
+	"inpaint": {code: []string{"operator", "backend", "internal/parallel"}, tests: []string{"operator/operatortest"}},
 	"tv":      {code: []string{"backend", gonum}},
-	"pnp":     {code: []string{"backend", gonum}},
+	"pnp":     {code: []string{"averaged", "operator", "backend", gonum}},
+	// A blur and downsampling: the one that builds on another.
+	"upscale": {
+		code:  []string{"deblur", "operator", "backend", "internal/parallel", "internal/response"},
+		tests: []string{"operator/operatortest"},
+	},
 
 	// Parts of denoise, none of which knows of it.
 	"denoise/internal/plain": {code: []string{"backend", "internal/parallel"}},
@@ -70,8 +79,10 @@ var table = map[string]row{
 	"denoise/tile":           {code: []string{"backend"}},
 
 	// What they stand on.
-	"averaged": {},
-	"backend": {},
+	"averaged":              {},
+	"operator":              {code: []string{"backend"}, tests: []string{"deblur", "inpaint", "operator/operatortest"}},
+	"operator/operatortest": {code: []string{"operator", "backend"}},
+	"backend":               {},
 	"backend/cpu": {code: []string{
 		"backend", "internal/parallel", "internal/fft", xSys,
 		"backend/cpu/internal/convrow", "backend/cpu/internal/tvrow", "backend/cpu/internal/vectors", "backend/cpu/internal/winograd",
@@ -99,6 +110,7 @@ var table = map[string]row{
 	"internal/imagefile/atomicfile": {code: []string{"internal/openfile"}},
 	"internal/openfile":             {},
 	"internal/noiselevel":           {code: []string{"internal/parallel"}},
+	"internal/response":             {},
 	"internal/quality":              {code: []string{"internal/parallel"}},
 	"internal/scene":                {},
 
@@ -148,7 +160,7 @@ func TestCheckReportsForbiddenArrows(t *testing.T) {
 
 // The table has no arrow that the design forbids, whoever edits it.
 func TestTableKeepsTheDesign(t *testing.T) {
-	sideBySide := []string{"denoise", "deblur", "tv", "pnp"}
+	sideBySide := []string{"denoise", "deblur", "inpaint", "tv", "pnp"}
 	for _, folder := range sideBySide {
 		for _, other := range sideBySide {
 			require.False(t, allowed(other, table[folder].code, table[folder].tests, everyTest), "%s → %s", folder, other)

@@ -1,4 +1,4 @@
-package deblur
+package inpaint
 
 import (
 	"fmt"
@@ -6,9 +6,10 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/operator"
 )
 
-// Mask is the forward operator of inpainting, M: it keeps the known pixels of an image
+// Mask is the operator of inpainting, M: it keeps the known pixels of an image
 // and sets the missing ones to 0, in every channel. M is diagonal with ones and zeros, an
 // orthogonal projection: it is its own adjoint. Domain and Range have the same size. It
 // is safe for concurrent use.
@@ -20,15 +21,17 @@ type Mask struct {
 	sign    backend.Buffer // one plane, 1 where a pixel is known and −1 where it is missing
 }
 
+var _ operator.Linear = (*Mask)(nil)
+
 // NewMask returns the mask of images of h rows and w columns whose pixels are known where
 // known is true, row by row. The slice is copied. Free the mask when it is no longer
 // needed.
 func NewMask(device backend.Device, known []bool, h, w int) (*Mask, error) {
 	if h < 1 || w < 1 || h > math.MaxInt32 || w > math.MaxInt32 {
-		return nil, fmt.Errorf("deblur: mask of %d×%d pixels, want at least 1×1", h, w)
+		return nil, fmt.Errorf("inpaint: mask of %d×%d pixels, want at least 1×1", h, w)
 	}
 	if len(known) != h*w {
-		return nil, fmt.Errorf("deblur: mask of %d pixels for an image of %d×%d, want %d", len(known), h, w, h*w)
+		return nil, fmt.Errorf("inpaint: mask of %d pixels for an image of %d×%d, want %d", len(known), h, w, h*w)
 	}
 	m := &Mask{device: device, h: h, w: w, known: slices.Clone(known)}
 	sign := make([]float32, h*w)
@@ -42,11 +45,11 @@ func NewMask(device backend.Device, known []bool, h, w int) (*Mask, error) {
 	}
 	var err error
 	if m.sign, err = device.Alloc(backend.Image(1, h, w)); err != nil {
-		return nil, fmt.Errorf("deblur: %w", err)
+		return nil, fmt.Errorf("inpaint: %w", err)
 	}
 	if err := device.Upload(m.sign, sign); err != nil {
 		m.sign.Free()
-		return nil, fmt.Errorf("deblur: %w", err)
+		return nil, fmt.Errorf("inpaint: %w", err)
 	}
 	return m, nil
 }
@@ -70,10 +73,10 @@ func (m *Mask) Range() (h, w int) { return m.h, m.w }
 func (m *Mask) Apply(dst, src backend.Buffer) error {
 	s := src.Shape()
 	if s != backend.Image(s.C, m.h, m.w) || dst.Shape() != s {
-		return fmt.Errorf("deblur: mask of %d×%d on %v to %v: %w", m.h, m.w, s, dst.Shape(), backend.ErrShape)
+		return fmt.Errorf("inpaint: mask of %d×%d on %v to %v: %w", m.h, m.w, s, dst.Shape(), backend.ErrShape)
 	}
 	half := backend.Activation{Kind: backend.LeakyReLU, Slope: 0.5}
-	err := eachChannel(m.device, dst, src, func(to, from backend.Buffer) error {
+	err := operator.EachChannel(m.device, dst, src, func(to, from backend.Buffer) error {
 		return m.device.ActivationGradient(to, m.sign, from, half)
 	})
 	if err != nil {
@@ -95,26 +98,3 @@ func (m *Mask) Norm() (bound float64, reason string) {
 
 // Free gives the device's memory back. A second Free does nothing.
 func (m *Mask) Free() { m.sign.Free() }
-
-// eachChannel calls f with every channel of a and of b, which have N = 1 and the same
-// number of them.
-func eachChannel(d backend.Device, a, b backend.Buffer, f func(a, b backend.Buffer) error) error {
-	for c := range a.Shape().C {
-		x, err := d.Channels(a, c, 1)
-		if err != nil {
-			return fmt.Errorf("deblur: %w", err)
-		}
-		y, err := d.Channels(b, c, 1)
-		if err != nil {
-			x.Free()
-			return fmt.Errorf("deblur: %w", err)
-		}
-		err = f(x, y)
-		x.Free()
-		y.Free()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -1,18 +1,19 @@
-package deblur
+package upscale
 
 import (
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/operator"
 )
 
 // MaxFactor is the largest factor of a Downsampling.
 const MaxFactor = 16
 
-// Downsampling is the forward operator of super-resolution, K = S·B: a blur of a fine
+// Downsampling is the operator of super-resolution, K = S·B: a blur of a fine
 // image, of which every factor-th row and column is kept. It is safe for concurrent use.
 //
 // The photograph's sample (y, x) stands for the square of factor×factor fine samples that
@@ -24,7 +25,7 @@ const MaxFactor = 16
 // image by half a fine sample.
 type Downsampling struct {
 	device backend.Device
-	blur   *Operator
+	blur   *deblur.Operator
 	factor int
 	h, w   int // of the photograph
 
@@ -37,16 +38,18 @@ type Downsampling struct {
 	normReason string
 }
 
+var _ operator.Linear = (*Downsampling)(nil)
+
 // NewDownsampling returns the downsampling of an unknown image to a photograph of h rows
 // and w columns by the factor, 1 to MaxFactor. The boundary says how the fine image of
-// factor·h by factor·w samples goes on beyond its frame, as in New. The kernel, in fine
+// factor·h by factor·w samples goes on beyond its frame, as in deblur.New. The kernel, in fine
 // samples, is copied. Free the operator when it is no longer needed.
-func NewDownsampling(device backend.Device, kernel Kernel, boundary Boundary, factor, h, w int) (_ *Downsampling, err error) {
+func NewDownsampling(device backend.Device, kernel deblur.Kernel, boundary deblur.Boundary, factor, h, w int) (_ *Downsampling, err error) {
 	if err := checkFactor(factor, h, w); err != nil {
 		return nil, err
 	}
 	d := &Downsampling{device: device, factor: factor, h: h, w: w}
-	if d.blur, err = New(device, kernel, boundary, factor*h, factor*w); err != nil {
+	if d.blur, err = deblur.New(device, kernel, boundary, factor*h, factor*w); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -56,32 +59,32 @@ func NewDownsampling(device backend.Device, kernel Kernel, boundary Boundary, fa
 	}()
 	s := backend.Image(1, factor*h, factor*w)
 	if d.fine, err = device.Alloc(s); err != nil {
-		return nil, fmt.Errorf("deblur: %w", err)
+		return nil, fmt.Errorf("upscale: %w", err)
 	}
 	if d.coarse, err = device.Alloc(s.Unshuffled(factor)); err != nil {
-		return nil, fmt.Errorf("deblur: %w", err)
+		return nil, fmt.Errorf("upscale: %w", err)
 	}
 	return d, nil
 }
 
 func checkFactor(factor, h, w int) error {
 	if factor < 1 || factor > MaxFactor {
-		return fmt.Errorf("deblur: a factor of %d, want 1 to %d", factor, MaxFactor)
+		return fmt.Errorf("upscale: a factor of %d, want 1 to %d", factor, MaxFactor)
 	}
 	if h < 1 || w < 1 || h > math.MaxInt32/MaxFactor || w > math.MaxInt32/MaxFactor {
-		return fmt.Errorf("deblur: a photograph of %d×%d samples, want at least 1×1, and no side so long that %d times as many do not fit", h, w, MaxFactor)
+		return fmt.Errorf("upscale: a photograph of %d×%d samples, want at least 1×1, and no side so long that %d times as many do not fit", h, w, MaxFactor)
 	}
 	return nil
 }
 
 // Blur returns B, which is freed with the downsampling.
-func (d *Downsampling) Blur() *Operator { return d.blur }
+func (d *Downsampling) Blur() *deblur.Operator { return d.blur }
 
 // Factor returns the factor.
 func (d *Downsampling) Factor() int { return d.factor }
 
 // Domain returns the rows and columns of the unknown image: factor times those of the
-// photograph, and for Unknown the kernel's less one in addition.
+// photograph, and for deblur.Unknown the kernel's less one in addition.
 func (d *Downsampling) Domain() (h, w int) { return d.blur.Domain() }
 
 // Range returns the rows and columns of the photograph.
@@ -98,13 +101,10 @@ func (d *Downsampling) Extend(dst, src []float32) error { return d.blur.Extend(d
 // Apply sets dst = K·src. dst has Range, src Domain size; they have N = 1 and the same
 // number of channels, and share no memory.
 func (d *Downsampling) Apply(dst, src backend.Buffer) error {
-	if err := checkChannels(dst, src); err != nil {
-		return err
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.withKept(func(kept backend.Buffer) error {
-		return eachChannel(d.device, dst, src, func(to, from backend.Buffer) error {
+		return operator.EachChannel(d.device, dst, src, func(to, from backend.Buffer) error {
 			if err := d.blur.Apply(d.fine, from); err != nil {
 				return err
 			}
@@ -119,16 +119,13 @@ func (d *Downsampling) Apply(dst, src backend.Buffer) error {
 // Adjoint sets dst = Kᵀ·src. dst has Domain, src Range size; they have N = 1 and the same
 // number of channels, and share no memory.
 func (d *Downsampling) Adjoint(dst, src backend.Buffer) error {
-	if err := checkChannels(dst, src); err != nil {
-		return err
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.device.Fill(d.coarse, 0); err != nil {
 		return err
 	}
 	return d.withKept(func(kept backend.Buffer) error {
-		return eachChannel(d.device, dst, src, func(to, from backend.Buffer) error {
+		return operator.EachChannel(d.device, dst, src, func(to, from backend.Buffer) error {
 			if err := d.device.LinearCombination(kept, backend.Term{A: 1, X: from}); err != nil {
 				return err
 			}
@@ -145,7 +142,7 @@ func (d *Downsampling) withKept(f func(kept backend.Buffer) error) error {
 	middle := (d.factor - 1) / 2
 	kept, err := d.device.Channels(d.coarse, middle*d.factor+middle, 1)
 	if err != nil {
-		return fmt.Errorf("deblur: %w", err)
+		return fmt.Errorf("upscale: %w", err)
 	}
 	defer kept.Free()
 	return f(kept)
@@ -159,39 +156,4 @@ func (d *Downsampling) Free() {
 			b.Free()
 		}
 	}
-}
-
-// Convolve returns the kernel of one blur after another: first b, then a; the order does
-// not matter. Its centre is where theirs are. Where theirs sum to 1, so does it but for
-// rounding.
-func Convolve(a, b Kernel) (Kernel, error) {
-	for _, k := range []Kernel{a, b} {
-		if err := k.Check(); err != nil {
-			return Kernel{}, err
-		}
-	}
-	c := Kernel{H: a.H + b.H - 1, W: a.W + b.W - 1, CY: a.CY + b.CY, CX: a.CX + b.CX}
-	if err := checkSize(c.H, c.W); err != nil {
-		return Kernel{}, err
-	}
-	if float64(len(a.Weights))*float64(len(b.Weights)) > 64*affordable {
-		return Kernel{}, fmt.Errorf("deblur: kernels of %d×%d and %d×%d are too large to be convolved", a.H, a.W, b.H, b.W)
-	}
-	sums := make([]float64, c.H*c.W)
-	for i, v := range a.Weights {
-		if v == 0 {
-			continue
-		}
-		for j := range b.H {
-			row := sums[(i/a.W+j)*c.W+i%a.W:][:b.W]
-			for x, w := range b.Weights[j*b.W : (j+1)*b.W] {
-				row[x] += float64(v) * float64(w)
-			}
-		}
-	}
-	c.Weights = slices.Grow(c.Weights, len(sums))
-	for _, v := range sums {
-		c.Weights = append(c.Weights, float32(v))
-	}
-	return c, nil
 }

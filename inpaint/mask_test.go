@@ -1,16 +1,16 @@
-package deblur
+package inpaint
 
 import (
-	"context"
 	"math"
 	"testing"
-
-	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/operator"
+	"github.com/averaged/imaging/operator/operatortest"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 // drawMask draws a mask of any size from 1×1.
@@ -53,39 +53,13 @@ func TestMask(t *testing.T) {
 				require.InDelta(r, dot(gotX, ys), dot(xs, gotY), 1e-12*(1+dot(xs, xs)+dot(ys, ys)))
 				bound, reason := m.Norm()
 				require.NotEmpty(r, reason)
-				estimate := powerIteration(t, dev, m, 3)
+				estimate := estimated(t, dev, m, 3)
 				require.LessOrEqual(r, estimate, bound*(1+1e-6))
 				require.InDelta(r, bound, estimate, 1e-6)
+				require.NoError(r, operatortest.TestLinear(dev, m))
 			})
 		})
 	}
-}
-
-// powerIteration is EstimateNorm for any operator.
-func powerIteration(t testing.TB, dev backend.Device, k Forward, steps int) float64 {
-	dh, dw := k.Domain()
-	h, w := k.Range()
-	x, err := dev.Alloc(backend.Image(1, dh, dw))
-	require.NoError(t, err)
-	defer x.Free()
-	y, err := dev.Alloc(backend.Image(1, h, w))
-	require.NoError(t, err)
-	defer y.Free()
-	require.NoError(t, dev.Gaussian(x, 5, 1, 1))
-	estimate := 0.0
-	for range steps {
-		require.NoError(t, k.Apply(y, x))
-		var squares [2]float64
-		require.NoError(t, dev.Reduce(squares[:],
-			backend.Reduction{Kind: backend.SumSquares, X: x}, backend.Reduction{Kind: backend.SumSquares, X: y}))
-		if squares[1] == 0 {
-			return estimate
-		}
-		estimate = max(estimate, math.Sqrt(squares[1]/squares[0]))
-		require.NoError(t, k.Adjoint(x, y))
-		require.NoError(t, dev.LinearCombination(x, backend.Term{A: float32(1 / math.Sqrt(squares[1])), X: x}))
-	}
-	return estimate
 }
 
 func TestMaskRefuses(t *testing.T) {
@@ -93,7 +67,7 @@ func TestMaskRefuses(t *testing.T) {
 	defer dev.Close()
 	for _, s := range [][3]int{{0, 4, 0}, {4, -1, 4}, {2, 3, 5}, {math.MaxInt, math.MaxInt, 1}} {
 		_, err := NewMask(dev, make([]bool, s[2]), s[0], s[1])
-		require.ErrorContains(t, err, "deblur: mask of ")
+		require.ErrorContains(t, err, "inpaint: mask of ")
 	}
 	m, err := NewMask(dev, make([]bool, 12), 3, 4)
 	require.NoError(t, err)
@@ -184,77 +158,31 @@ func TestDiffuseContinuesARamp(t *testing.T) {
 	}
 }
 
-// A mask after a blur.
-func TestComposition(t *testing.T) {
-	dev := cpu.New(cpu.Threads(2))
-	defer dev.Close()
-	kernels := testKernels(t)
-	names := []string{"motion", "even", "lopsided ±", "identity"}
-	rapid.Check(t, func(r *rapid.T) {
-		m, known := drawMask(r, dev)
-		defer m.Free()
-		k := kernels[rapid.SampledFrom(names).Draw(r, "kernel")]
-		b := Boundary(rapid.IntRange(0, int(Reflect)).Draw(r, "boundary"))
-		blur, err := New(dev, k, b, m.h, m.w)
-		require.NoError(r, err)
-		defer blur.Free()
-		both, err := Compose(dev, m, blur)
-		require.NoError(r, err)
-		defer both.Free()
-		const channels = 2
-		dh, dw := both.Domain()
-		h, w := both.Range()
-		x, xs := noise(t, dev, channels, dh, dw, 1)
-		y, ys := noise(t, dev, channels, h, w, 2)
-		kx, _ := noise(t, dev, channels, h, w, 3)
-		kty, _ := noise(t, dev, channels, dh, dw, 4)
-		require.NoError(r, both.Apply(kx, x))
-		require.NoError(r, both.Adjoint(kty, y))
-		gotX, gotY := download(t, dev, kx), download(t, dev, kty)
-		blurred, _ := noise(t, dev, channels, h, w, 5)
-		require.NoError(r, blur.Apply(blurred, x))
-		for i, v := range download(t, dev, blurred) {
-			if !known[i%len(known)] {
-				v = 0
-			}
-			require.InDelta(r, v, gotX[i], 1e-5)
-		}
-		require.InDelta(r, dot(gotX, ys), dot(xs, gotY), 1e-5*math.Sqrt(1+dot(xs, xs)*dot(ys, ys))*(1+sumAbove(k.Weights)))
-		bound, reason := both.Norm()
-		require.GreaterOrEqual(r, bound*(1+1e-5), powerIteration(t, dev, both, 10), reason)
-	})
+// noise returns a buffer of channels of normal random numbers, and them.
+func noise(t *testing.T, dev backend.Device, channels, h, w int, seed uint64) (backend.Buffer, []float32) {
+	b, err := dev.Alloc(backend.Image(channels, h, w))
+	require.NoError(t, err)
+	require.NoError(t, dev.Gaussian(b, seed, 0, 1))
+	return b, download(t, dev, b)
 }
 
-// The bound of a composition is near the truth where few pixels are missing.
-func TestCompositionNormIsTight(t *testing.T) {
-	dev := cpu.New(cpu.Threads(2))
-	defer dev.Close()
-	known := make([]bool, 40*50)
-	for i := range known {
-		known[i] = i%37 > 0
-	}
-	m, err := NewMask(dev, known, 40, 50)
-	require.NoError(t, err)
-	blur, err := New(dev, made(t)(Motion(5, 30)), Circular, 40, 50)
-	require.NoError(t, err)
-	both, err := Compose(dev, m, blur)
-	require.NoError(t, err)
-	bound, _ := both.Norm()
-	estimate := powerIteration(t, dev, both, 40)
-	require.LessOrEqual(t, estimate, bound*(1+1e-6))
-	require.GreaterOrEqual(t, estimate, 0.95*bound)
+func download(t *testing.T, dev backend.Device, b backend.Buffer) []float32 {
+	x := make([]float32, b.Shape().Len())
+	require.NoError(t, dev.Download(x, b))
+	return x
+}
 
-	_, err = Compose(dev, blur, m)
-	require.NoError(t, err, "a circular blur keeps the size")
-	unknown, err := New(dev, made(t)(Motion(5, 30)), Unknown, 40, 50)
+func dot(a, b []float32) float64 {
+	sum := 0.0
+	for i := range a {
+		sum += float64(a[i]) * float64(b[i])
+	}
+	return sum
+}
+
+// estimated returns what power iteration finds of the norm.
+func estimated(t *testing.T, dev backend.Device, k operator.Linear, steps int) float64 {
+	estimate, err := operator.EstimateNorm(t.Context(), dev, k, steps, 5)
 	require.NoError(t, err)
-	_, err = Compose(dev, unknown, m)
-	require.ErrorContains(t, err, "the inner one makes 40×50")
-	x, _ := noise(t, dev, 1, 40, 50, 1)
-	y, _ := noise(t, dev, 2, 40, 50, 1)
-	require.ErrorIs(t, both.Apply(x, y), backend.ErrShape)
-	require.ErrorIs(t, both.Adjoint(x, y), backend.ErrShape)
-	estimate, err = blur.EstimateNorm(context.Background(), 5, 1)
-	require.NoError(t, err)
-	require.Positive(t, estimate, "the parts stay the caller's")
+	return estimate
 }

@@ -1,8 +1,10 @@
-package deblur
+package upscale
 
 import (
 	"fmt"
 	"math"
+
+	"github.com/averaged/imaging/deblur"
 )
 
 // Antialias names the blur with which an image was scaled down.
@@ -39,16 +41,16 @@ func ParseAntialias(name string) (Antialias, error) {
 			return Antialias(a), nil
 		}
 	}
-	return Bicubic, fmt.Errorf("deblur: no blur before downsampling is called %q, want bicubic, area, gaussian or none", name)
+	return Bicubic, fmt.Errorf("upscale: no blur before downsampling is called %q, want bicubic, area, gaussian or none", name)
 }
 
 // Kernel returns the kernel for a factor, 1 to MaxFactor, in fine samples: separable,
 // symmetric about the middle of its square, and of even size for an even factor, as
 // Downsampling wants it. Its weights sum to 1 but for rounding; some of the bicubic ones
 // are negative.
-func (a Antialias) Kernel(factor int) (Kernel, error) {
+func (a Antialias) Kernel(factor int) (deblur.Kernel, error) {
 	if factor < 1 || factor > MaxFactor {
-		return Kernel{}, fmt.Errorf("deblur: downsampling by %d, want 1 to %d", factor, MaxFactor)
+		return deblur.Kernel{}, fmt.Errorf("upscale: downsampling by %d, want 1 to %d", factor, MaxFactor)
 	}
 	q := float64(factor)
 	switch a {
@@ -65,9 +67,9 @@ func (a Antialias) Kernel(factor int) (Kernel, error) {
 		std := 0.4 * q
 		return separable(factor, int(math.Ceil(4*std)), func(d float64) float64 { return math.Exp(-d * d / (2 * std * std)) }), nil
 	case NoAntialias:
-		return Kernel{H: 1, W: 1, Weights: []float32{1}}, nil
+		return deblur.Kernel{H: 1, W: 1, Weights: []float32{1}}, nil
 	}
-	return Kernel{}, fmt.Errorf("deblur: antialias %d, want Bicubic, Area, GaussianBlur or NoAntialias", uint8(a))
+	return deblur.Kernel{}, fmt.Errorf("upscale: antialias %d, want Bicubic, Area, GaussianBlur or NoAntialias", uint8(a))
 }
 
 // cubic is Keys's cubic convolution kernel (1981) with a = −½.
@@ -83,7 +85,7 @@ func cubic(t float64) float64 {
 
 // separable samples f at the distances of fine samples from the middle of a square of
 // factor×factor, as far as they are not 0 or a given reach, and scales the weights to sum 1.
-func separable(factor, reach int, f func(distance float64) float64) Kernel {
+func separable(factor, reach int, f func(distance float64) float64) deblur.Kernel {
 	n, shift := 2*reach+1, 0.0
 	if factor%2 == 0 {
 		n, shift = 2*reach, .5
@@ -98,7 +100,7 @@ func separable(factor, reach int, f func(distance float64) float64) Kernel {
 		line = line[1 : len(line)-1]
 	}
 	n = len(line)
-	k := Kernel{H: n, W: n, CY: n / 2, CX: n / 2, Weights: make([]float32, n*n)}
+	k := deblur.Kernel{H: n, W: n, CY: n / 2, CX: n / 2, Weights: make([]float32, n*n)}
 	for i := range k.Weights {
 		k.Weights[i] = float32(line[i/n] / sum * (line[i%n] / sum))
 	}

@@ -1,4 +1,4 @@
-package deblur
+package upscale
 
 import (
 	"fmt"
@@ -6,13 +6,15 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/mat"
-	"pgregory.net/rapid"
-
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/response"
+	"github.com/averaged/imaging/operator/operatortest"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
 )
 
 // denseDownsampling is K of one channel: the rows of the blur's matrix that are kept.
@@ -29,7 +31,7 @@ func denseDownsampling(d *Downsampling) *mat.Dense {
 }
 
 // downsamplingKernels are those of the blurs, and the ones made for a factor.
-func downsamplingKernels(t testing.TB, factor int) map[string]Kernel {
+func downsamplingKernels(t testing.TB, factor int) map[string]deblur.Kernel {
 	kernels := testKernels(t)
 	for a := Bicubic; a <= NoAntialias; a++ {
 		kernels[a.String()] = made(t)(a.Kernel(factor))
@@ -47,7 +49,7 @@ func TestDownsampling(t *testing.T) {
 				factor := rapid.IntRange(1, 5).Draw(r, "factor")
 				kernels := downsamplingKernels(t, factor)
 				k := kernels[rapid.SampledFrom(sortedNames(kernels)).Draw(r, "kernel")]
-				b := Boundary(rapid.IntRange(0, int(Reflect)).Draw(r, "boundary"))
+				b := deblur.Boundary(rapid.IntRange(0, int(deblur.Reflect)).Draw(r, "boundary"))
 				h, w := rapid.IntRange(1, 4).Draw(r, "rows"), rapid.IntRange(1, 4).Draw(r, "columns")
 				d, err := NewDownsampling(dev, k, b, factor, h, w)
 				require.NoError(r, err)
@@ -64,7 +66,7 @@ func TestDownsampling(t *testing.T) {
 				}
 				gotX, gotY := download(t, dev, kx), download(t, dev, kty)
 				m := denseDownsampling(d)
-				scale := 1e-5 * (1 + sumAbove(k.Weights))
+				scale := 1e-5 * (1 + response.SumAbove(k.Weights))
 				for c := range channels {
 					var want mat.VecDense
 					want.MulVec(m, vector(xs[c*dh*dw:][:dh*dw]))
@@ -82,10 +84,11 @@ func TestDownsampling(t *testing.T) {
 				bound, reason := d.Norm()
 				norm := largestSingularValue(t, m)
 				require.GreaterOrEqual(r, bound, norm*(1-1e-9), reason)
-				if b == Circular {
+				if b == deblur.Circular {
 					require.InDelta(r, norm, bound, 1e-7*(1+norm), reason)
 				}
-				require.GreaterOrEqual(r, bound*(1+1e-5), powerIteration(t, dev, d, 8), reason)
+				require.GreaterOrEqual(r, bound*(1+1e-5), estimated(t, dev, d, 8), reason)
+				require.NoError(r, operatortest.TestLinear(dev, d))
 			})
 		})
 	}
@@ -101,7 +104,7 @@ func largestSingularValue(t testing.TB, m *mat.Dense) float64 {
 	return math.Sqrt(max(0, e.Values(nil)[rows-1]))
 }
 
-func sortedNames(kernels map[string]Kernel) []string {
+func sortedNames(kernels map[string]deblur.Kernel) []string {
 	names := make([]string, 0, len(kernels))
 	for name := range kernels {
 		names = append(names, name)
@@ -116,12 +119,12 @@ func TestDownsamplingNormIsTight(t *testing.T) {
 	defer dev.Close()
 	for factor := 2; factor <= 4; factor++ {
 		for a := Bicubic; a <= NoAntialias; a++ {
-			for b := Unknown; b <= Reflect; b++ {
+			for b := deblur.Unknown; b <= deblur.Reflect; b++ {
 				k := made(t)(a.Kernel(factor))
 				d, err := NewDownsampling(dev, k, b, factor, 24, 31)
 				require.NoError(t, err)
 				bound, reason := d.Norm()
-				estimate := powerIteration(t, dev, d, 60)
+				estimate := estimated(t, dev, d, 60)
 				require.LessOrEqual(t, estimate, bound*(1+1e-6), "%v by %d, %s", a, factor, reason)
 				require.GreaterOrEqual(t, estimate, 0.97*bound, "%v by %d, %s", a, factor, reason)
 				whole, _ := d.Blur().Norm()
@@ -133,15 +136,15 @@ func TestDownsamplingNormIsTight(t *testing.T) {
 		}
 	}
 	// A blur in addition.
-	k, err := Convolve(made(t)(Shake(9, 3)), made(t)(Bicubic.Kernel(3)))
+	k, err := deblur.Convolve(made(t)(deblur.Shake(9, 3)), made(t)(Bicubic.Kernel(3)))
 	require.NoError(t, err)
-	for b := Unknown; b <= Reflect; b++ {
+	for b := deblur.Unknown; b <= deblur.Reflect; b++ {
 		d, err := NewDownsampling(dev, k, b, 3, 30, 33)
 		require.NoError(t, err)
 		bound, reason := d.Norm()
-		estimate := powerIteration(t, dev, d, 60)
+		estimate := estimated(t, dev, d, 60)
 		require.LessOrEqual(t, estimate, bound*(1+1e-6), reason)
-		if b != Reflect {
+		if b != deblur.Reflect {
 			require.GreaterOrEqual(t, estimate, 0.95*bound, reason)
 		}
 		d.Free()
@@ -154,7 +157,7 @@ func TestDownsamplingNormOfALargeKernel(t *testing.T) {
 	for i := range weights {
 		weights[i] = float32(1 + i%7)
 	}
-	d, err := NewDownsampling(newTestDevice(t), made(t)(NewKernel(weights, 301, 301)), Zero, 2, 5, 5)
+	d, err := NewDownsampling(newTestDevice(t), made(t)(deblur.NewKernel(weights, 301, 301)), deblur.Zero, 2, 5, 5)
 	require.NoError(t, err)
 	bound, reason := d.Norm()
 	require.Contains(t, reason, "keeps some samples")
@@ -175,7 +178,7 @@ func TestDownsamplingIsCentred(t *testing.T) {
 		for a := Bicubic; a <= NoAntialias; a++ {
 			t.Run(fmt.Sprintf("%v by %d", a, factor), func(t *testing.T) {
 				const h, w = 9, 8
-				d, err := NewDownsampling(dev, made(t)(a.Kernel(factor)), Unknown, factor, h, w)
+				d, err := NewDownsampling(dev, made(t)(a.Kernel(factor)), deblur.Unknown, factor, h, w)
 				require.NoError(t, err)
 				defer d.Free()
 				dh, dw := d.Domain()
@@ -231,7 +234,7 @@ func TestAntialiasKernels(t *testing.T) {
 			}
 			require.InDelta(t, 1, sum, 1e-6, "%v by %d", a, factor)
 			if a != NoAntialias || factor%2 == 1 {
-				require.True(t, k.symmetricInSquare(factor), "%v by %d", a, factor)
+				require.True(t, symmetricInSquare(k, factor), "%v by %d", a, factor)
 			}
 			parsed, err := ParseAntialias(a.String())
 			require.NoError(t, err)
@@ -249,60 +252,20 @@ func TestAntialiasKernels(t *testing.T) {
 	require.ErrorContains(t, err, "bicubic, area, gaussian or none")
 }
 
-// One blur after another is the blur of their convolution.
-func TestConvolve(t *testing.T) {
-	dev := newTestDevice(t)
-	kernels := testKernels(t)
-	for _, names := range [][2]string{{"motion", "even"}, {"corner", "lopsided ±"}, {"identity", "shake"}, {"longer", "Gaussian"}} {
-		a, b := kernels[names[0]], kernels[names[1]]
-		k, err := Convolve(a, b)
-		require.NoError(t, err)
-		outer, err := New(dev, a, Unknown, 6, 7)
-		require.NoError(t, err)
-		h, w := outer.Domain()
-		inner, err := New(dev, b, Unknown, h, w)
-		require.NoError(t, err)
-		twice, err := Compose(dev, outer, inner)
-		require.NoError(t, err)
-		once, err := New(dev, k, Unknown, 6, 7)
-		require.NoError(t, err)
-		h, w = once.Domain()
-		x, _ := noise(t, dev, 1, h, w, 1)
-		y, _ := noise(t, dev, 1, 6, 7, 1)
-		z, _ := noise(t, dev, 1, 6, 7, 2)
-		require.NoError(t, twice.Apply(y, x))
-		require.NoError(t, once.Apply(z, x))
-		want := download(t, dev, y)
-		for i, v := range download(t, dev, z) {
-			require.InDelta(t, want[i], v, 1e-5, "%v", names)
-		}
-	}
-	_, err := Convolve(Kernel{}, kernels["motion"])
-	require.Error(t, err)
-	_, err = Convolve(kernels["motion"], Kernel{H: 1, W: 1, Weights: []float32{float32(math.Inf(1))}})
-	require.Error(t, err)
-	large := Kernel{H: 1500, W: 1, Weights: make([]float32, 1500)}
-	_, err = Convolve(large, large)
-	require.ErrorContains(t, err, "too large")
-	wide := Kernel{H: 1000, W: 1000, Weights: make([]float32, 1000*1000)}
-	_, err = Convolve(wide, wide)
-	require.ErrorContains(t, err, "too large to be convolved")
-}
-
 func TestDownsamplingRefuses(t *testing.T) {
 	dev := cpu.New(cpu.Threads(1))
 	k := made(t)(Bicubic.Kernel(2))
 	for _, c := range [][3]int{{0, 4, 4}, {17, 4, 4}, {2, 0, 4}, {2, 4, -1}, {2, math.MaxInt, 4}, {2, 4, math.MaxInt32}} {
-		_, err := NewDownsampling(dev, k, Zero, c[0], c[1], c[2])
-		require.ErrorContains(t, err, "deblur: ")
+		_, err := NewDownsampling(dev, k, deblur.Zero, c[0], c[1], c[2])
+		require.ErrorContains(t, err, ": ")
 		require.Error(t, Interpolate(nil, nil, c[1], c[2], c[0], 1))
 	}
-	_, err := NewDownsampling(dev, Kernel{}, Zero, 2, 4, 4)
+	_, err := NewDownsampling(dev, deblur.Kernel{}, deblur.Zero, 2, 4, 4)
 	require.Error(t, err)
 	_, err = NewDownsampling(dev, k, 9, 2, 4, 4)
 	require.Error(t, err)
 	require.ErrorContains(t, Interpolate(make([]float32, 7), make([]float32, 4), 2, 2, 2, 1), "planes")
-	d, err := NewDownsampling(dev, k, Zero, 2, 4, 4)
+	d, err := NewDownsampling(dev, k, deblur.Zero, 2, 4, 4)
 	require.NoError(t, err)
 	require.Equal(t, 2, d.Factor())
 	x, _ := noise(t, dev, 1, 8, 8, 1)
@@ -318,14 +281,14 @@ func TestDownsamplingRefuses(t *testing.T) {
 	d.Free()
 	require.ErrorIs(t, d.Apply(y, x), backend.ErrFreed)
 	require.NoError(t, dev.Close())
-	_, err = NewDownsampling(dev, k, Zero, 2, 4, 4)
+	_, err = NewDownsampling(dev, k, deblur.Zero, 2, 4, 4)
 	require.ErrorIs(t, err, backend.ErrClosed)
 }
 
 // Calls from several goroutines do not disturb each other: the scratch memory is shared.
 func TestDownsamplingIsSafeForConcurrentUse(t *testing.T) {
 	dev := newTestDevice(t)
-	d, err := NewDownsampling(dev, made(t)(Bicubic.Kernel(3)), Unknown, 3, 9, 8)
+	d, err := NewDownsampling(dev, made(t)(Bicubic.Kernel(3)), deblur.Unknown, 3, 9, 8)
 	require.NoError(t, err)
 	defer d.Free()
 	h, w := d.Domain()

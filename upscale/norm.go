@@ -1,12 +1,15 @@
-package deblur
+package upscale
 
 import (
 	"fmt"
 	"math"
+
+	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/response"
 )
 
 // Norm returns an upper bound of ‖K‖ that is a proof, and the reason; what is said of
-// Operator.Norm holds here too. It is much below the blur's, about 1/factor: an iteration
+// deblur.Operator.Norm holds here too. It is much below the blur's, about 1/factor: an iteration
 // with τ = 1/‖K‖² is faster by the factor's square.
 //
 // On ℓ²(Z²) KKᵀ = S·B·Bᵀ·Sᵀ is the convolution with the kernel's autocorrelation at
@@ -34,32 +37,32 @@ func (d *Downsampling) Norm() (bound float64, reason string) {
 func (d *Downsampling) bound() (bound float64, reason string) {
 	bound, reason = d.blur.Norm()
 	reason = "downsampling keeps some samples of the blur: " + reason
-	g, ok := newAliasing(d.blur.kernel, d.factor)
+	g, ok := newAliasing(d.blur.Kernel(), d.factor)
 	if !ok {
 		return bound, reason
 	}
 	square, ok := 0.0, false
 	what := "bounded by its samples on a grid"
 	switch {
-	case d.blur.boundary == Circular:
+	case d.blur.Boundary() == deblur.Circular:
 		square, ok = g.largest(d.h, d.w)
 		what = "at the photograph's frequencies"
-	case d.blur.boundary == Reflect && !d.blur.kernel.symmetricInSquare(d.factor):
+	case d.blur.Boundary() == deblur.Reflect && !symmetricInSquare(d.blur.Kernel(), d.factor):
 		square, ok = g.sup()
 		square *= 4
 		what += ", times 4 for the reflected copies"
 	default:
 		square, ok = g.sup()
 	}
-	if norm := math.Sqrt(square) * (1 + 4*unit); ok && norm < bound {
-		return norm, fmt.Sprintf("%v, downsampled by %d: the largest energy of the frequencies that become one, %s", d.blur.boundary, d.factor, what)
+	if norm := math.Sqrt(square) * (1 + 4*response.Unit); ok && norm < bound {
+		return norm, fmt.Sprintf("%v, downsampled by %d: the largest energy of the frequencies that become one, %s", d.blur.Boundary(), d.factor, what)
 	}
 	return bound, reason
 }
 
 // symmetricInSquare tells whether a kernel is the same upside down and from right to left
 // with regard to the middle of a square of factor×factor.
-func (k Kernel) symmetricInSquare(factor int) bool {
+func symmetricInSquare(k deblur.Kernel, factor int) bool {
 	if k.CY != k.H/2 || k.CX != k.W/2 || k.H%2 != factor%2 || k.W%2 != factor%2 {
 		return false
 	}
@@ -81,10 +84,10 @@ type aliasing struct {
 }
 
 // newAliasing computes g; ok is false where that takes too long.
-func newAliasing(k Kernel, factor int) (a aliasing, ok bool) {
+func newAliasing(k deblur.Kernel, factor int) (a aliasing, ok bool) {
 	a.dy, a.dx = (k.H-1)/factor, (k.W-1)/factor
 	rows, columns := 2*a.dy+1, 2*a.dx+1
-	if float64(len(k.Weights))*float64(rows)*float64(columns) > 4*affordable {
+	if float64(len(k.Weights))*float64(rows)*float64(columns) > 4*response.Affordable {
 		return a, false
 	}
 	a.g = make([]float64, rows*columns)
@@ -107,8 +110,8 @@ func newAliasing(k Kernel, factor int) (a aliasing, ok bool) {
 	// their magnitudes, and Σ over m of those is at most (Σ|k|)². The two nested sums of
 	// largest add less than 4(rows + columns + 4) units of Σ|g|, no more than that (Higham
 	// 2002, section 3.1).
-	sum := sumAbove(k.Weights)
-	a.slack = float64(len(k.Weights)+4*(rows+columns+4)+8) * 2 * unit * sum * sum
+	sum := response.SumAbove(k.Weights)
+	a.slack = float64(len(k.Weights)+4*(rows+columns+4)+8) * 2 * response.Unit * sum * sum
 	return a, true
 }
 
@@ -117,25 +120,25 @@ func newAliasing(k Kernel, factor int) (a aliasing, ok bool) {
 func (a aliasing) largest(ny, nx int) (top float64, ok bool) {
 	rows, columns := 2*a.dy+1, 2*a.dx+1
 	half := nx/2 + 1 // the response is the same at −θ
-	if float64(half)*(float64(rows)*float64(columns)+float64(ny)*float64(rows)) > affordable {
+	if float64(half)*(float64(rows)*float64(columns)+float64(ny)*float64(rows)) > response.Affordable {
 		return 0, false
 	}
-	ry, rx := roots(ny), roots(nx)
+	ry, rx := response.RootsOfUnity(ny), response.RootsOfUnity(nx)
 	line := make([]complex128, rows)
 	for fx := range half {
 		for i := range line {
 			line[i] = 0
 			for j, v := range a.g[i*columns : (i+1)*columns] {
-				line[i] += complex(v, 0) * rx[wrap((j-a.dx)*fx, nx)]
+				line[i] += complex(v, 0) * rx.At((j-a.dx)*fx)
 			}
 		}
 		for fy := range ny {
-			response := 0.0
+			value := 0.0
 			for i, v := range line {
-				root := ry[wrap((i-a.dy)*fy, ny)]
-				response += real(v)*real(root) - imag(v)*imag(root)
+				root := ry.At((i - a.dy) * fy)
+				value += real(v)*real(root) - imag(v)*imag(root)
 			}
-			top = max(top, response)
+			top = max(top, value)
 		}
 	}
 	return top + a.slack, true
@@ -148,7 +151,7 @@ func (a aliasing) sup() (bound float64, ok bool) {
 		ny, nx := max(1, density*a.dy), max(1, density*a.dx)
 		if top, ok := a.largest(ny, nx); ok {
 			shrink := math.Cos(math.Pi*float64(a.dy)/float64(ny)) * math.Cos(math.Pi*float64(a.dx)/float64(nx))
-			return top / shrink * (1 + 8*unit), true
+			return top / shrink * (1 + 8*response.Unit), true
 		}
 	}
 	return 0, false

@@ -1,4 +1,4 @@
-package deblur
+package inpaint
 
 import (
 	"fmt"
@@ -23,10 +23,10 @@ const diffusionSweeps = 12
 func (m *Mask) Diffuse(dst, src []float32) error {
 	n := m.h * m.w
 	if len(src)%n != 0 || len(dst) != len(src) {
-		return fmt.Errorf("deblur: %d samples diffused to %d, want as many, and planes of %d×%d", len(src), len(dst), m.h, m.w)
+		return fmt.Errorf("inpaint: %d samples diffused to %d, want as many, and planes of %d×%d", len(src), len(dst), m.h, m.w)
 	}
 	if m.missing == n {
-		return fmt.Errorf("deblur: no pixel of %d×%d is known, so there is nothing to diffuse", m.h, m.w)
+		return fmt.Errorf("inpaint: no pixel of %d×%d is known, so there is nothing to diffuse", m.h, m.w)
 	}
 	pool := parallel.New(m.device.Description().Threads)
 	defer pool.Close()

@@ -1,4 +1,4 @@
-package deblur
+package upscale
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ func Interpolate(dst, src []float32, h, w, factor, threads int) error {
 	}
 	fh, fw := factor*h, factor*w
 	if n := h * w; len(src)%n != 0 || len(dst) != len(src)/n*fh*fw {
-		return fmt.Errorf("deblur: %d samples of %d×%d and %d of %d×%d are not the same number of planes",
+		return fmt.Errorf("upscale: %d samples of %d×%d and %d of %d×%d are not the same number of planes",
 			len(src), h, w, len(dst), fh, fw)
 	}
 	ys, xs := cubicTaps(h, factor), cubicTaps(w, factor)
