@@ -8,6 +8,8 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
+	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/refute"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
@@ -25,7 +27,7 @@ var radii = map[string]func(rng *rand.Rand) float32{
 
 // projecting returns a random network of 8 channels with Balls of such radii.
 func projecting(t testing.TB, seed uint64, a Architecture, norm float64, kind string) Model {
-	a.Activation = Balls()
+	a.Activation = activation.Balls()
 	if a.Width == 0 {
 		a.Width = 8
 	}
@@ -84,8 +86,8 @@ func TestBallsOfKnownRadii(t *testing.T) {
 	for _, c := range []struct {
 		radius float32
 		group  int
-		same   Activation
-	}{{1, 1, HardTanh()}, {1e9, 4, Linear()}} {
+		same   activation.Function
+	}{{1, 1, activation.HardTanh()}, {1e9, 4, activation.Linear()}} {
 		m := projecting(t, 2, Architecture{Group: c.group}, 1.4, "zero")
 		for _, b := range m.Blocks {
 			for i := range b.Radius {
@@ -142,7 +144,7 @@ func TestAttackOnBalls(t *testing.T) {
 	skipSearch(t)
 	dev := newCPU(t)
 	s := backend.Image(3, 9, 9)
-	opt := AttackOptions{Restarts: 2, Iterations: 12}
+	opt := refute.AttackOptions{Restarts: 2, Iterations: 12}
 	for _, c := range []struct {
 		kind       string
 		integrator rungekutta.Tableau
@@ -153,18 +155,18 @@ func TestAttackOnBalls(t *testing.T) {
 		m := projecting(t, 12, Architecture{Blocks: 2, Group: 4, Integrator: c.integrator}, 2.4, c.kind)
 		n := certified(t, dev, m)
 		require.Greater(t, stepsOf(n.Certificate())[0], 1)
-		r, err := Attack(t.Context(), n, s, opt)
+		r, err := refute.Attack(t.Context(), n, s, opt)
 		require.NoError(t, err)
 		require.True(t, r.Gradients)
 		require.False(t, r.Expansive(), "%+v: %+v", c, r)
 		if alpha, _ := n.Averagedness(); alpha < 1 {
 			over, err := Relax(n, 1/alpha)
 			require.NoError(t, err)
-			r, err := Attack(t.Context(), over, s, opt)
+			r, err := refute.Attack(t.Context(), over, s, opt)
 			require.NoError(t, err)
 			require.False(t, r.Expansive(), "%+v: %+v", c, r)
 		}
-		loose, err := Attack(t.Context(), uncertified(t, dev, m, 1), s, opt)
+		loose, err := refute.Attack(t.Context(), uncertified(t, dev, m, 1), s, opt)
 		require.NoError(t, err)
 		if c.kind == "huge" || c.kind == "usual" && c.integrator.IsEuler() {
 			require.True(t, loose.Expansive(), "%+v: %+v", c, loose)
@@ -240,7 +242,7 @@ func TestBallsScale(t *testing.T) {
 }
 
 func TestBallsAreChecked(t *testing.T) {
-	good, levels := projecting(t, 1, Architecture{Group: 2}, 1, "usual"), levelled(t, 1, Architecture{Width: 8, Activation: Balls(), Group: 4}, 1)
+	good, levels := projecting(t, 1, Architecture{Group: 2}, 1, "usual"), levelled(t, 1, Architecture{Width: 8, Activation: activation.Balls(), Group: 4}, 1)
 	require.NoError(t, good.Check())
 	require.NoError(t, levels.Check())
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
@@ -256,7 +258,7 @@ func TestBallsAreChecked(t *testing.T) {
 		"negative":         {good, func(m *Model) { m.Blocks[2].Radius[3] = -1e-9 }, "block 2: radius 3 is -1e-09, must be 0 or more and finite"},
 		"NaN":              {good, func(m *Model) { m.Blocks[2].Radius[0] = nan }, "radius 0 is NaN"},
 		"infinite":         {good, func(m *Model) { m.Blocks[2].Radius[1] = inf }, "radius 1 is +Inf"},
-		"other activation": {good, func(m *Model) { m.Activation = LeakyReLU(0.01) }, `radii with the activation "leakyrelu", they are for "balls"`},
+		"other activation": {good, func(m *Model) { m.Activation = activation.LeakyReLU(0.01) }, `radii with the activation "leakyrelu", they are for "balls"`},
 		"slope":            {good, func(m *Model) { m.Activation.Slope = 0.5 }, "must be 0"},
 		"plain":            {levels, func(m *Model) { m.Sigmas = nil }, "biases"},
 		"rows":             {levels, func(m *Model) { m.Blocks[0].Radius = m.Blocks[0].Radius[:5] }, "5 radii, must be 3 for each"},
@@ -283,18 +285,18 @@ func TestBallsAreChecked(t *testing.T) {
 	require.Equal(t, 3*(8*8*9+8+4), good.Parameters())
 	require.Equal(t, 3*(8*8*9+3*(8+2)), levels.Parameters())
 	for width, group := range map[int]int{64: 8, 7: 7, 12: 6, 13: 1, 3: 3} {
-		m, err := RandomModel(1, Architecture{Width: width, Blocks: 1, Kernel: 1, Activation: Balls()}, 1)
+		m, err := RandomModel(1, Architecture{Width: width, Blocks: 1, Kernel: 1, Activation: activation.Balls()}, 1)
 		require.NoError(t, err)
 		require.Len(t, m.Blocks[0].Radius, width/group)
 		require.Nil(t, m.Blocks[0].Gain)
 	}
 	for _, bad := range []Architecture{
-		{Group: -1, Activation: Balls()}, {Group: 3, Activation: Balls()}, {Group: 128, Activation: Balls()}, {Group: 8}, {Group: -8, Activation: ReLU()},
+		{Group: -1, Activation: activation.Balls()}, {Group: 3, Activation: activation.Balls()}, {Group: 128, Activation: activation.Balls()}, {Group: 8}, {Group: -8, Activation: activation.ReLU()},
 	} {
 		_, err := RandomModel(1, bad, 1)
 		require.ErrorContains(t, err, `only "balls" has groups`, "%+v", bad)
 	}
-	_, err = RandomModel(1, Architecture{Width: -4, Activation: Balls()}, 1)
+	_, err = RandomModel(1, Architecture{Width: -4, Activation: activation.Balls()}, 1)
 	require.Error(t, err)
 }
 
@@ -307,7 +309,7 @@ func TestCertificateOfBalls(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, m.Verify(t.Context(), cert))
 		require.Equal(t, 1.0, cert.Lipschitz)
-		require.Equal(t, Balls(), cert.Activation)
+		require.Equal(t, activation.Balls(), cert.Activation)
 		require.Contains(t, cert.String(), "activation balls, σ projects groups of channels onto balls: firmly nonexpansive, L = 1, ")
 		require.NotContains(t, cert.String(), "σ'")
 		text, err := json.Marshal(cert)
@@ -322,7 +324,7 @@ func TestCertificateOfBalls(t *testing.T) {
 		}
 		first = cert
 	}
-	m := levelled(t, 4, Architecture{Width: 8, Activation: Balls()}, 1.6)
+	m := levelled(t, 4, Architecture{Width: 8, Activation: activation.Balls()}, 1.6)
 	cert, err := m.Certify(t.Context(), 0)
 	require.NoError(t, err)
 	require.Contains(t, cert.String(), "for every noise level: A is the same, and the constants do not depend on biases and radii")
@@ -342,7 +344,7 @@ func TestCertificateOfBalls(t *testing.T) {
 func TestFileOfBalls(t *testing.T) {
 	dev := newCPU(t)
 	for _, a := range []Architecture{{Group: 2}, {Sigmas: []float64{0.02, 0.1, 0.3}, Group: 4}} {
-		a.Width, a.Activation = 8, Balls()
+		a.Width, a.Activation = 8, activation.Balls()
 		m, err := smallModel(t, 9, a, 1.5).Rounded16()
 		require.NoError(t, err)
 		cert, err := m.Certify(t.Context(), 0)
@@ -350,7 +352,7 @@ func TestFileOfBalls(t *testing.T) {
 		for i := range m.Blocks {
 			m.Blocks[i].Length, m.Blocks[i].Steps = cert.Blocks[i].Length, cert.Blocks[i].Steps
 		}
-		file := func(opts ...FileOption) *weights.File {
+		file := func(opts ...weights.FileOption) *weights.File {
 			f, err := m.File(testCard(), cert, opts...)
 			require.NoError(t, err)
 			encoded, err := f.Encode()
@@ -359,7 +361,7 @@ func TestFileOfBalls(t *testing.T) {
 			require.NoError(t, err)
 			return read
 		}
-		for _, f := range []*weights.File{file(), file(HalfPrecision())} {
+		for _, f := range []*weights.File{file(), file(weights.HalfPrecision())} {
 			back, err := FromFile(f)
 			require.NoError(t, err)
 			require.Equal(t, m, back)
@@ -373,7 +375,7 @@ func TestFileOfBalls(t *testing.T) {
 		}
 		fine := m.clone()
 		fine.Blocks[2].Radius[1] = 0.1
-		_, err = fine.File(testCard(), Certificate{}, HalfPrecision())
+		_, err = fine.File(testCard(), Certificate{}, weights.HalfPrecision())
 		require.ErrorContains(t, err, "block 2: radius 1, 0.1, is not a float16")
 
 		resize := func(f *weights.File, shape ...int) {
@@ -398,7 +400,7 @@ func TestFileOfBalls(t *testing.T) {
 			"negative":   {func(f *weights.File, _ *weights.Card) { setTensor(t, f, radiusName(0), 1, -1) }, false, "radius 1 is -1"},
 			"NaN":        {func(f *weights.File, _ *weights.Card) { setTensor(t, f, radiusName(0), 0, float32(math.NaN())) }, false, "radius 0 is NaN"},
 			"infinite":   {func(f *weights.File, _ *weights.Card) { setTensor(t, f, radiusName(0), 0, float32(math.Inf(1))) }, false, "radius 0 is +Inf"},
-			"activation": {func(_ *weights.File, c *weights.Card) { c.Architecture.Activation = linear }, false, "radii with the activation"},
+			"activation": {func(_ *weights.File, c *weights.Card) { c.Architecture.Activation = "identity" }, false, "radii with the activation"},
 			"groups":     {func(f *weights.File, _ *weights.Card) { resize(f, m.tableShape(8)...) }, true, "must be certified anew"},
 			"3 groups":   {func(f *weights.File, _ *weights.Card) { resize(f, m.tableShape(3)...) }, false, "whose number divides the 8 hidden channels"},
 			"dimensions": {func(f *weights.File, _ *weights.Card) { resize(f, rows, 2, 1) }, false, "shape"},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/denoise/dncnn"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/stretchr/testify/require"
 )
@@ -28,7 +29,7 @@ func BenchmarkApply(b *testing.B) {
 		require.NoError(b, err)
 		run(integrator.Name, certified(b, dev, m), 10*2*integrator.Stages()*64*64*9)
 	}
-	d, err := RandomDnCNN(1, 3, 64, 18)
+	d, err := dncnn.Random(1, 3, 64, 18)
 	require.NoError(b, err)
 	n, err := NewDnCNN(dev, d)
 	require.NoError(b, err)

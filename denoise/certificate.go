@@ -1,6 +1,9 @@
 package denoise
 
-import "github.com/averaged/imaging/denoise/normbound"
+import (
+	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/normbound"
+)
 
 // Certificate is what is proven of a denoiser, and from what: the bounds of its
 // convolutions' norms, the steps that follow from them, and the constants of the
@@ -17,7 +20,7 @@ type Certificate struct {
 	Integrator string
 	Radius     float64
 	// Activation is σ, and Lipschitz its constant L.
-	Activation Activation
+	Activation activation.Function
 	Lipschitz  float64
 	// Shuffle is Model.Shuffle, 0 for a network that works on all pixels.
 	Shuffle int

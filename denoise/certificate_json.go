@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/averaged/imaging/denoise/activation"
 	"github.com/averaged/imaging/denoise/normbound"
 )
 
@@ -86,7 +87,7 @@ func (c *Certificate) UnmarshalJSON(data []byte) error {
 	}
 	read := Certificate{
 		Weights: j.Weights, Integrator: j.Integrator, Radius: math.Inf(1),
-		Activation: Activation{j.Activation, j.Slope}, Lipschitz: j.Lipschitz,
+		Activation: activation.Function{Name: j.Activation, Slope: j.Slope}, Lipschitz: j.Lipschitz,
 		Shuffle: j.Shuffle, Sigmas: j.Sigmas,
 		Uniform: j.Uniform, Composition: j.Composition,
 		Proven: j.Proven, Averagedness: j.Averagedness, Reason: j.Reason,

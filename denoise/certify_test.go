@@ -10,6 +10,7 @@ import (
 
 	"github.com/averaged/imaging/averaged"
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/activation"
 	"github.com/averaged/imaging/denoise/normbound"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/weights"
@@ -115,8 +116,8 @@ func TestVerifyRefuses(t *testing.T) {
 		"blocks":      func(c *Certificate) { c.Blocks = c.Blocks[:2] },
 		"radius":      func(c *Certificate) { c.Radius = 2 },
 		"integrator":  func(c *Certificate) { c.Integrator = "heun" },
-		"activation":  func(c *Certificate) { c.Activation = ReLU() },
-		"slope":       func(c *Certificate) { c.Activation = LeakyReLU(0.02) },
+		"activation":  func(c *Certificate) { c.Activation = activation.ReLU() },
+		"slope":       func(c *Certificate) { c.Activation = activation.LeakyReLU(0.02) },
 		"Lipschitz":   func(c *Certificate) { c.Lipschitz = 0.5 },
 		"uniform":     func(c *Certificate) { c.Uniform = 0.5 },
 		"composition": func(c *Certificate) { c.Composition = 0.5 },
@@ -148,7 +149,7 @@ func TestVerifyRefuses(t *testing.T) {
 		"length": func(m *Model) { m.Blocks[0].Length = 2 },
 		"steps":  func(m *Model) { m.Blocks[0].Steps = 40 },
 		"method": func(m *Model) { m.Integrator = rungekutta.Heun() },
-		"slope":  func(m *Model) { m.Activation = LeakyReLU(0.5) },
+		"slope":  func(m *Model) { m.Activation = activation.LeakyReLU(0.5) },
 	} {
 		other := smallModel(t, 4, Architecture{}, 1.3)
 		spoil(&other)
@@ -292,7 +293,7 @@ func TestCertificateJSONRoundTrip(t *testing.T) {
 		c := Certificate{
 			Weights: rapid.String().Draw(t, "weights"), Integrator: rapid.String().Draw(t, "integrator"),
 			Radius: number.Draw(t, "radius"), Lipschitz: number.Draw(t, "L"),
-			Activation: Activation{rapid.String().Draw(t, "activation"), number.Draw(t, "slope")},
+			Activation: activation.Function{Name: rapid.String().Draw(t, "activation"), Slope: number.Draw(t, "slope")},
 			Uniform:    number.Draw(t, "uniform"), Composition: number.Draw(t, "composition"),
 			Proven: rapid.Bool().Draw(t, "proven"), Averagedness: number.Draw(t, "α"), Reason: rapid.String().Draw(t, "reason"),
 		}

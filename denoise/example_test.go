@@ -8,6 +8,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/refute"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/weights"
 )
@@ -66,7 +67,7 @@ func Example() {
 	fmt.Println(network.Averagedness())
 	fmt.Println(phi.Averagedness())
 
-	report, err := denoise.Attack(ctx, phi, backend.Image(3, 8, 8), denoise.AttackOptions{})
+	report, err := refute.Attack(ctx, phi, backend.Image(3, 8, 8), refute.AttackOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return

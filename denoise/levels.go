@@ -29,10 +29,6 @@ import (
 // maxLevels keeps numbers from a file within reason.
 const maxLevels = 1 << 10
 
-// homogeneous tells whether σ(t·x) = t·σ(x) for all t > 0, with radii that are t times as
-// large as well.
-func (a Activation) homogeneous() bool { return a.Name != hardTanh }
-
 // checkLevels returns an error unless the noise levels are such as Model.Sigmas says.
 func (m Model) checkLevels() error {
 	if len(m.Sigmas) == 0 {
@@ -46,8 +42,8 @@ func (m Model) checkLevels() error {
 			return fmt.Errorf("noise level %d is %v, must be in (0, 1] and above the one before", i, s)
 		}
 	}
-	if !m.Activation.homogeneous() {
-		return fmt.Errorf("noise levels with the activation %q: gains stand for weights only where it is positively homogeneous, as %q is", m.Activation.Name, leakyReLU)
+	if !m.Activation.Homogeneous() {
+		return fmt.Errorf("noise levels with the activation %q: gains stand for weights only where it is positively homogeneous, as that of LeakyReLU is", m.Activation.Name)
 	}
 	return nil
 }

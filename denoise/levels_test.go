@@ -8,8 +8,11 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/dncnn"
 	"github.com/averaged/imaging/denoise/internal/plain"
 	"github.com/averaged/imaging/denoise/normbound"
+	"github.com/averaged/imaging/denoise/refute"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
@@ -85,11 +88,11 @@ func (g gained) apply(x []float32) []float64 {
 			c.Forward(u, z)
 			for k := range u {
 				u[k] += g.bias[i][k/plane]
-				if g.model.Activation != Balls() {
-					u[k] = g.gain[i][k/plane] * g.model.Activation.apply(u[k])
+				if g.model.Activation != activation.Balls() {
+					u[k] = g.gain[i][k/plane] * g.model.Activation.Of(u[k])
 				}
 			}
-			if g.model.Activation == Balls() {
+			if g.model.Activation == activation.Balls() {
 				plain.ProjectBalls(u, g.radius[i], plane)
 			}
 			k := make([]float64, len(z))
@@ -110,7 +113,7 @@ func TestAtIsTheFormula(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		m := levelled(t, rapid.Uint64().Draw(r, "seed"), Architecture{
 			Channels: 2, Width: rapid.IntRange(2, 5).Draw(r, "width"), Blocks: rapid.IntRange(1, 2).Draw(r, "blocks"),
-			Activation: rapid.SampledFrom([]Activation{LeakyReLU(0.01), ReLU(), Linear(), Balls()}).Draw(r, "activation"),
+			Activation: rapid.SampledFrom([]activation.Function{activation.LeakyReLU(0.01), activation.ReLU(), activation.Linear(), activation.Balls()}).Draw(r, "activation"),
 			Sigmas:     [][]float64{{0.1}, {0.02, 0.3}, {0.01, 0.05, 0.06, 1}}[rapid.IntRange(0, 2).Draw(r, "levels")],
 		}, 1.3)
 		if rapid.Bool().Draw(r, "without gains") {
@@ -179,7 +182,7 @@ func TestBeyondTheLevelsIsRescaled(t *testing.T) {
 	require.Equal(t, []float64{0.02, 0.1, 0.3}, levels)
 	levels[0] = 7 // a copy
 	require.Equal(t, 0.02, family.Levels()[0])
-	projecting := certified(t, dev, levelled(t, 3, Architecture{Width: 8, Activation: Balls(), Group: 4}, 1.4))
+	projecting := certified(t, dev, levelled(t, 3, Architecture{Width: 8, Activation: activation.Balls(), Group: 4}, 1.4))
 	for _, c := range []struct {
 		family       *Network
 		level, sigma float64
@@ -206,8 +209,8 @@ func TestBeyondTheLevelsIsRescaled(t *testing.T) {
 func TestCertificateOfAllNoiseLevels(t *testing.T) {
 	for _, a := range []Architecture{
 		{}, {Integrator: rungekutta.Heun()}, {Integrator: rungekutta.BackwardEuler()},
-		{Width: 12, Shuffle: 2, Activation: ReLU()}, {Sigmas: []float64{0.1}, Blocks: 1},
-		{Width: 12, Shuffle: 2, Activation: Balls(), Integrator: rungekutta.Heun()},
+		{Width: 12, Shuffle: 2, Activation: activation.ReLU()}, {Sigmas: []float64{0.1}, Blocks: 1},
+		{Width: 12, Shuffle: 2, Activation: activation.Balls(), Integrator: rungekutta.Heun()},
 	} {
 		m := levelled(t, 4, a, 1.7)
 		m.Blocks[0].Length, m.Blocks[0].Steps = 0.7, 2
@@ -267,7 +270,7 @@ func TestCertificateOfAllNoiseLevels(t *testing.T) {
 // Gains of 1 change nothing, and gains just below 1 keep the number of steps even where
 // the norm leaves no room for rounding: ‖V‖ is √2, exactly what one step allows.
 func TestGainsKeepTheSteps(t *testing.T) {
-	m := Model{Channels: 2, Width: 2, Kernel: 1, Activation: LeakyReLU(0.01), Integrator: rungekutta.ForwardEuler(), Sigmas: []float64{0.1}}
+	m := Model{Channels: 2, Width: 2, Kernel: 1, Activation: activation.LeakyReLU(0.01), Integrator: rungekutta.ForwardEuler(), Sigmas: []float64{0.1}}
 	m.Blocks = []Block{{Filter: []float32{1, 1, 1, -1}, Length: 1, Steps: 1}}
 	norms, steps := []normbound.Bound{{Upper: math.Sqrt2, Lower: 1}}, []int{1}
 	for eulerSteps(t, norms[0].Upper) > 1 {
@@ -321,7 +324,7 @@ func TestLevelsAreChecked(t *testing.T) {
 		"zero":         {func(m *Model) { m.Sigmas[0] = 0 }, "noise level 0 is 0"},
 		"large":        {func(m *Model) { m.Sigmas[2] = 1.5 }, "noise level 2 is 1.5"},
 		"NaN level":    {func(m *Model) { m.Sigmas[1] = math.NaN() }, "noise level 1 is NaN"},
-		"activation":   {func(m *Model) { m.Activation = HardTanh() }, "positively homogeneous"},
+		"activation":   {func(m *Model) { m.Activation = activation.HardTanh() }, "positively homogeneous"},
 		"many levels":  {func(m *Model) { m.Sigmas = make([]float64, 5000) }, "5000 noise levels"},
 		"shuffle":      {func(m *Model) { m.Shuffle = -1 }, "shuffled by -1"},
 		"narrow":       {func(m *Model) { m.Shuffle = 2 }, "a network of 7 channels on images of 3, shuffled by 2"},
@@ -421,7 +424,9 @@ func TestLoadOfAllNoiseLevels(t *testing.T) {
 		"sigmas":        {func(_ *weights.File, c *weights.Card) { c.Architecture.Sigmas[1] = 0.11 }, true, "constants"},
 		"fewer sigmas":  {func(_ *weights.File, c *weights.Card) { c.Architecture.Sigmas = c.Architecture.Sigmas[1:] }, false, "shape [3 12], must have [2 12]"},
 		"no sigmas":     {func(_ *weights.File, c *weights.Card) { c.Architecture.Sigmas = nil }, false, "shape"},
-		"activation":    {func(_ *weights.File, c *weights.Card) { c.Architecture.Activation, c.Architecture.Slope = hardTanh, 0 }, false, "homogeneous"},
+		"activation": {func(_ *weights.File, c *weights.Card) {
+			c.Architecture.Activation, c.Architecture.Slope = "hardtanh", 0
+		}, false, "homogeneous"},
 	} {
 		f := file()
 		card, err := f.Card()
@@ -524,7 +529,7 @@ func TestFor(t *testing.T) {
 	require.Nil(t, plain.Levels())
 	_, err = plain.For(t.Context(), 0.1)
 	require.ErrorIs(t, err, ErrNoLevels)
-	d, err := RandomDnCNN(1, 3, 4, 2)
+	d, err := dncnn.Random(1, 3, 4, 2)
 	require.NoError(t, err)
 	dncnn, err := NewDnCNN(dev, d)
 	require.NoError(t, err)
@@ -538,11 +543,11 @@ func TestAttackOfAllNoiseLevels(t *testing.T) {
 	skipSearch(t)
 	dev := newCPU(t)
 	s := backend.Image(3, 10, 10)
-	opt := AttackOptions{Restarts: 2, Iterations: 12}
+	opt := refute.AttackOptions{Restarts: 2, Iterations: 12}
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, shuffle := range []int{0, 2} {
 		for _, ones := range []bool{true, false} {
-			m := levelled(t, 12, Architecture{Width: 6 + 6*shuffle, Shuffle: shuffle, Activation: LeakyReLU(0.3)}, 2.4)
+			m := levelled(t, 12, Architecture{Width: 6 + 6*shuffle, Shuffle: shuffle, Activation: activation.LeakyReLU(0.3)}, 2.4)
 			m.Blocks[0].Gain = nil
 			for _, b := range m.Blocks[1:] {
 				for k := range b.Gain {
@@ -560,7 +565,7 @@ func TestAttackOfAllNoiseLevels(t *testing.T) {
 				for _, d := range []*Network{n, loose} {
 					at, err := d.For(t.Context(), sigma)
 					require.NoError(t, err)
-					r, err := Attack(t.Context(), at, s, opt)
+					r, err := refute.Attack(t.Context(), at, s, opt)
 					require.NoError(t, err)
 					require.True(t, r.Gradients)
 					if d == n {

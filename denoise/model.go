@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/activation"
 	"github.com/averaged/imaging/denoise/normbound"
 	"github.com/averaged/imaging/denoise/rungekutta"
 )
@@ -13,15 +14,15 @@ import (
 // Architecture is the form of an averaged network without its weights. The zero value
 // of a field is the paper's network.
 type Architecture struct {
-	Channels   int                // of an image; 0 means 3
-	Width      int                // channels that the blocks work on, at least Channels; 0 means 64
-	Kernel     int                // odd height and width of every filter; 0 means 3
-	Blocks     int                // 0 means 10
-	Activation Activation         // the zero value means LeakyReLU(0.01)
-	Group      int                // hidden channels of a ball of Balls, a divisor of Width; 0 means 8, or the largest divisor below
-	Integrator rungekutta.Tableau // the zero value means rungekutta.ForwardEuler
-	Shuffle    int                // as Model.Shuffle
-	Sigmas     []float64          // as Model.Sigmas
+	Channels   int                 // of an image; 0 means 3
+	Width      int                 // channels that the blocks work on, at least Channels; 0 means 64
+	Kernel     int                 // odd height and width of every filter; 0 means 3
+	Blocks     int                 // 0 means 10
+	Activation activation.Function // the zero value means activation.LeakyReLU(0.01)
+	Group      int                 // hidden channels of a ball of Balls, a divisor of Width; 0 means 8, or the largest divisor below
+	Integrator rungekutta.Tableau  // the zero value means rungekutta.ForwardEuler
+	Shuffle    int                 // as Model.Shuffle
+	Sigmas     []float64           // as Model.Sigmas
 }
 
 func (a Architecture) withDefaults() Architecture {
@@ -33,13 +34,13 @@ func (a Architecture) withDefaults() Architecture {
 			*f.of = f.value
 		}
 	}
-	if a.Activation == (Activation{}) {
-		a.Activation = LeakyReLU(0.01)
+	if a.Activation == (activation.Function{}) {
+		a.Activation = activation.LeakyReLU(0.01)
 	}
 	if a.Integrator.Stages() == 0 {
 		a.Integrator = rungekutta.ForwardEuler()
 	}
-	if a.Group == 0 && a.Activation.Name == balls {
+	if a.Group == 0 && a.Activation.IsBalls() {
 		for a.Group = 8; a.Width%a.Group != 0; {
 			a.Group--
 		}
@@ -53,7 +54,7 @@ func (a Architecture) withDefaults() Architecture {
 type Model struct {
 	Channels, Width int
 	Kernel          int // odd
-	Activation      Activation
+	Activation      activation.Function
 	// Integrator is any explicit tableau with a radius, or rungekutta.BackwardEuler.
 	Integrator rungekutta.Tableau
 	// Shuffle is the factor q ≥ 2 by which the blocks work on fewer pixels than the image

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/dncnn"
 	"github.com/averaged/imaging/denoise/tile"
 	"github.com/averaged/imaging/weights"
 )
@@ -186,8 +187,8 @@ func Load(ctx context.Context, dev backend.Device, f *weights.File, opts ...Opti
 }
 
 func load(ctx context.Context, dev backend.Device, f *weights.File, card weights.Card, o options) (*Network, error) {
-	if card.Architecture.Family == FamilyDnCNN {
-		d, err := DnCNNFromFile(f)
+	if card.Architecture.Family == weights.FamilyDnCNN {
+		d, err := dncnn.FromFile(f)
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,8 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/dncnn"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/stretchr/testify/require"
 )
@@ -31,14 +33,14 @@ func TestNetworkIsItsDefinition(t *testing.T) {
 		{"3/8 rule", Architecture{Integrator: rule38}, 1.5},
 		{"ralston", Architecture{Integrator: ralston}, 1.1},
 		{"backward euler", Architecture{Integrator: rungekutta.BackwardEuler()}, 1.7},
-		{"relu", Architecture{Activation: ReLU()}, 1},
-		{"linear", Architecture{Activation: Linear(), Integrator: rungekutta.Heun()}, 1},
-		{"hardtanh", Architecture{Activation: HardTanh()}, 2},
-		{"hardtanh, rk4", Architecture{Activation: HardTanh(), Integrator: rungekutta.RK4()}, 2},
-		{"balls", Architecture{Width: 6, Activation: Balls(), Group: 3}, 1.3},
-		{"balls, rk4", Architecture{Width: 8, Activation: Balls(), Group: 2, Integrator: rungekutta.RK4()}, 1.6},
-		{"balls, backward euler", Architecture{Width: 8, Activation: Balls(), Integrator: rungekutta.BackwardEuler()}, 1.6},
-		{"balls of one channel, 5×5", Architecture{Kernel: 5, Activation: Balls(), Group: 1}, 1},
+		{"relu", Architecture{Activation: activation.ReLU()}, 1},
+		{"linear", Architecture{Activation: activation.Linear(), Integrator: rungekutta.Heun()}, 1},
+		{"hardtanh", Architecture{Activation: activation.HardTanh()}, 2},
+		{"hardtanh, rk4", Architecture{Activation: activation.HardTanh(), Integrator: rungekutta.RK4()}, 2},
+		{"balls", Architecture{Width: 6, Activation: activation.Balls(), Group: 3}, 1.3},
+		{"balls, rk4", Architecture{Width: 8, Activation: activation.Balls(), Group: 2, Integrator: rungekutta.RK4()}, 1.6},
+		{"balls, backward euler", Architecture{Width: 8, Activation: activation.Balls(), Integrator: rungekutta.BackwardEuler()}, 1.6},
+		{"balls of one channel, 5×5", Architecture{Kernel: 5, Activation: activation.Balls(), Group: 1}, 1},
 		{"grey, 5×5", Architecture{Channels: 1, Kernel: 5}, 1},
 		{"1×1", Architecture{Channels: 4, Width: 4, Kernel: 1, Integrator: rungekutta.RK4()}, 1},
 	} {
@@ -73,7 +75,7 @@ func TestNetworkIsItsDefinition(t *testing.T) {
 // The one call for all steps and the layers of the generic path agree.
 func TestOneCallAgreesWithTheLayers(t *testing.T) {
 	dev := newCPU(t)
-	for _, activation := range []Activation{LeakyReLU(0.01), Balls()} {
+	for _, activation := range []activation.Function{activation.LeakyReLU(0.01), activation.Balls()} {
 		for _, integrator := range []rungekutta.Tableau{rungekutta.ForwardEuler(), rungekutta.Heun(), rungekutta.RK4(), rungekutta.SSPRK3(), rungekutta.Kutta3()} {
 			m := smallModel(t, 5, Architecture{Width: 18, Blocks: 4, Integrator: integrator, Activation: activation}, 1.4)
 			n := certified(t, dev, m)
@@ -103,7 +105,7 @@ func TestBatch(t *testing.T) {
 
 func TestApplyRefuses(t *testing.T) {
 	dev := newCPU(t)
-	d, err := RandomDnCNN(1, 3, 5, 2)
+	d, err := dncnn.Random(1, 3, 5, 2)
 	require.NoError(t, err)
 	dncnn, err := NewDnCNN(dev, d)
 	require.NoError(t, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
+	"github.com/averaged/imaging/denoise/activation"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -70,7 +71,7 @@ func TestInnerIterationsOnKinks(t *testing.T) {
 		gradient := func(v float64) float64 {
 			g := v - c
 			for i := range a {
-				g += a[i] * LeakyReLU(0.01).apply(a[i]*v+b[i])
+				g += a[i] * activation.LeakyReLU(0.01).Of(a[i]*v+b[i])
 			}
 			return g
 		}
@@ -104,7 +105,7 @@ func TestApplyWithinKeepsItsBound(t *testing.T) {
 		for _, c := range []struct {
 			a    Architecture
 			norm float64
-		}{{Architecture{}, 0.7}, {Architecture{}, 3}, {Architecture{Width: 6, Activation: Balls(), Group: 2}, 3}} {
+		}{{Architecture{}, 0.7}, {Architecture{}, 3}, {Architecture{Width: 6, Activation: activation.Balls(), Group: 2}, 3}} {
 			c.a.Integrator, c.a.Blocks = rungekutta.BackwardEuler(), 2
 			m := smallModel(t, 6, c.a, c.norm)
 			n := certified(t, dev, m)
@@ -153,7 +154,7 @@ func TestApplyWithinOfExplicitNetworks(t *testing.T) {
 // ⟨Φx − Φy, x − y⟩; also where Euler's method would take many steps.
 func TestBackwardEulerIsFirmlyNonexpansive(t *testing.T) {
 	dev := newCPU(t)
-	for _, activation := range []Activation{LeakyReLU(0.01), Balls()} {
+	for _, activation := range []activation.Function{activation.LeakyReLU(0.01), activation.Balls()} {
 		m := smallModel(t, 7, Architecture{Integrator: rungekutta.BackwardEuler(), Blocks: 1, Activation: activation}, 6)
 		n := certified(t, dev, m)
 		require.Equal(t, []int{1}, stepsOf(n.Certificate()))

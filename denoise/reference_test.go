@@ -67,7 +67,7 @@ func (r reference) field(i int, z []float64) []float64 {
 			u[k] += float64(b.Bias[k/plane])
 		}
 		if b.Radius == nil {
-			u[k] = r.model.Activation.apply(u[k])
+			u[k] = r.model.Activation.Of(u[k])
 		}
 	}
 	if b.Radius != nil {
@@ -223,4 +223,27 @@ func stepsOf(c Certificate) (steps []int) {
 		steps = append(steps, b.Steps)
 	}
 	return steps
+}
+
+// uncertified puts a model on a device with the given number of steps for each block.
+func uncertified(t testing.TB, dev backend.Device, m Model, steps int) *Network {
+	m.Blocks = append([]Block{}, m.Blocks...)
+	for i := range m.Blocks {
+		m.Blocks[i].Steps = steps
+	}
+	n, err := New(t.Context(), dev, m, Certificate{})
+	require.NoError(t, err)
+	t.Cleanup(n.Free)
+	return n
+}
+
+// skipSearch skips a search, for images that a network moves apart or for the largest norm,
+// where a test run is told to be short: it takes hundreds of gradients or images, which are
+// slow on an emulated processor and under the race detector, and other tests call the same
+// code there.
+func skipSearch(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a long search, which a run with -short leaves to the others")
+	}
 }

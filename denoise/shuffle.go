@@ -18,7 +18,7 @@ func (m Model) aroundBlocks() int {
 	return 3 * m.lifted()
 }
 
-// transposeShuffled sets dst = Uᵀ·J(Ux)ᵀ·Uv, where inner does as transpose does for the
+// transposeShuffled sets dst = Uᵀ·J(Ux)ᵀ·Uv, where inner does as PullBack does for the
 // blocks.
 func transposeShuffled(s *tile.Scratch, q int, dst, x, v backend.Buffer, inner func(dst, x, v backend.Buffer) (bool, error)) (bool, error) {
 	var coarse [3]backend.Buffer

@@ -10,6 +10,8 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/dncnn"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/stretchr/testify/require"
 )
@@ -274,7 +276,7 @@ func each(s backend.Shape, r backend.Region, f func(i int)) {
 
 // families returns one network of each way to compute.
 func families(t testing.TB, dev backend.Device, opts ...Option) map[string]*Network {
-	d, err := RandomDnCNN(9, 3, 4, 2)
+	d, err := dncnn.Random(9, 3, 4, 2)
 	require.NoError(t, err)
 	dncnn, err := NewDnCNN(dev, d, opts...)
 	require.NoError(t, err)
@@ -285,7 +287,7 @@ func families(t testing.TB, dev backend.Device, opts ...Option) map[string]*Netw
 	shuffled := small
 	shuffled.Width, shuffled.Shuffle = 13, 2
 	projecting := small
-	projecting.Activation, projecting.Group = Balls(), 2
+	projecting.Activation, projecting.Group = activation.Balls(), 2
 	return map[string]*Network{
 		"shuffled": certified(t, dev, smallModel(t, 8, shuffled, 1), opts...),
 		"euler":    certified(t, dev, smallModel(t, 8, small, 1), opts...),

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/activation"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -14,7 +15,7 @@ import (
 func TestWrappersAreTheirFormulas(t *testing.T) {
 	dev := newCPU(t)
 	for _, a := range []Architecture{
-		{}, {Integrator: rungekutta.BackwardEuler()}, {Width: 6, Activation: Balls(), Group: 2}, {Width: 6, Activation: Balls(), Integrator: rungekutta.BackwardEuler()},
+		{}, {Integrator: rungekutta.BackwardEuler()}, {Width: 6, Activation: activation.Balls(), Group: 2}, {Width: 6, Activation: activation.Balls(), Integrator: rungekutta.BackwardEuler()},
 	} {
 		n := certified(t, dev, smallModel(t, 3, a, 1.4))
 		s := backend.Image(3, 7, 9)
@@ -150,7 +151,7 @@ func TestAveragednessHolds(t *testing.T) {
 		a := Architecture{
 			Width: 4, Blocks: rapid.IntRange(1, 3).Draw(rt, "blocks"),
 			Integrator: rapid.SampledFrom([]rungekutta.Tableau{rungekutta.ForwardEuler(), rungekutta.Heun(), rungekutta.RK4(), rungekutta.Kutta3(), rungekutta.BackwardEuler()}).Draw(rt, "integrator"),
-			Activation: rapid.SampledFrom([]Activation{LeakyReLU(0.01), ReLU(), HardTanh(), Linear(), Balls()}).Draw(rt, "activation"),
+			Activation: rapid.SampledFrom([]activation.Function{activation.LeakyReLU(0.01), activation.ReLU(), activation.HardTanh(), activation.Linear(), activation.Balls()}).Draw(rt, "activation"),
 		}
 		m := smallModel(t, rapid.Uint64().Draw(rt, "seed"), a, rapid.Float64Range(0.3, 3).Draw(rt, "norm"))
 		n := certified(t, dev, m)

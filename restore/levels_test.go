@@ -26,7 +26,7 @@ func allLevels(t testing.TB, method string) *weights.File {
 	require.NoError(t, err)
 	c, err := m.Certify(t.Context(), 0)
 	require.NoError(t, err)
-	f, err := m.File(card("all-"+method), c, denoise.HalfPrecision())
+	f, err := m.File(card("all-"+method), c, weights.HalfPrecision())
 	require.NoError(t, err)
 	return f
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/weights"
 )
@@ -62,7 +61,7 @@ func methodsWith(embedded []string) []Method {
 	for _, t := range rungekutta.Integrators() {
 		network(t.Name, integratorDescription(t.Name), true)
 	}
-	network(denoise.FamilyDnCNN, "unconstrained network, for comparison: nothing is proven of it", false)
+	network(weights.FamilyDnCNN, "unconstrained network, for comparison: nothing is proven of it", false)
 	return list
 }
 
@@ -148,9 +147,9 @@ func UseMethod(name string) Option {
 // error wraps ErrMethod if there is none.
 func MethodOf(card weights.Card) (string, error) {
 	switch family := card.Architecture.Family; family {
-	case denoise.FamilyDnCNN:
+	case weights.FamilyDnCNN:
 		return family, nil
-	case denoise.FamilyAveraged:
+	case weights.FamilyAveraged:
 		if _, err := rungekutta.Named(card.Integrator); err != nil {
 			return "", fmt.Errorf("restore: %w for the weights %q: %w", ErrMethod, card.Name, err)
 		}
@@ -160,7 +159,7 @@ func MethodOf(card weights.Card) (string, error) {
 		return card.Integrator, nil
 	default:
 		return "", fmt.Errorf("restore: %w for the weights %q: their architecture is %.40q, must be %q or %q",
-			ErrMethod, card.Name, family, denoise.FamilyAveraged, denoise.FamilyDnCNN)
+			ErrMethod, card.Name, family, weights.FamilyAveraged, weights.FamilyDnCNN)
 	}
 }
 

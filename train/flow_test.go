@@ -9,8 +9,8 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/denoise/rungekutta"
+	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
 )
 
@@ -40,7 +40,7 @@ func smallConfig() Config {
 // smallDnCNN is an unconstrained one.
 func smallDnCNN() Config {
 	c := smallConfig()
-	c.Family, c.Constraint, c.Integrator = denoise.FamilyDnCNN, Free, ""
+	c.Family, c.Constraint, c.Integrator = weights.FamilyDnCNN, Free, ""
 	return c
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/refute"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/internal/scene"
 	"github.com/averaged/imaging/train"
@@ -149,7 +150,7 @@ func TestNonexpansiveInEveryPrecision(t *testing.T) {
 		d := open(t, UsePrecision(precision))
 		n, err := denoise.Load(t.Context(), d, f)
 		require.NoError(t, err)
-		r, err := denoise.Attack(t.Context(), n, backend.Image(3, 8, 8), denoise.AttackOptions{Restarts: 1, Iterations: 3, Seed: 1})
+		r, err := refute.Attack(t.Context(), n, backend.Image(3, 8, 8), refute.AttackOptions{Restarts: 1, Iterations: 3, Seed: 1})
 		require.NoError(t, err)
 		t.Logf("%v: largest ratio %.6f, of which rounding may be %.1e; images %.3f apart", precision, r.Ratio, rounding*r.Rounding, r.Separation)
 		require.LessOrEqual(t, r.Ratio, 1+rounding*r.Rounding)

@@ -12,10 +12,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/internal/openfile"
 	"github.com/averaged/imaging/train"
+	"github.com/averaged/imaging/weights"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -95,7 +95,7 @@ func trainable() []string {
 			names = append(names, t.Name)
 		}
 	}
-	return append(names, denoise.FamilyDnCNN)
+	return append(names, weights.FamilyDnCNN)
 }
 
 // config returns the configuration that the flags describe. What is wrong with it is a
@@ -150,14 +150,14 @@ func (r *recipeFlags) useMethod(config *train.Config, fromRecipe bool) error {
 		return usagef("--method %s: there is no training for it; %v", oneLine(r.method), err)
 	}
 	switch {
-	case r.method == denoise.FamilyDnCNN:
+	case r.method == weights.FamilyDnCNN:
 		blocks := config.Blocks
 		*config = config.ForDnCNN()
 		if !fromRecipe {
 			config.Blocks = blocks
 		}
-	case config.Family == denoise.FamilyDnCNN:
-		config.Family, config.Integrator, config.Constraint = denoise.FamilyAveraged, r.method, train.DefaultConfig().Constraint
+	case config.Family == weights.FamilyDnCNN:
+		config.Family, config.Integrator, config.Constraint = weights.FamilyAveraged, r.method, train.DefaultConfig().Constraint
 	default:
 		config.Integrator = r.method
 	}

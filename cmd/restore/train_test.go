@@ -127,7 +127,7 @@ func TestTrainMethods(t *testing.T) {
 		require.Empty(t, out.stdout)
 		require.Empty(t, out.stderr)
 		card := cardOf(t, method+"/"+train.WeightsFile)
-		if method == denoise.FamilyDnCNN {
+		if method == weights.FamilyDnCNN {
 			require.Equal(t, method, card.Architecture.Family)
 		} else {
 			require.Equal(t, method, card.Integrator)
@@ -162,7 +162,7 @@ func TestTrainConfiguration(t *testing.T) {
 	succeeds(t, fields("train data -o c --method dncnn --set slope=1"+small+" --blocks 1")...)
 	succeeds(t, fields("train data -o d --config c/config.json --method rk4 -q")...)
 	c := readConfig(t, "d")
-	require.Equal(t, []string{denoise.FamilyAveraged, "rk4", string(train.DefaultConfig().Constraint)}, []string{c.Family, c.Integrator, string(c.Constraint)})
+	require.Equal(t, []string{weights.FamilyAveraged, "rk4", string(train.DefaultConfig().Constraint)}, []string{c.Family, c.Integrator, string(c.Constraint)})
 	require.Equal(t, 1, c.Blocks)
 
 	succeeds(t, fields("train data -o f --recipe deblur --sigma 0.01..0.05 --crop 12 --batch 1 --iterations 1 --width 16 --blocks 1 "+

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/dncnn"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/weights"
@@ -42,7 +43,7 @@ func seeded(t *testing.T, method string) string {
 	t.Helper()
 	var f *weights.File
 	if method == "dncnn" {
-		d, err := denoise.RandomDnCNN(9, 3, 4, 1)
+		d, err := dncnn.Random(9, 3, 4, 1)
 		require.NoError(t, err)
 		f, err = d.File(seededCard(method))
 		require.NoError(t, err)

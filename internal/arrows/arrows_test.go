@@ -45,19 +45,20 @@ var table = map[string]row{
 		"backend", "backend/cpu", "backend/cuda", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights",
 		"internal/curves", "internal/imagefile", "internal/imagefile/atomicfile", "internal/noiselevel", "internal/openfile", "internal/quality",
 		cobra, pflag, xTerm,
-	}},
+	}, tests: []string{"denoise/dncnn"}},
 	"restore": {code: []string{
-		"denoise", "denoise/rungekutta", "deblur", "inpaint", "operator", "upscale", "tv", "pnp", "backend", "backend/cpu", "backend/cuda", "weights",
+		"denoise", "denoise/refute", "denoise/rungekutta", "deblur", "inpaint", "operator", "upscale", "tv", "pnp", "backend", "backend/cpu", "backend/cuda", "weights",
 		"internal/imagefile", "internal/noiselevel",
 		xImage,
-	}, tests: []string{"internal/scene", "internal/quality"}},
+	}, tests: []string{"denoise/dncnn", "internal/scene", "internal/quality"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from. See RATIONALE.md.
-	"train": {code: []string{"denoise", "denoise/rungekutta", "deblur", "backend", "weights", "internal/fft", "internal/parallel", gonum}},
+	"train": {code: []string{"denoise", "denoise/activation", "denoise/dncnn", "denoise/rungekutta", "deblur", "backend", "weights", "internal/fft", "internal/parallel", gonum}},
 
 	// The restoration packages, side by side.
 	"denoise": {code: []string{
 		"averaged", "backend", "weights",
-		"denoise/normbound", "denoise/rungekutta", "denoise/tile",
+		"denoise/activation", "denoise/dncnn", "denoise/normbound", "denoise/refute", "denoise/rungekutta", "denoise/tile",
+		"denoise/internal/draw", "denoise/internal/ondevice",
 	}, tests: []string{"denoise/internal/plain", "internal/parallel"}},
 	"deblur": {
 		code:  []string{"operator", "backend", "internal/fft", "internal/parallel", "internal/response"},
@@ -73,10 +74,21 @@ var table = map[string]row{
 	},
 
 	// Parts of denoise, none of which knows of it.
-	"denoise/internal/plain": {code: []string{"backend", "internal/parallel"}},
-	"denoise/normbound":      {code: []string{"backend", "denoise/internal/plain", "internal/parallel", gonum}},
-	"denoise/rungekutta":     {code: []string{gonum}, tests: []string{"averaged", "denoise/internal/plain"}},
-	"denoise/tile":           {code: []string{"backend"}},
+	"denoise/activation": {code: []string{"backend"}},
+	"denoise/dncnn": {code: []string{
+		"backend", "weights", "denoise/activation", "denoise/normbound", "denoise/tile",
+		"denoise/internal/draw", "denoise/internal/ondevice",
+	}},
+	"denoise/normbound": {code: []string{"backend", "denoise/internal/plain", "internal/parallel", gonum}},
+	"denoise/refute": {
+		code:  []string{"averaged", "backend", "denoise/tile"},
+		tests: []string{"denoise", "denoise/activation", "denoise/dncnn", "denoise/normbound", "denoise/rungekutta"},
+	},
+	"denoise/rungekutta":        {code: []string{gonum}, tests: []string{"averaged", "denoise/internal/plain"}},
+	"denoise/tile":              {code: []string{"backend"}},
+	"denoise/internal/draw":     {code: []string{"backend"}},
+	"denoise/internal/ondevice": {code: []string{"backend"}},
+	"denoise/internal/plain":    {code: []string{"backend", "internal/parallel"}},
 
 	// What they stand on.
 	"averaged":              {},
@@ -93,7 +105,7 @@ var table = map[string]row{
 	"backend/cpu/internal/winograd": {code: []string{xSys}},
 	"backend/cuda": {
 		code:  []string{"backend", "backend/cuda/internal/driver", "backend/cuda/kernels"},
-		tests: []string{"denoise", "denoise/rungekutta", "train", "weights", "internal/scene"},
+		tests: []string{"denoise", "denoise/refute", "denoise/rungekutta", "train", "weights", "internal/scene"},
 	},
 	"backend/cuda/internal/driver":  {code: []string{cudaCgo}},
 	"backend/cuda/kernels":          {},

@@ -1,4 +1,4 @@
-package denoise
+package refute
 
 import (
 	"context"
@@ -62,7 +62,7 @@ const repeatRounding = 2e-5
 // proven, with room for rounding in float32.
 func Repeat(ctx context.Context, d Denoiser, x0 backend.Buffer, opt RepeatOptions) (RepeatReport, error) {
 	if x0 == nil {
-		return RepeatReport{}, errNoBuffer
+		return RepeatReport{}, fmt.Errorf("%w: a repetition needs an image to begin with", backend.ErrArgument)
 	}
 	if opt.Iterations < 0 {
 		return RepeatReport{}, fmt.Errorf("%w: %d repetitions", backend.ErrArgument, opt.Iterations)
@@ -99,7 +99,7 @@ func Repeat(ctx context.Context, d Denoiser, x0 backend.Buffer, opt RepeatOption
 		}
 	}
 	for k := range opt.Iterations {
-		inexact, err := applyWithin(ctx, d, next, x, DefaultInnerError*math.Sqrt(float64(x.Shape().Len())))
+		inexact, err := applyWithin(ctx, d, next, x, innerError*math.Sqrt(float64(x.Shape().Len())))
 		if err != nil {
 			return RepeatReport{}, err
 		}

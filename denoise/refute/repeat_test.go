@@ -1,4 +1,4 @@
-package denoise
+package refute_test
 
 import (
 	"context"
@@ -7,6 +7,10 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/dncnn"
+	"github.com/averaged/imaging/denoise/refute"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/stretchr/testify/require"
 )
@@ -18,11 +22,11 @@ func TestRepeat(t *testing.T) {
 	s := backend.Image(3, 12, 12)
 	x := upload(t, dev, s, randomImage(1, s))
 	for _, integrator := range []rungekutta.Tableau{rungekutta.ForwardEuler(), rungekutta.Heun(), rungekutta.BackwardEuler()} {
-		n := certified(t, dev, smallModel(t, 3, Architecture{Integrator: integrator}, 1))
-		relaxed, err := Relax(n, 0.5)
+		n := certified(t, dev, smallModel(t, 3, denoise.Architecture{Integrator: integrator}, 1))
+		relaxed, err := denoise.Relax(n, 0.5)
 		require.NoError(t, err)
 		for _, clip := range []bool{false, true} {
-			r, err := Repeat(t.Context(), relaxed, x, RepeatOptions{Iterations: 60, Clip: clip})
+			r, err := refute.Repeat(t.Context(), relaxed, x, refute.RepeatOptions{Iterations: 60, Clip: clip})
 			require.NoError(t, err)
 			require.True(t, r.Holds(), "%s: %v", integrator.Name, r.Violations)
 			require.Len(t, r.Rows, 60)
@@ -34,11 +38,11 @@ func TestRepeat(t *testing.T) {
 			}
 		}
 	}
-	d, err := RandomDnCNN(4, 3, 8, 4)
+	d, err := dncnn.Random(4, 3, 8, 4)
 	require.NoError(t, err)
-	n, err := NewDnCNN(dev, d)
+	n, err := denoise.NewDnCNN(dev, d)
 	require.NoError(t, err)
-	r, err := Repeat(t.Context(), n, x, RepeatOptions{Iterations: 400})
+	r, err := refute.Repeat(t.Context(), n, x, refute.RepeatOptions{Iterations: 400})
 	require.NoError(t, err)
 	require.False(t, r.Holds())
 	require.Empty(t, r.Violations, "nothing was promised")
@@ -49,7 +53,7 @@ func TestRepeat(t *testing.T) {
 
 // liar claims what is not true.
 type liar struct {
-	Denoiser
+	refute.Denoiser
 	alpha float64
 }
 
@@ -59,20 +63,20 @@ func TestRepeatFindsFalseClaims(t *testing.T) {
 	dev := newCPU(t)
 	s := backend.Image(3, 12, 12)
 	x := upload(t, dev, s, randomImage(1, s))
-	expansive := uncertified(t, dev, smallModel(t, 12, Architecture{Activation: Linear()}, 2.2), 1)
-	r, err := Repeat(t.Context(), liar{expansive, 0.5}, x, RepeatOptions{Iterations: 20})
+	expansive := uncertified(t, dev, smallModel(t, 12, denoise.Architecture{Activation: activation.Linear()}, 2.2), 1)
+	r, err := refute.Repeat(t.Context(), liar{expansive, 0.5}, x, refute.RepeatOptions{Iterations: 20})
 	require.NoError(t, err)
 	require.False(t, r.Holds())
 	require.NotEmpty(t, r.Violations)
 	require.Contains(t, r.Violations[0], "residual")
 
 	// A constant that is too small, of a map that is nonexpansive: x ← 1 − x.
-	var mirror Denoiser = &reflection{dev: dev}
-	r, err = Repeat(t.Context(), liar{mirror, 0.01}, x, RepeatOptions{Iterations: 20, Clip: true})
+	var mirror refute.Denoiser = &reflection{dev: dev}
+	r, err = refute.Repeat(t.Context(), liar{mirror, 0.01}, x, refute.RepeatOptions{Iterations: 20, Clip: true})
 	require.NoError(t, err)
 	require.False(t, r.Holds())
 	require.Contains(t, r.Violations[0], "above its bound")
-	r, err = Repeat(t.Context(), liar{mirror, 1}, x, RepeatOptions{Iterations: 20, Clip: true})
+	r, err = refute.Repeat(t.Context(), liar{mirror, 1}, x, refute.RepeatOptions{Iterations: 20, Clip: true})
 	require.NoError(t, err)
 	require.True(t, r.Holds(), "nonexpansive is all that is claimed")
 }
@@ -87,10 +91,8 @@ func (r *reflection) Apply(_ context.Context, dst, src backend.Buffer) error {
 	return r.dev.LinearCombination(dst, backend.Term{A: 1, X: dst}, backend.Term{A: -1, X: src})
 }
 func (r *reflection) Averagedness() (float64, bool) { return 1, true }
-func (r *reflection) Certificate() Certificate      { return Certificate{Proven: true, Averagedness: 1} }
 func (r *reflection) Channels() int                 { return 3 }
 func (r *reflection) Device() backend.Device        { return r.dev }
-func (r *reflection) Free()                         {}
 
 func TestRepeatOptions(t *testing.T) {
 	dev := newCPU(t)
@@ -98,29 +100,29 @@ func TestRepeatOptions(t *testing.T) {
 	pixels := randomImage(1, s)
 	pixels[0], pixels[1] = -3, 7
 	x := upload(t, dev, s, pixels)
-	n := certified(t, dev, smallModel(t, 1, Architecture{}, 1))
-	r, err := Repeat(t.Context(), n, x, RepeatOptions{Clip: true})
+	n := certified(t, dev, smallModel(t, 1, denoise.Architecture{}, 1))
+	r, err := refute.Repeat(t.Context(), n, x, refute.RepeatOptions{Clip: true})
 	require.NoError(t, err)
-	require.Len(t, r.Rows, DefaultRepetitions)
+	require.Len(t, r.Rows, refute.DefaultRepetitions)
 	require.Equal(t, pixels, download(t, dev, x), "the start stays")
 	require.LessOrEqual(t, r.Distance, math.Sqrt(3*36))
 	stop := errors.New("stop")
-	_, err = Repeat(t.Context(), n, x, RepeatOptions{Progress: func(r Repetition) error {
+	_, err = refute.Repeat(t.Context(), n, x, refute.RepeatOptions{Progress: func(r refute.Repetition) error {
 		if r.Iteration == 2 {
 			return stop
 		}
 		return nil
 	}})
 	require.ErrorIs(t, err, stop)
-	_, err = Repeat(t.Context(), n, x, RepeatOptions{Iterations: -1})
+	_, err = refute.Repeat(t.Context(), n, x, refute.RepeatOptions{Iterations: -1})
 	require.ErrorIs(t, err, backend.ErrArgument)
-	_, err = Repeat(t.Context(), n, nil, RepeatOptions{})
+	_, err = refute.Repeat(t.Context(), n, nil, refute.RepeatOptions{})
 	require.ErrorIs(t, err, backend.ErrArgument)
 	wrong := upload(t, dev, backend.Image(1, 6, 6), pixels[:36])
-	_, err = Repeat(t.Context(), n, wrong, RepeatOptions{})
+	_, err = refute.Repeat(t.Context(), n, wrong, refute.RepeatOptions{})
 	require.ErrorIs(t, err, backend.ErrShape)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = Repeat(ended, n, x, RepeatOptions{})
+	_, err = refute.Repeat(ended, n, x, refute.RepeatOptions{})
 	require.ErrorIs(t, err, context.Canceled)
 }

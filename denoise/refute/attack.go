@@ -1,4 +1,4 @@
-package denoise
+package refute
 
 import (
 	"context"
@@ -221,7 +221,7 @@ func (a *attack) size(b backend.Buffer) (float64, error) {
 
 // ascend moves delta and mean after evaluate, delta to the given root mean square.
 func (a *attack) ascend(ctx context.Context, separation, stride float64, seed uint64) error {
-	ok, err := transpose(ctx, a.denoiser, a.gx, a.x, a.fx)
+	ok, err := pullBack(ctx, a.denoiser, a.gx, a.x, a.fx)
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (a *attack) ascend(ctx context.Context, separation, stride float64, seed ui
 		}
 		return a.wander(stride*separation, seed)
 	}
-	if _, err := transpose(ctx, a.denoiser, a.gy, a.y, a.fx); err != nil {
+	if _, err := pullBack(ctx, a.denoiser, a.gy, a.y, a.fx); err != nil {
 		return err
 	}
 	a.report.Gradients = true
