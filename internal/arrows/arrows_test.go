@@ -43,7 +43,7 @@ var table = map[string]row{
 		// The types of restore's own face: devices, kernels, networks, certificates. See
 		// RATIONALE.md.
 		"backend", "backend/cpu", "backend/cuda", "deblur", "denoise", "pnp", "weights",
-		"internal/curves", "internal/imagefile", "internal/imagefile/atomicfile", "internal/noiselevel", "internal/openfile", "internal/quality",
+		"internal/cameranoise", "internal/curves", "internal/imagefile", "internal/imagefile/atomicfile", "internal/noiselevel", "internal/openfile", "internal/quality",
 		cobra, pflag, xTerm,
 	}},
 	"restore": {code: []string{
@@ -82,11 +82,13 @@ var table = map[string]row{
 
 	// Internal packages, each with one purpose.
 	"internal/arrows":               {},
+	"internal/cameranoise":          {code: []string{"backend", "internal/jpegblock"}, tests: []string{"internal/imagefile"}},
 	"internal/curves":               {code: []string{"train", plot, xImage}},
 	"internal/parallel":             {},
 	"internal/fft":                  {code: []string{"internal/parallel"}},
-	"internal/imagefile":            {code: []string{"internal/imagefile/atomicfile", "internal/openfile", xImage}},
+	"internal/imagefile":            {code: []string{"internal/imagefile/atomicfile", "internal/jpegblock", "internal/openfile", xImage}},
 	"internal/imagefile/atomicfile": {code: []string{"internal/openfile"}},
+	"internal/jpegblock":            {},
 	"internal/openfile":             {},
 	"internal/noiselevel":           {code: []string{"internal/parallel"}},
 	"internal/quality":              {code: []string{"internal/parallel"}},
