@@ -58,7 +58,7 @@ func inverse8(p []float32, step int) {
 	c0, c1, c2, c3 := p[0], p[step], p[2*step], p[3*step]
 	c4, c5, c6, c7 := p[4*step], p[5*step], p[6*step], p[7*step]
 
-	e0, e1 := (c0+c4)*halfCos4, (c0-c4)*halfCos4
+	e0, e1 := float32((c0+c4)*halfCos4), float32((c0-c4)*halfCos4)
 	a := float32(c2*halfCos2) + float32(c6*halfCos6)
 	b := float32(c2*halfCos6) - float32(c6*halfCos2)
 	s0, s1, s2, s3 := e0+a, e1+b, e1-b, e0-a
