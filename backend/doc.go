@@ -29,4 +29,9 @@
 // A Device is safe for concurrent use: calls from several goroutines are put in
 // some order. A Buffer, a Filter or a Blur is safe for concurrent reading; who
 // writes to one must be the only one to use it at that time.
+//
+// # Making a device
+//
+// Package devicekit has the checks of arguments that all devices make, and a gradient
+// flow of the other operations; package backendtest is the suite that a device passes.
 package backend

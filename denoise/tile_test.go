@@ -10,6 +10,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/devicekit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -222,7 +223,7 @@ func (d *watched) ConvolveAdjoint(dst, src backend.Buffer, f backend.Filter, bet
 }
 
 func (d *watched) GradientFlow(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
-	return backend.GradientFlowByLayers(ctx, d, dst, src, r, steps)
+	return devicekit.GradientFlowByLayers(ctx, d, dst, src, r, steps)
 }
 
 // convolved counts, and sets the lowest bits.

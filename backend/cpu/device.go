@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/devicekit"
 	"github.com/averaged/imaging/internal/parallel"
 )
 
@@ -175,7 +176,7 @@ func (d *Device) Wrap(s backend.Shape, data []float32) (backend.Buffer, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	if err := backend.CheckUpload(s, len(data)); err != nil {
+	if err := devicekit.CheckUpload(s, len(data)); err != nil {
 		return nil, err
 	}
 	return &buffer{device: d, shape: s, data: data, lent: true}, nil
@@ -192,7 +193,7 @@ func (d *Device) Channels(b backend.Buffer, from, count int) (backend.Buffer, er
 		return nil, err
 	}
 	s := h.shape
-	if err := backend.CheckChannels(s, from, count); err != nil {
+	if err := devicekit.CheckChannels(s, from, count); err != nil {
 		return nil, err
 	}
 	p := s.Plane()
@@ -203,7 +204,7 @@ func (d *Device) Channels(b backend.Buffer, from, count int) (backend.Buffer, er
 // Upload implements backend.Memory.
 func (d *Device) Upload(dst backend.Buffer, src []float32) error {
 	return d.operate(func(b []*buffer) error {
-		if err := backend.CheckUpload(b[0].shape, len(src)); err != nil {
+		if err := devicekit.CheckUpload(b[0].shape, len(src)); err != nil {
 			return err
 		}
 		copy(b[0].data, src)
@@ -214,7 +215,7 @@ func (d *Device) Upload(dst backend.Buffer, src []float32) error {
 // Download implements backend.Memory.
 func (d *Device) Download(dst []float32, src backend.Buffer) error {
 	return d.operate(func(b []*buffer) error {
-		if err := backend.CheckDownload(len(dst), b[0].shape); err != nil {
+		if err := devicekit.CheckDownload(len(dst), b[0].shape); err != nil {
 			return err
 		}
 		copy(dst, b[0].data)

@@ -3,6 +3,7 @@ package cpu
 import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu/internal/vectors"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // FilterGradient implements backend.Gradients. The sums of a tile are in float32,
@@ -11,7 +12,7 @@ import (
 func (d *Device) FilterGradient(dw, x, dy backend.Buffer, beta, scale float32) error {
 	return d.operate(func(b []*buffer) error {
 		w := b[0].shape
-		if err := backend.CheckFilterGradient(w, b[1].shape, b[2].shape); err != nil {
+		if err := devicekit.CheckFilterGradient(w, b[1].shape, b[2].shape); err != nil {
 			return err
 		}
 		if err := apart(b[0], b[1], b[2]); err != nil {
@@ -30,7 +31,7 @@ func (d *Device) FilterGradient(dw, x, dy backend.Buffer, beta, scale float32) e
 func (d *Device) BiasGradient(db, dy backend.Buffer, beta float32) error {
 	return d.operate(func(b []*buffer) error {
 		s := b[1].shape
-		if err := backend.CheckBiasGradient(b[0].shape, s); err != nil {
+		if err := devicekit.CheckBiasGradient(b[0].shape, s); err != nil {
 			return err
 		}
 		if err := apart(b[0], b[1]); err != nil {
@@ -70,7 +71,7 @@ func (d *Device) ActivationGradient(dst, out, dy backend.Buffer, a backend.Activ
 		return err
 	}
 	return d.operate(func(b []*buffer) error {
-		if err := backend.CheckSameShape(b...); err != nil {
+		if err := devicekit.CheckSameShape(b...); err != nil {
 			return err
 		}
 		if err := apart(b[0], b[1]); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu/internal/winograd"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // network makes seeded steps of width channels with the given hidden channels.
@@ -126,7 +127,7 @@ func TestGradientFlowInChunks(t *testing.T) {
 		}
 		src := picture(t, d, s)
 		want, wanted := blank(t, d, s)
-		require.NoError(t, backend.GradientFlowByLayers(context.Background(), d, want, src, s.Whole(), steps))
+		require.NoError(t, devicekit.GradientFlowByLayers(context.Background(), d, want, src, s.Whole(), steps))
 		whole, got := blank(t, d, s)
 		require.NoError(t, d.GradientFlow(context.Background(), whole, src, s.Whole(), steps))
 		worst := 0.0

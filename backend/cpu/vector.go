@@ -3,6 +3,7 @@ package cpu
 import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu/internal/vectors"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // vectorBlock is how many elements one piece of an element-by-element loop has,
@@ -21,7 +22,7 @@ func (d *Device) Fill(dst backend.Buffer, v float32) error {
 
 // LinearCombination implements backend.Vectors.
 func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) error {
-	if err := backend.CheckTerms(len(terms)); err != nil {
+	if err := devicekit.CheckTerms(len(terms)); err != nil {
 		return err
 	}
 	buffers := make([]backend.Buffer, 0, backend.MaxTerms+1)
@@ -30,7 +31,7 @@ func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) er
 		buffers = append(buffers, t.X)
 	}
 	return d.operate(func(b []*buffer) error {
-		if err := backend.CheckSameShape(b...); err != nil {
+		if err := devicekit.CheckSameShape(b...); err != nil {
 			return err
 		}
 		if err := apartOrSame(b[0], b[1:]...); err != nil {
@@ -58,11 +59,11 @@ func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) er
 
 // Clip implements backend.Vectors.
 func (d *Device) Clip(dst, src backend.Buffer, lo, hi float32) error {
-	if err := backend.CheckClip(lo, hi); err != nil {
+	if err := devicekit.CheckClip(lo, hi); err != nil {
 		return err
 	}
 	return d.operate(func(b []*buffer) error {
-		if err := backend.CheckSameShape(b...); err != nil {
+		if err := devicekit.CheckSameShape(b...); err != nil {
 			return err
 		}
 		if err := apartOrSame(b[0], b[1]); err != nil {
@@ -78,7 +79,7 @@ func (d *Device) Clip(dst, src backend.Buffer, lo, hi float32) error {
 func (d *Device) MixChannels(dst, src backend.Buffer, m []float32) error {
 	return d.operate(func(b []*buffer) error {
 		to, from := b[0].shape, b[1].shape
-		if err := backend.CheckMixing(to, from, m); err != nil {
+		if err := devicekit.CheckMixing(to, from, m); err != nil {
 			return err
 		}
 		if err := apartOrSame(b[0], b[1]); err != nil {
@@ -157,7 +158,7 @@ func (m *mixing) pixels(out, in []float32, lo, hi int) {
 
 // Reduce implements backend.Vectors.
 func (d *Device) Reduce(out []float64, rs ...backend.Reduction) error {
-	if err := backend.CheckReductions(out, rs); err != nil {
+	if err := devicekit.CheckReductions(out, rs); err != nil {
 		return err
 	}
 	for i, r := range rs {
@@ -165,7 +166,7 @@ func (d *Device) Reduce(out []float64, rs ...backend.Reduction) error {
 			r.Y = r.X
 		}
 		if err := d.operate(func(b []*buffer) error {
-			if err := backend.CheckSameShape(b...); err != nil {
+			if err := devicekit.CheckSameShape(b...); err != nil {
 				return err
 			}
 			out[i] = d.sum(r.Kind, b[0].data, b[1].data)
@@ -203,7 +204,7 @@ func (d *Device) sum(kind backend.ReductionKind, x, y []float32) float64 {
 
 // Gaussian implements backend.Vectors.
 func (d *Device) Gaussian(dst backend.Buffer, seed uint64, mean, std float32) error {
-	if err := backend.CheckGaussian(mean, std); err != nil {
+	if err := devicekit.CheckGaussian(mean, std); err != nil {
 		return err
 	}
 	return d.operate(func(b []*buffer) error {

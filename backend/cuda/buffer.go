@@ -6,6 +6,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cuda/internal/driver"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // buffer is an array in the card's memory, or a view of another's channels. Its fields but
@@ -110,7 +111,7 @@ func (d *Device) Channels(b backend.Buffer, from, count int) (backend.Buffer, er
 	var view *buffer
 	err := d.operate(func(b []*buffer) error {
 		s := b[0].shape
-		if err := backend.CheckChannels(s, from, count); err != nil {
+		if err := devicekit.CheckChannels(s, from, count); err != nil {
 			return err
 		}
 		s.C = count
@@ -126,7 +127,7 @@ func (d *Device) Channels(b backend.Buffer, from, count int) (backend.Buffer, er
 // Upload implements backend.Memory.
 func (d *Device) Upload(dst backend.Buffer, src []float32) error {
 	return d.operate(func(b []*buffer) error {
-		if err := backend.CheckUpload(b[0].shape, len(src)); err != nil {
+		if err := devicekit.CheckUpload(b[0].shape, len(src)); err != nil {
 			return err
 		}
 		return translate(d.staging.upload(b[0].pointer, src))
@@ -136,7 +137,7 @@ func (d *Device) Upload(dst backend.Buffer, src []float32) error {
 // Download implements backend.Memory.
 func (d *Device) Download(dst []float32, src backend.Buffer) error {
 	return d.operate(func(b []*buffer) error {
-		if err := backend.CheckDownload(len(dst), b[0].shape); err != nil {
+		if err := devicekit.CheckDownload(len(dst), b[0].shape); err != nil {
 			return err
 		}
 		return translate(d.staging.download(dst, b[0].pointer))
