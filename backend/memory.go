@@ -9,6 +9,10 @@ type Memory interface {
 	// N = 1. The view shares the memory; freeing the view does not free it, and
 	// after the array is freed the view returns ErrFreed.
 	Channels(b Buffer, from, count int) (Buffer, error)
+	// Overlaps tells whether two buffers share memory, in whole or in part: a buffer and
+	// itself, an array and its views, views that have a channel in common. It looks at
+	// nothing but where they lie, and does not wait.
+	Overlaps(a, b Buffer) (bool, error)
 	// CopyRegion copies the pixels of region r of src to dst, with the region's corner
 	// at (y, x) there: the first channels, as many as both arrays have, of every batch
 	// entry. All else in dst stays. The arrays have the same N and share no memory; a

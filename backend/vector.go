@@ -38,6 +38,9 @@ type Vectors interface {
 	// be one of the Xₖ. A coefficient of 0 still multiplies: 0·NaN is NaN. One
 	// term with a = 1 is a copy.
 	LinearCombination(dst Buffer, terms ...Term) error
+	// Multiply sets dst to the product of x and y, element by element, each rounded once.
+	// dst may be x, y or both. 0·NaN is NaN, and so is 0·∞.
+	Multiply(dst, x, y Buffer) error
 	// Clip sets dst to min(max(src, lo), hi), the projection onto the box
 	// [lo, hi]ⁿ; NaN stays NaN. lo ≤ hi. dst may be src.
 	Clip(dst, src Buffer, lo, hi float32) error

@@ -79,6 +79,13 @@ func (d *watched) Alloc(s backend.Shape) (backend.Buffer, error) {
 
 func (d *watched) ConvolutionGrid() int { return max(d.grid, d.Device.ConvolutionGrid()) }
 
+func (d *watched) Overlaps(a, b backend.Buffer) (bool, error) {
+	if err := d.call(); err != nil {
+		return false, err
+	}
+	return d.Device.Overlaps(raw(a), raw(b))
+}
+
 func (d *watched) CopyRegion(dst backend.Buffer, y, x int, src backend.Buffer, r backend.Region) error {
 	if err := d.call(); err != nil {
 		return err

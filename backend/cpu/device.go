@@ -201,6 +201,15 @@ func (d *Device) Channels(b backend.Buffer, from, count int) (backend.Buffer, er
 	return &buffer{device: d, shape: s, data: h.data[from*p : (from+count)*p : (from+count)*p], parent: h}, nil
 }
 
+// Overlaps implements backend.Memory.
+func (d *Device) Overlaps(a, b backend.Buffer) (shared bool, err error) {
+	err = d.operate(func(b []*buffer) error {
+		shared = overlap(b[0].data, b[1].data)
+		return nil
+	}, a, b)
+	return shared, err
+}
+
 // Upload implements backend.Memory.
 func (d *Device) Upload(dst backend.Buffer, src []float32) error {
 	return d.operate(func(b []*buffer) error {

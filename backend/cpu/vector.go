@@ -57,6 +57,26 @@ func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) er
 	}, buffers...)
 }
 
+// Multiply implements backend.Vectors. The loop is bound by memory, with as little to gain
+// from assembly as a copy, and its bits are the same everywhere.
+func (d *Device) Multiply(dst, x, y backend.Buffer) error {
+	return d.operate(func(b []*buffer) error {
+		if err := devicekit.CheckSameShape(b...); err != nil {
+			return err
+		}
+		if err := apartOrSame(b[0], b[1:]...); err != nil {
+			return err
+		}
+		d.pool.Range(len(b[0].data), vectorBlock, func(lo, hi int) {
+			out, x, y := b[0].data[lo:hi], b[1].data[lo:hi], b[2].data[lo:hi]
+			for i := range out {
+				out[i] = x[i] * y[i]
+			}
+		})
+		return nil
+	}, dst, x, y)
+}
+
 // Clip implements backend.Vectors.
 func (d *Device) Clip(dst, src backend.Buffer, lo, hi float32) error {
 	if err := devicekit.CheckClip(lo, hi); err != nil {

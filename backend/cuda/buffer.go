@@ -124,6 +124,15 @@ func (d *Device) Channels(b backend.Buffer, from, count int) (backend.Buffer, er
 	return view, nil
 }
 
+// Overlaps implements backend.Memory.
+func (d *Device) Overlaps(a, b backend.Buffer) (shared bool, err error) {
+	err = d.operate(func(b []*buffer) error {
+		shared = overlap(b[0], b[1])
+		return nil
+	}, a, b)
+	return shared, err
+}
+
 // Upload implements backend.Memory.
 func (d *Device) Upload(dst backend.Buffer, src []float32) error {
 	return d.operate(func(b []*buffer) error {
@@ -175,10 +184,15 @@ func (d *Device) own(b backend.Buffer) (*buffer, error) {
 	return h, nil
 }
 
+// overlap tells whether two buffers share memory.
+func overlap(a, b *buffer) bool {
+	return a.pointer < b.pointer+driver.Pointer(b.bytes()) && b.pointer < a.pointer+driver.Pointer(a.bytes())
+}
+
 // apart returns an error if dst shares memory with one of the sources.
 func apart(dst *buffer, sources ...*buffer) error {
 	for _, s := range sources {
-		if dst.pointer < s.pointer+driver.Pointer(s.bytes()) && s.pointer < dst.pointer+driver.Pointer(dst.bytes()) {
+		if overlap(dst, s) {
 			return fmt.Errorf("%w: %v and %v", backend.ErrAlias, dst.shape, s.shape)
 		}
 	}

@@ -51,6 +51,21 @@ func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) er
 	}, buffers...)
 }
 
+// Multiply implements backend.Vectors.
+func (d *Device) Multiply(dst, x, y backend.Buffer) error {
+	return d.operate(func(b []*buffer) error {
+		if err := devicekit.CheckSameShape(b...); err != nil {
+			return err
+		}
+		if err := apartOrSame(b[0], b[1:]...); err != nil {
+			return err
+		}
+		n := b[0].shape.Len()
+		return d.launch("vectors", "multiply", elements(n), 0,
+			driver.Ptr(b[0].pointer), driver.Ptr(b[1].pointer), driver.Ptr(b[2].pointer), long(n))
+	}, dst, x, y)
+}
+
 // Clip implements backend.Vectors.
 func (d *Device) Clip(dst, src backend.Buffer, lo, hi float32) error {
 	if err := devicekit.CheckClip(lo, hi); err != nil {

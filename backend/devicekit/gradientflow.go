@@ -60,7 +60,7 @@ func GradientFlowByLayers(ctx context.Context, dev backend.Device, dst, src back
 	if err := CheckGradientFlow(dst.Shape(), src.Shape(), region, steps); err != nil {
 		return err
 	}
-	if err := checkApart(dev, dst, src, region, steps); err != nil {
+	if err := checkApart(dev, dst, src, steps); err != nil {
 		return err
 	}
 	full := src.Shape()
@@ -164,21 +164,23 @@ func GradientFlowByLayers(ctx context.Context, dev backend.Device, dst, src back
 	return dev.CopyRegion(dst, region.Y0, region.X0, z, inside)
 }
 
-// checkApart returns an error unless dev can write dst and read src and the biases,
-// and dst shares no memory with them. Only the device can tell: it is asked by
-// copies to where the result will stand.
-func checkApart(dev backend.Device, dst, src backend.Buffer, region backend.Region, steps []backend.FlowStep) error {
-	if err := dev.CopyRegion(dst, region.Y0, region.X0, src, region); err != nil {
-		return err
-	}
+// checkApart returns an error unless dev can use dst, src, the biases and the radii, and
+// dst shares no memory with the others.
+func checkApart(dev backend.Device, dst, src backend.Buffer, steps []backend.FlowStep) error {
+	sources := []backend.Buffer{src}
 	for _, s := range steps {
-		for _, b := range []backend.Buffer{s.Bias, s.Radius} {
-			if b == nil || b.Shape().N != dst.Shape().N {
-				continue // what has another batch size is no view of dst
-			}
-			if err := dev.CopyRegion(dst, region.Y0, region.X0, b, backend.Region{Y1: 1, X1: 1}); err != nil {
-				return err
-			}
+		sources = append(sources, s.Bias, s.Radius)
+	}
+	for _, b := range sources {
+		if b == nil {
+			continue
+		}
+		shared, err := dev.Overlaps(dst, b)
+		if err != nil {
+			return err
+		}
+		if shared {
+			return fmt.Errorf("%w: a gradient flow to %v from %v", backend.ErrAlias, dst.Shape(), b.Shape())
 		}
 	}
 	return nil

@@ -103,6 +103,13 @@ func (d *Device) Channels(b backend.Buffer, from, count int) (backend.Buffer, er
 	return view, c.refuse()
 }
 
+// Overlaps implements backend.Memory.
+func (d *Device) Overlaps(a, b backend.Buffer) (bool, error) {
+	c := d.begin("Overlaps")
+	x, y := c.buffer(a), c.buffer(b)
+	return c.err == nil && x.overlaps(y), c.refuse()
+}
+
 // Upload implements backend.Memory.
 func (d *Device) Upload(dst backend.Buffer, src []float32) error {
 	c := d.begin("Upload")

@@ -47,6 +47,19 @@ func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) er
 	})
 }
 
+// Multiply implements backend.Vectors.
+func (d *Device) Multiply(dst, x, y backend.Buffer) error {
+	c := d.begin("Multiply")
+	to, a, b := c.buffer(dst), c.buffer(x), c.buffer(y)
+	c.check(devicekit.CheckSameShape(to, a, b))
+	c.apartOrSame(to, a, b)
+	return c.queue(func() {
+		for i := range to.data {
+			to.data[i] = a.data[i] * b.data[i]
+		}
+	})
+}
+
 // Clip implements backend.Vectors.
 func (d *Device) Clip(dst, src backend.Buffer, lo, hi float32) error {
 	c := d.begin("Clip")
