@@ -17,7 +17,7 @@ func (d *Device) ProjectBalls(dst, src, radius backend.Buffer) error {
 		if err := d.checkBalls(to, r, from); err != nil {
 			return err
 		}
-		k := vectorKernels(d.level)
+		k := d.kernels.vectors
 		p := newBallPieces(from.shape, len(r.data))
 		d.pool.For(p.count(), func(i int) {
 			g, at, n := p.piece(i)
@@ -81,7 +81,7 @@ func (d *Device) ProjectBallsGradient(dst, dradius, src, dy, radius backend.Buff
 		if err := apart(sums, v, dy, r); err != nil {
 			return err
 		}
-		k := vectorKernels(d.level)
+		k := d.kernels.vectors
 		p := newBallPieces(v.shape, len(r.data))
 		along := make([]float64, p.count())
 		d.pool.For(p.count(), func(i int) {

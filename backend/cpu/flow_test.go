@@ -122,9 +122,9 @@ func TestLowAndWideImage(t *testing.T) {
 // Channel counts around those that fill a block, images of less than a tile and of one
 // row or column, and batches, against the device of plain loops in float64.
 func TestOddShapes(t *testing.T) {
-	for _, level := range Levels() {
-		t.Run(level.String(), func(t *testing.T) {
-			d, reference := New(UseLevel(level), Threads(3)), refdevice.New(refdevice.Options{})
+	for _, set := range InstructionSets() {
+		t.Run(set.String(), func(t *testing.T) {
+			d, reference := New(UseInstructionSet(set), Threads(3)), refdevice.New(refdevice.Options{})
 			defer d.Close()
 			defer func() { require.NoError(t, reference.Close()) }()
 			for _, c := range []struct {

@@ -37,7 +37,7 @@ func (d *Device) BiasGradient(db, dy backend.Buffer, beta float32) error {
 		if err := apart(b[0], b[1]); err != nil {
 			return err
 		}
-		k := vectorKernels(d.level)
+		k := d.kernels.vectors
 		plane := s.Plane()
 		blocks := (plane + vectorBlock - 1) / vectorBlock
 		partial := make([]float64, s.N*s.C*blocks)
@@ -84,7 +84,7 @@ func (d *Device) ActivationGradient(dst, out, dy backend.Buffer, a backend.Activ
 		if a.Kind == backend.LeakyReLU {
 			slope = a.Slope
 		}
-		to, at, from, k := b[0].data, b[1].data, b[2].data, vectorKernels(d.level)
+		to, at, from, k := b[0].data, b[1].data, b[2].data, d.kernels.vectors
 		d.pool.Range(len(to), vectorBlock, func(lo, hi int) {
 			k.ActivationGradient(to[lo:hi], at[lo:hi], from[lo:hi], slope)
 		})

@@ -180,7 +180,7 @@ func TestGradientFlowTellTheirProgress(t *testing.T) {
 func TestFusedProjectionsGiveThePlanarBits(t *testing.T) {
 	const channels, pixels = 48, winograd.Tile * winograd.Tile
 	r := rand.New(rand.NewPCG(9, 9))
-	for _, level := range Levels() {
+	for _, set := range InstructionSets() {
 		for _, size := range []int{4, 8, 16} {
 			radii := make([]float32, channels)
 			planes, side := make([]float32, channels*pixels), make([]float32, channels*pixels)
@@ -193,12 +193,12 @@ func TestFusedProjectionsGiveThePlanarBits(t *testing.T) {
 			}
 			for c := 0; c < channels; c += size {
 				group := planes[c*pixels:][:size*pixels]
-				vectorKernels(level).ProjectBalls(group, group, pixels, pixels, size, radii[c])
+				instructionSets[set].kernels.vectors.ProjectBalls(group, group, pixels, pixels, size, radii[c])
 			}
-			winogradKernels(level).Project(side, winograd.Tile*channels, channels, radii, size, winograd.Tile, channels)
+			instructionSets[set].kernels.winograd.Project(side, winograd.Tile*channels, channels, radii, size, winograd.Tile, channels)
 			for c := range channels {
 				for p := range pixels {
-					require.Equal(t, planes[c*pixels+p], side[p*channels+c], "%v, groups of %d, channel %d, pixel %d", level, size, c, p)
+					require.Equal(t, planes[c*pixels+p], side[p*channels+c], "%v, groups of %d, channel %d, pixel %d", set, size, c, p)
 				}
 			}
 		}

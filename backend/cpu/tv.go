@@ -169,7 +169,7 @@ func (d *Device) tvOperate(u, p, y backend.Buffer, problem backend.TVProblem, ru
 		}
 		run(&tvArrays{
 			channels: s.C, h: s.H, w: s.W, u: b[0].data, p: b[1].data, y: b[2].data,
-			zeros: make([]float32, s.W), kernels: tvKernels(d.level),
+			zeros: make([]float32, s.W), kernels: d.kernels.tv,
 		})
 		return nil
 	}, u, p, y)

@@ -14,7 +14,7 @@ const vectorBlock = 1 << 14
 // Fill implements backend.Vectors.
 func (d *Device) Fill(dst backend.Buffer, v float32) error {
 	return d.operate(func(b []*buffer) error {
-		out, k := b[0].data, vectorKernels(d.level)
+		out, k := b[0].data, d.kernels.vectors
 		d.pool.Range(len(out), vectorBlock, func(lo, hi int) { k.Fill(out[lo:hi], v) })
 		return nil
 	}, dst)
@@ -41,7 +41,7 @@ func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) er
 		for t := range terms {
 			a[t] = terms[t].A
 		}
-		k := vectorKernels(d.level)
+		k := d.kernels.vectors
 		d.pool.Range(len(b[0].data), vectorBlock, func(lo, hi int) {
 			if len(terms) == 1 && a[0] == 1 {
 				copy(b[0].data[lo:hi], b[1].data[lo:hi])
@@ -89,7 +89,7 @@ func (d *Device) Clip(dst, src backend.Buffer, lo, hi float32) error {
 		if err := apartOrSame(b[0], b[1]); err != nil {
 			return err
 		}
-		out, in, k := b[0].data, b[1].data, vectorKernels(d.level)
+		out, in, k := b[0].data, b[1].data, d.kernels.vectors
 		d.pool.Range(len(out), vectorBlock, func(from, to int) { k.Clip(out[from:to], in[from:to], lo, hi) })
 		return nil
 	}, dst, src)
@@ -108,7 +108,7 @@ func (d *Device) MixChannels(dst, src backend.Buffer, m []float32) error {
 		plane := to.Plane()
 		mixing := mixing{
 			matrix: m, rows: to.C, columns: from.C, plane: plane,
-			inPlace: &b[0].data[0] == &b[1].data[0], kernels: vectorKernels(d.level),
+			inPlace: &b[0].data[0] == &b[1].data[0], kernels: d.kernels.vectors,
 		}
 		for n := range to.N {
 			out := b[0].data[n*to.C*plane : (n+1)*to.C*plane]
@@ -201,7 +201,7 @@ func (d *Device) Reduce(out []float64, rs ...backend.Reduction) error {
 // sum adds blocks' partial sums in the order of the blocks, which depend on the
 // length alone.
 func (d *Device) sum(kind backend.ReductionKind, x, y []float32) float64 {
-	k := vectorKernels(d.level)
+	k := d.kernels.vectors
 	partial := make([]float64, (len(x)+vectorBlock-1)/vectorBlock)
 	d.pool.Range(len(x), vectorBlock, func(lo, hi int) {
 		var s vectors.Sums

@@ -97,9 +97,10 @@ var table = map[string]row{
 	"internal/scene/render": {code: []string{"internal/scene"}},
 
 	// Races against other programs.
-	"internal/cudarace": {code: []string{"denoise", "weights", "backend", "backend/cpu", "backend/cuda"}},
-	"internal/netrace":  {code: []string{"denoise", "weights", "backend", "backend/cpu"}},
-	"internal/tvrace":   {code: []string{"tv", "backend", "backend/cpu", "internal/imagefile"}},
+	"internal/racing":   {code: []string{"weights", "backend"}},
+	"internal/cudarace": {code: []string{"denoise", "weights", "backend", "backend/cpu", "backend/cuda", "internal/racing"}},
+	"internal/netrace":  {code: []string{"denoise", "weights", "backend", "backend/cpu", "internal/racing"}},
+	"internal/tvrace":   {code: []string{"tv", "backend", "backend/cpu", "internal/imagefile", "internal/racing"}},
 }
 
 // everyTest is what the tests of any package may import.
