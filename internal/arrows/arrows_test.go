@@ -75,6 +75,7 @@ var table = map[string]row{
 		code:  []string{"backend", "backend/devicekit", "backend/cuda/internal/driver", "backend/cuda/kernels"},
 		tests: []string{"denoise", "train", "weights", "internal/scene"},
 	},
+	"backend/cuda/cgoflags":         {},
 	"backend/cuda/internal/driver":  {code: []string{cudaCgo}},
 	"backend/cuda/kernels":          {},
 	"backend/backendtest":           {code: []string{"backend", "backend/devicekit", testify, rapid, gonum}},
