@@ -61,9 +61,10 @@ var table = map[string]row{
 	"pnp":     {code: []string{"backend", gonum}},
 
 	// What they stand on.
-	"backend": {},
+	"backend":           {},
+	"backend/devicekit": {code: []string{"backend"}},
 	"backend/cpu": {code: []string{
-		"backend", "internal/parallel", "internal/fft", xSys,
+		"backend", "backend/devicekit", "internal/parallel", "internal/fft", xSys,
 		"backend/cpu/internal/convrow", "backend/cpu/internal/tvrow", "backend/cpu/internal/vectors", "backend/cpu/internal/winograd",
 	}},
 	"backend/cpu/internal/convrow":  {code: []string{xSys}},
@@ -71,13 +72,14 @@ var table = map[string]row{
 	"backend/cpu/internal/vectors":  {code: []string{xSys}},
 	"backend/cpu/internal/winograd": {code: []string{xSys}},
 	"backend/cuda": {
-		code:  []string{"backend", "backend/cuda/internal/driver", "backend/cuda/kernels"},
+		code:  []string{"backend", "backend/devicekit", "backend/cuda/internal/driver", "backend/cuda/kernels"},
 		tests: []string{"denoise", "train", "weights", "internal/scene"},
 	},
+	"backend/cuda/cgoflags":         {},
 	"backend/cuda/internal/driver":  {code: []string{cudaCgo}},
 	"backend/cuda/kernels":          {},
-	"backend/backendtest":           {code: []string{"backend", testify, rapid, gonum}},
-	"backend/backendtest/refdevice": {code: []string{"backend"}},
+	"backend/backendtest":           {code: []string{"backend", "backend/devicekit", testify, rapid, gonum}},
+	"backend/backendtest/refdevice": {code: []string{"backend", "backend/devicekit"}},
 	"weights":                       {},
 
 	// Internal packages, each with one purpose.
@@ -98,13 +100,17 @@ var table = map[string]row{
 	"internal/scene/render": {code: []string{"internal/scene"}},
 
 	// Races against other programs.
-	"internal/cudarace": {code: []string{"denoise", "weights", "backend", "backend/cpu", "backend/cuda"}},
-	"internal/netrace":  {code: []string{"denoise", "weights", "backend", "backend/cpu"}},
-	"internal/tvrace":   {code: []string{"tv", "backend", "backend/cpu", "internal/imagefile"}},
+	"internal/racing":   {code: []string{"weights", "backend"}},
+	"internal/cudarace": {code: []string{"denoise", "weights", "backend", "backend/cpu", "backend/cuda", "internal/racing"}},
+	"internal/netrace":  {code: []string{"denoise", "weights", "backend", "backend/cpu", "internal/racing"}},
+	"internal/tvrace":   {code: []string{"tv", "backend", "backend/cpu", "internal/imagefile", "internal/racing"}},
 }
 
 // everyTest is what the tests of any package may import.
-var everyTest = []string{testify, rapid, gonum, "backend", "backend/cpu", "backend/backendtest", "backend/backendtest/refdevice"}
+var everyTest = []string{
+	testify, rapid, gonum,
+	"backend", "backend/devicekit", "backend/cpu", "backend/backendtest", "backend/backendtest/refdevice",
+}
 
 func TestArrows(t *testing.T) {
 	packages, err := readModule("../..")
