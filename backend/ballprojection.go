@@ -1,7 +1,5 @@
 package backend
 
-import "fmt"
-
 // BallProjections are an activation that looks at several channels at once. With R radii
 // for C channels, R a divisor of C, the C/R consecutive channels of group g at a pixel are
 // a vector v, which is projected onto the ball of radius[g] around 0:
@@ -23,13 +21,4 @@ type BallProjections interface {
 	// symmetric. On the sphere itself it is that of the inside, the identity. With beta = 0
 	// the old dradius is not read. dst may be dy.
 	ProjectBallsGradient(dst, dradius, src, dy, radius Buffer, beta float32) error
-}
-
-// CheckBalls returns an error that wraps ErrShape unless the shape of the radii is that of
-// R groups of a shape's channels.
-func CheckBalls(s, radius Shape) error {
-	if r := radius.Len(); radius != Vector(r) || r < 1 || s.C%r != 0 {
-		return fmt.Errorf("%w: radii %v for groups of %d channels", ErrShape, radius, s.C)
-	}
-	return nil
 }

@@ -85,17 +85,6 @@ func (s BlurSpec) Check() error {
 	return nil
 }
 
-// CheckBetween returns an error that wraps ErrShape unless the blur of image has the shape
-// of result: H×W pixels become those of Range, and N and C stay. It is the same for the
-// adjoint, which makes image from result.
-func (s BlurSpec) CheckBetween(image, result Shape) error {
-	h, w := s.Range()
-	if image.H != s.H || image.W != s.W || result != (Shape{N: image.N, C: image.C, H: h, W: w}) {
-		return fmt.Errorf("%w: a blur of %d×%d to %d×%d between %v and %v", ErrShape, s.H, s.W, h, w, image, result)
-	}
-	return nil
-}
-
 // Blur is a blur prepared on a device: kernel, plans, scratch.
 type Blur interface {
 	Spec() BlurSpec

@@ -114,6 +114,20 @@ func (t Tableau) Check() error {
 	return nil
 }
 
+// StepsReach returns the pixels of an image of shape s whose values at the
+// beginning of the steps decide, to the bit, about those in r at the end, on a
+// device with the given ConvolutionGrid: each K×K convolution and its adjoint, in
+// every stage, grow the region to whole tiles of the grid and by ⌊K/2⌋ pixels.
+func StepsReach(r Region, steps []FlowStep, grid int, s Shape) Region {
+	for _, step := range steps {
+		f := step.Filter.Shape()
+		for range 2 * step.Tableau.Stages() {
+			r = r.Reach(max(f.H, f.W)/2, grid, s)
+		}
+	}
+	return r
+}
+
 // Convolutions are the layers of the networks. Inputs and outputs may have any
 // batch size N.
 //
@@ -139,10 +153,10 @@ type Convolutions interface {
 	// at least that of src and of dst. Only the pixels of dst inside region are
 	// written; they are the same, to the bit, for every region that holds them, and in
 	// an image cut out of a larger one at multiples of ConvolutionGrid where the cut
-	// holds their StepsReach. The device's own scratch memory grows with the region, not with the image. The call
-	// asks ctx.Err() before each step, a device that queues its work as it queues
-	// them; once that is an error it stops soon, with this error, and dst is
-	// undefined in region. It may tell its progress to the context (WithProgress).
+	// holds their StepsReach. The device's own scratch memory grows with the region, not
+	// with the image. The call asks ctx.Err() before each step, a device that queues its
+	// work as it queues them; once that is an error it stops soon, with this error, and
+	// dst is undefined in region. It may tell its progress to the context (WithProgress).
 	GradientFlow(ctx context.Context, dst, src Buffer, region Region, steps []FlowStep) error
 	// ConvolutionGrid returns a number g ≥ 1. Convolve and ConvolveAdjoint compute the
 	// pixels of tiles of g×g pixels, counted from the first row and column, from the
@@ -150,51 +164,6 @@ type Convolutions interface {
 	// nothing else: an image cut out of a larger one at a multiple of g gives the same
 	// bits in all tiles whose reach is in the cut.
 	ConvolutionGrid() int
-}
-
-// CheckFilter returns an error that wraps ErrShape unless weights of shape w, (Out, In, KH,
-// KW), make a filter: KH and KW are odd.
-func CheckFilter(w Shape) error {
-	if w.H%2 == 0 || w.W%2 == 0 {
-		return fmt.Errorf("%w: filter %v, height and width must be odd", ErrShape, w)
-	}
-	return nil
-}
-
-// CheckWeights returns an error that wraps ErrShape unless the new weights w of a filter
-// have its shape.
-func CheckWeights(w, filter Shape) error {
-	if w != filter {
-		return fmt.Errorf("%w: weights %v for a filter %v", ErrShape, w, filter)
-	}
-	return nil
-}
-
-// CheckConvolution returns an error that wraps ErrShape unless a filter of shape (Out, In,
-// KH, KW) leads from src to dst: from In channels to Out channels, and all else is the same.
-func CheckConvolution(dst, src, filter Shape) error {
-	return checkLayer(dst, src, filter.N, filter.C)
-}
-
-// CheckConvolutionAdjoint is CheckConvolution of Aᵀ, from Out channels to In channels.
-func CheckConvolutionAdjoint(dst, src, filter Shape) error {
-	return checkLayer(dst, src, filter.C, filter.N)
-}
-
-func checkLayer(dst, src Shape, out, in int) error {
-	if dst.N != src.N || dst.H != src.H || dst.W != src.W || dst.C != out || src.C != in {
-		return fmt.Errorf("%w: a filter of %d to %d channels from %v to %v", ErrShape, in, out, src, dst)
-	}
-	return nil
-}
-
-// CheckBias returns an error that wraps ErrShape unless a bias has one number for each of
-// so many channels.
-func CheckBias(bias Shape, channels int) error {
-	if bias.Len() != channels {
-		return fmt.Errorf("%w: bias %v for %d channels", ErrShape, bias, channels)
-	}
-	return nil
 }
 
 // Gradients are what training needs besides Convolutions: with respect to its
@@ -211,24 +180,6 @@ type Gradients interface {
 	// activation's output. At 0 the derivative is taken from the negative side.
 	// dst may be dy.
 	ActivationGradient(dst, out, dy Buffer, a Activation) error
-}
-
-// CheckFilterGradient returns an error that wraps ErrShape unless dw is the shape of a
-// filter, of odd height and width, that leads from x to dy.
-func CheckFilterGradient(dw, x, dy Shape) error {
-	if dw.H%2 == 0 || dw.W%2 == 0 {
-		return fmt.Errorf("%w: filter gradient %v, height and width must be odd", ErrShape, dw)
-	}
-	return CheckConvolution(dy, x, dw)
-}
-
-// CheckBiasGradient returns an error that wraps ErrShape unless db has one number for each
-// channel of dy.
-func CheckBiasGradient(db, dy Shape) error {
-	if db.Len() != dy.C {
-		return fmt.Errorf("%w: bias gradient %v for %d channels", ErrShape, db, dy.C)
-	}
-	return nil
 }
 
 // Apply returns the activation of x in float64, for references and tests.

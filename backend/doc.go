@@ -10,12 +10,12 @@
 //
 // # Aliasing
 //
-// Operations that work element by element (LinearCombination, Clip,
+// Operations that work element by element (LinearCombination, Multiply, Clip,
 // MixChannels), and others whose comment says so, accept a destination that is
 // one of their sources: the same memory, be it through two views; memory that is
 // shared in part is ErrAlias. Sources may share memory among themselves, except
 // in TotalVariation. All others need a destination that shares no memory with
-// a source, and return ErrAlias where it does.
+// a source, and return ErrAlias where it does. Overlaps tells who wants to know before.
 //
 // # Equality of bits
 //
@@ -29,4 +29,9 @@
 // A Device is safe for concurrent use: calls from several goroutines are put in
 // some order. A Buffer, a Filter or a Blur is safe for concurrent reading; who
 // writes to one must be the only one to use it at that time.
+//
+// # Making a device
+//
+// Package devicekit has the checks of arguments that all devices make, and a gradient
+// flow of the other operations; package backendtest is the suite that a device passes.
 package backend

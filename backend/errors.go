@@ -5,8 +5,9 @@ import "errors"
 // The errors that every device returns, wrapped with what went wrong; test for
 // them with errors.Is.
 var (
-	// ErrUnsupported: the device cannot do this operation at all. The caller may
-	// do it another way or on another device, and should say that it did.
+	// ErrUnsupported: the device cannot do this at all, such as a size that its kernels
+	// cannot count or a precision that it lacks. Nothing here does it another way in
+	// silence: it is for the caller to take another device.
 	ErrUnsupported = errors.New("backend: not supported by this device")
 	// ErrOutOfMemory: the device has no room for the buffer. Nothing has changed;
 	// a smaller request, such as half the tile, may succeed.

@@ -39,17 +39,6 @@ func (s Shape) Check() error {
 	return nil
 }
 
-// CheckSameShape returns an error that wraps ErrShape unless all buffers have the first
-// one's shape. A device calls it with buffers of its own type.
-func CheckSameShape[B Buffer](buffers ...B) error {
-	for _, b := range buffers {
-		if first := buffers[0].Shape(); b.Shape() != first {
-			return fmt.Errorf("%w: %v and %v", ErrShape, first, b.Shape())
-		}
-	}
-	return nil
-}
-
 func (s Shape) String() string { return fmt.Sprintf("%d×%d×%d×%d", s.N, s.C, s.H, s.W) }
 
 // Region is a rectangle of an image: rows [Y0, Y1), columns [X0, X1).

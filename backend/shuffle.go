@@ -1,9 +1,6 @@
 package backend
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // Shuffles rearrange the pixels of an image into channels of fewer pixels, and back:
 // PyTorch's pixel_unshuffle and pixel_shuffle (Shi et al. 2016), for images of any size.
@@ -14,7 +11,7 @@ import (
 //
 // Numbers are copied as they are. Each operation is the adjoint of the other, and
 // Shuffle undoes Unshuffle. The arrays may have any batch size N, and share no memory;
-// CheckShuffle says what shapes belong together.
+// Unshuffled says what shapes belong together.
 type Shuffles interface {
 	// Unshuffle sets dst, the coarse array, from src, the fine one. Coarse pixels that lie
 	// beyond the fine image are 0: an isometry.
@@ -35,16 +32,4 @@ func (s Shape) Unshuffled(factor int) Shape {
 	}
 	s.H, s.W = (s.H-1)/factor+1, (s.W-1)/factor+1
 	return s
-}
-
-// CheckShuffle returns an error that wraps ErrArgument unless the factor is at least 1,
-// and one that wraps ErrShape unless the coarse shape belongs to the fine one.
-func CheckShuffle(fine, coarse Shape, factor int) error {
-	if factor < 1 {
-		return fmt.Errorf("%w: pixels shuffled by a factor of %d", ErrArgument, factor)
-	}
-	if fine.Unshuffled(factor) != coarse {
-		return fmt.Errorf("%w: an image %v shuffled by %d into %v", ErrShape, fine, factor, coarse)
-	}
-	return nil
 }

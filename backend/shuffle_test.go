@@ -18,16 +18,9 @@ func TestUnshuffledShapes(t *testing.T) {
 		{Image(1, 2, 3), Image(100, 1, 1), 10},
 	} {
 		require.Equal(t, c.coarse, c.fine.Unshuffled(c.factor))
-		require.NoError(t, CheckShuffle(c.fine, c.coarse, c.factor))
-		c.coarse.W++
-		require.ErrorIs(t, CheckShuffle(c.fine, c.coarse, c.factor), ErrShape)
-	}
-	for _, factor := range []int{0, -1, math.MinInt} {
-		require.ErrorIs(t, CheckShuffle(Image(1, 1, 1), Image(1, 1, 1), factor), ErrArgument)
 	}
 	// What does not fit an int is no shape, and no other one's by wrapping around.
 	for _, factor := range []int{math.MaxInt, 1 << 32, math.MaxInt32} {
 		require.ErrorIs(t, Image(5, 1, 1).Unshuffled(factor).Check(), ErrShape, factor)
-		require.ErrorIs(t, CheckShuffle(Image(5, 1, 1), Image(5, 1, 1), factor), ErrShape)
 	}
 }

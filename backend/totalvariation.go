@@ -98,12 +98,3 @@ type TotalVariation interface {
 	// TVEvaluate waits and returns the parts of the duality gap at (u, p).
 	TVEvaluate(u, p, y Buffer, problem TVProblem) (TVValue, error)
 }
-
-// CheckTVShapes returns an error that wraps ErrShape unless y is one image, u has its shape,
-// and p its shape with twice the channels.
-func CheckTVShapes(u, p, y Shape) error {
-	if y.N != 1 || u != y || p != Image(2*y.C, y.H, y.W) {
-		return fmt.Errorf("%w: total variation of %v with u of %v and p of %v", ErrShape, y, u, p)
-	}
-	return nil
-}

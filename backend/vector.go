@@ -1,10 +1,5 @@
 package backend
 
-import (
-	"fmt"
-	"math"
-)
-
 // Term is one summand a·X of a linear combination.
 type Term struct {
 	A float32
@@ -43,6 +38,9 @@ type Vectors interface {
 	// be one of the Xₖ. A coefficient of 0 still multiplies: 0·NaN is NaN. One
 	// term with a = 1 is a copy.
 	LinearCombination(dst Buffer, terms ...Term) error
+	// Multiply sets dst to the product of x and y, element by element, each rounded once.
+	// dst may be x, y or both. 0·NaN is NaN, and so is 0·∞.
+	Multiply(dst, x, y Buffer) error
 	// Clip sets dst to min(max(src, lo), hi), the projection onto the box
 	// [lo, hi]ⁿ; NaN stays NaN. lo ≤ hi. dst may be src.
 	Clip(dst, src Buffer, lo, hi float32) error
@@ -60,58 +58,4 @@ type Vectors interface {
 	// i: the same bits on every device (see GaussianAt). mean must be finite, std
 	// finite and at least 0.
 	Gaussian(dst Buffer, seed uint64, mean, std float32) error
-}
-
-// CheckTerms returns an error that wraps ErrArgument unless a LinearCombination may have n
-// terms.
-func CheckTerms(n int) error {
-	if n < 1 || n > MaxTerms {
-		return fmt.Errorf("%w: linear combination of %d terms, 1 to %d are possible", ErrArgument, n, MaxTerms)
-	}
-	return nil
-}
-
-// CheckClip returns an error that wraps ErrArgument unless lo ≤ hi; neither is NaN then.
-func CheckClip(lo, hi float32) error {
-	if !(lo <= hi) {
-		return fmt.Errorf("%w: clip to [%v, %v]", ErrArgument, lo, hi)
-	}
-	return nil
-}
-
-// CheckMixing returns an error that wraps ErrShape unless dst and src differ in channels
-// only and m has a number for every pair of them, and one that wraps ErrArgument where
-// either has more than MaxMixed channels.
-func CheckMixing(dst, src Shape, m []float32) error {
-	if dst.N != src.N || dst.H != src.H || dst.W != src.W || len(m) != dst.C*src.C {
-		return fmt.Errorf("%w: %d coefficients from %v to %v", ErrShape, len(m), src, dst)
-	}
-	if dst.C > MaxMixed || src.C > MaxMixed {
-		return fmt.Errorf("%w: mixing %d into %d channels, at most %d are possible", ErrArgument, src.C, dst.C, MaxMixed)
-	}
-	return nil
-}
-
-// CheckReductions returns an error that wraps ErrShape unless out has room for one number
-// per reduction, and one that wraps ErrArgument where a kind is none of those above. The
-// shapes of X and Y it leaves to CheckSameShape.
-func CheckReductions(out []float64, rs []Reduction) error {
-	if len(out) != len(rs) {
-		return fmt.Errorf("%w: room for %d of %d reductions", ErrShape, len(out), len(rs))
-	}
-	for _, r := range rs {
-		if r.Kind > DiffSquares {
-			return fmt.Errorf("%w: reduction kind %d", ErrArgument, r.Kind)
-		}
-	}
-	return nil
-}
-
-// CheckGaussian returns an error that wraps ErrArgument unless mean is finite, and std
-// finite and at least 0.
-func CheckGaussian(mean, std float32) error {
-	if !(std >= 0) || math.IsInf(float64(std), 0) || math.IsNaN(float64(mean)) || math.IsInf(float64(mean), 0) {
-		return fmt.Errorf("%w: Gaussian with mean %v and standard deviation %v", ErrArgument, mean, std)
-	}
-	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/devicekit"
 	"github.com/averaged/imaging/denoise/activation"
 	"github.com/averaged/imaging/denoise/dncnn"
 	"github.com/averaged/imaging/denoise/rungekutta"
@@ -80,6 +81,13 @@ func (d *watched) Alloc(s backend.Shape) (backend.Buffer, error) {
 }
 
 func (d *watched) ConvolutionGrid() int { return max(d.grid, d.Device.ConvolutionGrid()) }
+
+func (d *watched) Overlaps(a, b backend.Buffer) (bool, error) {
+	if err := d.call(); err != nil {
+		return false, err
+	}
+	return d.Device.Overlaps(raw(a), raw(b))
+}
 
 func (d *watched) CopyRegion(dst backend.Buffer, y, x int, src backend.Buffer, r backend.Region) error {
 	if err := d.call(); err != nil {
@@ -225,7 +233,7 @@ func (d *watched) ConvolveAdjoint(dst, src backend.Buffer, f backend.Filter, bet
 }
 
 func (d *watched) GradientFlow(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
-	return backend.GradientFlowByLayers(ctx, d, dst, src, r, steps)
+	return devicekit.GradientFlowByLayers(ctx, d, dst, src, r, steps)
 }
 
 // convolved counts, and sets the lowest bits.

@@ -18,7 +18,7 @@ type Mask struct {
 	h, w    int
 	known   []bool
 	missing int
-	sign    backend.Buffer // one plane, 1 where a pixel is known and −1 where it is missing
+	plane   backend.Buffer // 1 where a pixel is known and 0 where it is missing
 }
 
 var _ operator.Linear = (*Mask)(nil)
@@ -34,21 +34,20 @@ func NewMask(device backend.Device, known []bool, h, w int) (*Mask, error) {
 		return nil, fmt.Errorf("inpaint: mask of %d pixels for an image of %d×%d, want %d", len(known), h, w, h*w)
 	}
 	m := &Mask{device: device, h: h, w: w, known: slices.Clone(known)}
-	sign := make([]float32, h*w)
+	plane := make([]float32, h*w)
 	for i, k := range known {
 		if k {
-			sign[i] = 1
+			plane[i] = 1
 		} else {
-			sign[i] = -1
 			m.missing++
 		}
 	}
 	var err error
-	if m.sign, err = device.Alloc(backend.Image(1, h, w)); err != nil {
+	if m.plane, err = device.Alloc(backend.Image(1, h, w)); err != nil {
 		return nil, fmt.Errorf("inpaint: %w", err)
 	}
-	if err := device.Upload(m.sign, sign); err != nil {
-		m.sign.Free()
+	if err := device.Upload(m.plane, plane); err != nil {
+		m.plane.Free()
 		return nil, fmt.Errorf("inpaint: %w", err)
 	}
 	return m, nil
@@ -64,25 +63,15 @@ func (m *Mask) Domain() (h, w int) { return m.h, m.w }
 func (m *Mask) Range() (h, w int) { return m.h, m.w }
 
 // Apply sets dst = M·src. Both have the mask's size, N = 1 and the same number of
-// channels, and share no memory.
-//
-// A device has no product of two arrays, but one with the derivative of a leaky ReLU, which
-// is 1 where its output is positive and its slope elsewhere. With the slope ½ that is the
-// diagonal matrix D = (I + M)/2, and M = 2D − I: known samples come out as 2x/2·2 − x,
-// missing ones as 2·(x/2) − x, both without rounding (denormal numbers excepted).
+// channels, and share no memory. Nothing is rounded; missing samples become 0 or −0.
 func (m *Mask) Apply(dst, src backend.Buffer) error {
 	s := src.Shape()
 	if s != backend.Image(s.C, m.h, m.w) || dst.Shape() != s {
 		return fmt.Errorf("inpaint: mask of %d×%d on %v to %v: %w", m.h, m.w, s, dst.Shape(), backend.ErrShape)
 	}
-	half := backend.Activation{Kind: backend.LeakyReLU, Slope: 0.5}
-	err := operator.EachChannel(m.device, dst, src, func(to, from backend.Buffer) error {
-		return m.device.ActivationGradient(to, m.sign, from, half)
+	return operator.EachChannel(m.device, dst, src, func(to, from backend.Buffer) error {
+		return m.device.Multiply(to, from, m.plane)
 	})
-	if err != nil {
-		return err
-	}
-	return m.device.LinearCombination(dst, backend.Term{A: 2, X: dst}, backend.Term{A: -1, X: src})
 }
 
 // Adjoint is Apply: M is symmetric.
@@ -97,4 +86,4 @@ func (m *Mask) Norm() (bound float64, reason string) {
 }
 
 // Free gives the device's memory back. A second Free does nothing.
-func (m *Mask) Free() { m.sign.Free() }
+func (m *Mask) Free() { m.plane.Free() }

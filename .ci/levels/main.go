@@ -1,6 +1,6 @@
-// Command levels prints what .ci/run needs to know of the CPU device in this
-// build on this processor: the levels that it has, one a line and the best last,
-// then "runs" and the level that a new device really runs.
+// Command levels prints what .ci/run needs to know of the CPU device in this build on this
+// processor: the instruction sets that it has, one a line and the best last, then "runs"
+// and the one that a new device really runs.
 package main
 
 import (
@@ -16,13 +16,17 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	device := cpu.New()
-	defer device.Close()
-	if got := device.Description().Model; got != selected.String() {
-		fmt.Fprintf(os.Stderr, "a new device runs level %q, but %q is selected\n", got, selected)
+	device, err := cpu.Open()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	for _, l := range cpu.Levels() {
+	defer device.Close()
+	if got := device.Description().Model; got != selected.String() {
+		fmt.Fprintf(os.Stderr, "a new device runs %q, but %q is selected\n", got, selected)
+		os.Exit(1)
+	}
+	for _, l := range cpu.InstructionSets() {
 		fmt.Println(l)
 	}
 	fmt.Println("runs", selected)

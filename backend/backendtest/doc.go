@@ -8,7 +8,7 @@
 // The error measure is the normalised mean squared error, Σ(d−r)²/Σr², of the
 // device's result d against the reference r; the limits and their reasons stand
 // at the constants in accuracy.go. What involves no rounding, or one that the
-// interface fixes, has to be equal to the bit: Fill, copies, Clip, Upload and
+// interface fixes, has to be equal to the bit: Fill, copies, Multiply, Clip, Upload and
 // Download, CopyRegion, Unshuffle and Shuffle, Gaussian.
 //
 // # What is checked for every case
@@ -33,9 +33,9 @@
 // thousand elements and little work: size makes none of them harder.
 //
 // Besides these there are checks of memory and lifetimes, of closed devices, of
-// arguments, of adjointness, of firm nonexpansiveness, of gradients against finite differences, of the bits
-// in images that are cut at the grid and in regions, of contexts that end, and of
-// concurrent use; run them with -race.
+// arguments, of adjointness, of firm nonexpansiveness, of gradients against finite
+// differences, of the bits in images that are cut at the grid and in regions, of contexts
+// that end, and of concurrent use; run them with -race.
 //
 // # Devices that cannot do everything
 //

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // eulerLayer is one step, with an h×w filter from the network's width to so many
@@ -184,7 +185,7 @@ var ballNetworks = []eulerNetwork{
 	{backend.Image(2, 9, 8), 3, 2, backend.Region{}, []eulerLayer{{4, 5, 5, true, identity, 0.3, nil, 4}, {8, 1, 3, true, identity, 0.3, nil, 2}}},
 }
 
-// byLayers are the networks that are also computed by backend.GradientFlowByLayers, and
+// byLayers are the networks that are also computed by devicekit.GradientFlowByLayers, and
 // ballsByLayers those with projections.
 var (
 	byLayers      = []int{1, 5, 8, 13, 14}
@@ -281,7 +282,7 @@ func eulerCase(n eulerNetwork, layers bool) *testCase {
 	c.fits = func(x []backend.Shape) bool {
 		for i, s := range x[2:] {
 			channels, radii := hidden[2+i]
-			if radii && backend.CheckBalls(backend.Vector(channels), s) != nil || !radii && s != c.operands[2+i].shape {
+			if radii && devicekit.CheckBalls(backend.Vector(channels), s) != nil || !radii && s != c.operands[2+i].shape {
 				return false
 			}
 		}
@@ -312,7 +313,7 @@ func eulerCase(n eulerNetwork, layers bool) *testCase {
 				}
 			}
 			if layers {
-				return nil, backend.GradientFlowByLayers(context.Background(), dev, b[0], b[1], region, mine)
+				return nil, devicekit.GradientFlowByLayers(context.Background(), dev, b[0], b[1], region, mine)
 			}
 			return nil, dev.GradientFlow(context.Background(), b[0], b[1], region, mine)
 		}

@@ -22,6 +22,8 @@ func memoryChecks() []check {
 		{operation: "Channels", name: "views", run: checkViews},
 		{operation: "Channels", name: "ranges", run: checkChannelRanges},
 		{operation: "Channels", name: "lifetimes", run: checkViewLifetimes},
+		{operation: "Overlaps", name: "arrays and views", run: checkOverlaps},
+		{operation: "Overlaps", name: "lifetimes", run: checkOverlapsLifetimes},
 		{operation: "Sync", name: "order", run: checkOrder},
 		{operation: "Sync", name: "free with work under way", run: checkFreeUnderWay},
 		{operation: "Close", name: "closed", run: checkClose},
@@ -312,6 +314,70 @@ func checkViewLifetimes(e *environment) error {
 	return checkBits("the array after its views were freed", s, got, want)
 }
 
+// checkOverlaps asks about every pair of views of an array, the array itself among them,
+// and about another array of the same shape.
+func checkOverlaps(e *environment) error {
+	s := backend.Image(4, 3, 5)
+	array, err := e.dev.Alloc(s)
+	if err != nil {
+		return err
+	}
+	other, err := e.dev.Alloc(s)
+	if err != nil {
+		return err
+	}
+	// What holds the channels [from, to) of the array.
+	type part struct {
+		from, to int
+		buffer   backend.Buffer
+	}
+	parts := []part{{0, s.C, array}}
+	for from := range s.C {
+		for to := from + 1; to <= s.C; to++ {
+			v, err := e.dev.Channels(array, from, to-from)
+			if err != nil {
+				return err
+			}
+			inner, err := e.dev.Channels(v, to-from-1, 1)
+			if err != nil {
+				return err
+			}
+			parts = append(parts, part{from, to, v}, part{to - 1, to, inner})
+		}
+	}
+	ask := func(what string, a, b backend.Buffer, want bool) error {
+		got, err := e.dev.Overlaps(a, b)
+		if err == nil && got != want {
+			err = fmt.Errorf("%s: Overlaps says %v", what, got)
+		}
+		return err
+	}
+	for _, a := range parts {
+		for _, b := range parts {
+			what := fmt.Sprintf("channels [%d,%d) and [%d,%d)", a.from, a.to, b.from, b.to)
+			if err := ask(what, a.buffer, b.buffer, a.from < b.to && b.from < a.to); err != nil {
+				return err
+			}
+		}
+		if err := errors.Join(
+			ask("another array", a.buffer, other, false),
+			ask("another array, asked the other way", other, a.buffer, false)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkOverlapsLifetimes(e *environment) error {
+	b, err := e.dev.Alloc(backend.Image(1, 2, 2))
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		e.checkBufferLifetimes(func(x backend.Buffer) error { _, err := e.dev.Overlaps(x, b); return err }),
+		e.checkBufferLifetimes(func(x backend.Buffer) error { _, err := e.dev.Overlaps(b, x); return err }))
+}
+
 // checkHostMemory checks devices that can compute in the host's memory.
 func checkHostMemory(e *environment) error {
 	host, ok := e.dev.(backend.HostMemory)
@@ -357,6 +423,15 @@ func checkHostMemory(e *environment) error {
 	}
 	if err := e.dev.Clip(shifted, second, 0, 1); err != nil && !errors.Is(err, backend.ErrUnsupported) {
 		return fmt.Errorf("two channels that only touch: %w", err)
+	}
+	for _, v := range []struct {
+		name   string
+		other  backend.Buffer
+		shared bool
+	}{{"twice the same memory", b, true}, {"two channels that only touch", second, false}} {
+		if got, err := e.dev.Overlaps(shifted, v.other); err != nil || got != v.shared {
+			return fmt.Errorf("%s: Overlaps says %v, %w", v.name, got, err)
+		}
 	}
 	b.Free()
 	b.Free()
@@ -476,6 +551,7 @@ func checkClose(e *environment) error {
 	return errors.Join(
 		closed("Alloc", func() error { _, err := dev.Alloc(backend.Image(1, 2, 2)); return err }),
 		closed("Channels", func() error { _, err := dev.Channels(b, 0, 1); return err }),
+		closed("Overlaps", func() error { _, err := dev.Overlaps(b, b); return err }),
 		closed("Upload", func() error { return dev.Upload(b, make([]float32, 4)) }),
 		closed("Download", func() error { return dev.Download(make([]float32, 4), b) }),
 		closed("Sync", dev.Sync),

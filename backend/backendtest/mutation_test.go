@@ -13,6 +13,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // broken is a correct device with some methods replaced: a device with one bug.
@@ -20,11 +21,13 @@ type broken struct {
 	backend.Device
 	alloc              func(s backend.Shape) (backend.Buffer, error)
 	channels           func(b backend.Buffer, from, count int) (backend.Buffer, error)
+	overlaps           func(a, b backend.Buffer) (bool, error)
 	upload             func(dst backend.Buffer, src []float32) error
 	download           func(dst []float32, src backend.Buffer) error
 	sync, close        func() error
 	fill               func(dst backend.Buffer, v float32) error
 	combine            func(dst backend.Buffer, terms ...backend.Term) error
+	multiply           func(dst, x, y backend.Buffer) error
 	clip               func(dst, src backend.Buffer, lo, hi float32) error
 	mix                func(dst, src backend.Buffer, m []float32) error
 	reduce             func(out []float64, rs ...backend.Reduction) error
@@ -66,8 +69,8 @@ const room = 16 << 20
 func newBroken() *broken {
 	d := refdevice.New(refdevice.Options{Memory: room})
 	return &broken{
-		Device: d, alloc: d.Alloc, channels: d.Channels, upload: d.Upload, download: d.Download,
-		sync: d.Sync, close: d.Close, fill: d.Fill, combine: d.LinearCombination, clip: d.Clip,
+		Device: d, alloc: d.Alloc, channels: d.Channels, overlaps: d.Overlaps, upload: d.Upload, download: d.Download,
+		sync: d.Sync, close: d.Close, fill: d.Fill, combine: d.LinearCombination, multiply: d.Multiply, clip: d.Clip,
 		mix: d.MixChannels, reduce: d.Reduce, gaussian: d.Gaussian, iterate: d.TVIterate, primal: d.TVPrimal,
 		evaluate: d.TVEvaluate, newBlur: d.NewBlur, applyBlur: d.ApplyBlur, applyBlurAdjoint: d.ApplyBlurAdjoint,
 		newFilter: d.NewFilter, updateFilter: d.UpdateFilter, convolve: d.Convolve, convolveAdjoint: d.ConvolveAdjoint,
@@ -81,6 +84,7 @@ func (d *broken) Alloc(s backend.Shape) (backend.Buffer, error) { return d.alloc
 func (d *broken) Channels(b backend.Buffer, from, count int) (backend.Buffer, error) {
 	return d.channels(b, from, count)
 }
+func (d *broken) Overlaps(a, b backend.Buffer) (bool, error)       { return d.overlaps(a, b) }
 func (d *broken) Upload(dst backend.Buffer, src []float32) error   { return d.upload(dst, src) }
 func (d *broken) Download(dst []float32, src backend.Buffer) error { return d.download(dst, src) }
 func (d *broken) Sync() error                                      { return d.sync() }
@@ -89,6 +93,7 @@ func (d *broken) Fill(dst backend.Buffer, v float32) error         { return d.fi
 func (d *broken) LinearCombination(dst backend.Buffer, terms ...backend.Term) error {
 	return d.combine(dst, terms...)
 }
+func (d *broken) Multiply(dst, x, y backend.Buffer) error { return d.multiply(dst, x, y) }
 func (d *broken) Clip(dst, src backend.Buffer, lo, hi float32) error {
 	return d.clip(dst, src, lo, hi)
 }
@@ -397,6 +402,51 @@ var mutations = []struct {
 			return d.copyOf(v)
 		}
 	}},
+	{"neighbours that touch are said to overlap", "Overlaps", func(d *broken) {
+		inner := d.Device
+		views := map[backend.Buffer][2]int{}
+		d.channels = func(b backend.Buffer, from, count int) (backend.Buffer, error) {
+			v, err := inner.Channels(b, from, count)
+			if err == nil {
+				first := views[b][0] + from
+				views[v] = [2]int{first, first + count}
+			}
+			return v, err
+		}
+		d.overlaps = func(a, b backend.Buffer) (bool, error) {
+			x, y := views[a], views[b]
+			shared, err := inner.Overlaps(a, b)
+			return shared || err == nil && x[1] > 0 && x[1] == y[0], err
+		}
+	}},
+	{"only the same buffer overlaps", "Overlaps", func(d *broken) {
+		inner := d.Device
+		d.overlaps = func(a, b backend.Buffer) (bool, error) {
+			shared, err := inner.Overlaps(a, b)
+			return shared && a == b, err
+		}
+	}},
+	{"all arrays overlap", "Overlaps", func(d *broken) {
+		inner := d.Device
+		d.overlaps = func(a, b backend.Buffer) (bool, error) {
+			_, err := inner.Overlaps(a, b)
+			return err == nil, err
+		}
+	}},
+	{"a freed buffer is asked about", "Overlaps", func(d *broken) {
+		inner := d.Device
+		d.overlaps = func(a, b backend.Buffer) (bool, error) {
+			shared, err := inner.Overlaps(a, b)
+			return shared, unless(err, backend.ErrFreed)
+		}
+	}},
+	{"Overlaps after Close is no error", "Close", func(d *broken) {
+		inner := d.Device
+		d.overlaps = func(a, b backend.Buffer) (bool, error) {
+			shared, err := inner.Overlaps(a, b)
+			return shared, unless(err, backend.ErrClosed)
+		}
+	}},
 	{"Close twice is an error", "Close", func(d *broken) {
 		inner, n := d.Device, 0
 		d.close = func() error {
@@ -500,6 +550,66 @@ var mutations = []struct {
 				err = inner.Fill(terms[0].X, 0)
 			}
 			return err
+		}
+	}},
+	{"a product with zero is zero", "Multiply", func(d *broken) {
+		inner := d.Device
+		d.multiply = func(dst, x, y backend.Buffer) error {
+			v, err := d.contents(x)
+			if err != nil {
+				return inner.Multiply(dst, x, y)
+			}
+			if err := inner.Multiply(dst, x, y); err != nil {
+				return err
+			}
+			return d.edit(dst, func(t tensor) {
+				for i := range t.v {
+					if v[i] == 0 {
+						t.v[i] = 0
+					}
+				}
+			})
+		}
+	}},
+	{"a product in place of its second factor is a square", "Multiply", func(d *broken) {
+		inner := d.Device
+		d.multiply = func(dst, x, y backend.Buffer) error {
+			if dst == y && dst != x {
+				return inner.Multiply(dst, y, y)
+			}
+			return inner.Multiply(dst, x, y)
+		}
+	}},
+	{"the last product of an odd number is left out", "Multiply", func(d *broken) {
+		inner := d.Device
+		d.multiply = func(dst, x, y backend.Buffer) error {
+			v, err := d.contents(dst)
+			if err != nil {
+				return inner.Multiply(dst, x, y)
+			}
+			if err := inner.Multiply(dst, x, y); err != nil || len(v)%2 == 0 {
+				return err
+			}
+			return d.edit(dst, func(t tensor) { t.v[len(v)-1] = float64(v[len(v)-1]) })
+		}
+	}},
+	{"products of half precision", "Multiply", func(d *broken) {
+		inner := d.Device
+		d.multiply = func(dst, x, y backend.Buffer) error {
+			if err := inner.Multiply(dst, x, y); err != nil {
+				return err
+			}
+			return d.edit(dst, func(t tensor) {
+				for i, v := range t.v {
+					t.v[i] = v * (1 + 0x1p-11)
+				}
+			})
+		}
+	}},
+	{"a product takes what overlaps in part", "Multiply", func(d *broken) {
+		inner := d.Device
+		d.multiply = func(dst, x, y backend.Buffer) error {
+			return unless(inner.Multiply(dst, x, y), backend.ErrAlias)
 		}
 	}},
 	{"another device's buffers are taken", "Clip", func(d *broken) {
@@ -1510,7 +1620,7 @@ var mutations = []struct {
 		d.euler = func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
 			direct := *d
 			direct.grid = func() int { return 1 }
-			return backend.GradientFlowByLayers(ctx, &direct, dst, src, r, steps)
+			return devicekit.GradientFlowByLayers(ctx, &direct, dst, src, r, steps)
 		}
 	}},
 	{"the norm is that of all channels", "ProjectBalls", projectionBug(func(dst, v, radius tensor) {

@@ -17,6 +17,14 @@ func referenceCombination(dst tensor, a []float32, x []tensor) {
 	}
 }
 
+// referenceProduct multiplies element by element; the product of two float32 is exact in
+// float64, and rounded once.
+func referenceProduct(dst, x, y tensor) {
+	for i, a := range x.v {
+		dst.v[i] = float64(float32(a * y.v[i]))
+	}
+}
+
 // referenceClip projects onto [lo, hi]; math.Max and math.Min return NaN for NaN.
 func referenceClip(dst, src tensor, lo, hi float32) {
 	for i, x := range src.v {

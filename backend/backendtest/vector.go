@@ -27,6 +27,9 @@ func vectorCases() []*testCase {
 	}
 	cases = append(cases, combinationCase(backend.Image(2, 5, 7), 0, 1), combinationCase(backend.Image(2, 5, 7), 0, 0, 0))
 	for _, s := range plainShapes {
+		cases = append(cases, productCase(s))
+	}
+	for _, s := range plainShapes {
 		cases = append(cases, clipCase(s, 0, 0.5))
 	}
 	cases = append(cases,
@@ -64,6 +67,7 @@ func timedVectorCases() []*testCase {
 		combinationCase(s, 1),
 		combinationCase(s, 0.7, -1.9),
 		combinationCase(s, 0.1, 0.2, 0.4, -0.8),
+		productCase(s),
 		clipCase(s, 0, 1),
 		mixCase(s, 3),
 		reduceCase(s, backend.SumSquares),
@@ -116,6 +120,23 @@ func combinationCase(s backend.Shape, a ...float32) *testCase {
 		c.limit = exact
 	}
 	return c.complete()
+}
+
+func productCase(s backend.Shape) *testCase {
+	return (&testCase{
+		operation: "Multiply",
+		name:      size(s),
+		operands:  []operand{{name: "dst", role: destination, shape: s}, {name: "x", shape: s}, {name: "y", shape: s}},
+		prepare: simple(func(dev backend.Device, b []backend.Buffer) error {
+			return dev.Multiply(b[0], b[1], b[2])
+		}),
+		reference: silent(func(x []tensor) { referenceProduct(x[0], x[1], x[2]) }),
+		limit:     exact,
+		fits:      same,
+		inPlace:   [][2]int{{0, 1}, {0, 2}},
+		local:     true,
+		bytes:     12 * float64(s.Len()),
+	}).complete()
 }
 
 func clipCase(s backend.Shape, lo, hi float32) *testCase {
@@ -241,6 +262,7 @@ func gaussianCase(s backend.Shape, seed uint64, mean, std float32) *testCase {
 func vectorChecks() []check {
 	return []check{
 		{operation: "LinearCombination", name: "arguments", run: checkCombinationArguments},
+		{operation: "Multiply", name: "special numbers", run: checkProducts},
 		{operation: "Clip", name: "arguments", run: checkClipArguments},
 		{operation: "MixChannels", name: "arguments", run: checkMixArguments},
 		{operation: "Reduce", name: "arguments", run: checkReduceArguments},
@@ -262,6 +284,49 @@ func checkCombinationArguments(e *environment) error {
 		wantError("too many terms", e.dev.LinearCombination(x, five...), backend.ErrArgument),
 		// Every term may be the destination itself.
 		wrap("all terms the destination", e.dev.LinearCombination(x, five[:backend.MaxTerms]...)))
+}
+
+// checkProducts multiplies every pair of special numbers, and squares them in place.
+func checkProducts(e *environment) error {
+	special := []float32{
+		0, float32(math.Copysign(0, -1)), 1, -1, 0.5, -3, 1 + 0x1p-23, 0x1p-100, -0x1p-126, 0x1p-149, 0x1p100,
+		math.MaxFloat32, float32(math.Inf(1)), float32(math.Inf(-1)), nan,
+	}
+	n := len(special)
+	s := backend.Image(1, n, n)
+	a, b := make([]float32, s.Len()), make([]float32, s.Len())
+	products, squares := make([]float32, s.Len()), make([]float32, s.Len())
+	for i, v := range special {
+		for j, w := range special {
+			k := i*n + j
+			a[k], b[k], products[k], squares[k] = v, w, v*w, w*w
+		}
+	}
+	x, err := upload(e.dev, s, a)
+	if err != nil {
+		return err
+	}
+	y, err := upload(e.dev, s, b)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(e.dev.Multiply(x, x, y), e.dev.Multiply(y, y, y)); err != nil {
+		return err
+	}
+	for _, r := range []struct {
+		name   string
+		buffer backend.Buffer
+		want   []float32
+	}{{"products", x, products}, {"squares, all in one buffer", y, squares}} {
+		got, err := download(e.dev, r.buffer)
+		if err != nil {
+			return err
+		}
+		if err := checkBits(r.name, s, got, r.want); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func checkClipArguments(e *environment) error {

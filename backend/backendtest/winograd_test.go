@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // Winograd's F(6×6,3×3) (Winograd 1980; Lavin and Gray 2016): the 6×6 pixels of a
@@ -235,7 +236,7 @@ func useWinograd(d *broken) {
 		return inner.Upload(dst, v)
 	}
 	d.euler = func(ctx context.Context, dst, src backend.Buffer, region backend.Region, steps []backend.FlowStep) error {
-		return backend.GradientFlowByLayers(ctx, d, dst, src, region, steps)
+		return devicekit.GradientFlowByLayers(ctx, d, dst, src, region, steps)
 	}
 }
 

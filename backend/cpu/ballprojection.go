@@ -3,6 +3,7 @@ package cpu
 import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu/internal/vectors"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // ballPixels is how many pixels of a group of channels one piece of work has. A group of 8
@@ -16,7 +17,7 @@ func (d *Device) ProjectBalls(dst, src, radius backend.Buffer) error {
 		if err := d.checkBalls(to, r, from); err != nil {
 			return err
 		}
-		k := vectorKernels(d.level)
+		k := d.kernels.vectors
 		p := newBallPieces(from.shape, len(r.data))
 		d.pool.For(p.count(), func(i int) {
 			g, at, n := p.piece(i)
@@ -29,14 +30,14 @@ func (d *Device) ProjectBalls(dst, src, radius backend.Buffer) error {
 // checkBalls checks shapes and memory of a projection of others onto dst.
 func (d *Device) checkBalls(dst, radius *buffer, others ...*buffer) error {
 	for _, o := range others {
-		if err := backend.CheckSameShape(dst, o); err != nil {
+		if err := devicekit.CheckSameShape(dst, o); err != nil {
 			return err
 		}
 		if err := apartOrSame(dst, o); err != nil {
 			return err
 		}
 	}
-	if err := backend.CheckBalls(dst.shape, radius.shape); err != nil {
+	if err := devicekit.CheckBalls(dst.shape, radius.shape); err != nil {
 		return err
 	}
 	return apart(dst, radius)
@@ -68,19 +69,19 @@ func (d *Device) ProjectBallsGradient(dst, dradius, src, dy, radius backend.Buff
 		if err := d.checkBalls(to, r, dy); err != nil {
 			return err
 		}
-		if err := backend.CheckSameShape(to, v); err != nil {
+		if err := devicekit.CheckSameShape(to, v); err != nil {
 			return err
 		}
 		if err := apart(to, v, sums); err != nil {
 			return err
 		}
-		if err := backend.CheckSameShape(sums, r); err != nil {
+		if err := devicekit.CheckSameShape(sums, r); err != nil {
 			return err
 		}
 		if err := apart(sums, v, dy, r); err != nil {
 			return err
 		}
-		k := vectorKernels(d.level)
+		k := d.kernels.vectors
 		p := newBallPieces(v.shape, len(r.data))
 		along := make([]float64, p.count())
 		d.pool.For(p.count(), func(i int) {

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/devicekit"
 	"github.com/averaged/imaging/internal/fft"
 )
 
@@ -154,7 +155,7 @@ func (d *Device) blurBetween(k backend.Blur, x, y *buffer) (*blur, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b, b.spec.CheckBetween(x.shape, y.shape)
+	return b, devicekit.CheckBlur(b.spec, x.shape, y.shape)
 }
 
 // rowsFrom hands over the rows of a buffer, and rowsInto takes them.

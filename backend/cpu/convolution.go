@@ -6,6 +6,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu/internal/winograd"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // filter holds a bank of weights twice: as given, for A, and with input and
@@ -77,7 +78,7 @@ func (d *Device) NewFilter(w backend.Buffer) (backend.Filter, error) {
 	var f *filter
 	err := d.operate(func(b []*buffer) error {
 		s := b[0].shape
-		if err := backend.CheckFilter(s); err != nil {
+		if err := devicekit.CheckFilter(s); err != nil {
 			return err
 		}
 		f = &filter{device: d, shape: s}
@@ -106,7 +107,7 @@ func (d *Device) UpdateFilter(bf backend.Filter, w backend.Buffer) error {
 		if err != nil {
 			return err
 		}
-		if err := backend.CheckWeights(b[0].shape, f.shape); err != nil {
+		if err := devicekit.CheckWeights(b[0].shape, f.shape); err != nil {
 			return err
 		}
 		f.prepare(b[0].data)
@@ -139,7 +140,7 @@ func (d *Device) Convolve(dst, src backend.Buffer, bf backend.Filter, end backen
 		if err != nil {
 			return err
 		}
-		if err := backend.CheckConvolution(b[0].shape, b[1].shape, f.shape); err != nil {
+		if err := devicekit.CheckConvolution(b[0].shape, b[1].shape, f.shape); err != nil {
 			return err
 		}
 		if err := apart(b[0], b[1:]...); err != nil {
@@ -147,7 +148,7 @@ func (d *Device) Convolve(dst, src backend.Buffer, bf backend.Filter, end backen
 		}
 		e := ending{scale: 1}
 		if end.Bias != nil {
-			if err := backend.CheckBias(b[2].shape, f.shape.N); err != nil {
+			if err := devicekit.CheckBias(b[2].shape, f.shape.N); err != nil {
 				return err
 			}
 			e.bias = b[2].data
@@ -171,7 +172,7 @@ func (d *Device) ConvolveAdjoint(dst, src backend.Buffer, bf backend.Filter, bet
 		if err != nil {
 			return err
 		}
-		if err := backend.CheckConvolutionAdjoint(b[0].shape, b[1].shape, f.shape); err != nil {
+		if err := devicekit.CheckConvolutionAdjoint(b[0].shape, b[1].shape, f.shape); err != nil {
 			return err
 		}
 		if err := apart(b[0], b[1]); err != nil {

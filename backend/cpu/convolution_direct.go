@@ -49,7 +49,7 @@ func newDirectConvolution(d *Device, dst, src *buffer, w []float32, kh, kw int, 
 		dst: dst.data, src: src.data, out: dst.shape.C, in: src.shape.C,
 		h: src.shape.H, w: src.shape.W, kh: kh, kw: kw, weights: w, bias: e.bias,
 		end:     convrow.Ending{Slope: 1, Scale: e.scale, Beta: e.beta},
-		kernels: convolutionKernels(d.level),
+		kernels: d.kernels.convolution,
 	}
 	if e.rectify {
 		c.end.Slope = e.slope

@@ -24,8 +24,8 @@ func TestConvolutionBlocksReadNoOtherPage(t *testing.T) {
 			}
 			return arrays[i][:n:n]
 		}
-		for _, level := range Levels() {
-			k := convolutionKernels(level)
+		for _, set := range InstructionSets() {
+			k := instructionSets[set].kernels.convolution
 			for most := 1; most <= outputs; most++ {
 				for columns := 1; columns <= convrow.Columns; columns++ {
 					channels, n := k.Size(most, columns)

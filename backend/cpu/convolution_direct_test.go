@@ -91,8 +91,8 @@ type blockCase struct {
 	extremes         int // see arena
 }
 
-func (c blockCase) check(t require.TestingT, level Level) {
-	k := convolutionKernels(level)
+func (c blockCase) check(t require.TestingT, set InstructionSet) {
+	k := instructionSets[set].kernels.convolution
 	pitch := c.columns + convrow.Lanes + c.kw
 	plane := c.kh*pitch + 5
 	apart := c.columns + 7
@@ -118,7 +118,7 @@ func (c blockCase) check(t require.TestingT, level Level) {
 		for x := range c.columns {
 			sum, exact, size := plainSum(src, x, plane, pitch, c.inputs, c.kh, c.kw, weights[o*terms:])
 			got := &dst[o*apart+x]
-			if level == Portable {
+			if set == Portable {
 				// Where Go fuses is the compiler's choice.
 				want := plainEnd(float32(exact), bias[o], old[o*apart+x], &c.end)
 				factor := math.Abs(float64(c.end.Scale))
@@ -140,20 +140,20 @@ func (c blockCase) check(t require.TestingT, level Level) {
 // of a block and beyond, and writes nothing else.
 func TestConvolutionBlocks(t *testing.T) {
 	ends := []convrow.Ending{{Slope: 1, Scale: 1}, {Slope: 0.1, Scale: 1}, {Slope: 1, Scale: -0.3, Beta: 1}, {Slope: 0.5, Scale: 2, Beta: -0.7}}
-	for _, level := range Levels() {
-		t.Run(level.String(), func(t *testing.T) {
+	for _, set := range InstructionSets() {
+		t.Run(set.String(), func(t *testing.T) {
 			for columns := 1; columns <= 130; columns++ {
 				c := blockCase{outputs: 1 + columns%5, columns: columns, inputs: 2, kh: 1, kw: 3, end: ends[columns%4], seed: uint64(columns)}
-				c.check(t, level)
+				c.check(t, set)
 			}
 			for outputs := 1; outputs <= 19; outputs++ {
 				for _, columns := range []int{1, 8, 9, 16, 17, 40, 48} {
 					c := blockCase{outputs: outputs, columns: columns, inputs: 3, kh: 3, kw: 1, end: ends[outputs%4], seed: uint64(outputs)}
-					c.check(t, level)
+					c.check(t, set)
 				}
 			}
 			for taps := range 40 {
-				blockCase{outputs: 9, columns: 31, inputs: taps + 1, kh: 1, kw: 1, end: ends[taps%4], seed: uint64(taps)}.check(t, level)
+				blockCase{outputs: 9, columns: 31, inputs: taps + 1, kh: 1, kw: 1, end: ends[taps%4], seed: uint64(taps)}.check(t, set)
 			}
 		})
 	}
@@ -161,7 +161,7 @@ func TestConvolutionBlocks(t *testing.T) {
 
 // So they do for numbers at the ends of float32.
 func TestConvolutionBlocksAtExtremes(t *testing.T) {
-	assembled(t, func(t *testing.T, level Level) {
+	assembled(t, func(t *testing.T, set InstructionSet) {
 		rapid.Check(t, func(t *rapid.T) {
 			odd := rapid.SampledFrom([]int{1, 3, 5, 7})
 			blockCase{
@@ -173,7 +173,7 @@ func TestConvolutionBlocksAtExtremes(t *testing.T) {
 					Beta:  rapid.SampledFrom([]float32{0, float32(math.Copysign(0, -1)), 1, -0.5}).Draw(t, "beta"),
 				},
 				seed: rapid.Uint64().Draw(t, "seed"), extremes: rapid.SampledFrom([]int{0, 2, 20, 300}).Draw(t, "extremes"),
-			}.check(t, level)
+			}.check(t, set)
 		})
 	})
 }
@@ -249,9 +249,9 @@ func TestDirectConvolution(t *testing.T) {
 				want = append(want, p)
 			}
 		}
-		for _, level := range Levels() {
-			t.Run(fmt.Sprint(level, l), func(t *testing.T) {
-				d := New(UseLevel(level), Threads(2))
+		for _, set := range InstructionSets() {
+			t.Run(fmt.Sprint(set, l), func(t *testing.T) {
+				d := New(UseInstructionSet(set), Threads(2))
 				defer d.Close()
 				plain := convolved(t, d, s, l.out, src, w, l.kh, l.kw, ending{scale: 1}, nil)
 				ended := convolved(t, d, s, l.out, src, w, l.kh, l.kw,
@@ -262,7 +262,7 @@ func TestDirectConvolution(t *testing.T) {
 					require.InDelta(t, p.exact, plain[p.at], limit, "element %d", p.at)
 					channel := p.at / s.Plane() % l.out
 					require.InDelta(t, plainEnd(float32(p.exact), bias[channel], old[p.at], &e), ended[p.at], limit, "element %d", p.at)
-					if level != Portable {
+					if set != Portable {
 						require.Equal(t, p.fused, plain[p.at], "element %d", p.at)
 					}
 				}
@@ -276,10 +276,10 @@ func TestDirectConvolution(t *testing.T) {
 // ConvolutionGrid is 1 for direct convolution: a pixel has the same bits in every
 // image that holds what its kernel reaches.
 func TestDirectConvolutionOfACutImage(t *testing.T) {
-	for _, level := range Levels() {
-		d := New(UseLevel(level), Threads(2))
+	for _, set := range InstructionSets() {
+		d := New(UseInstructionSet(set), Threads(2))
 		defer d.Close()
-		t.Run(level.String(), func(t *testing.T) {
+		t.Run(set.String(), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				odd := rapid.SampledFrom([]int{1, 3, 5, 7})
 				kh, kw := odd.Draw(t, "kernel rows"), odd.Draw(t, "kernel columns")
@@ -315,8 +315,8 @@ func TestDirectConvolutionOfACutImage(t *testing.T) {
 func TestDirectConvolutionPadsWithZeros(t *testing.T) {
 	const h, w = 6, 53
 	nan := float32(math.NaN())
-	for _, level := range Levels() {
-		d := New(UseLevel(level), Threads(1))
+	for _, set := range InstructionSets() {
+		d := New(UseInstructionSet(set), Threads(1))
 		defer d.Close()
 		src := make([]float32, 3*h*w)
 		for i := range src {
@@ -333,17 +333,17 @@ func TestDirectConvolutionPadsWithZeros(t *testing.T) {
 		for y := range h {
 			for x := range w {
 				rows, columns := min(y, 2)+1+min(h-1-y, 2), min(x, 2)+1+min(w-1-x, 2)
-				require.EqualValues(t, rows*columns, got[y*w+x], "%v row %d column %d", level, y, x)
+				require.EqualValues(t, rows*columns, got[y*w+x], "%v row %d column %d", set, y, x)
 			}
 		}
 	}
 }
 
 func BenchmarkDirectConvolution(b *testing.B) {
-	for _, level := range Levels() {
+	for _, set := range InstructionSets() {
 		for _, l := range []struct{ in, out, size int }{{64, 64, 5}, {64, 64, 7}, {64, 64, 3}, {64, 64, 1}, {3, 64, 5}, {64, 3, 5}} {
-			b.Run(fmt.Sprintf("%v/%d→%d,%d×%d", level, l.in, l.out, l.size, l.size), func(b *testing.B) {
-				d := New(UseLevel(level))
+			b.Run(fmt.Sprintf("%v/%d→%d,%d×%d", set, l.in, l.out, l.size, l.size), func(b *testing.B) {
+				d := New(UseInstructionSet(set))
 				defer d.Close()
 				src, err := d.Alloc(backend.Image(l.in, 321, 481))
 				require.NoError(b, err)
@@ -353,7 +353,7 @@ func BenchmarkDirectConvolution(b *testing.B) {
 				for b.Loop() {
 					d.convolve(dst.(*buffer), src.(*buffer), w, l.size, l.size, ending{scale: 1})
 				}
-				report(b, winogradKernels(level), d.pool.Threads(), 2*float64(len(w))*321*481)
+				report(b, instructionSets[set].kernels.winograd, d.pool.Threads(), 2*float64(len(w))*321*481)
 			})
 		}
 	}

@@ -35,7 +35,7 @@ func planarGroupsOf(across int) int { return max(1, (across+planarTiles/2)/plana
 func (d *Device) convolve3(dst, src *buffer, b *bank, e ending) {
 	down, across := tilesOf(0, dst.shape.H).to, tilesOf(0, dst.shape.W).to
 	groups := planarGroupsOf(across)
-	c := planarConvolution{kernels: winogradKernels(d.level), dst: dst, src: src, bank: b, end: e}
+	c := planarConvolution{kernels: d.kernels.winograd, dst: dst, src: src, bank: b, end: e}
 	c.bias = make([]float32, b.padded())
 	copy(c.bias, e.bias)
 	d.pool.For(src.shape.N*down*groups, func(i int) {

@@ -11,17 +11,22 @@ import (
 	"sync/atomic"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/devicekit"
 	"github.com/averaged/imaging/internal/parallel"
 )
 
 // Device is the host's processor; it implements backend.Device. Safe for
 // concurrent use.
 type Device struct {
-	pool   *parallel.Pool
-	level  Level
-	limit  int64 // bytes, 0 for none
-	used   atomic.Int64
-	closed atomic.Bool
+	pool *parallel.Pool
+	// set is nil for the one that Selected returns.
+	set     *InstructionSet
+	kernels *kernels
+	threads int
+	fault   error // what every operation returns, where not nil
+	limit   int64 // bytes, 0 for none
+	used    atomic.Int64
+	closed  atomic.Bool
 	// flowShape is for tests.
 	flowShape flowShape
 	// running lets Close wait: operations hold it for reading.
@@ -33,43 +38,68 @@ var (
 	_ backend.HostMemory = (*Device)(nil)
 )
 
-// Option changes how New makes a device.
+// Option changes how Open and New make a device.
 type Option func(*Device)
 
 // Threads sets how many threads compute; 0, the default, means as many as
 // runtime.GOMAXPROCS says. The result does not depend on it.
 func Threads(n int) Option {
-	return func(d *Device) { d.pool = parallel.New(n) }
+	return func(d *Device) { d.threads = n }
 }
 
 // MemoryLimit sets how many bytes buffers, filters and what GradientFlow keeps of an
 // image may take in all before a call returns backend.ErrOutOfMemory; 0, the default,
-// means no limit.
+// means no limit. What Wrap is given is the caller's and does not count: it is there
+// already, and to refuse it would save nothing.
 func MemoryLimit(bytes int64) Option {
 	return func(d *Device) { d.limit = bytes }
 }
 
-// UseLevel sets the instruction set, which must be one of Levels(); the default
-// is the best of them.
-func UseLevel(l Level) Option {
-	return func(d *Device) { d.level = l }
+// UseInstructionSet sets the instruction set, which must be one of InstructionSets(); the
+// default is the one that Selected returns.
+func UseInstructionSet(s InstructionSet) Option {
+	return func(d *Device) { d.set = &s }
 }
 
-// New returns a device that computes on the host.
+// Open returns a device that computes on the host. It fails where this processor or this
+// build does not have the instruction set: one of UseInstructionSet with an error that
+// wraps backend.ErrArgument, one of the environment with that of Selected.
+func Open(options ...Option) (*Device, error) {
+	d := New(options...)
+	if d.fault != nil {
+		d.pool.Close()
+		return nil, d.fault
+	}
+	return d, nil
+}
+
+// New is Open for those to whom an error is soon enough when they compute: where Open
+// fails, every operation of New's device returns its error. With options other than
+// UseInstructionSet, that is where the environment names an instruction set that is not
+// there.
 func New(options ...Option) *Device {
-	d := &Device{level: best()}
+	d := &Device{}
 	for _, o := range options {
 		o(d)
 	}
-	if d.pool == nil {
-		d.pool = parallel.New(0)
+	d.pool = parallel.New(d.threads)
+	if d.set == nil {
+		s, err := Selected()
+		d.set, d.fault = &s, err
+	}
+	if d.fault == nil {
+		d.kernels, d.fault = kernelsOf(*d.set)
 	}
 	return d
 }
 
 // Description implements backend.Device.
 func (d *Device) Description() backend.Description {
-	return backend.Description{Name: "cpu", Model: d.level.String(), Threads: d.pool.Threads(), Memory: d.limit}
+	model := "none"
+	if d.fault == nil {
+		model = d.set.String()
+	}
+	return backend.Description{Name: "cpu", Model: model, Threads: d.pool.Threads(), Memory: d.limit}
 }
 
 // Sync implements backend.Device: there is never anything to wait for.
@@ -77,7 +107,7 @@ func (d *Device) Sync() error {
 	if d.closed.Load() {
 		return backend.ErrClosed
 	}
-	return nil
+	return d.fault
 }
 
 // Close implements backend.Device.
@@ -97,6 +127,10 @@ func (d *Device) enter() error {
 	if d.closed.Load() {
 		d.running.RUnlock()
 		return backend.ErrClosed
+	}
+	if d.fault != nil {
+		d.running.RUnlock()
+		return d.fault
 	}
 	return nil
 }
@@ -175,7 +209,7 @@ func (d *Device) Wrap(s backend.Shape, data []float32) (backend.Buffer, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	if err := backend.CheckUpload(s, len(data)); err != nil {
+	if err := devicekit.CheckUpload(s, len(data)); err != nil {
 		return nil, err
 	}
 	return &buffer{device: d, shape: s, data: data, lent: true}, nil
@@ -192,7 +226,7 @@ func (d *Device) Channels(b backend.Buffer, from, count int) (backend.Buffer, er
 		return nil, err
 	}
 	s := h.shape
-	if err := backend.CheckChannels(s, from, count); err != nil {
+	if err := devicekit.CheckChannels(s, from, count); err != nil {
 		return nil, err
 	}
 	p := s.Plane()
@@ -200,10 +234,19 @@ func (d *Device) Channels(b backend.Buffer, from, count int) (backend.Buffer, er
 	return &buffer{device: d, shape: s, data: h.data[from*p : (from+count)*p : (from+count)*p], parent: h}, nil
 }
 
+// Overlaps implements backend.Memory.
+func (d *Device) Overlaps(a, b backend.Buffer) (shared bool, err error) {
+	err = d.operate(func(b []*buffer) error {
+		shared = overlap(b[0].data, b[1].data)
+		return nil
+	}, a, b)
+	return shared, err
+}
+
 // Upload implements backend.Memory.
 func (d *Device) Upload(dst backend.Buffer, src []float32) error {
 	return d.operate(func(b []*buffer) error {
-		if err := backend.CheckUpload(b[0].shape, len(src)); err != nil {
+		if err := devicekit.CheckUpload(b[0].shape, len(src)); err != nil {
 			return err
 		}
 		copy(b[0].data, src)
@@ -214,7 +257,7 @@ func (d *Device) Upload(dst backend.Buffer, src []float32) error {
 // Download implements backend.Memory.
 func (d *Device) Download(dst []float32, src backend.Buffer) error {
 	return d.operate(func(b []*buffer) error {
-		if err := backend.CheckDownload(len(dst), b[0].shape); err != nil {
+		if err := devicekit.CheckDownload(len(dst), b[0].shape); err != nil {
 			return err
 		}
 		copy(dst, b[0].data)

@@ -1,7 +1,9 @@
 package cpu_test
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/averaged/imaging/backend"
@@ -10,12 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every level that this processor has passes the compliance suite.
+// Every instruction set that this processor has passes the compliance suite.
 func TestCompliance(t *testing.T) {
-	for _, level := range cpu.Levels() {
-		t.Run(level.String(), func(t *testing.T) {
+	for _, set := range cpu.InstructionSets() {
+		t.Run(set.String(), func(t *testing.T) {
 			backendtest.Run(t, func(testing.TB) backend.Device {
-				return cpu.New(cpu.UseLevel(level), cpu.Threads(3))
+				return cpu.New(cpu.UseInstructionSet(set), cpu.Threads(3))
 			}, backendtest.Operations()...)
 		})
 	}
@@ -23,38 +25,101 @@ func TestCompliance(t *testing.T) {
 
 // The number of threads changes no bit of any operation.
 func TestThreadsGiveTheSameBits(t *testing.T) {
-	for _, level := range cpu.Levels() {
+	for _, set := range cpu.InstructionSets() {
 		backendtest.SameBits(t,
-			func(testing.TB) backend.Device { return cpu.New(cpu.UseLevel(level), cpu.Threads(1)) },
-			func(testing.TB) backend.Device { return cpu.New(cpu.UseLevel(level), cpu.Threads(5)) })
+			func(testing.TB) backend.Device { return cpu.New(cpu.UseInstructionSet(set), cpu.Threads(1)) },
+			func(testing.TB) backend.Device { return cpu.New(cpu.UseInstructionSet(set), cpu.Threads(5)) })
 	}
 }
 
 func BenchmarkOperations(b *testing.B) {
-	for _, level := range cpu.Levels() {
-		b.Run(level.String(), func(b *testing.B) {
-			backendtest.Benchmark(b, func(testing.TB) backend.Device { return cpu.New(cpu.UseLevel(level)) })
+	for _, set := range cpu.InstructionSets() {
+		b.Run(set.String(), func(b *testing.B) {
+			backendtest.Benchmark(b, func(testing.TB) backend.Device { return cpu.New(cpu.UseInstructionSet(set)) })
 		})
 	}
 }
 
-// A level asked for by name and not there must not be replaced in silence.
-func TestSelectedLevel(t *testing.T) {
-	if want := os.Getenv(cpu.LevelVariable); want != "" {
+// An instruction set asked for by name and not there must not be replaced in silence.
+func TestSelected(t *testing.T) {
+	if want := os.Getenv(cpu.InstructionSetVariable); want != "" {
 		got, err := cpu.Selected()
 		require.NoError(t, err)
 		require.Equal(t, want, got.String())
 		require.Equal(t, want, cpu.New().Description().Model)
 	}
-	t.Setenv(cpu.LevelVariable, "abacus")
+	t.Setenv(cpu.InstructionSetVariable, "abacus")
 	_, err := cpu.Selected()
 	require.ErrorContains(t, err, "abacus")
-	for _, l := range cpu.Levels() {
-		t.Setenv(cpu.LevelVariable, l.String())
+	requireRefused(t, func(t testing.TB, err error) {
+		require.EqualError(t, err, fmt.Sprintf(`IMAGING_CPU="abacus": this processor and build have %v`, cpu.InstructionSets()))
+	})
+	for _, s := range cpu.InstructionSets() {
+		t.Setenv(cpu.InstructionSetVariable, s.String())
 		got, err := cpu.Selected()
 		require.NoError(t, err)
-		require.Equal(t, l, got)
+		require.Equal(t, s, got)
+		d, err := cpu.Open()
+		require.NoError(t, err)
+		require.Equal(t, s.String(), d.Description().Model)
+		require.NoError(t, d.Close())
 	}
+	// Who names another has no use for the variable.
+	t.Setenv(cpu.InstructionSetVariable, "abacus")
+	d, err := cpu.Open(cpu.UseInstructionSet(cpu.Portable))
+	require.NoError(t, err)
+	require.Equal(t, "portable", d.Description().Model)
+	require.NoError(t, d.Close())
+}
+
+// An instruction set that the processor or the build lacks computes nothing and is not
+// reported as the one in use.
+func TestMissingInstructionSets(t *testing.T) {
+	sets := cpu.InstructionSets()
+	require.Equal(t, cpu.Portable, sets[0])
+	require.Equal(t, "InstructionSet(200)", cpu.InstructionSet(200).String())
+	missing := []cpu.InstructionSet{cpu.NEON + 1, 200}
+	for _, s := range []cpu.InstructionSet{cpu.AVX2, cpu.AVX512, cpu.NEON} {
+		if !slices.Contains(sets, s) {
+			missing = append(missing, s)
+		}
+	}
+	require.Greater(t, len(missing), 2, "no processor has both AVX2 and NEON")
+	for _, s := range missing {
+		requireRefused(t, func(t testing.TB, err error) {
+			require.ErrorIs(t, err, backend.ErrArgument)
+			require.ErrorContains(t, err, fmt.Sprintf("instruction set %v: this processor and build have %v", s, sets))
+		}, cpu.UseInstructionSet(s))
+	}
+}
+
+// requireRefused requires that Open fails with an error that is right, and that whatever a
+// device of New is asked fails with it, but for Close.
+func requireRefused(t *testing.T, right func(t testing.TB, err error), options ...cpu.Option) {
+	t.Helper()
+	_, err := cpu.Open(options...)
+	right(t, err)
+	d := cpu.New(options...)
+	require.Equal(t, "none", d.Description().Model)
+	s := backend.Image(1, 2, 2)
+	sound := cpu.New(cpu.UseInstructionSet(cpu.Portable))
+	defer sound.Close()
+	b, err := sound.Alloc(s)
+	require.NoError(t, err)
+	_, err = d.Alloc(s)
+	right(t, err)
+	_, err = d.Wrap(s, make([]float32, 4))
+	right(t, err)
+	_, err = d.Channels(b, 0, 1)
+	right(t, err)
+	_, err = d.NewBlur(backend.BlurSpec{Kernel: []float32{1}, KH: 1, KW: 1, H: 2, W: 2})
+	right(t, err)
+	_, err = d.NewFilter(b)
+	right(t, err)
+	right(t, d.Fill(b, 1))
+	right(t, d.Sync())
+	require.NoError(t, d.Close())
+	require.ErrorIs(t, d.Sync(), backend.ErrClosed)
 }
 
 func TestMemoryLimit(t *testing.T) {
@@ -75,6 +140,26 @@ func TestMemoryLimit(t *testing.T) {
 	c.Free()
 	_, err = d.Alloc(backend.Image(1<<20, 1<<20, 1<<10))
 	require.ErrorIs(t, err, backend.ErrOutOfMemory)
+}
+
+// Memory that the caller lends does not count, neither when it comes nor when it goes.
+func TestMemoryLimitLeavesWrappedMemoryOut(t *testing.T) {
+	d := cpu.New(cpu.MemoryLimit(1 << 20))
+	defer d.Close()
+	half, all := backend.Image(1, 256, 512), backend.Image(2, 256, 512)
+	a, err := d.Alloc(half)
+	require.NoError(t, err)
+	lent, err := d.Wrap(all, make([]float32, all.Len()))
+	require.NoError(t, err)
+	b, err := d.Alloc(half)
+	require.NoError(t, err, "what is lent takes no room")
+	lent.Free()
+	_, err = d.Alloc(backend.Vector(1))
+	require.ErrorIs(t, err, backend.ErrOutOfMemory, "what was lent gives no room back")
+	a.Free()
+	b.Free()
+	_, err = d.Alloc(all)
+	require.NoError(t, err)
 }
 
 // Wrap computes in the caller's memory.

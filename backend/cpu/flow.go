@@ -118,7 +118,7 @@ var flowMemory sync.Pool
 func (d *Device) newFlow(dst, src *buffer, n int, region backend.Region, strip interval, p *flowPlan) (*flow, error) {
 	s, stages := src.shape, len(p.stages)
 	f := &flow{
-		device: d, kernels: winogradKernels(d.level), dst: dst, src: src, n: n, region: region, plan: p,
+		device: d, kernels: d.kernels.winograd, dst: dst, src: src, n: n, region: region, plan: p,
 		grid: [2]int{tilesOf(0, s.H).to, tilesOf(0, s.W).to},
 		rows: tilesOf(region.Y0, region.Y1), strip: strip,
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
 	"github.com/averaged/imaging/backend/cpu/internal/winograd"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // made makes the steps on the source inside a region and returns the result, −5 where
@@ -76,7 +77,7 @@ func TestFlowsOfAnyShape(t *testing.T) {
 		}
 		src := picture(t, d, s)
 		want, wanted := blank(t, d, s)
-		require.NoError(r, backend.GradientFlowByLayers(context.Background(), d, want, src, s.Whole(), steps))
+		require.NoError(r, devicekit.GradientFlowByLayers(context.Background(), d, want, src, s.Whole(), steps))
 		d.flowShape = flowShape{}
 		whole := made(t, d, src, s.Whole(), steps)
 		require.Less(r, normalisedError(whole, wanted), 1e-9)
@@ -112,7 +113,7 @@ func TestLowAndWideImage(t *testing.T) {
 	require.Greater(t, s.Plane()*64*4, smallBytes)
 	src := picture(t, d, s)
 	want, wanted := blank(t, d, s)
-	require.NoError(t, backend.GradientFlowByLayers(context.Background(), d, want, src, s.Whole(), steps))
+	require.NoError(t, devicekit.GradientFlowByLayers(context.Background(), d, want, src, s.Whole(), steps))
 	for i, v := range made(t, d, src, s.Whole(), steps) {
 		require.InDelta(t, wanted[i], v, 1e-4, "sample %d", i)
 	}
@@ -121,9 +122,9 @@ func TestLowAndWideImage(t *testing.T) {
 // Channel counts around those that fill a block, images of less than a tile and of one
 // row or column, and batches, against the device of plain loops in float64.
 func TestOddShapes(t *testing.T) {
-	for _, level := range Levels() {
-		t.Run(level.String(), func(t *testing.T) {
-			d, reference := New(UseLevel(level), Threads(3)), refdevice.New(refdevice.Options{})
+	for _, set := range InstructionSets() {
+		t.Run(set.String(), func(t *testing.T) {
+			d, reference := New(UseInstructionSet(set), Threads(3)), refdevice.New(refdevice.Options{})
 			defer d.Close()
 			defer func() { require.NoError(t, reference.Close()) }()
 			for _, c := range []struct {

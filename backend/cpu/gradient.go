@@ -3,6 +3,7 @@ package cpu
 import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu/internal/vectors"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // FilterGradient implements backend.Gradients. The sums of a tile are in float32,
@@ -11,7 +12,7 @@ import (
 func (d *Device) FilterGradient(dw, x, dy backend.Buffer, beta, scale float32) error {
 	return d.operate(func(b []*buffer) error {
 		w := b[0].shape
-		if err := backend.CheckFilterGradient(w, b[1].shape, b[2].shape); err != nil {
+		if err := devicekit.CheckFilterGradient(w, b[1].shape, b[2].shape); err != nil {
 			return err
 		}
 		if err := apart(b[0], b[1], b[2]); err != nil {
@@ -30,13 +31,13 @@ func (d *Device) FilterGradient(dw, x, dy backend.Buffer, beta, scale float32) e
 func (d *Device) BiasGradient(db, dy backend.Buffer, beta float32) error {
 	return d.operate(func(b []*buffer) error {
 		s := b[1].shape
-		if err := backend.CheckBiasGradient(b[0].shape, s); err != nil {
+		if err := devicekit.CheckBiasGradient(b[0].shape, s); err != nil {
 			return err
 		}
 		if err := apart(b[0], b[1]); err != nil {
 			return err
 		}
-		k := vectorKernels(d.level)
+		k := d.kernels.vectors
 		plane := s.Plane()
 		blocks := (plane + vectorBlock - 1) / vectorBlock
 		partial := make([]float64, s.N*s.C*blocks)
@@ -70,7 +71,7 @@ func (d *Device) ActivationGradient(dst, out, dy backend.Buffer, a backend.Activ
 		return err
 	}
 	return d.operate(func(b []*buffer) error {
-		if err := backend.CheckSameShape(b...); err != nil {
+		if err := devicekit.CheckSameShape(b...); err != nil {
 			return err
 		}
 		if err := apart(b[0], b[1]); err != nil {
@@ -83,7 +84,7 @@ func (d *Device) ActivationGradient(dst, out, dy backend.Buffer, a backend.Activ
 		if a.Kind == backend.LeakyReLU {
 			slope = a.Slope
 		}
-		to, at, from, k := b[0].data, b[1].data, b[2].data, vectorKernels(d.level)
+		to, at, from, k := b[0].data, b[1].data, b[2].data, d.kernels.vectors
 		d.pool.Range(len(to), vectorBlock, func(lo, hi int) {
 			k.ActivationGradient(to[lo:hi], at[lo:hi], from[lo:hi], slope)
 		})

@@ -56,7 +56,7 @@ func newFilterGradient(d *Device, dw, x, dy *buffer, output, input int) *filterG
 		output: output, outputs: min(gradientOutputs, w.N-output),
 		input: input, inputs: min(gradientInputs, w.C-input),
 		h: x.shape.H, w: x.shape.W, kh: w.H, kw: w.W,
-		kernels: convolutionKernels(d.level),
+		kernels: d.kernels.convolution,
 	}
 	if g.kh == 1 && g.kw == 1 { // rows do not matter
 		g.h, g.w = 1, g.h*g.w

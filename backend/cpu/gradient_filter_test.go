@@ -15,8 +15,8 @@ import (
 // Every kernel makes the sums of the plain loop, for all numbers of outputs, taps,
 // rows and vectors that it can be given, and changes no array.
 func TestCorrelate(t *testing.T) {
-	for _, level := range Levels() {
-		k := convolutionKernels(level)
+	for _, set := range InstructionSets() {
+		k := instructionSets[set].kernels.convolution
 		for outputs := 1; outputs <= 9; outputs++ {
 			for _, shape := range [][5]int{{1, 16, 1, 1, 1}, {1, 32, 2, 1, 1}, {3, 16, 1, 3, 3}, {5, 48, 2, 5, 1}, {2, 128, 1, 1, 7}, {8, 128, 1, 3, 3}} {
 				rows, columns, inputs, kh, kw := shape[0], shape[1], shape[2], shape[3], shape[4]
@@ -45,7 +45,7 @@ func TestCorrelate(t *testing.T) {
 										size += math.Abs(v)
 									}
 								}
-								require.InDelta(t, want, sums[j][p], 1e-6*size, "%v: output %d of %d, tap %d of %v", level, o+p, outputs, tap, shape)
+								require.InDelta(t, want, sums[j][p], 1e-6*size, "%v: output %d of %d, tap %d of %v", set, o+p, outputs, tap, shape)
 							}
 						}
 					}
@@ -95,9 +95,9 @@ func TestFilterGradient(t *testing.T) {
 				}
 			}
 		}
-		for _, level := range Levels() {
-			t.Run(fmt.Sprint(c, level), func(t *testing.T) {
-				d := New(UseLevel(level), Threads(2))
+		for _, set := range InstructionSets() {
+			t.Run(fmt.Sprint(c, set), func(t *testing.T) {
+				d := New(UseInstructionSet(set), Threads(2))
 				defer d.Close()
 				wrap := func(s backend.Shape, data []float32) backend.Buffer {
 					b, err := d.Wrap(s, data)

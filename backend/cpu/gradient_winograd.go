@@ -53,7 +53,7 @@ func (d *Device) filterGradient3(dw, x, dy *buffer, beta, scale float32) {
 	count := s.N * down * groups
 	parts := make([][]float32, partsOf(s.N*down*across, count))
 	c := filterCorrelation{
-		kernels: winogradKernels(d.level), x: x, dy: dy,
+		kernels: d.kernels.winograd, x: x, dy: dy,
 		in: dw.shape.C, vTile: winograd.Padded(dw.shape.C), pTile: winograd.Padded(dw.shape.N),
 	}
 	d.pool.For(len(parts), func(part int) {

@@ -38,8 +38,8 @@ func TestFilterGradientInParts(t *testing.T) {
 		x, dy, old := floats(c.in.Len()), floats(result.Len()), floats(filter.Len())
 		down, across := tilesOf(0, c.in.H).to, tilesOf(0, c.in.W).to
 		require.Equal(t, c.parts, partsOf(c.in.N*down*across, c.in.N*down*planarGroupsOf(across)), "%+v", c)
-		for _, level := range Levels() {
-			t.Run(fmt.Sprint(c.in, level), func(t *testing.T) {
+		for _, set := range InstructionSets() {
+			t.Run(fmt.Sprint(c.in, set), func(t *testing.T) {
 				wrap := func(d *Device, s backend.Shape, data []float32) *buffer {
 					b, err := d.Wrap(s, data)
 					require.NoError(t, err)
@@ -47,7 +47,7 @@ func TestFilterGradientInParts(t *testing.T) {
 				}
 				var first []float32
 				for _, threads := range []int{1, 2, 3, 5} {
-					d := New(UseLevel(level), Threads(threads))
+					d := New(UseInstructionSet(set), Threads(threads))
 					defer d.Close()
 					dw := slices.Clone(old)
 					require.NoError(t, d.FilterGradient(wrap(d, filter, dw), wrap(d, c.in, x), wrap(d, result, dy), -0.5, 2))
@@ -56,7 +56,7 @@ func TestFilterGradientInParts(t *testing.T) {
 					}
 					require.Equal(t, first, dw, "%d threads", threads)
 				}
-				d := New(UseLevel(level), Threads(1))
+				d := New(UseInstructionSet(set), Threads(1))
 				defer d.Close()
 				direct := slices.Clone(old)
 				d.filterGradient(wrap(d, filter, direct), wrap(d, c.in, x), wrap(d, result, dy), -0.5, 2)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu/internal/winograd"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // ConvolutionGrid implements backend.Convolutions.
@@ -19,11 +20,11 @@ func (d *Device) GradientFlow(ctx context.Context, dst, src backend.Buffer, regi
 			return err
 		}
 		if f.forward3 == nil || s.Radius != nil && !fusedBalls(f.shape.N, s.Radius.Shape()) {
-			return backend.GradientFlowByLayers(ctx, d, dst, src, region, steps)
+			return devicekit.GradientFlowByLayers(ctx, d, dst, src, region, steps)
 		}
 	}
 	return d.operate(func(b []*buffer) error {
-		if err := backend.CheckGradientFlow(b[0].shape, b[1].shape, region, steps); err != nil {
+		if err := devicekit.CheckGradientFlow(b[0].shape, b[1].shape, region, steps); err != nil {
 			return err
 		}
 		if err := apart(b[0], b[1]); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu/internal/winograd"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // network makes seeded steps of width channels with the given hidden channels.
@@ -126,7 +127,7 @@ func TestGradientFlowInChunks(t *testing.T) {
 		}
 		src := picture(t, d, s)
 		want, wanted := blank(t, d, s)
-		require.NoError(t, backend.GradientFlowByLayers(context.Background(), d, want, src, s.Whole(), steps))
+		require.NoError(t, devicekit.GradientFlowByLayers(context.Background(), d, want, src, s.Whole(), steps))
 		whole, got := blank(t, d, s)
 		require.NoError(t, d.GradientFlow(context.Background(), whole, src, s.Whole(), steps))
 		worst := 0.0
@@ -179,7 +180,7 @@ func TestGradientFlowTellTheirProgress(t *testing.T) {
 func TestFusedProjectionsGiveThePlanarBits(t *testing.T) {
 	const channels, pixels = 48, winograd.Tile * winograd.Tile
 	r := rand.New(rand.NewPCG(9, 9))
-	for _, level := range Levels() {
+	for _, set := range InstructionSets() {
 		for _, size := range []int{4, 8, 16} {
 			radii := make([]float32, channels)
 			planes, side := make([]float32, channels*pixels), make([]float32, channels*pixels)
@@ -192,12 +193,12 @@ func TestFusedProjectionsGiveThePlanarBits(t *testing.T) {
 			}
 			for c := 0; c < channels; c += size {
 				group := planes[c*pixels:][:size*pixels]
-				vectorKernels(level).ProjectBalls(group, group, pixels, pixels, size, radii[c])
+				instructionSets[set].kernels.vectors.ProjectBalls(group, group, pixels, pixels, size, radii[c])
 			}
-			winogradKernels(level).Project(side, winograd.Tile*channels, channels, radii, size, winograd.Tile, channels)
+			instructionSets[set].kernels.winograd.Project(side, winograd.Tile*channels, channels, radii, size, winograd.Tile, channels)
 			for c := range channels {
 				for p := range pixels {
-					require.Equal(t, planes[c*pixels+p], side[p*channels+c], "%v, groups of %d, channel %d, pixel %d", level, size, c, p)
+					require.Equal(t, planes[c*pixels+p], side[p*channels+c], "%v, groups of %d, channel %d, pixel %d", set, size, c, p)
 				}
 			}
 		}

@@ -1,12 +1,15 @@
 package cpu
 
-import "github.com/averaged/imaging/backend"
+import (
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/devicekit"
+)
 
 // CopyRegion implements backend.Memory.
 func (d *Device) CopyRegion(dst backend.Buffer, y, x int, src backend.Buffer, r backend.Region) error {
 	return d.operate(func(b []*buffer) error {
 		to, from := b[0].shape, b[1].shape
-		if err := backend.CheckCopyRegion(to, y, x, from, r); err != nil {
+		if err := devicekit.CheckCopyRegion(to, y, x, from, r); err != nil {
 			return err
 		}
 		if err := apart(b[0], b[1]); err != nil {

@@ -1,6 +1,9 @@
 package cpu
 
-import "github.com/averaged/imaging/backend"
+import (
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/devicekit"
+)
 
 // Unshuffle implements backend.Shuffles.
 func (d *Device) Unshuffle(dst, src backend.Buffer, factor int) error {
@@ -37,7 +40,7 @@ func (d *Device) Shuffle(dst, src backend.Buffer, factor int) error {
 // A worker has whole rows of the coarse grid, of all channels that one fine channel is
 // cut into, so that it reads and writes every fine row once.
 func (d *Device) shuffle(fine, coarse *buffer, factor int, dst, src *buffer, move func(coarse, fine []float32)) error {
-	if err := backend.CheckShuffle(fine.shape, coarse.shape, factor); err != nil {
+	if err := devicekit.CheckShuffle(fine.shape, coarse.shape, factor); err != nil {
 		return err
 	}
 	if err := apart(dst, src); err != nil {

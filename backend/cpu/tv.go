@@ -5,6 +5,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu/internal/tvrow"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // tvLeastBand and tvLargestBand bound how many rows of an image one piece of work
@@ -157,7 +158,7 @@ func (d *Device) tvOperate(u, p, y backend.Buffer, problem backend.TVProblem, ru
 	}
 	return d.operate(func(b []*buffer) error {
 		s := b[2].shape
-		if err := backend.CheckTVShapes(b[0].shape, b[1].shape, s); err != nil {
+		if err := devicekit.CheckTVShapes(b[0].shape, b[1].shape, s); err != nil {
 			return err
 		}
 		if err := apart(b[0], b[1], b[2]); err != nil {
@@ -168,7 +169,7 @@ func (d *Device) tvOperate(u, p, y backend.Buffer, problem backend.TVProblem, ru
 		}
 		run(&tvArrays{
 			channels: s.C, h: s.H, w: s.W, u: b[0].data, p: b[1].data, y: b[2].data,
-			zeros: make([]float32, s.W), kernels: tvKernels(d.level),
+			zeros: make([]float32, s.W), kernels: d.kernels.tv,
 		})
 		return nil
 	}, u, p, y)

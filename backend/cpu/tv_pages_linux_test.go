@@ -43,8 +43,8 @@ func TestTVKernelsReadNoOtherPage(t *testing.T) {
 			}
 			return arrays[i][:n:n]
 		}
-		assembled(t, func(t *testing.T, level Level) {
-			k := tvKernels(level)
+		assembled(t, func(t *testing.T, set InstructionSet) {
+			k := instructionSets[set].kernels.tv
 			for width := 1; width <= widest; width++ {
 				for c := 1; c <= channels; c++ {
 					l := tvrow.Layout{Channels: c, Width: width, Plane: 2 * width, Stride: width}

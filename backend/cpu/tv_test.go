@@ -272,8 +272,8 @@ func TestTVRefusesBadArguments(t *testing.T) {
 // in the second-level cache, a photograph, and one that fits no cache. An iteration
 // reads u, p and y and writes u and p: 28 bytes.
 func BenchmarkTV(b *testing.B) {
-	for _, level := range Levels() {
-		d := New(Threads(1), UseLevel(level))
+	for _, set := range InstructionSets() {
+		d := New(Threads(1), UseInstructionSet(set))
 		for _, s := range []backend.Shape{backend.Image(1, 60, 481), backend.Image(1, 321, 481), backend.Image(2, 321, 481), backend.Image(3, 321, 481), backend.Image(3, 2000, 3000)} {
 			v := newTVState(b, d, s, 0.2)
 			// Within wide balls: on the surface of narrow ones a million steps of the same
@@ -282,20 +282,20 @@ func BenchmarkTV(b *testing.B) {
 			perPixel := func(b *testing.B) {
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(s.Len()), "ns/pixel")
 			}
-			b.Run(fmt.Sprintf("%v/iterate/%v", level, s), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%v/iterate/%v", set, s), func(b *testing.B) {
 				b.SetBytes(28 * int64(s.Len()))
 				for b.Loop() {
 					_ = d.TVIterate(v.u, v.p, v.y, problem, backend.TVStep{Primal: 0.1, Extrapolation: 0.1, Dual: 0.001})
 				}
 				perPixel(b)
 			})
-			b.Run(fmt.Sprintf("%v/evaluate/%v", level, s), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%v/evaluate/%v", set, s), func(b *testing.B) {
 				for b.Loop() {
 					_, _ = d.TVEvaluate(v.u, v.p, v.y, problem)
 				}
 				perPixel(b)
 			})
-			b.Run(fmt.Sprintf("%v/primal/%v", level, s), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%v/primal/%v", set, s), func(b *testing.B) {
 				for b.Loop() {
 					_ = d.TVPrimal(v.u, v.p, v.y, 0.5)
 				}

@@ -3,6 +3,7 @@ package cpu
 import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu/internal/vectors"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // vectorBlock is how many elements one piece of an element-by-element loop has,
@@ -13,7 +14,7 @@ const vectorBlock = 1 << 14
 // Fill implements backend.Vectors.
 func (d *Device) Fill(dst backend.Buffer, v float32) error {
 	return d.operate(func(b []*buffer) error {
-		out, k := b[0].data, vectorKernels(d.level)
+		out, k := b[0].data, d.kernels.vectors
 		d.pool.Range(len(out), vectorBlock, func(lo, hi int) { k.Fill(out[lo:hi], v) })
 		return nil
 	}, dst)
@@ -21,7 +22,7 @@ func (d *Device) Fill(dst backend.Buffer, v float32) error {
 
 // LinearCombination implements backend.Vectors.
 func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) error {
-	if err := backend.CheckTerms(len(terms)); err != nil {
+	if err := devicekit.CheckTerms(len(terms)); err != nil {
 		return err
 	}
 	buffers := make([]backend.Buffer, 0, backend.MaxTerms+1)
@@ -30,7 +31,7 @@ func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) er
 		buffers = append(buffers, t.X)
 	}
 	return d.operate(func(b []*buffer) error {
-		if err := backend.CheckSameShape(b...); err != nil {
+		if err := devicekit.CheckSameShape(b...); err != nil {
 			return err
 		}
 		if err := apartOrSame(b[0], b[1:]...); err != nil {
@@ -40,7 +41,7 @@ func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) er
 		for t := range terms {
 			a[t] = terms[t].A
 		}
-		k := vectorKernels(d.level)
+		k := d.kernels.vectors
 		d.pool.Range(len(b[0].data), vectorBlock, func(lo, hi int) {
 			if len(terms) == 1 && a[0] == 1 {
 				copy(b[0].data[lo:hi], b[1].data[lo:hi])
@@ -56,19 +57,39 @@ func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) er
 	}, buffers...)
 }
 
+// Multiply implements backend.Vectors. The loop is bound by memory, with as little to gain
+// from assembly as a copy, and its bits are the same everywhere.
+func (d *Device) Multiply(dst, x, y backend.Buffer) error {
+	return d.operate(func(b []*buffer) error {
+		if err := devicekit.CheckSameShape(b...); err != nil {
+			return err
+		}
+		if err := apartOrSame(b[0], b[1:]...); err != nil {
+			return err
+		}
+		d.pool.Range(len(b[0].data), vectorBlock, func(lo, hi int) {
+			out, x, y := b[0].data[lo:hi], b[1].data[lo:hi], b[2].data[lo:hi]
+			for i := range out {
+				out[i] = x[i] * y[i]
+			}
+		})
+		return nil
+	}, dst, x, y)
+}
+
 // Clip implements backend.Vectors.
 func (d *Device) Clip(dst, src backend.Buffer, lo, hi float32) error {
-	if err := backend.CheckClip(lo, hi); err != nil {
+	if err := devicekit.CheckClip(lo, hi); err != nil {
 		return err
 	}
 	return d.operate(func(b []*buffer) error {
-		if err := backend.CheckSameShape(b...); err != nil {
+		if err := devicekit.CheckSameShape(b...); err != nil {
 			return err
 		}
 		if err := apartOrSame(b[0], b[1]); err != nil {
 			return err
 		}
-		out, in, k := b[0].data, b[1].data, vectorKernels(d.level)
+		out, in, k := b[0].data, b[1].data, d.kernels.vectors
 		d.pool.Range(len(out), vectorBlock, func(from, to int) { k.Clip(out[from:to], in[from:to], lo, hi) })
 		return nil
 	}, dst, src)
@@ -78,7 +99,7 @@ func (d *Device) Clip(dst, src backend.Buffer, lo, hi float32) error {
 func (d *Device) MixChannels(dst, src backend.Buffer, m []float32) error {
 	return d.operate(func(b []*buffer) error {
 		to, from := b[0].shape, b[1].shape
-		if err := backend.CheckMixing(to, from, m); err != nil {
+		if err := devicekit.CheckMixing(to, from, m); err != nil {
 			return err
 		}
 		if err := apartOrSame(b[0], b[1]); err != nil {
@@ -87,7 +108,7 @@ func (d *Device) MixChannels(dst, src backend.Buffer, m []float32) error {
 		plane := to.Plane()
 		mixing := mixing{
 			matrix: m, rows: to.C, columns: from.C, plane: plane,
-			inPlace: &b[0].data[0] == &b[1].data[0], kernels: vectorKernels(d.level),
+			inPlace: &b[0].data[0] == &b[1].data[0], kernels: d.kernels.vectors,
 		}
 		for n := range to.N {
 			out := b[0].data[n*to.C*plane : (n+1)*to.C*plane]
@@ -157,7 +178,7 @@ func (m *mixing) pixels(out, in []float32, lo, hi int) {
 
 // Reduce implements backend.Vectors.
 func (d *Device) Reduce(out []float64, rs ...backend.Reduction) error {
-	if err := backend.CheckReductions(out, rs); err != nil {
+	if err := devicekit.CheckReductions(out, rs); err != nil {
 		return err
 	}
 	for i, r := range rs {
@@ -165,7 +186,7 @@ func (d *Device) Reduce(out []float64, rs ...backend.Reduction) error {
 			r.Y = r.X
 		}
 		if err := d.operate(func(b []*buffer) error {
-			if err := backend.CheckSameShape(b...); err != nil {
+			if err := devicekit.CheckSameShape(b...); err != nil {
 				return err
 			}
 			out[i] = d.sum(r.Kind, b[0].data, b[1].data)
@@ -180,7 +201,7 @@ func (d *Device) Reduce(out []float64, rs ...backend.Reduction) error {
 // sum adds blocks' partial sums in the order of the blocks, which depend on the
 // length alone.
 func (d *Device) sum(kind backend.ReductionKind, x, y []float32) float64 {
-	k := vectorKernels(d.level)
+	k := d.kernels.vectors
 	partial := make([]float64, (len(x)+vectorBlock-1)/vectorBlock)
 	d.pool.Range(len(x), vectorBlock, func(lo, hi int) {
 		var s vectors.Sums
@@ -203,7 +224,7 @@ func (d *Device) sum(kind backend.ReductionKind, x, y []float32) float64 {
 
 // Gaussian implements backend.Vectors.
 func (d *Device) Gaussian(dst backend.Buffer, seed uint64, mean, std float32) error {
-	if err := backend.CheckGaussian(mean, std); err != nil {
+	if err := devicekit.CheckGaussian(mean, std); err != nil {
 		return err
 	}
 	return d.operate(func(b []*buffer) error {

@@ -23,8 +23,8 @@ func TestVectorKernelsReadNoOtherPage(t *testing.T) {
 			}
 			return arrays[i][:n:n]
 		}
-		assembled(t, func(t *testing.T, level Level) {
-			k := vectorKernels(level)
+		assembled(t, func(t *testing.T, set InstructionSet) {
+			k := instructionSets[set].kernels.vectors
 			for n := 1; n <= longest; n++ {
 				out := cut(0, n)
 				x := [vectors.MaxTerms][]float32{cut(1, n), cut(2, n), cut(3, n), cut(4, n)}
@@ -54,8 +54,8 @@ func TestBallKernelsReadNoOtherPage(t *testing.T) {
 		for i := range arrays {
 			arrays[i] = between(t, size*longest, atEnd)
 		}
-		assembled(t, func(t *testing.T, level Level) {
-			k := vectorKernels(level)
+		assembled(t, func(t *testing.T, set InstructionSet) {
+			k := instructionSets[set].kernels.vectors
 			for n := 1; n <= longest; n++ {
 				var a [3][]float32
 				for i, all := range arrays {

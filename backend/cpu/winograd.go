@@ -29,7 +29,7 @@ var filterScratches = sync.Pool{New: func() any { return new(winograd.FilterScra
 
 // eachInput calls do for every input channel of a transformed filter.
 func (d *Device) eachInput(in int, do func(k *winograd.Kernels, i int, memory *winograd.FilterScratch)) {
-	k := winogradKernels(d.level)
+	k := d.kernels.winograd
 	d.pool.Range(in, inputsAtOnce, func(lo, hi int) {
 		memory := filterScratches.Get().(*winograd.FilterScratch)
 		for i := lo; i < hi; i++ {

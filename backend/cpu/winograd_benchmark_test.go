@@ -77,8 +77,8 @@ func BenchmarkWinograd(b *testing.B) {
 		radius[c] = 2
 	}
 	taps := make([]float32, winograd.Taps*winograd.Taps*channels)
-	for _, l := range Levels() {
-		k := winogradKernels(l)
+	for _, l := range InstructionSets() {
+		k := instructionSets[l].kernels.winograd
 		for _, c := range []struct {
 			name  string
 			flops float64
@@ -129,9 +129,9 @@ func BenchmarkWinograd(b *testing.B) {
 // direct formula.
 func BenchmarkPlanarWinograd(b *testing.B) {
 	const width = 64
-	for _, l := range Levels() {
+	for _, l := range InstructionSets() {
 		for _, s := range []backend.Shape{{N: 1, C: width, H: 321, W: 481}, {N: 8, C: width, H: 64, W: 64}} {
-			d := New(UseLevel(l))
+			d := New(UseInstructionSet(l))
 			x, y := picture(b, d, s), picture(b, d, s)
 			f := network(b, d, width, width)[0].Filter
 			dw, _ := blank(b, d, f.Shape())
@@ -148,7 +148,7 @@ func BenchmarkPlanarWinograd(b *testing.B) {
 					for b.Loop() {
 						require.NoError(b, c.run())
 					}
-					report(b, winogradKernels(l), d.pool.Threads(), flops)
+					report(b, instructionSets[l].kernels.winograd, d.pool.Threads(), flops)
 				})
 			}
 			require.NoError(b, d.Close())
@@ -175,10 +175,10 @@ func BenchmarkBallNetworkOfOtherGroups(b *testing.B) {
 // with LeakyReLU.
 func benchmarkNetwork(b *testing.B, groups int, threads ...int) {
 	const h, w, blocks, width = 321, 481, 10, 64
-	for _, l := range Levels() {
+	for _, l := range InstructionSets() {
 		for _, threads := range threads {
 			b.Run(fmt.Sprintf("%v/%d threads", l, threads), func(b *testing.B) {
-				d := New(Threads(threads), UseLevel(l))
+				d := New(Threads(threads), UseInstructionSet(l))
 				defer d.Close()
 				hidden := make([]int, blocks)
 				for k := range hidden {
@@ -193,7 +193,7 @@ func benchmarkNetwork(b *testing.B, groups int, threads ...int) {
 				for b.Loop() {
 					require.NoError(b, d.GradientFlow(context.Background(), dst, src, dst.Shape().Whole(), steps))
 				}
-				report(b, winogradKernels(l), threads, blocks*2*2*9*width*width*h*w)
+				report(b, instructionSets[l].kernels.winograd, threads, blocks*2*2*9*width*width*h*w)
 			})
 		}
 	}

@@ -3,6 +3,7 @@ package cuda
 import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cuda/internal/driver"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // ProjectBalls implements backend.BallProjections.
@@ -27,14 +28,14 @@ func (d *Device) projectBalls(dst, src driver.Pointer, radius *buffer, s backend
 // checkBalls checks shapes and memory of a projection of others onto dst.
 func checkBalls(dst, radius *buffer, others ...*buffer) error {
 	for _, o := range others {
-		if err := backend.CheckSameShape(dst, o); err != nil {
+		if err := devicekit.CheckSameShape(dst, o); err != nil {
 			return err
 		}
 		if err := apartOrSame(dst, o); err != nil {
 			return err
 		}
 	}
-	if err := backend.CheckBalls(dst.shape, radius.shape); err != nil {
+	if err := devicekit.CheckBalls(dst.shape, radius.shape); err != nil {
 		return err
 	}
 	return apart(dst, radius)
@@ -47,13 +48,13 @@ func (d *Device) ProjectBallsGradient(dst, dradius, src, dy, radius backend.Buff
 		if err := checkBalls(to, r, dy); err != nil {
 			return err
 		}
-		if err := backend.CheckSameShape(to, v); err != nil {
+		if err := devicekit.CheckSameShape(to, v); err != nil {
 			return err
 		}
 		if err := apart(to, v, sums); err != nil {
 			return err
 		}
-		if err := backend.CheckSameShape(sums, r); err != nil {
+		if err := devicekit.CheckSameShape(sums, r); err != nil {
 			return err
 		}
 		if err := apart(sums, v, dy, r); err != nil {

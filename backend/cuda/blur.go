@@ -6,6 +6,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cuda/internal/driver"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // The geometry of kernels/blur.cu.
@@ -282,5 +283,5 @@ func (d *Device) blurBetween(k backend.Blur, x, y *buffer) (*blur, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b, b.spec.CheckBetween(x.shape, y.shape)
+	return b, devicekit.CheckBlur(b.spec, x.shape, y.shape)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cuda/internal/driver"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // buffer is an array in the card's memory, or a view of another's channels. Its fields but
@@ -110,7 +111,7 @@ func (d *Device) Channels(b backend.Buffer, from, count int) (backend.Buffer, er
 	var view *buffer
 	err := d.operate(func(b []*buffer) error {
 		s := b[0].shape
-		if err := backend.CheckChannels(s, from, count); err != nil {
+		if err := devicekit.CheckChannels(s, from, count); err != nil {
 			return err
 		}
 		s.C = count
@@ -123,10 +124,19 @@ func (d *Device) Channels(b backend.Buffer, from, count int) (backend.Buffer, er
 	return view, nil
 }
 
+// Overlaps implements backend.Memory.
+func (d *Device) Overlaps(a, b backend.Buffer) (shared bool, err error) {
+	err = d.operate(func(b []*buffer) error {
+		shared = overlap(b[0], b[1])
+		return nil
+	}, a, b)
+	return shared, err
+}
+
 // Upload implements backend.Memory.
 func (d *Device) Upload(dst backend.Buffer, src []float32) error {
 	return d.operate(func(b []*buffer) error {
-		if err := backend.CheckUpload(b[0].shape, len(src)); err != nil {
+		if err := devicekit.CheckUpload(b[0].shape, len(src)); err != nil {
 			return err
 		}
 		return translate(d.staging.upload(b[0].pointer, src))
@@ -136,7 +146,7 @@ func (d *Device) Upload(dst backend.Buffer, src []float32) error {
 // Download implements backend.Memory.
 func (d *Device) Download(dst []float32, src backend.Buffer) error {
 	return d.operate(func(b []*buffer) error {
-		if err := backend.CheckDownload(len(dst), b[0].shape); err != nil {
+		if err := devicekit.CheckDownload(len(dst), b[0].shape); err != nil {
 			return err
 		}
 		return translate(d.staging.download(dst, b[0].pointer))
@@ -174,10 +184,15 @@ func (d *Device) own(b backend.Buffer) (*buffer, error) {
 	return h, nil
 }
 
+// overlap tells whether two buffers share memory.
+func overlap(a, b *buffer) bool {
+	return a.pointer < b.pointer+driver.Pointer(b.bytes()) && b.pointer < a.pointer+driver.Pointer(a.bytes())
+}
+
 // apart returns an error if dst shares memory with one of the sources.
 func apart(dst *buffer, sources ...*buffer) error {
 	for _, s := range sources {
-		if dst.pointer < s.pointer+driver.Pointer(s.bytes()) && s.pointer < dst.pointer+driver.Pointer(dst.bytes()) {
+		if overlap(dst, s) {
 			return fmt.Errorf("%w: %v and %v", backend.ErrAlias, dst.shape, s.shape)
 		}
 	}

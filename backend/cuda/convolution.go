@@ -5,6 +5,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cuda/internal/driver"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // ConvolutionGrid implements backend.Convolutions: every pixel is made in the same way.
@@ -24,7 +25,7 @@ func (d *Device) Convolve(dst, src backend.Buffer, bf backend.Filter, end backen
 		if err != nil {
 			return err
 		}
-		if err := backend.CheckConvolution(b[0].shape, b[1].shape, f.shape); err != nil {
+		if err := devicekit.CheckConvolution(b[0].shape, b[1].shape, f.shape); err != nil {
 			return err
 		}
 		if err := apart(b[0], b[1:]...); err != nil {
@@ -32,7 +33,7 @@ func (d *Device) Convolve(dst, src backend.Buffer, bf backend.Filter, end backen
 		}
 		e := layerEnd{slope: slope(end.Activation), dst: b[0].array()}
 		if end.Bias != nil {
-			if err := backend.CheckBias(b[2].shape, f.shape.N); err != nil {
+			if err := devicekit.CheckBias(b[2].shape, f.shape.N); err != nil {
 				return err
 			}
 			e.bias = b[2].pointer
@@ -48,7 +49,7 @@ func (d *Device) ConvolveAdjoint(dst, src backend.Buffer, bf backend.Filter, bet
 		if err != nil {
 			return err
 		}
-		if err := backend.CheckConvolutionAdjoint(b[0].shape, b[1].shape, f.shape); err != nil {
+		if err := devicekit.CheckConvolutionAdjoint(b[0].shape, b[1].shape, f.shape); err != nil {
 			return err
 		}
 		if err := apart(b[0], b[1]); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cuda/internal/driver"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // filter is a bank of weights on the card twice: for A, and with input and output exchanged
@@ -94,7 +95,7 @@ func (d *Device) NewFilter(w backend.Buffer) (backend.Filter, error) {
 	var f *filter
 	err := d.operate(func(b []*buffer) error {
 		s := b[0].shape
-		if err := backend.CheckFilter(s); err != nil {
+		if err := devicekit.CheckFilter(s); err != nil {
 			return err
 		}
 		if max(s.N, s.C)+64 > math.MaxInt32/s.Plane() {
@@ -126,7 +127,7 @@ func (d *Device) UpdateFilter(bf backend.Filter, w backend.Buffer) error {
 		if err != nil {
 			return err
 		}
-		if err := backend.CheckWeights(b[0].shape, f.shape); err != nil {
+		if err := devicekit.CheckWeights(b[0].shape, f.shape); err != nil {
 			return err
 		}
 		return d.prepare(f, b[0])

@@ -6,6 +6,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cuda/internal/driver"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 const (
@@ -31,7 +32,7 @@ const (
 func (d *Device) FilterGradient(dw, x, dy backend.Buffer, beta, scale float32) error {
 	return d.operate(func(b []*buffer) error {
 		w, in := b[0].shape, b[1].shape
-		if err := backend.CheckFilterGradient(w, in, b[2].shape); err != nil {
+		if err := devicekit.CheckFilterGradient(w, in, b[2].shape); err != nil {
 			return err
 		}
 		if err := apart(b[0], b[1], b[2]); err != nil {
@@ -103,7 +104,7 @@ func ranges(n, longest, shortest, blocks int) (splits, length int) {
 func (d *Device) BiasGradient(db, dy backend.Buffer, beta float32) error {
 	return d.operate(func(b []*buffer) error {
 		s := b[1].shape
-		if err := backend.CheckBiasGradient(b[0].shape, s); err != nil {
+		if err := devicekit.CheckBiasGradient(b[0].shape, s); err != nil {
 			return err
 		}
 		if err := apart(b[0], b[1]); err != nil {
@@ -135,7 +136,7 @@ func (d *Device) ActivationGradient(dst, out, dy backend.Buffer, a backend.Activ
 		return err
 	}
 	return d.operate(func(b []*buffer) error {
-		if err := backend.CheckSameShape(b...); err != nil {
+		if err := devicekit.CheckSameShape(b...); err != nil {
 			return err
 		}
 		if err := apart(b[0], b[1]); err != nil {

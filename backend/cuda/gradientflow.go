@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // GradientFlow implements backend.Convolutions. A stage of a step is two kernels: one makes
@@ -13,7 +14,7 @@ import (
 // wanted. Each makes only the pixels that those after it need.
 func (d *Device) GradientFlow(ctx context.Context, dst, src backend.Buffer, region backend.Region, steps []backend.FlowStep) error {
 	return d.operate(func(b []*buffer) error {
-		if err := backend.CheckGradientFlow(b[0].shape, b[1].shape, region, steps); err != nil {
+		if err := devicekit.CheckGradientFlow(b[0].shape, b[1].shape, region, steps); err != nil {
 			return err
 		}
 		if err := apart(b[0], b[1]); err != nil {
@@ -236,7 +237,7 @@ type flowSum struct {
 func (f *flow) sum(to, start *state, s *flowStep, coefficient float64, pairs bool) flowSum {
 	r := f.regions[0]
 	a := addition{
-		beta: 1, scale: backend.StepFraction(s.size, coefficient),
+		beta: 1, scale: devicekit.StepFraction(s.size, coefficient),
 		dst: to.numbers.from(r.Y0, r.X0), start: start.numbers.from(r.Y0, r.X0), known: start.known,
 	}
 	if pairs && s.filter.adjoint.tensor {

@@ -3,6 +3,7 @@ package cuda
 import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cuda/internal/driver"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // arrayArgs are the four arguments that kernels take for an array.
@@ -14,7 +15,7 @@ func (a array) args() []driver.Arg {
 func (d *Device) CopyRegion(dst backend.Buffer, y, x int, src backend.Buffer, r backend.Region) error {
 	return d.operate(func(b []*buffer) error {
 		to, from := b[0].shape, b[1].shape
-		if err := backend.CheckCopyRegion(to, y, x, from, r); err != nil {
+		if err := devicekit.CheckCopyRegion(to, y, x, from, r); err != nil {
 			return err
 		}
 		if err := apart(b[0], b[1]); err != nil {
@@ -39,7 +40,7 @@ func (d *Device) Shuffle(dst, src backend.Buffer, factor int) error {
 }
 
 func (d *Device) shuffle(kernel string, dst, src, coarse, fine *buffer, factor int) error {
-	if err := backend.CheckShuffle(fine.shape, coarse.shape, factor); err != nil {
+	if err := devicekit.CheckShuffle(fine.shape, coarse.shape, factor); err != nil {
 		return err
 	}
 	if err := apart(dst, src); err != nil {

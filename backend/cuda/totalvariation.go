@@ -3,6 +3,7 @@ package cuda
 import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cuda/internal/driver"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // tvPixels is how many pixels a block has; see kernels/totalvariation.cu.
@@ -94,7 +95,7 @@ func (d *Device) tvOperate(u, p, y backend.Buffer, problem backend.TVProblem, ru
 		return err
 	}
 	return d.operate(func(b []*buffer) error {
-		if err := backend.CheckTVShapes(b[0].shape, b[1].shape, b[2].shape); err != nil {
+		if err := devicekit.CheckTVShapes(b[0].shape, b[1].shape, b[2].shape); err != nil {
 			return err
 		}
 		if err := apart(b[0], b[1], b[2]); err != nil {

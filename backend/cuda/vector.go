@@ -5,6 +5,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cuda/internal/driver"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // reductionPiece is how many elements one partial sum has; see kernels/reductions.cu.
@@ -19,7 +20,7 @@ func (d *Device) Fill(dst backend.Buffer, v float32) error {
 
 // LinearCombination implements backend.Vectors.
 func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) error {
-	if err := backend.CheckTerms(len(terms)); err != nil {
+	if err := devicekit.CheckTerms(len(terms)); err != nil {
 		return err
 	}
 	buffers := make([]backend.Buffer, 0, backend.MaxTerms+1)
@@ -28,7 +29,7 @@ func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) er
 		buffers = append(buffers, t.X)
 	}
 	return d.operate(func(b []*buffer) error {
-		if err := backend.CheckSameShape(b...); err != nil {
+		if err := devicekit.CheckSameShape(b...); err != nil {
 			return err
 		}
 		if err := apartOrSame(b[0], b[1:]...); err != nil {
@@ -50,13 +51,28 @@ func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) er
 	}, buffers...)
 }
 
+// Multiply implements backend.Vectors.
+func (d *Device) Multiply(dst, x, y backend.Buffer) error {
+	return d.operate(func(b []*buffer) error {
+		if err := devicekit.CheckSameShape(b...); err != nil {
+			return err
+		}
+		if err := apartOrSame(b[0], b[1:]...); err != nil {
+			return err
+		}
+		n := b[0].shape.Len()
+		return d.launch("vectors", "multiply", elements(n), 0,
+			driver.Ptr(b[0].pointer), driver.Ptr(b[1].pointer), driver.Ptr(b[2].pointer), long(n))
+	}, dst, x, y)
+}
+
 // Clip implements backend.Vectors.
 func (d *Device) Clip(dst, src backend.Buffer, lo, hi float32) error {
-	if err := backend.CheckClip(lo, hi); err != nil {
+	if err := devicekit.CheckClip(lo, hi); err != nil {
 		return err
 	}
 	return d.operate(func(b []*buffer) error {
-		if err := backend.CheckSameShape(b...); err != nil {
+		if err := devicekit.CheckSameShape(b...); err != nil {
 			return err
 		}
 		if err := apartOrSame(b[0], b[1]); err != nil {
@@ -72,7 +88,7 @@ func (d *Device) Clip(dst, src backend.Buffer, lo, hi float32) error {
 func (d *Device) MixChannels(dst, src backend.Buffer, m []float32) error {
 	return d.operate(func(b []*buffer) error {
 		to, from := b[0].shape, b[1].shape
-		if err := backend.CheckMixing(to, from, m); err != nil {
+		if err := devicekit.CheckMixing(to, from, m); err != nil {
 			return err
 		}
 		if err := apartOrSame(b[0], b[1]); err != nil {
@@ -95,7 +111,7 @@ func (d *Device) MixChannels(dst, src backend.Buffer, m []float32) error {
 
 // Reduce implements backend.Vectors.
 func (d *Device) Reduce(out []float64, rs ...backend.Reduction) error {
-	if err := backend.CheckReductions(out, rs); err != nil {
+	if err := devicekit.CheckReductions(out, rs); err != nil {
 		return err
 	}
 	var buffers []backend.Buffer
@@ -108,7 +124,7 @@ func (d *Device) Reduce(out []float64, rs ...backend.Reduction) error {
 	return d.operate(func(b []*buffer) error {
 		most := 0
 		for k := range rs {
-			if err := backend.CheckSameShape(b[2*k : 2*k+2]...); err != nil {
+			if err := devicekit.CheckSameShape(b[2*k : 2*k+2]...); err != nil {
 				return err
 			}
 			most = max(most, ceil(b[2*k].shape.Len(), reductionPiece))
@@ -149,7 +165,7 @@ func (d *Device) addUp(sums driver.Pointer, count int, partial driver.Pointer, p
 
 // Gaussian implements backend.Vectors.
 func (d *Device) Gaussian(dst backend.Buffer, seed uint64, mean, std float32) error {
-	if err := backend.CheckGaussian(mean, std); err != nil {
+	if err := devicekit.CheckGaussian(mean, std); err != nil {
 		return err
 	}
 	return d.operate(func(b []*buffer) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/cameranoise"
 	"github.com/averaged/imaging/internal/imagefile"
 )
 
@@ -23,17 +24,19 @@ type degradation struct {
 	boundary   choice
 	sigma      sigmaFlag
 	seed       uint64
+	camera     cameraFlags
 }
 
 func (a *app) degradeCommand() *cobra.Command {
 	d := &degradation{sigma: sigmaFlag{zero: true}}
 	d.suffix = ".degraded"
 	c := &cobra.Command{
-		Use:   "degrade IN... --kernel FILE --sigma S --seed N",
+		Use:   "degrade IN... --kernel FILE (--sigma S | --camera) --seed N",
 		Short: "Blur an image and add noise, to make test data",
 		Long: `Makes test data: blurs an image with a kernel, then adds Gaussian noise of standard
-deviation --sigma, where 1 is white. Without --kernel there is only noise, without
---sigma only blur; one of them is needed.
+deviation --sigma, where 1 is white, or photographs it with a simulated --camera.
+Without --kernel there is only noise, without --sigma and --camera only blur; one of
+them is needed.
 
 Equal seeds give equal noise, on every machine; of several inputs the first takes
 the seed N, the next N+1, and so on.
@@ -46,16 +49,31 @@ otherwise, JPEG and BMP 8.
 unknown, the default, it does not: only what the image determines is kept, as a
 camera would see it, so the result is smaller than the image by the kernel's width
 and height less one. circular, zero and reflect keep the size. Transparency is
-cropped alike, and not blurred.`,
+cropped alike, and not blurred.
+
+--camera takes the image, which should be clean, back to what fell on a sensor, and
+photographs it again: shot and read noise on a Bayer mosaic, white balance,
+demosaicking, colour matrix, tone curve, smoothing and sharpening, then --resize and
+--jpeg if given. Its noise is correlated between pixels and colours and depends on
+brightness, as in photographs. --iso says how much there is, on a sensor of average
+size. What no flag says (pattern, white balance, colours, tone curve, demosaicking,
+smoothing, sharpening) is drawn by the seed; --random draws everything else, too, from
+phones at night to large sensors, resized or not, compressed or not.
+
+--clean writes what the same camera would have given without noise, rounding and
+JPEG: what a restored result is to be compared with. A result of the format JPEG is
+compressed once more, with --quality.`,
 		Example: `  restore degrade photo.png --kernel motion.png --sigma 0.01 --seed 1 -o blurred.pfm
   restore degrade photo.png --sigma 25/255 -o noisy.png
-  restore degrade photo.png --kernel disk.png --boundary circular -o blurred.tif`,
+  restore degrade photo.png --kernel disk.png --boundary circular -o blurred.tif
+  restore degrade photo.png --camera --iso 3200 --jpeg 85 --clean clean.png -o noisy.png`,
 		Args: inputs(1, -1, "one input or more"),
 	}
 	f := c.Flags()
 	f.StringVarP(&d.kernelFile, "kernel", "k", "", "image `FILE` of the blur kernel; without it there is no blur")
 	f.Var(&d.sigma, "sigma", "standard deviation of the noise, where 1 is white; 25/255 works too; without it there is no noise")
-	f.Uint64Var(&d.seed, "seed", 1, "number of the noise")
+	f.Uint64Var(&d.seed, "seed", 1, "number of the noise, and of what is drawn of the camera")
+	d.camera.bind(c)
 	bindBoundary(c, &d.boundary, "how the image goes on beyond its frame")
 	d.destination.bind(c)
 	d.computing.bind(c)
@@ -66,8 +84,11 @@ cropped alike, and not blurred.`,
 }
 
 func (a *app) degrade(ctx context.Context, d *degradation, args []string) error {
-	if d.kernelFile == "" && d.sigma.value == 0 {
-		return usagef("degrade needs --kernel FILE, or a --sigma above 0, or both")
+	if err := d.camera.check(d.sigma.given); err != nil {
+		return err
+	}
+	if d.kernelFile == "" && d.sigma.value == 0 && !d.camera.on {
+		return usagef("degrade needs --kernel FILE, or a --sigma above 0, or both; or --camera")
 	}
 	if err := d.reading.check(); err != nil {
 		return err
@@ -80,6 +101,10 @@ func (a *app) degrade(ctx context.Context, d *degradation, args []string) error 
 		return err
 	}
 	if err := d.protect(tasks, d.kernelFile); err != nil {
+		return err
+	}
+	cleanFiles, err := d.planClean(tasks)
+	if err != nil {
 		return err
 	}
 	dev, err := d.open()
@@ -96,11 +121,11 @@ func (a *app) degrade(ctx context.Context, d *degradation, args []string) error 
 		kernel = &k
 	}
 	return a.batch(ctx, "degrade", tasks, func(ctx context.Context, index int, t task) (*outcome, string, error) {
-		return a.degradeOne(ctx, d, dev, kernel, index, t)
+		return a.degradeOne(ctx, d, dev, kernel, cleanFiles[index], index, t)
 	})
 }
 
-func (a *app) degradeOne(ctx context.Context, d *degradation, dev backend.Device, kernel *deblur.Kernel, index int, t task) (*outcome, string, error) {
+func (a *app) degradeOne(ctx context.Context, d *degradation, dev backend.Device, kernel *deblur.Kernel, cleanFile string, index int, t task) (*outcome, string, error) {
 	began := time.Now()
 	m, err := a.read(ctx, t.input, d.reading)
 	if err != nil {
@@ -117,6 +142,11 @@ func (a *app) degradeOne(ctx context.Context, d *degradation, dev backend.Device
 	if err := ctx.Err(); err != nil {
 		return nil, "", err
 	}
+	if d.camera.on {
+		if err := checkUnit(m); err != nil {
+			return nil, "", err
+		}
+	}
 	if kernel != nil {
 		if err := blur(dev, m, *kernel, boundaryOf(d.boundary)); err != nil {
 			return nil, "", err
@@ -129,6 +159,29 @@ func (a *app) degradeOne(ctx context.Context, d *degradation, dev backend.Device
 	if d.sigma.value > 0 {
 		if err := addNoise(dev, m, seed, float32(d.sigma.value)); err != nil {
 			return nil, "", err
+		}
+	}
+	var camera *cameranoise.Camera
+	if d.camera.on {
+		c := d.camera.camera(seed)
+		camera = &c
+		for i, v := range m.Pix {
+			m.Pix[i] = min(max(v, 0), 1) // blur rounds
+		}
+		if opt.DropAlpha {
+			m.Alpha = nil
+		}
+		clean, err := photograph(m, c, seed)
+		if err != nil {
+			return nil, "", err
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, "", err
+		}
+		if cleanFile != "" {
+			if err := a.writeClean(ctx, d, cleanFile, clean); err != nil {
+				return nil, "", err
+			}
 		}
 	}
 	if err := a.write(ctx, t.output, m, opt); err != nil {
@@ -147,6 +200,10 @@ func (a *app) degradeOne(ctx context.Context, d *degradation, dev backend.Device
 	if d.sigma.value > 0 {
 		o.Seed = &seed
 		parts = append(parts, fmt.Sprintf("noise of sigma %.4g, seed %d", o.Sigma, seed))
+	}
+	if camera != nil {
+		o.Seed, o.Camera, o.Clean = &seed, cameraInfoOf(*camera), cleanFile
+		parts = append(parts, describeCamera(*camera)+fmt.Sprintf(", seed %d", seed))
 	}
 	return o, strings.Join(append(parts, fmt.Sprintf("%d×%d", m.Width, m.Height)), ", "), nil
 }

@@ -54,10 +54,11 @@ func (c *computing) open() (backend.Device, error) {
 	default:
 		return nil, usagef("--backend %s: want auto, cpu or cuda[:N]", oneLine(c.backend))
 	}
-	if _, err := cpu.Selected(); err != nil {
+	dev, err := cpu.Open(cpu.Threads(c.threads))
+	if err != nil {
 		return nil, usageError{err}
 	}
-	return cpu.New(cpu.Threads(c.threads)), nil
+	return dev, nil
 }
 
 // isCardNumber accepts "" and ":N".

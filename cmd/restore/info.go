@@ -93,9 +93,9 @@ the photographs that they were made from, the checksum, and what is proven of it
 'restore check --prior NAME' prints the certificate, proves it anew and tests it,
 and 'restore check --weights FILE' that of any other network.
 
-The environment variable ` + cpu.LevelVariable + ` chooses another instruction set, by its name.`,
+The environment variable ` + cpu.InstructionSetVariable + ` chooses another instruction set, by its name.`,
 		Example: `  restore info
-  ` + cpu.LevelVariable + `=portable restore info --json`,
+  ` + cpu.InstructionSetVariable + `=portable restore info --json`,
 		Args: inputs(0, 0, "no input"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			rec, err := gatherInfo(c.Context())
@@ -132,24 +132,23 @@ The environment variable ` + cpu.LevelVariable + ` chooses another instruction s
 }
 
 func gatherInfo(ctx context.Context) (*infoRecord, error) {
-	level, err := cpu.Selected()
+	dev, err := cpu.Open()
 	if err != nil {
 		return nil, usageError{err}
 	}
-	dev := cpu.New()
 	defer dev.Close() // its only error would be of work that has been waited for
 	d := dev.Description()
 	rec := &infoRecord{
 		Schema: schema, Command: "info", Version: buildVersion(),
 		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
-		CPU:           cpuInfo{Level: level.String()},
+		CPU:           cpuInfo{Level: d.Model},
 		Devices:       []device{{Name: d.Name, Model: d.Model, Threads: d.Threads, Memory: d.Memory}},
 		Weights:       []weightsInfo{},
 		DefaultMethod: restore.DefaultMethod(), DefaultPrior: restore.DefaultPrior(),
 	}
 	found, missing := cards()
 	rec.Devices, rec.NoCUDA = append(rec.Devices, found...), missing
-	for _, l := range cpu.Levels() {
+	for _, l := range cpu.InstructionSets() {
 		rec.CPU.Levels = append(rec.CPU.Levels, l.String())
 	}
 	for _, m := range restore.Methods() {

@@ -60,6 +60,8 @@ type outcome struct {
 	Kernel     string       `json:"kernel,omitempty"`
 	Boundary   string       `json:"boundary,omitempty"`
 	Seed       *uint64      `json:"seed,omitempty"`
+	Camera     *cameraInfo  `json:"camera,omitempty"`
+	Clean      string       `json:"clean,omitempty"`
 	Seconds    number       `json:"seconds"`
 	*solver
 	Certificate *certificate `json:"certificate,omitempty"`

@@ -37,10 +37,11 @@ const (
 // device has no room for a tile's scratch memory it begins again with half the tile.
 func Apply(ctx context.Context, dev backend.Device, p Plan, side, grid int, dst, src backend.Buffer) error {
 	s := src.Shape()
-	// Tiles read src after others have written dst. Only the device can tell whether the
-	// two share memory: a copy of one pixel asks it.
-	if err := dev.CopyRegion(dst, 0, 0, src, backend.Region{Y1: 1, X1: 1}); err != nil {
+	// Tiles read src after others have written dst.
+	if shared, err := dev.Overlaps(dst, src); err != nil {
 		return err
+	} else if shared {
+		return fmt.Errorf("%w: a network from %v to %v", backend.ErrAlias, src.Shape(), dst.Shape())
 	}
 	if side == 0 {
 		side = p.Side(s, grid)

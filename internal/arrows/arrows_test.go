@@ -43,7 +43,7 @@ var table = map[string]row{
 		// The types of restore's own face: devices, kernels, networks, certificates. See
 		// RATIONALE.md.
 		"backend", "backend/cpu", "backend/cuda", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights",
-		"internal/curves", "internal/imagefile", "internal/imagefile/atomicfile", "internal/noiselevel", "internal/openfile", "internal/quality",
+		"internal/cameranoise", "internal/curves", "internal/imagefile", "internal/imagefile/atomicfile", "internal/noiselevel", "internal/openfile", "internal/quality",
 		cobra, pflag, xTerm,
 	}, tests: []string{"denoise/dncnn"}},
 	"restore": {code: []string{
@@ -95,8 +95,9 @@ var table = map[string]row{
 	"operator":              {code: []string{"backend"}, tests: []string{"deblur", "inpaint", "operator/operatortest"}},
 	"operator/operatortest": {code: []string{"operator", "backend"}},
 	"backend":               {},
+	"backend/devicekit":     {code: []string{"backend"}},
 	"backend/cpu": {code: []string{
-		"backend", "internal/parallel", "internal/fft", xSys,
+		"backend", "backend/devicekit", "internal/parallel", "internal/fft", xSys,
 		"backend/cpu/internal/convrow", "backend/cpu/internal/tvrow", "backend/cpu/internal/vectors", "backend/cpu/internal/winograd",
 	}},
 	"backend/cpu/internal/convrow":  {code: []string{xSys}},
@@ -104,22 +105,25 @@ var table = map[string]row{
 	"backend/cpu/internal/vectors":  {code: []string{xSys}},
 	"backend/cpu/internal/winograd": {code: []string{xSys}},
 	"backend/cuda": {
-		code:  []string{"backend", "backend/cuda/internal/driver", "backend/cuda/kernels"},
+		code:  []string{"backend", "backend/devicekit", "backend/cuda/internal/driver", "backend/cuda/kernels"},
 		tests: []string{"denoise", "denoise/refute", "denoise/rungekutta", "train", "weights", "internal/scene"},
 	},
+	"backend/cuda/cgoflags":         {},
 	"backend/cuda/internal/driver":  {code: []string{cudaCgo}},
 	"backend/cuda/kernels":          {},
-	"backend/backendtest":           {code: []string{"backend", testify, rapid, gonum}},
-	"backend/backendtest/refdevice": {code: []string{"backend"}},
+	"backend/backendtest":           {code: []string{"backend", "backend/devicekit", testify, rapid, gonum}},
+	"backend/backendtest/refdevice": {code: []string{"backend", "backend/devicekit"}},
 	"weights":                       {},
 
 	// Internal packages, each with one purpose.
 	"internal/arrows":               {},
+	"internal/cameranoise":          {code: []string{"backend", "internal/jpegblock"}, tests: []string{"internal/imagefile"}},
 	"internal/curves":               {code: []string{"train", plot, xImage}},
 	"internal/parallel":             {},
 	"internal/fft":                  {code: []string{"internal/parallel"}},
-	"internal/imagefile":            {code: []string{"internal/imagefile/atomicfile", "internal/openfile", xImage}},
+	"internal/imagefile":            {code: []string{"internal/imagefile/atomicfile", "internal/jpegblock", "internal/openfile", xImage}},
 	"internal/imagefile/atomicfile": {code: []string{"internal/openfile"}},
+	"internal/jpegblock":            {},
 	"internal/openfile":             {},
 	"internal/noiselevel":           {code: []string{"internal/parallel"}},
 	"internal/response":             {},
@@ -130,13 +134,17 @@ var table = map[string]row{
 	"internal/scene/render": {code: []string{"internal/scene"}},
 
 	// Races against other programs.
-	"internal/cudarace": {code: []string{"denoise", "weights", "backend", "backend/cpu", "backend/cuda"}},
-	"internal/netrace":  {code: []string{"denoise", "weights", "backend", "backend/cpu"}},
-	"internal/tvrace":   {code: []string{"tv", "backend", "backend/cpu", "internal/imagefile"}},
+	"internal/racing":   {code: []string{"weights", "backend"}},
+	"internal/cudarace": {code: []string{"denoise", "weights", "backend", "backend/cpu", "backend/cuda", "internal/racing"}},
+	"internal/netrace":  {code: []string{"denoise", "weights", "backend", "backend/cpu", "internal/racing"}},
+	"internal/tvrace":   {code: []string{"tv", "backend", "backend/cpu", "internal/imagefile", "internal/racing"}},
 }
 
 // everyTest is what the tests of any package may import.
-var everyTest = []string{testify, rapid, gonum, "backend", "backend/cpu", "backend/backendtest", "backend/backendtest/refdevice"}
+var everyTest = []string{
+	testify, rapid, gonum,
+	"backend", "backend/devicekit", "backend/cpu", "backend/backendtest", "backend/backendtest/refdevice",
+}
 
 func TestArrows(t *testing.T) {
 	packages, err := readModule("../..")

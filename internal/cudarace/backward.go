@@ -7,6 +7,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/internal/racing"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -78,7 +79,7 @@ func newStack(dev backend.Device, f *weights.File, image backend.Shape) (s *stac
 		if steps[k] != 1 {
 			must(fmt.Errorf("block %d makes %d steps, must be one", k, steps[k]))
 		}
-		shape, w, err := tensor(f, fmt.Sprintf("blocks.%d.weight", k))
+		shape, w, err := racing.Tensor(f, fmt.Sprintf("blocks.%d.weight", k))
 		must(err)
 		t, err := f.Tensor(fmt.Sprintf("blocks.%d.bias", k))
 		must(err)
@@ -179,14 +180,18 @@ func timeBackward(dev backend.Device, file *weights.File, shape backend.Shape, i
 	}
 	r.Pass = "forward and backward"
 	w := s.dw[0].Shape()
-	r.TFLOPS = 3 * operations(w.C, len(s.dw), w.H, shape) / r.MedianMS / 1e9
+	a := weights.Architecture{Width: w.C, Blocks: len(s.dw), Kernel: w.H}
+	r.TFLOPS = 3 * racing.Operations(a, shape) / r.MedianMS / 1e9
 	// The gradient of a part of the pictures that the processor can make quickly.
 	part := backend.Image(shape.C, min(shape.H, 64), min(shape.W, comparable/64))
 	ours, err := gradientOf(dev, file, part, crop(input, shape, part))
 	if err != nil {
 		return nil, err
 	}
-	host := cpu.New()
+	host, err := cpu.Open()
+	if err != nil {
+		return nil, err
+	}
 	defer host.Close() // its only error would be of work that has been waited for
 	want, err := gradientOf(host, file, part, crop(input, shape, part))
 	if err != nil {

@@ -20,12 +20,12 @@ import (
 	"log"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cuda"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/racing"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -70,19 +70,19 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	if !ok || *repetitions < 1 || flags.NArg() > 0 {
 		return fmt.Errorf("precision %q, %d repetitions, arguments %q: want float32, tf32 or half, at least 1, and none", *precision, *repetitions, flags.Args())
 	}
-	file, err := weights.ReadFile(filepath.Join(*folder, "network.safetensors"))
+	file, err := weights.ReadFile(filepath.Join(*folder, racing.NetworkFile))
 	if err != nil {
 		return err
 	}
-	pictures, err := weights.ReadFile(filepath.Join(*folder, "pictures.safetensors"))
+	pictures, err := weights.ReadFile(filepath.Join(*folder, racing.PicturesFile))
 	if err != nil {
 		return err
 	}
-	shape, input, err := tensor(pictures, "input")
+	shape, input, err := racing.Tensor(pictures, racing.InputName)
 	if err != nil {
 		return err
 	}
-	_, expected, err := tensor(pictures, "output")
+	_, expected, err := racing.Tensor(pictures, racing.OutputName)
 	if err != nil {
 		return err
 	}
@@ -127,17 +127,13 @@ func timeForward(ctx context.Context, dev backend.Device, file *weights.File, sh
 		return nil, err
 	}
 	card, _ := network.Card()
-	a := card.Architecture
 	r.Pass = "forward"
-	r.TFLOPS = operations(a.Width, a.Blocks, a.Kernel, shape) / r.MedianMS / 1e9
+	r.TFLOPS = racing.Operations(card.Architecture, shape) / r.MedianMS / 1e9
 	got := make([]float32, shape.Len())
 	if err := dev.Download(got, dst); err != nil {
 		return nil, err
 	}
-	d := 0.0
-	for i, v := range got {
-		d = max(d, float64(max(v-expected[i], expected[i]-v))) // NaN stays
-	}
+	d := racing.Difference(got, expected)
 	r.Difference = &d
 	return &r, nil
 }
@@ -145,22 +141,10 @@ func timeForward(ctx context.Context, dev backend.Device, file *weights.File, sh
 // time fills in the times of a pass.
 func (r *result) time(dev backend.Device, pass func() error) error {
 	once := func() error { return errors.Join(pass(), dev.Sync()) }
-	for range max(2, r.Repetitions/3) {
-		if err := once(); err != nil {
-			return err
-		}
+	var err error
+	if r.MedianMS, r.MinimumMS, err = racing.Time(max(2, r.Repetitions/3), r.Repetitions, once); err != nil {
+		return err
 	}
-	var milliseconds []float64
-	for range r.Repetitions {
-		begin := time.Now()
-		if err := once(); err != nil {
-			return err
-		}
-		milliseconds = append(milliseconds, time.Since(begin).Seconds()*1e3)
-	}
-	slices.Sort(milliseconds)
-	r.MinimumMS = milliseconds[0]
-	r.MedianMS = (milliseconds[(len(milliseconds)-1)/2] + milliseconds[len(milliseconds)/2]) / 2
 	begin := time.Now()
 	for range r.Repetitions {
 		if err := pass(); err != nil {
@@ -174,12 +158,6 @@ func (r *result) time(dev backend.Device, pass func() error) error {
 	return nil
 }
 
-// operations returns the multiplications and additions of direct convolution: A and Aᵀ in
-// every block.
-func operations(width, blocks, kernel int, s backend.Shape) float64 {
-	return float64(2*2*blocks*kernel*kernel*width*width) * float64(s.N) * float64(s.Plane())
-}
-
 func upload(dev backend.Device, s backend.Shape, x []float32) (backend.Buffer, error) {
 	b, err := dev.Alloc(s)
 	if err != nil {
@@ -190,17 +168,4 @@ func upload(dev backend.Device, s backend.Shape, x []float32) (backend.Buffer, e
 		return nil, err
 	}
 	return b, nil
-}
-
-// tensor returns a tensor of four extents.
-func tensor(f *weights.File, name string) (backend.Shape, []float32, error) {
-	t, err := f.Tensor(name)
-	if err != nil {
-		return backend.Shape{}, nil, err
-	}
-	if len(t.Shape) != 4 {
-		return backend.Shape{}, nil, fmt.Errorf("tensor %q has the shape %v, must be of four extents", name, t.Shape)
-	}
-	x, err := t.Float32s()
-	return backend.Shape{N: t.Shape[0], C: t.Shape[1], H: t.Shape[2], W: t.Shape[3]}, x, err
 }

@@ -1,31 +1,7 @@
 package imagefile
 
-// Tables of ISO/IEC 10918-1: the quantisation steps of annex K.1 and the Huffman
-// codes of annex K.3, which nearly all encoders use.
-
-// jpegSteps are the quantisation steps of luma and chroma at quality 50, in rows.
-var jpegSteps = [2][64]int{
-	{
-		16, 11, 10, 16, 24, 40, 51, 61,
-		12, 12, 14, 19, 26, 58, 60, 55,
-		14, 13, 16, 24, 40, 57, 69, 56,
-		14, 17, 22, 29, 51, 87, 80, 62,
-		18, 22, 37, 56, 68, 109, 103, 77,
-		24, 35, 55, 64, 81, 104, 113, 92,
-		49, 64, 78, 87, 103, 121, 120, 101,
-		72, 92, 95, 98, 112, 100, 103, 99,
-	},
-	{
-		17, 18, 24, 47, 99, 99, 99, 99,
-		18, 21, 26, 66, 99, 99, 99, 99,
-		24, 26, 56, 99, 99, 99, 99, 99,
-		47, 66, 99, 99, 99, 99, 99, 99,
-		99, 99, 99, 99, 99, 99, 99, 99,
-		99, 99, 99, 99, 99, 99, 99, 99,
-		99, 99, 99, 99, 99, 99, 99, 99,
-		99, 99, 99, 99, 99, 99, 99, 99,
-	},
-}
+// Tables of ISO/IEC 10918-1: the Huffman codes of annex K.3, which nearly all
+// encoders use. The quantisation steps are in package jpegblock.
 
 // zigzag gives the place in rows of each coefficient in the order of coding.
 var zigzag = func() (z [64]int) {

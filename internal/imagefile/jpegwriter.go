@@ -3,7 +3,8 @@ package imagefile
 import (
 	"encoding/binary"
 	"io"
-	"math"
+
+	"github.com/averaged/imaging/internal/jpegblock"
 )
 
 // encodeJPEG writes baseline JPEG, grey or YCbCr, with as many samples of chroma
@@ -44,17 +45,12 @@ type jpegEncoder struct {
 	block [64]float32
 }
 
-// setQuality scales the quantisation steps as the Independent JPEG Group does, so
-// that a quality means what it means elsewhere.
+// setQuality sets the quantisation steps and the codes.
 func (e *jpegEncoder) setQuality(quality int) {
-	scale := 200 - 2*quality
-	if quality < 50 {
-		scale = 5000 / quality
-	}
+	e.steps = jpegblock.Steps(quality)
 	for t := range e.steps {
-		for i, s := range jpegSteps[t] {
-			e.steps[t][i] = min(max((s*scale+50)/100, 1), 255)
-			e.inverse[t][i] = 1 / float32(e.steps[t][i])
+		for i, s := range e.steps[t] {
+			e.inverse[t][i] = 1 / float32(s)
 		}
 		for class := range e.codes[t] {
 			e.codes[t][class] = jpegHuffman[t][class].codes()
@@ -169,12 +165,7 @@ func (m *Image) jpegRow(bands [][]float32, at, width, y int) {
 // encodeBlock transforms, quantises and codes e.block, and returns its DC
 // coefficient.
 func (e *jpegEncoder) encodeBlock(table, previousDC int) int {
-	for i := 0; i < 64; i += 8 {
-		dct8(e.block[i:i+8:i+8], 1)
-	}
-	for i := range 8 {
-		dct8(e.block[i:], 8)
-	}
+	jpegblock.Forward(&e.block)
 	inverse := &e.inverse[table]
 	quantised := func(i, limit int) int {
 		v := e.block[i] * inverse[i]
@@ -234,34 +225,4 @@ func (e *jpegEncoder) emit(bits uint32, n uint) {
 			e.out = append(e.out, 0)
 		}
 	}
-}
-
-// half-cosines cos(kπ/16)/2; that of k = 4 is the weight of the constant too.
-var (
-	halfCos1 = float32(math.Cos(1*math.Pi/16) / 2)
-	halfCos2 = float32(math.Cos(2*math.Pi/16) / 2)
-	halfCos3 = float32(math.Cos(3*math.Pi/16) / 2)
-	halfCos4 = float32(math.Cos(4*math.Pi/16) / 2)
-	halfCos5 = float32(math.Cos(5*math.Pi/16) / 2)
-	halfCos6 = float32(math.Cos(6*math.Pi/16) / 2)
-	halfCos7 = float32(math.Cos(7*math.Pi/16) / 2)
-)
-
-// dct8 is the orthonormal discrete cosine transform of type II of the eight
-// samples that are step apart, by even and odd halves.
-func dct8(p []float32, step int) {
-	s0, d0 := p[0]+p[7*step], p[0]-p[7*step]
-	s1, d1 := p[step]+p[6*step], p[step]-p[6*step]
-	s2, d2 := p[2*step]+p[5*step], p[2*step]-p[5*step]
-	s3, d3 := p[3*step]+p[4*step], p[3*step]-p[4*step]
-
-	p[0] = ((s0 + s3) + (s1 + s2)) * halfCos4
-	p[4*step] = ((s0 + s3) - (s1 + s2)) * halfCos4
-	p[2*step] = float32((s0-s3)*halfCos2) + float32((s1-s2)*halfCos6)
-	p[6*step] = float32((s0-s3)*halfCos6) - float32((s1-s2)*halfCos2)
-
-	p[step] = float32(d0*halfCos1) + float32(d1*halfCos3) + float32(d2*halfCos5) + float32(d3*halfCos7)
-	p[3*step] = float32(d0*halfCos3) - float32(d1*halfCos7) - float32(d2*halfCos1) - float32(d3*halfCos5)
-	p[5*step] = float32(d0*halfCos5) - float32(d1*halfCos1) + float32(d2*halfCos7) + float32(d3*halfCos3)
-	p[7*step] = float32(d0*halfCos7) - float32(d1*halfCos5) + float32(d2*halfCos3) - float32(d3*halfCos1)
 }

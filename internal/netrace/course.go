@@ -9,15 +9,8 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/racing"
 	"github.com/averaged/imaging/weights"
-)
-
-// The files of a folder, and the tensors of the second.
-const (
-	networkFile  = "network.safetensors"
-	picturesFile = "pictures.safetensors"
-	inputName    = "input"
-	outputName   = "output"
 )
 
 // colours are the channels of a picture.
@@ -31,7 +24,7 @@ type course struct {
 	Seed                    uint64
 }
 
-// prepare writes the network, the pictures and the network's output at the best level.
+// prepare writes the network, the pictures and the network's output with the best instruction set.
 func (c course) prepare(ctx context.Context, folder string) error {
 	shape := backend.Shape{N: c.Pictures, C: colours, H: c.Height, W: c.Width}
 	if err := shape.Check(); err != nil {
@@ -41,14 +34,13 @@ func (c course) prepare(ctx context.Context, folder string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFile(filepath.Join(folder, networkFile), file); err != nil {
+	if err := writeFile(filepath.Join(folder, racing.NetworkFile), file); err != nil {
 		return err
 	}
-	level, err := cpu.Selected()
+	dev, err := cpu.Open()
 	if err != nil {
 		return err
 	}
-	dev := cpu.New(cpu.UseLevel(level))
 	defer dev.Close()
 	network, err := denoise.Load(ctx, dev, file, denoise.Uncertified())
 	if err != nil {
@@ -68,14 +60,14 @@ func (c course) prepare(ctx context.Context, folder string) error {
 		return err
 	}
 	pair := &weights.File{}
-	for name, values := range map[string][]float32{inputName: input, outputName: output} {
+	for name, values := range map[string][]float32{racing.InputName: input, racing.OutputName: output} {
 		t, err := weights.NewTensor(name, weights.F32, []int{shape.N, shape.C, shape.H, shape.W}, values)
 		if err != nil {
 			return err
 		}
 		pair.Tensors = append(pair.Tensors, t)
 	}
-	return writeFile(filepath.Join(folder, picturesFile), pair)
+	return writeFile(filepath.Join(folder, racing.PicturesFile), pair)
 }
 
 // network returns the weight file of a network whose blocks are one Euler step of size 1
@@ -120,17 +112,4 @@ func writeFile(path string, f *weights.File) error {
 		return err
 	}
 	return os.WriteFile(path, b, 0o600)
-}
-
-// readPictures returns a tensor of the pictures' file.
-func readPictures(f *weights.File, name string) (backend.Shape, []float32, error) {
-	t, err := f.Tensor(name)
-	if err != nil {
-		return backend.Shape{}, nil, err
-	}
-	if len(t.Shape) != 4 {
-		return backend.Shape{}, nil, fmt.Errorf("tensor %q has the shape %v, must be (pictures, channels, height, width)", name, t.Shape)
-	}
-	values, err := t.Float32s()
-	return backend.Shape{N: t.Shape[0], C: t.Shape[1], H: t.Shape[2], W: t.Shape[3]}, values, err
 }

@@ -71,7 +71,7 @@ func run(ctx context.Context, arguments []string, in io.Reader, out io.Writer) e
 	case "time":
 		var m measurement
 		flags.StringVar(&folder, "folder", folder, "folder that prepare wrote")
-		flags.StringVar(&m.Level, "level", "", "instruction set, one that the command levels prints (default: the best)")
+		flags.StringVar(&m.Set, "level", "", "instruction set, one that the command levels prints (default: the best)")
 		flags.IntVar(&m.Threads, "threads", 2, "threads, which is also GOMAXPROCS")
 		flags.IntVar(&m.Repetitions, "repetitions", 7, "timed passes")
 		flags.IntVar(&m.WarmUp, "warmup", 2, "passes before those")
@@ -89,8 +89,8 @@ func run(ctx context.Context, arguments []string, in io.Reader, out io.Writer) e
 		if err := parse(); err != nil {
 			return err
 		}
-		for _, l := range cpu.Levels() {
-			if _, err := fmt.Fprintln(out, l); err != nil {
+		for _, s := range cpu.InstructionSets() {
+			if _, err := fmt.Fprintln(out, s); err != nil {
 				return err
 			}
 		}

@@ -3,15 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"time"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/racing"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -22,7 +20,7 @@ const allowed = 1e-4
 
 // measurement says how to time this library.
 type measurement struct {
-	Level               string // "" for the best
+	Set                 string // the instruction set, "" for the best
 	Threads             int
 	Repetitions, WarmUp int
 	Height, Width       int // of one picture instead of those of the folder, or 0
@@ -45,7 +43,7 @@ type Result struct {
 	// Difference is the largest one to the output of the folder; absent where there is
 	// none to compare with.
 	Difference *float64 `json:"difference,omitempty"`
-	Level      string   `json:"level,omitempty"` // of this library
+	Level      string   `json:"level,omitempty"` // the instruction set, of this library
 	GOMAXPROCS int      `json:"gomaxprocs,omitempty"`
 }
 
@@ -54,14 +52,14 @@ func (m measurement) run(ctx context.Context, folder string) (*Result, error) {
 	if m.Threads < 1 || m.Repetitions < 1 || m.WarmUp < 0 {
 		return nil, fmt.Errorf("%d threads, %d repetitions after %d: must be at least 1, 1 and 0", m.Threads, m.Repetitions, m.WarmUp)
 	}
-	level, err := levelNamed(m.Level)
+	set, err := setNamed(m.Set)
 	if err != nil {
 		return nil, err
 	}
 	// The peers have as many threads and no more, the garbage collector's would be
 	// extra.
 	runtime.GOMAXPROCS(m.Threads)
-	file, err := weights.ReadFile(filepath.Join(folder, networkFile))
+	file, err := weights.ReadFile(filepath.Join(folder, racing.NetworkFile))
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +67,10 @@ func (m measurement) run(ctx context.Context, folder string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	dev := cpu.New(cpu.UseLevel(level), cpu.Threads(m.Threads))
+	dev, err := cpu.Open(cpu.UseInstructionSet(set), cpu.Threads(m.Threads))
+	if err != nil {
+		return nil, err
+	}
 	defer dev.Close()
 	network, err := denoise.Load(ctx, dev, file, denoise.Uncertified())
 	if err != nil {
@@ -85,32 +86,25 @@ func (m measurement) run(ctx context.Context, folder string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	milliseconds := make([]float64, 0, m.Repetitions)
-	for i := range m.WarmUp + m.Repetitions {
-		begin := time.Now()
-		if err := network.Apply(ctx, dst, src); err != nil {
-			return nil, err
-		}
-		if elapsed := time.Since(begin); i >= m.WarmUp {
-			milliseconds = append(milliseconds, elapsed.Seconds()*1e3)
-		}
+	median, least, err := racing.Time(m.WarmUp, m.Repetitions, func() error { return network.Apply(ctx, dst, src) })
+	if err != nil {
+		return nil, err
 	}
-	slices.Sort(milliseconds)
 	card, _ := network.Card()
 	r := &Result{
-		Racer: "this library, " + level.String(), Threads: m.Threads,
+		Racer: "this library, " + set.String(), Threads: m.Threads,
 		Pictures: shape.N, Height: shape.H, Width: shape.W,
-		Repetitions: m.Repetitions, MedianMS: median(milliseconds), MinimumMS: milliseconds[0],
-		Level: level.String(), GOMAXPROCS: runtime.GOMAXPROCS(0),
+		Repetitions: m.Repetitions, MedianMS: median, MinimumMS: least,
+		Level: set.String(), GOMAXPROCS: runtime.GOMAXPROCS(0),
 	}
-	r.GFLOPS = operations(card.Architecture, shape) / r.MedianMS / 1e6
+	r.GFLOPS = racing.Operations(card.Architecture, shape) / r.MedianMS / 1e6
 	if r.PeakMiB, err = peakResident(); err != nil {
 		return nil, err
 	}
 	if expected != nil {
-		d := difference(output, expected)
+		d := racing.Difference(output, expected)
 		if !(d <= allowed) { // NaN too
-			return nil, fmt.Errorf("the output at level %v differs from the prepared one by %.2g, at most %.0e is allowed", level, d, allowed)
+			return nil, fmt.Errorf("the output with %v differs from the prepared one by %.2g, at most %.0e is allowed", set, d, allowed)
 		}
 		r.Difference = &d
 	}
@@ -126,51 +120,29 @@ func (m measurement) pictures(folder string) (s backend.Shape, input, expected [
 		}
 		return s, pictures(1, s), nil, nil
 	}
-	file, err := weights.ReadFile(filepath.Join(folder, picturesFile))
+	file, err := weights.ReadFile(filepath.Join(folder, racing.PicturesFile))
 	if err != nil {
 		return s, nil, nil, err
 	}
-	if s, input, err = readPictures(file, inputName); err != nil {
+	if s, input, err = racing.Tensor(file, racing.InputName); err != nil {
 		return s, nil, nil, err
 	}
-	t, expected, err := readPictures(file, outputName)
+	t, expected, err := racing.Tensor(file, racing.OutputName)
 	if err == nil && t != s {
-		err = fmt.Errorf("the tensors %q and %q have the shapes %v and %v, must be the same", inputName, outputName, s, t)
+		err = fmt.Errorf("the tensors %q and %q have the shapes %v and %v, must be the same", racing.InputName, racing.OutputName, s, t)
 	}
 	return s, input, expected, err
 }
 
-// levelNamed returns the level of that name, the best one for "".
-func levelNamed(name string) (cpu.Level, error) {
+// setNamed returns the instruction set of that name, the best one for "".
+func setNamed(name string) (cpu.InstructionSet, error) {
 	if name == "" {
 		return cpu.Selected()
 	}
-	for _, l := range cpu.Levels() {
-		if l.String() == name {
-			return l, nil
+	for _, s := range cpu.InstructionSets() {
+		if s.String() == name {
+			return s, nil
 		}
 	}
-	return 0, fmt.Errorf("no level %q: this processor and build have %v", name, cpu.Levels())
-}
-
-// operations returns the multiplications and additions of direct convolution: A and Aᵀ
-// in every block.
-func operations(a weights.Architecture, s backend.Shape) float64 {
-	perPixel := 2 * 2 * a.Blocks * a.Kernel * a.Kernel * a.Width * a.Width
-	return float64(perPixel) * float64(s.N) * float64(s.Plane())
-}
-
-// difference returns the largest |x−y|, and NaN where one of them is NaN.
-func difference(x, y []float32) float64 {
-	d := 0.0
-	for i := range x {
-		d = max(d, math.Abs(float64(x[i])-float64(y[i])))
-	}
-	return d
-}
-
-// median of sorted numbers.
-func median(x []float64) float64 {
-	n := len(x)
-	return (x[(n-1)/2] + x[n/2]) / 2
+	return 0, fmt.Errorf("no instruction set %q: this processor and build have %v", name, cpu.InstructionSets())
 }

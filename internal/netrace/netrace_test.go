@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/internal/racing"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
 )
@@ -27,17 +28,17 @@ func restoreThreads(t *testing.T) {
 	t.Cleanup(func() { runtime.GOMAXPROCS(n) })
 }
 
-func TestTimeAtEveryLevel(t *testing.T) {
+func TestTimeWithEveryInstructionSet(t *testing.T) {
 	restoreThreads(t)
 	folder := prepared(t)
-	for _, level := range cpu.Levels() {
+	for _, set := range cpu.InstructionSets() {
 		var out bytes.Buffer
-		require.NoError(t, run(t.Context(), []string{"time", "-folder", folder, "-level", level.String(), "-repetitions", "3", "-warmup", "1"}, nil, &out))
+		require.NoError(t, run(t.Context(), []string{"time", "-folder", folder, "-level", set.String(), "-repetitions", "3", "-warmup", "1"}, nil, &out))
 		results, err := readResults(&out)
 		require.NoError(t, err)
 		require.Len(t, results, 1)
 		r := results[0]
-		require.Equal(t, level.String(), r.Level)
+		require.Equal(t, set.String(), r.Level)
 		require.Equal(t, []int{2, 13, 18, 3, 2, 2}, []int{r.Pictures, r.Height, r.Width, r.Repetitions, r.Threads, r.GOMAXPROCS})
 		require.LessOrEqual(t, r.MinimumMS, r.MedianMS)
 		require.InEpsilon(t, 2.0*9*8*8*2*2*2*13*18/(r.MedianMS*1e6), r.GFLOPS, 1e-9)
@@ -62,19 +63,19 @@ func TestTimeOfAnotherSize(t *testing.T) {
 func TestTimeRefusesAnotherOutput(t *testing.T) {
 	restoreThreads(t)
 	folder := prepared(t)
-	path := filepath.Join(folder, picturesFile)
+	path := filepath.Join(folder, racing.PicturesFile)
 	f, err := weights.ReadFile(path)
 	require.NoError(t, err)
-	_, input, err := readPictures(f, inputName)
+	_, input, err := racing.Tensor(f, racing.InputName)
 	require.NoError(t, err)
-	shape, output, err := readPictures(f, outputName)
+	shape, output, err := racing.Tensor(f, racing.OutputName)
 	require.NoError(t, err)
-	require.Greater(t, difference(input, output), 1000*allowed)
+	require.Greater(t, racing.Difference(input, output), 1000*allowed)
 
 	output[len(output)/2] += 2 * allowed
 	for i := range f.Tensors {
-		if f.Tensors[i].Name == outputName {
-			f.Tensors[i], err = weights.NewTensor(outputName, weights.F32, []int{shape.N, shape.C, shape.H, shape.W}, output)
+		if f.Tensors[i].Name == racing.OutputName {
+			f.Tensors[i], err = weights.NewTensor(racing.OutputName, weights.F32, []int{shape.N, shape.C, shape.H, shape.W}, output)
 			require.NoError(t, err)
 		}
 	}
@@ -83,21 +84,13 @@ func TestTimeRefusesAnotherOutput(t *testing.T) {
 	require.ErrorContains(t, err, "differs from the prepared one by 0.0002")
 }
 
-func TestDifferenceKeepsNaN(t *testing.T) {
-	nan := float32(0)
-	nan /= nan
-	require.Equal(t, 2.0, difference([]float32{1, 5, 3}, []float32{1, 3, 4}))
-	require.NotEqual(t, 0.0, difference([]float32{1, nan, 3}, []float32{1, 3, 3}))
-	require.False(t, difference([]float32{1, nan, 3}, []float32{1, 3, 3}) <= allowed)
-}
-
 func TestRunRefuses(t *testing.T) {
 	restoreThreads(t)
 	folder := prepared(t)
 	for want, arguments := range map[string][]string{
 		"the first argument must be":    {},
 		"must be prepare":               {"run"},
-		`no level "mmx"`:                {"time", "-folder", folder, "-level", "mmx"},
+		`no instruction set "mmx"`:      {"time", "-folder", folder, "-level", "mmx"},
 		"must be at least 1, 1 and 0":   {"time", "-folder", folder, "-repetitions", "0"},
 		`takes no argument "more"`:      {"levels", "more"},
 		"no results":                    {"table"},

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/averaged/imaging/internal/racing"
 )
 
 // baseline is the racer that the others are compared with.
@@ -53,8 +55,7 @@ func raceTable(results []Result) string {
 		}
 		ratio := "–"
 		if len(ratios) > 0 {
-			slices.Sort(ratios)
-			ratio = fmt.Sprintf("%.2f", median(ratios))
+			ratio = fmt.Sprintf("%.2f", racing.Median(ratios))
 		}
 		most := "–"
 		d := 0.0
@@ -65,8 +66,8 @@ func raceTable(results []Result) string {
 			}
 		}
 		rows = append(rows, []string{
-			name, fmt.Sprintf("%.0f", median(ms)), fmt.Sprintf("%.0f … %.0f", ms[0], ms[len(ms)-1]),
-			fmt.Sprintf("%.0f", median(sorted(own, func(r Result) float64 { return r.GFLOPS }))),
+			name, fmt.Sprintf("%.0f", racing.Median(ms)), fmt.Sprintf("%.0f … %.0f", ms[0], ms[len(ms)-1]),
+			fmt.Sprintf("%.0f", racing.Median(sorted(own, func(r Result) float64 { return r.GFLOPS }))),
 			ratio, peak(own), most,
 		})
 	}
@@ -83,13 +84,13 @@ func scalingTable(results []Result) string {
 		own := rounds[name]
 		pixels := float64(own[0].Height) * float64(own[0].Width)
 		perPixel := func(r Result) float64 { return r.MedianMS * 1e6 / (pixels * float64(max(1, r.Pictures))) }
-		cost := median(sorted(own, perPixel))
+		cost := racing.Median(sorted(own, perPixel))
 		if first == 0 {
 			first = cost
 		}
 		rows = append(rows, []string{
 			name, fmt.Sprintf("%.2f", pixels/1e6),
-			fmt.Sprintf("%.0f", median(sorted(own, func(r Result) float64 { return r.MedianMS }))),
+			fmt.Sprintf("%.0f", racing.Median(sorted(own, func(r Result) float64 { return r.MedianMS }))),
 			fmt.Sprintf("%.0f", cost), fmt.Sprintf("%.3f", cost/first), peak(own),
 		})
 	}

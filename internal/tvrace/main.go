@@ -23,12 +23,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/racing"
 	"github.com/averaged/imaging/tv"
 )
 
@@ -67,12 +67,12 @@ func race(reference, path string, sigma, alpha float64, runs int) error {
 	if err != nil {
 		return err
 	}
-	for _, level := range cpu.Levels() {
+	for _, set := range cpu.InstructionSets() {
 		for _, gap := range []float64{1e-3, 1e-4, 1e-5, 1e-6} {
 			var ours, theirs []float64
 			var ourGap, theirGap float64
 			for range runs {
-				t, g, err := solve(level, img, alpha, gap)
+				t, g, err := solve(set, img, alpha, gap)
 				if err != nil {
 					return err
 				}
@@ -87,17 +87,20 @@ func race(reference, path string, sigma, alpha float64, runs int) error {
 				}
 				theirs = append(theirs, t)
 			}
-			a, b := median(ours), median(theirs)
+			a, b := racing.Median(ours), racing.Median(theirs)
 			fmt.Printf("%-9v gap %g: ours %6.1f ms (gap %.1e)  reference %6.1f ms (gap %.1e)  ratio %.2f\n",
-				level, gap, 1e3*a, ourGap, 1e3*b, theirGap, b/a)
+				set, gap, 1e3*a, ourGap, 1e3*b, theirGap, b/a)
 		}
 	}
 	return nil
 }
 
 // solve returns the seconds of one solution from the noisy samples to the result.
-func solve(level cpu.Level, img *imagefile.Image, alpha, gap float64) (seconds, reached float64, err error) {
-	dev := cpu.New(cpu.UseLevel(level))
+func solve(set cpu.InstructionSet, img *imagefile.Image, alpha, gap float64) (seconds, reached float64, err error) {
+	dev, err := cpu.Open(cpu.UseInstructionSet(set))
+	if err != nil {
+		return 0, 0, err
+	}
 	defer dev.Close()
 	shape := backend.Image(img.Channels, img.Height, img.Width)
 	src, err := dev.Wrap(shape, img.Pix)
@@ -137,9 +140,4 @@ func compile(folder, reference string, img *imagefile.Image) (solver, input stri
 		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(float64(v)))
 	}
 	return solver, input, os.WriteFile(input, raw, 0o600)
-}
-
-func median(x []float64) float64 {
-	x = slices.Sorted(slices.Values(x))
-	return x[len(x)/2]
 }

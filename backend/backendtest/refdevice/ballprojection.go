@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // ProjectBalls implements backend.BallProjections.
@@ -32,8 +33,8 @@ func (d *Device) ProjectBallsGradient(dst, dradius, src, dy, radius backend.Buff
 	c := d.begin("ProjectBallsGradient")
 	to, sums, v, from, r := c.buffer(dst), c.buffer(dradius), c.buffer(src), c.buffer(dy), c.buffer(radius)
 	c.requireBalls(to, r, from)
-	c.check(backend.CheckSameShape(to, v))
-	c.check(backend.CheckSameShape(sums, r))
+	c.check(devicekit.CheckSameShape(to, v))
+	c.check(devicekit.CheckSameShape(sums, r))
 	c.apart(to, v, sums)
 	c.apart(sums, v, from, r)
 	return c.queue(func() {
@@ -65,10 +66,10 @@ func (d *Device) ProjectBallsGradient(dst, dradius, src, dy, radius backend.Buff
 }
 
 func (c *call) requireBalls(to, radius, from *buffer) {
-	c.check(backend.CheckSameShape(to, from))
+	c.check(devicekit.CheckSameShape(to, from))
 	c.apartOrSame(to, from)
 	c.apart(to, radius)
-	c.check(backend.CheckBalls(to.shape, radius.shape))
+	c.check(devicekit.CheckBalls(to.shape, radius.shape))
 }
 
 // eachGroup calls f with the places of each group's channels at each pixel.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // blur convolves in three steps: the image is continued on all sides by as much as
@@ -185,7 +186,7 @@ func (c *call) blur(b backend.Blur) *blur {
 }
 
 func (c *call) frame(k *blur, image, result *buffer) {
-	c.check(k.spec.CheckBetween(image.shape, result.shape))
+	c.check(devicekit.CheckBlur(k.spec, image.shape, result.shape))
 	c.apart(result, image)
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // filter holds the weights as they came, (Out, In, KH, KW).
@@ -49,7 +50,7 @@ func taps(s backend.Shape, f func(k, o, i, dy, dx int)) {
 func (d *Device) NewFilter(w backend.Buffer) (backend.Filter, error) {
 	c := d.begin("NewFilter")
 	from := c.buffer(w)
-	c.check(backend.CheckFilter(from.shape))
+	c.check(devicekit.CheckFilter(from.shape))
 	if c.err != nil {
 		return nil, c.refuse()
 	}
@@ -61,7 +62,7 @@ func (d *Device) NewFilter(w backend.Buffer) (backend.Filter, error) {
 func (d *Device) UpdateFilter(f backend.Filter, w backend.Buffer) error {
 	c := d.begin("UpdateFilter")
 	to, from := c.filter(f), c.buffer(w)
-	c.check(backend.CheckWeights(from.shape, to.shape))
+	c.check(devicekit.CheckWeights(from.shape, to.shape))
 	return c.queue(func() { copy(to.w, from.data) })
 }
 
@@ -69,12 +70,12 @@ func (d *Device) UpdateFilter(f backend.Filter, w backend.Buffer) error {
 func (d *Device) Convolve(dst, src backend.Buffer, f backend.Filter, end backend.ConvEnd) error {
 	c := d.begin("Convolve")
 	to, from, own := c.buffer(dst), c.buffer(src), c.filter(f)
-	c.check(backend.CheckConvolution(to.shape, from.shape, own.shape))
+	c.check(devicekit.CheckConvolution(to.shape, from.shape, own.shape))
 	c.apart(to, from)
 	bias := &buffer{}
 	if end.Bias != nil {
 		bias = c.buffer(end.Bias)
-		c.check(backend.CheckBias(bias.shape, own.shape.N))
+		c.check(devicekit.CheckBias(bias.shape, own.shape.N))
 		c.apart(to, bias)
 	}
 	c.check(end.Activation.Check())
@@ -105,7 +106,7 @@ func (d *Device) Convolve(dst, src backend.Buffer, f backend.Filter, end backend
 func (d *Device) ConvolveAdjoint(dst, src backend.Buffer, f backend.Filter, beta, scale float32) error {
 	c := d.begin("ConvolveAdjoint")
 	to, from, own := c.buffer(dst), c.buffer(src), c.filter(f)
-	c.check(backend.CheckConvolutionAdjoint(to.shape, from.shape, own.shape))
+	c.check(devicekit.CheckConvolutionAdjoint(to.shape, from.shape, own.shape))
 	c.apart(to, from)
 	return c.queue(func() {
 		s := to.shape
@@ -137,7 +138,7 @@ func begin(x []float64, beta float32) {
 func (d *Device) FilterGradient(dw, x, dy backend.Buffer, beta, scale float32) error {
 	c := d.begin("FilterGradient")
 	to, in, out := c.buffer(dw), c.buffer(x), c.buffer(dy)
-	c.check(backend.CheckFilterGradient(to.shape, in.shape, out.shape))
+	c.check(devicekit.CheckFilterGradient(to.shape, in.shape, out.shape))
 	c.apart(to, in, out)
 	return c.queue(func() {
 		begin(to.data, beta)
@@ -153,7 +154,7 @@ func (d *Device) FilterGradient(dw, x, dy backend.Buffer, beta, scale float32) e
 func (d *Device) BiasGradient(db, dy backend.Buffer, beta float32) error {
 	c := d.begin("BiasGradient")
 	to, from := c.buffer(db), c.buffer(dy)
-	c.check(backend.CheckBiasGradient(to.shape, from.shape))
+	c.check(devicekit.CheckBiasGradient(to.shape, from.shape))
 	c.apart(to, from)
 	return c.queue(func() {
 		begin(to.data, beta)
@@ -167,7 +168,7 @@ func (d *Device) BiasGradient(db, dy backend.Buffer, beta float32) error {
 func (d *Device) ActivationGradient(dst, out, dy backend.Buffer, a backend.Activation) error {
 	c := d.begin("ActivationGradient")
 	to, o, from := c.buffer(dst), c.buffer(out), c.buffer(dy)
-	c.check(backend.CheckSameShape(to, o, from))
+	c.check(devicekit.CheckSameShape(to, o, from))
 	c.apart(to, o)
 	c.apartOrSame(to, from)
 	c.check(a.Check())

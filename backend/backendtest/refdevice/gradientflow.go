@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // eulerStep is a backend.FlowStep whose parts have been found to be the device's
@@ -50,7 +51,7 @@ func (d *Device) GradientFlow(ctx context.Context, dst, src backend.Buffer, regi
 		c.apart(to, own[len(own)-1].bias, own[len(own)-1].radius)
 	}
 	if c.err == nil {
-		c.check(backend.CheckGradientFlow(to.shape, from.shape, region, steps))
+		c.check(devicekit.CheckGradientFlow(to.shape, from.shape, region, steps))
 	}
 	return c.queue(func() {
 		z := begun(from, own, region)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // buffer is an array, or a view of some of its channels.
@@ -92,7 +93,7 @@ func (d *Device) Alloc(s backend.Shape) (backend.Buffer, error) {
 func (d *Device) Channels(b backend.Buffer, from, count int) (backend.Buffer, error) {
 	c := d.begin("Channels")
 	of := c.buffer(b)
-	c.check(backend.CheckChannels(of.shape, from, count))
+	c.check(devicekit.CheckChannels(of.shape, from, count))
 	if c.err != nil {
 		return nil, c.refuse()
 	}
@@ -102,11 +103,18 @@ func (d *Device) Channels(b backend.Buffer, from, count int) (backend.Buffer, er
 	return view, c.refuse()
 }
 
+// Overlaps implements backend.Memory.
+func (d *Device) Overlaps(a, b backend.Buffer) (bool, error) {
+	c := d.begin("Overlaps")
+	x, y := c.buffer(a), c.buffer(b)
+	return c.err == nil && x.overlaps(y), c.refuse()
+}
+
 // Upload implements backend.Memory.
 func (d *Device) Upload(dst backend.Buffer, src []float32) error {
 	c := d.begin("Upload")
 	to := c.buffer(dst)
-	c.check(backend.CheckUpload(to.shape, len(src)))
+	c.check(devicekit.CheckUpload(to.shape, len(src)))
 	mine := slices.Clone(src) // the caller's is its own again when this returns
 	return c.queue(func() {
 		for i, v := range mine {
@@ -119,7 +127,7 @@ func (d *Device) Upload(dst backend.Buffer, src []float32) error {
 func (d *Device) Download(dst []float32, src backend.Buffer) error {
 	c := d.begin("Download")
 	from := c.buffer(src)
-	c.check(backend.CheckDownload(len(dst), from.shape))
+	c.check(devicekit.CheckDownload(len(dst), from.shape))
 	return c.wait(func() {
 		for i, v := range from.data {
 			dst[i] = float32(v)

@@ -1,12 +1,15 @@
 package refdevice
 
-import "github.com/averaged/imaging/backend"
+import (
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/devicekit"
+)
 
 // CopyRegion implements backend.Memory.
 func (d *Device) CopyRegion(dst backend.Buffer, y, x int, src backend.Buffer, r backend.Region) error {
 	c := d.begin("CopyRegion")
 	to, from := c.buffer(dst), c.buffer(src)
-	c.check(backend.CheckCopyRegion(to.shape, y, x, from.shape, r))
+	c.check(devicekit.CheckCopyRegion(to.shape, y, x, from.shape, r))
 	c.apart(to, from)
 	h, w := r.Size()
 	return c.queue(func() {

@@ -1,12 +1,15 @@
 package refdevice
 
-import "github.com/averaged/imaging/backend"
+import (
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/devicekit"
+)
 
 // Unshuffle implements backend.Shuffles.
 func (d *Device) Unshuffle(dst, src backend.Buffer, factor int) error {
 	c := d.begin("Unshuffle")
 	to, from := c.buffer(dst), c.buffer(src)
-	c.check(backend.CheckShuffle(from.shape, to.shape, factor))
+	c.check(devicekit.CheckShuffle(from.shape, to.shape, factor))
 	c.apart(to, from)
 	return c.queue(func() {
 		clear(to.data)
@@ -18,7 +21,7 @@ func (d *Device) Unshuffle(dst, src backend.Buffer, factor int) error {
 func (d *Device) Shuffle(dst, src backend.Buffer, factor int) error {
 	c := d.begin("Shuffle")
 	to, from := c.buffer(dst), c.buffer(src)
-	c.check(backend.CheckShuffle(to.shape, from.shape, factor))
+	c.check(devicekit.CheckShuffle(to.shape, from.shape, factor))
 	c.apart(to, from)
 	return c.queue(func() {
 		eachShuffled(to.shape, from.shape, factor, func(fine, coarse int) { to.data[fine] = from.data[coarse] })

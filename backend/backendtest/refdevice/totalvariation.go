@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // rof are the arrays of one call.
@@ -16,7 +17,7 @@ type rof struct {
 func (c *call) rof(u, p, y backend.Buffer, problem backend.TVProblem) *rof {
 	r := &rof{c.buffer(u), c.buffer(p), c.buffer(y), problem}
 	c.check(problem.Check())
-	c.check(backend.CheckTVShapes(r.u.shape, r.p.shape, r.y.shape))
+	c.check(devicekit.CheckTVShapes(r.u.shape, r.p.shape, r.y.shape))
 	c.apart(r.u, r.p, r.y)
 	c.apart(r.p, r.y)
 	return r

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // Fill implements backend.Vectors.
@@ -22,13 +23,13 @@ func (d *Device) Fill(dst backend.Buffer, v float32) error {
 // LinearCombination implements backend.Vectors.
 func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) error {
 	c := d.begin("LinearCombination")
-	c.check(backend.CheckTerms(len(terms)))
+	c.check(devicekit.CheckTerms(len(terms)))
 	to := c.buffer(dst)
 	var from []*buffer
 	var a []float64
 	for _, t := range terms {
 		x := c.buffer(t.X)
-		c.check(backend.CheckSameShape(to, x))
+		c.check(devicekit.CheckSameShape(to, x))
 		from, a = append(from, x), append(a, float64(t.A))
 	}
 	c.apartOrSame(to, from...)
@@ -46,12 +47,25 @@ func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) er
 	})
 }
 
+// Multiply implements backend.Vectors.
+func (d *Device) Multiply(dst, x, y backend.Buffer) error {
+	c := d.begin("Multiply")
+	to, a, b := c.buffer(dst), c.buffer(x), c.buffer(y)
+	c.check(devicekit.CheckSameShape(to, a, b))
+	c.apartOrSame(to, a, b)
+	return c.queue(func() {
+		for i := range to.data {
+			to.data[i] = a.data[i] * b.data[i]
+		}
+	})
+}
+
 // Clip implements backend.Vectors.
 func (d *Device) Clip(dst, src backend.Buffer, lo, hi float32) error {
 	c := d.begin("Clip")
-	c.check(backend.CheckClip(lo, hi))
+	c.check(devicekit.CheckClip(lo, hi))
 	to, from := c.buffer(dst), c.buffer(src)
-	c.check(backend.CheckSameShape(to, from))
+	c.check(devicekit.CheckSameShape(to, from))
 	c.apartOrSame(to, from)
 	return c.queue(func() {
 		for i, v := range from.data {
@@ -69,7 +83,7 @@ func (d *Device) Clip(dst, src backend.Buffer, lo, hi float32) error {
 func (d *Device) MixChannels(dst, src backend.Buffer, m []float32) error {
 	c := d.begin("MixChannels")
 	to, from := c.buffer(dst), c.buffer(src)
-	c.check(backend.CheckMixing(to.shape, from.shape, m))
+	c.check(devicekit.CheckMixing(to.shape, from.shape, m))
 	c.apartOrSame(to, from)
 	matrix := slices.Clone(m)
 	return c.queue(func() {
@@ -98,7 +112,7 @@ func addScaled(y []float64, a float64, x []float64) {
 // Reduce implements backend.Vectors.
 func (d *Device) Reduce(out []float64, rs ...backend.Reduction) error {
 	c := d.begin("Reduce")
-	c.check(backend.CheckReductions(out, rs))
+	c.check(devicekit.CheckReductions(out, rs))
 	var sums []func() float64
 	for _, r := range rs {
 		x := c.buffer(r.X)
@@ -107,7 +121,7 @@ func (d *Device) Reduce(out []float64, rs ...backend.Reduction) error {
 			sums = append(sums, func() float64 { return total(x.data, func(i int) float64 { return x.data[i] * x.data[i] }) })
 		case backend.Dot, backend.DiffSquares:
 			y := c.buffer(r.Y)
-			c.check(backend.CheckSameShape(x, y))
+			c.check(devicekit.CheckSameShape(x, y))
 			sums = append(sums, func() float64 {
 				return total(x.data, func(i int) float64 {
 					if r.Kind == backend.Dot {
@@ -149,7 +163,7 @@ func total(x []float64, term func(i int) float64) float64 {
 // Gaussian implements backend.Vectors.
 func (d *Device) Gaussian(dst backend.Buffer, seed uint64, mean, std float32) error {
 	c := d.begin("Gaussian")
-	c.check(backend.CheckGaussian(mean, std))
+	c.check(devicekit.CheckGaussian(mean, std))
 	to := c.buffer(dst)
 	return c.queue(func() {
 		for k := 0; k < len(to.data); k += 2 {

@@ -14,6 +14,11 @@ KERNEL LAUNCH_BOUNDS(256, 4) combine(float *dst, int64 n, int terms,
     });
 }
 
+// dst = x·y; dst may be one of them, or both.
+KERNEL LAUNCH_BOUNDS(256, 4) multiply(float *dst, const float *x, const float *y, int64 n) {
+    each_element(n, [&](int64 i) { dst[i] = x[i] * y[i]; });
+}
+
 // Comparisons that are false for NaN leave it as it is.
 KERNEL LAUNCH_BOUNDS(256, 4) clip(float *dst, const float *src, int64 n, float lo, float hi) {
     each_element(n, [&](int64 i) {

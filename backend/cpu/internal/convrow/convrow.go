@@ -13,7 +13,7 @@ package convrow
 //go:generate go -C ../../_asm run ./convrow -pkg convrow -out ../internal/convrow/kernels_amd64.s -stubs ../internal/convrow/kernels_amd64.go
 //go:generate go -C ../../_asm run ./neon/convrow -out ../internal/convrow
 
-// Columns is a number of columns that all levels fill their blocks with: the last
+// Columns is a number of columns that all instruction sets fill their blocks with: the last
 // block of a longer row is the only one that is not full if rows are cut there.
 const Columns = 48
 
@@ -49,7 +49,7 @@ func NewTaps(channels, kh, kw, plane, pitch int) *Taps {
 // the sum with its bias. With Beta = 0 the old dst is not read. Slope is in (0, 1].
 type Ending struct{ Slope, Scale, Beta float32 }
 
-// Kernels are the kernels of one level; portable ones have no lanes.
+// Kernels are the kernels of one instruction set; portable ones have no lanes.
 type Kernels struct {
 	lanes     int
 	blocks    [maxChannels + 1][vectors]blockKernel // by channels, and vectors less one
@@ -63,21 +63,12 @@ const maxChannels, vectors = 8, 3
 // slices, and last is how many columns the last vector has.
 type blockKernel func(dst *float32, plane int, src *float32, offsets *int, taps int, weights *float32, stride, last int, bias *float32, end *[3]float32)
 
-// Portable returns the loops in Go.
-func Portable() *Kernels { return &portable }
+// Portable are the loops in Go.
+var Portable = &Kernels{}
 
-// AVX2 returns the kernels for processors with AVX2 and FMA; in a build without
-// them, the loops in Go.
-func AVX2() *Kernels { return &avx2 }
-
-// AVX512 returns the kernels for processors with AVX-512 F; in a build without
-// them, the loops in Go.
-func AVX512() *Kernels { return &avx512 }
-
-// NEON returns the kernels for arm64; in a build without them, the loops in Go.
-func NEON() *Kernels { return &neon }
-
-var portable Kernels
+// The kernels for AVX2 and FMA, for AVX-512 F, and for NEON; nil where this build does not
+// have them.
+var AVX2, AVX512, NEON *Kernels
 
 // Size returns the largest block that Block takes of an output of some channels and
 // columns, both at least 1.

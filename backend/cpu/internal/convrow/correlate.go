@@ -32,8 +32,8 @@ func (k *Kernels) Outputs(n int) int {
 
 // Correlate sets sums[t][o] to the sum over the tile of dy's output o times the
 // sample of x at tap first+t, for as many taps as there are, and a number of outputs
-// that Outputs gave. A sum is made in float32, in lanes that differ from level to
-// level: its tile should have no more than a few thousand pixels.
+// that Outputs gave. A sum is made in float32, in lanes that differ from one
+// instruction set to another: its tile should have no more than a few thousand pixels.
 func (k *Kernels) Correlate(sums *Products, dy, x []float32, t *Taps, first, outputs int, l Tile) {
 	var offsets [CorrelatedTaps]int
 	for i := range offsets {

@@ -2,8 +2,7 @@
 
 package convrow
 
-// Assembly tells whether this build has the kernels in assembly.
-const Assembly = true
+func init() { AVX2, AVX512 = &avx2, &avx512 }
 
 var avx2 = Kernels{lanes: 8, blocks: [maxChannels + 1][vectors]blockKernel{
 	1: {block1x1AVX2, block1x2AVX2, block1x3AVX2},
@@ -19,5 +18,3 @@ var avx512 = Kernels{lanes: 16, blocks: [maxChannels + 1][vectors]blockKernel{
 	4: {block4x1AVX512, block4x2AVX512, block4x3AVX512},
 	8: {block8x1AVX512, block8x2AVX512, block8x3AVX512},
 }, correlate: [maxChannels + 1]correlateKernel{1: correlate1AVX512, 2: correlate2AVX512, 4: correlate4AVX512, 8: correlate8AVX512}}
-
-var neon Kernels

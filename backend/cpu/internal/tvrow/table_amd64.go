@@ -2,8 +2,7 @@
 
 package tvrow
 
-// Assembly tells whether this build has the kernels in assembly.
-const Assembly = true
+func init() { AVX2, AVX512 = &avx2, &avx512 }
 
 var avx2 = Kernels{
 	primal:   primalAVX2,
@@ -18,5 +17,3 @@ var avx512 = Kernels{
 	sweep:    [MaxFused]sweepKernel{sweep1AVX512, sweep2AVX512, sweep3AVX512},
 	evaluate: [MaxFused]evaluateKernel{evaluate1AVX512, evaluate2AVX512, evaluate3AVX512},
 }
-
-var neon Kernels

@@ -2,8 +2,7 @@
 
 package tvrow
 
-// Assembly tells whether this build has the kernels in assembly.
-const Assembly = true
+func init() { NEON = &neon }
 
 var neon = Kernels{
 	primal:   primalNEON,
@@ -11,5 +10,3 @@ var neon = Kernels{
 	sweep:    [MaxFused]sweepKernel{sweep1NEON, sweep2NEON, sweep3NEON},
 	evaluate: [MaxFused]evaluateKernel{evaluate1NEON, evaluate2NEON, evaluate3NEON},
 }
-
-var avx2, avx512 Kernels

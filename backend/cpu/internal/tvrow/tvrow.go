@@ -3,11 +3,11 @@
 // duality gap. Each is a portable loop and, for up to MaxFused coupled channels,
 // assembly for AVX2, for AVX-512 and for NEON.
 //
-// All levels give the same bits. The portable loops round every product before
+// All instruction sets give the same bits. The portable loops round every product before
 // they add it, also where the processor could fuse the two; the assembly uses
 // separate multiplications and additions in the same order, and the correctly
-// rounded square root and quotient; sums over a row have eight lanes at every
-// level. Only which NaN a NaN is may differ.
+// rounded square root and quotient; sums over a row have eight lanes at
+// every one. Only which NaN a NaN is may differ.
 package tvrow
 
 //go:generate go -C ../../_asm run ./tvrow -pkg tvrow -out ../internal/tvrow/kernels_amd64.s -stubs ../internal/tvrow/kernels_amd64.go
@@ -71,7 +71,7 @@ func total(lanes *[8]float64) float64 {
 	return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]))
 }
 
-// Kernels are the kernels of one level. What is nil is portable.
+// Kernels are the kernels of one instruction set. What is nil is portable.
 type Kernels struct {
 	primal   primalKernel
 	dual     [MaxFused]dualKernel // by the number of channels less one
@@ -88,21 +88,12 @@ type (
 	evaluateKernel func(above, p, u, below, y *float32, width, plane, distance int, inverse *float64, sums *[4][8]float64)
 )
 
-// Portable returns the loops in Go.
-func Portable() *Kernels { return &portable }
+// Portable are the loops in Go.
+var Portable = &Kernels{}
 
-// AVX2 returns the kernels for processors with AVX2; in a build without them, the
-// loops in Go.
-func AVX2() *Kernels { return &avx2 }
-
-// AVX512 returns the kernels for processors with AVX-512 F; in a build without
-// them, the loops in Go.
-func AVX512() *Kernels { return &avx512 }
-
-// NEON returns the kernels for arm64; in a build without them, the loops in Go.
-func NEON() *Kernels { return &neon }
-
-var portable Kernels
+// The kernels for AVX2 and FMA, for AVX-512 F, and for NEON; nil where this build does not
+// have them.
+var AVX2, AVX512, NEON *Kernels
 
 // Primal makes the primal half of a step on a row of one channel:
 //

@@ -2,8 +2,7 @@
 
 package vectors
 
-// Assembly tells whether this build has the kernels in assembly.
-const Assembly = true
+func init() { AVX2, AVX512 = &avx2, &avx512 }
 
 var avx2 = Kernels{
 	fill:                 fillAVX2,
@@ -32,5 +31,3 @@ var avx512 = Kernels{
 	projectBalls:         projectBallsAVX512,
 	projectBallsGradient: projectBallsGradientAVX512,
 }
-
-var neon Kernels

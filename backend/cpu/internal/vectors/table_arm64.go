@@ -2,8 +2,7 @@
 
 package vectors
 
-// Assembly tells whether this build has the kernels in assembly.
-const Assembly = true
+func init() { NEON = &neon }
 
 var neon = Kernels{
 	fill:                 fillNEON,
@@ -18,5 +17,3 @@ var neon = Kernels{
 	projectBalls:         projectBallsNEON,
 	projectBallsGradient: projectBallsGradientNEON,
 }
-
-var avx2, avx512 Kernels

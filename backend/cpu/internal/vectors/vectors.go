@@ -1,11 +1,12 @@
 // Package vectors has the kernels of operations on whole arrays (backend.Vectors,
 // backend.BallProjections, and the gradient of an activation): linear combinations,
-// clipping, projections of groups of planes, and sums in float64. Each is a portable loop and assembly for AVX2, for AVX-512 and for NEON.
+// clipping, projections of groups of planes, and sums in float64. Each is a portable loop
+// and assembly for AVX2, for AVX-512 and for NEON.
 //
-// All levels give the same bits. The portable loops round every product before
+// All instruction sets give the same bits. The portable loops round every product before
 // they add it, also where the processor could fuse the two; the assembly uses
 // separate multiplications and additions in the same order; sums have SumLanes
-// lanes at every level. Only which NaN a NaN is may differ.
+// lanes at every one. Only which NaN a NaN is may differ.
 //
 // Slices of one call are as long as the first; those that are written may be those
 // that are read, but must not overlap them in part.
@@ -22,8 +23,8 @@ const MaxTerms = 4
 const SumLanes = 16
 
 // Sums is a sum over elements in float64: element i is added to lane i mod
-// SumLanes. Sixteen additions under way at a time hide the latency of one at every
-// level, and keep up with the caches.
+// SumLanes. Sixteen additions under way at a time hide the latency of one in every
+// instruction set, and keep up with the caches.
 type Sums [SumLanes]float64
 
 // Total adds the lanes up, by pairs of pairs.
@@ -38,7 +39,7 @@ func (s *Sums) Total() float64 {
 	return t[0]
 }
 
-// Kernels are the kernels of one level. What is nil is portable.
+// Kernels are the kernels of one instruction set. What is nil is portable.
 type Kernels struct {
 	fill               func(out *float32, n int, v float32)
 	combine            [MaxTerms]combineKernel // by the number of terms less one
@@ -61,21 +62,12 @@ type (
 	dotKernel     func(x, y *float32, n int, sums *[SumLanes]float64)
 )
 
-// Portable returns the loops in Go.
-func Portable() *Kernels { return &portable }
+// Portable are the loops in Go.
+var Portable = &Kernels{}
 
-// AVX2 returns the kernels for processors with AVX2; in a build without them, the
-// loops in Go.
-func AVX2() *Kernels { return &avx2 }
-
-// AVX512 returns the kernels for processors with AVX-512 F; in a build without
-// them, the loops in Go.
-func AVX512() *Kernels { return &avx512 }
-
-// NEON returns the kernels for arm64; in a build without them, the loops in Go.
-func NEON() *Kernels { return &neon }
-
-var portable Kernels
+// The kernels for AVX2 and FMA, for AVX-512 F, and for NEON; nil where this build does not
+// have them.
+var AVX2, AVX512, NEON *Kernels
 
 // Fill sets every element to v.
 func (k *Kernels) Fill(out []float32, v float32) {

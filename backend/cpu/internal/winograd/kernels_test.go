@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	features "golang.org/x/sys/cpu"
 )
 
 // guard is what stands around every slice that a kernel writes to.
@@ -46,7 +47,7 @@ func (g guarded) close(t *testing.T, want guarded, tolerance float64, what strin
 
 func TestMultiply(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	eachLevel(t, func(t *testing.T, k *Kernels) {
+	eachSet(t, func(t *testing.T, k *Kernels) {
 		for tiles := 1; tiles <= 20; tiles++ {
 			for _, in := range []int{1, 2, 3, 16, 33, 64} {
 				for _, out := range []int{16, 32, 48, 64, 80, 128, 144} {
@@ -54,7 +55,7 @@ func TestMultiply(t *testing.T) {
 					v, u := random(r, (tiles-1)*vTile+in), random(r, (in-1)*uRow+out)
 					m := random(r, (tiles-1)*mTile+out)
 					want := m.clone()
-					portable.Multiply(want.data, mTile, v.data, vTile, u.data, uRow, tiles, in, out)
+					Portable.Multiply(want.data, mTile, v.data, vTile, u.data, uRow, tiles, in, out)
 					k.Multiply(m.data, mTile, v.data, vTile, u.data, uRow, tiles, in, out)
 					m.close(t, want, 1e-5, fmt.Sprintf("%d tiles, %d to %d", tiles, in, out))
 				}
@@ -65,7 +66,7 @@ func TestMultiply(t *testing.T) {
 
 func TestInput(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
-	eachLevel(t, func(t *testing.T, k *Kernels) {
+	eachSet(t, func(t *testing.T, k *Kernels) {
 		for _, channels := range []int{16, 32, 48, 64, 144} {
 			for range 4 {
 				pixel, x := channels+16*r.IntN(2), r.IntN(40)
@@ -77,7 +78,7 @@ func TestInput(t *testing.T) {
 				v := random(r, (Points-1)*point+channels)
 				want := v.clone()
 				var scratch Scratch
-				portable.Input(want.data, point, &rows, x, pixel, channels, &scratch)
+				Portable.Input(want.data, point, &rows, x, pixel, channels, &scratch)
 				k.Input(v.data, point, &rows, x, pixel, channels, &scratch)
 				v.close(t, want, 4e-5, fmt.Sprintf("%d channels", channels))
 			}
@@ -87,7 +88,7 @@ func TestInput(t *testing.T) {
 
 func TestOutputs(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
-	eachLevel(t, func(t *testing.T, k *Kernels) {
+	eachSet(t, func(t *testing.T, k *Kernels) {
 		for _, channels := range []int{16, 32, 48, 64, 144} {
 			for rows := 1; rows <= Tile; rows++ {
 				pixel := channels + 16*r.IntN(2)
@@ -99,12 +100,12 @@ func TestOutputs(t *testing.T) {
 
 				dst := random(r, (rows-1)*row+5*pixel+channels)
 				want := dst.clone()
-				portable.Activate(want.data, row, pixel, m.data, point, bias.data, slope, rows, channels, &scratch)
+				Portable.Activate(want.data, row, pixel, m.data, point, bias.data, slope, rows, channels, &scratch)
 				k.Activate(dst.data, row, pixel, m.data, point, bias.data, slope, rows, channels, &scratch)
 				dst.close(t, want, 3e-3, fmt.Sprintf("activate %d channels, %d rows", channels, rows))
 
 				want = dst.clone()
-				portable.Update(want.data, row, pixel, want.data, row, pixel, m.data, point, scale, rows, channels, &scratch)
+				Portable.Update(want.data, row, pixel, want.data, row, pixel, m.data, point, scale, rows, channels, &scratch)
 				k.Update(dst.data, row, pixel, dst.data, row, pixel, m.data, point, scale, rows, channels, &scratch)
 				dst.close(t, want, 3e-3, fmt.Sprintf("update %d channels, %d rows", channels, rows))
 
@@ -112,7 +113,7 @@ func TestOutputs(t *testing.T) {
 				src := random(r, (rows-1)*(row+3)+5*(pixel+1)+channels)
 				for _, stride := range [][2]int{{row + 3, pixel + 1}, {0, 0}} {
 					want = dst.clone()
-					portable.Update(want.data, row, pixel, src.data, stride[0], stride[1], m.data, point, scale, rows, channels, &scratch)
+					Portable.Update(want.data, row, pixel, src.data, stride[0], stride[1], m.data, point, scale, rows, channels, &scratch)
 					k.Update(dst.data, row, pixel, src.data, stride[0], stride[1], m.data, point, scale, rows, channels, &scratch)
 					dst.close(t, want, 3e-3, fmt.Sprintf("update from elsewhere, %d channels, %d rows", channels, rows))
 				}
@@ -121,11 +122,11 @@ func TestOutputs(t *testing.T) {
 	})
 }
 
-// Every level gives the bits of the loops in Go, which add the squares as a tree, and
+// Every instruction set gives the bits of the loops in Go, which add the squares as a tree, and
 // leaves the other channels and rows alone. Norms are about √size/√3.
 func TestProject(t *testing.T) {
 	r := rand.New(rand.NewPCG(16, 16))
-	eachLevel(t, func(t *testing.T, k *Kernels) {
+	eachSet(t, func(t *testing.T, k *Kernels) {
 		for _, size := range []int{4, 8, 16} {
 			require.True(t, Projects(size))
 			for _, channels := range []int{16, 32, 48, 64, 144} {
@@ -186,7 +187,7 @@ func TestProjectLoop(t *testing.T) {
 
 func TestSpread(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 11))
-	eachLevel(t, func(t *testing.T, k *Kernels) {
+	eachSet(t, func(t *testing.T, k *Kernels) {
 		for _, channels := range []int{16, 32, 48, 64, 144} {
 			pixel := channels + 16*r.IntN(2)
 			row, point := 6*pixel+r.IntN(30), channels+16*r.IntN(3)
@@ -203,7 +204,7 @@ func TestSpread(t *testing.T) {
 
 func TestCorrelate(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 12))
-	eachLevel(t, func(t *testing.T, k *Kernels) {
+	eachSet(t, func(t *testing.T, k *Kernels) {
 		for _, tiles := range []int{1, 2, 7, 33} {
 			for in := 1; in < 20; in++ {
 				for _, out := range []int{16, 32, 48, 64, 80, 128, 144} {
@@ -226,7 +227,7 @@ func TestCorrelate(t *testing.T) {
 // stay as they were.
 func TestExpand(t *testing.T) {
 	r := rand.New(rand.NewPCG(14, 14))
-	eachLevel(t, func(t *testing.T, k *Kernels) {
+	eachSet(t, func(t *testing.T, k *Kernels) {
 		for _, channels := range []int{16, 32, 48, 64, 144} {
 			taps := random(r, Taps*Taps*channels)
 			point := channels + r.IntN(40)
@@ -253,7 +254,7 @@ func TestExpand(t *testing.T) {
 // The sum of the parts is transformed by Gᵀ, to the last rounding.
 func TestContract(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 15))
-	eachLevel(t, func(t *testing.T, k *Kernels) {
+	eachSet(t, func(t *testing.T, k *Kernels) {
 		for _, channels := range []int{16, 32, 48, 64, 144} {
 			for count := 1; count <= 9; count++ {
 				at, point := r.IntN(50), channels+r.IntN(40)
@@ -286,7 +287,7 @@ func TestContract(t *testing.T) {
 // the definition in float64.
 func TestFilterGradient(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 13))
-	eachLevel(t, func(t *testing.T, k *Kernels) {
+	eachSet(t, func(t *testing.T, k *Kernels) {
 		for _, c := range []struct{ in, out int }{{1, 1}, {3, 64}, {64, 3}, {20, 33}} {
 			const tiles = 2
 			in, out := Padded(c.in), Padded(c.out)
@@ -357,7 +358,7 @@ func TestFilterGradient(t *testing.T) {
 
 func TestLayouts(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
-	eachLevel(t, func(t *testing.T, k *Kernels) {
+	eachSet(t, func(t *testing.T, k *Kernels) {
 		for pixels := 1; pixels < 52; pixels++ {
 			for _, channels := range []int{1, 3, 7, 8, 15, 16, 17, 24, 32, 40, 64} {
 				pixel, plane := channels+r.IntN(9), pixels+r.IntN(9)
@@ -381,7 +382,7 @@ func TestLayouts(t *testing.T) {
 
 // What is not a number stays so, at least at its own pixel.
 func TestActivateKeepsNaN(t *testing.T) {
-	eachLevel(t, func(t *testing.T, k *Kernels) {
+	eachSet(t, func(t *testing.T, k *Kernels) {
 		m := make([]float32, Points*Block)
 		m[5] = float32(math.NaN())
 		dst, bias := make([]float32, Tile*Tile*Block), make([]float32, Block)
@@ -401,7 +402,7 @@ func TestActivateKeepsNaN(t *testing.T) {
 // One tile against the definition of a convolution, in float64.
 func TestTileIsConvolution(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
-	eachLevel(t, func(t *testing.T, k *Kernels) {
+	eachSet(t, func(t *testing.T, k *Kernels) {
 		for _, c := range []struct{ in, out int }{{1, 1}, {3, 64}, {64, 64}, {20, 5}} {
 			w := random(r, c.out*c.in*9).data
 			in, out := Padded(c.in), Padded(c.out)
@@ -461,14 +462,21 @@ func TestTileIsConvolution(t *testing.T) {
 	})
 }
 
-// eachLevel runs a test on every level that this processor and this build have.
-func eachLevel(t *testing.T, test func(t *testing.T, k *Kernels)) {
-	for _, l := range levels() {
-		t.Run(l.name, func(t *testing.T) { test(t, l.kernels) })
+// eachSet runs a test with every instruction set that this processor and this build have.
+func eachSet(t *testing.T, test func(t *testing.T, k *Kernels)) {
+	x86 := &features.X86
+	for _, s := range []struct {
+		name    string
+		has     bool
+		kernels *Kernels
+	}{
+		{"portable", true, Portable},
+		{"avx2", x86.HasAVX2 && x86.HasFMA, AVX2},
+		{"avx512", x86.HasAVX512F && x86.HasAVX512DQ && x86.HasAVX512VL, AVX512},
+		{"neon", true, NEON},
+	} {
+		if s.has && s.kernels != nil {
+			t.Run(s.name, func(t *testing.T) { test(t, s.kernels) })
+		}
 	}
-}
-
-type level struct {
-	name    string
-	kernels *Kernels
 }

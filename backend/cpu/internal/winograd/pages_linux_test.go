@@ -37,7 +37,7 @@ func TestKernelsReadNoOtherPage(t *testing.T) {
 		for y := range patches {
 			patches[y] = enclosed(t, most/Patch, atEnd)
 		}
-		eachLevel(t, func(t *testing.T, k *Kernels) {
+		eachSet(t, func(t *testing.T, k *Kernels) {
 			for tiles := 1; tiles <= 14; tiles++ {
 				for _, in := range []int{1, 2, 3, 5, 16, 18} {
 					for _, out := range []int{16, 48, 80} {

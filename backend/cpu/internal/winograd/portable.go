@@ -2,10 +2,16 @@ package winograd
 
 import "math"
 
-// Portable returns the loops in Go, which define what the others compute.
-func Portable() *Kernels { return &portable }
+// Portable are the loops in Go, which define what the others compute.
+var Portable = &Kernels{
+	Input: input, Multiply: multiply, Activate: activate, Update: update, Project: project,
+	Pack: pack, Unpack: unpack, Prefetch: func([]float32) {},
+	Spread: spread, Correlate: correlate, Expand: expand, Contract: contract,
+}
 
-var portable = Kernels{Input: input, Multiply: multiply, Activate: activate, Update: update, Project: project, Pack: pack, Unpack: unpack, Spread: spread, Correlate: correlate, Expand: expand, Contract: contract, Prefetch: func([]float32) {}}
+// The kernels for AVX2 and FMA, for AVX-512 F, and for NEON; nil where this build does not
+// have them.
+var AVX2, AVX512, NEON *Kernels
 
 // interpolate returns Bᵀx: what a row or column of a patch gives at the points.
 // Even and odd parts are shared by a point and its negative.

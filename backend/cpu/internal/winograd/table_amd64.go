@@ -2,6 +2,8 @@
 
 package winograd
 
+func init() { AVX2, AVX512 = &avx2, &avx512 }
+
 var (
 	squaresAVX2   = squares{8, packAVX2, unpackAVX2, unpackAddAVX2}
 	squaresAVX512 = squares{16, packAVX512, unpackAVX512, unpackAddAVX512}
@@ -68,15 +70,6 @@ var avx512 = Kernels{
 		contractAVX512(&taps[0], &parts[0], len(parts), at, point, channels, scratch)
 	},
 }
-
-// AVX2 returns the kernels for AVX2 and FMA.
-func AVX2() *Kernels { return &avx2 }
-
-// AVX512 returns the kernels for AVX-512 F.
-func AVX512() *Kernels { return &avx512 }
-
-// NEON returns the portable loops, for another processor's kernels.
-func NEON() *Kernels { return &portable }
 
 // prefetchAll asks for all cache lines of x but, at most, the last.
 func prefetchAll(x []float32) {

@@ -2,6 +2,8 @@
 
 package winograd
 
+func init() { NEON = &neon }
+
 var squaresNEON = squares{8, packNEON, unpackNEON, unpackAddNEON}
 
 var neon = Kernels{
@@ -34,10 +36,3 @@ var neon = Kernels{
 		contractNEON(&taps[0], &parts[0], len(parts), at, point, channels, scratch)
 	},
 }
-
-// NEON returns the kernels for arm64.
-func NEON() *Kernels { return &neon }
-
-// AVX2 and AVX512 return the portable loops where there is no assembly.
-func AVX2() *Kernels   { return &portable }
-func AVX512() *Kernels { return &portable }

@@ -46,7 +46,7 @@ func Padded(channels int) int { return (channels + Block - 1) / Block * Block }
 // it is fastest.
 type Scratch = [Points * Block]float32
 
-// Kernels are the loops of the algorithm at one level. Numbers of channels
+// Kernels are the loops of the algorithm in one instruction set. Numbers of channels
 // are multiples of Block; strides are distances in floats.
 type Kernels struct {
 	// Input transforms the patch whose row y begins at rows[y][x], with pixels at

@@ -1,29 +1,31 @@
-package backend
+package devicekit
 
 import (
 	"context"
 	"fmt"
+
+	"github.com/averaged/imaging/backend"
 )
 
 // CheckGradientFlow returns an error that wraps ErrShape or ErrArgument unless the
 // arguments of GradientFlow go together. It looks at shapes and numbers only.
-func CheckGradientFlow(dst, src Shape, region Region, steps []FlowStep) error {
+func CheckGradientFlow(dst, src backend.Shape, region backend.Region, steps []backend.FlowStep) error {
 	if err := region.Check(src); err != nil {
 		return err
 	}
 	if dst.N != src.N || dst.H != src.H || dst.W != src.W {
-		return fmt.Errorf("%w: a gradient flow from %v to %v", ErrShape, src, dst)
+		return fmt.Errorf("%w: a gradient flow from %v to %v", backend.ErrShape, src, dst)
 	}
 	if len(steps) == 0 {
-		return fmt.Errorf("%w: no step of a gradient flow", ErrArgument)
+		return fmt.Errorf("%w: no step of a gradient flow", backend.ErrArgument)
 	}
 	for k, s := range steps {
 		if s.Filter == nil {
-			return fmt.Errorf("%w: step %d of a gradient flow has no filter", ErrArgument, k)
+			return fmt.Errorf("%w: step %d of a gradient flow has no filter", backend.ErrArgument, k)
 		}
 		f := s.Filter.Shape()
 		if f.C != steps[0].Filter.Shape().C || f.C < src.C || f.C < dst.C {
-			return fmt.Errorf("%w: step %d of a gradient flow has a filter %v, from %v to %v", ErrShape, k, f, src, dst)
+			return fmt.Errorf("%w: step %d of a gradient flow has a filter %v, from %v to %v", backend.ErrShape, k, f, src, dst)
 		}
 		if s.Bias != nil {
 			if err := CheckBias(s.Bias.Shape(), f.N); err != nil {
@@ -34,10 +36,10 @@ func CheckGradientFlow(dst, src Shape, region Region, steps []FlowStep) error {
 			return err
 		}
 		if s.Radius != nil {
-			if s.Activation.Kind != Identity {
-				return fmt.Errorf("%w: step %d of a gradient flow has both an activation and a projection onto balls", ErrArgument, k)
+			if s.Activation.Kind != backend.Identity {
+				return fmt.Errorf("%w: step %d of a gradient flow has both an activation and a projection onto balls", backend.ErrArgument, k)
 			}
-			if err := CheckBalls(Vector(f.N), s.Radius.Shape()); err != nil {
+			if err := CheckBalls(backend.Vector(f.N), s.Radius.Shape()); err != nil {
 				return err
 			}
 		}
@@ -48,47 +50,33 @@ func CheckGradientFlow(dst, src Shape, region Region, steps []FlowStep) error {
 	return nil
 }
 
-// StepsReach returns the pixels of an image of shape s whose values at the
-// beginning of the steps decide, to the bit, about those in r at the end, on a
-// device with the given ConvolutionGrid: each K×K convolution and its adjoint, in
-// every stage, grow the region to whole tiles of the grid and by ⌊K/2⌋ pixels.
-func StepsReach(r Region, steps []FlowStep, grid int, s Shape) Region {
-	for _, step := range steps {
-		f := step.Filter.Shape()
-		for range 2 * step.Tableau.Stages() {
-			r = r.Reach(max(f.H, f.W)/2, grid, s)
-		}
-	}
-	return r
-}
-
 // GradientFlowByLayers is GradientFlow made of the other operations of dev, one layer
 // after the other over the region and its halo: what a device does that has no
 // fused path, and what the fused paths are tested against.
-func GradientFlowByLayers(ctx context.Context, dev Device, dst, src Buffer, region Region, steps []FlowStep) error {
+func GradientFlowByLayers(ctx context.Context, dev backend.Device, dst, src backend.Buffer, region backend.Region, steps []backend.FlowStep) error {
 	if dst == nil || src == nil {
-		return fmt.Errorf("%w: a gradient flow needs a destination and a source", ErrArgument)
+		return fmt.Errorf("%w: a gradient flow needs a destination and a source", backend.ErrArgument)
 	}
 	if err := CheckGradientFlow(dst.Shape(), src.Shape(), region, steps); err != nil {
 		return err
 	}
-	if err := checkApart(dev, dst, src, region, steps); err != nil {
+	if err := checkApart(dev, dst, src, steps); err != nil {
 		return err
 	}
 	full := src.Shape()
 	g := dev.ConvolutionGrid()
-	cut := StepsReach(region, steps, g, full)
+	cut := backend.StepsReach(region, steps, g, full)
 	cut.Y0 -= cut.Y0 % g // keeps the grid where it is in the whole image
 	cut.X0 -= cut.X0 % g
 	h, w := cut.Size()
 
-	var owned []Buffer
+	var owned []backend.Buffer
 	defer func() {
 		for _, b := range owned {
 			b.Free()
 		}
 	}()
-	alloc := func(s Shape) (Buffer, error) {
+	alloc := func(s backend.Shape) (backend.Buffer, error) {
 		b, err := dev.Alloc(s)
 		if err == nil {
 			owned = append(owned, b)
@@ -96,19 +84,19 @@ func GradientFlowByLayers(ctx context.Context, dev Device, dst, src Buffer, regi
 		return b, err
 	}
 	width := steps[0].Filter.Shape().C
-	z, err := alloc(Shape{full.N, width, h, w})
+	z, err := alloc(backend.Shape{N: full.N, C: width, H: h, W: w})
 	if err != nil {
 		return err
 	}
 	if err := dev.CopyRegion(z, 0, 0, src, cut); err != nil {
 		return err
 	}
-	var u Buffer
+	var u backend.Buffer
 	// Of Y_i and z⁺ in the making, only what a step of several stages needs.
-	points, next := []Buffer(nil), Buffer(nil)
+	points, next := []backend.Buffer(nil), backend.Buffer(nil)
 	for _, s := range steps {
 		if hidden := s.Filter.Shape().N; u == nil || u.Shape().C != hidden {
-			if u, err = alloc(Shape{full.N, hidden, h, w}); err != nil {
+			if u, err = alloc(backend.Shape{N: full.N, C: hidden, H: h, W: w}); err != nil {
 				return err
 			}
 		}
@@ -122,7 +110,7 @@ func GradientFlowByLayers(ctx context.Context, dev Device, dst, src Buffer, regi
 					return err
 				}
 			}
-			if err := dev.LinearCombination(points[i], Term{1, z}); err != nil {
+			if err := dev.LinearCombination(points[i], backend.Term{A: 1, X: z}); err != nil {
 				return err
 			}
 		}
@@ -133,7 +121,7 @@ func GradientFlowByLayers(ctx context.Context, dev Device, dst, src Buffer, regi
 					return err
 				}
 			}
-			if err := dev.LinearCombination(next, Term{1, z}); err != nil {
+			if err := dev.LinearCombination(next, backend.Term{A: 1, X: z}); err != nil {
 				return err
 			}
 			end = next
@@ -146,7 +134,7 @@ func GradientFlowByLayers(ctx context.Context, dev Device, dst, src Buffer, regi
 			if i > 0 {
 				y = points[i]
 			}
-			if err := dev.Convolve(u, y, s.Filter, ConvEnd{Bias: s.Bias, Activation: s.Activation}); err != nil {
+			if err := dev.Convolve(u, y, s.Filter, backend.ConvEnd{Bias: s.Bias, Activation: s.Activation}); err != nil {
 				return err
 			}
 			if s.Radius != nil {
@@ -169,25 +157,30 @@ func GradientFlowByLayers(ctx context.Context, dev Device, dst, src Buffer, regi
 			z, next = next, z
 		}
 	}
-	inside := Region{region.Y0 - cut.Y0, region.Y1 - cut.Y0, region.X0 - cut.X0, region.X1 - cut.X0}
+	inside := backend.Region{
+		Y0: region.Y0 - cut.Y0, Y1: region.Y1 - cut.Y0,
+		X0: region.X0 - cut.X0, X1: region.X1 - cut.X0,
+	}
 	return dev.CopyRegion(dst, region.Y0, region.X0, z, inside)
 }
 
-// checkApart returns an error unless dev can write dst and read src and the biases,
-// and dst shares no memory with them. Only the device can tell: it is asked by
-// copies to where the result will stand.
-func checkApart(dev Device, dst, src Buffer, region Region, steps []FlowStep) error {
-	if err := dev.CopyRegion(dst, region.Y0, region.X0, src, region); err != nil {
-		return err
-	}
+// checkApart returns an error unless dev can use dst, src, the biases and the radii, and
+// dst shares no memory with the others.
+func checkApart(dev backend.Device, dst, src backend.Buffer, steps []backend.FlowStep) error {
+	sources := []backend.Buffer{src}
 	for _, s := range steps {
-		for _, b := range []Buffer{s.Bias, s.Radius} {
-			if b == nil || b.Shape().N != dst.Shape().N {
-				continue // what has another batch size is no view of dst
-			}
-			if err := dev.CopyRegion(dst, region.Y0, region.X0, b, Region{Y1: 1, X1: 1}); err != nil {
-				return err
-			}
+		sources = append(sources, s.Bias, s.Radius)
+	}
+	for _, b := range sources {
+		if b == nil {
+			continue
+		}
+		shared, err := dev.Overlaps(dst, b)
+		if err != nil {
+			return err
+		}
+		if shared {
+			return fmt.Errorf("%w: a gradient flow to %v from %v", backend.ErrAlias, dst.Shape(), b.Shape())
 		}
 	}
 	return nil

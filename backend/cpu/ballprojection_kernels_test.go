@@ -51,14 +51,14 @@ var ballSizes = []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 24, 31, 64}
 // Every kernel gives the bits of its portable loop and writes nothing else, for radii
 // that some, all and none of the vectors are longer than, and at the ends of float32.
 func TestBallKernelsGiveThePortableBits(t *testing.T) {
-	assembled(t, func(t *testing.T, level Level) {
+	assembled(t, func(t *testing.T, set InstructionSet) {
 		for _, size := range ballSizes {
 			for _, pixels := range []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 23, 24, 25, 31, 32, 33, 40, 63, 65, 100, 257} {
 				for _, radius := range []float32{0, float32(0.3 * math.Sqrt(float64(size))), math.MaxFloat32, 1e-42} {
 					for _, extremes := range []int{0, 100} {
 						c := ballCase{pixels, size, radius, extremes}
-						memory, sums := c.run(t, vectors.Portable())
-						gotMemory, gotSums := c.run(t, vectorKernels(level))
+						memory, sums := c.run(t, vectors.Portable)
+						gotMemory, gotSums := c.run(t, instructionSets[set].kernels.vectors)
 						require.NoError(t, sameFloats(memory, gotMemory), "%+v", c)
 						for i := range sums {
 							for lane, want := range sums[i] {
@@ -85,8 +85,8 @@ func TestBallLoops(t *testing.T) {
 		x, dy, out, back := group(), group(), group(), group()
 		radius := float32(0.28 * math.Sqrt(float64(size)))
 		var s vectors.Sums
-		vectors.Portable().ProjectBalls(out, x, pixels, plane, size, radius)
-		vectors.Portable().ProjectBallsGradient(back, x, dy, pixels, plane, size, radius, &s)
+		vectors.Portable.ProjectBalls(out, x, pixels, plane, size, radius)
+		vectors.Portable.ProjectBallsGradient(back, x, dy, pixels, plane, size, radius, &s)
 		sum, outside := 0.0, 0
 		limit := float64(size/8+10) * 0x1p-24
 		for p := range pixels {
@@ -118,14 +118,14 @@ func TestBallLoops(t *testing.T) {
 	}
 }
 
-// The bits do not depend on the number of threads, nor on the level.
+// The bits do not depend on the number of threads, nor on the instruction set.
 func TestBallProjectionsOnAnyNumberOfThreads(t *testing.T) {
 	s := backend.Shape{N: 2, C: 24, H: 71, W: 127}
 	require.Greater(t, s.Plane(), 2*ballPixels)
 	var want []float32
-	for _, level := range Levels() {
+	for _, set := range InstructionSets() {
 		for _, threads := range []int{1, 3, 16} {
-			d := New(UseLevel(level), Threads(threads))
+			d := New(UseInstructionSet(set), Threads(threads))
 			x, dy := picture(t, d, s), picture(t, d, s)
 			radius, err := d.Wrap(backend.Vector(3), []float32{1.2, 1.6, 2})
 			require.NoError(t, err)
@@ -138,7 +138,7 @@ func TestBallProjectionsOnAnyNumberOfThreads(t *testing.T) {
 			if want == nil {
 				want = got
 			}
-			require.Equal(t, want, got, "%v, %d threads", level, threads)
+			require.Equal(t, want, got, "%v, %d threads", set, threads)
 			require.NoError(t, d.Close())
 		}
 	}
@@ -146,10 +146,10 @@ func TestBallProjectionsOnAnyNumberOfThreads(t *testing.T) {
 
 // What training makes: 64 channels in groups of 8, beside LeakyReLU's gradient.
 func BenchmarkBallProjections(b *testing.B) {
-	for _, level := range Levels() {
+	for _, set := range InstructionSets() {
 		for _, side := range []int{32, 64} {
 			s := backend.Shape{N: 8, C: 64, H: side, W: side}
-			d := New(UseLevel(level), Threads(1))
+			d := New(UseInstructionSet(set), Threads(1))
 			x, dy := picture(b, d, s), picture(b, d, s)
 			radii := make([]float32, 8)
 			for i := range radii {
@@ -169,7 +169,7 @@ func BenchmarkBallProjections(b *testing.B) {
 				{"gradient", 3, func() error { return d.ProjectBallsGradient(out, dr, x, dy, radius, 0) }},
 				{"leaky gradient", 3, func() error { return d.ActivationGradient(out, x, dy, leaky) }},
 			} {
-				b.Run(fmt.Sprintf("%s/%v/%v", c.name, s, level), func(b *testing.B) {
+				b.Run(fmt.Sprintf("%s/%v/%v", c.name, s, set), func(b *testing.B) {
 					b.SetBytes(int64(4 * s.Len() * c.arrays))
 					for b.Loop() {
 						require.NoError(b, c.run())

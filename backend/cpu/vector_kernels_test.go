@@ -63,9 +63,9 @@ func (c vectorCase) run(t require.TestingT, k *vectors.Kernels) ([]float32, [4]v
 	return a.memory, sums
 }
 
-func (c vectorCase) check(t require.TestingT, level Level) {
-	memory, sums := c.run(t, vectors.Portable())
-	gotMemory, gotSums := c.run(t, vectorKernels(level))
+func (c vectorCase) check(t require.TestingT, set InstructionSet) {
+	memory, sums := c.run(t, vectors.Portable)
+	gotMemory, gotSums := c.run(t, instructionSets[set].kernels.vectors)
 	require.NoError(t, sameFloats(memory, gotMemory), "%+v", c)
 	for i := range sums {
 		for lane, want := range sums[i] {
@@ -79,12 +79,12 @@ func (c vectorCase) check(t require.TestingT, level Level) {
 // Every kernel gives the bits of its portable loop, at every length up to 200 and
 // at some large ones, and writes nothing else.
 func TestVectorKernelsGiveThePortableBits(t *testing.T) {
-	assembled(t, func(t *testing.T, level Level) {
+	assembled(t, func(t *testing.T, set InstructionSet) {
 		for n := range 200 {
-			vectorCase{n: n, seed: uint64(n), lo: -0.2, hi: 0.3}.check(t, level)
+			vectorCase{n: n, seed: uint64(n), lo: -0.2, hi: 0.3}.check(t, set)
 		}
 		for _, n := range []int{255, 256, 257, 1023, 1024, 1025, 1040, 4096, 5000} {
-			vectorCase{n: n, seed: uint64(n), lo: -0.2, hi: 0.3}.check(t, level)
+			vectorCase{n: n, seed: uint64(n), lo: -0.2, hi: 0.3}.check(t, set)
 		}
 	})
 }
@@ -93,7 +93,7 @@ func TestVectorKernelsGiveThePortableBits(t *testing.T) {
 func TestVectorKernelsGiveThePortableBitsAtExtremes(t *testing.T) {
 	negativeZero := float32(math.Copysign(0, -1))
 	bounds := []float32{float32(math.Inf(-1)), -0.2, -1e-42, negativeZero, 0, 1e-42, 0.3, 3e38, float32(math.Inf(1))}
-	assembled(t, func(t *testing.T, level Level) {
+	assembled(t, func(t *testing.T, set InstructionSet) {
 		rapid.Check(t, func(t *rapid.T) {
 			lo := rapid.IntRange(0, len(bounds)-1).Draw(t, "lo")
 			hi := rapid.IntRange(lo, len(bounds)-1).Draw(t, "hi")
@@ -101,7 +101,7 @@ func TestVectorKernelsGiveThePortableBitsAtExtremes(t *testing.T) {
 				n: rapid.IntRange(0, 100).Draw(t, "n"), seed: rapid.Uint64().Draw(t, "seed"),
 				extremes: rapid.SampledFrom([]int{5, 100, 900}).Draw(t, "extremes"),
 				lo:       bounds[lo], hi: bounds[hi],
-			}.check(t, level)
+			}.check(t, set)
 		})
 	})
 }
@@ -121,7 +121,7 @@ func TestVectorLoops(t *testing.T) {
 				want[k][lane] += term
 			}
 		}
-		k := vectors.Portable()
+		k := vectors.Portable
 		k.Sum(&got[0], x)
 		k.Squares(&got[1], x)
 		k.Dot(&got[2], x, y)
@@ -145,20 +145,20 @@ func TestVectorLoops(t *testing.T) {
 func TestClipKeepsZerosAndNaN(t *testing.T) {
 	negativeZero := float32(math.Copysign(0, -1))
 	nan := float32(math.NaN())
-	for _, level := range Levels() {
+	for _, set := range InstructionSets() {
 		for _, bounds := range [][2]float32{{0, 1}, {negativeZero, 1}, {-1, 0}, {-1, negativeZero}, {0, 0}} {
 			x := []float32{0, negativeZero, nan, -2, 2}
-			vectorKernels(level).Clip(x, x, bounds[0], bounds[1])
-			require.NoError(t, sameFloats([]float32{0, negativeZero, nan, bounds[0], bounds[1]}, x), "%v %v", level, bounds)
+			instructionSets[set].kernels.vectors.Clip(x, x, bounds[0], bounds[1])
+			require.NoError(t, sameFloats([]float32{0, negativeZero, nan, bounds[0], bounds[1]}, x), "%v %v", set, bounds)
 		}
 	}
 }
 
-// Operations on vectors have the same bits at every level.
-func TestVectorOperationsSameBitsAtEveryLevel(t *testing.T) {
+// Operations on vectors have the same bits at every set.
+func TestVectorOperationsSameBitsWithEveryInstructionSet(t *testing.T) {
 	for _, n := range []int{1, 100, vectorBlock, 3*vectorBlock + 77} {
-		run := func(level Level) ([]float32, float64) {
-			d := New(UseLevel(level), Threads(2))
+		run := func(set InstructionSet) ([]float32, float64) {
+			d := New(UseInstructionSet(set), Threads(2))
 			defer d.Close()
 			a := newArena(uint64(n), 0)
 			a.reserve(11*n + 500)
@@ -178,8 +178,8 @@ func TestVectorOperationsSameBitsAtEveryLevel(t *testing.T) {
 			return a.memory, value
 		}
 		memory, value := run(Portable)
-		assembled(t, func(t *testing.T, level Level) {
-			gotMemory, gotValue := run(level)
+		assembled(t, func(t *testing.T, set InstructionSet) {
+			gotMemory, gotValue := run(set)
 			require.NoError(t, sameFloats(memory, gotMemory))
 			require.Equal(t, value, gotValue)
 		})
@@ -188,8 +188,8 @@ func TestVectorOperationsSameBitsAtEveryLevel(t *testing.T) {
 
 func BenchmarkVectorKernels(b *testing.B) {
 	const n = 4096 // in the L1 cache
-	for _, level := range Levels() {
-		k := vectorKernels(level)
+	for _, set := range InstructionSets() {
+		k := instructionSets[set].kernels.vectors
 		var x [vectors.MaxTerms][]float32
 		for i := range x {
 			x[i] = make([]float32, n)
@@ -214,7 +214,7 @@ func BenchmarkVectorKernels(b *testing.B) {
 			{"Distance", 2, func() { k.Distance(&sums, x[0], x[1]) }},
 			{"ActivationGradient", 3, func() { k.ActivationGradient(out[:n], x[0], x[1], 0.1) }},
 		} {
-			b.Run(fmt.Sprintf("%v/%s", level, c.name), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%v/%s", set, c.name), func(b *testing.B) {
 				b.SetBytes(int64(4 * n * c.arrays))
 				for b.Loop() {
 					c.run()

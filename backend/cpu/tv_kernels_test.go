@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -143,20 +142,20 @@ func (c rowCase) run(t require.TestingT, k *tvrow.Kernels) ([]float32, tvrow.Sum
 	return a.memory, sums
 }
 
-func (c rowCase) check(t require.TestingT, level Level) {
-	memory, sums := c.run(t, tvrow.Portable())
-	gotMemory, gotSums := c.run(t, tvKernels(level))
+func (c rowCase) check(t require.TestingT, set InstructionSet) {
+	memory, sums := c.run(t, tvrow.Portable)
+	gotMemory, gotSums := c.run(t, instructionSets[set].kernels.tv)
 	require.NoError(t, sameFloats(memory, gotMemory), "%+v", c)
 	require.NoError(t, sameSums(sums, gotSums), "%+v", c)
 }
 
-// assembled are the levels whose kernels are not the portable loops.
-func assembled(t *testing.T, run func(t *testing.T, level Level)) {
-	for _, level := range Levels() {
-		if level == Portable {
+// assembled are the instruction sets whose kernels are not the portable loops.
+func assembled(t *testing.T, run func(t *testing.T, set InstructionSet)) {
+	for _, set := range InstructionSets() {
+		if set == Portable {
 			continue
 		}
-		t.Run(level.String(), func(t *testing.T) { run(t, level) })
+		t.Run(set.String(), func(t *testing.T) { run(t, set) })
 	}
 }
 
@@ -167,7 +166,7 @@ func TestTVKernelsGiveThePortableBits(t *testing.T) {
 	for w := range 200 {
 		widths = append(widths, w+1)
 	}
-	assembled(t, func(t *testing.T, level Level) {
+	assembled(t, func(t *testing.T, set InstructionSet) {
 		for _, width := range widths {
 			for channels := range 5 {
 				seed := uint64(width*5 + channels)
@@ -175,7 +174,7 @@ func TestTVKernelsGiveThePortableBits(t *testing.T) {
 					layout: tvrow.Layout{Channels: channels + 1, Width: width, Plane: 2*width + 3, Stride: width + 5},
 					step:   tvrow.NewStep(0.3, 0.2, 0.4, 0.11), alpha: 0.11,
 					seed: seed, first: seed%3 == 0, last: seed%4 == 1,
-				}.check(t, level)
+				}.check(t, set)
 			}
 		}
 	})
@@ -183,7 +182,7 @@ func TestTVKernelsGiveThePortableBits(t *testing.T) {
 
 // So it is for any step and radius, and for numbers at the ends of float32.
 func TestTVKernelsGiveThePortableBitsAtExtremes(t *testing.T) {
-	assembled(t, func(t *testing.T, level Level) {
+	assembled(t, func(t *testing.T, set InstructionSet) {
 		rapid.Check(t, func(t *rapid.T) {
 			width := rapid.IntRange(1, 70).Draw(t, "width")
 			alpha := rapid.SampledFrom([]float32{0, 1e-30, 0.05, 0.2, 10, 1e30, math.MaxFloat32}).Draw(t, "alpha")
@@ -199,15 +198,15 @@ func TestTVKernelsGiveThePortableBitsAtExtremes(t *testing.T) {
 				alpha: float64(alpha), seed: rapid.Uint64().Draw(t, "seed"),
 				extremes: rapid.SampledFrom([]int{0, 5, 100, 900}).Draw(t, "extremes"),
 				first:    rapid.Bool().Draw(t, "first"), last: rapid.Bool().Draw(t, "last"),
-			}.check(t, level)
+			}.check(t, set)
 		})
 	})
 }
 
-// Iterates have the same bits at every level, and so has their duality gap.
-func TestTVSameBitsAtEveryLevel(t *testing.T) {
-	run := func(t *testing.T, level Level, s backend.Shape, problem backend.TVProblem) (u, p []float32, value backend.TVValue) {
-		d := New(UseLevel(level), Threads(2))
+// Iterates have the same bits with every instruction set, and so has their duality gap.
+func TestTVSameBitsWithEveryInstructionSet(t *testing.T) {
+	run := func(t *testing.T, set InstructionSet, s backend.Shape, problem backend.TVProblem) (u, p []float32, value backend.TVValue) {
+		d := New(UseInstructionSet(set), Threads(2))
 		defer d.Close()
 		v := newTVState(t, d, s, 0.2)
 		for k := range 20 {
@@ -225,25 +224,13 @@ func TestTVSameBitsAtEveryLevel(t *testing.T) {
 				problem := backend.TVProblem{Alpha: 0.1, Coupled: coupled}
 				u, p, value := run(t, Portable, s, problem)
 				require.NotZero(t, value.Variation+value.Residual)
-				assembled(t, func(t *testing.T, level Level) {
-					gotU, gotP, gotValue := run(t, level, s, problem)
+				assembled(t, func(t *testing.T, set InstructionSet) {
+					gotU, gotP, gotValue := run(t, set, s, problem)
 					require.NoError(t, sameFloats(u, gotU))
 					require.NoError(t, sameFloats(p, gotP))
 					require.Equal(t, value, gotValue)
 				})
 			})
-		}
-	}
-}
-
-// A level that the processor lacks never runs.
-func TestUnknownLevelComputesPortably(t *testing.T) {
-	require.Same(t, tvrow.Portable(), tvKernels(Portable))
-	require.Same(t, tvrow.Portable(), tvKernels(Level(200)))
-	require.Equal(t, "Level(200)", Level(200).String())
-	for _, l := range []Level{AVX2, AVX512, NEON} {
-		if !slices.Contains(Levels(), l) {
-			require.Same(t, tvrow.Portable(), tvKernels(l))
 		}
 	}
 }

@@ -1,8 +1,0 @@
-//go:build noasm || !(amd64 || arm64)
-
-package tvrow
-
-// Assembly tells whether this build has the kernels in assembly.
-const Assembly = false
-
-var avx2, avx512, neon Kernels

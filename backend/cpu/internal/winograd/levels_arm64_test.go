@@ -1,5 +1,0 @@
-//go:build !noasm
-
-package winograd
-
-func levels() []level { return []level{{"portable", Portable()}, {"neon", NEON()}} }

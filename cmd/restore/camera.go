@@ -1,0 +1,305 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/averaged/imaging/internal/cameranoise"
+	"github.com/averaged/imaging/internal/imagefile"
+)
+
+// cameraFlags are the flags of degrade about a simulated camera.
+type cameraFlags struct {
+	on, random                            bool
+	iso, reduction                        float64
+	demosaicking, resampling, subsampling choice
+	lumaSmoothing, chromaSmoothing, sharp float64
+	resize                                float64
+	jpeg                                  []int
+	clean                                 string
+
+	flags *pflag.FlagSet
+}
+
+// drawn is the word for what the seed decides.
+const drawn = "drawn"
+
+// names of the flags that only --camera gives a meaning.
+var cameraFlagNames = []string{
+	"random", "iso", "reduction", "demosaic", "luma-smoothing", "chroma-smoothing", "sharpening",
+	"resize", "resampling", "jpeg", "subsampling", "clean",
+}
+
+func (f *cameraFlags) bind(c *cobra.Command) {
+	typical := cameranoise.Typical()
+	f.flags = c.Flags()
+	f.flags.BoolVar(&f.on, "camera", false, "photograph the image with a simulated camera, in place of --sigma")
+	f.flags.BoolVar(&f.random, "random", false, "draw all of the camera by the seed, but for what flags say")
+	f.flags.Float64Var(&f.iso, "iso", typical.ISO, "sensitivity of the camera; 0 is a sensor without noise")
+	f.flags.Float64Var(&f.reduction, "reduction", 1, "make the image smaller by `FACTOR` before it is photographed, so that it is sharper than\nthe sensor and any noise of its own is gone")
+	f.demosaicking = newChoice(append([]string{drawn}, cameranoise.Demosaickings()...)...)
+	f.flags.Var(&f.demosaicking, "demosaic", "how the camera finds the colours that its pixels lack")
+	f.flags.Float64Var(&f.lumaSmoothing, "luma-smoothing", 0, "standard deviation in `PIXELS` with which the camera smooths brightness; drawn if not given")
+	f.flags.Float64Var(&f.chromaSmoothing, "chroma-smoothing", 0, "the same for colour differences; drawn if not given")
+	f.flags.Float64Var(&f.sharp, "sharpening", 0, "`AMOUNT` of the camera's unsharp mask; drawn if not given")
+	f.flags.Float64Var(&f.resize, "resize", 1, "make the photograph smaller by `FACTOR`")
+	f.resampling = newChoice(cameranoise.Resamplings()...)
+	f.flags.Var(&f.resampling, "resampling", "how --resize does it; nearest leaves pixels out")
+	f.flags.IntSliceVar(&f.jpeg, "jpeg", nil, "compress the photograph with JPEG of quality `Q`, several times with Q,Q")
+	f.subsampling = newChoice("4:2:0", "4:2:2", "4:4:4")
+	f.flags.Var(&f.subsampling, "subsampling", "of colour, in --jpeg")
+	f.flags.StringVar(&f.clean, "clean", "", "write the photograph without noise, rounding and JPEG to `FILE` or folder (DIR/)")
+	completeChoice(c, "demosaic", &f.demosaicking)
+	completeChoice(c, "resampling", &f.resampling)
+	completeChoice(c, "subsampling", &f.subsampling)
+}
+
+// check finds combinations without a meaning, and values out of range.
+func (f *cameraFlags) check(sigma bool) error {
+	if !f.on {
+		for _, name := range cameraFlagNames {
+			if f.flags.Changed(name) {
+				return usagef("--%s needs --camera", name)
+			}
+		}
+		return nil
+	}
+	switch {
+	case sigma:
+		return usagef("--camera makes noise of its own; leave out --sigma, and say with --iso how much")
+	case f.flags.Changed("subsampling") && !f.flags.Changed("jpeg"):
+		return usagef("--subsampling needs --jpeg Q")
+	case f.flags.Changed("resampling") && !f.flags.Changed("resize"):
+		return usagef("--resampling needs --resize FACTOR")
+	}
+	for name, v := range map[string]float64{"iso": f.iso, "reduction": f.reduction, "resize": f.resize} {
+		if low := map[string]float64{"reduction": 1, "resize": 1}[name]; !(v >= low && v <= 1e6) {
+			return usagef("--%s %v: want a number from %v to 1000000", name, v, low)
+		}
+	}
+	if err := f.camera(0).Check(); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+// camera is the camera for a seed: drawn, but for what flags say, and without --random a
+// sensor of average size whose pictures stay as they are.
+func (f *cameraFlags) camera(seed uint64) cameranoise.Camera {
+	c := cameranoise.Random(seed)
+	if !f.random {
+		t := cameranoise.Typical()
+		c.Reduction, c.Exposure = t.Reduction, t.Exposure
+		c.ISO, c.FullWell, c.ReadNoise, c.RowNoise, c.BlackLevel, c.Bits = t.ISO, t.FullWell, t.ReadNoise, t.RowNoise, t.BlackLevel, t.Bits
+		c.Resize, c.Resampling, c.JPEG = t.Resize, t.Resampling, t.JPEG
+	}
+	for name, field := range map[string]struct {
+		to   *float64
+		from float64
+	}{
+		"iso": {&c.ISO, f.iso}, "reduction": {&c.Reduction, f.reduction}, "resize": {&c.Resize, f.resize},
+		"luma-smoothing": {&c.LumaSmoothing, f.lumaSmoothing}, "chroma-smoothing": {&c.ChromaSmoothing, f.chromaSmoothing},
+		"sharpening": {&c.Sharpening, f.sharp},
+	} {
+		if f.flags.Changed(name) {
+			*field.to = field.from
+		}
+	}
+	// Set has taken no other word than those of the package.
+	if d, err := cameranoise.ParseDemosaicking(f.demosaicking.value); err == nil {
+		c.Demosaicking = d
+	}
+	if r, err := cameranoise.ParseResampling(f.resampling.value); err == nil && f.flags.Changed("resize") {
+		c.Resampling = r
+	}
+	if s, err := cameranoise.ParseSubsampling(f.subsampling.value); err == nil && f.flags.Changed("jpeg") {
+		c.JPEG = nil
+		for _, q := range f.jpeg {
+			c.JPEG = append(c.JPEG, cameranoise.JPEG{Quality: q, Subsampling: s})
+		}
+	}
+	return c
+}
+
+// photograph replaces m by the camera's picture of it, and returns the one without noise.
+func photograph(m *imagefile.Image, c cameranoise.Camera, seed uint64) (*imagefile.Image, error) {
+	h, w := c.Size(m.Height, m.Width)
+	clean := *m
+	if (h != m.Height || w != m.Width) && m.Alpha != nil {
+		if !m.Opaque() {
+			return nil, errors.New("is partly transparent, and --reduction and --resize are for opaque images; --alpha drop takes the transparency out")
+		}
+		clean.Alpha = nil
+	}
+	clean.Height, clean.Width = h, w
+	noisy := clean
+	var err error
+	if noisy.Pix, err = c.Apply(m.Pix, m.Height, m.Width, seed); err != nil {
+		return nil, err
+	}
+	if clean.Pix, err = c.Clean(m.Pix, m.Height, m.Width); err != nil {
+		return nil, err
+	}
+	*m = noisy
+	return &clean, nil
+}
+
+// checkUnit refuses what a camera's scene cannot be.
+func checkUnit(m *imagefile.Image) error {
+	for _, v := range m.Pix {
+		if !(v >= 0 && v <= 1) {
+			return fmt.Errorf("has a sample of %.3g; --camera takes images from 0 (black) to 1 (white)", v)
+		}
+	}
+	return nil
+}
+
+// planClean returns for each task the file of --clean, empty where none is to be written. A file that
+// must not be overwritten is an error of its task.
+func (d *degradation) planClean(tasks []task) ([]string, error) {
+	files := make([]string, len(tasks))
+	to := d.camera.clean
+	if to == "" {
+		return files, nil
+	}
+	if to == standardStream {
+		return nil, usagef("--clean -: standard output is for the result; name a file")
+	}
+	folder := os.IsPathSeparator(to[len(to)-1]) || isFolder(to)
+	switch f, err := imagefile.FormatOf(to); {
+	case folder:
+	case len(tasks) > 1 || d.recursive:
+		return nil, usagef("--clean %s: several inputs need a folder; write --clean DIR/", oneLine(to))
+	case err != nil:
+		return nil, usageError{fmt.Errorf("--clean %s: %w", oneLine(to), err)}
+	case !f.CanWrite():
+		return nil, usagef("--clean %s: %s is read but not written; use .png or .tif, which lose nothing", oneLine(to), f)
+	}
+	taken := make(map[string]string)
+	for _, t := range tasks {
+		taken[identity(t.input)] = t.input
+		if t.output != standardStream {
+			taken[identity(t.output)] = t.output
+		}
+	}
+	if d.kernelFile != "" {
+		taken[identity(d.kernelFile)] = d.kernelFile
+	}
+	for i := range tasks {
+		t := &tasks[i]
+		if t.err != nil {
+			continue
+		}
+		file := to
+		if folder {
+			file = filepath.Join(to, d.nameInFolder(*t))
+		}
+		id := identity(file)
+		if other, there := taken[id]; there {
+			return nil, usagef("--clean %s: the clean picture of %s would take the place of %s; give another name", oneLine(to), name(t.input), oneLine(other))
+		}
+		taken[id] = file
+		_, err := os.Stat(file)
+		switch {
+		case err == nil && d.skipExisting: // left as it is
+		case err == nil && !d.force:
+			t.err = existsError{file}
+		default:
+			files[i] = file
+		}
+	}
+	return files, nil
+}
+
+// nameInFolder is the name of a result, with its folders below that of -o.
+func (d *degradation) nameInFolder(t task) string {
+	switch {
+	case t.output == standardStream && t.input == standardStream:
+		return "clean.png"
+	case t.output == standardStream:
+		base := filepath.Base(t.input)
+		return strings.TrimSuffix(base, filepath.Ext(base)) + outputExtension(t.input)
+	}
+	if relative, err := filepath.Rel(d.output, t.output); d.output != "" && err == nil && filepath.IsLocal(relative) && relative != "." {
+		return relative
+	}
+	return filepath.Base(t.output)
+}
+
+// writeClean writes the picture without noise, of the depth of the result where its format has that.
+func (a *app) writeClean(ctx context.Context, d *degradation, file string, clean *imagefile.Image) error {
+	opt := d.writing.options(clean, file, d.force)
+	if !slices.Contains(opt.Format.Depths(), opt.Depth) {
+		opt.Depth = 0 // --depth is about the result
+	}
+	return a.write(ctx, file, clean, opt)
+}
+
+// cameraInfo is the JSON object about a camera: see cameranoise.Camera.
+type cameraInfo struct {
+	Reduction       number     `json:"reduction"`
+	Exposure        number     `json:"exposure"`
+	Pattern         string     `json:"pattern"`
+	ISO             number     `json:"iso"`
+	FullWell        number     `json:"full_well"`
+	ShotNoise       number     `json:"shot_noise"`    // variance for light that saturates
+	ReadVariance    number     `json:"read_variance"` // where 1 saturates
+	RowNoise        number     `json:"row_noise"`
+	BlackLevel      number     `json:"black_level"`
+	Bits            int        `json:"bits"`
+	WhiteBalance    [2]number  `json:"white_balance"`
+	Matrix          [9]number  `json:"matrix"`
+	Demosaicking    string     `json:"demosaicking"`
+	Tone            number     `json:"tone"`
+	LumaSmoothing   number     `json:"luma_smoothing"`
+	ChromaSmoothing number     `json:"chroma_smoothing"`
+	Sharpening      number     `json:"sharpening"`
+	Resize          number     `json:"resize"`
+	Resampling      string     `json:"resampling"`
+	JPEG            []jpegInfo `json:"jpeg"`
+}
+
+type jpegInfo struct {
+	Quality     int    `json:"quality"`
+	Subsampling string `json:"subsampling"`
+}
+
+func cameraInfoOf(c cameranoise.Camera) *cameraInfo {
+	o := &cameraInfo{
+		Reduction: number(c.Reduction), Exposure: number(c.Exposure), Pattern: c.Pattern.String(),
+		ISO: number(c.ISO), FullWell: number(c.FullWell),
+		ShotNoise: number(c.ShotNoise()), ReadVariance: number(c.ReadVariance()), RowNoise: number(c.RowNoise),
+		BlackLevel: number(c.BlackLevel), Bits: c.Bits,
+		WhiteBalance: [2]number{number(c.WhiteBalance[0]), number(c.WhiteBalance[1])},
+		Demosaicking: c.Demosaicking.String(), Tone: number(c.Tone),
+		LumaSmoothing: number(c.LumaSmoothing), ChromaSmoothing: number(c.ChromaSmoothing), Sharpening: number(c.Sharpening),
+		Resize: number(c.Resize), Resampling: c.Resampling.String(), JPEG: []jpegInfo{},
+	}
+	for i, v := range c.Matrix {
+		o.Matrix[i] = number(v)
+	}
+	for _, j := range c.JPEG {
+		o.JPEG = append(o.JPEG, jpegInfo{j.Quality, j.Subsampling.String()})
+	}
+	return o
+}
+
+// describeCamera says for people what matters most.
+func describeCamera(c cameranoise.Camera) string {
+	text := fmt.Sprintf("photographed at ISO %.0f, %v", c.ISO, c.Demosaicking)
+	if c.Resize > 1 {
+		text += fmt.Sprintf(", resized by %.3g (%v)", c.Resize, c.Resampling)
+	}
+	for _, j := range c.JPEG {
+		text += fmt.Sprintf(", JPEG %d %v", j.Quality, j.Subsampling)
+	}
+	return text
+}
