@@ -83,7 +83,7 @@ func (m Model) assemble(r float64, norms []normbound.Bound, steps []int) (Certif
 		alpha := 1.0
 		switch {
 		case m.implicit():
-			alpha = 0.5
+			alpha = averaged.Firm
 		case m.Integrator.IsEuler():
 			alpha = averaged.EulerStep(float64(step), norms[i].Upper, c.Lipschitz)
 		}

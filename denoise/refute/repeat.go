@@ -94,8 +94,7 @@ func Repeat(ctx context.Context, d Denoiser, x0 backend.Buffer, opt RepeatOption
 			return RepeatReport{}, err
 		}
 		if report.Proven {
-			// A projection is firmly nonexpansive: ½-averaged.
-			report.Averagedness = averaged.Composition(report.Averagedness, 0.5)
+			report.Averagedness = averaged.Composition(report.Averagedness, averaged.Firm)
 		}
 	}
 	for k := range opt.Iterations {
@@ -138,7 +137,7 @@ func (r *RepeatReport) add(row Repetition, inexact float64) {
 			row.Bound = r.Rows[0].Residual
 		}
 		if a := r.Averagedness; a < 1 {
-			row.Bound = min(row.Bound, math.Sqrt(a/(1-a)/float64(row.Iteration+1))*r.Distance)
+			row.Bound = min(row.Bound, averaged.ResidualBound(a, row.Iteration, r.Distance))
 		}
 		room := repeatRounding*row.Size + inexact
 		if row.Residual > row.Bound+room {

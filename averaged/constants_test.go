@@ -162,3 +162,24 @@ func TestCompositionsAtTheirLimits(t *testing.T) {
 	require.InEpsilon(t, 10./11, UniformComposition(.5, .5, .5, .5, .5, .5, .5, .5, .5, .5), 1e-14)
 	require.InEpsilon(t, 1./3, Composition(0.25, 1./7, 0), 1e-14)
 }
+
+// Composition is tested by what it claims: α-averaged means that
+// (1−α)/α·‖(x−Tx) − (y−Ty)‖² ≤ ‖x−y‖² − ‖Tx−Ty‖².
+func TestComposedMapsAreAveraged(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		number := rapid.Float64Range(0.01, 0.99)
+		a, b := number.Draw(rt, "a"), number.Draw(rt, "b")
+		p, q := rapid.Float64Range(0, 7).Draw(rt, "p"), rapid.Float64Range(0, 7).Draw(rt, "q")
+		alpha := Composition(a, b)
+		require.True(rt, alpha > 0 && alpha < 1)
+		rotate := func(x [2]float64, alpha, angle float64) [2]float64 {
+			s, c := math.Sincos(angle)
+			return [2]float64{(1-alpha)*x[0] + alpha*(c*x[0]-s*x[1]), (1-alpha)*x[1] + alpha*(s*x[0]+c*x[1])}
+		}
+		// Linear maps: y = 0.
+		x := [2]float64{1, 0}
+		tx := rotate(rotate(x, a, p), b, q)
+		moved := (x[0]-tx[0])*(x[0]-tx[0]) + (x[1]-tx[1])*(x[1]-tx[1])
+		require.LessOrEqual(rt, (1-alpha)/alpha*moved, 1-(tx[0]*tx[0]+tx[1]*tx[1])+1e-12)
+	})
+}
