@@ -69,8 +69,10 @@ func TestBallsAreTheirFormula(t *testing.T) {
 		x := randomImage(rapid.Uint64().Draw(rt, "x"), s)
 		want := newReference(rt, m, stepsOf(cert), s.H, s.W).apply(x)
 		require.LessOrEqual(rt, between(denoised(t, n, s, x), want), 3e-6*norm2(want)+1e-6)
-		byLayers(t, n, m)
-		require.LessOrEqual(rt, between(denoised(t, n, s, x), want), 3e-6*norm2(want)+1e-6)
+		layers, err := New(t.Context(), &watched{Device: dev}, m, cert)
+		require.NoError(rt, err)
+		defer layers.Free()
+		require.LessOrEqual(rt, between(denoised(t, layers, s, x), want), 3e-6*norm2(want)+1e-6)
 	})
 }
 
@@ -103,6 +105,39 @@ func TestBallsOfKnownRadii(t *testing.T) {
 		require.LessOrEqual(t, between(denoised(t, certified(t, dev, m), s, x), want), 3e-6*norm2(want), c.same.Name)
 	}
 	require.Equal(t, x, denoised(t, certified(t, dev, projecting(t, 2, Architecture{}, 1.4, "zero")), s, x))
+}
+
+// A file of a network with HardTanh is loaded, with its certificate, and rescaled by the radii
+// that it has on the device.
+func TestFileOfHardTanh(t *testing.T) {
+	dev := newCPU(t)
+	m := smallModel(t, 3, Architecture{Activation: activation.HardTanh()}, 1.3)
+	cert, err := m.Certify(t.Context(), 0)
+	require.NoError(t, err)
+	f, err := m.File(testCard(), cert)
+	require.NoError(t, err)
+	n, err := Load(t.Context(), dev, f)
+	require.NoError(t, err)
+	defer n.Free()
+	require.Equal(t, activation.HardTanh(), n.Certificate().Activation)
+	s := backend.Image(3, 8, 9)
+	x := randomImage(1, s)
+	for i := range x {
+		x[i] = 20*x[i] - 10
+	}
+	want := newReference(t, m, stepsOf(cert), s.H, s.W).apply(x)
+	require.LessOrEqual(t, between(denoised(t, n, s, x), want), 3e-6*norm2(want))
+	rescaled, err := Rescale(n, 4)
+	require.NoError(t, err)
+	fourfold := make([]float32, len(x))
+	for i, v := range x {
+		fourfold[i] = 4 * v
+	}
+	got := denoised(t, rescaled, s, fourfold)
+	for i := range got {
+		got[i] /= 4
+	}
+	require.Equal(t, denoised(t, n, s, x), got)
 }
 
 // The inequality of the certificate holds for pairs near and far, whatever the radii.
@@ -189,8 +224,6 @@ func TestTransposedJacobianOfBalls(t *testing.T) {
 			rescaled, err := Rescale(n, 0.5)
 			require.NoError(t, err)
 			require.Less(t, math.Abs(checkTranspose(t, rescaled, s, x, v, w)), 2e-3, "%s %+v", kind, a)
-			byLayers(t, n, m)
-			require.Less(t, math.Abs(checkTranspose(t, n, s, x, v, w)), 2e-3, "%s %+v", kind, a)
 		}
 	}
 }
@@ -223,12 +256,9 @@ func TestBallsScale(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, times(factor, want), denoised(t, rescaled, s, times(factor, x)), "by biases and radii")
 		}
-		whole := n.body
-		byLayers(t, n, m)
-		around, err := Rescale(n, 0.25)
+		around, err := Rescale(&plainDenoiser{d: n}, 0.25)
 		require.NoError(t, err)
 		require.LessOrEqual(t, between(denoised(t, around, s, times(0.25, x)), times(0.25, want)), 1e-6*norm2(want))
-		n.body = whole
 		for _, b := range m.Blocks { // which are infinite when multiplied
 			for i := range b.Radius {
 				b.Radius[i] = math.MaxFloat32

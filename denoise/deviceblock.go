@@ -14,7 +14,6 @@ type deviceBlock struct {
 	filter     backend.Filter
 	bias       backend.Buffer // or nil
 	activation backend.Activation
-	clip       bool           // to [−1, 1], after the activation
 	balls      backend.Buffer // radii of a projection after the convolution, or nil
 	step       float32        // h/N
 	steps      int            // N
@@ -45,7 +44,7 @@ func newDeviceBlocks(dev backend.Device, m Model, r float64, c Certificate) (_ [
 			return nil, fmt.Errorf("more than %d steps in all", maxTotalSteps)
 		}
 		b.step = rungekutta.StepSize(from.length(r), b.steps)
-		b.activation, b.clip = m.Activation.Device()
+		b.activation = m.Activation.Device()
 		if b.filter, err = ondevice.Filter(dev, m.filterShape(from), from.Filter); err != nil {
 			return nil, err
 		}
@@ -53,7 +52,11 @@ func newDeviceBlocks(dev backend.Device, m Model, r float64, c Certificate) (_ [
 		if blocks[i].bias, err = ondevice.Vector(dev, from.Bias); err != nil {
 			return nil, err
 		}
-		if blocks[i].balls, err = ondevice.Vector(dev, from.Radius); err != nil {
+		radii := from.Radius
+		if radii == nil {
+			radii = m.Activation.Radii(b.hidden())
+		}
+		if blocks[i].balls, err = ondevice.Vector(dev, radii); err != nil {
 			return nil, err
 		}
 	}
@@ -82,13 +85,10 @@ func (b deviceBlock) forward(dev backend.Device, u, z backend.Buffer) error {
 	if err := dev.Convolve(u, z, b.filter, backend.ConvEnd{Bias: b.bias, Activation: b.activation}); err != nil {
 		return err
 	}
-	switch {
-	case b.clip:
-		return dev.Clip(u, u, -1, 1)
-	case b.balls != nil:
-		return dev.ProjectBalls(u, u, b.balls)
+	if b.balls == nil {
+		return nil
 	}
-	return nil
+	return dev.ProjectBalls(u, u, b.balls)
 }
 
 // widest returns the largest number of hidden channels.

@@ -138,16 +138,13 @@ func newNetwork(ctx context.Context, dev backend.Device, m Model, r float64, c C
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case m.implicit():
-		if n.body, err = newProximal(ctx, dev, m, blocks, c); err != nil {
-			freeDeviceBlocks(blocks)
-			return nil, err
-		}
-	case !blocks[0].clip:
+	if !m.implicit() {
 		n.body = newExplicit(dev, m.Integrator, blocks)
-	default:
-		n.body = newRungeKutta(dev, m, blocks)
+		return n, nil
+	}
+	if n.body, err = newProximal(ctx, dev, m, blocks, c); err != nil {
+		freeDeviceBlocks(blocks)
+		return nil, err
 	}
 	return n, nil
 }

@@ -37,8 +37,6 @@ func (n *Network) transposeBlocks(ctx context.Context, s *tile.Scratch, dst, x, 
 	switch b := n.body.(type) {
 	case *explicit:
 		return transposeSteps(ctx, s, b.tableau, b.blocks, dst, x, v)
-	case *rungeKutta:
-		return transposeSteps(ctx, s, b.tableau, b.blocks, dst, x, v)
 	case unconstrained:
 		return b.pullBack(ctx, s, dst, x, v)
 	}
@@ -52,9 +50,6 @@ func (n *Network) transposeBlocks(ctx context.Context, s *tile.Scratch, dst, x, 
 //
 // where D_i is the derivative of σ at AY_i + b, which is symmetric.
 func transposeSteps(ctx context.Context, s *tile.Scratch, t rungekutta.Tableau, blocks []deviceBlock, dst, x, v backend.Buffer) (bool, error) {
-	if blocks[0].clip {
-		return false, nil // devices have no derivative of it
-	}
 	dev := s.Dev
 	like := x.Shape()
 	like.C = blocks[0].filter.Shape().C

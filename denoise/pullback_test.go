@@ -6,6 +6,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
+	"github.com/averaged/imaging/denoise/activation"
 	"github.com/averaged/imaging/denoise/dncnn"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/stretchr/testify/require"
@@ -24,6 +25,7 @@ func TestTransposedJacobian(t *testing.T) {
 	for _, integrator := range []rungekutta.Tableau{rungekutta.ForwardEuler(), rungekutta.Heun(), rungekutta.RK4(), rungekutta.Kutta3(), rule38} {
 		denoisers[integrator.Name] = uncertified(t, dev, smallModel(t, 3, Architecture{Integrator: integrator, Width: 5}, 1.5), 2)
 	}
+	denoisers["hardtanh"] = uncertified(t, dev, smallModel(t, 3, Architecture{Activation: activation.HardTanh(), Width: 5}, 1.5), 2)
 	relaxed, err := Relax(denoisers["rk4"], 0.3)
 	require.NoError(t, err)
 	denoisers["rescaled"], err = Rescale(relaxed, 0.5)

@@ -2,7 +2,6 @@ package activation
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/averaged/imaging/backend"
 )
@@ -28,7 +27,8 @@ func LeakyReLU(slope float64) Function {
 // theorem, and apart from ReLU by less than any rounding.
 func ReLU() Function { return Function{Name: relu} }
 
-// HardTanh is min(max(x, −1), 1), the derivative of Huber's function. Another
+// HardTanh is min(max(x, −1), 1), the derivative of Huber's function: Balls of one channel
+// and of radius 1, which is how it is computed. Another
 // threshold t is the same as weights and biases divided by t and a length times t².
 func HardTanh() Function { return Function{Name: hardTanh} }
 
@@ -70,25 +70,38 @@ func (a Function) Check() error {
 // to every element. It is 1 for all of them.
 func (a Function) Lipschitz() float64 { return 1 }
 
-// Device returns what a device can do in the pass of a convolution, and whether a
-// clip to [−1, 1] must follow.
-func (a Function) Device() (end backend.Activation, clip bool) {
+// Device returns what a device does in the pass of a convolution: nothing for Balls and
+// HardTanh, which are projections after it (Radii).
+func (a Function) Device() backend.Activation {
 	switch a.Name {
 	case leakyReLU:
-		return backend.Activation{Kind: backend.LeakyReLU, Slope: float32(a.Slope)}, false
+		return backend.Activation{Kind: backend.LeakyReLU, Slope: float32(a.Slope)}
 	case relu:
-		return backend.Activation{Kind: backend.LeakyReLU, Slope: reluSlope}, false
+		return backend.Activation{Kind: backend.LeakyReLU, Slope: reluSlope}
 	}
-	return backend.Activation{}, a.Name == hardTanh
+	return backend.Activation{}
+}
+
+// Radii returns the radii of the balls that the activation projects so many hidden channels
+// onto by itself: of HardTanh a 1 for each channel. Those of Balls are the network's; of others
+// there are none.
+func (a Function) Radii(hidden int) []float32 {
+	if a.Name != hardTanh {
+		return nil
+	}
+	radii := make([]float32, hidden)
+	for i := range radii {
+		radii[i] = 1
+	}
+	return radii
 }
 
 // Of returns σ(x), of an activation that is applied to every element.
 func (a Function) Of(x float64) float64 {
-	end, clip := a.Device()
-	if clip {
-		return math.Min(math.Max(x, -1), 1)
+	if a.Name == hardTanh {
+		return min(max(x, -1), 1)
 	}
-	return end.Apply(x)
+	return a.Device().Apply(x)
 }
 
 // Balls projects groups of hidden channels onto balls, whose radii are in denoise.Block.Radius: of

@@ -29,7 +29,7 @@ func New(dev backend.Device, d Model) (_ *Network, err error) {
 			r.Free()
 		}
 	}()
-	r.activation, _ = d.Activation.Device()
+	r.activation = d.Activation.Device()
 	add := func(c Convolution, shape backend.Shape) error {
 		filter, err := ondevice.Filter(dev, shape, c.Filter)
 		if err != nil {

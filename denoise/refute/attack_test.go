@@ -39,7 +39,7 @@ func TestAttack(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, r.Expansive(), "%s %s: %+v", m.Integrator.Name, m.Activation.Name, r)
 		t.Logf("%s %s: %+v", m.Integrator.Name, m.Activation.Name, r)
-		require.Equal(t, c.a.Activation.Name != "hardtanh", r.Gradients)
+		require.True(t, r.Gradients)
 
 		sound := certified(t, dev, m)
 		require.InDelta(t, c.required, stepsOf(sound.Certificate())[0], 1)
