@@ -1,0 +1,59 @@
+package response
+
+import (
+	"math"
+	"math/cmplx"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// at is |k̂| at a frequency, by its definition.
+func at(weights []float32, width int, ty, tx float64) float64 {
+	sum := complex(0, 0)
+	for i, v := range weights {
+		sum += complex(float64(v), 0) * cmplx.Exp(complex(0, -ty*float64(i/width)-tx*float64(i%width)))
+	}
+	return cmplx.Abs(sum)
+}
+
+// No frequency has more than Bound, and Largest is the largest of those on its grid.
+func TestBounds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		height, width := rapid.IntRange(1, 5).Draw(t, "rows"), rapid.IntRange(1, 5).Draw(t, "columns")
+		weights := rapid.SliceOfN(rapid.Float32Range(-2, 2), height*width, height*width).Draw(t, "weights")
+		sum := SumAbove(weights)
+		exact := 0.0
+		for _, v := range weights {
+			exact += math.Abs(float64(v))
+		}
+		require.GreaterOrEqual(t, sum, exact*(1-1e-15))
+		require.InDelta(t, exact, sum, 1e-12)
+		bound, ok := Bound(weights, width, sum)
+		require.True(t, ok)
+		ny, nx := rapid.IntRange(1, 9).Draw(t, "ny"), rapid.IntRange(1, 9).Draw(t, "nx")
+		top, ok := Largest(weights, width, ny, nx, sum)
+		require.True(t, ok)
+		onGrid := 0.0
+		for y := range ny {
+			for x := range nx {
+				onGrid = max(onGrid, at(weights, width, 2*math.Pi*float64(y)/float64(ny), 2*math.Pi*float64(x)/float64(nx)))
+			}
+		}
+		require.InDelta(t, onGrid, top, 1e-10)
+		require.GreaterOrEqual(t, top, onGrid*(1-1e-14))
+		angle := rapid.Float64Range(-math.Pi, math.Pi)
+		require.LessOrEqual(t, at(weights, width, angle.Draw(t, "θy"), angle.Draw(t, "θx")), bound*(1+1e-14)+1e-300)
+		require.LessOrEqual(t, bound, 1.1*sum+1e-300)
+	})
+	_, ok := Largest(make([]float32, 1000*1000), 1000, 1<<20, 1<<20, 1)
+	require.False(t, ok, "what takes too long is not begun")
+}
+
+func TestRootsWrap(t *testing.T) {
+	r := RootsOfUnity(8)
+	require.Equal(t, r[3], r.At(11))
+	require.Equal(t, r[5], r.At(-3))
+	require.InDelta(t, 0, cmplx.Abs(r.At(1)-cmplx.Exp(complex(0, -math.Pi/4))), 1e-15)
+}
