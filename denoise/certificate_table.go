@@ -44,7 +44,7 @@ func (c Certificate) String() string {
 	line("whole", c.conclusion())
 	if len(c.Blocks) > 0 && c.Proven {
 		line("assumed", "zero padding, at any image size; the maps in exact arithmetic, float32 adds its rounding")
-		line("", "the bounds of the norms hold with all rounding of their computation (ConvolutionNorm)")
+		line("", "the bounds of the norms hold with all rounding of their computation (normbound.Prove)")
 		if math.IsInf(c.Radius, 1) {
 			line("", "implicit steps are solved to a stated error, which adds to ‖Φ(x) − Φ(y)‖ (ApplyWithin)")
 		}
@@ -76,7 +76,7 @@ func (c Certificate) printBlocks(b *strings.Builder) {
 	if len(c.Sigmas) > 0 && !c.Activation.IsBalls() {
 		a = "V"
 	}
-	fmt.Fprintf(b, "S is the norm of the convolution %s on the infinite grid: ‖%s‖ ≤ S at every image size (ConvolutionNorm)\n", a, a)
+	fmt.Fprintf(b, "S is the norm of the convolution %s on the infinite grid: ‖%s‖ ≤ S at every image size (normbound.Prove)\n", a, a)
 	switch {
 	case math.IsInf(c.Radius, 1):
 		b.WriteString("each step is a proximal map, so ½-averaged for every h (Bauschke and Combettes 2011, proposition 12.27)\n")

@@ -1,13 +1,14 @@
-// Package denoise makes averaged denoising networks, with a certificate of what is
-// proven of each, and the mathematics that they rest on.
+// Package denoise says what a denoiser is, and makes averaged networks: as plain numbers with a
+// certificate of what is proven of them, and on a device.
 //
-// A block takes N steps of size h/N along f(z) = −Aᵀσ(Az + b), where A is a
-// convolution and the activation σ the gradient of a convex function, with the Lipschitz
-// constant L. Nothing is assumed of the weights. With a proven bound of ‖A‖
-// (normbound.Prove) and the tableau's radius of circle contractivity (rungekutta.Tableau.Radius) the
-// number of steps follows (Steps), and with it what the block is: nonexpansive for any
+// A block takes N steps of size h/N along f(z) = −Aᵀσ(Az + b), where A is a convolution and the
+// activation σ the gradient of a convex function, with the Lipschitz constant L (package
+// activation). Nothing is assumed of the weights. With a proven bound of ‖A‖ (package
+// normbound) and the radius of circle contractivity of a Runge–Kutta method (package
+// rungekutta) the number of steps follows, and with it what the block is: nonexpansive for any
 // tableau that has a radius, averaged with a known constant for Euler's method
-// (EulerStep), and firmly nonexpansive for its implicit variant (rungekutta.BackwardEuler).
+// (averaged.EulerStep), and firmly nonexpansive for its implicit variant
+// (rungekutta.BackwardEuler).
 //
 // A Model is such a network as plain numbers, and a weight file holds one (FromFile,
 // Model.File). Model.Certify proves what it is and returns a Certificate. Load puts the
@@ -19,33 +20,9 @@
 //	fmt.Println(phi.Certificate())
 //	err = phi.Apply(ctx, dst, src)
 //
-// Relax, Rescale and Grey wrap one denoiser into another and carry its certificate
-// along. Attack looks for a pair of images that a denoiser expands, and Repeat applies
-// it again and again: both hold against a certificate what they find. DnCNN is the
+// Relax, Rescale and Grey wrap one denoiser into another and carry its certificate along.
+// Package refute looks for what would contradict a certificate. Package dncnn has the
 // unconstrained network to compare with.
-//
-// # Activations
-//
-// An activation that is applied to every element, as the paper's are, is the gradient of a
-// convex function if it increases, and L is its largest slope. A projection of vectors of
-// channels onto balls (Balls) is one with L = 1. The proofs need no more of σ than that.
-// For with f = −∇g, g(z) = ψ(Az + b) and σ = ∇ψ,
-//
-//	⟨f(x) − f(y), x − y⟩ = −⟨σ(u) − σ(v), u − v⟩    where u = Ax + b, v = Ay + b
-//	                     ≤ −‖σ(u) − σ(v)‖²/L        (Baillon and Haddad 1977)
-//	                     ≤ −ν‖f(x) − f(y)‖²         with ν = 1/(‖A‖²L),
-//
-// so that ∇g is ν-cocoercive (Bauschke and Combettes 2017, corollary 18.17 and proposition
-// 4.12), and a step id − h∇g of Euler's method h/(2ν)-averaged (proposition 4.39). A step of
-// another explicit method evaluates f at the points Y_i. Of two runs, with differences Δ
-// and Q as in rungekutta.Tableau.Radius, it makes
-//
-//	‖Δz⁺‖² = ‖Δz‖² + 2h Σ b_i⟨Δf_i, ΔY_i⟩ − h² Σ Q_ij⟨Δf_i, Δf_j⟩
-//	       ≤ ‖Δz‖² − h² Σ (Q + (2ν/h)·diag b)_ij⟨Δf_i, Δf_j⟩,
-//
-// where the last sum, the inner product of two positive semidefinite matrices, is 0 or more
-// if h ≤ 2rν (Dahlquist and Jeltsch 1979). All that this uses of f is the inequality above,
-// for the pairs of points Y_i.
 //
 // # All noise levels
 //

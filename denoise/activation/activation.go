@@ -7,7 +7,7 @@ import (
 )
 
 // Function is σ, the gradient of a convex function with the constant Lipschitz, which is
-// all that the theorems about blocks need of it (the comment of package denoise): a function that
+// all that the theorems about blocks need of it (the package comment): a function that
 // increases, applied to every element, or the projection of vectors of channels onto balls
 // (Balls).
 type Function struct {
@@ -110,7 +110,7 @@ func (a Function) Of(x float64) float64 {
 // as edges are, whatever its direction in the group.
 //
 // It is not applied to each element by itself, as the paper's activations are, but has what
-// the theorems about blocks need of one (the comment of package denoise): it is the gradient of a
+// the theorems about blocks need of one (the package comment): it is the gradient of a
 // convex function, Huber's function of ‖v‖, which is the Moreau envelope of radius·‖v‖, and
 // its Lipschitz constant is 1, for the projection onto a convex set is firmly nonexpansive
 // (Bauschke and Combettes 2017, propositions 4.16 and 12.30). Groups of one channel make it

@@ -17,9 +17,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// skipSearch skips a search for the largest norm where a test run is told to be short: it takes hundreds of trials, which are slow
-// on an emulated processor and under the race detector, and other tests call the same
-// code there.
+// skipSearch skips a search for the largest norm where a test run is told to be short: it
+// takes hundreds of trials, which are slow on an emulated processor and under the race
+// detector, and other tests call the same code there.
 func skipSearch(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

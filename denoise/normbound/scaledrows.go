@@ -87,8 +87,8 @@ func roundingShare(v []float32, shape backend.Shape, top float64) float64 {
 	return (u*math.Sqrt(rows*column)+tiny/top)/math.Sqrt(longest)*slack + 4*unit
 }
 
-// LongestRow returns a lower bound of the norm of a filter of so many rows: the largest Euclidean norm of
-// its rows, which are what the adjoint makes of unit impulses.
+// LongestRow returns a lower bound of the norm of a filter of so many rows: the largest
+// Euclidean norm of its rows, which are what the adjoint makes of unit impulses.
 func LongestRow(w []float32, rows int) float64 {
 	longest, n := 0.0, len(w)/rows
 	for o := range rows {
