@@ -6,6 +6,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/internal/devicequeue"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -13,8 +14,8 @@ import (
 type averaged struct {
 	*flow
 	config Config
-	model  denoise.Model // without weights
-	kept   *scratch      // buffers that stay from one iteration to the next
+	model  denoise.Model     // without weights
+	kept   *devicequeue.Pool // buffers that stay from one iteration to the next
 	// With a shuffle, the images that the flow begins and ends with.
 	small, smallEnd backend.Buffer
 }
@@ -53,7 +54,7 @@ func (a *averaged) backward(ctx context.Context, gradient backend.Buffer) error 
 
 // tune prepares a network with levels for a noise level.
 func (a *averaged) tune(sigma float64) error {
-	return a.each(func(q *queue, b *flowBlock) { b.tune(q, sigma) })
+	return a.each(func(q *devicequeue.Queue, b *flowBlock) { b.tune(q, sigma) })
 }
 
 func newAveraged(dev backend.Device, c Config) (_ *averaged, err error) {
@@ -67,13 +68,13 @@ func newAveraged(dev backend.Device, c Config) (_ *averaged, err error) {
 	}
 	a := &averaged{
 		config: c,
-		kept:   newScratch(dev),
+		kept:   devicequeue.NewPool(dev),
 		model: denoise.Model{
 			Channels: c.Channels, Width: c.Width, Kernel: c.Kernel,
 			Activation: activation.LeakyReLU(c.Slope), Integrator: tableau, Shuffle: c.Shuffle, Sigmas: c.Levels,
 		},
 		flow: &flow{
-			dev: dev, memory: newScratch(dev), tableau: tableau, limit: c.ActivationMemory,
+			dev: dev, memory: devicequeue.NewPool(dev), tableau: tableau, limit: c.ActivationMemory,
 			activation: backend.Activation{Kind: backend.LeakyReLU, Slope: float32(c.Slope)},
 		},
 	}
@@ -81,7 +82,7 @@ func newAveraged(dev backend.Device, c Config) (_ *averaged, err error) {
 		a.model.Activation = activation.Balls()
 	}
 	s := scaling{constraint: c.Constraint, limit: c.NormLimit, initial: c.InitialNorm, gained: len(c.Levels) > 0 && c.Group == 0, length: c.length(radius), radius: radius}
-	q := &queue{dev: dev}
+	q := &devicequeue.Queue{Dev: dev}
 	for i := range c.Blocks {
 		a.flow.blocks = append(a.flow.blocks, newFlowBlock(q, a.kept, s, i, c))
 	}
@@ -92,11 +93,11 @@ func newAveraged(dev backend.Device, c Config) (_ *averaged, err error) {
 		}
 	}
 	if c.shuffle() > 1 {
-		a.small, a.smallEnd = a.kept.take(q, a.flowShape()), a.kept.take(q, a.flowShape())
+		a.small, a.smallEnd = a.kept.Take(q, a.flowShape()), a.kept.Take(q, a.flowShape())
 	}
-	if q.err != nil {
+	if q.Err != nil {
 		a.release()
-		return nil, q.err
+		return nil, q.Err
 	}
 	return a, nil
 }
@@ -110,28 +111,32 @@ func (a *averaged) parameters() []*parameter {
 }
 
 // each does something for every block.
-func (a *averaged) each(f func(q *queue, b *flowBlock)) error {
-	q := &queue{dev: a.dev}
+func (a *averaged) each(f func(q *devicequeue.Queue, b *flowBlock)) error {
+	q := &devicequeue.Queue{Dev: a.dev}
 	for _, b := range a.flow.blocks {
 		f(q, b)
 	}
-	return q.err
+	return q.Err
 }
 
 func (a *averaged) initialise(g *generator) error {
-	return a.each(func(q *queue, b *flowBlock) {
+	return a.each(func(q *devicequeue.Queue, b *flowBlock) {
 		b.initialise(q, g, a.config.PowerIterations)
 		b.update(q)
 	})
 }
 
-func (a *averaged) clear() error { return a.each(func(q *queue, b *flowBlock) { b.clear(q) }) }
-
-func (a *averaged) gradients() error {
-	return a.each(func(q *queue, b *flowBlock) { b.gradients(q) })
+func (a *averaged) clear() error {
+	return a.each(func(q *devicequeue.Queue, b *flowBlock) { b.clear(q) })
 }
 
-func (a *averaged) update() error { return a.each(func(q *queue, b *flowBlock) { b.update(q) }) }
+func (a *averaged) gradients() error {
+	return a.each(func(q *devicequeue.Queue, b *flowBlock) { b.gradients(q) })
+}
+
+func (a *averaged) update() error {
+	return a.each(func(q *devicequeue.Queue, b *flowBlock) { b.update(q) })
+}
 
 // arrays are the v of the power iterations.
 func (a *averaged) arrays() []array {
@@ -145,19 +150,19 @@ func (a *averaged) arrays() []array {
 
 func (a *averaged) state() ([]array, error) {
 	list := a.arrays()
-	q := &queue{dev: a.dev}
+	q := &devicequeue.Queue{Dev: a.dev}
 	for i, b := range a.flow.blocks {
-		q.download(list[i].values, b.power.right)
+		q.Download(list[i].values, b.power.right)
 	}
-	return list, q.err
+	return list, q.Err
 }
 
 func (a *averaged) restore(state []array) error {
-	q := &queue{dev: a.dev}
+	q := &devicequeue.Queue{Dev: a.dev}
 	for i, b := range a.flow.blocks {
 		b.restore(q, state[i].values)
 	}
-	return q.err
+	return q.Err
 }
 
 func (a *averaged) effective() []array {
@@ -265,6 +270,6 @@ func (a *averaged) release() {
 	for _, b := range a.flow.blocks {
 		b.free()
 	}
-	a.memory.free()
-	a.kept.free()
+	a.memory.Free()
+	a.kept.Free()
 }

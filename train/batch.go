@@ -4,12 +4,13 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/devicequeue"
 )
 
 // batch makes the crops and the noise of one pass through a network.
 type batch struct {
 	config  Config
-	memory  *scratch
+	memory  *devicequeue.Pool
 	clean   backend.Buffer
 	noisy   backend.Buffer
 	samples []float32 // of clean, on the host
@@ -18,11 +19,11 @@ type batch struct {
 	cut     []float32 // a crop before it is turned
 }
 
-func newBatch(q *queue, memory *scratch, c Config) *batch {
+func newBatch(q *devicequeue.Queue, memory *devicequeue.Pool, c Config) *batch {
 	s := c.batchShape()
 	return &batch{
 		config: c, memory: memory,
-		clean: memory.take(q, s), noisy: memory.take(q, s),
+		clean: memory.Take(q, s), noisy: memory.Take(q, s),
 		samples: make([]float32, s.Len()), noise: make([]float32, s.Len()),
 		sigmas: make([]float64, c.Batch), cut: make([]float32, s.Plane()),
 	}
@@ -41,7 +42,7 @@ func (c Config) level(g *generator) float64 {
 
 // draw fills clean with crops of pictures and noisy with the same crops and Gaussian
 // noise, of standard deviation sigma, or, where that is 0, one for each crop.
-func (b *batch) draw(q *queue, set *Pictures, g *generator, sigma float64) {
+func (b *batch) draw(q *devicequeue.Queue, set *Pictures, g *generator, sigma float64) {
 	for n := range b.sigmas {
 		b.crop(n, set, g)
 		if b.sigmas[n] = sigma; sigma == 0 {
@@ -55,8 +56,8 @@ func (b *batch) draw(q *queue, set *Pictures, g *generator, sigma float64) {
 			b.noise[i] = b.samples[i] + float32(float32(sigma)*b.noise[i])
 		}
 	}
-	q.upload(b.clean, b.samples)
-	q.upload(b.noisy, b.noise)
+	q.Upload(b.clean, b.samples)
+	q.Upload(b.noisy, b.noise)
 }
 
 // crops fills samples with crops of pictures.
@@ -85,10 +86,10 @@ func (b *batch) crop(n int, set *Pictures, g *generator) {
 
 // white fills noise with Gaussian noise of standard deviation 1, a device's own, which has
 // the same bits on all of them. It goes through noisy.
-func (b *batch) white(q *queue, g *generator) {
+func (b *batch) white(q *devicequeue.Queue, g *generator) {
 	seed := g.bits()
-	q.do(func() error { return q.dev.Gaussian(b.noisy, seed, 0, 1) })
-	q.download(b.noise, b.noisy)
+	q.Do(func() error { return q.Dev.Gaussian(b.noisy, seed, 0, 1) })
+	q.Download(b.noise, b.noisy)
 }
 
 // symmetry is one of the eight of a square: bit 0 exchanges rows and columns, bits 1 and

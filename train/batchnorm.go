@@ -6,6 +6,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise/dncnn"
+	"github.com/averaged/imaging/internal/devicequeue"
 )
 
 // batchNorm is batch normalisation in training (Ioffe and Szegedy 2015) with what it
@@ -45,21 +46,21 @@ type batchNorm struct {
 // runningMomentum is PyTorch's default: how much of a batch goes into the running mean.
 const runningMomentum = 0.1
 
-func newBatchNorm(q *queue, memory *scratch, name string, width int) *batchNorm {
+func newBatchNorm(q *devicequeue.Queue, memory *devicequeue.Pool, name string, width int) *batchNorm {
 	vector := func(of string) array { return array{name + of, []int{width}, make([]float32, width)} }
 	b := &batchNorm{
 		scale: newParameter(name+".weight", true, width), shift: newParameter(name+".bias", true, width),
 		mean: vector(".running_mean"), variance: vector(".running_var"),
 		nextMean: make([]float32, width), nextVariance: make([]float32, width),
-		entries:  memory.take(q, backend.Shape{N: width, C: width, H: 1, W: 1}),
-		products: memory.take(q, backend.Shape{N: width, C: width, H: 1, W: 1}),
-		sums:     memory.take(q, backend.Vector(width)),
+		entries:  memory.Take(q, backend.Shape{N: width, C: width, H: 1, W: 1}),
+		products: memory.Take(q, backend.Shape{N: width, C: width, H: 1, W: 1}),
+		sums:     memory.Take(q, backend.Vector(width)),
 		matrix:   make([]float32, width*width), vector: make([]float32, width),
 		dscale: make([]float64, width), dshift: make([]float64, width),
 		batchMean: make([]float64, width), batchInverse: make([]float64, width),
 	}
-	q.do(func() (err error) {
-		b.diagonal, err = q.dev.NewFilter(b.entries)
+	q.Do(func() (err error) {
+		b.diagonal, err = q.Dev.NewFilter(b.entries)
 		return err
 	})
 	return b
@@ -90,30 +91,30 @@ func (b *batchNorm) update() {
 }
 
 // totals sets vector to Σ y and the diagonal of matrix to Σ x·y, for every channel.
-func (b *batchNorm) totals(q *queue, x, y backend.Buffer) {
-	q.biasGradient(b.sums, y, 0)
-	q.filterGradient(b.products, x, y, 0, 1)
-	q.download(b.vector, b.sums)
-	q.download(b.matrix, b.products)
+func (b *batchNorm) totals(q *devicequeue.Queue, x, y backend.Buffer) {
+	q.BiasGradient(b.sums, y, 0)
+	q.FilterGradient(b.products, x, y, 0, 1)
+	q.Download(b.vector, b.sums)
+	q.Download(b.matrix, b.products)
 }
 
 func (b *batchNorm) product(c int) float64 { return float64(b.matrix[c*b.width()+c]) }
 
 // prepare makes the diagonal and the shift those of a channel by channel affine map, which
 // may depend on the totals of its channel.
-func (b *batchNorm) prepare(q *queue, of func(c int) (factor, shift float64)) {
+func (b *batchNorm) prepare(q *devicequeue.Queue, of func(c int) (factor, shift float64)) {
 	for c := range b.width() {
 		factor, shift := of(c)
 		clear(b.matrix[c*b.width():][:b.width()])
 		b.matrix[c*b.width()+c], b.vector[c] = float32(factor), float32(shift)
 	}
-	q.upload(b.entries, b.matrix)
-	q.updateFilter(b.diagonal, b.entries)
-	q.upload(b.sums, b.vector)
+	q.Upload(b.entries, b.matrix)
+	q.UpdateFilter(b.diagonal, b.entries)
+	q.Upload(b.sums, b.vector)
 }
 
 // forward sets dst to the activation of the normalised x.
-func (b *batchNorm) forward(q *queue, dst, x backend.Buffer, a backend.Activation) {
+func (b *batchNorm) forward(q *devicequeue.Queue, dst, x backend.Buffer, a backend.Activation) {
 	b.totals(q, x, x)
 	s := x.Shape()
 	n := float64(s.N * s.Plane())
@@ -130,12 +131,12 @@ func (b *batchNorm) forward(q *queue, dst, x backend.Buffer, a backend.Activatio
 		factor = float64(b.scale.values[c]) * inverse
 		return factor, float64(b.shift.values[c]) - factor*mean
 	})
-	q.convolve(dst, x, b.diagonal, backend.ConvEnd{Bias: b.sums, Activation: a})
+	q.Convolve(dst, x, b.diagonal, backend.ConvEnd{Bias: b.sums, Activation: a})
 }
 
 // backward sets dx from dy and the x of forward. batchMean and batchInverse must still be
 // those of that forward.
-func (b *batchNorm) backward(q *queue, dx, x, dy backend.Buffer) {
+func (b *batchNorm) backward(q *devicequeue.Queue, dx, x, dy backend.Buffer) {
 	b.totals(q, x, dy)
 	s := x.Shape()
 	n := float64(s.N * s.Plane())
@@ -150,9 +151,9 @@ func (b *batchNorm) backward(q *queue, dx, x, dy backend.Buffer) {
 		factor = -slope[c] * inverse * dscale / n
 		return factor, -slope[c]*dshift/n - factor*mean
 	})
-	q.convolve(dx, x, b.diagonal, backend.ConvEnd{Bias: b.sums})
+	q.Convolve(dx, x, b.diagonal, backend.ConvEnd{Bias: b.sums})
 	b.prepare(q, func(c int) (factor, shift float64) { return slope[c], 0 })
-	q.adjoint(dx, dy, b.diagonal, 1, 1) // a diagonal is its own transpose
+	q.Adjoint(dx, dy, b.diagonal, 1, 1) // a diagonal is its own transpose
 }
 
 func (b *batchNorm) gradients() {

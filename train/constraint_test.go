@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/devicequeue"
 	"github.com/stretchr/testify/require"
 )
 
@@ -162,20 +163,20 @@ func TestPowerIteration(t *testing.T) {
 	require.NoError(t, dev.Upload(w, values))
 	filter, err := dev.NewFilter(w)
 	require.NoError(t, err)
-	q := &queue{dev: dev}
-	p := newPower(q, newScratch(dev), filter, 5)
+	q := &devicequeue.Queue{Dev: dev}
+	p := newPower(q, devicequeue.NewPool(dev), filter, 5)
 	p.start(q, 1)
-	require.NoError(t, q.err)
+	require.NoError(t, q.Err)
 	require.Less(t, p.norm, 2.99)
 	p.converge(q, 1000)
-	require.NoError(t, q.err)
+	require.NoError(t, q.Err)
 	require.InEpsilon(t, 3, p.norm, 1e-5)
 
 	// A filter of zeros divides nothing by zero.
 	require.NoError(t, dev.Upload(w, make([]float32, 36)))
-	q.updateFilter(filter, w)
+	q.UpdateFilter(filter, w)
 	p.converge(q, 5)
-	require.NoError(t, q.err)
+	require.NoError(t, q.Err)
 	require.Equal(t, smallestNorm, p.norm)
 }
 

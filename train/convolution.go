@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/devicequeue"
 )
 
 // convolution is a convolution with bias of a DnCNN, with what it learns.
@@ -17,17 +18,17 @@ type convolution struct {
 	normalised bool      // a normalisation follows: the gradient of the bias is 0
 }
 
-func newConvolution(q *queue, memory *scratch, name string, out, in, kernel int) *convolution {
+func newConvolution(q *devicequeue.Queue, memory *devicequeue.Pool, name string, out, in, kernel int) *convolution {
 	c := &convolution{
 		weights: newParameter(name+".weight", true, out, in, kernel, kernel),
 		biases:  newParameter(name+".bias", true, out),
 		shifted: make([]float32, out),
 	}
 	shape := backend.Shape{N: out, C: in, H: kernel, W: kernel}
-	c.upload, c.dw = memory.take(q, shape), memory.take(q, shape)
-	c.bias, c.db = memory.take(q, backend.Vector(out)), memory.take(q, backend.Vector(out))
-	q.do(func() (err error) {
-		c.filter, err = q.dev.NewFilter(c.upload)
+	c.upload, c.dw = memory.Take(q, shape), memory.Take(q, shape)
+	c.bias, c.db = memory.Take(q, backend.Vector(out)), memory.Take(q, backend.Vector(out))
+	q.Do(func() (err error) {
+		c.filter, err = q.Dev.NewFilter(c.upload)
 		return err
 	})
 	return c
@@ -47,33 +48,33 @@ func drawUniformly(g *generator, weights, biases *parameter) {
 
 // prepare brings the parameters to the device. shift is taken from the biases; nil is
 // none.
-func (c *convolution) prepare(q *queue, shift []float32) {
+func (c *convolution) prepare(q *devicequeue.Queue, shift []float32) {
 	copy(c.shifted, c.biases.values)
 	for i, v := range shift {
 		c.shifted[i] -= v
 	}
-	q.upload(c.upload, c.weights.values)
-	q.updateFilter(c.filter, c.upload)
-	q.upload(c.bias, c.shifted)
+	q.Upload(c.upload, c.weights.values)
+	q.UpdateFilter(c.filter, c.upload)
+	q.Upload(c.bias, c.shifted)
 }
 
-func (c *convolution) clear(q *queue) {
-	q.fill(c.dw, 0)
-	q.fill(c.db, 0)
+func (c *convolution) clear(q *devicequeue.Queue) {
+	q.Fill(c.dw, 0)
+	q.Fill(c.db, 0)
 }
 
 // back adds to the gradients, given the input and the gradient with respect to the
 // output.
-func (c *convolution) back(q *queue, x, dy backend.Buffer) {
-	q.filterGradient(c.dw, x, dy, 1, 1)
+func (c *convolution) back(q *devicequeue.Queue, x, dy backend.Buffer) {
+	q.FilterGradient(c.dw, x, dy, 1, 1)
 	if !c.normalised {
-		q.biasGradient(c.db, dy, 1)
+		q.BiasGradient(c.db, dy, 1)
 	}
 }
 
-func (c *convolution) gradients(q *queue) {
-	q.download(c.weights.gradient, c.dw)
-	q.download(c.biases.gradient, c.db)
+func (c *convolution) gradients(q *devicequeue.Queue) {
+	q.Download(c.weights.gradient, c.dw)
+	q.Download(c.biases.gradient, c.db)
 }
 
 func (c *convolution) parameters() []*parameter { return []*parameter{c.weights, c.biases} }

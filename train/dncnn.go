@@ -9,6 +9,7 @@ import (
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/denoise/activation"
 	"github.com/averaged/imaging/denoise/dncnn"
+	"github.com/averaged/imaging/internal/devicequeue"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -16,8 +17,8 @@ import (
 // normalisation over the crops of a batch.
 type unconstrained struct {
 	dev           backend.Device
-	memory        *scratch
-	kept          *scratch
+	memory        *devicequeue.Pool
+	kept          *devicequeue.Pool
 	config        Config
 	activation    backend.Activation
 	lift, project *convolution
@@ -39,10 +40,10 @@ const reluSlope = 0x1p-100
 
 func newDnCNN(dev backend.Device, c Config) (*unconstrained, error) {
 	d := &unconstrained{
-		dev: dev, config: c, memory: newScratch(dev), kept: newScratch(dev),
+		dev: dev, config: c, memory: devicequeue.NewPool(dev), kept: devicequeue.NewPool(dev),
 		activation: backend.Activation{Kind: backend.LeakyReLU, Slope: reluSlope},
 	}
-	q := &queue{dev: dev}
+	q := &devicequeue.Queue{Dev: dev}
 	d.lift = newConvolution(q, d.kept, "lift", c.Width, c.Channels, c.Kernel)
 	for i := range c.Blocks {
 		layer := newConvolution(q, d.kept, fmt.Sprintf("convs.%d", i), c.Width, c.Width, c.Kernel)
@@ -51,9 +52,9 @@ func newDnCNN(dev backend.Device, c Config) (*unconstrained, error) {
 		d.norms = append(d.norms, newBatchNorm(q, d.kept, normName(i), c.Width))
 	}
 	d.project = newConvolution(q, d.kept, "project", c.Channels, c.Width, c.Kernel)
-	if q.err != nil {
+	if q.Err != nil {
 		d.release()
-		return nil, q.err
+		return nil, q.Err
 	}
 	return d, nil
 }
@@ -86,86 +87,86 @@ func (d *unconstrained) initialise(g *generator) error {
 
 // prepare brings the parameters to the device.
 func (d *unconstrained) prepare() error {
-	q := &queue{dev: d.dev}
+	q := &devicequeue.Queue{Dev: d.dev}
 	d.lift.prepare(q, nil)
 	for i, c := range d.convs {
 		c.prepare(q, d.norms[i].mean.values)
 	}
 	d.project.prepare(q, nil)
-	return q.err
+	return q.Err
 }
 
 func (d *unconstrained) forward(ctx context.Context, dst, src backend.Buffer) error {
-	q := &queue{dev: d.dev}
-	d.memory.reclaim() // what a pass that did not come to its end has left
+	q := &devicequeue.Queue{Dev: d.dev}
+	d.memory.Reclaim() // what a pass that did not come to its end has left
 	d.tape, d.src = d.tape[:0], src
 	shape := src.Shape()
 	shape.C = d.config.Width
-	z := d.memory.take(q, shape)
-	q.convolve(z, src, d.lift.filter, backend.ConvEnd{Bias: d.lift.bias, Activation: d.activation})
+	z := d.memory.Take(q, shape)
+	q.Convolve(z, src, d.lift.filter, backend.ConvEnd{Bias: d.lift.bias, Activation: d.activation})
 	d.tape = append(d.tape, layerTape{out: z})
 	for i, c := range d.convs {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		t := layerTape{d.memory.take(q, shape), d.memory.take(q, shape)}
-		q.convolve(t.before, z, c.filter, backend.ConvEnd{Bias: c.bias})
+		t := layerTape{d.memory.Take(q, shape), d.memory.Take(q, shape)}
+		q.Convolve(t.before, z, c.filter, backend.ConvEnd{Bias: c.bias})
 		d.norms[i].forward(q, t.out, t.before, d.activation)
 		d.tape = append(d.tape, t)
 		z = t.out
 	}
-	q.convolve(dst, z, d.project.filter, backend.ConvEnd{Bias: d.project.bias})
-	q.combine(dst, backend.Term{A: 1, X: src}, backend.Term{A: -1, X: dst})
-	return q.err
+	q.Convolve(dst, z, d.project.filter, backend.ConvEnd{Bias: d.project.bias})
+	q.Combine(dst, backend.Term{A: 1, X: src}, backend.Term{A: -1, X: dst})
+	return q.Err
 }
 
 func (d *unconstrained) backward(ctx context.Context, gradient backend.Buffer) error {
-	q := &queue{dev: d.dev}
+	q := &devicequeue.Queue{Dev: d.dev}
 	shape := gradient.Shape()
-	noise := d.memory.take(q, shape)
-	q.combine(noise, backend.Term{A: -1, X: gradient})
+	noise := d.memory.Take(q, shape)
+	q.Combine(noise, backend.Term{A: -1, X: gradient})
 	shape.C = d.config.Width
-	dz, dx := d.memory.take(q, shape), d.memory.take(q, shape)
+	dz, dx := d.memory.Take(q, shape), d.memory.Take(q, shape)
 	d.project.back(q, d.tape[len(d.tape)-1].out, noise)
-	q.adjoint(dz, noise, d.project.filter, 0, 1)
+	q.Adjoint(dz, noise, d.project.filter, 0, 1)
 	for i := len(d.convs) - 1; i >= 0; i-- {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		t := d.tape[i+1]
-		q.activationGradient(dz, t.out, dz, d.activation)
+		q.ActivationGradient(dz, t.out, dz, d.activation)
 		d.norms[i].backward(q, dx, t.before, dz)
 		d.convs[i].back(q, d.tape[i].out, dx)
-		q.adjoint(dz, dx, d.convs[i].filter, 0, 1)
-		d.memory.give(t.before, t.out)
+		q.Adjoint(dz, dx, d.convs[i].filter, 0, 1)
+		d.memory.Give(t.before, t.out)
 	}
-	q.activationGradient(dz, d.tape[0].out, dz, d.activation)
+	q.ActivationGradient(dz, d.tape[0].out, dz, d.activation)
 	d.lift.back(q, d.src, dz)
-	d.memory.give(dz, dx, noise, d.tape[0].out)
+	d.memory.Give(dz, dx, noise, d.tape[0].out)
 	d.tape = d.tape[:0]
-	return q.err
+	return q.Err
 }
 
 func (d *unconstrained) clear() error {
-	q := &queue{dev: d.dev}
+	q := &devicequeue.Queue{Dev: d.dev}
 	for _, c := range d.all() {
 		c.clear(q)
 	}
 	for _, n := range d.norms {
 		n.clear()
 	}
-	return q.err
+	return q.Err
 }
 
 func (d *unconstrained) gradients() error {
-	q := &queue{dev: d.dev}
+	q := &devicequeue.Queue{Dev: d.dev}
 	for _, c := range d.all() {
 		c.gradients(q)
 	}
 	for _, n := range d.norms {
 		n.gradients()
 	}
-	return q.err
+	return q.Err
 }
 
 func (d *unconstrained) update() error {
@@ -263,6 +264,6 @@ func (d *unconstrained) release() {
 	for _, n := range d.norms {
 		n.free()
 	}
-	d.memory.free()
-	d.kept.free()
+	d.memory.Free()
+	d.kept.Free()
 }

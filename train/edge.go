@@ -1,6 +1,9 @@
 package train
 
-import "github.com/averaged/imaging/backend"
+import (
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/devicequeue"
+)
 
 // edge is the part of a filter that meets an image: its input channels that are not lifted
 // zeros, or that are projected onto. With Euler's method the first step of a network is
@@ -12,11 +15,11 @@ type edge struct {
 	values     []float32
 }
 
-func newEdge(q *queue, memory *scratch, out, channels, kernel int) *edge {
+func newEdge(q *devicequeue.Queue, memory *devicequeue.Pool, out, channels, kernel int) *edge {
 	shape := backend.Shape{N: out, C: channels, H: kernel, W: kernel}
-	e := &edge{upload: memory.take(q, shape), dw: memory.take(q, shape), values: make([]float32, shape.Len())}
-	q.do(func() (err error) {
-		e.filter, err = q.dev.NewFilter(e.upload)
+	e := &edge{upload: memory.Take(q, shape), dw: memory.Take(q, shape), values: make([]float32, shape.Len())}
+	q.Do(func() (err error) {
+		e.filter, err = q.Dev.NewFilter(e.upload)
 		return err
 	})
 	return e
@@ -32,15 +35,15 @@ func (e *edge) rows(whole []float32, f func(part, whole []float32)) {
 }
 
 // prepare follows the whole filter's weights.
-func (e *edge) prepare(q *queue, whole []float32) {
+func (e *edge) prepare(q *devicequeue.Queue, whole []float32) {
 	e.rows(whole, func(part, whole []float32) { copy(part, whole) })
-	q.upload(e.upload, e.values)
-	q.updateFilter(e.filter, e.upload)
+	q.Upload(e.upload, e.values)
+	q.UpdateFilter(e.filter, e.upload)
 }
 
 // addGradient adds the edge's gradient to that of the whole filter.
-func (e *edge) addGradient(q *queue, whole []float32) {
-	q.download(e.values, e.dw)
+func (e *edge) addGradient(q *devicequeue.Queue, whole []float32) {
+	q.Download(e.values, e.dw)
 	e.rows(whole, func(part, whole []float32) {
 		for i, v := range part {
 			whole[i] += v

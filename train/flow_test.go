@@ -10,6 +10,7 @@ import (
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/denoise/rungekutta"
+	"github.com/averaged/imaging/internal/devicequeue"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
 )
@@ -95,7 +96,7 @@ func TestFlowGradients(t *testing.T) {
 					b.steps, b.step = i+1, float32(0.7/float64(i+1))
 					b.edge = nil // TestEdges
 				}
-				q := &queue{dev: dev}
+				q := &devicequeue.Queue{Dev: dev}
 				shape := c.batchShape()
 				x, r := gaussianBuffer(t, dev, shape, 1), gaussianBuffer(t, dev, shape, 2)
 				out, err := dev.Alloc(shape)
@@ -103,8 +104,8 @@ func TestFlowGradients(t *testing.T) {
 				value := func() float64 {
 					require.NoError(t, f.forward(t.Context(), out, x))
 					var sum [1]float64
-					q.reduce(sum[:], backend.Reduction{Kind: backend.Dot, X: out, Y: r})
-					require.NoError(t, q.err)
+					q.Reduce(sum[:], backend.Reduction{Kind: backend.Dot, X: out, Y: r})
+					require.NoError(t, q.Err)
 					return sum[0]
 				}
 				require.NoError(t, n.clear())
@@ -117,28 +118,28 @@ func TestFlowGradients(t *testing.T) {
 					moved, err := dev.Alloc(b.upload.Shape())
 					require.NoError(t, err)
 					at := func(by float32) float64 {
-						q.combine(moved, backend.Term{A: 1, X: b.upload}, backend.Term{A: by, X: v})
-						q.updateFilter(b.filter, moved)
+						q.Combine(moved, backend.Term{A: 1, X: b.upload}, backend.Term{A: by, X: v})
+						q.UpdateFilter(b.filter, moved)
 						return value()
 					}
 					want := (at(step) - at(-step)) / (2 * step)
 					at(0)
 					var got [1]float64
-					q.reduce(got[:], backend.Reduction{Kind: backend.Dot, X: b.dw, Y: v})
-					require.NoError(t, q.err)
+					q.Reduce(got[:], backend.Reduction{Kind: backend.Dot, X: b.dw, Y: v})
+					require.NoError(t, q.Err)
 					require.InEpsilon(t, want, got[0], 1e-6, "weights of block %d", i)
 
 					// The bias; its gradient on the device lacks the factor −step.
 					v = gaussianBuffer(t, dev, b.bias.Shape(), uint64(20+i))
 					at = func(by float32) float64 {
-						q.combine(b.bias, backend.Term{A: 1, X: b.bias}, backend.Term{A: by, X: v})
+						q.Combine(b.bias, backend.Term{A: 1, X: b.bias}, backend.Term{A: by, X: v})
 						y := value()
-						q.combine(b.bias, backend.Term{A: 1, X: b.bias}, backend.Term{A: -by, X: v})
+						q.Combine(b.bias, backend.Term{A: 1, X: b.bias}, backend.Term{A: -by, X: v})
 						return y
 					}
 					want = (at(step) - at(-step)) / (2 * step)
-					q.reduce(got[:], backend.Reduction{Kind: backend.Dot, X: b.db, Y: v})
-					require.NoError(t, q.err)
+					q.Reduce(got[:], backend.Reduction{Kind: backend.Dot, X: b.db, Y: v})
+					require.NoError(t, q.Err)
 					require.InEpsilon(t, want, -float64(b.step)*got[0], 1e-6, "bias of block %d", i)
 				}
 			})
@@ -228,12 +229,9 @@ func TestMemoryIsReused(t *testing.T) {
 		pass := func() int {
 			require.NoError(t, n.forward(t.Context(), out, x))
 			require.NoError(t, n.backward(t.Context(), x))
-			lent := len(n.memory.all)
-			for _, idle := range n.memory.idle {
-				lent -= len(idle)
-			}
+			all, lent := n.memory.Counts()
 			require.Zero(t, lent, "all buffers are given back")
-			return len(n.memory.all)
+			return all
 		}
 		require.Equal(t, pass(), pass())
 	}

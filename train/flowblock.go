@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/devicequeue"
 )
 
 // flowBlock is a block of a flow with what it learns.
@@ -47,7 +48,7 @@ type flowBlock struct {
 }
 
 // newFlowBlock allocates a block with weights of zero.
-func newFlowBlock(q *queue, memory *scratch, s scaling, index int, c Config) *flowBlock {
+func newFlowBlock(q *devicequeue.Queue, memory *devicequeue.Pool, s scaling, index int, c Config) *flowBlock {
 	width, kernel := c.Width, c.Kernel
 	name := fmt.Sprintf("blocks.%d.", index)
 	b := &flowBlock{
@@ -57,8 +58,8 @@ func newFlowBlock(q *queue, memory *scratch, s scaling, index int, c Config) *fl
 		scratch: make([]float32, width*width*kernel*kernel),
 	}
 	shape := backend.Shape{N: width, C: width, H: kernel, W: kernel}
-	b.upload, b.dw = memory.take(q, shape), memory.take(q, shape)
-	b.bias, b.db = memory.take(q, backend.Vector(width)), memory.take(q, backend.Vector(width))
+	b.upload, b.dw = memory.Take(q, shape), memory.Take(q, shape)
+	b.bias, b.db = memory.Take(q, backend.Vector(width)), memory.Take(q, backend.Vector(width))
 	if s.constraint == Budget {
 		b.weights.scaleFree = true
 		if len(c.Levels) > 0 {
@@ -67,23 +68,23 @@ func newFlowBlock(q *queue, memory *scratch, s scaling, index int, c Config) *fl
 		if !b.gained() {
 			b.theta = newParameter(name+"theta", false, 1)
 		}
-		b.slope = memory.take(q, shape)
+		b.slope = memory.Take(q, shape)
 	}
-	q.do(func() (err error) {
-		b.filter, err = q.dev.NewFilter(b.upload)
+	q.Do(func() (err error) {
+		b.filter, err = q.Dev.NewFilter(b.upload)
 		return err
 	})
 	if n := c.groups(); n > 0 {
-		b.radius, b.dr = memory.take(q, backend.Vector(n)), memory.take(q, backend.Vector(n))
+		b.radius, b.dr = memory.Take(q, backend.Vector(n)), memory.Take(q, backend.Vector(n))
 		b.radii = newParameter(name+"radius", false, n)
 	}
 	if b.plain = b.filter; b.gained() {
-		q.do(func() (err error) {
-			b.plain, err = q.dev.NewFilter(b.upload)
+		q.Do(func() (err error) {
+			b.plain, err = q.Dev.NewFilter(b.upload)
 			return err
 		})
 	}
-	if q.err == nil {
+	if q.Err == nil {
 		b.power = newPower(q, memory, b.plain, c.PowerSize)
 	}
 	return b
@@ -119,7 +120,7 @@ func (c Config) groups() int {
 // initialise draws weights and biases as PyTorch does by default, lets the power iteration
 // converge, and gives A the norm 1 (the paper, section 3.4), or, under Budget, a share of
 // the limit of c.
-func (b *flowBlock) initialise(q *queue, g *generator, iterations int) {
+func (b *flowBlock) initialise(q *devicequeue.Queue, g *generator, iterations int) {
 	drawUniformly(g, b.weights, b.biases)
 	if b.radii != nil {
 		clear(b.biases.values)
@@ -127,11 +128,11 @@ func (b *flowBlock) initialise(q *queue, g *generator, iterations int) {
 			b.radii.values[i] = float32(math.Log(initialRadius))
 		}
 	}
-	q.upload(b.upload, b.weights.values)
-	q.updateFilter(b.plain, b.upload)
+	q.Upload(b.upload, b.weights.values)
+	q.UpdateFilter(b.plain, b.upload)
 	b.power.start(q, g.bits())
 	b.power.converge(q, iterations)
-	if q.err != nil {
+	if q.Err != nil {
 		return
 	}
 	for i, w := range b.weights.values {
@@ -161,16 +162,16 @@ const initialRadius = 0.1
 const referenceLevel = 0.15
 
 // prepare brings V to the device.
-func (b *flowBlock) prepare(q *queue) {
-	q.upload(b.upload, b.weights.values)
-	q.updateFilter(b.plain, b.upload)
+func (b *flowBlock) prepare(q *devicequeue.Queue) {
+	q.Upload(b.upload, b.weights.values)
+	q.UpdateFilter(b.plain, b.upload)
 	if !b.gained() && b.edge != nil {
 		b.edge.prepare(q, b.weights.values)
 	}
 }
 
 // tune prepares a block with levels for a noise level, after an update.
-func (b *flowBlock) tune(q *queue, sigma float64) {
+func (b *flowBlock) tune(q *devicequeue.Queue, sigma float64) {
 	if b.table == nil {
 		return
 	}
@@ -183,8 +184,8 @@ func (b *flowBlock) tune(q *queue, sigma float64) {
 		b.uploadRadii(q, sigma/b.factor, t.radius)
 	} else {
 		rows := t.scaled(b.weights.values)
-		q.upload(b.upload, rows)
-		q.updateFilter(b.filter, b.upload)
+		q.Upload(b.upload, rows)
+		q.UpdateFilter(b.filter, b.upload)
 		if b.edge != nil {
 			b.edge.prepare(q, rows)
 		}
@@ -192,37 +193,37 @@ func (b *flowBlock) tune(q *queue, sigma float64) {
 			t.derived[c] = float32(r * float64(t.derived[c]))
 		}
 	}
-	q.upload(b.bias, t.derived)
+	q.Upload(b.bias, t.derived)
 }
 
 // uploadRadii sets the radii on the device.
-func (b *flowBlock) uploadRadii(q *queue, scale float64, radii []float64) {
+func (b *flowBlock) uploadRadii(q *devicequeue.Queue, scale float64, radii []float64) {
 	values := make([]float32, len(radii))
 	for i, r := range radii {
 		values[i] = float32(scale * r)
 	}
-	q.upload(b.radius, values)
+	q.Upload(b.radius, values)
 }
 
 // update prepares the device for new values of the parameters, after one power iteration
 // for the new norm.
-func (b *flowBlock) update(q *queue) {
+func (b *flowBlock) update(q *devicequeue.Queue) {
 	b.prepare(q)
 	b.power.iterate(q)
 	b.scale(q)
 }
 
 // restore prepares the device for parameters and a v that were saved after an update.
-func (b *flowBlock) restore(q *queue, right []float32) {
+func (b *flowBlock) restore(q *devicequeue.Queue, right []float32) {
 	b.prepare(q)
-	q.upload(b.power.right, right)
+	q.Upload(b.power.right, right)
 	b.power.measure(q)
 	b.scale(q)
 }
 
 // scale follows the norm.
-func (b *flowBlock) scale(q *queue) {
-	q.do(func() (err error) {
+func (b *flowBlock) scale(q *devicequeue.Queue) {
+	q.Do(func() (err error) {
 		theta := 0.0
 		if b.theta != nil {
 			theta = float64(b.theta.values[0])
@@ -230,7 +231,7 @@ func (b *flowBlock) scale(q *queue) {
 		b.factor, b.c, b.steps, err = b.scaling.of(b.power.norm, theta)
 		return err
 	})
-	if q.err != nil {
+	if q.Err != nil {
 		return
 	}
 	b.step = float32(b.length / float64(b.steps) * b.factor * b.factor)
@@ -241,7 +242,7 @@ func (b *flowBlock) scale(q *queue) {
 	for i, v := range b.biases.values {
 		biases[i] = float32(float64(v) / b.factor)
 	}
-	q.upload(b.bias, biases)
+	q.Upload(b.bias, biases)
 	if b.radii != nil {
 		radii := make([]float64, len(b.radii.values))
 		for i, v := range b.radii.values {
@@ -252,38 +253,38 @@ func (b *flowBlock) scale(q *queue) {
 }
 
 // clear sets the gradients to zero.
-func (b *flowBlock) clear(q *queue) {
-	q.fill(b.dw, 0)
-	q.fill(b.db, 0)
+func (b *flowBlock) clear(q *devicequeue.Queue) {
+	q.Fill(b.dw, 0)
+	q.Fill(b.db, 0)
 	if b.dr != nil {
-		q.fill(b.dr, 0)
+		q.Fill(b.dr, 0)
 	}
 	if b.table != nil {
 		b.table.clear()
 	}
 	if b.edge != nil {
-		q.fill(b.edge.dw, 0)
+		q.Fill(b.edge.dw, 0)
 	}
 }
 
 // gradients brings the gradients to the parameters.
-func (b *flowBlock) gradients(q *queue) {
-	q.download(b.weights.gradient, b.dw)
+func (b *flowBlock) gradients(q *devicequeue.Queue) {
+	q.Download(b.weights.gradient, b.dw)
 	if b.edge != nil {
 		b.edge.addGradient(q, b.weights.gradient)
 	}
 	db := b.biases.gradient
-	q.download(db, b.db)
+	q.Download(db, b.db)
 	var dr []float32
 	if b.dr != nil {
 		dr = b.radii.gradient
-		q.download(dr, b.dr)
+		q.Download(dr, b.dr)
 	}
 	if b.slope != nil {
-		q.filterGradient(b.slope, b.power.right, b.power.left, 0, 1)
-		q.download(b.scratch, b.slope)
+		q.FilterGradient(b.slope, b.power.right, b.power.left, 0, 1)
+		q.Download(b.scratch, b.slope)
 	}
-	if q.err != nil {
+	if q.Err != nil {
 		return
 	}
 	for i, g := range b.weights.gradient {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/devicequeue"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -41,9 +42,9 @@ func (a *averaged) beginWith(f *weights.File) error {
 	if len(m.Sigmas) > 0 && !equalLevels(m.Sigmas, c.Levels) {
 		return fmt.Errorf("weights %q have the levels %v, the run %v", card.Name, m.Sigmas, c.Levels)
 	}
-	return a.each(func(q *queue, b *flowBlock) {
+	return a.each(func(q *devicequeue.Queue, b *flowBlock) {
 		i := a.index(b)
-		q.do(func() error {
+		q.Do(func() error {
 			if len(m.Blocks[i].Filter) != len(b.weights.values) {
 				return fmt.Errorf("weights %q: block %d has %d weights, must have %d", card.Name, i, len(m.Blocks[i].Filter), len(b.weights.values))
 			}
@@ -82,15 +83,15 @@ const nearLimit = 0.995
 
 // begin sets the parameters to a block of a weight file, which may have a table of levels,
 // or biases for the noise level sigma.
-func (b *flowBlock) begin(q *queue, from denoise.Block, table bool, sigma float64, iterations int) {
-	if q.err != nil {
+func (b *flowBlock) begin(q *devicequeue.Queue, from denoise.Block, table bool, sigma float64, iterations int) {
+	if q.Err != nil {
 		return
 	}
 	copy(b.weights.values, from.Filter)
-	q.upload(b.upload, b.weights.values)
-	q.updateFilter(b.plain, b.upload)
+	q.Upload(b.upload, b.weights.values)
+	q.UpdateFilter(b.plain, b.upload)
 	b.power.converge(q, iterations)
-	if q.err != nil {
+	if q.Err != nil {
 		return
 	}
 	share := min(nearLimit, b.power.norm/b.limit) // of the norm that is allowed

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/devicequeue"
 )
 
 // orthogonaliser replaces the singular values of a matrix by ones, roughly: the direction
@@ -29,14 +30,14 @@ const newtonSchulzSteps = 5
 var newtonSchulz = [3]float32{3.4445, -4.7750, 2.0315}
 
 // newOrthogonaliser allocates for matrices of n×m numbers, or m×n.
-func newOrthogonaliser(q *queue, memory *scratch, n, m int) *orthogonaliser {
+func newOrthogonaliser(q *devicequeue.Queue, memory *devicequeue.Pool, n, m int) *orthogonaliser {
 	o := &orthogonaliser{rows: min(n, m), columns: max(n, m)}
 	image := backend.Image(o.rows, 1, o.columns)
-	o.x, o.mx, o.mmx = memory.take(q, image), memory.take(q, image), memory.take(q, image)
-	o.gram = memory.take(q, backend.Shape{N: o.rows, C: o.rows, H: 1, W: 1})
+	o.x, o.mx, o.mmx = memory.Take(q, image), memory.Take(q, image), memory.Take(q, image)
+	o.gram = memory.Take(q, backend.Shape{N: o.rows, C: o.rows, H: 1, W: 1})
 	o.host = make([]float32, image.Len())
-	q.do(func() (err error) {
-		o.product, err = q.dev.NewFilter(o.gram)
+	q.Do(func() (err error) {
+		o.product, err = q.Dev.NewFilter(o.gram)
 		return err
 	})
 	return o
@@ -44,7 +45,7 @@ func newOrthogonaliser(q *queue, memory *scratch, n, m int) *orthogonaliser {
 
 // apply sets dst to the orthogonal part of src, a matrix of rows×(len/rows) numbers, row
 // by row. They may be the same. A matrix of zeros stays.
-func (o *orthogonaliser) apply(q *queue, dst, src []float32, rows int) {
+func (o *orthogonaliser) apply(q *devicequeue.Queue, dst, src []float32, rows int) {
 	sum := 0.0
 	for _, v := range src {
 		sum += float64(float64(v) * float64(v))
@@ -58,16 +59,16 @@ func (o *orthogonaliser) apply(q *queue, dst, src []float32, rows int) {
 	for i, v := range src {
 		o.host[o.at(i, rows, columns)] = float32(scale * float64(v))
 	}
-	q.upload(o.x, o.host)
+	q.Upload(o.x, o.host)
 	for range newtonSchulzSteps {
-		q.filterGradient(o.gram, o.x, o.x, 0, 1)
-		q.updateFilter(o.product, o.gram)
-		q.convolve(o.mx, o.x, o.product, backend.ConvEnd{})
-		q.convolve(o.mmx, o.mx, o.product, backend.ConvEnd{})
-		q.combine(o.x,
+		q.FilterGradient(o.gram, o.x, o.x, 0, 1)
+		q.UpdateFilter(o.product, o.gram)
+		q.Convolve(o.mx, o.x, o.product, backend.ConvEnd{})
+		q.Convolve(o.mmx, o.mx, o.product, backend.ConvEnd{})
+		q.Combine(o.x,
 			backend.Term{A: newtonSchulz[0], X: o.x}, backend.Term{A: newtonSchulz[1], X: o.mx}, backend.Term{A: newtonSchulz[2], X: o.mmx})
 	}
-	q.download(o.host, o.x)
+	q.Download(o.host, o.x)
 	for i := range dst {
 		dst[i] = o.host[o.at(i, rows, columns)]
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/devicequeue"
 )
 
 // Names of an Optimiser.
@@ -82,12 +83,12 @@ type optimiser struct {
 	// orthogonal has an entry for each parameter that Muon takes for a matrix, else nil.
 	orthogonal []*orthogonaliser
 	all        []*orthogonaliser // each once
-	kept       *scratch
+	kept       *devicequeue.Pool
 }
 
 func newOptimiser(dev backend.Device, o Optimiser, parameters []*parameter) (*optimiser, error) {
-	m := &optimiser{Optimiser: o, parameters: parameters, kept: newScratch(dev)}
-	q := &queue{dev: dev}
+	m := &optimiser{Optimiser: o, parameters: parameters, kept: devicequeue.NewPool(dev)}
+	q := &devicequeue.Queue{Dev: dev}
 	shapes := map[[2]int]*orthogonaliser{}
 	for _, p := range parameters {
 		m.first = append(m.first, make([]float32, len(p.values)))
@@ -107,10 +108,10 @@ func newOptimiser(dev backend.Device, o Optimiser, parameters []*parameter) (*op
 		m.second = append(m.second, second)
 		m.orthogonal = append(m.orthogonal, orthogonal)
 	}
-	if q.err != nil {
+	if q.Err != nil {
 		m.release()
 	}
-	return m, q.err
+	return m, q.Err
 }
 
 // release gives the device's memory back.
@@ -118,7 +119,7 @@ func (m *optimiser) release() {
 	for _, o := range m.all {
 		o.free()
 	}
-	m.kept.free()
+	m.kept.Free()
 }
 
 // arrays are what a checkpoint needs. They share memory with the optimiser.
@@ -147,7 +148,7 @@ func gradientNorm(parameters []*parameter) float64 {
 // step changes the parameters in iteration t, counted from 0. Each product is rounded by
 // itself, so that all processors give the same bits.
 func (m *optimiser) step(t int, rate, norm float64) error {
-	q := &queue{dev: m.kept.dev}
+	q := &devicequeue.Queue{Dev: m.kept.Dev}
 	scale := 1.0
 	if m.GradientLimit > 0 && norm > m.GradientLimit {
 		scale = m.GradientLimit / norm
@@ -168,11 +169,11 @@ func (m *optimiser) step(t int, rate, norm float64) error {
 			m.adapt(p, m.first[i], m.second[i], t, scale, rate, decay)
 		}
 	}
-	return q.err
+	return q.Err
 }
 
 // turn is a step of Muon.
-func (m *optimiser) turn(q *queue, p *parameter, momentum []float32, o *orthogonaliser, scale, rate, decay float64) {
+func (m *optimiser) turn(q *devicequeue.Queue, p *parameter, momentum []float32, o *orthogonaliser, scale, rate, decay float64) {
 	direction := make([]float32, len(momentum))
 	length := 0.0
 	for i, w := range p.values {

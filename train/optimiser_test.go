@@ -4,10 +4,10 @@ import (
 	"math"
 	"testing"
 
+	"github.com/averaged/imaging/backend/backendtest/refdevice"
+	"github.com/averaged/imaging/internal/devicequeue"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
-
-	"github.com/averaged/imaging/backend/backendtest/refdevice"
 )
 
 func newTestOptimiser(t *testing.T, o Optimiser, parameters []*parameter) *optimiser {
@@ -107,8 +107,8 @@ func TestOrthogonaliser(t *testing.T) {
 	defer func() { require.NoError(t, dev.Close()) }()
 	for _, shape := range [][2]int{{3, 8}, {8, 3}, {6, 6}, {1, 5}, {12, 40}} {
 		rows, columns := shape[0], shape[1]
-		q := &queue{dev: dev}
-		memory := newScratch(dev)
+		q := &devicequeue.Queue{Dev: dev}
+		memory := devicequeue.NewPool(dev)
 		o := newOrthogonaliser(q, memory, rows, columns)
 		g := newGenerator(uint64(rows))
 		src := make([]float32, rows*columns)
@@ -117,7 +117,7 @@ func TestOrthogonaliser(t *testing.T) {
 		}
 		dst := make([]float32, len(src))
 		o.apply(q, dst, src, rows)
-		require.NoError(t, q.err)
+		require.NoError(t, q.Err)
 		var before, after mat.SVD
 		require.True(t, before.Factorize(dense(rows, columns, src), mat.SVDThin))
 		require.True(t, after.Factorize(dense(rows, columns, dst), mat.SVDThin))
@@ -144,9 +144,9 @@ func TestOrthogonaliser(t *testing.T) {
 		zeros := make([]float32, len(src))
 		o.apply(q, dst, zeros, rows)
 		require.Equal(t, zeros, dst)
-		require.NoError(t, q.err)
+		require.NoError(t, q.Err)
 		o.free()
-		memory.free()
+		memory.Free()
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/averaged/imaging/internal/devicequeue"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -152,12 +153,12 @@ func TestBatches(t *testing.T) {
 	c := smallConfig()
 	c.Batch, c.Crop, c.Augment = 16, 8, false
 	set := testPictures(t, c.Channels)
-	q := &queue{dev: dev}
-	b := newBatch(q, newScratch(dev), c)
+	q := &devicequeue.Queue{Dev: dev}
+	b := newBatch(q, devicequeue.NewPool(dev), c)
 	g := newGenerator(5)
 	twin := g.clone()
 	b.draw(q, set, g, 0)
-	require.NoError(t, q.err)
+	require.NoError(t, q.Err)
 	clean, noisy := downloaded(t, dev, b.clean), downloaded(t, dev, b.noisy)
 	for n := range c.Batch {
 		crop := clean[n*3*64:][:3*64]
@@ -180,7 +181,7 @@ func TestBatches(t *testing.T) {
 	b.draw(q, set, g, 0.125)
 	require.Equal(t, 0.125, b.sigmas[0])
 	require.Equal(t, 0.125, b.sigmas[c.Batch-1])
-	require.NoError(t, q.err)
+	require.NoError(t, q.Err)
 	for range 100 {
 		s := c.level(g)
 		require.True(t, c.SigmaMin <= s && s <= c.SigmaMax, s)

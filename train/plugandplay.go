@@ -6,6 +6,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/devicequeue"
 	"github.com/averaged/imaging/internal/fft"
 	"github.com/averaged/imaging/internal/parallel"
 )
@@ -120,7 +121,7 @@ const push = 0.5
 // solve blurs clean images, adds the noise, makes two runs of so many iterations with the
 // network Φ, which has to set out to what it makes of in, and leaves the data step that
 // follows in in: the images that the network is to learn from.
-func (p *plugAndPlay) solve(ctx context.Context, q *queue, e exposure, clean, noise []float32, iterations [2]int, in, out backend.Buffer, phi func() error) error {
+func (p *plugAndPlay) solve(ctx context.Context, q *devicequeue.Queue, e exposure, clean, noise []float32, iterations [2]int, in, out backend.Buffer, phi func() error) error {
 	f, err := p.filters(e)
 	if err != nil {
 		return err
@@ -146,10 +147,10 @@ func (p *plugAndPlay) solve(ctx context.Context, q *queue, e exposure, clean, no
 			if err := p.dataStep(f, q, in); err != nil {
 				return err
 			}
-			q.do(phi)
-			q.download(p.point, out)
-			if q.err != nil {
-				return q.err
+			q.Do(phi)
+			q.Download(p.point, out)
+			if q.Err != nil {
+				return q.Err
 			}
 			clip(p.point)
 			p.advance(i > 0)
@@ -168,15 +169,15 @@ func (p *plugAndPlay) solve(ctx context.Context, q *queue, e exposure, clean, no
 }
 
 // dataStep sets in to D(x).
-func (p *plugAndPlay) dataStep(f blurFilters, q *queue, in backend.Buffer) error {
+func (p *plugAndPlay) dataStep(f blurFilters, q *devicequeue.Queue, in backend.Buffer) error {
 	if err := p.apply(f.own, p.point, p.x); err != nil {
 		return err
 	}
 	for i, v := range p.fixed {
 		p.point[i] += v
 	}
-	q.upload(in, p.point)
-	return q.err
+	q.Upload(in, p.point)
+	return q.Err
 }
 
 // advance goes on from T(x), and, where there is one, beyond it.

@@ -7,6 +7,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/devicequeue"
 	"github.com/stretchr/testify/require"
 )
 
@@ -26,7 +27,7 @@ func TestDataStepIsProximal(t *testing.T) {
 	noise := downloaded(t, dev, gaussianBuffer(t, dev, shape, 2))
 	in, out := gaussianBuffer(t, dev, shape, 3), gaussianBuffer(t, dev, shape, 4)
 	// A Φ that gives the same image whatever it is applied to: then x is that image, clipped.
-	q := &queue{dev: dev}
+	q := &devicequeue.Queue{Dev: dev}
 	fixed := downloaded(t, dev, out)
 	require.NoError(t, p.solve(t.Context(), q, e, clean, noise, [2]int{1, 1}, in, out, func() error { return nil }))
 	clip(fixed)
@@ -77,7 +78,7 @@ func TestRunsReachTheirFixedPoints(t *testing.T) {
 	}
 	in, out := alloc(t, dev, shape), alloc(t, dev, shape)
 	e := exposure{kernel: none, sigma: 0.05, level: 0.1}
-	require.NoError(t, p.solve(t.Context(), &queue{dev: dev}, e, clean, make([]float32, len(clean)), [2]int{40, 40}, in, out,
+	require.NoError(t, p.solve(t.Context(), &devicequeue.Queue{Dev: dev}, e, clean, make([]float32, len(clean)), [2]int{40, 40}, in, out,
 		func() error { return dev.LinearCombination(out, backend.Term{A: 1 / (1 + c), X: in}) }))
 	for i, v := range downloaded(t, dev, in) {
 		y, b := float64(clean[i]), (1+tau)*(1+c)-1

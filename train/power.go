@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/devicequeue"
 )
 
 // power is a power iteration that goes on from where it stopped (the paper, section
@@ -24,42 +25,42 @@ const smallestNorm = 1e-20
 
 // newPower allocates for images of size×size pixels. v has to be set, by start or by
 // upload and measure.
-func newPower(q *queue, memory *scratch, filter backend.Filter, size int) *power {
+func newPower(q *devicequeue.Queue, memory *devicequeue.Pool, filter backend.Filter, size int) *power {
 	s := filter.Shape()
 	return &power{
 		filter: filter,
-		right:  memory.take(q, backend.Image(s.C, size, size)),
-		left:   memory.take(q, backend.Image(s.N, size, size)),
+		right:  memory.Take(q, backend.Image(s.C, size, size)),
+		left:   memory.Take(q, backend.Image(s.N, size, size)),
 	}
 }
 
 // start sets v to Gaussian noise.
-func (p *power) start(q *queue, seed uint64) {
-	q.do(func() error { return q.dev.Gaussian(p.right, seed, 0, 1) })
+func (p *power) start(q *devicequeue.Queue, seed uint64) {
+	q.Do(func() error { return q.Dev.Gaussian(p.right, seed, 0, 1) })
 	p.normalise(q, p.right)
 	p.measure(q)
 }
 
 // iterate sets v ← Aᵀu/‖Aᵀu‖ and measures.
-func (p *power) iterate(q *queue) {
+func (p *power) iterate(q *devicequeue.Queue) {
 	p.adjoint(q)
 	p.measure(q)
 }
 
-func (p *power) adjoint(q *queue) {
-	q.adjoint(p.right, p.left, p.filter, 0, 1)
+func (p *power) adjoint(q *devicequeue.Queue) {
+	q.Adjoint(p.right, p.left, p.filter, 0, 1)
 	p.normalise(q, p.right)
 }
 
 // measure sets u ← Av/‖Av‖ and norm ← ‖Av‖.
-func (p *power) measure(q *queue) {
-	q.convolve(p.left, p.right, p.filter, backend.ConvEnd{})
+func (p *power) measure(q *devicequeue.Queue) {
+	q.Convolve(p.left, p.right, p.filter, backend.ConvEnd{})
 	p.norm = p.normalise(q, p.left)
 }
 
 // converge iterates until the norm has settled to about 1e-6, at most limit times.
-func (p *power) converge(q *queue, limit int) {
-	for calm := 0; limit > 0 && calm < 3 && q.err == nil; limit-- {
+func (p *power) converge(q *devicequeue.Queue, limit int) {
+	for calm := 0; limit > 0 && calm < 3 && q.Err == nil; limit-- {
 		before := p.norm
 		p.iterate(q)
 		if math.Abs(p.norm-before) <= 1e-6*p.norm {
@@ -75,13 +76,13 @@ func (p *power) converge(q *queue, limit int) {
 var ErrDiverged = errors.New("the training has diverged: the learning rate is too large, or weight decay too small")
 
 // normalise divides x by its norm, which it returns.
-func (p *power) normalise(q *queue, x backend.Buffer) float64 {
+func (p *power) normalise(q *devicequeue.Queue, x backend.Buffer) float64 {
 	var sum [1]float64
-	q.reduce(sum[:], backend.Reduction{Kind: backend.SumSquares, X: x})
+	q.Reduce(sum[:], backend.Reduction{Kind: backend.SumSquares, X: x})
 	norm := max(math.Sqrt(sum[0]), smallestNorm)
-	if q.err == nil && !(norm <= math.MaxFloat32) {
-		q.err = fmt.Errorf("%w: a norm is %v", ErrDiverged, norm)
+	if q.Err == nil && !(norm <= math.MaxFloat32) {
+		q.Err = fmt.Errorf("%w: a norm is %v", ErrDiverged, norm)
 	}
-	q.combine(x, backend.Term{A: float32(1 / norm), X: x})
+	q.Combine(x, backend.Term{A: float32(1 / norm), X: x})
 	return norm
 }

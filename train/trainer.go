@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/devicequeue"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -20,7 +21,7 @@ type trainer struct {
 	average   []array // of the network's effective arrays, or nil
 	iteration int     // updates made
 
-	kept    *scratch
+	kept    *devicequeue.Pool
 	batch   *batch
 	runs    *plugAndPlay // nil unless for deblurring
 	result  backend.Buffer
@@ -46,7 +47,7 @@ func newTrainer(dev backend.Device, c Config, set *Pictures) (_ *trainer, err er
 	if n := set.smallest(); n < c.Crop {
 		return nil, fmt.Errorf("a picture is %d pixels wide or high, crops are %d", n, c.Crop)
 	}
-	t := &trainer{dev: dev, config: c, set: set, generator: newGenerator(c.Seed), kept: newScratch(dev)}
+	t := &trainer{dev: dev, config: c, set: set, generator: newGenerator(c.Seed), kept: devicequeue.NewPool(dev)}
 	defer func() {
 		if err != nil {
 			t.release()
@@ -60,15 +61,15 @@ func newTrainer(dev backend.Device, c Config, set *Pictures) (_ *trainer, err er
 	if t.optimiser, err = newOptimiser(dev, c.Optimiser, t.network.parameters()); err != nil {
 		return nil, err
 	}
-	q := &queue{dev: dev}
+	q := &devicequeue.Queue{Dev: dev}
 	t.batch = newBatch(q, t.kept, c)
 	if c.Deblur != nil {
 		if t.runs, err = newPlugAndPlay(dev, c.batchShape(), c.Deblur.Step); err != nil {
 			return nil, err
 		}
 	}
-	t.result = t.kept.take(q, c.batchShape())
-	return t, q.err
+	t.result = t.kept.Take(q, c.batchShape())
+	return t, q.Err
 }
 
 // initialise draws the parameters, or takes them from a weight file that is not nil.
@@ -128,7 +129,7 @@ func (t *trainer) differentiate(ctx context.Context) (r iterationReport, err err
 	if err := t.network.clear(); err != nil {
 		return r, err
 	}
-	q := &queue{dev: t.dev}
+	q := &devicequeue.Queue{Dev: t.dev}
 	var taken exposure
 	switch {
 	case t.config.Deblur != nil:
@@ -150,7 +151,7 @@ func (t *trainer) differentiate(ctx context.Context) (r iterationReport, err err
 			err = t.blur(ctx, q, taken)
 		} else {
 			t.batch.draw(q, t.set, t.generator, taken.level)
-			err = q.err
+			err = q.Err
 		}
 		if err != nil {
 			return r, err
@@ -173,16 +174,16 @@ func (t *trainer) differentiate(ctx context.Context) (r iterationReport, err err
 }
 
 // blur draws a batch, and makes of it what the network sees in the iteration of deblurring.
-func (t *trainer) blur(ctx context.Context, q *queue, e exposure) error {
+func (t *trainer) blur(ctx context.Context, q *devicequeue.Queue, e exposure) error {
 	d := t.config.Deblur
 	t.batch.crops(t.set, t.generator)
 	t.batch.white(q, t.generator)
 	for i, v := range t.batch.noise {
 		t.batch.noise[i] = float32(e.sigma) * v
 	}
-	q.upload(t.batch.clean, t.batch.samples)
-	if q.err != nil {
-		return q.err
+	q.Upload(t.batch.clean, t.batch.samples)
+	if q.Err != nil {
+		return q.Err
 	}
 	iterations := [2]int{d.iterations(t.generator), d.iterations(t.generator)}
 	return t.runs.solve(ctx, q, e, t.batch.samples, t.batch.noise, iterations, t.batch.noisy, t.result, func() error {
@@ -198,25 +199,25 @@ func (t *trainer) pass(ctx context.Context, weight float64) (float64, error) {
 	if err := t.network.forward(ctx, t.result, t.batch.noisy); err != nil {
 		return 0, err
 	}
-	q := &queue{dev: t.dev}
+	q := &devicequeue.Queue{Dev: t.dev}
 	samples := float64(t.config.batchShape().Len()) * float64(t.config.Accumulate)
 	if d := t.config.Deblur; d != nil && d.Margin > 0 {
 		n, inside := t.config.Crop, float64(t.config.Crop-2*d.Margin)/float64(t.config.Crop)
 		samples *= inside * inside
-		whole := t.kept.take(q, t.config.batchShape())
-		defer t.kept.give(whole)
-		q.combine(whole, backend.Term{A: 1, X: t.batch.clean})
-		q.do(func() error {
+		whole := t.kept.Take(q, t.config.batchShape())
+		defer t.kept.Give(whole)
+		q.Combine(whole, backend.Term{A: 1, X: t.batch.clean})
+		q.Do(func() error {
 			return t.dev.CopyRegion(whole, d.Margin, d.Margin, t.result, backend.Region{Y0: d.Margin, Y1: n - d.Margin, X0: d.Margin, X1: n - d.Margin})
 		})
-		q.combine(t.result, backend.Term{A: 1, X: whole})
+		q.Combine(t.result, backend.Term{A: 1, X: whole})
 	}
 	var sum [1]float64
-	q.reduce(sum[:], backend.Reduction{Kind: backend.DiffSquares, X: t.result, Y: t.batch.clean})
+	q.Reduce(sum[:], backend.Reduction{Kind: backend.DiffSquares, X: t.result, Y: t.batch.clean})
 	factor := float32(weight * 2 / samples)
-	q.combine(t.result, backend.Term{A: factor, X: t.result}, backend.Term{A: -factor, X: t.batch.clean})
-	if q.err != nil {
-		return 0, q.err
+	q.Combine(t.result, backend.Term{A: factor, X: t.result}, backend.Term{A: -factor, X: t.batch.clean})
+	if q.Err != nil {
+		return 0, q.Err
 	}
 	return sum[0] / samples, t.network.backward(ctx, t.result)
 }
@@ -255,7 +256,7 @@ func (t *trainer) release() {
 	if t.runs != nil {
 		t.runs.close()
 	}
-	t.kept.free()
+	t.kept.Free()
 }
 
 func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -3,6 +3,7 @@ package train
 import (
 	"testing"
 
+	"github.com/averaged/imaging/internal/devicequeue"
 	"github.com/stretchr/testify/require"
 )
 
@@ -47,9 +48,9 @@ func TestAccumulation(t *testing.T) {
 		c := smallConfig()
 		c.Accumulate = 1 + i
 		state := newTestTrainer(t, c)
-		q := &queue{dev: state.dev}
+		q := &devicequeue.Queue{Dev: state.dev}
 		state.batch.draw(q, state.set, state.generator, 0)
-		require.NoError(t, q.err)
+		require.NoError(t, q.Err)
 		require.NoError(t, state.network.clear())
 		for range c.Accumulate {
 			loss, err := state.pass(t.Context(), 1)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/devicequeue"
 )
 
 // validate returns the mean PSNR at each noise level, over whole pictures or, of deblurring,
@@ -54,15 +55,15 @@ func (t *trainer) meanSquaredError(ctx context.Context, n applier, set *Pictures
 			p.row(samples[(c*p.h+y)*p.w:][:p.w], c, y, 0)
 		}
 	}
-	memory := newScratch(t.dev)
-	defer memory.free()
-	q := &queue{dev: t.dev}
-	clean, noisy, out := memory.take(q, shape), memory.take(q, shape), memory.take(q, shape)
-	q.upload(clean, samples)
-	q.do(func() error { return t.dev.Gaussian(noisy, t.config.ValidationSeed+uint64(index), 0, float32(sigma)) })
-	q.combine(noisy, backend.Term{A: 1, X: clean}, backend.Term{A: 1, X: noisy})
-	q.do(func() error { return n.Apply(ctx, out, noisy) })
+	memory := devicequeue.NewPool(t.dev)
+	defer memory.Free()
+	q := &devicequeue.Queue{Dev: t.dev}
+	clean, noisy, out := memory.Take(q, shape), memory.Take(q, shape), memory.Take(q, shape)
+	q.Upload(clean, samples)
+	q.Do(func() error { return t.dev.Gaussian(noisy, t.config.ValidationSeed+uint64(index), 0, float32(sigma)) })
+	q.Combine(noisy, backend.Term{A: 1, X: clean}, backend.Term{A: 1, X: noisy})
+	q.Do(func() error { return n.Apply(ctx, out, noisy) })
 	var sum [1]float64
-	q.reduce(sum[:], backend.Reduction{Kind: backend.DiffSquares, X: out, Y: clean})
-	return sum[0] / float64(shape.Len()), q.err
+	q.Reduce(sum[:], backend.Reduction{Kind: backend.DiffSquares, X: out, Y: clean})
+	return sum[0] / float64(shape.Len()), q.Err
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/devicequeue"
 )
 
 // validateDeblurring returns the mean PSNR of deblurring the middle of each picture, a crop as
@@ -18,10 +19,10 @@ func (t *trainer) validateDeblurring(ctx context.Context, set *Pictures, sigma f
 		return ValidationMetrics{}, err
 	}
 	defer runs.close()
-	memory := newScratch(t.dev)
-	defer memory.free()
-	q := &queue{dev: t.dev}
-	in, out := memory.take(q, shape), memory.take(q, shape)
+	memory := devicequeue.NewPool(t.dev)
+	defer memory.Free()
+	q := &devicequeue.Queue{Dev: t.dev}
+	in, out := memory.Take(q, shape), memory.Take(q, shape)
 	sum, n := 0.0, 0
 	for i := range set.list {
 		p := &set.list[i]
@@ -39,7 +40,7 @@ func (t *trainer) validateDeblurring(ctx context.Context, set *Pictures, sigma f
 }
 
 // deblurringError is the mean squared error of one picture's middle.
-func (t *trainer) deblurringError(ctx context.Context, q *queue, runs *plugAndPlay, p *picture, index int, sigma float64, in, out backend.Buffer) (float64, error) {
+func (t *trainer) deblurringError(ctx context.Context, q *devicequeue.Queue, runs *plugAndPlay, p *picture, index int, sigma float64, in, out backend.Buffer) (float64, error) {
 	d, size := t.config.Deblur, t.config.Crop
 	clean := make([]float32, in.Shape().Len())
 	top, left := (p.h-size)/2, (p.w-size)/2
@@ -59,17 +60,17 @@ func (t *trainer) deblurringError(ctx context.Context, q *queue, runs *plugAndPl
 	}
 	defer network.Free()
 	noise := make([]float32, len(clean))
-	q.do(func() error { return t.dev.Gaussian(in, t.config.ValidationSeed+uint64(index), 0, float32(sigma)) })
-	q.download(noise, in)
+	q.Do(func() error { return t.dev.Gaussian(in, t.config.ValidationSeed+uint64(index), 0, float32(sigma)) })
+	q.Download(noise, in)
 	apply := func() error { return network.Apply(ctx, out, in) }
-	if q.err == nil {
-		q.err = runs.solve(ctx, q, taken, clean, noise, [2]int{2 * d.Iterations, 2 * d.Iterations}, in, out, apply)
+	if q.Err == nil {
+		q.Err = runs.solve(ctx, q, taken, clean, noise, [2]int{2 * d.Iterations, 2 * d.Iterations}, in, out, apply)
 	}
-	q.do(apply)
+	q.Do(apply)
 	result := noise
-	q.download(result, out)
-	if q.err != nil {
-		return 0, q.err
+	q.Download(result, out)
+	if q.Err != nil {
+		return 0, q.Err
 	}
 	clip(result)
 	sum, n := 0.0, 0

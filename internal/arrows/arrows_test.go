@@ -52,13 +52,13 @@ var table = map[string]row{
 		xImage,
 	}, tests: []string{"denoise/dncnn", "internal/scene", "internal/quality"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from. See RATIONALE.md.
-	"train": {code: []string{"denoise", "denoise/activation", "denoise/dncnn", "denoise/rungekutta", "deblur", "backend", "weights", "internal/fft", "internal/parallel", gonum}},
+	"train": {code: []string{"denoise", "denoise/activation", "denoise/dncnn", "denoise/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/devicequeue", "internal/fft", "internal/parallel", gonum}},
 
 	// The restoration packages, side by side.
 	"denoise": {code: []string{
 		"averaged", "backend", "weights",
-		"denoise/activation", "denoise/dncnn", "denoise/normbound", "denoise/refute", "denoise/rungekutta", "denoise/tile",
-		"denoise/internal/draw", "denoise/internal/ondevice",
+		"denoise/activation", "denoise/dncnn", "denoise/normbound", "denoise/pullback", "denoise/refute", "denoise/rungekutta",
+		"denoise/tile", "denoise/internal/draw", "denoise/internal/ondevice", "internal/devicequeue",
 	}, tests: []string{"denoise/internal/plain", "internal/parallel"}},
 	"deblur": {
 		code:  []string{"operator", "backend", "internal/fft", "internal/parallel", "internal/response"},
@@ -80,6 +80,7 @@ var table = map[string]row{
 		"denoise/internal/draw", "denoise/internal/ondevice",
 	}},
 	"denoise/normbound": {code: []string{"backend", "denoise/internal/plain", "internal/parallel", gonum}},
+	"denoise/pullback":  {code: []string{"backend", "denoise/rungekutta", "internal/devicequeue"}},
 	"denoise/refute": {
 		code:  []string{"averaged", "backend", "denoise/tile"},
 		tests: []string{"denoise", "denoise/activation", "denoise/dncnn", "denoise/normbound", "denoise/rungekutta"},
@@ -119,6 +120,7 @@ var table = map[string]row{
 	"internal/arrows":               {},
 	"internal/cameranoise":          {code: []string{"backend", "internal/jpegblock"}, tests: []string{"internal/imagefile"}},
 	"internal/curves":               {code: []string{"train", plot, xImage}},
+	"internal/devicequeue":          {code: []string{"backend"}},
 	"internal/parallel":             {},
 	"internal/fft":                  {code: []string{"internal/parallel"}},
 	"internal/imagefile":            {code: []string{"internal/imagefile/atomicfile", "internal/jpegblock", "internal/openfile", xImage}},
