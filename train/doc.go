@@ -42,7 +42,7 @@
 //
 // # Gradients
 //
-// They are made by hand, layer by layer (flow.go, dncnn.go), with the operations of
+// They are made by hand, layer by layer (package pullback, dncnn.go), with the operations of
 // package backend and nothing else, and compared with finite differences in float64 and
 // with PyTorch.
 //
