@@ -20,7 +20,10 @@
 //     image has more levels than its source, and they would be rounded away.
 //   - CMYK becomes RGB, and a CMYK profile is dropped, for it would be wrong.
 //   - JPEG is written with chroma at full resolution, and chroma that a JPEG or
-//     WebP stores at half of it is interpolated, as most decoders do.
+//     WebP stores at half of it is interpolated, as most decoders do. Its
+//     quantisation tables are those of the JPEG that was read, if it was one.
+//   - Of a multi-picture JPEG (MPO) the first picture is read, with a warning if
+//     the others are more than previews of it.
 //   - Premultiplied alpha is divided out when reading and not put back.
 //   - The thumbnail inside EXIF is removed: it shows the picture before it was
 //     restored.

@@ -12,7 +12,8 @@ import (
 	"github.com/averaged/imaging/internal/imagefile/atomicfile"
 )
 
-// DefaultQuality is the JPEG quality that a Quality of 0 stands for.
+// DefaultQuality is the JPEG quality that a Quality of 0 stands for, unless the image was read
+// from JPEG.
 const DefaultQuality = 95
 
 // WriteOptions says how to write. The zero value writes an image as it was read.
@@ -23,7 +24,8 @@ type WriteOptions struct {
 	// Depth is the bits per sample, 8, 16 or 32 (float); 0 means that of the
 	// image, or the nearest that the format has.
 	Depth int
-	// Quality is the JPEG quality from 1 to 100; 0 means DefaultQuality.
+	// Quality is the JPEG quality from 1 to 100; 0 means the quantisation tables of the file that
+	// was read (Image.JPEG), or DefaultQuality where there are none.
 	Quality int
 	// DropMetadata leaves out EXIF, XMP, resolution and texts. What the samples
 	// need to look right, the colour profile and PNG's chunks about colour, stays.
@@ -65,7 +67,7 @@ func EncodeContext(ctx context.Context, w io.Writer, m *Image, opt WriteOptions)
 	case PNG:
 		err = encodePNG(b, &out, p.depth)
 	case JPEG:
-		err = encodeJPEG(b, &out, p.quality)
+		err = encodeJPEG(b, &out, p.steps)
 	case TIFF:
 		err = encodeTIFF(ctx, b, &out, p.depth)
 	case BMP:
@@ -155,14 +157,14 @@ func Losses(m *Image, opt WriteOptions) []string {
 type plan struct {
 	format   Format
 	depth    int
-	quality  int
+	steps    [2][64]int // of JPEG
 	alpha    bool
 	metadata Metadata
 	losses   []string
 }
 
 func (o WriteOptions) plan(m *Image) (*plan, error) {
-	p := &plan{format: o.Format, quality: o.Quality, metadata: m.Metadata}
+	p := &plan{format: o.Format, metadata: m.Metadata}
 	if p.format == 0 {
 		p.format = m.Format
 	}
@@ -174,11 +176,15 @@ func (o WriteOptions) plan(m *Image) (*plan, error) {
 	case !p.format.CanWrite():
 		return nil, fmt.Errorf("%w: format number %d", ErrUnknownFormat, p.format)
 	}
-	if p.quality == 0 {
-		p.quality = DefaultQuality
-	}
-	if p.quality < 1 || p.quality > 100 {
+	switch {
+	case o.Quality < 0 || o.Quality > 100:
 		return nil, fmt.Errorf("%w: a JPEG quality is 1 to 100, not %d", ErrUnsupported, o.Quality)
+	case o.Quality > 0:
+		p.steps = stepsOf(o.Quality)
+	case m.JPEG != nil:
+		p.steps = m.JPEG.steps()
+	default:
+		p.steps = stepsOf(DefaultQuality)
 	}
 	if err := p.planDepth(m, o.Depth); err != nil {
 		return nil, err

@@ -9,10 +9,10 @@ import (
 // encodeJPEG writes baseline JPEG, grey or YCbCr, with as many samples of chroma
 // as of luma. The encoder of image/jpeg keeps a quarter of the chroma and rounds
 // colours to 8 bits before it transforms them; a restored picture deserves
-// better.
-func encodeJPEG(w io.Writer, m *Image, quality int) error {
-	e := &jpegEncoder{w: w}
-	e.setQuality(quality)
+// better. steps are the quantisation steps of luma and chroma, in rows.
+func encodeJPEG(w io.Writer, m *Image, steps [2][64]int) error {
+	e := &jpegEncoder{w: w, steps: steps}
+	e.prepare()
 	e.write([]byte{0xff, markerSOI})
 	if e.err == nil {
 		e.err = writeJPEGMetadata(w, &m.Metadata)
@@ -22,12 +22,6 @@ func encodeJPEG(w io.Writer, m *Image, quality int) error {
 	e.write([]byte{0xff, markerEOI})
 	return e.err
 }
-
-const (
-	markerSOF0 = 0xc0
-	markerDHT  = 0xc4
-	markerDQT  = 0xdb
-)
 
 // jpegEncoder writes one image, and nothing more after an error.
 type jpegEncoder struct {
@@ -44,17 +38,10 @@ type jpegEncoder struct {
 	block [64]float32
 }
 
-// setQuality scales the quantisation steps as the Independent JPEG Group does, so
-// that a quality means what it means elsewhere.
-func (e *jpegEncoder) setQuality(quality int) {
-	scale := 200 - 2*quality
-	if quality < 50 {
-		scale = 5000 / quality
-	}
+func (e *jpegEncoder) prepare() {
 	for t := range e.steps {
-		for i, s := range jpegSteps[t] {
-			e.steps[t][i] = min(max((s*scale+50)/100, 1), 255)
-			e.inverse[t][i] = 1 / float32(e.steps[t][i])
+		for i, s := range e.steps[t] {
+			e.inverse[t][i] = 1 / float32(s)
 		}
 		for class := range e.codes[t] {
 			e.codes[t][class] = jpegHuffman[t][class].codes()
