@@ -31,7 +31,7 @@ type WriteOptions struct {
 	// need to look right, the colour profile and PNG's chunks about colour, stays.
 	DropMetadata bool
 	// DropAlpha leaves out alpha. Without it, writing an image that has a
-	// transparent pixel in JPEG or PFM is an error.
+	// transparent pixel in a format that has none (JPEG, PFM, PGM, PPM) is an error.
 	DropAlpha bool
 	// Overwrite lets Write replace a file. Without it an existing file is an error
 	// that wraps fs.ErrExist.
@@ -74,6 +74,8 @@ func EncodeContext(ctx context.Context, w io.Writer, m *Image, opt WriteOptions)
 		err = encodeBMP(b, &out)
 	case PFM:
 		err = encodePFM(b, &out)
+	case PGM, PPM, PNM:
+		err = encodeNetpbm(b, &out, p.depth, p.format == PPM)
 	}
 	if err != nil {
 		return err
@@ -170,7 +172,7 @@ func (o WriteOptions) plan(m *Image) (*plan, error) {
 	}
 	switch {
 	case p.format == 0:
-		return nil, fmt.Errorf("%w: no format is given (use PNG, JPEG, TIFF, BMP or PFM)", ErrUnknownFormat)
+		return nil, fmt.Errorf("%w: no format is given (use PNG, JPEG, TIFF, BMP, PFM, PGM or PPM)", ErrUnknownFormat)
 	case p.format == WebP:
 		return nil, fmt.Errorf("%w: WebP is read but not written (use PNG or TIFF, which lose nothing)", ErrUnsupported)
 	case !p.format.CanWrite():
@@ -194,6 +196,12 @@ func (o WriteOptions) plan(m *Image) (*plan, error) {
 	}
 	if err := p.checkSize(m); err != nil {
 		return nil, err
+	}
+	switch {
+	case p.format == PGM && m.Channels == 3:
+		return nil, fmt.Errorf("%w: PGM holds grey only, and the image has colours (use PPM)", ErrUnsupported)
+	case p.format == PPM && m.Channels == 1:
+		p.lose("grey becomes RGB, because PPM has no grey")
 	}
 	if o.DropMetadata {
 		p.metadata = m.Metadata.colourOnly()
@@ -278,9 +286,10 @@ func (d Metadata) colourOnly() Metadata {
 func (p *plan) planMetadata(m *Image) {
 	d := &p.metadata
 	space := iccSpace(d.ICC)
+	bare := p.format == PFM || p.format == PGM || p.format == PPM || p.format == PNM // nothing but pixels
 	switch {
 	case d.ICC == nil:
-	case p.format == PFM,
+	case bare,
 		p.format == JPEG && len(d.ICC) > maxJPEGProfile,
 		// PNG and an RGB image have no use for a profile of the other kind, and
 		// libpng ignores one with a warning.
@@ -289,15 +298,15 @@ func (p *plan) planMetadata(m *Image) {
 		p.lose("the colour profile")
 		d.ICC = nil
 	}
-	if d.EXIF != nil && (p.format == PFM || p.format == BMP || p.format == JPEG && len(d.EXIF) > maxJPEGEXIF) {
+	if d.EXIF != nil && (bare || p.format == BMP || p.format == JPEG && len(d.EXIF) > maxJPEGEXIF) {
 		p.lose("EXIF")
 		d.EXIF = nil
 	}
-	if d.XMP != nil && (p.format == PFM || p.format == BMP || p.format == JPEG && len(d.XMP) > maxJPEGXMP) {
+	if d.XMP != nil && (bare || p.format == BMP || p.format == JPEG && len(d.XMP) > maxJPEGXMP) {
 		p.lose("XMP")
 		d.XMP = nil
 	}
-	if d.Resolution.known() && (p.format == PFM || p.format == BMP && d.Resolution.Unit == Aspect) {
+	if d.Resolution.known() && (bare || p.format == BMP && d.Resolution.Unit == Aspect) {
 		p.lose("the resolution")
 		d.Resolution = Resolution{}
 	}

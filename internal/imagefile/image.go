@@ -24,7 +24,7 @@ type Image struct {
 	// written unless asked otherwise.
 	Depth int
 	// SourceDepth is the bits per sample in the file that was read: as Depth, or
-	// 1, 2 or 4.
+	// 1, 2 or 4, or any number up to 16 in PGM and PPM.
 	SourceDepth int
 	// Format is the format of the file that was read, or 0.
 	Format Format
