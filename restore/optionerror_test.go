@@ -17,7 +17,7 @@ func TestValuesOfOptionsAreValidated(t *testing.T) {
 		name   string
 		text   string
 	}{
-		{restore.Sigma(0), "Sigma", "restore: sigma 0: want a number above 0, and a finite one"},
+		{restore.Sigma(0), "Sigma", "restore: sigma 0: want a finite standard deviation above 0"},
 		{restore.Sigma(math.NaN()), "Sigma", "sigma NaN"},
 		{restore.Sigma(math.Inf(1)), "Sigma", "sigma +Inf"},
 		{restore.Strength(0), "Strength", "strength 0: want a number above 0, at most 1e+06"},

@@ -47,7 +47,7 @@ type settings struct {
 func Sigma(s float64) Option {
 	return func(c *settings) error {
 		if !(s > 0) || math.IsInf(s, 0) {
-			return &OptionError{"Sigma", s, "a number above 0, and a finite one"}
+			return &OptionError{"Sigma", s, "a finite standard deviation above 0"}
 		}
 		c.sigma, c.sigmaGiven = s, true
 		return nil
@@ -125,7 +125,7 @@ func Boundary(b deblur.Boundary) Option {
 func StepSize(tau float64) Option {
 	return func(c *settings) error {
 		if !(tau > 0) || math.IsInf(tau, 0) {
-			return &OptionError{"StepSize", tau, "a number above 0, and a finite one"}
+			return &OptionError{"StepSize", tau, "a finite number above 0"}
 		}
 		c.step = tau
 		return nil
