@@ -73,6 +73,7 @@ each of the methods as the prior.`,
 	f.Uint64Var(&e.seed, "seed", 1, "`NUMBER` of the noise of the first image")
 	f.IntVar(&e.limit, "limit", 0, "only the first `N` images; 0: all")
 	f.StringVar(&e.tile, "tile", "auto", "compute networks in tiles of `SIDE` pixels, or auto; the result does not depend on it")
+	expert(c, "tile")
 	bindAdapt(c, &e.adapt)
 	e.computing.bind(c)
 	e.reading.bind(c)

@@ -24,7 +24,14 @@ type choice struct {
 func newChoice(words ...string) choice { return choice{value: words[0], words: words} }
 
 func (c *choice) String() string { return c.value }
-func (c *choice) Type() string   { return strings.Join(c.words, "|") }
+
+// Type is what help calls the value: the words, or, where they are long, that it is one.
+func (c *choice) Type() string {
+	if words := strings.Join(c.words, "|"); len(words) <= 20 {
+		return words
+	}
+	return "WORD"
+}
 
 func (c *choice) Set(s string) error {
 	if !slices.Contains(c.words, s) {

@@ -26,6 +26,7 @@ func (r *reading) bind(c *cobra.Command) {
 	r.flags = c.Flags()
 	r.flags.Int64Var(&r.maxPixels, "max-pixels", imagefile.DefaultMaxPixels,
 		"refuse images of more `PIXELS`, before they are decoded")
+	expert(c, "max-pixels")
 }
 
 func (r *reading) check() error {
@@ -120,7 +121,7 @@ type writing struct {
 func (w *writing) bind(c *cobra.Command) {
 	f := c.Flags()
 	f.IntVar(&w.depth, "depth", 0, "`BITS` per sample, 8, 16 or 32 (float); default: as the input, or the nearest that the format has")
-	f.IntVar(&w.quality, "quality", 0, fmt.Sprintf("write JPEG with quality `Q`, 1 to 100; default: that of a JPEG input, by its quantisation\ntables, or else %d. Chroma is kept at full resolution (4:4:4), also that of a 4:2:0 input", imagefile.DefaultQuality))
+	f.IntVar(&w.quality, "quality", 0, fmt.Sprintf("write JPEG with quality `Q`, 1 to 100; default: that of a JPEG input, by its quantisation tables, or else %d. Chroma is kept at full resolution (4:4:4), also that of a 4:2:0 input", imagefile.DefaultQuality))
 	w.qualityGiven = func() bool { return f.Changed("quality") }
 	w.metadata = newChoice("keep", "none")
 	f.Var(&w.metadata, "metadata", "EXIF, XMP, resolution and texts; the colour profile is kept in either case")
@@ -190,7 +191,7 @@ func (a *app) write(ctx context.Context, path string, m *imagefile.Image, opt im
 		a.notes = append(a.notes, fmt.Sprintf("not kept in %s: %s", opt.Format, loss))
 	}
 	if c := m.JPEG; c != nil && opt.Format == imagefile.JPEG && opt.Quality == 0 {
-		a.detail("%s: JPEG with the quantisation tables of its input, %s", outputName(path), qualityName(c))
+		a.detail("%s: JPEG with the quantisation tables of its input, %s", outputName(path), codingName(c))
 	}
 	if path == standardStream {
 		if err := imagefile.EncodeContext(ctx, a.stdout, m, opt); err != nil {
@@ -207,12 +208,17 @@ func (a *app) write(ctx context.Context, path string, m *imagefile.Image, opt im
 	return nil
 }
 
-// qualityName says how finely a JPEG was coded.
-func qualityName(c *imagefile.JPEGCoding) string {
+// codingName says how a JPEG was coded, and what becomes of its chroma.
+func codingName(c *imagefile.JPEGCoding) string {
+	text := fmt.Sprintf("near those of quality %d", c.Quality)
 	if c.Standard {
-		return fmt.Sprintf("quality %d", c.Quality)
+		text = fmt.Sprintf("quality %d", c.Quality)
 	}
-	return fmt.Sprintf("which are near those of quality %d", c.Quality)
+	subsampling := map[[2]int]string{{2, 1}: "4:2:2", {2, 2}: "4:2:0", {1, 2}: "4:4:0", {4, 1}: "4:1:1"}
+	if before, known := subsampling[[2]int{c.ChromaX, c.ChromaY}]; known {
+		text += ", chroma at full resolution (" + before + " before)"
+	}
+	return text
 }
 
 func outputName(path string) string {

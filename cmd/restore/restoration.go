@@ -60,11 +60,12 @@ func (r *restoration) bind(c *cobra.Command, flag, tolerance string) {
 		return pflag.NormalizedName(name)
 	})
 	f.StringVar(&r.weights, "weights", "", "weight `FILE` (safetensors) of a network, in place of embedded ones; --"+flag+" then need not be given")
-	f.Float64Var(&r.strength, "strength", 1, "multiply the strength that follows from sigma by `FACTOR`; above 1 smooths more.\nA network takes out noise of FACTOR·sigma, in an iteration FACTOR times what that needs")
+	f.Float64Var(&r.strength, "strength", 1, "multiply the strength that follows from sigma by `FACTOR`; above 1 smooths more. A network takes out noise of FACTOR·sigma, in an iteration FACTOR times what that needs")
 	f.IntVar(&r.iterations, "iterations", 0, "stop after `N` iterations in any case; 0: the method's own limit")
 	f.Float64Var(&r.tolerance, "tolerance", 0, "stop at `T`, "+tolerance)
 	f.StringVar(&r.tile, "tile", "auto", "compute networks in tiles of `SIDE` pixels, or auto; the result does not depend on it. Total variation is not tiled")
 	r.computing.bind(c)
+	expert(c, "weights", "iterations", "tolerance", "tile")
 	completeMethod(c, flag, readyMethods())
 	if err := c.MarkFlagFilename("weights", "safetensors"); err != nil {
 		panic(err) // the flag was not defined: a mistake in this program, found by any test
@@ -197,7 +198,8 @@ func (r *restoration) defaultTo(c *cobra.Command, method string) {
 // bindBoundary is the flag about the world beyond the frame.
 func bindBoundary(c *cobra.Command, b *choice, usage string) {
 	*b = newChoice(deblur.Unknown.String(), deblur.Circular.String(), deblur.Zero.String(), deblur.Reflect.String())
-	c.Flags().Var(b, "boundary", usage)
+	c.Flags().Var(b, "boundary", usage+": "+orList(b.words))
+	expert(c, "boundary")
 	completeChoice(c, "boundary", b)
 }
 
@@ -238,14 +240,17 @@ func (b *batchFlags) bind(c *cobra.Command, flag, tolerance string) {
 	b.reading.bind(c)
 	b.writing.bind(c)
 	if flag == selectPrior {
-		c.Flags().Float64Var(&b.pull, "contraction", 0, "draw each iterate to where the iteration started, by 1−`Q`, 0 < Q < 1: then there is one fixed\npoint, and the distance of the result to it is bounded and printed; 0.98 cost deblurring 0.05 dB at most")
+		c.Flags().Float64Var(&b.pull, "contraction", 0, "draw each iterate to where the iteration started, by 1−`Q`, 0 < Q < 1: then there is one fixed point, and the distance of the result to it is bounded and printed; 0.98 cost deblurring 0.05 dB at most")
+		expert(c, "contraction")
 	}
 	c.Flags().StringVar(&b.reference, "reference", "", "compare each result, before it is rounded for the file, with this image `FILE`, and print the PSNR")
+	expert(c, "reference")
 }
 
 // bindAdapt is the flag of commands in which the strength of networks can follow the image.
 func bindAdapt(c *cobra.Command, adapt *bool) {
-	c.Flags().BoolVar(adapt, "adapt", true, "let the strength of certified networks follow how much fine detail the image has\n(--adapt=false: the noise alone, so that the map is the network)")
+	c.Flags().BoolVar(adapt, "adapt", true, "let the strength of certified networks follow how much fine detail the image has (--adapt=false: the noise alone, so that the map is the network)")
+	expert(c, "adapt")
 }
 
 // prepare checks all flags, and returns the options and the tasks.

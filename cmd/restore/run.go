@@ -74,10 +74,15 @@ func (a *app) rootCommand() *cobra.Command {
 how it does: every prior comes with a certificate, and an iteration that is
 printed as convergent converges.
 
-Images are PNG, JPEG, TIFF, BMP, WebP (read only) and PFM, grey or colour, 8 or 16
-bits or float. Size, bit depth, transparency, colour profile and metadata of the
-input are kept. Noise levels (sigma) are standard deviations, where 1 is white:
-0.1 is 25.5 of 255.
+Images are PNG, JPEG, TIFF, BMP, WebP (read only), PFM, PGM and PPM, grey or colour,
+8 or 16 bits or float. Size, bit depth, transparency, colour profile and metadata of
+the input are kept, and of a JPEG its quality. Noise levels (sigma) are standard
+deviations, where 1 is white: 0.1 is 25.5 of 255.
+
+With --json there is an object in a line for each input. Its "notes" say what may be
+doubtful and what was not kept, and "sigma_reliable" whether an estimated sigma is to
+be trusted. A file name that is not UTF-8 has U+FFFD in the place of what is not;
+"names_base64" then has its bytes, under the name of the field.
 
 Exit status: 0 all done, 1 some input failed (the others are done), 2 wrong
 usage, 3 nothing to do, 130 interrupted (no partial file remains).`,
@@ -146,6 +151,7 @@ usage, 3 nothing to do, 130 interrupted (no partial file remains).`,
 			strictCompletion(c)
 		}
 	}
+	groupFlags(root)
 	return root
 }
 

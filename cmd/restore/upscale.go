@@ -63,7 +63,7 @@ func (u *upscaler) bindOwn(c *cobra.Command) {
 	u.bind(c, selectPrior, "the relative change of an iteration (default 5e-5)")
 	u.defaultTo(c, restore.DefaultMethod())
 	u.antialias = newChoice(deblur.Bicubic.String(), deblur.Area.String(), deblur.GaussianBlur.String(), deblur.NoAntialias.String())
-	f.Var(&u.antialias, "antialias", "with which blur the image was scaled down")
+	f.Var(&u.antialias, "antialias", "with which blur the image was scaled down: "+orList(u.antialias.words))
 	completeChoice(c, "antialias", &u.antialias)
 	u.bindKernel(c, "image `FILE` of a blur that is to be removed too, in pixels of the result")
 	bindBoundary(c, &u.boundary, "what lies beyond the frame")
