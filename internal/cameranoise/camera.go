@@ -259,11 +259,8 @@ func (c Camera) Check() error {
 		}
 	}
 	for _, j := range c.JPEG {
-		if j.Quality < 1 || j.Quality > 100 {
-			return fmt.Errorf("%w: a JPEG quality of %d, want 1 to 100", ErrArgument, j.Quality)
-		}
-		if j.Subsampling < Full || j.Subsampling > Quarter {
-			return fmt.Errorf("%w: subsampling %v, want 4:4:4, 4:2:2 or 4:2:0", ErrArgument, j.Subsampling)
+		if err := j.check(); err != nil {
+			return err
 		}
 	}
 	for row := range 3 {
@@ -274,6 +271,16 @@ func (c Camera) Check() error {
 	}
 	if d := determinant(c.Matrix); !(math.Abs(d) > 1e-3) || math.Abs(d) > 1e6 {
 		return fmt.Errorf("%w: the colour matrix has the determinant %v, and cannot be undone", ErrArgument, d)
+	}
+	return nil
+}
+
+func (j JPEG) check() error {
+	if j.Quality < 1 || j.Quality > 100 {
+		return fmt.Errorf("%w: a JPEG quality of %d, want 1 to 100", ErrArgument, j.Quality)
+	}
+	if j.Subsampling < Full || j.Subsampling > Quarter {
+		return fmt.Errorf("%w: subsampling %v, want 4:4:4, 4:2:2 or 4:2:0", ErrArgument, j.Subsampling)
 	}
 	return nil
 }
