@@ -2,7 +2,8 @@ package deblur
 
 import (
 	"fmt"
-	"math"
+
+	"github.com/averaged/imaging/internal/response"
 )
 
 // Norm returns an upper bound of the operator norm ‖K‖ (the largest ‖Kx‖/‖x‖) that
@@ -32,7 +33,7 @@ func (o *Operator) Norm() (bound float64, reason string) {
 }
 
 func normBound(k Kernel, boundary Boundary, h, w int) (bound float64, reason string) {
-	sum := sumAbove(k.Weights)
+	sum := response.SumAbove(k.Weights)
 	weights, nonnegative := "the sum of the weights' magnitudes", true
 	for _, v := range k.Weights {
 		nonnegative = nonnegative && v >= 0
@@ -47,7 +48,7 @@ func normBound(k Kernel, boundary Boundary, h, w int) (bound float64, reason str
 		return sum, fmt.Sprintf("circular: %s, attained by a constant image", weights)
 	case boundary == Circular:
 		reason = fmt.Sprintf("circular: %s (Young's inequality)", weights)
-		if m, ok := largestResponse(k, h, w, sum); ok && m < bound {
+		if m, ok := response.Largest(k.Weights, k.W, h, w, sum); ok && m < bound {
 			bound, reason = m, "circular: the largest modulus of the kernel's discrete Fourier transform"
 		}
 	case boundary == Reflect && !symmetric:
@@ -60,7 +61,7 @@ func normBound(k Kernel, boundary Boundary, h, w int) (bound float64, reason str
 	if nonnegative {
 		return bound, reason // k̂ is largest at frequency 0, where it is the sum
 	}
-	if m, ok := responseBound(k, sum); ok {
+	if m, ok := response.Bound(k.Weights, k.W, sum); ok {
 		if boundary == Reflect && !symmetric {
 			m *= 2
 		}
@@ -94,77 +95,4 @@ func (k Kernel) symmetric() bool {
 		}
 	}
 	return true
-}
-
-// sumAbove returns Σ|v|, or a little more if float64 cannot hold it. The rounding
-// error of every addition is computed exactly (Knuth's two-sum).
-func sumAbove(weights []float32) float64 {
-	sum, rest := 0.0, 0.0
-	for _, v := range weights {
-		a := math.Abs(float64(v))
-		next := sum + a
-		shadow := next - sum
-		rest += math.Abs((sum - (next - shadow)) + (a - shadow))
-		sum = next
-	}
-	if rest > 0 {
-		sum = math.Nextafter(sum+2*rest, math.Inf(1))
-	}
-	return sum
-}
-
-// unit is the unit roundoff of float64.
-const unit = 0x1p-53
-
-// affordable is how many multiplications a bound may cost.
-const affordable = 1 << 28
-
-// largestResponse returns the largest |k̂| over the frequencies of ny×nx samples,
-// and no less; ok is false where that takes too long.
-func largestResponse(k Kernel, ny, nx int, sum float64) (top float64, ok bool) {
-	half := nx/2 + 1 // k̂(−θ) is the conjugate of k̂(θ)
-	if cost := float64(half) * (float64(k.H)*float64(k.W) + float64(ny)*float64(k.H)); cost > affordable {
-		return 0, false
-	}
-	ry, rx := roots(ny), roots(nx)
-	column := make([]complex128, k.H)
-	for fx := range half {
-		for i := range column {
-			column[i] = 0
-			for j, v := range k.Weights[i*k.W : (i+1)*k.W] {
-				column[i] += complex(float64(v), 0) * rx[j*fx%nx]
-			}
-		}
-		for fy := range ny {
-			response := complex(0, 0)
-			for i, v := range column {
-				response += v * ry[i*fy%ny]
-			}
-			top = max(top, math.Hypot(real(response), imag(response)))
-		}
-	}
-	// Two nested sums of KW and KH terms, each a product with a rounded root: the error
-	// of the whole is below 4(KH+KW+4) units of Σ|k| (Higham 2002, section 3.1).
-	return top + float64(4*(k.H+k.W+4))*unit*sum, true
-}
-
-func roots(n int) []complex128 {
-	r := make([]complex128, n)
-	for i := range r {
-		s, c := math.Sincos(-2 * math.Pi * float64(i) / float64(n))
-		r[i] = complex(c, s)
-	}
-	return r
-}
-
-// responseBound returns a bound of |k̂| over all frequencies.
-func responseBound(k Kernel, sum float64) (bound float64, ok bool) {
-	dy, dx := k.H/2, k.W/2
-	ny, nx := max(1, 16*dy), max(1, 16*dx)
-	top, ok := largestResponse(k, ny, nx, sum)
-	if !ok {
-		return 0, false
-	}
-	shrink := math.Cos(math.Pi*float64(dy)/float64(ny)) * math.Cos(math.Pi*float64(dx)/float64(nx))
-	return top / shrink * (1 + 8*unit), true
 }

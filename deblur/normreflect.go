@@ -3,6 +3,8 @@ package deblur
 import (
 	"fmt"
 	"math"
+
+	"github.com/averaged/imaging/internal/response"
 )
 
 // reflectBound bounds the norm of a reflecting blur of h×w samples by Collatz and
@@ -24,13 +26,13 @@ func reflectBound(k Kernel, h, w int) (bound float64, reason string) {
 	best, steps := schurBound(k, h, w), 0
 	for t := 1; t <= maxSteps; t++ {
 		hh, ww := min(h, 4*(t+1)*(k.H-1)+1), min(w, 4*(t+1)*(k.W-1)+1)
-		if float64(2*(t+1)*taps)*float64(hh)*float64(ww) > affordable {
+		if float64(2*(t+1)*taps)*float64(hh)*float64(ww) > response.Affordable {
 			break
 		}
 		// All terms are nonnegative, so that rounding is relative: two sums of as many
 		// terms as the kernel and the reflections have, and a division.
 		top := newNonnegativeBlur(k, hh, ww).ratio(t)
-		top *= 1 + float64(4*len(k.Weights)+16)*unit
+		top *= 1 + float64(4*len(k.Weights)+16)*response.Unit
 		gain := 1 - top/best
 		if top < best {
 			best, steps = top, t
@@ -84,7 +86,7 @@ func schurBound(k Kernel, h, w int) float64 {
 	// The mean of the column sums is S, so the largest is no less, and an error of so
 	// many units of S for each of the copies of a sample is a relative one.
 	copies := float64(k.H/h+2) * float64(k.W/w+2)
-	return total * top * (1 + copies*float64(8*len(k.Weights)+16)*unit)
+	return total * top * (1 + copies*float64(8*len(k.Weights)+16)*response.Unit)
 }
 
 // nonnegativeBlur is A in float64 on an image of h×w samples.

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/operator"
 )
 
 // Operator is the blur K of a photograph: a linear map from the unknown image, of
@@ -23,6 +24,8 @@ type Operator struct {
 	norm       float64
 	normReason string
 }
+
+var _ operator.Linear = (*Operator)(nil)
 
 // New returns the blur of a photograph of h rows and w columns. The kernel is
 // copied. Free the operator when it is no longer needed.

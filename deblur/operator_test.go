@@ -6,11 +6,13 @@ import (
 	"math"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/internal/response"
+	"github.com/averaged/imaging/operator"
+	"github.com/averaged/imaging/operator/operatortest"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
 )
 
 // testKernels cover one and two dimensions, odd and even sizes, centres away from
@@ -119,7 +121,7 @@ func TestOperators(t *testing.T) {
 
 		// Both agree with the matrix.
 		m := dense(o)
-		scale := 1e-6 * (1 + sumAbove(o.kernel.Weights)) * 8
+		scale := 1e-6 * (1 + response.SumAbove(o.kernel.Weights)) * 8
 		for c := range channels {
 			var want mat.VecDense
 			want.MulVec(m, vector(xs[c*dh*dw:][:dh*dw]))
@@ -136,6 +138,8 @@ func TestOperators(t *testing.T) {
 		// ⟨Kx, y⟩ = ⟨x, Kᵀy⟩.
 		require.InDelta(t, dot(gotKx, ys), dot(xs, gotKty), scale*math.Sqrt(dot(xs, xs)*dot(ys, ys)))
 
+		require.NoError(t, operatortest.TestLinear(dev, o))
+
 		// The bound is one, and not much of one: below it are the largest singular
 		// value and what power iteration finds.
 		bound, reason := o.Norm()
@@ -144,7 +148,7 @@ func TestOperators(t *testing.T) {
 		require.True(t, svd.Factorize(m, mat.SVDNone))
 		norm := svd.Values(nil)[0]
 		require.GreaterOrEqual(t, bound, norm*(1-1e-12), reason)
-		estimate, err := o.EstimateNorm(context.Background(), 30, 5)
+		estimate, err := operator.EstimateNorm(t.Context(), dev, o, 30, 5)
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, bound, estimate*(1-1e-5), reason)
 		require.LessOrEqual(t, estimate, norm*(1+1e-5)+1e-6)
@@ -201,7 +205,7 @@ func TestReflectBoundOfLargeImages(t *testing.T) {
 			o, err := New(dev, k, Reflect, s[0], s[1])
 			require.NoError(t, err)
 			bound, reason := o.Norm()
-			estimate, err := o.EstimateNorm(context.Background(), 80, 1)
+			estimate, err := operator.EstimateNorm(t.Context(), dev, o, 80, 1)
 			require.NoError(t, err)
 			require.GreaterOrEqual(t, bound, estimate*(1-1e-6), "%s: %s", name, reason)
 			if name != "±" {
@@ -286,11 +290,11 @@ func TestOperatorRefuses(t *testing.T) {
 
 	o, err := New(dev, good, Zero, 4, 4)
 	require.NoError(t, err)
-	_, err = o.EstimateNorm(context.Background(), 0, 1)
+	_, err = operator.EstimateNorm(t.Context(), dev, o, 0, 1)
 	require.ErrorContains(t, err, "at least 1")
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = o.EstimateNorm(ctx, 3, 1)
+	_, err = operator.EstimateNorm(ctx, dev, o, 3, 1)
 	require.ErrorIs(t, err, context.Canceled)
 	x, _ := noise(t, dev, 1, 4, 4, 1)
 	y, _ := noise(t, dev, 1, 4, 5, 1)

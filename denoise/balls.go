@@ -3,24 +3,9 @@ package denoise
 import (
 	"fmt"
 	"math"
+
+	"github.com/averaged/imaging/denoise/activation"
 )
-
-// balls is the name of Balls.
-const balls = "balls"
-
-// Balls projects groups of hidden channels onto balls, whose radii are in Block.Radius: of
-// the vector v of a group's channels at a pixel it makes v·min(1, radius/‖v‖). So a block
-// removes what is small, as noise is, and takes no more than the radius from what is large,
-// as edges are, whatever its direction in the group.
-//
-// It is not applied to each element by itself, as the paper's activations are, but has what
-// the theorems about blocks need of one (the package comment): it is the gradient of a
-// convex function, Huber's function of ‖v‖, which is the Moreau envelope of radius·‖v‖, and
-// its Lipschitz constant is 1, for the projection onto a convex set is firmly nonexpansive
-// (Bauschke and Combettes 2017, propositions 4.16 and 12.30). Groups of one channel make it
-// a clip. Whatever the radii, they enter no constant: a radius of 0 takes the group out of
-// the block, and one that nothing reaches makes it linear.
-func Balls() Activation { return Activation{Name: balls} }
 
 // groups returns the number of groups of a block.
 func (m Model) groups(b Block) int { return len(b.Radius) / m.rows() }
@@ -28,14 +13,14 @@ func (m Model) groups(b Block) int { return len(b.Radius) / m.rows() }
 // checkRadii returns an error unless a block of so many hidden channels has the radii that
 // the activation asks for.
 func (m Model) checkRadii(b Block, hidden int) error {
-	if m.Activation.Name != balls {
+	if !m.Activation.IsBalls() {
 		if b.Radius != nil {
-			return fmt.Errorf("radii with the activation %q, they are for %q", m.Activation.Name, balls)
+			return fmt.Errorf("radii with the activation %q, they are for %q", m.Activation.Name, activation.Balls().Name)
 		}
 		return nil
 	}
 	if b.Gain != nil {
-		return fmt.Errorf("gains with the activation %q, whose radii do what a gain would", balls)
+		return fmt.Errorf("gains with the activation %q, whose radii do what a gain would", activation.Balls().Name)
 	}
 	groups := m.groups(b)
 	if groups == 0 || len(b.Radius) != groups*m.rows() || hidden%groups != 0 {
@@ -90,7 +75,7 @@ func (m Model) atRest(b Block) []float64 {
 	for i, v := range b.Bias {
 		u[i] = float64(v)
 		if b.Radius == nil {
-			u[i] = m.Activation.apply(u[i])
+			u[i] = m.Activation.Of(u[i])
 		}
 	}
 	if b.Radius != nil && len(u) > 0 {

@@ -8,6 +8,9 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
+	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/refute"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -24,7 +27,7 @@ var radii = map[string]func(rng *rand.Rand) float32{
 
 // projecting returns a random network of 8 channels with Balls of such radii.
 func projecting(t testing.TB, seed uint64, a Architecture, norm float64, kind string) Model {
-	a.Activation = Balls()
+	a.Activation = activation.Balls()
 	if a.Width == 0 {
 		a.Width = 8
 	}
@@ -53,7 +56,7 @@ func TestBallsAreTheirFormula(t *testing.T) {
 			Channels: 2, Blocks: rapid.IntRange(1, 2).Draw(rt, "blocks"),
 			Group:      rapid.SampledFrom([]int{1, 2, 4, 8}).Draw(rt, "group"),
 			Kernel:     rapid.SampledFrom([]int{1, 3, 5}).Draw(rt, "kernel"),
-			Integrator: rapid.SampledFrom([]Tableau{ForwardEuler(), Heun(), RK4(), Kutta3()}).Draw(rt, "integrator"),
+			Integrator: rapid.SampledFrom([]rungekutta.Tableau{rungekutta.ForwardEuler(), rungekutta.Heun(), rungekutta.RK4(), rungekutta.Kutta3()}).Draw(rt, "integrator"),
 		}, rapid.Float64Range(0.3, 2.5).Draw(rt, "norm"), drawRadii(rt))
 		if rapid.Bool().Draw(rt, "without biases") {
 			m.Blocks[0].Bias = nil
@@ -83,8 +86,8 @@ func TestBallsOfKnownRadii(t *testing.T) {
 	for _, c := range []struct {
 		radius float32
 		group  int
-		same   Activation
-	}{{1, 1, HardTanh()}, {1e9, 4, Linear()}} {
+		same   activation.Function
+	}{{1, 1, activation.HardTanh()}, {1e9, 4, activation.Linear()}} {
 		m := projecting(t, 2, Architecture{Group: c.group}, 1.4, "zero")
 		for _, b := range m.Blocks {
 			for i := range b.Radius {
@@ -102,106 +105,6 @@ func TestBallsOfKnownRadii(t *testing.T) {
 	require.Equal(t, x, denoised(t, certified(t, dev, projecting(t, 2, Architecture{}, 1.4, "zero")), s, x))
 }
 
-// ballLayer is f(z) = −Aᵀσ(Az + b) where σ projects groups of two onto balls, and a matrix A
-// of norm 1.
-type ballLayer struct {
-	layer
-	radius []float64
-}
-
-func (l ballLayer) field(z []float64) []float64 {
-	u := append([]float64{}, l.b...)
-	for i, row := range l.a {
-		for j, a := range row {
-			u[i] += a * z[j]
-		}
-	}
-	intoBalls(u, l.radius, 1)
-	f := make([]float64, len(z))
-	for i, row := range l.a {
-		for j, a := range row {
-			f[j] -= a * u[i]
-		}
-	}
-	return f
-}
-
-// The inequality that every proof rests on holds, and is sharp: ⟨f(x) − f(y), x − y⟩ ≤
-// −‖f(x) − f(y)‖² for ‖A‖ = 1.
-func TestBallsAreCocoercive(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		l := ballLayer{newLayer(rng, 6, 4), []float64{rng.Float64(), 10 * rng.Float64(), 0}}
-		size := math.Exp(rapid.Float64Range(-12, 5).Draw(t, "log ‖x − y‖"))
-		x, y := make([]float64, 4), make([]float64, 4)
-		for i := range x {
-			x[i] = 3 * rng.NormFloat64()
-			y[i] = x[i] + size*rng.NormFloat64()
-		}
-		fx, fy := l.field(x), l.field(y)
-		inner, apart := 0.0, distance(fx, fy)
-		for i := range x {
-			inner += (fx[i] - fy[i]) * (x[i] - y[i])
-		}
-		require.LessOrEqual(t, inner, -apart*apart*(1-1e-9)+1e-14*distance(x, y))
-	})
-}
-
-// The largest step that the radius of contractivity allows is nonexpansive, where a search
-// looks for the worst pair, and Euler's method averaged with its constant; a larger step is
-// not.
-func TestLimitStepIsNonexpansiveAlongBalls(t *testing.T) {
-	rng := rand.New(rand.NewPCG(8, 4))
-	for _, tableau := range append(shipped(), ralston, rule38) {
-		r, err := tableau.Radius()
-		require.NoError(t, err)
-		run := func(l ballLayer, h float64, z []float64) []float64 {
-			return step(tableau, h, z, addVector, func(_ int, z []float64) []float64 { return l.field(z) })
-		}
-		largest := 0.0
-		for range 30 {
-			l := ballLayer{newLayer(rng, 6, 3), []float64{rng.Float64(), 3 * rng.Float64(), math.Exp(6 * rng.NormFloat64())}}
-			ratio := func(x, d []float64) float64 {
-				y := addVector(x, 1, d)
-				return distance(run(l, 2*r, x), run(l, 2*r, y)) / distance(x, y)
-			}
-			x, d := make([]float64, 3), make([]float64, 3)
-			for i := range x {
-				x[i], d[i] = 2*rng.NormFloat64(), rng.NormFloat64()
-			}
-			best := ratio(x, d)
-			for range 200 {
-				nx, nd := make([]float64, 3), make([]float64, 3)
-				for i := range x {
-					nx[i], nd[i] = x[i]+0.3*rng.NormFloat64(), d[i]*(1+0.3*rng.NormFloat64())+0.05*rng.NormFloat64()
-				}
-				if q := ratio(nx, nd); q > best {
-					best, x, d = q, nx, nd
-				}
-			}
-			if tableau.isEuler() { // half the limit: ½-averaged, so firmly nonexpansive
-				y := addVector(x, 1, d)
-				fx, fy := run(l, 1, x), run(l, 1, y)
-				inner := 0.0
-				for i := range x {
-					inner += (fx[i] - fy[i]) * (x[i] - y[i])
-				}
-				require.LessOrEqual(t, distance(fx, fy)*distance(fx, fy), inner+1e-12)
-			}
-			largest = max(largest, best)
-		}
-		require.LessOrEqual(t, largest, 1+1e-9, tableau.Name)
-	}
-	// Inside the ball σ is the identity, and Euler's step expands beyond the limit.
-	l := ballLayer{layer{a: [][]float64{{1, 0}, {0, 0.3}}, b: []float64{0, 0}}, []float64{9}}
-	euler := func(h float64, z []float64) []float64 {
-		return step(ForwardEuler(), h, z, addVector, func(_ int, z []float64) []float64 { return l.field(z) })
-	}
-	x, y := []float64{1, 0}, []float64{2, 0}
-	require.InDelta(t, 1, distance(euler(2, x), euler(2, y)), 1e-15)
-	require.Greater(t, distance(euler(2.02, x), euler(2.02, y)), 1.01)
-}
-
 // The inequality of the certificate holds for pairs near and far, whatever the radii.
 func TestBallsAreAveraged(t *testing.T) {
 	dev := newCPU(t)
@@ -210,7 +113,7 @@ func TestBallsAreAveraged(t *testing.T) {
 		m := projecting(t, rapid.Uint64().Draw(rt, "seed"), Architecture{
 			Blocks:     rapid.IntRange(1, 3).Draw(rt, "blocks"),
 			Group:      rapid.SampledFrom([]int{1, 2, 4, 8}).Draw(rt, "group"),
-			Integrator: rapid.SampledFrom([]Tableau{ForwardEuler(), Heun(), RK4(), BackwardEuler()}).Draw(rt, "integrator"),
+			Integrator: rapid.SampledFrom([]rungekutta.Tableau{rungekutta.ForwardEuler(), rungekutta.Heun(), rungekutta.RK4(), rungekutta.BackwardEuler()}).Draw(rt, "integrator"),
 		}, rapid.Float64Range(0.3, 3).Draw(rt, "norm"), drawRadii(rt))
 		cert, err := m.Certify(t.Context(), 0)
 		require.NoError(rt, err)
@@ -241,31 +144,31 @@ func TestAttackOnBalls(t *testing.T) {
 	skipSearch(t)
 	dev := newCPU(t)
 	s := backend.Image(3, 9, 9)
-	opt := AttackOptions{Restarts: 2, Iterations: 12}
+	opt := refute.AttackOptions{Restarts: 2, Iterations: 12}
 	for _, c := range []struct {
 		kind       string
-		integrator Tableau
+		integrator rungekutta.Tableau
 	}{
-		{"zero", ForwardEuler()}, {"tiny", Heun()}, {"usual", ForwardEuler()}, {"usual", RK4()}, {"huge", ForwardEuler()},
-		{"huge", Heun()}, {"mixed", ForwardEuler()}, {"mixed", Kutta3()},
+		{"zero", rungekutta.ForwardEuler()}, {"tiny", rungekutta.Heun()}, {"usual", rungekutta.ForwardEuler()}, {"usual", rungekutta.RK4()}, {"huge", rungekutta.ForwardEuler()},
+		{"huge", rungekutta.Heun()}, {"mixed", rungekutta.ForwardEuler()}, {"mixed", rungekutta.Kutta3()},
 	} {
 		m := projecting(t, 12, Architecture{Blocks: 2, Group: 4, Integrator: c.integrator}, 2.4, c.kind)
 		n := certified(t, dev, m)
 		require.Greater(t, stepsOf(n.Certificate())[0], 1)
-		r, err := Attack(t.Context(), n, s, opt)
+		r, err := refute.Attack(t.Context(), n, s, opt)
 		require.NoError(t, err)
 		require.True(t, r.Gradients)
 		require.False(t, r.Expansive(), "%+v: %+v", c, r)
 		if alpha, _ := n.Averagedness(); alpha < 1 {
 			over, err := Relax(n, 1/alpha)
 			require.NoError(t, err)
-			r, err := Attack(t.Context(), over, s, opt)
+			r, err := refute.Attack(t.Context(), over, s, opt)
 			require.NoError(t, err)
 			require.False(t, r.Expansive(), "%+v: %+v", c, r)
 		}
-		loose, err := Attack(t.Context(), uncertified(t, dev, m, 1), s, opt)
+		loose, err := refute.Attack(t.Context(), uncertified(t, dev, m, 1), s, opt)
 		require.NoError(t, err)
-		if c.kind == "huge" || c.kind == "usual" && c.integrator.isEuler() {
+		if c.kind == "huge" || c.kind == "usual" && c.integrator.IsEuler() {
 			require.True(t, loose.Expansive(), "%+v: %+v", c, loose)
 		}
 		t.Logf("%s, radii %s: %.6f, with one step %.3f", c.integrator.Name, c.kind, r.Ratio, loose.Ratio)
@@ -279,7 +182,7 @@ func TestTransposedJacobianOfBalls(t *testing.T) {
 	s := backend.Image(3, 6, 7)
 	x, v, w := randomImage(1, s), randomImage(2, s), randomImage(3, s)
 	for _, kind := range []string{"zero", "usual", "huge", "mixed"} {
-		for _, a := range []Architecture{{Group: 4}, {Group: 1, Integrator: RK4()}, {Width: 14, Shuffle: 2, Integrator: Heun()}} {
+		for _, a := range []Architecture{{Group: 4}, {Group: 1, Integrator: rungekutta.RK4()}, {Width: 14, Shuffle: 2, Integrator: rungekutta.Heun()}} {
 			m := projecting(t, 3, a, 1.5, kind)
 			n := uncertified(t, dev, m, 2)
 			require.Less(t, math.Abs(checkTranspose(t, n, s, x, v, w)), 2e-3, "%s %+v", kind, a)
@@ -305,7 +208,7 @@ func TestBallsScale(t *testing.T) {
 		}
 		return y
 	}
-	for _, integrator := range []Tableau{ForwardEuler(), RK4()} {
+	for _, integrator := range []rungekutta.Tableau{rungekutta.ForwardEuler(), rungekutta.RK4()} {
 		m := projecting(t, 3, Architecture{Integrator: integrator, Group: 2}, 1.7, "mixed")
 		n := certified(t, dev, m)
 		want := denoised(t, n, s, x)
@@ -339,7 +242,7 @@ func TestBallsScale(t *testing.T) {
 }
 
 func TestBallsAreChecked(t *testing.T) {
-	good, levels := projecting(t, 1, Architecture{Group: 2}, 1, "usual"), levelled(t, 1, Architecture{Width: 8, Activation: Balls(), Group: 4}, 1)
+	good, levels := projecting(t, 1, Architecture{Group: 2}, 1, "usual"), levelled(t, 1, Architecture{Width: 8, Activation: activation.Balls(), Group: 4}, 1)
 	require.NoError(t, good.Check())
 	require.NoError(t, levels.Check())
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
@@ -355,7 +258,7 @@ func TestBallsAreChecked(t *testing.T) {
 		"negative":         {good, func(m *Model) { m.Blocks[2].Radius[3] = -1e-9 }, "block 2: radius 3 is -1e-09, must be 0 or more and finite"},
 		"NaN":              {good, func(m *Model) { m.Blocks[2].Radius[0] = nan }, "radius 0 is NaN"},
 		"infinite":         {good, func(m *Model) { m.Blocks[2].Radius[1] = inf }, "radius 1 is +Inf"},
-		"other activation": {good, func(m *Model) { m.Activation = LeakyReLU(0.01) }, `radii with the activation "leakyrelu", they are for "balls"`},
+		"other activation": {good, func(m *Model) { m.Activation = activation.LeakyReLU(0.01) }, `radii with the activation "leakyrelu", they are for "balls"`},
 		"slope":            {good, func(m *Model) { m.Activation.Slope = 0.5 }, "must be 0"},
 		"plain":            {levels, func(m *Model) { m.Sigmas = nil }, "biases"},
 		"rows":             {levels, func(m *Model) { m.Blocks[0].Radius = m.Blocks[0].Radius[:5] }, "5 radii, must be 3 for each"},
@@ -382,18 +285,18 @@ func TestBallsAreChecked(t *testing.T) {
 	require.Equal(t, 3*(8*8*9+8+4), good.Parameters())
 	require.Equal(t, 3*(8*8*9+3*(8+2)), levels.Parameters())
 	for width, group := range map[int]int{64: 8, 7: 7, 12: 6, 13: 1, 3: 3} {
-		m, err := RandomModel(1, Architecture{Width: width, Blocks: 1, Kernel: 1, Activation: Balls()}, 1)
+		m, err := RandomModel(1, Architecture{Width: width, Blocks: 1, Kernel: 1, Activation: activation.Balls()}, 1)
 		require.NoError(t, err)
 		require.Len(t, m.Blocks[0].Radius, width/group)
 		require.Nil(t, m.Blocks[0].Gain)
 	}
 	for _, bad := range []Architecture{
-		{Group: -1, Activation: Balls()}, {Group: 3, Activation: Balls()}, {Group: 128, Activation: Balls()}, {Group: 8}, {Group: -8, Activation: ReLU()},
+		{Group: -1, Activation: activation.Balls()}, {Group: 3, Activation: activation.Balls()}, {Group: 128, Activation: activation.Balls()}, {Group: 8}, {Group: -8, Activation: activation.ReLU()},
 	} {
 		_, err := RandomModel(1, bad, 1)
 		require.ErrorContains(t, err, `only "balls" has groups`, "%+v", bad)
 	}
-	_, err = RandomModel(1, Architecture{Width: -4, Activation: Balls()}, 1)
+	_, err = RandomModel(1, Architecture{Width: -4, Activation: activation.Balls()}, 1)
 	require.Error(t, err)
 }
 
@@ -406,7 +309,7 @@ func TestCertificateOfBalls(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, m.Verify(t.Context(), cert))
 		require.Equal(t, 1.0, cert.Lipschitz)
-		require.Equal(t, Balls(), cert.Activation)
+		require.Equal(t, activation.Balls(), cert.Activation)
 		require.Contains(t, cert.String(), "activation balls, σ projects groups of channels onto balls: firmly nonexpansive, L = 1, ")
 		require.NotContains(t, cert.String(), "σ'")
 		text, err := json.Marshal(cert)
@@ -421,7 +324,7 @@ func TestCertificateOfBalls(t *testing.T) {
 		}
 		first = cert
 	}
-	m := levelled(t, 4, Architecture{Width: 8, Activation: Balls()}, 1.6)
+	m := levelled(t, 4, Architecture{Width: 8, Activation: activation.Balls()}, 1.6)
 	cert, err := m.Certify(t.Context(), 0)
 	require.NoError(t, err)
 	require.Contains(t, cert.String(), "for every noise level: A is the same, and the constants do not depend on biases and radii")
@@ -441,7 +344,7 @@ func TestCertificateOfBalls(t *testing.T) {
 func TestFileOfBalls(t *testing.T) {
 	dev := newCPU(t)
 	for _, a := range []Architecture{{Group: 2}, {Sigmas: []float64{0.02, 0.1, 0.3}, Group: 4}} {
-		a.Width, a.Activation = 8, Balls()
+		a.Width, a.Activation = 8, activation.Balls()
 		m, err := smallModel(t, 9, a, 1.5).Rounded16()
 		require.NoError(t, err)
 		cert, err := m.Certify(t.Context(), 0)
@@ -449,7 +352,7 @@ func TestFileOfBalls(t *testing.T) {
 		for i := range m.Blocks {
 			m.Blocks[i].Length, m.Blocks[i].Steps = cert.Blocks[i].Length, cert.Blocks[i].Steps
 		}
-		file := func(opts ...FileOption) *weights.File {
+		file := func(opts ...weights.FileOption) *weights.File {
 			f, err := m.File(testCard(), cert, opts...)
 			require.NoError(t, err)
 			encoded, err := f.Encode()
@@ -458,7 +361,7 @@ func TestFileOfBalls(t *testing.T) {
 			require.NoError(t, err)
 			return read
 		}
-		for _, f := range []*weights.File{file(), file(HalfPrecision())} {
+		for _, f := range []*weights.File{file(), file(weights.HalfPrecision())} {
 			back, err := FromFile(f)
 			require.NoError(t, err)
 			require.Equal(t, m, back)
@@ -472,7 +375,7 @@ func TestFileOfBalls(t *testing.T) {
 		}
 		fine := m.clone()
 		fine.Blocks[2].Radius[1] = 0.1
-		_, err = fine.File(testCard(), Certificate{}, HalfPrecision())
+		_, err = fine.File(testCard(), Certificate{}, weights.HalfPrecision())
 		require.ErrorContains(t, err, "block 2: radius 1, 0.1, is not a float16")
 
 		resize := func(f *weights.File, shape ...int) {
@@ -497,7 +400,7 @@ func TestFileOfBalls(t *testing.T) {
 			"negative":   {func(f *weights.File, _ *weights.Card) { setTensor(t, f, radiusName(0), 1, -1) }, false, "radius 1 is -1"},
 			"NaN":        {func(f *weights.File, _ *weights.Card) { setTensor(t, f, radiusName(0), 0, float32(math.NaN())) }, false, "radius 0 is NaN"},
 			"infinite":   {func(f *weights.File, _ *weights.Card) { setTensor(t, f, radiusName(0), 0, float32(math.Inf(1))) }, false, "radius 0 is +Inf"},
-			"activation": {func(_ *weights.File, c *weights.Card) { c.Architecture.Activation = linear }, false, "radii with the activation"},
+			"activation": {func(_ *weights.File, c *weights.Card) { c.Architecture.Activation = "identity" }, false, "radii with the activation"},
 			"groups":     {func(f *weights.File, _ *weights.Card) { resize(f, m.tableShape(8)...) }, true, "must be certified anew"},
 			"3 groups":   {func(f *weights.File, _ *weights.Card) { resize(f, m.tableShape(3)...) }, false, "whose number divides the 8 hidden channels"},
 			"dimensions": {func(f *weights.File, _ *weights.Card) { resize(f, rows, 2, 1) }, false, "shape"},

@@ -5,6 +5,8 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/denoise/dncnn"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/stretchr/testify/require"
 )
 
@@ -22,12 +24,12 @@ func BenchmarkApply(b *testing.B) {
 			b.ReportMetric(2*float64(weights)*float64(s.Plane())*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 		})
 	}
-	for _, integrator := range []Tableau{ForwardEuler(), Heun(), RK4()} {
+	for _, integrator := range []rungekutta.Tableau{rungekutta.ForwardEuler(), rungekutta.Heun(), rungekutta.RK4()} {
 		m, err := RandomModel(1, Architecture{Integrator: integrator}, 1)
 		require.NoError(b, err)
 		run(integrator.Name, certified(b, dev, m), 10*2*integrator.Stages()*64*64*9)
 	}
-	d, err := RandomDnCNN(1, 3, 64, 18)
+	d, err := dncnn.Random(1, 3, 64, 18)
 	require.NoError(b, err)
 	n, err := NewDnCNN(dev, d)
 	require.NoError(b, err)

@@ -1,5 +1,10 @@
 package denoise
 
+import (
+	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/normbound"
+)
+
 // Certificate is what is proven of a denoiser, and from what: the bounds of its
 // convolutions' norms, the steps that follow from them, and the constants of the
 // steps, of their composition and of what wraps it. It prints itself (String), and
@@ -11,11 +16,11 @@ type Certificate struct {
 	// Weights is the checksum of the weights, biases, gains and radii (Model.Checksum).
 	Weights string
 	// Integrator is the name of the tableau, and Radius its radius of circle
-	// contractivity, +Inf for BackwardEuler.
+	// contractivity, +Inf for rungekutta.BackwardEuler.
 	Integrator string
 	Radius     float64
 	// Activation is σ, and Lipschitz its constant L.
-	Activation Activation
+	Activation activation.Function
 	Lipschitz  float64
 	// Shuffle is Model.Shuffle, 0 for a network that works on all pixels.
 	Shuffle int
@@ -25,7 +30,7 @@ type Certificate struct {
 	// Blocks are in the order in which an image passes them.
 	Blocks []BlockCertificate
 	// Uniform and Composition are the constants of all steps together,
-	// UniformCompositionAveragedness and CompositionAveragedness. The smaller one
+	// UniformComposition and Composition. The smaller one
 	// counts.
 	Uniform, Composition float64
 	// Wrappers are what the network is wrapped into, the innermost first. They are no
@@ -44,8 +49,8 @@ type Certificate struct {
 
 // BlockCertificate is what is proven of one block.
 type BlockCertificate struct {
-	// Norm encloses ‖A‖ (ConvolutionNorm).
-	Norm NormBound
+	// Norm encloses ‖A‖ (normbound.Prove).
+	Norm normbound.Bound
 	// Length is h, Steps the number N of steps.
 	Length float64
 	Steps  int

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/normbound"
 )
 
 // certificateSchema is the version of the JSON. One that a reader of this version
@@ -84,7 +87,7 @@ func (c *Certificate) UnmarshalJSON(data []byte) error {
 	}
 	read := Certificate{
 		Weights: j.Weights, Integrator: j.Integrator, Radius: math.Inf(1),
-		Activation: Activation{j.Activation, j.Slope}, Lipschitz: j.Lipschitz,
+		Activation: activation.Function{Name: j.Activation, Slope: j.Slope}, Lipschitz: j.Lipschitz,
 		Shuffle: j.Shuffle, Sigmas: j.Sigmas,
 		Uniform: j.Uniform, Composition: j.Composition,
 		Proven: j.Proven, Averagedness: j.Averagedness, Reason: j.Reason,
@@ -93,7 +96,10 @@ func (c *Certificate) UnmarshalJSON(data []byte) error {
 		read.Radius = *j.Radius
 	}
 	for _, b := range j.Blocks {
-		read.Blocks = append(read.Blocks, BlockCertificate{NormBound{b.Upper, b.Lower, b.Cells}, b.Length, b.Steps, b.Averagedness})
+		read.Blocks = append(read.Blocks, BlockCertificate{
+			Norm:   normbound.Bound{Upper: b.Upper, Lower: b.Lower, Cells: b.Cells},
+			Length: b.Length, Steps: b.Steps, Averagedness: b.Averagedness,
+		})
 	}
 	for _, w := range j.Wrappers {
 		read.Wrappers = append(read.Wrappers, WrapperCertificate(w))

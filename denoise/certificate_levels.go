@@ -3,6 +3,8 @@ package denoise
 import (
 	"fmt"
 	"math"
+
+	"github.com/averaged/imaging/denoise/normbound"
 )
 
 // CertificateAt returns the certificate of At(sigma) that follows from the one of m,
@@ -31,7 +33,7 @@ func (m Model) derive(r float64, c Certificate, sigma float64) (Model, Certifica
 	if err != nil || !c.Proven {
 		return plain, c, err
 	}
-	norms, steps := make([]NormBound, len(m.Blocks)), make([]int, len(m.Blocks))
+	norms, steps := make([]normbound.Bound, len(m.Blocks)), make([]int, len(m.Blocks))
 	at := m.between(sigma)
 	for i, b := range m.Blocks {
 		shape := m.filterShape(b)
@@ -40,7 +42,7 @@ func (m Model) derive(r float64, c Certificate, sigma float64) (Model, Certifica
 			top = max(top, root)
 		}
 		norms[i].Upper = above(top, c.Blocks[i].Norm.Upper)
-		norms[i].Lower = min(longestRow(plain.Blocks[i].Filter, shape.N), norms[i].Upper)
+		norms[i].Lower = min(normbound.LongestRow(plain.Blocks[i].Filter, shape.N), norms[i].Upper)
 		steps[i] = c.Blocks[i].Steps
 	}
 	derived, err := plain.assemble(r, norms, steps)
@@ -60,18 +62,4 @@ func above(a, b float64) float64 {
 		return b
 	}
 	return math.Nextafter(a*b, math.Inf(1))
-}
-
-// longestRow returns a lower bound of the norm of a filter: the largest Euclidean norm of
-// its rows, which are what the adjoint makes of unit impulses.
-func longestRow(w []float32, rows int) float64 {
-	longest, n := 0.0, len(w)/rows
-	for o := range rows {
-		squares := 0.0
-		for _, v := range w[o*n:][:n] {
-			squares += float64(v) * float64(v)
-		}
-		longest = max(longest, squares)
-	}
-	return math.Sqrt(longest) * (1 - float64(n+8)*2*unit)
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/averaged/imaging/denoise/rungekutta"
 )
 
 // String prints the certificate for people: a row for every block, then a line for
@@ -23,7 +25,7 @@ func (c Certificate) String() string {
 			line("shuffle", fmt.Sprintf("%d×%d pixels become channels, an isometry U: UᵀΦU keeps the constant of Φ", c.Shuffle, c.Shuffle))
 		}
 		if len(c.Sigmas) > 0 {
-			if c.Activation.Name == balls {
+			if c.Activation.IsBalls() {
 				line("noise levels", "for every noise level: A is the same, and the constants do not depend on biases and radii")
 				line("", "radii and biases are given at "+c.levels()+", beyond them rescaled")
 			} else {
@@ -71,7 +73,7 @@ func (c Certificate) printBlocks(b *strings.Builder) {
 	}
 	_ = w.Flush()
 	a := "A"
-	if len(c.Sigmas) > 0 && c.Activation.Name != balls {
+	if len(c.Sigmas) > 0 && !c.Activation.IsBalls() {
 		a = "V"
 	}
 	fmt.Fprintf(b, "S is the norm of the convolution %s on the infinite grid: ‖%s‖ ≤ S at every image size (ConvolutionNorm)\n", a, a)
@@ -91,7 +93,7 @@ func (c Certificate) activation() string {
 	if c.Activation.Slope != 0 {
 		name = fmt.Sprintf("%s (slope %v)", name, float32(c.Activation.Slope))
 	}
-	if c.Activation.Name == balls {
+	if c.Activation.IsBalls() {
 		return fmt.Sprintf("%s, σ projects groups of channels onto balls: firmly nonexpansive, L = %v, "+
 			"and the gradient of a convex function (Bauschke and Combettes 2017, propositions 4.16 and 12.30)", name, c.Lipschitz)
 	}
@@ -105,7 +107,7 @@ func (c Certificate) usesEulerTheorem() bool {
 			return true
 		}
 	}
-	return c.Integrator == ForwardEuler().Name
+	return c.Integrator == rungekutta.ForwardEuler().Name
 }
 
 // levels names the noise levels of the tables.

@@ -8,6 +8,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/averaged/imaging/averaged"
+	"github.com/averaged/imaging/denoise/normbound"
+	"github.com/averaged/imaging/denoise/rungekutta"
 )
 
 // ErrCertificate is wrapped by the errors about a certificate that does not belong to
@@ -17,8 +21,12 @@ var ErrCertificate = errors.New("the certificate does not hold")
 // maxTotalSteps bounds the memory and the work that a file can ask for.
 const maxTotalSteps = 1 << 16
 
-// Certify bounds the norm of every filter (ConvolutionNorm, to the given tolerance, 0
-// for DefaultTolerance), chooses for each block the smallest number of steps with which
+// leastConstant stands for that of a network without any weight: it is the identity, which is
+// averaged with every constant above 0.
+const leastConstant = 0x1p-53
+
+// Certify bounds the norm of every filter (normbound.Prove, to the given tolerance, 0
+// for normbound.DefaultTolerance), chooses for each block the smallest number of steps with which
 // it is proven to be nonexpansive, but no fewer than Block.Steps, and returns what
 // follows. It takes about 50 ms for a filter of 64×64×3×3 on two cores. The context
 // ends it early. Of a network with noise levels it certifies all of them at once: gains of
@@ -28,12 +36,12 @@ func (m Model) Certify(ctx context.Context, tolerance float64) (Certificate, err
 	if err != nil {
 		return Certificate{}, err
 	}
-	norms, steps := make([]NormBound, len(m.Blocks)), make([]int, len(m.Blocks))
+	norms, steps := make([]normbound.Bound, len(m.Blocks)), make([]int, len(m.Blocks))
 	for i, b := range m.Blocks {
-		if norms[i], err = ConvolutionNorm(ctx, b.Filter, m.filterShape(b), tolerance); err != nil {
+		if norms[i], err = normbound.Prove(ctx, b.Filter, m.filterShape(b), tolerance); err != nil {
 			return Certificate{}, fmt.Errorf("block %d: %w", i, err)
 		}
-		needed, err := Steps(b.length(r), norms[i].Upper, m.Activation.Lipschitz(), r)
+		needed, err := rungekutta.Steps(b.length(r), norms[i].Upper, m.Activation.Lipschitz(), r)
 		if err != nil {
 			return Certificate{}, fmt.Errorf("block %d: %w", i, err)
 		}
@@ -44,7 +52,7 @@ func (m Model) Certify(ctx context.Context, tolerance float64) (Certificate, err
 
 // assemble makes the certificate that follows from bounds of the norms and from
 // numbers of steps that are large enough for them.
-func (m Model) assemble(r float64, norms []NormBound, steps []int) (Certificate, error) {
+func (m Model) assemble(r float64, norms []normbound.Bound, steps []int) (Certificate, error) {
 	sum, err := m.Checksum()
 	if err != nil {
 		return Certificate{}, err
@@ -68,32 +76,30 @@ func (m Model) assemble(r float64, norms []NormBound, steps []int) (Certificate,
 	alphas := make([]float64, 0, total)
 	for i, b := range m.Blocks {
 		h := b.length(r)
-		step := StepSize(h, steps[i])
+		step := rungekutta.StepSize(h, steps[i])
 		if step == 0 {
 			return Certificate{}, fmt.Errorf("block %d: length %v in %d steps: a step is below float32's range", i, h, steps[i])
 		}
 		alpha := 1.0
 		switch {
 		case m.implicit():
-			alpha = 0.5
-		case m.Integrator.isEuler():
-			alpha = EulerAveragedness(float64(step), norms[i].Upper, c.Lipschitz)
+			alpha = averaged.Firm
+		case m.Integrator.IsEuler():
+			alpha = averaged.EulerStep(float64(step), norms[i].Upper, c.Lipschitz)
 		}
 		c.Blocks = append(c.Blocks, BlockCertificate{Norm: norms[i], Length: h, Steps: steps[i], Averagedness: alpha})
 		for range steps[i] {
 			alphas = append(alphas, alpha)
 		}
 	}
-	c.Uniform, c.Composition = UniformCompositionAveragedness(alphas...), CompositionAveragedness(alphas...)
-	// Without any weight the network is the identity, which is averaged with every
-	// constant above 0.
-	c.Averagedness = max(min(c.Uniform, c.Composition), unit)
+	c.Uniform, c.Composition = averaged.UniformComposition(alphas...), averaged.Composition(alphas...)
+	c.Averagedness = max(min(c.Uniform, c.Composition), leastConstant)
 	return c, nil
 }
 
 // Verify returns an error that wraps ErrCertificate unless c is a proof for this model:
 // the checksum is that of the weights, every norm bound is proven anew
-// (CheckConvolutionNorm), and everything else follows from the bounds. The lower ends
+// (normbound.Verify), and everything else follows from the bounds. The lower ends
 // of the norms, which nothing rests on, are only checked to be below the upper ones.
 func (m Model) Verify(ctx context.Context, c Certificate) error {
 	r, err := m.radius()
@@ -113,13 +119,13 @@ func (m Model) Verify(ctx context.Context, c Certificate) error {
 	if len(c.Blocks) != len(m.Blocks) {
 		return fmt.Errorf("%w: it has %d blocks, the network has %d", ErrCertificate, len(c.Blocks), len(m.Blocks))
 	}
-	norms, steps := make([]NormBound, len(m.Blocks)), make([]int, len(m.Blocks))
+	norms, steps := make([]normbound.Bound, len(m.Blocks)), make([]int, len(m.Blocks))
 	for i, b := range m.Blocks {
 		norms[i], steps[i] = c.Blocks[i].Norm, c.Blocks[i].Steps
 		if n := norms[i]; !(n.Lower >= 0 && n.Lower <= n.Upper && n.Cells >= 0) || math.IsInf(n.Upper, 1) {
 			return fmt.Errorf("%w: block %d has a norm from %v to %v in %d cells", ErrCertificate, i, n.Lower, n.Upper, n.Cells)
 		}
-		needed, err := Steps(b.length(r), norms[i].Upper, m.Activation.Lipschitz(), r)
+		needed, err := rungekutta.Steps(b.length(r), norms[i].Upper, m.Activation.Lipschitz(), r)
 		if err != nil {
 			return fmt.Errorf("%w: block %d: %w", ErrCertificate, i, err)
 		}
@@ -139,9 +145,9 @@ func (m Model) Verify(ctx context.Context, c Certificate) error {
 		return fmt.Errorf("%w: its constants are not those that follow from its bounds and this network", ErrCertificate)
 	}
 	for i, b := range m.Blocks {
-		err := CheckConvolutionNorm(ctx, b.Filter, m.filterShape(b), norms[i].Upper)
+		err := normbound.Verify(ctx, b.Filter, m.filterShape(b), norms[i].Upper)
 		switch {
-		case errors.Is(err, ErrBoundTooSmall):
+		case errors.Is(err, normbound.ErrTooSmall):
 			return fmt.Errorf("%w: block %d: %w", ErrCertificate, i, err)
 		case err != nil:
 			return err

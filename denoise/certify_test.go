@@ -8,7 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/averaged/imaging/averaged"
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/normbound"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -26,8 +30,8 @@ func TestCertifyChoosesTheSteps(t *testing.T) {
 		a    Architecture
 		norm float64
 	}{
-		{Architecture{}, 1}, {Architecture{}, 2.2}, {Architecture{Integrator: Heun()}, 1.9},
-		{Architecture{Integrator: Kutta3()}, 1.9}, {Architecture{Integrator: BackwardEuler()}, 5},
+		{Architecture{}, 1}, {Architecture{}, 2.2}, {Architecture{Integrator: rungekutta.Heun()}, 1.9},
+		{Architecture{Integrator: rungekutta.Kutta3()}, 1.9}, {Architecture{Integrator: rungekutta.BackwardEuler()}, 5},
 	} {
 		m := smallModel(t, 3, c.a, c.norm)
 		m.Blocks[1].Length = 0.3
@@ -44,7 +48,7 @@ func TestCertifyChoosesTheSteps(t *testing.T) {
 				h = 1
 			}
 			require.Equal(t, h, b.Length)
-			needed, err := Steps(h, b.Norm.Upper, 1, r)
+			needed, err := rungekutta.Steps(h, b.Norm.Upper, 1, r)
 			require.NoError(t, err)
 			if i == 2 {
 				needed = max(needed, 7)
@@ -53,7 +57,7 @@ func TestCertifyChoosesTheSteps(t *testing.T) {
 			want := 1.0
 			switch m.Integrator.Name {
 			case "euler":
-				want = EulerAveragedness(float64(StepSize(h, needed)), b.Norm.Upper, 1)
+				want = averaged.EulerStep(float64(rungekutta.StepSize(h, needed)), b.Norm.Upper, 1)
 			case "backward-euler":
 				want = 0.5
 			}
@@ -62,8 +66,8 @@ func TestCertifyChoosesTheSteps(t *testing.T) {
 				alphas = append(alphas, want)
 			}
 		}
-		require.Equal(t, CompositionAveragedness(alphas...), cert.Composition)
-		require.Equal(t, UniformCompositionAveragedness(alphas...), cert.Uniform)
+		require.Equal(t, averaged.Composition(alphas...), cert.Composition)
+		require.Equal(t, averaged.UniformComposition(alphas...), cert.Uniform)
 		require.Equal(t, min(cert.Composition, cert.Uniform), cert.Averagedness)
 		require.NoError(t, m.Verify(t.Context(), cert))
 	}
@@ -71,7 +75,7 @@ func TestCertifyChoosesTheSteps(t *testing.T) {
 
 // Equal steps at the constant ½ compose to m/(m+1).
 func TestCertificateOfEqualSteps(t *testing.T) {
-	m := smallModel(t, 3, Architecture{Blocks: 4, Integrator: BackwardEuler()}, 1)
+	m := smallModel(t, 3, Architecture{Blocks: 4, Integrator: rungekutta.BackwardEuler()}, 1)
 	cert, err := m.Certify(t.Context(), 0)
 	require.NoError(t, err)
 	require.InDelta(t, 4./5, cert.Averagedness, 1e-14)
@@ -112,8 +116,8 @@ func TestVerifyRefuses(t *testing.T) {
 		"blocks":      func(c *Certificate) { c.Blocks = c.Blocks[:2] },
 		"radius":      func(c *Certificate) { c.Radius = 2 },
 		"integrator":  func(c *Certificate) { c.Integrator = "heun" },
-		"activation":  func(c *Certificate) { c.Activation = ReLU() },
-		"slope":       func(c *Certificate) { c.Activation = LeakyReLU(0.02) },
+		"activation":  func(c *Certificate) { c.Activation = activation.ReLU() },
+		"slope":       func(c *Certificate) { c.Activation = activation.LeakyReLU(0.02) },
 		"Lipschitz":   func(c *Certificate) { c.Lipschitz = 0.5 },
 		"uniform":     func(c *Certificate) { c.Uniform = 0.5 },
 		"composition": func(c *Certificate) { c.Composition = 0.5 },
@@ -144,8 +148,8 @@ func TestVerifyRefuses(t *testing.T) {
 		"bias":   func(m *Model) { m.Blocks[0].Bias[1] += 1e-6 },
 		"length": func(m *Model) { m.Blocks[0].Length = 2 },
 		"steps":  func(m *Model) { m.Blocks[0].Steps = 40 },
-		"method": func(m *Model) { m.Integrator = Heun() },
-		"slope":  func(m *Model) { m.Activation = LeakyReLU(0.5) },
+		"method": func(m *Model) { m.Integrator = rungekutta.Heun() },
+		"slope":  func(m *Model) { m.Activation = activation.LeakyReLU(0.5) },
 	} {
 		other := smallModel(t, 4, Architecture{}, 1.3)
 		spoil(&other)
@@ -248,7 +252,7 @@ func TestCertificateJSON(t *testing.T) {
 	m := smallModel(t, 3, Architecture{}, 1)
 	c, err := m.Certify(t.Context(), 0)
 	require.NoError(t, err)
-	implicit := smallModel(t, 3, Architecture{Integrator: BackwardEuler()}, 1)
+	implicit := smallModel(t, 3, Architecture{Integrator: rungekutta.BackwardEuler()}, 1)
 	d, err := implicit.Certify(t.Context(), 0)
 	require.NoError(t, err)
 	for _, c := range []Certificate{c, d, unproven("nothing <known>"), c.wrapped("relaxed by 0.5", "a theorem", 0.25)} {
@@ -289,14 +293,14 @@ func TestCertificateJSONRoundTrip(t *testing.T) {
 		c := Certificate{
 			Weights: rapid.String().Draw(t, "weights"), Integrator: rapid.String().Draw(t, "integrator"),
 			Radius: number.Draw(t, "radius"), Lipschitz: number.Draw(t, "L"),
-			Activation: Activation{rapid.String().Draw(t, "activation"), number.Draw(t, "slope")},
+			Activation: activation.Function{Name: rapid.String().Draw(t, "activation"), Slope: number.Draw(t, "slope")},
 			Uniform:    number.Draw(t, "uniform"), Composition: number.Draw(t, "composition"),
 			Proven: rapid.Bool().Draw(t, "proven"), Averagedness: number.Draw(t, "α"), Reason: rapid.String().Draw(t, "reason"),
 		}
 		for range rapid.IntRange(0, 3).Draw(t, "blocks") {
 			c.Blocks = append(c.Blocks, BlockCertificate{
-				NormBound{number.Draw(t, "upper"), number.Draw(t, "lower"), rapid.Int().Draw(t, "cells")},
-				number.Draw(t, "h"), rapid.Int().Draw(t, "N"), number.Draw(t, "step"),
+				Norm:   normbound.Bound{Upper: number.Draw(t, "upper"), Lower: number.Draw(t, "lower"), Cells: rapid.Int().Draw(t, "cells")},
+				Length: number.Draw(t, "h"), Steps: rapid.Int().Draw(t, "N"), Averagedness: number.Draw(t, "step"),
 			})
 		}
 		c.Shuffle = rapid.Int().Draw(t, "shuffle")
@@ -345,9 +349,9 @@ func TestCertificatePrintsItself(t *testing.T) {
 	} {
 		require.Contains(t, text, want)
 	}
-	require.Contains(t, print(Architecture{Integrator: Heun()}, 1), "theorem 2.3")
-	require.Contains(t, print(Architecture{Integrator: Heun()}, 1), "Φ is nonexpansive")
-	require.Contains(t, print(Architecture{Integrator: BackwardEuler()}, 1), "½-averaged for every h")
+	require.Contains(t, print(Architecture{Integrator: rungekutta.Heun()}, 1), "theorem 2.3")
+	require.Contains(t, print(Architecture{Integrator: rungekutta.Heun()}, 1), "Φ is nonexpansive")
+	require.Contains(t, print(Architecture{Integrator: rungekutta.BackwardEuler()}, 1), "½-averaged for every h")
 	require.Equal(t, "whole  nothing is proven\n", Certificate{}.String())
 	require.Contains(t, unproven("why not").String(), "nothing is proven: why not")
 	require.Contains(t, unproven("why not").wrapped("relaxed by 2", "", 2).String(), "relaxed by 2")

@@ -4,6 +4,9 @@ import (
 	"fmt"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/internal/ondevice"
+	"github.com/averaged/imaging/denoise/rungekutta"
+	"github.com/averaged/imaging/denoise/tile"
 )
 
 // deviceBlock is a block on a device.
@@ -41,16 +44,16 @@ func newDeviceBlocks(dev backend.Device, m Model, r float64, c Certificate) (_ [
 		if total += b.steps; total > maxTotalSteps {
 			return nil, fmt.Errorf("more than %d steps in all", maxTotalSteps)
 		}
-		b.step = StepSize(from.length(r), b.steps)
-		b.activation, b.clip = m.Activation.device()
-		if b.filter, err = newFilter(dev, m.filterShape(from), from.Filter); err != nil {
+		b.step = rungekutta.StepSize(from.length(r), b.steps)
+		b.activation, b.clip = m.Activation.Device()
+		if b.filter, err = ondevice.Filter(dev, m.filterShape(from), from.Filter); err != nil {
 			return nil, err
 		}
 		blocks = append(blocks, b)
-		if blocks[i].bias, err = newVector(dev, from.Bias); err != nil {
+		if blocks[i].bias, err = ondevice.Vector(dev, from.Bias); err != nil {
 			return nil, err
 		}
-		if blocks[i].balls, err = newVector(dev, from.Radius); err != nil {
+		if blocks[i].balls, err = ondevice.Vector(dev, from.Radius); err != nil {
 			return nil, err
 		}
 	}
@@ -66,35 +69,6 @@ func freeDeviceBlocks(blocks []deviceBlock) {
 			}
 		}
 	}
-}
-
-// newFilter prepares weights of that shape on a device.
-func newFilter(dev backend.Device, shape backend.Shape, w []float32) (backend.Filter, error) {
-	b, err := dev.Alloc(shape)
-	if err != nil {
-		return nil, err
-	}
-	defer b.Free()
-	if err := dev.Upload(b, w); err != nil {
-		return nil, err
-	}
-	return dev.NewFilter(b)
-}
-
-// newVector puts biases or radii on a device. Without any it returns nil.
-func newVector(dev backend.Device, values []float32) (backend.Buffer, error) {
-	if values == nil {
-		return nil, nil
-	}
-	b, err := dev.Alloc(backend.Vector(len(values)))
-	if err != nil {
-		return nil, err
-	}
-	if err := dev.Upload(b, values); err != nil {
-		b.Free()
-		return nil, err
-	}
-	return b, nil
 }
 
 // hidden returns the number of channels of Az.
@@ -128,7 +102,7 @@ func widest(blocks []deviceBlock) int {
 
 // hiddenBuffer returns a buffer for Az, kept from one layer to the next where the
 // numbers of channels agree.
-func (s *scratch) hiddenBuffer(old backend.Buffer, b deviceBlock, like backend.Shape) (backend.Buffer, error) {
+func hiddenBuffer(s *tile.Scratch, old backend.Buffer, b deviceBlock, like backend.Shape) (backend.Buffer, error) {
 	if old != nil && old.Shape().C == b.hidden() {
 		return old, nil
 	}
@@ -136,5 +110,5 @@ func (s *scratch) hiddenBuffer(old backend.Buffer, b deviceBlock, like backend.S
 		old.Free()
 	}
 	like.C = b.hidden()
-	return s.alloc(like)
+	return s.Alloc(like)
 }

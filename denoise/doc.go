@@ -4,10 +4,10 @@
 // A block takes N steps of size h/N along f(z) = −Aᵀσ(Az + b), where A is a
 // convolution and the activation σ the gradient of a convex function, with the Lipschitz
 // constant L. Nothing is assumed of the weights. With a proven bound of ‖A‖
-// (ConvolutionNorm) and the tableau's radius of circle contractivity (Tableau.Radius) the
+// (normbound.Prove) and the tableau's radius of circle contractivity (rungekutta.Tableau.Radius) the
 // number of steps follows (Steps), and with it what the block is: nonexpansive for any
 // tableau that has a radius, averaged with a known constant for Euler's method
-// (EulerAveragedness), and firmly nonexpansive for its implicit variant (BackwardEuler).
+// (EulerStep), and firmly nonexpansive for its implicit variant (rungekutta.BackwardEuler).
 //
 // A Model is such a network as plain numbers, and a weight file holds one (FromFile,
 // Model.File). Model.Certify proves what it is and returns a Certificate. Load puts the
@@ -38,7 +38,7 @@
 // so that ∇g is ν-cocoercive (Bauschke and Combettes 2017, corollary 18.17 and proposition
 // 4.12), and a step id − h∇g of Euler's method h/(2ν)-averaged (proposition 4.39). A step of
 // another explicit method evaluates f at the points Y_i. Of two runs, with differences Δ
-// and Q as in Tableau.Radius, it makes
+// and Q as in rungekutta.Tableau.Radius, it makes
 //
 //	‖Δz⁺‖² = ‖Δz‖² + 2h Σ b_i⟨Δf_i, ΔY_i⟩ − h² Σ Q_ij⟨Δf_i, Δf_j⟩
 //	       ≤ ‖Δz‖² − h² Σ (Q + (2ν/h)·diag b)_ij⟨Δf_i, Δf_j⟩,
@@ -68,7 +68,7 @@
 // tile and not by the image; the result has the same bits for every tile. What a tile
 // must be computed from grows with every convolution, by a pixel, or by a whole tile of
 // the device's ConvolutionGrid: networks of many stages take larger windows, or more
-// time, than Euler's method, and BackwardEuler the most. With Model.Shuffle all of that
+// time, than Euler's method, and rungekutta.BackwardEuler the most. With Model.Shuffle all of that
 // is counted in coarse pixels.
 //
 // # The same network in PyTorch

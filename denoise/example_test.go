@@ -8,6 +8,8 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/refute"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -15,7 +17,7 @@ import (
 // weights are random here: it restores nothing, but all that is proven is true.
 func Example() {
 	ctx := context.Background()
-	model, err := denoise.RandomModel(1, denoise.Architecture{Width: 8, Blocks: 2, Integrator: denoise.Heun()}, 1.5)
+	model, err := denoise.RandomModel(1, denoise.Architecture{Width: 8, Blocks: 2, Integrator: rungekutta.Heun()}, 1.5)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -65,7 +67,7 @@ func Example() {
 	fmt.Println(network.Averagedness())
 	fmt.Println(phi.Averagedness())
 
-	report, err := denoise.Attack(ctx, phi, backend.Image(3, 8, 8), denoise.AttackOptions{})
+	report, err := refute.Attack(ctx, phi, backend.Image(3, 8, 8), refute.AttackOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -4,23 +4,25 @@ import (
 	"context"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/rungekutta"
+	"github.com/averaged/imaging/denoise/tile"
 )
 
 // explicit is a network of steps of an explicit method, which a device makes in one
 // call.
 type explicit struct {
 	dev     backend.Device
-	tableau Tableau
+	tableau rungekutta.Tableau
 	blocks  []deviceBlock
 	steps   []backend.FlowStep
-	reach   reach
+	reach   tile.Reach
 }
 
-func newExplicit(dev backend.Device, t Tableau, blocks []deviceBlock) *explicit {
+func newExplicit(dev backend.Device, t rungekutta.Tableau, blocks []deviceBlock) *explicit {
 	e := &explicit{dev: dev, tableau: t, blocks: blocks}
 	for _, b := range blocks {
 		step := backend.FlowStep{Filter: b.filter, Bias: b.bias, Activation: b.activation, Radius: b.balls, Size: b.step}
-		if !t.isEuler() {
+		if !t.IsEuler() {
 			step.Tableau = backend.Tableau{A: t.A, B: t.B}
 		}
 		for range b.steps {
@@ -33,18 +35,18 @@ func newExplicit(dev backend.Device, t Tableau, blocks []deviceBlock) *explicit 
 	return e
 }
 
-func (e *explicit) plan(backend.Buffer, backend.Shape, float64) (plan, float64, error) {
+func (e *explicit) plan(backend.Buffer, backend.Shape, float64) (tile.Plan, float64, error) {
 	return e, 0, nil
 }
 
-func (e *explicit) apply(ctx context.Context, dst, src backend.Buffer, r backend.Region) error {
+func (e *explicit) Apply(ctx context.Context, dst, src backend.Buffer, r backend.Region) error {
 	return e.dev.GradientFlow(ctx, dst, src, r, e.steps)
 }
 
 // side is the whole image: the device bounds the scratch memory of one call by itself,
 // or refuses it.
-func (e *explicit) side(s backend.Shape, _ int) int { return max(s.H, s.W) }
+func (e *explicit) Side(s backend.Shape, _ int) int { return max(s.H, s.W) }
 
-func (e *explicit) layers() reach { return e.reach }
+func (e *explicit) Layers() tile.Reach { return e.reach }
 
 func (e *explicit) free() { freeDeviceBlocks(e.blocks) }

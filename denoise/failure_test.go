@@ -4,6 +4,10 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/dncnn"
+	"github.com/averaged/imaging/denoise/refute"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/stretchr/testify/require"
 )
 
@@ -17,12 +21,12 @@ func TestNoFailureIsSwallowed(t *testing.T) {
 	dev := &watched{Device: newCPU(t)}
 	src, dst := upload(t, dev, s, x), upload(t, dev, s, x)
 	grey, greyDst := upload(t, dev, one, x[:90]), upload(t, dev, one, x[:90])
-	attack := AttackOptions{Restarts: 1, Iterations: 5}
+	attack := refute.AttackOptions{Restarts: 1, Iterations: 5}
 	work := map[string]func() error{}
 	all := families(t, dev, Tile(6))
-	all["rk4"] = certified(t, dev, smallModel(t, 8, Architecture{Width: 4, Blocks: 1, Integrator: RK4()}, 1))
+	all["rk4"] = certified(t, dev, smallModel(t, 8, Architecture{Width: 4, Blocks: 1, Integrator: rungekutta.RK4()}, 1))
 	all["3/8"] = certified(t, dev, smallModel(t, 8, Architecture{Width: 4, Blocks: 1, Integrator: rule38}, 1))
-	all["hardtanh"] = certified(t, dev, smallModel(t, 8, Architecture{Width: 4, Blocks: 1, Activation: HardTanh()}, 1))
+	all["hardtanh"] = certified(t, dev, smallModel(t, 8, Architecture{Width: 4, Blocks: 1, Activation: activation.HardTanh()}, 1))
 	for name, n := range all {
 		relaxed, err := Relax(n, 0.5)
 		require.NoError(t, err)
@@ -33,16 +37,16 @@ func TestNoFailureIsSwallowed(t *testing.T) {
 		work["apply "+name] = func() error { return rescaled.Apply(t.Context(), dst, src) }
 		work["grey "+name] = func() error { return greyed.Apply(t.Context(), greyDst, grey) }
 		work["attack "+name] = func() error {
-			_, err := Attack(t.Context(), greyed, one, attack)
+			_, err := refute.Attack(t.Context(), greyed, one, attack)
 			return err
 		}
 		work["repeat "+name] = func() error {
-			_, err := Repeat(t.Context(), rescaled, src, RepeatOptions{Iterations: 2, Clip: true})
+			_, err := refute.Repeat(t.Context(), rescaled, src, refute.RepeatOptions{Iterations: 2, Clip: true})
 			return err
 		}
 	}
 	m := smallModel(t, 8, Architecture{Width: 4, Blocks: 2}, 1)
-	d, err := RandomDnCNN(9, 3, 4, 2)
+	d, err := dncnn.Random(9, 3, 4, 2)
 	require.NoError(t, err)
 	cert, err := m.Certify(t.Context(), 0)
 	require.NoError(t, err)

@@ -29,7 +29,7 @@ func TestHalfPrecisionFile(t *testing.T) {
 	require.Equal(t, m, again)
 	cert, err := m.Certify(t.Context(), 0)
 	require.NoError(t, err)
-	half, err := m.File(testCard(), cert, HalfPrecision(), nil)
+	half, err := m.File(testCard(), cert, weights.HalfPrecision(), nil)
 	require.NoError(t, err)
 	full, err := m.File(testCard(), cert)
 	require.NoError(t, err)
@@ -61,9 +61,9 @@ func TestHalfPrecisionFile(t *testing.T) {
 	// The certificate of the model before rounding is not that of the file.
 	before, err := whole.Certify(t.Context(), 0)
 	require.NoError(t, err)
-	_, err = m.File(testCard(), before, HalfPrecision())
+	_, err = m.File(testCard(), before, weights.HalfPrecision())
 	require.ErrorIs(t, err, ErrCertificate)
-	_, err = whole.File(testCard(), before, HalfPrecision())
+	_, err = whole.File(testCard(), before, weights.HalfPrecision())
 	require.ErrorContains(t, err, "block 0: weight 0, ")
 	require.ErrorContains(t, err, "is not a float16: round the model and certify it again")
 }
@@ -76,7 +76,7 @@ func TestRounded16Refuses(t *testing.T) {
 		require.ErrorContains(t, err, "block 2: bias 4 is ")
 		require.ErrorContains(t, err, "beyond float16's range of ±65504")
 		require.Equal(t, v, m.Blocks[2].Bias[4])
-		_, err = m.File(testCard(), Certificate{}, HalfPrecision())
+		_, err = m.File(testCard(), Certificate{}, weights.HalfPrecision())
 		require.ErrorContains(t, err, "beyond float16's range")
 	}
 	m := smallModel(t, 3, Architecture{}, 1)
@@ -87,45 +87,6 @@ func TestRounded16Refuses(t *testing.T) {
 	require.Equal(t, float32(65504), rounded.Blocks[0].Filter[0])
 	require.Equal(t, before.Blocks[1], m.Blocks[1], "the model stays as it is")
 	m.Blocks[0].Filter[0] = float32(math.NaN())
-	_, err = m.File(testCard(), Certificate{}, HalfPrecision())
+	_, err = m.File(testCard(), Certificate{}, weights.HalfPrecision())
 	require.ErrorContains(t, err, "weight 0")
-}
-
-// Of a DnCNN the filters are half as large, and nothing else changes.
-func TestHalfPrecisionDnCNN(t *testing.T) {
-	whole, err := RandomDnCNN(5, 3, 8, 2)
-	require.NoError(t, err)
-	whole.Layers[1].Variance[3] = 1e6 // beyond float16
-	_, err = whole.File(testCard(), HalfPrecision())
-	require.ErrorContains(t, err, "lift.weight has numbers that are no float16: round the network")
-
-	before := whole.Layers[0].Filter[1]
-	d, err := whole.Rounded16()
-	require.NoError(t, err)
-	require.Equal(t, before, whole.Layers[0].Filter[1], "the network itself is left alone")
-	require.NotEqual(t, before, d.Layers[0].Filter[1])
-	require.InEpsilon(t, before, d.Layers[0].Filter[1], 0x1p-10)
-	require.Equal(t, whole.Layers[1].Variance, d.Layers[1].Variance)
-	require.Equal(t, whole.Lift.Bias, d.Lift.Bias)
-
-	f, err := d.File(testCard(), HalfPrecision())
-	require.NoError(t, err)
-	for _, tensor := range f.Tensors {
-		want := weights.F32
-		if len(tensor.Shape) == 4 {
-			want = weights.F16
-		}
-		require.Equal(t, want, tensor.DType, tensor.Name)
-	}
-	encoded, err := f.Encode()
-	require.NoError(t, err)
-	read, err := weights.Decode(encoded)
-	require.NoError(t, err)
-	back, err := DnCNNFromFile(read)
-	require.NoError(t, err)
-	require.Equal(t, d, back)
-
-	whole.Project.Filter[7] = 1e5
-	_, err = whole.Rounded16()
-	require.ErrorContains(t, err, "project.weight 7 is 100000, beyond float16's range")
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/averaged/imaging/denoise/normbound"
 )
 
 // A network with Model.Sigmas is a family Φ_σ, one map for each standard deviation σ of
@@ -27,10 +29,6 @@ import (
 // maxLevels keeps numbers from a file within reason.
 const maxLevels = 1 << 10
 
-// homogeneous tells whether σ(t·x) = t·σ(x) for all t > 0, with radii that are t times as
-// large as well.
-func (a Activation) homogeneous() bool { return a.Name != hardTanh }
-
 // checkLevels returns an error unless the noise levels are such as Model.Sigmas says.
 func (m Model) checkLevels() error {
 	if len(m.Sigmas) == 0 {
@@ -44,8 +42,8 @@ func (m Model) checkLevels() error {
 			return fmt.Errorf("noise level %d is %v, must be in (0, 1] and above the one before", i, s)
 		}
 	}
-	if !m.Activation.homogeneous() {
-		return fmt.Errorf("noise levels with the activation %q: gains stand for weights only where it is positively homogeneous, as %q is", m.Activation.Name, leakyReLU)
+	if !m.Activation.Homogeneous() {
+		return fmt.Errorf("noise levels with the activation %q: gains stand for weights only where it is positively homogeneous, as that of LeakyReLU is", m.Activation.Name)
 	}
 	return nil
 }
@@ -95,7 +93,7 @@ func (m Model) at(sigma float64) (Model, error) {
 	for i, b := range m.Blocks {
 		shape := m.filterShape(b)
 		roots := between.roots(b.Gain, shape.N)
-		filter, err := scaledRows(b.Filter, shape, roots)
+		filter, err := normbound.ScaledRows(b.Filter, shape, roots)
 		if err != nil {
 			return Model{}, fmt.Errorf("block %d: %w", i, err)
 		}

@@ -3,12 +3,17 @@ package denoise
 import (
 	"encoding/json"
 	"math"
-	"math/big"
 	"math/rand/v2"
 	"sync"
 	"testing"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/dncnn"
+	"github.com/averaged/imaging/denoise/internal/plain"
+	"github.com/averaged/imaging/denoise/normbound"
+	"github.com/averaged/imaging/denoise/refute"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -79,19 +84,19 @@ func (g gained) apply(x []float32) []float64 {
 	for i := range g.model.Blocks {
 		c := g.convolution(i)
 		for range g.steps[i] {
-			u := make([]float64, c.shape.N*plane)
-			c.forward(u, z)
+			u := make([]float64, c.Shape.N*plane)
+			c.Forward(u, z)
 			for k := range u {
 				u[k] += g.bias[i][k/plane]
-				if g.model.Activation != Balls() {
-					u[k] = g.gain[i][k/plane] * g.model.Activation.apply(u[k])
+				if g.model.Activation != activation.Balls() {
+					u[k] = g.gain[i][k/plane] * g.model.Activation.Of(u[k])
 				}
 			}
-			if g.model.Activation == Balls() {
-				intoBalls(u, g.radius[i], plane)
+			if g.model.Activation == activation.Balls() {
+				plain.ProjectBalls(u, g.radius[i], plane)
 			}
 			k := make([]float64, len(z))
-			c.adjoint(k, u)
+			c.Adjoint(k, u)
 			for n := range z {
 				z[n] -= g.h[i] * k[n]
 			}
@@ -108,7 +113,7 @@ func TestAtIsTheFormula(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		m := levelled(t, rapid.Uint64().Draw(r, "seed"), Architecture{
 			Channels: 2, Width: rapid.IntRange(2, 5).Draw(r, "width"), Blocks: rapid.IntRange(1, 2).Draw(r, "blocks"),
-			Activation: rapid.SampledFrom([]Activation{LeakyReLU(0.01), ReLU(), Linear(), Balls()}).Draw(r, "activation"),
+			Activation: rapid.SampledFrom([]activation.Function{activation.LeakyReLU(0.01), activation.ReLU(), activation.Linear(), activation.Balls()}).Draw(r, "activation"),
 			Sigmas:     [][]float64{{0.1}, {0.02, 0.3}, {0.01, 0.05, 0.06, 1}}[rapid.IntRange(0, 2).Draw(r, "levels")],
 		}, 1.3)
 		if rapid.Bool().Draw(r, "without gains") {
@@ -177,7 +182,7 @@ func TestBeyondTheLevelsIsRescaled(t *testing.T) {
 	require.Equal(t, []float64{0.02, 0.1, 0.3}, levels)
 	levels[0] = 7 // a copy
 	require.Equal(t, 0.02, family.Levels()[0])
-	projecting := certified(t, dev, levelled(t, 3, Architecture{Width: 8, Activation: Balls(), Group: 4}, 1.4))
+	projecting := certified(t, dev, levelled(t, 3, Architecture{Width: 8, Activation: activation.Balls(), Group: 4}, 1.4))
 	for _, c := range []struct {
 		family       *Network
 		level, sigma float64
@@ -199,83 +204,13 @@ func TestBeyondTheLevelsIsRescaled(t *testing.T) {
 	}
 }
 
-// ‖fl(diag(d)V)‖ ≤ max d·‖V‖ holds to the last bit, here for convolutions whose norm is
-// that of a vector and so known exactly, with weights of every size. Without the
-// shortening rounding would break it.
-func TestScaledRowsKeepTheNorm(t *testing.T) {
-	square := func(v []float32) *big.Rat {
-		sum := new(big.Rat)
-		for _, x := range v {
-			r := new(big.Rat).SetFloat64(float64(x))
-			sum.Add(sum, r.Mul(r, r))
-		}
-		return sum
-	}
-	rng := rand.New(rand.NewPCG(1, 9))
-	broken := 0
-	for trial := range 2000 {
-		n := 1 + rng.IntN(12)
-		v, d := make([]float32, n), make([]float64, n)
-		scale := math.Ldexp(1, rng.IntN(220)-110)
-		for i := range v {
-			v[i] = float32(rng.NormFloat64() * scale)
-		}
-		shape := backend.Shape{N: n, C: 1, H: 1, W: 1}
-		for i := range d {
-			d[i] = math.Sqrt(float64(rng.Float32()))
-		}
-		switch trial % 4 {
-		case 1: // one channel of n
-			shape = backend.Shape{N: 1, C: n, H: 1, W: 1}
-			d = d[:1]
-		case 2: // all rows alike
-			for i := range d {
-				d[i] = d[0]
-			}
-		case 3: // nothing to gain but from rounding
-			for i := range d {
-				d[i] = 1 - rng.Float64()*0x1p-20
-			}
-		}
-		top := 0.0
-		for _, x := range d {
-			top = max(top, x)
-		}
-		w, err := scaledRows(v, shape, d)
-		require.NoError(t, err)
-		bound := new(big.Rat).SetFloat64(top)
-		bound.Mul(bound, bound).Mul(bound, square(v))
-		require.LessOrEqual(t, square(w).Cmp(bound), 0, "trial %d", trial)
-		naive := make([]float32, n)
-		for i := range v {
-			naive[i] = float32(d[i*len(d)/n] * float64(v[i]))
-			require.InDelta(t, d[i*len(d)/n]*float64(v[i]), w[i], 4e-6*math.Abs(float64(v[i])))
-		}
-		if square(naive).Cmp(bound) > 0 {
-			broken++
-		}
-	}
-	require.Greater(t, broken, 100, "rounding alone breaks the bound")
-
-	shape := backend.Shape{N: 2, C: 1, H: 1, W: 1}
-	same, err := scaledRows([]float32{0.3, -0.7}, shape, []float64{1, 0})
-	require.NoError(t, err)
-	require.Equal(t, []float32{0.3, 0}, append(same[:1:1], same[1]*0), "nothing is shortened where nothing is rounded")
-	require.Equal(t, float32(0.3), same[0])
-	zeros, err := scaledRows(make([]float32, 2), shape, []float64{0.5, 0.5})
-	require.NoError(t, err)
-	require.Equal(t, make([]float32, 2), zeros)
-	_, err = scaledRows([]float32{math.SmallestNonzeroFloat32, 0}, shape, []float64{0.5, 0.5})
-	require.ErrorContains(t, err, "too small")
-}
-
 // One certificate for all noise levels, and what follows from it for one of them is a
 // proof of its own: verified against the weights, norms and all.
 func TestCertificateOfAllNoiseLevels(t *testing.T) {
 	for _, a := range []Architecture{
-		{}, {Integrator: Heun()}, {Integrator: BackwardEuler()},
-		{Width: 12, Shuffle: 2, Activation: ReLU()}, {Sigmas: []float64{0.1}, Blocks: 1},
-		{Width: 12, Shuffle: 2, Activation: Balls(), Integrator: Heun()},
+		{}, {Integrator: rungekutta.Heun()}, {Integrator: rungekutta.BackwardEuler()},
+		{Width: 12, Shuffle: 2, Activation: activation.ReLU()}, {Sigmas: []float64{0.1}, Blocks: 1},
+		{Width: 12, Shuffle: 2, Activation: activation.Balls(), Integrator: rungekutta.Heun()},
 	} {
 		m := levelled(t, 4, a, 1.7)
 		m.Blocks[0].Length, m.Blocks[0].Steps = 0.7, 2
@@ -303,7 +238,7 @@ func TestCertificateOfAllNoiseLevels(t *testing.T) {
 			require.Equal(t, cert.Shuffle, derived.Shuffle)
 			for i, b := range derived.Blocks {
 				require.LessOrEqual(t, b.Norm.Upper, cert.Blocks[i].Norm.Upper)
-				found, err := ConvolutionNorm(t.Context(), plain.Blocks[i].Filter, plain.filterShape(plain.Blocks[i]), 0.1)
+				found, err := normbound.Prove(t.Context(), plain.Blocks[i].Filter, plain.filterShape(plain.Blocks[i]), 0.1)
 				require.NoError(t, err)
 				require.LessOrEqual(t, b.Norm.Lower, found.Upper)
 				require.Positive(t, b.Norm.Lower)
@@ -335,9 +270,9 @@ func TestCertificateOfAllNoiseLevels(t *testing.T) {
 // Gains of 1 change nothing, and gains just below 1 keep the number of steps even where
 // the norm leaves no room for rounding: ‖V‖ is √2, exactly what one step allows.
 func TestGainsKeepTheSteps(t *testing.T) {
-	m := Model{Channels: 2, Width: 2, Kernel: 1, Activation: LeakyReLU(0.01), Integrator: ForwardEuler(), Sigmas: []float64{0.1}}
+	m := Model{Channels: 2, Width: 2, Kernel: 1, Activation: activation.LeakyReLU(0.01), Integrator: rungekutta.ForwardEuler(), Sigmas: []float64{0.1}}
 	m.Blocks = []Block{{Filter: []float32{1, 1, 1, -1}, Length: 1, Steps: 1}}
-	norms, steps := []NormBound{{Upper: math.Sqrt2, Lower: 1}}, []int{1}
+	norms, steps := []normbound.Bound{{Upper: math.Sqrt2, Lower: 1}}, []int{1}
 	for eulerSteps(t, norms[0].Upper) > 1 {
 		norms[0].Upper = math.Nextafter(norms[0].Upper, 0)
 	}
@@ -362,7 +297,7 @@ func TestGainsKeepTheSteps(t *testing.T) {
 
 // eulerSteps returns N of a block of length 1 of Euler's method.
 func eulerSteps(t *testing.T, norm float64) int {
-	n, err := Steps(1, norm, 1, 1)
+	n, err := rungekutta.Steps(1, norm, 1, 1)
 	require.NoError(t, err)
 	return n
 }
@@ -389,7 +324,7 @@ func TestLevelsAreChecked(t *testing.T) {
 		"zero":         {func(m *Model) { m.Sigmas[0] = 0 }, "noise level 0 is 0"},
 		"large":        {func(m *Model) { m.Sigmas[2] = 1.5 }, "noise level 2 is 1.5"},
 		"NaN level":    {func(m *Model) { m.Sigmas[1] = math.NaN() }, "noise level 1 is NaN"},
-		"activation":   {func(m *Model) { m.Activation = HardTanh() }, "positively homogeneous"},
+		"activation":   {func(m *Model) { m.Activation = activation.HardTanh() }, "positively homogeneous"},
 		"many levels":  {func(m *Model) { m.Sigmas = make([]float64, 5000) }, "5000 noise levels"},
 		"shuffle":      {func(m *Model) { m.Shuffle = -1 }, "shuffled by -1"},
 		"narrow":       {func(m *Model) { m.Shuffle = 2 }, "a network of 7 channels on images of 3, shuffled by 2"},
@@ -489,7 +424,9 @@ func TestLoadOfAllNoiseLevels(t *testing.T) {
 		"sigmas":        {func(_ *weights.File, c *weights.Card) { c.Architecture.Sigmas[1] = 0.11 }, true, "constants"},
 		"fewer sigmas":  {func(_ *weights.File, c *weights.Card) { c.Architecture.Sigmas = c.Architecture.Sigmas[1:] }, false, "shape [3 12], must have [2 12]"},
 		"no sigmas":     {func(_ *weights.File, c *weights.Card) { c.Architecture.Sigmas = nil }, false, "shape"},
-		"activation":    {func(_ *weights.File, c *weights.Card) { c.Architecture.Activation, c.Architecture.Slope = hardTanh, 0 }, false, "homogeneous"},
+		"activation": {func(_ *weights.File, c *weights.Card) {
+			c.Architecture.Activation, c.Architecture.Slope = "hardtanh", 0
+		}, false, "homogeneous"},
 	} {
 		f := file()
 		card, err := f.Card()
@@ -592,7 +529,7 @@ func TestFor(t *testing.T) {
 	require.Nil(t, plain.Levels())
 	_, err = plain.For(t.Context(), 0.1)
 	require.ErrorIs(t, err, ErrNoLevels)
-	d, err := RandomDnCNN(1, 3, 4, 2)
+	d, err := dncnn.Random(1, 3, 4, 2)
 	require.NoError(t, err)
 	dncnn, err := NewDnCNN(dev, d)
 	require.NoError(t, err)
@@ -606,11 +543,11 @@ func TestAttackOfAllNoiseLevels(t *testing.T) {
 	skipSearch(t)
 	dev := newCPU(t)
 	s := backend.Image(3, 10, 10)
-	opt := AttackOptions{Restarts: 2, Iterations: 12}
+	opt := refute.AttackOptions{Restarts: 2, Iterations: 12}
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, shuffle := range []int{0, 2} {
 		for _, ones := range []bool{true, false} {
-			m := levelled(t, 12, Architecture{Width: 6 + 6*shuffle, Shuffle: shuffle, Activation: LeakyReLU(0.3)}, 2.4)
+			m := levelled(t, 12, Architecture{Width: 6 + 6*shuffle, Shuffle: shuffle, Activation: activation.LeakyReLU(0.3)}, 2.4)
 			m.Blocks[0].Gain = nil
 			for _, b := range m.Blocks[1:] {
 				for k := range b.Gain {
@@ -628,7 +565,7 @@ func TestAttackOfAllNoiseLevels(t *testing.T) {
 				for _, d := range []*Network{n, loose} {
 					at, err := d.For(t.Context(), sigma)
 					require.NoError(t, err)
-					r, err := Attack(t.Context(), at, s, opt)
+					r, err := refute.Attack(t.Context(), at, s, opt)
 					require.NoError(t, err)
 					require.True(t, r.Gradients)
 					if d == n {

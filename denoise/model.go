@@ -6,20 +6,23 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/normbound"
+	"github.com/averaged/imaging/denoise/rungekutta"
 )
 
 // Architecture is the form of an averaged network without its weights. The zero value
 // of a field is the paper's network.
 type Architecture struct {
-	Channels   int        // of an image; 0 means 3
-	Width      int        // channels that the blocks work on, at least Channels; 0 means 64
-	Kernel     int        // odd height and width of every filter; 0 means 3
-	Blocks     int        // 0 means 10
-	Activation Activation // the zero value means LeakyReLU(0.01)
-	Group      int        // hidden channels of a ball of Balls, a divisor of Width; 0 means 8, or the largest divisor below
-	Integrator Tableau    // the zero value means ForwardEuler
-	Shuffle    int        // as Model.Shuffle
-	Sigmas     []float64  // as Model.Sigmas
+	Channels   int                 // of an image; 0 means 3
+	Width      int                 // channels that the blocks work on, at least Channels; 0 means 64
+	Kernel     int                 // odd height and width of every filter; 0 means 3
+	Blocks     int                 // 0 means 10
+	Activation activation.Function // the zero value means activation.LeakyReLU(0.01)
+	Group      int                 // hidden channels of a ball of Balls, a divisor of Width; 0 means 8, or the largest divisor below
+	Integrator rungekutta.Tableau  // the zero value means rungekutta.ForwardEuler
+	Shuffle    int                 // as Model.Shuffle
+	Sigmas     []float64           // as Model.Sigmas
 }
 
 func (a Architecture) withDefaults() Architecture {
@@ -31,13 +34,13 @@ func (a Architecture) withDefaults() Architecture {
 			*f.of = f.value
 		}
 	}
-	if a.Activation == (Activation{}) {
-		a.Activation = LeakyReLU(0.01)
+	if a.Activation == (activation.Function{}) {
+		a.Activation = activation.LeakyReLU(0.01)
 	}
 	if a.Integrator.Stages() == 0 {
-		a.Integrator = ForwardEuler()
+		a.Integrator = rungekutta.ForwardEuler()
 	}
-	if a.Group == 0 && a.Activation.Name == balls {
+	if a.Group == 0 && a.Activation.IsBalls() {
 		for a.Group = 8; a.Width%a.Group != 0; {
 			a.Group--
 		}
@@ -51,9 +54,9 @@ func (a Architecture) withDefaults() Architecture {
 type Model struct {
 	Channels, Width int
 	Kernel          int // odd
-	Activation      Activation
-	// Integrator is any explicit tableau with a radius, or BackwardEuler.
-	Integrator Tableau
+	Activation      activation.Function
+	// Integrator is any explicit tableau with a radius, or rungekutta.BackwardEuler.
+	Integrator rungekutta.Tableau
 	// Shuffle is the factor q ≥ 2 by which the blocks work on fewer pixels than the image
 	// has, 1/q of its rows and of its columns, or 0 or 1: the image is rearranged into
 	// q²·Channels channels before it is lifted, and back after it is projected onto them
@@ -146,7 +149,7 @@ func (m Model) checkBlock(b Block, r float64) error {
 	if len(b.Filter) == 0 || len(b.Filter)%per != 0 {
 		return fmt.Errorf("%d weights, must be a multiple of %d (%d channels, %d×%d)", len(b.Filter), per, m.Width, m.Kernel, m.Kernel)
 	}
-	if err := checkFilter(b.Filter, m.filterShape(b)); err != nil {
+	if err := normbound.CheckFilter(b.Filter, m.filterShape(b)); err != nil {
 		return err
 	}
 	hidden := m.filterShape(b).N
@@ -168,13 +171,13 @@ func (m Model) checkBlock(b Block, r float64) error {
 		}
 	}
 	h := b.length(r)
-	if !(h > 0) || math.IsInf(h, 1) || StepSize(h, 1) == 0 || h > math.MaxFloat32 {
+	if !(h > 0) || math.IsInf(h, 1) || rungekutta.StepSize(h, 1) == 0 || h > math.MaxFloat32 {
 		return fmt.Errorf("length %v, must be above 0 and within float32", b.Length)
 	}
-	if b.Steps < 0 || b.Steps > MaxSteps {
-		return fmt.Errorf("%d steps, must be from 1 to %d, or 0 to have them chosen", b.Steps, MaxSteps)
+	if b.Steps < 0 || b.Steps > rungekutta.MaxSteps {
+		return fmt.Errorf("%d steps, must be from 1 to %d, or 0 to have them chosen", b.Steps, rungekutta.MaxSteps)
 	}
-	if b.Steps > 0 && StepSize(h, b.Steps) == 0 {
+	if b.Steps > 0 && rungekutta.StepSize(h, b.Steps) == 0 {
 		return fmt.Errorf("length %v in %d steps: a step is below float32's range", h, b.Steps)
 	}
 	return nil
@@ -205,8 +208,8 @@ func (m Model) lifted() int { return m.factor() * m.factor() * m.Channels }
 // rows returns the number of rows of biases, gains and radii.
 func (m Model) rows() int { return max(1, len(m.Sigmas)) }
 
-// implicit tells whether the integrator is BackwardEuler.
-func (m Model) implicit() bool { return m.Integrator.isBackwardEuler() }
+// implicit tells whether the integrator is rungekutta.BackwardEuler.
+func (m Model) implicit() bool { return m.Integrator.IsBackwardEuler() }
 
 // Parameters returns the number of weights, biases, gains and radii.
 func (m Model) Parameters() int {

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 )
 
 func TestModelCheck(t *testing.T) {
@@ -50,42 +49,4 @@ func TestModelCheck(t *testing.T) {
 	m.Blocks[0].Length = 1e30
 	_, err = m.Certify(t.Context(), 0)
 	require.ErrorContains(t, err, "block 0")
-}
-
-func TestIntegratorNames(t *testing.T) {
-	for _, tableau := range Integrators() {
-		named, err := IntegratorNamed(tableau.Name)
-		require.NoError(t, err)
-		require.Equal(t, tableau, named)
-		require.True(t, tableau.named())
-		_, err = tableau.Radius()
-		require.NoError(t, err)
-	}
-	_, err := IntegratorNamed("midpoint")
-	require.ErrorContains(t, err, "backward-euler")
-	require.False(t, midpoint.named())
-	require.False(t, Tableau{Name: "euler", A: midpoint.A, B: midpoint.B}.named())
-	require.True(t, ForwardEuler().isEuler())
-	require.False(t, BackwardEuler().isEuler())
-	require.True(t, backwardEuler.isBackwardEuler(), "whatever its name")
-}
-
-// Every activation increases, with slope at most L; ReLU is ReLU to any rounding.
-func TestActivations(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		a := rapid.SampledFrom([]Activation{LeakyReLU(0.01), LeakyReLU(1), ReLU(), HardTanh(), Linear()}).Draw(t, "activation")
-		require.NoError(t, a.Check())
-		require.Contains(t, ActivationNames(), a.Name)
-		x, y := rapid.Float64Range(-5, 5).Draw(t, "x"), rapid.Float64Range(-5, 5).Draw(t, "y")
-		if x > y {
-			x, y = y, x
-		}
-		rise := a.apply(y) - a.apply(x)
-		require.GreaterOrEqual(t, rise, 0.0)
-		require.LessOrEqual(t, rise, a.Lipschitz()*(y-x)*(1+1e-14)+1e-15)
-		require.InDelta(t, math.Max(x, 0), ReLU().apply(x), 1e-29)
-	})
-	for _, bad := range []Activation{{}, {Name: "gelu"}, LeakyReLU(0), LeakyReLU(-1), LeakyReLU(1.5), LeakyReLU(math.NaN()), {Name: relu, Slope: 0.1}, {Name: leakyReLU, Slope: 0.01}} {
-		require.Error(t, bad.Check(), "%+v", bad)
-	}
 }

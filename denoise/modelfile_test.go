@@ -6,6 +6,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/dncnn"
+	"github.com/averaged/imaging/denoise/normbound"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -16,14 +20,14 @@ func TestModelFileRoundTrip(t *testing.T) {
 		a := Architecture{
 			Channels: rapid.IntRange(1, 3).Draw(t, "channels"), Width: rapid.IntRange(3, 5).Draw(t, "width"),
 			Kernel: 2*rapid.IntRange(0, 2).Draw(t, "radius") + 1, Blocks: rapid.IntRange(1, 3).Draw(t, "blocks"),
-			Activation: rapid.SampledFrom([]Activation{LeakyReLU(0.01), LeakyReLU(1), ReLU(), HardTanh(), Linear(), Balls()}).Draw(t, "activation"),
-			Integrator: rapid.SampledFrom(Integrators()).Draw(t, "integrator"),
+			Activation: rapid.SampledFrom([]activation.Function{activation.LeakyReLU(0.01), activation.LeakyReLU(1), activation.ReLU(), activation.HardTanh(), activation.Linear(), activation.Balls()}).Draw(t, "activation"),
+			Integrator: rapid.SampledFrom(rungekutta.Integrators()).Draw(t, "integrator"),
 		}
 		if rapid.Bool().Draw(t, "shuffled") {
 			a.Shuffle = rapid.IntRange(2, 3).Draw(t, "factor")
 			a.Width += a.Shuffle * a.Shuffle * a.Channels
 		}
-		if a.Activation.homogeneous() {
+		if a.Activation.Homogeneous() {
 			levels := rapid.SliceOfNDistinct(rapid.Float64Range(1e-9, 1), 0, 4, rapid.ID[float64]).Draw(t, "sigmas")
 			a.Sigmas = slices.Sorted(slices.Values(levels))
 		}
@@ -130,10 +134,10 @@ func TestFileRefuses(t *testing.T) {
 	m := smallModel(t, 2, Architecture{Integrator: ralston}, 1)
 	_, err := m.File(testCard(), Certificate{})
 	require.ErrorContains(t, err, "ralston")
-	m.Integrator = Tableau{Name: "euler", A: ralston.A, B: ralston.B}
+	m.Integrator = rungekutta.Tableau{Name: "euler", A: ralston.A, B: ralston.B}
 	_, err = m.File(testCard(), Certificate{})
 	require.ErrorContains(t, err, "no place for its tableau")
-	m.Integrator = ForwardEuler()
+	m.Integrator = rungekutta.ForwardEuler()
 	other, err := smallModel(t, 3, Architecture{}, 1).Certify(t.Context(), 0)
 	require.NoError(t, err)
 	_, err = m.File(testCard(), other)
@@ -151,7 +155,7 @@ func TestRandomModelIsSeededAndScaled(t *testing.T) {
 	require.Equal(t, a, smallModel(t, 1, Architecture{Width: 16}, 1.5))
 	require.NotEqual(t, a, smallModel(t, 2, Architecture{Width: 16}, 1.5))
 	for _, b := range a.Blocks {
-		n, err := ConvolutionNorm(t.Context(), b.Filter, a.filterShape(b), 0)
+		n, err := normbound.Prove(t.Context(), b.Filter, a.filterShape(b), 0)
 		require.NoError(t, err)
 		require.InEpsilon(t, 1.5, n.Upper, 0.1)
 	}
@@ -178,7 +182,7 @@ func FuzzFromFile(f *testing.F) {
 		require.NoError(f, err)
 		f.Add(b)
 	}
-	for _, integrator := range []Tableau{ForwardEuler(), BackwardEuler()} {
+	for _, integrator := range []rungekutta.Tableau{rungekutta.ForwardEuler(), rungekutta.BackwardEuler()} {
 		m, err := RandomModel(1, Architecture{Channels: 1, Width: 2, Blocks: 1, Kernel: 1, Integrator: integrator}, 1)
 		require.NoError(f, err)
 		add(m.File(testCard(), Certificate{}))
@@ -189,8 +193,8 @@ func FuzzFromFile(f *testing.F) {
 	m, err := RandomModel(1, Architecture{Channels: 1, Width: 4, Blocks: 1, Kernel: 1, Shuffle: 2, Sigmas: []float64{0.1, 0.3}}, 1)
 	require.NoError(f, err)
 	add(m.File(testCard(), Certificate{}))
-	for _, a := range []Architecture{{Width: 4, Group: 2, Integrator: Heun()}, {Width: 4, Shuffle: 2, Sigmas: []float64{0.1, 0.3}}} {
-		a.Channels, a.Blocks, a.Kernel, a.Activation = 1, 1, 1, Balls()
+	for _, a := range []Architecture{{Width: 4, Group: 2, Integrator: rungekutta.Heun()}, {Width: 4, Shuffle: 2, Sigmas: []float64{0.1, 0.3}}} {
+		a.Channels, a.Blocks, a.Kernel, a.Activation = 1, 1, 1, activation.Balls()
 		projecting, err := RandomModel(1, a, 1)
 		require.NoError(f, err)
 		cert, err := projecting.Certify(f.Context(), 0)
@@ -201,8 +205,8 @@ func FuzzFromFile(f *testing.F) {
 	require.NoError(f, err)
 	cert, err := m.Certify(f.Context(), 0)
 	require.NoError(f, err)
-	add(m.File(testCard(), cert, HalfPrecision()))
-	d, err := RandomDnCNN(1, 1, 2, 1)
+	add(m.File(testCard(), cert, weights.HalfPrecision()))
+	d, err := dncnn.Random(1, 1, 2, 1)
 	require.NoError(f, err)
 	add(d.File(testCard()))
 	dev := newCPU(f)
@@ -228,7 +232,7 @@ func FuzzFromFile(f *testing.F) {
 				require.Equal(t, m.Blocks[i].Radius, same.Blocks[i].Radius)
 			}
 		}
-		if d, err := DnCNNFromFile(file); err == nil {
+		if d, err := dncnn.FromFile(file); err == nil {
 			card, err := file.Card()
 			require.NoError(t, err)
 			_, err = d.File(card)

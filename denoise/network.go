@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/dncnn"
+	"github.com/averaged/imaging/denoise/tile"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -35,7 +37,7 @@ type body interface {
 	// plan says how one image is computed, with an error of at most maxError, and
 	// returns the bound of that error. The blocks see the numbers of src as an array of
 	// shape s, perhaps with zeros among them.
-	plan(src backend.Buffer, s backend.Shape, maxError float64) (p plan, errorBound float64, err error)
+	plan(src backend.Buffer, s backend.Shape, maxError float64) (p tile.Plan, errorBound float64, err error)
 	free()
 }
 
@@ -71,12 +73,12 @@ func collect(opts []Option) (options, error) {
 //
 // The halo is a pixel for every 3×3 convolution, or a tile of the device's grid. With 64
 // channels and a grid of 6 pixels large images take 280 MB with a DnCNN of 20
-// convolutions. BackwardEuler has a hundred convolutions or more, so that its window
+// convolutions. rungekutta.BackwardEuler has a hundred convolutions or more, so that its window
 // mostly is the whole image.
 func Tile(n int) Option {
 	return func(o *options) error {
-		if n < 0 || n > maxTile {
-			return fmt.Errorf("tiles of %d pixels, must be from 1 to %d, or 0 for automatic", n, maxTile)
+		if n < 0 || n > tile.MaxSide {
+			return fmt.Errorf("tiles of %d pixels, must be from 1 to %d, or 0 for automatic", n, tile.MaxSide)
 		}
 		o.tile = n
 		return nil
@@ -185,8 +187,8 @@ func Load(ctx context.Context, dev backend.Device, f *weights.File, opts ...Opti
 }
 
 func load(ctx context.Context, dev backend.Device, f *weights.File, card weights.Card, o options) (*Network, error) {
-	if card.Architecture.Family == FamilyDnCNN {
-		d, err := DnCNNFromFile(f)
+	if card.Architecture.Family == weights.FamilyDnCNN {
+		d, err := dncnn.FromFile(f)
 		if err != nil {
 			return nil, err
 		}
@@ -236,7 +238,7 @@ func load(ctx context.Context, dev backend.Device, f *weights.File, card weights
 	return newNetwork(ctx, dev, m, r, c, o)
 }
 
-// Apply implements Denoiser. With BackwardEuler the error is at most DefaultInnerError,
+// Apply implements Denoiser. With rungekutta.BackwardEuler the error is at most DefaultInnerError,
 // root mean square.
 func (n *Network) Apply(ctx context.Context, dst, src backend.Buffer) error {
 	if src == nil {
@@ -248,7 +250,7 @@ func (n *Network) Apply(ctx context.Context, dst, src backend.Buffer) error {
 
 var errNoBuffer = fmt.Errorf("%w: a denoiser needs a source and a destination", backend.ErrArgument)
 
-// ApplyWithin implements InexactDenoiser. Only BackwardEuler has an error, for it solves
+// ApplyWithin implements InexactDenoiser. Only rungekutta.BackwardEuler has an error, for it solves
 // a strongly convex problem in each step; the number of inner iterations is chosen so
 // that the bound holds, and is at most what float32 can make use of: below about 1e-6
 // of the size of the image the bound stays above maxError.
@@ -268,9 +270,9 @@ func (n *Network) ApplyWithin(ctx context.Context, dst, src backend.Buffer, maxE
 		return 0, err
 	}
 	if n.shuffle > 1 {
-		p = shuffled{p, n.dev, n.shuffle}
+		p = tile.Shuffled(p, n.dev, n.shuffle)
 	}
-	return errorBound, applyTiled(ctx, n.dev, p, n.tile, grid, dst, src)
+	return errorBound, tile.Apply(ctx, n.dev, p, n.tile, grid, dst, src)
 }
 
 // check returns an error unless src and dst are images of the network's channels, of

@@ -8,6 +8,9 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/dncnn"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/stretchr/testify/require"
 )
 
@@ -23,23 +26,23 @@ func TestNetworkIsItsDefinition(t *testing.T) {
 	}{
 		{"euler", Architecture{}, 1.3},
 		{"euler, several steps", Architecture{Blocks: 2}, 3},
-		{"heun", Architecture{Integrator: Heun()}, 1.2},
-		{"rk4", Architecture{Integrator: RK4()}, 1.6},
-		{"ssprk3", Architecture{Integrator: SSPRK3()}, 1},
-		{"kutta3", Architecture{Integrator: Kutta3()}, 1},
+		{"heun", Architecture{Integrator: rungekutta.Heun()}, 1.2},
+		{"rk4", Architecture{Integrator: rungekutta.RK4()}, 1.6},
+		{"ssprk3", Architecture{Integrator: rungekutta.SSPRK3()}, 1},
+		{"kutta3", Architecture{Integrator: rungekutta.Kutta3()}, 1},
 		{"3/8 rule", Architecture{Integrator: rule38}, 1.5},
 		{"ralston", Architecture{Integrator: ralston}, 1.1},
-		{"backward euler", Architecture{Integrator: BackwardEuler()}, 1.7},
-		{"relu", Architecture{Activation: ReLU()}, 1},
-		{"linear", Architecture{Activation: Linear(), Integrator: Heun()}, 1},
-		{"hardtanh", Architecture{Activation: HardTanh()}, 2},
-		{"hardtanh, rk4", Architecture{Activation: HardTanh(), Integrator: RK4()}, 2},
-		{"balls", Architecture{Width: 6, Activation: Balls(), Group: 3}, 1.3},
-		{"balls, rk4", Architecture{Width: 8, Activation: Balls(), Group: 2, Integrator: RK4()}, 1.6},
-		{"balls, backward euler", Architecture{Width: 8, Activation: Balls(), Integrator: BackwardEuler()}, 1.6},
-		{"balls of one channel, 5×5", Architecture{Kernel: 5, Activation: Balls(), Group: 1}, 1},
+		{"backward euler", Architecture{Integrator: rungekutta.BackwardEuler()}, 1.7},
+		{"relu", Architecture{Activation: activation.ReLU()}, 1},
+		{"linear", Architecture{Activation: activation.Linear(), Integrator: rungekutta.Heun()}, 1},
+		{"hardtanh", Architecture{Activation: activation.HardTanh()}, 2},
+		{"hardtanh, rk4", Architecture{Activation: activation.HardTanh(), Integrator: rungekutta.RK4()}, 2},
+		{"balls", Architecture{Width: 6, Activation: activation.Balls(), Group: 3}, 1.3},
+		{"balls, rk4", Architecture{Width: 8, Activation: activation.Balls(), Group: 2, Integrator: rungekutta.RK4()}, 1.6},
+		{"balls, backward euler", Architecture{Width: 8, Activation: activation.Balls(), Integrator: rungekutta.BackwardEuler()}, 1.6},
+		{"balls of one channel, 5×5", Architecture{Kernel: 5, Activation: activation.Balls(), Group: 1}, 1},
 		{"grey, 5×5", Architecture{Channels: 1, Kernel: 5}, 1},
-		{"1×1", Architecture{Channels: 4, Width: 4, Kernel: 1, Integrator: RK4()}, 1},
+		{"1×1", Architecture{Channels: 4, Width: 4, Kernel: 1, Integrator: rungekutta.RK4()}, 1},
 	} {
 		m := smallModel(t, 1, c.a, c.norm)
 		if c.name == "rk4" {
@@ -72,8 +75,8 @@ func TestNetworkIsItsDefinition(t *testing.T) {
 // The one call for all steps and the layers of the generic path agree.
 func TestOneCallAgreesWithTheLayers(t *testing.T) {
 	dev := newCPU(t)
-	for _, activation := range []Activation{LeakyReLU(0.01), Balls()} {
-		for _, integrator := range []Tableau{ForwardEuler(), Heun(), RK4(), SSPRK3(), Kutta3()} {
+	for _, activation := range []activation.Function{activation.LeakyReLU(0.01), activation.Balls()} {
+		for _, integrator := range []rungekutta.Tableau{rungekutta.ForwardEuler(), rungekutta.Heun(), rungekutta.RK4(), rungekutta.SSPRK3(), rungekutta.Kutta3()} {
 			m := smallModel(t, 5, Architecture{Width: 18, Blocks: 4, Integrator: integrator, Activation: activation}, 1.4)
 			n := certified(t, dev, m)
 			s := backend.Image(3, 33, 40)
@@ -90,7 +93,7 @@ func TestBatch(t *testing.T) {
 	dev := newCPU(t)
 	one, three := backend.Image(3, 8, 13), backend.Shape{N: 3, C: 3, H: 8, W: 13}
 	x := randomImage(4, three)
-	for _, integrator := range []Tableau{ForwardEuler(), Heun()} {
+	for _, integrator := range []rungekutta.Tableau{rungekutta.ForwardEuler(), rungekutta.Heun()} {
 		n := certified(t, dev, smallModel(t, 2, Architecture{Integrator: integrator}, 1))
 		all := denoised(t, n, three, x)
 		for i := range three.N {
@@ -102,14 +105,14 @@ func TestBatch(t *testing.T) {
 
 func TestApplyRefuses(t *testing.T) {
 	dev := newCPU(t)
-	d, err := RandomDnCNN(1, 3, 5, 2)
+	d, err := dncnn.Random(1, 3, 5, 2)
 	require.NoError(t, err)
 	dncnn, err := NewDnCNN(dev, d)
 	require.NoError(t, err)
 	for _, n := range []*Network{
 		certified(t, dev, smallModel(t, 1, Architecture{}, 1)),
-		certified(t, dev, smallModel(t, 1, Architecture{Integrator: RK4()}, 1)),
-		certified(t, dev, smallModel(t, 1, Architecture{Integrator: BackwardEuler()}, 1)),
+		certified(t, dev, smallModel(t, 1, Architecture{Integrator: rungekutta.RK4()}, 1)),
+		certified(t, dev, smallModel(t, 1, Architecture{Integrator: rungekutta.BackwardEuler()}, 1)),
 		dncnn,
 	} {
 		alloc := func(s backend.Shape) backend.Buffer {
@@ -161,13 +164,13 @@ func TestNewRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "device")
 	_, err = New(t.Context(), dev, m, Certificate{}, Tile(-1))
 	require.ErrorContains(t, err, "tiles of -1")
-	m.Blocks[1].Steps = MaxSteps
-	m.Blocks[2].Steps = MaxSteps
+	m.Blocks[1].Steps = rungekutta.MaxSteps
+	m.Blocks[2].Steps = rungekutta.MaxSteps
 	_, err = New(t.Context(), dev, m, Certificate{})
 	require.ErrorContains(t, err, "in all")
 	m.Integrator = midpoint
 	_, err = New(t.Context(), dev, m, Certificate{})
-	require.ErrorIs(t, err, ErrNoDisk)
+	require.ErrorIs(t, err, rungekutta.ErrNoDisk)
 	m.Integrator = implicitMidpoint
 	_, err = New(t.Context(), dev, m, Certificate{})
 	require.ErrorContains(t, err, "implicit")
@@ -179,7 +182,7 @@ func TestConcurrentUse(t *testing.T) {
 	s := backend.Image(3, 21, 19)
 	x := randomImage(7, s)
 	src := upload(t, dev, s, x)
-	for _, integrator := range []Tableau{ForwardEuler(), RK4(), BackwardEuler()} {
+	for _, integrator := range []rungekutta.Tableau{rungekutta.ForwardEuler(), rungekutta.RK4(), rungekutta.BackwardEuler()} {
 		n := certified(t, dev, smallModel(t, 3, Architecture{Integrator: integrator}, 1), Tile(8))
 		relaxed, err := Relax(n, 0.5)
 		require.NoError(t, err)

@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/normbound"
+	"github.com/averaged/imaging/denoise/tile"
 )
 
 // DefaultInnerError is the root mean square error, over the samples of an image, that
@@ -35,7 +37,7 @@ func newProximal(ctx context.Context, dev backend.Device, m Model, blocks []devi
 		if c.Proven {
 			norm = c.Blocks[i].Norm.Upper
 		} else {
-			bound, err := ConvolutionNorm(ctx, b.Filter, m.filterShape(b), 0.1)
+			bound, err := normbound.Prove(ctx, b.Filter, m.filterShape(b), 0.1)
 			if err != nil {
 				return nil, fmt.Errorf("block %d: %w", i, err)
 			}
@@ -64,7 +66,7 @@ const leastFactor = 0x1p-24
 //
 // and ‖z⁺‖ ≤ R + h‖A‖√P‖σ(b)‖, because the step moves 0 by no more than that. σ(b) is that
 // of a pixel, so that this holds for projections of its channels, too.
-func (p *proximal) plan(src backend.Buffer, s backend.Shape, maxError float64) (plan, float64, error) {
+func (p *proximal) plan(src backend.Buffer, s backend.Shape, maxError float64) (tile.Plan, float64, error) {
 	var sum [1]float64
 	if err := p.dev.Reduce(sum[:], backend.Reduction{Kind: backend.SumSquares, X: src}); err != nil {
 		return nil, 0, err
@@ -134,24 +136,24 @@ func innerIterations(kappa, way, maxError float64) (list []inner, factor float64
 type proximalPlan struct {
 	*proximal
 	iterations [][]inner // of every step
-	reach      reach
+	reach      tile.Reach
 }
 
-func (p *proximalPlan) side(s backend.Shape, grid int) int {
-	return p.reach.side(p.floats(), s, grid)
+func (p *proximalPlan) Side(s backend.Shape, grid int) int {
+	return p.reach.Side(p.floats(), s, grid)
 }
 
-func (p *proximalPlan) layers() reach { return p.reach }
+func (p *proximalPlan) Layers() tile.Reach { return p.reach }
 
 // floats counts center, z, x, y and u.
 func (p *proximalPlan) floats() int { return 4*p.width + widest(p.blocks) + p.around }
 
-func (p *proximalPlan) apply(ctx context.Context, dst, src backend.Buffer, r backend.Region) error {
-	return applyWindow(p.dev, dst, src, r, p.reach, p.width, p.floats(), func(s *scratch, center backend.Buffer) (backend.Buffer, error) {
+func (p *proximalPlan) Apply(ctx context.Context, dst, src backend.Buffer, r backend.Region) error {
+	return tile.Window(p.dev, dst, src, r, p.reach, p.width, p.floats(), func(s *tile.Scratch, center backend.Buffer) (backend.Buffer, error) {
 		var others [3]backend.Buffer
 		for i := range others {
 			var err error
-			if others[i], err = s.alloc(center.Shape()); err != nil {
+			if others[i], err = s.Alloc(center.Shape()); err != nil {
 				return nil, err
 			}
 		}
@@ -160,7 +162,7 @@ func (p *proximalPlan) apply(ctx context.Context, dst, src backend.Buffer, r bac
 		steps := p.iterations
 		for _, b := range p.blocks {
 			var err error
-			if u, err = s.hiddenBuffer(u, b, center.Shape()); err != nil {
+			if u, err = hiddenBuffer(s, u, b, center.Shape()); err != nil {
 				return nil, err
 			}
 			for range b.steps {

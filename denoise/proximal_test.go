@@ -7,6 +7,8 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
+	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -69,7 +71,7 @@ func TestInnerIterationsOnKinks(t *testing.T) {
 		gradient := func(v float64) float64 {
 			g := v - c
 			for i := range a {
-				g += a[i] * LeakyReLU(0.01).apply(a[i]*v+b[i])
+				g += a[i] * activation.LeakyReLU(0.01).Of(a[i]*v+b[i])
 			}
 			return g
 		}
@@ -103,8 +105,8 @@ func TestApplyWithinKeepsItsBound(t *testing.T) {
 		for _, c := range []struct {
 			a    Architecture
 			norm float64
-		}{{Architecture{}, 0.7}, {Architecture{}, 3}, {Architecture{Width: 6, Activation: Balls(), Group: 2}, 3}} {
-			c.a.Integrator, c.a.Blocks = BackwardEuler(), 2
+		}{{Architecture{}, 0.7}, {Architecture{}, 3}, {Architecture{Width: 6, Activation: activation.Balls(), Group: 2}, 3}} {
+			c.a.Integrator, c.a.Blocks = rungekutta.BackwardEuler(), 2
 			m := smallModel(t, 6, c.a, c.norm)
 			n := certified(t, dev, m)
 			want := newReference(t, m, []int{1, 1}, s.H, s.W).apply(x)
@@ -130,7 +132,7 @@ func TestApplyWithinKeepsItsBound(t *testing.T) {
 			require.Less(t, bound, 1e-4)
 		}
 	}
-	n := certified(t, newCPU(t), smallModel(t, 6, Architecture{Integrator: BackwardEuler()}, 1))
+	n := certified(t, newCPU(t), smallModel(t, 6, Architecture{Integrator: rungekutta.BackwardEuler()}, 1))
 	x[5] = float32(math.NaN())
 	src, dst := upload(t, n.dev, s, x), upload(t, n.dev, s, x)
 	require.ErrorIs(t, n.Apply(t.Context(), dst, src), backend.ErrArgument)
@@ -152,8 +154,8 @@ func TestApplyWithinOfExplicitNetworks(t *testing.T) {
 // ⟨Φx − Φy, x − y⟩; also where Euler's method would take many steps.
 func TestBackwardEulerIsFirmlyNonexpansive(t *testing.T) {
 	dev := newCPU(t)
-	for _, activation := range []Activation{LeakyReLU(0.01), Balls()} {
-		m := smallModel(t, 7, Architecture{Integrator: BackwardEuler(), Blocks: 1, Activation: activation}, 6)
+	for _, activation := range []activation.Function{activation.LeakyReLU(0.01), activation.Balls()} {
+		m := smallModel(t, 7, Architecture{Integrator: rungekutta.BackwardEuler(), Blocks: 1, Activation: activation}, 6)
 		n := certified(t, dev, m)
 		require.Equal(t, []int{1}, stepsOf(n.Certificate()))
 		s := backend.Image(3, 8, 8)

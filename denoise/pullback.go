@@ -4,27 +4,26 @@ import (
 	"context"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/refute"
+	"github.com/averaged/imaging/denoise/rungekutta"
+	"github.com/averaged/imaging/denoise/tile"
 )
 
-// differentiable is a denoiser whose transposed Jacobian can be applied.
-type differentiable interface {
-	// transpose sets dst = J(x)ᵀv, where J is the derivative of Φ at x, from the negative
-	// side or from inside a ball where there are two. It holds the whole image with all of its layers. It
-	// returns false if this denoiser has no way to do it.
-	transpose(ctx context.Context, dst, x, v backend.Buffer) (bool, error)
-}
-
-// transpose calls d's transpose if it has one.
-func transpose(ctx context.Context, d Denoiser, dst, x, v backend.Buffer) (bool, error) {
-	if t, ok := d.(differentiable); ok {
-		return t.transpose(ctx, dst, x, v)
+// pullBack sets dst = J(x)ᵀv of a denoiser that can do it (refute.Differentiable).
+func pullBack(ctx context.Context, d Denoiser, dst, x, v backend.Buffer) (bool, error) {
+	if t, ok := d.(refute.Differentiable); ok {
+		return t.PullBack(ctx, dst, x, v)
 	}
 	return false, nil
 }
 
-func (n *Network) transpose(ctx context.Context, dst, x, v backend.Buffer) (bool, error) {
-	s := &scratch{dev: n.dev}
-	defer s.free()
+var _ = []refute.Differentiable{(*Network)(nil), relaxed{}, rescaled{}, grey{}}
+
+// PullBack implements refute.Differentiable. It holds the whole image with all of its layers.
+// BackwardEuler has no way to do it.
+func (n *Network) PullBack(ctx context.Context, dst, x, v backend.Buffer) (bool, error) {
+	s := tile.NewScratch(n.dev)
+	defer s.Free()
 	if n.shuffle > 1 {
 		return transposeShuffled(s, n.shuffle, dst, x, v, func(dst, x, v backend.Buffer) (bool, error) {
 			return n.transposeBlocks(ctx, s, dst, x, v)
@@ -33,15 +32,15 @@ func (n *Network) transpose(ctx context.Context, dst, x, v backend.Buffer) (bool
 	return n.transposeBlocks(ctx, s, dst, x, v)
 }
 
-// transposeBlocks is transpose for what the body computes.
-func (n *Network) transposeBlocks(ctx context.Context, s *scratch, dst, x, v backend.Buffer) (bool, error) {
+// transposeBlocks is PullBack for what the body computes.
+func (n *Network) transposeBlocks(ctx context.Context, s *tile.Scratch, dst, x, v backend.Buffer) (bool, error) {
 	switch b := n.body.(type) {
 	case *explicit:
 		return transposeSteps(ctx, s, b.tableau, b.blocks, dst, x, v)
 	case *rungeKutta:
 		return transposeSteps(ctx, s, b.tableau, b.blocks, dst, x, v)
-	case *residual:
-		return true, b.transpose(ctx, s, dst, x, v)
+	case unconstrained:
+		return b.pullBack(ctx, s, dst, x, v)
 	}
 	return false, nil
 }
@@ -52,17 +51,17 @@ func (n *Network) transposeBlocks(ctx context.Context, s *scratch, dst, x, v bac
 //	w_i = −h(B[i]·v + Σ_m A[m][i]·y_m),   y_i = AᵀD_iA·w_i,   v ← v + Σ_i y_i,
 //
 // where D_i is the derivative of σ at AY_i + b, which is symmetric.
-func transposeSteps(ctx context.Context, s *scratch, t Tableau, blocks []deviceBlock, dst, x, v backend.Buffer) (bool, error) {
+func transposeSteps(ctx context.Context, s *tile.Scratch, t rungekutta.Tableau, blocks []deviceBlock, dst, x, v backend.Buffer) (bool, error) {
 	if blocks[0].clip {
 		return false, nil // devices have no derivative of it
 	}
-	dev := s.dev
+	dev := s.Dev
 	like := x.Shape()
 	like.C = blocks[0].filter.Shape().C
 	arrays := make([]backend.Buffer, 2+t.Stages())
 	for i := range arrays {
 		var err error
-		if arrays[i], err = s.alloc(like); err != nil {
+		if arrays[i], err = s.Alloc(like); err != nil {
 			return false, err
 		}
 	}
@@ -79,7 +78,7 @@ func transposeSteps(ctx context.Context, s *scratch, t Tableau, blocks []deviceB
 		var projected backend.Buffer
 		if b.balls != nil {
 			var err error
-			if projected, err = s.alloc(shape); err != nil {
+			if projected, err = s.Alloc(shape); err != nil {
 				return false, err
 			}
 		}
@@ -92,7 +91,7 @@ func transposeSteps(ctx context.Context, s *scratch, t Tableau, blocks []deviceB
 				if err := combine(dev, w, z, -float64(b.step), t.A[i][:i], y); err != nil {
 					return false, err
 				}
-				u, err := s.alloc(shape)
+				u, err := s.Alloc(shape)
 				if err != nil {
 					return false, err
 				}
@@ -124,7 +123,7 @@ func transposeSteps(ctx context.Context, s *scratch, t Tableau, blocks []deviceB
 		b := blocks[n]
 		shape := like
 		shape.C = b.hidden()
-		t1, err := s.alloc(shape)
+		t1, err := s.Alloc(shape)
 		if err != nil {
 			return false, err
 		}
@@ -181,16 +180,16 @@ func (b deviceBlock) keep(dev backend.Device, u, projected, z backend.Buffer) (b
 }
 
 // derivative sets v = σ'·v, given what was kept of the stage.
-func (b deviceBlock) derivative(s *scratch, v, kept backend.Buffer) error {
+func (b deviceBlock) derivative(s *tile.Scratch, v, kept backend.Buffer) error {
 	if b.balls == nil {
-		return s.dev.ActivationGradient(v, kept, v, b.activation)
+		return s.Dev.ActivationGradient(v, kept, v, b.activation)
 	}
-	unused, err := s.alloc(b.balls.Shape())
+	unused, err := s.Alloc(b.balls.Shape())
 	if err != nil {
 		return err
 	}
 	defer unused.Free()
-	return s.dev.ProjectBallsGradient(v, unused, kept, v, b.balls, 0)
+	return s.Dev.ProjectBallsGradient(v, unused, kept, v, b.balls, 0)
 }
 
 // combine sets dst = z + h·Σ a_j·k_j. dst may be z.
@@ -211,64 +210,15 @@ func combine(dev backend.Device, dst, z backend.Buffer, h float64, a []float64, 
 	return nil
 }
 
-// transpose sets dst = v − Jᵀv for the network J that estimates the noise.
-func (r *residual) transpose(ctx context.Context, s *scratch, dst, x, v backend.Buffer) error {
-	dev := r.dev
-	var kept []backend.Buffer
-	from := x
-	for k := range len(r.filters) - 1 {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		shape := x.Shape()
-		shape.C = r.width
-		u, err := s.alloc(shape)
-		if err != nil {
-			return err
-		}
-		kept = append(kept, u)
-		if err := dev.Convolve(u, from, r.filters[k], r.end(k)); err != nil {
-			return err
-		}
-		from = u
-	}
-	gradient := v
-	for k := len(r.filters) - 1; k > 0; k-- {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		u := kept[k-1]
-		next, err := s.alloc(u.Shape())
-		if err != nil {
-			return err
-		}
-		if err := dev.ConvolveAdjoint(next, gradient, r.filters[k], 0, 1); err != nil {
-			return err
-		}
-		if err := dev.ActivationGradient(next, u, next, r.activation); err != nil {
-			return err
-		}
-		u.Free()
-		if gradient != v {
-			gradient.Free()
-		}
-		gradient = next
-	}
-	if err := dev.LinearCombination(dst, backend.Term{A: 1, X: v}); err != nil {
-		return err
-	}
-	return dev.ConvolveAdjoint(dst, gradient, r.filters[0], 1, -1)
-}
-
-func (r relaxed) transpose(ctx context.Context, dst, x, v backend.Buffer) (bool, error) {
-	ok, err := transpose(ctx, r.Denoiser, dst, x, v)
+func (r relaxed) PullBack(ctx context.Context, dst, x, v backend.Buffer) (bool, error) {
+	ok, err := pullBack(ctx, r.Denoiser, dst, x, v)
 	if err != nil || !ok {
 		return false, err
 	}
 	return true, r.mix(dst, v)
 }
 
-func (r rescaled) transpose(ctx context.Context, dst, x, v backend.Buffer) (bool, error) {
+func (r rescaled) PullBack(ctx context.Context, dst, x, v backend.Buffer) (bool, error) {
 	dev := r.Device()
 	small, err := dev.Alloc(x.Shape())
 	if err != nil {
@@ -278,19 +228,19 @@ func (r rescaled) transpose(ctx context.Context, dst, x, v backend.Buffer) (bool
 	if err := dev.LinearCombination(small, backend.Term{A: float32(1 / r.s), X: x}); err != nil {
 		return false, err
 	}
-	return transpose(ctx, r.Denoiser, dst, small, v)
+	return pullBack(ctx, r.Denoiser, dst, small, v)
 }
 
-func (g grey) transpose(ctx context.Context, dst, x, v backend.Buffer) (bool, error) {
+func (g grey) PullBack(ctx context.Context, dst, x, v backend.Buffer) (bool, error) {
 	dev := g.Device()
-	s := &scratch{dev: dev}
-	defer s.free()
+	s := tile.NewScratch(dev)
+	defer s.Free()
 	shape := x.Shape()
 	shape.C = len(g.copies)
 	var wide [3]backend.Buffer
 	for i := range wide {
 		var err error
-		if wide[i], err = s.alloc(shape); err != nil {
+		if wide[i], err = s.Alloc(shape); err != nil {
 			return false, err
 		}
 	}
@@ -302,7 +252,7 @@ func (g grey) transpose(ctx context.Context, dst, x, v backend.Buffer) (bool, er
 	if err := dev.MixChannels(wide[1], v, g.copies); err != nil {
 		return false, err
 	}
-	ok, err := transpose(ctx, g.Denoiser, wide[2], wide[0], wide[1])
+	ok, err := pullBack(ctx, g.Denoiser, wide[2], wide[0], wide[1])
 	if err != nil || !ok {
 		return false, err
 	}

@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/internal/parallel"
+	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/internal/draw"
+	"github.com/averaged/imaging/denoise/normbound"
 )
 
 // RandomModel returns a network of the given architecture with independent Gaussian
@@ -25,33 +27,31 @@ func RandomModel(seed uint64, a Architecture, norm float64) (Model, error) {
 	if a.Blocks < 1 || a.Blocks > maxBlocks || a.Width < 1 || a.Kernel < 1 || a.Width > maxChannels || a.Kernel > maxSide {
 		return Model{}, fmt.Errorf("a random network of %d blocks, %d channels, %d×%d kernels: all must be at least 1", a.Blocks, a.Width, a.Kernel, a.Kernel)
 	}
-	if a.Group < 0 || (a.Group > 0) != (a.Activation.Name == balls) || a.Group > 0 && a.Width%a.Group != 0 {
+	if a.Group < 0 || (a.Group > 0) != a.Activation.IsBalls() || a.Group > 0 && a.Width%a.Group != 0 {
 		return Model{}, fmt.Errorf("a random network with groups of %d of %d channels and the activation %q: only %q has groups, whose size divides the channels",
-			a.Group, a.Width, a.Activation.Name, balls)
+			a.Group, a.Width, a.Activation.Name, activation.Balls().Name)
 	}
 	m := Model{Channels: a.Channels, Width: a.Width, Kernel: a.Kernel, Activation: a.Activation, Integrator: a.Integrator,
 		Shuffle: a.Shuffle, Sigmas: slices.Clone(a.Sigmas)}
-	g := gaussians{seed: seed}
+	g := draw.Gaussians{Seed: seed}
 	shape := backend.Shape{N: a.Width, C: a.Width, H: a.Kernel, W: a.Kernel}
 	if err := shape.Check(); err != nil {
 		return Model{}, err
 	}
-	pool := parallel.New(0)
-	defer pool.Close()
 	for range a.Blocks {
-		b := Block{Filter: g.take(shape.Len(), 1)}
+		b := Block{Filter: g.Take(shape.Len(), 1)}
 		deviation := 0.1
 		if len(a.Sigmas) > 0 {
 			deviation = 1
 		}
-		b.Bias = g.take(m.rows()*a.Width, deviation)
+		b.Bias = g.Take(m.rows()*a.Width, deviation)
 		switch {
 		case a.Group > 0:
-			b.Radius = g.uniform(m.rows()*a.Width/a.Group, 2*deviation*math.Sqrt(float64(a.Group)))
+			b.Radius = g.Uniform(m.rows()*a.Width/a.Group, 2*deviation*math.Sqrt(float64(a.Group)))
 		case len(a.Sigmas) > 0:
-			b.Gain = g.uniform(m.rows()*a.Width, 1)
+			b.Gain = g.Uniform(m.rows()*a.Width, 1)
 		}
-		factor, err := normFactor(b.Filter, shape, norm, pool)
+		factor, err := normFactor(b.Filter, shape, norm)
 		if err != nil {
 			return Model{}, err
 		}
@@ -65,36 +65,11 @@ func RandomModel(seed uint64, a Architecture, norm float64) (Model, error) {
 
 // normFactor returns by what to multiply a filter to give it that norm, to about 12
 // bits, so that the rounding of how it is found does not show.
-func normFactor(w []float32, shape backend.Shape, norm float64, pool *parallel.Pool) (float64, error) {
-	g, exponent, err := newScaledGram(w, shape, DefaultTolerance, pool)
-	if err != nil {
-		return 0, err
+func normFactor(w []float32, shape backend.Shape, norm float64) (float64, error) {
+	lower, err := normbound.Search(w, shape)
+	if err != nil || lower == 0 {
+		return 0, err // weights that are all 0 stay so
 	}
-	if g == nil {
-		return 0, nil // all weights are 0, and stay so
-	}
-	fraction, power := math.Frexp(norm / math.Ldexp(g.search(pool).lower, exponent))
+	fraction, power := math.Frexp(norm / lower)
 	return math.Ldexp(math.Round(fraction*(1<<12)), power-12), nil
-}
-
-// gaussians is the sequence of backend.GaussianAt, taken in pieces.
-type gaussians struct{ seed, next uint64 }
-
-func (g *gaussians) take(n int, deviation float64) []float32 {
-	x := make([]float32, n)
-	for i := range x {
-		x[i] = float32(deviation * float64(backend.GaussianAt(g.seed, g.next)))
-		g.next++
-	}
-	return x
-}
-
-// uniform returns numbers that are uniform in [0, top]: the distribution function of
-// Gaussian ones.
-func (g *gaussians) uniform(n int, top float64) []float32 {
-	x := g.take(n, 1)
-	for i, v := range x {
-		x[i] = float32(top * (0.5 * math.Erfc(-float64(v)/math.Sqrt2)))
-	}
-	return x
 }

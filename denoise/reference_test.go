@@ -7,8 +7,23 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/denoise/internal/plain"
+	"github.com/averaged/imaging/denoise/normbound"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/internal/parallel"
 	"github.com/stretchr/testify/require"
+)
+
+// Tableaux of the literature that package rungekutta does not ship.
+var (
+	implicitMidpoint = rungekutta.Tableau{Name: "implicit midpoint", A: [][]float64{{0.5}}, B: []float64{1}}
+	midpoint         = rungekutta.Tableau{Name: "midpoint", A: [][]float64{{0, 0}, {0.5, 0}}, B: []float64{0, 1}}
+	ralston          = rungekutta.Tableau{Name: "ralston", A: [][]float64{{0, 0}, {2. / 3, 0}}, B: []float64{0.25, 0.75}}
+	rule38           = rungekutta.Tableau{
+		Name: "3/8",
+		A:    [][]float64{{0, 0, 0, 0}, {1. / 3, 0, 0, 0}, {-1. / 3, 1, 0, 0}, {1, -1, 1, 0}},
+		B:    []float64{1. / 8, 3. / 8, 3. / 8, 1. / 8},
+	}
 )
 
 // reference is a model in float64, by the definitions.
@@ -24,17 +39,17 @@ func newReference(t require.TestingT, m Model, steps []int, h, w int) reference 
 	require.NoError(t, err)
 	ref := reference{model: m, steps: steps, h0: h, w: w}
 	for i, b := range m.Blocks {
-		ref.h = append(ref.h, float64(StepSize(b.length(r), steps[i])))
+		ref.h = append(ref.h, float64(rungekutta.StepSize(b.length(r), steps[i])))
 	}
 	return ref
 }
 
 // convolution returns the filter of block i.
-func (r reference) convolution(i int) plainConvolution {
+func (r reference) convolution(i int) plain.Convolution {
 	b := r.model.Blocks[i]
-	c := plainConvolution{shape: r.model.filterShape(b), h: r.h0, w: r.w, pool: onePool}
+	c := plain.Convolution{Shape: r.model.filterShape(b), H: r.h0, W: r.w, Pool: onePool}
 	for _, v := range b.Filter {
-		c.weights = append(c.weights, float64(v))
+		c.Weights = append(c.Weights, float64(v))
 	}
 	return c
 }
@@ -45,39 +60,22 @@ var onePool = parallel.New(1)
 func (r reference) field(i int, z []float64) []float64 {
 	c, b := r.convolution(i), r.model.Blocks[i]
 	plane := r.h0 * r.w
-	u := make([]float64, c.shape.N*plane)
-	c.forward(u, z)
+	u := make([]float64, c.Shape.N*plane)
+	c.Forward(u, z)
 	for k := range u {
 		if b.Bias != nil {
 			u[k] += float64(b.Bias[k/plane])
 		}
 		if b.Radius == nil {
-			u[k] = r.model.Activation.apply(u[k])
+			u[k] = r.model.Activation.Of(u[k])
 		}
 	}
 	if b.Radius != nil {
-		intoBalls(u, b.Radius, plane)
+		plain.ProjectBalls(u, b.Radius, plane)
 	}
 	k := make([]float64, len(z))
-	c.adjoint(k, u)
+	c.Adjoint(k, u)
 	return k
-}
-
-// intoBalls projects the channels of u, of so many pixels each, onto balls, a group for each
-// radius.
-func intoBalls[A float32 | float64](u []float64, radius []A, plane int) {
-	size := len(u) / plane / len(radius)
-	for i := range len(radius) * plane {
-		group, pixel, norm := i/plane, i%plane, 0.0
-		for c := range size {
-			norm = math.Hypot(norm, u[(group*size+c)*plane+pixel])
-		}
-		if r := float64(radius[group]); norm > r {
-			for c := range size {
-				u[(group*size+c)*plane+pixel] *= r / norm
-			}
-		}
-	}
 }
 
 // apply returns Φ(x).
@@ -121,7 +119,7 @@ func (r reference) step(i int, z []float64) []float64 {
 
 // proximal solves v = z − h·Aᵀσ(Av + b) by plain gradient descent.
 func (r reference) proximal(i int, z []float64) []float64 {
-	norm, err := EstimateConvolutionNorm(r.model.Blocks[i].Filter, r.convolution(i).shape, 24, 24, 50)
+	norm, err := normbound.Estimate(r.model.Blocks[i].Filter, r.convolution(i).Shape, 24, 24, 50)
 	if err != nil {
 		panic(err)
 	}
@@ -225,4 +223,27 @@ func stepsOf(c Certificate) (steps []int) {
 		steps = append(steps, b.Steps)
 	}
 	return steps
+}
+
+// uncertified puts a model on a device with the given number of steps for each block.
+func uncertified(t testing.TB, dev backend.Device, m Model, steps int) *Network {
+	m.Blocks = append([]Block{}, m.Blocks...)
+	for i := range m.Blocks {
+		m.Blocks[i].Steps = steps
+	}
+	n, err := New(t.Context(), dev, m, Certificate{})
+	require.NoError(t, err)
+	t.Cleanup(n.Free)
+	return n
+}
+
+// skipSearch skips a search, for images that a network moves apart or for the largest norm,
+// where a test run is told to be short: it takes hundreds of gradients or images, which are
+// slow on an emulated processor and under the race detector, and other tests call the same
+// code there.
+func skipSearch(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a long search, which a run with -short leaves to the others")
+	}
 }

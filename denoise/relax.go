@@ -4,11 +4,12 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/averaged/imaging/averaged"
 	"github.com/averaged/imaging/backend"
 )
 
 // Relax returns (1−λ)·id + λ·Φ, for finite λ > 0. It is λα-averaged if Φ is α-averaged and
-// λα ≤ 1 (RelaxedAveragedness): with λ < 1 a network that is only nonexpansive becomes
+// λα ≤ 1 (Relaxation): with λ < 1 a network that is only nonexpansive becomes
 // averaged, with the constant that is asked for (the paper, section 2.1). It is as safe
 // for concurrent use as d is, and freeing it frees d.
 func Relax(d Denoiser, lambda float64) (Denoiser, error) {
@@ -19,7 +20,7 @@ func Relax(d Denoiser, lambda float64) (Denoiser, error) {
 	c := d.Certificate()
 	return relaxed{d, lambda, c.wrapped(fmt.Sprintf("relaxed by %v", float32(lambda)),
 		"definition of averagedness: λα (Bauschke and Combettes 2011, proposition 4.28)",
-		RelaxedAveragedness(c.Averagedness, lambda))}, nil
+		averaged.Relaxation(c.Averagedness, lambda))}, nil
 }
 
 type relaxed struct {

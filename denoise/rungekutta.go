@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/rungekutta"
+	"github.com/averaged/imaging/denoise/tile"
 )
 
 // rungeKutta is a network of steps of any explicit tableau, made of the convolutions of a
@@ -12,10 +14,10 @@ import (
 //	Y_i = z − h Σ_j A[i][j] k_j,   z⁺ = z − h Σ_i B[i] k_i.
 type rungeKutta struct {
 	dev     backend.Device
-	tableau Tableau
+	tableau rungekutta.Tableau
 	blocks  []deviceBlock
 	width   int
-	reach   reach
+	reach   tile.Reach
 	floats  int // float32s for a pixel of a window
 }
 
@@ -26,12 +28,12 @@ func newRungeKutta(dev backend.Device, m Model, blocks []deviceBlock) *rungeKutt
 			rk.reach = append(rk.reach, b.radius())
 		}
 	}
-	rk.floats = rk.tableau.buffers()*m.Width + widest(blocks) + m.aroundBlocks()
+	rk.floats = buffers(rk.tableau)*m.Width + widest(blocks) + m.aroundBlocks()
 	return rk
 }
 
 // lastUse returns the last stage that k_j goes into, or −1 if there is none.
-func (t Tableau) lastUse(j int) int {
+func lastUse(t rungekutta.Tableau, j int) int {
 	for i := t.Stages() - 1; i > j; i-- {
 		if t.A[i][j] != 0 {
 			return i
@@ -42,23 +44,23 @@ func (t Tableau) lastUse(j int) int {
 
 // buffers returns how many arrays a step needs at once: z, z⁺, the k_j that a later
 // stage needs, and Y_i where it cannot take the place of one of them.
-func (t Tableau) buffers() int {
+func buffers(t rungekutta.Tableau) int {
 	most := 1
 	for i := range t.A {
 		live, free := 0, false
 		for j := range i {
-			if t.lastUse(j) >= i {
+			if lastUse(t, j) >= i {
 				live++
-				free = free || t.lastUse(j) == i
+				free = free || lastUse(t, j) == i
 			}
 		}
 		stage := 2 + live
-		if t.hasTerms(i) && !free {
+		if hasTerms(t, i) && !free {
 			stage++
 		}
 		after := 2
 		for j := range i + 1 {
-			if t.lastUse(j) > i {
+			if lastUse(t, j) > i {
 				after++
 			}
 		}
@@ -70,7 +72,7 @@ func (t Tableau) buffers() int {
 }
 
 // hasTerms tells whether Y_i is another point than z.
-func (t Tableau) hasTerms(i int) bool {
+func hasTerms(t rungekutta.Tableau, i int) bool {
 	for _, a := range t.A[i] {
 		if a != 0 {
 			return true
@@ -79,28 +81,28 @@ func (t Tableau) hasTerms(i int) bool {
 	return false
 }
 
-func (rk *rungeKutta) plan(backend.Buffer, backend.Shape, float64) (plan, float64, error) {
+func (rk *rungeKutta) plan(backend.Buffer, backend.Shape, float64) (tile.Plan, float64, error) {
 	return rk, 0, nil
 }
 
-func (rk *rungeKutta) side(s backend.Shape, grid int) int { return rk.reach.side(rk.floats, s, grid) }
+func (rk *rungeKutta) Side(s backend.Shape, grid int) int { return rk.reach.Side(rk.floats, s, grid) }
 
-func (rk *rungeKutta) layers() reach { return rk.reach }
+func (rk *rungeKutta) Layers() tile.Reach { return rk.reach }
 
 func (rk *rungeKutta) free() { freeDeviceBlocks(rk.blocks) }
 
-func (rk *rungeKutta) apply(ctx context.Context, dst, src backend.Buffer, r backend.Region) error {
-	return applyWindow(rk.dev, dst, src, r, rk.reach, rk.width, rk.floats, func(s *scratch, z backend.Buffer) (backend.Buffer, error) {
+func (rk *rungeKutta) Apply(ctx context.Context, dst, src backend.Buffer, r backend.Region) error {
+	return tile.Window(rk.dev, dst, src, r, rk.reach, rk.width, rk.floats, func(s *tile.Scratch, z backend.Buffer) (backend.Buffer, error) {
 		return rk.run(ctx, s, z)
 	})
 }
 
 // run makes all steps, begun at z, and returns the end. z is not kept.
-func (rk *rungeKutta) run(ctx context.Context, s *scratch, z backend.Buffer) (backend.Buffer, error) {
+func (rk *rungeKutta) run(ctx context.Context, s *tile.Scratch, z backend.Buffer) (backend.Buffer, error) {
 	stepper := &stepper{rungeKutta: rk, scratch: s, k: make([]backend.Buffer, rk.tableau.Stages())}
 	for _, b := range rk.blocks {
 		var err error
-		if stepper.u, err = s.hiddenBuffer(stepper.u, b, z.Shape()); err != nil {
+		if stepper.u, err = hiddenBuffer(s, stepper.u, b, z.Shape()); err != nil {
 			return nil, err
 		}
 		for range b.steps {
@@ -115,7 +117,7 @@ func (rk *rungeKutta) run(ctx context.Context, s *scratch, z backend.Buffer) (ba
 // stepper makes steps in a window.
 type stepper struct {
 	*rungeKutta
-	scratch *scratch
+	scratch *tile.Scratch
 	u       backend.Buffer   // σ(AY + b)
 	k       []backend.Buffer // of the stages, nil where none is kept
 	idle    []backend.Buffer // of width channels
@@ -127,7 +129,7 @@ func (p *stepper) take(like backend.Shape) (backend.Buffer, error) {
 		p.idle = p.idle[:n-1]
 		return b, nil
 	}
-	return p.scratch.alloc(like)
+	return p.scratch.Alloc(like)
 }
 
 func (p *stepper) give(b backend.Buffer) { p.idle = append(p.idle, b) }
@@ -162,7 +164,7 @@ func (p *stepper) step(ctx context.Context, b deviceBlock, z backend.Buffer) (ne
 			from = z
 		}
 		scale := float32(-h * t.B[i])
-		if t.lastUse(i) < 0 {
+		if lastUse(t, i) < 0 {
 			if from != next {
 				if err := p.dev.LinearCombination(next, backend.Term{A: 1, X: from}); err != nil {
 					return nil, err
@@ -193,24 +195,24 @@ func (p *stepper) step(ctx context.Context, b deviceBlock, z backend.Buffer) (ne
 // later stage needs lends its memory.
 func (p *stepper) point(i int, h float64, z backend.Buffer) (backend.Buffer, error) {
 	t := p.tableau
-	if !t.hasTerms(i) {
+	if !hasTerms(t, i) {
 		return z, nil
 	}
 	var y backend.Buffer
 	terms := []backend.Term{{A: 1, X: z}}
 	for j := range i {
-		if t.lastUse(j) < i {
+		if lastUse(t, j) < i {
 			continue
 		}
 		term := backend.Term{A: float32(-h * t.A[i][j]), X: p.k[j]}
-		if y == nil && t.lastUse(j) == i {
+		if y == nil && lastUse(t, j) == i {
 			y = p.k[j]
 			// The sum may take several calls: what it overwrites must be in the first.
 			terms = append([]backend.Term{terms[0], term}, terms[1:]...)
 		} else if t.A[i][j] != 0 {
 			terms = append(terms, term)
 		}
-		if t.lastUse(j) == i {
+		if lastUse(t, j) == i {
 			if p.k[j] != y {
 				defer p.give(p.k[j])
 			}

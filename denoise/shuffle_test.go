@@ -7,6 +7,8 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
+	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/stretchr/testify/require"
 )
 
@@ -35,8 +37,8 @@ func eachShuffled(fine, coarse backend.Shape, q int, f func(fine, coarse int)) {
 func TestShuffledNetworkIsItsFormula(t *testing.T) {
 	dev := newCPU(t)
 	for _, a := range []Architecture{
-		{}, {Integrator: RK4()}, {Activation: HardTanh()}, {Activation: HardTanh(), Integrator: Heun()}, {Integrator: BackwardEuler()},
-		{Activation: Balls(), Group: 1}, {Activation: Balls(), Group: 1, Integrator: BackwardEuler()},
+		{}, {Integrator: rungekutta.RK4()}, {Activation: activation.HardTanh()}, {Activation: activation.HardTanh(), Integrator: rungekutta.Heun()}, {Integrator: rungekutta.BackwardEuler()},
+		{Activation: activation.Balls(), Group: 1}, {Activation: activation.Balls(), Group: 1, Integrator: rungekutta.BackwardEuler()},
 	} {
 		for _, c := range []struct{ q, h, w int }{{2, 7, 6}, {3, 7, 4}, {2, 1, 5}, {3, 2, 2}} {
 			a.Channels, a.Blocks, a.Shuffle, a.Width = 1, 2, c.q, c.q*c.q+1
@@ -89,11 +91,11 @@ func TestShuffledTilesChangeNothing(t *testing.T) {
 	}{
 		{Architecture{Width: 16, Shuffle: 2, Blocks: 2}, cpu, backend.Image(3, 97, 110)},
 		{Architecture{Channels: 1, Width: 13, Shuffle: 2, Blocks: 2}, &watched{Device: cpu, grid: 6}, backend.Image(1, 61, 78)},
-		{Architecture{Channels: 1, Width: 17, Shuffle: 4, Blocks: 1, Integrator: RK4()}, cpu, backend.Image(1, 190, 203)},
-		{Architecture{Width: 13, Shuffle: 2, Blocks: 1, Activation: HardTanh()}, cpu, backend.Image(3, 61, 52)},
-		{Architecture{Width: 16, Shuffle: 2, Blocks: 2, Activation: Balls()}, cpu, backend.Image(3, 97, 110)},
-		{Architecture{Width: 14, Shuffle: 2, Blocks: 1, Activation: Balls(), Group: 2}, &watched{Device: cpu, grid: 6}, backend.Image(3, 61, 52)},
-		{Architecture{Channels: 1, Width: 4, Shuffle: 2, Blocks: 1, Integrator: BackwardEuler()}, cpu, backend.Image(1, 61, 52)},
+		{Architecture{Channels: 1, Width: 17, Shuffle: 4, Blocks: 1, Integrator: rungekutta.RK4()}, cpu, backend.Image(1, 190, 203)},
+		{Architecture{Width: 13, Shuffle: 2, Blocks: 1, Activation: activation.HardTanh()}, cpu, backend.Image(3, 61, 52)},
+		{Architecture{Width: 16, Shuffle: 2, Blocks: 2, Activation: activation.Balls()}, cpu, backend.Image(3, 97, 110)},
+		{Architecture{Width: 14, Shuffle: 2, Blocks: 1, Activation: activation.Balls(), Group: 2}, &watched{Device: cpu, grid: 6}, backend.Image(3, 61, 52)},
+		{Architecture{Channels: 1, Width: 4, Shuffle: 2, Blocks: 1, Integrator: rungekutta.BackwardEuler()}, cpu, backend.Image(1, 61, 52)},
 	} {
 		m := smallModel(t, 3, c.a, 0.4)
 		x := randomImage(1, c.s)
@@ -109,7 +111,7 @@ func TestShuffledTransposedJacobian(t *testing.T) {
 	dev := refdevice.New(refdevice.Options{})
 	defer func() { require.NoError(t, dev.Close()) }()
 	s, one := backend.Image(3, 7, 5), backend.Image(1, 7, 5)
-	for _, integrator := range []Tableau{ForwardEuler(), RK4()} {
+	for _, integrator := range []rungekutta.Tableau{rungekutta.ForwardEuler(), rungekutta.RK4()} {
 		n := uncertified(t, dev, smallModel(t, 3, Architecture{Integrator: integrator, Width: 13, Shuffle: 2}, 1.5), 2)
 		require.Less(t, math.Abs(checkTranspose(t, n, s, randomImage(1, s), randomImage(2, s), randomImage(3, s))), 2e-3)
 		rescaled, err := Rescale(n, 0.5)
@@ -129,7 +131,7 @@ func TestShuffledRescaled(t *testing.T) {
 	for i, v := range x {
 		small[i] = v * 4
 	}
-	for _, activation := range []Activation{LeakyReLU(0.01), HardTanh(), Balls()} {
+	for _, activation := range []activation.Function{activation.LeakyReLU(0.01), activation.HardTanh(), activation.Balls()} {
 		n := certified(t, dev, smallModel(t, 3, Architecture{Width: 14, Shuffle: 2, Activation: activation}, 1.4))
 		rescaled, err := Rescale(n, 0.25)
 		require.NoError(t, err)
@@ -143,7 +145,7 @@ func TestShuffledRescaled(t *testing.T) {
 // What a plan says of its memory is what it takes, at most.
 func TestShuffledFloatsOfAPixel(t *testing.T) {
 	for _, a := range []Architecture{
-		{Activation: HardTanh()}, {Integrator: BackwardEuler()}, {Integrator: RK4(), Activation: HardTanh()}, {Integrator: BackwardEuler(), Activation: Balls()},
+		{Activation: activation.HardTanh()}, {Integrator: rungekutta.BackwardEuler()}, {Integrator: rungekutta.RK4(), Activation: activation.HardTanh()}, {Integrator: rungekutta.BackwardEuler(), Activation: activation.Balls()},
 	} {
 		dev := &watched{Device: newCPU(t)}
 		a.Width, a.Shuffle = 14, 2
@@ -156,8 +158,8 @@ func TestShuffledFloatsOfAPixel(t *testing.T) {
 		require.NoError(t, n.Apply(t.Context(), dst, src))
 		p, _, err := n.body.plan(src, s.Unshuffled(2), DefaultInnerError)
 		require.NoError(t, err)
-		tile := backend.Region{Y0: 8, Y1: 16, X0: 8, X1: 16}
-		h, w := p.layers().window(tile, dev.ConvolutionGrid(), s.Unshuffled(2)).Size()
+		inner := backend.Region{Y0: 8, Y1: 16, X0: 8, X1: 16}
+		h, w := p.Layers().Window(inner, dev.ConvolutionGrid(), s.Unshuffled(2)).Size()
 		floats := 0
 		switch q := p.(type) {
 		case *rungeKutta:

@@ -11,6 +11,9 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/backend/devicekit"
+	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/dncnn"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/stretchr/testify/require"
 )
 
@@ -281,18 +284,18 @@ func each(s backend.Shape, r backend.Region, f func(i int)) {
 
 // families returns one network of each way to compute.
 func families(t testing.TB, dev backend.Device, opts ...Option) map[string]*Network {
-	d, err := RandomDnCNN(9, 3, 4, 2)
+	d, err := dncnn.Random(9, 3, 4, 2)
 	require.NoError(t, err)
 	dncnn, err := NewDnCNN(dev, d, opts...)
 	require.NoError(t, err)
 	small := Architecture{Width: 4, Blocks: 2}
 	heun, implicit := small, small
-	heun.Integrator, implicit.Integrator = Heun(), BackwardEuler()
+	heun.Integrator, implicit.Integrator = rungekutta.Heun(), rungekutta.BackwardEuler()
 	implicit.Blocks = 1
 	shuffled := small
 	shuffled.Width, shuffled.Shuffle = 13, 2
 	projecting := small
-	projecting.Activation, projecting.Group = Balls(), 2
+	projecting.Activation, projecting.Group = activation.Balls(), 2
 	return map[string]*Network{
 		"shuffled": certified(t, dev, smallModel(t, 8, shuffled, 1), opts...),
 		"euler":    certified(t, dev, smallModel(t, 8, small, 1), opts...),
@@ -335,7 +338,7 @@ func TestTilesChangeNothing(t *testing.T) {
 func TestGridDeviceNeedsItsReach(t *testing.T) {
 	s := backend.Image(3, 60, 60)
 	x := randomImage(1, s)
-	m := smallModel(t, 8, Architecture{Width: 4, Blocks: 2, Integrator: Heun()}, 1)
+	m := smallModel(t, 8, Architecture{Width: 4, Blocks: 2, Integrator: rungekutta.Heun()}, 1)
 	n := certified(t, &watched{Device: newCPU(t), grid: 6}, m, Tile(12))
 	whole := certified(t, &watched{Device: newCPU(t), grid: 6}, m, Tile(1000))
 	byLayers(t, whole, m)
@@ -381,7 +384,7 @@ func TestScratchIsBoundedAndFreed(t *testing.T) {
 
 // What a plan says of its memory is what it takes.
 func TestFloatsOfAPixel(t *testing.T) {
-	for _, integrator := range []Tableau{Heun(), RK4(), SSPRK3(), Kutta3(), rule38, ralston, BackwardEuler()} {
+	for _, integrator := range []rungekutta.Tableau{rungekutta.Heun(), rungekutta.RK4(), rungekutta.SSPRK3(), rungekutta.Kutta3(), rule38, ralston, rungekutta.BackwardEuler()} {
 		dev := &watched{Device: newCPU(t)}
 		m := smallModel(t, 1, Architecture{Integrator: integrator}, 1)
 		n := certified(t, dev, m)
@@ -395,14 +398,14 @@ func TestFloatsOfAPixel(t *testing.T) {
 		before := dev.live.Load()
 		dev.most.Store(0)
 		require.NoError(t, n.Apply(t.Context(), dst, src))
-		buffers := 4 // BackwardEuler: center, z, x, y
+		arrays := 4 // rungekutta.BackwardEuler: center, z, x, y
 		if integrator.Stages() > 1 {
-			buffers = integrator.buffers()
+			arrays = buffers(integrator)
 		}
-		require.EqualValues(t, (buffers*7+7)*s.Plane(), dev.most.Load()-before, integrator.Name)
+		require.EqualValues(t, (arrays*7+7)*s.Plane(), dev.most.Load()-before, integrator.Name)
 	}
-	require.Equal(t, 3, RK4().buffers(), "z, z⁺, and one that is k and Y by turns")
-	require.Equal(t, 1, ForwardEuler().buffers())
+	require.Equal(t, 3, buffers(rungekutta.RK4()), "z, z⁺, and one that is k and Y by turns")
+	require.Equal(t, 1, buffers(rungekutta.ForwardEuler()))
 }
 
 func TestOutOfMemoryHalvesTheTile(t *testing.T) {
@@ -455,39 +458,7 @@ func TestApplyStopsSoon(t *testing.T) {
 	}
 }
 
-func TestAutomaticTile(t *testing.T) {
-	photograph, large := backend.Image(3, 321, 481), backend.Image(3, 4000, 6000)
-	require.Equal(t, 6000, (&explicit{}).side(large, 6))
-	for _, c := range []struct {
-		name                       string
-		convolutions, floats, grid int
-		limit                      int // MB
-	}{
-		{"dncnn", 20, 134, 1, 300}, {"dncnn", 20, 134, 6, 300},
-		{"heun by layers", 40, 256, 1, 300}, {"heun by layers", 40, 256, 6, 600},
-		{"rk4 by layers", 80, 256, 1, 300}, {"rk4 by layers", 80, 256, 6, 2200},
-	} {
-		r := reach{}
-		for range c.convolutions {
-			r = append(r, 1)
-		}
-		require.GreaterOrEqual(t, r.side(c.floats, photograph, c.grid), 481, "a photograph is one tile")
-		side := r.side(c.floats, large, c.grid)
-		require.Zero(t, side%c.grid)
-		at := ceil(1000, side)
-		window := r.window(backend.Region{Y0: at, Y1: at + side, X0: at, X1: at + side}, c.grid, large)
-		h, w := window.Size()
-		require.LessOrEqual(t, h*w*c.floats*4, c.limit<<20, "%s, grid %d: side %d, window %d", c.name, c.grid, side, h)
-		require.LessOrEqual(t, h*w, 10*side*side, "%s, grid %d: what is computed again", c.name, c.grid)
-	}
-}
-
-// What no host can hold is an error, not the end of the process.
-func TestHugeWindowsAreRefused(t *testing.T) {
-	dev := newCPU(t)
-	s := backend.Image(1, 60, 60)
-	src, dst := upload(t, dev, s, make([]float32, s.Len())), upload(t, dev, s, make([]float32, s.Len()))
-	err := applyWindow(dev, dst, src, s.Whole(), nil, 1, 2<<20, nil)
-	require.ErrorIs(t, err, backend.ErrOutOfMemory)
-	require.ErrorContains(t, err, "30 GB")
+// The device bounds the memory of one call by itself.
+func TestExplicitNetworksAreOneTile(t *testing.T) {
+	require.Equal(t, 6000, (&explicit{}).Side(backend.Image(3, 4000, 6000), 6))
 }

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/dncnn"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
 )
@@ -57,7 +60,7 @@ func TestPyTorchAgrees(t *testing.T) {
 		t.Skip("no Python 3 with PyTorch on this machine")
 	}
 	files := map[string]*weights.File{}
-	for _, integrator := range []Tableau{ForwardEuler(), Heun(), RK4()} {
+	for _, integrator := range []rungekutta.Tableau{rungekutta.ForwardEuler(), rungekutta.Heun(), rungekutta.RK4()} {
 		m := smallModel(t, 21, Architecture{Width: 9, Integrator: integrator}, 1.6)
 		m.Blocks[0].Length, m.Blocks[2].Bias = 0.8, nil
 		cert, err := m.Certify(t.Context(), 0)
@@ -78,10 +81,10 @@ func TestPyTorchAgrees(t *testing.T) {
 		require.NoError(t, err)
 	}
 	for name, a := range map[string]Architecture{
-		"balls": {Width: 9, Group: 3, Integrator: Heun()}, "balls of one channel": {Width: 5, Group: 1}, "one ball": {Width: 6, Group: 6, Integrator: RK4()},
+		"balls": {Width: 9, Group: 3, Integrator: rungekutta.Heun()}, "balls of one channel": {Width: 5, Group: 1}, "one ball": {Width: 6, Group: 6, Integrator: rungekutta.RK4()},
 		"balls between": {Width: 16, Shuffle: 2, Sigmas: levels.Sigmas}, "balls below": {Width: 14, Shuffle: 2, Sigmas: levels.Sigmas[1:], Group: 2},
 	} {
-		a.Activation = Balls()
+		a.Activation = activation.Balls()
 		m := smallModel(t, 26, a, 1.6)
 		m.Blocks[0].Bias, m.Blocks[1].Radius[0] = nil, 0
 		cert, err := m.Certify(t.Context(), 0)
@@ -95,9 +98,9 @@ func TestPyTorchAgrees(t *testing.T) {
 	require.NoError(t, err)
 	cert, err := one.Certify(t.Context(), 0)
 	require.NoError(t, err)
-	files["float16"], err = one.File(testCard(), cert, HalfPrecision())
+	files["float16"], err = one.File(testCard(), cert, weights.HalfPrecision())
 	require.NoError(t, err)
-	d, err := RandomDnCNN(22, 3, 9, 4)
+	d, err := dncnn.Random(22, 3, 9, 4)
 	require.NoError(t, err)
 	files["dncnn"], err = d.File(testCard())
 	require.NoError(t, err)

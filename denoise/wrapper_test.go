@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -13,7 +15,7 @@ import (
 func TestWrappersAreTheirFormulas(t *testing.T) {
 	dev := newCPU(t)
 	for _, a := range []Architecture{
-		{}, {Integrator: BackwardEuler()}, {Width: 6, Activation: Balls(), Group: 2}, {Width: 6, Activation: Balls(), Integrator: BackwardEuler()},
+		{}, {Integrator: rungekutta.BackwardEuler()}, {Width: 6, Activation: activation.Balls(), Group: 2}, {Width: 6, Activation: activation.Balls(), Integrator: rungekutta.BackwardEuler()},
 	} {
 		n := certified(t, dev, smallModel(t, 3, a, 1.4))
 		s := backend.Image(3, 7, 9)
@@ -54,7 +56,7 @@ func TestWrappersAreTheirFormulas(t *testing.T) {
 // Constants and certificates of wrappers, and of wrappers of wrappers.
 func TestWrappersCarryTheCertificate(t *testing.T) {
 	dev := newCPU(t)
-	heun := certified(t, dev, smallModel(t, 3, Architecture{Integrator: Heun()}, 1))
+	heun := certified(t, dev, smallModel(t, 3, Architecture{Integrator: rungekutta.Heun()}, 1))
 	alpha, proven := heun.Averagedness()
 	require.True(t, proven)
 	require.Equal(t, 1.0, alpha)
@@ -148,8 +150,8 @@ func TestAveragednessHolds(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		a := Architecture{
 			Width: 4, Blocks: rapid.IntRange(1, 3).Draw(rt, "blocks"),
-			Integrator: rapid.SampledFrom([]Tableau{ForwardEuler(), Heun(), RK4(), Kutta3(), BackwardEuler()}).Draw(rt, "integrator"),
-			Activation: rapid.SampledFrom([]Activation{LeakyReLU(0.01), ReLU(), HardTanh(), Linear(), Balls()}).Draw(rt, "activation"),
+			Integrator: rapid.SampledFrom([]rungekutta.Tableau{rungekutta.ForwardEuler(), rungekutta.Heun(), rungekutta.RK4(), rungekutta.Kutta3(), rungekutta.BackwardEuler()}).Draw(rt, "integrator"),
+			Activation: rapid.SampledFrom([]activation.Function{activation.LeakyReLU(0.01), activation.ReLU(), activation.HardTanh(), activation.Linear(), activation.Balls()}).Draw(rt, "activation"),
 		}
 		m := smallModel(t, rapid.Uint64().Draw(rt, "seed"), a, rapid.Float64Range(0.3, 3).Draw(rt, "norm"))
 		n := certified(t, dev, m)
@@ -183,7 +185,7 @@ func TestAveragednessHolds(t *testing.T) {
 // Errors of an inexact denoiser come out as a wrapper passes them on.
 func TestWrappersPassErrorsOn(t *testing.T) {
 	dev := newCPU(t)
-	n := certified(t, dev, smallModel(t, 3, Architecture{Integrator: BackwardEuler()}, 1))
+	n := certified(t, dev, smallModel(t, 3, Architecture{Integrator: rungekutta.BackwardEuler()}, 1))
 	relaxed, err := Relax(n, 0.5)
 	require.NoError(t, err)
 	rescaled, err := Rescale(relaxed, 3)

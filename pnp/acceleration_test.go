@@ -8,6 +8,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/operator"
 	"github.com/stretchr/testify/require"
 )
 
@@ -18,7 +19,7 @@ var (
 
 // line makes T, but for the step towards the measurements of an element that stays 0, a map
 // f of the second element alone.
-func line(t *testing.T, dev backend.Device, alpha float64, f func(x float64) float64) (y backend.Buffer, k Operator, phi Denoiser) {
+func line(t *testing.T, dev backend.Device, alpha float64, f func(x float64) float64) (y backend.Buffer, k operator.Linear, phi Denoiser) {
 	y = upload(t, dev, 1, 2, []float32{0, 0})
 	phi = function{dev, alpha, true, func(x []float32) []float32 {
 		x[1] = float32(f(float64(x[1])))

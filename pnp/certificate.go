@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/averaged/imaging/averaged"
 )
 
 // Certificate is what is proven of one iteration operator T, computed from the
@@ -16,9 +18,7 @@ type Certificate struct {
 	Norm       float64
 	NormReason string
 	// DataStep and Step (τ) say how points are drawn towards the measurements, and
-	// Gradient is the averagedness of that map: of x − τ∇E(x) it is τ‖K‖²/2, of the
-	// proximal map of τE, which is a gradient step on its Moreau envelope,
-	// τ‖K‖²/(2(1 + τ‖K‖²)) (Baillon and Haddad).
+	// Gradient is the averagedness of that map (averaged.EulerStep, averaged.Proximal).
 	DataStep       DataStep
 	Step, Gradient float64
 	// Constraint is the set C.
@@ -53,44 +53,35 @@ func certify(p parts) Certificate {
 	cert := Certificate{
 		Denoiser: theta, DenoiserProven: proven,
 		Norm: p.norm, NormReason: p.reason,
-		DataStep: p.data, Step: p.step, Gradient: p.data.averagedness(p.step, p.norm*p.norm),
+		DataStep: p.data, Step: p.step, Gradient: p.data.averagedness(p.step, p.norm),
 		Constraint: p.constraint, Acceleration: p.acceleration, Contraction: math.Inf(1), Pull: p.contraction,
 	}
 	if !proven || !(theta > 0 && theta <= 1) {
 		return cert
 	}
-	cert.Proven, cert.Contraction = true, 1
+	cert.Contraction = 1
 	if c, ok := p.denoiser.(ContractiveDenoiser); ok {
-		// The other maps are nonexpansive. A contraction is averaged, with the constant
-		// (1+q)/2 (Bauschke and Combettes 2017, Proposition 4.38).
+		// The other maps are nonexpansive.
 		if q, proven := c.Contraction(); proven && q >= 0 && q < 1 {
 			cert.Contraction = q
-			theta = math.Min(theta, (1+q)/2)
+			theta = math.Min(theta, averaged.Contraction(q))
 		}
 	}
-	cert.Averagedness = compose(theta, cert.Gradient)
+	maps := []float64{theta, cert.Gradient}
 	if p.constraint == UnitBox {
-		// A projection is firmly nonexpansive: ½-averaged.
-		cert.Averagedness = compose(0.5, cert.Averagedness)
+		maps = append(maps, averaged.Firm)
 	}
-	if q := p.contraction; q > 0 {
-		// A convex combination with a constant map, which is ½-averaged (Bauschke and
-		// Combettes 2017, Proposition 4.42).
+	alpha := averaged.Composition(maps...)
+	if q := p.contraction; q > 0 { // with a constant map
 		cert.Contraction *= q
-		cert.Averagedness = q*cert.Averagedness + (1-q)/2
+		alpha = averaged.Combination(q, alpha, averaged.Firm)
+	}
+	if alpha <= 1 {
+		cert.Averagedness, cert.Proven = alpha, true
+	} else {
+		cert.Contraction = math.Inf(1)
 	}
 	return cert
-}
-
-// compose returns the averagedness of the composition of an a-averaged and a
-// b-averaged map, (a + b − 2ab)/(1 − ab) (Combettes and Yamada 2015,
-// Proposition 2.4, valid for a, b < 1). If one of them is only nonexpansive, so
-// is the composition.
-func compose(a, b float64) float64 {
-	if a >= 1 || b >= 1 {
-		return 1
-	}
-	return (a + b - 2*a*b) / (1 - a*b)
 }
 
 // FixedPointExists tells whether T is known to have a fixed point: with the box, it maps a
@@ -126,19 +117,18 @@ func (c Certificate) ResidualBound(k int, distance, errors float64) float64 {
 	case !c.Converges():
 		return math.Inf(1)
 	case c.Acceleration == Halpern:
-		return 2*distance/float64(k+1) + 2*errors
+		return averaged.HalpernBound(k, distance) + 2*errors
 	}
-	return math.Sqrt(c.Averagedness/(1-c.Averagedness)/float64(k+1)) * (distance + errors)
+	return averaged.ResidualBound(c.Averagedness, k, distance+errors)
 }
 
 // errorBar bounds the distance of T(x), as computed with an error, to the fixed point of a
-// contraction, given the residual: ‖x − x*‖ ≤ ‖x − T(x)‖/(1−q) (Banach), and T comes nearer
-// by the factor q.
+// contraction, given the residual.
 func (c Certificate) errorBar(residual, err float64) float64 {
-	if !c.Proven || c.Contraction >= 1 {
+	if !c.Proven {
 		return math.Inf(1)
 	}
-	return c.Contraction*(residual+err)/(1-c.Contraction) + err
+	return averaged.FixedPointBound(c.Contraction, residual+err) + err
 }
 
 // String explains the certificate, a line for each constant with its theorem.
@@ -187,7 +177,7 @@ func (c Certificate) String() string {
 			b.WriteString("acceleration   Anderson's, safeguarded: what it adds to T(x) is summable, and counted in the errors (Combettes 2004)\n")
 		}
 		fmt.Fprintf(&b, "residual       min ‖x − T(x)‖ ≤ %.6g·(‖x₀ − x*‖ + errors)/√(k+1) after k steps (Krasnoselskii–Mann)\n",
-			math.Sqrt(c.Averagedness/(1-c.Averagedness)))
+			averaged.ResidualBound(c.Averagedness, 0, 1))
 	}
 	return b.String()
 }

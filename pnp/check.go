@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/operator"
 )
 
 // Trial is one of the two runs of Check.
@@ -59,7 +60,7 @@ func (r CheckReport) Holds() bool { return r.Certificate.Proven && len(r.Violati
 // start, are not looked at.
 //
 // Fixed points need not be unique: the two runs may end at different ones.
-func Check(ctx context.Context, dev backend.Device, y backend.Buffer, k Operator, trials [2]Trial, opt Options) (CheckReport, error) {
+func Check(ctx context.Context, dev backend.Device, y backend.Buffer, k operator.Linear, trials [2]Trial, opt Options) (CheckReport, error) {
 	limit := opt.MaxIterations
 	if limit == 0 {
 		limit = 100

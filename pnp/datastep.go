@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/averaged/imaging/averaged"
 	"github.com/averaged/imaging/backend"
 )
 
@@ -57,17 +58,12 @@ const DefaultProximalStep = 16
 // are needed, with 0.05 and less hardly fewer.
 const dataShare = 0.1
 
-// averagedness returns that of the data step with step τ and ‖K‖² ≤ square.
-//
-// A gradient step on a convex function with an L-Lipschitz gradient is τL/2-averaged
-// (Baillon and Haddad 1977; Bauschke and Combettes 2017, Proposition 4.39). For
-// GradientStep L = ‖K‖². ProximalStep is one on the Moreau envelope of E, whose Hessian
-// Kᵀ(I + τKKᵀ)⁻¹K has L = ‖K‖²/(1 + τ‖K‖²): the constant is always below ½.
-func (s DataStep) averagedness(tau, square float64) float64 {
+// averagedness returns that of the data step with step τ, for ‖K‖ ≤ norm.
+func (s DataStep) averagedness(tau, norm float64) float64 {
 	if s == ProximalStep {
-		return tau * square / (1 + tau*square) / 2
+		return averaged.Proximal(tau, norm)
 	}
-	return tau * square / 2
+	return averaged.EulerStep(tau, norm, 1)
 }
 
 // choose returns τ, which is what the device multiplies by, or an error.
@@ -86,7 +82,7 @@ func (s DataStep) choose(step, norm float64) (float64, error) {
 	if !(tau > 0) || math.IsInf(tau, 1) {
 		return 0, fmt.Errorf("pnp: step τ = %v, want a finite number above 0; of GradientStep below 2/‖K‖² = %.6g", step, 2/square)
 	}
-	if s == GradientStep && tau*square >= 2 {
+	if s == GradientStep && s.averagedness(tau, norm) >= 1 {
 		return 0, fmt.Errorf("pnp: step τ = %v is outside (0, 2/‖K‖²) = (0, %.6g): the gradient step would not be averaged", step, 2/square)
 	}
 	return tau, nil

@@ -126,7 +126,7 @@ func TestDataStepsAreAveraged(t *testing.T) {
 				if step == GradientStep && scaled >= 2 {
 					continue
 				}
-				beta := step.averagedness(tau, norm*norm)
+				beta := step.averagedness(tau, norm)
 				require.True(t, beta > 0 && beta < 1)
 				for i := range 101 {
 					d := float64(i) / 100 * norm

@@ -20,8 +20,8 @@
 //	Halpern   (x₀ + (k+1)·T(x_k))/(k+2)           T nonexpansive is enough: residual O(1/k)
 //	Anderson  a combination of T(xᵢ), safeguarded the same as Plain, with summable errors
 //
-// The package knows nothing of a particular denoiser or operator: they satisfy
-// the interfaces Denoiser and Operator.
+// The package knows nothing of a particular denoiser or operator: they satisfy the interfaces
+// Denoiser and operator.Linear.
 package pnp
 
 import (
@@ -30,7 +30,8 @@ import (
 	"github.com/averaged/imaging/backend"
 )
 
-// Denoiser is what an iteration needs of Φ.
+// Denoiser is what an iteration needs of Φ: two of the methods that a denoiser of package
+// denoise has, so that one of a program's own needs no certificate and no device.
 type Denoiser interface {
 	// Apply sets dst = Φ(src), of the same shape and in other memory.
 	Apply(ctx context.Context, dst, src backend.Buffer) error
@@ -58,17 +59,4 @@ type ContractiveDenoiser interface {
 	// Contraction returns a bound q in [0, 1] of the Lipschitz constant of Φ, and whether it
 	// is proven. Only one below 1 says more than Averagedness.
 	Contraction() (q float64, proven bool)
-}
-
-// Operator is what an iteration needs of the linear forward operator K, which
-// maps every channel of an image of Domain size to one of Range size.
-type Operator interface {
-	Domain() (h, w int)
-	Range() (h, w int)
-	// Apply sets dst = K·src.
-	Apply(dst, src backend.Buffer) error
-	// Adjoint sets dst = Kᵀ·src.
-	Adjoint(dst, src backend.Buffer) error
-	// Norm returns an upper bound of ‖K‖ that is a proof, and the reason.
-	Norm() (bound float64, reason string)
 }

@@ -8,8 +8,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/averaged/imaging/averaged"
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/operator"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -88,7 +90,7 @@ func turn(dev backend.Device, alpha, angle float64) function {
 
 // clipped is the projection onto the box [lo, hi]ⁿ after p.
 func clipped(p function, lo, hi float32) function {
-	return function{p.dev, compose(0.5, p.alpha), true, func(x []float32) []float32 {
+	return function{p.dev, averaged.Composition(averaged.Firm, p.alpha), true, func(x []float32) []float32 {
 		x = p.f(x)
 		for i := range x {
 			x[i] = min(max(x[i], lo), hi)
@@ -342,27 +344,6 @@ func TestCertificateOfKnownParts(t *testing.T) {
 	}
 }
 
-// compose is tested by what it claims: α-averaged means that
-// (1−α)/α·‖(x−Tx) − (y−Ty)‖² ≤ ‖x−y‖² − ‖Tx−Ty‖².
-func TestComposedMapsAreAveraged(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		number := rapid.Float64Range(0.01, 0.99)
-		a, b := number.Draw(rt, "a"), number.Draw(rt, "b")
-		p, q := rapid.Float64Range(0, 7).Draw(rt, "p"), rapid.Float64Range(0, 7).Draw(rt, "q")
-		alpha := compose(a, b)
-		require.True(rt, alpha > 0 && alpha < 1)
-		rotate := func(x [2]float64, alpha, angle float64) [2]float64 {
-			s, c := math.Sincos(angle)
-			return [2]float64{(1-alpha)*x[0] + alpha*(c*x[0]-s*x[1]), (1-alpha)*x[1] + alpha*(s*x[0]+c*x[1])}
-		}
-		// Linear maps: y = 0.
-		x := [2]float64{1, 0}
-		tx := rotate(rotate(x, a, p), b, q)
-		moved := (x[0]-tx[0])*(x[0]-tx[0]) + (x[1]-tx[1])*(x[1]-tx[1])
-		require.LessOrEqual(rt, (1-alpha)/alpha*moved, 1-(tx[0]*tx[0]+tx[1]*tx[1])+1e-12)
-	})
-}
-
 func TestWhatIsRefused(t *testing.T) {
 	dev := newDevice(t)
 	k := diagonal{dev, 2, 2, []float32{2, 1, 1, 1}}
@@ -372,7 +353,7 @@ func TestWhatIsRefused(t *testing.T) {
 	phi := shrink(dev, 1)
 	for name, c := range map[string]struct {
 		y   backend.Buffer
-		k   Operator
+		k   operator.Linear
 		opt Options
 		say string
 	}{

@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/operator"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
 
 // poisoned runs Anderson's acceleration with another proposal in its place.
-func poisoned(dev backend.Device, y backend.Buffer, k Operator, phi Denoiser, opt Options, direct func(dst, image backend.Buffer) error) (backend.Buffer, Report, error) {
+func poisoned(dev backend.Device, y backend.Buffer, k operator.Linear, phi Denoiser, opt Options, direct func(dst, image backend.Buffer) error) (backend.Buffer, Report, error) {
 	opt.Acceleration = Anderson
 	it, err := newIteration(dev, y, k, phi, opt)
 	if err != nil {
@@ -82,7 +83,7 @@ func poisons(dev backend.Device) map[string]func(dst, image backend.Buffer) erro
 // slow is a map that converges slowly to 0, its only fixed point, without the box in the
 // way: rotations that are averaged, whose step has nothing to do with the direction to
 // the fixed point.
-func slow(t testing.TB, dev backend.Device, h, w int) (backend.Buffer, Operator, Denoiser) {
+func slow(t testing.TB, dev backend.Device, h, w int) (backend.Buffer, operator.Linear, Denoiser) {
 	k := diagonal{dev, h, w, make([]float32, h*w)}
 	k.d[0] = 1e-3
 	return upload(t, dev, h, w, make([]float32, h*w)), k, turn(dev, 0.6, 0.35)

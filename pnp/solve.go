@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/operator"
 )
 
 // Constraint is the convex set C that the iterates are projected onto.
@@ -158,7 +159,7 @@ func (r Report) Bound(k int) float64 {
 // When the context ends, or Progress returns an error, it returns that error and no iterate.
 //
 // A gradient step τ ≥ 2/‖K‖² is refused: T would not be averaged.
-func Solve(ctx context.Context, dev backend.Device, y backend.Buffer, k Operator, phi Denoiser, opt Options) (backend.Buffer, Report, error) {
+func Solve(ctx context.Context, dev backend.Device, y backend.Buffer, k operator.Linear, phi Denoiser, opt Options) (backend.Buffer, Report, error) {
 	it, err := newIteration(dev, y, k, phi, opt)
 	if opt.TakeStart && opt.Start != nil {
 		opt.Start.Free()
@@ -241,7 +242,7 @@ func relative(residual, size float64) float64 {
 type iteration struct {
 	dev   backend.Device
 	y     backend.Buffer
-	k     Operator
+	k     operator.Linear
 	phi   Denoiser
 	tau   float64
 	set   Constraint
@@ -265,7 +266,7 @@ type iteration struct {
 	certificate Certificate
 }
 
-func newIteration(dev backend.Device, y backend.Buffer, k Operator, phi Denoiser, opt Options) (_ *iteration, err error) {
+func newIteration(dev backend.Device, y backend.Buffer, k operator.Linear, phi Denoiser, opt Options) (_ *iteration, err error) {
 	norm, reason := k.Norm()
 	if !(norm > 0) || math.IsInf(norm, 0) {
 		return nil, fmt.Errorf("pnp: the operator's norm bound %v gives no step size", norm)

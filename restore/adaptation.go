@@ -3,7 +3,7 @@ package restore
 import (
 	"math"
 
-	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/weights"
 )
 
 // Adapt says whether the strength of a network follows the image as well as its noise, in
@@ -30,7 +30,7 @@ func (c settings) adapts() bool {
 		return false
 	}
 	card, given, err := c.card()
-	return err == nil && given && card.Architecture.Family != denoise.FamilyDnCNN
+	return err == nil && given && card.Architecture.Family != weights.FamilyDnCNN
 }
 
 // denoisingAdaptation returns the factor of Adapt for an image with noise of standard deviation

@@ -6,6 +6,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/refute"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
 )
@@ -51,7 +52,7 @@ func TestAttackKeepsToItsMemory(t *testing.T) {
 	require.NoError(t, err)
 	defer n.Free()
 	for _, d := range []denoise.Denoiser{n, struct{ denoise.InexactDenoiser }{n}} {
-		report, err := denoise.Attack(t.Context(), d, backend.Image(3, 8, 8), denoise.AttackOptions{Restarts: 1, Iterations: 3})
+		report, err := refute.Attack(t.Context(), d, backend.Image(3, 8, 8), refute.AttackOptions{Restarts: 1, Iterations: 3})
 		require.NoError(t, err)
 		require.Equal(t, d == denoise.Denoiser(n), report.Gradients)
 	}

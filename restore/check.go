@@ -8,6 +8,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/refute"
 	"github.com/averaged/imaging/pnp"
 )
 
@@ -23,11 +24,11 @@ type CheckReport struct {
 	Network *denoise.Certificate
 	// Attack is the search for a pair of images that the network expands, and
 	// AttackShape of what shape; nil for other methods.
-	Attack      *denoise.AttackReport
+	Attack      *refute.AttackReport
 	AttackShape backend.Shape
 	// Repeated is the network applied to the image again and again; nil for other
 	// methods, and without an image.
-	Repeated *denoise.RepeatReport
+	Repeated *refute.RepeatReport
 	// Certificate is what is proven of the iteration.
 	Certificate pnp.Certificate
 	// Rows are the iterations of the two runs; none without an image.
@@ -62,11 +63,11 @@ const attackSide = 32
 // is given with UseNetwork: then it is as it was loaded (denoise.Prove).
 //
 // A network is also attacked, with and without an image: gradient ascent looks for a
-// pair of images that it moves apart (denoise.Attack), at the noise level that it is for,
+// pair of images that it moves apart (refute.Attack), at the noise level that it is for,
 // because rescaling only scales the pair; one for all noise levels is attacked at the
 // level of the image, or its card's. And, given an image, it is applied to it
 // again and again, as many times, without clipping (the paper, section 4.4;
-// denoise.Repeat), rescaled and relaxed as in Deblur.
+// refute.Repeat), rescaled and relaxed as in Deblur.
 func Check(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) (*CheckReport, error) {
 	c, err := checkSettings(options)
 	if err != nil {
@@ -158,7 +159,7 @@ func (d *deblurring) attack(ctx context.Context, report *CheckReport, s *stages)
 	s.next()
 	network := d.network.network
 	report.AttackShape = backend.Image(network.Channels(), attackSide, attackSide)
-	found, err := denoise.Attack(ctx, d.network.target(), report.AttackShape, denoise.AttackOptions{
+	found, err := refute.Attack(ctx, d.network.target(), report.AttackShape, refute.AttackOptions{
 		Progress: func(fraction, ratio float64) error { return s.report(fraction, 0, 0) },
 	})
 	if err != nil {
@@ -175,9 +176,9 @@ func (d *deblurring) attack(ctx context.Context, report *CheckReport, s *stages)
 // repeat applies the denoiser to the image again and again.
 func (d *deblurring) repeat(ctx context.Context, report *CheckReport, limit int, s *stages) error {
 	s.next()
-	found, err := denoise.Repeat(ctx, d.network.Denoiser, d.y, denoise.RepeatOptions{
+	found, err := refute.Repeat(ctx, d.network.Denoiser, d.y, refute.RepeatOptions{
 		Iterations: limit,
-		Progress: func(r denoise.Repetition) error {
+		Progress: func(r refute.Repetition) error {
 			return s.report(float64(r.Iteration+1)/float64(limit), r.Iteration+1, relative(r.Residual, r.Size))
 		},
 	})
@@ -255,7 +256,7 @@ func (d *deblurring) newStages(call func(Progress) error, limit int, certificate
 	s := &stages{meter: newMeter(call, 0)}
 	if d.network != nil {
 		// An iteration of the attack takes about as long as nine applications.
-		s.shares = append(s.shares, 9*denoise.DefaultAttackRestarts*denoise.DefaultAttackIterations*attackSide*attackSide)
+		s.shares = append(s.shares, 9*refute.DefaultAttackRestarts*refute.DefaultAttackIterations*attackSide*attackSide)
 		if !certificateOnly {
 			s.shares = append(s.shares, float64(limit)*float64(d.y.Shape().Plane()))
 		}
@@ -294,5 +295,3 @@ the orthonormal change of colour axes keeps that: Uᵀ·prox·U is the proximal 
 computed with a duality gap, by strong convexity ‖u − Φ(y)‖ ≤ √(2·gap); the errors are in the bounds below
 assumed: float32 arithmetic adds rounding errors of about 1e-7 relative, which the proof does not cover`, weight, d.coupling, alpha)
 }
-
-var _ pnp.Operator = (*deblur.Operator)(nil)

@@ -9,7 +9,9 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/inpaint"
 	"github.com/averaged/imaging/internal/noiselevel"
+	"github.com/averaged/imaging/operator"
 )
 
 // ErrMask is wrapped by the errors about a mask that does not fit its image, or that leaves
@@ -93,7 +95,7 @@ func knownPixels(mask image.Image, p *Planar) ([]bool, error) {
 }
 
 func solveInpainting(ctx context.Context, dev backend.Device, p *Planar, known []bool, c settings, report *Report) ([]float32, error) {
-	mask, err := deblur.NewMask(dev, known, p.Height, p.Width)
+	mask, err := inpaint.NewMask(dev, known, p.Height, p.Width)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +140,7 @@ func solveInpainting(ctx context.Context, dev backend.Device, p *Planar, known [
 		return nil, err
 	}
 	defer blur.Free()
-	both, err := deblur.Compose(dev, mask, blur)
+	both, err := operator.Compose(dev, mask, blur)
 	if err != nil {
 		return nil, err
 	}

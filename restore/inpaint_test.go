@@ -14,6 +14,7 @@ import (
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/inpaint"
 	"github.com/averaged/imaging/pnp"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
@@ -51,7 +52,7 @@ func diffused(t testing.TB, p *restore.Planar, mask *image.Gray) *restore.Planar
 	for i, v := range mask.Pix {
 		known[i] = v == 0
 	}
-	m, err := deblur.NewMask(dev, known, p.Height, p.Width)
+	m, err := inpaint.NewMask(dev, known, p.Height, p.Width)
 	require.NoError(t, err)
 	defer m.Free()
 	q := restore.NewPlanar(p.Channels, p.Height, p.Width)
@@ -107,7 +108,7 @@ func TestInpaintByNetworkRunsTwice(t *testing.T) {
 	for i, v := range mask.Pix {
 		known[i] = v == 0
 	}
-	op, err := deblur.NewMask(dev, known, 30, 36)
+	op, err := inpaint.NewMask(dev, known, 30, 36)
 	require.NoError(t, err)
 	defer op.Free()
 	phi, err := n.For(t.Context(), report.Level)

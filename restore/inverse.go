@@ -5,6 +5,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/operator"
 	"github.com/averaged/imaging/pnp"
 	"github.com/averaged/imaging/tv"
 )
@@ -32,7 +33,7 @@ type priorStrength struct {
 
 // inverse is a linear inverse problem: to find x from y = Kx + noise.
 type inverse struct {
-	k        deblur.Forward
+	k        operator.Linear
 	channels int
 	y, start []float32 // of K's range and domain
 	prior    priorStrength

@@ -7,6 +7,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
@@ -15,7 +16,7 @@ import (
 // allLevels returns the weight file of a small network for all noise levels, in half
 // precision, that works on a quarter of the pixels.
 func allLevels(t testing.TB, method string) *weights.File {
-	integrator, err := denoise.IntegratorNamed(method)
+	integrator, err := rungekutta.Named(method)
 	require.NoError(t, err)
 	m, err := denoise.RandomModel(6, denoise.Architecture{
 		Width: 12, Blocks: 2, Integrator: integrator, Shuffle: 2, Sigmas: []float64{0.02, 0.1, 0.3},
@@ -25,7 +26,7 @@ func allLevels(t testing.TB, method string) *weights.File {
 	require.NoError(t, err)
 	c, err := m.Certify(t.Context(), 0)
 	require.NoError(t, err)
-	f, err := m.File(card("all-"+method), c, denoise.HalfPrecision())
+	f, err := m.File(card("all-"+method), c, weights.HalfPrecision())
 	require.NoError(t, err)
 	return f
 }

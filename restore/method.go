@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -37,7 +37,7 @@ const methodTV = "tv"
 
 // Methods returns the methods that this build has: the embedded networks that have a name
 // of their own, "general", "deblur" and "fast"; "tv", total variation; and the networks that have the
-// names of their integrators (denoise.Integrators), and "dncnn", whose weights are embedded
+// names of their integrators (rungekutta.Integrators), and "dncnn", whose weights are embedded
 // or must be given.
 func Methods() []Method { return methodsWith(weights.Embedded()) }
 
@@ -58,10 +58,10 @@ func methodsWith(embedded []string) []Method {
 		has := slices.Contains(embedded, name)
 		list = append(list, Method{Name: name, Description: description, Certified: certified, Embedded: has, NeedsWeights: !has})
 	}
-	for _, t := range denoise.Integrators() {
+	for _, t := range rungekutta.Integrators() {
 		network(t.Name, integratorDescription(t.Name), true)
 	}
-	network(denoise.FamilyDnCNN, "unconstrained network, for comparison: nothing is proven of it", false)
+	network(weights.FamilyDnCNN, "unconstrained network, for comparison: nothing is proven of it", false)
 	return list
 }
 
@@ -148,10 +148,10 @@ func UseMethod(name string) Option {
 // error wraps ErrMethod if there is none.
 func MethodOf(card weights.Card) (string, error) {
 	switch family := card.Architecture.Family; family {
-	case denoise.FamilyDnCNN:
+	case weights.FamilyDnCNN:
 		return family, nil
-	case denoise.FamilyAveraged:
-		if _, err := denoise.IntegratorNamed(card.Integrator); err != nil {
+	case weights.FamilyAveraged:
+		if _, err := rungekutta.Named(card.Integrator); err != nil {
 			return "", fmt.Errorf("restore: %w for the weights %q: %w", ErrMethod, card.Name, err)
 		}
 		if card.Name != card.Integrator && isEmbedded(card) {
@@ -160,7 +160,7 @@ func MethodOf(card weights.Card) (string, error) {
 		return card.Integrator, nil
 	default:
 		return "", fmt.Errorf("restore: %w for the weights %q: their architecture is %.40q, must be %q or %q",
-			ErrMethod, card.Name, family, denoise.FamilyAveraged, denoise.FamilyDnCNN)
+			ErrMethod, card.Name, family, weights.FamilyAveraged, weights.FamilyDnCNN)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -230,7 +231,7 @@ func (f *fitted) target() denoise.Denoiser {
 		}
 	}
 	steps = max(steps, card.Architecture.Blocks)
-	if t, err := denoise.IntegratorNamed(card.Integrator); err == nil {
+	if t, err := rungekutta.Named(card.Integrator); err == nil {
 		steps *= t.Stages()
 	}
 	const arrays = 2 // for a stage, of one that is kept: as many channels again as it may have

@@ -18,6 +18,8 @@ import (
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/dncnn"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/pnp"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
@@ -41,7 +43,7 @@ func card(name string) weights.Card {
 // certificate if there is one for it.
 func seeded(t testing.TB, method string, a denoise.Architecture) *weights.File {
 	if method == "dncnn" {
-		d, err := denoise.RandomDnCNN(5, 3, 4, 1)
+		d, err := dncnn.Random(5, 3, 4, 1)
 		require.NoError(t, err)
 		f, err := d.File(card("seeded-dncnn"))
 		require.NoError(t, err)
@@ -56,7 +58,7 @@ func seeded(t testing.TB, method string, a denoise.Architecture) *weights.File {
 }
 
 func seededModel(t testing.TB, method string, a denoise.Architecture, norm float64) denoise.Model {
-	integrator, err := denoise.IntegratorNamed(method)
+	integrator, err := rungekutta.Named(method)
 	require.NoError(t, err)
 	a.Width, a.Blocks, a.Integrator = 4, 2, integrator
 	m, err := denoise.RandomModel(5, a, norm)

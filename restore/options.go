@@ -9,6 +9,7 @@ import (
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/pnp"
+	"github.com/averaged/imaging/upscale"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -34,7 +35,7 @@ type settings struct {
 	constraint pnp.Constraint
 	pull       float64 // Contraction
 	start      StartingPoint
-	antialias  deblur.Antialias
+	antialias  upscale.Antialias
 	kernel     *deblur.Kernel // of Inpaint and Upscale; nil: no blur
 	device     backend.Device
 	threads    int

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/operator"
 	"github.com/averaged/imaging/pnp"
 )
 
@@ -15,7 +16,7 @@ import (
 // like any other, with the same proof, whatever x₁ is.
 type twicing struct {
 	dev backend.Device
-	k   pnp.Operator
+	k   operator.Linear
 	y   backend.Buffer
 	// retune, if not nil, is given x₁ and the root mean square of y − Kx₁, and returns the denoiser of
 	// the run to come, nil for the same, and whether that is the first run again, from x₁.
@@ -81,7 +82,7 @@ func (t twicing) solve(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, m
 }
 
 // once makes a single run.
-func once(ctx context.Context, dev backend.Device, y backend.Buffer, k pnp.Operator, phi pnp.Denoiser, opt pnp.Options, meter *meter) (backend.Buffer, runs, error) {
+func once(ctx context.Context, dev backend.Device, y backend.Buffer, k operator.Linear, phi pnp.Denoiser, opt pnp.Options, meter *meter) (backend.Buffer, runs, error) {
 	opt.Progress = meter.run(0, 1)
 	x, report, err := pnp.Solve(ctx, dev, y, k, phi, opt)
 	return x, runs{report, report.Iterations}, err

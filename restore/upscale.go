@@ -9,13 +9,14 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/upscale"
 )
 
 // AntialiasedBy says with which blur the image that Upscale is given was scaled down; the
-// default is deblur.Bicubic. deblur.NoAntialias is for a Kernel that is the whole blur.
-func AntialiasedBy(a deblur.Antialias) Option {
+// default is upscale.Bicubic. upscale.NoAntialias is for a Kernel that is the whole blur.
+func AntialiasedBy(a upscale.Antialias) Option {
 	return func(c *settings) error {
-		if a > deblur.NoAntialias {
+		if a > upscale.NoAntialias {
 			return fmt.Errorf("restore: antialias %d does not exist", a)
 		}
 		c.antialias = a
@@ -25,7 +26,7 @@ func AntialiasedBy(a deblur.Antialias) Option {
 
 // Upscale enlarges an image by a factor of 2, 3 or 4 (super-resolution): it looks for the
 // image that, scaled down, is the given one, by the plug-and-play proximal gradient
-// iteration of Deblur, whose K is a blur followed by downsampling (deblur.Downsampling),
+// iteration of Deblur, whose K is a blur followed by downsampling (upscale.Downsampling),
 // started from cubic interpolation. AntialiasedBy says what the blur is, and Kernel adds
 // one of the scene, in pixels of the result. Boundary says what is beyond the frame: by
 // default deblur.Reflect, which is near what programs that scale images do there. With a
@@ -52,8 +53,8 @@ func Upscale(ctx context.Context, img image.Image, factor int, options ...Option
 	if err != nil {
 		return nil, nil, err
 	}
-	if c.antialias == deblur.NoAntialias && c.kernel == nil {
-		return nil, nil, errors.New("restore: deblur.NoAntialias needs a Kernel, which says how the image was blurred before it was scaled down; if it was not, its pixels lie far apart in the result, which is a case for Inpaint")
+	if c.antialias == upscale.NoAntialias && c.kernel == nil {
+		return nil, nil, errors.New("restore: upscale.NoAntialias needs a Kernel, which says how the image was blurred before it was scaled down; if it was not, its pixels lie far apart in the result, which is a case for Inpaint")
 	}
 	report := &Report{Method: c.method}
 	if err := report.findSigma(c, p.planar); err != nil {
@@ -70,7 +71,7 @@ func Upscale(ctx context.Context, img image.Image, factor int, options ...Option
 			return nil, nil, err
 		}
 	}
-	k, err := deblur.NewDownsampling(dev, kernel, c.boundary, factor, p.planar.Height, p.planar.Width)
+	k, err := upscale.NewDownsampling(dev, kernel, c.boundary, factor, p.planar.Height, p.planar.Width)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -85,10 +86,10 @@ func Upscale(ctx context.Context, img image.Image, factor int, options ...Option
 	return p.close(out), report, nil
 }
 
-func solveUpscaling(ctx context.Context, dev backend.Device, p *Planar, k *deblur.Downsampling, c settings, report *Report) ([]float32, error) {
+func solveUpscaling(ctx context.Context, dev backend.Device, p *Planar, k *upscale.Downsampling, c settings, report *Report) ([]float32, error) {
 	factor := k.Factor()
 	out := make([]float32, len(p.Pix)*factor*factor)
-	if err := deblur.Interpolate(out, p.Pix, p.Height, p.Width, factor, dev.Description().Threads); err != nil {
+	if err := upscale.Interpolate(out, p.Pix, p.Height, p.Width, factor, dev.Description().Threads); err != nil {
 		return nil, err
 	}
 	h, w := k.Domain()
@@ -126,7 +127,7 @@ func EnlargeAlpha(alpha []uint16, h, w, factor, threads int) ([]uint16, error) {
 	for i, a := range alpha {
 		plane[i] = float32(a)
 	}
-	if err := deblur.Interpolate(wide, plane, h, w, factor, threads); err != nil {
+	if err := upscale.Interpolate(wide, plane, h, w, factor, threads); err != nil {
 		return nil, err
 	}
 	out := make([]uint16, len(wide))

@@ -12,6 +12,7 @@ import (
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/restore"
+	"github.com/averaged/imaging/upscale"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
 )
@@ -49,7 +50,7 @@ func scaledDown(t testing.TB, p *restore.Planar, k deblur.Kernel, factor int) *r
 	dev := cpu.New()
 	defer dev.Close()
 	q := restore.NewPlanar(p.Channels, p.Height/factor, p.Width/factor)
-	d, err := deblur.NewDownsampling(dev, k, deblur.Reflect, factor, q.Height, q.Width)
+	d, err := upscale.NewDownsampling(dev, k, deblur.Reflect, factor, q.Height, q.Width)
 	require.NoError(t, err)
 	defer d.Free()
 	x, err := dev.Wrap(backend.Image(p.Channels, p.Height, p.Width), p.Pix)
@@ -62,7 +63,7 @@ func scaledDown(t testing.TB, p *restore.Planar, k deblur.Kernel, factor int) *r
 
 func interpolated(t testing.TB, p *restore.Planar, factor int) *restore.Planar {
 	q := restore.NewPlanar(p.Channels, factor*p.Height, factor*p.Width)
-	require.NoError(t, deblur.Interpolate(q.Pix, p.Pix, p.Height, p.Width, factor, 0))
+	require.NoError(t, upscale.Interpolate(q.Pix, p.Pix, p.Height, p.Width, factor, 0))
 	return q
 }
 
@@ -70,11 +71,11 @@ func interpolated(t testing.TB, p *restore.Planar, factor int) *restore.Planar {
 func TestUpscaleGains(t *testing.T) {
 	for i, c := range []struct {
 		factor, channels int
-		antialias        deblur.Antialias
+		antialias        upscale.Antialias
 		gain             float64
 	}{
-		{2, 3, deblur.Bicubic, 1.2}, {2, 1, deblur.GaussianBlur, 1.2}, {3, 3, deblur.Area, 0.8},
-		{3, 1, deblur.Bicubic, 0.8}, {4, 3, deblur.GaussianBlur, 0.5},
+		{2, 3, upscale.Bicubic, 1.2}, {2, 1, upscale.GaussianBlur, 1.2}, {3, 3, upscale.Area, 0.8},
+		{3, 1, upscale.Bicubic, 0.8}, {4, 3, upscale.GaussianBlur, 0.5},
 	} {
 		if testing.Short() && i > 1 {
 			break // the others are larger, and slow in portable Go
@@ -104,12 +105,12 @@ func TestUpscaleBlurAndNoise(t *testing.T) {
 	x := leaves(3, 64, 80)
 	k, err := deblur.Disk(1.6)
 	require.NoError(t, err)
-	area, err := deblur.Area.Kernel(2)
+	area, err := upscale.Area.Kernel(2)
 	require.NoError(t, err)
 	both, err := deblur.Convolve(k, area)
 	require.NoError(t, err)
 	y := noisy(scaledDown(t, x, both, 2), 0.005, 4)
-	options := []restore.Option{restore.AntialiasedBy(deblur.Area), restore.Sigma(0.005)}
+	options := []restore.Option{restore.AntialiasedBy(upscale.Area), restore.Sigma(0.005)}
 	sharp, _, err := restore.Upscale(t.Context(), y, 2, append(options, restore.Kernel(k))...)
 	require.NoError(t, err)
 	soft, _, err := restore.Upscale(t.Context(), y, 2, options...)
@@ -117,12 +118,12 @@ func TestUpscaleBlurAndNoise(t *testing.T) {
 	require.Greater(t, psnr(t, x, sharp.(*restore.Planar)), psnr(t, x, soft.(*restore.Planar))+1)
 
 	// The kernel may be the whole blur.
-	whole, _, err := restore.Upscale(t.Context(), y, 2, restore.AntialiasedBy(deblur.NoAntialias), restore.Sigma(0.005), restore.Kernel(both))
+	whole, _, err := restore.Upscale(t.Context(), y, 2, restore.AntialiasedBy(upscale.NoAntialias), restore.Sigma(0.005), restore.Kernel(both))
 	require.NoError(t, err)
 	require.Equal(t, sharp, whole)
 
 	y = noisy(scaledDown(t, x, area, 2), 0.05, 4)
-	out, report, err := restore.Upscale(t.Context(), y, 2, restore.AntialiasedBy(deblur.Area))
+	out, report, err := restore.Upscale(t.Context(), y, 2, restore.AntialiasedBy(upscale.Area))
 	require.NoError(t, err)
 	require.NotNil(t, report.Estimate)
 	require.InEpsilon(t, 0.05, report.Sigma, 0.3)
@@ -217,7 +218,7 @@ func TestUpscaleRefuses(t *testing.T) {
 		_, _, err := restore.Upscale(t.Context(), x, 2, o)
 		require.Error(t, err, "option %d", i)
 	}
-	_, _, err = restore.Upscale(t.Context(), x, 2, restore.AntialiasedBy(deblur.NoAntialias), restore.Sigma(0.01))
+	_, _, err = restore.Upscale(t.Context(), x, 2, restore.AntialiasedBy(upscale.NoAntialias), restore.Sigma(0.01))
 	require.ErrorContains(t, err, "needs a Kernel")
 	// A step that is too long for a blur alone is right for its downsampling.
 	_, _, err = restore.Upscale(t.Context(), x, 4, restore.StepSize(10), restore.Sigma(0.01), restore.Iterations(2))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/activation"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -69,7 +70,7 @@ func newAveraged(dev backend.Device, c Config) (_ *averaged, err error) {
 		kept:   newScratch(dev),
 		model: denoise.Model{
 			Channels: c.Channels, Width: c.Width, Kernel: c.Kernel,
-			Activation: denoise.LeakyReLU(c.Slope), Integrator: tableau, Shuffle: c.Shuffle, Sigmas: c.Levels,
+			Activation: activation.LeakyReLU(c.Slope), Integrator: tableau, Shuffle: c.Shuffle, Sigmas: c.Levels,
 		},
 		flow: &flow{
 			dev: dev, memory: newScratch(dev), tableau: tableau, limit: c.ActivationMemory,
@@ -77,7 +78,7 @@ func newAveraged(dev backend.Device, c Config) (_ *averaged, err error) {
 		},
 	}
 	if c.Group > 0 {
-		a.model.Activation = denoise.Balls()
+		a.model.Activation = activation.Balls()
 	}
 	s := scaling{constraint: c.Constraint, limit: c.NormLimit, initial: c.InitialNorm, gained: len(c.Levels) > 0 && c.Group == 0, length: c.length(radius), radius: radius}
 	q := &queue{dev: dev}
@@ -211,9 +212,9 @@ func (a *averaged) denoiser(ctx context.Context, arrays []array, sigma float64) 
 
 func (a *averaged) file(ctx context.Context, arrays []array, card weights.Card) (*weights.File, denoise.Certificate, error) {
 	m := a.modelOf(arrays, false)
-	var opts []denoise.FileOption
+	var opts []weights.FileOption
 	if a.config.HalfPrecision {
-		opts = append(opts, denoise.HalfPrecision())
+		opts = append(opts, weights.HalfPrecision())
 	}
 	certify := func() (c denoise.Certificate, err error) {
 		if a.config.HalfPrecision {

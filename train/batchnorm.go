@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/dncnn"
 )
 
 // batchNorm is batch normalisation in training (Ioffe and Szegedy 2015) with what it
@@ -120,7 +120,7 @@ func (b *batchNorm) forward(q *queue, dst, x backend.Buffer, a backend.Activatio
 	b.prepare(q, func(c int) (factor, shift float64) {
 		mean := float64(b.vector[c]) / n
 		variance := max(0, b.product(c)/n-mean*mean)
-		inverse := 1 / math.Sqrt(variance+denoise.BatchNormEpsilon)
+		inverse := 1 / math.Sqrt(variance+dncnn.BatchNormEpsilon)
 		b.batchMean[c], b.batchInverse[c] = mean, inverse
 		follow := func(running *float32, value float64) {
 			*running = float32(float64((1-runningMomentum)*float64(*running)) + float64(runningMomentum*value))

@@ -9,7 +9,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/rungekutta"
+	"github.com/averaged/imaging/weights"
 )
 
 // Config says everything about a run but the data. DefaultConfig has useful values; the
@@ -18,7 +19,7 @@ type Config struct {
 	// Seed of all random numbers.
 	Seed uint64 `json:"seed"`
 
-	// Family is denoise.FamilyAveraged or denoise.FamilyDnCNN.
+	// Family is weights.FamilyAveraged or weights.FamilyDnCNN.
 	Family string `json:"family"`
 	// Initial is the checksum of the weights that the run began with (Data.Initial), or
 	// empty for random ones.
@@ -36,10 +37,10 @@ type Config struct {
 	// Slope of LeakyReLU, in (0, 1]. A DnCNN has ReLU.
 	Slope float64 `json:"slope"`
 	// Group G ≥ 1 has an averaged network project groups of G hidden channels onto balls of
-	// learned radii (denoise.Balls) in the place of LeakyReLU; it must divide Width. 0 is
+	// learned radii (activation.Balls) in the place of LeakyReLU; it must divide Width. 0 is
 	// LeakyReLU.
 	Group int `json:"group"`
-	// Integrator is the name of an explicit one of denoise.Integrators; empty for a DnCNN.
+	// Integrator is the name of an explicit one of rungekutta.Integrators; empty for a DnCNN.
 	Integrator string `json:"integrator"`
 	// Length is h, the time that a block integrates over; 0 means the radius of the
 	// integrator, the paper's choice.
@@ -118,7 +119,7 @@ type Config struct {
 // each of these gave.
 func DefaultConfig() Config {
 	return Config{
-		Family: denoise.FamilyAveraged, Channels: 3, Width: 64, Kernel: 3, Blocks: 5, Shuffle: 2, Group: 8, Slope: 0.01,
+		Family: weights.FamilyAveraged, Channels: 3, Width: 64, Kernel: 3, Blocks: 5, Shuffle: 2, Group: 8, Slope: 0.01,
 		Integrator: "euler", Constraint: Budget, NormLimit: 1.4, InitialNorm: 0.88, PowerSize: 32, PowerIterations: 1000,
 		SigmaMin: 0.15, SigmaMax: 0.15, Batch: 8, Accumulate: 1, Crop: 64, Augment: true,
 		Iterations: 30_000, Optimiser: MuonDefaults(), Schedule: Schedule{Name: Cosine, Maximum: 0.02, Warmup: 100},
@@ -133,7 +134,7 @@ func DefaultConfig() Config {
 func (c Config) ForNoiseLevels(low, high float64) Config {
 	c.SigmaMin, c.SigmaMax = low, high
 	c.Levels, c.LossExponent = nil, 0
-	if c.Family != denoise.FamilyAveraged || c.Constraint != Budget || !(0 < low && low < high) {
+	if c.Family != weights.FamilyAveraged || c.Constraint != Budget || !(0 < low && low < high) {
 		return c
 	}
 	octaves := math.Ceil(math.Log2(high / low))
@@ -164,7 +165,7 @@ func PaperConfig(integrator string) Config {
 // ForDnCNN returns the configuration for a DnCNN, which has no norm to bound, no shuffle and
 // no balls, with the paper's 18 layers.
 func (c Config) ForDnCNN() Config {
-	c.Family, c.Integrator, c.Constraint = denoise.FamilyDnCNN, "", Free
+	c.Family, c.Integrator, c.Constraint = weights.FamilyDnCNN, "", Free
 	c.Shuffle, c.Group, c.Levels, c.LossExponent, c.Deblur, c.Blocks = 0, 0, nil, 0, nil, 18
 	return c
 }
@@ -213,9 +214,9 @@ func (c Config) Check() error {
 		return err
 	}
 	switch c.Family {
-	case denoise.FamilyAveraged:
+	case weights.FamilyAveraged:
 		return c.checkAveraged()
-	case denoise.FamilyDnCNN:
+	case weights.FamilyDnCNN:
 		if c.Constraint != Free || c.Integrator != "" {
 			return fmt.Errorf("a DnCNN has the constraint %q and no integrator, not %q and %q", Free, c.Constraint, c.Integrator)
 		}
@@ -224,7 +225,7 @@ func (c Config) Check() error {
 		}
 		return nil
 	}
-	return fmt.Errorf("family %.40q, must be %q or %q", c.Family, denoise.FamilyAveraged, denoise.FamilyDnCNN)
+	return fmt.Errorf("family %.40q, must be %q or %q", c.Family, weights.FamilyAveraged, weights.FamilyDnCNN)
 }
 
 func (c Config) checkAveraged() error {
@@ -299,10 +300,10 @@ func (c Config) shuffle() int {
 }
 
 // tableau returns the integrator of an averaged network, an explicit one.
-func (c Config) tableau() (denoise.Tableau, error) {
-	t, err := denoise.IntegratorNamed(c.Integrator)
+func (c Config) tableau() (rungekutta.Tableau, error) {
+	t, err := rungekutta.Named(c.Integrator)
 	if err != nil {
-		return denoise.Tableau{}, err
+		return rungekutta.Tableau{}, err
 	}
 	return t, t.Check()
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
 )
@@ -60,7 +59,7 @@ func TestConfigRefusals(t *testing.T) {
 		"implicit":                      func(c *Config) { c.Integrator = "backward-euler" },
 		`constraint "none" of an avera`: func(c *Config) { c.Constraint = Free },
 		"family":                        func(c *Config) { c.Family = "other" },
-		"a DnCNN has the constraint":    func(c *Config) { c.Family = denoise.FamilyDnCNN },
+		"a DnCNN has the constraint":    func(c *Config) { c.Family = weights.FamilyDnCNN },
 		"average_decay is 1":            func(c *Config) { c.AverageDecay = 1 },
 		"momentum is 1":                 func(c *Config) { c.Optimiser = Optimiser{Name: SGD, Momentum: 1} },
 		"optimiser \"\"":                func(c *Config) { c.Optimiser.Name = "" },

@@ -7,12 +7,14 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/dncnn"
 	"github.com/averaged/imaging/weights"
 )
 
-// dncnn is a DnCNN in training: x − project(…ReLU(norm(conv(…ReLU(lift(x))…), with batch
+// unconstrained is a DnCNN in training: x − project(…ReLU(norm(conv(…ReLU(lift(x))…), with batch
 // normalisation over the crops of a batch.
-type dncnn struct {
+type unconstrained struct {
 	dev           backend.Device
 	memory        *scratch
 	kept          *scratch
@@ -32,11 +34,11 @@ type layerTape struct {
 	out    backend.Buffer
 }
 
-// reluSlope stands for 0, which devices do not take; see denoise.ReLU.
+// reluSlope stands for 0, which devices do not take; see activation.ReLU.
 const reluSlope = 0x1p-100
 
-func newDnCNN(dev backend.Device, c Config) (*dncnn, error) {
-	d := &dncnn{
+func newDnCNN(dev backend.Device, c Config) (*unconstrained, error) {
+	d := &unconstrained{
 		dev: dev, config: c, memory: newScratch(dev), kept: newScratch(dev),
 		activation: backend.Activation{Kind: backend.LeakyReLU, Slope: reluSlope},
 	}
@@ -57,11 +59,11 @@ func newDnCNN(dev backend.Device, c Config) (*dncnn, error) {
 }
 
 // all returns the convolutions in the order in which an image passes them.
-func (d *dncnn) all() []*convolution {
+func (d *unconstrained) all() []*convolution {
 	return append(append([]*convolution{d.lift}, d.convs...), d.project)
 }
 
-func (d *dncnn) parameters() []*parameter {
+func (d *unconstrained) parameters() []*parameter {
 	var list []*parameter
 	for _, c := range d.all() {
 		list = append(list, c.parameters()...)
@@ -72,7 +74,7 @@ func (d *dncnn) parameters() []*parameter {
 	return list
 }
 
-func (d *dncnn) initialise(g *generator) error {
+func (d *unconstrained) initialise(g *generator) error {
 	for _, c := range d.all() {
 		drawUniformly(g, c.weights, c.biases)
 	}
@@ -83,7 +85,7 @@ func (d *dncnn) initialise(g *generator) error {
 }
 
 // prepare brings the parameters to the device.
-func (d *dncnn) prepare() error {
+func (d *unconstrained) prepare() error {
 	q := &queue{dev: d.dev}
 	d.lift.prepare(q, nil)
 	for i, c := range d.convs {
@@ -93,7 +95,7 @@ func (d *dncnn) prepare() error {
 	return q.err
 }
 
-func (d *dncnn) forward(ctx context.Context, dst, src backend.Buffer) error {
+func (d *unconstrained) forward(ctx context.Context, dst, src backend.Buffer) error {
 	q := &queue{dev: d.dev}
 	d.memory.reclaim() // what a pass that did not come to its end has left
 	d.tape, d.src = d.tape[:0], src
@@ -117,7 +119,7 @@ func (d *dncnn) forward(ctx context.Context, dst, src backend.Buffer) error {
 	return q.err
 }
 
-func (d *dncnn) backward(ctx context.Context, gradient backend.Buffer) error {
+func (d *unconstrained) backward(ctx context.Context, gradient backend.Buffer) error {
 	q := &queue{dev: d.dev}
 	shape := gradient.Shape()
 	noise := d.memory.take(q, shape)
@@ -144,7 +146,7 @@ func (d *dncnn) backward(ctx context.Context, gradient backend.Buffer) error {
 	return q.err
 }
 
-func (d *dncnn) clear() error {
+func (d *unconstrained) clear() error {
 	q := &queue{dev: d.dev}
 	for _, c := range d.all() {
 		c.clear(q)
@@ -155,7 +157,7 @@ func (d *dncnn) clear() error {
 	return q.err
 }
 
-func (d *dncnn) gradients() error {
+func (d *unconstrained) gradients() error {
 	q := &queue{dev: d.dev}
 	for _, c := range d.all() {
 		c.gradients(q)
@@ -166,7 +168,7 @@ func (d *dncnn) gradients() error {
 	return q.err
 }
 
-func (d *dncnn) update() error {
+func (d *unconstrained) update() error {
 	for _, n := range d.norms {
 		n.update()
 	}
@@ -174,7 +176,7 @@ func (d *dncnn) update() error {
 }
 
 // state returns the running means and variances.
-func (d *dncnn) state() ([]array, error) {
+func (d *unconstrained) state() ([]array, error) {
 	var list []array
 	for _, n := range d.norms {
 		for _, a := range n.running() {
@@ -185,7 +187,7 @@ func (d *dncnn) state() ([]array, error) {
 	return list, nil
 }
 
-func (d *dncnn) restore(state []array) error {
+func (d *unconstrained) restore(state []array) error {
 	for i, n := range d.norms {
 		copy(n.mean.values, state[2*i].values)
 		copy(n.variance.values, state[2*i+1].values)
@@ -194,7 +196,7 @@ func (d *dncnn) restore(state []array) error {
 	return d.prepare()
 }
 
-func (d *dncnn) effective() []array {
+func (d *unconstrained) effective() []array {
 	var list []array
 	for _, p := range d.parameters() {
 		a := p.array
@@ -205,24 +207,24 @@ func (d *dncnn) effective() []array {
 	return append(list, state...)
 }
 
-func (d *dncnn) blockMetrics() []BlockMetrics { return nil }
+func (d *unconstrained) blockMetrics() []BlockMetrics { return nil }
 
 // network returns the network of effective arrays.
-func (d *dncnn) network(arrays []array) denoise.DnCNN {
+func (d *unconstrained) network(arrays []array) dncnn.Model {
 	values := map[string][]float32{}
 	for _, a := range arrays {
 		values[a.name] = a.values
 	}
-	convolution := func(name string) denoise.Convolution {
-		return denoise.Convolution{Filter: values[name+".weight"], Bias: values[name+".bias"]}
+	convolution := func(name string) dncnn.Convolution {
+		return dncnn.Convolution{Filter: values[name+".weight"], Bias: values[name+".bias"]}
 	}
-	n := denoise.DnCNN{
-		Channels: d.config.Channels, Width: d.config.Width, Kernel: d.config.Kernel, Activation: denoise.ReLU(),
+	n := dncnn.Model{
+		Channels: d.config.Channels, Width: d.config.Width, Kernel: d.config.Kernel, Activation: activation.ReLU(),
 		Lift: convolution("lift"), Project: convolution("project"),
 	}
 	for i := range d.convs {
 		norm := normName(i)
-		n.Layers = append(n.Layers, denoise.NormalisedLayer{
+		n.Layers = append(n.Layers, dncnn.NormalisedLayer{
 			Convolution: convolution(fmt.Sprintf("convs.%d", i)),
 			Scale:       values[norm+".weight"], Shift: values[norm+".bias"],
 			Mean: values[norm+".running_mean"], Variance: values[norm+".running_var"],
@@ -232,27 +234,27 @@ func (d *dncnn) network(arrays []array) denoise.DnCNN {
 }
 
 // tune does nothing: a DnCNN does not know the noise level.
-func (d *dncnn) tune(float64) error { return nil }
+func (d *unconstrained) tune(float64) error { return nil }
 
-func (d *dncnn) denoiser(_ context.Context, arrays []array, _ float64) (*denoise.Network, error) {
+func (d *unconstrained) denoiser(_ context.Context, arrays []array, _ float64) (*denoise.Network, error) {
 	return denoise.NewDnCNN(d.dev, d.network(arrays))
 }
 
-func (d *dncnn) file(_ context.Context, arrays []array, card weights.Card) (*weights.File, denoise.Certificate, error) {
+func (d *unconstrained) file(_ context.Context, arrays []array, card weights.Card) (*weights.File, denoise.Certificate, error) {
 	n := d.network(arrays)
-	var opts []denoise.FileOption
+	var opts []weights.FileOption
 	if d.config.HalfPrecision {
 		var err error
 		if n, err = n.Rounded16(); err != nil {
 			return nil, denoise.Certificate{}, err
 		}
-		opts = append(opts, denoise.HalfPrecision())
+		opts = append(opts, weights.HalfPrecision())
 	}
 	f, err := n.File(card, opts...)
 	return f, denoise.Certificate{Averagedness: 1, Reason: "nothing constrains a DnCNN"}, err
 }
 
-func (d *dncnn) release() {
+func (d *unconstrained) release() {
 	for _, c := range d.all() {
 		if c != nil {
 			c.free()

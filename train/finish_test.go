@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
 )
@@ -89,7 +90,7 @@ func TestInitial(t *testing.T) {
 	heun.Integrator = "heun"
 	m, err := denoise.FromFile(f)
 	require.NoError(t, err)
-	m.Integrator = denoise.Heun()
+	m.Integrator = rungekutta.Heun()
 	other, err := denoise.New(t.Context(), dev, m, denoise.Certificate{})
 	require.NoError(t, err)
 	t.Cleanup(other.Free)

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/rungekutta"
 )
 
 // flow is an averaged network on a device, with its gradients. An image is lifted to
@@ -47,7 +47,7 @@ import (
 type flow struct {
 	dev        backend.Device
 	memory     *scratch
-	tableau    denoise.Tableau
+	tableau    rungekutta.Tableau
 	activation backend.Activation
 	blocks     []*flowBlock
 	limit      int64 // bytes for the arrays of all steps

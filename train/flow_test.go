@@ -9,7 +9,8 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/rungekutta"
+	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
 )
 
@@ -39,7 +40,7 @@ func smallConfig() Config {
 // smallDnCNN is an unconstrained one.
 func smallDnCNN() Config {
 	c := smallConfig()
-	c.Family, c.Constraint, c.Integrator = denoise.FamilyDnCNN, Free, ""
+	c.Family, c.Constraint, c.Integrator = weights.FamilyDnCNN, Free, ""
 	return c
 }
 
@@ -68,14 +69,14 @@ func downloaded(t testing.TB, dev backend.Device, b backend.Buffer) []float32 {
 
 // explicitTableaux are the integrators that can be trained, and one of four stages all of
 // whose coefficients are different from zero.
-func explicitTableaux() []denoise.Tableau {
-	full := denoise.Tableau{
+func explicitTableaux() []rungekutta.Tableau {
+	full := rungekutta.Tableau{
 		Name: "full",
 		A:    [][]float64{{0, 0, 0, 0}, {0.3, 0, 0, 0}, {-0.2, 0.7, 0, 0}, {0.4, 0.1, -0.3, 0}},
 		B:    []float64{0.1, 0.2, 0.3, 0.4},
 	}
-	idle := denoise.Tableau{Name: "idle", A: [][]float64{{0, 0, 0}, {0, 0, 0}, {0, 0.5, 0}}, B: []float64{0.25, 0, 0.75}}
-	return []denoise.Tableau{denoise.ForwardEuler(), denoise.Heun(), denoise.RK4(), denoise.SSPRK3(), denoise.Kutta3(), full, idle}
+	idle := rungekutta.Tableau{Name: "idle", A: [][]float64{{0, 0, 0}, {0, 0, 0}, {0, 0.5, 0}}, B: []float64{0.25, 0, 0.75}}
+	return []rungekutta.Tableau{rungekutta.ForwardEuler(), rungekutta.Heun(), rungekutta.RK4(), rungekutta.SSPRK3(), rungekutta.Kutta3(), full, idle}
 }
 
 // TestFlowGradients compares the gradient along random directions with central

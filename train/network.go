@@ -50,7 +50,7 @@ type network interface {
 
 // newNetwork allocates the network of a configuration.
 func newNetwork(dev backend.Device, c Config) (network, error) {
-	if c.Family == denoise.FamilyDnCNN {
+	if c.Family == weights.FamilyDnCNN {
 		d, err := newDnCNN(dev, c)
 		if err != nil {
 			return nil, err

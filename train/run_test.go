@@ -234,7 +234,7 @@ func TestFinish(t *testing.T) {
 		require.NoError(t, r.Train(t.Context(), nil))
 		path, certificate, err := r.Finish(t.Context(), testCard())
 		require.NoError(t, err)
-		averaged := c.Family == denoise.FamilyAveraged
+		averaged := c.Family == weights.FamilyAveraged
 		require.Equal(t, averaged, certificate.Proven)
 		f, err := weights.ReadFile(path)
 		require.NoError(t, err)

@@ -12,6 +12,8 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/refute"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/internal/scene"
 	"github.com/averaged/imaging/train"
 	"github.com/averaged/imaging/weights"
@@ -105,8 +107,8 @@ func TestNetworksMatchTheCPU(t *testing.T) {
 	}{
 		{"euler", embedded(weights.Euler)},
 		{"general", embedded(weights.General)},
-		{"heun", random(denoise.Architecture{Integrator: denoise.Heun(), Blocks: 2, Width: 16})},
-		{"rk4", random(denoise.Architecture{Integrator: denoise.RK4(), Blocks: 2, Width: 16})},
+		{"heun", random(denoise.Architecture{Integrator: rungekutta.Heun(), Blocks: 2, Width: 16})},
+		{"rk4", random(denoise.Architecture{Integrator: rungekutta.RK4(), Blocks: 2, Width: 16})},
 	} {
 		want := apply(t, host, network.load, s, v)
 		for _, c := range []struct {
@@ -148,7 +150,7 @@ func TestNonexpansiveInEveryPrecision(t *testing.T) {
 		d := open(t, UsePrecision(precision))
 		n, err := denoise.Load(t.Context(), d, f)
 		require.NoError(t, err)
-		r, err := denoise.Attack(t.Context(), n, backend.Image(3, 8, 8), denoise.AttackOptions{Restarts: 1, Iterations: 3, Seed: 1})
+		r, err := refute.Attack(t.Context(), n, backend.Image(3, 8, 8), refute.AttackOptions{Restarts: 1, Iterations: 3, Seed: 1})
 		require.NoError(t, err)
 		t.Logf("%v: largest ratio %.6f, of which rounding may be %.1e; images %.3f apart", precision, r.Ratio, rounding*r.Rounding, r.Separation)
 		require.LessOrEqual(t, r.Ratio, 1+rounding*r.Rounding)

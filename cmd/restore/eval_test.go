@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/weights"
+	"github.com/stretchr/testify/require"
 )
 
 // holdout makes a folder of small images, of which one lies deeper.
@@ -155,7 +155,7 @@ func TestEvalHostile(t *testing.T) {
 	holdout(t)
 	require.NoError(t, os.WriteFile("holdout/b.tif", []byte("no image"), 0o666))
 	require.NoError(t, os.Mkdir("empty", 0o777))
-	grey, err := denoise.RandomModel(9, denoise.Architecture{Channels: 1, Width: 4, Blocks: 1, Integrator: denoise.ForwardEuler()}, 1)
+	grey, err := denoise.RandomModel(9, denoise.Architecture{Channels: 1, Width: 4, Blocks: 1, Integrator: rungekutta.ForwardEuler()}, 1)
 	require.NoError(t, err)
 	f, err := grey.File(seededCard("euler"), denoise.Certificate{})
 	require.NoError(t, err)

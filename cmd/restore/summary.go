@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
 )
@@ -138,7 +138,7 @@ func (b *batchFlags) remarkMethod(a *app) {
 		if b.iterations > 0 {
 			a.remark("", "--iterations has no effect: %s is applied once", b.method)
 		}
-		if b.tolerance > 0 && b.method != denoise.BackwardEuler().Name {
+		if b.tolerance > 0 && b.method != rungekutta.BackwardEuler().Name {
 			a.remark("", "--tolerance has no effect: %s is computed by a formula", b.method)
 		}
 	}

@@ -12,12 +12,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
-	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/internal/openfile"
 	"github.com/averaged/imaging/train"
+	"github.com/averaged/imaging/weights"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // recipeFlags are the flags about what is trained and how: all that ends up in a
@@ -90,12 +90,12 @@ func (r *recipeFlags) names() []string { return r.own }
 // trainable lists the methods that there is a trainer for.
 func trainable() []string {
 	var names []string
-	for _, t := range denoise.Integrators() {
+	for _, t := range rungekutta.Integrators() {
 		if _, err := t.Radius(); err == nil && t.Check() == nil {
 			names = append(names, t.Name)
 		}
 	}
-	return append(names, denoise.FamilyDnCNN)
+	return append(names, weights.FamilyDnCNN)
 }
 
 // config returns the configuration that the flags describe. What is wrong with it is a
@@ -150,14 +150,14 @@ func (r *recipeFlags) useMethod(config *train.Config, fromRecipe bool) error {
 		return usagef("--method %s: there is no training for it; %v", oneLine(r.method), err)
 	}
 	switch {
-	case r.method == denoise.FamilyDnCNN:
+	case r.method == weights.FamilyDnCNN:
 		blocks := config.Blocks
 		*config = config.ForDnCNN()
 		if !fromRecipe {
 			config.Blocks = blocks
 		}
-	case config.Family == denoise.FamilyDnCNN:
-		config.Family, config.Integrator, config.Constraint = denoise.FamilyAveraged, r.method, train.DefaultConfig().Constraint
+	case config.Family == weights.FamilyDnCNN:
+		config.Family, config.Integrator, config.Constraint = weights.FamilyAveraged, r.method, train.DefaultConfig().Constraint
 	default:
 		config.Integrator = r.method
 	}

@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/train"
 	"github.com/averaged/imaging/weights"
+	"github.com/stretchr/testify/require"
 )
 
 // tiny are the flags of a training that takes milliseconds.
@@ -121,13 +121,13 @@ func TestTrainMethods(t *testing.T) {
 	inFolder(t)
 	photographs(t, "data", 1)
 	require.Contains(t, trainable(), "euler")
-	require.NotContains(t, trainable(), denoise.BackwardEuler().Name)
+	require.NotContains(t, trainable(), rungekutta.BackwardEuler().Name)
 	for _, method := range trainable() {
 		out := succeeds(t, tiny("data", "-q", "--method", method, "-o", method)...)
 		require.Empty(t, out.stdout)
 		require.Empty(t, out.stderr)
 		card := cardOf(t, method+"/"+train.WeightsFile)
-		if method == denoise.FamilyDnCNN {
+		if method == weights.FamilyDnCNN {
 			require.Equal(t, method, card.Architecture.Family)
 		} else {
 			require.Equal(t, method, card.Integrator)
@@ -162,7 +162,7 @@ func TestTrainConfiguration(t *testing.T) {
 	succeeds(t, fields("train data -o c --method dncnn --set slope=1"+small+" --blocks 1")...)
 	succeeds(t, fields("train data -o d --config c/config.json --method rk4 -q")...)
 	c := readConfig(t, "d")
-	require.Equal(t, []string{denoise.FamilyAveraged, "rk4", string(train.DefaultConfig().Constraint)}, []string{c.Family, c.Integrator, string(c.Constraint)})
+	require.Equal(t, []string{weights.FamilyAveraged, "rk4", string(train.DefaultConfig().Constraint)}, []string{c.Family, c.Integrator, string(c.Constraint)})
 	require.Equal(t, 1, c.Blocks)
 
 	succeeds(t, fields("train data -o f --recipe deblur --sigma 0.01..0.05 --crop 12 --batch 1 --iterations 1 --width 16 --blocks 1 "+

@@ -11,6 +11,7 @@ import (
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
+	"github.com/averaged/imaging/upscale"
 )
 
 // upscaler is the restorer of upscale.
@@ -62,7 +63,7 @@ func (u *upscaler) bindOwn(c *cobra.Command) {
 	completeChoice(c, "factor", &u.factor)
 	u.bind(c, selectPrior, "the relative change of an iteration (default 5e-5)")
 	u.defaultTo(c, restore.DefaultMethod())
-	u.antialias = newChoice(deblur.Bicubic.String(), deblur.Area.String(), deblur.GaussianBlur.String(), deblur.NoAntialias.String())
+	u.antialias = newChoice(upscale.Bicubic.String(), upscale.Area.String(), upscale.GaussianBlur.String(), upscale.NoAntialias.String())
 	f.Var(&u.antialias, "antialias", "with which blur the image was scaled down: "+orList(u.antialias.words))
 	completeChoice(c, "antialias", &u.antialias)
 	u.bindKernel(c, "image `FILE` of a blur that is to be removed too, in pixels of the result")
@@ -72,7 +73,7 @@ func (u *upscaler) bindOwn(c *cobra.Command) {
 }
 
 func (u *upscaler) checkOwn() (err error) {
-	if u.antialias.value == deblur.NoAntialias.String() && u.kernelFile == "" {
+	if u.antialias.value == upscale.NoAntialias.String() && u.kernelFile == "" {
 		return usagef("--antialias none needs --kernel FILE, an image of the blur before the image was scaled down")
 	}
 	u.times, err = strconv.Atoi(u.factor.value)
@@ -86,7 +87,7 @@ func (u *upscaler) loadOwn(ctx context.Context, a *app) ([]restore.Option, error
 	if err != nil {
 		return nil, err
 	}
-	antialias, err := deblur.ParseAntialias(u.antialias.value)
+	antialias, err := upscale.ParseAntialias(u.antialias.value)
 	return append(opts, restore.AntialiasedBy(antialias)), err
 }
 

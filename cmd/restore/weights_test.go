@@ -9,11 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/dncnn"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/weights"
+	"github.com/stretchr/testify/require"
 )
 
 // The networks of these tests are small and have random weights from a seed: they restore
@@ -22,7 +23,7 @@ import (
 // seededModel is an averaged network whose filters have about the given norm.
 func seededModel(t *testing.T, method string, norm float64) denoise.Model {
 	t.Helper()
-	integrator, err := denoise.IntegratorNamed(method)
+	integrator, err := rungekutta.Named(method)
 	require.NoError(t, err)
 	m, err := denoise.RandomModel(9, denoise.Architecture{Width: 4, Blocks: 2, Integrator: integrator}, norm)
 	require.NoError(t, err)
@@ -42,7 +43,7 @@ func seeded(t *testing.T, method string) string {
 	t.Helper()
 	var f *weights.File
 	if method == "dncnn" {
-		d, err := denoise.RandomDnCNN(9, 3, 4, 1)
+		d, err := dncnn.Random(9, 3, 4, 1)
 		require.NoError(t, err)
 		f, err = d.File(seededCard(method))
 		require.NoError(t, err)

@@ -42,27 +42,60 @@ var table = map[string]row{
 		"restore", "train",
 		// The types of restore's own face: devices, kernels, networks, certificates. See
 		// RATIONALE.md.
-		"backend", "backend/cpu", "backend/cuda", "deblur", "denoise", "pnp", "weights",
+		"backend", "backend/cpu", "backend/cuda", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights",
 		"internal/cameranoise", "internal/curves", "internal/imagefile", "internal/imagefile/atomicfile", "internal/noiselevel", "internal/openfile", "internal/quality",
 		cobra, pflag, xTerm,
-	}},
+	}, tests: []string{"denoise/dncnn"}},
 	"restore": {code: []string{
-		"denoise", "deblur", "tv", "pnp", "backend", "backend/cpu", "backend/cuda", "weights",
+		"denoise", "denoise/refute", "denoise/rungekutta", "deblur", "inpaint", "operator", "upscale", "tv", "pnp", "backend", "backend/cpu", "backend/cuda", "weights",
 		"internal/imagefile", "internal/noiselevel",
 		xImage,
-	}, tests: []string{"internal/scene", "internal/quality"}},
+	}, tests: []string{"denoise/dncnn", "internal/scene", "internal/quality"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from. See RATIONALE.md.
-	"train": {code: []string{"denoise", "deblur", "backend", "weights", "internal/fft", "internal/parallel", gonum}},
+	"train": {code: []string{"denoise", "denoise/activation", "denoise/dncnn", "denoise/rungekutta", "deblur", "backend", "weights", "internal/fft", "internal/parallel", gonum}},
 
 	// The restoration packages, side by side.
-	"denoise": {code: []string{"backend", "weights", "internal/parallel", gonum}},
-	"deblur":  {code: []string{"backend", "internal/fft", "internal/parallel", gonum}},
+	"denoise": {code: []string{
+		"averaged", "backend", "weights",
+		"denoise/activation", "denoise/dncnn", "denoise/normbound", "denoise/refute", "denoise/rungekutta", "denoise/tile",
+		"denoise/internal/draw", "denoise/internal/ondevice",
+	}, tests: []string{"denoise/internal/plain", "internal/parallel"}},
+	"deblur": {
+		code:  []string{"operator", "backend", "internal/fft", "internal/parallel", "internal/response"},
+		tests: []string{"operator/operatortest"},
+	},
+	"inpaint": {code: []string{"operator", "backend", "internal/parallel"}, tests: []string{"operator/operatortest"}},
 	"tv":      {code: []string{"backend", gonum}},
-	"pnp":     {code: []string{"backend", gonum}},
+	"pnp":     {code: []string{"averaged", "operator", "backend", gonum}},
+	// A blur and downsampling: the one that builds on another.
+	"upscale": {
+		code:  []string{"deblur", "operator", "backend", "internal/parallel", "internal/response"},
+		tests: []string{"operator/operatortest"},
+	},
+
+	// Parts of denoise, none of which knows of it.
+	"denoise/activation": {code: []string{"backend"}},
+	"denoise/dncnn": {code: []string{
+		"backend", "weights", "denoise/activation", "denoise/normbound", "denoise/tile",
+		"denoise/internal/draw", "denoise/internal/ondevice",
+	}},
+	"denoise/normbound": {code: []string{"backend", "denoise/internal/plain", "internal/parallel", gonum}},
+	"denoise/refute": {
+		code:  []string{"averaged", "backend", "denoise/tile"},
+		tests: []string{"denoise", "denoise/activation", "denoise/dncnn", "denoise/normbound", "denoise/rungekutta"},
+	},
+	"denoise/rungekutta":        {code: []string{gonum}, tests: []string{"averaged", "denoise/internal/plain"}},
+	"denoise/tile":              {code: []string{"backend"}},
+	"denoise/internal/draw":     {code: []string{"backend"}},
+	"denoise/internal/ondevice": {code: []string{"backend"}},
+	"denoise/internal/plain":    {code: []string{"backend", "internal/parallel"}},
 
 	// What they stand on.
-	"backend":           {},
-	"backend/devicekit": {code: []string{"backend"}},
+	"averaged":              {},
+	"operator":              {code: []string{"backend"}, tests: []string{"deblur", "inpaint", "operator/operatortest"}},
+	"operator/operatortest": {code: []string{"operator", "backend"}},
+	"backend":               {},
+	"backend/devicekit":     {code: []string{"backend"}},
 	"backend/cpu": {code: []string{
 		"backend", "backend/devicekit", "internal/parallel", "internal/fft", xSys,
 		"backend/cpu/internal/convrow", "backend/cpu/internal/tvrow", "backend/cpu/internal/vectors", "backend/cpu/internal/winograd",
@@ -73,7 +106,7 @@ var table = map[string]row{
 	"backend/cpu/internal/winograd": {code: []string{xSys}},
 	"backend/cuda": {
 		code:  []string{"backend", "backend/devicekit", "backend/cuda/internal/driver", "backend/cuda/kernels"},
-		tests: []string{"denoise", "train", "weights", "internal/scene"},
+		tests: []string{"denoise", "denoise/refute", "denoise/rungekutta", "train", "weights", "internal/scene"},
 	},
 	"backend/cuda/cgoflags":         {},
 	"backend/cuda/internal/driver":  {code: []string{cudaCgo}},
@@ -93,6 +126,7 @@ var table = map[string]row{
 	"internal/jpegblock":            {},
 	"internal/openfile":             {},
 	"internal/noiselevel":           {code: []string{"internal/parallel"}},
+	"internal/response":             {},
 	"internal/quality":              {code: []string{"internal/parallel"}},
 	"internal/scene":                {},
 
@@ -146,7 +180,7 @@ func TestCheckReportsForbiddenArrows(t *testing.T) {
 
 // The table has no arrow that the design forbids, whoever edits it.
 func TestTableKeepsTheDesign(t *testing.T) {
-	sideBySide := []string{"denoise", "deblur", "tv", "pnp"}
+	sideBySide := []string{"denoise", "deblur", "inpaint", "tv", "pnp"}
 	for _, folder := range sideBySide {
 		for _, other := range sideBySide {
 			require.False(t, allowed(other, table[folder].code, table[folder].tests, everyTest), "%s → %s", folder, other)

@@ -1,0 +1,2 @@
+// Package activation has the activations σ that networks may use, and what theorems need of them.
+package activation

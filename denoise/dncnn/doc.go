@@ -1,0 +1,2 @@
+// Package dncnn has the unconstrained network to compare with, of which nothing is proven.
+package dncnn

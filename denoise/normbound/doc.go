@@ -1,0 +1,2 @@
+// Package normbound proves bounds of the norms of convolutions, rounding included.
+package normbound

@@ -1,0 +1,55 @@
+package refute
+
+import (
+	"context"
+
+	"github.com/averaged/imaging/backend"
+)
+
+// Denoiser is what an attack and a repetition need of a map Φ of images on one device, as
+// denoise.Denoiser says it.
+type Denoiser interface {
+	// Apply sets dst = Φ(src), of the same shape and in other memory.
+	Apply(ctx context.Context, dst, src backend.Buffer) error
+	// Averagedness returns the α for which Φ is α-averaged, and whether that is proven.
+	Averagedness() (alpha float64, proven bool)
+	// Channels returns the number of channels of the images.
+	Channels() int
+	// Device returns the device that the images are on.
+	Device() backend.Device
+}
+
+// Inexact is a Denoiser that is computed by an iteration, and bounds its error.
+type Inexact interface {
+	// ApplyWithin sets dst to Φ(src) with an error of at most maxError in the Euclidean norm,
+	// and returns the bound of the error that is proven.
+	ApplyWithin(ctx context.Context, dst, src backend.Buffer, maxError float64) (errorBound float64, err error)
+}
+
+// Differentiable is a Denoiser whose transposed Jacobian can be applied.
+type Differentiable interface {
+	// PullBack sets dst = J(x)ᵀv, where J is the derivative of Φ at x, from the negative side
+	// or from inside a ball where there are two. It returns false where it has no way to do
+	// it.
+	PullBack(ctx context.Context, dst, x, v backend.Buffer) (bool, error)
+}
+
+// innerError is the root mean square error, over the samples of an image, that a repetition
+// allows to one application of an Inexact denoiser.
+const innerError = 1e-5
+
+// applyWithin calls ApplyWithin if d has it. A denoiser without it is a formula.
+func applyWithin(ctx context.Context, d Denoiser, dst, src backend.Buffer, maxError float64) (float64, error) {
+	if inexact, ok := d.(Inexact); ok {
+		return inexact.ApplyWithin(ctx, dst, src, maxError)
+	}
+	return 0, d.Apply(ctx, dst, src)
+}
+
+// pullBack calls PullBack if d has it.
+func pullBack(ctx context.Context, d Denoiser, dst, x, v backend.Buffer) (bool, error) {
+	if differentiable, ok := d.(Differentiable); ok {
+		return differentiable.PullBack(ctx, dst, x, v)
+	}
+	return false, nil
+}

@@ -1,0 +1,95 @@
+package refute_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/denoise"
+	"github.com/stretchr/testify/require"
+)
+
+// uncertified puts a model on a device with the given number of steps for each block.
+func uncertified(t testing.TB, dev backend.Device, m denoise.Model, steps int) *denoise.Network {
+	m.Blocks = append([]denoise.Block{}, m.Blocks...)
+	for i := range m.Blocks {
+		m.Blocks[i].Steps = steps
+	}
+	n, err := denoise.New(t.Context(), dev, m, denoise.Certificate{})
+	require.NoError(t, err)
+	t.Cleanup(n.Free)
+	return n
+}
+
+// skipSearch skips a search, for images that a network moves apart or for the largest norm,
+// where a test run is told to be short: it takes hundreds of gradients or images, which are
+// slow on an emulated processor and under the race detector, and other tests call the same
+// code there.
+func skipSearch(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a long search, which a run with -short leaves to the others")
+	}
+}
+
+func randomImage(seed uint64, s backend.Shape) []float32 {
+	rng := rand.New(rand.NewPCG(seed, 11))
+	x := make([]float32, s.Len())
+	for i := range x {
+		x[i] = float32(rng.Float64())
+	}
+	return x
+}
+
+func upload(t require.TestingT, dev backend.Device, s backend.Shape, x []float32) backend.Buffer {
+	b, err := dev.Alloc(s)
+	require.NoError(t, err)
+	require.NoError(t, dev.Upload(b, x))
+	return b
+}
+
+func download(t require.TestingT, dev backend.Device, b backend.Buffer) []float32 {
+	x := make([]float32, b.Shape().Len())
+	require.NoError(t, dev.Download(x, b))
+	return x
+}
+
+// newCPU returns a device of one thread, which is enough for small images.
+func newCPU(t testing.TB) *cpu.Device {
+	d := cpu.New(cpu.Threads(1))
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	return d
+}
+
+// smallModel returns a random network of little work.
+func smallModel(t testing.TB, seed uint64, a denoise.Architecture, norm float64) denoise.Model {
+	for _, f := range []struct {
+		of    *int
+		value int
+	}{{&a.Width, 7}, {&a.Blocks, 3}} {
+		if *f.of == 0 {
+			*f.of = f.value
+		}
+	}
+	m, err := denoise.RandomModel(seed, a, norm)
+	require.NoError(t, err)
+	return m
+}
+
+// certified puts a model on a device with a certificate.
+func certified(t testing.TB, dev backend.Device, m denoise.Model) *denoise.Network {
+	c, err := m.Certify(t.Context(), 0)
+	require.NoError(t, err)
+	n, err := denoise.New(t.Context(), dev, m, c)
+	require.NoError(t, err)
+	t.Cleanup(n.Free)
+	return n
+}
+
+func stepsOf(c denoise.Certificate) (steps []int) {
+	for _, b := range c.Blocks {
+		steps = append(steps, b.Steps)
+	}
+	return steps
+}

@@ -1,0 +1,113 @@
+package inpaint
+
+import (
+	"fmt"
+
+	"github.com/averaged/imaging/internal/parallel"
+)
+
+// diffusionSweeps is how often the missing pixels of every resolution are averaged.
+const diffusionSweeps = 12
+
+// Diffuse fills the missing pixels by diffusion from the known ones: a starting point for
+// iterations, computed on the host. src and dst hold planes of the mask's size, one after
+// the other; dst may be src. What src has in missing pixels is not looked at.
+//
+// The fill approximates the solution of Laplace's equation whose boundary values are the
+// known pixels, with no flow through the frame. It is made from coarse to fine (nested
+// iteration; Brandt 1977): of 2×2 pixels the known ones have a mean, and a coarse pixel is
+// known if one of them is; the coarse image is filled first, and its missing pixels start
+// those of the fine one, which are then averaged with their neighbours a few times (red
+// and black in turn, Gauss and Seidel). So a hole of any size is filled in a time that
+// depends on the image's only. It fails if no pixel is known.
+func (m *Mask) Diffuse(dst, src []float32) error {
+	n := m.h * m.w
+	if len(src)%n != 0 || len(dst) != len(src) {
+		return fmt.Errorf("inpaint: %d samples diffused to %d, want as many, and planes of %d×%d", len(src), len(dst), m.h, m.w)
+	}
+	if m.missing == n {
+		return fmt.Errorf("inpaint: no pixel of %d×%d is known, so there is nothing to diffuse", m.h, m.w)
+	}
+	pool := parallel.New(m.device.Description().Threads)
+	defer pool.Close()
+	copy(dst, src)
+	for from := 0; from < len(dst); from += n {
+		layer{pool: pool, h: m.h, w: m.w, known: m.known, value: dst[from : from+n]}.fill()
+	}
+	return nil
+}
+
+// layer is one resolution of one channel.
+type layer struct {
+	pool  *parallel.Pool
+	h, w  int
+	known []bool
+	value []float32
+}
+
+// fill sets the missing pixels. At least one is known.
+func (l layer) fill() {
+	if l.h == 1 && l.w == 1 {
+		return
+	}
+	c := l.coarse()
+	c.fill()
+	l.pool.For(l.h, func(y int) {
+		for x := range l.w {
+			if i := y*l.w + x; !l.known[i] {
+				l.value[i] = c.value[y/2*c.w+x/2]
+			}
+		}
+	})
+	for sweep := range 2 * diffusionSweeps {
+		l.pool.For(l.h, func(y int) { l.average(y, sweep%2) })
+	}
+}
+
+// coarse returns the layer of half the rows and columns, rounded up.
+func (l layer) coarse() layer {
+	c := layer{pool: l.pool, h: (l.h + 1) / 2, w: (l.w + 1) / 2}
+	c.known, c.value = make([]bool, c.h*c.w), make([]float32, c.h*c.w)
+	l.pool.For(c.h, func(y int) {
+		for x := range c.w {
+			sum, count := float32(0), float32(0)
+			for fy := 2 * y; fy < min(2*y+2, l.h); fy++ {
+				for fx := 2 * x; fx < min(2*x+2, l.w); fx++ {
+					if l.known[fy*l.w+fx] {
+						sum += l.value[fy*l.w+fx]
+						count++
+					}
+				}
+			}
+			if count > 0 {
+				c.known[y*c.w+x], c.value[y*c.w+x] = true, sum/count
+			}
+		}
+	})
+	return c
+}
+
+// average sets the missing pixels of one colour of the chessboard in row y to the mean
+// of their neighbours, which have the other colour.
+func (l layer) average(y, colour int) {
+	row := l.value[y*l.w:][:l.w]
+	for x := (y + colour) % 2; x < l.w; x += 2 {
+		if l.known[y*l.w+x] {
+			continue
+		}
+		sum, count := float32(0), float32(0)
+		if x > 0 {
+			sum, count = sum+row[x-1], count+1
+		}
+		if x+1 < l.w {
+			sum, count = sum+row[x+1], count+1
+		}
+		if y > 0 {
+			sum, count = sum+l.value[(y-1)*l.w+x], count+1
+		}
+		if y+1 < l.h {
+			sum, count = sum+l.value[(y+1)*l.w+x], count+1
+		}
+		row[x] = sum / count
+	}
+}

@@ -1,0 +1,51 @@
+package operator
+
+import (
+	"fmt"
+
+	"github.com/averaged/imaging/backend"
+)
+
+// Linear is a linear map K from an unknown image to measurements, the same for every
+// channel: what an iteration needs of it, and all that it needs. The blur of package deblur,
+// the mask of inpaint and the downsampling of upscale are such maps, and so are Compose and
+// FromHost. Package operatortest checks whether a map is one.
+type Linear interface {
+	// Domain returns the rows and columns of the unknown image.
+	Domain() (h, w int)
+	// Range returns the rows and columns of the measurements.
+	Range() (h, w int)
+	// Apply sets dst = K·src. dst has Range, src Domain size; they are one image of the same
+	// number of channels, and share no memory.
+	Apply(dst, src backend.Buffer) error
+	// Adjoint sets dst = Kᵀ·src, with the sizes exchanged.
+	Adjoint(dst, src backend.Buffer) error
+	// Norm returns an upper bound of ‖K‖ that is a proof, and the reason.
+	Norm() (bound float64, reason string)
+}
+
+// EachChannel calls f with every channel of dst and of src. It returns an error that wraps
+// backend.ErrShape unless they are one image each, of as many channels.
+func EachChannel(dev backend.Device, dst, src backend.Buffer, f func(dst, src backend.Buffer) error) error {
+	if s, t := dst.Shape(), src.Shape(); s.N != 1 || t.N != 1 || s.C != t.C {
+		return fmt.Errorf("operator: from %v to %v, want one image of as many channels: %w", t, s, backend.ErrShape)
+	}
+	for c := range dst.Shape().C {
+		x, err := dev.Channels(dst, c, 1)
+		if err != nil {
+			return fmt.Errorf("operator: %w", err)
+		}
+		y, err := dev.Channels(src, c, 1)
+		if err != nil {
+			x.Free()
+			return fmt.Errorf("operator: %w", err)
+		}
+		err = f(x, y)
+		x.Free()
+		y.Free()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
