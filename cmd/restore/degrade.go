@@ -171,14 +171,14 @@ func (a *app) degradeOne(ctx context.Context, d *degradation, dev backend.Device
 		if opt.DropAlpha {
 			m.Alpha = nil
 		}
-		clean, err := photograph(m, c, seed)
+		clean, err := photograph(m, c, seed, cleanFile != "")
 		if err != nil {
 			return nil, "", err
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, "", err
 		}
-		if cleanFile != "" {
+		if clean != nil {
 			if err := a.writeClean(ctx, d, cleanFile, clean); err != nil {
 				return nil, "", err
 			}
