@@ -57,6 +57,7 @@ func (f *cameraFlags) bind(c *cobra.Command) {
 	f.subsampling = newChoice("4:2:0", "4:2:2", "4:4:4")
 	f.flags.Var(&f.subsampling, "subsampling", "of colour, in --jpeg")
 	f.flags.StringVar(&f.clean, "clean", "", "write the photograph without noise, rounding and JPEG to `FILE` or folder (DIR/)")
+	expert(c, "random", "reduction", "demosaic", "luma-smoothing", "chroma-smoothing", "sharpening", "resampling")
 	completeChoice(c, "demosaic", &f.demosaicking)
 	completeChoice(c, "resampling", &f.resampling)
 	completeChoice(c, "subsampling", &f.subsampling)
@@ -203,7 +204,7 @@ func (d *degradation) planClean(tasks []task) ([]string, error) {
 	}
 	for i := range tasks {
 		t := &tasks[i]
-		if t.err != nil {
+		if t.err != nil || t.unfit != "" {
 			continue
 		}
 		file := to
