@@ -222,10 +222,8 @@ func (c Camera) Size(h, w int) (int, int) {
 // reduced is a length in pixels, made smaller: at least 1.
 func reduced(n int, factor float64) int { return max(int(float64(n)/factor+1e-9), 1) }
 
-// mostISO bounds ISO, and 1/mostISO is the least share of saturation that one electron is.
-const mostISO = 1e9
-
-// Check returns an error that wraps ErrArgument, a line for a person, if a field is out of its range.
+// Check returns an error that wraps ErrArgument, a line for a person, if a field is out of its
+// range.
 func (c Camera) Check() error {
 	within := func(name string, v, low, high float64) error {
 		if !(v >= low && v <= high) {
@@ -238,8 +236,8 @@ func (c Camera) Check() error {
 		within("a reduction", c.Reduction, 1, most),
 		within("an exposure", c.Exposure, 1e-3, 1),
 		within("a pattern", float64(c.Pattern), 0, float64(BGGR)),
-		within("ISO", c.ISO, 0, mostISO),
-		within("a full well", c.FullWell, 1, mostISO),
+		within("ISO", c.ISO, 0, 1e9),
+		within("a full well", c.FullWell, 1, 1e9),
 		within("read noise", c.ReadNoise, 0, 1e3),
 		within("row noise", c.RowNoise, 0, 1e3),
 		within("a black level", c.BlackLevel, 0, 0.9),
