@@ -34,12 +34,11 @@ type restorer interface {
 	achieved(o *outcome) string
 }
 
-func (b *batchFlags) shared() *batchFlags                                     { return b }
-func (b *batchFlags) checkOwn() error                                         { return nil }
-func (b *batchFlags) ownFiles() []string                                      { return nil }
-func (b *batchFlags) loadOwn(context.Context, *app) ([]restore.Option, error) { return nil, nil }
-func (b *batchFlags) frame(string, *imagefile.Image) error                    { return nil }
-func (b *batchFlags) describe(*outcome)                                       {}
+func (b *batchFlags) shared() *batchFlags                  { return b }
+func (b *batchFlags) checkOwn() error                      { return nil }
+func (b *batchFlags) ownFiles() []string                   { return nil }
+func (b *batchFlags) frame(string, *imagefile.Image) error { return nil }
+func (b *batchFlags) describe(*outcome)                    {}
 
 // restoringCommand completes the command of a restorer.
 func (a *app) restoringCommand(r restorer, c *cobra.Command) *cobra.Command {
