@@ -27,7 +27,7 @@ type Device interface {
 // Description of a device, for people and for reports.
 type Description struct {
 	Name    string // as --backend takes it: "cpu", "cuda:0"
-	Model   string // the instruction set or the card: "portable", "NVIDIA H100"
+	Model   string // the instruction set or the GPU: "portable", "NVIDIA H100"
 	Threads int    // worker threads on the host; 0 where that means nothing
 	Memory  int64  // bytes that Alloc can give in all; 0 if there is no set limit
 }

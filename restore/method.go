@@ -114,13 +114,15 @@ func integratorDescription(name string) string {
 	return "network of Runge-Kutta steps (" + name + "): nonexpansive"
 }
 
-// methodNames returns the names of Methods.
-func methodNames() []string {
+// ready returns the names of the methods that need no weights to be given, in a list.
+func ready() string {
 	var names []string
 	for _, m := range Methods() {
-		names = append(names, m.Name)
+		if !m.NeedsWeights {
+			names = append(names, m.Name)
+		}
 	}
-	return names
+	return strings.Join(names, ", ")
 }
 
 // UseMethod chooses the denoiser by name, one of Methods. The default is the method of
@@ -129,13 +131,12 @@ func methodNames() []string {
 // embedded ones are loaded in every call, which takes some milliseconds (denoise.Load).
 func UseMethod(name string) Option {
 	return func(c *settings) error {
-		names := methodNames()
 		switch {
-		case slices.Contains(names, name):
+		case slices.ContainsFunc(Methods(), func(m Method) bool { return m.Name == name }):
 		case slices.Contains(weights.Names(), name):
-			return fmt.Errorf("restore: method %q: %w; there is: %s", name, ErrNoWeights, strings.Join(names, ", "))
+			return fmt.Errorf("restore: method %q: %w; there is: %s", name, ErrNoWeights, ready())
 		default:
-			return fmt.Errorf("restore: %w %q, there is: %s", ErrMethod, name, strings.Join(names, ", "))
+			return fmt.Errorf("restore: %w %q, there is: %s", ErrMethod, name, ready())
 		}
 		c.method = name
 		return nil

@@ -48,7 +48,7 @@ type settings struct {
 func Sigma(s float64) Option {
 	return func(c *settings) error {
 		if !(s > 0) || math.IsInf(s, 0) {
-			return fmt.Errorf("restore: sigma %v must be positive and finite", s)
+			return &OptionError{"Sigma", s, "a finite standard deviation above 0"}
 		}
 		c.sigma, c.sigmaGiven = s, true
 		return nil
@@ -71,20 +71,23 @@ func SigmaAuto() Option {
 // follows from the image (Adapt). The default is 1. It must be positive and at most 1e6.
 func Strength(factor float64) Option {
 	return func(c *settings) error {
-		if !(factor > 0) || factor > 1e6 {
-			return fmt.Errorf("restore: strength %v must be positive and at most 1e6", factor)
+		if !(factor > 0) || factor > mostStrength {
+			return &OptionError{"Strength", factor, fmt.Sprintf("a number above 0, at most %.0e", mostStrength)}
 		}
 		c.strength = factor
 		return nil
 	}
 }
 
+// mostStrength leaves a uniform image of any sigma.
+const mostStrength = 1e6
+
 // Iterations sets how many iterations are made at most; the default is the
 // method's own (for Deblur, Inpaint and Upscale DefaultIterations).
 func Iterations(n int) Option {
 	return func(c *settings) error {
 		if n < 1 {
-			return fmt.Errorf("restore: %d iterations, at least 1 is needed", n)
+			return &OptionError{"Iterations", n, "1 or more"}
 		}
 		c.iterations = n
 		return nil
@@ -99,7 +102,7 @@ func Iterations(n int) Option {
 func Tolerance(t float64) Option {
 	return func(c *settings) error {
 		if !(t > 0) || t >= 1 {
-			return fmt.Errorf("restore: tolerance %v must be between 0 and 1", t)
+			return &OptionError{"Tolerance", t, "a number between 0 and 1"}
 		}
 		c.tolerance = t
 		return nil
@@ -123,7 +126,7 @@ func Boundary(b deblur.Boundary) Option {
 func StepSize(tau float64) Option {
 	return func(c *settings) error {
 		if !(tau > 0) || math.IsInf(tau, 0) {
-			return fmt.Errorf("restore: step size %v must be positive and finite", tau)
+			return &OptionError{"StepSize", tau, "a finite number above 0"}
 		}
 		c.step = tau
 		return nil
@@ -148,7 +151,7 @@ func Constrain(set pnp.Constraint) Option {
 func Contraction(q float64) Option {
 	return func(c *settings) error {
 		if !(q > 0 && q < 1) {
-			return fmt.Errorf("restore: contraction %v must be between 0 and 1", q)
+			return &OptionError{"Contraction", q, "a number between 0 and 1, such as 0.98"}
 		}
 		c.pull = q
 		return nil
@@ -171,7 +174,7 @@ const (
 func Start(s StartingPoint) Option {
 	return func(c *settings) error {
 		if s > StartConstant {
-			return fmt.Errorf("restore: starting point %d does not exist", s)
+			return &OptionError{"Start", s, "StartWiener, StartImage or StartConstant"}
 		}
 		c.start = s
 		return nil
@@ -195,7 +198,7 @@ func OnDevice(d backend.Device) Option {
 func Threads(n int) Option {
 	return func(c *settings) error {
 		if n < 0 {
-			return fmt.Errorf("restore: %d threads", n)
+			return &OptionError{"Threads", n, "0 (all) or more"}
 		}
 		c.threads = n
 		return nil
@@ -221,6 +224,15 @@ type Progress struct {
 
 // newSettings applies the options. method is the one to use where they name none.
 func newSettings(options []Option, method string) (settings, error) {
+	c, err := apply(options)
+	if err != nil {
+		return settings{}, err
+	}
+	return c, c.settle(method)
+}
+
+// apply applies the options to the defaults.
+func apply(options []Option) (settings, error) {
 	c := settings{strength: 1, adapt: true}
 	for _, o := range options {
 		if o == nil {
@@ -230,5 +242,5 @@ func newSettings(options []Option, method string) (settings, error) {
 			return settings{}, err
 		}
 	}
-	return c, c.settle(method)
+	return c, nil
 }

@@ -8,6 +8,6 @@ var (
 	// ErrNoDriver: the program is built without CUDA, or the machine has no driver, or one
 	// that is too old.
 	ErrNoDriver = driver.ErrNoDriver
-	// ErrNoDevice: there is no card, or none with this number.
+	// ErrNoDevice: there is no GPU, or none with this number.
 	ErrNoDevice = driver.ErrNoDevice
 )

@@ -23,7 +23,7 @@ const (
 	continueFolded
 )
 
-// blur is a blur prepared on the card: the weights that are not zero, once with the offsets
+// blur is a blur prepared on the GPU: the weights that are not zero, once with the offsets
 // of K and once with those of Kᵀ, or the kernel's spectrum.
 type blur struct {
 	device           *Device
@@ -34,7 +34,7 @@ type blur struct {
 	freed            bool      // guarded by the device's mutex
 }
 
-// taps are weights with their offsets, on the card.
+// taps are weights with their offsets, on the GPU.
 type taps struct {
 	parts, places, weights driver.Pointer
 	count                  int // of parts

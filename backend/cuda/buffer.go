@@ -9,7 +9,7 @@ import (
 	"github.com/averaged/imaging/backend/devicekit"
 )
 
-// buffer is an array in the card's memory, or a view of another's channels. Its fields but
+// buffer is an array in the GPU's memory, or a view of another's channels. Its fields but
 // freed do not change; freed is guarded by the device's mutex.
 type buffer struct {
 	device  *Device
@@ -94,7 +94,7 @@ func (d *Device) Alloc(s backend.Shape) (backend.Buffer, error) {
 			return err
 		}
 		b.pointer = b.block.pointer
-		if err := d.card.Fill(d.stream, b.pointer, 0, int64(s.Len())); err != nil {
+		if err := d.gpu.Fill(d.stream, b.pointer, 0, int64(s.Len())); err != nil {
 			d.pool.release(b.block)
 			return translate(err)
 		}

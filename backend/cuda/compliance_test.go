@@ -10,22 +10,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The tests with the tag cuda need a card, or the fake driver of internal/hostcuda, and fail
+// The tests with the tag cuda need a GPU, or the fake driver of internal/hostcuda, and fail
 // without.
 func open(t testing.TB, options ...Option) *Device {
 	d, err := Open(0, options...)
-	require.NoError(t, err, "these tests need a card or the fake driver: see internal/hostcuda")
+	require.NoError(t, err, "these tests need a GPU or the fake driver: see internal/hostcuda")
 	return d
 }
 
 // The default is as accurate as float32 and passes the whole suite. The fake driver runs it
-// for cards with tensor cores, and for cards without (FAKE_CUDA_CAPABILITY=70).
+// for GPUs with tensor cores, and for GPUs without (FAKE_CUDA_CAPABILITY=70).
 func TestCompliance(t *testing.T) {
 	backendtest.Run(t, func(t testing.TB) backend.Device { return open(t) }, operations()...)
 }
 
 // Where a grid has fewer blocks than there are images or planes, blocks take several, or there
-// are several grids. A card's limit is 65535, for which a test would take too long.
+// are several grids. A GPU's limit is 65535, for which a test would take too long.
 func TestComplianceBeyondTheGrid(t *testing.T) {
 	backendtest.Run(t, func(t testing.TB) backend.Device {
 		d := open(t)
@@ -38,7 +38,7 @@ func TestComplianceBeyondTheGrid(t *testing.T) {
 func operations() []string {
 	var names []string
 	for _, name := range backendtest.Operations() {
-		if name != "Wrap" { // of host memory, which the card has no business in
+		if name != "Wrap" { // of host memory, which the GPU has no business in
 			names = append(names, name)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/averaged/imaging/backend/cuda/internal/driver"
 )
 
-// Card is what is known of a card without opening it.
-type Card struct {
+// GPU is what is known of a GPU without opening it.
+type GPU struct {
 	Ordinal       int    // what Open takes
 	Model         string // "NVIDIA H100 80GB HBM3"
 	Major, Minor  int    // compute capability
@@ -18,18 +18,18 @@ type Card struct {
 	DriverVersion int    // 1000·major + 10·minor of the CUDA version that the driver supports
 }
 
-// Devices returns the cards of this machine. The error says why there is none: a program
-// without the build tag cuda, no driver, or no card.
-func Devices() ([]Card, error) {
+// Devices returns the GPUs of this machine. The error says why there is none: a program
+// without the build tag cuda, no driver, or no GPU.
+func Devices() ([]GPU, error) {
 	list, err := driver.List()
 	if err != nil {
 		return nil, fmt.Errorf("cuda: %w", err)
 	}
-	cards := make([]Card, len(list))
+	gpus := make([]GPU, len(list))
 	for i, p := range list {
-		cards[i] = Card{p.Ordinal, p.Name, p.Major, p.Minor, p.Memory, p.DriverVersion}
+		gpus[i] = GPU{p.Ordinal, p.Name, p.Major, p.Minor, p.Memory, p.DriverVersion}
 	}
-	return cards, nil
+	return gpus, nil
 }
 
 // Option changes how Open makes a device.
@@ -41,7 +41,7 @@ type settings struct {
 	plain     bool
 }
 
-// MemoryLimit sets how many bytes of the card's memory the device may hold, its cache
+// MemoryLimit sets how many bytes of the GPU's memory the device may hold, its cache
 // included, before a call returns backend.ErrOutOfMemory; 0, the default, means what is
 // free when it is opened.
 func MemoryLimit(bytes int64) Option { return func(s *settings) { s.limit = bytes } }
@@ -50,18 +50,18 @@ func MemoryLimit(bytes int64) Option { return func(s *settings) { s.limit = byte
 func UsePrecision(p Precision) Option { return func(s *settings) { s.precision = p } }
 
 // PlainFloat32 makes the convolutions of Float32 without tensor cores, by float32 products
-// and sums: slower, and what cards without them do anyway.
+// and sums: slower, and what GPUs without them do anyway.
 func PlainFloat32() Option { return func(s *settings) { s.plain = true } }
 
-// Device is a card; it implements backend.Device. Safe for concurrent use.
+// Device is a GPU; it implements backend.Device. Safe for concurrent use.
 type Device struct {
 	settings
 	properties driver.Properties
 
 	mu     sync.Mutex // one operation at a time is put on the stream
-	card   driver.Device
+	gpu    driver.Device
 	closed bool
-	// planesInGrid is how many images or planes a grid has blocks for, the card's limit; tests
+	// planesInGrid is how many images or planes a grid has blocks for, the GPU's limit; tests
 	// lower it, to see what kernels do with more.
 	planesInGrid int
 	stream       driver.Stream
@@ -73,8 +73,8 @@ type Device struct {
 
 var _ backend.Device = (*Device)(nil)
 
-// Open opens the card with this number. Its error wraps backend.ErrUnsupported where the
-// card cannot do what the options ask for.
+// Open opens the GPU with this number. Its error wraps backend.ErrUnsupported where the
+// GPU cannot do what the options ask for.
 func Open(ordinal int, options ...Option) (*Device, error) {
 	d := &Device{planesInGrid: gridLimit}
 	for _, o := range options {
@@ -83,11 +83,11 @@ func Open(ordinal int, options ...Option) (*Device, error) {
 	if d.limit < 0 || d.precision > Half {
 		return nil, fmt.Errorf("%w: cuda with a memory limit of %d and precision %v", backend.ErrArgument, d.limit, d.precision)
 	}
-	card, err := driver.Open(ordinal)
+	gpu, err := driver.Open(ordinal)
 	if err != nil {
 		return nil, fmt.Errorf("cuda:%d: %w", ordinal, err)
 	}
-	d.card, d.properties = card, card.Properties()
+	d.gpu, d.properties = gpu, gpu.Properties()
 	if err := d.start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("cuda:%d: %w", ordinal, err), d.Close())
 	}
@@ -99,19 +99,19 @@ func (d *Device) start() error {
 		return fmt.Errorf("%w: precision %v needs compute capability 8.0, %s has %d.%d",
 			backend.ErrUnsupported, d.precision, d.properties.Name, d.properties.Major, d.properties.Minor)
 	}
-	free, _, err := d.card.MemoryInfo()
+	free, _, err := d.gpu.MemoryInfo()
 	if err != nil {
 		return err
 	}
 	if d.limit == 0 {
 		d.limit = free
 	}
-	if d.stream, err = d.card.NewStream(); err != nil {
+	if d.stream, err = d.gpu.NewStream(); err != nil {
 		return err
 	}
-	d.pool = newPool(d.card, d.limit)
-	d.kernels = newKernels(d.card)
-	d.staging = newStaging(d.card, d.stream)
+	d.pool = newPool(d.gpu, d.limit)
+	d.kernels = newKernels(d.gpu)
+	d.staging = newStaging(d.gpu, d.stream)
 	d.graphs = newGraphs(d)
 	d.pool.reclaim = d.graphs.reclaim
 	return nil
@@ -129,7 +129,7 @@ func (d *Device) Sync() error {
 	return d.exclusively(func() error { return d.synchronize() })
 }
 
-func (d *Device) synchronize() error { return translate(d.card.Synchronize(d.stream)) }
+func (d *Device) synchronize() error { return translate(d.gpu.Synchronize(d.stream)) }
 
 // Close implements backend.Device.
 func (d *Device) Close() error {
@@ -142,17 +142,17 @@ func (d *Device) Close() error {
 	var errs []error
 	if d.stream != 0 {
 		// The late error, if there is one; what follows would only repeat it.
-		errs = append(errs, d.card.Synchronize(d.stream))
+		errs = append(errs, d.gpu.Synchronize(d.stream))
 	}
 	if len(errs) == 0 || errs[0] == nil {
 		errs = append(errs, d.releaseAll()...)
 	}
-	errs = append(errs, d.card.Close())
+	errs = append(errs, d.gpu.Close())
 	return translate(errors.Join(errs...))
 }
 
 // releaseAll gives everything back that belongs to the context: another device of the same
-// card may keep it alive.
+// GPU may keep it alive.
 func (d *Device) releaseAll() []error {
 	var errs []error
 	errs = append(errs, d.graphs.free()...)
@@ -164,7 +164,7 @@ func (d *Device) releaseAll() []error {
 		errs = append(errs, d.pool.close()...)
 	}
 	if d.stream != 0 {
-		errs = append(errs, d.card.FreeStream(d.stream))
+		errs = append(errs, d.gpu.FreeStream(d.stream))
 	}
 	return errs
 }

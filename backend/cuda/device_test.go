@@ -144,7 +144,7 @@ func TestMemoryLimit(t *testing.T) {
 }
 
 // Several goroutines with arrays of their own get what one alone gets, graphs and staging
-// included; and so do several devices of one card.
+// included; and so do several devices of one GPU.
 func TestGoroutines(t *testing.T) {
 	s := backend.Image(3, 11, 13)
 	work := func(d backend.Device, seed uint64) []float32 {

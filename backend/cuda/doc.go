@@ -1,5 +1,5 @@
-// Package cuda is the backend that computes on NVIDIA cards. Open opens one; Devices lists
-// them. Without the build tag cuda, without a driver and without a card both return an
+// Package cuda is the backend that computes on NVIDIA GPUs. Open opens one; Devices lists
+// them. Without the build tag cuda, without a driver and without a GPU both return an
 // error that says which of these is missing, and the package compiles everywhere.
 //
 // # Precision
@@ -13,7 +13,7 @@
 //
 // # The same bits
 //
-// On one card an operation gives the same bits on every run: sums are made in an order that
+// On one GPU an operation gives the same bits on every run: sums are made in an order that
 // depends on shapes only, and nothing is added up atomically. A pixel of a convolution is
 // made of the same operations wherever it lies, so ConvolutionGrid is 1. Gaussian gives the
 // bits of every other device.
@@ -21,8 +21,8 @@
 // # Memory
 //
 // Buffers, filters and scratch come from an allocator that keeps what is freed and gives it
-// out again without waiting for the card. It never holds more than MemoryLimit; what is
-// beyond that, or beyond the card, is backend.ErrOutOfMemory. An image may have at most
+// out again without waiting for the GPU. It never holds more than MemoryLimit; what is
+// beyond that, or beyond the GPU, is backend.ErrOutOfMemory. An image may have at most
 // 2³¹−1 pixels in a channel, and as many channels in all of its batch; larger ones are
 // ErrOutOfMemory too, so that who can work on parts does.
 package cuda

@@ -9,7 +9,7 @@ import (
 	"github.com/averaged/imaging/backend/devicekit"
 )
 
-// filter is a bank of weights on the card twice: for A, and with input and output exchanged
+// filter is a bank of weights on the GPU twice: for A, and with input and output exchanged
 // and both axes reversed, which is Aᵀ written as a convolution (exactly, zero padding
 // included: a tap that reaches outside the frame has no counterpart on either side).
 type filter struct {

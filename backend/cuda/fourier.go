@@ -44,7 +44,7 @@ func (a fourierAxis) length() int { return 1 << a.bits }
 // lines is how many lines a block transforms.
 func (a fourierAxis) lines(of int) int { return min(max(1, fourierLines>>a.bits), of) }
 
-// spectrum is what a blur in the frequency domain needs on the card.
+// spectrum is what a blur in the frequency domain needs on the GPU.
 type spectrum struct {
 	y, x           fourierAxis
 	kernel         driver.Pointer // 2^y.bits × 2^x.bits complex numbers

@@ -15,7 +15,7 @@ const (
 	gradientSide = 64
 	// A range of pixels is summed in float32: not so long that roundings pile up, not so
 	// short that blocks do nothing but begin. Between the two there are enough of them to
-	// keep a card busy, and no more than an H100 has at a time, two on each of 132
+	// keep a GPU busy, and no more than an H100 has at a time, two on each of 132
 	// multiprocessors: a few more would take as long as twice as many.
 	longestRange, shortestRange, enoughBlocks = 4096, 256, 256
 

@@ -78,7 +78,7 @@ type flow struct {
 	steps   []flowStep
 	cut     backend.Region
 	shape   backend.Shape    // of the state, in the cut
-	padded  backend.Shape    // of its arrays: rows begin at multiples of 32 bytes, which the card reads and writes at once
+	padded  backend.Shape    // of its arrays: rows begin at multiples of 32 bytes, which the GPU reads and writes at once
 	half    bool             // some step reads pairs
 	regions []backend.Region // that the convolutions to come have to make
 	spare   []*state         // that nobody needs

@@ -11,7 +11,7 @@ import (
 
 const (
 	// graphPixels is the most pixels of all images of a GradientFlow that is kept as a graph:
-	// with more, the card takes longer over a kernel than the host over its launch.
+	// with more, the GPU takes longer over a kernel than the host over its launch.
 	graphPixels = 1 << 17
 	// mostGraphs is how many are kept. Their scratch may take so many bytes, and no more than
 	// this part of the device's memory.
@@ -118,15 +118,15 @@ func (g *graphs) run(ctx context.Context, f *flow, key string, queue func(ctx co
 
 func (g *graphs) record(ctx context.Context, f *flow, queue func(ctx context.Context) error) (*graph, error) {
 	d := g.d
-	if err := d.card.BeginCapture(d.stream); err != nil {
+	if err := d.gpu.BeginCapture(d.stream); err != nil {
 		return nil, translate(err)
 	}
 	g.recording = true
 	err := queue(ctx)
 	g.recording = false
-	handle, end := d.card.EndCapture(d.stream)
+	handle, end := d.gpu.EndCapture(d.stream)
 	if end == nil && err != nil {
-		end = d.card.FreeGraph(handle)
+		end = d.gpu.FreeGraph(handle)
 	}
 	if err == nil {
 		err = translate(end)
@@ -161,7 +161,7 @@ func (g *graphs) keep(key string, kept *graph) error {
 func (g *graphs) launch(kept *graph) error {
 	g.clock++
 	kept.used = g.clock
-	return translate(g.d.card.LaunchGraph(g.d.stream, kept.handle))
+	return translate(g.d.gpu.LaunchGraph(g.d.stream, kept.handle))
 }
 
 // drop forgets a graph. It may be under way.
@@ -173,7 +173,7 @@ func (g *graphs) drop(key string) error {
 	delete(g.kept, key)
 	g.bytes -= kept.memory.bytes()
 	kept.memory.free()
-	return translate(g.d.card.FreeGraph(kept.handle))
+	return translate(g.d.gpu.FreeGraph(kept.handle))
 }
 
 // reclaim gives the scratch memory of all graphs back, for a request that finds no other. It
@@ -194,7 +194,7 @@ func (g *graphs) reclaim() bool {
 func (g *graphs) free() []error {
 	var errs []error
 	for _, kept := range g.kept {
-		errs = append(errs, g.d.card.FreeGraph(kept.handle))
+		errs = append(errs, g.d.gpu.FreeGraph(kept.handle))
 	}
 	clear(g.kept)
 	return errs

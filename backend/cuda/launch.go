@@ -21,14 +21,14 @@ const (
 // kernels are the functions that have been asked for so far. The driver translates a file
 // of them when its first one is.
 type kernels struct {
-	card      driver.Device
+	gpu       driver.Device
 	modules   map[string]driver.Module
 	functions map[string]*driver.Function
 	dynamic   map[string]int // bytes of dynamic shared memory that are allowed
 }
 
-func newKernels(card driver.Device) kernels {
-	return kernels{card, map[string]driver.Module{}, map[string]*driver.Function{}, map[string]int{}}
+func newKernels(gpu driver.Device) kernels {
+	return kernels{gpu, map[string]driver.Module{}, map[string]*driver.Function{}, map[string]int{}}
 }
 
 // function returns a kernel of kernels/FILE.cu.
@@ -39,16 +39,16 @@ func (k *kernels) function(file, name string) (*driver.Function, error) {
 	}
 	m, loaded := k.modules[file]
 	if !loaded {
-		text, err := ptx.PTX(file, k.card.Properties().Capability())
+		text, err := ptx.PTX(file, k.gpu.Properties().Capability())
 		if err != nil {
 			return nil, err
 		}
-		if m, err = k.card.LoadModule(text); err != nil {
+		if m, err = k.gpu.LoadModule(text); err != nil {
 			return nil, fmt.Errorf("kernels %s: %w", file, err)
 		}
 		k.modules[file] = m
 	}
-	f, err := k.card.Function(m, name)
+	f, err := k.gpu.Function(m, name)
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", key, err)
 	}
@@ -61,7 +61,7 @@ func (k *kernels) allow(f *driver.Function, key string, bytes int) error {
 	if bytes <= k.dynamic[key] {
 		return nil
 	}
-	if err := k.card.SetDynamicShared(f, bytes); err != nil {
+	if err := k.gpu.SetDynamicShared(f, bytes); err != nil {
 		return err
 	}
 	k.dynamic[key] = bytes
@@ -71,7 +71,7 @@ func (k *kernels) allow(f *driver.Function, key string, bytes int) error {
 func (k *kernels) unload() []error {
 	var errs []error
 	for _, m := range k.modules {
-		errs = append(errs, k.card.UnloadModule(m))
+		errs = append(errs, k.gpu.UnloadModule(m))
 	}
 	return errs
 }
@@ -93,7 +93,7 @@ func (d *Device) launch(file, name string, grid driver.Dim, shared int, args ...
 			return translate(err)
 		}
 	}
-	return translate(d.card.Launch(d.stream, f, grid, driver.Dim{X: blockThreads}, shared, args...))
+	return translate(d.gpu.Launch(d.stream, f, grid, driver.Dim{X: blockThreads}, shared, args...))
 }
 
 // elements is the grid of a kernel that goes through n elements.

@@ -69,7 +69,7 @@ func psnr(a, b []float32) float64 {
 	return -10 * math.Log10(sum/float64(len(a)))
 }
 
-// Networks give the same image on the card as on the CPU: to within rounding where
+// Networks give the same image on the GPU as on the CPU: to within rounding where
 // convolutions are as accurate as float32, and to what half precision leaves. That is no
 // hundredth of a decibel from the true image.
 func TestNetworksMatchTheCPU(t *testing.T) {
@@ -159,7 +159,7 @@ func TestNonexpansiveInEveryPrecision(t *testing.T) {
 	}
 }
 
-// A few iterations of training have the same losses on the card as on the CPU.
+// A few iterations of training have the same losses on the GPU as on the CPU.
 func TestTrainingMatchesTheCPU(t *testing.T) {
 	s := backend.Image(3, 40, 48)
 	pictures, err := train.NewPictures(3, []train.Picture{{Channels: 3, Height: s.H, Width: s.W, Samples: picture(t, s, 0)}})
@@ -188,7 +188,7 @@ func TestTrainingMatchesTheCPU(t *testing.T) {
 
 // BenchmarkNetwork is the paper's Euler network, ten blocks of one step with 64 channels, on
 // one and on five photographs of 481×321: forward alone, and forward and backward with the
-// gradients of all weights. `go test -tags cuda -bench Network` on a machine with a card.
+// gradients of all weights. `go test -tags cuda -bench Network` on a machine with a GPU.
 func BenchmarkNetwork(b *testing.B) {
 	for _, precision := range []Precision{Float32, TF32, Half} {
 		for _, photographs := range []int{1, 5} {
@@ -205,7 +205,7 @@ const benchmarkBlocks, benchmarkWidth = 10, 64
 func benchmarkFilters(b *testing.B, precision Precision) (*Device, []backend.FlowStep) {
 	d, err := Open(0, UsePrecision(precision))
 	if errors.Is(err, backend.ErrUnsupported) {
-		b.Skipf("the card has no tensor cores: %v", err)
+		b.Skipf("the GPU has no tensor cores: %v", err)
 	}
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, d.Close()) })

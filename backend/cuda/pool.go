@@ -15,13 +15,13 @@ const (
 	slab = 4 << 20
 )
 
-// allocator is what the pool needs of a card.
+// allocator is what the pool needs of a GPU.
 type allocator interface {
 	Alloc(bytes int64) (driver.Pointer, error)
 	Free(p driver.Pointer) error
 }
 
-// pool keeps memory of the card. The driver's own calls take as long as a kernel, or wait
+// pool keeps memory of the GPU. The driver's own calls take as long as a kernel, or wait
 // for all work; with one stream, what was freed can be given out again at once, as the work
 // on it comes before all that follows.
 //
@@ -29,7 +29,7 @@ type allocator interface {
 // gets the smallest free block that is large enough, and the first of these in the order of
 // segments, so that a program that repeats itself gets the same addresses again.
 type pool struct {
-	card     allocator
+	gpu      allocator
 	limit    int64 // bytes of segments
 	held     int64
 	used     int64 // bytes of blocks that are given out
@@ -56,7 +56,7 @@ type block struct {
 	prev, next *block
 }
 
-func newPool(card allocator, limit int64) *pool { return &pool{card: card, limit: limit} }
+func newPool(gpu allocator, limit int64) *pool { return &pool{gpu: gpu, limit: limit} }
 
 // room is the limit in whole granules.
 func (p *pool) room() int64 { return (p.limit-1)/granule*granule + granule }
@@ -126,7 +126,7 @@ func (p *pool) grow(bytes int64) (*segment, error) {
 }
 
 func (p *pool) segment(bytes int64) (*segment, error) {
-	start, err := p.card.Alloc(bytes)
+	start, err := p.gpu.Alloc(bytes)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (p *pool) trim() error {
 			kept = append(kept, s)
 			continue
 		}
-		if first = p.card.Free(s.start); first != nil {
+		if first = p.gpu.Free(s.start); first != nil {
 			kept = append(kept, s)
 			continue
 		}
@@ -205,7 +205,7 @@ func (b *block) absorb() {
 func (p *pool) close() []error {
 	var errs []error
 	for _, s := range p.segments {
-		errs = append(errs, p.card.Free(s.start))
+		errs = append(errs, p.gpu.Free(s.start))
 	}
 	p.segments, p.held, p.used, p.closed = nil, 0, 0, true
 	return errs

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// memory is a card of so many bytes.
+// memory is a GPU of so many bytes.
 type memory struct {
 	bytes  int64
 	given  map[driver.Pointer]int64
@@ -90,8 +90,8 @@ func TestPoolLimit(t *testing.T) {
 	require.ErrorIs(t, err, backend.ErrOutOfMemory)
 }
 
-// Where the card is full before the limit is reached, the cache is given back too.
-func TestPoolOnAFullCard(t *testing.T) {
+// Where the GPU is full before the limit is reached, the cache is given back too.
+func TestPoolOnAFullGPU(t *testing.T) {
 	p := newPool(&memory{bytes: 32 << 20}, 1<<40)
 	a, err := p.alloc(20 << 20)
 	require.NoError(t, err)

@@ -11,10 +11,10 @@ import (
 // of a copy, small enough that the first one is soon on its way.
 const stagingBytes = 4 << 20
 
-// staging moves numbers between Go's memory, which the card cannot reach, and the card. Two
-// pinned buffers take turns: while the card copies one, the host copies the other.
+// staging moves numbers between Go's memory, which the GPU cannot reach, and the GPU. Two
+// pinned buffers take turns: while the GPU copies one, the host copies the other.
 type staging struct {
-	card   driver.Device
+	gpu    driver.Device
 	stream driver.Stream
 	turns  [2]stage
 	turn   int
@@ -26,32 +26,32 @@ type stage struct {
 	done   driver.Event
 }
 
-func newStaging(card driver.Device, stream driver.Stream) *staging {
-	return &staging{card: card, stream: stream}
+func newStaging(gpu driver.Device, stream driver.Stream) *staging {
+	return &staging{gpu: gpu, stream: stream}
 }
 
-// next returns the buffer whose turn it is, when the card is done with it.
+// next returns the buffer whose turn it is, when the GPU is done with it.
 func (s *staging) next() (*stage, error) {
 	g := &s.turns[s.turn]
 	s.turn = 1 - s.turn
 	if g.memory == nil {
-		memory, err := s.card.AllocHost(stagingBytes)
+		memory, err := s.gpu.AllocHost(stagingBytes)
 		if err != nil {
 			return nil, err
 		}
-		event, err := s.card.NewEvent(false)
+		event, err := s.gpu.NewEvent(false)
 		if err != nil {
 			// The first error is the one to tell; the memory goes with the context.
-			_ = s.card.FreeHost(memory)
+			_ = s.gpu.FreeHost(memory)
 			return nil, err
 		}
 		g.memory, g.done = memory, event
 		return g, nil
 	}
-	return g, s.card.SynchronizeEvent(g.done)
+	return g, s.gpu.SynchronizeEvent(g.done)
 }
 
-// upload copies src to the card. src may be changed when it returns.
+// upload copies src to the GPU. src may be changed when it returns.
 func (s *staging) upload(dst driver.Pointer, src []float32) error {
 	for len(src) > 0 {
 		g, err := s.next()
@@ -68,7 +68,7 @@ func (s *staging) upload(dst driver.Pointer, src []float32) error {
 	return nil
 }
 
-// uploadInts copies src, which fits one buffer, to the card.
+// uploadInts copies src, which fits one buffer, to the GPU.
 func (s *staging) uploadInts(dst driver.Pointer, src []int32) error {
 	for len(src) > 0 {
 		g, err := s.next()
@@ -91,10 +91,10 @@ func (s *staging) uploadInts(dst driver.Pointer, src []int32) error {
 
 // send begins to copy the first n words of a buffer.
 func (s *staging) send(g *stage, dst driver.Pointer, n int) error {
-	if err := s.card.CopyToDevice(s.stream, dst, g.memory, 0, int64(4*n)); err != nil {
+	if err := s.gpu.CopyToDevice(s.stream, dst, g.memory, 0, int64(4*n)); err != nil {
 		return err
 	}
-	return s.card.Record(s.stream, g.done)
+	return s.gpu.Record(s.stream, g.done)
 }
 
 // download waits for all work before it and copies src to dst.
@@ -109,15 +109,15 @@ func (s *staging) download(dst []float32, src driver.Pointer) error {
 			if g, err = s.next(); err != nil {
 				return err
 			}
-			if err := s.card.CopyToHost(s.stream, g.memory, 0, src, int64(4*len(part))); err != nil {
+			if err := s.gpu.CopyToHost(s.stream, g.memory, 0, src, int64(4*len(part))); err != nil {
 				return err
 			}
-			if err := s.card.Record(s.stream, g.done); err != nil {
+			if err := s.gpu.Record(s.stream, g.done); err != nil {
 				return err
 			}
 		}
 		if before != nil {
-			if err := s.card.SynchronizeEvent(before.done); err != nil {
+			if err := s.gpu.SynchronizeEvent(before.done); err != nil {
 				return err
 			}
 			copy(waiting, before.memory.Floats())
@@ -137,13 +137,13 @@ func (s *staging) numbers(dst []float64, src driver.Pointer) error {
 			return err
 		}
 		n := min(len(dst), stagingBytes/8)
-		if err := s.card.CopyToHost(s.stream, g.memory, 0, src, int64(8*n)); err != nil {
+		if err := s.gpu.CopyToHost(s.stream, g.memory, 0, src, int64(8*n)); err != nil {
 			return err
 		}
-		if err := s.card.Record(s.stream, g.done); err != nil {
+		if err := s.gpu.Record(s.stream, g.done); err != nil {
 			return err
 		}
-		if err := s.card.SynchronizeEvent(g.done); err != nil {
+		if err := s.gpu.SynchronizeEvent(g.done); err != nil {
 			return err
 		}
 		bytes := g.memory.Bytes()
@@ -159,7 +159,7 @@ func (s *staging) free() []error {
 	var errs []error
 	for _, g := range s.turns {
 		if g.memory != nil {
-			errs = append(errs, s.card.FreeEvent(g.done), s.card.FreeHost(g.memory))
+			errs = append(errs, s.gpu.FreeEvent(g.done), s.gpu.FreeHost(g.memory))
 		}
 	}
 	return errs

@@ -14,7 +14,7 @@ const reductionPiece = 4096
 // Fill implements backend.Vectors.
 func (d *Device) Fill(dst backend.Buffer, v float32) error {
 	return d.operate(func(b []*buffer) error {
-		return translate(d.card.Fill(d.stream, b[0].pointer, math.Float32bits(v), int64(b[0].shape.Len())))
+		return translate(d.gpu.Fill(d.stream, b[0].pointer, math.Float32bits(v), int64(b[0].shape.Len())))
 	}, dst)
 }
 
@@ -39,7 +39,7 @@ func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) er
 			if b[0].pointer == b[1].pointer {
 				return nil
 			}
-			return translate(d.card.CopyOnDevice(d.stream, b[0].pointer, b[1].pointer, b[0].bytes()))
+			return translate(d.gpu.CopyOnDevice(d.stream, b[0].pointer, b[1].pointer, b[0].bytes()))
 		}
 		n := b[0].shape.Len()
 		args := []driver.Arg{driver.Ptr(b[0].pointer), long(n), number(len(terms))}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -19,17 +20,27 @@ func (a *app) batch(ctx context.Context, command string, tasks []task, one resto
 		}
 	}
 	done, failed, skipped := 0, 0, 0
+	existing := false
+	ofAll := a.notes // made before the first input was read, about each of them
 	for i, t := range tasks {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		a.input, a.notes = t.input, slices.Clone(ofAll)
+		if len(tasks) > 1 {
+			a.position = fmt.Sprintf("%d of %d: ", i+1, len(tasks))
+		}
 		rec := record{Schema: schema, Command: command, Input: t.input, Output: t.output}
 		text, err := "", t.err
 		switch {
-		case t.skip:
+		case t.exists:
+			skipped++
+			rec.Skipped, existing = true, true
+			a.detail("%s: skipped, %s exists", name(t.input), oneLine(t.output))
+		case t.unfit != "":
 			skipped++
 			rec.Skipped = true
-			a.detail("%s: skipped, %s exists", name(t.input), oneLine(t.output))
+			a.remark(t.input, "skipped, it %s", t.unfit)
 		case err == nil:
 			rec.outcome, text, err = one(ctx, i, t)
 		}
@@ -42,9 +53,10 @@ func (a *app) batch(ctx context.Context, command string, tasks []task, one resto
 		case err != nil:
 			failed++
 			rec.outcome, rec.Error = nil, a.failTask(t, err)
-		case !t.skip:
+		case !rec.Skipped:
 			done++
 		}
+		rec.Notes = a.notes
 		if err := a.report(rec, t, text); err != nil {
 			return err
 		}
@@ -60,7 +72,7 @@ func (a *app) batch(ctx context.Context, command string, tasks []task, one resto
 		return statusError(exitFailed)
 	case done == 0:
 		why := "no image was found"
-		if skipped > 0 {
+		if existing {
 			why = "every result exists already"
 		}
 		a.note("nothing to do: %s", why)
@@ -85,7 +97,11 @@ func (a *app) failTask(t task, err error) string {
 // report prints what became of a task: JSON, or a line for people, which goes to
 // standard error where standard output carries the image.
 func (a *app) report(rec record, t task, text string) error {
-	text = fmt.Sprintf("%s -> %s: %s", name(t.input), outputName(t.output), text)
+	text = fmt.Sprintf("%s%s -> %s: %s", a.position, name(t.input), outputName(t.output), text)
+	rec.Exact = exactNames("input", t.input, "output", t.output)
+	if o := rec.outcome; o != nil {
+		rec.Exact = exactNames("input", t.input, "output", t.output, "kernel", o.Kernel, "mask", o.Mask)
+	}
 	switch {
 	case a.json:
 		return a.printJSON(rec)

@@ -57,6 +57,7 @@ func (f *cameraFlags) bind(c *cobra.Command) {
 	f.subsampling = newChoice("4:2:0", "4:2:2", "4:4:4")
 	f.flags.Var(&f.subsampling, "subsampling", "of colour, in --jpeg")
 	f.flags.StringVar(&f.clean, "clean", "", "write the photograph without noise, rounding and JPEG to `FILE` or folder (DIR/)")
+	expert(c, "random", "reduction", "demosaic", "luma-smoothing", "chroma-smoothing", "sharpening", "resampling")
 	completeChoice(c, "demosaic", &f.demosaicking)
 	completeChoice(c, "resampling", &f.resampling)
 	completeChoice(c, "subsampling", &f.subsampling)
@@ -129,27 +130,35 @@ func (f *cameraFlags) camera(seed uint64) cameranoise.Camera {
 	return c
 }
 
-// photograph replaces m by the camera's picture of it, and returns the one without noise.
-func photograph(m *imagefile.Image, c cameranoise.Camera, seed uint64) (*imagefile.Image, error) {
+// photograph replaces m by the camera's picture of it, and returns the one without noise if that is
+// wanted.
+func photograph(m *imagefile.Image, c cameranoise.Camera, seed uint64, wantClean bool) (*imagefile.Image, error) {
 	h, w := c.Size(m.Height, m.Width)
-	clean := *m
+	noisy := *m
 	if (h != m.Height || w != m.Width) && m.Alpha != nil {
 		if !m.Opaque() {
 			return nil, errors.New("is partly transparent, and --reduction and --resize are for opaque images; --alpha drop takes the transparency out")
 		}
-		clean.Alpha = nil
+		noisy.Alpha = nil
 	}
-	clean.Height, clean.Width = h, w
-	noisy := clean
-	var err error
-	if noisy.Pix, err = c.Apply(m.Pix, m.Height, m.Width, seed); err != nil {
+	noisy.Height, noisy.Width = h, w
+	var clean *imagefile.Image
+	if wantClean {
+		pix, err := c.Clean(m.Pix, m.Height, m.Width)
+		if err != nil {
+			return nil, err
+		}
+		of := noisy
+		of.Pix = pix
+		clean = &of
+	}
+	pix, err := c.Apply(m.Pix, m.Height, m.Width, seed)
+	if err != nil {
 		return nil, err
 	}
-	if clean.Pix, err = c.Clean(m.Pix, m.Height, m.Width); err != nil {
-		return nil, err
-	}
+	noisy.Pix = pix
 	*m = noisy
-	return &clean, nil
+	return clean, nil
 }
 
 // checkUnit refuses what a camera's scene cannot be.
@@ -195,7 +204,7 @@ func (d *degradation) planClean(tasks []task) ([]string, error) {
 	}
 	for i := range tasks {
 		t := &tasks[i]
-		if t.err != nil {
+		if t.err != nil || t.unfit != "" {
 			continue
 		}
 		file := to

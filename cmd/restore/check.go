@@ -26,6 +26,7 @@ type checkRecord struct {
 	Expansion   number          `json:"expansion"`
 	Holds       bool            `json:"holds"`
 	Violations  []string        `json:"violations"`
+	Exact       names           `json:"names_base64,omitempty"`
 }
 
 // checkedNetwork is what was found of a network.
@@ -200,6 +201,7 @@ func (a *app) printCheck(path string, r *restore.CheckReport, network *networkIn
 			Network:     checkedNetworkOf(r, network),
 			Certificate: iterationCertificateOf(r.Certificate),
 			Expansion:   number(r.Expansion), Holds: r.Holds, Violations: append([]string{}, r.Violations...),
+			Exact: exactNames("input", path),
 		}
 		for _, row := range r.Rows {
 			rec.Rows = append(rec.Rows, checkRow{

@@ -25,6 +25,7 @@ type compareRecord struct {
 	*fidelity
 	PaperPeak number `json:"psnr_paper_peak"`
 	SSIM      number `json:"ssim"` // null below 11×11
+	Exact     names  `json:"names_base64,omitempty"`
 }
 
 func (a *app) compareCommand() *cobra.Command {
@@ -106,6 +107,7 @@ func (a *app) compare(ctx context.Context, pathA, pathB string, r reading, cente
 		Schema: schema, Command: "compare", Reference: pathA, Image: pathB,
 		Width: ref.Width, Height: ref.Height, Channels: ref.Channels,
 		PaperPeak: number(quality.Peak(ref.Pix)),
+		Exact:     exactNames("reference", pathA, "image", pathB),
 	}
 	mse, err := quality.MSE(ref.Pix, img.Pix)
 	if err != nil {

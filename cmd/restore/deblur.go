@@ -2,19 +2,26 @@ package main
 
 import (
 	"context"
+	"image"
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/restore"
 )
 
+// deblurrer is the restorer of deblur.
+type deblurrer struct {
+	batchFlags
+	blurFlags
+	adapt  bool
+	kernel deblur.Kernel // once loaded
+}
+
 func (a *app) deblurCommand() *cobra.Command {
-	var b batchFlags
-	var kernelFile string
-	var boundary choice
-	var adapt bool
-	b.suffix = ".deblurred"
-	c := &cobra.Command{
+	d := &deblurrer{}
+	d.suffix = ".deblurred"
+	return a.restoringCommand(d, &cobra.Command{
 		Use:   "deblur IN... --kernel FILE",
 		Short: "Remove a known blur from images",
 		Long: `Removes a blur whose kernel is known, by a plug-and-play iteration: steps
@@ -53,53 +60,34 @@ WebP image becomes a PNG.`,
   restore deblur --kernel motion.png --prior ` + exampleNetwork() + ` photo.png
   restore deblur --kernel motion.png --weights run/weights.safetensors photo.png
   restore kernel motion --length 15 --angle 30 -o motion.png`,
-		Args: inputs(1, -1, "one input or more"),
-	}
-	c.Flags().StringVarP(&kernelFile, "kernel", "k", "", "image `FILE` of the blur kernel (required)")
-	bindBoundary(c, &boundary, "what lies beyond the frame")
-	bindAdapt(c, &adapt)
-	b.bind(c, "prior", "the relative change of an iteration (default 1.5e-4; with tv 0.003·sigma, within 4e-5 and 1.5e-4)")
-	c.RunE = func(c *cobra.Command, args []string) error {
-		if kernelFile == "" {
-			return usagef("deblur needs --kernel FILE, an image of the blur; 'restore kernel' makes some")
-		}
-		if err := readOnce(kernelFile, b.weights, b.reference); err != nil {
-			return err
-		}
-		opts, tasks, err := b.prepare(a, c, args)
-		if err != nil {
-			return err
-		}
-		if err := b.protect(tasks, kernelFile); err != nil {
-			return err
-		}
-		dev, err := b.open()
-		if err != nil {
-			return err
-		}
-		defer dev.Close() // its only error would be of work that has been waited for
-		chosen, done, err := b.use(c.Context(), a, dev)
-		if err != nil {
-			return err
-		}
-		defer done()
-		opts = append(opts, chosen...)
-		b.remarkProof(a)
-		kernel, err := a.readKernel(c.Context(), kernelFile, b.reading)
-		if err != nil {
-			return err
-		}
-		opts = append(opts, restore.Boundary(boundaryOf(boundary)), restore.Adapt(adapt))
-		return a.batch(c.Context(), "deblur", tasks, func(ctx context.Context, _ int, t task) (*outcome, string, error) {
-			o, text, err := b.restore(ctx, a, dev, t, opts, func(ctx context.Context, img *restore.Planar, opts ...restore.Option) (*restore.Planar, *restore.Report, error) {
-				out, report, err := restore.Deblur(ctx, img, kernel, opts...)
-				return asPlanar(out, report, err)
-			})
-			if o != nil {
-				o.Kernel, o.Boundary = kernelFile, boundary.value
-			}
-			return o, text, err
-		})
-	}
-	return c
+	})
 }
+
+func (d *deblurrer) bindOwn(c *cobra.Command) {
+	d.bindKernel(c, "image `FILE` of the blur kernel (required)")
+	d.bind(c, selectPrior, "the relative change of an iteration (default 1.5e-4; with tv 0.003·sigma, within 4e-5 and 1.5e-4)")
+	bindAdapt(c, &d.adapt)
+	bindBoundary(c, &d.boundary, "what lies beyond the frame")
+}
+
+func (d *deblurrer) checkOwn() error {
+	if d.kernelFile == "" {
+		return usagef("deblur needs --kernel FILE, an image of the blur; 'restore kernel' makes some")
+	}
+	return nil
+}
+
+func (d *deblurrer) ownFiles() []string { return []string{d.kernelFile} }
+
+func (d *deblurrer) loadOwn(ctx context.Context, a *app) (opts []restore.Option, err error) {
+	d.kernel, err = a.readKernel(ctx, d.kernelFile, d.reading)
+	return []restore.Option{restore.Boundary(boundaryOf(d.boundary)), restore.Adapt(d.adapt)}, err
+}
+
+func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...restore.Option) (image.Image, *restore.Report, error) {
+	return restore.Deblur(ctx, img, d.kernel, opts...)
+}
+
+func (d *deblurrer) describe(o *outcome) { o.Kernel, o.Boundary = d.kernelFile, d.boundary.value }
+
+func (d *deblurrer) achieved(o *outcome) string { return "blur and " + noiseOf(o) + " removed" }

@@ -57,12 +57,12 @@ demosaicking, colour matrix, tone curve, smoothing and sharpening, then --resize
 --jpeg if given. Its noise is correlated between pixels and colours and depends on
 brightness, as in photographs. --iso says how much there is, on a sensor of average
 size. What no flag says (pattern, white balance, colours, tone curve, demosaicking,
-smoothing, sharpening) is drawn by the seed; --random draws everything else, too, from
-phones at night to large sensors, resized or not, compressed or not.
+smoothing, sharpening) is drawn by the seed; --random draws everything else, too,
+from phones at night to large sensors, resized or not, compressed or not.
 
 --clean writes what the same camera would have given without noise, rounding and
 JPEG: what a restored result is to be compared with. A result of the format JPEG is
-compressed once more, with --quality.`,
+compressed once more, as --quality says.`,
 		Example: `  restore degrade photo.png --kernel motion.png --sigma 0.01 --seed 1 -o blurred.pfm
   restore degrade photo.png --sigma 25/255 -o noisy.png
   restore degrade photo.png --kernel disk.png --boundary circular -o blurred.tif
@@ -171,14 +171,14 @@ func (a *app) degradeOne(ctx context.Context, d *degradation, dev backend.Device
 		if opt.DropAlpha {
 			m.Alpha = nil
 		}
-		clean, err := photograph(m, c, seed)
+		clean, err := photograph(m, c, seed, cleanFile != "")
 		if err != nil {
 			return nil, "", err
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, "", err
 		}
-		if cleanFile != "" {
+		if clean != nil {
 			if err := a.writeClean(ctx, d, cleanFile, clean); err != nil {
 				return nil, "", err
 			}

@@ -2,18 +2,23 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"image"
 
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/restore"
 )
 
+// denoiser is the restorer of denoise.
+type denoiser struct {
+	batchFlags
+	adapt bool
+}
+
 func (a *app) denoiseCommand() *cobra.Command {
-	var b batchFlags
-	var adapt bool
-	b.suffix = ".denoised"
-	c := &cobra.Command{
+	d := &denoiser{}
+	d.suffix = ".denoised"
+	return a.restoringCommand(d, &cobra.Command{
 		Use:   "denoise IN...",
 		Short: "Remove noise from images",
 		Long: `Removes Gaussian-like noise from images. The noise level, --sigma, is a standard
@@ -46,46 +51,20 @@ to standard output unless -o says otherwise.`,
   restore denoise --weights run/weights.safetensors photo.png
   restore denoise --recursive --skip-existing holiday -o cleaned/
   cat photo.png | restore denoise - > clean.png`,
-		Args: inputs(1, -1, "one input or more"),
-	}
-	b.bind(c, "method", "the relative duality gap (default 1e-4)")
-	bindAdapt(c, &adapt)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		opts, tasks, err := b.prepare(a, c, args)
-		if err != nil {
-			return err
-		}
-		dev, err := b.open()
-		if err != nil {
-			return err
-		}
-		defer dev.Close() // its only error would be of work that has been waited for
-		chosen, done, err := b.use(c.Context(), a, dev)
-		if err != nil {
-			return err
-		}
-		defer done()
-		opts = append(append(opts, chosen...), restore.Adapt(adapt))
-		b.remarkIterations(a)
-		return a.batch(c.Context(), "denoise", tasks, func(ctx context.Context, _ int, t task) (*outcome, string, error) {
-			return b.restore(ctx, a, dev, t, opts, func(ctx context.Context, img *restore.Planar, opts ...restore.Option) (*restore.Planar, *restore.Report, error) {
-				out, report, err := restore.Denoise(ctx, img, opts...)
-				return asPlanar(out, report, err)
-			})
-		})
-	}
-	return c
+	})
 }
 
-// asPlanar undoes the generality of image.Image: of a Planar package restore
-// makes a Planar.
-func asPlanar(img any, report *restore.Report, err error) (*restore.Planar, *restore.Report, error) {
-	if err != nil {
-		return nil, nil, err
-	}
-	p, ok := img.(*restore.Planar)
-	if !ok {
-		return nil, nil, fmt.Errorf("the result is a %T, want a planar image", img)
-	}
-	return p, report, nil
+func (d *denoiser) bindOwn(c *cobra.Command) {
+	d.bind(c, selectMethod, "the relative duality gap (default 1e-4)")
+	bindAdapt(c, &d.adapt)
 }
+
+func (d *denoiser) loadOwn(context.Context, *app) ([]restore.Option, error) {
+	return []restore.Option{restore.Adapt(d.adapt)}, nil
+}
+
+func (d *denoiser) solve(ctx context.Context, img *restore.Planar, opts ...restore.Option) (image.Image, *restore.Report, error) {
+	return restore.Denoise(ctx, img, opts...)
+}
+
+func (d *denoiser) achieved(o *outcome) string { return noiseOf(o) + " removed" }

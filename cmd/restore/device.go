@@ -8,6 +8,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/restore"
 )
 
 // computing holds the flags about what computes.
@@ -24,6 +25,7 @@ func (c *computing) bind(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&c.backend, "backend", "auto", "compute on `DEVICE`: auto, cpu, or cuda[:N]; auto takes the best that there is and works")
 	f.IntVar(&c.threads, "threads", 0, "`N` threads on the processor, 0: all; the result does not depend on it")
+	expert(cmd, "backend", "threads")
 	words := newChoice("auto", "cpu", "cuda")
 	completeChoice(cmd, "backend", &words)
 	c.asked = func() bool { return f.Changed("backend") }
@@ -38,8 +40,8 @@ func (c *computing) bind(cmd *cobra.Command) {
 
 // open returns the device, which the caller closes.
 func (c *computing) open() (backend.Device, error) {
-	if c.threads < 0 {
-		return nil, usagef("--threads %d: want 0 (all) or more", c.threads)
+	if err := restore.Validate(restore.Threads(c.threads)); err != nil {
+		return nil, optionError(err)
 	}
 	card, isCUDA := strings.CutPrefix(c.backend, "cuda")
 	switch {

@@ -19,7 +19,7 @@ import (
 const wantCUDA = "IMAGING_WANT_CUDA"
 
 // needCard skips the test where there is no card and none is demanded.
-func needCard(t *testing.T) []cuda.Card {
+func needCard(t *testing.T) []cuda.GPU {
 	t.Helper()
 	all, err := cuda.Devices()
 	if isAbsent(err) && os.Getenv(wantCUDA) == "" {

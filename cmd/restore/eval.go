@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -74,10 +73,11 @@ each of the methods as the prior.`,
 	f.Uint64Var(&e.seed, "seed", 1, "`NUMBER` of the noise of the first image")
 	f.IntVar(&e.limit, "limit", 0, "only the first `N` images; 0: all")
 	f.StringVar(&e.tile, "tile", "auto", "compute networks in tiles of `SIDE` pixels, or auto; the result does not depend on it")
+	expert(c, "tile")
 	bindAdapt(c, &e.adapt)
 	e.computing.bind(c)
 	e.reading.bind(c)
-	completeMethod(c, "method", slices.DeleteFunc(restore.Methods(), func(m restore.Method) bool { return m.NeedsWeights }))
+	completeMethod(c, "method", readyMethods())
 	if err := c.MarkFlagFilename("weights", "safetensors"); err != nil {
 		panic(err) // the flag was not defined: a mistake in this program, found by any test
 	}
@@ -191,18 +191,6 @@ func (e *evaluation) contenders(c *cobra.Command, a *app, dev backend.Device) (l
 	return list, done, nil
 }
 
-// tileSide is the number of --tile, 0 if it is automatic.
-func tileSide(text string) (int, error) {
-	if text == "auto" {
-		return 0, nil
-	}
-	n, err := strconv.ParseUint(text, 10, 20)
-	if err != nil || n < 1 {
-		return 0, usagef("--tile %s: want auto, or a number of pixels from 1 to %d", oneLine(text), 1<<20-1)
-	}
-	return int(n), nil
-}
-
 func (a *app) eval(c *cobra.Command, e *evaluation, folder string) error {
 	ctx := c.Context()
 	if err := e.check(); err != nil {
@@ -211,7 +199,7 @@ func (a *app) eval(c *cobra.Command, e *evaluation, folder string) error {
 	if _, err := tileSide(e.tile); err != nil {
 		return err
 	}
-	images, err := evalImages(ctx, folder, e.limit)
+	images, err := a.evalImages(ctx, folder, e.limit)
 	if err != nil {
 		return err
 	}
@@ -241,7 +229,7 @@ func (a *app) eval(c *cobra.Command, e *evaluation, folder string) error {
 }
 
 // evalImages lists the images of a folder; a file is a list of one.
-func evalImages(ctx context.Context, folder string, limit int) ([]source, error) {
+func (a *app) evalImages(ctx context.Context, folder string, limit int) ([]source, error) {
 	if folder == standardStream {
 		return nil, usagef("- (standard input) is not a folder of images; name one")
 	}
@@ -253,6 +241,12 @@ func evalImages(ctx context.Context, folder string, limit int) ([]source, error)
 	if len(list) == 1 && list[0].path == folder && list[0].err != nil {
 		return nil, fileError{folder, list[0].err}
 	}
+	list = slices.DeleteFunc(list, func(s source) bool {
+		if s.unfit != "" {
+			a.remark(s.path, "skipped, it %s", s.unfit)
+		}
+		return s.unfit != ""
+	})
 	if limit > 0 && len(list) > limit {
 		list = list[:limit]
 	}

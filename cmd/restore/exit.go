@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/weights"
@@ -123,10 +124,10 @@ func name(path string) string {
 	return oneLine(path)
 }
 
-// oneLine makes control characters visible, so that no file name or foreign
+// oneLine makes control characters, and bytes that are no text, visible, so that no file name or foreign
 // error text can break a line or move the terminal's cursor.
 func oneLine(s string) string {
-	clean := true
+	clean := utf8.ValidString(s)
 	for _, r := range s {
 		clean = clean && strconv.IsPrint(r)
 	}
@@ -134,13 +135,18 @@ func oneLine(s string) string {
 		return s
 	}
 	var b strings.Builder
-	for _, r := range s {
-		if strconv.IsPrint(r) {
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[0])
+		case strconv.IsPrint(r):
 			b.WriteRune(r)
-		} else {
+		default:
 			q := strconv.QuoteRune(r)
 			b.WriteString(q[1 : len(q)-1])
 		}
+		s = s[n:]
 	}
 	return b.String()
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/averaged/imaging/restore"
 )
 
 // choice is the value of a flag that takes one of a few words.
@@ -21,11 +24,18 @@ type choice struct {
 func newChoice(words ...string) choice { return choice{value: words[0], words: words} }
 
 func (c *choice) String() string { return c.value }
-func (c *choice) Type() string   { return strings.Join(c.words, "|") }
+
+// Type is what help calls the value: the words, or, where they are long, that it is one.
+func (c *choice) Type() string {
+	if words := strings.Join(c.words, "|"); len(words) <= 20 {
+		return words
+	}
+	return "WORD"
+}
 
 func (c *choice) Set(s string) error {
 	if !slices.Contains(c.words, s) {
-		return fmt.Errorf("want %s", orList(c.words))
+		return fmt.Errorf("%swant %s", didYouMean(s, c.words), orList(c.words))
 	}
 	c.value = s
 	return nil
@@ -96,10 +106,14 @@ func (s *sigmaFlag) Set(text string) error {
 			return fmt.Errorf("want auto, or a number such as 0.1 or 25/255")
 		}
 		return fmt.Errorf("want a number such as 0.1 or 25/255")
-	case v < 0 || v == 0 && !s.zero:
-		return fmt.Errorf("a standard deviation must be above 0")
 	case v > 1:
 		return fmt.Errorf("1 is white, so for %s of 255 write %s/255", text, text)
+	case v == 0 && s.zero:
+	default:
+		var wrong *restore.OptionError
+		if errors.As(restore.Validate(restore.Sigma(v)), &wrong) {
+			return fmt.Errorf("want %s", wrong.Want)
+		}
 	}
 	s.value, s.given = v, true
 	return nil

@@ -197,7 +197,7 @@ func embeddedInfo(m restore.Method) (weightsInfo, error) {
 			return weightsInfo{}, err
 		}
 		if c.Proven {
-			w.Certificate = "proven to be " + claim(&certificate{Proven: true, Averagedness: number(c.Averagedness)})
+			w.Certificate = "proven to be " + claim(&certificate{Proven: true, Averagedness: number(c.Averagedness)}, true)
 		}
 	}
 	return w, nil

@@ -2,18 +2,25 @@ package main
 
 import (
 	"context"
+	"image"
 
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/restore"
 )
 
+// inpainter is the restorer of inpaint.
+type inpainter struct {
+	batchFlags
+	blurFlags
+	maskFile string
+	mask     image.Image // once loaded
+}
+
 func (a *app) inpaintCommand() *cobra.Command {
-	var b batchFlags
-	var maskFile, kernelFile string
-	var boundary choice
-	b.suffix = ".inpainted"
-	c := &cobra.Command{
+	p := &inpainter{}
+	p.suffix = ".inpainted"
+	return a.restoringCommand(p, &cobra.Command{
 		Use:   "inpaint IN... --mask FILE",
 		Short: "Fill missing pixels: scratches, writing, dust",
 		Long: `Fills the pixels that a mask marks from those around them, by plug-and-play
@@ -43,91 +50,68 @@ WebP image becomes a PNG. Transparency and metadata are carried along untouched.
 		Example: `  restore inpaint --mask scratches.png photo.png
   restore inpaint --mask lost.png --sigma auto noisy.png -o filled.png
   restore inpaint --mask dust.png --recursive scans -o cleaned/`,
-		Args: inputs(1, -1, "one input or more"),
-	}
-	c.Flags().StringVarP(&maskFile, "mask", "m", "", "image `FILE` whose white pixels are to be filled (required)")
-	c.Flags().StringVarP(&kernelFile, "kernel", "k", "", "image `FILE` of a blur that is to be removed too")
-	bindBoundary(c, &boundary, "with --kernel: what lies beyond the frame")
-	b.bind(c, "prior", "the relative change of an iteration (default 5e-5)")
-	b.defaultTo(c, restore.DefaultMethod())
-	b.sigma = sigmaFlag{given: true, zero: true, auto: true}
+	})
+}
+
+func (p *inpainter) bindOwn(c *cobra.Command) {
+	c.Flags().StringVarP(&p.maskFile, "mask", "m", "", "image `FILE` whose white pixels are to be filled (required)")
+	p.bind(c, selectPrior, "the relative change of an iteration (default 5e-5)")
+	p.defaultTo(c, restore.DefaultMethod())
+	p.bindKernel(c, "image `FILE` of a blur that is to be removed too")
+	bindBoundary(c, &p.boundary, "with --kernel: what lies beyond the frame")
+	p.sigma = sigmaFlag{given: true, zero: true, auto: true}
 	sigma := c.Flags().Lookup("sigma")
-	sigma.DefValue = b.sigma.String()
+	sigma.DefValue = p.sigma.String()
 	sigma.Usage = "standard deviation of the noise in the pixels to keep, where 1 is white; 0: they stay as they are; auto: estimated"
-	c.RunE = func(c *cobra.Command, args []string) error {
-		if maskFile == "" {
-			return usagef("inpaint needs --mask FILE, an image that is white where pixels are to be filled")
-		}
-		if err := readOnce(maskFile, kernelFile, b.weights, b.reference); err != nil {
-			return err
-		}
-		auto := !b.sigma.given
-		if b.sigma.value == 0 {
-			b.sigma.given = false // the default of restore.Inpaint
-		}
-		opts, tasks, err := b.prepare(a, c, args)
-		if err != nil {
-			return err
-		}
-		if auto {
-			opts = append(opts, restore.SigmaAuto())
-		}
-		if err := b.protect(tasks, maskFile, kernelFile); err != nil {
-			return err
-		}
-		dev, err := b.open()
-		if err != nil {
-			return err
-		}
-		defer dev.Close() // its only error would be of work that has been waited for
-		chosen, done, err := b.use(c.Context(), a, dev)
-		if err != nil {
-			return err
-		}
-		defer done()
-		opts = append(opts, chosen...)
-		b.remarkProof(a)
-		if opts, err = a.blurOptions(c.Context(), opts, kernelFile, boundary, b.reading); err != nil {
-			return err
-		}
-		m, err := a.read(c.Context(), maskFile, b.reading)
-		if err != nil {
-			return err
-		}
-		mask := m.ToImage()
-		return a.batch(c.Context(), "inpaint", tasks, func(ctx context.Context, _ int, t task) (*outcome, string, error) {
-			o, text, err := b.restore(ctx, a, dev, t, opts, func(ctx context.Context, img *restore.Planar, opts ...restore.Option) (*restore.Planar, *restore.Report, error) {
-				out, report, err := restore.Inpaint(ctx, img, mask, opts...)
-				return asPlanar(out, report, err)
-			})
-			if o != nil {
-				o.Mask, o.Kernel = maskFile, kernelFile
-				if kernelFile != "" {
-					o.Boundary = boundary.value
-				}
-			}
-			return o, text, err
-		})
-	}
-	return c
 }
 
-// defaultTo makes a method the default of its flag, which has been bound.
-func (r *restoration) defaultTo(c *cobra.Command, method string) {
-	r.method = method
-	c.Flags().Lookup(r.flag).DefValue = method
+func (p *inpainter) checkOwn() error {
+	if p.maskFile == "" {
+		return usagef("inpaint needs --mask FILE, an image that is white where pixels are to be filled")
+	}
+	return nil
 }
 
-// blurOptions adds the options about a blur that is removed along with other things, if
-// there is one.
-func (a *app) blurOptions(ctx context.Context, opts []restore.Option, kernelFile string, boundary choice, r reading) ([]restore.Option, error) {
-	opts = append(opts, restore.Boundary(boundaryOf(boundary)))
-	if kernelFile == "" {
-		return opts, nil
-	}
-	kernel, err := a.readKernel(ctx, kernelFile, r)
+func (p *inpainter) ownFiles() []string { return []string{p.maskFile, p.kernelFile} }
+
+func (p *inpainter) loadOwn(ctx context.Context, a *app) ([]restore.Option, error) {
+	opts, err := p.loadBlur(ctx, a, p.reading)
 	if err != nil {
 		return nil, err
 	}
-	return append(opts, restore.Kernel(kernel)), nil
+	if !p.sigma.given {
+		opts = append(opts, restore.SigmaAuto()) // the default of restore.Inpaint is no noise
+	}
+	m, err := a.read(ctx, p.maskFile, p.reading)
+	if err != nil {
+		return nil, err
+	}
+	p.mask = m.ToImage()
+	return opts, nil
+}
+
+func (p *inpainter) solve(ctx context.Context, img *restore.Planar, opts ...restore.Option) (image.Image, *restore.Report, error) {
+	return restore.Inpaint(ctx, img, p.mask, opts...)
+}
+
+func (p *inpainter) describe(o *outcome) {
+	o.Mask = p.maskFile
+	if o.Kernel = p.kernelFile; o.Kernel != "" {
+		o.Boundary = p.boundary.value
+	}
+}
+
+func (p *inpainter) achieved(o *outcome) string { return "missing pixels filled" + alsoRemoved(o) }
+
+// alsoRemoved is what was removed besides.
+func alsoRemoved(o *outcome) string {
+	switch blurred, noisy := o.Kernel != "", o.Sigma > 0; {
+	case blurred && noisy:
+		return ", blur and " + noiseOf(o) + " removed"
+	case blurred:
+		return ", blur removed"
+	case noisy:
+		return ", " + noiseOf(o) + " removed"
+	}
+	return ""
 }

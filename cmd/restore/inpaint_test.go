@@ -80,7 +80,8 @@ func TestInpaintReport(t *testing.T) {
 	save(t, "a.png", picture(3, 20, 24, 8, 0))
 	save(t, "b.png", picture(1, 20, 24, 16, 0.05))
 	r := succeeds(t, "inpaint", "--mask", "mask.png", "a.png", "b.png")
-	require.Contains(t, r.stdout, "a.inpainted.png: "+restore.DefaultMethod()+", sigma 0, convergence proven, ")
+	require.Contains(t, r.stdout, "1 of 2: a.png -> a.inpainted.png: missing pixels filled by "+restore.DefaultMethod()+", converged in ")
+	require.Contains(t, r.stdout, "; convergence proven\n2 of 2: b.png -> ")
 	require.FileExists(t, "b.inpainted.png")
 
 	r = succeeds(t, "inpaint", "--mask", "mask.png", "--json", "--reference", "a.png", "a.png", "-o", "c.png")
@@ -135,16 +136,16 @@ func TestInpaintRefuses(t *testing.T) {
 	fails(t, exitFailed, []string{"a.png: the mask cannot be used: it is black throughout", "white marks the pixels to fill"}, "inpaint", "--mask", "black.png", "a.png")
 	fails(t, exitFailed, []string{"a.png: the mask cannot be used: it is white throughout", "black marks the pixels to keep"}, "inpaint", "--mask", "white.png", "a.png")
 	for part, args := range map[string][]string{
-		"inpaint needs --mask FILE":      {"inpaint", "a.png"},
-		"--mask is empty":                {"inpaint", "--mask", "", "a.png"},
-		"one input or more":              {"inpaint", "--mask", "mask.png"},
-		"can be read once":               {"inpaint", "--mask", "-", "-"},
-		"- (standard input)":             {"inpaint", "--mask", "-", "--kernel", "-", "a.png"},
-		"the place of this file":         {"inpaint", "--mask", "mask.png", "a.png", "-o", "mask.png", "--force"},
-		"want auto":                      {"inpaint", "--mask", "mask.png", "--sigma", "x", "a.png"},
-		"--prior bm3d: unknown method":   {"inpaint", "--mask", "mask.png", "--prior", "bm3d", "a.png"},
-		"want unknown, circular, zero":   {"inpaint", "--mask", "mask.png", "--boundary", "torus", "a.png"},
-		"a standard deviation must be a": {"inpaint", "--mask", "mask.png", "--sigma", "-1", "a.png"},
+		"inpaint needs --mask FILE":                {"inpaint", "a.png"},
+		"--mask is empty":                          {"inpaint", "--mask", "", "a.png"},
+		"one input or more":                        {"inpaint", "--mask", "mask.png"},
+		"can be read once":                         {"inpaint", "--mask", "-", "-"},
+		"- (standard input)":                       {"inpaint", "--mask", "-", "--kernel", "-", "a.png"},
+		"the place of this file":                   {"inpaint", "--mask", "mask.png", "a.png", "-o", "mask.png", "--force"},
+		"want auto":                                {"inpaint", "--mask", "mask.png", "--sigma", "x", "a.png"},
+		"--prior bm3d: unknown method":             {"inpaint", "--mask", "mask.png", "--prior", "bm3d", "a.png"},
+		"want unknown, circular, zero":             {"inpaint", "--mask", "mask.png", "--boundary", "torus", "a.png"},
+		"want a finite standard deviation above 0": {"inpaint", "--mask", "mask.png", "--sigma", "-1", "a.png"},
 	} {
 		fails(t, exitUsage, []string{part}, args...)
 	}

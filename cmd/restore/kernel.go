@@ -15,6 +15,7 @@ type kernelRecord struct {
 	Output  string `json:"output"`
 	Width   int    `json:"width"`
 	Height  int    `json:"height"`
+	Exact   names  `json:"names_base64,omitempty"`
 }
 
 func (a *app) kernelCommand() *cobra.Command {
@@ -22,8 +23,8 @@ func (a *app) kernelCommand() *cobra.Command {
 		Use:   "kernel SHAPE",
 		Short: "Make the image of a blur kernel",
 		Long: `Makes an image of a blur kernel, for deblur and degrade, and prints its size. The
-extension of -o decides: .png and .tif hold 16-bit grey, scaled so that the largest
-weight is white; .pfm holds the exact weights, which sum to 1.`,
+extension of -o decides: .png, .tif and .pgm hold 16-bit grey, scaled so that the
+largest weight is white; .pfm holds the exact weights, which sum to 1.`,
 		Example: `  restore kernel motion --length 15 --angle 30 -o motion.png
   restore kernel shake --size 31 --seed 7 -o shake.pfm`,
 		Args: cobra.ArbitraryArgs,
@@ -31,7 +32,7 @@ weight is white; .pfm holds the exact weights, which sum to 1.`,
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("kernel: unknown shape %q; there is: motion, gaussian, disk, box, shake", oneLine(args[0]))
+				return usagef("kernel: unknown shape %q; %sthere is: motion, gaussian, disk, box, shake", oneLine(args[0]), didYouMean(args[0], commandNames(c)))
 			}
 			return usagef("kernel needs a shape: motion, gaussian, disk, box or shake")
 		},
@@ -85,7 +86,7 @@ func (a *app) kernelShape(shape, short, example string, required []string, make 
 		Args:    inputs(0, 0, "no input"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if output == "" {
-				return usagef("kernel %s needs -o FILE (.png, .tif or .pfm)", shape)
+				return usagef("kernel %s needs -o FILE (.png, .tif, .pgm or .pfm)", shape)
 			}
 			for _, flag := range required {
 				if !c.Flags().Changed(flag) {
@@ -99,7 +100,7 @@ func (a *app) kernelShape(shape, short, example string, required []string, make 
 			return a.writeKernel(c, shape, k, output, force)
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", "", "`FILE` to write: .png, .tif or .pfm; - for a PNG on standard output (required)")
+	c.Flags().StringVarP(&output, "output", "o", "", "`FILE` to write: .png, .tif, .pgm or .pfm; - for a PNG on standard output (required)")
 	c.Flags().BoolVar(&force, "force", false, "overwrite the file if it exists")
 	return c
 }
@@ -110,12 +111,9 @@ func (a *app) writeKernel(c *cobra.Command, shape string, k deblur.Kernel, outpu
 		return err
 	}
 	if output != standardStream {
-		if err := checkOutputFormat(output); err != nil {
-			return err
-		}
-		format, err := imagefile.FormatOf(output)
+		format, err := outputFormat(output, opt.Format)
 		if err != nil {
-			return usageError{err}
+			return err
 		}
 		if format == imagefile.JPEG || format == imagefile.BMP {
 			return usagef("-o %s: %s has 8 bits, too few for a kernel; use .png, .tif or .pfm", oneLine(output), format)
@@ -131,7 +129,10 @@ func (a *app) writeKernel(c *cobra.Command, shape string, k deblur.Kernel, outpu
 	}
 	switch {
 	case a.json:
-		return a.printJSON(kernelRecord{Schema: schema, Command: "kernel", Shape: shape, Output: output, Width: k.W, Height: k.H})
+		return a.printJSON(kernelRecord{
+			Schema: schema, Command: "kernel", Shape: shape, Output: output, Width: k.W, Height: k.H,
+			Exact: exactNames("output", output),
+		})
 	case a.quiet:
 	case output == standardStream:
 		a.note("%s kernel, %d×%d", shape, k.W, k.H)

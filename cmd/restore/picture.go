@@ -26,6 +26,7 @@ func (r *reading) bind(c *cobra.Command) {
 	r.flags = c.Flags()
 	r.flags.Int64Var(&r.maxPixels, "max-pixels", imagefile.DefaultMaxPixels,
 		"refuse images of more `PIXELS`, before they are decoded")
+	expert(c, "max-pixels")
 }
 
 func (r *reading) check() error {
@@ -60,7 +61,7 @@ func (a *app) read(ctx context.Context, path string, r reading) (*imagefile.Imag
 		return nil, fileError{path, err}
 	}
 	for _, w := range m.Warnings {
-		a.note("%s: %s", name(path), w)
+		a.remark(path, "%s", w)
 	}
 	// The decoder's own copies of a large image are garbage now. Without this
 	// their pages would stay with the process while the solver asks for more.
@@ -114,12 +115,14 @@ func planarOf(m *imagefile.Image) *restore.Planar {
 type writing struct {
 	depth, quality  int
 	metadata, alpha choice
+	qualityGiven    func() bool
 }
 
 func (w *writing) bind(c *cobra.Command) {
 	f := c.Flags()
 	f.IntVar(&w.depth, "depth", 0, "`BITS` per sample, 8, 16 or 32 (float); default: as the input, or the nearest that the format has")
-	f.IntVar(&w.quality, "quality", imagefile.DefaultQuality, "write JPEG with quality `Q`, 1 to 100")
+	f.IntVar(&w.quality, "quality", 0, fmt.Sprintf("write JPEG with quality `Q`, 1 to 100; default: that of a JPEG input, by its quantisation tables, or else %d. Chroma is kept at full resolution (4:4:4), also that of a 4:2:0 input", imagefile.DefaultQuality))
+	w.qualityGiven = func() bool { return f.Changed("quality") }
 	w.metadata = newChoice("keep", "none")
 	f.Var(&w.metadata, "metadata", "EXIF, XMP, resolution and texts; the colour profile is kept in either case")
 	w.alpha = newChoice("keep", "drop")
@@ -133,7 +136,7 @@ func (w *writing) check(output string) error {
 	if w.depth != 0 && w.depth != 8 && w.depth != 16 && w.depth != 32 {
 		return usagef("--depth %d: want 8, 16 or 32", w.depth)
 	}
-	if w.quality < 1 || w.quality > 100 {
+	if w.qualityGiven() && (w.quality < 1 || w.quality > 100) {
 		return usagef("--quality %d: want 1 to 100", w.quality)
 	}
 	if f, err := imagefile.FormatOf(output); err == nil && w.depth != 0 && !slices.Contains(f.Depths(), w.depth) {
@@ -156,12 +159,13 @@ func (w *writing) options(m *imagefile.Image, path string, overwrite bool) image
 		Depth: w.depth, Quality: w.quality, Overwrite: overwrite,
 		DropMetadata: w.metadata.value == "none", DropAlpha: w.alpha.value == "drop",
 	}
-	if path == standardStream {
-		if opt.Format = m.Format; !opt.Format.CanWrite() {
-			opt.Format = imagefile.PNG
-		}
-	} else if f, err := imagefile.FormatOf(path); err == nil {
-		opt.Format = f
+	if opt.Format = m.Format; !opt.Format.CanWrite() {
+		opt.Format = imagefile.PNG
+	}
+	if path != standardStream {
+		if f, err := outputFormat(path, opt.Format); err == nil {
+			opt.Format = f
+		} // else writing says what is wrong
 	}
 	return opt
 }
@@ -184,6 +188,10 @@ func (a *app) refuseTerminal(output string) error {
 func (a *app) write(ctx context.Context, path string, m *imagefile.Image, opt imagefile.WriteOptions) error {
 	for _, loss := range imagefile.Losses(m, opt) {
 		a.detail("%s: not kept in %s: %s", outputName(path), opt.Format, loss)
+		a.notes = append(a.notes, fmt.Sprintf("not kept in %s: %s", opt.Format, loss))
+	}
+	if c := m.JPEG; c != nil && opt.Format == imagefile.JPEG && opt.Quality == 0 {
+		a.detail("%s: JPEG with the quantisation tables of its input, %s", outputName(path), codingName(c))
 	}
 	if path == standardStream {
 		if err := imagefile.EncodeContext(ctx, a.stdout, m, opt); err != nil {
@@ -198,6 +206,19 @@ func (a *app) write(ctx context.Context, path string, m *imagefile.Image, opt im
 		return fileError{path, err}
 	}
 	return nil
+}
+
+// codingName says how a JPEG was coded, and what becomes of its chroma.
+func codingName(c *imagefile.JPEGCoding) string {
+	text := fmt.Sprintf("near those of quality %d", c.Quality)
+	if c.Standard {
+		text = fmt.Sprintf("quality %d", c.Quality)
+	}
+	subsampling := map[[2]int]string{{2, 1}: "4:2:2", {2, 2}: "4:2:0", {1, 2}: "4:4:0", {4, 1}: "4:1:1"}
+	if before, known := subsampling[[2]int{c.ChromaX, c.ChromaY}]; known {
+		text += ", chroma at full resolution (" + before + " before)"
+	}
+	return text
 }
 
 func outputName(path string) string {

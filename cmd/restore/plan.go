@@ -38,13 +38,15 @@ func (d *destination) bind(c *cobra.Command) {
 type task struct {
 	input, output string // standardStream for standard input and output
 	err           error  // why it cannot be done, known before the work begins
-	skip          bool   // the result exists
+	exists        bool   // the result does, and is left as it is
+	unfit         string // why the input is left out: what it is
 }
 
 // source is an input file, and what its name is in an output folder.
 type source struct {
 	path, relative string
 	err            error
+	unfit          string // why it is left out: what it is
 }
 
 // plan lists the tasks for the inputs on the command line, in their order. Its
@@ -63,7 +65,7 @@ func (d *destination) plan(ctx context.Context, args []string) ([]task, error) {
 			return nil, usagef("-o %s: several inputs need a folder; write -o DIR/ or leave -o out", oneLine(d.output))
 		}
 		if d.output != standardStream {
-			if err := checkOutputFormat(d.output); err != nil {
+			if _, err := outputFormat(d.output, imagefile.PNG); err != nil {
 				return nil, err
 			}
 		}
@@ -74,9 +76,9 @@ func (d *destination) plan(ctx context.Context, args []string) ([]task, error) {
 	}
 	tasks := make([]task, len(sources))
 	for i, s := range sources {
-		t := task{input: s.path, err: s.err}
+		t := task{input: s.path, err: s.err, unfit: s.unfit}
 		switch {
-		case s.err != nil:
+		case s.err != nil || s.unfit != "":
 		case s.path == standardStream && folder:
 			return nil, usagef("-o %s: standard input has no name to use in a folder; write -o FILE", oneLine(d.output))
 		case s.path == standardStream && d.output == "":
@@ -108,15 +110,20 @@ func outputExtension(path string) string {
 	return imagefile.PNG.Extension()
 }
 
-func checkOutputFormat(path string) error {
+// outputFormat is the format that the extension of a result stands for. A device or a pipe needs
+// none: what is written to it has the other format.
+func outputFormat(path string, otherwise imagefile.Format) (imagefile.Format, error) {
 	f, err := imagefile.FormatOf(path)
 	if err != nil {
-		return usageError{fmt.Errorf("-o %s: %w", oneLine(path), err)}
+		if info, errStat := os.Stat(path); errStat == nil && !info.Mode().IsRegular() && !info.IsDir() {
+			return otherwise, nil
+		}
+		return 0, usageError{fmt.Errorf("-o %s: %w", oneLine(path), err)}
 	}
 	if !f.CanWrite() {
-		return usagef("-o %s: %s is read but not written; use .png or .tif, which lose nothing", oneLine(path), f)
+		return 0, usagef("-o %s: %s is read but not written; use .png or .tif, which lose nothing", oneLine(path), f)
 	}
-	return nil
+	return f, nil
 }
 
 func isFolder(path string) bool {
@@ -188,10 +195,26 @@ func (d *destination) walk(ctx context.Context, root string, toFolder bool) ([]s
 		if err != nil {
 			return err
 		}
-		list = append(list, source{path: path, relative: relative})
+		unfit, err := unfitness(path)
+		list = append(list, source{path: path, relative: relative, err: err, unfit: unfit})
 		return nil
 	})
 	return list, err
+}
+
+// unfitness says why what was found in a folder is not to be read, although it has the name of an
+// image: a pipe or a device may keep its reader waiting for ever. A link is what it leads to.
+func unfitness(path string) (string, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return "", err
+	case info.IsDir():
+		return "is a link to a folder", nil // WalkDir has gone into all others
+	case !info.Mode().IsRegular():
+		return "is no regular file", nil
+	}
+	return "", nil
 }
 
 // checkCollisions refuses an output that two inputs share, or that is an input.
@@ -202,7 +225,7 @@ func checkCollisions(tasks []task) error {
 		read[identity(t.input)] = true
 	}
 	for _, t := range tasks {
-		if t.err != nil || t.output == standardStream {
+		if t.err != nil || t.unfit != "" || t.output == standardStream {
 			continue
 		}
 		id := identity(t.output)
@@ -252,7 +275,7 @@ func sameFile(a, b string) bool {
 
 // checkExisting decides about a result that exists.
 func (d *destination) checkExisting(t *task) {
-	if t.err != nil || t.output == standardStream {
+	if t.err != nil || t.unfit != "" || t.output == standardStream {
 		return
 	}
 	info, err := os.Stat(t.output)
@@ -260,8 +283,9 @@ func (d *destination) checkExisting(t *task) {
 	case err != nil: // it does not exist, or writing will say what is wrong
 	case info.IsDir():
 		t.err = fmt.Errorf("its result %s is a folder; give another name with -o", oneLine(t.output))
+	case !info.Mode().IsRegular(): // a device or a pipe takes what is written to it
 	case d.skipExisting:
-		t.skip = true
+		t.exists = true
 	case !d.force:
 		t.err = existsError{t.output}
 	}

@@ -34,7 +34,7 @@ func (a *app) newProgress(label string) *progressBar {
 		return nil
 	}
 	return &progressBar{
-		w: a.stderr, label: name(label), terminal: terminal, colour: inColour(a.stderr),
+		w: a.stderr, label: a.position + name(label), terminal: terminal, colour: inColour(a.stderr),
 		columns: columns(a.stderr), began: time.Now(),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/averaged/imaging/pnp"
 	"github.com/averaged/imaging/restore"
@@ -32,9 +33,30 @@ type record struct {
 	Output  string `json:"output,omitempty"`
 	// Skipped: the result existed, and --skip-existing was given.
 	Skipped bool `json:"skipped,omitempty"`
-	// Error says what went wrong; nothing below is set then.
+	// Error says what went wrong; the outcome is not set then.
 	Error string `json:"error,omitempty"`
+	// Notes are about what may be doubtful, or was not kept.
+	Notes []string `json:"notes,omitempty"`
+	Exact names    `json:"names_base64,omitempty"`
 	*outcome
+}
+
+// names are the bytes of names of files that are not UTF-8, which a string of JSON cannot hold,
+// by the field that has them with U+FFFD in the place of what is not.
+type names map[string][]byte
+
+// exactNames returns those of the given fields and names, in turn, that are not UTF-8.
+func exactNames(fieldsAndNames ...string) names {
+	var exact names
+	for i := 0; i+1 < len(fieldsAndNames); i += 2 {
+		if field, name := fieldsAndNames[i], fieldsAndNames[i+1]; !utf8.ValidString(name) {
+			if exact == nil {
+				exact = names{}
+			}
+			exact[field] = []byte(name)
+		}
+	}
+	return exact
 }
 
 // outcome is what is said of an input that was restored.
@@ -45,8 +67,10 @@ type outcome struct {
 	Method   string `json:"method,omitempty"`
 	Sigma    number `json:"sigma"`
 	// Estimated: sigma was estimated from the image.
-	Estimated bool   `json:"sigma_estimated"`
-	Weight    number `json:"weight,omitempty"`
+	Estimated bool `json:"sigma_estimated"`
+	// Reliable: the estimate comes from enough of the image, and looks like noise.
+	Reliable *bool  `json:"sigma_reliable,omitempty"`
+	Weight   number `json:"weight,omitempty"`
 	// Network is the one in use, as s·Φ(x/s) with the rescaling s, or for the noise
 	// level Level if it is for all of them; Adaptation is the factor in either that follows the
 	// image.

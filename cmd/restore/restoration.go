@@ -2,23 +2,28 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/averaged/imaging/backend"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
-	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/internal/quality"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
+)
+
+// The names of the flag that chooses the denoiser.
+const (
+	selectMethod = "method" // of denoise
+	selectPrior  = "prior"  // of commands that iterate
 )
 
 // restoration holds the flags that denoise, deblur and check share, about the
@@ -49,18 +54,19 @@ func (r *restoration) bind(c *cobra.Command, flag, tolerance string) {
 	f.StringVar(&r.method, flag, r.defaultMethod(), "use the denoiser `NAME`: "+methodNames()+"; 'restore info' describes them")
 	// Both commands take the name of the other for it.
 	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		if name == "prior" || name == "method" {
+		if name == selectPrior || name == selectMethod {
 			name = flag
 		}
 		return pflag.NormalizedName(name)
 	})
 	f.StringVar(&r.weights, "weights", "", "weight `FILE` (safetensors) of a network, in place of embedded ones; --"+flag+" then need not be given")
-	f.Float64Var(&r.strength, "strength", 1, "multiply the strength that follows from sigma by `FACTOR`; above 1 smooths more.\nA network takes out noise of FACTOR·sigma, in an iteration FACTOR times what that needs")
+	f.Float64Var(&r.strength, "strength", 1, "multiply the strength that follows from sigma by `FACTOR`; above 1 smooths more. A network takes out noise of FACTOR·sigma, in an iteration FACTOR times what that needs")
 	f.IntVar(&r.iterations, "iterations", 0, "stop after `N` iterations in any case; 0: the method's own limit")
 	f.Float64Var(&r.tolerance, "tolerance", 0, "stop at `T`, "+tolerance)
 	f.StringVar(&r.tile, "tile", "auto", "compute networks in tiles of `SIDE` pixels, or auto; the result does not depend on it. Total variation is not tiled")
 	r.computing.bind(c)
-	completeMethod(c, flag, restore.Methods())
+	expert(c, "weights", "iterations", "tolerance", "tile")
+	completeMethod(c, flag, readyMethods())
 	if err := c.MarkFlagFilename("weights", "safetensors"); err != nil {
 		panic(err) // the flag was not defined: a mistake in this program, found by any test
 	}
@@ -77,57 +83,73 @@ func completeMethod(c *cobra.Command, flag string, methods []restore.Method) {
 	}
 }
 
-func methodNames() string {
+// readyMethods are the methods that need no weight file.
+func readyMethods() []restore.Method {
+	return slices.DeleteFunc(restore.Methods(), func(m restore.Method) bool { return m.NeedsWeights })
+}
+
+func namesOf(methods []restore.Method) []string {
 	var names []string
-	for _, m := range restore.Methods() {
+	for _, m := range methods {
 		names = append(names, m.Name)
 	}
-	return strings.Join(names, ", ")
+	return names
 }
+
+// methodNames lists the methods that need no weight file.
+func methodNames() string { return strings.Join(namesOf(readyMethods()), ", ") }
 
 // settings checks the flags and turns them into options of package restore.
 func (r *restoration) settings(a *app, c *cobra.Command) ([]restore.Option, error) {
 	if err := r.checkMethod(c); err != nil {
 		return nil, err
 	}
-	if r.tile != "auto" {
-		n, err := strconv.ParseUint(r.tile, 10, 20)
-		if err != nil || n < 1 {
-			return nil, usagef("--tile %s: want auto, or a number of pixels from 1 to %d", oneLine(r.tile), 1<<20-1)
-		}
-		r.side = int(n)
-		if !r.isNetwork() {
-			a.note("note: --tile %s has no effect: total variation couples every pixel of the image with every other, so it is computed as a whole", r.tile)
-		}
+	var err error
+	if r.side, err = tileSide(r.tile); err != nil {
+		return nil, err
 	}
-	var opts []restore.Option
-	if r.sigma.given {
+	if r.side > 0 && !r.isNetwork() {
+		a.remark("", "--tile %s has no effect: total variation couples every pixel of the image with every other, so it is computed as a whole", r.tile)
+	}
+	opts := []restore.Option{restore.Strength(r.strength)}
+	if r.sigma.given && !(r.sigma.zero && r.sigma.value == 0) {
 		opts = append(opts, restore.Sigma(r.sigma.value))
 	}
-	const mostStrength = 1e6 // of any sigma it leaves a uniform image
-	if !(r.strength > 0 && r.strength <= mostStrength) {
-		return nil, usagef("--strength %v: want a number above 0, at most %.0e", r.strength, mostStrength)
-	}
-	opts = append(opts, restore.Strength(r.strength))
-	if r.iterations < 0 {
-		return nil, usagef("--iterations %d: want 1 or more, or 0 for the method's own limit", r.iterations)
-	}
-	if r.iterations > 0 {
+	if r.iterations != 0 {
 		opts = append(opts, restore.Iterations(r.iterations))
 	}
 	if c.Flags().Changed("tolerance") {
-		if !(r.tolerance > 0 && r.tolerance < 1) {
-			return nil, usagef("--tolerance %v: want a number between 0 and 1", r.tolerance)
-		}
 		opts = append(opts, restore.Tolerance(r.tolerance))
 	}
 	if f := c.Flags().Lookup("contraction"); f != nil && f.Changed {
-		if !(r.pull > 0 && r.pull < 1) {
-			return nil, usagef("--contraction %v: want a number between 0 and 1, such as 0.98", r.pull)
-		}
 		opts = append(opts, restore.Contraction(r.pull))
 	}
+	if err := restore.Validate(opts...); err != nil {
+		return nil, optionError(err)
+	}
 	return opts, nil
+}
+
+// tileSide is the number of --tile, 0 if it is automatic.
+func tileSide(text string) (int, error) {
+	if text == "auto" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 20)
+	if err != nil || n < 1 {
+		return 0, usagef("--tile %s: want auto, or a number of pixels from 1 to %d", oneLine(text), 1<<20-1)
+	}
+	return int(n), nil
+}
+
+// optionError is an error of package restore about the value of an option, in the words of the
+// flag that has the same name.
+func optionError(err error) error {
+	var wrong *restore.OptionError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	return usagef("--%s %v: want %s", strings.ToLower(wrong.Option), wrong.Value, wrong.Want)
 }
 
 // checkMethod checks what can be known of --method and --weights without a file.
@@ -140,7 +162,7 @@ func (r *restoration) checkMethod(c *cobra.Command) error {
 	i := slices.IndexFunc(methods, func(m restore.Method) bool { return m.Name == r.method })
 	switch {
 	case i < 0 && !slices.Contains(weights.Names(), r.method):
-		return usagef("--%s %s: unknown method; there is: %s", r.flag, oneLine(r.method), methodNames())
+		return usagef("--%s %s: unknown method; %sthere is: %s", r.flag, oneLine(r.method), didYouMean(r.method, append(namesOf(methods), weights.Names()...)), methodNames())
 	case i < 0:
 		return usagef("--%s %s: this build does not ship that network; name its file with --weights FILE alone, or use --%s %s", r.flag, r.method, r.flag, r.defaultMethod())
 	case methods[i].NeedsWeights && r.weights == "":
@@ -153,7 +175,7 @@ func (r *restoration) checkMethod(c *cobra.Command) error {
 
 // defaultMethod is the method that is used where none is named.
 func (r *restoration) defaultMethod() string {
-	if r.flag == "prior" {
+	if r.flag == selectPrior {
 		return restore.DefaultPrior()
 	}
 	return restore.DefaultMethod()
@@ -167,10 +189,17 @@ func embeddedNetworks() string {
 // exampleNetwork is the first embedded network, for examples that work in this build.
 func exampleNetwork() string { return weights.Embedded()[0] }
 
-// boundaryFlag is the flag about the world beyond the frame.
+// defaultTo makes a method the default of its flag, which has been bound.
+func (r *restoration) defaultTo(c *cobra.Command, method string) {
+	r.method = method
+	c.Flags().Lookup(r.flag).DefValue = method
+}
+
+// bindBoundary is the flag about the world beyond the frame.
 func bindBoundary(c *cobra.Command, b *choice, usage string) {
 	*b = newChoice(deblur.Unknown.String(), deblur.Circular.String(), deblur.Zero.String(), deblur.Reflect.String())
-	c.Flags().Var(b, "boundary", usage)
+	c.Flags().Var(b, "boundary", usage+": "+orList(b.words))
+	expert(c, "boundary")
 	completeChoice(c, "boundary", b)
 }
 
@@ -210,15 +239,18 @@ func (b *batchFlags) bind(c *cobra.Command, flag, tolerance string) {
 	b.restoration.bind(c, flag, tolerance)
 	b.reading.bind(c)
 	b.writing.bind(c)
-	if flag == "prior" {
-		c.Flags().Float64Var(&b.pull, "contraction", 0, "draw each iterate to where the iteration started, by 1−`Q`, 0 < Q < 1: then there is one fixed\npoint, and the distance of the result to it is bounded and printed; 0.98 cost deblurring 0.05 dB at most")
+	if flag == selectPrior {
+		c.Flags().Float64Var(&b.pull, "contraction", 0, "draw each iterate to where the iteration started, by 1−`Q`, 0 < Q < 1: then there is one fixed point, and the distance of the result to it is bounded and printed; 0.98 cost deblurring 0.05 dB at most")
+		expert(c, "contraction")
 	}
 	c.Flags().StringVar(&b.reference, "reference", "", "compare each result, before it is rounded for the file, with this image `FILE`, and print the PSNR")
+	expert(c, "reference")
 }
 
 // bindAdapt is the flag of commands in which the strength of networks can follow the image.
 func bindAdapt(c *cobra.Command, adapt *bool) {
-	c.Flags().BoolVar(adapt, "adapt", true, "let the strength of certified networks follow how much fine detail the image has\n(--adapt=false: the noise alone, so that the map is the network)")
+	c.Flags().BoolVar(adapt, "adapt", true, "let the strength of certified networks follow how much fine detail the image has (--adapt=false: the noise alone, so that the map is the network)")
+	expert(c, "adapt")
 }
 
 // prepare checks all flags, and returns the options and the tasks.
@@ -269,184 +301,6 @@ func (d *destination) protect(tasks []task, files ...string) error {
 		}
 	}
 	return nil
-}
-
-// compute is Denoise or Deblur with all but the image and the options given.
-type compute func(ctx context.Context, img *restore.Planar, opts ...restore.Option) (*restore.Planar, *restore.Report, error)
-
-// restore does one task: read, compute, write, compare.
-func (b *batchFlags) restore(ctx context.Context, a *app, dev backend.Device, t task, opts []restore.Option, work compute) (*outcome, string, error) {
-	return b.restoreInto(ctx, a, dev, t, opts, nil, work)
-}
-
-// restoreInto is restore for a result of another size, unless frame is nil: that makes of an
-// image that was read one of the size of the result, with its transparency and any samples.
-func (b *batchFlags) restoreInto(ctx context.Context, a *app, dev backend.Device, t task, opts []restore.Option, frame func(m *imagefile.Image) error, work compute) (*outcome, string, error) {
-	began := time.Now()
-	m, err := a.read(ctx, t.input, b.reading)
-	if err != nil {
-		return nil, "", err
-	}
-	img := planarOf(m)
-	if frame != nil {
-		if err := frame(m); err != nil {
-			return nil, "", err
-		}
-	}
-	opt := b.writing.options(m, t.output, b.force)
-	if err := imagefile.CheckWrite(m, opt); err != nil {
-		return nil, "", fileError{outputName(t.output), err}
-	}
-	m.Pix = nil // until they are those of the result
-	// The reference waits in memory: what is wrong with it is said before the work.
-	var reference []float32
-	if b.reference != "" {
-		if reference, err = a.readReference(ctx, b.reference, m, b.reading); err != nil {
-			return nil, "", err
-		}
-	}
-	bar := a.newProgress(t.input)
-	defer bar.clear()
-	bar.show(0, 0)
-	options := append([]restore.Option{
-		restore.OnDevice(dev),
-		restore.WithProgress(func(p restore.Progress) error {
-			bar.show(p.Fraction, p.Residual)
-			return ctx.Err()
-		}),
-	}, opts...)
-	out, report, err := work(ctx, img, options...)
-	if err != nil {
-		return nil, "", err
-	}
-	bar.clear()
-	m.Pix = out.Pix
-	if err := a.write(ctx, t.output, m, opt); err != nil {
-		return nil, "", err
-	}
-	o := outcomeOf(m, report)
-	o.Network = b.networkInfo()
-	if reference != nil {
-		if o.fidelity, err = fidelityOf(b.reference, reference, m.Pix); err != nil {
-			return nil, "", err
-		}
-	}
-	o.Seconds = number(time.Since(began).Seconds())
-	a.remark(name(t.input), report)
-	return o, summary(o), nil
-}
-
-func outcomeOf(m *imagefile.Image, r *restore.Report) *outcome {
-	o := &outcome{
-		Width: m.Width, Height: m.Height, Channels: m.Channels,
-		Method: r.Method, Sigma: number(r.Sigma), Estimated: r.Estimate != nil,
-		Weight: number(r.Weight), Rescaling: number(r.Rescaling), Level: number(r.Level),
-		Adaptation: number(r.Adaptation), Certificate: certificateOf(r),
-	}
-	if r.Tolerance > 0 { // else it is a formula
-		o.solver = &solver{
-			Iterations: r.Iterations, Converged: r.Converged,
-			Residual: number(r.Residual), Tolerance: number(r.Tolerance),
-		}
-		if r.Iteration != nil && !math.IsInf(r.Iteration.ErrorBar, 1) {
-			o.ErrorBar = number(r.Iteration.ErrorBar / math.Sqrt(float64(len(m.Pix))))
-		}
-	}
-	return o
-}
-
-// remark says what a person should know of a run besides its result.
-func (a *app) remark(input string, r *restore.Report) {
-	if r.Estimate != nil && r.Estimate.Note != "" {
-		a.note("note: %s: sigma: %s", input, r.Estimate.Note)
-	}
-	switch {
-	case r.Converged:
-	case r.Iterations == 0:
-		a.note("note: %s: the root mean square error of the result may be %.2g, above the tolerance of %.2g: float32 allows no better", input, r.Residual, r.Tolerance)
-	default:
-		a.note("note: %s: stopped after %d iterations at a residual of %.2g, above the tolerance of %.2g", input, r.Iterations, r.Residual, r.Tolerance)
-	}
-	if r.Network != nil {
-		for _, w := range r.Network.Wrappers {
-			a.detail("%s: %s", input, w.Name)
-		}
-	}
-	if r.Iteration != nil {
-		for _, line := range lines(r.Iteration.Certificate.String()) {
-			a.detail("%s: %s", input, line)
-		}
-	}
-}
-
-// summary is the outcome in a line for people.
-func summary(o *outcome) string {
-	parts := []string{o.Method}
-	sigma := fmt.Sprintf("sigma %.4g", o.Sigma)
-	if o.Estimated {
-		sigma += " (estimated)"
-	}
-	parts = append(parts, sigma)
-	if o.Network != nil || o.Certificate.iterationCertificate != nil {
-		parts = append(parts, claim(o.Certificate))
-	}
-	if o.solver != nil && (o.Iterations > 0 || o.Network == nil) {
-		parts = append(parts, fmt.Sprintf("%d iterations", o.Iterations), fmt.Sprintf("residual %.1e", o.Residual))
-		if o.ErrorBar > 0 {
-			parts = append(parts, fmt.Sprintf("within %.1e of the fixed point", o.ErrorBar))
-		}
-	}
-	if o.fidelity != nil {
-		parts = append(parts, "PSNR "+decibels(float64(o.PSNR)))
-	}
-	return strings.Join(append(parts, fmt.Sprintf("%.1f s", o.Seconds)), ", ")
-}
-
-// claim is what a certificate proves, in a few words.
-func claim(c *certificate) string {
-	switch {
-	case !c.Proven:
-		return "nothing proven"
-	case c.iterationCertificate != nil && c.Converges:
-		return "convergence proven"
-	case c.iterationCertificate != nil:
-		return "convergence not proven"
-	case c.Averagedness < 1:
-		return fmt.Sprintf("%.6g-averaged", c.Averagedness)
-	}
-	return "nonexpansive"
-}
-
-// remarkProof says of an iteration with a network of which nothing is proven that it is
-// one.
-func (r *restoration) remarkProof(a *app) {
-	if r.network == nil {
-		return
-	}
-	if certificate := r.network.Certificate(); !certificate.Proven {
-		a.note("note: %s: the iteration need not converge, and no claim is made: %s", name(r.source()), certificate.Reason)
-	}
-}
-
-// remarkIterations says of flags for iterations that denoising by a network makes none.
-func (r *restoration) remarkIterations(a *app) {
-	if r.network == nil {
-		return
-	}
-	if r.iterations > 0 {
-		a.note("note: --iterations has no effect: %s is applied once", r.method)
-	}
-	if r.tolerance > 0 && r.method != rungekutta.BackwardEuler().Name {
-		a.note("note: --tolerance has no effect: %s is computed by a formula", r.method)
-	}
-}
-
-// decibels writes a PSNR, which is infinite for equal images.
-func decibels(v float64) string {
-	if math.IsInf(v, 1) {
-		return "infinite (the images are equal)"
-	}
-	return fmt.Sprintf("%.2f dB", v)
 }
 
 // readReference reads what the result of restoring m is compared with: a file of

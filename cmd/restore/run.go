@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // app is one run of the program: its streams, and the flags that every command
@@ -21,6 +22,10 @@ type app struct {
 	progress             choice
 
 	started bool // the command line was understood, and its command runs
+
+	input    string   // of the task under way
+	position string   // of that task among several, such as "3 of 40: "
+	notes    []string // about the task under way, or the whole run before the first one
 }
 
 // run is the whole program but for the process around it, and returns the exit
@@ -69,10 +74,15 @@ func (a *app) rootCommand() *cobra.Command {
 how it does: every prior comes with a certificate, and an iteration that is
 printed as convergent converges.
 
-Images are PNG, JPEG, TIFF, BMP, WebP (read only) and PFM, grey or colour, 8 or 16
-bits or float. Size, bit depth, transparency, colour profile and metadata of the
-input are kept. Noise levels (sigma) are standard deviations, where 1 is white:
-0.1 is 25.5 of 255.
+Images are PNG, JPEG, TIFF, BMP, WebP (read only), PFM, PGM and PPM, grey or colour,
+8 or 16 bits or float. Size, bit depth, transparency, colour profile and metadata of
+the input are kept, and of a JPEG its quality. Noise levels (sigma) are standard
+deviations, where 1 is white: 0.1 is 25.5 of 255.
+
+With --json there is an object in a line for each input. Its "notes" say what may be
+doubtful and what was not kept, and "sigma_reliable" whether an estimated sigma is to
+be trusted. A file name that is not UTF-8 has U+FFFD in the place of what is not;
+"names_base64" then has its bytes, under the name of the field.
 
 Exit status: 0 all done, 1 some input failed (the others are done), 2 wrong
 usage, 3 nothing to do, 130 interrupted (no partial file remains).`,
@@ -90,7 +100,7 @@ usage, 3 nothing to do, 130 interrupted (no partial file remains).`,
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("unknown command %q%s; 'restore --help' lists the commands", oneLine(args[0]), suggestion(c, args[0]))
+				return usagef("unknown command %q; %s'restore --help' lists the commands", oneLine(args[0]), didYouMean(args[0], commandNames(c)))
 			}
 			c.SetOut(a.stderr) // it is not what was asked for
 			if err := c.Help(); err != nil {
@@ -106,7 +116,7 @@ usage, 3 nothing to do, 130 interrupted (no partial file remains).`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		text := flagError(err)
 		if strings.HasPrefix(text, "unknown ") {
-			text += fmt.Sprintf("; '%s --help' lists the flags", c.CommandPath())
+			text += fmt.Sprintf("; %s'%s --help' lists the flags", didYouMeanFlag(text, c), c.CommandPath())
 		}
 		return usagef("%s", text)
 	})
@@ -141,6 +151,7 @@ usage, 3 nothing to do, 130 interrupted (no partial file remains).`,
 			strictCompletion(c)
 		}
 	}
+	groupFlags(root)
 	return root
 }
 
@@ -151,7 +162,7 @@ func strictHelp(c *cobra.Command) {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		about, rest, err := c.Root().Find(args)
 		if err != nil || len(rest) > 0 {
-			return usagef("help: unknown command %q; 'restore --help' lists the commands", oneLine(strings.Join(args, " ")))
+			return usagef("help: unknown command %q; %s'restore --help' lists the commands", oneLine(strings.Join(args, " ")), didYouMean(args[0], commandNames(c.Root())))
 		}
 		about.InitDefaultHelpFlag()
 		return about.Help()
@@ -167,13 +178,26 @@ func strictCompletion(c *cobra.Command) {
 	}
 }
 
-// suggestion is ", did you mean …?" for a mistyped command.
-func suggestion(c *cobra.Command, typed string) string {
-	c.SuggestionsMinimumDistance = 2
-	if names := c.SuggestionsFor(typed); len(names) > 0 {
-		return fmt.Sprintf(", did you mean %s?", strings.Join(names, " or "))
+// commandNames are the commands that c has.
+func commandNames(c *cobra.Command) []string {
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
 	}
-	return ""
+	return names
+}
+
+// didYouMeanFlag suggests a flag in the place of the unknown one that an error is about.
+func didYouMeanFlag(text string, c *cobra.Command) string {
+	typed, isLong := strings.CutPrefix(text, "unknown flag: --")
+	if !isLong {
+		return ""
+	}
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	return didYouMean("--"+typed, names)
 }
 
 // flagError is the text of a flag's error without the quotes and brackets that

@@ -92,6 +92,21 @@ func (a *app) detail(format string, args ...any) {
 	}
 }
 
+// remark prints a note about a file, or about the whole run where path is "", and keeps it for
+// the JSON object of the input.
+func (a *app) remark(path, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	printed := text
+	if path != "" {
+		printed = name(path) + ": " + text
+	}
+	a.note("note: %s", printed)
+	if path == a.input {
+		printed = text
+	}
+	a.notes = append(a.notes, oneLine(printed))
+}
+
 // fail prints an error.
 func (a *app) fail(text string) {
 	prefix := "restore:"

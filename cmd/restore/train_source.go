@@ -184,6 +184,9 @@ func (a *app) trainingData(ctx context.Context, t *training, config train.Config
 // pictures reads the images of a folder, and says which files were left out.
 func (a *app) pictures(ctx context.Context, t *training, folder string, channels, smallest int) (*train.Pictures, error) {
 	decode := func(ctx context.Context, path string) (train.Picture, error) {
+		if unfit, err := unfitness(path); err == nil && unfit != "" {
+			return train.Picture{}, errors.New(unfit)
+		}
 		m, err := a.read(ctx, path, t.reading)
 		if err != nil {
 			return train.Picture{}, err

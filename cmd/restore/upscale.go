@@ -3,27 +3,29 @@ package main
 import (
 	"context"
 	"fmt"
+	"image"
 	"strconv"
 
-	"github.com/averaged/imaging/backend"
+	"github.com/spf13/cobra"
+
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/upscale"
-	"github.com/spf13/cobra"
 )
 
-// upscaling holds the flags of upscale.
-type upscaling struct {
+// upscaler is the restorer of upscale.
+type upscaler struct {
 	batchFlags
-	factor, antialias, boundary choice
-	kernelFile                  string
+	blurFlags
+	factor, antialias choice
+	times             int // the factor, once checked
 }
 
 func (a *app) upscaleCommand() *cobra.Command {
-	u := &upscaling{}
+	u := &upscaler{}
 	u.suffix = ".upscaled"
-	c := &cobra.Command{
+	return a.restoringCommand(u, &cobra.Command{
 		Use:   "upscale IN... --factor 2|3|4",
 		Short: "Enlarge images (super-resolution)",
 		Long: `Enlarges images by a factor of 2, 3 or 4: looks for the image that, scaled down,
@@ -51,90 +53,66 @@ of more than --max-pixels is refused.`,
 		Example: `  restore upscale --factor 2 photo.jpg
   restore upscale --factor 4 --antialias area thumbnail.png -o large.png
   restore upscale --factor 3 --kernel disk.png --sigma 0.01 photo.png`,
-		Args: inputs(1, -1, "one input or more"),
-	}
+	})
+}
+
+func (u *upscaler) bindOwn(c *cobra.Command) {
 	f := c.Flags()
 	u.factor = newChoice("2", "3", "4")
 	f.VarP(&u.factor, "factor", "x", "how many times as wide and as high the result is")
 	completeChoice(c, "factor", &u.factor)
+	u.bind(c, selectPrior, "the relative change of an iteration (default 5e-5)")
+	u.defaultTo(c, restore.DefaultMethod())
 	u.antialias = newChoice(upscale.Bicubic.String(), upscale.Area.String(), upscale.GaussianBlur.String(), upscale.NoAntialias.String())
-	f.Var(&u.antialias, "antialias", "with which blur the image was scaled down")
+	f.Var(&u.antialias, "antialias", "with which blur the image was scaled down: "+orList(u.antialias.words))
 	completeChoice(c, "antialias", &u.antialias)
-	f.StringVarP(&u.kernelFile, "kernel", "k", "", "image `FILE` of a blur that is to be removed too, in pixels of the result")
+	u.bindKernel(c, "image `FILE` of a blur that is to be removed too, in pixels of the result")
 	bindBoundary(c, &u.boundary, "what lies beyond the frame")
 	u.boundary.value = deblur.Reflect.String()
 	f.Lookup("boundary").DefValue = u.boundary.value
-	u.bind(c, "prior", "the relative change of an iteration (default 5e-5)")
-	u.defaultTo(c, restore.DefaultMethod())
-	c.RunE = func(c *cobra.Command, args []string) error { return a.upscale(c, u, args) }
-	return c
 }
 
-func (a *app) upscale(c *cobra.Command, u *upscaling, args []string) error {
-	if err := readOnce(u.kernelFile, u.weights, u.reference); err != nil {
-		return err
-	}
+func (u *upscaler) checkOwn() (err error) {
 	if u.antialias.value == upscale.NoAntialias.String() && u.kernelFile == "" {
 		return usagef("--antialias none needs --kernel FILE, an image of the blur before the image was scaled down")
 	}
-	opts, tasks, err := u.prepare(a, c, args)
-	if err != nil {
-		return err
-	}
-	if err := u.protect(tasks, u.kernelFile); err != nil {
-		return err
-	}
-	factor, err := strconv.Atoi(u.factor.value)
-	if err != nil {
-		return err // not reached: Set takes three words only
-	}
-	antialias, err := upscale.ParseAntialias(u.antialias.value)
-	if err != nil {
-		return err // the same
-	}
-	dev, err := u.open()
-	if err != nil {
-		return err
-	}
-	defer dev.Close() // its only error would be of work that has been waited for
-	chosen, done, err := u.use(c.Context(), a, dev)
-	if err != nil {
-		return err
-	}
-	defer done()
-	opts = append(opts, chosen...)
-	u.remarkProof(a)
-	if opts, err = a.blurOptions(c.Context(), opts, u.kernelFile, u.boundary, u.reading); err != nil {
-		return err
-	}
-	opts = append(opts, restore.AntialiasedBy(antialias))
-	return a.batch(c.Context(), "upscale", tasks, func(ctx context.Context, _ int, t task) (*outcome, string, error) {
-		return a.upscaleOne(ctx, u, dev, factor, t, opts)
-	})
+	u.times, err = strconv.Atoi(u.factor.value)
+	return err // none: Set takes three words only
 }
 
-// upscaleOne does one task.
-func (a *app) upscaleOne(ctx context.Context, u *upscaling, dev backend.Device, factor int, t task, opts []restore.Option) (*outcome, string, error) {
-	enlarge := func(m *imagefile.Image) (err error) {
-		h, w := m.Height, m.Width
-		m.Width, m.Height = factor*w, factor*h
-		if int64(m.Height) > u.maxPixels/int64(m.Width) {
-			return fileError{t.input, fmt.Errorf("%w: the result would have %d×%d, above the limit of %d pixels", imagefile.ErrTooManyPixels, m.Width, m.Height, u.maxPixels)}
-		}
-		m.Pix = make([]float32, m.Channels*m.Width*m.Height)
-		if m.Alpha != nil {
-			m.Alpha, err = restore.EnlargeAlpha(m.Alpha, h, w, factor, u.threads)
-		}
-		return err
-	}
-	o, text, err := u.restoreInto(ctx, a, dev, t, opts, enlarge, func(ctx context.Context, small *restore.Planar, opts ...restore.Option) (*restore.Planar, *restore.Report, error) {
-		out, report, err := restore.Upscale(ctx, small, factor, opts...)
-		return asPlanar(out, report, err)
-	})
+func (u *upscaler) ownFiles() []string { return []string{u.kernelFile} }
+
+func (u *upscaler) loadOwn(ctx context.Context, a *app) ([]restore.Option, error) {
+	opts, err := u.loadBlur(ctx, a, u.reading)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	o.Factor, o.Antialias = factor, u.antialias.value
+	antialias, err := upscale.ParseAntialias(u.antialias.value)
+	return append(opts, restore.AntialiasedBy(antialias)), err
+}
+
+func (u *upscaler) frame(input string, m *imagefile.Image) (err error) {
+	h, w := m.Height, m.Width
+	m.Width, m.Height = u.times*w, u.times*h
+	if int64(m.Height) > u.maxPixels/int64(m.Width) {
+		return fileError{input, fmt.Errorf("%w: the result would have %d×%d, above the limit of %d pixels", imagefile.ErrTooManyPixels, m.Width, m.Height, u.maxPixels)}
+	}
+	m.Pix = make([]float32, m.Channels*m.Width*m.Height)
+	if m.Alpha != nil {
+		m.Alpha, err = restore.EnlargeAlpha(m.Alpha, h, w, u.times, u.threads)
+	}
+	return err
+}
+
+func (u *upscaler) solve(ctx context.Context, small *restore.Planar, opts ...restore.Option) (image.Image, *restore.Report, error) {
+	return restore.Upscale(ctx, small, u.times, opts...)
+}
+
+func (u *upscaler) describe(o *outcome) {
+	o.Factor, o.Antialias = u.times, u.antialias.value
 	o.Kernel, o.Boundary = u.kernelFile, u.boundary.value
-	return o, fmt.Sprintf("%d×%d, %s", o.Width, o.Height, text), nil
+}
+
+func (u *upscaler) achieved(o *outcome) string {
+	return fmt.Sprintf("enlarged to %d×%d", o.Width, o.Height) + alsoRemoved(o)
 }

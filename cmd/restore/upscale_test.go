@@ -60,7 +60,8 @@ func TestUpscaleReport(t *testing.T) {
 	save(t, "large.png", picture(3, 40, 48, 8, 0))
 	save(t, "a.png", picture(3, 20, 24, 8, 0))
 	r := succeeds(t, "upscale", "a.png", "--sigma", "0.01")
-	require.Contains(t, r.stdout, "a.upscaled.png: 48×40, "+restore.DefaultMethod()+", sigma 0.01, convergence proven, ")
+	require.Contains(t, r.stdout, "a.upscaled.png: enlarged to 48×40, noise of sigma 0.01 removed by "+restore.DefaultMethod()+", converged in ")
+	require.Contains(t, r.stdout, "; convergence proven\n")
 	r = succeedsNoted(t, "upscale", "-x", "2", "--json", "--reference", "large.png", "a.png", "-o", "c.png", "--iterations", "3")
 	o := objects(t, r.stdout)[0]
 	require.Equal(t, "upscale", o["command"])
@@ -91,14 +92,14 @@ func TestUpscaleRefuses(t *testing.T) {
 	save(t, "a.png", picture(3, 20, 24, 8, 0))
 	save(t, "k.png", picture(1, 3, 3, 8, 0))
 	for part, args := range map[string][]string{
-		"--factor 5: want 2, 3 or 4":     {"upscale", "--factor", "5", "a.png"},
-		"--antialias sharp: want":        {"upscale", "--antialias", "sharp", "a.png"},
-		"none needs --kernel FILE":       {"upscale", "--antialias", "none", "a.png"},
-		"--kernel is empty":              {"upscale", "--kernel", "", "a.png"},
-		"one input or more":              {"upscale"},
-		"can be read once":               {"upscale", "--kernel", "-", "-"},
-		"the place of this file":         {"upscale", "--kernel", "k.png", "a.png", "-o", "k.png", "--force"},
-		"a standard deviation must be a": {"upscale", "--sigma", "0", "a.png"},
+		"--factor 5: want 2, 3 or 4":               {"upscale", "--factor", "5", "a.png"},
+		"--antialias sharp: want":                  {"upscale", "--antialias", "sharp", "a.png"},
+		"none needs --kernel FILE":                 {"upscale", "--antialias", "none", "a.png"},
+		"--kernel is empty":                        {"upscale", "--kernel", "", "a.png"},
+		"one input or more":                        {"upscale"},
+		"can be read once":                         {"upscale", "--kernel", "-", "-"},
+		"the place of this file":                   {"upscale", "--kernel", "k.png", "a.png", "-o", "k.png", "--force"},
+		"want a finite standard deviation above 0": {"upscale", "--sigma", "0", "a.png"},
 	} {
 		fails(t, exitUsage, []string{part}, args...)
 	}

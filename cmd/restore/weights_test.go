@@ -90,7 +90,7 @@ func TestDenoiseByNetwork(t *testing.T) {
 	for _, method := range []string{"euler", "heun", "rk4", "ssprk3", "kutta3", "backward-euler", "dncnn"} {
 		file := seeded(t, method)
 		r := succeeds(t, "denoise", "--method", method, "--weights", file, "--sigma", "0.05", "a.png", "b.tif", "-o", method+"/")
-		require.Contains(t, r.stdout, ": "+method+", sigma 0.05, ")
+		require.Contains(t, r.stdout, ": noise of sigma 0.05 removed by "+method+", ")
 		require.NotContains(t, r.stdout, "iterations")
 		require.Equal(t, "restore: 2 done, 0 failed, 0 skipped\n", r.stderr)
 		out := load(t, method+"/b.tif")
@@ -103,7 +103,7 @@ func TestDenoiseByNetwork(t *testing.T) {
 		require.NotEqual(t, load(t, "a.png").Pix, load(t, "again.png").Pix)
 	}
 	for file, claim := range map[string]string{
-		"euler.safetensors": "-averaged, ", "rk4.safetensors": ", nonexpansive, ", "dncnn.safetensors": ", nothing proven, ",
+		"euler.safetensors": "-averaged\n", "rk4.safetensors": "; nonexpansive\n", "dncnn.safetensors": "; nothing proven\n",
 	} {
 		require.Contains(t, succeeds(t, "denoise", "--weights", file, "a.png", "--force").stdout, claim)
 	}
@@ -169,7 +169,8 @@ func TestDeblurByNetwork(t *testing.T) {
 	for _, method := range []string{"euler", "heun", "backward-euler"} {
 		file := seeded(t, method)
 		r := succeeds(t, deblurring(file, "--prior", method)...)
-		require.Contains(t, r.stdout, "a.png -> a.deblurred.png: "+method+", sigma 0.02, convergence proven, ")
+		require.Contains(t, r.stdout, "a.png -> a.deblurred.png: blur and noise of sigma 0.02 removed by "+method+", not converged after 6 iterations, ")
+		require.Contains(t, r.stdout, "; with more iterations it converges (proven)\n")
 		o := objects(t, succeeds(t, deblurring(file, "--json")...).stdout)[0]
 		certificate := o["certificate"].(map[string]any)
 		require.Equal(t, "iteration", certificate["map"])
@@ -191,7 +192,8 @@ func TestDeblurByNetwork(t *testing.T) {
 	require.NotContains(t, o, "error_bar")
 
 	r = succeeds(t, deblurring(seeded(t, "dncnn"))...)
-	require.Contains(t, r.stdout, "dncnn, sigma 0.02, nothing proven, ")
+	require.Contains(t, r.stdout, "removed by dncnn, not converged after 6 iterations, ")
+	require.Contains(t, r.stdout, "; nothing proven\n")
 	require.Contains(t, r.stderr, "note: dncnn.safetensors: the iteration need not converge, and no claim is made")
 	o = objects(t, succeeds(t, deblurring("dncnn.safetensors", "--json")...).stdout)[0]
 	certificate := o["certificate"].(map[string]any)

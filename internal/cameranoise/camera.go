@@ -222,10 +222,8 @@ func (c Camera) Size(h, w int) (int, int) {
 // reduced is a length in pixels, made smaller: at least 1.
 func reduced(n int, factor float64) int { return max(int(float64(n)/factor+1e-9), 1) }
 
-// mostISO bounds ISO, and 1/mostISO is the least share of saturation that one electron is.
-const mostISO = 1e9
-
-// Check returns an error that wraps ErrArgument, a line for a person, if a field is out of its range.
+// Check returns an error that wraps ErrArgument, a line for a person, if a field is out of its
+// range.
 func (c Camera) Check() error {
 	within := func(name string, v, low, high float64) error {
 		if !(v >= low && v <= high) {
@@ -238,8 +236,8 @@ func (c Camera) Check() error {
 		within("a reduction", c.Reduction, 1, most),
 		within("an exposure", c.Exposure, 1e-3, 1),
 		within("a pattern", float64(c.Pattern), 0, float64(BGGR)),
-		within("ISO", c.ISO, 0, mostISO),
-		within("a full well", c.FullWell, 1, mostISO),
+		within("ISO", c.ISO, 0, 1e9),
+		within("a full well", c.FullWell, 1, 1e9),
 		within("read noise", c.ReadNoise, 0, 1e3),
 		within("row noise", c.RowNoise, 0, 1e3),
 		within("a black level", c.BlackLevel, 0, 0.9),
@@ -259,11 +257,8 @@ func (c Camera) Check() error {
 		}
 	}
 	for _, j := range c.JPEG {
-		if j.Quality < 1 || j.Quality > 100 {
-			return fmt.Errorf("%w: a JPEG quality of %d, want 1 to 100", ErrArgument, j.Quality)
-		}
-		if j.Subsampling < Full || j.Subsampling > Quarter {
-			return fmt.Errorf("%w: subsampling %v, want 4:4:4, 4:2:2 or 4:2:0", ErrArgument, j.Subsampling)
+		if err := j.check(); err != nil {
+			return err
 		}
 	}
 	for row := range 3 {
@@ -274,6 +269,16 @@ func (c Camera) Check() error {
 	}
 	if d := determinant(c.Matrix); !(math.Abs(d) > 1e-3) || math.Abs(d) > 1e6 {
 		return fmt.Errorf("%w: the colour matrix has the determinant %v, and cannot be undone", ErrArgument, d)
+	}
+	return nil
+}
+
+func (j JPEG) check() error {
+	if j.Quality < 1 || j.Quality > 100 {
+		return fmt.Errorf("%w: a JPEG quality of %d, want 1 to 100", ErrArgument, j.Quality)
+	}
+	if j.Subsampling < Full || j.Subsampling > Quarter {
+		return fmt.Errorf("%w: subsampling %v, want 4:4:4, 4:2:2 or 4:2:0", ErrArgument, j.Subsampling)
 	}
 	return nil
 }

@@ -199,7 +199,7 @@ func TestBitsAreFixed(t *testing.T) {
 			h.Write([]byte{byte(b), byte(b >> 8), byte(b >> 16), byte(b >> 24)})
 		}
 	}
-	require.Equal(t, uint64(0xf52854cacd7c62a3), h.Sum64())
+	require.Equal(t, uint64(0x3710b2144ade001), h.Sum64())
 }
 
 // Any camera takes a picture of any size, tiny and odd ones too, within [0,1].
@@ -225,6 +225,33 @@ func TestAnyCameraAnySize(t *testing.T) {
 		}
 		require.Equal(t, before, pix, "the scene is not written to")
 	})
+}
+
+// The ends of what Check lets through are photographs too.
+func TestExtremes(t *testing.T) {
+	for _, change := range []func(c *Camera){
+		func(c *Camera) { c.ISO, c.FullWell = 1e9, 1 },
+		func(c *Camera) { c.ISO, c.FullWell = 1e-300, 1e9 },
+		func(c *Camera) { c.ReadNoise, c.RowNoise = 1e3, 1e3 },
+		func(c *Camera) { c.Exposure, c.Bits = 1e-3, 1 },
+		func(c *Camera) {
+			c.BlackLevel, c.Tone, c.LumaSmoothing, c.ChromaSmoothing, c.Sharpening = 0.9, 0.8, 8, 8, 4
+		},
+		func(c *Camera) { c.Reduction, c.Resize = math.MaxInt32, math.MaxInt32 },
+		func(c *Camera) { c.WhiteBalance, c.JPEG = [2]float64{0.01, 100}, []JPEG{{1, Quarter}} },
+	} {
+		c := Typical()
+		change(&c)
+		for channels := 1; channels <= 3; channels += 2 {
+			h, w := c.Size(11, 14)
+			out, err := c.Apply(textured(channels, 11, 14), 11, 14, 1)
+			require.NoError(t, err)
+			require.Len(t, out, channels*h*w)
+			for _, v := range out {
+				require.True(t, v >= 0 && v <= 1, "%v", v)
+			}
+		}
+	}
 }
 
 func try(t *rapid.T, c Camera, pix []float32, h, w int, seed uint64) []float32 {

@@ -45,9 +45,9 @@ func simulated(pix []float32, channels, h, w int, j JPEG) []float32 {
 	return out
 }
 
-// What is simulated is what comes out of real encoders. For grey that is imagefile's, to the last
-// rounding. Of colour image/jpeg's has integer transforms, so that a coefficient about half way between two steps
-// goes to the other one now and then: what differs is little of what either loses.
+// What is simulated is what comes out of real encoders: for grey out of imagefile's, to the last
+// rounding. The transforms of image/jpeg, for colour, are of whole numbers, so that a coefficient
+// half way between two steps goes to the other one now and then; that is little of what is lost.
 func TestJPEGAgainstEncoders(t *testing.T) {
 	for _, size := range [][2]int{{64, 80}, {37, 51}, {16, 16}, {5, 9}} {
 		h, w := size[0], size[1]

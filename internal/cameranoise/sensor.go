@@ -20,10 +20,15 @@ type sensor struct {
 	noisy         bool // false: a sensor without noise and digits
 }
 
+// leastShot is the λs below which there is no noise: float32 would round it away.
+const leastShot = 1e-15
+
 func (c Camera) sensor(seed uint64, noisy bool) sensor {
-	s := sensor{pattern: c.Pattern, shot: c.ShotNoise(), black: c.BlackLevel, seed: seed, noisy: noisy}
-	read := math.Sqrt(c.ReadVariance())
-	s.read, s.row = float32(read), float32(c.RowNoise*read)
+	s := sensor{pattern: c.Pattern, black: c.BlackLevel, seed: seed, noisy: noisy}
+	if c.ShotNoise() >= leastShot {
+		read := math.Sqrt(c.ReadVariance())
+		s.shot, s.read, s.row = c.ShotNoise(), float32(read), float32(c.RowNoise*read)
+	}
 	if c.Bits > 0 {
 		s.levels = float64(int(1)<<c.Bits - 1)
 	}

@@ -23,7 +23,7 @@ func moments(n int, at func(i int) float64) (mean, variance, third float64) {
 }
 
 func TestPoisson(t *testing.T) {
-	const n = 200000
+	const n = 60000
 	draw := func(mean float64) func(i int) float64 {
 		return func(i int) float64 {
 			return poisson(mean, backend.UniformAt(1, uint64(i)), backend.GaussianAt(1, uint64(i)))
@@ -63,7 +63,7 @@ func TestExponential(t *testing.T) {
 
 // The noise of a pixel has the variance λs·x + λr, in the units of the light.
 func TestNoiseIsAffine(t *testing.T) {
-	const n = 100000
+	const n = 40000
 	for _, iso := range []float64{100, 3200, 51200} {
 		c := Typical()
 		c.ISO, c.Bits, c.BlackLevel, c.ReadNoise = iso, 0, 0.4, 2
@@ -79,7 +79,7 @@ func TestNoiseIsAffine(t *testing.T) {
 
 // Without a black level noise is clipped at black, and the mean of max(N(x, σ²), 0) is above x.
 func TestClippingBrightensShadows(t *testing.T) {
-	const n = 200000
+	const n = 60000
 	c := Typical()
 	c.Bits, c.FullWell, c.ReadNoise = 0, 1000, 3 // Gaussian read noise counts most
 	shift := func(black float64, light float32) float64 {

@@ -94,16 +94,17 @@ func brokenFiles(t testing.TB) []struct {
 		text string
 	}{
 		{"empty", nil, ErrMalformed, "empty"},
-		{"one byte", []byte("P"), ErrUnknownFormat, "not PNG, JPEG"},
-		{"text", []byte("hello, this is text"), ErrUnknownFormat, "not PNG, JPEG"},
-		{"zeros", make([]byte, 1000), ErrUnknownFormat, "not PNG, JPEG"},
+		{"one byte", []byte("P"), ErrUnknownFormat, "not of a known kind (PNG, JPEG"},
+		{"text", []byte("hello, this is text"), ErrUnknownFormat, "not of a known kind (PNG, JPEG"},
+		{"zeros", make([]byte, 1000), ErrUnknownFormat, "not of a known kind (PNG, JPEG"},
 		{"GIF", []byte("GIF89a\x01\x00\x01\x00"), ErrUnknownFormat, "a GIF"},
 		{"PDF", []byte("%PDF-1.7"), ErrUnknownFormat, "a PDF"},
 		{"HEIF", []byte("\x00\x00\x00\x18ftypheic\x00\x00\x00\x00"), ErrUnknownFormat, "HEIF"},
 		{"AVIF", []byte("\x00\x00\x00\x18ftypavif\x00\x00\x00\x00"), ErrUnknownFormat, "AVIF"},
 		{"BigTIFF", []byte("II+\x00\x08\x00\x00\x00"), ErrUnknownFormat, "BigTIFF"},
 		{"web page", []byte("<!DOCTYPE html><html>"), ErrUnknownFormat, "web page"},
-		{"netpbm", []byte("P6\n1 1\n255\n..."), ErrUnknownFormat, "netpbm"},
+		{"PBM", []byte("P4\n1 1\n."), ErrUnknownFormat, "a Netpbm bitmap (PBM)"},
+		{"PAM", []byte("P7\nWIDTH 1\n"), ErrUnknownFormat, "a Netpbm PAM"},
 
 		{"PNG: signature only", []byte(pngSignature), ErrMalformed, "ends early"},
 		{"PNG: no header", join([]byte(pngSignature), chunk("IDAT", nil)), ErrMalformed, "IHDR"},
@@ -171,6 +172,23 @@ func brokenFiles(t testing.TB) []struct {
 		{"WebP: half", webp[:len(webp)/2], ErrMalformed, ""},
 		{"WebP: animation", []byte("RIFF\x16\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00"), ErrUnsupported, "animation"},
 		{"WebP: huge", []byte("RIFF\x16\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x00\x00\x00\x00\xff\x7f\x00\xff\x7f\x00"), ErrTooManyPixels, "32768×32768"},
+
+		{"PGM: no size", []byte("P5\n"), ErrMalformed, "PGM header has no width"},
+		{"PPM: no maximum", []byte("P6 1 1 "), ErrMalformed, "PPM header has no largest value"},
+		{"PGM: words", []byte("P2\nwide high\n1\n"), ErrMalformed, `"wide" for the width`},
+		{"PGM: negative", []byte("P5\n-3 3\n1\n"), ErrMalformed, "-3×3"},
+		{"PGM: 0 high", []byte("P5\n3 0\n1\n"), ErrMalformed, "3×0"},
+		{"PGM: maximum 0", []byte("P5\n1 1\n0\n1"), ErrMalformed, "0 for the largest value"},
+		{"PPM: maximum 65536", []byte("P6\n1 1\n65536\n1"), ErrMalformed, "not 1 to 65535"},
+		{"PPM: cut off", []byte("P6\n2 2\n256\n1234"), ErrMalformed, "needs 24 bytes of samples and has 4"},
+		{"PGM: text cut off", []byte("P2\n2 2\n9\n1 2 3"), ErrMalformed, "needs 7 bytes"},
+		{"PGM: text with long numbers cut off", []byte("P2\n2 2\n999\n111 222 333"), ErrMalformed, "ends early"},
+		{"PGM: no number", []byte("P2\n1 1\n9\n x "), ErrMalformed, `a sample is "x"`},
+		{"PGM: text above the maximum", []byte("P2\n1 1\n9\n10 "), ErrMalformed, "a sample is 10, above the largest value, 9"},
+		{"PGM: above the maximum", []byte("P5\n1 1\n9\n\x0a"), ErrMalformed, "a sample is 10, above the largest value, 9"},
+		{"PGM: huge", []byte("P5\n2000000000 2000000000\n255\n"), ErrTooManyPixels, "limit"},
+		{"PPM: endless word", append([]byte("P6\n"), bytes.Repeat([]byte("1"), 1000)...), ErrMalformed, "no width"},
+		{"PPM: endless comment", append([]byte("P6#"), bytes.Repeat([]byte("1"), 1000)...), ErrMalformed, "no width"},
 
 		{"PFM: no size", []byte("PF\n"), ErrMalformed, "no width"},
 		{"PFM: words", []byte("PF\nwide high\n-1\n"), ErrMalformed, `"wide"`},
@@ -293,6 +311,7 @@ func TestPanicsOfDecodersBecomeErrors(t *testing.T) {
 func TestFormatOf(t *testing.T) {
 	for name, want := range map[string]Format{
 		"a.png": PNG, "A.PNG": PNG, "b/c.jpeg": JPEG, "x.y.JpG": JPEG, "t.tif": TIFF, "t.tiff": TIFF, "b.bmp": BMP, "w.webp": WebP, "p.pfm": PFM,
+		"p.pgm": PGM, "p.PPM": PPM, "p.pnm": PNM,
 	} {
 		got, err := FormatOf(name)
 		require.NoError(t, err)
@@ -306,7 +325,7 @@ func TestFormatOf(t *testing.T) {
 	for _, name := range []string{"", "a", "a.gif", "a.png.txt", "png"} {
 		_, err := FormatOf(name)
 		require.ErrorIs(t, err, ErrUnknownFormat)
-		require.ErrorContains(t, err, ".png, .jpg, .tif, .bmp, .webp or .pfm")
+		require.ErrorContains(t, err, ".png, .jpg, .tif, .bmp, .webp, .pfm, .pgm or .ppm")
 	}
 	require.False(t, Format(0).CanWrite())
 	require.Empty(t, Format(99).Extension())

@@ -125,9 +125,9 @@ func decodeSource(r io.ReaderAt, size int64, s *stream, opt ReadOptions) (*Image
 		case len(head) == 0:
 			return nil, fmt.Errorf("%w: it is empty", ErrMalformed)
 		case what != "":
-			return nil, fmt.Errorf("%w: it is %s (PNG, JPEG, TIFF, BMP, WebP and PFM are read)", ErrUnknownFormat, what)
+			return nil, fmt.Errorf("%w: it is %s (%s are read)", ErrUnknownFormat, what, readable)
 		}
-		return nil, fmt.Errorf("%w: the content is not PNG, JPEG, TIFF, BMP, WebP or PFM", ErrUnknownFormat)
+		return nil, fmt.Errorf("%w: the content is not of a known kind (%s are read)", ErrUnknownFormat, readable)
 	}
 	if s != nil && f == TIFF {
 		s.limit = maxBeforeSizeTIFF
@@ -166,6 +166,8 @@ func decodeFormat(f Format, src source, opt ReadOptions) (m *Image, err error) {
 		m, err = decodeWebP(src, opt)
 	case PFM:
 		m, err = decodePFM(src, opt)
+	case PGM, PPM:
+		m, err = decodeNetpbm(src, f, opt)
 	}
 	if err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
 // Package imagefile reads and writes image files with nothing lost: PNG, JPEG,
-// TIFF, BMP, WebP (reading only) and PFM.
+// TIFF, BMP, WebP (reading only), PFM, PGM and PPM.
 //
 // An Image holds its colour channels as float32 planes, in the units in which
 // the file stores them: an 8-bit sample v is v/255, a 16-bit sample v/65535,
@@ -16,11 +16,15 @@
 //     to 1, unless ReadOptions.KeepOrientation is set.
 //   - A palette is replaced by its colours. One that holds greys only, in a file
 //     without a colour profile, becomes a grey image.
-//   - Samples of 1, 2 and 4 bits are widened to 8 and written with 8: a restored
-//     image has more levels than its source, and they would be rounded away.
+//   - Samples of 1, 2 and 4 bits, and those of PGM and PPM of any largest value, are widened
+//     to 8 bits, or 16 above 255, and written so: a restored image has more levels than its
+//     source, and they would be rounded away.
 //   - CMYK becomes RGB, and a CMYK profile is dropped, for it would be wrong.
 //   - JPEG is written with chroma at full resolution, and chroma that a JPEG or
-//     WebP stores at half of it is interpolated, as most decoders do.
+//     WebP stores at half of it is interpolated, as most decoders do. Its
+//     quantisation tables are those of the JPEG that was read, if it was one.
+//   - Of a multi-picture JPEG (MPO) the first picture is read, with a warning if
+//     the others are more than previews of it.
 //   - Premultiplied alpha is divided out when reading and not put back.
 //   - The thumbnail inside EXIF is removed: it shows the picture before it was
 //     restored.

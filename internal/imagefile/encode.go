@@ -10,9 +10,11 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/internal/imagefile/atomicfile"
+	"github.com/averaged/imaging/internal/jpegblock"
 )
 
-// DefaultQuality is the JPEG quality that a Quality of 0 stands for.
+// DefaultQuality is the JPEG quality that a Quality of 0 stands for, unless the image was read
+// from JPEG.
 const DefaultQuality = 95
 
 // WriteOptions says how to write. The zero value writes an image as it was read.
@@ -23,13 +25,14 @@ type WriteOptions struct {
 	// Depth is the bits per sample, 8, 16 or 32 (float); 0 means that of the
 	// image, or the nearest that the format has.
 	Depth int
-	// Quality is the JPEG quality from 1 to 100; 0 means DefaultQuality.
+	// Quality is the JPEG quality from 1 to 100; 0 means the quantisation tables of the file that
+	// was read (Image.JPEG), or DefaultQuality where there are none.
 	Quality int
 	// DropMetadata leaves out EXIF, XMP, resolution and texts. What the samples
 	// need to look right, the colour profile and PNG's chunks about colour, stays.
 	DropMetadata bool
 	// DropAlpha leaves out alpha. Without it, writing an image that has a
-	// transparent pixel in JPEG or PFM is an error.
+	// transparent pixel in a format that has none (JPEG, PFM, PGM, PPM) is an error.
 	DropAlpha bool
 	// Overwrite lets Write replace a file. Without it an existing file is an error
 	// that wraps fs.ErrExist.
@@ -65,13 +68,15 @@ func EncodeContext(ctx context.Context, w io.Writer, m *Image, opt WriteOptions)
 	case PNG:
 		err = encodePNG(b, &out, p.depth)
 	case JPEG:
-		err = encodeJPEG(b, &out, p.quality)
+		err = encodeJPEG(b, &out, p.steps)
 	case TIFF:
 		err = encodeTIFF(ctx, b, &out, p.depth)
 	case BMP:
 		err = encodeBMP(b, &out)
 	case PFM:
 		err = encodePFM(b, &out)
+	case PGM, PPM, PNM:
+		err = encodeNetpbm(b, &out, p.depth, p.format == PPM)
 	}
 	if err != nil {
 		return err
@@ -155,30 +160,34 @@ func Losses(m *Image, opt WriteOptions) []string {
 type plan struct {
 	format   Format
 	depth    int
-	quality  int
+	steps    [2][64]int // of JPEG
 	alpha    bool
 	metadata Metadata
 	losses   []string
 }
 
 func (o WriteOptions) plan(m *Image) (*plan, error) {
-	p := &plan{format: o.Format, quality: o.Quality, metadata: m.Metadata}
+	p := &plan{format: o.Format, metadata: m.Metadata}
 	if p.format == 0 {
 		p.format = m.Format
 	}
 	switch {
 	case p.format == 0:
-		return nil, fmt.Errorf("%w: no format is given (use PNG, JPEG, TIFF, BMP or PFM)", ErrUnknownFormat)
+		return nil, fmt.Errorf("%w: no format is given (use PNG, JPEG, TIFF, BMP, PFM, PGM or PPM)", ErrUnknownFormat)
 	case p.format == WebP:
 		return nil, fmt.Errorf("%w: WebP is read but not written (use PNG or TIFF, which lose nothing)", ErrUnsupported)
 	case !p.format.CanWrite():
 		return nil, fmt.Errorf("%w: format number %d", ErrUnknownFormat, p.format)
 	}
-	if p.quality == 0 {
-		p.quality = DefaultQuality
-	}
-	if p.quality < 1 || p.quality > 100 {
+	switch {
+	case o.Quality < 0 || o.Quality > 100:
 		return nil, fmt.Errorf("%w: a JPEG quality is 1 to 100, not %d", ErrUnsupported, o.Quality)
+	case o.Quality > 0:
+		p.steps = jpegblock.Steps(o.Quality)
+	case m.JPEG != nil:
+		p.steps = m.JPEG.steps()
+	default:
+		p.steps = jpegblock.Steps(DefaultQuality)
 	}
 	if err := p.planDepth(m, o.Depth); err != nil {
 		return nil, err
@@ -188,6 +197,12 @@ func (o WriteOptions) plan(m *Image) (*plan, error) {
 	}
 	if err := p.checkSize(m); err != nil {
 		return nil, err
+	}
+	switch {
+	case p.format == PGM && m.Channels == 3:
+		return nil, fmt.Errorf("%w: PGM holds grey only, and the image has colours (use PPM)", ErrUnsupported)
+	case p.format == PPM && m.Channels == 1:
+		p.lose("grey becomes RGB, because PPM has no grey")
 	}
 	if o.DropMetadata {
 		p.metadata = m.Metadata.colourOnly()
@@ -272,9 +287,10 @@ func (d Metadata) colourOnly() Metadata {
 func (p *plan) planMetadata(m *Image) {
 	d := &p.metadata
 	space := iccSpace(d.ICC)
+	bare := p.format == PFM || p.format == PGM || p.format == PPM || p.format == PNM // nothing but pixels
 	switch {
 	case d.ICC == nil:
-	case p.format == PFM,
+	case bare,
 		p.format == JPEG && len(d.ICC) > maxJPEGProfile,
 		// PNG and an RGB image have no use for a profile of the other kind, and
 		// libpng ignores one with a warning.
@@ -283,15 +299,15 @@ func (p *plan) planMetadata(m *Image) {
 		p.lose("the colour profile")
 		d.ICC = nil
 	}
-	if d.EXIF != nil && (p.format == PFM || p.format == BMP || p.format == JPEG && len(d.EXIF) > maxJPEGEXIF) {
+	if d.EXIF != nil && (bare || p.format == BMP || p.format == JPEG && len(d.EXIF) > maxJPEGEXIF) {
 		p.lose("EXIF")
 		d.EXIF = nil
 	}
-	if d.XMP != nil && (p.format == PFM || p.format == BMP || p.format == JPEG && len(d.XMP) > maxJPEGXMP) {
+	if d.XMP != nil && (bare || p.format == BMP || p.format == JPEG && len(d.XMP) > maxJPEGXMP) {
 		p.lose("XMP")
 		d.XMP = nil
 	}
-	if d.Resolution.known() && (p.format == PFM || p.format == BMP && d.Resolution.Unit == Aspect) {
+	if d.Resolution.known() && (bare || p.format == BMP && d.Resolution.Unit == Aspect) {
 		p.lose("the resolution")
 		d.Resolution = Resolution{}
 	}

@@ -18,6 +18,9 @@ const (
 	BMP                    // Windows bitmap
 	WebP                   // RFC 9649; reading only
 	PFM                    // portable float map, 32-bit float
+	PGM                    // Netpbm's grey map
+	PPM                    // Netpbm's colour map
+	PNM                    // PGM or PPM, as the image is; writing only
 )
 
 // String returns the usual name of the format.
@@ -35,6 +38,12 @@ func (f Format) String() string {
 		return "WebP"
 	case PFM:
 		return "PFM"
+	case PGM:
+		return "PGM"
+	case PPM:
+		return "PPM"
+	case PNM:
+		return "PNM"
 	}
 	return "unknown format"
 }
@@ -54,18 +63,24 @@ func (f Format) Extension() string {
 		return ".webp"
 	case PFM:
 		return ".pfm"
+	case PGM:
+		return ".pgm"
+	case PPM:
+		return ".ppm"
+	case PNM:
+		return ".pnm"
 	}
 	return ""
 }
 
 // CanWrite tells whether Encode writes the format.
-func (f Format) CanWrite() bool { return f >= PNG && f <= PFM && f != WebP }
+func (f Format) CanWrite() bool { return f >= PNG && f <= PNM && f != WebP }
 
 // Depths returns the bit depths that Encode writes in the format, smallest
 // first.
 func (f Format) Depths() []int {
 	switch f {
-	case PNG:
+	case PNG, PGM, PPM, PNM:
 		return []int{8, 16}
 	case JPEG, BMP:
 		return []int{8}
@@ -84,9 +99,13 @@ var extensions = map[string]Format{
 	".bmp": BMP, ".dib": BMP,
 	".webp": WebP,
 	".pfm":  PFM,
+	".pgm":  PGM, ".ppm": PPM, ".pnm": PNM,
 }
 
-const knownExtensions = ".png, .jpg, .tif, .bmp, .webp or .pfm"
+const knownExtensions = ".png, .jpg, .tif, .bmp, .webp, .pfm, .pgm or .ppm"
+
+// readable lists the formats that Decode reads, for messages.
+const readable = "PNG, JPEG, TIFF, BMP, WebP, PFM, PGM and PPM"
 
 // FormatOf returns the format that the extension of a file name stands for, in
 // upper or lower case. Its error wraps ErrUnknownFormat. Reading does not depend
@@ -118,8 +137,12 @@ func sniff(head []byte) Format {
 		return BMP
 	case bytes.HasPrefix(head, []byte("RIFF")) && len(head) >= 12 && string(head[8:12]) == "WEBP":
 		return WebP
-	case len(head) >= 3 && head[0] == 'P' && (head[1] == 'F' || head[1] == 'f') && isPFMSpace(head[2]):
+	case len(head) >= 3 && head[0] == 'P' && (head[1] == 'F' || head[1] == 'f') && isSpace(head[2]):
 		return PFM
+	case len(head) >= 3 && (string(head[:2]) == "P2" || string(head[:2]) == "P5") && (isSpace(head[2]) || head[2] == '#'):
+		return PGM
+	case len(head) >= 3 && (string(head[:2]) == "P3" || string(head[:2]) == "P6") && (isSpace(head[2]) || head[2] == '#'):
+		return PPM
 	}
 	return 0
 }
@@ -147,8 +170,10 @@ func foreign(head []byte) string {
 		return "a HEIF image or a film"
 	case has("\x76\x2f\x31\x01"):
 		return "an OpenEXR image"
-	case has("P1"), has("P2"), has("P3"), has("P4"), has("P5"), has("P6"), has("P7"):
-		return "a netpbm image"
+	case has("P1"), has("P4"):
+		return "a Netpbm bitmap (PBM)"
+	case has("P7"):
+		return "a Netpbm PAM image"
 	case has("<?xml"), has("<svg"):
 		return "XML or SVG"
 	case has("<!DOCTYPE"), has("<html"), has("<!doctype"):

@@ -29,7 +29,7 @@ func addSeeds(f *testing.F, format Format) {
 			f.Add(c.data)
 		}
 	}
-	if format == 0 || format.CanWrite() {
+	if format == 0 || format.CanWrite() && format != PGM {
 		m := smoothImage(9, 5, 3)
 		m.Metadata = Metadata{
 			ICC:        testProfile("RGB ", 200),
@@ -37,8 +37,8 @@ func addSeeds(f *testing.F, format Format) {
 			XMP:        []byte(testXMP),
 			Resolution: Resolution{X: 72, Y: 72, Unit: Inch},
 		}
-		for w := PNG; w <= PFM; w++ {
-			if w.CanWrite() && (format == 0 || w == format) {
+		for w := PNG; w <= PPM; w++ {
+			if w.CanWrite() && w != PGM && (format == 0 || w == format) {
 				f.Add(encode(f, m, WriteOptions{Format: w}))
 			}
 		}
@@ -114,6 +114,15 @@ func FuzzTIFF(f *testing.F) { addSeeds(f, TIFF); f.Fuzz(checkDecode) }
 func FuzzBMP(f *testing.F)  { addSeeds(f, BMP); f.Fuzz(checkDecode) }
 func FuzzWebP(f *testing.F) { addSeeds(f, WebP); f.Fuzz(checkDecode) }
 func FuzzPFM(f *testing.F)  { addSeeds(f, PFM); f.Fuzz(checkDecode) }
+
+func FuzzNetpbm(f *testing.F) {
+	for _, data := range netpbmFiles {
+		f.Add([]byte(data))
+	}
+	addSeeds(f, PGM)
+	addSeeds(f, PPM)
+	f.Fuzz(checkDecode)
+}
 
 func FuzzEXIF(f *testing.F) {
 	f.Add(testEXIF(binary.LittleEndian, 6, 9, 5))

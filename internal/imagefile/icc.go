@@ -26,3 +26,6 @@ func (m *Image) setICC(profile []byte) {
 		m.warn("the colour profile is dropped: it is for %q samples, and the image is %s now", space, map[int]string{1: "grey", 3: "RGB"}[m.Channels])
 	}
 }
+
+// warnCMYK says what became of the colours of an image of inks.
+func (m *Image) warnCMYK() { m.warn("CMYK is converted to RGB without its profile") }

@@ -24,10 +24,13 @@ type Image struct {
 	// written unless asked otherwise.
 	Depth int
 	// SourceDepth is the bits per sample in the file that was read: as Depth, or
-	// 1, 2 or 4.
+	// 1, 2 or 4, or any number up to 16 in PGM and PPM.
 	SourceDepth int
 	// Format is the format of the file that was read, or 0.
 	Format Format
+	// JPEG is how the samples of a JPEG file were coded, as it is now that its orientation has
+	// been applied. It is nil for other formats, and where components are not luma and chroma.
+	JPEG *JPEGCoding
 	// Metadata is what the file said about its pixels.
 	Metadata Metadata
 	// Warnings says, a line each, what reading could not keep.

@@ -11,9 +11,14 @@ import (
 
 // The markers of JPEG that are looked at (ISO/IEC 10918-1, table B.1).
 const (
+	markerSOF0 = 0xc0 // baseline
+	markerSOF1 = 0xc1 // extended
+	markerSOF2 = 0xc2 // progressive
+	markerDHT  = 0xc4
 	markerSOI  = 0xd8
 	markerEOI  = 0xd9
 	markerSOS  = 0xda
+	markerDQT  = 0xdb
 	markerAPP0 = 0xe0
 	markerAPP1 = 0xe1
 	markerAPP2 = 0xe2
@@ -68,8 +73,12 @@ func decodeJPEG(src source, opt ReadOptions) (*Image, error) {
 	} else {
 		m.fill(img)
 	}
+	m.JPEG = parts.frame.coding(img)
 	m.Metadata = parts.metadata
 	m.Warnings = parts.warnings
+	if _, inks := img.(*image.CMYK); inks {
+		m.warnCMYK()
+	}
 	m.setICC(parts.profile())
 	m.resolutionFromEXIF()
 	return m, nil
@@ -85,6 +94,7 @@ func jpegError(err error) error {
 
 // jpegParts is what the segments before the first scan say.
 type jpegParts struct {
+	frame    jpegFrame
 	metadata Metadata
 	pieces   [][]byte // of the profile, by number
 	count    int      // of pieces that there should be
@@ -108,6 +118,8 @@ func readJPEGSegments(src source) (*jpegParts, error) {
 			continue
 		case marker == markerSOS, marker == markerEOI, length < 2:
 			return p, nil
+		case marker == markerDQT, marker >= markerSOF0 && marker <= markerSOF2:
+			// Of the coding, not metadata.
 		case marker != markerCOM && marker != markerIPTC && (marker < markerAPP0 || marker > markerAPP2):
 			offset += 2 + length
 			continue
@@ -127,6 +139,10 @@ func readJPEGSegments(src source) (*jpegParts, error) {
 func (p *jpegParts) keep(marker byte, data []byte) {
 	d := &p.metadata
 	switch marker {
+	case markerDQT:
+		p.frame.readTables(data)
+	case markerSOF0, markerSOF1, markerSOF2:
+		p.frame.readComponents(data)
 	case markerAPP0:
 		// Version (2 bytes), units, densities.
 		rest, ok := bytes.CutPrefix(data, []byte(jfifMark))
@@ -150,6 +166,7 @@ func (p *jpegParts) keep(marker byte, data []byte) {
 			d.XMP = rest
 		}
 	case markerAPP2:
+		p.readOtherPictures(data)
 		rest, ok := bytes.CutPrefix(data, []byte(profileMark))
 		if !ok || len(rest) < 2 {
 			return

@@ -10,10 +10,10 @@ import (
 // encodeJPEG writes baseline JPEG, grey or YCbCr, with as many samples of chroma
 // as of luma. The encoder of image/jpeg keeps a quarter of the chroma and rounds
 // colours to 8 bits before it transforms them; a restored picture deserves
-// better.
-func encodeJPEG(w io.Writer, m *Image, quality int) error {
-	e := &jpegEncoder{w: w}
-	e.setQuality(quality)
+// better. steps are the quantisation steps of luma and chroma, in rows.
+func encodeJPEG(w io.Writer, m *Image, steps [2][64]int) error {
+	e := &jpegEncoder{w: w, steps: steps}
+	e.prepare()
 	e.write([]byte{0xff, markerSOI})
 	if e.err == nil {
 		e.err = writeJPEGMetadata(w, &m.Metadata)
@@ -23,12 +23,6 @@ func encodeJPEG(w io.Writer, m *Image, quality int) error {
 	e.write([]byte{0xff, markerEOI})
 	return e.err
 }
-
-const (
-	markerSOF0 = 0xc0
-	markerDHT  = 0xc4
-	markerDQT  = 0xdb
-)
 
 // jpegEncoder writes one image, and nothing more after an error.
 type jpegEncoder struct {
@@ -45,9 +39,7 @@ type jpegEncoder struct {
 	block [64]float32
 }
 
-// setQuality sets the quantisation steps and the codes.
-func (e *jpegEncoder) setQuality(quality int) {
-	e.steps = jpegblock.Steps(quality)
+func (e *jpegEncoder) prepare() {
 	for t := range e.steps {
 		for i, s := range e.steps[t] {
 			e.inverse[t][i] = 1 / float32(s)

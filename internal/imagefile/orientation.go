@@ -53,6 +53,9 @@ func (m *Image) applyOrientation(orientation int) {
 		flipY      = orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8
 		w, h, size = m.Width, m.Height, m.Width * m.Height
 	)
+	if transpose && m.JPEG != nil {
+		m.JPEG.transpose()
+	}
 	if transpose {
 		scratch := make([]float32, size)
 		for c := range m.Channels {

@@ -16,12 +16,6 @@ import (
 // has no agreed meaning: it must be a number other than 0 and is otherwise
 // ignored, as most programs do.
 
-// isPFMSpace tells whether a byte separates words in the header.
-func isPFMSpace(b byte) bool { return b == ' ' || b == '\n' || b == '\t' || b == '\r' }
-
-// maxPFMWord bounds a number in the header, in bytes.
-const maxPFMWord = 40
-
 func decodePFM(src source, opt ReadOptions) (*Image, error) {
 	h, err := readPFMHeader(src)
 	if err != nil {
@@ -74,7 +68,7 @@ type pfmHeader struct {
 func readPFMHeader(src source) (h pfmHeader, err error) {
 	r := bufio.NewReaderSize(src.from(0), 256)
 	word := func(what string) (string, error) {
-		w, last, n, err := readPFMWord(r)
+		w, last, n, err := readHeaderWord(r)
 		h.length += n
 		h.carriageReturn = last == '\r'
 		if err != nil {
@@ -121,32 +115,6 @@ func readPFMHeader(src source) (h pfmHeader, err error) {
 		h.order = binary.LittleEndian
 	}
 	return h, nil
-}
-
-// readPFMWord returns the next word, the one space after it, and the bytes read.
-// Lines from # to their end are comments.
-func readPFMWord(r *bufio.Reader) (word string, last byte, n int64, err error) {
-	var w []byte
-	for comment := false; ; {
-		b, err := r.ReadByte()
-		if err != nil {
-			return "", 0, n, err
-		}
-		n++
-		switch {
-		case comment:
-			comment = b != '\n'
-		case b == '#' && len(w) == 0:
-			comment = true
-		case isPFMSpace(b) && len(w) > 0:
-			return string(w), b, n, nil
-		case isPFMSpace(b):
-		case len(w) == maxPFMWord:
-			return "", 0, n, io.ErrUnexpectedEOF
-		default:
-			w = append(w, b)
-		}
-	}
 }
 
 // encodePFM writes little-endian samples, as they are.

@@ -613,5 +613,5 @@ func (u *tiffUnpacker) finishCMYK(m *Image) {
 			p[i] = (1 - p[i]) * (1 - k)
 		}
 	}
-	m.warn("CMYK is converted to RGB without its profile")
+	m.warnCMYK()
 }

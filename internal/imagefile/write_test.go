@@ -34,8 +34,8 @@ func (d *disk) Write(p []byte) (int, error) {
 func TestFullDiskIsReported(t *testing.T) {
 	m := testImage(60, 40, 3, 8, false)
 	m.Metadata.ICC = testProfile("RGB ", 70000)
-	for f := PNG; f <= PFM; f++ {
-		if !f.CanWrite() {
+	for f := PNG; f <= PNM; f++ {
+		if !f.CanWrite() || f == PGM { // which has no colours
 			continue
 		}
 		size := len(encode(t, m, WriteOptions{Format: f}))
@@ -143,8 +143,8 @@ func TestConcurrentUse(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			for f := PNG; f <= PFM; f++ {
-				if f.CanWrite() {
+			for f := PNG; f <= PNM; f++ {
+				if f.CanWrite() && f != PGM { // which has no colours
 					var b bytes.Buffer
 					if err := Encode(&b, m, WriteOptions{Format: f}); err != nil {
 						t.Error(err)

@@ -39,7 +39,7 @@ func TestMemoryLimit(t *testing.T) {
 // Calls return before the work is done, and what goes wrong then is told once, by
 // whoever waits next.
 func TestLateErrors(t *testing.T) {
-	broke := errors.New("the card fell out")
+	broke := errors.New("the GPU fell out")
 	release := make(chan struct{})
 	d := refdevice.New(refdevice.Options{Fault: func(operation string) error {
 		if operation == "Fill" {

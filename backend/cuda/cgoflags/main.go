@@ -2,7 +2,8 @@
 // already, and the folder of the header cuda.h that this module brings along. In a module
 // that requires this one:
 //
-//	CGO_ENABLED=1 CGO_CFLAGS="$(go run github.com/averaged/imaging/backend/cuda/cgoflags)" go build -tags cuda .
+//	export CGO_ENABLED=1 CGO_CFLAGS="$(go run github.com/averaged/imaging/backend/cuda/cgoflags)"
+//	go build -tags cuda .
 //
 // or once and for all, until the module's version changes,
 //

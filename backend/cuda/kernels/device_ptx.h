@@ -49,7 +49,7 @@ DEVICE void device_barrier() { asm volatile("bar.sync 0;" ::: "memory"); }
 #define __syncthreads() device_barrier()
 // The same for the threads of a warp.
 DEVICE void __syncwarp() { __nvvm_bar_warp_sync(FULL_MASK); }
-// Writes before it are seen by the whole card before writes after it.
+// Writes before it are seen by the whole GPU before writes after it.
 DEVICE void __threadfence() { __nvvm_membar_gl(); }
 
 // The value of another lane: of lane (own ^ lanes), own + delta, own − delta, or lane.

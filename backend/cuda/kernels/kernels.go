@@ -32,7 +32,7 @@ func Files() []string {
 	return slices.Compact(names)
 }
 
-// PTX returns the PTX of one of the Files for the newest architecture that a card of the
+// PTX returns the PTX of one of the Files for the newest architecture that a GPU of the
 // given compute capability, times ten, can run. The error says that there is none.
 func PTX(file string, capability int) ([]byte, error) {
 	for _, arch := range architectures {

@@ -41,7 +41,7 @@ import (
 // maxArguments is the size of launch's array.
 const maxArguments = 256
 
-// List returns the cards of this machine, in the driver's order. The error is
+// List returns the GPUs of this machine, in the driver's order. The error is
 // ErrNoDriver or ErrNoDevice where there is nothing, and an *Error where there is
 // something that does not work.
 func List() ([]Properties, error) {
@@ -54,7 +54,7 @@ func List() ([]Properties, error) {
 		return nil, check("cuDeviceGetCount", err)
 	}
 	if n == 0 {
-		return nil, fmt.Errorf("%w: there is a driver, and no card", ErrNoDevice)
+		return nil, fmt.Errorf("%w: there is a driver, and no GPU", ErrNoDevice)
 	}
 	all := make([]Properties, n)
 	for i := range all {
@@ -97,14 +97,14 @@ func properties(ordinal, version int) (Properties, error) {
 	return p, nil
 }
 
-// Open opens the card with the given number, from 0.
+// Open opens the GPU with the given number, from 0.
 func Open(ordinal int) (Device, error) {
 	all, err := List()
 	if err != nil {
 		return nil, err
 	}
 	if ordinal < 0 || ordinal >= len(all) {
-		return nil, fmt.Errorf("%w: there is no card %d, there are 0 to %d", ErrNoDevice, ordinal, len(all)-1)
+		return nil, fmt.Errorf("%w: there is no GPU %d, there are 0 to %d", ErrNoDevice, ordinal, len(all)-1)
 	}
 	dev, err := cu.GetDevice(ordinal)
 	if err != nil {

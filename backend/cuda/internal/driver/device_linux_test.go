@@ -24,11 +24,11 @@ var probes embed.FS
 // fails, and nothing is skipped.
 const wantDevice = "IMAGING_WANT_CUDA"
 
-// TestMain checks at the end that the tests left nothing on any card.
+// TestMain checks at the end that the tests left nothing on any GPU.
 func TestMain(m *testing.M) {
 	status := m.Run()
-	if cards, err := List(); err == nil && status == 0 {
-		for _, c := range cards {
+	if gpus, err := List(); err == nil && status == 0 {
+		for _, c := range gpus {
 			dev, err := cu.GetDevice(c.Ordinal)
 			if err == nil {
 				var active int
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 				}
 			}
 			if err != nil {
-				fmt.Fprintf(os.Stderr, "card %d: %v\n", c.Ordinal, err)
+				fmt.Fprintf(os.Stderr, "GPU %d: %v\n", c.Ordinal, err)
 				status = 1
 			}
 		}
@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// open opens a card, and checks at the end of the test that its memory is as it was.
+// open opens a GPU, and checks at the end of the test that its memory is as it was.
 func open(t testing.TB, ordinal int) Device {
 	d, err := Open(ordinal)
 	if errors.Is(err, ErrNoDriver) && os.Getenv(wantDevice) == "" {
@@ -70,12 +70,12 @@ func open(t testing.TB, ordinal int) Device {
 	return d
 }
 
-// runsPTX tells whether a card is the fake one that runs PTX and looks at each access.
+// runsPTX tells whether a GPU is the fake one that runs PTX and looks at each access.
 func runsPTX(d Device) bool { return isFake(d) && strings.HasSuffix(d.Properties().Name, "PTX") }
 
 func isFake(d Device) bool { return strings.HasPrefix(d.Properties().Name, "Fake") }
 
-// fake opens the fake card, for mistakes after which a real one needs a new process.
+// fake opens the fake GPU, for mistakes after which a real one needs a new process.
 func fake(t *testing.T, ordinal int) Device {
 	d := open(t, ordinal)
 	if !isFake(d) {
@@ -143,7 +143,7 @@ func (b *bench) host(floats int) HostMemory {
 	return m
 }
 
-// up puts numbers on the card.
+// up puts numbers on the GPU.
 func (b *bench) up(x []float32) Pointer {
 	p, m := b.alloc(len(x)), b.host(len(x))
 	copy(m.Floats(), x)
@@ -176,7 +176,7 @@ func numbers(n int) []float32 {
 // Without a driver library the program runs, and says what is missing. With one, this is
 // the test that it works at all.
 func TestListSaysWhatThereIs(t *testing.T) {
-	cards, err := List()
+	gpus, err := List()
 	if err != nil {
 		require.Empty(t, os.Getenv(wantDevice), "%v", err)
 		require.ErrorIs(t, err, ErrNoDriver)
@@ -185,8 +185,8 @@ func TestListSaysWhatThereIs(t *testing.T) {
 		require.ErrorIs(t, err, ErrNoDriver)
 		return
 	}
-	require.NotEmpty(t, cards)
-	for i, c := range cards {
+	require.NotEmpty(t, gpus)
+	for i, c := range gpus {
 		require.Equal(t, i, c.Ordinal)
 		require.NotEmpty(t, c.Name)
 		require.GreaterOrEqual(t, c.Capability(), 50)
@@ -195,7 +195,7 @@ func TestListSaysWhatThereIs(t *testing.T) {
 		require.GreaterOrEqual(t, c.SharedPerBlockOptIn, c.SharedPerBlock)
 		require.GreaterOrEqual(t, c.DriverVersion, oldestDriver)
 	}
-	for _, ordinal := range []int{-1, len(cards), math.MaxInt} {
+	for _, ordinal := range []int{-1, len(gpus), math.MaxInt} {
 		_, err := Open(ordinal)
 		require.ErrorIs(t, err, ErrNoDevice)
 	}
@@ -455,7 +455,7 @@ func TestEventsOrderStreams(t *testing.T) {
 	require.NoError(t, b.d.FreeStream(other))
 }
 
-// On the fake card work is late: what is read too early is not there.
+// On the fake GPU work is late: what is read too early is not there.
 func TestTheFakeDeviceIsLate(t *testing.T) {
 	b := newBench(t, fake(t, 0))
 	m := b.host(1)
@@ -543,7 +543,7 @@ func TestOutOfMemoryIsAnErrorOfItsOwn(t *testing.T) {
 	require.ErrorIs(t, err, ErrOutOfMemory)
 	require.NotErrorIs(t, err, ErrBroken)
 	p, err := d.Alloc(1 << 20)
-	require.NoError(t, err, "and the card works on")
+	require.NoError(t, err, "and the GPU works on")
 	require.NoError(t, d.Free(p))
 	require.NoError(t, d.Free(0))
 	if isFake(d) {
@@ -592,7 +592,7 @@ func TestWrongCallsAreErrors(t *testing.T) {
 	_, err = b.d.LoadModule(nil)
 	require.Error(t, err)
 
-	second := newBench(t, open(t, 0)) // the same card, opened again
+	second := newBench(t, open(t, 0)) // the same GPU, opened again
 	require.ErrorIs(t, second.d.Launch(second.s, saxpy, one, one, 0, args...), ErrArgument, "a kernel of another Device")
 	require.NoError(t, b.d.Synchronize(b.s), "none of this did any harm")
 }
@@ -643,14 +643,14 @@ func TestEverythingIsClosedAfterClose(t *testing.T) {
 	require.Equal(t, 0, d.Properties().Ordinal)
 }
 
-// Several goroutines, each with a stream, on every card at once.
-func TestGoroutinesAndCards(t *testing.T) {
-	cards, err := List()
+// Several goroutines, each with a stream, on every GPU at once.
+func TestGoroutinesAndGPUs(t *testing.T) {
+	gpus, err := List()
 	if err != nil {
 		open(t, 0) // which says what to do about it
 	}
 	var wait sync.WaitGroup
-	for i := range cards {
+	for i := range gpus {
 		d := open(t, i)
 		for k := range 4 {
 			b := newBench(t, d)
@@ -673,7 +673,7 @@ func TestGoroutinesAndCards(t *testing.T) {
 					for j, v := range m.Floats() {
 						want := float32(math.FMA(1, float64(x[j]), float64(float32(round)*x[j])))
 						if v != want {
-							t.Errorf("card %d, stream %d, round %d: %v, want %v", i, k, round, v, want)
+							t.Errorf("GPU %d, stream %d, round %d: %v, want %v", i, k, round, v, want)
 							return
 						}
 					}
@@ -685,7 +685,7 @@ func TestGoroutinesAndCards(t *testing.T) {
 }
 
 // What a kernel must not do is an error, after which the Device only wants to be closed,
-// and then the card works again.
+// and then the GPU works again.
 func TestMistakesOfKernelsAreFound(t *testing.T) {
 	for name, c := range map[string]struct {
 		run  func(b *bench) error
@@ -769,7 +769,7 @@ func TestAMissingBarrierShows(t *testing.T) {
 	require.Less(t, wrong, 256)
 }
 
-// The fake card that runs PTX knows who touched a word of memory before.
+// The fake GPU that runs PTX knows who touched a word of memory before.
 func TestRacesAreFound(t *testing.T) {
 	for name, run := range map[string]func(b *bench) error{
 		"a barrier is missing": func(b *bench) error { return b.wide("missing_barrier", Ptr(b.alloc(256))) },
@@ -819,7 +819,7 @@ func TestTheFakeDeviceFindsWrongCalls(t *testing.T) {
 
 	require.Error(t, b.d.Launch(b.s, b.kernel("block_sum"), Dim{}, Dim{X: 256}, 48<<10, Ptr(p), Ptr(p)), "more shared memory than allowed")
 	other := newBench(t, fake(t, 1))
-	require.Error(t, other.d.Launch(other.s, other.kernel("write_at"), Dim{}, Dim{}, 0, Ptr(p), Long(0)), "memory of another card")
+	require.Error(t, other.d.Launch(other.s, other.kernel("write_at"), Dim{}, Dim{}, 0, Ptr(p), Long(0)), "memory of another GPU")
 	require.Error(t, other.d.Free(p))
 	require.Error(t, other.d.CopyOnDevice(other.s, p, p, 4))
 	require.NoError(t, b.d.Synchronize(b.s))

@@ -10,8 +10,8 @@
 //
 // # Contexts and threads
 //
-// A Device is the primary context of a card, retained by Open and released by Close;
-// the same card may be opened more than once. Every call makes the context current on
+// A Device is the primary context of a GPU, retained by Open and released by Close;
+// the same GPU may be opened more than once. Every call makes the context current on
 // the thread that it runs on, and so a Device is safe for concurrent use, from any
 // goroutine. The order of work is that of the calls on one Stream; work on different
 // streams is ordered by events only.
@@ -19,8 +19,8 @@
 // # Errors
 //
 // What the driver reports is an *Error. Work on a stream runs after its call has
-// returned, so its errors may come from any later call on the same card. After an
-// error that is ErrBroken nothing works until every Device of the card is closed.
+// returned, so its errors may come from any later call on the same GPU. After an
+// error that is ErrBroken nothing works until every Device of the GPU is closed.
 package driver
 
 import (
@@ -33,13 +33,13 @@ var (
 	// ErrNoDriver: this program or this machine has no CUDA driver, or one that is too old.
 	// The error that wraps it says which.
 	ErrNoDriver = errors.New("no CUDA driver")
-	// ErrNoDevice: there is a driver, but no card, or none of this number.
+	// ErrNoDevice: there is a driver, but no GPU, or none of this number.
 	ErrNoDevice = errors.New("no such CUDA device")
-	// ErrOutOfMemory: the card, or the host where the memory is the host's, has no room.
+	// ErrOutOfMemory: the GPU, or the host where the memory is the host's, has no room.
 	ErrOutOfMemory = errors.New("out of memory")
 	// ErrClosed: the Device has been closed.
 	ErrClosed = errors.New("CUDA device is closed")
-	// ErrBroken: a kernel read or wrote where it must not, or the card failed. Memory and
+	// ErrBroken: a kernel read or wrote where it must not, or the GPU failed. Memory and
 	// work of the context are lost.
 	ErrBroken = errors.New("CUDA context is lost")
 	// ErrArgument: the call cannot be right, and was not handed to the driver.
@@ -70,7 +70,7 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
-// Properties are what List and a Device tell of a card.
+// Properties are what List and a Device tell of a GPU.
 type Properties struct {
 	Ordinal      int    // from 0, in the order of the driver
 	Name         string // "NVIDIA H100 80GB HBM3"
@@ -90,7 +90,7 @@ type Properties struct {
 func (p Properties) Capability() int { return 10*p.Major + p.Minor }
 
 type (
-	// Pointer is an address in a card's memory; 0 is none. Alloc aligns to 256 bytes.
+	// Pointer is an address in a GPU's memory; 0 is none. Alloc aligns to 256 bytes.
 	// Adding bytes to it is how one takes a part of an allocation.
 	Pointer uint64
 	// Stream is a queue of work.
@@ -110,7 +110,7 @@ type Function struct {
 	Parameters int
 	// Registers is the number of registers of a thread, Local its bytes of local memory
 	// (spills are there), Shared the bytes of static shared memory of a block, and
-	// MaxThreads the largest block that the card can run it with.
+	// MaxThreads the largest block that the GPU can run it with.
 	Registers, Local, Shared, MaxThreads int
 
 	// Owner is the Device that loaded it, and Handle what the driver calls it there.
@@ -142,7 +142,7 @@ func Float(v float32) Arg { return Arg(math.Float32bits(v)) }
 // Double is an argument that the kernel declares as double.
 func Double(v float64) Arg { return Arg(math.Float64bits(v)) }
 
-// HostMemory is pinned memory of the host, which the card reads and writes while the
+// HostMemory is pinned memory of the host, which the GPU reads and writes while the
 // program goes on. The garbage collector neither moves nor frees it.
 type HostMemory interface {
 	// Bytes is the memory itself. It must not be used after FreeHost, nor changed or read
@@ -152,7 +152,7 @@ type HostMemory interface {
 	Floats() []float32
 }
 
-// Device is an opened card. All methods but Close return ErrClosed after Close.
+// Device is an opened GPU. All methods but Close return ErrClosed after Close.
 //
 // The methods that take a Stream put their work on it and return; the others do what
 // they say at once. Handles of another Device, or that were freed, are the caller's
@@ -160,18 +160,18 @@ type HostMemory interface {
 // Function check whose it is.
 type Device interface {
 	Properties() Properties
-	// MemoryInfo returns the bytes of the card's memory that are free and that there are,
+	// MemoryInfo returns the bytes of the GPU's memory that are free and that there are,
 	// whoever uses them.
 	MemoryInfo() (free, total int64, err error)
-	// Close waits for all work, and releases the context. With the last Device of a card
+	// Close waits for all work, and releases the context. With the last Device of a GPU
 	// goes all that was allocated on it. It returns a late error if there is one. A second
 	// Close returns nil.
 	Close() error
 
-	// Alloc returns memory of the card, whose contents are undefined. bytes must be at least
+	// Alloc returns memory of the GPU, whose contents are undefined. bytes must be at least
 	// 1. It may wait for work under way.
 	Alloc(bytes int64) (Pointer, error)
-	// Free gives memory back that Alloc returned. It waits for all work of the card, and so
+	// Free gives memory back that Alloc returned. It waits for all work of the GPU, and so
 	// is slow; Free(0) does nothing.
 	Free(p Pointer) error
 	// AllocHost returns pinned memory of the host, whose contents are undefined.
@@ -179,12 +179,12 @@ type Device interface {
 	// FreeHost gives it back; work that uses it must be done.
 	FreeHost(m HostMemory) error
 
-	// CopyToDevice copies bytes bytes of src from offset on to the card.
+	// CopyToDevice copies bytes bytes of src from offset on to the GPU.
 	CopyToDevice(s Stream, dst Pointer, src HostMemory, offset, bytes int64) error
-	// CopyToHost copies bytes bytes from the card to dst from offset on. They are there
+	// CopyToHost copies bytes bytes from the GPU to dst from offset on. They are there
 	// after the stream, or an event behind the copy, has been waited for.
 	CopyToHost(s Stream, dst HostMemory, offset int64, src Pointer, bytes int64) error
-	// CopyOnDevice copies bytes bytes within the card; the ranges must not overlap.
+	// CopyOnDevice copies bytes bytes within the GPU; the ranges must not overlap.
 	CopyOnDevice(s Stream, dst, src Pointer, bytes int64) error
 	// Fill sets count 4-byte words from dst on, which is a multiple of 4.
 	Fill(s Stream, dst Pointer, word uint32, count int64) error
@@ -213,7 +213,7 @@ type Device interface {
 	Elapsed(from, to Event) (float64, error)
 
 	// LoadModule loads kernels from the text of a PTX file, which the driver translates for
-	// the card (and keeps in a cache of its own).
+	// the GPU (and keeps in a cache of its own).
 	LoadModule(ptx []byte) (Module, error)
 	// UnloadModule removes the module; its functions must not be used any more.
 	UnloadModule(m Module) error

@@ -4,11 +4,11 @@ package driver
 
 import "fmt"
 
-// List returns the cards of this machine. Without the build tag cuda it returns
+// List returns the GPUs of this machine. Without the build tag cuda it returns
 // ErrNoDriver.
 func List() ([]Properties, error) { return nil, errNotBuilt() }
 
-// Open opens the card with the given number. Without the build tag cuda it returns
+// Open opens the GPU with the given number. Without the build tag cuda it returns
 // ErrNoDriver.
 func Open(ordinal int) (Device, error) { return nil, errNotBuilt() }
 

@@ -40,7 +40,7 @@ static const struct {
 };
 
 // cuInit is called by package cu before main, where nothing shall happen yet: cu ends the
-// process if there is no card.
+// process if there is no GPU.
 __attribute__((visibility("hidden"))) int cuInit(unsigned int flags) {
 	(void)flags;
 	return 0;

@@ -20,7 +20,7 @@ case $(uname -m) in
 x86_64) flags+=(-march=x86-64-v3) ;; # fused multiply-adds and halves in hardware
 esac
 # A trap where an address does not suit its type, an index leaves an array, a shift is too
-# wide: the emulator makes an error of the card out of it.
+# wide: the emulator makes an error of the GPU out of it.
 checks=(-fsanitize=alignment,bounds,shift -fno-sanitize-recover=all)
 if "$cxx" --version | grep -q clang; then
 	checks+=(-fsanitize-trap=all -Wno-unused-command-line-argument)

@@ -69,7 +69,7 @@ template <class... A, void (*f)(A...)> struct Caller<f> {
     static const bool added_##f = host::add({#f, DEVICE_ARCH, host::Caller<f>::call, host::Caller<f>::count, host::Caller<f>::sizes});
 
 // Vectors look whether their addresses are multiples of their size when they are copied,
-// as they are when they are loaded or stored: the card insists on it, the host would not.
+// as they are when they are loaded or stored: the GPU insists on it, the host would not.
 #define HOST_VECTOR2(name, T)                                          \
     struct name {                                                      \
         T x, y;                                                        \

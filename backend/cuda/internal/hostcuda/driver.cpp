@@ -1,4 +1,4 @@
-// A CUDA driver for tests: the functions that package driver calls, on a card that is the
+// A CUDA driver for tests: the functions that package driver calls, on a GPU that is the
 // host. It does late what may be done late, in an order that changes with a seed, and
 // refuses what the reference of the driver API forbids. README.md lists what it finds.
 

@@ -23,7 +23,7 @@ missed=0 found=0
 for ptx; do
 	name=$(basename "$ptx") capability=90
 	file=backend/cuda/kernels/$name
-	# Kernels that newer cards leave to tensor cores.
+	# Kernels that newer GPUs leave to tensor cores.
 	case $name in convolution.* | gradients.* | filters.sm_70.*) capability=70 ;; esac
 	cp "$file" original
 	for line in $(grep -nE 'bar\.sync|cp\.async\.wait_group' original | cut -d: -f1); do

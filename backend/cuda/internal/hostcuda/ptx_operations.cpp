@@ -200,7 +200,7 @@ template <class D> void conversions_to(Table &t, const std::string &d) {
     conversion<D, uint64_t>(t, d + ".u64");
     conversion<D, int64_t>(t, d + ".s64");
 }
-// To an integer, rounded and held within its range; NaN is 0, as on the card.
+// To an integer, rounded and held within its range; NaN is 0, as on the GPU.
 template <class D, class S> D held(S rounded) {
     if (rounded != rounded) return 0;
     if (rounded <= (S)std::numeric_limits<D>::min()) return std::numeric_limits<D>::min();

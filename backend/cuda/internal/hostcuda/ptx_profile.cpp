@@ -1,4 +1,4 @@
-// What was counted, for a person who wants to know what a kernel asks of the card before
+// What was counted, for a person who wants to know what a kernel asks of the GPU before
 // there is one.
 #include "ptx.h"
 

@@ -1,5 +1,5 @@
 // Runs a grid of a program: blocks in shuffled order, the warps of a block in shuffled turns,
-// the lanes of a warp together where they are at the same instruction, as the card does it.
+// the lanes of a warp together where they are at the same instruction, as the GPU does it.
 #include "ptx.h"
 
 #include <algorithm>

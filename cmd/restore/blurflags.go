@@ -1,0 +1,30 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/averaged/imaging/restore"
+)
+
+// blurFlags are the flags about a blur that is removed, alone or along with other things.
+type blurFlags struct {
+	kernelFile string
+	boundary   choice
+}
+
+func (b *blurFlags) bindKernel(c *cobra.Command, usage string) {
+	c.Flags().StringVarP(&b.kernelFile, "kernel", "k", "", usage)
+}
+
+// loadBlur returns the options about a blur that is removed along with other things, if there is
+// one.
+func (b *blurFlags) loadBlur(ctx context.Context, a *app, r reading) ([]restore.Option, error) {
+	opts := []restore.Option{restore.Boundary(boundaryOf(b.boundary))}
+	if b.kernelFile == "" {
+		return opts, nil
+	}
+	kernel, err := a.readKernel(ctx, b.kernelFile, r)
+	return append(opts, restore.Kernel(kernel)), err
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"image"
+
+	"github.com/spf13/cobra"
+
+	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/restore"
+)
+
+// restorer is what a command that restores images has of its own; restoringCommand makes the
+// rest, which is the same for all of them. batchFlags, which each of them embeds, has the methods
+// that few need.
+type restorer interface {
+	// shared are the flags that all have, bound by bindOwn along with those of its own.
+	shared() *batchFlags
+	bindOwn(c *cobra.Command)
+	// checkOwn finds what is wrong with its flags without a file.
+	checkOwn() error
+	// ownFiles are the files that its flags name, which are read and never written.
+	ownFiles() []string
+	// loadOwn reads them, and returns the options that its flags make.
+	loadOwn(ctx context.Context, a *app) ([]restore.Option, error)
+	// frame makes of an image that was read one of the size of the result, with its transparency
+	// and any samples.
+	frame(input string, m *imagefile.Image) error
+	solve(ctx context.Context, img *restore.Planar, opts ...restore.Option) (image.Image, *restore.Report, error)
+	// describe adds to an outcome what its flags say.
+	describe(o *outcome)
+	// achieved says of an outcome what became of the image, such as "noise removed".
+	achieved(o *outcome) string
+}
+
+func (b *batchFlags) shared() *batchFlags                  { return b }
+func (b *batchFlags) checkOwn() error                      { return nil }
+func (b *batchFlags) ownFiles() []string                   { return nil }
+func (b *batchFlags) frame(string, *imagefile.Image) error { return nil }
+func (b *batchFlags) describe(*outcome)                    {}
+
+// restoringCommand completes the command of a restorer.
+func (a *app) restoringCommand(r restorer, c *cobra.Command) *cobra.Command {
+	c.Args = inputs(1, -1, "one input or more")
+	r.bindOwn(c)
+	c.RunE = func(c *cobra.Command, args []string) error { return a.restoreAll(c, r, args) }
+	return c
+}
+
+// restoreAll checks the flags, loads what all inputs need, and restores one input after another.
+func (a *app) restoreAll(c *cobra.Command, r restorer, args []string) error {
+	ctx, b := c.Context(), r.shared()
+	if err := r.checkOwn(); err != nil {
+		return err
+	}
+	files := append(r.ownFiles(), b.weights, b.reference)
+	if err := readOnce(files...); err != nil {
+		return err
+	}
+	opts, tasks, err := b.prepare(a, c, args)
+	if err != nil {
+		return err
+	}
+	if err := b.protect(tasks, files...); err != nil {
+		return err
+	}
+	dev, err := b.open()
+	if err != nil {
+		return err
+	}
+	defer dev.Close() // its only error would be of work that has been waited for
+	chosen, done, err := b.use(ctx, a, dev)
+	if err != nil {
+		return err
+	}
+	defer done()
+	b.remarkMethod(a)
+	own, err := r.loadOwn(ctx, a)
+	if err != nil {
+		return err
+	}
+	opts = append(append(append(opts, chosen...), own...), restore.OnDevice(dev))
+	return a.batch(ctx, c.Name(), tasks, func(ctx context.Context, _ int, t task) (*outcome, string, error) {
+		return a.restoreOne(ctx, r, t, opts)
+	})
+}
+
+// restoreOne does one task: read, compute, write, compare.
+func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore.Option) (*outcome, string, error) {
+	b, seconds := r.shared(), stopwatch()
+	m, err := a.read(ctx, t.input, b.reading)
+	if err != nil {
+		return nil, "", err
+	}
+	img := planarOf(m)
+	if err := r.frame(t.input, m); err != nil {
+		return nil, "", err
+	}
+	opt := b.writing.options(m, t.output, b.force)
+	if err := imagefile.CheckWrite(m, opt); err != nil {
+		return nil, "", fileError{outputName(t.output), err}
+	}
+	m.Pix = nil // until they are those of the result
+	// The reference waits in memory: what is wrong with it is said before the work.
+	var reference []float32
+	if b.reference != "" {
+		if reference, err = a.readReference(ctx, b.reference, m, b.reading); err != nil {
+			return nil, "", err
+		}
+	}
+	bar := a.newProgress(t.input)
+	defer bar.clear()
+	bar.show(0, 0)
+	out, report, err := asPlanar(r.solve(ctx, img, append([]restore.Option{
+		restore.WithProgress(func(p restore.Progress) error {
+			bar.show(p.Fraction, p.Residual)
+			return ctx.Err()
+		}),
+	}, opts...)...))
+	if err != nil {
+		return nil, "", err
+	}
+	bar.clear()
+	m.Pix = out.Pix
+	if err := a.write(ctx, t.output, m, opt); err != nil {
+		return nil, "", err
+	}
+	o := outcomeOf(m, report)
+	o.Network = b.networkInfo()
+	r.describe(o)
+	if reference != nil {
+		if o.fidelity, err = fidelityOf(b.reference, reference, m.Pix); err != nil {
+			return nil, "", err
+		}
+	}
+	o.Seconds = seconds()
+	a.remarkRun(t.input, report)
+	return o, summary(r.achieved(o), o), nil
+}
+
+// asPlanar undoes the generality of image.Image: of a Planar package restore
+// makes a Planar.
+func asPlanar(img image.Image, report *restore.Report, err error) (*restore.Planar, *restore.Report, error) {
+	if err != nil {
+		return nil, nil, err
+	}
+	p, ok := img.(*restore.Planar)
+	if !ok {
+		return nil, nil, fmt.Errorf("the result is a %T, want a planar image", img)
+	}
+	return p, report, nil
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/averaged/imaging/denoise/rungekutta"
+	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/restore"
+)
+
+// stopwatch starts one, and returns what reads it.
+func stopwatch() func() number {
+	began := time.Now()
+	return func() number { return number(time.Since(began).Seconds()) }
+}
+
+func outcomeOf(m *imagefile.Image, r *restore.Report) *outcome {
+	o := &outcome{
+		Width: m.Width, Height: m.Height, Channels: m.Channels,
+		Method: r.Method, Sigma: number(r.Sigma), Estimated: r.Estimate != nil,
+		Weight: number(r.Weight), Rescaling: number(r.Rescaling), Level: number(r.Level),
+		Adaptation: number(r.Adaptation), Certificate: certificateOf(r),
+	}
+	if r.Estimate != nil {
+		o.Reliable = &r.Estimate.Reliable
+	}
+	if r.Tolerance > 0 { // else it is a formula
+		o.solver = &solver{
+			Iterations: r.Iterations, Converged: r.Converged,
+			Residual: number(r.Residual), Tolerance: number(r.Tolerance),
+		}
+		if r.Iteration != nil && !math.IsInf(r.Iteration.ErrorBar, 1) {
+			o.ErrorBar = number(r.Iteration.ErrorBar / math.Sqrt(float64(len(m.Pix))))
+		}
+	}
+	return o
+}
+
+// remarkRun says what a person should know of a run besides its result.
+func (a *app) remarkRun(input string, r *restore.Report) {
+	if r.Estimate != nil && r.Estimate.Note != "" {
+		advice := ""
+		if !r.Estimate.Reliable {
+			advice = "; --sigma S gives it, where it is known"
+		}
+		a.remark(input, "sigma: %s%s", r.Estimate.Note, advice)
+	}
+	switch {
+	case r.Converged:
+	case r.Iterations == 0:
+		a.remark(input, "the root mean square error of the result may be %.2g, above the tolerance of %.2g: float32 allows no better", r.Residual, r.Tolerance)
+	default:
+		a.remark(input, "stopped after %d iterations at a residual of %.2g, above the tolerance of %.2g; --iterations N allows more, --tolerance T is content with less",
+			r.Iterations, r.Residual, r.Tolerance)
+	}
+	if r.Network != nil {
+		for _, w := range r.Network.Wrappers {
+			a.detail("%s: %s", name(input), w.Name)
+		}
+	}
+	if r.Iteration != nil {
+		for _, line := range lines(r.Iteration.Certificate.String()) {
+			a.detail("%s: %s", name(input), line)
+		}
+	}
+}
+
+// noiseOf names the noise that was removed.
+func noiseOf(o *outcome) string {
+	text := fmt.Sprintf("noise of sigma %.4g", o.Sigma)
+	switch {
+	case o.Reliable != nil && !*o.Reliable:
+		text += " (a doubtful estimate)"
+	case o.Estimated:
+		text += " (estimated)"
+	}
+	return text
+}
+
+// summary is the outcome in a line for people: what became of the image, how far the computation
+// came, and what is proven, in this order.
+func summary(achieved string, o *outcome) string {
+	parts := []string{achieved + " by " + o.Method}
+	iterated := o.solver != nil && (o.Iterations > 0 || o.Network == nil)
+	finished := o.solver == nil || o.Converged
+	if iterated {
+		state := "converged in %d iterations"
+		if !finished {
+			state = "not converged after %d iterations"
+		}
+		parts = append(parts, fmt.Sprintf(state, o.Iterations), fmt.Sprintf("residual %.1e", o.Residual))
+	}
+	if o.fidelity != nil {
+		parts = append(parts, "PSNR "+decibels(float64(o.PSNR)))
+	}
+	parts = append(parts, fmt.Sprintf("%.1f s", o.Seconds))
+	text := strings.Join(parts, ", ")
+	if o.Network == nil && o.Certificate.iterationCertificate == nil {
+		return text // total variation: its duality gap is the residual
+	}
+	text += "; " + claim(o.Certificate, finished)
+	if iterated && o.ErrorBar > 0 {
+		text += fmt.Sprintf(", within %.1e of the fixed point", o.ErrorBar)
+	}
+	return text
+}
+
+// claim is what a certificate proves, in a few words. Of an iteration that has not converged it
+// is about the iterations that were not made.
+func claim(c *certificate, finished bool) string {
+	switch {
+	case !c.Proven:
+		return "nothing proven"
+	case c.iterationCertificate != nil && c.Converges && finished:
+		return "convergence proven"
+	case c.iterationCertificate != nil && c.Converges:
+		return "with more iterations it converges (proven)"
+	case c.iterationCertificate != nil:
+		return "convergence not proven"
+	case c.Averagedness < 1:
+		return fmt.Sprintf("%.6g-averaged", c.Averagedness)
+	}
+	return "nonexpansive"
+}
+
+// remarkMethod says what the network in use means for the flags and for the proof.
+func (b *batchFlags) remarkMethod(a *app) {
+	switch {
+	case b.network == nil:
+	case b.flag == selectPrior:
+		if certificate := b.network.Certificate(); !certificate.Proven {
+			a.remark(b.source(), "the iteration need not converge, and no claim is made: %s", certificate.Reason)
+		}
+	default:
+		if b.iterations > 0 {
+			a.remark("", "--iterations has no effect: %s is applied once", b.method)
+		}
+		if b.tolerance > 0 && b.method != rungekutta.BackwardEuler().Name {
+			a.remark("", "--tolerance has no effect: %s is computed by a formula", b.method)
+		}
+	}
+}
+
+// decibels writes a PSNR, which is infinite for equal images.
+func decibels(v float64) string {
+	if math.IsInf(v, 1) {
+		return "infinite (the images are equal)"
+	}
+	return fmt.Sprintf("%.2f dB", v)
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+)
+
+// Everyday flags come first, those for experts have a group of their own behind them, and every
+// flag is somewhere.
+func TestFlagsAreGrouped(t *testing.T) {
+	everyday := []string{"output", "recursive", "force", "skip-existing", "sigma", "strength", "quality", "depth"}
+	experts := []string{"backend", "threads", "tile", "tolerance", "iterations", "max-pixels", "weights", "reference"}
+	defined := func(flag string) string { return `(?m)^(  -\w, | {6})--` + flag + `\b` }
+	for command, own := range map[string]struct{ everyday, experts []string }{
+		"denoise": {[]string{"method"}, []string{"adapt"}},
+		"deblur":  {[]string{"kernel", "prior"}, []string{"adapt", "boundary", "contraction"}},
+		"inpaint": {[]string{"mask", "prior", "kernel"}, []string{"boundary", "contraction"}},
+		"upscale": {[]string{"factor", "prior", "antialias", "kernel"}, []string{"boundary", "contraction"}},
+	} {
+		help := succeeds(t, command, "--help").stdout
+		_, flags, found := strings.Cut(help, "\nFlags:\n")
+		require.True(t, found)
+		first, rest, found := strings.Cut(flags, "\nExpert Flags:\n")
+		require.True(t, found)
+		second, global, found := strings.Cut(rest, "\nGlobal Flags:\n")
+		require.True(t, found)
+		require.Contains(t, global, " --json ")
+		for _, f := range slices.Concat(everyday, own.everyday) {
+			require.Regexp(t, defined(f), first, command)
+			require.NotRegexp(t, defined(f), second, command)
+		}
+		for _, f := range slices.Concat(experts, own.experts) {
+			require.Regexp(t, defined(f), second, command)
+			require.NotRegexp(t, defined(f), first, command)
+		}
+	}
+	require.Less(t, strings.Index(succeeds(t, "deblur", "-h").stdout, " --kernel FILE"), strings.Index(succeeds(t, "deblur", "-h").stdout, " --output FILE"))
+
+	var every func(c *cobra.Command)
+	every = func(c *cobra.Command) {
+		c.InitDefaultHelpFlag()
+		help := c.UsageString()
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				require.Regexp(t, defined(f.Name), help, c.CommandPath())
+			}
+		})
+		for _, sub := range c.Commands() {
+			require.Contains(t, help, "  "+sub.Name()+" ", c.CommandPath())
+			every(sub)
+		}
+		for line := range strings.Lines(help) {
+			if strings.HasPrefix(line, "      ") {
+				require.LessOrEqual(t, len([]rune(line)), usageWidth+10, line)
+			}
+		}
+	}
+	every((&app{stdin: strings.NewReader(""), stdout: &resultStream{w: io.Discard}, stderr: io.Discard}).rootCommand())
+}
