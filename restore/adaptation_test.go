@@ -113,7 +113,7 @@ func TestGreyThroughColour(t *testing.T) {
 	for c := range 3 {
 		copy(colour.Plane(c), grey.Pix)
 	}
-	estimate, err := restore.EstimateSigma(colour)
+	estimate, err := restore.EstimateNoise(colour)
 	require.NoError(t, err)
 	require.Len(t, estimate.PerChannel, 3)
 	for name, o := range map[string]restore.Option{"network": n, "tv": restore.UseMethod("tv")} {

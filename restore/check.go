@@ -87,7 +87,7 @@ func Check(ctx context.Context, img image.Image, kernel deblur.Kernel, options .
 		return nil, err
 	}
 	report := &Report{Method: c.method}
-	if err := report.findSigma(c, p.planar); err != nil {
+	if err := report.findSigma(c, p.planar, (*Planar).whiteNoise); err != nil {
 		return nil, err
 	}
 	dev, done := c.open()

@@ -70,7 +70,7 @@ const NetworkTolerance = 1.5e-4
 // deblur.Unknown the unknown image is larger than the photograph; the part that
 // the photograph shows is returned.
 func Deblur(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) (image.Image, *Report, error) {
-	return run(ctx, img, options, DefaultPrior(),
+	return run(ctx, img, options, DefaultPrior(), (*Planar).whiteNoise,
 		func(ctx context.Context, dev backend.Device, p *Planar, c settings, report *Report) ([]float32, error) {
 			return solveDeblurring(ctx, dev, p, kernel, c, report)
 		})
@@ -113,6 +113,7 @@ func solveDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel 
 	if problem.retuning != nil {
 		problem.retuning.current.describe(report)
 		report.Adaptation = problem.retuning.adaptation
+		report.Left = problem.retuning.left
 	}
 	report.Iterations, report.Converged, report.Residual = run.iterations, run.last.Converged, run.last.Relative
 	out, err := problem.show(x)

@@ -147,7 +147,7 @@ func TestDeblurLevel(t *testing.T) {
 
 	fast := loaded(t, newCPU(t), open(t, weights.Fast))
 	y := noisy(blurred(t, picture(3, 80, 88), wide, deblur.Circular), 0.05, 5)
-	estimate, err := restore.EstimateSigma(y)
+	estimate, err := restore.EstimateNoise(y)
 	require.NoError(t, err)
 	require.True(t, estimate.Reliable)
 	level := func(o ...restore.Option) float64 {
@@ -173,7 +173,7 @@ func TestDeblurLevel(t *testing.T) {
 	for i, v := range blurred(t, grain, blot, deblur.Circular).Pix {
 		y.Pix[i] += v
 	}
-	estimate, err = restore.EstimateSigma(y)
+	estimate, err = restore.EstimateNoise(y)
 	require.NoError(t, err)
 	require.Less(t, estimate.Sigma, 0.8*0.05)
 	require.InDelta(t, right, level(restore.Sigma(0.05)), 1e-12)

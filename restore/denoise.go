@@ -2,35 +2,13 @@ package restore
 
 import (
 	"context"
-	"fmt"
 	"image"
 	"math"
-	"slices"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/internal/noiselevel"
 	"github.com/averaged/imaging/tv"
 )
-
-// EstimateSigma estimates the standard deviation of the noise in an image, in
-// units of the full intensity range. Alpha is not looked at.
-func EstimateSigma(img image.Image) (NoiseEstimate, error) {
-	p, err := open(img)
-	if err != nil {
-		return NoiseEstimate{}, err
-	}
-	e, err := p.planar.noise()
-	if p.copies > 0 {
-		e.PerChannel = slices.Repeat(e.PerChannel, p.copies)
-	}
-	return e, err
-}
-
-func (p *Planar) noise() (NoiseEstimate, error) {
-	e, err := noiselevel.Estimate(p.Pix, p.Channels, p.Height, p.Width)
-	return NoiseEstimate(e), err
-}
 
 // Denoise removes noise like additive white Gaussian noise from an image. It
 // estimates the noise level unless Sigma gives one, and uses DefaultMethod unless UseMethod
@@ -55,18 +33,34 @@ func (p *Planar) noise() (NoiseEstimate, error) {
 // goes through a colour network as three equal channels, whose results are averaged, with √3
 // times the noise level: that is the noise of three equal channels along the axis of brightness.
 func Denoise(ctx context.Context, img image.Image, options ...Option) (image.Image, *Report, error) {
-	return run(ctx, img, options, DefaultMethod(),
+	return run(ctx, img, options, DefaultMethod(), (*Planar).noise,
 		func(ctx context.Context, dev backend.Device, p *Planar, c settings, report *Report) ([]float32, error) {
-			if c.method == methodTV {
-				return denoiseTV(ctx, dev, p, c, report)
+			factor := c.stretch(report.Sigma, p.Channels)
+			if factor == 1 {
+				return denoiseAxes(ctx, dev, p, c, report)
 			}
-			return denoiseNetwork(ctx, dev, p, c, report)
+			report.ColourStretch = factor
+			out, err := denoiseAxes(ctx, dev, p.stretched(factor), c, report)
+			if err != nil {
+				return nil, err
+			}
+			stretched := Planar{Width: p.Width, Height: p.Height, Channels: p.Channels, Pix: out}
+			return stretched.stretched(1 / factor).Pix, nil
 		})
 }
 
+// denoiseAxes denoises an image whose noise is as strong along all axes of colour.
+func denoiseAxes(ctx context.Context, dev backend.Device, p *Planar, c settings, report *Report) ([]float32, error) {
+	if c.method == methodTV {
+		return denoiseTV(ctx, dev, p, c, report)
+	}
+	return denoiseNetwork(ctx, dev, p, c, report)
+}
+
 // run does what all restorations have in common around solve, which returns the
-// restored samples. method is the one to use where the options name none.
-func run(ctx context.Context, img image.Image, options []Option, method string,
+// restored samples. method is the one to use where the options name none, and measure estimates the
+// noise where they do not say it.
+func run(ctx context.Context, img image.Image, options []Option, method string, measure func(*Planar) (NoiseEstimate, error),
 	solve func(context.Context, backend.Device, *Planar, settings, *Report) ([]float32, error)) (image.Image, *Report, error) {
 	c, err := newSettings(options, method)
 	if err != nil {
@@ -80,7 +74,7 @@ func run(ctx context.Context, img image.Image, options []Option, method string,
 		return nil, nil, err
 	}
 	report := &Report{Method: c.method}
-	if err := report.findSigma(c, p.planar); err != nil {
+	if err := report.findSigma(c, p.planar, measure); err != nil {
 		return nil, nil, err
 	}
 	dev, done := c.open()
@@ -93,16 +87,20 @@ func run(ctx context.Context, img image.Image, options []Option, method string,
 }
 
 // findSigma takes the noise level from the settings or estimates it.
-func (r *Report) findSigma(c settings, p *Planar) error {
+func (r *Report) findSigma(c settings, p *Planar, measure func(*Planar) (NoiseEstimate, error)) error {
 	r.Sigma = c.sigma
 	if c.sigmaGiven {
+		r.SigmaGiven = c.sigma
 		return nil
 	}
-	e, err := p.noise()
+	e, err := measure(p)
 	if err != nil {
-		return fmt.Errorf("restore: noise level: %w", err)
+		return err
 	}
 	r.Sigma, r.Estimate = e.Sigma, &e
+	if !e.Reliable && e.Note != "" {
+		r.Doubts = append(r.Doubts, "sigma: "+e.Note)
+	}
 	return nil
 }
 

@@ -119,8 +119,8 @@ func ExampleUseNetwork() {
 	// Output: method euler, rescaled by 2, proven to be averaged: true
 }
 
-func ExampleEstimateSigma() {
-	e, err := restore.EstimateSigma(readPNG("../testdata/readme/noisy.png"))
+func ExampleEstimateNoise() {
+	e, err := restore.EstimateNoise(readPNG("../testdata/readme/noisy.png"))
 	if err != nil {
 		fmt.Println(err)
 		return

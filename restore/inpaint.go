@@ -10,7 +10,6 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/inpaint"
-	"github.com/averaged/imaging/internal/noiselevel"
 	"github.com/averaged/imaging/operator"
 )
 
@@ -108,12 +107,11 @@ func solveInpainting(ctx context.Context, dev backend.Device, p *Planar, known [
 	if !c.sigmaGiven {
 		// Holes filled smoothly have less noise, so that where they are many the
 		// estimate is too low, which spares the picture.
-		e, err := noiselevel.Estimate(filled, p.Channels, p.Height, p.Width)
+		e, err := (&Planar{Width: p.Width, Height: p.Height, Channels: p.Channels, Pix: filled}).whiteNoise()
 		if err != nil {
-			return nil, fmt.Errorf("restore: noise level: %w", err)
+			return nil, err
 		}
-		estimate := NoiseEstimate(e)
-		report.Sigma, report.Estimate = e.Sigma, &estimate
+		report.Sigma, report.Estimate = e.Sigma, &e
 	}
 	// What the image has in missing pixels must not count.
 	measured := make([]float32, len(p.Pix))

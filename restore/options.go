@@ -19,27 +19,28 @@ type Option func(*settings) error
 
 // settings are what the options set; newSettings has the defaults.
 type settings struct {
-	sigma      float64 // standard deviation of the noise
-	sigmaGiven bool
-	method     string // empty until settle
-	weights    *weights.File
-	network    *denoise.Network
-	tile       int
-	prove      bool // the certificate of embedded weights too
-	strength   float64
-	adapt      bool
-	iterations int
-	tolerance  float64
-	step       float64
-	boundary   deblur.Boundary
-	constraint pnp.Constraint
-	pull       float64 // Contraction
-	start      StartingPoint
-	antialias  upscale.Antialias
-	kernel     *deblur.Kernel // of Inpaint and Upscale; nil: no blur
-	device     backend.Device
-	threads    int
-	progress   func(Progress) error
+	sigma       float64 // standard deviation of the noise
+	sigmaGiven  bool
+	sigmaChroma float64 // along the axes of colour; 0: as sigma
+	method      string  // empty until settle
+	weights     *weights.File
+	network     *denoise.Network
+	tile        int
+	prove       bool // the certificate of embedded weights too
+	strength    float64
+	adapt       bool
+	iterations  int
+	tolerance   float64
+	step        float64
+	boundary    deblur.Boundary
+	constraint  pnp.Constraint
+	pull        float64 // Contraction
+	start       StartingPoint
+	antialias   upscale.Antialias
+	kernel      *deblur.Kernel // of Inpaint and Upscale; nil: no blur
+	device      backend.Device
+	threads     int
+	progress    func(Progress) error
 }
 
 // Sigma sets the standard deviation of the noise in units of the full intensity

@@ -12,6 +12,15 @@ type Report struct {
 	// given.
 	Sigma    float64
 	Estimate *NoiseEstimate
+	// SigmaGiven is what Sigma was told, 0 if it was not. Deblur may find that the photograph speaks
+	// against it and use another, which is then Sigma; Doubts says so.
+	SigmaGiven float64
+	// ColourStretch is the factor by which Denoise stretches the axes of colour before the denoiser, and
+	// shrinks them after it (SigmaChroma); 0 if it does not. What is proven holds in the norm that
+	// counts differences of colour so many times.
+	ColourStretch float64
+	// Doubts say what is doubtful of the result, and what may help, a sentence each.
+	Doubts []string
 	// Weight is the weight of total variation, which follows from Sigma and the option
 	// Strength: α in Denoise, λ in Deblur. It is 0 with a network.
 	Weight float64
@@ -30,7 +39,9 @@ type Report struct {
 	// Iterations made (of Denoise: for the colour axes that took most), and whether
 	// the tolerance was reached. Denoise by a network makes none.
 	Iterations int
-	Converged  bool
+	// Left is the root mean square of what each first run of Deblur left of the photograph, y − Kx.
+	Left      []float64
+	Converged bool
 	// Residual at the end: of Denoise by total variation the relative duality gap, by a
 	// network the bound of the root mean square error, which is 0 where the network is a
 	// formula; of the others the relative residual ‖x_{k+1} − x_k‖/‖x_{k+1}‖.
@@ -45,18 +56,4 @@ type Report struct {
 	// Iteration is the report of the fixed-point iteration, with its certificate; nil from
 	// Denoise. A network makes two runs: it is that of the second, and Iterations counts both.
 	Iteration *pnp.Report
-}
-
-// NoiseEstimate is a noise level found from an image.
-type NoiseEstimate struct {
-	// Sigma is the standard deviation of the noise, where 1 is the full intensity
-	// range: the root mean square over the channels.
-	Sigma float64
-	// PerChannel is the standard deviation in each channel, which is less certain.
-	PerChannel []float64
-	// Reliable says that Sigma comes from enough of the image, and that what it
-	// comes from looks like white noise. Otherwise Note says what is doubtful, in
-	// one sentence.
-	Reliable bool
-	Note     string
 }

@@ -298,7 +298,7 @@ func TestWhatIsRefused(t *testing.T) {
 	for _, bad := range []*restore.Planar{{}, {Width: 2, Height: 2, Channels: 2, Pix: make([]float32, 8)}, {Width: 2, Height: 2, Channels: 1, Pix: make([]float32, 3)}} {
 		_, _, err = restore.Denoise(t.Context(), bad)
 		require.Error(t, err)
-		_, err = restore.EstimateSigma(bad)
+		_, err = restore.EstimateNoise(bad)
 		require.Error(t, err)
 	}
 	_, _, err = restore.Denoise(t.Context(), nil)

@@ -2,7 +2,6 @@ package restore
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/pnp"
@@ -30,13 +29,15 @@ type retuning struct {
 	adapted *fitted // of the second run; or nil
 	current *fitted // one of these
 
-	adaptation float64 // of the second run, 0 where there is none
+	adaptation float64   // of the second run, 0 where there is none
+	left       []float64 // root mean square of what each run left
 }
 
 // next returns the network for the run to come, nil for the same as before, and whether that is
 // to be the first run again. x is the result of the last run, and left the root mean square of
 // what it left.
 func (r *retuning) next(ctx context.Context, x backend.Buffer, left float64) (phi pnp.Denoiser, again bool, err error) {
+	r.left = append(r.left, left)
 	if r.given {
 		if doubted, err := r.test(ctx, left/r.sigma); err != nil || doubted {
 			return r.current.Denoiser, true, err
@@ -85,9 +86,9 @@ func brightness(dev backend.Device, x backend.Buffer) (*Planar, error) {
 func (r *retuning) test(ctx context.Context, left float64) (doubted bool, err error) {
 	switch {
 	case r.other == nil:
-		estimate, err := r.planar.noise()
+		estimate, err := r.planar.whiteNoise()
 		if err != nil {
-			return false, fmt.Errorf("restore: noise level: %w", err)
+			return false, err
 		}
 		r.factor = min(max(estimate.Sigma/r.sigma, 1/mostRatio), mostRatio)
 		if !doubtful(left, r.factor, estimate.Reliable) {

@@ -57,7 +57,7 @@ func Upscale(ctx context.Context, img image.Image, factor int, options ...Option
 		return nil, nil, errors.New("restore: upscale.NoAntialias needs a Kernel, which says how the image was blurred before it was scaled down; if it was not, its pixels lie far apart in the result, which is a case for Inpaint")
 	}
 	report := &Report{Method: c.method}
-	if err := report.findSigma(c, p.planar); err != nil {
+	if err := report.findSigma(c, p.planar, (*Planar).whiteNoise); err != nil {
 		return nil, nil, err
 	}
 	dev, done := c.open()

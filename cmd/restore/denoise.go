@@ -12,7 +12,9 @@ import (
 // denoiser is the restorer of denoise.
 type denoiser struct {
 	batchFlags
-	adapt bool
+	adapt        bool
+	luma, chroma sigmaFlag
+	grain        sigmaFlag
 }
 
 func (a *app) denoiseCommand() *cobra.Command {
@@ -57,10 +59,26 @@ to standard output unless -o says otherwise.`,
 func (d *denoiser) bindOwn(c *cobra.Command) {
 	d.bind(c, selectMethod, "the relative duality gap (default 1e-4)")
 	bindAdapt(c, &d.adapt)
+	f := c.Flags()
+	f.Var(&d.luma, "sigma-luma", "standard deviation of the noise in brightness; --sigma, but not in colour where --sigma-chroma says so")
+	f.Var(&d.chroma, "sigma-chroma", "standard deviation of the noise in colour, where it is not that in brightness")
+	f.Var(&d.grain, "grain", "the noise is coarse, as cameras leave it, and this is its standard deviation; in place of --sigma")
+	expert(c, "sigma-luma", "sigma-chroma", "grain")
+	c.MarkFlagsMutuallyExclusive("sigma", "sigma-luma", "grain")
 }
 
 func (d *denoiser) loadOwn(context.Context, *app) ([]restore.Option, error) {
-	return []restore.Option{restore.Adapt(d.adapt)}, nil
+	opts := []restore.Option{restore.Adapt(d.adapt)}
+	if d.luma.given {
+		opts = append(opts, restore.Sigma(d.luma.value))
+	}
+	if d.grain.given {
+		opts = append(opts, restore.Grain(d.grain.value))
+	}
+	if d.chroma.given {
+		opts = append(opts, restore.SigmaChroma(d.chroma.value))
+	}
+	return opts, nil
 }
 
 func (d *denoiser) solve(ctx context.Context, img *restore.Planar, opts ...restore.Option) (image.Image, *restore.Report, error) {

@@ -69,8 +69,11 @@ type outcome struct {
 	// Estimated: sigma was estimated from the image.
 	Estimated bool `json:"sigma_estimated"`
 	// Reliable: the estimate comes from enough of the image, and looks like noise.
-	Reliable *bool  `json:"sigma_reliable,omitempty"`
-	Weight   number `json:"weight,omitempty"`
+	Reliable *bool `json:"sigma_reliable,omitempty"`
+	// SigmaGiven is what --sigma said; sigma is what was used.
+	SigmaGiven number     `json:"sigma_given,omitempty"`
+	Noise      *noiseInfo `json:"noise,omitempty"`
+	Weight     number     `json:"weight,omitempty"`
 	// Network is the one in use, as s·Φ(x/s) with the rescaling s, or for the noise
 	// level Level if it is for all of them; Adaptation is the factor in either that follows the
 	// image.
@@ -90,6 +93,37 @@ type outcome struct {
 	*solver
 	Certificate *certificate `json:"certificate,omitempty"`
 	*fidelity
+}
+
+// noiseInfo is what an image tells of its noise.
+type noiseInfo struct {
+	Kind  string      `json:"kind"` // none, white or coarse
+	Low   number      `json:"level_low"`
+	High  number      `json:"level_high"`
+	Bands []noiseBand `json:"bands,omitempty"`
+	Tones []noiseTone `json:"tones,omitempty"`
+}
+
+type noiseBand struct {
+	Period     number `json:"period"`
+	Brightness number `json:"brightness"`
+	Colour     number `json:"colour,omitempty"`
+}
+
+type noiseTone struct {
+	Mean  number `json:"mean"`
+	Sigma number `json:"sigma"`
+}
+
+func noiseInfoOf(e *restore.NoiseEstimate) *noiseInfo {
+	n := &noiseInfo{Kind: e.Kind.String(), Low: number(e.Low), High: number(e.High)}
+	for _, b := range e.Bands {
+		n.Bands = append(n.Bands, noiseBand{number(b.Period), number(b.Brightness), number(b.Colour)})
+	}
+	for _, t := range e.Tones {
+		n.Tones = append(n.Tones, noiseTone{number(t.Mean), number(t.Sigma)})
+	}
+	return n
 }
 
 // solver is how an iteration ended.

@@ -33,7 +33,7 @@ type restoration struct {
 	method     string
 	flag       string // what the flag of method is called: --method or --prior
 	weights    string // file of a network; empty for total variation and embedded ones
-	strength   float64
+	strength   strengthFlag
 	iterations int
 	tolerance  float64
 	pull       float64 // --contraction
@@ -60,7 +60,8 @@ func (r *restoration) bind(c *cobra.Command, flag, tolerance string) {
 		return pflag.NormalizedName(name)
 	})
 	f.StringVar(&r.weights, "weights", "", "weight `FILE` (safetensors) of a network, in place of embedded ones; --"+flag+" then need not be given")
-	f.Float64Var(&r.strength, "strength", 1, "multiply the strength that follows from sigma by `FACTOR`; above 1 smooths more. A network takes out noise of FACTOR·sigma, in an iteration FACTOR times what that needs")
+	r.strength = strengthFlag{1}
+	f.Var(&r.strength, "strength", "how much to smooth: light, normal or strong, or a factor on what follows from the noise. A network takes out noise of that many times sigma, in an iteration that many times what it needs")
 	f.IntVar(&r.iterations, "iterations", 0, "stop after `N` iterations in any case; 0: the method's own limit")
 	f.Float64Var(&r.tolerance, "tolerance", 0, "stop at `T`, "+tolerance)
 	f.StringVar(&r.tile, "tile", "auto", "compute networks in tiles of `SIDE` pixels, or auto; the result does not depend on it. Total variation is not tiled")
@@ -111,7 +112,7 @@ func (r *restoration) settings(a *app, c *cobra.Command) ([]restore.Option, erro
 	if r.side > 0 && !r.isNetwork() {
 		a.remark("", "--tile %s has no effect: total variation couples every pixel of the image with every other, so it is computed as a whole", r.tile)
 	}
-	opts := []restore.Option{restore.Strength(r.strength)}
+	opts := []restore.Option{restore.Strength(r.strength.factor)}
 	if r.sigma.given && !(r.sigma.zero && r.sigma.value == 0) {
 		opts = append(opts, restore.Sigma(r.sigma.value))
 	}

@@ -20,12 +20,13 @@ func stopwatch() func() number {
 func outcomeOf(m *imagefile.Image, r *restore.Report) *outcome {
 	o := &outcome{
 		Width: m.Width, Height: m.Height, Channels: m.Channels,
-		Method: r.Method, Sigma: number(r.Sigma), Estimated: r.Estimate != nil,
+		Method: r.Method, Sigma: number(r.Sigma), SigmaGiven: number(r.SigmaGiven), Estimated: r.Estimate != nil,
 		Weight: number(r.Weight), Rescaling: number(r.Rescaling), Level: number(r.Level),
 		Adaptation: number(r.Adaptation), Certificate: certificateOf(r),
 	}
 	if r.Estimate != nil {
 		o.Reliable = &r.Estimate.Reliable
+		o.Noise = noiseInfoOf(r.Estimate)
 	}
 	if r.Tolerance > 0 { // else it is a formula
 		o.solver = &solver{
@@ -41,12 +42,16 @@ func outcomeOf(m *imagefile.Image, r *restore.Report) *outcome {
 
 // remarkRun says what a person should know of a run besides its result.
 func (a *app) remarkRun(input string, r *restore.Report) {
-	if r.Estimate != nil && r.Estimate.Note != "" {
-		advice := ""
-		if !r.Estimate.Reliable {
-			advice = "; --sigma S gives it, where it is known"
+	for _, doubt := range r.Doubts {
+		a.remark(input, "%s", doubt)
+	}
+	if e := r.Estimate; e != nil {
+		if e.Reliable && e.Note != "" {
+			a.remark(input, "sigma: %s", e.Note)
 		}
-		a.remark(input, "sigma: %s%s", r.Estimate.Note, advice)
+		for _, b := range e.Bands {
+			a.detail("%s: detail of %.3g pixels: %.2g of 255 in brightness, %.2g in colour where it is calm", name(input), b.Period, 255*b.Brightness, 255*b.Colour)
+		}
 	}
 	switch {
 	case r.Converged:
@@ -71,6 +76,14 @@ func (a *app) remarkRun(input string, r *restore.Report) {
 // noiseOf names the noise that was removed.
 func noiseOf(o *outcome) string {
 	text := fmt.Sprintf("noise of sigma %.4g", o.Sigma)
+	if o.Noise != nil {
+		switch o.Noise.Kind {
+		case restore.NoNoise.String():
+			return "hardly any noise found, and that"
+		case restore.CoarseNoise.String():
+			text = fmt.Sprintf("coarse noise of level %.4g", o.Sigma)
+		}
+	}
 	switch {
 	case o.Reliable != nil && !*o.Reliable:
 		text += " (a doubtful estimate)"

@@ -133,7 +133,8 @@ var table = map[string]row{
 	"internal/scene":                {},
 
 	// Generators.
-	"internal/scene/render": {code: []string{"internal/scene"}},
+	"internal/noiselevel/learn": {code: []string{"internal/cameranoise", "internal/imagefile", "internal/noiselevel"}},
+	"internal/scene/render":     {code: []string{"internal/scene"}},
 
 	// Races against other programs.
 	"internal/racing":   {code: []string{"weights", "backend"}},

@@ -30,8 +30,10 @@ package noiselevel
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // Estimation is what can be said about the noise of an image.
@@ -87,20 +89,9 @@ const (
 // threads. Time beyond one scan of the image, and memory (about 10 MB), do not
 // grow with it. Safe for concurrent use.
 func Estimate(pix []float32, channels, height, width int) (Estimation, error) {
-	if channels < 1 || height < 1 || width < 1 {
-		return Estimation{}, fmt.Errorf("noiselevel: %d channels of %d×%d pixels; each must be at least 1", channels, width, height)
-	}
-	if n := len(pix) / channels; n*channels != len(pix) || n/height != width || n%height != 0 {
-		return Estimation{}, fmt.Errorf("noiselevel: %d values for %d channels of %d×%d pixels; there must be one for each", len(pix), channels, width, height)
-	}
-	ranges, errs := make([]valueRange, channels), make([]error, channels)
-	concurrently(channels, func(c int) {
-		ranges[c], errs[c] = scan(pix[c*height*width : (c+1)*height*width])
-	})
-	for c, err := range errs {
-		if err != nil {
-			return Estimation{}, fmt.Errorf("noiselevel: channel %d %w", c, err)
-		}
+	ranges, err := scanned(pix, channels, height, width)
+	if err != nil {
+		return Estimation{}, err
 	}
 	if channels == 3 && EqualPlanes(pix) {
 		e := estimateFinite(pix[:height*width], 1, height, width, ranges[:1])
@@ -167,4 +158,35 @@ func (s *samples) unrelated() Estimation {
 	}
 	e.Sigma = math.Sqrt(square / float64(s.channels))
 	return e
+}
+
+// inPieces calls body(i) for i from 0 to n−1, on all processors.
+func inPieces(n int, body func(i int)) {
+	workers := min(n, runtime.GOMAXPROCS(0))
+	var next atomic.Int64
+	concurrently(workers, func(int) {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			body(i)
+		}
+	})
+}
+
+// scanned checks an image and returns the ranges of its channels.
+func scanned(pix []float32, channels, height, width int) ([]valueRange, error) {
+	if channels < 1 || height < 1 || width < 1 {
+		return nil, fmt.Errorf("noiselevel: %d channels of %d×%d pixels; each must be at least 1", channels, width, height)
+	}
+	if n := len(pix) / channels; n*channels != len(pix) || n/height != width || n%height != 0 {
+		return nil, fmt.Errorf("noiselevel: %d values for %d channels of %d×%d pixels; there must be one for each", len(pix), channels, width, height)
+	}
+	ranges, errs := make([]valueRange, channels), make([]error, channels)
+	concurrently(channels, func(c int) {
+		ranges[c], errs[c] = scan(pix[c*height*width : (c+1)*height*width])
+	})
+	for c, err := range errs {
+		if err != nil {
+			return nil, fmt.Errorf("noiselevel: channel %d %w", c, err)
+		}
+	}
+	return ranges, nil
 }

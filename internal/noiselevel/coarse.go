@@ -1,0 +1,124 @@
+package noiselevel
+
+import "math"
+
+// Which part of what varies is noise, the spectrum of one image does not say by itself: clouds and
+// out-of-focus leaves are as smooth as the noise of a camera. What can be said is how likely each
+// is, from many photographs with and without noise. So the rule from features to the level is
+// learned: two layers, whose outputs are three quantiles of the logarithm of the level. Package
+// learn makes it, and says of what.
+//
+// The level is the standard deviation of the white noise that a denoiser should be told of. With
+// the deviations s₁, s₂, s₃ of the true noise of brightness in the first three bands, it is
+//
+//	0.95·√(0.35·s₁² + 0.4·s₂² + 0.25·s₃²):
+//
+// what counts is the density of the noise at low frequencies, since a denoiser that is told less
+// takes coarse noise for content. (RATIONALE.md has the measurements.)
+
+// learnedQuantiles are those of the outputs, in order.
+var learnedQuantiles = [3]float64{0.2, 0.5, 0.8}
+
+// leastLevel is added to levels before the logarithm is taken, in 255ths: a fraction of a step of
+// 8 bits is no noise.
+const leastLevel = 0.3
+
+// layers are the rule's coefficients: inputs are shifted and scaled, then hidden = tanh(W₁·x + b₁)
+// and outputs = W₂·hidden + b₂.
+type layers struct {
+	shift, scale []float32   // of each feature
+	hidden       [][]float32 // a row for each hidden value: the weights, and the bias at the end
+	output       [3][]float32
+}
+
+// level returns the three quantiles of the level, in increasing order, in units where white is 1.
+func (l *layers) level(features []float64) (low, middle, high float64) {
+	x := make([]float64, len(features))
+	for i, f := range features {
+		// Features beyond what was learned from are taken for the farthest of it.
+		x[i] = min(max((f-float64(l.shift[i]))*float64(l.scale[i]), -4), 4)
+	}
+	h := make([]float64, len(l.hidden))
+	for i, row := range l.hidden {
+		h[i] = math.Tanh(affine(row, x))
+	}
+	var out [3]float64
+	for i, row := range l.output {
+		out[i] = max(math.Exp(affine(row, h))-leastLevel, 0) / 255
+	}
+	middle = out[1]
+	return min(out[0], middle), middle, max(out[2], middle)
+}
+
+// affine returns the sum of row[i]·x[i] and the bias at the end of row.
+func affine(row []float32, x []float64) float64 {
+	sum := float64(row[len(x)])
+	for i, v := range x {
+		sum += float64(float64(row[i]) * v)
+	}
+	return sum
+}
+
+// TrueLevel is the level of noise that is known, as the difference of two images.
+func TrueLevel(noise []float32, channels, height, width int) float64 {
+	deviation := TrueSpectrum(noise, channels, height, width)
+	return 0.95 * math.Sqrt(0.35*deviation[0]*deviation[0]+0.4*deviation[1]*deviation[1]+0.25*deviation[2]*deviation[2])
+}
+
+// TrueSpectrum returns the standard deviation of noise that is known, on the axis of brightness in
+// each band.
+func TrueSpectrum(noise []float32, channels, height, width int) (deviation [bandCount]float64) {
+	basis := cosineBasis()
+	w := squareMeter{basis: &basis}
+	ranges := make([]valueRange, channels)
+	squares := 0.0
+	for y := 0; y+groupSide <= height; y += groupSide {
+		for x := 0; x+groupSide <= width; x += groupSide {
+			var g group
+			w.measure(&g, noise, channels, height, width, y, x, ranges)
+			for b, e := range g.energy[axisOfBrightness] {
+				deviation[b] += float64(e)
+			}
+			squares++
+		}
+	}
+	for b := range deviation {
+		deviation[b] = math.Sqrt(deviation[b] / squares)
+	}
+	return deviation
+}
+
+// Features returns what the rule of the level goes by, and nil where an image is too small or varies
+// too little for it. Its arguments are Estimate's, with one channel or three.
+func Features(pix []float32, channels, height, width int) ([]float64, error) {
+	ranges, err := scanned(pix, channels, height, width)
+	if err != nil {
+		return nil, err
+	}
+	s := newSpectrum(pix, channels, height, width, ranges)
+	if s == nil {
+		return nil, nil
+	}
+	return s.features(), nil
+}
+
+// whiteInColour says whether what varies along the axes of colour is about as strong at all
+// frequencies where the image is calm.
+func (s *spectrum) whiteInColour() bool {
+	const lowest, tenth = 0, 1 // of quantiles
+	middle := s.floor[axisOfColour][1][lowest]
+	return s.axes > 1 && s.floor[axisOfColour][3][tenth] >= 0.6*math.Max(middle, leastWhite)
+}
+
+// leastWhite is the level from which on noise can be seen to be white.
+const leastWhite = 1.3 / 255
+
+// WhiteInColour is the question of whiteInColour, of an image.
+func WhiteInColour(pix []float32, channels, height, width int) bool {
+	ranges, err := scanned(pix, channels, height, width)
+	if err != nil {
+		return false
+	}
+	s := newSpectrum(pix, channels, height, width, ranges)
+	return s != nil && s.whiteInColour()
+}

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/format"
+	"math"
+	"math/rand/v2"
+	"os"
+	"sort"
+)
+
+// rule is what is learned, in the form of noiselevel's layers.
+type rule struct {
+	shift, scale []float64
+	hidden       [][]float64
+	output       [][]float64
+}
+
+// levels of the quantiles that are learned; noiselevel.learnedQuantiles says the same.
+var levels = [3]float64{0.2, 0.5, 0.8}
+
+const (
+	hiddenSize = 64
+	batch      = 128
+	rate       = 4e-3
+	decay      = 2e-4
+)
+
+// target is the logarithm that is learned; noiselevel's leastLevel is the 0.3.
+func target(s sample) float64 { return math.Log(255*s.Level + 0.3) }
+
+// fit minimises the pinball loss of the three quantiles (Koenker and Bassett, 1978) by Adam.
+func fit(set []sample, iterations int) rule {
+	n := len(set[0].Features)
+	r := rule{shift: make([]float64, n), scale: make([]float64, n)}
+	for f := range n {
+		var sum, square float64
+		for _, s := range set {
+			sum += s.Features[f]
+			square += s.Features[f] * s.Features[f]
+		}
+		mean := sum / float64(len(set))
+		r.shift[f] = mean
+		r.scale[f] = 1 / math.Sqrt(square/float64(len(set))-mean*mean+1e-6)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	row := func(n int) []float64 {
+		v := make([]float64, n+1)
+		for i := range n {
+			v[i] = random.NormFloat64() / math.Sqrt(float64(n))
+		}
+		return v
+	}
+	for range hiddenSize {
+		r.hidden = append(r.hidden, row(n))
+	}
+	for range levels {
+		r.output = append(r.output, row(hiddenSize))
+	}
+	parameters := append(append([][]float64{}, r.hidden...), r.output...)
+	gradient, first, second := like(parameters), like(parameters), like(parameters)
+	pick := picker(set)
+	for t := 1; t <= iterations; t++ {
+		for _, g := range gradient {
+			clear(g)
+		}
+		for range batch {
+			r.differentiate(set[pick(random.Float64())], gradient)
+		}
+		step := rate * 0.5 * (1 + math.Cos(math.Pi*float64(t)/float64(iterations)))
+		c1, c2 := 1-math.Pow(0.9, float64(t)), 1-math.Pow(0.999, float64(t))
+		for i, p := range parameters {
+			for j := range p {
+				g := gradient[i][j]/batch + decay*p[j]
+				first[i][j] = 0.9*first[i][j] + 0.1*g
+				second[i][j] = 0.999*second[i][j] + 0.001*g*g
+				p[j] -= step * (first[i][j] / c1) / (math.Sqrt(second[i][j]/c2) + 1e-9)
+			}
+		}
+	}
+	return r
+}
+
+// picker returns a function from [0,1) to the numbers of samples. Those whose noise is white in colour
+// come up four times as often: there the question is whether it is stronger in brightness, which
+// texture makes hard to see.
+func picker(set []sample) func(float64) int {
+	total := 0.0
+	upTo := make([]float64, len(set))
+	for i, s := range set {
+		w := 1.0
+		if s.White {
+			w = 4
+		}
+		total += w
+		upTo[i] = total
+	}
+	return func(v float64) int { return min(sort.SearchFloat64s(upTo, v*total), len(set)-1) }
+}
+
+func like(p [][]float64) [][]float64 {
+	z := make([][]float64, len(p))
+	for i := range p {
+		z[i] = make([]float64, len(p[i]))
+	}
+	return z
+}
+
+// evaluate returns the scaled features, the hidden values and the outputs.
+func (r rule) evaluate(features []float64) (x, h []float64, out [3]float64) {
+	x, h = make([]float64, len(features)), make([]float64, len(r.hidden))
+	for i, f := range features {
+		x[i] = min(max((f-r.shift[i])*r.scale[i], -4), 4)
+	}
+	for i, row := range r.hidden {
+		h[i] = math.Tanh(affine(row, x))
+	}
+	for i, row := range r.output {
+		out[i] = affine(row, h)
+	}
+	return x, h, out
+}
+
+func affine(row, x []float64) float64 {
+	sum := row[len(x)]
+	for i, v := range x {
+		sum += row[i] * v
+	}
+	return sum
+}
+
+// differentiate adds the gradient of a sample's loss.
+func (r rule) differentiate(s sample, gradient [][]float64) {
+	x, h, out := r.evaluate(s.Features)
+	want := target(s)
+	inner := make([]float64, len(h))
+	for k, q := range levels {
+		// The derivative of the pinball loss, smooth near zero.
+		d := 1 - q
+		if e := out[k] - want; e < 0 {
+			d = -q * min(1, -e/0.05)
+		} else {
+			d *= min(1, e/0.05)
+		}
+		g := gradient[len(r.hidden)+k]
+		for i, v := range h {
+			g[i] += d * v
+			inner[i] += d * r.output[k][i]
+		}
+		g[len(h)] += d
+	}
+	for i, v := range h {
+		d := inner[i] * (1 - v*v)
+		g := gradient[i]
+		for j, f := range x {
+			g[j] += d * f
+		}
+		g[len(x)] += d
+	}
+}
+
+// loss is the mean of the pinball losses.
+func (r rule) loss(set []sample) float64 {
+	sum := 0.0
+	for _, s := range set {
+		_, _, out := r.evaluate(s.Features)
+		for k, q := range levels {
+			if e := out[k] - target(s); e > 0 {
+				sum += (1 - q) * e
+			} else {
+				sum -= q * e
+			}
+		}
+	}
+	return sum / float64(len(set)) / 3
+}
+
+// spread is the geometric root mean square error of the middle.
+func (r rule) spread(set []sample) float64 {
+	sum := 0.0
+	for _, s := range set {
+		_, _, out := r.evaluate(s.Features)
+		e := out[1] - target(s)
+		sum += e * e
+	}
+	return math.Exp(math.Sqrt(sum / float64(len(set))))
+}
+
+// write prints the rules of grey and of colour images as Go.
+func write(path string, grey, colour rule) error {
+	var b bytes.Buffer
+	b.WriteString("// Code generated by go run ./internal/noiselevel/learn; DO NOT EDIT.\n\npackage noiselevel\n\n")
+	for _, r := range []struct {
+		name, comment string
+		rule
+	}{{"greyLayers", "is the rule of grey images.", grey}, {"colourLayers", "is that of colour images.", colour}} {
+		fmt.Fprintf(&b, "// %s %s\nvar %s = layers{\n", r.name, r.comment, r.name)
+		print := func(v []float64) {
+			for i, x := range v {
+				if i%12 == 0 {
+					b.WriteString("\n")
+				}
+				fmt.Fprintf(&b, "%.4g, ", x)
+			}
+			b.WriteString("\n")
+		}
+		for _, f := range []struct {
+			name string
+			v    []float64
+		}{{"shift", r.shift}, {"scale", r.scale}} {
+			fmt.Fprintf(&b, "%s: []float32{", f.name)
+			print(f.v)
+			b.WriteString("},\n")
+		}
+		for _, f := range []struct {
+			name, kind string
+			v          [][]float64
+		}{{"hidden", "[][]float32", r.hidden}, {"output", "[3][]float32", r.output}} {
+			fmt.Fprintf(&b, "%s: %s{\n", f.name, f.kind)
+			for _, row := range f.v {
+				b.WriteString("{")
+				print(row)
+				b.WriteString("},\n")
+			}
+			b.WriteString("},\n")
+		}
+		b.WriteString("}\n\n")
+	}
+	source, err := format.Source(b.Bytes())
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, source, 0o644)
+}

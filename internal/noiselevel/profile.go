@@ -1,0 +1,211 @@
+package noiselevel
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Kind is what noise looks like.
+type Kind int
+
+const (
+	// None is no noise that could be seen.
+	None Kind = iota
+	// White noise is as strong at all frequencies, as scans and synthetic noise have it.
+	White
+	// Coarse noise has more of low frequencies than of high ones, as the photographs of cameras and
+	// compressed images have it; or it is stronger in brightness than in colour.
+	Coarse
+)
+
+// String returns a word.
+func (k Kind) String() string {
+	switch k {
+	case None:
+		return "none"
+	case White:
+		return "white"
+	}
+	return "coarse"
+}
+
+// Profile says what the noise of an image is like.
+type Profile struct {
+	Kind Kind
+	// Sigma is the level: the standard deviation of the white noise that a denoiser should be told
+	// of. Of White noise it is its standard deviation, of Coarse noise about its density at low
+	// frequencies, two or three times its root mean square.
+	Sigma float64
+	// Low and High are where the level is likely to be: below Low and above High it is in one image of
+	// five each. For White noise that is reliable they are Sigma.
+	Low, High float64
+	// PerChannel is the standard deviation in each channel as White noise.
+	PerChannel []float64
+	// Bands are the floors of what varies, of bright to dim detail; nil of an image that is too small.
+	Bands []Band
+	// Tones are how the floor depends on the brightness, from dark to bright; nil as above.
+	Tones []Tone
+	// Reliable says that there is little doubt of Sigma; otherwise Note says what is doubtful, and what
+	// may help.
+	Reliable bool
+	Note     string
+}
+
+// Band is what is measured in a band of spatial frequencies: in the calmest tenth of the image, the
+// standard deviation that white noise would have to have. Texture may be in it as well.
+type Band struct {
+	// Period is the length of a wave in the middle of the band, in pixels.
+	Period float64
+	// Brightness and Colour are along those axes of colour; Colour is 0 for grey images.
+	Brightness, Colour float64
+}
+
+// Tone is the floor of brightness at periods of four to eight pixels, in areas of about one brightness.
+type Tone struct {
+	Mean, Sigma float64
+}
+
+// leastSigma is the level below which noise cannot be told from rounding to 8 bits.
+const leastSigma = 0.6 / 255
+
+// EstimateProfile measures the noise of pix, as Estimate does, and tells noise of cameras from white
+// noise and from texture. One channel is grey, three are red, green and blue.
+func EstimateProfile(pix []float32, channels, height, width int) (Profile, error) {
+	ranges, err := scanned(pix, channels, height, width)
+	if err != nil {
+		return Profile{}, err
+	}
+	if channels == 3 && EqualPlanes(pix) {
+		p := profile(pix[:height*width], 1, height, width, ranges[:1])
+		p.PerChannel = []float64{p.PerChannel[0], p.PerChannel[0], p.PerChannel[0]}
+		return p, nil
+	}
+	return profile(pix, channels, height, width, ranges), nil
+}
+
+func profile(pix []float32, channels, height, width int, ranges []valueRange) Profile {
+	e := estimateFinite(pix, channels, height, width, ranges)
+	p := Profile{Kind: White, Sigma: e.Sigma, Low: e.Sigma, High: e.Sigma, PerChannel: e.PerChannel, Reliable: e.Reliable, Note: e.Note}
+	if e.Sigma == 0 {
+		p.Kind = None
+	}
+	if channels != 1 && channels != 3 || e.Note == noteFlat || e.Note == noteGraphics {
+		return p
+	}
+	s := newSpectrum(pix, channels, height, width, ranges)
+	if s == nil {
+		return p
+	}
+	p.Bands, p.Tones = s.bands(), s.tones()
+	l := &colourLayers
+	if s.axes == 1 {
+		l = &greyLayers
+	}
+	low, middle, high := l.level(s.features())
+	return p.judged(s, judgement{low, middle, high})
+}
+
+// judgement is what the learned rule says: quantiles of the level.
+type judgement struct{ low, middle, high float64 }
+
+// Tuned on the validation photographs of data/open and BSDS500 with noise of all kinds, and on
+// data/real (RATIONALE.md).
+const (
+	// A grey image's level of white noise is believed within this factor of the rule's interval.
+	greyAgreement = 1.8
+	// In colour, white noise is as strong in brightness unless the rule's interval begins this
+	// much higher.
+	brighter = 1.3
+	// Then the level is between the one of colour and that of brightness, near the latter.
+	brighterShare = 0.8
+	// An image is soft, and its level is near the floor of its lowest band, where its highest band has
+	// less than softMost of its middle one, at the squares with most of both; and wholly so softRange
+	// below that.
+	softMost, softRange = 0.28, 0.12
+	// softFactor is how far above the rule's level that of a soft image can be, and softLeast how far below.
+	softFactor, softLeast = 1.8, 0.8
+	// Of sharp images levels up to weakFrom are reduced to weakShare, up to weakTo less and less: what is
+	// weak is most often texture.
+	weakFrom, weakTo, weakShare = 3.0 / 255, 6.0 / 255, 0.3
+)
+
+// judged decides between white noise, of which p tells, and what the rule says.
+func (p Profile) judged(s *spectrum, j judgement) Profile {
+	const lowest, tenth, most = 0, 1, len(quantiles) - 1
+	if s.axes == 1 {
+		if p.Reliable && p.Sigma >= j.low/greyAgreement && p.Sigma <= j.high*greyAgreement {
+			return p
+		}
+		return p.coarse(j, j.middle)
+	}
+	if s.whiteInColour() && p.Sigma >= 0.6*math.Max(s.floor[axisOfColour][1][lowest], leastWhite) {
+		if j.low <= brighter*p.Sigma {
+			return p
+		}
+		light := math.Min(j.middle, s.floor[axisOfBrightness][3][lowest])
+		return p.coarse(j, math.Max(p.Sigma, math.Pow(p.Sigma, 1-brighterShare)*math.Pow(light, brighterShare)))
+	}
+	fine, middle := s.floor[axisOfBrightness][3][most], s.floor[axisOfBrightness][1][most]
+	softness := min(max((softMost-fine/math.Max(middle, 1e-9))/softRange, 0), 1)
+	soft := math.Max(softLeast*j.middle, math.Min(s.floor[axisOfBrightness][0][tenth], softFactor*j.middle))
+	sharp := j.middle * (weakShare + (1-weakShare)*min(max((j.middle-weakFrom)/(weakTo-weakFrom), 0), 1))
+	return p.coarse(j, math.Pow(math.Max(soft, 1e-6), softness)*math.Pow(math.Max(sharp, 1e-6), 1-softness))
+}
+
+// coarse turns to noise that is not white, of a level.
+func (p Profile) coarse(j judgement, level float64) Profile {
+	scale := level / math.Max(j.middle, 1e-9)
+	p.Kind, p.Sigma, p.Low, p.High = Coarse, level, scale*j.low, scale*j.high
+	p.Reliable, p.Note = true, ""
+	switch {
+	case level < leastSigma:
+		p.Kind = None
+	case p.High > 2*p.Low+2*leastSigma:
+		p.Reliable = false
+		p.Note = fmt.Sprintf("the noise is coarse, and hard to tell from texture: its level is probably between %.2g and %.2g; if noise is left, try --strength strong, if texture is lost, --strength light", p.Low, p.High)
+	}
+	return p
+}
+
+// bands are the floors at a tenth of the squares.
+func (s *spectrum) bands() []Band {
+	const tenth = 1 // of quantiles
+	var list []Band
+	for b := range bandCount {
+		edge, scale := b, 1.0
+		if b >= fineBands {
+			edge, scale = b-fineBands, 2
+		}
+		list = append(list, Band{
+			Period:     scale * 16 / math.Sqrt(bandEdges[edge]*bandEdges[edge+1]),
+			Brightness: s.floor[axisOfBrightness][b][tenth],
+			Colour:     s.floor[axisOfColour][b][tenth],
+		})
+	}
+	return list
+}
+
+// tones are the floors of brightness over eight classes of brightness with equally many squares.
+func (s *spectrum) tones() []Tone {
+	const classes, band, least = 8, 1, 16 // the band of periods from four to eight pixels
+	order := slices.Clone(s.groups)
+	slices.SortFunc(order, func(a, b group) int { return cmp.Compare(a.mean, b.mean) })
+	var list []Tone
+	for c := range classes {
+		part := order[c*len(order)/classes : (c+1)*len(order)/classes]
+		if len(part) < least {
+			continue
+		}
+		energies, mean := make([]float32, len(part)), 0.0
+		for i, g := range part {
+			energies[i] = g.energy[axisOfBrightness][band]
+			mean += float64(g.mean) / float64(len(part))
+		}
+		slices.Sort(energies)
+		e := float64(energies[int(quantiles[1]*float64(len(energies)-1)+0.5)])
+		list = append(list, Tone{mean, math.Sqrt(e / meanSquareQuantile(quantiles[1], freedom(band)))})
+	}
+	return list
+}

@@ -1,0 +1,27 @@
+package restore
+
+import "math"
+
+// grainShare is the level of coarse noise over its root mean square: on photographs of five cameras,
+// developed and compressed by them, the levels that are best for single ones are 1.9 to 4.5 times as
+// high (RATIONALE.md).
+const grainShare = 2.8
+
+// Grain sets the noise as coarse noise of the given root mean square in units of the full intensity
+// range, as a photograph has it that a camera has developed: Sigma(2.8·s). It must be positive and
+// finite.
+func Grain(s float64) Option {
+	return func(c *settings) error {
+		if !(s > 0) || math.IsInf(s, 0) {
+			return &OptionError{"Grain", s, "a finite root mean square above 0"}
+		}
+		return Sigma(grainShare * s)(c)
+	}
+}
+
+// Strengths that have a name, for those who judge by eye.
+const (
+	LightStrength  = 0.65
+	NormalStrength = 1.0
+	StrongStrength = 1.6
+)
