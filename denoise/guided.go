@@ -232,14 +232,14 @@ func (r *Radii) set(dev backend.Device, region backend.Region, said []float32, b
 				for g := range groups {
 					to := values[i][(n*groups+g)*plane:][:plane]
 					from := said[(n*all+first+g)*plane:][:plane]
-					scale := strength * float64(base[i][g])
+					scale := float32(min(strength*float64(base[i][g]), math.MaxFloat32))
 					for k, x := range from {
-						v, err := checkedRadius(scale * guide.Factor(x))
-						if err != nil {
-							errs[i] = err
+						v := scale * guide.Factor(x)
+						if !(v >= 0) {
+							errs[i] = notARadius(float64(v))
 							return
 						}
-						to[k] = v
+						to[k] = min(v, math.MaxFloat32)
 					}
 				}
 			}
@@ -271,10 +271,12 @@ func (r *Radii) set(dev backend.Device, region backend.Region, said []float32, b
 // error: with it nothing would be proven.
 func checkedRadius(r float64) (float32, error) {
 	if !(r >= 0) {
-		return 0, fmt.Errorf("a radius is %v, must be 0 or more", r)
+		return 0, notARadius(r)
 	}
 	return float32(min(r, math.MaxFloat32)), nil
 }
+
+func notARadius(r float64) error { return fmt.Errorf("a radius is %v, must be 0 or more", r) }
 
 // RadiiSize returns the rows and columns of the pixels that the blocks see of an image.
 func (n *Network) RadiiSize(image backend.Shape) (rows, columns int) {

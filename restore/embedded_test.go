@@ -194,7 +194,8 @@ func BenchmarkLoadEmbedded(b *testing.B) {
 	}
 }
 
-// BenchmarkEmbedded is each network on a photograph's worth of pixels, 481×321.
+// BenchmarkEmbedded is each network on a photograph's worth of pixels, 481×321, with what its
+// guide does.
 func BenchmarkEmbedded(b *testing.B) {
 	dev := cpu.New()
 	defer dev.Close()
@@ -212,7 +213,16 @@ func BenchmarkEmbedded(b *testing.B) {
 		}
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				require.NoError(b, n.Apply(b.Context(), dst, src))
+				if !n.Guided() {
+					require.NoError(b, n.Apply(b.Context(), dst, src))
+					continue
+				}
+				radii, err := n.Guide(b.Context(), src, 0.15, 1)
+				require.NoError(b, err)
+				frozen, err := n.Freeze(radii)
+				require.NoError(b, err)
+				require.NoError(b, frozen.Apply(b.Context(), dst, src))
+				frozen.Free()
 			}
 		})
 	}

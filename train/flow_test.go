@@ -283,7 +283,11 @@ func TestFlowAgreesWithDenoise(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, guidedApply(t.Context(), d, want, x, 0.1))
 			d.Free()
-			requireClose(t, downloaded(t, dev, want), downloaded(t, dev, out), 1e-6)
+			limit := 1e-6
+			if constraint == "guided" { // whose factors come from a table in use
+				limit = 1e-5
+			}
+			requireClose(t, downloaded(t, dev, want), downloaded(t, dev, out), limit)
 		}
 	}
 }

@@ -79,7 +79,7 @@ func (a *guided) set(q *devicequeue.Queue, src backend.Buffer, sigma float64) {
 		for n := range a.images {
 			factors := a.factors[k][n*a.each:][:a.each]
 			for i, offset := range a.offsetsOf(n, k) {
-				factor := guide.Factor(offset)
+				factor, _ := guide.Derived(offset)
 				factors[i] = float32(factor)
 				a.radii[n*a.each+i] = float32(factor * float64(b.base[i/plane]))
 			}
@@ -114,7 +114,8 @@ func (a *guided) back(q *devicequeue.Queue) {
 			for i, offset := range offsets {
 				v := float64(factors[i]) * float64(gradient[i])
 				sums[i/plane] += v
-				v *= guide.Slope(offset)
+				_, slope := guide.Derived(offset)
+				v *= slope
 				// The gradients of the blocks lack this factor.
 				offsets[i] = float32(-float64(b.step) * v * float64(b.base[i/plane]))
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise/internal/ondevice"
 	"github.com/averaged/imaging/denoise/tile"
+	"github.com/averaged/imaging/internal/devicequeue"
 )
 
 // ReLU is the activation of a guide; of a slope of 0 devices know nothing.
@@ -75,99 +76,84 @@ const tileSide = 360
 // same bits for every tile. The scratch memory is that of a tile, and of two arrays of a quarter
 // of the pixels for every scale but the first.
 func (n *Network) Apply(ctx context.Context, src backend.Buffer, sigma float64, emit func(r backend.Region, x backend.Buffer) error) error {
-	p := &pass{Network: n, ctx: ctx, sigma: sigma, image: src, emit: emit}
-	_, err := p.scale(0, nil, src.Shape())
-	return err
+	q := &devicequeue.Queue{Dev: n.dev}
+	p := &pass{Network: n, ctx: ctx, q: q, kept: devicequeue.NewPool(n.dev), sigma: sigma, image: src, emit: emit}
+	defer p.kept.Free()
+	p.scale(0, nil, src.Shape())
+	return q.Err
 }
 
 // pass is an image under way.
 type pass struct {
 	*Network
 	ctx   context.Context
+	q     *devicequeue.Queue
+	kept  *devicequeue.Pool // what outlives a tile
 	sigma float64
 	image backend.Buffer
 	emit  func(r backend.Region, x backend.Buffer) error
 }
 
-// The convolutions of 3×3 on the way through a scale.
+// The convolutions of 3×3 on the way down and on the way through a scale.
 var (
-	down = tile.Reach{1, 1}
-	all  = tile.Reach{1, 1, 1, 1}
+	down    = tile.Reach{1, 1}
+	through = tile.Reach{1, 1, 1, 1}
 )
 
-// scale returns b_i for z_i, an array that it frees; at the first, where z is nil, it is made
-// of the image of shape s, and the result is emitted. What the way up adds is made again from z
+// scale returns b_i for z_i, which it gives back; at the first, where z is nil, it is made of
+// the image of shape s, and the result is emitted. What the way up adds is made again from z
 // unless one tile holds all of it, which takes no memory that grows with the image.
-func (p *pass) scale(i int, z backend.Buffer, s backend.Shape) (_ backend.Buffer, err error) {
+func (p *pass) scale(i int, z backend.Buffer, s backend.Shape) backend.Buffer {
 	s.C = p.widths[i]
-	defer func() {
-		if z != nil {
-			z.Free()
-		}
-	}()
-	held := tile.NewScratch(p.dev)
-	defer held.Free()
-	var skip, below backend.Buffer
-	last := i == len(p.widths)-1
-	single := s.H <= p.side && s.W <= p.side
-	if !last {
+	var skip, below, dst backend.Buffer
+	if i+1 < len(p.widths) {
 		coarse := s.Unshuffled(2)
 		coarse.C = p.widths[i+1]
-		next, err := p.dev.Alloc(coarse)
-		if err != nil {
-			return nil, err
-		}
-		side := p.side / 2
-		if single {
-			side = p.side
-		}
-		err = p.tiles(coarse, side, func(r backend.Region) error {
-			return p.wayDown(i, z, s, next, r, func(a backend.Buffer) error {
-				if !single {
-					return nil
-				}
-				var err error
-				if skip, err = held.Alloc(s); err != nil {
-					return err
-				}
-				return p.dev.LinearCombination(skip, backend.Term{A: 1, X: a})
-			})
+		next := p.kept.Take(p.q, coarse)
+		single := s.H <= p.side && s.W <= p.side
+		p.tiles(coarse, ceil(p.side, 2), func(memory *devicequeue.Pool, r backend.Region) {
+			a := p.wayDown(memory, i, z, s, next, r)
+			if single {
+				skip = p.kept.Take(p.q, s)
+				p.q.Combine(skip, backend.Term{A: 1, X: a})
+			}
 		})
-		if err != nil {
-			next.Free()
-			return nil, err
-		}
-		if below, err = p.scale(i+1, next, coarse); err != nil {
-			return nil, err
-		}
-		defer below.Free()
+		below = p.scale(i+1, next, coarse)
 	}
-	var dst backend.Buffer
 	if i > 0 {
-		if dst, err = p.dev.Alloc(s); err != nil {
-			return nil, err
-		}
+		dst = p.kept.Take(p.q, s)
 	}
-	err = p.tiles(s, p.side, func(r backend.Region) error { return p.wayUp(i, z, s, skip, below, dst, r) })
-	if err != nil && dst != nil {
-		dst.Free()
-		dst = nil
-	}
-	return dst, err
+	p.tiles(s, p.side, func(memory *devicequeue.Pool, r backend.Region) { p.wayUp(memory, i, z, s, skip, below, dst, r) })
+	p.kept.Give(z, skip, below)
+	return dst
 }
 
-func (p *pass) tiles(s backend.Shape, side int, f func(r backend.Region) error) error {
+func ceil(n, parts int) int { return (n + parts - 1) / parts }
+
+// tiles calls f for the tiles of an image, with memory that is kept while they have one size.
+func (p *pass) tiles(s backend.Shape, side int, f func(memory *devicequeue.Pool, r backend.Region)) {
+	var memory *devicequeue.Pool
+	size := [2]int{}
 	for y := 0; y < s.H; y += side {
 		for x := 0; x < s.W; x += side {
-			if err := p.ctx.Err(); err != nil {
-				return err
+			p.q.Do(p.ctx.Err)
+			if p.q.Err != nil {
+				break
 			}
-			if err := f(backend.Region{Y0: y, Y1: min(s.H, y+side), X0: x, X1: min(s.W, x+side)}); err != nil {
-				return err
+			r := backend.Region{Y0: y, Y1: min(s.H, y+side), X0: x, X1: min(s.W, x+side)}
+			if h, w := r.Size(); memory == nil || size != [2]int{h, w} {
+				if memory != nil {
+					memory.Free()
+				}
+				memory, size = devicequeue.NewPool(p.dev), [2]int{h, w}
 			}
+			memory.Reclaim()
+			f(memory, r)
 		}
 	}
-	return nil
+	if memory != nil {
+		memory.Free()
+	}
 }
 
 // window returns what a region of scale i is computed from, with the grids of this scale and of
@@ -183,114 +169,67 @@ func (p *pass) window(i int, c tile.Reach, r backend.Region, s backend.Shape) ba
 	return r
 }
 
-// enter returns a_i in a window, and z_i there.
-func (p *pass) enter(i int, s *tile.Scratch, z backend.Buffer, w backend.Region) (backend.Buffer, error) {
+// enter returns a_i in a window.
+func (p *pass) enter(memory *devicequeue.Pool, i int, z backend.Buffer, w backend.Region) backend.Buffer {
 	if i > 0 {
-		cut, err := p.cut(s, z, w)
-		if err != nil {
-			return nil, err
-		}
-		return p.block(s, EnterAt(i), cut)
+		return p.block(memory, EnterAt(i), p.cut(memory, z, w))
 	}
-	image, err := p.cut(s, p.image, w)
-	if err != nil {
-		return nil, err
-	}
+	image := p.cut(memory, p.image, w)
 	scale, plane := Units(p.sigma)
 	shape := image.Shape()
+	scaled := memory.Take(p.q, shape)
 	shape.C++
-	input, err := s.Alloc(shape)
-	if err != nil {
-		return nil, err
-	}
-	shape.C--
-	half, err := s.Alloc(shape)
-	if err != nil {
-		return nil, err
-	}
-	for _, err := range []error{
-		p.dev.Fill(half, -0.5),
-		p.dev.LinearCombination(half, backend.Term{A: scale, X: image}, backend.Term{A: scale, X: half}),
-		p.dev.Fill(input, plane),
-		p.dev.CopyRegion(input, 0, 0, half, shape.Whole()),
-	} {
-		if err != nil {
-			return nil, err
-		}
-	}
-	first, err := p.convolve(s, 0, input, backend.Activation{})
-	if err != nil {
-		return nil, err
-	}
-	return p.block(s, EnterAt(0), first)
+	input := memory.Take(p.q, shape)
+	p.q.Fill(scaled, -0.5)
+	p.q.Combine(scaled, backend.Term{A: scale, X: image}, backend.Term{A: scale, X: scaled})
+	p.q.Fill(input, plane)
+	p.q.Channels(input, scaled)
+	z = p.convolve(memory, 0, input, backend.Activation{})
+	memory.Give(scaled, input)
+	return p.block(memory, EnterAt(0), z)
 }
 
 // cut returns a window of an array.
-func (p *pass) cut(s *tile.Scratch, from backend.Buffer, w backend.Region) (backend.Buffer, error) {
+func (p *pass) cut(memory *devicequeue.Pool, from backend.Buffer, w backend.Region) backend.Buffer {
 	shape := from.Shape()
 	if w == shape.Whole() {
-		return from, nil
+		return from
 	}
 	shape.H, shape.W = w.Size()
-	b, err := s.Alloc(shape)
-	if err != nil {
-		return nil, err
-	}
-	return b, p.dev.CopyRegion(b, 0, 0, from, w)
+	b := memory.Take(p.q, shape)
+	p.q.Do(func() error { return p.dev.CopyRegion(b, 0, 0, from, w) })
+	return b
 }
 
 // convolve returns layer k of x.
-func (p *pass) convolve(s *tile.Scratch, k int, x backend.Buffer, a backend.Activation) (backend.Buffer, error) {
+func (p *pass) convolve(memory *devicequeue.Pool, k int, x backend.Buffer, a backend.Activation) backend.Buffer {
 	l := p.layers[k]
 	shape := x.Shape()
 	shape.C = l.filter.Shape().N
-	y, err := s.Alloc(shape)
-	if err != nil {
-		return nil, err
-	}
-	return y, p.dev.Convolve(y, x, l.filter, backend.ConvEnd{Bias: l.bias, Activation: a})
+	y := memory.Take(p.q, shape)
+	p.q.Convolve(y, x, l.filter, backend.ConvEnd{Bias: l.bias, Activation: a})
+	return y
 }
 
 // block returns the residual block of layers k and k+1 of x.
-func (p *pass) block(s *tile.Scratch, k int, x backend.Buffer) (backend.Buffer, error) {
-	inner := tile.NewScratch(p.dev)
-	defer inner.Free()
-	hidden, err := p.convolve(inner, k, x, ReLU)
-	if err != nil {
-		return nil, err
-	}
-	y, err := p.convolve(s, k+1, hidden, backend.Activation{})
-	if err != nil {
-		return nil, err
-	}
-	return y, p.dev.LinearCombination(y, backend.Term{A: 1, X: y}, backend.Term{A: 1, X: x})
+func (p *pass) block(memory *devicequeue.Pool, k int, x backend.Buffer) backend.Buffer {
+	hidden := p.convolve(memory, k, x, ReLU)
+	y := p.convolve(memory, k+1, hidden, backend.Activation{})
+	p.q.Combine(y, backend.Term{A: 1, X: y}, backend.Term{A: 1, X: x})
+	memory.Give(hidden)
+	return y
 }
 
-// wayDown sets the region r of z_{i+1}, next. look sees a_i in its window.
-func (p *pass) wayDown(i int, z backend.Buffer, shape backend.Shape, next backend.Buffer, r backend.Region, look func(a backend.Buffer) error) error {
-	s := tile.NewScratch(p.dev)
-	defer s.Free()
-	fine := backend.Region{Y0: 2 * r.Y0, Y1: min(shape.H, 2*r.Y1), X0: 2 * r.X0, X1: min(shape.W, 2*r.X1)}
-	w := p.window(i, down, fine, shape)
-	a, err := p.enter(i, s, z, w)
-	if err != nil {
-		return err
-	}
-	if err := look(a); err != nil {
-		return err
-	}
-	coarse, err := s.Alloc(a.Shape().Unshuffled(2))
-	if err != nil {
-		return err
-	}
-	if err := p.dev.Unshuffle(coarse, a, 2); err != nil {
-		return err
-	}
-	mixed, err := p.convolve(s, DownAt(i), coarse, backend.Activation{})
-	if err != nil {
-		return err
-	}
-	return p.dev.CopyRegion(next, r.Y0, r.X0, mixed, shift(r, halved(w)))
+// wayDown sets the region r of z_{i+1}, next, and returns a_i in its window.
+func (p *pass) wayDown(memory *devicequeue.Pool, i int, z backend.Buffer, s backend.Shape, next backend.Buffer, r backend.Region) backend.Buffer {
+	fine := backend.Region{Y0: 2 * r.Y0, Y1: min(s.H, 2*r.Y1), X0: 2 * r.X0, X1: min(s.W, 2*r.X1)}
+	w := p.window(i, down, fine, s)
+	a := p.enter(memory, i, z, w)
+	coarse := memory.Take(p.q, a.Shape().Unshuffled(2))
+	p.q.Do(func() error { return p.dev.Unshuffle(coarse, a, 2) })
+	mixed := p.convolve(memory, DownAt(i), coarse, backend.Activation{})
+	p.q.Do(func() error { return p.dev.CopyRegion(next, r.Y0, r.X0, mixed, shift(r, halved(w))) })
+	return a
 }
 
 // halved is a window at the next scale.
@@ -305,64 +244,41 @@ func shift(r, w backend.Region) backend.Region {
 
 // wayUp sets the region r of b_i, dst, or emits it at the first scale. skip is a_i, or nil, and
 // below is b_{i+1}, nil at the last scale.
-func (p *pass) wayUp(i int, z backend.Buffer, shape backend.Shape, skip, below, dst backend.Buffer, r backend.Region) error {
-	s := tile.NewScratch(p.dev)
-	defer s.Free()
-	reach := all
+func (p *pass) wayUp(memory *devicequeue.Pool, i int, z backend.Buffer, shape backend.Shape, skip, below, dst backend.Buffer, r backend.Region) {
+	reach := through
 	if i == 0 {
-		reach = append(tile.Reach{1}, all...) // out
+		reach = append(tile.Reach{1}, through...) // out
 	}
-	w := p.window(i, reach, r, shape)
-	a := skip
-	var err error
+	w, a := shape.Whole(), skip
 	if a == nil {
-		if a, err = p.enter(i, s, z, w); err != nil {
-			return err
-		}
-	} else {
-		w = shape.Whole()
+		w = p.window(i, reach, r, shape)
+		a = p.enter(memory, i, z, w)
 	}
 	if below != nil {
-		coarse, err := p.cut(s, below, halved(w))
-		if err != nil {
-			return err
-		}
-		mixed, err := p.convolve(s, UpAt(i), coarse, backend.Activation{})
-		if err != nil {
-			return err
-		}
-		sum, err := s.Alloc(a.Shape())
-		if err != nil {
-			return err
-		}
-		if err := p.dev.Shuffle(sum, mixed, 2); err != nil {
-			return err
-		}
-		if err := p.dev.LinearCombination(sum, backend.Term{A: 1, X: sum}, backend.Term{A: 1, X: a}); err != nil {
-			return err
-		}
+		mixed := p.convolve(memory, UpAt(i), p.cut(memory, below, halved(w)), backend.Activation{})
+		sum := memory.Take(p.q, a.Shape())
+		p.q.Do(func() error { return p.dev.Shuffle(sum, mixed, 2) })
+		p.q.Combine(sum, backend.Term{A: 1, X: sum}, backend.Term{A: 1, X: a})
+		memory.Give(mixed)
 		a = sum
 	}
-	b, err := p.block(s, LeaveAt(i), a)
-	if err != nil {
-		return err
-	}
+	b := p.block(memory, LeaveAt(i), a)
 	if i > 0 {
-		return p.dev.CopyRegion(dst, r.Y0, r.X0, b, shift(r, w))
+		p.q.Do(func() error { return p.dev.CopyRegion(dst, r.Y0, r.X0, b, shift(r, w)) })
+		return
 	}
-	x, err := p.convolve(s, len(p.layers)-1, b, backend.Activation{})
-	if err != nil {
-		return err
+	x := p.convolve(memory, len(p.layers)-1, b, backend.Activation{})
+	if w != r {
+		s := x.Shape()
+		s.H, s.W = r.Size()
+		part := memory.Take(p.q, s)
+		p.q.Do(func() error { return p.dev.CopyRegion(part, 0, 0, x, shift(r, w)) })
+		x = part
 	}
-	out, err := s.Alloc(backend.Shape{N: shape.N, C: x.Shape().C, H: r.Y1 - r.Y0, W: r.X1 - r.X0})
-	if err != nil {
-		return err
-	}
-	if err := p.dev.CopyRegion(out, 0, 0, x, shift(r, w)); err != nil {
-		return err
-	}
-	if err := p.emit(r, out); err != nil {
-		return fmt.Errorf("radii of %v: %w", r, err)
-	}
-	return nil
+	p.q.Do(func() error {
+		if err := p.emit(r, x); err != nil {
+			return fmt.Errorf("radii of %v: %w", r, err)
+		}
+		return nil
+	})
 }

@@ -98,11 +98,27 @@ func TestGuideIsItsFormula(t *testing.T) {
 }
 
 func TestFactor(t *testing.T) {
-	require.Equal(t, 1.0, Factor(0))
-	require.InDelta(t, 1.01, Factor(0.01), 1e-4)
-	for _, x := range []float32{-1e30, -7, -0.3, 2, 1e30} {
-		require.LessOrEqual(t, Factor(x), 54.6)
-		require.GreaterOrEqual(t, Factor(x), 1/54.6)
+	require.Equal(t, float32(1), Factor(0))
+	for x := -20.0; x < 20; x += 0.0137 {
+		limit := 1e-5
+		if math.Abs(x) > tableEnd {
+			limit = 5e-3
+		}
+		factor, _ := Derived(float32(x))
+		require.InEpsilon(t, factor, Factor(float32(x)), limit)
+	}
+	for _, x := range []float32{-1e30, -7, -0.3, 2, 1e30, float32(math.Inf(1)), float32(math.Inf(-1))} {
+		require.LessOrEqual(t, Factor(x), float32(54.6))
+		require.GreaterOrEqual(t, Factor(x), float32(1/54.6))
+	}
+	nan := Factor(float32(math.NaN()))
+	require.True(t, nan != nan)
+	for _, x := range []float32{-5, -1, 0, 0.7, 3} {
+		const h = 0x1p-10
+		above, _ := Derived(x + h)
+		below, _ := Derived(x - h)
+		_, slope := Derived(x)
+		require.InDelta(t, math.Log(above/below)/(2*h), slope, 1e-5)
 	}
 }
 
