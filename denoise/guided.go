@@ -250,6 +250,12 @@ func (r *Radii) set(dev backend.Device, region backend.Region, said []float32, b
 		return err
 	}
 	for i, m := range r.maps {
+		if region == m.Shape().Whole() {
+			if err := dev.Upload(m, values[i]); err != nil {
+				return err
+			}
+			continue
+		}
 		part, err := dev.Alloc(backend.Shape{N: r.image.N, C: len(base[i]), H: h, W: w})
 		if err != nil {
 			return err
