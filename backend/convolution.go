@@ -65,8 +65,9 @@ type FlowStep struct {
 	Filter     Filter // A
 	Bias       Buffer // b, one number per output channel of A, or nil
 	Activation Activation
-	// Radius has the radii of a projection onto balls (BallProjections) that takes the place
-	// of the activation, which must be Identity then; or nil.
+	// Radius has the radii of a projection onto balls (BallProjections), a vector or a map for
+	// the whole image, that takes the place of the activation, which must be Identity then; or
+	// nil.
 	Radius  Buffer
 	Size    float32 // any finite number
 	Tableau Tableau

@@ -33,6 +33,21 @@
 // and one certificate holds for every noise level. Model.At makes the plain network of
 // one, Network.For puts it on the device.
 //
+// # Guided networks
+//
+// The projection of a block onto balls needs no more than that each of its balls has some radius,
+// 0 or more: the product of the balls of all pixels and groups is convex. So a network may be
+// frozen with radii for every pixel of one photograph (Network.Freeze), and has its constant
+// whatever they are. Model.Guide is a network, of which nothing is proven, that looks at the
+// photograph once and chooses them (Network.Guide, package guide):
+//
+//	radii, err := phi.Guide(ctx, photograph, sigma, 1)
+//	frozen, err := phi.Freeze(radii) // for images of this shape
+//	err = frozen.Apply(ctx, dst, photograph)
+//
+// What is proven is of the frozen network. The photograph's way through its guide and the network
+// that this froze is no nonexpansive map, and is not said to be one.
+//
 // # Fewer pixels
 //
 // Rearranging q×q pixels into q² channels (Model.Shuffle) is an isometry. A network that

@@ -23,6 +23,18 @@ func (m Model) Rounded16() (Model, error) {
 			copy(part.values, halves)
 		}
 	}
+	if rounded.Guide == nil {
+		return rounded, nil
+	}
+	for _, l := range rounded.Guide.Layers {
+		for _, values := range [][]float32{l.Weight, l.Bias} {
+			halves, err := weights.RoundHalf(l.Name, values)
+			if err != nil {
+				return Model{}, err
+			}
+			copy(values, halves)
+		}
+	}
 	return rounded, nil
 }
 
@@ -38,6 +50,19 @@ func (m Model) firstDifference(other Model) string {
 			for k, v := range part.mine {
 				if v != part.theirs[k] {
 					return fmt.Sprintf("block %d: %s %d, %v,", i, part.what, k, v)
+				}
+			}
+		}
+	}
+	if m.Guide == nil {
+		return ""
+	}
+	for i, l := range m.Guide.Layers {
+		o := other.Guide.Layers[i]
+		for _, part := range [][2][]float32{{l.Weight, o.Weight}, {l.Bias, o.Bias}} {
+			for k, v := range part[0] {
+				if v != part[1][k] {
+					return fmt.Sprintf("%s: number %d, %v,", l.Name, k, v)
 				}
 			}
 		}

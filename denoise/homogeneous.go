@@ -16,7 +16,7 @@ type homogeneous interface {
 }
 
 func (e *explicit) rescaled(s float32) (body, error) {
-	own := &rescaledExplicit{explicit: explicit{dev: e.dev, tableau: e.tableau}}
+	own := &borrowing{explicit: explicit{dev: e.dev, tableau: e.tableau}}
 	for _, b := range e.blocks {
 		for _, v := range []*backend.Buffer{&b.bias, &b.balls} {
 			if *v == nil {
@@ -27,7 +27,7 @@ func (e *explicit) rescaled(s float32) (body, error) {
 				own.free()
 				return nil, err
 			}
-			own.vectors = append(own.vectors, scaled)
+			own.owned = append(own.owned, scaled)
 			if err := e.dev.LinearCombination(scaled, backend.Term{A: s, X: *v}); err != nil {
 				own.free()
 				return nil, err
@@ -47,15 +47,14 @@ func (e *explicit) rescaled(s float32) (body, error) {
 	return own, nil
 }
 
-// rescaledExplicit is an explicit network with biases and radii of its own and borrowed
-// filters.
-type rescaledExplicit struct {
+// borrowing is an explicit network with biases and radii of its own and borrowed filters.
+type borrowing struct {
 	explicit
-	vectors []backend.Buffer
+	owned []backend.Buffer
 }
 
-func (e *rescaledExplicit) free() {
-	for _, b := range e.vectors {
+func (e *borrowing) free() {
+	for _, b := range e.owned {
 		b.Free()
 	}
 }

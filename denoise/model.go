@@ -7,6 +7,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/guide"
 	"github.com/averaged/imaging/denoise/normbound"
 	"github.com/averaged/imaging/denoise/rungekutta"
 )
@@ -23,6 +24,7 @@ type Architecture struct {
 	Integrator rungekutta.Tableau  // the zero value means rungekutta.ForwardEuler
 	Shuffle    int                 // as Model.Shuffle
 	Sigmas     []float64           // as Model.Sigmas
+	Guide      []int               // guide.Model.Widths, or nothing for a network without a guide
 }
 
 func (a Architecture) withDefaults() Architecture {
@@ -66,6 +68,10 @@ type Model struct {
 	// gains or radii for; empty for a plain network. At makes a plain network of the others.
 	Sigmas []float64
 	Blocks []Block
+	// Guide is the network that sets the radii of Balls for every pixel of a photograph
+	// (Network.Guide), or nil. It is no part of what is proven, and Network.Apply does without
+	// it. The integrator must be an explicit one.
+	Guide *guide.Model
 }
 
 // Block is N steps of size h/N of the integrator along −Aᵀσ(Az + b).
@@ -141,7 +147,7 @@ func (m Model) radius() (float64, error) {
 			return 0, fmt.Errorf("block %d: %w", i, err)
 		}
 	}
-	return r, nil
+	return r, m.checkGuide()
 }
 
 func (m Model) checkBlock(b Block, r float64) error {
@@ -211,11 +217,15 @@ func (m Model) rows() int { return max(1, len(m.Sigmas)) }
 // implicit tells whether the integrator is rungekutta.BackwardEuler.
 func (m Model) implicit() bool { return m.Integrator.IsBackwardEuler() }
 
-// Parameters returns the number of weights, biases, gains and radii.
+// Parameters returns the number of weights, biases, gains and radii, those of a guide
+// included.
 func (m Model) Parameters() int {
 	n := 0
 	for _, b := range m.Blocks {
 		n += len(b.Filter) + len(b.Bias) + len(b.Gain) + len(b.Radius)
+	}
+	if m.Guide != nil {
+		n += m.Guide.Parameters()
 	}
 	return n
 }
@@ -226,6 +236,9 @@ func (m Model) clone() Model {
 	for i, b := range m.Blocks {
 		m.Blocks[i].Filter, m.Blocks[i].Bias, m.Blocks[i].Gain = slices.Clone(b.Filter), slices.Clone(b.Bias), slices.Clone(b.Gain)
 		m.Blocks[i].Radius = slices.Clone(b.Radius)
+	}
+	if m.Guide != nil {
+		m.Guide = m.Guide.Clone()
 	}
 	return m
 }

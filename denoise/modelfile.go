@@ -57,7 +57,7 @@ func (m Model) tableShape(columns int) []int {
 
 // Checksum returns weights.File.Checksum of the weights, biases, gains and radii as float32
 // tensors, in whatever type a file has them. It does not cover the rest of the model,
-// which the certificate repeats.
+// which the certificate repeats, nor a guide, of which the certificate says nothing.
 func (m Model) Checksum() (string, error) {
 	list, err := m.tensors(weights.F32)
 	if err != nil {
@@ -125,6 +125,12 @@ func (m Model) File(card weights.Card, c Certificate, opts ...weights.FileOption
 	if err != nil {
 		return nil, err
 	}
+	if m.Guide != nil {
+		card.Architecture.Guide = slices.Clone(m.Guide.Widths)
+		if list, err = m.addGuide(list, dtype); err != nil {
+			return nil, err
+		}
+	}
 	f := &weights.File{Tensors: list}
 	return f, f.SetCard(card)
 }
@@ -169,6 +175,11 @@ func FromFile(f *weights.File) (Model, error) {
 			b.Steps = card.Steps[i]
 		}
 		m.Blocks = append(m.Blocks, b)
+	}
+	if len(a.Guide) > 0 {
+		if m.Guide, err = m.takeGuide(r, a.Guide); err != nil {
+			return Model{}, err
+		}
 	}
 	if err := r.End(); err != nil {
 		return Model{}, err

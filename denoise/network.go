@@ -10,6 +10,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise/dncnn"
+	"github.com/averaged/imaging/denoise/guide"
 	"github.com/averaged/imaging/denoise/tile"
 	"github.com/averaged/imaging/weights"
 )
@@ -26,7 +27,9 @@ type Network struct {
 	body        body
 	card        weights.Card
 	certificate Certificate
-	levels      *family // of a network with noise levels
+	levels      *family        // of a network with noise levels
+	guide       *guide.Network // or nil
+	photograph  backend.Shape  // that the radii are for, of a frozen network
 	freed       sync.Once
 }
 
@@ -137,6 +140,12 @@ func newNetwork(ctx context.Context, dev backend.Device, m Model, r float64, c C
 	blocks, err := newDeviceBlocks(dev, m, r, c)
 	if err != nil {
 		return nil, err
+	}
+	if m.Guide != nil {
+		if n.guide, err = guide.New(dev, m.Guide); err != nil {
+			freeDeviceBlocks(blocks)
+			return nil, err
+		}
 	}
 	if !m.implicit() {
 		n.body = newExplicit(dev, m.Integrator, blocks)
@@ -282,6 +291,9 @@ func (n *Network) check(dst, src backend.Buffer) error {
 	if d != s || s.C != n.channels {
 		return fmt.Errorf("%w: a denoiser of %d channels from %v to %v", backend.ErrShape, n.channels, s, d)
 	}
+	if n.photograph.N > 0 && s != n.photograph {
+		return fmt.Errorf("%w: a denoiser frozen for a photograph %v is applied to %v", backend.ErrShape, n.photograph, s)
+	}
 	return nil
 }
 
@@ -304,4 +316,11 @@ func (n *Network) Device() backend.Device { return n.dev }
 func (n *Network) Card() (weights.Card, bool) { return n.card, n.card.Name != "" }
 
 // Free implements Denoiser. It must not be called while Apply runs.
-func (n *Network) Free() { n.freed.Do(n.body.free) }
+func (n *Network) Free() {
+	n.freed.Do(func() {
+		n.body.free()
+		if n.guide != nil {
+			n.guide.Free()
+		}
+	})
+}

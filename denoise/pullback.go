@@ -39,6 +39,8 @@ func (n *Network) transposeBlocks(ctx context.Context, s *tile.Scratch, dst, x, 
 	switch b := n.body.(type) {
 	case *explicit:
 		return true, transposeSteps(ctx, b.dev, b.tableau, b.blocks, dst, x, v)
+	case *borrowing:
+		return true, transposeSteps(ctx, b.dev, b.tableau, b.blocks, dst, x, v)
 	case unconstrained:
 		return b.pullBack(ctx, s, dst, x, v)
 	}

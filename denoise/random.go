@@ -7,6 +7,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/guide"
 	"github.com/averaged/imaging/denoise/internal/draw"
 	"github.com/averaged/imaging/denoise/normbound"
 )
@@ -18,7 +19,8 @@ import (
 // how much it is); 1 is where the paper's training begins. The biases have a standard
 // deviation of 0.1, or with noise levels of 1 in units of the noise, and the gains are
 // uniform in [0, 1]. With Balls there are radii instead of gains, uniform between 0 and
-// twice the length that such biases of a group have.
+// twice the length that such biases of a group have. A guide has weights that keep the size of
+// what goes through.
 func RandomModel(seed uint64, a Architecture, norm float64) (Model, error) {
 	a = a.withDefaults()
 	if !(norm > 0) || norm > math.MaxFloat32 {
@@ -59,6 +61,17 @@ func RandomModel(seed uint64, a Architecture, norm float64) (Model, error) {
 			b.Filter[i] = float32(float64(v) * factor)
 		}
 		m.Blocks = append(m.Blocks, b)
+	}
+	if len(a.Guide) > 0 {
+		if err := guide.CheckWidths(a.Guide); err != nil {
+			return Model{}, err
+		}
+		m.Guide = &guide.Model{Widths: slices.Clone(a.Guide), Layers: guide.Layers(a.Guide, m.lifted(), m.allGroups())}
+		for i := range m.Guide.Layers {
+			l := &m.Guide.Layers[i]
+			inputs := l.In * l.Kernel * l.Kernel
+			l.Weight, l.Bias = g.Take(l.Out*inputs, 1/math.Sqrt(float64(inputs))), g.Take(l.Out, 0.1)
+		}
 	}
 	return m, m.Check()
 }

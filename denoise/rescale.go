@@ -70,7 +70,7 @@ func (r rescaled) byBiases(ctx context.Context, dst, src backend.Buffer, maxErro
 		return true, 0, err
 	}
 	defer b.free()
-	like := Network{dev: n.dev, channels: n.channels, shuffle: n.shuffle, tile: n.tile, body: b}
+	like := Network{dev: n.dev, channels: n.channels, shuffle: n.shuffle, tile: n.tile, body: b, photograph: n.photograph}
 	e, err = like.ApplyWithin(ctx, dst, src, maxError)
 	return true, e, err
 }

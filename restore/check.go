@@ -68,6 +68,10 @@ const attackSide = 32
 // level of the image, or its card's. And, given an image, it is applied to it
 // again and again, as many times, without clipping (the paper, section 4.4;
 // refute.Repeat), rescaled and relaxed as in Deblur.
+//
+// A network with a guide is frozen for the image. It is attacked with the radii that its guide
+// gives to an image, with a checkerboard of radii of 0 and without end, and with random ones; the
+// worst pair is reported.
 func Check(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) (*CheckReport, error) {
 	c, err := checkSettings(options)
 	if err != nil {
@@ -159,9 +163,11 @@ func (d *deblurring) attack(ctx context.Context, report *CheckReport, s *stages)
 	s.next()
 	network := d.network.network
 	report.AttackShape = backend.Image(network.Channels(), attackSide, attackSide)
-	found, err := refute.Attack(ctx, d.network.target(), report.AttackShape, refute.AttackOptions{
-		Progress: func(fraction, ratio float64) error { return s.report(fraction, 0, 0) },
-	})
+	attack := d.attackNetwork
+	if network.Guided() {
+		attack = d.attackFrozen
+	}
+	found, err := attack(ctx, report.AttackShape, func(fraction float64) error { return s.report(fraction, 0, 0) })
 	if err != nil {
 		return fmt.Errorf("restore: attack: %w", err)
 	}
@@ -173,10 +179,26 @@ func (d *deblurring) attack(ctx context.Context, report *CheckReport, s *stages)
 	return nil
 }
 
+// attackNetwork is the attack on a network without a guide.
+func (d *deblurring) attackNetwork(ctx context.Context, shape backend.Shape, progress func(fraction float64) error) (refute.AttackReport, error) {
+	return refute.Attack(ctx, d.network.target(), shape, refute.AttackOptions{
+		Progress: func(fraction, ratio float64) error { return progress(fraction) },
+	})
+}
+
 // repeat applies the denoiser to the image again and again.
 func (d *deblurring) repeat(ctx context.Context, report *CheckReport, limit int, s *stages) error {
 	s.next()
-	found, err := refute.Repeat(ctx, d.network.Denoiser, d.y, refute.RepeatOptions{
+	image := d.y
+	if d.network.frozen != nil { // for images of the iteration's shape alone
+		extended, err := d.start(ctx, StartImage)
+		if err != nil {
+			return err
+		}
+		defer extended.Free()
+		image = extended
+	}
+	found, err := refute.Repeat(ctx, d.network.Denoiser, image, refute.RepeatOptions{
 		Iterations: limit,
 		Progress: func(r refute.Repetition) error {
 			return s.report(float64(r.Iteration+1)/float64(limit), r.Iteration+1, relative(r.Residual, r.Size))

@@ -77,6 +77,9 @@ func Deblur(ctx context.Context, img image.Image, kernel deblur.Kernel, options 
 }
 
 func solveDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel deblur.Kernel, c settings, report *Report) ([]float32, error) {
+	if err := c.checkPrior(); err != nil {
+		return nil, err
+	}
 	problem, err := newDeblurring(ctx, dev, p, kernel, c, report)
 	if err != nil {
 		return nil, err
@@ -184,6 +187,11 @@ func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel de
 	}
 	if d.network, err = c.fit(ctx, dev, p.Channels, deblurLevel(sigma, kernel, d.step*norm*norm)); err != nil {
 		return nil, err
+	}
+	if d.network.network.Guided() {
+		if err := d.freeze(ctx, c.strength); err != nil {
+			return nil, err
+		}
 	}
 	if err := d.network.forIteration(); err != nil {
 		return nil, err

@@ -29,7 +29,10 @@ import (
 // 0.001, about what rounding to 8 bits leaves, s falls no further. Of
 // a network for all noise levels (denoise.Network.Levels) it is the one for Strength
 // times the noise level, with a certificate that follows from that of all. A network that has
-// a certificate follows the image, too (Adapt). A grey image, also one that is kept as colour,
+// a certificate follows the image, too (Adapt). One with a guide (method "guided") is frozen for
+// the image instead (Report.Guide): the guide, a network of which nothing is proven, looks at it
+// once and sets the radii of the projections for every pixel, times Strength, and what is proven
+// is of the network with these radii, whatever they are. A grey image, also one that is kept as colour,
 // goes through a colour network as three equal channels, whose results are averaged, with √3
 // times the noise level: that is the noise of three equal channels along the axis of brightness.
 func Denoise(ctx context.Context, img image.Image, options ...Option) (image.Image, *Report, error) {

@@ -19,6 +19,10 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 	if err != nil {
 		return nil, err
 	}
+	strength := c.strength
+	if c.guided() { // the strength is a factor on the radii, and the guide follows the image
+		c.strength, c.adapt = 1, false
+	}
 	if c.adapts() {
 		report.Adaptation = p.denoisingAdaptation(math.Max(report.Sigma, leastSigma), sigma)
 		sigma *= report.Adaptation
@@ -28,13 +32,19 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 		return nil, err
 	}
 	defer phi.free()
-	phi.describe(report)
 	shape := backend.Image(p.Channels, p.Height, p.Width)
 	src, err := lend(dev, shape, p.Pix)
 	if err != nil {
 		return nil, err
 	}
 	defer src.Free()
+	if phi.network.Guided() {
+		if err := phi.freeze(ctx, src, strength); err != nil {
+			return nil, err
+		}
+		report.Guide = guideReport(phi.network, strength)
+	}
+	phi.describe(report)
 	out := make([]float32, shape.Len())
 	dst, fetch, err := borrow(dev, shape, out)
 	if err != nil {

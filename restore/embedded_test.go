@@ -117,10 +117,14 @@ func TestEmbeddedMethods(t *testing.T) {
 			require.Equal(t, want, pixels(out), name)
 		}
 		out, report, err := restore.Deblur(t.Context(), y, k, restore.UseMethod(name), restore.Sigma(0.1), restore.Iterations(2))
-		require.NoError(t, err, name)
-		require.Equal(t, name, report.Method)
-		require.Equal(t, name != weights.DnCNN, report.Iteration.Certificate.Converges())
-		require.Len(t, pixels(out), len(y.Pix))
+		if name == weights.Guided {
+			require.ErrorContains(t, err, "have a guide", "there is no photograph that it could look at")
+		} else {
+			require.NoError(t, err, name)
+			require.Equal(t, name, report.Method)
+			require.Equal(t, name != weights.DnCNN, report.Iteration.Certificate.Converges())
+			require.Len(t, pixels(out), len(y.Pix))
+		}
 
 		// Other weights can have the name, and are of the method of their integrator.
 		f.Tensors[0].Data[0] ^= 1
@@ -190,7 +194,8 @@ func BenchmarkLoadEmbedded(b *testing.B) {
 	}
 }
 
-// BenchmarkEmbedded is each network on a photograph's worth of pixels, 481×321.
+// BenchmarkEmbedded is each network on a photograph's worth of pixels, 481×321, with what its
+// guide does.
 func BenchmarkEmbedded(b *testing.B) {
 	dev := cpu.New()
 	defer dev.Close()
@@ -208,7 +213,16 @@ func BenchmarkEmbedded(b *testing.B) {
 		}
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				require.NoError(b, n.Apply(b.Context(), dst, src))
+				if !n.Guided() {
+					require.NoError(b, n.Apply(b.Context(), dst, src))
+					continue
+				}
+				radii, err := n.Guide(b.Context(), src, 0.15, 1)
+				require.NoError(b, err)
+				frozen, err := n.Freeze(radii)
+				require.NoError(b, err)
+				require.NoError(b, frozen.Apply(b.Context(), dst, src))
+				frozen.Free()
 			}
 		})
 	}

@@ -36,6 +36,9 @@ var ErrMask = errors.New("the mask cannot be used")
 // were.
 func Inpaint(ctx context.Context, img, mask image.Image, options ...Option) (image.Image, *Report, error) {
 	c, err := newSettings(append([]Option{exactly}, options...), DefaultMethod())
+	if err == nil {
+		err = c.checkPrior()
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -44,7 +44,7 @@ func Methods() []Method { return methodsWith(weights.Embedded()) }
 // methodsWith returns the methods of a build with the given weights.
 func methodsWith(embedded []string) []Method {
 	var list []Method
-	for _, name := range []string{weights.General, weights.Deblur, weights.Fast} {
+	for _, name := range []string{weights.General, weights.Guided, weights.Deblur, weights.Fast} {
 		if slices.Contains(embedded, name) {
 			list = append(list, Method{Name: name, Description: ownDescriptions[name], Certified: true, Embedded: true})
 		}
@@ -92,6 +92,7 @@ func defaultPriorWith(embedded []string) string {
 // ownDescriptions are of the embedded networks that have a name of their own.
 var ownDescriptions = map[string]string{
 	weights.General: "averaged network for all noise levels",
+	weights.Guided:  "averaged network whose projections a guide sets at every pixel of the photograph",
 	weights.Deblur:  "averaged network for all noise levels, trained as the prior of deblur",
 	weights.Fast:    "small averaged network, for large pictures and previews",
 }

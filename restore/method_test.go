@@ -26,7 +26,7 @@ func TestMethodsOfBuilds(t *testing.T) {
 		{[]string{"fast", "dncnn"}, []string{"fast"}, "tv", "tv"},
 		{[]string{"general", "rk4"}, []string{"general"}, "general", "general"},
 		{[]string{"deblur"}, []string{"deblur"}, "tv", "deblur"},
-		{weights.Names(), []string{"general", "deblur", "fast"}, "general", "deblur"},
+		{weights.Names(), []string{"general", "guided", "deblur", "fast"}, "general", "deblur"},
 	} {
 		var names, embedded []string
 		for _, m := range methodsWith(c.embedded) {

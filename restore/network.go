@@ -106,6 +106,7 @@ type fitted struct {
 	scale   float64          // s, 0 where the network is for all noise levels
 	level   float64          // the noise level that such a network is for, else 0
 	owned   bool             // made here, and freed here
+	frozen  *denoise.Network // for one photograph, of a network with a guide, or nil
 }
 
 // fit makes the network of the settings, on the device that open returned, into a
@@ -146,11 +147,18 @@ func (f *fitted) tune(ctx context.Context, channels int, level float64) (err err
 	} else {
 		f.scale = level / card.Sigma
 	}
-	f.Denoiser = f.network
-	switch of := f.network.Channels(); {
+	return f.wrap(f.network, channels)
+}
+
+// wrap makes a network at its noise level, the fitted one or what is frozen from it, a denoiser
+// of images of that many channels.
+func (f *fitted) wrap(n *denoise.Network, channels int) (err error) {
+	card, _ := f.network.Card()
+	f.Denoiser = n
+	switch of := n.Channels(); {
 	case of == channels:
 	case channels == 1:
-		if f.Denoiser, err = denoise.Grey(f.Denoiser); err != nil {
+		if f.Denoiser, err = denoise.Grey(n); err != nil {
 			return fmt.Errorf("restore: weights %q: %w", card.Name, err)
 		}
 	default:
@@ -158,7 +166,7 @@ func (f *fitted) tune(ctx context.Context, channels int, level float64) (err err
 	}
 	if f.level == 0 && math.Abs(f.scale-1) > sameScale {
 		if f.Denoiser, err = denoise.Rescale(f.Denoiser, f.scale); err != nil {
-			return fmt.Errorf("restore: noise of %.3g through the weights %q, which are for %.3g: %w", level, card.Name, card.Sigma, err)
+			return fmt.Errorf("restore: noise of %.3g through the weights %q, which are for %.3g: %w", f.scale*card.Sigma, card.Name, card.Sigma, err)
 		}
 	}
 	return nil
@@ -245,6 +253,9 @@ func (f *fitted) target() denoise.Denoiser {
 
 // free gives the network back, if it was made here.
 func (f *fitted) free() {
+	if f.frozen != nil {
+		f.frozen.Free()
+	}
 	if f.owned {
 		f.network.Free()
 	}

@@ -69,7 +69,8 @@ func SigmaAuto() Option {
 // keeps more texture and more noise, above 1 smooths more. Of method "tv" that is
 // the weight, of a network the noise level that it is taken to (Report.Rescaling, Level):
 // with Strength(2) it removes noise of twice the standard deviation. It comes on top of what
-// follows from the image (Adapt). The default is 1. It must be positive and at most 1e6.
+// follows from the image (Adapt). Of a network with a guide it is a factor on the radii that the
+// guide chooses, for any of which the same is proven. The default is 1. It must be positive and at most 1e6.
 func Strength(factor float64) Option {
 	return func(c *settings) error {
 		if !(factor > 0) || factor > mostStrength {

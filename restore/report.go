@@ -36,6 +36,8 @@ type Report struct {
 	// (denoise.Network.For): what is divided to give Rescaling above, unless Sigma
 	// turned out to be far from the truth. It is 0 with other networks and without one.
 	Level float64
+	// Guide is about the guide of a network that was frozen for the image; nil without one.
+	Guide *GuideReport
 	// Iterations made (of Denoise: for the colour axes that took most), and whether
 	// the tolerance was reached. Denoise by a network makes none.
 	Iterations int

@@ -43,6 +43,9 @@ func Upscale(ctx context.Context, img image.Image, factor int, options ...Option
 		return nil, nil, fmt.Errorf("restore: upscaling by %d, want 2, 3 or 4", factor)
 	}
 	c, err := newSettings(append([]Option{Boundary(deblur.Reflect)}, options...), DefaultMethod())
+	if err == nil {
+		err = c.checkPrior()
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -18,6 +18,8 @@ type averaged struct {
 	kept   *devicequeue.Pool // buffers that stay from one iteration to the next
 	// With a shuffle, the images that the flow begins and ends with.
 	small, smallEnd backend.Buffer
+	guided          *guided // or nil
+	sigma           float64 // of the noise of the moment, for the guide
 }
 
 // flowShape is that of the images which the flow begins and ends with.
@@ -30,9 +32,15 @@ func (a *averaged) flowShape() backend.Shape {
 // forward rearranges, goes through the flow, and rearranges back.
 func (a *averaged) forward(ctx context.Context, dst, src backend.Buffer) error {
 	if a.small == nil {
+		if err := a.guide(src); err != nil {
+			return err
+		}
 		return a.flow.forward(ctx, dst, src)
 	}
 	if err := a.dev.Unshuffle(a.small, src, a.config.shuffle()); err != nil {
+		return err
+	}
+	if err := a.guide(a.small); err != nil {
 		return err
 	}
 	if err := a.flow.forward(ctx, a.smallEnd, a.small); err != nil {
@@ -43,17 +51,21 @@ func (a *averaged) forward(ctx context.Context, dst, src backend.Buffer) error {
 
 // backward is the way back: the adjoint of rearranging back is rearranging.
 func (a *averaged) backward(ctx context.Context, gradient backend.Buffer) error {
-	if a.small == nil {
-		return a.flow.backward(ctx, gradient)
+	if a.small != nil {
+		if err := a.dev.Unshuffle(a.smallEnd, gradient, a.config.shuffle()); err != nil {
+			return err
+		}
+		gradient = a.smallEnd
 	}
-	if err := a.dev.Unshuffle(a.smallEnd, gradient, a.config.shuffle()); err != nil {
+	if err := a.flow.backward(ctx, gradient); err != nil {
 		return err
 	}
-	return a.flow.backward(ctx, a.smallEnd)
+	return a.guideBack()
 }
 
 // tune prepares a network with levels for a noise level.
 func (a *averaged) tune(sigma float64) error {
+	a.sigma = sigma
 	return a.each(func(q *devicequeue.Queue, b *flowBlock) { b.tune(q, sigma) })
 }
 
@@ -92,6 +104,11 @@ func newAveraged(dev backend.Device, c Config) (_ *averaged, err error) {
 			a.flow.blocks[n].edge = newEdge(q, a.kept, c.Width, channels, c.Kernel)
 		}
 	}
+	if c.Guide != nil && q.Err == nil {
+		if a.guided, q.Err = newGuided(dev, c, a.flow.blocks); q.Err == nil {
+			a.sigma = c.SigmaMax // unless tune says another
+		}
+	}
 	if c.shuffle() > 1 {
 		a.small, a.smallEnd = a.kept.Take(q, a.flowShape()), a.kept.Take(q, a.flowShape())
 	}
@@ -107,6 +124,9 @@ func (a *averaged) parameters() []*parameter {
 	for _, b := range a.flow.blocks {
 		list = append(list, b.parameters()...)
 	}
+	if a.guided != nil {
+		list = append(list, a.guided.parameters()...)
+	}
 	return list
 }
 
@@ -120,22 +140,38 @@ func (a *averaged) each(f func(q *devicequeue.Queue, b *flowBlock)) error {
 }
 
 func (a *averaged) initialise(g *generator) error {
-	return a.each(func(q *devicequeue.Queue, b *flowBlock) {
+	err := a.each(func(q *devicequeue.Queue, b *flowBlock) {
 		b.initialise(q, g, a.config.PowerIterations)
 		b.update(q)
 	})
+	if err == nil && a.guided != nil {
+		err = a.guided.initialise(g)
+	}
+	return err
 }
 
 func (a *averaged) clear() error {
-	return a.each(func(q *devicequeue.Queue, b *flowBlock) { b.clear(q) })
+	return a.all(func(q *devicequeue.Queue, b *flowBlock) { b.clear(q) }, (*guideNet).clear)
 }
 
 func (a *averaged) gradients() error {
-	return a.each(func(q *devicequeue.Queue, b *flowBlock) { b.gradients(q) })
+	return a.all(func(q *devicequeue.Queue, b *flowBlock) { b.gradients(q) }, (*guideNet).gradients)
 }
 
 func (a *averaged) update() error {
-	return a.each(func(q *devicequeue.Queue, b *flowBlock) { b.update(q) })
+	return a.all(func(q *devicequeue.Queue, b *flowBlock) { b.update(q) }, (*guideNet).prepare)
+}
+
+// all does something for every block and something for the guide, if there is one.
+func (a *averaged) all(block func(q *devicequeue.Queue, b *flowBlock), ofGuide func(g *guideNet, q *devicequeue.Queue)) error {
+	q := &devicequeue.Queue{Dev: a.dev}
+	for _, b := range a.flow.blocks {
+		block(q, b)
+	}
+	if a.guided != nil && q.Err == nil {
+		ofGuide(a.guided.guideNet, q)
+	}
+	return q.Err
 }
 
 // arrays are the v of the power iterations.
@@ -162,6 +198,9 @@ func (a *averaged) restore(state []array) error {
 	for i, b := range a.flow.blocks {
 		b.restore(q, state[i].values)
 	}
+	if a.guided != nil {
+		a.guided.prepare(q)
+	}
 	return q.Err
 }
 
@@ -169,6 +208,9 @@ func (a *averaged) effective() []array {
 	var list []array
 	for _, b := range a.flow.blocks {
 		list = b.effective(list)
+	}
+	if a.guided != nil {
+		list = a.guided.effective(list)
 	}
 	return list
 }
@@ -186,6 +228,9 @@ func (a *averaged) blockMetrics() []BlockMetrics {
 func (a *averaged) modelOf(arrays []array, steps bool) denoise.Model {
 	m := a.model
 	m.Blocks = nil
+	if a.guided != nil {
+		arrays, m.Guide = a.guided.modelOf(arrays)
+	}
 	each := len(arrays) / len(a.flow.blocks)
 	for i, b := range a.flow.blocks {
 		of := arrays[i*each:][:each]
@@ -269,6 +314,9 @@ func (a *averaged) shrink(m denoise.Model, c denoise.Certificate) bool {
 func (a *averaged) release() {
 	for _, b := range a.flow.blocks {
 		b.free()
+	}
+	if a.guided != nil {
+		a.guided.release()
 	}
 	a.memory.Free()
 	a.kept.Free()

@@ -71,17 +71,64 @@ func (b *batch) crops(set *Pictures, g *generator) {
 func (b *batch) crop(n int, set *Pictures, g *generator) {
 	size, plane := b.config.Crop, b.config.Crop*b.config.Crop
 	p := &set.list[g.below(len(set.list))]
-	y, x := g.below(p.h-size+1), g.below(p.w-size+1)
+	from := size
+	if b.config.Reduce > 1 && g.uniform() < 0.5 {
+		from = min(int(float64(size)*(1+(b.config.Reduce-1)*g.uniform())), p.h, p.w)
+	}
+	y, x := g.below(p.h-from+1), g.below(p.w-from+1)
 	turn := symmetry(0)
 	if b.config.Augment {
 		turn = symmetry(g.below(symmetries))
 	}
 	for c := range b.config.Channels {
-		for i := range size {
-			p.row(b.cut[i*size:][:size], c, y+i, x)
+		if from > size {
+			b.reduced(p, c, y, x, from)
+		} else {
+			for i := range size {
+				p.row(b.cut[i*size:][:size], c, y+i, x)
+			}
 		}
 		turn.apply(b.samples[(n*b.config.Channels+c)*plane:][:plane], b.cut, size)
 	}
+}
+
+// reduced sets cut to a square of a picture of more pixels than a crop's, each of which is the
+// mean over the area that it covers.
+func (b *batch) reduced(p *picture, c, y, x, from int) {
+	size := b.config.Crop
+	clear(b.cut)
+	row := make([]float32, from)
+	narrow := make([]float32, size)
+	for i := range from {
+		p.row(row, c, y+i, x)
+		average(narrow, row)
+		eachPart(size, from, i, func(k int, share float32) {
+			for j, v := range narrow {
+				b.cut[k*size+j] += float32(share * v)
+			}
+		})
+	}
+}
+
+// average sets dst to means over equal parts of src, which is longer.
+func average(dst, src []float32) {
+	clear(dst)
+	for i, v := range src {
+		eachPart(len(dst), len(src), i, func(k int, share float32) { dst[k] += float32(share * v) })
+	}
+}
+
+// eachPart calls f with those of n equal parts of m samples, n < m, that sample i lies in, one
+// or two, and with its share of their means.
+func eachPart(n, m, i int, f func(k int, share float32)) {
+	first, last := i*n/m, ((i+1)*n-1)/m
+	if first == last {
+		f(first, float32(n)/float32(m))
+		return
+	}
+	before := float32(last*m-i*n) / float32(m)
+	f(first, before)
+	f(last, float32(n)/float32(m)-before)
 }
 
 // white fills noise with Gaussian noise of standard deviation 1, a device's own, which has

@@ -40,6 +40,9 @@ type Config struct {
 	// learned radii (activation.Balls) in the place of LeakyReLU; it must divide Width. 0 is
 	// LeakyReLU.
 	Group int `json:"group"`
+	// Guide has a network that looks at the photograph set the radii of the balls for every
+	// pixel (package guide); nil is the same radii everywhere. It needs Group.
+	Guide *Guide `json:"guide,omitempty"`
 	// Integrator is the name of an explicit one of rungekutta.Integrators; empty for a DnCNN.
 	Integrator string `json:"integrator"`
 	// Length is h, the time that a block integrates over; 0 means the radius of the
@@ -81,6 +84,9 @@ type Config struct {
 	Batch      int `json:"batch"`
 	Accumulate int `json:"accumulate"`
 	Crop       int `json:"crop"`
+	// Reduce is the largest factor by which crops are reduced: every other crop is cut out
+	// larger by a factor drawn uniformly from 1 to it, and averaged down. 0 or 1 is none.
+	Reduce float64 `json:"reduce,omitempty"`
 	// Augment flips and turns crops by quarters.
 	Augment bool `json:"augment"`
 
@@ -166,7 +172,7 @@ func PaperConfig(integrator string) Config {
 // no balls, with the paper's 18 layers.
 func (c Config) ForDnCNN() Config {
 	c.Family, c.Integrator, c.Constraint = weights.FamilyDnCNN, "", Free
-	c.Shuffle, c.Group, c.Levels, c.LossExponent, c.Deblur, c.Blocks = 0, 0, nil, 0, nil, 18
+	c.Shuffle, c.Group, c.Levels, c.LossExponent, c.Deblur, c.Guide, c.Blocks = 0, 0, nil, 0, nil, nil, 18
 	return c
 }
 
@@ -207,6 +213,9 @@ func (c Config) Check() error {
 	if !(c.AverageDecay >= 0 && c.AverageDecay < 1) {
 		return fmt.Errorf("average_decay is %v, must be 0 or more and below 1", c.AverageDecay)
 	}
+	if !(c.Reduce >= 0 && c.Reduce <= 16) {
+		return fmt.Errorf("reduce is %v, must be from 0 to 16", c.Reduce)
+	}
 	if err := c.Optimiser.check(); err != nil {
 		return err
 	}
@@ -220,8 +229,8 @@ func (c Config) Check() error {
 		if c.Constraint != Free || c.Integrator != "" {
 			return fmt.Errorf("a DnCNN has the constraint %q and no integrator, not %q and %q", Free, c.Constraint, c.Integrator)
 		}
-		if c.shuffle() != 1 || len(c.Levels) > 0 || c.Group != 0 || c.Deblur != nil {
-			return errors.New("a DnCNN has no shuffle, no levels and no groups, and is not trained for deblurring")
+		if c.shuffle() != 1 || len(c.Levels) > 0 || c.Group != 0 || c.Deblur != nil || c.Guide != nil {
+			return errors.New("a DnCNN has no shuffle, no levels, no groups and no guide, and is not trained for deblurring")
 		}
 		return nil
 	}
@@ -254,6 +263,14 @@ func (c Config) checkAveraged() error {
 	}
 	if c.Group < 0 || c.Group > 0 && c.Width%c.Group != 0 {
 		return fmt.Errorf("group is %d, must divide the width %d, or be 0 for LeakyReLU", c.Group, c.Width)
+	}
+	if c.Guide != nil {
+		if c.Group == 0 {
+			return errors.New("a guide sets the radii of balls, and the network has none: group is 0")
+		}
+		if err := c.Guide.check(); err != nil {
+			return err
+		}
 	}
 	if q := c.shuffle(); q < 1 || q > maxSize || c.Width < q*q*c.Channels || c.Crop%q != 0 {
 		return fmt.Errorf("shuffle is %d: width %d must be at least shuffle²·channels, and crop %d a multiple of shuffle", c.Shuffle, c.Width, c.Crop)

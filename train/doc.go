@@ -38,7 +38,9 @@
 // Config.Group has groups of hidden channels projected onto balls of learned radii in the
 // place of LeakyReLU, Config.Shuffle has the blocks work at a fraction of the resolution, and
 // Config.Levels has biases and radii (or gains) depend on the noise level through a table;
-// package denoise says why all of them keep the proofs.
+// package denoise says why all of them keep the proofs. Config.Guide has a network without any
+// constraint set the radii for every pixel of a photograph; it learns together with the averaged
+// one (GuidedConfig).
 //
 // # Gradients
 //

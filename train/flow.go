@@ -123,6 +123,9 @@ func (f *flow) stepOf(b *flowBlock) pullback.Step {
 		Tableau: f.tableau, Filter: b.filter, Bias: b.bias, Activation: f.activation, Radius: b.radius, Size: b.step,
 		FilterGradient: b.dw, BiasGradient: b.db, RadiusGradient: b.dr,
 	}
+	if b.maps != nil {
+		s.Radius, s.RadiusGradient = b.maps.radius, b.maps.gradient
+	}
 	if b.edge != nil {
 		s.EdgeFilter, s.EdgeGradient = b.edge.filter, b.edge.dw
 	}

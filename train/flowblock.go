@@ -36,7 +36,9 @@ type flowBlock struct {
 	dw, db  backend.Buffer // gradients with respect to V and b/factor; db lacks a factor of −step
 	slope   backend.Buffer // ∂‖V‖/∂V, or nil
 	radius  backend.Buffer // radii/factor, of balls, or nil
+	base    []float32      // what radius holds
 	dr      backend.Buffer // gradient with respect to radius, without the factor that db lacks
+	maps    *radiusMap     // of a guided network, or nil
 	plain   backend.Filter // of V: filter, or with levels one of its own
 	power   *power
 	edge    *edge   // of the first and the last block with Euler's method, or nil
@@ -203,6 +205,7 @@ func (b *flowBlock) uploadRadii(q *devicequeue.Queue, scale float64, radii []flo
 		values[i] = float32(scale * r)
 	}
 	q.Upload(b.radius, values)
+	b.base = values
 }
 
 // update prepares the device for new values of the parameters, after one power iteration

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/devicequeue"
@@ -13,7 +14,8 @@ import (
 // beginWith sets the parameters to the network of a weight file of the same form, with any
 // integrator, in the place of drawn ones. A network with levels may begin with one that has
 // none, trained for the noise level sigma of its card: it then begins as that network
-// rescaled to each level. And one without may begin with one that has some, as that
+// rescaled to each level. A guided one may begin with one without a guide, whose guide is then a
+// drawn one, which says nothing yet. And one without may begin with one that has some, as that
 // network at the noise level SigmaMax.
 func (a *averaged) beginWith(f *weights.File) error {
 	m, err := denoise.FromFile(f)
@@ -42,7 +44,13 @@ func (a *averaged) beginWith(f *weights.File) error {
 	if len(m.Sigmas) > 0 && !equalLevels(m.Sigmas, c.Levels) {
 		return fmt.Errorf("weights %q have the levels %v, the run %v", card.Name, m.Sigmas, c.Levels)
 	}
-	return a.each(func(q *devicequeue.Queue, b *flowBlock) {
+	if m.Guide != nil {
+		if a.guided == nil || !slices.Equal(m.Guide.Widths, c.Guide.Widths) {
+			return fmt.Errorf("weights %q have a guide of %v channels, and the run none or another", card.Name, m.Guide.Widths)
+		}
+		a.guided.beginWith(m.Guide)
+	}
+	return a.all(func(q *devicequeue.Queue, b *flowBlock) {
 		i := a.index(b)
 		q.Do(func() error {
 			if len(m.Blocks[i].Filter) != len(b.weights.values) {
@@ -52,7 +60,7 @@ func (a *averaged) beginWith(f *weights.File) error {
 		})
 		b.begin(q, m.Blocks[i], len(m.Sigmas) > 0, sigma, c.PowerIterations)
 		b.update(q)
-	})
+	}, (*guideNet).prepare)
 }
 
 func equalLevels(a, b []float64) bool {

@@ -154,6 +154,7 @@ func (m *optimiser) step(t int, rate, norm float64) error {
 		scale = m.GradientLimit / norm
 	}
 	for i, p := range m.parameters {
+		rate := rate * p.rate
 		decay := m.WeightDecay
 		if !p.decays {
 			decay = 0
@@ -186,7 +187,11 @@ func (m *optimiser) turn(q *devicequeue.Queue, p *parameter, momentum []float32,
 	rows := p.shape[0]
 	o.apply(q, direction, direction, rows)
 	length = math.Sqrt(length)
-	step := rate * length / math.Sqrt(float64(min(rows, len(direction)/rows)))
+	reference := length
+	if p.length > 0 {
+		reference = p.length
+	}
+	step := rate * reference / math.Sqrt(float64(min(rows, len(direction)/rows)))
 	after := 0.0
 	for i, w := range p.values {
 		v := float32(float64((1-rate*decay)*float64(w)) - float64(step*float64(direction[i])))

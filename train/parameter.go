@@ -27,6 +27,10 @@ type parameter struct {
 	gradient []float32
 	// decays tells whether weight decay applies.
 	decays bool
+	// rate is that of the learning, relative to the optimiser's.
+	rate float64
+	// length is the Frobenius norm that Muon's steps are relative to, 0 for that of the values.
+	length float64
 	// scaleFree tells that the network depends on the direction of the array only.
 	scaleFree bool
 }
@@ -50,7 +54,7 @@ func newParameter(name string, decays bool, shape ...int) *parameter {
 	for _, d := range shape {
 		n *= d
 	}
-	return &parameter{array: array{name, shape, make([]float32, n)}, gradient: make([]float32, n), decays: decays}
+	return &parameter{array: array{name, shape, make([]float32, n)}, gradient: make([]float32, n), decays: decays, rate: 1}
 }
 
 // loadArrays copies the tensors of f into arrays of the same names and shapes, under a

@@ -85,7 +85,7 @@ func testConfigs() map[string]Config {
 	both.HalfPrecision = true
 	deblurring := levelsConfig()
 	deblurring.Deblur = &Deblurring{NoiseMin: 0.01, NoiseMax: 0.05, Step: 10, Iterations: 1, Margin: 1}
-	return map[string]Config{"deblurring": deblurring, "levels": levelsConfig(), "balls": projected, "levels and balls": both, "budget": budget, "adaptive": adaptive, "accumulated": accumulated, "dncnn": unconstrained}
+	return map[string]Config{"deblurring": deblurring, "levels": levelsConfig(), "balls": projected, "levels and balls": both, "guided": guidedConfig(), "budget": budget, "adaptive": adaptive, "accumulated": accumulated, "dncnn": unconstrained}
 }
 
 // TestInterruptedRunsGiveTheSameBits: stopped by a context in the middle of an iteration

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/devicequeue"
 )
 
@@ -62,8 +63,26 @@ func (t *trainer) meanSquaredError(ctx context.Context, n applier, set *Pictures
 	q.Upload(clean, samples)
 	q.Do(func() error { return t.dev.Gaussian(noisy, t.config.ValidationSeed+uint64(index), 0, float32(sigma)) })
 	q.Combine(noisy, backend.Term{A: 1, X: clean}, backend.Term{A: 1, X: noisy})
-	q.Do(func() error { return n.Apply(ctx, out, noisy) })
+	q.Do(func() error { return guidedApply(ctx, n, out, noisy, sigma) })
 	var sum [1]float64
 	q.Reduce(sum[:], backend.Reduction{Kind: backend.DiffSquares, X: out, Y: clean})
 	return sum[0] / float64(shape.Len()), q.Err
+}
+
+// guidedApply sets dst to the image of src under n, frozen for src where it has a guide.
+func guidedApply(ctx context.Context, n applier, dst, src backend.Buffer, sigma float64) error {
+	network, ok := n.(*denoise.Network)
+	if !ok || !network.Guided() {
+		return n.Apply(ctx, dst, src)
+	}
+	radii, err := network.Guide(ctx, src, sigma, 1)
+	if err != nil {
+		return err
+	}
+	frozen, err := network.Freeze(radii)
+	if err != nil {
+		return err
+	}
+	defer frozen.Free()
+	return frozen.Apply(ctx, dst, src)
 }

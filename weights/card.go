@@ -64,6 +64,9 @@ type Architecture struct {
 	// Sigmas are the noise levels, ascending and in (0,1], that the tensors have rows for;
 	// empty if the network is for Card.Sigma alone.
 	Sigmas []float64
+	// Guide are the channels, at least 1, at each scale of the network that sets radii for
+	// every pixel of a photograph (package denoise); empty if there is none.
+	Guide []int
 }
 
 // Provenance is where weights come from. Text is one line and may be empty, but
@@ -170,6 +173,11 @@ func (c Card) Check() error {
 		return errors.New("weights: the certificate is not a JSON object in UTF-8")
 	case !isChecksum(c.Checksum):
 		return fmt.Errorf("weights: the checksum %.80q is not sha256: and %d lower-case hexadecimal digits", c.Checksum, checksumDigits)
+	}
+	for i, w := range a.Guide {
+		if w < 1 {
+			return fmt.Errorf("weights: width %d of the guide is %d, want a whole number from 1", i, w)
+		}
 	}
 	for i, s := range a.Sigmas {
 		if !(s > 0 && s <= 1) || i > 0 && s <= a.Sigmas[i-1] {

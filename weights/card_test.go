@@ -103,14 +103,14 @@ func TestCardGolden(t *testing.T) {
 func TestCardOfAllNoiseLevels(t *testing.T) {
 	f := tinyFile()
 	c := card()
-	c.Architecture.Shuffle, c.Architecture.Sigmas = 2, []float64{0.01, 15. / 255, 1}
+	c.Architecture.Shuffle, c.Architecture.Sigmas, c.Architecture.Guide = 2, []float64{0.01, 15. / 255, 1}, []int{64, 48}
 	require.NoError(t, f.SetCard(c))
 	require.Equal(t, "2", f.Metadata["averaged.shuffle"])
 	require.Equal(t, "[0.01,0.058823529411764705,1]", f.Metadata["averaged.sigmas"])
 	back, err := f.Card()
 	require.NoError(t, err)
 	require.Equal(t, c.Architecture, back.Architecture)
-	c.Architecture.Shuffle, c.Architecture.Sigmas = 1, nil
+	c.Architecture.Shuffle, c.Architecture.Sigmas, c.Architecture.Guide = 1, nil, nil
 	require.NoError(t, f.SetCard(c))
 	require.NotContains(t, f.Metadata, "averaged.shuffle")
 	require.NotContains(t, f.Metadata, "averaged.sigmas")
@@ -184,6 +184,7 @@ func TestCardRoundTrip(t *testing.T) {
 			c.Architecture.Shuffle = rapid.IntMin(2).Draw(t, "shuffle")
 			c.Architecture.Sigmas = rapid.SliceOfNDistinct(rapid.Float64Range(math.SmallestNonzeroFloat64, 1), 1, 5, rapid.ID[float64]).Draw(t, "sigmas")
 			slices.Sort(c.Architecture.Sigmas)
+			c.Architecture.Guide = rapid.SliceOfN(rapid.IntRange(1, math.MaxInt), 1, 4).Draw(t, "guide")
 		}
 		c.Architecture.Slope = rapid.Float64().Draw(t, "slope")
 		c.Provenance.Seed = rapid.Uint64().Draw(t, "seed")
@@ -255,6 +256,8 @@ func TestMetadataRefuses(t *testing.T) {
 		`averaged.sigmas is "0.1", want a JSON array of numbers, not empty`:                     {"sigmas", "0.1"},
 		`noise level 1 of the architecture is 0.1, want a number in (0,1] above the one before`: {"sigmas", "[0.2,0.1]"},
 		`noise level 0 of the architecture is 0, want a number in (0,1] above the one before`:   {"sigmas", "[null]"},
+		`averaged.guide is "[1.5]", want a JSON array of numbers, not empty`:                    {"guide", "[1.5]"},
+		`width 1 of the guide is 0, want a whole number from 1`:                                 {"guide", "[3,0]"},
 		`averaged.sigma is "0,15", want a number`:                                               {"sigma", "0,15"},
 		`sigma is NaN, want a number in (0,1], for images in [0,1]`:                             {"sigma", "NaN"},
 		`averaged.sigma is "1e999", want a number`:                                              {"sigma", "1e999"},
@@ -275,7 +278,7 @@ func TestMetadataRefuses(t *testing.T) {
 		require.Equal(t, Card{Name: "as it was"}, c)
 	}
 	// Without any one of its keys, a card is incomplete or has an empty field.
-	optional := map[string]bool{"shuffle": true, "sigmas": true, "integrator": true, "step_sizes": true, "steps": true, "training_recipe": true, "certificate": true}
+	optional := map[string]bool{"shuffle": true, "sigmas": true, "guide": true, "integrator": true, "step_sizes": true, "steps": true, "training_recipe": true, "certificate": true}
 	for _, f := range fields {
 		metadata := maps.Clone(cardFile().Metadata)
 		delete(metadata, "averaged."+f.key)

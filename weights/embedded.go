@@ -11,11 +11,15 @@ import (
 )
 
 // Names of the weights that are part of the library; README.md in this folder says what
-// each is, what it reaches and how it was made. They were trained on photographs of BSDS500,
-// which are given for non-commercial research and education.
+// each is, what it reaches and how it was made. All but Guided were trained on photographs of
+// BSDS500, which are given for non-commercial research and education.
 const (
 	// General is one averaged network for all noise levels, the default.
 	General = "general"
+	// Guided is an averaged network whose projections another network sets for every pixel
+	// of a photograph, for all noise levels. It learned from photographs under CC0 and CC BY,
+	// and is under Apache-2.0.
+	Guided = "guided"
 	// Deblur is General trained on as the prior of restore.Deblur, the default there.
 	Deblur = "deblur"
 	// Fast is a small one, for large pictures and previews.
@@ -31,7 +35,7 @@ const (
 
 // Names returns the names above in that order, also of those whose weights this build does
 // not have.
-func Names() []string { return []string{General, Deblur, Fast, Euler, Heun, RK4, DnCNN} }
+func Names() []string { return []string{General, Guided, Deblur, Fast, Euler, Heun, RK4, DnCNN} }
 
 //go:embed trained/*.safetensors
 var trained embed.FS

@@ -46,6 +46,7 @@ var fields = []field{
 	floatField("activation_slope", func(c *Card) *float64 { return &c.Architecture.Slope }),
 	factorField("shuffle", func(c *Card) *int { return &c.Architecture.Shuffle }),
 	listField("sigmas", func(c *Card) *[]float64 { return &c.Architecture.Sigmas }),
+	listField("guide", func(c *Card) *[]int { return &c.Architecture.Guide }),
 	floatField("sigma", func(c *Card) *float64 { return &c.Sigma }),
 	textField("integrator", false, func(c *Card) *string { return &c.Integrator }),
 	listField("step_sizes", func(c *Card) *[]float64 { return &c.StepSizes }),

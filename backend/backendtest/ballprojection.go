@@ -10,39 +10,55 @@ import (
 	"github.com/averaged/imaging/backend/devicekit"
 )
 
-// ballGroups are arrays and how many of their channels make a vector.
+// ballGroups are arrays, how many of their channels make a vector, and whether every pixel
+// has a radius of its own.
 type ballGroups struct {
 	shape backend.Shape
 	size  int
+	ofMap bool
 }
 
 // ballShapes have groups of every size that a processor's vector may have, of others, and
 // of all channels; one pixel, odd extents, batches, and more pixels than any block that a
 // device works in.
 var ballShapes = []ballGroups{
-	{backend.Vector(12), 4},
-	{backend.Image(2, 1, 7), 1},
-	{backend.Image(2, 7, 1), 2},
-	{backend.Image(6, 3, 5), 3},
-	{backend.Image(8, 4, 4), 4},
-	{backend.Image(16, 5, 7), 8},
-	{backend.Image(20, 5, 3), 5},
-	{backend.Image(32, 3, 7), 16},
-	{backend.Image(24, 4, 5), 24},
-	{backend.Image(64, 3, 5), 64},
-	{backend.Shape{N: 2, C: 24, H: 5, W: 9}, 8},
-	{backend.Shape{N: 3, C: 4, H: 4, W: 4}, 2},
-	{backend.Shape{N: 2, C: 7, H: 3, W: 3}, 7},
-	{backend.Image(8, 67, 129), 8},
-	{backend.Image(6, 67, 129), 2},
+	{backend.Vector(12), 4, false},
+	{backend.Image(2, 1, 7), 1, false},
+	{backend.Image(2, 7, 1), 2, false},
+	{backend.Image(6, 3, 5), 3, false},
+	{backend.Image(8, 4, 4), 4, false},
+	{backend.Image(16, 5, 7), 8, false},
+	{backend.Image(20, 5, 3), 5, false},
+	{backend.Image(32, 3, 7), 16, false},
+	{backend.Image(24, 4, 5), 24, false},
+	{backend.Image(64, 3, 5), 64, false},
+	{backend.Shape{N: 2, C: 24, H: 5, W: 9}, 8, false},
+	{backend.Shape{N: 3, C: 4, H: 4, W: 4}, 2, false},
+	{backend.Shape{N: 2, C: 7, H: 3, W: 3}, 7, false},
+	{backend.Image(8, 67, 129), 8, false},
+	{backend.Image(6, 67, 129), 2, false},
+	{backend.Image(2, 1, 7), 1, true},
+	{backend.Image(6, 3, 5), 3, true},
+	{backend.Image(16, 5, 7), 8, true},
+	{backend.Shape{N: 2, C: 24, H: 5, W: 9}, 8, true},
+	{backend.Shape{N: 3, C: 7, H: 3, W: 3}, 7, true},
+	{backend.Shape{N: 2, C: 32, H: 4, W: 11}, 16, true},
+	{backend.Image(8, 67, 129), 8, true},
+	{backend.Shape{N: 2, C: 6, H: 67, W: 129}, 2, true},
 }
 
-func (b ballGroups) String() string { return fmt.Sprintf("%s in groups of %d", size(b.shape), b.size) }
+func (b ballGroups) String() string {
+	s := fmt.Sprintf("%s in groups of %d", size(b.shape), b.size)
+	if b.ofMap {
+		s += " by a map"
+	}
+	return s
+}
 
 // radiusOperand has radii that about half of all vectors of so many random numbers are
 // longer than. What a NaN among them does is undefined.
-func radiusOperand(name string, groups, size int) operand {
-	return operand{name: name, shape: backend.Vector(groups), quiet: true, adjust: func(x tensor) {
+func radiusOperand(name string, shape backend.Shape, size int) operand {
+	return operand{name: name, shape: shape, quiet: true, adjust: func(x tensor) {
 		// Numbers that are uniform in [−1, 1) have the root mean square 1/√3.
 		for i, v := range x.v {
 			x.v[i] = (0.95 + 0.1*math.Abs(v)) * math.Sqrt(float64(size)/3)
@@ -62,7 +78,14 @@ func (o operand) filled(name string) []float32 {
 }
 
 // radius is the operand of the radii.
-func (b ballGroups) radius() operand { return radiusOperand("radius", b.shape.C/b.size, b.size) }
+func (b ballGroups) radius() operand {
+	shape := backend.Vector(b.shape.C / b.size)
+	if b.ofMap {
+		shape = b.shape
+		shape.C /= b.size
+	}
+	return radiusOperand("radius", shape, b.size)
+}
 
 func ballCases() []*testCase {
 	var cases []*testCase
@@ -73,8 +96,9 @@ func ballCases() []*testCase {
 }
 
 func timedBallCases() []*testCase {
-	b := ballGroups{photograph(64), 8}
-	return []*testCase{projectionCase(b), projectionGradientCase(b, 1)}
+	b := ballGroups{photograph(64), 8, false}
+	ofMap := ballGroups{photograph(64), 8, true}
+	return []*testCase{projectionCase(b), projectionGradientCase(b, 1), projectionCase(ofMap), projectionGradientCase(ofMap, 1)}
 }
 
 func projectionCase(b ballGroups) *testCase {
@@ -127,6 +151,8 @@ func ballChecks() []check {
 		{operation: "ProjectBalls", name: "a NaN for every group", run: checkBallNaN},
 		{operation: "ProjectBallsGradient", name: "inside, outside and on the sphere", run: checkSphereGradients},
 		{operation: "ProjectBallsGradient", name: "finite differences", run: checkBallDifferences},
+		{operation: "ProjectBalls", name: "firmly nonexpansive by a map", run: checkMapFirmlyNonexpansive},
+		{operation: "ProjectBallsGradient", name: "finite differences by a map", run: checkMapDifferences},
 	}
 }
 
@@ -267,8 +293,16 @@ func checkSphereGradients(e *environment) error {
 // checkFirmlyNonexpansive compares ‖Px − Py‖² with ⟨Px − Py, x − y⟩ for pairs of arrays
 // that lie apart and close together, group by group. A projection is off by √limit of the
 // radius at most; both sides are then off by that times the distances.
-func checkFirmlyNonexpansive(e *environment) error {
+func checkFirmlyNonexpansive(e *environment) error { return checkFirmly(e, false) }
+
+// checkMapFirmlyNonexpansive is the same with a radius for every pixel.
+func checkMapFirmlyNonexpansive(e *environment) error { return checkFirmly(e, true) }
+
+func checkFirmly(e *environment, ofMap bool) error {
 	for _, b := range ballShapes {
+		if b.ofMap != ofMap {
+			continue
+		}
 		radii := b.radius().filled("radius")
 		radius, err := upload(e.dev, b.radius().shape, radii)
 		if err != nil {
@@ -323,7 +357,7 @@ func checkFirmlyNonexpansive(e *environment) error {
 // checkBallNaN puts a NaN into every channel of a group in turn: it makes that group NaN
 // at that pixel, and nothing else.
 func checkBallNaN(e *environment) error {
-	for _, b := range []ballGroups{{backend.Image(6, 1, 3), 2}, {backend.Image(12, 2, 3), 4}, {backend.Image(16, 3, 6), 8}, {backend.Image(32, 1, 7), 16}} {
+	for _, b := range []ballGroups{{backend.Image(6, 1, 3), 2, false}, {backend.Image(12, 2, 3), 4, false}, {backend.Image(16, 3, 6), 8, false}, {backend.Image(32, 1, 7), 16, false}} {
 		radius, err := upload(e.dev, b.radius().shape, b.radius().filled("radius"))
 		if err != nil {
 			return err
@@ -360,10 +394,19 @@ func checkBallNaN(e *environment) error {
 // checkBallDifferences compares the derivative of ⟨dy, P(v)⟩ along a random direction of
 // vectors and radii with a central difference, group size by group size. P is smooth but
 // for the sphere, which of some thousand vectors a few change sides of.
-func checkBallDifferences(e *environment) error {
+func checkBallDifferences(e *environment) error { return checkDifferences(e, false) }
+
+// checkMapDifferences is the same with a radius for every pixel.
+func checkMapDifferences(e *environment) error { return checkDifferences(e, true) }
+
+func checkDifferences(e *environment, ofMap bool) error {
 	for _, n := range []int{1, 2, 3, 4, 8, 16, 48} {
-		b := ballGroups{backend.Shape{N: 2, C: 48, H: 9, W: 11}, n}
-		const h, limit = 1.0 / 256, 1e-3
+		b := ballGroups{backend.Shape{N: 2, C: 48, H: 9, W: 11}, n, ofMap}
+		const h = 1.0 / 256
+		limit := 1e-3
+		if ofMap { // the spheres move apart from one another
+			limit = 2e-3
+		}
 		radii := b.radius()
 		v, dy, r := random(b.shape.Len(), "v"), random(b.shape.Len(), "dy"), radii.filled("radius")
 		moveV, moveR := random(len(v), "direction of vectors"), random(len(r), "direction of radii")

@@ -22,8 +22,9 @@ type eulerLayer struct {
 	size         float32
 	method       *method // nil for Euler's
 	// balls is how many channels have a ball together that they are projected onto, in
-	// the place of the activation; 0 for none.
+	// the place of the activation; 0 for none. ofMap: a radius for every pixel.
 	balls int
+	ofMap bool
 }
 
 // method is a Runge-Kutta method.
@@ -60,6 +61,9 @@ func (l eulerLayer) String() string {
 	}
 	if l.balls > 0 {
 		s += fmt.Sprintf(" balls of %d", l.balls)
+		if l.ofMap {
+			s += " by a map"
+		}
 	}
 	return s
 }
@@ -75,7 +79,7 @@ type eulerNetwork struct {
 
 // plain are n steps with 3×3 filters, biases and the usual activation.
 func plain(n, hidden int) []eulerLayer {
-	return slices.Repeat([]eulerLayer{{hidden, 3, 3, true, leaky, 0.3, nil, 0}}, n)
+	return slices.Repeat([]eulerLayer{{hidden, 3, 3, true, leaky, 0.3, nil, 0, false}}, n)
 }
 
 func (n eulerNetwork) String() string {
@@ -140,29 +144,29 @@ var (
 // of channels that source, destination, width and hidden layers can have against
 // each other; one step and several, alike and not.
 var eulerNetworks = []eulerNetwork{
-	{backend.Image(1, 1, 1), 1, 1, backend.Region{}, []eulerLayer{{1, 1, 1, false, identity, 0.5, nil, 0}}},
+	{backend.Image(1, 1, 1), 1, 1, backend.Region{}, []eulerLayer{{1, 1, 1, false, identity, 0.5, nil, 0, false}}},
 	{backend.Image(5, 1, 1), 5, 5, backend.Region{}, plain(2, 5)},
 	{backend.Image(2, 1, 7), 3, 2, backend.Region{Y1: 1, X0: 2, X1: 6}, plain(3, 4)},
-	{backend.Image(1, 7, 1), 4, 3, backend.Region{}, []eulerLayer{{3, 3, 3, false, leaky, 0.4, nil, 0}}},
-	{backend.Image(4, 5, 6), 4, 4, backend.Region{Y0: 4, Y1: 5, X0: 5, X1: 6}, []eulerLayer{{6, 5, 5, true, leaky, 0.3, nil, 0}}},
+	{backend.Image(1, 7, 1), 4, 3, backend.Region{}, []eulerLayer{{3, 3, 3, false, leaky, 0.4, nil, 0, false}}},
+	{backend.Image(4, 5, 6), 4, 4, backend.Region{Y0: 4, Y1: 5, X0: 5, X1: 6}, []eulerLayer{{6, 5, 5, true, leaky, 0.3, nil, 0, false}}},
 	{backend.Image(3, 13, 11), 8, 3, backend.Region{Y0: 4, Y1: 9, X0: 3, X1: 8}, []eulerLayer{
-		{8, 3, 3, true, leaky, 0.3, nil, 0}, {5, 5, 5, false, leaky, 0.2, nil, 0}, {12, 1, 1, true, identity, 0.4, nil, 0}, {3, 3, 3, false, steep, 0.3, nil, 0},
+		{8, 3, 3, true, leaky, 0.3, nil, 0, false}, {5, 5, 5, false, leaky, 0.2, nil, 0, false}, {12, 1, 1, true, identity, 0.4, nil, 0, false}, {3, 3, 3, false, steep, 0.3, nil, 0, false},
 	}},
 	{backend.Image(3, 9, 20), 7, 2, backend.Region{}, []eulerLayer{
-		{2, 3, 1, true, leaky, 0.3, nil, 0}, {9, 1, 5, true, backend.Activation{Kind: backend.LeakyReLU, Slope: 0.5}, -0.2, nil, 0},
+		{2, 3, 1, true, leaky, 0.3, nil, 0, false}, {9, 1, 5, true, backend.Activation{Kind: backend.LeakyReLU, Slope: 0.5}, -0.2, nil, 0, false},
 	}},
-	{backend.Image(3, 12, 18), 16, 3, backend.Region{}, slices.Concat(plain(1, 16), []eulerLayer{{16, 3, 3, false, identity, -0.3, nil, 0}})},
+	{backend.Image(3, 12, 18), 16, 3, backend.Region{}, slices.Concat(plain(1, 16), []eulerLayer{{16, 3, 3, false, identity, -0.3, nil, 0, false}})},
 	{backend.Shape{N: 3, C: 3, H: 9, W: 14}, 6, 2, backend.Region{Y1: 4, X0: 7, X1: 14}, plain(2, 6)},
 	{backend.Shape{N: 2, C: 1, H: 13, W: 7}, 16, 5, backend.Region{}, plain(1, 16)},
 	{backend.Image(3, 7, 13), 20, 20, backend.Region{Y0: 5, Y1: 7, X1: 13}, plain(2, 33)},
 	{backend.Image(3, 7, 8), 64, 3, backend.Region{}, plain(2, 64)},
 	{backend.Image(3, 40, 50), 6, 3, backend.Region{}, plain(4, 6)},
 	{backend.Image(3, 14, 9), 6, 3, backend.Region{}, []eulerLayer{
-		{6, 3, 3, true, leaky, 0.3, heun, 0}, {4, 3, 3, false, leaky, 0.3, nil, 0}, {4, 1, 1, true, leaky, 0.3, midpoint, 0},
+		{6, 3, 3, true, leaky, 0.3, heun, 0, false}, {4, 3, 3, false, leaky, 0.3, nil, 0, false}, {4, 1, 1, true, leaky, 0.3, midpoint, 0, false},
 	}},
-	{backend.Image(2, 8, 11), 16, 2, backend.Region{Y0: 3, Y1: 6, X0: 7, X1: 11}, []eulerLayer{{16, 3, 3, true, leaky, 0.4, classical, 0}}},
+	{backend.Image(2, 8, 11), 16, 2, backend.Region{Y0: 3, Y1: 6, X0: 7, X1: 11}, []eulerLayer{{16, 3, 3, true, leaky, 0.4, classical, 0, false}}},
 	{backend.Shape{N: 2, C: 1, H: 5, W: 6}, 3, 3, backend.Region{}, []eulerLayer{
-		{5, 3, 1, true, leaky, 0.3, kutta, 0}, {5, 3, 3, true, leaky, 0.15, doubled, 0},
+		{5, 3, 1, true, leaky, 0.3, kutta, 0, false}, {5, 3, 3, true, leaky, 0.15, doubled, 0, false},
 	}},
 	{backend.Image(3, 41, 47), 4, 3, backend.Region{Y0: 20, Y1: 22, X0: 25, X1: 27}, plain(1, 16)},
 }
@@ -171,18 +175,22 @@ var eulerNetworks = []eulerNetwork{
 // have, of others, and of all channels; hidden layers that fill blocks of 16 and that do
 // not; between steps with other activations, and in the stages of other methods.
 var ballNetworks = []eulerNetwork{
-	{backend.Image(2, 1, 1), 2, 2, backend.Region{}, []eulerLayer{{2, 1, 1, false, identity, 0.5, nil, 2}}},
-	{backend.Image(3, 7, 8), 4, 3, backend.Region{}, []eulerLayer{{6, 3, 3, true, identity, 0.4, nil, 1}, {6, 3, 3, false, identity, 0.4, nil, 3}}},
-	{backend.Image(3, 13, 8), 16, 3, backend.Region{}, []eulerLayer{{16, 3, 3, true, identity, 0.3, nil, 4}, {20, 3, 3, true, identity, 0.3, nil, 4}}},
-	{backend.Image(3, 7, 13), 16, 2, backend.Region{Y0: 2, Y1: 7, X0: 5, X1: 12}, []eulerLayer{{16, 3, 3, true, identity, 0.4, nil, 8}, {24, 3, 3, true, identity, 0.3, nil, 8}}},
-	{backend.Image(3, 8, 5), 17, 17, backend.Region{}, []eulerLayer{{16, 3, 3, true, identity, 0.4, nil, 16}, {48, 3, 3, false, identity, 0.3, nil, 16}}},
-	{backend.Shape{N: 3, C: 2, H: 9, W: 6}, 5, 2, backend.Region{}, []eulerLayer{{16, 3, 3, true, identity, 0.4, nil, 8}, {40, 3, 3, false, leaky, 0.3, nil, 0}, {24, 3, 3, true, identity, 0.3, nil, 4}}},
-	{backend.Image(2, 9, 12), 16, 2, backend.Region{}, []eulerLayer{{24, 3, 3, true, identity, 0.3, nil, 2}, {18, 3, 3, false, identity, 0.3, nil, 18}}},
-	{backend.Image(2, 7, 9), 4, 4, backend.Region{Y0: 3, Y1: 6, X1: 9}, []eulerLayer{{6, 3, 3, true, identity, 0.3, heun, 2}, {6, 3, 3, true, leaky, 0.3, nil, 0}}},
-	{backend.Image(3, 8, 11), 16, 3, backend.Region{}, []eulerLayer{{16, 3, 3, true, identity, 0.3, classical, 8}}},
-	{backend.Image(1, 14, 9), 6, 1, backend.Region{}, []eulerLayer{{32, 3, 3, true, identity, 0.3, kutta, 16}, {16, 3, 3, false, leaky, 0.3, midpoint, 0}, {16, 3, 3, true, identity, 0.2, doubled, 4}}},
-	{backend.Image(3, 12, 7), 64, 3, backend.Region{}, slices.Repeat([]eulerLayer{{64, 3, 3, true, identity, 0.3, nil, 8}}, 2)},
-	{backend.Image(2, 9, 8), 3, 2, backend.Region{}, []eulerLayer{{4, 5, 5, true, identity, 0.3, nil, 4}, {8, 1, 3, true, identity, 0.3, nil, 2}}},
+	{backend.Image(2, 1, 1), 2, 2, backend.Region{}, []eulerLayer{{2, 1, 1, false, identity, 0.5, nil, 2, false}}},
+	{backend.Image(3, 7, 8), 4, 3, backend.Region{}, []eulerLayer{{6, 3, 3, true, identity, 0.4, nil, 1, false}, {6, 3, 3, false, identity, 0.4, nil, 3, false}}},
+	{backend.Image(3, 13, 8), 16, 3, backend.Region{}, []eulerLayer{{16, 3, 3, true, identity, 0.3, nil, 4, false}, {20, 3, 3, true, identity, 0.3, nil, 4, false}}},
+	{backend.Image(3, 7, 13), 16, 2, backend.Region{Y0: 2, Y1: 7, X0: 5, X1: 12}, []eulerLayer{{16, 3, 3, true, identity, 0.4, nil, 8, false}, {24, 3, 3, true, identity, 0.3, nil, 8, false}}},
+	{backend.Image(3, 8, 5), 17, 17, backend.Region{}, []eulerLayer{{16, 3, 3, true, identity, 0.4, nil, 16, false}, {48, 3, 3, false, identity, 0.3, nil, 16, false}}},
+	{backend.Shape{N: 3, C: 2, H: 9, W: 6}, 5, 2, backend.Region{}, []eulerLayer{{16, 3, 3, true, identity, 0.4, nil, 8, false}, {40, 3, 3, false, leaky, 0.3, nil, 0, false}, {24, 3, 3, true, identity, 0.3, nil, 4, false}}},
+	{backend.Image(2, 9, 12), 16, 2, backend.Region{}, []eulerLayer{{24, 3, 3, true, identity, 0.3, nil, 2, false}, {18, 3, 3, false, identity, 0.3, nil, 18, false}}},
+	{backend.Image(2, 7, 9), 4, 4, backend.Region{Y0: 3, Y1: 6, X1: 9}, []eulerLayer{{6, 3, 3, true, identity, 0.3, heun, 2, false}, {6, 3, 3, true, leaky, 0.3, nil, 0, false}}},
+	{backend.Image(3, 8, 11), 16, 3, backend.Region{}, []eulerLayer{{16, 3, 3, true, identity, 0.3, classical, 8, false}}},
+	{backend.Image(1, 14, 9), 6, 1, backend.Region{}, []eulerLayer{{32, 3, 3, true, identity, 0.3, kutta, 16, false}, {16, 3, 3, false, leaky, 0.3, midpoint, 0, false}, {16, 3, 3, true, identity, 0.2, doubled, 4, false}}},
+	{backend.Image(3, 12, 7), 64, 3, backend.Region{}, slices.Repeat([]eulerLayer{{64, 3, 3, true, identity, 0.3, nil, 8, false}}, 2)},
+	{backend.Image(2, 9, 8), 3, 2, backend.Region{}, []eulerLayer{{4, 5, 5, true, identity, 0.3, nil, 4, false}, {8, 1, 3, true, identity, 0.3, nil, 2, false}}},
+	{backend.Image(3, 13, 8), 16, 3, backend.Region{}, []eulerLayer{{16, 3, 3, true, identity, 0.3, nil, 8, true}, {24, 3, 3, false, identity, 0.3, nil, 8, true}}},
+	{backend.Shape{N: 2, C: 2, H: 9, W: 20}, 16, 2, backend.Region{Y0: 2, Y1: 7, X0: 5, X1: 19}, []eulerLayer{{48, 3, 3, true, identity, 0.3, nil, 16, true}, {16, 3, 3, false, identity, 0.3, heun, 8, true}}},
+	{backend.Image(2, 9, 12), 16, 2, backend.Region{}, []eulerLayer{{16, 3, 3, true, identity, 0.3, nil, 4, true}, {6, 5, 3, true, identity, 0.3, nil, 2, true}}},
+	{backend.Image(3, 12, 7), 64, 3, backend.Region{}, []eulerLayer{{64, 3, 3, true, identity, 0.3, nil, 8, true}}},
 }
 
 // byLayers are the networks that are also computed by devicekit.GradientFlowByLayers, and
@@ -214,14 +222,19 @@ func eulerCases() []*testCase {
 func timedEulerCases() []*testCase {
 	n := eulerNetwork{src: photograph(3), width: 64, dst: 3, steps: plain(10, 64)}
 	balls := n
-	balls.steps = slices.Repeat([]eulerLayer{{64, 3, 3, true, identity, 0.3, nil, 8}}, 10)
+	balls.steps = slices.Repeat([]eulerLayer{{64, 3, 3, true, identity, 0.3, nil, 8, false}}, 10)
 	return []*testCase{eulerCase(n, false), eulerCase(balls, false)}
 }
 
 // radius is the operand of the radii of step k.
 func (n eulerNetwork) radius(k int) operand {
 	l := n.steps[k]
-	return radiusOperand(fmt.Sprint("radius ", k), l.hidden/l.balls, l.balls)
+	shape := backend.Vector(l.hidden / l.balls)
+	if l.ofMap {
+		shape = n.src
+		shape.C = l.hidden / l.balls
+	}
+	return radiusOperand(fmt.Sprint("radius ", k), shape, l.balls)
 }
 
 // newFilter prepares the filter of step k.
@@ -282,7 +295,9 @@ func eulerCase(n eulerNetwork, layers bool) *testCase {
 	c.fits = func(x []backend.Shape) bool {
 		for i, s := range x[2:] {
 			channels, radii := hidden[2+i]
-			if radii && devicekit.CheckBalls(backend.Vector(channels), s) != nil || !radii && s != c.operands[2+i].shape {
+			balls := x[1]
+			balls.C = channels
+			if radii && devicekit.CheckBalls(balls, s) != nil || !radii && s != c.operands[2+i].shape {
 				return false
 			}
 		}
@@ -346,6 +361,8 @@ func eulerChecks() []check {
 		{operation: "GradientFlow", name: "filters", run: checkEulerFilters},
 		{operation: "GradientFlow", name: "regions", run: checkEulerRegions},
 		{operation: "GradientFlow", name: "cuts", run: checkEulerCuts},
+		{operation: "GradientFlow", name: "regions with maps of radii", run: checkMapRegions},
+		{operation: "GradientFlow", name: "cuts with maps of radii", run: checkMapCuts},
 	}
 }
 
@@ -401,23 +418,35 @@ func (s *eulerSetting) call(ctx context.Context, r backend.Region) ([]float32, e
 
 // regionNetworks are networks of which regions and cuts are computed.
 var regionNetworks = []eulerNetwork{
-	{src: backend.Image(3, 31, 37), width: 5, dst: 3, steps: []eulerLayer{{7, 3, 3, false, leaky, 0.3, nil, 0}, {4, 5, 5, false, leaky, 0.3, nil, 0}}},
-	{src: backend.Image(3, 31, 37), width: 16, dst: 3, steps: []eulerLayer{{16, 3, 3, false, leaky, 0.3, nil, 0}}},
-	{src: backend.Shape{N: 2, C: 3, H: 19, W: 25}, width: 4, dst: 4, steps: slices.Repeat([]eulerLayer{{16, 3, 3, false, leaky, 0.3, nil, 0}}, 2)},
-	{src: backend.Image(3, 31, 37), width: 3, dst: 3, steps: []eulerLayer{{4, 3, 3, false, leaky, 0.3, heun, 0}}},
-	{src: backend.Image(3, 11, 17), width: 64, dst: 3, steps: []eulerLayer{{64, 3, 3, false, leaky, 0.3, nil, 0}}},
-	{src: backend.Image(3, 31, 37), width: 5, dst: 3, steps: []eulerLayer{{6, 3, 3, false, identity, 0.3, nil, 3}, {4, 5, 5, false, leaky, 0.3, nil, 0}}},
-	{src: backend.Shape{N: 2, C: 3, H: 19, W: 25}, width: 4, dst: 3, steps: []eulerLayer{{24, 3, 3, false, identity, 0.3, nil, 8}, {16, 3, 3, false, identity, 0.3, nil, 4}}},
+	{src: backend.Image(3, 31, 37), width: 5, dst: 3, steps: []eulerLayer{{7, 3, 3, false, leaky, 0.3, nil, 0, false}, {4, 5, 5, false, leaky, 0.3, nil, 0, false}}},
+	{src: backend.Image(3, 31, 37), width: 16, dst: 3, steps: []eulerLayer{{16, 3, 3, false, leaky, 0.3, nil, 0, false}}},
+	{src: backend.Shape{N: 2, C: 3, H: 19, W: 25}, width: 4, dst: 4, steps: slices.Repeat([]eulerLayer{{16, 3, 3, false, leaky, 0.3, nil, 0, false}}, 2)},
+	{src: backend.Image(3, 31, 37), width: 3, dst: 3, steps: []eulerLayer{{4, 3, 3, false, leaky, 0.3, heun, 0, false}}},
+	{src: backend.Image(3, 11, 17), width: 64, dst: 3, steps: []eulerLayer{{64, 3, 3, false, leaky, 0.3, nil, 0, false}}},
+	{src: backend.Image(3, 31, 37), width: 5, dst: 3, steps: []eulerLayer{{6, 3, 3, false, identity, 0.3, nil, 3, false}, {4, 5, 5, false, leaky, 0.3, nil, 0, false}}},
+	{src: backend.Shape{N: 2, C: 3, H: 19, W: 25}, width: 4, dst: 3, steps: []eulerLayer{{24, 3, 3, false, identity, 0.3, nil, 8, false}, {16, 3, 3, false, identity, 0.3, nil, 4, false}}},
 }
 
-// checkEulerCuts cuts what a region is made from out of an image of a few grids, and
+// mapNetworks have a radius for every pixel.
+var mapNetworks = []eulerNetwork{
+	{src: backend.Image(3, 31, 37), width: 5, dst: 3, steps: []eulerLayer{{6, 3, 3, false, identity, 0.3, nil, 3, true}, {4, 5, 5, false, identity, 0.3, nil, 2, false}}},
+	{src: backend.Shape{N: 2, C: 3, H: 19, W: 25}, width: 4, dst: 3, steps: []eulerLayer{{24, 3, 3, false, identity, 0.3, nil, 8, true}, {16, 3, 3, false, identity, 0.3, heun, 16, true}}},
+}
+
+func checkMapCuts(e *environment) error    { return checkCutsOf(e, mapNetworks) }
+func checkMapRegions(e *environment) error { return checkRegionsOf(e, mapNetworks) }
+
+func checkEulerCuts(e *environment) error    { return checkCutsOf(e, regionNetworks) }
+func checkEulerRegions(e *environment) error { return checkRegionsOf(e, regionNetworks) }
+
+// checkCutsOf cuts what a region is made from out of an image of a few grids, and
 // compares the region with that of the whole, bit for bit.
-func checkEulerCuts(e *environment) error {
+func checkCutsOf(e *environment, networks []eulerNetwork) error {
 	g := e.dev.ConvolutionGrid()
 	if g < 1 {
 		return checkGridPositive(e)
 	}
-	for _, n := range regionNetworks {
+	for _, n := range networks {
 		side := (n.src.H/(2*g) + 1) * 2 * g
 		n.src.H, n.src.W = side+g+1, side+2*g+2
 		s, err := n.set(e.dev)
@@ -471,7 +500,18 @@ func (s *eulerSetting) callCut(r, frame backend.Region) ([]float32, error) {
 	}
 	defer dst.Free()
 	inside := backend.Region{Y0: r.Y0 - frame.Y0, Y1: r.Y1 - frame.Y0, X0: r.X0 - frame.X0, X1: r.X1 - frame.X0}
-	if err := s.dev.GradientFlow(context.Background(), dst, src, inside, s.steps); err != nil {
+	steps := slices.Clone(s.steps)
+	for k, l := range s.eulerNetwork.steps {
+		if !l.ofMap {
+			continue
+		}
+		o := s.radius(k)
+		if steps[k].Radius, err = upload(s.dev, regionShape(o.shape, frame), cut(o.shape, o.filled("radius"), frame)); err != nil {
+			return nil, err
+		}
+		defer steps[k].Radius.Free()
+	}
+	if err := s.dev.GradientFlow(context.Background(), dst, src, inside, steps); err != nil {
 		return nil, err
 	}
 	got, err := download(s.dev, dst)
@@ -481,9 +521,9 @@ func (s *eulerSetting) callCut(r, frame backend.Region) ([]float32, error) {
 	return cut(dst.Shape(), got, inside), nil
 }
 
-// checkEulerRegions compares regions with the whole image, bit for bit.
-func checkEulerRegions(e *environment) error {
-	for _, n := range regionNetworks {
+// checkRegionsOf compares regions with the whole image, bit for bit.
+func checkRegionsOf(e *environment, networks []eulerNetwork) error {
+	for _, n := range networks {
 		s, err := n.set(e.dev)
 		if err != nil {
 			return err
@@ -534,7 +574,7 @@ func (f *fading) Err() error {
 }
 
 func checkEulerContext(e *environment) error {
-	n := eulerNetwork{src: backend.Image(3, 9, 8), width: 4, dst: 3, steps: slices.Repeat([]eulerLayer{{5, 3, 3, false, leaky, 0.3, nil, 0}}, 4)}
+	n := eulerNetwork{src: backend.Image(3, 9, 8), width: 4, dst: 3, steps: slices.Repeat([]eulerLayer{{5, 3, 3, false, leaky, 0.3, nil, 0, false}}, 4)}
 	s, err := n.set(e.dev)
 	if err != nil {
 		return err
@@ -582,7 +622,7 @@ func checkEulerContext(e *environment) error {
 // checkEulerNothing makes steps that change nothing: of size 0, with weights of 0,
 // and where the convolution's result is 0, which the activation has to leave at 0.
 func checkEulerNothing(e *environment) error {
-	base := eulerNetwork{src: backend.Image(2, 13, 9), width: 5, dst: 4, steps: slices.Repeat([]eulerLayer{{6, 3, 3, false, leaky, 0.3, nil, 0}}, 2)}
+	base := eulerNetwork{src: backend.Image(2, 13, 9), width: 5, dst: 4, steps: slices.Repeat([]eulerLayer{{6, 3, 3, false, leaky, 0.3, nil, 0, false}}, 2)}
 	lifted := func(src []float32) []float32 {
 		return append(slices.Clone(src), make([]float32, base.result().Len()-len(src))...)
 	}
@@ -635,7 +675,7 @@ func checkEulerNothing(e *environment) error {
 }
 
 func checkEulerArguments(e *environment) error {
-	n := eulerNetwork{src: backend.Image(3, 4, 5), width: 4, dst: 2, steps: slices.Repeat([]eulerLayer{{6, 3, 3, false, leaky, 0.3, nil, 0}}, 2)}
+	n := eulerNetwork{src: backend.Image(3, 4, 5), width: 4, dst: 2, steps: slices.Repeat([]eulerLayer{{6, 3, 3, false, leaky, 0.3, nil, 0, false}}, 2)}
 	s, err := n.set(e.dev)
 	if err != nil {
 		return err
@@ -711,7 +751,7 @@ func checkEulerArguments(e *environment) error {
 // checkEulerFilters gives filters that may not be used, one for all steps, and one
 // that was updated.
 func checkEulerFilters(e *environment) error {
-	n := eulerNetwork{src: backend.Image(3, 13, 9), width: 4, dst: 3, steps: slices.Repeat([]eulerLayer{{16, 3, 3, false, leaky, 0.3, nil, 0}}, 2)}
+	n := eulerNetwork{src: backend.Image(3, 13, 9), width: 4, dst: 3, steps: slices.Repeat([]eulerLayer{{16, 3, 3, false, leaky, 0.3, nil, 0, false}}, 2)}
 	s, err := n.set(e.dev)
 	if err != nil {
 		return err

@@ -1639,6 +1639,30 @@ var mutations = []struct {
 		slices.Reverse(radius.v)
 		referenceProjectBalls(dst, v, radius)
 	})},
+	{"all pixels have the radius of the first", "ProjectBalls", projectionBug(func(dst, v, radius tensor) {
+		for i := range radius.v {
+			radius.v[i] = radius.v[i-i%radius.Plane()]
+		}
+		referenceProjectBalls(dst, v, radius)
+	})},
+	{"all images have the radii of the first", "ProjectBalls", projectionBug(func(dst, v, radius tensor) {
+		copy(radius.v[radius.Len()/radius.N:], radius.v[:radius.Len()-radius.Len()/radius.N])
+		referenceProjectBalls(dst, v, radius)
+	})},
+	{"the gradient of a map is a mean", "ProjectBallsGradient", ballsGradientBug(func(_, dradius, _, _, _ tensor, beta float32) {
+		if beta == 0 && dradius.Plane() > 1 {
+			plane := dradius.Plane()
+			for lo := 0; lo < dradius.Len(); lo += plane {
+				sum := 0.0
+				for _, x := range dradius.v[lo:][:plane] {
+					sum += x / float64(plane)
+				}
+				for i := range plane {
+					dradius.v[lo+i] = sum
+				}
+			}
+		}
+	})},
 	{"all vectors become as long as the radius", "ProjectBalls", projectionBug(func(dst, v, radius tensor) {
 		eachBall(v, radius, func(g int, at []int) {
 			for _, i := range at {

@@ -1,18 +1,27 @@
 package backendtest
 
-import "math"
+import (
+	"math"
 
-// eachBall calls f with every group of channels at every pixel: with the number of the
-// group and the places of its channels.
+	"github.com/averaged/imaging/backend"
+)
+
+// eachBall calls f with every group of channels at every pixel: with the place of its radius,
+// which is the number of the group unless the radii are a map, and the places of its channels.
 func eachBall(v, radius tensor, f func(g int, at []int)) {
-	size := v.C / radius.Len()
+	size := v.C / radius.C
 	at := make([]int, size)
+	ofMap := radius.Shape != backend.Vector(radius.C)
 	for n := range v.N {
-		for g := range radius.Len() {
+		for group := range radius.C {
 			for y := range v.H {
 				for x := range v.W {
 					for c := range at {
-						at[c] = v.index(n, g*size+c, y, x)
+						at[c] = v.index(n, group*size+c, y, x)
+					}
+					g := group
+					if ofMap {
+						g = radius.index(n, group, y, x)
 					}
 					f(g, at)
 				}

@@ -18,10 +18,14 @@ func (d *Device) ProjectBalls(dst, src, radius backend.Buffer) error {
 			return err
 		}
 		k := d.kernels.vectors
-		p := newBallPieces(from.shape, len(r.data))
+		p := newBallPieces(from.shape, r.shape)
 		d.pool.For(p.count(), func(i int) {
-			g, at, n := p.piece(i)
-			k.ProjectBalls(to.data[at:], from.data[at:], n, p.plane, p.size, r.data[g])
+			v := p.piece(i)
+			if p.ofMap {
+				k.ProjectBallsMap(to.data[v.at:], from.data[v.at:], r.data[v.radius:], v.pixels, p.plane, p.size)
+			} else {
+				k.ProjectBalls(to.data[v.at:], from.data[v.at:], v.pixels, p.plane, p.size, r.data[v.radius])
+			}
 		})
 		return nil
 	}, dst, src, radius)
@@ -43,22 +47,33 @@ func (d *Device) checkBalls(dst, radius *buffer, others ...*buffer) error {
 	return apart(dst, radius)
 }
 
-// ballPieces are the pieces of work on groups of channels. They depend on the shape only.
+// ballPieces are the pieces of work on groups of channels. They depend on the shapes only.
 type ballPieces struct {
 	images, groups, size int // size: channels of a group
 	plane, blocks        int // pixels, and pieces of them
+	ofMap                bool
 }
 
-func newBallPieces(s backend.Shape, groups int) ballPieces {
-	return ballPieces{s.N, groups, s.C / groups, s.Plane(), (s.Plane() + ballPixels - 1) / ballPixels}
+func newBallPieces(s, radius backend.Shape) ballPieces {
+	return ballPieces{
+		s.N, radius.C, s.C / radius.C, s.Plane(), (s.Plane() + ballPixels - 1) / ballPixels,
+		radius != backend.Vector(radius.C),
+	}
 }
 
 func (p ballPieces) count() int { return p.images * p.groups * p.blocks }
 
-// piece returns the group of piece i, where its first channel begins, and its pixels.
-func (p ballPieces) piece(i int) (group, at, n int) {
+// ballPiece is some pixels of a group in an image: where its first channel and its radius,
+// or its first radius, are.
+type ballPiece struct{ at, radius, pixels int }
+
+func (p ballPieces) piece(i int) ballPiece {
 	vector, first := i/p.blocks, i%p.blocks*ballPixels
-	return vector % p.groups, vector*p.size*p.plane + first, min(ballPixels, p.plane-first)
+	v := ballPiece{vector*p.size*p.plane + first, vector % p.groups, min(ballPixels, p.plane-first)}
+	if p.ofMap {
+		v.radius = vector*p.plane + first
+	}
+	return v
 }
 
 // ProjectBallsGradient implements backend.BallProjections. Outside the ball, with
@@ -82,12 +97,16 @@ func (d *Device) ProjectBallsGradient(dst, dradius, src, dy, radius backend.Buff
 			return err
 		}
 		k := d.kernels.vectors
-		p := newBallPieces(v.shape, len(r.data))
+		p := newBallPieces(v.shape, r.shape)
+		if p.ofMap {
+			d.ballMapGradient(k, p, to, sums, v, dy, r, beta)
+			return nil
+		}
 		along := make([]float64, p.count())
 		d.pool.For(p.count(), func(i int) {
-			g, at, n := p.piece(i)
+			at := p.piece(i)
 			var s vectors.Sums
-			k.ProjectBallsGradient(to.data[at:], v.data[at:], dy.data[at:], n, p.plane, p.size, r.data[g], &s)
+			k.ProjectBallsGradient(to.data[at.at:], v.data[at.at:], dy.data[at.at:], at.pixels, p.plane, p.size, r.data[at.radius], &s)
 			along[i] = s.Total()
 		})
 		for g, old := range sums.data {
@@ -105,4 +124,20 @@ func (d *Device) ProjectBallsGradient(dst, dradius, src, dy, radius backend.Buff
 		}
 		return nil
 	}, dst, dradius, src, dy, radius)
+}
+
+// ballMapGradient is ProjectBallsGradient of a map of radii.
+func (d *Device) ballMapGradient(k *vectors.Kernels, p ballPieces, dst, dradius, src, dy, radius *buffer, beta float32) {
+	d.pool.For(p.count(), func(i int) {
+		v := p.piece(i)
+		to := dradius.data[v.radius:][:v.pixels]
+		along := to
+		if beta != 0 {
+			along = make([]float32, v.pixels)
+		}
+		k.ProjectBallsMapGradient(dst.data[v.at:], along, src.data[v.at:], dy.data[v.at:], radius.data[v.radius:], v.pixels, p.plane, p.size)
+		if beta != 0 {
+			k.Combine(to, []float32{1, beta}, &[vectors.MaxTerms][]float32{along, to})
+		}
+	})
 }

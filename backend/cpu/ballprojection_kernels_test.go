@@ -22,9 +22,15 @@ type ballCase struct {
 func (c ballCase) run(t require.TestingT, k *vectors.Kernels) ([]float32, [2]vectors.Sums) {
 	plane := c.pixels + 3
 	a := newArena(uint64(c.pixels*c.size), c.extremes)
-	a.reserve(5 * (c.size*plane + 60))
+	a.reserve(8*(c.size*plane+60) + 4*(plane+60))
 	group := func() []float32 { return a.planes(c.size, plane, 1, c.pixels, 1) }
 	x, dy := group(), group()
+	// A map of radii around that of the case, and 0 in places.
+	row := func() []float32 { return a.planes(1, plane, 1, c.pixels, 1) }
+	radii := row()
+	for i := range min(c.pixels, len(radii)) {
+		radii[i] = c.radius / 2 * float32(i%4)
+	}
 	// The first pixel is 0, and the second stands on a sphere.
 	for p := range min(2, c.pixels) {
 		for i := range c.size {
@@ -37,7 +43,11 @@ func (c ballCase) run(t require.TestingT, k *vectors.Kernels) ([]float32, [2]vec
 	k.ProjectBalls(group(), x, c.pixels, plane, c.size, c.radius)
 	k.ProjectBallsGradient(group(), x, dy, c.pixels, plane, c.size, c.radius, &s[0])
 	k.ProjectBallsGradient(dy, x, dy, c.pixels, plane, c.size, c.radius, &s[1])
+	k.ProjectBallsMap(group(), x, radii, c.pixels, plane, c.size)
+	k.ProjectBallsMapGradient(group(), row(), x, dy, radii, c.pixels, plane, c.size)
+	k.ProjectBallsMapGradient(dy, radii, x, dy, radii, c.pixels, plane, c.size)
 	k.ProjectBalls(x, x, c.pixels, plane, c.size, c.radius)
+	k.ProjectBallsMap(x, x, radii, c.pixels, plane, c.size)
 	for i, v := range a.memory {
 		if !a.filled[i] && math.Float32bits(v) != guard {
 			require.Fail(t, "written into a guard band", "at %d: %+v", i, c)

@@ -13,15 +13,22 @@ type flowStep struct {
 	slope, size      float32
 	tableau          backend.Tableau
 	// radius is that of every channel's group, with padding, and group the channels of
-	// one; nil where the activation is not a projection.
+	// one; nil where the activation is not a projection, or where radii has them for every
+	// pixel.
 	radius []float32
+	radii  *buffer
 	group  int
 }
 
 // project lets a step project its hidden layer onto balls of these radii. Padding, which
 // is zero, gets balls that it stays in.
-func (s *flowStep) project(radii []float32) {
-	s.group = s.forward.out / len(radii)
+func (s *flowStep) project(b *buffer) {
+	s.group = s.forward.out / b.shape.C
+	if b.shape != backend.Vector(b.shape.C) {
+		s.radii = b
+		return
+	}
+	radii := b.data
 	s.radius = make([]float32, s.forward.padded())
 	for c := range s.radius {
 		s.radius[c] = 1

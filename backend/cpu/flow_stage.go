@@ -64,11 +64,34 @@ func (f *flow) hide(g *tileGroup, q int, r, next tileRun) {
 		row, column := r.tile(t)
 		x := (column-f.columns.from)*winograd.Tile + 1
 		f.kernels.Activate(to.tile(row, x), to.row, to.channels, m[t*to.channels:], point, step.bias, step.slope, f.visible(row), to.channels, &g.scratch)
-		if step.radius != nil {
-			f.kernels.Project(to.tile(row, x), to.row, to.channels, step.radius, step.group, f.visible(row), to.channels)
+		switch {
+		case step.radii != nil:
+			radii := f.radii(g, step, row, column)
+			f.kernels.Project(to.tile(row, x), to.row, to.channels, radii, to.channels, step.group, f.visible(row), to.channels)
+		case step.radius != nil:
+			f.kernels.Project(to.tile(row, x), to.row, to.channels, step.radius, 0, step.group, f.visible(row), to.channels)
 		}
 		f.crop(to, row, column)
 	}
+}
+
+// radii returns a step's radii of the pixels of a tile as the kernels want them. Beyond the
+// frame, and of the channels' padding, they are 0.
+func (f *flow) radii(g *tileGroup, step *flowStep, row, column int) []float32 {
+	channels := step.forward.padded()
+	g.radii = sized(g.radii, winograd.Tile*channels)
+	clear(g.radii)
+	s := step.radii.shape
+	x := column * winograd.Tile
+	for group := range s.C {
+		for y := range f.visible(row) {
+			var of [winograd.Tile]float32
+			at := ((f.n*s.C+group)*s.H+row*winograd.Tile+y)*s.W + x
+			copy(of[:], step.radii.data[at:at+min(winograd.Tile, s.W-x)])
+			winograd.SpreadRadii(g.radii[y*channels+group*step.group:][:step.group], &of)
+		}
+	}
+	return g.radii
 }
 
 // sum computes the sums of stage q on a run of tiles, and prepares for the next.

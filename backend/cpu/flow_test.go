@@ -75,6 +75,9 @@ func TestFlowsOfAnyShape(t *testing.T) {
 				project(t, d, steps[k:k+1], []int{2, 4, 8, 16}[size-1], 0.6)
 			}
 		}
+		if draw("maps", 0, 1) == 1 {
+			projectByMaps(t, d, steps, s, 0.6)
+		}
 		src := picture(t, d, s)
 		want, wanted := blank(t, d, s)
 		require.NoError(r, devicekit.GradientFlowByLayers(context.Background(), d, want, src, s.Whole(), steps))

@@ -53,7 +53,7 @@ func (d *Device) GradientFlow(ctx context.Context, dst, src backend.Buffer, regi
 				if err != nil {
 					return err
 				}
-				own[k].project(radius.data)
+				own[k].project(radius)
 			}
 		}
 		p := newFlowPlan(own, b[1].shape.C, b[0].shape.C)
@@ -70,8 +70,14 @@ func (d *Device) GradientFlow(ctx context.Context, dst, src backend.Buffer, regi
 // this shape. It looks at shapes only, so that a network has the same bits at any size
 // of image.
 func fusedBalls(channels int, radius backend.Shape) bool {
-	r := radius.Len()
-	return r > 0 && channels%r == 0 && winograd.Projects(channels/r)
+	r := radius.C
+	if channels%r != 0 {
+		return false
+	}
+	if radius != backend.Vector(r) {
+		return winograd.ProjectsMaps(channels / r)
+	}
+	return winograd.Projects(channels / r)
 }
 
 // ownApart returns a buffer of the device that shares no memory with dst.

@@ -56,6 +56,24 @@ func project(t testing.TB, d *Device, steps []backend.FlowStep, size int, radius
 	}
 }
 
+// projectByMaps gives the steps that have radii some for every pixel of images of this shape.
+func projectByMaps(t testing.TB, d *Device, steps []backend.FlowStep, s backend.Shape, radius float32) {
+	r := rand.New(rand.NewPCG(11, uint64(s.W)))
+	for k := range steps {
+		if steps[k].Radius == nil {
+			continue
+		}
+		s.C = steps[k].Radius.Shape().C
+		radii := make([]float32, s.Len())
+		for i := range radii {
+			radii[i] = radius * float32(r.IntN(3)) * r.Float32()
+		}
+		var err error
+		steps[k].Radius, err = d.Wrap(s, radii)
+		require.NoError(t, err)
+	}
+}
+
 func picture(t testing.TB, d *Device, s backend.Shape) backend.Buffer {
 	r := rand.New(rand.NewPCG(8, uint64(s.H)))
 	v := make([]float32, s.Len())
@@ -99,7 +117,7 @@ func TestGradientFlowInChunks(t *testing.T) {
 		h, w, width int
 		hidden      []int
 		tableaux    []backend.Tableau // by turns
-		balls       int               // channels of a group; 0 for LeakyReLU
+		balls       int               // channels of a group; 0 for LeakyReLU, below 0 with a map of radii
 	}{
 		{1, 1, 16, []int{16}, nil, 0},
 		{6, 12, 16, []int{16, 20}, nil, 0},
@@ -113,6 +131,8 @@ func TestGradientFlowInChunks(t *testing.T) {
 		{61, 23, 16, []int{16, 24, 16}, nil, 4},
 		{61, 23, 17, []int{16, 40, 16}, []backend.Tableau{heun, {}}, 8},
 		{50, 31, 16, []int{48, 16, 24}, []backend.Tableau{odd}, 16},
+		{61, 23, 16, []int{24, 16}, nil, -8},
+		{50, 31, 17, []int{48, 16}, []backend.Tableau{heun}, -16},
 	} {
 		s := backend.Image(3, c.h, c.w)
 		d := New(Threads(2))
@@ -122,8 +142,11 @@ func TestGradientFlowInChunks(t *testing.T) {
 				steps[k].Tableau = c.tableaux[k%len(c.tableaux)]
 			}
 		}
-		if c.balls > 0 {
-			project(t, d, steps, c.balls, 0.6)
+		if c.balls != 0 {
+			project(t, d, steps, max(c.balls, -c.balls), 0.6)
+		}
+		if c.balls < 0 {
+			projectByMaps(t, d, steps, s, 0.6)
 		}
 		src := picture(t, d, s)
 		want, wanted := blank(t, d, s)
@@ -179,6 +202,7 @@ func TestGradientFlowTellTheirProgress(t *testing.T) {
 // The kernel of the fused path gives the bits of that on planes.
 func TestFusedProjectionsGiveThePlanarBits(t *testing.T) {
 	const channels, pixels = 48, winograd.Tile * winograd.Tile
+	const across = winograd.Tile
 	r := rand.New(rand.NewPCG(9, 9))
 	for _, set := range InstructionSets() {
 		for _, size := range []int{4, 8, 16} {
@@ -195,10 +219,32 @@ func TestFusedProjectionsGiveThePlanarBits(t *testing.T) {
 				group := planes[c*pixels:][:size*pixels]
 				instructionSets[set].kernels.vectors.ProjectBalls(group, group, pixels, pixels, size, radii[c])
 			}
-			instructionSets[set].kernels.winograd.Project(side, winograd.Tile*channels, channels, radii, size, winograd.Tile, channels)
+			instructionSets[set].kernels.winograd.Project(side, across*channels, channels, radii, 0, size, across, channels)
 			for c := range channels {
 				for p := range pixels {
 					require.Equal(t, planes[c*pixels+p], side[p*channels+c], "%v, groups of %d, channel %d, pixel %d", set, size, c, p)
+				}
+			}
+			if !winograd.ProjectsMaps(size) {
+				continue
+			}
+			// A radius for every pixel.
+			ofRows := make([]float32, across*channels)
+			for c := 0; c < channels; c += size {
+				group := planes[c*pixels:][:size*pixels]
+				ofMap := make([]float32, pixels)
+				for p := range ofMap {
+					ofMap[p] = r.Float32()
+				}
+				for y := range across {
+					winograd.SpreadRadii(ofRows[y*channels+c:][:size], (*[across]float32)(ofMap[y*across:]))
+				}
+				instructionSets[set].kernels.vectors.ProjectBallsMap(group, group, ofMap, pixels, pixels, size)
+			}
+			instructionSets[set].kernels.winograd.Project(side, across*channels, channels, ofRows, channels, size, across, channels)
+			for c := range channels {
+				for p := range pixels {
+					require.Equal(t, planes[c*pixels+p], side[p*channels+c], "%v, a map for groups of %d, channel %d, pixel %d", set, size, c, p)
 				}
 			}
 		}

@@ -67,6 +67,14 @@ func TestBallKernelsReadNoOtherPage(t *testing.T) {
 				var sums vectors.Sums
 				k.ProjectBalls(a[0], a[1], n, n, size, 1)
 				k.ProjectBallsGradient(a[0], a[1], a[2], n, n, size, 1, &sums)
+				part := func(x []float32) []float32 { // a map of radii, of n numbers, at the same end
+					if atEnd {
+						return x[len(x)-n:]
+					}
+					return x[:n:n]
+				}
+				k.ProjectBallsMap(a[0], a[1], part(a[2]), n, n, size)
+				k.ProjectBallsMapGradient(a[0], part(a[2]), a[1], a[1], part(a[2]), n, n, size)
 				require.Zero(t, sums, "of zeros")
 			}
 		})

@@ -51,6 +51,7 @@ const group = 24
 // k−1, which are done with: M begins one point before V.
 type tileGroup struct {
 	memory  []float32
+	radii   []float32 // of a tile's pixels
 	scratch winograd.Scratch
 }
 

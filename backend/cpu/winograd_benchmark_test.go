@@ -95,7 +95,7 @@ func BenchmarkWinograd(b *testing.B) {
 				k.Activate(to[i%across*winograd.Tile*channels:], row, channels, v[i%group*channels:], point, bias, 0.01, winograd.Tile, channels, &scratch)
 			}},
 			{"project", projectFlops, func(i int) {
-				k.Project(to[i%across*winograd.Tile*channels:], row, channels, radius, 8, winograd.Tile, channels)
+				k.Project(to[i%across*winograd.Tile*channels:], row, channels, radius, 0, 8, winograd.Tile, channels)
 			}},
 			{"update", outputFlops, func(i int) {
 				at := to[i%across*winograd.Tile*channels:]

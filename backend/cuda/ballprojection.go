@@ -1,6 +1,8 @@
 package cuda
 
 import (
+	"fmt"
+
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cuda/internal/driver"
 	"github.com/averaged/imaging/backend/devicekit"
@@ -38,7 +40,18 @@ func checkBalls(dst, radius *buffer, others ...*buffer) error {
 	if err := devicekit.CheckBalls(dst.shape, radius.shape); err != nil {
 		return err
 	}
+	if err := noMap(radius); err != nil {
+		return err
+	}
 	return apart(dst, radius)
+}
+
+// noMap refuses a map of radii, for which there are no kernels yet.
+func noMap(radius *buffer) error {
+	if radius.shape != backend.Vector(radius.shape.C) {
+		return fmt.Errorf("%w: balls with a radius for every pixel, a map %v", backend.ErrUnsupported, radius.shape)
+	}
+	return nil
 }
 
 // ProjectBallsGradient implements backend.BallProjections.

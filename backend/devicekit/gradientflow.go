@@ -39,7 +39,7 @@ func CheckGradientFlow(dst, src backend.Shape, region backend.Region, steps []ba
 			if s.Activation.Kind != backend.Identity {
 				return fmt.Errorf("%w: step %d of a gradient flow has both an activation and a projection onto balls", backend.ErrArgument, k)
 			}
-			if err := CheckBalls(backend.Vector(f.N), s.Radius.Shape()); err != nil {
+			if err := CheckBalls(backend.Shape{N: src.N, C: f.N, H: src.H, W: src.W}, s.Radius.Shape()); err != nil {
 				return err
 			}
 		}
@@ -91,10 +91,23 @@ func GradientFlowByLayers(ctx context.Context, dev backend.Device, dst, src back
 	if err := dev.CopyRegion(z, 0, 0, src, cut); err != nil {
 		return err
 	}
+	// radii are the maps cut like the image, and the vectors as they are.
+	radii := make([]backend.Buffer, len(steps))
+	for k, s := range steps {
+		if radii[k] = s.Radius; s.Radius == nil || s.Radius.Shape().Plane() == 1 || cut == full.Whole() {
+			continue
+		}
+		if radii[k], err = alloc(backend.Shape{N: full.N, C: s.Radius.Shape().C, H: h, W: w}); err != nil {
+			return err
+		}
+		if err := dev.CopyRegion(radii[k], 0, 0, s.Radius, cut); err != nil {
+			return err
+		}
+	}
 	var u backend.Buffer
 	// Of Y_i and z⁺ in the making, only what a step of several stages needs.
 	points, next := []backend.Buffer(nil), backend.Buffer(nil)
-	for _, s := range steps {
+	for k, s := range steps {
 		if hidden := s.Filter.Shape().N; u == nil || u.Shape().C != hidden {
 			if u, err = alloc(backend.Shape{N: full.N, C: hidden, H: h, W: w}); err != nil {
 				return err
@@ -137,8 +150,8 @@ func GradientFlowByLayers(ctx context.Context, dev backend.Device, dst, src back
 			if err := dev.Convolve(u, y, s.Filter, backend.ConvEnd{Bias: s.Bias, Activation: s.Activation}); err != nil {
 				return err
 			}
-			if s.Radius != nil {
-				if err := dev.ProjectBalls(u, u, s.Radius); err != nil {
+			if radii[k] != nil {
+				if err := dev.ProjectBalls(u, u, radii[k]); err != nil {
 					return err
 				}
 			}

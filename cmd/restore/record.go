@@ -81,6 +81,7 @@ type outcome struct {
 	Rescaling  number       `json:"rescaling,omitempty"`
 	Level      number       `json:"level,omitempty"`
 	Adaptation number       `json:"adaptation,omitempty"`
+	Guide      *guideInfo   `json:"guide,omitempty"`
 	Mask       string       `json:"mask,omitempty"`
 	Factor     int          `json:"factor,omitempty"`
 	Antialias  string       `json:"antialias,omitempty"`
@@ -124,6 +125,14 @@ func noiseInfoOf(e *restore.NoiseEstimate) *noiseInfo {
 		n.Tones = append(n.Tones, noiseTone{number(t.Mean), number(t.Sigma)})
 	}
 	return n
+}
+
+// guideInfo is about the guide that set the radii of a network's projections for the photograph.
+// The certificate is that of the network as it is frozen with them.
+type guideInfo struct {
+	Strength        number `json:"strength"` // factor on the radii
+	Parameters      int    `json:"parameters"`
+	Multiplications number `json:"multiplications"` // for a pixel
 }
 
 // solver is how an iteration ended.

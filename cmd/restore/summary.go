@@ -24,6 +24,9 @@ func outcomeOf(m *imagefile.Image, r *restore.Report) *outcome {
 		Weight: number(r.Weight), Rescaling: number(r.Rescaling), Level: number(r.Level),
 		Adaptation: number(r.Adaptation), Certificate: certificateOf(r),
 	}
+	if g := r.Guide; g != nil {
+		o.Guide = &guideInfo{Strength: number(g.Strength), Parameters: g.Parameters, Multiplications: number(g.Multiplications)}
+	}
 	if r.Estimate != nil {
 		o.Reliable = &r.Estimate.Reliable
 		o.Noise = noiseInfoOf(r.Estimate)
@@ -115,6 +118,9 @@ func summary(achieved string, o *outcome) string {
 		return text // total variation: its duality gap is the residual
 	}
 	text += "; " + claim(o.Certificate, finished)
+	if o.Guide != nil {
+		text += " as frozen for this photograph"
+	}
 	if iterated && o.ErrorBar > 0 {
 		text += fmt.Sprintf(", within %.1e of the fixed point", o.ErrorBar)
 	}

@@ -51,7 +51,10 @@ steps in a block as its norm asks for. It needs --learning-rate, which --range-t
 finds. --recipe deblur is for the prior of 'restore deblur': the crops are blurred
 too, and the network learns from what it is given at the end of the iteration; begin
 it with --init, the weights of a network for many noise levels. --sigma is then that
-of the noise in the blurred crops.
+of the noise in the blurred crops. --recipe guided is for noise of 0.01 to 0.3, or
+of --sigma, and gives the network a guide: a second one, free of any constraint, that
+looks at the photograph and sets how strong the projections are at every pixel. What
+is proven stays as it is.
 
 Everything else is in a configuration, a JSON object: --config FILE reads one (RUN/
 config.json of any run is complete), and --set KEY=VALUE changes any of its fields,
@@ -81,6 +84,7 @@ the loss in RUN/range-test.png.`,
   restore train --resume -o run
   restore train photographs -o run --method heun --sigma 25/255 --iterations 20000
   restore train photographs -o all-levels --sigma 0.01..0.3
+  restore train photographs -o guided --recipe guided
   restore train photographs -o prior --recipe deblur --init all-levels/weights.safetensors
   restore train photographs -o run2 --init run/weights.safetensors --iterations 5000
   restore train photographs -o run --config run0/config.json --seed 2

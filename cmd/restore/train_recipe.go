@@ -44,6 +44,7 @@ const (
 	recipeDefault = "default"
 	recipePaper   = "paper"
 	recipeDeblur  = "deblur"
+	recipeGuided  = "guided"
 )
 
 func (r *recipeFlags) bind(c *cobra.Command) {
@@ -53,7 +54,7 @@ func (r *recipeFlags) bind(c *cobra.Command) {
 	f := c.Flags()
 	r.flags = f
 	f.StringVarP(&r.method, "method", "m", d.Integrator, "train the network of `NAME`: "+strings.Join(trainable(), ", "))
-	r.recipe = newChoice(recipeDefault, recipePaper, recipeDeblur)
+	r.recipe = newChoice(recipeDefault, recipePaper, recipeDeblur, recipeGuided)
 	f.Var(&r.recipe, "recipe", "where the configuration starts from, if not from --config")
 	f.StringVar(&r.configFile, "config", "", "start from the configuration in a JSON `FILE`; fields that it leaves out have the default recipe's values")
 	f.StringArrayVar(&r.set, "set", nil, "set a field of the configuration, `KEY=VALUE`; can be repeated")
@@ -121,6 +122,8 @@ func (a *app) config(c *cobra.Command, r *recipeFlags) (train.Config, error) {
 		config = train.PaperConfig(r.method)
 	case r.recipe.value == recipeDeblur:
 		config = train.DeblurringConfig()
+	case r.recipe.value == recipeGuided:
+		config = train.GuidedConfig()
 	default:
 		config = train.DefaultConfig()
 	}

@@ -40,7 +40,13 @@ func (p shuffled) Apply(ctx context.Context, dst, src backend.Buffer, r backend.
 	defer s.Free()
 	window := src
 	var err error
+	plan := p.Plan
 	if frame != full.Whole() {
+		if c, ok := plan.(Cuttable); ok {
+			if plan, err = c.Cut(s, cut); err != nil {
+				return err
+			}
+		}
 		if window, err = s.Alloc(shape); err != nil {
 			return err
 		}
@@ -59,7 +65,7 @@ func (p shuffled) Apply(ctx context.Context, dst, src backend.Buffer, r backend.
 	if err != nil {
 		return err
 	}
-	if err := p.Plan.Apply(ctx, to, from, shift(inner, cut)); err != nil {
+	if err := plan.Apply(ctx, to, from, shift(inner, cut)); err != nil {
 		return err
 	}
 	if r == full.Whole() {

@@ -21,6 +21,14 @@ type Plan interface {
 	Layers() Reach
 }
 
+// Cuttable is a Plan that depends on where in the image a pixel lies.
+type Cuttable interface {
+	Plan
+	// Cut returns the plan for a window that is cut out of the image, with scratch memory
+	// that lives as long as s.
+	Cut(s *Scratch, window backend.Region) (Plan, error)
+}
+
 const (
 	MaxSide = 1 << 20
 	// scratchLimit is what the automatic tile keeps scratch memory below, in bytes, if it

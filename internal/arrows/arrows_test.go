@@ -50,14 +50,14 @@ var table = map[string]row{
 		"denoise", "denoise/refute", "denoise/rungekutta", "deblur", "inpaint", "operator", "upscale", "tv", "pnp", "backend", "backend/cpu", "backend/cuda", "weights",
 		"internal/imagefile", "internal/noiselevel",
 		xImage,
-	}, tests: []string{"denoise/dncnn", "internal/scene", "internal/quality"}},
+	}, tests: []string{"denoise/activation", "denoise/dncnn", "internal/scene", "internal/quality"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from. See RATIONALE.md.
-	"train": {code: []string{"denoise", "denoise/activation", "denoise/dncnn", "denoise/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/devicequeue", "internal/fft", "internal/parallel", gonum}},
+	"train": {code: []string{"denoise", "denoise/activation", "denoise/dncnn", "denoise/guide", "denoise/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/devicequeue", "internal/fft", "internal/parallel", gonum}},
 
 	// The restoration packages, side by side.
 	"denoise": {code: []string{
 		"averaged", "backend", "weights",
-		"denoise/activation", "denoise/dncnn", "denoise/normbound", "denoise/pullback", "denoise/refute", "denoise/rungekutta",
+		"denoise/activation", "denoise/dncnn", "denoise/guide", "denoise/normbound", "denoise/pullback", "denoise/refute", "denoise/rungekutta",
 		"denoise/tile", "denoise/internal/draw", "denoise/internal/ondevice", "internal/devicequeue",
 	}, tests: []string{"denoise/internal/plain", "internal/parallel"}},
 	"deblur": {
@@ -79,6 +79,7 @@ var table = map[string]row{
 		"backend", "weights", "denoise/activation", "denoise/normbound", "denoise/tile",
 		"denoise/internal/draw", "denoise/internal/ondevice",
 	}},
+	"denoise/guide":     {code: []string{"backend", "denoise/tile", "denoise/internal/ondevice", "internal/devicequeue"}, tests: []string{"backend/backendtest/refdevice", "backend/cpu"}},
 	"denoise/normbound": {code: []string{"backend", "denoise/internal/plain", "internal/parallel", gonum}},
 	"denoise/pullback":  {code: []string{"backend", "denoise/rungekutta", "internal/devicequeue"}},
 	"denoise/refute": {

@@ -12,15 +12,35 @@ func (d *Device) ProjectBalls(dst, src, radius backend.Buffer) error {
 	c := d.begin("ProjectBalls")
 	to, from, r := c.buffer(dst), c.buffer(src), c.buffer(radius)
 	c.requireBalls(to, r, from)
-	return c.queue(func() { project(to.data, from.data, from.shape, r.data) })
+	return c.queue(func() { project(to.data, from.data, from.shape, newRadii(r)) })
+}
+
+// radii are a number for each group, or for each group at each pixel.
+type radii struct {
+	groups int
+	ofMap  bool
+	data   []float64
+}
+
+func newRadii(b *buffer) radii {
+	r := b.shape.C
+	return radii{r, b.shape != backend.Vector(r), b.data}
+}
+
+// at is where the radius of vector i of a shape is, counted in the order of a map.
+func (r radii) at(i int, s backend.Shape) int {
+	if r.ofMap {
+		return i
+	}
+	return i / s.Plane() % r.groups
 }
 
 // project sets to to the projection of from.
-func project(to, from []float64, s backend.Shape, radius []float64) {
-	eachGroup(s, len(radius), func(g int, at []int) {
-		scale := 1.0
-		if n := groupNorm(from, at); !(n <= radius[g]) {
-			scale = radius[g] / n
+func project(to, from []float64, s backend.Shape, radius radii) {
+	eachGroup(s, radius.groups, func(v int, at []int) {
+		scale, r := 1.0, radius.data[radius.at(v, s)]
+		if n := groupNorm(from, at); !(n <= r) {
+			scale = r / n
 		}
 		for _, i := range at {
 			to[i] = scale * from[i]
@@ -38,8 +58,9 @@ func (d *Device) ProjectBallsGradient(dst, dradius, src, dy, radius backend.Buff
 	c.apart(to, v, sums)
 	c.apart(sums, v, from, r)
 	return c.queue(func() {
-		add := make([]float64, len(r.data))
-		eachGroup(v.shape, len(r.data), func(g int, at []int) {
+		add, radius := make([]float64, len(r.data)), newRadii(r)
+		eachGroup(v.shape, radius.groups, func(vector int, at []int) {
+			g := radius.at(vector, v.shape)
 			n := groupNorm(v.data, at)
 			if n <= r.data[g] {
 				for _, i := range at {
@@ -72,8 +93,9 @@ func (c *call) requireBalls(to, radius, from *buffer) {
 	c.check(devicekit.CheckBalls(to.shape, radius.shape))
 }
 
-// eachGroup calls f with the places of each group's channels at each pixel.
-func eachGroup(s backend.Shape, groups int, f func(g int, at []int)) {
+// eachGroup calls f with the number of each vector, in the order of a map of radii, and with
+// the places of its channels.
+func eachGroup(s backend.Shape, groups int, f func(vector int, at []int)) {
 	size := s.C / groups
 	at := make([]int, size)
 	for n := range s.N {
@@ -82,7 +104,7 @@ func eachGroup(s backend.Shape, groups int, f func(g int, at []int)) {
 				for c := range at {
 					at[c] = (n*s.C+g*size+c)*s.Plane() + p
 				}
-				f(g, at)
+				f((n*groups+g)*s.Plane()+p, at)
 			}
 		}
 	}

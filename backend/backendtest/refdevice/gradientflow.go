@@ -139,7 +139,7 @@ func (s eulerStep) flow(y state) []float64 {
 		}
 	}
 	if len(s.radius.data) > 0 {
-		project(u, u, hidden, s.radius.data)
+		project(u, u, hidden, s.radius.cut(y))
 	}
 	k := y
 	k.data = make([]float64, len(y.data))
@@ -147,6 +147,25 @@ func (s eulerStep) flow(y state) []float64 {
 		s.eachPair(k, u, hidden, n, func(at shift, w float64, k, u []float64) { at.scatter(k, w, u) })
 	}
 	return k.data
+}
+
+// cut returns the radii for a state.
+func (b *buffer) cut(z state) radii {
+	r := newRadii(b)
+	if !r.ofMap {
+		return r
+	}
+	s := backend.Shape{N: z.shape.N, C: r.groups, H: z.shape.H, W: z.shape.W}
+	r.data = make([]float64, s.Len())
+	for n := range s.N {
+		for g := range s.C {
+			p, q := plane(r.data, s, n, g), b.plane(n, g)
+			for y := range s.H {
+				copy(p[y*s.W:(y+1)*s.W], q[(z.y0+y)*b.shape.W+z.x0:])
+			}
+		}
+	}
+	return r
 }
 
 // eachPair calls f for the planes of image n of z and u that a weight w connects.

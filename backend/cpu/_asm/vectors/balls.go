@@ -139,17 +139,45 @@ func (b *balls) squares(place Mem) []reg.VecVirtual {
 	})
 }
 
-// projectBalls emits out = in·radius/max(‖in‖, radius). Of two operands of which one is
-// not a number the first comes out of a maximum, here the norm.
-func projectBalls(s set, least Mem) {
-	begin(s, "projectBalls", "func(out, in *float32, n, plane, size int, radius float32)", "projectBallsPortable")
+// radii are those of a block of pixels: one number, or a number for each pixel of a map.
+type radii struct {
+	one reg.VecVirtual
+	all reg.Register // the map
+}
+
+// of returns those of vector k of the block.
+func (b *balls) of(at func(reg.Register) Mem, r radii, k int) reg.VecVirtual {
+	if r.all == nil {
+		return r.one
+	}
+	return b.loadPart(at(r.all), k)
+}
+
+// projectBalls emits out = in·radius/max(‖in‖, radius), of one radius or of a map of them.
+// Of two operands of which one is not a number the first comes out of a maximum, here the
+// norm.
+func projectBalls(s set, least Mem, ofMap bool) {
+	if ofMap {
+		begin(s, "projectBallsMap", "func(out, in, radius *float32, n, plane, size int)", "projectBallsPortable")
+	} else {
+		begin(s, "projectBalls", "func(out, in *float32, n, plane, size int, radius float32)", "projectBallsPortable")
+	}
 	out, in, n, b := pointer("out"), pointer("in"), pointer("n"), newBalls(s)
-	radius, floor := s.broadcast(argument("radius")), s.broadcast(least)
-	VMAXPS(radius, floor, floor)
+	floor, r := s.broadcast(least), radii{}
+	if ofMap {
+		r.all = pointer("radius")
+	} else {
+		r.one = s.broadcast(argument("radius"))
+		VMAXPS(r.one, floor, floor)
+	}
 	b.along(n, func(at func(reg.Register) Mem) {
 		scale := b.squares(at(in))
-		for _, v := range scale {
+		for k, v := range scale {
+			radius := b.of(at, r, k)
 			VSQRTPS(v, v)
+			if ofMap {
+				VMAXPS(v, radius, v)
+			}
 			VMAXPS(v, floor, v)
 			VDIVPS(v, radius, v)
 		}
@@ -164,12 +192,23 @@ func projectBalls(s set, least Mem) {
 }
 
 // projectBallsGradient emits, of n = x/‖x‖, out = radius/‖x‖·(dy − n⟨n, dy⟩), and adds
-// ⟨n, dy⟩ to the sums; where ‖x‖ ≤ radius, out = dy and the sums stay.
-func projectBallsGradient(s set, one Mem) {
-	begin(s, "projectBallsGradient", "func(out, x, dy *float32, n, plane, size int, radius float32, sums *[16]float64)", "projectBallsGradientPortable")
+// ⟨n, dy⟩ to the sums, or sets the map's gradient to it; where ‖x‖ ≤ radius, out = dy, and
+// the sums stay, or the map's gradient is 0.
+func projectBallsGradient(s set, one Mem, ofMap bool) {
+	if ofMap {
+		begin(s, "projectBallsMapGradient", "func(out, dradius, x, dy, radius *float32, n, plane, size int)", "projectBallsGradientPortable")
+	} else {
+		begin(s, "projectBallsGradient", "func(out, x, dy *float32, n, plane, size int, radius float32, sums *[16]float64)", "projectBallsGradientPortable")
+	}
 	out, x, dy, n, b := pointer("out"), pointer("x"), pointer("dy"), pointer("n"), newBalls(s)
-	memory := pointer("sums")
-	radius, ones := s.broadcast(argument("radius")), s.broadcast(one)
+	var memory reg.Register
+	var r radii
+	if ofMap {
+		memory, r.all = pointer("dradius"), pointer("radius")
+	} else {
+		memory, r.one = pointer("sums"), s.broadcast(argument("radius"))
+	}
+	ones := s.broadcast(one)
 	b.along(n, func(at func(reg.Register) Mem) {
 		norms := b.squares(at(x))
 		along := b.sum([]Mem{at(x), at(dy)}, func(p []reg.Register, k int) reg.VecVirtual {
@@ -178,6 +217,7 @@ func projectBallsGradient(s set, one Mem) {
 			return y
 		})
 		for k, norm := range norms {
+			radius := b.of(at, r, k)
 			VSQRTPS(norm, norm)
 			inverse := s.vector()
 			VDIVPS(norm, ones, inverse)
@@ -185,7 +225,11 @@ func projectBallsGradient(s set, one Mem) {
 			keep := s.whereNotAtMost(norm, radius)
 			// Absent pixels are zero, and on the sphere or inside it.
 			along[k] = s.kept(keep, along[k])
-			b.addWide(along[k], memory, k)
+			if ofMap {
+				b.storePart(along[k], at(memory), k)
+			} else {
+				b.addWide(along[k], memory, k)
+			}
 			VMULPS(inverse, radius, norm)
 			VMULPS(norm, along[k], along[k])
 			VMULPS(inverse, along[k], along[k])

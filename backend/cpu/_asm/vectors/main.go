@@ -34,8 +34,10 @@ func main() {
 		for _, r := range reductions {
 			reduce(s, r)
 		}
-		projectBalls(s, least)
-		projectBallsGradient(s, one)
+		for _, ofMap := range []bool{false, true} {
+			projectBalls(s, least, ofMap)
+			projectBallsGradient(s, one, ofMap)
+		}
 	}
 	Generate()
 }

@@ -51,14 +51,15 @@ func euclideanNorms(x []float32, n, plane, size int) someBalls {
 	return norms
 }
 
-func projectBallsPortable(out, in []float32, n, plane, size int, radius float32) {
-	// Above 0, so that 0 is projected onto a ball of radius 0.
-	floor := max(radius, math.SmallestNonzeroFloat32)
+// projectBallsPortable projects onto a ball of the radius of each pixel.
+func projectBallsPortable(out, in []float32, n, plane, size int, radius func(pixel int) float32) {
 	for lo := 0; lo < n; lo += ballPixels {
 		pixels := min(ballPixels, n-lo)
 		scale := euclideanNorms(in[lo:], pixels, plane, size)
-		for i, norm := range scale {
-			scale[i] = radius / max(norm, floor)
+		for i, norm := range scale[:pixels] {
+			r := radius(lo + i)
+			// Above 0, so that 0 is projected onto a ball of radius 0.
+			scale[i] = r / max(norm, r, math.SmallestNonzeroFloat32)
 		}
 		for c := range size {
 			to, from := out[c*plane+lo:][:pixels], in[c*plane+lo:][:pixels]
@@ -69,7 +70,8 @@ func projectBallsPortable(out, in []float32, n, plane, size int, radius float32)
 	}
 }
 
-func projectBallsGradientPortable(out, x, dy []float32, n, plane, size int, radius float32, s *Sums) {
+// projectBallsGradientPortable tells what each pixel has for its radius.
+func projectBallsGradientPortable(out, x, dy []float32, n, plane, size int, radius func(pixel int) float32, tell func(pixel int, along float32)) {
 	for lo := 0; lo < n; lo += ballPixels {
 		pixels := min(ballPixels, n-lo)
 		norms := euclideanNorms(x[lo:], pixels, plane, size)
@@ -79,15 +81,17 @@ func projectBallsGradientPortable(out, x, dy []float32, n, plane, size int, radi
 				to[i] = v * y[i]
 			}
 		})
-		for i, norm := range norms {
-			if norm <= radius {
+		for i, norm := range norms[:pixels] {
+			r := radius(lo + i)
+			if norm <= r {
 				norms[i], along[i] = 1, 0
+				tell(lo+i, 0)
 				continue
 			}
 			inverse := 1 / norm
 			along[i] *= inverse
-			s[i] += float64(along[i])
-			norms[i] = radius * inverse
+			tell(lo+i, along[i])
+			norms[i] = r * inverse
 			along[i] = along[i] * norms[i] * inverse
 		}
 		for c := range size {

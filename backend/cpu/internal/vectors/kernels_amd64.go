@@ -89,6 +89,16 @@ func projectBallsAVX2(out *float32, in *float32, n int, plane int, size int, rad
 //go:noescape
 func projectBallsGradientAVX2(out *float32, x *float32, dy *float32, n int, plane int, size int, radius float32, sums *[16]float64)
 
+// projectBallsMapAVX2 is projectBallsPortable.
+//
+//go:noescape
+func projectBallsMapAVX2(out *float32, in *float32, radius *float32, n int, plane int, size int)
+
+// projectBallsMapGradientAVX2 is projectBallsGradientPortable.
+//
+//go:noescape
+func projectBallsMapGradientAVX2(out *float32, dradius *float32, x *float32, dy *float32, radius *float32, n int, plane int, size int)
+
 // fillAVX512 is fillPortable.
 //
 //go:noescape
@@ -173,3 +183,13 @@ func projectBallsAVX512(out *float32, in *float32, n int, plane int, size int, r
 //
 //go:noescape
 func projectBallsGradientAVX512(out *float32, x *float32, dy *float32, n int, plane int, size int, radius float32, sums *[16]float64)
+
+// projectBallsMapAVX512 is projectBallsPortable.
+//
+//go:noescape
+func projectBallsMapAVX512(out *float32, in *float32, radius *float32, n int, plane int, size int)
+
+// projectBallsMapGradientAVX512 is projectBallsGradientPortable.
+//
+//go:noescape
+func projectBallsMapGradientAVX512(out *float32, dradius *float32, x *float32, dy *float32, radius *float32, n int, plane int, size int)

@@ -88,3 +88,13 @@ func projectBallsNEON(out, in *float32, n, plane, size int, radius float32)
 //
 //go:noescape
 func projectBallsGradientNEON(out, x, dy *float32, n, plane, size int, radius float32, sums *[16]float64)
+
+// projectBallsMapNEON is projectBallsPortable.
+//
+//go:noescape
+func projectBallsMapNEON(out, in, radius *float32, n, plane, size int)
+
+// projectBallsMapGradientNEON is projectBallsGradientPortable.
+//
+//go:noescape
+func projectBallsMapGradientNEON(out, dradius, x, dy, radius *float32, n, plane, size int)

@@ -1344,11 +1344,11 @@ TEXT ·projectBallsNEON(SB), NOSPLIT, $0-44
 	MOVD out+0(FP), R0
 	MOVD in+8(FP), R1
 	MOVD n+16(FP), R2
-	FMOVS radius+40(FP), F0
-	VDUP V0.S[0], V0.S4
 	MOVD $0x100000001, R3
-	VDUP R3, V1.D2
-	WORD $0x4e20f421 // fmax v1.4s, v1.4s, v0.4s
+	VDUP R3, V0.D2
+	FMOVS radius+40(FP), F1
+	VDUP V1.S[0], V1.S4
+	WORD $0x4e21f400 // fmax v0.4s, v0.4s, v1.4s
 	MOVD plane+24(FP), R3
 	MOVD size+32(FP), R4
 	LSL $2, R3, R3
@@ -1484,11 +1484,11 @@ blockssquares1:
 	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
 	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
 	WORD $0x6ea1f842 // fsqrt v2.4s, v2.4s
-	WORD $0x4e21f442 // fmax v2.4s, v2.4s, v1.4s
-	WORD $0x6e22fc02 // fdiv v2.4s, v0.4s, v2.4s
+	WORD $0x4e20f442 // fmax v2.4s, v2.4s, v0.4s
+	WORD $0x6e22fc22 // fdiv v2.4s, v1.4s, v2.4s
 	WORD $0x6ea1f863 // fsqrt v3.4s, v3.4s
-	WORD $0x4e21f463 // fmax v3.4s, v3.4s, v1.4s
-	WORD $0x6e23fc03 // fdiv v3.4s, v0.4s, v3.4s
+	WORD $0x4e20f463 // fmax v3.4s, v3.4s, v0.4s
+	WORD $0x6e23fc23 // fdiv v3.4s, v1.4s, v3.4s
 	MOVD R1, R5
 	MOVD R0, R6
 	MOVD R4, R7
@@ -1604,8 +1604,8 @@ elementssquares1:
 	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
 	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
 	WORD $0x6ea1f842 // fsqrt v2.4s, v2.4s
-	WORD $0x4e21f442 // fmax v2.4s, v2.4s, v1.4s
-	WORD $0x6e22fc02 // fdiv v2.4s, v0.4s, v2.4s
+	WORD $0x4e20f442 // fmax v2.4s, v2.4s, v0.4s
+	WORD $0x6e22fc22 // fdiv v2.4s, v1.4s, v2.4s
 	MOVD R1, R5
 	MOVD R0, R6
 	MOVD R4, R7
@@ -1633,11 +1633,11 @@ TEXT ·projectBallsGradientNEON(SB), NOSPLIT, $0-64
 	MOVD x+8(FP), R1
 	MOVD dy+16(FP), R2
 	MOVD n+24(FP), R3
-	FMOVS radius+48(FP), F0
-	VDUP V0.S[0], V0.S4
+	MOVD $0x3f8000003f800000, R4
+	VDUP R4, V0.D2
+	FMOVS radius+48(FP), F1
+	VDUP V1.S[0], V1.S4
 	MOVD sums+56(FP), R4
-	MOVD $0x3f8000003f800000, R6
-	VDUP R6, V1.D2
 	MOVD $64, R5
 	MOVD plane+32(FP), R6
 	MOVD size+40(FP), R7
@@ -1933,9 +1933,9 @@ blocksalong1:
 	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
 	VEOR V6.B16, V6.B16, V6.B16
 	WORD $0x6ea1f842 // fsqrt v2.4s, v2.4s
-	WORD $0x6e22fc27 // fdiv v7.4s, v1.4s, v2.4s
+	WORD $0x6e22fc07 // fdiv v7.4s, v0.4s, v2.4s
 	WORD $0x6e27dc84 // fmul v4.4s, v4.4s, v7.4s
-	WORD $0x6e22e408 // fcmge v8.4s, v0.4s, v2.4s
+	WORD $0x6e22e428 // fcmge v8.4s, v1.4s, v2.4s
 	VMOV V8.B16, V9.B16
 	VBSL V4.B16, V6.B16, V9.B16
 	WORD $0x0e61792a // fcvtl v10.2d, v9.2s
@@ -1946,18 +1946,18 @@ blocksalong1:
 	FMOVQ 16(R4), F11
 	WORD $0x4e6ad56b // fadd v11.2d, v11.2d, v10.2d
 	FMOVQ F11, 16(R4)
-	WORD $0x6e27dc02 // fmul v2.4s, v0.4s, v7.4s
+	WORD $0x6e27dc22 // fmul v2.4s, v1.4s, v7.4s
 	WORD $0x6e22dc84 // fmul v4.4s, v4.4s, v2.4s
 	WORD $0x6e27dc84 // fmul v4.4s, v4.4s, v7.4s
 	VMOV V8.B16, V9.B16
-	VBSL V2.B16, V1.B16, V9.B16
+	VBSL V2.B16, V0.B16, V9.B16
 	VMOV V9.B16, V2.B16
 	VBSL V4.B16, V6.B16, V8.B16
 	VMOV V8.B16, V4.B16
 	WORD $0x6ea1f863 // fsqrt v3.4s, v3.4s
-	WORD $0x6e23fc27 // fdiv v7.4s, v1.4s, v3.4s
+	WORD $0x6e23fc07 // fdiv v7.4s, v0.4s, v3.4s
 	WORD $0x6e27dca5 // fmul v5.4s, v5.4s, v7.4s
-	WORD $0x6e23e408 // fcmge v8.4s, v0.4s, v3.4s
+	WORD $0x6e23e428 // fcmge v8.4s, v1.4s, v3.4s
 	VMOV V8.B16, V9.B16
 	VBSL V5.B16, V6.B16, V9.B16
 	WORD $0x0e61792a // fcvtl v10.2d, v9.2s
@@ -1968,11 +1968,11 @@ blocksalong1:
 	FMOVQ 48(R4), F11
 	WORD $0x4e6ad56b // fadd v11.2d, v11.2d, v10.2d
 	FMOVQ F11, 48(R4)
-	WORD $0x6e27dc03 // fmul v3.4s, v0.4s, v7.4s
+	WORD $0x6e27dc23 // fmul v3.4s, v1.4s, v7.4s
 	WORD $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
 	WORD $0x6e27dca5 // fmul v5.4s, v5.4s, v7.4s
 	VMOV V8.B16, V9.B16
-	VBSL V3.B16, V1.B16, V9.B16
+	VBSL V3.B16, V0.B16, V9.B16
 	VMOV V9.B16, V3.B16
 	VBSL V5.B16, V6.B16, V8.B16
 	VMOV V8.B16, V5.B16
@@ -2223,20 +2223,20 @@ elementsalong1:
 	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
 	VEOR V4.B16, V4.B16, V4.B16
 	WORD $0x6ea1f842 // fsqrt v2.4s, v2.4s
-	WORD $0x6e22fc25 // fdiv v5.4s, v1.4s, v2.4s
+	WORD $0x6e22fc05 // fdiv v5.4s, v0.4s, v2.4s
 	WORD $0x6e25dc63 // fmul v3.4s, v3.4s, v5.4s
-	WORD $0x6e22e406 // fcmge v6.4s, v0.4s, v2.4s
+	WORD $0x6e22e426 // fcmge v6.4s, v1.4s, v2.4s
 	VMOV V6.B16, V7.B16
 	VBSL V3.B16, V4.B16, V7.B16
 	WORD $0x0e6178e8 // fcvtl v8.2d, v7.2s
 	FMOVD (R4), F9
 	WORD $0x4e68d529 // fadd v9.2d, v9.2d, v8.2d
 	FMOVD F9, (R4)
-	WORD $0x6e25dc02 // fmul v2.4s, v0.4s, v5.4s
+	WORD $0x6e25dc22 // fmul v2.4s, v1.4s, v5.4s
 	WORD $0x6e22dc63 // fmul v3.4s, v3.4s, v2.4s
 	WORD $0x6e25dc63 // fmul v3.4s, v3.4s, v5.4s
 	VMOV V6.B16, V7.B16
-	VBSL V2.B16, V1.B16, V7.B16
+	VBSL V2.B16, V0.B16, V7.B16
 	VMOV V7.B16, V2.B16
 	VBSL V3.B16, V4.B16, V6.B16
 	VMOV V6.B16, V3.B16
@@ -2261,6 +2261,923 @@ elementschannels:
 	ADD $4, R0, R0
 	ADD $4, R1, R1
 	ADD $4, R2, R2
+	SUB $1, R3, R3
+	CMP $1, R3
+	BGE elements
+
+elementsend:
+	RET
+
+// func projectBallsMapNEON(out, in, radius *float32, n, plane, size int)
+TEXT ·projectBallsMapNEON(SB), NOSPLIT, $0-48
+	MOVD out+0(FP), R0
+	MOVD in+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $0x100000001, R3
+	VDUP R3, V0.D2
+	MOVD radius+16(FP), R3
+	MOVD plane+32(FP), R4
+	MOVD size+40(FP), R5
+	LSL $2, R4, R4
+	CMP $8, R2
+	BLT blocksend
+
+blocks:
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	MOVD R1, R6
+	MOVD R5, R7
+	CMP $8, R7
+	BLT blockssquaresrest
+
+blockssquares:
+	FLDPQ (R6), (F3, F4)
+	WORD $0x6e23dc63 // fmul v3.4s, v3.4s, v3.4s
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	ADD R4, R6, R6
+	FLDPQ (R6), (F5, F6)
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	ADD R4, R6, R6
+	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	FLDPQ (R6), (F5, F6)
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	ADD R4, R6, R6
+	FLDPQ (R6), (F7, F8)
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	ADD R4, R6, R6
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	FLDPQ (R6), (F5, F6)
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	ADD R4, R6, R6
+	FLDPQ (R6), (F7, F8)
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	ADD R4, R6, R6
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	FLDPQ (R6), (F7, F8)
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	ADD R4, R6, R6
+	FLDPQ (R6), (F9, F10)
+	WORD $0x6e29dd29 // fmul v9.4s, v9.4s, v9.4s
+	WORD $0x6e2add4a // fmul v10.4s, v10.4s, v10.4s
+	ADD R4, R6, R6
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	SUB $8, R7, R7
+	CMP $8, R7
+	BGE blockssquares
+
+blockssquaresrest:
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	AND $4, R7, R8
+	CBZ R8, blockssquares4
+	FLDPQ (R6), (F5, F6)
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	ADD R4, R6, R6
+	FLDPQ (R6), (F7, F8)
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	ADD R4, R6, R6
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	FLDPQ (R6), (F7, F8)
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	ADD R4, R6, R6
+	FLDPQ (R6), (F9, F10)
+	WORD $0x6e29dd29 // fmul v9.4s, v9.4s, v9.4s
+	WORD $0x6e2add4a // fmul v10.4s, v10.4s, v10.4s
+	ADD R4, R6, R6
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+
+blockssquares4:
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	AND $2, R7, R8
+	CBZ R8, blockssquares2
+	FLDPQ (R6), (F7, F8)
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	ADD R4, R6, R6
+	FLDPQ (R6), (F9, F10)
+	WORD $0x6e29dd29 // fmul v9.4s, v9.4s, v9.4s
+	WORD $0x6e2add4a // fmul v10.4s, v10.4s, v10.4s
+	ADD R4, R6, R6
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+
+blockssquares2:
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	AND $1, R7, R8
+	CBZ R8, blockssquares1
+	FLDPQ (R6), (F9, F10)
+	WORD $0x6e29dd29 // fmul v9.4s, v9.4s, v9.4s
+	WORD $0x6e2add4a // fmul v10.4s, v10.4s, v10.4s
+	ADD R4, R6, R6
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+
+blockssquares1:
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	FLDPQ (R3), (F3, F4)
+	WORD $0x6ea1f821 // fsqrt v1.4s, v1.4s
+	WORD $0x4e20f421 // fmax v1.4s, v1.4s, v0.4s
+	WORD $0x4e23f421 // fmax v1.4s, v1.4s, v3.4s
+	WORD $0x6e21fc61 // fdiv v1.4s, v3.4s, v1.4s
+	WORD $0x6ea1f842 // fsqrt v2.4s, v2.4s
+	WORD $0x4e20f442 // fmax v2.4s, v2.4s, v0.4s
+	WORD $0x4e24f442 // fmax v2.4s, v2.4s, v4.4s
+	WORD $0x6e22fc82 // fdiv v2.4s, v4.4s, v2.4s
+	MOVD R1, R6
+	MOVD R0, R7
+	MOVD R5, R8
+
+blockschannels:
+	FLDPQ (R6), (F3, F4)
+	WORD $0x6e21dc63 // fmul v3.4s, v3.4s, v1.4s
+	WORD $0x6e22dc84 // fmul v4.4s, v4.4s, v2.4s
+	FSTPQ (F3, F4), (R7)
+	ADD R4, R6, R6
+	ADD R4, R7, R7
+	SUB $1, R8, R8
+	CBNZ R8, blockschannels
+	ADD $32, R0, R0
+	ADD $32, R1, R1
+	ADD $32, R3, R3
+	SUB $8, R2, R2
+	CMP $8, R2
+	BGE blocks
+
+blocksend:
+	CMP $1, R2
+	BLT elementsend
+
+elements:
+	VEOR V1.B16, V1.B16, V1.B16
+	MOVD R1, R6
+	MOVD R5, R7
+	CMP $8, R7
+	BLT elementssquaresrest
+
+elementssquares:
+	FMOVS (R6), F2
+	WORD $0x6e22dc42 // fmul v2.4s, v2.4s, v2.4s
+	ADD R4, R6, R6
+	FMOVS (R6), F3
+	WORD $0x6e23dc63 // fmul v3.4s, v3.4s, v3.4s
+	ADD R4, R6, R6
+	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+	FMOVS (R6), F3
+	WORD $0x6e23dc63 // fmul v3.4s, v3.4s, v3.4s
+	ADD R4, R6, R6
+	FMOVS (R6), F4
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	ADD R4, R6, R6
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+	FMOVS (R6), F3
+	WORD $0x6e23dc63 // fmul v3.4s, v3.4s, v3.4s
+	ADD R4, R6, R6
+	FMOVS (R6), F4
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	ADD R4, R6, R6
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	FMOVS (R6), F4
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	ADD R4, R6, R6
+	FMOVS (R6), F5
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	ADD R4, R6, R6
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+	WORD $0x4e22d421 // fadd v1.4s, v1.4s, v2.4s
+	SUB $8, R7, R7
+	CMP $8, R7
+	BGE elementssquares
+
+elementssquaresrest:
+	VEOR V2.B16, V2.B16, V2.B16
+	AND $4, R7, R8
+	CBZ R8, elementssquares4
+	FMOVS (R6), F3
+	WORD $0x6e23dc63 // fmul v3.4s, v3.4s, v3.4s
+	ADD R4, R6, R6
+	FMOVS (R6), F4
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	ADD R4, R6, R6
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	FMOVS (R6), F4
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	ADD R4, R6, R6
+	FMOVS (R6), F5
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	ADD R4, R6, R6
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+
+elementssquares4:
+	VEOR V3.B16, V3.B16, V3.B16
+	AND $2, R7, R8
+	CBZ R8, elementssquares2
+	FMOVS (R6), F4
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	ADD R4, R6, R6
+	FMOVS (R6), F5
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	ADD R4, R6, R6
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+
+elementssquares2:
+	VEOR V4.B16, V4.B16, V4.B16
+	AND $1, R7, R8
+	CBZ R8, elementssquares1
+	FMOVS (R6), F5
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	ADD R4, R6, R6
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+
+elementssquares1:
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+	WORD $0x4e22d421 // fadd v1.4s, v1.4s, v2.4s
+	FMOVS (R3), F2
+	WORD $0x6ea1f821 // fsqrt v1.4s, v1.4s
+	WORD $0x4e20f421 // fmax v1.4s, v1.4s, v0.4s
+	WORD $0x4e22f421 // fmax v1.4s, v1.4s, v2.4s
+	WORD $0x6e21fc41 // fdiv v1.4s, v2.4s, v1.4s
+	MOVD R1, R6
+	MOVD R0, R7
+	MOVD R5, R8
+
+elementschannels:
+	FMOVS (R6), F2
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	FMOVS F2, (R7)
+	ADD R4, R6, R6
+	ADD R4, R7, R7
+	SUB $1, R8, R8
+	CBNZ R8, elementschannels
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R3, R3
+	SUB $1, R2, R2
+	CMP $1, R2
+	BGE elements
+
+elementsend:
+	RET
+
+// func projectBallsMapGradientNEON(out, dradius, x, dy, radius *float32, n, plane, size int)
+TEXT ·projectBallsMapGradientNEON(SB), NOSPLIT, $0-64
+	MOVD out+0(FP), R0
+	MOVD x+16(FP), R1
+	MOVD dy+24(FP), R2
+	MOVD n+40(FP), R3
+	MOVD $0x3f8000003f800000, R4
+	VDUP R4, V0.D2
+	MOVD dradius+8(FP), R4
+	MOVD radius+32(FP), R5
+	MOVD plane+48(FP), R6
+	MOVD size+56(FP), R7
+	LSL $2, R6, R6
+	CMP $8, R3
+	BLT blocksend
+
+blocks:
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	MOVD R1, R8
+	MOVD R7, R9
+	CMP $8, R9
+	BLT blockssquaresrest
+
+blockssquares:
+	FLDPQ (R8), (F3, F4)
+	WORD $0x6e23dc63 // fmul v3.4s, v3.4s, v3.4s
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	ADD R6, R8, R8
+	FLDPQ (R8), (F5, F6)
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	ADD R6, R8, R8
+	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	FLDPQ (R8), (F5, F6)
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	ADD R6, R8, R8
+	FLDPQ (R8), (F7, F8)
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	ADD R6, R8, R8
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	FLDPQ (R8), (F5, F6)
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	ADD R6, R8, R8
+	FLDPQ (R8), (F7, F8)
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	ADD R6, R8, R8
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	FLDPQ (R8), (F7, F8)
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	ADD R6, R8, R8
+	FLDPQ (R8), (F9, F10)
+	WORD $0x6e29dd29 // fmul v9.4s, v9.4s, v9.4s
+	WORD $0x6e2add4a // fmul v10.4s, v10.4s, v10.4s
+	ADD R6, R8, R8
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	SUB $8, R9, R9
+	CMP $8, R9
+	BGE blockssquares
+
+blockssquaresrest:
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	AND $4, R9, R10
+	CBZ R10, blockssquares4
+	FLDPQ (R8), (F5, F6)
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	ADD R6, R8, R8
+	FLDPQ (R8), (F7, F8)
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	ADD R6, R8, R8
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	FLDPQ (R8), (F7, F8)
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	ADD R6, R8, R8
+	FLDPQ (R8), (F9, F10)
+	WORD $0x6e29dd29 // fmul v9.4s, v9.4s, v9.4s
+	WORD $0x6e2add4a // fmul v10.4s, v10.4s, v10.4s
+	ADD R6, R8, R8
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+
+blockssquares4:
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	AND $2, R9, R10
+	CBZ R10, blockssquares2
+	FLDPQ (R8), (F7, F8)
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	ADD R6, R8, R8
+	FLDPQ (R8), (F9, F10)
+	WORD $0x6e29dd29 // fmul v9.4s, v9.4s, v9.4s
+	WORD $0x6e2add4a // fmul v10.4s, v10.4s, v10.4s
+	ADD R6, R8, R8
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+
+blockssquares2:
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	AND $1, R9, R10
+	CBZ R10, blockssquares1
+	FLDPQ (R8), (F9, F10)
+	WORD $0x6e29dd29 // fmul v9.4s, v9.4s, v9.4s
+	WORD $0x6e2add4a // fmul v10.4s, v10.4s, v10.4s
+	ADD R6, R8, R8
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+
+blockssquares1:
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	MOVD R1, R8
+	MOVD R2, R9
+	MOVD R7, R10
+	CMP $8, R10
+	BLT blocksalongrest
+
+blocksalong:
+	FLDPQ (R8), (F5, F6)
+	FLDPQ (R9), (F7, F8)
+	WORD $0x6e27dca5 // fmul v5.4s, v5.4s, v7.4s
+	WORD $0x6e28dcc6 // fmul v6.4s, v6.4s, v8.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FLDPQ (R8), (F7, F8)
+	FLDPQ (R9), (F9, F10)
+	WORD $0x6e29dce7 // fmul v7.4s, v7.4s, v9.4s
+	WORD $0x6e2add08 // fmul v8.4s, v8.4s, v10.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	FLDPQ (R8), (F7, F8)
+	FLDPQ (R9), (F9, F10)
+	WORD $0x6e29dce7 // fmul v7.4s, v7.4s, v9.4s
+	WORD $0x6e2add08 // fmul v8.4s, v8.4s, v10.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FLDPQ (R8), (F9, F10)
+	FLDPQ (R9), (F11, F12)
+	WORD $0x6e2bdd29 // fmul v9.4s, v9.4s, v11.4s
+	WORD $0x6e2cdd4a // fmul v10.4s, v10.4s, v12.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	FLDPQ (R8), (F7, F8)
+	FLDPQ (R9), (F9, F10)
+	WORD $0x6e29dce7 // fmul v7.4s, v7.4s, v9.4s
+	WORD $0x6e2add08 // fmul v8.4s, v8.4s, v10.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FLDPQ (R8), (F9, F10)
+	FLDPQ (R9), (F11, F12)
+	WORD $0x6e2bdd29 // fmul v9.4s, v9.4s, v11.4s
+	WORD $0x6e2cdd4a // fmul v10.4s, v10.4s, v12.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	FLDPQ (R8), (F9, F10)
+	FLDPQ (R9), (F11, F12)
+	WORD $0x6e2bdd29 // fmul v9.4s, v9.4s, v11.4s
+	WORD $0x6e2cdd4a // fmul v10.4s, v10.4s, v12.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FLDPQ (R8), (F11, F12)
+	FLDPQ (R9), (F13, F14)
+	WORD $0x6e2ddd6b // fmul v11.4s, v11.4s, v13.4s
+	WORD $0x6e2edd8c // fmul v12.4s, v12.4s, v14.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+	WORD $0x4e2cd54a // fadd v10.4s, v10.4s, v12.4s
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	SUB $8, R10, R10
+	CMP $8, R10
+	BGE blocksalong
+
+blocksalongrest:
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	AND $4, R10, R11
+	CBZ R11, blocksalong4
+	FLDPQ (R8), (F7, F8)
+	FLDPQ (R9), (F9, F10)
+	WORD $0x6e29dce7 // fmul v7.4s, v7.4s, v9.4s
+	WORD $0x6e2add08 // fmul v8.4s, v8.4s, v10.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FLDPQ (R8), (F9, F10)
+	FLDPQ (R9), (F11, F12)
+	WORD $0x6e2bdd29 // fmul v9.4s, v9.4s, v11.4s
+	WORD $0x6e2cdd4a // fmul v10.4s, v10.4s, v12.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	FLDPQ (R8), (F9, F10)
+	FLDPQ (R9), (F11, F12)
+	WORD $0x6e2bdd29 // fmul v9.4s, v9.4s, v11.4s
+	WORD $0x6e2cdd4a // fmul v10.4s, v10.4s, v12.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FLDPQ (R8), (F11, F12)
+	FLDPQ (R9), (F13, F14)
+	WORD $0x6e2ddd6b // fmul v11.4s, v11.4s, v13.4s
+	WORD $0x6e2edd8c // fmul v12.4s, v12.4s, v14.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+	WORD $0x4e2cd54a // fadd v10.4s, v10.4s, v12.4s
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+
+blocksalong4:
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	AND $2, R10, R11
+	CBZ R11, blocksalong2
+	FLDPQ (R8), (F9, F10)
+	FLDPQ (R9), (F11, F12)
+	WORD $0x6e2bdd29 // fmul v9.4s, v9.4s, v11.4s
+	WORD $0x6e2cdd4a // fmul v10.4s, v10.4s, v12.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FLDPQ (R8), (F11, F12)
+	FLDPQ (R9), (F13, F14)
+	WORD $0x6e2ddd6b // fmul v11.4s, v11.4s, v13.4s
+	WORD $0x6e2edd8c // fmul v12.4s, v12.4s, v14.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+	WORD $0x4e2cd54a // fadd v10.4s, v10.4s, v12.4s
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+
+blocksalong2:
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	AND $1, R10, R11
+	CBZ R11, blocksalong1
+	FLDPQ (R8), (F11, F12)
+	FLDPQ (R9), (F13, F14)
+	WORD $0x6e2ddd6b // fmul v11.4s, v11.4s, v13.4s
+	WORD $0x6e2edd8c // fmul v12.4s, v12.4s, v14.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+	WORD $0x4e2cd54a // fadd v10.4s, v10.4s, v12.4s
+
+blocksalong1:
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	VEOR V5.B16, V5.B16, V5.B16
+	FLDPQ (R5), (F8, F9)
+	WORD $0x6ea1f821 // fsqrt v1.4s, v1.4s
+	WORD $0x6e21fc06 // fdiv v6.4s, v0.4s, v1.4s
+	WORD $0x6e26dc63 // fmul v3.4s, v3.4s, v6.4s
+	WORD $0x6e21e507 // fcmge v7.4s, v8.4s, v1.4s
+	VMOV V7.B16, V10.B16
+	VBSL V3.B16, V5.B16, V10.B16
+	WORD $0x6e26dd01 // fmul v1.4s, v8.4s, v6.4s
+	WORD $0x6e21dc63 // fmul v3.4s, v3.4s, v1.4s
+	WORD $0x6e26dc63 // fmul v3.4s, v3.4s, v6.4s
+	VMOV V7.B16, V12.B16
+	VBSL V1.B16, V0.B16, V12.B16
+	VMOV V12.B16, V1.B16
+	VBSL V3.B16, V5.B16, V7.B16
+	VMOV V7.B16, V3.B16
+	WORD $0x6ea1f842 // fsqrt v2.4s, v2.4s
+	WORD $0x6e22fc06 // fdiv v6.4s, v0.4s, v2.4s
+	WORD $0x6e26dc84 // fmul v4.4s, v4.4s, v6.4s
+	WORD $0x6e22e527 // fcmge v7.4s, v9.4s, v2.4s
+	VMOV V7.B16, V11.B16
+	VBSL V4.B16, V5.B16, V11.B16
+	WORD $0x6e26dd22 // fmul v2.4s, v9.4s, v6.4s
+	WORD $0x6e22dc84 // fmul v4.4s, v4.4s, v2.4s
+	WORD $0x6e26dc84 // fmul v4.4s, v4.4s, v6.4s
+	VMOV V7.B16, V12.B16
+	VBSL V2.B16, V0.B16, V12.B16
+	VMOV V12.B16, V2.B16
+	VBSL V4.B16, V5.B16, V7.B16
+	VMOV V7.B16, V4.B16
+	FSTPQ (F10, F11), (R4)
+	MOVD R1, R8
+	MOVD R2, R9
+	MOVD R0, R10
+	MOVD R7, R11
+
+blockschannels:
+	FLDPQ (R8), (F5, F6)
+	FLDPQ (R9), (F7, F8)
+	WORD $0x6e21dce7 // fmul v7.4s, v7.4s, v1.4s
+	WORD $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
+	WORD $0x4ea5d4e7 // fsub v7.4s, v7.4s, v5.4s
+	WORD $0x6e22dd08 // fmul v8.4s, v8.4s, v2.4s
+	WORD $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
+	WORD $0x4ea6d508 // fsub v8.4s, v8.4s, v6.4s
+	FSTPQ (F7, F8), (R10)
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	ADD R6, R10, R10
+	SUB $1, R11, R11
+	CBNZ R11, blockschannels
+	ADD $32, R0, R0
+	ADD $32, R1, R1
+	ADD $32, R2, R2
+	ADD $32, R4, R4
+	ADD $32, R5, R5
+	SUB $8, R3, R3
+	CMP $8, R3
+	BGE blocks
+
+blocksend:
+	CMP $1, R3
+	BLT elementsend
+
+elements:
+	VEOR V1.B16, V1.B16, V1.B16
+	MOVD R1, R8
+	MOVD R7, R9
+	CMP $8, R9
+	BLT elementssquaresrest
+
+elementssquares:
+	FMOVS (R8), F2
+	WORD $0x6e22dc42 // fmul v2.4s, v2.4s, v2.4s
+	ADD R6, R8, R8
+	FMOVS (R8), F3
+	WORD $0x6e23dc63 // fmul v3.4s, v3.4s, v3.4s
+	ADD R6, R8, R8
+	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+	FMOVS (R8), F3
+	WORD $0x6e23dc63 // fmul v3.4s, v3.4s, v3.4s
+	ADD R6, R8, R8
+	FMOVS (R8), F4
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	ADD R6, R8, R8
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+	FMOVS (R8), F3
+	WORD $0x6e23dc63 // fmul v3.4s, v3.4s, v3.4s
+	ADD R6, R8, R8
+	FMOVS (R8), F4
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	ADD R6, R8, R8
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	FMOVS (R8), F4
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	ADD R6, R8, R8
+	FMOVS (R8), F5
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	ADD R6, R8, R8
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+	WORD $0x4e22d421 // fadd v1.4s, v1.4s, v2.4s
+	SUB $8, R9, R9
+	CMP $8, R9
+	BGE elementssquares
+
+elementssquaresrest:
+	VEOR V2.B16, V2.B16, V2.B16
+	AND $4, R9, R10
+	CBZ R10, elementssquares4
+	FMOVS (R8), F3
+	WORD $0x6e23dc63 // fmul v3.4s, v3.4s, v3.4s
+	ADD R6, R8, R8
+	FMOVS (R8), F4
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	ADD R6, R8, R8
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	FMOVS (R8), F4
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	ADD R6, R8, R8
+	FMOVS (R8), F5
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	ADD R6, R8, R8
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+
+elementssquares4:
+	VEOR V3.B16, V3.B16, V3.B16
+	AND $2, R9, R10
+	CBZ R10, elementssquares2
+	FMOVS (R8), F4
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	ADD R6, R8, R8
+	FMOVS (R8), F5
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	ADD R6, R8, R8
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+
+elementssquares2:
+	VEOR V4.B16, V4.B16, V4.B16
+	AND $1, R9, R10
+	CBZ R10, elementssquares1
+	FMOVS (R8), F5
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	ADD R6, R8, R8
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+
+elementssquares1:
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+	WORD $0x4e22d421 // fadd v1.4s, v1.4s, v2.4s
+	VEOR V2.B16, V2.B16, V2.B16
+	MOVD R1, R8
+	MOVD R2, R9
+	MOVD R7, R10
+	CMP $8, R10
+	BLT elementsalongrest
+
+elementsalong:
+	FMOVS (R8), F3
+	FMOVS (R9), F4
+	WORD $0x6e24dc63 // fmul v3.4s, v3.4s, v4.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FMOVS (R8), F4
+	FMOVS (R9), F5
+	WORD $0x6e25dc84 // fmul v4.4s, v4.4s, v5.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	FMOVS (R8), F4
+	FMOVS (R9), F5
+	WORD $0x6e25dc84 // fmul v4.4s, v4.4s, v5.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FMOVS (R8), F5
+	FMOVS (R9), F6
+	WORD $0x6e26dca5 // fmul v5.4s, v5.4s, v6.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	FMOVS (R8), F4
+	FMOVS (R9), F5
+	WORD $0x6e25dc84 // fmul v4.4s, v4.4s, v5.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FMOVS (R8), F5
+	FMOVS (R9), F6
+	WORD $0x6e26dca5 // fmul v5.4s, v5.4s, v6.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	FMOVS (R8), F5
+	FMOVS (R9), F6
+	WORD $0x6e26dca5 // fmul v5.4s, v5.4s, v6.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FMOVS (R8), F6
+	FMOVS (R9), F7
+	WORD $0x6e27dcc6 // fmul v6.4s, v6.4s, v7.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e26d4a5 // fadd v5.4s, v5.4s, v6.4s
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+	SUB $8, R10, R10
+	CMP $8, R10
+	BGE elementsalong
+
+elementsalongrest:
+	VEOR V3.B16, V3.B16, V3.B16
+	AND $4, R10, R11
+	CBZ R11, elementsalong4
+	FMOVS (R8), F4
+	FMOVS (R9), F5
+	WORD $0x6e25dc84 // fmul v4.4s, v4.4s, v5.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FMOVS (R8), F5
+	FMOVS (R9), F6
+	WORD $0x6e26dca5 // fmul v5.4s, v5.4s, v6.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	FMOVS (R8), F5
+	FMOVS (R9), F6
+	WORD $0x6e26dca5 // fmul v5.4s, v5.4s, v6.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FMOVS (R8), F6
+	FMOVS (R9), F7
+	WORD $0x6e27dcc6 // fmul v6.4s, v6.4s, v7.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e26d4a5 // fadd v5.4s, v5.4s, v6.4s
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+
+elementsalong4:
+	VEOR V4.B16, V4.B16, V4.B16
+	AND $2, R10, R11
+	CBZ R11, elementsalong2
+	FMOVS (R8), F5
+	FMOVS (R9), F6
+	WORD $0x6e26dca5 // fmul v5.4s, v5.4s, v6.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	FMOVS (R8), F6
+	FMOVS (R9), F7
+	WORD $0x6e27dcc6 // fmul v6.4s, v6.4s, v7.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e26d4a5 // fadd v5.4s, v5.4s, v6.4s
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+
+elementsalong2:
+	VEOR V5.B16, V5.B16, V5.B16
+	AND $1, R10, R11
+	CBZ R11, elementsalong1
+	FMOVS (R8), F6
+	FMOVS (R9), F7
+	WORD $0x6e27dcc6 // fmul v6.4s, v6.4s, v7.4s
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	WORD $0x4e26d4a5 // fadd v5.4s, v5.4s, v6.4s
+
+elementsalong1:
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+	VEOR V3.B16, V3.B16, V3.B16
+	FMOVS (R5), F6
+	WORD $0x6ea1f821 // fsqrt v1.4s, v1.4s
+	WORD $0x6e21fc04 // fdiv v4.4s, v0.4s, v1.4s
+	WORD $0x6e24dc42 // fmul v2.4s, v2.4s, v4.4s
+	WORD $0x6e21e4c5 // fcmge v5.4s, v6.4s, v1.4s
+	VMOV V5.B16, V7.B16
+	VBSL V2.B16, V3.B16, V7.B16
+	WORD $0x6e24dcc1 // fmul v1.4s, v6.4s, v4.4s
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	WORD $0x6e24dc42 // fmul v2.4s, v2.4s, v4.4s
+	VMOV V5.B16, V8.B16
+	VBSL V1.B16, V0.B16, V8.B16
+	VMOV V8.B16, V1.B16
+	VBSL V2.B16, V3.B16, V5.B16
+	VMOV V5.B16, V2.B16
+	FMOVS F7, (R4)
+	MOVD R1, R8
+	MOVD R2, R9
+	MOVD R0, R10
+	MOVD R7, R11
+
+elementschannels:
+	FMOVS (R8), F3
+	FMOVS (R9), F4
+	WORD $0x6e21dc84 // fmul v4.4s, v4.4s, v1.4s
+	WORD $0x6e22dc63 // fmul v3.4s, v3.4s, v2.4s
+	WORD $0x4ea3d484 // fsub v4.4s, v4.4s, v3.4s
+	FMOVS F4, (R10)
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	ADD R6, R10, R10
+	SUB $1, R11, R11
+	CBNZ R11, elementschannels
+	ADD $4, R0, R0
+	ADD $4, R1, R1
+	ADD $4, R2, R2
+	ADD $4, R4, R4
+	ADD $4, R5, R5
 	SUB $1, R3, R3
 	CMP $1, R3
 	BGE elements

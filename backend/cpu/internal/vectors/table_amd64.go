@@ -16,6 +16,9 @@ var avx2 = Kernels{
 	distance:             distanceAVX2,
 	projectBalls:         projectBallsAVX2,
 	projectBallsGradient: projectBallsGradientAVX2,
+
+	projectBallsMap:         projectBallsMapAVX2,
+	projectBallsMapGradient: projectBallsMapGradientAVX2,
 }
 
 var avx512 = Kernels{
@@ -30,4 +33,7 @@ var avx512 = Kernels{
 	distance:             distanceAVX512,
 	projectBalls:         projectBallsAVX512,
 	projectBallsGradient: projectBallsGradientAVX512,
+
+	projectBallsMap:         projectBallsMapAVX512,
+	projectBallsMapGradient: projectBallsMapGradientAVX512,
 }

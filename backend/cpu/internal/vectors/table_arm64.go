@@ -16,4 +16,7 @@ var neon = Kernels{
 	distance:             distanceNEON,
 	projectBalls:         projectBallsNEON,
 	projectBallsGradient: projectBallsGradientNEON,
+
+	projectBallsMap:         projectBallsMapNEON,
+	projectBallsMapGradient: projectBallsMapGradientNEON,
 }

@@ -51,6 +51,9 @@ type Kernels struct {
 
 	projectBalls         func(out, in *float32, n, plane, size int, radius float32)
 	projectBallsGradient func(out, x, dy *float32, n, plane, size int, radius float32, sums *[SumLanes]float64)
+
+	projectBallsMap         func(out, in, radius *float32, n, plane, size int)
+	projectBallsMapGradient func(out, dradius, x, dy, radius *float32, n, plane, size int)
 }
 
 // The kernels in assembly. Their pointers are to the first elements of the slices
@@ -189,7 +192,7 @@ func (k *Kernels) ProjectBalls(out, in []float32, n, plane, size int, radius flo
 	most := (size-1)*plane + n
 	out, in = out[:most], in[:most]
 	if k.projectBalls == nil {
-		projectBallsPortable(out, in, n, plane, size, radius)
+		projectBallsPortable(out, in, n, plane, size, func(int) float32 { return radius })
 		return
 	}
 	k.projectBalls(&out[0], &in[0], n, plane, size, radius)
@@ -205,8 +208,40 @@ func (k *Kernels) ProjectBallsGradient(out, x, dy []float32, n, plane, size int,
 	most := (size-1)*plane + n
 	out, x, dy = out[:most], x[:most], dy[:most]
 	if k.projectBallsGradient == nil {
-		projectBallsGradientPortable(out, x, dy, n, plane, size, radius, s)
+		projectBallsGradientPortable(out, x, dy, n, plane, size, func(int) float32 { return radius },
+			func(i int, v float32) { s[i%SumLanes] += float64(v) })
 		return
 	}
 	k.projectBallsGradient(&out[0], &x[0], &dy[0], n, plane, size, radius, (*[SumLanes]float64)(s))
+}
+
+// ProjectBallsMap is ProjectBalls with a radius for each pixel.
+func (k *Kernels) ProjectBallsMap(out, in, radius []float32, n, plane, size int) {
+	if n == 0 {
+		return
+	}
+	most := (size-1)*plane + n
+	out, in, radius = out[:most], in[:most], radius[:n]
+	if k.projectBallsMap == nil {
+		projectBallsPortable(out, in, n, plane, size, func(i int) float32 { return radius[i] })
+		return
+	}
+	k.projectBallsMap(&out[0], &in[0], &radius[0], n, plane, size)
+}
+
+// ProjectBallsMapGradient is ProjectBallsGradient with a radius for each pixel, and sets
+// dradius to ⟨n, dy⟩ for each, 0 on the sphere and inside it.
+func (k *Kernels) ProjectBallsMapGradient(out, dradius, x, dy, radius []float32, n, plane, size int) {
+	if n == 0 {
+		return
+	}
+	most := (size-1)*plane + n
+	out, x, dy = out[:most], x[:most], dy[:most]
+	dradius, radius = dradius[:n], radius[:n]
+	if k.projectBallsMapGradient == nil {
+		projectBallsGradientPortable(out, x, dy, n, plane, size, func(i int) float32 { return radius[i] },
+			func(i int, v float32) { dradius[i] = v })
+		return
+	}
+	k.projectBallsMapGradient(&out[0], &dradius[0], &x[0], &dy[0], &radius[0], n, plane, size)
 }

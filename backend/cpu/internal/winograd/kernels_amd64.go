@@ -29,13 +29,13 @@ func expandAVX2(u *float32, point int, taps *float32, channels int, scratch *[10
 func contractAVX2(taps *float32, parts *[]float32, count int, at int, point int, channels int, scratch *[1024]float32)
 
 //go:noescape
-func project4AVX2(dst *float32, row int, pixel int, radius *float32, rows int, channels int)
+func project4AVX2(dst *float32, row int, pixel int, radius *float32, radiusRow int, rows int, channels int)
 
 //go:noescape
-func project8AVX2(dst *float32, row int, pixel int, radius *float32, rows int, channels int)
+func project8AVX2(dst *float32, row int, pixel int, radius *float32, radiusRow int, rows int, channels int)
 
 //go:noescape
-func project16AVX2(dst *float32, row int, pixel int, radius *float32, rows int, channels int)
+func project16AVX2(dst *float32, row int, pixel int, radius *float32, radiusRow int, rows int, channels int)
 
 func inputAVX512(v *float32, point int, rows *[8][]float32, x int, pixel int, channels int, scratch *[1024]float32)
 
@@ -62,12 +62,12 @@ func expandAVX512(u *float32, point int, taps *float32, channels int, scratch *[
 func contractAVX512(taps *float32, parts *[]float32, count int, at int, point int, channels int, scratch *[1024]float32)
 
 //go:noescape
-func project4AVX512(dst *float32, row int, pixel int, radius *float32, rows int, channels int)
+func project4AVX512(dst *float32, row int, pixel int, radius *float32, radiusRow int, rows int, channels int)
 
 //go:noescape
-func project8AVX512(dst *float32, row int, pixel int, radius *float32, rows int, channels int)
+func project8AVX512(dst *float32, row int, pixel int, radius *float32, radiusRow int, rows int, channels int)
 
 //go:noescape
-func project16AVX512(dst *float32, row int, pixel int, radius *float32, rows int, channels int)
+func project16AVX512(dst *float32, row int, pixel int, radius *float32, radiusRow int, rows int, channels int)
 
 func prefetch(p *float32, lines int)

@@ -5310,45 +5310,47 @@ parts7:
 	VZEROUPPER
 	RET
 
-// func project4AVX2(dst *float32, row int, pixel int, radius *float32, rows int, channels int)
+// func project4AVX2(dst *float32, row int, pixel int, radius *float32, radiusRow int, rows int, channels int)
 // Requires: AVX
-TEXT ·project4AVX2(SB), NOSPLIT, $0-48
+TEXT ·project4AVX2(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
 	MOVQ         radius+24(FP), CX
-	MOVQ         rows+32(FP), DX
-	MOVQ         channels+40(FP), BX
+	MOVQ         rows+40(FP), DX
+	MOVQ         channels+48(FP), BX
 	MOVQ         row+8(FP), SI
 	SHLQ         $0x02, SI
-	MOVQ         pixel+16(FP), DI
+	MOVQ         radiusRow+32(FP), DI
 	SHLQ         $0x02, DI
-	LEAQ         (DI)(DI*2), R8
-	LEAQ         (DI)(DI*4), R9
-	LEAQ         (R8)(DI*4), R10
+	MOVQ         pixel+16(FP), R8
+	SHLQ         $0x02, R8
+	LEAQ         (R8)(R8*2), R9
+	LEAQ         (R8)(R8*4), R10
+	LEAQ         (R9)(R8*4), R11
 	VBROADCASTSS winograd_least<>+0(SB), Y0
 
 row:
-	MOVQ AX, R10
-	MOVQ CX, R11
-	MOVQ BX, R12
+	MOVQ AX, R11
+	MOVQ CX, R12
+	MOVQ BX, R13
 
 channels:
-	VMOVUPS   (R11), Y1
-	VMOVUPS   (R10), Y2
-	VMOVUPS   (R10)(DI*1), Y3
+	VMOVUPS   (R12), Y1
+	VMOVUPS   (R11), Y2
+	VMOVUPS   (R11)(R8*1), Y3
 	VMULPS    Y2, Y2, Y2
 	VMULPS    Y3, Y3, Y3
 	VSHUFPS   $0x88, Y3, Y2, Y4
 	VSHUFPS   $0xdd, Y3, Y2, Y2
 	VADDPS    Y2, Y4, Y4
-	VMOVUPS   (R10)(DI*2), Y2
-	VMOVUPS   (R10)(R8*1), Y3
+	VMOVUPS   (R11)(R8*2), Y2
+	VMOVUPS   (R11)(R9*1), Y3
 	VMULPS    Y2, Y2, Y2
 	VMULPS    Y3, Y3, Y3
 	VSHUFPS   $0x88, Y3, Y2, Y5
 	VSHUFPS   $0xdd, Y3, Y2, Y2
 	VADDPS    Y2, Y5, Y5
-	VMOVUPS   (R10)(DI*4), Y2
-	VMOVUPS   (R10)(R9*1), Y3
+	VMOVUPS   (R11)(R8*4), Y2
+	VMOVUPS   (R11)(R10*1), Y3
 	VMULPS    Y2, Y2, Y2
 	VMULPS    Y3, Y3, Y3
 	VSHUFPS   $0x88, Y3, Y2, Y6
@@ -5368,72 +5370,75 @@ channels:
 	VMAXPS    Y3, Y0, Y3
 	VDIVPS    Y3, Y1, Y3
 	VPERMILPS $0x00, Y2, Y1
-	VMULPS    (R10), Y1, Y1
-	VMOVUPS   Y1, (R10)
+	VMULPS    (R11), Y1, Y1
+	VMOVUPS   Y1, (R11)
 	VPERMILPS $0x55, Y2, Y1
-	VMULPS    (R10)(DI*1), Y1, Y1
-	VMOVUPS   Y1, (R10)(DI*1)
+	VMULPS    (R11)(R8*1), Y1, Y1
+	VMOVUPS   Y1, (R11)(R8*1)
 	VPERMILPS $0xaa, Y2, Y1
-	VMULPS    (R10)(DI*2), Y1, Y1
-	VMOVUPS   Y1, (R10)(DI*2)
+	VMULPS    (R11)(R8*2), Y1, Y1
+	VMOVUPS   Y1, (R11)(R8*2)
 	VPERMILPS $0xff, Y2, Y1
-	VMULPS    (R10)(R8*1), Y1, Y1
-	VMOVUPS   Y1, (R10)(R8*1)
+	VMULPS    (R11)(R9*1), Y1, Y1
+	VMOVUPS   Y1, (R11)(R9*1)
 	VPERMILPS $0x00, Y3, Y1
-	VMULPS    (R10)(DI*4), Y1, Y1
-	VMOVUPS   Y1, (R10)(DI*4)
+	VMULPS    (R11)(R8*4), Y1, Y1
+	VMOVUPS   Y1, (R11)(R8*4)
 	VPERMILPS $0xaa, Y3, Y1
-	VMULPS    (R10)(R9*1), Y1, Y1
-	VMOVUPS   Y1, (R10)(R9*1)
-	ADDQ      $0x20, R10
+	VMULPS    (R11)(R10*1), Y1, Y1
+	VMOVUPS   Y1, (R11)(R10*1)
 	ADDQ      $0x20, R11
-	SUBQ      $0x08, R12
+	ADDQ      $0x20, R12
+	SUBQ      $0x08, R13
 	JNZ       channels
 	ADDQ      SI, AX
+	ADDQ      DI, CX
 	DECQ      DX
 	JNZ       row
 	VZEROUPPER
 	RET
 
-// func project8AVX2(dst *float32, row int, pixel int, radius *float32, rows int, channels int)
+// func project8AVX2(dst *float32, row int, pixel int, radius *float32, radiusRow int, rows int, channels int)
 // Requires: AVX
-TEXT ·project8AVX2(SB), NOSPLIT, $0-48
+TEXT ·project8AVX2(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
 	MOVQ         radius+24(FP), CX
-	MOVQ         rows+32(FP), DX
-	MOVQ         channels+40(FP), BX
+	MOVQ         rows+40(FP), DX
+	MOVQ         channels+48(FP), BX
 	MOVQ         row+8(FP), SI
 	SHLQ         $0x02, SI
-	MOVQ         pixel+16(FP), DI
+	MOVQ         radiusRow+32(FP), DI
 	SHLQ         $0x02, DI
-	LEAQ         (DI)(DI*2), R8
-	LEAQ         (DI)(DI*4), R9
-	LEAQ         (R8)(DI*4), R10
+	MOVQ         pixel+16(FP), R8
+	SHLQ         $0x02, R8
+	LEAQ         (R8)(R8*2), R9
+	LEAQ         (R8)(R8*4), R10
+	LEAQ         (R9)(R8*4), R11
 	VBROADCASTSS winograd_least<>+0(SB), Y0
 
 row:
-	MOVQ AX, R10
-	MOVQ CX, R11
-	MOVQ BX, R12
+	MOVQ AX, R11
+	MOVQ CX, R12
+	MOVQ BX, R13
 
 channels:
-	VMOVUPS    (R11), Y1
-	VMOVUPS    (R10), Y2
-	VMOVUPS    (R10)(DI*1), Y3
+	VMOVUPS    (R12), Y1
+	VMOVUPS    (R11), Y2
+	VMOVUPS    (R11)(R8*1), Y3
 	VMULPS     Y2, Y2, Y2
 	VMULPS     Y3, Y3, Y3
 	VSHUFPS    $0x88, Y3, Y2, Y4
 	VSHUFPS    $0xdd, Y3, Y2, Y2
 	VADDPS     Y2, Y4, Y4
-	VMOVUPS    (R10)(DI*2), Y2
-	VMOVUPS    (R10)(R8*1), Y3
+	VMOVUPS    (R11)(R8*2), Y2
+	VMOVUPS    (R11)(R9*1), Y3
 	VMULPS     Y2, Y2, Y2
 	VMULPS     Y3, Y3, Y3
 	VSHUFPS    $0x88, Y3, Y2, Y5
 	VSHUFPS    $0xdd, Y3, Y2, Y2
 	VADDPS     Y2, Y5, Y5
-	VMOVUPS    (R10)(DI*4), Y2
-	VMOVUPS    (R10)(R9*1), Y3
+	VMOVUPS    (R11)(R8*4), Y2
+	VMOVUPS    (R11)(R10*1), Y3
 	VMULPS     Y2, Y2, Y2
 	VMULPS     Y3, Y3, Y3
 	VSHUFPS    $0x88, Y3, Y2, Y6
@@ -5455,72 +5460,75 @@ channels:
 	VPERM2F128 $0x00, Y4, Y4, Y1
 	VPERM2F128 $0x11, Y4, Y4, Y2
 	VPERMILPS  $0x00, Y1, Y3
-	VMULPS     (R10), Y3, Y3
-	VMOVUPS    Y3, (R10)
+	VMULPS     (R11), Y3, Y3
+	VMOVUPS    Y3, (R11)
 	VPERMILPS  $0x55, Y1, Y3
-	VMULPS     (R10)(DI*1), Y3, Y3
-	VMOVUPS    Y3, (R10)(DI*1)
+	VMULPS     (R11)(R8*1), Y3, Y3
+	VMOVUPS    Y3, (R11)(R8*1)
 	VPERMILPS  $0xaa, Y1, Y3
-	VMULPS     (R10)(DI*2), Y3, Y3
-	VMOVUPS    Y3, (R10)(DI*2)
+	VMULPS     (R11)(R8*2), Y3, Y3
+	VMOVUPS    Y3, (R11)(R8*2)
 	VPERMILPS  $0xff, Y1, Y1
-	VMULPS     (R10)(R8*1), Y1, Y1
-	VMOVUPS    Y1, (R10)(R8*1)
+	VMULPS     (R11)(R9*1), Y1, Y1
+	VMOVUPS    Y1, (R11)(R9*1)
 	VPERMILPS  $0x00, Y2, Y1
-	VMULPS     (R10)(DI*4), Y1, Y1
-	VMOVUPS    Y1, (R10)(DI*4)
+	VMULPS     (R11)(R8*4), Y1, Y1
+	VMOVUPS    Y1, (R11)(R8*4)
 	VPERMILPS  $0xaa, Y2, Y1
-	VMULPS     (R10)(R9*1), Y1, Y1
-	VMOVUPS    Y1, (R10)(R9*1)
-	ADDQ       $0x20, R10
+	VMULPS     (R11)(R10*1), Y1, Y1
+	VMOVUPS    Y1, (R11)(R10*1)
 	ADDQ       $0x20, R11
-	SUBQ       $0x08, R12
+	ADDQ       $0x20, R12
+	SUBQ       $0x08, R13
 	JNZ        channels
 	ADDQ       SI, AX
+	ADDQ       DI, CX
 	DECQ       DX
 	JNZ        row
 	VZEROUPPER
 	RET
 
-// func project16AVX2(dst *float32, row int, pixel int, radius *float32, rows int, channels int)
+// func project16AVX2(dst *float32, row int, pixel int, radius *float32, radiusRow int, rows int, channels int)
 // Requires: AVX
-TEXT ·project16AVX2(SB), NOSPLIT, $0-48
+TEXT ·project16AVX2(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
 	MOVQ         radius+24(FP), CX
-	MOVQ         rows+32(FP), DX
-	MOVQ         channels+40(FP), BX
+	MOVQ         rows+40(FP), DX
+	MOVQ         channels+48(FP), BX
 	MOVQ         row+8(FP), SI
 	SHLQ         $0x02, SI
-	MOVQ         pixel+16(FP), DI
+	MOVQ         radiusRow+32(FP), DI
 	SHLQ         $0x02, DI
-	LEAQ         (DI)(DI*2), R8
-	LEAQ         (DI)(DI*4), R9
-	LEAQ         (R8)(DI*4), R10
+	MOVQ         pixel+16(FP), R8
+	SHLQ         $0x02, R8
+	LEAQ         (R8)(R8*2), R9
+	LEAQ         (R8)(R8*4), R10
+	LEAQ         (R9)(R8*4), R11
 	VBROADCASTSS winograd_least<>+0(SB), Y0
 
 row:
-	MOVQ AX, R10
-	MOVQ CX, R11
-	MOVQ BX, R12
+	MOVQ AX, R11
+	MOVQ CX, R12
+	MOVQ BX, R13
 
 channels:
-	VMOVUPS    (R11), Y1
-	VMOVUPS    (R10), Y2
-	VMOVUPS    (R10)(DI*1), Y3
+	VMOVUPS    (R12), Y1
+	VMOVUPS    (R11), Y2
+	VMOVUPS    (R11)(R8*1), Y3
 	VMULPS     Y2, Y2, Y2
 	VMULPS     Y3, Y3, Y3
 	VSHUFPS    $0x88, Y3, Y2, Y4
 	VSHUFPS    $0xdd, Y3, Y2, Y2
 	VADDPS     Y2, Y4, Y4
-	VMOVUPS    (R10)(DI*2), Y2
-	VMOVUPS    (R10)(R8*1), Y3
+	VMOVUPS    (R11)(R8*2), Y2
+	VMOVUPS    (R11)(R9*1), Y3
 	VMULPS     Y2, Y2, Y2
 	VMULPS     Y3, Y3, Y3
 	VSHUFPS    $0x88, Y3, Y2, Y5
 	VSHUFPS    $0xdd, Y3, Y2, Y2
 	VADDPS     Y2, Y5, Y5
-	VMOVUPS    (R10)(DI*4), Y2
-	VMOVUPS    (R10)(R9*1), Y3
+	VMOVUPS    (R11)(R8*4), Y2
+	VMOVUPS    (R11)(R10*1), Y3
 	VMULPS     Y2, Y2, Y2
 	VMULPS     Y3, Y3, Y3
 	VSHUFPS    $0x88, Y3, Y2, Y6
@@ -5535,22 +5543,22 @@ channels:
 	VBLENDPS   $0xf0, Y2, Y3, Y2
 	VPERM2F128 $0x01, Y2, Y2, Y2
 	VADDPS     Y2, Y4, Y4
-	VMOVUPS    32(R10), Y2
-	VMOVUPS    32(R10)(DI*1), Y3
+	VMOVUPS    32(R11), Y2
+	VMOVUPS    32(R11)(R8*1), Y3
 	VMULPS     Y2, Y2, Y2
 	VMULPS     Y3, Y3, Y3
 	VSHUFPS    $0x88, Y3, Y2, Y5
 	VSHUFPS    $0xdd, Y3, Y2, Y2
 	VADDPS     Y2, Y5, Y5
-	VMOVUPS    32(R10)(DI*2), Y2
-	VMOVUPS    32(R10)(R8*1), Y3
+	VMOVUPS    32(R11)(R8*2), Y2
+	VMOVUPS    32(R11)(R9*1), Y3
 	VMULPS     Y2, Y2, Y2
 	VMULPS     Y3, Y3, Y3
 	VSHUFPS    $0x88, Y3, Y2, Y6
 	VSHUFPS    $0xdd, Y3, Y2, Y2
 	VADDPS     Y2, Y6, Y6
-	VMOVUPS    32(R10)(DI*4), Y2
-	VMOVUPS    32(R10)(R9*1), Y3
+	VMOVUPS    32(R11)(R8*4), Y2
+	VMOVUPS    32(R11)(R10*1), Y3
 	VMULPS     Y2, Y2, Y2
 	VMULPS     Y3, Y3, Y3
 	VSHUFPS    $0x88, Y3, Y2, Y7
@@ -5573,40 +5581,41 @@ channels:
 	VPERM2F128 $0x00, Y4, Y4, Y1
 	VPERM2F128 $0x11, Y4, Y4, Y2
 	VPERMILPS  $0x00, Y1, Y3
-	VMULPS     (R10), Y3, Y4
-	VMOVUPS    Y4, (R10)
-	VMULPS     32(R10), Y3, Y3
-	VMOVUPS    Y3, 32(R10)
+	VMULPS     (R11), Y3, Y4
+	VMOVUPS    Y4, (R11)
+	VMULPS     32(R11), Y3, Y3
+	VMOVUPS    Y3, 32(R11)
 	VPERMILPS  $0x55, Y1, Y3
-	VMULPS     (R10)(DI*1), Y3, Y4
-	VMOVUPS    Y4, (R10)(DI*1)
-	VMULPS     32(R10)(DI*1), Y3, Y3
-	VMOVUPS    Y3, 32(R10)(DI*1)
+	VMULPS     (R11)(R8*1), Y3, Y4
+	VMOVUPS    Y4, (R11)(R8*1)
+	VMULPS     32(R11)(R8*1), Y3, Y3
+	VMOVUPS    Y3, 32(R11)(R8*1)
 	VPERMILPS  $0xaa, Y1, Y3
-	VMULPS     (R10)(DI*2), Y3, Y4
-	VMOVUPS    Y4, (R10)(DI*2)
-	VMULPS     32(R10)(DI*2), Y3, Y3
-	VMOVUPS    Y3, 32(R10)(DI*2)
+	VMULPS     (R11)(R8*2), Y3, Y4
+	VMOVUPS    Y4, (R11)(R8*2)
+	VMULPS     32(R11)(R8*2), Y3, Y3
+	VMOVUPS    Y3, 32(R11)(R8*2)
 	VPERMILPS  $0xff, Y1, Y1
-	VMULPS     (R10)(R8*1), Y1, Y3
-	VMOVUPS    Y3, (R10)(R8*1)
-	VMULPS     32(R10)(R8*1), Y1, Y1
-	VMOVUPS    Y1, 32(R10)(R8*1)
+	VMULPS     (R11)(R9*1), Y1, Y3
+	VMOVUPS    Y3, (R11)(R9*1)
+	VMULPS     32(R11)(R9*1), Y1, Y1
+	VMOVUPS    Y1, 32(R11)(R9*1)
 	VPERMILPS  $0x00, Y2, Y1
-	VMULPS     (R10)(DI*4), Y1, Y3
-	VMOVUPS    Y3, (R10)(DI*4)
-	VMULPS     32(R10)(DI*4), Y1, Y1
-	VMOVUPS    Y1, 32(R10)(DI*4)
+	VMULPS     (R11)(R8*4), Y1, Y3
+	VMOVUPS    Y3, (R11)(R8*4)
+	VMULPS     32(R11)(R8*4), Y1, Y1
+	VMOVUPS    Y1, 32(R11)(R8*4)
 	VPERMILPS  $0xaa, Y2, Y1
-	VMULPS     (R10)(R9*1), Y1, Y2
-	VMOVUPS    Y2, (R10)(R9*1)
-	VMULPS     32(R10)(R9*1), Y1, Y1
-	VMOVUPS    Y1, 32(R10)(R9*1)
-	ADDQ       $0x40, R10
+	VMULPS     (R11)(R10*1), Y1, Y2
+	VMOVUPS    Y2, (R11)(R10*1)
+	VMULPS     32(R11)(R10*1), Y1, Y1
+	VMOVUPS    Y1, 32(R11)(R10*1)
 	ADDQ       $0x40, R11
-	SUBQ       $0x10, R12
+	ADDQ       $0x40, R12
+	SUBQ       $0x10, R13
 	JNZ        channels
 	ADDQ       SI, AX
+	ADDQ       DI, CX
 	DECQ       DX
 	JNZ        row
 	VZEROUPPER
@@ -12820,47 +12829,49 @@ parts7:
 	VZEROUPPER
 	RET
 
-// func project4AVX512(dst *float32, row int, pixel int, radius *float32, rows int, channels int)
+// func project4AVX512(dst *float32, row int, pixel int, radius *float32, radiusRow int, rows int, channels int)
 // Requires: AVX, AVX512F
-TEXT ·project4AVX512(SB), NOSPLIT, $0-48
+TEXT ·project4AVX512(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
 	MOVQ         radius+24(FP), CX
-	MOVQ         rows+32(FP), DX
-	MOVQ         channels+40(FP), BX
+	MOVQ         rows+40(FP), DX
+	MOVQ         channels+48(FP), BX
 	MOVQ         row+8(FP), SI
 	SHLQ         $0x02, SI
-	MOVQ         pixel+16(FP), DI
+	MOVQ         radiusRow+32(FP), DI
 	SHLQ         $0x02, DI
-	LEAQ         (DI)(DI*2), R8
-	LEAQ         (DI)(DI*4), R9
-	LEAQ         (R8)(DI*4), R10
+	MOVQ         pixel+16(FP), R8
+	SHLQ         $0x02, R8
+	LEAQ         (R8)(R8*2), R9
+	LEAQ         (R8)(R8*4), R10
+	LEAQ         (R9)(R8*4), R11
 	VBROADCASTSS winograd_least<>+0(SB), Z0
-	MOVL         $0x0000f0f0, R10
-	KMOVW        R10, K1
+	MOVL         $0x0000f0f0, R11
+	KMOVW        R11, K1
 
 row:
-	MOVQ AX, R10
-	MOVQ CX, R11
-	MOVQ BX, R12
+	MOVQ AX, R11
+	MOVQ CX, R12
+	MOVQ BX, R13
 
 channels:
-	VMOVUPS   (R11), Z1
-	VMOVUPS   (R10), Z2
-	VMOVUPS   (R10)(DI*1), Z3
+	VMOVUPS   (R12), Z1
+	VMOVUPS   (R11), Z2
+	VMOVUPS   (R11)(R8*1), Z3
 	VMULPS    Z2, Z2, Z2
 	VMULPS    Z3, Z3, Z3
 	VSHUFPS   $0x88, Z3, Z2, Z4
 	VSHUFPS   $0xdd, Z3, Z2, Z2
 	VADDPS    Z2, Z4, Z4
-	VMOVUPS   (R10)(DI*2), Z2
-	VMOVUPS   (R10)(R8*1), Z3
+	VMOVUPS   (R11)(R8*2), Z2
+	VMOVUPS   (R11)(R9*1), Z3
 	VMULPS    Z2, Z2, Z2
 	VMULPS    Z3, Z3, Z3
 	VSHUFPS   $0x88, Z3, Z2, Z5
 	VSHUFPS   $0xdd, Z3, Z2, Z2
 	VADDPS    Z2, Z5, Z5
-	VMOVUPS   (R10)(DI*4), Z2
-	VMOVUPS   (R10)(R9*1), Z3
+	VMOVUPS   (R11)(R8*4), Z2
+	VMOVUPS   (R11)(R10*1), Z3
 	VMULPS    Z2, Z2, Z2
 	VMULPS    Z3, Z3, Z3
 	VSHUFPS   $0x88, Z3, Z2, Z6
@@ -12880,74 +12891,77 @@ channels:
 	VMAXPS    Z3, Z0, Z3
 	VDIVPS    Z3, Z1, Z3
 	VPERMILPS $0x00, Z2, Z1
-	VMULPS    (R10), Z1, Z1
-	VMOVUPS   Z1, (R10)
+	VMULPS    (R11), Z1, Z1
+	VMOVUPS   Z1, (R11)
 	VPERMILPS $0x55, Z2, Z1
-	VMULPS    (R10)(DI*1), Z1, Z1
-	VMOVUPS   Z1, (R10)(DI*1)
+	VMULPS    (R11)(R8*1), Z1, Z1
+	VMOVUPS   Z1, (R11)(R8*1)
 	VPERMILPS $0xaa, Z2, Z1
-	VMULPS    (R10)(DI*2), Z1, Z1
-	VMOVUPS   Z1, (R10)(DI*2)
+	VMULPS    (R11)(R8*2), Z1, Z1
+	VMOVUPS   Z1, (R11)(R8*2)
 	VPERMILPS $0xff, Z2, Z1
-	VMULPS    (R10)(R8*1), Z1, Z1
-	VMOVUPS   Z1, (R10)(R8*1)
+	VMULPS    (R11)(R9*1), Z1, Z1
+	VMOVUPS   Z1, (R11)(R9*1)
 	VPERMILPS $0x00, Z3, Z1
-	VMULPS    (R10)(DI*4), Z1, Z1
-	VMOVUPS   Z1, (R10)(DI*4)
+	VMULPS    (R11)(R8*4), Z1, Z1
+	VMOVUPS   Z1, (R11)(R8*4)
 	VPERMILPS $0xaa, Z3, Z1
-	VMULPS    (R10)(R9*1), Z1, Z1
-	VMOVUPS   Z1, (R10)(R9*1)
-	ADDQ      $0x40, R10
+	VMULPS    (R11)(R10*1), Z1, Z1
+	VMOVUPS   Z1, (R11)(R10*1)
 	ADDQ      $0x40, R11
-	SUBQ      $0x10, R12
+	ADDQ      $0x40, R12
+	SUBQ      $0x10, R13
 	JNZ       channels
 	ADDQ      SI, AX
+	ADDQ      DI, CX
 	DECQ      DX
 	JNZ       row
 	VZEROUPPER
 	RET
 
-// func project8AVX512(dst *float32, row int, pixel int, radius *float32, rows int, channels int)
+// func project8AVX512(dst *float32, row int, pixel int, radius *float32, radiusRow int, rows int, channels int)
 // Requires: AVX, AVX512F
-TEXT ·project8AVX512(SB), NOSPLIT, $0-48
+TEXT ·project8AVX512(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
 	MOVQ         radius+24(FP), CX
-	MOVQ         rows+32(FP), DX
-	MOVQ         channels+40(FP), BX
+	MOVQ         rows+40(FP), DX
+	MOVQ         channels+48(FP), BX
 	MOVQ         row+8(FP), SI
 	SHLQ         $0x02, SI
-	MOVQ         pixel+16(FP), DI
+	MOVQ         radiusRow+32(FP), DI
 	SHLQ         $0x02, DI
-	LEAQ         (DI)(DI*2), R8
-	LEAQ         (DI)(DI*4), R9
-	LEAQ         (R8)(DI*4), R10
+	MOVQ         pixel+16(FP), R8
+	SHLQ         $0x02, R8
+	LEAQ         (R8)(R8*2), R9
+	LEAQ         (R8)(R8*4), R10
+	LEAQ         (R9)(R8*4), R11
 	VBROADCASTSS winograd_least<>+0(SB), Z0
-	MOVL         $0x0000f0f0, R10
-	KMOVW        R10, K1
+	MOVL         $0x0000f0f0, R11
+	KMOVW        R11, K1
 
 row:
-	MOVQ AX, R10
-	MOVQ CX, R11
-	MOVQ BX, R12
+	MOVQ AX, R11
+	MOVQ CX, R12
+	MOVQ BX, R13
 
 channels:
-	VMOVUPS    (R11), Z1
-	VMOVUPS    (R10), Z2
-	VMOVUPS    (R10)(DI*1), Z3
+	VMOVUPS    (R12), Z1
+	VMOVUPS    (R11), Z2
+	VMOVUPS    (R11)(R8*1), Z3
 	VMULPS     Z2, Z2, Z2
 	VMULPS     Z3, Z3, Z3
 	VSHUFPS    $0x88, Z3, Z2, Z4
 	VSHUFPS    $0xdd, Z3, Z2, Z2
 	VADDPS     Z2, Z4, Z4
-	VMOVUPS    (R10)(DI*2), Z2
-	VMOVUPS    (R10)(R8*1), Z3
+	VMOVUPS    (R11)(R8*2), Z2
+	VMOVUPS    (R11)(R9*1), Z3
 	VMULPS     Z2, Z2, Z2
 	VMULPS     Z3, Z3, Z3
 	VSHUFPS    $0x88, Z3, Z2, Z7
 	VSHUFPS    $0xdd, Z3, Z2, Z2
 	VADDPS     Z2, Z7, Z7
-	VMOVUPS    (R10)(DI*4), Z2
-	VMOVUPS    (R10)(R9*1), Z3
+	VMOVUPS    (R11)(R8*4), Z2
+	VMOVUPS    (R11)(R10*1), Z3
 	VMULPS     Z2, Z2, Z2
 	VMULPS     Z3, Z3, Z3
 	VSHUFPS    $0x88, Z3, Z2, Z8
@@ -12969,74 +12983,77 @@ channels:
 	VSHUFF32X4 $0xa0, Z5, Z5, Z1
 	VSHUFF32X4 $0xf5, Z5, Z5, Z2
 	VPERMILPS  $0x00, Z1, Z3
-	VMULPS     (R10), Z3, Z3
-	VMOVUPS    Z3, (R10)
+	VMULPS     (R11), Z3, Z3
+	VMOVUPS    Z3, (R11)
 	VPERMILPS  $0x55, Z1, Z3
-	VMULPS     (R10)(DI*1), Z3, Z3
-	VMOVUPS    Z3, (R10)(DI*1)
+	VMULPS     (R11)(R8*1), Z3, Z3
+	VMOVUPS    Z3, (R11)(R8*1)
 	VPERMILPS  $0xaa, Z1, Z3
-	VMULPS     (R10)(DI*2), Z3, Z3
-	VMOVUPS    Z3, (R10)(DI*2)
+	VMULPS     (R11)(R8*2), Z3, Z3
+	VMOVUPS    Z3, (R11)(R8*2)
 	VPERMILPS  $0xff, Z1, Z1
-	VMULPS     (R10)(R8*1), Z1, Z1
-	VMOVUPS    Z1, (R10)(R8*1)
+	VMULPS     (R11)(R9*1), Z1, Z1
+	VMOVUPS    Z1, (R11)(R9*1)
 	VPERMILPS  $0x00, Z2, Z1
-	VMULPS     (R10)(DI*4), Z1, Z1
-	VMOVUPS    Z1, (R10)(DI*4)
+	VMULPS     (R11)(R8*4), Z1, Z1
+	VMOVUPS    Z1, (R11)(R8*4)
 	VPERMILPS  $0xaa, Z2, Z1
-	VMULPS     (R10)(R9*1), Z1, Z1
-	VMOVUPS    Z1, (R10)(R9*1)
-	ADDQ       $0x40, R10
+	VMULPS     (R11)(R10*1), Z1, Z1
+	VMOVUPS    Z1, (R11)(R10*1)
 	ADDQ       $0x40, R11
-	SUBQ       $0x10, R12
+	ADDQ       $0x40, R12
+	SUBQ       $0x10, R13
 	JNZ        channels
 	ADDQ       SI, AX
+	ADDQ       DI, CX
 	DECQ       DX
 	JNZ        row
 	VZEROUPPER
 	RET
 
-// func project16AVX512(dst *float32, row int, pixel int, radius *float32, rows int, channels int)
+// func project16AVX512(dst *float32, row int, pixel int, radius *float32, radiusRow int, rows int, channels int)
 // Requires: AVX, AVX512F
-TEXT ·project16AVX512(SB), NOSPLIT, $0-48
+TEXT ·project16AVX512(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
 	MOVQ         radius+24(FP), CX
-	MOVQ         rows+32(FP), DX
-	MOVQ         channels+40(FP), BX
+	MOVQ         rows+40(FP), DX
+	MOVQ         channels+48(FP), BX
 	MOVQ         row+8(FP), SI
 	SHLQ         $0x02, SI
-	MOVQ         pixel+16(FP), DI
+	MOVQ         radiusRow+32(FP), DI
 	SHLQ         $0x02, DI
-	LEAQ         (DI)(DI*2), R8
-	LEAQ         (DI)(DI*4), R9
-	LEAQ         (R8)(DI*4), R10
+	MOVQ         pixel+16(FP), R8
+	SHLQ         $0x02, R8
+	LEAQ         (R8)(R8*2), R9
+	LEAQ         (R8)(R8*4), R10
+	LEAQ         (R9)(R8*4), R11
 	VBROADCASTSS winograd_least<>+0(SB), Z0
-	MOVL         $0x0000f0f0, R10
-	KMOVW        R10, K1
+	MOVL         $0x0000f0f0, R11
+	KMOVW        R11, K1
 
 row:
-	MOVQ AX, R10
-	MOVQ CX, R11
-	MOVQ BX, R12
+	MOVQ AX, R11
+	MOVQ CX, R12
+	MOVQ BX, R13
 
 channels:
-	VMOVUPS    (R11), Z1
-	VMOVUPS    (R10), Z2
-	VMOVUPS    (R10)(DI*1), Z3
+	VMOVUPS    (R12), Z1
+	VMOVUPS    (R11), Z2
+	VMOVUPS    (R11)(R8*1), Z3
 	VMULPS     Z2, Z2, Z2
 	VMULPS     Z3, Z3, Z3
 	VSHUFPS    $0x88, Z3, Z2, Z4
 	VSHUFPS    $0xdd, Z3, Z2, Z2
 	VADDPS     Z2, Z4, Z4
-	VMOVUPS    (R10)(DI*2), Z2
-	VMOVUPS    (R10)(R8*1), Z3
+	VMOVUPS    (R11)(R8*2), Z2
+	VMOVUPS    (R11)(R9*1), Z3
 	VMULPS     Z2, Z2, Z2
 	VMULPS     Z3, Z3, Z3
 	VSHUFPS    $0x88, Z3, Z2, Z7
 	VSHUFPS    $0xdd, Z3, Z2, Z2
 	VADDPS     Z2, Z7, Z7
-	VMOVUPS    (R10)(DI*4), Z2
-	VMOVUPS    (R10)(R9*1), Z3
+	VMOVUPS    (R11)(R8*4), Z2
+	VMOVUPS    (R11)(R10*1), Z3
 	VMULPS     Z2, Z2, Z2
 	VMULPS     Z3, Z3, Z3
 	VSHUFPS    $0x88, Z3, Z2, Z8
@@ -13060,28 +13077,29 @@ channels:
 	VSHUFF32X4 $0xa0, Z5, Z5, Z1
 	VSHUFF32X4 $0xf5, Z5, Z5, Z2
 	VPERMILPS  $0x00, Z1, Z3
-	VMULPS     (R10), Z3, Z3
-	VMOVUPS    Z3, (R10)
+	VMULPS     (R11), Z3, Z3
+	VMOVUPS    Z3, (R11)
 	VPERMILPS  $0x55, Z1, Z3
-	VMULPS     (R10)(DI*1), Z3, Z3
-	VMOVUPS    Z3, (R10)(DI*1)
+	VMULPS     (R11)(R8*1), Z3, Z3
+	VMOVUPS    Z3, (R11)(R8*1)
 	VPERMILPS  $0xaa, Z1, Z3
-	VMULPS     (R10)(DI*2), Z3, Z3
-	VMOVUPS    Z3, (R10)(DI*2)
+	VMULPS     (R11)(R8*2), Z3, Z3
+	VMOVUPS    Z3, (R11)(R8*2)
 	VPERMILPS  $0xff, Z1, Z1
-	VMULPS     (R10)(R8*1), Z1, Z1
-	VMOVUPS    Z1, (R10)(R8*1)
+	VMULPS     (R11)(R9*1), Z1, Z1
+	VMOVUPS    Z1, (R11)(R9*1)
 	VPERMILPS  $0x00, Z2, Z1
-	VMULPS     (R10)(DI*4), Z1, Z1
-	VMOVUPS    Z1, (R10)(DI*4)
+	VMULPS     (R11)(R8*4), Z1, Z1
+	VMOVUPS    Z1, (R11)(R8*4)
 	VPERMILPS  $0xaa, Z2, Z1
-	VMULPS     (R10)(R9*1), Z1, Z1
-	VMOVUPS    Z1, (R10)(R9*1)
-	ADDQ       $0x40, R10
+	VMULPS     (R11)(R10*1), Z1, Z1
+	VMOVUPS    Z1, (R11)(R10*1)
 	ADDQ       $0x40, R11
-	SUBQ       $0x10, R12
+	ADDQ       $0x40, R12
+	SUBQ       $0x10, R13
 	JNZ        channels
 	ADDQ       SI, AX
+	ADDQ       DI, CX
 	DECQ       DX
 	JNZ        row
 	VZEROUPPER

@@ -62,14 +62,14 @@ func contractNEON(taps *float32, parts *[]float32, count, at, point, channels in
 // project4NEON is project for groups of 4.
 //
 //go:noescape
-func project4NEON(dst *float32, row, pixel int, radius *float32, rows, channels int)
+func project4NEON(dst *float32, row, pixel int, radius *float32, radiusRow, rows, channels int)
 
 // project8NEON is project for groups of 8.
 //
 //go:noescape
-func project8NEON(dst *float32, row, pixel int, radius *float32, rows, channels int)
+func project8NEON(dst *float32, row, pixel int, radius *float32, radiusRow, rows, channels int)
 
 // project16NEON is project for groups of 16.
 //
 //go:noescape
-func project16NEON(dst *float32, row, pixel int, radius *float32, rows, channels int)
+func project16NEON(dst *float32, row, pixel int, radius *float32, radiusRow, rows, channels int)

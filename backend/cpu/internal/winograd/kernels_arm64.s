@@ -2893,392 +2893,404 @@ taps2:
 	CBNZ R3, block
 	RET
 
-// func project4NEON(dst *float32, row, pixel int, radius *float32, rows, channels int)
-TEXT ·project4NEON(SB), NOSPLIT, $0-48
+// func project4NEON(dst *float32, row, pixel int, radius *float32, radiusRow, rows, channels int)
+TEXT ·project4NEON(SB), NOSPLIT, $0-56
 	MOVD dst+0(FP), R0
 	MOVD radius+24(FP), R1
-	MOVD rows+32(FP), R2
-	MOVD channels+40(FP), R3
+	MOVD rows+40(FP), R2
+	MOVD channels+48(FP), R3
 	MOVD row+8(FP), R4
 	LSL $2, R4, R4
-	MOVD pixel+16(FP), R5
+	MOVD radiusRow+32(FP), R5
 	LSL $2, R5, R5
-	ADD R5, R5, R6
-	ADD R5, R6, R7
-	ADD R5, R7, R8
-	ADD R5, R8, R9
-	MOVD $0x100000001, R10
-	VDUP R10, V0.D2
+	MOVD pixel+16(FP), R6
+	LSL $2, R6, R6
+	ADD R6, R6, R7
+	ADD R6, R7, R8
+	ADD R6, R8, R9
+	ADD R6, R9, R10
+	MOVD $0x100000001, R11
+	VDUP R11, V0.D2
 
 row:
-	MOVD R0, R10
-	MOVD R1, R11
-	MOVD R3, R12
+	MOVD R0, R11
+	MOVD R1, R12
+	MOVD R3, R13
 
 group:
-	FMOVQ (R11), F1
-	MOVD R10, R13
-	FMOVQ (R13), F2
-	WORD $0x3ce569a3 // ldr q3, [x13,x5]
-	WORD $0x6e22dc42 // fmul v2.4s, v2.4s, v2.4s
-	WORD $0x6e23dc63 // fmul v3.4s, v3.4s, v3.4s
-	WORD $0x6e23d442 // faddp v2.4s, v2.4s, v3.4s
-	WORD $0x3ce669a3 // ldr q3, [x13,x6]
-	WORD $0x3ce769a4 // ldr q4, [x13,x7]
+	FMOVQ (R12), F1
+	FMOVD (R12), F2
+	MOVD R11, R14
+	FMOVQ (R14), F3
+	WORD $0x3ce669c4 // ldr q4, [x14,x6]
 	WORD $0x6e23dc63 // fmul v3.4s, v3.4s, v3.4s
 	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
 	WORD $0x6e24d463 // faddp v3.4s, v3.4s, v4.4s
-	WORD $0x3ce869a4 // ldr q4, [x13,x8]
-	WORD $0x3ce969a5 // ldr q5, [x13,x9]
+	WORD $0x3ce769c4 // ldr q4, [x14,x7]
+	WORD $0x3ce869c5 // ldr q5, [x14,x8]
 	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
 	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
 	WORD $0x6e25d484 // faddp v4.4s, v4.4s, v5.4s
-	WORD $0x6e23d442 // faddp v2.4s, v2.4s, v3.4s
-	WORD $0x6e24d484 // faddp v4.4s, v4.4s, v4.4s
-	ADD $16, R13, R13
-	WORD $0x6ea1f842 // fsqrt v2.4s, v2.4s
-	WORD $0x4e21f442 // fmax v2.4s, v2.4s, v1.4s
-	WORD $0x4e20f442 // fmax v2.4s, v2.4s, v0.4s
-	WORD $0x6e22fc22 // fdiv v2.4s, v1.4s, v2.4s
-	WORD $0x6ea1f884 // fsqrt v4.4s, v4.4s
-	WORD $0x4e21f484 // fmax v4.4s, v4.4s, v1.4s
-	WORD $0x4e20f484 // fmax v4.4s, v4.4s, v0.4s
-	WORD $0x6e24fc24 // fdiv v4.4s, v1.4s, v4.4s
-	FMOVQ (R10), F3
-	WORD $0x4f829063 // fmul v3.4s, v3.4s, v2.s[0]
-	FMOVQ F3, (R10)
-	WORD $0x3ce56943 // ldr q3, [x10,x5]
-	WORD $0x4fa29063 // fmul v3.4s, v3.4s, v2.s[1]
-	WORD $0x3ca56943 // str q3, [x10,x5]
-	WORD $0x3ce66943 // ldr q3, [x10,x6]
-	WORD $0x4f829863 // fmul v3.4s, v3.4s, v2.s[2]
-	WORD $0x3ca66943 // str q3, [x10,x6]
-	WORD $0x3ce76943 // ldr q3, [x10,x7]
-	WORD $0x4fa29863 // fmul v3.4s, v3.4s, v2.s[3]
-	WORD $0x3ca76943 // str q3, [x10,x7]
-	WORD $0x3ce86943 // ldr q3, [x10,x8]
-	WORD $0x4f849063 // fmul v3.4s, v3.4s, v4.s[0]
-	WORD $0x3ca86943 // str q3, [x10,x8]
-	WORD $0x3ce96943 // ldr q3, [x10,x9]
-	WORD $0x4fa49063 // fmul v3.4s, v3.4s, v4.s[1]
-	WORD $0x3ca96943 // str q3, [x10,x9]
-	ADD $16, R10, R10
+	WORD $0x3ce969c5 // ldr q5, [x14,x9]
+	WORD $0x3cea69c6 // ldr q6, [x14,x10]
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	WORD $0x6e26d4a5 // faddp v5.4s, v5.4s, v6.4s
+	WORD $0x6e24d463 // faddp v3.4s, v3.4s, v4.4s
+	WORD $0x6e25d4a5 // faddp v5.4s, v5.4s, v5.4s
+	ADD $16, R14, R14
+	WORD $0x6ea1f863 // fsqrt v3.4s, v3.4s
+	WORD $0x4e21f463 // fmax v3.4s, v3.4s, v1.4s
+	WORD $0x4e20f463 // fmax v3.4s, v3.4s, v0.4s
+	WORD $0x6e23fc23 // fdiv v3.4s, v1.4s, v3.4s
+	WORD $0x6ea1f8a5 // fsqrt v5.4s, v5.4s
+	WORD $0x4e22f4a5 // fmax v5.4s, v5.4s, v2.4s
+	WORD $0x4e20f4a5 // fmax v5.4s, v5.4s, v0.4s
+	WORD $0x6e25fc45 // fdiv v5.4s, v2.4s, v5.4s
+	FMOVQ (R11), F4
+	WORD $0x4f839084 // fmul v4.4s, v4.4s, v3.s[0]
+	FMOVQ F4, (R11)
+	WORD $0x3ce66964 // ldr q4, [x11,x6]
+	WORD $0x4fa39084 // fmul v4.4s, v4.4s, v3.s[1]
+	WORD $0x3ca66964 // str q4, [x11,x6]
+	WORD $0x3ce76964 // ldr q4, [x11,x7]
+	WORD $0x4f839884 // fmul v4.4s, v4.4s, v3.s[2]
+	WORD $0x3ca76964 // str q4, [x11,x7]
+	WORD $0x3ce86964 // ldr q4, [x11,x8]
+	WORD $0x4fa39884 // fmul v4.4s, v4.4s, v3.s[3]
+	WORD $0x3ca86964 // str q4, [x11,x8]
+	WORD $0x3ce96964 // ldr q4, [x11,x9]
+	WORD $0x4f859084 // fmul v4.4s, v4.4s, v5.s[0]
+	WORD $0x3ca96964 // str q4, [x11,x9]
+	WORD $0x3cea6964 // ldr q4, [x11,x10]
+	WORD $0x4fa59084 // fmul v4.4s, v4.4s, v5.s[1]
+	WORD $0x3caa6964 // str q4, [x11,x10]
 	ADD $16, R11, R11
-	SUB $4, R12, R12
-	CBNZ R12, group
+	ADD $16, R12, R12
+	SUB $4, R13, R13
+	CBNZ R13, group
 	ADD R4, R0, R0
+	ADD R5, R1, R1
 	SUB $1, R2, R2
 	CBNZ R2, row
 	RET
 
-// func project8NEON(dst *float32, row, pixel int, radius *float32, rows, channels int)
-TEXT ·project8NEON(SB), NOSPLIT, $0-48
+// func project8NEON(dst *float32, row, pixel int, radius *float32, radiusRow, rows, channels int)
+TEXT ·project8NEON(SB), NOSPLIT, $0-56
 	MOVD dst+0(FP), R0
 	MOVD radius+24(FP), R1
-	MOVD rows+32(FP), R2
-	MOVD channels+40(FP), R3
+	MOVD rows+40(FP), R2
+	MOVD channels+48(FP), R3
 	MOVD row+8(FP), R4
 	LSL $2, R4, R4
-	MOVD pixel+16(FP), R5
+	MOVD radiusRow+32(FP), R5
 	LSL $2, R5, R5
-	ADD R5, R5, R6
-	ADD R5, R6, R7
-	ADD R5, R7, R8
-	ADD R5, R8, R9
-	MOVD $0x100000001, R10
-	VDUP R10, V0.D2
+	MOVD pixel+16(FP), R6
+	LSL $2, R6, R6
+	ADD R6, R6, R7
+	ADD R6, R7, R8
+	ADD R6, R8, R9
+	ADD R6, R9, R10
+	MOVD $0x100000001, R11
+	VDUP R11, V0.D2
 
 row:
-	MOVD R0, R10
-	MOVD R1, R11
-	MOVD R3, R12
+	MOVD R0, R11
+	MOVD R1, R12
+	MOVD R3, R13
 
 group:
-	FMOVQ (R11), F1
-	MOVD R10, R13
-	FMOVQ (R13), F2
-	WORD $0x3ce569a3 // ldr q3, [x13,x5]
-	WORD $0x6e22dc42 // fmul v2.4s, v2.4s, v2.4s
-	WORD $0x6e23dc63 // fmul v3.4s, v3.4s, v3.4s
-	WORD $0x6e23d442 // faddp v2.4s, v2.4s, v3.4s
-	WORD $0x3ce669a3 // ldr q3, [x13,x6]
-	WORD $0x3ce769a4 // ldr q4, [x13,x7]
+	FMOVQ (R12), F1
+	FMOVD 20(R12), F2
+	MOVD R11, R14
+	FMOVQ (R14), F3
+	WORD $0x3ce669c4 // ldr q4, [x14,x6]
 	WORD $0x6e23dc63 // fmul v3.4s, v3.4s, v3.4s
 	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
 	WORD $0x6e24d463 // faddp v3.4s, v3.4s, v4.4s
-	WORD $0x3ce869a4 // ldr q4, [x13,x8]
-	WORD $0x3ce969a5 // ldr q5, [x13,x9]
+	WORD $0x3ce769c4 // ldr q4, [x14,x7]
+	WORD $0x3ce869c5 // ldr q5, [x14,x8]
 	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
 	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
 	WORD $0x6e25d484 // faddp v4.4s, v4.4s, v5.4s
-	WORD $0x6e23d442 // faddp v2.4s, v2.4s, v3.4s
-	WORD $0x6e24d484 // faddp v4.4s, v4.4s, v4.4s
-	ADD $16, R13, R13
-	FMOVQ (R13), F3
-	WORD $0x3ce569a5 // ldr q5, [x13,x5]
-	WORD $0x6e23dc63 // fmul v3.4s, v3.4s, v3.4s
-	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
-	WORD $0x6e25d463 // faddp v3.4s, v3.4s, v5.4s
-	WORD $0x3ce669a5 // ldr q5, [x13,x6]
-	WORD $0x3ce769a6 // ldr q6, [x13,x7]
+	WORD $0x3ce969c5 // ldr q5, [x14,x9]
+	WORD $0x3cea69c6 // ldr q6, [x14,x10]
 	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
 	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
 	WORD $0x6e26d4a5 // faddp v5.4s, v5.4s, v6.4s
-	WORD $0x3ce869a6 // ldr q6, [x13,x8]
-	WORD $0x3ce969a7 // ldr q7, [x13,x9]
-	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
-	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
-	WORD $0x6e27d4c6 // faddp v6.4s, v6.4s, v7.4s
-	WORD $0x6e25d463 // faddp v3.4s, v3.4s, v5.4s
-	WORD $0x6e26d4c6 // faddp v6.4s, v6.4s, v6.4s
-	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
-	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
-	ADD $16, R13, R13
-	WORD $0x6ea1f842 // fsqrt v2.4s, v2.4s
-	WORD $0x4e21f442 // fmax v2.4s, v2.4s, v1.4s
-	WORD $0x4e20f442 // fmax v2.4s, v2.4s, v0.4s
-	WORD $0x6e22fc22 // fdiv v2.4s, v1.4s, v2.4s
-	WORD $0x6ea1f884 // fsqrt v4.4s, v4.4s
-	WORD $0x4e21f484 // fmax v4.4s, v4.4s, v1.4s
-	WORD $0x4e20f484 // fmax v4.4s, v4.4s, v0.4s
-	WORD $0x6e24fc24 // fdiv v4.4s, v1.4s, v4.4s
-	FMOVQ (R10), F3
-	WORD $0x4f829063 // fmul v3.4s, v3.4s, v2.s[0]
-	FMOVQ F3, (R10)
-	WORD $0x3ce56943 // ldr q3, [x10,x5]
-	WORD $0x4fa29063 // fmul v3.4s, v3.4s, v2.s[1]
-	WORD $0x3ca56943 // str q3, [x10,x5]
-	WORD $0x3ce66943 // ldr q3, [x10,x6]
-	WORD $0x4f829863 // fmul v3.4s, v3.4s, v2.s[2]
-	WORD $0x3ca66943 // str q3, [x10,x6]
-	WORD $0x3ce76943 // ldr q3, [x10,x7]
-	WORD $0x4fa29863 // fmul v3.4s, v3.4s, v2.s[3]
-	WORD $0x3ca76943 // str q3, [x10,x7]
-	WORD $0x3ce86943 // ldr q3, [x10,x8]
-	WORD $0x4f849063 // fmul v3.4s, v3.4s, v4.s[0]
-	WORD $0x3ca86943 // str q3, [x10,x8]
-	WORD $0x3ce96943 // ldr q3, [x10,x9]
-	WORD $0x4fa49063 // fmul v3.4s, v3.4s, v4.s[1]
-	WORD $0x3ca96943 // str q3, [x10,x9]
-	ADD $16, R10, R10
-	FMOVQ (R10), F3
-	WORD $0x4f829063 // fmul v3.4s, v3.4s, v2.s[0]
-	FMOVQ F3, (R10)
-	WORD $0x3ce56943 // ldr q3, [x10,x5]
-	WORD $0x4fa29063 // fmul v3.4s, v3.4s, v2.s[1]
-	WORD $0x3ca56943 // str q3, [x10,x5]
-	WORD $0x3ce66943 // ldr q3, [x10,x6]
-	WORD $0x4f829863 // fmul v3.4s, v3.4s, v2.s[2]
-	WORD $0x3ca66943 // str q3, [x10,x6]
-	WORD $0x3ce76943 // ldr q3, [x10,x7]
-	WORD $0x4fa29863 // fmul v3.4s, v3.4s, v2.s[3]
-	WORD $0x3ca76943 // str q3, [x10,x7]
-	WORD $0x3ce86943 // ldr q3, [x10,x8]
-	WORD $0x4f849063 // fmul v3.4s, v3.4s, v4.s[0]
-	WORD $0x3ca86943 // str q3, [x10,x8]
-	WORD $0x3ce96943 // ldr q3, [x10,x9]
-	WORD $0x4fa49063 // fmul v3.4s, v3.4s, v4.s[1]
-	WORD $0x3ca96943 // str q3, [x10,x9]
-	ADD $16, R10, R10
-	ADD $32, R11, R11
-	SUB $8, R12, R12
-	CBNZ R12, group
-	ADD R4, R0, R0
-	SUB $1, R2, R2
-	CBNZ R2, row
-	RET
-
-// func project16NEON(dst *float32, row, pixel int, radius *float32, rows, channels int)
-TEXT ·project16NEON(SB), NOSPLIT, $0-48
-	MOVD dst+0(FP), R0
-	MOVD radius+24(FP), R1
-	MOVD rows+32(FP), R2
-	MOVD channels+40(FP), R3
-	MOVD row+8(FP), R4
-	LSL $2, R4, R4
-	MOVD pixel+16(FP), R5
-	LSL $2, R5, R5
-	ADD R5, R5, R6
-	ADD R5, R6, R7
-	ADD R5, R7, R8
-	ADD R5, R8, R9
-	MOVD $0x100000001, R10
-	VDUP R10, V0.D2
-
-row:
-	MOVD R0, R10
-	MOVD R1, R11
-	MOVD R3, R12
-
-group:
-	FMOVQ (R11), F1
-	MOVD R10, R13
-	FMOVQ (R13), F2
-	WORD $0x3ce569a3 // ldr q3, [x13,x5]
-	WORD $0x6e22dc42 // fmul v2.4s, v2.4s, v2.4s
-	WORD $0x6e23dc63 // fmul v3.4s, v3.4s, v3.4s
-	WORD $0x6e23d442 // faddp v2.4s, v2.4s, v3.4s
-	WORD $0x3ce669a3 // ldr q3, [x13,x6]
-	WORD $0x3ce769a4 // ldr q4, [x13,x7]
-	WORD $0x6e23dc63 // fmul v3.4s, v3.4s, v3.4s
-	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
 	WORD $0x6e24d463 // faddp v3.4s, v3.4s, v4.4s
-	WORD $0x3ce869a4 // ldr q4, [x13,x8]
-	WORD $0x3ce969a5 // ldr q5, [x13,x9]
+	WORD $0x6e25d4a5 // faddp v5.4s, v5.4s, v5.4s
+	ADD $16, R14, R14
+	FMOVQ (R14), F4
+	WORD $0x3ce669c6 // ldr q6, [x14,x6]
 	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
-	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
-	WORD $0x6e25d484 // faddp v4.4s, v4.4s, v5.4s
-	WORD $0x6e23d442 // faddp v2.4s, v2.4s, v3.4s
-	WORD $0x6e24d484 // faddp v4.4s, v4.4s, v4.4s
-	ADD $16, R13, R13
-	FMOVQ (R13), F3
-	WORD $0x3ce569a5 // ldr q5, [x13,x5]
-	WORD $0x6e23dc63 // fmul v3.4s, v3.4s, v3.4s
-	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
-	WORD $0x6e25d463 // faddp v3.4s, v3.4s, v5.4s
-	WORD $0x3ce669a5 // ldr q5, [x13,x6]
-	WORD $0x3ce769a6 // ldr q6, [x13,x7]
-	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
 	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
-	WORD $0x6e26d4a5 // faddp v5.4s, v5.4s, v6.4s
-	WORD $0x3ce869a6 // ldr q6, [x13,x8]
-	WORD $0x3ce969a7 // ldr q7, [x13,x9]
+	WORD $0x6e26d484 // faddp v4.4s, v4.4s, v6.4s
+	WORD $0x3ce769c6 // ldr q6, [x14,x7]
+	WORD $0x3ce869c7 // ldr q7, [x14,x8]
 	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
 	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
 	WORD $0x6e27d4c6 // faddp v6.4s, v6.4s, v7.4s
-	WORD $0x6e25d463 // faddp v3.4s, v3.4s, v5.4s
-	WORD $0x6e26d4c6 // faddp v6.4s, v6.4s, v6.4s
-	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
-	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
-	ADD $16, R13, R13
-	FMOVQ (R13), F3
-	WORD $0x3ce569a5 // ldr q5, [x13,x5]
-	WORD $0x6e23dc63 // fmul v3.4s, v3.4s, v3.4s
-	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
-	WORD $0x6e25d463 // faddp v3.4s, v3.4s, v5.4s
-	WORD $0x3ce669a5 // ldr q5, [x13,x6]
-	WORD $0x3ce769a6 // ldr q6, [x13,x7]
-	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
-	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
-	WORD $0x6e26d4a5 // faddp v5.4s, v5.4s, v6.4s
-	WORD $0x3ce869a6 // ldr q6, [x13,x8]
-	WORD $0x3ce969a7 // ldr q7, [x13,x9]
-	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
-	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
-	WORD $0x6e27d4c6 // faddp v6.4s, v6.4s, v7.4s
-	WORD $0x6e25d463 // faddp v3.4s, v3.4s, v5.4s
-	WORD $0x6e26d4c6 // faddp v6.4s, v6.4s, v6.4s
-	ADD $16, R13, R13
-	FMOVQ (R13), F5
-	WORD $0x3ce569a7 // ldr q7, [x13,x5]
-	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
-	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
-	WORD $0x6e27d4a5 // faddp v5.4s, v5.4s, v7.4s
-	WORD $0x3ce669a7 // ldr q7, [x13,x6]
-	WORD $0x3ce769a8 // ldr q8, [x13,x7]
+	WORD $0x3ce969c7 // ldr q7, [x14,x9]
+	WORD $0x3cea69c8 // ldr q8, [x14,x10]
 	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
 	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
 	WORD $0x6e28d4e7 // faddp v7.4s, v7.4s, v8.4s
-	WORD $0x3ce869a8 // ldr q8, [x13,x8]
-	WORD $0x3ce969a9 // ldr q9, [x13,x9]
+	WORD $0x6e26d484 // faddp v4.4s, v4.4s, v6.4s
+	WORD $0x6e27d4e7 // faddp v7.4s, v7.4s, v7.4s
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	ADD $16, R14, R14
+	WORD $0x6ea1f863 // fsqrt v3.4s, v3.4s
+	WORD $0x4e21f463 // fmax v3.4s, v3.4s, v1.4s
+	WORD $0x4e20f463 // fmax v3.4s, v3.4s, v0.4s
+	WORD $0x6e23fc23 // fdiv v3.4s, v1.4s, v3.4s
+	WORD $0x6ea1f8a5 // fsqrt v5.4s, v5.4s
+	WORD $0x4e22f4a5 // fmax v5.4s, v5.4s, v2.4s
+	WORD $0x4e20f4a5 // fmax v5.4s, v5.4s, v0.4s
+	WORD $0x6e25fc45 // fdiv v5.4s, v2.4s, v5.4s
+	FMOVQ (R11), F4
+	WORD $0x4f839084 // fmul v4.4s, v4.4s, v3.s[0]
+	FMOVQ F4, (R11)
+	WORD $0x3ce66964 // ldr q4, [x11,x6]
+	WORD $0x4fa39084 // fmul v4.4s, v4.4s, v3.s[1]
+	WORD $0x3ca66964 // str q4, [x11,x6]
+	WORD $0x3ce76964 // ldr q4, [x11,x7]
+	WORD $0x4f839884 // fmul v4.4s, v4.4s, v3.s[2]
+	WORD $0x3ca76964 // str q4, [x11,x7]
+	WORD $0x3ce86964 // ldr q4, [x11,x8]
+	WORD $0x4fa39884 // fmul v4.4s, v4.4s, v3.s[3]
+	WORD $0x3ca86964 // str q4, [x11,x8]
+	WORD $0x3ce96964 // ldr q4, [x11,x9]
+	WORD $0x4f859084 // fmul v4.4s, v4.4s, v5.s[0]
+	WORD $0x3ca96964 // str q4, [x11,x9]
+	WORD $0x3cea6964 // ldr q4, [x11,x10]
+	WORD $0x4fa59084 // fmul v4.4s, v4.4s, v5.s[1]
+	WORD $0x3caa6964 // str q4, [x11,x10]
+	ADD $16, R11, R11
+	FMOVQ (R11), F4
+	WORD $0x4f839084 // fmul v4.4s, v4.4s, v3.s[0]
+	FMOVQ F4, (R11)
+	WORD $0x3ce66964 // ldr q4, [x11,x6]
+	WORD $0x4fa39084 // fmul v4.4s, v4.4s, v3.s[1]
+	WORD $0x3ca66964 // str q4, [x11,x6]
+	WORD $0x3ce76964 // ldr q4, [x11,x7]
+	WORD $0x4f839884 // fmul v4.4s, v4.4s, v3.s[2]
+	WORD $0x3ca76964 // str q4, [x11,x7]
+	WORD $0x3ce86964 // ldr q4, [x11,x8]
+	WORD $0x4fa39884 // fmul v4.4s, v4.4s, v3.s[3]
+	WORD $0x3ca86964 // str q4, [x11,x8]
+	WORD $0x3ce96964 // ldr q4, [x11,x9]
+	WORD $0x4f859084 // fmul v4.4s, v4.4s, v5.s[0]
+	WORD $0x3ca96964 // str q4, [x11,x9]
+	WORD $0x3cea6964 // ldr q4, [x11,x10]
+	WORD $0x4fa59084 // fmul v4.4s, v4.4s, v5.s[1]
+	WORD $0x3caa6964 // str q4, [x11,x10]
+	ADD $16, R11, R11
+	ADD $32, R12, R12
+	SUB $8, R13, R13
+	CBNZ R13, group
+	ADD R4, R0, R0
+	ADD R5, R1, R1
+	SUB $1, R2, R2
+	CBNZ R2, row
+	RET
+
+// func project16NEON(dst *float32, row, pixel int, radius *float32, radiusRow, rows, channels int)
+TEXT ·project16NEON(SB), NOSPLIT, $0-56
+	MOVD dst+0(FP), R0
+	MOVD radius+24(FP), R1
+	MOVD rows+40(FP), R2
+	MOVD channels+48(FP), R3
+	MOVD row+8(FP), R4
+	LSL $2, R4, R4
+	MOVD radiusRow+32(FP), R5
+	LSL $2, R5, R5
+	MOVD pixel+16(FP), R6
+	LSL $2, R6, R6
+	ADD R6, R6, R7
+	ADD R6, R7, R8
+	ADD R6, R8, R9
+	ADD R6, R9, R10
+	MOVD $0x100000001, R11
+	VDUP R11, V0.D2
+
+row:
+	MOVD R0, R11
+	MOVD R1, R12
+	MOVD R3, R13
+
+group:
+	FMOVQ (R12), F1
+	FMOVD 20(R12), F2
+	MOVD R11, R14
+	FMOVQ (R14), F3
+	WORD $0x3ce669c4 // ldr q4, [x14,x6]
+	WORD $0x6e23dc63 // fmul v3.4s, v3.4s, v3.4s
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	WORD $0x6e24d463 // faddp v3.4s, v3.4s, v4.4s
+	WORD $0x3ce769c4 // ldr q4, [x14,x7]
+	WORD $0x3ce869c5 // ldr q5, [x14,x8]
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	WORD $0x6e25d484 // faddp v4.4s, v4.4s, v5.4s
+	WORD $0x3ce969c5 // ldr q5, [x14,x9]
+	WORD $0x3cea69c6 // ldr q6, [x14,x10]
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	WORD $0x6e26d4a5 // faddp v5.4s, v5.4s, v6.4s
+	WORD $0x6e24d463 // faddp v3.4s, v3.4s, v4.4s
+	WORD $0x6e25d4a5 // faddp v5.4s, v5.4s, v5.4s
+	ADD $16, R14, R14
+	FMOVQ (R14), F4
+	WORD $0x3ce669c6 // ldr q6, [x14,x6]
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	WORD $0x6e26d484 // faddp v4.4s, v4.4s, v6.4s
+	WORD $0x3ce769c6 // ldr q6, [x14,x7]
+	WORD $0x3ce869c7 // ldr q7, [x14,x8]
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	WORD $0x6e27d4c6 // faddp v6.4s, v6.4s, v7.4s
+	WORD $0x3ce969c7 // ldr q7, [x14,x9]
+	WORD $0x3cea69c8 // ldr q8, [x14,x10]
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	WORD $0x6e28d4e7 // faddp v7.4s, v7.4s, v8.4s
+	WORD $0x6e26d484 // faddp v4.4s, v4.4s, v6.4s
+	WORD $0x6e27d4e7 // faddp v7.4s, v7.4s, v7.4s
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	ADD $16, R14, R14
+	FMOVQ (R14), F4
+	WORD $0x3ce669c6 // ldr q6, [x14,x6]
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	WORD $0x6e26d484 // faddp v4.4s, v4.4s, v6.4s
+	WORD $0x3ce769c6 // ldr q6, [x14,x7]
+	WORD $0x3ce869c7 // ldr q7, [x14,x8]
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	WORD $0x6e27d4c6 // faddp v6.4s, v6.4s, v7.4s
+	WORD $0x3ce969c7 // ldr q7, [x14,x9]
+	WORD $0x3cea69c8 // ldr q8, [x14,x10]
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	WORD $0x6e28d4e7 // faddp v7.4s, v7.4s, v8.4s
+	WORD $0x6e26d484 // faddp v4.4s, v4.4s, v6.4s
+	WORD $0x6e27d4e7 // faddp v7.4s, v7.4s, v7.4s
+	ADD $16, R14, R14
+	FMOVQ (R14), F6
+	WORD $0x3ce669c8 // ldr q8, [x14,x6]
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	WORD $0x6e28d4c6 // faddp v6.4s, v6.4s, v8.4s
+	WORD $0x3ce769c8 // ldr q8, [x14,x7]
+	WORD $0x3ce869c9 // ldr q9, [x14,x8]
 	WORD $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
 	WORD $0x6e29dd29 // fmul v9.4s, v9.4s, v9.4s
 	WORD $0x6e29d508 // faddp v8.4s, v8.4s, v9.4s
-	WORD $0x6e27d4a5 // faddp v5.4s, v5.4s, v7.4s
-	WORD $0x6e28d508 // faddp v8.4s, v8.4s, v8.4s
-	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
-	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
-	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+	WORD $0x3ce969c9 // ldr q9, [x14,x9]
+	WORD $0x3cea69ca // ldr q10, [x14,x10]
+	WORD $0x6e29dd29 // fmul v9.4s, v9.4s, v9.4s
+	WORD $0x6e2add4a // fmul v10.4s, v10.4s, v10.4s
+	WORD $0x6e2ad529 // faddp v9.4s, v9.4s, v10.4s
+	WORD $0x6e28d4c6 // faddp v6.4s, v6.4s, v8.4s
+	WORD $0x6e29d529 // faddp v9.4s, v9.4s, v9.4s
 	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
-	ADD $16, R13, R13
-	WORD $0x6ea1f842 // fsqrt v2.4s, v2.4s
-	WORD $0x4e21f442 // fmax v2.4s, v2.4s, v1.4s
-	WORD $0x4e20f442 // fmax v2.4s, v2.4s, v0.4s
-	WORD $0x6e22fc22 // fdiv v2.4s, v1.4s, v2.4s
-	WORD $0x6ea1f884 // fsqrt v4.4s, v4.4s
-	WORD $0x4e21f484 // fmax v4.4s, v4.4s, v1.4s
-	WORD $0x4e20f484 // fmax v4.4s, v4.4s, v0.4s
-	WORD $0x6e24fc24 // fdiv v4.4s, v1.4s, v4.4s
-	FMOVQ (R10), F3
-	WORD $0x4f829063 // fmul v3.4s, v3.4s, v2.s[0]
-	FMOVQ F3, (R10)
-	WORD $0x3ce56943 // ldr q3, [x10,x5]
-	WORD $0x4fa29063 // fmul v3.4s, v3.4s, v2.s[1]
-	WORD $0x3ca56943 // str q3, [x10,x5]
-	WORD $0x3ce66943 // ldr q3, [x10,x6]
-	WORD $0x4f829863 // fmul v3.4s, v3.4s, v2.s[2]
-	WORD $0x3ca66943 // str q3, [x10,x6]
-	WORD $0x3ce76943 // ldr q3, [x10,x7]
-	WORD $0x4fa29863 // fmul v3.4s, v3.4s, v2.s[3]
-	WORD $0x3ca76943 // str q3, [x10,x7]
-	WORD $0x3ce86943 // ldr q3, [x10,x8]
-	WORD $0x4f849063 // fmul v3.4s, v3.4s, v4.s[0]
-	WORD $0x3ca86943 // str q3, [x10,x8]
-	WORD $0x3ce96943 // ldr q3, [x10,x9]
-	WORD $0x4fa49063 // fmul v3.4s, v3.4s, v4.s[1]
-	WORD $0x3ca96943 // str q3, [x10,x9]
-	ADD $16, R10, R10
-	FMOVQ (R10), F3
-	WORD $0x4f829063 // fmul v3.4s, v3.4s, v2.s[0]
-	FMOVQ F3, (R10)
-	WORD $0x3ce56943 // ldr q3, [x10,x5]
-	WORD $0x4fa29063 // fmul v3.4s, v3.4s, v2.s[1]
-	WORD $0x3ca56943 // str q3, [x10,x5]
-	WORD $0x3ce66943 // ldr q3, [x10,x6]
-	WORD $0x4f829863 // fmul v3.4s, v3.4s, v2.s[2]
-	WORD $0x3ca66943 // str q3, [x10,x6]
-	WORD $0x3ce76943 // ldr q3, [x10,x7]
-	WORD $0x4fa29863 // fmul v3.4s, v3.4s, v2.s[3]
-	WORD $0x3ca76943 // str q3, [x10,x7]
-	WORD $0x3ce86943 // ldr q3, [x10,x8]
-	WORD $0x4f849063 // fmul v3.4s, v3.4s, v4.s[0]
-	WORD $0x3ca86943 // str q3, [x10,x8]
-	WORD $0x3ce96943 // ldr q3, [x10,x9]
-	WORD $0x4fa49063 // fmul v3.4s, v3.4s, v4.s[1]
-	WORD $0x3ca96943 // str q3, [x10,x9]
-	ADD $16, R10, R10
-	FMOVQ (R10), F3
-	WORD $0x4f829063 // fmul v3.4s, v3.4s, v2.s[0]
-	FMOVQ F3, (R10)
-	WORD $0x3ce56943 // ldr q3, [x10,x5]
-	WORD $0x4fa29063 // fmul v3.4s, v3.4s, v2.s[1]
-	WORD $0x3ca56943 // str q3, [x10,x5]
-	WORD $0x3ce66943 // ldr q3, [x10,x6]
-	WORD $0x4f829863 // fmul v3.4s, v3.4s, v2.s[2]
-	WORD $0x3ca66943 // str q3, [x10,x6]
-	WORD $0x3ce76943 // ldr q3, [x10,x7]
-	WORD $0x4fa29863 // fmul v3.4s, v3.4s, v2.s[3]
-	WORD $0x3ca76943 // str q3, [x10,x7]
-	WORD $0x3ce86943 // ldr q3, [x10,x8]
-	WORD $0x4f849063 // fmul v3.4s, v3.4s, v4.s[0]
-	WORD $0x3ca86943 // str q3, [x10,x8]
-	WORD $0x3ce96943 // ldr q3, [x10,x9]
-	WORD $0x4fa49063 // fmul v3.4s, v3.4s, v4.s[1]
-	WORD $0x3ca96943 // str q3, [x10,x9]
-	ADD $16, R10, R10
-	FMOVQ (R10), F3
-	WORD $0x4f829063 // fmul v3.4s, v3.4s, v2.s[0]
-	FMOVQ F3, (R10)
-	WORD $0x3ce56943 // ldr q3, [x10,x5]
-	WORD $0x4fa29063 // fmul v3.4s, v3.4s, v2.s[1]
-	WORD $0x3ca56943 // str q3, [x10,x5]
-	WORD $0x3ce66943 // ldr q3, [x10,x6]
-	WORD $0x4f829863 // fmul v3.4s, v3.4s, v2.s[2]
-	WORD $0x3ca66943 // str q3, [x10,x6]
-	WORD $0x3ce76943 // ldr q3, [x10,x7]
-	WORD $0x4fa29863 // fmul v3.4s, v3.4s, v2.s[3]
-	WORD $0x3ca76943 // str q3, [x10,x7]
-	WORD $0x3ce86943 // ldr q3, [x10,x8]
-	WORD $0x4f849063 // fmul v3.4s, v3.4s, v4.s[0]
-	WORD $0x3ca86943 // str q3, [x10,x8]
-	WORD $0x3ce96943 // ldr q3, [x10,x9]
-	WORD $0x4fa49063 // fmul v3.4s, v3.4s, v4.s[1]
-	WORD $0x3ca96943 // str q3, [x10,x9]
-	ADD $16, R10, R10
-	ADD $64, R11, R11
-	SUB $16, R12, R12
-	CBNZ R12, group
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	ADD $16, R14, R14
+	WORD $0x6ea1f863 // fsqrt v3.4s, v3.4s
+	WORD $0x4e21f463 // fmax v3.4s, v3.4s, v1.4s
+	WORD $0x4e20f463 // fmax v3.4s, v3.4s, v0.4s
+	WORD $0x6e23fc23 // fdiv v3.4s, v1.4s, v3.4s
+	WORD $0x6ea1f8a5 // fsqrt v5.4s, v5.4s
+	WORD $0x4e22f4a5 // fmax v5.4s, v5.4s, v2.4s
+	WORD $0x4e20f4a5 // fmax v5.4s, v5.4s, v0.4s
+	WORD $0x6e25fc45 // fdiv v5.4s, v2.4s, v5.4s
+	FMOVQ (R11), F4
+	WORD $0x4f839084 // fmul v4.4s, v4.4s, v3.s[0]
+	FMOVQ F4, (R11)
+	WORD $0x3ce66964 // ldr q4, [x11,x6]
+	WORD $0x4fa39084 // fmul v4.4s, v4.4s, v3.s[1]
+	WORD $0x3ca66964 // str q4, [x11,x6]
+	WORD $0x3ce76964 // ldr q4, [x11,x7]
+	WORD $0x4f839884 // fmul v4.4s, v4.4s, v3.s[2]
+	WORD $0x3ca76964 // str q4, [x11,x7]
+	WORD $0x3ce86964 // ldr q4, [x11,x8]
+	WORD $0x4fa39884 // fmul v4.4s, v4.4s, v3.s[3]
+	WORD $0x3ca86964 // str q4, [x11,x8]
+	WORD $0x3ce96964 // ldr q4, [x11,x9]
+	WORD $0x4f859084 // fmul v4.4s, v4.4s, v5.s[0]
+	WORD $0x3ca96964 // str q4, [x11,x9]
+	WORD $0x3cea6964 // ldr q4, [x11,x10]
+	WORD $0x4fa59084 // fmul v4.4s, v4.4s, v5.s[1]
+	WORD $0x3caa6964 // str q4, [x11,x10]
+	ADD $16, R11, R11
+	FMOVQ (R11), F4
+	WORD $0x4f839084 // fmul v4.4s, v4.4s, v3.s[0]
+	FMOVQ F4, (R11)
+	WORD $0x3ce66964 // ldr q4, [x11,x6]
+	WORD $0x4fa39084 // fmul v4.4s, v4.4s, v3.s[1]
+	WORD $0x3ca66964 // str q4, [x11,x6]
+	WORD $0x3ce76964 // ldr q4, [x11,x7]
+	WORD $0x4f839884 // fmul v4.4s, v4.4s, v3.s[2]
+	WORD $0x3ca76964 // str q4, [x11,x7]
+	WORD $0x3ce86964 // ldr q4, [x11,x8]
+	WORD $0x4fa39884 // fmul v4.4s, v4.4s, v3.s[3]
+	WORD $0x3ca86964 // str q4, [x11,x8]
+	WORD $0x3ce96964 // ldr q4, [x11,x9]
+	WORD $0x4f859084 // fmul v4.4s, v4.4s, v5.s[0]
+	WORD $0x3ca96964 // str q4, [x11,x9]
+	WORD $0x3cea6964 // ldr q4, [x11,x10]
+	WORD $0x4fa59084 // fmul v4.4s, v4.4s, v5.s[1]
+	WORD $0x3caa6964 // str q4, [x11,x10]
+	ADD $16, R11, R11
+	FMOVQ (R11), F4
+	WORD $0x4f839084 // fmul v4.4s, v4.4s, v3.s[0]
+	FMOVQ F4, (R11)
+	WORD $0x3ce66964 // ldr q4, [x11,x6]
+	WORD $0x4fa39084 // fmul v4.4s, v4.4s, v3.s[1]
+	WORD $0x3ca66964 // str q4, [x11,x6]
+	WORD $0x3ce76964 // ldr q4, [x11,x7]
+	WORD $0x4f839884 // fmul v4.4s, v4.4s, v3.s[2]
+	WORD $0x3ca76964 // str q4, [x11,x7]
+	WORD $0x3ce86964 // ldr q4, [x11,x8]
+	WORD $0x4fa39884 // fmul v4.4s, v4.4s, v3.s[3]
+	WORD $0x3ca86964 // str q4, [x11,x8]
+	WORD $0x3ce96964 // ldr q4, [x11,x9]
+	WORD $0x4f859084 // fmul v4.4s, v4.4s, v5.s[0]
+	WORD $0x3ca96964 // str q4, [x11,x9]
+	WORD $0x3cea6964 // ldr q4, [x11,x10]
+	WORD $0x4fa59084 // fmul v4.4s, v4.4s, v5.s[1]
+	WORD $0x3caa6964 // str q4, [x11,x10]
+	ADD $16, R11, R11
+	FMOVQ (R11), F4
+	WORD $0x4f839084 // fmul v4.4s, v4.4s, v3.s[0]
+	FMOVQ F4, (R11)
+	WORD $0x3ce66964 // ldr q4, [x11,x6]
+	WORD $0x4fa39084 // fmul v4.4s, v4.4s, v3.s[1]
+	WORD $0x3ca66964 // str q4, [x11,x6]
+	WORD $0x3ce76964 // ldr q4, [x11,x7]
+	WORD $0x4f839884 // fmul v4.4s, v4.4s, v3.s[2]
+	WORD $0x3ca76964 // str q4, [x11,x7]
+	WORD $0x3ce86964 // ldr q4, [x11,x8]
+	WORD $0x4fa39884 // fmul v4.4s, v4.4s, v3.s[3]
+	WORD $0x3ca86964 // str q4, [x11,x8]
+	WORD $0x3ce96964 // ldr q4, [x11,x9]
+	WORD $0x4f859084 // fmul v4.4s, v4.4s, v5.s[0]
+	WORD $0x3ca96964 // str q4, [x11,x9]
+	WORD $0x3cea6964 // ldr q4, [x11,x10]
+	WORD $0x4fa59084 // fmul v4.4s, v4.4s, v5.s[1]
+	WORD $0x3caa6964 // str q4, [x11,x10]
+	ADD $16, R11, R11
+	ADD $64, R12, R12
+	SUB $16, R13, R13
+	CBNZ R13, group
 	ADD R4, R0, R0
+	ADD R5, R1, R1
 	SUB $1, R2, R2
 	CBNZ R2, row
 	RET

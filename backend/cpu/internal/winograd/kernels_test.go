@@ -145,8 +145,22 @@ func TestProject(t *testing.T) {
 					clear(dst.data[2*pixel:][:size])
 					dst.data[2*pixel+size-1] = -radius.data[0]
 					want := dst.clone()
-					project(want.data, row, pixel, radius.data, size, rows, channels)
-					k.Project(dst.data, row, pixel, radius.data, size, rows, channels)
+					radii, radiusRow := radius, 0
+					if ProjectsMaps(size) && r.IntN(2) == 0 { // of every pixel
+						radiusRow = channels + 8*r.IntN(2)
+						radii = random(r, (rows-1)*radiusRow+channels)
+						for y := range rows {
+							for c := 0; c < channels; c += size {
+								var of [Tile]float32
+								for x := range of {
+									of[x] = radius.data[r.IntN(channels)]
+								}
+								SpreadRadii(radii.data[y*radiusRow+c:][:size], &of)
+							}
+						}
+					}
+					project(want.data, row, pixel, radii.data, radiusRow, size, rows, channels)
+					k.Project(dst.data, row, pixel, radii.data, radiusRow, size, rows, channels)
 					for i, w := range want.all {
 						got := dst.all[i]
 						require.True(t, math.Float32bits(w) == math.Float32bits(got) || w != w && got != got,

@@ -59,7 +59,10 @@ func TestKernelsReadNoOtherPage(t *testing.T) {
 					k.Activate(dst, Tile*pixel, pixel, points, point, third(channels), 0.5, n, channels, &scratch)
 					k.Update(dst, Tile*pixel, pixel, third(5*pixel+channels), 0, pixel, points, point, 0.5, n, channels, &scratch)
 					for _, size := range []int{4, 8, 16} {
-						k.Project(dst, Tile*pixel, pixel, third(channels), size, n, channels)
+						k.Project(dst, Tile*pixel, pixel, third(channels), 0, size, n, channels)
+						if ProjectsMaps(size) {
+							k.Project(dst, Tile*pixel, pixel, third(n*channels), channels, size, n, channels)
+						}
 					}
 				}
 			}

@@ -118,11 +118,15 @@ func update(dst []float32, row, pixel int, src []float32, srcRow, srcPixel int, 
 	})
 }
 
-func project(dst []float32, row, pixel int, radius []float32, size, rows, channels int) {
+func project(dst []float32, row, pixel int, radius []float32, radiusRow, size, rows, channels int) {
 	for y := range rows {
 		for x := range Tile {
+			lane := 0
+			if ProjectsMaps(size) {
+				lane = radiusLane[x]
+			}
 			for c := 0; c < channels; c += size {
-				projectGroup(dst[y*row+x*pixel+c:][:size], radius[c])
+				projectGroup(dst[y*row+x*pixel+c:][:size], radius[y*radiusRow+c+lane])
 			}
 		}
 	}

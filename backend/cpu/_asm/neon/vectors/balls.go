@@ -145,21 +145,42 @@ const smallestNumber, one = 1, 0x3f800000
 // both returns bits in the lower and the upper half of 64.
 func both(bits uint64) uint64 { return bits<<32 | bits }
 
-// projectBalls emits out = in·radius/max(‖in‖, radius). The maximum of a number and NaN
-// is NaN.
-func projectBalls(p *neon.Program) {
-	f := begin(p, "projectBalls", "func(out, in *float32, n, plane, size int, radius float32)", "projectBallsPortable")
+// projectBalls emits out = in·radius/max(‖in‖, radius), of one radius or of a map of them.
+// The maximum of a number and NaN is NaN.
+func projectBalls(p *neon.Program, ofMap bool) {
+	var f *neon.Function
+	if ofMap {
+		f = begin(p, "projectBallsMap", "func(out, in, radius *float32, n, plane, size int)", "projectBallsPortable")
+	} else {
+		f = begin(p, "projectBalls", "func(out, in *float32, n, plane, size int, radius float32)", "projectBallsPortable")
+	}
 	out, in, n := f.Parameter("out"), f.Parameter("in"), f.Parameter("n")
-	radius, floor := f.Number("radius"), f.Vector()
+	arrays, floor := []neon.R{out, in}, f.Vector()
 	f.Broadcast(neon.D2, floor, both(smallestNumber))
-	f.FMAX(neon.S4, floor, floor, radius)
+	var radius neon.V
+	if ofMap {
+		arrays = append(arrays, f.Parameter("radius"))
+	} else {
+		radius = f.Number("radius")
+		f.FMAX(neon.S4, floor, floor, radius)
+	}
 	alongBalls(f, n, func(b balls) {
 		scale := b.squares(in)
-		for _, v := range scale {
+		var radii []neon.V
+		if ofMap {
+			radii = b.load(arrays[2])
+		}
+		for k, v := range scale {
 			f.FSQRT(neon.S4, v, v)
 			f.FMAX(neon.S4, v, v, floor)
-			f.FDIV(neon.S4, v, radius, v)
+			r := radius
+			if ofMap {
+				r = radii[k]
+				f.FMAX(neon.S4, v, v, r)
+			}
+			f.FDIV(neon.S4, v, r, v)
 		}
+		f.Free(radii...)
 		b.channels([]neon.R{in, out}, func(p []neon.R) {
 			x := b.load(p[0])
 			for k, v := range scale {
@@ -167,18 +188,31 @@ func projectBalls(p *neon.Program) {
 			}
 			b.store(x, p[1])
 		})
-	}, out, in)
+	}, arrays...)
 }
 
 // projectBallsGradient emits, of n = x/‖x‖, out = radius/‖x‖·(dy − n⟨n, dy⟩), and adds
-// ⟨n, dy⟩ to the sums; where ‖x‖ ≤ radius, out = dy and the sums stay.
-func projectBallsGradient(p *neon.Program) {
-	f := begin(p, "projectBallsGradient", "func(out, x, dy *float32, n, plane, size int, radius float32, sums *[16]float64)", "projectBallsGradientPortable")
-	out, x, dy, n := f.Parameter("out"), f.Parameter("x"), f.Parameter("dy"), f.Parameter("n")
-	radius, ones, memory, step := f.Number("radius"), f.Vector(), f.Parameter("sums"), f.General()
+// ⟨n, dy⟩ to the sums, or sets the map's gradient to it; where ‖x‖ ≤ radius, out = dy, and
+// the sums stay, or the map's gradient is 0.
+func projectBallsGradient(p *neon.Program, ofMap bool) {
+	var f *neon.Function
+	if ofMap {
+		f = begin(p, "projectBallsMapGradient", "func(out, dradius, x, dy, radius *float32, n, plane, size int)", "projectBallsGradientPortable")
+	} else {
+		f = begin(p, "projectBallsGradient", "func(out, x, dy *float32, n, plane, size int, radius float32, sums *[16]float64)", "projectBallsGradientPortable")
+	}
+	out, x, dy, n, ones := f.Parameter("out"), f.Parameter("x"), f.Parameter("dy"), f.Parameter("n"), f.Vector()
+	arrays := []neon.R{out, x, dy}
 	f.Broadcast(neon.D2, ones, both(one))
-	// Blocks are added to half of the lanes and to the other half in turn.
-	f.Constant(step, 8*4*ballVectors)
+	var radius neon.V
+	var memory, step neon.R
+	if ofMap {
+		arrays = append(arrays, f.Parameter("dradius"), f.Parameter("radius"))
+	} else {
+		radius, memory, step = f.Number("radius"), f.Parameter("sums"), f.General()
+		// Blocks are added to half of the lanes and to the other half in turn.
+		f.Constant(step, 8*4*ballVectors)
+	}
 	alongBalls(f, n, func(b balls) {
 		norms := b.squares(x)
 		along := b.sum("along", []neon.R{x, dy}, func(p []neon.R) []neon.V {
@@ -191,13 +225,26 @@ func projectBallsGradient(p *neon.Program) {
 		})
 		zero, inverse, inside := f.Vector(), f.Vector(), f.Vector()
 		f.Zero(zero)
+		var radii, told []neon.V
+		if ofMap {
+			radii, told = b.load(arrays[4]), b.registers()
+		}
 		for k, norm := range norms {
+			r := radius
+			if ofMap {
+				r = radii[k]
+			}
 			f.FSQRT(neon.S4, norm, norm)
 			f.FDIV(neon.S4, inverse, ones, norm)
 			f.FMUL(neon.S4, along[k], along[k], inverse)
-			f.FCMGE(neon.S4, inside, radius, norm)
-			b.addAlong(inside, zero, along[k], memory, k)
-			f.FMUL(neon.S4, norm, radius, inverse)
+			f.FCMGE(neon.S4, inside, r, norm)
+			if ofMap {
+				f.MOV(told[k], inside)
+				f.BSL(told[k], zero, along[k])
+			} else {
+				b.addAlong(inside, zero, along[k], memory, k)
+			}
+			f.FMUL(neon.S4, norm, r, inverse)
 			f.FMUL(neon.S4, along[k], along[k], norm)
 			f.FMUL(neon.S4, along[k], along[k], inverse)
 			scale := f.Vector()
@@ -209,10 +256,14 @@ func projectBallsGradient(p *neon.Program) {
 			f.Free(scale)
 		}
 		f.Free(zero, inverse, inside)
-		if b.vectors > 0 {
+		switch {
+		case ofMap:
+			b.store(told, arrays[3])
+			f.Free(radii...)
+		case b.vectors > 0:
 			f.Add(memory, memory, step)
 			f.Negate(step, step)
-		} else {
+		default:
 			f.AddConstant(memory, memory, 8)
 		}
 		b.channels([]neon.R{x, dy, out}, func(p []neon.R) {
@@ -224,7 +275,7 @@ func projectBallsGradient(p *neon.Program) {
 			}
 			b.store(y, p[2])
 		})
-	}, out, x, dy)
+	}, arrays...)
 }
 
 // addAlong adds vector k of numbers, zeros where a mask is, to the lanes of float64 that

@@ -31,8 +31,10 @@ func main() {
 	for _, r := range reductions {
 		reduce(&p, r)
 	}
-	projectBalls(&p)
-	projectBallsGradient(&p)
+	for _, ofMap := range []bool{false, true} {
+		projectBalls(&p, ofMap)
+		projectBallsGradient(&p, ofMap)
+	}
 	p.Write()
 }
 

@@ -15,10 +15,11 @@ const leastNumber = 1<<32 | 1
 // processors' kernels.
 func project(p *neon.Program, size int) {
 	f := p.Function(fmt.Sprintf("project%dNEON", size),
-		"func(dst *float32, row, pixel int, radius *float32, rows, channels int)",
+		"func(dst *float32, row, pixel int, radius *float32, radiusRow, rows, channels int)",
 		fmt.Sprintf("project%dNEON is project for groups of %d.", size, size))
 	dst, radius, rows, channels := f.Parameter("dst"), f.Parameter("radius"), f.Parameter("rows"), f.Parameter("channels")
-	row, pixels := distance(f, "row"), newStrides(f, distance(f, "pixel"), tile)
+	row, radiusRow := distance(f, "row"), distance(f, "radiusRow")
+	pixels := newStrides(f, distance(f, "pixel"), tile)
 	floor := f.Vector()
 	f.Broadcast(neon.D2, floor, leastNumber)
 	to, radii, left := f.General(), f.General(), f.General()
@@ -28,25 +29,35 @@ func project(p *neon.Program, size int) {
 		f.Move(left, channels)
 		f.Label("group")
 		f.Scope(func() {
-			g := projection{f: f, to: to, pixels: pixels, vectors: size / lanes, radius: f.Vector(), floor: floor}
-			f.Load(bytes, g.radius, neon.At(radii, 0))
+			g := projection{f: f, to: to, pixels: pixels, vectors: size / lanes, floor: floor}
+			for i := range g.radius {
+				g.radius[i] = f.Vector()
+			}
+			f.Load(bytes, g.radius[0], neon.At(radii, 0))
+			if size > lanes { // those of pixels 4 and 5 (winograd.RadiusPixel)
+				f.Load(bytes/2, g.radius[1], neon.At(radii, 4*5))
+			} else {
+				f.Load(bytes/2, g.radius[1], neon.At(radii, 0))
+			}
 			g.group()
 		})
 		f.AddConstant(radii, radii, 4*size)
 		f.AddConstant(left, left, -size)
 		f.BranchNotZero(left, "group")
 		f.Add(dst, dst, row)
+		f.Add(radius, radius, radiusRow)
 	})
 	f.Return()
 }
 
 // projection is a group of channels of a row of a tile's pixels.
 type projection struct {
-	f             *neon.Function
-	to            neon.R // the first channel of the first pixel, and then of the next group
-	pixels        strides
-	vectors       int    // of the group
-	radius, floor neon.V // floor is above 0
+	f       *neon.Function
+	to      neon.R // the first channel of the first pixel, and then of the next group
+	pixels  strides
+	vectors int       // of the group
+	radius  [2]neon.V // of pixels 0 to 3, and of 4 and 5
+	floor   neon.V    // above 0
 }
 
 // group projects the group.
@@ -74,12 +85,12 @@ func (g projection) group() {
 			scales = quads[l]
 		}
 	}
-	for _, x := range scales {
+	for i, x := range scales {
 		f.FSQRT(neon.S4, x, x)
 		// The maximum of a number and NaN is NaN.
-		f.FMAX(neon.S4, x, x, g.radius)
+		f.FMAX(neon.S4, x, x, g.radius[i])
 		f.FMAX(neon.S4, x, x, g.floor)
-		f.FDIV(neon.S4, x, g.radius, x)
+		f.FDIV(neon.S4, x, g.radius[i], x)
 	}
 	y := f.Vector()
 	for range g.vectors {

@@ -1,0 +1,186 @@
+package guide
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Limit L is the most that the logarithm of a radius is changed by, in either direction: by
+// L·tanh(x/L) where the guide says x.
+const Limit = 4.0
+
+// Prefix begins the names of a guide's tensors in a weight file.
+const Prefix = "guide."
+
+// Model is a guide as plain numbers, on no device.
+type Model struct {
+	// Widths are the channels at each scale, the finest first.
+	Widths []int
+	// Layers are those that Layers returns, with their numbers.
+	Layers []Layer
+}
+
+// Layer is a convolution of the guide.
+type Layer struct {
+	// Name of its tensors without ".weight" and ".bias", with Prefix.
+	Name string
+	// Out and In are numbers of channels, Kernel the height and width.
+	Out, In, Kernel int
+	// Weight is of shape (Out, In, Kernel, Kernel), Bias has Out numbers.
+	Weight, Bias []float32
+}
+
+// maxScales and maxWidth keep numbers from a file within reason.
+const (
+	maxScales = 8
+	maxWidth  = 1 << 12
+)
+
+// CheckWidths returns an error unless a guide can have these widths.
+func CheckWidths(widths []int) error {
+	if len(widths) < 1 || len(widths) > maxScales {
+		return fmt.Errorf("a guide of %d scales, must be from 1 to %d", len(widths), maxScales)
+	}
+	for _, w := range widths {
+		if w < 1 || w > maxWidth {
+			return fmt.Errorf("a guide of %d channels, must be from 1 to %d", w, maxWidth)
+		}
+	}
+	return nil
+}
+
+// Layers returns the layers of a guide without numbers, in the order of In, then for each scale
+// Enter, Leave, Down and Up, then Out: for images of that many channels, as the blocks of the
+// averaged network see them, and with so many radii for a pixel.
+func Layers(widths []int, channels, radii int) []Layer {
+	var list []Layer
+	add := func(name string, out, in, kernel int) {
+		list = append(list, Layer{Name: Prefix + name, Out: out, In: in, Kernel: kernel})
+	}
+	add("in", widths[0], channels+1, 3)
+	for i, w := range widths {
+		for _, part := range []string{"enter", "leave"} {
+			add(fmt.Sprintf("%s.%d.0", part, i), w, w, 3)
+			add(fmt.Sprintf("%s.%d.1", part, i), w, w, 3)
+		}
+		if i+1 < len(widths) {
+			add(fmt.Sprintf("down.%d", i), widths[i+1], 4*w, 1)
+			add(fmt.Sprintf("up.%d", i), 4*w, widths[i+1], 1)
+		}
+	}
+	add("out", radii, widths[0], 3)
+	return list
+}
+
+// perScale is how many layers a scale has, but for the last, which has no way down or up.
+const perScale = 6
+
+// EnterAt, LeaveAt, DownAt and UpAt return the places of the layers of a scale in the list of
+// Layers: of the first of a block's two, and of the ways to and from the next scale. The first
+// and the last of the list are In and Out.
+func EnterAt(scale int) int { return 1 + perScale*scale }
+func LeaveAt(scale int) int { return EnterAt(scale) + 2 }
+func DownAt(scale int) int  { return EnterAt(scale) + 4 }
+func UpAt(scale int) int    { return EnterAt(scale) + 5 }
+
+// Check returns an error unless the layers are those of Layers with finite numbers.
+func (m *Model) Check(channels, radii int) error {
+	if err := CheckWidths(m.Widths); err != nil {
+		return err
+	}
+	want := Layers(m.Widths, channels, radii)
+	if len(m.Layers) != len(want) {
+		return fmt.Errorf("a guide of %d layers, must be %d", len(m.Layers), len(want))
+	}
+	for i, l := range m.Layers {
+		w := want[i]
+		if l.Name != w.Name || l.Out != w.Out || l.In != w.In || l.Kernel != w.Kernel ||
+			len(l.Weight) != w.Out*w.In*w.Kernel*w.Kernel || len(l.Bias) != w.Out {
+			return fmt.Errorf("layer %d of a guide is %q with %d weights and %d biases, must be %q from %d to %d channels, %d×%d",
+				i, l.Name, len(l.Weight), len(l.Bias), w.Name, w.In, w.Out, w.Kernel, w.Kernel)
+		}
+		for _, values := range [][]float32{l.Weight, l.Bias} {
+			for k, v := range values {
+				if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+					return fmt.Errorf("number %d of layer %q of a guide is %v, must be finite", k, l.Name, v)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Clone returns a model that shares no numbers with m.
+func (m *Model) Clone() *Model {
+	c := &Model{Widths: slices.Clone(m.Widths), Layers: slices.Clone(m.Layers)}
+	for i, l := range c.Layers {
+		c.Layers[i].Weight, c.Layers[i].Bias = slices.Clone(l.Weight), slices.Clone(l.Bias)
+	}
+	return c
+}
+
+// Parameters returns the number of weights and biases.
+func (m *Model) Parameters() int {
+	n := 0
+	for _, l := range m.Layers {
+		n += len(l.Weight) + len(l.Bias)
+	}
+	return n
+}
+
+// Multiplications returns those of a pixel that the averaged network's blocks see.
+func (m *Model) Multiplications() float64 {
+	n, share := 0.0, 1.0
+	for i, l := range m.Layers {
+		scale := (i - 1) / perScale
+		if i == 0 || i == len(m.Layers)-1 {
+			scale = 0
+		}
+		share = math.Pow(0.25, float64(scale))
+		if l.Kernel == 1 { // the way down and up are at the coarser scale
+			share /= 4
+		}
+		n += share * float64(len(l.Weight))
+	}
+	return n
+}
+
+// Units returns by what an image, less one half, is multiplied for a guide, and the number
+// that its last channel is full of, for noise of standard deviation sigma: between units of the
+// image, in which low noise is lost, and those of the noise, in which edges have no bound.
+func Units(sigma float64) (scale, plane float32) {
+	return float32(4 * math.Sqrt(math.Sqrt(reference/sigma))), float32(math.Log2(sigma/reference) / 4)
+}
+
+// reference is the noise level at which the scale is 4 and the plane 0.
+const reference = 0.15
+
+// Factor returns what a radius is multiplied by where the guide says x: exp(L·tanh(x/L)), to 1e-5
+// of its size, from a table whose numbers are linearly interpolated, for a photograph has millions
+// of them. Of no number it is none.
+func Factor(x float32) float32 {
+	t := (min(max(x, -tableEnd), tableEnd) + tableEnd) * tableSteps
+	if t != t {
+		return t
+	}
+	k := min(int(t), len(factors)-2)
+	return factors[k] + float32((t-float32(k))*(factors[k+1]-factors[k]))
+}
+
+// The table goes from −tableEnd, beyond which tanh is −1 but for 1e-3, in steps of 1/tableSteps.
+const tableEnd, tableSteps = 16, 128
+
+var factors = func() (table [2*tableEnd*tableSteps + 1]float32) {
+	for i := range table {
+		factor, _ := Derived(float32(i)/tableSteps - tableEnd)
+		table[i] = float32(factor)
+	}
+	return table
+}()
+
+// Derived returns exp(L·tanh(x/L)) and the derivative of its logarithm, for training.
+func Derived(x float32) (factor, slope float64) {
+	t := math.Tanh(float64(x) / Limit)
+	return math.Exp(Limit * t), 1 - t*t
+}

@@ -1,0 +1,133 @@
+package guide
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/backendtest/refdevice"
+	"github.com/averaged/imaging/backend/cpu"
+)
+
+func random(dev backend.Device, t testing.TB, s backend.Shape, seed uint64, std float32) backend.Buffer {
+	b, err := dev.Alloc(s)
+	require.NoError(t, err)
+	require.NoError(t, dev.Gaussian(b, seed, 0, std))
+	return b
+}
+
+// model is a guide with random numbers.
+func model(t testing.TB, widths []int, channels, radii int) *Model {
+	dev := cpu.New(cpu.Threads(1))
+	defer dev.Close()
+	m := &Model{Widths: widths, Layers: Layers(widths, channels, radii)}
+	for i := range m.Layers {
+		l := &m.Layers[i]
+		l.Weight, l.Bias = make([]float32, l.Out*l.In*l.Kernel*l.Kernel), make([]float32, l.Out)
+		w := random(dev, t, backend.Vector(len(l.Weight)), uint64(2*i), 0.5/float32(l.Kernel*l.Kernel))
+		require.NoError(t, dev.Download(l.Weight, w))
+		b := random(dev, t, backend.Vector(l.Out), uint64(2*i+1), 0.2)
+		require.NoError(t, dev.Download(l.Bias, b))
+	}
+	require.NoError(t, m.Check(channels, radii))
+	return m
+}
+
+// said returns all that a guide emits, with tiles of so many pixels.
+func said(t testing.TB, dev backend.Device, m *Model, src backend.Buffer, side int) []float32 {
+	n, err := New(dev, m)
+	require.NoError(t, err)
+	defer n.Free()
+	n.side = side
+	s := src.Shape()
+	s.C = m.Layers[len(m.Layers)-1].Out
+	all, err := dev.Alloc(s)
+	require.NoError(t, err)
+	defer all.Free()
+	seen := make([]bool, s.Plane())
+	require.NoError(t, n.Apply(t.Context(), src, 0.07, func(r backend.Region, x backend.Buffer) error {
+		for y := r.Y0; y < r.Y1; y++ {
+			for x := r.X0; x < r.X1; x++ {
+				require.False(t, seen[y*s.W+x], "a pixel twice")
+				seen[y*s.W+x] = true
+			}
+		}
+		return dev.CopyRegion(all, r.Y0, r.X0, x, x.Shape().Whole())
+	}))
+	require.NotContains(t, seen, false)
+	out := make([]float32, s.Len())
+	require.NoError(t, dev.Download(out, all))
+	return out
+}
+
+// TestTilesChangeNothing: whatever the tiles and the number of threads, the bits are those of
+// the whole image at once, of images that do not divide by anything too.
+func TestTilesChangeNothing(t *testing.T) {
+	for _, widths := range [][]int{{17}, {5, 6}, {16, 18, 20}, {3, 4, 5, 6}} {
+		m := model(t, widths, 4, 7)
+		for _, s := range []backend.Shape{backend.Image(4, 131, 77), {N: 2, C: 4, H: 49, W: 62}, backend.Image(4, 1, 3)} {
+			dev := cpu.New(cpu.Threads(2))
+			src := random(dev, t, s, 1, 0.5)
+			want := said(t, dev, m, src, 1<<20)
+			for _, side := range []int{12, 24, 60} {
+				require.Equal(t, want, said(t, dev, m, src, side), fmt.Sprint(widths, s, side))
+			}
+			one := cpu.New(cpu.Threads(1))
+			require.Equal(t, want, said(t, one, m, random(one, t, s, 1, 0.5), 24))
+			require.NoError(t, one.Close())
+			require.NoError(t, dev.Close())
+		}
+	}
+}
+
+// TestGuideIsItsFormula compares with float64.
+func TestGuideIsItsFormula(t *testing.T) {
+	m := model(t, []int{16, 18, 20}, 4, 7)
+	s := backend.Shape{N: 2, C: 4, H: 21, W: 30}
+	dev, reference := cpu.New(), refdevice.New(refdevice.Options{})
+	defer dev.Close()
+	defer func() { require.NoError(t, reference.Close()) }()
+	want := said(t, reference, m, random(reference, t, s, 1, 0.5), 1<<20)
+	got := said(t, dev, m, random(dev, t, s, 1, 0.5), 1<<20)
+	for i := range want {
+		require.InDelta(t, want[i], got[i], 2e-3)
+	}
+}
+
+func TestFactor(t *testing.T) {
+	require.Equal(t, float32(1), Factor(0))
+	for x := -20.0; x < 20; x += 0.0137 {
+		limit := 1e-5
+		if math.Abs(x) > tableEnd {
+			limit = 5e-3
+		}
+		factor, _ := Derived(float32(x))
+		require.InEpsilon(t, factor, Factor(float32(x)), limit)
+	}
+	for _, x := range []float32{-1e30, -7, -0.3, 2, 1e30, float32(math.Inf(1)), float32(math.Inf(-1))} {
+		require.LessOrEqual(t, Factor(x), float32(54.6))
+		require.GreaterOrEqual(t, Factor(x), float32(1/54.6))
+	}
+	nan := Factor(float32(math.NaN()))
+	require.True(t, nan != nan)
+	for _, x := range []float32{-5, -1, 0, 0.7, 3} {
+		const h = 0x1p-10
+		above, _ := Derived(x + h)
+		below, _ := Derived(x - h)
+		_, slope := Derived(x)
+		require.InDelta(t, math.Log(above/below)/(2*h), slope, 1e-5)
+	}
+}
+
+func TestCheckRefuses(t *testing.T) {
+	require.Error(t, CheckWidths(nil))
+	require.Error(t, CheckWidths([]int{3, 0}))
+	m := model(t, []int{3, 4}, 4, 7)
+	require.Error(t, m.Check(4, 8))
+	require.Error(t, m.Check(5, 7))
+	m.Layers[2].Bias[0] = float32(math.Inf(1))
+	require.Error(t, m.Check(4, 7))
+}

@@ -1,0 +1,395 @@
+package denoise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/guide"
+	"github.com/averaged/imaging/denoise/tile"
+	"github.com/averaged/imaging/weights"
+)
+
+// A guided network is a family Φ_ρ, one map for every choice of radii ρ ≥ 0, a number for each
+// pixel and each group of hidden channels. The projection of a block is then the one onto the
+// product of the balls of all pixels and groups,
+//
+//	C = ∏ over pixels p and groups g of B(0, ρ[p,g]),
+//
+// a closed convex set whatever ρ is. So it is firmly nonexpansive and the gradient of the convex
+// function ½‖u‖² − ½dist(u, C)², with the Lipschitz constant 1, which is all that the theorems
+// about blocks ask of an activation: Φ_ρ is averaged with one constant for every ρ, and the
+// certificate is of the filters and the steps alone. ρ may come from anywhere. Here it comes
+// from a guide (Model.Guide, package guide), a network of which nothing is proven, that looks at
+// a photograph y once. What is proven is then of Φ_ρ with the ρ that this photograph got. Nothing
+// is claimed of y ↦ Φ_ρ(y)(y), which is no nonexpansive map.
+
+// ErrNoGuide is wrapped by the error of asking a network without a guide for radii.
+var ErrNoGuide = errors.New("the network has no guide")
+
+// checkGuide returns an error unless the guide fits the blocks.
+func (m Model) checkGuide() error {
+	if m.Guide == nil {
+		return nil
+	}
+	if !m.Activation.IsBalls() || m.implicit() {
+		return fmt.Errorf("a guide sets the radii of %q and needs an explicit integrator, not %q with %q", activation.Balls().Name, m.Activation.Name, m.Integrator.Name)
+	}
+	return m.Guide.Check(m.lifted(), m.allGroups())
+}
+
+// allGroups returns the number of groups of all blocks.
+func (m Model) allGroups() int {
+	n := 0
+	for _, b := range m.Blocks {
+		n += m.groups(b)
+	}
+	return n
+}
+
+// addGuide appends the guide's tensors.
+func (m Model) addGuide(list []weights.Tensor, dtype weights.DType) ([]weights.Tensor, error) {
+	for _, l := range m.Guide.Layers {
+		w, err := weights.NewTensor(l.Name+".weight", dtype, []int{l.Out, l.In, l.Kernel, l.Kernel}, l.Weight)
+		if err != nil {
+			return nil, err
+		}
+		b, err := weights.NewTensor(l.Name+".bias", dtype, []int{l.Out}, l.Bias)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, w, b)
+	}
+	return list, nil
+}
+
+// takeGuide reads the tensors of a guide of these widths.
+func (m Model) takeGuide(r *weights.Taker, widths []int) (*guide.Model, error) {
+	if err := guide.CheckWidths(widths); err != nil {
+		return nil, err
+	}
+	g := &guide.Model{Widths: widths, Layers: guide.Layers(widths, m.lifted(), m.allGroups())}
+	for i := range g.Layers {
+		l := &g.Layers[i]
+		l.Weight, l.Bias = r.Take(l.Name+".weight", l.Out, l.In, l.Kernel, l.Kernel), r.Take(l.Name+".bias", l.Out)
+	}
+	return g, nil
+}
+
+// Radii are those of a network's balls for every pixel of an image: one map for each block,
+// with a channel for each group, of the pixels that the blocks see.
+type Radii struct {
+	image backend.Shape
+	maps  []backend.Buffer
+}
+
+// Free gives the memory back. Radii that a network was frozen with are freed by it.
+func (r *Radii) Free() {
+	for _, b := range r.maps {
+		b.Free()
+	}
+	r.maps = nil
+}
+
+// Guided tells whether the network has a guide.
+func (n *Network) Guided() bool { return n.guide != nil }
+
+// GuideCost returns the numbers of a guide's parameters and of its multiplications for a pixel
+// of the image, 0 without a guide.
+func (n *Network) GuideCost() (parameters int, multiplications float64) {
+	if n.guide == nil {
+		return 0, 0
+	}
+	parameters, multiplications = n.guide.Cost()
+	q := float64(max(1, n.shuffle))
+	return parameters, multiplications / (q * q)
+}
+
+// Guide returns the radii that the guide gives the pixels of a photograph with noise of standard
+// deviation sigma > 0, times strength, 0 or more, where 1 is what it was trained for: less
+// leaves more noise and more texture, and 0 makes the identity. The network must be the one for
+// sigma (For); beyond its Levels the guide looks at the photograph as the nearest of them would
+// see it, rescaled, as the network does. A photograph of one channel is taken for one of as many as the network has. The
+// error wraps ErrNoGuide where there is no guide.
+func (n *Network) Guide(ctx context.Context, photograph backend.Buffer, sigma, strength float64) (*Radii, error) {
+	body, ok := n.body.(*explicit)
+	if n.guide == nil || !ok {
+		return nil, ErrNoGuide
+	}
+	switch {
+	case photograph == nil:
+		return nil, errNoBuffer
+	case !(sigma > 0) || math.IsInf(sigma, 1):
+		return nil, fmt.Errorf("noise level %v, must be above 0 and finite", sigma)
+	case !(strength >= 0) || math.IsInf(strength, 1):
+		return nil, fmt.Errorf("strength %v, must be 0 or more and finite", strength)
+	}
+	s := tile.NewScratch(n.dev)
+	defer s.Free()
+	shape := photograph.Shape()
+	if shape.C == 1 && n.channels > 1 && n.channels <= maxGreyChannels {
+		shape.C = n.channels
+		wide, err := s.Alloc(shape)
+		if err != nil {
+			return nil, err
+		}
+		copies := make([]float32, n.channels)
+		for i := range copies {
+			copies[i] = 1
+		}
+		if err := n.dev.MixChannels(wide, photograph, copies); err != nil {
+			return nil, err
+		}
+		photograph = wide
+	}
+	if shape.C != n.channels {
+		return nil, fmt.Errorf("%w: a guide for %d channels looks at %v", backend.ErrShape, n.channels, shape)
+	}
+	if levels := n.Levels(); len(levels) > 0 {
+		nearest := min(max(sigma, levels[0]), levels[len(levels)-1])
+		if nearest != sigma {
+			scaled, err := s.Alloc(shape)
+			if err != nil {
+				return nil, err
+			}
+			if err := n.dev.LinearCombination(scaled, backend.Term{A: float32(nearest / sigma), X: photograph}); err != nil {
+				return nil, err
+			}
+			photograph, sigma = scaled, nearest
+		}
+	}
+	coarse := photograph
+	if n.shuffle > 1 {
+		var err error
+		if coarse, err = s.Alloc(shape.Unshuffled(n.shuffle)); err != nil {
+			return nil, err
+		}
+		if err := n.dev.Unshuffle(coarse, photograph, n.shuffle); err != nil {
+			return nil, err
+		}
+	}
+	base := make([][]float32, len(body.blocks))
+	for i, b := range body.blocks {
+		base[i] = make([]float32, b.balls.Shape().C)
+		if err := n.dev.Download(base[i], b.balls); err != nil {
+			return nil, err
+		}
+	}
+	radii, err := n.emptyRadii(shape)
+	if err != nil {
+		return nil, err
+	}
+	err = n.guide.Apply(ctx, coarse, sigma, func(r backend.Region, x backend.Buffer) error {
+		said := make([]float32, x.Shape().Len())
+		if err := n.dev.Download(said, x); err != nil {
+			return err
+		}
+		return radii.set(n.dev, r, said, base, strength)
+	})
+	if err != nil {
+		radii.Free()
+		return nil, err
+	}
+	return radii, nil
+}
+
+// emptyRadii allocates radii of 0 for images of that shape.
+func (n *Network) emptyRadii(image backend.Shape) (*Radii, error) {
+	r := &Radii{image: image}
+	s := image
+	s.H, s.W = n.RadiiSize(image)
+	for _, b := range n.body.(*explicit).blocks {
+		s.C = b.balls.Shape().C
+		m, err := n.dev.Alloc(s)
+		if err != nil {
+			r.Free()
+			return nil, err
+		}
+		r.maps = append(r.maps, m)
+	}
+	return r, nil
+}
+
+// set sets the radii of a region from what the guide said there, to strength·base·Factor.
+func (r *Radii) set(dev backend.Device, region backend.Region, said []float32, base [][]float32, strength float64) error {
+	h, w := region.Size()
+	plane, all := h*w, 0
+	for _, b := range base {
+		all += len(b)
+	}
+	var wait sync.WaitGroup
+	errs := make([]error, len(base))
+	values := make([][]float32, len(base))
+	for i, first := 0, 0; i < len(base); first, i = first+len(base[i]), i+1 {
+		groups := len(base[i])
+		values[i] = make([]float32, r.image.N*groups*plane)
+		wait.Go(func() {
+			for n := range r.image.N {
+				for g := range groups {
+					to := values[i][(n*groups+g)*plane:][:plane]
+					from := said[(n*all+first+g)*plane:][:plane]
+					scale := float32(min(strength*float64(base[i][g]), math.MaxFloat32))
+					for k, x := range from {
+						v := scale * guide.Factor(x)
+						if !(v >= 0) {
+							errs[i] = notARadius(float64(v))
+							return
+						}
+						to[k] = min(v, math.MaxFloat32)
+					}
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	for i, m := range r.maps {
+		if region == m.Shape().Whole() {
+			if err := dev.Upload(m, values[i]); err != nil {
+				return err
+			}
+			continue
+		}
+		part, err := dev.Alloc(backend.Shape{N: r.image.N, C: len(base[i]), H: h, W: w})
+		if err != nil {
+			return err
+		}
+		err = dev.Upload(part, values[i])
+		if err == nil {
+			err = dev.CopyRegion(m, region.Y0, region.X0, part, part.Shape().Whole())
+		}
+		part.Free()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkedRadius returns a radius, which may be infinite, as devices take it: the largest
+// number of float32 holds whatever they can compute with. A number below 0, or none, is an
+// error: with it nothing would be proven.
+func checkedRadius(r float64) (float32, error) {
+	if !(r >= 0) {
+		return 0, notARadius(r)
+	}
+	return float32(min(r, math.MaxFloat32)), nil
+}
+
+func notARadius(r float64) error { return fmt.Errorf("a radius is %v, must be 0 or more", r) }
+
+// RadiiSize returns the rows and columns of the pixels that the blocks see of an image.
+func (n *Network) RadiiSize(image backend.Shape) (rows, columns int) {
+	s := image.Unshuffled(max(1, n.shuffle))
+	return s.H, s.W
+}
+
+// RadiiOf returns radii that the caller gives, for images of shape s: for each block an array of
+// N×groups×rows×columns of the pixels that the blocks see, 0 or more and perhaps infinite.
+// Groups tells how many groups each block has, and RadiiSize the rows and columns.
+func (n *Network) RadiiOf(s backend.Shape, values [][]float32) (*Radii, error) {
+	if _, ok := n.body.(*explicit); !ok || len(n.Groups()) == 0 {
+		return nil, errors.New("the network has no balls that could have radii")
+	}
+	if s.C != n.channels {
+		return nil, fmt.Errorf("%w: radii for images %v of a network of %d channels", backend.ErrShape, s, n.channels)
+	}
+	r, err := n.emptyRadii(s)
+	if err != nil {
+		return nil, err
+	}
+	err = func() error {
+		if len(values) != len(r.maps) {
+			return fmt.Errorf("%w: radii of %d blocks, must be of %d", backend.ErrShape, len(values), len(r.maps))
+		}
+		for i, m := range r.maps {
+			if len(values[i]) != m.Shape().Len() {
+				return fmt.Errorf("%w: %d radii of block %d, must be %v", backend.ErrShape, len(values[i]), i, m.Shape())
+			}
+			checked := make([]float32, len(values[i]))
+			for k, v := range values[i] {
+				var err error
+				if checked[k], err = checkedRadius(float64(v)); err != nil {
+					return fmt.Errorf("block %d: %w", i, err)
+				}
+			}
+			if err := n.dev.Upload(m, checked); err != nil {
+				return err
+			}
+		}
+		return nil
+	}()
+	if err != nil {
+		r.Free()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Groups returns the number of balls at a pixel of each block, nothing where there are none.
+func (n *Network) Groups() []int {
+	e, ok := n.body.(*explicit)
+	if !ok {
+		return nil
+	}
+	var list []int
+	for _, b := range e.blocks {
+		if b.balls == nil {
+			return nil
+		}
+		list = append(list, b.balls.Shape().C)
+	}
+	return list
+}
+
+// Freeze returns Φ_ρ, the network with these radii, for images of the shape that they are for
+// and no other. It takes the radii: Free gives them back, on an error too. Its filters are those
+// of n, which has to be freed after it. It has the constant of n.
+func (n *Network) Freeze(r *Radii) (*Network, error) {
+	e, ok := n.body.(*explicit)
+	if !ok || len(r.maps) != len(e.blocks) {
+		r.Free()
+		return nil, errors.New("the radii are of another network")
+	}
+	own := &borrowing{explicit: explicit{dev: e.dev, tableau: e.tableau}, owned: r.maps}
+	for i, b := range e.blocks {
+		b.balls = r.maps[i]
+		own.blocks = append(own.blocks, b)
+	}
+	like := newExplicit(e.dev, e.tableau, own.blocks)
+	own.steps, own.reach = like.steps, like.reach
+	c := n.certificate
+	return &Network{
+		dev: n.dev, channels: n.channels, shuffle: n.shuffle, tile: n.tile, body: own, card: n.card,
+		certificate: c.wrapped("frozen for this photograph", "a block's constant is that of any radii, for they are those of convex sets", c.Averagedness),
+		photograph:  r.image,
+	}, nil
+}
+
+// Cut implements tile.Cuttable: radii for every pixel are cut like the image.
+func (e *explicit) Cut(s *tile.Scratch, window backend.Region) (tile.Plan, error) {
+	blocks := make([]deviceBlock, len(e.blocks))
+	for i, b := range e.blocks {
+		if b.balls == nil || b.balls.Shape() == backend.Vector(b.balls.Shape().C) {
+			return e, nil
+		}
+		shape := b.balls.Shape()
+		shape.H, shape.W = window.Size()
+		m, err := s.Alloc(shape)
+		if err != nil {
+			return nil, err
+		}
+		if err := e.dev.CopyRegion(m, 0, 0, b.balls, window); err != nil {
+			return nil, err
+		}
+		b.balls = m
+		blocks[i] = b
+	}
+	return newExplicit(e.dev, e.tableau, blocks), nil
+}

@@ -1,0 +1,136 @@
+package restore_test
+
+import (
+	"image"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/restore"
+	"github.com/averaged/imaging/weights"
+)
+
+// guidedFile is a small network with a guide, both random.
+func guidedFile(t testing.TB, sigmas ...float64) *weights.File {
+	return seeded(t, "euler", denoise.Architecture{Activation: activation.Balls(), Group: 2, Guide: []int{3, 4}, Sigmas: sigmas})
+}
+
+// frozenBy is what a guided network makes of an image by the means of package denoise.
+func frozenBy(t testing.TB, n *denoise.Network, y *restore.Planar, sigma, strength float64) []float32 {
+	dev := n.Device()
+	src, err := dev.Alloc(backend.Image(y.Channels, y.Height, y.Width))
+	require.NoError(t, err)
+	require.NoError(t, dev.Upload(src, y.Pix))
+	radii, err := n.Guide(t.Context(), src, sigma, strength)
+	require.NoError(t, err)
+	f, err := n.Freeze(radii)
+	require.NoError(t, err)
+	defer f.Free()
+	return apply(t, f, y)
+}
+
+// TestDenoiseIsGuided: the guide looks at the image with its noise level, and strength is a factor
+// on the radii.
+func TestDenoiseIsGuided(t *testing.T) {
+	y := stripes(31, 26)
+	for _, sigmas := range [][]float64{nil, {0.02, 0.3}} {
+		f := guidedFile(t, sigmas...)
+		n := loaded(t, newCPU(t), f)
+		for _, strength := range []float64{1, 0.4} {
+			img, report, err := restore.Denoise(t.Context(), y, restore.Weights(f), restore.Sigma(sigma0), restore.Strength(strength))
+			require.NoError(t, err)
+			at := n
+			if sigmas != nil {
+				at, err = n.For(t.Context(), sigma0)
+				require.NoError(t, err)
+				defer at.Free()
+			}
+			require.Equal(t, frozenBy(t, at, y, sigma0, strength), pixels(img))
+			require.Zero(t, report.Adaptation, "the guide follows the image")
+			require.Equal(t, strength, report.Guide.Strength)
+			require.Positive(t, report.Guide.Parameters)
+			require.Positive(t, report.Guide.Multiplications)
+			require.True(t, report.Certified)
+			require.Contains(t, report.Network.String(), "frozen for this photograph")
+			require.Less(t, report.Averagedness, 1.0)
+		}
+	}
+}
+
+// TestGuidedNetworkIsRescaled: beyond its noise level a network without others sees the image
+// rescaled, and so does its guide.
+func TestGuidedNetworkIsRescaled(t *testing.T) {
+	f := guidedFile(t)
+	n := loaded(t, newCPU(t), f)
+	y := edges(22, 17)
+	small := restore.NewPlanar(3, 22, 17)
+	for i, v := range y.Pix {
+		small.Pix[i] = v / 2
+	}
+	want := frozenBy(t, n, small, sigma0, 1)
+	img, _, err := restore.Denoise(t.Context(), y, restore.Weights(f), restore.Sigma(2*sigma0))
+	require.NoError(t, err)
+	for i, v := range pixels(img) {
+		require.InDelta(t, 2*want[i], v, 1e-5)
+	}
+	// Beyond the levels of one with several the nearest is rescaled.
+	f = guidedFile(t, 0.05, sigma0)
+	img, _, err = restore.Denoise(t.Context(), y, restore.Weights(f), restore.Sigma(2*sigma0))
+	require.NoError(t, err)
+	half, _, err := restore.Denoise(t.Context(), small, restore.Weights(f), restore.Sigma(sigma0))
+	require.NoError(t, err)
+	for i, v := range pixels(img) {
+		require.InDelta(t, 2*pixels(half)[i], v, 1e-5)
+	}
+}
+
+func TestGuidedGrey(t *testing.T) {
+	f := guidedFile(t, 0.02, 0.3)
+	y := restore.NewPlanar(1, 20, 24)
+	for i := range y.Pix {
+		y.Pix[i] = float32(i%24) / 24
+	}
+	img, report, err := restore.Denoise(t.Context(), y, restore.Weights(f), restore.Sigma(0.05))
+	require.NoError(t, err)
+	require.InDelta(t, 0.05*math.Sqrt(3), report.Level, 1e-12)
+	require.Len(t, pixels(img), 480)
+}
+
+// TestCheckOfGuidedNetworks: what is proven holds of the frozen network, in the iteration too.
+func TestCheckOfGuidedNetworks(t *testing.T) {
+	f := guidedFile(t, 0.02, 0.3)
+	for _, img := range []image.Image{nil, edges(24, 30)} {
+		for _, boundary := range []deblur.Boundary{deblur.Circular, deblur.Unknown} {
+			report, err := restore.Check(t.Context(), img, deblur.Kernel{}, restore.Weights(f), restore.Iterations(5), restore.Boundary(boundary))
+			require.NoError(t, err)
+			require.True(t, report.Holds, "%v", report.Violations)
+			require.Contains(t, report.Denoiser, "frozen for this photograph")
+			require.True(t, report.Attack.Gradients)
+			require.LessOrEqual(t, report.Attack.Ratio, 1+report.Attack.Rounding)
+			if img != nil {
+				require.NotNil(t, report.Repeated)
+				require.Len(t, report.Rows, 5)
+			}
+		}
+	}
+}
+
+// TestGuidedPriorsAreRefused: an iteration has no photograph yet.
+func TestGuidedPriorsAreRefused(t *testing.T) {
+	f := guidedFile(t, 0.02, 0.3)
+	y := edges(24, 30)
+	kernel, err := deblur.Motion(5, 30)
+	require.NoError(t, err)
+	option := []restore.Option{restore.Weights(f), restore.Sigma(0.05)}
+	_, _, err = restore.Deblur(t.Context(), y, kernel, option...)
+	require.ErrorContains(t, err, "have a guide")
+	_, _, err = restore.Inpaint(t.Context(), y, scatteredMask(24, 30, 0.5), option...)
+	require.ErrorContains(t, err, "have a guide")
+	_, _, err = restore.Upscale(t.Context(), y, 2, option...)
+	require.ErrorContains(t, err, "have a guide")
+}

@@ -1,0 +1,180 @@
+package train
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/devicequeue"
+	"github.com/averaged/imaging/weights"
+	"github.com/stretchr/testify/require"
+)
+
+// guidedConfig has a guide of two scales, and images that do not divide by them.
+func guidedConfig() Config {
+	c := levelsConfig()
+	c.Group, c.Crop = 7, 6
+	c.Guide = &Guide{Widths: []int{5, 6}, Rate: 0.5, LastRate: 0.1}
+	return c
+}
+
+// TestGuidedGradients compares the gradients of all parameters, along random directions, with
+// central differences.
+func TestGuidedGradients(t *testing.T) {
+	for _, levels := range []bool{false, true} {
+		dev := reference(t)
+		c := guidedConfig()
+		if !levels {
+			c.Levels, c.LossExponent = nil, 0
+		}
+		n := newTestAveraged(t, dev, c)
+		random := newGenerator(5)
+		// A guide that says something.
+		for _, p := range n.guided.parameters() {
+			for i := range p.values {
+				p.values[i] += float32(0.1 * (2*random.uniform() - 1))
+			}
+		}
+		shape := c.batchShape()
+		x, r := gaussianBuffer(t, dev, shape, 1), gaussianBuffer(t, dev, shape, 2)
+		q := &devicequeue.Queue{Dev: dev}
+		q.Combine(x, backend.Term{A: 0.3, X: x})
+		out, err := dev.Alloc(shape)
+		require.NoError(t, err)
+		value := func() float64 {
+			for _, b := range n.flow.blocks { // without another power iteration
+				b.prepare(q)
+				b.scale(q)
+			}
+			n.guided.prepare(q)
+			require.NoError(t, n.tune(0.1))
+			require.NoError(t, n.forward(t.Context(), out, x))
+			var sum [1]float64
+			q.Reduce(sum[:], backend.Reduction{Kind: backend.Dot, X: out, Y: r})
+			require.NoError(t, q.Err)
+			return sum[0]
+		}
+		value()
+		require.NoError(t, n.clear())
+		require.NoError(t, n.forward(t.Context(), out, x))
+		require.NoError(t, n.backward(t.Context(), r))
+		require.NoError(t, n.gradients())
+		moved := 0
+		for _, p := range n.parameters() {
+			if p.scaleFree || p.name == "blocks.0.theta" { // through the norm: TestBudgetGradients
+				continue
+			}
+			const step = 5e-5 // so small that hardly a vector comes to its sphere
+			direction := make([]float64, len(p.values))
+			want, size := 0.0, 0.0
+			for i := range direction {
+				direction[i] = 2*random.uniform() - 1
+				want += direction[i] * float64(p.gradient[i])
+				size += float64(p.gradient[i]) * float64(p.gradient[i])
+			}
+			before := append([]float32(nil), p.values...)
+			at := func(by float64) float64 {
+				for i := range p.values {
+					p.values[i] = before[i] + float32(by*direction[i])
+				}
+				return value()
+			}
+			got := (at(step) - at(-step)) / (2 * step)
+			copy(p.values, before)
+			if size > 1e-8 {
+				moved++
+				require.InDelta(t, want, got, 2e-3*max(1, want, -want), fmt.Sprint(p.name, " levels ", levels))
+			}
+		}
+		require.Greater(t, moved, 20)
+	}
+}
+
+// TestReducedCrops: every pixel of a crop is the mean over its part of the picture.
+func TestReducedCrops(t *testing.T) {
+	for _, c := range []struct{ src, dst []float32 }{
+		{[]float32{1, 2, 3, 4}, []float32{1.5, 3.5}},
+		{[]float32{1, 2, 3}, []float32{4. / 3, 8. / 3}},
+		{[]float32{6, 3, 9, 1, 5}, []float32{4.8}},
+		{[]float32{3, 0, 0, 0, 4}, []float32{9. / 5, 0, 12. / 5}},
+	} {
+		got := make([]float32, len(c.dst))
+		average(got, c.src)
+		for i, v := range c.dst {
+			require.InDelta(t, v, got[i], 1e-6)
+		}
+	}
+	// The mean of a ramp over a part is the ramp at its middle: of a crop of 8 from 12 pixels.
+	ramp := Picture{Channels: 3, Height: 12, Width: 12, Samples: make([]float32, 3*144)}
+	for i := range ramp.Samples {
+		ramp.Samples[i] = float32(i%12)/12 + 2*float32(i/12%12)
+	}
+	set, err := NewPictures(3, []Picture{ramp})
+	require.NoError(t, err)
+	dev := processor(t)
+	c := guidedConfig()
+	c.Crop, c.Reduce = 8, 2
+	q := &devicequeue.Queue{Dev: dev}
+	b := newBatch(q, devicequeue.NewPool(dev), c)
+	b.reduced(&set.list[0], 1, 0, 0, 12)
+	for i, v := range b.cut {
+		x, y := (float64(i%8)+0.5)*1.5-0.5, (float64(i/8)+0.5)*1.5-0.5
+		// A part of 1½ pixels has its middle off the ramp's by a sixth.
+		require.InDelta(t, x/12+2*y, v, 0.2)
+	}
+	sums := [2]float64{}
+	for _, v := range b.cut {
+		sums[0] += float64(v) / 64
+	}
+	for _, v := range ramp.Samples[:144] {
+		sums[1] += float64(v) / 144
+	}
+	require.InDelta(t, sums[1], sums[0], 1e-5)
+	// About every other crop is reduced.
+	random, plain := newGenerator(3), 0
+	for range 40 {
+		b.crop(0, set, random)
+		lowest, highest := b.samples[0], b.samples[0]
+		for _, v := range b.samples[:64] {
+			lowest, highest = min(lowest, v), max(highest, v)
+		}
+		if highest-lowest < 2*7+8.0/12 {
+			plain++
+		}
+	}
+	require.Greater(t, plain, 10)
+	require.Less(t, plain, 30)
+}
+
+// TestGuidedRunsBegin: a run may begin with the weights of a guided one, and with those of one
+// without a guide, but not with another guide.
+func TestGuidedRunsBegin(t *testing.T) {
+	dev := processor(t)
+	c := guidedConfig()
+	n := newTestAveraged(t, dev, c)
+	for _, p := range n.guided.parameters() {
+		for i := range p.values {
+			p.values[i] += 0.1
+		}
+	}
+	require.NoError(t, n.update())
+	file := func(n *averaged) *weights.File {
+		f, _, err := n.file(t.Context(), n.effective(), weights.Card{
+			Name: "before", Sigma: 0.1, Licence: "Apache-2.0", Provenance: weights.Provenance{Software: "a test", Data: "none"},
+		})
+		require.NoError(t, err)
+		return f
+	}
+	again := newTestAveraged(t, dev, c)
+	require.NoError(t, again.beginWith(file(n)))
+	for i, p := range again.guided.parameters() {
+		require.Equal(t, n.guided.parameters()[i].values, p.values, p.name)
+	}
+	other := c
+	other.Guide = &Guide{Widths: []int{5, 7}, Rate: 1, LastRate: 1}
+	require.ErrorContains(t, newTestAveraged(t, dev, other).beginWith(file(n)), "have a guide of")
+	other.Guide = nil
+	plain := newTestAveraged(t, dev, other)
+	require.ErrorContains(t, plain.beginWith(file(n)), "have a guide of")
+	require.NoError(t, again.beginWith(file(plain)))
+}
