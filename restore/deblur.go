@@ -117,6 +117,7 @@ func solveDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel 
 		problem.retuning.current.describe(report)
 		report.Adaptation = problem.retuning.adaptation
 		report.Left = problem.retuning.left
+		problem.retuning.explain(report)
 	}
 	report.Iterations, report.Converged, report.Residual = run.iterations, run.last.Converged, run.last.Relative
 	out, err := problem.show(x)
@@ -154,11 +155,15 @@ type deblurring struct {
 }
 
 func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel deblur.Kernel, c settings, report *Report) (_ *deblurring, err error) {
+	report.Disturbance = report.Sigma
+	if report.Estimate != nil {
+		report.Disturbance = p.disturbance(report.Sigma, kernel.Energy())
+	}
 	k, err := deblur.New(dev, kernel, c.boundary, p.Height, p.Width)
 	if err != nil {
 		return nil, err
 	}
-	d := &deblurring{dev: dev, k: k, planar: p, sigma: report.Sigma, step: c.step, acceleration: acceleration(c.method)}
+	d := &deblurring{dev: dev, k: k, planar: p, sigma: report.Disturbance, step: c.step, acceleration: acceleration(c.method)}
 	defer func() {
 		if err != nil {
 			d.free()
@@ -175,13 +180,13 @@ func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel de
 		return nil, err
 	}
 	if c.method == methodTV {
-		weight, coupling := DeblurWeight(report.Sigma, kernel, p.Channels)
+		weight, coupling := DeblurWeight(report.Disturbance, kernel, p.Channels)
 		d.weight, d.coupling = weight*c.strength, coupling
 		report.Weight = d.weight
 		return d, nil
 	}
 	d.data = pnp.ProximalStep
-	sigma, err := c.axisNoise(p.Channels, report.Sigma)
+	sigma, err := c.axisNoise(p.Channels, report.Disturbance)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +202,7 @@ func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel de
 		return nil, err
 	}
 	d.network.describe(report)
-	d.retuning = &retuning{dev: dev, planar: p, given: report.Estimate == nil, sigma: math.Max(d.sigma, leastSigma), network: d.network, current: d.network}
+	d.retuning = &retuning{dev: dev, planar: p, given: report.Estimate == nil, sigma: math.Max(d.sigma, leastSigma), first: math.Max(d.sigma, leastSigma), kernel: kernel.Energy(), network: d.network, current: d.network}
 	if c.adapts() {
 		d.retuning.energy = kernel.Energy()
 	}

@@ -2,6 +2,7 @@ package restore
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/pnp"
@@ -19,15 +20,17 @@ import (
 // The second run is for another level by the factor of Planar.deblurringAdaptation.
 type retuning struct {
 	dev     backend.Device
-	planar  *Planar // the photograph
-	energy  float64 // ‖k‖² of the kernel, 0 if the strength is not to follow the photograph
-	given   bool    // the noise level was given, not estimated
-	sigma   float64 // noise level that the run before was for
-	factor  float64 // of the estimate over the one that was given
-	network *fitted // of the first run, which is the caller's
-	other   *fitted // for the estimate, where the level is doubted; or nil
-	adapted *fitted // of the second run; or nil
-	current *fitted // one of these
+	planar  *Planar   // the photograph
+	energy  float64   // ‖k‖² of the kernel, 0 if the strength is not to follow the photograph
+	kernel  float64   // ‖k‖² of the kernel
+	given   bool      // the noise level was given, not estimated
+	sigma   float64   // noise level that the run before was for
+	factor  float64   // of the estimate over the one that was given
+	network *fitted   // of the first run, which is the caller's
+	others  []*fitted // for other levels than that, where it is doubted
+	adapted *fitted   // of the second run; or nil
+	current *fitted   // one of these
+	first   float64   // noise level that network is for
 
 	adaptation float64   // of the second run, 0 where there is none
 	left       []float64 // root mean square of what each run left
@@ -38,10 +41,12 @@ type retuning struct {
 // what it left.
 func (r *retuning) next(ctx context.Context, x backend.Buffer, left float64) (phi pnp.Denoiser, again bool, err error) {
 	r.left = append(r.left, left)
+	test := r.raise
 	if r.given {
-		if doubted, err := r.test(ctx, left/r.sigma); err != nil || doubted {
-			return r.current.Denoiser, true, err
-		}
+		test = r.test
+	}
+	if doubted, err := test(ctx, left/r.sigma); err != nil || doubted {
+		return r.current.Denoiser, true, err
 	}
 	if r.energy == 0 {
 		return nil, false, nil
@@ -81,33 +86,70 @@ func brightness(dev backend.Device, x backend.Buffer) (*Planar, error) {
 	return mean, fetch()
 }
 
+// raise puts a stronger network in the place of the current one where a run for an estimated noise
+// level left far more of the photograph than that: the kernel is wrong, or the noise not white.
+func (r *retuning) raise(ctx context.Context, left float64) (doubted bool, err error) {
+	if left <= mostLeft || r.sigma >= mostRatio*r.first {
+		return false, nil
+	}
+	return true, r.change(ctx, min(left/usualLeft*r.sigma, mostRatio*r.first))
+}
+
+// change makes the network for a noise level the current one.
+func (r *retuning) change(ctx context.Context, sigma float64) error {
+	other, err := r.network.retuned(ctx, r.planar.Channels, sigma/r.first)
+	if err != nil {
+		return err
+	}
+	r.others = append(r.others, other)
+	r.current, r.sigma = other, sigma
+	return nil
+}
+
 // test puts another network in the place of the current one where the noise level is doubted.
 // left is what is left, in units of that level.
 func (r *retuning) test(ctx context.Context, left float64) (doubted bool, err error) {
 	switch {
-	case r.other == nil:
+	case len(r.others) == 0:
 		estimate, err := r.planar.whiteNoise()
 		if err != nil {
 			return false, err
 		}
-		r.factor = min(max(estimate.Sigma/r.sigma, 1/mostRatio), mostRatio)
+		r.factor = min(max(r.planar.disturbance(estimate.Sigma, r.kernel)/r.sigma, 1/mostRatio), mostRatio)
 		if !doubtful(left, r.factor, estimate.Reliable) {
 			return false, nil
 		}
-		if r.other, err = r.network.retuned(ctx, r.planar.Channels, r.factor); err != nil {
+		if err := r.change(ctx, r.factor*r.sigma); err != nil {
 			return false, err
 		}
-		r.current, r.sigma = r.other, r.factor*r.sigma
-	case r.current == r.other && !holds(left, r.factor):
-		r.current, r.sigma = r.network, r.sigma/r.factor
+	case r.current != r.network && !holds(left, r.factor):
+		r.current, r.sigma = r.network, r.first
 	default:
 		return false, nil
 	}
 	return true, nil
 }
 
+// explain says in the report what became of the noise level.
+func (r *retuning) explain(report *Report) {
+	if r.sigma == r.first {
+		return
+	}
+	report.Disturbance = r.sigma
+	if !r.given {
+		report.Doubts = append(report.Doubts, fmt.Sprintf(
+			"a run for noise of %.2g left %.2g of the photograph, so the kernel is not exact, or the noise not white: the strength is for %.2g",
+			r.first, r.left[0], r.sigma))
+		return
+	}
+	report.Sigma = r.sigma
+	report.Doubts = append(report.Doubts, fmt.Sprintf(
+		"sigma: %.3g was given, but a run for it left %.2g of the photograph and the noise is estimated otherwise: %.3g was used in its place",
+		r.first, r.left[0], r.sigma))
+}
+
 func (r *retuning) free() {
-	for _, f := range []*fitted{r.adapted, r.other} {
+	for _, f := range append(r.others, r.adapted) {
 		if f != nil {
 			f.free()
 		}

@@ -23,9 +23,15 @@ func (a *app) denoiseCommand() *cobra.Command {
 	return a.restoringCommand(d, &cobra.Command{
 		Use:   "denoise IN...",
 		Short: "Remove noise from images",
-		Long: `Removes Gaussian-like noise from images. The noise level, --sigma, is a standard
-deviation in units where 1 is white; by default it is estimated from each image,
-and printed.
+		Long: `Removes noise from images. By default it is measured in each image, and printed: how
+strong it is, and whether it is white, as of scans and test data, or coarse, as a
+camera's development and JPEG leave it. A coarse noise is removed at the level of its
+low frequencies, two to three times its standard deviation. --strength light and
+strong smooth less and more than that.
+
+--sigma S is for white noise of a standard deviation that you know, in units where 1
+is white. --sigma-chroma is for noise that is stronger or weaker in colour; --grain
+takes the standard deviation of coarse noise.
 
 The default method is ` + restore.DefaultMethod() + `. Method tv minimises the total variation on luma
 and opponent colour axes, to a certified duality gap (--tolerance, 1e-4 by default,
@@ -47,6 +53,7 @@ an output folder it keeps its name. A WebP image becomes a PNG. Nothing is
 overwritten without --force. IN may be - for standard input; the result then goes
 to standard output unless -o says otherwise.`,
 		Example: `  restore denoise photo.jpg
+  restore denoise --strength strong photo.jpg
   restore denoise --sigma 0.15 photo.png
   restore denoise --sigma 25/255 noisy.pfm -o clean.pfm --reference original.png
   restore denoise --method ` + exampleNetwork() + ` photo.png

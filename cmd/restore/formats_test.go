@@ -120,14 +120,14 @@ func TestJSONOfRestorations(t *testing.T) {
 	save(t, "k.png", picture(1, 3, 3, 8, 0))
 	const common = "channels:number command:string converged:bool height:number input:string iterations:number "
 	r := succeeds(t, "denoise", "--method", "tv", "--json", "a.png")
-	require.Equal(t, "{certificate:{averagedness:number map:string proven:bool} "+common+"method:string notes:[string] output:string "+
+	require.Equal(t, "{certificate:{averagedness:number map:string proven:bool} "+common+"method:string noise:{kind:string level_high:number level_low:number} notes:[string] output:string "+
 		"residual:number schema:number seconds:number sigma:number sigma_estimated:bool sigma_reliable:bool tolerance:number weight:number width:number}",
 		shape(objects(t, r.stdout)[0]))
 	r = succeeds(t, "deblur", "--prior", "tv", "--json", "--kernel", "k.png", "--sigma", "0.05", "--iterations", "3", "--reference", "clean.png", "a.png")
 	require.Equal(t, "{boundary:string certificate:{averagedness:number constraint:string converges:bool data_step:string data_step_averagedness:number denoiser_averagedness:number "+
 		"fixed_point_exists:bool map:string operator_norm_bound:number operator_norm_reason:string proven:bool step:number} "+
-		"channels:number command:string converged:bool height:number input:string iterations:number kernel:string method:string notes:[string] output:string "+
-		"psnr:number psnr_paper:number residual:number schema:number seconds:number sigma:number sigma_estimated:bool tolerance:number weight:number width:number}",
+		"channels:number command:string converged:bool disturbance:number height:number input:string iterations:number kernel:string method:string notes:[string] output:string "+
+		"psnr:number psnr_paper:number residual:number schema:number seconds:number sigma:number sigma_estimated:bool sigma_given:number tolerance:number weight:number width:number}",
 		shape(objects(t, r.stdout)[0]))
 	r = succeeds(t, "degrade", "--json", "--kernel", "k.png", "--sigma", "0.05", "a.png")
 	require.Equal(t, "{boundary:string channels:number command:string height:number input:string kernel:string output:string "+

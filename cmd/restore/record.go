@@ -71,9 +71,11 @@ type outcome struct {
 	// Reliable: the estimate comes from enough of the image, and looks like noise.
 	Reliable *bool `json:"sigma_reliable,omitempty"`
 	// SigmaGiven is what --sigma said; sigma is what was used.
-	SigmaGiven number     `json:"sigma_given,omitempty"`
-	Noise      *noiseInfo `json:"noise,omitempty"`
-	Weight     number     `json:"weight,omitempty"`
+	SigmaGiven number `json:"sigma_given,omitempty"`
+	// Disturbance is what the strength of deblurring goes by: sigma and the kernel's error.
+	Disturbance number     `json:"disturbance,omitempty"`
+	Noise       *noiseInfo `json:"noise,omitempty"`
+	Weight      number     `json:"weight,omitempty"`
 	// Network is the one in use, as s·Φ(x/s) with the rescaling s, or for the noise
 	// level Level if it is for all of them; Adaptation is the factor in either that follows the
 	// image.

@@ -34,7 +34,7 @@ func (s *strengthFlag) String() string {
 	return strconv.FormatFloat(s.factor, 'g', -1, 64)
 }
 
-func (s *strengthFlag) Type() string { return "light|normal|strong|FACTOR" }
+func (s *strengthFlag) Type() string { return "FACTOR" }
 
 func (s *strengthFlag) Set(text string) error {
 	var words []string

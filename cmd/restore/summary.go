@@ -20,7 +20,7 @@ func stopwatch() func() number {
 func outcomeOf(m *imagefile.Image, r *restore.Report) *outcome {
 	o := &outcome{
 		Width: m.Width, Height: m.Height, Channels: m.Channels,
-		Method: r.Method, Sigma: number(r.Sigma), SigmaGiven: number(r.SigmaGiven), Estimated: r.Estimate != nil,
+		Method: r.Method, Sigma: number(r.Sigma), SigmaGiven: number(r.SigmaGiven), Disturbance: number(r.Disturbance), Estimated: r.Estimate != nil,
 		Weight: number(r.Weight), Rescaling: number(r.Rescaling), Level: number(r.Level),
 		Adaptation: number(r.Adaptation), Certificate: certificateOf(r),
 	}
@@ -46,6 +46,9 @@ func outcomeOf(m *imagefile.Image, r *restore.Report) *outcome {
 // remarkRun says what a person should know of a run besides its result.
 func (a *app) remarkRun(input string, r *restore.Report) {
 	for _, doubt := range r.Doubts {
+		if strings.HasPrefix(doubt, "sigma: ") && r.SigmaGiven == 0 {
+			doubt += "; --sigma S gives it, where it is known"
+		}
 		a.remark(input, "%s", doubt)
 	}
 	if e := r.Estimate; e != nil {

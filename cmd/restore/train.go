@@ -52,9 +52,9 @@ finds. --recipe deblur is for the prior of 'restore deblur': the crops are blurr
 too, and the network learns from what it is given at the end of the iteration; begin
 it with --init, the weights of a network for many noise levels. --sigma is then that
 of the noise in the blurred crops. --recipe guided is for noise of 0.01 to 0.3, or
-of --sigma, and gives the network a guide: a second one, free of any constraint, that
-looks at the photograph and sets how strong the projections are at every pixel. What
-is proven stays as it is.
+of --sigma, and gives the network a guide: a second one, free of any constraint,
+that looks at the photograph and sets how strong the projections are at every pixel.
+What is proven stays as it is.
 
 Everything else is in a configuration, a JSON object: --config FILE reads one (RUN/
 config.json of any run is complete), and --set KEY=VALUE changes any of its fields,

@@ -16,7 +16,7 @@ import (
 func TestFlagsAreGrouped(t *testing.T) {
 	everyday := []string{"output", "recursive", "force", "skip-existing", "sigma", "strength", "quality", "depth"}
 	experts := []string{"backend", "threads", "tile", "tolerance", "iterations", "max-pixels", "weights", "reference"}
-	defined := func(flag string) string { return `(?m)^(  -\w, | {6})--` + flag + `\b` }
+	defined := func(flag string) string { return `(?m)^(  -\w, | {6})--` + flag + `( |$)` }
 	for command, own := range map[string]struct{ everyday, experts []string }{
 		"denoise": {[]string{"method"}, []string{"adapt"}},
 		"deblur":  {[]string{"kernel", "prior"}, []string{"adapt", "boundary", "contraction"}},

@@ -126,7 +126,7 @@ func TestDenoiseByNetworkInWords(t *testing.T) {
 	o := objects(t, succeeds(t, "denoise", "--weights", file, "--sigma", "0.05", "--strength", "3", "--json", "a.png").stdout)[0]
 	require.Equal(t, "{adaptation:number certificate:{averagedness:number map:string proven:bool} channels:number command:string height:number input:string method:string "+
 		"network:{checksum:string file:string licence:string name:string sigma:number} output:string rescaling:number schema:number seconds:number "+
-		"sigma:number sigma_estimated:bool width:number}", shape(o))
+		"sigma:number sigma_estimated:bool sigma_given:number width:number}", shape(o))
 	require.Equal(t, "euler", o["method"])
 	require.InDelta(t, 1.5*o["adaptation"].(float64), o["rescaling"], 1e-12)
 	o = objects(t, succeeds(t, "denoise", "--weights", seeded(t, "backward-euler"), "--sigma", "0.05", "--tolerance", "1e-3", "--json", "--force", "a.png").stdout)[0]

@@ -1,0 +1,206 @@
+package restore_test
+
+import (
+	"math"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/cameranoise"
+	"github.com/averaged/imaging/internal/quality"
+	"github.com/averaged/imaging/internal/scene"
+	"github.com/averaged/imaging/restore"
+	"github.com/averaged/imaging/weights"
+)
+
+// rendered is the drawn still life, which takes a second to draw.
+var rendered = sync.OnceValue(func() *restore.Planar {
+	const h, w = 256, 320
+	drawn := scene.Render(w, h)
+	p := restore.NewPlanar(3, h, w)
+	for i := range h * w {
+		for c := range 3 {
+			p.Pix[c*h*w+i] = float32(drawn.Pix[4*i+c]) / 255
+		}
+	}
+	return p
+})
+
+// still is its middle.
+func still(h, w int) *restore.Planar {
+	whole := rendered()
+	p := restore.NewPlanar(3, h, w)
+	top, left := (whole.Height-h)/2, (whole.Width-w)/2
+	for c := range 3 {
+		for y := range h {
+			copy(p.Plane(c)[y*w:][:w], whole.Plane(c)[(top+y)*whole.Width+left:])
+		}
+	}
+	return p
+}
+
+// photographed is the still life as a camera leaves it, and without noise.
+func photographed(t *testing.T, iso float64, seed uint64, saved ...cameranoise.JPEG) (noisy, clean *restore.Planar) {
+	t.Helper()
+	x := still(256, 320)
+	camera := cameranoise.Typical()
+	camera.ISO, camera.JPEG = iso, saved
+	pix, err := camera.Apply(x.Pix, x.Height, x.Width, seed)
+	require.NoError(t, err)
+	bare, err := camera.Clean(x.Pix, x.Height, x.Width)
+	require.NoError(t, err)
+	return &restore.Planar{Width: 320, Height: 256, Channels: 3, Pix: pix}, &restore.Planar{Width: 320, Height: 256, Channels: 3, Pix: bare}
+}
+
+func fidelity(t *testing.T, a, b *restore.Planar) float64 {
+	t.Helper()
+	v, err := quality.PSNR(b.Pix, a.Pix, 1)
+	require.NoError(t, err)
+	return v
+}
+
+// What a camera leaves is found without being told, and removed at a level near the best.
+func TestDenoisePhotographs(t *testing.T) {
+	fast := loaded(t, newCPU(t), open(t, weights.Fast))
+	for name, saved := range map[string][]cameranoise.JPEG{
+		"developed": nil, "saved": {{Quality: 92, Subsampling: cameranoise.Quarter}},
+	} {
+		for _, iso := range []float64{1600, 6400, 25600} {
+			noisy, clean := photographed(t, iso, 3, saved...)
+			out, report, err := restore.Denoise(t.Context(), noisy, restore.UseNetwork(fast))
+			require.NoError(t, err)
+			require.Equal(t, restore.CoarseNoise, report.Estimate.Kind, "%s, ISO %v", name, iso)
+			require.LessOrEqual(t, report.Estimate.Low, report.Sigma)
+			require.GreaterOrEqual(t, report.Estimate.High, report.Sigma)
+			best := 0.0
+			for _, factor := range []float64{0.4, 0.6, 0.8, 1, 1.3, 1.6, 2, 2.6} {
+				tried, _, err := restore.Denoise(t.Context(), noisy, restore.UseNetwork(fast), restore.Sigma(factor*report.Sigma))
+				require.NoError(t, err)
+				best = math.Max(best, fidelity(t, tried.(*restore.Planar), clean))
+			}
+			in, got := fidelity(t, noisy, clean), fidelity(t, out.(*restore.Planar), clean)
+			require.Greater(t, got, in+0.4*(best-in), "%s, ISO %v: %.2f dB came in, %.2f is the best", name, iso, in, best)
+		}
+	}
+}
+
+// A picture without noise stays as it is.
+func TestDenoiseLeavesCleanPictures(t *testing.T) {
+	fast := loaded(t, newCPU(t), open(t, weights.Fast))
+	x := still(256, 320)
+	out, _, err := restore.Denoise(t.Context(), x, restore.UseNetwork(fast))
+	require.NoError(t, err)
+	require.Greater(t, fidelity(t, out.(*restore.Planar), x), 45.0)
+}
+
+// White noise is taken for what it is, and its level is what it was before there were profiles.
+func TestEstimateWhiteNoise(t *testing.T) {
+	for _, sigma := range []float64{0.02, 0.06, 0.15} {
+		e, err := restore.EstimateNoise(noisy(still(256, 320), sigma, 4))
+		require.NoError(t, err)
+		require.Equal(t, restore.WhiteNoise, e.Kind)
+		require.InEpsilon(t, sigma, e.Sigma, 0.05)
+		require.True(t, e.Reliable)
+		require.Len(t, e.Bands, 6)
+		for _, b := range e.Bands[2:4] {
+			require.InEpsilon(t, sigma, b.Colour, 0.12, "a period of %.1f", b.Period)
+		}
+		require.Len(t, e.Tones, 8)
+	}
+}
+
+// Noise that is weaker in colour needs less of it removed there.
+func TestSigmaChroma(t *testing.T) {
+	fast := restore.UseNetwork(loaded(t, newCPU(t), open(t, weights.Fast)))
+	x := still(128, 160)
+	n := len(x.Pix) / 3
+	grey := noisy(restore.NewPlanar(1, 128, 160), 0.1, 1)
+	colour := noisy(restore.NewPlanar(3, 128, 160), 0.02, 2)
+	y := restore.NewPlanar(3, 128, 160)
+	for i := range y.Pix {
+		y.Pix[i] = x.Pix[i] + grey.Pix[i%n]/float32(math.Sqrt(3)) + colour.Pix[i]
+	}
+	luma := math.Hypot(0.1, 0.02)
+	both, _, err := restore.Denoise(t.Context(), y, fast, restore.Sigma(luma))
+	require.NoError(t, err)
+	apart, report, err := restore.Denoise(t.Context(), y, fast, restore.Sigma(luma), restore.SigmaChroma(0.02))
+	require.NoError(t, err)
+	require.InDelta(t, luma/0.02, report.ColourStretch, 1e-9)
+	require.Greater(t, fidelity(t, apart.(*restore.Planar), x), fidelity(t, both.(*restore.Planar), x)+0.5)
+	same, report, err := restore.Denoise(t.Context(), y, fast, restore.Sigma(luma), restore.SigmaChroma(luma))
+	require.NoError(t, err)
+	require.Zero(t, report.ColourStretch)
+	require.Equal(t, both, same)
+	for _, wrong := range []float64{0, -1, math.Inf(1), math.NaN()} {
+		require.Error(t, restore.Validate(restore.SigmaChroma(wrong)))
+		require.Error(t, restore.Validate(restore.Grain(wrong)))
+	}
+}
+
+// In the norm that stretches colour, the map is as nonexpansive as the network.
+func TestStretchedColourIsNonexpansive(t *testing.T) {
+	fast := restore.UseNetwork(loaded(t, newCPU(t), open(t, weights.Fast)))
+	const luma, chroma = 0.1, 0.025
+	norm := func(a, b *restore.Planar) float64 {
+		n, sum := len(a.Pix)/3, 0.0
+		for i := range n {
+			var d [3]float64
+			for c := range d {
+				d[c] = float64(a.Pix[c*n+i]) - float64(b.Pix[c*n+i])
+			}
+			mean := (d[0] + d[1] + d[2]) / 3
+			for _, v := range d {
+				v = mean + luma/chroma*(v-mean)
+				sum += v * v
+			}
+		}
+		return math.Sqrt(sum)
+	}
+	apply := func(x *restore.Planar) *restore.Planar {
+		out, _, err := restore.Denoise(t.Context(), x, fast, restore.Sigma(luma), restore.SigmaChroma(chroma), restore.Adapt(false))
+		require.NoError(t, err)
+		return out.(*restore.Planar)
+	}
+	x := still(64, 64)
+	fx := apply(x)
+	for seed, sigma := range []float64{0.3, 0.03, 0.003} {
+		z := noisy(x, sigma, uint64(seed))
+		require.LessOrEqual(t, norm(apply(z), fx), norm(z, x)*(1+1e-4))
+	}
+}
+
+// Deblurring allows for the error that a kernel has, unless the noise is given.
+func TestDeblurAllowsForTheKernelsError(t *testing.T) {
+	fast := restore.UseNetwork(loaded(t, newCPU(t), open(t, weights.Fast)))
+	k, err := deblur.Shake(11, 4)
+	require.NoError(t, err)
+	x := still(96, 112)
+	y := noisy(blurred(t, x, k, deblur.Circular), 0.001, 5)
+	_, report, err := restore.Deblur(t.Context(), y, k, fast, restore.Boundary(deblur.Circular))
+	require.NoError(t, err)
+	require.Less(t, report.Sigma, 0.002)
+	require.Greater(t, report.Disturbance, 0.002, "of the contrast")
+	_, report, err = restore.Deblur(t.Context(), y, k, fast, restore.Boundary(deblur.Circular), restore.Sigma(0.01), restore.Iterations(1))
+	require.NoError(t, err)
+	require.Equal(t, 0.01, report.Disturbance)
+	require.Equal(t, 0.01, report.SigmaGiven)
+
+	// A kernel that is quite wrong leaves so much that the strength is raised, and that is said.
+	wrong, err := deblur.Motion(9, 20)
+	require.NoError(t, err)
+	_, report, err = restore.Deblur(t.Context(), y, wrong, fast, restore.Boundary(deblur.Circular))
+	require.NoError(t, err)
+	require.Greater(t, report.Disturbance, 0.006)
+	require.Contains(t, report.Doubts[len(report.Doubts)-1], "the kernel is not exact")
+
+	// A level that the photograph speaks against is replaced, and that is said too.
+	y = noisy(blurred(t, x, k, deblur.Circular), 0.05, 5)
+	_, report, err = restore.Deblur(t.Context(), y, k, fast, restore.Boundary(deblur.Circular), restore.Sigma(0.02))
+	require.NoError(t, err)
+	require.Equal(t, 0.02, report.SigmaGiven)
+	require.InEpsilon(t, 0.05, report.Sigma, 0.1)
+	require.Len(t, report.Doubts, 1)
+	require.Contains(t, report.Doubts[0], "0.02 was given")
+}
