@@ -7,6 +7,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/weights"
 )
 
 // denoiseNetwork applies the network to all channels.
@@ -27,6 +28,7 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 		report.Adaptation = p.denoisingAdaptation(math.Max(report.Sigma, leastSigma), sigma)
 		sigma *= report.Adaptation
 	}
+	c.doubtUnproven(report, sigma)
 	phi, err := c.fit(ctx, dev, p.Channels, sigma)
 	if err != nil {
 		return nil, err
@@ -104,4 +106,24 @@ func checkFinite(pix []float32, p *Planar, method string) error {
 		}
 	}
 	return nil
+}
+
+// An unconstrained network is meant for noise within this factor of what it has learned.
+const unprovenRange = 1.5
+
+// doubtUnproven says of a network of which nothing is proven where it is used for noise that it has not
+// learned: there it can break a picture.
+func (c settings) doubtUnproven(report *Report, sigma float64) {
+	card, given, err := c.card()
+	if err != nil || !given || card.Architecture.Family != weights.FamilyDnCNN {
+		return
+	}
+	ratio := c.strength * sigma / card.Sigma
+	coarse := report.Estimate != nil && report.Estimate.Kind == CoarseNoise
+	if !coarse && ratio < unprovenRange && ratio > 1/unprovenRange {
+		return
+	}
+	report.Doubts = append(report.Doubts, fmt.Sprintf(
+		"%s has learned white noise of %.3g alone, and nothing is proven of it: noise like this can make it break the picture; a certified network cannot, such as %s",
+		card.Name, card.Sigma, DefaultMethod()))
 }

@@ -117,9 +117,9 @@ const (
 	greyAgreement = 1.8
 	// In colour, white noise is as strong in brightness unless the rule's interval begins this
 	// much higher.
-	brighter = 1.3
+	brighter = 1.1
 	// Then the level is between the one of colour and that of brightness, near the latter.
-	brighterShare = 0.8
+	brighterShare = 0.7
 	// An image is soft, and its level is near the floor of its lowest band, where its highest band has
 	// less than softMost of its middle one, at the squares with most of both; and wholly so softRange
 	// below that.

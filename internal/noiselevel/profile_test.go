@@ -1,0 +1,157 @@
+package noiselevel
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// White noise has the same floor in every band, at every quantile and on every axis: its standard
+// deviation.
+func TestSpectrumOfWhiteNoise(t *testing.T) {
+	const h, w, sigma = 300, 280, 0.07
+	for _, channels := range []int{1, 3} {
+		s := newSpectrum(addNoise(make([]float32, channels*h*w), sigma, 3), channels, h, w, make([]valueRange, channels))
+		require.NotNil(t, s)
+		for a := range s.axes {
+			for b := range bandCount {
+				for q, floor := range s.floor[a][b] {
+					// The lowest quantile of three coefficients is hardly known.
+					tolerance := 0.05 + 0.5/math.Sqrt(float64(freedom(b)))*math.Max(0, 0.3-quantiles[q])
+					require.InEpsilon(t, sigma, floor, tolerance+0.05, "axis %d, band %d, quantile %v", a, b, quantiles[q])
+				}
+			}
+		}
+		require.Equal(t, channels == 3, s.whiteInColour())
+		require.Len(t, s.features(), featureCounts[s.axes])
+	}
+}
+
+// Noise that is blurred has less of high frequencies, as its transfer function says.
+func TestSpectrumOfBlurredNoise(t *testing.T) {
+	const h, w = 300, 280
+	white := addNoise(make([]float32, h*w), 0.1, 5)
+	soft := make([]float32, h*w)
+	for y := 1; y < h-1; y++ {
+		for x := 1; x < w-1; x++ {
+			for dy, a := range [3]float32{0.25, 0.5, 0.25} {
+				for dx, b := range [3]float32{0.25, 0.5, 0.25} {
+					soft[y*w+x] += a * b * white[(y+dy-1)*w+x+dx-1]
+				}
+			}
+		}
+	}
+	s := newSpectrum(soft, 1, h, w, make([]valueRange, 1))
+	median := func(band int) float64 { return s.floor[axisOfBrightness][band][3] }
+	require.InDelta(t, 0.085, median(0), 0.012, "gains of periods of 8 to 18 pixels")
+	require.Less(t, median(1), 0.85*median(0))
+	require.Less(t, median(2), 0.6*median(1))
+	require.Less(t, median(3), 0.5*median(2))
+	require.InDelta(t, 0.096, median(4), 0.012)
+}
+
+// The quantile of the mean of n squares is that of many drawn ones.
+func TestMeanSquareQuantile(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{3, 12, 32, 130} {
+		const draws = 20000
+		below := map[float64]int{}
+		for range draws {
+			sum := 0.0
+			for range n {
+				v := random.NormFloat64()
+				sum += v * v
+			}
+			for _, q := range quantiles {
+				if sum/float64(n) < meanSquareQuantile(q, n) {
+					below[q]++
+				}
+			}
+		}
+		for _, q := range quantiles {
+			require.InDelta(t, q, float64(below[q])/draws, 0.012, "%d squares", n)
+		}
+	}
+}
+
+// Every image has a profile, whatever its size and values, the same with any number of threads.
+func TestProfileOfAnyImage(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		channels := rapid.SampledFrom([]int{1, 3}).Draw(t, "channels")
+		h, w := rapid.IntRange(1, 70).Draw(t, "height"), rapid.IntRange(1, 70).Draw(t, "width")
+		scale := math.Exp(rapid.Float64Range(-12, 3).Draw(t, "logarithm of the scale"))
+		pix := addNoise(make([]float32, channels*h*w), scale, rapid.Uint64().Draw(t, "seed"))
+		if rapid.Bool().Draw(t, "rounded") {
+			pix = toBytes(pix)
+		}
+		p, err := EstimateProfile(pix, channels, h, w)
+		require.NoError(t, err)
+		require.False(t, math.IsNaN(p.Sigma) || math.IsInf(p.Sigma, 0) || p.Sigma < 0, "%v", p.Sigma)
+		require.LessOrEqual(t, p.Low, p.High)
+		require.Len(t, p.PerChannel, channels)
+		before := runtime.GOMAXPROCS(1)
+		again, err := EstimateProfile(pix, channels, h, w)
+		runtime.GOMAXPROCS(before)
+		require.NoError(t, err)
+		require.Equal(t, p, again)
+	})
+	_, err := EstimateProfile([]float32{float32(math.NaN())}, 1, 1, 1)
+	require.Error(t, err)
+	_, err = EstimateProfile(make([]float32, 5), 1, 2, 3)
+	require.Error(t, err)
+}
+
+// Grey kept as colour is grey, and white noise in it keeps the estimate that it had.
+func TestProfileOfGreyKeptAsColour(t *testing.T) {
+	const h, w = 128, 128
+	grey := toBytes(addNoise(render(scenes["edges"], 1, h, w), 0.05, 8))
+	p, err := EstimateProfile(append(append(append([]float32{}, grey...), grey...), grey...), 3, h, w)
+	require.NoError(t, err)
+	one, err := EstimateProfile(grey, 1, h, w)
+	require.NoError(t, err)
+	require.Equal(t, one.Sigma, p.Sigma)
+	require.Len(t, p.PerChannel, 3)
+	require.Equal(t, White, one.Kind)
+	require.InEpsilon(t, 0.05, one.Sigma, 0.1)
+}
+
+// The coefficients fit the features.
+func TestLayersFitFeatures(t *testing.T) {
+	for axes, l := range map[int]*layers{1: &greyLayers, 2: &colourLayers} {
+		require.Len(t, l.shift, featureCounts[axes])
+		require.Len(t, l.scale, featureCounts[axes])
+		for _, row := range l.hidden {
+			require.Len(t, row, featureCounts[axes]+1)
+		}
+		for _, row := range l.output {
+			require.Len(t, row, len(l.hidden)+1)
+		}
+		low, middle, high := l.level(make([]float64, featureCounts[axes]))
+		require.LessOrEqual(t, low, middle)
+		require.LessOrEqual(t, middle, high)
+	}
+}
+
+// Line art on flat ground has no noise.
+func TestProfileOfLineArt(t *testing.T) {
+	const h, w = 200, 220
+	pix := make([]float32, 3*h*w)
+	for i := range pix {
+		pix[i] = 1
+	}
+	for c := range 3 {
+		for y := 20; y < h; y += 23 {
+			for x := 10; x < w-10; x++ {
+				pix[(c*h+y+(x*y)%7)*w+x] = 0
+			}
+		}
+	}
+	p, err := EstimateProfile(pix, 3, h, w)
+	require.NoError(t, err)
+	require.Equal(t, None, p.Kind)
+	require.Zero(t, p.Sigma)
+}
