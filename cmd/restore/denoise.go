@@ -25,7 +25,7 @@ func (a *app) denoiseCommand() *cobra.Command {
 		Short: "Remove noise from images",
 		Long: `Removes noise from images. By default it is measured in each image, and printed: how
 strong it is, and whether it is white, as of scans and test data, or coarse, as a
-camera's development and JPEG leave it. A coarse noise is removed at the level of its
+camera's development and JPEG leave it. Coarse noise is removed at the level of its
 low frequencies, two to three times its standard deviation. --strength light and
 strong smooth less and more than that.
 

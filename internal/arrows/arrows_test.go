@@ -50,7 +50,7 @@ var table = map[string]row{
 		"denoise", "denoise/refute", "denoise/rungekutta", "deblur", "inpaint", "operator", "upscale", "tv", "pnp", "backend", "backend/cpu", "backend/cuda", "weights",
 		"internal/imagefile", "internal/noiselevel",
 		xImage,
-	}, tests: []string{"denoise/activation", "denoise/dncnn", "internal/scene", "internal/quality"}},
+	}, tests: []string{"denoise/activation", "denoise/dncnn", "internal/cameranoise", "internal/scene", "internal/quality"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from. See RATIONALE.md.
 	"train": {code: []string{"denoise", "denoise/activation", "denoise/dncnn", "denoise/guide", "denoise/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/devicequeue", "internal/fft", "internal/parallel", gonum}},
 

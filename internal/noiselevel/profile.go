@@ -120,12 +120,12 @@ const (
 	brighter = 1.1
 	// Then the level is between the one of colour and that of brightness, near the latter.
 	brighterShare = 0.7
-	// An image is soft, and its level is near the floor of its lowest band, where its highest band has
+	// An image is soft, and its level is softFloor times the floor of its lowest band, where its highest band has
 	// less than softMost of its middle one, at the squares with most of both; and wholly so softRange
 	// below that.
 	softMost, softRange = 0.28, 0.12
 	// softFactor is how far above the rule's level that of a soft image can be, and softLeast how far below.
-	softFactor, softLeast = 1.8, 0.8
+	softFloor, softFactor, softLeast = 1.15, 2, 0.9
 	// Of sharp images levels up to weakFrom are reduced to weakShare, up to weakTo less and less: what is
 	// weak is most often texture.
 	weakFrom, weakTo, weakShare = 3.0 / 255, 6.0 / 255, 0.3
@@ -149,9 +149,19 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 	}
 	fine, middle := s.floor[axisOfBrightness][3][most], s.floor[axisOfBrightness][1][most]
 	softness := min(max((softMost-fine/math.Max(middle, 1e-9))/softRange, 0), 1)
-	soft := math.Max(softLeast*j.middle, math.Min(s.floor[axisOfBrightness][0][tenth], softFactor*j.middle))
+	soft := j.soft(softFloor * s.floor[axisOfBrightness][0][tenth])
 	sharp := j.middle * (weakShare + (1-weakShare)*min(max((j.middle-weakFrom)/(weakTo-weakFrom), 0), 1))
 	return p.coarse(j, math.Pow(math.Max(soft, 1e-6), softness)*math.Pow(math.Max(sharp, 1e-6), 1-softness))
+}
+
+// soft is the level of a soft image whose lowest band has a floor. A floor that is far above the rule's
+// level is texture, and says the less the farther it is.
+func (j judgement) soft(floor float64) float64 {
+	ratio := floor / math.Max(j.middle, 1e-9)
+	if ratio > softFactor {
+		ratio = math.Max(softFactor*math.Sqrt(softFactor/ratio), 1)
+	}
+	return math.Max(ratio, softLeast) * j.middle
 }
 
 // coarse turns to noise that is not white, of a level.
