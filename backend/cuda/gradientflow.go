@@ -64,6 +64,9 @@ func (d *Device) ownStep(s *backend.FlowStep, dst *buffer) (step flowStep, err e
 			return step, err
 		}
 	}
+	if step.radius != nil {
+		return step, noMap(step.radius)
+	}
 	return step, nil
 }
 
