@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/averaged/imaging/backend"
@@ -113,8 +114,8 @@ func (n *Network) GuideCost() (parameters int, multiplications float64) {
 // deviation sigma > 0, times strength, 0 or more, where 1 is what it was trained for: less
 // leaves more noise and more texture, and 0 makes the identity. The network must be the one for
 // sigma (For); beyond its Levels the guide looks at the photograph as the nearest of them would
-// see it, rescaled, as the network does. A photograph of one channel is taken for one of as many as the network has. The
-// error wraps ErrNoGuide where there is no guide.
+// see it, rescaled, as the network does. A photograph of one channel is taken for one of as many
+// as the network has. The error wraps ErrNoGuide where there is no guide.
 func (n *Network) Guide(ctx context.Context, photograph backend.Buffer, sigma, strength float64) (*Radii, error) {
 	body, ok := n.body.(*explicit)
 	if n.guide == nil || !ok {
@@ -353,7 +354,8 @@ func (n *Network) Groups() []int {
 // of n, which has to be freed after it. It has the constant of n.
 func (n *Network) Freeze(r *Radii) (*Network, error) {
 	e, ok := n.body.(*explicit)
-	if !ok || len(r.maps) != len(e.blocks) {
+	fits := slices.EqualFunc(n.Groups(), r.maps, func(groups int, m backend.Buffer) bool { return m.Shape().C == groups })
+	if !ok || !fits || r.image.C != n.channels {
 		r.Free()
 		return nil, errors.New("the radii are of another network")
 	}

@@ -321,6 +321,11 @@ func TestRadiiAreChecked(t *testing.T) {
 	m = guidedModel(t, 10, 1)
 	m.Guide = nil
 	plain := certified(t, n.dev, m)
+	coarse := certified(t, n.dev, smallModel(t, 1, Architecture{Channels: 3, Width: 16, Blocks: 3, Group: 4, Activation: activation.Balls(), Shuffle: 2}, 1))
+	r, err = plain.RadiiOf(s, fine())
+	require.NoError(t, err)
+	_, err = coarse.Freeze(r)
+	require.ErrorContains(t, err, "of another network")
 	require.False(t, plain.Guided())
 	_, err = plain.Guide(t.Context(), other, 0.1, 1)
 	require.ErrorIs(t, err, ErrNoGuide)

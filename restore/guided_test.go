@@ -3,6 +3,7 @@ package restore_test
 import (
 	"image"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -133,4 +134,74 @@ func TestGuidedPriorsAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, "have a guide")
 	_, _, err = restore.Upscale(t.Context(), y, 2, option...)
 	require.ErrorContains(t, err, "have a guide")
+}
+
+// hurting are pictures that networks fail on: what no photograph looks like.
+var hurting = map[string]func(c, y, x int) float64{
+	"black":         func(_, _, _ int) float64 { return 0 },
+	"nearly black":  func(_, _, _ int) float64 { return 0.02 },
+	"grey":          func(_, _, _ int) float64 { return 0.5 },
+	"white":         func(_, _, _ int) float64 { return 1 },
+	"a white frame": func(_, y, x int) float64 { return bit(y == 0 || x == 0 || y == hurtingSide-1 || x == hurtingSide-1) },
+	"edges at the frame": func(_, y, x int) float64 {
+		return bit(y < 2 || y > hurtingSide-4 || x > 5 && x < 8)
+	},
+	"checkerboard": func(_, y, x int) float64 { return bit((x+y)%2 == 0) },
+	"checks of 3":  func(_, y, x int) float64 { return bit((x/3+y/3)%2 == 0) },
+	"checks of 8":  func(_, y, x int) float64 { return bit((x/8+y/8)%2 == 0) },
+	"stripes":      func(_, _, x int) float64 { return bit(x%4 < 2) },
+	"thin lines":   func(_, y, x int) float64 { return bit(x%16 == 7 || (x+2*y)%23 == 0) },
+	"a ramp":       func(_, _, x int) float64 { return float64(x) / hurtingSide },
+	"colours":      func(c, y, x int) float64 { return bit((x/16+4*(y/16))>>c&1 == 1) },
+	"text": func(_, y, x int) float64 {
+		return 1 - bit(y%9 < 7 && x%6 < 5 && (7*(x/6)*(1+y%9)+3*(y/9)+5*(x%6))%11 < 4)
+	},
+	"beyond [0, 1]": func(_, y, x int) float64 { return 3*bit(x > 40) - 1 },
+}
+
+const hurtingSide = 64
+
+func bit(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// TestGuidedOnPicturesThatHurt: where a guide is at a loss its network is hardly worse than the
+// one without a guide, and makes up nothing: all samples are near the picture's range.
+func TestGuidedOnPicturesThatHurt(t *testing.T) {
+	for _, name := range []string{weights.General, weights.Guided} {
+		if !slices.Contains(weights.Embedded(), name) {
+			t.Skipf("this build has no weights %q", name)
+		}
+	}
+	dev := newCPU(t)
+	general, guided := loaded(t, dev, open(t, weights.General)), loaded(t, dev, open(t, weights.Guided))
+	for name, value := range hurting {
+		clean := restore.NewPlanar(3, hurtingSide, hurtingSide)
+		low, high := math.Inf(1), math.Inf(-1)
+		for i := range clean.Pix {
+			c, y, x := i/(hurtingSide*hurtingSide), i/hurtingSide%hurtingSide, i%hurtingSide
+			v := value(c, y, x)
+			clean.Pix[i], low, high = float32(v), min(low, v), max(high, v)
+		}
+		for _, sigma := range []float64{0.02, 0.1, 0.25} {
+			y := noisy(clean, sigma, 5)
+			var errors [2]float64
+			for i, n := range []*denoise.Network{general, guided} {
+				out, _, err := restore.Denoise(t.Context(), y, restore.UseNetwork(n), restore.Sigma(sigma))
+				require.NoError(t, err)
+				for k, v := range pixels(out) {
+					d := float64(v - clean.Pix[k])
+					errors[i] += d * d / float64(len(clean.Pix))
+					if i == 1 {
+						require.InDelta(t, (low+high)/2, v, (high-low)/2+4*sigma, "%s at %v", name, sigma)
+					}
+				}
+			}
+			t.Logf("%s at %v: general %.2f dB, guided %.2f dB", name, sigma, -10*math.Log10(errors[0]), -10*math.Log10(errors[1]))
+			require.LessOrEqual(t, errors[1], 2*errors[0]+1e-5, "%s at %v", name, sigma)
+		}
+	}
 }

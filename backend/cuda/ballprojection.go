@@ -1,8 +1,6 @@
 package cuda
 
 import (
-	"fmt"
-
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cuda/internal/driver"
 	"github.com/averaged/imaging/backend/devicekit"
@@ -21,7 +19,12 @@ func (d *Device) ProjectBalls(dst, src, radius backend.Buffer) error {
 
 // projectBalls projects arrays of this shape.
 func (d *Device) projectBalls(dst, src driver.Pointer, radius *buffer, s backend.Shape) error {
-	groups := radius.shape.Len()
+	groups := radius.shape.C
+	if isMap(radius) {
+		return d.launch("balls", "project_balls_map", d.planes(s.Plane(), blockThreads*perThread, s.N*groups), 0,
+			driver.Ptr(dst), driver.Ptr(src), driver.Ptr(radius.pointer),
+			number(s.N*groups), number(s.C/groups), number(s.Plane()))
+	}
 	return d.launch("balls", "project_balls", d.planes(s.Plane(), blockThreads*perThread, s.N*groups), 0,
 		driver.Ptr(dst), driver.Ptr(src), driver.Ptr(radius.pointer),
 		number(s.N*groups), number(groups), number(s.C/groups), number(s.Plane()))
@@ -40,19 +43,11 @@ func checkBalls(dst, radius *buffer, others ...*buffer) error {
 	if err := devicekit.CheckBalls(dst.shape, radius.shape); err != nil {
 		return err
 	}
-	if err := noMap(radius); err != nil {
-		return err
-	}
 	return apart(dst, radius)
 }
 
-// noMap refuses a map of radii, for which there are no kernels yet.
-func noMap(radius *buffer) error {
-	if radius.shape != backend.Vector(radius.shape.C) {
-		return fmt.Errorf("%w: balls with a radius for every pixel, a map %v", backend.ErrUnsupported, radius.shape)
-	}
-	return nil
-}
+// isMap tells whether radii are a map and no vector.
+func isMap(radius *buffer) bool { return radius.shape != backend.Vector(radius.shape.C) }
 
 // ProjectBallsGradient implements backend.BallProjections.
 func (d *Device) ProjectBallsGradient(dst, dradius, src, dy, radius backend.Buffer, beta float32) error {
@@ -73,8 +68,13 @@ func (d *Device) ProjectBallsGradient(dst, dradius, src, dy, radius backend.Buff
 		if err := apart(sums, v, dy, r); err != nil {
 			return err
 		}
-		s, groups := v.shape, r.shape.Len()
+		s, groups := v.shape, r.shape.C
 		grid := d.planes(s.Plane(), blockThreads*perThread, s.N*groups)
+		if isMap(r) {
+			return d.launch("balls", "project_balls_map_gradient", grid, 0,
+				driver.Ptr(to.pointer), driver.Ptr(sums.pointer), driver.Ptr(v.pointer), driver.Ptr(dy.pointer), driver.Ptr(r.pointer),
+				number(s.N*groups), number(s.C/groups), number(s.Plane()), driver.Float(beta))
+		}
 		memory := d.scratch()
 		defer memory.free()
 		partial, err := memory.alloc(8 * int64(grid.X) * int64(s.N*groups))

@@ -13,6 +13,11 @@ import (
 // into. The first reads the source where it lies, and the last writes where the result is
 // wanted. Each makes only the pixels that those after it need.
 func (d *Device) GradientFlow(ctx context.Context, dst, src backend.Buffer, region backend.Region, steps []backend.FlowStep) error {
+	for _, s := range steps {
+		if s.Radius != nil && s.Radius.Shape() != backend.Vector(s.Radius.Shape().C) {
+			return devicekit.GradientFlowByLayers(ctx, d, dst, src, region, steps)
+		}
+	}
 	return d.operate(func(b []*buffer) error {
 		if err := devicekit.CheckGradientFlow(b[0].shape, b[1].shape, region, steps); err != nil {
 			return err
