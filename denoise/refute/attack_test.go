@@ -108,7 +108,7 @@ func TestAttackOptions(t *testing.T) {
 	b, err := refute.Attack(t.Context(), n, s, opt)
 	require.NoError(t, err)
 	require.Equal(t, a, b, "the same arguments give the same bits")
-	require.Equal(t, 12, a.Evaluations)
+	require.Equal(t, 2*2*(3+6), a.Evaluations)
 	require.Positive(t, a.Separation)
 	opt.Start = upload(t, dev, s, randomImage(1, s))
 	fractions := []float64{}
