@@ -94,6 +94,7 @@ func (f *filterErrors) get(ctx context.Context) ([]rounding.Convolution, bool, e
 
 // arithmetic is what rounding does to a plain network.
 type arithmetic struct {
+	model    Model
 	network  rounding.Network // without the errors of its convolutions
 	filters  *filterErrors
 	implicit bool
@@ -104,7 +105,7 @@ type arithmetic struct {
 // ErrRange where a number could overflow. The errors of filters are those given, or else of
 // the model's own.
 func newArithmetic(dev backend.Device, m Model, r float64, c Certificate, shared *filterErrors) (*arithmetic, error) {
-	a := &arithmetic{filters: shared, implicit: m.implicit(), factor: m.factor()}
+	a := &arithmetic{model: m, filters: shared, implicit: m.implicit(), factor: m.factor()}
 	if a.filters == nil {
 		a.filters = newFilterErrors(dev, m, c)
 	}

@@ -7,31 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/backendtest/refdevice"
+	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/weights"
 )
-
-// coarse returns an image as the blocks of a network see it, in float64.
-func coarse(x []float32, s backend.Shape, q int) []float32 {
-	of := s.Unshuffled(q)
-	y := make([]float32, of.Len())
-	for i := range y {
-		c, at := i/of.Plane(), i%of.Plane()
-		row, column := at/of.W*q+c%(q*q)/q, at%of.W*q+c%q
-		if row < s.H && column < s.W {
-			y[i] = x[(c/(q*q)*s.H+row)*s.W+column]
-		}
-	}
-	return y
-}
-
-// exact returns Φ(x) in float64, as the blocks see it.
-func exact(t testing.TB, m Model, steps []int, s backend.Shape, x []float32) []float64 {
-	q := m.factor()
-	of := s.Unshuffled(q)
-	m.Channels, m.Shuffle = m.lifted(), 0
-	return newReference(t, m, steps, of.H, of.W).apply(coarse(x, s, q))
-}
 
 // testImages are a smooth one, noise, black and white, and a chessboard.
 func testImages(s backend.Shape) [][]float32 {
@@ -55,40 +35,106 @@ func TestRoundingOfTheLibrarysNetworks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f, err := weights.Open(name)
 			require.NoError(t, err)
-			m, err := FromFile(f)
-			require.NoError(t, err)
 			dev := newCPU(t)
 			n, err := Load(t.Context(), dev, f)
 			require.NoError(t, err)
 			defer n.Free()
-			steps := stepsOf(n.Certificate())
 			if n.Levels() != nil {
-				if m, err = m.At(0.1); err != nil {
-					require.NoError(t, err)
-				}
-				if n, err = n.For(t.Context(), 0.1); err != nil {
-					require.NoError(t, err)
-				}
+				n, err = n.For(t.Context(), 0.1)
+				require.NoError(t, err)
 				defer n.Free()
 			}
-			shape := backend.Image(3, 27, 26)
-			least := math.Inf(1)
-			bound := 0.0
+			shape := backend.Image(3, 17, 18)
+			least, bound := math.Inf(1), 0.0
 			for _, x := range testImages(shape) {
-				want := exact(t, m, steps, shape, x)
-				got := coarse(denoised(t, n, shape, x), shape, m.factor())
-				clipped := coarse(ones(shape), shape, m.factor()) // what is beyond the image is not of the result
-				for i, v := range clipped {
-					want[i] *= float64(v)
-				}
+				src := upload(t, dev, shape, x)
+				off, err := n.MeasuredRounding(t.Context(), src)
+				require.NoError(t, err)
 				bound, err = n.Rounding(t.Context(), norm2(x), shape)
 				require.NoError(t, err)
-				off := between(got, want)
+				require.Positive(t, off)
 				require.LessOrEqual(t, off, bound)
 				least = min(least, bound/off)
 			}
 			t.Logf("at most %.3g root mean square, %.3g times what is seen", bound/math.Sqrt(float64(shape.Len())), least)
 		})
+	}
+}
+
+// What MeasuredRounding takes for Φ(x) is the reference's, on devices that round and on one that does
+// not, for every form of a network.
+func TestMeasuredRounding(t *testing.T) {
+	exact := refdevice.New(refdevice.Options{})
+	defer func() { require.NoError(t, exact.Close()) }()
+	s := backend.Image(3, 7, 9)
+	for name, a := range map[string]Architecture{
+		"leakyrelu": {}, "rk4": {Integrator: rungekutta.RK4(), Width: 5, Blocks: 2}, "hardtanh": {Activation: activation.HardTanh()},
+		"balls": {Width: 8, Activation: activation.Balls(), Group: 4}, "shuffled": {Width: 12, Shuffle: 2}, "5×5": {Width: 4, Kernel: 5},
+		"tiles": {Width: 16, Blocks: 2},
+	} {
+		m := smallModel(t, 4, a, 1.2)
+		for _, dev := range []backend.Device{exact, newCPU(t)} {
+			n := certified(t, dev, m)
+			for k, x := range testImages(s) {
+				src := upload(t, dev, s, x)
+				off, err := n.MeasuredRounding(t.Context(), src)
+				require.NoError(t, err, name)
+				if dev == exact {
+					require.Less(t, off, 2e-7*norm2(x), "%s: its results are float32", name)
+					continue
+				}
+				bound, err := n.Rounding(t.Context(), norm2(x), s)
+				require.NoError(t, err)
+				require.LessOrEqual(t, off, bound, "%s, image %d", name, k)
+				require.Positive(t, off)
+			}
+			bound, err := n.Rounding(t.Context(), 1, s)
+			require.NoError(t, err)
+			require.Equal(t, dev == exact, math.IsInf(bound, 1), "a device that does not say how it computes has no bound")
+		}
+	}
+	implicit := certified(t, exact, smallModel(t, 3, Architecture{Integrator: rungekutta.BackwardEuler()}, 1))
+	_, err := implicit.MeasuredRounding(t.Context(), upload(t, exact, s, randomImage(1, s)))
+	require.ErrorIs(t, err, ErrNotMeasured)
+}
+
+// The wrappers' bounds hold for what they compute, against the same on a device that does not
+// round.
+func TestRoundingOfWrappers(t *testing.T) {
+	exact := refdevice.New(refdevice.Options{})
+	defer func() { require.NoError(t, exact.Close()) }()
+	for _, a := range []Architecture{{}, {Width: 8, Activation: activation.Balls(), Group: 4}, {Activation: activation.HardTanh()}, {Integrator: rungekutta.BackwardEuler()}} {
+		m := smallModel(t, 4, a, 1.1)
+		wrapped := func(dev backend.Device, scale float64) Denoiser {
+			rescaled, err := Rescale(certified(t, dev, m), scale)
+			require.NoError(t, err)
+			relaxed, err := Relax(rescaled, 0.7)
+			require.NoError(t, err)
+			grey, err := Grey(relaxed)
+			require.NoError(t, err)
+			return grey
+		}
+		s := backend.Image(1, 9, 8)
+		for _, scale := range []float64{0.3, 1, 4} {
+			here, there := wrapped(newCPU(t), scale), wrapped(exact, scale)
+			for _, x := range testImages(s) {
+				rounded, ok := here.(RoundedDenoiser)
+				require.True(t, ok)
+				bound, err := rounded.Rounding(t.Context(), norm2(x), s)
+				require.NoError(t, err)
+				inner := 0.0
+				of := func(d Denoiser) []float32 {
+					dev := d.Device()
+					src, dst := upload(t, dev, s, x), upload(t, dev, s, x)
+					e, err := d.(InexactDenoiser).ApplyWithin(t.Context(), dst, src, 1e-6)
+					require.NoError(t, err)
+					inner += e
+					return download(t, dev, dst)
+				}
+				require.LessOrEqual(t, between(of(here), of(there)), bound+inner+1e-7*norm2(x))
+				require.Less(t, bound, 1e-3*(1+norm2(x)))
+			}
+		}
 	}
 }
 
@@ -99,5 +145,3 @@ func ones(s backend.Shape) []float32 {
 	}
 	return x
 }
-
-var _ = cpu.New

@@ -58,8 +58,8 @@ var table = map[string]row{
 	"denoise": {code: []string{
 		"averaged", "backend", "weights",
 		"denoise/activation", "denoise/dncnn", "denoise/guide", "denoise/normbound", "denoise/pullback", "denoise/refute", "denoise/rounding", "denoise/rungekutta",
-		"denoise/tile", "denoise/internal/draw", "denoise/internal/ondevice", "internal/devicequeue",
-	}, tests: []string{"denoise/internal/plain", "internal/parallel"}},
+		"denoise/tile", "denoise/internal/draw", "denoise/internal/ondevice", "denoise/internal/plain", "internal/devicequeue", "internal/parallel",
+	}},
 	"deblur": {
 		code:  []string{"operator", "backend", "internal/fft", "internal/parallel", "internal/response"},
 		tests: []string{"operator/operatortest"},
