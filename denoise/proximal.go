@@ -58,7 +58,7 @@ func newProximal(ctx context.Context, dev backend.Device, m Model, blocks []devi
 func (p *proximal) free() { freeDeviceBlocks(p.blocks) }
 
 // maxCondition is the largest κ: of a worse one float32 cannot tell the solution of a step.
-const maxCondition = 1 << 22
+const maxCondition = 1 << 16
 
 // leastFactor is what an error is reduced to at most: beyond float32's precision more
 // iterations gain nothing.

@@ -131,17 +131,24 @@ func (c Certificate) residualBound(k int, distance, errors, samples float64) flo
 	return bound
 }
 
-// Persistent returns the error of an application of T that does not get smaller from one iteration to
-// the next: rounding, and what an inner error was above its allowance. It is +Inf where the
-// rounding is not known.
-func (r Report) Persistent() float64 { return r.Rounding + r.Excess }
-
-// Floor returns the residual down to which convergence is proven, Euclidean like Residuals; +Inf
-// where none is.
+// Floor is Certificate.Floor for the run: rounding stays, and so does what an inner error was above what
+// makes a finite sum. It is Euclidean like Residuals, and +Inf where no convergence is proven.
 func (r Report) Floor() float64 {
-	return r.Certificate.Floor(r.Persistent(), r.Distance, r.Samples)
+	return r.Certificate.Floor(r.Rounding+r.Excess, r.Distance, r.Samples)
 }
 
-// ConvergenceProven tells whether what was computed is proven to converge to a residual that says
-// something, one below the diameter of the box. It is below Floor.
-func (r Report) ConvergenceProven() bool { return r.Floor() < math.Sqrt(r.Samples) }
+// Reached bounds the residual ‖x − T(x)‖ of the result x itself: what was computed at the last point, with
+// the errors of T there and of the step to x. It is +Inf where the rounding is not known.
+func (r Report) Reached() float64 {
+	if len(r.Residuals) == 0 || !r.Certificate.Proven || math.IsNaN(r.Rounding) {
+		return math.Inf(1)
+	}
+	return r.Residuals[len(r.Residuals)-1] + 2*(r.inner+r.Rounding)
+}
+
+// ConvergenceProven tells whether what is proven of the iteration covers what was computed: rounding is
+// known, no inner error was above what makes a finite sum, and the residual that is proven, Floor or
+// Reached, is below the diameter of the box, so that it says something.
+func (r Report) ConvergenceProven() bool {
+	return r.Certificate.Converges() && r.Excess <= 0 && math.Min(r.Floor(), r.Reached()) < math.Sqrt(r.Samples)
+}
