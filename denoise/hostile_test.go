@@ -17,8 +17,8 @@ import (
 	"github.com/averaged/imaging/weights"
 )
 
-// hostile reads a weight file that was made to be believed wrongly.
-func hostile(t *testing.T, name string) *weights.File {
+// hostileFile reads a weight file that was made to be believed wrongly.
+func hostileFile(t *testing.T, name string) *weights.File {
 	f, err := weights.ReadFile(filepath.Join("testdata", "hostile", name+".safetensors"))
 	require.NoError(t, err)
 	return f
@@ -38,14 +38,14 @@ func TestHostileFilesAreRefused(t *testing.T) {
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := Load(t.Context(), dev, hostile(t, name))
+		_, err := Load(t.Context(), dev, hostileFile(t, name))
 		runtime.ReadMemStats(&after)
 		require.ErrorContains(t, err, why, name)
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(16<<20), name)
 	}
-	_, err := Load(t.Context(), dev, hostile(t, "C4"))
+	_, err := Load(t.Context(), dev, hostileFile(t, "C4"))
 	require.ErrorIs(t, err, ErrRange)
-	_, err = Load(t.Context(), dev, hostile(t, "D_panic"))
+	_, err = Load(t.Context(), dev, hostileFile(t, "D_panic"))
 	require.ErrorIs(t, err, ErrCertificate)
 }
 
@@ -54,7 +54,7 @@ func TestBiasesThatCancelAreInTheBound(t *testing.T) {
 	dev := newCPU(t)
 	s := backend.Image(3, 8, 8)
 	for name, least := range map[string]float64{"B_2e18": 0x1p18, "B_2e22": 0x1p22} {
-		n, err := Load(t.Context(), dev, hostile(t, name))
+		n, err := Load(t.Context(), dev, hostileFile(t, name))
 		require.NoError(t, err)
 		size := norm2(ones(s))
 		bound, err := n.Rounding(t.Context(), size, s)

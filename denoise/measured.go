@@ -12,14 +12,14 @@ import (
 
 // ErrNotMeasured is returned, wrapped, by MeasuredRounding of a network that it has no way to compute in
 // float64.
-var ErrNotMeasured = errors.New("only explicit methods with a certificate are computed in float64")
+var ErrNotMeasured = errors.New("only explicit methods with a certificate, not frozen, are computed in float64")
 
 // MeasuredRounding returns ‖Φ(x) as computed − Φ(x)‖ for one image, with Φ(x) by its definition in
 // float64: what rounding is, where Rounding says what it is at most. It takes a hundred times as long as
 // Apply or more, and proves nothing of other images.
 func (n *Network) MeasuredRounding(ctx context.Context, x backend.Buffer) (float64, error) {
 	a := n.arithmetic
-	if a == nil || a.implicit {
+	if a == nil || a.implicit || a.maps {
 		return 0, ErrNotMeasured
 	}
 	if x == nil {

@@ -98,7 +98,23 @@ type arithmetic struct {
 	network  rounding.Network // without the errors of its convolutions
 	filters  *filterErrors
 	implicit bool
-	factor   int // Model.Shuffle
+	factor   int  // Model.Shuffle
+	maps     bool // every pixel has radii of its own, and Radius is that of all pixels
+}
+
+// check returns an error that wraps ErrRange where a number could overflow.
+func (a *arithmetic) check() error {
+	n := a.network
+	if a.maps { // at some pixel a radius may be as large as can be
+		n.Blocks = append([]rounding.Block(nil), n.Blocks...)
+		for i := range n.Blocks {
+			n.Blocks[i].Radius = math.Inf(1)
+		}
+	}
+	if err := n.Check(); err != nil {
+		return fmt.Errorf("%w: %w", ErrRange, err)
+	}
+	return nil
 }
 
 // newArithmetic returns it for a plain model with a certificate that holds, and an error that wraps
@@ -116,8 +132,8 @@ func newArithmetic(dev backend.Device, m Model, r float64, c Certificate, shared
 	for i, b := range m.Blocks {
 		a.network.Blocks = append(a.network.Blocks, m.roundingBlock(dev, b, r, c.Blocks[i].Norm.Upper, c.Blocks[i].Steps))
 	}
-	if err := a.network.Check(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrRange, err)
+	if err := a.check(); err != nil {
+		return nil, err
 	}
 	return a, nil
 }
@@ -135,8 +151,12 @@ func (m Model) roundingBlock(dev backend.Device, b Block, r, norm float64, steps
 		Multiplied: m.Activation.Multiplies(),
 		Size:       float64(rungekutta.StepSize(b.length(r), steps)), Steps: steps,
 	}
-	if b.Radius != nil {
-		of.Radius, of.Group = lengthOf(b.Radius), shape.N/len(b.Radius)
+	radii := b.Radius
+	if radii == nil {
+		radii = m.Activation.Radii(shape.N)
+	}
+	if radii != nil {
+		of.Radius, of.Group = lengthOf(radii), shape.N/len(radii)
 	}
 	return of
 }
@@ -183,10 +203,24 @@ func (a *arithmetic) rescaled(s float64) *arithmetic {
 		b := &own.network.Blocks[i]
 		b.Bias, b.Rest, b.Radius = s*b.Bias, s*b.Rest, s*b.Radius
 	}
-	if own.network.Check() != nil {
+	if own.check() != nil {
 		return nil
 	}
 	return &own
+}
+
+// frozen returns the arithmetic with radii for every pixel, of which total is the root of the sum of
+// the squares for each block and pixels the number of pixels, or an error that wraps ErrRange where a number could
+// overflow with radii as large as that.
+func (a *arithmetic) frozen(total []float64, pixels float64) (*arithmetic, error) {
+	own := *a
+	own.maps = true
+	own.network.Blocks = append([]rounding.Block(nil), a.network.Blocks...)
+	for i := range own.network.Blocks {
+		b := &own.network.Blocks[i]
+		b.Rest, b.Radius = b.Bias, total[i]/math.Sqrt(pixels)
+	}
+	return &own, own.check()
 }
 
 func (n *Network) round(ctx context.Context, size float64, s backend.Shape) (rounded, error) {

@@ -139,6 +139,42 @@ func TestRoundingOfWrappers(t *testing.T) {
 	}
 }
 
+// Radii for every pixel, of 0, infinite and all between, leave the bound true: against the same on a
+// device that does not round.
+func TestRoundingOfFrozenNetworks(t *testing.T) {
+	exact := refdevice.New(refdevice.Options{})
+	defer func() { require.NoError(t, exact.Close()) }()
+	s := backend.Image(3, 9, 7)
+	m := smallModel(t, 4, Architecture{Width: 16, Activation: activation.Balls(), Group: 4, Blocks: 2, Shuffle: 2}, 1.2)
+	frozen := func(dev backend.Device, kind int) *Network {
+		n := certified(t, dev, m)
+		rows, columns := n.RadiiSize(s)
+		var values [][]float32
+		for _, groups := range n.Groups() {
+			v := make([]float32, groups*rows*columns)
+			for i := range v {
+				v[i] = []float32{0, float32(math.Inf(1)), 0.1 * float32(i%7), float32(math.Pow(10, float64(i%60-30)))}[kind]
+			}
+			values = append(values, v)
+		}
+		r, err := n.RadiiOf(s, values)
+		require.NoError(t, err)
+		f, err := n.Freeze(r)
+		require.NoError(t, err)
+		t.Cleanup(f.Free)
+		return f
+	}
+	for kind := range 4 {
+		here, there := frozen(newCPU(t), kind), frozen(exact, kind)
+		for _, x := range testImages(s) {
+			bound, err := here.Rounding(t.Context(), norm2(x), s)
+			require.NoError(t, err)
+			require.LessOrEqual(t, between(denoised(t, here, s, x), denoised(t, there, s, x)), bound+1e-7*norm2(x))
+			require.Less(t, bound, 0.1*norm2(x))
+		}
+	}
+}
+
 func ones(s backend.Shape) []float32 {
 	x := make([]float32, s.Len())
 	for i := range x {
