@@ -120,7 +120,7 @@ func checkSettings(options []Option) (settings, error) {
 	return c, err
 }
 
-// stand returns an image that stands for any, of which only the size counts, and sets
+// stand returns an image that stands for any, of which only size and brightness count, and sets
 // a noise level if none is given: the one that the network is not rescaled for.
 func (c *settings) stand(kernel deblur.Kernel) (picture, error) {
 	channels, sigma := 3, 0.05 // of no matter to total variation
@@ -137,7 +137,11 @@ func (c *settings) stand(kernel deblur.Kernel) (picture, error) {
 	if !c.sigmaGiven {
 		c.sigma, c.sigmaGiven = sigma, true
 	}
-	return picture{planar: NewPlanar(channels, attackSide, attackSide)}, nil
+	planar := NewPlanar(channels, attackSide, attackSide)
+	for i := range planar.Pix {
+		planar.Pix[i] = 1 // as bright as any: rounding is bounded by how large an image is
+	}
+	return picture{planar: planar}, nil
 }
 
 func (d *deblurring) check(ctx context.Context, c settings, certificateOnly bool) (*CheckReport, error) {

@@ -186,7 +186,7 @@ func judge(r *restore.CheckReport) error {
 	case len(r.Violations) == 0 && r.Attack != nil && r.Attack.Expansive():
 		return fmt.Errorf("check: nothing is proven of %s, and the attack found two images that it moves apart by a factor of %.4g", r.Method, r.Attack.Ratio)
 	case len(r.Violations) == 0 && r.Certificate.Proven:
-		return fmt.Errorf("check: nothing is proven of what is computed of %s: rounding may add %.2g of 255 to an image", r.Method, 255*r.NetworkRounding)
+		return fmt.Errorf("check: nothing is proven of what is computed of %s: rounding may add %.3g of 255 to an image", r.Method, 255*r.NetworkRounding)
 	case len(r.Violations) == 0:
 		return fmt.Errorf("check: nothing is proven of %s, so there is nothing that could hold", r.Method)
 	case len(r.Violations) == 1:
@@ -260,10 +260,10 @@ func (a *app) printNetworkRounding(r *restore.CheckReport) {
 	case math.IsInf(r.NetworkRounding, 1):
 		a.result("  rounding: nothing is proven of what float32 adds to it")
 	default:
-		a.result("  rounding: float32 adds at most %.2g of 255 to an image in [0, 1] (proven), root mean square", 255*r.NetworkRounding)
+		a.result("  rounding: float32 adds at most %.3g of 255 to an image in [0, 1] (proven), root mean square", 255*r.NetworkRounding)
 	}
 	if r.Attack != nil && !math.IsNaN(r.MeasuredRounding) {
-		a.result("  rounding: %.2g of 255 on one image of noise, against float64 (measured)", 255*r.MeasuredRounding)
+		a.result("  rounding: %.3g of 255 on one image of noise, against float64 (measured)", 255*r.MeasuredRounding)
 	}
 }
 
@@ -275,9 +275,9 @@ func (a *app) printRounding(r *restore.CheckReport) {
 	case math.IsInf(r.Rounding, 1):
 		a.result("  rounding       nothing is proven of what float32 adds: all of this is about exact arithmetic")
 	case !(r.Floor < 1):
-		a.result("  rounding       float32 adds at most %.2g of 255 to T(x): too much to prove convergence of what is computed", 255*r.Rounding)
+		a.result("  rounding       float32 adds at most %.3g of 255 to T(x): too much to prove convergence of what is computed", 255*r.Rounding)
 	default:
-		a.result("  rounding       float32 adds at most %.2g of 255 to T(x): convergence is proven down to a residual of %.2g of 255, root mean square",
+		a.result("  rounding       float32 adds at most %.3g of 255 to T(x): convergence is proven down to a residual of %.3g of 255, root mean square",
 			255*r.Rounding, 255*r.Floor)
 	}
 }

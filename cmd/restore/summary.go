@@ -123,7 +123,7 @@ func summary(achieved string, o *outcome) string {
 	}
 	text += "; " + claim(o.Certificate, finished)
 	if i := o.Certificate.iterationCertificate; i != nil && finished && i.RoundingCovered {
-		text += fmt.Sprintf(", with rounding to a residual of %.2g of 255", 255*i.ProvenResidual)
+		text += fmt.Sprintf(", with rounding to a residual of %.3g of 255", 255*i.ProvenResidual)
 	}
 	if o.Guide != nil {
 		text += " as frozen for this photograph"
