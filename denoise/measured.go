@@ -10,13 +10,13 @@ import (
 	"github.com/averaged/imaging/internal/parallel"
 )
 
-// ErrNotMeasured is returned, wrapped, by MeasuredRounding of a network that it has no way to compute in
-// float64.
+// ErrNotMeasured is returned, wrapped, by MeasuredRounding of a network that it has no way to
+// compute in float64.
 var ErrNotMeasured = errors.New("only explicit methods with a certificate, not frozen, are computed in float64")
 
-// MeasuredRounding returns ‖Φ(x) as computed − Φ(x)‖ for one image, with Φ(x) by its definition in
-// float64: what rounding is, where Rounding says what it is at most. It takes a hundred times as long as
-// Apply or more, and proves nothing of other images.
+// MeasuredRounding returns ‖Φ(x) as computed − Φ(x)‖ for one image, with Φ(x) by its definition
+// in float64: what rounding is, where Rounding says what it is at most. It takes a hundred times
+// as long as Apply or more, and proves nothing of other images.
 func (n *Network) MeasuredRounding(ctx context.Context, x backend.Buffer) (float64, error) {
 	a := n.arithmetic
 	if a == nil || a.implicit || a.maps {
@@ -85,8 +85,8 @@ func (a *arithmetic) exact(ctx context.Context, x []float32, s backend.Shape) ([
 	return out, nil
 }
 
-// samples calls f with the place of every sample of an image and of the same one among the channels of
-// fewer pixels (backend.Shuffles).
+// samples calls f with the place of every sample of an image and of the same one among the
+// channels of fewer pixels (backend.Shuffles).
 func (a *arithmetic) samples(s, of backend.Shape) func(f func(fine, coarse int)) {
 	q := a.factor
 	return func(f func(fine, coarse int)) {

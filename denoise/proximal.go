@@ -155,8 +155,8 @@ type proximalPlan struct {
 // Restart implements tile.Restarting.
 func (p *proximalPlan) Restart() { clear(p.gradients) }
 
-// errorBound adds up the errors of the steps. A result as far from the solution as the image is large
-// is beyond what Rounding takes into account.
+// errorBound adds up the errors of the steps. A result as far from the solution as the image is
+// large is beyond what Rounding takes into account.
 func (p *proximalPlan) errorBound() float64 {
 	total := 0.0
 	for _, square := range p.gradients {

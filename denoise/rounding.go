@@ -209,9 +209,9 @@ func (a *arithmetic) rescaled(s float64) *arithmetic {
 	return &own
 }
 
-// frozen returns the arithmetic with radii for every pixel, of which total is the root of the sum of
-// the squares for each block and pixels the number of pixels, or an error that wraps ErrRange where a number could
-// overflow with radii as large as that.
+// frozen returns the arithmetic with radii for every pixel, of which total is the root of the
+// sum of the squares for each block and pixels the number of pixels, or an error that wraps
+// ErrRange where a number could overflow with radii as large as that.
 func (a *arithmetic) frozen(total []float64, pixels float64) (*arithmetic, error) {
 	own := *a
 	own.maps = true

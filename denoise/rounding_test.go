@@ -62,8 +62,8 @@ func TestRoundingOfTheLibrarysNetworks(t *testing.T) {
 	}
 }
 
-// What MeasuredRounding takes for Φ(x) is the reference's, on devices that round and on one that does
-// not, for every form of a network.
+// What MeasuredRounding takes for Φ(x) is the reference's, on devices that round and on one that
+// does not, for every form of a network.
 func TestMeasuredRounding(t *testing.T) {
 	exact := refdevice.New(refdevice.Options{})
 	defer func() { require.NoError(t, exact.Close()) }()
@@ -139,8 +139,8 @@ func TestRoundingOfWrappers(t *testing.T) {
 	}
 }
 
-// Radii for every pixel, of 0, infinite and all between, leave the bound true: against the same on a
-// device that does not round.
+// Radii for every pixel, of 0, infinite and all between, leave the bound true: against the same
+// on a device that does not round.
 func TestRoundingOfFrozenNetworks(t *testing.T) {
 	exact := refdevice.New(refdevice.Options{})
 	defer func() { require.NoError(t, exact.Close()) }()

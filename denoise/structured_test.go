@@ -37,8 +37,8 @@ func (c *choices) scale(octaves int) float64 {
 	return math.Ldexp(1, int(int8(c.byte()))*octaves/128)
 }
 
-// numbers returns n numbers whose moduli are scale or less. Some are all equal, some cancel in pairs, some
-// are a multiple of the identity, some are anything.
+// numbers returns n numbers whose moduli are scale or less. Some are all equal, some cancel in
+// pairs, some are a multiple of the identity, some are anything.
 func (c *choices) numbers(n int, scale float64) []float32 {
 	x := make([]float32, n)
 	kind := c.below(4)
@@ -133,9 +133,9 @@ func (c *choices) certificate(ctx context.Context, m Model) (Certificate, error)
 	return cert, nil
 }
 
-// What a file says is refused, or holds: what float32 makes of an image is as far from float64 as the
-// bound says at most, and an attack at distances down to 1e-5 stays within the claim. Nothing
-// takes long or much memory, and the end of a context ends it.
+// What a file says is refused, or holds: what float32 makes of an image is as far from float64
+// as the bound says at most, and an attack at distances down to 1e-5 stays within the claim.
+// Nothing takes long or much memory, and the end of a context ends it.
 func FuzzStructuredFiles(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte{1, 0, 0, 0, 0, 0, 1, 1, 0, 5, 0, 1, 1, 36, 0, 1, 0, 0, 0})           // biases that cancel

@@ -58,13 +58,12 @@ func (r CheckReport) Floor() float64 {
 // violations. With a certificate that promises nothing it is false.
 func (r CheckReport) Holds() bool { return r.Certificate.Proven && len(r.Violations) == 0 }
 
-// Check runs T from two starts for a number of iterations, and compares what
-// happens with what the certificate promises: the distance of the two runs never
-// grows, and the smallest residual of each stays below its bound. Both are held
-// against the run with room for the inner errors of the denoiser and for
-// rounding in float32, which is the proven bound where there is one. opt.MaxIterations is the number of iterations
-// (0: 100); Start, Tolerance, Acceleration and Contraction, which has another T for each
-// start, are not looked at.
+// Check runs T from two starts for a number of iterations, and compares what happens with what
+// the certificate promises: the distance of the two runs never grows, and the smallest residual
+// of each stays below its bound. Both are held against the run with room for the inner errors of
+// the denoiser and for rounding in float32, which is the proven bound where there is one.
+// opt.MaxIterations is the number of iterations (0: 100); Start, Tolerance, Acceleration and
+// Contraction, which has another T for each start, are not looked at.
 //
 // Fixed points need not be unique: the two runs may end at different ones.
 func Check(ctx context.Context, dev backend.Device, y backend.Buffer, k operator.Linear, trials [2]Trial, opt Options) (CheckReport, error) {

@@ -108,9 +108,9 @@ func (r *resolvent) solve(ctx context.Context, allowed float64) (w backend.Buffe
 	return r.w, math.Sqrt(square[0]), nil
 }
 
-// rounding bounds what float32 adds to a residual when (I + τKᵀK)v is taken from it, for ‖v‖ = size
-// and a residual no longer than rest before and after: K and Kᵀ round, and so do four products and sums
-// with their factors.
+// rounding bounds what float32 adds to a residual when (I + τKᵀK)v is taken from it, for ‖v‖ =
+// size and a residual no longer than rest before and after: K and Kᵀ round, and so do four
+// products and sums with their factors.
 func (r *resolvent) rounding(size, rest float64) float64 {
 	a := &r.it.arithmetic
 	image := a.norm * a.norm * size

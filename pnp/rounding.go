@@ -11,13 +11,14 @@ import (
 // RoundedDenoiser is a Denoiser that can bound what float32 adds to it.
 type RoundedDenoiser interface {
 	Denoiser
-	// Rounding bounds ‖Φ(x) as computed − Φ(x)‖ for every x of shape s with ‖x‖ ≤ size; the error
-	// that ApplyWithin returns, if there is one, may be in both. It is +Inf where nothing is proven.
+	// Rounding bounds ‖Φ(x) as computed − Φ(x)‖ for every x of shape s with ‖x‖ ≤ size; the
+	// error that ApplyWithin returns, if there is one, may be in both. It is +Inf where nothing
+	// is proven.
 	Rounding(ctx context.Context, size float64, s backend.Shape) (bound float64, err error)
 }
 
-// float32's unit roundoff: a sum of products, each of them rounded, is off by at most a few units of
-// the moduli.
+// float32's unit roundoff: a sum of products, each of them rounded, is off by at most a few
+// units of the moduli.
 const unit = 0x1p-24
 
 // arithmetic bounds what float32 adds to T. Where the denoiser or the operator does not say, the
@@ -90,19 +91,20 @@ func (it *iteration) addRounding(ctx context.Context, moved, largest float64) er
 // samples is the number of samples of the unknown image.
 func (it *iteration) samples() float64 { return float64(it.x.Shape().Len()) }
 
-// Floor returns the residual ‖x − T(x)‖ down to which convergence is proven when every application of
-// T has an error of at most e that does not get smaller: what the bound of the smallest residual
-// comes down to. samples is the number of samples of the image, and distance bounds ‖x₀ − x*‖.
+// Floor returns the residual ‖x − T(x)‖ down to which convergence is proven when every
+// application of T has an error of at most e that does not get smaller: what the bound of the
+// smallest residual comes down to. samples is the number of samples of the image, and distance
+// bounds ‖x₀ − x*‖.
 //
 // With d_k = ‖x_k − x*‖ and x_{k+1} = T(x_k) + e_k, the inequality of an averaged map and
-// ‖T(x_k) − x*‖ ≤ d_k give d²_{k+1} ≤ d²_k − (1−α)/α·r²_k + 2·d_k·e + e². In the box d_k ≤ √samples, so
-// that the smallest r² of k+1 is at most
+// ‖T(x_k) − x*‖ ≤ d_k give d²_{k+1} ≤ d²_k − (1−α)/α·r²_k + 2·d_k·e + e². In the box d_k ≤
+// √samples, so that the smallest r² of k+1 is at most
 //
 //	α/(1−α)·(distance²/(k+1) + 2·√samples·e + e²),
 //
-// and comes down to what does not depend on k. With Halpern's iteration it is the least of 2·distance/(k+1) +
-// (k+1)·e. A contraction comes to within e/(1−q) of its fixed point. Without a box or a contraction
-// nothing is known of d_k, and the result is +Inf.
+// and comes down to what does not depend on k. With Halpern's iteration it is the least of
+// 2·distance/(k+1) + (k+1)·e. A contraction comes to within e/(1−q) of its fixed point. Without
+// a box or a contraction nothing is known of d_k, and the result is +Inf.
 func (c Certificate) Floor(e, distance, samples float64) float64 {
 	floor := math.Inf(1)
 	if !c.Converges() || math.IsNaN(e) || math.IsInf(e, 1) {
@@ -120,8 +122,9 @@ func (c Certificate) Floor(e, distance, samples float64) float64 {
 	return floor
 }
 
-// residualBound is ResidualBound, or in the box the smaller bound that follows as in Floor: no distance in
-// the box is longer than √samples, and no error is that counts, because the points stay in it.
+// residualBound is ResidualBound, or in the box the smaller bound that follows as in Floor: no
+// distance in the box is longer than √samples, and no error is that counts, because the points
+// stay in it.
 func (c Certificate) residualBound(k int, distance, errors, samples float64) float64 {
 	bound := c.ResidualBound(k, distance, errors)
 	if c.Constraint == UnitBox && c.Acceleration != Halpern && c.Converges() {
@@ -131,14 +134,16 @@ func (c Certificate) residualBound(k int, distance, errors, samples float64) flo
 	return bound
 }
 
-// Floor is Certificate.Floor for the run: rounding stays, and so does what an inner error was above what
-// makes a finite sum. It is Euclidean like Residuals, and +Inf where no convergence is proven.
+// Floor is Certificate.Floor for the run: rounding stays, and so does what an inner error was
+// above what makes a finite sum. It is Euclidean like Residuals, and +Inf where no convergence
+// is proven.
 func (r Report) Floor() float64 {
 	return r.Certificate.Floor(r.Rounding+r.Excess, r.Distance, r.Samples)
 }
 
-// Reached bounds the residual ‖x − T(x)‖ of the result x itself: what was computed at the last point, with
-// the errors of T there and of the step to x. It is +Inf where the rounding is not known.
+// Reached bounds the residual ‖x − T(x)‖ of the result x itself: what was computed at the last
+// point, with the errors of T there and of the step to x. It is +Inf where the rounding is not
+// known.
 func (r Report) Reached() float64 {
 	if len(r.Residuals) == 0 || !r.Certificate.Proven || math.IsNaN(r.Rounding) {
 		return math.Inf(1)
@@ -146,9 +151,9 @@ func (r Report) Reached() float64 {
 	return r.Residuals[len(r.Residuals)-1] + 2*(r.inner+r.Rounding)
 }
 
-// ConvergenceProven tells whether what is proven of the iteration covers what was computed: rounding is
-// known, no inner error was above what makes a finite sum, and the residual that is proven, Floor or
-// Reached, is below the diameter of the box, so that it says something.
+// ConvergenceProven tells whether what is proven of the iteration covers what was computed:
+// rounding is known, no inner error was above what makes a finite sum, and the residual that is
+// proven, Floor or Reached, is below the diameter of the box, so that it says something.
 func (r Report) ConvergenceProven() bool {
 	return r.Certificate.Converges() && r.Excess <= 0 && math.Min(r.Floor(), r.Reached()) < math.Sqrt(r.Samples)
 }

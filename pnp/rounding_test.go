@@ -55,9 +55,9 @@ func ones(n int) []float32 {
 	return d
 }
 
-// An error that stays, in whatever direction, keeps the smallest residual from going to 0, but not from coming
-// down to Floor, and not above Bound on the way there. The rotation makes the most of averagedness,
-// with a fixed point at grey.
+// An error that stays, in whatever direction, keeps the smallest residual from going to 0, but
+// not from coming down to Floor, and not above Bound on the way there. The rotation makes the
+// most of averagedness, with a fixed point at grey.
 func TestResidualsComeDownToTheFloor(t *testing.T) {
 	dev := cpu.New(cpu.Threads(1))
 	defer func() { require.NoError(t, dev.Close()) }()
@@ -178,9 +178,9 @@ func TestConvergenceIsProvenOfWhatIsComputed(t *testing.T) {
 	}
 }
 
-// The data steps are as far from those of float64 as is said, at most: the gradient step, and the
-// proximal one by conjugate gradients, of which the residual that the iteration computes drifts away
-// from the true one.
+// The data steps are as far from those of float64 as is said, at most: the gradient step, and
+// the proximal one by conjugate gradients, of which the residual that the iteration computes
+// drifts away from the true one.
 func TestDataStepsAreWithinTheirRounding(t *testing.T) {
 	dev := cpu.New(cpu.Threads(1))
 	defer func() { require.NoError(t, dev.Close()) }()
@@ -232,5 +232,32 @@ func TestDataStepsAreWithinTheirRounding(t *testing.T) {
 			}
 			it.free()
 		}
+	}
+}
+
+// stuck is an inexact denoiser whose error cannot fall below a size, as that of an implicit step
+// of a large condition.
+type stuck struct{ offBy }
+
+func (s stuck) ApplyWithin(ctx context.Context, dst, src backend.Buffer, _ float64) (float64, error) {
+	return s.size, s.Apply(ctx, dst, src)
+}
+
+func (s stuck) Rounding(context.Context, float64, backend.Shape) (float64, error) { return 1e-7, nil }
+
+// An inner error that does not fall any more is above a finite sum sooner or later, and ends the
+// claim there.
+func TestAnErrorThatDoesNotFallEndsTheClaim(t *testing.T) {
+	dev := cpu.New(cpu.Threads(1))
+	defer func() { require.NoError(t, dev.Close()) }()
+	shape := backend.Image(1, 4, 4)
+	k := rounded{diagonal{dev, 4, 4, ones(16)}}
+	phi := stuck{offBy{shrink(dev, 1), 1e-4, func(x []float32) []float64 { d := make([]float64, len(x)); d[0] = 1; return d }}}
+	for n, proven := range map[int]bool{3: true, 900: false} {
+		x, report, err := Solve(t.Context(), dev, upload(t, dev, shape.H, shape.W, ones(16)), k, phi, Options{MaxIterations: n, Tolerance: -1})
+		require.NoError(t, err)
+		x.Free()
+		require.Equal(t, proven, report.Excess <= 0, "%d iterations: %v", n, report.Excess)
+		require.Equal(t, proven, report.ConvergenceProven())
 	}
 }

@@ -34,8 +34,8 @@ type CheckReport struct {
 	// Certificate is what is proven of the iteration.
 	Certificate pnp.Certificate
 	// NetworkRounding bounds what float32 adds to the network, and MeasuredRounding is what it
-	// added to one image of the attack's shape, both root mean squares, for images in [0, 1]; +Inf and
-	// NaN where they are not known.
+	// added to one image of the attack's shape, both root mean squares, for images in [0, 1];
+	// +Inf and NaN where they are not known.
 	NetworkRounding, MeasuredRounding float64
 	// Rounding bounds what float32 adds to one application of the iteration, and Floor the
 	// residual down to which its convergence is proven with that, both root mean squares.
@@ -204,7 +204,8 @@ func attackViolation(found refute.AttackReport) string {
 	return fmt.Sprintf("attack: a pair of images is moved apart by the factor %.9g, which rounding of %.2g does not explain", found.Ratio, found.Rounding)
 }
 
-// measureRounding bounds the rounding of the network for images in [0, 1], and measures it on one of noise.
+// measureRounding bounds the rounding of the network for images in [0, 1], and measures it on
+// one of noise.
 func (d *deblurring) measureRounding(ctx context.Context, report *CheckReport) error {
 	network, shape := d.network.network, report.AttackShape
 	root := math.Sqrt(float64(shape.Len()))

@@ -267,8 +267,8 @@ func (a *app) printNetworkRounding(r *restore.CheckReport) {
 	}
 }
 
-// printRounding prints down to what residual convergence is proven with rounding. In the box no residual
-// is above 1.
+// printRounding prints down to what residual convergence is proven with rounding. In the box no
+// residual is above 1.
 func (a *app) printRounding(r *restore.CheckReport) {
 	switch {
 	case !r.Certificate.Converges():

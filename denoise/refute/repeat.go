@@ -139,8 +139,8 @@ func Repeat(ctx context.Context, d Denoiser, x0 backend.Buffer, opt RepeatOption
 	return report, nil
 }
 
-// add appends a row with its bound, and the claims that it contradicts. T(x) as computed has an error of
-// at most e, which shows in two neighbouring residuals and in all bounds from then on.
+// add appends a row with its bound, and the claims that it contradicts. T(x) as computed has an
+// error of at most e, which shows in two neighbouring residuals and in all bounds from then on.
 func (r *RepeatReport) add(row Repetition, e, samples float64, clip bool) {
 	row.Bound = math.Inf(1)
 	if r.Proven {
@@ -152,8 +152,8 @@ func (r *RepeatReport) add(row Repetition, e, samples float64, clip bool) {
 			}
 		}
 		if a := r.Averagedness; a < 1 && clip {
-			// Points of the box are at most √samples apart: with errors e_k the bound of the squares,
-			// ‖x₀ − x*‖², grows by 2·√samples·e_k + e_k².
+			// Points of the box are at most √samples apart: with errors e_k the bound of the
+			// squares, ‖x₀ − x*‖², grows by 2·√samples·e_k + e_k².
 			distance := math.Sqrt(r.Distance*r.Distance + 3*math.Sqrt(samples)*r.errors)
 			row.Bound = min(row.Bound, averaged.ResidualBound(a, row.Iteration, distance))
 		}

@@ -96,10 +96,10 @@ func (m matrix) transposed() matrix {
 	return t
 }
 
-// direct bounds the definition, of whose moduli in has a row for each input channel that is
-// not zero. A partial sum is A restricted to some channels, of a norm of at most norm, plus some taps
-// of one more channel, which are at most their moduli; products are rounded once. The sum of
-// the moduli alone is another bound, and the smaller one for few terms.
+// direct bounds the definition, of whose moduli in has a row for each input channel that is not
+// zero. A partial sum is A restricted to some channels, of a norm of at most norm, plus some
+// taps of one more channel, which are at most their moduli; products are rounded once. The sum
+// of the moduli alone is another bound, and the smaller one for few terms.
 func direct(in matrix, norm float64, taps int) Error {
 	terms := float64(in.rows * taps)
 	absolute := in.norm()

@@ -44,6 +44,6 @@
 // # Range
 //
 // Check refuses a network in which a number could overflow for an image of Euclidean norm
-// MaxNorm and of up to MaxPixels pixels. Underflow is in the bounds: every operation may be off by 2⁻¹⁵⁰, and a norm whose
-// squares underflow by the root of that.
+// MaxNorm and of up to MaxPixels pixels. Underflow is in the bounds: every operation may be off
+// by 2⁻¹⁵⁰, and a norm whose squares underflow by the root of that.
 package rounding

@@ -51,10 +51,10 @@ func (b *Block) hidden(size, err float64, forward Error) stage {
 }
 
 // ballUnits is the relative error of v·(r/max(‖v‖, r)), in units: half of that of the sum of
-// squares, each rounded, that are added as a tree in eights and then one after the other, and
-// a root, a quotient and a product. Where ‖v‖ and r are so close that the wrong one is taken
-// for the larger, the error is that of the root. Squares that underflow change the norm of a group of n channels by at
-// most √(2n·least).
+// squares, each rounded, that are added as a tree in eights and then one after the other, and a
+// root, a quotient and a product. Where ‖v‖ and r are so close that the wrong one is taken for
+// the larger, the error is that of the root. Squares that underflow change the norm of a group
+// of n channels by at most √(2n·least).
 func ballUnits(group int) float64 {
 	return 1.01 * ((1+3+math.Ceil(float64(group)/8))/2 + 3)
 }
@@ -118,7 +118,8 @@ func (n *Network) shift(b *Block) float64 {
 	return up(at(n.B))
 }
 
-// Error bounds ‖fl(Φ(x)) − Φ(x)‖ for ‖x‖ ≤ norm, both per pixel. It is +Inf where nothing is proven.
+// Error bounds ‖fl(Φ(x)) − Φ(x)‖ for ‖x‖ ≤ norm, both per pixel. It is +Inf where nothing is
+// proven.
 func (n *Network) Error(norm float64) float64 {
 	total := 0.0
 	for i := range n.Blocks {
@@ -158,10 +159,10 @@ func (n *Network) Shift() float64 {
 	return total
 }
 
-// ImplicitError is Error of steps of the implicit Euler method, each computed until the
-// gradient of its objective, as computed, is small: what the gradient is off by. The objective is
-// 1-strongly convex, so that the solution is no farther away than the gradient is long. The tableau must be
-// that of one explicit stage.
+// ImplicitError is Error of steps of the implicit Euler method, each computed until the gradient
+// of its objective, as computed, is small: what the gradient is off by. The objective is
+// 1-strongly convex, so that the solution is no farther away than the gradient is long. The
+// tableau must be that of one explicit stage.
 func (n *Network) ImplicitError(norm float64) float64 {
 	total := 0.0
 	for i := range n.Blocks {
@@ -189,7 +190,8 @@ const (
 )
 
 // Check returns an error that names the quantity unless no number overflows on the way to Φ(x),
-// for ‖x‖ ≤ MaxNorm and at most MaxPixels pixels. Of the convolutions it needs Norm and Growth only.
+// for ‖x‖ ≤ MaxNorm and at most MaxPixels pixels. Of the convolutions it needs Norm and Growth
+// only.
 func (n *Network) Check() error {
 	rest := 0.0
 	for i := range n.Blocks {

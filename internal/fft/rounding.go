@@ -2,12 +2,12 @@ package fft
 
 import "math"
 
-// What a transform adds by rounding, in units of 2⁻²⁴, relative in the Euclidean norm: each stage is
-// √radix times an isometry, and adds its own error to what it is given (Higham 2002, theorem
-// 24.2). A sum of two complex numbers costs 1. A product with a twiddle that is itself rounded costs √5 + 1 (Brent,
-// Percival and Zimmermann 2007). A butterfly of an odd radix r is a sum of r terms which pass
-// through r/2 + 5 roundings at most, its two halves by cosines and by sines: that is
-// bounded by the moduli, √(2r) times the norm.
+// What a transform adds by rounding, in units of 2⁻²⁴, relative in the Euclidean norm: each
+// stage is √radix times an isometry, and adds its own error to what it is given (Higham 2002,
+// theorem 24.2). A sum of two complex numbers costs 1. A product with a twiddle that is itself
+// rounded costs √5 + 1 (Brent, Percival and Zimmermann 2007). A butterfly of an odd radix r is a
+// sum of r terms which pass through r/2 + 5 roundings at most, its two halves by cosines and by
+// sines: that is bounded by the moduli, √(2r) times the norm.
 func (l *line) energy() float64 {
 	units := 0.0
 	for _, s := range l.stages {
