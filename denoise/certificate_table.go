@@ -43,7 +43,7 @@ func (c Certificate) String() string {
 	}
 	line("whole", c.conclusion())
 	if len(c.Blocks) > 0 && c.Proven {
-		line("assumed", "zero padding, at any image size; the maps in exact arithmetic, float32 adds its rounding")
+		line("assumed", "zero padding, at any image size; the maps in exact arithmetic, what float32 adds is bounded apart (Rounding)")
 		line("", "the bounds of the norms hold with all rounding of their computation (normbound.Prove)")
 		if math.IsInf(c.Radius, 1) {
 			line("", "implicit steps are solved to a stated error, which adds to ‖Φ(x) − Φ(y)‖ (ApplyWithin)")

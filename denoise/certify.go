@@ -69,7 +69,7 @@ func (m Model) assemble(r float64, norms []normbound.Bound, steps []int) (Certif
 	}
 	total := 0
 	for _, n := range steps {
-		if total += n; total > maxTotalSteps {
+		if total += min(n, maxTotalSteps+1); total > maxTotalSteps {
 			return Certificate{}, fmt.Errorf("more than %d steps in all", maxTotalSteps)
 		}
 	}

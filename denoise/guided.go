@@ -215,6 +215,21 @@ func (n *Network) emptyRadii(image backend.Shape) (*Radii, error) {
 	return r, nil
 }
 
+// totals returns the root of the sum of the squares of the radii of each block.
+func (r *Radii) totals(dev backend.Device) ([]float64, error) {
+	total, sums := make([]float64, len(r.maps)), make([]backend.Reduction, len(r.maps))
+	for i, m := range r.maps {
+		sums[i] = backend.Reduction{Kind: backend.SumSquares, X: m}
+	}
+	if err := dev.Reduce(total, sums...); err != nil {
+		return nil, err
+	}
+	for i, v := range total {
+		total[i] = math.Sqrt(v) * (1 + 1e-9)
+	}
+	return total, nil
+}
+
 // set sets the radii of a region from what the guide said there, to strength·base·Factor.
 func (r *Radii) set(dev backend.Device, region backend.Region, said []float32, base [][]float32, strength float64) error {
 	h, w := region.Size()
@@ -367,8 +382,19 @@ func (n *Network) Freeze(r *Radii) (*Network, error) {
 	like := newExplicit(e.dev, e.tableau, own.blocks)
 	own.steps, own.reach = like.steps, like.reach
 	c := n.certificate
+	var arithmetic *arithmetic
+	if n.arithmetic != nil {
+		total, err := r.totals(n.dev)
+		if err == nil {
+			arithmetic, err = n.arithmetic.frozen(total, float64(r.maps[0].Shape().N)*float64(r.maps[0].Shape().Plane()))
+		}
+		if err != nil {
+			r.Free()
+			return nil, err
+		}
+	}
 	return &Network{
-		dev: n.dev, channels: n.channels, shuffle: n.shuffle, tile: n.tile, body: own, card: n.card,
+		dev: n.dev, channels: n.channels, shuffle: n.shuffle, tile: n.tile, body: own, card: n.card, arithmetic: arithmetic,
 		certificate: c.wrapped("frozen for this photograph", "a block's constant is that of any radii, for they are those of convex sets", c.Averagedness),
 		photograph:  r.image,
 	}, nil

@@ -67,6 +67,11 @@ func (m Model) checkGains(b Block, hidden int) error {
 	return nil
 }
 
+// hasGains tells whether filters depend on the noise level.
+func (m Model) hasGains() bool {
+	return slices.ContainsFunc(m.Blocks, func(b Block) bool { return b.Gain != nil })
+}
+
 // At returns the plain network Φ_σ of a network with noise levels, with its weights
 // rounded to float32: the filters are diag(√g)V, shortened by about 1e-6 of their size so
 // that ‖A‖ ≤ ‖V‖·max √g whatever the rounding (gains of 0 and 1 round nothing, and shorten

@@ -27,20 +27,25 @@ type Network struct {
 	body        body
 	card        weights.Card
 	certificate Certificate
+	arithmetic  *arithmetic    // nil where nothing is proven
 	levels      *family        // of a network with noise levels
 	guide       *guide.Network // or nil
 	photograph  backend.Shape  // that the radii are for, of a frozen network
 	freed       sync.Once
 }
 
-var _ InexactDenoiser = (*Network)(nil)
+var (
+	_ InexactDenoiser = (*Network)(nil)
+	_ RoundedDenoiser = (*Network)(nil)
+)
 
 // body is what a network computes, prepared on the device.
 type body interface {
-	// plan says how one image is computed, with an error of at most maxError, and
-	// returns the bound of that error. The blocks see the numbers of src as an array of
-	// shape s, perhaps with zeros among them.
-	plan(src backend.Buffer, s backend.Shape, maxError float64) (p tile.Plan, errorBound float64, err error)
+	// plan says how one image is computed, with an error of at most maxError in exact
+	// arithmetic, and how to ask for the bound of the error, but for rounding, once it is
+	// computed. The blocks see the numbers of src as an array of shape s, perhaps with
+	// zeros among them.
+	plan(src backend.Buffer, s backend.Shape, maxError float64) (p tile.Plan, errorBound func() float64, err error)
 	free()
 }
 
@@ -131,12 +136,18 @@ func New(ctx context.Context, dev backend.Device, m Model, c Certificate, opts .
 	if k := len(m.Sigmas); k > 0 {
 		return newFamily(ctx, dev, &family{model: m.clone(), radius: r, certificate: c, options: o}, m.Sigmas[k-1])
 	}
-	return newNetwork(ctx, dev, m, r, c, o)
+	return newNetwork(ctx, dev, m, r, c, o, nil)
 }
 
-// newNetwork puts a plain model on a device, with a certificate that has been verified.
-func newNetwork(ctx context.Context, dev backend.Device, m Model, r float64, c Certificate, o options) (*Network, error) {
+// newNetwork puts a plain model on a device, with a certificate that has been verified, and what is
+// known of the rounding of its filters, or nil.
+func newNetwork(ctx context.Context, dev backend.Device, m Model, r float64, c Certificate, o options, filters *filterErrors) (_ *Network, err error) {
 	n := &Network{dev: dev, channels: m.Channels, shuffle: m.Shuffle, tile: o.tile, certificate: c}
+	if c.Proven {
+		if n.arithmetic, err = newArithmetic(dev, m, r, c, filters); err != nil {
+			return nil, err
+		}
+	}
 	blocks, err := newDeviceBlocks(dev, m, r, c)
 	if err != nil {
 		return nil, err
@@ -241,7 +252,7 @@ func load(ctx context.Context, dev backend.Device, f *weights.File, card weights
 	if len(m.Sigmas) > 0 {
 		return newFamily(ctx, dev, &family{model: m, radius: r, certificate: c, options: o}, card.Sigma)
 	}
-	return newNetwork(ctx, dev, m, r, c, o)
+	return newNetwork(ctx, dev, m, r, c, o, nil)
 }
 
 // Apply implements Denoiser. With rungekutta.BackwardEuler the error is at most DefaultInnerError,
@@ -258,9 +269,11 @@ var errNoBuffer = fmt.Errorf("%w: a denoiser needs a source and a destination", 
 
 // ApplyWithin implements InexactDenoiser. Only rungekutta.BackwardEuler has an error, for it solves
 // a strongly convex problem in each step; the number of inner iterations is chosen so
-// that the bound holds, and is at most what float32 can make use of: below about 1e-6
-// of the size of the image the bound stays above maxError.
-func (n *Network) ApplyWithin(ctx context.Context, dst, src backend.Buffer, maxError float64) (errorBound float64, err error) {
+// that the bound holds, and is at most what float32 can make use of. The bound is that of
+// the result as computed, but for the rounding of one gradient in each step, which Rounding
+// bounds: below about 1e-6 of the size of the image, times the condition of a step, it
+// stays above maxError.
+func (n *Network) ApplyWithin(ctx context.Context, dst, src backend.Buffer, maxError float64) (float64, error) {
 	if err := n.check(dst, src); err != nil {
 		return 0, err
 	}
@@ -278,7 +291,10 @@ func (n *Network) ApplyWithin(ctx context.Context, dst, src backend.Buffer, maxE
 	if n.shuffle > 1 {
 		p = tile.Shuffled(p, n.dev, n.shuffle)
 	}
-	return errorBound, tile.Apply(ctx, n.dev, p, n.tile, grid, dst, src)
+	if err := tile.Apply(ctx, n.dev, p, n.tile, grid, dst, src); err != nil {
+		return 0, err
+	}
+	return errorBound(), nil
 }
 
 // check returns an error unless src and dst are images of the network's channels, of

@@ -20,6 +20,7 @@ type family struct {
 	certificate Certificate
 	options     options
 	card        weights.Card
+	filters     *filterErrors // for all levels, where the filters are the same for all
 }
 
 // Levels returns the noise levels that the network's biases, gains and radii are given at
@@ -47,6 +48,9 @@ func (n *Network) For(ctx context.Context, sigma float64) (*Network, error) {
 // newFamily puts the network of one noise level on a device, with the certificate for
 // all of them.
 func newFamily(ctx context.Context, dev backend.Device, f *family, sigma float64) (*Network, error) {
+	if f.certificate.Proven && !f.model.hasGains() {
+		f.filters = newFilterErrors(dev, f.model, f.certificate)
+	}
 	n, err := f.network(ctx, dev, sigma)
 	if err != nil {
 		return nil, err
@@ -61,7 +65,7 @@ func (f *family) network(ctx context.Context, dev backend.Device, sigma float64)
 	if err != nil {
 		return nil, err
 	}
-	n, err := newNetwork(ctx, dev, plain, f.radius, c, f.options)
+	n, err := newNetwork(ctx, dev, plain, f.radius, c, f.options, f.filters)
 	if err != nil {
 		return nil, err
 	}

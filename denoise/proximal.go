@@ -43,6 +43,9 @@ func newProximal(ctx context.Context, dev backend.Device, m Model, blocks []devi
 			}
 			norm = bound.Upper
 		}
+		if kappa := 1 + float64(blocks[i].step)*norm*norm; !(kappa <= maxCondition) {
+			return nil, fmt.Errorf("block %d: a step has the condition 1 + h‖A‖² = %.3g, at most %d can be solved in float32", i, kappa, maxCondition)
+		}
 		rest := 0.0
 		for _, s := range m.atRest(b) {
 			rest += s * s
@@ -53,6 +56,9 @@ func newProximal(ctx context.Context, dev backend.Device, m Model, blocks []devi
 }
 
 func (p *proximal) free() { freeDeviceBlocks(p.blocks) }
+
+// maxCondition is the largest κ: of a worse one float32 cannot tell the solution of a step.
+const maxCondition = 1 << 16
 
 // leastFactor is what an error is reduced to at most: beyond float32's precision more
 // iterations gain nothing.
@@ -66,14 +72,19 @@ const leastFactor = 0x1p-24
 //
 // and ‖z⁺‖ ≤ R + h‖A‖√P‖σ(b)‖, because the step moves 0 by no more than that. σ(b) is that
 // of a pixel, so that this holds for projections of its channels, too.
-func (p *proximal) plan(src backend.Buffer, s backend.Shape, maxError float64) (tile.Plan, float64, error) {
+//
+// This is exact arithmetic. What is proven of the result as computed is the length of the
+// gradient at it, which strong convexity makes a bound of the distance to the solution
+// (proximalPlan.errorBound): it is κ times that distance at most, and the iterations are as
+// many as that takes.
+func (p *proximal) plan(src backend.Buffer, s backend.Shape, maxError float64) (tile.Plan, func() float64, error) {
 	var sum [1]float64
 	if err := p.dev.Reduce(sum[:], backend.Reduction{Kind: backend.SumSquares, X: src}); err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	size := math.Sqrt(sum[0])
 	if math.IsNaN(size) || math.IsInf(size, 0) {
-		return nil, 0, fmt.Errorf("%w: the image holds NaN or an infinity, for which an implicit method has no answer", backend.ErrArgument)
+		return nil, nil, fmt.Errorf("%w: the image holds NaN or an infinity, for which an implicit method has no answer", backend.ErrArgument)
 	}
 	pixels := math.Sqrt(float64(s.N) * float64(s.Plane()))
 	steps := 0
@@ -82,21 +93,21 @@ func (p *proximal) plan(src backend.Buffer, s backend.Shape, maxError float64) (
 	}
 	share := max(0, maxError/float64(steps)) // NaN stays, and no error is as small
 	q := &proximalPlan{proximal: p, iterations: make([][]inner, 0, steps)}
-	total := 0.0
 	for i, b := range p.blocks {
 		h, norm := float64(b.step), p.norms[i]
 		for range b.steps {
 			way := h * norm * (norm*size + pixels*p.rest[i])
-			list, factor := innerIterations(1+h*norm*norm, way, share)
+			kappa := 1 + h*norm*norm
+			list, factor := innerIterations(kappa, way, share/kappa)
 			q.iterations = append(q.iterations, list)
-			for range 2 * len(list) {
+			for range 2 * (len(list) + 1) { // and the gradient at the end
 				q.reach = append(q.reach, b.radius())
 			}
-			total += factor * way
 			size += h*norm*pixels*p.rest[i] + factor*way
 		}
 	}
-	return q, total, nil
+	q.gradients, q.size = make([]float64, steps), size
+	return q, q.errorBound, nil
 }
 
 // inner are the coefficients of one iteration: q = 1/κ, β and q·δ.
@@ -137,6 +148,24 @@ type proximalPlan struct {
 	*proximal
 	iterations [][]inner // of every step
 	reach      tile.Reach
+	gradients  []float64 // of every step, the sum of squares over the tiles that are done
+	size       float64   // bounds ‖z‖ of every step
+}
+
+// Restart implements tile.Restarting.
+func (p *proximalPlan) Restart() { clear(p.gradients) }
+
+// errorBound adds up the errors of the steps. A result as far from the solution as the image is
+// large is beyond what Rounding takes into account.
+func (p *proximalPlan) errorBound() float64 {
+	total := 0.0
+	for _, square := range p.gradients {
+		total += math.Sqrt(square)
+	}
+	if !(total <= p.size) {
+		return math.Inf(1)
+	}
+	return total * (1 + 1e-6)
 }
 
 func (p *proximalPlan) Side(s backend.Shape, grid int) int {
@@ -160,6 +189,7 @@ func (p *proximalPlan) Apply(ctx context.Context, dst, src backend.Buffer, r bac
 		z, x, y := others[0], others[1], others[2]
 		var u backend.Buffer
 		steps := p.iterations
+		inside := tile.Shift(r, p.reach.Window(r, p.dev.ConvolutionGrid(), src.Shape()))
 		for _, b := range p.blocks {
 			var err error
 			if u, err = hiddenBuffer(s, u, b, center.Shape()); err != nil {
@@ -174,14 +204,46 @@ func (p *proximalPlan) Apply(ctx context.Context, dst, src backend.Buffer, r bac
 						return nil, err
 					}
 				}
-				if len(steps[0]) > 0 {
-					center, z = z, center
+				if len(steps[0]) == 0 {
+					if err := p.dev.LinearCombination(z, backend.Term{A: 1, X: center}); err != nil {
+						return nil, err
+					}
 				}
+				if err := p.measure(b, len(p.iterations)-len(steps), inside, center, z, x, y, u); err != nil {
+					return nil, err
+				}
+				center, z = z, center
 				steps = steps[1:]
 			}
 		}
 		return center, nil
 	})
+}
+
+// measure adds to gradients the squares of z − center + h·Aᵀσ(Az + b) inside the tile.
+func (p *proximalPlan) measure(b deviceBlock, step int, inside backend.Region, center, z, x, y, u backend.Buffer) error {
+	if err := b.forward(p.dev, u, z); err != nil {
+		return err
+	}
+	if err := p.dev.ConvolveAdjoint(y, u, b.filter, 0, 1); err != nil {
+		return err
+	}
+	if err := p.dev.LinearCombination(x, backend.Term{A: 1, X: z}, backend.Term{A: -1, X: center}, backend.Term{A: b.step, X: y}); err != nil {
+		return err
+	}
+	if inside != x.Shape().Whole() { // what is outside does not count
+		if err := p.dev.Fill(y, 0); err != nil {
+			return err
+		}
+		if err := p.dev.CopyRegion(y, inside.Y0, inside.X0, x, inside); err != nil {
+			return err
+		}
+		x = y
+	}
+	var sum [1]float64
+	err := p.dev.Reduce(sum[:], backend.Reduction{Kind: backend.SumSquares, X: x})
+	p.gradients[step] += sum[0]
+	return err
 }
 
 // iterate makes one iteration, with ∇f(y) = y − center + h·Aᵀσ(Ay + b). It is the first

@@ -366,9 +366,9 @@ func TestScratchIsBoundedAndFreed(t *testing.T) {
 			require.Equal(t, before, dev.live.Load(), "%s: all is freed", name)
 			return peak
 		}
-		small, large := scratchOf(130, 140), scratchOf(260, 60)
+		small, large := scratchOf(150, 160), scratchOf(300, 60)
 		require.LessOrEqual(t, large, small, name)
-		require.Less(t, small, int64(4*5*130*140), name)
+		require.Less(t, small, int64(4*5*150*160), name)
 	}
 }
 

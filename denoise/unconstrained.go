@@ -35,8 +35,8 @@ func newDnCNN(dev backend.Device, d dncnn.Model, o options) (*Network, error) {
 // unconstrained is a DnCNN as a body.
 type unconstrained struct{ *dncnn.Network }
 
-func (u unconstrained) plan(backend.Buffer, backend.Shape, float64) (tile.Plan, float64, error) {
-	return u.Network, 0, nil
+func (u unconstrained) plan(backend.Buffer, backend.Shape, float64) (tile.Plan, func() float64, error) {
+	return u.Network, exactly, nil
 }
 
 func (u unconstrained) free() { u.Free() }

@@ -87,3 +87,6 @@ func (m *Mask) Norm() (bound float64, reason string) {
 
 // Free gives the device's memory back. A second Free does nothing.
 func (m *Mask) Free() { m.plane.Free() }
+
+// Rounding implements operator.Rounded: nothing is rounded.
+func (m *Mask) Rounding() (r float64, err error) { return 0, nil }

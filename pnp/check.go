@@ -45,19 +45,25 @@ type CheckReport struct {
 	Expansion float64
 	// Violations are the proven claims that the run contradicts, a line each.
 	Violations []string
+	// Rounding, Excess and Samples are as in Report, of both trials.
+	Rounding, Excess, Samples float64
+}
+
+// Floor is Report.Floor.
+func (r CheckReport) Floor() float64 {
+	return r.Certificate.Floor(r.Rounding+r.Excess, math.Sqrt(r.Samples), r.Samples)
 }
 
 // Holds tells whether everything that the certificate promises was seen: no
 // violations. With a certificate that promises nothing it is false.
 func (r CheckReport) Holds() bool { return r.Certificate.Proven && len(r.Violations) == 0 }
 
-// Check runs T from two starts for a number of iterations, and compares what
-// happens with what the certificate promises: the distance of the two runs never
-// grows, and the smallest residual of each stays below its bound. Both are held
-// against the run with room for the inner errors of the denoiser and for
-// rounding in float32. opt.MaxIterations is the number of iterations
-// (0: 100); Start, Tolerance, Acceleration and Contraction, which has another T for each
-// start, are not looked at.
+// Check runs T from two starts for a number of iterations, and compares what happens with what
+// the certificate promises: the distance of the two runs never grows, and the smallest residual
+// of each stays below its bound. Both are held against the run with room for the inner errors of
+// the denoiser and for rounding in float32, which is the proven bound where there is one.
+// opt.MaxIterations is the number of iterations (0: 100); Start, Tolerance, Acceleration and
+// Contraction, which has another T for each start, are not looked at.
 //
 // Fixed points need not be unique: the two runs may end at different ones.
 func Check(ctx context.Context, dev backend.Device, y backend.Buffer, k operator.Linear, trials [2]Trial, opt Options) (CheckReport, error) {
@@ -79,7 +85,7 @@ func Check(ctx context.Context, dev backend.Device, y backend.Buffer, k operator
 		defer it.free()
 		its[i] = it
 	}
-	report := CheckReport{Certificate: its[0].certificate}
+	report := CheckReport{Certificate: its[0].certificate, Samples: its[0].samples()}
 	distance, err := apart(dev, its)
 	if err != nil {
 		return CheckReport{}, err
@@ -92,7 +98,7 @@ func Check(ctx context.Context, dev backend.Device, y backend.Buffer, k operator
 	for n := range limit {
 		row := CheckRow{Iteration: n + 1}
 		before := its[0].errors + its[1].errors
-		size := 0.0
+		size, rounded := 0.0, 0.0
 		for i, it := range its {
 			residual, s, err := it.step(ctx)
 			if err != nil {
@@ -100,7 +106,14 @@ func Check(ctx context.Context, dev backend.Device, y backend.Buffer, k operator
 			}
 			row.Residuals[i] = residual
 			least[i] = math.Min(least[i], residual)
-			row.Bound = math.Max(row.Bound, report.Certificate.ResidualBound(n, it.distance, it.errors))
+			rounded += it.arithmetic.last
+			report.Rounding = math.Max(report.Rounding, it.arithmetic.most)
+			report.Excess = math.Max(report.Excess, it.arithmetic.excess)
+			errors := it.errors
+			if it.arithmetic.known() {
+				errors += it.arithmetic.sum
+			}
+			row.Bound = math.Max(row.Bound, report.Certificate.residualBound(n, it.distance, errors, report.Samples))
 			size = math.Max(size, s)
 			if err := it.advance(); err != nil {
 				return CheckReport{}, err
@@ -116,7 +129,11 @@ func Check(ctx context.Context, dev backend.Device, y backend.Buffer, k operator
 		if previous > 10*(row.Errors-before+rounding*size) {
 			report.Expansion = math.Max(report.Expansion, distance/previous)
 		}
-		report.hold(row, previous, row.Errors-before, least, size)
+		room := rounding * size
+		if its[0].arithmetic.known() && its[1].arithmetic.known() {
+			room = rounded
+		}
+		report.hold(row, previous, row.Errors-before+room, least)
 		if opt.Progress != nil {
 			err := opt.Progress(Progress{Iteration: n + 1, MaxIterations: limit, Residual: relative(row.Residuals[0], size)})
 			if err != nil {
@@ -128,16 +145,15 @@ func Check(ctx context.Context, dev backend.Device, y backend.Buffer, k operator
 }
 
 // rounding is the relative error allowed to the float32 arithmetic of one
-// application of T: a few dozen operations of half a unit in the last place
-// (6e-8), whose errors add like noise over an image.
+// application of T where no bound of it is known: a few dozen operations of half a unit in
+// the last place (6e-8), whose errors add like noise over an image.
 const rounding = 2e-5
 
 // hold adds the claims that the iteration contradicts.
-func (r *CheckReport) hold(row CheckRow, previous, innerError float64, least [2]float64, size float64) {
+func (r *CheckReport) hold(row CheckRow, previous, room float64, least [2]float64) {
 	if !r.Certificate.Proven {
 		return
 	}
-	room := innerError + rounding*size
 	if row.Distance > previous+room {
 		r.Violations = append(r.Violations, fmt.Sprintf("iteration %d: the distance of the two runs grew from %.9g to %.9g", row.Iteration, previous, row.Distance))
 	}

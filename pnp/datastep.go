@@ -106,19 +106,31 @@ func (it *iteration) approach(ctx context.Context) (errorBound float64, err erro
 	if err := d.LinearCombination(it.misfit, backend.Term{A: 1, X: it.misfit}, backend.Term{A: -1, X: it.y}); err != nil {
 		return 0, err
 	}
+	var size, misfit, rounding float64
+	if it.arithmetic.known() {
+		var sums [2]float64
+		if err := d.Reduce(sums[:], backend.Reduction{Kind: backend.SumSquares, X: it.x}, backend.Reduction{Kind: backend.SumSquares, X: it.misfit}); err != nil {
+			return 0, err
+		}
+		size, misfit = math.Sqrt(sums[0]), math.Sqrt(sums[1])
+		rounding = it.arithmetic.gradient(size, misfit)
+	}
 	if err := ctx.Err(); err != nil { // a blur of a large image takes its time
 		return 0, err
 	}
 	if err := it.k.Adjoint(it.moved, it.misfit); err != nil {
 		return 0, err
 	}
-	along := it.moved
+	along, step := it.moved, it.arithmetic.norm*misfit
 	if it.resolvent != nil {
 		w, residual, err := it.resolvent.solve(ctx, it.allowed(dataShare)/it.tau)
 		if err != nil {
 			return 0, err
 		}
 		along, errorBound = w, it.tau*residual
+		step = it.resolvent.size
+		rounding += it.resolvent.drift
 	}
+	it.arithmetic.data = it.tau*rounding + unit*(2*it.tau*step+size)*(1+1e-6)
 	return errorBound, d.LinearCombination(it.moved, backend.Term{A: 1, X: it.x}, backend.Term{A: float32(-it.tau), X: along})
 }

@@ -1,6 +1,10 @@
 package pnp
 
-import "github.com/averaged/imaging/backend"
+import (
+	"math"
+
+	"github.com/averaged/imaging/backend"
+)
 
 // pull makes a contraction of T by drawing its values a little towards the start,
 //
@@ -19,7 +23,11 @@ func newPull(it *iteration, q float64) (*pull, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &pull{a.start, float32(q)}, nil
+	rounded := float32(q)
+	if float64(rounded) > q { // what is proven is for q
+		rounded = math.Nextafter32(rounded, 0)
+	}
+	return &pull{a.start, rounded}, nil
 }
 
 // apply makes T_q(x) of T(x) in it.next.

@@ -14,6 +14,10 @@ type resolvent struct {
 	root  float64        // √(1 + τ‖K‖²), of the condition number
 	w     backend.Buffer // the solution
 	begun bool           // w is not zero
+
+	// size bounds ‖w‖, and drift bounds by how much the residual of w and the one that the
+	// iteration computes differ by rounding, after solve.
+	size, drift float64
 }
 
 func newResolvent(it *iteration, square float64) (*resolvent, error) {
@@ -52,8 +56,14 @@ func (r *resolvent) solve(ctx context.Context, allowed float64) (w backend.Buffe
 		return nil, 0, err
 	}
 	var square [1]float64
-	if err := d.Reduce(square[:], backend.Reduction{Kind: backend.SumSquares, X: rest}); err != nil {
+	var begin [2]float64
+	if err := d.Reduce(begin[:], backend.Reduction{Kind: backend.SumSquares, X: rest}, backend.Reduction{Kind: backend.SumSquares, X: r.w}); err != nil {
 		return nil, 0, err
+	}
+	square[0] = begin[0]
+	r.size, r.drift = math.Sqrt(begin[1]), 0
+	if r.begun {
+		r.drift = r.rounding(r.size, math.Sqrt(begin[0]))
 	}
 	r.begun = true
 	// In exact arithmetic √κ·ln(2√κ‖rest‖/allowed)/2 steps are enough, κ = 1 + τ‖K‖² (the
@@ -84,6 +94,9 @@ func (r *resolvent) solve(ctx context.Context, allowed float64) (w backend.Buffe
 		if err := d.LinearCombination(rest, term(1, rest), term(-step, p), term(-step*tau, image)); err != nil {
 			return nil, 0, err
 		}
+		along := step * math.Sqrt(sizes[0])
+		r.size += along
+		r.drift += r.rounding(along, math.Sqrt(square[0])+along*r.root*r.root) + 2*unit*(r.size+along)*r.root*r.root
 		before := square[0]
 		if err := d.Reduce(square[:], backend.Reduction{Kind: backend.SumSquares, X: rest}); err != nil {
 			return nil, 0, err
@@ -93,6 +106,15 @@ func (r *resolvent) solve(ctx context.Context, allowed float64) (w backend.Buffe
 		}
 	}
 	return r.w, math.Sqrt(square[0]), nil
+}
+
+// rounding bounds what float32 adds to a residual when (I + τKᵀK)v is taken from it, for ‖v‖ =
+// size and a residual no longer than rest before and after: K and Kᵀ round, and so do four
+// products and sums with their factors.
+func (r *resolvent) rounding(size, rest float64) float64 {
+	a := &r.it.arithmetic
+	image := a.norm * a.norm * size
+	return r.it.tau*(2*a.operator*a.norm*size+a.operator*a.operator*size) + 6*unit*(rest+size+r.it.tau*image)
 }
 
 func (r *resolvent) free() {

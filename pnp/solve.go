@@ -129,8 +129,19 @@ type Report struct {
 	Errors []float64
 	// ErrorBar bounds the distance of the result to the fixed point where T is proven to be
 	// a contraction (Certificate.Contraction), and is +Inf otherwise. How the device
-	// rounds is not in it.
-	ErrorBar float64
+	// rounds is not in it: that adds at most ErrorBarRounding, +Inf where it is not known.
+	ErrorBar, ErrorBarRounding float64
+	// Rounding bounds what float32 adds to one application of T, the largest of the run, and
+	// Rounded the sum of these bounds so far, as Errors does; +Inf where the denoiser or the
+	// operator does not say (RoundedDenoiser, operator.Rounded).
+	Rounding float64
+	Rounded  []float64
+	// Excess is the most by which an inner error was above what makes a finite sum, as it is
+	// where float32 allows no better.
+	Excess float64
+	// Samples is the number of samples of the image.
+	Samples float64
+	inner   float64 // the inner error of the last step
 	// Distance bounds ‖x₀ − x*‖ for every fixed point x*, known before the run
 	// when C is the box; +Inf otherwise.
 	Distance float64
@@ -140,7 +151,8 @@ type Report struct {
 
 // Bound returns the proven bound of the smallest residual ‖x − T(x)‖ among the
 // iterates 0…k, in the units of Residuals; +Inf where nothing is proven. With Halpern it
-// is one of the residual of iterate k itself.
+// is one of the residual of iterate k itself. Where the rounding is not known the bound is that of
+// exact arithmetic.
 func (r Report) Bound(k int) float64 {
 	if k < 0 || k >= len(r.Errors) {
 		return math.Inf(1)
@@ -151,7 +163,11 @@ func (r Report) Bound(k int) float64 {
 			kept--
 		}
 	}
-	return r.Certificate.ResidualBound(kept, r.Distance, r.Errors[k])
+	errors := r.Errors[k]
+	if k < len(r.Rounded) && !math.IsInf(r.Rounded[k], 1) {
+		errors += r.Rounded[k]
+	}
+	return r.Certificate.residualBound(kept, r.Distance, errors, r.Samples)
 }
 
 // Solve runs the plug-and-play iteration for the measurements y, of the operator's range
@@ -173,7 +189,7 @@ func Solve(ctx context.Context, dev backend.Device, y backend.Buffer, k operator
 
 // run iterates until the tolerance or the number of iterations is reached.
 func (it *iteration) run(ctx context.Context, opt Options) (backend.Buffer, Report, error) {
-	report := Report{Certificate: it.certificate, Distance: it.distance}
+	report := Report{Certificate: it.certificate, Distance: it.distance, Samples: it.samples()}
 	limit := opt.MaxIterations
 	if limit == 0 {
 		limit = DefaultMaxIterations
@@ -192,10 +208,12 @@ func (it *iteration) run(ctx context.Context, opt Options) (backend.Buffer, Repo
 		kept := it.keep(report.Converged)
 		report.Iterations = n + 1
 		report.Residuals = append(report.Residuals, residual)
-		report.Errors = append(report.Errors, it.errors)
+		report.Errors, report.Rounded = append(report.Errors, it.errors), append(report.Rounded, it.arithmetic.sum)
+		report.Rounding, report.Excess, report.inner = it.arithmetic.most, it.arithmetic.excess, it.lastError
 		if kept {
 			report.Relative = now
 			report.ErrorBar = it.certificate.errorBar(residual, it.lastError)
+			report.ErrorBarRounding = it.certificate.errorBar(0, it.arithmetic.last)
 		} else {
 			report.Rejected = append(report.Rejected, n)
 		}
@@ -263,7 +281,9 @@ type iteration struct {
 	lastError   float64 // the inner error of the last step
 	residual    float64 // of the last step, 0 before the first
 	distance    float64
+	start       float64 // ‖x₀‖
 	certificate Certificate
+	arithmetic  arithmetic
 }
 
 func newIteration(dev backend.Device, y backend.Buffer, k operator.Linear, phi Denoiser, opt Options) (_ *iteration, err error) {
@@ -313,6 +333,9 @@ func newIteration(dev backend.Device, y backend.Buffer, k operator.Linear, phi D
 		}
 	}
 	if err = it.measure(opt); err != nil {
+		return nil, err
+	}
+	if it.arithmetic, err = newArithmetic(k, phi, norm); err != nil {
 		return nil, err
 	}
 	if err = it.prepare(opt, norm); err != nil {
@@ -370,6 +393,7 @@ func (it *iteration) measure(opt Options) error {
 	}
 	// A start at the zero image must not forbid every error.
 	it.inner *= math.Max(math.Sqrt(sums[0]), 1e-3*math.Sqrt(float64(it.x.Shape().Len())))
+	it.start = math.Sqrt(sums[0])
 	it.distance = math.Inf(1)
 	if it.set == UnitBox {
 		// The farthest corner of the box: Σ max(x, 1−x)², one channel at a time to
@@ -409,11 +433,19 @@ func (it *iteration) step(ctx context.Context) (residual, size float64, err erro
 	if err != nil {
 		return 0, 0, err
 	}
+	d := it.dev
+	var moved [1]float64
+	if it.arithmetic.known() {
+		if err := d.Reduce(moved[:], backend.Reduction{Kind: backend.SumSquares, X: it.moved}); err != nil {
+			return 0, 0, err
+		}
+	}
 	denoiserError, err := it.denoise(ctx)
 	if err != nil {
 		return 0, 0, err
 	}
-	d := it.dev
+	a := &it.arithmetic
+	a.excess = math.Max(a.excess, math.Max(dataError, denoiserError)-it.summable())
 	if it.set == UnitBox {
 		if err := d.Clip(it.next, it.next, 0, 1); err != nil {
 			return 0, 0, err
@@ -440,6 +472,10 @@ func (it *iteration) step(ctx context.Context) (residual, size float64, err erro
 	it.residual = math.Sqrt(sums[0])
 	// Φ and P_C do not enlarge the error of the data step.
 	it.lastError = dataError + denoiserError
+	largest := math.Sqrt(moved[0]) + 2*math.Sqrt(sums[1]) + it.start
+	if err := it.addRounding(ctx, math.Sqrt(moved[0]), largest); err != nil {
+		return 0, 0, err
+	}
 	if it.anchor != nil {
 		it.errors *= it.anchor.shrink(it.n)
 	}
@@ -468,12 +504,15 @@ func (it *iteration) advance() error {
 // and, so that an error is not taken for a step, a share of the residual before, the own
 // error of that taken off.
 func (it *iteration) allowed(share float64) float64 {
-	allowed := it.inner / math.Pow(float64(it.n+1), 1.1)
+	allowed := it.summable()
 	if it.n > 0 {
 		allowed = math.Min(allowed, share*math.Max(it.residual, it.lastError))
 	}
 	return allowed
 }
+
+// summable is the term of this step of a sequence with a finite sum.
+func (it *iteration) summable() float64 { return it.inner / math.Pow(float64(it.n+1), 1.1) }
 
 // denoise sets next = Φ(moved), within the error that this iteration may make, and returns
 // a bound of it.

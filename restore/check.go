@@ -2,8 +2,10 @@ package restore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"image"
+	"math"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
@@ -31,13 +33,20 @@ type CheckReport struct {
 	Repeated *refute.RepeatReport
 	// Certificate is what is proven of the iteration.
 	Certificate pnp.Certificate
+	// NetworkRounding bounds what float32 adds to the network, and MeasuredRounding is what it
+	// added to one image of the attack's shape, both root mean squares, for images in [0, 1];
+	// +Inf and NaN where they are not known.
+	NetworkRounding, MeasuredRounding float64
+	// Rounding bounds what float32 adds to one application of the iteration, and Floor the
+	// residual down to which its convergence is proven with that, both root mean squares.
+	Rounding, Floor float64
 	// Rows are the iterations of the two runs; none without an image.
 	Rows []CheckRow
 	// Expansion is the largest ratio of the distances of the two runs after and
 	// before an iteration.
 	Expansion float64
-	// Holds tells whether something is proven and nothing contradicts it;
-	// Violations are the contradictions.
+	// Holds tells whether something is proven and nothing contradicts it, and rounding is not
+	// as large as an image may be; Violations are the contradictions.
 	Holds      bool
 	Violations []string
 }
@@ -111,7 +120,7 @@ func checkSettings(options []Option) (settings, error) {
 	return c, err
 }
 
-// stand returns an image that stands for any, of which only the size counts, and sets
+// stand returns an image that stands for any, of which only size and brightness count, and sets
 // a noise level if none is given: the one that the network is not rescaled for.
 func (c *settings) stand(kernel deblur.Kernel) (picture, error) {
 	channels, sigma := 3, 0.05 // of no matter to total variation
@@ -128,7 +137,11 @@ func (c *settings) stand(kernel deblur.Kernel) (picture, error) {
 	if !c.sigmaGiven {
 		c.sigma, c.sigmaGiven = sigma, true
 	}
-	return picture{planar: NewPlanar(channels, attackSide, attackSide)}, nil
+	planar := NewPlanar(channels, attackSide, attackSide)
+	for i := range planar.Pix {
+		planar.Pix[i] = 1 // as bright as any: rounding is bounded by how large an image is
+	}
+	return picture{planar: planar}, nil
 }
 
 func (d *deblurring) check(ctx context.Context, c settings, certificateOnly bool) (*CheckReport, error) {
@@ -154,7 +167,9 @@ func (d *deblurring) check(ctx context.Context, c settings, certificateOnly bool
 	if err := d.checkIteration(ctx, c, report, limit, certificateOnly, stages); err != nil {
 		return nil, err
 	}
-	report.Holds = report.Certificate.Proven && len(report.Violations) == 0
+	// Where rounding may be as large as white, nothing is proven of what is computed.
+	drowned := report.NetworkRounding >= 1 && !math.IsInf(report.NetworkRounding, 1)
+	report.Holds = report.Certificate.Proven && len(report.Violations) == 0 && !drowned
 	return report, stages.meter.end()
 }
 
@@ -172,9 +187,50 @@ func (d *deblurring) attack(ctx context.Context, report *CheckReport, s *stages)
 		return fmt.Errorf("restore: attack: %w", err)
 	}
 	report.Attack = &found
+	if err := d.measureRounding(ctx, report); err != nil {
+		return err
+	}
 	if _, proven := network.Averagedness(); proven && found.Expansive() {
 		report.Violations = append(report.Violations,
-			fmt.Sprintf("attack: a pair of images is moved apart by the factor %.9g, which rounding of %.2g does not explain", found.Ratio, found.Rounding))
+			attackViolation(found))
+	}
+	return nil
+}
+
+func attackViolation(found refute.AttackReport) string {
+	if found.NotFinite {
+		return "attack: what the network makes of an image is not finite"
+	}
+	return fmt.Sprintf("attack: a pair of images is moved apart by the factor %.9g, which rounding of %.2g does not explain", found.Ratio, found.Rounding)
+}
+
+// measureRounding bounds the rounding of the network for images in [0, 1], and measures it on
+// one of noise.
+func (d *deblurring) measureRounding(ctx context.Context, report *CheckReport) error {
+	network, shape := d.network.network, report.AttackShape
+	root := math.Sqrt(float64(shape.Len()))
+	report.MeasuredRounding = math.NaN()
+	bound, err := network.Rounding(ctx, root, shape)
+	if err != nil {
+		return fmt.Errorf("restore: rounding: %w", err)
+	}
+	report.NetworkRounding = bound / root
+	x, err := d.dev.Alloc(shape)
+	if err != nil {
+		return err
+	}
+	defer x.Free()
+	if err := d.dev.Gaussian(x, 1, 0.5, 0.25); err != nil {
+		return err
+	}
+	if err := d.dev.Clip(x, x, 0, 1); err != nil {
+		return err
+	}
+	switch measured, err := network.MeasuredRounding(ctx, x); {
+	case err == nil:
+		report.MeasuredRounding = measured / root
+	case !errors.Is(err, denoise.ErrNotMeasured):
+		return fmt.Errorf("restore: rounding: %w", err)
 	}
 	return nil
 }
@@ -251,6 +307,7 @@ func (d *deblurring) checkIteration(ctx context.Context, c settings, report *Che
 		return err
 	}
 	report.Certificate = found.Certificate
+	report.Rounding, report.Floor = found.Rounding/math.Sqrt(found.Samples), found.Floor()/math.Sqrt(found.Samples)
 	report.Violations = append(report.Violations, found.Violations...)
 	if !certificateOnly {
 		report.Rows, report.Expansion = found.Rows, found.Expansion
@@ -315,5 +372,5 @@ func (d *deblurring) describe(alpha float64, general bool) string {
 Φ is firmly nonexpansive, that is %g-averaged: it is the proximal map of a convex function (Moreau 1965)
 the orthonormal change of colour axes keeps that: Uᵀ·prox·U is the proximal map of f(U·)
 computed with a duality gap, by strong convexity ‖u − Φ(y)‖ ≤ √(2·gap); the errors are in the bounds below
-assumed: float32 arithmetic adds rounding errors of about 1e-7 relative, which the proof does not cover`, weight, d.coupling, alpha)
+what float32 adds is in these errors, and does not get smaller with more iterations`, weight, d.coupling, alpha)
 }

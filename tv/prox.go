@@ -195,8 +195,8 @@ func (p *Prox) ApplyWithin(ctx context.Context, dst, src backend.Buffer, maxErro
 	gap = max(gap, 0) * max(gap, 0) / 2
 	err = p.solve(ctx, dst, src, func(i int) (start, error) {
 		return start{p: p.warm[i].p, u: p.warm[i].u, warm: p.solved, project: p.moved}, nil
-	}, func(g group, _ float64) float64 {
-		return gap * float64(g.count) / float64(p.shape.C)
+	}, func(g group, primal float64) float64 {
+		return gap*float64(g.count)/float64(p.shape.C) - p.summation(primal)
 	})
 	if err != nil {
 		// Some groups may have gone on and others not, or hold NaN.
@@ -204,7 +204,23 @@ func (p *Prox) ApplyWithin(ctx context.Context, dst, src backend.Buffer, maxErro
 		return 0, err
 	}
 	p.solved, p.moved = true, false
-	return math.Sqrt(2*p.report.Gap) + rounding, nil
+	return math.Sqrt(2*(p.report.Gap+p.summation(p.report.Primal+p.report.Gap))) + rounding, nil
+}
+
+// Rounding bounds the part of ApplyWithin's error that no iteration makes smaller, for images of
+// shape s with ‖x‖ ≤ size: what rounding adds outside the gap, and to the gap. It is about
+// images of the shape of the Prox.
+func (p *Prox) Rounding(_ context.Context, size float64, _ backend.Shape) (bound float64, err error) {
+	// The primal objective at the solution is at most that at 0.
+	return p.rounding(size) + math.Sqrt(2*p.summation(size*size/2)), nil
+}
+
+// summation bounds what the float64 arithmetic of the gap is off by. It is a residual and the
+// difference of a variation and a product, none of them, nor the sum of the moduli of the
+// product, more than a few times the primal objective; no term passes through more additions
+// than the image has rows and columns (backend.TVValue), and through few other operations.
+func (p *Prox) summation(primal float64) float64 {
+	return 8 * float64(p.shape.H+p.shape.W+64) * 0x1p-53 * primal
 }
 
 // remember allocates the buffers that keep the solutions.

@@ -157,3 +157,7 @@ func (d *Downsampling) Free() {
 		}
 	}
 }
+
+// Rounding implements operator.Rounded: that of the blur, of which samples are kept or left out as
+// they are.
+func (d *Downsampling) Rounding() (r float64, err error) { return d.blur.Rounding() }

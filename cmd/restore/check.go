@@ -185,6 +185,8 @@ func judge(r *restore.CheckReport) error {
 		return nil
 	case len(r.Violations) == 0 && r.Attack != nil && r.Attack.Expansive():
 		return fmt.Errorf("check: nothing is proven of %s, and the attack found two images that it moves apart by a factor of %.4g", r.Method, r.Attack.Ratio)
+	case len(r.Violations) == 0 && r.Certificate.Proven:
+		return fmt.Errorf("check: nothing is proven of what is computed of %s: rounding may add %.3g of 255 to an image", r.Method, 255*r.NetworkRounding)
 	case len(r.Violations) == 0:
 		return fmt.Errorf("check: nothing is proven of %s, so there is nothing that could hold", r.Method)
 	case len(r.Violations) == 1:
@@ -199,7 +201,7 @@ func (a *app) printCheck(path string, r *restore.CheckReport, network *networkIn
 			Schema: schema, Command: "check", Input: path, Method: r.Method,
 			Denoiser:    lines(r.Denoiser),
 			Network:     checkedNetworkOf(r, network),
-			Certificate: iterationCertificateOf(r.Certificate),
+			Certificate: checkedCertificateOf(r),
 			Expansion:   number(r.Expansion), Holds: r.Holds, Violations: append([]string{}, r.Violations...),
 			Exact: exactNames("input", path),
 		}
@@ -222,12 +224,14 @@ func (a *app) printCheck(path string, r *restore.CheckReport, network *networkIn
 	for _, l := range lines(r.Denoiser) {
 		a.result("  %s", l)
 	}
+	a.printNetworkRounding(r)
 	a.printAttack(r)
 	a.printRepeated(r)
 	a.result("iteration T(x) = clip(prior(data step(x)))")
 	for _, l := range lines(r.Certificate.String()) {
 		a.result("  %s", l)
 	}
+	a.printRounding(r)
 	if len(r.Rows) > 0 {
 		a.result("run from two starts, a and b")
 		a.result("  %9s  %12s  %12s  %12s  %12s", "iteration", "residual a", "residual b", "bound", "distance")
@@ -249,6 +253,35 @@ func (a *app) printCheck(path string, r *restore.CheckReport, network *networkIn
 	return nil
 }
 
+// printNetworkRounding prints what float32 adds to the network.
+func (a *app) printNetworkRounding(r *restore.CheckReport) {
+	switch {
+	case r.Attack == nil:
+	case math.IsInf(r.NetworkRounding, 1):
+		a.result("  rounding: nothing is proven of what float32 adds to it")
+	default:
+		a.result("  rounding: float32 adds at most %.3g of 255 to an image in [0, 1] (proven), root mean square", 255*r.NetworkRounding)
+	}
+	if r.Attack != nil && !math.IsNaN(r.MeasuredRounding) {
+		a.result("  rounding: %.3g of 255 on one image of noise, against float64 (measured)", 255*r.MeasuredRounding)
+	}
+}
+
+// printRounding prints down to what residual convergence is proven with rounding. In the box no
+// residual is above 1.
+func (a *app) printRounding(r *restore.CheckReport) {
+	switch {
+	case !r.Certificate.Converges():
+	case math.IsInf(r.Rounding, 1):
+		a.result("  rounding       nothing is proven of what float32 adds: all of this is about exact arithmetic")
+	case !(r.Floor < 1):
+		a.result("  rounding       float32 adds at most %.3g of 255 to T(x): too much to prove convergence of what is computed", 255*r.Rounding)
+	default:
+		a.result("  rounding       float32 adds at most %.3g of 255 to T(x): convergence is proven down to a residual of %.3g of 255, root mean square",
+			255*r.Rounding, 255*r.Floor)
+	}
+}
+
 // printAttack prints what the attack on a network found.
 func (a *app) printAttack(r *restore.CheckReport) {
 	if r.Attack == nil {
@@ -260,8 +293,11 @@ func (a *app) printAttack(r *restore.CheckReport) {
 	}
 	a.result("attack by %s, to find two images that the network moves apart", way)
 	a.result("  %d channels, %d×%d pixels, %d evaluations", r.AttackShape.C, r.AttackShape.W, r.AttackShape.H, r.Attack.Evaluations)
+	if r.Attack.NotFinite {
+		a.result("  what it makes of an image is not finite")
+	}
 	verdict := "up to %.6g would be rounding"
-	if r.Attack.Expansive() {
+	if r.Attack.Ratio > 1+r.Attack.Rounding {
 		verdict = "more than the %.6g that would be rounding: it moves images apart"
 	}
 	a.result("  largest ratio ‖Φ(x) − Φ(y)‖/‖x − y‖ found: %.6g; "+verdict, r.Attack.Ratio, 1+r.Attack.Rounding)
@@ -295,6 +331,13 @@ func bound(v float64) string {
 		return "none"
 	}
 	return fmt.Sprintf("%.6g", v)
+}
+
+func checkedCertificateOf(r *restore.CheckReport) *certificate {
+	c := iterationCertificateOf(r.Certificate)
+	c.Rounding, c.ProvenResidual = number(r.Rounding), number(r.Floor)
+	c.RoundingCovered = r.Floor < 1
+	return c
 }
 
 func checkedNetworkOf(r *restore.CheckReport, network *networkInfo) *checkedNetwork {

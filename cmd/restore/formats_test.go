@@ -125,7 +125,7 @@ func TestJSONOfRestorations(t *testing.T) {
 		shape(objects(t, r.stdout)[0]))
 	r = succeeds(t, "deblur", "--prior", "tv", "--json", "--kernel", "k.png", "--sigma", "0.05", "--iterations", "3", "--reference", "clean.png", "a.png")
 	require.Equal(t, "{boundary:string certificate:{averagedness:number constraint:string converges:bool data_step:string data_step_averagedness:number denoiser_averagedness:number "+
-		"fixed_point_exists:bool map:string operator_norm_bound:number operator_norm_reason:string proven:bool step:number} "+
+		"fixed_point_exists:bool map:string operator_norm_bound:number operator_norm_reason:string proven:bool proven_residual:number rounding:number rounding_covered:bool step:number} "+
 		"channels:number command:string converged:bool disturbance:number height:number input:string iterations:number kernel:string method:string notes:[string] output:string "+
 		"psnr:number psnr_paper:number residual:number schema:number seconds:number sigma:number sigma_estimated:bool sigma_given:number tolerance:number weight:number width:number}",
 		shape(objects(t, r.stdout)[0]))

@@ -146,6 +146,8 @@ type solver struct {
 	// ErrorBar bounds the distance of the result to the fixed point, where that is proven to
 	// be the only one: a root mean square over the samples of the result.
 	ErrorBar number `json:"error_bar,omitempty"`
+	// ErrorBarRounding is what rounding may add to it; null where that is not known.
+	ErrorBarRounding number `json:"error_bar_rounding,omitempty"`
 }
 
 // fidelity is the distance to a reference.
@@ -174,6 +176,12 @@ type iterationCertificate struct {
 	Converges        bool   `json:"converges"`
 	FixedPointExists bool   `json:"fixed_point_exists"`
 	Contraction      number `json:"contraction,omitempty"` // a Lipschitz constant below 1
+	// Rounding bounds what float32 adds to one application, and ProvenResidual the residual that
+	// is proven with it, of the result or where that is less of the iteration, both root
+	// mean squares; null where nothing is known. RoundingCovered: they are of what was computed.
+	Rounding        number `json:"rounding"`
+	ProvenResidual  number `json:"proven_residual"`
+	RoundingCovered bool   `json:"rounding_covered"`
 }
 
 // provenOr returns v, or not-a-number if it is not proven.
@@ -186,7 +194,11 @@ func provenOr(v float64, proven bool) number {
 
 func certificateOf(r *restore.Report) *certificate {
 	if r.Iteration != nil {
-		return iterationCertificateOf(r.Iteration.Certificate)
+		c, root := iterationCertificateOf(r.Iteration.Certificate), math.Sqrt(r.Iteration.Samples)
+		c.Rounding = number(r.Iteration.Rounding / root)
+		c.ProvenResidual = number(math.Min(r.Iteration.Floor(), r.Iteration.Reached()) / root)
+		c.RoundingCovered = r.Iteration.ConvergenceProven()
+		return c
 	}
 	return &certificate{Map: "denoiser", Proven: r.Certified, Averagedness: provenOr(r.Averagedness, r.Certified)}
 }

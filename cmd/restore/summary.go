@@ -38,6 +38,7 @@ func outcomeOf(m *imagefile.Image, r *restore.Report) *outcome {
 		}
 		if r.Iteration != nil && !math.IsInf(r.Iteration.ErrorBar, 1) {
 			o.ErrorBar = number(r.Iteration.ErrorBar / math.Sqrt(float64(len(m.Pix))))
+			o.ErrorBarRounding = number(r.Iteration.ErrorBarRounding / math.Sqrt(float64(len(m.Pix))))
 		}
 	}
 	return o
@@ -121,11 +122,17 @@ func summary(achieved string, o *outcome) string {
 		return text // total variation: its duality gap is the residual
 	}
 	text += "; " + claim(o.Certificate, finished)
+	if i := o.Certificate.iterationCertificate; i != nil && finished && i.RoundingCovered {
+		text += fmt.Sprintf(", with rounding to a residual of %.3g of 255", 255*i.ProvenResidual)
+	}
 	if o.Guide != nil {
 		text += " as frozen for this photograph"
 	}
 	if iterated && o.ErrorBar > 0 {
 		text += fmt.Sprintf(", within %.1e of the fixed point", o.ErrorBar)
+		if !math.IsInf(float64(o.ErrorBarRounding), 1) {
+			text += fmt.Sprintf(", to which rounding adds %.1e at most", o.ErrorBarRounding)
+		}
 	}
 	return text
 }
@@ -136,10 +143,12 @@ func claim(c *certificate, finished bool) string {
 	switch {
 	case !c.Proven:
 		return "nothing proven"
-	case c.iterationCertificate != nil && c.Converges && finished:
+	case c.iterationCertificate != nil && c.Converges && finished && c.RoundingCovered:
 		return "convergence proven"
+	case c.iterationCertificate != nil && c.Converges && finished:
+		return "proven to converge in exact arithmetic, not as rounded"
 	case c.iterationCertificate != nil && c.Converges:
-		return "with more iterations it converges (proven)"
+		return "with more iterations it converges in exact arithmetic (proven)"
 	case c.iterationCertificate != nil:
 		return "convergence not proven"
 	case c.Averagedness < 1:

@@ -245,7 +245,7 @@ func TestCheck(t *testing.T) {
 	o := objects(t, succeeds(t, fields("check --prior tv a.png --sigma 0.05 --iterations 12 --boundary circular --json")...).stdout)
 	require.Len(t, o, 1)
 	require.Equal(t, "{certificate:{averagedness:number constraint:string converges:bool data_step:string data_step_averagedness:number denoiser_averagedness:number "+
-		"fixed_point_exists:bool map:string operator_norm_bound:number operator_norm_reason:string proven:bool step:number} "+
+		"fixed_point_exists:bool map:string operator_norm_bound:number operator_norm_reason:string proven:bool proven_residual:number rounding:number rounding_covered:bool step:number} "+
 		"command:string denoiser:[string] expansion:number holds:bool input:string method:string "+
 		"rows:[{bound:number distance:number iteration:number residuals:[number]}] schema:number violations:[]}", shape(o[0]))
 	require.Len(t, o[0]["rows"], 12)

@@ -175,7 +175,7 @@ func TestDeblurByNetwork(t *testing.T) {
 		file := seeded(t, method)
 		r := succeeds(t, deblurring(file, "--prior", method)...)
 		require.Contains(t, r.stdout, "a.png -> a.deblurred.png: blur and noise of sigma 0.02 removed by "+method+", not converged after 6 iterations, ")
-		require.Contains(t, r.stdout, "; with more iterations it converges (proven)\n")
+		require.Contains(t, r.stdout, "; with more iterations it converges in exact arithmetic (proven)\n")
 		o := objects(t, succeeds(t, deblurring(file, "--json")...).stdout)[0]
 		certificate := o["certificate"].(map[string]any)
 		require.Equal(t, "iteration", certificate["map"])

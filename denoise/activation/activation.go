@@ -35,6 +35,9 @@ func HardTanh() Function { return Function{Name: hardTanh} }
 // Linear is σ(x) = x; a block with it is a linear filter.
 func Linear() Function { return Function{Name: linear} }
 
+// Multiplies tells whether σ(x) is a product for some x, which is rounded.
+func (f Function) Multiplies() bool { return f.Name == leakyReLU || f.Name == relu }
+
 const (
 	balls     = "balls"
 	leakyReLU = "leakyrelu"

@@ -1,6 +1,7 @@
 package normbound
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 
@@ -14,8 +15,8 @@ type peak struct {
 }
 
 // search looks for the largest σ_max(F(θ)): power iterations on a coarse lattice, then
-// ascent from the best few of its points.
-func (g *gram) search(pool *parallel.Pool) peak {
+// ascent from the best few of its points. When ctx ends it stops soon, wherever it is.
+func (g *gram) search(ctx context.Context, pool *parallel.Pool) peak {
 	const starts, density, steps = 4, 16, 12
 	lattice := g.cut(g.coarsestCells(), finestOfAll/density)
 	if len(lattice) == 0 {
@@ -23,6 +24,9 @@ func (g *gram) search(pool *parallel.Pool) peak {
 	}
 	values := make([]float64, len(lattice))
 	pool.For(len(lattice), func(i int) {
+		if ctx.Err() != nil {
+			return
+		}
 		h := g.scratch.Get().(*hermitian)
 		defer g.scratch.Put(h)
 		g.evaluate(lattice[i], h)
@@ -38,7 +42,7 @@ func (g *gram) search(pool *parallel.Pool) peak {
 		}
 		best[s].at, values[top] = lattice[top], math.Inf(-1)
 	}
-	pool.For(len(best), func(s int) { best[s] = g.ascend(best[s].at.y, best[s].at.x) })
+	pool.For(len(best), func(s int) { best[s] = g.ascend(ctx, best[s].at.y, best[s].at.x) })
 	top := best[0]
 	for _, p := range best[1:] {
 		if p.lower > top.lower {
@@ -50,7 +54,7 @@ func (g *gram) search(pool *parallel.Pool) peak {
 
 // ascend raises v*G(θ)v/v*v by turns: over v by power iteration, over θ, for which it is
 // a scalar trigonometric polynomial, by compass search on the finest lattice.
-func (g *gram) ascend(y, x int) peak {
+func (g *gram) ascend(ctx context.Context, y, x int) peak {
 	const rounds, steps, gain = 40, 16, 1e-7
 	h := g.scratch.Get().(*hermitian)
 	defer g.scratch.Put(h)
@@ -58,6 +62,9 @@ func (g *gram) ascend(y, x int) peak {
 	at := cell{y, x}
 	value := 0.0
 	for range rounds {
+		if ctx.Err() != nil {
+			break
+		}
 		g.evaluate(at, h)
 		p.iterate(h, steps)
 		next, top := g.compass(p, at)

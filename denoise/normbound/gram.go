@@ -1,6 +1,7 @@
 package normbound
 
 import (
+	"context"
 	"math"
 	"sync"
 
@@ -54,7 +55,7 @@ type term struct {
 
 // newGram takes the weights of a filter, of finite moderate size and each with at
 // most 24 significant bits.
-func newGram(w []float64, shape backend.Shape, pool *parallel.Pool) *gram {
+func newGram(ctx context.Context, w []float64, shape backend.Shape, pool *parallel.Pool) (*gram, error) {
 	out, in, kh, kw := shape.N, shape.C, shape.H, shape.W
 	g := &gram{n: min(in, out), dy: kh / 2, dx: kw / 2}
 	long := max(in, out)
@@ -86,11 +87,18 @@ func newGram(w []float64, shape backend.Shape, pool *parallel.Pool) *gram {
 			}
 		}
 	}
-	pool.For(len(g.terms), func(i int) { g.terms[i].correlate(taps, kh, kw) })
+	pool.For(len(g.terms), func(i int) {
+		if ctx.Err() == nil {
+			g.terms[i].correlate(taps, kh, kw)
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 
 	g.slack = 2 * float64(kh*kw*long+len(g.terms)+40) * unit * g.tau
 	g.ry, g.rx = newRoots(finestOfAll*g.dy), newRoots(finestOfAll*g.dx)
-	return g
+	return g, nil
 }
 
 // correlate computes C_k.

@@ -79,11 +79,11 @@ func Prove(ctx context.Context, w []float32, shape backend.Shape, tolerance floa
 	}
 	pool := parallel.New(0)
 	defer pool.Close()
-	g, exponent, err := newScaledGram(w, shape, tolerance, pool)
+	g, exponent, err := newScaledGram(ctx, w, shape, tolerance, pool)
 	if err != nil || g == nil {
 		return Bound{}, err // without weights the norm is 0
 	}
-	p := g.search(pool)
+	p := g.search(ctx, pool)
 	if err := ctx.Err(); err != nil {
 		return Bound{}, err
 	}
@@ -98,11 +98,11 @@ func Prove(ctx context.Context, w []float32, shape backend.Shape, tolerance floa
 func Search(w []float32, shape backend.Shape) (lower float64, err error) {
 	pool := parallel.New(0)
 	defer pool.Close()
-	g, exponent, err := newScaledGram(w, shape, DefaultTolerance, pool)
+	g, exponent, err := newScaledGram(context.Background(), w, shape, DefaultTolerance, pool)
 	if err != nil || g == nil {
 		return 0, err
 	}
-	return math.Ldexp(g.search(pool).lower, exponent), nil
+	return math.Ldexp(g.search(context.Background(), pool).lower, exponent), nil
 }
 
 // enclose proves a bound a little above a peak, or above a greater one that the proof
@@ -120,7 +120,7 @@ func (g *gram) enclose(ctx context.Context, pool *parallel.Pool, p peak, toleran
 		// The centre of a small diamond has σ_max close to T or above it, at least
 		// T/(1 + tolerance/4): the search missed the maximum. Ascend from there. The next T
 		// exceeds S by no more than the tolerance.
-		if q := g.ascend(failed.y, failed.x); q.lower > p.lower {
+		if q := g.ascend(ctx, failed.y, failed.x); q.lower > p.lower {
 			p = q
 		}
 		proof.bound = max(proof.bound*(1+tolerance/2), p.lower*(1+tolerance))
@@ -138,12 +138,12 @@ func Verify(ctx context.Context, w []float32, shape backend.Shape, upper float64
 	}
 	pool := parallel.New(0)
 	defer pool.Close()
-	g, exponent, err := newScaledGram(w, shape, checkTolerance, pool)
+	g, exponent, err := newScaledGram(ctx, w, shape, checkTolerance, pool)
 	if err != nil || g == nil {
 		return err
 	}
 	proof := subdivision{gram: g, pool: pool, bound: math.Ldexp(upper, -exponent), finest: finestDensity(checkTolerance)}
-	if p := g.search(pool); p.lower > proof.bound {
+	if p := g.search(ctx, pool); p.lower > proof.bound {
 		return fmt.Errorf("%w: %v, but the norm is at least %v", ErrTooSmall, upper, math.Ldexp(p.lower, exponent))
 	}
 	failed, err := proof.run(ctx)
@@ -310,8 +310,8 @@ func (g *gram) below(c cell, bound float64, density int, scratch *hermitian) boo
 // newScaledGram checks the weights and scales them, exactly, by a power of two so
 // that the largest is in [1, 2). Then S ≥ 1, because it is no less than any weight's
 // modulus, and products neither overflow nor, where they matter, underflow. Without
-// a weight that is not zero it returns nil.
-func newScaledGram(w []float32, shape backend.Shape, tolerance float64, pool *parallel.Pool) (*gram, int, error) {
+// a weight that is not zero it returns nil. The context ends it.
+func newScaledGram(ctx context.Context, w []float32, shape backend.Shape, tolerance float64, pool *parallel.Pool) (*gram, int, error) {
 	if err := CheckFilter(w, shape); err != nil {
 		return nil, 0, err
 	}
@@ -330,7 +330,10 @@ func newScaledGram(w []float32, shape backend.Shape, tolerance float64, pool *pa
 	for i, v := range w {
 		scaled[i] = math.Ldexp(float64(v), -exponent)
 	}
-	g := newGram(scaled, shape, pool)
+	g, err := newGram(ctx, scaled, shape, pool)
+	if err != nil {
+		return nil, 0, err
+	}
 	g.scratch = sync.Pool{New: func() any { return newHermitian(g.n) }}
 	return g, exponent, nil
 }

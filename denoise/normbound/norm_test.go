@@ -140,7 +140,7 @@ func denseNorm(t require.TestingT, w []float32, shape backend.Shape, h, width in
 func prove(t require.TestingT, w []float32, shape backend.Shape, bound float64, finest int) bool {
 	pool := parallel.New(0)
 	defer pool.Close()
-	g, exponent, err := newScaledGram(w, shape, DefaultTolerance, pool)
+	g, exponent, err := newScaledGram(context.Background(), w, shape, DefaultTolerance, pool)
 	require.NoError(t, err)
 	require.NotNil(t, g)
 	proof := subdivision{gram: g, pool: pool, bound: math.Ldexp(bound, -exponent), finest: finest}
@@ -308,9 +308,9 @@ func TestConvolutionNormOfLayerIsTight(t *testing.T) {
 			grid[i] = powerIteration(direct(w, shape, 2*math.Pi*float64(i%n)/n, 2*math.Pi*float64(i/n)/n), 6)
 		})
 		require.LessOrEqual(t, slices.Max(grid), b.Upper*(1+1e-13), name)
-		g, _, err := newScaledGram(w, shape, DefaultTolerance, pool)
+		g, _, err := newScaledGram(t.Context(), w, shape, DefaultTolerance, pool)
 		require.NoError(t, err)
-		p := g.search(pool)
+		p := g.search(t.Context(), pool)
 		found := largestSingularValue(t, direct(w, shape,
 			2*math.Pi*float64(p.at.y)/finestOfAll, 2*math.Pi*float64(p.at.x)/finestOfAll))
 		require.LessOrEqual(t, found, b.Upper, name)
@@ -397,7 +397,7 @@ func TestDiamondsNeverMissTheMaximum(t *testing.T) {
 	pool := parallel.New(1)
 	defer pool.Close()
 	ratio := func(w []float32) float64 {
-		g, _, err := newScaledGram(w, shape, DefaultTolerance, pool)
+		g, _, err := newScaledGram(t.Context(), w, shape, DefaultTolerance, pool)
 		require.NoError(t, err)
 		const density = coarsest
 		top := 0.0
@@ -516,7 +516,7 @@ func TestBoundGrowsUntilItIsProven(t *testing.T) {
 	for seed := range uint64(4) {
 		shape := filterShape(3, 3, 3, 3)
 		w := gaussianWeights(seed, shape, 1)
-		g, exponent, err := newScaledGram(w, shape, DefaultTolerance, pool)
+		g, exponent, err := newScaledGram(t.Context(), w, shape, DefaultTolerance, pool)
 		require.NoError(t, err)
 		truth := math.Ldexp(symbolMaximum(t, w, shape, 24), -exponent)
 		for _, tolerance := range []float64{0.005, 0.05, 0.5} {

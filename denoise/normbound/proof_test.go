@@ -76,7 +76,7 @@ func TestGramIsWithinItsSlack(t *testing.T) {
 			rapid.IntRange(1, 6).Draw(t, "out"), rapid.IntRange(1, 6).Draw(t, "in"),
 			2*rapid.IntRange(0, 2).Draw(t, "dy")+1, 2*rapid.IntRange(0, 2).Draw(t, "dx")+1)
 		w := gaussianWeights(rapid.Uint64().Draw(t, "seed"), shape, 1)
-		g, exponent, err := newScaledGram(w, shape, DefaultTolerance, pool)
+		g, exponent, err := newScaledGram(t.Context(), w, shape, DefaultTolerance, pool)
 		require.NoError(t, err)
 		c := cell{
 			rapid.IntRange(0, max(0, finestOfAll*g.dy-1)).Draw(t, "y"),
@@ -118,7 +118,7 @@ func TestCompassClimbsTheQuotient(t *testing.T) {
 	defer pool.Close()
 	shape := filterShape(5, 4, 3, 5)
 	for seed := range uint64(20) {
-		g, _, err := newScaledGram(gaussianWeights(seed, shape, 1), shape, DefaultTolerance, pool)
+		g, _, err := newScaledGram(t.Context(), gaussianWeights(seed, shape, 1), shape, DefaultTolerance, pool)
 		require.NoError(t, err)
 		h, p := newHermitian(g.n), newPower(g.n)
 		quotient := func(c cell) float64 {

@@ -2,7 +2,6 @@ package refute
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -36,8 +35,14 @@ type AttackReport struct {
 	// Ratio is ‖Φ(x) − Φ(y)‖/‖x − y‖, of the pair for which Ratio − Rounding is largest.
 	Ratio float64
 	// Rounding is how much of Ratio is put down to float32 arithmetic and, where Φ is
-	// computed by an iteration, to its error: 1e-5·(‖x‖ + ‖y‖)/‖x − y‖ for the former.
-	Rounding float64
+	// computed by an iteration, to its error. For the former it is the proven bound
+	// (Rounded), if RoundingProven; where nothing is proven it is an estimate,
+	// 1e-5·(‖x‖ + ‖y‖)/‖x − y‖.
+	Rounding       float64
+	RoundingProven bool
+	// NotFinite tells that Φ gave something that is not finite for an image that is: no proven
+	// bound has room for that. The rest of the report is about other pairs then, or zero.
+	NotFinite bool
 	// Separation is ‖x − y‖/√n.
 	Separation float64
 	// Evaluations is how often Φ was computed.
@@ -47,17 +52,19 @@ type AttackReport struct {
 }
 
 // Expansive tells whether the pair refutes that Φ is nonexpansive.
-func (r AttackReport) Expansive() bool { return r.Ratio > 1+r.Rounding }
+func (r AttackReport) Expansive() bool { return r.NotFinite || r.Ratio > 1+r.Rounding }
 
-// attackRounding is the relative error that Attack allows to the arithmetic of Φ.
+// attackRounding is the relative error that Attack allows to the arithmetic of Φ where no
+// bound is proven.
 const attackRounding = 1e-5
 
 // Attack looks for a pair of images of the given shape that Φ expands: it ascends
 // ‖Φ(x) − Φ(y)‖/‖x − y‖ over both. For the difference δ of the pair that is power
 // iteration on JᵀJ, with the mean Jacobian between x and y, and for the pair's mean m
 // gradient ascent, because which units are active depends on it; separations grow and
-// shrink, and restarts begin at other brightnesses and contrasts. The pairs are not
-// held to [0,1], as the claim is not.
+// shrink, and restarts begin at other brightnesses and contrasts. At the end of each restart the
+// direction that it has found is tried at distances from 1e-5 to 1, where rounding shows. The
+// pairs are not held to [0,1], as the claim is not.
 //
 // It proves nothing if it finds no such pair. For a Differentiable denoiser, as the networks
 // of package denoise are but for those of rungekutta.BackwardEuler, the transposed Jacobian is
@@ -100,7 +107,7 @@ func Attack(ctx context.Context, d Denoiser, shape backend.Shape, opt AttackOpti
 		}
 	}
 	if math.IsInf(a.report.Rounding, 1) {
-		return AttackReport{}, errors.New("the attack found no pair with finite results")
+		a.report.Rounding = 0 // no pair with finite results
 	}
 	return a.report, nil
 }
@@ -150,7 +157,7 @@ func (a *attack) restart(ctx context.Context, restart int) error {
 			}
 		}
 		if math.IsNaN(ratio) {
-			return nil // too large for float32: nothing to learn here
+			return nil // nothing more to learn here
 		}
 		best = max(best, ratio)
 		stride := 0.5 * (1 - 0.9*float64(k)/float64(a.options.Iterations))
@@ -161,6 +168,22 @@ func (a *attack) restart(ctx context.Context, restart int) error {
 			if separation, err = a.resize(ctx, separation); err != nil {
 				return err
 			}
+		}
+	}
+	return a.approach(ctx)
+}
+
+// distances are the root mean squares of the differences that a restart ends with.
+var distances = []float64{1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5}
+
+// approach evaluates the pair with other distances, in its direction.
+func (a *attack) approach(ctx context.Context) error {
+	for _, d := range distances {
+		if err := a.scale(a.delta, a.delta, d); err != nil {
+			return err
+		}
+		if _, err := a.evaluate(ctx); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -201,15 +224,40 @@ func (a *attack) evaluate(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	ratio := size / apart
-	if math.IsNaN(ratio) || math.IsInf(ratio, 0) {
+	if math.IsNaN(apart) || math.IsInf(apart, 0) || apart == 0 {
+		return math.NaN(), nil // no pair
+	}
+	if math.IsNaN(size) || math.IsInf(size, 0) {
+		a.report.NotFinite = true
 		return math.NaN(), nil
 	}
-	rounding := (attackRounding*(math.Sqrt(sizes[0])+math.Sqrt(sizes[1])) + errorX + errorY) / apart
+	ratio := size / apart
+	room, proven, err := a.room(ctx, math.Sqrt(sizes[0]), math.Sqrt(sizes[1]))
+	if err != nil {
+		return 0, err
+	}
+	rounding := (room + errorX + errorY) / apart
 	if ratio-rounding > a.report.Ratio-a.report.Rounding {
 		a.report.Ratio, a.report.Rounding, a.report.Separation = ratio, rounding, apart/a.root
+		a.report.RoundingProven = proven
 	}
 	return ratio, nil
+}
+
+// room returns what float32 may add to the difference of the images of x and y, of the given norms,
+// and whether that is proven.
+func (a *attack) room(ctx context.Context, x, y float64) (room float64, proven bool, err error) {
+	for _, size := range []float64{x, y} {
+		bound, err := roundingOf(ctx, a.denoiser, size*(1+1e-9), a.x.Shape())
+		if err != nil {
+			return 0, false, err
+		}
+		room += bound
+	}
+	if math.IsInf(room, 1) {
+		return attackRounding * (x + y), false, nil
+	}
+	return room, true, nil
 }
 
 // size returns ‖b‖.

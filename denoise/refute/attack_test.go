@@ -108,7 +108,7 @@ func TestAttackOptions(t *testing.T) {
 	b, err := refute.Attack(t.Context(), n, s, opt)
 	require.NoError(t, err)
 	require.Equal(t, a, b, "the same arguments give the same bits")
-	require.Equal(t, 12, a.Evaluations)
+	require.Equal(t, 2*2*(3+6), a.Evaluations)
 	require.Positive(t, a.Separation)
 	opt.Start = upload(t, dev, s, randomImage(1, s))
 	fractions := []float64{}
@@ -177,4 +177,24 @@ func TestAttackOnTheConstant(t *testing.T) {
 			require.True(t, r.Expansive(), "%+v", r)
 		}
 	}
+}
+
+// infinite overflows where an image is bright.
+type infinite struct{ refute.Denoiser }
+
+func (d infinite) Apply(ctx context.Context, dst, src backend.Buffer) error {
+	if err := d.Denoiser.Apply(ctx, dst, src); err != nil {
+		return err
+	}
+	return d.Device().LinearCombination(dst, backend.Term{A: 3e38, X: src})
+}
+
+// What is not finite for an image that is counts as a violation.
+func TestAttackCountsWhatIsNotFinite(t *testing.T) {
+	dev := newCPU(t)
+	n := certified(t, dev, smallModel(t, 1, denoise.Architecture{}, 1))
+	r, err := refute.Attack(t.Context(), infinite{n}, backend.Image(3, 6, 6), refute.AttackOptions{Restarts: 2, Iterations: 2})
+	require.NoError(t, err)
+	require.True(t, r.NotFinite)
+	require.True(t, r.Expansive())
 }

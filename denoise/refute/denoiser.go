@@ -2,6 +2,7 @@ package refute
 
 import (
 	"context"
+	"math"
 
 	"github.com/averaged/imaging/backend"
 )
@@ -24,6 +25,21 @@ type Inexact interface {
 	// ApplyWithin sets dst to Φ(src) with an error of at most maxError in the Euclidean norm,
 	// and returns the bound of the error that is proven.
 	ApplyWithin(ctx context.Context, dst, src backend.Buffer, maxError float64) (errorBound float64, err error)
+}
+
+// Rounded is a Denoiser that can bound what float32 adds to it.
+type Rounded interface {
+	// Rounding bounds ‖Φ(x) as computed − Φ(x)‖ for every x of shape s with ‖x‖ ≤ size, but for
+	// the error that ApplyWithin returns; +Inf where nothing is proven.
+	Rounding(ctx context.Context, size float64, s backend.Shape) (bound float64, err error)
+}
+
+// roundingOf returns the bound of a denoiser, +Inf where it has none.
+func roundingOf(ctx context.Context, d Denoiser, size float64, s backend.Shape) (float64, error) {
+	if r, ok := d.(Rounded); ok {
+		return r.Rounding(ctx, size, s)
+	}
+	return math.Inf(1), nil
 }
 
 // Differentiable is a Denoiser whose transposed Jacobian can be applied.

@@ -31,7 +31,8 @@ type Repetition struct {
 	Residual  float64 // ‖x_k − T(x_k)‖
 	// Bound is what Residual is proven not to exceed; +Inf where nothing is proven. It is
 	// the first residual, because residuals of a nonexpansive map never grow, and with
-	// Clip also √(α/((1−α)(k+1)))·Distance.
+	// Clip also √(α/((1−α)(k+1)))·Distance, either with what inner errors and rounding may have
+	// added.
 	Bound float64
 	Size  float64 // ‖T(x_k)‖
 }
@@ -46,6 +47,7 @@ type RepeatReport struct {
 	Distance float64
 	// Violations are the proven claims that the run contradicts, a line each.
 	Violations []string
+	errors     float64 // the sum of those of T
 	// Diverged tells that the iterates left the range of float32, which ended the run.
 	Diverged bool
 }
@@ -53,7 +55,8 @@ type RepeatReport struct {
 // Holds tells whether something was proven, and all of it was seen.
 func (r RepeatReport) Holds() bool { return r.Proven && len(r.Violations) == 0 && !r.Diverged }
 
-// repeatRounding is the relative error that Repeat allows to one application of T.
+// repeatRounding is twice the relative error that Repeat allows to one application of T where no
+// bound is proven.
 const repeatRounding = 2e-5
 
 // Repeat applies Φ again and again, x_{k+1} = T(x_k) with T = Φ or, with Clip, T = P∘Φ (the
@@ -107,9 +110,9 @@ func Repeat(ctx context.Context, d Denoiser, x0 backend.Buffer, opt RepeatOption
 				return RepeatReport{}, err
 			}
 		}
-		var sums [2]float64
-		err = dev.Reduce(sums[:],
-			backend.Reduction{Kind: backend.DiffSquares, X: next, Y: x}, backend.Reduction{Kind: backend.SumSquares, X: next})
+		var sums [3]float64
+		err = dev.Reduce(sums[:], backend.Reduction{Kind: backend.DiffSquares, X: next, Y: x},
+			backend.Reduction{Kind: backend.SumSquares, X: next}, backend.Reduction{Kind: backend.SumSquares, X: x})
 		if err != nil {
 			return RepeatReport{}, err
 		}
@@ -118,7 +121,14 @@ func Repeat(ctx context.Context, d Denoiser, x0 backend.Buffer, opt RepeatOption
 			report.Diverged = true
 			return report, nil
 		}
-		report.add(row, 2*inexact)
+		rounding, err := roundingOf(ctx, d, math.Sqrt(sums[2]), x.Shape())
+		if err != nil {
+			return RepeatReport{}, err
+		}
+		if math.IsInf(rounding, 1) {
+			rounding = repeatRounding / 2 * row.Size
+		}
+		report.add(row, inexact+rounding, float64(x.Shape().Len()), opt.Clip)
 		if opt.Progress != nil {
 			if err := opt.Progress(report.Rows[k]); err != nil {
 				return RepeatReport{}, err
@@ -129,22 +139,26 @@ func Repeat(ctx context.Context, d Denoiser, x0 backend.Buffer, opt RepeatOption
 	return report, nil
 }
 
-// add appends a row with its bound, and the claims that it contradicts.
-func (r *RepeatReport) add(row Repetition, inexact float64) {
+// add appends a row with its bound, and the claims that it contradicts. T(x) as computed has an
+// error of at most e, which shows in two neighbouring residuals and in all bounds from then on.
+func (r *RepeatReport) add(row Repetition, e, samples float64, clip bool) {
 	row.Bound = math.Inf(1)
 	if r.Proven {
+		r.errors += e
 		if k := row.Iteration; k > 0 {
-			row.Bound = r.Rows[0].Residual
+			row.Bound = r.Rows[0].Residual + 2*r.errors
+			if row.Residual > r.Rows[k-1].Residual+2*e {
+				r.Violations = append(r.Violations, fmt.Sprintf("iteration %d: the residual grew from %.9g to %.9g", row.Iteration, r.Rows[k-1].Residual, row.Residual))
+			}
 		}
-		if a := r.Averagedness; a < 1 {
-			row.Bound = min(row.Bound, averaged.ResidualBound(a, row.Iteration, r.Distance))
+		if a := r.Averagedness; a < 1 && clip {
+			// Points of the box are at most √samples apart: with errors e_k the bound of the
+			// squares, ‖x₀ − x*‖², grows by 2·√samples·e_k + e_k².
+			distance := math.Sqrt(r.Distance*r.Distance + 3*math.Sqrt(samples)*r.errors)
+			row.Bound = min(row.Bound, averaged.ResidualBound(a, row.Iteration, distance))
 		}
-		room := repeatRounding*row.Size + inexact
-		if row.Residual > row.Bound+room {
+		if row.Residual > row.Bound+2*e {
 			r.Violations = append(r.Violations, fmt.Sprintf("iteration %d: the residual %.9g is above its bound %.9g", row.Iteration, row.Residual, row.Bound))
-		}
-		if k := row.Iteration; k > 0 && row.Residual > r.Rows[k-1].Residual+room {
-			r.Violations = append(r.Violations, fmt.Sprintf("iteration %d: the residual grew from %.9g to %.9g", row.Iteration, r.Rows[k-1].Residual, row.Residual))
 		}
 	}
 	r.Rows = append(r.Rows, row)

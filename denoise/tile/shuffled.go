@@ -18,6 +18,13 @@ type shuffled struct {
 	factor int
 }
 
+// Restart implements Restarting.
+func (p shuffled) Restart() {
+	if r, ok := p.Plan.(Restarting); ok {
+		r.Restart()
+	}
+}
+
 // Side returns a tile of the fine image for a grid of the fine image.
 func (p shuffled) Side(s backend.Shape, grain int) int {
 	return p.factor * p.Plan.Side(s.Unshuffled(p.factor), grain/p.factor)
@@ -65,7 +72,7 @@ func (p shuffled) Apply(ctx context.Context, dst, src backend.Buffer, r backend.
 	if err != nil {
 		return err
 	}
-	if err := plan.Apply(ctx, to, from, shift(inner, cut)); err != nil {
+	if err := plan.Apply(ctx, to, from, Shift(inner, cut)); err != nil {
 		return err
 	}
 	if r == full.Whole() {
@@ -79,5 +86,5 @@ func (p shuffled) Apply(ctx context.Context, dst, src backend.Buffer, r backend.
 	if err := p.dev.Shuffle(window, to, q); err != nil {
 		return err
 	}
-	return p.dev.CopyRegion(dst, r.Y0, r.X0, window, shift(r, frame))
+	return p.dev.CopyRegion(dst, r.Y0, r.X0, window, Shift(r, frame))
 }

@@ -29,6 +29,13 @@ type Cuttable interface {
 	Cut(s *Scratch, window backend.Region) (Plan, error)
 }
 
+// Restarting is a Plan that keeps something of the regions that it has computed: Restart says
+// that the image is computed again, from its first region on.
+type Restarting interface {
+	Plan
+	Restart()
+}
+
 const (
 	MaxSide = 1 << 20
 	// scratchLimit is what the automatic tile keeps scratch memory below, in bytes, if it
@@ -76,6 +83,9 @@ func Apply(ctx context.Context, dev backend.Device, p Plan, side, grid int, dst,
 			return fmt.Errorf("no room for a tile of %d pixels: %w", side, err)
 		}
 		side /= 2
+		if r, ok := p.(Restarting); ok {
+			r.Restart()
+		}
 	}
 }
 
@@ -174,10 +184,10 @@ func Window(dev backend.Device, dst, src backend.Buffer, r backend.Region, c Rea
 	if z, err = run(s, z); err != nil {
 		return err
 	}
-	return dev.CopyRegion(dst, r.Y0, r.X0, z, shift(r, cut))
+	return dev.CopyRegion(dst, r.Y0, r.X0, z, Shift(r, cut))
 }
 
-// shift returns the region as it lies in a frame that was cut out.
-func shift(r, frame backend.Region) backend.Region {
+// Shift returns the region as it lies in a frame that was cut out.
+func Shift(r, frame backend.Region) backend.Region {
 	return backend.Region{Y0: r.Y0 - frame.Y0, Y1: r.Y1 - frame.Y0, X0: r.X0 - frame.X0, X1: r.X1 - frame.X0}
 }

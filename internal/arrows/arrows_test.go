@@ -57,9 +57,9 @@ var table = map[string]row{
 	// The restoration packages, side by side.
 	"denoise": {code: []string{
 		"averaged", "backend", "weights",
-		"denoise/activation", "denoise/dncnn", "denoise/guide", "denoise/normbound", "denoise/pullback", "denoise/refute", "denoise/rungekutta",
-		"denoise/tile", "denoise/internal/draw", "denoise/internal/ondevice", "internal/devicequeue",
-	}, tests: []string{"denoise/internal/plain", "internal/parallel"}},
+		"denoise/activation", "denoise/dncnn", "denoise/guide", "denoise/normbound", "denoise/pullback", "denoise/refute", "denoise/rounding", "denoise/rungekutta",
+		"denoise/tile", "denoise/internal/draw", "denoise/internal/ondevice", "denoise/internal/plain", "internal/devicequeue", "internal/parallel",
+	}},
 	"deblur": {
 		code:  []string{"operator", "backend", "internal/fft", "internal/parallel", "internal/response"},
 		tests: []string{"operator/operatortest"},
@@ -86,6 +86,7 @@ var table = map[string]row{
 		code:  []string{"averaged", "backend", "denoise/tile"},
 		tests: []string{"denoise", "denoise/activation", "denoise/dncnn", "denoise/normbound", "denoise/rungekutta"},
 	},
+	"denoise/rounding":          {code: []string{"backend", "internal/parallel", gonum}},
 	"denoise/rungekutta":        {code: []string{gonum}, tests: []string{"averaged", "denoise/internal/plain"}},
 	"denoise/tile":              {code: []string{"backend"}},
 	"denoise/internal/draw":     {code: []string{"backend"}},

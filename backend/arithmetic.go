@@ -1,0 +1,44 @@
+package backend
+
+// Arithmetic is what a device says of how it computes, so that bounds of its rounding
+// errors can be proven. It is optional: of a device without it nothing is claimed.
+//
+// A device with it computes in float32 of IEEE 754, rounds to nearest and keeps subnormal
+// numbers: an operation has a relative error of at most 2⁻²⁴, or where its result is
+// subnormal an absolute one of at most 2⁻¹⁵⁰. A product may be fused with the addition
+// that follows. A sum is made one term after the other, in the order that is stated.
+// LinearCombination and MixChannels round each product and each sum.
+type Arithmetic interface {
+	// ConvolutionAlgorithm says how a convolution with a filter of shape (Out, In, KH, KW) is
+	// computed, and its adjoint, also inside of GradientFlow.
+	ConvolutionAlgorithm(filter Shape) ConvolutionAlgorithm
+	// BlurRounding returns a number r such that what ApplyBlur and ApplyBlurAdjoint add by
+	// rounding, in the Euclidean norm over all elements, is at most r times the norm of what
+	// they are applied to.
+	BlurRounding(k Blur) (r float64, err error)
+}
+
+// ConvolutionAlgorithm is how a convolution is computed. The zero value is the definition:
+// a sum over input channels, in each of them over rows, in each of them over columns, or any
+// order within one channel.
+type ConvolutionAlgorithm struct {
+	// Tiles, if not nil, is the fast algorithm on tiles that is used in place of the
+	// definition.
+	Tiles *TileAlgorithm
+}
+
+// TileAlgorithm is Winograd's algorithm in two dimensions: with W the filter of a pair of
+// channels, D a patch of the input and Y a tile of the output,
+//
+//	Y = Output [ Σ over input channels of (Filter·W·Filterᵀ) ⊙ (Input·D·Inputᵀ) ] Outputᵀ.
+//
+// Filters are transformed with a relative error of at most 2⁻²⁴ in each element, and the sum
+// is made in the order of the channels.
+type TileAlgorithm struct {
+	Input  [][]float64 // Patch rows of Patch numbers: Bᵀ
+	Filter [][]float64 // Patch rows of as many numbers as a filter has rows: G
+	Output [][]float64 // Tile rows of Patch numbers: Aᵀ
+	// InputRoundings and OutputRoundings are the largest number of roundings that a term
+	// passes through in one multiplication with a row of Input and of Output.
+	InputRoundings, OutputRoundings int
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Weight files that are made to be believed are refused, or told the truth about.
+func TestWeightsThatShouldNotBeBelieved(t *testing.T) {
+	folder, err := filepath.Abs(filepath.Join("..", "..", "denoise", "testdata", "hostile"))
+	require.NoError(t, err)
+	inFolder(t)
+	save(t, "a.png", picture(3, 16, 16, 8, 0.02))
+	save(t, "k.png", picture(1, 3, 5, 8, 0))
+	for name, why := range map[string]string{
+		"C4":      "the squared length of Az + b may reach",
+		"C_balls": "the squared length of Az + b may reach",
+		"E_1e6":   "can be solved in float32",
+		"E_1e30":  "can be solved in float32",
+		"D_panic": "more than 65536 steps in all",
+		"D_oom":   "more than 65536 steps in all",
+	} {
+		for _, args := range [][]string{{"check"}, {"denoise", "--sigma", "0.1", "--force", "a.png"}, {"deblur", "--kernel", "k.png", "--sigma", "0.1", "--force", "a.png"}} {
+			r := restoring(t, append(args, "--weights", filepath.Join(folder, name+".safetensors"))...)
+			require.Equal(t, exitFailed, r.code, "%s %v", name, args)
+			require.Contains(t, r.stderr, why, "%s %v", name, args)
+			require.Empty(t, r.stdout)
+		}
+	}
+	drowned := filepath.Join(folder, "B_2e22.safetensors")
+	r := restoring(t, "check", "--weights", drowned)
+	require.Equal(t, exitFailed, r.code)
+	require.Contains(t, r.stderr, "nothing is proven of what is computed")
+	require.Contains(t, r.stdout, "too much to prove convergence of what is computed")
+	r = restoring(t, "deblur", "--kernel", "k.png", "--sigma", "0.1", "--iterations", "20", "--weights", drowned, "--force", "a.png")
+	require.Equal(t, exitDone, r.code)
+	require.NotContains(t, r.stdout, "convergence proven")
+	r = restoring(t, "check", "--weights", filepath.Join(folder, "B_2e18.safetensors"))
+	require.Equal(t, exitDone, r.code)
+	require.Regexp(t, `rounding: float32 adds at most [0-9.]+ of 255 to an image in \[0, 1\] \(proven\)`, r.stdout)
+	require.Contains(t, r.stdout, "too much to prove convergence of what is computed")
+}

@@ -1,0 +1,159 @@
+package pnp
+
+import (
+	"context"
+	"math"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/operator"
+)
+
+// RoundedDenoiser is a Denoiser that can bound what float32 adds to it.
+type RoundedDenoiser interface {
+	Denoiser
+	// Rounding bounds ‖Φ(x) as computed − Φ(x)‖ for every x of shape s with ‖x‖ ≤ size; the
+	// error that ApplyWithin returns, if there is one, may be in both. It is +Inf where nothing
+	// is proven.
+	Rounding(ctx context.Context, size float64, s backend.Shape) (bound float64, err error)
+}
+
+// float32's unit roundoff: a sum of products, each of them rounded, is off by at most a few
+// units of the moduli.
+const unit = 0x1p-24
+
+// arithmetic bounds what float32 adds to T. Where the denoiser or the operator does not say, the
+// bounds are +Inf.
+type arithmetic struct {
+	phi      RoundedDenoiser // nil if it does not say
+	operator float64         // of K and Kᵀ
+	norm     float64         // of K
+
+	data float64 // of the data step under way
+	last float64 // of the last step
+	sum  float64 // of all steps, as iteration.errors
+	most float64 // of a step
+	// excess is the most by which an inner error was above what makes a finite sum: it stays,
+	// as rounding does.
+	excess float64
+}
+
+func newArithmetic(k operator.Linear, phi Denoiser, norm float64) (arithmetic, error) {
+	a := arithmetic{norm: norm}
+	var err error
+	if a.operator, err = operator.RoundingOf(k); err != nil {
+		return a, err
+	}
+	if of, ok := phi.(RoundedDenoiser); ok {
+		a.phi = of
+	}
+	if !a.known() {
+		a.last, a.sum, a.most = math.Inf(1), math.Inf(1), math.Inf(1)
+	}
+	return a, nil
+}
+
+// known tells whether there is anything to add up.
+func (a *arithmetic) known() bool { return a.phi != nil && !math.IsInf(a.operator, 1) }
+
+// gradient bounds the rounding of ∇E(x) = Kᵀ(Kx − y), for an x of norm size whose misfit Kx − y as
+// computed is as long as said.
+func (a *arithmetic) gradient(size, misfit float64) float64 {
+	return a.norm*(a.operator*size+unit*misfit) + a.operator*misfit
+}
+
+// addRounding adds up the rounding of a step: of the data step, of the denoiser of a point of norm
+// moved, and of what may follow, moves and means of images no longer than largest.
+func (it *iteration) addRounding(ctx context.Context, moved, largest float64) error {
+	a := &it.arithmetic
+	if !a.known() {
+		return nil
+	}
+	// Norms are made in float64 of float32 samples, in sums of many terms.
+	denoiser, err := a.phi.Rounding(ctx, moved*(1+1e-6), it.next.Shape())
+	if err != nil {
+		return err
+	}
+	a.last = a.data + denoiser
+	if it.pull != nil {
+		a.last += 4 * unit * largest
+	}
+	if it.anchor != nil || it.last != nil || it.guard != nil {
+		a.last += 16 * unit * largest
+	}
+	a.most = math.Max(a.most, a.last)
+	if it.anchor != nil {
+		a.sum *= it.anchor.shrink(it.n)
+	}
+	a.sum += a.last
+	return nil
+}
+
+// samples is the number of samples of the unknown image.
+func (it *iteration) samples() float64 { return float64(it.x.Shape().Len()) }
+
+// Floor returns the residual ‖x − T(x)‖ down to which convergence is proven when every
+// application of T has an error of at most e that does not get smaller: what the bound of the
+// smallest residual comes down to. samples is the number of samples of the image, and distance
+// bounds ‖x₀ − x*‖.
+//
+// With d_k = ‖x_k − x*‖ and x_{k+1} = T(x_k) + e_k, the inequality of an averaged map and
+// ‖T(x_k) − x*‖ ≤ d_k give d²_{k+1} ≤ d²_k − (1−α)/α·r²_k + 2·d_k·e + e². In the box d_k ≤
+// √samples, so that the smallest r² of k+1 is at most
+//
+//	α/(1−α)·(distance²/(k+1) + 2·√samples·e + e²),
+//
+// and comes down to what does not depend on k. With Halpern's iteration it is the least of
+// 2·distance/(k+1) + (k+1)·e. A contraction comes to within e/(1−q) of its fixed point. Without
+// a box or a contraction nothing is known of d_k, and the result is +Inf.
+func (c Certificate) Floor(e, distance, samples float64) float64 {
+	floor := math.Inf(1)
+	if !c.Converges() || math.IsNaN(e) || math.IsInf(e, 1) {
+		return floor
+	}
+	switch {
+	case c.Acceleration == Halpern:
+		floor = 2 * math.Sqrt(2*distance*e)
+	case c.Constraint == UnitBox:
+		floor = math.Sqrt(c.Averagedness / (1 - c.Averagedness) * (2*math.Sqrt(samples)*e + e*e))
+	}
+	if c.Contraction < 1 {
+		floor = math.Min(floor, (1+c.Contraction)/(1-c.Contraction)*e)
+	}
+	return floor
+}
+
+// residualBound is ResidualBound, or in the box the smaller bound that follows as in Floor: no
+// distance in the box is longer than √samples, and no error is that counts, because the points
+// stay in it.
+func (c Certificate) residualBound(k int, distance, errors, samples float64) float64 {
+	bound := c.ResidualBound(k, distance, errors)
+	if c.Constraint == UnitBox && c.Acceleration != Halpern && c.Converges() {
+		square := distance*distance + 3*math.Sqrt(samples)*errors
+		bound = math.Min(bound, math.Sqrt(c.Averagedness/(1-c.Averagedness)*square/float64(k+1)))
+	}
+	return bound
+}
+
+// Floor is Certificate.Floor for the run: rounding stays, and so does what an inner error was
+// above what makes a finite sum. It is Euclidean like Residuals, and +Inf where no convergence
+// is proven.
+func (r Report) Floor() float64 {
+	return r.Certificate.Floor(r.Rounding+r.Excess, r.Distance, r.Samples)
+}
+
+// Reached bounds the residual ‖x − T(x)‖ of the result x itself: what was computed at the last
+// point, with the errors of T there and of the step to x. It is +Inf where the rounding is not
+// known.
+func (r Report) Reached() float64 {
+	if len(r.Residuals) == 0 || !r.Certificate.Proven || math.IsNaN(r.Rounding) {
+		return math.Inf(1)
+	}
+	return r.Residuals[len(r.Residuals)-1] + 2*(r.inner+r.Rounding)
+}
+
+// ConvergenceProven tells whether what is proven of the iteration covers what was computed:
+// rounding is known, no inner error was above what makes a finite sum, and the residual that is
+// proven, Floor or Reached, is below the diameter of the box, so that it says something.
+func (r Report) ConvergenceProven() bool {
+	return r.Certificate.Converges() && r.Excess <= 0 && math.Min(r.Floor(), r.Reached()) < math.Sqrt(r.Samples)
+}
