@@ -19,9 +19,9 @@ import (
 func main() {
 	folder := flag.String("photographs", "", "`FOLDER` of clean photographs in colour")
 	output := flag.String("o", "", "Go `FILE` to write")
-	samples := flag.Int("samples", 6000, "pictures to learn from")
+	samples := flag.Int("samples", 15000, "pictures in colour to learn from; a third as many are grey")
 	kept := flag.String("kept", "", "`FILE` that keeps the samples, to learn from them again")
-	iterations := flag.Int("iterations", 6000, "steps of Adam")
+	iterations := flag.Int("iterations", 30000, "steps of Adam")
 	flag.Parse()
 	if err := run(*folder, *output, *kept, *samples, *iterations); err != nil {
 		fmt.Fprintln(os.Stderr, "learn:", err)

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// made returns samples whose level follows from two features, with some chance in it.
+func made(n int) []sample {
+	r := rand.New(rand.NewPCG(3, 4))
+	var set []sample
+	for range n {
+		a, b := r.NormFloat64(), r.NormFloat64()
+		level := math.Exp(0.8*a-0.5*b*b+0.3*r.NormFloat64()) / 255
+		set = append(set, sample{Features: []float64{a, b, r.NormFloat64()}, Level: level})
+	}
+	return set
+}
+
+// The gradient is that of the loss, where the loss is smooth.
+func TestGradientAgainstDifferences(t *testing.T) {
+	set := made(40)
+	r := fit(set, 1)
+	parameters := append(append([][]float64{}, r.hidden...), r.output...)
+	gradient := like(parameters)
+	for _, s := range set {
+		r.differentiate(s, gradient)
+	}
+	const step = 1e-5
+	random := rand.New(rand.NewPCG(5, 6))
+	for range 60 {
+		i := random.IntN(len(parameters))
+		j := random.IntN(len(parameters[i]))
+		was := parameters[i][j]
+		parameters[i][j] = was + step
+		above := r.loss(set)
+		parameters[i][j] = was - step
+		below := r.loss(set)
+		parameters[i][j] = was
+		difference := (above - below) / (2 * step) * float64(3*len(set))
+		// Errors within 0.05 of zero have a smaller slope than the loss.
+		require.InDelta(t, difference, gradient[i][j], 1.5+0.1*math.Abs(difference), "parameter %d of row %d", j, i)
+	}
+}
+
+// What is learned are the quantiles.
+func TestFitLearnsQuantiles(t *testing.T) {
+	set := made(3000)
+	r := fit(set, 2500)
+	fresh := made(6000)[3000:]
+	var below [3]float64
+	for _, s := range fresh {
+		_, _, out := r.evaluate(s.Features)
+		for k := range out {
+			if target(s) < out[k] {
+				below[k] += 1 / float64(len(fresh))
+			}
+		}
+	}
+	for k, q := range levels {
+		require.InDelta(t, q, below[k], 0.06)
+	}
+	require.Less(t, r.spread(fresh), 1.6)
+}
+
+// The same number gives the same sample.
+func TestDrawIsRepeatable(t *testing.T) {
+	p := photograph{make([]float32, 3*200*220), 200, 220}
+	for i := range p.pix {
+		p.pix[i] = float32(0.5 + 0.4*math.Sin(float64(i%220)/9)*math.Cos(float64(i/220)/7))
+	}
+	found := 0
+	for number := range uint64(12) {
+		for _, grey := range []bool{false, true} {
+			a, ok, err := draw([]photograph{p}, number, grey)
+			require.NoError(t, err)
+			b, again, err := draw([]photograph{p}, number, grey)
+			require.NoError(t, err)
+			require.Equal(t, ok, again)
+			require.Equal(t, a, b)
+			if ok {
+				found++
+				require.False(t, math.IsNaN(a.Level) || a.Level < 0)
+			}
+		}
+	}
+	require.Greater(t, found, 12)
+}
