@@ -3,6 +3,7 @@ package pnp
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/operator"
@@ -141,14 +142,19 @@ func (r Report) Floor() float64 {
 	return r.Certificate.Floor(r.Rounding+r.Excess, r.Distance, r.Samples)
 }
 
-// Reached bounds the residual ‖x − T(x)‖ of the result x itself: what was computed at the last
-// point, with the errors of T there and of the step to x. It is +Inf where the rounding is not
-// known.
+// Reached bounds the residual ‖x − T(x)‖ of the result x, which is T(z) as computed at the last
+// point z that was not given up: ‖x − T(x)‖ ≤ ‖x − T(z)‖ + ‖T(z) − T(x)‖, where the first is the
+// error of T at z and the second at most ‖z − x‖, the residual as computed. It is +Inf where the
+// rounding is not known.
 func (r Report) Reached() float64 {
-	if len(r.Residuals) == 0 || !r.Certificate.Proven || math.IsNaN(r.Rounding) {
+	last := len(r.Residuals) - 1
+	for last >= 0 && slices.Contains(r.Rejected, last) {
+		last--
+	}
+	if last < 0 || !r.Certificate.Proven {
 		return math.Inf(1)
 	}
-	return r.Residuals[len(r.Residuals)-1] + 2*(r.inner+r.Rounding)
+	return r.Residuals[last] + r.inner + r.Rounding
 }
 
 // ConvergenceProven tells whether what is proven of the iteration covers what was computed:

@@ -141,7 +141,7 @@ type Report struct {
 	Excess float64
 	// Samples is the number of samples of the image.
 	Samples float64
-	inner   float64 // the inner error of the last step
+	inner   float64 // the inner error of the last step that was kept
 	// Distance bounds ‖x₀ − x*‖ for every fixed point x*, known before the run
 	// when C is the box; +Inf otherwise.
 	Distance float64
@@ -209,9 +209,9 @@ func (it *iteration) run(ctx context.Context, opt Options) (backend.Buffer, Repo
 		report.Iterations = n + 1
 		report.Residuals = append(report.Residuals, residual)
 		report.Errors, report.Rounded = append(report.Errors, it.errors), append(report.Rounded, it.arithmetic.sum)
-		report.Rounding, report.Excess, report.inner = it.arithmetic.most, it.arithmetic.excess, it.lastError
+		report.Rounding, report.Excess = it.arithmetic.most, it.arithmetic.excess
 		if kept {
-			report.Relative = now
+			report.Relative, report.inner = now, it.lastError
 			report.ErrorBar = it.certificate.errorBar(residual, it.lastError)
 			report.ErrorBarRounding = it.certificate.errorBar(0, it.arithmetic.last)
 		} else {

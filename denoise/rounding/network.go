@@ -169,7 +169,8 @@ func (n *Network) ImplicitError(norm float64) float64 {
 		b := &n.Blocks[i]
 		shift := n.shift(b)
 		for range b.Steps {
-			total += b.gradient(norm + shift + total)
+			// What is computed is at most twice as long: the rest is an error that is told to be infinite.
+			total += b.gradient(2 * (norm + shift + total))
 			norm += shift
 		}
 	}
