@@ -82,7 +82,7 @@ func TestAttackOnBackwardEuler(t *testing.T) {
 	r, err := refute.Attack(t.Context(), certified(t, dev, m), backend.Image(3, 12, 12), refute.AttackOptions{Restarts: 2, Iterations: 8})
 	require.NoError(t, err)
 	require.False(t, r.Expansive(), "%+v", r)
-	require.Less(t, r.Rounding, 0.01)
+	require.Less(t, r.Rounding, 0.03)
 }
 
 // On a block that is linear the largest ratio is the largest singular value, known from
