@@ -33,8 +33,12 @@ type checkRecord struct {
 type checkedNetwork struct {
 	*networkInfo
 	Certificate *denoise.Certificate `json:"certificate"`
-	Attack      attacked             `json:"attack"`
-	Repeated    *repeated            `json:"repeated,omitempty"`
+	// Rounding bounds what float32 adds to an image in [0, 1], and Measured is what it added to one,
+	// both root mean squares; null where they are not known.
+	Rounding number    `json:"rounding"`
+	Measured number    `json:"rounding_measured"`
+	Attack   attacked  `json:"attack"`
+	Repeated *repeated `json:"repeated,omitempty"`
 }
 
 // attacked is the pair of images that the attack found.
@@ -46,6 +50,7 @@ type attacked struct {
 	Rounding    number `json:"rounding"`   // how much of it may be rounding
 	Separation  number `json:"separation"` // root mean square
 	Evaluations int    `json:"evaluations"`
+	NotFinite   bool   `json:"not_finite,omitempty"`
 	Gradients   bool   `json:"gradients"`
 }
 
@@ -346,10 +351,11 @@ func checkedNetworkOf(r *restore.CheckReport, network *networkInfo) *checkedNetw
 	}
 	c := &checkedNetwork{
 		networkInfo: network, Certificate: r.Network,
+		Rounding: number(r.NetworkRounding), Measured: number(r.MeasuredRounding),
 		Attack: attacked{
 			Width: r.AttackShape.W, Height: r.AttackShape.H, Channels: r.AttackShape.C,
 			Ratio: number(r.Attack.Ratio), Rounding: number(r.Attack.Rounding), Separation: number(r.Attack.Separation),
-			Evaluations: r.Attack.Evaluations, Gradients: r.Attack.Gradients,
+			Evaluations: r.Attack.Evaluations, Gradients: r.Attack.Gradients, NotFinite: r.Attack.NotFinite,
 		},
 	}
 	if r.Repeated != nil {
