@@ -24,13 +24,6 @@ func Kernel(k deblur.Kernel) Option {
 	}
 }
 
-// priorStrength is how strong the two kinds of prior are to be, before Strength.
-type priorStrength struct {
-	level  func(sigma float64) float64 // noise level that a network is for, given the noise that it meets (axisNoise)
-	weight float64                     // λ of total variation in ½‖Kx − y‖² + λ·TV(x)
-	chroma float64                     // weight of its chroma axes
-}
-
 // inverse is a linear inverse problem: to find x from y = Kx + noise.
 type inverse struct {
 	k        operator.Linear
@@ -122,11 +115,7 @@ func (p inverse) denoiser(ctx context.Context, dev backend.Device, domain backen
 		step = 1 / (norm * norm)
 	}
 	report.Weight = p.prior.weight * c.strength
-	coupling := tv.Opponent(p.prior.chroma)
-	if p.channels == 1 {
-		coupling = tv.PerChannel()
-	}
-	prox, err := tv.New(dev, domain, tv.Options{Alpha: step * report.Weight, Coupling: coupling})
+	prox, err := tv.New(dev, domain, tv.Options{Alpha: step * report.Weight, Coupling: iterationCoupling(p.channels)})
 	if err != nil {
 		return nil, nil, err
 	}

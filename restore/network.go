@@ -9,6 +9,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/denoise/rungekutta"
+	"github.com/averaged/imaging/internal/strength"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -94,7 +95,7 @@ func (c settings) axisNoise(channels int, sigma float64) (float64, error) {
 		return 0, err
 	}
 	if of := card.Architecture.Channels; channels == 1 && of > 1 {
-		sigma *= math.Sqrt(float64(of))
+		sigma = strength.AlongBrightness(sigma, of)
 	}
 	return sigma, nil
 }

@@ -48,7 +48,7 @@ var table = map[string]row{
 	}, tests: []string{"denoise/dncnn"}},
 	"restore": {code: []string{
 		"denoise", "denoise/refute", "denoise/rungekutta", "deblur", "inpaint", "operator", "upscale", "tv", "pnp", "backend", "backend/cpu", "backend/cuda", "weights",
-		"internal/imagefile", "internal/noiselevel",
+		"internal/imagefile", "internal/noiselevel", "internal/strength",
 		xImage,
 	}, tests: []string{"denoise/activation", "denoise/dncnn", "internal/cameranoise", "internal/scene", "internal/quality"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from. See RATIONALE.md.
@@ -61,11 +61,11 @@ var table = map[string]row{
 		"denoise/tile", "denoise/internal/draw", "denoise/internal/ondevice", "denoise/internal/plain", "internal/devicequeue", "internal/parallel",
 	}},
 	"deblur": {
-		code:  []string{"operator", "backend", "internal/fft", "internal/parallel", "internal/response"},
+		code:  []string{"operator", "backend", "internal/fft", "internal/parallel", "internal/response", "internal/strength"},
 		tests: []string{"operator/operatortest"},
 	},
 	"inpaint": {code: []string{"operator", "backend", "internal/parallel"}, tests: []string{"operator/operatortest"}},
-	"tv":      {code: []string{"backend", gonum}},
+	"tv":      {code: []string{"backend", "internal/strength", gonum}},
 	"pnp":     {code: []string{"averaged", "operator", "backend", gonum}},
 	// A blur and downsampling: the one that builds on another.
 	"upscale": {
@@ -133,6 +133,7 @@ var table = map[string]row{
 	"internal/response":             {},
 	"internal/quality":              {code: []string{"internal/parallel"}},
 	"internal/scene":                {},
+	"internal/strength":             {},
 
 	// Generators.
 	"internal/noiselevel/learn": {code: []string{"internal/cameranoise", "internal/imagefile", "internal/noiselevel"}},
