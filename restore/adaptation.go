@@ -7,7 +7,7 @@ import (
 	"github.com/averaged/imaging/weights"
 )
 
-// Adapt says whether the strength of a network follows the image as well as its noise, in
+// Adaptation says whether the strength of a network follows the image as well as its noise, in
 // Denoise and in the second run of Deblur. It does by default: an image of much fine detail is
 // smoothed less, one of few sharp edges more. A network that is proven never to move two images
 // apart cannot make that difference by itself; photographs gain 0.04 to 0.11 dB by it on average.
@@ -15,14 +15,14 @@ import (
 //
 // What is proven of the network is proven for each strength, and so is what is proven of an
 // iteration, during which the strength is fixed. The map from image to result, the choice of the
-// strength included, is not the network any more: that needs Adapt(false), and a noise level that is
-// given. Adapt has no effect on total variation, on a network of which nothing is proven, and in
+// strength included, is not the network any more: that needs Adaptation(false), and a noise level that is
+// given. Adaptation has no effect on total variation, on a network of which nothing is proven, and in
 // Inpaint and Upscale.
-func Adapt(on bool) Option {
-	return func(c *settings) error {
+func Adaptation(on bool) Option {
+	return option{"Adaptation", func(c *settings) error {
 		c.adapt = on
 		return nil
-	}
+	}}
 }
 
 // adapts says whether the strength of the network is to follow the image.
@@ -34,7 +34,7 @@ func (c settings) adapts() bool {
 	return err == nil && given && card.Architecture.Family != weights.FamilyDnCNN
 }
 
-// denoisingAdaptation returns the factor of Adapt for an image with noise of standard deviation
+// denoisingAdaptation returns the factor of Adaptation for an image with noise of standard deviation
 // sigma in each channel, through a network that meets it as noise of level (axisNoise).
 func (p *Planar) denoisingAdaptation(sigma, level float64) float64 {
 	g := p.gradients(strength.GradientSide)
@@ -56,7 +56,7 @@ func (p *Planar) saturated() float64 {
 	return float64(n) / float64(len(p.Pix))
 }
 
-// deblurringAdaptation returns the factor of Adapt for the second run of Deblur, whose first one
+// deblurringAdaptation returns the factor of Adaptation for the second run of Deblur, whose first one
 // had the result p, for a kernel with the energy ‖k‖².
 func (p *Planar) deblurringAdaptation(energy float64) float64 {
 	g := p.gradients(1)

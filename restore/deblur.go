@@ -33,16 +33,16 @@ const NetworkTolerance = 1.5e-4
 //
 //	x ← P_C(Φ(D(x))),
 //
-// with D a step towards the photograph y, Φ the denoiser of UseMethod, and C the box [0,1]ⁿ
+// with D a step towards the photograph y, Φ the denoiser of Method, and C the box [0,1]ⁿ
 // unless options say otherwise. The report holds the certificate of the run: with a
 // certified denoiser convergence of this iteration is proven, and its residual bounded.
 //
-// The denoiser is DefaultPrior unless UseMethod names another or weights are given. Its
+// The denoiser is DefaultPrior unless Method names another or weights are given. Its
 // strength follows from the noise level, which is estimated unless Sigma gives it, and is
 // multiplied by Strength.
 //
 // With method "tv" D is a gradient step, x − τ∇½‖Kx − y‖² with K the blur (package deblur)
-// and τ = 1/‖K‖². With Constrain(pnp.Unconstrained) the iteration solves
+// and τ = 1/‖K‖². With Constraint(pnp.Unconstrained) the iteration solves
 // min ½‖Kx − y‖² + λ·TV(x), and Report.Weight is λ; it has momentum, whose moves are kept
 // summable (pnp.Momentum).
 //
@@ -60,7 +60,7 @@ const NetworkTolerance = 1.5e-4
 // the photograph y + (y − Kx₁), in which that detail counts twice (Tukey's twicing, 1977;
 // the first step of the Bregman iteration of Osher, Burger, Goldfarb, Xu and Yin, 2005). It is
 // a run like any other, with the same proof, whatever x₁ is; Report.Iteration is about it.
-// The second run follows the image that the first one shows (Adapt). The size of the residual
+// The second run follows the image that the first one shows (Adaptation). The size of the residual
 // also tells whether the noise level that was given is right: where both it and an estimate of
 // the noise say that it is far from that, the first run is made again for the estimate (Report.Level,
 // Rescaling), so that a noise level that is wrong by a factor of two costs little.
@@ -70,16 +70,23 @@ const NetworkTolerance = 1.5e-4
 // deblur.Unknown the unknown image is larger than the photograph; the part that
 // the photograph shows is returned.
 func Deblur(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) (image.Image, *Report, error) {
-	return run(ctx, img, options, DefaultPrior(), (*Planar).whiteNoise,
-		func(ctx context.Context, dev backend.Device, p *Planar, c settings, report *Report) ([]float32, error) {
-			return solveDeblurring(ctx, dev, p, kernel, c, report)
+	r, err := forOne(taskDeblur, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer r.close()
+	return r.Deblur(ctx, img, kernel)
+}
+
+// Deblur does what the function Deblur does.
+func (r *Restorer) Deblur(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) (image.Image, *Report, error) {
+	return r.run(ctx, taskDeblur, img, options, (*Planar).whiteNoise,
+		func(ctx context.Context, dev backend.Device, p *picture, c settings, report *Report) ([]float32, error) {
+			return solveDeblurring(ctx, dev, p.planar, kernel, c, report)
 		})
 }
 
 func solveDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel deblur.Kernel, c settings, report *Report) ([]float32, error) {
-	if err := c.checkPrior(); err != nil {
-		return nil, err
-	}
 	problem, err := newDeblurring(ctx, dev, p, kernel, c, report)
 	if err != nil {
 		return nil, err
@@ -131,10 +138,14 @@ func solveDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel 
 // the tolerance and the number of iterations are given.
 func (d *deblurring) solve(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, meter *meter) (backend.Buffer, runs, error) {
 	opt.DataStep, opt.Acceleration = d.data, d.acceleration
-	if d.network == nil {
+	if d.network == nil && d.own == nil {
 		return once(ctx, d.dev, d.y, d.k, phi, opt, meter)
 	}
-	return twicing{d.dev, d.k, d.y, d.retuning.next}.solve(ctx, phi, opt, meter)
+	t := twicing{dev: d.dev, k: d.k, y: d.y}
+	if d.retuning != nil {
+		t.retune = d.retuning.next
+	}
+	return t.solve(ctx, phi, opt, meter)
 }
 
 // deblurring is the inverse problem on a device.
@@ -143,9 +154,10 @@ type deblurring struct {
 	k        *deblur.Operator
 	y        backend.Buffer // the photograph
 	planar   *Planar
-	network  *fitted   // nil: the denoiser is total variation
-	retuning *retuning // of the network
-	weight   float64   // λ of total variation
+	own      pnp.Denoiser // of the caller, or nil
+	network  *fitted      // nil: the denoiser is that, or total variation
+	retuning *retuning    // of the network
+	weight   float64      // λ of total variation
 	coupling tv.Coupling
 	sigma    float64
 	data     pnp.DataStep
@@ -186,6 +198,10 @@ func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel de
 		return d, nil
 	}
 	d.data = pnp.ProximalStep
+	if c.prior != nil {
+		d.own = c.prior
+		return d, nil
+	}
 	sigma, err := c.axisNoise(p.Channels, report.Disturbance)
 	if err != nil {
 		return nil, err
@@ -224,7 +240,7 @@ func (d *deblurring) free() {
 
 // tolerance is the relative residual at which a run ends.
 func (d *deblurring) tolerance() float64 {
-	if d.network != nil {
+	if d.network != nil || d.own != nil {
 		return NetworkTolerance
 	}
 	return DefaultTolerance(d.sigma)
@@ -240,7 +256,10 @@ func (d *deblurring) domain() backend.Shape {
 // the proximal map of τλ·TV, so that its fixed points with the gradient step do not
 // depend on τ. The latter keeps the state of a run.
 func (d *deblurring) denoiser() (phi pnp.Denoiser, done func(), err error) {
-	if d.network != nil {
+	switch {
+	case d.own != nil:
+		return d.own, func() {}, nil
+	case d.network != nil:
 		return d.network.Denoiser, func() {}, nil
 	}
 	prox, err := tv.New(d.dev, d.domain(), tv.Options{Alpha: d.step * d.weight, Coupling: d.coupling})

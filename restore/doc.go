@@ -16,7 +16,7 @@
 // Methods lists the denoisers: total variation, and networks. The weights of some networks
 // are part of the library, those of others are in files:
 //
-//	out, report, err = restore.Denoise(ctx, img, restore.UseMethod("euler"))
+//	out, report, err = restore.Denoise(ctx, img, restore.Method("euler"))
 //	out, report, err = restore.Denoise(ctx, img, restore.WeightsFile("run/weights.safetensors"))
 //
 // The certificate of a file is verified whenever it is loaded. For many images it is loaded
@@ -25,7 +25,7 @@
 //	dev := cpu.New()
 //	file, err := weights.Read(r) // or weights.Open(weights.Euler)
 //	network, err := denoise.Load(ctx, dev, file)
-//	out, report, err = restore.Denoise(ctx, img, restore.UseNetwork(network))
+//	out, report, err = restore.Denoise(ctx, img, restore.Network(network))
 //
 // Samples are taken as stored, in float32 on [0,1] per channel, without a
 // conversion to linear light. Alpha is carried along untouched. Noise levels are

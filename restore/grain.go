@@ -10,12 +10,12 @@ import (
 // range, as a photograph has it that a camera has developed: Sigma(2.8·s). It must be positive and
 // finite.
 func Grain(s float64) Option {
-	return func(c *settings) error {
+	return option{"Grain", func(c *settings) error {
 		if !(s > 0) || math.IsInf(s, 0) {
-			return &OptionError{"Grain", s, "a finite root mean square above 0"}
+			return &OptionError{Option: "Grain", Value: s, Want: "a finite root mean square above 0"}
 		}
-		return Sigma(strength.GrainShare * s)(c)
-	}
+		return Sigma(strength.GrainShare * s).change(c)
+	}}
 }
 
 // Strengths that have a name, for those who judge by eye.

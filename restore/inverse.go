@@ -15,13 +15,13 @@ import (
 // in pixels of the result. The default is no blur. Deblur has its kernel as an argument,
 // and this has no effect there.
 func Kernel(k deblur.Kernel) Option {
-	return func(c *settings) error {
+	return option{"Kernel", func(c *settings) error {
 		if err := k.Check(); err != nil {
 			return err
 		}
 		c.kernel = &k
 		return nil
-	}
+	}}
 }
 
 // inverse is a linear inverse problem: to find x from y = Kx + noise.
@@ -93,6 +93,9 @@ const inverseTolerance = 5e-5
 
 // denoiser returns Φ for one run, and what to call when done with it.
 func (p inverse) denoiser(ctx context.Context, dev backend.Device, domain backend.Shape, c settings, report *Report) (pnp.Denoiser, func(), error) {
+	if c.prior != nil {
+		return c.prior, func() {}, nil
+	}
 	if c.method != methodTV {
 		sigma, err := c.axisNoise(p.channels, report.Sigma)
 		if err != nil {

@@ -32,7 +32,7 @@ type Report struct {
 	// through a network of colour √3 times that. It is 0 without a network, and with one for all
 	// noise levels.
 	Rescaling float64
-	// Adaptation is the factor by which Rescaling or Level follow the image (Adapt); 0 if they
+	// Adaptation is the factor by which Rescaling or Level follow the image (Adaptation); 0 if they
 	// do not.
 	Adaptation float64
 	// Level is the noise level that a network for all of them was used for
