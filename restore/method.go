@@ -79,27 +79,27 @@ func methodsWith(embedded []string) []MethodInfo {
 }
 
 // DefaultMethod returns the name of the method that Denoise uses where none is named and
-// no weights are given: "general", the embedded network for all noise levels, or "tv" in a
-// build without it.
+// no weights are given: the first of "general", "guided" and "tv" whose weights the program has. With
+// weights/research imported that is "general".
 func DefaultMethod() string { return defaultMethodWith(weights.Embedded()) }
 
-func defaultMethodWith(embedded []string) string {
-	if slices.Contains(embedded, weights.General) {
-		return weights.General
-	}
-	return methodTV
-}
+func defaultMethodWith(embedded []string) string { return first(embedded, General, Guided) }
 
 // DefaultPrior returns the name of the method that Deblur and Check use where none is named
-// and no weights are given: "deblur", the embedded network that was trained for it, or
-// DefaultMethod in a build without it.
+// and no weights are given: the first of "deblur", "general" and "tv" whose weights the program has.
+// Inpaint, Upscale and Solve use the first of "general" and "tv".
 func DefaultPrior() string { return defaultPriorWith(weights.Embedded()) }
 
-func defaultPriorWith(embedded []string) string {
-	if slices.Contains(embedded, weights.Deblur) {
-		return weights.Deblur
+func defaultPriorWith(embedded []string) string { return first(embedded, DeblurPrior, General) }
+
+// first returns the first of the names that is embedded, or total variation.
+func first(embedded []string, names ...string) string {
+	for _, name := range names {
+		if slices.Contains(embedded, name) {
+			return name
+		}
 	}
-	return defaultMethodWith(embedded)
+	return TV
 }
 
 // ownDescriptions are of the embedded networks that have a name of their own.
@@ -219,10 +219,13 @@ func (c *settings) settle(t task) error {
 
 // method is the one that a task uses where none is named.
 func (t task) method() string {
-	if t == taskDeblur || t == taskCheck {
+	switch t {
+	case taskDenoise:
+		return DefaultMethod()
+	case taskDeblur, taskCheck:
 		return DefaultPrior()
 	}
-	return DefaultMethod()
+	return first(weights.Embedded(), General)
 }
 
 func (c *settings) settleFor(card weights.Card) error {
