@@ -20,12 +20,13 @@ import (
 // An option belongs to some of the tasks, and is refused by the others with an *OptionError:
 //
 //	Sigma, Strength, Iterations, Tolerance, Method, Weights,
-//	WeightsFile, Network, Tile, Progress, Device, Threads     all
+//	WeightsFile, Network, Tile, Progress                      all
+//	Device, Threads, MemoryLimit                              New, and all functions
 //	SigmaAuto                                                 all but Solve
 //	Grain                                                     all but Solve
 //	SigmaChroma                                               Denoise
 //	Adaptation                                                Denoise, Deblur, Check
-//	Prior                                                     all but Check
+//	Prior, PriorFunc                                          all but Check
 //	StepSize, Constraint, Contraction                         all but Denoise
 //	Boundary                                                  Deblur, Inpaint, Upscale, Check
 //	Start                                                     Deblur, Check
@@ -71,6 +72,7 @@ type settings struct {
 	kernel      *deblur.Kernel // of Inpaint and Upscale; nil: no blur
 	device      backend.Device
 	threads     int
+	memory      int64     // bytes, 0: no limit
 	kept        *networks // of a Restorer, or nil
 	progress    func(ProgressReport) error
 }
@@ -243,6 +245,21 @@ func Threads(n int) Option {
 			return &OptionError{Option: "Threads", Value: n, Want: "0 (all) or more"}
 		}
 		c.threads = n
+		return nil
+	}}
+}
+
+// MemoryLimit sets how many bytes the host's processor may take for buffers and networks beside the
+// images themselves, in all calls together; 0, the default, is no limit. Where it is too little for a
+// network the tiles become smaller, which changes no bit of the result; what does not fit all the
+// same is an error that wraps backend.ErrOutOfMemory. It has no effect with Device, and belongs where
+// that does.
+func MemoryLimit(bytes int64) Option {
+	return option{"MemoryLimit", func(c *settings) error {
+		if bytes < 0 {
+			return &OptionError{Option: "MemoryLimit", Value: bytes, Want: "0 (no limit) or more"}
+		}
+		c.memory = bytes
 		return nil
 	}}
 }

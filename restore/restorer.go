@@ -46,7 +46,7 @@ func New(options ...Option) (*Restorer, error) {
 	case c.network != nil && c.device == nil:
 		r.device = c.network.Device()
 	case r.device == nil:
-		r.device, r.owned = cpu.New(cpu.Threads(c.threads)), true
+		r.device, r.owned = cpu.New(cpu.Threads(c.threads), cpu.MemoryLimit(c.memory)), true
 	}
 	r.kept.file = c.weights
 	return r, nil
@@ -105,7 +105,7 @@ func (r *Restorer) begin(ctx context.Context, t task, options []Option) (setting
 }
 
 // choosing are the options that choose a denoiser: if a call has one, those of New are no more.
-var choosing = []string{"Method", "Weights", "WeightsFile", "Network", "Prior"}
+var choosing = []string{"Method", "Weights", "WeightsFile", "Network", "Prior", "PriorFunc"}
 
 // settings returns those of a call.
 func (r *Restorer) settings(t task, options []Option) (settings, error) {
@@ -122,7 +122,7 @@ func (r *Restorer) settings(t task, options []Option) (settings, error) {
 	}
 	switch {
 	case t == taskCheck: // what it says of a network it has proven itself
-		c.prove = true
+		c.prove, c.prior = true, nil
 	case (t == taskInpaint || t == taskSolve) && !c.sigmaAsked: // exact measurements
 		c.sigma, c.sigmaGiven = 0, true
 	case t == taskUpscale && !c.beyond:

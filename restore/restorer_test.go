@@ -177,6 +177,7 @@ func TestOptionsBelongToTasks(t *testing.T) {
 		{restore.Kernel(k), "Kernel", []string{"Inpaint", "Upscale"}},
 		{restore.Antialias(upscale.Area), "Antialias", []string{"Upscale"}},
 		{restore.Threads(1), "Threads", nil},
+		{restore.MemoryLimit(1 << 30), "MemoryLimit", nil},
 		{restore.Device(newCPU(t)), "Device", nil},
 	} {
 		for name, call := range tasks {

@@ -26,6 +26,7 @@ var belongs = map[string][]task{
 	"SigmaChroma": {taskDenoise},
 	"Adaptation":  {taskDenoise, taskDeblur, taskCheck},
 	"Prior":       {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve},
+	"PriorFunc":   {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve},
 	"StepSize":    {taskDeblur, taskInpaint, taskUpscale, taskSolve, taskCheck},
 	"Constraint":  {taskDeblur, taskInpaint, taskUpscale, taskSolve, taskCheck},
 	"Contraction": {taskDeblur, taskInpaint, taskUpscale, taskSolve, taskCheck},
@@ -35,6 +36,7 @@ var belongs = map[string][]task{
 	"Antialias":   {taskUpscale},
 	"Device":      {taskNew},
 	"Threads":     {taskNew},
+	"MemoryLimit": {taskNew},
 }
 
 // check returns an *OptionError about the first option that does not belong to one of the

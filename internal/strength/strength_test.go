@@ -66,6 +66,7 @@ func TestGrey(t *testing.T) {
 	for name, rule := range map[string]func(sigma float64, channels int) float64{
 		"deblur":  func(sigma float64, channels int) float64 { return DeblurWeight(sigma, 0.1, channels) },
 		"inpaint": InpaintWeight,
+		"solve":   func(sigma float64, channels int) float64 { return SolveWeight(sigma, 0.5, channels) },
 		"upscale": func(sigma float64, channels int) float64 { return UpscaleWeight(sigma, 2, channels) },
 	} {
 		require.InEpsilon(t, rule(AlongBrightness(0.05, 3), 3), AlongBrightness(rule(0.05, 1), 3), 1e-12, name)
@@ -124,4 +125,24 @@ func TestDetail(t *testing.T) {
 func TestGrain(t *testing.T) {
 	require.Greater(t, GrainShare, 1.9)
 	require.Less(t, GrainShare, 4.5)
+}
+
+// An operator of its own kind is treated as the known ones of its norm, and the units of the
+// measurements do not matter.
+func TestSolve(t *testing.T) {
+	for _, sigma := range []float64{0.03, 0.1, 0.3} {
+		require.InEpsilon(t, InpaintLevel(sigma), SolveLevel(sigma, 1), 0.3)
+		require.InEpsilon(t, InpaintWeight(sigma, 3), SolveWeight(sigma, 1, 3), 0.1)
+		for factor := 2; factor <= 4; factor++ {
+			norm := 1 / float64(factor)
+			require.InEpsilon(t, UpscaleLevel(sigma, factor), SolveLevel(sigma, norm), 0.1)
+			require.InEpsilon(t, UpscaleWeight(sigma, factor, 3), SolveWeight(sigma, norm, 3), 0.3)
+		}
+	}
+	for _, c := range []float64{0.01, 7} {
+		require.InEpsilon(t, SolveLevel(0.05, 0.4), SolveLevel(c*0.05, c*0.4), 1e-12)
+		for _, channels := range []int{1, 3} {
+			require.InEpsilon(t, c*c*SolveWeight(0.05, 0.4, channels), SolveWeight(c*0.05, c*0.4, channels), 1e-12)
+		}
+	}
 }
