@@ -16,8 +16,7 @@ import (
 // What is proven of the network is proven for each strength, and so is what is proven of an
 // iteration, during which the strength is fixed. The map from image to result, the choice of the
 // strength included, is not the network any more: that needs Adaptation(false), and a noise level that is
-// given. Adaptation has no effect on total variation, on a network of which nothing is proven, and in
-// Inpaint and Upscale.
+// given. Adaptation has no effect on total variation and on a network of which nothing is proven.
 func Adaptation(on bool) Option {
 	return option{"Adaptation", func(c *settings) error {
 		c.adapt = on

@@ -12,9 +12,6 @@ import (
 	"github.com/averaged/imaging/tv"
 )
 
-// DefaultIterations is how many iterations Deblur makes at most.
-const DefaultIterations = 300
-
 // DefaultTolerance is the relative residual at which Deblur ends with total variation for
 // noise of standard deviation sigma: 0.003·sigma, kept within 4e-5 and 1.5e-4. The less
 // noise there is, the more there is to be gained by going on: stopping here costs
@@ -97,55 +94,33 @@ func solveDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel 
 		return nil, err
 	}
 	defer done()
-	report.Averagedness, report.Certified = phi.Averagedness()
 	start, err := problem.start(ctx, c.start)
 	if err != nil {
 		return nil, err
 	}
-	report.Tolerance = c.tolerance
-	if report.Tolerance == 0 {
-		report.Tolerance = problem.tolerance()
+	run := iteration{
+		k: problem.k, y: problem.y, phi: phi, start: start, takeStart: true,
+		data: problem.data, step: problem.step, tolerance: problem.tolerance(),
 	}
-	limit := c.iterations
-	if limit == 0 {
-		limit = DefaultIterations
+	if problem.retuning != nil {
+		run.retune = problem.retuning.next
 	}
-	meter := newMeter(c.progress, report.Tolerance)
-	x, run, err := problem.solve(ctx, phi, pnp.Options{
-		Step: problem.step, Constraint: c.constraint, Start: start, TakeStart: true, Tolerance: report.Tolerance,
-		MaxIterations: limit, Contraction: c.pull,
-	}, meter)
+	x, meter, err := run.solve(ctx, dev, c, report)
 	if err != nil {
 		return nil, err
 	}
 	defer x.Free()
-	report.Iteration = &run.last
 	if problem.retuning != nil {
 		problem.retuning.current.describe(report)
 		report.Adaptation = problem.retuning.adaptation
 		report.Left = problem.retuning.left
 		problem.retuning.explain(report)
 	}
-	report.Iterations, report.Converged, report.Residual = run.iterations, run.last.Converged, run.last.Relative
 	out, err := problem.show(x)
 	if err != nil {
 		return nil, err
 	}
 	return out, meter.end()
-}
-
-// solve runs the iteration, with a network twice. Of opt the start, the step, the constraint,
-// the tolerance and the number of iterations are given.
-func (d *deblurring) solve(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, meter *meter) (backend.Buffer, runs, error) {
-	opt.DataStep, opt.Acceleration = d.data, d.acceleration
-	if d.network == nil && d.own == nil {
-		return once(ctx, d.dev, d.y, d.k, phi, opt, meter)
-	}
-	t := twicing{dev: d.dev, k: d.k, y: d.y}
-	if d.retuning != nil {
-		t.retune = d.retuning.next
-	}
-	return t.solve(ctx, phi, opt, meter)
 }
 
 // deblurring is the inverse problem on a device.
@@ -162,8 +137,6 @@ type deblurring struct {
 	sigma    float64
 	data     pnp.DataStep
 	step     float64 // τ
-
-	acceleration pnp.Acceleration
 }
 
 func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel deblur.Kernel, c settings, report *Report) (_ *deblurring, err error) {
@@ -175,7 +148,7 @@ func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel de
 	if err != nil {
 		return nil, err
 	}
-	d := &deblurring{dev: dev, k: k, planar: p, sigma: report.Disturbance, step: c.step, acceleration: acceleration(c.method)}
+	d := &deblurring{dev: dev, k: k, planar: p, sigma: report.Disturbance, step: c.step}
 	defer func() {
 		if err != nil {
 			d.free()
@@ -184,14 +157,14 @@ func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel de
 	norm, _ := k.Norm()
 	if d.step == 0 {
 		d.step = 1 / (norm * norm)
-		if c.method != methodTV {
+		if c.method != TV {
 			d.step *= networkStep
 		}
 	}
 	if d.y, err = lend(dev, backend.Image(p.Channels, p.Height, p.Width), p.Pix); err != nil {
 		return nil, err
 	}
-	if c.method == methodTV {
+	if c.method == TV {
 		weight, coupling := DeblurWeight(report.Disturbance, kernel, p.Channels)
 		d.weight, d.coupling = weight*c.strength, coupling
 		report.Weight = d.weight
@@ -267,15 +240,6 @@ func (d *deblurring) denoiser() (phi pnp.Denoiser, done func(), err error) {
 		return nil, nil, err
 	}
 	return prox, prox.Free, nil
-}
-
-// acceleration is momentum for total variation, a proximal map, for which it is known
-// to be a gain, and Anderson's for networks. Both keep the proof of convergence.
-func acceleration(method string) pnp.Acceleration {
-	if method == methodTV {
-		return pnp.Momentum
-	}
-	return pnp.Anderson
 }
 
 // start returns an initial estimate of the unknown image.

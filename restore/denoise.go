@@ -67,7 +67,7 @@ func denoiseAxes(ctx context.Context, dev backend.Device, p *Planar, c settings,
 	if c.prior != nil {
 		return denoisePrior(ctx, dev, p, c, report)
 	}
-	if c.method == methodTV {
+	if c.method == TV {
 		return denoiseTV(ctx, dev, p, c, report)
 	}
 	return denoiseNetwork(ctx, dev, p, c, report)

@@ -15,7 +15,7 @@ var (
 	// ErrMethod is about a method that does not exist, or is not that of the weights.
 	ErrMethod = errors.New("unknown method")
 	// ErrNoWeights is about a network without weights.
-	ErrNoWeights = errors.New("the method is a network whose weights this build does not have")
+	ErrNoWeights = errors.New("the method is a network whose weights this program does not have (it may import weights/research)")
 )
 
 // MethodInfo describes a denoiser that Denoise and Deblur can use.
@@ -45,9 +45,6 @@ const (
 	DnCNN       = weights.DnCNN
 )
 
-// methodTV is TV.
-const methodTV = TV
-
 // Methods returns the methods that this build has: the embedded networks that have a name
 // of their own, "general", "deblur" and "fast"; "tv", total variation; and the networks that have the
 // names of their integrators (rungekutta.Integrators), and "dncnn", whose weights are embedded
@@ -63,7 +60,7 @@ func methodsWith(embedded []string) []MethodInfo {
 		}
 	}
 	list = append(list, MethodInfo{
-		Name:        methodTV,
+		Name:        TV,
 		Description: "total variation on luma and opponent colour axes: the proximal map of a convex energy, ½-averaged",
 		Certified:   true,
 	})
@@ -142,7 +139,8 @@ func ready() string {
 // Method chooses the denoiser by name, one of Methods. The default is the method of
 // the weights, if some are given, or else DefaultMethod in Denoise and DefaultPrior in
 // Deblur and Check. A network needs weights, embedded ones or others that are given. The
-// embedded ones are loaded in every call, which takes some milliseconds (denoise.Load).
+// embedded ones are loaded in every call of a function, which takes some milliseconds
+// (denoise.Load), and once by a Restorer.
 func Method(name string) Option {
 	return option{"Method", func(c *settings) error {
 		switch {

@@ -13,11 +13,10 @@ import (
 	"github.com/averaged/imaging/weights"
 )
 
-// Weights chooses the network of a weight file, and with it the method. Every call of
-// Denoise, Deblur or Check then loads it anew and verifies its certificate (denoise.Load),
-// which for the paper's network takes most of a second: for more than one image, load it
-// once and give it with Network. A file whose weights were changed after they were
-// certified is refused.
+// Weights chooses the network of a weight file, and with it the method. A call that is given it
+// loads it and verifies its certificate (denoise.Load), which for the paper's network takes most of
+// a second; a Restorer that is given it by New does so once. The file must not change meanwhile. One
+// whose weights were changed after they were certified is refused.
 func Weights(f *weights.File) Option {
 	return option{"Weights", func(c *settings) error {
 		if f == nil {
@@ -28,8 +27,8 @@ func Weights(f *weights.File) Option {
 	}}
 }
 
-// WeightsFile is Weights for the file (safetensors) of that name, which is read in
-// every call.
+// WeightsFile is Weights for the file (safetensors) of that name, which is read by the call, or the
+// New, that is given it.
 func WeightsFile(path string) Option {
 	return option{"WeightsFile", func(c *settings) error {
 		f, err := weights.ReadFile(path)

@@ -7,6 +7,7 @@ import (
 
 // Report says what a restoration did and what is proven of it.
 type Report struct {
+	// Method is one of Methods, or "prior" for a denoiser of the caller's own (Prior).
 	Method string
 	// Sigma is the noise level used; Estimate is how it was found, nil if it was
 	// given.

@@ -146,3 +146,12 @@ func TestSolve(t *testing.T) {
 		}
 	}
 }
+
+// The error of a kernel counts where there is little noise, and none where nothing is blurred.
+func TestDisturbance(t *testing.T) {
+	require.InDelta(t, 2.6/255, Disturbance(0.01, 0.03, 0.25), 0.05/255)
+	require.InEpsilon(t, 0.1, Disturbance(0.1, 0.03, 0.25), 1e-4)
+	require.InEpsilon(t, 0.0045, Disturbance(0, 0.03, 0.25), 0.02)
+	require.InDelta(t, 0.01, Disturbance(0.01, 1, 0.25), 1e-15)
+	require.InDelta(t, 0.01, Disturbance(0.01, 11, 0.25), 1e-15)
+}
