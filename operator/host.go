@@ -58,6 +58,9 @@ func FromHost(dev backend.Device, host Host) (Linear, error) {
 	}, nil
 }
 
+// On is FromHost.
+func (h Host) On(dev backend.Device) (Linear, error) { return FromHost(dev, h) }
+
 func (o *onHost) Domain() (h, w int) { return o.host.DomainH, o.host.DomainW }
 
 func (o *onHost) Range() (h, w int) { return o.host.RangeH, o.host.RangeW }

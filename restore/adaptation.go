@@ -3,10 +3,11 @@ package restore
 import (
 	"math"
 
+	"github.com/averaged/imaging/internal/strength"
 	"github.com/averaged/imaging/weights"
 )
 
-// Adapt says whether the strength of a network follows the image as well as its noise, in
+// Adaptation says whether the strength of a network follows the image as well as its noise, in
 // Denoise and in the second run of Deblur. It does by default: an image of much fine detail is
 // smoothed less, one of few sharp edges more. A network that is proven never to move two images
 // apart cannot make that difference by itself; photographs gain 0.04 to 0.11 dB by it on average.
@@ -14,14 +15,13 @@ import (
 //
 // What is proven of the network is proven for each strength, and so is what is proven of an
 // iteration, during which the strength is fixed. The map from image to result, the choice of the
-// strength included, is not the network any more: that needs Adapt(false), and a noise level that is
-// given. Adapt has no effect on total variation, on a network of which nothing is proven, and in
-// Inpaint and Upscale.
-func Adapt(on bool) Option {
-	return func(c *settings) error {
+// strength included, is not the network any more: that needs Adaptation(false), and a noise level that is
+// given. Adaptation has no effect on total variation and on a network of which nothing is proven.
+func Adaptation(on bool) Option {
+	return option{"Adaptation", func(c *settings) error {
 		c.adapt = on
 		return nil
-	}
+	}}
 }
 
 // adapts says whether the strength of the network is to follow the image.
@@ -33,26 +33,15 @@ func (c settings) adapts() bool {
 	return err == nil && given && card.Architecture.Family != weights.FamilyDnCNN
 }
 
-// denoisingAdaptation returns the factor of Adapt for an image with noise of standard deviation
-// sigma in each channel, through a network that meets it as noise of level (axisNoise). It is
-// fitted to 67 photographs of BSDS500's train at seven levels of noise from 5.1 to 76.5 of 255,
-// given right or wrong by 4 %, by the least loss of PSNR with the network general (RATIONALE.md).
+// denoisingAdaptation returns the factor of Adaptation for an image with noise of standard deviation
+// sigma in each channel, through a network that meets it as noise of level (axisNoise).
 func (p *Planar) denoisingAdaptation(sigma, level float64) float64 {
-	const side = 2
-	g := p.gradients(side)
+	g := p.gradients(strength.GradientSide)
 	if g == nil {
 		return 1
 	}
-	// A gradient of noise of variance v has components of variance 2v, and its length Rayleigh's
-	// distribution, whose mean is √(πv).
-	noise := math.Pi * sigma * sigma / float64(p.Channels*side*side)
-	mean := math.Sqrt(max(g.mean*g.mean-noise, leastGradient*noise))
-	return adaptation(-0.60 - 0.206*math.Log(level) - 0.123*math.Log(mean/level) - 0.273*math.Log(g.median/level) - 2*p.saturated())
+	return strength.DenoiseFactor(*g, sigma, level, p.Channels, p.saturated())
 }
-
-// leastGradient is what is left of a square mean gradient without its noise at least, as a share of
-// the noise: with less the difference says nothing.
-const leastGradient = 0.02
 
 // saturated returns the share of samples that are black or white: noise that is cut off there
 // leaves less to remove than its standard deviation says.
@@ -66,37 +55,19 @@ func (p *Planar) saturated() float64 {
 	return float64(n) / float64(len(p.Pix))
 }
 
-// deblurringAdaptation returns the factor of Adapt for the second run of Deblur, whose first one
-// had the result p, for a kernel with the energy ‖k‖². It is fitted to 40 photographs of train, each
-// under another camera shake, and 13 under eight of them, at noise of 2.55 to 17.85 of 255, with the
-// network deblur (RATIONALE.md).
+// deblurringAdaptation returns the factor of Adaptation for the second run of Deblur, whose first one
+// had the result p, for a kernel with the energy ‖k‖².
 func (p *Planar) deblurringAdaptation(energy float64) float64 {
 	g := p.gradients(1)
-	if g == nil || g.mean == 0 {
+	if g == nil || g.Mean == 0 {
 		return 1 // there is nothing to restore
 	}
-	return adaptation(0.22 + 0.13*math.Log(min(max(energy, leastEnergy), mostEnergy)) - 0.053*math.Log(g.mean))
+	return strength.DeblurFactor(g.Mean, energy)
 }
 
-// The energies of the shakes; kernels beyond them are taken for the nearest.
-const (
-	leastEnergy = 0.02
-	mostEnergy  = 0.07
-)
-
-// adaptation keeps a factor that is given by its logarithm within its limits. Best factors of
-// single photographs were 0.6 to 1.5.
-func adaptation(log float64) float64 {
-	const most = 0.4
-	return math.Exp(min(max(log, -most), most))
-}
-
-// gradients are the lengths of an image's gradients.
-type gradients struct{ mean, median float64 }
-
-// gradients measures the mean of the channels, averaged over blocks of side×side pixels; nil for an
+// gradients measures the lengths of the gradients of the mean of the channels, averaged over blocks of side×side pixels; nil for an
 // image of less than 2×2 blocks. The median is right to 0.4 %.
-func (p *Planar) gradients(side int) *gradients {
+func (p *Planar) gradients(side int) *strength.Gradients {
 	h, w := p.Height/side, p.Width/side
 	if h < 2 || w < 2 {
 		return nil
@@ -120,7 +91,7 @@ func (p *Planar) gradients(side int) *gradients {
 	for below := counts[0]; below <= n/2; below += counts[bin] {
 		bin++
 	}
-	return &gradients{mean: sum / float64(n), median: float64(math.Float32frombits(uint32(bin) << (31 - lengthBits)))}
+	return &strength.Gradients{Mean: sum / float64(n), Median: float64(math.Float32frombits(uint32(bin) << (31 - lengthBits)))}
 }
 
 // lengthBits are the leading bits of a positive float32 that lengths are counted by: all of its

@@ -32,7 +32,7 @@ func drawn(h, w int, value func(x, y int) float32) *restore.Planar {
 
 // The strength of a network follows the image, to its advantage, unless it is told not to.
 func TestAdapt(t *testing.T) {
-	n := restore.UseNetwork(loaded(t, newCPU(t), open(t, weights.Fast)))
+	n := restore.Network(loaded(t, newCPU(t), open(t, weights.Fast)))
 	const sigma = 0.1
 	for name, c := range map[string]struct {
 		x        *restore.Planar
@@ -48,7 +48,7 @@ func TestAdapt(t *testing.T) {
 		adapted, report := denoised()
 		require.Equal(t, c.stronger, report.Adaptation > 1, "%s: %v", name, report.Adaptation)
 		require.InDelta(t, sigma*report.Adaptation, report.Level, 1e-12)
-		fixed, without := denoised(restore.Adapt(false))
+		fixed, without := denoised(restore.Adaptation(false))
 		require.Zero(t, without.Adaptation)
 		require.InDelta(t, sigma, without.Level, 1e-12)
 		require.Greater(t, psnr(t, c.x, adapted), psnr(t, c.x, fixed)+0.05, name)
@@ -63,7 +63,7 @@ func TestAdapt(t *testing.T) {
 
 // Whatever the image, the factor is within its limits, and that of a small one is 1.
 func TestAdaptationIsBounded(t *testing.T) {
-	n := restore.UseNetwork(loaded(t, newCPU(t), open(t, weights.Fast)))
+	n := restore.Network(loaded(t, newCPU(t), open(t, weights.Fast)))
 	rapid.Check(t, func(t *rapid.T) {
 		h, w := rapid.IntRange(1, 24).Draw(t, "h"), rapid.IntRange(1, 24).Draw(t, "w")
 		p := restore.NewPlanar([]int{1, 3}[rapid.IntRange(0, 1).Draw(t, "colour")], h, w)
@@ -83,7 +83,7 @@ func TestAdaptationIsBounded(t *testing.T) {
 
 // A network of which nothing is proven is used as it is.
 func TestAdaptLeavesUnconstrainedNetworksAlone(t *testing.T) {
-	_, report, err := restore.Denoise(t.Context(), edges(16, 16), restore.UseMethod(weights.DnCNN), restore.Sigma(0.15))
+	_, report, err := restore.Denoise(t.Context(), edges(16, 16), restore.Method(weights.DnCNN), restore.Sigma(0.15))
 	require.NoError(t, err)
 	require.Zero(t, report.Adaptation)
 	require.InDelta(t, 1, report.Rescaling, 1e-12)
@@ -94,13 +94,13 @@ func TestAdaptLeavesUnconstrainedNetworksAlone(t *testing.T) {
 // that is kept as colour.
 func TestGreyThroughColour(t *testing.T) {
 	const sigma = 0.1
-	n := restore.UseNetwork(loaded(t, newCPU(t), open(t, weights.Fast)))
+	n := restore.Network(loaded(t, newCPU(t), open(t, weights.Fast)))
 	flat := restore.NewPlanar(1, 80, 88)
 	for i := range flat.Pix {
 		flat.Pix[i] = 0.5
 	}
 	grey := noisy(flat, sigma, 7)
-	out, report, err := restore.Denoise(t.Context(), grey, n, restore.Sigma(sigma), restore.Adapt(false))
+	out, report, err := restore.Denoise(t.Context(), grey, n, restore.Sigma(sigma), restore.Adaptation(false))
 	require.NoError(t, err)
 	require.InDelta(t, math.Sqrt(3)*sigma, report.Level, 1e-12)
 	left := 0.0
@@ -116,7 +116,7 @@ func TestGreyThroughColour(t *testing.T) {
 	estimate, err := restore.EstimateNoise(colour)
 	require.NoError(t, err)
 	require.Len(t, estimate.PerChannel, 3)
-	for name, o := range map[string]restore.Option{"network": n, "tv": restore.UseMethod("tv")} {
+	for name, o := range map[string]restore.Option{"network": n, "tv": restore.Method("tv")} {
 		want, _, err := restore.Denoise(t.Context(), grey, o, restore.Sigma(sigma))
 		require.NoError(t, err)
 		out, _, err := restore.Denoise(t.Context(), colour, o, restore.Sigma(sigma))

@@ -69,7 +69,7 @@ const attackSide = 32
 // those of Deblur apply; Iterations is the number of iterations of either run.
 //
 // The certificate of a network is proven anew, of embedded weights too, unless the network
-// is given with UseNetwork: then it is as it was loaded (denoise.Prove).
+// is given with Network: then it is as it was loaded (denoise.Prove).
 //
 // A network is also attacked, with and without an image: gradient ascent looks for a
 // pair of images that it moves apart (refute.Attack), at the noise level that it is for,
@@ -82,10 +82,21 @@ const attackSide = 32
 // gives to an image, with a checkerboard of radii of 0 and without end, and with random ones; the
 // worst pair is reported.
 func Check(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) (*CheckReport, error) {
-	c, err := checkSettings(options)
+	r, err := forOne(taskCheck, options)
 	if err != nil {
 		return nil, err
 	}
+	defer r.close()
+	return r.Check(ctx, img, kernel)
+}
+
+// Check does what the function Check does.
+func (r *Restorer) Check(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) (*CheckReport, error) {
+	c, done, err := r.begin(ctx, taskCheck, options)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	if kernel.Weights == nil {
 		if kernel, err = deblur.Motion(15, 30); err != nil {
 			return nil, err
@@ -103,21 +114,12 @@ func Check(ctx context.Context, img image.Image, kernel deblur.Kernel, options .
 	if err := report.findSigma(c, p.planar, (*Planar).whiteNoise); err != nil {
 		return nil, err
 	}
-	dev, done := c.open()
-	defer done()
-	problem, err := newDeblurring(ctx, dev, p.planar, kernel, c, report)
+	problem, err := newDeblurring(ctx, c.on(), p.planar, kernel, c, report)
 	if err != nil {
 		return nil, err
 	}
 	defer problem.free()
 	return problem.check(ctx, c, img == nil)
-}
-
-// checkSettings are the settings of Check: what it says of a network it has proven itself.
-func checkSettings(options []Option) (settings, error) {
-	c, err := newSettings(options, DefaultPrior())
-	c.prove = true
-	return c, err
 }
 
 // stand returns an image that stands for any, of which only size and brightness count, and sets
@@ -331,7 +333,7 @@ type stages struct {
 }
 
 // newStages estimates the shares by pixels that the denoiser is applied to.
-func (d *deblurring) newStages(call func(Progress) error, limit int, certificateOnly bool) *stages {
+func (d *deblurring) newStages(call func(ProgressReport) error, limit int, certificateOnly bool) *stages {
 	s := &stages{meter: newMeter(call, 0)}
 	if d.network != nil {
 		// An iteration of the attack takes about as long as nine applications.

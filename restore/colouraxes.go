@@ -11,13 +11,13 @@ import "math"
 // denoised, and shrunk back: x → D⁻¹Φ(Dx). What is proven of Φ is then true in the norm ‖Dx‖ in place of
 // ‖x‖ (Report.ColourStretch).
 func SigmaChroma(s float64) Option {
-	return func(c *settings) error {
+	return option{"SigmaChroma", func(c *settings) error {
 		if !(s > 0) || math.IsInf(s, 0) {
-			return &OptionError{"SigmaChroma", s, "a finite standard deviation above 0"}
+			return &OptionError{Option: "SigmaChroma", Value: s, Want: "a finite standard deviation above 0"}
 		}
 		c.sigmaChroma = s
 		return nil
-	}
+	}}
 }
 
 // mostStretch bounds the stretching of colour: beyond it float32 would lose the digits of what is

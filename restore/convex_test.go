@@ -172,8 +172,8 @@ func TestDeblurSolvesTheConvexProblem(t *testing.T) {
 	for _, channels := range []int{1, 3} {
 		const h, w, sigma = 15, 18, 0.03
 		y := noisy(blurred(t, picture(channels, h, w), k, deblur.Circular), sigma, 2)
-		out, report, err := restore.Deblur(t.Context(), y, k, restore.UseMethod("tv"), restore.Sigma(sigma), restore.Boundary(deblur.Circular),
-			restore.Constrain(pnp.Unconstrained), restore.Tolerance(3e-5), restore.Iterations(3000))
+		out, report, err := restore.Deblur(t.Context(), y, k, restore.Method("tv"), restore.Sigma(sigma), restore.Boundary(deblur.Circular),
+			restore.Constraint(pnp.Unconstrained), restore.Tolerance(3e-5), restore.Iterations(3000))
 		require.NoError(t, err)
 		require.True(t, report.Converged)
 		p := convexProblem{channels: channels, h: h, w: w, kernel: k, groups: [][]int{{0}}, weights: []float64{report.Weight}}

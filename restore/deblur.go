@@ -12,9 +12,6 @@ import (
 	"github.com/averaged/imaging/tv"
 )
 
-// DefaultIterations is how many iterations Deblur makes at most.
-const DefaultIterations = 300
-
 // DefaultTolerance is the relative residual at which Deblur ends with total variation for
 // noise of standard deviation sigma: 0.003·sigma, kept within 4e-5 and 1.5e-4. The less
 // noise there is, the more there is to be gained by going on: stopping here costs
@@ -33,16 +30,16 @@ const NetworkTolerance = 1.5e-4
 //
 //	x ← P_C(Φ(D(x))),
 //
-// with D a step towards the photograph y, Φ the denoiser of UseMethod, and C the box [0,1]ⁿ
+// with D a step towards the photograph y, Φ the denoiser of Method, and C the box [0,1]ⁿ
 // unless options say otherwise. The report holds the certificate of the run: with a
 // certified denoiser convergence of this iteration is proven, and its residual bounded.
 //
-// The denoiser is DefaultPrior unless UseMethod names another or weights are given. Its
+// The denoiser is DefaultPrior unless Method names another or weights are given. Its
 // strength follows from the noise level, which is estimated unless Sigma gives it, and is
 // multiplied by Strength.
 //
 // With method "tv" D is a gradient step, x − τ∇½‖Kx − y‖² with K the blur (package deblur)
-// and τ = 1/‖K‖². With Constrain(pnp.Unconstrained) the iteration solves
+// and τ = 1/‖K‖². With Constraint(pnp.Unconstrained) the iteration solves
 // min ½‖Kx − y‖² + λ·TV(x), and Report.Weight is λ; it has momentum, whose moves are kept
 // summable (pnp.Momentum).
 //
@@ -60,7 +57,7 @@ const NetworkTolerance = 1.5e-4
 // the photograph y + (y − Kx₁), in which that detail counts twice (Tukey's twicing, 1977;
 // the first step of the Bregman iteration of Osher, Burger, Goldfarb, Xu and Yin, 2005). It is
 // a run like any other, with the same proof, whatever x₁ is; Report.Iteration is about it.
-// The second run follows the image that the first one shows (Adapt). The size of the residual
+// The second run follows the image that the first one shows (Adaptation). The size of the residual
 // also tells whether the noise level that was given is right: where both it and an estimate of
 // the noise say that it is far from that, the first run is made again for the estimate (Report.Level,
 // Rescaling), so that a noise level that is wrong by a factor of two costs little.
@@ -70,16 +67,23 @@ const NetworkTolerance = 1.5e-4
 // deblur.Unknown the unknown image is larger than the photograph; the part that
 // the photograph shows is returned.
 func Deblur(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) (image.Image, *Report, error) {
-	return run(ctx, img, options, DefaultPrior(), (*Planar).whiteNoise,
-		func(ctx context.Context, dev backend.Device, p *Planar, c settings, report *Report) ([]float32, error) {
-			return solveDeblurring(ctx, dev, p, kernel, c, report)
+	r, err := forOne(taskDeblur, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer r.close()
+	return r.Deblur(ctx, img, kernel)
+}
+
+// Deblur does what the function Deblur does.
+func (r *Restorer) Deblur(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) (image.Image, *Report, error) {
+	return r.run(ctx, taskDeblur, img, options, (*Planar).whiteNoise,
+		func(ctx context.Context, dev backend.Device, p *picture, c settings, report *Report) ([]float32, error) {
+			return solveDeblurring(ctx, dev, p.planar, kernel, c, report)
 		})
 }
 
 func solveDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel deblur.Kernel, c settings, report *Report) ([]float32, error) {
-	if err := c.checkPrior(); err != nil {
-		return nil, err
-	}
 	problem, err := newDeblurring(ctx, dev, p, kernel, c, report)
 	if err != nil {
 		return nil, err
@@ -90,51 +94,33 @@ func solveDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel 
 		return nil, err
 	}
 	defer done()
-	report.Averagedness, report.Certified = phi.Averagedness()
 	start, err := problem.start(ctx, c.start)
 	if err != nil {
 		return nil, err
 	}
-	report.Tolerance = c.tolerance
-	if report.Tolerance == 0 {
-		report.Tolerance = problem.tolerance()
+	run := iteration{
+		k: problem.k, y: problem.y, phi: phi, start: start, takeStart: true,
+		data: problem.data, step: problem.step, tolerance: problem.tolerance(),
 	}
-	limit := c.iterations
-	if limit == 0 {
-		limit = DefaultIterations
+	if problem.retuning != nil {
+		run.retune = problem.retuning.next
 	}
-	meter := newMeter(c.progress, report.Tolerance)
-	x, run, err := problem.solve(ctx, phi, pnp.Options{
-		Step: problem.step, Constraint: c.constraint, Start: start, TakeStart: true, Tolerance: report.Tolerance,
-		MaxIterations: limit, Contraction: c.pull,
-	}, meter)
+	x, meter, err := run.solve(ctx, dev, c, report)
 	if err != nil {
 		return nil, err
 	}
 	defer x.Free()
-	report.Iteration = &run.last
 	if problem.retuning != nil {
 		problem.retuning.current.describe(report)
 		report.Adaptation = problem.retuning.adaptation
 		report.Left = problem.retuning.left
 		problem.retuning.explain(report)
 	}
-	report.Iterations, report.Converged, report.Residual = run.iterations, run.last.Converged, run.last.Relative
 	out, err := problem.show(x)
 	if err != nil {
 		return nil, err
 	}
 	return out, meter.end()
-}
-
-// solve runs the iteration, with a network twice. Of opt the start, the step, the constraint,
-// the tolerance and the number of iterations are given.
-func (d *deblurring) solve(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, meter *meter) (backend.Buffer, runs, error) {
-	opt.DataStep, opt.Acceleration = d.data, d.acceleration
-	if d.network == nil {
-		return once(ctx, d.dev, d.y, d.k, phi, opt, meter)
-	}
-	return twicing{d.dev, d.k, d.y, d.retuning.next}.solve(ctx, phi, opt, meter)
 }
 
 // deblurring is the inverse problem on a device.
@@ -143,15 +129,14 @@ type deblurring struct {
 	k        *deblur.Operator
 	y        backend.Buffer // the photograph
 	planar   *Planar
-	network  *fitted   // nil: the denoiser is total variation
-	retuning *retuning // of the network
-	weight   float64   // λ of total variation
+	own      pnp.Denoiser // of the caller, or nil
+	network  *fitted      // nil: the denoiser is that, or total variation
+	retuning *retuning    // of the network
+	weight   float64      // λ of total variation
 	coupling tv.Coupling
 	sigma    float64
 	data     pnp.DataStep
 	step     float64 // τ
-
-	acceleration pnp.Acceleration
 }
 
 func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel deblur.Kernel, c settings, report *Report) (_ *deblurring, err error) {
@@ -163,7 +148,7 @@ func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel de
 	if err != nil {
 		return nil, err
 	}
-	d := &deblurring{dev: dev, k: k, planar: p, sigma: report.Disturbance, step: c.step, acceleration: acceleration(c.method)}
+	d := &deblurring{dev: dev, k: k, planar: p, sigma: report.Disturbance, step: c.step}
 	defer func() {
 		if err != nil {
 			d.free()
@@ -172,20 +157,24 @@ func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel de
 	norm, _ := k.Norm()
 	if d.step == 0 {
 		d.step = 1 / (norm * norm)
-		if c.method != methodTV {
+		if c.method != TV {
 			d.step *= networkStep
 		}
 	}
 	if d.y, err = lend(dev, backend.Image(p.Channels, p.Height, p.Width), p.Pix); err != nil {
 		return nil, err
 	}
-	if c.method == methodTV {
+	if c.method == TV {
 		weight, coupling := DeblurWeight(report.Disturbance, kernel, p.Channels)
 		d.weight, d.coupling = weight*c.strength, coupling
 		report.Weight = d.weight
 		return d, nil
 	}
 	d.data = pnp.ProximalStep
+	if c.prior != nil {
+		d.own = c.prior
+		return d, nil
+	}
 	sigma, err := c.axisNoise(p.Channels, report.Disturbance)
 	if err != nil {
 		return nil, err
@@ -224,7 +213,7 @@ func (d *deblurring) free() {
 
 // tolerance is the relative residual at which a run ends.
 func (d *deblurring) tolerance() float64 {
-	if d.network != nil {
+	if d.network != nil || d.own != nil {
 		return NetworkTolerance
 	}
 	return DefaultTolerance(d.sigma)
@@ -240,7 +229,10 @@ func (d *deblurring) domain() backend.Shape {
 // the proximal map of τλ·TV, so that its fixed points with the gradient step do not
 // depend on τ. The latter keeps the state of a run.
 func (d *deblurring) denoiser() (phi pnp.Denoiser, done func(), err error) {
-	if d.network != nil {
+	switch {
+	case d.own != nil:
+		return d.own, func() {}, nil
+	case d.network != nil:
 		return d.network.Denoiser, func() {}, nil
 	}
 	prox, err := tv.New(d.dev, d.domain(), tv.Options{Alpha: d.step * d.weight, Coupling: d.coupling})
@@ -248,15 +240,6 @@ func (d *deblurring) denoiser() (phi pnp.Denoiser, done func(), err error) {
 		return nil, nil, err
 	}
 	return prox, prox.Free, nil
-}
-
-// acceleration is momentum for total variation, a proximal map, for which it is known
-// to be a gain, and Anderson's for networks. Both keep the proof of convergence.
-func acceleration(method string) pnp.Acceleration {
-	if method == methodTV {
-		return pnp.Momentum
-	}
-	return pnp.Anderson
 }
 
 // start returns an initial estimate of the unknown image.

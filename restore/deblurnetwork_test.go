@@ -42,7 +42,7 @@ func shown(x, y *restore.Planar, k deblur.Kernel) *restore.Planar {
 // With a network no kernel, boundary or noise level makes an image worse, and a noise level that
 // is wrong by a factor of two costs less than 1.5 dB.
 func TestDeblurByNetworkNeverHarms(t *testing.T) {
-	n := restore.UseNetwork(loaded(t, newCPU(t), open(t, weights.Fast)))
+	n := restore.Network(loaded(t, newCPU(t), open(t, weights.Fast)))
 	x := picture(3, 64, 72) // large enough for an estimate of the noise
 	for name, k := range blurs(t) {
 		for _, c := range []struct {
@@ -84,8 +84,8 @@ func TestDeblurByNetworkRunsTwice(t *testing.T) {
 	k, err := deblur.Shake(7, 4)
 	require.NoError(t, err)
 	photograph := noisy(blurred(t, picture(3, 40, 48), k, deblur.Circular), sigma, 5)
-	out, report, err := restore.Deblur(t.Context(), photograph, k, restore.UseNetwork(n), restore.Sigma(sigma), restore.Boundary(deblur.Circular),
-		restore.Start(restore.StartImage), restore.Adapt(false))
+	out, report, err := restore.Deblur(t.Context(), photograph, k, restore.Network(n), restore.Sigma(sigma), restore.Boundary(deblur.Circular),
+		restore.Start(restore.StartImage), restore.Adaptation(false))
 	require.NoError(t, err)
 	require.InDelta(t, restore.DeblurLevel(sigma, k), report.Level, 1e-12)
 
@@ -148,7 +148,7 @@ func TestDeblurLevel(t *testing.T) {
 	fast := loaded(t, newCPU(t), open(t, weights.Fast))
 	y := noisy(blurred(t, picture(3, 80, 88), wide, deblur.Circular), 0.05, 5)
 	level := func(o ...restore.Option) float64 {
-		_, report, err := restore.Deblur(t.Context(), y, wide, append(o, restore.UseNetwork(fast), restore.Boundary(deblur.Circular), restore.Adapt(false))...)
+		_, report, err := restore.Deblur(t.Context(), y, wide, append(o, restore.Network(fast), restore.Boundary(deblur.Circular), restore.Adaptation(false))...)
 		require.NoError(t, err)
 		require.True(t, report.Iteration.Certificate.Converges())
 		return report.Level
@@ -177,7 +177,7 @@ func TestDeblurLevel(t *testing.T) {
 func TestDeblurAdapts(t *testing.T) {
 	k, err := deblur.Shake(9, 4)
 	require.NoError(t, err)
-	fast := restore.UseNetwork(loaded(t, newCPU(t), open(t, weights.Fast)))
+	fast := restore.Network(loaded(t, newCPU(t), open(t, weights.Fast)))
 	waves := drawn(64, 72, func(x, y int) float32 { return 0.5 + 0.3*float32(math.Sin(0.7*float64(x))*math.Sin(0.5*float64(y))) })
 	factors := map[string]float64{}
 	for name, x := range map[string]*restore.Planar{"edges": edges(64, 72), "waves": waves} {
@@ -189,7 +189,7 @@ func TestDeblurAdapts(t *testing.T) {
 			require.True(t, report.Iteration.Certificate.Converges())
 			factors[name] = report.Adaptation
 		}
-		_, report, err := restore.Deblur(t.Context(), y, k, fast, restore.Sigma(0.02), restore.Boundary(deblur.Circular), restore.Adapt(false))
+		_, report, err := restore.Deblur(t.Context(), y, k, fast, restore.Sigma(0.02), restore.Boundary(deblur.Circular), restore.Adaptation(false))
 		require.NoError(t, err)
 		require.Zero(t, report.Adaptation)
 		require.InDelta(t, restore.DeblurLevel(0.02, k), report.Level, 1e-12)

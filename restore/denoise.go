@@ -6,12 +6,11 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/tv"
 )
 
 // Denoise removes noise like additive white Gaussian noise from an image. It
-// estimates the noise level unless Sigma gives one, and uses DefaultMethod unless UseMethod
+// estimates the noise level unless Sigma gives one, and uses DefaultMethod unless Method
 // names another or weights are given.
 //
 // The result has the size, colour channels, bit depth and alpha of the image. For
@@ -23,21 +22,32 @@ import (
 // relative duality gap of Tolerance, with α from the noise level (tv.Tuned) times
 // Strength.
 //
-// With a network (UseMethod, Weights, UseNetwork) it is Φ_s(x) = s·Φ(x/s), where s is Strength times
+// With a network (Method, Weights, Network) it is Φ_s(x) = s·Φ(x/s), where s is Strength times
 // the noise level over the one that the network is for: so one network serves all
 // noise levels, with the certificate that it has (Report.Network). Below a noise level of
 // 0.001, about what rounding to 8 bits leaves, s falls no further. Of
 // a network for all noise levels (denoise.Network.Levels) it is the one for Strength
 // times the noise level, with a certificate that follows from that of all. A network that has
-// a certificate follows the image, too (Adapt). One with a guide (method "guided") is frozen for
+// a certificate follows the image, too (Adaptation). One with a guide (method "guided") is frozen for
 // the image instead (Report.Guide): the guide, a network of which nothing is proven, looks at it
 // once and sets the radii of the projections for every pixel, times Strength, and what is proven
 // is of the network with these radii, whatever they are. A grey image, also one that is kept as colour,
 // goes through a colour network as three equal channels, whose results are averaged, with √3
 // times the noise level: that is the noise of three equal channels along the axis of brightness.
 func Denoise(ctx context.Context, img image.Image, options ...Option) (image.Image, *Report, error) {
-	return run(ctx, img, options, DefaultMethod(), (*Planar).noise,
-		func(ctx context.Context, dev backend.Device, p *Planar, c settings, report *Report) ([]float32, error) {
+	r, err := forOne(taskDenoise, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer r.close()
+	return r.Denoise(ctx, img)
+}
+
+// Denoise does what the function Denoise does.
+func (r *Restorer) Denoise(ctx context.Context, img image.Image, options ...Option) (image.Image, *Report, error) {
+	return r.run(ctx, taskDenoise, img, options, (*Planar).noise,
+		func(ctx context.Context, dev backend.Device, pic *picture, c settings, report *Report) ([]float32, error) {
+			p := pic.planar
 			factor := c.stretch(report.Sigma, p.Channels)
 			if factor == 1 {
 				return denoiseAxes(ctx, dev, p, c, report)
@@ -54,42 +64,16 @@ func Denoise(ctx context.Context, img image.Image, options ...Option) (image.Ima
 
 // denoiseAxes denoises an image whose noise is as strong along all axes of colour.
 func denoiseAxes(ctx context.Context, dev backend.Device, p *Planar, c settings, report *Report) ([]float32, error) {
-	if c.method == methodTV {
+	if c.prior != nil {
+		return denoisePrior(ctx, dev, p, c, report)
+	}
+	if c.method == TV {
 		return denoiseTV(ctx, dev, p, c, report)
 	}
 	return denoiseNetwork(ctx, dev, p, c, report)
 }
 
-// run does what all restorations have in common around solve, which returns the
-// restored samples. method is the one to use where the options name none, and measure estimates the
-// noise where they do not say it.
-func run(ctx context.Context, img image.Image, options []Option, method string, measure func(*Planar) (NoiseEstimate, error),
-	solve func(context.Context, backend.Device, *Planar, settings, *Report) ([]float32, error)) (image.Image, *Report, error) {
-	c, err := newSettings(options, method)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, nil, err
-	}
-	p, err := open(img)
-	if err != nil {
-		return nil, nil, err
-	}
-	report := &Report{Method: c.method}
-	if err := report.findSigma(c, p.planar, measure); err != nil {
-		return nil, nil, err
-	}
-	dev, done := c.open()
-	defer done()
-	out, err := solve(ctx, dev, p.planar, c, report)
-	if err != nil {
-		return nil, nil, err
-	}
-	return p.close(out), report, nil
-}
-
-// findSigma takes the noise level from the settings or estimates it.
+// findSigma takes the noise level from the settings, or estimates it by measure.
 func (r *Report) findSigma(c settings, p *Planar, measure func(*Planar) (NoiseEstimate, error)) error {
 	r.Sigma = c.sigma
 	if c.sigmaGiven {
@@ -107,16 +91,12 @@ func (r *Report) findSigma(c settings, p *Planar, measure func(*Planar) (NoiseEs
 	return nil
 }
 
-// open returns the device to compute on, and what to call when done with it.
-func (c settings) open() (dev backend.Device, done func()) {
-	switch {
-	case c.network != nil:
-		return c.network.Device(), func() {}
-	case c.device != nil:
-		return c.device, func() {}
+// on returns the device to compute on.
+func (c settings) on() backend.Device {
+	if c.network != nil {
+		return c.network.Device()
 	}
-	d := cpu.New(cpu.Threads(c.threads))
-	return d, func() { _ = d.Close() } // a host's device has nothing to fail at
+	return c.device
 }
 
 // denoiseTV solves the proximal problem of total variation for all channels.
@@ -193,16 +173,16 @@ func borrow(dev backend.Device, shape backend.Shape, pix []float32) (backend.Buf
 	return b, func() error { return dev.Download(pix, b) }, err
 }
 
-// meter turns what the solvers report into Progress.
+// meter turns what the solvers report into ProgressReport.
 type meter struct {
-	call      func(Progress) error
+	call      func(ProgressReport) error
 	tolerance float64
-	last      Progress
+	last      ProgressReport
 	first     float64 // the residual at the start of the group or run
 	at        int     // the group that first belongs to
 }
 
-func newMeter(call func(Progress) error, tolerance float64) *meter {
+func newMeter(call func(ProgressReport) error, tolerance float64) *meter {
 	return &meter{call: call, tolerance: tolerance, at: -1}
 }
 
@@ -230,7 +210,7 @@ func (m *meter) report(fraction float64, iteration int, residual float64) error 
 	if m.call == nil {
 		return nil
 	}
-	m.last = Progress{Fraction: math.Max(fraction, m.last.Fraction), Iteration: iteration, Residual: residual, Tolerance: m.tolerance}
+	m.last = ProgressReport{Fraction: math.Max(fraction, m.last.Fraction), Iteration: iteration, Residual: residual, Tolerance: m.tolerance}
 	return m.call(m.last)
 }
 

@@ -5,27 +5,39 @@
 //	out, report, err = restore.Deblur(ctx, img, kernel, restore.Sigma(0.01))
 //	out, report, err = restore.Inpaint(ctx, img, mask)
 //	out, report, err = restore.Upscale(ctx, img, 2)
+//	x, report, err := restore.Solve(ctx, operator.On, y, restore.Sigma(0.01))
 //
 // The noise level is estimated where it is not given, everything else has a
 // default that is meant to be left alone, and the report says what was done and
 // what is proven of it. What the options and results are made of is in the
 // packages below: tv (total variation), denoise (networks and their certificates),
-// weights (their files, and those that are embedded), deblur (kernels and blur
+// weights (their files, and those that are registered), deblur (kernels and blur
 // operators), pnp (the iteration and its certificate), backend (devices).
 //
-// Methods lists the denoisers: total variation, and networks. The weights of some networks
-// are part of the library, those of others are in files:
+// Methods lists the denoisers: total variation, and networks. Weights are packages that a program
+// imports for them alone: this one imports weights/open, which anybody may use, and the networks that
+// were trained for research are another:
 //
-//	out, report, err = restore.Denoise(ctx, img, restore.UseMethod("euler"))
+//	import _ "github.com/averaged/imaging/weights/research"
+//
+//	out, report, err = restore.Denoise(ctx, img, restore.Method(restore.Euler))
 //	out, report, err = restore.Denoise(ctx, img, restore.WeightsFile("run/weights.safetensors"))
 //
-// The certificate of a file is verified whenever it is loaded. For many images it is loaded
-// once:
+// The certificate of a file is verified whenever it is loaded. For many images a Restorer, which has
+// the same functions as methods, keeps the device and the networks:
 //
-//	dev := cpu.New()
-//	file, err := weights.Read(r) // or weights.Open(weights.Euler)
-//	network, err := denoise.Load(ctx, dev, file)
-//	out, report, err = restore.Denoise(ctx, img, restore.UseNetwork(network))
+//	r, err := restore.New(restore.Method(restore.Fast), restore.MemoryLimit(1<<30))
+//	defer r.Close()
+//	out, report, err = r.Denoise(ctx, img)
+//
+// Solve takes a linear operator of the caller's own, and Prior and PriorFunc a denoiser.
+//
+// # Names of options
+//
+// An option is a function with the name of what it sets, a noun: Sigma, Method, Device, Progress. Two
+// that set the same thing begin alike (Sigma, SigmaAuto; Weights, WeightsFile; Prior, PriorFunc). What
+// an option takes from another package has the name that it has there (Boundary, Constraint,
+// Antialias). Each belongs to the tasks that the documentation of Option lists.
 //
 // Samples are taken as stored, in float32 on [0,1] per channel, without a
 // conversion to linear light. Alpha is carried along untouched. Noise levels are

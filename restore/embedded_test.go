@@ -101,11 +101,11 @@ func TestEmbeddedMethods(t *testing.T) {
 		require.Equal(t, name, method)
 		var want []float32
 		for _, options := range [][]restore.Option{
-			{restore.UseMethod(name)},
+			{restore.Method(name)},
 			{restore.Weights(f)},
-			{restore.Weights(f), restore.UseMethod(name)},
-			{restore.UseNetwork(loaded(t, dev, f))},
-			{restore.UseMethod(name), restore.OnDevice(dev), restore.Tile(12)},
+			{restore.Weights(f), restore.Method(name)},
+			{restore.Network(loaded(t, dev, f))},
+			{restore.Method(name), restore.Device(dev), restore.Tile(12)},
 		} {
 			out, report, err := restore.Denoise(t.Context(), y, append(options, restore.Sigma(0.1))...)
 			require.NoError(t, err, name)
@@ -116,7 +116,7 @@ func TestEmbeddedMethods(t *testing.T) {
 			}
 			require.Equal(t, want, pixels(out), name)
 		}
-		out, report, err := restore.Deblur(t.Context(), y, k, restore.UseMethod(name), restore.Sigma(0.1), restore.Iterations(2))
+		out, report, err := restore.Deblur(t.Context(), y, k, restore.Method(name), restore.Sigma(0.1), restore.Iterations(2))
 		if name == weights.Guided {
 			require.ErrorContains(t, err, "have a guide", "there is no photograph that it could look at")
 		} else {
@@ -145,7 +145,7 @@ func TestDefaults(t *testing.T) {
 	out, report, err := restore.Denoise(t.Context(), y, restore.Sigma(0.1))
 	require.NoError(t, err)
 	require.Equal(t, restore.DefaultMethod(), report.Method)
-	named, _, err := restore.Denoise(t.Context(), y, restore.Sigma(0.1), restore.UseMethod(restore.DefaultMethod()))
+	named, _, err := restore.Denoise(t.Context(), y, restore.Sigma(0.1), restore.Method(restore.DefaultMethod()))
 	require.NoError(t, err)
 	require.Equal(t, pixels(named), pixels(out))
 	_, report, err = restore.Deblur(t.Context(), y, k, restore.Iterations(2))
@@ -165,7 +165,7 @@ func TestDefaults(t *testing.T) {
 func TestGeneralRemovesNoise(t *testing.T) {
 	require.Equal(t, weights.General, restore.DefaultMethod())
 	clean := picture(3, 48, 56)
-	n := restore.UseNetwork(loaded(t, newCPU(t), open(t, weights.General)))
+	n := restore.Network(loaded(t, newCPU(t), open(t, weights.General)))
 	// The least gain in dB; a drawn picture of so few pixels is no photograph.
 	for sigma, gain := range map[float64]float64{0.02: 0.1, 0.1: 2, 0.3: 5} {
 		y := noisy(clean, sigma, 3)

@@ -69,7 +69,7 @@ func ExampleDeblur() {
 }
 
 func ExampleCheck() {
-	report, err := restore.Check(context.Background(), nil, deblur.Kernel{}, restore.UseMethod("tv"))
+	report, err := restore.Check(context.Background(), nil, deblur.Kernel{}, restore.Method("tv"))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -86,7 +86,7 @@ func ExampleCheck() {
 
 // The weights of this example are random, from a seed: they restore nothing. Those of
 // a trained network come from weights.Open, or from a file with weights.Read.
-func ExampleUseNetwork() {
+func ExampleNetwork() {
 	ctx := context.Background()
 	model, err := denoise.RandomModel(1, denoise.Architecture{Width: 8, Blocks: 2}, 1.5)
 	if err != nil {
@@ -110,7 +110,7 @@ func ExampleUseNetwork() {
 		return
 	}
 	defer network.Free()
-	_, report, err := restore.Denoise(ctx, readPNG("../testdata/readme/noisy.png"), restore.UseNetwork(network), restore.Sigma(0.3), restore.Adapt(false))
+	_, report, err := restore.Denoise(ctx, readPNG("../testdata/readme/noisy.png"), restore.Network(network), restore.Sigma(0.3), restore.Adaptation(false))
 	if err != nil {
 		fmt.Println(err)
 		return

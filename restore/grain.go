@@ -1,22 +1,21 @@
 package restore
 
-import "math"
+import (
+	"math"
 
-// grainShare is the level of coarse noise over its root mean square: on photographs of five cameras,
-// developed and compressed by them, the levels that are best for single ones are 1.9 to 4.5 times as
-// high (RATIONALE.md).
-const grainShare = 2.8
+	"github.com/averaged/imaging/internal/strength"
+)
 
 // Grain sets the noise as coarse noise of the given root mean square in units of the full intensity
 // range, as a photograph has it that a camera has developed: Sigma(2.8·s). It must be positive and
 // finite.
 func Grain(s float64) Option {
-	return func(c *settings) error {
+	return option{"Grain", func(c *settings) error {
 		if !(s > 0) || math.IsInf(s, 0) {
-			return &OptionError{"Grain", s, "a finite root mean square above 0"}
+			return &OptionError{Option: "Grain", Value: s, Want: "a finite root mean square above 0"}
 		}
-		return Sigma(grainShare * s)(c)
-	}
+		return Sigma(strength.GrainShare * s).change(c)
+	}}
 }
 
 // Strengths that have a name, for those who judge by eye.

@@ -190,7 +190,7 @@ func TestGuidedOnPicturesThatHurt(t *testing.T) {
 			y := noisy(clean, sigma, 5)
 			var errors [2]float64
 			for i, n := range []*denoise.Network{general, guided} {
-				out, _, err := restore.Denoise(t.Context(), y, restore.UseNetwork(n), restore.Sigma(sigma))
+				out, _, err := restore.Denoise(t.Context(), y, restore.Network(n), restore.Sigma(sigma))
 				require.NoError(t, err)
 				for k, v := range pixels(out) {
 					d := float64(v - clean.Pix[k])

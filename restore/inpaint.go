@@ -24,8 +24,8 @@ var ErrMask = errors.New("the mask cannot be used")
 //
 // The pixels are found by the plug-and-play proximal gradient iteration of Deblur, whose K
 // is the projection onto the known pixels, started from a diffusion of these into the
-// holes; with a network it is run twice, as there. The prior is DefaultMethod unless UseMethod names another or weights are given,
-// and Strength, Iterations, Tolerance, StepSize and Constrain act as in Deblur.
+// holes; with a network it is run twice, as there. The prior is DefaultMethod unless Method names another or weights are given,
+// and Strength, Iterations, Tolerance, StepSize and Constraint act as in Deblur.
 //
 // Unlike elsewhere the noise level is 0 by default: the known pixels are right, and the
 // result has them as they are, to the bit. With Sigma or SigmaAuto they are noisy, and the
@@ -35,38 +35,24 @@ var ErrMask = errors.New("the mask cannot be used")
 // What is said of the result of Denoise holds here too. Filled pixels are as opaque as they
 // were.
 func Inpaint(ctx context.Context, img, mask image.Image, options ...Option) (image.Image, *Report, error) {
-	c, err := newSettings(append([]Option{exactly}, options...), DefaultMethod())
-	if err == nil {
-		err = c.checkPrior()
-	}
+	r, err := forOne(taskInpaint, options)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, nil, err
-	}
-	p, err := open(img)
-	if err != nil {
-		return nil, nil, err
-	}
-	known, err := knownPixels(mask, p.planar)
-	if err != nil {
-		return nil, nil, err
-	}
-	report := &Report{Method: c.method}
-	dev, done := c.open()
-	defer done()
-	out, err := solveInpainting(ctx, dev, p.planar, known, c, report)
-	if err != nil {
-		return nil, nil, err
-	}
-	return p.close(out), report, nil
+	defer r.close()
+	return r.Inpaint(ctx, img, mask)
 }
 
-// exactly is the noise level where no option gives another.
-func exactly(c *settings) error {
-	c.sigma, c.sigmaGiven = 0, true
-	return nil
+// Inpaint does what the function Inpaint does.
+func (r *Restorer) Inpaint(ctx context.Context, img, mask image.Image, options ...Option) (image.Image, *Report, error) {
+	return r.run(ctx, taskInpaint, img, options, nil,
+		func(ctx context.Context, dev backend.Device, p *picture, c settings, report *Report) ([]float32, error) {
+			known, err := knownPixels(mask, p.planar)
+			if err != nil {
+				return nil, err
+			}
+			return solveInpainting(ctx, dev, p.planar, known, c, report)
+		})
 }
 
 // knownPixels reads a mask.

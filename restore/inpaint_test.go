@@ -86,7 +86,7 @@ func TestInpaintGains(t *testing.T) {
 		require.Equal(t, 1.0, certificate.Norm)
 		require.Contains(t, certificate.NormReason, "projection")
 
-		byTV, report, err := restore.Inpaint(t.Context(), y, mask, restore.UseMethod("tv"))
+		byTV, report, err := restore.Inpaint(t.Context(), y, mask, restore.Method("tv"))
 		require.NoError(t, err)
 		require.Positive(t, report.Weight)
 		require.Greater(t, got, psnr(t, x, byTV.(*restore.Planar)), "the network is the better prior")
@@ -101,7 +101,7 @@ func TestInpaintByNetworkRunsTwice(t *testing.T) {
 	n := loaded(t, dev, open(t, weights.Fast))
 	mask := scatteredMask(30, 36, 0.5)
 	photograph := damaged(noisy(leaves(3, 30, 36), sigma, 5), mask)
-	out, report, err := restore.Inpaint(t.Context(), photograph, mask, restore.UseNetwork(n), restore.Sigma(sigma))
+	out, report, err := restore.Inpaint(t.Context(), photograph, mask, restore.Network(n), restore.Sigma(sigma))
 	require.NoError(t, err)
 
 	known := make([]bool, len(mask.Pix))
@@ -167,7 +167,7 @@ func TestInpaintAHole(t *testing.T) {
 
 // With noise in the known pixels it is removed; with a blur too.
 func TestInpaintNoiseAndBlur(t *testing.T) {
-	fast := restore.UseNetwork(loaded(t, newCPU(t), open(t, weights.Fast)))
+	fast := restore.Network(loaded(t, newCPU(t), open(t, weights.Fast)))
 	x := leaves(3, 64, 80)
 	mask := scatteredMask(64, 80, 0.2)
 	y := damaged(noisy(x, 0.05, 3), mask)
@@ -242,7 +242,7 @@ func TestInpaintSizesAndThreads(t *testing.T) {
 		mask := image.NewGray(image.Rect(0, 0, s[1], s[0]))
 		mask.Pix[0] = 255
 		for _, method := range []string{restore.DefaultMethod(), "tv"} {
-			_, _, err := restore.Inpaint(t.Context(), x, mask, restore.UseMethod(method))
+			_, _, err := restore.Inpaint(t.Context(), x, mask, restore.Method(method))
 			require.NoError(t, err)
 		}
 	}
@@ -260,14 +260,14 @@ func TestInpaintSizesAndThreads(t *testing.T) {
 	defer dev.Close()
 	small := crop(x, 0, 0, 12, 14)
 	mask = scatteredMask(12, 14, 0.4)
-	here, _, err := restore.Inpaint(t.Context(), small, mask, restore.UseMethod("tv"))
+	here, _, err := restore.Inpaint(t.Context(), small, mask, restore.Method("tv"))
 	require.NoError(t, err)
-	there, _, err := restore.Inpaint(t.Context(), small, mask, restore.UseMethod("tv"), restore.OnDevice(dev))
+	there, _, err := restore.Inpaint(t.Context(), small, mask, restore.Method("tv"), restore.Device(dev))
 	require.NoError(t, err)
 	require.Greater(t, psnr(t, here.(*restore.Planar), there.(*restore.Planar)), 60.0)
 	tight := refdevice.New(refdevice.Options{Memory: 1024})
 	defer tight.Close()
-	_, _, err = restore.Inpaint(t.Context(), small, mask, restore.OnDevice(tight))
+	_, _, err = restore.Inpaint(t.Context(), small, mask, restore.Device(tight))
 	require.ErrorIs(t, err, backend.ErrOutOfMemory)
 }
 
@@ -290,7 +290,7 @@ func TestInpaintRefuses(t *testing.T) {
 	_, _, err = restore.Inpaint(t.Context(), nil, mask)
 	require.Error(t, err)
 	for i, o := range []restore.Option{
-		restore.Kernel(deblur.Kernel{}), restore.StepSize(2.1), restore.Boundary(9), restore.UseMethod("magic"), restore.Sigma(0),
+		restore.Kernel(deblur.Kernel{}), restore.StepSize(2.1), restore.Boundary(9), restore.Method("magic"), restore.Sigma(0),
 	} {
 		if i == 2 {
 			k, err := deblur.Box(3)
@@ -319,8 +319,8 @@ func TestInverseRunsEndWhenTold(t *testing.T) {
 			return err
 		},
 	} {
-		last, calls := restore.Progress{}, 0
-		require.NoError(t, run(t.Context(), restore.Iterations(20), restore.WithProgress(func(p restore.Progress) error {
+		last, calls := restore.ProgressReport{}, 0
+		require.NoError(t, run(t.Context(), restore.Iterations(20), restore.Progress(func(p restore.ProgressReport) error {
 			require.GreaterOrEqual(t, p.Fraction, last.Fraction, name)
 			last = p
 			calls++
@@ -328,9 +328,9 @@ func TestInverseRunsEndWhenTold(t *testing.T) {
 		})), name)
 		require.Greater(t, calls, 2, name)
 		require.Equal(t, 1.0, last.Fraction, name)
-		require.ErrorIs(t, run(t.Context(), restore.WithProgress(func(restore.Progress) error { return enough })), enough, name)
+		require.ErrorIs(t, run(t.Context(), restore.Progress(func(restore.ProgressReport) error { return enough })), enough, name)
 		ctx, cancel := context.WithCancel(t.Context())
-		err := run(ctx, restore.WithProgress(func(restore.Progress) error { cancel(); return nil }))
+		err := run(ctx, restore.Progress(func(restore.ProgressReport) error { cancel(); return nil }))
 		require.ErrorIs(t, err, context.Canceled, name)
 		require.ErrorIs(t, run(ctx), context.Canceled, name)
 	}

@@ -12,23 +12,15 @@ import (
 
 // Kernel says that the image was blurred before pixels went missing (Inpaint) or before it
 // was scaled down (Upscale): the blur is removed along with it. For Upscale the kernel is
-// in pixels of the result. The default is no blur. Deblur has its kernel as an argument,
-// and this has no effect there.
+// in pixels of the result. The default is no blur. Deblur has its kernel as an argument.
 func Kernel(k deblur.Kernel) Option {
-	return func(c *settings) error {
+	return option{"Kernel", func(c *settings) error {
 		if err := k.Check(); err != nil {
 			return err
 		}
 		c.kernel = &k
 		return nil
-	}
-}
-
-// priorStrength is how strong the two kinds of prior are to be, before Strength.
-type priorStrength struct {
-	level  func(sigma float64) float64 // noise level that a network is for, given the noise that it meets (axisNoise)
-	weight float64                     // λ of total variation in ½‖Kx − y‖² + λ·TV(x)
-	chroma float64                     // weight of its chroma axes
+	}}
 }
 
 // inverse is a linear inverse problem: to find x from y = Kx + noise.
@@ -60,33 +52,13 @@ func (p inverse) solve(ctx context.Context, dev backend.Device, c settings, repo
 		return nil, err
 	}
 	defer done()
-	report.Averagedness, report.Certified = phi.Averagedness()
-	report.Tolerance = c.tolerance
-	if report.Tolerance == 0 {
-		report.Tolerance = inverseTolerance
-	}
-	limit := c.iterations
-	if limit == 0 {
-		limit = DefaultIterations
-	}
-	meter := newMeter(c.progress, report.Tolerance)
-	opt := pnp.Options{
-		Step: c.step, Constraint: c.constraint, Start: start, Tolerance: report.Tolerance, MaxIterations: limit,
-		Acceleration: acceleration(c.method), Contraction: c.pull,
-	}
-	var x backend.Buffer
-	var run runs
-	if c.method == methodTV {
-		x, run, err = once(ctx, dev, y, p.k, phi, opt, meter)
-	} else {
-		x, run, err = twicing{dev: dev, k: p.k, y: y}.solve(ctx, phi, opt, meter)
-	}
+	x, meter, err := iteration{
+		k: p.k, y: y, phi: phi, start: start, step: c.step, tolerance: inverseTolerance,
+	}.solve(ctx, dev, c, report)
 	if err != nil {
 		return nil, err
 	}
 	defer x.Free()
-	report.Iteration = &run.last
-	report.Iterations, report.Converged, report.Residual = run.iterations, run.last.Converged, run.last.Relative
 	out := make([]float32, domain.Len())
 	if err := dev.Download(out, x); err != nil {
 		return nil, err
@@ -100,7 +72,10 @@ const inverseTolerance = 5e-5
 
 // denoiser returns Φ for one run, and what to call when done with it.
 func (p inverse) denoiser(ctx context.Context, dev backend.Device, domain backend.Shape, c settings, report *Report) (pnp.Denoiser, func(), error) {
-	if c.method != methodTV {
+	if c.prior != nil {
+		return c.prior, func() {}, nil
+	}
+	if c.method != TV {
 		sigma, err := c.axisNoise(p.channels, report.Sigma)
 		if err != nil {
 			return nil, nil, err
@@ -122,11 +97,7 @@ func (p inverse) denoiser(ctx context.Context, dev backend.Device, domain backen
 		step = 1 / (norm * norm)
 	}
 	report.Weight = p.prior.weight * c.strength
-	coupling := tv.Opponent(p.prior.chroma)
-	if p.channels == 1 {
-		coupling = tv.PerChannel()
-	}
-	prox, err := tv.New(dev, domain, tv.Options{Alpha: step * report.Weight, Coupling: coupling})
+	prox, err := tv.New(dev, domain, tv.Options{Alpha: step * report.Weight, Coupling: iterationCoupling(p.channels)})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -44,7 +44,7 @@ func TestDenoiseByAllLevels(t *testing.T) {
 		for _, channels := range []int{1, 3} {
 			for _, c := range []struct{ sigma, strength, level float64 }{{0.05, 1.5, 0.075}, {0.1, 1, 0.1}, {0.9, 1, 0.9}, {1e-9, 1, 0.001}} {
 				y := noisy(picture(channels, 15, 18), 0.05, 3)
-				out, report, err := restore.Denoise(t.Context(), y, restore.UseNetwork(n), restore.Sigma(c.sigma), restore.Strength(c.strength), restore.Adapt(false))
+				out, report, err := restore.Denoise(t.Context(), y, restore.Network(n), restore.Sigma(c.sigma), restore.Strength(c.strength), restore.Adaptation(false))
 				require.NoError(t, err)
 				level := c.level * overAxes(channels)
 				require.InDelta(t, level, report.Level, 1e-15)
@@ -62,7 +62,7 @@ func TestDenoiseByAllLevels(t *testing.T) {
 				require.Greater(t, difference(pixels(out), y.Pix), 1e-4, "it does something")
 				at.Free()
 
-				again, _, err := restore.Denoise(t.Context(), y, restore.Weights(f), restore.Sigma(c.sigma), restore.Strength(c.strength), restore.Adapt(false))
+				again, _, err := restore.Denoise(t.Context(), y, restore.Weights(f), restore.Sigma(c.sigma), restore.Strength(c.strength), restore.Adaptation(false))
 				require.NoError(t, err)
 				require.Equal(t, pixels(out), pixels(again), "loaded for this call")
 			}
@@ -78,7 +78,7 @@ func TestAllLevelsAtTheSameTime(t *testing.T) {
 	y := noisy(picture(3, 20, 21), 0.05, 3)
 	sigmas := []float64{0.01, 0.03, 0.1, 0.5}
 	denoised := func(sigma float64) ([]float32, error) {
-		out, _, err := restore.Denoise(t.Context(), y, restore.UseNetwork(n), restore.Sigma(sigma))
+		out, _, err := restore.Denoise(t.Context(), y, restore.Network(n), restore.Sigma(sigma))
 		if err != nil {
 			return nil, err
 		}
@@ -111,7 +111,7 @@ func TestDeblurAndCheckByAllLevels(t *testing.T) {
 		n := loaded(t, newCPU(t), allLevels(t, method))
 		for _, channels := range []int{1, 3} {
 			y := noisy(picture(channels, 16, 18), 0.02, 3)
-			_, report, err := restore.Deblur(t.Context(), y, kernel, restore.UseNetwork(n), restore.Sigma(0.03), restore.Iterations(8), restore.Adapt(false))
+			_, report, err := restore.Deblur(t.Context(), y, kernel, restore.Network(n), restore.Sigma(0.03), restore.Iterations(8), restore.Adaptation(false))
 			require.NoError(t, err)
 			require.InDelta(t, overAxes(channels)*restore.DeblurLevel(0.03, kernel), report.Level, 1e-15)
 			require.True(t, report.Iteration.Certificate.Proven)
@@ -119,11 +119,11 @@ func TestDeblurAndCheckByAllLevels(t *testing.T) {
 		if method != "euler" {
 			continue
 		}
-		check, err := restore.Check(t.Context(), noisy(picture(3, 16, 18), 0.05, 3), kernel, restore.UseNetwork(n), restore.Iterations(5))
+		check, err := restore.Check(t.Context(), noisy(picture(3, 16, 18), 0.05, 3), kernel, restore.Network(n), restore.Iterations(5))
 		require.NoError(t, err)
 		require.True(t, check.Holds, check.Violations)
 		require.True(t, check.Attack.Gradients)
-		check, err = restore.Check(t.Context(), nil, deblur.Kernel{}, restore.UseNetwork(n))
+		check, err = restore.Check(t.Context(), nil, deblur.Kernel{}, restore.Network(n))
 		require.NoError(t, err)
 		require.True(t, check.Holds, check.Violations)
 		require.Equal(t, backend.Image(3, 32, 32), check.AttackShape)

@@ -15,11 +15,11 @@ var (
 	// ErrMethod is about a method that does not exist, or is not that of the weights.
 	ErrMethod = errors.New("unknown method")
 	// ErrNoWeights is about a network without weights.
-	ErrNoWeights = errors.New("the method is a network whose weights this build does not have")
+	ErrNoWeights = errors.New("the method is a network whose weights this program does not have (it may import weights/research)")
 )
 
-// Method describes a denoiser that Denoise and Deblur can use.
-type Method struct {
+// MethodInfo describes a denoiser that Denoise and Deblur can use.
+type MethodInfo struct {
 	Name        string
 	Description string
 	// Certified: a proof of averagedness, or of nonexpansiveness, comes with it. That of
@@ -28,35 +28,45 @@ type Method struct {
 	Certified bool
 	// Embedded: it is a network whose weights are part of the library (weights.Open).
 	Embedded bool
-	// NeedsWeights: a weight file must be given (Weights, UseNetwork).
+	// NeedsWeights: a weight file must be given (Weights, Network).
 	NeedsWeights bool
 }
 
-// methodTV is the name of total variation.
-const methodTV = "tv"
+// The names of methods. A network is there if its weights are (Methods).
+const (
+	TV          = "tv" // total variation
+	General     = weights.General
+	Guided      = weights.Guided
+	DeblurPrior = weights.Deblur
+	Fast        = weights.Fast
+	Euler       = weights.Euler
+	Heun        = weights.Heun
+	RK4         = weights.RK4
+	DnCNN       = weights.DnCNN
+)
 
 // Methods returns the methods that this build has: the embedded networks that have a name
 // of their own, "general", "deblur" and "fast"; "tv", total variation; and the networks that have the
 // names of their integrators (rungekutta.Integrators), and "dncnn", whose weights are embedded
 // or must be given.
-func Methods() []Method { return methodsWith(weights.Embedded()) }
+func Methods() []MethodInfo { return methodsWith(weights.Embedded()) }
 
 // methodsWith returns the methods of a build with the given weights.
-func methodsWith(embedded []string) []Method {
-	var list []Method
+func methodsWith(embedded []string) []MethodInfo {
+	var list []MethodInfo
 	for _, name := range []string{weights.General, weights.Guided, weights.Deblur, weights.Fast} {
 		if slices.Contains(embedded, name) {
-			list = append(list, Method{Name: name, Description: ownDescriptions[name], Certified: true, Embedded: true})
+			list = append(list, MethodInfo{Name: name, Description: ownDescriptions[name], Certified: true, Embedded: true})
 		}
 	}
-	list = append(list, Method{
-		Name:        methodTV,
+	list = append(list, MethodInfo{
+		Name:        TV,
 		Description: "total variation on luma and opponent colour axes: the proximal map of a convex energy, ½-averaged",
 		Certified:   true,
 	})
 	network := func(name, description string, certified bool) {
 		has := slices.Contains(embedded, name)
-		list = append(list, Method{Name: name, Description: description, Certified: certified, Embedded: has, NeedsWeights: !has})
+		list = append(list, MethodInfo{Name: name, Description: description, Certified: certified, Embedded: has, NeedsWeights: !has})
 	}
 	for _, t := range rungekutta.Integrators() {
 		network(t.Name, integratorDescription(t.Name), true)
@@ -66,27 +76,27 @@ func methodsWith(embedded []string) []Method {
 }
 
 // DefaultMethod returns the name of the method that Denoise uses where none is named and
-// no weights are given: "general", the embedded network for all noise levels, or "tv" in a
-// build without it.
+// no weights are given: the first of "general", "guided" and "tv" whose weights the program has. With
+// weights/research imported that is "general".
 func DefaultMethod() string { return defaultMethodWith(weights.Embedded()) }
 
-func defaultMethodWith(embedded []string) string {
-	if slices.Contains(embedded, weights.General) {
-		return weights.General
-	}
-	return methodTV
-}
+func defaultMethodWith(embedded []string) string { return first(embedded, General, Guided) }
 
 // DefaultPrior returns the name of the method that Deblur and Check use where none is named
-// and no weights are given: "deblur", the embedded network that was trained for it, or
-// DefaultMethod in a build without it.
+// and no weights are given: the first of "deblur", "general" and "tv" whose weights the program has.
+// Inpaint, Upscale and Solve use the first of "general" and "tv".
 func DefaultPrior() string { return defaultPriorWith(weights.Embedded()) }
 
-func defaultPriorWith(embedded []string) string {
-	if slices.Contains(embedded, weights.Deblur) {
-		return weights.Deblur
+func defaultPriorWith(embedded []string) string { return first(embedded, DeblurPrior, General) }
+
+// first returns the first of the names that is embedded, or total variation.
+func first(embedded []string, names ...string) string {
+	for _, name := range names {
+		if slices.Contains(embedded, name) {
+			return name
+		}
 	}
-	return defaultMethodWith(embedded)
+	return TV
 }
 
 // ownDescriptions are of the embedded networks that have a name of their own.
@@ -126,14 +136,15 @@ func ready() string {
 	return strings.Join(names, ", ")
 }
 
-// UseMethod chooses the denoiser by name, one of Methods. The default is the method of
+// Method chooses the denoiser by name, one of Methods. The default is the method of
 // the weights, if some are given, or else DefaultMethod in Denoise and DefaultPrior in
 // Deblur and Check. A network needs weights, embedded ones or others that are given. The
-// embedded ones are loaded in every call, which takes some milliseconds (denoise.Load).
-func UseMethod(name string) Option {
-	return func(c *settings) error {
+// embedded ones are loaded in every call of a function, which takes some milliseconds
+// (denoise.Load), and once by a Restorer.
+func Method(name string) Option {
+	return option{"Method", func(c *settings) error {
 		switch {
-		case slices.ContainsFunc(Methods(), func(m Method) bool { return m.Name == name }):
+		case slices.ContainsFunc(Methods(), func(m MethodInfo) bool { return m.Name == name }):
 		case slices.Contains(weights.Names(), name):
 			return fmt.Errorf("restore: method %q: %w; there is: %s", name, ErrNoWeights, ready())
 		default:
@@ -141,7 +152,7 @@ func UseMethod(name string) Option {
 		}
 		c.method = name
 		return nil
-	}
+	}}
 }
 
 // MethodOf returns the name of the method that the weights with that card are for: their
@@ -176,10 +187,13 @@ func isEmbedded(card weights.Card) bool {
 	return own.UnmarshalMetadata(f.Metadata) == nil && own.Checksum == card.Checksum
 }
 
-// settle chooses the method where none is named, or the given one where no weights are
+// settle chooses the method where none is named, or that of the task where no weights are given
 // either, opens the embedded weights of the method, and returns an error unless method and
 // weights fit each other.
-func (c *settings) settle(otherwise string) error {
+func (c *settings) settle(t task) error {
+	if c.prior != nil {
+		return c.settlePrior(t)
+	}
 	card, given, err := c.card()
 	switch {
 	case err != nil:
@@ -187,18 +201,29 @@ func (c *settings) settle(otherwise string) error {
 	case given:
 		return c.settleFor(card)
 	case c.method == "":
-		c.method = otherwise
+		c.method = t.method()
 	}
 	switch {
-	case c.method == methodTV:
+	case c.method == TV:
 		return nil
 	case !slices.Contains(weights.Embedded(), c.method):
-		return fmt.Errorf("restore: method %q: %w; give some (Weights), or use method %q", c.method, ErrNoWeights, otherwise)
+		return fmt.Errorf("restore: method %q: %w; give some (Weights), or use method %q", c.method, ErrNoWeights, t.method())
 	}
-	if c.weights, err = weights.Open(c.method); err != nil {
+	if c.weights, err = c.kept.open(c.method); err != nil {
 		return fmt.Errorf("restore: method %q: %w", c.method, err)
 	}
 	return nil
+}
+
+// method is the one that a task uses where none is named.
+func (t task) method() string {
+	switch t {
+	case taskDenoise:
+		return DefaultMethod()
+	case taskDeblur, taskCheck:
+		return DefaultPrior()
+	}
+	return first(weights.Embedded(), General)
 }
 
 func (c *settings) settleFor(card weights.Card) error {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -63,16 +62,17 @@ func TestCheckProvesAnew(t *testing.T) {
 		}
 	}
 	require.NotEmpty(t, smallest, "no embedded network has a certificate")
-	dev := cpu.New()
-	defer dev.Close()
-	origin := func(c settings, err error) string {
+	r, err := New()
+	require.NoError(t, err)
+	defer r.close()
+	origin := func(of task, options ...Option) string {
+		c, err := r.settings(of, options)
 		require.NoError(t, err)
-		f, err := c.fit(t.Context(), dev, 3, 0.1)
+		f, err := c.fit(t.Context(), r.device, 3, 0.1)
 		require.NoError(t, err)
 		defer f.free()
 		return f.Certificate().Origin
 	}
-	options := []Option{UseMethod(smallest)}
-	require.Contains(t, origin(newSettings(options, DefaultMethod())), "part of this library")
-	require.Contains(t, origin(checkSettings(options)), "verified when they were loaded")
+	require.Contains(t, origin(taskDenoise, Method(smallest)), "part of this library")
+	require.Contains(t, origin(taskCheck, Method(smallest)), "verified when they were loaded")
 }

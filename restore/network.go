@@ -9,41 +9,41 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/denoise/rungekutta"
+	"github.com/averaged/imaging/internal/strength"
 	"github.com/averaged/imaging/weights"
 )
 
-// Weights chooses the network of a weight file, and with it the method. Every call of
-// Denoise, Deblur or Check then loads it anew and verifies its certificate (denoise.Load),
-// which for the paper's network takes most of a second: for more than one image, load it
-// once and give it with UseNetwork. A file whose weights were changed after they were
-// certified is refused.
+// Weights chooses the network of a weight file, and with it the method. A call that is given it
+// loads it and verifies its certificate (denoise.Load), which for the paper's network takes most of
+// a second; a Restorer that is given it by New does so once. The file must not change meanwhile. One
+// whose weights were changed after they were certified is refused.
 func Weights(f *weights.File) Option {
-	return func(c *settings) error {
+	return option{"Weights", func(c *settings) error {
 		if f == nil {
 			return errors.New("restore: the weight file is nil")
 		}
 		c.weights, c.network = f, nil
 		return nil
-	}
+	}}
 }
 
-// WeightsFile is Weights for the file (safetensors) of that name, which is read in
-// every call.
+// WeightsFile is Weights for the file (safetensors) of that name, which is read by the call, or the
+// New, that is given it.
 func WeightsFile(path string) Option {
-	return func(c *settings) error {
+	return option{"WeightsFile", func(c *settings) error {
 		f, err := weights.ReadFile(path)
 		if err != nil {
 			return fmt.Errorf("restore: weights: %w", err)
 		}
-		return Weights(f)(c)
-	}
+		return Weights(f).change(c)
+	}}
 }
 
-// UseNetwork chooses a network that denoise.Load has loaded, and with it the method. It
-// is computed on the network's device, whatever OnDevice says, and stays the caller's,
+// Network chooses a network that denoise.Load has loaded, and with it the method. It
+// is computed on the network's device, whatever Device says, and stays the caller's,
 // who frees it after the last call. Calls may run at the same time.
-func UseNetwork(n *denoise.Network) Option {
-	return func(c *settings) error {
+func Network(n *denoise.Network) Option {
+	return option{"Network", func(c *settings) error {
 		if n == nil {
 			return errors.New("restore: the network is nil")
 		}
@@ -52,21 +52,21 @@ func UseNetwork(n *denoise.Network) Option {
 		}
 		c.network, c.weights = n, nil
 		return nil
-	}
+	}}
 }
 
 // Tile sets the height and width in pixels of the tiles in which networks are computed;
 // 0, the default, is automatic (denoise.Tile). It changes memory and time, but
-// no bit of the result. It has no effect with UseNetwork, whose tiles were set when it
+// no bit of the result. It has no effect with Network, whose tiles were set when it
 // was loaded, and on total variation, which is computed as a whole.
 func Tile(n int) Option {
-	return func(c *settings) error {
+	return option{"Tile", func(c *settings) error {
 		if n < 0 {
 			return fmt.Errorf("restore: tiles of %d pixels, must be 1 or more, or 0 for automatic", n)
 		}
 		c.tile = n
 		return nil
-	}
+	}}
 }
 
 // card returns the card of the weights, and false if none are given.
@@ -94,7 +94,7 @@ func (c settings) axisNoise(channels int, sigma float64) (float64, error) {
 		return 0, err
 	}
 	if of := card.Architecture.Channels; channels == 1 && of > 1 {
-		sigma *= math.Sqrt(float64(of))
+		sigma = strength.AlongBrightness(sigma, of)
 	}
 	return sigma, nil
 }
@@ -109,22 +109,15 @@ type fitted struct {
 	frozen  *denoise.Network // for one photograph, of a network with a guide, or nil
 }
 
-// fit makes the network of the settings, on the device that open returned, into a
+// fit makes the network of the settings, on the device of the settings, into a
 // denoiser of images of that many channels with noise of the given standard deviation:
 // Φ_s(x) = s·Φ(x/s), with s = Strength·sigma/σ₀, σ₀ what noise the network is for; or of a
 // network for all noise levels the one for Strength·sigma, which beyond its own levels is
 // the rescaled nearest one. The caller frees it.
 func (c settings) fit(ctx context.Context, dev backend.Device, channels int, sigma float64) (_ *fitted, err error) {
-	f := &fitted{network: c.network}
-	if f.network == nil {
-		options := []denoise.Option{denoise.Tile(c.tile)}
-		if c.prove {
-			options = append(options, denoise.Prove())
-		}
-		if f.network, err = denoise.Load(ctx, dev, c.weights, options...); err != nil {
-			return nil, fmt.Errorf("restore: %w", err)
-		}
-		f.owned = true
+	f := &fitted{}
+	if f.network, f.owned, err = c.loadNetwork(ctx, dev); err != nil {
+		return nil, err
 	}
 	defer func() {
 		if err != nil {

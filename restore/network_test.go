@@ -114,7 +114,7 @@ func TestDenoiseByNetworks(t *testing.T) {
 		n := loaded(t, dev, f)
 		for _, channels := range []int{1, 3} {
 			y := noisy(picture(channels, 14, 19), 0.05, 3)
-			out, report, err := restore.Denoise(t.Context(), y, restore.Weights(f), restore.Sigma(0.05), restore.Strength(1.5), restore.Adapt(false))
+			out, report, err := restore.Denoise(t.Context(), y, restore.Weights(f), restore.Sigma(0.05), restore.Strength(1.5), restore.Adaptation(false))
 			require.NoError(t, err, method)
 			require.Equal(t, method, report.Method)
 			require.InDelta(t, 1.5*0.05/sigma0*overAxes(channels), report.Rescaling, 1e-12)
@@ -189,10 +189,10 @@ func TestNetworkSameBits(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, f.Write(&b))
 	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
-	shared := restore.UseNetwork(loaded(t, newCPU(t), f))
+	shared := restore.Network(loaded(t, newCPU(t), f))
 	var wg sync.WaitGroup
 	for _, options := range [][]restore.Option{
-		{restore.Weights(f), restore.UseMethod("euler")},
+		{restore.Weights(f), restore.Method("euler")},
 		{restore.Weights(f), restore.Tile(8)},
 		{restore.Weights(f), restore.Tile(17), restore.Threads(1)},
 		{restore.WeightsFile(path), restore.Threads(3)},
@@ -209,7 +209,7 @@ func TestNetworkSameBits(t *testing.T) {
 }
 
 func TestNetworkKindsOfImages(t *testing.T) {
-	n := restore.UseNetwork(loaded(t, newCPU(t), seeded(t, "rk4", denoise.Architecture{})))
+	n := restore.Network(loaded(t, newCPU(t), seeded(t, "rk4", denoise.Architecture{})))
 	r := image.Rect(3, 5, 3+19, 5+13)
 	nrgba := image.NewNRGBA(r)
 	for i := range nrgba.Pix {
@@ -293,12 +293,12 @@ func TestNetworkOnAnotherDevice(t *testing.T) {
 	require.NoError(t, err)
 	dev := refdevice.New(refdevice.Options{})
 	defer dev.Close()
-	b, _, err := restore.Denoise(t.Context(), y, restore.Weights(f), restore.OnDevice(dev))
+	b, _, err := restore.Denoise(t.Context(), y, restore.Weights(f), restore.Device(dev))
 	require.NoError(t, err)
 	require.Greater(t, psnr(t, a.(*restore.Planar), b.(*restore.Planar)), 80.0)
 	small := refdevice.New(refdevice.Options{Memory: 4096})
 	defer small.Close()
-	_, _, err = restore.Denoise(t.Context(), y, restore.Weights(f), restore.OnDevice(small))
+	_, _, err = restore.Denoise(t.Context(), y, restore.Weights(f), restore.Device(small))
 	require.ErrorIs(t, err, backend.ErrOutOfMemory)
 }
 
@@ -322,19 +322,19 @@ func TestWeightsThatAreRefused(t *testing.T) {
 	}
 	for _, m := range restore.Methods() {
 		if m.NeedsWeights {
-			refused("give some (Weights), or use method \"", restore.ErrNoWeights, restore.UseMethod(m.Name))
+			refused("give some (Weights), or use method \"", restore.ErrNoWeights, restore.Method(m.Name))
 		}
 	}
 	for _, name := range weights.Names() {
 		if !slices.Contains(weights.Embedded(), name) {
-			refused(name, restore.ErrNoWeights, restore.UseMethod(name))
+			refused(name, restore.ErrNoWeights, restore.Method(name))
 		}
 	}
 	euler := seeded(t, "euler", denoise.Architecture{})
-	refused(`unknown method "rk4" for the weights "seeded-euler", which are of method "euler"`, restore.ErrMethod, restore.Weights(euler), restore.UseMethod("rk4"))
-	refused(`"tv" for the weights`, restore.ErrMethod, restore.Weights(euler), restore.UseMethod("tv"))
+	refused(`unknown method "rk4" for the weights "seeded-euler", which are of method "euler"`, restore.ErrMethod, restore.Weights(euler), restore.Method("rk4"))
+	refused(`"tv" for the weights`, restore.ErrMethod, restore.Weights(euler), restore.Method("tv"))
 	refused("nil", nil, restore.Weights(nil))
-	refused("nil", nil, restore.UseNetwork(nil))
+	refused("nil", nil, restore.Network(nil))
 	refused("-1 pixels", nil, restore.Tile(-1), restore.Weights(euler))
 	refused("must be from 1 to", nil, restore.Tile(1<<40), restore.Weights(euler))
 	refused("missing.safetensors", os.ErrNotExist, restore.WeightsFile(filepath.Join(t.TempDir(), "missing.safetensors")))
@@ -349,7 +349,7 @@ func TestWeightsThatAreRefused(t *testing.T) {
 	n, err := denoise.New(t.Context(), newCPU(t), m, denoise.Certificate{})
 	require.NoError(t, err)
 	defer n.Free()
-	refused("no card", nil, restore.UseNetwork(n))
+	refused("no card", nil, restore.Network(n))
 
 	refused("does not describe a network of this library", weights.ErrNoCard, restore.Weights(&weights.File{}))
 	changed := clone(t, euler)
@@ -391,7 +391,7 @@ func clone(t testing.TB, f *weights.File) *weights.File {
 
 func TestNetworkOfOtherChannels(t *testing.T) {
 	grey := restore.Weights(seeded(t, "euler", denoise.Architecture{Channels: 1}))
-	_, report, err := restore.Denoise(t.Context(), picture(1, 12, 12), grey, restore.Sigma(0.1), restore.Adapt(false))
+	_, report, err := restore.Denoise(t.Context(), picture(1, 12, 12), grey, restore.Sigma(0.1), restore.Adaptation(false))
 	require.NoError(t, err)
 	require.Empty(t, report.Network.Wrappers, "neither rescaled nor made grey")
 	_, _, err = restore.Denoise(t.Context(), picture(3, 12, 12), grey, restore.Sigma(0.1))
@@ -427,9 +427,9 @@ func TestNetworkRunsEndWhenTold(t *testing.T) {
 			return err
 		},
 	} {
-		var last restore.Progress
+		var last restore.ProgressReport
 		calls := 0
-		require.NoError(t, run(t.Context(), restore.WithProgress(func(p restore.Progress) error {
+		require.NoError(t, run(t.Context(), restore.Progress(func(p restore.ProgressReport) error {
 			require.GreaterOrEqual(t, p.Fraction, last.Fraction, name)
 			require.LessOrEqual(t, p.Fraction, 1.0, name)
 			last = p
@@ -438,9 +438,9 @@ func TestNetworkRunsEndWhenTold(t *testing.T) {
 		})), name)
 		require.GreaterOrEqual(t, calls, 2, name)
 		require.Equal(t, 1.0, last.Fraction, name)
-		require.ErrorIs(t, run(t.Context(), restore.WithProgress(func(restore.Progress) error { return enough })), enough, name)
+		require.ErrorIs(t, run(t.Context(), restore.Progress(func(restore.ProgressReport) error { return enough })), enough, name)
 		ctx, cancel := context.WithCancel(t.Context())
-		require.ErrorIs(t, run(ctx, restore.WithProgress(func(restore.Progress) error { cancel(); return nil })), context.Canceled, name)
+		require.ErrorIs(t, run(ctx, restore.Progress(func(restore.ProgressReport) error { cancel(); return nil })), context.Canceled, name)
 		cancel()
 	}
 }
@@ -452,7 +452,7 @@ func TestNetworkResultIsFinite(t *testing.T) {
 	for i := range y.Pix {
 		y.Pix[i] *= 1e35
 	}
-	_, _, err := restore.Denoise(t.Context(), y, restore.UseNetwork(n), restore.Sigma(sigma0))
+	_, _, err := restore.Denoise(t.Context(), y, restore.Network(n), restore.Sigma(sigma0))
 	require.ErrorContains(t, err, `method "euler" makes`)
 	require.ErrorContains(t, err, "use a certified one")
 }
@@ -503,7 +503,7 @@ func TestCheckOfNetworksWithoutImage(t *testing.T) {
 	require.NotNil(t, report.Attack)
 	require.Nil(t, report.Repeated)
 	require.Empty(t, report.Rows)
-	report, err = restore.Check(t.Context(), nil, deblur.Kernel{}, restore.Weights(f), restore.Sigma(0.05), restore.Constrain(pnp.Unconstrained))
+	report, err = restore.Check(t.Context(), nil, deblur.Kernel{}, restore.Weights(f), restore.Sigma(0.05), restore.Constraint(pnp.Unconstrained))
 	require.NoError(t, err)
 	require.Len(t, report.Network.Wrappers, 1)
 	require.False(t, report.Certificate.FixedPointExists())
@@ -515,7 +515,7 @@ func TestCheckOfExpansiveNetwork(t *testing.T) {
 	f := expansive(t)
 	dev := newCPU(t)
 	y := noisy(picture(3, 16, 16), 0.05, 1)
-	report, err := restore.Check(t.Context(), y, deblur.Kernel{}, restore.UseNetwork(loaded(t, dev, f, denoise.Uncertified())), restore.Iterations(4), restore.Boundary(deblur.Circular))
+	report, err := restore.Check(t.Context(), y, deblur.Kernel{}, restore.Network(loaded(t, dev, f, denoise.Uncertified())), restore.Iterations(4), restore.Boundary(deblur.Circular))
 	require.NoError(t, err)
 	require.False(t, report.Holds)
 	require.True(t, report.Attack.Expansive())
@@ -551,8 +551,8 @@ func TestCheckFindsContradictions(t *testing.T) {
 	dev := crooked{newCPU(t)}
 	n := loaded(t, dev, seeded(t, "euler", denoise.Architecture{}))
 	y := noisy(picture(3, 16, 16), 0.05, 1)
-	report, err := restore.Check(t.Context(), y, deblur.Kernel{}, restore.UseNetwork(n), restore.Iterations(12), restore.Boundary(deblur.Circular),
-		restore.Constrain(pnp.Unconstrained))
+	report, err := restore.Check(t.Context(), y, deblur.Kernel{}, restore.Network(n), restore.Iterations(12), restore.Boundary(deblur.Circular),
+		restore.Constraint(pnp.Unconstrained))
 	require.NoError(t, err)
 	require.True(t, report.Network.Proven && report.Certificate.Proven)
 	require.False(t, report.Holds)
@@ -574,7 +574,7 @@ func TestNetworkProgressInTheMiddle(t *testing.T) {
 	img := restore.NewPlanar(3, 200, 60)
 	var told []float64
 	_, _, err = restore.Denoise(t.Context(), img, restore.Weights(f), restore.Sigma(sigma0),
-		restore.WithProgress(func(p restore.Progress) error { told = append(told, p.Fraction); return nil }))
+		restore.Progress(func(p restore.ProgressReport) error { told = append(told, p.Fraction); return nil }))
 	require.NoError(t, err)
 	require.IsNonDecreasing(t, told)
 	require.Greater(t, len(told), 3)
@@ -583,7 +583,7 @@ func TestNetworkProgressInTheMiddle(t *testing.T) {
 
 	enough := errors.New("enough")
 	_, _, err = restore.Denoise(t.Context(), img, restore.Weights(f), restore.Sigma(sigma0),
-		restore.WithProgress(func(p restore.Progress) error {
+		restore.Progress(func(p restore.ProgressReport) error {
 			if p.Fraction > 0 {
 				return enough
 			}

@@ -69,14 +69,14 @@ func TestDenoisePhotographs(t *testing.T) {
 	} {
 		for _, iso := range []float64{1600, 6400, 25600} {
 			noisy, clean := photographed(t, iso, 3, saved...)
-			out, report, err := restore.Denoise(t.Context(), noisy, restore.UseNetwork(fast))
+			out, report, err := restore.Denoise(t.Context(), noisy, restore.Network(fast))
 			require.NoError(t, err)
 			require.Equal(t, restore.CoarseNoise, report.Estimate.Kind, "%s, ISO %v", name, iso)
 			require.LessOrEqual(t, report.Estimate.Low, report.Sigma)
 			require.GreaterOrEqual(t, report.Estimate.High, report.Sigma)
 			best := 0.0
 			for _, factor := range []float64{0.4, 0.6, 0.8, 1, 1.3, 1.6, 2, 2.6} {
-				tried, _, err := restore.Denoise(t.Context(), noisy, restore.UseNetwork(fast), restore.Sigma(factor*report.Sigma))
+				tried, _, err := restore.Denoise(t.Context(), noisy, restore.Network(fast), restore.Sigma(factor*report.Sigma))
 				require.NoError(t, err)
 				best = math.Max(best, fidelity(t, tried.(*restore.Planar), clean))
 			}
@@ -90,7 +90,7 @@ func TestDenoisePhotographs(t *testing.T) {
 func TestDenoiseLeavesCleanPictures(t *testing.T) {
 	fast := loaded(t, newCPU(t), open(t, weights.Fast))
 	x := still(256, 320)
-	out, _, err := restore.Denoise(t.Context(), x, restore.UseNetwork(fast))
+	out, _, err := restore.Denoise(t.Context(), x, restore.Network(fast))
 	require.NoError(t, err)
 	require.Greater(t, fidelity(t, out.(*restore.Planar), x), 45.0)
 }
@@ -113,7 +113,7 @@ func TestEstimateWhiteNoise(t *testing.T) {
 
 // Noise that is weaker in colour needs less of it removed there.
 func TestSigmaChroma(t *testing.T) {
-	fast := restore.UseNetwork(loaded(t, newCPU(t), open(t, weights.Fast)))
+	fast := restore.Network(loaded(t, newCPU(t), open(t, weights.Fast)))
 	x := still(128, 160)
 	n := len(x.Pix) / 3
 	grey := noisy(restore.NewPlanar(1, 128, 160), 0.1, 1)
@@ -141,7 +141,7 @@ func TestSigmaChroma(t *testing.T) {
 
 // In the norm that stretches colour, the map is as nonexpansive as the network.
 func TestStretchedColourIsNonexpansive(t *testing.T) {
-	fast := restore.UseNetwork(loaded(t, newCPU(t), open(t, weights.Fast)))
+	fast := restore.Network(loaded(t, newCPU(t), open(t, weights.Fast)))
 	const luma, chroma = 0.1, 0.025
 	norm := func(a, b *restore.Planar) float64 {
 		n, sum := len(a.Pix)/3, 0.0
@@ -159,7 +159,7 @@ func TestStretchedColourIsNonexpansive(t *testing.T) {
 		return math.Sqrt(sum)
 	}
 	apply := func(x *restore.Planar) *restore.Planar {
-		out, _, err := restore.Denoise(t.Context(), x, fast, restore.Sigma(luma), restore.SigmaChroma(chroma), restore.Adapt(false))
+		out, _, err := restore.Denoise(t.Context(), x, fast, restore.Sigma(luma), restore.SigmaChroma(chroma), restore.Adaptation(false))
 		require.NoError(t, err)
 		return out.(*restore.Planar)
 	}
@@ -173,7 +173,7 @@ func TestStretchedColourIsNonexpansive(t *testing.T) {
 
 // Deblurring allows for the error that a kernel has, unless the noise is given.
 func TestDeblurAllowsForTheKernelsError(t *testing.T) {
-	fast := restore.UseNetwork(loaded(t, newCPU(t), open(t, weights.Fast)))
+	fast := restore.Network(loaded(t, newCPU(t), open(t, weights.Fast)))
 	k, err := deblur.Shake(11, 4)
 	require.NoError(t, err)
 	x := still(96, 112)

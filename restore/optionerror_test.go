@@ -31,7 +31,7 @@ func TestValuesOfOptionsAreValidated(t *testing.T) {
 		{restore.Start(9), "Start", "start 9"},
 		{restore.Threads(-1), "Threads", "threads -1"},
 	} {
-		err := restore.Validate(restore.Adapt(true), nil, c.option)
+		err := restore.Validate(restore.Adaptation(true), nil, c.option)
 		var wrong *restore.OptionError
 		require.ErrorAs(t, err, &wrong)
 		require.Equal(t, c.name, wrong.Option)
@@ -40,8 +40,8 @@ func TestValuesOfOptionsAreValidated(t *testing.T) {
 		require.Equal(t, err.Error(), called.Error())
 	}
 	require.NoError(t, restore.Validate())
-	require.NoError(t, restore.Validate(restore.Sigma(1e-9), restore.Strength(1e6), restore.Contraction(0.98), restore.UseMethod("tv")))
-	err := restore.Validate(restore.UseMethod("bm3d"))
+	require.NoError(t, restore.Validate(restore.Sigma(1e-9), restore.Strength(1e6), restore.Contraction(0.98), restore.Method("tv")))
+	err := restore.Validate(restore.Method("bm3d"))
 	require.ErrorIs(t, err, restore.ErrMethod)
 	require.ErrorContains(t, err, "there is: general, ")
 	require.NotContains(t, err.Error(), "ssprk3", "it has no weights")

@@ -13,18 +13,49 @@ import (
 	"github.com/averaged/imaging/weights"
 )
 
-// Option changes one thing about a restoration. Options are values without
-// state: the same one can be used again and from several goroutines.
-type Option func(*settings) error
+// Option sets one thing about a restoration: it is what the functions make that have the name
+// of that thing. Options are values without state: the same one can be used again and from several
+// goroutines. Later ones take the place of earlier ones, and nil is none.
+//
+// An option belongs to some of the tasks, and is refused by the others with an *OptionError:
+//
+//	Sigma, Strength, Iterations, Tolerance, Method, Weights,
+//	WeightsFile, Network, Tile, Progress                      all
+//	Device, Threads, MemoryLimit                              New, and all functions
+//	SigmaAuto                                                 all but Solve
+//	Grain                                                     all but Solve
+//	SigmaChroma                                               Denoise
+//	Adaptation                                                Denoise, Deblur, Check
+//	Prior, PriorFunc                                          all but Check
+//	StepSize, Constraint, Contraction                         all but Denoise
+//	Boundary                                                  Deblur, Inpaint, Upscale, Check
+//	Start                                                     Deblur, Check
+//	Kernel                                                    Inpaint, Upscale
+//	Antialias                                                 Upscale
+type Option interface {
+	change(c *settings) error
+	name() string
+}
 
-// settings are what the options set; newSettings has the defaults.
+// option is the only kind of Option.
+type option struct {
+	called string // the function that made it
+	set    func(*settings) error
+}
+
+func (o option) change(c *settings) error { return o.set(c) }
+func (o option) name() string             { return o.called }
+
+// settings are what the options set; apply has the defaults.
 type settings struct {
 	sigma       float64 // standard deviation of the noise
 	sigmaGiven  bool
+	sigmaAsked  bool    // by an option, to be given or estimated
 	sigmaChroma float64 // along the axes of colour; 0: as sigma
 	method      string  // empty until settle
 	weights     *weights.File
 	network     *denoise.Network
+	prior       pnp.Denoiser // of the caller's own
 	tile        int
 	prove       bool // the certificate of embedded weights too
 	strength    float64
@@ -33,6 +64,7 @@ type settings struct {
 	tolerance   float64
 	step        float64
 	boundary    deblur.Boundary
+	beyond      bool // boundary was given
 	constraint  pnp.Constraint
 	pull        float64 // Contraction
 	start       StartingPoint
@@ -40,45 +72,47 @@ type settings struct {
 	kernel      *deblur.Kernel // of Inpaint and Upscale; nil: no blur
 	device      backend.Device
 	threads     int
-	progress    func(Progress) error
+	memory      int64     // bytes, 0: no limit
+	kept        *networks // of a Restorer, or nil
+	progress    func(ProgressReport) error
 }
 
 // Sigma sets the standard deviation of the noise in units of the full intensity
 // range: 0.1 is 25.5 of 255. It must be positive and finite. The default is to
 // estimate it from the image.
 func Sigma(s float64) Option {
-	return func(c *settings) error {
+	return option{"Sigma", func(c *settings) error {
 		if !(s > 0) || math.IsInf(s, 0) {
-			return &OptionError{"Sigma", s, "a finite standard deviation above 0"}
+			return &OptionError{Option: "Sigma", Value: s, Want: "a finite standard deviation above 0"}
 		}
-		c.sigma, c.sigmaGiven = s, true
+		c.sigma, c.sigmaGiven, c.sigmaAsked = s, true, true
 		return nil
-	}
+	}}
 }
 
 // SigmaAuto estimates the standard deviation of the noise from the image: the
 // default.
 func SigmaAuto() Option {
-	return func(c *settings) error {
-		c.sigma, c.sigmaGiven = 0, false
+	return option{"SigmaAuto", func(c *settings) error {
+		c.sigma, c.sigmaGiven, c.sigmaAsked = 0, false, true
 		return nil
-	}
+	}}
 }
 
 // Strength multiplies the strength that follows from the noise level: below 1
 // keeps more texture and more noise, above 1 smooths more. Of method "tv" that is
 // the weight, of a network the noise level that it is taken to (Report.Rescaling, Level):
 // with Strength(2) it removes noise of twice the standard deviation. It comes on top of what
-// follows from the image (Adapt). Of a network with a guide it is a factor on the radii that the
+// follows from the image (Adaptation). Of a network with a guide it is a factor on the radii that the
 // guide chooses, for any of which the same is proven. The default is 1. It must be positive and at most 1e6.
 func Strength(factor float64) Option {
-	return func(c *settings) error {
+	return option{"Strength", func(c *settings) error {
 		if !(factor > 0) || factor > mostStrength {
-			return &OptionError{"Strength", factor, fmt.Sprintf("a number above 0, at most %.0e", mostStrength)}
+			return &OptionError{Option: "Strength", Value: factor, Want: fmt.Sprintf("a number above 0, at most %.0e", mostStrength)}
 		}
 		c.strength = factor
 		return nil
-	}
+	}}
 }
 
 // mostStrength leaves a uniform image of any sigma.
@@ -87,13 +121,13 @@ const mostStrength = 1e6
 // Iterations sets how many iterations are made at most; the default is the
 // method's own (for Deblur, Inpaint and Upscale DefaultIterations).
 func Iterations(n int) Option {
-	return func(c *settings) error {
+	return option{"Iterations", func(c *settings) error {
 		if n < 1 {
-			return &OptionError{"Iterations", n, "1 or more"}
+			return &OptionError{Option: "Iterations", Value: n, Want: "1 or more"}
 		}
 		c.iterations = n
 		return nil
-	}
+	}}
 }
 
 // Tolerance sets when an iteration ends: for Denoise with method "tv" the relative
@@ -102,23 +136,26 @@ func Iterations(n int) Option {
 // DefaultTolerance, NetworkTolerance), and for Inpaint and Upscale (default 5e-5). Denoising by
 // other networks is a formula and has none.
 func Tolerance(t float64) Option {
-	return func(c *settings) error {
+	return option{"Tolerance", func(c *settings) error {
 		if !(t > 0) || t >= 1 {
-			return &OptionError{"Tolerance", t, "a number between 0 and 1"}
+			return &OptionError{Option: "Tolerance", Value: t, Want: "a number between 0 and 1"}
 		}
 		c.tolerance = t
 		return nil
-	}
+	}}
 }
 
 // Boundary says what is assumed beyond the image's frame. The default of Deblur, and of
 // Inpaint with a Kernel, is deblur.Unknown, which is what a photograph has; that of Upscale is
 // deblur.Reflect.
 func Boundary(b deblur.Boundary) Option {
-	return func(c *settings) error {
-		c.boundary = b
+	return option{"Boundary", func(c *settings) error {
+		if b > deblur.Reflect {
+			return &OptionError{Option: "Boundary", Value: b, Want: "deblur.Unknown, Circular, Zero or Reflect"}
+		}
+		c.boundary, c.beyond = b, true
 		return nil
-	}
+	}}
 }
 
 // StepSize sets τ of Deblur's iteration. With total variation the default is 1/‖K‖², and it
@@ -126,22 +163,25 @@ func Boundary(b deblur.Boundary) Option {
 // noise level of the network follows as √τ. Inpaint and Upscale make gradient steps with
 // either: 1/‖K‖², below 2/‖K‖².
 func StepSize(tau float64) Option {
-	return func(c *settings) error {
+	return option{"StepSize", func(c *settings) error {
 		if !(tau > 0) || math.IsInf(tau, 0) {
-			return &OptionError{"StepSize", tau, "a finite number above 0"}
+			return &OptionError{Option: "StepSize", Value: tau, Want: "a finite number above 0"}
 		}
 		c.step = tau
 		return nil
-	}
+	}}
 }
 
-// Constrain sets the convex set that the iterates of Deblur, Inpaint and Upscale stay in; the default is
+// Constraint sets the convex set that the iterates of Deblur, Inpaint and Upscale stay in; the default is
 // pnp.UnitBox, which makes the guarantee of convergence unconditional.
-func Constrain(set pnp.Constraint) Option {
-	return func(c *settings) error {
+func Constraint(set pnp.Constraint) Option {
+	return option{"Constraint", func(c *settings) error {
+		if set > pnp.Unconstrained {
+			return &OptionError{Option: "Constraint", Value: set, Want: "pnp.UnitBox or pnp.Unconstrained"}
+		}
 		c.constraint = set
 		return nil
-	}
+	}}
 }
 
 // Contraction has the iteration of Deblur, Inpaint and Upscale go to (1−q)·x₀ + q·T(x) in the
@@ -151,13 +191,13 @@ func Constrain(set pnp.Constraint) Option {
 // or of a network, which makes two runs, the result of the first. The nearer q is to 1 the less
 // the result is drawn to x₀, and the wider is the error bar.
 func Contraction(q float64) Option {
-	return func(c *settings) error {
+	return option{"Contraction", func(c *settings) error {
 		if !(q > 0 && q < 1) {
-			return &OptionError{"Contraction", q, "a number between 0 and 1, such as 0.98"}
+			return &OptionError{Option: "Contraction", Value: q, Want: "a number between 0 and 1, such as 0.98"}
 		}
 		c.pull = q
 		return nil
-	}
+	}}
 }
 
 // StartingPoint names the initial estimate of Deblur.
@@ -174,75 +214,88 @@ const (
 
 // Start chooses Deblur's initial estimate.
 func Start(s StartingPoint) Option {
-	return func(c *settings) error {
+	return option{"Start", func(c *settings) error {
 		if s > StartConstant {
-			return &OptionError{"Start", s, "StartWiener, StartImage or StartConstant"}
+			return &OptionError{Option: "Start", Value: s, Want: "StartWiener, StartImage or StartConstant"}
 		}
 		c.start = s
 		return nil
-	}
+	}}
 }
 
-// OnDevice computes on the given device, which the caller closes. The default is
-// the host's processor. With UseNetwork the device is the network's.
-func OnDevice(d backend.Device) Option {
-	return func(c *settings) error {
+// Device computes on the given device, which the caller closes. The default is
+// the host's processor. With Network the device is the network's. It is an option of New, and of
+// the functions that are no methods.
+func Device(d backend.Device) Option {
+	return option{"Device", func(c *settings) error {
 		if d == nil {
 			return errors.New("restore: the device is nil")
 		}
 		c.device = d
 		return nil
-	}
+	}}
 }
 
 // Threads sets how many threads the host's processor uses; 0, the default, is
-// all. The result does not depend on it. It has no effect with OnDevice.
+// all. The result does not depend on it. It has no effect with Device, and belongs where that
+// does.
 func Threads(n int) Option {
-	return func(c *settings) error {
+	return option{"Threads", func(c *settings) error {
 		if n < 0 {
-			return &OptionError{"Threads", n, "0 (all) or more"}
+			return &OptionError{Option: "Threads", Value: n, Want: "0 (all) or more"}
 		}
 		c.threads = n
 		return nil
-	}
+	}}
 }
 
-// WithProgress calls f as the work goes on, from the goroutine that called the
+// MemoryLimit sets how many bytes the host's processor may take for buffers and networks beside the
+// images themselves, in all calls together; 0, the default, is no limit. Where it is too little for a
+// network the tiles become smaller, which changes no bit of the result; what does not fit all the
+// same is an error that wraps backend.ErrOutOfMemory. It has no effect with Device, and belongs where
+// that does.
+func MemoryLimit(bytes int64) Option {
+	return option{"MemoryLimit", func(c *settings) error {
+		if bytes < 0 {
+			return &OptionError{Option: "MemoryLimit", Value: bytes, Want: "0 (no limit) or more"}
+		}
+		c.memory = bytes
+		return nil
+	}}
+}
+
+// Progress calls f as the work goes on, from the goroutine that called the
 // restoration; an error from f stops it and is returned.
-func WithProgress(f func(Progress) error) Option {
-	return func(c *settings) error {
+func Progress(f func(ProgressReport) error) Option {
+	return option{"Progress", func(c *settings) error {
 		c.progress = f
 		return nil
-	}
+	}}
 }
 
-// Progress is how far a restoration has come.
-type Progress struct {
+// ProgressReport is how far a restoration has come.
+type ProgressReport struct {
 	Fraction  float64 // an estimate of the work done, 0 to 1, never falling
 	Iteration int     // iterations made
 	Residual  float64 // what is compared with Tolerance
 	Tolerance float64
 }
 
-// newSettings applies the options. method is the one to use where they name none.
-func newSettings(options []Option, method string) (settings, error) {
-	c, err := apply(options)
-	if err != nil {
-		return settings{}, err
-	}
-	return c, c.settle(method)
-}
-
 // apply applies the options to the defaults.
 func apply(options []Option) (settings, error) {
 	c := settings{strength: 1, adapt: true}
+	return c, c.apply(options)
+}
+
+// apply applies further options.
+func (c *settings) apply(options []Option) error {
 	for _, o := range options {
 		if o == nil {
 			continue
 		}
-		if err := o(&c); err != nil {
-			return settings{}, err
+		if err := o.change(c); err != nil {
+			return err
 		}
 	}
-	return c, nil
+	return nil
 }

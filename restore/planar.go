@@ -5,6 +5,8 @@ import (
 	"image"
 	"image/color"
 	"math"
+
+	"github.com/averaged/imaging/internal/imagefile"
 )
 
 // Planar is an image of float32 samples, the form in which everything here is
@@ -26,6 +28,20 @@ var _ image.Image = (*Planar)(nil)
 // NewPlanar returns a black image.
 func NewPlanar(channels, height, width int) *Planar {
 	return &Planar{Width: width, Height: height, Channels: channels, Pix: make([]float32, channels*height*width)}
+}
+
+// FromImage returns the samples of an image of 1 or 3 channels; of a *Planar the image itself, so that
+// it also gives the result for a *Planar its type. Alpha is left out, and colours are as they are
+// stored, without regard to it.
+func FromImage(img image.Image) (*Planar, error) {
+	if p, ok := img.(*Planar); ok {
+		return p, p.Check()
+	}
+	src, err := imagefile.FromImage(img)
+	if err != nil {
+		return nil, err
+	}
+	return &Planar{Width: src.Width, Height: src.Height, Channels: src.Channels, Pix: src.Pix}, nil
 }
 
 // Plane returns the samples of one channel; they share the image's memory.

@@ -7,6 +7,7 @@ import (
 
 // Report says what a restoration did and what is proven of it.
 type Report struct {
+	// Method is one of Methods, or "prior" for a denoiser of the caller's own (Prior).
 	Method string
 	// Sigma is the noise level used; Estimate is how it was found, nil if it was
 	// given.
@@ -32,7 +33,7 @@ type Report struct {
 	// through a network of colour √3 times that. It is 0 without a network, and with one for all
 	// noise levels.
 	Rescaling float64
-	// Adaptation is the factor by which Rescaling or Level follow the image (Adapt); 0 if they
+	// Adaptation is the factor by which Rescaling or Level follow the image (Adaptation); 0 if they
 	// do not.
 	Adaptation float64
 	// Level is the noise level that a network for all of them was used for

@@ -88,7 +88,7 @@ func TestDenoiseGains(t *testing.T) {
 	if testing.Short() {
 		t.Skip("gains take whole restorations, which a run with -short leaves to the others")
 	}
-	tv := restore.UseMethod("tv")
+	tv := restore.Method("tv")
 	for _, channels := range []int{1, 3} {
 		x := picture(channels, 120, 180)
 		for _, c := range []struct{ sigma, gain, greyGain float64 }{{0.02, 1.0, 0.5}, {0.05, 4.2, 2.8}, {0.15, 10, 7.5}, {0.3, 13.8, 11}} {
@@ -130,7 +130,7 @@ func TestDeblurGains(t *testing.T) {
 			if b == deblur.Unknown {
 				want = crop(x, k.H-1-k.CY, k.W-1-k.CX, y.Height, y.Width)
 			}
-			out, report, err := restore.Deblur(t.Context(), y, k, restore.UseMethod("tv"), restore.Sigma(0.01), restore.Boundary(b))
+			out, report, err := restore.Deblur(t.Context(), y, k, restore.Method("tv"), restore.Sigma(0.01), restore.Boundary(b))
 			require.NoError(t, err)
 			gain := psnr(t, want, out.(*restore.Planar)) - psnr(t, want, y)
 			t.Logf("channels %d %v: gain %.2f dB in %d iterations", channels, b, gain, report.Iterations)
@@ -154,7 +154,7 @@ func TestStartsAgree(t *testing.T) {
 	y := noisy(blurred(t, x, k, deblur.Circular), 0.03, 5)
 	var first *restore.Planar
 	for _, s := range []restore.StartingPoint{restore.StartWiener, restore.StartImage, restore.StartConstant} {
-		out, report, err := restore.Deblur(t.Context(), y, k, restore.UseMethod("tv"), restore.Sigma(0.03), restore.Start(s), restore.Boundary(deblur.Circular),
+		out, report, err := restore.Deblur(t.Context(), y, k, restore.Method("tv"), restore.Sigma(0.03), restore.Start(s), restore.Boundary(deblur.Circular),
 			restore.Tolerance(1e-5), restore.Iterations(3000))
 		require.NoError(t, err)
 		require.True(t, report.Converged)
@@ -260,15 +260,15 @@ func TestAnotherDevice(t *testing.T) {
 	} {
 		a, _, err := run()
 		require.NoError(t, err)
-		b, _, err := run(restore.OnDevice(dev))
+		b, _, err := run(restore.Device(dev))
 		require.NoError(t, err)
 		require.Greater(t, psnr(t, a.(*restore.Planar), b.(*restore.Planar)), 60.0, name)
 	}
 	small := refdevice.New(refdevice.Options{Memory: 4096})
 	defer small.Close()
-	_, _, err = restore.Denoise(t.Context(), y, restore.OnDevice(small))
+	_, _, err = restore.Denoise(t.Context(), y, restore.Device(small))
 	require.ErrorIs(t, err, backend.ErrOutOfMemory)
-	_, _, err = restore.Deblur(t.Context(), y, k, restore.OnDevice(small))
+	_, _, err = restore.Deblur(t.Context(), y, k, restore.Device(small))
 	require.ErrorIs(t, err, backend.ErrOutOfMemory)
 }
 
@@ -279,17 +279,17 @@ func TestWhatIsRefused(t *testing.T) {
 	for _, o := range []restore.Option{
 		restore.Sigma(0), restore.Sigma(-1), restore.Sigma(math.NaN()), restore.Sigma(math.Inf(1)),
 		restore.Strength(0), restore.Strength(math.NaN()), restore.Iterations(0), restore.Tolerance(0), restore.Tolerance(1),
-		restore.StepSize(0), restore.StepSize(math.Inf(1)), restore.Start(9), restore.OnDevice(nil), restore.Threads(-1), restore.UseMethod("magic"),
+		restore.StepSize(0), restore.StepSize(math.Inf(1)), restore.Start(9), restore.Device(nil), restore.Threads(-1), restore.Method("magic"),
 	} {
 		_, _, err := restore.Denoise(t.Context(), img, o)
 		require.Error(t, err)
 		_, _, err = restore.Deblur(t.Context(), img, k, o)
 		require.Error(t, err)
 	}
-	_, _, err = restore.Denoise(t.Context(), img, restore.UseMethod("magic"))
+	_, _, err = restore.Denoise(t.Context(), img, restore.Method("magic"))
 	require.ErrorIs(t, err, restore.ErrMethod)
 	require.ErrorContains(t, err, "tv")
-	_, _, err = restore.Deblur(t.Context(), img, k, restore.StepSize(2.1), restore.UseMethod("tv"))
+	_, _, err = restore.Deblur(t.Context(), img, k, restore.StepSize(2.1), restore.Method("tv"))
 	require.ErrorContains(t, err, "2/‖K‖²")
 	broken := picture(1, 8, 8)
 	broken.Pix[9] = float32(math.NaN())
@@ -312,7 +312,7 @@ func TestRunsEndWhenTold(t *testing.T) {
 	k, err := deblur.Shake(9, 2)
 	require.NoError(t, err)
 	enough := errors.New("enough")
-	tv := restore.UseMethod("tv") // networks: TestNetworkRunsEndWhenTold
+	tv := restore.Method("tv") // networks: TestNetworkRunsEndWhenTold
 	runs := map[string]func(context.Context, ...restore.Option) error{
 		"denoise": func(ctx context.Context, o ...restore.Option) error {
 			_, _, err := restore.Denoise(ctx, y, o...)
@@ -328,9 +328,9 @@ func TestRunsEndWhenTold(t *testing.T) {
 		},
 	}
 	for name, run := range runs {
-		var last restore.Progress
+		var last restore.ProgressReport
 		calls := 0
-		require.NoError(t, run(t.Context(), restore.WithProgress(func(p restore.Progress) error {
+		require.NoError(t, run(t.Context(), restore.Progress(func(p restore.ProgressReport) error {
 			require.GreaterOrEqual(t, p.Fraction, last.Fraction, name)
 			require.LessOrEqual(t, p.Fraction, 1.0, name)
 			last = p
@@ -339,9 +339,9 @@ func TestRunsEndWhenTold(t *testing.T) {
 		})), name)
 		require.Greater(t, calls, 2, name)
 		require.Equal(t, 1.0, last.Fraction, name)
-		require.ErrorIs(t, run(t.Context(), restore.WithProgress(func(restore.Progress) error { return enough })), enough, name)
+		require.ErrorIs(t, run(t.Context(), restore.Progress(func(restore.ProgressReport) error { return enough })), enough, name)
 		ctx, cancel := context.WithCancel(t.Context())
-		err := run(ctx, restore.WithProgress(func(restore.Progress) error { cancel(); return nil }))
+		err := run(ctx, restore.Progress(func(restore.ProgressReport) error { cancel(); return nil }))
 		require.ErrorIs(t, err, context.Canceled, name)
 		cancel()
 		require.ErrorIs(t, run(ctx), context.Canceled, name)
@@ -350,14 +350,14 @@ func TestRunsEndWhenTold(t *testing.T) {
 
 func TestCheckHolds(t *testing.T) {
 	y := noisy(picture(3, 40, 60), 0.02, 1)
-	tv := restore.UseMethod("tv")
+	tv := restore.Method("tv")
 	report, err := restore.Check(t.Context(), y, deblur.Kernel{}, tv, restore.Iterations(40))
 	require.NoError(t, err)
 	require.True(t, report.Holds, "%v", report.Violations)
 	require.Len(t, report.Rows, 40)
 	require.Contains(t, report.Denoiser, "firmly nonexpansive")
 	require.Less(t, report.Rows[39].Distance, report.Rows[0].Distance)
-	certificate, err := restore.Check(t.Context(), nil, deblur.Kernel{}, tv, restore.Constrain(pnp.Unconstrained))
+	certificate, err := restore.Check(t.Context(), nil, deblur.Kernel{}, tv, restore.Constraint(pnp.Unconstrained))
 	require.NoError(t, err)
 	require.True(t, certificate.Holds)
 	require.Empty(t, certificate.Rows)

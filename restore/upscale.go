@@ -12,81 +12,75 @@ import (
 	"github.com/averaged/imaging/upscale"
 )
 
-// AntialiasedBy says with which blur the image that Upscale is given was scaled down; the
+// Antialias says with which blur the image that Upscale is given was scaled down; the
 // default is upscale.Bicubic. upscale.NoAntialias is for a Kernel that is the whole blur.
-func AntialiasedBy(a upscale.Antialias) Option {
-	return func(c *settings) error {
+func Antialias(a upscale.Antialias) Option {
+	return option{"Antialias", func(c *settings) error {
 		if a > upscale.NoAntialias {
 			return fmt.Errorf("restore: antialias %d does not exist", a)
 		}
 		c.antialias = a
 		return nil
-	}
+	}}
 }
 
 // Upscale enlarges an image by a factor of 2, 3 or 4 (super-resolution): it looks for the
 // image that, scaled down, is the given one, by the plug-and-play proximal gradient
 // iteration of Deblur, whose K is a blur followed by downsampling (upscale.Downsampling),
-// started from cubic interpolation. AntialiasedBy says what the blur is, and Kernel adds
+// started from cubic interpolation. Antialias says what the blur is, and Kernel adds
 // one of the scene, in pixels of the result. Boundary says what is beyond the frame: by
 // default deblur.Reflect, which is near what programs that scale images do there. With a
 // Kernel that is not symmetric deblur.Unknown has a better bound, and takes fewer iterations.
 //
 // The noise level is estimated unless Sigma gives it, and the noise is removed too. The prior is
-// DefaultMethod unless UseMethod names another or weights are given, and
-// Strength, Iterations, Tolerance, StepSize and Constrain act as in Deblur.
+// DefaultMethod unless Method names another or weights are given, and
+// Strength, Iterations, Tolerance, StepSize and Constraint act as in Deblur.
 //
 // What is said of the result of Denoise holds here too, but for the size. Alpha is enlarged
 // by cubic interpolation.
 func Upscale(ctx context.Context, img image.Image, factor int, options ...Option) (image.Image, *Report, error) {
+	r, err := forOne(taskUpscale, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer r.close()
+	return r.Upscale(ctx, img, factor)
+}
+
+// Upscale does what the function Upscale does.
+func (r *Restorer) Upscale(ctx context.Context, img image.Image, factor int, options ...Option) (image.Image, *Report, error) {
 	if factor < 2 || factor > 4 {
 		return nil, nil, fmt.Errorf("restore: upscaling by %d, want 2, 3 or 4", factor)
 	}
-	c, err := newSettings(append([]Option{Boundary(deblur.Reflect)}, options...), DefaultMethod())
-	if err == nil {
-		err = c.checkPrior()
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, nil, err
-	}
-	p, err := open(img)
-	if err != nil {
-		return nil, nil, err
-	}
+	return r.run(ctx, taskUpscale, img, options, (*Planar).whiteNoise,
+		func(ctx context.Context, dev backend.Device, p *picture, c settings, report *Report) ([]float32, error) {
+			kernel, err := c.upscalingKernel(factor)
+			if err != nil {
+				return nil, err
+			}
+			k, err := upscale.NewDownsampling(dev, kernel, c.boundary, factor, p.planar.Height, p.planar.Width)
+			if err != nil {
+				return nil, err
+			}
+			defer k.Free()
+			out, err := solveUpscaling(ctx, dev, p.planar, k, c, report)
+			if err != nil {
+				return nil, err
+			}
+			return out, p.enlarge(factor, dev.Description().Threads)
+		})
+}
+
+// upscalingKernel is the blur of the settings before an image was scaled down.
+func (c settings) upscalingKernel(factor int) (deblur.Kernel, error) {
 	if c.antialias == upscale.NoAntialias && c.kernel == nil {
-		return nil, nil, errors.New("restore: upscale.NoAntialias needs a Kernel, which says how the image was blurred before it was scaled down; if it was not, its pixels lie far apart in the result, which is a case for Inpaint")
+		return deblur.Kernel{}, errors.New("restore: upscale.NoAntialias needs a Kernel, which says how the image was blurred before it was scaled down; if it was not, its pixels lie far apart in the result, which is a case for Inpaint")
 	}
-	report := &Report{Method: c.method}
-	if err := report.findSigma(c, p.planar, (*Planar).whiteNoise); err != nil {
-		return nil, nil, err
-	}
-	dev, done := c.open()
-	defer done()
 	kernel, err := c.antialias.Kernel(factor)
-	if err != nil {
-		return nil, nil, err
+	if err != nil || c.kernel == nil {
+		return kernel, err
 	}
-	if c.kernel != nil {
-		if kernel, err = deblur.Convolve(*c.kernel, kernel); err != nil {
-			return nil, nil, err
-		}
-	}
-	k, err := upscale.NewDownsampling(dev, kernel, c.boundary, factor, p.planar.Height, p.planar.Width)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer k.Free()
-	out, err := solveUpscaling(ctx, dev, p.planar, k, c, report)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := p.enlarge(factor, dev.Description().Threads); err != nil {
-		return nil, nil, err
-	}
-	return p.close(out), report, nil
+	return deblur.Convolve(*c.kernel, kernel)
 }
 
 func solveUpscaling(ctx context.Context, dev backend.Device, p *Planar, k *upscale.Downsampling, c settings, report *Report) ([]float32, error) {

@@ -84,7 +84,7 @@ func TestUpscaleGains(t *testing.T) {
 		k, err := c.antialias.Kernel(c.factor)
 		require.NoError(t, err)
 		y := scaledDown(t, x, k, c.factor)
-		out, report, err := restore.Upscale(t.Context(), y, c.factor, restore.AntialiasedBy(c.antialias), restore.Sigma(0.002))
+		out, report, err := restore.Upscale(t.Context(), y, c.factor, restore.Antialias(c.antialias), restore.Sigma(0.002))
 		require.NoError(t, err)
 		got, start := psnr(t, x, out.(*restore.Planar)), psnr(t, x, interpolated(t, y, c.factor))
 		t.Logf("%v by %d, %d channels: %.2f dB, interpolated %.2f, in %d iterations", c.antialias, c.factor, c.channels, got, start, report.Iterations)
@@ -93,7 +93,7 @@ func TestUpscaleGains(t *testing.T) {
 		certificate := report.Iteration.Certificate
 		require.True(t, certificate.Converges() && certificate.FixedPointExists())
 		require.Less(t, certificate.Norm, 1.25/float64(c.factor), certificate.NormReason)
-		byTV, report, err := restore.Upscale(t.Context(), y, c.factor, restore.AntialiasedBy(c.antialias), restore.UseMethod("tv"), restore.Sigma(0.002))
+		byTV, report, err := restore.Upscale(t.Context(), y, c.factor, restore.Antialias(c.antialias), restore.Method("tv"), restore.Sigma(0.002))
 		require.NoError(t, err)
 		require.Positive(t, report.Weight)
 		require.Greater(t, psnr(t, x, byTV.(*restore.Planar)), start+c.gain/2)
@@ -110,7 +110,7 @@ func TestUpscaleBlurAndNoise(t *testing.T) {
 	both, err := deblur.Convolve(k, area)
 	require.NoError(t, err)
 	y := noisy(scaledDown(t, x, both, 2), 0.005, 4)
-	options := []restore.Option{restore.AntialiasedBy(upscale.Area), restore.Sigma(0.005)}
+	options := []restore.Option{restore.Antialias(upscale.Area), restore.Sigma(0.005)}
 	sharp, _, err := restore.Upscale(t.Context(), y, 2, append(options, restore.Kernel(k))...)
 	require.NoError(t, err)
 	soft, _, err := restore.Upscale(t.Context(), y, 2, options...)
@@ -118,12 +118,12 @@ func TestUpscaleBlurAndNoise(t *testing.T) {
 	require.Greater(t, psnr(t, x, sharp.(*restore.Planar)), psnr(t, x, soft.(*restore.Planar))+1)
 
 	// The kernel may be the whole blur.
-	whole, _, err := restore.Upscale(t.Context(), y, 2, restore.AntialiasedBy(upscale.NoAntialias), restore.Sigma(0.005), restore.Kernel(both))
+	whole, _, err := restore.Upscale(t.Context(), y, 2, restore.Antialias(upscale.NoAntialias), restore.Sigma(0.005), restore.Kernel(both))
 	require.NoError(t, err)
 	require.Equal(t, sharp, whole)
 
 	y = noisy(scaledDown(t, x, area, 2), 0.05, 4)
-	out, report, err := restore.Upscale(t.Context(), y, 2, restore.AntialiasedBy(upscale.Area))
+	out, report, err := restore.Upscale(t.Context(), y, 2, restore.Antialias(upscale.Area))
 	require.NoError(t, err)
 	require.NotNil(t, report.Estimate)
 	require.InEpsilon(t, 0.05, report.Sigma, 0.3)
@@ -147,7 +147,7 @@ func TestUpscaleKindsOfImages(t *testing.T) {
 			}
 		}
 		for factor := 2; factor <= 4; factor++ {
-			out, _, err := restore.Upscale(t.Context(), in, factor, restore.Sigma(0.01), restore.UseMethod(weights.Fast), restore.Iterations(2))
+			out, _, err := restore.Upscale(t.Context(), in, factor, restore.Sigma(0.01), restore.Method(weights.Fast), restore.Iterations(2))
 			require.NoError(t, err)
 			require.IsType(t, in, out)
 			require.Equal(t, image.Rect(0, 0, 9*factor, 7*factor), out.Bounds())
@@ -164,7 +164,7 @@ func TestUpscaleKindsOfImages(t *testing.T) {
 		for b := deblur.Unknown; b <= deblur.Reflect; b++ {
 			for _, method := range []string{weights.Fast, "tv"} {
 				out, _, err := restore.Upscale(t.Context(), leaves(3, s[0], s[1]), 3,
-					restore.Sigma(0.01), restore.Boundary(b), restore.UseMethod(method), restore.Iterations(3))
+					restore.Sigma(0.01), restore.Boundary(b), restore.Method(method), restore.Iterations(3))
 				require.NoError(t, err)
 				require.Equal(t, image.Pt(3*s[1], 3*s[0]), out.Bounds().Size())
 			}
@@ -196,10 +196,10 @@ func TestUpscaleSameBits(t *testing.T) {
 	dev := refdevice.New(refdevice.Options{})
 	defer dev.Close()
 	small := crop(x, 0, 0, 8, 9)
-	options := []restore.Option{restore.UseMethod("tv"), restore.Sigma(0.02), restore.Iterations(20)}
+	options := []restore.Option{restore.Method("tv"), restore.Sigma(0.02), restore.Iterations(20)}
 	here, _, err := restore.Upscale(t.Context(), small, 2, options...)
 	require.NoError(t, err)
-	there, _, err := restore.Upscale(t.Context(), small, 2, append(options, restore.OnDevice(dev))...)
+	there, _, err := restore.Upscale(t.Context(), small, 2, append(options, restore.Device(dev))...)
 	require.NoError(t, err)
 	require.Greater(t, psnr(t, here.(*restore.Planar), there.(*restore.Planar)), 60.0)
 }
@@ -213,18 +213,18 @@ func TestUpscaleRefuses(t *testing.T) {
 	_, _, err := restore.Upscale(t.Context(), nil, 2)
 	require.Error(t, err)
 	for i, o := range []restore.Option{
-		restore.AntialiasedBy(9), restore.Kernel(deblur.Kernel{}), restore.StepSize(100), restore.Boundary(9), restore.UseMethod("magic"), restore.Sigma(0),
+		restore.Antialias(9), restore.Kernel(deblur.Kernel{}), restore.StepSize(100), restore.Boundary(9), restore.Method("magic"), restore.Sigma(0),
 	} {
 		_, _, err := restore.Upscale(t.Context(), x, 2, o)
 		require.Error(t, err, "option %d", i)
 	}
-	_, _, err = restore.Upscale(t.Context(), x, 2, restore.AntialiasedBy(upscale.NoAntialias), restore.Sigma(0.01))
+	_, _, err = restore.Upscale(t.Context(), x, 2, restore.Antialias(upscale.NoAntialias), restore.Sigma(0.01))
 	require.ErrorContains(t, err, "needs a Kernel")
 	// A step that is too long for a blur alone is right for its downsampling.
 	_, _, err = restore.Upscale(t.Context(), x, 4, restore.StepSize(10), restore.Sigma(0.01), restore.Iterations(2))
 	require.NoError(t, err)
 	dev := refdevice.New(refdevice.Options{Memory: 1024})
 	defer dev.Close()
-	_, _, err = restore.Upscale(t.Context(), x, 2, restore.OnDevice(dev), restore.Sigma(0.01))
+	_, _, err = restore.Upscale(t.Context(), x, 2, restore.Device(dev), restore.Sigma(0.01))
 	require.ErrorIs(t, err, backend.ErrOutOfMemory)
 }

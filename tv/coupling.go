@@ -3,6 +3,8 @@ package tv
 import (
 	"fmt"
 	"math"
+
+	"github.com/averaged/imaging/internal/strength"
 )
 
 // Coupling says which channels of an image share the norms of total variation: an
@@ -92,7 +94,7 @@ func (c Coupling) groups(n int, alpha float64) []group {
 	}
 	axes, weight := cosineBasis(n), c.chromaWeight
 	if weight == 0 {
-		weight = matchingChromaWeight(alpha)
+		weight = strength.MatchingChromaWeight(alpha)
 	}
 	return []group{
 		{from: 0, count: 1, weight: 1, axes: axes[:n]},

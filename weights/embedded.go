@@ -2,7 +2,6 @@ package weights
 
 import (
 	"bytes"
-	"embed"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -12,7 +11,8 @@ import (
 
 // Names of the weights that are part of the library; README.md in this folder says what
 // each is, what it reaches and how it was made. All but Guided were trained on photographs of
-// BSDS500, which are given for non-commercial research and education.
+// BSDS500, which are given for non-commercial research and education: they are there where
+// weights/research is imported.
 const (
 	// General is one averaged network for all noise levels, the default.
 	General = "general"
@@ -37,33 +37,67 @@ const (
 // not have.
 func Names() []string { return []string{General, Guided, Deblur, Fast, Euler, Heun, RK4, DnCNN} }
 
-//go:embed trained/*.safetensors
-var trained embed.FS
+// registered are the files of weights by name.
+var registered = struct {
+	sync.RWMutex
+	files map[string][]byte
+}{files: map[string][]byte{}}
 
-// place is where the weights of a name are in trained.
-func place(name string) string { return "trained/" + name + ".safetensors" }
+// Register makes the weights in a folder known, each NAME.safetensors at its top by the name, which is
+// one of Names. It is for packages such as weights/research to call when they are imported, and panics
+// where it cannot do that: a mistake in the package.
+func Register(folder fs.FS) {
+	entries, err := fs.ReadDir(folder, ".")
+	if err != nil {
+		panic(fmt.Sprintf("weights: %v", err))
+	}
+	registered.Lock()
+	defer registered.Unlock()
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), ".safetensors")
+		if !ok {
+			continue
+		}
+		_, there := registered.files[name]
+		b, err := fs.ReadFile(folder, e.Name())
+		switch {
+		case err != nil:
+			panic(fmt.Sprintf("weights: %v", err))
+		case there:
+			panic(fmt.Sprintf("weights: %q is registered twice", name))
+		case !slices.Contains(Names(), name):
+			panic(fmt.Sprintf("weights: %q is not one of Names", name))
+		}
+		registered.files[name] = b
+	}
+}
 
-// Embedded returns those of Names whose weights this build has: Open returns them.
-func Embedded() []string { return slices.Clone(embedded()) }
+// embedded returns the file of a name, which must not be changed.
+func embedded(name string) (file []byte, there bool) {
+	registered.RLock()
+	defer registered.RUnlock()
+	file, there = registered.files[name]
+	return file, there
+}
 
-var embedded = sync.OnceValue(func() []string {
+// Embedded returns those of Names whose weights this program has: Open returns them. They are those
+// of the packages that it imports, in this library weights/open, which restore imports, and
+// weights/research.
+func Embedded() []string {
 	return slices.DeleteFunc(Names(), func(name string) bool {
-		_, err := fs.Stat(trained, place(name))
-		return err != nil
+		_, there := embedded(name)
+		return !there
 	})
-})
+}
 
 // Open returns the embedded weights of a name, one of Embedded. The caller may change what
 // it gets.
 func Open(name string) (*File, error) {
-	if !slices.Contains(embedded(), name) {
-		return nil, fmt.Errorf("weights: this build has no weights %.40q, it has: %s", name, strings.Join(embedded(), ", "))
+	b, there := embedded(name)
+	if !there {
+		return nil, fmt.Errorf("weights: this build has no weights %.40q, it has: %s", name, strings.Join(Embedded(), ", "))
 	}
-	b, err := trained.ReadFile(place(name)) // a copy
-	if err != nil {
-		return nil, fmt.Errorf("weights: %w", err)
-	}
-	return Decode(b)
+	return Decode(bytes.Clone(b))
 }
 
 // IsEmbedded tells whether the file is, in every byte that it would be written as, one that
@@ -74,8 +108,8 @@ func (f *File) IsEmbedded() bool {
 	if err != nil {
 		return false // what cannot be written was not read
 	}
-	return slices.ContainsFunc(embedded(), func(name string) bool {
-		own, err := trained.ReadFile(place(name))
-		return err == nil && bytes.Equal(own, b)
+	return slices.ContainsFunc(Embedded(), func(name string) bool {
+		own, _ := embedded(name)
+		return bytes.Equal(own, b)
 	})
 }

@@ -6,10 +6,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/weights"
+	_ "github.com/averaged/imaging/weights/open"
+	_ "github.com/averaged/imaging/weights/research"
 )
 
 // open returns the embedded weights of a name with their card, whose checksum is then right.
@@ -25,11 +28,13 @@ func open(t testing.TB, name string) (*weights.File, weights.Card) {
 // Every file in the folder is one of Names, and has been embedded under it.
 func TestEmbeddedIsWhatIsInTheFolder(t *testing.T) {
 	require.NotEmpty(t, weights.Embedded())
-	entries, err := os.ReadDir("trained")
+	paths, err := filepath.Glob(filepath.Join("*", "*.safetensors"))
 	require.NoError(t, err)
 	var files []string
-	for _, e := range entries {
-		files = append(files, strings.TrimSuffix(e.Name(), ".safetensors"))
+	for _, path := range paths {
+		if folder := filepath.Dir(path); folder != "testdata" {
+			files = append(files, strings.TrimSuffix(filepath.Base(path), ".safetensors"))
+		}
 	}
 	require.ElementsMatch(t, files, weights.Embedded())
 	inOrder := slices.DeleteFunc(weights.Names(), func(name string) bool { return !slices.Contains(files, name) })
@@ -73,7 +78,10 @@ func TestEmbeddedCards(t *testing.T) {
 // The library stays a small one: no file has 1.5 MB.
 func TestEmbeddedFilesAreSmall(t *testing.T) {
 	for _, name := range weights.Embedded() {
-		b, err := os.ReadFile(filepath.Join("trained", name+".safetensors"))
+		paths, err := filepath.Glob(filepath.Join("*", name+".safetensors"))
+		require.NoError(t, err)
+		require.Len(t, paths, 1, name)
+		b, err := os.ReadFile(paths[0])
 		require.NoError(t, err)
 		require.Less(t, len(b), 1_500_000, name)
 	}
@@ -99,6 +107,26 @@ func TestIsEmbedded(t *testing.T) {
 	}
 	require.False(t, (&weights.File{}).IsEmbedded())
 	require.False(t, (&weights.File{Tensors: []weights.Tensor{{Name: "", Shape: []int{-1}}}}).IsEmbedded(), "what cannot be written")
+}
+
+// What weights/research has is for research, and what weights/open has for everybody.
+func TestTermsOfFolders(t *testing.T) {
+	for folder, licence := range map[string]string{"research": "LicenseRef-BSDS500-research", "open": "Apache-2.0"} {
+		paths, err := filepath.Glob(filepath.Join(folder, "*.safetensors"))
+		require.NoError(t, err)
+		for _, path := range paths {
+			_, card := open(t, strings.TrimSuffix(filepath.Base(path), ".safetensors"))
+			require.Equal(t, licence, card.Licence, path)
+		}
+	}
+}
+
+func TestRegisterRefuses(t *testing.T) {
+	before := weights.Embedded()
+	weights.Register(fstest.MapFS{"README.md": {}})
+	require.PanicsWithValue(t, `weights: "magic" is not one of Names`, func() { weights.Register(fstest.MapFS{"magic.safetensors": {}}) })
+	require.PanicsWithValue(t, `weights: "general" is registered twice`, func() { weights.Register(fstest.MapFS{"general.safetensors": {}}) })
+	require.Equal(t, before, weights.Embedded())
 }
 
 func TestOpenUnknown(t *testing.T) {

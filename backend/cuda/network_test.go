@@ -17,6 +17,7 @@ import (
 	"github.com/averaged/imaging/internal/scene"
 	"github.com/averaged/imaging/train"
 	"github.com/averaged/imaging/weights"
+	_ "github.com/averaged/imaging/weights/research"
 	"github.com/stretchr/testify/require"
 )
 

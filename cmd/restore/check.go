@@ -162,8 +162,8 @@ if something was contradicted, or if nothing is proven.`,
 		bar := a.newProgress(label)
 		bar.show(0, 0)
 		defer bar.clear()
-		opts = append(opts, restore.OnDevice(dev), restore.Boundary(boundaryOf(boundary)),
-			restore.WithProgress(func(p restore.Progress) error {
+		opts = append(opts, restore.Device(dev), restore.Boundary(boundaryOf(boundary)),
+			restore.Progress(func(p restore.ProgressReport) error {
 				bar.show(p.Fraction, p.Residual)
 				return ctx.Err()
 			}))

@@ -81,7 +81,7 @@ func (d *deblurrer) ownFiles() []string { return []string{d.kernelFile} }
 
 func (d *deblurrer) loadOwn(ctx context.Context, a *app) (opts []restore.Option, err error) {
 	d.kernel, err = a.readKernel(ctx, d.kernelFile, d.reading)
-	return []restore.Option{restore.Boundary(boundaryOf(d.boundary)), restore.Adapt(d.adapt)}, err
+	return []restore.Option{restore.Boundary(boundaryOf(d.boundary)), restore.Adaptation(d.adapt)}, err
 }
 
 func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...restore.Option) (image.Image, *restore.Report, error) {

@@ -75,7 +75,7 @@ func (d *denoiser) bindOwn(c *cobra.Command) {
 }
 
 func (d *denoiser) loadOwn(context.Context, *app) ([]restore.Option, error) {
-	opts := []restore.Option{restore.Adapt(d.adapt)}
+	opts := []restore.Option{restore.Adaptation(d.adapt)}
 	if d.luma.given {
 		opts = append(opts, restore.Sigma(d.luma.value))
 	}

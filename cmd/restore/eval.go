@@ -177,7 +177,7 @@ func (e *evaluation) contenders(c *cobra.Command, a *app, dev backend.Device) (l
 			return nil, nil, err
 		}
 		frees = append(frees, free)
-		k.options = append(chosen, restore.OnDevice(dev), restore.Adapt(e.adapt))
+		k.options = append(chosen, restore.Device(dev), restore.Adaptation(e.adapt))
 		if info := k.networkInfo(); info != nil {
 			k.label = oneLine(info.Name)
 		}
@@ -382,7 +382,7 @@ func (r *comparison) seed(index int) uint64 { return r.flags.seed + uint64(index
 func (r *comparison) measure(ctx context.Context, k *contender, clean, noisy *imagefile.Image, sigma float64) (score, error) {
 	began := time.Now()
 	opts := append([]restore.Option{
-		restore.WithProgress(func(p restore.Progress) error {
+		restore.Progress(func(p restore.ProgressReport) error {
 			r.bar.show((float64(r.done)+p.Fraction)/float64(r.parts), 0)
 			return ctx.Err()
 		}),

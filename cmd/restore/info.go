@@ -167,7 +167,7 @@ func gatherInfo(ctx context.Context) (*infoRecord, error) {
 			rec.Methods = append(rec.Methods, about)
 			continue
 		}
-		report, err := restore.Check(ctx, nil, deblur.Kernel{}, restore.UseMethod(m.Name), restore.OnDevice(dev))
+		report, err := restore.Check(ctx, nil, deblur.Kernel{}, restore.Method(m.Name), restore.Device(dev))
 		if err != nil {
 			return nil, err
 		}
@@ -178,7 +178,7 @@ func gatherInfo(ctx context.Context) (*infoRecord, error) {
 }
 
 // embeddedInfo describes the embedded network of a method.
-func embeddedInfo(m restore.Method) (weightsInfo, error) {
+func embeddedInfo(m restore.MethodInfo) (weightsInfo, error) {
 	f, err := weights.Open(m.Name)
 	if err != nil {
 		return weightsInfo{}, err

@@ -74,7 +74,7 @@ func (r *restoration) bind(c *cobra.Command, flag, tolerance string) {
 }
 
 // completeMethod lets the shell complete the names of methods, with what they are.
-func completeMethod(c *cobra.Command, flag string, methods []restore.Method) {
+func completeMethod(c *cobra.Command, flag string, methods []restore.MethodInfo) {
 	var words []cobra.Completion
 	for _, m := range methods {
 		words = append(words, cobra.CompletionWithDesc(m.Name, m.Description))
@@ -85,11 +85,11 @@ func completeMethod(c *cobra.Command, flag string, methods []restore.Method) {
 }
 
 // readyMethods are the methods that need no weight file.
-func readyMethods() []restore.Method {
-	return slices.DeleteFunc(restore.Methods(), func(m restore.Method) bool { return m.NeedsWeights })
+func readyMethods() []restore.MethodInfo {
+	return slices.DeleteFunc(restore.Methods(), func(m restore.MethodInfo) bool { return m.NeedsWeights })
 }
 
-func namesOf(methods []restore.Method) []string {
+func namesOf(methods []restore.MethodInfo) []string {
 	var names []string
 	for _, m := range methods {
 		names = append(names, m.Name)
@@ -160,7 +160,7 @@ func (r *restoration) checkMethod(c *cobra.Command) error {
 		return nil
 	}
 	methods := restore.Methods()
-	i := slices.IndexFunc(methods, func(m restore.Method) bool { return m.Name == r.method })
+	i := slices.IndexFunc(methods, func(m restore.MethodInfo) bool { return m.Name == r.method })
 	switch {
 	case i < 0 && !slices.Contains(weights.Names(), r.method):
 		return usagef("--%s %s: unknown method; %sthere is: %s", r.flag, oneLine(r.method), didYouMean(r.method, append(namesOf(methods), weights.Names()...)), methodNames())

@@ -80,7 +80,7 @@ func (a *app) restoreAll(c *cobra.Command, r restorer, args []string) error {
 	if err != nil {
 		return err
 	}
-	opts = append(append(append(opts, chosen...), own...), restore.OnDevice(dev))
+	opts = append(append(append(opts, chosen...), own...), restore.Device(dev))
 	return a.batch(ctx, c.Name(), tasks, func(ctx context.Context, _ int, t task) (*outcome, string, error) {
 		return a.restoreOne(ctx, r, t, opts)
 	})
@@ -113,7 +113,7 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	defer bar.clear()
 	bar.show(0, 0)
 	out, report, err := asPlanar(r.solve(ctx, img, append([]restore.Option{
-		restore.WithProgress(func(p restore.Progress) error {
+		restore.Progress(func(p restore.ProgressReport) error {
 			bar.show(p.Fraction, p.Residual)
 			return ctx.Err()
 		}),

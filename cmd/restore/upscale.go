@@ -88,7 +88,7 @@ func (u *upscaler) loadOwn(ctx context.Context, a *app) ([]restore.Option, error
 		return nil, err
 	}
 	antialias, err := upscale.ParseAntialias(u.antialias.value)
-	return append(opts, restore.AntialiasedBy(antialias)), err
+	return append(opts, restore.Antialias(antialias)), err
 }
 
 func (u *upscaler) frame(input string, m *imagefile.Image) (err error) {

@@ -33,7 +33,7 @@ const embeddedFile = "embedded"
 // A network, of --weights or embedded, is loaded on the device, once for all inputs.
 func (r *restoration) use(ctx context.Context, a *app, dev backend.Device) (opts []restore.Option, done func(), err error) {
 	if !r.isNetwork() {
-		return []restore.Option{restore.UseMethod(r.method)}, func() {}, nil
+		return []restore.Option{restore.Method(r.method)}, func() {}, nil
 	}
 	f, err := r.weightFile(ctx, a)
 	if err != nil {
@@ -71,7 +71,7 @@ func (r *restoration) use(ctx context.Context, a *app, dev backend.Device) (opts
 	for _, line := range lines(r.network.Certificate().String()) {
 		a.detail("%s: %s", name(source), line)
 	}
-	return []restore.Option{restore.UseNetwork(r.network)}, r.network.Free, nil
+	return []restore.Option{restore.Network(r.network)}, r.network.Free, nil
 }
 
 // isNetwork tells whether the denoiser is a network: the other one has neither weights of

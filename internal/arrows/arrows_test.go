@@ -42,15 +42,15 @@ var table = map[string]row{
 		"restore", "train",
 		// The types of restore's own face: devices, kernels, networks, certificates. See
 		// RATIONALE.md.
-		"backend", "backend/cpu", "backend/cuda", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights",
+		"backend", "backend/cpu", "backend/cuda", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights", "weights/research",
 		"internal/cameranoise", "internal/curves", "internal/imagefile", "internal/imagefile/atomicfile", "internal/noiselevel", "internal/openfile", "internal/quality",
 		cobra, pflag, xTerm,
 	}, tests: []string{"denoise/dncnn"}},
 	"restore": {code: []string{
-		"denoise", "denoise/refute", "denoise/rungekutta", "deblur", "inpaint", "operator", "upscale", "tv", "pnp", "backend", "backend/cpu", "backend/cuda", "weights",
-		"internal/imagefile", "internal/noiselevel",
+		"denoise", "denoise/refute", "denoise/rungekutta", "deblur", "inpaint", "operator", "upscale", "tv", "pnp", "backend", "backend/cpu", "backend/cuda", "weights", "weights/open",
+		"internal/imagefile", "internal/noiselevel", "internal/strength",
 		xImage,
-	}, tests: []string{"denoise/activation", "denoise/dncnn", "internal/cameranoise", "internal/scene", "internal/quality"}},
+	}, tests: []string{"denoise/activation", "denoise/dncnn", "internal/cameranoise", "internal/scene", "internal/quality", "weights/research"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from. See RATIONALE.md.
 	"train": {code: []string{"denoise", "denoise/activation", "denoise/dncnn", "denoise/guide", "denoise/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/devicequeue", "internal/fft", "internal/parallel", gonum}},
 
@@ -61,11 +61,11 @@ var table = map[string]row{
 		"denoise/tile", "denoise/internal/draw", "denoise/internal/ondevice", "denoise/internal/plain", "internal/devicequeue", "internal/parallel",
 	}},
 	"deblur": {
-		code:  []string{"operator", "backend", "internal/fft", "internal/parallel", "internal/response"},
+		code:  []string{"operator", "backend", "internal/fft", "internal/parallel", "internal/response", "internal/strength"},
 		tests: []string{"operator/operatortest"},
 	},
 	"inpaint": {code: []string{"operator", "backend", "internal/parallel"}, tests: []string{"operator/operatortest"}},
-	"tv":      {code: []string{"backend", gonum}},
+	"tv":      {code: []string{"backend", "internal/strength", gonum}},
 	"pnp":     {code: []string{"averaged", "operator", "backend", gonum}},
 	// A blur and downsampling: the one that builds on another.
 	"upscale": {
@@ -109,14 +109,16 @@ var table = map[string]row{
 	"backend/cpu/internal/winograd": {code: []string{xSys}},
 	"backend/cuda": {
 		code:  []string{"backend", "backend/devicekit", "backend/cuda/internal/driver", "backend/cuda/kernels"},
-		tests: []string{"denoise", "denoise/refute", "denoise/rungekutta", "train", "weights", "internal/scene"},
+		tests: []string{"denoise", "denoise/refute", "denoise/rungekutta", "train", "weights", "weights/research", "internal/scene"},
 	},
 	"backend/cuda/cgoflags":         {},
 	"backend/cuda/internal/driver":  {code: []string{cudaCgo}},
 	"backend/cuda/kernels":          {},
 	"backend/backendtest":           {code: []string{"backend", "backend/devicekit", testify, rapid, gonum}},
 	"backend/backendtest/refdevice": {code: []string{"backend", "backend/devicekit"}},
-	"weights":                       {},
+	"weights":                       {tests: []string{"weights/open", "weights/research"}},
+	"weights/open":                  {code: []string{"weights"}},
+	"weights/research":              {code: []string{"weights"}},
 
 	// Internal packages, each with one purpose.
 	"internal/arrows":               {},
@@ -133,6 +135,7 @@ var table = map[string]row{
 	"internal/response":             {},
 	"internal/quality":              {code: []string{"internal/parallel"}},
 	"internal/scene":                {},
+	"internal/strength":             {},
 
 	// Generators.
 	"internal/noiselevel/learn": {code: []string{"internal/cameranoise", "internal/imagefile", "internal/noiselevel"}},
@@ -192,6 +195,7 @@ func TestTableKeepsTheDesign(t *testing.T) {
 		}
 	}
 	require.NotContains(t, reachable("restore"), "train")
+	require.NotContains(t, reachable("restore"), "weights/research", "weights are imported, not imposed")
 	for folder := range table {
 		require.NotContains(t, reachable(folder), folder, "arrows run downward only")
 	}

@@ -1,0 +1,16 @@
+// Package open registers the trained weights that anybody may use for anything, under Apache-2.0,
+// as far as this version has some. Package restore imports it.
+package open
+
+import (
+	"embed"
+
+	"github.com/averaged/imaging/weights"
+)
+
+// All files of the folder, so that there may be none of weights.
+//
+//go:embed *
+var files embed.FS
+
+func init() { weights.Register(files) }

@@ -1,0 +1,19 @@
+// Package research registers the trained weights that were learned from the photographs of BSDS500,
+// which are given for non-commercial research and education: general, deblur, fast, euler, heun, rk4
+// and dncnn, under LicenseRef-BSDS500-research. A program that may use them imports it for that alone:
+//
+//	import _ "github.com/averaged/imaging/weights/research"
+//
+// README.md in the folder above says what each is, and how it was made.
+package research
+
+import (
+	"embed"
+
+	"github.com/averaged/imaging/weights"
+)
+
+//go:embed *.safetensors
+var files embed.FS
+
+func init() { weights.Register(files) }
