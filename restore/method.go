@@ -80,7 +80,7 @@ func methodsWith(embedded []string) []MethodInfo {
 // weights/research imported that is "general".
 func DefaultMethod() string { return defaultMethodWith(weights.Embedded()) }
 
-func defaultMethodWith(embedded []string) string { return first(embedded, General, Guided) }
+func defaultMethodWith(embedded []string) string { return first(embedded, Guided, General) }
 
 // DefaultPrior returns the name of the method that Deblur and Check use where none is named
 // and no weights are given: the first of "deblur", "general" and "tv" whose weights the program has.
@@ -88,6 +88,10 @@ func defaultMethodWith(embedded []string) string { return first(embedded, Genera
 func DefaultPrior() string { return defaultPriorWith(weights.Embedded()) }
 
 func defaultPriorWith(embedded []string) string { return first(embedded, DeblurPrior, General) }
+
+// DefaultInversePrior returns the name of the method that Inpaint, Upscale and Solve use where none is
+// named and no weights are given: the first of "general" and "tv" whose weights the program has.
+func DefaultInversePrior() string { return first(weights.Embedded(), General) }
 
 // first returns the first of the names that is embedded, or total variation.
 func first(embedded []string, names ...string) string {
@@ -223,7 +227,7 @@ func (t task) method() string {
 	case taskDeblur, taskCheck:
 		return DefaultPrior()
 	}
-	return first(weights.Embedded(), General)
+	return DefaultInversePrior()
 }
 
 func (c *settings) settleFor(card weights.Card) error {

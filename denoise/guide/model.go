@@ -10,6 +10,11 @@ import (
 // L·tanh(x/L) where the guide says x.
 const Limit = 4.0
 
+// Most is the most that a radius is multiplied by in use. Where a guide is at a loss, as before a
+// checkerboard, it may call all of it noise; twice the usual radius does not take it away. On
+// photographs the limit costs nothing. Training goes without, for its gradient would end there.
+const Most = 2
+
 // Prefix begins the names of a guide's tensors in a weight file.
 const Prefix = "guide."
 
@@ -157,15 +162,15 @@ func Units(sigma float64) (scale, plane float32) {
 const reference = 0.15
 
 // Factor returns what a radius is multiplied by where the guide says x: exp(L·tanh(x/L)), to 1e-5
-// of its size, from a table whose numbers are linearly interpolated, for a photograph has millions
-// of them. Of no number it is none.
+// of its size, and Most at most. It is from a table whose numbers are linearly interpolated, for
+// a photograph has millions of them. Of no number it is none.
 func Factor(x float32) float32 {
 	t := (min(max(x, -tableEnd), tableEnd) + tableEnd) * tableSteps
 	if t != t {
 		return t
 	}
 	k := min(int(t), len(factors)-2)
-	return factors[k] + float32((t-float32(k))*(factors[k+1]-factors[k]))
+	return min(Most, factors[k]+float32((t-float32(k))*(factors[k+1]-factors[k])))
 }
 
 // The table goes from −tableEnd, beyond which tanh is −1 but for 1e-3, in steps of 1/tableSteps.

@@ -105,10 +105,10 @@ func TestFactor(t *testing.T) {
 			limit = 5e-3
 		}
 		factor, _ := Derived(float32(x))
-		require.InEpsilon(t, factor, Factor(float32(x)), limit)
+		require.InEpsilon(t, min(factor, Most), Factor(float32(x)), limit)
 	}
 	for _, x := range []float32{-1e30, -7, -0.3, 2, 1e30, float32(math.Inf(1)), float32(math.Inf(-1))} {
-		require.LessOrEqual(t, Factor(x), float32(54.6))
+		require.LessOrEqual(t, Factor(x), float32(Most))
 		require.GreaterOrEqual(t, Factor(x), float32(1/54.6))
 	}
 	nan := Factor(float32(math.NaN()))
