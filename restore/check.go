@@ -66,7 +66,7 @@ const attackSide = 32
 // uniform grey, and its residuals and the distance of the two runs are held
 // against their bounds. Without an image (nil) the certificate is all. Without a
 // kernel (the zero value) a motion blur of 15 pixels is taken. Of the options
-// those of Deblur apply; Iterations is the number of iterations of either run.
+// those of Deblur apply that concern a single run; Iterations is the number of iterations of either.
 //
 // The certificate of a network is proven anew, of embedded weights too, unless the network
 // is given with Network: then it is as it was loaded (denoise.Prove).

@@ -25,11 +25,12 @@ import (
 //	SigmaAuto                                                 all but Solve
 //	Grain                                                     all but Solve
 //	SigmaChroma                                               Denoise
-//	Adaptation                                                Denoise, Deblur, Check
+//	Adaptation                                                Denoise, Deblur
 //	Prior, PriorFunc                                          all but Check
-//	StepSize, Constraint, Contraction                         all but Denoise
+//	StepSize, Constraint                                      all but Denoise
+//	Contraction                                               all but Denoise and Check
 //	Boundary                                                  Deblur, Inpaint, Upscale, Check
-//	Start                                                     Deblur, Check
+//	Start                                                     Deblur
 //	Kernel                                                    Inpaint, Upscale
 //	Antialias                                                 Upscale
 type Option interface {

@@ -21,7 +21,7 @@ import (
 //
 // The noise level is 0 by default, as that of Inpaint; Sigma gives it in the units of y. The prior's
 // strength follows from it, for images on [0,1]: a network is used for noise of SolveLevel, times
-// Strength. The prior is DefaultMethod, or "tv" in place of "guided", unless Method names another or
+// Strength. The prior is "general", or "tv" where a program does not have that, unless Method names another, or
 // weights or a Prior are given.
 func Solve(ctx context.Context, on func(backend.Device) (operator.Linear, error), y *Planar, options ...Option) (*Planar, *Report, error) {
 	r, err := forOne(taskSolve, options)
