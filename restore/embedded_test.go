@@ -161,9 +161,9 @@ func TestDefaults(t *testing.T) {
 	require.Equal(t, "heun", report.Method)
 }
 
-// The general network, which is the default, takes out noise of every level.
+// The general network takes out noise of every level.
 func TestGeneralRemovesNoise(t *testing.T) {
-	require.Equal(t, weights.General, restore.DefaultMethod())
+	require.Equal(t, weights.Guided, restore.DefaultMethod(), "what anybody may use")
 	clean := picture(3, 48, 56)
 	n := restore.Network(loaded(t, newCPU(t), open(t, weights.General)))
 	// The least gain in dB; a drawn picture of so few pixels is no photograph.

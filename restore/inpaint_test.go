@@ -77,7 +77,7 @@ func TestInpaintGains(t *testing.T) {
 				require.Equal(t, x.Pix[i], v, "a known pixel")
 			}
 		}
-		require.Equal(t, restore.DefaultMethod(), report.Method)
+		require.Equal(t, restore.DefaultInversePrior(), report.Method)
 		require.Zero(t, report.Sigma)
 		require.Nil(t, report.Estimate)
 		require.True(t, report.Converged)
@@ -241,7 +241,7 @@ func TestInpaintSizesAndThreads(t *testing.T) {
 		x := leaves(3, s[0], s[1])
 		mask := image.NewGray(image.Rect(0, 0, s[1], s[0]))
 		mask.Pix[0] = 255
-		for _, method := range []string{restore.DefaultMethod(), "tv"} {
+		for _, method := range []string{restore.DefaultInversePrior(), "tv"} {
 			_, _, err := restore.Inpaint(t.Context(), x, mask, restore.Method(method))
 			require.NoError(t, err)
 		}

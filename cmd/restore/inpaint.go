@@ -41,7 +41,7 @@ is white, or auto to estimate it: the noise is then removed everywhere. If the i
 is blurred too, --kernel names an image of the blur, as in deblur, and --boundary
 says what is beyond the frame.
 
-The default prior is ` + restore.DefaultMethod() + `; 'restore info' describes the others.
+The default prior is ` + restore.DefaultInversePrior() + `; 'restore info' describes the others.
 What is filled is smooth: edges and shading go on, textures and objects are not
 invented.
 
@@ -56,7 +56,7 @@ WebP image becomes a PNG. Transparency and metadata are carried along untouched.
 func (p *inpainter) bindOwn(c *cobra.Command) {
 	c.Flags().StringVarP(&p.maskFile, "mask", "m", "", "image `FILE` whose white pixels are to be filled (required)")
 	p.bind(c, selectPrior, "the relative change of an iteration (default 5e-5)")
-	p.defaultTo(c, restore.DefaultMethod())
+	p.defaultTo(c, restore.DefaultInversePrior())
 	p.bindKernel(c, "image `FILE` of a blur that is to be removed too")
 	bindBoundary(c, &p.boundary, "with --kernel: what lies beyond the frame")
 	p.sigma = sigmaFlag{given: true, zero: true, auto: true}

@@ -43,7 +43,7 @@ kept. --boundary says what lies beyond the frame; reflect, the default, is near 
 programs that scale images do there.
 
 --sigma is the standard deviation of the noise in the image, where 1 is white; by
-default it is estimated. The default prior is ` + restore.DefaultMethod() + `; 'restore info'
+default it is estimated. The default prior is ` + restore.DefaultInversePrior() + `; 'restore info'
 describes the others. Edges become sharper than by interpolation; textures are not
 invented.
 
@@ -62,7 +62,7 @@ func (u *upscaler) bindOwn(c *cobra.Command) {
 	f.VarP(&u.factor, "factor", "x", "how many times as wide and as high the result is")
 	completeChoice(c, "factor", &u.factor)
 	u.bind(c, selectPrior, "the relative change of an iteration (default 5e-5)")
-	u.defaultTo(c, restore.DefaultMethod())
+	u.defaultTo(c, restore.DefaultInversePrior())
 	u.antialias = newChoice(upscale.Bicubic.String(), upscale.Area.String(), upscale.GaussianBlur.String(), upscale.NoAntialias.String())
 	f.Var(&u.antialias, "antialias", "with which blur the image was scaled down: "+orList(u.antialias.words))
 	completeChoice(c, "antialias", &u.antialias)
