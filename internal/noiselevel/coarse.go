@@ -16,9 +16,6 @@ import "math"
 // what counts is the density of the noise at low frequencies, since a denoiser that is told less
 // takes coarse noise for content. (RATIONALE.md has the measurements.)
 
-// learnedQuantiles are those of the outputs, in order.
-var learnedQuantiles = [3]float64{0.2, 0.5, 0.8}
-
 // leastLevel is added to levels before the logarithm is taken, in 255ths: a fraction of a step of
 // 8 bits is no noise.
 const leastLevel = 0.3
@@ -26,9 +23,9 @@ const leastLevel = 0.3
 // layers are the rule's coefficients: inputs are shifted and scaled, then hidden = tanh(W₁·x + b₁)
 // and outputs = W₂·hidden + b₂.
 type layers struct {
-	shift, scale []float32   // of each feature
-	hidden       [][]float32 // a row for each hidden value: the weights, and the bias at the end
-	output       [3][]float32
+	shift, scale []float32    // of each feature
+	hidden       [][]float32  // a row for each hidden value: the weights, and the bias at the end
+	output       [3][]float32 // for the quantiles 0.2, 0.5 and 0.8
 }
 
 // level returns the three quantiles of the level, in increasing order, in units where white is 1.

@@ -17,7 +17,7 @@ type rule struct {
 	output       [][]float64
 }
 
-// levels of the quantiles that are learned; noiselevel.learnedQuantiles says the same.
+// levels of the quantiles that are learned, as noiselevel's layers have them.
 var levels = [3]float64{0.2, 0.5, 0.8}
 
 const (
