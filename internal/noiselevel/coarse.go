@@ -14,7 +14,7 @@ import "math"
 //	0.95·√(0.35·s₁² + 0.4·s₂² + 0.25·s₃²):
 //
 // what counts is the density of the noise at low frequencies, since a denoiser that is told less
-// takes coarse noise for content. (RATIONALE.md has the measurements.)
+// takes coarse noise for content. (NOTEBOOK.md has the measurements.)
 
 // leastLevel is added to levels before the logarithm is taken, in 255ths: a fraction of a step of
 // 8 bits is no noise.

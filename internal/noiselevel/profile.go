@@ -111,7 +111,7 @@ func profile(pix []float32, channels, height, width int, ranges []valueRange) Pr
 type judgement struct{ low, middle, high float64 }
 
 // Tuned on the validation photographs of data/open and BSDS500 with noise of all kinds, and on
-// data/real (RATIONALE.md).
+// data/real (NOTEBOOK.md).
 const (
 	// A grey image's level of white noise is believed within this factor of the rule's interval.
 	greyAgreement = 1.8
