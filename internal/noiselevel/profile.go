@@ -117,7 +117,7 @@ const (
 	greyAgreement = 1.8
 	// In colour, white noise is as strong in brightness unless the rule's interval begins this
 	// much higher.
-	brighter = 1.1
+	brighter = 1.25
 	// Then the level is between the one of colour and that of brightness, near the latter.
 	brighterShare = 0.7
 	// An image is soft, and its level is softFloor times the floor of its lowest band, where its highest band has
