@@ -45,8 +45,8 @@ type CheckReport struct {
 	// Expansion is the largest ratio of the distances of the two runs after and
 	// before an iteration.
 	Expansion float64
-	// Holds tells whether something is proven and nothing contradicts it, and rounding is not
-	// as large as an image may be; Violations are the contradictions.
+	// Holds tells whether something is proven and nothing contradicts it. Violations are the
+	// contradictions.
 	Holds      bool
 	Violations []string
 }
@@ -169,11 +169,19 @@ func (d *deblurring) check(ctx context.Context, c settings, certificateOnly bool
 	if err := d.checkIteration(ctx, c, report, limit, certificateOnly, stages); err != nil {
 		return nil, err
 	}
-	// Where rounding may be as large as white, nothing is proven of what is computed.
-	drowned := report.NetworkRounding >= 1 && !math.IsInf(report.NetworkRounding, 1)
-	report.Holds = report.Certificate.Proven && len(report.Violations) == 0 && !drowned
+	report.Holds = report.Certificate.Proven && len(report.Violations) == 0 && !report.drowned()
 	return report, stages.meter.end()
 }
+
+// drowned tells whether float32 computes another map than the one that the certificate is of:
+// its rounding may be as large as white, or was seen to be half of a grey level.
+func (r *CheckReport) drowned() bool {
+	return r.NetworkRounding >= 1 && !math.IsInf(r.NetworkRounding, 1) || r.MeasuredRounding >= 0.5/255
+}
+
+// ExactOnly tells whether convergence is proven in exact arithmetic only: no bound of what float32
+// adds is known, or it leaves nothing, for no residual of images in [0, 1] is above 1.
+func (r *CheckReport) ExactOnly() bool { return r.Certificate.Converges() && !(r.Floor < 1) }
 
 // attack looks for a pair of images that the network expands.
 func (d *deblurring) attack(ctx context.Context, report *CheckReport, s *stages) error {

@@ -25,6 +25,7 @@ type checkRecord struct {
 	Rows        []checkRow      `json:"rows,omitempty"`
 	Expansion   number          `json:"expansion"`
 	Holds       bool            `json:"holds"`
+	ExactOnly   bool            `json:"exact_arithmetic_only"`
 	Violations  []string        `json:"violations"`
 	Exact       names           `json:"names_base64,omitempty"`
 }
@@ -191,7 +192,8 @@ func judge(r *restore.CheckReport) error {
 	case len(r.Violations) == 0 && r.Attack != nil && r.Attack.Expansive():
 		return fmt.Errorf("check: nothing is proven of %s, and the attack found two images that it moves apart by a factor of %.4g", r.Method, r.Attack.Ratio)
 	case len(r.Violations) == 0 && r.Certificate.Proven:
-		return fmt.Errorf("check: nothing is proven of what is computed of %s: rounding may add %.3g of 255 to an image", r.Method, 255*r.NetworkRounding)
+		return fmt.Errorf("check: nothing is proven of what is computed of %s: rounding may add %.3g of 255 to an image (%.3g was measured)",
+			r.Method, 255*r.NetworkRounding, 255*r.MeasuredRounding)
 	case len(r.Violations) == 0:
 		return fmt.Errorf("check: nothing is proven of %s, so there is nothing that could hold", r.Method)
 	case len(r.Violations) == 1:
@@ -207,7 +209,7 @@ func (a *app) printCheck(path string, r *restore.CheckReport, network *networkIn
 			Denoiser:    lines(r.Denoiser),
 			Network:     checkedNetworkOf(r, network),
 			Certificate: checkedCertificateOf(r),
-			Expansion:   number(r.Expansion), Holds: r.Holds, Violations: append([]string{}, r.Violations...),
+			Expansion:   number(r.Expansion), Holds: r.Holds, ExactOnly: r.ExactOnly(), Violations: append([]string{}, r.Violations...),
 			Exact: exactNames("input", path),
 		}
 		for _, row := range r.Rows {
@@ -250,10 +252,13 @@ func (a *app) printCheck(path string, r *restore.CheckReport, network *networkIn
 	for _, v := range r.Violations {
 		a.result("contradicted: %s", v)
 	}
-	if r.Holds {
-		a.result("holds: yes")
-	} else {
+	switch {
+	case !r.Holds:
 		a.result("holds: no")
+	case r.ExactOnly():
+		a.result("holds: in exact arithmetic only")
+	default:
+		a.result("holds: yes")
 	}
 	return nil
 }

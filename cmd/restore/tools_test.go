@@ -246,7 +246,7 @@ func TestCheck(t *testing.T) {
 	require.Len(t, o, 1)
 	require.Equal(t, "{certificate:{averagedness:number constraint:string converges:bool data_step:string data_step_averagedness:number denoiser_averagedness:number "+
 		"fixed_point_exists:bool map:string operator_norm_bound:number operator_norm_reason:string proven:bool proven_residual:number rounding:number rounding_covered:bool step:number} "+
-		"command:string denoiser:[string] expansion:number holds:bool input:string method:string "+
+		"command:string denoiser:[string] exact_arithmetic_only:bool expansion:number holds:bool input:string method:string "+
 		"rows:[{bound:number distance:number iteration:number residuals:[number]}] schema:number violations:[]}", shape(o[0]))
 	require.Len(t, o[0]["rows"], 12)
 	require.Equal(t, true, o[0]["holds"])
