@@ -82,7 +82,7 @@ func (f *filterErrors) get(ctx context.Context) ([]rounding.Convolution, bool, e
 		if i == 0 {
 			first = f.model.lifted()
 		}
-		c, err := rounding.NewConvolution(ctx, b.Filter, shape, f.norms[i].Upper, arithmetic.ConvolutionAlgorithm(shape), first)
+		c, err := rounding.Remembered(ctx, b.Filter, shape, f.norms[i].Upper, arithmetic.ConvolutionAlgorithm(shape), first)
 		if err != nil {
 			return nil, false, err
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/cameranoise"
 	"github.com/averaged/imaging/internal/quality"
-	"github.com/averaged/imaging/internal/scene"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
 )
@@ -18,7 +17,7 @@ import (
 // rendered is the drawn still life, which takes a second to draw.
 var rendered = sync.OnceValue(func() *restore.Planar {
 	const h, w = 256, 320
-	drawn := scene.Render(w, h)
+	drawn := sceneOf(w, h)
 	p := restore.NewPlanar(3, h, w)
 	for i := range h * w {
 		for c := range 3 {

@@ -20,9 +20,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// scenes are the pictures of each size, which take long to draw.
+var scenes sync.Map
+
+func sceneOf(w, h int) *image.RGBA {
+	size := image.Pt(w, h)
+	img, ok := scenes.Load(size)
+	if !ok {
+		img, _ = scenes.LoadOrStore(size, scene.Render(w, h))
+	}
+	return img.(*image.RGBA)
+}
+
 // picture returns the still life as samples, in colour or grey.
 func picture(channels, h, w int) *restore.Planar {
-	img := scene.Render(w, h)
+	img := sceneOf(w, h)
 	p := restore.NewPlanar(channels, h, w)
 	for i := range h * w {
 		r, g, b := float32(img.Pix[4*i])/255, float32(img.Pix[4*i+1])/255, float32(img.Pix[4*i+2])/255

@@ -1,9 +1,11 @@
 package rounding
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -171,4 +173,75 @@ func put(t *testing.T, dev backend.Device, s backend.Shape, x []float32) backend
 		require.NoError(t, dev.Upload(b, x))
 	}
 	return b
+}
+
+// TestAdjointOfTiles: the bounds that are taken over from the filter for its adjoint are those of
+// the adjoint's own matrices; and points of no such pairs are found out.
+func TestAdjointOfTiles(t *testing.T) {
+	dev := cpu.New(cpu.Threads(1))
+	defer dev.Close()
+	shape := backend.Shape{N: 17, C: 19, H: 3, W: 3}
+	a := dev.ConvolutionAlgorithm(shape).Tiles
+	at := func(o, i, tap int) float32 { return float32(math.Sin(float64(o*o + 7*i + 3*tap*o))) }
+	made := func(a *backend.TileAlgorithm, in, out int, at func(o, i, tap int) float32) *tileBound {
+		b, err := newTileBound(t.Context(), a, in, out, shape.W, at)
+		require.NoError(t, err)
+		return b
+	}
+	got := made(a, shape.C, shape.N, at).adjoint()
+	require.NotNil(t, got)
+	want := made(a, shape.N, shape.C, func(o, i, tap int) float32 { return at(i, o, 8-tap) })
+	require.InEpsilonSlice(t, want.spectral, got.spectral, 1e-9)
+	require.InEpsilonSlice(t, want.frobenius, got.frobenius, 1e-9)
+	require.InEpsilonSlice(t, want.columns, got.columns, 1e-9)
+	require.InEpsilonSlice(t, want.rows, got.rows, 1e-9)
+	require.Equal(t, []int{want.in, want.out}, []int{got.in, got.out})
+
+	other := *a
+	other.Filter = slices.Clone(a.Filter)
+	other.Filter[1] = []float64{1, 3, 9}
+	require.Nil(t, made(&other, shape.C, shape.N, at).adjoint())
+}
+
+// TestRemembered: what is remembered is what was computed, and nothing is taken for another.
+func TestRemembered(t *testing.T) {
+	dev := cpu.New(cpu.Threads(1))
+	defer dev.Close()
+	shape := backend.Shape{N: 16, C: 16, H: 3, W: 3}
+	a := dev.ConvolutionAlgorithm(shape)
+	w := make([]float32, shape.Len())
+	for i := range w {
+		w[i] = float32(math.Sin(float64(i)))
+	}
+	seen := map[Convolution]bool{}
+	hold := func(norm float64, a backend.ConvolutionAlgorithm, first int) {
+		want, err := NewConvolution(t.Context(), w, shape, norm, a, first)
+		require.NoError(t, err)
+		for range 2 {
+			got, err := Remembered(t.Context(), w, shape, norm, a, first)
+			require.NoError(t, err)
+			require.Equal(t, want, got)
+		}
+		require.NotContains(t, seen, want, "the cases must differ to be told apart")
+		seen[want] = true
+	}
+	hold(30, a, 16)
+	hold(31, a, 16)
+	hold(30, a, 3)
+	hold(30, backend.ConvolutionAlgorithm{}, 16)
+	w[7] += 0.5
+	hold(30, a, 16)
+	for i := range mostRemembered + 1 {
+		w[0] = float32(i)
+		_, err := Remembered(t.Context(), w[:9], backend.Shape{N: 1, C: 1, H: 3, W: 3}, 30, backend.ConvolutionAlgorithm{}, 1)
+		require.NoError(t, err)
+	}
+	require.LessOrEqual(t, len(remembered.of), mostRemembered)
+
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	w[8]++
+	_, err := Remembered(ended, w, shape, 30, a, 16)
+	require.ErrorIs(t, err, context.Canceled)
+	hold(30, a, 16)
 }

@@ -59,9 +59,15 @@ func (m matrix) scaled() (matrix, float64) {
 		return m, 0
 	}
 	scale := math.Ldexp(1, math.Ilogb(top))
-	s := newMatrix(m.rows, m.cols)
+	s, inverse := newMatrix(m.rows, m.cols), 1/scale
+	if math.IsInf(inverse, 1) { // of a subnormal number
+		for i, v := range m.data {
+			s.data[i] = v / scale
+		}
+		return s, scale
+	}
 	for i, v := range m.data {
-		s.data[i] = v / scale
+		s.data[i] = v * inverse
 	}
 	return s, scale
 }

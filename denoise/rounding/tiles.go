@@ -13,67 +13,134 @@ import (
 type tileBound struct {
 	*backend.TileAlgorithm
 	in, out int
-	// Of every pair of points upper bounds of the spectral and the Frobenius norm of U_p.
-	spectral, frobenius []float64
-	largest             float64 // of a sum of moduli over a column of U_p
+	// Of every pair of points upper bounds of the spectral and the Frobenius norm of U_p, and of
+	// the sums of moduli over a column and a row of it.
+	spectral, frobenius, columns, rows []float64
 }
 
 func tiled(ctx context.Context, w []float32, s backend.Shape, norm float64, a *backend.TileAlgorithm, first int) (Convolution, error) {
 	c := Convolution{Norm: norm, Growth: Growth(w, s, backend.ConvolutionAlgorithm{Tiles: a})}
-	forward := func(o, i, y, x int) float64 { return float64(w[((o*s.C+i)*s.H+y)*s.W+x]) }
-	adjoint := func(o, i, y, x int) float64 { return forward(i, o, s.H-1-y, s.W-1-x) }
-	for _, part := range []struct {
-		to      *Error
-		at      func(o, i, y, x int) float64
-		in, out int
-	}{{&c.Forward, forward, s.C, s.N}, {&c.First, forward, first, s.N}, {&c.Adjoint, adjoint, s.N, s.C}} {
-		if part.to == &c.First && first == s.C {
-			c.First = c.Forward
-			continue
-		}
-		b, err := newTileBound(ctx, a, part.in, part.out, part.at)
+	forward, err := newTileBound(ctx, a, s.C, s.N, s.W, func(o, i, tap int) float32 {
+		return w[(o*s.C+i)*s.H*s.W+tap]
+	})
+	if err != nil {
+		return Convolution{}, err
+	}
+	c.Forward = forward.bound()
+	if c.First = c.Forward; first != s.C {
+		b, err := newTileBound(ctx, a, first, s.N, s.W, func(o, i, tap int) float32 {
+			return w[(o*s.C+i)*s.H*s.W+tap]
+		})
 		if err != nil {
 			return Convolution{}, err
 		}
-		*part.to = b.bound()
+		c.First = b.bound()
 	}
+	adjoint := forward.adjoint()
+	if adjoint == nil {
+		adjoint, err = newTileBound(ctx, a, s.N, s.C, s.W, func(o, i, tap int) float32 {
+			return w[(i*s.C+o)*s.H*s.W+s.H*s.W-1-tap]
+		})
+		if err != nil {
+			return Convolution{}, err
+		}
+	}
+	c.Adjoint = adjoint.bound()
 	return c, nil
 }
 
-// newTileBound transforms the filter and bounds the norms of its matrices.
-func newTileBound(ctx context.Context, a *backend.TileAlgorithm, in, out int, at func(o, i, y, x int) float64) (*tileBound, error) {
+// newTileBound transforms a filter of rows of so many taps and bounds the norms of its matrices.
+func newTileBound(ctx context.Context, a *backend.TileAlgorithm, in, out, width int, at func(o, i, tap int) float32) (*tileBound, error) {
 	points := len(a.Input)
+	taps := make([]matrix, len(a.Filter[0])*width)
+	for k := range taps {
+		taps[k] = newMatrix(in, out)
+		for i := range in {
+			for o := range out {
+				taps[k].data[i*out+o] = float64(at(o, i, k))
+			}
+		}
+	}
 	b := &tileBound{TileAlgorithm: a, in: in, out: out}
-	b.spectral, b.frobenius = make([]float64, points*points), make([]float64, points*points)
-	columns := make([]float64, points*points)
+	for _, of := range []*[]float64{&b.spectral, &b.frobenius, &b.columns, &b.rows} {
+		*of = make([]float64, points*points)
+	}
 	pool := parallel.New(0)
 	defer pool.Close()
 	pool.For(points*points, func(p int) {
 		if ctx.Err() != nil {
 			return
 		}
-		u := transformedFilter(a.Filter[p/points], a.Filter[p%points], in, out, at)
-		b.spectral[p], b.frobenius[p], columns[p] = u.norm(), u.frobenius(), u.largestColumn()
+		u := transformedFilter(a.Filter[p/points], a.Filter[p%points], taps)
+		b.spectral[p], b.frobenius[p] = u.norm(), u.frobenius()
+		b.columns[p], b.rows[p] = u.largestColumn(), u.largestRow()
 	})
-	b.largest = slices.Max(columns)
 	return b, ctx.Err()
 }
 
-// transformedFilter returns U_p, a row for each input channel.
-func transformedFilter(gy, gx []float64, in, out int, at func(o, i, y, x int) float64) matrix {
-	u := newMatrix(in, out)
-	for i := range in {
-		for o := range out {
-			sum := 0.0
-			for y, a := range gy {
-				for x, b := range gx {
-					sum += a * b * at(o, i, y, x)
-				}
+// transformedFilter returns U_p, a row for each input channel, of a filter's matrices, one for each
+// tap.
+func transformedFilter(gy, gx []float64, taps []matrix) matrix {
+	u := newMatrix(taps[0].rows, taps[0].cols)
+	for y, a := range gy {
+		for x, b := range gx {
+			factor := a * b
+			if factor == 0 {
+				continue
 			}
-			u.data[i*out+o] = sum
+			for k, v := range taps[y*len(gx)+x].data {
+				u.data[k] += factor * v
+			}
 		}
 	}
 	return u
+}
+
+// adjoint returns the bound of the adjoint, whose matrices are those of the filter with its taps in
+// reverse order, transposed. If the points come in pairs a and 1/a, as those of Winograd's
+// algorithms do, they are multiples of the transposes of the matrices that are there already;
+// else it is nil.
+func (b *tileBound) adjoint() *tileBound {
+	points := len(b.Input)
+	partner, factor := make([]int, points), make([]float64, points)
+	for k, row := range b.Filter {
+		reversed := slices.Clone(row)
+		slices.Reverse(reversed)
+		partner[k] = slices.IndexFunc(b.Filter, func(other []float64) bool {
+			c, ok := multiple(reversed, other)
+			if ok {
+				factor[k] = c
+			}
+			return ok
+		})
+		if partner[k] < 0 {
+			return nil
+		}
+	}
+	a := &tileBound{TileAlgorithm: b.TileAlgorithm, in: b.out, out: b.in}
+	for p := range b.spectral {
+		ky, kx := p/points, p%points
+		q, c := partner[ky]*points+partner[kx], factor[ky]*factor[kx]
+		a.spectral, a.frobenius = append(a.spectral, c*b.spectral[q]), append(a.frobenius, c*b.frobenius[q])
+		a.columns, a.rows = append(a.columns, c*b.rows[q]), append(a.rows, c*b.columns[q])
+	}
+	return a
+}
+
+// multiple returns |c| and whether v is exactly c times w, c ≠ 0.
+func multiple(v, w []float64) (c float64, ok bool) {
+	for k, x := range w {
+		if x != 0 {
+			c = v[k] / x
+			break
+		}
+	}
+	for k, x := range w {
+		if c*x != v[k] {
+			return 0, false
+		}
+	}
+	return math.Abs(c), c != 0
 }
 
 // euclidean returns the length of a vector.
@@ -182,7 +249,7 @@ func (b *tileBound) underflow() float64 {
 	input, output := largestSum(b.Input), largestSum(b.Output)
 	transform := 2 * float64(len(b.Input)) * least // of one row
 	patch := transform * (1 + input)
-	product := float64(b.in)*least + b.largest*patch
+	product := float64(b.in)*least + slices.Max(b.columns)*patch
 	return 2 * (output*output*product + transform*(1+output)) * math.Sqrt(float64(b.out))
 }
 

@@ -21,17 +21,17 @@ var spheres = []sphere{
 
 const wall = 2.6 // the z of the brick wall; the table is y = 0
 
-// hit returns what the ray meets first: distance, normal, colour and gloss.
-func hit(r ray) (distance float64, normal, colour vec, gloss float64) {
+// hit returns what the ray meets first: distance, normal and surface.
+func hit(r ray) (distance float64, normal vec, of surface) {
 	const near = 1e-4
 	distance = math.Inf(1)
 	if t := -r.from.y / r.along.y; t > near {
 		p := r.from.add(r.along.scale(t))
-		distance, normal, colour, gloss = t, vec{0, 1, 0}, wood(p), 0.05
+		distance, normal, of = t, vec{0, 1, 0}, surface{wood, p, 0.05}
 	}
 	if t := (wall - r.from.z) / r.along.z; t > near && t < distance {
 		p := r.from.add(r.along.scale(t))
-		distance, normal, colour, gloss = t, vec{0, 0, -1}, bricks(p), 0
+		distance, normal, of = t, vec{0, 0, -1}, surface{bricks, p, 0}
 	}
 	for _, s := range spheres {
 		o := r.from.sub(s.centre)
@@ -42,15 +42,23 @@ func hit(r ray) (distance float64, normal, colour vec, gloss float64) {
 		}
 		if t := -b - math.Sqrt(d); t > near && t < distance {
 			p := r.from.add(r.along.scale(t)).sub(s.centre)
-			distance, normal, colour, gloss = t, p.scale(1/s.radius), s.texture(p), s.gloss
+			distance, normal, of = t, p.scale(1/s.radius), surface{s.texture, p, s.gloss}
 		}
 	}
-	return distance, normal, colour, gloss
+	return distance, normal, of
+}
+
+// surface is what a ray meets. Its colour is worked out only where it is seen: textures take
+// most of the time.
+type surface struct {
+	texture func(vec) vec
+	at      vec
+	gloss   float64
 }
 
 // trace returns the light that comes back along the ray.
 func trace(r ray, depth int, noise *generator) vec {
-	distance, normal, colour, gloss := hit(r)
+	distance, normal, of := hit(r)
 	if math.IsInf(distance, 1) {
 		return vec{0.35, 0.42, 0.52}
 	}
@@ -64,7 +72,7 @@ func trace(r ray, depth int, noise *generator) vec {
 	facing := normal.dot(to)
 	lit := false
 	if facing > 0 {
-		if d, _, _, _ := hit(ray{p, to}); d > reach {
+		if d, _, _ := hit(ray{p, to}); d > reach {
 			lit = true
 			light = light.add(vec{1.0, 0.93, 0.80}.scale(facing * 75 / (reach * reach)))
 		}
@@ -73,7 +81,7 @@ func trace(r ray, depth int, noise *generator) vec {
 	if depth == 0 {
 		light = light.add(bounce(p, normal, noise).scale(0.55))
 	}
-	out := colour.times(light)
+	gloss, out := of.gloss, of.texture(of.at).times(light)
 	if lit {
 		out = out.add(vec{1, 1, 1}.scale(6 * gloss * math.Pow(math.Max(to.dot(r.along.mirror(normal)), 0), 90)))
 	}
