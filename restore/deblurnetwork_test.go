@@ -42,6 +42,7 @@ func shown(x, y *restore.Planar, k deblur.Kernel) *restore.Planar {
 // With a network no kernel, boundary or noise level makes an image worse, and a noise level that
 // is wrong by a factor of two costs less than 1.5 dB.
 func TestDeblurByNetworkNeverHarms(t *testing.T) {
+	leaveGains(t)
 	n := restore.Network(loaded(t, newCPU(t), open(t, weights.Fast)))
 	x := picture(3, 64, 72) // large enough for an estimate of the noise
 	for name, k := range blurs(t) {
@@ -50,7 +51,7 @@ func TestDeblurByNetworkNeverHarms(t *testing.T) {
 			boundary deblur.Boundary
 		}{{0.02, deblur.Circular}, {0.05, deblur.Unknown}, {0.1, deblur.Reflect}} {
 			some := name == "Gaussian 2" || name == "shake 13"
-			if !some && (c.boundary != deblur.Circular || testing.Short()) { // with all kernels it takes long
+			if !some && c.boundary != deblur.Circular { // with all kernels it takes long
 				continue
 			}
 			y := noisy(blurred(t, x, k, c.boundary), c.sigma, 5)
@@ -134,6 +135,7 @@ func TestDeblurByNetworkRunsTwice(t *testing.T) {
 // The level follows the noise and the step, and what the first run leaves of a photograph
 // tells where the noise is not what it was said to be.
 func TestDeblurLevel(t *testing.T) {
+	leaveGains(t)
 	wide, err := deblur.Box(9)
 	require.NoError(t, err)
 	blot, err := deblur.Box(3)
@@ -175,6 +177,7 @@ func TestDeblurLevel(t *testing.T) {
 
 // The second run follows what the first one shows.
 func TestDeblurAdapts(t *testing.T) {
+	leaveGains(t)
 	k, err := deblur.Shake(9, 4)
 	require.NoError(t, err)
 	fast := restore.Network(loaded(t, newCPU(t), open(t, weights.Fast)))

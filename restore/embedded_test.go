@@ -88,6 +88,9 @@ func TestChangedEmbeddedWeights(t *testing.T) {
 // Embedded networks are methods like any other: by name, by their file, or loaded before,
 // with the same result.
 func TestEmbeddedMethods(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all methods and tasks, each of which other tests run on smaller networks")
+	}
 	dev := newCPU(t)
 	y := noisy(picture(3, 20, 23), 0.1, 3)
 	k, err := deblur.Box(3)

@@ -30,7 +30,7 @@ func readPNG(path string) image.Image {
 // part returns the upper left corner of a picture, so that an example takes a moment only.
 func part(img image.Image) image.Image {
 	b := img.Bounds()
-	b.Max = b.Min.Add(image.Pt(160, 120))
+	b.Max = b.Min.Add(image.Pt(112, 84))
 	return img.(interface {
 		SubImage(image.Rectangle) image.Image
 	}).SubImage(b)

@@ -170,6 +170,7 @@ func bit(b bool) float64 {
 // TestGuidedOnPicturesThatHurt: where a guide is at a loss its network is hardly worse than the
 // one without a guide, and makes up nothing: all samples are near the picture's range.
 func TestGuidedOnPicturesThatHurt(t *testing.T) {
+	leaveGains(t)
 	for _, name := range []string{weights.General, weights.Guided} {
 		require.Contains(t, weights.Embedded(), name)
 	}

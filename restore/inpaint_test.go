@@ -63,6 +63,7 @@ func diffused(t testing.TB, p *restore.Planar, mask *image.Gray) *restore.Planar
 // The network gains on the diffusion that it starts from, known pixels stay to the bit,
 // and the proof covers the run.
 func TestInpaintGains(t *testing.T) {
+	leaveGains(t)
 	for _, channels := range []int{1, 3} {
 		x := leaves(channels, 72, 96)
 		mask := scatteredMask(72, 96, 0.5)

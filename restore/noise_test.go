@@ -62,6 +62,7 @@ func fidelity(t *testing.T, a, b *restore.Planar) float64 {
 
 // What a camera leaves is found without being told, and removed at a level near the best.
 func TestDenoisePhotographs(t *testing.T) {
+	leaveGains(t)
 	fast := loaded(t, newCPU(t), open(t, weights.Fast))
 	for name, saved := range map[string][]cameranoise.JPEG{
 		"developed": nil, "saved": {{Quality: 92, Subsampling: cameranoise.Quarter}},
@@ -172,6 +173,7 @@ func TestStretchedColourIsNonexpansive(t *testing.T) {
 
 // Deblurring allows for the error that a kernel has, unless the noise is given.
 func TestDeblurAllowsForTheKernelsError(t *testing.T) {
+	leaveGains(t)
 	fast := restore.Network(loaded(t, newCPU(t), open(t, weights.Fast)))
 	k, err := deblur.Shake(11, 4)
 	require.NoError(t, err)

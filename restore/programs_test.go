@@ -69,7 +69,7 @@ func Example_webHandler() {
 // The operator of this example is that of a sensor which adds up each pixel with its right
 // neighbour. What it works on are plain numbers, one channel at a time.
 func ExampleSolve() {
-	const height, width = 120, 160
+	const height, width = 84, 112
 	sums := operator.Host{
 		DomainH: height, DomainW: width, RangeH: height, RangeW: width / 2,
 		Apply: func(dst, src []float32) error {
@@ -105,7 +105,7 @@ func ExampleSolve() {
 	fmt.Printf("%d×%d samples, converged: %v\n", found.Height, found.Width, report.Converged)
 	fmt.Printf("proven to converge: %v\n", report.Iteration.Certificate.Converges())
 	// Output:
-	// 120×160 samples, converged: true
+	// 84×112 samples, converged: true
 	// proven to converge: true
 }
 
@@ -147,7 +147,7 @@ func ExamplePriorFunc() {
 	}
 	fmt.Printf("%d iterations, proven to converge: %v\n", report.Iterations, report.Iteration.Certificate.Converges())
 	// Output:
-	// (160,120) by prior
+	// (112,84) by prior
 	// 4 iterations, proven to converge: false
 }
 

@@ -94,12 +94,17 @@ func psnr(t testing.TB, a, b *restore.Planar) float64 {
 	return 10 * math.Log10(float64(len(a.Pix))/sum)
 }
 
-// The least gains that are to be had by total variation on the still life; they are well below what
-// is measured, and above what a broken rule or coupling gives.
-func TestDenoiseGains(t *testing.T) {
+// leaveGains skips a test that measures what restorations gain.
+func leaveGains(t *testing.T) {
 	if testing.Short() {
 		t.Skip("gains take whole restorations, which a run with -short leaves to the others")
 	}
+}
+
+// The least gains that are to be had by total variation on the still life; they are well below what
+// is measured, and above what a broken rule or coupling gives.
+func TestDenoiseGains(t *testing.T) {
+	leaveGains(t)
 	tv := restore.Method("tv")
 	for _, channels := range []int{1, 3} {
 		x := picture(channels, 120, 180)
@@ -129,9 +134,7 @@ func TestDenoiseGains(t *testing.T) {
 }
 
 func TestDeblurGains(t *testing.T) {
-	if testing.Short() {
-		t.Skip("gains take whole restorations, which a run with -short leaves to the others")
-	}
+	leaveGains(t)
 	k, err := deblur.Shake(11, 4)
 	require.NoError(t, err)
 	for _, channels := range []int{1, 3} {

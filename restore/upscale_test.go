@@ -69,7 +69,8 @@ func interpolated(t testing.TB, p *restore.Planar, factor int) *restore.Planar {
 
 // Every factor and blur gains on cubic interpolation, with a proof of convergence.
 func TestUpscaleGains(t *testing.T) {
-	for i, c := range []struct {
+	leaveGains(t)
+	for _, c := range []struct {
 		factor, channels int
 		antialias        upscale.Antialias
 		gain             float64
@@ -77,9 +78,6 @@ func TestUpscaleGains(t *testing.T) {
 		{2, 3, upscale.Bicubic, 1.2}, {2, 1, upscale.GaussianBlur, 1.2}, {3, 3, upscale.Area, 0.8},
 		{3, 1, upscale.Bicubic, 0.8}, {4, 3, upscale.GaussianBlur, 0.5},
 	} {
-		if testing.Short() && i > 1 {
-			break // the others are larger, and slow in portable Go
-		}
 		x := leaves(c.channels, 24*c.factor, 32*c.factor)
 		k, err := c.antialias.Kernel(c.factor)
 		require.NoError(t, err)
@@ -102,6 +100,7 @@ func TestUpscaleGains(t *testing.T) {
 
 // A blur of the scene is removed too, and so is noise.
 func TestUpscaleBlurAndNoise(t *testing.T) {
+	leaveGains(t)
 	x := leaves(3, 64, 80)
 	k, err := deblur.Disk(1.6)
 	require.NoError(t, err)

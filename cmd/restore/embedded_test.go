@@ -89,6 +89,9 @@ func TestEmbeddedByName(t *testing.T) {
 	save(t, "b.png", picture(1, 20, 24, 8, 0.05))
 	save(t, "k.png", picture(1, 3, 5, 8, 0))
 	for _, method := range weights.Embedded() {
+		if testing.Short() && method != weights.Fast && method != weights.Guided && method != weights.DnCNN {
+			continue // they are of the first one's kind
+		}
 		r := succeeds(t, "denoise", "--method", method, "--sigma", "0.05", "a.png", "b.png", "-o", method+"/")
 		require.Contains(t, r.stdout, ": noise of sigma 0.05 removed by "+method+", ")
 		if method == "dncnn" {
