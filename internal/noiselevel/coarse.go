@@ -107,6 +107,18 @@ func (s *spectrum) whiteInColour() bool {
 	return s.axes > 1 && s.floor[axisOfColour][3][tenth] >= 0.6*math.Max(middle, leastWhite)
 }
 
+// topOfColour returns the floor of the highest band along the axes of colour, and whether the
+// spectrum is flat up there, as that of white noise is and that of demosaicked or subsampled colour is
+// not.
+func (s *spectrum) topOfColour() (top float64, flat bool) {
+	const lowest = 0 // of quantiles
+	if s.axes == 1 {
+		return 0, false
+	}
+	next, top := s.floor[axisOfColour][2][lowest], s.floor[axisOfColour][3][lowest]
+	return top, top >= leastWhite && next <= flatWithin*top
+}
+
 // leastWhite is the level from which on noise can be seen to be white.
 const leastWhite = 1.3 / 255
 

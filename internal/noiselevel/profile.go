@@ -118,6 +118,12 @@ const (
 	// In colour, white noise is as strong in brightness unless the rule's interval begins this
 	// much higher.
 	brighter = 1.25
+	// Where the estimate agrees with a flat spectrum of colour, weak noise is white up to
+	// weakBrighter: the rest is texture. That holds up to weakWhite, and no more from twice that on.
+	weakBrighter, weakWhite = 1.6, 8.0 / 255
+	// A spectrum is flat if its second highest band is at most this much higher than its highest, and an
+	// estimate agrees within the other.
+	flatWithin, agreesWithin = 1.1, 0.03
 	// Then the level is between the one of colour and that of brightness, near the latter.
 	brighterShare = 0.7
 	// An image is soft, and its level is softFloor times the floor of its lowest band, where its highest band has
@@ -140,8 +146,22 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 		}
 		return p.coarse(j, j.middle)
 	}
-	if s.whiteInColour() && p.Sigma >= 0.6*math.Max(s.floor[axisOfColour][1][lowest], leastWhite) {
-		if j.low <= brighter*p.Sigma {
+	top, flat := s.topOfColour()
+	if flat && !p.Reliable && top < p.Sigma { // of texture, which has little colour
+		scale := top / p.Sigma
+		p.Sigma, p.Low, p.High, p.Reliable, p.Note = top, top, top, true, ""
+		p.PerChannel = slices.Clone(p.PerChannel)
+		for c := range p.PerChannel {
+			p.PerChannel[c] *= scale
+		}
+	}
+	agrees := flat && math.Abs(p.Sigma/top-1) <= agreesWithin
+	if agrees || s.whiteInColour() && p.Sigma >= 0.6*math.Max(s.floor[axisOfColour][1][lowest], leastWhite) {
+		limit := brighter
+		if agrees {
+			limit += (weakBrighter - brighter) * min(max(2-p.Sigma/weakWhite, 0), 1)
+		}
+		if j.low <= limit*p.Sigma {
 			return p
 		}
 		light := math.Min(j.middle, s.floor[axisOfBrightness][3][lowest])
