@@ -185,10 +185,12 @@ func (r *recipeFlags) apply(config *train.Config) {
 		switch {
 		case config.Deblur != nil:
 			config.Deblur.NoiseMin, config.Deblur.NoiseMax = r.sigma.low, r.sigma.high
-		case r.flags.Changed("config"):
-			config.SigmaMin, config.SigmaMax = r.sigma.low, r.sigma.high
 		default:
+			before := *config
 			*config = config.ForNoiseLevels(r.sigma.low, r.sigma.high)
+			if len(before.Levels) > 0 && len(config.Levels) > 0 {
+				config.LossExponent = before.LossExponent
+			}
 		}
 	}
 	if r.flags.Changed("learning-rate") {

@@ -165,6 +165,15 @@ func TestTrainConfiguration(t *testing.T) {
 	require.Equal(t, []string{weights.FamilyAveraged, "rk4", string(train.DefaultConfig().Constraint)}, []string{c.Family, c.Integrator, string(c.Constraint)})
 	require.Equal(t, 1, c.Blocks)
 
+	// A range of noise levels makes a table of them, whatever the configuration came from.
+	succeeds(t, fields("train data -o g --config d/config.json --sigma 0.05..0.2 -q")...)
+	require.Equal(t, []float64{0.05, 0.1, 0.2}, readConfig(t, "g").Levels)
+	succeeds(t, fields("train data -o h --config g/config.json --sigma 0.1..0.2 --set loss_exponent=0.3 -q")...)
+	succeeds(t, fields("train data -o i --config h/config.json --sigma 0.05..0.1 -q")...)
+	c = readConfig(t, "i")
+	require.Equal(t, []float64{0.05, 0.1}, c.Levels)
+	require.Equal(t, 0.3, c.LossExponent, "it was chosen")
+
 	succeeds(t, fields("train data -o f --recipe deblur --sigma 0.01..0.05 --crop 12 --batch 1 --iterations 1 --width 16 --blocks 1 "+
 		"--set power_iterations=2 --set deblur.margin=1 --set deblur.iterations=1 -q")...)
 	want = train.DeblurringConfig()
