@@ -43,16 +43,16 @@ func (c *computing) open() (backend.Device, error) {
 	if err := restore.Validate(restore.Threads(c.threads)); err != nil {
 		return nil, optionError(err)
 	}
-	card, isCUDA := strings.CutPrefix(c.backend, "cuda")
+	number, isCUDA := strings.CutPrefix(c.backend, "cuda")
 	switch {
 	case c.backend == "auto":
-		if dev := bestCard(c.teller(), c.asked()); dev != nil {
+		if dev := bestGPU(c.teller(), c.asked()); dev != nil {
 			return dev, nil
 		}
 	case c.backend == "cpu":
-	case isCUDA && isCardNumber(card):
-		n, _ := strconv.Atoi(strings.TrimPrefix(card, ":")) // none is 0
-		return openCard(c.backend, n)
+	case isCUDA && isGPUNumber(number):
+		n, _ := strconv.Atoi(strings.TrimPrefix(number, ":")) // none is 0
+		return openGPU(c.backend, n)
 	default:
 		return nil, usagef("--backend %s: want auto, cpu or cuda[:N]", oneLine(c.backend))
 	}
@@ -63,8 +63,8 @@ func (c *computing) open() (backend.Device, error) {
 	return dev, nil
 }
 
-// isCardNumber accepts "" and ":N".
-func isCardNumber(s string) bool {
+// isGPUNumber accepts "" and ":N".
+func isGPUNumber(s string) bool {
 	if s == "" {
 		return true
 	}

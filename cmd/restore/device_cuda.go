@@ -11,10 +11,10 @@ import (
 	"github.com/averaged/imaging/backend/cuda"
 )
 
-// bestCard returns the card that --backend auto takes, or nil: the first one that opens,
+// bestGPU returns the GPU that --backend auto takes, or nil: the first one that opens,
 // since the driver puts the fastest first. What is there and does not work is worth a
 // line; that there is nothing, only for who asked for auto, and with -v.
-func bestCard(a *app, asked bool) backend.Device {
+func bestGPU(a *app, asked bool) backend.Device {
 	all, err := cuda.Devices()
 	switch {
 	case isAbsent(err) && !asked:
@@ -35,8 +35,8 @@ func bestCard(a *app, asked bool) backend.Device {
 	return nil
 }
 
-// openCard opens the card that --backend names.
-func openCard(flag string, n int) (backend.Device, error) {
+// openGPU opens the GPU that --backend names.
+func openGPU(flag string, n int) (backend.Device, error) {
 	dev, err := cuda.Open(n)
 	if err != nil {
 		return nil, usagef("--backend %s: %s; use --backend cpu or auto", flag, cause(err))
@@ -44,8 +44,8 @@ func openCard(flag string, n int) (backend.Device, error) {
 	return dev, nil
 }
 
-// cards returns the cards that --backend can name, or why there are none.
-func cards() ([]device, string) {
+// gpus returns the GPUs that --backend can name, or why there are none.
+func gpus() ([]device, string) {
 	all, err := cuda.Devices()
 	if err != nil {
 		return nil, cause(err)
@@ -66,11 +66,11 @@ func isAbsent(err error) bool {
 	return errors.Is(err, cuda.ErrNoDriver) || errors.Is(err, cuda.ErrNoDevice)
 }
 
-// cause is an error without the name of the package, or of the card, that stands before it.
+// cause is an error without the name of the package, or of the GPU, that stands before it.
 func cause(err error) string {
 	text := err.Error()
 	before, after, ok := strings.Cut(text, ": ")
-	if card, isCUDA := strings.CutPrefix(before, "cuda"); ok && isCUDA && isCardNumber(card) {
+	if gpu, isCUDA := strings.CutPrefix(before, "cuda"); ok && isCUDA && isGPUNumber(gpu) {
 		text = after
 	}
 	return oneLine(text)

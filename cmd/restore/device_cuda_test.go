@@ -14,28 +14,28 @@ import (
 	"github.com/averaged/imaging/internal/quality"
 )
 
-// wantCUDA is set where a card must be there, be it the fake one: then its absence fails,
+// wantCUDA is set where a GPU must be there, be it the fake one: then its absence fails,
 // and nothing is skipped.
 const wantCUDA = "IMAGING_WANT_CUDA"
 
-// needCard skips the test where there is no card and none is demanded.
-func needCard(t *testing.T) []cuda.GPU {
+// needGPU skips the test where there is no GPU and none is demanded.
+func needGPU(t *testing.T) []cuda.GPU {
 	t.Helper()
 	all, err := cuda.Devices()
 	if isAbsent(err) && os.Getenv(wantCUDA) == "" {
-		t.Skipf("no CUDA card here (bash .ci/cuda builds a fake one): %v", err)
+		t.Skipf("no CUDA GPU here (bash .ci/cuda builds a fake one): %v", err)
 	}
 	require.NoError(t, err)
 	return all
 }
 
-// Where there is no card, info says so, auto is the processor, and cuda is an error of one
+// Where there is no GPU, info says so, auto is the processor, and cuda is an error of one
 // line.
 func TestCUDAWithoutACard(t *testing.T) {
 	_, err := cuda.Devices()
 	if err == nil {
 		require.Error(t, firstError(cuda.Open(1000)))
-		t.Skip("there is a card; bash .ci/cuda runs this without one too")
+		t.Skip("there is a GPU; bash .ci/cuda runs this without one too")
 	}
 	require.Empty(t, os.Getenv(wantCUDA), "%v", err)
 	require.True(t, isAbsent(err), "%v", err)
@@ -62,7 +62,7 @@ func TestCUDAWithoutACard(t *testing.T) {
 func firstError(_ *cuda.Device, err error) error { return err }
 
 func TestCUDAInInfo(t *testing.T) {
-	all := needCard(t)
+	all := needGPU(t)
 	r := succeeds(t, "info")
 	o := objects(t, succeeds(t, "info", "--json").stdout)[0]
 	require.NotContains(t, o, "no_cuda")
@@ -77,15 +77,15 @@ func TestCUDAInInfo(t *testing.T) {
 }
 
 func TestCUDAThatIsNotThere(t *testing.T) {
-	needCard(t)
+	needGPU(t)
 	inFolder(t)
 	save(t, "a.pfm", picture(1, 20, 24, 32, 0.1))
 	fails(t, exitUsage, []string{"--backend cuda:65535: ", "use --backend cpu or auto"}, "denoise", "--backend", "cuda:65535", "a.pfm")
 }
 
-// Every command that computes gives on the card what it gives on the processor.
+// Every command that computes gives on the GPU what it gives on the processor.
 func TestCUDAAgreesWithTheProcessor(t *testing.T) {
-	needCard(t)
+	needGPU(t)
 	inFolder(t)
 	save(t, "clean.pfm", picture(3, 22, 30, 32, 0))
 	succeeds(t, "kernel", "motion", "--length", "5", "--angle", "30", "-o", "motion.png")
@@ -118,9 +118,9 @@ func TestCUDAAgreesWithTheProcessor(t *testing.T) {
 	}
 }
 
-// Training on the card goes the way that it goes on the processor.
+// Training on the GPU goes the way that it goes on the processor.
 func TestCUDATrains(t *testing.T) {
-	needCard(t)
+	needGPU(t)
 	inFolder(t)
 	photographs(t, "data", 2)
 	var losses [2][]float64
@@ -140,9 +140,9 @@ func TestCUDATrains(t *testing.T) {
 	}
 }
 
-// auto takes the card, and says so with -v only.
+// auto takes the GPU, and says so with -v only.
 func TestCUDAIsWhatAutoTakes(t *testing.T) {
-	all := needCard(t)
+	all := needGPU(t)
 	inFolder(t)
 	save(t, "a.pfm", picture(1, 20, 24, 32, 0.1))
 	succeeds(t, "denoise", "--method", "tv", "--sigma", "0.1", "a.pfm")

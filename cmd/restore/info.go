@@ -146,7 +146,7 @@ func gatherInfo(ctx context.Context) (*infoRecord, error) {
 		Weights:       []weightsInfo{},
 		DefaultMethod: restore.DefaultMethod(), DefaultPrior: restore.DefaultPrior(),
 	}
-	found, missing := cards()
+	found, missing := gpus()
 	rec.Devices, rec.NoCUDA = append(rec.Devices, found...), missing
 	for _, l := range cpu.InstructionSets() {
 		rec.CPU.Levels = append(rec.CPU.Levels, l.String())
