@@ -1,11 +1,17 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/denoise"
 )
 
 // Weight files that are made to be believed are refused, or told the truth about.
@@ -42,4 +48,28 @@ func TestWeightsThatShouldNotBeBelieved(t *testing.T) {
 	r := restoring(t, "deblur", "--kernel", "k.png", "--sigma", "0.1", "--iterations", "20", "--weights", drowned, "--force", "a.png")
 	require.Equal(t, exitDone, r.code)
 	require.NotContains(t, r.stdout, "convergence proven")
+}
+
+// TestLongProofs: a proof that takes long is told about, and ends when it is told to.
+func TestLongProofs(t *testing.T) {
+	defer func(before time.Duration) { patience = before }(patience)
+	patience = 20 * time.Millisecond
+	inFolder(t)
+	m, err := denoise.RandomModel(9, denoise.Architecture{Width: 3, Blocks: 1}, 1)
+	require.NoError(t, err)
+	m.Kernel = 51
+	m.Blocks[0].Filter = make([]float32, 3*3*51*51)
+	for i := range m.Blocks[0].Filter {
+		m.Blocks[0].Filter[i] = 1e-4 * float32(math.Sin(float64(i*i)))
+	}
+	f, err := m.File(seededCard("euler"), denoise.Certificate{})
+	require.NoError(t, err)
+	large := saveWeights(t, "large.safetensors", f)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stderr := &cancelling{text: "large.safetensors: its certificate is being proven, which takes long", cancel: cancel}
+	var stdout bytes.Buffer
+	args := []string{"check", "--progress", "always", "--weights", large}
+	require.Equal(t, exitInterrupted, run(ctx, args, strings.NewReader(""), &stdout, stderr))
+	require.Empty(t, stdout.String())
 }

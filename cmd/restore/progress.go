@@ -141,3 +141,27 @@ func (p *progressBar) clear() {
 	fmt.Fprintf(p.w, "\r%s\r", strings.Repeat(" ", p.width))
 	p.width = 0
 }
+
+// patience is after how long whileLong says something.
+var patience = 2 * time.Second
+
+// whileLong says what takes long, once it does, where progress is shown; the caller calls done
+// when it has ended.
+func (a *app) whileLong(what string) (done func()) {
+	if a.newProgress("") == nil {
+		return func() {}
+	}
+	ended, silent := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(silent)
+		select {
+		case <-ended:
+		case <-time.After(patience):
+			a.note("%s", what)
+		}
+	}()
+	return func() {
+		close(ended)
+		<-silent
+	}
+}

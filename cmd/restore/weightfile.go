@@ -59,7 +59,10 @@ func (r *restoration) use(ctx context.Context, a *app, dev backend.Device) (opts
 	if r.prove {
 		options = append(options, denoise.Prove())
 	}
-	if r.network, err = denoise.Load(ctx, dev, f, options...); err != nil {
+	loaded := a.whileLong(name(source) + ": its certificate is being proven, which takes long with large filters")
+	r.network, err = denoise.Load(ctx, dev, f, options...)
+	loaded()
+	if err != nil {
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
