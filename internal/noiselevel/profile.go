@@ -91,7 +91,7 @@ func profile(pix []float32, channels, height, width int, ranges []valueRange) Pr
 	if e.Sigma == 0 {
 		p.Kind = None
 	}
-	if channels != 1 && channels != 3 || e.Note == noteFlat || e.Note == noteGraphics {
+	if channels != 1 && channels != 3 || e.Note == noteFlat || e.Note == noteGraphics && !compressed(pix, channels, height, width) {
 		return p
 	}
 	s := newSpectrum(pix, channels, height, width, ranges)
