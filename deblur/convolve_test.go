@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/internal/devicetest"
 	"github.com/averaged/imaging/operator"
 	"github.com/stretchr/testify/require"
 )
@@ -28,13 +29,13 @@ func TestConvolve(t *testing.T) {
 		once, err := New(dev, k, Unknown, 6, 7)
 		require.NoError(t, err)
 		h, w = once.Domain()
-		x, _ := noise(t, dev, 1, h, w, 1)
-		y, _ := noise(t, dev, 1, 6, 7, 1)
-		z, _ := noise(t, dev, 1, 6, 7, 2)
+		x, _ := devicetest.Noise(t, dev, 1, h, w, 1)
+		y, _ := devicetest.Noise(t, dev, 1, 6, 7, 1)
+		z, _ := devicetest.Noise(t, dev, 1, 6, 7, 2)
 		require.NoError(t, twice.Apply(y, x))
 		require.NoError(t, once.Apply(z, x))
-		want := download(t, dev, y)
-		for i, v := range download(t, dev, z) {
+		want := devicetest.Download(t, dev, y)
+		for i, v := range devicetest.Download(t, dev, z) {
 			require.InDelta(t, want[i], v, 1e-5, "%v", names)
 		}
 	}

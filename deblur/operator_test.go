@@ -8,6 +8,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/internal/devicetest"
 	"github.com/averaged/imaging/internal/response"
 	"github.com/averaged/imaging/operator"
 	"github.com/averaged/imaging/operator/operatortest"
@@ -59,22 +60,6 @@ func testOperators(t *testing.T, f func(t *testing.T, dev backend.Device, o *Ope
 	}
 }
 
-// noise returns a buffer of channels of normal random numbers, and them.
-func noise(t *testing.T, dev backend.Device, channels, h, w int, seed uint64) (backend.Buffer, []float32) {
-	b, err := dev.Alloc(backend.Image(channels, h, w))
-	require.NoError(t, err)
-	require.NoError(t, dev.Gaussian(b, seed, 0, 1))
-	x := make([]float32, b.Shape().Len())
-	require.NoError(t, dev.Download(x, b))
-	return b, x
-}
-
-func download(t *testing.T, dev backend.Device, b backend.Buffer) []float32 {
-	x := make([]float32, b.Shape().Len())
-	require.NoError(t, dev.Download(x, b))
-	return x
-}
-
 // dense is K of one channel, in float64 and from the definition.
 func dense(o *Operator) *mat.Dense {
 	dh, dw := o.Domain()
@@ -111,13 +96,13 @@ func TestOperators(t *testing.T) {
 		const channels = 2
 		h, w := o.Range()
 		dh, dw := o.Domain()
-		x, xs := noise(t, dev, channels, dh, dw, 1)
-		y, ys := noise(t, dev, channels, h, w, 2)
-		kx, _ := noise(t, dev, channels, h, w, 3)
-		kty, _ := noise(t, dev, channels, dh, dw, 4)
+		x, xs := devicetest.Noise(t, dev, channels, dh, dw, 1)
+		y, ys := devicetest.Noise(t, dev, channels, h, w, 2)
+		kx, _ := devicetest.Noise(t, dev, channels, h, w, 3)
+		kty, _ := devicetest.Noise(t, dev, channels, dh, dw, 4)
 		require.NoError(t, o.Apply(kx, x))
 		require.NoError(t, o.Adjoint(kty, y))
-		gotKx, gotKty := download(t, dev, kx), download(t, dev, kty)
+		gotKx, gotKty := devicetest.Download(t, dev, kx), devicetest.Download(t, dev, kty)
 
 		// Both agree with the matrix.
 		m := dense(o)
@@ -136,7 +121,7 @@ func TestOperators(t *testing.T) {
 		}
 
 		// ⟨Kx, y⟩ = ⟨x, Kᵀy⟩.
-		require.InDelta(t, dot(gotKx, ys), dot(xs, gotKty), scale*math.Sqrt(dot(xs, xs)*dot(ys, ys)))
+		require.InDelta(t, devicetest.Dot(gotKx, ys), devicetest.Dot(xs, gotKty), scale*math.Sqrt(devicetest.Dot(xs, xs)*devicetest.Dot(ys, ys)))
 
 		require.NoError(t, operatortest.TestLinear(dev, o))
 
@@ -168,14 +153,6 @@ func vector(x []float32) *mat.VecDense {
 		v.SetVec(i, float64(x[i]))
 	}
 	return v
-}
-
-func dot(a, b []float32) float64 {
-	sum := 0.0
-	for i := range a {
-		sum += float64(a[i]) * float64(b[i])
-	}
-	return sum
 }
 
 // Kernels of this package blur with norm 1 wherever a constant image, or nothing, says so.
@@ -296,8 +273,8 @@ func TestOperatorRefuses(t *testing.T) {
 	cancel()
 	_, err = operator.EstimateNorm(ctx, dev, o, 3, 1)
 	require.ErrorIs(t, err, context.Canceled)
-	x, _ := noise(t, dev, 1, 4, 4, 1)
-	y, _ := noise(t, dev, 1, 4, 5, 1)
+	x, _ := devicetest.Noise(t, dev, 1, 4, 4, 1)
+	y, _ := devicetest.Noise(t, dev, 1, 4, 5, 1)
 	require.ErrorIs(t, o.Apply(x, y), backend.ErrShape)
 	require.Error(t, o.Wiener(x, y, .1))
 	require.ErrorContains(t, o.Wiener(x, x, 0), "ratio")

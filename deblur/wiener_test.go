@@ -9,6 +9,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/internal/devicetest"
 )
 
 // scene is a picture of h×w samples with the statistics of a photograph: disks of
@@ -57,15 +58,15 @@ func TestWienerSharpens(t *testing.T) {
 				require.NoError(t, err)
 				y, err := dev.Alloc(backend.Image(1, size[0], size[1]))
 				require.NoError(t, err)
-				n, _ := noise(t, dev, 1, size[0], size[1], 9)
+				n, _ := devicetest.Noise(t, dev, 1, size[0], size[1], 9)
 				require.NoError(t, dev.Upload(x, truth))
 				require.NoError(t, o.Apply(y, x))
 				require.NoError(t, dev.LinearCombination(y, backend.Term{A: 1, X: y}, backend.Term{A: sigma, X: n}))
-				photograph := download(t, dev, y)
+				photograph := devicetest.Download(t, dev, y)
 
 				nsr := NoiseToSignal(photograph, len(photograph), sigma)
 				require.NoError(t, o.Wiener(x, y, nsr))
-				estimate := download(t, dev, x)
+				estimate := devicetest.Download(t, dev, x)
 				cropped, inFrame := make([]float32, len(photograph)), make([]float32, len(photograph))
 				require.NoError(t, o.Crop(cropped, estimate))
 				require.NoError(t, o.Crop(inFrame, truth))
@@ -96,9 +97,9 @@ func TestWienerOfNoBlur(t *testing.T) {
 			require.NoError(t, err)
 			x, err := dev.Alloc(backend.Image(3, size[0], size[1]))
 			require.NoError(t, err)
-			y, want := noise(t, dev, 3, size[0], size[1], 1)
+			y, want := devicetest.Noise(t, dev, 3, size[0], size[1], 1)
 			require.NoError(t, o.Wiener(x, y, 1e-9))
-			for i, v := range download(t, dev, x) {
+			for i, v := range devicetest.Download(t, dev, x) {
 				require.InDelta(t, want[i], v, 1e-4, "%v %v", b, size)
 			}
 			o.Free()

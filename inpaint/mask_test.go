@@ -7,7 +7,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/operator"
+	"github.com/averaged/imaging/internal/devicetest"
 	"github.com/averaged/imaging/operator/operatortest"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -32,13 +32,13 @@ func TestMask(t *testing.T) {
 				defer m.Free()
 				channels := rapid.IntRange(1, 4).Draw(r, "channels")
 				h, w := m.Range()
-				x, xs := noise(t, dev, channels, h, w, 1)
-				y, ys := noise(t, dev, channels, h, w, 2)
-				mx, _ := noise(t, dev, channels, h, w, 3)
-				my, _ := noise(t, dev, channels, h, w, 4)
+				x, xs := devicetest.Noise(t, dev, channels, h, w, 1)
+				y, ys := devicetest.Noise(t, dev, channels, h, w, 2)
+				mx, _ := devicetest.Noise(t, dev, channels, h, w, 3)
+				my, _ := devicetest.Noise(t, dev, channels, h, w, 4)
 				require.NoError(r, m.Apply(mx, x))
 				require.NoError(r, m.Adjoint(my, y))
-				gotX, gotY := download(t, dev, mx), download(t, dev, my)
+				gotX, gotY := devicetest.Download(t, dev, mx), devicetest.Download(t, dev, my)
 				missing := 0
 				for i, v := range xs {
 					want := float32(0)
@@ -50,10 +50,10 @@ func TestMask(t *testing.T) {
 					require.Equal(r, want, gotX[i])
 				}
 				require.Equal(r, missing, m.Missing())
-				require.InDelta(r, dot(gotX, ys), dot(xs, gotY), 1e-12*(1+dot(xs, xs)+dot(ys, ys)))
+				require.InDelta(r, devicetest.Dot(gotX, ys), devicetest.Dot(xs, gotY), 1e-12*(1+devicetest.Dot(xs, xs)+devicetest.Dot(ys, ys)))
 				bound, reason := m.Norm()
 				require.NotEmpty(r, reason)
-				estimate := estimated(t, dev, m, 3)
+				estimate := devicetest.Norm(t, dev, m, 3)
 				require.LessOrEqual(r, estimate, bound*(1+1e-6))
 				require.InDelta(r, bound, estimate, 1e-6)
 				require.NoError(r, operatortest.TestLinear(dev, m))
@@ -75,15 +75,15 @@ func TestMaskRefuses(t *testing.T) {
 	require.Zero(t, bound, reason)
 	require.ErrorContains(t, m.Diffuse(make([]float32, 12), make([]float32, 12)), "no pixel")
 	require.ErrorContains(t, m.Diffuse(make([]float32, 12), make([]float32, 13)), "samples")
-	x, _ := noise(t, dev, 1, 3, 4, 1)
-	y, _ := noise(t, dev, 1, 4, 3, 1)
-	z, _ := noise(t, dev, 2, 3, 4, 1)
+	x, _ := devicetest.Noise(t, dev, 1, 3, 4, 1)
+	y, _ := devicetest.Noise(t, dev, 1, 4, 3, 1)
+	z, _ := devicetest.Noise(t, dev, 2, 3, 4, 1)
 	require.ErrorIs(t, m.Apply(x, y), backend.ErrShape)
 	require.ErrorIs(t, m.Apply(y, x), backend.ErrShape)
 	require.ErrorIs(t, m.Apply(x, z), backend.ErrShape)
 	m.Free()
 	m.Free()
-	w, _ := noise(t, dev, 1, 3, 4, 1)
+	w, _ := devicetest.Noise(t, dev, 1, 3, 4, 1)
 	require.ErrorIs(t, m.Apply(w, x), backend.ErrFreed)
 	require.NoError(t, dev.Close())
 	_, err = NewMask(dev, make([]bool, 12), 3, 4)
@@ -103,8 +103,8 @@ func TestDiffuse(t *testing.T) {
 		m, err := NewMask(dev, known, m.h, m.w)
 		require.NoError(r, err)
 		defer m.Free()
-		x, _ := noise(t, dev, 2, m.h, m.w, 7)
-		src := download(t, dev, x)
+		x, _ := devicetest.Noise(t, dev, 2, m.h, m.w, 7)
+		src := devicetest.Download(t, dev, x)
 		dst := make([]float32, len(src))
 		require.NoError(r, m.Diffuse(dst, src))
 		for c := range 2 {
@@ -156,33 +156,4 @@ func TestDiffuseContinuesARamp(t *testing.T) {
 		require.Less(t, worst, 0.02+0.1*float64(side)/w, "a hole of %d pixels", side)
 		m.Free()
 	}
-}
-
-// noise returns a buffer of channels of normal random numbers, and them.
-func noise(t *testing.T, dev backend.Device, channels, h, w int, seed uint64) (backend.Buffer, []float32) {
-	b, err := dev.Alloc(backend.Image(channels, h, w))
-	require.NoError(t, err)
-	require.NoError(t, dev.Gaussian(b, seed, 0, 1))
-	return b, download(t, dev, b)
-}
-
-func download(t *testing.T, dev backend.Device, b backend.Buffer) []float32 {
-	x := make([]float32, b.Shape().Len())
-	require.NoError(t, dev.Download(x, b))
-	return x
-}
-
-func dot(a, b []float32) float64 {
-	sum := 0.0
-	for i := range a {
-		sum += float64(a[i]) * float64(b[i])
-	}
-	return sum
-}
-
-// estimated returns what power iteration finds of the norm.
-func estimated(t *testing.T, dev backend.Device, k operator.Linear, steps int) float64 {
-	estimate, err := operator.EstimateNorm(t.Context(), dev, k, steps, 5)
-	require.NoError(t, err)
-	return estimate
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/inpaint"
+	"github.com/averaged/imaging/internal/devicetest"
 	"github.com/averaged/imaging/operator"
 	"github.com/averaged/imaging/operator/operatortest"
 	"github.com/stretchr/testify/require"
@@ -40,24 +41,24 @@ func TestComposition(t *testing.T) {
 		defer both.Free()
 		const channels = 2
 		dh, dw := both.Domain()
-		x, xs := noise(t, dev, channels, dh, dw, 1)
-		y, ys := noise(t, dev, channels, h, w, 2)
-		kx, _ := noise(t, dev, channels, h, w, 3)
-		kty, _ := noise(t, dev, channels, dh, dw, 4)
+		x, xs := devicetest.Noise(t, dev, channels, dh, dw, 1)
+		y, ys := devicetest.Noise(t, dev, channels, h, w, 2)
+		kx, _ := devicetest.Noise(t, dev, channels, h, w, 3)
+		kty, _ := devicetest.Noise(t, dev, channels, dh, dw, 4)
 		require.NoError(r, both.Apply(kx, x))
 		require.NoError(r, both.Adjoint(kty, y))
-		gotX, gotY := download(t, dev, kx), download(t, dev, kty)
-		blurred, _ := noise(t, dev, channels, h, w, 5)
+		gotX, gotY := devicetest.Download(t, dev, kx), devicetest.Download(t, dev, kty)
+		blurred, _ := devicetest.Noise(t, dev, channels, h, w, 5)
 		require.NoError(r, blur.Apply(blurred, x))
-		for i, v := range download(t, dev, blurred) {
+		for i, v := range devicetest.Download(t, dev, blurred) {
 			if !known[i%len(known)] {
 				v = 0
 			}
 			require.InDelta(r, v, gotX[i], 1e-5)
 		}
-		require.InDelta(r, dot(gotX, ys), dot(xs, gotY), 1e-5*math.Sqrt(1+dot(xs, xs)*dot(ys, ys))*(1+sumOfMagnitudes(k)))
+		require.InDelta(r, devicetest.Dot(gotX, ys), devicetest.Dot(xs, gotY), 1e-5*math.Sqrt(1+devicetest.Dot(xs, xs)*devicetest.Dot(ys, ys))*(1+sumOfMagnitudes(k)))
 		bound, reason := both.Norm()
-		require.GreaterOrEqual(r, bound*(1+1e-5), estimated(t, dev, both, 10), reason)
+		require.GreaterOrEqual(r, bound*(1+1e-5), devicetest.Norm(t, dev, both, 10), reason)
 		require.NoError(r, operatortest.TestLinear(dev, both))
 	})
 }
@@ -77,7 +78,7 @@ func TestCompositionNormIsTight(t *testing.T) {
 	both, err := operator.Compose(dev, m, blur)
 	require.NoError(t, err)
 	bound, _ := both.Norm()
-	estimate := estimated(t, dev, both, 40)
+	estimate := devicetest.Norm(t, dev, both, 40)
 	require.LessOrEqual(t, estimate, bound*(1+1e-6))
 	require.GreaterOrEqual(t, estimate, 0.95*bound)
 
@@ -87,40 +88,11 @@ func TestCompositionNormIsTight(t *testing.T) {
 	require.NoError(t, err)
 	_, err = operator.Compose(dev, unknown, m)
 	require.ErrorContains(t, err, "the inner one makes 40×50")
-	x, _ := noise(t, dev, 1, 40, 50, 1)
-	y, _ := noise(t, dev, 2, 40, 50, 1)
+	x, _ := devicetest.Noise(t, dev, 1, 40, 50, 1)
+	y, _ := devicetest.Noise(t, dev, 2, 40, 50, 1)
 	require.ErrorIs(t, both.Apply(x, y), backend.ErrShape)
 	require.ErrorIs(t, both.Adjoint(x, y), backend.ErrShape)
-	require.Positive(t, estimated(t, dev, blur, 5), "the parts stay the caller's")
-}
-
-// noise returns a buffer of channels of normal random numbers, and them.
-func noise(t *testing.T, dev backend.Device, channels, h, w int, seed uint64) (backend.Buffer, []float32) {
-	b, err := dev.Alloc(backend.Image(channels, h, w))
-	require.NoError(t, err)
-	require.NoError(t, dev.Gaussian(b, seed, 0, 1))
-	return b, download(t, dev, b)
-}
-
-func download(t *testing.T, dev backend.Device, b backend.Buffer) []float32 {
-	x := make([]float32, b.Shape().Len())
-	require.NoError(t, dev.Download(x, b))
-	return x
-}
-
-func dot(a, b []float32) float64 {
-	sum := 0.0
-	for i := range a {
-		sum += float64(a[i]) * float64(b[i])
-	}
-	return sum
-}
-
-// estimated returns what power iteration finds of the norm.
-func estimated(t *testing.T, dev backend.Device, k operator.Linear, steps int) float64 {
-	estimate, err := operator.EstimateNorm(t.Context(), dev, k, steps, 5)
-	require.NoError(t, err)
-	return estimate
+	require.Positive(t, devicetest.Norm(t, dev, blur, 5), "the parts stay the caller's")
 }
 
 func made(t testing.TB) func(k deblur.Kernel, err error) deblur.Kernel {

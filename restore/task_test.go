@@ -33,7 +33,7 @@ func TestOptionsDocumentation(t *testing.T) {
 		rest, all := strings.CutPrefix(right, "all")
 		but := strings.TrimPrefix(rest, " but ")
 		for _, one := range tasks {
-			if named := regexp.MustCompile(`\b`+string(one)+`\b`).MatchString(but); named != all {
+			if named := regexp.MustCompile(`\b` + string(one) + `\b`).MatchString(but); named != all {
 				of = append(of, one)
 			}
 		}

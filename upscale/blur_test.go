@@ -3,9 +3,7 @@ package upscale
 import (
 	"testing"
 
-	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
-	"github.com/averaged/imaging/operator"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 )
@@ -70,35 +68,6 @@ func vector(x []float32) *mat.VecDense {
 		v.SetVec(i, float64(x[i]))
 	}
 	return v
-}
-
-// noise returns a buffer of channels of normal random numbers, and them.
-func noise(t *testing.T, dev backend.Device, channels, h, w int, seed uint64) (backend.Buffer, []float32) {
-	b, err := dev.Alloc(backend.Image(channels, h, w))
-	require.NoError(t, err)
-	require.NoError(t, dev.Gaussian(b, seed, 0, 1))
-	return b, download(t, dev, b)
-}
-
-func download(t *testing.T, dev backend.Device, b backend.Buffer) []float32 {
-	x := make([]float32, b.Shape().Len())
-	require.NoError(t, dev.Download(x, b))
-	return x
-}
-
-func dot(a, b []float32) float64 {
-	sum := 0.0
-	for i := range a {
-		sum += float64(a[i]) * float64(b[i])
-	}
-	return sum
-}
-
-// estimated returns what power iteration finds of the norm.
-func estimated(t *testing.T, dev backend.Device, k operator.Linear, steps int) float64 {
-	estimate, err := operator.EstimateNorm(t.Context(), dev, k, steps, 5)
-	require.NoError(t, err)
-	return estimate
 }
 
 func made(t testing.TB) func(k deblur.Kernel, err error) deblur.Kernel {

@@ -10,6 +10,7 @@ import (
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/devicetest"
 	"github.com/averaged/imaging/internal/response"
 	"github.com/averaged/imaging/operator/operatortest"
 	"github.com/stretchr/testify/require"
@@ -56,15 +57,15 @@ func TestDownsampling(t *testing.T) {
 				defer d.Free()
 				const channels = 2
 				dh, dw := d.Domain()
-				x, xs := noise(t, dev, channels, dh, dw, 1)
-				y, ys := noise(t, dev, channels, h, w, 2)
-				kx, _ := noise(t, dev, channels, h, w, 3)
-				kty, _ := noise(t, dev, channels, dh, dw, 4)
+				x, xs := devicetest.Noise(t, dev, channels, dh, dw, 1)
+				y, ys := devicetest.Noise(t, dev, channels, h, w, 2)
+				kx, _ := devicetest.Noise(t, dev, channels, h, w, 3)
+				kty, _ := devicetest.Noise(t, dev, channels, dh, dw, 4)
 				for range 2 { // the second time with scratch memory that has been used
 					require.NoError(r, d.Apply(kx, x))
 					require.NoError(r, d.Adjoint(kty, y))
 				}
-				gotX, gotY := download(t, dev, kx), download(t, dev, kty)
+				gotX, gotY := devicetest.Download(t, dev, kx), devicetest.Download(t, dev, kty)
 				m := denseDownsampling(d)
 				scale := 1e-5 * (1 + response.SumAbove(k.Weights))
 				for c := range channels {
@@ -79,7 +80,7 @@ func TestDownsampling(t *testing.T) {
 						require.InDelta(r, want.AtVec(i), gotY[c*dh*dw+i], scale)
 					}
 				}
-				require.InDelta(r, dot(gotX, ys), dot(xs, gotY), scale*math.Sqrt(dot(xs, xs)*dot(ys, ys)))
+				require.InDelta(r, devicetest.Dot(gotX, ys), devicetest.Dot(xs, gotY), scale*math.Sqrt(devicetest.Dot(xs, xs)*devicetest.Dot(ys, ys)))
 
 				bound, reason := d.Norm()
 				norm := largestSingularValue(t, m)
@@ -87,7 +88,7 @@ func TestDownsampling(t *testing.T) {
 				if b == deblur.Circular {
 					require.InDelta(r, norm, bound, 1e-7*(1+norm), reason)
 				}
-				require.GreaterOrEqual(r, bound*(1+1e-5), estimated(t, dev, d, 8), reason)
+				require.GreaterOrEqual(r, bound*(1+1e-5), devicetest.Norm(t, dev, d, 8), reason)
 				require.NoError(r, operatortest.TestLinear(dev, d))
 			})
 		})
@@ -124,7 +125,7 @@ func TestDownsamplingNormIsTight(t *testing.T) {
 				d, err := NewDownsampling(dev, k, b, factor, 24, 31)
 				require.NoError(t, err)
 				bound, reason := d.Norm()
-				estimate := estimated(t, dev, d, 60)
+				estimate := devicetest.Norm(t, dev, d, 60)
 				require.LessOrEqual(t, estimate, bound*(1+1e-6), "%v by %d, %s", a, factor, reason)
 				require.GreaterOrEqual(t, estimate, 0.97*bound, "%v by %d, %s", a, factor, reason)
 				whole, _ := d.Blur().Norm()
@@ -142,7 +143,7 @@ func TestDownsamplingNormIsTight(t *testing.T) {
 		d, err := NewDownsampling(dev, k, b, 3, 30, 33)
 		require.NoError(t, err)
 		bound, reason := d.Norm()
-		estimate := estimated(t, dev, d, 60)
+		estimate := devicetest.Norm(t, dev, d, 60)
 		require.LessOrEqual(t, estimate, bound*(1+1e-6), reason)
 		if b != deblur.Reflect {
 			require.GreaterOrEqual(t, estimate, 0.95*bound, reason)
@@ -195,7 +196,7 @@ func TestDownsamplingIsCentred(t *testing.T) {
 				y, err := dev.Alloc(backend.Image(1, h, w))
 				require.NoError(t, err)
 				require.NoError(t, d.Apply(y, x))
-				small := download(t, dev, y)
+				small := devicetest.Download(t, dev, y)
 				shift := 0.0
 				if a == NoAntialias && factor%2 == 0 {
 					shift = 0.5 // no kernel to be half a sample aside
@@ -268,10 +269,10 @@ func TestDownsamplingRefuses(t *testing.T) {
 	d, err := NewDownsampling(dev, k, deblur.Zero, 2, 4, 4)
 	require.NoError(t, err)
 	require.Equal(t, 2, d.Factor())
-	x, _ := noise(t, dev, 1, 8, 8, 1)
-	y, _ := noise(t, dev, 1, 4, 4, 1)
-	z, _ := noise(t, dev, 1, 4, 5, 1)
-	two, _ := noise(t, dev, 2, 4, 4, 1)
+	x, _ := devicetest.Noise(t, dev, 1, 8, 8, 1)
+	y, _ := devicetest.Noise(t, dev, 1, 4, 4, 1)
+	z, _ := devicetest.Noise(t, dev, 1, 4, 5, 1)
+	two, _ := devicetest.Noise(t, dev, 2, 4, 4, 1)
 	require.ErrorIs(t, d.Apply(z, x), backend.ErrShape)
 	require.ErrorIs(t, d.Apply(two, x), backend.ErrShape)
 	require.ErrorIs(t, d.Adjoint(x, z), backend.ErrShape)
@@ -292,16 +293,16 @@ func TestDownsamplingIsSafeForConcurrentUse(t *testing.T) {
 	require.NoError(t, err)
 	defer d.Free()
 	h, w := d.Domain()
-	x, _ := noise(t, dev, 2, h, w, 1)
-	y, _ := noise(t, dev, 2, 9, 8, 2)
-	wantY, _ := noise(t, dev, 2, 9, 8, 3)
-	wantX, _ := noise(t, dev, 2, h, w, 4)
+	x, _ := devicetest.Noise(t, dev, 2, h, w, 1)
+	y, _ := devicetest.Noise(t, dev, 2, 9, 8, 2)
+	wantY, _ := devicetest.Noise(t, dev, 2, 9, 8, 3)
+	wantX, _ := devicetest.Noise(t, dev, 2, h, w, 4)
 	require.NoError(t, d.Apply(wantY, x))
 	require.NoError(t, d.Adjoint(wantX, y))
 	results := make(chan bool)
 	for range 4 {
-		gotY, _ := noise(t, dev, 2, 9, 8, 5)
-		gotX, _ := noise(t, dev, 2, h, w, 6)
+		gotY, _ := devicetest.Noise(t, dev, 2, 9, 8, 5)
+		gotX, _ := devicetest.Noise(t, dev, 2, h, w, 6)
 		go func() {
 			ok := true
 			for range 20 {

@@ -62,15 +62,15 @@ var table = map[string]row{
 	}},
 	"deblur": {
 		code:  []string{"operator", "backend", "internal/fft", "internal/parallel", "internal/response", "internal/strength"},
-		tests: []string{"operator/operatortest"},
+		tests: []string{"operator/operatortest", "internal/devicetest"},
 	},
-	"inpaint": {code: []string{"operator", "backend", "internal/parallel"}, tests: []string{"operator/operatortest"}},
+	"inpaint": {code: []string{"operator", "backend", "internal/parallel"}, tests: []string{"operator/operatortest", "internal/devicetest"}},
 	"tv":      {code: []string{"backend", "internal/strength", gonum}},
 	"pnp":     {code: []string{"averaged", "operator", "backend", gonum}},
 	// A blur and downsampling: the one that builds on another.
 	"upscale": {
 		code:  []string{"deblur", "operator", "backend", "internal/parallel", "internal/response"},
-		tests: []string{"operator/operatortest"},
+		tests: []string{"operator/operatortest", "internal/devicetest"},
 	},
 
 	// Parts of denoise, none of which knows of it.
@@ -95,8 +95,9 @@ var table = map[string]row{
 
 	// What they stand on.
 	"averaged":              {},
-	"operator":              {code: []string{"backend"}, tests: []string{"deblur", "inpaint", "operator/operatortest"}},
+	"operator":              {code: []string{"backend"}, tests: []string{"deblur", "inpaint", "operator/operatortest", "internal/devicetest"}},
 	"operator/operatortest": {code: []string{"operator", "backend"}},
+	"internal/devicetest":   {code: []string{"operator", "backend", testify}},
 	"backend":               {},
 	"backend/devicekit":     {code: []string{"backend"}},
 	"backend/cpu": {code: []string{
@@ -131,7 +132,7 @@ var table = map[string]row{
 	"internal/imagefile/atomicfile": {code: []string{"internal/openfile"}},
 	"internal/jpegblock":            {},
 	"internal/openfile":             {},
-	"internal/noiselevel":           {code: []string{"internal/parallel"}},
+	"internal/noiselevel":           {code: []string{"internal/parallel"}, tests: []string{"internal/cameranoise"}},
 	"internal/response":             {},
 	"internal/quality":              {code: []string{"internal/parallel"}},
 	"internal/scene":                {},
