@@ -35,35 +35,50 @@ type squares struct {
 }
 
 func (s squares) packAll(dst []float32, pixel int, src []float32, plane, pixels, channels int) {
-	blocks, c := pixels/s.lanes, 0
-	if blocks > 0 {
-		for ; c+s.lanes <= channels; c += s.lanes {
-			s.pack(&dst[c], pixel, &src[c*plane], plane, blocks)
-			if x := pixels - s.lanes; x > (blocks-1)*s.lanes {
-				s.pack(&dst[x*pixel+c], pixel, &src[c*plane+x], plane, 1) // some pixels again
-			}
+	if pixels < s.lanes || channels < s.lanes {
+		pack(dst, pixel, src, plane, pixels, channels)
+		return
+	}
+	blocks := pixels / s.lanes
+	s.channels(channels, func(c int) {
+		s.pack(&dst[c], pixel, &src[c*plane], plane, blocks)
+		if x := pixels - s.lanes; x > (blocks-1)*s.lanes {
+			s.pack(&dst[x*pixel+c], pixel, &src[c*plane+x], plane, 1) // some pixels again
 		}
-	}
-	if c < channels {
-		pack(dst[c:], pixel, src[c*plane:], plane, pixels, channels-c)
-	}
+	})
 }
 
 func (s squares) unpackAll(dst []float32, plane int, src []float32, pixel, pixels, channels int, beta float32) {
-	blocks, c := pixels/s.lanes, 0
-	if blocks > 0 {
-		for ; c+s.lanes <= channels; c += s.lanes {
-			if beta == 0 {
-				s.unpack(&dst[c*plane], plane, &src[c], pixel, blocks)
-			} else {
-				s.unpackAdd(&dst[c*plane], plane, &src[c], pixel, blocks, beta)
+	if pixels < s.lanes || channels < s.lanes {
+		unpack(dst, plane, src, pixel, pixels, channels, beta)
+		return
+	}
+	blocks := pixels / s.lanes
+	if beta == 0 {
+		s.channels(channels, func(c int) {
+			s.unpack(&dst[c*plane], plane, &src[c], pixel, blocks)
+			if x := pixels - s.lanes; x > (blocks-1)*s.lanes {
+				s.unpack(&dst[c*plane+x], plane, &src[x*pixel+c], pixel, 1) // some pixels again
 			}
-			if x := blocks * s.lanes; x < pixels {
-				unpack(dst[c*plane+x:], plane, src[x*pixel+c:], pixel, pixels-x, s.lanes, beta)
-			}
+		})
+		return
+	}
+	c := 0
+	for ; c+s.lanes <= channels; c += s.lanes { // a second time would add twice
+		s.unpackAdd(&dst[c*plane], plane, &src[c], pixel, blocks, beta)
+		if x := blocks * s.lanes; x < pixels {
+			unpack(dst[c*plane+x:], plane, src[x*pixel+c:], pixel, pixels-x, s.lanes, beta)
 		}
 	}
 	if c < channels {
 		unpack(dst[c*plane:], plane, src[c:], pixel, pixels, channels-c, beta)
+	}
+}
+
+// channels calls f with the first channel of every square, of which the last may have some channels
+// again; there are at least as many as a square has.
+func (s squares) channels(n int, f func(c int)) {
+	for c := 0; c < n; c += s.lanes {
+		f(min(c, n-s.lanes))
 	}
 }
