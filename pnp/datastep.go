@@ -2,11 +2,13 @@ package pnp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/averaged/imaging/averaged"
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/operator"
 )
 
 // DataStep says how an iteration draws its point towards the measurements before the
@@ -87,6 +89,32 @@ func (s DataStep) choose(step, norm float64) (float64, error) {
 	}
 	return tau, nil
 }
+
+// Apply returns what the data step makes of x for the measurements y, which the caller frees: what
+// Solve gives to its denoiser first where it starts at x, x projected onto the box first. step is τ,
+// as in Options.
+func (s DataStep) Apply(ctx context.Context, dev backend.Device, y backend.Buffer, k operator.Linear, x backend.Buffer, step float64) (backend.Buffer, error) {
+	if x == nil {
+		return nil, fmt.Errorf("pnp: %w: a data step needs an image", backend.ErrArgument)
+	}
+	it, err := newIteration(dev, y, k, nothing{}, Options{DataStep: s, Step: step, Start: x})
+	if err != nil {
+		return nil, err
+	}
+	defer it.free()
+	if _, err := it.approach(ctx); err != nil {
+		return nil, err
+	}
+	return it.give(&it.moved), nil
+}
+
+// nothing stands for the denoiser of an iteration that has none.
+type nothing struct{}
+
+func (nothing) Apply(context.Context, backend.Buffer, backend.Buffer) error {
+	return errors.New("pnp: there is no denoiser")
+}
+func (nothing) Averagedness() (alpha float64, proven bool) { return 1, false }
 
 // approach sets it.moved to the data step of it.x, and returns a bound of its error.
 func (it *iteration) approach(ctx context.Context) (errorBound float64, err error) {

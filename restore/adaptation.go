@@ -16,7 +16,8 @@ import (
 // What is proven of the network is proven for each strength, and so is what is proven of an
 // iteration, during which the strength is fixed. The map from image to result, the choice of the
 // strength included, is not the network any more: that needs Adaptation(false), and a noise level that is
-// given. Adaptation has no effect on total variation and on a network of which nothing is proven.
+// given. Adaptation has no effect on total variation, on a network of which nothing is proven, and on one
+// with a guide, which follows the image by itself.
 func Adaptation(on bool) Option {
 	return option{"Adaptation", func(c *settings) error {
 		c.adapt = on
@@ -30,7 +31,7 @@ func (c settings) adapts() bool {
 		return false
 	}
 	card, given, err := c.card()
-	return err == nil && given && card.Architecture.Family != weights.FamilyDnCNN
+	return err == nil && given && card.Architecture.Family != weights.FamilyDnCNN && len(card.Architecture.Guide) == 0
 }
 
 // denoisingAdaptation returns the factor of Adaptation for an image with noise of standard deviation

@@ -78,7 +78,7 @@ const attackSide = 32
 // again and again, as many times, without clipping (the paper, section 4.4;
 // refute.Repeat), rescaled and relaxed as in Deblur.
 //
-// A network with a guide is frozen for the image. It is attacked with the radii that its guide
+// A network with a guide is frozen for the image, as in the first of Deblur's runs. It is attacked with the radii that its guide
 // gives to an image, with a checkerboard of radii of 0 and without end, and with random ones; the
 // worst pair is reported.
 func Check(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) (*CheckReport, error) {
@@ -119,6 +119,11 @@ func (r *Restorer) Check(ctx context.Context, img image.Image, kernel deblur.Ker
 		return nil, err
 	}
 	defer problem.free()
+	if c.guided() {
+		if err := problem.freezeFirst(ctx); err != nil {
+			return nil, err
+		}
+	}
 	return problem.check(ctx, c, img == nil)
 }
 
@@ -131,7 +136,7 @@ func (c *settings) stand(kernel deblur.Kernel) (picture, error) {
 		return picture{}, err
 	}
 	if given {
-		channels, sigma = card.Architecture.Channels, card.Sigma/DeblurLevel(1, kernel)
+		channels, sigma = card.Architecture.Channels, card.Sigma/c.deblurLevel(1, kernel, networkStep)
 		if channels != 1 && channels != 3 {
 			return picture{}, fmt.Errorf("restore: weights %q are for images of %d channels, must be 1 (grey) or 3 (RGB)", card.Name, channels)
 		}

@@ -104,6 +104,9 @@ func solveDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel 
 	}
 	if problem.retuning != nil {
 		run.retune = problem.retuning.next
+		if problem.network.network.Guided() {
+			run.freeze = problem.freeze
+		}
 	}
 	x, meter, err := run.solve(ctx, dev, c, report)
 	if err != nil {
@@ -111,7 +114,10 @@ func solveDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel 
 	}
 	defer x.Free()
 	if problem.retuning != nil {
-		problem.retuning.current.describe(report)
+		problem.retuning.current.describe(report, problem.strength)
+		if report.Guide != nil {
+			report.Guide.Looks = problem.retuning.looks()
+		}
 		report.Adaptation = problem.retuning.adaptation
 		report.Left = problem.retuning.left
 		problem.retuning.explain(report)
@@ -132,6 +138,7 @@ type deblurring struct {
 	own      pnp.Denoiser // of the caller, or nil
 	network  *fitted      // nil: the denoiser is that, or total variation
 	retuning *retuning    // of the network
+	strength float64      // factor on the radii of a network with a guide
 	weight   float64      // λ of total variation
 	coupling tv.Coupling
 	sigma    float64
@@ -148,7 +155,7 @@ func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel de
 	if err != nil {
 		return nil, err
 	}
-	d := &deblurring{dev: dev, k: k, planar: p, sigma: report.Disturbance, step: c.step}
+	d := &deblurring{dev: dev, k: k, planar: p, sigma: report.Disturbance, step: c.step, strength: c.strength}
 	defer func() {
 		if err != nil {
 			d.free()
@@ -179,18 +186,12 @@ func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel de
 	if err != nil {
 		return nil, err
 	}
-	if d.network, err = c.fit(ctx, dev, p.Channels, deblurLevel(sigma, kernel, d.step*norm*norm)); err != nil {
+	if d.network, err = c.fit(ctx, dev, p.Channels, c.deblurLevel(sigma, kernel, d.step*norm*norm)); err != nil {
 		return nil, err
-	}
-	if d.network.network.Guided() {
-		if err := d.freeze(ctx, c.strength); err != nil {
-			return nil, err
-		}
 	}
 	if err := d.network.forIteration(); err != nil {
 		return nil, err
 	}
-	d.network.describe(report)
 	d.retuning = &retuning{dev: dev, planar: p, given: report.Estimate == nil, sigma: math.Max(d.sigma, leastSigma), first: math.Max(d.sigma, leastSigma), kernel: kernel.Energy(), network: d.network, current: d.network}
 	if c.adapts() {
 		d.retuning.energy = kernel.Energy()

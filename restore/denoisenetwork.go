@@ -20,10 +20,6 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 	if err != nil {
 		return nil, err
 	}
-	strength := c.strength
-	if c.guided() { // the strength is a factor on the radii, and the guide follows the image
-		c.strength, c.adapt = 1, false
-	}
 	if c.adapts() {
 		report.Adaptation = p.denoisingAdaptation(math.Max(report.Sigma, leastSigma), sigma)
 		sigma *= report.Adaptation
@@ -41,12 +37,11 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 	}
 	defer src.Free()
 	if phi.network.Guided() {
-		if err := phi.freeze(ctx, src, strength); err != nil {
+		if err := phi.freeze(ctx, src, c.strength); err != nil {
 			return nil, err
 		}
-		report.Guide = guideReport(phi.network, strength)
 	}
-	phi.describe(report)
+	phi.describe(report, c.strength)
 	out := make([]float32, shape.Len())
 	dst, fetch, err := borrow(dev, shape, out)
 	if err != nil {

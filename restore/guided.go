@@ -9,6 +9,8 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/denoise/refute"
+	"github.com/averaged/imaging/operator"
+	"github.com/averaged/imaging/pnp"
 )
 
 // guided tells whether the network of the settings has a guide, which sets the radii of its
@@ -18,20 +20,15 @@ func (c settings) guided() bool {
 	return err == nil && given && len(card.Architecture.Guide) > 0
 }
 
-// checkPrior returns an error where the network of the settings has a guide: an iteration has
-// no photograph yet that the guide could look at.
-func (c settings) checkPrior() error {
-	if !c.guided() {
-		return nil
-	}
-	card, _, _ := c.card()
-	return fmt.Errorf("restore: the weights %q have a guide that looks at the photograph, which so far serves Denoise and Check alone; take others, such as %q", card.Name, DefaultPrior())
-}
-
 // freeze has the guide look at the photograph, with noise of the level that the network is
-// fitted to, and makes the frozen network the denoiser. Strength is a factor on the radii.
+// fitted to, and makes the frozen network the denoiser, in the place of what was frozen before.
+// Strength is a factor on the radii.
 func (f *fitted) freeze(ctx context.Context, photograph backend.Buffer, strength float64) error {
 	card, _ := f.network.Card()
+	if f.frozen != nil {
+		f.frozen.Free()
+		f.frozen = nil
+	}
 	err := func() error {
 		dev := f.network.Device()
 		if f.level == 0 && math.Abs(f.scale-1) > sameScale { // Φ_s(x) = s·Φ(x/s): the guide sees x/s
@@ -55,7 +52,22 @@ func (f *fitted) freeze(ctx context.Context, photograph backend.Buffer, strength
 	if err != nil {
 		return fmt.Errorf("restore: weights %q: %w", card.Name, err)
 	}
+	f.looks++
 	return f.wrap(f.frozen, photograph.Shape().C)
+}
+
+// guideAt freezes a network with a guide for a run of an iteration that begins at x: for what
+// the data step makes of x, which is what the network sees first.
+func (f *fitted) guideAt(ctx context.Context, k operator.Linear, y, x backend.Buffer, data pnp.DataStep, step, strength float64) (pnp.Denoiser, error) {
+	seen, err := data.Apply(ctx, f.network.Device(), y, k, x, step)
+	if err != nil {
+		return nil, err
+	}
+	defer seen.Free()
+	if err := f.freeze(ctx, seen, strength); err != nil {
+		return nil, err
+	}
+	return f.Denoiser, f.forIteration()
 }
 
 // GuideReport is about the guide of a network, and about what it did to the radii of its
@@ -64,24 +76,32 @@ func (f *fitted) freeze(ctx context.Context, photograph backend.Buffer, strength
 type GuideReport struct {
 	// Strength is the factor on the radii.
 	Strength float64
+	// Looks is how often the guide set radii: once in Denoise, before each run in an iteration.
+	Looks int
 	// Parameters of the guide, and its Multiplications for a pixel of the photograph.
 	Parameters      int
 	Multiplications float64
 }
 
-func guideReport(n *denoise.Network, strength float64) *GuideReport {
+func guideReport(n *denoise.Network, strength float64, looks int) *GuideReport {
 	parameters, multiplications := n.GuideCost()
-	return &GuideReport{Strength: strength, Parameters: parameters, Multiplications: multiplications}
+	return &GuideReport{Strength: strength, Looks: looks, Parameters: parameters, Multiplications: multiplications}
 }
 
-// freeze freezes the network of an iteration for the image that it begins with.
-func (d *deblurring) freeze(ctx context.Context, strength float64) error {
-	image, err := d.start(ctx, StartImage)
+// freeze freezes the network in use for a run that begins at x.
+func (d *deblurring) freeze(ctx context.Context, x backend.Buffer) (pnp.Denoiser, error) {
+	return d.retuning.current.guideAt(ctx, d.k, d.y, x, d.data, d.step, d.strength)
+}
+
+// freezeFirst freezes the network as the first run of Deblur does.
+func (d *deblurring) freezeFirst(ctx context.Context) error {
+	x, err := d.start(ctx, StartWiener)
 	if err != nil {
 		return err
 	}
-	defer image.Free()
-	return d.network.freeze(ctx, image, strength)
+	defer x.Free()
+	_, err = d.freeze(ctx, x)
+	return err
 }
 
 // attackFrozen attacks a network with a guide, frozen with radii of several kinds, and returns

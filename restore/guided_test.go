@@ -1,16 +1,20 @@
 package restore_test
 
 import (
+	"context"
 	"image"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/operator"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
 )
@@ -120,19 +124,126 @@ func TestCheckOfGuidedNetworks(t *testing.T) {
 	}
 }
 
-// TestGuidedPriorsAreRefused: an iteration has no photograph yet.
-func TestGuidedPriorsAreRefused(t *testing.T) {
-	f := guidedFile(t, 0.02, 0.3)
-	y := edges(24, 30)
+// radiiOfSteps is a device that remembers the radii of each application of a network.
+type radiiOfSteps struct {
+	*cpu.Device
+	seen [][]float32
+}
+
+func (d *radiiOfSteps) GradientFlow(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
+	var all []float32
+	for _, s := range steps {
+		values := make([]float32, s.Radius.Shape().Len())
+		if err := d.Download(values, s.Radius); err != nil {
+			return err
+		}
+		all = append(all, values...)
+	}
+	d.seen = append(d.seen, all)
+	return d.Device.GradientFlow(ctx, dst, src, r, steps)
+}
+
+// inversions are calls of all that iterates, each with the options.
+func inversions(t testing.TB) map[string]func(options ...restore.Option) (image.Image, *restore.Report, error) {
+	y := noisy(edges(24, 30), 0.03, 2)
 	kernel, err := deblur.Motion(5, 30)
 	require.NoError(t, err)
-	option := []restore.Option{restore.Weights(f), restore.Sigma(0.05)}
-	_, _, err = restore.Deblur(t.Context(), y, kernel, option...)
-	require.ErrorContains(t, err, "have a guide")
-	_, _, err = restore.Inpaint(t.Context(), y, scatteredMask(24, 30, 0.5), option...)
-	require.ErrorContains(t, err, "have a guide")
-	_, _, err = restore.Upscale(t.Context(), y, 2, option...)
-	require.ErrorContains(t, err, "have a guide")
+	with := func(options []restore.Option, more ...restore.Option) []restore.Option { return append(more, options...) }
+	return map[string]func(options ...restore.Option) (image.Image, *restore.Report, error){
+		"deblur": func(options ...restore.Option) (image.Image, *restore.Report, error) {
+			return restore.Deblur(t.Context(), y, kernel, with(options, restore.Sigma(0.03), restore.Boundary(deblur.Circular))...)
+		},
+		"deblur, unknown boundary": func(options ...restore.Option) (image.Image, *restore.Report, error) {
+			return restore.Deblur(t.Context(), y, kernel, with(options, restore.Sigma(0.03))...)
+		},
+		"inpaint": func(options ...restore.Option) (image.Image, *restore.Report, error) {
+			return restore.Inpaint(t.Context(), y, scatteredMask(24, 30, 0.5), with(options, restore.Sigma(0.03))...)
+		},
+		"upscale": func(options ...restore.Option) (image.Image, *restore.Report, error) {
+			return restore.Upscale(t.Context(), y, 2, with(options, restore.Sigma(0.03))...)
+		},
+		"solve": func(options ...restore.Option) (image.Image, *restore.Report, error) {
+			x, report, err := restore.Solve(t.Context(), func(dev backend.Device) (operator.Linear, error) {
+				return deblur.New(dev, kernel, deblur.Zero, 24, 30)
+			}, y, with(options, restore.Sigma(0.03))...)
+			if err != nil { // not a nil *Planar
+				return nil, nil, err
+			}
+			return x, report, nil
+		},
+	}
+}
+
+// TestRadiiAreFrozenInRuns: an iteration makes two runs, and within each of them every application
+// of the network has the same radii, to the bit; the second run has others. So each is a run of one
+// averaged map, and its certificate is that of the map.
+func TestRadiiAreFrozenInRuns(t *testing.T) {
+	f := guidedFile(t, 0.02, 0.3)
+	for name, invert := range inversions(t) {
+		t.Run(name, func(t *testing.T) {
+			own := cpu.New()
+			defer own.Close()
+			dev := &radiiOfSteps{Device: own}
+			_, report, err := invert(restore.Weights(f), restore.Device(dev), restore.Tolerance(1e-4))
+			require.NoError(t, err)
+			require.Len(t, dev.seen, report.Iterations, "an application for each iteration")
+			var lengths []int
+			for i, radii := range dev.seen {
+				require.NotEmpty(t, radii)
+				if i == 0 || !slices.Equal(radii, dev.seen[i-1]) {
+					lengths = append(lengths, 0)
+				}
+				lengths[len(lengths)-1]++
+			}
+			require.Len(t, lengths, 2)
+			require.Equal(t, report.Iteration.Iterations, lengths[1], "the certified run has one set of radii")
+			require.Greater(t, lengths[1], 2)
+
+			require.Equal(t, 2, report.Guide.Looks)
+			require.Equal(t, 1.0, report.Guide.Strength)
+			require.Zero(t, report.Adaptation)
+			require.True(t, report.Certified)
+			require.Less(t, report.Averagedness, 1.0)
+			require.Contains(t, report.Network.String(), "frozen for this photograph")
+			require.True(t, report.Iteration.Certificate.Converges())
+			require.True(t, report.Converged)
+			require.Equal(t, report.Averagedness, report.Iteration.Certificate.Denoiser)
+		})
+	}
+}
+
+// TestStrengthOfGuidedIterations: it is a factor on the radii, and no other level.
+func TestStrengthOfGuidedIterations(t *testing.T) {
+	f := guidedFile(t, 0.02, 0.3)
+	for name, invert := range inversions(t) {
+		own := cpu.New()
+		defer own.Close()
+		full, half := &radiiOfSteps{Device: own}, &radiiOfSteps{Device: own}
+		_, at1, err := invert(restore.Weights(f), restore.Device(full), restore.Iterations(1))
+		require.NoError(t, err)
+		_, at05, err := invert(restore.Weights(f), restore.Device(half), restore.Iterations(1), restore.Strength(0.5))
+		require.NoError(t, err)
+		require.Equal(t, at1.Level, at05.Level, name)
+		require.Equal(t, 0.5, at05.Guide.Strength)
+		require.Equal(t, 1, at05.Guide.Looks)
+		for i, r := range full.seen[0] {
+			require.InDelta(t, r/2, half.seen[0][i], 1e-6*float64(r), name)
+		}
+	}
+}
+
+// TestGuidedIterationsAreTiled: neither tiles nor threads change a bit.
+func TestGuidedIterationsAreTiled(t *testing.T) {
+	f := guidedFile(t, 0.02, 0.3)
+	for name, invert := range inversions(t) {
+		want, _, err := invert(restore.Weights(f), restore.Iterations(4))
+		require.NoError(t, err)
+		for _, options := range [][]restore.Option{{restore.Tile(12)}, {restore.Threads(1)}, {restore.Tile(6), restore.Threads(3)}} {
+			got, _, err := invert(append(options, restore.Weights(f), restore.Iterations(4))...)
+			require.NoError(t, err)
+			require.Equal(t, pixels(want), pixels(got), name)
+		}
+	}
 }
 
 // hurting are pictures that networks fail on: what no photograph looks like.

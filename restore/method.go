@@ -87,11 +87,13 @@ func defaultMethodWith(embedded []string) string { return first(embedded, Guided
 // Inpaint, Upscale and Solve use the first of "general" and "tv".
 func DefaultPrior() string { return defaultPriorWith(weights.Embedded()) }
 
-func defaultPriorWith(embedded []string) string { return first(embedded, DeblurPrior, General) }
+func defaultPriorWith(embedded []string) string {
+	return first(embedded, Guided, DeblurPrior, General)
+}
 
 // DefaultInversePrior returns the name of the method that Inpaint, Upscale and Solve use where none is
 // named and no weights are given: the first of "general" and "tv" whose weights the program has.
-func DefaultInversePrior() string { return first(weights.Embedded(), General) }
+func DefaultInversePrior() string { return first(weights.Embedded(), Guided, General) }
 
 // first returns the first of the names that is embedded, or total variation.
 func first(embedded []string, names ...string) string {

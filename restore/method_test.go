@@ -25,8 +25,8 @@ func TestMethodsOfBuilds(t *testing.T) {
 		{[]string{"fast", "dncnn"}, []string{"fast"}, "tv", "tv"},
 		{[]string{"general", "rk4"}, []string{"general"}, "general", "general"},
 		{[]string{"deblur"}, []string{"deblur"}, "tv", "deblur"},
-		{weights.Names(), []string{"general", "guided", "deblur", "fast"}, "guided", "deblur"},
-		{[]string{"guided"}, []string{"guided"}, "guided", "tv"},
+		{weights.Names(), []string{"general", "guided", "deblur", "fast"}, "guided", "guided"},
+		{[]string{"guided"}, []string{"guided"}, "guided", "guided"},
 	} {
 		var names, embedded []string
 		for _, m := range methodsWith(c.embedded) {

@@ -107,13 +107,14 @@ type fitted struct {
 	level   float64          // the noise level that such a network is for, else 0
 	owned   bool             // made here, and freed here
 	frozen  *denoise.Network // for one photograph, of a network with a guide, or nil
+	looks   int              // how often it was frozen
 }
 
 // fit makes the network of the settings, on the device of the settings, into a
 // denoiser of images of that many channels with noise of the given standard deviation:
 // Φ_s(x) = s·Φ(x/s), with s = Strength·sigma/σ₀, σ₀ what noise the network is for; or of a
 // network for all noise levels the one for Strength·sigma, which beyond its own levels is
-// the rescaled nearest one. The caller frees it.
+// the rescaled nearest one. With a guide it is for sigma, and not frozen. The caller frees it.
 func (c settings) fit(ctx context.Context, dev backend.Device, channels int, sigma float64) (_ *fitted, err error) {
 	f := &fitted{}
 	if f.network, f.owned, err = c.loadNetwork(ctx, dev); err != nil {
@@ -124,7 +125,11 @@ func (c settings) fit(ctx context.Context, dev backend.Device, channels int, sig
 			f.free()
 		}
 	}()
-	if err := f.tune(ctx, channels, c.strength*math.Max(sigma, leastSigma)); err != nil {
+	level := math.Max(sigma, leastSigma)
+	if !f.network.Guided() { // of whose radii the strength is a factor
+		level *= c.strength
+	}
+	if err := f.tune(ctx, channels, level); err != nil {
 		return nil, err
 	}
 	return f, nil
@@ -254,9 +259,12 @@ func (f *fitted) free() {
 	}
 }
 
-// describe puts what is known of the denoiser into the report.
-func (f *fitted) describe(r *Report) {
+// describe puts what is known of the denoiser into the report, with the strength of its guide.
+func (f *fitted) describe(r *Report, strength float64) {
 	certificate := f.Certificate()
 	r.Rescaling, r.Level, r.Network = f.scale, f.level, &certificate
 	r.Averagedness, r.Certified = f.Averagedness()
+	if f.network.Guided() {
+		r.Guide = guideReport(f.network, strength, f.looks)
+	}
 }

@@ -128,13 +128,7 @@ func (r *Restorer) settings(t task, options []Option) (settings, error) {
 	case t == taskUpscale && !c.beyond:
 		c.boundary = deblur.Reflect
 	}
-	if err := c.settle(t); err != nil {
-		return settings{}, err
-	}
-	if t != taskDenoise && t != taskCheck {
-		return c, c.checkPrior()
-	}
-	return c, nil
+	return c, c.settle(t)
 }
 
 // networks are those that are kept, and the files that they are of.

@@ -76,6 +76,7 @@ func (r *Restorer) Solve(ctx context.Context, on func(backend.Device) (operator.
 	report := &Report{Method: c.method, Sigma: c.sigma, SigmaGiven: c.sigma}
 	problem := inverse{k: k, channels: y.Channels, y: y.Pix, start: start.Pix, prior: priorStrength{
 		level:  func(sigma float64) float64 { return strength.SolveLevel(sigma, norm) },
+		guided: func(sigma float64) float64 { return strength.GuidedSolveLevel(sigma, norm) },
 		weight: strength.SolveWeight(c.sigma, norm, y.Channels),
 	}}
 	if start.Pix, err = problem.solve(ctx, dev, c, report); err != nil {

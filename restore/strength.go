@@ -30,29 +30,35 @@ const networkStep = strength.DeblurStep
 
 // DeblurLevel returns the noise level that Deblur uses a network for, for a photograph
 // with noise of standard deviation sigma under the kernel's blur and with the default step:
-// 0.95·deblur.PriorLevel, that is 3.2·σ under a wide blur.
+// 0.95·deblur.PriorLevel, that is 3.2·σ under a wide blur. A network with a guide is used for half
+// of it.
 func DeblurLevel(sigma float64, kernel deblur.Kernel) float64 {
-	return deblurLevel(sigma, kernel, networkStep)
+	return strength.DeblurLevel(sigma, kernel.Energy(), networkStep)
 }
 
-// deblurLevel is DeblurLevel for τ‖K‖² = step.
-func deblurLevel(sigma float64, kernel deblur.Kernel, step float64) float64 {
+// deblurLevel is the noise level that the network of the settings is used for with τ‖K‖² = step.
+func (c settings) deblurLevel(sigma float64, kernel deblur.Kernel, step float64) float64 {
+	if c.guided() {
+		return strength.GuidedDeblurLevel(sigma, kernel.Energy(), step)
+	}
 	return strength.DeblurLevel(sigma, kernel.Energy(), step)
 }
 
 // priorStrength is how strong the two kinds of prior are to be, before Strength.
 type priorStrength struct {
 	level  func(sigma float64) float64 // noise level that a network is for, given the noise that it meets (axisNoise)
+	guided func(sigma float64) float64 // the same for one with a guide
 	weight float64                     // λ of total variation in ½‖Kx − y‖² + λ·TV(x)
 }
 
 func inpaintingStrength(sigma float64, channels int) priorStrength {
-	return priorStrength{level: strength.InpaintLevel, weight: strength.InpaintWeight(sigma, channels)}
+	return priorStrength{level: strength.InpaintLevel, guided: strength.GuidedInpaintLevel, weight: strength.InpaintWeight(sigma, channels)}
 }
 
 func upscalingStrength(sigma float64, factor, channels int) priorStrength {
 	return priorStrength{
 		level:  func(sigma float64) float64 { return strength.UpscaleLevel(sigma, factor) },
+		guided: func(sigma float64) float64 { return strength.GuidedUpscaleLevel(sigma, factor) },
 		weight: strength.UpscaleWeight(sigma, factor, channels),
 	}
 }

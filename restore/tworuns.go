@@ -9,23 +9,34 @@ import (
 	"github.com/averaged/imaging/pnp"
 )
 
-// twicing makes two runs of an iteration with a network. The fixed point x₁ of the first is
-// too smooth: the residual y − Kx₁ holds noise, and detail that was taken for noise. The
-// second, from x₁, is for y + (y − Kx₁), in which that detail counts twice (Tukey 1977; the
-// first step of the Bregman iteration of Osher, Burger, Goldfarb, Xu and Yin, 2005). It is a run
-// like any other, with the same proof, whatever x₁ is.
-type twicing struct {
+// twoRuns are those of an iteration with a network. The second begins where the first ended, at
+// x₁, and is a run like any other, with the same proof, whatever x₁ is.
+//
+// Without a guide it is for another photograph. x₁ is too smooth: the residual y − Kx₁ holds
+// noise, and detail that was taken for noise. So the second is for y + (y − Kx₁), in which that
+// detail counts twice (twicing: Tukey 1977; the first step of the Bregman iteration of Osher,
+// Burger, Goldfarb, Xu and Yin, 2005).
+//
+// With a guide it is with other radii: each run has those that the guide gives to what the data
+// step makes of the point that the run begins at, which is what the network sees first. They are
+// frozen before the run begins. A second photograph is then of no use (NOTEBOOK.md).
+type twoRuns struct {
 	dev backend.Device
 	k   operator.Linear
 	y   backend.Buffer
 	// retune, if not nil, is given x₁ and the root mean square of y − Kx₁, and returns the denoiser of
 	// the run to come, nil for the same, and whether that is the first run again, from x₁.
 	retune func(ctx context.Context, x backend.Buffer, left float64) (phi pnp.Denoiser, again bool, err error)
+	// freeze, if not nil, is given what a run begins at, and returns the network frozen for it.
+	freeze func(ctx context.Context, x backend.Buffer) (pnp.Denoiser, error)
 }
 
-// firstTolerance is how much farther from its fixed point than the second run the first one
-// may end: what it leaves undone the second does.
-const firstTolerance = 4
+// How much farther from its fixed point than the second run the first one may end: what it leaves
+// undone the second does. A guide needs no more of it than an image to look at.
+const (
+	firstTolerance       = 4
+	firstToleranceGuided = 16
+)
 
 // mostRepeats is how often the first run is made again at most: for another noise level, and for
 // the one before if that was no better.
@@ -40,16 +51,21 @@ type runs struct {
 // solve returns the result of the second run. Of opt all but Progress is given, which is the
 // meter's; all runs together make at most opt.MaxIterations, and if that is 1 there is
 // one run. Only the second is drawn to its start (pnp.Options.Contraction).
-func (t twicing) solve(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, meter *meter) (backend.Buffer, runs, error) {
+func (t twoRuns) solve(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, meter *meter) (backend.Buffer, runs, error) {
 	if opt.MaxIterations == 1 {
-		return once(ctx, t.dev, t.y, t.k, phi, opt, meter)
+		opt.Progress = meter.run(0, 1)
+		x, report, err := t.run(ctx, t.y, phi, opt)
+		return x, runs{report, report.Iterations}, err
 	}
 	first, made := opt, 0
 	first.Tolerance, first.Contraction = firstTolerance*opt.Tolerance, 0
+	if t.freeze != nil {
+		first.Tolerance = firstToleranceGuided * opt.Tolerance
+	}
 	for repeats := 0; ; repeats++ {
 		first.MaxIterations = (opt.MaxIterations - made) / 2
 		first.Progress = meter.run(made, 2)
-		x, report, err := pnp.Solve(ctx, t.dev, t.y, t.k, phi, first)
+		x, report, err := t.run(ctx, t.y, phi, first)
 		if err != nil {
 			return nil, runs{}, err
 		}
@@ -74,11 +90,28 @@ func (t twicing) solve(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, m
 				continue
 			}
 		}
+		if t.freeze != nil {
+			y.Free()
+			y = t.y
+		}
 		opt.MaxIterations, opt.Start, opt.TakeStart = opt.MaxIterations-made, x, true
 		opt.Progress = meter.run(made, 1)
-		refined, report, err := pnp.Solve(ctx, t.dev, y, t.k, phi, opt)
+		refined, report, err := t.run(ctx, y, phi, opt)
 		return refined, runs{report, made + report.Iterations}, err
 	}
+}
+
+// run makes one of the runs.
+func (t twoRuns) run(ctx context.Context, y backend.Buffer, phi pnp.Denoiser, opt pnp.Options) (_ backend.Buffer, _ pnp.Report, err error) {
+	if t.freeze != nil {
+		if phi, err = t.freeze(ctx, opt.Start); err != nil {
+			if opt.TakeStart {
+				opt.Start.Free()
+			}
+			return nil, pnp.Report{}, err
+		}
+	}
+	return pnp.Solve(ctx, t.dev, y, t.k, phi, opt)
 }
 
 // once makes a single run.
@@ -89,7 +122,7 @@ func once(ctx context.Context, dev backend.Device, y backend.Buffer, k operator.
 }
 
 // addResidual returns y + (y − Kx), and the root mean square of y − Kx.
-func (t twicing) addResidual(x backend.Buffer) (_ backend.Buffer, left float64, err error) {
+func (t twoRuns) addResidual(x backend.Buffer) (_ backend.Buffer, left float64, err error) {
 	b, err := t.dev.Alloc(t.y.Shape())
 	if err != nil {
 		return nil, 0, err
