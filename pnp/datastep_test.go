@@ -194,3 +194,33 @@ func TestDataStepNames(t *testing.T) {
 	require.Equal(t, "proximal", ProximalStep.String())
 	require.Equal(t, "DataStep(7)", DataStep(7).String())
 }
+
+// TestDataStepApply: it is what Solve gives its denoiser first, to the bit.
+func TestDataStepApply(t *testing.T) {
+	dev := newDevice(t)
+	k := mean{dev, 4, 9}
+	y, x := k.buffer(t, k.w-1, 1), k.buffer(t, k.w, 2)
+	defer y.Free()
+	defer x.Free()
+	before := download(t, dev, x)
+	for data, step := range map[DataStep]float64{GradientStep: 0.7, ProximalStep: 12} {
+		var first []float32
+		phi := function{dev: dev, f: func(v []float32) []float32 {
+			first = append(first, v...)
+			return v
+		}, alpha: 1, proven: true}
+		_, _, err := Solve(t.Context(), dev, y, k, phi, Options{DataStep: data, Step: step, Start: x, MaxIterations: 1})
+		require.NoError(t, err)
+		got, err := data.Apply(t.Context(), dev, y, k, x, step)
+		require.NoError(t, err)
+		require.Equal(t, first, download(t, dev, got))
+		got.Free()
+	}
+	require.Equal(t, before, download(t, dev, x))
+	_, err := GradientStep.Apply(t.Context(), dev, y, k, nil, 0)
+	require.ErrorIs(t, err, backend.ErrArgument)
+	_, err = GradientStep.Apply(t.Context(), dev, y, k, y, 0)
+	require.ErrorIs(t, err, backend.ErrShape)
+	_, err = GradientStep.Apply(t.Context(), dev, y, k, x, 2)
+	require.ErrorContains(t, err, "would not be averaged")
+}

@@ -52,13 +52,18 @@ const NetworkTolerance = 1.5e-4
 // runs all the same, and the certificate says that nothing is promised. It is accelerated
 // by Anderson's method, with a safeguard that keeps the proof (pnp.Anderson).
 //
-// A network is run twice. The fixed point x₁ of the first run is too smooth: the residual
+// A network is run twice. One with a guide is frozen before each run, with the radii that the
+// guide gives to D(x₀), x₀ where the run begins and D(x₀) what the network then sees first; it is
+// for half of DeblurLevel, and Strength is a factor on the radii. What is proven of a run is proven for
+// the radii that are frozen in it, whatever they are.
+//
+// Of one without a guide the fixed point x₁ of the first run is too smooth: the residual
 // y − Kx₁ holds noise, and detail that was taken for noise. The second run, from x₁, is for
 // the photograph y + (y − Kx₁), in which that detail counts twice (Tukey's twicing, 1977;
 // the first step of the Bregman iteration of Osher, Burger, Goldfarb, Xu and Yin, 2005). It is
 // a run like any other, with the same proof, whatever x₁ is; Report.Iteration is about it.
-// The second run follows the image that the first one shows (Adaptation). The size of the residual
-// also tells whether the noise level that was given is right: where both it and an estimate of
+// That run follows the image that the first one shows (Adaptation). The size of the residual
+// tells, with a guide or without, whether the noise level that was given is right: where both it and an estimate of
 // the noise say that it is far from that, the first run is made again for the estimate (Report.Level,
 // Rescaling), so that a noise level that is wrong by a factor of two costs little.
 // Whoever wants a smoother or a sharper result has Strength.

@@ -148,7 +148,9 @@ func inversions(t testing.TB) map[string]func(options ...restore.Option) (image.
 	y := noisy(edges(24, 30), 0.03, 2)
 	kernel, err := deblur.Motion(5, 30)
 	require.NoError(t, err)
-	with := func(options []restore.Option, more ...restore.Option) []restore.Option { return append(more, options...) }
+	with := func(options []restore.Option, more ...restore.Option) []restore.Option {
+		return append(more, options...)
+	}
 	return map[string]func(options ...restore.Option) (image.Image, *restore.Report, error){
 		"deblur": func(options ...restore.Option) (image.Image, *restore.Report, error) {
 			return restore.Deblur(t.Context(), y, kernel, with(options, restore.Sigma(0.03), restore.Boundary(deblur.Circular))...)
@@ -271,6 +273,15 @@ var hurting = map[string]func(c, y, x int) float64{
 
 const hurtingSide = 64
 
+// hurtingPicture is one of them.
+func hurtingPicture(value func(c, y, x int) float64) *restore.Planar {
+	p := restore.NewPlanar(3, hurtingSide, hurtingSide)
+	for i := range p.Pix {
+		p.Pix[i] = float32(value(i/(hurtingSide*hurtingSide), i/hurtingSide%hurtingSide, i%hurtingSide))
+	}
+	return p
+}
+
 func bit(b bool) float64 {
 	if b {
 		return 1
@@ -288,13 +299,8 @@ func TestGuidedOnPicturesThatHurt(t *testing.T) {
 	dev := newCPU(t)
 	general, guided := loaded(t, dev, open(t, weights.General)), loaded(t, dev, open(t, weights.Guided))
 	for name, value := range hurting {
-		clean := restore.NewPlanar(3, hurtingSide, hurtingSide)
-		low, high := math.Inf(1), math.Inf(-1)
-		for i := range clean.Pix {
-			c, y, x := i/(hurtingSide*hurtingSide), i/hurtingSide%hurtingSide, i%hurtingSide
-			v := value(c, y, x)
-			clean.Pix[i], low, high = float32(v), min(low, v), max(high, v)
-		}
+		clean := hurtingPicture(value)
+		low, high := float64(slices.Min(clean.Pix)), float64(slices.Max(clean.Pix))
 		for _, sigma := range []float64{0.02, 0.1, 0.25} {
 			y := noisy(clean, sigma, 5)
 			var errors [2]float64
@@ -311,6 +317,37 @@ func TestGuidedOnPicturesThatHurt(t *testing.T) {
 			}
 			t.Logf("%s at %v: general %.2f dB, guided %.2f dB", name, sigma, -10*math.Log10(errors[0]), -10*math.Log10(errors[1]))
 			require.LessOrEqual(t, errors[1], 2*errors[0]+1e-5, "%s at %v", name, sigma)
+		}
+	}
+}
+
+// TestGuidedDeblurringOnPicturesThatHurt: as above for an iteration, whose guide looks at what a
+// data step makes of them: ringing, and noise that is not white. The pictures go on beyond the
+// frame. The squared error may be twice the unguided one's, as in denoising: a guide that is at a loss
+// multiplies radii by two at most (guide.Most). What was seen is 1.7 times, of checks of 8.
+func TestGuidedDeblurringOnPicturesThatHurt(t *testing.T) {
+	dev := newCPU(t)
+	general, guided := loaded(t, dev, open(t, weights.General)), loaded(t, dev, open(t, weights.Guided))
+	kernel, err := deblur.Shake(9, 4)
+	require.NoError(t, err)
+	for name, value := range hurting {
+		clean := hurtingPicture(value)
+		through := blurred(t, clean, kernel, deblur.Unknown)
+		shown := crop(clean, (hurtingSide-through.Height)/2, (hurtingSide-through.Width)/2, through.Height, through.Width)
+		for _, sigma := range []float64{0.01, 0.07} {
+			y := noisy(through, sigma, 5)
+			var errors [2]float64
+			for i, n := range []*denoise.Network{general, guided} {
+				out, report, err := restore.Deblur(t.Context(), y, kernel, restore.Network(n), restore.Sigma(sigma))
+				require.NoError(t, err)
+				require.True(t, report.Iteration.Certificate.Converges())
+				for j, v := range pixels(out) {
+					d := float64(v - shown.Pix[j])
+					errors[i] += d * d / float64(len(shown.Pix))
+				}
+			}
+			t.Logf("%s at %v: general %.2f dB, guided %.2f dB", name, sigma, -10*math.Log10(errors[0]), -10*math.Log10(errors[1]))
+			require.LessOrEqual(t, errors[1], 2*errors[0]+1e-4, "%s at %v", name, sigma)
 		}
 	}
 }

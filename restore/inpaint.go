@@ -24,8 +24,9 @@ var ErrMask = errors.New("the mask cannot be used")
 //
 // The pixels are found by the plug-and-play proximal gradient iteration of Deblur, whose K
 // is the projection onto the known pixels, started from a diffusion of these into the
-// holes; with a network it is run twice, as there. The prior is "general", or "tv" where a
-// program does not have that, unless Method names another, or weights or a Prior are given, and Strength, Iterations, Tolerance, StepSize and Constraint act as in Deblur.
+// holes; with a network it is run twice, as there. The prior is DefaultInversePrior unless Method
+// names another, or weights or a Prior are given, and Strength, Iterations, Tolerance, StepSize and
+// Constraint act as in Deblur.
 //
 // Unlike elsewhere the noise level is 0 by default: the known pixels are right, and the
 // result has them as they are, to the bit. With Sigma or SigmaAuto they are noisy, and the

@@ -30,12 +30,15 @@ type MethodInfo struct {
 	Embedded bool
 	// NeedsWeights: a weight file must be given (Weights, Network).
 	NeedsWeights bool
+	// Alias is the method that this is another name of, which reports have; or empty.
+	Alias string
 }
 
 // The names of methods. A network is there if its weights are (Methods).
 const (
 	TV          = "tv" // total variation
 	General     = weights.General
+	Strict      = "strict" // General, by what it promises
 	Guided      = weights.Guided
 	DeblurPrior = weights.Deblur
 	Fast        = weights.Fast
@@ -46,7 +49,7 @@ const (
 )
 
 // Methods returns the methods that this build has: the embedded networks that have a name
-// of their own, "general", "deblur" and "fast"; "tv", total variation; and the networks that have the
+// of their own, "general" ("strict" is another name of it), "guided", "deblur" and "fast"; "tv", total variation; and the networks that have the
 // names of their integrators (rungekutta.Integrators), and "dncnn", whose weights are embedded
 // or must be given.
 func Methods() []MethodInfo { return methodsWith(weights.Embedded()) }
@@ -57,6 +60,12 @@ func methodsWith(embedded []string) []MethodInfo {
 	for _, name := range []string{weights.General, weights.Guided, weights.Deblur, weights.Fast} {
 		if slices.Contains(embedded, name) {
 			list = append(list, MethodInfo{Name: name, Description: ownDescriptions[name], Certified: true, Embedded: true})
+		}
+		if name == weights.General && slices.Contains(embedded, name) {
+			list = append(list, MethodInfo{
+				Name: Strict, Alias: General, Certified: true,
+				Description: "another name of general: no guide, so that its result is nonexpansive in the photograph itself, for a given sigma and without adaptation",
+			})
 		}
 	}
 	list = append(list, MethodInfo{
@@ -76,15 +85,14 @@ func methodsWith(embedded []string) []MethodInfo {
 }
 
 // DefaultMethod returns the name of the method that Denoise uses where none is named and
-// no weights are given: the first of "general", "guided" and "tv" whose weights the program has. With
-// weights/research imported that is "general".
+// no weights are given: the first of "guided", "general" and "tv" whose weights the program has.
 func DefaultMethod() string { return defaultMethodWith(weights.Embedded()) }
 
 func defaultMethodWith(embedded []string) string { return first(embedded, Guided, General) }
 
 // DefaultPrior returns the name of the method that Deblur and Check use where none is named
-// and no weights are given: the first of "deblur", "general" and "tv" whose weights the program has.
-// Inpaint, Upscale and Solve use the first of "general" and "tv".
+// and no weights are given: the first of "guided", "deblur", "general" and "tv" whose weights the
+// program has.
 func DefaultPrior() string { return defaultPriorWith(weights.Embedded()) }
 
 func defaultPriorWith(embedded []string) string {
@@ -92,7 +100,8 @@ func defaultPriorWith(embedded []string) string {
 }
 
 // DefaultInversePrior returns the name of the method that Inpaint, Upscale and Solve use where none is
-// named and no weights are given: the first of "general" and "tv" whose weights the program has.
+// named and no weights are given: the first of "guided", "general" and "tv" whose weights the program
+// has.
 func DefaultInversePrior() string { return first(weights.Embedded(), Guided, General) }
 
 // first returns the first of the names that is embedded, or total variation.
@@ -107,9 +116,9 @@ func first(embedded []string, names ...string) string {
 
 // ownDescriptions are of the embedded networks that have a name of their own.
 var ownDescriptions = map[string]string{
-	weights.General: "averaged network for all noise levels",
+	weights.General: "averaged network for all noise levels, without a guide",
 	weights.Guided:  "averaged network whose projections a guide sets at every pixel of the photograph",
-	weights.Deblur:  "averaged network for all noise levels, trained as the prior of deblur",
+	weights.Deblur:  "averaged network for all noise levels, trained as the prior of deblurring without a guide",
 	weights.Fast:    "small averaged network, for large pictures and previews",
 }
 
@@ -149,6 +158,9 @@ func ready() string {
 // (denoise.Load), and once by a Restorer.
 func Method(name string) Option {
 	return option{"Method", func(c *settings) error {
+		if name == Strict {
+			name = General
+		}
 		switch {
 		case slices.ContainsFunc(Methods(), func(m MethodInfo) bool { return m.Name == name }):
 		case slices.Contains(weights.Names(), name):

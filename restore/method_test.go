@@ -23,9 +23,9 @@ func TestMethodsOfBuilds(t *testing.T) {
 		{nil, nil, "tv", "tv"},
 		{[]string{"euler"}, nil, "tv", "tv"},
 		{[]string{"fast", "dncnn"}, []string{"fast"}, "tv", "tv"},
-		{[]string{"general", "rk4"}, []string{"general"}, "general", "general"},
+		{[]string{"general", "rk4"}, []string{"general", "strict"}, "general", "general"},
 		{[]string{"deblur"}, []string{"deblur"}, "tv", "deblur"},
-		{weights.Names(), []string{"general", "guided", "deblur", "fast"}, "guided", "guided"},
+		{weights.Names(), []string{"general", "strict", "guided", "deblur", "fast"}, "guided", "guided"},
 		{[]string{"guided"}, []string{"guided"}, "guided", "guided"},
 	} {
 		var names, embedded []string
@@ -36,7 +36,8 @@ func TestMethodsOfBuilds(t *testing.T) {
 			}
 			require.NotEmpty(t, m.Description, m.Name)
 			require.Equal(t, m.Name != "dncnn", m.Certified, m.Name)
-			require.Equal(t, m.Name != "tv" && !m.Embedded, m.NeedsWeights, m.Name)
+			require.Equal(t, m.Name != "tv" && !m.Embedded && m.Alias == "", m.NeedsWeights, m.Name)
+			require.Equal(t, m.Name == Strict, m.Alias == General, m.Name)
 		}
 		require.Equal(t, append(c.first, others...), names)
 		require.ElementsMatch(t, c.embedded, embedded)

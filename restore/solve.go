@@ -21,8 +21,8 @@ import (
 //
 // The noise level is 0 by default, as that of Inpaint; Sigma gives it in the units of y. The prior's
 // strength follows from it, for images on [0,1]: a network is used for noise of SolveLevel, times
-// Strength. The prior is "general", or "tv" where a program does not have that, unless Method names another, or
-// weights or a Prior are given.
+// Strength, and one with a guide for √(0.015² + (0.64·σ/‖K‖)²). The prior is DefaultInversePrior unless
+// Method names another, or weights or a Prior are given.
 func Solve(ctx context.Context, on func(backend.Device) (operator.Linear, error), y *Planar, options ...Option) (*Planar, *Report, error) {
 	r, err := forOne(taskSolve, options)
 	if err != nil {

@@ -33,8 +33,8 @@ func Antialias(a upscale.Antialias) Option {
 // Kernel that is not symmetric deblur.Unknown has a better bound, and takes fewer iterations.
 //
 // The noise level is estimated unless Sigma gives it, and the noise is removed too. The prior is
-// "general", or "tv" where a program does not have that, unless Method names another, or weights or a Prior
-// are given, and Strength, Iterations, Tolerance, StepSize and Constraint act as in Deblur.
+// DefaultInversePrior unless Method names another, or weights or a Prior are given, and Strength,
+// Iterations, Tolerance, StepSize and Constraint act as in Deblur.
 //
 // What is said of the result of Denoise holds here too, but for the size. Alpha is enlarged
 // by cubic interpolation.

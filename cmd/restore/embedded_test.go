@@ -110,14 +110,14 @@ func TestEmbeddedByName(t *testing.T) {
 		succeeds(t, "denoise", "--method", method, "--weights", file, "--sigma", "0.05", "--tile", "8", "a.png", "-o", "again.png", "--force")
 		require.Equal(t, load(t, method+"/a.png").Pix, load(t, "again.png").Pix)
 
-		if method == weights.Guided { // which has no photograph to look at there
-			fails(t, exitFailed, []string{"have a guide"}, "deblur", "--kernel", "k.png", "--prior", method, "--sigma", "0.05", "--force", "a.png")
-			continue
-		}
 		o = objects(t, succeeds(t, "deblur", "--kernel", "k.png", "--prior", method, "--sigma", "0.05", "--iterations", "2", "--json", "--force", "a.png").stdout)[0]
 		network := o["network"].(map[string]any)
 		require.Equal(t, []any{method, "embedded", method}, []any{o["method"], network["file"], network["name"]})
 		require.Equal(t, method != weights.DnCNN, o["certificate"].(map[string]any)["converges"])
+		require.Equal(t, method == weights.Guided, o["guide"] != nil)
+		if method == weights.Guided {
+			require.EqualValues(t, 2, o["guide"].(map[string]any)["looks"])
+		}
 	}
 }
 

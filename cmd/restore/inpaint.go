@@ -31,9 +31,9 @@ The mask is an image of the size of the input. White marks the pixels to fill, b
 those to keep; what is brighter than half is white, transparent is black. One mask
 serves all inputs.
 
-A network is run twice, the second time with what the first result leaves of the
-pixels to keep added to them, which brings back detail; --iterations is about both
-together.
+A network is run twice; if it has a guide, the guide looks before each run, as in
+deblur, else the second is made with what the first result leaves of the pixels to
+keep added to them, which brings back detail. --iterations is about both together.
 
 The pixels to keep are kept as they are, to the bit (JPEG files are compressed
 anew). If they are noisy, --sigma gives the standard deviation of the noise, where 1
@@ -55,7 +55,7 @@ WebP image becomes a PNG. Transparency and metadata are carried along untouched.
 
 func (p *inpainter) bindOwn(c *cobra.Command) {
 	c.Flags().StringVarP(&p.maskFile, "mask", "m", "", "image `FILE` whose white pixels are to be filled (required)")
-	p.bind(c, selectPrior, "the relative change of an iteration (default 5e-5)")
+	p.bind(c, selectPrior, "the relative change of an iteration (default 5e-5; with a guide 1e-4)")
 	p.defaultTo(c, restore.DefaultInversePrior())
 	p.bindKernel(c, "image `FILE` of a blur that is to be removed too")
 	bindBoundary(c, &p.boundary, "with --kernel: what lies beyond the frame")

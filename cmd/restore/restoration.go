@@ -168,8 +168,11 @@ func (r *restoration) checkMethod(c *cobra.Command) error {
 		return usagef("--%s %s: this build does not ship that network; name its file with --weights FILE alone, or use --%s %s", r.flag, r.method, r.flag, r.defaultMethod())
 	case methods[i].NeedsWeights && r.weights == "":
 		return usagef("--%s %s: this build ships no weights for it; give some with --weights FILE, or use --%s %s", r.flag, r.method, r.flag, r.defaultMethod())
-	case r.weights != "" && !methods[i].NeedsWeights && !methods[i].Embedded:
+	case r.weights != "" && !methods[i].NeedsWeights && !methods[i].Embedded && methods[i].Alias == "":
 		return usagef("--%s %s takes no weights; leave out one of --%s and --weights", r.flag, r.method, r.flag)
+	}
+	if of := methods[i].Alias; of != "" {
+		r.method = of
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func outcomeOf(m *imagefile.Image, r *restore.Report) *outcome {
 		Adaptation: number(r.Adaptation), Certificate: certificateOf(r),
 	}
 	if g := r.Guide; g != nil {
-		o.Guide = &guideInfo{Strength: number(g.Strength), Parameters: g.Parameters, Multiplications: number(g.Multiplications)}
+		o.Guide = &guideInfo{Strength: number(g.Strength), Looks: g.Looks, Parameters: g.Parameters, Multiplications: number(g.Multiplications)}
 	}
 	if r.Estimate != nil {
 		o.Reliable = &r.Estimate.Reliable

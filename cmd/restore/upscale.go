@@ -31,8 +31,9 @@ func (a *app) upscaleCommand() *cobra.Command {
 		Long: `Enlarges images by a factor of 2, 3 or 4: looks for the image that, scaled down,
 is the given one, by plug-and-play proximal gradient as in deblur. With a certified
 prior the iteration converges, and the report says what is proven (-v prints the
-certificate). A network is run twice, the second time with what the first result
-leaves of the image added to it; --iterations is about both together.
+certificate). A network is run twice; if it has a guide, the guide looks before each
+run, as in deblur, else the second is made with what the first result leaves of the
+image added to it. --iterations is about both together.
 
 --antialias says how the image was scaled down, or how it was taken: bicubic, the
 default, is what image programs do; area is the mean over each square, as a sensor's
@@ -61,7 +62,7 @@ func (u *upscaler) bindOwn(c *cobra.Command) {
 	u.factor = newChoice("2", "3", "4")
 	f.VarP(&u.factor, "factor", "x", "how many times as wide and as high the result is")
 	completeChoice(c, "factor", &u.factor)
-	u.bind(c, selectPrior, "the relative change of an iteration (default 5e-5)")
+	u.bind(c, selectPrior, "the relative change of an iteration (default 5e-5; with a guide 1e-4)")
 	u.defaultTo(c, restore.DefaultInversePrior())
 	u.antialias = newChoice(upscale.Bicubic.String(), upscale.Area.String(), upscale.GaussianBlur.String(), upscale.NoAntialias.String())
 	f.Var(&u.antialias, "antialias", "with which blur the image was scaled down: "+orList(u.antialias.words))

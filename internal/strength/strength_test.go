@@ -155,3 +155,28 @@ func TestDisturbance(t *testing.T) {
 	require.InDelta(t, 0.01, Disturbance(0.01, 1, 0.25), 1e-15)
 	require.InDelta(t, 0.01, Disturbance(0.01, 11, 0.25), 1e-15)
 }
+
+// With a guide the levels grow with the noise as those without do, about half as large.
+func TestGuided(t *testing.T) {
+	half := func(guided, without func(sigma float64) float64) {
+		grows(t, guided, LeastSigma)
+		for _, sigma := range []float64{0, 0.003, 0.03, 0.3} {
+			share := guided(sigma) / without(sigma)
+			require.GreaterOrEqual(t, share, 0.39)
+			require.LessOrEqual(t, share, 1.2)
+		}
+	}
+	half(func(sigma float64) float64 { return GuidedDeblurLevel(sigma, 0.03, DeblurStep) },
+		func(sigma float64) float64 { return DeblurLevel(sigma, 0.03, DeblurStep) })
+	half(GuidedInpaintLevel, InpaintLevel)
+	for factor := 2; factor <= 4; factor++ {
+		half(func(sigma float64) float64 { return GuidedUpscaleLevel(sigma, factor) },
+			func(sigma float64) float64 { return UpscaleLevel(sigma, factor) })
+		require.InEpsilon(t, GuidedUpscaleLevel(0.1, factor), GuidedSolveLevel(0.1, 1/float64(factor)), 0.1)
+	}
+	half(func(sigma float64) float64 { return GuidedSolveLevel(sigma, 0.4) }, func(sigma float64) float64 { return SolveLevel(sigma, 0.4) })
+	require.InEpsilon(t, GuidedInpaintLevel(0.1), GuidedSolveLevel(0.1, 1), 0.1)
+	require.InDelta(t, 0.5*DeblurLevel(0.02, 0.03, 7), GuidedDeblurLevel(0.02, 0.03, 7), 1e-12)
+	require.InDelta(t, 0.019, GuidedInpaintLevel(0), 1e-12)
+	require.InDelta(t, 0.012, GuidedUpscaleLevel(0, 3), 1e-12)
+}
