@@ -20,6 +20,7 @@ type averaged struct {
 	small, smallEnd backend.Buffer
 	guided          *guided // or nil
 	sigma           float64 // of the noise of the moment, for the guide
+	frozen          bool    // the radii are those of freeze, until tune
 }
 
 // flowShape is that of the images which the flow begins and ends with.
@@ -31,22 +32,41 @@ func (a *averaged) flowShape() backend.Shape {
 
 // forward rearranges, goes through the flow, and rearranges back.
 func (a *averaged) forward(ctx context.Context, dst, src backend.Buffer) error {
-	if a.small == nil {
-		if err := a.guide(src); err != nil {
+	seen, err := a.seen(src)
+	if err != nil {
+		return err
+	}
+	if !a.frozen {
+		if err := a.guide(seen); err != nil {
 			return err
 		}
+	}
+	if a.small == nil {
 		return a.flow.forward(ctx, dst, src)
-	}
-	if err := a.dev.Unshuffle(a.small, src, a.config.shuffle()); err != nil {
-		return err
-	}
-	if err := a.guide(a.small); err != nil {
-		return err
 	}
 	if err := a.flow.forward(ctx, a.smallEnd, a.small); err != nil {
 		return err
 	}
 	return a.dev.Shuffle(dst, a.smallEnd, a.config.shuffle())
+}
+
+// seen returns src as the blocks see it.
+func (a *averaged) seen(src backend.Buffer) (backend.Buffer, error) {
+	if a.small == nil {
+		return src, nil
+	}
+	return a.small, a.dev.Unshuffle(a.small, src, a.config.shuffle())
+}
+
+// freeze has the guide set the radii for src, and forward leave them: the way back goes on to the
+// guide as it saw src.
+func (a *averaged) freeze(src backend.Buffer) error {
+	seen, err := a.seen(src)
+	if err != nil {
+		return err
+	}
+	a.frozen = true
+	return a.guide(seen)
 }
 
 // backward is the way back: the adjoint of rearranging back is rearranging.
@@ -65,7 +85,7 @@ func (a *averaged) backward(ctx context.Context, gradient backend.Buffer) error 
 
 // tune prepares a network with levels for a noise level.
 func (a *averaged) tune(sigma float64) error {
-	a.sigma = sigma
+	a.sigma, a.frozen = sigma, false
 	return a.each(func(q *devicequeue.Queue, b *flowBlock) { b.tune(q, sigma) })
 }
 

@@ -17,12 +17,17 @@ import (
 // as the aim. At a fixed point x* = Φ(D(x*)) the gradient of ½‖x* − x‖² with respect to the
 // weights is that of ½‖Φ(u) − x‖² at u = D(x*) but for the inverse of I − ∂T, which is taken for
 // the identity (Fung et al. 2022, Jacobian-free backpropagation).
+//
+// A network with a guide has the radii in each run that the guide gives to what the network sees
+// first in it, as in restore.Deblur. So the guide learns from what the data step makes of the first
+// run's result, and the blocks from what it makes of the second's.
 type Deblurring struct {
 	// NoiseMin and NoiseMax bound the standard deviation σ of the noise in the blurred crops,
-	// on images in [0,1]: one for all crops of an iteration, drawn uniformly in log σ. The
-	// network is tuned to deblur.PriorLevel.
+	// on images in [0,1]: one for all crops of an iteration, drawn uniformly in log σ.
 	NoiseMin float64 `json:"noise_min"`
 	NoiseMax float64 `json:"noise_max"`
+	// Level is the noise level that the network is tuned to, over deblur.PriorLevel; 0 means 1.
+	Level float64 `json:"level,omitempty"`
 	// Step is τ of the proximal step; ‖K‖ is 1.
 	Step float64 `json:"step"`
 	// Iterations is the least number of iterations of either run; there are up to twice as
@@ -43,6 +48,19 @@ func DeblurringConfig() Config {
 	return c
 }
 
+// GuidedDeblurringConfig is the recipe of a network with a guide that learns to guide deblurring.
+// It is meant to begin with the weights of one that GuidedConfig is the recipe of (Data.Initial),
+// and has about half of the level, as in restore.Deblur. Crops are whole tiles of the processor's
+// convolutions at half the resolution.
+func GuidedDeblurringConfig() Config {
+	c := GuidedConfig()
+	c.Deblur = DeblurringConfig().Deblur
+	c.Deblur.Level = 0.5
+	c.Batch, c.Crop, c.Iterations = 2, 120, 3000
+	c.Schedule.Maximum = 0.008
+	return c
+}
+
 func (c Config) checkDeblurring() error {
 	d := c.Deblur
 	switch {
@@ -52,6 +70,8 @@ func (c Config) checkDeblurring() error {
 		return errors.New("deblur is for a network with levels")
 	case !(d.NoiseMin > 0 && d.NoiseMin <= d.NoiseMax && d.NoiseMax <= 1):
 		return fmt.Errorf("deblur: noise from %v to %v, must rise within (0, 1]", d.NoiseMin, d.NoiseMax)
+	case !(d.Level >= 0 && d.Level <= 10):
+		return fmt.Errorf("deblur: level is %v, must be above 0 and at most 10, or 0 for 1", d.Level)
 	case !(d.Step > 0) || math.IsInf(d.Step, 1):
 		return fmt.Errorf("deblur: step is %v, must be above 0", d.Step)
 	case d.Iterations < 1 || d.Iterations > maxCount:
@@ -84,8 +104,17 @@ func (d *Deblurring) draw(g *generator) (e exposure, err error) {
 	default:
 		e.kernel, err = deblur.Motion(4+14*g.uniform(), 180*g.uniform())
 	}
-	e.level = deblur.PriorLevel(e.sigma, e.kernel, d.Step)
+	e.level = d.level(e.sigma, e.kernel)
 	return e, err
+}
+
+// level is the noise level of the network.
+func (d *Deblurring) level(sigma float64, k deblur.Kernel) float64 {
+	level := deblur.PriorLevel(sigma, k, d.Step)
+	if d.Level > 0 {
+		level *= d.Level
+	}
+	return level
 }
 
 // iterations draws the number of iterations of a run.

@@ -2,10 +2,12 @@ package train
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/devicequeue"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
@@ -183,4 +185,98 @@ func TestGuidedRunsBegin(t *testing.T) {
 	plain := newTestAveraged(t, dev, other)
 	require.ErrorContains(t, plain.beginWith(file(n)), "have a guide of")
 	require.NoError(t, again.beginWith(file(plain)))
+}
+
+// TestGuidedDeblurring: in each run the radii are those for what its network sees first, to the
+// bit, and stay; the guide learns from the first run's result, and the blocks from the second's.
+func TestGuidedDeblurring(t *testing.T) {
+	dev := reference(t)
+	c := guidedConfig()
+	c.Crop = 8
+	c.Deblur = &Deblurring{NoiseMin: 0.02, NoiseMax: 0.05, Level: 0.5, Step: 10, Iterations: 3, Margin: 2}
+	require.NoError(t, c.Check())
+	tr, err := newTrainer(dev, c, testPictures(t, c.Channels))
+	require.NoError(t, err)
+	defer tr.release()
+	require.NoError(t, tr.initialise(nil))
+	a := tr.network.(*averaged)
+	for _, p := range a.guided.parameters() {
+		for i := range p.values {
+			p.values[i] += 0.05 * float32(math.Sin(float64(i)))
+		}
+	}
+	require.NoError(t, tr.network.update())
+	taken, err := c.Deblur.draw(tr.generator)
+	require.NoError(t, err)
+	require.InDelta(t, 0.5*deblur.PriorLevel(taken.sigma, taken.kernel, 10), taken.level, 1e-12)
+	require.NoError(t, a.tune(taken.level))
+
+	clean := make([]float32, c.batchShape().Len())
+	noise := make([]float32, len(clean))
+	for i := range clean {
+		clean[i], noise[i] = 0.5+0.3*float32(math.Sin(float64(i)/5)), 0.02*float32(math.Cos(float64(7*i)))
+	}
+	radii := func() []float32 { return downloaded(t, dev, a.blocks[0].maps.radius) }
+	var looks, steps [][]float32 // what the guide saw, and the radii of each application
+	err = tr.runs.solve(t.Context(), &devicequeue.Queue{Dev: dev}, taken, clean, noise, [2]int{3, 4}, tr.batch.noisy, tr.result, func() error {
+		if err := a.forward(t.Context(), tr.result, tr.batch.noisy); err != nil {
+			return err
+		}
+		steps = append(steps, radii())
+		return nil
+	}, func() error {
+		looks = append(looks, downloaded(t, dev, tr.batch.noisy))
+		return a.freeze(tr.batch.noisy)
+	})
+	require.NoError(t, err)
+	require.Len(t, looks, 2)
+	require.Len(t, steps, 7)
+	for i, r := range steps {
+		require.Equal(t, r, steps[3*min(i/3, 1)], "application %d", i)
+	}
+	require.NotEqual(t, steps[0], steps[3])
+	last := downloaded(t, dev, tr.batch.noisy)
+	require.NotEqual(t, looks[1], last)
+
+	// The gradient is that of the radii for looks[1] in the network of last, by differences.
+	require.NoError(t, dev.Upload(tr.batch.clean, clean))
+	require.NoError(t, a.clear())
+	_, err = tr.pass(t.Context(), 1)
+	require.NoError(t, err)
+	require.NoError(t, a.gradients())
+	loss := func() float64 {
+		require.NoError(t, a.update())
+		require.NoError(t, a.tune(taken.level))
+		require.NoError(t, dev.Upload(tr.batch.noisy, looks[1]))
+		require.NoError(t, a.freeze(tr.batch.noisy))
+		require.NoError(t, dev.Upload(tr.batch.noisy, last))
+		mse, err := tr.pass(t.Context(), 1)
+		require.NoError(t, err)
+		return mse
+	}
+	p := a.guided.out.parameters()[0]
+	want, along := 0.0, make([]float64, len(p.values))
+	for i, g := range p.gradient {
+		along[i] = float64(g)
+		want += along[i] * along[i]
+	}
+	require.Positive(t, want)
+	before := slices.Clone(p.values)
+	const step = 0.02
+	at := func(by float64) float64 {
+		for i := range p.values {
+			p.values[i] = before[i] + float32(by*along[i]/math.Sqrt(want))
+		}
+		return loss()
+	}
+	require.InEpsilon(t, math.Sqrt(want), (at(step)-at(-step))/(2*step), 0.05)
+	copy(p.values, before)
+
+	// Training moves the guide, and validation freezes as it does.
+	_, err = tr.iterate(t.Context())
+	require.NoError(t, err)
+	require.NotEqual(t, before, p.values)
+	m, err := tr.validateDeblurring(t.Context(), tr.set, 0.03)
+	require.NoError(t, err)
+	require.Greater(t, m.PSNR, 5.0)
 }

@@ -16,7 +16,7 @@ import (
 //	x ← P_C(Φ(D(x))),   D(x) = argmin over v of ½‖v − x‖² + τ·½‖Kv − y‖²,
 //
 // from a Wiener estimate, with C the box [0,1]ⁿ, and once more, from the end of the first run,
-// for y + (y − Kx) in the place of y. The data step is exact: with Fourier transforms
+// for y + (y − Kx) in the place of y, or with a guide with other radii. The data step is exact: with Fourier transforms
 // D(x)^ = (x̂ + τ·conj(k̂)·ŷ)/(1 + τ|k̂|²). Everything but Φ is computed on the host.
 type plugAndPlay struct {
 	pool   *parallel.Pool
@@ -120,8 +120,9 @@ const push = 0.5
 
 // solve blurs clean images, adds the noise, makes two runs of so many iterations with the
 // network Φ, which has to set out to what it makes of in, and leaves the data step that
-// follows in in: the images that the network is to learn from.
-func (p *plugAndPlay) solve(ctx context.Context, q *devicequeue.Queue, e exposure, clean, noise []float32, iterations [2]int, in, out backend.Buffer, phi func() error) error {
+// follows in in: the images that the network is to learn from. freeze, which is nil without a
+// guide, freezes Φ for what is in in, at the beginning of each run.
+func (p *plugAndPlay) solve(ctx context.Context, q *devicequeue.Queue, e exposure, clean, noise []float32, iterations [2]int, in, out backend.Buffer, phi, freeze func() error) error {
 	f, err := p.filters(e)
 	if err != nil {
 		return err
@@ -147,6 +148,9 @@ func (p *plugAndPlay) solve(ctx context.Context, q *devicequeue.Queue, e exposur
 			if err := p.dataStep(f, q, in); err != nil {
 				return err
 			}
+			if i == 0 && freeze != nil {
+				q.Do(freeze)
+			}
 			q.Do(phi)
 			q.Download(p.point, out)
 			if q.Err != nil {
@@ -156,7 +160,7 @@ func (p *plugAndPlay) solve(ctx context.Context, q *devicequeue.Queue, e exposur
 			p.advance(i > 0)
 		}
 		copy(p.x, p.last)
-		if run == 0 { // y + (y − Kx)
+		if run == 0 && freeze == nil { // y + (y − Kx)
 			if err := p.apply(f.blur, p.point, p.x); err != nil {
 				return err
 			}

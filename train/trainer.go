@@ -186,9 +186,13 @@ func (t *trainer) blur(ctx context.Context, q *devicequeue.Queue, e exposure) er
 		return q.Err
 	}
 	iterations := [2]int{d.iterations(t.generator), d.iterations(t.generator)}
+	var freeze func() error
+	if a, ok := t.network.(*averaged); ok && a.guided != nil {
+		freeze = func() error { return a.freeze(t.batch.noisy) }
+	}
 	return t.runs.solve(ctx, q, e, t.batch.samples, t.batch.noise, iterations, t.batch.noisy, t.result, func() error {
 		return t.network.forward(ctx, t.result, t.batch.noisy)
-	})
+	}, freeze)
 }
 
 // pass goes forward and back with the batch, and returns its share of the mean squared

@@ -53,7 +53,7 @@ func (t *trainer) deblurringError(ctx context.Context, q *devicequeue.Queue, run
 	if err != nil {
 		return 0, err
 	}
-	taken := exposure{kernel: kernel, sigma: sigma, level: deblur.PriorLevel(sigma, kernel, d.Step)}
+	taken := exposure{kernel: kernel, sigma: sigma, level: d.level(sigma, kernel)}
 	network, err := t.network.denoiser(ctx, t.arrays(), taken.level)
 	if err != nil {
 		return 0, err
@@ -62,9 +62,31 @@ func (t *trainer) deblurringError(ctx context.Context, q *devicequeue.Queue, run
 	noise := make([]float32, len(clean))
 	q.Do(func() error { return t.dev.Gaussian(in, t.config.ValidationSeed+uint64(index), 0, float32(sigma)) })
 	q.Download(noise, in)
-	apply := func() error { return network.Apply(ctx, out, in) }
+	phi := network
+	apply := func() error { return phi.Apply(ctx, out, in) }
+	var freeze func() error
+	if network.Guided() {
+		freeze = func() error {
+			radii, err := network.Guide(ctx, in, taken.level, 1)
+			if err != nil {
+				return err
+			}
+			if phi != network {
+				phi.Free()
+			}
+			if phi, err = network.Freeze(radii); err != nil {
+				phi = network
+			}
+			return err
+		}
+		defer func() {
+			if phi != network {
+				phi.Free()
+			}
+		}()
+	}
 	if q.Err == nil {
-		q.Err = runs.solve(ctx, q, taken, clean, noise, [2]int{2 * d.Iterations, 2 * d.Iterations}, in, out, apply)
+		q.Err = runs.solve(ctx, q, taken, clean, noise, [2]int{2 * d.Iterations, 2 * d.Iterations}, in, out, apply, freeze)
 	}
 	q.Do(apply)
 	result := noise

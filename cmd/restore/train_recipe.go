@@ -45,6 +45,8 @@ const (
 	recipePaper   = "paper"
 	recipeDeblur  = "deblur"
 	recipeGuided  = "guided"
+
+	recipeGuidedDeblur = "guided-deblur"
 )
 
 func (r *recipeFlags) bind(c *cobra.Command) {
@@ -54,7 +56,7 @@ func (r *recipeFlags) bind(c *cobra.Command) {
 	f := c.Flags()
 	r.flags = f
 	f.StringVarP(&r.method, "method", "m", d.Integrator, "train the network of `NAME`: "+strings.Join(trainable(), ", "))
-	r.recipe = newChoice(recipeDefault, recipePaper, recipeDeblur, recipeGuided)
+	r.recipe = newChoice(recipeDefault, recipePaper, recipeDeblur, recipeGuided, recipeGuidedDeblur)
 	f.Var(&r.recipe, "recipe", "where the configuration starts from, if not from --config")
 	f.StringVar(&r.configFile, "config", "", "start from the configuration in a JSON `FILE`; fields that it leaves out have the default recipe's values")
 	f.StringArrayVar(&r.set, "set", nil, "set a field of the configuration, `KEY=VALUE`; can be repeated")
@@ -124,6 +126,8 @@ func (a *app) config(c *cobra.Command, r *recipeFlags) (train.Config, error) {
 		config = train.DeblurringConfig()
 	case r.recipe.value == recipeGuided:
 		config = train.GuidedConfig()
+	case r.recipe.value == recipeGuidedDeblur:
+		config = train.GuidedDeblurringConfig()
 	default:
 		config = train.DefaultConfig()
 	}
