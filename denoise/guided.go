@@ -86,6 +86,7 @@ func (m Model) takeGuide(r *weights.Taker, widths []int) (*guide.Model, error) {
 type Radii struct {
 	image backend.Shape
 	maps  []backend.Buffer
+	coded *codedRadii // in the place of maps, or nil
 }
 
 // Free gives the memory back. Radii that a network was frozen with are freed by it.
@@ -93,7 +94,7 @@ func (r *Radii) Free() {
 	for _, b := range r.maps {
 		b.Free()
 	}
-	r.maps = nil
+	r.maps, r.coded = nil, nil
 }
 
 // Guided tells whether the network has a guide.
@@ -116,7 +117,15 @@ func (n *Network) GuideCost() (parameters int, multiplications float64) {
 // sigma (For); beyond its Levels the guide looks at the photograph as the nearest of them would
 // see it, rescaled, as the network does. A photograph of one channel is taken for one of as many
 // as the network has. The error wraps ErrNoGuide where there is no guide.
+//
+// Radii of large photographs, above about 4 megapixels, are rounded by 1.4 % at most, and kept in
+// a byte each.
 func (n *Network) Guide(ctx context.Context, photograph backend.Buffer, sigma, strength float64) (*Radii, error) {
+	return n.guideRadii(ctx, photograph, sigma, strength, mostRadii)
+}
+
+// guideRadii is Guide with radii that are coded where they would take more bytes than most.
+func (n *Network) guideRadii(ctx context.Context, photograph backend.Buffer, sigma, strength float64, most int) (*Radii, error) {
 	body, ok := n.body.(*explicit)
 	if n.guide == nil || !ok {
 		return nil, ErrNoGuide
@@ -173,21 +182,30 @@ func (n *Network) Guide(ctx context.Context, photograph backend.Buffer, sigma, s
 			return nil, err
 		}
 	}
-	base := make([][]float32, len(body.blocks))
+	base, groups := make([][]float32, len(body.blocks)), 0
 	for i, b := range body.blocks {
+		groups += b.balls.Shape().C
 		base[i] = make([]float32, b.balls.Shape().C)
 		if err := n.dev.Download(base[i], b.balls); err != nil {
 			return nil, err
 		}
 	}
-	radii, err := n.emptyRadii(shape)
-	if err != nil {
-		return nil, err
+	radii := &Radii{image: shape}
+	if s := coarse.Shape(); n.shuffle > 1 && 4*s.N*s.Plane()*groups > most {
+		radii.coded = newCodedRadii(s, base, strength)
+	} else {
+		var err error
+		if radii, err = n.emptyRadii(shape); err != nil {
+			return nil, err
+		}
 	}
-	err = n.guide.Apply(ctx, coarse, sigma, func(r backend.Region, x backend.Buffer) error {
+	err := n.guide.Apply(ctx, coarse, sigma, func(r backend.Region, x backend.Buffer) error {
 		said := make([]float32, x.Shape().Len())
 		if err := n.dev.Download(said, x); err != nil {
 			return err
+		}
+		if radii.coded != nil {
+			return radii.coded.set(r, said)
 		}
 		return radii.set(n.dev, r, said, base, strength)
 	})
@@ -217,6 +235,9 @@ func (n *Network) emptyRadii(image backend.Shape) (*Radii, error) {
 
 // totals returns the root of the sum of the squares of the radii of each block.
 func (r *Radii) totals(dev backend.Device) ([]float64, error) {
+	if r.coded != nil {
+		return r.coded.totals(), nil
+	}
 	total, sums := make([]float64, len(r.maps)), make([]backend.Reduction, len(r.maps))
 	for i, m := range r.maps {
 		sums[i] = backend.Reduction{Kind: backend.SumSquares, X: m}
@@ -370,9 +391,37 @@ func (n *Network) Groups() []int {
 func (n *Network) Freeze(r *Radii) (*Network, error) {
 	e, ok := n.body.(*explicit)
 	fits := slices.EqualFunc(n.Groups(), r.maps, func(groups int, m backend.Buffer) bool { return m.Shape().C == groups })
+	if r.coded != nil {
+		fits = slices.EqualFunc(n.Groups(), r.coded.base, func(groups int, base []float32) bool { return len(base) == groups })
+	}
 	if !ok || !fits || r.image.C != n.channels {
 		r.Free()
 		return nil, errors.New("the radii are of another network")
+	}
+	c := n.certificate
+	var arithmetic *arithmetic
+	if n.arithmetic != nil {
+		total, err := r.totals(n.dev)
+		if err == nil {
+			h, w := n.RadiiSize(r.image)
+			arithmetic, err = n.arithmetic.frozen(total, float64(r.image.N)*float64(h)*float64(w))
+		}
+		if err != nil {
+			r.Free()
+			return nil, err
+		}
+	}
+	return &Network{
+		dev: n.dev, channels: n.channels, shuffle: n.shuffle, tile: n.tile, body: e.with(r), card: n.card, arithmetic: arithmetic,
+		certificate: c.wrapped("frozen for this photograph", "a block's constant is that of any radii, for they are those of convex sets", c.Averagedness),
+		photograph:  r.image,
+	}, nil
+}
+
+// with returns the flow with these radii.
+func (e *explicit) with(r *Radii) body {
+	if r.coded != nil {
+		return &codedFlow{flow: e, radii: r.coded}
 	}
 	own := &borrowing{explicit: explicit{dev: e.dev, tableau: e.tableau}, owned: r.maps}
 	for i, b := range e.blocks {
@@ -381,23 +430,7 @@ func (n *Network) Freeze(r *Radii) (*Network, error) {
 	}
 	like := newExplicit(e.dev, e.tableau, own.blocks)
 	own.steps, own.reach = like.steps, like.reach
-	c := n.certificate
-	var arithmetic *arithmetic
-	if n.arithmetic != nil {
-		total, err := r.totals(n.dev)
-		if err == nil {
-			arithmetic, err = n.arithmetic.frozen(total, float64(r.maps[0].Shape().N)*float64(r.maps[0].Shape().Plane()))
-		}
-		if err != nil {
-			r.Free()
-			return nil, err
-		}
-	}
-	return &Network{
-		dev: n.dev, channels: n.channels, shuffle: n.shuffle, tile: n.tile, body: own, card: n.card, arithmetic: arithmetic,
-		certificate: c.wrapped("frozen for this photograph", "a block's constant is that of any radii, for they are those of convex sets", c.Averagedness),
-		photograph:  r.image,
-	}, nil
+	return own
 }
 
 // Cut implements tile.Cuttable: radii for every pixel are cut like the image.

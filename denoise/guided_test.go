@@ -372,3 +372,69 @@ func TestGuidedFile(t *testing.T) {
 	_, err = FromFile(f)
 	require.ErrorContains(t, err, "tensors that are not the network's")
 }
+
+// TestCodedRadii: radii in bytes are those of the guide but for a rounding that hardly shows, they
+// are covered by the same certificate, and neither windows nor threads change a bit.
+func TestCodedRadii(t *testing.T) {
+	m := guidedModel(t, 5, 1.3)
+	s := backend.Shape{N: 2, C: 3, H: 71, W: 83}
+	x, y := randomImage(3, s), randomImage(4, s)
+	coded := func(n *Network) (*Network, *Radii) {
+		photograph := upload(t, n.dev, s, x)
+		defer photograph.Free()
+		r, err := n.guideRadii(t.Context(), photograph, 0.1, 1.2, 0)
+		require.NoError(t, err)
+		require.NotNil(t, r.coded)
+		f, err := n.Freeze(r)
+		require.NoError(t, err)
+		t.Cleanup(f.Free)
+		return f, r
+	}
+	n := certified(t, newCPU(t), m)
+	f, r := coded(n)
+	want := denoised(t, f, s, x)
+	exact := frozenFor(t, n, s, x, 1.2)
+	require.Less(t, between(want, denoised(t, exact, s, x)), 0.01*between(want, x), "1.4 % of a radius at most")
+	photograph := upload(t, n.dev, s, x)
+	defer photograph.Free()
+	numbers, err := n.Guide(t.Context(), photograph, 0.1, 1.2)
+	require.NoError(t, err)
+	defer numbers.Free()
+	totals, err := numbers.totals(n.dev)
+	require.NoError(t, err)
+	for i, total := range r.coded.totals() {
+		require.InEpsilon(t, totals[i], total, 0.014)
+		of := make([]float32, numbers.maps[i].Shape().Len())
+		require.NoError(t, n.dev.Download(of, numbers.maps[i]))
+		sum := 0.0
+		for k, v := range r.coded.window(i, r.coded.shape.Whole()) {
+			require.InEpsilon(t, of[k], v, 0.015)
+			sum += float64(v) * float64(v)
+		}
+		require.GreaterOrEqual(t, total, math.Sqrt(sum))
+	}
+	requireAveraged(t, f, s, x, y, want, denoised(t, f, s, y), "coded")
+	require.Equal(t, exact.Certificate(), f.Certificate())
+	for _, side := range []int{12, 24, 50} {
+		g, _ := coded(certified(t, newCPU(t, cpu.Threads(1)), m, Tile(side)))
+		require.Equal(t, want, denoised(t, g, s, x), "tiles of %d", side)
+	}
+	small, err := Rescale(f, 0.5)
+	require.NoError(t, err)
+	half := make([]float32, len(x))
+	for i, v := range x {
+		half[i] = v / 2
+	}
+	for i, v := range denoised(t, small, s, half) {
+		require.InDelta(t, want[i]/2, v, 1e-5)
+	}
+	// A photograph of 12 megapixels is cut into windows of what they may take.
+	flow := f.body.(*codedFlow)
+	large := &codedFlow{flow: flow.flow, radii: &codedRadii{base: [][]float32{make([]float32, 40)}}}
+	side := large.Side(backend.Image(12, 1500, 2000), 6)
+	require.Zero(t, side%6)
+	w := large.Layers().Window(backend.Region{Y0: 600, Y1: 600 + side, X0: 600, X1: 600 + side}, 6, backend.Image(12, 1500, 2000))
+	h, _ := w.Size()
+	require.LessOrEqual(t, 4*40*h*h, mostWindow)
+	require.LessOrEqual(t, h*h, 2*side*side, "what is computed again")
+}

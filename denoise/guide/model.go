@@ -184,6 +184,38 @@ var factors = func() (table [2*tableEnd*tableSteps + 1]float32) {
 	return table
 }()
 
+// Code returns the number of the factor that is nearest to Factor(x), of the 256 of Coded, and false
+// where x is no number. It is within 1.4 % of it: a radius in a byte, of photographs whose radii
+// would take more memory than all else.
+func Code(x float32) (code uint8, ok bool) {
+	t := (min(max(x, -tableEnd), tableEnd) + tableEnd) * tableSteps
+	if t != t {
+		return 0, false
+	}
+	return codes[int(t+0.5)], true
+}
+
+// Coded returns the factor of a code. They go from exp(−L) to Most in equal ratios.
+func Coded(code uint8) float32 { return coded[code] }
+
+var coded = func() (table [256]float32) {
+	for i := range table {
+		table[i] = float32(math.Exp(-Limit + float64(i)*codeStep))
+	}
+	table[255] = Most
+	return table
+}()
+
+// codeStep is the logarithm of the ratio of one factor to the next.
+var codeStep = (Limit + math.Log(Most)) / 255
+
+var codes = func() (table [len(factors)]uint8) {
+	for i, f := range factors {
+		table[i] = uint8(max(0, math.Round((math.Log(float64(min(f, Most)))+Limit)/codeStep)))
+	}
+	return table
+}()
+
 // Derived returns exp(L·tanh(x/L)) and the derivative of its logarithm, for training.
 func Derived(x float32) (factor, slope float64) {
 	t := math.Tanh(float64(x) / Limit)

@@ -135,3 +135,22 @@ func TestCheckRefuses(t *testing.T) {
 	m.Layers[2].Bias[0] = float32(math.Inf(1))
 	require.Error(t, m.Check(4, 7))
 }
+
+// TestCode: a code is near the factor, and the ends are within it.
+func TestCode(t *testing.T) {
+	for x := float32(-20); x < 20; x += 0.0137 {
+		code, ok := Code(x)
+		require.True(t, ok)
+		require.InEpsilon(t, Factor(x), Coded(code), 0.014, "%v", x)
+	}
+	for _, x := range []float32{float32(math.Inf(1)), 1e30} {
+		code, ok := Code(x)
+		require.True(t, ok)
+		require.Equal(t, float32(Most), Coded(code))
+	}
+	_, ok := Code(float32(math.NaN()))
+	require.False(t, ok)
+	for k := range 255 {
+		require.Less(t, Coded(uint8(k)), Coded(uint8(k+1)))
+	}
+}

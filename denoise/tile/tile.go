@@ -123,7 +123,12 @@ func (c Reach) Window(r backend.Region, grid int, s backend.Shape) backend.Regio
 // the given number of float32s for a pixel, but at least leastTile and the halo on one
 // side.
 func (c Reach) Side(floats int, s backend.Shape, grid int) int {
-	pixels := scratchLimit / 4 / float64(floats) / float64(s.N)
+	return c.SideWithin(scratchLimit, floats, s, grid)
+}
+
+// SideWithin is Side with another limit in bytes.
+func (c Reach) SideWithin(limit float64, floats int, s backend.Shape, grid int) int {
+	pixels := limit / 4 / float64(floats) / float64(s.N)
 	if pixels >= float64(s.Plane()) {
 		return max(s.H, s.W)
 	}

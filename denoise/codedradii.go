@@ -1,0 +1,175 @@
+package denoise
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/guide"
+	"github.com/averaged/imaging/denoise/tile"
+)
+
+// Radii of 40 groups at half the resolution take 40 bytes for a pixel of the photograph, more than
+// three images in colour. Those of a large photograph are therefore kept on the host, in a byte
+// each, and become numbers on the device for one window after the other. They are frozen all the
+// same: what is proven is of the radii that the bytes stand for.
+
+// mostRadii is what radii may take as numbers, in bytes.
+const mostRadii = 160 << 20
+
+// mostWindow is what those of a window may take, in bytes: the halo is some seventy pixels on each
+// side, and costs a third where the photograph is many windows.
+const mostWindow = 128 << 20
+
+// codedRadii are the radii base[block][group]·guide.Coded(code).
+type codedRadii struct {
+	shape backend.Shape // of the pixels that the blocks see
+	base  [][]float32
+	codes [][]uint8 // of each block N×groups×H×W
+}
+
+func newCodedRadii(shape backend.Shape, base [][]float32, strength float64) *codedRadii {
+	r := &codedRadii{shape: shape}
+	for _, b := range base {
+		scaled := make([]float32, len(b))
+		for g, v := range b {
+			scaled[g] = float32(min(strength*float64(v), math.MaxFloat32))
+		}
+		r.base = append(r.base, scaled)
+		r.codes = append(r.codes, make([]uint8, shape.N*len(b)*shape.Plane()))
+	}
+	return r
+}
+
+// set sets the codes of a region from what the guide said there.
+func (r *codedRadii) set(region backend.Region, said []float32) error {
+	h, w := region.Size()
+	for n := range r.shape.N {
+		for i, base := range r.base {
+			for g := range base {
+				for y := range h {
+					to := r.row(i, n, g, region.Y0+y)[region.X0:]
+					for x, v := range said[y*w:][:w] {
+						code, ok := guide.Code(v)
+						if !ok {
+							return notARadius(float64(v))
+						}
+						to[x] = code
+					}
+				}
+				said = said[h*w:]
+			}
+		}
+	}
+	return nil
+}
+
+// row is a row of codes.
+func (r *codedRadii) row(block, n, group, y int) []uint8 {
+	return r.codes[block][((n*len(r.base[block])+group)*r.shape.H+y)*r.shape.W:][:r.shape.W]
+}
+
+// radii returns those that a group's codes stand for.
+func (r *codedRadii) radii(block, group int) (table [256]float32) {
+	for code := range table {
+		table[code] = min(r.base[block][group]*guide.Coded(uint8(code)), math.MaxFloat32)
+	}
+	return table
+}
+
+// window returns the radii of a block in a window.
+func (r *codedRadii) window(block int, window backend.Region) []float32 {
+	h, w := window.Size()
+	values := make([]float32, 0, r.shape.N*len(r.base[block])*h*w)
+	for n := range r.shape.N {
+		for g := range r.base[block] {
+			table := r.radii(block, g)
+			for y := range h {
+				for _, code := range r.row(block, n, g, window.Y0+y)[window.X0:window.X1] {
+					values = append(values, table[code])
+				}
+			}
+		}
+	}
+	return values
+}
+
+// totals returns the root of the sum of the squares of the radii of each block.
+func (r *codedRadii) totals() []float64 {
+	total := make([]float64, len(r.base))
+	for i, base := range r.base {
+		for g := range base {
+			table := r.radii(i, g)
+			var counts [256]int
+			for n := range r.shape.N {
+				for _, code := range r.codes[i][(n*len(base)+g)*r.shape.Plane():][:r.shape.Plane()] {
+					counts[code]++
+				}
+			}
+			for code, count := range counts {
+				total[i] += float64(count) * float64(table[code]) * float64(table[code])
+			}
+		}
+		total[i] = math.Sqrt(total[i]) * (1 + 1e-9)
+	}
+	return total
+}
+
+// codedFlow is an explicit network with coded radii, which borrows its filters.
+type codedFlow struct {
+	flow  *explicit // with other radii
+	radii *codedRadii
+}
+
+func (c *codedFlow) plan(backend.Buffer, backend.Shape, float64) (tile.Plan, func() float64, error) {
+	return c, exactly, nil
+}
+
+// Cut implements tile.Cuttable.
+func (c *codedFlow) Cut(s *tile.Scratch, window backend.Region) (tile.Plan, error) {
+	blocks := make([]deviceBlock, len(c.flow.blocks))
+	for i, b := range c.flow.blocks {
+		shape := c.radii.shape
+		shape.C = len(c.radii.base[i])
+		shape.H, shape.W = window.Size()
+		m, err := s.Alloc(shape)
+		if err != nil {
+			return nil, err
+		}
+		if err := c.flow.dev.Upload(m, c.radii.window(i, window)); err != nil {
+			return nil, err
+		}
+		b.balls = m
+		blocks[i] = b
+	}
+	return newExplicit(c.flow.dev, c.flow.tableau, blocks), nil
+}
+
+// Apply implements tile.Plan where the image is a single window.
+func (c *codedFlow) Apply(ctx context.Context, dst, src backend.Buffer, r backend.Region) error {
+	if s := src.Shape(); s.H != c.radii.shape.H || s.W != c.radii.shape.W {
+		return errors.New("a network with coded radii is applied to a window without its radii")
+	}
+	s := tile.NewScratch(c.flow.dev)
+	defer s.Free()
+	whole, err := c.Cut(s, c.radii.shape.Whole())
+	if err != nil {
+		return err
+	}
+	return whole.Apply(ctx, dst, src, r)
+}
+
+// Side implements tile.Plan.
+func (c *codedFlow) Side(s backend.Shape, grid int) int {
+	groups := 0
+	for _, base := range c.radii.base {
+		groups += len(base)
+	}
+	return c.flow.reach.SideWithin(mostWindow, groups, s, grid)
+}
+
+// Layers implements tile.Plan.
+func (c *codedFlow) Layers() tile.Reach { return c.flow.reach }
+
+func (c *codedFlow) free() {}
