@@ -14,13 +14,13 @@ import (
 // BSDS500, which are given for non-commercial research and education: they are there where
 // weights/research is imported.
 const (
-	// General is one averaged network for all noise levels, the default.
+	// General is one averaged network for all noise levels, without a guide.
 	General = "general"
 	// Guided is an averaged network whose projections another network sets for every pixel
-	// of a photograph, for all noise levels. It learned from photographs under CC0 and CC BY,
-	// and is under Apache-2.0.
+	// of a photograph, for all noise levels: the default. It learned from photographs under CC0
+	// and CC BY, and is under Apache-2.0.
 	Guided = "guided"
-	// Deblur is General trained on as the prior of restore.Deblur, the default there.
+	// Deblur is General trained on as the prior of restore.Deblur, without a guide.
 	Deblur = "deblur"
 	// Fast is a small one, for large pictures and previews.
 	Fast = "fast"
