@@ -81,7 +81,7 @@ func TestInpaintReport(t *testing.T) {
 	save(t, "b.png", picture(1, 20, 24, 16, 0.05))
 	r := succeeds(t, "inpaint", "--mask", "mask.png", "a.png", "b.png")
 	require.Contains(t, r.stdout, "1 of 2: a.png -> a.inpainted.png: missing pixels filled by "+restore.DefaultInversePrior()+", converged in ")
-	require.Contains(t, r.stdout, "; convergence proven, with rounding to a residual of ")
+	require.Contains(t, r.stdout, "; convergence proven for the radii frozen for this photograph, with rounding to a residual of ")
 	require.FileExists(t, "b.inpainted.png")
 
 	r = succeeds(t, "inpaint", "--mask", "mask.png", "--json", "--reference", "a.png", "a.png", "-o", "c.png")

@@ -122,11 +122,11 @@ func summary(achieved string, o *outcome) string {
 		return text // total variation: its duality gap is the residual
 	}
 	text += "; " + claim(o.Certificate, finished)
+	if o.Guide != nil {
+		text += " for the radii frozen for this photograph"
+	}
 	if i := o.Certificate.iterationCertificate; i != nil && finished && i.RoundingCovered {
 		text += fmt.Sprintf(", with rounding to a residual of %.3g of 255", 255*i.ProvenResidual)
-	}
-	if o.Guide != nil {
-		text += " as frozen for this photograph"
 	}
 	if iterated && o.ErrorBar > 0 {
 		text += fmt.Sprintf(", within %.1e of the fixed point", o.ErrorBar)
