@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise/guide"
@@ -78,10 +79,10 @@ func (r *codedRadii) radii(block, group int) (table [256]float32) {
 	return table
 }
 
-// window returns the radii of a block in a window.
-func (r *codedRadii) window(block int, window backend.Region) []float32 {
+// window returns the radii of a block in a window, in the memory of values if that is enough.
+func (r *codedRadii) window(values []float32, block int, window backend.Region) []float32 {
 	h, w := window.Size()
-	values := make([]float32, 0, r.shape.N*len(r.base[block])*h*w)
+	values = slices.Grow(values[:0], r.shape.N*len(r.base[block])*h*w)
 	for n := range r.shape.N {
 		for g := range r.base[block] {
 			table := r.radii(block, g)
@@ -129,6 +130,7 @@ func (c *codedFlow) plan(backend.Buffer, backend.Shape, float64) (tile.Plan, fun
 // Cut implements tile.Cuttable.
 func (c *codedFlow) Cut(s *tile.Scratch, window backend.Region) (tile.Plan, error) {
 	blocks := make([]deviceBlock, len(c.flow.blocks))
+	var values []float32
 	for i, b := range c.flow.blocks {
 		shape := c.radii.shape
 		shape.C = len(c.radii.base[i])
@@ -137,7 +139,8 @@ func (c *codedFlow) Cut(s *tile.Scratch, window backend.Region) (tile.Plan, erro
 		if err != nil {
 			return nil, err
 		}
-		if err := c.flow.dev.Upload(m, c.radii.window(i, window)); err != nil {
+		values = c.radii.window(values, i, window)
+		if err := c.flow.dev.Upload(m, values); err != nil {
 			return nil, err
 		}
 		b.balls = m

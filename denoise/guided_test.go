@@ -407,7 +407,7 @@ func TestCodedRadii(t *testing.T) {
 		of := make([]float32, numbers.maps[i].Shape().Len())
 		require.NoError(t, n.dev.Download(of, numbers.maps[i]))
 		sum := 0.0
-		for k, v := range r.coded.window(i, r.coded.shape.Whole()) {
+		for k, v := range r.coded.window(nil, i, r.coded.shape.Whole()) {
 			require.InEpsilon(t, of[k], v, 0.015)
 			sum += float64(v) * float64(v)
 		}
