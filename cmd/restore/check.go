@@ -95,12 +95,12 @@ networks.
 Others come from a file, --weights FILE. A network is proven anew. It is also
 attacked: gradient ascent looks for two images that it moves apart, and the largest
 ratio of distances found is printed, which must not be above 1 by more than
-rounding. One with a guide is frozen for the image as in the first run of deblur, and
-attacked with radii of several kinds. Given an image, the network is applied to it
-again and again, without clipping: residuals never grow if it is nonexpansive, and go
-to 0 if it is averaged and has a fixed point. --uncertified takes a network as its
-weights say, with their numbers of steps and without a certificate, to see what
-happens then.
+rounding. One with a guide is frozen for the image as in the first run of deblur,
+and attacked with radii of several kinds. Given an image, the network is applied to
+it again and again, without clipping: residuals never grow if it is nonexpansive,
+and go to 0 if it is averaged and has a fixed point. --uncertified takes a network
+as its weights say, with their numbers of steps and without a certificate, to see
+what happens then.
 
 Exit status 0 only if everything that the certificate claims was seen to hold; 1
 if something was contradicted, or if nothing is proven.`,
