@@ -62,10 +62,12 @@ const NetworkTolerance = 1.5e-4
 // the photograph y + (y − Kx₁), in which that detail counts twice (Tukey's twicing, 1977;
 // the first step of the Bregman iteration of Osher, Burger, Goldfarb, Xu and Yin, 2005). It is
 // a run like any other, with the same proof, whatever x₁ is; Report.Iteration is about it.
-// That run follows the image that the first one shows (Adaptation). The size of the residual
-// tells, with a guide or without, whether the noise level that was given is right: where both it and an estimate of
-// the noise say that it is far from that, the first run is made again for the estimate (Report.Level,
-// Rescaling), so that a noise level that is wrong by a factor of two costs little.
+// That run follows the image that the first one shows (Adaptation).
+//
+// With a guide or without, the size of the residual tells whether the noise level that was given
+// is right: where both it and an estimate of the noise say that it is far from that, the first run
+// is made again for the estimate (Report.Level, Rescaling), so that a noise level that is wrong by
+// a factor of two costs little.
 // Whoever wants a smoother or a sharper result has Strength.
 //
 // What is said of the result of Denoise holds here too. With the boundary

@@ -134,7 +134,7 @@ func Iterations(n int) Option {
 // Tolerance sets when an iteration ends: for Denoise with method "tv" the relative
 // duality gap (default 1e-4), with "backward-euler" the root mean square error of the
 // result (default denoise.DefaultInnerError); for Deblur the relative residual (see
-// DefaultTolerance, NetworkTolerance), and for Inpaint and Upscale (default 5e-5). Denoising by
+// DefaultTolerance, NetworkTolerance), and for Inpaint and Upscale (default 5e-5, with a guide 1e-4). Denoising by
 // other networks is a formula and has none.
 func Tolerance(t float64) Option {
 	return option{"Tolerance", func(c *settings) error {
