@@ -78,6 +78,8 @@ type Config struct {
 	// remove noise; nil is to remove noise. The levels and the loss are as above, but
 	// SigmaMin and SigmaMax draw nothing.
 	Deblur *Deblurring `json:"deblur,omitempty"`
+	// Camera has a network with levels learn the noise of cameras; nil is white noise.
+	Camera *Camera `json:"camera,omitempty"`
 	// Batch is the number of crops that go through the network together, Accumulate how
 	// many batches make the gradient of one iteration, Crop the height and width of a
 	// crop in pixels.
@@ -172,7 +174,7 @@ func PaperConfig(integrator string) Config {
 // no balls, with the paper's 18 layers.
 func (c Config) ForDnCNN() Config {
 	c.Family, c.Integrator, c.Constraint = weights.FamilyDnCNN, "", Free
-	c.Shuffle, c.Group, c.Levels, c.LossExponent, c.Deblur, c.Guide, c.Blocks = 0, 0, nil, 0, nil, nil, 18
+	c.Shuffle, c.Group, c.Levels, c.LossExponent, c.Deblur, c.Camera, c.Guide, c.Blocks = 0, 0, nil, 0, nil, nil, nil, 18
 	return c
 }
 
@@ -229,7 +231,7 @@ func (c Config) Check() error {
 		if c.Constraint != Free || c.Integrator != "" {
 			return fmt.Errorf("a DnCNN has the constraint %q and no integrator, not %q and %q", Free, c.Constraint, c.Integrator)
 		}
-		if c.shuffle() != 1 || len(c.Levels) > 0 || c.Group != 0 || c.Deblur != nil || c.Guide != nil {
+		if c.shuffle() != 1 || len(c.Levels) > 0 || c.Group != 0 || c.Deblur != nil || c.Camera != nil || c.Guide != nil {
 			return errors.New("a DnCNN has no shuffle, no levels, no groups and no guide, and is not trained for deblurring")
 		}
 		return nil
@@ -259,6 +261,9 @@ func (c Config) checkAveraged() error {
 		return err
 	}
 	if err := c.checkDeblurring(); err != nil {
+		return err
+	}
+	if err := c.checkCamera(); err != nil {
 		return err
 	}
 	if c.Group < 0 || c.Group > 0 && c.Width%c.Group != 0 {

@@ -74,10 +74,24 @@ func TestConfigRefusals(t *testing.T) {
 		"deblur: step is 0":             deblurringWith(func(d *Deblurring) { d.Step = 0 }),
 		"deblur: iterations is 0":       deblurringWith(func(d *Deblurring) { d.Iterations = 0 }),
 		"deblur: margin is 64":          deblurringWith(func(d *Deblurring) { d.Margin = 64 }),
+		"camera is for a network":       func(c *Config) { c.Camera = CameraConfig().Camera },
+		"camera: accumulate must be 1":  cameraWith(func(c *Config) { c.Accumulate = 2 }),
+		"reduce 0":                      cameraWith(func(c *Config) { c.Reduce = 2 }),
+		"camera: crops of 14 pixels":    cameraWith(func(c *Config) { c.Crop = 14 }),
+		"shares of white 0.9 and clean": cameraWith(func(c *Config) { c.Camera.White, c.Camera.Clean = 0.9, 0.2 }),
+		"camera: doubt is -1":           cameraWith(func(c *Config) { c.Camera.Doubt = -1 }),
+		"most of a guide must be":       cameraWith(func(c *Config) { c.Guide.Most = 0.5 }),
 	} {
 		c := DefaultConfig()
 		change(&c)
 		require.ErrorContains(t, c.Check(), want)
+	}
+}
+
+func cameraWith(change func(c *Config)) func(c *Config) {
+	return func(c *Config) {
+		*c = CameraConfig()
+		change(c)
 	}
 }
 

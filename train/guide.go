@@ -21,6 +21,10 @@ type Guide struct {
 	// rate the radii run away in the first steps.
 	Rate     float64 `json:"rate"`
 	LastRate float64 `json:"last_rate"`
+	// Most, where it is not 0, is the most that a radius is multiplied by, as in use (guide.Most).
+	// What the guide says beyond it is pulled back by gradients that ask for less, and not
+	// pushed on by those that ask for more.
+	Most float64 `json:"most,omitempty"`
 }
 
 // GuidedConfig is the recipe of a denoiser for all noise levels whose radii a guide sets. Crops
@@ -39,6 +43,9 @@ func (g *Guide) check() error {
 	}
 	if !(g.Rate > 0 && g.Rate <= 10) || !(g.LastRate > 0 && g.LastRate <= 10) {
 		return errors.New("the rates of a guide must be above 0 and at most 10")
+	}
+	if g.Most != 0 && !(g.Most >= 1) {
+		return errors.New("most of a guide must be at least 1, or 0 for none")
 	}
 	return nil
 }

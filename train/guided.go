@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise/guide"
@@ -27,6 +28,7 @@ type guided struct {
 	radii   []float32 // of one block, in all images
 	scratch []float32
 	factors [][]float32 // radius/base of each block
+	most    float64     // of a factor
 }
 
 // radiusMap is the radii of a block's balls on the device, and their gradient.
@@ -41,7 +43,10 @@ func newGuided(dev backend.Device, c Config, blocks []*flowBlock) (*guided, erro
 	}
 	q := &devicequeue.Queue{Dev: dev}
 	s.C = groups
-	a := &guided{guideNet: g, blocks: blocks, images: s.N, each: groups * s.Plane()}
+	a := &guided{guideNet: g, blocks: blocks, images: s.N, each: groups * s.Plane(), most: math.Inf(1)}
+	if c.Guide.Most > 0 {
+		a.most = c.Guide.Most
+	}
 	a.radii, a.scratch = make([]float32, s.Len()), make([]float32, s.Len())
 	for _, b := range blocks {
 		b.maps = &radiusMap{radius: g.kept.Take(q, s), gradient: g.kept.Take(q, s)}
@@ -80,6 +85,7 @@ func (a *guided) set(q *devicequeue.Queue, src backend.Buffer, sigma float64) {
 			factors := a.factors[k][n*a.each:][:a.each]
 			for i, offset := range a.offsetsOf(n, k) {
 				factor, _ := guide.Derived(offset)
+				factor = min(factor, a.most)
 				factors[i] = float32(factor)
 				a.radii[n*a.each+i] = float32(factor * float64(b.base[i/plane]))
 			}
@@ -114,10 +120,14 @@ func (a *guided) back(q *devicequeue.Queue) {
 			for i, offset := range offsets {
 				v := float64(factors[i]) * float64(gradient[i])
 				sums[i/plane] += v
-				_, slope := guide.Derived(offset)
+				factor, slope := guide.Derived(offset)
 				v *= slope
 				// The gradients of the blocks lack this factor.
-				offsets[i] = float32(-float64(b.step) * v * float64(b.base[i/plane]))
+				v = -float64(b.step) * v * float64(b.base[i/plane])
+				if factor > a.most && v < 0 { // to go on would change nothing
+					v = 0
+				}
+				offsets[i] = float32(v)
 			}
 		}
 		total := make([]float32, len(sums))

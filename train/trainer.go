@@ -44,8 +44,8 @@ func newTrainer(dev backend.Device, c Config, set *Pictures) (_ *trainer, err er
 	if set.channels != c.Channels {
 		return nil, fmt.Errorf("pictures of %d channels for a network of %d", set.channels, c.Channels)
 	}
-	if n := set.smallest(); n < c.Crop {
-		return nil, fmt.Errorf("a picture is %d pixels wide or high, crops are %d", n, c.Crop)
+	if n := set.smallest(); n < c.side() {
+		return nil, fmt.Errorf("a picture is %d pixels wide or high, crops are %d", n, c.side())
 	}
 	t := &trainer{dev: dev, config: c, set: set, generator: newGenerator(c.Seed), kept: devicequeue.NewPool(dev)}
 	defer func() {
@@ -136,6 +136,10 @@ func (t *trainer) differentiate(ctx context.Context) (r iterationReport, err err
 		if taken, err = t.config.Deblur.draw(t.generator); err != nil {
 			return r, err
 		}
+	case t.config.Camera != nil:
+		if taken.level, err = t.batch.photograph(q, t.set, t.generator); err != nil {
+			return r, err
+		}
 	case len(t.config.Levels) > 0:
 		taken.level = t.config.level(t.generator)
 	}
@@ -147,9 +151,10 @@ func (t *trainer) differentiate(ctx context.Context) (r iterationReport, err err
 		}
 	}
 	for range t.config.Accumulate {
-		if t.config.Deblur != nil {
+		switch {
+		case t.config.Deblur != nil:
 			err = t.blur(ctx, q, taken)
-		} else {
+		case t.config.Camera == nil: // else the batch is there
 			t.batch.draw(q, t.set, t.generator, taken.level)
 			err = q.Err
 		}

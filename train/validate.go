@@ -60,9 +60,19 @@ func (t *trainer) meanSquaredError(ctx context.Context, n applier, set *Pictures
 	defer memory.Free()
 	q := &devicequeue.Queue{Dev: t.dev}
 	clean, noisy, out := memory.Take(q, shape), memory.Take(q, shape), memory.Take(q, shape)
-	q.Upload(clean, samples)
-	q.Do(func() error { return t.dev.Gaussian(noisy, t.config.ValidationSeed+uint64(index), 0, float32(sigma)) })
-	q.Combine(noisy, backend.Term{A: 1, X: clean}, backend.Term{A: 1, X: noisy})
+	seed := t.config.ValidationSeed + uint64(index)
+	if t.config.Camera != nil {
+		photograph, reference, err := t.config.validationPair(samples, p.h, p.w, seed, sigma)
+		if err != nil {
+			return 0, err
+		}
+		q.Upload(clean, reference)
+		q.Upload(noisy, photograph)
+	} else {
+		q.Upload(clean, samples)
+		q.Do(func() error { return t.dev.Gaussian(noisy, seed, 0, float32(sigma)) })
+		q.Combine(noisy, backend.Term{A: 1, X: clean}, backend.Term{A: 1, X: noisy})
+	}
 	q.Do(func() error { return guidedApply(ctx, n, out, noisy, sigma) })
 	var sum [1]float64
 	q.Reduce(sum[:], backend.Reduction{Kind: backend.DiffSquares, X: out, Y: clean})

@@ -45,6 +45,7 @@ const (
 	recipePaper   = "paper"
 	recipeDeblur  = "deblur"
 	recipeGuided  = "guided"
+	recipeCamera  = "camera"
 
 	recipeGuidedDeblur = "guided-deblur"
 )
@@ -56,7 +57,7 @@ func (r *recipeFlags) bind(c *cobra.Command) {
 	f := c.Flags()
 	r.flags = f
 	f.StringVarP(&r.method, "method", "m", d.Integrator, "train the network of `NAME`: "+strings.Join(trainable(), ", "))
-	r.recipe = newChoice(recipeDefault, recipePaper, recipeDeblur, recipeGuided, recipeGuidedDeblur)
+	r.recipe = newChoice(recipeDefault, recipePaper, recipeDeblur, recipeGuided, recipeGuidedDeblur, recipeCamera)
 	f.Var(&r.recipe, "recipe", "where the configuration starts from, if not from --config")
 	f.StringVar(&r.configFile, "config", "", "start from the configuration in a JSON `FILE`; fields that it leaves out have the default recipe's values")
 	f.StringArrayVar(&r.set, "set", nil, "set a field of the configuration, `KEY=VALUE`; can be repeated")
@@ -128,6 +129,8 @@ func (a *app) config(c *cobra.Command, r *recipeFlags) (train.Config, error) {
 		config = train.GuidedConfig()
 	case r.recipe.value == recipeGuidedDeblur:
 		config = train.GuidedDeblurringConfig()
+	case r.recipe.value == recipeCamera:
+		config = train.CameraConfig()
 	default:
 		config = train.DefaultConfig()
 	}

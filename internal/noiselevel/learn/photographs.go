@@ -113,7 +113,7 @@ const (
 func (p photograph) degraded(r *rand.Rand) (noisy, clean photograph, err error) {
 	kind := r.Float64()
 	if kind < softPart || r.Float64() < 0.1 {
-		p.pix = p.blurred(between(r, 0.6, 2.5)) // out of focus
+		p.pix = cameranoise.Blurred(p.pix, p.height, p.width, between(r, 0.6, 2.5)) // out of focus
 	} else if r.Float64() < 0.4 {
 		p.pix = p.sharpened(between(r, 0.2, 1.2))
 	}
@@ -143,7 +143,7 @@ func (p photograph) degraded(r *rand.Rand) (noisy, clean photograph, err error) 
 		noisy.height, noisy.width = camera.Size(p.height, p.width)
 		clean.height, clean.width = noisy.height, noisy.width
 		if r.Float64() < 0.5 {
-			noisy.smooth(between(r, 0.5, 3))
+			noisy.pix = cameranoise.Smoothed(noisy.pix, noisy.height, noisy.width, between(r, 0.5, 3))
 		}
 		for _, j := range saved {
 			if noisy.pix, err = cameranoise.Compressed(noisy.pix, noisy.height, noisy.width, j); err != nil {
@@ -176,25 +176,9 @@ func (p photograph) degraded(r *rand.Rand) (noisy, clean photograph, err error) 
 
 func between(r *rand.Rand, low, high float64) float64 { return low + (high-low)*r.Float64() }
 
-// blurred convolves with a Gaussian of a standard deviation in pixels.
-func (p photograph) blurred(std float64) []float32 {
-	n := p.height * p.width
-	out := make([]float32, 3*n)
-	plane := make([]float64, n)
-	for c := range 3 {
-		for i := range plane {
-			plane[i] = float64(p.pix[c*n+i])
-		}
-		for i, v := range blurred(plane, p.height, p.width, std) {
-			out[c*n+i] = float32(min(max(v, 0), 1))
-		}
-	}
-	return out
-}
-
 // sharpened is an unsharp mask with a Gaussian of 0.8 pixels.
 func (p photograph) sharpened(amount float64) []float32 {
-	out := p.blurred(0.8)
+	out := cameranoise.Blurred(p.pix, p.height, p.width, 0.8)
 	for i, v := range p.pix {
 		out[i] = min(max(v+float32(amount)*(v-out[i]), 0), 1)
 	}
@@ -233,7 +217,7 @@ func field(h, w int, blur float64, r *rand.Rand) []float64 {
 	if blur == 0 {
 		return f
 	}
-	f = blurred(f, h, w, blur)
+	f = cameranoise.BlurredPlane(f, h, w, blur)
 	square := 0.0
 	for _, v := range f {
 		square += v * v
@@ -243,63 +227,4 @@ func field(h, w int, blur float64, r *rand.Rand) []float64 {
 		f[i] *= scale
 	}
 	return f
-}
-
-// blurred convolves with a Gaussian of a standard deviation in pixels, the frame repeated outward.
-func blurred(f []float64, h, w int, std float64) []float64 {
-	radius := int(3*std + 1)
-	taps := make([]float64, 2*radius+1)
-	sum := 0.0
-	for i := range taps {
-		d := float64(i - radius)
-		taps[i] = math.Exp(-d * d / (2 * std * std))
-		sum += taps[i]
-	}
-	pass := func(src []float64, at func(line, i int) int, lines, length int) []float64 {
-		dst := make([]float64, len(src))
-		for line := range lines {
-			for i := range length {
-				v := 0.0
-				for k, t := range taps {
-					v += t * src[at(line, min(max(i+k-radius, 0), length-1))]
-				}
-				dst[at(line, i)] = v / sum
-			}
-		}
-		return dst
-	}
-	f = pass(f, func(y, x int) int { return y*w + x }, h, w)
-	return pass(f, func(x, y int) int { return y*w + x }, w, h)
-}
-
-// smooth removes part of the noise where the photograph is calm, as cameras do: there the details of
-// a width of some pixels are weakened, the more the weaker they are.
-func (p *photograph) smooth(strength float64) {
-	n := p.height * p.width
-	light := make([]float64, n)
-	for i := range light {
-		light[i] = float64(p.pix[i]+p.pix[n+i]+p.pix[2*n+i]) / 3
-	}
-	coarse := blurred(light, p.height, p.width, 1.2)
-	square := make([]float64, n)
-	mean := 0.0
-	for i := range square {
-		d := light[i] - coarse[i]
-		square[i] = d * d
-		mean += d * d / float64(n)
-	}
-	square = blurred(square, p.height, p.width, 2)
-	out := make([]float32, 3*n)
-	for c := range 3 {
-		plane := make([]float64, n)
-		for i := range plane {
-			plane[i] = float64(p.pix[c*n+i])
-		}
-		low := blurred(plane, p.height, p.width, 1.2)
-		for i := range plane {
-			keep := square[i] / (square[i] + 0.2*strength*mean)
-			out[c*n+i] = float32(low[i] + max(keep, 0.25)*(plane[i]-low[i]))
-		}
-	}
-	p.pix = out
 }

@@ -1,0 +1,280 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/averaged/imaging/denoise/guide"
+	"github.com/averaged/imaging/internal/cameranoise"
+	"github.com/averaged/imaging/internal/devicequeue"
+	"github.com/averaged/imaging/internal/noiselevel"
+)
+
+// Camera has a network with levels learn the noise of photographs as cameras make them (package
+// cameranoise) in the place of white noise. All crops of an iteration are taken with one camera, its
+// settings drawn anew, and learn to become what that camera makes of them without noise and JPEG.
+//
+// Validation is of whole pictures, each through a camera of its own at the ISO that makes the noise level.
+//
+// The noise level of the iteration is the one that a program can know: what package noiselevel
+// makes of the true noise (noiselevel.TrueLevel), times a random factor as its estimates are off by.
+type Camera struct {
+	// White is the share of iterations with white noise, drawn as without a Camera, half of
+	// them saved as JPEG. Clean is the share without noise but what a JPEG file adds.
+	White float64 `json:"white"`
+	Clean float64 `json:"clean"`
+	// Doubt is the standard deviation of the logarithm of the level's factor.
+	Doubt float64 `json:"doubt"`
+}
+
+// CameraConfig is the recipe of the denoiser of photographs. It is meant to begin with the weights
+// of GuidedConfig (Data.Initial). Photographs have far more of weak noise than of strong, and count
+// by the ratio of what is left to what was there: hence the exponent.
+func CameraConfig() Config {
+	c := GuidedConfig()
+	c.Guide.Most = guide.Most
+	c.Camera = &Camera{White: 0.15, Clean: 0.07, Doubt: 0.35}
+	c.LossExponent, c.Reduce, c.Schedule.Maximum, c.Iterations = 1, 0, 0.008, 10_000
+	return c
+}
+
+func (c Config) checkCamera() error {
+	k := c.Camera
+	switch {
+	case k == nil:
+		return nil
+	case len(c.Levels) == 0 || c.Deblur != nil || c.Channels != 3:
+		return errors.New("camera is for a network with levels that removes noise from colour pictures")
+	case c.Crop < leastCameraCrop:
+		return fmt.Errorf("camera: crops of %d pixels, must be at least %d, for their noise is measured", c.Crop, leastCameraCrop)
+	case c.Accumulate != 1 || c.Reduce > 1:
+		return errors.New("camera: accumulate must be 1, and reduce 0: cameras reduce crops themselves")
+	case !(k.White >= 0 && k.Clean >= 0 && k.White+k.Clean <= 1):
+		return fmt.Errorf("camera: shares of white %v and clean %v, must be 0 or more and at most 1 together", k.White, k.Clean)
+	case !(k.Doubt >= 0 && k.Doubt <= 2):
+		return fmt.Errorf("camera: doubt is %v, must be from 0 to 2", k.Doubt)
+	}
+	return nil
+}
+
+// leastCameraCrop is the side of a square that noiselevel.TrueLevel looks at.
+const leastCameraCrop = 16
+
+// cameraMargin is how many pixels around a crop are photographed with it: what a camera does
+// reaches so far, and blocks of JPEG begin anywhere in a crop.
+const cameraMargin = 8
+
+// greyShare is the share of iterations with grey pictures, whose three channels are alike.
+const greyShare = 0.06
+
+// side is the height and width of the scene that a crop is cut out of, at the end.
+func (c Config) side() int {
+	if c.Camera != nil {
+		return c.Crop + 2*cameraMargin
+	}
+	return c.Crop
+}
+
+// shot is how the crops of an iteration are photographed.
+type shot struct {
+	camera    cameranoise.Camera // without JPEG; ISO 0 is no noise
+	develops  bool               // whether there is a camera
+	sigma     float64            // of white noise where there is none, or 0
+	grey      bool
+	soft      float64 // standard deviation of a blur before, or 0
+	smoothing float64 // strength of the camera's own denoising, or 0
+	saved     []cameranoise.JPEG
+	factor    float64 // of the level
+	least     float64 // of the level
+}
+
+// shot draws how the crops of an iteration are photographed.
+func (c Config) shot(g *generator) shot {
+	r := rand.New(rand.NewPCG(g.bits(), 0x6361_6d65_7261))
+	between := func(low, high float64) float64 { return low + (high-low)*r.Float64() }
+	file := func() cameranoise.JPEG {
+		return cameranoise.JPEG{Quality: 60 + r.IntN(41), Subsampling: cameranoise.Subsampling(r.IntN(3))}
+	}
+	s := shot{factor: math.Exp(c.Camera.Doubt * r.NormFloat64()), least: c.SigmaMin}
+	s.grey = r.Float64() < greyShare
+	if r.Float64() < 0.15 {
+		s.soft = between(0.5, 2)
+	}
+	kind := r.Float64()
+	if kind < c.Camera.White {
+		s.sigma = c.level(g)
+		if r.Float64() < 0.5 {
+			s.saved = append(s.saved, file())
+		}
+		return s
+	}
+	s.develops, s.camera = true, cameranoise.Random(r.Uint64())
+	s.saved, s.camera.JPEG = s.camera.JPEG, nil
+	if r.Float64() < 0.5 { // most noise is removed from pictures that nobody has made smaller
+		s.camera.Resize = 1
+	}
+	if kind < c.Camera.White+c.Camera.Clean {
+		s.camera.ISO, s.camera.Bits = 0, 0
+		s.least = c.SigmaMin * math.Exp(between(0, math.Log(4))) // what is told of texture
+	} else if r.Float64() < 0.5 {
+		s.smoothing = between(0.5, 3)
+	}
+	return s
+}
+
+// fitting returns the camera for scenes of at most that many pixels in height and width which make
+// a crop, and the side of the scene: a camera that makes them smaller than that does so less.
+func (s shot) fitting(crop, most int) (cameranoise.Camera, int) {
+	c := s.camera
+	if !s.develops {
+		return c, crop
+	}
+	if all := c.Reduction * c.Resize; all*float64(crop+2) > float64(most) {
+		c.Resize = max(1, float64(most)/float64(crop+2)/c.Reduction)
+		c.Reduction = max(1, min(c.Reduction, float64(most)/float64(crop+2)/c.Resize))
+	}
+	return c, min(most, int(math.Ceil(float64(crop+2)*c.Reduction*c.Resize)))
+}
+
+// take returns what becomes of a scene of side×side pixels, with noise and without, and its side.
+func (s shot) take(c cameranoise.Camera, scene []float32, side int, seed uint64) (noisy, clean []float32, _ int, err error) {
+	if s.soft > 0 {
+		scene = cameranoise.Blurred(scene, side, side, s.soft)
+	}
+	clean = scene
+	if !s.develops {
+		r := rand.New(rand.NewPCG(seed, 1))
+		noisy = make([]float32, len(scene))
+		for i, v := range scene {
+			noisy[i] = v + float32(s.sigma*r.NormFloat64())
+			if len(s.saved) > 0 {
+				noisy[i] = min(max(noisy[i], 0), 1)
+			}
+		}
+	} else {
+		if noisy, err = c.Apply(scene, side, side, seed); err != nil {
+			return nil, nil, 0, err
+		}
+		if clean, err = c.Clean(scene, side, side); err != nil {
+			return nil, nil, 0, err
+		}
+		side, _ = c.Size(side, side)
+		if s.smoothing > 0 {
+			noisy = cameranoise.Smoothed(noisy, side, side, s.smoothing)
+		}
+		for i, v := range noisy {
+			noisy[i] = float32(math.Round(255*float64(min(max(v, 0), 1))) / 255)
+		}
+	}
+	for _, j := range s.saved {
+		if noisy, err = cameranoise.Compressed(noisy, side, side, j); err != nil {
+			return nil, nil, 0, err
+		}
+	}
+	return noisy, clean, side, nil
+}
+
+// photograph fills clean and noisy with crops of pictures as one camera takes them, and returns the
+// noise level that a program would find, within the limits of the configuration.
+func (b *batch) photograph(q *devicequeue.Queue, set *Pictures, g *generator) (float64, error) {
+	c := b.config
+	s := c.shot(g)
+	seeds := make([]uint64, c.Batch)
+	for n := range seeds {
+		seeds[n] = g.bits()
+	}
+	squares, errs := make([]float64, c.Batch), make([]error, c.Batch)
+	var group sync.WaitGroup
+	for n, seed := range seeds {
+		group.Go(func() { squares[n], errs[n] = b.photographOne(n, set, s, seed) })
+	}
+	group.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return 0, err
+	}
+	mean := 0.0
+	for _, v := range squares {
+		mean += v / float64(c.Batch)
+	}
+	q.Upload(b.clean, b.samples)
+	q.Upload(b.noisy, b.noise)
+	return min(max(math.Sqrt(mean)*s.factor, s.least), c.SigmaMax), q.Err
+}
+
+// photographOne makes image n, and returns the square of its noise level.
+func (b *batch) photographOne(n int, set *Pictures, s shot, seed uint64) (float64, error) {
+	c := b.config
+	r := rand.New(rand.NewPCG(seed, 0))
+	p := &set.list[r.IntN(len(set.list))]
+	camera, side := s.fitting(c.side(), min(p.h, p.w))
+	y, x := r.IntN(p.h-side+1), r.IntN(p.w-side+1)
+	turn := symmetry(0)
+	if c.Augment {
+		turn = symmetry(r.IntN(symmetries))
+	}
+	scene, cut := make([]float32, c.Channels*side*side), make([]float32, side*side)
+	for k := range c.Channels {
+		for i := range side {
+			p.row(cut[i*side:][:side], k, y+i, x)
+		}
+		turn.apply(scene[k*side*side:][:side*side], cut, side)
+	}
+	if s.grey {
+		scene = scene[side*side:][:side*side] // green
+	}
+	noisy, clean, side, err := s.take(camera, scene, side, r.Uint64())
+	if err != nil {
+		return 0, err
+	}
+	y, x = r.IntN(side-c.Crop+1), r.IntN(side-c.Crop+1)
+	image := c.Channels * c.Crop * c.Crop
+	to, from := b.noise[n*image:][:image], b.samples[n*image:][:image]
+	difference := make([]float32, image)
+	for k := range c.Channels {
+		for i := range c.Crop {
+			at, row := (y+i)*side+x, (k*c.Crop+i)*c.Crop
+			if !s.grey {
+				at += k * side * side
+			}
+			copy(to[row:][:c.Crop], noisy[at:])
+			copy(from[row:][:c.Crop], clean[at:])
+		}
+	}
+	for i := range difference {
+		difference[i] = to[i] - from[i]
+	}
+	level := noiselevel.TrueLevel(difference, c.Channels, c.Crop, c.Crop)
+	return level * level, nil
+}
+
+// validationPair returns a whole picture as a camera of its own takes it, with noise of the level
+// sigma as near as its settings come to that, and without.
+func (c Config) validationPair(samples []float32, h, w int, seed uint64, sigma float64) (noisy, clean []float32, err error) {
+	camera := cameranoise.Random(seed)
+	camera.Reduction, camera.Resize = 1, 1 // it keeps its size
+	for i, v := range samples {
+		samples[i] = min(max(v, 0), 1)
+	}
+	if clean, err = camera.Clean(samples, h, w); err != nil {
+		return nil, nil, err
+	}
+	for range 5 {
+		if noisy, err = camera.Apply(samples, h, w, seed); err != nil {
+			return nil, nil, err
+		}
+		difference := make([]float32, len(noisy))
+		for i, v := range noisy {
+			difference[i] = v - clean[i]
+		}
+		ratio := sigma / noiselevel.TrueLevel(difference, c.Channels, h, w)
+		if !(math.Abs(math.Log(ratio)) > 0.02) || math.IsInf(ratio, 0) { // or the picture is too small to tell
+			break
+		}
+		// The variance of shot noise is proportional to ISO, that of read noise to its power 2.18.
+		camera.ISO = min(max(camera.ISO*math.Pow(ratio, 1.8), 1e-3), 1e8)
+	}
+	return noisy, clean, nil
+}
