@@ -14,6 +14,8 @@ func TestConfigsAreValid(t *testing.T) {
 	require.NoError(t, DefaultConfig().ForNoiseLevels(0.01, 0.3).ForDnCNN().Check())
 	require.NoError(t, DeblurringConfig().Check())
 	require.NoError(t, DeblurringConfig().ForDnCNN().Check())
+	require.NoError(t, CameraConfig().Check())
+	require.NoError(t, CameraConfig().ForDnCNN().Check())
 	require.NoError(t, DefaultConfig().ForDnCNN().ForNoiseLevels(0.01, 0.3).Check())
 	for _, integrator := range []string{"euler", "heun", "rk4"} {
 		c := PaperConfig(integrator)

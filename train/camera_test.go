@@ -1,0 +1,221 @@
+package train
+
+import (
+	"math"
+	"testing"
+
+	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/internal/devicequeue"
+	"github.com/averaged/imaging/internal/noiselevel"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// cameraConfig is a small network that learns the noise of cameras.
+func cameraConfig() Config {
+	c := guidedConfig()
+	c.Crop, c.Camera, c.Guide.Most = 16, &Camera{White: 0.3, Clean: 0.2, Doubt: 0.3}, 1.5
+	return c
+}
+
+// waves are smooth pictures in colour, large enough for a camera.
+func waves(t testing.TB) *Pictures {
+	list := make([]Picture, 3)
+	for k, size := range [][2]int{{52, 61}, {90, 70}, {150, 160}} {
+		p := Picture{Channels: 3, Height: size[0], Width: size[1], Samples: make([]float32, 3*size[0]*size[1])}
+		for i := range p.Samples {
+			x, y, c := i%size[1], i/size[1]%size[0], i/(size[0]*size[1])
+			p.Samples[i] = float32(0.5 + 0.2*math.Sin(float64(x)/7+float64(k)) + 0.2*math.Cos(float64(y)/9+float64(c)))
+		}
+		list[k] = p
+	}
+	set, err := NewPictures(3, list)
+	require.NoError(t, err)
+	return set
+}
+
+// TestCameraBatches: equal states of the generator give equal batches, whatever the threads; crops
+// are pictures, and the level is within the configuration's.
+func TestCameraBatches(t *testing.T) {
+	set, c := waves(t), cameraConfig()
+	c.Batch = 3
+	dev := processor(t)
+	q := &devicequeue.Queue{Dev: dev}
+	b, again := newBatch(q, devicequeue.NewPool(dev), c), newBatch(q, devicequeue.NewPool(dev), c)
+	g, h := newGenerator(1), newGenerator(1)
+	levels := map[float64]bool{}
+	for range 30 {
+		level, err := b.photograph(q, set, g)
+		require.NoError(t, err)
+		same, err := again.photograph(q, set, h)
+		require.NoError(t, err)
+		require.Equal(t, level, same)
+		require.Equal(t, b.samples, again.samples)
+		require.Equal(t, b.noise, again.noise)
+		require.Equal(t, b.samples, downloaded(t, dev, b.clean))
+		require.Equal(t, b.noise, downloaded(t, dev, b.noisy))
+		require.True(t, level >= c.SigmaMin && level <= c.SigmaMax)
+		for _, v := range b.samples {
+			require.True(t, v >= 0 && v <= 1)
+		}
+		levels[level] = true
+	}
+	require.Equal(t, g.bits(), h.bits())
+	require.Greater(t, len(levels), 10)
+}
+
+// TestCameraLevels: of white noise the level is its standard deviation, of a clean picture what
+// passes for noise, and Doubt is what it is off by.
+func TestCameraLevels(t *testing.T) {
+	set := waves(t)
+	dev := processor(t)
+	q := &devicequeue.Queue{Dev: dev}
+	spread := func(k Camera) (middle, deviation float64) {
+		c := cameraConfig()
+		c.Camera, c.Batch, c.Crop = &k, 4, 32
+		c.SigmaMin, c.SigmaMax = 1e-6, 1
+		b := newBatch(q, devicequeue.NewPool(dev), c)
+		var logs []float64
+		for seed := range uint64(60) {
+			level, err := b.photograph(q, set, newGenerator(seed))
+			require.NoError(t, err)
+			difference, square := make([]float32, 3*32*32), 0.0
+			for n := range c.Batch {
+				for i := range difference {
+					at := n*len(difference) + i
+					difference[i] = b.noise[at] - b.samples[at]
+				}
+				l := noiselevel.TrueLevel(difference, 3, 32, 32)
+				square += l * l / float64(c.Batch)
+			}
+			logs = append(logs, math.Log(level/math.Sqrt(square)))
+		}
+		for _, v := range logs {
+			middle += v / float64(len(logs))
+		}
+		for _, v := range logs {
+			deviation += (v - middle) * (v - middle) / float64(len(logs))
+		}
+		return middle, math.Sqrt(deviation)
+	}
+	middle, deviation := spread(Camera{})
+	require.InDelta(t, 0, middle, 1e-6)
+	require.InDelta(t, 0, deviation, 1e-6)
+	middle, deviation = spread(Camera{White: 0.5, Doubt: 0.4})
+	require.InDelta(t, 0, middle, 0.2)
+	require.InDelta(t, 0.4, deviation, 0.15)
+}
+
+// TestAnyShotFills: whatever is drawn, the scene lies in the picture, and a crop in what becomes of it.
+func TestAnyShotFills(t *testing.T) {
+	c := cameraConfig()
+	rapid.Check(t, func(t *rapid.T) {
+		s := c.shot(newGenerator(rapid.Uint64().Draw(t, "seed")))
+		most := rapid.IntRange(c.side(), 400).Draw(t, "most")
+		camera, side := s.fitting(c.side(), most)
+		require.LessOrEqual(t, side, most)
+		got := side
+		if s.develops {
+			require.NoError(t, camera.Check())
+			require.LessOrEqual(t, camera.Resize*camera.Reduction, s.camera.Resize*s.camera.Reduction+1e-12)
+			got, _ = camera.Size(side, side)
+		}
+		require.GreaterOrEqual(t, got, c.Crop)
+	})
+}
+
+// TestCameraRunsGiveTheSameBits: interrupted, and with another number of threads.
+func TestCameraRunsGiveTheSameBits(t *testing.T) {
+	c := cameraConfig()
+	c.Iterations, c.CheckpointEvery = 6, 3
+	data := Data{Training: waves(t), Validation: waves(t)}
+	folders := [2]string{t.TempDir(), t.TempDir()}
+	for i, folder := range folders {
+		run, err := Create(processor(t, cpu.Threads(1+2*i)), folder, c, data)
+		require.NoError(t, err)
+		if i == 1 {
+			for calls := range 3 {
+				require.Error(t, run.Train(&stoppingContext{Context: t.Context(), left: 9 + calls}, nil))
+				require.NoError(t, run.Close())
+				run, err = Open(processor(t), folder, data)
+				require.NoError(t, err)
+			}
+		}
+		end(t, run)
+	}
+	want := readContent(t, folders[0])
+	require.Equal(t, want, readContent(t, folders[1]))
+	require.Len(t, want.metrics[1].Validation, 2)
+}
+
+// TestValidationHasItsLevel: the noise of the pictures is as strong as it says.
+func TestValidationHasItsLevel(t *testing.T) {
+	c := cameraConfig()
+	const h, w = 96, 96
+	for seed := range uint64(6) {
+		samples := make([]float32, 3*h*w)
+		for i := range samples {
+			samples[i] = 0.3 + 0.3*float32(i%w)/w
+		}
+		noisy, clean, err := c.validationPair(samples, h, w, seed, 0.05)
+		require.NoError(t, err)
+		for i := range noisy {
+			noisy[i] -= clean[i]
+		}
+		require.InEpsilon(t, 0.05, noiselevel.TrueLevel(noisy, 3, h, w), 0.1, "seed %d", seed)
+	}
+}
+
+// TestRadiiHaveAMost: no radius is beyond it, and the gradient there asks for less only.
+func TestRadiiHaveAMost(t *testing.T) {
+	dev := reference(t)
+	c := guidedConfig()
+	c.Guide.Most = 1.25
+	n := newTestAveraged(t, dev, c)
+	last := n.guided.out
+	for i := range last.biases.values {
+		last.biases.values[i] = 3 * float32(i%2) // far beyond, or nothing
+	}
+	q := &devicequeue.Queue{Dev: dev}
+	n.guided.prepare(q)
+	require.NoError(t, q.Err)
+	require.NoError(t, n.tune(0.1))
+	shape := c.batchShape()
+	x, r := gaussianBuffer(t, dev, shape, 1), gaussianBuffer(t, dev, shape, 2)
+	out, err := dev.Alloc(shape)
+	require.NoError(t, err)
+	require.NoError(t, n.clear())
+	require.NoError(t, n.forward(t.Context(), out, x))
+	beyond := 0
+	for k, b := range n.guided.blocks {
+		radii := downloaded(t, dev, b.maps.radius)
+		plane := n.guided.each / len(b.base)
+		for i, radius := range radii {
+			base := b.base[i/plane%len(b.base)]
+			require.LessOrEqual(t, radius, 1.2500001*base)
+			if n.guided.factors[k][i] == 1.25 {
+				beyond++
+			}
+		}
+	}
+	require.Positive(t, beyond)
+	require.NoError(t, n.backward(t.Context(), r))
+	less, nothing := 0, 0
+	for k := range n.guided.blocks {
+		for image := range n.guided.images {
+			for i, gradient := range n.guided.offsetsOf(image, k) {
+				if n.guided.factors[k][image*n.guided.each+i] < 1.25 {
+					continue
+				}
+				require.GreaterOrEqual(t, gradient, float32(0))
+				if gradient > 0 {
+					less++
+				} else {
+					nothing++
+				}
+			}
+		}
+	}
+	require.Positive(t, less)
+	require.Positive(t, nothing)
+}
