@@ -11,7 +11,8 @@ import (
 
 // Denoise removes noise like additive white Gaussian noise from an image. It
 // estimates the noise level unless Sigma gives one, and uses DefaultMethod unless Method
-// names another or weights are given.
+// names another or weights are given; for noise that is coarse (NoiseKind) it uses "camera" then,
+// as far as the program has its weights.
 //
 // The result has the size, colour channels, bit depth and alpha of the image. For
 // a *Planar it is a *Planar, neither rounded nor clipped; for all others
@@ -48,6 +49,11 @@ func (r *Restorer) Denoise(ctx context.Context, img image.Image, options ...Opti
 	return r.run(ctx, taskDenoise, img, options, (*Planar).noise,
 		func(ctx context.Context, dev backend.Device, pic *picture, c settings, report *Report) ([]float32, error) {
 			p := pic.planar
+			c, err := c.forNoise(report)
+			if err != nil {
+				return nil, err
+			}
+			dev = c.on()
 			factor := c.stretch(report.Sigma, p.Channels)
 			if factor == 1 {
 				return denoiseAxes(ctx, dev, p, c, report)

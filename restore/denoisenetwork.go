@@ -7,6 +7,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/strength"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -19,6 +20,9 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 	sigma, err := c.axisNoise(p.Channels, math.Max(report.Sigma, leastSigma))
 	if err != nil {
 		return nil, err
+	}
+	if c.guided() && report.Estimate != nil && report.Estimate.Kind == CoarseNoise {
+		sigma = strength.GuidedCoarseLevel(sigma)
 	}
 	if c.adapts() {
 		report.Adaptation = p.denoisingAdaptation(math.Max(report.Sigma, leastSigma), sigma)

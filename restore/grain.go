@@ -14,7 +14,9 @@ func Grain(s float64) Option {
 		if !(s > 0) || math.IsInf(s, 0) {
 			return &OptionError{Option: "Grain", Value: s, Want: "a finite root mean square above 0"}
 		}
-		return Sigma(strength.GrainShare * s).change(c)
+		err := Sigma(strength.GrainShare * s).change(c)
+		c.grain = true
+		return err
 	}}
 }
 

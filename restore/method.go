@@ -40,6 +40,7 @@ const (
 	General     = weights.General
 	Strict      = "strict" // General, by what it promises
 	Guided      = weights.Guided
+	Camera      = weights.Camera
 	DeblurPrior = weights.Deblur
 	Fast        = weights.Fast
 	Euler       = weights.Euler
@@ -49,7 +50,8 @@ const (
 )
 
 // Methods returns the methods that this build has: the embedded networks that have a name
-// of their own, "general" ("strict" is another name of it), "guided", "deblur" and "fast"; "tv", total variation; and the networks that have the
+// of their own, "general" ("strict" is another name of it), "guided", "camera", "deblur" and
+// "fast"; "tv", total variation; and the networks that have the
 // names of their integrators (rungekutta.Integrators), and "dncnn", whose weights are embedded
 // or must be given.
 func Methods() []MethodInfo { return methodsWith(weights.Embedded()) }
@@ -57,7 +59,7 @@ func Methods() []MethodInfo { return methodsWith(weights.Embedded()) }
 // methodsWith returns the methods of a build with the given weights.
 func methodsWith(embedded []string) []MethodInfo {
 	var list []MethodInfo
-	for _, name := range []string{weights.General, weights.Guided, weights.Deblur, weights.Fast} {
+	for _, name := range []string{weights.General, weights.Guided, weights.Camera, weights.Deblur, weights.Fast} {
 		if slices.Contains(embedded, name) {
 			list = append(list, MethodInfo{Name: name, Description: ownDescriptions[name], Certified: true, Embedded: true})
 		}
@@ -118,6 +120,7 @@ func first(embedded []string, names ...string) string {
 var ownDescriptions = map[string]string{
 	weights.General: "averaged network for all noise levels, without a guide",
 	weights.Guided:  "averaged network whose projections a guide sets at every pixel of the photograph",
+	weights.Camera:  "averaged network with a guide for the noise of cameras and of JPEG",
 	weights.Deblur:  "averaged network for all noise levels, trained as the prior of deblurring without a guide",
 	weights.Fast:    "small averaged network, for large pictures and previews",
 }
@@ -219,7 +222,7 @@ func (c *settings) settle(t task) error {
 	case given:
 		return c.settleFor(card)
 	case c.method == "":
-		c.method = t.method()
+		c.method, c.unnamed = t.method(), true
 	}
 	switch {
 	case c.method == TV:

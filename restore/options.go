@@ -24,7 +24,7 @@ import (
 //	Device, Threads, MemoryLimit                              New, and all functions
 //	SigmaAuto                                                 all but Solve
 //	Grain                                                     all but Solve
-//	SigmaChroma                                               Denoise
+//	SigmaChroma, CoarseNetwork                                Denoise
 //	Adaptation                                                Denoise, Deblur
 //	Prior, PriorFunc                                          all but Check
 //	StepSize, Constraint                                      all but Denoise
@@ -53,10 +53,13 @@ type settings struct {
 	sigmaGiven  bool
 	sigmaAsked  bool    // by an option, to be given or estimated
 	sigmaChroma float64 // along the axes of colour; 0: as sigma
+	grain       bool    // sigma is that of coarse noise
 	method      string  // empty until settle
+	unnamed     bool    // method is the default of the task
 	weights     *weights.File
 	network     *denoise.Network
-	prior       pnp.Denoiser // of the caller's own
+	coarse      *denoise.Network // for coarse noise, in the place of network; or nil
+	prior       pnp.Denoiser     // of the caller's own
 	tile        int
 	prove       bool // the certificate of embedded weights too
 	strength    float64
@@ -86,7 +89,7 @@ func Sigma(s float64) Option {
 		if !(s > 0) || math.IsInf(s, 0) {
 			return &OptionError{Option: "Sigma", Value: s, Want: "a finite standard deviation above 0"}
 		}
-		c.sigma, c.sigmaGiven, c.sigmaAsked = s, true, true
+		c.sigma, c.sigmaGiven, c.sigmaAsked, c.grain = s, true, true, false
 		return nil
 	}}
 }
@@ -95,7 +98,7 @@ func Sigma(s float64) Option {
 // default.
 func SigmaAuto() Option {
 	return option{"SigmaAuto", func(c *settings) error {
-		c.sigma, c.sigmaGiven, c.sigmaAsked = 0, false, true
+		c.sigma, c.sigmaGiven, c.sigmaAsked, c.grain = 0, false, true, false
 		return nil
 	}}
 }

@@ -112,7 +112,7 @@ func (r *Restorer) settings(t task, options []Option) (settings, error) {
 	c := r.defaults
 	c.device, c.kept = r.device, &r.kept
 	if slices.ContainsFunc(options, func(o Option) bool { return o != nil && slices.Contains(choosing, o.name()) }) {
-		c.method, c.weights, c.network, c.prior = "", nil, nil, nil
+		c.method, c.weights, c.network, c.coarse, c.prior = "", nil, nil, nil, nil
 	}
 	if err := c.apply(options); err != nil {
 		return settings{}, err

@@ -10,7 +10,7 @@ import (
 )
 
 // Names of the weights that are part of the library; README.md in this folder says what
-// each is, what it reaches and how it was made. All but Guided were trained on photographs of
+// each is, what it reaches and how it was made. All but Guided and Camera were trained on photographs of
 // BSDS500, which are given for non-commercial research and education: they are there where
 // weights/research is imported.
 const (
@@ -20,6 +20,9 @@ const (
 	// of a photograph, for all noise levels: the default. It learned from photographs under CC0
 	// and CC BY, and is under Apache-2.0.
 	Guided = "guided"
+	// Camera is Guided trained on with the noise of cameras in the place of white noise, on the same
+	// photographs and under the same licence.
+	Camera = "camera"
 	// Deblur is General trained on as the prior of restore.Deblur, without a guide.
 	Deblur = "deblur"
 	// Fast is a small one, for large pictures and previews.
@@ -35,7 +38,9 @@ const (
 
 // Names returns the names above in that order, also of those whose weights this build does
 // not have.
-func Names() []string { return []string{General, Guided, Deblur, Fast, Euler, Heun, RK4, DnCNN} }
+func Names() []string {
+	return []string{General, Guided, Camera, Deblur, Fast, Euler, Heun, RK4, DnCNN}
+}
 
 // registered are the files of weights by name.
 var registered = struct {

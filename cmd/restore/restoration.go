@@ -42,6 +42,8 @@ type restoration struct {
 
 	side        int              // of a tile, 0: automatic
 	network     *denoise.Network // once loaded, nil for total variation
+	unnamed     bool             // neither method nor weights were given
+	coarse      *denoise.Network // of denoise then, for coarse noise, or nil
 	uncertified bool             // the network is to be as its weights say, without a proof
 	prove       bool             // the certificate of embedded weights too
 }
@@ -155,6 +157,7 @@ func optionError(err error) error {
 
 // checkMethod checks what can be known of --method and --weights without a file.
 func (r *restoration) checkMethod(c *cobra.Command) error {
+	r.unnamed = r.weights == "" && !c.Flags().Changed(r.flag)
 	if r.weights != "" && !c.Flags().Changed(r.flag) {
 		r.method = "" // the file says
 		return nil

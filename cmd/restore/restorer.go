@@ -127,7 +127,7 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 		return nil, "", err
 	}
 	o := outcomeOf(m, report)
-	o.Network = b.networkInfo()
+	o.Network = b.networkInfoFor(report.Method)
 	r.describe(o)
 	if reference != nil {
 		if o.fidelity, err = fidelityOf(b.reference, reference, m.Pix); err != nil {

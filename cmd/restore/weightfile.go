@@ -74,7 +74,27 @@ func (r *restoration) use(ctx context.Context, a *app, dev backend.Device) (opts
 	for _, line := range lines(r.network.Certificate().String()) {
 		a.detail("%s: %s", name(source), line)
 	}
-	return []restore.Option{restore.Network(r.network)}, r.network.Free, nil
+	opts = []restore.Option{restore.Network(r.network)}
+	if r.flag != selectMethod || !r.unnamed || !slices.Contains(weights.Embedded(), weights.Camera) {
+		return opts, r.network.Free, nil
+	}
+	if err := r.loadCoarse(ctx, dev, options); err != nil {
+		r.network.Free()
+		return nil, nil, err
+	}
+	return append(opts, restore.CoarseNetwork(r.coarse)), func() { r.network.Free(); r.coarse.Free() }, nil
+}
+
+// loadCoarse loads the network that denoise uses by itself where noise is coarse.
+func (r *restoration) loadCoarse(ctx context.Context, dev backend.Device, options []denoise.Option) error {
+	f, err := weights.Open(weights.Camera)
+	if err == nil {
+		r.coarse, err = denoise.Load(ctx, dev, f, options...)
+	}
+	if err != nil && ctx.Err() == nil {
+		return fileError{weights.Camera, err}
+	}
+	return err
 }
 
 // isNetwork tells whether the denoiser is a network: the other one has neither weights of
@@ -100,11 +120,18 @@ func (r *restoration) weightFile(ctx context.Context, a *app) (*weights.File, er
 }
 
 // networkInfo describes the network in use; nil if there is none.
-func (r *restoration) networkInfo() *networkInfo {
-	if r.network == nil {
+func (r *restoration) networkInfo() *networkInfo { return r.networkInfoFor(r.method) }
+
+// networkInfoFor describes the network that a report's method is of.
+func (r *restoration) networkInfoFor(method string) *networkInfo {
+	n := r.network
+	if r.coarse != nil && method != r.method {
+		n = r.coarse
+	}
+	if n == nil {
 		return nil
 	}
-	card, _ := r.network.Card()
+	card, _ := n.Card()
 	file := r.weights
 	if file == "" {
 		file = embeddedFile

@@ -1,0 +1,98 @@
+package restore_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/strength"
+	"github.com/averaged/imaging/restore"
+	"github.com/averaged/imaging/weights"
+)
+
+// grainy is grey with white noise, or with the coarse noise that means over 3×3 pixels make of it.
+func grainy(coarse bool) *restore.Planar {
+	const side = 128
+	random := rand.New(rand.NewPCG(3, 4))
+	p := restore.NewPlanar(3, side, side)
+	for c := range 3 {
+		noise := make([]float32, side*side)
+		for i := range noise {
+			noise[i] = float32(0.1 * random.NormFloat64())
+		}
+		for i := range noise {
+			p.Plane(c)[i] = 0.5 + 0.3*noise[i]
+			if !coarse {
+				continue
+			}
+			sum := float32(0)
+			for y := -1; y <= 1; y++ {
+				for x := -1; x <= 1; x++ {
+					sum += noise[(i/side+y+side)%side*side+(i%side+x+side)%side]
+				}
+			}
+			p.Plane(c)[i] = 0.5 + sum/9
+		}
+	}
+	return p
+}
+
+// TestCoarseNetwork: it is used where the noise is found to be coarse, or said to be, and nowhere else.
+func TestCoarseNetwork(t *testing.T) {
+	dev := newCPU(t)
+	white, coarse := loaded(t, dev, seeded(t, "euler", denoise.Architecture{})), loaded(t, dev, guidedFile(t, 0.02, 0.3))
+	for name, c := range map[string]struct {
+		img    *restore.Planar
+		sigma  []restore.Option
+		coarse bool
+		level  func(sigma float64) float64
+	}{
+		"found white":   {grainy(false), nil, false, nil},
+		"found coarse":  {grainy(true), nil, true, func(s float64) float64 { return strength.GuidedCoarseLevel(s) }},
+		"said white":    {grainy(true), []restore.Option{restore.Sigma(0.04)}, false, nil},
+		"said coarse":   {grainy(false), []restore.Option{restore.Grain(0.02)}, true, func(s float64) float64 { return s }},
+		"said at last":  {grainy(true), []restore.Option{restore.Grain(0.02), restore.Sigma(0.04)}, false, nil},
+		"to find again": {grainy(false), []restore.Option{restore.Grain(0.02), restore.SigmaAuto()}, false, nil},
+	} {
+		got, report, err := restore.Denoise(t.Context(), c.img, append(c.sigma, restore.Network(white), restore.CoarseNetwork(coarse))...)
+		require.NoError(t, err)
+		require.Equal(t, c.coarse, report.Guide != nil, name)
+		want := []restore.Option{restore.Network(white), restore.Sigma(report.Sigma)}
+		if c.coarse {
+			want = []restore.Option{restore.Network(coarse), restore.Sigma(c.level(report.Sigma))}
+		}
+		same, _, err := restore.Denoise(t.Context(), c.img, want...)
+		require.NoError(t, err)
+		require.Equal(t, pixels(same), pixels(got), name)
+	}
+	_, _, err := restore.Denoise(t.Context(), grainy(true), restore.CoarseNetwork(nil))
+	require.ErrorContains(t, err, "is nil")
+	_, _, err = restore.Solve(t.Context(), nil, grainy(true), restore.CoarseNetwork(coarse))
+	require.ErrorContains(t, err, "CoarseNetwork")
+}
+
+// TestDefaultForCoarseNoise: without a word the embedded network for the noise of cameras is used where
+// the noise is coarse.
+func TestDefaultForCoarseNoise(t *testing.T) {
+	require.Contains(t, weights.Embedded(), weights.Camera)
+	r, err := restore.New()
+	require.NoError(t, err)
+	defer r.Close()
+	img := grainy(true)
+	_, report, err := r.Denoise(t.Context(), img)
+	require.NoError(t, err)
+	require.Equal(t, restore.Camera, report.Method)
+	require.Equal(t, restore.CoarseNoise, report.Estimate.Kind)
+	for _, options := range [][]restore.Option{
+		{restore.Method(restore.DefaultMethod())}, {restore.Sigma(0.05)},
+	} {
+		_, report, err = r.Denoise(t.Context(), img, options...)
+		require.NoError(t, err)
+		require.Equal(t, restore.DefaultMethod(), report.Method)
+	}
+	_, report, err = r.Denoise(t.Context(), grainy(false))
+	require.NoError(t, err)
+	require.Equal(t, restore.DefaultMethod(), report.Method)
+}
