@@ -70,8 +70,9 @@ const cameraMargin = 8
 // greyShare is the share of iterations with grey pictures, whose three channels are alike.
 const greyShare = 0.06
 
-// side is the height and width of the scene that a crop is cut out of, at the end.
-func (c Config) side() int {
+// SmallestPicture is the least height and width of a picture to train on: a crop's, and with a Camera
+// what is photographed around it.
+func (c Config) SmallestPicture() int {
 	if c.Camera != nil {
 		return c.Crop + 2*cameraMargin
 	}
@@ -209,7 +210,7 @@ func (b *batch) photographOne(n int, set *Pictures, s shot, seed uint64) (float6
 	c := b.config
 	r := rand.New(rand.NewPCG(seed, 0))
 	p := &set.list[r.IntN(len(set.list))]
-	camera, side := s.fitting(c.side(), min(p.h, p.w))
+	camera, side := s.fitting(c.SmallestPicture(), min(p.h, p.w))
 	y, x := r.IntN(p.h-side+1), r.IntN(p.w-side+1)
 	turn := symmetry(0)
 	if c.Augment {

@@ -111,8 +111,8 @@ func TestAnyShotFills(t *testing.T) {
 	c := cameraConfig()
 	rapid.Check(t, func(t *rapid.T) {
 		s := c.shot(newGenerator(rapid.Uint64().Draw(t, "seed")))
-		most := rapid.IntRange(c.side(), 400).Draw(t, "most")
-		camera, side := s.fitting(c.side(), most)
+		most := rapid.IntRange(c.SmallestPicture(), 400).Draw(t, "most")
+		camera, side := s.fitting(c.SmallestPicture(), most)
 		require.LessOrEqual(t, side, most)
 		got := side
 		if s.develops {

@@ -44,8 +44,8 @@ func newTrainer(dev backend.Device, c Config, set *Pictures) (_ *trainer, err er
 	if set.channels != c.Channels {
 		return nil, fmt.Errorf("pictures of %d channels for a network of %d", set.channels, c.Channels)
 	}
-	if n := set.smallest(); n < c.side() {
-		return nil, fmt.Errorf("a picture is %d pixels wide or high, crops are %d", n, c.side())
+	if n, least := set.smallest(), c.SmallestPicture(); n < least {
+		return nil, fmt.Errorf("a picture is %d pixels wide or high, crops are %d", n, least)
 	}
 	t := &trainer{dev: dev, config: c, set: set, generator: newGenerator(c.Seed), kept: devicequeue.NewPool(dev)}
 	defer func() {

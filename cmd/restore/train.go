@@ -54,9 +54,10 @@ it with --init, the weights of a network for many noise levels. --sigma is then 
 of the noise in the blurred crops. --recipe guided is for noise of 0.01 to 0.3, or
 of --sigma, and gives the network a guide: a second one, free of any constraint,
 that looks at the photograph and sets how strong the projections are at every pixel.
-What is proven stays as it is. --recipe guided-deblur has a guide learn from what
-the runs of deblurring give it; begin it with --init, the weights of a guided
-network.
+What is proven stays as it is. --recipe camera is for photographs: each batch goes
+through a camera drawn at random, from its sensor to JPEG, and the guide is told about
+how strong the noise is. --recipe guided-deblur has a guide learn from what the runs
+of deblurring give it. Begin both with --init, the weights of a guided network.
 
 Everything else is in a configuration, a JSON object: --config FILE reads one (RUN/
 config.json of any run is complete), and --set KEY=VALUE changes any of its fields,
@@ -87,6 +88,7 @@ the loss in RUN/range-test.png.`,
   restore train photographs -o run --method heun --sigma 25/255 --iterations 20000
   restore train photographs -o all-levels --sigma 0.01..0.3
   restore train photographs -o guided --recipe guided
+  restore train photographs -o camera --recipe camera --init guided/weights.safetensors
   restore train photographs -o prior --recipe deblur --init all-levels/weights.safetensors
   restore train photographs -o guided2 --recipe guided-deblur --init guided/weights.safetensors
   restore train photographs -o run2 --init run/weights.safetensors --iterations 5000

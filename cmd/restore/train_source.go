@@ -172,7 +172,7 @@ func (s *sourceFlags) card(config train.Config) (weights.Card, error) {
 
 // trainingData reads the images of a run.
 func (a *app) trainingData(ctx context.Context, t *training, config train.Config) (data train.Data, err error) {
-	if data.Training, err = a.pictures(ctx, t, t.Data, config.Channels, config.Crop); err != nil {
+	if data.Training, err = a.pictures(ctx, t, t.Data, config.Channels, config.SmallestPicture()); err != nil {
 		return data, err
 	}
 	if t.Validation != "" {

@@ -181,6 +181,17 @@ func TestTrainConfiguration(t *testing.T) {
 	want.Deblur = &train.Deblurring{NoiseMin: 0.01, NoiseMax: 0.05, Step: 10, Iterations: 1, Margin: 1}
 	require.Equal(t, want, readConfig(t, "f"))
 
+	require.NoError(t, os.Mkdir("large", 0o777))
+	save(t, "large/0.png", picture(3, 34, 40, 8, 0.02))
+	succeeds(t, fields("train large -o g --recipe camera --sigma 0.02..0.05 --crop 16 --batch 1 --iterations 1 --width 16 --blocks 1 "+
+		"--set power_iterations=2 --set guide.widths=[4] -q")...)
+	want = train.CameraConfig()
+	want.Crop, want.Batch, want.Iterations, want.Width, want.Blocks, want.PowerIterations, want.Seed = 16, 1, 1, 16, 1, 2, 1
+	want.SigmaMin, want.SigmaMax, want.Guide.Widths = 0.02, 0.05, []int{4}
+	want.Levels = readConfig(t, "g").Levels
+	require.Len(t, want.Levels, 3)
+	require.Equal(t, want, readConfig(t, "g"))
+
 	// A file that is cut short, from standard input.
 	r := restoringFrom(t, strings.NewReader(`{"width": 12, "group": 4, "blocks": 1, "crop": 12, "batch": 1, "iterations": 1, "power_iterations": 1}`),
 		fields("train data -o e --config - -q")...)
