@@ -36,7 +36,7 @@ type Camera struct {
 func CameraConfig() Config {
 	c := GuidedConfig()
 	c.Guide.Most = guide.Most
-	c.Camera = &Camera{White: 0.15, Clean: 0.07, Doubt: 0.35}
+	c.Camera = &Camera{White: 0.1, Clean: 0.07, Doubt: 0.25}
 	c.LossExponent, c.Reduce, c.Schedule.Maximum, c.Iterations = 1, 0, 0.008, 10_000
 	return c
 }
@@ -69,6 +69,12 @@ const cameraMargin = 8
 
 // greyShare is the share of iterations with grey pictures, whose three channels are alike.
 const greyShare = 0.06
+
+// Most photographs of which noise is removed are as large as the camera made them, and smoothed by it,
+// colour most: their noise has a tenth of its low frequencies' density at the highest ones, in colour
+// from waves of eight pixels on. Others are made smaller by leaving pixels out, and their noise is nearly
+// white. The rest is drawn over the whole range of cameranoise.Random.
+const smoothShare, sparseShare = 0.5, 0.15
 
 // SmallestPicture is the least height and width of a picture to train on: a crop's, and with a Camera
 // what is photographed around it.
@@ -114,8 +120,14 @@ func (c Config) shot(g *generator) shot {
 	}
 	s.develops, s.camera = true, cameranoise.Random(r.Uint64())
 	s.saved, s.camera.JPEG = s.camera.JPEG, nil
-	if r.Float64() < 0.5 { // most noise is removed from pictures that nobody has made smaller
+	switch u := r.Float64(); {
+	case u < smoothShare:
 		s.camera.Resize = 1
+		s.camera.LumaSmoothing = max(s.camera.LumaSmoothing, between(0.5, 1.3))
+		s.camera.ChromaSmoothing = max(s.camera.ChromaSmoothing, between(1.5, 4))
+	case u < smoothShare+sparseShare:
+		s.camera.Resize, s.camera.Resampling = max(s.camera.Resize, between(2, 4)), cameranoise.Nearest
+		s.camera.LumaSmoothing, s.camera.ChromaSmoothing = 0, 0
 	}
 	if kind < c.Camera.White+c.Camera.Clean {
 		s.camera.ISO, s.camera.Bits = 0, 0
