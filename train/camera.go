@@ -21,6 +21,7 @@ import (
 //
 // The noise level of the iteration is the one that a program can know: what package noiselevel
 // makes of the true noise (noiselevel.TrueLevel), times a random factor as its estimates are off by.
+// The loss is the logarithm of the mean squared error in the place of Config.LossExponent.
 type Camera struct {
 	// White is the share of iterations with white noise, drawn as without a Camera, half of
 	// them saved as JPEG. Clean is the share without noise but what a JPEG file adds.
@@ -31,13 +32,12 @@ type Camera struct {
 }
 
 // CameraConfig is the recipe of the denoiser of photographs. It is meant to begin with the weights
-// of GuidedConfig (Data.Initial). Photographs have far more of weak noise than of strong, and count
-// by the ratio of what is left to what was there: hence the exponent.
+// of GuidedConfig (Data.Initial).
 func CameraConfig() Config {
 	c := GuidedConfig()
 	c.Guide.Most = guide.Most
 	c.Camera = &Camera{White: 0.1, Clean: 0.07, Doubt: 0.25}
-	c.LossExponent, c.Reduce, c.Schedule.Maximum, c.Iterations = 1, 0, 0.008, 10_000
+	c.LossExponent, c.Reduce, c.Schedule.Maximum, c.Iterations = 0, 0, 0.005, 10_000
 	return c
 }
 
@@ -69,6 +69,15 @@ const cameraMargin = 8
 
 // greyShare is the share of iterations with grey pictures, whose three channels are alike.
 const greyShare = 0.06
+
+// cameraLoss is the loss for a mean squared error: a logarithm, as PSNR is, so that soft photographs
+// and weak noise count as much as sharp ones and strong noise, down to 50 dB. cameraError keeps the
+// gradients about as long as those of white noise.
+func cameraLoss(mse float64) float64 { return cameraError * math.Log1p(mse/leastCameraError) }
+
+func cameraLossSlope(mse float64) float64 { return cameraError / (mse + leastCameraError) }
+
+const cameraError, leastCameraError = 4e-3, 1e-5
 
 // Most photographs of which noise is removed are as large as the camera made them, and smoothed by it,
 // colour most: their noise has a tenth of its low frequencies' density at the highest ones, in colour
@@ -125,6 +134,9 @@ func (c Config) shot(g *generator) shot {
 		s.camera.Resize = 1
 		s.camera.LumaSmoothing = max(s.camera.LumaSmoothing, between(0.5, 1.3))
 		s.camera.ChromaSmoothing = max(s.camera.ChromaSmoothing, between(1.5, 4))
+		if r.Float64() < 0.6 {
+			s.soft = between(0.5, 1.8)
+		}
 	case u < smoothShare+sparseShare:
 		s.camera.Resize, s.camera.Resampling = max(s.camera.Resize, between(2, 4)), cameranoise.Nearest
 		s.camera.LumaSmoothing, s.camera.ChromaSmoothing = 0, 0

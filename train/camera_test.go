@@ -219,3 +219,32 @@ func TestRadiiHaveAMost(t *testing.T) {
 	require.Positive(t, less)
 	require.Positive(t, nothing)
 }
+
+// TestCameraLoss: the slope is that of the loss, and the loss of a report is that of its error.
+func TestCameraLoss(t *testing.T) {
+	for _, mse := range []float64{0, 1e-6, 1e-4, 1e-2} {
+		const step = 1e-9
+		require.InEpsilon(t, (cameraLoss(mse+step)-cameraLoss(mse))/step, cameraLossSlope(mse), 1e-3)
+	}
+	trainer, err := newTrainer(processor(t), cameraConfig(), waves(t))
+	require.NoError(t, err)
+	defer trainer.release()
+	require.NoError(t, trainer.initialise(nil))
+	before := trainer.generator.clone()
+	r, err := trainer.differentiate(t.Context())
+	require.NoError(t, err)
+	require.InEpsilon(t, cameraLoss(r.mse), r.loss, 1e-12)
+	// Downhill the loss of the same batch falls by as much as the gradient says.
+	const step = 1e-3
+	want := step * r.gradientNorm
+	for _, p := range trainer.network.parameters() {
+		for i, g := range p.gradient {
+			p.values[i] -= float32(step * float64(g) / r.gradientNorm)
+		}
+	}
+	require.NoError(t, trainer.network.update())
+	trainer.generator = before
+	after, err := trainer.differentiate(t.Context())
+	require.NoError(t, err)
+	require.InEpsilon(t, want, r.loss-after.loss, 0.2)
+}

@@ -167,7 +167,9 @@ func (t *trainer) differentiate(ctx context.Context) (r iterationReport, err err
 		}
 		r.mse += mse
 	}
-	r.loss = weight * r.mse
+	if r.loss = weight * r.mse; t.config.Camera != nil {
+		r.loss = cameraLoss(r.mse)
+	}
 	if err := t.network.gradients(); err != nil {
 		return r, err
 	}
@@ -201,7 +203,7 @@ func (t *trainer) blur(ctx context.Context, q *devicequeue.Queue, e exposure) er
 }
 
 // pass goes forward and back with the batch, and returns its share of the mean squared
-// error over all samples of the iteration. The loss is that times the weight: with
+// error over all samples of the iteration. The loss is that times the weight, or cameraLoss of it: with
 // e = result − clean and n samples, the gradient is weight·2e/n. Samples in the margin have no
 // error.
 func (t *trainer) pass(ctx context.Context, weight float64) (float64, error) {
@@ -223,6 +225,12 @@ func (t *trainer) pass(ctx context.Context, weight float64) (float64, error) {
 	}
 	var sum [1]float64
 	q.Reduce(sum[:], backend.Reduction{Kind: backend.DiffSquares, X: t.result, Y: t.batch.clean})
+	if t.config.Camera != nil {
+		if q.Err != nil { // the sum is not there
+			return 0, q.Err
+		}
+		weight = cameraLossSlope(sum[0] / samples)
+	}
 	factor := float32(weight * 2 / samples)
 	q.Combine(t.result, backend.Term{A: factor, X: t.result}, backend.Term{A: -factor, X: t.batch.clean})
 	if q.Err != nil {
