@@ -25,8 +25,9 @@ func TestMethodsOfBuilds(t *testing.T) {
 		{[]string{"fast", "dncnn"}, []string{"fast"}, "tv", "tv"},
 		{[]string{"general", "rk4"}, []string{"general", "strict"}, "general", "general"},
 		{[]string{"deblur"}, []string{"deblur"}, "tv", "deblur"},
-		{weights.Names(), []string{"general", "strict", "guided", "deblur", "fast"}, "guided", "guided"},
+		{weights.Names(), []string{"general", "strict", "guided", "camera", "deblur", "fast"}, "guided", "guided"},
 		{[]string{"guided"}, []string{"guided"}, "guided", "guided"},
+		{[]string{"guided", "camera"}, []string{"guided", "camera"}, "guided", "guided"},
 	} {
 		var names, embedded []string
 		for _, m := range methodsWith(c.embedded) {

@@ -21,7 +21,8 @@ const (
 	// and CC BY, and is under Apache-2.0.
 	Guided = "guided"
 	// Camera is Guided trained on with the noise of cameras in the place of white noise, on the same
-	// photographs and under the same licence.
+	// photographs and under the same licence. This version has no such weights yet: those that were
+	// trained are not better than Guided on photographs (NOTEBOOK.md).
 	Camera = "camera"
 	// Deblur is General trained on as the prior of restore.Deblur, without a guide.
 	Deblur = "deblur"

@@ -180,3 +180,17 @@ func TestGuided(t *testing.T) {
 	require.InDelta(t, 0.019, GuidedInpaintLevel(0), 1e-12)
 	require.InDelta(t, 0.012, GuidedUpscaleLevel(0, 3), 1e-12)
 }
+
+// TestGuidedCoarseLevel: texture that passes for weak noise is left at its level, and a higher estimate never
+// means a lower level.
+func TestGuidedCoarseLevel(t *testing.T) {
+	require.Equal(t, 0.01, GuidedCoarseLevel(0.01))
+	require.InDelta(t, 0.05, GuidedCoarseLevel(0.04), 1e-12)
+	last := 0.0
+	for sigma := 0.0; sigma < 0.3; sigma += 1e-4 {
+		level := GuidedCoarseLevel(sigma)
+		require.GreaterOrEqual(t, level, last)
+		require.True(t, level >= sigma && level <= 1.2500001*sigma)
+		last = level
+	}
+}
