@@ -10,6 +10,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cuda/internal/driver"
 	"github.com/stretchr/testify/require"
 )
 
@@ -260,6 +261,51 @@ func TestPrecisions(t *testing.T) {
 			require.GreaterOrEqual(t, off, c.least)
 			require.LessOrEqual(t, off, c.most)
 		}
+	}
+}
+
+// The longest range of pixels that a gradient sums in float32 leaves an error of float32's own
+// size, whatever the signs: each triple of products starts from zero, so that what tensor cores
+// cut off does not grow with the sum.
+func TestLongestRangeOfAGradient(t *testing.T) {
+	d := open(t)
+	defer shut(t, d)
+	if !d.hasTensorCores() {
+		return // sums by ordinary additions, which Compliance/FilterGradient measures
+	}
+	const channels, side, taps = 16, 64, 9
+	s := backend.Image(channels, side, side)
+	require.Equal(t, longestRange, s.Plane())
+	for _, c := range []struct {
+		name            string
+		mean, deviation float32
+	}{{"of mean zero", 0, 1}, {"of one sign", 1, 0.1}} {
+		x, dy, partial := alloc(t, d, s), alloc(t, d, s), alloc(t, d, backend.Image(taps, channels, channels))
+		require.NoError(t, d.Gaussian(x, 1, c.mean, c.deviation))
+		require.NoError(t, d.Gaussian(dy, 2, c.mean, c.deviation))
+		const across = side / gradientTile
+		require.NoError(t, d.launch("tensorgradients", "filter_gradient_exact", driver.Dim{X: 1}, 8*gradientStage,
+			driver.Ptr(partial.(*buffer).pointer), driver.Ptr(x.(*buffer).pointer), driver.Ptr(dy.(*buffer).pointer), number(channels), number(channels),
+			number(side), number(side), number(across), number(across), long(across*across), number(across*across)))
+		xs, dys, got := make([]float32, s.Len()), make([]float32, s.Len()), make([]float32, taps*channels*channels)
+		require.NoError(t, d.Download(xs, x))
+		require.NoError(t, d.Download(dys, dy))
+		require.NoError(t, d.Download(got, partial))
+		off, norm := 0.0, 0.0
+		for i, v := range got {
+			tap, o, c := i/(channels*channels), i/channels%channels, i%channels
+			want := 0.0
+			for y := max(0, 1-tap/3); y < min(side, side+1-tap/3); y++ {
+				for z := max(0, 1-tap%3); z < min(side, side+1-tap%3); z++ {
+					want += float64(dys[(o*side+y)*side+z]) * float64(xs[(c*side+y+tap/3-1)*side+z+tap%3-1])
+				}
+			}
+			off += (float64(v) - want) * (float64(v) - want)
+			norm += want * want
+		}
+		relative := math.Sqrt(off / norm)
+		t.Logf("%s: relative error %.1e", c.name, relative)
+		require.Less(t, relative, 1e-6, c.name)
 	}
 }
 

@@ -136,6 +136,13 @@ DEVICE void mma_m16n8k8_tf32(float (&d)[4], const unsigned (&a)[4], const unsign
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
+// The same with d = a·b.
+DEVICE void mma_m16n8k8_tf32_from_zero(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, %10};"
+        : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(0.0f));
+}
+
 // d = a·b + d for a warp, with a of 16×16 and b of 16×8 halves, d of 16×8 floats. Lane
 // 4g + t holds pairs of halves with consecutive columns of A and rows of B,
 //   a[0] = A[g][2t, 2t+1],   a[1] = A[g+8][2t, 2t+1],

@@ -86,9 +86,13 @@ DEVICE void multiply(float (&sum)[ROWS][TILES][4], const unsigned *stage, int ro
                 if (form == EXACT) {
                     unsigned a[4], small_a[4];
                     UNROLL for (int k = 0; k < 4; k++) a[k] = large(word[k]), small_a[k] = small(word[k]);
-                    UNROLL for (int j = 0; j < TILES; j++) mma_m16n8k8_tf32(sum[m][j], small_a, b[j]);
-                    UNROLL for (int j = 0; j < TILES; j++) mma_m16n8k8_tf32(sum[m][j], a, small_b[j]);
-                    UNROLL for (int j = 0; j < TILES; j++) mma_m16n8k8_tf32(sum[m][j], a, b[j]);
+                    float part[TILES][4];
+                    UNROLL for (int j = 0; j < TILES; j++) mma_m16n8k8_tf32_from_zero(part[j], small_a, b[j]);
+                    UNROLL for (int j = 0; j < TILES; j++) mma_m16n8k8_tf32(part[j], a, small_b[j]);
+                    UNROLL for (int j = 0; j < TILES; j++) mma_m16n8k8_tf32(part[j], a, b[j]);
+                    UNROLL for (int j = 0; j < TILES; j++) {
+                        UNROLL for (int k = 0; k < 4; k++) sum[m][j][k] += part[j][k];
+                    }
                 }
                 UNROLL for (int j = 0; j < TILES; j++) {
                     if (form == TF32) mma_m16n8k8_tf32(sum[m][j], word, b[j]);

@@ -60,11 +60,12 @@ DEVICE void fetch(float *stage, const Images &m, int64 tile, int o0, int i0) {
 }
 
 template <Form form> DEVICE void product(float (&sum)[4], const unsigned (&a)[4], const unsigned (&small_a)[4], const unsigned (&b)[2], const unsigned (&small_b)[2]) {
-    if (form == EXACT) {
-        mma_m16n8k8_tf32(sum, small_a, b);
-        mma_m16n8k8_tf32(sum, a, small_b);
-    }
-    mma_m16n8k8_tf32(sum, a, b);
+    if (form == TF32) return mma_m16n8k8_tf32(sum, a, b);
+    float part[4];
+    mma_m16n8k8_tf32_from_zero(part, a, small_b);
+    mma_m16n8k8_tf32(part, small_a, b);
+    mma_m16n8k8_tf32(part, a, b);
+    UNROLL for (int k = 0; k < 4; k++) sum[k] += part[k];
 }
 
 // A word as the form wants it, and its small part.

@@ -352,36 +352,97 @@ func nearestHalf(v float64) float64 {
 	return r
 }
 
+// Tensor cores multiply exactly, align the products of a group and the sum so far, cut off what
+// lies below, and round toward zero: to the bit what the fake driver does (see its tensorcores.cpp),
+// and, if the model is right, what an A100 and an H100 do.
 func TestMatrixProductsOfAWarp(t *testing.T) {
 	b := newBench(t, open(t, 0))
-	if b.d.Properties().Capability() < 80 {
+	capability := b.d.Properties().Capability()
+	if capability < 80 {
 		_, err := b.d.Function(b.module, "multiply_tf32")
 		require.ErrorIs(t, err, ErrArgument)
 		return
 	}
 	for _, c := range []struct {
-		kernel string
-		k      int
-	}{{"multiply_tf32", 8}, {"multiply_f16", 16}} {
-		x, y := numbers(16*c.k), numbers(8*c.k)
-		for _, v := range [][]float32{x, y} {
-			for i := range v {
-				v[i] = float32(nearestHalf(float64(v[i]))) // exact in both formats
-			}
+		kernel       string
+		k            int
+		bytes, least int // of a factor; its least exponent
+	}{{"multiply_tf32", 8, 4, -126}, {"multiply_f16", 16, 2, -14}} {
+		group, extra := 16/c.bytes, 1
+		if capability >= 90 {
+			group, extra = 32/c.bytes, 2
 		}
-		to := b.alloc(128)
-		b.launch(c.kernel, 1, 32, 0, Ptr(to), Ptr(b.up(x)), Ptr(b.up(y)))
-		got := b.down(to, 128)
-		for i := range 16 {
-			for j := range 8 {
-				want := 0.0
-				for k := range c.k {
-					want += float64(x[i*c.k+k]) * float64(y[k*8+j])
+		r := rand.New(rand.NewPCG(2, uint64(c.k)))
+		for spread := range 8 { // binary orders of magnitude among the factors
+			number := func(places, more int) float32 {
+				m := float64(1+r.Uint32N(1<<places)) * math.Ldexp(float64(1-2*r.IntN(2)), r.IntN(spread+more+1)-places)
+				return float32(m * float64(min(1, r.IntN(8)))) // and some zeros
+			}
+			x, y, sums := make([]float32, 16*c.k), make([]float32, 8*c.k), make([]float32, 128)
+			for _, v := range [][]float32{x, y} {
+				for i := range v {
+					v[i] = number(10, 0)
 				}
-				require.InDelta(t, want, got[i*8+j], 1e-4, "%s at %d, %d", c.kernel, i, j)
+			}
+			for i := range sums {
+				sums[i] = number(23, 4)
+			}
+			to := b.up(sums)
+			b.launch(c.kernel, 1, 32, 0, Ptr(to), Ptr(b.up(x)), Ptr(b.up(y)))
+			got := b.down(to, 128)
+			for i := range 16 {
+				for j := range 8 {
+					exact, modelled := float64(sums[i*8+j]), sums[i*8+j]
+					for k := 0; k < c.k; k += group {
+						products := make([]product, group)
+						for n := range products {
+							products[n] = product{x[i*c.k+k+n], y[(k+n)*8+j]}
+							exact += float64(products[n].a) * float64(products[n].b)
+						}
+						modelled = tensorSum(modelled, products, c.least, extra)
+					}
+					scale := math.Ldexp(1, 2*spread+6)
+					require.InDelta(t, exact, got[i*8+j], 1e-5*scale, "%s at %d, %d", c.kernel, i, j)
+					if isFake(b.d) || capability == 80 || capability == 90 {
+						require.Equal(t, modelled, got[i*8+j], "%s at %d, %d: exact %v", c.kernel, i, j, exact)
+					}
+				}
 			}
 		}
 	}
+}
+
+type product struct{ a, b float32 }
+
+// tensorSum adds a group of products to a sum as a tensor core does.
+func tensorSum(sum float32, products []product, least, extra int) float32 {
+	exponent := func(v float32, least int) int {
+		_, e := math.Frexp(float64(v))
+		return max(e-1, least)
+	}
+	const none = math.MinInt
+	largest := none
+	if sum != 0 {
+		largest = exponent(sum, -126)
+	}
+	for _, p := range products {
+		if p.a != 0 && p.b != 0 {
+			largest = max(largest, exponent(p.a, least)+exponent(p.b, least))
+		}
+	}
+	if largest == none {
+		return 0
+	}
+	unit := math.Ldexp(1, largest-23-extra)
+	total := math.Trunc(float64(sum) / unit)
+	for _, p := range products {
+		total += math.Trunc(float64(p.a) * float64(p.b) / unit)
+	}
+	rounded := float32(total * unit)
+	if math.Abs(float64(rounded)) > math.Abs(total*unit) {
+		rounded = math.Nextafter32(rounded, 0)
+	}
+	return rounded
 }
 
 func TestAsynchronousCopiesArriveWhenWaitedFor(t *testing.T) {

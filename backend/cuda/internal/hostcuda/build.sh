@@ -14,7 +14,7 @@ cxx=${CXX:-$(command -v clang++-19 || command -v g++ || command -v clang++)}
 objects=$(mktemp -d)
 trap 'rm -rf "$objects"' EXIT
 
-flags=(-std=c++17 -O2 -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -Wall -Wextra -Wno-unused-parameter
+flags=(-std=c++17 -O2 -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -Wall -Wextra -Wno-unused-parameter -Wno-psabi
 	-I"$here/../../kernels" -I"$here" -I"$here/../cudaheader")
 case $(uname -m) in
 x86_64) flags+=(-march=x86-64-v3) ;; # fused multiply-adds and halves in hardware
@@ -43,7 +43,7 @@ for source in "$here"/../../kernels/*.cu "$here"/../driver/testdata/*.cu "$@"; d
 		jobs+=($!)
 	done
 done
-for part in emulator driver ptx_assemble ptx_operations ptx_memory ptx_run ptx_profile; do
+for part in emulator tensorcores driver ptx_assemble ptx_operations ptx_memory ptx_run ptx_profile; do
 	"$cxx" "${flags[@]}" -std=c++20 -c -o "$objects/$part.o" "$here/$part.cpp" &
 	jobs+=($!)
 done

@@ -139,6 +139,10 @@ DEVICE void mma_m16n8k8_tf32(float (&d)[4], const unsigned (&a)[4], const unsign
     host::Product p{d, a, b};
     host::together(host::product_tf32, &p);
 }
+DEVICE void mma_m16n8k8_tf32_from_zero(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    for (float &v : d) v = 0;
+    mma_m16n8k8_tf32(d, a, b);
+}
 DEVICE void mma_m16n8k16_f16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     host::Product p{d, a, b};
     host::together(host::product_f16, &p);

@@ -3,6 +3,7 @@
 // refuses what the reference of the driver API forbids. README.md lists what it finds.
 
 #include "emulator.h"
+#include "host.h"
 #include "ptx.h"
 
 #include <cuda.h>
@@ -443,6 +444,7 @@ EXPORT CUresult cuInit(unsigned flags) {
     profile = getenv("FAKE_CUDA_PROFILE");
     ptx::counting = profile != nullptr && *profile != 0;
     capability = (int)setting("FAKE_CUDA_CAPABILITY", 90);
+    host::tensor_cores_of(capability);
     memory_limit = (std::size_t)setting("FAKE_CUDA_MEMORY_MIB", 2048) << 20;
     host::seed((uint64_t)setting("FAKE_CUDA_SEED", 1));
     for (int i = 0; i < most_devices; i++) contexts[i].device = i;

@@ -386,6 +386,17 @@ static float tf32(unsigned bits) {
     return f;
 }
 
+// Adds the product of two matrices to the one that the lanes hold, each four of its numbers.
+template <class A, class B> static void add_to(void *const lanes[32], void (*products)(float (&)[16][8], const A &, const B &), const A &a, const B &b) {
+    float d[16][8];
+    auto held = [&](int r, int c) -> float & { return static_cast<Product *>(lanes[r % 8 * 4 + c / 2])->d[r / 8 * 2 + c % 2]; };
+    for (int r = 0; r < 16; r++)
+        for (int c = 0; c < 8; c++) d[r][c] = held(r, c);
+    products(d, a, b);
+    for (int r = 0; r < 16; r++)
+        for (int c = 0; c < 8; c++) held(r, c) = d[r][c];
+}
+
 void product_tf32(void *const lanes[32]) {
     whole_warp(lanes);
     float a[16][8], b[8][8];
@@ -400,12 +411,7 @@ void product_tf32(void *const lanes[32]) {
         b[t][g] = tf32(p.b[0]);
         b[t + 4][g] = tf32(p.b[1]);
     }
-    for (int r = 0; r < 16; r++) {
-        float sum[8] = {};
-        for (int k = 0; k < 8; k++)
-            for (int c = 0; c < 8; c++) sum[c] += a[r][k] * b[k][c];
-        for (int c = 0; c < 8; c++) of(r % 8 * 4 + c / 2).d[r / 8 * 2 + c % 2] += sum[c];
-    }
+    add_to(lanes, add_products_tf32, a, b);
 }
 
 void product_f16(void *const lanes[32]) {
@@ -425,12 +431,7 @@ void product_f16(void *const lanes[32]) {
             b[2 * t + 8 + half][g] = part(p.b[1]);
         }
     }
-    for (int r = 0; r < 16; r++) {
-        float sum[8] = {};
-        for (int k = 0; k < 16; k++)
-            for (int c = 0; c < 8; c++) sum[c] += a[r][k] * b[k][c];
-        for (int c = 0; c < 8; c++) of(r % 8 * 4 + c / 2).d[r / 8 * 2 + c % 2] += sum[c];
-    }
+    add_to(lanes, add_products_f16, a, b);
 }
 
 static void load_matrices(void *const lanes[32], bool transposed) {

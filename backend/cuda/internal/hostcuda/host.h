@@ -47,6 +47,10 @@ struct Product {
 };
 HIDDEN void product_tf32(void *const lanes[32]);
 HIDDEN void product_f16(void *const lanes[32]);
+// d += a·b as the tensor cores of a GPU with this compute capability (times ten) do it.
+HIDDEN void tensor_cores_of(int capability);
+HIDDEN void add_products_tf32(float (&d)[16][8], const float (&a)[16][8], const float (&b)[8][8]);
+HIDDEN void add_products_f16(float (&d)[16][8], const float (&a)[16][16], const float (&b)[16][8]);
 struct Matrices {
     unsigned *r;
     const void *row;

@@ -144,20 +144,18 @@ KERNEL LAUNCH_BOUNDS(64, 1) copy_asynchronously(float *to, const float *x, int w
     for (int k = 0; k < 4; k++) to[4 * i + k] = all[(4 * i + k + 4) % 256];
 }
 
-// d = a·b with a of 16×8 and b of 8×8, row by row.
+// d += a·b with a of 16×8 and b of 8×8, row by row.
 KERNEL LAUNCH_BOUNDS(32, 1) multiply_tf32(float *d, const float *a, const float *b) {
     int g = (int)threadIdx.x / 4, t = (int)threadIdx.x % 4;
     unsigned fa[4] = {float_to_tf32(a[g * 8 + t]), float_to_tf32(a[(g + 8) * 8 + t]), float_to_tf32(a[g * 8 + t + 4]), float_to_tf32(a[(g + 8) * 8 + t + 4])};
     unsigned fb[2] = {float_to_tf32(b[t * 8 + g]), float_to_tf32(b[(t + 4) * 8 + g])};
-    float fd[4] = {};
+    float *at = d + g * 8 + 2 * t;
+    float fd[4] = {at[0], at[1], at[64], at[65]};
     mma_m16n8k8_tf32(fd, fa, fb);
-    d[g * 8 + 2 * t] = fd[0];
-    d[g * 8 + 2 * t + 1] = fd[1];
-    d[(g + 8) * 8 + 2 * t] = fd[2];
-    d[(g + 8) * 8 + 2 * t + 1] = fd[3];
+    at[0] = fd[0], at[1] = fd[1], at[64] = fd[2], at[65] = fd[3];
 }
 
-// d = a·b with a of 16×16 and b of 16×8, row by row, as halves loaded by ldmatrix: a as it
+// d += a·b with a of 16×16 and b of 16×8, row by row, as halves loaded by ldmatrix: a as it
 // lies, b transposed.
 KERNEL LAUNCH_BOUNDS(32, 1) multiply_f16(float *d, const float *a, const float *b) {
     SHARED(uint16, sa, 256);
@@ -172,14 +170,11 @@ KERNEL LAUNCH_BOUNDS(32, 1) multiply_f16(float *d, const float *a, const float *
     // Matrices 0 to 3: rows 0–7 and 8–15 of columns 0–7, then of columns 8–15.
     ldmatrix_x4(fa, &sa[(i % 8 + i / 8 % 2 * 8) * 16 + i / 16 * 8]);
     ldmatrix_x4_transposed(fb, &sb[(i % 8 + i / 8 % 2 * 8) * 16]);
-    float fd[4] = {};
+    float *at = d + i / 4 * 8 + i % 4 * 2;
+    float fd[4] = {at[0], at[1], at[64], at[65]};
     unsigned two[2] = {fb[0], fb[1]};
     mma_m16n8k16_f16(fd, fa, two);
-    int g = i / 4, t = i % 4;
-    d[g * 8 + 2 * t] = fd[0];
-    d[g * 8 + 2 * t + 1] = fd[1];
-    d[(g + 8) * 8 + 2 * t] = fd[2];
-    d[(g + 8) * 8 + 2 * t + 1] = fd[3];
+    at[0] = fd[0], at[1] = fd[1], at[64] = fd[2], at[65] = fd[3];
 }
 
 #endif
