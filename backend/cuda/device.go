@@ -73,8 +73,8 @@ type Device struct {
 
 var _ backend.Device = (*Device)(nil)
 
-// Open opens the GPU with this number. Its error wraps backend.ErrUnsupported where the
-// GPU cannot do what the options ask for.
+// Open opens the GPU with this number, which needs compute capability 7.0. Its error wraps
+// backend.ErrUnsupported where the GPU is older, or cannot do what the options ask for.
 func Open(ordinal int, options ...Option) (*Device, error) {
 	d := &Device{planesInGrid: gridLimit}
 	for _, o := range options {
@@ -94,10 +94,21 @@ func Open(ordinal int, options ...Option) (*Device, error) {
 	return d, nil
 }
 
+// supported returns an error if the GPU is too old, for all or for what the options ask for.
+func (d *Device) supported() error {
+	p := d.properties
+	switch {
+	case p.Capability() < oldestGPU:
+		return fmt.Errorf("%w: compute capability 7.0 or newer is needed, %s has %d.%d", backend.ErrUnsupported, p.Name, p.Major, p.Minor)
+	case d.precision != Float32 && !d.hasTensorCores():
+		return fmt.Errorf("%w: precision %v needs compute capability 8.0, %s has %d.%d", backend.ErrUnsupported, d.precision, p.Name, p.Major, p.Minor)
+	}
+	return nil
+}
+
 func (d *Device) start() error {
-	if d.precision != Float32 && !d.hasTensorCores() {
-		return fmt.Errorf("%w: precision %v needs compute capability 8.0, %s has %d.%d",
-			backend.ErrUnsupported, d.precision, d.properties.Name, d.properties.Major, d.properties.Minor)
+	if err := d.supported(); err != nil {
+		return err
 	}
 	free, _, err := d.gpu.MemoryInfo()
 	if err != nil {

@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"sync"
 	"testing"
@@ -32,6 +33,19 @@ func flowSteps(t testing.TB, d backend.Device) []backend.FlowStep {
 		})
 	}
 	return steps
+}
+
+// GPUs for which there are no kernels are refused before anything is put on them.
+func TestOldGPUsAreRefused(t *testing.T) {
+	for capability, refused := range map[[2]int]bool{{3, 5}: true, {6, 1}: true, {6, 9}: true, {7, 0}: false, {7, 5}: false, {12, 0}: false} {
+		d := &Device{properties: driver.Properties{Name: "GeForce", Major: capability[0], Minor: capability[1]}}
+		if refused {
+			require.ErrorIs(t, d.supported(), backend.ErrUnsupported)
+			require.ErrorContains(t, d.supported(), fmt.Sprintf("compute capability 7.0 or newer is needed, GeForce has %d.%d", capability[0], capability[1]))
+		} else {
+			require.NoError(t, d.supported())
+		}
+	}
 }
 
 // A network is recorded when it comes again, and then repeated: the same bits each time, of

@@ -37,5 +37,9 @@ func (p Precision) String() string {
 	return fmt.Sprintf("Precision(%d)", uint8(p))
 }
 
-// tensorCores is the least compute capability whose tensor cores the kernels use.
-const tensorCores = 80
+// The least compute capabilities, times ten: that kernels are made for, and whose tensor cores
+// they use.
+const (
+	oldestGPU   = 70
+	tensorCores = 80
+)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -137,6 +138,40 @@ func TestCUDATrains(t *testing.T) {
 	require.Len(t, losses[1], 6)
 	for k := range losses[0] {
 		require.Less(t, math.Abs(losses[1][k]/losses[0][k]-1), 1e-3, "iteration %d: %v and %v", k, losses[0][k], losses[1][k])
+	}
+}
+
+// A GPU that is too old is refused by its name, and passed over by auto.
+func TestCUDAOfOldGPUs(t *testing.T) {
+	all := needGPU(t)
+	inFolder(t)
+	save(t, "a.pfm", picture(1, 20, 24, 32, 0.1))
+	taken := "computing on "
+	var passed []string
+	for i, c := range all {
+		args := []string{"denoise", "--method", "tv", "--sigma", "0.1", "--force", "--backend", cardName(i), "a.pfm"}
+		if c.Major >= 7 {
+			succeeds(t, args...)
+			if taken == "computing on " {
+				taken += cardName(i)
+			}
+			continue
+		}
+		fails(t, exitUsage, []string{cardName(i), "compute capability 7.0 or newer is needed", "use --backend cpu or auto"}, args...)
+		if taken == "computing on " {
+			passed = append(passed, cardName(i)+", "+c.Model+", does not work: ")
+		}
+	}
+	r := restoring(t, "denoise", "--method", "tv", "--sigma", "0.1", "--force", "-v", "a.pfm")
+	require.Equal(t, exitDone, r.code, r.stderr)
+	if len(passed) == len(all) {
+		require.NotContains(t, r.stderr, taken, "the processor is what is left")
+	} else {
+		require.Contains(t, r.stderr, taken)
+	}
+	require.Equal(t, len(passed), strings.Count(r.stderr, "does not work: "))
+	for _, p := range passed {
+		require.Contains(t, r.stderr, p)
 	}
 }
 

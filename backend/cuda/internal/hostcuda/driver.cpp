@@ -108,7 +108,7 @@ struct Context {
 };
 
 constexpr int most_devices = 8;
-constexpr int shared_default = 48 << 10, shared_opt_in = 99 << 10, shared_multiprocessor = 100 << 10;
+constexpr int shared_default = 48 << 10, shared_reserved = 1 << 10; // for a block, of a multiprocessor's
 constexpr std::size_t alignment = 256;
 
 // What was found and what is alive, in a file that outlives the process.
@@ -120,7 +120,7 @@ Status own_status, *status = &own_status;
 std::recursive_mutex lock;
 bool initialised, runs_ptx;
 const char *profile; // the file for it
-int device_count, capability;
+int device_count, capabilities[most_devices];
 std::size_t memory_limit;
 std::size_t in_use[most_devices], in_use_host;
 Context contexts[most_devices];
@@ -138,6 +138,23 @@ void say(const std::string &what) {
 long setting(const char *name, long otherwise) {
     const char *text = getenv(name);
     return text != nullptr && *text != 0 ? strtol(text, nullptr, 10) : otherwise;
+}
+
+// Shared memory of a multiprocessor, by the table in the programming guide.
+int shared_multiprocessor(int device) {
+    switch (capabilities[device]) {
+    case 70: case 72: return 96 << 10;
+    case 75: return 64 << 10;
+    case 80: case 87: return 164 << 10;
+    case 86: case 89: case 120: return 100 << 10;
+    default: return capabilities[device] < 70 ? 96 << 10 : 228 << 10;
+    }
+}
+
+// That of a block, when it was asked for.
+int shared_opt_in(int device) {
+    int all = shared_multiprocessor(device);
+    return capabilities[device] < 80 ? all : all - shared_reserved;
 }
 
 // ------------------------------------------------------------------------------- memory
@@ -310,7 +327,7 @@ CUresult load(const std::string &ptx, Module &m) {
     long version = number_after(ptx, ".version ", -1), target = number_after(ptx, ".target sm_", -1);
     if (version < 0 || target < 0) return CUDA_ERROR_INVALID_PTX;
     if (version > 8) return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
-    if (target > capability) return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    if (target > capabilities[m.context->device]) return CUDA_ERROR_NO_BINARY_FOR_GPU;
     std::size_t at = 0;
     while ((at = ptx.find(".entry ", at)) != std::string::npos) {
         at += 7;
@@ -366,7 +383,8 @@ CUresult load(const std::string &ptx, Module &m) {
     return CUDA_SUCCESS;
 }
 
-CUresult run(const host::Grid &g) {
+CUresult run(const host::Grid &g, int device) {
+    host::tensor_cores_of(capabilities[device]);
     status->launches++;
     status->threads += (uint64_t)g.blocks.x * g.blocks.y * g.blocks.z * g.threads.x * g.threads.y * g.threads.z;
     std::string text;
@@ -443,8 +461,16 @@ EXPORT CUresult cuInit(unsigned flags) {
     runs_ptx = run_by != nullptr && strcmp(run_by, "ptx") == 0;
     profile = getenv("FAKE_CUDA_PROFILE");
     ptx::counting = profile != nullptr && *profile != 0;
-    capability = (int)setting("FAKE_CUDA_CAPABILITY", 90);
-    host::tensor_cores_of(capability);
+    // One for each GPU; the last one is that of the rest.
+    const char *list = getenv("FAKE_CUDA_CAPABILITY");
+    for (int i = 0, last = 90; i < most_devices; i++) {
+        if (list != nullptr && *list != 0) {
+            char *end;
+            last = (int)strtol(list, &end, 10);
+            list = *end == ',' ? end + 1 : end;
+        }
+        capabilities[i] = last;
+    }
     memory_limit = (std::size_t)setting("FAKE_CUDA_MEMORY_MIB", 2048) << 20;
     host::seed((uint64_t)setting("FAKE_CUDA_SEED", 1));
     for (int i = 0; i < most_devices; i++) contexts[i].device = i;
@@ -500,12 +526,12 @@ EXPORT CUresult cuDeviceGetAttribute(int *to, CUdevice_attribute attribute, CUde
     WITH_DRIVER
     if (!is_device(d)) return CUDA_ERROR_INVALID_DEVICE;
     switch (attribute) {
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *to = capability / 10; break;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *to = capability % 10; break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *to = capabilities[d] / 10; break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *to = capabilities[d] % 10; break;
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *to = 4; break;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK: *to = shared_default; break;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *to = shared_opt_in; break;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: *to = shared_multiprocessor; break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *to = shared_opt_in(d); break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: *to = shared_multiprocessor(d); break;
     case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: *to = 4 << 20; break;
     case CU_DEVICE_ATTRIBUTE_CLOCK_RATE: *to = 1000000; break;
     case CU_DEVICE_ATTRIBUTE_WARP_SIZE: *to = 32; break;
@@ -900,7 +926,7 @@ EXPORT CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attri
     WITH_CONTEXT
     Kernel *k = kernel_of(handle);
     if (k == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value < 0 || value + k->shared > shared_opt_in) return CUDA_ERROR_INVALID_VALUE;
+    if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value < 0 || value + k->shared > shared_opt_in(current->device)) return CUDA_ERROR_INVALID_VALUE;
     k->dynamic_shared = value;
     return CUDA_SUCCESS;
 }
@@ -910,8 +936,8 @@ EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunct
     Kernel *k = kernel_of(handle);
     if (k == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     if (threads < 1) return CUDA_ERROR_INVALID_VALUE;
-    std::size_t shared = (std::size_t)k->shared + dynamic + 1024;
-    *blocks = threads > k->most_threads ? 0 : (int)std::min<std::size_t>(1536 / (std::size_t)threads, shared_multiprocessor / shared);
+    std::size_t shared = (std::size_t)k->shared + dynamic + shared_reserved;
+    *blocks = threads > k->most_threads ? 0 : (int)std::min<std::size_t>(1536 / (std::size_t)threads, (std::size_t)shared_multiprocessor(current->device) / shared);
     return CUDA_SUCCESS;
 }
 
@@ -947,7 +973,7 @@ EXPORT CUresult cuLaunchKernel(CUfunction handle, unsigned gx, unsigned gy, unsi
             }
         g.slots.push_back(slot);
     }
-    return put(s, {[g] { return run(g); }});
+    return put(s, {[g, device = current->device] { return run(g, device); }});
 }
 
 // --------------------------------------------------------------------------------- graphs
