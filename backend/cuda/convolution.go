@@ -184,13 +184,10 @@ func (d *Device) batch(c *convolution, first, images int, end []driver.Arg) erro
 	}
 	if b.tensor {
 		source(tensorTile)
-		wide := 64
-		if c.outputs <= fragmentTile {
-			wide = fragmentTile
-		}
+		wide := d.tensorWidth(c.outputs)
 		stages := min(2, ceil(channels, fragmentInputs))
 		grid := driver.Dim{X: ceil(columns, tensorTile) * ceil(rows, tensorTile), Y: ceil(c.outputs, wide), Z: images}
-		return d.launch("tensorcores", fmt.Sprintf("convolve_%v_%d", b.form, wide), grid, max(4*stages*tensorStage(wide), tensorSums(wide)), args...)
+		return d.launch("tensorcores", fmt.Sprintf("convolve_%v_%d", b.form, wide), grid, tensorMemory(wide, stages), args...)
 	}
 	v := variantFor(b.outputs)
 	grid := driver.Dim{X: ceil(columns, variantColumns) * ceil(rows, v.rows), Y: ceil(c.outputs, v.outputs), Z: images}
@@ -208,14 +205,32 @@ func (d *Device) batch(c *convolution, first, images int, end []driver.Arg) erro
 	return d.launch("convolution", fmt.Sprintf("convolve_%d", v.outputs), grid, bytes, args...)
 }
 
-// tensorStage is how many words of shared memory a chunk takes in kernels/tensorcores.cu.
-func tensorStage(outputs int) int {
-	const patch = 328 // words of a plane
-	return fragmentInputs*patch + fragmentInputs*9*outputs
+// tensorWidth is how many outputs a block of kernels/tensorcores.cu has, for so many in all. What
+// it sums up and in which order is the same for each.
+func (d *Device) tensorWidth(outputs int) int {
+	switch {
+	case outputs <= fragmentTile:
+		return fragmentTile
+	case outputs <= narrowBlock || !d.fitsTwice(tensorMemory(wideBlock, 2)):
+		return narrowBlock
+	}
+	return wideBlock
 }
 
-// tensorSums is how many bytes its sums take in the end.
-func tensorSums(outputs int) int { return 4 * tensorTile * tensorTile * outputs }
+// fitsTwice tells whether two blocks with so many bytes of shared memory run on a multiprocessor
+// at a time, of which one computes while the other waits.
+func (d *Device) fitsTwice(bytes int) bool {
+	const reserved = 1 << 10 // of each block, by the driver
+	return 2*(bytes+reserved) <= d.properties.SharedPerMultiprocessor
+}
+
+// tensorMemory is how many bytes of shared memory a block of kernels/tensorcores.cu needs: for
+// chunks of source and filters, and then for the sums.
+func tensorMemory(outputs, stages int) int {
+	const patch = 328 // words of a plane
+	stage := fragmentInputs*patch + fragmentInputs*9*outputs
+	return 4 * max(stages*stage, tensorTile*tensorTile*outputs)
+}
 
 // variant is a kernel of kernels/convolution.cu: how many outputs a block has, and how many
 // rows its tile of pixels.

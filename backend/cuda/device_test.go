@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -278,6 +279,70 @@ func TestPrecisions(t *testing.T) {
 	}
 }
 
+// Blocks for multiprocessors with little shared memory make the same bits as those for large ones.
+func TestBlocksForLittleSharedMemory(t *testing.T) {
+	results := func(d *Device, shared int) (all [][]float32) {
+		defer shut(t, d)
+		d.properties.SharedPerMultiprocessor = shared
+		const outputs = 72
+		s, w := backend.Image(33, 17, 18), alloc(t, d, backend.Shape{N: outputs, C: 33, H: 3, W: 3})
+		require.NoError(t, d.Gaussian(w, 1, 0, 0.05))
+		f, err := d.NewFilter(w)
+		require.NoError(t, err)
+		x, y := alloc(t, d, s), alloc(t, d, backend.Image(outputs, 17, 18))
+		bias := alloc(t, d, backend.Vector(outputs))
+		require.NoError(t, d.Gaussian(x, 2, 0, 1))
+		require.NoError(t, d.Gaussian(bias, 3, 0, 1))
+		require.NoError(t, d.Convolve(y, x, f, backend.ConvEnd{Bias: bias}))
+		require.NoError(t, d.FilterGradient(w, x, y, 0, 1))
+		require.NoError(t, d.ConvolveAdjoint(x, y, f, 1, 0.5))
+		for _, b := range []backend.Buffer{x, y, w} {
+			v := make([]float32, b.Shape().Len())
+			require.NoError(t, d.Download(v, b))
+			all = append(all, v)
+		}
+		f.Free()
+		return all
+	}
+	for _, p := range []Precision{Float32, TF32, Half} {
+		d, err := Open(0, UsePrecision(p))
+		if errors.Is(err, backend.ErrUnsupported) {
+			continue // TestPrecisions
+		}
+		require.NoError(t, err)
+		require.Equal(t, results(open(t, UsePrecision(p)), 1<<20), results(d, 100<<10), "%v", p)
+	}
+}
+
+// Two blocks of each of the kernels that take most of the time run on a multiprocessor at once,
+// whatever GPU this is, so that one computes while the other waits.
+func TestTwoBlocksFitOnAMultiprocessor(t *testing.T) {
+	d := open(t)
+	defer shut(t, d)
+	if !d.hasTensorCores() {
+		return // none of these kernels is there
+	}
+	fits := func(file, name string, shared int) {
+		f, err := d.kernels.function(file, name)
+		require.NoError(t, err)
+		require.NoError(t, d.kernels.allow(f, file+"."+name, shared))
+		blocks, err := d.gpu.BlocksPerMultiprocessor(f, blockThreads, shared)
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, blocks, 2, "%s on %s with %d bytes", name, d.properties.Name, d.properties.SharedPerMultiprocessor)
+	}
+	for _, outputs := range []int{3, 8, 9, 32, 33, 64, 200} {
+		wide := d.tensorWidth(outputs)
+		for _, f := range []form{exact, tf32, half} {
+			fits("tensorcores", fmt.Sprintf("convolve_%v_%d", f, wide), tensorMemory(wide, 2))
+		}
+	}
+	plan := d.planGradient(backend.Shape{N: 64, C: 64, H: 3, W: 3}, backend.Image(64, 300, 400))
+	fits(plan.file, plan.kernel, plan.shared)
+	large := d.properties.SharedPerMultiprocessor >= 160<<10
+	require.Equal(t, large, d.tensorWidth(64) == wideBlock)
+	require.Equal(t, large, plan.shared > 4*gradientStage)
+}
+
 // The longest range of pixels that a gradient sums in float32 leaves an error of float32's own
 // size, whatever the signs: each triple of products starts from zero, so that what tensor cores
 // cut off does not grow with the sum.
@@ -300,7 +365,7 @@ func TestLongestRangeOfAGradient(t *testing.T) {
 		const across = side / gradientTile
 		require.NoError(t, d.launch("tensorgradients", "filter_gradient_exact", driver.Dim{X: 1}, 8*gradientStage,
 			driver.Ptr(partial.(*buffer).pointer), driver.Ptr(x.(*buffer).pointer), driver.Ptr(dy.(*buffer).pointer), number(channels), number(channels),
-			number(side), number(side), number(across), number(across), long(across*across), number(across*across)))
+			number(side), number(side), number(across), number(across), long(across*across), number(across*across), number(1)))
 		xs, dys, got := make([]float32, s.Len()), make([]float32, s.Len()), make([]float32, taps*channels*channels)
 		require.NoError(t, d.Download(xs, x))
 		require.NoError(t, d.Download(dys, dy))

@@ -47,6 +47,8 @@ const (
 	fragmentInputs = 8  // words of the source in a chunk of kernels/tensorcores.cu
 	fragmentTile   = 8  // outputs of a tile there
 	tensorTile     = 16 // side of a block's tile of pixels there
+	narrowBlock    = 32 // outputs of a block there
+	wideBlock      = 64 // and where two such blocks fit on a multiprocessor
 )
 
 // channels returns how many channels a word of the source has.
@@ -63,10 +65,14 @@ func (d *Device) newBank(outputs, inputs, kh, kw int) bank {
 	b := bank{inputs: inputs, outputs: outputs, kh: kh, kw: kw}
 	if d.hasTensorCores() && !(d.plain && d.precision == Float32) && kh == 3 && kw == 3 && max(inputs, outputs) >= fragmentTile {
 		b.tensor, b.form = true, form(d.precision)
-		b.padded = fragmentTile
-		if outputs > fragmentTile {
-			b.padded = 64 * ceil(outputs, 64)
+		block := wideBlock
+		switch {
+		case outputs <= fragmentTile:
+			block = fragmentTile
+		case outputs <= narrowBlock:
+			block = narrowBlock
 		}
+		b.padded = block * ceil(outputs, block)
 		chunks := ceil(ceil(inputs, b.form.channels()), fragmentInputs)
 		b.words = chunks * fragmentInputs * kh * kw * b.padded
 		return b

@@ -74,13 +74,16 @@ func (d *Device) planGradient(w, in backend.Shape) gradientPlan {
 		const pixels = gradientTile * gradientTile
 		splits, length := ranges(tiles, longestRange/pixels, shortestRange/pixels, grid.Y*grid.Z)
 		grid.X = splits
-		stages := min(2, length)
+		stages := 1
+		if length > 1 && d.fitsTwice(8*gradientStage) {
+			stages = 2
+		}
 		kernel := "filter_gradient_exact"
 		if d.precision != Float32 { // half precision has no range for gradients
 			kernel = "filter_gradient_tf32"
 		}
 		return gradientPlan{splits, w.H * w.W, "tensorgradients", kernel, grid, 4 * stages * gradientStage, []driver.Arg{
-			number(in.H), number(in.W), number(across), number(down), long(tiles), number(length),
+			number(in.H), number(in.W), number(across), number(down), long(tiles), number(length), number(stages - 1),
 		}}
 	}
 	pixels := in.N * in.Plane()

@@ -92,10 +92,12 @@ template <Form form> DEVICE void multiply(float (&sum)[2][TAPS][4], const float 
 }
 
 // partial[split][tap][o][i] for tiles [split·range, (split+1)·range) of the images' `tiles`.
-// Blocks count splits along x, outputs along y and inputs along z.
+// Blocks count splits along x, outputs along y and inputs along z. There is room for ahead + 1
+// tiles: with 1 the next one is on its way while one is multiplied, with 0 it is another block,
+// on the same multiprocessor, that multiplies meanwhile.
 #define TENSOR_GRADIENT(name, form)                                                                             \
     KERNEL LAUNCH_BOUNDS(256, 2) filter_gradient_##name(float *partial, const float *x, const float *dy, int outputs, int inputs, \
-        int h, int w, int across, int down, int64 tiles, int range) {                                           \
+        int h, int w, int across, int down, int64 tiles, int range, int ahead) {                                \
         DYNAMIC_SHARED(float, memory);                                                                          \
         Images images{x, dy, outputs, inputs, h, w, across, down};                                              \
         int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP, g = lane / 4, t = lane % 4;         \
@@ -103,17 +105,17 @@ template <Form form> DEVICE void multiply(float (&sum)[2][TAPS][4], const float 
         int o = warp % 2 * 32 + g, i = warp / 2 * 8;                                                            \
         int64 first = (int64)blockIdx.x * range, last = first + range < tiles ? first + range : tiles;          \
         float sum[2][TAPS][4] = {};                                                                             \
-        ROLLED for (int64 tile = first; tile <= last; tile++) {                                                 \
-            int turn = (int)(tile - first) % 2;                                                                 \
+        ROLLED for (int64 tile = first; tile < last + ahead; tile++) {                                          \
+            int turn = (int)(tile - first) & ahead;                                                             \
             if (tile < last) fetch(memory + turn * STAGE, images, tile, o0, i0);                                \
-            if (tile == first) continue;                                                                        \
-            if (tile < last) {                                                                                  \
+            if (tile < first + ahead) continue;                                                                 \
+            if (ahead && tile < last) {                                                                         \
                 cp_async_wait<1>();                                                                             \
             } else {                                                                                            \
                 cp_async_wait<0>();                                                                             \
             }                                                                                                   \
             __syncthreads();                                                                                    \
-            float *stage = memory + (1 - turn) * STAGE;                                                         \
+            float *stage = memory + (ahead - turn) * STAGE;                                                        \
             multiply<form>(sum, stage + o * DY + t, stage + OUTPUTS * DY + (i + g) * X + t);                    \
             __syncthreads();                                                                                    \
         }                                                                                                       \
