@@ -125,6 +125,11 @@ func (d *Device) start() error {
 	d.staging = newStaging(d.gpu, d.stream)
 	d.graphs = newGraphs(d)
 	d.pool.reclaim = d.graphs.reclaim
+	// Whether the driver translates the kernels at all is better known now than at the first
+	// operation: who may take another device still can.
+	if _, err = d.kernels.function("regions", "copy_region"); err != nil {
+		return err
+	}
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"sync"
 	"testing"
 
@@ -49,6 +50,24 @@ func TestOldGPUsAreRefused(t *testing.T) {
 	}
 }
 
+// Where the driver does not translate PTX, Open says why, and not the first operation.
+func TestDriversThatDoNotTranslate(t *testing.T) {
+	d := open(t)
+	isFake := strings.HasPrefix(d.properties.Name, "Fake")
+	shut(t, d)
+	for state, why := range map[string]string{"missing": "libnvidia-ptxjitcompiler.so.1", "disabled": "CUDA_DISABLE_PTX_JIT must not be set"} {
+		t.Setenv("FAKE_CUDA_JIT", state) // which means nothing to a real driver
+		d, err := Open(0)
+		if !isFake {
+			require.NoError(t, err)
+			shut(t, d)
+			continue
+		}
+		require.ErrorContains(t, err, "cuda:0: kernels regions: cuModuleLoadDataEx: the kernels are PTX")
+		require.ErrorContains(t, err, why)
+	}
+}
+
 // A network is recorded when it comes again, and then repeated: the same bits each time, of
 // whatever pixels and weights are in the arrays then.
 func TestGraphs(t *testing.T) {
@@ -86,6 +105,58 @@ func TestGraphs(t *testing.T) {
 	require.True(t, d.graphs.reclaim())
 	require.Less(t, d.pool.used, held)
 	require.Empty(t, d.graphs.kept)
+}
+
+// watched counts what is given back to the driver while nothing may be.
+type watched struct {
+	allocator
+	pool  *pool
+	wrong int
+}
+
+func (w *watched) Free(p driver.Pointer) error {
+	if w.pool.fixed {
+		w.wrong++
+	}
+	return w.allocator.Free(p)
+}
+
+// While a stream is recorded no memory goes back to the driver, which would wait for work. Where a
+// graph finds no room for that reason, there is none, and the same result.
+func TestRecordingGivesNothingBack(t *testing.T) {
+	d := open(t, MemoryLimit(64<<20))
+	defer shut(t, d)
+	w := &watched{allocator: d.pool.gpu, pool: d.pool}
+	d.pool.gpu = w
+	s := backend.Image(1, 160, 160)
+	src, dst, weights := alloc(t, d, s), alloc(t, d, s), alloc(t, d, backend.Shape{N: 64, C: 1, H: 1, W: 1})
+	require.NoError(t, d.Gaussian(src, 1, 0, 1))
+	require.NoError(t, d.Gaussian(weights, 2, 0, 0.1))
+	f, err := d.NewFilter(weights)
+	require.NoError(t, err)
+	flow := func() []float32 {
+		require.NoError(t, d.GradientFlow(context.Background(), dst, src, s.Whole(), []backend.FlowStep{{Filter: f, Size: 0.5}}))
+		out := make([]float32, s.Len())
+		require.NoError(t, d.Download(out, dst))
+		return out
+	}
+	want := flow() // with a hidden layer of 6.25 MiB
+	taken := []backend.Buffer{alloc(t, d, backend.Image(64, 160, 160))}
+	for d.pool.held+5<<20 < d.pool.limit { // a cache full of pieces that are too small
+		taken = append(taken, alloc(t, d, backend.Image(5, 512, 512)))
+	}
+	for _, b := range taken[1:] {
+		b.Free()
+	}
+	held := d.pool.held
+	require.Equal(t, want, flow())
+	require.Zero(t, w.wrong)
+	require.Empty(t, d.graphs.kept)
+	require.Less(t, d.pool.held, held, "what came instead of the graph made room")
+	for range 2 {
+		require.Equal(t, want, flow())
+	}
+	require.Len(t, d.graphs.kept, 1, "now there is room")
 }
 
 func graphKeyOf(t *testing.T, d *Device, dst, src backend.Buffer, steps []backend.FlowStep) string {

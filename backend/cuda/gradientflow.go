@@ -32,13 +32,16 @@ func (d *Device) GradientFlow(ctx context.Context, dst, src backend.Buffer, regi
 				return err
 			}
 		}
-		f := newFlow(d, own, backend.StepsReach(region, steps, 1, b[1].shape), region, b[1].shape)
+		fresh := func() *flow {
+			return newFlow(d, own, backend.StepsReach(region, steps, 1, b[1].shape), region, b[1].shape)
+		}
+		f := fresh()
 		if err := checkSize(f.padded); err != nil {
 			return err
 		}
-		return d.graphs.run(ctx, f, graphKey(b[0], b[1], region, own), func(ctx context.Context) error {
+		return d.graphs.run(ctx, f, graphKey(b[0], b[1], region, own), func(ctx context.Context, f *flow) error {
 			return f.run(ctx, b[0].array().from(region.Y0, region.X0), b[0].shape.C, b[1].array().from(f.cut.Y0, f.cut.X0), b[1].shape.C)
-		})
+		}, fresh)
 	}, dst, src)
 }
 

@@ -3,6 +3,7 @@ package cuda
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"math"
 
 	"github.com/averaged/imaging/backend"
@@ -23,12 +24,11 @@ const (
 // arguments; weights and pixels are in memory and may change. The second time that one is
 // seen it is recorded. A graph keeps its scratch memory for itself.
 type graphs struct {
-	d         *Device
-	kept      map[string]*graph
-	seen      map[string]bool // once
-	recording bool
-	bytes     int64
-	clock     uint64
+	d     *Device
+	kept  map[string]*graph
+	seen  map[string]bool // once
+	bytes int64
+	clock uint64
 }
 
 type graph struct {
@@ -81,11 +81,12 @@ func graphKey(dst, src *buffer, region backend.Region, steps []flowStep) string 
 	return string(key)
 }
 
-// run makes a flow, by a graph if it has been seen before.
-func (g *graphs) run(ctx context.Context, f *flow, key string, queue func(ctx context.Context) error) error {
+// run makes a flow, by a graph if it has been seen before. queue puts it on the stream; again
+// makes another one of its kind.
+func (g *graphs) run(ctx context.Context, f *flow, key string, queue func(ctx context.Context, f *flow) error, again func() *flow) error {
 	if f.shape.N*f.shape.Plane() > graphPixels {
 		defer f.memory.free()
-		return queue(ctx)
+		return queue(ctx, f)
 	}
 	if kept := g.kept[key]; kept != nil {
 		defer f.memory.free()
@@ -103,12 +104,20 @@ func (g *graphs) run(ctx context.Context, f *flow, key string, queue func(ctx co
 			clear(g.seen)
 		}
 		g.seen[key] = true
-		return queue(ctx)
+		return queue(ctx, f)
 	}
 	kept, err := g.record(ctx, f, queue)
 	if err != nil {
 		f.memory.free()
-		return err
+		if !errors.Is(err, backend.ErrOutOfMemory) {
+			return err
+		}
+		// There is no room beside what the cache and other graphs keep, which they cannot give
+		// back while a stream is recorded. So once more without.
+		delete(g.seen, key)
+		f = again()
+		defer f.memory.free()
+		return queue(ctx, f)
 	}
 	if err := g.keep(key, kept); err != nil {
 		return err
@@ -116,14 +125,14 @@ func (g *graphs) run(ctx context.Context, f *flow, key string, queue func(ctx co
 	return g.launch(kept)
 }
 
-func (g *graphs) record(ctx context.Context, f *flow, queue func(ctx context.Context) error) (*graph, error) {
+func (g *graphs) record(ctx context.Context, f *flow, queue func(ctx context.Context, f *flow) error) (*graph, error) {
 	d := g.d
 	if err := d.gpu.BeginCapture(d.stream); err != nil {
 		return nil, translate(err)
 	}
-	g.recording = true
-	err := queue(ctx)
-	g.recording = false
+	d.pool.fixed = true
+	err := queue(ctx, f)
+	d.pool.fixed = false
 	handle, end := d.gpu.EndCapture(d.stream)
 	if end == nil && err != nil {
 		end = d.gpu.FreeGraph(handle)
@@ -179,7 +188,7 @@ func (g *graphs) drop(key string) error {
 // reclaim gives the scratch memory of all graphs back, for a request that finds no other. It
 // reports whether there was any.
 func (g *graphs) reclaim() bool {
-	if g.recording || len(g.kept) == 0 {
+	if g.d.pool.fixed || len(g.kept) == 0 {
 		return false
 	}
 	for key := range g.kept {

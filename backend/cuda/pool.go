@@ -35,6 +35,9 @@ type pool struct {
 	used     int64 // bytes of blocks that are given out
 	segments []*segment
 	closed   bool
+	// fixed: segments must stay, as to give one back waits for work, which must not be done while
+	// a stream is recorded.
+	fixed bool
 	// reclaim releases blocks that are kept for speed only, and reports whether there were
 	// any; nil for none.
 	reclaim func() bool
@@ -105,15 +108,18 @@ func (p *pool) fit(bytes int64) *block {
 }
 
 // grow returns a new segment, of one free block of at least so many bytes. Where there is
-// no room it gives back the segments that are not used, and asks for as little as it can.
+// no room it gives back the segments that are not used, if it may, and asks for as little as it
+// can.
 func (p *pool) grow(bytes int64) (*segment, error) {
 	if want := max(bytes, slab); p.held+want <= p.room() {
 		if s, err := p.segment(want); err == nil {
 			return s, nil
 		}
 	}
-	if err := p.trim(); err != nil {
-		return nil, translate(err)
+	if !p.fixed {
+		if err := p.trim(); err != nil {
+			return nil, translate(err)
+		}
 	}
 	if p.held+bytes > p.room() {
 		return nil, p.full(bytes)

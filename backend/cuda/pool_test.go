@@ -103,6 +103,25 @@ func TestPoolOnAFullGPU(t *testing.T) {
 	p.release(a)
 }
 
+// While its segments must stay, it finds room in them or has none.
+func TestPoolWhileItIsFixed(t *testing.T) {
+	m := &memory{bytes: 1 << 30}
+	p := newPool(m, 1<<20)
+	a, err := p.alloc(1 << 19)
+	require.NoError(t, err)
+	p.release(a)
+	p.fixed = true
+	_, err = p.alloc(1 << 20)
+	require.ErrorIs(t, err, backend.ErrOutOfMemory)
+	require.Len(t, m.given, 1, "the segment is there")
+	a, err = p.alloc(1 << 18)
+	require.NoError(t, err)
+	p.release(a)
+	p.fixed = false
+	_, err = p.alloc(1 << 20)
+	require.NoError(t, err)
+}
+
 // Blocks that are in use never overlap, and in the end everything is one again.
 func TestPoolNeverOverlaps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -6,6 +6,7 @@ package driver
 #cgo noescape launch
 #cgo nocallback launch
 #include <cuda.h>
+#include <stdlib.h>
 
 // launch makes a context current and launches a kernel in one call from Go, whose
 // arguments stand in slots of 8 bytes each.
@@ -21,6 +22,13 @@ static CUresult launch(CUcontext context, CUfunction f,
 	return cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, arguments, NULL);
 }
 
+// load_module lets the driver translate PTX; what it has to say against it goes to log.
+static CUresult load_module(CUmodule *module, const char *ptx, char *log, unsigned bytes) {
+	CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+	void *values[] = {log, (void *)(uintptr_t)bytes};
+	return cuModuleLoadDataEx(module, ptx, 2, options, values);
+}
+
 static CUresult launch_graph(CUcontext context, CUgraphExec g, CUstream stream) {
 	CUresult r = cuCtxSetCurrent(context);
 	return r != CUDA_SUCCESS ? r : cuGraphLaunch(g, stream);
@@ -30,8 +38,10 @@ import "C"
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -114,7 +124,10 @@ func Open(ordinal int) (Device, error) {
 	if err != nil {
 		return nil, check("cuDevicePrimaryCtxRetain", err)
 	}
-	return &device{properties: all[ordinal], dev: dev, context: context, parameters: map[Module]map[string]int{}}, nil
+	return &device{
+		properties: all[ordinal], dev: dev, context: context,
+		streams: map[Stream]struct{}{}, parameters: map[Module]map[string]int{},
+	}, nil
 }
 
 type device struct {
@@ -126,7 +139,8 @@ type device struct {
 	mu     sync.RWMutex
 	closed bool
 
-	modules    sync.Mutex
+	handles    sync.Mutex
+	streams    map[Stream]struct{}       // that were made and not freed
 	parameters map[Module]map[string]int // of the kernels of each module
 }
 
@@ -175,10 +189,19 @@ func (d *device) MemoryInfo() (free, total int64, err error) {
 	return free, total, err
 }
 
+// Close waits for its own streams: to wait for the context, which other Devices of the GPU share,
+// is an error of whatever these record at the time, and ends it.
 func (d *device) Close() error {
-	err := d.do(func() error { return check("cuCtxSynchronize", cu.Synchronize()) })
-	if err == ErrClosed {
-		return nil
+	d.handles.Lock()
+	own := slices.Collect(maps.Keys(d.streams))
+	d.handles.Unlock()
+	var err error
+	for _, s := range own {
+		if late := d.Synchronize(s); late == ErrClosed {
+			return nil
+		} else if err == nil {
+			err = late
+		}
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -280,12 +303,18 @@ func (d *device) CopyToHost(s Stream, dst HostMemory, offset int64, src Pointer,
 }
 
 func (d *device) CopyOnDevice(s Stream, dst, src Pointer, bytes int64) error {
+	if bytes == 0 {
+		return nil
+	}
 	return d.do(func() error {
 		return check("cuMemcpyDtoDAsync", cu.MemcpyDtoDAsync(cu.DevicePtr(dst), cu.DevicePtr(src), bytes, s.cu()))
 	})
 }
 
 func (d *device) Fill(s Stream, dst Pointer, word uint32, count int64) error {
+	if count == 0 { // of which the driver's reference does not say what it does
+		return nil
+	}
 	return d.do(func() error {
 		return check("cuMemsetD32Async", cu.MemsetD32Async(cu.DevicePtr(dst), uint(word), count, s.cu()))
 	})
@@ -297,10 +326,18 @@ func (d *device) NewStream() (s Stream, err error) {
 		s = *(*Stream)(unsafe.Pointer(&made))
 		return check("cuStreamCreate", err)
 	})
+	if err == nil {
+		d.handles.Lock()
+		d.streams[s] = struct{}{}
+		d.handles.Unlock()
+	}
 	return s, err
 }
 
 func (d *device) FreeStream(s Stream) error {
+	d.handles.Lock()
+	delete(d.streams, s)
+	d.handles.Unlock()
 	return d.do(func() error {
 		old := s.cu()
 		return check("cuStreamDestroy", old.Destroy())
@@ -364,32 +401,42 @@ func (d *device) Elapsed(from, to Event) (milliseconds float64, err error) {
 }
 
 func (d *device) LoadModule(ptx []byte) (m Module, err error) {
+	kernels := parameters(ptx)
+	if len(kernels) == 0 {
+		return 0, fmt.Errorf("%w: %d bytes that are no PTX of any kernel", ErrArgument, len(ptx))
+	}
+	text := C.CString(string(ptx))
+	defer C.free(unsafe.Pointer(text))
+	const room = 4 << 10
+	log := (*C.char)(C.calloc(room, 1))
+	defer C.free(unsafe.Pointer(log))
 	err = d.do(func() error {
-		made, err := cu.LoadData(string(ptx))
+		var made C.CUmodule
+		r := C.load_module(&made, text, log, room)
 		m = *(*Module)(unsafe.Pointer(&made))
-		return check("cuModuleLoadData", err)
+		return untranslated(checkResult("cuModuleLoadDataEx", r), C.GoStringN(log, room-1))
 	})
 	if err != nil {
 		return 0, err
 	}
-	d.modules.Lock()
-	defer d.modules.Unlock()
-	d.parameters[m] = parameters(ptx)
+	d.handles.Lock()
+	defer d.handles.Unlock()
+	d.parameters[m] = kernels
 	return m, nil
 }
 
 func (d *device) UnloadModule(m Module) error {
 	// Before the driver can give the same handle to another module.
-	d.modules.Lock()
+	d.handles.Lock()
 	delete(d.parameters, m)
-	d.modules.Unlock()
+	d.handles.Unlock()
 	return d.do(func() error { return check("cuModuleUnload", m.cu().Unload()) })
 }
 
 func (d *device) Function(m Module, name string) (*Function, error) {
-	d.modules.Lock()
+	d.handles.Lock()
 	count, known := d.parameters[m][name]
-	d.modules.Unlock()
+	d.handles.Unlock()
 	if !known {
 		return nil, fmt.Errorf("%w: the module has no kernel %q", ErrArgument, name)
 	}

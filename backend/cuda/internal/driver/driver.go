@@ -163,9 +163,9 @@ type Device interface {
 	// MemoryInfo returns the bytes of the GPU's memory that are free and that there are,
 	// whoever uses them.
 	MemoryInfo() (free, total int64, err error)
-	// Close waits for all work, and releases the context. With the last Device of a GPU
-	// goes all that was allocated on it. It returns a late error if there is one. A second
-	// Close returns nil.
+	// Close waits for the work on all streams of this Device, and releases the context. With the
+	// last Device of a GPU goes all that was allocated on it. It returns a late error if there is
+	// one. A second Close returns nil.
 	Close() error
 
 	// Alloc returns memory of the GPU, whose contents are undefined. bytes must be at least

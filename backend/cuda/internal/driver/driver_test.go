@@ -60,6 +60,22 @@ func TestErrorsOfTheDriverHaveKinds(t *testing.T) {
 		(&Error{Call: "cuMemAlloc", Code: 2, Name: "CUDA_ERROR_OUT_OF_MEMORY", Text: "out of memory"}).Error())
 }
 
+// What a driver that does not take the kernels says is in the error, and what is to be done.
+func TestErrorsOfTranslationSayWhy(t *testing.T) {
+	require.NoError(t, untranslated(nil, "warning"))
+	require.Equal(t, ErrClosed, untranslated(ErrClosed, ""))
+	for code, want := range map[int]string{
+		209: "cuModuleLoadDataEx: text; the kernels are PTX, for compute capability 7.0 or newer, and CUDA_DISABLE_PTX_JIT must not be set (NAME)",
+		218: "cuModuleLoadDataEx: text (NAME)",
+		221: "cuModuleLoadDataEx: the kernels are PTX, and the part of the driver that translates it is not installed: libnvidia-ptxjitcompiler.so.1 (NAME)",
+		222: "cuModuleLoadDataEx: the driver is older than the kernels: they are PTX 7.0, of CUDA 11.0 (NAME)",
+		223: "cuModuleLoadDataEx: the kernels are PTX, whose translation is switched off: CUDA_DISABLE_PTX_JIT must not be set (NAME)",
+	} {
+		require.EqualError(t, untranslated(&Error{"cuModuleLoadDataEx", code, "NAME", "text"}, ""), want)
+	}
+	require.EqualError(t, untranslated(&Error{"call", 218, "NAME", "text"}, "line 1; fatal\nline 2\r\n\x00"), "call: text: line 1; fatal; line 2 (NAME)")
+}
+
 func TestArgumentsAreSlotsOfEightBytes(t *testing.T) {
 	require.Equal(t, Arg(0xffffffff), Int(-1))
 	require.Equal(t, Arg(math.MaxUint64), Long(-1))

@@ -6,14 +6,18 @@ package driver
 #cgo CFLAGS: -I${SRCDIR}/../cudaheader
 #cgo LDFLAGS: -Wl,--as-needed -L${SRCDIR}/link -ldl
 #include <cuda.h>
+#include <stdlib.h>
 #include "stubs_linux.h"
 */
 import "C"
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
 	"sync"
+	"unsafe"
 
 	"gorgonia.org/cu"
 )
@@ -22,12 +26,44 @@ import (
 // 11.4, for cuGraphInstantiateWithFlags.
 const oldestDriver = 11040
 
+// library is what the driver library is called, and places are where it is where nobody told the
+// loader of it: in NVIDIA's containers, and under Windows' Linux.
+const library = "libcuda.so.1"
+
+var places = []string{"/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/lib/wsl/lib"}
+
+// find opens the driver library by its name, or in one of the places, and returns what cuInit
+// said.
+func find() (started C.int, err error) {
+	open := func(path string) error {
+		name := C.CString(path)
+		defer C.free(unsafe.Pointer(name))
+		if reason := C.driver_load(name, &started); reason != nil {
+			return fmt.Errorf("%w: %s", ErrNoDriver, C.GoString(reason))
+		}
+		return nil
+	}
+	if err = open(library); err == nil {
+		return started, nil
+	}
+	for _, folder := range places {
+		path := filepath.Join(folder, library)
+		if _, missing := os.Stat(path); missing != nil {
+			continue
+		}
+		if err = open(path); err == nil { // or there is one that does not work, which is the one to tell of
+			return started, nil
+		}
+	}
+	return 0, err
+}
+
 // load opens the driver library on the first call, and returns the version of CUDA that
 // the driver supports.
 var load = sync.OnceValues(func() (int, error) {
-	var started C.int
-	if reason := C.driver_load(&started); reason != nil {
-		return 0, fmt.Errorf("%w: %s", ErrNoDriver, C.GoString(reason))
+	started, err := find()
+	if err != nil {
+		return 0, err
 	}
 	if started != C.CUDA_SUCCESS {
 		return 0, failure("cuInit", int(started))
@@ -50,9 +86,6 @@ func failure(call string, code int) *Error {
 	}
 	if C.cuGetErrorString(C.CUresult(code), &text) == C.CUDA_SUCCESS && text != nil {
 		e.Text = C.GoString(text)
-	}
-	if code == codePTXTooNew {
-		e.Text = "the driver is older than the kernels: they are PTX 7.0, of CUDA 11.0"
 	}
 	return e
 }

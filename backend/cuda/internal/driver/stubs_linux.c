@@ -46,13 +46,13 @@ __attribute__((visibility("hidden"))) int cuInit(unsigned int flags) {
 	return 0;
 }
 
-const char *driver_load(int *result) {
-	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+const char *driver_load(const char *path, int *result) {
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (library == NULL)
 		return dlerror();
 	int (*init)(unsigned int) = (int (*)(unsigned int))dlsym(library, "cuInit");
 	if (init == NULL)
-		return "libcuda.so.1 has no cuInit";
+		return "the library that is called libcuda.so.1 has no cuInit";
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		void *f = dlsym(library, table[i].name);
 		if (f != NULL)

@@ -274,8 +274,6 @@ void finish_all(Context *c) {
     for (Stream *s : c->streams) finish(s);
 }
 
-bool capturing(Context *c) { return !c->captures.empty(); }
-
 // invalidate is what a call does to the recording of a stream that it must not be called
 // for meanwhile.
 CUresult invalidate(Stream *s, CUresult why) {
@@ -321,11 +319,19 @@ long number_after(const std::string &text, const std::string &word, long otherwi
     return at == std::string::npos ? otherwise : strtol(text.c_str() + at + word.size(), nullptr, 10);
 }
 
+constexpr CUresult jit_disabled = static_cast<CUresult>(223); // CUDA_ERROR_JIT_COMPILATION_DISABLED
+
 // load reads of PTX what a driver must know: the kernels, their parameters, and the shared
 // memory that they declare.
-CUresult load(const std::string &ptx, Module &m) {
+CUresult load(const std::string &ptx, Module &m, std::string &log) {
     long version = number_after(ptx, ".version ", -1), target = number_after(ptx, ".target sm_", -1);
-    if (version < 0 || target < 0) return CUDA_ERROR_INVALID_PTX;
+    const char *jit = getenv("FAKE_CUDA_JIT");
+    if (jit != nullptr && strcmp(jit, "missing") == 0) return CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
+    if (jit != nullptr && strcmp(jit, "disabled") == 0) return jit_disabled;
+    if (version < 0 || target < 0) {
+        log = "fake ptxas, line 1; fatal: no .version, or no .target";
+        return CUDA_ERROR_INVALID_PTX;
+    }
     if (version > 8) return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
     if (target > capabilities[m.context->device]) return CUDA_ERROR_NO_BINARY_FOR_GPU;
     std::size_t at = 0;
@@ -363,6 +369,7 @@ CUresult load(const std::string &ptx, Module &m) {
             auto p = ptx::assemble(k->name, (int)k->sizes.size(), body.substr(1), line, error);
             if (p == nullptr) {
                 say(error);
+                log = error;
                 return CUDA_ERROR_INVALID_PTX;
             }
             k->program = std::shared_ptr<ptx::Program>(p.release(), [](ptx::Program *done) {
@@ -422,6 +429,8 @@ const struct {
     {CUDA_ERROR_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
     {CUDA_ERROR_NO_BINARY_FOR_GPU, "CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"},
     {CUDA_ERROR_INVALID_PTX, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
+    {CUDA_ERROR_JIT_COMPILER_NOT_FOUND, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND", "PTX JIT compiler library not found"},
+    {jit_disabled, "CUDA_ERROR_JIT_COMPILATION_DISABLED", "PTX JIT compilation was disabled"},
     {CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "the provided PTX was compiled with an unsupported toolchain"},
     {CUDA_ERROR_INVALID_SOURCE, "CUDA_ERROR_INVALID_SOURCE", "device kernel image is invalid"},
     {CUDA_ERROR_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
@@ -612,7 +621,10 @@ EXPORT CUresult cuCtxGetCurrent(CUcontext *c) {
 
 EXPORT CUresult cuCtxSynchronize() {
     WITH_CONTEXT
-    if (capturing(current)) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    if (!current->captures.empty()) { // of anybody: it is an error, and theirs too
+        for (auto &c : current->captures) c.second->invalid = true;
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
     finish_all(current);
     return current->lost;
 }
@@ -867,11 +879,19 @@ EXPORT CUresult cuEventElapsedTime(float *milliseconds, CUevent from, CUevent to
 
 // --------------------------------------------------------------------- modules and kernels
 
-EXPORT CUresult cuModuleLoadData(CUmodule *to, const void *image) {
+EXPORT CUresult cuModuleLoadDataEx(CUmodule *to, const void *image, unsigned count, CUjit_option *options, void **values) {
     WITH_CONTEXT
     auto m = std::make_unique<Module>();
     m->context = current;
-    CUresult r = load(static_cast<const char *>(image), *m);
+    std::string log;
+    CUresult r = load(static_cast<const char *>(image), *m, log);
+    char *buffer = nullptr;
+    std::size_t room = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (options[i] == CU_JIT_ERROR_LOG_BUFFER) buffer = static_cast<char *>(values[i]);
+        if (options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES) room = reinterpret_cast<std::size_t>(values[i]);
+    }
+    if (buffer != nullptr && room > 0) snprintf(buffer, room, "%s", log.c_str());
     if (r != CUDA_SUCCESS) return r;
     current->modules.insert(m.get());
     status->modules++;
