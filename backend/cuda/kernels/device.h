@@ -73,7 +73,6 @@ DEVICE uint64 __double_as_ulonglong(double a) { uint64 r; __builtin_memcpy(&r, &
 DEVICE double __ulonglong_as_double(uint64 a) { double r; __builtin_memcpy(&r, &a, 8); return r; }
 
 // The two halves of a packed pair: lo in bits 0 to 15.
-DEVICE unsigned pack_half2(float lo, float hi) { return (unsigned)float_to_half(lo) | (unsigned)float_to_half(hi) << 16; }
 DEVICE float half2_lo(unsigned pair) { return half_to_float((uint16)(pair & 0xffff)); }
 DEVICE float half2_hi(unsigned pair) { return half_to_float((uint16)(pair >> 16)); }
 

@@ -124,6 +124,10 @@ DEVICE unsigned shared_address(const void *p) {
 // The nearest TF32 number (10 bits after the binary point), ties away from zero.
 DEVICE unsigned float_to_tf32(float a) { unsigned r; asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(a)); return r; }
 
+// The nearest halves to two floats as a pair, lo in bits 0 to 15: one instruction, where two
+// conversions of their own would be two of the slow unit.
+DEVICE unsigned pack_half2(float lo, float hi) { unsigned r; asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo)); return r; }
+
 // d = a·b + d for a warp, with a of 16×8 and b of 8×8 TF32 numbers, d of 16×8 floats. Lane
 // 4g + t holds
 //   a[0] = A[g][t],  a[1] = A[g+8][t],  a[2] = A[g][t+4],  a[3] = A[g+8][t+4],

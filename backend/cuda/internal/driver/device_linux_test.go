@@ -361,11 +361,17 @@ func TestHalvesAreTheNearest(t *testing.T) {
 		x[i] *= float32(math.Pow(2, float64(i%48-30)))
 	}
 	x[0], x[1], x[2], x[3], x[4] = 65519, 65520, 0x1p-25, 0x1.8p-24, float32(math.Inf(-1))
-	to := b.alloc(3000)
-	b.launch("halves", 12, 256, 0, Ptr(to), Ptr(b.up(x)), Int(3000))
-	got := b.down(to, 3000)
-	for i, v := range x {
-		require.Equal(t, nearestHalf(float64(v)), float64(got[i]), "%v", v)
+	kernels := []string{"halves", "half_pairs"}
+	if b.d.Properties().Capability() < 80 {
+		kernels = kernels[:1]
+	}
+	for _, kernel := range kernels {
+		to := b.alloc(3000)
+		b.launch(kernel, 12, 256, 0, Ptr(to), Ptr(b.up(x)), Int(3000))
+		got := b.down(to, 3000)
+		for i, v := range x {
+			require.Equal(t, nearestHalf(float64(v)), float64(got[i]), "%s: %v", kernel, v)
+		}
 	}
 }
 

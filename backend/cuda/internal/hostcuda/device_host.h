@@ -134,6 +134,7 @@ DEVICE uint16 float_to_half(float a) { return host::float_to_half(a); }
 
 #if DEVICE_ARCH >= 80
 
+DEVICE unsigned pack_half2(float lo, float hi) { return (unsigned)host::float_to_half(lo) | (unsigned)host::float_to_half(hi) << 16; }
 DEVICE unsigned float_to_tf32(float a) { return host::float_to_tf32(a); }
 DEVICE void mma_m16n8k8_tf32(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     host::Product p{d, a, b};

@@ -308,6 +308,9 @@ Table make() {
     t["cvt.rna.tf32.f32"] = unary<uint32_t, float>([](float x) { return host::float_to_tf32(x); });
     t["cvt.f32.f16"] = unary<float, uint16_t>([](uint16_t x) { return host::half_to_float(x); });
     t["cvt.rn.f16.f32"] = unary<uint16_t, float>([](float x) { return host::float_to_half(x); });
+    t["cvt.rn.f16x2.f32"] = binary<uint32_t, float, float>([](float high, float low) {
+        return (uint32_t)host::float_to_half(low) | (uint32_t)host::float_to_half(high) << 16;
+    });
     // To within two units in the last place; it may be any number as close as that.
     t["rsqrt.approx.f32"] = unary<float, float>([](float x) { return (float)(1 / std::sqrt((double)x)); });
     // Device memory has the same addresses in the generic and in its own space.

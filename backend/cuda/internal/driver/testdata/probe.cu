@@ -133,6 +133,14 @@ KERNEL LAUNCH_BOUNDS(256, 1) beyond_shared(float *to, int i) {
 
 #if DEVICE_ARCH >= 80
 
+// to[i] = the half nearest to x[i], two at a time.
+KERNEL LAUNCH_BOUNDS(256, 1) half_pairs(float *to, const float *x, int n) {
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= n / 2) return;
+    unsigned pair = pack_half2(x[2 * i], x[2 * i + 1]);
+    to[2 * i] = half2_lo(pair), to[2 * i + 1] = half2_hi(pair);
+}
+
 // to = x by way of shared memory; with wait = 0 it is read before it has come.
 KERNEL LAUNCH_BOUNDS(64, 1) copy_asynchronously(float *to, const float *x, int wait) {
     SHARED(float, all, 256);
