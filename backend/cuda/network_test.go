@@ -17,6 +17,7 @@ import (
 	"github.com/averaged/imaging/internal/scene"
 	"github.com/averaged/imaging/train"
 	"github.com/averaged/imaging/weights"
+	_ "github.com/averaged/imaging/weights/open"
 	_ "github.com/averaged/imaging/weights/research"
 	"github.com/stretchr/testify/require"
 )
@@ -43,8 +44,9 @@ func picture(t testing.TB, s backend.Shape, sigma float32) []float32 {
 	return v
 }
 
-// apply returns what a network makes of an image on a device.
-func apply(t testing.TB, d backend.Device, load func(d backend.Device) *denoise.Network, s backend.Shape, v []float32) []float32 {
+// apply returns what a network makes of an image with noise of standard deviation sigma on a
+// device; a guide looks at it first.
+func apply(t testing.TB, d backend.Device, load func(d backend.Device) *denoise.Network, s backend.Shape, v []float32, sigma float64) []float32 {
 	n := load(d)
 	defer n.Free()
 	src, err := d.Alloc(s)
@@ -54,6 +56,16 @@ func apply(t testing.TB, d backend.Device, load func(d backend.Device) *denoise.
 	require.NoError(t, err)
 	defer dst.Free()
 	require.NoError(t, d.Upload(src, v))
+	if n.Guided() {
+		at, err := n.For(t.Context(), sigma)
+		require.NoError(t, err)
+		defer at.Free()
+		radii, err := at.Guide(t.Context(), src, sigma, 1)
+		require.NoError(t, err)
+		n, err = at.Freeze(radii)
+		require.NoError(t, err)
+		defer n.Free()
+	}
 	require.NoError(t, n.Apply(t.Context(), dst, src))
 	out := make([]float32, s.Len())
 	require.NoError(t, d.Download(out, dst))
@@ -108,10 +120,11 @@ func TestNetworksMatchTheCPU(t *testing.T) {
 	}{
 		{"euler", embedded(weights.Euler)},
 		{"general", embedded(weights.General)},
+		{"guided", embedded(weights.Guided)},
 		{"heun", random(denoise.Architecture{Integrator: rungekutta.Heun(), Blocks: 2, Width: 16})},
 		{"rk4", random(denoise.Architecture{Integrator: rungekutta.RK4(), Blocks: 2, Width: 16})},
 	} {
-		want := apply(t, host, network.load, s, v)
+		want := apply(t, host, network.load, s, v, sigma)
 		for _, c := range []struct {
 			precision Precision
 			least     float64 // dB
@@ -124,7 +137,7 @@ func TestNetworksMatchTheCPU(t *testing.T) {
 				}
 				require.NoError(t, err)
 				defer func() { require.NoError(t, d.Close()) }()
-				got := apply(t, d, network.load, s, v)
+				got := apply(t, d, network.load, s, v, sigma)
 				require.Greater(t, psnr(got, want), c.least)
 				lost := psnr(want, clean) - psnr(got, clean)
 				require.Less(t, math.Abs(lost), 0.01)

@@ -111,7 +111,7 @@ var table = map[string]row{
 	"backend/cpu/internal/winograd": {code: []string{xSys}},
 	"backend/cuda": {
 		code:  []string{"backend", "backend/devicekit", "backend/cuda/internal/driver", "backend/cuda/kernels"},
-		tests: []string{"denoise", "denoise/refute", "denoise/rungekutta", "train", "weights", "weights/research", "internal/scene"},
+		tests: []string{"denoise", "denoise/refute", "denoise/rungekutta", "train", "weights", "weights/open", "weights/research", "internal/scene"},
 	},
 	"backend/cuda/cgoflags":         {},
 	"backend/cuda/internal/driver":  {code: []string{cudaCgo}},
