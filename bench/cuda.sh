@@ -1,137 +1,220 @@
 #!/usr/bin/env bash
 # The CUDA backend on a machine with a card: all checks, and the race against PyTorch.
 #
-#   bench/cuda.sh prepare FOLDER   here: builds what the other machine needs (Go, a C compiler)
-#   bench/cuda.sh race FOLDER      there: runs it all; needs the folder, a driver, and nothing else
-#   bench/cuda.sh fake FOLDER      here: runs the same on the fake driver, with small pictures
+#   bench/cuda.sh prepare ARCHIVE   here: one archive of at most 45 MiB (needs Go and a C compiler)
+#   bash cuda/cuda.sh race          there, where `tar xzf ARCHIVE` made cuda/: needs libc and a driver
+#   bench/cuda.sh fake FOLDER       here: every part on the fake driver, with small pictures
 #
-# race runs, in this order, and goes on where one of them fails, to end with an error:
+# Parts, in this order; where one fails the others go on, and the end is an error:
 #
-#   driver      the tests of the driver's binding on the card
-#   compliance  every operation of the backend against float64
-#   restore     restore denoise and deblur, and a training, against the processor: PSNR above 60 dB
-#   memcheck    compliance again under compute-sanitizer, and racecheck of the convolutions
-#   race        the Euler network on one and on five pictures of 481×321, forward, and forward plus backward,
-#               against PyTorch with cuDNN: FP32, TF32 and FP16, channels_last, torch.compile, CUDA graphs
-#   operations  the speed of every operation
+#   driver       the tests of the driver's binding on the card
+#   compliance   every operation of the backend against float64
+#   beyond       the same with more images and planes than a grid has blocks for
+#   networks     networks, precisions, graphs and memory
+#   restore      restore denoise and deblur, and a training, against the processor: PSNR above 60 dB
+#   race-1       the Euler network on one picture of 481×321, forward, and forward and backward, in FP32, TF32 and FP16
+#   torch-1      the same with PyTorch and cuDNN: eager and as a CUDA graph, channels_last in TF32 and FP16
+#   compiled-1   the same by torch.compile
+#   race-5, torch-5, compiled-5   the same on five pictures
+#   operations   the speed of every operation
+#   memcheck-convolutions, memcheck-gradients, memcheck-rest   compliance under compute-sanitizer
+#   racecheck-convolutions, racecheck-rest, synccheck          what its other tools look for
 #
-# What is not there, compute-sanitizer or PyTorch, is left out, with a word about it. Results go to standard output
-# and, in full, to FOLDER/results (OUT names another folder for them). The environment may say:
+# Each part ends within nine minutes, or is ended. What is not there, compute-sanitizer or PyTorch, is left out, with a
+# word about it. After each part all results so far are in one archive, cuda-results.tar.gz. The environment may say:
 #
-#   PARTS        which of the above                                     default: all
-#   PYTHON       a Python with PyTorch                                  default: python3
-#   REPETITIONS  timed passes of the race                               default 50
-#   TORCH_COMPILE  mode of torch.compile                                default reduce-overhead
+#   PARTS        which of the above; "race" means race-1 and race-5         default: all
+#   NO_COMPILE   1 leaves torch.compile out, which takes most of the time
+#   OUT          folder for the archive of results                          default: that of the parts
+#   PYTHON       a Python with PyTorch                                      default: python3
+#   REPETITIONS  timed passes of the race                                   default 50
+#   TORCH_COMPILE  mode of torch.compile                                    default reduce-overhead
+#   LIMIT        seconds that a part may take                               default 540
 set -uo pipefail
-mode=${1:-} folder=${2:-}
-case $mode in prepare | race | fake) ;; *) mode= ;; esac
-if [ -z "$mode" ] || [ -z "$folder" ] || [ $# -ne 2 ]; then
-  echo "usage: $0 prepare|race|fake FOLDER" >&2
-  exit 2
-fi
-here=$(cd "$(dirname "$0")" && pwd)
-mkdir -p "$folder" || exit 1
-folder=$(cd "$folder" && pwd)
 
+all='driver compliance beyond networks restore race-1 torch-1 compiled-1 race-5 torch-5 compiled-5 operations
+  memcheck-convolutions memcheck-gradients memcheck-rest racecheck-convolutions racecheck-rest synccheck'
+here=$(cd "$(dirname "$0")" && pwd)
+mode=${1:-} at=${2:-}
+case $mode/$# in
+prepare/2 | fake/2) ;;
+race/1) at=$here ;;
+*)
+  echo "usage: $0 prepare ARCHIVE | race | fake FOLDER" >&2
+  exit 2
+  ;;
+esac
 say() { echo "$*" >&2; }
 
-if [ "$mode" = prepare ] || [ "$mode" = fake ]; then
+# build FOLDER puts there what the other machine needs.
+build() {
+  mkdir -p "$1" || return 1
+  local folder made
+  folder=$(cd "$1" && pwd)
   (
-    set -e
-    cd "$here/.."
+    cd "$here/.." || exit 1
     export CGO_ENABLED=1 CGO_CFLAGS="-g -O2 -I$PWD/backend/cuda/internal/cudaheader"
-    go test -c -tags cuda -ldflags=-s -o "$folder/driver.test" ./backend/cuda/internal/driver
-    go test -c -tags cuda -ldflags=-s -o "$folder/cuda.test" ./backend/cuda
-    go test -c -tags cuda -ldflags=-s -o "$folder/restore.test" ./cmd/restore
-    go build -tags cuda -ldflags=-s -o "$folder/restore" ./cmd/restore
-    go build -tags cuda -ldflags=-s -o "$folder/cudarace" ./internal/cudarace
-    CGO_ENABLED=0 go build -ldflags=-s -o "$folder/netrace" ./internal/netrace
-    cp bench/cuda.sh bench/cuda_torch.py "$folder/"
-    if [ "$mode" = fake ]; then bash backend/cuda/internal/hostcuda/build.sh "$folder/lib"; fi
-  ) || exit 1
-  if [ "$mode" = prepare ]; then
-    du -sh "$folder" >&2
-    say "now, on the other machine: bash FOLDER/cuda.sh race FOLDER"
-    exit
+    for made in driver.test:./backend/cuda/internal/driver cuda.test:./backend/cuda restore.test:./cmd/restore; do
+      go test -c -tags cuda -ldflags=-s -o "$folder/${made%%:*}" "${made#*:}" || exit 1
+    done
+    go build -tags cuda -ldflags=-s -o "$folder/restore" ./cmd/restore &&
+      go build -tags cuda -ldflags=-s -o "$folder/cudarace" ./internal/cudarace &&
+      CGO_ENABLED=0 go build -ldflags=-s -o "$folder/netrace" ./internal/netrace &&
+      cp bench/cuda.sh bench/cuda_torch.py "$folder/"
+  )
+}
+
+if [ "$mode" = prepare ]; then
+  scratch=$(mktemp -d)
+  trap 'rm -rf "$scratch"' EXIT
+  build "$scratch/cuda" || exit 1
+  tar -C "$scratch" -c cuda | gzip -9 >"$at" || exit 1
+  bytes=$(wc -c <"$at")
+  if [ "$bytes" -gt $((45 << 20)) ]; then
+    say "$at has $((bytes >> 20)) MiB, more than the 45 that it may have"
+    exit 1
   fi
+  say "$at has $((bytes >> 20)) MiB. On the other machine: tar xzf $(basename "$at") && bash cuda/cuda.sh race"
+  exit
 fi
 
-parts=${PARTS:-driver compliance restore memcheck race operations}
-repetitions=${REPETITIONS:-50} height=321 width=481 batches='1 5' benchtime=1s
+repetitions=${REPETITIONS:-50} height=321 width=481 benchtime=1s limit=${LIMIT:-540}
 # The tests fail where there is no card.
 export IMAGING_WANT_CUDA=1
 if [ "$mode" = fake ]; then
-  export LD_LIBRARY_PATH="$folder/lib"
-  repetitions=${REPETITIONS:-1} height=12 width=14 batches=1 benchtime=1x
-  parts=${PARTS:-driver restore memcheck race}
+  build "$at" && bash "$here/../backend/cuda/internal/hostcuda/build.sh" "$at/lib" || exit 1
+  at=$(cd "$at" && pwd)
+  export LD_LIBRARY_PATH="$at/lib"
+  repetitions=${REPETITIONS:-1} height=12 width=14 benchtime=1x limit=${LIMIT:-3600} # as it may take on the host
 fi
-results=${OUT:-$folder/results}
-mkdir -p "$results"
+cd "$at" || exit 1
+out=${OUT:-$at}
+mkdir -p results "$out" || exit 1
+rm -f results/*
 failed=
 
-# part NAME COMMAND… runs a command with its output in results/NAME.txt.
+wanted() {
+  local part
+  case $1 in compiled-*) [ "${NO_COMPILE:-0}" = 1 ] && return 1 ;; esac
+  for part in ${PARTS:-$all}; do
+    if [ "$part" = "$1" ] || [ "$part" = "${1%%-*}" ]; then return 0; fi
+  done
+  return 1
+}
+left_out() { echo "left out: $*" | tee -a results/left_out.txt >&2; }
+keep() { tar czf "$out/cuda-results.tar.gz" results; }
+
+# part NAME COMMAND… runs a command within the limit, shows how it goes on, and keeps all that it says.
 part() {
-  local name=$1 begun=$SECONDS
+  local name=$1 begun=$SECONDS status
   shift
-  if "$@" >"$results/$name.txt" 2>&1; then
+  say "begin   $name"
+  timeout -k 10 "$limit" "$@" 2>&1 | tee "results/$name.txt" |
+    grep --line-buffered -E '^ {0,4}--- |^\{|^left out|^Benchmark' | cut -c1-150 | sed -u 's/^/        /' >&2
+  status=${PIPESTATUS[0]}
+  if [ "$status" = 0 ]; then
     say "ok      $name, $((SECONDS - begun)) s"
   else
     failed="$failed $name"
-    say "FAILED  $name, $((SECONDS - begun)) s:"
-    grep -vE '^ *(=== |--- PASS)' "$results/$name.txt" | tail -40 >&2
+    say "FAILED  $name, $((SECONDS - begun)) s, status $status:"
+    grep -vE '^ *(=== |--- PASS|\{)' "results/$name.txt" | tail -40 >&2
   fi
+  keep
 }
-wanted() { [[ " $parts " == *" $1 "* ]]; }
-left_out() { echo "left out: $*" | tee -a "$results/left_out.txt" >&2; }
 
-: >"$results/left_out.txt"
-cd "$folder" || exit 1
+# The operations of TestCompliance, in three parts.
+convolutions='^TestCompliance$/(Conv|GradientFlow)' gradients='^TestCompliance$/(.*Filter|.*Gradient$)' rest='^TestCompliance$'
+tests() { # tests NAME COMMAND…: a part that is a test binary's
+  local name=$1
+  shift
+  if wanted "$name"; then part "$name" "$@" -test.v -test.timeout 30m; fi
+}
+
 {
   ./restore info | grep -E '^(restore|device|CUDA|CPU)'
   nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm,power.limit --format=csv,noheader 2>/dev/null
   sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sed 1q
-} | tee "$results/machine.txt"
+} | tee results/machine.txt
 
-if wanted driver; then part driver ./driver.test -test.v; fi
-if wanted compliance; then part compliance ./cuda.test -test.v -test.timeout 9m; fi
-if wanted restore; then part restore ./restore.test -test.v -test.run CUDA -test.timeout 9m; fi
+tests driver ./driver.test
+tests compliance ./cuda.test -test.run '^TestCompliance$'
+tests beyond ./cuda.test -test.run '^TestComplianceBeyondTheGrid$'
+tests networks ./cuda.test -test.skip '^TestCompliance'
+tests restore ./restore.test -test.run CUDA
 
-if wanted memcheck; then
-  sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda*/bin/compute-sanitizer 2>/dev/null | head -1)
-  if [ -n "$sanitizer" ]; then
-    part memcheck "$sanitizer" --tool memcheck --leak-check full --error-exitcode 9 ./cuda.test -test.run 'Compliance' -test.timeout 9m
-    part racecheck "$sanitizer" --tool racecheck --error-exitcode 9 ./cuda.test -test.run 'Compliance/(Conv|Filter|Gradient|TV|Reduce|ApplyBlur|ProjectBalls)' -test.timeout 9m
-    part synccheck "$sanitizer" --tool synccheck --error-exitcode 9 ./cuda.test -test.run 'Compliance/(Conv|Filter|Gradient|Reduce)' -test.timeout 9m
-  else
-    left_out 'compute-sanitizer is not here (NVIDIA: cuda-sanitizer)'
-  fi
-fi
-
-if wanted race; then
-  python=${PYTHON:-python3}
-  : >"$results/race.jsonl"
-  torch=
-  if "$python" -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then torch=yes; else left_out 'PyTorch with CUDA is not here'; fi
-  race() { # one racer after the other, so that none has the card warmer than the rest
-    local n=$1 precision
-    mkdir -p "$results/$n"
-    ./netrace prepare -folder "$results/$n" -pictures "$n" -height "$height" -width "$width" || return 1
-    for precision in float32 tf32 half; do
-      ./cudarace -folder "$results/$n" -precision "$precision" -repetitions "$repetitions" >>"$results/race.jsonl" || return 1
-    done
-    if [ -n "$torch" ]; then "$python" cuda_torch.py "$results/$n" "$repetitions" >>"$results/race.jsonl" || return 1; fi
-    rm -r "${results:?}/$n"
+python=${PYTHON:-python3} torch=
+# pictures N makes the pictures of the race, and what the network makes of them.
+pictures() {
+  [ -e "pictures-$1/pictures.safetensors" ] || {
+    mkdir -p "pictures-$1" && ./netrace prepare -folder "pictures-$1" -pictures "$1" -height "$height" -width "$width"
   }
-  for n in $batches; do part "race-$n" race "$n"; done
-  # The table: of every racer the median, and the operations of direct convolution in a second.
-  sed -E 's/.*"racer": ?"([^"]*)".*"pass": ?"([^"]*)".*"precision": ?"([^"]*)".*"pictures": ?([0-9]+).*"median_ms": ?([0-9.e+-]+).*"stream_ms": ?([0-9.e+-]+).*"tflops": ?([0-9.e+-]+).*/\4\t\2\t\1\t\3\t\5\t\6\t\7/' \
-    "$results/race.jsonl" | sort -t "$(printf '\t')" -k1,1n -k2,2 -k5,5g |
-    awk -F '\t' 'BEGIN { printf "%8s  %-21s %-36s %-9s %10s %10s %9s\n", "pictures", "pass", "racer", "precision", "ms", "ms queued", "TFLOP/s" }
-      { printf "%8d  %-21s %-36s %-9s %10.3f %10.3f %9.2f\n", $1, $2, $3, $4, $5, $6, $7 }' | tee "$results/race.txt"
-fi
+}
+racer() { # ours, one precision after the other, so that none has the card warmer than the rest
+  local precision
+  for precision in float32 tf32 half; do ./cudarace -folder "pictures-$1" -precision "$precision" -repetitions "$repetitions" || return 1; done
+}
+export -f racer
+export repetitions
+has_torch() { # has_torch NAME: whether there is PyTorch, which is found out once
+  if [ -z "$torch" ]; then
+    torch=no
+    if "$python" -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then torch=yes; fi
+  fi
+  [ $torch = yes ] || { left_out "$1: PyTorch with CUDA is not here"; return 1; }
+}
+for n in 1 5; do
+  for racing in race torch compiled; do
+    name=$racing-$n
+    wanted "$name" || continue
+    if [ $racing != race ]; then has_torch "$name" || continue; fi
+    if ! pictures "$n"; then
+      failed="$failed $name"
+      continue
+    fi
+    case $racing in
+    race) part "$name" bash -c "racer $n" ;;
+    torch) part "$name" "$python" cuda_torch.py "pictures-$n" "$repetitions" eager graph ;;
+    compiled) part "$name" "$python" cuda_torch.py "pictures-$n" "$repetitions" compiled ;;
+    esac
+  done
+done
+# The table: of every racer the median, and the operations of direct convolution in a second.
+cat results/{race,torch,compiled}-[15].txt 2>/dev/null | grep '^{' |
+  sed -E 's/.*"racer": ?"([^"]*)".*"pass": ?"([^"]*)".*"precision": ?"([^"]*)".*"pictures": ?([0-9]+).*"median_ms": ?([0-9.e+-]+).*"stream_ms": ?([0-9.e+-]+).*"tflops": ?([0-9.e+-]+).*/\4\t\2\t\1\t\3\t\5\t\6\t\7/' |
+  sort -t "$(printf '\t')" -k1,1n -k2,2 -k5,5g |
+  awk -F '\t' 'NR == 1 { printf "%8s  %-21s %-36s %-9s %10s %10s %9s\n", "pictures", "pass", "racer", "precision", "ms", "ms queued", "TFLOP/s" }
+    { printf "%8d  %-21s %-36s %-9s %10.3f %10.3f %9.2f\n", $1, $2, $3, $4, $5, $6, $7 }' | tee results/table.txt
 
-if wanted operations; then part operations ./cuda.test -test.run '^$' -test.bench Operations -test.benchtime "$benchtime" -test.timeout 9m; fi
+if wanted operations; then part operations ./cuda.test -test.run '^$' -test.bench Operations -test.benchtime "$benchtime" -test.timeout 30m; fi
 
+# Fake GPUs that run PTX look at every access themselves.
+sanitizer=
+check() { # check NAME TOOL TESTS…
+  local name=$1 tool=$2
+  shift 2
+  wanted "$name" || return 0
+  if [ "$mode" = fake ]; then
+    tests "$name" env FAKE_CUDA_RUN=ptx ./cuda.test "$@"
+    return
+  fi
+  [ -n "$sanitizer" ] || sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda*/bin/compute-sanitizer 2>/dev/null | head -1)
+  if [ -z "$sanitizer" ]; then
+    left_out "$name: compute-sanitizer is not here (NVIDIA: cuda-sanitizer)"
+  elif [ "$tool" = memcheck ]; then
+    tests "$name" "$sanitizer" --tool memcheck --leak-check full --error-exitcode 9 ./cuda.test "$@"
+  else
+    tests "$name" "$sanitizer" --tool "$tool" --error-exitcode 9 ./cuda.test "$@"
+  fi
+}
+check memcheck-convolutions memcheck -test.run "$convolutions"
+check memcheck-gradients memcheck -test.run "$gradients"
+check memcheck-rest memcheck -test.run "$rest" -test.skip "$convolutions|$gradients"
+check racecheck-convolutions racecheck -test.run "$convolutions"
+check racecheck-rest racecheck -test.run '^TestCompliance$/(FilterGradient|TV|Reduce|ApplyBlur|ProjectBalls)'
+check synccheck synccheck -test.run '^TestCompliance$/(Conv|FilterGradient|Reduce)'
+
+keep
+say "results: $out/cuda-results.tar.gz"
 if [ -n "$failed" ]; then
   say "failed:$failed"
   exit 1

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """PyTorch in the race of cuda.sh: the Euler network on a CUDA card.
 
-    cuda_torch.py FOLDER REPETITIONS
+    cuda_torch.py FOLDER REPETITIONS WAY…
 
-FOLDER is what `netrace prepare` wrote. For each precision (FP32, TF32, FP16) and each of
-eager, CUDA graph and torch.compile, with channels_last where cuDNN likes it, it times the
-forward pass, and forward plus backward with the gradient of half the squared norm of the
-output in all weights and biases; both as cudarace does: from the first call to the end of a
-synchronisation, pictures already on the card. The environment's TORCH_COMPILE is the mode of
-torch.compile, reduce-overhead if it is not set (max-autotune takes minutes). What does not work in the installed version is
-left out, with a word about it on standard error. One line of JSON for each.
+FOLDER is what `netrace prepare` wrote, a WAY one of eager, graph (a CUDA graph) and compiled
+(torch.compile). For each precision (FP32, TF32, FP16) and each way, with channels_last where
+cuDNN likes it, it times the forward pass, and forward plus backward with the gradient of half
+the squared norm of the output in all weights and biases; both as cudarace does: from the first
+call to the end of a synchronisation, pictures already on the card. The environment's
+TORCH_COMPILE is the mode of torch.compile, reduce-overhead if it is not set (max-autotune takes
+minutes). What does not work in the installed version is left out, with a word about it on
+standard error. One line of JSON for each.
 """
 
 import json
@@ -100,7 +101,7 @@ def graphed(call):
     return graph.replay
 
 
-def main(folder, repetitions):
+def main(folder, repetitions, ways):
     metadata, tensors = load(os.path.join(folder, "network.safetensors"))
     _, pictures = load(os.path.join(folder, "pictures.safetensors"))
     given, expected = pictures["input"].cuda(), pictures["output"].cuda()
@@ -112,7 +113,7 @@ def main(folder, repetitions):
         ("half", torch.float16, torch.channels_last),
     ):
         torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = precision == "TF32"
-        for way in "eager", "graph", "compiled":
+        for way in ways:
             # Weights stay in float32 for training, so half precision of both passes is autocast's.
             for both in False, True:
                 try:
@@ -149,6 +150,6 @@ def main(folder, repetitions):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) < 4 or set(sys.argv[3:]) - {"eager", "graph", "compiled"}:
         sys.exit(__doc__)
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], int(sys.argv[2]), sys.argv[3:])
