@@ -303,19 +303,16 @@ func (d *device) CopyToHost(s Stream, dst HostMemory, offset int64, src Pointer,
 }
 
 func (d *device) CopyOnDevice(s Stream, dst, src Pointer, bytes int64) error {
-	if bytes == 0 {
-		return nil
-	}
 	return d.do(func() error {
 		return check("cuMemcpyDtoDAsync", cu.MemcpyDtoDAsync(cu.DevicePtr(dst), cu.DevicePtr(src), bytes, s.cu()))
 	})
 }
 
 func (d *device) Fill(s Stream, dst Pointer, word uint32, count int64) error {
-	if count == 0 { // of which the driver's reference does not say what it does
-		return nil
-	}
 	return d.do(func() error {
+		if count == 0 { // of which the driver's reference does not say what it does
+			return nil
+		}
 		return check("cuMemsetD32Async", cu.MemsetD32Async(cu.DevicePtr(dst), uint(word), count, s.cu()))
 	})
 }

@@ -108,7 +108,7 @@ struct Context {
 };
 
 constexpr int most_devices = 8;
-constexpr int shared_default = 48 << 10, shared_reserved = 1 << 10; // for a block, of a multiprocessor's
+constexpr int shared_default = 48 << 10;
 constexpr std::size_t alignment = 256;
 
 // What was found and what is alive, in a file that outlives the process.
@@ -151,11 +151,8 @@ int shared_multiprocessor(int device) {
     }
 }
 
-// That of a block, when it was asked for.
-int shared_opt_in(int device) {
-    int all = shared_multiprocessor(device);
-    return capabilities[device] < 80 ? all : all - shared_reserved;
-}
+// That of a block, when it was asked for: from 8.0 on the driver keeps 1 KiB of each for itself.
+int shared_opt_in(int device) { return shared_multiprocessor(device) - (capabilities[device] < 80 ? 0 : 1 << 10); }
 
 // ------------------------------------------------------------------------------- memory
 
@@ -956,8 +953,9 @@ EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunct
     Kernel *k = kernel_of(handle);
     if (k == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     if (threads < 1) return CUDA_ERROR_INVALID_VALUE;
-    std::size_t shared = (std::size_t)k->shared + dynamic + shared_reserved;
-    *blocks = threads > k->most_threads ? 0 : (int)std::min<std::size_t>(1536 / (std::size_t)threads, (std::size_t)shared_multiprocessor(current->device) / shared);
+    std::size_t all = (std::size_t)shared_multiprocessor(current->device), reserved = all - (std::size_t)shared_opt_in(current->device);
+    std::size_t shared = (std::size_t)k->shared + dynamic + reserved;
+    *blocks = threads > k->most_threads ? 0 : (int)std::min<std::size_t>(1536 / (std::size_t)threads, shared > 0 ? all / shared : 32);
     return CUDA_SUCCESS;
 }
 
