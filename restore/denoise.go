@@ -47,13 +47,13 @@ func Denoise(ctx context.Context, img image.Image, options ...Option) (image.Ima
 // Denoise does what the function Denoise does.
 func (r *Restorer) Denoise(ctx context.Context, img image.Image, options ...Option) (image.Image, *Report, error) {
 	return r.run(ctx, taskDenoise, img, options, (*Planar).noise,
-		func(ctx context.Context, dev backend.Device, pic *picture, c settings, report *Report) ([]float32, error) {
+		func(ctx context.Context, _ backend.Device, pic *picture, c settings, report *Report) ([]float32, error) {
 			p := pic.planar
 			c, err := c.forNoise(report)
 			if err != nil {
 				return nil, err
 			}
-			dev = c.on()
+			dev := c.on()
 			factor := c.stretch(report.Sigma, p.Channels)
 			if factor == 1 {
 				return denoiseAxes(ctx, dev, p, c, report)
