@@ -68,6 +68,10 @@ var table = map[string]row{
 	"inpaint": {code: []string{"operator", "backend", "internal/parallel"}, tests: []string{"operator/operatortest", "internal/devicetest"}},
 	"tv":      {code: []string{"backend", "internal/strength", gonum}},
 	"pnp":     {code: []string{"averaged", "operator", "backend", gonum}},
+	// The kernel of a photograph.
+	"deblur/estimate": {
+		code:  []string{"deblur", "internal/fft", "internal/noiselevel", "internal/parallel"},
+	},
 	// A blur and downsampling: the one that builds on another.
 	"upscale": {
 		code:  []string{"deblur", "operator", "backend", "internal/parallel", "internal/response"},

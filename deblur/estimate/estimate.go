@@ -1,0 +1,233 @@
+package estimate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/noiselevel"
+	"github.com/averaged/imaging/internal/parallel"
+)
+
+// Options say how a kernel is estimated. The zero value is useful.
+type Options struct {
+	// Sigma is the standard deviation of the noise, where 1 is white; 0: it is estimated.
+	Sigma float64
+	// Size is the largest side that the kernel may have, in samples; 0: DefaultSize. It is never
+	// more than two fifths of the photograph's shorter side.
+	Size int
+	// Threads is how many threads compute, 0: all. The result does not depend on it.
+	Threads int
+	// Progress, if not nil, is told an estimate of the share of the work that is done. An error
+	// stops the estimation and is returned.
+	Progress func(fraction float64) error
+}
+
+const (
+	// DefaultSize is the largest side of a kernel where no other is given.
+	DefaultSize = 101
+	// MostSize is the largest that may be given.
+	MostSize = 301
+	// leastImage is the shorter side below which a photograph shows no kernel.
+	leastImage = 24
+)
+
+// Estimate is a kernel that was estimated, and what is to be thought of it.
+type Estimate struct {
+	// Kernel is what was found, its centre of mass within half a sample of its centre.
+	Kernel deblur.Kernel
+	// Shape is the kind of the blur. Where it is a simple one, its numbers made Kernel.
+	Shape Shape
+	// Sigma is the noise level that the estimate is for.
+	Sigma float64
+	// Likeness is how like Kernel the kernels are that parts of the photograph have by
+	// themselves: the correlation of each with the common one, at most 1. It is empty where the
+	// photograph is too small for parts, or too empty.
+	Likeness []float64
+	// Note says in a sentence why nothing was found, or is empty.
+	Note string
+}
+
+// Agreement is the mean of Likeness, 0 if there is none.
+func (e *Estimate) Agreement() float64 {
+	if len(e.Likeness) == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, v := range e.Likeness {
+		sum += v
+	}
+	return sum / float64(len(e.Likeness))
+}
+
+// Kernel estimates the kernel of a photograph of 1 channel (grey) or 3 (red, green, blue), planes of
+// h×w finite samples on [0,1] one after the other. The same input gives the same result for any
+// number of threads. It is safe for concurrent use.
+func Kernel(ctx context.Context, pix []float32, channels, h, w int, opt Options) (*Estimate, error) {
+	if channels != 1 && channels != 3 || h < 1 || w < 1 || len(pix) != channels*h*w {
+		return nil, fmt.Errorf("estimate: %d samples of %d channels of %d×%d, want 1 channel or 3", len(pix), channels, h, w)
+	}
+	if opt.Size < 0 || opt.Size > MostSize {
+		return nil, fmt.Errorf("estimate: kernels of at most %d samples, want 3 to %d", opt.Size, MostSize)
+	}
+	if !(opt.Sigma >= 0) || math.IsInf(opt.Sigma, 0) {
+		return nil, fmt.Errorf("estimate: noise of standard deviation %v, want a finite number above 0", opt.Sigma)
+	}
+	for i, v := range pix {
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			return nil, fmt.Errorf("estimate: sample in row %d, column %d is %v, want a finite number", i%(h*w)/w, i%w, v)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	whole := grey(pix, channels, h, w)
+	found := &Estimate{Sigma: opt.Sigma}
+	if opt.Sigma == 0 {
+		m, err := noiselevel.Estimate(whole.v.pix, 1, h, w)
+		if err != nil {
+			return nil, err
+		}
+		found.Sigma = m.Sigma
+	}
+	if opt.Size == 0 {
+		opt.Size = DefaultSize
+	}
+	largest := min((opt.Size-1)/2, min(h, w)/5)
+	switch {
+	case min(h, w) < leastImage:
+		return found.nothing(fmt.Sprintf("the photograph has %d×%d pixels, too few to show a kernel", w, h))
+	case largest < 1:
+		return found.nothing("kernels of one sample are no blur")
+	}
+	pool := parallel.New(opt.Threads)
+	defer pool.Close()
+	e := &estimation{ctx: ctx, pool: pool, edges: edgesFor(found.Sigma), tell: meter(opt.Progress, h, w)}
+	s, parts, err := e.find(func(reach int) []part { return pieces(whole, reach) }, largest)
+	if err != nil {
+		return nil, err
+	}
+	if err := found.judge(e, s, parts); err != nil {
+		return nil, err
+	}
+	if opt.Progress != nil {
+		return found, opt.Progress(1)
+	}
+	return found, nil
+}
+
+// judge makes the result of the kernel that was found in the parts.
+func (found *Estimate) judge(e *estimation, s support, parts []part) error {
+	levels, err := e.levels(parts, 0, s.r)
+	if err != nil {
+		return err
+	}
+	m := newMoments(s.r)
+	for _, l := range levels {
+		if err := l.sharpen(s, e.edges); err != nil {
+			return err
+		}
+		if err := m.measure(l, s); err != nil {
+			return err
+		}
+	}
+	if m.data == 0 || m.a[len(m.a)/2] <= 1e-9*m.data {
+		_, err := found.nothing("the photograph has no edge that would show a kernel")
+		return err
+	}
+	if s.sharp() {
+		_, err := found.nothing("")
+		return err
+	}
+	if len(parts) == 1 {
+		parts = parts[0].quarters()
+		if min(parts[0].v.h, parts[0].v.w) < 4*s.reach()+32 {
+			parts = nil
+		}
+	}
+	if found.Likeness, err = e.agreement(parts, s); err != nil {
+		return err
+	}
+	found.Shape = m.simple(s)
+	if found.Shape.Kind != Free {
+		found.Kernel, err = found.Shape.Kernel()
+		return err
+	}
+	weights := make([]float32, len(s.k))
+	for i, v := range s.k {
+		weights[i] = float32(v)
+	}
+	found.Kernel, err = deblur.NewKernel(weights, s.side(), s.side())
+	return err
+}
+
+// nothing makes the result no blur.
+func (found *Estimate) nothing(note string) (_ *Estimate, err error) {
+	found.Shape, found.Note = Shape{Kind: None}, note
+	found.Kernel, err = found.Shape.Kernel()
+	return found, err
+}
+
+// sharp says whether the kernel is that of a photograph without blur. Photographs that are sharp have
+// kernels with up to half a sample of standard deviation, and now and then a weak island, which
+// texture that repeats makes.
+func (s support) sharp() bool {
+	of, masses := s.islands()
+	top := slices.Max(masses)
+	main := newSupport(s.r)
+	for i, v := range s.k {
+		if v > 0 && masses[of[i]] == top {
+			main.k[i] = v
+		}
+	}
+	main.normalise()
+	yy, xx, _ := main.variance()
+	return top >= leastMain && yy+xx <= mostSharp
+}
+
+const (
+	leastMain = 0.6
+	mostSharp = 0.9
+)
+
+// grey is the brightness of a photograph, and where one of its channels is clipped.
+func grey(pix []float32, channels, h, w int) part {
+	p := part{newPlane(h, w), newPlane(h, w)}
+	n := h * w
+	weights := []float32{1}
+	if channels == 3 {
+		weights = []float32{.299, .587, .114}
+	}
+	for c, weight := range weights {
+		for i, v := range pix[c*n : (c+1)*n] {
+			p.v.pix[i] += weight * v
+			if v >= brightest || v <= darkest {
+				p.clipped.pix[i] = 1
+			}
+		}
+	}
+	return p
+}
+
+// What is brighter or darker is taken to be clipped.
+const (
+	brightest = 1 - 1.5/255
+	darkest   = 0.25 / 255
+)
+
+// meter returns what is told work done, in samples that a step was made for.
+func meter(progress func(float64) error, h, w int) func(float64) error {
+	if progress == nil {
+		return func(float64) error { return nil }
+	}
+	// Scales above and below half size, the parts by themselves, and now and then a wider support.
+	all := float64(min(h*w, wholeSamples)) * float64(tuned.steps) * 4
+	done := 0.0
+	return func(work float64) error {
+		done += work
+		// Never at the end before the end.
+		return progress(1 - math.Exp(-2*done/all))
+	}
+}

@@ -1,0 +1,373 @@
+package estimate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/parallel"
+)
+
+// still is a picture of leaves: disks of any size that lie on each other, whose edges and sizes are as
+// in photographs (Lee, Mumford and Huang 2001).
+var still = sync.OnceValue(func() plane {
+	const h, w, leaves, grain = 230, 300, 900, 3
+	random := rand.New(rand.NewPCG(5, 6))
+	fine := newPlane(grain*h, grain*w)
+	for i := range fine.pix {
+		fine.pix[i] = 0.5
+	}
+	for range leaves {
+		// Radii of density r⁻³ from 3 to 60 samples.
+		r := grain / math.Sqrt(1./3600+random.Float64()*(1./9-1./3600))
+		cy, cx := random.Float64()*float64(fine.h), random.Float64()*float64(fine.w)
+		grey := 0.05 + 0.9*random.Float32()
+		for y := max(0, int(cy-r)); y < min(fine.h, int(cy+r)+1); y++ {
+			for x := max(0, int(cx-r)); x < min(fine.w, int(cx+r)+1); x++ {
+				if math.Hypot(float64(y)-cy, float64(x)-cx) <= r {
+					fine.pix[y*fine.w+x] = grey
+				}
+			}
+		}
+	}
+	p := newPlane(h, w)
+	for i, v := range fine.pix {
+		p.pix[i/fine.w/grain*w+i%fine.w/grain] += v / (grain * grain)
+	}
+	return p
+})
+
+// photograph blurs a scene beyond the frame, adds noise and rounds to 8 bits.
+func photograph(t *testing.T, v plane, k deblur.Kernel, sigma float64) plane {
+	t.Helper()
+	p := newPlane(v.h-k.H+1, v.w-k.W+1)
+	random := rand.New(rand.NewPCG(1, 2))
+	for y := range p.h {
+		for x := range p.w {
+			sum := 0.0
+			for i, w := range k.Weights {
+				if w != 0 {
+					sum += float64(w) * float64(v.pix[(y+k.H-1-i/k.W)*v.w+x+k.W-1-i%k.W])
+				}
+			}
+			sum += sigma * random.NormFloat64()
+			p.pix[y*p.w+x] = float32(math.Round(min(max(sum, 0), 1)*255) / 255)
+		}
+	}
+	return p
+}
+
+// supportOf is a kernel in a support of radius r, about its centre of mass.
+func supportOf(k deblur.Kernel, r int) support {
+	s := newSupport(r)
+	for i, w := range k.Weights {
+		s.k[(i/k.W-k.CY+r)*s.side()+i%k.W-k.CX+r] = float64(w)
+	}
+	return s
+}
+
+func estimated(t *testing.T, p plane, opt Options) *Estimate {
+	t.Helper()
+	e, err := Kernel(context.Background(), p.pix, 1, p.h, p.w, opt)
+	require.NoError(t, err)
+	return e
+}
+
+func TestShakeIsFound(t *testing.T) {
+	k, err := deblur.Shake(17, 2)
+	require.NoError(t, err)
+	e := estimated(t, photograph(t, still(), k, 0.01), Options{})
+	require.Equal(t, Free, e.Shape.Kind)
+	found := likeness(supportOf(e.Kernel, 24).softened(), supportOf(k, 24).softened(), 2)
+	require.Greater(t, found, 0.85)
+	require.LessOrEqual(t, max(e.Kernel.H, e.Kernel.W), 27, "the size is found")
+	require.NotEmpty(t, e.Likeness)
+
+	sum := 0.0
+	for _, w := range e.Kernel.Weights {
+		require.GreaterOrEqual(t, w, float32(0))
+		sum += float64(w)
+	}
+	require.Equal(t, 1.0, sum)
+}
+
+func TestSimpleShapesAreRecognised(t *testing.T) {
+	motion, err := deblur.Motion(13, 40)
+	require.NoError(t, err)
+	e := estimated(t, photograph(t, still(), motion, 0.005), Options{})
+	require.Equal(t, Motion, e.Shape.Kind)
+	require.InDelta(t, 13, e.Shape.Length, 1.5)
+	require.InDelta(t, 40, e.Shape.Angle, 4)
+
+	disk, err := deblur.Disk(4)
+	require.NoError(t, err)
+	e = estimated(t, photograph(t, still(), disk, 0.005), Options{})
+	require.Equal(t, Disk, e.Shape.Kind)
+	require.InDelta(t, 4, e.Shape.Radius, 0.5)
+}
+
+func TestSharpPhotographIsToldSo(t *testing.T) {
+	point, err := deblur.Motion(1, 0)
+	require.NoError(t, err)
+	for _, sigma := range []float64{0, 0.02} {
+		e := estimated(t, photograph(t, still(), point, sigma), Options{})
+		require.Equal(t, None, e.Shape.Kind)
+		require.Empty(t, e.Note)
+		require.Equal(t, []float32{1}, e.Kernel.Weights)
+	}
+}
+
+func TestClippedSamplesAreNotFitted(t *testing.T) {
+	k, err := deblur.Shake(15, 5)
+	require.NoError(t, err)
+	v := plane{still().h, still().w, append([]float32(nil), still().pix...)}
+	for i := range v.pix { // lamps, far brighter than white
+		if y, x := i/v.w%70, i%v.w%70; y < 4 && x < 4 {
+			v.pix[i] = 12
+		}
+	}
+	e := estimated(t, photograph(t, v, k, 0.005), Options{Size: 31})
+	found := likeness(supportOf(e.Kernel, 24).softened(), supportOf(k, 24).softened(), 2)
+	require.Greater(t, found, 0.75)
+}
+
+func TestAnySizeHasAResult(t *testing.T) {
+	for _, s := range [][2]int{{1, 1}, {1, 50}, {3, 1000}, {24, 24}, {25, 700}, {64, 31}} {
+		p := newPlane(s[0], s[1])
+		random := rand.New(rand.NewPCG(3, 4))
+		for i := range p.pix {
+			p.pix[i] = random.Float32()
+		}
+		e := estimated(t, p, Options{})
+		require.NoError(t, e.Kernel.Check(), "%v", s)
+		require.LessOrEqual(t, 2*max(e.Kernel.H, e.Kernel.W), max(2, s[0], s[1]))
+	}
+	for _, v := range []float32{0, 0.5, 1, 7} {
+		p := newPlane(60, 80)
+		for i := range p.pix {
+			p.pix[i] = v
+		}
+		e := estimated(t, p, Options{})
+		require.Equal(t, None, e.Shape.Kind)
+		require.NotEmpty(t, e.Note)
+	}
+}
+
+func TestWrongInputIsRefused(t *testing.T) {
+	ctx := context.Background()
+	nan := make([]float32, 900)
+	nan[31] = float32(math.NaN())
+	_, err := Kernel(ctx, nan, 1, 30, 30, Options{})
+	require.ErrorContains(t, err, "row 1, column 1 is NaN")
+	for _, wrong := range []Options{{Size: -1}, {Size: MostSize + 1}, {Sigma: -1}, {Sigma: math.NaN()}, {Sigma: math.Inf(1)}} {
+		_, err = Kernel(ctx, make([]float32, 900), 1, 30, 30, wrong)
+		require.Error(t, err, "%+v", wrong)
+	}
+	_, err = Kernel(ctx, make([]float32, 900), 2, 15, 30, Options{})
+	require.Error(t, err)
+	_, err = Kernel(ctx, make([]float32, 899), 1, 30, 30, Options{})
+	require.Error(t, err)
+}
+
+func TestItStopsWhenAsked(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := still()
+	last := 0.0
+	_, err := Kernel(ctx, p.pix, 1, p.h, p.w, Options{Progress: func(f float64) error {
+		require.GreaterOrEqual(t, f, last)
+		require.LessOrEqual(t, f, 1.0)
+		last = f
+		cancel()
+		return nil
+	}})
+	require.ErrorIs(t, err, context.Canceled)
+	require.Greater(t, last, 0.0)
+
+	stop := errors.New("stop")
+	_, err = Kernel(context.Background(), p.pix, 1, p.h, p.w, Options{Progress: func(float64) error { return stop }})
+	require.ErrorIs(t, err, stop)
+}
+
+func TestThreadsChangeNoBit(t *testing.T) {
+	k, err := deblur.Motion(7, 20)
+	require.NoError(t, err)
+	p := photograph(t, still().crop(60, 60, 120, 140), k, 0.01)
+	one, three := estimated(t, p, Options{Threads: 1}), estimated(t, p, Options{Threads: 3})
+	require.Equal(t, one, three)
+}
+
+// Of a large photograph the parts are taken that have edges, none of them twice.
+func TestPieces(t *testing.T) {
+	whole := part{newPlane(1500, 1800), newPlane(1500, 1800)}
+	for y := 800; y < 1200; y++ {
+		for x := 1000; x < 1500; x++ {
+			whole.v.pix[y*1800+x] = float32((y/9+x/7)%2) / 2
+		}
+	}
+	parts := pieces(whole, 14)
+	require.Len(t, parts, mostParts)
+	require.Equal(t, [2]int{leastSide, leastSide}, [2]int{parts[0].v.h, parts[0].v.w})
+	energy := edgeMap(parts[0])
+	require.Greater(t, energy.over(0, 0, leastSide), 1000.0)
+
+	require.Len(t, pieces(part{newPlane(100, 9000), newPlane(100, 9000)}, 14), 1)
+	quarters := parts[0].quarters()
+	require.Len(t, quarters, 4)
+	require.Equal(t, leastSide*leastSide/4, len(quarters[3].v.pix))
+}
+
+// The moments are those of the plain sums.
+func TestMomentsAreTheQuadraticForm(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h, w, r := rapid.IntRange(6, 20).Draw(t, "h"), rapid.IntRange(6, 20).Draw(t, "w"), rapid.IntRange(1, 3).Draw(t, "r")
+		pool := parallel.New(1)
+		defer pool.Close()
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		v := newPlane(h, w)
+		for i := range v.pix {
+			v.pix[i] = random.Float32()
+		}
+		l, err := newLevel(pool, v, make([]bool, h*w), r)
+		require.NoError(t, err)
+		for c := range l.x {
+			for i := range l.x[c] {
+				l.x[c][i] = random.Float32() - .5
+			}
+		}
+		draw := func() support {
+			s := newSupport(r)
+			for i := range s.k {
+				s.k[i] = random.Float64()
+			}
+			s.normalise()
+			return s
+		}
+		s, other := draw(), draw()
+		m := newMoments(r)
+		require.NoError(t, m.measure(l, s))
+
+		// ‖y − x∗k‖², where what is not known is as s gives it.
+		convolved := func(c int, k support, y, x int) float64 {
+			sum := 0.0
+			for i, a := range k.k {
+				sum += a * float64(l.x[c][wrap(y-i/k.side()+r, l.ph)*l.pw+wrap(x-i%k.side()+r, l.pw)])
+			}
+			return sum
+		}
+		want, left, data := 0.0, 0.0, 0.0
+		for c := range l.x {
+			for y := range l.ph {
+				for x := range l.pw {
+					own, of := convolved(c, s, y, x), convolved(c, other, y, x)
+					target := own
+					if y+c < h && x+1-c < w {
+						target = float64(v.pix[(y+c)*w+x+1-c] - v.pix[y*w+x])
+						left += (target - own) * (target - own)
+						data++
+					}
+					want += (target-of)*(target-of) - (target-own)*(target-own)
+				}
+			}
+		}
+		require.InDelta(t, want, m.excess(other, s), 1e-3*(1+math.Abs(want)))
+		require.InEpsilon(t, left, m.left, 1e-4)
+		require.Equal(t, data, m.data)
+
+		// What the kernel step finds is no worse than where it began, nor than others.
+		found, err := m.fit(pool, s, kernelPrior{})
+		require.NoError(t, err)
+		require.InDelta(t, 1, found.normalise(), 1e-9)
+		for _, v := range found.k {
+			require.GreaterOrEqual(t, v, 0.0)
+		}
+	})
+}
+
+// Where the sharp image is right the kernel step finds the kernel.
+func TestKernelStepFindsTheKernel(t *testing.T) {
+	pool := parallel.New(2)
+	defer pool.Close()
+	k, err := deblur.Shake(9, 3)
+	require.NoError(t, err)
+	v := still().crop(40, 40, 128, 128)
+	y := photograph(t, v, k, 0)
+	l, err := newLevel(pool, y, make([]bool, len(y.pix)), 6)
+	require.NoError(t, err)
+	for i := range v.h - 1 { // the scene itself, which goes on beyond the photograph
+		for j := range v.w - 1 {
+			at := wrap(i-k.H+1+k.CY, l.ph)*l.pw + wrap(j-k.W+1+k.CX, l.pw)
+			l.x[0][at] = v.pix[i*v.w+j+1] - v.pix[i*v.w+j]
+			l.x[1][at] = v.pix[(i+1)*v.w+j] - v.pix[i*v.w+j]
+		}
+	}
+	truth := supportOf(k, 6)
+	found := start(6)
+	for range 20 { // what is beyond the frame follows from the kernel
+		m := newMoments(6)
+		require.NoError(t, m.measure(l, found))
+		found, err = m.fit(pool, found, kernelPrior{})
+		require.NoError(t, err)
+	}
+	for i, want := range truth.k {
+		require.InDelta(t, want, found.k[i], 0.01, "weight %d", i)
+	}
+}
+
+func TestSupport(t *testing.T) {
+	k, err := deblur.Shake(13, 1)
+	require.NoError(t, err)
+	s := supportOf(k, 8)
+	require.InDelta(t, 1, likeness(s, s.moved(1, -1), 2), 1e-9)
+	require.Equal(t, s, s.moved(2, 1).centred())
+	large := s.scaled(2, 16)
+	ayy, axx, _ := s.variance()
+	byy, bxx, _ := large.variance()
+	require.InEpsilon(t, 4*(ayy+axx), byy+bxx, 0.1)
+
+	s = point(4)
+	s.k[0], s.k[1], s.k[40+20] = 0.03, 0.03, 0.001
+	require.Equal(t, point(4), s.cleaned(0.01, 0.1))
+	require.Equal(t, 4, s.reach())
+	require.InDelta(t, 0.061, s.outside(1), 1e-9)
+}
+
+func TestResizedKeepsConstantsAndRamps(t *testing.T) {
+	for _, n := range [][2]int{{40, 20}, {33, 24}, {24, 33}, {7, 2}} {
+		p := newPlane(n[0], 5)
+		for i := range p.pix {
+			p.pix[i] = float32(i / 5)
+		}
+		q := p.resized(n[1], 5)
+		step := float64(n[0]) / float64(n[1])
+		for y := 2; y < n[1]-2; y++ {
+			require.InDelta(t, (float64(y)+.5)*step-.5, q.pix[y*5+2], 0.35, fmt.Sprint(n))
+		}
+		for i := range p.pix {
+			p.pix[i] = 3
+		}
+		for _, v := range p.resized(n[1], 3).pix {
+			require.InDelta(t, 3, v, 1e-5)
+		}
+	}
+}
+
+// A shape is drawn as package deblur makes it.
+func TestDrawnShapes(t *testing.T) {
+	for _, s := range []Shape{{Kind: Motion, Length: 9, Angle: 25}, {Kind: Disk, Radius: 3.3}, {Kind: Gaussian, Std: 1.5}} {
+		k, err := s.Kernel()
+		require.NoError(t, err)
+		want, got := supportOf(k, 10), drawn(s, 10, 0, 0)
+		for i := range want.k {
+			require.InDelta(t, want.k[i], got.k[i], 0.006, "%v %d", s.Kind, i)
+		}
+	}
+	require.Equal(t, "motion", Motion.String())
+}

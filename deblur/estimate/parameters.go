@@ -1,0 +1,32 @@
+package estimate
+
+import "math"
+
+// parameters are what was tuned on photographs of BSDS500's val under camera shakes, with noise of
+// 2.55 and 7.65 of 255; NOTEBOOK.md has what was compared.
+type parameters struct {
+	steps int // of image and kernel at each scale
+	edges edgePrior
+	// kernel is the prior of the kernel step.
+	kernel kernelPrior
+	// threshold and island are what cleaned drops after each scale.
+	threshold, island float64
+}
+
+var tuned = parameters{
+	steps:     5,
+	edges:     edgePrior{lambda: 0.002, start: 0.5, last: 100, factor: 2},
+	kernel:    kernelPrior{ridge: 0.15, sparsity: 0.001},
+	threshold: 0.05,
+	island:    0.1,
+}
+
+// edgesFor is the image step's prior for noise of standard deviation sigma. Of a maximum a posteriori
+// estimate λ would grow as σ²; but the less noise there is, the more is it what the prior does not
+// know of photographs that decides, and below lambdaSigma nothing else.
+func edgesFor(sigma float64) edgePrior {
+	const lambdaSigma, lambdaPower = 0.01, 0.7
+	p := tuned.edges
+	p.lambda *= max(1, math.Pow(min(sigma, 0.2)/lambdaSigma, lambdaPower))
+	return p
+}

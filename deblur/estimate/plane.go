@@ -1,0 +1,82 @@
+package estimate
+
+import "math"
+
+// plane is one channel, row by row.
+type plane struct {
+	h, w int
+	pix  []float32
+}
+
+func newPlane(h, w int) plane { return plane{h, w, make([]float32, h*w)} }
+
+func (p plane) row(y int) []float32 { return p.pix[y*p.w : (y+1)*p.w] }
+
+// crop returns a copy of h×w samples from row y and column x on.
+func (p plane) crop(y, x, h, w int) plane {
+	c := newPlane(h, w)
+	for i := range h {
+		copy(c.row(i), p.row(y + i)[x:])
+	}
+	return c
+}
+
+// resized returns the plane with h×w samples. On the way down it is smoothed, by a
+// triangle that reaches as far as the new samples are apart, so that a blurred image becomes
+// the smaller image under the smaller kernel; on the way up this is linear interpolation.
+func (p plane) resized(h, w int) plane {
+	if h == p.h && w == p.w {
+		return p
+	}
+	across := newPlane(p.h, w)
+	taps := triangles(p.w, w)
+	for y := range p.h {
+		from, to := p.row(y), across.row(y)
+		for x, t := range taps {
+			sum := float32(0)
+			for i, weight := range t.weights {
+				sum += float32(weight * from[t.first+i])
+			}
+			to[x] = sum
+		}
+	}
+	out := newPlane(h, w)
+	for y, t := range triangles(p.h, h) {
+		to := out.row(y)
+		for i, weight := range t.weights {
+			for x, v := range across.row(t.first + i) {
+				to[x] += float32(weight * v)
+			}
+		}
+	}
+	return out
+}
+
+// taps are the samples from first on that a new sample is a mean of.
+type taps struct {
+	first   int
+	weights []float32
+}
+
+// triangles are those of n new samples on m old ones; what lies beyond the end is left out.
+func triangles(m, n int) []taps {
+	step := float64(m) / float64(n)
+	reach := max(step, 1)
+	all := make([]taps, n)
+	for i := range all {
+		at := (float64(i)+.5)*step - .5
+		first, last := max(int(math.Ceil(at-reach)), 0), min(int(math.Floor(at+reach)), m-1)
+		t := taps{first: first}
+		sum := 0.0
+		for j := first; j <= last; j++ {
+			weight := max(1-math.Abs(float64(j)-at)/reach, 0)
+			t.weights = append(t.weights, float32(weight))
+			sum += weight
+		}
+		for j := range t.weights {
+			t.weights[j] = float32(float64(t.weights[j]) / sum)
+		}
+		all[i] = t
+	}
+	return all
+}

@@ -1,0 +1,175 @@
+package estimate
+
+import (
+	"context"
+	"math"
+
+	"github.com/averaged/imaging/internal/parallel"
+)
+
+// part is a piece of the photograph at full size, and 1 where it is clipped.
+type part struct {
+	v, clipped plane
+}
+
+// estimation is one run from coarse to fine for a kernel that all parts have in common.
+type estimation struct {
+	ctx   context.Context
+	pool  *parallel.Pool
+	edges edgePrior
+	tell  func(work float64) error
+}
+
+// scaleStep is the ratio of the sizes of two scales.
+const scaleStep = math.Sqrt2
+
+// coarsest is the largest side of a kernel at the coarsest scale: there it is found from nearly
+// nothing.
+const coarsest = 5
+
+// scales is how many scales there are below full size for kernels that reach reach samples.
+func scales(reach int) int {
+	n := 0
+	for float64(2*reach+1)/math.Pow(scaleStep, float64(n)) > coarsest {
+		n++
+	}
+	return n
+}
+
+// radius is how far a kernel reaches at scale i that reaches reach at full size.
+func radius(reach, i int) int {
+	return max(1, int(math.Ceil(float64(reach)/math.Pow(scaleStep, float64(i)))))
+}
+
+// levels are the parts at scale i, for kernels of radius r.
+func (e *estimation) levels(parts []part, i, r int) ([]*level, error) {
+	f := math.Pow(scaleStep, float64(i))
+	var all []*level
+	for _, p := range parts {
+		h, w := max(2, int(math.Round(float64(p.v.h)/f))), max(2, int(math.Round(float64(p.v.w)/f)))
+		share := p.clipped.resized(h, w)
+		clipped := make([]bool, h*w)
+		for j, c := range share.pix {
+			clipped[j] = c > mostClipped
+		}
+		l, err := newLevel(e.pool, p.v.resized(h, w), clipped, r)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
+// mostClipped is how much of a smaller sample may be clipped.
+const mostClipped = 0.02
+
+// alternate makes steps of the image and the kernel in turn, and returns the kernel and the moments
+// of its last step.
+func (e *estimation) alternate(levels []*level, s support, steps int) (support, *moments, error) {
+	var m moments
+	for range steps {
+		m = newMoments(s.r)
+		for _, l := range levels {
+			if err := e.ctx.Err(); err != nil {
+				return s, nil, err
+			}
+			if err := l.sharpen(s, e.edges); err != nil {
+				return s, nil, err
+			}
+			if err := m.measure(l, s); err != nil {
+				return s, nil, err
+			}
+			if err := e.tell(float64(l.ph * l.pw)); err != nil {
+				return s, nil, err
+			}
+		}
+		var err error
+		if s, err = m.fit(e.pool, s, tuned.kernel); err != nil {
+			return s, nil, err
+		}
+	}
+	return s, &m, nil
+}
+
+// atScale goes on at scale i from the kernel s of another one.
+func (e *estimation) atScale(parts []part, s support, i int) (support, error) {
+	levels, err := e.levels(parts, i, s.r)
+	if err != nil {
+		return s, err
+	}
+	s, _, err = e.alternate(levels, s, tuned.steps)
+	if err != nil {
+		return s, err
+	}
+	return s.cleaned(tuned.threshold, tuned.island).centred(), nil
+}
+
+// startWidth is the standard deviation of the kernel that the coarsest scale begins with.
+const startWidth = 0.7
+
+func start(r int) support {
+	s := newSupport(r)
+	n := s.side()
+	for i := range s.k {
+		y, x := float64(i/n-r), float64(i%n-r)
+		s.k[i] = math.Exp(-(y*y + x*x) / (2 * startWidth * startWidth))
+	}
+	s.normalise()
+	return s
+}
+
+// find estimates the kernel from coarse to fine, and returns the parts that it is of. Its reach is
+// found at half size: where the kernel fills its support, all is begun anew with a larger one, up to
+// the largest. What fills every support is no kernel but a failure, and the smallest one is kept,
+// where it does least harm.
+func (e *estimation) find(parts func(reach int) []part, largest int) (support, []part, error) {
+	reach := min(firstReach, largest)
+	s, of, filled, err := e.half(parts, reach)
+	if err != nil {
+		return s, nil, err
+	}
+	for wider := reach; filled && wider < largest; {
+		wider = min(wider*8/5, largest)
+		t, others, stillFilled, err := e.half(parts, wider)
+		if err != nil {
+			return s, nil, err
+		}
+		if !stillFilled {
+			s, of, reach, filled = t, others, wider, false
+		}
+	}
+	reach = min(reach, int(math.Ceil(1.1*2*float64(s.reach())))+3)
+	for i := halfSize - 1; i >= 0; i-- {
+		s = s.scaled(scaleStep, radius(reach, i))
+		if s, err = e.atScale(of, s, i); err != nil {
+			return s, nil, err
+		}
+	}
+	return s, of, nil
+}
+
+// half estimates the kernel at half size in a support of a given reach, and says whether it fills it.
+func (e *estimation) half(parts func(reach int) []part, reach int) (s support, of []part, filled bool, err error) {
+	of = parts(reach)
+	i := max(scales(reach), halfSize)
+	s = start(radius(reach, i))
+	for ; ; i-- {
+		if s, err = e.atScale(of, s, i); err != nil {
+			return s, nil, false, err
+		}
+		if i == halfSize {
+			return s, of, s.outside(s.r-max(1, s.r/8)) > mostAtBorder, nil
+		}
+		s = s.scaled(scaleStep, radius(reach, i-1))
+	}
+}
+
+const (
+	// halfSize is the number of the scale of half size.
+	halfSize = 2
+	// firstReach is how far the support reaches at first.
+	firstReach = 14
+	// mostAtBorder is how much weight there may be at the border of a support that is wide enough.
+	mostAtBorder = 0.01
+)
