@@ -33,6 +33,9 @@ import (
 //	Start                                                     Deblur
 //	Kernel                                                    Inpaint, Upscale
 //	Antialias                                                 Upscale
+//	KernelSize                                                EstimateKernel
+//
+// EstimateKernel and CheckKernel take Sigma, SigmaAuto, Threads and Progress, and no other of these.
 type Option interface {
 	change(c *settings) error
 	name() string
@@ -74,6 +77,7 @@ type settings struct {
 	start       StartingPoint
 	antialias   upscale.Antialias
 	kernel      *deblur.Kernel // of Inpaint and Upscale; nil: no blur
+	kernelSize  int            // of EstimateKernel; 0: its default
 	device      backend.Device
 	threads     int
 	memory      int64     // bytes, 0: no limit

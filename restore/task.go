@@ -15,6 +15,8 @@ const (
 	taskUpscale task = "Upscale"
 	taskSolve   task = "Solve"
 	taskCheck   task = "Check"
+	// taskEstimateKernel has an option of its own, and few of the others.
+	taskEstimateKernel task = "EstimateKernel"
 	// taskNew is not one: the options that concern what a Restorer keeps.
 	taskNew task = "New"
 )
@@ -38,6 +40,7 @@ var belongs = map[string][]task{
 	"Device":        {taskNew},
 	"Threads":       {taskNew},
 	"MemoryLimit":   {taskNew},
+	"KernelSize":    {taskEstimateKernel},
 }
 
 // check returns an *OptionError about the first option that does not belong to one of the

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"image"
+	"math"
 
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
 )
 
@@ -14,19 +16,26 @@ import (
 type deblurrer struct {
 	batchFlags
 	blurFlags
-	adapt  bool
-	kernel deblur.Kernel // once loaded
+	adapt   bool
+	flip    bool // --kernel-flip
+	centre  bool // --kernel-center
+	size    int  // --kernel-size
+	written string
+	save    imagefile.WriteOptions // of written
+	limit   restore.Option         // of size, or nil
+	app     *app
+
+	kernel    deblur.Kernel // once loaded, or of the image at hand
+	estimated *kernelInfo   // of the image at hand; nil: the kernel was given
 }
 
 func (a *app) deblurCommand() *cobra.Command {
-	d := &deblurrer{}
+	d := &deblurrer{app: a}
 	d.suffix = ".deblurred"
-	return a.restoringCommand(d, &cobra.Command{
-		Use:   "deblur IN... --kernel FILE",
-		Short: "Remove a known blur from images",
-		Long: `Removes a blur whose kernel is known, by a plug-and-play iteration: steps
-towards an image that, blurred, is the photograph, each followed by a denoiser,
-the prior. With a certified prior the iteration converges, and the report says
+	c := a.restoringCommand(d, &cobra.Command{
+		Use:   "deblur IN... [--kernel FILE]",
+		Short: "Remove blur from images, with a kernel or without one",
+		Long: `Removes a blur by a plug-and-play iteration: steps towards an image that, blurred, is the photograph, each followed by a denoiser, the prior. With a certified prior the iteration converges, and the report says
 what is proven (-v prints the certificate). With one that has no certificate it
 runs all the same, but nothing is promised.
 
@@ -48,7 +57,15 @@ all runs together, and the certificate about each.
 
 The kernel is an image of what became of a single point: brighter is more weight;
 any size up to 2047×2047, any format, scaled to sum 1. 'restore kernel' makes some.
-Its middle is its centre.
+Its middle is its centre: of an even number n of rows or columns number n/2, counted
+from 0. One whose centre of mass is far from there is moved, and that is said
+(--kernel-center=false: not). What the photograph says against a kernel, that it is
+turned, inverted or of another photograph, is said in a line.
+
+Without --kernel the kernel is estimated from each photograph. A line says what was
+found and how far it can be trusted, --write-kernel keeps it, and a photograph that is
+not blurred is told so. The certificate is of the iteration for that kernel; nothing
+is proven of the estimate.
 
 --boundary says what lies beyond the frame. unknown, the default, is what a
 photograph has: the scene went on, and what was blurred into the frame is
@@ -58,39 +75,133 @@ units where 1 is white; by default it is estimated.
 
 A result stands beside its input as NAME.deblurred.EXT unless -o says otherwise. A
 WebP image becomes a PNG.`,
-		Example: `  restore deblur --kernel motion.png photo.jpg
+		Example: `  restore deblur photo.jpg --write-kernel kernel.png
+  restore deblur --kernel motion.png photo.jpg
   restore deblur --kernel shake.pfm --sigma 0.01 --boundary circular test.pfm -o result.pfm
   restore deblur --kernel motion.png --prior ` + exampleNetwork() + ` photo.png
   restore deblur --kernel motion.png --weights run/weights.safetensors photo.png
   restore kernel motion --length 15 --angle 30 -o motion.png`,
 	})
+	all := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if d.written != "" && (len(args) != 1 || d.recursive) {
+			return usagef("--write-kernel %s: give one input; each has a kernel of its own", oneLine(d.written))
+		}
+		return all(c, args)
+	}
+	return c
 }
 
 func (d *deblurrer) bindOwn(c *cobra.Command) {
-	d.bindKernel(c, "image `FILE` of the blur kernel (required)")
+	d.bindKernel(c, "image `FILE` of the blur kernel; without it the kernel is estimated from the photograph")
+	c.Flags().StringVar(&d.written, "write-kernel", "", "write the estimated kernel to `FILE`: .png, .tif, .pgm or .pfm")
+	bindKernelSize(c, &d.size)
+	c.Flags().BoolVar(&d.flip, "kernel-flip", false, "turn the kernel by 180 degrees, for one that was made for correlation")
+	c.Flags().BoolVar(&d.centre, "kernel-center", true, "move the centre of a kernel to its centre of mass where that is far from its middle")
+	expert(c, "kernel-flip", "kernel-center")
 	d.bind(c, selectPrior, "the relative change of an iteration (default 1.5e-4; with tv 0.003·sigma, within 4e-5 and 1.5e-4)")
 	bindAdapt(c, &d.adapt)
 	bindBoundary(c, &d.boundary, "what lies beyond the frame")
 }
 
-func (d *deblurrer) checkOwn() error {
-	if d.kernelFile == "" {
-		return usagef("deblur needs --kernel FILE, an image of the blur; 'restore kernel' makes some")
+func (d *deblurrer) checkOwn() (err error) {
+	if d.kernelFile != "" {
+		switch {
+		case d.written != "":
+			return usagef("--write-kernel is for an estimated kernel: leave --kernel out")
+		case d.size != 0:
+			return usagef("--kernel-size is for an estimated kernel: leave --kernel out")
+		}
+		return nil
 	}
-	return nil
+	if d.flip {
+		return usagef("--kernel-flip is for a kernel that is given, by --kernel FILE")
+	}
+	if d.limit, err = kernelSizeOption(d.size); err != nil || d.written == "" {
+		return err
+	}
+	if d.written == standardStream || identity(d.written) == identity(d.output) {
+		return usagef("--write-kernel %s: give a file of its own", oneLine(d.written))
+	}
+	d.save, err = d.app.kernelWriting(d.written, d.force)
+	return err
 }
 
 func (d *deblurrer) ownFiles() []string { return []string{d.kernelFile} }
 
 func (d *deblurrer) loadOwn(ctx context.Context, a *app) (opts []restore.Option, err error) {
-	d.kernel, err = a.readKernel(ctx, d.kernelFile, d.reading)
-	return []restore.Option{restore.Boundary(boundaryOf(d.boundary)), restore.Adaptation(d.adapt)}, err
+	if d.kernelFile != "" {
+		if d.kernel, err = a.readKernel(ctx, d.kernelFile, d.reading); err != nil {
+			return nil, err
+		}
+		d.prepareKernel(a)
+	}
+	return []restore.Option{restore.Boundary(boundaryOf(d.boundary)), restore.Adaptation(d.adapt)}, nil
+}
+
+// prepareKernel turns and centres a kernel that was given.
+func (d *deblurrer) prepareKernel(a *app) {
+	if d.flip {
+		d.kernel = d.kernel.Turned()
+	}
+	if dy, dx := d.kernel.OffCentre(); d.centre && farOff(dy, d.kernel.H, dx, d.kernel.W) {
+		d.kernel = d.kernel.Centred()
+		a.remark(d.kernelFile, "the centre of mass is %.3g pixels below and %.3g right of the middle: it was taken for the centre, so that the result is not shifted; --kernel-center=false takes the middle", dy, dx)
+	}
+}
+
+// farOff says whether a centre of mass is so far from the middle that the kernel was not meant to be
+// moved: those of measured shakes are up to two pixels off.
+func farOff(dy float64, h int, dx float64, w int) bool {
+	return math.Abs(dy) > max(2.5, float64(h)/6) || math.Abs(dx) > max(2.5, float64(w)/6)
 }
 
 func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...restore.Option) (image.Image, *restore.Report, error) {
-	return restore.Deblur(ctx, img, d.kernel, opts...)
+	few := []restore.Option{restore.Threads(d.threads)}
+	if d.sigma.given && d.sigma.value > 0 {
+		few = append(few, restore.Sigma(d.sigma.value))
+	}
+	if d.kernelFile != "" {
+		doubts, err := restore.CheckKernel(ctx, img, d.kernel, few...)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, doubt := range doubtsOfKernel(doubts) {
+			d.app.remark(d.app.input, "%s", doubt)
+		}
+		return restore.Deblur(ctx, img, d.kernel, opts...)
+	}
+	bar := d.app.newProgress(d.app.input)
+	defer bar.clear()
+	k, report, err := restore.EstimateKernel(ctx, img, append(few, d.limit, restore.Progress(func(p restore.ProgressReport) error {
+		bar.show(p.Fraction, 0)
+		return ctx.Err()
+	}))...)
+	if err != nil {
+		return nil, nil, err
+	}
+	bar.clear()
+	d.kernel, d.estimated = k, kernelInfoOf(k, report)
+	d.app.tellKernel(d.app.input, report)
+	if d.written != "" {
+		if err := d.app.writeKernelFile(ctx, k, d.written, d.save); err != nil {
+			return nil, nil, err
+		}
+		d.estimated.Written = d.written
+	}
+	return restore.Deblur(ctx, img, k, opts...)
 }
 
-func (d *deblurrer) describe(o *outcome) { o.Kernel, o.Boundary = d.kernelFile, d.boundary.value }
+func (d *deblurrer) describe(o *outcome) {
+	o.Kernel, o.KernelEstimate, o.Boundary = d.kernelFile, d.estimated, d.boundary.value
+}
 
-func (d *deblurrer) achieved(o *outcome) string { return "blur and " + noiseOf(o) + " removed" }
+func (d *deblurrer) achieved(o *outcome) string {
+	if e := d.estimated; e != nil {
+		if e.Kind == "none" {
+			return "no blur found, " + noiseOf(o) + " removed"
+		}
+		return "estimated blur and " + noiseOf(o) + " removed"
+	}
+	return "blur and " + noiseOf(o) + " removed"
+}

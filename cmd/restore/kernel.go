@@ -15,16 +15,21 @@ type kernelRecord struct {
 	Output  string `json:"output"`
 	Width   int    `json:"width"`
 	Height  int    `json:"height"`
-	Exact   names  `json:"names_base64,omitempty"`
+	// Input and Estimate are those of a kernel that was estimated.
+	Input    string      `json:"input,omitempty"`
+	Estimate *kernelInfo `json:"estimate,omitempty"`
+	Notes    []string    `json:"notes,omitempty"`
+	Exact    names       `json:"names_base64,omitempty"`
 }
 
 func (a *app) kernelCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "kernel SHAPE",
-		Short: "Make the image of a blur kernel",
+		Short: "Make the image of a blur kernel, or estimate it",
 		Long: `Makes an image of a blur kernel, for deblur and degrade, and prints its size. The
 extension of -o decides: .png, .tif and .pgm hold 16-bit grey, scaled so that the
-largest weight is white; .pfm holds the exact weights, which sum to 1.`,
+largest weight is white; .pfm holds the exact weights, which sum to 1. 'restore kernel
+estimate' makes it from a blurred photograph.`,
 		Example: `  restore kernel motion --length 15 --angle 30 -o motion.png
   restore kernel shake --size 31 --seed 7 -o shake.pfm`,
 		Args: cobra.ArbitraryArgs,
@@ -32,9 +37,9 @@ largest weight is white; .pfm holds the exact weights, which sum to 1.`,
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("kernel: unknown shape %q; %sthere is: motion, gaussian, disk, box, shake", oneLine(args[0]), didYouMean(args[0], commandNames(c)))
+				return usagef("kernel: unknown shape %q; %sthere is: motion, gaussian, disk, box, shake, estimate", oneLine(args[0]), didYouMean(args[0], commandNames(c)))
 			}
-			return usagef("kernel needs a shape: motion, gaussian, disk, box or shake")
+			return usagef("kernel needs a shape: motion, gaussian, disk, box or shake; or estimate")
 		},
 	}
 
@@ -71,7 +76,7 @@ largest weight is white; .pfm holds the exact weights, which sum to 1.`,
 	shake.Flags().IntVar(&shakeSize, "size", 0, "side of the square that the path fits, in pixels, odd, 3 to 2001 (required)")
 	shake.Flags().Uint64Var(&seed, "seed", 1, "number of the random path; equal seeds give equal kernels everywhere")
 
-	c.AddCommand(motion, gaussian, disk, box, shake)
+	c.AddCommand(motion, gaussian, disk, box, shake, a.kernelEstimate())
 	return c
 }
 
@@ -106,25 +111,11 @@ func (a *app) kernelShape(shape, short, example string, required []string, make 
 }
 
 func (a *app) writeKernel(c *cobra.Command, shape string, k deblur.Kernel, output string, force bool) error {
-	opt := imagefile.WriteOptions{Format: imagefile.PNG, Overwrite: force}
-	if err := a.refuseTerminal(output); err != nil {
-		return err
-	}
-	if output != standardStream {
-		format, err := outputFormat(output, opt.Format)
-		if err != nil {
-			return err
-		}
-		if format == imagefile.JPEG || format == imagefile.BMP {
-			return usagef("-o %s: %s has 8 bits, too few for a kernel; use .png, .tif or .pfm", oneLine(output), format)
-		}
-		opt.Format = format
-	}
-	m, err := kernelImage(k, opt.Format)
+	opt, err := a.kernelWriting(output, force)
 	if err != nil {
 		return err
 	}
-	if err := a.write(c.Context(), output, m, opt); err != nil {
+	if err := a.writeKernelFile(c.Context(), k, output, opt); err != nil {
 		return err
 	}
 	switch {

@@ -88,11 +88,14 @@ type outcome struct {
 	Factor     int          `json:"factor,omitempty"`
 	Antialias  string       `json:"antialias,omitempty"`
 	Kernel     string       `json:"kernel,omitempty"`
-	Boundary   string       `json:"boundary,omitempty"`
-	Seed       *uint64      `json:"seed,omitempty"`
-	Camera     *cameraInfo  `json:"camera,omitempty"`
-	Clean      string       `json:"clean,omitempty"`
-	Seconds    number       `json:"seconds"`
+	// KernelEstimate is the kernel that was estimated where none was given; the certificate is of the
+	// iteration for it.
+	KernelEstimate *kernelInfo `json:"kernel_estimate,omitempty"`
+	Boundary       string      `json:"boundary,omitempty"`
+	Seed           *uint64     `json:"seed,omitempty"`
+	Camera         *cameraInfo `json:"camera,omitempty"`
+	Clean          string      `json:"clean,omitempty"`
+	Seconds        number      `json:"seconds"`
 	*solver
 	Certificate *certificate `json:"certificate,omitempty"`
 	*fidelity

@@ -219,17 +219,29 @@ func boundaryOf(b choice) deblur.Boundary {
 	return boundary
 }
 
-// readKernel reads a kernel from an image file.
+// readKernel reads a kernel from an image file; of a picture that is transparent but for the kernel,
+// and of one colour, from its alpha channel.
 func (a *app) readKernel(ctx context.Context, path string, r reading) (deblur.Kernel, error) {
 	m, err := a.read(ctx, path, r)
 	if err != nil {
 		return deblur.Kernel{}, err
+	}
+	if m.Alpha != nil && constant(m.Pix[:m.Height*m.Width]) && !constant(m.Alpha) {
+		a.remark(path, "all its pixels have one colour: the kernel is taken from its alpha channel")
+		m.Channels, m.Pix = 1, make([]float32, len(m.Alpha))
+		for i, v := range m.Alpha {
+			m.Pix[i] = float32(v)
+		}
 	}
 	k, err := deblur.KernelFromPlanes(m.Pix, m.Channels, m.Height, m.Width)
 	if err != nil {
 		return deblur.Kernel{}, fileError{path, err}
 	}
 	return k, nil
+}
+
+func constant[T comparable](pix []T) bool {
+	return !slices.ContainsFunc(pix, func(v T) bool { return v != pix[0] })
 }
 
 // batchFlags are the flags of a command that restores many images.

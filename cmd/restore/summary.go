@@ -128,6 +128,9 @@ func summary(achieved string, o *outcome) string {
 	if i := o.Certificate.iterationCertificate; i != nil && finished && i.RoundingCovered {
 		text += fmt.Sprintf(", with rounding to a residual of %.3g of 255", 255*i.ProvenResidual)
 	}
+	if o.KernelEstimate != nil && o.KernelEstimate.Kind != "none" {
+		text += ", for the kernel that was estimated"
+	}
 	if iterated && o.ErrorBar > 0 {
 		text += fmt.Sprintf(", within %.1e of the fixed point", o.ErrorBar)
 		if !math.IsInf(float64(o.ErrorBarRounding), 1) {

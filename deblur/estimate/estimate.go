@@ -13,7 +13,8 @@ import (
 
 // Options say how a kernel is estimated. The zero value is useful.
 type Options struct {
-	// Sigma is the standard deviation of the noise, where 1 is white; 0: it is estimated.
+	// Sigma is the standard deviation of the noise in each channel, where 1 is white; 0: it is
+	// estimated, of the brightness.
 	Sigma float64
 	// Size is the largest side that the kernel may have, in samples; 0: DefaultSize. It is never
 	// more than two fifths of the photograph's shorter side.
@@ -40,7 +41,7 @@ type Estimate struct {
 	Kernel deblur.Kernel
 	// Shape is the kind of the blur. Where it is a simple one, its numbers made Kernel.
 	Shape Shape
-	// Sigma is the noise level that the estimate is for.
+	// Sigma is the noise level of the brightness that the estimate is for.
 	Sigma float64
 	// Likeness is how like Kernel the kernels are that parts of the photograph have by
 	// themselves: the correlation of each with the common one, at most 1. It is empty where the
@@ -84,7 +85,7 @@ func Kernel(ctx context.Context, pix []float32, channels, h, w int, opt Options)
 		return nil, err
 	}
 	whole := grey(pix, channels, h, w)
-	found := &Estimate{Sigma: opt.Sigma}
+	found := &Estimate{Sigma: opt.Sigma * noiseOfGrey(channels)}
 	if opt.Sigma == 0 {
 		m, err := noiselevel.Estimate(whole.v.pix, 1, h, w)
 		if err != nil {
@@ -196,11 +197,7 @@ const (
 func grey(pix []float32, channels, h, w int) part {
 	p := part{newPlane(h, w), newPlane(h, w)}
 	n := h * w
-	weights := []float32{1}
-	if channels == 3 {
-		weights = []float32{.299, .587, .114}
-	}
-	for c, weight := range weights {
+	for c, weight := range brightness(channels) {
 		for i, v := range pix[c*n : (c+1)*n] {
 			p.v.pix[i] += weight * v
 			if v >= brightest || v <= darkest {
@@ -209,6 +206,23 @@ func grey(pix []float32, channels, h, w int) part {
 		}
 	}
 	return p
+}
+
+// brightness is how much of it each channel has.
+func brightness(channels int) []float32 {
+	if channels == 3 {
+		return []float32{.299, .587, .114}
+	}
+	return []float32{1}
+}
+
+// noiseOfGrey is the noise of the brightness, of that of a channel.
+func noiseOfGrey(channels int) float64 {
+	square := 0.0
+	for _, w := range brightness(channels) {
+		square += float64(w) * float64(w)
+	}
+	return math.Sqrt(square)
 }
 
 // What is brighter or darker is taken to be clipped.

@@ -1,0 +1,104 @@
+package estimate
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/parallel"
+)
+
+// Misfit is what a kernel leaves of a photograph under the sharpest image that it allows: the root mean
+// square of y − x∗k over differences of neighbouring samples, in units of what noise leaves.
+type Misfit struct {
+	Given   float64 // of the kernel
+	Turned  float64 // of the kernel turned by half a turn, as where convolution was taken for correlation
+	Inverse float64 // of the kernel with black and white exchanged
+	// Likeness is how like the kernel is to what a few steps of estimation make of it, 1 for the same.
+	Likeness float64
+}
+
+// Check measures the misfit of a kernel on the part of a photograph that has most edges. pix is as in
+// Kernel, and sigma the standard deviation of the noise, above 0. ok is false where the photograph is
+// too small for the kernel, or has no edge.
+func Check(ctx context.Context, pix []float32, channels, h, w int, k deblur.Kernel, sigma float64, threads int) (m Misfit, ok bool, err error) {
+	reach := max(k.CY, k.H-1-k.CY, k.CX, k.W-1-k.CX)
+	if min(h, w) < max(leastImage, 3*reach) || !(sigma > 0) || k.Check() != nil {
+		return m, false, nil
+	}
+	sigma *= noiseOfGrey(channels)
+	part := pieces(grey(pix, channels, h, w), reach)[0]
+	pool := parallel.New(threads)
+	defer pool.Close()
+	e := &estimation{ctx: ctx, pool: pool, edges: edgesFor(sigma), tell: func(float64) error { return nil }}
+	s := newSupport(reach)
+	for i, v := range k.Weights {
+		s.k[(i/k.W-k.CY+reach)*s.side()+i%k.W-k.CX+reach] = max(float64(v), 0)
+	}
+	if s.normalise() == 0 {
+		return m, false, nil
+	}
+	turned := support{reach, slices.Clone(s.k)}
+	slices.Reverse(turned.k)
+	inverse := newSupport(reach)
+	top := float64(slices.Max(k.Weights))
+	for i, v := range k.Weights {
+		inverse.k[(i/k.W-k.CY+reach)*s.side()+i%k.W-k.CX+reach] = top - float64(v)
+	}
+	for _, of := range []struct {
+		kernel support
+		to     *float64
+	}{{s, &m.Given}, {turned, &m.Turned}, {inverse, &m.Inverse}} {
+		if of.kernel.normalise() == 0 {
+			*of.to = math.Inf(1)
+			continue
+		}
+		left, err := e.leaves(part, of.kernel)
+		if err != nil {
+			return m, false, err
+		}
+		*of.to = left / (math.Sqrt2 * sigma)
+	}
+	m.Likeness, err = e.keeps(part, s)
+	return m, err == nil && !math.IsNaN(m.Given), err
+}
+
+// leaves is the root mean square of the differences that a kernel leaves of a part.
+func (e *estimation) leaves(p part, s support) (float64, error) {
+	levels, err := e.levels([]part{p}, 0, s.r)
+	if err != nil {
+		return 0, err
+	}
+	m := newMoments(s.r)
+	for range checkSteps {
+		if err := e.ctx.Err(); err != nil {
+			return 0, err
+		}
+		if err := levels[0].sharpen(s, e.edges); err != nil {
+			return 0, err
+		}
+	}
+	err = m.measure(levels[0], s)
+	return math.Sqrt(m.left / m.data), err
+}
+
+// checkSteps is how many image steps are made; what is beyond the frame follows from the one before.
+const checkSteps = 2
+
+// keeps makes steps of image and kernel at half size from a kernel on, and returns how like it is to
+// what comes out.
+func (e *estimation) keeps(p part, s support) (float64, error) {
+	given := s.scaled(.5, radius(s.r, halfSize)+2)
+	levels, err := e.levels([]part{p}, halfSize, given.r)
+	if err != nil {
+		return 0, err
+	}
+	found, _, err := e.alternate(levels, given, keepSteps)
+	if err != nil {
+		return 0, err
+	}
+	return likeness(found.cleaned(tuned.threshold, tuned.island).softened(), given.softened(), 2), nil
+}
+
+const keepSteps = 4
