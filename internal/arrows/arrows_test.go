@@ -70,7 +70,7 @@ var table = map[string]row{
 	"pnp":     {code: []string{"averaged", "operator", "backend", gonum}},
 	// The kernel of a photograph.
 	"deblur/estimate": {
-		code:  []string{"deblur", "internal/fft", "internal/noiselevel", "internal/parallel"},
+		code: []string{"deblur", "internal/fft", "internal/noiselevel", "internal/parallel"},
 	},
 	// A blur and downsampling: the one that builds on another.
 	"upscale": {
@@ -148,10 +148,11 @@ var table = map[string]row{
 	"internal/scene/render":     {code: []string{"internal/scene"}},
 
 	// Races against other programs.
-	"internal/racing":   {code: []string{"weights", "backend"}},
-	"internal/cudarace": {code: []string{"denoise", "weights", "backend", "backend/cpu", "backend/cuda", "internal/racing"}},
-	"internal/netrace":  {code: []string{"denoise", "weights", "backend", "backend/cpu", "internal/racing"}},
-	"internal/tvrace":   {code: []string{"tv", "backend", "backend/cpu", "internal/imagefile", "internal/racing"}},
+	"internal/blindrace": {code: []string{"restore", "deblur", "weights/research", "internal/fft", "internal/imagefile", "internal/parallel"}},
+	"internal/racing":    {code: []string{"weights", "backend"}},
+	"internal/cudarace":  {code: []string{"denoise", "weights", "backend", "backend/cpu", "backend/cuda", "internal/racing"}},
+	"internal/netrace":   {code: []string{"denoise", "weights", "backend", "backend/cpu", "internal/racing"}},
+	"internal/tvrace":    {code: []string{"tv", "backend", "backend/cpu", "internal/imagefile", "internal/racing"}},
 }
 
 // everyTest is what the tests of any package may import.
