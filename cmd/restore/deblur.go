@@ -35,9 +35,11 @@ func (a *app) deblurCommand() *cobra.Command {
 	c := a.restoringCommand(d, &cobra.Command{
 		Use:   "deblur IN... [--kernel FILE]",
 		Short: "Remove blur from images, with a kernel or without one",
-		Long: `Removes a blur by a plug-and-play iteration: steps towards an image that, blurred, is the photograph, each followed by a denoiser, the prior. With a certified prior the iteration converges, and the report says
-what is proven (-v prints the certificate). With one that has no certificate it
-runs all the same, but nothing is promised.
+		Long: `Removes a blur by a plug-and-play iteration: steps towards an image that,
+blurred, is the photograph, each followed by a denoiser, the prior. With a certified
+prior the iteration converges, and the report says what is proven (-v prints the
+certificate). With one that has no certificate it runs all the same, but nothing is
+promised.
 
 The default prior is ` + restore.DefaultPrior() + `, tv is total variation, and the others are
 networks ('restore info' describes them).

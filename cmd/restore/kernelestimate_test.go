@@ -1,0 +1,86 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/internal/imagefile"
+)
+
+// blurredStill is the README's picture of a shake, and its kernel.
+const (
+	blurredStill = "../../testdata/readme/blurred.png"
+	kernelStill  = "../../testdata/readme/kernel.png"
+)
+
+// fromHere copies a file of the repository into the working directory of a test.
+func fromHere(t *testing.T, images ...string) []*imagefile.Image {
+	t.Helper()
+	var all []*imagefile.Image
+	for _, path := range images {
+		all = append(all, load(t, path))
+	}
+	inFolder(t)
+	return all
+}
+
+func TestDeblurWithoutKernel(t *testing.T) {
+	m := fromHere(t, blurredStill)[0]
+	crop(m, 200, 220, 60, 80)
+	save(t, "a.png", m)
+	r := succeeds(t, "deblur", "--prior", "tv", "--iterations", "3", "--kernel-size", "31", "--write-kernel", "k.png", "--json", "a.png")
+	o := objects(t, r.stdout)[0]
+	found := o["kernel_estimate"].(map[string]any)
+	require.Equal(t, "k.png", found["written"])
+	require.Contains(t, []any{"good", "fair", "doubtful"}, found["trust"])
+	require.Contains(t, o["notes"].([]any)[0], "kernel estimated: ")
+	require.NotContains(t, o, "kernel")
+	k := load(t, "k.png")
+	require.EqualValues(t, found["width"], k.Width)
+	require.LessOrEqual(t, max(k.Width, k.Height), 31)
+
+	r = succeeds(t, "kernel", "estimate", "a.png", "--kernel-size", "31", "-o", "k.pfm", "--json")
+	o = objects(t, r.stdout)[0]
+	require.Equal(t, "estimate", o["shape"])
+	require.Equal(t, found["kind"], o["estimate"].(map[string]any)["kind"])
+	require.Equal(t, k.Width, load(t, "k.pfm").Width)
+	fails(t, exitFailed, []string{"k.pfm", "exists"}, "kernel", "estimate", "a.png", "-o", "k.pfm")
+	r = succeeds(t, "deblur", "--prior", "tv", "--iterations", "3", "--kernel-size", "31", "a.png", "-o", "b.png")
+	require.Contains(t, r.stdout, "estimated blur and noise of sigma")
+}
+
+func TestGivenKernelIsChecked(t *testing.T) {
+	images := fromHere(t, blurredStill, kernelStill)
+	save(t, "a.png", images[0])
+	kernel := images[1]
+	save(t, "k.png", kernel)
+	run := func(args ...string) ran {
+		return succeeds(t, append([]string{"deblur", "--prior", "tv", "--iterations", "2", "--force", "a.png"}, args...)...)
+	}
+	require.NotContains(t, run("--kernel", "k.png").stderr, "kernel")
+	require.Contains(t, run("--kernel", "k.png", "--kernel-flip").stderr, "turned by 180 degrees it fits the photograph better; --kernel-flip turns it")
+
+	// In the corner of a larger picture, and in the alpha channel.
+	wide := picture(1, kernel.Height+20, kernel.Width+20, 16, 0)
+	clear(wide.Pix)
+	for y := range kernel.Height {
+		copy(wide.Pix[y*wide.Width:], kernel.Plane(0)[y*kernel.Width:][:kernel.Width])
+	}
+	save(t, "wide.png", wide)
+	require.Contains(t, run("--kernel", "wide.png").stderr, "it was taken for the centre")
+	require.NotContains(t, run("--kernel", "wide.png", "--kernel-center=false").stderr, "it was taken for the centre")
+
+	hidden := picture(3, kernel.Height, kernel.Width, 16, 0)
+	hidden.Alpha = make([]uint16, len(kernel.Plane(0)))
+	for i, v := range kernel.Plane(0) {
+		hidden.Alpha[i] = uint16(v * 65535)
+		for c := range 3 {
+			hidden.Plane(c)[i] = 1
+		}
+	}
+	save(t, "hidden.png", hidden)
+	r := run("--kernel", "hidden.png")
+	require.Contains(t, r.stderr, "taken from its alpha channel")
+	require.NotContains(t, r.stderr, "fits the photograph better")
+}

@@ -1,0 +1,114 @@
+package restore_test
+
+import (
+	"errors"
+	"image"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/restore"
+)
+
+// shaken is the still life of the README as a shaken camera takes it, with the kernel.
+var shaken = sync.OnceValues(func() (*restore.Planar, deblur.Kernel) {
+	img, err := restore.FromImage(readPNG("../testdata/readme/blurred.png"))
+	if err != nil {
+		panic(err)
+	}
+	k, err := deblur.KernelFromImage(readPNG("../testdata/readme/kernel.png"))
+	if err != nil {
+		panic(err)
+	}
+	return img, k
+})
+
+// With the kernel that is estimated the still life becomes much sharper than it was.
+func TestEstimateKernel(t *testing.T) {
+	img, _ := shaken()
+	last := 0.0
+	k, report, err := restore.EstimateKernel(t.Context(), img, restore.Progress(func(p restore.ProgressReport) error {
+		require.GreaterOrEqual(t, p.Fraction, last)
+		last = p.Fraction
+		return nil
+	}))
+	require.NoError(t, err)
+	require.Equal(t, 1.0, last)
+	require.Equal(t, "shake", report.Kind)
+	require.Equal(t, restore.GoodKernel, report.Trust)
+	require.Empty(t, report.Doubts)
+	require.Contains(t, report.String(), "trust good (parts of the photograph agree to 0.")
+
+	doubts, err := restore.CheckKernel(t.Context(), img, k)
+	require.NoError(t, err)
+	require.Empty(t, doubts)
+}
+
+func TestEstimateKernelOfASharpPhotograph(t *testing.T) {
+	k, report, err := restore.EstimateKernel(t.Context(), readPNG("../testdata/scene.png"))
+	require.NoError(t, err)
+	require.Equal(t, "none", report.Kind)
+	require.Equal(t, "no blur", report.String())
+	require.Equal(t, []float32{1}, k.Weights)
+
+	_, report, err = restore.EstimateKernel(t.Context(), image.NewGray(image.Rect(0, 0, 3, 9)))
+	require.NoError(t, err)
+	require.Equal(t, restore.DoubtfulKernel, report.Trust)
+	require.NotEmpty(t, report.Doubts)
+}
+
+func TestEstimateKernelRefuses(t *testing.T) {
+	x := picture(1, 30, 30)
+	_, _, err := restore.EstimateKernel(t.Context(), x, restore.Strength(2))
+	require.EqualError(t, err, "restore: Strength is no option of EstimateKernel, but of other functions")
+	_, _, err = restore.EstimateKernel(t.Context(), x, restore.KernelSize(2))
+	var wrong *restore.OptionError
+	require.ErrorAs(t, err, &wrong)
+	_, _, err = restore.Deblur(t.Context(), x, deblur.Kernel{H: 1, W: 1, Weights: []float32{1}}, restore.KernelSize(9))
+	require.ErrorContains(t, err, "KernelSize is no option of Deblur, but of EstimateKernel")
+	_, _, err = restore.EstimateKernel(t.Context(), nil)
+	require.Error(t, err)
+	stop := errors.New("stop")
+	_, _, err = restore.EstimateKernel(t.Context(), x, restore.Progress(func(restore.ProgressReport) error { return stop }))
+	require.ErrorIs(t, err, stop)
+}
+
+// The photograph tells a kernel that is turned, inverted or of another photograph, and has nothing to
+// say against the right one.
+func TestCheckKernel(t *testing.T) {
+	whole, k := shaken()
+	img := restore.NewPlanar(1, 220, 240)
+	for i := range img.Pix {
+		img.Pix[i] = whole.Plane(1)[(60+i/240)*whole.Width+100+i%240]
+	}
+	other, err := deblur.Motion(25, 80)
+	require.NoError(t, err)
+	inverse := slices.Clone(k.Weights)
+	for i, v := range inverse {
+		inverse[i] = slices.Max(k.Weights) - v
+	}
+	inverted, err := deblur.NewKernel(inverse, k.H, k.W)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		kernel deblur.Kernel
+		want   string
+	}{{k, ""}, {k.Turned(), "turned by 180 degrees"}, {inverted, "inverted"}, {other, "another one"}} {
+		doubts, err := restore.CheckKernel(t.Context(), img, c.kernel)
+		require.NoError(t, err)
+		if c.want == "" {
+			require.Empty(t, doubts)
+			continue
+		}
+		require.Len(t, doubts, 1, c.want)
+		require.Contains(t, doubts[0], c.want)
+	}
+	_, err = restore.CheckKernel(t.Context(), img, deblur.Kernel{})
+	require.Error(t, err)
+	// Too small to say anything.
+	doubts, err := restore.CheckKernel(t.Context(), picture(3, 8, 8), other)
+	require.NoError(t, err)
+	require.Empty(t, doubts)
+}
