@@ -65,9 +65,9 @@ from 0. One whose centre of mass is far from there is moved, and that is said
 turned, inverted or of another photograph, is said in a line.
 
 Without --kernel the kernel is estimated from each photograph. A line says what was
-found and how far it can be trusted, --write-kernel keeps it, and a photograph that is
-not blurred is told so. The certificate is of the iteration for that kernel; nothing
-is proven of the estimate.
+found and how far it can be trusted, --write-kernel keeps it, and a photograph that
+is not blurred is told so. The certificate is of the iteration for that kernel;
+nothing is proven of the estimate.
 
 --boundary says what lies beyond the frame. unknown, the default, is what a
 photograph has: the scene went on, and what was blurred into the frame is
