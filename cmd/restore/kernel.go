@@ -28,8 +28,9 @@ func (a *app) kernelCommand() *cobra.Command {
 		Short: "Make the image of a blur kernel, or estimate it",
 		Long: `Makes an image of a blur kernel, for deblur and degrade, and prints its size. The
 extension of -o decides: .png, .tif and .pgm hold 16-bit grey, scaled so that the
-largest weight is white; .pfm holds the exact weights, which sum to 1. 'restore kernel
-estimate' makes it from a blurred photograph.`,
+largest weight is white; .pfm holds the exact weights, which sum to 1.
+
+'restore kernel estimate' makes it from a blurred photograph.`,
 		Example: `  restore kernel motion --length 15 --angle 30 -o motion.png
   restore kernel shake --size 31 --seed 7 -o shake.pfm`,
 		Args: cobra.ArbitraryArgs,

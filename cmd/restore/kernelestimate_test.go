@@ -46,12 +46,11 @@ func TestDeblurWithoutKernel(t *testing.T) {
 	require.Equal(t, found["kind"], o["estimate"].(map[string]any)["kind"])
 	require.Equal(t, k.Width, load(t, "k.pfm").Width)
 	fails(t, exitFailed, []string{"k.pfm", "exists"}, "kernel", "estimate", "a.png", "-o", "k.pfm")
-	r = succeeds(t, "deblur", "--prior", "tv", "--iterations", "3", "--kernel-size", "31", "a.png", "-o", "b.png")
-	require.Contains(t, r.stdout, "estimated blur and noise of sigma")
 }
 
 func TestGivenKernelIsChecked(t *testing.T) {
 	images := fromHere(t, blurredStill, kernelStill)
+	crop(images[0], 200, 220, 60, 80)
 	save(t, "a.png", images[0])
 	kernel := images[1]
 	save(t, "k.png", kernel)

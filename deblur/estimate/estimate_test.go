@@ -339,6 +339,25 @@ func TestSupport(t *testing.T) {
 	require.InDelta(t, 0.061, s.outside(1), 1e-9)
 }
 
+// Kernels of photographs without blur, with an island, and kernels of the mildest blurs that count.
+func TestSharpKernels(t *testing.T) {
+	s := point(12)
+	require.True(t, s.sharp())
+	s.k[3*25+3] = 0.2
+	s.normalise()
+	require.True(t, s.sharp(), "an island")
+	for name, make := range map[string]func() (deblur.Kernel, error){
+		"motion":   func() (deblur.Kernel, error) { return deblur.Motion(5, 0) },
+		"disk":     func() (deblur.Kernel, error) { return deblur.Disk(1.6) },
+		"gaussian": func() (deblur.Kernel, error) { return deblur.Gaussian(0.8) },
+		"shake":    func() (deblur.Kernel, error) { return deblur.Shake(7, 2) },
+	} {
+		k, err := make()
+		require.NoError(t, err)
+		require.False(t, supportOf(k, 12).sharp(), name)
+	}
+}
+
 func TestResizedKeepsConstantsAndRamps(t *testing.T) {
 	for _, n := range [][2]int{{40, 20}, {33, 24}, {24, 33}, {7, 2}} {
 		p := newPlane(n[0], 5)
