@@ -80,19 +80,6 @@ func (s support) centred() support {
 	return t
 }
 
-// within returns the kernel in a support of another radius.
-func (s support) within(r int) support {
-	t, n, m := newSupport(r), s.side(), 2*r+1
-	for i, v := range s.k {
-		y, x := i/n-s.r+r, i%n-s.r+r
-		if y >= 0 && y < m && x >= 0 && x < m {
-			t.k[y*m+x] = v
-		}
-	}
-	t.normalise()
-	return t
-}
-
 // scaled returns the kernel of an image that is factor times as large, in a support of
 // radius r.
 func (s support) scaled(factor float64, r int) support {
@@ -193,7 +180,7 @@ func (s support) outside(r int) float64 {
 	return sum
 }
 
-// moments are the variances along rows and columns, and the covariance, in samples squared.
+// variance returns the variances along rows and columns, and the covariance, in samples squared.
 func (s support) variance() (yy, xx, yx float64) {
 	n := s.side()
 	my, mx := s.mean()
