@@ -62,8 +62,8 @@ type KernelReport struct {
 	Doubts []string
 }
 
-// The mean likeness of parts was 0.84 and more for 31 of 36 photographs whose kernels are good to 3 dB,
-// and below 0.82 for those that are not (NOTEBOOK.md).
+// Parts of good estimates mostly agree to 0.75 and more. Small photographs have less agreement than they
+// deserve, and texture can make parts agree on a wrong kernel (NOTEBOOK.md).
 const (
 	goodAgreement = 0.84
 	fairAgreement = 0.75
