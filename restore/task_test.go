@@ -40,6 +40,9 @@ func TestOptionsDocumentation(t *testing.T) {
 		if strings.HasPrefix(right, "New") {
 			of = []task{taskNew}
 		}
+		if right == string(taskEstimateKernel) {
+			of = []task{taskEstimateKernel}
+		}
 		for _, name := range names {
 			documented[name] = of
 		}
