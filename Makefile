@@ -10,7 +10,7 @@ STATICCHECK = $(shell sed -n 's/^staticcheck=//p' .ci/run)
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build cuda test race lint generate pictures bench fuzz ci
+.PHONY: help build cuda test race lint generate pictures bench fuzz release ci
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -48,6 +48,9 @@ bench: ## run the benchmarks (BENCH=regexp BENCHTIME=1s)
 
 fuzz: ## run every fuzz target (FUZZTIME=30s each)
 	bash .ci/fuzz $(FUZZTIME)
+
+release: ## the program for all platforms, with checksums, in dist/ (needs a C compiler, and a commit)
+	$(GO) run ./internal/release -o dist
 
 ci: ## everything that must hold before a change lands
 	bash .ci/run

@@ -32,6 +32,9 @@
 //
 // Solve takes a linear operator of the caller's own, and Prior and PriorFunc a denoiser.
 //
+// The folder examples of the module has whole programs: webhandler (a web server with a deadline),
+// batch (many pictures, in bounded memory), deblur, ownoperator (Solve) and owndenoiser (PriorFunc).
+//
 // # Names of options
 //
 // An option is a function with the name of what it sets, a noun: Sigma, Method, Device, Progress. Two

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,12 +18,9 @@ import (
 
 // infoRecord is the JSON object of info.
 type infoRecord struct {
-	Schema  int      `json:"schema"`
-	Command string   `json:"command"`
-	Version string   `json:"version"`
-	Go      string   `json:"go"`
-	OS      string   `json:"os"`
-	Arch    string   `json:"arch"`
+	Schema  int    `json:"schema"`
+	Command string `json:"command"`
+	build
 	CPU     cpuInfo  `json:"cpu"`
 	Devices []device `json:"devices"`
 	// NoCUDA says why a program with CUDA support found no card.
@@ -47,11 +42,6 @@ type weightsInfo struct {
 	Data string `json:"data"`
 	// Certificate is what is proven of it, in a line.
 	Certificate string `json:"certificate"`
-}
-
-type cpuInfo struct {
-	Level  string   `json:"level"`
-	Levels []string `json:"levels"`
 }
 
 type device struct {
@@ -141,18 +131,13 @@ func gatherInfo(ctx context.Context) (*infoRecord, error) {
 	defer dev.Close() // its only error would be of work that has been waited for
 	d := dev.Description()
 	rec := &infoRecord{
-		Schema: schema, Command: "info", Version: buildVersion(),
-		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
-		CPU:           cpuInfo{Level: d.Model},
+		Schema: schema, Command: "info", build: thisBuild(), CPU: cpuLevels(d.Model),
 		Devices:       []device{{Name: d.Name, Model: d.Model, Threads: d.Threads, Memory: d.Memory}},
 		Weights:       []weightsInfo{},
 		DefaultMethod: restore.DefaultMethod(), DefaultPrior: restore.DefaultPrior(),
 	}
 	found, missing := gpus()
 	rec.Devices, rec.NoCUDA = append(rec.Devices, found...), missing
-	for _, l := range cpu.InstructionSets() {
-		rec.CPU.Levels = append(rec.CPU.Levels, l.String())
-	}
 	for _, m := range restore.Methods() {
 		about := methodInfo{
 			Name: m.Name, Description: m.Description, Certified: m.Certified, Certificate: []string{},
@@ -240,48 +225,4 @@ func thousands(n int) string {
 // numbers of one problem in it.
 func inGeneral(certificate string) []string {
 	return slices.DeleteFunc(lines(certificate), func(line string) bool { return strings.HasPrefix(line, "Φ = ") })
-}
-
-func (a *app) versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  inputs(0, 0, "no input"),
-		RunE: func(*cobra.Command, []string) error {
-			if a.json {
-				return a.printJSON(struct {
-					Schema  int    `json:"schema"`
-					Command string `json:"command"`
-					Version string `json:"version"`
-					Go      string `json:"go"`
-				}{schema, "version", buildVersion(), runtime.Version()})
-			}
-			a.result("restore %s (%s, %s/%s)", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return nil
-		},
-	}
-}
-
-// buildVersion is the module's version, or the revision it was built from.
-func buildVersion() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	revision, dirty := "", ""
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			revision = s.Value
-		case s.Key == "vcs.modified" && s.Value == "true":
-			dirty = "+dirty"
-		}
-	}
-	if revision == "" {
-		return "(devel)"
-	}
-	return fmt.Sprintf("devel-%.12s%s", revision, dirty)
 }

@@ -92,7 +92,7 @@ usage, 3 nothing to do, 130 interrupted (no partial file remains).`,
   restore denoise --recursive holiday -o cleaned/`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Version:       buildVersion(),
+		Version:       thisBuild().Version,
 		Args:          cobra.ArbitraryArgs,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
 			a.started = true
@@ -140,6 +140,7 @@ usage, 3 nothing to do, 130 interrupted (no partial file remains).`,
 		a.evalCommand(),
 		a.infoCommand(),
 		a.versionCommand(),
+		a.manCommand(),
 	)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -160,13 +161,22 @@ func strictHelp(c *cobra.Command) {
 	c.Example = "  restore help deblur"
 	c.Run = nil
 	c.RunE = func(c *cobra.Command, args []string) error {
-		about, rest, err := c.Root().Find(args)
-		if err != nil || len(rest) > 0 {
-			return usagef("help: unknown command %q; %s'restore --help' lists the commands", oneLine(strings.Join(args, " ")), didYouMean(args[0], commandNames(c.Root())))
+		about, err := findCommand(c, args)
+		if err != nil {
+			return err
 		}
 		about.InitDefaultHelpFlag()
 		return about.Help()
 	}
+}
+
+// findCommand returns the command whose name the command c was given.
+func findCommand(c *cobra.Command, args []string) (*cobra.Command, error) {
+	about, rest, err := c.Root().Find(args)
+	if err != nil || len(rest) > 0 {
+		return nil, usagef("%s: unknown command %q; %s'restore --help' lists the commands", c.Name(), oneLine(strings.Join(args, " ")), didYouMean(args[0], commandNames(c.Root())))
+	}
+	return about, nil
 }
 
 // strictCompletion makes completion for no shell, or an unknown one, an error.

@@ -183,7 +183,7 @@ func objects(t *testing.T, stdout string) []map[string]any {
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{
 		{"--help"}, {"help"}, {"denoise", "--help"}, {"deblur", "-h"}, {"check", "-h"}, {"kernel", "-h"}, {"kernel", "motion", "-h"},
-		{"degrade", "-h"}, {"compare", "-h"}, {"info", "-h"}, {"version", "-h"}, {"completion", "-h"}, {"help", "denoise"},
+		{"degrade", "-h"}, {"compare", "-h"}, {"info", "-h"}, {"version", "-h"}, {"man", "-h"}, {"completion", "-h"}, {"help", "denoise"},
 	} {
 		r := succeeds(t, args...)
 		require.Contains(t, r.stdout, "Usage:", "%v", args)
@@ -196,9 +196,6 @@ func TestEveryCommandIsExplained(t *testing.T) {
 	for _, c := range root.Commands() {
 		require.NotEmpty(t, c.Short, c.Name())
 		require.NotContains(t, c.Short, "\n")
-		if c.Name() == "version" {
-			continue
-		}
 		require.NotEmpty(t, c.Long, c.Name())
 		require.NotEmpty(t, c.Example, c.Name())
 		for line := range strings.Lines(c.Long) {
@@ -335,7 +332,7 @@ func TestWrongCPULevelIsUsage(t *testing.T) {
 	inFolder(t)
 	save(t, "a.png", picture(1, 12, 14, 8, 0))
 	t.Setenv("IMAGING_CPU", "abacus")
-	for _, args := range []string{"info", "denoise a.png", "check", "degrade a.png --sigma 0.1"} {
+	for _, args := range []string{"info", "version --json", "denoise a.png", "check", "degrade a.png --sigma 0.1"} {
 		fails(t, exitUsage, []string{`IMAGING_CPU="abacus"`, "portable"}, strings.Fields(args)...)
 	}
 }
@@ -350,13 +347,14 @@ func TestInfoAndVersion(t *testing.T) {
 	methods, embedded := o[0]["methods"].([]any), o[0]["weights"].([]any)
 	require.Equal(t, "{arch:string command:string cpu:{level:string levels:[string]} default_method:string default_prior:string "+
 		"devices:[{memory_limit:number model:string name:string threads:number}] go:string "+
-		"methods:["+shape(methods[0])+"] os:string schema:number version:string weights:["+shape(embedded[0])+"]}", shape(o[0]))
+		"methods:["+shape(methods[0])+"] os:string schema:number tags:"+shape(o[0]["tags"])+" version:string weights:["+shape(embedded[0])+"]}", shape(o[0]))
 	requireMethods(t, methods)
 	requireEmbedded(t, embedded, r.stdout)
 
 	require.Contains(t, succeeds(t, "version").stdout, "restore ")
-	require.Equal(t, "{command:string go:string schema:number version:string}",
-		shape(objects(t, succeeds(t, "version", "--json").stdout)[0]))
+	version := objects(t, succeeds(t, "version", "--json").stdout)[0]
+	require.Equal(t, "{arch:string command:string cpu:{level:string levels:[string]} go:string os:string schema:number tags:"+shape(o[0]["tags"])+" version:string}", shape(version))
+	require.Equal(t, o[0]["cpu"], version["cpu"])
 	require.True(t, strings.HasPrefix(succeeds(t, "--version").stdout, "restore "))
 }
 

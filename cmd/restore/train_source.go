@@ -213,4 +213,4 @@ func (a *app) pictures(ctx context.Context, t *training, folder string, channels
 }
 
 // software is what the cards of weights say that they were trained by.
-func software() string { return "github.com/averaged/imaging/cmd/restore " + buildVersion() }
+func software() string { return "github.com/averaged/imaging/cmd/restore " + thisBuild().Version }

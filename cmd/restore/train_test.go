@@ -71,7 +71,7 @@ func TestTrain(t *testing.T) {
 	require.Equal(t, "CC0-1.0", card.Licence)
 	require.Equal(t, 0.2, card.Sigma)
 	require.Equal(t, "3 images of the folder data; 1 image of holdout held out", card.Provenance.Data)
-	require.Equal(t, "github.com/averaged/imaging/cmd/restore "+buildVersion(), card.Provenance.Software)
+	require.Equal(t, "github.com/averaged/imaging/cmd/restore "+thisBuild().Version, card.Provenance.Software)
 	require.EqualValues(t, 7, card.Provenance.Seed)
 	require.Equal(t, 6, card.Provenance.Iterations)
 

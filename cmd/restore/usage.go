@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,12 +52,36 @@ func printUsage(w io.Writer, c *cobra.Command) error {
 	}
 	if c.HasAvailableSubCommands() {
 		b.WriteString("\nAvailable Commands:\n")
-		for _, sub := range c.Commands() {
-			if sub.IsAvailableCommand() || sub.Name() == "help" {
-				fmt.Fprintf(&b, "  %-*s %s\n", sub.NamePadding(), sub.Name(), sub.Short)
-			}
+		for _, sub := range explained(c) {
+			fmt.Fprintf(&b, "  %-*s %s\n", sub.NamePadding(), sub.Name(), sub.Short)
 		}
 	}
+	for _, group := range flagGroups(c) {
+		fmt.Fprintf(&b, "\n%s:\n%s", group.title, group.flags.FlagUsagesWrapped(usageWidth))
+	}
+	if c.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "\nUse \"%s [command] --help\" for more information about a command.\n", c.CommandPath())
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// explained returns the commands below c that help and the manual tell of.
+func explained(c *cobra.Command) []*cobra.Command {
+	return slices.DeleteFunc(slices.Clone(c.Commands()), func(sub *cobra.Command) bool {
+		return !sub.IsAvailableCommand() && sub.Name() != "help"
+	})
+}
+
+// flagGroup is a part of the flags of a command.
+type flagGroup struct {
+	title string
+	flags *pflag.FlagSet
+}
+
+// flagGroups returns the flags of a command in the order in which help has them: the everyday ones,
+// those for experts, those of every command. No group is empty.
+func flagGroups(c *cobra.Command) []flagGroup {
 	everyday, experts := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
 	everyday.SortFlags, experts.SortFlags = false, false
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
@@ -66,17 +91,6 @@ func printUsage(w io.Writer, c *cobra.Command) error {
 			everyday.AddFlag(f)
 		}
 	})
-	for _, group := range []struct {
-		title string
-		flags *pflag.FlagSet
-	}{{"Flags", everyday}, {"Expert Flags", experts}, {"Global Flags", c.InheritedFlags()}} {
-		if group.flags.HasAvailableFlags() {
-			fmt.Fprintf(&b, "\n%s:\n%s", group.title, group.flags.FlagUsagesWrapped(usageWidth))
-		}
-	}
-	if c.HasAvailableSubCommands() {
-		fmt.Fprintf(&b, "\nUse \"%s [command] --help\" for more information about a command.\n", c.CommandPath())
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	groups := []flagGroup{{"Flags", everyday}, {"Expert Flags", experts}, {"Global Flags", c.InheritedFlags()}}
+	return slices.DeleteFunc(groups, func(g flagGroup) bool { return !g.flags.HasAvailableFlags() })
 }

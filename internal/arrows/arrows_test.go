@@ -143,6 +143,15 @@ var table = map[string]row{
 	"internal/scene":                {},
 	"internal/strength":             {},
 
+	// What is published.
+	"internal/release":               {},
+	"examples/batch":                 {code: []string{"restore", "backend"}, tests: []string{"examples/internal/smallpicture"}},
+	"examples/deblur":                {code: []string{"restore", "deblur"}, tests: []string{"examples/internal/smallpicture"}},
+	"examples/owndenoiser":           {code: []string{"restore"}, tests: []string{"examples/internal/smallpicture"}},
+	"examples/ownoperator":           {code: []string{"restore", "operator"}, tests: []string{"examples/internal/smallpicture", "operator/operatortest"}},
+	"examples/webhandler":            {code: []string{"restore"}, tests: []string{"examples/internal/smallpicture"}},
+	"examples/internal/smallpicture": {code: []string{testify}},
+
 	// Generators.
 	"internal/noiselevel/learn": {code: []string{"internal/cameranoise", "internal/imagefile", "internal/noiselevel"}},
 	"internal/scene/render":     {code: []string{"internal/scene"}},
