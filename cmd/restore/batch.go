@@ -96,12 +96,13 @@ func (a *app) failTask(t task, err error) string {
 
 // report prints what became of a task: JSON, or a line for people, which goes to
 // standard error where standard output carries the image.
-func (a *app) report(rec record, t task, text string) error {
-	text = fmt.Sprintf("%s%s -> %s: %s", a.position, name(t.input), outputName(t.output), text)
+func (a *app) report(rec record, t task, said string) error {
+	text := fmt.Sprintf("%s%s -> %s: %s", a.position, name(t.input), outputName(t.output), said)
 	rec.Exact = exactNames("input", t.input, "output", t.output)
 	if o := rec.outcome; o != nil {
 		rec.Exact = exactNames("input", t.input, "output", t.output, "kernel", o.Kernel, "mask", o.Mask)
 	}
+	a.page.add(rec, said)
 	switch {
 	case a.json:
 		return a.printJSON(rec)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/restore"
 )
 
@@ -12,7 +13,11 @@ import (
 type blurFlags struct {
 	kernelFile string
 	boundary   choice
+	blur       deblur.Kernel // once loaded; the zero value is none
 }
+
+// removedBlur is the kernel of the blur that is removed, the zero value if there is none.
+func (b *blurFlags) removedBlur() deblur.Kernel { return b.blur }
 
 func (b *blurFlags) bindKernel(c *cobra.Command, usage string) {
 	c.Flags().StringVarP(&b.kernelFile, "kernel", "k", "", usage)
@@ -25,6 +30,7 @@ func (b *blurFlags) loadBlur(ctx context.Context, a *app, r reading) ([]restore.
 	if b.kernelFile == "" {
 		return opts, nil
 	}
-	kernel, err := a.readKernel(ctx, b.kernelFile, r)
-	return append(opts, restore.Kernel(kernel)), err
+	var err error
+	b.blur, err = a.readKernel(ctx, b.kernelFile, r)
+	return append(opts, restore.Kernel(b.blur)), err
 }

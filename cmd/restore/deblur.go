@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
 )
@@ -25,8 +24,7 @@ type deblurrer struct {
 	limit   restore.Option         // of size, or nil
 	app     *app
 
-	kernel    deblur.Kernel // once loaded, or of the image at hand
-	estimated *kernelInfo   // of the image at hand; nil: the kernel was given
+	estimated *kernelInfo // of the image at hand; nil: the kernel was given
 }
 
 func (a *app) deblurCommand() *cobra.Command {
@@ -133,7 +131,7 @@ func (d *deblurrer) ownFiles() []string { return []string{d.kernelFile} }
 
 func (d *deblurrer) loadOwn(ctx context.Context, a *app) (opts []restore.Option, err error) {
 	if d.kernelFile != "" {
-		if d.kernel, err = a.readKernel(ctx, d.kernelFile, d.reading); err != nil {
+		if d.blur, err = a.readKernel(ctx, d.kernelFile, d.reading); err != nil {
 			return nil, err
 		}
 		d.prepareKernel(a)
@@ -144,10 +142,10 @@ func (d *deblurrer) loadOwn(ctx context.Context, a *app) (opts []restore.Option,
 // prepareKernel turns and centres a kernel that was given.
 func (d *deblurrer) prepareKernel(a *app) {
 	if d.flip {
-		d.kernel = d.kernel.Turned()
+		d.blur = d.blur.Turned()
 	}
-	if dy, dx := d.kernel.OffCentre(); d.centre && farOff(dy, d.kernel.H, dx, d.kernel.W) {
-		d.kernel = d.kernel.Centred()
+	if dy, dx := d.blur.OffCentre(); d.centre && farOff(dy, d.blur.H, dx, d.blur.W) {
+		d.blur = d.blur.Centred()
 		a.remark(d.kernelFile, "the centre of mass is %.3g pixels below and %.3g right of the middle: it was taken for the centre, so that the result is not shifted; --kernel-center=false takes the middle", dy, dx)
 	}
 }
@@ -164,14 +162,14 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 		few = append(few, restore.Sigma(d.sigma.value))
 	}
 	if d.kernelFile != "" {
-		doubts, err := restore.CheckKernel(ctx, img, d.kernel, few...)
+		doubts, err := restore.CheckKernel(ctx, img, d.blur, few...)
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, doubt := range doubtsOfKernel(doubts) {
 			d.app.remark(d.app.input, "%s", doubt)
 		}
-		return restore.Deblur(ctx, img, d.kernel, opts...)
+		return restore.Deblur(ctx, img, d.blur, opts...)
 	}
 	bar := d.app.newProgress(d.app.input)
 	defer bar.clear()
@@ -183,7 +181,7 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 		return nil, nil, err
 	}
 	bar.clear()
-	d.kernel, d.estimated = k, kernelInfoOf(k, report)
+	d.blur, d.estimated = k, kernelInfoOf(k, report)
 	d.app.tellKernel(d.app.input, report)
 	if d.written != "" {
 		if err := d.app.writeKernelFile(ctx, k, d.written, d.save); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/restore"
 )
 
@@ -91,5 +92,7 @@ func (d *denoiser) loadOwn(context.Context, *app) ([]restore.Option, error) {
 func (d *denoiser) solve(ctx context.Context, img *restore.Planar, opts ...restore.Option) (image.Image, *restore.Report, error) {
 	return restore.Denoise(ctx, img, opts...)
 }
+
+func (d *denoiser) removedBlur() deblur.Kernel { return deblur.Kernel{} }
 
 func (d *denoiser) achieved(o *outcome) string { return noiseOf(o) + " removed" }

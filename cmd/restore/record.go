@@ -103,11 +103,13 @@ type outcome struct {
 
 // noiseInfo is what an image tells of its noise.
 type noiseInfo struct {
-	Kind  string      `json:"kind"` // none, white or coarse
-	Low   number      `json:"level_low"`
-	High  number      `json:"level_high"`
-	Bands []noiseBand `json:"bands,omitempty"`
-	Tones []noiseTone `json:"tones,omitempty"`
+	Kind string `json:"kind"` // none, white or coarse
+	Low  number `json:"level_low"`
+	High number `json:"level_high"`
+	// PerChannel is the standard deviation of white noise in each channel.
+	PerChannel []number    `json:"per_channel,omitempty"`
+	Bands      []noiseBand `json:"bands,omitempty"`
+	Tones      []noiseTone `json:"tones,omitempty"`
 }
 
 type noiseBand struct {
@@ -123,6 +125,9 @@ type noiseTone struct {
 
 func noiseInfoOf(e *restore.NoiseEstimate) *noiseInfo {
 	n := &noiseInfo{Kind: e.Kind.String(), Low: number(e.Low), High: number(e.High)}
+	for _, s := range e.PerChannel {
+		n.PerChannel = append(n.PerChannel, number(s))
+	}
 	for _, b := range e.Bands {
 		n.Bands = append(n.Bands, noiseBand{number(b.Period), number(b.Brightness), number(b.Colour)})
 	}

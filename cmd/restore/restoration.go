@@ -251,6 +251,7 @@ type batchFlags struct {
 	writing
 	restoration
 	reference string
+	report    string // --report
 }
 
 func (b *batchFlags) bind(c *cobra.Command, flag, tolerance string) {
@@ -264,6 +265,7 @@ func (b *batchFlags) bind(c *cobra.Command, flag, tolerance string) {
 	}
 	c.Flags().StringVar(&b.reference, "reference", "", "compare each result, before it is rounded for the file, with this image `FILE`, and print the PSNR")
 	expert(c, "reference")
+	c.Flags().StringVar(&b.report, "report", "", "write a page to look at, `FILE`.html: before and after under a slider, the difference, the noise, what is proven and what is doubtful; one page for all inputs, that works offline")
 }
 
 // bindAdapt is the flag of commands in which the strength of networks can follow the image.

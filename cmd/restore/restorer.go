@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
 )
@@ -28,6 +29,8 @@ type restorer interface {
 	// and any samples.
 	frame(input string, m *imagefile.Image) error
 	solve(ctx context.Context, img *restore.Planar, opts ...restore.Option) (image.Image, *restore.Report, error)
+	// removedBlur is the kernel of a blur that is removed, the zero value if there is none.
+	removedBlur() deblur.Kernel
 	// describe adds to an outcome what its flags say.
 	describe(o *outcome)
 	// achieved says of an outcome what became of the image, such as "noise removed".
@@ -65,6 +68,9 @@ func (a *app) restoreAll(c *cobra.Command, r restorer, args []string) error {
 	if err := b.protect(tasks, files...); err != nil {
 		return err
 	}
+	if a.page, err = b.newPage(a, c, tasks, files); err != nil {
+		return err
+	}
 	dev, err := b.open()
 	if err != nil {
 		return err
@@ -81,9 +87,9 @@ func (a *app) restoreAll(c *cobra.Command, r restorer, args []string) error {
 		return err
 	}
 	opts = append(append(append(opts, chosen...), own...), restore.Device(dev))
-	return a.batch(ctx, c.Name(), tasks, func(ctx context.Context, _ int, t task) (*outcome, string, error) {
+	return a.writePage(ctx, a.batch(ctx, c.Name(), tasks, func(ctx context.Context, _ int, t task) (*outcome, string, error) {
 		return a.restoreOne(ctx, r, t, opts)
-	})
+	}))
 }
 
 // restoreOne does one task: read, compute, write, compare.
@@ -101,6 +107,9 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	if err := imagefile.CheckWrite(m, opt); err != nil {
 		return nil, "", fileError{outputName(t.output), err}
 	}
+	if err := a.page.before(img, m); err != nil {
+		return nil, "", err
+	}
 	m.Pix = nil // until they are those of the result
 	// The reference waits in memory: what is wrong with it is said before the work.
 	var reference []float32
@@ -115,6 +124,7 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	out, report, err := asPlanar(r.solve(ctx, img, append([]restore.Option{
 		restore.Progress(func(p restore.ProgressReport) error {
 			bar.show(p.Fraction, p.Residual)
+			a.page.progress(p)
 			return ctx.Err()
 		}),
 	}, opts...)...))
@@ -135,6 +145,9 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 		}
 	}
 	o.Seconds = seconds()
+	if err := a.page.after(m, r.removedBlur(), o, report); err != nil {
+		return nil, "", err
+	}
 	a.remarkRun(t.input, report)
 	return o, summary(r.achieved(o), o), nil
 }

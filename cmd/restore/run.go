@@ -17,6 +17,7 @@ type app struct {
 	stdin  io.Reader
 	stdout *resultStream
 	stderr io.Writer
+	args   []string
 
 	quiet, verbose, json bool
 	progress             choice
@@ -26,12 +27,14 @@ type app struct {
 	input    string   // of the task under way
 	position string   // of that task among several, such as "3 of 40: "
 	notes    []string // about the task under way, or the whole run before the first one
+
+	page *reportPage // nil without --report
 }
 
 // run is the whole program but for the process around it, and returns the exit
 // status. It changes nothing global and can run more than once at a time.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	a := &app{stdin: stdin, stdout: &resultStream{w: stdout}, stderr: stderr}
+	a := &app{stdin: stdin, stdout: &resultStream{w: stdout}, stderr: stderr, args: args}
 	root := a.rootCommand()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)

@@ -43,7 +43,7 @@ var table = map[string]row{
 		// The types of restore's own face: devices, kernels, networks, certificates. See
 		// RATIONALE.md.
 		"backend", "backend/cpu", "backend/cuda", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights", "weights/research",
-		"internal/cameranoise", "internal/curves", "internal/imagefile", "internal/imagefile/atomicfile", "internal/noiselevel", "internal/openfile", "internal/quality",
+		"internal/cameranoise", "internal/curves", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/noiselevel", "internal/openfile", "internal/quality",
 		cobra, pflag, xTerm,
 	}, tests: []string{"denoise/dncnn"}},
 	"restore": {code: []string{
@@ -133,6 +133,7 @@ var table = map[string]row{
 	"internal/devicequeue":          {code: []string{"backend"}},
 	"internal/parallel":             {},
 	"internal/fft":                  {code: []string{"internal/parallel"}},
+	"internal/htmlreport":           {},
 	"internal/imagefile":            {code: []string{"internal/imagefile/atomicfile", "internal/jpegblock", "internal/openfile", xImage}},
 	"internal/imagefile/atomicfile": {code: []string{"internal/openfile"}},
 	"internal/jpegblock":            {},

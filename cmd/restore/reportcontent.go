@@ -1,0 +1,238 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/htmlreport"
+	"github.com/averaged/imaging/pnp"
+	"github.com/averaged/imaging/restore"
+)
+
+// kernelPicture draws a kernel, its largest weight white.
+func kernelPicture(k deblur.Kernel) (htmlreport.Picture, error) {
+	pix := slices.Clone(k.Weights)
+	if largest := slices.Max(pix); largest > 0 {
+		for i := range pix {
+			pix[i] /= largest
+		}
+	}
+	return htmlreport.Window{Width: k.W, Height: k.H, Reduction: 1}.Draw(pix, 1, k.H, k.W, 1)
+}
+
+// factsOf lists the numbers of an outcome.
+func factsOf(o *outcome) []htmlreport.Fact {
+	var facts []htmlreport.Fact
+	say := func(name, format string, args ...any) {
+		facts = append(facts, htmlreport.Fact{Name: name, Value: fmt.Sprintf(format, args...)})
+	}
+	sayNumber := func(name string, v number) {
+		if v != 0 {
+			say(name, "%.4g", v)
+		}
+	}
+	kind := "colour"
+	if o.Channels == 1 {
+		kind = "grey"
+	}
+	say("Size", "%d×%d pixels, %s", o.Width, o.Height, kind)
+	say("Method", "%s", o.Method)
+	origin := "given"
+	switch {
+	case o.Reliable != nil && !*o.Reliable:
+		origin = "a doubtful estimate"
+	case o.Estimated:
+		origin = "estimated"
+	}
+	say("Noise level (sigma, 1 is white)", "%.4g (%s)", o.Sigma, origin)
+	if o.SigmaGiven != o.Sigma {
+		sayNumber("Noise level that was given", o.SigmaGiven)
+	}
+	if n := o.Noise; n != nil {
+		say("Kind of noise", "%s", n.Kind)
+		if n.Low != n.High {
+			say("Noise level in three images of five", "%.4g to %.4g", n.Low, n.High)
+		}
+		for i, s := range n.PerChannel {
+			channel := "brightness"
+			if len(n.PerChannel) == 3 {
+				channel = []string{"red", "green", "blue"}[i]
+			}
+			say("White noise in "+channel, "%.4g", s)
+		}
+	}
+	sayNumber("Disturbance", o.Disturbance)
+	sayNumber("Weight of total variation", o.Weight)
+	sayNumber("Rescaling of the network", o.Rescaling)
+	sayNumber("Level of the network", o.Level)
+	sayNumber("Adaptation to the image", o.Adaptation)
+	if o.Guide != nil {
+		say("Strength of the guide", "%.4g", o.Guide.Strength)
+	}
+	if o.Network != nil {
+		say("Weights", "%s, %s", oneLine(o.Network.Name), oneLine(o.Network.Checksum))
+	}
+	if o.Kernel != "" {
+		say("Kernel", "%s", name(o.Kernel))
+	}
+	if o.Boundary != "" {
+		say("Beyond the frame", "%s", o.Boundary)
+	}
+	if o.Mask != "" {
+		say("Mask", "%s", name(o.Mask))
+	}
+	if o.Factor != 0 {
+		say("Enlarged", "%d times, scaled down by %s", o.Factor, o.Antialias)
+	}
+	if s := o.solver; s != nil {
+		say("Iterations", "%d", s.Iterations)
+		say("Residual at the end (relative)", "%.4g", s.Residual)
+		say("Tolerance", "%.4g", s.Tolerance)
+	}
+	if o.fidelity != nil {
+		say("PSNR", "%s", decibels(float64(o.PSNR)))
+	}
+	say("Time", "%.1f s", o.Seconds)
+	return facts
+}
+
+// noiseCharts draw what an image shows of its noise, in units of 1/255.
+func noiseCharts(e *restore.NoiseEstimate) []*htmlreport.Chart {
+	if e == nil {
+		return nil
+	}
+	var charts []*htmlreport.Chart
+	if len(e.Bands) > 0 {
+		brightness, colour := htmlreport.Series{Name: "brightness"}, htmlreport.Series{Name: "colour"}
+		hasColour := false
+		for _, b := range e.Bands {
+			brightness.X, brightness.Y = append(brightness.X, b.Period), append(brightness.Y, 255*b.Brightness)
+			colour.X, colour.Y = append(colour.X, b.Period), append(colour.Y, 255*b.Colour)
+			hasColour = hasColour || b.Colour > 0
+		}
+		c := &htmlreport.Chart{
+			Title: "By fineness: what the calmest tenth of the image shows", X: "period, pixels", Y: "sigma, of 255", LogX: true,
+			Series: []htmlreport.Series{brightness},
+			Note:   "White noise is as strong at all periods; noise that was smoothed or compressed is stronger at long ones. Texture may be among it.",
+		}
+		if hasColour {
+			c.Series = append(c.Series, colour)
+		}
+		charts = append(charts, c)
+	}
+	if len(e.Tones) > 0 {
+		s := htmlreport.Series{Name: "at periods of four to eight pixels"}
+		for _, t := range e.Tones {
+			s.X, s.Y = append(s.X, 255*t.Mean), append(s.Y, 255*t.Sigma)
+		}
+		charts = append(charts, &htmlreport.Chart{
+			Title: "By brightness: from shadows to lights", X: "brightness, of 255", Y: "sigma, of 255", Series: []htmlreport.Series{s},
+		})
+	}
+	return charts
+}
+
+// residualChart draws the residuals of an iteration beside their bound, root mean squares.
+func residualChart(r pnp.Report) *htmlreport.Chart {
+	root := math.Sqrt(r.Samples)
+	residual := htmlreport.Series{Name: "residual ‖x − T(x)‖"}
+	bound := htmlreport.Series{Name: "proven bound of the smallest so far"}
+	for k, v := range r.Residuals {
+		x := float64(k + 1)
+		residual.X, residual.Y = append(residual.X, x), append(residual.Y, v/root)
+		bound.X, bound.Y = append(bound.X, x), append(bound.Y, r.Bound(k)/root)
+	}
+	c := &htmlreport.Chart{
+		Title: "Residuals of the last run", X: "iteration", Y: "root mean square, 1 is white", LogY: true,
+		Series: []htmlreport.Series{residual},
+	}
+	if r.Certificate.Converges() {
+		c.Series = append(c.Series, bound)
+		c.Note = "The bound holds for every image, whatever it shows; most runs are far below it."
+	} else {
+		c.Note = "Of this iteration nothing is proven, so there is no bound."
+	}
+	switch n := len(r.Rejected); n {
+	case 0:
+	case 1:
+		c.Note += " One point was given up by the safeguard."
+	default:
+		c.Note += fmt.Sprintf(" %d points were given up by the safeguard.", n)
+	}
+	return c
+}
+
+// gapChart draws the duality gaps of total variation.
+func gapChart(gaps []htmlreport.Series, tolerance float64) *htmlreport.Chart {
+	if len(gaps) == 1 {
+		gaps[0].Name = "relative duality gap"
+	}
+	last := 0.0
+	for _, g := range gaps {
+		last = math.Max(last, slices.Max(g.X))
+	}
+	return &htmlreport.Chart{
+		Title: "Duality gaps", X: "iteration", Y: "relative gap", LogY: true,
+		Series: append(gaps, htmlreport.Series{Name: "tolerance", X: []float64{1, last}, Y: []float64{tolerance, tolerance}}),
+		Note:   "The gap is a proven bound itself: the result is no further from the exact one than √(2·gap). Axes of colour that are solved apart have one each.",
+	}
+}
+
+// certificateInWords says what is proven of a run, a sentence or two each, as its summary does.
+func certificateInWords(o *outcome, r *restore.Report) []string {
+	c := o.Certificate
+	var words []string
+	say := func(format string, args ...any) { words = append(words, fmt.Sprintf(format, args...)) }
+	i := c.iterationCertificate
+	switch {
+	case !c.Proven && i == nil:
+		say("Nothing is proven of this denoiser.")
+	case !c.Proven:
+		say("Nothing is proven of this iteration, because nothing is proven of its denoiser: that it ended says nothing of other images.")
+	case i == nil && c.Averagedness < 1:
+		say("The denoiser is proven to be %.6g-averaged: it never moves two images further apart, and repeated it cannot go round in circles.", c.Averagedness)
+	case i == nil:
+		say("The denoiser is proven to be nonexpansive: it never moves two images further apart.")
+	case !i.Converges:
+		say("The iteration is proven never to move two images further apart, which is not enough to say that it converges.")
+	default:
+		text := "The iteration is proven to converge, from every start, to an image that it leaves alone"
+		if i.FixedPointExists {
+			text += "; such an image exists"
+			if i.Contraction > 0 {
+				text += ", and there is only one"
+			}
+		}
+		say("%s. Its constants: the denoiser is %.6g-averaged, the step towards the photograph %.6g-averaged, and together they are %.6g-averaged.", text, i.Denoiser, i.Gradient, c.Averagedness)
+		if o.solver != nil && !o.Converged {
+			say("This run was stopped before its end: what is proven is about the iterations that were not made.")
+		}
+		if i.RoundingCovered {
+			say("That is proven of what was computed, with the rounding of float32, down to a residual of %.3g of 255.", 255*i.ProvenResidual)
+		} else {
+			say("That is proven in exact arithmetic; the rounding of float32 is not covered.")
+		}
+		if o.solver != nil && o.ErrorBar > 0 {
+			say("The result is within %.2g of the fixed point, a root mean square where 1 is white.", o.ErrorBar)
+		}
+	}
+	if !c.Proven {
+		return words
+	}
+	if o.Guide != nil {
+		say("This is proven of the network as it was frozen for this photograph, whatever its guide chose; how the choice follows the photograph is not part of it.")
+	}
+	if o.Adaptation > 0 {
+		say("How strong the network is follows the image; that choice is not part of the proof (--adapt=false leaves it out).")
+	}
+	if r.ColourStretch > 0 {
+		say("It holds in the norm that counts differences of colour %.3g times.", r.ColourStretch)
+	}
+	if i == nil && o.Network == nil && o.solver != nil {
+		say("The result is that of total variation to a relative duality gap of %.2g.", o.Residual)
+	}
+	say("Not proven, of this or of any method: that the result is the true image.")
+	return words
+}
