@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -107,7 +108,8 @@ func noiseCharts(e *restore.NoiseEstimate) []*htmlreport.Chart {
 	if len(e.Bands) > 0 {
 		brightness, colour := htmlreport.Series{Name: "brightness"}, htmlreport.Series{Name: "colour"}
 		hasColour := false
-		for _, b := range e.Bands {
+		// They are of two resolutions, which overlap.
+		for _, b := range slices.SortedFunc(slices.Values(e.Bands), func(a, b restore.NoiseBand) int { return cmp.Compare(a.Period, b.Period) }) {
 			brightness.X, brightness.Y = append(brightness.X, b.Period), append(brightness.Y, 255*b.Brightness)
 			colour.X, colour.Y = append(colour.X, b.Period), append(colour.Y, 255*b.Colour)
 			hasColour = hasColour || b.Colour > 0
