@@ -120,7 +120,7 @@ func TestJSONOfRestorations(t *testing.T) {
 	save(t, "k.png", picture(1, 3, 3, 8, 0))
 	const common = "channels:number command:string converged:bool height:number input:string iterations:number "
 	r := succeeds(t, "denoise", "--method", "tv", "--json", "a.png")
-	require.Equal(t, "{certificate:{averagedness:number map:string proven:bool} "+common+"method:string noise:{kind:string level_high:number level_low:number} notes:[string] output:string "+
+	require.Equal(t, "{certificate:{averagedness:number map:string proven:bool} "+common+"method:string noise:{kind:string level_high:number level_low:number per_channel:[number]} notes:[string] output:string "+
 		"residual:number schema:number seconds:number sigma:number sigma_estimated:bool sigma_reliable:bool tolerance:number weight:number width:number}",
 		shape(objects(t, r.stdout)[0]))
 	r = succeeds(t, "deblur", "--prior", "tv", "--json", "--kernel", "k.png", "--sigma", "0.05", "--iterations", "3", "--reference", "clean.png", "a.png")
