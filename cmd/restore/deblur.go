@@ -73,10 +73,15 @@ estimated along with the rest. circular, zero and reflect are for test data that
 was made so. --sigma is the standard deviation of the noise in the photograph, in
 units where 1 is white; by default it is estimated.
 
+--preview X,Y,W,H restores a part only, in seconds, and writes it before and after,
+side by side, to choose a strength by; the noise is then estimated in that part.
+--report FILE.html writes a page to look at.
+
 A result stands beside its input as NAME.deblurred.EXT unless -o says otherwise. A
 WebP image becomes a PNG.`,
 		Example: `  restore deblur photo.jpg --write-kernel kernel.png
   restore deblur --kernel motion.png photo.jpg
+  restore deblur --kernel motion.png --preview 800,600,300,300 --strength 0.7,1,1.4 photo.jpg
   restore deblur --kernel shake.pfm --sigma 0.01 --boundary circular test.pfm -o result.pfm
   restore deblur --kernel motion.png --prior ` + exampleNetwork() + ` photo.png
   restore deblur --kernel motion.png --weights run/weights.safetensors photo.png
@@ -100,6 +105,7 @@ func (d *deblurrer) bindOwn(c *cobra.Command) {
 	c.Flags().BoolVar(&d.centre, "kernel-center", true, "move the centre of a kernel to its centre of mass where that is far from its middle")
 	expert(c, "kernel-flip", "kernel-center")
 	d.bind(c, selectPrior, "the relative change of an iteration (default 1.5e-4; with tv 0.003·sigma, within 4e-5 and 1.5e-4)")
+	d.bindPreview(c)
 	bindAdapt(c, &d.adapt)
 	bindBoundary(c, &d.boundary, "what lies beyond the frame")
 }

@@ -47,6 +47,9 @@ others the image is scaled to the level that they were trained for, and back. Th
 strength of a certified network follows the image, too: the more fine detail it has,
 the less it is smoothed (--adapt=false: as its noise says).
 
+--preview X,Y,W,H restores a part only, in seconds, and writes it before and after,
+side by side, to choose a strength by. --report FILE.html writes a page to look at.
+
 Transparency and metadata are carried along untouched.
 
 A result stands beside its input as NAME.denoised.EXT unless -o says otherwise; in
@@ -55,6 +58,8 @@ overwritten without --force. IN may be - for standard input; the result then goe
 to standard output unless -o says otherwise.`,
 		Example: `  restore denoise photo.jpg
   restore denoise --strength strong photo.jpg
+  restore denoise --preview 800,600,300,300 --strength 0.7,1,1.4 photo.jpg
+  restore denoise --report photo.html photo.jpg
   restore denoise --sigma 0.15 photo.png
   restore denoise --sigma 25/255 noisy.pfm -o clean.pfm --reference original.png
   restore denoise --method ` + exampleNetwork() + ` photo.png
@@ -66,6 +71,7 @@ to standard output unless -o says otherwise.`,
 
 func (d *denoiser) bindOwn(c *cobra.Command) {
 	d.bind(c, selectMethod, "the relative duality gap (default 1e-4)")
+	d.bindPreview(c)
 	bindAdapt(c, &d.adapt)
 	f := c.Flags()
 	f.Var(&d.luma, "sigma-luma", "standard deviation of the noise in brightness; --sigma, but not in colour where --sigma-chroma says so")

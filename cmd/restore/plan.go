@@ -18,7 +18,8 @@ import (
 
 // destination holds the flags about where results go.
 type destination struct {
-	suffix string // put before the extension of a result that stands beside its input
+	suffix    string // put before the extension of a result that stands beside its input
+	extension string // of all results; empty: see outputExtension
 
 	output              string
 	recursive           bool
@@ -84,9 +85,9 @@ func (d *destination) plan(ctx context.Context, args []string) ([]task, error) {
 		case s.path == standardStream && d.output == "":
 			t.output = standardStream
 		case d.output == "":
-			t.output = strings.TrimSuffix(s.path, filepath.Ext(s.path)) + d.suffix + outputExtension(s.path)
+			t.output = strings.TrimSuffix(s.path, filepath.Ext(s.path)) + d.suffix + d.extensionFor(s.path)
 		case folder:
-			t.output = filepath.Join(d.output, strings.TrimSuffix(s.relative, filepath.Ext(s.relative))+outputExtension(s.path))
+			t.output = filepath.Join(d.output, strings.TrimSuffix(s.relative, filepath.Ext(s.relative))+d.extensionFor(s.path))
 		default:
 			t.output = d.output
 		}
@@ -99,6 +100,14 @@ func (d *destination) plan(ctx context.Context, args []string) ([]task, error) {
 		d.checkExisting(&tasks[i])
 	}
 	return tasks, nil
+}
+
+// extensionFor is the extension of the result of an input.
+func (d *destination) extensionFor(path string) string {
+	if d.extension != "" {
+		return d.extension
+	}
+	return outputExtension(path)
 }
 
 // outputExtension is the extension of a result: that of its input, or .png where

@@ -163,7 +163,7 @@ func TestReportIsWrittenAsResultsAre(t *testing.T) {
 func TestReportOfALargeImage(t *testing.T) {
 	inFolder(t)
 	save(t, "a.png", &imagefile.Image{Width: 2400, Height: 1000, Channels: 1, Depth: 8, Pix: make([]float32, 2400*1000)})
-	r := restoring(t, "inpaint", "--mask", "a.png", "--prior", "tv", "--iterations", "1", "a.png", "-o", "b.png", "--report", "r.html", "-q")
+	r := restoring(t, "denoise", "--sigma", "0.05", "--method", "tv", "--iterations", "1", "a.png", "-o", "b.png", "--report", "r.html", "-q")
 	require.Equal(t, exitDone, r.code, r.stderr)
 	page := readPage(t, "r.html")
 	require.Equal(t, [][2]int{{1200, 500}, {1200, 500}, {1586, 661}, {1586, 661}}, pagePictures(t, page))

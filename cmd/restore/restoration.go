@@ -62,7 +62,7 @@ func (r *restoration) bind(c *cobra.Command, flag, tolerance string) {
 		return pflag.NormalizedName(name)
 	})
 	f.StringVar(&r.weights, "weights", "", "weight `FILE` (safetensors) of a network, in place of embedded ones; --"+flag+" then need not be given")
-	r.strength = strengthFlag{1}
+	r.strength = strengthFlag{factor: 1}
 	f.Var(&r.strength, "strength", "how much to smooth: light, normal or strong, or a factor on what follows from the noise. A network takes out noise of that many times sigma, in an iteration that many times what it needs")
 	f.IntVar(&r.iterations, "iterations", 0, "stop after `N` iterations in any case; 0: the method's own limit")
 	f.Float64Var(&r.tolerance, "tolerance", 0, "stop at `T`, "+tolerance)
@@ -252,6 +252,7 @@ type batchFlags struct {
 	restoration
 	reference string
 	report    string // --report
+	preview   previewFlag
 }
 
 func (b *batchFlags) bind(c *cobra.Command, flag, tolerance string) {
@@ -278,6 +279,9 @@ func bindAdapt(c *cobra.Command, adapt *bool) {
 func (b *batchFlags) prepare(a *app, c *cobra.Command, args []string) ([]restore.Option, []task, error) {
 	opts, err := b.settings(a, c)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := b.checkPreview(); err != nil {
 		return nil, nil, err
 	}
 	if err := readOnce(b.reference, b.weights); err != nil {

@@ -31,6 +31,9 @@ type restorer interface {
 	solve(ctx context.Context, img *restore.Planar, opts ...restore.Option) (image.Image, *restore.Report, error)
 	// removedBlur is the kernel of a blur that is removed, the zero value if there is none.
 	removedBlur() deblur.Kernel
+	// noiseOfWhole is the noise of an image of which --preview restores a part; nil if it is given,
+	// or measured in the part.
+	noiseOfWhole(m *imagefile.Image) (*restore.NoiseEstimate, error)
 	// describe adds to an outcome what its flags say.
 	describe(o *outcome)
 	// achieved says of an outcome what became of the image, such as "noise removed".
@@ -88,6 +91,9 @@ func (a *app) restoreAll(c *cobra.Command, r restorer, args []string) error {
 	}
 	opts = append(append(append(opts, chosen...), own...), restore.Device(dev))
 	return a.writePage(ctx, a.batch(ctx, c.Name(), tasks, func(ctx context.Context, _ int, t task) (*outcome, string, error) {
+		if b.preview.given() {
+			return a.previewOne(ctx, r, t, opts)
+		}
 		return a.restoreOne(ctx, r, t, opts)
 	}))
 }

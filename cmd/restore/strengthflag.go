@@ -4,14 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/averaged/imaging/restore"
 )
 
-// strengthFlag is a factor, or a word that stands for one.
-type strengthFlag struct{ factor float64 }
+// strengthFlag is a factor, or a word that stands for one; for --preview several.
+type strengthFlag struct {
+	factor float64
+	more   []float64 // behind the first one
+}
 
 var _ pflag.Value = (*strengthFlag)(nil)
 
@@ -26,33 +30,54 @@ var strengthWords = []struct {
 }
 
 func (s *strengthFlag) String() string {
+	var words []string
+	for _, factor := range append([]float64{s.factor}, s.more...) {
+		words = append(words, strengthName(factor))
+	}
+	return strings.Join(words, ",")
+}
+
+// strengthName is the word for a factor, or the factor.
+func strengthName(factor float64) string {
 	for _, w := range strengthWords {
-		if s.factor == w.factor {
+		if factor == w.factor {
 			return w.word
 		}
 	}
-	return strconv.FormatFloat(s.factor, 'g', -1, 64)
+	return strconv.FormatFloat(factor, 'g', -1, 64)
 }
 
 func (s *strengthFlag) Type() string { return "FACTOR" }
 
 func (s *strengthFlag) Set(text string) error {
+	var factors []float64
+	for _, word := range strings.Split(text, ",") {
+		factor, err := parseStrength(word)
+		if err != nil {
+			return err
+		}
+		factors = append(factors, factor)
+	}
+	s.factor, s.more = factors[0], factors[1:]
+	return nil
+}
+
+// parseStrength is the factor that a word stands for, or is.
+func parseStrength(text string) (float64, error) {
 	var words []string
 	for _, w := range strengthWords {
 		if text == w.word {
-			s.factor = w.factor
-			return nil
+			return w.factor, nil
 		}
 		words = append(words, w.word)
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return fmt.Errorf("%swant %s, or a number such as 1.5", didYouMean(text, words), orList(words))
+		return 0, fmt.Errorf("%swant %s, or a number such as 1.5", didYouMean(text, words), orList(words))
 	}
 	var wrong *restore.OptionError
 	if errors.As(restore.Validate(restore.Strength(v)), &wrong) {
-		return fmt.Errorf("want %s", wrong.Want)
+		return 0, fmt.Errorf("want %s", wrong.Want)
 	}
-	s.factor = v
-	return nil
+	return v, nil
 }

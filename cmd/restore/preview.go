@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/restore"
+)
+
+// previewFlag is the part of an image that --preview restores, in pixels of the image.
+type previewFlag struct{ x, y, width, height int }
+
+func (p *previewFlag) given() bool { return p.width > 0 }
+
+func (p *previewFlag) String() string {
+	if !p.given() {
+		return ""
+	}
+	return fmt.Sprintf("%d,%d,%d,%d", p.x, p.y, p.width, p.height)
+}
+
+func (p *previewFlag) Type() string { return "X,Y,W,H" }
+
+func (p *previewFlag) Set(text string) error {
+	words := strings.Split(text, ",")
+	var n [4]int
+	for i := range n {
+		var v uint64
+		err := strconv.ErrSyntax
+		if len(words) == len(n) {
+			v, err = strconv.ParseUint(strings.TrimSpace(words[i]), 10, 31)
+		}
+		if err != nil || i >= 2 && v == 0 {
+			return fmt.Errorf("want X,Y,W,H: the column and row where the part begins, from 0, and its width and height, in pixels, such as 400,300,256,256")
+		}
+		n[i] = int(v)
+	}
+	p.x, p.y, p.width, p.height = n[0], n[1], n[2], n[3]
+	return nil
+}
+
+func (b *batchFlags) bindPreview(c *cobra.Command) {
+	c.Flags().Var(&b.preview, "preview", "restore this part of the image only, and write it before and after, side by side, to NAME.preview.png; with --strength 0.7,1,1.4 after each of them")
+}
+
+// checkPreview checks what --preview goes with, and has its results named for it.
+func (b *batchFlags) checkPreview() error {
+	switch {
+	case !b.preview.given() && len(b.strength.more) > 0:
+		return usagef("--strength %v: several strengths are for --preview X,Y,W,H, which shows them side by side", &b.strength)
+	case !b.preview.given():
+		return nil
+	case b.report != "":
+		return usagef("--preview and --report: a preview is a picture without a report; leave out one of them")
+	case b.reference != "":
+		return usagef("--preview and --reference: the reference is compared with a whole result; leave out one of them")
+	}
+	b.suffix, b.extension = ".preview", imagefile.PNG.Extension()
+	return nil
+}
+
+// previewMargin is how many pixels around a part are restored along with it and cut off, so that it
+// looks as in the whole: what networks see around a pixel, and what a blur brings in besides.
+const previewMargin = 48
+
+// previewOne does one task of --preview.
+func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore.Option) (*outcome, string, error) {
+	b, seconds := r.shared(), stopwatch()
+	m, err := a.read(ctx, t.input, b.reading)
+	if err != nil {
+		return nil, "", err
+	}
+	p := b.preview
+	if p.x+p.width > m.Width || p.y+p.height > m.Height {
+		return nil, "", fileError{t.input, fmt.Errorf("has %d×%d pixels, and --preview %v is not inside; X+W may be %d and Y+H %d at most", m.Width, m.Height, &p, m.Width, m.Height)}
+	}
+	m.Alpha = nil
+	noise, err := r.noiseOfWhole(m)
+	if err != nil {
+		return nil, "", err
+	}
+	opts = slices.Clone(opts)
+	if noise != nil {
+		opts = append(opts, restore.Sigma(noise.Sigma))
+	}
+	kernel := r.removedBlur()
+	margin := previewMargin + max(kernel.H, kernel.W)
+	top, left := max(0, p.y-margin), max(0, p.x-margin)
+	crop(m, min(m.Height, p.y+p.height+margin)-top, min(m.Width, p.x+p.width+margin)-left, top, left)
+
+	strengths := append([]float64{b.strength.factor}, b.strength.more...)
+	whole := *m
+	panel := func(pix []float32) imagefile.Image {
+		part := whole
+		part.Pix = slices.Clone(pix)
+		crop(&part, p.height, p.width, p.y-top, p.x-left)
+		return part
+	}
+	panels := []imagefile.Image{panel(m.Pix)}
+	labels := []string{"before"}
+	bar := a.newProgress(t.input)
+	defer bar.clear()
+	bar.show(0, 0)
+	var o *outcome
+	for i, s := range strengths {
+		img := planarOf(&whole)
+		img.Pix = slices.Clone(whole.Pix)
+		out, report, err := asPlanar(r.solve(ctx, img, append([]restore.Option{
+			restore.Progress(func(at restore.ProgressReport) error {
+				bar.show((float64(i)+at.Fraction)/float64(len(strengths)), at.Residual)
+				return ctx.Err()
+			}),
+		}, append(opts, restore.Strength(s))...)...))
+		if err != nil {
+			return nil, "", err
+		}
+		panels = append(panels, panel(out.Pix))
+		labels = append(labels, strengthName(s))
+		if noise != nil { // it was not given
+			report.Estimate, report.SigmaGiven = noise, 0
+			if !noise.Reliable && noise.Note != "" {
+				report.Doubts = append(report.Doubts, "sigma: "+noise.Note)
+			}
+		}
+		if o == nil {
+			if report.Adaptation > 0 {
+				a.remark(t.input, "the strength of the network follows the detail of this part, and in the whole image that of the whole (--adapt=false: neither)")
+			}
+			o = outcomeOf(&panels[i+1], report)
+			o.Network = b.networkInfo()
+			r.describe(o)
+			a.remarkRun(t.input, report)
+		}
+	}
+	bar.clear()
+	side := sideBySide(panels)
+	opt := b.writing.options(side, t.output, b.force)
+	if err := a.write(ctx, t.output, side, opt); err != nil {
+		return nil, "", err
+	}
+	o.Seconds = seconds()
+	return o, fmt.Sprintf("preview of %v, from left to right: %s; %s", &p, strings.Join(labels, ", "), summary(r.achieved(o), o)), nil
+}
+
+// previewGap is the width of the white stripe between the pictures of a preview.
+const previewGap = 8
+
+// sideBySide is a picture of pictures of equal size.
+func sideBySide(panels []imagefile.Image) *imagefile.Image {
+	first := panels[0]
+	side := first
+	side.Width = len(panels)*(first.Width+previewGap) - previewGap
+	side.Pix = make([]float32, side.Channels*side.Height*side.Width)
+	for i := range side.Pix {
+		side.Pix[i] = 1
+	}
+	for i := range panels {
+		for c := range side.Channels {
+			from, to := panels[i].Plane(c), side.Plane(c)
+			for y := range side.Height {
+				copy(to[y*side.Width+i*(first.Width+previewGap):], from[y*first.Width:][:first.Width])
+			}
+		}
+	}
+	return &side
+}
+
+// noiseOfWhole leaves the noise to be measured in the part.
+func (b *batchFlags) noiseOfWhole(*imagefile.Image) (*restore.NoiseEstimate, error) { return nil, nil }
+
+// noiseOfWhole measures the noise in the whole image, as without --preview.
+func (d *denoiser) noiseOfWhole(m *imagefile.Image) (*restore.NoiseEstimate, error) {
+	if d.sigma.given || d.luma.given || d.grain.given {
+		return nil, nil
+	}
+	e, err := restore.EstimateNoise(planarOf(m))
+	if err != nil || e.Sigma == 0 {
+		return nil, err
+	}
+	return &e, nil
+}

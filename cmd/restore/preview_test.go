@@ -1,0 +1,59 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// panel is one of the pictures of a preview.
+func panel(pix []float32, width, h, w, i int) (part []float32) {
+	for y := range h {
+		part = append(part, pix[y*width+i*(w+previewGap):][:w]...)
+	}
+	return part
+}
+
+func TestPreviewShowsAPartOfTheWhole(t *testing.T) {
+	inFolder(t)
+	save(t, "a.pfm", picture(1, 150, 170, 32, 0.05))
+	const w, h = 20, 16
+	network := seeded(t, "euler") // sees a few pixels around each
+	run := []string{"denoise", "--sigma", "0.05", "--adapt=false", "--weights", network, "a.pfm"}
+	succeeds(t, append(run, "-o", "1.pfm")...)
+	succeeds(t, append(run, "--strength", "1.4", "-o", "2.pfm")...)
+	r := succeeds(t, append(run, "--preview", "100,90,20,16", "--strength", "normal,1.4", "-o", "p.pfm")...)
+	require.Contains(t, r.stdout, "preview of 100,90,20,16, from left to right: before, normal, 1.4; ")
+	p := load(t, "p.pfm")
+	require.Equal(t, [2]int{3*w + 2*previewGap, h}, [2]int{p.Width, p.Height})
+	for i, of := range []string{"a.pfm", "1.pfm", "2.pfm"} {
+		whole := load(t, of)
+		crop(whole, h, w, 90, 100)
+		require.InDeltaSlice(t, whole.Pix, panel(p.Pix, p.Width, h, w, i), 1e-6, of)
+	}
+	require.NotEqual(t, panel(p.Pix, p.Width, h, w, 1), panel(p.Pix, p.Width, h, w, 2))
+	require.EqualValues(t, 1, p.Pix[w], "a white stripe")
+}
+
+func TestPreviewStandsBesideTheInput(t *testing.T) {
+	inFolder(t)
+	save(t, "a.jpg", picture(3, 24, 30, 8, 0.05))
+	save(t, "k.png", picture(1, 3, 3, 8, 0))
+	o := objects(t, restoring(t, "denoise", "--method", "tv", "--preview", "2,3,8,6", "--json", "a.jpg").stdout)
+	require.Equal(t, "a.preview.png", o[0]["output"])
+	require.Equal(t, true, o[0]["sigma_estimated"])
+	require.NotContains(t, o[0], "sigma_given")
+	succeeds(t, "deblur", "--kernel", "k.png", "--prior", "tv", "--sigma", "0.05", "--preview", "22,18,8,6", "a.jpg", "-o", "b.png")
+	m := load(t, "b.png")
+	require.Equal(t, [3]int{2*8 + previewGap, 6, 3}, [3]int{m.Width, m.Height, m.Channels})
+	require.Equal(t, []string{"a.jpg", "a.preview.png", "b.png", "k.png"}, files(t))
+
+	fails(t, exitFailed, []string{"has 30×24 pixels", "X+W may be 30 and Y+H 24"}, denoising("a.jpg", "--preview", "23,3,8,6", "-o", "c.png")...)
+	for _, wrong := range []string{"1,2,3", "1,2,0,4", "-1,2,3,4", "1,2,3,4,5", "a", "1,2,3,99999999999"} {
+		fails(t, exitUsage, []string{"want X,Y,W,H"}, denoising("a.jpg", "--preview="+wrong)...)
+	}
+	fails(t, exitUsage, []string{"several strengths are for --preview"}, denoising("a.jpg", "--strength", "light,1.2")...)
+	fails(t, exitUsage, []string{"--strength 1,x", "light, normal or strong"}, denoising("a.jpg", "--preview", "0,0,4,4", "--strength", "1,x")...)
+	fails(t, exitUsage, []string{"leave out one of them"}, denoising("a.jpg", "--preview", "0,0,4,4", "--report", "r.html")...)
+	require.Equal(t, []string{"a.jpg", "a.preview.png", "b.png", "k.png"}, files(t))
+}
