@@ -166,7 +166,7 @@ func TestReportOfALargeImage(t *testing.T) {
 	r := restoring(t, "denoise", "--sigma", "0.05", "--method", "tv", "--iterations", "1", "a.png", "-o", "b.png", "--report", "r.html", "-q")
 	require.Equal(t, exitDone, r.code, r.stderr)
 	page := readPage(t, "r.html")
-	require.Equal(t, [][2]int{{1200, 500}, {1200, 500}, {1586, 661}, {1586, 661}}, pagePictures(t, page))
+	require.Equal(t, [][2]int{{1200, 500}, {1200, 500}, {1586, 660}, {1586, 660}}, pagePictures(t, page))
 	require.Contains(t, page, "The picture has 2400×1000 pixels")
 }
 
