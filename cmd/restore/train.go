@@ -55,9 +55,9 @@ of the noise in the blurred crops. --recipe guided is for noise of 0.01 to 0.3, 
 of --sigma, and gives the network a guide: a second one, free of any constraint,
 that looks at the photograph and sets how strong the projections are at every pixel.
 What is proven stays as it is. --recipe camera is for photographs: each batch goes
-through a camera drawn at random, from its sensor to JPEG, and the guide is told about
-how strong the noise is. --recipe guided-deblur has a guide learn from what the runs
-of deblurring give it. Begin both with --init, the weights of a guided network.
+through a camera drawn at random, from its sensor to JPEG, and the guide is told how
+strong the noise is, about. --recipe guided-deblur has a guide learn from what the
+runs of deblurring give it. Begin both with --init, the weights of a guided network.
 
 Everything else is in a configuration, a JSON object: --config FILE reads one (RUN/
 config.json of any run is complete), and --set KEY=VALUE changes any of its fields,

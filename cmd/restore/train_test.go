@@ -183,14 +183,14 @@ func TestTrainConfiguration(t *testing.T) {
 
 	require.NoError(t, os.Mkdir("large", 0o777))
 	save(t, "large/0.png", picture(3, 34, 40, 8, 0.02))
-	succeeds(t, fields("train large -o g --recipe camera --sigma 0.02..0.05 --crop 16 --batch 1 --iterations 1 --width 16 --blocks 1 "+
+	succeeds(t, fields("train large -o cameras --recipe camera --sigma 0.02..0.05 --crop 16 --batch 1 --iterations 1 --width 16 --blocks 1 "+
 		"--set power_iterations=2 --set guide.widths=[4] -q")...)
 	want = train.CameraConfig()
 	want.Crop, want.Batch, want.Iterations, want.Width, want.Blocks, want.PowerIterations, want.Seed = 16, 1, 1, 16, 1, 2, 1
 	want.SigmaMin, want.SigmaMax, want.Guide.Widths = 0.02, 0.05, []int{4}
-	want.Levels = readConfig(t, "g").Levels
+	want.Levels = readConfig(t, "cameras").Levels
 	require.Len(t, want.Levels, 3)
-	require.Equal(t, want, readConfig(t, "g"))
+	require.Equal(t, want, readConfig(t, "cameras"))
 
 	// A file that is cut short, from standard input.
 	r := restoringFrom(t, strings.NewReader(`{"width": 12, "group": 4, "blocks": 1, "crop": 12, "batch": 1, "iterations": 1, "power_iterations": 1}`),
@@ -437,7 +437,7 @@ func TestTrainWrongUsage(t *testing.T) {
 		{"train data -o taken", "curves.png exists already; take another folder"},
 		{"train data -o run --method backward-euler", "--method backward-euler: there is no training for it; want euler, heun"},
 		{"train data -o run --method tv", "--method tv: there is no training for it"},
-		{"train data -o run --recipe secret", "--recipe secret: want default, paper, deblur, guided or guided-deblur"},
+		{"train data -o run --recipe secret", "--recipe secret: want default, paper, deblur, guided, guided-deblur or camera"},
 		{"train data -o run --recipe paper", "--recipe paper needs --learning-rate MIN..MAX; --range-test finds them"},
 		{"train data -o run --recipe paper --config c.json", "--config and --recipe both say where to start from"},
 		{"train data -o run --sigma 25", "write 25/255"},
