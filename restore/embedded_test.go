@@ -138,6 +138,9 @@ func TestEmbeddedMethods(t *testing.T) {
 
 // Where no method is named it is the default one, and weights that are given come first.
 func TestDefaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all tasks with their default networks, which other tests run on smaller ones")
+	}
 	y := noisy(picture(3, 20, 23), 0.1, 3)
 	k, err := deblur.Box(3)
 	require.NoError(t, err)

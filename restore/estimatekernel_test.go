@@ -28,6 +28,9 @@ var shaken = sync.OnceValues(func() (*restore.Planar, deblur.Kernel) {
 
 // With the kernel that is estimated the still life becomes much sharper than it was.
 func TestEstimateKernel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a kernel is estimated in the tests of deblur/estimate too; this takes long in portable Go")
+	}
 	img, _ := shaken()
 	last := 0.0
 	k, report, err := restore.EstimateKernel(t.Context(), img, restore.Progress(func(p restore.ProgressReport) error {
@@ -48,6 +51,9 @@ func TestEstimateKernel(t *testing.T) {
 }
 
 func TestEstimateKernelOfASharpPhotograph(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a kernel is estimated in the tests of deblur/estimate too; this takes long in portable Go")
+	}
 	k, report, err := restore.EstimateKernel(t.Context(), readPNG("../testdata/scene.png"))
 	require.NoError(t, err)
 	require.Equal(t, "none", report.Kind)
@@ -79,6 +85,9 @@ func TestEstimateKernelRefuses(t *testing.T) {
 // The photograph tells a kernel that is turned, inverted or of another photograph, and has nothing to
 // say against the right one.
 func TestCheckKernel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a kernel is estimated in the tests of deblur/estimate too; this takes long in portable Go")
+	}
 	whole, k := shaken()
 	img := restore.NewPlanar(1, 220, 240)
 	for i := range img.Pix {

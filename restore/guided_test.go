@@ -326,6 +326,7 @@ func TestGuidedOnPicturesThatHurt(t *testing.T) {
 // frame. The squared error may be twice the unguided one's, as in denoising: a guide that is at a loss
 // multiplies radii by two at most (guide.Most). What was seen is 1.7 times, of checks of 8.
 func TestGuidedDeblurringOnPicturesThatHurt(t *testing.T) {
+	leaveGains(t)
 	dev := newCPU(t)
 	general, guided := loaded(t, dev, open(t, weights.General)), loaded(t, dev, open(t, weights.Guided))
 	kernel, err := deblur.Shake(9, 4)

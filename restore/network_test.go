@@ -470,6 +470,9 @@ func expansive(t testing.TB) *weights.File {
 }
 
 func TestCheckOfNetworksHolds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("attacks on four networks; TestCheckOfGuidedNetworks has one")
+	}
 	y := noisy(picture(3, 16, 20), 0.05, 1)
 	for _, method := range []string{"euler", "heun", "backward-euler", "dncnn"} {
 		report, err := restore.Check(t.Context(), y, deblur.Kernel{}, restore.Weights(seeded(t, method, denoise.Architecture{})), restore.Iterations(20), restore.Boundary(deblur.Circular))

@@ -26,6 +26,9 @@ func fromHere(t *testing.T, images ...string) []*imagefile.Image {
 }
 
 func TestDeblurWithoutKernel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a kernel is estimated in the tests of deblur/estimate too; this takes long in portable Go")
+	}
 	m := fromHere(t, blurredStill)[0]
 	crop(m, 200, 220, 60, 80)
 	save(t, "a.png", m)
@@ -49,6 +52,9 @@ func TestDeblurWithoutKernel(t *testing.T) {
 }
 
 func TestGivenKernelIsChecked(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a kernel is estimated in the tests of deblur/estimate too; this takes long in portable Go")
+	}
 	images := fromHere(t, blurredStill, kernelStill)
 	crop(images[0], 200, 220, 60, 80)
 	save(t, "a.png", images[0])
