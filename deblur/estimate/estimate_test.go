@@ -81,6 +81,13 @@ func estimated(t *testing.T, p plane, opt Options) *Estimate {
 	return e
 }
 
+// leaveWhole skips a test that estimates kernels of whole photographs.
+func leaveWhole(t *testing.T) {
+	if testing.Short() {
+		t.Skip("whole estimates, of which a run with -short makes one")
+	}
+}
+
 func TestShakeIsFound(t *testing.T) {
 	k, err := deblur.Shake(17, 2)
 	require.NoError(t, err)
@@ -100,6 +107,7 @@ func TestShakeIsFound(t *testing.T) {
 }
 
 func TestSimpleShapesAreRecognised(t *testing.T) {
+	leaveWhole(t)
 	motion, err := deblur.Motion(13, 40)
 	require.NoError(t, err)
 	e := estimated(t, photograph(t, still(), motion, 0.005), Options{})
@@ -115,6 +123,7 @@ func TestSimpleShapesAreRecognised(t *testing.T) {
 }
 
 func TestSharpPhotographIsToldSo(t *testing.T) {
+	leaveWhole(t)
 	point, err := deblur.Motion(1, 0)
 	require.NoError(t, err)
 	for _, sigma := range []float64{0, 0.02} {
@@ -126,6 +135,7 @@ func TestSharpPhotographIsToldSo(t *testing.T) {
 }
 
 func TestClippedSamplesAreNotFitted(t *testing.T) {
+	leaveWhole(t)
 	k, err := deblur.Shake(15, 5)
 	require.NoError(t, err)
 	v := plane{still().h, still().w, append([]float32(nil), still().pix...)}
