@@ -84,7 +84,7 @@ func estimated(t *testing.T, p plane, opt Options) *Estimate {
 // leaveWhole skips a test that estimates kernels of whole photographs.
 func leaveWhole(t *testing.T) {
 	if testing.Short() {
-		t.Skip("whole estimates, of which a run with -short makes one")
+		t.Skip("whole estimates, of which a run with -short makes a few")
 	}
 }
 
