@@ -68,12 +68,12 @@ func (m Model) addGuide(list []weights.Tensor, dtype weights.DType) ([]weights.T
 	return list, nil
 }
 
-// takeGuide reads the tensors of a guide of these widths.
-func (m Model) takeGuide(r *weights.Taker, widths []int) (*guide.Model, error) {
+// takeGuide reads the tensors of a guide of these widths and this slope.
+func (m Model) takeGuide(r *weights.Taker, widths []int, slope float64) (*guide.Model, error) {
 	if err := guide.CheckWidths(widths); err != nil {
 		return nil, err
 	}
-	g := &guide.Model{Widths: widths, Layers: guide.Layers(widths, m.lifted(), m.allGroups())}
+	g := &guide.Model{Widths: widths, Slope: slope, Layers: guide.Layers(widths, m.lifted(), m.allGroups())}
 	for i := range g.Layers {
 		l := &g.Layers[i]
 		l.Weight, l.Bias = r.Take(l.Name+".weight", l.Out, l.In, l.Kernel, l.Kernel), r.Take(l.Name+".bias", l.Out)

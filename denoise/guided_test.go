@@ -17,7 +17,7 @@ import (
 
 // guidedModel is a random network with a random guide, at half the resolution.
 func guidedModel(t testing.TB, seed uint64, norm float64) Model {
-	return smallModel(t, seed, Architecture{Channels: 3, Width: 16, Blocks: 3, Group: 8, Activation: activation.Balls(), Shuffle: 2, Guide: []int{5, 6}}, norm)
+	return smallModel(t, seed, Architecture{Channels: 3, Width: 16, Blocks: 3, Group: 8, Activation: activation.Balls(), Shuffle: 2, Guide: []int{5, 6}, GuideSlope: 0.2}, norm)
 }
 
 // frozenFor returns Φ_ρ with the radii of the photograph x.
@@ -367,7 +367,7 @@ func TestGuidedFile(t *testing.T) {
 	require.NoError(t, f.SetCard(card))
 	_, err = FromFile(f)
 	require.Error(t, err)
-	card.Architecture.Guide = nil
+	card.Architecture.Guide, card.Architecture.GuideSlope = nil, 0
 	require.NoError(t, f.SetCard(card))
 	_, err = FromFile(f)
 	require.ErrorContains(t, err, "tensors that are not the network's")

@@ -25,6 +25,7 @@ type Architecture struct {
 	Shuffle    int                 // as Model.Shuffle
 	Sigmas     []float64           // as Model.Sigmas
 	Guide      []int               // guide.Model.Widths, or nothing for a network without a guide
+	GuideSlope float64             // guide.Model.Slope
 }
 
 func (a Architecture) withDefaults() Architecture {

@@ -127,6 +127,7 @@ func (m Model) File(card weights.Card, c Certificate, opts ...weights.FileOption
 	}
 	if m.Guide != nil {
 		card.Architecture.Guide = slices.Clone(m.Guide.Widths)
+		card.Architecture.GuideSlope = m.Guide.Slope
 		if list, err = m.addGuide(list, dtype); err != nil {
 			return nil, err
 		}
@@ -177,7 +178,7 @@ func FromFile(f *weights.File) (Model, error) {
 		m.Blocks = append(m.Blocks, b)
 	}
 	if len(a.Guide) > 0 {
-		if m.Guide, err = m.takeGuide(r, a.Guide); err != nil {
+		if m.Guide, err = m.takeGuide(r, a.Guide, a.GuideSlope); err != nil {
 			return Model{}, err
 		}
 	}

@@ -66,7 +66,7 @@ func RandomModel(seed uint64, a Architecture, norm float64) (Model, error) {
 		if err := guide.CheckWidths(a.Guide); err != nil {
 			return Model{}, err
 		}
-		m.Guide = &guide.Model{Widths: slices.Clone(a.Guide), Layers: guide.Layers(a.Guide, m.lifted(), m.allGroups())}
+		m.Guide = &guide.Model{Widths: slices.Clone(a.Guide), Slope: a.GuideSlope, Layers: guide.Layers(a.Guide, m.lifted(), m.allGroups())}
 		for i := range m.Guide.Layers {
 			l := &m.Guide.Layers[i]
 			inputs := l.In * l.Kernel * l.Kernel

@@ -19,12 +19,13 @@ func BenchmarkIteration(b *testing.B) {
 		{"paper", func(c *Config) { c.Group, c.Shuffle = 0, 0 }},
 		{"heun", func(c *Config) { c.Group, c.Shuffle, c.Integrator = 0, 0, "heun" }},
 		{"balls at half resolution", func(*Config) {}},
+		{"guided", func(c *Config) { *c = GuidedConfig() }},
 	} {
 		b.Run(of.name, func(b *testing.B) {
 			c := DefaultConfig()
-			c.Blocks = 10          // the paper's
-			c.PowerIterations = 10 // what comes before the first iteration is not measured
+			c.Blocks = 10 // the paper's
 			of.change(&c)
+			c.PowerIterations = 10 // what comes before the first iteration is not measured
 			dev := cpu.New()
 			defer dev.Close() // its only error would be of work that has been waited for
 			set, err := NewPictures(c.Channels, []Picture{gradientPicture(c.Channels, 200, 200, false)})

@@ -35,13 +35,10 @@ type layerTape struct {
 	out    backend.Buffer
 }
 
-// reluSlope stands for 0, which devices do not take; see activation.ReLU.
-const reluSlope = 0x1p-100
-
 func newDnCNN(dev backend.Device, c Config) (*unconstrained, error) {
 	d := &unconstrained{
 		dev: dev, config: c, memory: devicequeue.NewPool(dev), kept: devicequeue.NewPool(dev),
-		activation: backend.Activation{Kind: backend.LeakyReLU, Slope: reluSlope},
+		activation: backend.Activation{Kind: backend.LeakyReLU, Slope: leastSlope},
 	}
 	q := &devicequeue.Queue{Dev: dev}
 	d.lift = newConvolution(q, d.kept, "lift", c.Width, c.Channels, c.Kernel)

@@ -16,6 +16,9 @@ type Guide struct {
 	// Widths are the channels at each scale, the first that of the averaged network's blocks,
 	// each other one half of the resolution before it.
 	Widths []int `json:"widths"`
+	// Slope of LeakyReLU, in [0, 1]; 0 is ReLU. With ReLU most channels of the coarse scales came
+	// to be 0 everywhere, and learned nothing any more.
+	Slope float64 `json:"slope,omitempty"`
 	// Rate is the learning rate of the guide's parameters, relative to that of the averaged
 	// network's, and LastRate that of its last layer, relative to the guide's. With the full
 	// rate the radii run away in the first steps.
@@ -32,13 +35,16 @@ type Guide struct {
 // of the gradient is ten times what it usually is, and a bad batch does not throw the radii far.
 func GuidedConfig() Config {
 	c := DefaultConfig().ForNoiseLevels(0.01, 0.3)
-	c.Guide = &Guide{Widths: []int{64, 64, 64}, Rate: 0.5, LastRate: 0.1}
+	c.Guide = &Guide{Widths: []int{64, 64, 64}, Slope: 0.1, Rate: 0.5, LastRate: 0.1}
 	c.Crop, c.Reduce, c.Optimiser.GradientLimit = 72, 2, 0.1
 	return c
 }
 
 func (g *Guide) check() error {
 	if err := guide.CheckWidths(g.Widths); err != nil {
+		return err
+	}
+	if err := guide.CheckSlope(g.Slope); err != nil {
 		return err
 	}
 	if !(g.Rate > 0 && g.Rate <= 10) || !(g.LastRate > 0 && g.LastRate <= 10) {
@@ -52,7 +58,11 @@ func (g *Guide) check() error {
 
 // guideNet is a guide (package guide) in training.
 type guideNet struct {
-	dev      backend.Device
+	dev    backend.Device
+	config *Guide
+	// activation on the way, and on the way back.
+	activation, reverse backend.Activation
+
 	memory   *devicequeue.Pool // of one pass
 	kept     *devicequeue.Pool
 	layers   []*convolution // in the order of guide.Layers
@@ -65,6 +75,11 @@ type guideNet struct {
 	input    backend.Buffer
 }
 
+// leastSlope stands for the slope of ReLU, 0, on the way back. Gradients so much smaller than
+// others change nothing. With 2⁻¹⁰⁰, as on the way, they are subnormal numbers,
+// which processors take a hundred times as long for: a whole iteration took 2.5 times as long.
+const leastSlope = 0x1p-24
+
 // residual is a block of two convolutions, with what the way back needs.
 type residual struct {
 	first, second *convolution
@@ -73,7 +88,10 @@ type residual struct {
 
 // newGuideNet allocates a guide of so many radii a pixel, for a network of that many channels.
 func newGuideNet(dev backend.Device, c *Guide, channels, radii int) (*guideNet, error) {
-	g := &guideNet{dev: dev, memory: devicequeue.NewPool(dev), kept: devicequeue.NewPool(dev)}
+	g := &guideNet{
+		dev: dev, config: c, activation: guide.Activation(c.Slope), reverse: guide.Activation(max(c.Slope, leastSlope)),
+		memory: devicequeue.NewPool(dev), kept: devicequeue.NewPool(dev),
+	}
 	q := &devicequeue.Queue{Dev: dev}
 	for _, l := range guide.Layers(c.Widths, channels, radii) {
 		layer := newConvolution(q, g.kept, l.Name, l.Out, l.In, l.Kernel)
@@ -181,7 +199,7 @@ func (g *guideNet) apply(q *devicequeue.Queue, l *convolution, x backend.Buffer,
 
 func (g *guideNet) forwardBlock(q *devicequeue.Queue, b *residual, x backend.Buffer) backend.Buffer {
 	b.begin = x
-	b.hidden = g.apply(q, b.first, x, guide.ReLU)
+	b.hidden = g.apply(q, b.first, x, g.activation)
 	y := g.apply(q, b.second, b.hidden, backend.Activation{})
 	q.Combine(y, backend.Term{A: 1, X: y}, backend.Term{A: 1, X: x})
 	return y
@@ -192,7 +210,7 @@ func (g *guideNet) backwardBlock(q *devicequeue.Queue, b *residual, dy backend.B
 	b.second.back(q, b.hidden, dy)
 	dh := g.memory.Take(q, b.hidden.Shape())
 	q.Adjoint(dh, dy, b.second.filter, 0, 1)
-	q.ActivationGradient(dh, b.hidden, dh, guide.ReLU)
+	q.ActivationGradient(dh, b.hidden, dh, g.reverse)
 	b.first.back(q, b.begin, dh)
 	q.Adjoint(dy, dh, b.first.filter, 1, 1)
 	g.memory.Give(dh)
@@ -285,7 +303,7 @@ func (g *guideNet) backward(q *devicequeue.Queue, gradient backend.Buffer) {
 // the guide.
 func (g *guideNet) modelOf(arrays []array) ([]array, *guide.Model) {
 	rest := len(arrays) - 2*len(g.layers)
-	m := &guide.Model{}
+	m := &guide.Model{Slope: g.config.Slope}
 	for i, l := range g.layers {
 		s, of := l.filter.Shape(), arrays[rest+2*i:]
 		m.Layers = append(m.Layers, guide.Layer{

@@ -17,7 +17,7 @@ import (
 func guidedConfig() Config {
 	c := levelsConfig()
 	c.Group, c.Crop = 7, 6
-	c.Guide = &Guide{Widths: []int{5, 6}, Rate: 0.5, LastRate: 0.1}
+	c.Guide = &Guide{Widths: []int{5, 6}, Slope: 0.1, Rate: 0.5, LastRate: 0.1}
 	return c
 }
 
@@ -28,7 +28,7 @@ func TestGuidedGradients(t *testing.T) {
 		dev := reference(t)
 		c := guidedConfig()
 		if !levels {
-			c.Levels, c.LossExponent = nil, 0
+			c.Levels, c.LossExponent, c.Guide.Slope = nil, 0, 0 // and ReLU
 		}
 		n := newTestAveraged(t, dev, c)
 		random := newGenerator(5)
@@ -181,6 +181,8 @@ func TestGuidedRunsBegin(t *testing.T) {
 	other := c
 	other.Guide = &Guide{Widths: []int{5, 7}, Rate: 1, LastRate: 1}
 	require.ErrorContains(t, newTestAveraged(t, dev, other).beginWith(file(n)), "have a guide of")
+	other.Guide = &Guide{Widths: []int{5, 6}, Rate: 1, LastRate: 1}
+	require.ErrorContains(t, newTestAveraged(t, dev, other).beginWith(file(n)), "have a guide with the slope 0.1, and the run 0")
 	other.Guide = nil
 	plain := newTestAveraged(t, dev, other)
 	require.ErrorContains(t, plain.beginWith(file(n)), "have a guide of")

@@ -48,6 +48,9 @@ func (a *averaged) beginWith(f *weights.File) error {
 		if a.guided == nil || !slices.Equal(m.Guide.Widths, c.Guide.Widths) {
 			return fmt.Errorf("weights %q have a guide of %v channels, and the run none or another", card.Name, m.Guide.Widths)
 		}
+		if m.Guide.Slope != c.Guide.Slope {
+			return fmt.Errorf("weights %q have a guide with the slope %v, and the run %v", card.Name, m.Guide.Slope, c.Guide.Slope)
+		}
 		a.guided.beginWith(m.Guide)
 	}
 	return a.all(func(q *devicequeue.Queue, b *flowBlock) {

@@ -67,6 +67,9 @@ type Architecture struct {
 	// Guide are the channels, at least 1, at each scale of the network that sets radii for
 	// every pixel of a photograph (package denoise); empty if there is none.
 	Guide []int
+	// GuideSlope is the slope of the guide's activation for negative arguments, in [0, 1]; 0,
+	// ReLU, if there is no guide.
+	GuideSlope float64
 }
 
 // Provenance is where weights come from. Text is one line and may be empty, but
@@ -173,6 +176,9 @@ func (c Card) Check() error {
 		return errors.New("weights: the certificate is not a JSON object in UTF-8")
 	case !isChecksum(c.Checksum):
 		return fmt.Errorf("weights: the checksum %.80q is not sha256: and %d lower-case hexadecimal digits", c.Checksum, checksumDigits)
+	}
+	if !(a.GuideSlope >= 0 && a.GuideSlope <= 1) || a.GuideSlope > 0 && len(a.Guide) == 0 {
+		return fmt.Errorf("weights: the slope of the guide is %v, want 0 to 1, and 0 without a guide", a.GuideSlope)
 	}
 	for i, w := range a.Guide {
 		if w < 1 {

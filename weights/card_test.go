@@ -104,6 +104,7 @@ func TestCardOfAllNoiseLevels(t *testing.T) {
 	f := tinyFile()
 	c := card()
 	c.Architecture.Shuffle, c.Architecture.Sigmas, c.Architecture.Guide = 2, []float64{0.01, 15. / 255, 1}, []int{64, 48}
+	c.Architecture.GuideSlope = 0.1
 	require.NoError(t, f.SetCard(c))
 	require.Equal(t, "2", f.Metadata["averaged.shuffle"])
 	require.Equal(t, "[0.01,0.058823529411764705,1]", f.Metadata["averaged.sigmas"])
@@ -111,9 +112,11 @@ func TestCardOfAllNoiseLevels(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, c.Architecture, back.Architecture)
 	c.Architecture.Shuffle, c.Architecture.Sigmas, c.Architecture.Guide = 1, nil, nil
+	c.Architecture.GuideSlope = 0
 	require.NoError(t, f.SetCard(c))
 	require.NotContains(t, f.Metadata, "averaged.shuffle")
 	require.NotContains(t, f.Metadata, "averaged.sigmas")
+	require.NotContains(t, f.Metadata, "averaged.guide_slope")
 }
 
 func TestCardInFile(t *testing.T) {
@@ -185,6 +188,7 @@ func TestCardRoundTrip(t *testing.T) {
 			c.Architecture.Sigmas = rapid.SliceOfNDistinct(rapid.Float64Range(math.SmallestNonzeroFloat64, 1), 1, 5, rapid.ID[float64]).Draw(t, "sigmas")
 			slices.Sort(c.Architecture.Sigmas)
 			c.Architecture.Guide = rapid.SliceOfN(rapid.IntRange(1, math.MaxInt), 1, 4).Draw(t, "guide")
+			c.Architecture.GuideSlope = rapid.Float64Range(0, 1).Draw(t, "guide's slope")
 		}
 		c.Architecture.Slope = rapid.Float64().Draw(t, "slope")
 		c.Provenance.Seed = rapid.Uint64().Draw(t, "seed")
@@ -215,17 +219,24 @@ func TestCardRefuses(t *testing.T) {
 		`noise level 2 of the architecture is 0.2, want a number in (0,1] above the one before`: func(c *Card) { c.Architecture.Sigmas = []float64{0.1, 0.2, 0.2} },
 		`noise level 1 of the architecture is NaN, want a number in (0,1] above the one before`: func(c *Card) { c.Architecture.Sigmas = []float64{0.1, math.NaN()} },
 		`the activation's slope is NaN, want a finite number`:                                   func(c *Card) { c.Architecture.Slope = math.NaN() },
-		`sigma is 25, want a number in (0,1], for images in [0,1]`:                              func(c *Card) { c.Sigma = 25 },
-		`sigma is 0, want a number in (0,1], for images in [0,1]`:                               func(c *Card) { c.Sigma = 0 },
-		`sigma is NaN, want a number in (0,1], for images in [0,1]`:                             func(c *Card) { c.Sigma = math.NaN() },
-		`the training has -1 iterations, want 0 or more`:                                        func(c *Card) { c.Provenance.Iterations = -1 },
-		`the card has step sizes or steps, but no integrator`:                                   func(c *Card) { c.Integrator = "" },
-		`the card has 1 step sizes, want one for each of the 2 blocks`:                          func(c *Card) { c.StepSizes = []float64{1} },
-		`the card has 3 numbers of steps, want one for each of the 2 blocks`:                    func(c *Card) { c.Steps = []int{1, 2, 3} },
-		`step size 1 is +Inf, want a finite number above 0`:                                     func(c *Card) { c.StepSizes = []float64{1, math.Inf(1)} },
-		`number of steps 0 is 0, want at least 1`:                                               func(c *Card) { c.Steps = []int{0, 1} },
-		`the certificate is not a JSON object in UTF-8`:                                         func(c *Card) { c.Certificate = json.RawMessage(`[1]`) },
-		`the checksum "md5:0" is not sha256: and 64 lower-case hexadecimal digits`:              func(c *Card) { c.Checksum = "md5:0" },
+		`the slope of the guide is 0.1, want 0 to 1, and 0 without a guide`:                     func(c *Card) { c.Architecture.GuideSlope = 0.1 },
+		`the slope of the guide is 2, want 0 to 1, and 0 without a guide`: func(c *Card) {
+			c.Architecture.Guide, c.Architecture.GuideSlope = []int{8}, 2
+		},
+		`the slope of the guide is NaN, want 0 to 1, and 0 without a guide`: func(c *Card) {
+			c.Architecture.Guide, c.Architecture.GuideSlope = []int{8}, math.NaN()
+		},
+		`sigma is 25, want a number in (0,1], for images in [0,1]`:                 func(c *Card) { c.Sigma = 25 },
+		`sigma is 0, want a number in (0,1], for images in [0,1]`:                  func(c *Card) { c.Sigma = 0 },
+		`sigma is NaN, want a number in (0,1], for images in [0,1]`:                func(c *Card) { c.Sigma = math.NaN() },
+		`the training has -1 iterations, want 0 or more`:                           func(c *Card) { c.Provenance.Iterations = -1 },
+		`the card has step sizes or steps, but no integrator`:                      func(c *Card) { c.Integrator = "" },
+		`the card has 1 step sizes, want one for each of the 2 blocks`:             func(c *Card) { c.StepSizes = []float64{1} },
+		`the card has 3 numbers of steps, want one for each of the 2 blocks`:       func(c *Card) { c.Steps = []int{1, 2, 3} },
+		`step size 1 is +Inf, want a finite number above 0`:                        func(c *Card) { c.StepSizes = []float64{1, math.Inf(1)} },
+		`number of steps 0 is 0, want at least 1`:                                  func(c *Card) { c.Steps = []int{0, 1} },
+		`the certificate is not a JSON object in UTF-8`:                            func(c *Card) { c.Certificate = json.RawMessage(`[1]`) },
+		`the checksum "md5:0" is not sha256: and 64 lower-case hexadecimal digits`: func(c *Card) { c.Checksum = "md5:0" },
 	} {
 		c := card()
 		c.Checksum = tinyChecksum
@@ -258,6 +269,8 @@ func TestMetadataRefuses(t *testing.T) {
 		`noise level 0 of the architecture is 0, want a number in (0,1] above the one before`:   {"sigmas", "[null]"},
 		`averaged.guide is "[1.5]", want a JSON array of numbers, not empty`:                    {"guide", "[1.5]"},
 		`width 1 of the guide is 0, want a whole number from 1`:                                 {"guide", "[3,0]"},
+		`averaged.guide_slope is "0", want a number above 0`:                                    {"guide_slope", "0"},
+		`averaged.guide_slope is "leaky", want a number above 0`:                                {"guide_slope", "leaky"},
 		`averaged.sigma is "0,15", want a number`:                                               {"sigma", "0,15"},
 		`sigma is NaN, want a number in (0,1], for images in [0,1]`:                             {"sigma", "NaN"},
 		`averaged.sigma is "1e999", want a number`:                                              {"sigma", "1e999"},
@@ -278,7 +291,7 @@ func TestMetadataRefuses(t *testing.T) {
 		require.Equal(t, Card{Name: "as it was"}, c)
 	}
 	// Without any one of its keys, a card is incomplete or has an empty field.
-	optional := map[string]bool{"shuffle": true, "sigmas": true, "guide": true, "integrator": true, "step_sizes": true, "steps": true, "training_recipe": true, "certificate": true}
+	optional := map[string]bool{"shuffle": true, "sigmas": true, "guide": true, "guide_slope": true, "integrator": true, "step_sizes": true, "steps": true, "training_recipe": true, "certificate": true}
 	for _, f := range fields {
 		metadata := maps.Clone(cardFile().Metadata)
 		delete(metadata, "averaged."+f.key)

@@ -47,6 +47,7 @@ var fields = []field{
 	factorField("shuffle", func(c *Card) *int { return &c.Architecture.Shuffle }),
 	listField("sigmas", func(c *Card) *[]float64 { return &c.Architecture.Sigmas }),
 	listField("guide", func(c *Card) *[]int { return &c.Architecture.Guide }),
+	slopeField("guide_slope", func(c *Card) *float64 { return &c.Architecture.GuideSlope }),
 	floatField("sigma", func(c *Card) *float64 { return &c.Sigma }),
 	textField("integrator", false, func(c *Card) *string { return &c.Integrator }),
 	listField("step_sizes", func(c *Card) *[]float64 { return &c.StepSizes }),
@@ -101,6 +102,21 @@ func factorField(key string, of func(*Card) *int) field {
 		return number(c)
 	}
 	f.set = func(c *Card, text string) bool { return set(c, text) && *of(c) > 1 }
+	return f
+}
+
+// slopeField leaves out the slope 0, and has no other way to write it.
+func slopeField(key string, of func(*Card) *float64) field {
+	f := floatField(key, of)
+	f.required, f.want = false, "a number above 0"
+	number, set := f.text, f.set
+	f.text = func(c *Card) string {
+		if *of(c) == 0 {
+			return ""
+		}
+		return number(c)
+	}
+	f.set = func(c *Card, text string) bool { return set(c, text) && *of(c) > 0 }
 	return f
 }
 

@@ -3,10 +3,10 @@
 // channels. Nothing is proven of it, and nothing has to be: the averaged network is averaged
 // with the same constant whatever it says.
 //
-// It is a U of residual blocks. On the way down every scale has one, x + C₂ReLU(C₁x + c₁) + c₂
-// with 3×3 convolutions, and hands on half the resolution: 2×2 pixels become channels, and a 1×1
-// convolution mixes them. On the way up the same the other way about, and what the way down
-// had at this scale is added. A last convolution makes the numbers x, of which the factor of a
+// It is a U of residual blocks. On the way down every scale has one, x + C₂σ(C₁x + c₁) + c₂
+// with 3×3 convolutions and LeakyReLU σ, and hands on half the resolution: 2×2 pixels become
+// channels, and a 1×1 convolution mixes them. On the way up the same the other way about, and
+// what the way down had at this scale is added. A last convolution makes the numbers x, of which the factor of a
 // radius is exp(L·tanh(x/L)), L = Limit, and Most at most. With a number for every scale and layer,
 //
 //	z₀ = in(units(y), σ),  a_i = enter_i(z_i),  z_{i+1} = down_i(unshuffle(a_i)),

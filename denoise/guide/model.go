@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/averaged/imaging/backend"
 )
 
 // Limit L is the most that the logarithm of a radius is changed by, in either direction: by
@@ -22,6 +24,8 @@ const Prefix = "guide."
 type Model struct {
 	// Widths are the channels at each scale, the finest first.
 	Widths []int
+	// Slope of the activation for negative arguments, in [0, 1]: LeakyReLU, and ReLU with 0.
+	Slope float64
 	// Layers are those that Layers returns, with their numbers.
 	Layers []Layer
 }
@@ -53,6 +57,23 @@ func CheckWidths(widths []int) error {
 		}
 	}
 	return nil
+}
+
+// CheckSlope returns an error unless a guide's activation can have this slope.
+func CheckSlope(slope float64) error {
+	if !(slope >= 0 && slope <= 1) {
+		return fmt.Errorf("a guide whose activation has the slope %v, must be from 0 to 1", slope)
+	}
+	return nil
+}
+
+// Activation returns the activation of a guide with this slope. Devices know nothing of a slope
+// of 0; 2⁻¹⁰⁰ is apart from it by less than any rounding.
+func Activation(slope float64) backend.Activation {
+	if slope == 0 {
+		slope = 0x1p-100
+	}
+	return backend.Activation{Kind: backend.LeakyReLU, Slope: float32(slope)}
 }
 
 // Layers returns the layers of a guide without numbers, in the order of In, then for each scale
@@ -94,6 +115,9 @@ func (m *Model) Check(channels, radii int) error {
 	if err := CheckWidths(m.Widths); err != nil {
 		return err
 	}
+	if err := CheckSlope(m.Slope); err != nil {
+		return err
+	}
 	want := Layers(m.Widths, channels, radii)
 	if len(m.Layers) != len(want) {
 		return fmt.Errorf("a guide of %d layers, must be %d", len(m.Layers), len(want))
@@ -118,7 +142,7 @@ func (m *Model) Check(channels, radii int) error {
 
 // Clone returns a model that shares no numbers with m.
 func (m *Model) Clone() *Model {
-	c := &Model{Widths: slices.Clone(m.Widths), Layers: slices.Clone(m.Layers)}
+	c := &Model{Widths: slices.Clone(m.Widths), Slope: m.Slope, Layers: slices.Clone(m.Layers)}
 	for i, l := range c.Layers {
 		c.Layers[i].Weight, c.Layers[i].Bias = slices.Clone(l.Weight), slices.Clone(l.Bias)
 	}

@@ -10,15 +10,14 @@ import (
 	"github.com/averaged/imaging/internal/devicequeue"
 )
 
-// ReLU is the activation of a guide; of a slope of 0 devices know nothing.
-var ReLU = backend.Activation{Kind: backend.LeakyReLU, Slope: 0x1p-100}
-
 // Network is a guide on a device. It is safe for concurrent use until Free.
 type Network struct {
 	dev    backend.Device
 	widths []int
 	layers []layer
-	side   int // of tiles, in pixels of a scale
+	// activation of the blocks' first layers.
+	activation backend.Activation
+	side       int // of tiles, in pixels of a scale
 
 	parameters      int
 	multiplications float64
@@ -31,7 +30,7 @@ type layer struct {
 
 // New puts a guide that has been checked on a device.
 func New(dev backend.Device, m *Model) (_ *Network, err error) {
-	n := &Network{dev: dev, widths: m.Widths, side: tileSide, parameters: m.Parameters(), multiplications: m.Multiplications()}
+	n := &Network{dev: dev, widths: m.Widths, activation: Activation(m.Slope), side: tileSide, parameters: m.Parameters(), multiplications: m.Multiplications()}
 	defer func() {
 		if err != nil {
 			n.Free()
@@ -213,7 +212,7 @@ func (p *pass) convolve(memory *devicequeue.Pool, k int, x backend.Buffer, a bac
 
 // block returns the residual block of layers k and k+1 of x.
 func (p *pass) block(memory *devicequeue.Pool, k int, x backend.Buffer) backend.Buffer {
-	hidden := p.convolve(memory, k, x, ReLU)
+	hidden := p.convolve(memory, k, x, p.activation)
 	y := p.convolve(memory, k+1, hidden, backend.Activation{})
 	p.q.Combine(y, backend.Term{A: 1, X: y}, backend.Term{A: 1, X: x})
 	memory.Give(hidden)

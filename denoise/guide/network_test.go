@@ -23,7 +23,7 @@ func random(dev backend.Device, t testing.TB, s backend.Shape, seed uint64, std 
 func model(t testing.TB, widths []int, channels, radii int) *Model {
 	dev := cpu.New(cpu.Threads(1))
 	defer dev.Close()
-	m := &Model{Widths: widths, Layers: Layers(widths, channels, radii)}
+	m := &Model{Widths: widths, Slope: 0.1, Layers: Layers(widths, channels, radii)}
 	for i := range m.Layers {
 		l := &m.Layers[i]
 		l.Weight, l.Bias = make([]float32, l.Out*l.In*l.Kernel*l.Kernel), make([]float32, l.Out)
