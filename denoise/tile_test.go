@@ -388,6 +388,9 @@ func TestFloatsOfAPixel(t *testing.T) {
 }
 
 func TestOutOfMemoryHalvesTheTile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("networks on images of many tiles, which take long in portable Go")
+	}
 	s := backend.Image(3, 150, 170)
 	x := randomImage(1, s)
 	for name := range families(t, newCPU(t)) {
