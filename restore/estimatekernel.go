@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"image"
+	"math"
 	"slices"
 	"strings"
 
@@ -169,6 +170,26 @@ const (
 	foreign       = 0.88
 )
 
+// widest is the spread of a kernel, as a part of the photograph's smaller side, above which it is hardly
+// one: a photograph taken for a kernel has 0.41 of its own side, a motion 0.29 of its length. On thumbnails
+// with a smaller side than leastChecked a kernel may well be that wide.
+const (
+	widest       = 0.1
+	leastChecked = 64
+)
+
+// spread returns the root mean square distance of a kernel's weights from their centre of mass.
+func spread(k deblur.Kernel) float64 {
+	y, x := k.OffCentre()
+	sum, squares := 0.0, 0.0
+	for i, v := range k.Weights {
+		dy, dx := float64(i/k.W-k.CY)-y, float64(i%k.W-k.CX)-x
+		sum += float64(v)
+		squares += float64(v) * (dy*dy + dx*dx)
+	}
+	return math.Sqrt(squares / sum)
+}
+
 // CheckKernel compares a kernel with the photograph that it is to be removed from, and returns what
 // speaks against it, a sentence each: that it is turned by half a turn or inverted, or that the
 // photograph asks for another one. Nil is no proof that it is right: a shift of the kernel is not
@@ -184,6 +205,9 @@ func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, opt
 	p, err := open(img)
 	if err != nil {
 		return nil, err
+	}
+	if side := min(p.planar.Height, p.planar.Width); side >= leastChecked && spread(kernel) > widest*float64(side) {
+		return []string{"kernel: it spreads over more of the photograph than blur does, and is no kernel, or one of another scale"}, nil
 	}
 	if !c.sigmaGiven {
 		e, err := p.planar.whiteNoise()

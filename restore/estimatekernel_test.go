@@ -3,6 +3,7 @@ package restore_test
 import (
 	"errors"
 	"image"
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -114,10 +115,43 @@ func TestCheckKernel(t *testing.T) {
 		require.Len(t, doubts, 1, c.want)
 		require.Contains(t, doubts[0], c.want)
 	}
+	checkWideKernels(t, img)
 	_, err = restore.CheckKernel(t.Context(), img, deblur.Kernel{})
 	require.Error(t, err)
 	// Too small to say anything.
 	doubts, err := restore.CheckKernel(t.Context(), picture(3, 8, 8), other)
 	require.NoError(t, err)
 	require.Empty(t, doubts)
+}
+
+// checkWideKernels: a photograph in the place of a kernel is called what it is, of any size; a wide frame
+// around a small kernel is none, and neither is a wide kernel of a thumbnail.
+func checkWideKernels(t *testing.T, img *restore.Planar) {
+	t.Helper()
+	for _, side := range []int{80, 151, 219} {
+		weights := make([]float32, side*side)
+		for i := range weights {
+			weights[i] = 0.5 + 0.4*float32(math.Sin(float64(i%side)/9)*math.Cos(float64(i/side)/7))
+		}
+		k, err := deblur.NewKernel(weights, side, side)
+		require.NoError(t, err)
+		doubts, err := restore.CheckKernel(t.Context(), img, k)
+		require.NoError(t, err)
+		require.Len(t, doubts, 1)
+		require.Contains(t, doubts[0], "than blur does")
+		small, err := restore.CheckKernel(t.Context(), picture(3, 40, 40), k)
+		require.NoError(t, err)
+		require.Empty(t, small)
+		clear(weights)
+		for i := range 7 {
+			weights[(side/2)*side+side/2-3+i] = 1. / 7
+		}
+		k, err = deblur.NewKernel(weights, side, side)
+		require.NoError(t, err)
+		doubts, err = restore.CheckKernel(t.Context(), img, k)
+		require.NoError(t, err)
+		for _, d := range doubts {
+			require.NotContains(t, d, "than blur does")
+		}
+	}
 }

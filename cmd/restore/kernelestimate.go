@@ -176,7 +176,7 @@ func doubtsOfKernel(doubts []string) []string {
 		switch {
 		case strings.Contains(d, "180 degrees"):
 			doubts[i] = d + "; --kernel-flip turns it"
-		case strings.Contains(d, "another one"):
+		case strings.Contains(d, "another one"), strings.Contains(d, "than blur does"):
 			doubts[i] = d + "; without --kernel it is estimated"
 		}
 	}
