@@ -135,6 +135,9 @@ const (
 	// Of sharp images levels up to weakFrom are reduced to weakShare, up to weakTo less and less: what is
 	// weak is most often texture.
 	weakFrom, weakTo, weakShare = 3.0 / 255, 6.0 / 255, 0.3
+	// A level is believed as a whole where the lowest band has up to maskedFrom times as much of it, and
+	// above by that power less.
+	maskedFrom, maskedPower = 5, 2.5
 )
 
 // judged decides between white noise, of which p tells, and what the rule says.
@@ -171,7 +174,21 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 	softness := min(max((softMost-fine/math.Max(middle, 1e-9))/softRange, 0), 1)
 	soft := j.soft(softFloor * s.floor[axisOfBrightness][0][tenth])
 	sharp := j.middle * (weakShare + (1-weakShare)*min(max((j.middle-weakFrom)/(weakTo-weakFrom), 0), 1))
-	return p.coarse(j, math.Pow(math.Max(soft, 1e-6), softness)*math.Pow(math.Max(sharp, 1e-6), 1-softness))
+	level := math.Pow(math.Max(soft, 1e-6), softness) * math.Pow(math.Max(sharp, 1e-6), 1-softness)
+	share := masked(s.floor[axisOfBrightness][0][tenth] / level)
+	p = p.coarse(j, level*share)
+	if share < 0.5 && p.Kind != None {
+		p.Reliable = false
+		p.Note = fmt.Sprintf("what varies is mostly texture, in which noise of %.2g may hide: if noise is left, try --strength strong", level)
+	}
+	return p
+}
+
+// masked returns the share of a level that is believed where the lowest band has ratio times as much in
+// the calmest tenth of an image. Texture that is so much stronger hides noise, which gains little when it
+// is taken away, and may as well be all that there is.
+func masked(ratio float64) float64 {
+	return math.Pow(math.Min(maskedFrom/ratio, 1), maskedPower)
 }
 
 // soft is the level of a soft image whose lowest band has a floor. A floor that is far above the rule's

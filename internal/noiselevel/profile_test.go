@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+	"pgregory.net/rapid"
 )
 
 // White noise has the same floor in every band, at every quantile and on every axis: its standard
@@ -154,4 +155,21 @@ func TestProfileOfLineArt(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, None, p.Kind)
 	require.Zero(t, p.Sigma)
+}
+
+// TestMasked: what is believed of a level falls as texture grows, begins whole, and never falls as the
+// level rises.
+func TestMasked(t *testing.T) {
+	require.Equal(t, 1.0, masked(0))
+	require.Equal(t, 1.0, masked(maskedFrom))
+	rapid.Check(t, func(t *rapid.T) {
+		floor := rapid.Float64Range(1e-4, 1).Draw(t, "floor")
+		low := rapid.Float64Range(1e-4, 0.3).Draw(t, "level")
+		high := rapid.Float64Range(low, 0.6).Draw(t, "higher level")
+		share := masked(floor / low)
+		require.Greater(t, share, 0.0)
+		require.LessOrEqual(t, share, masked(floor/high))
+		require.LessOrEqual(t, low*share, high*masked(floor/high))
+		require.GreaterOrEqual(t, share, masked(2*floor/low))
+	})
 }
