@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
-	"pgregory.net/rapid"
 )
 
 // White noise has the same floor in every band, at every quantile and on every axis: its standard
