@@ -235,7 +235,7 @@ func (d *degradation) nameInFolder(t task) string {
 		return "clean.png"
 	case t.output == standardStream:
 		base := filepath.Base(t.input)
-		return strings.TrimSuffix(base, filepath.Ext(base)) + outputExtension(t.input)
+		return strings.TrimSuffix(base, filepath.Ext(base)) + imagefile.WritableExtension(t.input)
 	}
 	if relative, err := filepath.Rel(d.output, t.output); d.output != "" && err == nil && filepath.IsLocal(relative) && relative != "." {
 		return relative

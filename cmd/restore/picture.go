@@ -57,7 +57,7 @@ func (a *app) read(ctx context.Context, path string, r reading) (*imagefile.Imag
 	if err != nil {
 		return nil, fileError{path, err}
 	}
-	if err := checkMagnitude(m); err != nil {
+	if err := m.CheckMagnitude(); err != nil {
 		return nil, fileError{path, err}
 	}
 	for _, w := range m.Warnings {
@@ -87,23 +87,6 @@ func collectAbove(bytes int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(bytes)
 	}
-}
-
-// largestSample bounds float samples: the squares of larger ones, and sums of
-// squares, come near the end of what float32 holds.
-const largestSample = 1e12
-
-// checkMagnitude refuses float samples that cannot be computed with.
-func checkMagnitude(m *imagefile.Image) error {
-	if m.Depth != 32 {
-		return nil // in [0,1]
-	}
-	for _, v := range m.Pix {
-		if v > largestSample || v < -largestSample {
-			return fmt.Errorf("has a sample of %.3g, beyond ±%.0g; scale it so that white is about 1", v, float64(largestSample))
-		}
-	}
-	return nil
 }
 
 // planarOf is the colour of an image for the computation. They share the samples.

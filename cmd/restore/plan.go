@@ -19,7 +19,7 @@ import (
 // destination holds the flags about where results go.
 type destination struct {
 	suffix    string // put before the extension of a result that stands beside its input
-	extension string // of all results; empty: see outputExtension
+	extension string // of all results; empty: that of the input, or .png where that cannot be written
 
 	output              string
 	recursive           bool
@@ -107,16 +107,7 @@ func (d *destination) extensionFor(path string) string {
 	if d.extension != "" {
 		return d.extension
 	}
-	return outputExtension(path)
-}
-
-// outputExtension is the extension of a result: that of its input, or .png where
-// the input's is not that of a format that can be written, such as WebP.
-func outputExtension(path string) string {
-	if f, err := imagefile.FormatOf(path); err == nil && f.CanWrite() {
-		return filepath.Ext(path)
-	}
-	return imagefile.PNG.Extension()
+	return imagefile.WritableExtension(path)
 }
 
 // outputFormat is the format that the extension of a result stands for. A device or a pipe needs

@@ -121,6 +121,15 @@ func FormatOf(path string) (Format, error) {
 	return 0, fmt.Errorf("%w: no image format has the extension %q (use %s)", ErrUnknownFormat, ext, knownExtensions)
 }
 
+// WritableExtension is the extension for what is made of an image file: that of its name, or .png
+// where that is not of a format that can be written, such as WebP.
+func WritableExtension(path string) string {
+	if f, err := FormatOf(path); err == nil && f.CanWrite() {
+		return filepath.Ext(path)
+	}
+	return PNG.Extension()
+}
+
 // sniffLength is how many bytes sniff needs to tell all formats apart.
 const sniffLength = 16
 

@@ -62,6 +62,23 @@ func (m *Image) Like() *Image {
 	return &c
 }
 
+// largestSample bounds float samples: the squares of larger ones, and sums of
+// squares, come near the end of what float32 holds.
+const largestSample = 1e12
+
+// CheckMagnitude refuses float samples that cannot be computed with: those beyond ±1e12.
+func (m *Image) CheckMagnitude() error {
+	if m.Depth != 32 {
+		return nil // in [0,1]
+	}
+	for _, v := range m.Pix {
+		if v > largestSample || v < -largestSample {
+			return fmt.Errorf("has a sample of %.3g, beyond ±%.0g; scale it so that white is about 1", v, float64(largestSample))
+		}
+	}
+	return nil
+}
+
 const opaque = 0xffff
 
 // validate returns an error that wraps ErrInvalidImage if the fields of m do not
