@@ -10,7 +10,7 @@ STATICCHECK = $(shell sed -n 's/^staticcheck=//p' .ci/run)
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build cuda test race lint generate pictures bench fuzz release ci
+.PHONY: help build cuda beam test race lint generate pictures bench fuzz release ci
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -21,6 +21,9 @@ build: ## build everything; the command line goes to bin/restore
 
 cuda: ## the command line with the CUDA backend, in bin/restore (needs a C compiler, and nothing of CUDA)
 	CGO_ENABLED=1 CGO_CFLAGS="-O2 -I$(CURDIR)/backend/cuda/internal/cudaheader" $(GO) build -tags cuda -o bin/ ./cmd/restore
+
+beam: ## the pipeline for Apache Beam, in bin/restore-beam
+	$(GO) build -C beam -o ../bin/ ./restore-beam
 
 test: ## run the tests
 	$(GO) test ./...

@@ -63,28 +63,23 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// execute runs a plan on Prism, and returns the counters.
-func execute(ctx context.Context, p Plan) (map[string]int64, error) {
+// execute runs a plan on Prism.
+func execute(ctx context.Context, p Plan) (Tally, error) {
 	pipeline, s := beam.NewPipelineWithRoot()
 	if err := Build(s, p); err != nil {
-		return nil, err
+		return Tally{}, err
 	}
-	result, err := prism.Execute(ctx, pipeline)
-	if err != nil {
-		return nil, err
+	if _, err := prism.Execute(ctx, pipeline); err != nil {
+		return Tally{}, err
 	}
-	counts := map[string]int64{}
-	for _, c := range result.Metrics().AllMetrics().Counters() {
-		counts[c.Name()] += c.Result()
-	}
-	return counts, nil
+	return ReadTally(ctx, p.Output)
 }
 
-func mustExecute(t *testing.T, p Plan, done, failed, skipped int64) {
+func mustExecute(t *testing.T, p Plan, done, failed, skipped int) {
 	t.Helper()
-	counts, err := execute(t.Context(), p)
+	got, err := execute(t.Context(), p)
 	require.NoError(t, err)
-	require.Equal(t, [3]int64{done, failed, skipped}, [3]int64{counts[Done], counts[Failed], counts[Skipped]}, "done, failed, skipped")
+	require.Equal(t, Tally{done, failed, skipped}, got)
 }
 
 // picture is a small one with noise, other than those of other seeds.
@@ -223,7 +218,7 @@ func TestKilledAndRunAgain(t *testing.T) {
 	}
 	require.Less(t, len(before), len(whole), "it was killed in the middle")
 
-	mustExecute(t, plan, int64(len(whole)-len(before)), int64(len(broken)), int64(len(before)))
+	mustExecute(t, plan, len(whole)-len(before), len(broken), len(before))
 	lines, failures := records(t, read(t, out, ResultsFile)), records(t, read(t, out, FailuresFile))
 	require.Len(t, lines, len(whole))
 	require.Len(t, failures, len(broken))

@@ -39,18 +39,11 @@ const (
 	FailuresFile = "failures.jsonl"
 )
 
-// The names of the counters.
-const (
-	Namespace = "restore-beam"
-	Done      = "done"
-	Failed    = "failed"
-	Skipped   = "skipped"
-)
-
+// What a runner shows while it runs. Runners differ in how exact they are: Tally is.
 var (
-	doneCounter    = beam.NewCounter(Namespace, Done)
-	failedCounter  = beam.NewCounter(Namespace, Failed)
-	skippedCounter = beam.NewCounter(Namespace, Skipped)
+	doneCounter    = beam.NewCounter("restore-beam", "done")
+	failedCounter  = beam.NewCounter("restore-beam", "failed")
+	skippedCounter = beam.NewCounter("restore-beam", "skipped")
 )
 
 // Source is a photograph that was found, and what its result is called in the output folder.

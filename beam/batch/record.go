@@ -15,8 +15,12 @@ type Record struct {
 	Input   string `json:"input"`
 	Output  string `json:"output,omitempty"`
 	Skipped bool   `json:"skipped,omitempty"` // it had been done before
-	Error   string `json:"error,omitempty"`   // why it failed; nothing else is set then
+	Error   string `json:"error,omitempty"`   // why it failed; the outcome is not set then
+	*Outcome
+}
 
+// Outcome is what is said of a photograph that was restored.
+type Outcome struct {
 	// Checksums, SHA-256: of the photograph's file, of the options, and of the result.
 	InputSHA256   string `json:"input_sha256,omitempty"`
 	OptionsSHA256 string `json:"options_sha256,omitempty"`

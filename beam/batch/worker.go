@@ -203,7 +203,7 @@ func (w *worker) done(ctx context.Context, j Job, input string) (Record, bool, e
 	} else if ctx.Err() != nil {
 		return Record{}, false, ctx.Err()
 	}
-	same := old.Schema == schema && old.InputSHA256 == input && old.OptionsSHA256 == w.settings.Fingerprint && old.OutputSHA256 == output
+	same := old.Schema == schema && old.Outcome != nil && old.InputSHA256 == input && old.OptionsSHA256 == w.settings.Fingerprint && old.OutputSHA256 == output
 	switch {
 	case same:
 		old.Input, old.Output, old.Skipped = j.Input, j.Output, true
@@ -238,19 +238,19 @@ func (w *worker) restore(ctx context.Context, j Job, m *imagefile.Image, input s
 	if err := imagefile.EncodeContext(ctx, &encoded, m, opt); err != nil {
 		return Record{}, err
 	}
-	r := Record{
-		Schema: schema, Input: j.Input, Output: j.Output,
+	o := &Outcome{
 		InputSHA256: input, OptionsSHA256: w.settings.Fingerprint, OutputSHA256: checksum(encoded.Bytes()),
 		Width: m.Width, Height: m.Height, Channels: m.Channels,
 		Task: w.settings.Options.Task, Method: report.Method,
 		Sigma: report.Sigma, Estimated: report.Estimate != nil,
 	}
-	r.Notes = append(r.Notes, m.Warnings...)
+	o.Notes = append(o.Notes, m.Warnings...)
 	for _, loss := range imagefile.Losses(m, opt) {
-		r.Notes = append(r.Notes, fmt.Sprintf("not kept in %s: %s", opt.Format, loss))
+		o.Notes = append(o.Notes, fmt.Sprintf("not kept in %s: %s", opt.Format, loss))
 	}
-	r.Notes = append(r.Notes, report.Doubts...)
-	r.Seconds = time.Since(began).Seconds()
+	o.Notes = append(o.Notes, report.Doubts...)
+	o.Seconds = time.Since(began).Seconds()
+	r := Record{Schema: schema, Input: j.Input, Output: j.Output, Outcome: o}
 	line, err := r.line()
 	if err != nil {
 		return Record{}, err

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/s3" // the one that beamx leaves out
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
@@ -112,30 +111,24 @@ func run(ctx context.Context, plan batch.Plan, rest []string, stdout, stderr io.
 		fmt.Fprintf(stderr, "restore-beam: %v\n", err)
 		return exitUsage
 	}
-	result, err := beamx.RunWithMetrics(ctx, p)
-	if err != nil {
+	if err := beamx.Run(ctx, p); err != nil {
 		fmt.Fprintf(stderr, "restore-beam: the pipeline failed; what is done is kept, and is skipped when it is run again: %v\n", err)
 		return exitFailed
 	}
-	if *jobopts.Async || result == nil {
-		return exitDone // a runner that tells elsewhere what becomes of a job
+	if *jobopts.Async {
+		return exitDone // the runner tells what becomes of the job
 	}
-	count := counts(result.Metrics())
-	fmt.Fprintf(stdout, "%d done, %d failed, %d skipped\n", count[batch.Done], count[batch.Failed], count[batch.Skipped])
-	switch {
-	case count[batch.Failed] > 0:
+	count, err := batch.ReadTally(ctx, plan.Output)
+	if err != nil {
+		fmt.Fprintf(stderr, "restore-beam: the pipeline has ended; how many it restored cannot be seen from here: %v\n", err)
 		return exitFailed
-	case count[batch.Done] == 0:
+	}
+	fmt.Fprintf(stdout, "%d done, %d failed, %d skipped\n", count.Done, count.Failed, count.Skipped)
+	switch {
+	case count.Failed > 0:
+		return exitFailed
+	case count.Done == 0:
 		return exitNothing
 	}
 	return exitDone
-}
-
-// counts are the counters of the pipeline, by name.
-func counts(m metrics.Results) map[string]int64 {
-	found := map[string]int64{}
-	for _, c := range m.Query(func(r beam.MetricResult) bool { return r.Namespace() == batch.Namespace }).Counters() {
-		found[c.Name()] += c.Result()
-	}
-	return found
 }
