@@ -446,4 +446,6 @@ func TestNames(t *testing.T) {
 		require.NotEqual(t, identity("A.png"), identity("a.png"))
 	}
 	require.Equal(t, identity("x/../a.png"), identity("a.png"))
+	require.Equal(t, "c.png", base("gs://b/x/c.png"))
+	require.Equal(t, "c.png", base(filepath.Join("a", "b", "c.png")))
 }

@@ -100,6 +100,14 @@ func relativeTo(folder, name string) string {
 	return path.Base(name)
 }
 
+// base is the last element of a name.
+func base(name string) string {
+	if isLocal(name) {
+		name = filepath.ToSlash(name)
+	}
+	return path.Base(name)
+}
+
 // globFolder is the folder before the first element of a pattern that has a wildcard.
 func globFolder(pattern string) string {
 	if isLocal(pattern) {

@@ -29,7 +29,7 @@ type Plan struct {
 	Output    string // folder
 	Options   Options
 	Limits    Limits
-	Overwrite bool // results that exist and are not what they should be
+	Overwrite bool // results that exist and are not of these photographs and options
 }
 
 // The files in the output folder that have a line for each photograph: the restored ones and the
@@ -160,12 +160,13 @@ func (fn *findFn) ProcessElement(ctx context.Context, pattern string, emit func(
 	if err != nil {
 		return tellFailure(ctx, failure(pattern, "", err.Error()), fail)
 	}
-	folder := fn.Base
-	if folder == "" {
-		folder = globFolder(pattern)
-		if slices.Equal(found, []string{pattern}) {
-			folder = path.Dir(pattern)
-		}
+	relative := func(name string) string { return relativeTo(fn.Base, name) }
+	switch {
+	case fn.Base == "" && slices.Equal(found, []string{pattern}):
+		relative = base
+	case fn.Base == "":
+		folder := globFolder(pattern)
+		relative = func(name string) string { return relativeTo(folder, name) }
 	}
 	for _, name := range found {
 		if !utf8.ValidString(name) {
@@ -174,7 +175,7 @@ func (fn *findFn) ProcessElement(ctx context.Context, pattern string, emit func(
 			}
 			continue
 		}
-		emit(Source{name, relativeTo(folder, name)})
+		emit(Source{name, relative(name)})
 	}
 	return nil
 }
@@ -195,7 +196,7 @@ func find(ctx context.Context, pattern string) ([]string, error) {
 	}
 	names = slices.DeleteFunc(names, func(name string) bool {
 		_, err := imagefile.FormatOf(name)
-		return err != nil || strings.HasPrefix(path.Base(name), ".")
+		return err != nil || strings.HasPrefix(base(name), ".")
 	})
 	if len(names) == 0 {
 		return nil, errors.New("no image is found")
