@@ -11,6 +11,14 @@ type ending struct {
 	scale, beta float32
 }
 
+// slopeOf is that of the activation for negative arguments.
+func (e ending) slopeOf() float32 {
+	if e.rectify {
+		return e.slope
+	}
+	return 1
+}
+
 // convolve sets dst from the zero-padded convolution of src with w of layout
 // [dst.C][src.C][kh][kw], term by term.
 //
@@ -48,11 +56,8 @@ func newDirectConvolution(d *Device, dst, src *buffer, w []float32, kh, kw int, 
 	c := &directConvolution{
 		dst: dst.data, src: src.data, out: dst.shape.C, in: src.shape.C,
 		h: src.shape.H, w: src.shape.W, kh: kh, kw: kw, weights: w, bias: e.bias,
-		end:     convrow.Ending{Slope: 1, Scale: e.scale, Beta: e.beta},
+		end:     convrow.Ending{Slope: e.slopeOf(), Scale: e.scale, Beta: e.beta},
 		kernels: d.kernels.convolution,
-	}
-	if e.rectify {
-		c.end.Slope = e.slope
 	}
 	if c.bias == nil {
 		c.bias = make([]float32, c.out)

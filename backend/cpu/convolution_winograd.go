@@ -3,6 +3,7 @@ package cpu
 import (
 	"sync"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu/internal/winograd"
 )
 
@@ -33,76 +34,129 @@ func planarGroupsOf(across int) int { return max(1, (across+planarTiles/2)/plana
 
 // convolve3 does what convolve does, for a 3×3 filter by Winograd's algorithm.
 func (d *Device) convolve3(dst, src *buffer, b *bank, e ending) {
-	down, across := tilesOf(0, dst.shape.H).to, tilesOf(0, dst.shape.W).to
-	groups := planarGroupsOf(across)
-	c := planarConvolution{kernels: d.kernels.winograd, dst: dst, src: src, bank: b, end: e}
-	c.bias = make([]float32, b.padded())
-	copy(c.bias, e.bias)
-	d.pool.For(src.shape.N*down*groups, func(i int) {
-		g := planarGroups.Get().(*planarGroup)
-		k := i % groups
-		c.group(g, i/groups/down, i/groups%down, k*across/groups, (k+1)*across/groups)
-		planarGroups.Put(g)
+	bias := make([]float32, b.padded())
+	copy(bias, e.bias)
+	c := tileConvolution{kernels: d.kernels.winograd, bank: b, end: e, bias: bias, h: src.shape.H, w: src.shape.W, region: dst.shape.Whole()}
+	pieces := c.pieces()
+	d.pool.For(src.shape.N*pieces, func(i int) {
+		c, n := c, i/pieces
+		c.from, c.to = windowOf(src, n, src.shape.Whole()), windowOf(dst, n, c.region)
+		c.piece(i % pieces)
 	})
 }
 
-// planarConvolution is a convolution under way.
-type planarConvolution struct {
-	kernels  *winograd.Kernels
-	dst, src *buffer
-	bank     *bank
-	end      ending
-	bias     []float32 // with padding
+// planarWindow is a rectangle of the planes of an image.
+type planarWindow struct {
+	data           []float32 // from its first pixel on
+	channels, h, w int
+	plane, row     int // distances
+}
+
+// windowOf returns a region of image n of a buffer.
+func windowOf(b *buffer, n int, r backend.Region) planarWindow {
+	s := b.shape
+	h, w := r.Size()
+	return planarWindow{b.data[(n*s.C*s.H+r.Y0)*s.W+r.X0:], s.C, h, w, s.Plane(), s.W}
+}
+
+// tileConvolution is a convolution of one image under way, by Winograd's algorithm, whose
+// source and result are planes or a ring that has all tile rows.
+type tileConvolution struct {
+	kernels *winograd.Kernels
+	bank    *bank
+	end     ending
+	bias    []float32 // with padding
+	h, w    int       // of the image
+	from    planarWindow
+	to      planarWindow   // the region of the result
+	region  backend.Region // that is computed, all of it if the result is a ring
+	// fromRing and toRing take the places of planes where they are not nil.
+	fromRing, toRing *ring
+	zeros            []float32 // a row of fromRing
+}
+
+// area returns the tiles of the region.
+func (c *tileConvolution) area() area {
+	return area{tilesOf(c.region.Y0, c.region.Y1), tilesOf(c.region.X0, c.region.X1)}
+}
+
+// pieces returns in how many pieces the region is computed.
+func (c *tileConvolution) pieces() int {
+	a := c.area()
+	return a.rows.len() * planarGroupsOf(a.columns.len())
+}
+
+// piece computes one of them.
+func (c *tileConvolution) piece(i int) {
+	a := c.area()
+	across := a.columns.len()
+	groups := planarGroupsOf(across)
+	k := i % groups
+	g := planarGroups.Get().(*planarGroup)
+	c.group(g, a.rows.from+i/groups, a.columns.from+k*across/groups, a.columns.from+(k+1)*across/groups)
+	planarGroups.Put(g)
 }
 
 // group computes tiles [from, to) of a tile row.
-func (c *planarConvolution) group(g *planarGroup, n, tileRow, from, to int) {
+func (c *tileConvolution) group(g *planarGroup, tileRow, from, to int) {
 	tiles := to - from
 	in, out := winograd.Padded(c.bank.in), c.bank.padded()
 	x0, y0 := from*winograd.Tile, tileRow*winograd.Tile
-	width := tiles*winograd.Tile + 2 // one pixel more on either side
-	g.in = packed(c.kernels, g.in, c.src, n, y0-1, winograd.Patch, x0-1, width)
 	var rows [winograd.Patch][]float32
-	for r := range rows {
-		rows[r] = g.in[r*width*in:][:width*in]
+	if c.fromRing != nil {
+		c.fromRing.patchRows(&rows, tileRow, c.h, c.zeros)
+		for y := range rows {
+			rows[y] = rows[y][x0*in:]
+		}
+	} else {
+		width := tiles*winograd.Tile + 2 // one pixel more on either side
+		g.in = packed(c.kernels, g.in, c.from, y0-1, winograd.Patch, x0-1, width)
+		for y := range rows {
+			rows[y] = g.in[y*width*in:][:width*in]
+		}
 	}
 	m, point := g.multiplied(c.kernels, c.bank, c.bank.in, c.bank.out, tiles, func(t int, v []float32, point int) {
 		c.kernels.Input(v, point, &rows, t*winograd.Tile*in, in, in, &g.scratch)
 	}, nil)
 
+	visible := min(winograd.Tile, c.h-y0)
+	if c.toRing != nil {
+		for t := range tiles {
+			c.kernels.Activate(c.toRing.tile(tileRow, (from+t)*winograd.Tile+1), c.toRing.row, out, m[t*out:], point, c.bias, c.end.slopeOf(), visible, out, &g.scratch)
+		}
+		if right := to * winograd.Tile; right > c.w {
+			c.toRing.clear(y0, visible, c.w+1, right+1)
+		}
+		return
+	}
 	pitch := tiles * winograd.Tile * out
 	g.out = sized(g.out, winograd.Tile*pitch)
-	visible := min(winograd.Tile, c.dst.shape.H-y0)
 	for t := range tiles {
 		to := g.out[t*winograd.Tile*out:]
 		if c.end.scale == 1 {
-			slope := float32(1)
-			if c.end.rectify {
-				slope = c.end.slope
-			}
-			c.kernels.Activate(to, pitch, out, m[t*out:], point, c.bias, slope, visible, out, &g.scratch)
+			c.kernels.Activate(to, pitch, out, m[t*out:], point, c.bias, c.end.slopeOf(), visible, out, &g.scratch)
 		} else { // an adjoint, which has neither bias nor activation
 			c.kernels.Update(to, pitch, out, c.bias, 0, 0, m[t*out:], point, c.end.scale, visible, out, &g.scratch)
 		}
 	}
-	d := c.dst.shape
-	for r := range visible {
-		at := (n*d.C*d.H+y0+r)*d.W + x0
-		c.kernels.Unpack(c.dst.data[at:], d.Plane(), g.out[r*pitch:], out, min(tiles*winograd.Tile, d.W-x0), d.C, c.end.beta)
+	r := c.region
+	left, right := max(x0, r.X0), min(x0+tiles*winograd.Tile, r.X1)
+	for y := max(y0, r.Y0); y < min(y0+visible, r.Y1); y++ {
+		at := (y-r.Y0)*c.to.row + left - r.X0
+		c.kernels.Unpack(c.to.data[at:], c.to.plane, g.out[(y-y0)*pitch+(left-x0)*out:], out, right-left, c.to.channels, c.end.beta)
 	}
 }
 
-// packed returns rows [y, y+rows) and columns [x, x+columns) of image n of src as rows of
-// pixels, with zeros for what is beyond the frame and for the channels' padding, in
-// memory if that is large enough. It goes down all rows for a block of channels at a time:
-// in a plane they follow one another.
-func packed(k *winograd.Kernels, memory []float32, src *buffer, n, y, rows, x, columns int) []float32 {
-	s := src.shape
-	pixel := winograd.Padded(s.C)
+// packed returns rows [y, y+rows) and columns [x, x+columns) of src as rows of pixels, with
+// zeros for what is beyond the frame and for the channels' padding, in memory if that is
+// large enough. It goes down all rows for a block of channels at a time: in a plane they
+// follow one another.
+func packed(k *winograd.Kernels, memory []float32, src planarWindow, y, rows, x, columns int) []float32 {
+	pixel := winograd.Padded(src.channels)
 	memory = sized(memory, rows*columns*pixel)
-	left, right := max(0, x), min(s.W, x+columns)
-	top, bottom := max(0, -y), max(0, min(rows, s.H-y))
-	if pixel > s.C || left >= right || top >= bottom {
+	left, right := max(0, x), min(src.w, x+columns)
+	top, bottom := max(0, -y), max(0, min(rows, src.h-y))
+	if pixel > src.channels || left >= right || top >= bottom {
 		clear(memory)
 	} else {
 		clear(memory[:top*columns*pixel])
@@ -116,10 +170,10 @@ func packed(k *winograd.Kernels, memory []float32, src *buffer, n, y, rows, x, c
 	if left >= right {
 		return memory
 	}
-	for c := 0; c < s.C; c += winograd.Block {
+	for c := 0; c < src.channels; c += winograd.Block {
 		for r := top; r < bottom; r++ {
-			at := ((n*s.C+c)*s.H+y+r)*s.W + left
-			k.Pack(memory[(r*columns+left-x)*pixel+c:], pixel, src.data[at:], s.Plane(), right-left, min(winograd.Block, s.C-c))
+			at := c*src.plane + (y+r)*src.row + left
+			k.Pack(memory[(r*columns+left-x)*pixel+c:], pixel, src.data[at:], src.plane, right-left, min(winograd.Block, src.channels-c))
 		}
 	}
 	return memory

@@ -3,7 +3,6 @@ package cpu
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu/internal/winograd"
@@ -51,7 +50,7 @@ func (d *Device) flow(ctx context.Context, dst, src *buffer, n int, region backe
 			return err
 		}
 		err = f.run(backend.PartOfProgress(ctx, strips-count, strips))
-		f.release()
+		f.memory.giveBack()
 		if err != nil {
 			return err
 		}
@@ -77,18 +76,25 @@ func (d *Device) stripWidth(p *flowPlan, s backend.Shape) int {
 // either side.
 func hiddenRows(band int) int { return 2*band + 2 }
 
+// bandOf returns how many tile rows one pass makes: one, unless that leaves threads without
+// work.
+func bandOf(rows, columns, threads int) int {
+	return max(1, min(rows, threads*group/(2*columns)))
+}
+
 // carriedRows is how many rows of pixels of a hidden layer a chunk leaves for the next:
 // a tile row, and the last row of the one above it.
 const carriedRows = winograd.Tile + 1
 
 // flow is one strip under way.
 type flow struct {
-	device   *Device
-	kernels  *winograd.Kernels
-	dst, src *buffer
-	n        int
-	region   backend.Region
-	plan     *flowPlan
+	device        *Device
+	kernels       *winograd.Kernels
+	dst, src      *buffer // nil where the array is at hand, and stays
+	n             int
+	height, width int // of the image
+	region        backend.Region
+	plan          *flowPlan
 
 	grid    [2]int   // tile rows and columns of the image
 	rows    interval // tile rows of the result
@@ -103,30 +109,24 @@ type flow struct {
 	progress []stageRows // of each stage
 	loaded   int         // tile rows of the source that are in array 0
 	zeros    []float32   // a row of pixels
-	memory   *[]float32
-	bytes    int64
+	memory   borrowed
 }
 
 // stageRows says how far down a stage has got: the first tile rows that its hidden
 // layer and its sums have not reached.
 type stageRows struct{ hidden, summed int }
 
-// flowMemory keeps the memory of flows that have ended, as long as the garbage
-// collector lets it: new memory costs the time of its first touch.
-var flowMemory sync.Pool
-
 func (d *Device) newFlow(dst, src *buffer, n int, region backend.Region, strip interval, p *flowPlan) (*flow, error) {
 	s, stages := src.shape, len(p.stages)
 	f := &flow{
-		device: d, kernels: d.kernels.winograd, dst: dst, src: src, n: n, region: region, plan: p,
+		device: d, kernels: d.kernels.winograd, dst: dst, src: src, n: n, height: s.H, width: s.W, region: region, plan: p,
 		grid: [2]int{tilesOf(0, s.H).to, tilesOf(0, s.W).to},
 		rows: tilesOf(region.Y0, region.Y1), strip: strip,
 	}
 	f.columns = strip.grow(2*stages, f.grid[1])
 	pixels := f.columns.len()*winograd.Tile + 2
 	all := f.needed(0).grow(2, f.grid[0])
-	// Passes of one tile row unless that leaves threads without work.
-	f.band = max(1, min(f.rows.len(), d.pool.Threads()*group/(2*f.columns.len())))
+	f.band = bandOf(f.rows.len(), f.columns.len(), d.pool.Threads())
 	f.chunk = chunkRows
 	if all.len()*winograd.Tile*pixels*p.channels*p.arrays*4 < smallBytes {
 		f.chunk = all.len() + 2*stages
@@ -146,10 +146,11 @@ func (d *Device) newFlow(dst, src *buffer, n int, region backend.Region, strip i
 	}
 	// The strips of an image use the same memory, be they at its side or between others.
 	widest := min(f.grid[1], strip.len()+1+4*stages)*winograd.Tile + 2
-	if err := f.allocate((p.arrays*array.size() + hiddenSize + stages*carriedSize) / pixels * widest); err != nil {
-		return nil, err
+	var err error
+	if f.memory, err = d.borrow((p.arrays*array.size() + hiddenSize + stages*carriedSize) / pixels * widest); err != nil {
+		return nil, fmt.Errorf("%d stages on %d columns of tiles: %w", stages, f.columns.len(), err)
 	}
-	memory := *f.memory
+	memory := f.memory.floats
 	for range p.arrays {
 		array.data, memory = memory[:array.size()], memory[array.size():]
 		array.frame()
@@ -169,30 +170,6 @@ func (d *Device) newFlow(dst, src *buffer, n int, region backend.Region, strip i
 	f.loaded = all.from
 	f.zeros = make([]float32, pixels*max(p.channels, p.hidden))
 	return f, nil
-}
-
-func (f *flow) allocate(floats int) error {
-	d := f.device
-	f.bytes = int64(floats) * 4
-	if used := d.used.Add(f.bytes); d.limit > 0 && used > d.limit {
-		d.used.Add(-f.bytes)
-		return fmt.Errorf("%w: %d bytes for %d stages on %d columns of tiles", backend.ErrOutOfMemory, f.bytes, len(f.plan.stages), f.columns.len())
-	}
-	f.memory, _ = flowMemory.Get().(*[]float32)
-	if f.memory == nil || len(*f.memory) < floats {
-		data, err := allocate(floats)
-		if err != nil {
-			d.used.Add(-f.bytes)
-			return err
-		}
-		f.memory = &data
-	}
-	return nil
-}
-
-func (f *flow) release() {
-	f.device.used.Add(-f.bytes)
-	flowMemory.Put(f.memory)
 }
 
 // needed returns the tile rows that stage q has to sum up.
@@ -275,7 +252,7 @@ func (f *flow) stage(ctx context.Context, q, to int) error {
 func (f *flow) carry(q int, away bool) {
 	r, p := &f.hidden[q], f.progress[q]
 	first := max(0, p.summed*winograd.Tile-1)
-	end := min(p.hidden*winograd.Tile, f.src.shape.H)
+	end := min(p.hidden*winograd.Tile, f.height)
 	f.device.pool.For(end-first, func(i int) {
 		row, kept := r.pixels(first+i), f.carried[q][i*r.row:(i+1)*r.row]
 		if away {

@@ -8,10 +8,13 @@ import (
 
 // flowStep is a backend.FlowStep as the fused path wants it.
 type flowStep struct {
-	forward, adjoint *bank
-	bias             []float32 // with padding
-	slope, size      float32
-	tableau          backend.Tableau
+	// forward makes the hidden layer, and back what is added up: Aᵀ, or the second filter of a
+	// residual block, which may have a bias.
+	forward, back *bank
+	bias          []float32 // with padding
+	backBias      []float32 // with padding; nil for none
+	slope, size   float32
+	tableau       backend.Tableau
 	// radius is that of every channel's group, with padding, and group the channels of
 	// one; nil where the activation is not a projection, or where radii has them for every
 	// pixel.
@@ -100,7 +103,7 @@ func (p *flowPlan) step(s *flowStep, state *int, known, reads int) {
 	point := make([]int, stages) // the array of Y_i; 0 if it is still z
 	started := false
 	for i := range stages {
-		g := stage{step: s, from: z, in: reads, out: s.adjoint.out}
+		g := stage{step: s, from: z, in: reads, out: s.back.out}
 		if i > 0 {
 			g.from, g.in = point[i], s.forward.in
 		}

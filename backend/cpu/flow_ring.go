@@ -25,6 +25,24 @@ func (r *ring) pixels(y int) []float32 {
 	return r.data[at*r.row : (at+1)*r.row]
 }
 
+// patchRows sets rows to those of pixels that the tiles of a tile row are made of, in an
+// image of so many rows, beyond which there are zeros.
+func (r *ring) patchRows(rows *[winograd.Patch][]float32, tileRow, height int, zeros []float32) {
+	for y := range rows {
+		rows[y] = zeros
+		if p := tileRow*winograd.Tile + y - 1; p >= 0 && p < height {
+			rows[y] = r.pixels(p)
+		}
+	}
+}
+
+// clear puts zeros into columns [from, to) of the memory, of rows of pixels from y on.
+func (r *ring) clear(y, rows, from, to int) {
+	for i := range rows {
+		clear(r.pixels(y + i)[from*r.channels : to*r.channels])
+	}
+}
+
 // frame puts zeros on either side of all rows; nothing else is ever written there.
 func (r *ring) frame() {
 	for row := range r.slots * winograd.Tile {

@@ -11,12 +11,7 @@ func (f *flow) patches(g *tileGroup, from *ring, r tileRun, channels int) func(t
 		row, column := r.tile(t)
 		if row != at {
 			at = row
-			for y := range rows {
-				rows[y] = f.zeros
-				if p := row*winograd.Tile + y - 1; p >= 0 && p < f.src.shape.H {
-					rows[y] = from.pixels(p)
-				}
-			}
+			from.patchRows(&rows, row, f.height, f.zeros)
 		}
 		// Column 0 of the memory is one pixel to the left of the first tile.
 		x := (column - f.columns.from) * winograd.Tile
@@ -25,7 +20,7 @@ func (f *flow) patches(g *tileGroup, from *ring, r tileRun, channels int) func(t
 }
 
 // visible returns how many rows of pixels of a tile row are in the image.
-func (f *flow) visible(row int) int { return min(winograd.Tile, f.src.shape.H-row*winograd.Tile) }
+func (f *flow) visible(row int) int { return min(winograd.Tile, f.height-row*winograd.Tile) }
 
 // ahead returns a function that asks, a 64th at a time, for the pixels that the next run
 // of tiles reads and the tile row above it has not: what comes from main memory comes
@@ -45,7 +40,7 @@ func (f *flow) ahead(from *ring, next tileRun) func(point int) {
 		// Points in blocks of 10 for each of the 6 rows of pixels.
 		const share = winograd.Points / winograd.Tile
 		y := row*winograd.Tile + 1 + point/share
-		if point >= share*winograd.Tile || y >= f.src.shape.H {
+		if point >= share*winograd.Tile || y >= f.height {
 			return
 		}
 		part := point % share
@@ -98,8 +93,11 @@ func (f *flow) radii(g *tileGroup, step *flowStep, row, column int) []float32 {
 func (f *flow) sum(g *tileGroup, q int, r, next tileRun) {
 	s := &f.plan.stages[q]
 	from := &f.hidden[q]
-	m, point := g.multiplied(f.kernels, s.step.adjoint, s.step.adjoint.in, s.out, r.to-r.from, f.patches(g, from, r, from.channels), f.ahead(from, next))
+	m, point := g.multiplied(f.kernels, s.step.back, s.step.back.in, s.out, r.to-r.from, f.patches(g, from, r, from.channels), f.ahead(from, next))
 	channels := winograd.Padded(s.out)
+	for t := range r.to - r.from {
+		addEverywhere(m[t*channels:], point, s.step.backBias)
+	}
 	for t := range r.to - r.from {
 		row, column := r.tile(t)
 		x := (column-f.columns.from)*winograd.Tile + 1
@@ -112,7 +110,7 @@ func (f *flow) sum(g *tileGroup, q int, r, next tileRun) {
 			if known < channels {
 				f.kernels.Update(at[known:], to.row, to.channels, f.zeros, 0, 0, m[t*channels+known:], point, a.scale, rows, channels-known, &g.scratch)
 			}
-			if q == len(f.plan.stages)-1 {
+			if q == len(f.plan.stages)-1 && f.dst != nil {
 				f.store(to, row, column)
 			} else {
 				f.crop(to, row, column)
@@ -121,20 +119,30 @@ func (f *flow) sum(g *tileGroup, q int, r, next tileRun) {
 	}
 }
 
+// addEverywhere adds a number to each output of a tile, channel by channel: at the point
+// (1, 1) of m alone, where the polynomials that outputs are made of are 1.
+func addEverywhere(m []float32, point int, bias []float32) {
+	at := m[(winograd.Patch+1)*point:]
+	for c, b := range bias {
+		at[c] += b
+	}
+}
+
 // crop puts zeros where a tile reaches over the right side of the image.
 func (f *flow) crop(r *ring, row, column int) {
-	outside := (column+1)*winograd.Tile - f.src.shape.W
+	outside := (column+1)*winograd.Tile - f.width
 	if outside <= 0 {
 		return
 	}
 	x := (column+1-f.columns.from)*winograd.Tile + 1 - outside
-	for y := range f.visible(row) {
-		clear(r.pixels(row*winograd.Tile + y)[x*r.channels:][:outside*r.channels])
-	}
+	r.clear(row*winograd.Tile, f.visible(row), x, x+outside)
 }
 
 // load puts the source's channels into array 0, as far down as tile row to.
 func (f *flow) load(to int) {
+	if f.src == nil {
+		return
+	}
 	s, z := f.src.shape, &f.arrays[0]
 	known := winograd.Padded(s.C)
 	x0 := f.columns.from*winograd.Tile - 1 // of memory column 0

@@ -96,8 +96,8 @@ func (c *filterCorrelation) take(g *gradientGroup, n, tileRow, from, to int) {
 	tiles := to - from
 	x0, y0 := from*winograd.Tile, tileRow*winograd.Tile
 	wide, width := tiles*winograd.Tile+2, tiles*winograd.Tile
-	g.x = packed(c.kernels, g.x, c.x, n, y0-1, winograd.Patch, x0-1, wide)
-	g.dy = packed(c.kernels, g.dy, c.dy, n, y0, winograd.Tile, x0, width)
+	g.x = packed(c.kernels, g.x, windowOf(c.x, n, c.x.shape.Whole()), y0-1, winograd.Patch, x0-1, wide)
+	g.dy = packed(c.kernels, g.dy, windowOf(c.dy, n, c.dy.shape.Whole()), y0, winograd.Tile, x0, width)
 	var rows [winograd.Patch][]float32
 	for r := range rows {
 		rows[r] = g.x[r*wide*c.vTile:][:wide*c.vTile]

@@ -36,7 +36,7 @@ func (d *Device) GradientFlow(ctx context.Context, dst, src backend.Buffer, regi
 			if err != nil {
 				return err
 			}
-			own[k] = flowStep{forward: f.forward3, adjoint: f.adjoint3, slope: 1, size: s.Size, tableau: s.Tableau}
+			own[k] = flowStep{forward: f.forward3, back: f.adjoint3, slope: 1, size: s.Size, tableau: s.Tableau}
 			if s.Activation.Kind == backend.LeakyReLU {
 				own[k].slope = s.Activation.Slope
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/devicekit"
 	"github.com/averaged/imaging/denoise/internal/ondevice"
 	"github.com/averaged/imaging/denoise/tile"
 	"github.com/averaged/imaging/internal/devicequeue"
@@ -73,7 +74,7 @@ const tileSide = 360
 // blocks see it, with noise of standard deviation sigma: tile by tile, each an array of the
 // radii of a region, N×radii×rows×columns, which emit may read until it returns. They are the
 // same bits for every tile. The scratch memory is that of a tile, and of two arrays of a quarter
-// of the pixels for every scale but the first.
+// of the pixels for every scale but the first that one tile does not hold.
 func (n *Network) Apply(ctx context.Context, src backend.Buffer, sigma float64, emit func(r backend.Region, x backend.Buffer) error) error {
 	q := &devicequeue.Queue{Dev: n.dev}
 	p := &pass{Network: n, ctx: ctx, q: q, kept: devicequeue.NewPool(n.dev), sigma: sigma, image: src, emit: emit}
@@ -93,6 +94,59 @@ type pass struct {
 	emit  func(r backend.Region, x backend.Buffer) error
 }
 
+// convolution returns layer k, and block the residual block of layers k and k+1.
+func (n *Network) convolution(k int) backend.Layer {
+	return backend.Layer{Kind: backend.ConvolutionLayer, Filter: n.layers[k].filter, Bias: n.layers[k].bias}
+}
+
+func (n *Network) block(k int) backend.Layer {
+	first, second := n.layers[k], n.layers[k+1]
+	return backend.Layer{
+		Kind: backend.ResidualLayer, Filter: first.filter, Bias: first.bias, Activation: n.activation,
+		Second: second.filter, SecondBias: second.bias,
+	}
+}
+
+// enter returns the layers from z_i, or the image, to a_i, and on to z_{i+1} where there is one.
+func (n *Network) enter(i int) []backend.Layer {
+	var list []backend.Layer
+	if i == 0 {
+		list = append(list, n.convolution(0))
+	}
+	return append(list, n.block(EnterAt(i)))
+}
+
+func (n *Network) down(i int) []backend.Layer {
+	way := n.convolution(DownAt(i))
+	way.Kind = backend.DownLayer
+	return append(n.enter(i), way)
+}
+
+// leave returns the layers from a_i and b_{i+1} to b_i, or to the end. b_{i+1} is from, from row y
+// and column x on, or what the layers have come to where from is nil.
+func (n *Network) leave(i int, from backend.Buffer, y, x int) []backend.Layer {
+	var list []backend.Layer
+	if i+1 < len(n.widths) {
+		way := n.convolution(UpAt(i))
+		way.Kind, way.From, way.Y, way.X = backend.UpLayer, from, y, x
+		list = append(list, way)
+	}
+	list = append(list, n.block(LeaveAt(i)))
+	if i == 0 {
+		list = append(list, n.convolution(len(n.layers)-1))
+	}
+	return list
+}
+
+// whole returns the layers from z_i to b_i, or from the image to the end.
+func (n *Network) whole(i int) []backend.Layer {
+	list := n.enter(i)
+	if i+1 < len(n.widths) {
+		list = append(n.down(i), n.whole(i+1)...)
+	}
+	return append(list, n.leave(i, nil, 0, 0)...)
+}
+
 // The convolutions of 3×3 on the way down and on the way through a scale.
 var (
 	down    = tile.Reach{1, 1}
@@ -100,30 +154,54 @@ var (
 )
 
 // scale returns b_i for z_i, which it gives back; at the first, where z is nil, it is made of
-// the image of shape s, and the result is emitted. What the way up adds is made again from z
-// unless one tile holds all of it, which takes no memory that grows with the image.
+// the image of shape s, and the result is emitted. What one tile holds is made in one go.
+// Elsewhere what the way up adds is made again from z, which takes no memory that grows with the
+// image.
 func (p *pass) scale(i int, z backend.Buffer, s backend.Shape) backend.Buffer {
 	s.C = p.widths[i]
-	var skip, below, dst backend.Buffer
-	if i+1 < len(p.widths) {
+	single := s.H <= p.side && s.W <= p.side
+	var below, dst backend.Buffer
+	if i+1 < len(p.widths) && !single {
 		coarse := s.Unshuffled(2)
 		coarse.C = p.widths[i+1]
 		next := p.kept.Take(p.q, coarse)
-		single := s.H <= p.side && s.W <= p.side
 		p.tiles(coarse, ceil(p.side, 2), func(memory *devicequeue.Pool, r backend.Region) {
-			a := p.wayDown(memory, i, z, s, next, r)
-			if single {
-				skip = p.kept.Take(p.q, s)
-				p.q.Combine(skip, backend.Term{A: 1, X: a})
-			}
+			fine := backend.Region{Y0: 2 * r.Y0, Y1: min(s.H, 2*r.Y1), X0: 2 * r.X0, X1: min(s.W, 2*r.X1)}
+			w := p.window(i, down, fine, s)
+			p.apply(memory, next, r.Y0, r.X0, shift(r, halved(w)), z, w, p.down(i))
 		})
 		below = p.scale(i+1, next, coarse)
 	}
 	if i > 0 {
 		dst = p.kept.Take(p.q, s)
 	}
-	p.tiles(s, p.side, func(memory *devicequeue.Pool, r backend.Region) { p.wayUp(memory, i, z, s, skip, below, dst, r) })
-	p.kept.Give(z, skip, below)
+	reach := through
+	if i == 0 {
+		reach = append(tile.Reach{1}, through...) // out
+	}
+	p.tiles(s, p.side, func(memory *devicequeue.Pool, r backend.Region) {
+		w, layers := r, p.whole(i)
+		if !single {
+			w = p.window(i, reach, r, s)
+			layers = append(p.enter(i), p.leave(i, below, w.Y0/2, w.X0/2)...)
+		}
+		if i > 0 {
+			p.apply(memory, dst, r.Y0, r.X0, shift(r, w), z, w, layers)
+			return
+		}
+		shape := s
+		shape.C = p.layers[len(p.layers)-1].filter.Shape().N
+		shape.H, shape.W = r.Size()
+		x := memory.Take(p.q, shape)
+		p.apply(memory, x, 0, 0, shift(r, w), nil, w, layers)
+		p.q.Do(func() error {
+			if err := p.emit(r, x); err != nil {
+				return fmt.Errorf("radii of %v: %w", r, err)
+			}
+			return nil
+		})
+	})
+	p.kept.Give(z, below)
 	return dst
 }
 
@@ -168,69 +246,6 @@ func (p *pass) window(i int, c tile.Reach, r backend.Region, s backend.Shape) ba
 	return r
 }
 
-// enter returns a_i in a window.
-func (p *pass) enter(memory *devicequeue.Pool, i int, z backend.Buffer, w backend.Region) backend.Buffer {
-	if i > 0 {
-		return p.block(memory, EnterAt(i), p.cut(memory, z, w))
-	}
-	image := p.cut(memory, p.image, w)
-	scale, plane := Units(p.sigma)
-	shape := image.Shape()
-	scaled := memory.Take(p.q, shape)
-	shape.C++
-	input := memory.Take(p.q, shape)
-	p.q.Fill(scaled, -0.5)
-	p.q.Combine(scaled, backend.Term{A: scale, X: image}, backend.Term{A: scale, X: scaled})
-	p.q.Fill(input, plane)
-	p.q.Channels(input, scaled)
-	z = p.convolve(memory, 0, input, backend.Activation{})
-	memory.Give(scaled, input)
-	return p.block(memory, EnterAt(0), z)
-}
-
-// cut returns a window of an array.
-func (p *pass) cut(memory *devicequeue.Pool, from backend.Buffer, w backend.Region) backend.Buffer {
-	shape := from.Shape()
-	if w == shape.Whole() {
-		return from
-	}
-	shape.H, shape.W = w.Size()
-	b := memory.Take(p.q, shape)
-	p.q.Do(func() error { return p.dev.CopyRegion(b, 0, 0, from, w) })
-	return b
-}
-
-// convolve returns layer k of x.
-func (p *pass) convolve(memory *devicequeue.Pool, k int, x backend.Buffer, a backend.Activation) backend.Buffer {
-	l := p.layers[k]
-	shape := x.Shape()
-	shape.C = l.filter.Shape().N
-	y := memory.Take(p.q, shape)
-	p.q.Convolve(y, x, l.filter, backend.ConvEnd{Bias: l.bias, Activation: a})
-	return y
-}
-
-// block returns the residual block of layers k and k+1 of x.
-func (p *pass) block(memory *devicequeue.Pool, k int, x backend.Buffer) backend.Buffer {
-	hidden := p.convolve(memory, k, x, p.activation)
-	y := p.convolve(memory, k+1, hidden, backend.Activation{})
-	p.q.Combine(y, backend.Term{A: 1, X: y}, backend.Term{A: 1, X: x})
-	memory.Give(hidden)
-	return y
-}
-
-// wayDown sets the region r of z_{i+1}, next, and returns a_i in its window.
-func (p *pass) wayDown(memory *devicequeue.Pool, i int, z backend.Buffer, s backend.Shape, next backend.Buffer, r backend.Region) backend.Buffer {
-	fine := backend.Region{Y0: 2 * r.Y0, Y1: min(s.H, 2*r.Y1), X0: 2 * r.X0, X1: min(s.W, 2*r.X1)}
-	w := p.window(i, down, fine, s)
-	a := p.enter(memory, i, z, w)
-	coarse := memory.Take(p.q, a.Shape().Unshuffled(2))
-	p.q.Do(func() error { return p.dev.Unshuffle(coarse, a, 2) })
-	mixed := p.convolve(memory, DownAt(i), coarse, backend.Activation{})
-	p.q.Do(func() error { return p.dev.CopyRegion(next, r.Y0, r.X0, mixed, shift(r, halved(w))) })
-	return a
-}
-
 // halved is a window at the next scale.
 func halved(w backend.Region) backend.Region {
 	return backend.Region{Y0: w.Y0 / 2, Y1: (w.Y1 + 1) / 2, X0: w.X0 / 2, X1: (w.X1 + 1) / 2}
@@ -241,43 +256,37 @@ func shift(r, w backend.Region) backend.Region {
 	return backend.Region{Y0: r.Y0 - w.Y0, Y1: r.Y1 - w.Y0, X0: r.X0 - w.X0, X1: r.X1 - w.X0}
 }
 
-// wayUp sets the region r of b_i, dst, or emits it at the first scale. skip is a_i, or nil, and
-// below is b_{i+1}, nil at the last scale.
-func (p *pass) wayUp(memory *devicequeue.Pool, i int, z backend.Buffer, shape backend.Shape, skip, below, dst backend.Buffer, r backend.Region) {
-	reach := through
-	if i == 0 {
-		reach = append(tile.Reach{1}, through...) // out
-	}
-	w, a := shape.Whole(), skip
-	if a == nil {
-		w = p.window(i, reach, r, shape)
-		a = p.enter(memory, i, z, w)
-	}
-	if below != nil {
-		mixed := p.convolve(memory, UpAt(i), p.cut(memory, below, halved(w)), backend.Activation{})
-		sum := memory.Take(p.q, a.Shape())
-		p.q.Do(func() error { return p.dev.Shuffle(sum, mixed, 2) })
-		p.q.Combine(sum, backend.Term{A: 1, X: sum}, backend.Term{A: 1, X: a})
-		memory.Give(mixed)
-		a = sum
-	}
-	b := p.block(memory, LeaveAt(i), a)
-	if i > 0 {
-		p.q.Do(func() error { return p.dev.CopyRegion(dst, r.Y0, r.X0, b, shift(r, w)) })
-		return
-	}
-	x := p.convolve(memory, len(p.layers)-1, b, backend.Activation{})
-	if w != r {
-		s := x.Shape()
-		s.H, s.W = r.Size()
-		part := memory.Take(p.q, s)
-		p.q.Do(func() error { return p.dev.CopyRegion(part, 0, 0, x, shift(r, w)) })
-		x = part
+// apply puts a region of what layers make of a window of z, or of the image where z is nil, into
+// dst from row y and column x on.
+func (p *pass) apply(memory *devicequeue.Pool, dst backend.Buffer, y, x int, r backend.Region, z backend.Buffer, window backend.Region, layers []backend.Layer) {
+	if z == nil {
+		z = p.input(memory, window)
+		window = z.Shape().Whole()
 	}
 	p.q.Do(func() error {
-		if err := p.emit(r, x); err != nil {
-			return fmt.Errorf("radii of %v: %w", r, err)
+		if d, ok := p.dev.(backend.Layered); ok {
+			return d.ApplyLayers(p.ctx, dst, y, x, r, z, window, layers)
 		}
-		return nil
+		return devicekit.LayersOneByOne(p.ctx, p.dev, dst, y, x, r, z, window, layers)
 	})
+}
+
+// input returns a window of the image in the guide's units, with the plane that tells the noise.
+func (p *pass) input(memory *devicequeue.Pool, w backend.Region) backend.Buffer {
+	image := p.image
+	shape := image.Shape()
+	if w != shape.Whole() {
+		shape.H, shape.W = w.Size()
+		image = memory.Take(p.q, shape)
+		p.q.Do(func() error { return p.dev.CopyRegion(image, 0, 0, p.image, w) })
+	}
+	scale, plane := Units(p.sigma)
+	scaled := memory.Take(p.q, shape)
+	shape.C++
+	input := memory.Take(p.q, shape)
+	p.q.Fill(scaled, -0.5)
+	p.q.Combine(scaled, backend.Term{A: scale, X: image}, backend.Term{A: scale, X: scaled})
+	p.q.Fill(input, plane)
+	p.q.Channels(input, scaled)
+	return input
 }

@@ -1,0 +1,420 @@
+package cpu
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/cpu/internal/vectors"
+	"github.com/averaged/imaging/backend/cpu/internal/winograd"
+	"github.com/averaged/imaging/backend/devicekit"
+)
+
+var _ backend.Layered = (*Device)(nil)
+
+// ApplyLayers implements backend.Layered. Layers whose 3×3 filters Winograd's algorithm
+// applies to are computed in arrays of pixels, with the channels of a pixel side by side, of
+// which residual blocks and ways up change one in place; others go one by one.
+func (d *Device) ApplyLayers(ctx context.Context, dst backend.Buffer, y, x int, region backend.Region, src backend.Buffer, window backend.Region, layers []backend.Layer) error {
+	own := make([]ownLayer, len(layers))
+	for k, l := range layers {
+		var err error
+		if own[k].first, err = d.ownUnlessNil(l.Filter); err != nil {
+			return err
+		}
+		if own[k].second, err = d.ownUnlessNil(l.Second); err != nil {
+			return err
+		}
+		if own[k].Layer = l; !own[k].fused() {
+			return devicekit.LayersOneByOne(ctx, d, dst, y, x, region, src, window, layers)
+		}
+	}
+	return d.operate(func(b []*buffer) error {
+		shapes, err := devicekit.CheckLayers(b[0].shape, y, x, region, b[1].shape, window, layers)
+		if err != nil {
+			return err
+		}
+		if err := apart(b[0], b[1]); err != nil {
+			return err
+		}
+		start := b[1].shape
+		start.H, start.W = window.Size()
+		for k := range own {
+			if err := d.prepareLayer(&own[k], b[0]); err != nil {
+				return err
+			}
+			own[k].before, own[k].after = start, shapes[k]
+			start = shapes[k]
+		}
+		h, w := region.Size()
+		part := backend.Region{Y0: y, Y1: y + h, X0: x, X1: x + w}
+		for n := range b[1].shape.N {
+			c := layering{device: d, n: n, layers: own, from: windowOf(b[1], n, window), to: windowOf(b[0], n, part), region: region}
+			if err := c.run(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, dst, src)
+}
+
+// ownLayer is a layer as the fused path wants it.
+type ownLayer struct {
+	backend.Layer
+	first, second    *filter
+	bias, secondBias []float32 // with padding, or the bias of a 1×1 convolution
+	from             *buffer
+	before, after    backend.Shape // of z
+}
+
+// ownUnlessNil returns the device's filter, or nil for none.
+func (d *Device) ownUnlessNil(f backend.Filter) (*filter, error) {
+	if f == nil {
+		return nil, nil
+	}
+	return d.ownFilter(f)
+}
+
+// fused tells whether a layer has a fused path, or is none, which is found later. It looks at
+// filters only, so that a network has the same bits at any size of image.
+func (l *ownLayer) fused() bool {
+	fast := func(f *filter) bool { return f == nil || f.fast() }
+	switch l.Kind {
+	case backend.ConvolutionLayer:
+		return fast(l.first)
+	case backend.ResidualLayer:
+		return fast(l.first) && fast(l.second)
+	}
+	return true
+}
+
+// prepareLayer takes the buffers of a layer that has been checked, none of which may share
+// memory with dst.
+func (d *Device) prepareLayer(l *ownLayer, dst *buffer) error {
+	numbers := func(b backend.Buffer, channels int) ([]float32, error) {
+		list := make([]float32, winograd.Padded(channels))
+		if b == nil {
+			return list, nil
+		}
+		own, err := d.ownApart(b, dst)
+		if err == nil {
+			copy(list, own.data)
+		}
+		return list, err
+	}
+	var err error
+	if l.bias, err = numbers(l.Bias, l.first.shape.N); err != nil {
+		return err
+	}
+	if l.Kind == backend.ResidualLayer {
+		if l.secondBias, err = numbers(l.SecondBias, l.second.shape.N); err != nil {
+			return err
+		}
+	}
+	if l.Kind == backend.UpLayer && l.From != nil {
+		l.from, err = d.ownApart(l.From, dst)
+	}
+	return err
+}
+
+// slope is that of the activation for negative arguments.
+func (l *ownLayer) slope() float32 {
+	if l.Activation.Kind == backend.LeakyReLU {
+		return l.Activation.Slope
+	}
+	return 1
+}
+
+// layering is a call of ApplyLayers under way on one image.
+type layering struct {
+	device   *Device
+	n        int
+	layers   []ownLayer
+	from, to planarWindow
+	region   backend.Region // that to is of the result
+	memory   []float32      // that is left
+	hidden   []float32      // of residual blocks
+	zeros    []float32      // a row of pixels
+}
+
+// pixels is z, with all of its tile rows.
+type pixels struct {
+	ring
+	unpadded, h, w int // channels, rows and columns
+}
+
+// run applies the layers.
+func (c *layering) run(ctx context.Context) error {
+	array, hidden := c.needs()
+	memory, err := c.device.borrow(array + hidden)
+	if err != nil {
+		return fmt.Errorf("%d layers of %d×%d pixels: %w", len(c.layers), c.from.h, c.from.w, err)
+	}
+	defer memory.giveBack()
+	c.memory, c.hidden = memory.floats[:array], memory.floats[array:]
+
+	var z *pixels // nil while it is still the window of the source
+	here := func() *pixels {
+		if z == nil {
+			z = c.load(c.from)
+		}
+		return z
+	}
+	var kept []*pixels
+	for k := range c.layers {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		l := &c.layers[k]
+		switch l.Kind {
+		case backend.ConvolutionLayer:
+			if k == len(c.layers)-1 {
+				c.convolve(l, z, nil)
+				return nil
+			}
+			next := c.pixels(l.after)
+			c.convolve(l, z, next)
+			z = next
+		case backend.ResidualLayer:
+			if err := c.residual(ctx, l, here()); err != nil {
+				return err
+			}
+		case backend.DownLayer:
+			kept = append(kept, here())
+			next := c.pixels(l.after)
+			c.down(l, next, z)
+			z = next
+		case backend.UpLayer:
+			below, to := here(), z
+			if l.from != nil {
+				s := l.coarse()
+				below = c.load(windowOf(l.from, c.n, backend.Region{Y0: l.Y, Y1: l.Y + s.H, X0: l.X, X1: l.X + s.W}))
+			} else {
+				to, kept = kept[len(kept)-1], kept[:len(kept)-1]
+			}
+			c.up(l, to, below)
+			z = to
+		}
+	}
+	c.store(z)
+	return nil
+}
+
+// coarse returns the shape of what the way up is made of.
+func (l *ownLayer) coarse() backend.Shape {
+	s := l.after.Unshuffled(2)
+	s.C = l.first.shape.C
+	return s
+}
+
+// needs returns how many floats all arrays have, and those of hidden layers at most.
+func (c *layering) needs() (arrays, hidden int) {
+	add := func(s backend.Shape) {
+		r := newRing(s)
+		arrays += r.size()
+	}
+	if c.layers[0].Kind != backend.ConvolutionLayer {
+		add(c.layers[0].before)
+	}
+	for k := range c.layers {
+		l := &c.layers[k]
+		switch {
+		case l.Kind == backend.ConvolutionLayer && k < len(c.layers)-1, l.Kind == backend.DownLayer:
+			add(l.after)
+		case l.Kind == backend.ResidualLayer:
+			h := hiddenOf(l, c.device.pool.Threads())
+			hidden = max(hidden, h.size())
+		case l.from != nil:
+			add(l.coarse())
+		}
+	}
+	return arrays, hidden
+}
+
+// newRing returns a ring of all tile rows of an image, without memory.
+func newRing(s backend.Shape) ring {
+	channels := winograd.Padded(s.C)
+	return ring{slots: tilesOf(0, s.H).to, row: (tilesOf(0, s.W).to*winograd.Tile + 2) * channels, channels: channels}
+}
+
+// hiddenOf returns the ring of the hidden layer of a residual block, without memory.
+func hiddenOf(l *ownLayer, threads int) ring {
+	s := l.before
+	s.C = l.first.shape.N
+	r := newRing(s)
+	r.slots = hiddenRows(bandOf(r.slots, tilesOf(0, s.W).to, threads))
+	return r
+}
+
+// pixels returns an array with zeros beside the image.
+func (c *layering) pixels(s backend.Shape) *pixels {
+	z := &pixels{newRing(s), s.C, s.H, s.W}
+	z.data, c.memory = c.memory[:z.size()], c.memory[z.size():]
+	z.frame()
+	if len(c.zeros) < z.row {
+		c.zeros = make([]float32, z.row)
+	}
+	return z
+}
+
+// inside returns the pixels of row y of the image.
+func (z *pixels) inside(y int) []float32 {
+	return z.ring.pixels(y)[z.channels:][:z.w*z.channels]
+}
+
+// end puts zeros beside the image where the last tile reaches over it.
+func (z *pixels) end(y int) {
+	z.clear(y, 1, z.w+1, z.row/z.channels)
+}
+
+// blocks calls do for the tile rows of an image, as its first row and their number, in
+// parallel.
+func (c *layering) blocks(h int, do func(y, rows int)) {
+	c.device.pool.For(tilesOf(0, h).to, func(i int) {
+		do(i*winograd.Tile, min(winograd.Tile, h-i*winograd.Tile))
+	})
+}
+
+// load returns planes as an array of pixels.
+func (c *layering) load(from planarWindow) *pixels {
+	z := c.pixels(backend.Image(from.channels, from.h, from.w))
+	pixel := z.channels
+	c.blocks(z.h, func(y0, rows int) {
+		for y := y0; y < y0+rows; y++ {
+			if pixel > z.unpadded {
+				clear(z.inside(y))
+			}
+			z.end(y)
+		}
+		for k := 0; k < z.unpadded; k += winograd.Block {
+			for y := y0; y < y0+rows; y++ {
+				c.device.kernels.winograd.Pack(z.inside(y)[k:], pixel, from.data[k*from.plane+y*from.row:], from.plane, z.w, min(winograd.Block, z.unpadded-k))
+			}
+		}
+	})
+	return z
+}
+
+// store puts the region of an array into the result.
+func (c *layering) store(z *pixels) {
+	r, pixel := c.region, z.channels
+	c.blocks(c.to.h, func(y0, rows int) {
+		for k := 0; k < z.unpadded; k += winograd.Block {
+			for y := y0; y < y0+rows; y++ {
+				from := z.inside(r.Y0 + y)[r.X0*pixel+k:]
+				c.device.kernels.winograd.Unpack(c.to.data[k*c.to.plane+y*c.to.row:], c.to.plane, from, pixel, c.to.w, min(winograd.Block, z.unpadded-k), 0)
+			}
+		}
+	})
+}
+
+// convolve sets to, or the result if that is nil, to the convolution of z, or of the source.
+func (c *layering) convolve(l *ownLayer, z, to *pixels) {
+	t := tileConvolution{
+		kernels: c.device.kernels.winograd, bank: l.first.forward3, end: ending{rectify: true, slope: l.slope(), scale: 1}, bias: l.bias,
+		h: l.after.H, w: l.after.W, from: c.from, to: c.to, region: c.region, zeros: c.zeros,
+	}
+	if z != nil {
+		t.fromRing = &z.ring
+	}
+	if to != nil {
+		t.toRing, t.region = &to.ring, l.after.Whole()
+	}
+	c.device.pool.For(t.pieces(), t.piece)
+}
+
+// residual makes a residual block in place: a flow of one stage.
+func (c *layering) residual(ctx context.Context, l *ownLayer, z *pixels) error {
+	f := c.device.newBlock(l, z, c.hidden, c.zeros)
+	// Progress of one layer says nothing of that of all.
+	return f.run(backend.WithProgress(ctx, func(float64) {}))
+}
+
+// newBlock returns the flow of a residual block that is made in place.
+func (d *Device) newBlock(l *ownLayer, z *pixels, hidden, zeros []float32) *flow {
+	channels := z.channels
+	step := &flowStep{forward: l.first.forward3, back: l.second.forward3, bias: l.bias, backBias: l.secondBias, slope: l.slope()}
+	h := hiddenOf(l, d.pool.Threads())
+	h.data = hidden[:h.size()]
+	if need := max(z.row, h.row); len(zeros) < need {
+		zeros = make([]float32, need)
+	}
+	down, across := z.slots, tilesOf(0, z.w).to
+	all := interval{0, across}
+	return &flow{
+		device: d, kernels: d.kernels.winograd, height: z.h, width: z.w, region: l.before.Whole(),
+		plan: &flowPlan{
+			stages: []stage{{step: step, in: l.before.C, out: l.before.C, sums: []sum{{known: channels, scale: 1}}}},
+			arrays: 1, channels: channels, hidden: h.channels,
+		},
+		grid: [2]int{down, across}, rows: interval{0, down}, strip: all, columns: all,
+		band: bandOf(down, across, d.pool.Threads()), chunk: down,
+		arrays: []ring{z.ring}, hidden: []ring{h}, progress: []stageRows{{}}, loaded: down, zeros: zeros,
+	}
+}
+
+// down sets to to the 1×1 convolution of z with 2×2 pixels as channels: for each row of the
+// result the four parts of its pixels are put side by side, and a number 1 for the bias.
+func (c *layering) down(l *ownLayer, to, z *pixels) {
+	in, out, pixel := z.unpadded, to.channels, z.channels
+	terms := 4*in + 1
+	u := make([]float32, terms*out)
+	for o := range to.unpadded {
+		for i := range in {
+			for part := range 4 {
+				u[(part*in+i)*out+o] = l.first.forward[(o*in+i)*4+part]
+			}
+		}
+	}
+	copy(u[(terms-1)*out:], l.bias)
+	c.device.pool.For(to.h, func(y int) {
+		memory := mixtures.borrow(to.w * terms)
+		defer mixtures.giveBack(memory)
+		v := *memory
+		for dy := range 2 {
+			row := c.zeros
+			if 2*y+dy < z.h {
+				row = z.ring.pixels(2*y + dy)[pixel:]
+			}
+			for x := range to.w {
+				at := v[x*terms:][:terms]
+				copy(at[2*dy*in:][:in], row[2*x*pixel:])
+				copy(at[(2*dy+1)*in:][:in], row[(2*x+1)*pixel:])
+				at[terms-1] = 1
+			}
+		}
+		c.device.kernels.winograd.Multiply(to.inside(y), out, v, terms, u, out, to.w, terms, out)
+		to.end(y)
+	})
+}
+
+// mixtures is the memory of a row's products.
+var mixtures scratch[float32]
+
+// up adds the 1×1 convolution of below to z, with channels as 2×2 pixels.
+func (c *layering) up(l *ownLayer, z, below *pixels) {
+	in, pixel := below.unpadded, z.channels
+	row := 2 * pixel // the two pixels of a row of z that one of below makes
+	u, bias := make([]float32, 2*in*row), make([]float32, 2*below.w*row)
+	for k := range z.unpadded {
+		for part := range 4 {
+			dy, at := part/2, part%2*pixel+k
+			for i := range in {
+				u[(dy*in+i)*row+at] = l.first.forward[(4*k+part)*in+i]
+			}
+			for x := range below.w {
+				bias[(dy*below.w+x)*row+at] = l.bias[4*k+part]
+			}
+		}
+	}
+	kernels := c.device.kernels
+	c.device.pool.For(below.h, func(y int) {
+		memory := mixtures.borrow(below.w * row)
+		defer mixtures.giveBack(memory)
+		for dy := range min(2, z.h-2*y) {
+			kernels.winograd.Multiply(*memory, row, below.inside(y), below.channels, u[dy*in*row:], row, below.w, in, row)
+			sum := z.inside(2*y + dy)
+			kernels.vectors.Combine(sum, []float32{1, 1, 1}, &[vectors.MaxTerms][]float32{sum, *memory, bias[dy*below.w*row:]})
+		}
+	})
+}
