@@ -251,7 +251,8 @@ func (r *Radii) totals(dev backend.Device) ([]float64, error) {
 	return total, nil
 }
 
-// set sets the radii of a region from what the guide said there, to strength·base·Factor.
+// set sets the radii of a region from what the guide said there, to strength·base·Factor. It may
+// change said.
 func (r *Radii) set(dev backend.Device, region backend.Region, said []float32, base [][]float32, strength float64) error {
 	h, w := region.Size()
 	plane, all := h*w, 0
@@ -263,7 +264,11 @@ func (r *Radii) set(dev backend.Device, region backend.Region, said []float32, b
 	values := make([][]float32, len(base))
 	for i, first := 0, 0; i < len(base); first, i = first+len(base[i]), i+1 {
 		groups := len(base[i])
-		values[i] = make([]float32, r.image.N*groups*plane)
+		if r.image.N == 1 { // in the place of what the guide said
+			values[i] = said[first*plane:][:groups*plane]
+		} else {
+			values[i] = make([]float32, r.image.N*groups*plane)
+		}
 		wait.Go(func() {
 			for n := range r.image.N {
 				for g := range groups {
@@ -272,11 +277,14 @@ func (r *Radii) set(dev backend.Device, region backend.Region, said []float32, b
 					scale := float32(min(strength*float64(base[i][g]), math.MaxFloat32))
 					for k, x := range from {
 						v := scale * guide.Factor(x)
-						if !(v >= 0) {
-							errs[i] = notARadius(float64(v))
-							return
+						if !(v <= math.MaxFloat32) {
+							if v != v {
+								errs[i] = notARadius(float64(v))
+								return
+							}
+							v = math.MaxFloat32
 						}
-						to[k] = min(v, math.MaxFloat32)
+						to[k] = v
 					}
 				}
 			}

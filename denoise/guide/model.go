@@ -189,12 +189,24 @@ const reference = 0.15
 // of its size, and Most at most. It is from a table whose numbers are linearly interpolated, for
 // a photograph has millions of them. Of no number it is none.
 func Factor(x float32) float32 {
-	t := (min(max(x, -tableEnd), tableEnd) + tableEnd) * tableSteps
-	if t != t {
-		return t
+	if !(x > -tableEnd && x < tableEnd) {
+		return factorBeyond(x)
 	}
-	k := min(int(t), len(factors)-2)
-	return min(Most, factors[k]+float32((t-float32(k))*(factors[k+1]-factors[k])))
+	t := (x + tableEnd) * tableSteps
+	k := int32(t)
+	l := &lines[k]
+	return min(Most, l[0]+float32((t-float32(k))*l[1]))
+}
+
+// factorBeyond is Factor of what is not within the table, or no number.
+func factorBeyond(x float32) float32 {
+	switch {
+	case x >= tableEnd:
+		return min(Most, factors[len(factors)-1])
+	case x <= -tableEnd:
+		return factors[0]
+	}
+	return x
 }
 
 // The table goes from −tableEnd, beyond which tanh is −1 but for 1e-3, in steps of 1/tableSteps.
@@ -205,6 +217,15 @@ var factors = func() (table [2*tableEnd*tableSteps + 1]float32) {
 		factor, _ := Derived(float32(i)/tableSteps - tableEnd)
 		table[i] = float32(factor)
 	}
+	return table
+}()
+
+// lines are the lines between the numbers of the table: the first, and how far the next is from it.
+var lines = func() (table [len(factors)][2]float32) {
+	for i, f := range factors[:len(factors)-1] {
+		table[i] = [2]float32{f, factors[i+1] - f}
+	}
+	table[len(factors)-1][0] = factors[len(factors)-1] // where a sum is rounded up to the end
 	return table
 }()
 
