@@ -345,3 +345,18 @@ func TestLayersEndInTheMiddle(t *testing.T) {
 	require.NoError(t, d.ApplyLayers(ctx, dst, 0, 0, c.region, c.src, c.window, c.layers))
 	require.Equal(t, want, c.by(t, d, d.ApplyLayers))
 }
+
+// A part of a wide image, whose rows are computed in several pieces, has the bits of the whole.
+func TestLayersOfWideImages(t *testing.T) {
+	d := New(Threads(2))
+	defer d.Close()
+	m := newLayersMaker(t, d)
+	s := backend.Image(3, 14, 200)
+	whole := layersCall{src: m.buffer(s, 1), window: s.Whole(), region: s.Whole(), layers: m.unet(), result: backend.Image(17, 14, 200)}
+	want, wanted := whole.by(t, d, d.ApplyLayers), whole.oneByOne(t, d)
+	require.Less(t, normalisedError(want, wanted), 1e-9)
+	part := whole
+	part.region = backend.Region{Y0: 3, Y1: 14, X0: 5, X1: 197}
+	part.y, part.x = 3, 5
+	require.NoError(t, sameInside(want, part.by(t, d, d.ApplyLayers), whole.result, part.region))
+}

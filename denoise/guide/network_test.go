@@ -83,6 +83,53 @@ func TestTilesChangeNothing(t *testing.T) {
 	}
 }
 
+// plain is a device that computes layers one by one.
+type plain struct{ backend.Device }
+
+// TestLayersOneByOne: what a device computes in one call is what all devices compute, whatever the
+// tiles, which change nothing there either.
+func TestLayersOneByOne(t *testing.T) {
+	dev := cpu.New(cpu.Threads(2))
+	defer func() { require.NoError(t, dev.Close()) }()
+	for _, widths := range [][]int{{17}, {16, 18, 20}} {
+		m := model(t, widths, 4, 7)
+		src := random(dev, t, backend.Shape{N: 2, C: 4, H: 49, W: 62}, 1, 0.5)
+		want := said(t, plain{dev}, m, src, 1<<20)
+		require.Equal(t, want, said(t, plain{dev}, m, src, 12))
+		got := said(t, dev, m, src, 1<<20)
+		require.NotEqual(t, want, got, "the device has a way of its own")
+		largest := 0.0
+		for _, v := range want {
+			largest = max(largest, math.Abs(float64(v)))
+		}
+		for i := range want {
+			require.InDelta(t, want[i], got[i], 1e-5*largest)
+		}
+	}
+}
+
+// TestMemoryIsThatOfATile: a processor that has no room for all of a photograph at once, some 34 MB
+// with the filters, guides it tile by tile.
+func TestMemoryIsThatOfATile(t *testing.T) {
+	dev := cpu.New(cpu.Threads(2), cpu.MemoryLimit(28<<20))
+	defer func() { require.NoError(t, dev.Close()) }()
+	n, err := New(dev, model(t, []int{32, 32}, 4, 7))
+	require.NoError(t, err)
+	src := random(dev, t, backend.Image(4, 300, 396), 1, 0.5)
+	emitted := 0
+	apply := func(side int) error {
+		n.side = side
+		return n.Apply(t.Context(), src, 0.07, func(r backend.Region, x backend.Buffer) error {
+			emitted += x.Shape().Plane()
+			return nil
+		})
+	}
+	require.ErrorIs(t, apply(396), backend.ErrOutOfMemory)
+	require.Zero(t, emitted)
+	require.NoError(t, apply(96))
+	require.Equal(t, src.Shape().Plane(), emitted)
+}
+
 // TestGuideIsItsFormula compares with float64, to some roundings of the largest number there is.
 func TestGuideIsItsFormula(t *testing.T) {
 	m := model(t, []int{16, 18, 20}, 4, 7)
