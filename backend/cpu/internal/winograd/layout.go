@@ -28,6 +28,7 @@ func unpack(dst []float32, plane int, src []float32, pixel, pixels, channels int
 // squares are kernels that transpose squares of lanes pixels by lanes channels; the
 // loops above do what is left at the sides.
 type squares struct {
+	narrow    *squares // for fewer channels than lanes, or nil
 	lanes     int
 	pack      func(dst *float32, pixel int, src *float32, plane, blocks int)
 	unpack    func(dst *float32, plane int, src *float32, pixel, blocks int)
@@ -36,7 +37,11 @@ type squares struct {
 
 func (s squares) packAll(dst []float32, pixel int, src []float32, plane, pixels, channels int) {
 	if pixels < s.lanes || channels < s.lanes {
-		pack(dst, pixel, src, plane, pixels, channels)
+		if s.narrow != nil {
+			s.narrow.packAll(dst, pixel, src, plane, pixels, channels)
+		} else {
+			pack(dst, pixel, src, plane, pixels, channels)
+		}
 		return
 	}
 	blocks := pixels / s.lanes
@@ -50,7 +55,11 @@ func (s squares) packAll(dst []float32, pixel int, src []float32, plane, pixels,
 
 func (s squares) unpackAll(dst []float32, plane int, src []float32, pixel, pixels, channels int, beta float32) {
 	if pixels < s.lanes || channels < s.lanes {
-		unpack(dst, plane, src, pixel, pixels, channels, beta)
+		if s.narrow != nil {
+			s.narrow.unpackAll(dst, plane, src, pixel, pixels, channels, beta)
+		} else {
+			unpack(dst, plane, src, pixel, pixels, channels, beta)
+		}
 		return
 	}
 	blocks := pixels / s.lanes

@@ -5,8 +5,8 @@ package winograd
 func init() { AVX2, AVX512 = &avx2, &avx512 }
 
 var (
-	squaresAVX2   = squares{8, packAVX2, unpackAVX2, unpackAddAVX2}
-	squaresAVX512 = squares{16, packAVX512, unpackAVX512, unpackAddAVX512}
+	squaresAVX2   = squares{nil, 8, packAVX2, unpackAVX2, unpackAddAVX2}
+	squaresAVX512 = squares{&squaresAVX2, 16, packAVX512, unpackAVX512, unpackAddAVX512}
 )
 
 var avx2 = Kernels{

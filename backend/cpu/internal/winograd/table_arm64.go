@@ -4,7 +4,7 @@ package winograd
 
 func init() { NEON = &neon }
 
-var squaresNEON = squares{8, packNEON, unpackNEON, unpackAddNEON}
+var squaresNEON = squares{nil, 8, packNEON, unpackNEON, unpackAddNEON}
 
 var neon = Kernels{
 	Input: func(v []float32, point int, rows *[Patch][]float32, x, pixel, channels int, scratch *Scratch) {
