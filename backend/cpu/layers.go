@@ -377,9 +377,13 @@ func (c *layering) down(l *ownLayer, to, z *pixels) {
 				row = z.ring.pixels(2*y + dy)[pixel:]
 			}
 			for x := range to.w {
-				at := v[x*terms:][:terms]
-				copy(at[2*dy*in:][:in], row[2*x*pixel:])
-				copy(at[(2*dy+1)*in:][:in], row[(2*x+1)*pixel:])
+				at, pair := v[x*terms:][:terms], row[2*x*pixel:][:2*pixel]
+				if pixel == in {
+					copy(at[2*dy*in:], pair)
+				} else {
+					copy(at[2*dy*in:][:in], pair)
+					copy(at[(2*dy+1)*in:][:in], pair[pixel:])
+				}
 				at[terms-1] = 1
 			}
 		}

@@ -281,13 +281,24 @@ func (p *pass) input(memory *devicequeue.Pool, w backend.Region) backend.Buffer 
 		image = memory.Take(p.q, shape)
 		p.q.Do(func() error { return p.dev.CopyRegion(image, 0, 0, p.image, w) })
 	}
+	wide := shape
+	wide.C++
+	input := memory.Take(p.q, wide)
 	scale, plane := Units(p.sigma)
-	scaled := memory.Take(p.q, shape)
-	shape.C++
-	input := memory.Take(p.q, shape)
+	p.q.Fill(input, plane)
+	var scaled backend.Buffer
+	if shape.N > 1 {
+		scaled = memory.Take(p.q, shape)
+	} else { // in place
+		p.q.Do(func() (err error) {
+			scaled, err = p.dev.Channels(input, 0, shape.C)
+			return err
+		})
+	}
 	p.q.Fill(scaled, -0.5)
 	p.q.Combine(scaled, backend.Term{A: scale, X: image}, backend.Term{A: scale, X: scaled})
-	p.q.Fill(input, plane)
-	p.q.Channels(input, scaled)
+	if shape.N > 1 {
+		p.q.Channels(input, scaled)
+	}
 	return input
 }
