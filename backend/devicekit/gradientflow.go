@@ -60,7 +60,11 @@ func GradientFlowByLayers(ctx context.Context, dev backend.Device, dst, src back
 	if err := CheckGradientFlow(dst.Shape(), src.Shape(), region, steps); err != nil {
 		return err
 	}
-	if err := checkApart(dev, dst, src, steps); err != nil {
+	sources := []backend.Buffer{src}
+	for _, s := range steps {
+		sources = append(sources, s.Bias, s.Radius)
+	}
+	if err := CheckApart(dev, dst, sources...); err != nil {
 		return err
 	}
 	full := src.Shape()
@@ -177,13 +181,9 @@ func GradientFlowByLayers(ctx context.Context, dev backend.Device, dst, src back
 	return dev.CopyRegion(dst, region.Y0, region.X0, z, inside)
 }
 
-// checkApart returns an error unless dev can use dst, src, the biases and the radii, and
-// dst shares no memory with the others.
-func checkApart(dev backend.Device, dst, src backend.Buffer, steps []backend.FlowStep) error {
-	sources := []backend.Buffer{src}
-	for _, s := range steps {
-		sources = append(sources, s.Bias, s.Radius)
-	}
+// CheckApart returns an error unless dev can use dst and the sources, some of which may be nil, and
+// dst shares no memory with any of them.
+func CheckApart(dev backend.Device, dst backend.Buffer, sources ...backend.Buffer) error {
 	for _, b := range sources {
 		if b == nil {
 			continue
@@ -193,7 +193,7 @@ func checkApart(dev backend.Device, dst, src backend.Buffer, steps []backend.Flo
 			return err
 		}
 		if shared {
-			return fmt.Errorf("%w: a gradient flow to %v from %v", backend.ErrAlias, dst.Shape(), b.Shape())
+			return fmt.Errorf("%w: %v from %v", backend.ErrAlias, dst.Shape(), b.Shape())
 		}
 	}
 	return nil

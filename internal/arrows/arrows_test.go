@@ -120,6 +120,7 @@ var table = map[string]row{
 	"backend/cuda/cgoflags":         {},
 	"backend/cuda/internal/driver":  {code: []string{cudaCgo}},
 	"backend/cuda/kernels":          {},
+	"backend/spread":                {code: []string{"backend", "backend/devicekit"}},
 	"backend/backendtest":           {code: []string{"backend", "backend/devicekit", testify, rapid, gonum}},
 	"backend/backendtest/refdevice": {code: []string{"backend", "backend/devicekit"}},
 	"weights":                       {tests: []string{"weights/open", "weights/research"}},

@@ -63,13 +63,17 @@ var pageHTML string
 var pageCSS string
 
 //go:embed page.js
-var pageJS string
+var startJS string
+
+// pageJS is all that runs in a page.
+var pageJS = sliderJS + startJS
 
 var layout = template.Must(template.New("page").Funcs(template.FuncMap{
-	"style":  func() template.CSS { return template.CSS(pageCSS) },
-	"script": func() template.JS { return template.JS(pageJS) },
-	"policy": policy,
-	"add":    func(a, b int) int { return a + b },
+	"style":    func() template.CSS { return template.CSS(pageCSS) },
+	"script":   func() template.JS { return template.JS(pageJS) },
+	"policy":   policy,
+	"compared": func(name string, v View) compared { return compared{name, v} },
+	"add":      func(a, b int) int { return a + b },
 }).Parse(pageHTML))
 
 // policy is the content security policy: pictures are in the page, its style and its script are

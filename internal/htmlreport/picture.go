@@ -16,9 +16,12 @@ type Picture struct {
 	data          []byte
 }
 
-// Source is the attribute of an element that shows the picture. Its bytes are of our own making:
-// base64 needs no escaping.
+// Source is the attribute of an element that shows the picture; none where there is no picture yet.
+// Its bytes are of our own making: base64 needs no escaping.
 func (p Picture) Source() template.HTMLAttr {
+	if p.data == nil {
+		return ""
+	}
 	return template.HTMLAttr(`src="data:image/png;base64,` + base64.StdEncoding.EncodeToString(p.data) + `"`)
 }
 
