@@ -10,7 +10,7 @@ STATICCHECK = $(shell sed -n 's/^staticcheck=//p' .ci/run)
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build cuda beam test race lint generate pictures bench fuzz release ci
+.PHONY: help build cuda beam web test race lint generate pictures bench fuzz release ci
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -24,6 +24,10 @@ cuda: ## the command line with the CUDA backend, in bin/restore (needs a C compi
 
 beam: ## the pipeline for Apache Beam, in bin/restore-beam
 	$(GO) build -C beam -o ../bin/ ./restore-beam
+
+web: ## the page in the browser, in web/dist, and bin/restore with the page in it (restore web)
+	$(GO) run ./web/build -o web/dist
+	$(GO) build -tags web -o bin/ ./cmd/restore
 
 test: ## run the tests
 	$(GO) test ./...

@@ -57,25 +57,31 @@ func Register(folder fs.FS) {
 	if err != nil {
 		panic(fmt.Sprintf("weights: %v", err))
 	}
-	registered.Lock()
-	defer registered.Unlock()
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), ".safetensors")
 		if !ok {
 			continue
 		}
-		_, there := registered.files[name]
 		b, err := fs.ReadFile(folder, e.Name())
-		switch {
-		case err != nil:
+		if err != nil {
 			panic(fmt.Sprintf("weights: %v", err))
-		case there:
-			panic(fmt.Sprintf("weights: %q is registered twice", name))
-		case !slices.Contains(Names(), name):
-			panic(fmt.Sprintf("weights: %q is not one of Names", name))
 		}
-		registered.files[name] = b
+		RegisterFile(name, b)
 	}
+}
+
+// RegisterFile is Register of one weight file, for programs whose weights are not compiled in: those
+// of a web page fetch them.
+func RegisterFile(name string, content []byte) {
+	registered.Lock()
+	defer registered.Unlock()
+	if _, there := registered.files[name]; there {
+		panic(fmt.Sprintf("weights: %q is registered twice", name))
+	}
+	if !slices.Contains(Names(), name) {
+		panic(fmt.Sprintf("weights: %q is not one of Names", name))
+	}
+	registered.files[name] = content
 }
 
 // embedded returns the file of a name, which must not be changed.

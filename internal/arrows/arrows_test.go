@@ -44,6 +44,7 @@ var table = map[string]row{
 		// RATIONALE.md.
 		"backend", "backend/cpu", "backend/cuda", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights", "weights/research",
 		"internal/cameranoise", "internal/curves", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/noiselevel", "internal/openfile", "internal/quality",
+		"web",
 		cobra, pflag, xTerm,
 	}, tests: []string{"denoise/dncnn"}},
 	"restore": {code: []string{
@@ -126,6 +127,11 @@ var table = map[string]row{
 	"weights":                       {tests: []string{"weights/open", "weights/research"}},
 	"weights/open":                  {code: []string{"weights"}},
 	"weights/research":              {code: []string{"weights"}},
+
+	// The page in the browser: its server, what its workers run, and what makes its files.
+	"web":       {},
+	"web/wasm":  {code: []string{"restore", "deblur", "weights", "backend", "backend/cpu", "backend/spread", "internal/imagefile"}},
+	"web/build": {code: []string{"internal/htmlreport"}},
 
 	// Internal packages, each with one purpose.
 	"internal/arrows":               {},

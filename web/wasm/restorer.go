@@ -1,0 +1,262 @@
+//go:build js && wasm
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall/js"
+	"time"
+
+	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/spread"
+	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/restore"
+	"github.com/averaged/imaging/weights"
+)
+
+// mostPixels is what a picture may have: with more, the memory of WebAssembly would end before the
+// work does.
+const mostPixels = 40e6
+
+// request is what the page asks for.
+type request struct {
+	Do string // "open" or "restore"
+	// Name is that of the file to open, or of the open one.
+	Name string
+
+	// Task is "denoise" or "deblur", Method a method of restore, Strength a factor. Sigma is the
+	// noise level, 0 to estimate it.
+	Task, Method    string
+	Strength, Sigma float64
+	// Kernel is "estimate", "motion" of Length and Angle, or "picture", which the message has.
+	Kernel        string
+	Length, Angle float64
+}
+
+// restorer restores what messages ask for.
+type restorer struct {
+	self     js.Value
+	restorer *restore.Restorer
+	picture  *imagefile.Image // the open one, or nil
+}
+
+// restorePictures serves the page.
+func restorePictures(start js.Value) {
+	r := &restorer{self: js.Global()}
+	if err := r.start(start); err != nil {
+		r.fail(err)
+		return
+	}
+	listen(r.self, func() { post(r.self, map[string]any{"event": "ready"}) }, func(m js.Value) {
+		if err := r.serve(m); err != nil {
+			r.fail(err)
+		}
+	})
+}
+
+// start registers the weights that the page has fetched, and starts the workers.
+func (r *restorer) start(start js.Value) error {
+	given := start.Get("weights")
+	names := js.Global().Get("Object").Call("keys", given)
+	for i := range names.Length() {
+		name := names.Index(i).String()
+		weights.RegisterFile(name, takeBytes(given.Get(name)))
+	}
+	workers, err := newWorkers(start.Get("workers").Int(), start.Get("url"), start.Get("module"))
+	if err != nil {
+		return err
+	}
+	r.restorer, err = restore.New(restore.Device(spread.New(cpu.New(cpu.Threads(1)), workers)))
+	return err
+}
+
+func (r *restorer) fail(err error) {
+	post(r.self, map[string]any{"event": "failed", "text": strings.TrimPrefix(err.Error(), "restore: ")})
+}
+
+func (r *restorer) serve(m js.Value) error {
+	var q request
+	if err := json.Unmarshal([]byte(m.Get("request").String()), &q); err != nil {
+		return err
+	}
+	var file []byte
+	if f := m.Get("file"); f.Truthy() {
+		file = takeBytes(f)
+	}
+	switch q.Do {
+	case "open":
+		return r.open(file)
+	case "restore":
+		return r.restore(q, file)
+	}
+	return fmt.Errorf("nothing is called %q", q.Do)
+}
+
+// open decodes a picture and shows it.
+func (r *restorer) open(file []byte) error {
+	r.picture = nil
+	p, err := imagefile.DecodeAt(bytes.NewReader(file), int64(len(file)), imagefile.ReadOptions{MaxPixels: mostPixels})
+	if err != nil {
+		return err
+	}
+	r.picture = p
+	pixels := giveBytes(pixelsOf(p.Pix, p.Channels))
+	post(r.self, map[string]any{
+		"event": "opened", "width": p.Width, "height": p.Height, "pixels": pixels,
+		"text":     fmt.Sprintf("%s, %d×%d pixels, %s of %d bits", p.Format, p.Width, p.Height, colours(p.Channels), p.Depth),
+		"warnings": list(p.Warnings),
+	}, pixels)
+	return nil
+}
+
+func colours(channels int) string {
+	if channels == 1 {
+		return "grey"
+	}
+	return "colour"
+}
+
+// list is a list of texts for JavaScript.
+func list(texts []string) []any {
+	values := make([]any, len(texts))
+	for i, t := range texts {
+		values[i] = t
+	}
+	return values
+}
+
+// step tells what is being done; without text the page goes on saying what it said.
+func (r *restorer) step(text string, fraction float64) {
+	post(r.self, map[string]any{"event": "progress", "text": text, "fraction": fraction})
+}
+
+// progress is an option that tells of a part of the work, from one fraction of it to another.
+func (r *restorer) progress(text string, from, to float64) restore.Option {
+	r.step(text, from)
+	told := time.Now()
+	return restore.Progress(func(p restore.ProgressReport) error {
+		if time.Since(told) >= toldEvery || p.Fraction == 1 {
+			told = time.Now()
+			r.step(text, from+(to-from)*p.Fraction)
+		}
+		return nil
+	})
+}
+
+// restore restores the open picture, and sends the file of the result.
+func (r *restorer) restore(q request, file []byte) error {
+	p := r.picture
+	if p == nil {
+		return errors.New("open a picture first")
+	}
+	began := time.Now()
+	img := &restore.Planar{Width: p.Width, Height: p.Height, Channels: p.Channels, Pix: p.Pix}
+	options := []restore.Option{restore.Method(q.Method), restore.Strength(q.Strength)}
+	var level []restore.Option
+	if q.Sigma > 0 {
+		level = []restore.Option{restore.Sigma(q.Sigma)}
+		options = append(options, level...)
+	}
+	done, err := r.task(q, img, file, options, level)
+	if err != nil {
+		return err
+	}
+	r.step("writing the result", 1)
+	restored, err := restore.FromImage(done.image)
+	if err != nil {
+		return err
+	}
+	result := p.Like()
+	copy(result.Pix, restored.Pix)
+	var encoded bytes.Buffer
+	format := p.Format
+	if !format.CanWrite() {
+		format = imagefile.PNG
+	}
+	if err := imagefile.Encode(&encoded, result, imagefile.WriteOptions{Format: format}); err != nil {
+		return err
+	}
+	written, pixels := giveBytes(encoded.Bytes()), giveBytes(pixelsOf(result.Pix, result.Channels))
+	post(r.self, map[string]any{
+		"event": "restored", "file": written, "extension": format.Extension(), "pixels": pixels,
+		"suffix": done.suffix, "facts": done.facts(time.Since(began)), "doubts": list(done.doubts), "proof": done.proof(),
+	}, written, pixels)
+	return nil
+}
+
+// task does what was asked for.
+func (r *restorer) task(q request, img *restore.Planar, file []byte, options, level []restore.Option) (*done, error) {
+	ctx := context.Background()
+	d := &done{}
+	var err error
+	switch q.Task {
+	case "denoise":
+		d.suffix = ".denoised"
+		d.image, d.report, err = r.restorer.Denoise(ctx, img, append(options, r.progress("removing noise", 0, 1))...)
+	case "deblur":
+		d.suffix = ".deblurred"
+		// Estimating a kernel takes about as long as a few steps of the iteration.
+		const estimated = 0.1
+		kernel, err := r.kernel(ctx, q, img, file, level, d, estimated)
+		if err != nil {
+			return nil, err
+		}
+		d.image, d.report, err = r.restorer.Deblur(ctx, img, kernel, append(options, r.progress("removing blur", estimated, 1))...)
+		if err != nil {
+			return nil, err
+		}
+	default:
+		return nil, fmt.Errorf("no task is called %q", q.Task)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.doubts = append(d.doubts, d.report.Doubts...)
+	return d, nil
+}
+
+// kernel returns the blur to remove.
+func (r *restorer) kernel(ctx context.Context, q request, img *restore.Planar, file []byte, level []restore.Option, d *done, share float64) (deblur.Kernel, error) {
+	var kernel deblur.Kernel
+	var err error
+	switch q.Kernel {
+	case "estimate":
+		k, found, err := restore.EstimateKernel(ctx, img, append(level, restore.Threads(1), r.progress("looking for the blur", 0, share))...)
+		if err != nil {
+			return deblur.Kernel{}, err
+		}
+		d.blur = found.String()
+		d.doubts = append(d.doubts, found.Doubts...)
+		return k, nil
+	case "motion":
+		kernel, err = deblur.Motion(q.Length, q.Angle)
+	case "picture":
+		kernel, err = pictureOfKernel(file)
+	default:
+		err = fmt.Errorf("no kernel is called %q", q.Kernel)
+	}
+	if err != nil {
+		return deblur.Kernel{}, fmt.Errorf("kernel: %w", err)
+	}
+	r.step("comparing the kernel with the picture", 0)
+	against, err := restore.CheckKernel(ctx, img, kernel, append(level, restore.Threads(1))...)
+	d.doubts = append(d.doubts, against...)
+	return kernel, err
+}
+
+func pictureOfKernel(file []byte) (deblur.Kernel, error) {
+	if len(file) == 0 {
+		return deblur.Kernel{}, errors.New("choose its picture")
+	}
+	m, err := imagefile.DecodeAt(bytes.NewReader(file), int64(len(file)), imagefile.ReadOptions{MaxPixels: mostPixels})
+	if err != nil {
+		return deblur.Kernel{}, err
+	}
+	return deblur.KernelFromPlanes(m.Pix, m.Channels, m.Height, m.Width)
+}
