@@ -218,7 +218,7 @@
 			part.hidden = part.dataset.kernel !== field("kernel").value;
 			for (const input of part.querySelectorAll("input")) input.disabled = !deblurring || part.hidden;
 		}
-		id("strength").value = factor();
+		id("factor").value = factor();
 		const prior = field("method").querySelector("[value=deblur]");
 		prior.hidden = prior.disabled = !deblurring;
 		if (prior.disabled && prior.selected) field("method").value = "fast";
@@ -242,7 +242,7 @@
 		restorer.send({
 			Do: "restore", Name: opened.name, Task: field("task").value, Method: field("method").value, Strength: factor(),
 			Sigma: Number(field("sigma").value) / 255, Kernel: field("kernel").value,
-			Length: Number(field("length").value), Angle: Number(field("angle").value),
+			Length: Number(field("distance").value), Angle: Number(field("angle").value),
 		}, kernel);
 	});
 	id("cancel").addEventListener("click", () => {
