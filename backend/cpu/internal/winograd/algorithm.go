@@ -7,10 +7,14 @@ func Algorithm() (input, filter, output [][]float64) {
 	for j := range Patch {
 		var one [Patch]float32
 		one[j] = 1
-		for k, v := range interpolate(&one) {
+		points := one
+		interpolate(&points)
+		for k, v := range points {
 			input[k] = append(input[k], float64(v))
 		}
-		for k, v := range evaluate(&one) {
+		var outputs [Tile]float32
+		evaluate(&outputs, &one)
+		for k, v := range outputs {
 			output[k] = append(output[k], float64(v))
 		}
 		filter = append(filter, filterTransform[j][:])
