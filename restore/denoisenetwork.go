@@ -11,6 +11,9 @@ import (
 	"github.com/averaged/imaging/weights"
 )
 
+// guideShare is about how much of the time of "guided" its guide takes.
+const guideShare = 0.45
+
 // denoiseNetwork applies the network to all channels.
 func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settings, report *Report) ([]float32, error) {
 	meter := newMeter(c.progress, 0)
@@ -40,9 +43,27 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 		return nil, err
 	}
 	defer src.Free()
+	// A progress function that returns an error ends the work by its context.
+	watched, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	part := func(from, to float64) context.Context {
+		return backend.WithProgress(watched, func(fraction float64) {
+			if err := meter.report(from+(to-from)*fraction, 0, 0); err != nil {
+				stop(err)
+			}
+		})
+	}
+	ended := func(err error) error {
+		if cause := context.Cause(watched); cause != nil && ctx.Err() == nil {
+			return cause
+		}
+		return err
+	}
+	guided := 0.
 	if phi.network.Guided() {
-		if err := phi.freeze(ctx, src, c.strength); err != nil {
-			return nil, err
+		guided = guideShare
+		if err := phi.freeze(part(0, guided), src, c.strength); err != nil {
+			return nil, ended(err)
 		}
 	}
 	phi.describe(report, c.strength)
@@ -57,20 +78,9 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 		tolerance = denoise.DefaultInnerError
 	}
 	root := math.Sqrt(float64(shape.Len()))
-	// A progress function that returns an error ends the work by its context.
-	watched, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	watched = backend.WithProgress(watched, func(fraction float64) {
-		if err := meter.report(fraction, 0, 0); err != nil {
-			stop(err)
-		}
-	})
-	bound, err := applyWithin(watched, phi.Denoiser, dst, src, tolerance*root)
+	bound, err := applyWithin(part(guided, 1), phi.Denoiser, dst, src, tolerance*root)
 	if err != nil {
-		if cause := context.Cause(watched); cause != nil && ctx.Err() == nil {
-			return nil, cause
-		}
-		return nil, err
+		return nil, ended(err)
 	}
 	if err := fetch(); err != nil {
 		return nil, err

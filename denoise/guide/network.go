@@ -75,11 +75,13 @@ const tileSide = 540
 // blocks see it, with noise of standard deviation sigma: tile by tile, each an array of the
 // radii of a region, N×radii×rows×columns, which emit may read until it returns. They are the
 // same bits for every tile. The scratch memory is that of a tile, and of two arrays of a quarter
-// of the pixels for every scale but the first that one tile does not hold.
+// of the pixels for every scale but the first that one tile does not hold. It tells its progress to
+// the context (backend.WithProgress), a tile at a time.
 func (n *Network) Apply(ctx context.Context, src backend.Buffer, sigma float64, emit func(r backend.Region, x backend.Buffer) error) error {
 	q := &devicequeue.Queue{Dev: n.dev}
 	p := &pass{Network: n, ctx: ctx, q: q, kept: devicequeue.NewPool(n.dev), sigma: sigma, image: src, emit: emit}
 	defer p.kept.Free()
+	p.work = p.costs(0, src.Shape())
 	p.scale(0, nil, src.Shape())
 	return q.Err
 }
@@ -93,6 +95,35 @@ type pass struct {
 	sigma float64
 	image backend.Buffer
 	emit  func(r backend.Region, x backend.Buffer) error
+
+	work, done float64 // in all, and so far; see cost
+}
+
+// cost is about how long a region takes on the way down and, twice as long, on the way through or
+// up a scale: what matters is the product of the channels.
+func (p *pass) cost(i int, r backend.Region) float64 {
+	h, w := r.Size()
+	return float64(h) * float64(w) * float64(p.widths[i]) * float64(p.widths[i])
+}
+
+// costs is the sum of the costs of scale i, of shape s, and all below it.
+func (p *pass) costs(i int, s backend.Shape) (sum float64) {
+	for ; i < len(p.widths); i++ {
+		sum += 2 * p.cost(i, s.Whole())
+		s = s.Unshuffled(2)
+		if i+1 < len(p.widths) {
+			sum += 4 * p.cost(i, s.Whole()) // in pixels of the next scale
+		}
+	}
+	return sum
+}
+
+// did tells the context of work.
+func (p *pass) did(cost float64) {
+	if p.q.Err == nil {
+		p.done += cost
+		backend.ReportProgress(p.ctx, min(1, p.done/p.work))
+	}
 }
 
 // convolution returns layer k, and block the residual block of layers k and k+1.
@@ -170,6 +201,7 @@ func (p *pass) scale(i int, z backend.Buffer, s backend.Shape) backend.Buffer {
 			fine := backend.Region{Y0: 2 * r.Y0, Y1: min(s.H, 2*r.Y1), X0: 2 * r.X0, X1: min(s.W, 2*r.X1)}
 			w := p.window(i, down, fine, s)
 			p.apply(memory, next, r.Y0, r.X0, shift(r, halved(w)), z, w, p.down(i))
+			p.did(4 * p.cost(i, r))
 		})
 		below = p.scale(i+1, next, coarse)
 	}
@@ -181,11 +213,13 @@ func (p *pass) scale(i int, z backend.Buffer, s backend.Shape) backend.Buffer {
 		reach = append(tile.Reach{1}, through...) // out
 	}
 	p.tiles(s, p.side, func(memory *devicequeue.Pool, r backend.Region) {
-		w, layers := r, p.whole(i)
+		w, layers, cost := r, p.whole(i), p.costs(i, s)
 		if !single {
 			w = p.window(i, reach, r, s)
 			layers = append(p.enter(i), p.leave(i, below, w.Y0/2, w.X0/2)...)
+			cost = 2 * p.cost(i, r)
 		}
+		defer func() { p.did(cost) }()
 		if i > 0 {
 			p.apply(memory, dst, r.Y0, r.X0, shift(r, w), z, w, layers)
 			return

@@ -3,6 +3,7 @@ package guide
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,7 +49,9 @@ func said(t testing.TB, dev backend.Device, m *Model, src backend.Buffer, side i
 	require.NoError(t, err)
 	defer all.Free()
 	seen := make([]bool, s.Plane())
-	require.NoError(t, n.Apply(t.Context(), src, 0.07, func(r backend.Region, x backend.Buffer) error {
+	var told []float64
+	ctx := backend.WithProgress(t.Context(), func(fraction float64) { told = append(told, fraction) })
+	require.NoError(t, n.Apply(ctx, src, 0.07, func(r backend.Region, x backend.Buffer) error {
 		for y := r.Y0; y < r.Y1; y++ {
 			for x := r.X0; x < r.X1; x++ {
 				require.False(t, seen[y*s.W+x], "a pixel twice")
@@ -58,6 +61,8 @@ func said(t testing.TB, dev backend.Device, m *Model, src backend.Buffer, side i
 		return dev.CopyRegion(all, r.Y0, r.X0, x, x.Shape().Whole())
 	}))
 	require.NotContains(t, seen, false)
+	require.True(t, slices.IsSorted(told), "progress does not fall")
+	require.InDelta(t, 1, told[len(told)-1], 1e-9)
 	out := make([]float32, s.Len())
 	require.NoError(t, dev.Download(out, all))
 	return out

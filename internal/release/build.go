@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 )
@@ -30,12 +31,22 @@ func environment(t target) ([]string, error) {
 	return env, nil
 }
 
-// tags are the build tags of a target.
+// tags are the build tags of a target: every program has the page of restore web in it.
 func (t target) tags() string {
 	if t.cuda {
-		return "cuda"
+		return "cuda,web"
 	}
-	return ""
+	return "web"
+}
+
+// makePage builds that page, where the tag web looks for it.
+func makePage(ctx context.Context) error {
+	env, err := environment(target{system: runtime.GOOS, architecture: runtime.GOARCH})
+	if err != nil {
+		return err
+	}
+	_, err = run(ctx, env, "go", "run", "./web/build", "-o", "web/dist")
+	return err
 }
 
 // compile builds the program of a target.

@@ -100,6 +100,9 @@ func release(ctx context.Context, output string, chosen []target) error {
 		return err
 	}
 	defer os.RemoveAll(scratch) // in the folder for what may vanish
+	if err := makePage(ctx); err != nil {
+		return err
+	}
 	// The manual and the completions are those of a program that runs here.
 	own := target{system: runtime.GOOS, architecture: runtime.GOARCH}
 	here := filepath.Join(scratch, own.String(), own.program())

@@ -2,6 +2,7 @@ package browser
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -321,18 +322,33 @@ func TestWebRestoresPictures(t *testing.T) {
 	require.Empty(t, v.complaints, "no error, and nothing that the policy had to refuse")
 }
 
-// A megapixel ends in seconds: this test takes as long as the machine does.
-func TestWebRestoresAMegapixel(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a megapixel in portable Go takes long; run it without -short")
+// A megapixel ends in seconds and twelve in minutes, with the bytes of the library: these tests take
+// as long as the machine does. WEB_METHOD names another method than "fast".
+func TestWebRestoresLargePictures(t *testing.T) {
+	method := cmp.Or(os.Getenv("WEB_METHOD"), restore.Fast)
+	for name, size := range map[string][2]int{"1 megapixel": {1224, 816}, "12 megapixels": {4242, 2828}} {
+		t.Run(name, func(t *testing.T) {
+			switch {
+			case testing.Short():
+				t.Skip("a megapixel in WebAssembly takes a quarter of a minute; run it without -short")
+			case size[0] > 2000 && os.Getenv("WEB_LARGE") == "":
+				t.Skip("twelve megapixels in WebAssembly take minutes; WEB_LARGE=1 runs it")
+			}
+			v := visit(t)
+			file := photograph(t, size[0], size[1])
+			path := filepath.Join(t.TempDir(), "large.png")
+			require.NoError(t, os.WriteFile(path, file, 0o666))
+			require.NoError(t, chromedp.Do(v.ctx, chromedp.SetUploadFiles("#file", []string{path})))
+			v.until(opened, 5*time.Minute)
+			v.set("method", method)
+			began := time.Now()
+			v.do(`document.getElementById("go").click()`)
+			got := v.restored("large.denoised.png", time.Hour)
+			t.Logf("%s by %s took %.0f s with %d workers", name, method, time.Since(began).Seconds(), value[int](t, v.ctx, `Number(document.querySelector("[name=workers]").value)`))
+			shoot(t, v.ctx, "web-large")
+			began = time.Now()
+			samePicture(t, native(t, file, denoised(t, restore.Method(method))), got, name)
+			t.Logf("natively, in portable Go with two threads: %.0f s", time.Since(began).Seconds())
+		})
 	}
-	v := visit(t)
-	file := photograph(t, 1224, 816)
-	v.give("large.png", file, dropped)
-	v.until(opened, 2*time.Minute)
-	v.do(`document.getElementById("go").click()`)
-	began := time.Now()
-	got := v.restored("large.denoised.png", 10*time.Minute)
-	t.Logf("a megapixel took %v with %d workers", time.Since(began), value[int](t, v.ctx, `Number(document.querySelector("[name=workers]").value)`))
-	samePicture(t, native(t, file, denoised(t, restore.Method(restore.Fast))), got, "a megapixel")
 }
