@@ -119,15 +119,15 @@
 			show(`${text}, ${Math.round(100 * fraction)} %, ${elapsed()}`, fraction);
 		},
 
-		async restored({ file, extension, pixels, suffix, facts, doubts, proof }) {
+		async restored({ file, name, pixels, facts, doubts, proof }) {
 			try {
 				const after = await blobOf(pixels, opened.width, opened.height);
 				compare(after);
 				const link = id("download");
 				if (link.href) URL.revokeObjectURL(link.href);
 				link.href = URL.createObjectURL(new Blob([file]));
-				link.download = opened.name.replace(/\.[^.]*$/, "") + suffix + extensionOf(opened.name, extension);
-				link.textContent = "Download " + link.download;
+				link.download = name;
+				link.textContent = "Download " + name;
 			} catch (error) {
 				return events.failed({ text: String(error.message) });
 			}
@@ -153,13 +153,6 @@
 			if (ended) again();
 		},
 	};
-
-	// extensionOf keeps the one that a name has where it is of the format.
-	function extensionOf(name, extension) {
-		const own = /\.[^.]*$/.exec(name)?.[0] ?? "";
-		const same = { ".jpg": [".jpg", ".jpeg", ".jpe", ".jfif"], ".tif": [".tif", ".tiff"] }[extension] ?? [extension];
-		return same.includes(own.toLowerCase()) ? own : extension;
-	}
 
 	function element(name, text) {
 		const e = document.createElement(name);

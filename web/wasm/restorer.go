@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 	"syscall/js"
 	"time"
@@ -105,6 +106,9 @@ func (r *restorer) open(file []byte) error {
 	if err != nil {
 		return err
 	}
+	if err := p.CheckMagnitude(); err != nil {
+		return err
+	}
 	r.picture = p
 	pixels := giveBytes(pixelsOf(p.Pix, p.Channels))
 	post(r.self, map[string]any{
@@ -175,17 +179,19 @@ func (r *restorer) restore(q request, file []byte) error {
 	result := p.Like()
 	copy(result.Pix, restored.Pix)
 	var encoded bytes.Buffer
-	format := p.Format
-	if !format.CanWrite() {
-		format = imagefile.PNG
+	// As the command line names and writes it.
+	name := strings.TrimSuffix(q.Name, path.Ext(q.Name)) + done.suffix + imagefile.WritableExtension(q.Name)
+	format, err := imagefile.FormatOf(name)
+	if err != nil {
+		return err
 	}
 	if err := imagefile.Encode(&encoded, result, imagefile.WriteOptions{Format: format}); err != nil {
 		return err
 	}
 	written, pixels := giveBytes(encoded.Bytes()), giveBytes(pixelsOf(result.Pix, result.Channels))
 	post(r.self, map[string]any{
-		"event": "restored", "file": written, "extension": format.Extension(), "pixels": pixels,
-		"suffix": done.suffix, "facts": done.facts(time.Since(began)), "doubts": list(done.doubts), "proof": done.proof(),
+		"event": "restored", "file": written, "name": name, "pixels": pixels,
+		"facts": done.facts(time.Since(began)), "doubts": list(done.doubts), "proof": done.proof(),
 	}, written, pixels)
 	return nil
 }
