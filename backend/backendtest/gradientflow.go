@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/averaged/imaging/backend"
@@ -557,17 +558,19 @@ func checkRegionsOf(e *environment, networks []eulerNetwork) error {
 type fading struct {
 	context.Context
 	end  context.CancelFunc
-	left int
+	left atomic.Int64 // devices may ask from many goroutines
 }
 
 func newFading(asked int) *fading {
 	ctx, end := context.WithCancel(context.Background())
-	return &fading{ctx, end, asked}
+	f := &fading{Context: ctx, end: end}
+	f.left.Store(int64(asked))
+	return f
 }
 
 // Err implements context.Context.
 func (f *fading) Err() error {
-	if f.left--; f.left <= 0 {
+	if f.left.Add(-1) <= 0 {
 		f.end()
 	}
 	return f.Context.Err()

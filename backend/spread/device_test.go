@@ -64,6 +64,9 @@ func TestCompliance(t *testing.T) {
 
 // However many workers there are, the bits are those of the host alone.
 func TestSameBitsAsTheHost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("goes through all cases of the suite once more; run it without -short")
+	}
 	backendtest.SameBits(t,
 		func(testing.TB) backend.Device { return cpu.New(cpu.Threads(1)) },
 		func(testing.TB) backend.Device {
