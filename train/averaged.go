@@ -139,8 +139,8 @@ func newAveraged(dev backend.Device, c Config) (_ *averaged, err error) {
 	return a, nil
 }
 
-func (a *averaged) parameters() []*parameter {
-	var list []*parameter
+func (a *averaged) parameters() []*Parameter {
+	var list []*Parameter
 	for _, b := range a.flow.blocks {
 		list = append(list, b.parameters()...)
 	}

@@ -25,7 +25,7 @@ import (
 //
 //	dx = γ/√(s² + ε) · (dy − dβ/n − x̂·dγ/n).
 type batchNorm struct {
-	scale, shift *parameter // γ, β
+	scale, shift *Parameter // γ, β
 	// mean and variance are the running ones, which inference uses, as they were after the
 	// last update; the next ones follow the batches of the iteration.
 	mean, variance         array
@@ -162,7 +162,7 @@ func (b *batchNorm) gradients() {
 	}
 }
 
-func (b *batchNorm) parameters() []*parameter { return []*parameter{b.scale, b.shift} }
+func (b *batchNorm) parameters() []*Parameter { return []*Parameter{b.scale, b.shift} }
 
 func (b *batchNorm) running() []array { return []array{b.mean, b.variance} }
 

@@ -34,12 +34,8 @@ const checkpointSchema = 1
 
 // arraysOf returns the arrays of a checkpoint by prefix. The state is given.
 func (t *trainer) arraysOf(state []array) map[string][]array {
-	var parameters []array
-	for _, p := range t.network.parameters() {
-		parameters = append(parameters, p.array)
-	}
 	return map[string][]array{
-		parameterPrefix: parameters, optimiserPrefix: t.optimiser.arrays(),
+		parameterPrefix: arraysOf(t.network.parameters()), optimiserPrefix: t.optimiser.arrays(),
 		statePrefix: state, averagePrefix: t.average,
 	}
 }
@@ -65,13 +61,8 @@ func (t *trainer) encode() ([]byte, error) {
 	}
 	f := &weights.File{Metadata: map[string]string{checkpointKey: string(numbers)}}
 	for prefix, arrays := range t.arraysOf(state) {
-		for _, a := range arrays {
-			a.name = prefix + a.name
-			tensor, err := a.tensor()
-			if err != nil {
-				return nil, err
-			}
-			f.Tensors = append(f.Tensors, tensor)
+		if err := addArrays(f, prefix, arrays); err != nil {
+			return nil, err
 		}
 	}
 	return f.Encode()

@@ -9,7 +9,7 @@ import (
 
 // convolution is a convolution with bias of a DnCNN, with what it learns.
 type convolution struct {
-	weights, biases *parameter
+	weights, biases *Parameter
 
 	filter     backend.Filter
 	upload, dw backend.Buffer
@@ -36,10 +36,10 @@ func newConvolution(q *devicequeue.Queue, memory *devicequeue.Pool, name string,
 
 // drawUniformly draws weights and biases as PyTorch's convolutions do by default,
 // uniformly within ±1/√(inputs of an output).
-func drawUniformly(g *generator, weights, biases *parameter) {
+func drawUniformly(g *generator, weights, biases *Parameter) {
 	inputs := len(weights.values) / weights.shape[0]
 	bound := 1 / math.Sqrt(float64(inputs))
-	for _, p := range []*parameter{weights, biases} {
+	for _, p := range []*Parameter{weights, biases} {
 		for i := range p.values {
 			p.values[i] = float32(bound * (2*g.uniform() - 1))
 		}
@@ -77,7 +77,7 @@ func (c *convolution) gradients(q *devicequeue.Queue) {
 	q.Download(c.biases.gradient, c.db)
 }
 
-func (c *convolution) parameters() []*parameter { return []*parameter{c.weights, c.biases} }
+func (c *convolution) parameters() []*Parameter { return []*Parameter{c.weights, c.biases} }
 
 func (c *convolution) free() {
 	if c.filter != nil {

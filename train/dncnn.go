@@ -61,8 +61,8 @@ func (d *unconstrained) all() []*convolution {
 	return append(append([]*convolution{d.lift}, d.convs...), d.project)
 }
 
-func (d *unconstrained) parameters() []*parameter {
-	var list []*parameter
+func (d *unconstrained) parameters() []*Parameter {
+	var list []*Parameter
 	for _, c := range d.all() {
 		list = append(list, c.parameters()...)
 	}

@@ -32,6 +32,11 @@ type flow struct {
 	blocks     []*flowBlock
 	limit      int64 // bytes for the arrays of all steps
 
+	// fixed has backward leave the gradients of the blocks alone, and source is where it puts
+	// that with respect to src, or nil: what a Stage needs.
+	fixed  bool
+	source backend.Buffer
+
 	tape []blockTape
 	src  backend.Buffer // of the last forward
 }
@@ -129,6 +134,9 @@ func (f *flow) stepOf(b *flowBlock) pullback.Step {
 	if b.edge != nil {
 		s.EdgeFilter, s.EdgeGradient = b.edge.filter, b.edge.dw
 	}
+	if f.fixed {
+		s.FilterGradient, s.EdgeGradient, s.BiasGradient, s.RadiusGradient = nil, nil, nil, nil
+	}
 	return s
 }
 
@@ -154,8 +162,7 @@ func (f *flow) backward(ctx context.Context, gradient backend.Buffer) error {
 		}
 		step := f.stepOf(b)
 		for at := len(entry.stages); at > 0; at -= f.stages() {
-			// Nobody asks for the gradient with respect to the image.
-			last := n == 0 && at == f.stages()
+			last := f.source == nil && n == 0 && at == f.stages()
 			if n == len(f.blocks)-1 && at == len(entry.stages) && b.edge != nil {
 				step.BackProjected(q, f.memory, g, gradient, entry.stages[at-1], last)
 			} else {
@@ -163,6 +170,9 @@ func (f *flow) backward(ctx context.Context, gradient backend.Buffer) error {
 			}
 		}
 		pullback.Drop(f.memory, entry.stages, nil)
+	}
+	if f.source != nil {
+		q.Channels(f.source, g) // the adjoint of lifting
 	}
 	f.memory.Give(g)
 	f.tape = f.tape[:0]

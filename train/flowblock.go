@@ -24,10 +24,10 @@ import (
 type flowBlock struct {
 	scaling
 
-	weights *parameter  // V, (width, width, kernel, kernel)
-	biases  *parameter  // b
-	theta   *parameter  // of Budget without levels, or nil
-	radii   *parameter  // ℓ of radii exp(ℓ), of balls without levels, or nil
+	weights *Parameter  // V, (width, width, kernel, kernel)
+	biases  *Parameter  // b
+	theta   *Parameter  // of Budget without levels, or nil
+	radii   *Parameter  // ℓ of radii exp(ℓ), of balls without levels, or nil
 	table   *levelTable // of Budget with levels, or nil; then the block has no other biases and radii
 
 	filter  backend.Filter // of V
@@ -92,8 +92,8 @@ func newFlowBlock(q *devicequeue.Queue, memory *devicequeue.Pool, s scaling, ind
 	return b
 }
 
-func (b *flowBlock) parameters() []*parameter {
-	list := []*parameter{b.weights}
+func (b *flowBlock) parameters() []*Parameter {
+	list := []*Parameter{b.weights}
 	if b.table != nil {
 		list = append(list, b.table.parameters()...)
 	} else {
@@ -237,7 +237,7 @@ func (b *flowBlock) scale(q *devicequeue.Queue) {
 	if q.Err != nil {
 		return
 	}
-	b.step = float32(b.length / float64(b.steps) * b.factor * b.factor)
+	b.setSteps(b.steps)
 	if b.table != nil {
 		return // tune sets the biases
 	}
@@ -253,6 +253,11 @@ func (b *flowBlock) scale(q *devicequeue.Queue) {
 		}
 		b.uploadRadii(q, 1/b.factor, radii)
 	}
+}
+
+// setSteps splits the block's time into so many steps.
+func (b *flowBlock) setSteps(n int) {
+	b.steps, b.step = n, float32(b.length/float64(n)*b.factor*b.factor)
 }
 
 // clear sets the gradients to zero.

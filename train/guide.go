@@ -122,8 +122,8 @@ func newGuideNet(dev backend.Device, c *Guide, channels, radii int) (*guideNet, 
 	return g, nil
 }
 
-func (g *guideNet) parameters() []*parameter {
-	var list []*parameter
+func (g *guideNet) parameters() []*Parameter {
+	var list []*Parameter
 	for _, l := range g.layers {
 		list = append(list, l.parameters()...)
 	}

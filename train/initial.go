@@ -135,7 +135,7 @@ func (b *flowBlock) begin(q *devicequeue.Queue, from denoise.Block, table bool, 
 }
 
 // beginRadii sets ℓ from the radii of a block of a weight file.
-func (b *flowBlock) beginRadii(p *parameter, from denoise.Block) {
+func (b *flowBlock) beginRadii(p *Parameter, from denoise.Block) {
 	if p == nil {
 		return
 	}

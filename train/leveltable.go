@@ -19,9 +19,9 @@ import (
 // b = √g·σ·b̂. With balls of radii σρ̂, which do what a gain would, all g are 1.
 type levelTable struct {
 	levels []float64
-	biases *parameter // b̂, (levels, hidden)
-	gains  *parameter // γ, the same, or nil
-	radii  *parameter // ℓ, (levels, groups), or nil
+	biases *Parameter // b̂, (levels, hidden)
+	gains  *Parameter // γ, the same, or nil
+	radii  *Parameter // ℓ, (levels, groups), or nil
 
 	// At the noise level of the moment.
 	sigma   float64
@@ -53,11 +53,11 @@ func newLevelTable(name string, levels []float64, hidden, weights, groups int) *
 	return t
 }
 
-func (t *levelTable) parameters() []*parameter {
+func (t *levelTable) parameters() []*Parameter {
 	if t.radii != nil {
-		return []*parameter{t.biases, t.radii}
+		return []*Parameter{t.biases, t.radii}
 	}
-	return []*parameter{t.biases, t.gains}
+	return []*Parameter{t.biases, t.gains}
 }
 
 // initialise gives all levels the same: biases that are what they would be without levels
@@ -92,7 +92,7 @@ func (t *levelTable) at(sigma float64) {
 }
 
 // interpolate sets dst to what f makes of the rows of p, between the levels.
-func (t *levelTable) interpolate(dst []float64, p *parameter, f func(float64) float64) {
+func (t *levelTable) interpolate(dst []float64, p *Parameter, f func(float64) float64) {
 	for c := range dst {
 		dst[c] = 0
 		t.mix(func(k int, share float64) {

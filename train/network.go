@@ -11,7 +11,7 @@ import (
 // network is what the training loop trains.
 type network interface {
 	// parameters are what the optimiser changes, always the same ones.
-	parameters() []*parameter
+	parameters() []*Parameter
 	// initialise draws the parameters.
 	initialise(g *generator) error
 	// forward sets dst to the result for src.

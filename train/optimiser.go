@@ -76,7 +76,7 @@ func (o Optimiser) check() error {
 // optimiser is an Optimiser with what it remembers of earlier gradients.
 type optimiser struct {
 	Optimiser
-	parameters []*parameter
+	parameters []*Parameter
 	// first is the momentum of SGD or Muon or the first moment of Adam, second the second
 	// moment of Adam, nil for others.
 	first, second [][]float32
@@ -86,7 +86,7 @@ type optimiser struct {
 	kept       *devicequeue.Pool
 }
 
-func newOptimiser(dev backend.Device, o Optimiser, parameters []*parameter) (*optimiser, error) {
+func newOptimiser(dev backend.Device, o Optimiser, parameters []*Parameter) (*optimiser, error) {
 	m := &optimiser{Optimiser: o, parameters: parameters, kept: devicequeue.NewPool(dev)}
 	q := &devicequeue.Queue{Dev: dev}
 	shapes := map[[2]int]*orthogonaliser{}
@@ -135,7 +135,7 @@ func (m *optimiser) arrays() []array {
 }
 
 // gradientNorm returns the Euclidean norm of all gradients together.
-func gradientNorm(parameters []*parameter) float64 {
+func gradientNorm(parameters []*Parameter) float64 {
 	sum := 0.0
 	for _, p := range parameters {
 		for _, g := range p.gradient {
@@ -174,7 +174,7 @@ func (m *optimiser) step(t int, rate, norm float64) error {
 }
 
 // turn is a step of Muon.
-func (m *optimiser) turn(q *devicequeue.Queue, p *parameter, momentum []float32, o *orthogonaliser, scale, rate, decay float64) {
+func (m *optimiser) turn(q *devicequeue.Queue, p *Parameter, momentum []float32, o *orthogonaliser, scale, rate, decay float64) {
 	direction := make([]float32, len(momentum))
 	length := 0.0
 	for i, w := range p.values {
@@ -207,7 +207,7 @@ func (m *optimiser) turn(q *devicequeue.Queue, p *parameter, momentum []float32,
 	}
 }
 
-func (m *optimiser) descend(p *parameter, velocity []float32, scale, rate, decay float64) {
+func (m *optimiser) descend(p *Parameter, velocity []float32, scale, rate, decay float64) {
 	for i, w := range p.values {
 		g := float64(scale*float64(p.gradient[i])) + float64(decay*float64(w))
 		v := float32(float64(m.Momentum*float64(velocity[i])) + g)
@@ -216,7 +216,7 @@ func (m *optimiser) descend(p *parameter, velocity []float32, scale, rate, decay
 	}
 }
 
-func (m *optimiser) adapt(p *parameter, first, second []float32, t int, scale, rate, decay float64) {
+func (m *optimiser) adapt(p *Parameter, first, second []float32, t int, scale, rate, decay float64) {
 	// The corrections of the moments' bias towards 0, by repeated products: math.Pow need
 	// not have the same bits everywhere.
 	correct1, correct2 := 1-power1(m.Beta1, t+1), 1-power1(m.Beta2, t+1)

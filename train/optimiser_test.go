@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-func newTestOptimiser(t *testing.T, o Optimiser, parameters []*parameter) *optimiser {
+func newTestOptimiser(t *testing.T, o Optimiser, parameters []*Parameter) *optimiser {
 	dev := refdevice.New(refdevice.Options{})
 	m, err := newOptimiser(dev, o, parameters)
 	require.NoError(t, err)
@@ -24,7 +24,7 @@ func newTestOptimiser(t *testing.T, o Optimiser, parameters []*parameter) *optim
 // TestSGDByHand: two steps with momentum and weight decay.
 func TestSGDByHand(t *testing.T) {
 	w, b := newParameter("w", true, 1), newParameter("b", false, 1)
-	m := newTestOptimiser(t, Optimiser{Name: SGD, Momentum: 0.5, WeightDecay: 0.25}, []*parameter{w, b})
+	m := newTestOptimiser(t, Optimiser{Name: SGD, Momentum: 0.5, WeightDecay: 0.25}, []*Parameter{w, b})
 	w.values[0], b.values[0] = 4, 4
 	w.gradient[0], b.gradient[0] = 1, 1
 	require.NoError(t, m.step(0, 0.5, 1)) // v = 1 + 0.25·4 = 2, and 1 without decay
@@ -39,7 +39,7 @@ func TestAdamByHand(t *testing.T) {
 	o := AdamDefaults()
 	o.WeightDecay = 0.1
 	w, b := newParameter("w", true, 2), newParameter("b", false, 1)
-	m := newTestOptimiser(t, o, []*parameter{w, b})
+	m := newTestOptimiser(t, o, []*Parameter{w, b})
 	w.values[0], w.values[1], b.values[0] = 1, 1, 1
 	w.gradient[0], w.gradient[1], b.gradient[0] = 1e-3, -20, 5
 	require.NoError(t, m.step(0, 0.01, 1))
@@ -58,21 +58,21 @@ func TestAdamByHand(t *testing.T) {
 func TestGradientLimit(t *testing.T) {
 	for gradient, want := range map[float32]float32{3: -2, 1: -1} {
 		p := newParameter("p", true, 1)
-		m := newTestOptimiser(t, Optimiser{Name: SGD, GradientLimit: 2}, []*parameter{p})
+		m := newTestOptimiser(t, Optimiser{Name: SGD, GradientLimit: 2}, []*Parameter{p})
 		p.gradient[0] = gradient
 		require.NoError(t, m.step(0, 1, gradientNorm(m.parameters)))
 		require.Equal(t, want, p.values[0])
 	}
 	p := newParameter("p", true, 2)
 	p.gradient[0], p.gradient[1] = 3, 4
-	require.InDelta(t, 5, gradientNorm([]*parameter{p}), 1e-12)
+	require.InDelta(t, 5, gradientNorm([]*Parameter{p}), 1e-12)
 }
 
 // TestOptimisersFindAMinimum of a badly scaled quadratic.
 func TestOptimisersFindAMinimum(t *testing.T) {
 	for _, o := range []Optimiser{{Name: SGD, Momentum: 0.9}, AdamDefaults()} {
 		p := newParameter("p", true, 3)
-		m := newTestOptimiser(t, o, []*parameter{p})
+		m := newTestOptimiser(t, o, []*Parameter{p})
 		copy(p.values, []float32{1, -2, 3})
 		for i := range 1000 {
 			for k, scale := range []float32{1, 5, 20} {
@@ -166,11 +166,11 @@ func TestMuonByHand(t *testing.T) {
 	o.Momentum = 0.5
 	w, free, b := newParameter("w", true, 1, 2, 1, 1), newParameter("free", true, 1, 2, 1, 1), newParameter("b", false, 2)
 	free.scaleFree = true
-	for _, p := range []*parameter{w, free, b} {
+	for _, p := range []*Parameter{w, free, b} {
 		copy(p.values, []float32{3, 4})
 		copy(p.gradient, []float32{0, 2})
 	}
-	m := newTestOptimiser(t, o, []*parameter{w, free, b})
+	m := newTestOptimiser(t, o, []*Parameter{w, free, b})
 	require.NoError(t, m.step(0, 0.1, 1))
 	require.Equal(t, float32(3), w.values[0])
 	factor := (4 - float64(w.values[1])) / (0.1 * 5)

@@ -19,10 +19,10 @@ func (a array) tensor() (weights.Tensor, error) {
 	return weights.NewTensor(a.name, weights.F32, a.shape, a.values)
 }
 
-// parameter is an array that is learned. The optimiser works on the host: next to the
-// convolutions of an iteration its cost does not count, and it is the same on every
+// Parameter is an array that is learned, of a Part. The optimiser works on the host: next to
+// the convolutions of an iteration its cost does not count, and it is the same on every
 // device.
-type parameter struct {
+type Parameter struct {
 	array
 	gradient []float32
 	// decays tells whether weight decay applies.
@@ -35,8 +35,20 @@ type parameter struct {
 	scaleFree bool
 }
 
+// Name returns the array's name.
+func (p *Parameter) Name() string { return p.name }
+
+// Shape returns the array's extents.
+func (p *Parameter) Shape() []int { return slices.Clone(p.shape) }
+
+// Values returns the numbers themselves. Who changes them calls Part.Update.
+func (p *Parameter) Values() []float32 { return p.values }
+
+// Gradient returns what Part.Gradients brought.
+func (p *Parameter) Gradient() []float32 { return p.gradient }
+
 // mapped returns an array of what f makes of the values.
-func (p *parameter) mapped(f func(float64) float64) array {
+func (p *Parameter) mapped(f func(float64) float64) array {
 	a := p.array
 	a.values = make([]float32, len(p.values))
 	for i, v := range p.values {
@@ -47,14 +59,14 @@ func (p *parameter) mapped(f func(float64) float64) array {
 
 // isMatrix tells whether the parameter is the weights of a convolution: a matrix with a
 // row for each output.
-func (p *parameter) isMatrix() bool { return len(p.shape) == 4 }
+func (p *Parameter) isMatrix() bool { return len(p.shape) == 4 }
 
-func newParameter(name string, decays bool, shape ...int) *parameter {
+func newParameter(name string, decays bool, shape ...int) *Parameter {
 	n := 1
 	for _, d := range shape {
 		n *= d
 	}
-	return &parameter{array: array{name, shape, make([]float32, n)}, gradient: make([]float32, n), decays: decays, rate: 1}
+	return &Parameter{array: array{name, shape, make([]float32, n)}, gradient: make([]float32, n), decays: decays, rate: 1}
 }
 
 // loadArrays copies the tensors of f into arrays of the same names and shapes, under a

@@ -90,7 +90,7 @@ func optimiserTask(t *testing.T, o Optimiser, class string, arguments map[string
 	}
 	initial := array{"values", []int{n}, append([]float32(nil), p.values...)}
 	gradients := array{"gradients", []int{steps, n}, nil}
-	m := newTestOptimiser(t, o, []*parameter{p})
+	m := newTestOptimiser(t, o, []*Parameter{p})
 	for k := range steps {
 		for i := range p.gradient {
 			p.gradient[i] = float32(g.uniform() - 0.3)
