@@ -3,6 +3,8 @@ package classifier
 import (
 	"math"
 	"math/rand/v2"
+
+	"github.com/averaged/imaging/experiments/internal/cifar"
 )
 
 // margin is how far a crop may be moved over the edge, where it is black: 4 pixels, as wide
@@ -57,9 +59,11 @@ func augment(dst []float32, levels []uint8, g *rand.Rand) {
 	}
 }
 
-// plain sets dst to a picture of levels.
-func plain(dst []float32, levels []uint8) {
-	for i, v := range levels {
-		dst[i] = float32(v) / 255
+// Images returns the pictures of a set as samples in [0, 1].
+func Images(set *cifar.Set) []float32 {
+	images := make([]float32, len(set.Levels))
+	for i, v := range set.Levels {
+		images[i] = float32(v) / 255
 	}
+	return images
 }

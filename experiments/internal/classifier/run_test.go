@@ -65,8 +65,8 @@ func checksum(t *testing.T, r *Run) string {
 func TestAnInterruptedRunGoesOnToTheSameBits(t *testing.T) {
 	data := smallData()
 	configs := map[string]Config{"nonexpnet": smallRun(NonExpNet), "resnet": smallRun(ResNet)}
-	attacked := smallRun(ResNet).Adversarial()
-	attacked.Attack.Iterations, attacked.Iterations = 2, 5
+	attacked := smallRun(ResNet).Adversarial(2)
+	attacked.Iterations = 5
 	configs["resnet-at"] = attacked
 	for name, c := range configs {
 		t.Run(name, func(t *testing.T) {
