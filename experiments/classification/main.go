@@ -33,23 +33,23 @@ const (
 // options of a run.
 type options struct {
 	*command.Flags
-	models     command.Words
-	iterations int
-	batch      int
-	optimiser  string
-	rates      command.Numbers // from, to
-	decays     command.Numbers
-	limit      float64
-	widths     command.Numbers
-	blocks     int
-	heldOut    int
-	seed       uint64
-	reportOnly bool
-	attacked   int
-	attackSize int
-	steps      int
-	training   int
-	epsilons   command.Numbers
+	models        command.Words
+	iterations    int
+	batch         int
+	optimiser     string
+	rates         command.Numbers // from, to
+	decays        command.Numbers
+	limit         float64
+	widths        command.Numbers
+	blocks        int
+	heldOut       int
+	seed          uint64
+	reportOnly    bool
+	attacked      int
+	attackSize    int
+	steps         int
+	trainingSteps int
+	epsilons      command.Numbers
 }
 
 func parse(arguments []string) (*options, error) {
@@ -73,7 +73,7 @@ func parse(arguments []string) (*options, error) {
 	o.IntVar(&o.attacked, "attacked", 10_000, "test pictures that are attacked; attacks are what takes long")
 	o.IntVar(&o.attackSize, "attack-batch", 64, "pictures that are attacked together; the result does not depend on it")
 	o.IntVar(&o.steps, "attack-iterations", 100, "iterations of an attack")
-	o.IntVar(&o.training, "training-attack-iterations", 7, "iterations of an attack in adversarial training")
+	o.IntVar(&o.trainingSteps, "training-attack-iterations", 7, "iterations of an attack in adversarial training")
 	o.Var(&o.epsilons, "epsilons", "sizes of the attacks, rising from 0")
 	if err := o.Parse(arguments); err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func parse(arguments []string) (*options, error) {
 		return nil, command.Usagef("-epsilons needs 0 and one more")
 	case len(o.rates) != 0 && len(o.rates) != 2:
 		return nil, command.Usagef("-rates needs two numbers")
-	case o.attacked < 1 || o.attackSize < 1 || o.steps < 1 || o.training < 1:
+	case o.attacked < 1 || o.attackSize < 1 || o.steps < 1 || o.trainingSteps < 1:
 		return nil, command.Usagef("numbers of pictures and of iterations must be at least 1")
 	}
 	return o, nil
@@ -126,7 +126,7 @@ func (o *options) config(model string, decay float64) (classifier.Config, error)
 		c.Optimiser.WeightDecay = decay
 	}
 	if model == resNetAT {
-		c = c.Adversarial(o.training)
+		c = c.Adversarial(o.trainingSteps)
 	}
 	return c, nil
 }
@@ -148,6 +148,9 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if data.Training.Len() < o.batch {
+		return fmt.Errorf("%d training pictures make no batch of %d", data.Training.Len(), o.batch)
+	}
 	fmt.Fprintf(out, "%d training, %d held-out and %d test pictures\n", data.Training.Len(), data.HeldOut.Len(), data.Test.Len())
 	dev := cpu.New()
 	defer dev.Close() // its only error would be of work that has been waited for
@@ -167,10 +170,7 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 			return err
 		}
 	}
-	p, err := o.report(command.Repeat("classification", arguments), models, data)
-	if err != nil {
-		return err
-	}
+	p := o.report(command.Repeat("classification", arguments), models, data)
 	if err := p.Write(ctx, o.Out); err != nil {
 		return err
 	}
