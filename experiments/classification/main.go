@@ -35,6 +35,7 @@ type options struct {
 	*command.Flags
 	models        command.Words
 	iterations    int
+	iterationsAT  int
 	batch         int
 	optimiser     string
 	rates         command.Numbers // from, to
@@ -60,6 +61,7 @@ func parse(arguments []string) (*options, error) {
 	}
 	o.Var(&o.models, "models", "which of nonexpnet, resnet and resnet-at")
 	o.IntVar(&o.iterations, "iterations", 40_000, "updates of the weights; the paper has 40,000")
+	o.IntVar(&o.iterationsAT, "at-iterations", 0, "updates of resnet-at, each of which takes eight times as long; 0: as many as the others")
 	o.IntVar(&o.batch, "batch", 128, "pictures of an update")
 	o.StringVar(&o.optimiser, "optimiser", "sgd", "sgd, the paper's, or muon")
 	o.Var(&o.rates, "rates", "least and largest learning rate; without it those of the optimiser")
@@ -105,7 +107,11 @@ func (o *options) config(model string, decay float64) (classifier.Config, error)
 	if model == nonExpNet {
 		kind = classifier.NonExpNet
 	}
-	c := classifier.PaperConfig(kind, o.iterations)
+	iterations := o.iterations
+	if model == resNetAT && o.iterationsAT > 0 {
+		iterations = o.iterationsAT
+	}
+	c := classifier.PaperConfig(kind, iterations)
 	if o.optimiser == "muon" {
 		c = c.Muon()
 	} else if o.optimiser != "sgd" {
