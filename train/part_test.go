@@ -168,6 +168,17 @@ func TestStagesTakeTheStepsThatAreProven(t *testing.T) {
 		require.Equal(t, c.Blocks[i].Steps, b.Steps)
 		require.GreaterOrEqual(t, c.Blocks[i].Norm.Upper*(1+1e-6), b.Norm)
 	}
+	// Denoiser is the same map.
+	dev := s.averaged.dev
+	shape := backend.Shape{N: 1, C: 5, H: 7, W: 8}
+	x := gaussianBuffer(t, dev, shape, 1)
+	one, two := gaussianBuffer(t, dev, shape, 2), gaussianBuffer(t, dev, shape, 3)
+	n, err := s.Denoiser(t.Context())
+	require.NoError(t, err)
+	defer n.Free()
+	require.NoError(t, s.Forward(t.Context(), one, x))
+	require.NoError(t, n.Apply(t.Context(), two, x))
+	require.InDeltaSlice(t, downloaded(t, dev, one), downloaded(t, dev, two), 1e-5)
 }
 
 func TestPartsRefuse(t *testing.T) {

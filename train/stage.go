@@ -81,6 +81,12 @@ func (s *Stage) Certify(ctx context.Context) (denoise.Certificate, error) {
 	return c, nil
 }
 
+// Denoiser returns a network of what the stage is now, with the steps of the moment and without a
+// certificate: what computes a result when there is no way back.
+func (s *Stage) Denoiser(ctx context.Context) (*denoise.Network, error) {
+	return s.averaged.denoiser(ctx, s.averaged.effective(), s.averaged.config.SigmaMax)
+}
+
 // Save is Part's.
 func (s *Stage) Save(f *weights.File, prefix string) error {
 	state, err := s.averaged.state()
