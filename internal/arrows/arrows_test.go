@@ -160,6 +160,47 @@ var table = map[string]row{
 	"examples/webhandler":            {code: []string{"restore"}, tests: []string{"examples/internal/smallpicture"}},
 	"examples/internal/smallpicture": {code: []string{testify}},
 
+	// The paper's experiments. Nothing imports them but themselves.
+	"experiments/classification": {code: []string{
+		"backend", "backend/cpu", "experiments/internal/cifar", "experiments/internal/classifier", "experiments/internal/command", "experiments/internal/page",
+		"internal/htmlreport", "internal/imagefile/atomicfile",
+	}},
+	"experiments/cost": {code: []string{
+		"backend", "backend/cpu", "denoise", "train", "tv", "experiments/internal/classifier", "experiments/internal/command", "experiments/internal/denoisers", "experiments/internal/page",
+	}},
+	"experiments/deblurring": {
+		code: []string{
+			"backend", "backend/cpu", "deblur", "denoise", "pnp", "experiments/internal/command", "experiments/internal/denoisers", "experiments/internal/page", "experiments/internal/results",
+			"internal/htmlreport", "internal/quality",
+		},
+		tests: []string{"experiments/internal/tinyset"},
+	},
+	"experiments/denoising": {
+		code: []string{
+			"backend", "backend/cpu", "train", "experiments/internal/command", "experiments/internal/denoisers", "experiments/internal/page", "experiments/internal/results",
+			"internal/curves", "internal/htmlreport", "internal/quality",
+		},
+		tests: []string{"experiments/internal/tinyset"},
+	},
+	"experiments/repeated": {
+		code: []string{
+			"backend", "backend/cpu", "denoise/refute", "experiments/internal/command", "experiments/internal/denoisers", "experiments/internal/page", "experiments/internal/results",
+			"internal/htmlreport",
+		},
+		tests: []string{"experiments/internal/tinyset"},
+	},
+	"experiments/internal/cifar": {},
+	"experiments/internal/classifier": {code: []string{
+		"backend", "denoise/normbound", "train", "weights", "experiments/internal/cifar", "internal/devicequeue", "internal/imagefile/atomicfile",
+	}},
+	"experiments/internal/command": {},
+	"experiments/internal/denoisers": {code: []string{
+		"backend", "denoise", "denoise/rungekutta", "tv", "weights", "weights/research", "internal/imagefile",
+	}},
+	"experiments/internal/page":    {code: []string{"internal/htmlreport", "internal/imagefile/atomicfile"}},
+	"experiments/internal/results": {code: []string{"internal/imagefile/atomicfile"}},
+	"experiments/internal/tinyset": {code: []string{testify}},
+
 	// Generators.
 	"internal/noiselevel/learn": {code: []string{"internal/cameranoise", "internal/imagefile", "internal/noiselevel"}},
 	"internal/scene/render":     {code: []string{"internal/scene"}},
@@ -222,6 +263,9 @@ func TestTableKeepsTheDesign(t *testing.T) {
 	require.NotContains(t, reachable("restore"), "weights/research", "weights are imported, not imposed")
 	for folder := range table {
 		require.NotContains(t, reachable(folder), folder, "arrows run downward only")
+		if !strings.HasPrefix(folder, "experiments/") {
+			require.False(t, slices.ContainsFunc(reachable(folder), func(p string) bool { return strings.HasPrefix(p, "experiments/") }), "%s is no experiment", folder)
+		}
 	}
 	for _, folder := range []string{"backend", "weights"} {
 		require.Empty(t, table[folder].code, "%s stands on the standard library alone", folder)

@@ -77,7 +77,11 @@ func TestForms(t *testing.T) {
 // central differences of a loss, in float64.
 func TestGradients(t *testing.T) {
 	dev := reference(t)
-	for _, kind := range []Kind{NonExpNet, ResNet} {
+	kinds := []Kind{NonExpNet, ResNet}
+	if testing.Short() {
+		kinds = kinds[:1] // in float64 in plain Go each takes seconds
+	}
+	for _, kind := range kinds {
 		n := newTiny(t, dev, Form{Kind: kind, Widths: []int{2, 3}, Blocks: 1})
 		images, _ := pictures(1)
 		q := &devicequeue.Queue{Dev: dev}
