@@ -55,7 +55,7 @@ func parse(arguments []string) (_ *options, err error) {
 	o.Float64Var(&o.length, "length", 15, "length of the motion in pixels")
 	o.Float64Var(&o.angle, "angle", 30, "its angle in degrees")
 	o.Float64Var(&o.sigma, "sigma", 0.03, "standard deviation of the noise, where 1 is white")
-	o.Float64Var(&o.level, "level", 0.05, "noise level that the denoisers are rescaled to; 0.15 is as they were trained, the paper's way")
+	o.Float64Var(&o.level, "level", 0.01, "noise level that the denoisers are rescaled to; 0.15 is as they were trained, the paper's way")
 	o.IntVar(&o.iterations, "iterations", 300, "iterations of a run")
 	o.IntVar(&o.limit, "limit", 4, "only the first photographs; 0: all")
 	o.IntVar(&o.crop, "crop", 160, "only the middle of each photograph, at most so many pixels wide and high; 0: all of it")

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
@@ -148,7 +149,19 @@ func Parameters(name, folder string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return f.Parameters(), nil
+	count := 0
+	for _, t := range f.Tensors {
+		// Running means and variances of a DnCNN are measured, not learned.
+		if strings.HasSuffix(t.Name, ".running_mean") || strings.HasSuffix(t.Name, ".running_var") {
+			continue
+		}
+		n := 1
+		for _, d := range t.Shape {
+			n *= d
+		}
+		count += n
+	}
+	return count, nil
 }
 
 // Noisy sets dst to src with noise of Sigma.
