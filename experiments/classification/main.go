@@ -143,6 +143,8 @@ type trained struct {
 	run    *classifier.Run
 	all    []*classifier.Run // of all weight decays
 	result *robustness
+	// heldOut are loss and accuracy of each on the held-out pictures.
+	heldOut []struct{ loss, accuracy float64 }
 }
 
 func run(ctx context.Context, arguments []string, out io.Writer) error {
@@ -211,10 +213,11 @@ func (o *options) train(ctx context.Context, dev backend.Device, data *cifar.Dat
 					return models, err
 				}
 			}
-			loss, _, err := r.HeldOut(ctx)
+			loss, accuracy, err := r.HeldOut(ctx)
 			if err != nil {
 				return models, err
 			}
+			m.heldOut = append(m.heldOut, struct{ loss, accuracy float64 }{loss, accuracy})
 			if loss < best {
 				best, m.run = loss, r
 			}

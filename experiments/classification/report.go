@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/averaged/imaging/experiments/internal/cifar"
-	"github.com/averaged/imaging/experiments/internal/classifier"
 	"github.com/averaged/imaging/experiments/internal/page"
 	"github.com/averaged/imaging/internal/htmlreport"
 )
@@ -150,25 +149,24 @@ func (o *options) training(models []*trained) page.Section {
 	steps := htmlreport.Chart{Title: "Integration steps of NonExpNet as it learns", X: "iteration", Y: "steps of all blocks", Note: "15 in the beginning; the paper's has 63 in the end"}
 	table := page.Table{Name: "trainings", Caption: "All trainings; the least loss on the held-out pictures chooses the weight decay", Header: []string{"network", "weight decay", "iterations", "of", "held-out loss", "held-out accuracy", "chosen"}}
 	for _, m := range models {
-		for _, r := range m.all {
+		for i, r := range m.all {
 			name := fmt.Sprintf("%s, λ = %g", published[m.name].title, r.Config().Optimiser.WeightDecay)
 			var l, a, s htmlreport.Series
 			l.Name, a.Name, s.Name = name, name, name
-			var last classifier.Progress
 			for _, p := range r.Lines() {
 				l.X, l.Y = append(l.X, float64(p.Iteration)), append(l.Y, p.Loss)
 				if p.Steps > 0 {
 					s.X, s.Y = append(s.X, float64(p.Iteration)), append(s.Y, float64(p.Steps))
 				}
 				if p.HeldOutLoss > 0 {
-					a.X, a.Y, last = append(a.X, float64(p.Iteration)), append(a.Y, p.HeldOutAccuracy), p
+					a.X, a.Y = append(a.X, float64(p.Iteration)), append(a.Y, p.HeldOutAccuracy)
 				}
 			}
 			loss.Series, accuracy.Series = append(loss.Series, l), append(accuracy.Series, a)
 			if len(s.X) > 0 {
 				steps.Series = append(steps.Series, s)
 			}
-			row := []string{published[m.name].title, number(r.Config().Optimiser.WeightDecay), strconv.Itoa(r.Iteration()), strconv.Itoa(r.Config().Iterations), number(last.HeldOutLoss), percent(last.HeldOutAccuracy), ""}
+			row := []string{published[m.name].title, number(r.Config().Optimiser.WeightDecay), strconv.Itoa(r.Iteration()), strconv.Itoa(r.Config().Iterations), number(m.heldOut[i].loss), percent(m.heldOut[i].accuracy), ""}
 			if r == m.run {
 				row[6] = "yes"
 			}

@@ -25,19 +25,19 @@ func main() { command.Main(run) }
 
 type options struct {
 	*command.Flags
-	methods    command.Words
-	weights    string
-	draws      int
-	limit      int
-	crop       int
-	seed       uint64
-	example    int
-	iterations int
-	range_     int
-	decays     command.Numbers
-	width      int
-	blocks     int
-	cropSize   int
+	methods         command.Words
+	weights         string
+	draws           int
+	limit           int
+	crop            int
+	seed            uint64
+	example         int
+	iterations      int
+	rangeIterations int
+	decays          command.Numbers
+	width           int
+	blocks          int
+	cropSize        int
 }
 
 func parse(arguments []string) (*options, error) {
@@ -53,7 +53,7 @@ func parse(arguments []string) (*options, error) {
 	o.Uint64Var(&o.seed, "seed", 1, "seed of the noise")
 	o.IntVar(&o.example, "example", 160, "width and height of the examples in pixels")
 	o.IntVar(&o.iterations, "iterations", 300, "iterations of each training, of which the paper has 40,000; 0: no training")
-	o.IntVar(&o.range_, "range-iterations", 150, "iterations of the learning-rate range test")
+	o.IntVar(&o.rangeIterations, "range-iterations", 150, "iterations of the learning-rate range test")
 	o.Var(&o.decays, "decays", "weight decays of the trainings")
 	o.IntVar(&o.width, "width", 64, "channels of the networks in training")
 	o.IntVar(&o.blocks, "blocks", 10, "blocks of the networks in training")
@@ -66,7 +66,7 @@ func parse(arguments []string) (*options, error) {
 			return nil, command.Usagef("no method %q: %v", m, denoisers.Names())
 		}
 	}
-	if o.draws < 1 || o.limit < 0 || o.crop < 0 || o.example < 1 || o.iterations < 0 || o.range_ < 2 || len(o.decays) == 0 {
+	if o.draws < 1 || o.limit < 0 || o.crop < 0 || o.example < 1 || o.iterations < 0 || o.rangeIterations < 2 || len(o.decays) == 0 {
 		return nil, command.Usagef("numbers of images and of iterations must not be negative, and there must be a draw, an example's size, two iterations of a range test and a weight decay")
 	}
 	return o, nil

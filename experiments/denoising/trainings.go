@@ -100,13 +100,13 @@ func pictures(list []denoisers.Photograph) (*train.Pictures, error) {
 
 // rangeTest finds the learning rates, once.
 func (o *options) rangeTest(ctx context.Context, dev backend.Device, training *train.Pictures, out io.Writer) (minimum, maximum float64, s page.Section, err error) {
-	kept, err := results.Open(o.Out, "range-test.json", fmt.Sprint(o.Data, o.range_, o.width, o.blocks, o.cropSize))
+	kept, err := results.Open(o.Out, "range-test.json", fmt.Sprint(o.Data, o.rangeIterations, o.width, o.blocks, o.cropSize))
 	if err != nil {
 		return 0, 0, s, err
 	}
 	// The rates that were found, and then rate, loss and smoothed loss of each iteration.
 	v, err := kept.Get(ctx, "euler", func() ([]float64, error) {
-		r, err := train.RangeTest(ctx, dev, o.config(o.decays[0], 1e-5, 1), training, 1e-5, 10, o.range_)
+		r, err := train.RangeTest(ctx, dev, o.config(o.decays[0], 1e-5, 1), training, 1e-5, 10, o.rangeIterations)
 		if err != nil {
 			return nil, err
 		}
