@@ -42,6 +42,11 @@
 // constraint set the radii for every pixel of a photograph; it learns together with the averaged
 // one (GuidedConfig).
 //
+// # Other networks
+//
+// Part is what networks that are no denoisers are put together from: a Layer is a convolution, a
+// Stage an averaged network under Adaptive, and Descent changes the parameters of all.
+//
 // # Gradients
 //
 // They are made by hand, layer by layer (package pullback, dncnn.go), with the operations of

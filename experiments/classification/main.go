@@ -90,6 +90,16 @@ func parse(arguments []string) (*options, error) {
 			return nil, command.Usagef("-epsilons %v: must rise from 0", o.epsilons.String())
 		}
 	}
+	for _, d := range o.decays {
+		if !(d >= 0) {
+			return nil, command.Usagef("-decays %v: must not be negative", o.decays.String())
+		}
+	}
+	for _, w := range o.widths {
+		if w != math.Trunc(w) {
+			return nil, command.Usagef("-widths %v: must be whole numbers", o.widths.String())
+		}
+	}
 	switch {
 	case len(o.epsilons) < 2:
 		return nil, command.Usagef("-epsilons needs 0 and one more")

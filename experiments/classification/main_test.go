@@ -77,7 +77,7 @@ func TestTheExperimentOnATinySet(t *testing.T) {
 
 func TestArguments(t *testing.T) {
 	for _, wrong := range [][]string{
-		{"-models", "x"}, {"-epsilons", "0"}, {"-epsilons", "1,2"}, {"-epsilons", "0,2,1"}, {"-rates", "1"}, {"-attacked", "0"},
+		{"-models", "x"}, {"-epsilons", "0"}, {"-epsilons", "1,2"}, {"-epsilons", "0,2,1"}, {"-rates", "1"}, {"-attacked", "0"}, {"-decays", "-1"}, {"-widths", "3.5,4"},
 	} {
 		_, err := parse(append([]string{"-data", "d", "-o", "o"}, wrong...))
 		require.Error(t, err, "%v", wrong)
