@@ -102,7 +102,7 @@ p { max-width: 75ch; } pre { background: #f1f1ef; padding: 8px 12px; white-space
 table { border-collapse: collapse; font-size: 0.875rem; margin: 0.6rem 0; } caption, figcaption { text-align: left; color: #5d6166; font-size: 0.875rem; }
 th, td { text-align: left; padding: 3px 14px 3px 0; border-bottom: 1px solid #d9dadc; font-variant-numeric: tabular-nums; }
 figure { margin: 1rem 0; } figure img { width: 100%; max-width: 760px; height: auto; }
-.pictures { display: flex; flex-wrap: wrap; gap: 12px; } .pictures figure { margin: 0; max-width: 320px; } .pictures img { image-rendering: pixelated; }
+.pictures { display: flex; flex-wrap: wrap; gap: 12px; } .pictures figure { margin: 0; width: 230px; } .pictures img { image-rendering: pixelated; }
 .verdict { border-left: 4px solid #0b5cad; padding: 2px 12px; }
 `
 
