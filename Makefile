@@ -47,6 +47,7 @@ pictures: build ## make the pictures of the README anew
 	bin/restore kernel shake --size 17 --seed 11 -o testdata/readme/kernel.png --force
 	bin/restore degrade testdata/scene.png --kernel testdata/readme/kernel.png --sigma 0.01 --seed 1 --depth 8 -o testdata/readme/blurred.png --force
 	bin/restore deblur --kernel testdata/readme/kernel.png testdata/readme/blurred.png -o testdata/readme/restored.png --force
+	bin/restore deblur testdata/readme/blurred.png -o testdata/readme/estimated.png --force
 	bin/restore degrade testdata/scene.png --sigma 0.15 --seed 2 --depth 8 -o testdata/readme/noisy.png --force
 	bin/restore denoise --sigma 0.15 testdata/readme/noisy.png -o testdata/readme/denoised.png --force
 
