@@ -21,15 +21,15 @@ func (a *app) webCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "web",
 		Short: "Serve a page that restores pictures in a browser on this computer",
-		Long: `Serves a page on the loopback interface, where no other computer sees it, until it is
-interrupted, and prints its address. A browser on this computer then removes noise and
-blur from pictures that are dragged into the page. It computes them itself, by this
-library compiled to WebAssembly: no picture is sent anywhere, not even to this command.
-It takes longer there than on the command line, which has the processor's vector
-instructions.
+		Long: `Serves a page on the loopback interface, where no other computer sees it, until it
+is interrupted, and prints its address. A browser on this computer then removes
+noise and blur from pictures that are dragged into the page. It computes them
+itself, by this library compiled to WebAssembly: no picture is sent anywhere, not
+even to this command. It takes longer there than on the command line, which has
+the processor's vector instructions.
 
-The page is part of the programs of a release and of 'make web'. --dir serves one that
-was built by 'go run ./web/build -o DIR' in a clone.`,
+The page is part of the programs of a release and of 'make web'. --dir serves one
+that was built by 'go run ./web/build -o DIR' in a clone.`,
 		Example: "  restore web\n  restore web --port 8000 --open\n  restore web --dir web/dist",
 		Args:    inputs(0, 0, "no input"),
 		RunE: func(c *cobra.Command, _ []string) error {
