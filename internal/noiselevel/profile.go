@@ -138,6 +138,9 @@ const (
 	// A level is believed as a whole where the lowest band has up to maskedFrom times as much of it, and
 	// above by that power less.
 	maskedFrom, maskedPower = 5, 2.5
+	// It is believed as a whole where the second band of colour has maskedColour of it, and less and less
+	// down to maskedRange below that.
+	maskedColour, maskedRange = 0.6, 0.1
 )
 
 // judged decides between white noise, of which p tells, and what the rule says.
@@ -175,7 +178,7 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 	soft := j.soft(softFloor * s.floor[axisOfBrightness][0][tenth])
 	sharp := j.middle * (weakShare + (1-weakShare)*min(max((j.middle-weakFrom)/(weakTo-weakFrom), 0), 1))
 	level := math.Pow(math.Max(soft, 1e-6), softness) * math.Pow(math.Max(sharp, 1e-6), 1-softness)
-	share := masked(s.floor[axisOfBrightness][0][tenth] / level)
+	share := masked(s.floor[axisOfBrightness][0][tenth]/level, s.floor[axisOfColour][1][tenth]/level)
 	p = p.coarse(j, level*share)
 	if share < 0.5 && p.Kind != None {
 		p.Reliable = false
@@ -186,9 +189,11 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 
 // masked returns the share of a level that is believed where the lowest band has ratio times as much in
 // the calmest tenth of an image. Texture that is so much stronger hides noise, which gains little when it
-// is taken away, and may as well be all that there is.
-func masked(ratio float64) float64 {
-	return math.Pow(math.Min(maskedFrom/ratio, 1), maskedPower)
+// is taken away, and may as well be all that there is. But colour, the share of the level that the second
+// band of colour has, is little in texture, and in noise is not.
+func masked(ratio, colour float64) float64 {
+	power := maskedPower * min(max((maskedColour-colour)/maskedRange, 0), 1)
+	return math.Pow(min(maskedFrom/ratio, 1), power)
 }
 
 // soft is the level of a soft image whose lowest band has a floor. A floor that is far above the rule's

@@ -159,16 +159,19 @@ func TestProfileOfLineArt(t *testing.T) {
 // TestMasked: what is believed of a level falls as texture grows, begins whole, and never falls as the
 // level rises.
 func TestMasked(t *testing.T) {
-	require.Equal(t, 1.0, masked(0))
-	require.Equal(t, 1.0, masked(maskedFrom))
+	require.Equal(t, 1.0, masked(0, 0))
+	require.Equal(t, 1.0, masked(maskedFrom, 0))
+	require.Equal(t, 1.0, masked(1e3, maskedColour))
 	rapid.Check(t, func(t *rapid.T) {
 		floor := rapid.Float64Range(1e-4, 1).Draw(t, "floor")
 		low := rapid.Float64Range(1e-4, 0.3).Draw(t, "level")
 		high := rapid.Float64Range(low, 0.6).Draw(t, "higher level")
-		share := masked(floor / low)
+		colour := rapid.Float64Range(0, 1).Draw(t, "colour")
+		share := masked(floor/low, colour)
 		require.Greater(t, share, 0.0)
-		require.LessOrEqual(t, share, masked(floor/high))
-		require.LessOrEqual(t, low*share, high*masked(floor/high))
-		require.GreaterOrEqual(t, share, masked(2*floor/low))
+		require.LessOrEqual(t, share, masked(floor/high, colour))
+		require.LessOrEqual(t, low*share, high*masked(floor/high, colour))
+		require.GreaterOrEqual(t, share, masked(2*floor/low, colour))
+		require.GreaterOrEqual(t, share, masked(floor/low, colour/2))
 	})
 }
