@@ -1,6 +1,7 @@
 package restore_test
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -40,6 +41,14 @@ func grainy(coarse bool) *restore.Planar {
 	return p
 }
 
+// finestOf is the brightness of the band of the shortest period; 0 without an estimate.
+func finestOf(e *restore.NoiseEstimate) float64 {
+	if e == nil || len(e.Bands) == 0 {
+		return 0
+	}
+	return slices.MinFunc(e.Bands, func(a, b restore.NoiseBand) int { return cmp.Compare(a.Period, b.Period) }).Brightness
+}
+
 // TestCoarseNetwork: it is used where the noise is found to be coarse, or said to be, and nowhere else.
 func TestCoarseNetwork(t *testing.T) {
 	dev := newCPU(t)
@@ -48,12 +57,12 @@ func TestCoarseNetwork(t *testing.T) {
 		img    *restore.Planar
 		sigma  []restore.Option
 		coarse bool
-		level  func(sigma float64) float64
+		level  func(sigma, fine float64) float64
 	}{
 		"found white":   {grainy(false), nil, false, nil},
 		"found coarse":  {grainy(true), nil, true, strength.GuidedCoarseLevel},
 		"said white":    {grainy(true), []restore.Option{restore.Sigma(0.04)}, false, nil},
-		"said coarse":   {grainy(false), []restore.Option{restore.Grain(0.02)}, true, func(s float64) float64 { return s }},
+		"said coarse":   {grainy(false), []restore.Option{restore.Grain(0.02)}, true, func(s, _ float64) float64 { return s }},
 		"said at last":  {grainy(true), []restore.Option{restore.Grain(0.02), restore.Sigma(0.04)}, false, nil},
 		"to find again": {grainy(false), []restore.Option{restore.Grain(0.02), restore.SigmaAuto()}, false, nil},
 	} {
@@ -62,7 +71,7 @@ func TestCoarseNetwork(t *testing.T) {
 		require.Equal(t, c.coarse, report.Guide != nil, name)
 		want := []restore.Option{restore.Network(white), restore.Sigma(report.Sigma)}
 		if c.coarse {
-			want = []restore.Option{restore.Network(coarse), restore.Sigma(c.level(report.Sigma))}
+			want = []restore.Option{restore.Network(coarse), restore.Sigma(c.level(report.Sigma, finestOf(report.Estimate)))}
 		}
 		same, _, err := restore.Denoise(t.Context(), c.img, want...)
 		require.NoError(t, err)

@@ -25,7 +25,7 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 		return nil, err
 	}
 	if c.guided() && report.Estimate != nil && report.Estimate.Kind == CoarseNoise {
-		sigma = strength.GuidedCoarseLevel(sigma)
+		sigma = strength.GuidedCoarseLevel(sigma, report.Estimate.finest())
 	}
 	if c.adapts() {
 		report.Adaptation = p.denoisingAdaptation(math.Max(report.Sigma, leastSigma), sigma)

@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"cmp"
 	"fmt"
 	"image"
 	"slices"
@@ -62,6 +63,14 @@ type NoiseBand struct {
 	Period     float64 // of a wave in the middle of the band
 	Brightness float64 // along (1,1,1)/√3
 	Colour     float64 // along the two axes orthogonal to it; 0 of grey images
+}
+
+// finest is the floor of brightness in the band of the shortest period; 0 without bands.
+func (e *NoiseEstimate) finest() float64 {
+	if len(e.Bands) == 0 {
+		return 0
+	}
+	return slices.MinFunc(e.Bands, func(a, b NoiseBand) int { return cmp.Compare(a.Period, b.Period) }).Brightness
 }
 
 // NoiseTone is what varies in areas of about one brightness, at periods of four to eight pixels.

@@ -7,8 +7,15 @@ package strength
 // ones between by a part of it (NOTEBOOK.md).
 const guidedFrom, guidedTo, guidedMore = 3.0 / 255, 6.0 / 255, 0.25
 
+// Cameras smooth what is finest. Where its floor has more than smoothMost of the level the noise is that of
+// something else, such as white noise in JPEG, and the level is not raised; smoothRange below that wholly.
+const smoothMost, smoothRange = 0.9, 0.4
+
 // GuidedCoarseLevel is the level that a network with a guide is told of coarse noise that was
-// estimated as sigma. It never falls as sigma rises.
-func GuidedCoarseLevel(sigma float64) float64 {
-	return sigma * (1 + guidedMore*min(max((sigma-guidedFrom)/(guidedTo-guidedFrom), 0), 1))
+// estimated as sigma, above 0, where the finest detail's brightness has a floor of fine. It never falls
+// as sigma rises.
+func GuidedCoarseLevel(sigma, fine float64) float64 {
+	strong := min(max((sigma-guidedFrom)/(guidedTo-guidedFrom), 0), 1)
+	smooth := min(max((smoothMost-fine/sigma)/smoothRange, 0), 1)
+	return sigma * (1 + guidedMore*strong*smooth)
 }

@@ -184,13 +184,16 @@ func TestGuided(t *testing.T) {
 // TestGuidedCoarseLevel: texture that passes for weak noise is left at its level, and a higher estimate never
 // means a lower level.
 func TestGuidedCoarseLevel(t *testing.T) {
-	require.Equal(t, 0.01, GuidedCoarseLevel(0.01))
-	require.InDelta(t, 0.05, GuidedCoarseLevel(0.04), 1e-12)
-	last := 0.0
-	for sigma := 0.0; sigma < 0.3; sigma += 1e-4 {
-		level := GuidedCoarseLevel(sigma)
-		require.GreaterOrEqual(t, level, last)
-		require.True(t, level >= sigma && level <= 1.2500001*sigma)
-		last = level
+	require.Equal(t, 0.01, GuidedCoarseLevel(0.01, 0))
+	require.InDelta(t, 0.05, GuidedCoarseLevel(0.04, 0.02), 1e-12)
+	require.Equal(t, 0.04, GuidedCoarseLevel(0.04, 0.04)) // as fine as white
+	for _, fine := range []float64{0, 0.01, 0.03, 0.1} {
+		last := 0.0
+		for sigma := 1e-4; sigma < 0.3; sigma += 1e-4 {
+			level := GuidedCoarseLevel(sigma, fine)
+			require.GreaterOrEqual(t, level, last)
+			require.True(t, level >= sigma && level <= 1.2500001*sigma)
+			last = level
+		}
 	}
 }
