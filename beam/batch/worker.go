@@ -138,17 +138,20 @@ func reason(err error) string {
 // inTurn does a job with its share of the memory, or, if that is too little, with all of it.
 func (w *worker) inTurn(ctx context.Context, j Job) (Record, error) {
 	turns := int64(w.settings.Limits.AtOnce)
-	for _, n := range []int64{1, turns} {
-		if err := w.turns.Acquire(ctx, n); err != nil {
-			return Record{}, err
-		}
-		r, err := w.within(ctx, j, w.settings.Limits.Memory/turns*n)
-		w.turns.Release(n)
-		if n == turns || !errors.Is(err, errShare) {
-			return r, err
-		}
+	r, err := w.inTurns(ctx, j, 1, turns)
+	if turns > 1 && errors.Is(err, errShare) {
+		return w.inTurns(ctx, j, turns, turns)
 	}
-	panic("unreachable: the last turn returns")
+	return r, err
+}
+
+// inTurns does a job with the memory of n turns of all.
+func (w *worker) inTurns(ctx context.Context, j Job, n, all int64) (Record, error) {
+	if err := w.turns.Acquire(ctx, n); err != nil {
+		return Record{}, err
+	}
+	defer w.turns.Release(n)
+	return w.within(ctx, j, w.settings.Limits.Memory/all*n)
 }
 
 // errShare says that a photograph needs more than its share of the memory.
