@@ -316,11 +316,34 @@ func (g *guideNet) modelOf(arrays []array) ([]array, *guide.Model) {
 	return arrays[:rest], m
 }
 
-// beginWith sets the parameters to a guide of the same widths.
+// widens returns whether the guide can begin with one of those widths: as many scales, each as
+// wide or wider, and the first as wide, since it is that of the averaged network's blocks.
+func (g *Guide) widens(widths []int) bool {
+	if len(widths) != len(g.Widths) || widths[0] != g.Widths[0] {
+		return false
+	}
+	for i, w := range widths {
+		if w > g.Widths[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// beginWith sets the parameters to a guide that is as wide or narrower (Guide.widens). The
+// channels that are new are those that were drawn, and what was there does not look at them yet:
+// the guide says what it said before (Chen, Goodfellow and Shlens 2016, Net2Net).
 func (g *guideNet) beginWith(m *guide.Model) {
 	for i, l := range g.layers {
-		copy(l.weights.values, m.Layers[i].Weight)
-		copy(l.biases.values, m.Layers[i].Bias)
+		from := m.Layers[i]
+		clear(l.biases.values)
+		copy(l.biases.values, from.Bias)
+		row, fromRow := len(l.weights.values)/len(l.biases.values), len(from.Weight)/from.Out
+		for out := range from.Out {
+			to := l.weights.values[out*row:][:row]
+			copy(to, from.Weight[out*fromRow:][:fromRow])
+			clear(to[fromRow:])
+		}
 	}
 }
 

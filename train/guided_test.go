@@ -8,6 +8,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/denoise/guide"
 	"github.com/averaged/imaging/internal/devicequeue"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
@@ -178,8 +179,26 @@ func TestGuidedRunsBegin(t *testing.T) {
 	for i, p := range again.guided.parameters() {
 		require.Equal(t, n.guided.parameters()[i].values, p.values, p.name)
 	}
+	// A wider guide says what the narrower one says, to rounding, and its new channels learn.
 	other := c
-	other.Guide = &Guide{Widths: []int{5, 7}, Rate: 1, LastRate: 1}
+	other.Guide = &Guide{Widths: []int{5, 9}, Slope: 0.1, Rate: 1, LastRate: 1}
+	wider := newTestAveraged(t, dev, other)
+	require.NoError(t, wider.beginWith(file(n)))
+	x := gaussianBuffer(t, dev, c.batchShape(), 1)
+	denoised := func(n *averaged) []float32 {
+		require.NoError(t, n.tune(0.1))
+		out, err := dev.Alloc(c.batchShape())
+		require.NoError(t, err)
+		require.NoError(t, n.forward(t.Context(), out, x))
+		return downloaded(t, dev, out)
+	}
+	require.InDeltaSlice(t, denoised(again), denoised(wider), 1e-5)
+	_, m := wider.guided.modelOf(wider.effective())
+	for i := 6; i < 9; i++ {
+		require.NotZero(t, m.Layers[guide.DownAt(0)].Weight[i*4*5], "into channel %d", i)
+		require.Zero(t, m.Layers[guide.UpAt(0)].Weight[i], "out of channel %d", i)
+	}
+	other.Guide = &Guide{Widths: []int{5, 4}, Rate: 1, LastRate: 1}
 	require.ErrorContains(t, newTestAveraged(t, dev, other).beginWith(file(n)), "have a guide of")
 	other.Guide = &Guide{Widths: []int{5, 6}, Rate: 1, LastRate: 1}
 	require.ErrorContains(t, newTestAveraged(t, dev, other).beginWith(file(n)), "have a guide with the slope 0.1, and the run 0")

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/devicequeue"
@@ -15,7 +14,7 @@ import (
 // integrator, in the place of drawn ones. A network with levels may begin with one that has
 // none, trained for the noise level sigma of its card: it then begins as that network
 // rescaled to each level. A guided one may begin with one without a guide, whose guide is then a
-// drawn one, which says nothing yet. And one without may begin with one that has some, as that
+// drawn one, which says nothing yet, or with one whose guide is narrower. And one without may begin with one that has some, as that
 // network at the noise level SigmaMax.
 func (a *averaged) beginWith(f *weights.File) error {
 	m, err := denoise.FromFile(f)
@@ -45,8 +44,8 @@ func (a *averaged) beginWith(f *weights.File) error {
 		return fmt.Errorf("weights %q have the levels %v, the run %v", card.Name, m.Sigmas, c.Levels)
 	}
 	if m.Guide != nil {
-		if a.guided == nil || !slices.Equal(m.Guide.Widths, c.Guide.Widths) {
-			return fmt.Errorf("weights %q have a guide of %v channels, and the run none or another", card.Name, m.Guide.Widths)
+		if a.guided == nil || !c.Guide.widens(m.Guide.Widths) {
+			return fmt.Errorf("weights %q have a guide of %v channels, and the run none or another that is not wider", card.Name, m.Guide.Widths)
 		}
 		if m.Guide.Slope != c.Guide.Slope {
 			return fmt.Errorf("weights %q have a guide with the slope %v, and the run %v", card.Name, m.Guide.Slope, c.Guide.Slope)
