@@ -95,9 +95,9 @@ func ballCases() []*testCase {
 	return cases
 }
 
-func timedBallCases() []*testCase {
-	b := ballGroups{photograph(64), 8, false}
-	ofMap := ballGroups{photograph(64), 8, true}
+func timedBallCases(p Photograph) []*testCase {
+	b := ballGroups{p.image(64), 8, false}
+	ofMap := ballGroups{p.image(64), 8, true}
 	return []*testCase{projectionCase(b), projectionGradientCase(b, 1), projectionCase(ofMap), projectionGradientCase(ofMap, 1)}
 }
 

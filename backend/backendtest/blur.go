@@ -93,10 +93,10 @@ func blurCases() []*testCase {
 	return cases
 }
 
-func timedBlurCases() []*testCase {
+func timedBlurCases(p Photograph) []*testCase {
 	var cases []*testCase
 	for _, k := range []blurKernel{{h: 3, w: 3, cy: 1, cx: 1}, {h: 9, w: 9, cy: 4, cx: 4}, {h: 25, w: 25, cy: 12, cx: 12, sparse: true}} {
-		for _, s := range blurSpec(k, 321, 481) {
+		for _, s := range blurSpec(k, p.Height, p.Width) {
 			cases = append(cases, blurCase(1, 3, s, false))
 			if s.Method == backend.AutoBlur {
 				cases = append(cases, blurCase(1, 3, s, true))

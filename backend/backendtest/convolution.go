@@ -72,11 +72,13 @@ var tiledLayers = []layer{
 	{backend.Image(128, 5, 8), 64, 3, 3},
 }
 
-var timedLayers = []layer{
-	{photograph(3), 64, 3, 3},
-	{photograph(64), 64, 3, 3},
-	{photograph(64), 3, 3, 3},
-	{photograph(64), 64, 1, 1},
+func timedLayers(p Photograph) []layer {
+	return []layer{
+		{p.image(3), 64, 3, 3},
+		{p.image(64), 64, 3, 3},
+		{p.image(64), 3, 3, 3},
+		{p.image(64), 64, 1, 1},
+	}
 }
 
 var leaky = backend.Activation{Kind: backend.LeakyReLU, Slope: 0.01}
@@ -103,9 +105,9 @@ func convolutionCases() []*testCase {
 	return cases
 }
 
-func timedConvolutionCases() []*testCase {
+func timedConvolutionCases(p Photograph) []*testCase {
 	var cases []*testCase
-	for _, l := range timedLayers {
+	for _, l := range timedLayers(p) {
 		cases = append(cases, convolveCase(l, true, leaky), adjointCase(l, 1, -0.3))
 	}
 	return cases

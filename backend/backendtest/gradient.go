@@ -24,12 +24,12 @@ func gradientCases() []*testCase {
 		activationGradientCase(backend.Image(2, 5, 7), backend.Activation{Kind: backend.LeakyReLU, Slope: 1}))
 }
 
-func timedGradientCases() []*testCase {
+func timedGradientCases(p Photograph) []*testCase {
 	var cases []*testCase
-	for _, l := range timedLayers {
+	for _, l := range timedLayers(p) {
 		cases = append(cases, filterGradientCase(l, 1, 1))
 	}
-	return append(cases, biasGradientCase(photograph(64), 1), activationGradientCase(photograph(64), leaky))
+	return append(cases, biasGradientCase(p.image(64), 1), activationGradientCase(p.image(64), leaky))
 }
 
 func filterGradientCase(l layer, beta, scale float32) *testCase {

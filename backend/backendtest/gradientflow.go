@@ -220,8 +220,8 @@ func eulerCases() []*testCase {
 
 // timedEulerCases are the colour denoiser with 64 channels: ten blocks of one step, with
 // the usual activation and with projections of groups of 8.
-func timedEulerCases() []*testCase {
-	n := eulerNetwork{src: photograph(3), width: 64, dst: 3, steps: plain(10, 64)}
+func timedEulerCases(p Photograph) []*testCase {
+	n := eulerNetwork{src: p.image(3), width: 64, dst: 3, steps: plain(10, 64)}
 	balls := n
 	balls.steps = slices.Repeat([]eulerLayer{{64, 3, 3, true, identity, 0.3, nil, 8, false}}, 10)
 	return []*testCase{eulerCase(n, false), eulerCase(balls, false)}

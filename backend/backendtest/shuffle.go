@@ -44,8 +44,8 @@ func shuffleCases() []*testCase {
 	return cases
 }
 
-func timedShuffleCases() []*testCase {
-	return []*testCase{unshuffleCase(photograph(3), 2), shuffleCase(photograph(3), 2)}
+func timedShuffleCases(p Photograph) []*testCase {
+	return []*testCase{unshuffleCase(p.image(3), 2), shuffleCase(p.image(3), 2)}
 }
 
 func unshuffleCase(fine backend.Shape, factor int) *testCase {

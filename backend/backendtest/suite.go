@@ -75,12 +75,12 @@ func SameBits(t *testing.T, a, b func(t testing.TB) backend.Device) {
 	}
 }
 
-// Benchmark times operations at the sizes of photographs, and reports GFLOP/s or,
+// Benchmark times operations on photographs of a size, usually 321×481, and reports GFLOP/s or,
 // for operations bound by memory, GB/s of arrays read and written.
-func Benchmark(b *testing.B, open func(t testing.TB) backend.Device) {
+func Benchmark(b *testing.B, p Photograph, open func(t testing.TB) backend.Device) {
 	dev := open(b)
 	defer closeDevice(b, dev)
-	for _, c := range timedCases() {
+	for _, c := range timedCases(p) {
 		b.Run(c.operation+"/"+c.name, func(b *testing.B) { c.benchmark(b, dev) })
 	}
 }

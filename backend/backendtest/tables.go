@@ -24,8 +24,12 @@ var plainShapes = []backend.Shape{
 	{N: 3, C: 1, H: 4, W: 4},
 }
 
-// photograph is the shape of the timed cases with c channels.
-func photograph(c int) backend.Shape { return backend.Image(c, 321, 481) }
+// Photograph is the size of what a benchmark takes, in pixels.
+type Photograph struct{ Height, Width int }
+
+func (p Photograph) image(channels int) backend.Shape {
+	return backend.Image(channels, p.Height, p.Width)
+}
 
 // allCases returns the cases that are small enough for a test, operation by
 // operation.
@@ -42,13 +46,13 @@ var allCases = sync.OnceValue(func() []*testCase {
 
 // timedCases returns the cases of the benchmarks: made by the same functions,
 // larger.
-func timedCases() []*testCase {
+func timedCases(p Photograph) []*testCase {
 	var cases []*testCase
-	for _, family := range []func() []*testCase{
+	for _, family := range []func(Photograph) []*testCase{
 		timedVectorCases, timedShuffleCases, timedTotalVariationCases, timedBlurCases, timedConvolutionCases,
 		timedEulerCases, timedGradientCases, timedBallCases,
 	} {
-		cases = append(cases, family()...)
+		cases = append(cases, family(p)...)
 	}
 	return cases
 }

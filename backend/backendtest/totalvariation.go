@@ -52,15 +52,15 @@ func totalVariationCases() []*testCase {
 	return cases
 }
 
-func timedTotalVariationCases() []*testCase {
+func timedTotalVariationCases(p Photograph) []*testCase {
 	var cases []*testCase
 	for _, coupled := range []bool{false, true} {
 		problem := backend.TVProblem{Alpha: 0.1, Coupled: coupled}
 		cases = append(cases,
-			iterateCase(photograph(3), problem, backend.TVStep{Primal: 0.2, Extrapolation: 0.15, Dual: 0.5}),
-			evaluateCase(photograph(3), problem))
+			iterateCase(p.image(3), problem, backend.TVStep{Primal: 0.2, Extrapolation: 0.15, Dual: 0.5}),
+			evaluateCase(p.image(3), problem))
 	}
-	return append(cases, primalCase(photograph(3), 1))
+	return append(cases, primalCase(p.image(3), 1))
 }
 
 func dualShape(s backend.Shape) backend.Shape { return backend.Image(2*s.C, s.H, s.W) }

@@ -60,8 +60,8 @@ func vectorCases() []*testCase {
 		gaussianCase(backend.Image(1, 5, 5), 7, 0.3, 0))
 }
 
-func timedVectorCases() []*testCase {
-	s := photograph(3)
+func timedVectorCases(p Photograph) []*testCase {
+	s := p.image(3)
 	return []*testCase{
 		fillCase(s, 0.1),
 		combinationCase(s, 1),

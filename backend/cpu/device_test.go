@@ -47,7 +47,7 @@ func instructionSets(t *testing.T) []cpu.InstructionSet {
 func BenchmarkOperations(b *testing.B) {
 	for _, set := range cpu.InstructionSets() {
 		b.Run(set.String(), func(b *testing.B) {
-			backendtest.Benchmark(b, func(testing.TB) backend.Device { return cpu.New(cpu.UseInstructionSet(set)) })
+			backendtest.Benchmark(b, backendtest.Photograph{Height: 321, Width: 481}, func(testing.TB) backend.Device { return cpu.New(cpu.UseInstructionSet(set)) })
 		})
 	}
 }

@@ -19,6 +19,9 @@ import (
 
 func shut(t testing.TB, d *Device) { require.NoError(t, d.Close()) }
 
+// isFake says whether the driver is that of internal/hostcuda.
+func isFake(d *Device) bool { return strings.HasPrefix(d.properties.Name, "Fake") }
+
 // flowSteps are two steps of Heun's method with 3×3 filters.
 func flowSteps(t testing.TB, d backend.Device) []backend.FlowStep {
 	var steps []backend.FlowStep
@@ -53,12 +56,12 @@ func TestOldGPUsAreRefused(t *testing.T) {
 // Where the driver does not translate PTX, Open says why, and not the first operation.
 func TestDriversThatDoNotTranslate(t *testing.T) {
 	d := open(t)
-	isFake := strings.HasPrefix(d.properties.Name, "Fake")
+	fake := isFake(d)
 	shut(t, d)
 	for state, why := range map[string]string{"missing": "libnvidia-ptxjitcompiler.so.1", "disabled": "CUDA_DISABLE_PTX_JIT must not be set"} {
 		t.Setenv("FAKE_CUDA_JIT", state) // which means nothing to a real driver
 		d, err := Open(0)
-		if !isFake {
+		if !fake {
 			require.NoError(t, err)
 			shut(t, d)
 			continue

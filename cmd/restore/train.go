@@ -100,7 +100,7 @@ the loss in RUN/range-test.png.`,
 	f := c.Flags()
 	f.StringVarP(&t.run, "output", "o", "", "the run: a `FOLDER` that is made, or with --resume one that is there (required, but with --range-test)")
 	f.BoolVar(&t.resume, "resume", false, "go on with the run in the folder of -o")
-	f.StringVar(&t.initial, "init", "", "begin with the weights in this `FILE` (safetensors), of an averaged network of the same form, not with random ones")
+	f.StringVar(&t.initial, "init", "", "begin with the weights in this `FILE` (safetensors), of an averaged network of the same form, whose guide may be narrower, not with random ones")
 	t.rangeTest.bind(c)
 	f.BoolVar(&t.force, "force", false, "let --range-test overwrite the picture of an earlier one; a run is never overwritten")
 	t.sourceFlags.bind(c)
