@@ -124,8 +124,13 @@ const (
 	// A spectrum is flat if its second highest band is at most this much higher than its highest, and an
 	// estimate agrees within the other.
 	flatWithin, agreesWithin = 1.1, 0.03
-	// Then the level is between the one of colour and that of brightness, near the latter.
-	brighterShare = 0.7
+	// Strong noise is in brightness alone as well where the rule's interval begins a little higher and
+	// brightness has far more in its highest band, and not much less there than in the second highest:
+	// texture, which is in brightness too, falls more steeply.
+	strongWhite, slightlyBrighter, farBrighter, flatBrightness = 10.0 / 255, 1.1, 1.5, 1.2
+	// Such noise is that of cameras, and weakest in the calmest tenth of an image, where it is measured:
+	// the level is up to calmer more, from calmFrom to calmTo.
+	calmer, calmFrom, calmTo = 0.25, 8.0 / 255, 12.0 / 255
 	// An image is soft, and its level is softFloor times the floor of its lowest band, where its highest band has
 	// less than softMost of its middle one, at the squares with most of both; and wholly so softRange
 	// below that.
@@ -167,11 +172,13 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 		if agrees {
 			limit += (weakBrighter - brighter) * min(max(2-p.Sigma/weakWhite, 0), 1)
 		}
-		if j.low <= limit*p.Sigma {
+		light, second := s.floor[axisOfBrightness][3][lowest], s.floor[axisOfBrightness][2][lowest]
+		bright := p.Sigma >= strongWhite && j.low > slightlyBrighter*p.Sigma && light > farBrighter*p.Sigma && second < flatBrightness*light
+		if j.low <= limit*p.Sigma && !bright {
 			return p
 		}
-		light := math.Min(j.middle, s.floor[axisOfBrightness][3][lowest])
-		return p.coarse(j, math.Max(p.Sigma, math.Pow(p.Sigma, 1-brighterShare)*math.Pow(light, brighterShare)))
+		level := math.Max(p.Sigma, math.Min(j.middle, light))
+		return p.coarse(j, level*(1+calmer*min(max((level-calmFrom)/(calmTo-calmFrom), 0), 1)))
 	}
 	fine, middle := s.floor[axisOfBrightness][3][most], s.floor[axisOfBrightness][1][most]
 	softness := min(max((softMost-fine/math.Max(middle, 1e-9))/softRange, 0), 1)

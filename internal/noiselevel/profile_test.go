@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -117,6 +118,39 @@ func TestProfileOfGreyKeptAsColour(t *testing.T) {
 	require.Len(t, p.PerChannel, 3)
 	require.Equal(t, White, one.Kind)
 	require.InEpsilon(t, 0.05, one.Sigma, 0.1)
+}
+
+// Noise that is stronger in brightness than in colour, at all frequencies alike, is not white: its level
+// is that of brightness and somewhat more. Texture, which is in brightness too but falls toward the finest
+// detail, leaves white noise white.
+func TestProfileOfNoiseInBrightness(t *testing.T) {
+	const h, w, white = 192, 256, 0.045
+	noise := func(sigma float64, seed uint64) []float32 { return addNoise(make([]float32, h*w), sigma, seed) }
+	pix := addNoise(render(scenes["edges"], 3, h, w), white, 8)
+	add := func(to, light []float32) []float32 {
+		sum := slices.Clone(to)
+		for i := range sum {
+			sum[i] += light[i%(h*w)]
+		}
+		return toBytes(sum)
+	}
+	// √(1 + 3·0.8²) = 1.7 times as much in brightness.
+	p, err := EstimateProfile(add(pix, noise(0.8*white, 3)), 3, h, w)
+	require.NoError(t, err)
+	require.Equal(t, Coarse, p.Kind)
+	require.Greater(t, p.Sigma, 1.5*white)
+	require.Less(t, p.Sigma, 2.2*white)
+
+	texture := noise(0.15, 4)
+	for range 2 { // a mean over neighbours, twice
+		for i := len(texture) - 1; i > w; i-- {
+			texture[i] = (texture[i] + texture[i-1] + texture[i-w] + texture[i-w-1]) / 4
+		}
+	}
+	p, err = EstimateProfile(add(pix, texture), 3, h, w)
+	require.NoError(t, err)
+	require.Equal(t, White, p.Kind)
+	require.InEpsilon(t, white, p.Sigma, 0.05)
 }
 
 // The coefficients fit the features.
