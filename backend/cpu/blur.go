@@ -88,7 +88,7 @@ func (d *Device) prepareBlur(k *blur, ty, tx transformAxis) error {
 	}
 	k.y, k.x = ty.extension, tx.extension
 	var err error
-	k.fourier, err = fourierFilter(d.pool, s, ty, tx)
+	k.fourier, err = fourierFilter(d.kernels.fft, d.pool, s, ty, tx)
 	return err
 }
 

@@ -34,8 +34,8 @@ func fourierAxis(n, size, centre int, boundary backend.Boundary) transformAxis {
 	return transformAxis{extension: e, period: fft.GoodSize(len(e.from)), centre: size - 1}
 }
 
-func fourierFilter(pool *parallel.Pool, s *backend.BlurSpec, ty, tx transformAxis) (*fft.Filter, error) {
-	plan, err := fft.New(ty.period, tx.period)
+func fourierFilter(kernels *fft.Kernels, pool *parallel.Pool, s *backend.BlurSpec, ty, tx transformAxis) (*fft.Filter, error) {
+	plan, err := fft.NewWith(kernels, ty.period, tx.period)
 	if err != nil {
 		return nil, err
 	}

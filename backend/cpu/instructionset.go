@@ -11,6 +11,7 @@ import (
 	"github.com/averaged/imaging/backend/cpu/internal/tvrow"
 	"github.com/averaged/imaging/backend/cpu/internal/vectors"
 	"github.com/averaged/imaging/backend/cpu/internal/winograd"
+	"github.com/averaged/imaging/internal/fft"
 )
 
 // InstructionSet is what the kernels are written for. Of those of one architecture, a
@@ -36,6 +37,7 @@ type kernels struct {
 	vectors     *vectors.Kernels
 	convolution *convrow.Kernels
 	winograd    *winograd.Kernels
+	fft         *fft.Kernels
 }
 
 var x86 = &features.X86
@@ -50,14 +52,14 @@ var instructionSets = [...]struct {
 	kernels kernels
 }{
 	Portable: {"portable", true,
-		kernels{tvrow.Portable, vectors.Portable, convrow.Portable, winograd.Portable}},
+		kernels{tvrow.Portable, vectors.Portable, convrow.Portable, winograd.Portable, fft.Portable}},
 	AVX2: {"avx2", x86.HasAVX2 && x86.HasFMA,
-		kernels{tvrow.AVX2, vectors.AVX2, convrow.AVX2, winograd.AVX2}},
+		kernels{tvrow.AVX2, vectors.AVX2, convrow.AVX2, winograd.AVX2, fft.AVX2}},
 	AVX512: {"avx512", x86.HasAVX2 && x86.HasFMA && x86.HasAVX512F && x86.HasAVX512BW &&
 		x86.HasAVX512CD && x86.HasAVX512DQ && x86.HasAVX512VL,
-		kernels{tvrow.AVX512, vectors.AVX512, convrow.AVX512, winograd.AVX512}},
+		kernels{tvrow.AVX512, vectors.AVX512, convrow.AVX512, winograd.AVX512, fft.AVX512}},
 	NEON: {"neon", true,
-		kernels{tvrow.NEON, vectors.NEON, convrow.NEON, winograd.NEON}},
+		kernels{tvrow.NEON, vectors.NEON, convrow.NEON, winograd.NEON, fft.Portable}},
 }
 
 func (s InstructionSet) String() string {
@@ -103,6 +105,13 @@ func Selected() (InstructionSet, error) {
 		}
 	}
 	return Portable, fmt.Errorf("%s=%q: this processor and build have %v", InstructionSetVariable, name, sets)
+}
+
+// Transforms on the host take the same instruction set. Where InstructionSetVariable is wrong they
+// take plain Go, and opening a device fails.
+func init() {
+	s, _ := Selected()
+	fft.Default = instructionSets[s].kernels.fft
 }
 
 // kernelsOf returns the kernels of a set, or an error that names the sets that there are.

@@ -2,7 +2,8 @@ package fft
 
 // The butterflies of one radix each. Forward: transform the elements, then multiply
 // with the twiddles w₁, w₂, …; inverse: multiply with their conjugates, then
-// transform back. Where one is told that the twiddles are 1, it leaves them out.
+// transform back. Where one is told that the twiddles are 1, it leaves them out. Products are
+// rounded before they are added, so that all instruction sets give the same bits.
 
 func forward2(a, b *record, w *[2]float32, one bool) {
 	wr, wi := w[0], w[1]
@@ -18,7 +19,7 @@ func forward2(a, b *record, w *[2]float32, one bool) {
 		ar, ai, br, bi := a[i], a[i+lanes], b[i], b[i+lanes]
 		a[i], a[i+lanes] = ar+br, ai+bi
 		dr, di := ar-br, ai-bi
-		b[i], b[i+lanes] = dr*wr-di*wi, dr*wi+di*wr
+		b[i], b[i+lanes] = float32(dr*wr)-float32(di*wi), float32(dr*wi)+float32(di*wr)
 	}
 }
 
@@ -33,7 +34,7 @@ func inverse2(a, b *record, w *[2]float32, one bool) {
 		return
 	}
 	for i := range lanes {
-		br, bi := b[i]*wr+b[i+lanes]*wi, b[i+lanes]*wr-b[i]*wi
+		br, bi := float32(b[i]*wr)+float32(b[i+lanes]*wi), float32(b[i+lanes]*wr)-float32(b[i]*wi)
 		ar, ai := a[i], a[i+lanes]
 		a[i], a[i+lanes] = ar+br, ai+bi
 		b[i], b[i+lanes] = ar-br, ai-bi
@@ -58,11 +59,11 @@ func forward4(a, b, c, d *record, w *[6]float32, one bool) {
 		ur, ui, vr, vi := b[i]+d[i], b[i+lanes]+d[i+lanes], b[i]-d[i], b[i+lanes]-d[i+lanes]
 		a[i], a[i+lanes] = sr+ur, si+ui
 		sr, si = sr-ur, si-ui
-		c[i], c[i+lanes] = sr*w2r-si*w2i, sr*w2i+si*w2r
+		c[i], c[i+lanes] = float32(sr*w2r)-float32(si*w2i), float32(sr*w2i)+float32(si*w2r)
 		pr, pi := tr+vi, ti-vr
-		b[i], b[i+lanes] = pr*w1r-pi*w1i, pr*w1i+pi*w1r
+		b[i], b[i+lanes] = float32(pr*w1r)-float32(pi*w1i), float32(pr*w1i)+float32(pi*w1r)
 		tr, ti = tr-vi, ti+vr
-		d[i], d[i+lanes] = tr*w3r-ti*w3i, tr*w3i+ti*w3r
+		d[i], d[i+lanes] = float32(tr*w3r)-float32(ti*w3i), float32(tr*w3i)+float32(ti*w3r)
 	}
 }
 
@@ -80,10 +81,10 @@ func inverse4(a, b, c, d *record, w *[6]float32, one bool) {
 	}
 	w1r, w1i, w2r, w2i, w3r, w3i := w[0], w[1], w[2], w[3], w[4], w[5]
 	for i := range lanes {
-		cr, ci := c[i]*w2r+c[i+lanes]*w2i, c[i+lanes]*w2r-c[i]*w2i
+		cr, ci := float32(c[i]*w2r)+float32(c[i+lanes]*w2i), float32(c[i+lanes]*w2r)-float32(c[i]*w2i)
 		sr, si, tr, ti := a[i]+cr, a[i+lanes]+ci, a[i]-cr, a[i+lanes]-ci
-		br, bi := b[i]*w1r+b[i+lanes]*w1i, b[i+lanes]*w1r-b[i]*w1i
-		dr, di := d[i]*w3r+d[i+lanes]*w3i, d[i+lanes]*w3r-d[i]*w3i
+		br, bi := float32(b[i]*w1r)+float32(b[i+lanes]*w1i), float32(b[i+lanes]*w1r)-float32(b[i]*w1i)
+		dr, di := float32(d[i]*w3r)+float32(d[i+lanes]*w3i), float32(d[i+lanes]*w3r)-float32(d[i]*w3i)
 		ur, ui, vr, vi := br+dr, bi+di, br-dr, bi-di
 		a[i], a[i+lanes] = sr+ur, si+ui
 		b[i], b[i+lanes] = tr-vi, ti+vr
@@ -99,23 +100,23 @@ func forward3(a, b, c *record, w *[4]float32) {
 	w1r, w1i, w2r, w2i := w[0], w[1], w[2], w[3]
 	for i := range lanes {
 		sr, si := b[i]+c[i], b[i+lanes]+c[i+lanes]
-		dr, di := sin3*(b[i]-c[i]), sin3*(b[i+lanes]-c[i+lanes])
-		tr, ti := a[i]-.5*sr, a[i+lanes]-.5*si
+		dr, di := float32(sin3*(b[i]-c[i])), float32(sin3*(b[i+lanes]-c[i+lanes]))
+		tr, ti := a[i]-float32(.5*sr), a[i+lanes]-float32(.5*si)
 		a[i], a[i+lanes] = a[i]+sr, a[i+lanes]+si
 		pr, pi, qr, qi := tr+di, ti-dr, tr-di, ti+dr
-		b[i], b[i+lanes] = pr*w1r-pi*w1i, pr*w1i+pi*w1r
-		c[i], c[i+lanes] = qr*w2r-qi*w2i, qr*w2i+qi*w2r
+		b[i], b[i+lanes] = float32(pr*w1r)-float32(pi*w1i), float32(pr*w1i)+float32(pi*w1r)
+		c[i], c[i+lanes] = float32(qr*w2r)-float32(qi*w2i), float32(qr*w2i)+float32(qi*w2r)
 	}
 }
 
 func inverse3(a, b, c *record, w *[4]float32) {
 	w1r, w1i, w2r, w2i := w[0], w[1], w[2], w[3]
 	for i := range lanes {
-		br, bi := b[i]*w1r+b[i+lanes]*w1i, b[i+lanes]*w1r-b[i]*w1i
-		cr, ci := c[i]*w2r+c[i+lanes]*w2i, c[i+lanes]*w2r-c[i]*w2i
+		br, bi := float32(b[i]*w1r)+float32(b[i+lanes]*w1i), float32(b[i+lanes]*w1r)-float32(b[i]*w1i)
+		cr, ci := float32(c[i]*w2r)+float32(c[i+lanes]*w2i), float32(c[i+lanes]*w2r)-float32(c[i]*w2i)
 		sr, si := br+cr, bi+ci
-		dr, di := sin3*(br-cr), sin3*(bi-ci)
-		tr, ti := a[i]-.5*sr, a[i+lanes]-.5*si
+		dr, di := float32(sin3*(br-cr)), float32(sin3*(bi-ci))
+		tr, ti := a[i]-float32(.5*sr), a[i+lanes]-float32(.5*si)
 		a[i], a[i+lanes] = a[i]+sr, a[i+lanes]+si
 		b[i], b[i+lanes] = tr-di, ti+dr
 		c[i], c[i+lanes] = tr+di, ti-dr
@@ -136,36 +137,36 @@ func forward5(a, b, c, d, e *record, w *[8]float32) {
 		tr, ti, vr, vi := c[i]+d[i], c[i+lanes]+d[i+lanes], c[i]-d[i], c[i+lanes]-d[i+lanes]
 		ar, ai := a[i], a[i+lanes]
 		a[i], a[i+lanes] = ar+sr+tr, ai+si+ti
-		pr, pi := ar+cos51*sr+cos52*tr, ai+cos51*si+cos52*ti
-		qr, qi := ar+cos52*sr+cos51*tr, ai+cos52*si+cos51*ti
+		pr, pi := ar+float32(cos51*sr)+float32(cos52*tr), ai+float32(cos51*si)+float32(cos52*ti)
+		qr, qi := ar+float32(cos52*sr)+float32(cos51*tr), ai+float32(cos52*si)+float32(cos51*ti)
 		// Minus i times these is added for one of a pair and subtracted for the other.
-		gr, gi := sin51*ur+sin52*vr, sin51*ui+sin52*vi
-		hr, hi := sin52*ur-sin51*vr, sin52*ui-sin51*vi
+		gr, gi := float32(sin51*ur)+float32(sin52*vr), float32(sin51*ui)+float32(sin52*vi)
+		hr, hi := float32(sin52*ur)-float32(sin51*vr), float32(sin52*ui)-float32(sin51*vi)
 		yr, yi := pr+gi, pi-gr
-		b[i], b[i+lanes] = yr*w[0]-yi*w[1], yr*w[1]+yi*w[0]
+		b[i], b[i+lanes] = float32(yr*w[0])-float32(yi*w[1]), float32(yr*w[1])+float32(yi*w[0])
 		yr, yi = qr+hi, qi-hr
-		c[i], c[i+lanes] = yr*w[2]-yi*w[3], yr*w[3]+yi*w[2]
+		c[i], c[i+lanes] = float32(yr*w[2])-float32(yi*w[3]), float32(yr*w[3])+float32(yi*w[2])
 		yr, yi = qr-hi, qi+hr
-		d[i], d[i+lanes] = yr*w[4]-yi*w[5], yr*w[5]+yi*w[4]
+		d[i], d[i+lanes] = float32(yr*w[4])-float32(yi*w[5]), float32(yr*w[5])+float32(yi*w[4])
 		yr, yi = pr-gi, pi+gr
-		e[i], e[i+lanes] = yr*w[6]-yi*w[7], yr*w[7]+yi*w[6]
+		e[i], e[i+lanes] = float32(yr*w[6])-float32(yi*w[7]), float32(yr*w[7])+float32(yi*w[6])
 	}
 }
 
 func inverse5(a, b, c, d, e *record, w *[8]float32) {
 	for i := range lanes {
-		br, bi := b[i]*w[0]+b[i+lanes]*w[1], b[i+lanes]*w[0]-b[i]*w[1]
-		er, ei := e[i]*w[6]+e[i+lanes]*w[7], e[i+lanes]*w[6]-e[i]*w[7]
+		br, bi := float32(b[i]*w[0])+float32(b[i+lanes]*w[1]), float32(b[i+lanes]*w[0])-float32(b[i]*w[1])
+		er, ei := float32(e[i]*w[6])+float32(e[i+lanes]*w[7]), float32(e[i+lanes]*w[6])-float32(e[i]*w[7])
 		sr, si, ur, ui := br+er, bi+ei, br-er, bi-ei
-		cr, ci := c[i]*w[2]+c[i+lanes]*w[3], c[i+lanes]*w[2]-c[i]*w[3]
-		dr, di := d[i]*w[4]+d[i+lanes]*w[5], d[i+lanes]*w[4]-d[i]*w[5]
+		cr, ci := float32(c[i]*w[2])+float32(c[i+lanes]*w[3]), float32(c[i+lanes]*w[2])-float32(c[i]*w[3])
+		dr, di := float32(d[i]*w[4])+float32(d[i+lanes]*w[5]), float32(d[i+lanes]*w[4])-float32(d[i]*w[5])
 		tr, ti, vr, vi := cr+dr, ci+di, cr-dr, ci-di
 		ar, ai := a[i], a[i+lanes]
 		a[i], a[i+lanes] = ar+sr+tr, ai+si+ti
-		pr, pi := ar+cos51*sr+cos52*tr, ai+cos51*si+cos52*ti
-		qr, qi := ar+cos52*sr+cos51*tr, ai+cos52*si+cos51*ti
-		gr, gi := sin51*ur+sin52*vr, sin51*ui+sin52*vi
-		hr, hi := sin52*ur-sin51*vr, sin52*ui-sin51*vi
+		pr, pi := ar+float32(cos51*sr)+float32(cos52*tr), ai+float32(cos51*si)+float32(cos52*ti)
+		qr, qi := ar+float32(cos52*sr)+float32(cos51*tr), ai+float32(cos52*si)+float32(cos51*ti)
+		gr, gi := float32(sin51*ur)+float32(sin52*vr), float32(sin51*ui)+float32(sin52*vi)
+		hr, hi := float32(sin52*ur)-float32(sin51*vr), float32(sin52*ui)-float32(sin51*vi)
 		b[i], b[i+lanes] = pr-gi, pi+gr
 		c[i], c[i+lanes] = qr-hi, qi+hr
 		d[i], d[i+lanes] = qr+hi, qi-hr
@@ -183,9 +184,9 @@ func (s *stage) forward(block []record, p int, w []float32, room []record) {
 		wr, wi, vr, vi := w[2*k-2], w[2*k-1], w[2*(s.radix-k)-2], w[2*(s.radix-k)-1]
 		for i := range lanes {
 			yr, yi := even[i]+odd[i+lanes], even[i+lanes]-odd[i]
-			a[i], a[i+lanes] = yr*wr-yi*wi, yr*wi+yi*wr
+			a[i], a[i+lanes] = float32(yr*wr)-float32(yi*wi), float32(yr*wi)+float32(yi*wr)
 			yr, yi = even[i]-odd[i+lanes], even[i+lanes]+odd[i]
-			b[i], b[i+lanes] = yr*vr-yi*vi, yr*vi+yi*vr
+			b[i], b[i+lanes] = float32(yr*vr)-float32(yi*vi), float32(yr*vi)+float32(yi*vr)
 		}
 	}
 }
@@ -195,7 +196,7 @@ func (s *stage) inverse(block []record, p int, w []float32, room []record) {
 		wr, wi := w[2*k-2], w[2*k-1]
 		a := &block[p+k*s.m]
 		for i := range lanes {
-			a[i], a[i+lanes] = a[i]*wr+a[i+lanes]*wi, a[i+lanes]*wr-a[i]*wi
+			a[i], a[i+lanes] = float32(a[i]*wr)+float32(a[i+lanes]*wi), float32(a[i+lanes]*wr)-float32(a[i]*wi)
 		}
 	}
 	s.pairs(block, p, room)
@@ -234,8 +235,8 @@ func (s *stage) sums(room []record, k int) (even, odd record) {
 		cos, sin := s.cos[turn], s.sin[turn]
 		sum, diff := &room[2*j-1], &room[2*j]
 		for i := range even {
-			even[i] += cos * sum[i]
-			odd[i] += sin * diff[i]
+			even[i] += float32(cos * sum[i])
+			odd[i] += float32(sin * diff[i])
 		}
 	}
 	return even, odd

@@ -276,22 +276,26 @@ func BenchmarkForwardInverse(b *testing.B) {
 	})
 }
 
-// The convolution of three channels, as blurring does it.
+// The convolution of three channels, as blurring does it, with each instruction set.
 func BenchmarkFilter(b *testing.B) {
-	for _, s := range [][2]int{{360, 512}, {375, 540}, {512, 512}} {
-		h, w := s[0], s[1]
-		b.Run(fmt.Sprintf("3x%dx%d", h, w), func(b *testing.B) {
-			pool := parallel.New(1)
-			defer pool.Close()
-			plan, err := New(h, w)
-			require.NoError(b, err)
-			spectrum, err := plan.Forward(pool, random(h*w, 1))
-			require.NoError(b, err)
-			filter := spectrum.Filter()
-			image, result := random(3*h*w, 2), make([]float32, 3*h*w)
-			for b.Loop() {
-				require.NoError(b, filter.Apply(pool, 3, writer(result, h, w), reader(image, h, w), false))
-			}
-		})
+	sets := vectorKernels()
+	sets["portable"] = Portable
+	for name, k := range sets {
+		for _, s := range [][2]int{{360, 512}, {375, 540}, {512, 512}, {3072, 4096}} {
+			h, w := s[0], s[1]
+			b.Run(fmt.Sprintf("%s/3x%dx%d", name, h, w), func(b *testing.B) {
+				pool := parallel.New(1)
+				defer pool.Close()
+				plan, err := NewWith(k, h, w)
+				require.NoError(b, err)
+				spectrum, err := plan.Forward(pool, random(h*w, 1))
+				require.NoError(b, err)
+				filter := spectrum.Filter()
+				image, result := random(3*h*w, 2), make([]float32, 3*h*w)
+				for b.Loop() {
+					require.NoError(b, filter.Apply(pool, 3, writer(result, h, w), reader(image, h, w), false))
+				}
+			})
+		}
 	}
 }

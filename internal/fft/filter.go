@@ -73,23 +73,13 @@ func (f *Filter) column(half []record, g, zero int, conjugate bool) {
 	group := half[g*p.h : (g+1)*p.h]
 	factors := f.half[g*p.h : (g+1)*p.h]
 	clear(group[zero:])
-	p.columns.forward(group, s.room)
+	p.columns.forward(p.kernels, group, s.room)
+	multiply := p.kernels.multiply
 	if conjugate {
-		for j := range group {
-			a, b := &group[j], &factors[j]
-			for i := range lanes {
-				a[i], a[i+lanes] = a[i]*b[i]+a[i+lanes]*b[i+lanes], a[i+lanes]*b[i]-a[i]*b[i+lanes]
-			}
-		}
-	} else {
-		for j := range group {
-			a, b := &group[j], &factors[j]
-			for i := range lanes {
-				a[i], a[i+lanes] = a[i]*b[i]-a[i+lanes]*b[i+lanes], a[i+lanes]*b[i]+a[i]*b[i+lanes]
-			}
-		}
+		multiply = p.kernels.multiplyConjugate
 	}
-	p.columns.inverse(group, s.room)
+	multiply(&group[0], &factors[0], p.h)
+	p.columns.inverse(p.kernels, group, s.room)
 }
 
 // Bytes is the memory that a filter of h×w samples holds.

@@ -6,7 +6,7 @@ import "math"
 const lanes = 16
 
 // record is one element of each of the lines: real parts, then imaginary parts.
-type record [2 * lanes]float32
+type record = [2 * lanes]float32
 
 // line is the plan of a complex transform of n elements.
 type line struct {
@@ -108,34 +108,18 @@ func root(j, n int) (cos, sin float32) {
 
 // forward transforms x, of n records, X[f] = Σ x[j]·exp(−2πi·jf/n), and leaves
 // X[frequency[p]] in x[p].
-func (l *line) forward(x, room []record) {
+func (l *line) forward(k *Kernels, x, room []record) {
 	for i := range l.stages {
 		s := &l.stages[i]
+		if s.radix <= largestOwn {
+			k.forward[s.radix](&x[0], l.n/(s.radix*s.m), s.m, &s.twiddle[0])
+			continue
+		}
 		w := 2 * (s.radix - 1)
 		for b := 0; b < l.n; b += s.radix * s.m {
 			block := x[b : b+s.radix*s.m]
-			m := s.m
-			switch s.radix {
-			case 2:
-				for p := range m {
-					forward2(&block[p], &block[p+m], (*[2]float32)(s.twiddle[p*w:]), p == 0)
-				}
-			case 3:
-				for p := range m {
-					forward3(&block[p], &block[p+m], &block[p+2*m], (*[4]float32)(s.twiddle[p*w:]))
-				}
-			case 4:
-				for p := range m {
-					forward4(&block[p], &block[p+m], &block[p+2*m], &block[p+3*m], (*[6]float32)(s.twiddle[p*w:]), p == 0)
-				}
-			case 5:
-				for p := range m {
-					forward5(&block[p], &block[p+m], &block[p+2*m], &block[p+3*m], &block[p+4*m], (*[8]float32)(s.twiddle[p*w:]))
-				}
-			default:
-				for p := range m {
-					s.forward(block, p, s.twiddle[p*w:(p+1)*w], room)
-				}
+			for p := range s.m {
+				s.forward(block, p, s.twiddle[p*w:(p+1)*w], room)
 			}
 		}
 	}
@@ -143,34 +127,18 @@ func (l *line) forward(x, room []record) {
 
 // inverse undoes forward up to a factor: x[j] = Σ X[f]·exp(+2πi·jf/n) from
 // X[frequency[p]] in x[p].
-func (l *line) inverse(x, room []record) {
+func (l *line) inverse(k *Kernels, x, room []record) {
 	for i := len(l.stages) - 1; i >= 0; i-- {
 		s := &l.stages[i]
+		if s.radix <= largestOwn {
+			k.inverse[s.radix](&x[0], l.n/(s.radix*s.m), s.m, &s.twiddle[0])
+			continue
+		}
 		w := 2 * (s.radix - 1)
 		for b := 0; b < l.n; b += s.radix * s.m {
 			block := x[b : b+s.radix*s.m]
-			m := s.m
-			switch s.radix {
-			case 2:
-				for p := range m {
-					inverse2(&block[p], &block[p+m], (*[2]float32)(s.twiddle[p*w:]), p == 0)
-				}
-			case 3:
-				for p := range m {
-					inverse3(&block[p], &block[p+m], &block[p+2*m], (*[4]float32)(s.twiddle[p*w:]))
-				}
-			case 4:
-				for p := range m {
-					inverse4(&block[p], &block[p+m], &block[p+2*m], &block[p+3*m], (*[6]float32)(s.twiddle[p*w:]), p == 0)
-				}
-			case 5:
-				for p := range m {
-					inverse5(&block[p], &block[p+m], &block[p+2*m], &block[p+3*m], &block[p+4*m], (*[8]float32)(s.twiddle[p*w:]))
-				}
-			default:
-				for p := range m {
-					s.inverse(block, p, s.twiddle[p*w:(p+1)*w], room)
-				}
+			for p := range s.m {
+				s.inverse(block, p, s.twiddle[p*w:(p+1)*w], room)
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 // Plan transforms real images of h×w samples. It is safe for concurrent use; its
 // scratch memory is pooled.
 type Plan struct {
+	kernels   *Kernels
 	h, w      int
 	rows      *line // along a row, w elements
 	columns   *line // along a column, h elements
@@ -20,11 +21,18 @@ type Plan struct {
 // New returns the plan for images of h rows and w columns, at least 1 each. Any
 // size works; the time per sample grows with the sum of the prime factors, so
 // choose sizes by GoodSize where there is a choice.
-func New(h, w int) (*Plan, error) {
+func New(h, w int) (*Plan, error) { return NewWith(Default, h, w) }
+
+// Default are the kernels of New. Package backend/cpu sets them as it begins, to those of the
+// instruction set that its devices take.
+var Default = Portable
+
+// NewWith is New with the kernels of an instruction set that the processor has.
+func NewWith(k *Kernels, h, w int) (*Plan, error) {
 	if h < 1 || w < 1 || h > math.MaxInt32/w {
 		return nil, fmt.Errorf("fft: transform of %d×%d samples, want 1×1 to 2³¹−1 in all", h, w)
 	}
-	p := &Plan{h: h, w: w, rows: newLine(w), columns: newLine(h), groups: (w/2 + lanes) / lanes}
+	p := &Plan{kernels: k, h: h, w: w, rows: newLine(w), columns: newLine(h), groups: (w/2 + lanes) / lanes}
 	p.scratches.New = func() any {
 		return &scratch{
 			line: make([]record, w),

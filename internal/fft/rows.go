@@ -30,15 +30,20 @@ func (p *Plan) forwardRows(dst []record, src Rows, image, b int) {
 		}
 		interleave(s.line, s.flat, from)
 	}
-	p.rows.forward(s.line, s.room)
+	p.rows.forward(p.kernels, s.line, s.room)
 
 	height := min(2*lanes, p.h-first)
 	for g := range p.groups {
+		to := dst[g*p.h+first:][:height]
+		block := &s.block
+		if height == len(block) { // all but the last
+			block = (*[2 * lanes]record)(to)
+		}
 		for kk := range lanes {
 			k := g*lanes + kk
 			if k > p.w/2 {
-				for i := range s.block {
-					s.block[i][kk], s.block[i][kk+lanes] = 0, 0
+				for i := range block {
+					block[i][kk], block[i][kk+lanes] = 0, 0
 				}
 				continue
 			}
@@ -48,11 +53,13 @@ func (p *Plan) forwardRows(dst []record, src Rows, image, b int) {
 			c := &s.line[p.rows.position[(p.w-k)%p.w]]
 			for i := range lanes {
 				zr, zi, cr, ci := z[i], z[i+lanes], c[i], c[i+lanes]
-				s.block[i][kk], s.block[i][kk+lanes] = zr+cr, zi-ci
-				s.block[i+lanes][kk], s.block[i+lanes][kk+lanes] = zi+ci, cr-zr
+				block[i][kk], block[i][kk+lanes] = zr+cr, zi-ci
+				block[i+lanes][kk], block[i+lanes][kk+lanes] = zi+ci, cr-zr
 			}
 		}
-		copy(dst[g*p.h+first:][:height], s.block[:])
+		if height < len(block) {
+			copy(to, block[:])
+		}
 	}
 }
 
@@ -64,8 +71,13 @@ func (p *Plan) inverseRows(dst Rows, src []record, image, b int) {
 	first := b * 2 * lanes
 	height := min(2*lanes, p.h-first)
 	for g := range p.groups {
-		n := copy(s.block[:], src[g*p.h+first:][:height])
-		clear(s.block[n:])
+		from := src[g*p.h+first:][:height]
+		block := &s.block
+		if height == len(block) {
+			block = (*[2 * lanes]record)(from)
+		} else {
+			clear(block[copy(block[:], from):])
+		}
 		for kk := range lanes {
 			k := g*lanes + kk
 			if k > p.w/2 {
@@ -76,19 +88,19 @@ func (p *Plan) inverseRows(dst Rows, src []record, image, b int) {
 			if k == 0 || 2*k == p.w {
 				for i := range lanes {
 					// The spectrum of real rows is real here.
-					z[i], z[i+lanes] = s.block[i][kk], s.block[i+lanes][kk]
+					z[i], z[i+lanes] = block[i][kk], block[i+lanes][kk]
 				}
 				continue
 			}
 			for i := range lanes {
-				ar, ai := s.block[i][kk], s.block[i][kk+lanes]
-				br, bi := s.block[i+lanes][kk], s.block[i+lanes][kk+lanes]
+				ar, ai := block[i][kk], block[i][kk+lanes]
+				br, bi := block[i+lanes][kk], block[i+lanes][kk+lanes]
 				z[i], z[i+lanes] = ar-bi, ai+br
 				c[i], c[i+lanes] = ar+bi, br-ai
 			}
 		}
 	}
-	p.rows.inverse(s.line, s.room)
+	p.rows.inverse(p.kernels, s.line, s.room)
 	for from := 0; from < 2*lanes && first+from < dst.H; from += batch {
 		deinterleave(s.flat, s.line[:dst.W], from, p.w)
 		for j := range min(batch, dst.H-first-from) {

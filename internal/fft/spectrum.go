@@ -29,7 +29,7 @@ func (p *Plan) Forward(pool *parallel.Pool, image []float32) (*Spectrum, error) 
 		s := p.scratches.Get().(*scratch)
 		defer p.scratches.Put(s)
 		group := half[g*p.h : (g+1)*p.h]
-		p.columns.forward(group, s.room)
+		p.columns.forward(p.kernels, group, s.room)
 		for j := range group {
 			for i := range group[j] {
 				group[j][i] *= .5
@@ -52,7 +52,7 @@ func (s *Spectrum) Inverse(pool *parallel.Pool, image []float32) error {
 		defer p.scratches.Put(t)
 		group := half[g*p.h : (g+1)*p.h]
 		copy(group, s.half[g*p.h:])
-		p.columns.inverse(group, t.room)
+		p.columns.inverse(p.kernels, group, t.room)
 	})
 	scale := float32(1 / (float64(p.h) * float64(p.w)))
 	rows := Rows{H: p.h, W: p.w, Row: func(_, y int, row []float32) {

@@ -1,0 +1,122 @@
+package fft
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/cpu"
+
+	"github.com/averaged/imaging/internal/parallel"
+)
+
+// vectorKernels are those of the instruction sets that this processor and this build have.
+func vectorKernels() map[string]*Kernels {
+	sets := map[string]*Kernels{}
+	x := &cpu.X86
+	if AVX2 != nil && x.HasAVX2 {
+		sets["AVX2"] = AVX2
+	}
+	if AVX512 != nil && x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512VL {
+		sets["AVX512"] = AVX512
+	}
+	return sets
+}
+
+// guarded is n records of random numbers, zeros of both signs and infinities among them, in an
+// array with a record before and behind that nobody may touch.
+func guarded(n int, seed uint64) (all, records []record) {
+	r := rand.New(rand.NewPCG(seed, 3))
+	special := []float32{0, float32(math.Copysign(0, -1)), 1e-42, 3e38}
+	all = make([]record, n+2)
+	for j := range all {
+		for i := range all[j] {
+			all[j][i] = r.Float32()*2 - 1
+			if r.IntN(50) == 0 {
+				all[j][i] = special[r.IntN(len(special))]
+			}
+		}
+	}
+	return all, all[1 : n+1]
+}
+
+// sameBits compares numbers by their bits; all that are no numbers are alike.
+func sameBits(t *testing.T, want, got []record) {
+	for j := range want {
+		for i := range want[j] {
+			a, b := want[j][i], got[j][i]
+			if math.Float32bits(a) != math.Float32bits(b) && !(a != a && b != b) {
+				require.Failf(t, "not the same", "record %d, number %d: %v, must be %v", j-1, i, b, a)
+			}
+		}
+	}
+}
+
+// Stages of every radix have the bits of plain Go, for one block and several, of one butterfly and
+// several, and change nothing beside them.
+func TestKernelsHaveTheBitsOfPlainGo(t *testing.T) {
+	for name, k := range vectorKernels() {
+		for radix := 2; radix <= largestOwn; radix++ {
+			for _, blocks := range []int{1, 2, 7} {
+				for _, m := range []int{1, 2, 3, 16, 25} {
+					var twiddle []float32
+					for p := range m {
+						for j := 1; j < radix; j++ {
+							c, s := root(p*j, radix*m)
+							twiddle = append(twiddle, c, -s)
+						}
+					}
+					for i, f := range []func(*Kernels) func(*record, int, int, *float32){
+						func(k *Kernels) func(*record, int, int, *float32) { return k.forward[radix] },
+						func(k *Kernels) func(*record, int, int, *float32) { return k.inverse[radix] },
+					} {
+						t.Run(fmt.Sprintf("%s/radix %d, %d blocks of %d, %d", name, radix, blocks, m, i), func(t *testing.T) {
+							want, w := guarded(blocks*m*radix, uint64(radix*m+blocks))
+							got, g := guarded(blocks*m*radix, uint64(radix*m+blocks))
+							f(Portable)(&w[0], blocks, m, &twiddle[0])
+							f(k)(&g[0], blocks, m, &twiddle[0])
+							sameBits(t, want, got)
+						})
+					}
+				}
+			}
+		}
+		for _, n := range []int{1, 2, 9} {
+			filter, by := guarded(n, 8)
+			want, w := guarded(n, 9)
+			got, g := guarded(n, 9)
+			Portable.multiply(&w[0], &by[0], n)
+			k.multiply(&g[0], &by[0], n)
+			sameBits(t, want, got)
+			Portable.multiplyConjugate(&w[0], &by[0], n)
+			k.multiplyConjugate(&g[0], &by[0], n)
+			sameBits(t, want, got)
+			untouched, _ := guarded(n, 8)
+			sameBits(t, untouched, filter)
+		}
+	}
+}
+
+// Whole transforms have the same bits with all instruction sets.
+func TestTransformsHaveTheBitsOfPlainGo(t *testing.T) {
+	pool := parallel.New(2)
+	defer pool.Close()
+	for name, k := range vectorKernels() {
+		for _, s := range sizes {
+			h, w := s[0], s[1]
+			image := random(h*w, 5)
+			transformed := func(k *Kernels) []float32 {
+				p, err := NewWith(k, h, w)
+				require.NoError(t, err)
+				spectrum, err := p.Forward(pool, image)
+				require.NoError(t, err)
+				out := make([]float32, h*w)
+				require.NoError(t, spectrum.Inverse(pool, out))
+				return out
+			}
+			require.Equal(t, transformed(Portable), transformed(k), "%s, %d×%d", name, h, w)
+		}
+	}
+}
