@@ -139,7 +139,7 @@ var table = map[string]row{
 	"internal/curves":               {code: []string{"train", plot, xImage}},
 	"internal/devicequeue":          {code: []string{"backend"}},
 	"internal/parallel":             {},
-	"internal/fft":                  {code: []string{"internal/parallel"}},
+	"internal/fft":                  {code: []string{"internal/parallel"}, tests: []string{xSys}},
 	"internal/htmlreport":           {},
 	"internal/imagefile":            {code: []string{"internal/imagefile/atomicfile", "internal/jpegblock", "internal/openfile", xImage}},
 	"internal/imagefile/atomicfile": {code: []string{"internal/openfile"}},
