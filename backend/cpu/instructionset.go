@@ -59,7 +59,7 @@ var instructionSets = [...]struct {
 		x86.HasAVX512CD && x86.HasAVX512DQ && x86.HasAVX512VL,
 		kernels{tvrow.AVX512, vectors.AVX512, convrow.AVX512, winograd.AVX512, fft.AVX512}},
 	NEON: {"neon", true,
-		kernels{tvrow.NEON, vectors.NEON, convrow.NEON, winograd.NEON, fft.Portable}},
+		kernels{tvrow.NEON, vectors.NEON, convrow.NEON, winograd.NEON, fft.NEON}},
 }
 
 func (s InstructionSet) String() string {

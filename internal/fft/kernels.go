@@ -3,6 +3,7 @@ package fft
 import "unsafe"
 
 //go:generate go -C ../../backend/cpu/_asm run ./fft -pkg fft -out ../../../internal/fft/kernels_amd64.s -stubs ../../../internal/fft/kernels_amd64.go
+//go:generate go -C ../../backend/cpu/_asm run ./neon/fft -out ../../../internal/fft
 
 // largestOwn is the largest radix that has butterflies of its own.
 const largestOwn = 5
@@ -18,10 +19,10 @@ type Kernels struct {
 	multiply, multiplyConjugate func(x, filter *record, n int)
 }
 
-// Portable is plain Go. AVX2 and AVX512 are nil where there is no such instruction set.
+// Portable is plain Go. The others are nil where a build has no such instruction set.
 var (
-	Portable     = &portable
-	AVX2, AVX512 *Kernels
+	Portable           = &portable
+	AVX2, AVX512, NEON *Kernels
 )
 
 var portable = Kernels{

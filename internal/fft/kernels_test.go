@@ -22,6 +22,9 @@ func vectorKernels() map[string]*Kernels {
 	if AVX512 != nil && x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512VL {
 		sets["AVX512"] = AVX512
 	}
+	if NEON != nil {
+		sets["NEON"] = NEON
+	}
 	return sets
 }
 
