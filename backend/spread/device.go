@@ -27,6 +27,7 @@ type Device struct {
 var (
 	_ backend.Device     = (*Device)(nil)
 	_ backend.HostMemory = (*Device)(nil)
+	_ backend.Layered    = (*Device)(nil)
 )
 
 // Option changes how New makes a device.
@@ -145,8 +146,7 @@ func (d *Device) Convolve(dst, src backend.Buffer, bf backend.Filter, end backen
 	if err := devicekit.CheckApart(d.Host, dst, src, end.Bias); err != nil {
 		return err
 	}
-	s := &spreading{device: d, src: src, dst: dst}
-	s.job.Arrays = make([]Array, 1)
+	s := d.spread(dst, cutting{of: src})
 	if s.job.Layer, err = s.step(backend.FlowStep{Filter: f, Bias: end.Bias, Activation: end.Activation}); err != nil {
 		return err
 	}
@@ -187,8 +187,7 @@ func (d *Device) GradientFlow(ctx context.Context, dst, src backend.Buffer, regi
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	s := &spreading{device: d, src: src, dst: dst}
-	s.job.Arrays = make([]Array, 1)
+	s := d.spread(dst, cutting{of: src})
 	for _, step := range steps {
 		made, err := s.step(step)
 		if err != nil {
@@ -205,27 +204,49 @@ func (d *Device) GradientFlow(ctx context.Context, dst, src backend.Buffer, regi
 
 // spreading is an operation under way.
 type spreading struct {
-	device   *Device
-	src, dst backend.Buffer
+	device *Device
+	dst    backend.Buffer
+	y, x   int // of dst are row and column 0 of the result
 	// job is that of every piece but for the arrays that are cut, which are those of cuts.
-	job    Job
-	cuts   map[int]backend.Buffer
-	known  map[any]int // arrays by the buffer or filter that they are of
-	reach  func(backend.Region) backend.Region
-	pieces []backend.Region
+	job   Job
+	cuts  map[int]cutting
+	known map[any]int // arrays by what they are of: a buffer, a filter, a cutting
+	// reach returns what a piece is computed from. It is widened to multiples of grid, and the
+	// result has its rows and columns halved so many times.
+	reach    func(backend.Region) backend.Region
+	grid     int
+	halvings int
+	pieces   []backend.Region
+}
+
+// cutting is the part of a buffer that goes with what a piece is computed from: that of row y and
+// column x on, its rows and columns halved so many times.
+type cutting struct {
+	of       backend.Buffer
+	y, x     int
+	halvings int
+}
+
+func (c cutting) region(r backend.Region) backend.Region {
+	for range c.halvings {
+		r = halved(r)
+	}
+	return backend.Region{Y0: c.y + r.Y0, Y1: c.y + r.Y1, X0: c.x + r.X0, X1: c.x + r.X1}
+}
+
+// spread returns an operation from src to dst without a job yet.
+func (d *Device) spread(dst backend.Buffer, src cutting) *spreading {
+	return &spreading{
+		device: d, dst: dst, job: Job{Arrays: make([]Array, 1)},
+		cuts: map[int]cutting{0: src}, known: map[any]int{}, grid: d.ConvolutionGrid(),
+	}
 }
 
 // step returns a step for the job, whose arrays it adds.
 func (s *spreading) step(from backend.FlowStep) (Step, error) {
-	if s.cuts == nil {
-		s.cuts, s.known = map[int]backend.Buffer{0: s.src}, map[any]int{}
-	}
-	f, err := s.device.own(from.Filter)
-	if err != nil {
-		return Step{}, err
-	}
 	step := Step{Bias: none, Radius: none, Activation: from.Activation, Size: from.Size, Tableau: from.Tableau}
-	if step.Filter, err = s.add(f, func() (Array, error) { return f.weights, nil }); err != nil {
+	var err error
+	if step.Filter, err = s.addFilter(from.Filter); err != nil {
 		return Step{}, err
 	}
 	if from.Bias != nil {
@@ -238,10 +259,24 @@ func (s *spreading) step(from backend.FlowStep) (Step, error) {
 	case from.Radius.Shape() == backend.Vector(from.Radius.Shape().C):
 		step.Radius, err = s.addWhole(from.Radius)
 	default:
-		step.Radius, err = s.add(from.Radius, func() (Array, error) { return Array{}, nil })
-		s.cuts[step.Radius] = from.Radius
+		step.Radius, err = s.addCut(cutting{of: from.Radius})
 	}
 	return step, err
+}
+
+func (s *spreading) addFilter(from backend.Filter) (int, error) {
+	f, err := s.device.own(from)
+	if err != nil {
+		return none, err
+	}
+	return s.add(f, func() (Array, error) { return f.weights, nil })
+}
+
+// addCut adds an array of which every piece needs a part.
+func (s *spreading) addCut(c cutting) (int, error) {
+	i, err := s.add(c, func() (Array, error) { return Array{}, nil })
+	s.cuts[i] = c
+	return i, err
 }
 
 // addWhole adds an array that every piece needs whole.
@@ -318,20 +353,17 @@ func (s *spreading) do(ctx context.Context, i int, failed *atomic.Bool, progress
 		return nil, nil
 	}
 	region := s.pieces[i]
-	grid := s.device.ConvolutionGrid()
 	frame := s.reach(region)
-	frame.Y0 -= frame.Y0 % grid // keeps the grid where it is in the whole image
-	frame.X0 -= frame.X0 % grid
+	frame.Y0 -= frame.Y0 % s.grid // keeps the grid where it is in the whole image
+	frame.X0 -= frame.X0 % s.grid
 	job := s.job
 	job.Arrays = append([]Array(nil), s.job.Arrays...)
-	job.Inside = backend.Region{
-		Y0: region.Y0 - frame.Y0, Y1: region.Y1 - frame.Y0,
-		X0: region.X0 - frame.X0, X1: region.X1 - frame.X0,
-	}
+	y, x := frame.Y0>>s.halvings, frame.X0>>s.halvings
+	job.Inside = backend.Region{Y0: region.Y0 - y, Y1: region.Y1 - y, X0: region.X0 - x, X1: region.X1 - x}
 	job.Channels = s.dst.Shape().C
-	for k, from := range s.cuts {
+	for k, c := range s.cuts {
 		var err error
-		if job.Arrays[k], err = cut(s.device.Host, from, frame); err != nil {
+		if job.Arrays[k], err = cut(s.device.Host, c.of, c.region(frame)); err != nil {
 			return nil, err
 		}
 	}
@@ -370,5 +402,5 @@ func (s *spreading) put(r backend.Region, result []float32) error {
 		return err
 	}
 	defer part.Free()
-	return s.device.CopyRegion(s.dst, r.Y0, r.X0, part, part.Shape().Whole())
+	return s.device.CopyRegion(s.dst, s.y+r.Y0, s.x+r.X0, part, part.Shape().Whole())
 }

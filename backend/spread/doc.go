@@ -1,5 +1,5 @@
-// Package spread is a device that spreads convolutions and gradient flows, which is nearly all
-// that a network computes, over workers that share no memory with it: instances of WebAssembly,
+// Package spread is a device that spreads convolutions, gradient flows and the layers of guides,
+// which is nearly all that a network computes, over workers that share no memory with it: instances of WebAssembly,
 // or other processes. All else, and what is too little to be worth a message, it leaves to a
 // device of the host.
 //

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // Worker computes jobs.
@@ -14,18 +15,20 @@ type Worker interface {
 	Do(ctx context.Context, j *Job, progress func(fraction float64)) ([]float32, error)
 }
 
-// Job is a piece of a convolution or of a gradient flow, with all that it is computed from. It is
-// plain data: JSON carries all but the numbers of its arrays.
+// Job is a piece of a convolution, of a gradient flow or of layers, with all that it is computed from.
+// It is plain data: JSON carries all but the numbers of its arrays.
 type Job struct {
 	// Arrays are what the rest of the job names by its index. The first is the source.
 	Arrays []Array
-	// Inside is the part of the source that the result is of.
+	// Inside is the part of the source, or of what Layers make of it, that the result is.
 	Inside backend.Region
 	// Channels are those of the result.
 	Channels int
-	// Flow are the steps of a gradient flow. Without one, the job is the convolution Layer.
-	Flow  []Step
-	Layer Step
+	// Flow are the steps of a gradient flow, Layers those of backend.Layered. Without either, the
+	// job is the convolution Layer.
+	Flow   []Step
+	Layers []Layer
+	Layer  Step
 }
 
 // Array is an array with its numbers, in the order of backend.Shape.
@@ -43,6 +46,18 @@ type Step struct {
 	Activation backend.Activation
 	Size       float32
 	Tableau    backend.Tableau
+}
+
+// Layer is a backend.Layer with arrays in the place of what lies on a device. From is cut to what
+// belongs to the source.
+type Layer struct {
+	Kind       backend.LayerKind
+	Filter     int
+	Bias       int // or none
+	Activation backend.Activation
+	Second     int // or none
+	SecondBias int // or none
+	From       int // or none
 }
 
 // none is the index of what is not there.
@@ -104,21 +119,30 @@ func (r *running) array(i int) (backend.Buffer, error) {
 	return b, r.dev.Upload(b, a.Data)
 }
 
-// step returns a step on the device.
-func (r *running) step(s Step) (backend.FlowStep, error) {
-	w, err := r.array(s.Filter)
+// filter returns the filter that an array is, on the device.
+func (r *running) filter(i int) (backend.Filter, error) {
+	w, err := r.array(i)
 	if err != nil {
-		return backend.FlowStep{}, err
+		return nil, err
 	}
 	if w == nil {
-		return backend.FlowStep{}, fmt.Errorf("%w: a job without a filter", backend.ErrArgument)
+		return nil, fmt.Errorf("%w: a job without a filter", backend.ErrArgument)
 	}
-	f := r.filters[s.Filter]
+	f := r.filters[i]
 	if f == nil {
 		if f, err = r.dev.NewFilter(w); err != nil {
-			return backend.FlowStep{}, err
+			return nil, err
 		}
-		r.filters[s.Filter] = f
+		r.filters[i] = f
+	}
+	return f, nil
+}
+
+// step returns a step on the device.
+func (r *running) step(s Step) (backend.FlowStep, error) {
+	f, err := r.filter(s.Filter)
+	if err != nil {
+		return backend.FlowStep{}, err
 	}
 	step := backend.FlowStep{Filter: f, Activation: s.Activation, Size: s.Size, Tableau: s.Tableau}
 	if step.Bias, err = r.array(s.Bias); err != nil {
@@ -128,11 +152,68 @@ func (r *running) step(s Step) (backend.FlowStep, error) {
 	return step, err
 }
 
+// layer returns a layer on the device.
+func (r *running) layer(l Layer) (backend.Layer, error) {
+	layer := backend.Layer{Kind: l.Kind, Activation: l.Activation}
+	var err error
+	if layer.Filter, err = r.filter(l.Filter); err != nil {
+		return layer, err
+	}
+	if l.Second != none {
+		if layer.Second, err = r.filter(l.Second); err != nil {
+			return layer, err
+		}
+	}
+	if layer.Bias, err = r.array(l.Bias); err != nil {
+		return layer, err
+	}
+	if layer.SecondBias, err = r.array(l.SecondBias); err != nil {
+		return layer, err
+	}
+	layer.From, err = r.array(l.From)
+	return layer, err
+}
+
+// applyLayers computes the layers of the job.
+func (r *running) applyLayers(ctx context.Context, src backend.Buffer) ([]float32, error) {
+	j := r.job
+	layers := make([]backend.Layer, len(j.Layers))
+	for i, l := range j.Layers {
+		var err error
+		if layers[i], err = r.layer(l); err != nil {
+			return nil, err
+		}
+	}
+	shape := src.Shape()
+	shape.C = j.Channels
+	shape.H, shape.W = j.Inside.Size()
+	if err := shape.Check(); err != nil {
+		return nil, err
+	}
+	dst, err := r.alloc(shape)
+	if err != nil {
+		return nil, err
+	}
+	if dev, ok := r.dev.(backend.Layered); ok {
+		err = dev.ApplyLayers(ctx, dst, 0, 0, j.Inside, src, src.Shape().Whole(), layers)
+	} else {
+		err = devicekit.LayersOneByOne(ctx, r.dev, dst, 0, 0, j.Inside, src, src.Shape().Whole(), layers)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a, err := cut(r.dev, dst, shape.Whole())
+	return a.Data, err
+}
+
 func (r *running) run(ctx context.Context) ([]float32, error) {
 	j := r.job
 	src, err := r.array(0)
 	if err != nil {
 		return nil, err
+	}
+	if len(j.Layers) > 0 {
+		return r.applyLayers(ctx, src)
 	}
 	shape := src.Shape()
 	if err := j.Inside.Check(shape); err != nil {
