@@ -29,8 +29,8 @@ func testImages(s backend.Shape) [][]float32 {
 // What float32 does to the networks of the library is within the bound. How far below is
 // logged, and in RATIONALE.md.
 func TestRoundingOfTheLibrarysNetworks(t *testing.T) {
-	for _, name := range []string{weights.Fast, weights.General, weights.Heun, weights.RK4} {
-		if !slices.Contains(weights.Embedded(), name) || testing.Short() && name != weights.Fast {
+	for _, name := range []string{weights.Small, weights.General, weights.Heun, weights.RK4} {
+		if !slices.Contains(weights.Embedded(), name) || testing.Short() && name != weights.Small {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

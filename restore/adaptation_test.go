@@ -32,7 +32,7 @@ func drawn(h, w int, value func(x, y int) float32) *restore.Planar {
 
 // The strength of a network follows the image, to its advantage, unless it is told not to.
 func TestAdapt(t *testing.T) {
-	n := restore.Network(loaded(t, newCPU(t), open(t, weights.Fast)))
+	n := restore.Network(loaded(t, newCPU(t), open(t, weights.Small)))
 	const sigma = 0.1
 	for name, c := range map[string]struct {
 		x        *restore.Planar
@@ -63,7 +63,7 @@ func TestAdapt(t *testing.T) {
 
 // Whatever the image, the factor is within its limits, and that of a small one is 1.
 func TestAdaptationIsBounded(t *testing.T) {
-	n := restore.Network(loaded(t, newCPU(t), open(t, weights.Fast)))
+	n := restore.Network(loaded(t, newCPU(t), open(t, weights.Small)))
 	rapid.Check(t, func(t *rapid.T) {
 		h, w := rapid.IntRange(1, 24).Draw(t, "h"), rapid.IntRange(1, 24).Draw(t, "w")
 		p := restore.NewPlanar([]int{1, 3}[rapid.IntRange(0, 1).Draw(t, "colour")], h, w)
@@ -94,7 +94,7 @@ func TestAdaptLeavesUnconstrainedNetworksAlone(t *testing.T) {
 // that is kept as colour.
 func TestGreyThroughColour(t *testing.T) {
 	const sigma = 0.1
-	n := restore.Network(loaded(t, newCPU(t), open(t, weights.Fast)))
+	n := restore.Network(loaded(t, newCPU(t), open(t, weights.Small)))
 	flat := restore.NewPlanar(1, 80, 88)
 	for i := range flat.Pix {
 		flat.Pix[i] = 0.5

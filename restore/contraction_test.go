@@ -27,14 +27,14 @@ func TestErrorBarHolds(t *testing.T) {
 	k, err := deblur.Box(3)
 	require.NoError(t, err)
 	y := noisy(blurred(t, x, k, deblur.Circular), 0.05, 5)
-	fast := restore.Network(loaded(t, newCPU(t), open(t, weights.Fast)))
+	small := restore.Network(loaded(t, newCPU(t), open(t, weights.Small)))
 	for name, solve := range map[string]func(o ...restore.Option) ([]float32, *restore.Report, error){
 		"total variation": func(o ...restore.Option) ([]float32, *restore.Report, error) {
 			out, report, err := restore.Deblur(t.Context(), y, k, append(o, restore.Method("tv"), restore.Boundary(deblur.Circular))...)
 			return pixels(out), report, err
 		},
 		"a network": func(o ...restore.Option) ([]float32, *restore.Report, error) {
-			out, report, err := restore.Upscale(t.Context(), y, 2, append(o, fast)...)
+			out, report, err := restore.Upscale(t.Context(), y, 2, append(o, small)...)
 			return pixels(out), report, err
 		},
 	} {

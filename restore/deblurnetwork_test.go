@@ -43,7 +43,7 @@ func shown(x, y *restore.Planar, k deblur.Kernel) *restore.Planar {
 // is wrong by a factor of two costs less than 1.5 dB.
 func TestDeblurByNetworkNeverHarms(t *testing.T) {
 	leaveGains(t)
-	n := restore.Network(loaded(t, newCPU(t), open(t, weights.Fast)))
+	n := restore.Network(loaded(t, newCPU(t), open(t, weights.Small)))
 	x := picture(3, 64, 72) // large enough for an estimate of the noise
 	for name, k := range blurs(t) {
 		for _, c := range []struct {
@@ -81,7 +81,7 @@ func TestDeblurByNetworkNeverHarms(t *testing.T) {
 func TestDeblurByNetworkRunsTwice(t *testing.T) {
 	const sigma = 0.03
 	dev := newCPU(t)
-	n := loaded(t, dev, open(t, weights.Fast))
+	n := loaded(t, dev, open(t, weights.Small))
 	k, err := deblur.Shake(7, 4)
 	require.NoError(t, err)
 	photograph := noisy(blurred(t, picture(3, 40, 48), k, deblur.Circular), sigma, 5)
@@ -147,10 +147,10 @@ func TestDeblurLevel(t *testing.T) {
 	require.InEpsilon(t, 3.24*0.05, restore.DeblurLevel(0.05, wide), 0.01)
 	require.InEpsilon(t, 0.7*3.24*0.05, restore.DeblurLevel(0.05, none), 0.01)
 
-	fast := loaded(t, newCPU(t), open(t, weights.Fast))
+	small := loaded(t, newCPU(t), open(t, weights.Small))
 	y := noisy(blurred(t, picture(3, 80, 88), wide, deblur.Circular), 0.05, 5)
 	level := func(o ...restore.Option) float64 {
-		_, report, err := restore.Deblur(t.Context(), y, wide, append(o, restore.Network(fast), restore.Boundary(deblur.Circular), restore.Adaptation(false))...)
+		_, report, err := restore.Deblur(t.Context(), y, wide, append(o, restore.Network(small), restore.Boundary(deblur.Circular), restore.Adaptation(false))...)
 		require.NoError(t, err)
 		require.True(t, report.Iteration.Certificate.Converges())
 		return report.Level
@@ -180,19 +180,19 @@ func TestDeblurAdapts(t *testing.T) {
 	leaveGains(t)
 	k, err := deblur.Shake(9, 4)
 	require.NoError(t, err)
-	fast := restore.Network(loaded(t, newCPU(t), open(t, weights.Fast)))
+	small := restore.Network(loaded(t, newCPU(t), open(t, weights.Small)))
 	waves := drawn(64, 72, func(x, y int) float32 { return 0.5 + 0.3*float32(math.Sin(0.7*float64(x))*math.Sin(0.5*float64(y))) })
 	factors := map[string]float64{}
 	for name, x := range map[string]*restore.Planar{"edges": edges(64, 72), "waves": waves} {
 		y := noisy(blurred(t, x, k, deblur.Circular), 0.02, 5)
 		for _, given := range []restore.Option{restore.Sigma(0.02), restore.SigmaAuto()} {
-			_, report, err := restore.Deblur(t.Context(), y, k, fast, given, restore.Boundary(deblur.Circular))
+			_, report, err := restore.Deblur(t.Context(), y, k, small, given, restore.Boundary(deblur.Circular))
 			require.NoError(t, err)
 			require.InDelta(t, restore.DeblurLevel(report.Disturbance, k)*report.Adaptation, report.Level, 1e-12)
 			require.True(t, report.Iteration.Certificate.Converges())
 			factors[name] = report.Adaptation
 		}
-		_, report, err := restore.Deblur(t.Context(), y, k, fast, restore.Sigma(0.02), restore.Boundary(deblur.Circular), restore.Adaptation(false))
+		_, report, err := restore.Deblur(t.Context(), y, k, small, restore.Sigma(0.02), restore.Boundary(deblur.Circular), restore.Adaptation(false))
 		require.NoError(t, err)
 		require.Zero(t, report.Adaptation)
 		require.InDelta(t, restore.DeblurLevel(0.02, k), report.Level, 1e-12)

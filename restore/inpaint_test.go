@@ -99,7 +99,7 @@ func TestInpaintGains(t *testing.T) {
 func TestInpaintByNetworkRunsTwice(t *testing.T) {
 	const sigma = 0.05
 	dev := newCPU(t)
-	n := loaded(t, dev, open(t, weights.Fast))
+	n := loaded(t, dev, open(t, weights.Small))
 	mask := scatteredMask(30, 36, 0.5)
 	photograph := damaged(noisy(leaves(3, 30, 36), sigma, 5), mask)
 	out, report, err := restore.Inpaint(t.Context(), photograph, mask, restore.Network(n), restore.Sigma(sigma))
@@ -168,17 +168,17 @@ func TestInpaintAHole(t *testing.T) {
 
 // With noise in the known pixels it is removed; with a blur too.
 func TestInpaintNoiseAndBlur(t *testing.T) {
-	fast := restore.Network(loaded(t, newCPU(t), open(t, weights.Fast)))
+	small := restore.Network(loaded(t, newCPU(t), open(t, weights.Small)))
 	x := leaves(3, 64, 80)
 	mask := scatteredMask(64, 80, 0.2)
 	y := damaged(noisy(x, 0.05, 3), mask)
-	out, report, err := restore.Inpaint(t.Context(), y, mask, fast, restore.Sigma(0.05))
+	out, report, err := restore.Inpaint(t.Context(), y, mask, small, restore.Sigma(0.05))
 	require.NoError(t, err)
 	require.Equal(t, 0.05, report.Sigma)
-	exact, _, err := restore.Inpaint(t.Context(), y, mask, fast)
+	exact, _, err := restore.Inpaint(t.Context(), y, mask, small)
 	require.NoError(t, err)
 	require.Greater(t, psnr(t, x, out.(*restore.Planar)), psnr(t, x, exact.(*restore.Planar))+2)
-	_, report, err = restore.Inpaint(t.Context(), y, mask, fast, restore.SigmaAuto())
+	_, report, err = restore.Inpaint(t.Context(), y, mask, small, restore.SigmaAuto())
 	require.NoError(t, err)
 	require.NotNil(t, report.Estimate)
 	require.InDelta(t, 0.045, report.Sigma, 0.02)
@@ -193,7 +193,7 @@ func TestInpaintNoiseAndBlur(t *testing.T) {
 		}
 		mask := scatteredMask(blurry.Height, blurry.Width, 0.1)
 		y := damaged(blurry, mask)
-		out, report, err := restore.Inpaint(t.Context(), y, mask, fast, restore.Sigma(0.01), restore.Kernel(k), restore.Boundary(b))
+		out, report, err := restore.Inpaint(t.Context(), y, mask, small, restore.Sigma(0.01), restore.Kernel(k), restore.Boundary(b))
 		require.NoError(t, err)
 		require.Greater(t, psnr(t, truth, out.(*restore.Planar)), psnr(t, truth, diffused(t, y, mask))+1.5, "boundary %v", b)
 		require.True(t, report.Iteration.Certificate.Converges())

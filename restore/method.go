@@ -43,6 +43,7 @@ const (
 	Camera      = weights.Camera
 	DeblurPrior = weights.Deblur
 	Fast        = weights.Fast
+	Small       = weights.Small
 	Euler       = weights.Euler
 	Heun        = weights.Heun
 	RK4         = weights.RK4
@@ -50,16 +51,15 @@ const (
 )
 
 // Methods returns the methods that this build has: the embedded networks that have a name
-// of their own, "general" ("strict" is another name of it), "guided", "camera", "deblur" and
-// "fast"; "tv", total variation; and the networks that have the
-// names of their integrators (rungekutta.Integrators), and "dncnn", whose weights are embedded
-// or must be given.
+// of their own, "general" ("strict" is another name of it), "guided", "camera", "deblur",
+// "fast" and "small"; "tv", total variation; and the networks that have the names of their
+// integrators (rungekutta.Integrators), and "dncnn", whose weights are embedded or must be given.
 func Methods() []MethodInfo { return methodsWith(weights.Embedded()) }
 
 // methodsWith returns the methods of a build with the given weights.
 func methodsWith(embedded []string) []MethodInfo {
 	var list []MethodInfo
-	for _, name := range []string{weights.General, weights.Guided, weights.Camera, weights.Deblur, weights.Fast} {
+	for _, name := range []string{weights.General, weights.Guided, weights.Camera, weights.Deblur, weights.Fast, weights.Small} {
 		if slices.Contains(embedded, name) {
 			list = append(list, MethodInfo{Name: name, Description: ownDescriptions[name], Certified: true, Embedded: true})
 		}
@@ -122,7 +122,8 @@ var ownDescriptions = map[string]string{
 	weights.Guided:  "averaged network whose projections a guide sets at every pixel of the photograph",
 	weights.Camera:  "averaged network with a guide for the noise of cameras and of JPEG",
 	weights.Deblur:  "averaged network for all noise levels, trained as the prior of deblurring without a guide",
-	weights.Fast:    "small averaged network, for large pictures and previews",
+	weights.Fast:    "small averaged network with a guide, for large pictures and previews",
+	weights.Small:   "small averaged network for all noise levels, without a guide",
 }
 
 func integratorDescription(name string) string {

@@ -23,9 +23,10 @@ func TestMethodsOfBuilds(t *testing.T) {
 		{nil, nil, "tv", "tv"},
 		{[]string{"euler"}, nil, "tv", "tv"},
 		{[]string{"fast", "dncnn"}, []string{"fast"}, "tv", "tv"},
+		{[]string{"small"}, []string{"small"}, "tv", "tv"},
 		{[]string{"general", "rk4"}, []string{"general", "strict"}, "general", "general"},
 		{[]string{"deblur"}, []string{"deblur"}, "tv", "deblur"},
-		{weights.Names(), []string{"general", "strict", "guided", "camera", "deblur", "fast"}, "guided", "guided"},
+		{weights.Names(), []string{"general", "strict", "guided", "camera", "deblur", "fast", "small"}, "guided", "guided"},
 		{[]string{"guided"}, []string{"guided"}, "guided", "guided"},
 		{[]string{"guided", "camera"}, []string{"guided", "camera"}, "guided", "guided"},
 	} {

@@ -63,20 +63,20 @@ func fidelity(t *testing.T, a, b *restore.Planar) float64 {
 // What a camera leaves is found without being told, and removed at a level near the best.
 func TestDenoisePhotographs(t *testing.T) {
 	leaveGains(t)
-	fast := loaded(t, newCPU(t), open(t, weights.Fast))
+	small := loaded(t, newCPU(t), open(t, weights.Small))
 	for name, saved := range map[string][]cameranoise.JPEG{
 		"developed": nil, "saved": {{Quality: 92, Subsampling: cameranoise.Quarter}},
 	} {
 		for _, iso := range []float64{1600, 6400, 25600} {
 			noisy, clean := photographed(t, iso, 3, saved...)
-			out, report, err := restore.Denoise(t.Context(), noisy, restore.Network(fast))
+			out, report, err := restore.Denoise(t.Context(), noisy, restore.Network(small))
 			require.NoError(t, err)
 			require.Equal(t, restore.CoarseNoise, report.Estimate.Kind, "%s, ISO %v", name, iso)
 			require.LessOrEqual(t, report.Estimate.Low, report.Sigma)
 			require.GreaterOrEqual(t, report.Estimate.High, report.Sigma)
 			best := 0.0
 			for _, factor := range []float64{0.4, 0.6, 0.8, 1, 1.3, 1.6, 2, 2.6} {
-				tried, _, err := restore.Denoise(t.Context(), noisy, restore.Network(fast), restore.Sigma(factor*report.Sigma))
+				tried, _, err := restore.Denoise(t.Context(), noisy, restore.Network(small), restore.Sigma(factor*report.Sigma))
 				require.NoError(t, err)
 				best = math.Max(best, fidelity(t, tried.(*restore.Planar), clean))
 			}
@@ -88,9 +88,9 @@ func TestDenoisePhotographs(t *testing.T) {
 
 // A picture without noise stays as it is.
 func TestDenoiseLeavesCleanPictures(t *testing.T) {
-	fast := loaded(t, newCPU(t), open(t, weights.Fast))
+	small := loaded(t, newCPU(t), open(t, weights.Small))
 	x := still(256, 320)
-	out, _, err := restore.Denoise(t.Context(), x, restore.Network(fast))
+	out, _, err := restore.Denoise(t.Context(), x, restore.Network(small))
 	require.NoError(t, err)
 	require.Greater(t, fidelity(t, out.(*restore.Planar), x), 45.0)
 }
@@ -113,7 +113,7 @@ func TestEstimateWhiteNoise(t *testing.T) {
 
 // Noise that is weaker in colour needs less of it removed there.
 func TestSigmaChroma(t *testing.T) {
-	fast := restore.Network(loaded(t, newCPU(t), open(t, weights.Fast)))
+	small := restore.Network(loaded(t, newCPU(t), open(t, weights.Small)))
 	x := still(128, 160)
 	n := len(x.Pix) / 3
 	grey := noisy(restore.NewPlanar(1, 128, 160), 0.1, 1)
@@ -123,13 +123,13 @@ func TestSigmaChroma(t *testing.T) {
 		y.Pix[i] = x.Pix[i] + grey.Pix[i%n]/float32(math.Sqrt(3)) + colour.Pix[i]
 	}
 	luma := math.Hypot(0.1, 0.02)
-	both, _, err := restore.Denoise(t.Context(), y, fast, restore.Sigma(luma))
+	both, _, err := restore.Denoise(t.Context(), y, small, restore.Sigma(luma))
 	require.NoError(t, err)
-	apart, report, err := restore.Denoise(t.Context(), y, fast, restore.Sigma(luma), restore.SigmaChroma(0.02))
+	apart, report, err := restore.Denoise(t.Context(), y, small, restore.Sigma(luma), restore.SigmaChroma(0.02))
 	require.NoError(t, err)
 	require.InDelta(t, luma/0.02, report.ColourStretch, 1e-9)
 	require.Greater(t, fidelity(t, apart.(*restore.Planar), x), fidelity(t, both.(*restore.Planar), x)+0.5)
-	same, report, err := restore.Denoise(t.Context(), y, fast, restore.Sigma(luma), restore.SigmaChroma(luma))
+	same, report, err := restore.Denoise(t.Context(), y, small, restore.Sigma(luma), restore.SigmaChroma(luma))
 	require.NoError(t, err)
 	require.Zero(t, report.ColourStretch)
 	require.Equal(t, both, same)
@@ -141,7 +141,7 @@ func TestSigmaChroma(t *testing.T) {
 
 // In the norm that stretches colour, the map is as nonexpansive as the network.
 func TestStretchedColourIsNonexpansive(t *testing.T) {
-	fast := restore.Network(loaded(t, newCPU(t), open(t, weights.Fast)))
+	small := restore.Network(loaded(t, newCPU(t), open(t, weights.Small)))
 	const luma, chroma = 0.1, 0.025
 	norm := func(a, b *restore.Planar) float64 {
 		n, sum := len(a.Pix)/3, 0.0
@@ -159,7 +159,7 @@ func TestStretchedColourIsNonexpansive(t *testing.T) {
 		return math.Sqrt(sum)
 	}
 	apply := func(x *restore.Planar) *restore.Planar {
-		out, _, err := restore.Denoise(t.Context(), x, fast, restore.Sigma(luma), restore.SigmaChroma(chroma), restore.Adaptation(false))
+		out, _, err := restore.Denoise(t.Context(), x, small, restore.Sigma(luma), restore.SigmaChroma(chroma), restore.Adaptation(false))
 		require.NoError(t, err)
 		return out.(*restore.Planar)
 	}
@@ -174,16 +174,16 @@ func TestStretchedColourIsNonexpansive(t *testing.T) {
 // Deblurring allows for the error that a kernel has, unless the noise is given.
 func TestDeblurAllowsForTheKernelsError(t *testing.T) {
 	leaveGains(t)
-	fast := restore.Network(loaded(t, newCPU(t), open(t, weights.Fast)))
+	small := restore.Network(loaded(t, newCPU(t), open(t, weights.Small)))
 	k, err := deblur.Shake(11, 4)
 	require.NoError(t, err)
 	x := still(96, 112)
 	y := noisy(blurred(t, x, k, deblur.Circular), 0.001, 5)
-	_, report, err := restore.Deblur(t.Context(), y, k, fast, restore.Boundary(deblur.Circular))
+	_, report, err := restore.Deblur(t.Context(), y, k, small, restore.Boundary(deblur.Circular))
 	require.NoError(t, err)
 	require.Less(t, report.Sigma, 0.002)
 	require.Greater(t, report.Disturbance, 0.002, "of the contrast")
-	_, report, err = restore.Deblur(t.Context(), y, k, fast, restore.Boundary(deblur.Circular), restore.Sigma(0.01), restore.Iterations(1))
+	_, report, err = restore.Deblur(t.Context(), y, k, small, restore.Boundary(deblur.Circular), restore.Sigma(0.01), restore.Iterations(1))
 	require.NoError(t, err)
 	require.Equal(t, 0.01, report.Disturbance)
 	require.Equal(t, 0.01, report.SigmaGiven)
@@ -191,14 +191,14 @@ func TestDeblurAllowsForTheKernelsError(t *testing.T) {
 	// A kernel that is quite wrong leaves so much that the strength is raised, and that is said.
 	wrong, err := deblur.Motion(9, 20)
 	require.NoError(t, err)
-	_, report, err = restore.Deblur(t.Context(), y, wrong, fast, restore.Boundary(deblur.Circular))
+	_, report, err = restore.Deblur(t.Context(), y, wrong, small, restore.Boundary(deblur.Circular))
 	require.NoError(t, err)
 	require.Greater(t, report.Disturbance, 0.006)
 	require.Contains(t, report.Doubts[len(report.Doubts)-1], "the kernel is not exact")
 
 	// A level that the photograph speaks against is replaced, and that is said too.
 	y = noisy(blurred(t, x, k, deblur.Circular), 0.05, 5)
-	_, report, err = restore.Deblur(t.Context(), y, k, fast, restore.Boundary(deblur.Circular), restore.Sigma(0.02))
+	_, report, err = restore.Deblur(t.Context(), y, k, small, restore.Boundary(deblur.Circular), restore.Sigma(0.02))
 	require.NoError(t, err)
 	require.Equal(t, 0.02, report.SigmaGiven)
 	require.InEpsilon(t, 0.05, report.Sigma, 0.1)

@@ -26,7 +26,7 @@ func TestRestorerIsTheFunctions(t *testing.T) {
 	for i := range mask.Pix[:100] {
 		mask.Pix[i] = 0xff * uint8(i%2)
 	}
-	defaults := []restore.Option{restore.Method(restore.Fast), restore.Sigma(0.05)}
+	defaults := []restore.Option{restore.Method(restore.Small), restore.Sigma(0.05)}
 	few := restore.Iterations(3)
 	r, err := restore.New(append(defaults, few)...)
 	require.NoError(t, err)
@@ -76,7 +76,7 @@ func TestRestorerIsTheFunctions(t *testing.T) {
 	require.Equal(t, pixels(want), pixels(out))
 	_, report, err = r.Denoise(t.Context(), x)
 	require.NoError(t, err)
-	require.Equal(t, restore.Fast, report.Method)
+	require.Equal(t, restore.Small, report.Method)
 
 	require.NoError(t, r.Close())
 	require.NoError(t, r.Close())

@@ -31,7 +31,7 @@ func TestSolveAMask(t *testing.T) {
 			}
 		}
 	}
-	for _, method := range []string{restore.TV, restore.Fast} {
+	for _, method := range []string{restore.TV, restore.Small} {
 		filled, _, err := restore.Inpaint(t.Context(), y, mask, restore.Method(method), restore.Sigma(0.05))
 		require.NoError(t, err)
 		on := func(dev backend.Device) (operator.Linear, error) { return inpaint.NewMask(dev, known, 48, 56) }
@@ -39,7 +39,7 @@ func TestSolveAMask(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, report.Iteration.Certificate.Converges())
 		require.Greater(t, psnr(t, x, solved), psnr(t, x, filled.(*restore.Planar))-1, method)
-		if method == restore.Fast {
+		if method == restore.Small {
 			require.InDelta(t, restore.SolveLevel(0.05, 1), report.Level, 1e-12)
 		}
 

@@ -146,7 +146,7 @@ func TestUpscaleKindsOfImages(t *testing.T) {
 			}
 		}
 		for factor := 2; factor <= 4; factor++ {
-			out, _, err := restore.Upscale(t.Context(), in, factor, restore.Sigma(0.01), restore.Method(weights.Fast), restore.Iterations(2))
+			out, _, err := restore.Upscale(t.Context(), in, factor, restore.Sigma(0.01), restore.Method(weights.Small), restore.Iterations(2))
 			require.NoError(t, err)
 			require.IsType(t, in, out)
 			require.Equal(t, image.Rect(0, 0, 9*factor, 7*factor), out.Bounds())
@@ -161,7 +161,7 @@ func TestUpscaleKindsOfImages(t *testing.T) {
 	}
 	for _, s := range [][2]int{{1, 1}, {1, 6}, {5, 1}} {
 		for b := deblur.Unknown; b <= deblur.Reflect; b++ {
-			for _, method := range []string{weights.Fast, "tv"} {
+			for _, method := range []string{weights.Small, "tv"} {
 				out, _, err := restore.Upscale(t.Context(), leaves(3, s[0], s[1]), 3,
 					restore.Sigma(0.01), restore.Boundary(b), restore.Method(method), restore.Iterations(3))
 				require.NoError(t, err)

@@ -18,7 +18,7 @@ func TestReadFile(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.ErrorContains(t, err, path)
 
-	want, _ := open(t, weights.Fast)
+	want, _ := open(t, weights.Small)
 	b, err := want.Encode()
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, b, 0o600))

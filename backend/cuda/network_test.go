@@ -155,7 +155,7 @@ func TestNonexpansiveInEveryPrecision(t *testing.T) {
 	probe := open(t)
 	cores := probe.hasTensorCores()
 	shut(t, probe)
-	f, err := weights.Open(weights.Fast)
+	f, err := weights.Open(weights.Small)
 	require.NoError(t, err)
 	for precision, rounding := range map[Precision]float64{Float32: 1, TF32: 10, Half: 10} {
 		if precision != Float32 && !cores {

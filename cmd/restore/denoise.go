@@ -34,9 +34,10 @@ strong smooth less and more than that.
 is white. --sigma-chroma is for noise that is stronger or weaker in colour; --grain
 takes the standard deviation of coarse noise.
 
-The default method is ` + restore.DefaultMethod() + `. Method tv minimises the total variation on luma
-and opponent colour axes, to a certified duality gap (--tolerance, 1e-4 by default,
-relative). The others are networks ('restore info' describes them).
+The default method is ` + restore.DefaultMethod() + `. Method fast is for large pictures: like guided,
+in a sixth of the time, and a little less good. Method tv minimises the total
+variation on luma and opponent colour axes, to a certified duality gap (--tolerance,
+1e-4 by default, relative). The others are networks ('restore info' describes them).
 ` + embeddedNetworks() + `
 Others come from a file: --weights FILE names one, and with it the method. Its
 certificate (-v prints it) is verified when the file is loaded; a file that was
@@ -62,7 +63,7 @@ to standard output unless -o says otherwise.`,
   restore denoise --report photo.html photo.jpg
   restore denoise --sigma 0.15 photo.png
   restore denoise --sigma 25/255 noisy.pfm -o clean.pfm --reference original.png
-  restore denoise --method ` + exampleNetwork() + ` photo.png
+  restore denoise --method ` + restore.Fast + ` photo.png
   restore denoise --weights run/weights.safetensors photo.png
   restore denoise --recursive --skip-existing holiday -o cleaned/
   cat photo.png | restore denoise - > clean.png`,

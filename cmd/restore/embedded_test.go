@@ -95,8 +95,9 @@ func TestEmbeddedByName(t *testing.T) {
 	save(t, "b.png", picture(1, 20, 24, 8, 0.05))
 	save(t, "k.png", picture(1, 3, 5, 8, 0))
 	for _, method := range weights.Embedded() {
-		if testing.Short() && method != weights.Fast && method != weights.Guided && method != weights.DnCNN {
-			continue // they are of the first one's kind
+		guided := method == weights.Guided || method == weights.Fast
+		if testing.Short() && method != weights.Fast && method != weights.Small && method != weights.DnCNN {
+			continue // they are of the first two's kinds
 		}
 		r := succeeds(t, "denoise", "--method", method, "--sigma", "0.05", "a.png", "b.png", "-o", method+"/")
 		require.Contains(t, r.stdout, ": noise of sigma 0.05 removed by "+method+", ")
@@ -120,8 +121,8 @@ func TestEmbeddedByName(t *testing.T) {
 		network := o["network"].(map[string]any)
 		require.Equal(t, []any{method, "embedded", method}, []any{o["method"], network["file"], network["name"]})
 		require.Equal(t, method != weights.DnCNN, o["certificate"].(map[string]any)["converges"])
-		require.Equal(t, method == weights.Guided, o["guide"] != nil)
-		if method == weights.Guided {
+		require.Equal(t, guided, o["guide"] != nil)
+		if guided {
 			require.EqualValues(t, 2, o["guide"].(map[string]any)["looks"])
 		}
 	}
@@ -140,7 +141,7 @@ func TestEmbeddedInWords(t *testing.T) {
 	fails(t, exitUsage, []string{"--method " + method + ": the network in heun.safetensors is of method heun; give that, or leave --method out"},
 		"denoise", "--method", method, "--weights", file, "--force", "a.png")
 	for _, name := range weights.Names() {
-		if name != weights.General && name != weights.Fast || slices.Contains(weights.Embedded(), name) {
+		if name != weights.General && name != weights.Small || slices.Contains(weights.Embedded(), name) {
 			continue
 		}
 		fails(t, exitUsage, []string{"--method " + name + ": this build does not ship that network; name its file with --weights FILE alone, or use --method "},
@@ -207,7 +208,7 @@ func TestHelpNamesMethods(t *testing.T) {
 	} {
 		help := succeeds(t, command, "--help").stdout
 		require.Contains(t, help, part)
-		require.Contains(t, help, "This program has these: "+networks+".\n")
+		require.Contains(t, help, "Built in: "+networks+".\n")
 	}
 	for _, args := range [][]string{{"denoise", "--method", restore.DefaultMethod()}, {"deblur", "--prior", restore.DefaultPrior()}} {
 		help := strings.Join(strings.Fields(succeeds(t, args[0], "--help").stdout), " ")

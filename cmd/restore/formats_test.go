@@ -50,9 +50,9 @@ func TestFormatsComeBackAsTheyWere(t *testing.T) {
 		savePNG(t, "black.png", image.NewGray(image.Rect(0, 0, 9, 9))): {9, 9, 1, 8},
 	} {
 		for _, args := range [][]string{
-			{"denoise", "--method", "fast", "--sigma", "0.05"},
+			{"denoise", "--method", "small", "--sigma", "0.05"},
 			{"denoise", "--method", "tv"},
-			{"deblur", "--prior", "fast", "--kernel", "k.png", "--sigma", "0.02", "--iterations", "2"},
+			{"deblur", "--prior", "small", "--kernel", "k.png", "--sigma", "0.02", "--iterations", "2"},
 			{"deblur", "--prior", "tv", "--kernel", "k.png", "--boundary", "zero", "--iterations", "2"},
 		} {
 			t.Run(fmt.Sprint(name, args), func(t *testing.T) {

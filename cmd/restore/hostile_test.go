@@ -76,7 +76,7 @@ func TestHostileFiles(t *testing.T) {
 		}
 		require.NoError(t, os.WriteFile(name, content, 0o666))
 		for _, args := range [][]string{
-			{"denoise", "--method", "fast", name, "-o", "out.png"},
+			{"denoise", "--method", "small", name, "-o", "out.png"},
 			{"deblur", "--prior", "tv", "--iterations", "2", "--kernel", "k.png", name, "-o", "out.png"},
 			{"deblur", "--prior", "tv", "--iterations", "2", "--kernel", name, "k.png", "-o", "out.png"},
 			{"inpaint", "--prior", "tv", "--iterations", "2", "--mask", "mask.png", name, "-o", "out.png"},
@@ -93,7 +93,7 @@ func TestHostileFiles(t *testing.T) {
 			require.NoFileExists(t, "out.png", "%v", args)
 		}
 		// The same bytes from standard input.
-		r := restoringFrom(t, bytes.NewReader(content), "denoise", "--method", "fast", "-", "-o", "out.png")
+		r := restoringFrom(t, bytes.NewReader(content), "denoise", "--method", "small", "-", "-o", "out.png")
 		require.Equal(t, exitFailed, r.code, name)
 		requireOneLine(t, r.stderr, "standard input: ")
 		require.NoError(t, os.Remove(name))

@@ -190,7 +190,7 @@ func (r *restoration) defaultMethod() string {
 
 // embeddedNetworks says in a help text which networks need no file.
 func embeddedNetworks() string {
-	return "This program has these: " + strings.Join(weights.Embedded(), ", ") + "."
+	return "Built in: " + strings.Join(weights.Embedded(), ", ") + "."
 }
 
 // exampleNetwork is the first embedded network, for examples that work in this build.

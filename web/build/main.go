@@ -35,8 +35,8 @@ var pageJS string
 //go:embed worker.js
 var workerJS string
 
-// fetched are the weights that the page fetches: small ones, beside those that restore has in it.
-var fetched = []string{"fast", "deblur"}
+// fetched are the weights that the page fetches, beside those that restore has in it.
+var fetched = []string{"deblur"}
 
 func main() {
 	log.SetFlags(0)

@@ -1,5 +1,5 @@
 // Package research registers the trained weights that were learned from the photographs of BSDS500,
-// which are given for non-commercial research and education: general, deblur, fast, euler, heun, rk4
+// which are given for non-commercial research and education: general, deblur, small, euler, heun, rk4
 // and dncnn, under LicenseRef-BSDS500-research. A program that may use them imports it for that alone:
 //
 //	import _ "github.com/averaged/imaging/weights/research"

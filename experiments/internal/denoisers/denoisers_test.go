@@ -65,7 +65,7 @@ func alloc(t *testing.T, dev backend.Device, s backend.Shape) backend.Buffer {
 
 func TestWeightsOfAFolder(t *testing.T) {
 	folder := t.TempDir()
-	f, err := weights.Open("fast") // stands for another Euler
+	f, err := weights.Open("small") // stands for another Euler
 	require.NoError(t, err)
 	b, err := f.Encode()
 	require.NoError(t, err)
