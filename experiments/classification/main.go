@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/experiments/internal/cifar"
 	"github.com/averaged/imaging/experiments/internal/classifier"
 	"github.com/averaged/imaging/experiments/internal/command"
+	"github.com/averaged/imaging/internal/findings"
 )
 
 func main() { command.Main(run) }
@@ -53,7 +53,7 @@ type options struct {
 	epsilons      command.Numbers
 }
 
-func parse(arguments []string) (*options, error) {
+func newOptions() *options {
 	o := &options{
 		Flags:  command.NewFlags("classification", "`folder` or zip file of CIFAR-10: images.zip, or the binary files"),
 		models: command.Words{nonExpNet, resNet, resNetAT}, widths: command.Numbers{16, 32, 64, 128},
@@ -77,38 +77,39 @@ func parse(arguments []string) (*options, error) {
 	o.IntVar(&o.steps, "attack-iterations", 100, "iterations of an attack")
 	o.IntVar(&o.trainingSteps, "training-attack-iterations", 7, "iterations of an attack in adversarial training")
 	o.Var(&o.epsilons, "epsilons", "sizes of the attacks, rising from 0")
-	if err := o.Parse(arguments); err != nil {
-		return nil, err
-	}
+	return o
+}
+
+func (o *options) check() error {
 	for _, m := range o.models {
 		if !slices.Contains([]string{nonExpNet, resNet, resNetAT}, m) {
-			return nil, command.Usagef("no model %q: nonexpnet, resnet, resnet-at", m)
+			return command.Usagef("no model %q: nonexpnet, resnet, resnet-at", m)
 		}
 	}
 	for i, e := range o.epsilons {
 		if i == 0 && e != 0 || i > 0 && !(e > o.epsilons[i-1]) || math.IsInf(e, 0) {
-			return nil, command.Usagef("-epsilons %v: must rise from 0", o.epsilons.String())
+			return command.Usagef("-epsilons %v: must rise from 0", o.epsilons.String())
 		}
 	}
 	for _, d := range o.decays {
 		if !(d >= 0) {
-			return nil, command.Usagef("-decays %v: must not be negative", o.decays.String())
+			return command.Usagef("-decays %v: must not be negative", o.decays.String())
 		}
 	}
 	for _, w := range o.widths {
 		if w != math.Trunc(w) {
-			return nil, command.Usagef("-widths %v: must be whole numbers", o.widths.String())
+			return command.Usagef("-widths %v: must be whole numbers", o.widths.String())
 		}
 	}
 	switch {
 	case len(o.epsilons) < 2:
-		return nil, command.Usagef("-epsilons needs 0 and one more")
+		return command.Usagef("-epsilons needs 0 and one more")
 	case len(o.rates) != 0 && len(o.rates) != 2:
-		return nil, command.Usagef("-rates needs two numbers")
+		return command.Usagef("-rates needs two numbers")
 	case o.attacked < 1 || o.attackSize < 1 || o.steps < 1 || o.trainingSteps < 1:
-		return nil, command.Usagef("numbers of pictures and of iterations must be at least 1")
+		return command.Usagef("numbers of pictures and of iterations must be at least 1")
 	}
-	return o, nil
+	return nil
 }
 
 // config returns the training of a model under a weight decay.
@@ -158,20 +159,19 @@ type trained struct {
 }
 
 func run(ctx context.Context, arguments []string, out io.Writer) error {
-	o, err := parse(arguments)
-	if err != nil {
-		return err
-	}
+	o := newOptions()
+	return o.Run(ctx, arguments, out, o.check, o.work)
+}
+
+func (o *options) work(ctx context.Context, dev backend.Device, out io.Writer) (*findings.Page, error) {
 	data, err := cifar.Read(o.Data, o.heldOut, o.seed)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if data.Training.Len() < o.batch {
-		return fmt.Errorf("%d training pictures make no batch of %d", data.Training.Len(), o.batch)
+		return nil, fmt.Errorf("%d training pictures make no batch of %d", data.Training.Len(), o.batch)
 	}
 	fmt.Fprintf(out, "%d training, %d held-out and %d test pictures\n", data.Training.Len(), data.HeldOut.Len(), data.Test.Len())
-	dev := cpu.New()
-	defer dev.Close() // its only error would be of work that has been waited for
 	models, err := o.train(ctx, dev, data, out)
 	defer func() {
 		for _, m := range models {
@@ -181,19 +181,14 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 		}
 	}()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, m := range models {
 		if m.result, err = o.evaluate(ctx, m, data, out); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	p := o.report(command.Repeat("classification", arguments), models, data)
-	if err := p.Write(ctx, o.Out); err != nil {
-		return err
-	}
-	fmt.Fprintln(out, "report:", filepath.Join(o.Out, "report.html"))
-	return nil
+	return o.report(models, data), nil
 }
 
 // train trains the models, each under the weight decays that are to be tried, and chooses by the

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/averaged/imaging/experiments/internal/cifar"
-	"github.com/averaged/imaging/experiments/internal/page"
+	"github.com/averaged/imaging/internal/findings"
 	"github.com/averaged/imaging/internal/htmlreport"
 )
 
@@ -23,25 +23,25 @@ var published = map[string]struct {
 func percent(v float64) string { return strconv.FormatFloat(100*v, 'f', 1, 64) + " %" }
 func number(v float64) string  { return strconv.FormatFloat(v, 'g', 4, 64) }
 
-func (o *options) report(command string, models []*trained, data *cifar.Data) *page.Page {
-	return &page.Page{
-		Title: "Adversarial robustness: NonExpNet, ResNet and ResNet-AT on CIFAR-10", Command: command,
-		Sections: []page.Section{o.robustness(models, data), o.proof(models), o.training(models)},
+func (o *options) report(models []*trained, data *cifar.Data) *findings.Page {
+	return &findings.Page{
+		Title:    "Adversarial robustness: NonExpNet, ResNet and ResNet-AT on CIFAR-10",
+		Sections: []findings.Section{o.robustness(models, data), o.proof(models), o.training(models)},
 	}
 }
 
 // robustness has the paper's figure and its numbers.
-func (o *options) robustness(models []*trained, data *cifar.Data) page.Section {
+func (o *options) robustness(models []*trained, data *cifar.Data) findings.Section {
 	epsilons := []float64(o.epsilons)
 	chart := htmlreport.Chart{
 		Title: "Robust accuracy", X: "size ε of the attack (ℓ²)", Y: "share that is still classified right",
 		Note: fmt.Sprintf("ℓ²-PGD with %d iterations on %d test pictures; certified: proven for all %d test pictures. Adversarial training was within ε = 0.5", o.steps, min(o.attacked, data.Test.Len()), data.Test.Len()),
 	}
-	table := page.Table{
+	table := findings.Table{
 		Name: "robustness", Caption: "Clean accuracy on the test pictures, and area under the curve: the mean robust accuracy over ε",
 		Header: []string{"network", "parameters", "epochs", "clean", "paper", "area", "paper", "certified area"},
 	}
-	curves := page.Table{Name: "curves", Caption: "Robust accuracy by ε", Header: []string{"ε"}}
+	curves := findings.Table{Name: "curves", Caption: "Robust accuracy by ε", Header: []string{"ε"}}
 	for _, e := range epsilons {
 		curves.Rows = append(curves.Rows, []string{number(e)})
 	}
@@ -67,14 +67,14 @@ func (o *options) robustness(models []*trained, data *cifar.Data) page.Section {
 			number(area(epsilons, robust)), number(p.area), certified,
 		})
 	}
-	return page.Section{
+	return findings.Section{
 		Title: "Robust accuracy (the paper's section 4.2)",
 		Paragraphs: []string{
 			fmt.Sprintf("%d training pictures, %d held out, %d test pictures. Classifiers learn with the multi-class hinge loss of margin %g; attacks ascend the cross-entropy, from a random point of the ball, with steps of %g radii, and count as successful when any iterate is classified otherwise.",
 				data.Training.Len(), data.HeldOut.Len(), data.Test.Len(), models[0].run.Config().Margin, 2.5/float64(o.steps)),
 			"The paper says neither over which ε its areas are nor how long its steps are: compare the order of the areas, and not their values.",
 		},
-		Tables: []page.Table{table, curves}, Figures: []page.Figure{page.Lines("robustness", chart)},
+		Tables: []findings.Table{table, curves}, Figures: []findings.Figure{findings.Lines("robustness", chart)},
 		Verdict: verdict(models, epsilons),
 	}
 }
@@ -119,11 +119,11 @@ func verdict(models []*trained, epsilons []float64) string {
 }
 
 // proof has what is certified, and the attacks on it.
-func (o *options) proof(models []*trained) page.Section {
-	s := page.Section{Title: "What is proven (not in the paper)", Paragraphs: []string{
+func (o *options) proof(models []*trained) findings.Section {
+	s := findings.Section{Title: "What is proven (not in the paper)", Paragraphs: []string{
 		"A score's difference to another changes by at most √2·L times the length of a perturbation, L the Lipschitz constant of all scores. L is the product of proven bounds of the parts: norms of the 1×1 layers, of the means over pixels, and 1 for each stage, whose steps are short enough for the proven norms of their filters. What is computed is float32; the claim is about exact arithmetic.",
 	}}
-	table := page.Table{Name: "lipschitz", Caption: "Proven Lipschitz constants", Header: []string{"network", "part", "bound"}}
+	table := findings.Table{Name: "lipschitz", Caption: "Proven Lipschitz constants", Header: []string{"network", "part", "bound"}}
 	for _, m := range models {
 		for _, f := range m.result.Factors {
 			table.Rows = append(table.Rows, []string{published[m.name].title, f.Name, number(f.Bound)})
@@ -138,16 +138,16 @@ func (o *options) proof(models []*trained) page.Section {
 			s.Verdict = fmt.Sprintf("CONTRADICTION: of %d attacks within the certified radius of their picture %d succeeded.", r.Inside, r.Contradictions)
 		}
 	}
-	s.Tables = []page.Table{table}
+	s.Tables = []findings.Table{table}
 	return s
 }
 
 // training has the curves of the trainings.
-func (o *options) training(models []*trained) page.Section {
+func (o *options) training(models []*trained) findings.Section {
 	loss := htmlreport.Chart{Title: "Loss in training", X: "iteration", Y: "hinge loss", LogY: true}
 	accuracy := htmlreport.Chart{Title: "Accuracy on the held-out pictures", X: "iteration", Y: "share"}
 	steps := htmlreport.Chart{Title: "Integration steps of NonExpNet as it learns", X: "iteration", Y: "steps of all blocks", Note: "15 in the beginning; the paper's has 63 in the end"}
-	table := page.Table{Name: "trainings", Caption: "All trainings; the least loss on the held-out pictures chooses the weight decay", Header: []string{"network", "weight decay", "iterations", "of", "held-out loss", "held-out accuracy", "chosen"}}
+	table := findings.Table{Name: "trainings", Caption: "All trainings; the least loss on the held-out pictures chooses the weight decay", Header: []string{"network", "weight decay", "iterations", "of", "held-out loss", "held-out accuracy", "chosen"}}
 	for _, m := range models {
 		for i, r := range m.all {
 			name := fmt.Sprintf("%s, λ = %g", published[m.name].title, r.Config().Optimiser.WeightDecay)
@@ -173,9 +173,9 @@ func (o *options) training(models []*trained) page.Section {
 			table.Rows = append(table.Rows, row)
 		}
 	}
-	s := page.Section{Title: "Training", Tables: []page.Table{table}, Figures: []page.Figure{page.Lines("loss", loss), page.Lines("held-out", accuracy)}}
+	s := findings.Section{Title: "Training", Tables: []findings.Table{table}, Figures: []findings.Figure{findings.Lines("loss", loss), findings.Lines("held-out", accuracy)}}
 	if len(steps.Series) > 0 {
-		s.Figures = append(s.Figures, page.Lines("steps", steps))
+		s.Figures = append(s.Figures, findings.Lines("steps", steps))
 	}
 	c := models[0].run.Config()
 	s.Paragraphs = []string{fmt.Sprintf("Optimiser %s, learning rates %s from %g to %g, batches of %d, random erasing, crops and flips.", c.Optimiser.Name, c.Schedule.Name, c.Schedule.Minimum, c.Schedule.Maximum, c.Batch)}

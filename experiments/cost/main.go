@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -19,7 +18,7 @@ import (
 	"github.com/averaged/imaging/experiments/internal/classifier"
 	"github.com/averaged/imaging/experiments/internal/command"
 	"github.com/averaged/imaging/experiments/internal/denoisers"
-	"github.com/averaged/imaging/experiments/internal/page"
+	"github.com/averaged/imaging/internal/findings"
 	"github.com/averaged/imaging/train"
 	"github.com/averaged/imaging/tv"
 )
@@ -27,6 +26,7 @@ import (
 func main() { command.Main(run) }
 
 type options struct {
+	*command.Flags
 	batch, images, height, width int
 	repetitions                  int
 	channels, blocks             int
@@ -36,49 +36,49 @@ type options struct {
 }
 
 func run(ctx context.Context, arguments []string, out io.Writer) error {
-	o := &options{widths: command.Numbers{16, 32, 64, 128}}
-	f := command.NewFlags("cost", "any `folder`; nothing is read from it, since times depend on no picture")
-	f.IntVar(&o.batch, "batch", 128, "pictures of a batch of classification; the paper measures 512")
-	f.IntVar(&o.training, "training-attack-iterations", 7, "iterations of an attack of adversarial training")
-	f.IntVar(&o.images, "images", 5, "images of a batch of denoising")
-	f.IntVar(&o.height, "height", 64, "their height; the paper has 321, which takes some 16 GB for RK4")
-	f.IntVar(&o.width, "width", 64, "their width; the paper has 481")
-	f.IntVar(&o.repetitions, "repetitions", 3, "how often each is measured; the median counts")
-	f.IntVar(&o.channels, "channels", 64, "channels of the denoisers")
-	f.IntVar(&o.blocks, "blocks", 10, "blocks of the denoisers")
-	f.Var(&o.widths, "widths", "channels of the classifiers")
-	f.IntVar(&o.classifierBlocks, "classifier-blocks", 5, "blocks of a stage")
-	if err := f.Parse(arguments); err != nil {
-		return err
+	o := &options{
+		Flags:  command.NewFlags("cost", "any `folder`; nothing is read from it, since times depend on no picture"),
+		widths: command.Numbers{16, 32, 64, 128},
 	}
+	o.IntVar(&o.batch, "batch", 128, "pictures of a batch of classification; the paper measures 512")
+	o.IntVar(&o.training, "training-attack-iterations", 7, "iterations of an attack of adversarial training")
+	o.IntVar(&o.images, "images", 5, "images of a batch of denoising")
+	o.IntVar(&o.height, "height", 64, "their height; the paper has 321, which takes some 16 GB for RK4")
+	o.IntVar(&o.width, "width", 64, "their width; the paper has 481")
+	o.IntVar(&o.repetitions, "repetitions", 3, "how often each is measured; the median counts")
+	o.IntVar(&o.channels, "channels", 64, "channels of the denoisers")
+	o.IntVar(&o.blocks, "blocks", 10, "blocks of the denoisers")
+	o.Var(&o.widths, "widths", "channels of the classifiers")
+	o.IntVar(&o.classifierBlocks, "classifier-blocks", 5, "blocks of a stage")
+	return o.Run(ctx, arguments, out, o.check, o.work)
+}
+
+func (o *options) check() error {
 	for _, n := range []int{o.batch, o.images, o.height, o.width, o.repetitions, o.channels, o.blocks, o.training} {
 		if n < 1 {
 			return command.Usagef("sizes and numbers must be at least 1")
 		}
 	}
+	return nil
+}
+
+// work measures on devices of its own, which count memory; dev is described.
+func (o *options) work(ctx context.Context, dev backend.Device, out io.Writer) (*findings.Page, error) {
 	classification, err := o.classification(ctx, out)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	denoising, err := o.denoising(ctx, out)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	dev := cpu.New()
 	d := dev.Description()
-	if err := dev.Close(); err != nil {
-		return err
-	}
-	p := &page.Page{Title: "Cost of training and of inference", Command: command.Repeat("cost", arguments), Sections: []page.Section{classification, denoising}}
+	p := &findings.Page{Title: "Cost of training and of inference", Sections: []findings.Section{classification, denoising}}
 	machine := fmt.Sprintf("Measured on the processor (%s, %d threads): medians of %d. The paper's are those of an NVIDIA A100, in milliseconds; compare the relations of the rows. Memory is that of all arrays on the device, which keeps them from one pass to the next.", d.Model, d.Threads, o.repetitions)
 	for i := range p.Sections {
 		p.Sections[i].Paragraphs = append([]string{machine}, p.Sections[i].Paragraphs...)
 	}
-	if err := p.Write(ctx, f.Out); err != nil {
-		return err
-	}
-	fmt.Fprintln(out, "report:", filepath.Join(f.Out, "report.html"))
-	return nil
+	return p, nil
 }
 
 // counting is a device that counts the bytes of its arrays.
@@ -154,8 +154,8 @@ func (r row) with(c cost) []string {
 }
 
 // classification has the paper's first table.
-func (o *options) classification(ctx context.Context, out io.Writer) (page.Section, error) {
-	table := page.Table{Name: "classification", Caption: fmt.Sprintf("Batches of %d pictures of 32×32; the paper's of 512", o.batch), Header: header}
+func (o *options) classification(ctx context.Context, out io.Writer) (findings.Section, error) {
+	table := findings.Table{Name: "classification", Caption: fmt.Sprintf("Batches of %d pictures of 32×32; the paper's of 512", o.batch), Header: header}
 	for _, r := range []struct {
 		row
 		kind  classifier.Kind
@@ -169,13 +169,13 @@ func (o *options) classification(ctx context.Context, out io.Writer) (page.Secti
 	} {
 		c, err := o.classifier(ctx, r.kind, r.scale, r.at)
 		if err != nil {
-			return page.Section{}, fmt.Errorf("%s: %w", r.name, err)
+			return findings.Section{}, fmt.Errorf("%s: %w", r.name, err)
 		}
 		fmt.Fprintf(out, "%s: t_FB %v, t_F %v\n", r.name, c.forwardBackward, c.forward)
 		table.Rows = append(table.Rows, r.with(c))
 	}
-	return page.Section{
-		Title: "Classification (the paper's table 1)", Tables: []page.Table{table},
+	return findings.Section{
+		Title: "Classification (the paper's table 1)", Tables: []findings.Table{table},
 		Paragraphs: []string{"t_P is what follows an update of the weights: the power iteration of each block, and filters prepared for the processor. The paper's last row has 63 steps."},
 		Verdict:    relations(table, 0, 1, 2, 3),
 	}, nil
@@ -261,8 +261,8 @@ func (o *options) classifier(ctx context.Context, kind classifier.Kind, scale fl
 }
 
 // denoising has the paper's second table.
-func (o *options) denoising(ctx context.Context, out io.Writer) (page.Section, error) {
-	table := page.Table{Name: "denoising", Caption: fmt.Sprintf("Batches of %d images of %d×%d; the paper's of 321×481", o.images, o.height, o.width), Header: header}
+func (o *options) denoising(ctx context.Context, out io.Writer) (findings.Section, error) {
+	table := findings.Table{Name: "denoising", Caption: fmt.Sprintf("Batches of %d images of %d×%d; the paper's of 321×481", o.images, o.height, o.width), Header: header}
 	for _, r := range []struct {
 		row
 		name  string
@@ -288,13 +288,13 @@ func (o *options) denoising(ctx context.Context, out io.Writer) (page.Section, e
 			c, err = o.averaged(ctx, r.name, r.scale)
 		}
 		if err != nil {
-			return page.Section{}, fmt.Errorf("%s: %w", r.row.name, err)
+			return findings.Section{}, fmt.Errorf("%s: %w", r.row.name, err)
 		}
 		fmt.Fprintf(out, "%s: t_FB %v, t_F %v\n", r.row.name, c.forwardBackward, c.forward)
 		table.Rows = append(table.Rows, r.with(c))
 	}
-	return page.Section{
-		Title: "Denoising (the paper's table 2)", Tables: []page.Table{table},
+	return findings.Section{
+		Title: "Denoising (the paper's table 2)", Tables: []findings.Table{table},
 		Paragraphs: []string{
 			"Euler, Heun and RK4 are the paper's 10 blocks of 64 channels with LeakyReLU, without its lift and its projection, which are next to nothing. Of DnCNN, t_FB is an iteration of training, with its update. The paper's last rows of a method have 23, 22 and 26 steps.",
 		},
@@ -303,7 +303,7 @@ func (o *options) denoising(ctx context.Context, out io.Writer) (page.Section, e
 }
 
 // relations compares t_FB of rows with the first of them.
-func relations(t page.Table, rows ...int) string {
+func relations(t findings.Table, rows ...int) string {
 	text := "Of t_FB, over " + t.Rows[rows[0]][0] + ":"
 	number := func(word string) float64 {
 		v, err := strconv.ParseFloat(string(slices.DeleteFunc([]rune(word), func(r rune) bool { return r == ',' })), 64)

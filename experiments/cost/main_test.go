@@ -1,14 +1,14 @@
 package main
 
 import (
-	"bytes"
-	"encoding/csv"
-	"os"
+	"io"
 	"path/filepath"
 	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/experiments/internal/tinyset"
 )
 
 // TestTheExperimentOnATinySet: all rows are there, and the memory is what counting arrays says.
@@ -16,16 +16,11 @@ func TestTheExperimentOnATinySet(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "out")
 	arguments := []string{"-data", t.TempDir(), "-o", folder, "-batch", "2", "-images", "1", "-height", "12", "-width", "16", "-repetitions", "1",
 		"-channels", "4", "-blocks", "2", "-widths", "3,4", "-classifier-blocks", "1", "-training-attack-iterations", "1"}
-	var out bytes.Buffer
-	require.NoError(t, run(t.Context(), arguments, &out))
+	require.NoError(t, run(t.Context(), arguments, io.Discard))
 	require.FileExists(t, filepath.Join(folder, "report.html"))
 	rows := map[string][]string{}
 	for name, want := range map[string]int{"classification": 4, "denoising": 8} {
-		f, err := os.Open(filepath.Join(folder, name+".csv"))
-		require.NoError(t, err)
-		defer f.Close()
-		read, err := csv.NewReader(f).ReadAll()
-		require.NoError(t, err)
+		read := tinyset.Rows(t, folder, name+".csv")
 		require.Len(t, read, 1+want)
 		for _, r := range read[1:] {
 			rows[r[0]] = r
@@ -42,7 +37,7 @@ func TestTheExperimentOnATinySet(t *testing.T) {
 		require.Equal(t, 2, steps(name+", initial"))
 		require.Equal(t, 4, steps(name+", two steps a block"))
 	}
-	require.Error(t, run(t.Context(), append(arguments, "-batch", "0"), &out))
+	tinyset.Refuses(t, run, arguments, []string{"-batch", "0"})
 }
 
 func TestCountedMemory(t *testing.T) {

@@ -8,18 +8,16 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/experiments/internal/command"
 	"github.com/averaged/imaging/experiments/internal/denoisers"
-	"github.com/averaged/imaging/experiments/internal/page"
 	"github.com/averaged/imaging/experiments/internal/results"
+	"github.com/averaged/imaging/internal/findings"
 	"github.com/averaged/imaging/internal/htmlreport"
 	"github.com/averaged/imaging/internal/quality"
 	"github.com/averaged/imaging/pnp"
@@ -28,53 +26,37 @@ import (
 func main() { command.Main(run) }
 
 type options struct {
-	*command.Flags
-	methods    command.Words
-	weights    string
+	*denoisers.Options
 	length     float64
 	angle      float64
 	sigma      float64
 	level      float64
 	iterations int
-	limit      int
-	crop       int
-	seed       uint64
 	kernel     deblur.Kernel
 }
 
 // relaxation makes averaged maps of Heun and RK4, which are only nonexpansive.
 const relaxation = 0.9
 
-func parse(arguments []string) (_ *options, err error) {
-	o := &options{
-		Flags:   command.NewFlags("deblurring", "`folder` of photographs"),
-		methods: command.Words{denoisers.Euler, denoisers.Heun, denoisers.RK4, denoisers.TV, denoisers.DnCNN},
-	}
-	o.Var(&o.methods, "methods", "priors to be measured")
-	o.StringVar(&o.weights, "weights", "", "`folder` with euler.safetensors, … in the place of the weights that ship")
+func run(ctx context.Context, arguments []string, out io.Writer) error {
+	o := &options{Options: denoisers.NewOptions("deblurring", "`folder` of photographs", 160)}
+	o.Compare([]string{denoisers.Euler, denoisers.Heun, denoisers.RK4, denoisers.TV, denoisers.DnCNN}, 4)
 	o.Float64Var(&o.length, "length", 15, "length of the motion in pixels")
 	o.Float64Var(&o.angle, "angle", 30, "its angle in degrees")
 	o.Float64Var(&o.sigma, "sigma", 0.03, "standard deviation of the noise, where 1 is white")
 	o.Float64Var(&o.level, "level", 0.01, "noise level that the denoisers are rescaled to; 0.15 is as they were trained, the paper's way")
 	o.IntVar(&o.iterations, "iterations", 300, "iterations of a run")
-	o.IntVar(&o.limit, "limit", 4, "only the first photographs; 0: all")
-	o.IntVar(&o.crop, "crop", 160, "only the middle of each photograph, at most so many pixels wide and high; 0: all of it")
-	o.Uint64Var(&o.seed, "seed", 1, "seed of the noise")
-	if err := o.Parse(arguments); err != nil {
-		return nil, err
-	}
-	for _, m := range o.methods {
-		if !slices.Contains(denoisers.Names(), m) || m == denoisers.BackwardEuler {
-			return nil, command.Usagef("no prior %q", m)
-		}
-	}
-	if !(o.sigma >= 0 && o.sigma <= 1) || !(o.level > 0 && o.level <= 1) || o.iterations < 2 || o.limit < 0 || o.crop < 0 {
-		return nil, command.Usagef("-sigma and -level must be within [0, 1], -iterations at least 2, and -limit and -crop must not be negative")
+	return o.Run(ctx, arguments, out, o.check, o.work)
+}
+
+func (o *options) check() (err error) {
+	if !(o.sigma >= 0 && o.sigma <= 1) || !(o.level > 0 && o.level <= 1) || o.iterations < 2 {
+		return command.Usagef("-sigma and -level must be within [0, 1], and -iterations at least 2")
 	}
 	if o.kernel, err = deblur.Motion(o.length, o.angle); err != nil {
-		return nil, command.Usagef("%v", err)
+		return command.Usagef("%v", err)
 	}
-	return o, nil
+	return o.Check()
 }
 
 // course is a run: residuals of each iteration, what is proven to bound them (empty: nothing), and
@@ -84,45 +66,31 @@ type course struct {
 	result                  []float32
 }
 
-func run(ctx context.Context, arguments []string, out io.Writer) error {
-	o, err := parse(arguments)
+func (o *options) work(ctx context.Context, dev backend.Device, out io.Writer) (*findings.Page, error) {
+	photographs, err := denoisers.Read(ctx, o.Data, o.Limit, o.Crop)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	photographs, err := denoisers.Read(ctx, o.Data, o.limit, o.crop)
-	if err != nil {
-		return err
-	}
-	dev := cpu.New()
-	defer dev.Close() // its only error would be of work that has been waited for
-	methods := denoisers.NewCollection(dev, o.weights)
+	methods := denoisers.NewCollection(dev, o.Weights)
 	defer methods.Free()
-	kept, err := results.Open(o.Out, "deblurring.json", fmt.Sprint(o.Data, o.weights, o.length, o.angle, o.sigma, o.level, o.iterations, o.crop, o.seed))
+	kept, err := results.Open(o.Out, "deblurring.json", fmt.Sprint(o.Data, o.Weights, o.length, o.angle, o.sigma, o.level, o.iterations, o.Crop, o.Seed))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	courses := map[string][]course{}
 	for i := range photographs {
 		p := &photographs[i]
-		for _, name := range o.methods {
+		for _, name := range o.Methods {
 			v, err := kept.Get(ctx, name+" "+p.Name, func() ([]float64, error) { return o.deblur(ctx, methods, name, p, i) })
 			if err != nil {
-				return fmt.Errorf("%s, %s: %w", name, p.Name, err)
+				return nil, fmt.Errorf("%s, %s: %w", name, p.Name, err)
 			}
 			c := decode(v, o.iterations)
 			courses[name] = append(courses[name], c)
 			fmt.Fprintf(out, "%s, %s: %.2f dB, residual %.3g\n", p.Name, denoisers.Title(name), c.psnr[len(c.psnr)-1], c.residuals[len(c.residuals)-1])
 		}
 	}
-	report, err := o.report(ctx, dev, command.Repeat("deblurring", arguments), photographs, courses)
-	if err != nil {
-		return err
-	}
-	if err := report.Write(ctx, o.Out); err != nil {
-		return err
-	}
-	fmt.Fprintln(out, "report:", filepath.Join(o.Out, "report.html"))
-	return nil
+	return o.report(ctx, dev, photographs, courses)
 }
 
 // blurred returns the operator and the measurements of a photograph.
@@ -153,7 +121,7 @@ func (o *options) blurred(dev backend.Device, p *denoisers.Photograph, number in
 		if err := k.Apply(y, x); err != nil {
 			return err
 		}
-		if err := dev.Gaussian(noise, o.seed+uint64(number), 0, float32(o.sigma)); err != nil {
+		if err := dev.Gaussian(noise, o.Seed+uint64(number), 0, float32(o.sigma)); err != nil {
 			return err
 		}
 		return dev.LinearCombination(y, backend.Term{A: 1, X: y}, backend.Term{A: 1, X: noise})
@@ -243,22 +211,22 @@ func decode(v []float64, n int) course {
 	return c
 }
 
-func (o *options) report(ctx context.Context, dev backend.Device, line string, photographs []denoisers.Photograph, courses map[string][]course) (*page.Page, error) {
+func (o *options) report(ctx context.Context, dev backend.Device, photographs []denoisers.Photograph, courses map[string][]course) (*findings.Page, error) {
 	residuals := htmlreport.Chart{Title: "Residuals of the iterates of " + photographs[0].Name, X: "iteration", Y: "‖x_k − T(x_k)‖", LogX: true, LogY: true}
 	psnr := htmlreport.Chart{Title: "PSNR by iteration of " + photographs[0].Name, X: "iteration", Y: "PSNR in dB", LogX: true}
-	table := page.Table{Name: "deblurring", Caption: fmt.Sprintf("Means over %d photographs", len(photographs)), Header: []string{"prior", "PSNR in dB at the end", "at its best", "first residual", "last residual", "bound of the last"}}
-	s := page.Section{Title: "Deblurring by plug-and-play (the paper's section 4.4)"}
+	table := findings.Table{Name: "deblurring", Caption: fmt.Sprintf("Means over %d photographs", len(photographs)), Header: []string{"prior", "PSNR in dB at the end", "at its best", "first residual", "last residual", "bound of the last"}}
+	s := findings.Section{Title: "Deblurring by plug-and-play (the paper's section 4.4)"}
 	blurred, err := o.pictureOfBlur(dev, &photographs[0])
 	if err != nil {
 		return nil, err
 	}
-	truth, err := page.NewPicture("x, "+photographs[0].Name, photographs[0].Samples, 3, photographs[0].H, photographs[0].W)
+	truth, err := findings.NewPicture("x, "+photographs[0].Name, photographs[0].Samples, 3, photographs[0].H, photographs[0].W)
 	if err != nil {
 		return nil, err
 	}
-	s.Pictures = []page.Picture{truth, blurred}
+	pictures := []findings.Picture{truth, blurred}
 	var words []string
-	for _, name := range o.methods {
+	for _, name := range o.Methods {
 		title := denoisers.Title(name)
 		if name == denoisers.Heun || name == denoisers.RK4 {
 			title += fmt.Sprintf(", relaxed by %g", relaxation)
@@ -294,18 +262,19 @@ func (o *options) report(ctx context.Context, dev backend.Device, line string, p
 			proven = figure(bound)
 		}
 		table.Rows = append(table.Rows, []string{title, strconv.FormatFloat(end, 'f', 2, 64), strconv.FormatFloat(best, 'f', 2, 64), figure(begin), figure(last), proven})
-		picture, err := page.NewPicture(fmt.Sprintf("%s, %.2f dB", title, first.psnr[len(first.psnr)-1]), first.result, 3, photographs[0].H, photographs[0].W)
+		picture, err := findings.NewPicture(fmt.Sprintf("%s, %.2f dB", title, first.psnr[len(first.psnr)-1]), first.result, 3, photographs[0].H, photographs[0].W)
 		if err != nil {
 			return nil, err
 		}
-		s.Pictures = append(s.Pictures, picture)
+		pictures = append(pictures, picture)
 		words = append(words, fmt.Sprintf("%s: the residual falls to %.2g of the first, and PSNR ends %.2f dB below its best", title, last/begin, best-end))
 	}
 	s.Paragraphs = []string{
 		fmt.Sprintf("y = k∗x + noise, k a motion of %g pixels at %g°, circular, the noise of standard deviation %g: the paper says that its blur is a motion and does not give it in numbers. x ← P(Φ(x − τKᵀ(Kx − y))) with τ = 1/‖K‖² from Kᵀy, without acceleration, and P the projection onto [0, 1], with which a bound of the residuals is known beforehand. Denoisers are rescaled to the noise level %g, which leaves what is proven of them as it is.", o.length, o.angle, o.sigma, o.level),
 		"Heun and RK4 are only nonexpansive: relaxed they are averaged. DnCNN need not converge, and nothing bounds its residuals. The bound holds for the least residual so far, rounding included where it is known.",
 	}
-	s.Tables, s.Figures = []page.Table{table}, []page.Figure{page.Lines("residuals", residuals), page.Lines("psnr", psnr)}
+	s.Tables, s.Figures = []findings.Table{table}, []findings.Figure{findings.Lines("residuals", residuals), findings.Lines("psnr", psnr)}
+	s.Galleries = []findings.Gallery{{Pictures: pictures}}
 	for i, w := range words {
 		if i > 0 {
 			s.Verdict += "; "
@@ -313,25 +282,25 @@ func (o *options) report(ctx context.Context, dev backend.Device, line string, p
 		s.Verdict += w
 	}
 	s.Verdict += ". The paper shows that Euler's iterates converge, and prints no residuals."
-	return &page.Page{Title: "Deblurring by plug-and-play with the learned denoisers", Command: line, Sections: []page.Section{s}}, ctx.Err()
+	return &findings.Page{Title: "Deblurring by plug-and-play with the learned denoisers", Sections: []findings.Section{s}}, ctx.Err()
 }
 
 func figure(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 
-func (o *options) pictureOfBlur(dev backend.Device, p *denoisers.Photograph) (page.Picture, error) {
+func (o *options) pictureOfBlur(dev backend.Device, p *denoisers.Photograph) (findings.Picture, error) {
 	k, y, err := o.blurred(dev, p, 0)
 	if err != nil {
-		return page.Picture{}, err
+		return findings.Picture{}, err
 	}
 	defer k.Free()
 	defer y.Free()
 	samples := make([]float32, len(p.Samples))
 	if err := dev.Download(samples, y); err != nil {
-		return page.Picture{}, err
+		return findings.Picture{}, err
 	}
 	v, err := quality.PSNR(p.Samples, samples, quality.Peak(p.Samples))
 	if err != nil {
-		return page.Picture{}, err
+		return findings.Picture{}, err
 	}
-	return page.NewPicture(fmt.Sprintf("y, %.2f dB", v), samples, 3, p.H, p.W)
+	return findings.NewPicture(fmt.Sprintf("y, %.2f dB", v), samples, 3, p.H, p.W)
 }

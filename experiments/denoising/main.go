@@ -13,24 +13,18 @@ import (
 	"strconv"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/experiments/internal/command"
 	"github.com/averaged/imaging/experiments/internal/denoisers"
-	"github.com/averaged/imaging/experiments/internal/page"
 	"github.com/averaged/imaging/experiments/internal/results"
+	"github.com/averaged/imaging/internal/findings"
 	"github.com/averaged/imaging/internal/quality"
 )
 
 func main() { command.Main(run) }
 
 type options struct {
-	*command.Flags
-	methods         command.Words
-	weights         string
+	*denoisers.Options
 	draws           int
-	limit           int
-	crop            int
-	seed            uint64
 	example         int
 	iterations      int
 	rangeIterations int
@@ -40,17 +34,13 @@ type options struct {
 	cropSize        int
 }
 
-func parse(arguments []string) (*options, error) {
+func run(ctx context.Context, arguments []string, out io.Writer) error {
 	o := &options{
-		Flags:   command.NewFlags("denoising", "`folder` of photographs; one with train and val (or test) trains on the first and measures on the second"),
-		methods: denoisers.Names(), decays: command.Numbers{1e-5, 5e-5, 1e-4, 5e-4},
+		Options: denoisers.NewOptions("denoising", "`folder` of photographs; one with train and val (or test) trains on the first and measures on the second", 0),
+		decays:  command.Numbers{1e-5, 5e-5, 1e-4, 5e-4},
 	}
-	o.Var(&o.methods, "methods", "methods to be measured")
-	o.StringVar(&o.weights, "weights", "", "`folder` with euler.safetensors, … in the place of the weights that ship")
+	o.Compare(denoisers.Names(), 0)
 	o.IntVar(&o.draws, "draws", 10, "noisy images of each photograph")
-	o.IntVar(&o.limit, "limit", 0, "only the first photographs; 0: all")
-	o.IntVar(&o.crop, "crop", 0, "only the middle of each photograph, at most so many pixels wide and high; 0: all of it")
-	o.Uint64Var(&o.seed, "seed", 1, "seed of the noise")
 	o.IntVar(&o.example, "example", 160, "width and height of the examples in pixels")
 	o.IntVar(&o.iterations, "iterations", 300, "iterations of each training, of which the paper has 40,000; 0: no training")
 	o.IntVar(&o.rangeIterations, "range-iterations", 150, "iterations of the learning-rate range test")
@@ -58,18 +48,14 @@ func parse(arguments []string) (*options, error) {
 	o.IntVar(&o.width, "width", 64, "channels of the networks in training")
 	o.IntVar(&o.blocks, "blocks", 10, "blocks of the networks in training")
 	o.IntVar(&o.cropSize, "training-crop", 64, "width and height of the crops in training; the paper takes whole photographs")
-	if err := o.Parse(arguments); err != nil {
-		return nil, err
+	return o.Run(ctx, arguments, out, o.check, o.work)
+}
+
+func (o *options) check() error {
+	if o.draws < 1 || o.example < 1 || o.iterations < 0 || o.rangeIterations < 2 || len(o.decays) == 0 {
+		return command.Usagef("numbers of iterations must not be negative, and there must be a draw, an example's size, two iterations of a range test and a weight decay")
 	}
-	for _, m := range o.methods {
-		if !slices.Contains(denoisers.Names(), m) {
-			return nil, command.Usagef("no method %q: %v", m, denoisers.Names())
-		}
-	}
-	if o.draws < 1 || o.limit < 0 || o.crop < 0 || o.example < 1 || o.iterations < 0 || o.rangeIterations < 2 || len(o.decays) == 0 {
-		return nil, command.Usagef("numbers of images and of iterations must not be negative, and there must be a draw, an example's size, two iterations of a range test and a weight decay")
-	}
-	return o, nil
+	return o.Check()
 }
 
 // folders returns where photographs to train on are, or nothing, and those to measure on.
@@ -86,44 +72,34 @@ func folders(data string) (training, test string) {
 	return "", data
 }
 
-func run(ctx context.Context, arguments []string, out io.Writer) error {
-	o, err := parse(arguments)
-	if err != nil {
-		return err
-	}
+func (o *options) work(ctx context.Context, dev backend.Device, out io.Writer) (*findings.Page, error) {
 	training, test := folders(o.Data)
-	photographs, err := denoisers.Read(ctx, test, o.limit, o.crop)
+	photographs, err := denoisers.Read(ctx, test, o.Limit, o.Crop)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	dev := cpu.New()
-	defer dev.Close() // its only error would be of work that has been waited for
-	methods := denoisers.NewCollection(dev, o.weights)
+	methods := denoisers.NewCollection(dev, o.Weights)
 	defer methods.Free()
 	m, err := o.measure(ctx, methods, photographs, out)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	comparison, err := o.comparison(ctx, methods, m, test)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	p := &page.Page{
-		Title: "Denoising at σ = 0.15: Euler, Heun, RK4, backward Euler, DnCNN and total variation", Command: command.Repeat("denoising", arguments),
-		Sections: []page.Section{comparison},
+	p := &findings.Page{
+		Title:    "Denoising at σ = 0.15: Euler, Heun, RK4, backward Euler, DnCNN and total variation",
+		Sections: []findings.Section{comparison},
 	}
 	if training != "" && o.iterations > 0 {
 		s, err := o.trainings(ctx, dev, training, photographs, out)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		p.Sections = append(p.Sections, s...)
 	}
-	if err := p.Write(ctx, o.Out); err != nil {
-		return err
-	}
-	fmt.Fprintln(out, "report:", filepath.Join(o.Out, "report.html"))
-	return nil
+	return p, nil
 }
 
 // measurement has the PSNR of every noisy image, by method; "noisy" is before.
@@ -137,13 +113,13 @@ const before = "noisy"
 // measure denoises all noisy images with all methods. PSNR is the paper's: the peak is the largest
 // value of the reference.
 func (o *options) measure(ctx context.Context, methods *denoisers.Collection, photographs []denoisers.Photograph, out io.Writer) (*measurement, error) {
-	about := fmt.Sprint(o.Data, o.weights, o.draws, o.crop, o.seed)
+	about := fmt.Sprint(o.Data, o.Weights, o.draws, o.Crop, o.Seed)
 	kept, err := results.Open(o.Out, "psnr.json", about)
 	if err != nil {
 		return nil, err
 	}
 	m := &measurement{photographs, map[string][]float64{}}
-	for _, name := range append([]string{before}, o.methods...) {
+	for _, name := range append([]string{before}, o.Methods...) {
 		for i := range photographs {
 			v, err := kept.Get(ctx, name+" "+photographs[i].Name, func() ([]float64, error) {
 				return o.one(ctx, methods, name, &photographs[i], i)
@@ -160,7 +136,7 @@ func (o *options) measure(ctx context.Context, methods *denoisers.Collection, ph
 
 // noiseSeed is that of a draw of a photograph.
 func (o *options) noiseSeed(photograph, draw int) uint64 {
-	return o.seed + uint64(photograph)*uint64(o.draws) + uint64(draw)
+	return o.Seed + uint64(photograph)*uint64(o.draws) + uint64(draw)
 }
 
 func (o *options) one(ctx context.Context, methods *denoisers.Collection, name string, p *denoisers.Photograph, number int) ([]float64, error) {
@@ -214,35 +190,34 @@ func mean(x []float64) float64 {
 }
 
 // comparison has the paper's figures of distributions and of examples.
-func (o *options) comparison(ctx context.Context, methods *denoisers.Collection, m *measurement, folder string) (page.Section, error) {
-	table := page.Table{
+func (o *options) comparison(ctx context.Context, methods *denoisers.Collection, m *measurement, folder string) (findings.Section, error) {
+	table := findings.Table{
 		Name: "denoising", Caption: fmt.Sprintf("PSNR in dB (peak: the largest value of the reference) of %d noisy images of the %d photographs in %s", len(m.psnr[before]), len(m.photographs), filepath.Base(folder)),
 		Header: []string{"method", "mean", "median", "least", "largest", "parameters", "in the paper"},
 	}
-	var violins []page.Distribution
-	for _, name := range append([]string{before}, o.methods...) {
+	var violins []findings.Distribution
+	for _, name := range append([]string{before}, o.Methods...) {
 		v := slices.Sorted(slices.Values(m.psnr[name]))
 		title := denoisers.Title(name)
 		if name == before {
 			title = "noisy"
 		} else {
-			violins = append(violins, page.Distribution{Name: title, Values: v})
+			violins = append(violins, findings.Distribution{Name: title, Values: v})
 		}
-		median := (v[(len(v)-1)/2] + v[len(v)/2]) / 2
-		table.Rows = append(table.Rows, []string{title, decibel(mean(v)), decibel(median), decibel(v[0]), decibel(v[len(v)-1]), o.parameters(name), papers[name]})
+		table.Rows = append(table.Rows, []string{title, decibel(mean(v)), decibel(findings.Quantile(v, 0.5)), decibel(v[0]), decibel(v[len(v)-1]), o.parameters(name), papers[name]})
 	}
-	s := page.Section{
+	s := findings.Section{
 		Title: "PSNR (the paper's figure of distributions)",
 		Paragraphs: []string{
 			"The paper prints no numbers for this figure. It says that all learned methods are on par with each other, and slightly better than total variation.",
 			"The networks that ship are not quite the paper's: they work on 2×2 pixels as channels, and have projections onto balls in the place of LeakyReLU. Backward Euler has Euler's weights. Total variation has the weight of package tv for this noise, on colour axes.",
 		},
-		Tables:  []page.Table{table},
-		Figures: []page.Figure{page.Violins("psnr", "PSNR of the denoised images", "PSNR in dB", violins)},
+		Tables:  []findings.Table{table},
+		Figures: []findings.Figure{findings.Violins("psnr", "PSNR of the denoised images", "PSNR in dB", violins)},
 		Verdict: o.verdict(m),
 	}
 	var err error
-	if s.Pictures, err = o.examples(ctx, methods, m); err != nil {
+	if s.Galleries, err = o.examples(ctx, methods, m); err != nil {
 		return s, err
 	}
 	return s, nil
@@ -258,7 +233,7 @@ func (o *options) parameters(name string) string {
 	if name == before || name == denoisers.TV {
 		return "–"
 	}
-	n, err := denoisers.Parameters(name, o.weights)
+	n, err := denoisers.Parameters(name, o.Weights)
 	if err != nil {
 		return "–" // the network was opened before, so that there is a number
 	}
@@ -269,7 +244,7 @@ func decibel(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 
 func (o *options) verdict(m *measurement) string {
 	low, high, tv := math.Inf(1), math.Inf(-1), math.NaN()
-	for _, name := range o.methods {
+	for _, name := range o.Methods {
 		v := mean(m.psnr[name])
 		if name == denoisers.TV {
 			tv = v
@@ -289,7 +264,7 @@ func (o *options) verdict(m *measurement) string {
 
 // examples are the photograph that favours Euler most over total variation, and that which does
 // least, as all methods return them.
-func (o *options) examples(ctx context.Context, methods *denoisers.Collection, m *measurement) ([]page.Picture, error) {
+func (o *options) examples(ctx context.Context, methods *denoisers.Collection, m *measurement) ([]findings.Gallery, error) {
 	euler, tv := m.psnr[denoisers.Euler], m.psnr[denoisers.TV]
 	if len(euler) == 0 || len(tv) == 0 {
 		return nil, nil
@@ -304,14 +279,12 @@ func (o *options) examples(ctx context.Context, methods *denoisers.Collection, m
 			least = i
 		}
 	}
-	var list []page.Picture
+	var list []findings.Gallery
 	for k, i := range []int{most, least} {
 		p := &m.photographs[i]
-		for _, name := range append([]string{"", before}, o.methods...) {
-			caption, samples := "x, more favourable to learned methods: "+p.Name, p.Samples
-			if k == 1 {
-				caption = "x, more favourable to total variation: " + p.Name
-			}
+		g := findings.Gallery{Title: p.Name + [...]string{", more favourable to learned methods", ", more favourable to total variation"}[k]}
+		for _, name := range append([]string{"", before}, o.Methods...) {
+			caption, samples := "x", p.Samples
 			if name != "" {
 				var err error
 				if samples, err = o.denoise(ctx, methods, name, p, o.noiseSeed(i, 0)); err != nil {
@@ -323,12 +296,13 @@ func (o *options) examples(ctx context.Context, methods *denoisers.Collection, m
 				}
 			}
 			part := (&denoisers.Photograph{H: p.H, W: p.W, Samples: samples}).Middle(o.example)
-			picture, err := page.NewPicture(caption, part.Samples, 3, part.H, part.W)
+			picture, err := findings.NewPicture(caption, part.Samples, 3, part.H, part.W)
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, picture)
+			g.Pictures = append(g.Pictures, picture)
 		}
+		list = append(list, g)
 	}
 	return list, nil
 }

@@ -11,9 +11,9 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/experiments/internal/denoisers"
-	"github.com/averaged/imaging/experiments/internal/page"
 	"github.com/averaged/imaging/experiments/internal/results"
 	"github.com/averaged/imaging/internal/curves"
+	"github.com/averaged/imaging/internal/findings"
 	"github.com/averaged/imaging/internal/htmlreport"
 	"github.com/averaged/imaging/train"
 )
@@ -29,7 +29,7 @@ func (o *options) config(decay, minimum, maximum float64) train.Config {
 }
 
 // trainings has the range test, the effect of weight decay, and the steps as training goes on.
-func (o *options) trainings(ctx context.Context, dev backend.Device, folder string, photographs []denoisers.Photograph, out io.Writer) ([]page.Section, error) {
+func (o *options) trainings(ctx context.Context, dev backend.Device, folder string, photographs []denoisers.Photograph, out io.Writer) ([]findings.Section, error) {
 	read, err := denoisers.Read(ctx, folder, 0, 0)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (o *options) trainings(ctx context.Context, dev backend.Device, folder stri
 	}
 	steps := htmlreport.Chart{Title: "Integration steps as training goes on", X: "iteration", Y: "steps of all blocks", Note: fmt.Sprintf("%d in the beginning; the paper's Euler has 23 in the end", o.blocks)}
 	loss := htmlreport.Chart{Title: "Loss in training", X: "iteration", Y: "mean squared error", LogY: true}
-	table := page.Table{Name: "weight-decay", Caption: "The paper's recipe for Euler under each weight decay", Header: []string{"weight decay", "iterations", "steps", "largest norm", "PSNR of the held-out photographs in dB"}}
+	table := findings.Table{Name: "weight-decay", Caption: "The paper's recipe for Euler under each weight decay", Header: []string{"weight decay", "iterations", "steps", "largest norm", "PSNR of the held-out photographs in dB"}}
 	best, bestDecay := math.Inf(-1), 0.0
 	for _, decay := range o.decays {
 		metrics, err := o.trainOne(ctx, dev, o.config(decay, minimum, maximum), data, out)
@@ -74,11 +74,11 @@ func (o *options) trainings(ctx context.Context, dev backend.Device, folder stri
 		}
 		table.Rows = append(table.Rows, []string{strconv.FormatFloat(decay, 'g', -1, 64), strconv.Itoa(last.Iteration), strconv.Itoa(total), decibel(norm), decibel(psnr)})
 	}
-	return []page.Section{rangeTest, {
+	return []findings.Section{rangeTest, {
 		Title: "Weight decay, and integration steps",
 		Paragraphs: []string{fmt.Sprintf("Euler with %d blocks of %d channels, trained by the paper's recipe (SGD with momentum, piecewise linear rates, steps that split) for %d iterations of 5 crops of %d×%d pixels; the paper has 40,000 of whole photographs.",
 			o.blocks, o.width, o.iterations, o.cropSize, o.cropSize)},
-		Tables: []page.Table{table}, Figures: []page.Figure{page.Lines("steps", steps), page.Lines("loss", loss)},
+		Tables: []findings.Table{table}, Figures: []findings.Figure{findings.Lines("steps", steps), findings.Lines("loss", loss)},
 		Verdict: fmt.Sprintf("After %d iterations λ = %g is best on the held-out photographs; the paper's choice for Euler, after 40,000, is 1e-5.", o.iterations, bestDecay),
 	}}, nil
 }
@@ -99,7 +99,7 @@ func pictures(list []denoisers.Photograph) (*train.Pictures, error) {
 }
 
 // rangeTest finds the learning rates, once.
-func (o *options) rangeTest(ctx context.Context, dev backend.Device, training *train.Pictures, out io.Writer) (minimum, maximum float64, s page.Section, err error) {
+func (o *options) rangeTest(ctx context.Context, dev backend.Device, training *train.Pictures, out io.Writer) (minimum, maximum float64, s findings.Section, err error) {
 	kept, err := results.Open(o.Out, "range-test.json", fmt.Sprint(o.Data, o.rangeIterations, o.width, o.blocks, o.cropSize))
 	if err != nil {
 		return 0, 0, s, err
@@ -122,17 +122,17 @@ func (o *options) rangeTest(ctx context.Context, dev backend.Device, training *t
 	minimum, maximum = v[0], v[1]
 	fmt.Fprintf(out, "range test: learning rates from %.3g to %.3g\n", minimum, maximum)
 	c := htmlreport.Chart{Title: "Learning-rate range test of Euler", X: "learning rate", Y: "mean squared error", LogX: true, LogY: true, Series: []htmlreport.Series{{Name: "loss"}, {Name: "smoothed"}}}
-	table := page.Table{Name: "range-test", Caption: "The test", Header: []string{"learning rate", "loss", "smoothed"}}
+	table := findings.Table{Name: "range-test", Caption: "The test", Header: []string{"learning rate", "loss", "smoothed"}}
 	for p := v[2:]; len(p) > 0; p = p[3:] {
 		for i := range c.Series {
 			c.Series[i].X, c.Series[i].Y = append(c.Series[i].X, p[0]), append(c.Series[i].Y, p[1+i])
 		}
 		table.Rows = append(table.Rows, []string{fmt.Sprintf("%.4g", p[0]), fmt.Sprintf("%.4g", p[1]), fmt.Sprintf("%.4g", p[2])})
 	}
-	return minimum, maximum, page.Section{
+	return minimum, maximum, findings.Section{
 		Title:      "Learning rates (the paper's section 4.1)",
 		Paragraphs: []string{fmt.Sprintf("As Smith and Topin (2018) do: the rate at which the smoothed loss is least, %.3g, is the largest of the schedule, and a tenth of it the least. The paper does not print its rates.", maximum)},
-		Tables:     []page.Table{table}, Figures: []page.Figure{page.Lines("range-test", c)},
+		Tables:     []findings.Table{table}, Figures: []findings.Figure{findings.Lines("range-test", c)},
 	}, nil
 }
 

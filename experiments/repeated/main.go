@@ -7,27 +7,23 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"strconv"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/denoise/refute"
 	"github.com/averaged/imaging/experiments/internal/command"
 	"github.com/averaged/imaging/experiments/internal/denoisers"
-	"github.com/averaged/imaging/experiments/internal/page"
 	"github.com/averaged/imaging/experiments/internal/results"
+	"github.com/averaged/imaging/internal/findings"
 	"github.com/averaged/imaging/internal/htmlreport"
 )
 
 func main() { command.Main(run) }
 
 type options struct {
-	*command.Flags
-	weights     string
+	*denoisers.Options
 	repetitions int
 	picture     int
-	crop        int
 }
 
 // outcome is what one map did.
@@ -48,32 +44,33 @@ type trial struct {
 }
 
 func run(ctx context.Context, arguments []string, out io.Writer) error {
-	o := &options{Flags: command.NewFlags("repeated", "`folder` of photographs")}
-	o.StringVar(&o.weights, "weights", "", "`folder` with euler.safetensors and dncnn.safetensors in the place of the weights that ship")
+	o := &options{Options: denoisers.NewOptions("repeated", "`folder` of photographs", 160)}
 	o.IntVar(&o.repetitions, "repetitions", 1000, "applications")
 	o.IntVar(&o.picture, "picture", 1, "which photograph of the folder, counted from 1 in the order of their names")
-	o.IntVar(&o.crop, "crop", 160, "the middle of it, at most so many pixels wide and high; 0: all of it")
-	if err := o.Parse(arguments); err != nil {
-		return err
+	return o.Run(ctx, arguments, out, o.check, o.work)
+}
+
+func (o *options) check() error {
+	if o.repetitions < 2 || o.picture < 1 {
+		return command.Usagef("-repetitions must be at least 2, and -picture at least 1")
 	}
-	if o.repetitions < 2 || o.picture < 1 || o.crop < 0 {
-		return command.Usagef("-repetitions must be at least 2, -picture at least 1, and -crop must not be negative")
-	}
-	list, err := denoisers.Read(ctx, o.Data, o.picture, o.crop)
+	return o.Check()
+}
+
+func (o *options) work(ctx context.Context, dev backend.Device, out io.Writer) (*findings.Page, error) {
+	list, err := denoisers.Read(ctx, o.Data, o.picture, o.Crop)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(list) < o.picture {
-		return fmt.Errorf("%q has %d photographs, and not %d", o.Data, len(list), o.picture)
+		return nil, fmt.Errorf("%q has %d photographs, and not %d", o.Data, len(list), o.picture)
 	}
 	p := &list[o.picture-1]
-	dev := cpu.New()
-	defer dev.Close() // its only error would be of work that has been waited for
-	methods := denoisers.NewCollection(dev, o.weights)
+	methods := denoisers.NewCollection(dev, o.Weights)
 	defer methods.Free()
-	kept, err := results.Open(o.Out, "repetitions.json", fmt.Sprint(o.Data, p.Name, o.weights, o.repetitions, o.crop))
+	kept, err := results.Open(o.Out, "repetitions.json", fmt.Sprint(o.Data, p.Name, o.Weights, o.repetitions, o.Crop))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var outcomes []outcome
 	for _, t := range []trial{
@@ -81,22 +78,14 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	} {
 		v, err := kept.Get(ctx, t.title, func() ([]float64, error) { return o.repeat(ctx, methods, t, p) })
 		if err != nil {
-			return err
+			return nil, err
 		}
 		r := decode(v, len(p.Samples))
 		r.title = t.title
 		outcomes = append(outcomes, r)
 		fmt.Fprintf(out, "%s: the residual goes from %.4g to %.4g\n", t.title, r.residuals[0], r.residuals[len(r.residuals)-1])
 	}
-	report, err := o.report(command.Repeat("repeated", arguments), p, outcomes)
-	if err != nil {
-		return err
-	}
-	if err := report.Write(ctx, o.Out); err != nil {
-		return err
-	}
-	fmt.Fprintln(out, "report:", filepath.Join(o.Out, "report.html"))
-	return nil
+	return o.report(p, outcomes)
 }
 
 // shown are the numbers of applications after which the picture is shown.
@@ -186,21 +175,21 @@ func decode(v []float64, samples int) outcome {
 	return r
 }
 
-func (o *options) report(line string, p *denoisers.Photograph, outcomes []outcome) (*page.Page, error) {
+func (o *options) report(p *denoisers.Photograph, outcomes []outcome) (*findings.Page, error) {
 	chart := htmlreport.Chart{Title: "Residuals of repeated application", X: "k, the number of applications", Y: "‖x_k − Φ(x_k)‖", LogX: true, LogY: true}
-	table := page.Table{Name: "residuals", Caption: "Residuals, and what is proven to bound them", Header: []string{"k"}}
+	table := findings.Table{Name: "residuals", Caption: "Residuals, and what is proven to bound them", Header: []string{"k"}}
 	numbers := o.shown()
 	for _, k := range numbers {
 		table.Rows = append(table.Rows, []string{strconv.Itoa(k)})
 	}
-	s := page.Section{Title: "Repeated application (the paper's figure in section 4.4)", Paragraphs: []string{
+	s := findings.Section{Title: "Repeated application (the paper's figure in section 4.4)", Paragraphs: []string{
 		"An averaged map has residuals that never grow, and that go to 0 if it has a fixed point: the bound of Euler is its first residual. Projected onto [0, 1] it surely has one, and the bound is √(α/((1−α)(k+1))) times the distance to the farthest corner of the box, with what float32 adds. Of DnCNN nothing is proven. Pictures are clipped to [0, 1], as in the paper.",
 	}}
-	first, err := page.NewPicture("x, "+p.Name, p.Samples, 3, p.H, p.W)
+	first, err := findings.NewPicture("x, "+p.Name, p.Samples, 3, p.H, p.W)
 	if err != nil {
 		return nil, err
 	}
-	s.Pictures = append(s.Pictures, first)
+	pictures := []findings.Picture{first}
 	for _, r := range outcomes {
 		add := func(name string, y []float64) {
 			if len(y) == 0 {
@@ -225,14 +214,14 @@ func (o *options) report(line string, p *denoisers.Photograph, outcomes []outcom
 		add(r.title, r.residuals)
 		add(r.title+": bound", r.bounds)
 		for i, samples := range r.pictures {
-			picture, err := page.NewPicture(fmt.Sprintf("%s, applied %d times", r.title, numbers[i]), samples, 3, p.H, p.W)
+			picture, err := findings.NewPicture(fmt.Sprintf("%s, applied %d times", r.title, numbers[i]), samples, 3, p.H, p.W)
 			if err != nil {
 				return nil, err
 			}
-			s.Pictures = append(s.Pictures, picture)
+			pictures = append(pictures, picture)
 		}
 	}
-	s.Tables, s.Figures = []page.Table{table}, []page.Figure{page.Lines("residuals", chart)}
+	s.Tables, s.Figures, s.Galleries = []findings.Table{table}, []findings.Figure{findings.Lines("residuals", chart)}, []findings.Gallery{{Pictures: pictures}}
 	euler, dncnn := outcomes[0], outcomes[len(outcomes)-1]
 	verdict := fmt.Sprintf("Euler's residual falls from %.4g to %.4g, as the paper says; ", euler.residuals[0], euler.residuals[len(euler.residuals)-1])
 	if euler.residuals[len(euler.residuals)-1] > euler.residuals[0] {
@@ -253,5 +242,5 @@ func (o *options) report(line string, p *denoisers.Photograph, outcomes []outcom
 		verdict += fmt.Sprintf("DnCNN's residual goes from %.4g to %.4g: it does not diverge on this picture, where the paper's does.", dncnn.residuals[0], last)
 	}
 	s.Verdict = verdict
-	return &page.Page{Title: fmt.Sprintf("Repeated application: %d times Euler and DnCNN", o.repetitions), Command: line, Sections: []page.Section{s}}, nil
+	return &findings.Page{Title: fmt.Sprintf("Repeated application: %d times Euler and DnCNN", o.repetitions), Sections: []findings.Section{s}}, nil
 }

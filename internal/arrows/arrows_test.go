@@ -43,7 +43,7 @@ var table = map[string]row{
 		// The types of restore's own face: devices, kernels, networks, certificates. See
 		// RATIONALE.md.
 		"backend", "backend/cpu", "backend/cuda", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights", "weights/research",
-		"internal/cameranoise", "internal/curves", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/noiselevel", "internal/openfile", "internal/quality",
+		"internal/cameranoise", "internal/curves", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/noiselevel", "internal/openfile", "internal/quality",
 		"web",
 		cobra, pflag, xTerm,
 	}, tests: []string{"denoise/dncnn"}},
@@ -140,6 +140,7 @@ var table = map[string]row{
 	"internal/devicequeue":          {code: []string{"backend"}},
 	"internal/parallel":             {},
 	"internal/fft":                  {code: []string{"internal/parallel"}, tests: []string{xSys}},
+	"internal/findings":             {code: []string{"internal/htmlreport", "internal/imagefile/atomicfile"}},
 	"internal/htmlreport":           {},
 	"internal/imagefile":            {code: []string{"internal/imagefile/atomicfile", "internal/jpegblock", "internal/openfile", xImage}},
 	"internal/imagefile/atomicfile": {code: []string{"internal/openfile"}},
@@ -162,30 +163,31 @@ var table = map[string]row{
 
 	// The paper's experiments. Nothing imports them but themselves.
 	"experiments/classification": {code: []string{
-		"backend", "backend/cpu", "experiments/internal/cifar", "experiments/internal/classifier", "experiments/internal/command", "experiments/internal/page",
-		"internal/htmlreport", "internal/imagefile/atomicfile",
-	}},
+		"backend", "experiments/internal/cifar", "experiments/internal/classifier", "experiments/internal/command",
+		"internal/findings", "internal/htmlreport", "internal/imagefile/atomicfile",
+	}, tests: []string{"experiments/internal/tinyset"}},
 	"experiments/cost": {code: []string{
-		"backend", "backend/cpu", "denoise", "train", "tv", "experiments/internal/classifier", "experiments/internal/command", "experiments/internal/denoisers", "experiments/internal/page",
-	}},
+		"backend", "backend/cpu", "denoise", "train", "tv", "experiments/internal/classifier", "experiments/internal/command", "experiments/internal/denoisers",
+		"internal/findings",
+	}, tests: []string{"experiments/internal/tinyset"}},
 	"experiments/deblurring": {
 		code: []string{
-			"backend", "backend/cpu", "deblur", "denoise", "pnp", "experiments/internal/command", "experiments/internal/denoisers", "experiments/internal/page", "experiments/internal/results",
-			"internal/htmlreport", "internal/quality",
+			"backend", "deblur", "denoise", "pnp", "experiments/internal/command", "experiments/internal/denoisers", "experiments/internal/results",
+			"internal/findings", "internal/htmlreport", "internal/quality",
 		},
 		tests: []string{"experiments/internal/tinyset"},
 	},
 	"experiments/denoising": {
 		code: []string{
-			"backend", "backend/cpu", "train", "experiments/internal/command", "experiments/internal/denoisers", "experiments/internal/page", "experiments/internal/results",
-			"internal/curves", "internal/htmlreport", "internal/quality",
+			"backend", "train", "experiments/internal/command", "experiments/internal/denoisers", "experiments/internal/results",
+			"internal/findings", "internal/curves", "internal/htmlreport", "internal/quality",
 		},
 		tests: []string{"experiments/internal/tinyset"},
 	},
 	"experiments/repeated": {
 		code: []string{
-			"backend", "backend/cpu", "denoise/refute", "experiments/internal/command", "experiments/internal/denoisers", "experiments/internal/page", "experiments/internal/results",
-			"internal/htmlreport",
+			"backend", "denoise/refute", "experiments/internal/command", "experiments/internal/denoisers", "experiments/internal/results",
+			"internal/findings", "internal/htmlreport",
 		},
 		tests: []string{"experiments/internal/tinyset"},
 	},
@@ -193,11 +195,10 @@ var table = map[string]row{
 	"experiments/internal/classifier": {code: []string{
 		"backend", "denoise/normbound", "train", "weights", "experiments/internal/cifar", "internal/devicequeue", "internal/imagefile/atomicfile",
 	}},
-	"experiments/internal/command": {},
+	"experiments/internal/command": {code: []string{"backend", "backend/cpu", "internal/findings"}},
 	"experiments/internal/denoisers": {code: []string{
-		"backend", "denoise", "denoise/rungekutta", "tv", "weights", "weights/research", "internal/imagefile",
+		"backend", "denoise", "denoise/rungekutta", "tv", "weights", "weights/research", "experiments/internal/command", "internal/imagefile",
 	}},
-	"experiments/internal/page":    {code: []string{"internal/htmlreport", "internal/imagefile/atomicfile"}},
 	"experiments/internal/results": {code: []string{"internal/imagefile/atomicfile"}},
 	"experiments/internal/tinyset": {code: []string{testify}},
 

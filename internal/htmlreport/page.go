@@ -71,16 +71,19 @@ var pageJS = sliderJS + startJS
 var layout = template.Must(template.New("page").Funcs(template.FuncMap{
 	"style":    func() template.CSS { return template.CSS(pageCSS) },
 	"script":   func() template.JS { return template.JS(pageJS) },
-	"policy":   policy,
+	"policy":   func() string { return Policy(pageCSS, pageJS) },
 	"compared": func(name string, v View) compared { return compared{name, v} },
 	"add":      func(a, b int) int { return a + b },
 }).Parse(pageHTML))
 
-// policy is the content security policy: pictures are in the page, its style and its script are
-// known by their hashes, and nothing else is allowed.
-func policy() string {
-	return fmt.Sprintf("default-src 'none'; img-src data:; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'",
-		hash(pageCSS), hash(pageJS))
+// Policy is the content security policy of a page: pictures are in the page, its style and its
+// script, which may be empty, are known by their hashes, and nothing else is allowed.
+func Policy(style, script string) string {
+	allowed := fmt.Sprintf("default-src 'none'; img-src data:; style-src '%s'; ", hash(style))
+	if script != "" {
+		allowed += fmt.Sprintf("script-src '%s'; ", hash(script))
+	}
+	return allowed + "base-uri 'none'; form-action 'none'"
 }
 
 func hash(text string) string {

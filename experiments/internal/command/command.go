@@ -1,5 +1,5 @@
-// Package command is what the programs of the experiments have in common: flags, an end by Ctrl-C
-// that loses nothing, and one line about an error.
+// Package command is what the programs of the experiments have in common: flags, a device, the
+// report that they write, an end by Ctrl-C that loses nothing, and one line about an error.
 package command
 
 import (
@@ -10,9 +10,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/internal/findings"
 )
 
 // Main runs a program. Its context ends with an interrupt. A program that was interrupted has the
@@ -57,8 +62,8 @@ func NewFlags(name, data string) *Flags {
 	return f
 }
 
-// Parse reads the arguments.
-func (f *Flags) Parse(arguments []string) error {
+// Parse reads the arguments, and has check, which may be nil, look at what they set.
+func (f *Flags) Parse(arguments []string, check func() error) error {
 	if err := f.FlagSet.Parse(arguments); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return err
@@ -73,6 +78,29 @@ func (f *Flags) Parse(arguments []string) error {
 	case f.Out == "":
 		return Usagef("-o is missing")
 	}
+	if check == nil {
+		return nil
+	}
+	return check()
+}
+
+// Run is an experiment from its arguments to its report: work makes the page on a device, and the
+// page says how it is made again.
+func (f *Flags) Run(ctx context.Context, arguments []string, out io.Writer, check func() error, work func(context.Context, backend.Device, io.Writer) (*findings.Page, error)) error {
+	if err := f.Parse(arguments, check); err != nil {
+		return err
+	}
+	dev := cpu.New()
+	defer dev.Close() // its only error would be of work that has been waited for
+	p, err := work(ctx, dev, out)
+	if err != nil {
+		return err
+	}
+	p.Command = Repeat(f.Name(), arguments)
+	if err := p.WriteFolder(ctx, f.Out); err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "report:", filepath.Join(f.Out, "report.html"))
 	return nil
 }
 

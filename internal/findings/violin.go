@@ -1,4 +1,4 @@
-package page
+package findings
 
 import (
 	"fmt"
@@ -14,8 +14,22 @@ type Distribution struct {
 	Values []float64
 }
 
+const (
+	letter     = 7.0 // the width of one in a name, in units of a drawing
+	mostPoints = 50  // values of a distribution that are drawn each; more would only blacken it
+)
+
+// shortened cuts a name to so many letters.
+func shortened(name string, most int) string {
+	if letters := []rune(name); len(letters) > max(most, 2) {
+		return string(letters[:max(most, 2)-1]) + "…"
+	}
+	return name
+}
+
 // Violins draws the density of each distribution to both sides, with a box from the lower to the
-// upper quartile and a line at the median. Values that are not finite are left out.
+// upper quartile and a line at the median, and few values as points. Values that are not finite are
+// left out.
 func Violins(name, caption, unit string, list []Distribution) Figure {
 	const width, height, top, bottom, left = 640, 330, 12.0, 280.0, 60.0
 	low, high := math.Inf(1), math.Inf(-1)
@@ -36,28 +50,35 @@ func Violins(name, caption, unit string, list []Distribution) Figure {
 	begin(&b, width, height, caption)
 	step := stepOf((high - low) / 6)
 	for k := math.Ceil(low / step); k*step <= high; k++ {
-		fmt.Fprintf(&b, `<path d="M%g %.1fH628" stroke="#d9dadc"/><text x="%g" y="%.1f" dy="4" text-anchor="end">%.6g</text>`+"\n", left, y(k*step), left-6, y(k*step), k*step)
+		fmt.Fprintf(&b, `<path class="grid" d="M%g %.1fH628" stroke="#d9dadc"/><text x="%g" y="%.1f" dy="4" text-anchor="end">%.6g</text>`+"\n", left, y(k*step), left-6, y(k*step), k*step)
 	}
 	fmt.Fprintf(&b, `<text transform="translate(14 146) rotate(-90)" text-anchor="middle">%s</text>`+"\n", html.EscapeString(unit))
 	column := (628 - left) / float64(max(1, len(list)))
 	for i, d := range list {
-		x, colour := left+column*(float64(i)+0.5), palette[i%len(palette)]
-		fmt.Fprintf(&b, `<text x="%.1f" y="300" text-anchor="middle">%s</text>`+"\n", x, html.EscapeString(d.Name))
-		s := sorted[i]
-		if len(s) == 0 {
-			continue
+		x := left + column*(float64(i)+0.5)
+		value, class := colour(i)
+		fmt.Fprintf(&b, `<g class="%s">`+"\n", class)
+		fmt.Fprintf(&b, `<text x="%.1f" y="300" text-anchor="middle">%s</text>`+"\n", x, html.EscapeString(shortened(d.Name, int(column/letter))))
+		if s := sorted[i]; len(s) > 0 {
+			var right, back []string
+			for _, p := range density(s) {
+				w := p[1] * 0.42 * column
+				right = append(right, fmt.Sprintf("%.1f,%.1f", x+w, y(p[0])))
+				back = append(back, fmt.Sprintf("%.1f,%.1f", x-w, y(p[0])))
+			}
+			slices.Reverse(back)
+			q1, q2, q3 := Quantile(s, 0.25), Quantile(s, 0.5), Quantile(s, 0.75)
+			about := fmt.Sprintf("%s: %d, the middle half from %.2f to %.2f around %.2f, all from %.2f to %.2f", d.Name, len(s), q1, q3, q2, s[0], s[len(s)-1])
+			fmt.Fprintf(&b, `<polygon points="%s" fill="%s" fill-opacity="0.35" stroke="%s"><title>%s</title></polygon>`+"\n", strings.Join(append(right, back...), " "), value, value, html.EscapeString(about))
+			if len(s) <= mostPoints {
+				for _, v := range s {
+					fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="2" fill="%s"/>`+"\n", x+0.2*column, y(v), value)
+				}
+			}
+			fmt.Fprintf(&b, `<path class="box" d="M%.1f %.1fH%.1fV%.1fH%.1fz" fill="#fff" stroke="#1c1d1f"/><path class="median" d="M%.1f %.1fh12" stroke="#1c1d1f" stroke-width="2"/>`+"\n", x-6, y(q3), x+6, y(q1), x-6, x-6, y(q2))
+			fmt.Fprintf(&b, `<text x="%.1f" y="316" text-anchor="middle" fill="#5d6166">%.2f</text>`+"\n", x, q2)
 		}
-		var right, back []string
-		for _, p := range density(s) {
-			w := p[1] * 0.42 * column
-			right = append(right, fmt.Sprintf("%.1f,%.1f", x+w, y(p[0])))
-			back = append(back, fmt.Sprintf("%.1f,%.1f", x-w, y(p[0])))
-		}
-		slices.Reverse(back)
-		fmt.Fprintf(&b, `<polygon points="%s" fill="%s" fill-opacity="0.35" stroke="%s"/>`+"\n", strings.Join(append(right, back...), " "), colour, colour)
-		q1, q2, q3 := quantile(s, 0.25), quantile(s, 0.5), quantile(s, 0.75)
-		fmt.Fprintf(&b, `<path d="M%.1f %.1fH%.1fV%.1fH%.1fz" fill="#fff" stroke="#1c1d1f"/><path d="M%.1f %.1fh12" stroke="#1c1d1f" stroke-width="2"/>`+"\n", x-6, y(q3), x+6, y(q1), x-6, x-6, y(q2))
-		fmt.Fprintf(&b, `<text x="%.1f" y="316" text-anchor="middle" fill="#5d6166">%.2f</text>`+"\n", x, q2)
+		b.WriteString("</g>\n")
 	}
 	b.WriteString("</svg>\n")
 	return Figure{Name: name, Caption: caption + ". The median stands below.", SVG: b.String()}
@@ -74,8 +95,8 @@ func finite(values []float64) []float64 {
 	return s
 }
 
-// quantile of sorted values, at least one, by linear interpolation.
-func quantile(s []float64, p float64) float64 {
+// Quantile of sorted values, at least one, by linear interpolation; p is in [0, 1].
+func Quantile(s []float64, p float64) float64 {
 	at := p * float64(len(s)-1)
 	i := int(at)
 	if i == len(s)-1 {
@@ -94,7 +115,7 @@ func density(s []float64) [][2]float64 {
 	for _, v := range s {
 		variance += (v - mean) * (v - mean) / float64(len(s))
 	}
-	spread := math.Min(math.Sqrt(variance), (quantile(s, 0.75)-quantile(s, 0.25))/1.34)
+	spread := math.Min(math.Sqrt(variance), (Quantile(s, 0.75)-Quantile(s, 0.25))/1.34)
 	if !(spread > 0) {
 		spread = math.Sqrt(variance)
 	}
