@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"image"
 	"math"
 	"slices"
 	"strings"
@@ -12,7 +13,6 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
-	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/internal/quality"
 	"github.com/averaged/imaging/restore"
 )
@@ -25,9 +25,14 @@ type evaluation struct {
 	weights    []string
 	sigmas     sigmaList
 	blind      bool
+	task       choice
 	kernelFile string
+	maskFile   string
+	missing    shareFlag
 	seed       uint64
 	limit      int
+	html       string // --html
+	force      bool
 	tile       string
 	adapt      bool
 }
@@ -36,7 +41,7 @@ func (a *app) evalCommand() *cobra.Command {
 	e := &evaluation{}
 	c := &cobra.Command{
 		Use:   "eval FOLDER --sigma LIST",
-		Short: "Measure denoisers on a folder of images",
+		Short: "Measure methods on a folder of images",
 		Long: `Adds Gaussian noise to every image in a folder and those below it, denoises it with
 each of the methods, and prints how near the results are to the originals: the mean
 PSNR (peak 1, nothing is clipped) and SSIM, what the PSNR was before, and the mean
@@ -46,7 +51,7 @@ for each image.
 --method names methods that need no weight file, total variation (tv) and embedded
 networks ('restore info' describes them); --weights names the files of others. Both
 can be several, and are compared on the same noise. Without either it is the default
-method, ` + restore.DefaultMethod() + `, or with --kernel the default prior, ` + restore.DefaultPrior() + `.
+of the task: ` + restore.DefaultMethod() + ` for denoising, ` + restore.DefaultPrior() + ` for deblurring, ` + restore.DefaultInversePrior() + ` for inpainting.
 ` + embeddedNetworks() + `
 
 The noise of an image depends on --seed and on its place among the images of the
@@ -54,30 +59,51 @@ folder in the order of their names, and is that of 'restore degrade --seed', wit
 the same sequence at every level: the first image has the seed N, the next N+1, and
 so on. The methods are told its level, unless --blind lets them estimate it.
 
-With --kernel FILE deblurring is measured instead: images are blurred with the
-kernel, circularly, before the noise is added, and restored by plug-and-play with
-each of the methods as the prior.`,
+Two tasks besides denoising are done by plug-and-play, with each of the methods as
+the prior:
+
+--task deblur: images are blurred with --kernel FILE, circularly, before the noise
+is added.
+
+--task inpaint: pixels are missing, those that are white in --mask FILE, which has
+the size of the images, or --missing SHARE of the pixels of each image, drawn by its
+seed. Missing pixels count as black in the PSNR before. There is noise only where
+--sigma says so.
+
+--kernel, --mask and --missing say which task it is; --task need not be given then.
+
+--html FILE writes a page to look at, which works offline: the distribution of the
+PSNR of each method, with a table, and the photographs on which it is lowest, as
+they are, as they were given to the method, and as it restored them.`,
 		Example: `  restore eval holdout --sigma 0.15
   restore eval holdout --sigma 15/255,25/255,50/255 --method tv --weights run/weights.safetensors
-  restore eval holdout --sigma 0.15 --method tv,` + exampleNetwork() + ` --limit 10 -v
+  restore eval holdout --sigma 0.15 --method tv,` + exampleNetwork() + ` --limit 10 --html holdout.html
   restore eval holdout --sigma 0.15 --weights a.safetensors --weights b.safetensors
-  restore eval holdout --sigma 2.55/255 --kernel shake.pfm --json`,
+  restore eval holdout --task deblur --kernel shake.pfm --sigma 2.55/255 --json
+  restore eval holdout --task inpaint --missing 0.3 --html filled.html`,
 		Args: inputs(1, 1, "a folder of images"),
 	}
 	f := c.Flags()
-	f.Var(&e.sigmas, "sigma", "standard deviations of the noise, where 1 is white, separated by commas; 25/255 works too (required)")
+	f.Var(&e.sigmas, "sigma", "standard deviations of the noise, where 1 is white, separated by commas; 25/255 works too (required but for inpainting, which may have none)")
 	f.StringSliceVarP(&e.methods, "method", "m", nil, "measure the methods of these `NAMES`, separated by commas; 'restore info' describes them")
 	f.StringArrayVar(&e.weights, "weights", nil, "measure the network of a weight `FILE` (safetensors); can be repeated")
 	f.BoolVar(&e.blind, "blind", false, "let the noise level be estimated from each noisy image")
+	e.task = newChoice(evalDenoise, evalDeblur, evalInpaint)
+	f.Var(&e.task, "task", "what is measured: "+orList(e.task.words))
 	f.StringVarP(&e.kernelFile, "kernel", "k", "", "image `FILE` of a blur kernel: measure deblurring")
+	f.StringVar(&e.maskFile, "mask", "", "image `FILE` whose white pixels are missing: measure inpainting")
+	f.Var(&e.missing, "missing", "share of the pixels that are missing, such as 0.3 or 1/3: measure inpainting")
 	f.Uint64Var(&e.seed, "seed", 1, "`NUMBER` of the noise of the first image")
 	f.IntVar(&e.limit, "limit", 0, "only the first `N` images; 0: all")
+	f.StringVar(&e.html, "html", "", "write a page to look at, `FILE`.html: distributions of the PSNR, a table, and the photographs that are restored worst; it works offline")
+	f.BoolVar(&e.force, "force", false, "overwrite the page if it exists")
 	f.StringVar(&e.tile, "tile", "auto", "compute networks in tiles of `SIDE` pixels, or auto; the result does not depend on it")
 	expert(c, "tile")
 	bindAdapt(c, &e.adapt)
 	e.computing.bind(c)
 	e.reading.bind(c)
 	completeMethod(c, "method", readyMethods())
+	completeChoice(c, "task", &e.task)
 	if err := c.MarkFlagFilename("weights", "safetensors"); err != nil {
 		panic(err) // the flag was not defined: a mistake in this program, found by any test
 	}
@@ -101,7 +127,7 @@ func (l *sigmaList) Type() string { return "LIST" }
 // Set adds to the list, so that the flag can be repeated.
 func (l *sigmaList) Set(text string) error {
 	for word := range strings.SplitSeq(text, ",") {
-		var s sigmaFlag
+		s := sigmaFlag{zero: true} // check knows the task, of which it depends
 		if err := s.Set(strings.TrimSpace(word)); err != nil {
 			return err
 		}
@@ -110,25 +136,26 @@ func (l *sigmaList) Set(text string) error {
 	return nil
 }
 
-// check finds what is wrong without a file.
-func (e *evaluation) check() error {
+// check finds what is wrong without a file, and which task it is.
+func (e *evaluation) check(c *cobra.Command) error {
 	if err := e.reading.check(); err != nil {
 		return err
 	}
-	switch {
-	case len(e.sigmas) == 0:
-		return usagef("eval needs --sigma LIST, such as 0.15 or 15/255,25/255,50/255")
-	case e.limit < 0:
+	if err := e.checkTask(c); err != nil {
+		return err
+	}
+	if e.limit < 0 {
 		return usagef("--limit %d: want 1 or more, or 0 for all images", e.limit)
 	}
-	files := []string{e.kernelFile}
-	for _, w := range e.weights {
-		if w == "" {
-			return usagef("--weights is empty; give the name of a file, or leave it out")
-		}
-		files = append(files, w)
+	if slices.Contains(e.weights, "") {
+		return usagef("--weights is empty; give the name of a file, or leave it out")
 	}
-	return readOnce(files...)
+	return readOnce(e.files()...)
+}
+
+// files are those that are read besides the images; the names of some may be empty.
+func (e *evaluation) files() []string {
+	return append([]string{e.kernelFile, e.maskFile}, e.weights...)
 }
 
 // contender is a method in the comparison.
@@ -153,10 +180,7 @@ func (e *evaluation) contenders(c *cobra.Command, a *app, dev backend.Device) (l
 		list = append(list, &contender{restoration: restoration{weights: file, flag: "method", tile: e.tile}})
 	}
 	if len(list) == 0 {
-		method := restore.DefaultMethod()
-		if e.kernelFile != "" {
-			method = restore.DefaultPrior()
-		}
+		method := e.defaultMethod()
 		list = append(list, &contender{restoration: restoration{method: method, flag: "method", tile: e.tile}, label: method})
 	}
 	labels := map[string]int{}
@@ -167,6 +191,7 @@ func (e *evaluation) contenders(c *cobra.Command, a *app, dev backend.Device) (l
 				return nil, nil, err
 			}
 		}
+		k.unnamed = k.unnamed && e.task.value == evalDenoise // what a default adds is for denoising
 		if k.side, err = tileSide(e.tile); err != nil {
 			done()
 			return nil, nil, err
@@ -177,7 +202,10 @@ func (e *evaluation) contenders(c *cobra.Command, a *app, dev backend.Device) (l
 			return nil, nil, err
 		}
 		frees = append(frees, free)
-		k.options = append(chosen, restore.Device(dev), restore.Adaptation(e.adapt))
+		k.options = append(chosen, restore.Device(dev))
+		if e.task.value != evalInpaint {
+			k.options = append(k.options, restore.Adaptation(e.adapt))
+		}
 		if info := k.networkInfo(); info != nil {
 			k.label = oneLine(info.Name)
 		}
@@ -193,13 +221,17 @@ func (e *evaluation) contenders(c *cobra.Command, a *app, dev backend.Device) (l
 
 func (a *app) eval(c *cobra.Command, e *evaluation, folder string) error {
 	ctx := c.Context()
-	if err := e.check(); err != nil {
+	if err := e.check(c); err != nil {
 		return err
 	}
 	if _, err := tileSide(e.tile); err != nil {
 		return err
 	}
 	images, err := a.evalImages(ctx, folder, e.limit)
+	if err != nil {
+		return err
+	}
+	page, err := e.newPage(a, folder, images)
 	if err != nil {
 		return err
 	}
@@ -213,19 +245,18 @@ func (a *app) eval(c *cobra.Command, e *evaluation, folder string) error {
 		return err
 	}
 	defer done()
-	run := &comparison{app: a, flags: e, dev: dev, contenders: contenders, images: images}
-	if e.kernelFile != "" {
-		k, err := a.readKernel(ctx, e.kernelFile, e.reading)
-		if err != nil {
-			return err
-		}
-		run.kernel = &k
+	run := &comparison{app: a, flags: e, dev: dev, contenders: contenders, images: images, page: page}
+	if err := run.load(ctx); err != nil {
+		return err
 	}
 	if len(images) == 0 {
 		a.note("nothing to do: no image was found in %s", name(folder))
 		return statusError(exitNothing)
 	}
-	return run.all(ctx, folder)
+	if err := page.begin(run); err != nil {
+		return err
+	}
+	return page.write(ctx, a, run.all(ctx, folder))
 }
 
 // evalImages lists the images of a folder; a file is a list of one.
@@ -258,9 +289,11 @@ type comparison struct {
 	app        *app
 	flags      *evaluation
 	dev        backend.Device
-	kernel     *deblur.Kernel // nil: denoising
+	kernel     *deblur.Kernel // of deblurring
+	mask       *image.Gray    // of inpainting with a mask
 	contenders []*contender
 	images     []source
+	page       *evalPage
 
 	bar    *progressBar
 	parts  int // of the work: images times methods times levels
@@ -303,6 +336,7 @@ func (r *comparison) all(ctx context.Context, folder string) error {
 	r.header()
 	for _, sigma := range r.flags.sigmas {
 		totals := make([]total, len(r.contenders))
+		r.page.level(sigma)
 		for i, s := range r.images {
 			if err := r.one(ctx, i, s, sigma, totals); err != nil {
 				return err
@@ -325,7 +359,7 @@ func (r *comparison) all(ctx context.Context, folder string) error {
 // one measures all methods on an image. Its error ends the run; that of an image is
 // printed.
 func (r *comparison) one(ctx context.Context, index int, s source, sigma float64, totals []total) error {
-	clean, noisy, err := r.degrade(ctx, index, s, sigma)
+	d, err := r.degrade(ctx, index, s, sigma)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -333,12 +367,12 @@ func (r *comparison) one(ctx context.Context, index int, s source, sigma float64
 		r.done += len(r.contenders)
 		return r.fail(s.path, nil, sigma, err)
 	}
-	before, err := quality.PSNR(clean.Pix, noisy.Pix, 1)
+	before, err := quality.PSNR(d.clean.Pix, d.given.Pix, 1)
 	if err != nil {
 		return err
 	}
 	for i, k := range r.contenders {
-		result, err := r.measure(ctx, k, clean, noisy, sigma)
+		out, result, err := r.measure(ctx, k, d, sigma)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -351,6 +385,9 @@ func (r *comparison) one(ctx context.Context, index int, s source, sigma float64
 		}
 		result.noisy = before
 		totals[i].add(result)
+		if err := r.page.add(i, index, s.path, d, out.Pix, result); err != nil {
+			return err
+		}
 		if err := r.imageRow(k, s.path, index, sigma, result); err != nil {
 			return err
 		}
@@ -358,58 +395,29 @@ func (r *comparison) one(ctx context.Context, index int, s source, sigma float64
 	return nil
 }
 
-// degrade reads an image, and returns it as it is and with blur and noise.
-func (r *comparison) degrade(ctx context.Context, index int, s source, sigma float64) (clean, noisy *imagefile.Image, err error) {
-	if s.err != nil {
-		return nil, nil, s.err
-	}
-	if clean, err = r.app.read(ctx, s.path, r.flags.reading); err != nil {
-		return nil, nil, err
-	}
-	degraded := *clean
-	degraded.Pix, degraded.Alpha = append([]float32(nil), clean.Pix...), nil
-	if r.kernel != nil {
-		if err := blur(r.dev, &degraded, *r.kernel, deblur.Circular); err != nil {
-			return nil, nil, err
-		}
-	}
-	return clean, &degraded, addNoise(r.dev, &degraded, r.seed(index), float32(sigma))
-}
-
 func (r *comparison) seed(index int) uint64 { return r.flags.seed + uint64(index) }
 
 // measure restores an image with a method.
-func (r *comparison) measure(ctx context.Context, k *contender, clean, noisy *imagefile.Image, sigma float64) (score, error) {
+func (r *comparison) measure(ctx context.Context, k *contender, d degraded, sigma float64) (*restore.Planar, score, error) {
 	began := time.Now()
-	opts := append([]restore.Option{
+	out, err := r.restore(ctx, d, sigma, append([]restore.Option{
 		restore.Progress(func(p restore.ProgressReport) error {
 			r.bar.show((float64(r.done)+p.Fraction)/float64(r.parts), 0)
 			return ctx.Err()
 		}),
-	}, k.options...)
-	if !r.flags.blind {
-		opts = append(opts, restore.Sigma(sigma))
-	}
-	var out *restore.Planar
-	var err error
-	if r.kernel == nil {
-		out, _, err = asPlanar(restore.Denoise(ctx, planarOf(noisy), opts...))
-	} else {
-		opts = append(opts, restore.Boundary(deblur.Circular))
-		out, _, err = asPlanar(restore.Deblur(ctx, planarOf(noisy), *r.kernel, opts...))
-	}
+	}, k.options...))
 	if err != nil {
-		return score{}, err
+		return nil, score{}, err
 	}
 	result := score{seconds: time.Since(began).Seconds()}
-	if result.psnr, err = quality.PSNR(clean.Pix, out.Pix, 1); err != nil {
-		return score{}, err
+	if result.psnr, err = quality.PSNR(d.clean.Pix, out.Pix, 1); err != nil {
+		return nil, score{}, err
 	}
-	result.ssim, err = quality.SSIM(clean.Pix, out.Pix, clean.Channels, clean.Height, clean.Width)
+	result.ssim, err = quality.SSIM(d.clean.Pix, out.Pix, d.clean.Channels, d.clean.Height, d.clean.Width)
 	if errors.Is(err, quality.ErrTooSmall) {
 		result.ssim, err = math.NaN(), nil
 	}
-	return result, err
+	return out, result, err
 }
 
 // fail tells that an image could not be measured; k is nil where that holds for every
@@ -418,6 +426,7 @@ func (r *comparison) fail(path string, k *contender, sigma float64, err error) e
 	r.failed++
 	r.bar.clear()
 	text := r.app.failTask(task{input: path}, err)
+	r.page.fail(text)
 	if !r.app.json {
 		return r.app.stdout.err
 	}

@@ -10,15 +10,19 @@ import (
 // evalRecord is a JSON object of eval: about an image, which Input names, or the means
 // over Images of them.
 type evalRecord struct {
-	Schema   int          `json:"schema"`
-	Command  string       `json:"command"`
-	Input    string       `json:"input,omitempty"`
-	Images   int          `json:"images,omitempty"`
-	Method   string       `json:"method,omitempty"`
-	Network  *networkInfo `json:"network,omitempty"`
-	Kernel   string       `json:"kernel,omitempty"`
-	Boundary string       `json:"boundary,omitempty"`
-	Sigma    number       `json:"sigma"`
+	Schema  int          `json:"schema"`
+	Command string       `json:"command"`
+	Input   string       `json:"input,omitempty"`
+	Images  int          `json:"images,omitempty"`
+	Method  string       `json:"method,omitempty"`
+	Network *networkInfo `json:"network,omitempty"`
+	// Task is that of inpainting; deblurring has a kernel.
+	Task     string `json:"task,omitempty"`
+	Kernel   string `json:"kernel,omitempty"`
+	Boundary string `json:"boundary,omitempty"`
+	Mask     string `json:"mask,omitempty"`
+	Missing  number `json:"missing,omitempty"` // share of the pixels, without a mask
+	Sigma    number `json:"sigma"`
 	// Blind: the method was not told sigma.
 	Blind bool `json:"blind"`
 	// Seed is that of the image, and of the first one in means.
@@ -47,8 +51,11 @@ func (r *comparison) record(k *contender, seed uint64, sigma float64, s score) e
 		Schema: schema, Command: "eval", Sigma: number(sigma), Blind: r.flags.blind, Seed: &seed, Kernel: r.flags.kernelFile,
 		evalScore: &evalScore{number(s.noisy), number(s.psnr), number(s.ssim), number(s.seconds)},
 	}
-	if r.kernel != nil {
+	switch r.flags.task.value {
+	case evalDeblur:
 		rec.Boundary = "circular"
+	case evalInpaint:
+		rec.Task, rec.Mask, rec.Missing = evalInpaint, r.flags.maskFile, number(r.flags.missing)
 	}
 	rec.of(k)
 	return rec
@@ -68,11 +75,15 @@ func (r *comparison) header() {
 
 func (r *comparison) row(k *contender, sigma float64, s score, what string) {
 	r.bar.clear()
-	ssim := "-"
-	if !math.IsNaN(s.ssim) {
-		ssim = fmt.Sprintf("%.4f", s.ssim)
+	r.app.result("%-*s  %-8.4g  %7.2f  %7.2f  %6s  %8.3f  %s", r.width, k.label, sigma, s.noisy, s.psnr, ssimOf(s.ssim), s.seconds, what)
+}
+
+// ssimOf is an SSIM in a table; images below 11×11 have none.
+func ssimOf(v float64) string {
+	if math.IsNaN(v) {
+		return "-"
 	}
-	r.app.result("%-*s  %-8.4g  %7.2f  %7.2f  %6s  %8.3f  %s", r.width, k.label, sigma, s.noisy, s.psnr, ssim, s.seconds, what)
+	return fmt.Sprintf("%.4f", v)
 }
 
 // imageRow prints what came of one image.

@@ -51,7 +51,7 @@ func orList(words []string) string {
 // checkNames refuses empty names of files, which a shell makes of variables that
 // are not set: they must not count as flags that were not given.
 func checkNames(c *cobra.Command) error {
-	for _, flag := range []string{"output", "kernel", "mask", "reference", "weights", "clean", "write-kernel", "report", "preview"} {
+	for _, flag := range []string{"output", "kernel", "mask", "reference", "weights", "clean", "write-kernel", "report", "preview", "html"} {
 		if f := c.Flags().Lookup(flag); f != nil && f.Changed && f.Value.String() == "" {
 			return usagef("--%s is empty; give the name of a file, or leave it out", flag)
 		}

@@ -36,25 +36,10 @@ type reportPage struct {
 
 // newPage checks --report against all that the command reads and writes; nil if there is none.
 func (b *batchFlags) newPage(a *app, c *cobra.Command, tasks []task, files []string) (*reportPage, error) {
-	path := b.report
-	if path == "" {
+	if b.report == "" {
 		return nil, nil
 	}
-	if path == standardStream {
-		return nil, usagef("--report -: standard output is for results; name a file")
-	}
-	info, err := os.Stat(path)
-	special := err == nil && !info.Mode().IsRegular() && !info.IsDir() // a device or a pipe
-	extension := strings.ToLower(filepath.Ext(path))
-	switch {
-	case err == nil && info.IsDir():
-		return nil, usagef("--report %s: it is a folder; a file name is needed", oneLine(path))
-	case !special && extension != ".html" && extension != ".htm":
-		return nil, usagef("--report %s: the report is a page for a browser; name it FILE.html", oneLine(path))
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return nil, fileError{path, err}
-	}
-	p := &reportPage{path: path, force: b.force, page: htmlreport.Page{
+	p := &reportPage{path: b.report, force: b.force, page: htmlreport.Page{
 		Title: "restore " + c.Name(), Version: thisBuild().Version, Command: commandLine(a.args),
 	}}
 	for _, t := range tasks {
@@ -63,19 +48,42 @@ func (b *batchFlags) newPage(a *app, c *cobra.Command, tasks []task, files []str
 			p.pictured++
 		}
 	}
-	for _, f := range files {
-		if f != "" && f != standardStream && !special && (identity(f) == identity(path) || sameFile(f, path)) {
-			return nil, usagef("--report %s: the report would take the place of this file, which is read or written too; give another name", oneLine(path))
-		}
-	}
-	if err == nil && !special && !b.force {
-		return nil, fileError{path, errors.New("the report exists already; --force overwrites it, and another name leaves it")}
+	if err := checkReport("report", p.path, p.force, files); err != nil {
+		return nil, err
 	}
 	p.budget, p.pictured = htmlreport.Budget(p.pictured), 0
 	if len(tasks) == 1 {
 		p.page.Title += ": " + name(tasks[0].input)
 	}
 	return p, nil
+}
+
+// checkReport checks where a flag wants a page to be written, by a command that reads and writes
+// the given files, some of which may have no name.
+func checkReport(flag, path string, force bool, files []string) error {
+	if path == standardStream {
+		return usagef("--%s -: standard output is for results; name a file", flag)
+	}
+	info, err := os.Stat(path)
+	special := err == nil && !info.Mode().IsRegular() && !info.IsDir() // a device or a pipe
+	extension := strings.ToLower(filepath.Ext(path))
+	switch {
+	case err == nil && info.IsDir():
+		return usagef("--%s %s: it is a folder; a file name is needed", flag, oneLine(path))
+	case !special && extension != ".html" && extension != ".htm":
+		return usagef("--%s %s: the report is a page for a browser; name it FILE.html", flag, oneLine(path))
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return fileError{path, err}
+	}
+	for _, f := range files {
+		if f != "" && f != standardStream && !special && (identity(f) == identity(path) || sameFile(f, path)) {
+			return usagef("--%s %s: the report would take the place of this file, which is read or written too; give another name", flag, oneLine(path))
+		}
+	}
+	if err == nil && !special && !force {
+		return fileError{path, errors.New("the report exists already; --force overwrites it, and another name leaves it")}
+	}
+	return nil
 }
 
 // before draws an image before it is restored; m is as the result will be.
@@ -180,26 +188,34 @@ func (p *reportPage) add(rec record, said string) {
 	p.page.Entries = append(p.page.Entries, e)
 }
 
-// writePage writes the page once a batch has ended, as batch said. A batch that was interrupted, and
-// one that restored nothing, has none.
+// writePage writes the page once a batch has ended, as batch said.
 func (a *app) writePage(ctx context.Context, ended error) error {
 	p := a.page
-	var code statusError
-	if p == nil || p.restored == 0 || ended != nil && !errors.As(ended, &code) {
+	if p == nil || p.restored == 0 {
 		return ended
 	}
-	err := os.MkdirAll(filepath.Dir(p.path), 0o777)
+	return a.writeReport(ctx, p.path, p.force, p.page.Write, ended)
+}
+
+// writeReport writes a page that is about something, once its command has ended. One that was
+// interrupted, and one that could do nothing, has none.
+func (a *app) writeReport(ctx context.Context, path string, force bool, write func(io.Writer) error, ended error) error {
+	var code statusError
+	if ended != nil && !errors.As(ended, &code) {
+		return ended
+	}
+	err := os.MkdirAll(filepath.Dir(path), 0o777)
 	if err == nil {
-		err = atomicfile.Write(ctx, p.path, p.force, func(w io.Writer) error { return p.page.Write(w) })
+		err = atomicfile.Write(ctx, path, force, write)
 	}
 	switch {
 	case err == nil:
-		a.note("report: %s", p.path)
+		a.note("report: %s", path)
 		return ended
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	return fileError{p.path, err}
+	return fileError{path, err}
 }
 
 // commandLine is what to type, in a shell, for a run with the given arguments.

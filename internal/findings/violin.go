@@ -99,7 +99,7 @@ func finite(values []float64) []float64 {
 func Quantile(s []float64, p float64) float64 {
 	at := p * float64(len(s)-1)
 	i := int(at)
-	if i == len(s)-1 {
+	if at == float64(i) || s[i] == s[i+1] { // which may be infinite
 		return s[i]
 	}
 	return s[i] + (at-float64(i))*(s[i+1]-s[i])
