@@ -123,25 +123,26 @@ func maskPicture(m *image.Gray) (htmlreport.Picture, error) {
 func (r *comparison) taskInWords() string {
 	f := r.flags
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d images, ", len(r.images))
 	switch f.task.value {
 	case evalDeblur:
-		fmt.Fprintf(&b, "blurred circularly with the kernel %s, and with Gaussian noise; deblurring with each method as the prior. ", name(f.kernelFile))
+		fmt.Fprintf(&b, "Deblurring, with each method as the prior: blurred circularly with the kernel %s, then with Gaussian noise. Images: %d.", name(f.kernelFile), len(r.images))
 	case evalInpaint:
 		which := "those that are white in " + name(f.maskFile)
 		if r.mask == nil {
 			which = decimal(100*float64(f.missing)) + " % of them, drawn by the seed of the image"
 		}
-		fmt.Fprintf(&b, "of which pixels are missing: %s; inpainting with each method as the prior. Missing pixels are black in what was given, and all pixels count. ", which)
+		fmt.Fprintf(&b, "Inpainting, with each method as the prior: pixels are missing, %s. They are black in what was given, and all pixels count. Images: %d.", which, len(r.images))
 	default:
-		b.WriteString("with Gaussian noise; denoising. ")
+		fmt.Fprintf(&b, "Denoising: Gaussian noise was added. Images: %d.", len(r.images))
 	}
-	told := "were told its level"
-	if f.blind {
-		told = "estimated its level"
+	fmt.Fprintf(&b, " The seed of the first image is %d, that of the next %d, and so on.", f.seed, f.seed+1)
+	switch {
+	case f.blind:
+		b.WriteString(" The methods estimated the noise level.")
+	case slices.Max(f.sigmas) > 0:
+		b.WriteString(" The methods were told the noise level.")
 	}
-	fmt.Fprintf(&b, "The noise of the first image has the seed %d, that of the next %d, and so on; the methods %s. PSNR has the peak 1, and nothing is clipped.", f.seed, f.seed+1, told)
-	return b.String()
+	return b.String() + " PSNR has the peak 1, and nothing is clipped."
 }
 
 // level begins what is measured at a noise level.
@@ -174,14 +175,15 @@ func (p *evalPage) add(contender, index int, path string, d degraded, restored [
 }
 
 // pictures draws an image as it is, as it was given, and as it was restored: all of it, and where it
-// had to be reduced for that, the part where the error is largest.
+// had to be reduced for that, the part in which the error is largest as it is.
 func (p *evalPage) pictures(path string, d degraded, restored []float32, s score) ([]findings.Gallery, error) {
 	c := d.clean
 	windows := htmlreport.Windows(c.Width, c.Height, p.budget)
+	windows[0].Label = "all of it" // a browser fits it to its column
 	if len(windows) > 1 {
 		part := &windows[1]
 		part.X, part.Y = largestError(c.Pix, restored, c.Channels, c.Height, c.Width, part.Height, part.Width)
-		part.Label = "where the error is largest, pixel by pixel"
+		part.Label = "where the error is largest"
 	}
 	var galleries []findings.Gallery
 	for _, window := range windows {

@@ -70,7 +70,7 @@ func TestEvalPage(t *testing.T) {
 	page := readFindings(t, "new/page.html")
 	require.Contains(t, html.UnescapeString(page), commandLine(args))
 	require.Contains(t, html.UnescapeString(page), "Not measured: "+filepath.Join("holdout", "x.png")+": unknown image format")
-	require.Contains(t, page, "denoising.")
+	require.Contains(t, page, "Denoising: Gaussian noise was added. Images: 6.")
 
 	// Numbers.
 	tables := pageTables(page)
@@ -111,7 +111,7 @@ func TestEvalPage(t *testing.T) {
 
 	// Pictures: of two methods and two levels the three worst, each as it is, degraded and restored.
 	require.Len(t, pagePictures(t, page), 2*2*3*3)
-	titles := regexp.MustCompile(`<h3>(.*?), ([0-9.]+) dB: all of it, pixel by pixel</h3>`).FindAllStringSubmatch(page, -1)
+	titles := regexp.MustCompile(`<h3>(.*?), ([0-9.]+) dB: all of it</h3>`).FindAllStringSubmatch(page, -1)
 	require.Len(t, titles, 2*2*3)
 	for i, about := range []string{"tv0.1", "euler0.1", "tv0.05", "euler0.05"} {
 		v := slices.Sorted(slices.Values(scores[about]))
@@ -133,9 +133,9 @@ func TestEvalPageOfTasks(t *testing.T) {
 		pictures int
 		has      []string
 	}{
-		{"--kernel k.png --sigma 0.02", 4, []string{"blurred circularly with the kernel k.png", "The kernel k.png", "Noise of sigma 0.02"}},
+		{"--kernel k.png --sigma 0.02", 4, []string{"blurred circularly with the kernel k.png, then with Gaussian noise. Images: 1.", "The kernel k.png", "Noise of sigma 0.02"}},
 		{"--mask mask.png", 4, []string{"those that are white in mask.png", "The mask mask.png", "Without noise", "Lowest PSNR: tv, without noise"}},
-		{"--missing 0.25 --sigma 0,0.1 --blind", 6, []string{"25 % of them", "estimated its level", "By noise level", "Without noise", "Noise of sigma 0.1"}},
+		{"--missing 0.25 --sigma 0,0.1 --blind", 6, []string{"25 % of them", "estimated the noise level", "By noise level", "Without noise", "Noise of sigma 0.1"}},
 	} {
 		path := fmt.Sprintf("page%d.html", i)
 		r := restoring(t, append(fields("eval a.png --method tv --html "+path), fields(c.args)...)...)
@@ -203,8 +203,8 @@ func TestEvalPageOfALargeImage(t *testing.T) {
 	galleries, err := p.pictures("a.png", degraded{clean: m, given: &given}, restored, score{psnr: 20, noisy: 10})
 	require.NoError(t, err)
 	require.Len(t, galleries, 2)
-	require.Equal(t, "a.png, 20.00 dB: all of it, each pixel the mean of 3×3", galleries[0].Title)
-	require.Equal(t, "a.png, 20.00 dB: where the error is largest, pixel by pixel", galleries[1].Title)
+	require.Equal(t, "a.png, 20.00 dB: all of it", galleries[0].Title)
+	require.Equal(t, "a.png, 20.00 dB: where the error is largest", galleries[1].Title)
 	require.Equal(t, [2]int{400, 233}, [2]int{galleries[0].Pictures[2].Width, galleries[0].Pictures[2].Height})
 	pixels := 0
 	for _, g := range galleries {

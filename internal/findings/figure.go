@@ -21,3 +21,14 @@ func begin(b *strings.Builder, width, height int, title string) {
 	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" font-family="system-ui, sans-serif" font-size="12" fill="#1c1d1f">`+"\n", width, height)
 	fmt.Fprintf(b, "<title>%s</title>\n<path class=\"ground\" d=\"M0 0H%dV%dH0z\" fill=\"#fff\"/>\n", html.EscapeString(title), width, height)
 }
+
+// letter is the width of one in a name, in units of a drawing.
+const letter = 7
+
+// shortened cuts a name to so many letters.
+func shortened(name string, most int) string {
+	if letters := []rune(name); len(letters) > max(most, 2) {
+		return string(letters[:max(most, 2)-1]) + "…"
+	}
+	return name
+}

@@ -36,7 +36,7 @@ func Lines(name string, c htmlreport.Chart) Figure {
 			fmt.Fprintf(&b, `<circle cx="%s" cy="%s" r="2.5" fill="%s"><title>%s</title></circle>`+"\n", m.X, m.Y, value, html.EscapeString(m.Text))
 		}
 		x, y := 72+290*(i%2), 308+18*(i/2)
-		fmt.Fprintf(&b, `<path class="key" d="M%d %dh28" %s/><text x="%d" y="%d">%s</text>`+"\n</g>\n", x, y, pen, x+34, y+4, html.EscapeString(l.Name))
+		fmt.Fprintf(&b, `<path class="key" d="M%d %dh28" %s/><text x="%d" y="%d">%s</text>`+"\n</g>\n", x, y, pen, x+34, y+4, html.EscapeString(shortened(l.Name, 250/letter)))
 	}
 	b.WriteString("</svg>\n")
 	return Figure{Name: name, Caption: strings.TrimSpace(c.Title + ". " + c.Note), SVG: b.String()}

@@ -14,18 +14,8 @@ type Distribution struct {
 	Values []float64
 }
 
-const (
-	letter     = 7.0 // the width of one in a name, in units of a drawing
-	mostPoints = 50  // values of a distribution that are drawn each; more would only blacken it
-)
-
-// shortened cuts a name to so many letters.
-func shortened(name string, most int) string {
-	if letters := []rune(name); len(letters) > max(most, 2) {
-		return string(letters[:max(most, 2)-1]) + "…"
-	}
-	return name
-}
+// mostPoints values of a distribution are drawn each; more would only blacken it.
+const mostPoints = 50
 
 // Violins draws the density of each distribution to both sides, with a box from the lower to the
 // upper quartile and a line at the median, and few values as points. Values that are not finite are

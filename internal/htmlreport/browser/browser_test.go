@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +21,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
+	"github.com/averaged/imaging/internal/findings"
 	"github.com/averaged/imaging/internal/htmlreport"
 )
 
@@ -103,29 +105,10 @@ func TestPageInABrowser(t *testing.T) {
 	require.NoError(t, f.Close())
 	address := "file://" + filepath.ToSlash(path)
 
-	ctx := browser(t)
-	var lock sync.Mutex
-	var requests, complaints []string
-	require.NoError(t, chromedp.Listen(ctx, func(event any) {
-		lock.Lock()
-		defer lock.Unlock()
-		switch e := event.(type) {
-		case *network.EventRequestWillBeSent:
-			if url := e.Request.URL; url != address && !strings.HasPrefix(url, "data:") {
-				requests = append(requests, url)
-			}
-		case *log.EventEntryAdded:
-			complaints = append(complaints, e.Entry.Text)
-		case *runtime.EventExceptionThrown:
-			complaints = append(complaints, e.ExceptionDetails.Text)
-		}
-	}))
+	ctx, quiet := open(t, address)
 	press := func(key string, modifiers ...chromedp.KeyOption) {
 		require.NoError(t, chromedp.Do(ctx, chromedp.KeyEvent(key, modifiers...)))
 	}
-	call(t, ctx, network.Enable, network.EnableParams{})
-	call(t, ctx, log.Enable, cdp.Empty{})
-	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(1100, 900), chromedp.Navigate(address)))
 
 	// The script and the style run, and nothing of the names does.
 	require.Equal(t, 2, value[int](t, ctx, `document.querySelectorAll(".compare.live").length`))
@@ -177,7 +160,102 @@ func TestPageInABrowser(t *testing.T) {
 	press("d")
 	require.Equal(t, "none", value[string](t, ctx, `getComputedStyle(document.querySelector(".view canvas")).display`))
 
-	// Light and dark, wide and narrow: nothing is wider than the window.
+	everyWindow(t, ctx, "")
+	quiet()
+}
+
+// TestFindingsInABrowser: the page of restore eval and of the experiments.
+func TestFindingsInABrowser(t *testing.T) {
+	hostile := `</style><script>window.broken = 1</script><img src="https://example.com/x.png" onerror="window.broken = 2">`
+	picture, err := findings.NewPicture(hostile, make([]float32, 3*40*60), 3, 40, 60)
+	require.NoError(t, err)
+	large, err := findings.NewPicture("as it is", make([]float32, 300*500), 1, 300, 500)
+	require.NoError(t, err)
+	var methods []findings.Distribution
+	chart := htmlreport.Chart{Title: hostile, X: "sigma", Y: "dB", Note: hostile}
+	for i, name := range []string{"tv", "a long name of a method", hostile, "d", "e", "f", "g", "h"} {
+		v := []float64{25, 26 + float64(i), 28, 31}
+		methods = append(methods, findings.Distribution{Name: name, Values: v})
+		chart.Series = append(chart.Series, htmlreport.Series{Name: name, X: []float64{0.05, 0.1, 0.2, 0.3}, Y: v})
+	}
+	row := []string{hostile, "100", "16.45", "25.94", "20.11", "24.00", "26.14", "28.90", "34.12", "0.7512", "0.123", "17"}
+	p := &findings.Page{Title: "restore eval", Program: "restore test", Command: "restore eval " + hostile, Sections: []findings.Section{
+		{Title: "What was measured", Paragraphs: []string{hostile}, Verdict: hostile, Tables: []findings.Table{{Caption: hostile, Header: row, Rows: [][]string{row, row}}}},
+		{
+			Title: hostile, Figures: []findings.Figure{findings.Violins("psnr", "PSNR", "PSNR in dB", methods), findings.Lines("gains", chart)},
+			Galleries: []findings.Gallery{{Title: hostile, Pictures: []findings.Picture{large, large, large}}, {Pictures: []findings.Picture{picture, picture}}},
+		},
+	}}
+	path := filepath.Join(t.TempDir(), "eval.html")
+	f, err := os.Create(path)
+	require.NoError(t, err)
+	require.NoError(t, p.Write(f))
+	require.NoError(t, f.Close())
+	ctx, quiet := open(t, "file://"+filepath.ToSlash(path))
+
+	require.False(t, value[bool](t, ctx, `"broken" in window`))
+	require.Equal(t, 5, value[int](t, ctx, `document.images.length`))
+	require.True(t, value[bool](t, ctx, `[...document.images].every(i => i.complete && i.naturalWidth > 0)`))
+	require.Equal(t, []string{"auto", "pixelated"}, value[[]string](t, ctx, `[0, 4].map(i => getComputedStyle(document.images[i]).imageRendering)`))
+	require.True(t, value[bool](t, ctx, `[...document.querySelectorAll("td:not(:first-child)")].every(d => { const r = document.createRange(); r.selectNodeContents(d); return r.getClientRects().length === 1 })`), "numbers are not broken")
+	// Three pictures that belong together stand side by side.
+	require.Equal(t, 1, value[int](t, ctx, `new Set([...document.images].slice(0, 3).map(i => i.getBoundingClientRect().top)).size`))
+	// Drawings are seen: each distribution and each line in its colour, the grid behind them.
+	require.Equal(t, []int{8, 8}, value[[]int](t, ctx, `["polygon", "polyline"].map(n => [...document.querySelectorAll(".plot " + n)].filter(p => p.getBoundingClientRect().width > 5).length)`))
+	colours := func() (list []string) {
+		return value[[]string](t, ctx, `[...document.querySelectorAll(".plot g polygon")].map(p => getComputedStyle(p).fill)`)
+	}
+	light := colours()
+	require.Equal(t, "rgb(0, 114, 178)", light[0])
+	require.Len(t, slices.Compact(slices.Sorted(slices.Values(light))), 7, "the eighth is as the first")
+	require.Equal(t, hostile, value[string](t, ctx, `document.querySelectorAll("h2")[1].textContent`))
+	require.Contains(t, value[string](t, ctx, `document.querySelectorAll("polygon title")[1].textContent`), "a long name of a method: 4, the middle half from ")
+
+	everyWindow(t, ctx, "eval-")
+	dark := colours()
+	for i := range dark {
+		require.NotEqual(t, light[i], dark[i])
+	}
+	require.Equal(t, value[string](t, ctx, `getComputedStyle(document.body).color`), value[string](t, ctx, `getComputedStyle(document.querySelector(".plot text")).fill`))
+	quiet()
+}
+
+// open opens a page in a browser. quiet fails if the page fetched anything, or had anything to
+// complain about.
+func open(t *testing.T, address string) (ctx context.Context, quiet func()) {
+	t.Helper()
+	ctx = browser(t)
+	var lock sync.Mutex
+	var requests, complaints []string
+	require.NoError(t, chromedp.Listen(ctx, func(event any) {
+		lock.Lock()
+		defer lock.Unlock()
+		switch e := event.(type) {
+		case *network.EventRequestWillBeSent:
+			if url := e.Request.URL; url != address && !strings.HasPrefix(url, "data:") {
+				requests = append(requests, url)
+			}
+		case *log.EventEntryAdded:
+			complaints = append(complaints, e.Entry.Text)
+		case *runtime.EventExceptionThrown:
+			complaints = append(complaints, e.ExceptionDetails.Text)
+		}
+	}))
+	call(t, ctx, network.Enable, network.EnableParams{})
+	call(t, ctx, log.Enable, cdp.Empty{})
+	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(1100, 900), chromedp.Navigate(address)))
+	return ctx, func() {
+		t.Helper()
+		lock.Lock()
+		defer lock.Unlock()
+		require.Empty(t, requests, "nothing is fetched")
+		require.Empty(t, complaints, "no error, and nothing that the policy had to refuse")
+	}
+}
+
+// everyWindow looks at a page in light and dark, wide and narrow: nothing is wider than the window.
+func everyWindow(t *testing.T, ctx context.Context, name string) {
+	t.Helper()
 	ground := map[string]string{}
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{1100, 380} {
@@ -185,15 +263,10 @@ func TestPageInABrowser(t *testing.T) {
 			call(t, ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 			require.LessOrEqual(t, value[int64](t, ctx, `document.documentElement.scrollWidth`), width)
 			ground[scheme] = value[string](t, ctx, `getComputedStyle(document.body).backgroundColor`)
-			shoot(t, ctx, fmt.Sprintf("%s-%d", scheme, width))
+			shoot(t, ctx, fmt.Sprintf("%s%s-%d", name, scheme, width))
 		}
 	}
 	require.NotEqual(t, ground["light"], ground["dark"])
-
-	lock.Lock()
-	defer lock.Unlock()
-	require.Empty(t, requests, "nothing is fetched")
-	require.Empty(t, complaints, "no error, and nothing that the policy had to refuse")
 }
 
 // shoot takes a picture of the whole page, into the folder of the variable SCREENSHOTS if it is set.
