@@ -51,7 +51,7 @@ for each image.
 --method names methods that need no weight file, total variation (tv) and embedded
 networks ('restore info' describes them); --weights names the files of others. Both
 can be several, and are compared on the same noise. Without either it is the default
-of the task: ` + restore.DefaultMethod() + ` for denoising, ` + restore.DefaultPrior() + ` for deblurring, ` + restore.DefaultInversePrior() + ` for inpainting.
+method, ` + restore.DefaultMethod() + `, or with --kernel the default prior, ` + restore.DefaultPrior() + `. For inpainting it is ` + restore.DefaultInversePrior() + `.
 ` + embeddedNetworks() + `
 
 The noise of an image depends on --seed and on its place among the images of the
@@ -127,7 +127,7 @@ func (l *sigmaList) Type() string { return "LIST" }
 // Set adds to the list, so that the flag can be repeated.
 func (l *sigmaList) Set(text string) error {
 	for word := range strings.SplitSeq(text, ",") {
-		s := sigmaFlag{zero: true} // check knows the task, of which it depends
+		s := sigmaFlag{zero: true} // whether it may be 0 depends on the task: see checkTask
 		if err := s.Set(strings.TrimSpace(word)); err != nil {
 			return err
 		}
@@ -146,6 +146,9 @@ func (e *evaluation) check(c *cobra.Command) error {
 	}
 	if e.limit < 0 {
 		return usagef("--limit %d: want 1 or more, or 0 for all images", e.limit)
+	}
+	if e.force && e.html == "" {
+		return usagef("--force is for the page of --html FILE; give that, or leave it out")
 	}
 	if slices.Contains(e.weights, "") {
 		return usagef("--weights is empty; give the name of a file, or leave it out")
@@ -231,7 +234,7 @@ func (a *app) eval(c *cobra.Command, e *evaluation, folder string) error {
 	if err != nil {
 		return err
 	}
-	page, err := e.newPage(a, folder, images)
+	page, err := e.newPage(folder, images)
 	if err != nil {
 		return err
 	}

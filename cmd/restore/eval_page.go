@@ -34,7 +34,6 @@ type evalPage struct {
 	worst    int // photographs that are shown of each method at each noise level
 	budget   int // of the pixels of one of their pictures
 	failures []string
-	failed   int
 }
 
 // evalLevel is what was measured at a noise level, by contender.
@@ -56,7 +55,7 @@ type worstImage struct {
 }
 
 // newPage checks --html against all that eval reads; nil if there is none.
-func (e *evaluation) newPage(a *app, folder string, images []source) (*evalPage, error) {
+func (e *evaluation) newPage(folder string, images []source) (*evalPage, error) {
 	if e.html == "" {
 		return nil, nil
 	}
@@ -245,10 +244,8 @@ func places(whole, part, step int) []int {
 
 // fail takes what went wrong with an image.
 func (p *evalPage) fail(text string) {
-	if p == nil {
-		return
-	}
-	if p.failed++; p.failed <= mostFailures {
+	// An image that cannot be read fails at each noise level.
+	if p != nil && !slices.Contains(p.failures, text) {
 		p.failures = append(p.failures, text)
 	}
 }
@@ -264,10 +261,10 @@ func (p *evalPage) write(ctx context.Context, a *app, ended error) error {
 }
 
 func (p *evalPage) page() *findings.Page {
-	if p.failed > 0 {
-		text := strings.Join(p.failures, "; ")
-		if more := p.failed - len(p.failures); more > 0 {
-			text += fmt.Sprintf("; and %d more", more)
+	if n := len(p.failures); n > 0 {
+		text := strings.Join(p.failures[:min(n, mostFailures)], "; ")
+		if n > mostFailures {
+			text += fmt.Sprintf("; and %d more", n-mostFailures)
 		}
 		p.about.Verdict = fmt.Sprintf("Not measured: %s.", text)
 	}

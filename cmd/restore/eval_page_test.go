@@ -59,7 +59,7 @@ func TestEvalPage(t *testing.T) {
 		for p := range m.Pix { // the more, the more contrast, the harder
 			m.Pix[p] = 0.5 + (m.Pix[p]-0.5)*float32(i+1)/5
 		}
-		save(t, fmt.Sprintf("holdout/%d<b>&.png", i), m)
+		save(t, fmt.Sprintf("holdout/%d&lt;.png", i), m)
 	}
 	require.NoError(t, os.WriteFile("holdout/x.png", []byte("no image"), 0o666))
 	seeded(t, "euler")
@@ -70,6 +70,7 @@ func TestEvalPage(t *testing.T) {
 	page := readFindings(t, "new/page.html")
 	require.Contains(t, html.UnescapeString(page), commandLine(args))
 	require.Contains(t, html.UnescapeString(page), "Not measured: "+filepath.Join("holdout", "x.png")+": unknown image format")
+	require.Equal(t, 1, strings.Count(page, "unknown image format"))
 	require.Contains(t, page, "Denoising: Gaussian noise was added. Images: 6.")
 
 	// Numbers.
@@ -117,7 +118,7 @@ func TestEvalPage(t *testing.T) {
 		v := slices.Sorted(slices.Values(scores[about]))
 		for k, title := range titles[3*i:][:3] {
 			require.Equal(t, decibel(v[k]), title[2], about)
-			require.Regexp(t, `^holdout.\d&lt;b&gt;&amp;\.png$`, title[1])
+			require.Regexp(t, `^holdout.\d&amp;lt;\.png$`, title[1])
 		}
 	}
 }
@@ -171,6 +172,7 @@ func TestEvalPageIsWrittenAsResultsAre(t *testing.T) {
 		fails(t, c.code, []string{c.part}, eval(c.path)...)
 	}
 	fails(t, exitUsage, []string{"would take the place of this file"}, fields("eval image.html --sigma 0.1 --html ./image.html --force")...)
+	fails(t, exitUsage, []string{"--force is for the page of --html FILE"}, fields("eval holdout --sigma 0.1 --force")...)
 	fails(t, exitNothing, []string{"no image was found"}, fields("eval empty --sigma 0.1 --html r.html")...)
 	require.Equal(t, exitFailed, restoring(t, fields("eval holdout/broken.png --sigma 0.1 --html r.html")...).code)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -241,5 +243,11 @@ func TestEvalPageIsBounded(t *testing.T) {
 		require.LessOrEqual(t, p.budget, largestShown)
 		require.LessOrEqual(t, 3*p.worst*n*p.budget, 8<<20)
 		require.Equal(t, n > 42, p.worst == 0)
+		for i := range 24 {
+			p.fail(fmt.Sprint("image ", i%12))
+		}
+		about := p.page().Sections[0]
+		require.Equal(t, "Not measured: image 0; image 1; image 2; image 3; image 4; image 5; image 6; image 7; image 8; image 9; and 2 more.", about.Verdict)
+		require.Len(t, about.Paragraphs, map[bool]int{false: 1, true: 2}[n > 42], "it says so")
 	}
 }

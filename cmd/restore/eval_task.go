@@ -22,7 +22,7 @@ const (
 	evalInpaint = "inpaint"
 )
 
-// shareFlag is a part of a whole: a number or a fraction between 0 and 1. 0 is that it was not given.
+// shareFlag is a part of a whole: a number or a fraction between 0 and 1; 0 if it was not given.
 type shareFlag float64
 
 func (s *shareFlag) String() string {
