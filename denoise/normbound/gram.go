@@ -97,7 +97,10 @@ func newGram(ctx context.Context, w []float64, shape backend.Shape, pool *parall
 	}
 
 	g.slack = 2 * float64(kh*kw*long+len(g.terms)+40) * unit * g.tau
-	g.ry, g.rx = newRoots(finestOfAll*g.dy), newRoots(finestOfAll*g.dx)
+	g.ry = newRoots(finestOfAll * g.dy)
+	if g.rx = g.ry; g.dx != g.dy {
+		g.rx = newRoots(finestOfAll * g.dx)
+	}
 	return g, nil
 }
 
