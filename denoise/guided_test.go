@@ -97,7 +97,7 @@ func TestStrength(t *testing.T) {
 // TestFrozenTilesChangeNothing: frozen networks have the same bits for every tile, and guides
 // give the same radii on any number of threads.
 func TestFrozenTilesChangeNothing(t *testing.T) {
-	s := backend.Image(3, 71, 83)
+	s := backend.Image(3, 53, 61)
 	x := randomImage(3, s)
 	m := guidedModel(t, 5, 1.3)
 	want := denoised(t, frozenFor(t, certified(t, newCPU(t), m), s, x, 1), s, x)
@@ -377,7 +377,7 @@ func TestGuidedFile(t *testing.T) {
 // are covered by the same certificate, and neither windows nor threads change a bit.
 func TestCodedRadii(t *testing.T) {
 	m := guidedModel(t, 5, 1.3)
-	s := backend.Shape{N: 2, C: 3, H: 71, W: 83}
+	s := backend.Shape{N: 2, C: 3, H: 53, W: 61}
 	x, y := randomImage(3, s), randomImage(4, s)
 	coded := func(n *Network) (*Network, *Radii) {
 		photograph := upload(t, n.dev, s, x)

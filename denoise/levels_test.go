@@ -355,7 +355,7 @@ func TestLevelsAreChecked(t *testing.T) {
 	require.NoError(t, err)
 	_, err = m.CertificateAt(other, 0.1)
 	require.ErrorIs(t, err, ErrCertificate)
-	_, err = RandomModel(1, Architecture{Sigmas: []float64{2}}, 1)
+	_, err = RandomModel(1, Architecture{Width: 4, Blocks: 1, Sigmas: []float64{2}}, 1)
 	require.ErrorContains(t, err, "noise level 0 is 2")
 }
 

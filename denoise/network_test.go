@@ -76,13 +76,14 @@ func TestNetworkIsItsDefinition(t *testing.T) {
 func TestOneCallAgreesWithTheLayers(t *testing.T) {
 	dev := newCPU(t)
 	for _, activation := range []activation.Function{activation.LeakyReLU(0.01), activation.Balls()} {
+		m := smallModel(t, 5, Architecture{Width: 18, Blocks: 4, Activation: activation}, 1.4)
 		for _, integrator := range []rungekutta.Tableau{rungekutta.ForwardEuler(), rungekutta.Heun(), rungekutta.RK4(), rungekutta.SSPRK3(), rungekutta.Kutta3()} {
-			m := smallModel(t, 5, Architecture{Width: 18, Blocks: 4, Integrator: integrator, Activation: activation}, 1.4)
-			n := certified(t, dev, m)
+			m.Integrator = integrator
+			n := uncertified(t, dev, m, 2)
 			s := backend.Image(3, 33, 40)
 			x := randomImage(3, s)
 			fused := denoised(t, n, s, x)
-			layers := certified(t, &watched{Device: dev}, m)
+			layers := uncertified(t, &watched{Device: dev}, m, 2)
 			require.LessOrEqual(t, between(denoised(t, layers, s, x), fused), 3e-6*norm2(fused), "%s %s", integrator.Name, activation.Name)
 		}
 	}

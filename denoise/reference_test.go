@@ -1,8 +1,10 @@
 package denoise
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"github.com/averaged/imaging/backend"
@@ -203,16 +205,37 @@ func smallModel(t testing.TB, seed uint64, a Architecture, norm float64) Model {
 			*f.of = f.value
 		}
 	}
+	key := fmt.Sprintf("model %d %+v %v", seed, a, norm)
+	if m, ok := kept.Load(key); ok {
+		return m.(Model).clone()
+	}
 	m, err := RandomModel(seed, a, norm)
 	require.NoError(t, err)
+	kept.Store(key, m.clone())
 	return m
+}
+
+// kept holds the random models of these tests and the certificates of models, by all that they
+// are made of: a search for norms and a proof take longer than most of what is done with a network.
+var kept sync.Map
+
+// certificateOf is what Certify says of a model.
+func certificateOf(t testing.TB, m Model) Certificate {
+	bare := m
+	bare.Guide = nil // of which a certificate says nothing (TestCertificateDoesNotSeeTheGuide)
+	key := fmt.Sprintf("certificate %+v", bare)
+	if c, ok := kept.Load(key); ok {
+		return c.(Certificate)
+	}
+	c, err := m.Certify(t.Context(), 0)
+	require.NoError(t, err)
+	kept.Store(key, c)
+	return c
 }
 
 // certified puts a model on a device with a certificate.
 func certified(t testing.TB, dev backend.Device, m Model, opts ...Option) *Network {
-	c, err := m.Certify(t.Context(), 0)
-	require.NoError(t, err)
-	n, err := New(t.Context(), dev, m, c, opts...)
+	n, err := New(t.Context(), dev, m, certificateOf(t, m), opts...)
 	require.NoError(t, err)
 	t.Cleanup(n.Free)
 	return n

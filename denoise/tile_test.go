@@ -314,19 +314,25 @@ func TestTilesChangeNothing(t *testing.T) {
 		"layers": func() backend.Device { return &watched{Device: newCPU(t)} },
 		"grid":   func() backend.Device { return &watched{Device: newCPU(t), grid: 6} },
 	} {
+		images := map[backend.Shape][]float32{}
 		for _, s := range []backend.Shape{backend.Image(3, 40, 53), backend.Image(3, 7, 90)} {
-			x := randomImage(1, s)
-			want := map[string][]float32{}
-			for family, n := range families(t, open(), Tile(1000)) {
-				want[family] = denoised(t, n, s, x)
+			images[s] = randomImage(1, s)
+		}
+		want := map[string]map[backend.Shape][]float32{}
+		for family, n := range families(t, open(), Tile(1000)) {
+			want[family] = map[backend.Shape][]float32{}
+			for s, x := range images {
+				want[family][s] = denoised(t, n, s, x)
 			}
-			tiles := []int{5, 12, 17, 48}
-			if testing.Short() { // fewer, which cut the grid too
-				tiles = []int{11, 17}
-			}
-			for _, tile := range tiles {
-				for family, n := range families(t, open(), Tile(tile)) {
-					require.Equal(t, want[family], denoised(t, n, s, x), "%s of %s, %v, tile %d", family, name, s, tile)
+		}
+		tiles := []int{5, 12, 17, 48}
+		if testing.Short() { // fewer, which cut the grid too
+			tiles = []int{11, 17}
+		}
+		for _, tile := range tiles {
+			for family, n := range families(t, open(), Tile(tile)) {
+				for s, x := range images {
+					require.Equal(t, want[family][s], denoised(t, n, s, x), "%s of %s, %v, tile %d", family, name, s, tile)
 				}
 			}
 		}

@@ -70,13 +70,13 @@ func TestCameraLevels(t *testing.T) {
 	set := waves(t)
 	dev := processor(t)
 	q := &devicequeue.Queue{Dev: dev}
-	spread := func(k Camera) (middle, deviation float64) {
+	spread := func(k Camera, seeds uint64) (middle, deviation float64) {
 		c := cameraConfig()
 		c.Camera, c.Batch, c.Crop = &k, 4, 32
 		c.SigmaMin, c.SigmaMax = 1e-6, 1
 		b := newBatch(q, devicequeue.NewPool(dev), c)
 		var logs []float64
-		for seed := range uint64(60) {
+		for seed := range seeds {
 			level, err := b.photograph(q, set, newGenerator(seed))
 			require.NoError(t, err)
 			difference, square := make([]float32, 3*32*32), 0.0
@@ -98,10 +98,10 @@ func TestCameraLevels(t *testing.T) {
 		}
 		return middle, math.Sqrt(deviation)
 	}
-	middle, deviation := spread(Camera{})
+	middle, deviation := spread(Camera{}, 10)
 	require.InDelta(t, 0, middle, 1e-6)
 	require.InDelta(t, 0, deviation, 1e-6)
-	middle, deviation = spread(Camera{White: 0.5, Doubt: 0.4})
+	middle, deviation = spread(Camera{White: 0.5, Doubt: 0.4}, 60)
 	require.InDelta(t, 0, middle, 0.2)
 	require.InDelta(t, 0.4, deviation, 0.15)
 }
