@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"image"
 	"math"
 	"os"
@@ -42,6 +43,24 @@ func card(name string) weights.Card {
 // seeded returns the weight file of a small network of the given method, with a
 // certificate if there is one for it.
 func seeded(t testing.TB, method string, a denoise.Architecture) *weights.File {
+	key := fmt.Sprintf("%s %+v", method, a)
+	encoded, ok := seededFiles.Load(key)
+	if !ok {
+		var err error
+		encoded, err = newlySeeded(t, method, a).Encode()
+		require.NoError(t, err)
+		seededFiles.Store(key, encoded)
+	}
+	f, err := weights.Decode(encoded.([]byte))
+	require.NoError(t, err)
+	return f
+}
+
+// seededFiles are the weight files that these tests have made, encoded: to find the norms of
+// a network and to prove them takes longer than most of what is done with it.
+var seededFiles sync.Map
+
+func newlySeeded(t testing.TB, method string, a denoise.Architecture) *weights.File {
 	if method == "dncnn" {
 		d, err := dncnn.Random(5, 3, 4, 1)
 		require.NoError(t, err)

@@ -29,12 +29,13 @@ func testKernels(t testing.TB) map[string]deblur.Kernel {
 	}
 }
 
-// dense is the blur of one channel, in float64 and from the definition.
-func dense(o *deblur.Operator) *mat.Dense {
+// dense is the blur of one channel, in float64 and from the definition: of h×w samples of its
+// result, in every direction every so many from first on.
+func dense(o *deblur.Operator, first, every, h, w int) *mat.Dense {
 	dh, dw := o.Domain()
-	h, w := o.Range()
 	kernel := o.Kernel()
 	top, left := o.Offset()
+	top, left = top+first, left+first
 	m := mat.NewDense(h*w, dh*dw, nil)
 	at := func(i, n int) int {
 		switch {
@@ -52,8 +53,8 @@ func dense(o *deblur.Operator) *mat.Dense {
 	}
 	for p := range h * w {
 		for i, v := range kernel.Weights {
-			y := at(top+p/w+kernel.CY-i/kernel.W, dh)
-			x := at(left+p%w+kernel.CX-i%kernel.W, dw)
+			y := at(top+every*(p/w)+kernel.CY-i/kernel.W, dh)
+			x := at(left+every*(p%w)+kernel.CX-i%kernel.W, dw)
 			if y >= 0 && x >= 0 {
 				m.Set(p, y*dw+x, m.At(p, y*dw+x)+float64(v))
 			}

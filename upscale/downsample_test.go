@@ -20,15 +20,7 @@ import (
 
 // denseDownsampling is K of one channel: the rows of the blur's matrix that are kept.
 func denseDownsampling(d *Downsampling) *mat.Dense {
-	b := dense(d.blur)
-	_, columns := b.Dims()
-	m := mat.NewDense(d.h*d.w, columns, nil)
-	middle := (d.factor - 1) / 2
-	for p := range d.h * d.w {
-		y, x := d.factor*(p/d.w)+middle, d.factor*(p%d.w)+middle
-		m.SetRow(p, mat.Row(nil, y*d.factor*d.w+x, b))
-	}
-	return m
+	return dense(d.blur, (d.factor-1)/2, d.factor, d.h, d.w)
 }
 
 // downsamplingKernels are those of the blurs, and the ones made for a factor.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/averaged/imaging/denoise"
@@ -41,20 +42,37 @@ func seededCard(method string) weights.Card {
 // certificate if there is one for it, and returns the file's name.
 func seeded(t *testing.T, method string) string {
 	t.Helper()
-	var f *weights.File
+	b, ok := seededFiles.Load(method)
+	if !ok {
+		var err error
+		b, err = newlySeeded(t, method).Encode()
+		require.NoError(t, err)
+		seededFiles.Store(method, b)
+	}
+	path := method + ".safetensors"
+	require.NoError(t, os.WriteFile(path, b.([]byte), 0o666))
+	return path
+}
+
+// seededFiles are the contents of the weight files that these tests have made: to find the
+// norms of a network and to prove them takes longer than most of what is done with it.
+var seededFiles sync.Map
+
+func newlySeeded(t *testing.T, method string) *weights.File {
+	t.Helper()
 	if method == "dncnn" {
 		d, err := dncnn.Random(9, 3, 4, 1)
 		require.NoError(t, err)
-		f, err = d.File(seededCard(method))
+		f, err := d.File(seededCard(method))
 		require.NoError(t, err)
-	} else {
-		m := seededModel(t, method, 1.7)
-		c, err := m.Certify(t.Context(), 0)
-		require.NoError(t, err)
-		f, err = m.File(seededCard(method), c)
-		require.NoError(t, err)
+		return f
 	}
-	return saveWeights(t, method+".safetensors", f)
+	m := seededModel(t, method, 1.7)
+	c, err := m.Certify(t.Context(), 0)
+	require.NoError(t, err)
+	f, err := m.File(seededCard(method), c)
+	require.NoError(t, err)
+	return f
 }
 
 // tooFewSteps writes a network that takes one step a block where many are needed, and
