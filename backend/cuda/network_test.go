@@ -107,7 +107,7 @@ func TestNetworksMatchTheCPU(t *testing.T) {
 			return n
 		}
 	}
-	s := backend.Image(3, 19, 34)
+	s := backend.Image(3, 13, 22)
 	v, clean := picture(t, s, sigma), picture(t, s, 0)
 	host := cpu.New()
 	defer func() { require.NoError(t, host.Close()) }()
