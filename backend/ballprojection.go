@@ -22,7 +22,7 @@ type BallProjections interface {
 	ProjectBalls(dst, src, radius Buffer) error
 	// ProjectBallsGradient is the way back: it sets dst = P'(src)·dy and
 	// dradius = beta·dradius + ∂⟨dy, P(src)⟩/∂radius, of the shape of radius: of a vector
-	// it is summed over batch and pixels. P' is symmetric. On the sphere itself it is that of the inside, the identity. With beta = 0
-	// the old dradius is not read. dst may be dy.
+	// it is summed over batch and pixels. P' is symmetric. On the sphere itself it is that of the
+	// inside, the identity. With beta = 0 the old dradius is not read. dst may be dy.
 	ProjectBallsGradient(dst, dradius, src, dy, radius Buffer, beta float32) error
 }

@@ -66,8 +66,8 @@ func (p *Planar) deblurringAdaptation(energy float64) float64 {
 	return strength.DeblurFactor(g.Mean, energy)
 }
 
-// gradients measures the lengths of the gradients of the mean of the channels, averaged over blocks of side×side pixels; nil for an
-// image of less than 2×2 blocks. The median is right to 0.4 %.
+// gradients measures the lengths of the gradients of the mean of the channels, averaged over blocks
+// of side×side pixels; nil for an image of less than 2×2 blocks. The median is right to 0.4 %.
 func (p *Planar) gradients(side int) *strength.Gradients {
 	h, w := p.Height/side, p.Width/side
 	if h < 2 || w < 2 {

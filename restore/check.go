@@ -79,8 +79,8 @@ const attackSide = 32
 // refute.Repeat), rescaled and relaxed as in Deblur.
 //
 // A network with a guide is frozen for the image, as in the first of Deblur's runs. It is attacked
-// with the radii that its guide gives to an image, with a checkerboard of radii of 0 and without end, and with random ones; the
-// worst pair is reported.
+// with the radii that its guide gives to an image, with a checkerboard of radii of 0 and without
+// end, and with random ones; the worst pair is reported.
 func Check(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) (*CheckReport, error) {
 	r, err := forOne(taskCheck, options)
 	if err != nil {

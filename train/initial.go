@@ -14,8 +14,8 @@ import (
 // integrator, in the place of drawn ones. A network with levels may begin with one that has
 // none, trained for the noise level sigma of its card: it then begins as that network
 // rescaled to each level. A guided one may begin with one without a guide, whose guide is then a
-// drawn one, which says nothing yet, or with one whose guide is narrower. And one without may begin with one that has some, as that
-// network at the noise level SigmaMax.
+// drawn one, which says nothing yet, or with one whose guide is narrower. And one without may
+// begin with one that has some, as that network at the noise level SigmaMax.
 func (a *averaged) beginWith(f *weights.File) error {
 	m, err := denoise.FromFile(f)
 	if err != nil {

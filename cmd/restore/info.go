@@ -104,7 +104,7 @@ The environment variable ` + cpu.InstructionSetVariable + ` chooses another inst
 			if rec.NoCUDA != "" {
 				a.result("CUDA      %s", rec.NoCUDA)
 			}
-			a.result("CPU       level %s in use; there is: %s", rec.CPU.Level, strings.Join(rec.CPU.Levels, ", "))
+			a.result("CPU       instruction set %s in use; there is: %s", rec.CPU.Level, strings.Join(rec.CPU.Levels, ", "))
 			for _, w := range rec.Weights {
 				a.result("weights   %s: %s", w.Name, w.Description)
 				a.result("          %s parameters, %s", thousands(w.Parameters), w.noise())

@@ -339,7 +339,7 @@ func TestWrongCPULevelIsUsage(t *testing.T) {
 
 func TestInfoAndVersion(t *testing.T) {
 	r := succeeds(t, "info")
-	for _, part := range []string{"cpu: ", "level ", "method    tv: ", "; the default", "method    euler: ", "needs --weights FILE"} {
+	for _, part := range []string{"cpu: ", "instruction set ", "method    tv: ", "; the default", "method    euler: ", "needs --weights FILE"} {
 		require.Contains(t, r.stdout, part)
 	}
 	o := objects(t, succeeds(t, "info", "--json").stdout)

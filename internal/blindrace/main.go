@@ -26,6 +26,7 @@ import (
 
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/racing"
 	"github.com/averaged/imaging/restore"
 	_ "github.com/averaged/imaging/weights/research"
 )
@@ -206,5 +207,5 @@ func (b *bench) summary() {
 		return 100 * float64(i) / n
 	}
 	fmt.Fprintf(os.Stdout, "noise %g, JPEG %d, %d photographs: below 2 %.0f %%, below 3 %.0f %%, median %.2f, mean loss %.2f dB, %.1f s each\n",
-		b.noise, b.quality, len(b.ratios), below(2), below(3), b.ratios[len(b.ratios)/2], b.loss/n, b.seconds/n)
+		b.noise, b.quality, len(b.ratios), below(2), below(3), racing.Median(b.ratios), b.loss/n, b.seconds/n)
 }

@@ -67,8 +67,8 @@ type Tone struct {
 	Mean, Sigma float64
 }
 
-// leastSigma is the level below which noise cannot be told from rounding to 8 bits.
-const leastSigma = 0.6 / 255
+// belowRounding is the level below which noise cannot be told from rounding to 8 bits.
+const belowRounding = 0.6 / 255
 
 // EstimateProfile measures the noise of pix, as Estimate does, and tells noise of cameras from white
 // noise and from texture. One channel is grey, three are red, green and blue.
@@ -219,9 +219,9 @@ func (p Profile) coarse(j judgement, level float64) Profile {
 	p.Kind, p.Sigma, p.Low, p.High = Coarse, level, scale*j.low, scale*j.high
 	p.Reliable, p.Note = true, ""
 	switch {
-	case level < leastSigma:
+	case level < belowRounding:
 		p.Kind = None
-	case p.High > 2*p.Low+2*leastSigma:
+	case p.High > 2*p.Low+2*belowRounding:
 		p.Reliable = false
 		p.Note = fmt.Sprintf("the noise is coarse, and hard to tell from texture: its level is probably between %.2g and %.2g; if noise is left, try --strength strong, if texture is lost, --strength light", p.Low, p.High)
 	}

@@ -69,8 +69,8 @@ type Kernels struct {
 	// rows of a tile at dst onto a ball around 0: it multiplies them by r/max(norm, r), r
 	// the group's radius, which stands in radius for each of its channels, padding
 	// included, where radiusRow is 0. Elsewhere it is the distance of the rows of radii of a
-	// tile's pixels, which SpreadRadii has laid out, for groups of 8 and 16. Squares are added as a balanced tree of neighbours, as
-	// vectors.Kernels.ProjectBalls does.
+	// tile's pixels, which SpreadRadii has laid out, for groups of 8 and 16. Squares are added as a
+	// balanced tree of neighbours, as vectors.Kernels.ProjectBalls does.
 	Project func(dst []float32, row, pixel int, radius []float32, radiusRow, size, rows, channels int)
 	// Pack turns rows of planes into pixels: dst[x·pixel + c] = src[c·plane + x] for
 	// any number of pixels and channels. Padding is left alone.
