@@ -114,7 +114,7 @@ func TestDownsamplingNormIsTight(t *testing.T) {
 		for a := Bicubic; a <= NoAntialias; a++ {
 			for b := deblur.Unknown; b <= deblur.Reflect; b++ {
 				k := made(t)(a.Kernel(factor))
-				d, err := NewDownsampling(dev, k, b, factor, 24, 31)
+				d, err := NewDownsampling(dev, k, b, factor, 15, 18)
 				require.NoError(t, err)
 				bound, reason := d.Norm()
 				estimate := devicetest.Norm(t, dev, d, 60)
@@ -132,7 +132,7 @@ func TestDownsamplingNormIsTight(t *testing.T) {
 	k, err := deblur.Convolve(made(t)(deblur.Shake(9, 3)), made(t)(Bicubic.Kernel(3)))
 	require.NoError(t, err)
 	for b := deblur.Unknown; b <= deblur.Reflect; b++ {
-		d, err := NewDownsampling(dev, k, b, 3, 30, 33)
+		d, err := NewDownsampling(dev, k, b, 3, 20, 22)
 		require.NoError(t, err)
 		bound, reason := d.Norm()
 		estimate := devicetest.Norm(t, dev, d, 60)
