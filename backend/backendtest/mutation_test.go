@@ -1944,6 +1944,7 @@ func specOf(k backend.Blur) (backend.BlurSpec, bool) {
 }
 
 func TestSuiteFindsBugs(t *testing.T) {
+	leaveSuite(t)
 	for _, m := range mutations {
 		t.Run(m.operation+"/"+m.name, func(t *testing.T) {
 			open := func(testing.TB) backend.Device {
@@ -1962,9 +1963,20 @@ func TestSuiteFindsBugs(t *testing.T) {
 	}
 }
 
+// leaveSuite skips what goes through the suite to test the suite, one device after the other. A run
+// with -short is one for the race detector or a processor, to which that says nothing: goroutines
+// go through the suite where devices pass it.
+func leaveSuite(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("tests of the suite itself, which are the same everywhere: run them without -short")
+	}
+}
+
 // The wrapper itself breaks nothing, so whatever TestSuiteFindsBugs finds is the
 // bug; and SameBits finds two devices of one kind to be the same.
 func TestWrapperIsTransparent(t *testing.T) {
+	leaveSuite(t)
 	SameBits(t,
 		func(testing.TB) backend.Device { return refdevice.New(refdevice.Options{Memory: room}) },
 		func(testing.TB) backend.Device { return newBroken() })
