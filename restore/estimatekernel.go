@@ -6,7 +6,6 @@ import (
 	"image"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/deblur/estimate"
@@ -56,8 +55,13 @@ type KernelReport struct {
 	Parts     []float64
 	Agreement float64
 	Trust     KernelTrust
-	// Varies: some parts have a kernel of their own, so the blur varies over the frame, or the
-	// photograph has too few edges there.
+	// Variation is how far the blur varies over the frame: 1 less the least correlation of two
+	// parts' kernels, each found from the common one on. Spreads are those of the narrowest and the
+	// widest of these kernels, the root mean square distance from their centres, in pixels.
+	Variation float64
+	Spreads   [2]float64
+	// Varies: two parts have kernels of their own, so the blur varies over the frame, or the
+	// photograph has too few edges in one of them. Then Trust is not GoodKernel.
 	Varies bool
 	// Doubts say what is doubtful, a sentence each.
 	Doubts []string
@@ -68,8 +72,8 @@ type KernelReport struct {
 const (
 	goodAgreement = 0.84
 	fairAgreement = 0.75
-	// leastLikeness is that of a part that has the kernel of the others.
-	leastLikeness = 0.6
+	// mostVariation is that of a blur that is the same all over the frame.
+	mostVariation = 0.13
 )
 
 // String is the report in a few words.
@@ -132,6 +136,7 @@ func kernelReport(e *estimate.Estimate) *KernelReport {
 	r := &KernelReport{
 		Kind: e.Shape.Kind.String(), Length: e.Shape.Length, Angle: e.Shape.Angle, Radius: e.Shape.Radius, Std: e.Shape.Std,
 		Sigma: e.Sigma, Parts: e.Likeness, Agreement: e.Agreement(),
+		Variation: e.Variation, Spreads: e.Spreads, Varies: e.Variation > mostVariation,
 	}
 	if e.Shape.Kind == estimate.None {
 		r.Trust = GoodKernel
@@ -142,21 +147,17 @@ func kernelReport(e *estimate.Estimate) *KernelReport {
 		return r
 	}
 	switch {
-	case r.Agreement >= goodAgreement:
+	case r.Agreement >= goodAgreement && !r.Varies:
 		r.Trust = GoodKernel
 	case r.Agreement >= fairAgreement:
 		r.Trust = FairKernel
 	default:
 		r.Doubts = append(r.Doubts, "the estimated kernel is doubtful: the photograph has few edges, or much texture, to find it by")
 	}
-	if len(r.Parts) > 0 && slices.Min(r.Parts) < leastLikeness {
-		r.Varies = true
-		var parts []string
-		for _, p := range r.Parts {
-			parts = append(parts, fmt.Sprintf("%.2f", p))
-		}
+	if r.Varies {
 		r.Doubts = append(r.Doubts, fmt.Sprintf(
-			"parts of the photograph are blurred differently (like the common kernel to %s), or have too few edges: one kernel for all may not fit", strings.Join(parts, ", ")))
+			"the blur varies over the frame, or a part has too few edges: the kernels of two parts are alike to %.2f of 1 and spread over %.1f to %.1f pixels; one kernel for all may not fit",
+			1-r.Variation, r.Spreads[0], r.Spreads[1]))
 	}
 	return r
 }

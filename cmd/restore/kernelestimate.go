@@ -25,13 +25,18 @@ type kernelInfo struct {
 	Agreement number   `json:"agreement,omitempty"`
 	Parts     []number `json:"parts,omitempty"`
 	Varies    bool     `json:"varies"`
+	Variation number   `json:"variation"`         // 0 for one blur all over the frame
+	Spreads   []number `json:"spreads,omitempty"` // of the narrowest and the widest part, in pixels
 	Written   string   `json:"written,omitempty"` // the file of --write-kernel
 }
 
 func kernelInfoOf(k deblur.Kernel, r *restore.KernelReport) *kernelInfo {
 	info := &kernelInfo{
 		Kind: r.Kind, Length: number(r.Length), Angle: number(r.Angle), Radius: number(r.Radius), Std: number(r.Std),
-		Width: k.W, Height: k.H, Trust: r.Trust.String(), Agreement: number(r.Agreement), Varies: r.Varies,
+		Width: k.W, Height: k.H, Trust: r.Trust.String(), Agreement: number(r.Agreement), Varies: r.Varies, Variation: number(r.Variation),
+	}
+	if len(r.Parts) > 0 {
+		info.Spreads = []number{number(r.Spreads[0]), number(r.Spreads[1])}
 	}
 	for _, p := range r.Parts {
 		info.Parts = append(info.Parts, number(p))

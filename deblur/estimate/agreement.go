@@ -46,23 +46,71 @@ func (s support) softened() support {
 func (e *estimation) agreement(parts []part, s support) ([]float64, error) {
 	reach := s.reach() + s.reach()/4 + 2
 	common := s.scaled(.5, radius(reach, halfSize)).softened()
-	kernels, edges, most := make([]support, len(parts)), make([]float64, len(parts)), 0.0
-	for i, p := range parts {
-		var err error
-		if kernels[i], _, _, err = e.half(func(int) []part { return []part{p} }, reach); err != nil {
+	var like []float64
+	for _, p := range parts {
+		k, _, _, err := e.half(func(int) []part { return []part{p} }, reach)
+		if err != nil {
 			return nil, err
 		}
-		edges[i] = edgeMap(p).over(0, 0, max(p.v.h, p.v.w))
-		most = max(most, edges[i])
-	}
-	var like []float64
-	for i, k := range kernels {
-		if edges[i] >= leastEdges*most {
-			like = append(like, likeness(k.softened(), common, 2))
-		}
+		like = append(like, likeness(k.softened(), common, 2))
 	}
 	return like, nil
 }
 
+// withEdges returns the parts that have enough edges to say something.
+func withEdges(parts []part) (rich []part) {
+	of, most := make([]float64, len(parts)), 0.0
+	for i, p := range parts {
+		of[i] = edgeMap(p).over(0, 0, max(p.v.h, p.v.w))
+		most = max(most, of[i])
+	}
+	for i, p := range parts {
+		if of[i] >= leastEdges*most {
+			rich = append(rich, p)
+		}
+	}
+	return rich
+}
+
 // leastEdges is what a part needs of the edges of the richest.
 const leastEdges = 0.3
+
+// variation lets every part change the common kernel into its own, and returns 1 less the least
+// likeness of two of these, and the narrowest and the widest of their spreads, in samples. Under one
+// blur the parts stay together, where kernels that they find from nothing differ by their texture.
+func (e *estimation) variation(parts []part, s support) (v float64, spreads [2]float64, err error) {
+	var kernels []support
+	for i, p := range parts {
+		_, k, err := e.follow(p, s, variationSteps)
+		if err != nil {
+			return 0, spreads, err
+		}
+		kernels = append(kernels, k.softened())
+		yy, xx, _ := k.variance()
+		spread := 2 * math.Sqrt(yy+xx) // at half size
+		if i == 0 {
+			spreads = [2]float64{spread, spread}
+		}
+		spreads[0], spreads[1] = min(spreads[0], spread), max(spreads[1], spread)
+	}
+	for i, a := range kernels {
+		for _, b := range kernels[:i] {
+			v = max(v, 1-likeness(a, b, 2))
+		}
+	}
+	return v, spreads, nil
+}
+
+const variationSteps = 10
+
+// follow makes steps of image and kernel at half size from a kernel on, and returns it there and what
+// comes out.
+func (e *estimation) follow(p part, s support, steps int) (given, found support, err error) {
+	given = s.scaled(.5, radius(s.r, halfSize)+2)
+	levels, err := e.levels([]part{p}, halfSize, given.r)
+	if err != nil {
+		return given, found, err
+	}
+	found, _, err = e.alternate(levels, given, steps)
+	return given, found.cleaned(tuned.threshold, tuned.island), err
+}

@@ -89,16 +89,11 @@ const checkSteps = 2
 // keeps makes steps of image and kernel at half size from a kernel on, and returns how like it is to
 // what comes out.
 func (e *estimation) keeps(p part, s support) (float64, error) {
-	given := s.scaled(.5, radius(s.r, halfSize)+2)
-	levels, err := e.levels([]part{p}, halfSize, given.r)
+	given, found, err := e.follow(p, s, keepSteps)
 	if err != nil {
 		return 0, err
 	}
-	found, _, err := e.alternate(levels, given, keepSteps)
-	if err != nil {
-		return 0, err
-	}
-	return likeness(found.cleaned(tuned.threshold, tuned.island).softened(), given.softened(), 2), nil
+	return likeness(found.softened(), given.softened(), 2), nil
 }
 
 const keepSteps = 4

@@ -47,6 +47,13 @@ type Estimate struct {
 	// themselves: the correlation of each with the common one, at most 1. It is empty where the
 	// photograph is too small for parts, or too empty.
 	Likeness []float64
+	// Variation is how far the blur varies over the frame: 1 less the least correlation of two
+	// parts' kernels, each found from Kernel on; 0 if it does not, or if there are less than two
+	// parts.
+	Variation float64
+	// Spreads are those of the narrowest and of the widest of these kernels: the root mean square
+	// distance of their weights from their centres, in samples.
+	Spreads [2]float64
 	// Note says in a sentence why nothing was found, or is empty.
 	Note string
 }
@@ -148,7 +155,11 @@ func (found *Estimate) judge(e *estimation, s support, parts []part) error {
 			parts = nil
 		}
 	}
+	parts = withEdges(parts)
 	if found.Likeness, err = e.agreement(parts, s); err != nil {
+		return err
+	}
+	if found.Variation, found.Spreads, err = e.variation(parts, s); err != nil {
 		return err
 	}
 	found.Shape = m.simple(s)

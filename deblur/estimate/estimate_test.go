@@ -65,6 +65,31 @@ func photograph(t *testing.T, v plane, k deblur.Kernel, sigma float64) plane {
 	return p
 }
 
+// Two halves under motions of their own are told from one motion all over the frame.
+func TestVariationOverTheFrame(t *testing.T) {
+	leaveWhole(t)
+	var photographs [2]plane
+	for i := range photographs {
+		k, err := deblur.Motion(9, 20+90*float64(i))
+		require.NoError(t, err)
+		framed := deblur.Kernel{H: 9, W: 9, CY: 4, CX: 4, Weights: make([]float32, 81)}
+		for j, w := range k.Weights {
+			framed.Weights[(j/k.W-k.CY+4)*9+j%k.W-k.CX+4] = w
+		}
+		photographs[i] = photograph(t, still(), framed, 0.01)
+	}
+	one := estimated(t, photographs[0], Options{Size: 31})
+	require.Less(t, one.Variation, 0.1)
+	require.LessOrEqual(t, one.Spreads[0], one.Spreads[1])
+	require.InDelta(t, one.Spreads[0], one.Spreads[1], 0.5)
+
+	halves := plane{photographs[0].h, photographs[0].w, append([]float32(nil), photographs[0].pix...)}
+	for y := range halves.h {
+		copy(halves.row(y)[halves.w/2:], photographs[1].row(y)[halves.w/2:])
+	}
+	require.Greater(t, estimated(t, halves, Options{Size: 31}).Variation, 0.15)
+}
+
 // supportOf is a kernel in a support of radius r, about its centre of mass.
 func supportOf(k deblur.Kernel, r int) support {
 	s := newSupport(r)

@@ -207,7 +207,7 @@ var table = map[string]row{
 	"internal/scene/render":     {code: []string{"internal/scene"}},
 
 	// Races against other programs.
-	"internal/blindrace": {code: []string{"restore", "deblur", "weights/research", "internal/fft", "internal/imagefile", "internal/parallel", "internal/racing"}},
+	"internal/blindrace": {code: []string{"restore", "deblur", "backend", "backend/cpu", "weights/research", "internal/fft", "internal/imagefile", "internal/parallel", "internal/racing"}},
 	"internal/racing":    {code: []string{"weights", "backend"}},
 	"internal/cudarace":  {code: []string{"denoise", "weights", "backend", "backend/cpu", "backend/cuda", "internal/racing"}},
 	"internal/netrace":   {code: []string{"denoise", "weights", "backend", "backend/cpu", "internal/racing"}},

@@ -1,29 +1,40 @@
 // Command blindrace measures deblurring without a kernel on a folder of photographs: each is blurred
-// beyond its frame by each kernel, gets noise, and is rounded to 8 bits; its kernel is estimated, and
-// what restore.Deblur makes with that is compared with what it makes with the true one.
+// beyond its frame by each kernel, gets noise, is rounded to 8 bits and, if asked for, saved as JPEG; its
+// kernel is estimated, and what is made of the photograph with that is compared with what is made of it
+// with the true one.
 //
-//	go run ./internal/blindrace -count 16 FOLDER
+//	go run ./internal/blindrace -count 8 -most 2 -crop 320 -noise 0,2.55,7.65 -jpeg 0,90 FOLDER
 //
 // Printed are Levin's error ratio (Levin, Weiss, Durand and Freeman 2009), ‖x_estimated − x‖² over
 // ‖x_known − x‖², both up to a shift of the image, inside half a kernel and 8 pixels from the frame, and
-// means over all. Everything is grey, as in that paper.
+// a table with a row for every noise level, quality of JPEG and kind of kernel. Everything is grey, as in
+// that paper.
+//
+// With -vary it is the report that is measured: whether it tells photographs whose blur varies over the
+// frame from those whose blur does not.
 package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
 	"image"
 	"image/jpeg"
+	"io"
 	"log"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/internal/racing"
@@ -33,21 +44,26 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	var b bench
+	b := bench{out: os.Stdout}
 	count := flag.Int("count", 16, "how many photographs, spread over the folder")
 	kinds := flag.String("kernels", "shake", "shake: the eight shakes of bench/deblur.sh; shapes: motions, disks, Gaussians and none")
 	most := flag.Int("most", 0, "of the kernels only so many, in turn, for each photograph; 0: all")
-	flag.Float64Var(&b.noise, "noise", 2.55, "standard deviation of the noise, of 255")
-	flag.IntVar(&b.quality, "jpeg", 0, "quality of JPEG to save each photograph in; 0: none")
+	noise := flag.String("noise", "2.55", "standard deviations of the noise, of 255")
+	quality := flag.String("jpeg", "0", "qualities of JPEG to save each photograph in; 0: none")
 	flag.IntVar(&b.crop, "crop", 0, "side of a square in the middle of each photograph; 0: all of it")
-	flag.StringVar(&b.method, "prior", restore.TV, "prior of the deblurring")
+	flag.StringVar(&b.method, "prior", restore.TV, "prior of the deblurring; wiener: Wiener's filter alone, which is quick")
 	flag.IntVar(&b.threads, "threads", 0, "threads, 0: all")
+	vary := flag.Bool("vary", false, "see whether the report tells blur that varies over the frame, and deblur nothing")
 	flag.Parse()
 	files, err := filepath.Glob(filepath.Join(flag.Arg(0), "*.*"))
 	if err != nil || len(files) == 0 {
 		log.Fatalf("blindrace: no photographs in %q", flag.Arg(0))
 	}
 	kernels, err := kernelsOf(*kinds)
+	if err != nil {
+		log.Fatal(err)
+	}
+	conditions, err := conditionsOf(*noise, *quality)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -64,45 +80,112 @@ func main() {
 		}
 		for j := range each {
 			at := (i*each + j) % len(kernels)
-			if err := b.one(filepath.Base(f), at, x, kernels[at], uint64(i*len(kernels)+at+1)); err != nil {
-				log.Fatal(err)
+			for _, c := range conditions {
+				b.condition, b.seed = c, uint64(i*len(kernels)+at+1)
+				run := b.one
+				if *vary {
+					run = b.varying
+				}
+				if err := run(filepath.Base(f), x, kernels, at); err != nil {
+					log.Fatal(err)
+				}
 			}
 		}
 	}
-	b.summary()
+	if err := b.summary(*vary); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// condition is what becomes of a photograph that is blurred.
+type condition struct {
+	noise   float64 // standard deviation, of 255
+	quality int     // of JPEG, 0: none
+}
+
+func conditionsOf(noise, quality string) (all []condition, err error) {
+	for _, a := range strings.Split(noise, ",") {
+		sigma, err := strconv.ParseFloat(a, 64)
+		if err != nil {
+			return nil, fmt.Errorf("blindrace: noise %q, want numbers with commas between them", noise)
+		}
+		for _, b := range strings.Split(quality, ",") {
+			q, err := strconv.Atoi(b)
+			if err != nil || q < 0 || q > 100 {
+				return nil, fmt.Errorf("blindrace: qualities %q, want 0 to 100 with commas between them", quality)
+			}
+			all = append(all, condition{sigma, q})
+		}
+	}
+	return all, nil
 }
 
 type bench struct {
-	noise         float64
-	quality, crop int
-	method        string
-	threads       int
-	ratios        []float64
-	loss, seconds float64
+	condition
+	seed    uint64
+	crop    int
+	method  string
+	threads int
+	out     io.Writer
+	rows    []*row
 }
 
-func kernelsOf(kind string) (all []deblur.Kernel, err error) {
-	add := func(k deblur.Kernel, e error) {
-		all = append(all, k)
+// row is one of the table.
+type row struct {
+	condition
+	kind    string
+	values  []float64 // ratios of errors, or variations
+	seconds float64
+	varies  int // how many were said to vary
+	trusted int // how many were not called doubtful
+}
+
+// row returns that of the condition at hand and a kind of blur.
+func (b *bench) row(kind string) *row {
+	for _, r := range b.rows {
+		if r.condition == b.condition && r.kind == kind {
+			return r
+		}
+	}
+	r := &row{condition: b.condition, kind: kind}
+	b.rows = append(b.rows, r)
+	return r
+}
+
+// blur is a kernel and what kind it is.
+type blur struct {
+	kind string
+	deblur.Kernel
+}
+
+func kernelsOf(kinds string) (all []blur, err error) {
+	add := func(kind string, k deblur.Kernel, e error) {
+		all = append(all, blur{kind, k})
 		if err == nil {
 			err = e
 		}
 	}
-	switch kind {
+	shape := func(kind string, of func(float64) (deblur.Kernel, error), of1 float64) {
+		k, err := of(of1)
+		add(kind, k, err)
+	}
+	switch kinds {
 	case "shake":
 		for i, size := range []int{19, 17, 15, 27, 13, 21, 23, 25} {
-			add(deblur.Shake(size, uint64(i)))
+			k, err := deblur.Shake(size, uint64(i))
+			add("shake", k, err)
 		}
 	case "shapes":
-		add(deblur.Motion(15, 30))
-		add(deblur.Motion(8, 100))
-		add(deblur.Disk(4))
-		add(deblur.Disk(2.5))
-		add(deblur.Gaussian(1.6))
-		add(deblur.Gaussian(2.5))
-		add(deblur.Motion(1, 0))
+		for _, m := range [][2]float64{{15, 30}, {8, 100}} {
+			shape("motion", func(l float64) (deblur.Kernel, error) { return deblur.Motion(l, m[1]) }, m[0])
+		}
+		shape("disk", deblur.Disk, 4)
+		shape("disk", deblur.Disk, 2.5)
+		shape("Gaussian", deblur.Gaussian, 1.6)
+		shape("Gaussian", deblur.Gaussian, 2.5)
+		shape("none", func(l float64) (deblur.Kernel, error) { return deblur.Motion(l, 0) }, 1)
 	default:
-		err = fmt.Errorf("blindrace: kernels %q, want shake or shapes", kind)
+		err = fmt.Errorf("blindrace: kernels %q, want shake or shapes", kinds)
 	}
 	return all, err
 }
@@ -133,8 +216,9 @@ func (b *bench) read(path string) (*restore.Planar, error) {
 }
 
 // one blurs a photograph and restores it with both kernels.
-func (b *bench) one(name string, number int, x *restore.Planar, k deblur.Kernel, seed uint64) error {
-	y, err := b.degrade(x, k, seed)
+func (b *bench) one(name string, x *restore.Planar, kernels []blur, number int) error {
+	k := kernels[number].Kernel
+	y, err := b.degrade(x, k, func(y, x int) deblur.Kernel { return k })
 	if err != nil {
 		return err
 	}
@@ -146,11 +230,11 @@ func (b *bench) one(name string, number int, x *restore.Planar, k deblur.Kernel,
 	seconds := time.Since(began).Seconds()
 	var errors [2]float64
 	for i, kernel := range []deblur.Kernel{k, found} {
-		out, _, err := restore.Deblur(ctx, y, kernel, restore.Method(b.method), restore.Threads(b.threads))
+		out, err := b.deblurred(ctx, y, kernel, report.Sigma)
 		if err != nil {
 			return err
 		}
-		if errors[i], err = upToShift(out.(*restore.Planar), x, k); err != nil {
+		if errors[i], err = upToShift(out, x, k); err != nil {
 			return err
 		}
 	}
@@ -159,24 +243,82 @@ func (b *bench) one(name string, number int, x *restore.Planar, k deblur.Kernel,
 		return err
 	}
 	ratio := errors[1] / errors[0]
-	b.ratios = append(b.ratios, ratio)
-	b.loss += 10 * math.Log10(ratio)
-	b.seconds += seconds
+	r := b.row(kernels[number].kind)
+	r.values = append(r.values, ratio)
+	r.count(report, seconds)
 	psnr := func(e float64) float64 { return -10 * math.Log10(e) }
-	fmt.Printf("%s kernel %d: blurred %.2f dB, known %.2f, estimated %.2f, ratio %.2f, %s, %.1f s\n",
-		name, number, psnr(blurred), psnr(errors[0]), psnr(errors[1]), ratio, report, seconds)
-	return nil
+	_, err = fmt.Fprintf(b.out, "%s kernel %d, %s: blurred %.2f dB, known %.2f, estimated %.2f, ratio %.2f, %s, %.1f s\n",
+		name, number, b.condition, psnr(blurred), psnr(errors[0]), psnr(errors[1]), ratio, report, seconds)
+	return err
 }
 
-// degrade blurs beyond the frame, adds noise, and rounds.
-func (b *bench) degrade(x *restore.Planar, k deblur.Kernel, seed uint64) (*restore.Planar, error) {
+func (r *row) count(report *restore.KernelReport, seconds float64) {
+	r.seconds += seconds
+	if report.Varies {
+		r.varies++
+	}
+	if report.Trust != restore.DoubtfulKernel {
+		r.trusted++
+	}
+}
+
+func (c condition) String() string {
+	if c.quality == 0 {
+		return fmt.Sprintf("noise %g", c.noise)
+	}
+	return fmt.Sprintf("noise %g, JPEG %d", c.noise, c.quality)
+}
+
+// deblurred restores a photograph by the prior, or by Wiener's filter for noise of standard deviation sigma.
+func (b *bench) deblurred(ctx context.Context, y *restore.Planar, k deblur.Kernel, sigma float64) (*restore.Planar, error) {
+	if b.method != "wiener" {
+		out, _, err := restore.Deblur(ctx, y, k, restore.Method(b.method), restore.Threads(b.threads))
+		if err != nil {
+			return nil, err
+		}
+		return out.(*restore.Planar), nil
+	}
+	dev := cpu.New(cpu.Threads(b.threads))
+	defer dev.Close() // its only error would be of work that has been waited for
+	o, err := deblur.New(dev, k, deblur.Unknown, y.Height, y.Width)
+	if err != nil {
+		return nil, err
+	}
+	defer o.Free()
+	h, w := o.Domain()
+	src, err := dev.Alloc(backend.Image(1, y.Height, y.Width))
+	if err != nil {
+		return nil, err
+	}
+	defer src.Free()
+	dst, err := dev.Alloc(backend.Image(1, h, w))
+	if err != nil {
+		return nil, err
+	}
+	defer dst.Free()
+	if err := dev.Upload(src, y.Pix); err != nil {
+		return nil, err
+	}
+	// No kernel is exact, so that very weak noise is not counted on.
+	if err := o.Wiener(dst, src, deblur.NoiseToSignal(y.Pix, len(y.Pix), max(sigma, 1./255))); err != nil {
+		return nil, err
+	}
+	all, out := make([]float32, h*w), restore.NewPlanar(1, y.Height, y.Width)
+	if err := dev.Download(all, dst); err != nil {
+		return nil, err
+	}
+	return out, o.Crop(out.Pix, all)
+}
+
+// degrade blurs beyond the frame, by kernels of the size of k, each its own pixel; adds noise, and rounds.
+func (b *bench) degrade(x *restore.Planar, k deblur.Kernel, kernel func(y, x int) deblur.Kernel) (*restore.Planar, error) {
 	h, w := x.Height-k.H+1, x.Width-k.W+1
-	random := rand.New(rand.NewPCG(seed, 1))
+	random := rand.New(rand.NewPCG(b.seed, 1))
 	grey := image.NewGray(image.Rect(0, 0, w, h))
 	for y := range h {
 		for i := range w {
-			sum := 0.0
-			for j, weight := range k.Weights {
+			sum, of := 0.0, kernel(y, i)
+			for j, weight := range of.Weights {
 				if weight != 0 {
 					sum += float64(weight) * float64(x.Pix[(y+k.H-1-j/k.W)*x.Width+i+k.W-1-j%k.W])
 				}
@@ -199,13 +341,39 @@ func (b *bench) degrade(x *restore.Planar, k deblur.Kernel, seed uint64) (*resto
 	return restore.FromImage(grey)
 }
 
-func (b *bench) summary() {
-	slices.Sort(b.ratios)
-	n := float64(len(b.ratios))
+// summary prints the table.
+func (b *bench) summary(vary bool) error {
+	slices.SortStableFunc(b.rows, func(a, b *row) int {
+		return cmp.Or(cmp.Compare(a.noise, b.noise), cmp.Compare(a.quality, b.quality))
+	})
+	heading, print := "| | runs | below 2 | below 3 | median ratio | mean loss | worst | not doubtful | said to vary | seconds |", (*row).print
+	if vary {
+		heading, print = "| | runs | median variation | range | said to vary | not doubtful | seconds |", (*row).printVariation
+	}
+	if _, err := fmt.Fprintf(b.out, "\n%s\n%s|\n", heading, strings.Repeat("|---", strings.Count(heading, "|")-1)); err != nil {
+		return err
+	}
+	for _, r := range b.rows {
+		if err := print(r, b.out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *row) print(out io.Writer) error {
+	slices.Sort(r.values)
+	n := float64(len(r.values))
 	below := func(limit float64) float64 {
-		i, _ := slices.BinarySearch(b.ratios, limit)
+		i, _ := slices.BinarySearch(r.values, limit)
 		return 100 * float64(i) / n
 	}
-	fmt.Fprintf(os.Stdout, "noise %g, JPEG %d, %d photographs: below 2 %.0f %%, below 3 %.0f %%, median %.2f, mean loss %.2f dB, %.1f s each\n",
-		b.noise, b.quality, len(b.ratios), below(2), below(3), racing.Median(b.ratios), b.loss/n, b.seconds/n)
+	loss := 0.0
+	for _, v := range r.values {
+		loss += 10 * math.Log10(v) / n
+	}
+	_, err := fmt.Fprintf(out, "| %s, %s | %g | %.0f %% | %.0f %% | %.2f | %.2f dB | %.1f dB | %d | %d | %.1f |\n",
+		r.condition, r.kind, n, below(2), below(3), racing.Median(r.values), loss, 10*math.Log10(r.values[len(r.values)-1]),
+		r.trusted, r.varies, r.seconds/n)
+	return err
 }
