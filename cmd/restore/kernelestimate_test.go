@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -84,8 +85,18 @@ func TestGivenKernelIsChecked(t *testing.T) {
 			hidden.Plane(c)[i] = 1
 		}
 	}
+	// What is wholly transparent may have any colour.
+	for i, alpha := range hidden.Alpha {
+		if alpha == 0 {
+			hidden.Plane(1)[i] = 0
+		}
+	}
 	save(t, "hidden.png", hidden)
 	r := run("--kernel", "hidden.png")
 	require.Contains(t, r.stderr, "taken from its alpha channel")
 	require.NotContains(t, r.stderr, "fits the photograph better")
+
+	require.True(t, hasOneColour(hidden))
+	hidden.Plane(2)[slices.Index(hidden.Alpha, 65535)] = 0.5
+	require.False(t, hasOneColour(hidden))
 }

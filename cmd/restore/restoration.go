@@ -226,8 +226,8 @@ func (a *app) readKernel(ctx context.Context, path string, r reading) (deblur.Ke
 	if err != nil {
 		return deblur.Kernel{}, err
 	}
-	if m.Alpha != nil && constant(m.Pix[:m.Height*m.Width]) && !constant(m.Alpha) {
-		a.remark(path, "all its pixels have one colour: the kernel is taken from its alpha channel")
+	if hasOneColour(m) && !constant(m.Alpha) {
+		a.remark(path, "all that is visible of it has one colour: the kernel is taken from its alpha channel")
 		m.Channels, m.Pix = 1, make([]float32, len(m.Alpha))
 		for i, v := range m.Alpha {
 			m.Pix[i] = float32(v)
@@ -238,6 +238,26 @@ func (a *app) readKernel(ctx context.Context, path string, r reading) (deblur.Ke
 		return deblur.Kernel{}, fileError{path, err}
 	}
 	return k, nil
+}
+
+// hasOneColour says whether a picture with an alpha channel has one colour wherever it is not wholly
+// transparent. What programs write where it is, often black, was never seen.
+func hasOneColour(m *imagefile.Image) bool {
+	seen := -1
+	for i, alpha := range m.Alpha {
+		if alpha == 0 {
+			continue
+		}
+		if seen < 0 {
+			seen = i
+		}
+		for c := range m.Channels {
+			if plane := m.Plane(c); plane[i] != plane[seen] {
+				return false
+			}
+		}
+	}
+	return seen >= 0
 }
 
 func constant[T comparable](pix []T) bool {
