@@ -56,12 +56,13 @@ type KernelReport struct {
 	Agreement float64
 	Trust     KernelTrust
 	// Variation is how far the blur varies over the frame: 1 less the least correlation of two
-	// parts' kernels, each found from the common one on. Spreads are those of the narrowest and the
-	// widest of these kernels, the root mean square distance from their centres, in pixels.
+	// parts' kernels, each found from the common one on, noise and lack of edges allowed for.
+	// Spreads are those of the two kernels, the smaller one first: the root mean square distance of
+	// their weights from their centres of mass, in pixels.
 	Variation float64
 	Spreads   [2]float64
-	// Varies: two parts have kernels of their own, so the blur varies over the frame, or the
-	// photograph has too few edges in one of them. Then Trust is not GoodKernel.
+	// Varies: two parts have kernels of their own, so the blur seems to vary over the frame. Then
+	// Trust is not GoodKernel.
 	Varies bool
 	// Doubts say what is doubtful, a sentence each.
 	Doubts []string
@@ -72,8 +73,9 @@ type KernelReport struct {
 const (
 	goodAgreement = 0.84
 	fairAgreement = 0.75
-	// mostVariation is that of a blur that is the same all over the frame.
-	mostVariation = 0.13
+	// mostVariation tells blur that is the same all over the frame. On photographs of 440×280 pixels
+	// 11 of 12 that varied were above it, and 2 of 6 that did not.
+	mostVariation = 0.1
 )
 
 // String is the report in a few words.
@@ -156,7 +158,7 @@ func kernelReport(e *estimate.Estimate) *KernelReport {
 	}
 	if r.Varies {
 		r.Doubts = append(r.Doubts, fmt.Sprintf(
-			"the blur varies over the frame, or a part has too few edges: the kernels of two parts are alike to %.2f of 1 and spread over %.1f to %.1f pixels; one kernel for all may not fit",
+			"the blur seems to vary over the frame: the kernels of two parts are alike to %.2f of 1, with spreads of %.1f and %.1f pixels; one kernel for all may not fit",
 			1-r.Variation, r.Spreads[0], r.Spreads[1]))
 	}
 	return r

@@ -25,8 +25,8 @@ type kernelInfo struct {
 	Agreement number   `json:"agreement,omitempty"`
 	Parts     []number `json:"parts,omitempty"`
 	Varies    bool     `json:"varies"`
-	Variation number   `json:"variation"`         // 0 for one blur all over the frame
-	Spreads   []number `json:"spreads,omitempty"` // of the narrowest and the widest part, in pixels
+	Variation number   `json:"variation"`         // 0: none seen
+	Spreads   []number `json:"spreads,omitempty"` // of the two parts that differ most, in pixels
 	Written   string   `json:"written,omitempty"` // the file of --write-kernel
 }
 
@@ -35,7 +35,7 @@ func kernelInfoOf(k deblur.Kernel, r *restore.KernelReport) *kernelInfo {
 		Kind: r.Kind, Length: number(r.Length), Angle: number(r.Angle), Radius: number(r.Radius), Std: number(r.Std),
 		Width: k.W, Height: k.H, Trust: r.Trust.String(), Agreement: number(r.Agreement), Varies: r.Varies, Variation: number(r.Variation),
 	}
-	if len(r.Parts) > 0 {
+	if r.Variation > 0 {
 		info.Spreads = []number{number(r.Spreads[0]), number(r.Spreads[1])}
 	}
 	for _, p := range r.Parts {

@@ -1,6 +1,9 @@
 package estimate
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // likeness is the largest correlation of two kernels, moved against each other by at most most
 // samples in rows and columns: 1 if they are the same, 0 if nothing is in common.
@@ -76,41 +79,71 @@ func withEdges(parts []part) (rich []part) {
 const leastEdges = 0.3
 
 // variation lets every part change the common kernel into its own, and returns 1 less the least
-// likeness of two of these, and the narrowest and the widest of their spreads, in samples. Under one
-// blur the parts stay together, where kernels that they find from nothing differ by their texture.
-func (e *estimation) variation(parts []part, s support) (v float64, spreads [2]float64, err error) {
+// likeness of two of these, noise and lack of edges allowed for, and the narrowest and the widest of
+// their spreads, in samples. Under one blur the parts stay together, where kernels that they find from
+// nothing differ by their texture.
+func (e *estimation) variation(parts []part, s support) (most float64, spreads [2]float64, err error) {
 	var kernels []support
-	for i, p := range parts {
-		_, k, err := e.follow(p, s, variationSteps)
+	var edges, errors []float64
+	for _, p := range parts {
+		_, k, m, err := e.follow(p, s, variationSteps)
 		if err != nil {
 			return 0, spreads, err
 		}
 		kernels = append(kernels, k.softened())
-		yy, xx, _ := k.variance()
-		spread := 2 * math.Sqrt(yy+xx) // at half size
-		if i == 0 {
-			spreads = [2]float64{spread, spread}
-		}
-		spreads[0], spreads[1] = min(spreads[0], spread), max(spreads[1], spread)
+		edges, errors = append(edges, m.a[len(m.a)/2]), append(errors, m.error(k))
 	}
 	for i, a := range kernels {
-		for _, b := range kernels[:i] {
-			v = max(v, 1-likeness(a, b, 2))
+		for j, b := range kernels[:i] {
+			if min(edges[i], edges[j]) < leastShare*slices.Max(edges) {
+				continue
+			}
+			v := 1 - likeness(a, b, 2) - colouredEdges*(errors[i]+errors[j])/2
+			if v <= most {
+				continue
+			}
+			most, spreads = v, [2]float64{a.spread(), b.spread()}
+			slices.Sort(spreads[:])
 		}
 	}
-	return v, spreads, nil
+	for i := range spreads {
+		spreads[i] *= 2 // from half size
+	}
+	return most, spreads, nil
 }
 
-const variationSteps = 10
+const (
+	variationSteps = 10
+	// leastShare is what a part needs of the energy of the sharp edges of the richest.
+	leastShare = 0.1
+	// colouredEdges is by how much the error of a kernel is larger than error says, since the
+	// spectrum of edges is not flat.
+	colouredEdges = 6
+)
+
+// error is the square of a kernel's error for its own, where edges have a flat spectrum: then each
+// weight has the variance of what is left, divided by the energy of the edges.
+func (m *moments) error(k support) float64 {
+	return float64(k.count()) * m.left / m.data / (m.a[len(m.a)/2] * k.energy())
+}
+
+// spread is the root mean square distance of the weights from their centre of mass.
+func (s support) spread() float64 {
+	yy, xx, _ := s.variance()
+	return math.Sqrt(yy + xx)
+}
 
 // follow makes steps of image and kernel at half size from a kernel on, and returns it there and what
-// comes out.
-func (e *estimation) follow(p part, s support, steps int) (given, found support, err error) {
+// comes out, with the moments of the last step.
+func (e *estimation) follow(p part, s support, steps int) (given, found support, m *moments, err error) {
 	given = s.scaled(.5, radius(s.r, halfSize)+2)
 	levels, err := e.levels([]part{p}, halfSize, given.r)
 	if err != nil {
-		return given, found, err
+		return given, found, nil, err
 	}
-	found, _, err = e.alternate(levels, given, steps)
-	return given, found.cleaned(tuned.threshold, tuned.island), err
+	found, m, err = e.alternate(levels, given, steps)
+	if err != nil {
+		return given, found, nil, err
+	}
+	return given, found.cleaned(tuned.threshold, tuned.island), m, nil
 }

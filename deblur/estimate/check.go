@@ -89,7 +89,7 @@ const checkSteps = 2
 // keeps makes steps of image and kernel at half size from a kernel on, and returns how like it is to
 // what comes out.
 func (e *estimation) keeps(p part, s support) (float64, error) {
-	given, found, err := e.follow(p, s, keepSteps)
+	given, found, _, err := e.follow(p, s, keepSteps)
 	if err != nil {
 		return 0, err
 	}

@@ -48,11 +48,11 @@ type Estimate struct {
 	// photograph is too small for parts, or too empty.
 	Likeness []float64
 	// Variation is how far the blur varies over the frame: 1 less the least correlation of two
-	// parts' kernels, each found from Kernel on; 0 if it does not, or if there are less than two
-	// parts.
+	// parts' kernels, each found from Kernel on, noise and lack of edges allowed for. It is 0 if
+	// nothing is seen to vary, or if there are less than two parts.
 	Variation float64
-	// Spreads are those of the narrowest and of the widest of these kernels: the root mean square
-	// distance of their weights from their centres, in samples.
+	// Spreads are those of the two kernels, the smaller one first: the root mean square distance of
+	// their weights from their centres of mass, in samples.
 	Spreads [2]float64
 	// Note says in a sentence why nothing was found, or is empty.
 	Note string
