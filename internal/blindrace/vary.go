@@ -65,11 +65,9 @@ const (
 // have the same one.
 func turn(made map[[2]int]deblur.Kernel, dy, dx, shorter, side int) deblur.Kernel {
 	at := [2]int{dy >> 3, dx >> 3}
-	k, ok := made[at]
-	if !ok {
+	if _, ok := made[at]; !ok {
 		y, x := float64(at[0]*8+4), float64(at[1]*8+4)
-		var err error
-		k, err = deblur.Motion(min(max(1, 2*turnLength*math.Hypot(y, x)/float64(shorter)), turnSide-2), math.Atan2(x, y)*180/math.Pi)
+		k, err := deblur.Motion(min(max(1, 2*turnLength*math.Hypot(y, x)/float64(shorter)), turnSide-2), math.Atan2(x, y)*180/math.Pi)
 		if err != nil {
 			panic(err) // lengths are 1 to turnSide
 		}
