@@ -132,3 +132,17 @@ func (p *Planar) whiteNoise() (NoiseEstimate, error) {
 	}
 	return e, nil
 }
+
+// blurredNoise is whiteNoise, but where JPEG has left its blocks it is the profile's level if that is
+// higher. Compression takes the white part of the noise away, and adds noise of its own.
+func (p *Planar) blurredNoise() (NoiseEstimate, error) {
+	white, err := p.whiteNoise()
+	if err != nil || !noiselevel.Blocked(p.Pix, p.Channels, p.Height, p.Width) {
+		return white, err
+	}
+	all, err := p.noise()
+	if err != nil || all.Kind != CoarseNoise || all.Sigma <= white.Sigma {
+		return white, err
+	}
+	return all, nil
+}

@@ -205,3 +205,27 @@ func TestDeblurAllowsForTheKernelsError(t *testing.T) {
 	require.Len(t, report.Doubts, 1)
 	require.Contains(t, report.Doubts[0], "0.02 was given")
 }
+
+// The noise of a blurred photograph that JPEG has compressed is found: what is left of it is not
+// white. Without that deblurring amplifies blocks and grain.
+func TestDeblurCompressed(t *testing.T) {
+	leaveGains(t)
+	small := restore.Network(loaded(t, newCPU(t), open(t, weights.Small)))
+	k, err := deblur.Shake(11, 4)
+	require.NoError(t, err)
+	x := still(144, 160)
+	y := noisy(blurred(t, x, k, deblur.Circular), 0.01, 5)
+	y.Pix, err = cameranoise.Compressed(y.Pix, y.Height, y.Width, cameranoise.JPEG{Quality: 90, Subsampling: cameranoise.Quarter})
+	require.NoError(t, err)
+	out, report, err := restore.Deblur(t.Context(), y, k, small, restore.Boundary(deblur.Circular))
+	require.NoError(t, err)
+	require.Equal(t, restore.CoarseNoise, report.Estimate.Kind)
+	require.Greater(t, report.Sigma, 0.005)
+	best := 0.0
+	for _, sigma := range []float64{0.005, 0.01, 0.02, 0.04} {
+		tried, _, err := restore.Deblur(t.Context(), y, k, small, restore.Boundary(deblur.Circular), restore.Sigma(sigma))
+		require.NoError(t, err)
+		best = math.Max(best, fidelity(t, tried.(*restore.Planar), x))
+	}
+	require.Greater(t, fidelity(t, out.(*restore.Planar), x), best-1.5)
+}

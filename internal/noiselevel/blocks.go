@@ -1,5 +1,7 @@
 package noiselevel
 
+import "math"
+
 // compressed tells whether flat areas are flat because JPEG made them so: then the steps between them
 // lie on the grid of its blocks. In drawings they lie anywhere.
 func compressed(pix []float32, channels, height, width int) bool {
@@ -37,4 +39,63 @@ func luma(row, pix []float32, channels, plane int) {
 		}
 		row[x] = float32(int32(255*v + 0.5))
 	}
+}
+
+// Blocked tells whether an image shows the blocks of JPEG: between them, at every eighth row and column
+// from the first on, brightness bends more than elsewhere.
+func Blocked(pix []float32, channels, height, width int) bool {
+	if height < 3*blockSide || width < 3*blockSide {
+		return false
+	}
+	light := make([]float32, height*width)
+	for i := range light {
+		light[i] = pix[i]
+		if channels == 3 {
+			light[i] = 0.299*pix[i] + 0.587*pix[height*width+i] + 0.114*pix[2*height*width+i]
+		}
+	}
+	return bends(light, height, width, width, 1) > leastBend && bends(light, width, height, 1, width) > leastBend
+}
+
+// leastBend is how much more brightness bends between blocks. Blurred photographs that are not
+// compressed have 0.98 to 1.02, at qualities of 75 to 92 with noise of up to 2.55 of 255 1.33 to 2.25,
+// at 97 without noise 1.11 to 1.35.
+const leastBend = 1.1
+
+// bends returns by how much more brightness bends at blocks' ends along lines, so many numbers from
+// one line to the next and from one element to the next; 1 is not at all. Edges count no more than
+// three times the mean.
+func bends(light []float32, lines, elements, line, step int) float64 {
+	most := math.Inf(1)
+	var sums [blockSide]float64
+	for range 2 {
+		sums = [blockSide]float64{}
+		for l := range lines {
+			for e := 2; e+1 < elements; e++ {
+				at := func(e int) float64 { return float64(light[l*line+e*step]) }
+				bend := math.Abs(at(e) - at(e-1) - (at(e-1)-at(e-2)+at(e+1)-at(e))/2)
+				sums[e%blockSide] += min(bend, most)
+			}
+		}
+		total := 0.0
+		for _, s := range sums {
+			total += s
+		}
+		most = 3 * total / float64(lines*(elements-3))
+	}
+	within, places := 0.0, 0
+	for p := 1; p < blockSide; p++ {
+		within += sums[p]
+	}
+	for e := 2; e+1 < elements; e++ {
+		if e%blockSide == 0 {
+			places++
+		}
+	}
+	ends := sums[0] / float64(places)
+	within /= float64(elements - 3 - places)
+	if within == 0 {
+		return 1
+	}
+	return ends / within
 }

@@ -3,6 +3,7 @@ package noiselevel
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,4 +57,30 @@ func TestCompressed(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, Coarse, p.Kind, quality)
 	}
+}
+
+// Blocks are seen in what JPEG has compressed, with noise and without, and in nothing else.
+func TestBlocked(t *testing.T) {
+	const h, w = 120, 136
+	for _, sigma := range []float64{0, 0.01} {
+		pix := toBytes(addNoise(render(scenes["edges"], 3, h, w), sigma, 8))
+		soft := slices.Clone(pix) // as a blurred photograph is
+		for c := range 3 {
+			for y := 1; y+1 < h; y++ {
+				for x := 1; x+1 < w; x++ {
+					i := c*h*w + y*w + x
+					soft[i] = (pix[i-w] + pix[i-1] + pix[i] + pix[i+1] + pix[i+w]) / 5
+				}
+			}
+		}
+		soft = toBytes(addNoise(soft, sigma, 9))
+		require.False(t, Blocked(soft, 3, h, w), "%v", sigma)
+		for _, quality := range []int{75, 90} {
+			saved, err := cameranoise.Compressed(soft, h, w, cameranoise.JPEG{Quality: quality, Subsampling: cameranoise.Quarter})
+			require.NoError(t, err)
+			require.True(t, Blocked(saved, 3, h, w), "%v, quality %d", sigma, quality)
+		}
+	}
+	require.False(t, Blocked(make([]float32, 3*h*w), 3, h, w), "one colour")
+	require.False(t, Blocked([]float32{1}, 1, 1, 1))
 }
