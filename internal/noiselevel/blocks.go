@@ -33,12 +33,16 @@ const (
 // luma sets a row to its brightness as JFIF has it, in steps of a 255th.
 func luma(row, pix []float32, channels, plane int) {
 	for x := range row {
-		v := pix[x]
-		if channels == 3 {
-			v = 0.299*v + 0.587*pix[plane+x] + 0.114*pix[2*plane+x]
-		}
-		row[x] = float32(int32(255*v + 0.5))
+		row[x] = float32(int32(255*brightnessAt(pix, x, channels, plane) + 0.5))
 	}
+}
+
+// brightnessAt is the brightness of sample i as JFIF has it.
+func brightnessAt(pix []float32, i, channels, plane int) float32 {
+	if channels != 3 {
+		return pix[i]
+	}
+	return 0.299*pix[i] + 0.587*pix[plane+i] + 0.114*pix[2*plane+i]
 }
 
 // Blocked tells whether an image shows the blocks of JPEG: between them, at every eighth row and column
@@ -49,10 +53,7 @@ func Blocked(pix []float32, channels, height, width int) bool {
 	}
 	light := make([]float32, height*width)
 	for i := range light {
-		light[i] = pix[i]
-		if channels == 3 {
-			light[i] = 0.299*pix[i] + 0.587*pix[height*width+i] + 0.114*pix[2*height*width+i]
-		}
+		light[i] = brightnessAt(pix, i, channels, height*width)
 	}
 	return bends(light, height, width, width, 1) > leastBend && bends(light, width, height, 1, width) > leastBend
 }
@@ -83,15 +84,11 @@ func bends(light []float32, lines, elements, line, step int) float64 {
 		}
 		most = 3 * total / float64(lines*(elements-3))
 	}
-	within, places := 0.0, 0
-	for p := 1; p < blockSide; p++ {
-		within += sums[p]
+	within := 0.0
+	for _, sum := range sums[1:] {
+		within += sum
 	}
-	for e := 2; e+1 < elements; e++ {
-		if e%blockSide == 0 {
-			places++
-		}
-	}
+	places := (elements - 2) / blockSide // of ends, along a line
 	ends := sums[0] / float64(places)
 	within /= float64(elements - 3 - places)
 	if within == 0 {
