@@ -16,16 +16,20 @@ type batch struct {
 	samples []float32 // of clean, on the host
 	noise   []float32 // of noise and then of noisy, on the host
 	sigmas  []float64
-	cut     []float32 // a crop before it is turned
+	cut     []float32 // the channels of a crop before it is turned, and what is around it
 }
 
 func newBatch(q *devicequeue.Queue, memory *devicequeue.Pool, c Config) *batch {
 	s := c.batchShape()
+	side := c.Crop
+	if c.Saved > 0 {
+		side += savedMargin
+	}
 	return &batch{
 		config: c, memory: memory,
 		clean: memory.Take(q, s), noisy: memory.Take(q, s),
 		samples: make([]float32, s.Len()), noise: make([]float32, s.Len()),
-		sigmas: make([]float64, c.Batch), cut: make([]float32, s.Plane()),
+		sigmas: make([]float64, c.Batch), cut: make([]float32, s.C*side*side),
 	}
 }
 
@@ -69,42 +73,55 @@ func (b *batch) crops(set *Pictures, g *generator) {
 
 // crop fills image n of samples.
 func (b *batch) crop(n int, set *Pictures, g *generator) {
-	size, plane := b.config.Crop, b.config.Crop*b.config.Crop
+	size, channels := b.config.Crop, b.config.Channels
 	p := &set.list[g.below(len(set.list))]
-	from := size
+	saved := b.config.Saved > 0 && g.uniform() < b.config.Saved
+	side := size
+	if saved {
+		side += savedMargin
+	}
+	from := side
 	if b.config.Reduce > 1 && g.uniform() < 0.5 {
-		from = min(int(float64(size)*(1+(b.config.Reduce-1)*g.uniform())), p.h, p.w)
+		from = min(int(float64(side)*(1+(b.config.Reduce-1)*g.uniform())), p.h, p.w)
 	}
 	y, x := g.below(p.h-from+1), g.below(p.w-from+1)
 	turn := symmetry(0)
 	if b.config.Augment {
 		turn = symmetry(g.below(symmetries))
 	}
-	for c := range b.config.Channels {
-		if from > size {
-			b.reduced(p, c, y, x, from)
+	for c := range channels {
+		cut := b.cut[c*side*side:][:side*side]
+		if from > side {
+			reduced(cut, side, p, c, y, x, from)
 		} else {
-			for i := range size {
-				p.row(b.cut[i*size:][:size], c, y+i, x)
+			for i := range side {
+				p.row(cut[i*side:][:side], c, y+i, x)
 			}
 		}
-		turn.apply(b.samples[(n*b.config.Channels+c)*plane:][:plane], b.cut, size)
+	}
+	if saved {
+		drawJPEG(g).Compress(b.cut[:channels*side*side], channels, side, side)
+		top, left := g.below(savedMargin+1), g.below(savedMargin+1)
+		cutOut(b.cut, channels, side, size, top, left)
+	}
+	for c := range channels {
+		plane := size * size
+		turn.apply(b.samples[(n*channels+c)*plane:][:plane], b.cut[c*plane:][:plane], size)
 	}
 }
 
-// reduced sets cut to a square of a picture of more pixels than a crop's, each of which is the
-// mean over the area that it covers.
-func (b *batch) reduced(p *picture, c, y, x, from int) {
-	size := b.config.Crop
-	clear(b.cut)
+// reduced sets dst to a square of channel c of a picture, of from×from pixels from row y and column x
+// on. Each of the side×side samples of dst is the mean over the area that it covers.
+func reduced(dst []float32, side int, p *picture, c, y, x, from int) {
+	clear(dst)
 	row := make([]float32, from)
-	narrow := make([]float32, size)
+	narrow := make([]float32, side)
 	for i := range from {
 		p.row(row, c, y+i, x)
 		average(narrow, row)
-		eachPart(size, from, i, func(k int, share float32) {
+		eachPart(side, from, i, func(k int, share float32) {
 			for j, v := range narrow {
-				b.cut[k*size+j] += float32(share * v)
+				dst[k*side+j] += float32(share * v)
 			}
 		})
 	}

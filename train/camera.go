@@ -37,7 +37,7 @@ func CameraConfig() Config {
 	c := GuidedConfig()
 	c.Guide.Most = guide.Most
 	c.Camera = &Camera{White: 0.1, Clean: 0.07, Doubt: 0.25}
-	c.LossExponent, c.Reduce, c.Schedule.Maximum, c.Iterations = 0, 0, 0.005, 10_000
+	c.LossExponent, c.Reduce, c.Saved, c.Schedule.Maximum, c.Iterations = 0, 0, 0, 0.005, 10_000
 	return c
 }
 
@@ -50,8 +50,8 @@ func (c Config) checkCamera() error {
 		return errors.New("camera is for a network with levels that removes noise from colour pictures")
 	case c.Crop < leastCameraCrop:
 		return fmt.Errorf("camera: crops of %d pixels, must be at least %d, for their noise is measured", c.Crop, leastCameraCrop)
-	case c.Accumulate != 1 || c.Reduce > 1:
-		return errors.New("camera: accumulate must be 1, and reduce 0: cameras reduce crops themselves")
+	case c.Accumulate != 1 || c.Reduce > 1 || c.Saved > 0:
+		return errors.New("camera: accumulate must be 1, reduce and saved 0: cameras reduce and save crops themselves")
 	case !(k.White >= 0 && k.Clean >= 0 && k.White+k.Clean <= 1):
 		return fmt.Errorf("camera: shares of white %v and clean %v, must be 0 or more and at most 1 together", k.White, k.Clean)
 	case !(k.Doubt >= 0 && k.Doubt <= 2):
@@ -86,10 +86,13 @@ const cameraError, leastCameraError = 4e-3, 1e-5
 const smoothShare, sparseShare = 0.5, 0.15
 
 // SmallestPicture is the least height and width of a picture to train on: a crop's, and with a Camera
-// what is photographed around it.
+// or Saved what is photographed or saved around it.
 func (c Config) SmallestPicture() int {
-	if c.Camera != nil {
+	switch {
+	case c.Camera != nil:
 		return c.Crop + 2*cameraMargin
+	case c.Saved > 0:
+		return c.Crop + savedMargin
 	}
 	return c.Crop
 }

@@ -89,6 +89,9 @@ type Config struct {
 	// Reduce is the largest factor by which crops are reduced: every other crop is cut out
 	// larger by a factor drawn uniformly from 1 to it, and averaged down. 0 or 1 is none.
 	Reduce float64 `json:"reduce,omitempty"`
+	// Saved is the share of crops, in [0, 1], that JPEG compresses and loses colour of before anything
+	// else is done to them, as it did to the photographs that people have.
+	Saved float64 `json:"saved,omitempty"`
 	// Augment flips and turns crops by quarters.
 	Augment bool `json:"augment"`
 
@@ -217,6 +220,12 @@ func (c Config) Check() error {
 	}
 	if !(c.Reduce >= 0 && c.Reduce <= 16) {
 		return fmt.Errorf("reduce is %v, must be from 0 to 16", c.Reduce)
+	}
+	if !(c.Saved >= 0 && c.Saved <= 1) {
+		return fmt.Errorf("saved is %v, must be from 0 to 1", c.Saved)
+	}
+	if c.Saved > 0 && c.Channels != 1 && c.Channels != 3 {
+		return fmt.Errorf("saved is for 1 or 3 channels, not %d", c.Channels)
 	}
 	if err := c.Optimiser.check(); err != nil {
 		return err

@@ -36,7 +36,7 @@ type Guide struct {
 func GuidedConfig() Config {
 	c := DefaultConfig().ForNoiseLevels(0.01, 0.3)
 	c.Guide = &Guide{Widths: []int{64, 64, 64}, Slope: 0.1, Rate: 0.5, LastRate: 0.1}
-	c.Crop, c.Reduce, c.Optimiser.GradientLimit = 72, 2, 0.1
+	c.Crop, c.Reduce, c.Saved, c.Optimiser.GradientLimit = 72, 2, 0.8, 0.1
 	return c
 }
 

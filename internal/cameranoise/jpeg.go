@@ -6,6 +6,15 @@ import (
 	"github.com/averaged/imaging/internal/jpegblock"
 )
 
+// Compress replaces planes, one of brightness or three of red, green and blue, of h×w samples in [0,1],
+// by what an 8-bit JPEG file keeps of them. It panics if j is not what Check accepts of a Camera.
+func (j JPEG) Compress(planes []float32, channels, h, w int) {
+	if err := j.check(); err != nil {
+		panic(err)
+	}
+	compress(planes, make([]float32, paddedSize(h, w)), channels, h, w, j)
+}
+
 // compress replaces channels planes of h×w in [0,1] by what an 8-bit JPEG file keeps of them. The
 // entropy coding loses nothing, and is left out. Components are rounded to 8 bits, as encoders
 // and decoders do. room has paddedSize(h, w) samples.
