@@ -75,12 +75,15 @@ func TestNetworkIsItsDefinition(t *testing.T) {
 // The one call for all steps and the layers of the generic path agree.
 func TestOneCallAgreesWithTheLayers(t *testing.T) {
 	dev := newCPU(t)
+	blocks, s := 4, backend.Image(3, 33, 40)
+	if testing.Short() { // minutes under emulation; go test ./... has the others
+		blocks, s = 2, backend.Image(3, 14, 19)
+	}
 	for _, activation := range []activation.Function{activation.LeakyReLU(0.01), activation.Balls()} {
-		m := smallModel(t, 5, Architecture{Width: 18, Blocks: 4, Activation: activation}, 1.4)
+		m := smallModel(t, 5, Architecture{Width: 18, Blocks: blocks, Activation: activation}, 1.4)
 		for _, integrator := range []rungekutta.Tableau{rungekutta.ForwardEuler(), rungekutta.Heun(), rungekutta.RK4(), rungekutta.SSPRK3(), rungekutta.Kutta3()} {
 			m.Integrator = integrator
 			n := uncertified(t, dev, m, 2)
-			s := backend.Image(3, 33, 40)
 			x := randomImage(3, s)
 			fused := denoised(t, n, s, x)
 			layers := uncertified(t, &watched{Device: dev}, m, 2)

@@ -51,6 +51,7 @@ func finestOf(e *restore.NoiseEstimate) float64 {
 
 // TestCoarseNetwork: it is used where the noise is found to be coarse, or said to be, and nowhere else.
 func TestCoarseNetwork(t *testing.T) {
+	leaveRuns(t)
 	dev := newCPU(t)
 	white, coarse := loaded(t, dev, seeded(t, "euler", denoise.Architecture{})), loaded(t, dev, guidedFile(t, 0.02, 0.3))
 	for name, c := range map[string]struct {
@@ -86,6 +87,7 @@ func TestCoarseNetwork(t *testing.T) {
 // TestDefaultForCoarseNoise: without a word the network for the noise of cameras is used where the noise
 // is coarse, in a program that has it, and the default elsewhere.
 func TestDefaultForCoarseNoise(t *testing.T) {
+	leaveRuns(t)
 	want := restore.DefaultMethod()
 	if slices.Contains(weights.Embedded(), weights.Camera) {
 		want = restore.Camera

@@ -23,6 +23,7 @@ func distance(x, y []float32) float64 {
 // A run that ends early is as near to where one that goes on ends as its error bar says; without
 // a contraction there is no bar.
 func TestErrorBarHolds(t *testing.T) {
+	leaveRuns(t)
 	x := picture(3, 24, 28)
 	k, err := deblur.Box(3)
 	require.NoError(t, err)

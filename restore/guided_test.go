@@ -110,6 +110,9 @@ func TestCheckOfGuidedNetworks(t *testing.T) {
 	f := guidedFile(t, 0.02, 0.3)
 	for _, img := range []image.Image{nil, edges(24, 30)} {
 		for _, boundary := range []deblur.Boundary{deblur.Circular, deblur.Unknown} {
+			if testing.Short() && (img == nil || boundary == deblur.Circular) {
+				continue // an attack takes seconds: with -short there is one; go test ./... has the others
+			}
 			report, err := restore.Check(t.Context(), img, deblur.Kernel{}, restore.Weights(f), restore.Iterations(5), restore.Boundary(boundary))
 			require.NoError(t, err)
 			require.True(t, report.Holds, "%v", report.Violations)
@@ -238,6 +241,9 @@ func TestStrengthOfGuidedIterations(t *testing.T) {
 func TestGuidedIterationsAreTiled(t *testing.T) {
 	f := guidedFile(t, 0.02, 0.3)
 	for name, invert := range inversions(t) {
+		if testing.Short() && (name == "solve" || name == "deblur, unknown boundary") {
+			continue // as "deblur" is; go test ./... has them
+		}
 		want, _, err := invert(restore.Weights(f), restore.Iterations(4))
 		require.NoError(t, err)
 		for _, options := range [][]restore.Option{{restore.Tile(12)}, {restore.Threads(1)}, {restore.Tile(6), restore.Threads(3)}} {

@@ -20,6 +20,9 @@ import (
 // kind, the network keeps its constant: gradient ascent finds no pair that it moves apart, and near
 // and far from what the run sees it is averaged with the α of the certificate.
 func TestRadiiOfRunsUnderAttack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("an attack on a network, of which TestCheckOfGuidedNetworks has one: go test ./... makes this, too")
+	}
 	dev := cpu.New()
 	defer dev.Close()
 	const side = 28
@@ -114,6 +117,9 @@ func requireAveragedAround(t *testing.T, dev backend.Device, phi pnp.Denoiser, i
 
 // TestStrict: it is another name of general, everywhere.
 func TestStrict(t *testing.T) {
+	if testing.Short() {
+		t.Skip("six runs of a large network, to compare them: go test ./... makes them")
+	}
 	if _, err := weights.Open(weights.General); err != nil {
 		require.ErrorIs(t, Validate(Method(Strict)), ErrNoWeights)
 		return

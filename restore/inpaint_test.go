@@ -151,6 +151,7 @@ func TestInpaintByNetworkRunsTwice(t *testing.T) {
 
 // A hole is filled from around it, and what was in it does not matter.
 func TestInpaintAHole(t *testing.T) {
+	leaveRuns(t)
 	x := leaves(3, 60, 70)
 	mask := image.NewGray(image.Rect(0, 0, 70, 60))
 	for y := 20; y < 34; y++ {
@@ -168,6 +169,7 @@ func TestInpaintAHole(t *testing.T) {
 
 // With noise in the known pixels it is removed; with a blur too.
 func TestInpaintNoiseAndBlur(t *testing.T) {
+	leaveRuns(t)
 	small := restore.Network(loaded(t, newCPU(t), open(t, weights.Small)))
 	x := leaves(3, 64, 80)
 	mask := scatteredMask(64, 80, 0.2)
@@ -203,6 +205,7 @@ func TestInpaintNoiseAndBlur(t *testing.T) {
 // Every kind of image comes back as its kind, with its alpha; white in a mask is what is
 // brighter than half and not transparent.
 func TestInpaintKindsOfImages(t *testing.T) {
+	leaveRuns(t)
 	r := image.Rect(3, 5, 3+19, 5+13)
 	mask := image.NewNRGBA64(image.Rect(-2, 1, 17, 14))
 	mask.Set(5, 5, color.White)

@@ -119,6 +119,9 @@ func TestDeblurAndCheckByAllLevels(t *testing.T) {
 		if method != "euler" {
 			continue
 		}
+		if testing.Short() {
+			continue // attacks on the network; TestCheckOfGuidedNetworks has one
+		}
 		check, err := restore.Check(t.Context(), noisy(picture(3, 16, 18), 0.05, 3), kernel, restore.Network(n), restore.Iterations(5))
 		require.NoError(t, err)
 		require.True(t, check.Holds, check.Violations)

@@ -517,6 +517,7 @@ func TestCheckOfNetworksHolds(t *testing.T) {
 // Without an image the network is at the noise level that it is for, and nothing is
 // repeated.
 func TestCheckOfNetworksWithoutImage(t *testing.T) {
+	leaveRuns(t)
 	f := seeded(t, "euler", denoise.Architecture{})
 	report, err := restore.Check(t.Context(), nil, deblur.Kernel{}, restore.Weights(f))
 	require.NoError(t, err)
@@ -534,6 +535,7 @@ func TestCheckOfNetworksWithoutImage(t *testing.T) {
 // What has no proof does not hold, whatever the file promises by its number of steps;
 // certified, the same weights take as many steps as they need.
 func TestCheckOfExpansiveNetwork(t *testing.T) {
+	leaveRuns(t)
 	f := expansive(t)
 	dev := newCPU(t)
 	y := noisy(picture(3, 16, 16), 0.05, 1)

@@ -101,6 +101,15 @@ func leaveGains(t *testing.T) {
 	}
 }
 
+// leaveRuns skips a test of what runs compute and report. With -short, which is for the race detector and
+// for IMAGING_CPU, one run of each task and of each kind of network is left, with tiles, threads, contexts
+// that end, and devices shared by calls; go test ./... has all.
+func leaveRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one run more of a task that other tests race and put through the instruction sets: go test ./... has it")
+	}
+}
+
 // The least gains that are to be had by total variation on the still life; they are well below what
 // is measured, and above what a broken rule or coupling gives.
 func TestDenoiseGains(t *testing.T) {

@@ -133,7 +133,7 @@ func TestBallProjectionsOnAnyNumberOfThreads(t *testing.T) {
 	s := backend.Shape{N: 2, C: 24, H: 71, W: 127}
 	require.Greater(t, s.Plane(), 2*ballPixels)
 	var want []float32
-	for _, set := range InstructionSets() {
+	for _, set := range SetsUnderTest(t) {
 		for _, threads := range []int{1, 3, 16} {
 			d := New(UseInstructionSet(set), Threads(threads))
 			x, dy := picture(t, d, s), picture(t, d, s)

@@ -11,6 +11,7 @@ import (
 // No kernel reads beyond the vectors that Block says: the pages around its arrays
 // are closed, so that a read would end the test program.
 func TestConvolutionBlocksReadNoOtherPage(t *testing.T) {
+	leaveKernels(t)
 	const inputs, outputs, kh, kw = 2, 8, 3, 3
 	const terms = inputs * kh * kw
 	for _, atEnd := range []bool{true, false} {

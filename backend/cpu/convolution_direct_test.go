@@ -139,6 +139,7 @@ func (c blockCase) check(t require.TestingT, set InstructionSet) {
 // Every kernel makes the sums of the plain loop, fused term by term, for all sizes
 // of a block and beyond, and writes nothing else.
 func TestConvolutionBlocks(t *testing.T) {
+	leaveKernels(t)
 	ends := []convrow.Ending{{Slope: 1, Scale: 1}, {Slope: 0.1, Scale: 1}, {Slope: 1, Scale: -0.3, Beta: 1}, {Slope: 0.5, Scale: 2, Beta: -0.7}}
 	for _, set := range InstructionSets() {
 		t.Run(set.String(), func(t *testing.T) {
@@ -249,7 +250,7 @@ func TestDirectConvolution(t *testing.T) {
 				want = append(want, p)
 			}
 		}
-		for _, set := range InstructionSets() {
+		for _, set := range SetsUnderTest(t) {
 			t.Run(fmt.Sprint(set, l), func(t *testing.T) {
 				d := New(UseInstructionSet(set), Threads(2))
 				defer d.Close()
@@ -276,7 +277,7 @@ func TestDirectConvolution(t *testing.T) {
 // ConvolutionGrid is 1 for direct convolution: a pixel has the same bits in every
 // image that holds what its kernel reaches.
 func TestDirectConvolutionOfACutImage(t *testing.T) {
-	for _, set := range InstructionSets() {
+	for _, set := range SetsUnderTest(t) {
 		d := New(UseInstructionSet(set), Threads(2))
 		defer d.Close()
 		t.Run(set.String(), func(t *testing.T) {
@@ -315,7 +316,7 @@ func TestDirectConvolutionOfACutImage(t *testing.T) {
 func TestDirectConvolutionPadsWithZeros(t *testing.T) {
 	const h, w = 6, 53
 	nan := float32(math.NaN())
-	for _, set := range InstructionSets() {
+	for _, set := range SetsUnderTest(t) {
 		d := New(UseInstructionSet(set), Threads(1))
 		defer d.Close()
 		src := make([]float32, 3*h*w)

@@ -3,7 +3,6 @@ package cpu_test
 import (
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -15,7 +14,7 @@ import (
 
 // Every instruction set that this processor has passes the compliance suite.
 func TestCompliance(t *testing.T) {
-	for _, set := range instructionSets(t) {
+	for _, set := range cpu.SetsUnderTest(t) {
 		t.Run(set.String(), func(t *testing.T) {
 			backendtest.Run(t, func(testing.TB) backend.Device {
 				return cpu.New(cpu.UseInstructionSet(set), cpu.Threads(3))
@@ -26,22 +25,15 @@ func TestCompliance(t *testing.T) {
 
 // The number of threads changes no bit of any operation.
 func TestThreadsGiveTheSameBits(t *testing.T) {
-	for _, set := range instructionSets(t) {
+	sets := cpu.SetsUnderTest(t)
+	if testing.Short() { // how work is divided among threads is the same for each; go test ./... has all
+		sets = sets[len(sets)-1:]
+	}
+	for _, set := range sets {
 		backendtest.SameBits(t,
 			func(testing.TB) backend.Device { return cpu.New(cpu.UseInstructionSet(set), cpu.Threads(1)) },
 			func(testing.TB) backend.Device { return cpu.New(cpu.UseInstructionSet(set), cpu.Threads(5)) })
 	}
-}
-
-// instructionSets are those to be tested: with -short the one in use, as the others have their turn
-// with IMAGING_CPU, except under emulation, where they have not.
-func instructionSets(t *testing.T) []cpu.InstructionSet {
-	if !testing.Short() || runtime.GOARCH == "arm64" {
-		return cpu.InstructionSets()
-	}
-	set, err := cpu.Selected()
-	require.NoError(t, err)
-	return []cpu.InstructionSet{set}
 }
 
 func BenchmarkOperations(b *testing.B) {

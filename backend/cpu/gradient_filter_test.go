@@ -15,6 +15,7 @@ import (
 // Every kernel makes the sums of the plain loop, for all numbers of outputs, taps,
 // rows and vectors that it can be given, and changes no array.
 func TestCorrelate(t *testing.T) {
+	leaveKernels(t)
 	for _, set := range InstructionSets() {
 		k := instructionSets[set].kernels.convolution
 		for outputs := 1; outputs <= 9; outputs++ {
@@ -95,7 +96,7 @@ func TestFilterGradient(t *testing.T) {
 				}
 			}
 		}
-		for _, set := range InstructionSets() {
+		for _, set := range SetsUnderTest(t) {
 			t.Run(fmt.Sprint(c, set), func(t *testing.T) {
 				d := New(UseInstructionSet(set), Threads(2))
 				defer d.Close()

@@ -38,7 +38,7 @@ func TestFilterGradientInParts(t *testing.T) {
 		x, dy, old := floats(c.in.Len()), floats(result.Len()), floats(filter.Len())
 		down, across := tilesOf(0, c.in.H).to, tilesOf(0, c.in.W).to
 		require.Equal(t, c.parts, partsOf(c.in.N*down*across, c.in.N*down*planarGroupsOf(across)), "%+v", c)
-		for _, set := range InstructionSets() {
+		for _, set := range SetsUnderTest(t) {
 			t.Run(fmt.Sprint(c.in, set), func(t *testing.T) {
 				wrap := func(d *Device, s backend.Shape, data []float32) *buffer {
 					b, err := d.Wrap(s, data)

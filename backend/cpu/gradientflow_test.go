@@ -201,6 +201,7 @@ func TestGradientFlowTellTheirProgress(t *testing.T) {
 
 // The kernel of the fused path gives the bits of that on planes.
 func TestFusedProjectionsGiveThePlanarBits(t *testing.T) {
+	leaveKernels(t)
 	const channels, pixels = 48, winograd.Tile * winograd.Tile
 	const across = winograd.Tile
 	r := rand.New(rand.NewPCG(9, 9))

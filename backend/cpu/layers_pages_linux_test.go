@@ -11,6 +11,7 @@ import (
 // Nothing is read or written beyond the buffers of a call: the pages around them are closed, so
 // that it would end the test program.
 func TestLayersTouchNoOtherPage(t *testing.T) {
+	leaveKernels(t)
 	for _, set := range InstructionSets() {
 		for _, atEnd := range []bool{true, false} {
 			d := New(Threads(1), UseInstructionSet(set))

@@ -153,7 +153,7 @@ func drawLayers(m *layersMaker, draw func(name string, from, to int) int, images
 // in it before: the numbers are those of the layers one by one, the bits those of one thread and of
 // the whole region, and nothing else is written.
 func TestLayersOfAnyShape(t *testing.T) {
-	for _, set := range InstructionSets() {
+	for _, set := range SetsUnderTest(t) {
 		t.Run(set.String(), func(t *testing.T) {
 			d, one := New(Threads(3), UseInstructionSet(set)), New(Threads(1), UseInstructionSet(set))
 			defer d.Close()

@@ -151,6 +151,7 @@ func (c rowCase) check(t require.TestingT, set InstructionSet) {
 
 // assembled are the instruction sets whose kernels are not the portable loops.
 func assembled(t *testing.T, run func(t *testing.T, set InstructionSet)) {
+	leaveKernels(t)
 	for _, set := range InstructionSets() {
 		if set == Portable {
 			continue
@@ -205,6 +206,7 @@ func TestTVKernelsGiveThePortableBitsAtExtremes(t *testing.T) {
 
 // Iterates have the same bits with every instruction set, and so has their duality gap.
 func TestTVSameBitsWithEveryInstructionSet(t *testing.T) {
+	leaveKernels(t)
 	run := func(t *testing.T, set InstructionSet, s backend.Shape, problem backend.TVProblem) (u, p []float32, value backend.TVValue) {
 		d := New(UseInstructionSet(set), Threads(2))
 		defer d.Close()

@@ -156,6 +156,7 @@ func TestClipKeepsZerosAndNaN(t *testing.T) {
 
 // Operations on vectors have the same bits at every set.
 func TestVectorOperationsSameBitsWithEveryInstructionSet(t *testing.T) {
+	leaveKernels(t)
 	for _, n := range []int{1, 100, vectorBlock, 3*vectorBlock + 77} {
 		run := func(set InstructionSet) ([]float32, float64) {
 			d := New(UseInstructionSet(set), Threads(2))

@@ -74,6 +74,7 @@ func TestEvalOfMissingPixels(t *testing.T) {
 
 // Each task has its default method, and a kernel says by itself that it is deblurring.
 func TestEvalDefaultsOfTasks(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "a.png", picture(1, 14, 16, 8, 0))
 	succeeds(t, fields("kernel gaussian --std 1 -o k.pfm -q")...)

@@ -46,6 +46,7 @@ func evaluated(t *testing.T, args ...string) map[string]map[string]any {
 
 // TestEvalAgreesWithItsParts: eval is degrade, denoise or deblur, and compare in one.
 func TestEvalAgreesWithItsParts(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	holdout(t)
 	file := seeded(t, "euler")

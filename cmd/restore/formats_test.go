@@ -97,6 +97,7 @@ func TestEstimatedSigmaIsPrinted(t *testing.T) {
 }
 
 func TestDeblurImproves(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "clean.pfm", picture(3, 36, 44, 32, 0))
 	succeeds(t, "kernel", "motion", "--length", "7", "--angle", "30", "-o", "motion.png")

@@ -161,6 +161,7 @@ func TestReportIsWrittenAsResultsAre(t *testing.T) {
 
 // A photograph of many pixels is shown reduced, and its middle as it is.
 func TestReportOfALargeImage(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "a.png", &imagefile.Image{Width: 2400, Height: 1000, Channels: 1, Depth: 8, Pix: make([]float32, 2400*1000)})
 	r := restoring(t, "denoise", "--sigma", "0.05", "--method", "tv", "--iterations", "1", "a.png", "-o", "b.png", "--report", "r.html", "-q")

@@ -103,6 +103,7 @@ func TestNotesAreInJSON(t *testing.T) {
 }
 
 func TestRunsThatDoNotConvergeSayWhatHelps(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "k.png", picture(1, 3, 5, 8, 0))
 	save(t, "a.png", picture(3, 20, 24, 8, 0.02))

@@ -42,6 +42,15 @@ func restoringFrom(t *testing.T, stdin io.Reader, args ...string) ran {
 	return ran{code, stdout.String(), stderr.String()}
 }
 
+// leaveRuns skips a test of what commands compute, store and print. With -short, which is for the race
+// detector, there are those of all that goes on at once: interrupts, progress, pipes, batches, threads,
+// training, and each command once or more; go test ./... has all.
+func leaveRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs more of commands that other tests race: go test ./... has them")
+	}
+}
+
 // succeeds runs the program and requires that it did all and had nothing to
 // complain about.
 func succeeds(t *testing.T, args ...string) ran {

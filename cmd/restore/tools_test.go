@@ -255,6 +255,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestKernelFilesThatAreNone(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "a.png", picture(1, 20, 30, 8, 0))
 	black := picture(1, 5, 5, 8, 0)

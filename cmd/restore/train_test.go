@@ -118,6 +118,7 @@ func TestTrainJSON(t *testing.T) {
 
 // TestTrainMethods trains every network that --method names.
 func TestTrainMethods(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	photographs(t, "data", 1)
 	require.Contains(t, trainable(), "euler")
@@ -144,6 +145,7 @@ func readConfig(t *testing.T, run string) train.Config {
 
 // TestTrainConfiguration: recipe, then file, then named flags, then --set.
 func TestTrainConfiguration(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	photographs(t, "data", 1)
 	small := " --crop 12 --batch 1 --iterations 1 --width 4 --set power_iterations=2 -q"
@@ -200,6 +202,7 @@ func TestTrainConfiguration(t *testing.T) {
 }
 
 func TestTrainFromWeights(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	photographs(t, "data", 1)
 	succeeds(t, tiny("data", "-q", "-o", "run")...)

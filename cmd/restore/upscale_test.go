@@ -19,6 +19,7 @@ func upscalingBy(factor int, args ...string) []string {
 
 // Images of every kind come back as they were, but larger.
 func TestUpscale(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	alpha := picture(3, 7, 9, 16, 0)
 	alpha.Alpha = make([]uint16, 7*9)

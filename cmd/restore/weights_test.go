@@ -226,6 +226,7 @@ func TestDeblurByNetwork(t *testing.T) {
 }
 
 func TestCheckOfNetwork(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "a.png", picture(3, 16, 20, 8, 0.05))
 	save(t, "grey.png", picture(1, 16, 20, 8, 0.05))
@@ -266,6 +267,7 @@ func TestCheckOfNetwork(t *testing.T) {
 
 // What is not proven does not hold, and the exit status says so.
 func TestCheckOfExpansiveNetwork(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "a.png", picture(3, 16, 20, 8, 0.05))
 	few := tooFewSteps(t, "few.safetensors")
@@ -299,6 +301,7 @@ func TestCheckOfExpansiveNetwork(t *testing.T) {
 // A certificate for other weights, or with numbers that prove too much, is refused by
 // every command.
 func TestForgedCertificates(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "a.png", picture(3, 16, 20, 8, 0.05))
 	save(t, "k.png", picture(1, 3, 3, 8, 0))

@@ -120,6 +120,9 @@ func TestLayersOneByOne(t *testing.T) {
 // TestMemoryIsThatOfATile: a processor that has no room for all of a photograph at once, 8.5 MB with
 // the filters, guides it tile by tile.
 func TestMemoryIsThatOfATile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a whole photograph, whose memory is the same number of bytes on every processor: go test ./... has it")
+	}
 	dev := cpu.New(cpu.Threads(2), cpu.MemoryLimit(31<<18))
 	defer func() { require.NoError(t, dev.Close()) }()
 	n, err := New(dev, model(t, []int{16, 16}, 4, 7))
