@@ -129,16 +129,18 @@ func TestOperators(t *testing.T) {
 		// value and what power iteration finds.
 		bound, reason := o.Norm()
 		require.NotEmpty(t, reason)
-		var svd mat.SVD
-		require.True(t, svd.Factorize(m, mat.SVDNone))
-		norm := svd.Values(nil)[0]
-		require.GreaterOrEqual(t, bound, norm*(1-1e-12), reason)
 		estimate, err := operator.EstimateNorm(t.Context(), dev, o, 30, 5)
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, bound, estimate*(1-1e-5), reason)
-		require.LessOrEqual(t, estimate, norm*(1+1e-5)+1e-6)
-		if o.boundary == Circular {
-			require.InDelta(t, norm, bound, 1e-9*(1+norm), reason)
+		if !testing.Short() { // singular values, in one goroutine and at no level, take most of the time; go test ./... has them
+			var svd mat.SVD
+			require.True(t, svd.Factorize(m, mat.SVDNone))
+			norm := svd.Values(nil)[0]
+			require.GreaterOrEqual(t, bound, norm*(1-1e-12), reason)
+			require.LessOrEqual(t, estimate, norm*(1+1e-5)+1e-6)
+			if o.boundary == Circular {
+				require.InDelta(t, norm, bound, 1e-9*(1+norm), reason)
+			}
 		}
 
 		for _, b := range []backend.Buffer{x, y, kx, kty} {
@@ -179,6 +181,9 @@ func TestReflectBoundOfLargeImages(t *testing.T) {
 	defer dev.Close()
 	for name, k := range map[string]Kernel{"shake": made(t)(Shake(9, 1)), "corner": testKernels(t)["corner"], "±": testKernels(t)["lopsided ±"]} {
 		for _, s := range [][2]int{{20, 150}, {150, 20}, {130, 140}} {
+			if testing.Short() && s[0] == 130 {
+				continue // 80 blurs of a large image; go test ./... makes them
+			}
 			o, err := New(dev, k, Reflect, s[0], s[1])
 			require.NoError(t, err)
 			bound, reason := o.Norm()

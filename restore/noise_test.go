@@ -88,6 +88,7 @@ func TestDenoisePhotographs(t *testing.T) {
 
 // A picture without noise stays as it is.
 func TestDenoiseLeavesCleanPictures(t *testing.T) {
+	leaveRuns(t)
 	small := loaded(t, newCPU(t), open(t, weights.Small))
 	x := still(256, 320)
 	out, _, err := restore.Denoise(t.Context(), x, restore.Network(small))
@@ -97,6 +98,7 @@ func TestDenoiseLeavesCleanPictures(t *testing.T) {
 
 // White noise is taken for what it is, and its level is what it was before there were profiles.
 func TestEstimateWhiteNoise(t *testing.T) {
+	leaveRuns(t)
 	for _, sigma := range []float64{0.02, 0.06, 0.15} {
 		e, err := restore.EstimateNoise(noisy(still(256, 320), sigma, 4))
 		require.NoError(t, err)

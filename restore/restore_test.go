@@ -172,6 +172,7 @@ func TestDeblurGains(t *testing.T) {
 // Any start ends at the same place: with total variation the problem is convex,
 // and the deblurred still life is determined well.
 func TestStartsAgree(t *testing.T) {
+	leaveRuns(t)
 	x := picture(1, 40, 50)
 	k, err := deblur.Motion(5, 20)
 	require.NoError(t, err)
@@ -190,6 +191,7 @@ func TestStartsAgree(t *testing.T) {
 }
 
 func TestKindsOfImages(t *testing.T) {
+	leaveRuns(t)
 	r := image.Rect(3, 5, 3+19, 5+13) // odd, and not at the origin
 	fill := func(set func(x, y int, c color.Color)) {
 		for y := r.Min.Y; y < r.Max.Y; y++ {
@@ -241,7 +243,11 @@ func TestInputIsNotChanged(t *testing.T) {
 // The same bits with any number of threads, and for jobs that run at the same
 // time.
 func TestSameBits(t *testing.T) {
-	y := noisy(picture(3, 60, 70), 0.1, 1)
+	h, w := 60, 70
+	if testing.Short() { // the race detector makes a minute of it; go test ./... has the large one
+		h, w = 24, 31
+	}
+	y := noisy(picture(3, h, w), 0.1, 1)
 	k, err := deblur.Shake(9, 2)
 	require.NoError(t, err)
 	run := func(threads int) []float32 {
@@ -269,7 +275,11 @@ func TestSameBits(t *testing.T) {
 
 // Another device gives the same picture: computed in float64, asynchronously.
 func TestAnotherDevice(t *testing.T) {
-	y := noisy(picture(3, 30, 40), 0.05, 1)
+	h, w := 30, 40
+	if testing.Short() { // plain loops in float64; go test ./... has the large one
+		h, w = 12, 17
+	}
+	y := noisy(picture(3, h, w), 0.05, 1)
 	k, err := deblur.Motion(5, 45)
 	require.NoError(t, err)
 	dev := refdevice.New(refdevice.Options{})

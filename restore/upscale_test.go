@@ -131,6 +131,7 @@ func TestUpscaleBlurAndNoise(t *testing.T) {
 
 // Every kind of image and alpha, any boundary, and the smallest sizes.
 func TestUpscaleKindsOfImages(t *testing.T) {
+	leaveRuns(t)
 	r := image.Rect(3, 5, 3+9, 5+7)
 	for _, in := range []interface {
 		image.Image

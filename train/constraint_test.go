@@ -15,6 +15,7 @@ import (
 // the power iteration is held fixed, as in the gradient's definition. What is perturbed is
 // float32 on the host.
 func TestParameterGradients(t *testing.T) {
+	leaveFloat64(t)
 	for _, constraint := range []string{string(Adaptive), string(Budget), "levels", "balls", "levels, balls"} {
 		for _, integrator := range []string{"euler", "heun"} {
 			dev := reference(t)

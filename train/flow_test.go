@@ -22,6 +22,15 @@ func reference(t testing.TB) backend.Device {
 	return dev
 }
 
+// leaveFloat64 skips a test that takes long in float64 and in plain loops, on the reference's one
+// goroutine: the race detector has little to find there, and IMAGING_CPU changes nothing.
+func leaveFloat64(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("computed in float64, by plain loops in one goroutine: go test ./... does")
+	}
+}
+
 func processor(t testing.TB, options ...cpu.Option) backend.Device {
 	dev := cpu.New(options...)
 	t.Cleanup(func() { require.NoError(t, dev.Close()) })
@@ -83,6 +92,7 @@ func explicitTableaux() []rungekutta.Tableau {
 // TestFlowGradients compares the gradient along random directions with central
 // differences, in float64 throughout: what is perturbed is on the device.
 func TestFlowGradients(t *testing.T) {
+	leaveFloat64(t)
 	dev := reference(t)
 	for _, tableau := range explicitTableaux() {
 		for _, limit := range []int64{1 << 30, 0} {
@@ -247,6 +257,7 @@ func levelsConfig() Config {
 
 // TestFlowAgreesWithDenoise: what is trained is what is used.
 func TestFlowAgreesWithDenoise(t *testing.T) {
+	leaveFloat64(t)
 	for _, integrator := range []string{"euler", "heun", "rk4"} {
 		for _, constraint := range []Constraint{Adaptive, Budget, "levels", "balls", "guided"} {
 			dev := reference(t)

@@ -25,6 +25,7 @@ func guidedConfig() Config {
 // TestGuidedGradients compares the gradients of all parameters, along random directions, with
 // central differences.
 func TestGuidedGradients(t *testing.T) {
+	leaveFloat64(t)
 	for _, levels := range []bool{false, true} {
 		dev := reference(t)
 		c := guidedConfig()

@@ -221,6 +221,7 @@ func TestBrokenFilesGiveOneLine(t *testing.T) {
 // Files are cut at even lengths, and odd bytes and those of headers are changed in
 // two ways: the result is an image or an error, and an image is a sound one.
 func TestTruncationsAndChangedBytes(t *testing.T) {
+	leaveToPlainRuns(t)
 	for _, name := range []string{"g2.png", "palt.png", "gray.jpg", "cmyk.jpg", "rgb8p.tif", "g1.tif", "pal16.bmp", "lossya.webp", "rgba8.webp"} {
 		data := testFile(t, name)
 		for i := range data {

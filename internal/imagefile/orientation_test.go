@@ -33,6 +33,7 @@ func shownAt(orientation, x, y, w, h int) (int, int) {
 }
 
 func TestOrientationIsApplied(t *testing.T) {
+	leaveToPlainRuns(t)
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		for _, f := range []Format{PNG, TIFF, JPEG} {
 			for orientation := 1; orientation <= 8; orientation++ {

@@ -35,7 +35,17 @@ func (r repeated) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// leaveToPlainRuns skips a test that takes long under the race detector, which runs with -short and has
+// nothing to find in what one goroutine reads: TestConcurrentUse and TestInterruptedStream have several.
+func leaveToPlainRuns(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("much to read, in one goroutine: go test ./... does")
+	}
+}
+
 func TestStreamsAreReadAsFilesAre(t *testing.T) {
+	leaveToPlainRuns(t)
 	folder, err := os.ReadDir("testdata")
 	require.NoError(t, err)
 	compared := 0
@@ -69,6 +79,7 @@ func TestStreamsAreReadAsFilesAre(t *testing.T) {
 // What is no image is given up before much of it has been read: all that follows
 // these beginnings is without end.
 func TestEndlessStreams(t *testing.T) {
+	leaveToPlainRuns(t)
 	whole := testFile(t, "rgb8.png")
 	photo := testFile(t, "s420.jpg")
 	const little, header = 1 << 19, maxBeforeSize + 1<<20
@@ -137,6 +148,7 @@ func (c callbackReader) Read([]byte) (int, error) {
 }
 
 func TestGivenLimitLetsBombsPass(t *testing.T) {
+	leaveToPlainRuns(t)
 	// Runs of one byte pair unpack to 51 megapixels.
 	header := patched(testFile(t, "rle8.bmp")[:54+1024], 18, 0, 0, 0, 0x03, 1, 0, 0, 0)
 	data := append(header, 0, 1)

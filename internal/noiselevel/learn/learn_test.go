@@ -48,6 +48,9 @@ func TestGradientAgainstDifferences(t *testing.T) {
 
 // What is learned are the quantiles.
 func TestFitLearnsQuantiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("2500 steps in one goroutine: go test ./... makes them")
+	}
 	set := made(3000)
 	r := fit(set, 2500)
 	fresh := made(6000)[3000:]
