@@ -71,6 +71,9 @@ func collect(opts []Option) (options, error) {
 	return o, nil
 }
 
+// LargestTile is the largest height and width in pixels that Tile takes.
+const LargestTile = tile.MaxSide
+
 // Tile sets the height and width in pixels of the tiles in which Apply computes an
 // image; 0, the default, is automatic: the whole image for explicit methods, whose
 // scratch memory the device bounds by itself (on a processor by the image's width), and
@@ -85,8 +88,8 @@ func collect(opts []Option) (options, error) {
 // mostly is the whole image.
 func Tile(n int) Option {
 	return func(o *options) error {
-		if n < 0 || n > tile.MaxSide {
-			return fmt.Errorf("tiles of %d pixels, must be from 1 to %d, or 0 for automatic", n, tile.MaxSide)
+		if n < 0 || n > LargestTile {
+			return fmt.Errorf("tiles of %d pixels, must be from 1 to %d, or 0 for automatic", n, LargestTile)
 		}
 		o.tile = n
 		return nil

@@ -56,13 +56,13 @@ func Network(n *denoise.Network) Option {
 }
 
 // Tile sets the height and width in pixels of the tiles in which networks are computed;
-// 0, the default, is automatic (denoise.Tile). It changes memory and time, but
-// no bit of the result. It has no effect with Network, whose tiles were set when it
-// was loaded, and on total variation, which is computed as a whole.
+// 0, the default, is automatic (denoise.Tile); at most denoise.LargestTile. It changes
+// memory and time, but no bit of the result. It has no effect with Network, whose tiles
+// were set when it was loaded, and on total variation, which is computed as a whole.
 func Tile(n int) Option {
 	return option{"Tile", func(c *settings) error {
-		if n < 0 {
-			return fmt.Errorf("restore: tiles of %d pixels, must be 1 or more, or 0 for automatic", n)
+		if n < 0 || n > denoise.LargestTile {
+			return &OptionError{Option: "Tile", Value: n, Want: fmt.Sprintf("1 to %d pixels, or 0 for automatic", denoise.LargestTile)}
 		}
 		c.tile = n
 		return nil

@@ -138,11 +138,11 @@ func tileSide(text string) (int, error) {
 	if text == "auto" {
 		return 0, nil
 	}
-	n, err := strconv.ParseUint(text, 10, 20)
-	if err != nil || n < 1 {
-		return 0, usagef("--tile %s: want auto, or a number of pixels from 1 to %d", oneLine(text), 1<<20-1)
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > denoise.LargestTile {
+		return 0, usagef("--tile %s: want auto, or a number of pixels from 1 to %d", oneLine(text), denoise.LargestTile)
 	}
-	return int(n), nil
+	return n, nil
 }
 
 // optionError is an error of package restore about the value of an option, in the words of the

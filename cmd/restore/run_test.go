@@ -258,7 +258,7 @@ func TestWrongUsage(t *testing.T) {
 		{"deblur --kernel k.png --contraction 1 a.png", "--contraction 1: want a number between 0 and 1"},
 		{"denoise --tile 0 a.png", "--tile 0: want auto"},
 		{"denoise --tile small a.png", "--tile small: want auto"},
-		{"denoise --tile 1048576 a.png", "from 1 to 1048575"},
+		{"denoise --tile 1048577 a.png", "from 1 to 1048576"},
 		{"denoise --depth 12 a.png", "--depth 12: want 8, 16 or 32"},
 		{"denoise --depth 16 a.png -o c.jpg", "JPEG has samples of 8 bits"},
 		{"denoise --quality 0 a.png", "--quality 0: want 1 to 100"},
