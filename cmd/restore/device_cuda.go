@@ -27,10 +27,10 @@ func bestGPU(a *app, asked bool) backend.Device {
 	for _, c := range all {
 		dev, err := cuda.Open(c.Ordinal)
 		if err == nil {
-			a.detail("computing on %s, %s", cardName(c.Ordinal), c.Model)
+			a.detail("computing on %s, %s", gpuName(c.Ordinal), c.Model)
 			return dev
 		}
-		a.note("%s, %s, does not work: %s; trying what comes next", cardName(c.Ordinal), c.Model, cause(err))
+		a.note("%s, %s, does not work: %s; trying what comes next", gpuName(c.Ordinal), c.Model, cause(err))
 	}
 	return nil
 }
@@ -53,14 +53,14 @@ func gpus() ([]device, string) {
 	var found []device
 	for _, c := range all {
 		found = append(found, device{
-			Name: cardName(c.Ordinal), Model: c.Model, Memory: c.Memory,
+			Name: gpuName(c.Ordinal), Model: c.Model, Memory: c.Memory,
 			Capability: fmt.Sprintf("%d.%d", c.Major, c.Minor),
 		})
 	}
 	return found, ""
 }
 
-func cardName(n int) string { return fmt.Sprintf("cuda:%d", n) }
+func gpuName(n int) string { return fmt.Sprintf("cuda:%d", n) }
 
 func isAbsent(err error) bool {
 	return errors.Is(err, cuda.ErrNoDriver) || errors.Is(err, cuda.ErrNoDevice)

@@ -32,7 +32,7 @@ func needGPU(t *testing.T) []cuda.GPU {
 
 // Where there is no GPU, info says so, auto is the processor, and cuda is an error of one
 // line.
-func TestCUDAWithoutACard(t *testing.T) {
+func TestCUDAWithoutAGPU(t *testing.T) {
 	_, err := cuda.Devices()
 	if err == nil {
 		require.Error(t, firstError(cuda.Open(1000)))
@@ -70,9 +70,9 @@ func TestCUDAInInfo(t *testing.T) {
 	devices := o["devices"].([]any)
 	require.Len(t, devices, 1+len(all))
 	for i, c := range all {
-		require.Contains(t, r.stdout, "device    "+cardName(i)+": "+c.Model+", ")
+		require.Contains(t, r.stdout, "device    "+gpuName(i)+": "+c.Model+", ")
 		d := devices[i+1].(map[string]any)
-		require.Equal(t, cardName(i), d["name"])
+		require.Equal(t, gpuName(i), d["name"])
 		require.EqualValues(t, c.Memory, d["memory_limit"])
 	}
 }
@@ -149,17 +149,17 @@ func TestCUDAOfOldGPUs(t *testing.T) {
 	taken := "computing on "
 	var passed []string
 	for i, c := range all {
-		args := []string{"denoise", "--method", "tv", "--sigma", "0.1", "--force", "--backend", cardName(i), "a.pfm"}
+		args := []string{"denoise", "--method", "tv", "--sigma", "0.1", "--force", "--backend", gpuName(i), "a.pfm"}
 		if c.Major >= 7 {
 			succeeds(t, args...)
 			if taken == "computing on " {
-				taken += cardName(i)
+				taken += gpuName(i)
 			}
 			continue
 		}
-		fails(t, exitUsage, []string{cardName(i), "compute capability 7.0 or newer is needed", "use --backend cpu or auto"}, args...)
+		fails(t, exitUsage, []string{gpuName(i), "compute capability 7.0 or newer is needed", "use --backend cpu or auto"}, args...)
 		if taken == "computing on " {
-			passed = append(passed, cardName(i)+", "+c.Model+", does not work: ")
+			passed = append(passed, gpuName(i)+", "+c.Model+", does not work: ")
 		}
 	}
 	r := restoring(t, "denoise", "--method", "tv", "--sigma", "0.1", "--force", "-v", "a.pfm")

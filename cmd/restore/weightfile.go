@@ -59,7 +59,10 @@ func (r *restoration) use(ctx context.Context, a *app, dev backend.Device) (opts
 	if r.prove {
 		options = append(options, denoise.Prove())
 	}
-	loaded := a.whileLong(name(source) + ": its certificate is being proven, which takes long with large filters")
+	loaded := func() {}
+	if r.prove || !f.IsEmbedded() {
+		loaded = a.whileLong(name(source) + ": its certificate is being proven, which takes long with large filters")
+	}
 	r.network, err = denoise.Load(ctx, dev, f, options...)
 	loaded()
 	if err != nil {
