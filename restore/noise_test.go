@@ -115,6 +115,7 @@ func TestEstimateWhiteNoise(t *testing.T) {
 
 // Noise that is weaker in colour needs less of it removed there.
 func TestSigmaChroma(t *testing.T) {
+	leaveRuns(t)
 	small := restore.Network(loaded(t, newCPU(t), open(t, weights.Small)))
 	x := still(128, 160)
 	n := len(x.Pix) / 3
