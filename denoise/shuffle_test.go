@@ -48,7 +48,10 @@ func TestShuffledNetworkIsItsFormula(t *testing.T) {
 			require.Equal(t, q, cert.Shuffle)
 			n, err := New(t.Context(), dev, m, cert)
 			require.NoError(t, err)
-			for _, size := range sizes {
+			for i, size := range sizes {
+				if testing.Short() && m.implicit() && i == 0 {
+					continue // the reference solves a problem for each step; go test ./... has the larger size
+				}
 				s := backend.Image(1, size[0], size[1])
 				x := randomImage(4, s)
 				z, coarse := unshuffle(x, s, q)
