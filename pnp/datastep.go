@@ -32,7 +32,8 @@ const (
 	// (√τ times the noise level) few iterations are enough.
 	//
 	// It is computed by conjugate gradients, one product with K and Kᵀ each, from the
-	// solution of the iteration before. They end when the error, which is bounded by the
+	// solution of the iteration before, and preconditioned where the operator knows how
+	// (operator.Preconditioned). They end when the error, which is bounded by the
 	// residual, is below a summable bound, and count as errors of the iteration.
 	ProximalStep
 )
@@ -127,21 +128,28 @@ func (it *iteration) approach(ctx context.Context) (errorBound float64, err erro
 		it.misfit.Free()
 		it.misfit = nil
 	}()
-	// misfit = Kx − y; moved = Kᵀ·misfit = ∇E(x).
-	if err := it.k.Apply(it.misfit, it.x); err != nil {
+	// misfit = Kv − y; moved = Kᵀ·misfit = ∇E(v), at v = x, or x − τw where the resolvent begins with w.
+	at, reductions := it.x, []backend.Reduction{{Kind: backend.SumSquares, X: it.misfit}, {Kind: backend.SumSquares, X: it.x}}
+	if it.resolvent != nil && it.resolvent.begun {
+		at, reductions = it.moved, append(reductions, backend.Reduction{Kind: backend.SumSquares, X: it.resolvent.w})
+		if err := d.LinearCombination(at, backend.Term{A: 1, X: it.x}, backend.Term{A: float32(-it.tau), X: it.resolvent.w}); err != nil {
+			return 0, err
+		}
+	}
+	if err := it.k.Apply(it.misfit, at); err != nil {
 		return 0, err
 	}
 	if err := d.LinearCombination(it.misfit, backend.Term{A: 1, X: it.misfit}, backend.Term{A: -1, X: it.y}); err != nil {
 		return 0, err
 	}
-	var size, misfit, rounding float64
+	var size, misfit, begun, rounding float64
 	if it.arithmetic.known() {
-		var sums [2]float64
-		if err := d.Reduce(sums[:], backend.Reduction{Kind: backend.SumSquares, X: it.x}, backend.Reduction{Kind: backend.SumSquares, X: it.misfit}); err != nil {
+		var sums [3]float64
+		if err := d.Reduce(sums[:len(reductions)], reductions...); err != nil {
 			return 0, err
 		}
-		size, misfit = math.Sqrt(sums[0]), math.Sqrt(sums[1])
-		rounding = it.arithmetic.gradient(size, misfit)
+		misfit, size, begun = math.Sqrt(sums[0]), math.Sqrt(sums[1]), math.Sqrt(sums[2])
+		rounding = it.arithmetic.gradient(size+it.tau*begun*(1+1e-6), misfit)
 	}
 	if err := ctx.Err(); err != nil { // a blur of a large image takes its time
 		return 0, err
@@ -151,7 +159,7 @@ func (it *iteration) approach(ctx context.Context) (errorBound float64, err erro
 	}
 	along, step := it.moved, it.arithmetic.norm*misfit
 	if it.resolvent != nil {
-		w, residual, err := it.resolvent.solve(ctx, it.allowed(dataShare)/it.tau)
+		w, residual, err := it.resolvent.solve(ctx, it.allowed(dataShare)/it.tau, size, begun)
 		if err != nil {
 			return 0, err
 		}

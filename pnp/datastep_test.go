@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/operator"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -56,6 +57,71 @@ func (k mean) Adjoint(dst, src backend.Buffer) error {
 // claims.
 func TestProximalStepIsOptimal(t *testing.T) {
 	dev := newDevice(t)
+	for name, near := range map[string]func(i int) float32{
+		"plain":          nil,
+		"preconditioned": func(i int) float32 { return []float32{1, 0.3, 0.7}[i%3] },
+	} {
+		t.Run(name, func(t *testing.T) { testProximalStep(t, dev, near) })
+	}
+}
+
+// conditioned is an operator with a preconditioner of a diagonal, of which it counts the uses.
+type conditioned struct {
+	operator.Linear
+	near func(i int) float32
+	dev  backend.Device
+	// products and freed are counted.
+	products, freed *int
+}
+
+func (k conditioned) Apply(dst, src backend.Buffer) error {
+	*k.products++
+	return k.Linear.Apply(dst, src)
+}
+
+func (k conditioned) Preconditioner(float64) (operator.Preconditioner, error) {
+	return scaling{k.dev, k.near, k.freed}, nil
+}
+
+type scaling struct {
+	dev   backend.Device
+	near  func(i int) float32
+	freed *int
+}
+
+func (m scaling) Apply(dst, src backend.Buffer) error {
+	return onHost(m.dev, dst, src, func(x []float32) []float32 {
+		for i := range x {
+			x[i] *= m.near(i)
+		}
+		return x
+	})
+}
+
+func (m scaling) Free() { *m.freed++ }
+
+// With the inverse itself for a preconditioner one step is enough, and none from the solution.
+func TestPreconditionedStepsAreFew(t *testing.T) {
+	dev := newDevice(t)
+	const tau = 50.0
+	d := []float32{0, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 1}
+	var products, freed int
+	k := conditioned{diagonal{dev, 2, 4, d}, func(i int) float32 { return 1 / (1 + tau*d[i]*d[i]) }, dev, &products, &freed}
+	y := upload(t, dev, 2, 4, random(1, 8))
+	start := upload(t, dev, 2, 4, random(2, 8))
+	it, err := newIteration(dev, y, k, nothing{}, Options{DataStep: ProximalStep, Step: tau, Start: start, InnerError: 1e-4})
+	require.NoError(t, err)
+	for _, want := range []int{2, 1} {
+		products = 0
+		_, err = it.approach(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, products)
+	}
+	it.free()
+	require.Equal(t, 1, freed)
+}
+
+func testProximalStep(t *testing.T, dev backend.Device, near func(i int) float32) {
 	identity := function{dev, 0.5, true, func(x []float32) []float32 { return x }}
 	rapid.Check(t, func(rt *rapid.T) {
 		k := mean{dev, rapid.IntRange(1, 6).Draw(rt, "h"), rapid.IntRange(2, 12).Draw(rt, "w")}
@@ -65,7 +131,11 @@ func TestProximalStepIsOptimal(t *testing.T) {
 		y, start := k.buffer(rt, k.w-1, seed), k.buffer(rt, k.w, seed+1)
 		defer y.Free()
 		defer start.Free()
-		it, err := newIteration(dev, y, k, identity, Options{
+		var of operator.Linear = k
+		if near != nil {
+			of = conditioned{k, near, dev, new(int), new(int)}
+		}
+		it, err := newIteration(dev, y, of, identity, Options{
 			DataStep: ProximalStep, Step: tau, Start: start, Constraint: Unconstrained, InnerError: inner})
 		require.NoError(rt, err)
 		defer it.free()
