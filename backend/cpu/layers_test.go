@@ -102,8 +102,9 @@ func (c layersCall) oneByOne(t require.TestingT, d *Device) []float32 {
 func spoil(t require.TestingT, d *Device) {
 	m, err := d.borrow(1 << 19)
 	require.NoError(t, err)
-	for i := range *m.whole {
-		(*m.whole)[i] = float32(math.NaN())
+	whole := m.floats[:cap(m.floats)]
+	for i := range whole {
+		whole[i] = float32(math.NaN())
 	}
 	m.giveBack()
 }
