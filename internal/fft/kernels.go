@@ -17,6 +17,14 @@ type Kernels struct {
 	// multiply multiplies n records, at least 1, with a filter's, and multiplyConjugate with
 	// their complex conjugates.
 	multiply, multiplyConjugate func(x, filter *record, n int)
+	// interleave turns 16·blocks samples of 16 rows, which are stride apart, into numbers of as many
+	// records, and deinterleave turns them back; line is the first of these numbers.
+	interleave   func(line, rows *float32, stride, blocks int)
+	deinterleave func(rows, line *float32, stride, blocks int)
+	// separate makes 16 columns of a block of 32 records, and combine makes the records of a line of
+	// them: as separateColumn and combineColumn do, of records at 2·16 places behind line, in bytes.
+	separate func(block, line *record, places *int)
+	combine  func(line, block *record, places *int)
 }
 
 // Portable is plain Go. The others are nil where a build has no such instruction set.
@@ -29,6 +37,8 @@ var portable = Kernels{
 	forward:  [...]func(*record, int, int, *float32){2: forward2Portable, 3: forward3Portable, 4: forward4Portable, 5: forward5Portable},
 	inverse:  [...]func(*record, int, int, *float32){2: inverse2Portable, 3: inverse3Portable, 4: inverse4Portable, 5: inverse5Portable},
 	multiply: multiplyPortable, multiplyConjugate: multiplyConjugatePortable,
+	interleave: interleavePortable, deinterleave: deinterleavePortable,
+	separate: separatePortable, combine: combinePortable,
 }
 
 // stageOf calls f for each butterfly with its first record, the records of the others behind it,

@@ -54,6 +54,26 @@ func multiplyAVX2(x *[32]float32, filter *[32]float32, n int)
 //go:noescape
 func multiplyConjugateAVX2(x *[32]float32, filter *[32]float32, n int)
 
+// interleaveAVX2 is interleavePortable.
+//
+//go:noescape
+func interleaveAVX2(line *float32, rows *float32, stride int, blocks int)
+
+// deinterleaveAVX2 is deinterleavePortable.
+//
+//go:noescape
+func deinterleaveAVX2(rows *float32, line *float32, stride int, blocks int)
+
+// separateAVX2 is separatePortable.
+//
+//go:noescape
+func separateAVX2(block *[32]float32, line *[32]float32, places *int)
+
+// combineAVX2 is combinePortable.
+//
+//go:noescape
+func combineAVX2(line *[32]float32, block *[32]float32, places *int)
+
 // forward2AVX512 is forward2Portable.
 //
 //go:noescape
@@ -103,3 +123,23 @@ func multiplyAVX512(x *[32]float32, filter *[32]float32, n int)
 //
 //go:noescape
 func multiplyConjugateAVX512(x *[32]float32, filter *[32]float32, n int)
+
+// interleaveAVX512 is interleavePortable.
+//
+//go:noescape
+func interleaveAVX512(line *float32, rows *float32, stride int, blocks int)
+
+// deinterleaveAVX512 is deinterleavePortable.
+//
+//go:noescape
+func deinterleaveAVX512(rows *float32, line *float32, stride int, blocks int)
+
+// separateAVX512 is separatePortable.
+//
+//go:noescape
+func separateAVX512(block *[32]float32, line *[32]float32, places *int)
+
+// combineAVX512 is combinePortable.
+//
+//go:noescape
+func combineAVX512(line *[32]float32, block *[32]float32, places *int)

@@ -53,3 +53,23 @@ func multiplyNEON(x, filter *[32]float32, n int)
 //
 //go:noescape
 func multiplyConjugateNEON(x, filter *[32]float32, n int)
+
+// interleaveNEON is interleavePortable.
+//
+//go:noescape
+func interleaveNEON(line, rows *float32, stride, blocks int)
+
+// deinterleaveNEON is deinterleavePortable.
+//
+//go:noescape
+func deinterleaveNEON(rows, line *float32, stride, blocks int)
+
+// separateNEON is separatePortable.
+//
+//go:noescape
+func separateNEON(block, line *[32]float32, places *int)
+
+// combineNEON is combinePortable.
+//
+//go:noescape
+func combineNEON(line, block *[32]float32, places *int)

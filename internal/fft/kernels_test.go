@@ -102,6 +102,82 @@ func TestKernelsHaveTheBitsOfPlainGo(t *testing.T) {
 	}
 }
 
+// What turns rows into records and back, and tells the spectra of two rows apart, has the bits of plain
+// Go, at any number of blocks and distance of rows, and changes nothing beside its result.
+func TestTurningHasTheBitsOfPlainGo(t *testing.T) {
+	for name, k := range vectorKernels() {
+		for _, blocks := range []int{1, 2, 5} {
+			for _, beyond := range []int{0, 1, 7, 16} {
+				for _, half := range []int{0, lanes} {
+					stride, n := lanes*blocks+beyond, lanes*blocks
+					// Rows as records are just numbers in memory.
+					recordsOfRows := (lanes*stride + 2*lanes - 1) / (2 * lanes)
+					for i, turn := range []func(k *Kernels, line, rows *float32){
+						func(k *Kernels, line, rows *float32) { k.interleave(line, rows, stride, blocks) },
+						func(k *Kernels, line, rows *float32) { k.deinterleave(rows, line, stride, blocks) },
+					} {
+						wantLine, w := guarded(n, 1)
+						gotLine, g := guarded(n, 1)
+						wantRows, v := guarded(recordsOfRows, 2)
+						gotRows, h := guarded(recordsOfRows, 2)
+						turn(Portable, &w[0][half], &v[0][0])
+						turn(k, &g[0][half], &h[0][0])
+						sameBits(t, wantLine, gotLine)
+						sameBits(t, wantRows, gotRows)
+						changed, _ := guarded(n, 1)
+						require.Equal(t, i == 0, changed[1] != wantLine[1], "%s turns the wrong way", name)
+					}
+				}
+			}
+		}
+		for seed := range uint64(5) {
+			const n = 40
+			places := rand.New(rand.NewPCG(seed, 4)).Perm(n)[:2*lanes]
+			for i := range places {
+				places[i] *= 4 * 2 * lanes
+			}
+			for _, move := range []func(k *Kernels, block, line *record){
+				func(k *Kernels, block, line *record) { k.separate(block, line, &places[0]) },
+				func(k *Kernels, block, line *record) { k.combine(line, block, &places[0]) },
+			} {
+				wantLine, w := guarded(n, seed+10)
+				gotLine, g := guarded(n, seed+10)
+				wantBlock, v := guarded(2*lanes, seed+20)
+				gotBlock, h := guarded(2*lanes, seed+20)
+				move(Portable, &v[0], &w[0])
+				move(k, &h[0], &g[0])
+				sameBits(t, wantLine, gotLine)
+				sameBits(t, wantBlock, gotBlock)
+			}
+		}
+	}
+}
+
+// Turning puts every sample where it belongs, and back.
+func TestTurning(t *testing.T) {
+	for _, n := range []int{1, 5, lanes, 2*lanes + 3} {
+		stride := n + 2
+		rows := random(lanes*stride, 6)
+		line := make([]record, n)
+		interleaveSamples(&line[0][lanes], &rows[0], stride, n)
+		for x := range n {
+			for i := range lanes {
+				require.Equal(t, rows[i*stride+x], line[x][lanes+i])
+				require.Zero(t, line[x][i])
+			}
+		}
+		back := make([]float32, lanes*stride)
+		deinterleaveSamples(&back[0], &line[0][lanes], stride, n)
+		for i, v := range back {
+			if i%stride >= n {
+				require.Zero(t, v)
+				continue
+			}
+			require.Equal(t, rows[i], v)
+		}
+	}
+}
+
 // Whole transforms have the same bits with all instruction sets.
 func TestTransformsHaveTheBitsOfPlainGo(t *testing.T) {
 	pool := parallel.New(2)

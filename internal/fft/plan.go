@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"unsafe"
 )
 
 // Plan transforms real images of h×w samples. It is safe for concurrent use; its
@@ -14,6 +15,7 @@ type Plan struct {
 	rows      *line // along a row, w elements
 	columns   *line // along a column, h elements
 	groups    int   // of columns in a half spectrum
+	places    []int // of the records of full groups of columns in a line, as kernels want them
 	scratches sync.Pool
 	spectra   sync.Pool
 }
@@ -33,11 +35,19 @@ func NewWith(k *Kernels, h, w int) (*Plan, error) {
 		return nil, fmt.Errorf("fft: transform of %d×%d samples, want 1×1 to 2³¹−1 in all", h, w)
 	}
 	p := &Plan{kernels: k, h: h, w: w, rows: newLine(w), columns: newLine(h), groups: (w/2 + lanes) / lanes}
+	for g := range (w/2 + 1) / lanes { // those groups have no columns that are only padding
+		for _, k := range [...]int{0, 1} {
+			for i := range lanes {
+				z, c := p.records(g*lanes + i)
+				p.places = append(p.places, int(unsafe.Sizeof(record{}))*[...]int{z, c}[k])
+			}
+		}
+	}
 	p.scratches.New = func() any {
 		return &scratch{
 			line: make([]record, w),
 			room: make([]record, max(p.rows.room, p.columns.room)),
-			flat: make([]float32, batch*w),
+			flat: make([]float32, lanes*w),
 		}
 	}
 	return p, nil
@@ -66,13 +76,14 @@ func GoodSize(n int) int {
 type scratch struct {
 	line  []record          // a block of rows
 	room  []record          // of stages without code of their own
-	flat  []float32         // batch rows as they come and go
+	flat  []float32         // 16 rows as they come and go
 	block [2 * lanes]record // 16 columns of the spectra of 32 rows
 }
 
-// batch is how many rows at a time are turned between their own order and that
-// of records: enough to fill half a cache line of a record.
-const batch = 8
+// records returns the places in a line of frequency k and of its mirror image.
+func (p *Plan) records(k int) (z, c int) {
+	return p.rows.position[k], p.rows.position[(p.w-k)%p.w]
+}
 
 // borrow returns n half spectra with arbitrary contents.
 func (p *Plan) borrow(n int) []record {

@@ -18,8 +18,8 @@ func (p *Plan) forwardRows(dst []record, src Rows, image, b int) {
 	s := p.scratches.Get().(*scratch)
 	defer p.scratches.Put(s)
 	first := b * 2 * lanes
-	for from := 0; from < 2*lanes; from += batch {
-		for j := range batch {
+	for from := 0; from < 2*lanes; from += lanes {
+		for j := range lanes {
 			row := s.flat[j*p.w : (j+1)*p.w]
 			if y := first + from + j; y < src.H {
 				src.Row(image, y, row[:src.W])
@@ -28,7 +28,7 @@ func (p *Plan) forwardRows(dst []record, src Rows, image, b int) {
 				clear(row)
 			}
 		}
-		interleave(s.line, s.flat, from)
+		p.interleave(s, from)
 	}
 	p.rows.forward(p.kernels, s.line, s.room)
 
@@ -39,22 +39,18 @@ func (p *Plan) forwardRows(dst []record, src Rows, image, b int) {
 		if height == len(block) { // all but the last
 			block = (*[2 * lanes]record)(to)
 		}
-		for kk := range lanes {
-			k := g*lanes + kk
-			if k > p.w/2 {
+		if at := g * 2 * lanes; at < len(p.places) {
+			p.kernels.separate(&block[0], &s.line[0], &p.places[at])
+		} else {
+			for kk := range lanes {
+				if k := g*lanes + kk; k <= p.w/2 {
+					z, c := p.records(k)
+					separateColumn(block, kk, &s.line[z], &s.line[c])
+					continue
+				}
 				for i := range block {
 					block[i][kk], block[i][kk+lanes] = 0, 0
 				}
-				continue
-			}
-			// Line i is Z = A + iB with A the spectrum of row i and B that of row
-			// i+16, and conj Z[w−k] = A[k] − iB[k].
-			z := &s.line[p.rows.position[k]]
-			c := &s.line[p.rows.position[(p.w-k)%p.w]]
-			for i := range lanes {
-				zr, zi, cr, ci := z[i], z[i+lanes], c[i], c[i+lanes]
-				block[i][kk], block[i][kk+lanes] = zr+cr, zi-ci
-				block[i+lanes][kk], block[i+lanes][kk+lanes] = zi+ci, cr-zr
 			}
 		}
 		if height < len(block) {
@@ -78,58 +74,52 @@ func (p *Plan) inverseRows(dst Rows, src []record, image, b int) {
 		} else {
 			clear(block[copy(block[:], from):])
 		}
-		for kk := range lanes {
-			k := g*lanes + kk
-			if k > p.w/2 {
-				break
+		if at := g * 2 * lanes; at < len(p.places) {
+			p.kernels.combine(&s.line[0], &block[0], &p.places[at])
+		} else {
+			for k := g * lanes; k <= p.w/2; k++ {
+				z, c := p.records(k)
+				combineColumn(block, k-g*lanes, &s.line[z], &s.line[c])
 			}
-			z := &s.line[p.rows.position[k]]
-			c := &s.line[p.rows.position[(p.w-k)%p.w]]
-			if k == 0 || 2*k == p.w {
-				for i := range lanes {
-					// The spectrum of real rows is real here.
-					z[i], z[i+lanes] = block[i][kk], block[i+lanes][kk]
-				}
+		}
+		for _, k := range [...]int{0, p.w / 2} {
+			if k/lanes != g || 2*k%p.w != 0 {
 				continue
 			}
+			z, kk := &s.line[p.rows.position[k]], k%lanes
 			for i := range lanes {
-				ar, ai := block[i][kk], block[i][kk+lanes]
-				br, bi := block[i+lanes][kk], block[i+lanes][kk+lanes]
-				z[i], z[i+lanes] = ar-bi, ai+br
-				c[i], c[i+lanes] = ar+bi, br-ai
+				// The spectrum of real rows is real here.
+				z[i], z[i+lanes] = block[i][kk], block[i+lanes][kk]
 			}
 		}
 	}
 	p.rows.inverse(p.kernels, s.line, s.room)
-	for from := 0; from < 2*lanes && first+from < dst.H; from += batch {
-		deinterleave(s.flat, s.line[:dst.W], from, p.w)
-		for j := range min(batch, dst.H-first-from) {
+	for from := 0; from < 2*lanes && first+from < dst.H; from += lanes {
+		p.deinterleave(s, from, dst.W)
+		for j := range min(lanes, dst.H-first-from) {
 			dst.Row(image, first+from+j, s.flat[j*p.w:][:dst.W])
 		}
 	}
 }
 
-// interleave puts batch rows, one after the other in flat, into elements from,
-// from+1, … of the records.
-func interleave(line []record, flat []float32, from int) {
-	w := len(line)
-	r0, r1, r2, r3 := flat[:w], flat[w:][:w], flat[2*w:][:w], flat[3*w:][:w]
-	r4, r5, r6, r7 := flat[4*w:][:w], flat[5*w:][:w], flat[6*w:][:w], flat[7*w:][:w]
-	for x := range line {
-		to := (*[batch]float32)(line[x][from:])
-		to[0], to[1], to[2], to[3] = r0[x], r1[x], r2[x], r3[x]
-		to[4], to[5], to[6], to[7] = r4[x], r5[x], r6[x], r7[x]
+// interleave puts 16 rows, one after the other in flat, into numbers from, from+1, … of the records.
+func (p *Plan) interleave(s *scratch, from int) {
+	blocks, rest := p.w/lanes, p.w%lanes
+	if blocks > 0 {
+		p.kernels.interleave(&s.line[0][from], &s.flat[0], p.w, blocks)
+	}
+	if rest > 0 {
+		interleaveSamples(&s.line[p.w-rest][from], &s.flat[p.w-rest], p.w, rest)
 	}
 }
 
-// deinterleave undoes interleave; in flat a row begins every stride samples.
-func deinterleave(flat []float32, line []record, from, stride int) {
-	w := len(line)
-	r0, r1, r2, r3 := flat[:w], flat[stride:][:w], flat[2*stride:][:w], flat[3*stride:][:w]
-	r4, r5, r6, r7 := flat[4*stride:][:w], flat[5*stride:][:w], flat[6*stride:][:w], flat[7*stride:][:w]
-	for x := range line {
-		of := (*[batch]float32)(line[x][from:])
-		r0[x], r1[x], r2[x], r3[x] = of[0], of[1], of[2], of[3]
-		r4[x], r5[x], r6[x], r7[x] = of[4], of[5], of[6], of[7]
+// deinterleave undoes interleave, of the first w samples of the rows.
+func (p *Plan) deinterleave(s *scratch, from, w int) {
+	blocks, rest := w/lanes, w%lanes
+	if blocks > 0 {
+		p.kernels.deinterleave(&s.flat[0], &s.line[0][from], p.w, blocks)
+	}
+	if rest > 0 {
+		deinterleaveSamples(&s.flat[w-rest], &s.line[w-rest][from], p.w, rest)
 	}
 }

@@ -31,6 +31,10 @@ func main() {
 		for _, conjugate := range []bool{false, true} {
 			multiply(s, conjugate)
 		}
+		interleave(s)
+		deinterleave(s)
+		separate(s)
+		combine(s)
 	}
 	Generate()
 }

@@ -181,6 +181,21 @@ func (f *Function) TRN1(s Shape, d, n, m V) { f.permute("VTRN1", s, d, n, m) }
 // TRN2 takes the odd lanes of n and m in turn.
 func (f *Function) TRN2(s Shape, d, n, m V) { f.permute("VTRN2", s, d, n, m) }
 
+// Transposed transposes four vectors of four numbers in place and returns them.
+func (f *Function) Transposed(a []V) []V {
+	t := f.Vectors(len(a))
+	f.TRN1(S4, t[0], a[0], a[1])
+	f.TRN2(S4, t[1], a[0], a[1])
+	f.TRN1(S4, t[2], a[2], a[3])
+	f.TRN2(S4, t[3], a[2], a[3])
+	f.TRN1(D2, a[0], t[0], t[2])
+	f.TRN1(D2, a[1], t[1], t[3])
+	f.TRN2(D2, a[2], t[0], t[2])
+	f.TRN2(D2, a[3], t[1], t[3])
+	f.Free(t...)
+	return a
+}
+
 // Broadcast writes bits to all lanes of d.
 func (f *Function) Broadcast(s Shape, d V, bits uint64) {
 	r := f.General()

@@ -25,6 +25,10 @@ func main() {
 	}
 	multiply(&p, "multiply", false)
 	multiply(&p, "multiplyConjugate", true)
+	interleave(&p)
+	deinterleave(&p)
+	separate(&p)
+	combine(&p)
 	p.Write()
 }
 

@@ -10,21 +10,6 @@ import (
 // vectors of each are moved by one instruction.
 const square = 2 * lanes
 
-// transposed emits the transposition of four vectors in place and returns them.
-func transposed(f *neon.Function, a []neon.V) []neon.V {
-	t := f.Vectors(lanes)
-	f.TRN1(neon.S4, t[0], a[0], a[1])
-	f.TRN2(neon.S4, t[1], a[0], a[1])
-	f.TRN1(neon.S4, t[2], a[2], a[3])
-	f.TRN2(neon.S4, t[3], a[2], a[3])
-	f.TRN1(neon.D2, a[0], t[0], t[2])
-	f.TRN1(neon.D2, a[1], t[1], t[3])
-	f.TRN2(neon.D2, a[2], t[0], t[2])
-	f.TRN2(neon.D2, a[3], t[1], t[3])
-	f.Free(t...)
-	return a
-}
-
 // transpose emits the transposition of a square: rows of eight numbers at src, from
 // apart, become rows of eight numbers at dst, to apart. end stores a row. Both
 // pointers end behind the square.
@@ -38,7 +23,7 @@ func transpose(f *neon.Function, src, from, dst, to neon.R, end func(v, w neon.V
 		}
 	}
 	for j := range 2 {
-		v, w := transposed(f, a[0][j]), transposed(f, a[1][j])
+		v, w := f.Transposed(a[0][j]), f.Transposed(a[1][j])
 		for k := range lanes {
 			end(v[k], w[k], neon.At(dst, 0))
 			f.Add(dst, dst, to)
