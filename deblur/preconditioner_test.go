@@ -46,7 +46,9 @@ func TestPreconditionersAreBounded(t *testing.T) {
 			require.Nil(t, m)
 			return
 		}
-		defer m.Free()
+		again, err := operator.PreconditionerOf(o, tau)
+		require.NoError(t, err)
+		require.Same(t, m, again)
 		h, w := o.Domain()
 		a := matrix(t, dev, m, h, w)
 		symmetric := mat.NewSymDense(h*w, nil)
@@ -80,7 +82,6 @@ func TestPreconditionersAreInverses(t *testing.T) {
 		defer o.Free()
 		m, err := o.Preconditioner(tau)
 		require.NoError(t, err)
-		defer m.Free()
 		dh, dw := o.Domain()
 		x, samples := devicetest.Noise(t, dev, 1, dh, dw, 1)
 		between, _ := devicetest.Noise(t, dev, 1, h, w, 2)

@@ -147,7 +147,4 @@ func (r *resolvent) free() {
 	if r.w != nil {
 		r.w.Free()
 	}
-	if r.near != nil {
-		r.near.Free()
-	}
 }

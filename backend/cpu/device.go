@@ -256,7 +256,7 @@ func (d *Device) Upload(dst backend.Buffer, src []float32) error {
 		if err := devicekit.CheckUpload(b[0].shape, len(src)); err != nil {
 			return err
 		}
-		copy(b[0].data, src)
+		d.copied(b[0].data, src)
 		return nil
 	}, dst)
 }
@@ -267,9 +267,15 @@ func (d *Device) Download(dst []float32, src backend.Buffer) error {
 		if err := devicekit.CheckDownload(len(dst), b[0].shape); err != nil {
 			return err
 		}
-		copy(dst, b[0].data)
+		d.copied(dst, b[0].data)
 		return nil
 	}, src)
+}
+
+// copied is copy by all threads, which all touch what is new.
+func (d *Device) copied(dst, src []float32) {
+	n := min(len(dst), len(src))
+	d.pool.Range(n, vectorBlock, func(lo, hi int) { copy(dst[lo:hi], src[lo:hi]) })
 }
 
 // operate runs one operation on buffers of this device, in the order given.
