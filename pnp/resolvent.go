@@ -83,25 +83,29 @@ func (r *resolvent) solve(ctx context.Context, allowed, point, size float64) (w 
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
 		}
-		// along is ⟨rest, M·rest⟩, the next direction M·rest and a part of the one before.
+		// The next direction is M·rest and a part of the one before; along is ⟨rest, M·rest⟩.
 		turned, along := rest, square[0]
 		if r.near != nil {
-			if err := r.near.Apply(image, rest); err != nil {
+			if turned = image; n == 0 {
+				turned = p
+			}
+			if err := r.near.Apply(turned, rest); err != nil {
 				return nil, 0, err
 			}
 			var dot [1]float64
-			if err := d.Reduce(dot[:], backend.Reduction{Kind: backend.Dot, X: rest, Y: image}); err != nil {
+			if err := d.Reduce(dot[:], backend.Reduction{Kind: backend.Dot, X: rest, Y: turned}); err != nil {
 				return nil, 0, err
 			}
-			turned, along = image, dot[0]
+			along = dot[0]
 		}
+		terms := []backend.Term{term(1, turned), term(along/before, p)}
 		if n == 0 {
-			err = d.LinearCombination(p, term(1, turned))
-		} else {
-			err = d.LinearCombination(p, term(1, turned), term(along/before, p))
+			terms = terms[:1]
 		}
-		if err != nil {
-			return nil, 0, err
+		if turned != p {
+			if err := d.LinearCombination(p, terms...); err != nil {
+				return nil, 0, err
+			}
 		}
 		before = along
 		if err := it.k.Apply(it.misfit, p); err != nil {
