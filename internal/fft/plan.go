@@ -35,13 +35,14 @@ func NewWith(k *Kernels, h, w int) (*Plan, error) {
 		return nil, fmt.Errorf("fft: transform of %d×%d samples, want 1×1 to 2³¹−1 in all", h, w)
 	}
 	p := &Plan{kernels: k, h: h, w: w, rows: newLine(w), columns: newLine(h), groups: (w/2 + lanes) / lanes}
-	for g := range (w/2 + 1) / lanes { // those groups have no columns that are only padding
-		for _, k := range [...]int{0, 1} {
-			for i := range lanes {
-				z, c := p.records(g*lanes + i)
-				p.places = append(p.places, int(unsafe.Sizeof(record{}))*[...]int{z, c}[k])
-			}
+	const size = int(unsafe.Sizeof(record{}))
+	for g := range (w/2 + 1) / lanes { // the groups without padding
+		var at [2 * lanes]int
+		for i := range lanes {
+			z, c := p.records(g*lanes + i)
+			at[i], at[i+lanes] = z*size, c*size
 		}
+		p.places = append(p.places, at[:]...)
 	}
 	p.scratches.New = func() any {
 		return &scratch{
