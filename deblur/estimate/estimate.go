@@ -43,12 +43,12 @@ type Estimate struct {
 	Shape Shape
 	// Sigma is the noise level of the brightness that the estimate is for.
 	Sigma float64
-	// Likeness is how like Kernel the kernels are that parts of the photograph have by
-	// themselves: the correlation of each with the common one, at most 1. It is empty where the
-	// photograph is too small for parts, or too empty.
+	// Likeness is how like the common kernel the kernels are that parts of the photograph have by
+	// themselves: the correlation of each with what Kernel was before the last steps, at most 1. It
+	// is empty where the photograph is too small for parts, or too empty.
 	Likeness []float64
 	// Variation is how far the blur varies over the frame: 1 less the least correlation of two
-	// parts' kernels, each found from Kernel on, noise and lack of edges allowed for. It is 0 if
+	// parts' kernels, each found from the common one on, noise and lack of edges allowed for. It is 0 if
 	// nothing is seen to vary, or if there are less than two parts.
 	Variation float64
 	// Spreads are those of the two kernels, the smaller one first: the root mean square distance of
@@ -112,7 +112,7 @@ func Kernel(ctx context.Context, pix []float32, channels, h, w int, opt Options)
 	}
 	pool := parallel.New(opt.Threads)
 	defer pool.Close()
-	e := &estimation{ctx: ctx, pool: pool, edges: edgesFor(found.Sigma), tell: meter(opt.Progress, h, w)}
+	e := &estimation{ctx: ctx, pool: pool, sigma: found.Sigma, edges: edgesFor(found.Sigma), tell: meter(opt.Progress, h, w)}
 	s, parts, err := e.find(func(reach int) []part { return pieces(whole, reach) }, largest)
 	if err != nil {
 		return nil, err
@@ -162,9 +162,12 @@ func (found *Estimate) judge(e *estimation, s support, parts []part) error {
 	if found.Variation, found.Spreads, err = e.variation(parts, s); err != nil {
 		return err
 	}
-	found.Shape = m.simple(s)
-	if found.Shape.Kind != Free {
+	if found.Shape = m.simple(s); found.Shape.Kind != Free {
 		found.Kernel, err = found.Shape.Kernel()
+		return err
+	}
+	// Parts and shapes were compared with a kernel that was found as theirs are.
+	if s, err = e.finish(levels, s); err != nil {
 		return err
 	}
 	weights := make([]float32, len(s.k))
@@ -262,8 +265,9 @@ func meter(progress func(float64) error, h, w int) func(float64) error {
 	if progress == nil {
 		return func(float64) error { return nil }
 	}
-	// Scales above and below half size, the parts by themselves, and now and then a wider support.
-	all := float64(min(h*w, wholeSamples)) * float64(tuned.steps) * 4
+	// Scales above and below half size, the parts by themselves, and now and then a wider support; then
+	// the last steps.
+	all := float64(min(h*w, wholeSamples)) * float64(4*tuned.steps+finishing.free+finishing.bound)
 	done := 0.0
 	return func(work float64) error {
 		done += work

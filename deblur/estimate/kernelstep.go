@@ -12,6 +12,7 @@ import (
 type kernelPrior struct {
 	ridge    float64 // of ‖k‖²
 	sparsity float64 // of Σk
+	within   []bool  // where weights may be above 0; nil: anywhere
 }
 
 // fit is the kernel step: what minimises ½kᵀAk − bᵀk + ½·ridge·‖k‖² + sparsity·Σk among the kernels
@@ -66,6 +67,9 @@ func (m *moments) fit(pool *parallel.Pool, s support, p kernelPrior) (support, e
 		for i := range k.k {
 			g := gradient[i] + float64(p.ridge*from[i]) - m.b[i]/unit + p.sparsity
 			before[i], k.k[i] = k.k[i], max(from[i]-float64(step*g), 0)
+			if p.within != nil && !p.within[i] {
+				k.k[i] = 0
+			}
 			d := k.k[i] - before[i]
 			change += float64(d * d)
 			size += float64(k.k[i] * k.k[i])

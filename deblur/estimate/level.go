@@ -142,6 +142,8 @@ type moments struct {
 	b    []float64 // correlation of the photograph's differences with them, lags −r…r
 	left float64   // squares of what the kernel leaves of the known differences
 	data float64   // number of these
+	// texture, if it is not zero, weights the frequencies of a and b.
+	texture texture
 }
 
 func newMoments(r int) moments {
@@ -150,7 +152,7 @@ func newMoments(r int) moments {
 
 // measure adds the moments of a level, whose sharp image is for the kernel s.
 func (m *moments) measure(l *level, s support) error {
-	k, _, err := l.blurring(s)
+	k, power, err := l.blurring(s)
 	if err != nil {
 		return err
 	}
@@ -180,6 +182,12 @@ func (m *moments) measure(l *level, s support) error {
 		spectrum, err := l.plan.Forward(l.pool, x)
 		if err != nil {
 			return err
+		}
+		if m.texture.variance > 0 {
+			spectrum.Each(func(fy, fx int, v complex64) complex64 {
+				weight := m.texture.weight(power[fy*(l.pw/2+1)+fx], l.rough[0][fy]+l.rough[1][fx])
+				return v * complex(float32(weight), 0)
+			})
 		}
 		correlate := spectrum.Filter()
 		for _, of := range []struct {

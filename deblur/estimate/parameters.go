@@ -25,8 +25,23 @@ var tuned = parameters{
 // estimate λ would grow as σ²; but the less noise there is, the more is it what the prior does not
 // know of photographs that decides, and below lambdaSigma nothing else.
 func edgesFor(sigma float64) edgePrior {
-	const lambdaSigma, lambdaPower = 0.01, 0.7
 	p := tuned.edges
-	p.lambda *= max(1, math.Pow(min(sigma, 0.2)/lambdaSigma, lambdaPower))
+	p.lambda *= max(1, forNoise(sigma))
 	return p
+}
+
+// lastEdgesFor is that of the last steps. There the kernel is nearly right, so that texture that is
+// taken for edges does less harm than edges that are missed, and λ goes on falling with the noise,
+// as far as that was measured.
+func lastEdgesFor(sigma float64) edgePrior {
+	const share, leastSigma = 0.3, 0.0035
+	p := tuned.edges
+	p.lambda *= share * forNoise(max(sigma, leastSigma))
+	return p
+}
+
+// forNoise is by how much λ grows with the noise.
+func forNoise(sigma float64) float64 {
+	const lambdaSigma, lambdaPower = 0.01, 0.7
+	return math.Pow(min(sigma, 0.2)/lambdaSigma, lambdaPower)
 }

@@ -16,6 +16,7 @@ type part struct {
 type estimation struct {
 	ctx   context.Context
 	pool  *parallel.Pool
+	sigma float64 // of the noise
 	edges edgePrior
 	tell  func(work float64) error
 }
@@ -66,30 +67,35 @@ const mostClipped = 0.02
 
 // alternate makes steps of the image and the kernel in turn, and returns the kernel and the moments
 // of its last step.
-func (e *estimation) alternate(levels []*level, s support, steps int) (support, *moments, error) {
-	var m moments
+func (e *estimation) alternate(levels []*level, s support, steps int) (_ support, m *moments, err error) {
 	for range steps {
-		m = newMoments(s.r)
-		for _, l := range levels {
-			if err := e.ctx.Err(); err != nil {
-				return s, nil, err
-			}
-			if err := l.sharpen(s, e.edges); err != nil {
-				return s, nil, err
-			}
-			if err := m.measure(l, s); err != nil {
-				return s, nil, err
-			}
-			if err := e.tell(float64(l.ph * l.pw)); err != nil {
-				return s, nil, err
-			}
-		}
-		var err error
-		if s, err = m.fit(e.pool, s, tuned.kernel); err != nil {
+		if s, m, err = e.step(levels, s, e.edges, texture{}, tuned.kernel); err != nil {
 			return s, nil, err
 		}
 	}
-	return s, &m, nil
+	return s, m, nil
+}
+
+// step makes a step of the image and one of the kernel.
+func (e *estimation) step(levels []*level, s support, edges edgePrior, t texture, kernel kernelPrior) (support, *moments, error) {
+	m := newMoments(s.r)
+	m.texture = t
+	for _, l := range levels {
+		if err := e.ctx.Err(); err != nil {
+			return s, nil, err
+		}
+		if err := l.sharpen(s, edges); err != nil {
+			return s, nil, err
+		}
+		if err := m.measure(l, s); err != nil {
+			return s, nil, err
+		}
+		if err := e.tell(float64(l.ph * l.pw)); err != nil {
+			return s, nil, err
+		}
+	}
+	s, err := m.fit(e.pool, s, kernel)
+	return s, &m, err
 }
 
 // atScale goes on at scale i from the kernel s of another one.

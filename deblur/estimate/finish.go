@@ -1,0 +1,75 @@
+package estimate
+
+// texture is what a photograph has beside the edges that the image step finds: differences of a
+// variance that is the same at all frequencies, under the same blur, and noise. Where blur leaves
+// least of a frequency it leaves least of the texture, too, so that without noise all frequencies
+// tell the kernel equally well in proportion to what is left of them, and those with little, which
+// deblurring amplifies, count as much as the others.
+type texture struct {
+	variance float64 // of each difference, before the blur; 0: all frequencies weigh the same
+	noise    float64 // variance of the noise in a sample
+}
+
+// leastPower is added to |K|², which is not known exactly where it is next to nothing.
+const leastPower = 0.001
+
+// weight is that of a frequency in generalised least squares (Aitken 1935), the inverse of the
+// variance of a difference: power is |K|² there, and rough |1 − exp(iθ)|², the spectrum of the
+// differences of white noise, along rows and columns together.
+func (t texture) weight(power, rough float64) float64 {
+	return t.variance / (t.variance*(power+leastPower) + t.noise*rough)
+}
+
+// textureOf is the texture of a photograph of which the kernel s left what m says.
+func textureOf(m *moments, s support, sigma float64) texture {
+	// What is left of a difference is noise of variance 2σ² and texture under the blur.
+	const leastTexture = 0.05 // of it
+	left := m.left / m.data
+	return texture{variance: max(left-2*sigma*sigma, leastTexture*left) / s.energy(), noise: sigma * sigma}
+}
+
+// finishing is how the last steps are made.
+var finishing = struct {
+	free, bound int     // steps anywhere in the support, and on what these leave
+	threshold   float64 // of the weights at the end
+}{free: 6, bound: 6, threshold: 0.01}
+
+// finish makes steps at full size from a kernel of any form that is nearly right, weighted as the
+// texture asks.
+// The last ones are on what is found of the kernel and the samples around it, without the ℓ1 term,
+// which takes weight from all alike.
+func (e *estimation) finish(levels []*level, s support) (support, error) {
+	edges, kernel := lastEdgesFor(e.sigma), tuned.kernel
+	var t texture
+	for i := range finishing.free + finishing.bound {
+		if i >= finishing.free {
+			kernel.sparsity, kernel.within = 0, s.cleaned(tuned.threshold, tuned.island).around()
+		}
+		next, m, err := e.step(levels, s, edges, t, kernel)
+		if err != nil {
+			return s, err
+		}
+		if m.data == 0 {
+			return s, nil // all is clipped
+		}
+		t, s = textureOf(m, s, e.sigma), next
+	}
+	return s.cleaned(finishing.threshold, tuned.island).centred(), nil
+}
+
+// around says where a weight above 0 is, or one beside it, corners included.
+func (s support) around() []bool {
+	n := s.side()
+	all := make([]bool, n*n)
+	for i, v := range s.k {
+		if v == 0 {
+			continue
+		}
+		for y := max(i/n-1, 0); y <= min(i/n+1, n-1); y++ {
+			for x := max(i%n-1, 0); x <= min(i%n+1, n-1); x++ {
+				all[y*n+x] = true
+			}
+		}
+	}
+	return all
+}

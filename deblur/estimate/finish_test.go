@@ -1,0 +1,127 @@
+package estimate
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/parallel"
+)
+
+// Moments that are weighted are the quadratic form of the weighted frequencies.
+func TestWeightedMoments(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const h, w, r = 13, 17, 2
+		pool := parallel.New(1)
+		defer pool.Close()
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		v := newPlane(h, w)
+		for i := range v.pix {
+			v.pix[i] = random.Float32()
+		}
+		l, err := newLevel(pool, v, make([]bool, h*w), r)
+		require.NoError(t, err)
+		for c := range l.x {
+			for i := range l.x[c] {
+				l.x[c][i] = random.Float32() - .5
+			}
+		}
+		draw := func() support {
+			s := newSupport(r)
+			for i := range s.k {
+				s.k[i] = random.Float64()
+			}
+			s.normalise()
+			return s
+		}
+		s, other := draw(), draw()
+		m := newMoments(r)
+		m.texture = texture{rapid.Float64Range(1e-4, 1e-2).Draw(t, "variance"), rapid.Float64Range(0, 1e-3).Draw(t, "noise")}
+		require.NoError(t, m.measure(l, s))
+
+		_, power, err := l.blurring(s)
+		require.NoError(t, err)
+		// form is Σ W|F(y − x∗k)|² over all frequencies, where what is not known is as s gives it.
+		form := func(k support) float64 {
+			sum := 0.0
+			for c, x := range l.x {
+				own, of := make([]float32, len(x)), make([]float32, len(x))
+				for _, b := range []struct {
+					s   support
+					dst []float32
+				}{{s, own}, {k, of}} {
+					f, _, err := l.blurring(b.s)
+					require.NoError(t, err)
+					require.NoError(t, l.apply(f, b.dst, x, false))
+				}
+				for y := range h - c {
+					for x := range w - 1 + c {
+						own[y*l.pw+x] = v.pix[(y+c)*w+x+1-c] - v.pix[y*w+x]
+					}
+				}
+				for i := range own {
+					own[i] -= of[i]
+				}
+				spectrum, err := l.plan.Forward(pool, own)
+				require.NoError(t, err)
+				n := float64(l.ph * l.pw)
+				half := l.pw / 2
+				spectrum.Each(func(fy, fx int, z complex64) complex64 {
+					a := 2 * m.texture.weight(power[fy*(half+1)+fx], l.rough[0][fy]+l.rough[1][fx]) / n
+					if fx == 0 || 2*fx == l.pw {
+						a /= 2 // its own conjugate
+					}
+					sum += a * float64(real(z)*real(z)+imag(z)*imag(z))
+					return z
+				})
+			}
+			return sum
+		}
+		want := form(other) - form(s)
+		require.InDelta(t, want, m.excess(other, s), 2e-3*(1+math.Abs(want)+form(s)))
+	})
+}
+
+// Without noise a frequency weighs by the inverse of its power, and with noise alone all by the
+// inverse of theirs.
+func TestWeightsOfFrequencies(t *testing.T) {
+	still := texture{variance: 1e-3}
+	require.InEpsilon(t, 4, still.weight(0.25-leastPower, 1), 1e-9)
+	require.InEpsilon(t, still.weight(0.3, 1), still.weight(0.3, 8), 1e-9)
+	noisy := texture{variance: 1e-6, noise: 1}
+	require.InEpsilon(t, 2, noisy.weight(0.5, 2)/noisy.weight(0.5, 4), 1e-3)
+}
+
+// The kernel step stays where it is told to.
+func TestKernelStepWithin(t *testing.T) {
+	pool := parallel.New(1)
+	defer pool.Close()
+	s := point(3)
+	around := s.around()
+	require.Equal(t, 9, len(slices.DeleteFunc(slices.Clone(around), func(in bool) bool { return !in })))
+	k, err := deblur.Motion(7, 0)
+	require.NoError(t, err)
+	y := photograph(t, still().crop(0, 0, 60, 60), k, 0)
+	l, err := newLevel(pool, y, make([]bool, len(y.pix)), 3)
+	require.NoError(t, err)
+	require.NoError(t, l.sharpen(s, tuned.edges))
+	m := newMoments(3)
+	require.NoError(t, m.measure(l, s))
+	free, err := m.fit(pool, start(3), kernelPrior{})
+	require.NoError(t, err)
+	bound, err := m.fit(pool, start(3), kernelPrior{within: around})
+	require.NoError(t, err)
+	outside := 0.0
+	for i, in := range around {
+		if !in {
+			require.Zero(t, bound.k[i])
+			outside += free.k[i]
+		}
+	}
+	require.Greater(t, outside, 0.01)
+}
