@@ -48,8 +48,8 @@ type Estimate struct {
 	// is empty where the photograph is too small for parts, or too empty.
 	Likeness []float64
 	// Variation is how far the blur varies over the frame: 1 less the least correlation of two
-	// parts' kernels, each found from the common one on, noise and lack of edges allowed for. It is 0 if
-	// nothing is seen to vary, or if there are less than two parts.
+	// parts' kernels, each found from the common one on, noise and lack of edges allowed for. It is 0
+	// if nothing is seen to vary, or if there are less than two parts.
 	Variation float64
 	// Spreads are those of the two kernels, the smaller one first: the root mean square distance of
 	// their weights from their centres of mass, in samples.

@@ -17,7 +17,7 @@ const leastPower = 0.001
 // variance of a difference: power is |K|² there, and rough |1 − exp(iθ)|², the spectrum of the
 // differences of white noise, along rows and columns together.
 func (t texture) weight(power, rough float64) float64 {
-	return t.variance / (t.variance*(power+leastPower) + t.noise*rough)
+	return t.variance / (float64(t.variance*(power+leastPower)) + float64(t.noise*rough))
 }
 
 // textureOf is the texture of a photograph of which the kernel s left what m says.
@@ -25,7 +25,7 @@ func textureOf(m *moments, s support, sigma float64) texture {
 	// What is left of a difference is noise of variance 2σ² and texture under the blur.
 	const leastTexture = 0.05 // of it
 	left := m.left / m.data
-	return texture{variance: max(left-2*sigma*sigma, leastTexture*left) / s.energy(), noise: sigma * sigma}
+	return texture{variance: max(left-float64(2*sigma*sigma), float64(leastTexture*left)) / s.energy(), noise: sigma * sigma}
 }
 
 // finishing is how the last steps are made.
@@ -35,9 +35,8 @@ var finishing = struct {
 }{free: 6, bound: 6, threshold: 0.01}
 
 // finish makes steps at full size from a kernel of any form that is nearly right, weighted as the
-// texture asks.
-// The last ones are on what is found of the kernel and the samples around it, without the ℓ1 term,
-// which takes weight from all alike.
+// texture asks. The last ones are on what is found of the kernel and the samples around it, without
+// the ℓ1 term, which takes weight from all alike.
 func (e *estimation) finish(levels []*level, s support) (support, error) {
 	edges, kernel := lastEdgesFor(e.sigma), tuned.kernel
 	var t texture

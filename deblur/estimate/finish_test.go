@@ -90,9 +90,9 @@ func TestWeightedMoments(t *testing.T) {
 // Without noise a frequency weighs by the inverse of its power, and with noise alone all by the
 // inverse of theirs.
 func TestWeightsOfFrequencies(t *testing.T) {
-	still := texture{variance: 1e-3}
-	require.InEpsilon(t, 4, still.weight(0.25-leastPower, 1), 1e-9)
-	require.InEpsilon(t, still.weight(0.3, 1), still.weight(0.3, 8), 1e-9)
+	quiet := texture{variance: 1e-3}
+	require.InEpsilon(t, 4, quiet.weight(0.25-leastPower, 1), 1e-9)
+	require.InEpsilon(t, quiet.weight(0.3, 1), quiet.weight(0.3, 8), 1e-9)
 	noisy := texture{variance: 1e-6, noise: 1}
 	require.InEpsilon(t, 2, noisy.weight(0.5, 2)/noisy.weight(0.5, 4), 1e-3)
 }
