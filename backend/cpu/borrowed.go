@@ -11,10 +11,11 @@ import (
 type borrowed struct {
 	device *Device
 	floats []float32
+	whole  *[]float32
 }
 
-// idleMemory keeps the little memory of calls that have ended, as long as the garbage collector
-// lets it; much is among the idle arrays of the device.
+// idleMemory keeps the memory of calls that have ended, as long as the garbage collector lets
+// it: new memory costs the time of its first touch.
 var idleMemory sync.Pool
 
 // borrow returns so many floats, which count as the device's until they are given back.
@@ -24,24 +25,19 @@ func (d *Device) borrow(floats int) (borrowed, error) {
 		d.used.Add(-bytes)
 		return borrowed{}, fmt.Errorf("%w: %d bytes of scratch memory", backend.ErrOutOfMemory, bytes)
 	}
-	if floats < leastIdle {
-		if whole, _ := idleMemory.Get().(*[]float32); whole != nil && len(*whole) >= floats {
-			return borrowed{d, (*whole)[:floats]}, nil
+	whole, _ := idleMemory.Get().(*[]float32)
+	if whole == nil || len(*whole) < floats {
+		data, err := allocate(floats)
+		if err != nil {
+			d.used.Add(-bytes)
+			return borrowed{}, err
 		}
+		whole = &data
 	}
-	data, _, err := d.take(floats)
-	if err != nil {
-		d.used.Add(-bytes)
-		return borrowed{}, err
-	}
-	return borrowed{d, data}, nil
+	return borrowed{d, (*whole)[:floats], whole}, nil
 }
 
 func (b borrowed) giveBack() {
 	b.device.used.Add(-4 * int64(len(b.floats)))
-	if whole := b.floats[:cap(b.floats)]; len(whole) < leastIdle {
-		idleMemory.Put(&whole)
-		return
-	}
-	b.device.keep(b.floats)
+	idleMemory.Put(b.whole)
 }

@@ -26,7 +26,6 @@ type Device struct {
 	fault   error // what every operation returns, where not nil
 	limit   int64 // bytes, 0 for none
 	used    atomic.Int64
-	idle    idleArrays
 	closed  atomic.Bool
 	// flowShape is for tests.
 	flowShape flowShape
@@ -151,18 +150,15 @@ type buffer struct {
 // Shape implements backend.Buffer.
 func (b *buffer) Shape() backend.Shape { return b.shape }
 
-// Free implements backend.Buffer. The memory is kept for what is allocated next, or goes back to
-// Go's collector.
+// Free implements backend.Buffer. The memory goes back to Go's collector.
 func (b *buffer) Free() {
 	if b.freed.Swap(true) || b.parent != nil {
 		return
 	}
-	data := b.data
-	b.data = nil
 	if !b.lent {
-		b.device.used.Add(-int64(len(data)) * 4)
-		b.device.keep(data)
+		b.device.used.Add(-int64(len(b.data)) * 4)
 	}
+	b.data = nil
 }
 
 // gone tells whether the buffer, or the one that it is a view of, was freed.
@@ -184,13 +180,10 @@ func (d *Device) Alloc(s backend.Shape) (backend.Buffer, error) {
 		d.used.Add(-bytes)
 		return nil, fmt.Errorf("%w: %d bytes asked for, %d of %d in use", backend.ErrOutOfMemory, bytes, used-bytes, d.limit)
 	}
-	data, used, err := d.take(s.Len())
+	data, err := allocate(s.Len())
 	if err != nil {
 		d.used.Add(-bytes)
 		return nil, err
-	}
-	if used {
-		d.pool.Range(len(data), vectorBlock, func(lo, hi int) { clear(data[lo:hi]) })
 	}
 	return &buffer{device: d, shape: s, data: data}, nil
 }

@@ -102,9 +102,8 @@ func (c layersCall) oneByOne(t require.TestingT, d *Device) []float32 {
 func spoil(t require.TestingT, d *Device) {
 	m, err := d.borrow(1 << 19)
 	require.NoError(t, err)
-	whole := m.floats[:cap(m.floats)]
-	for i := range whole {
-		whole[i] = float32(math.NaN())
+	for i := range *m.whole {
+		(*m.whole)[i] = float32(math.NaN())
 	}
 	m.giveBack()
 }
