@@ -75,7 +75,7 @@ func TestEmbeddedCards(t *testing.T) {
 	}
 }
 
-// The library stays a small one: no file has 1.5 MB.
+// The library stays a small one: no file has 3 MB.
 func TestEmbeddedFilesAreSmall(t *testing.T) {
 	for _, name := range weights.Embedded() {
 		paths, err := filepath.Glob(filepath.Join("*", name+".safetensors"))
@@ -83,7 +83,7 @@ func TestEmbeddedFilesAreSmall(t *testing.T) {
 		require.Len(t, paths, 1, name)
 		b, err := os.ReadFile(paths[0])
 		require.NoError(t, err)
-		require.Less(t, len(b), 1_500_000, name)
+		require.Less(t, len(b), 3_000_000, name)
 	}
 }
 
