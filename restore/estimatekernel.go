@@ -50,8 +50,8 @@ type KernelReport struct {
 	Length, Angle, Radius, Std float64
 	// Sigma is the noise level that was used.
 	Sigma float64
-	// Parts are how like the kernel those are that parts of the photograph have by themselves, each
-	// 1 for the same, and Agreement is their mean, 0 where there are none.
+	// Parts are how like the kernel, as it was before its last steps, those are that parts of the photograph
+	// have by themselves, each 1 for the same, and Agreement is their mean, 0 where there are none.
 	Parts     []float64
 	Agreement float64
 	Trust     KernelTrust

@@ -31,7 +31,7 @@ func Check(ctx context.Context, pix []float32, channels, h, w int, k deblur.Kern
 	part := pieces(grey(pix, channels, h, w), reach)[0]
 	pool := parallel.New(threads)
 	defer pool.Close()
-	e := &estimation{ctx: ctx, pool: pool, sigma: sigma, edges: edgesFor(sigma), tell: func(float64) error { return nil }}
+	e := &estimation{ctx: ctx, pool: pool, edges: edgesFor(sigma), tell: func(float64) error { return nil }}
 	s := newSupport(reach)
 	for i, v := range k.Weights {
 		s.k[(i/k.W-k.CY+reach)*s.side()+i%k.W-k.CX+reach] = max(float64(v), 0)
