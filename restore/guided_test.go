@@ -334,7 +334,7 @@ func TestGuidedOnPicturesThatHurt(t *testing.T) {
 func TestGuidedDeblurringOnPicturesThatHurt(t *testing.T) {
 	leaveGains(t)
 	dev := newCPU(t)
-	general, guided := loaded(t, dev, open(t, weights.General)), loaded(t, dev, open(t, weights.Guided))
+	general, guided := loaded(t, dev, open(t, weights.General)), loaded(t, dev, open(t, weights.Original))
 	kernel, err := deblur.Shake(9, 4)
 	require.NoError(t, err)
 	for name, value := range hurting {

@@ -40,6 +40,7 @@ const (
 	General     = weights.General
 	Strict      = "strict" // General, by what it promises
 	Guided      = weights.Guided
+	Original    = weights.Original
 	Camera      = weights.Camera
 	DeblurPrior = weights.Deblur
 	Fast        = weights.Fast
@@ -51,15 +52,15 @@ const (
 )
 
 // Methods returns the methods that this build has: the embedded networks that have a name
-// of their own, "general" ("strict" is another name of it), "guided", "camera", "deblur",
-// "fast" and "small"; "tv", total variation; and the networks that have the names of their
+// of their own, "general" ("strict" is another name of it), "guided", "original", "camera",
+// "deblur", "fast" and "small"; "tv", total variation; and the networks that have the names of their
 // integrators (rungekutta.Integrators), and "dncnn", whose weights are embedded or must be given.
 func Methods() []MethodInfo { return methodsWith(weights.Embedded()) }
 
 // methodsWith returns the methods of a build with the given weights.
 func methodsWith(embedded []string) []MethodInfo {
 	var list []MethodInfo
-	for _, name := range []string{weights.General, weights.Guided, weights.Camera, weights.Deblur, weights.Fast, weights.Small} {
+	for _, name := range []string{weights.General, weights.Guided, weights.Original, weights.Camera, weights.Deblur, weights.Fast, weights.Small} {
 		if slices.Contains(embedded, name) {
 			list = append(list, MethodInfo{Name: name, Description: ownDescriptions[name], Certified: true, Embedded: true})
 		}
@@ -93,18 +94,18 @@ func DefaultMethod() string { return defaultMethodWith(weights.Embedded()) }
 func defaultMethodWith(embedded []string) string { return first(embedded, Guided, General) }
 
 // DefaultPrior returns the name of the method that Deblur and Check use where none is named
-// and no weights are given: the first of "guided", "deblur", "general" and "tv" whose weights the
-// program has.
+// and no weights are given: the first of "original", "guided", "deblur", "general" and "tv" whose
+// weights the program has.
 func DefaultPrior() string { return defaultPriorWith(weights.Embedded()) }
 
 func defaultPriorWith(embedded []string) string {
-	return first(embedded, Guided, DeblurPrior, General)
+	return first(embedded, Original, Guided, DeblurPrior, General)
 }
 
 // DefaultInversePrior returns the name of the method that Inpaint, Upscale and Solve use where none is
-// named and no weights are given: the first of "guided", "general" and "tv" whose weights the program
-// has.
-func DefaultInversePrior() string { return first(weights.Embedded(), Guided, General) }
+// named and no weights are given: the first of "original", "guided", "general" and "tv" whose weights the
+// program has.
+func DefaultInversePrior() string { return first(weights.Embedded(), Original, Guided, General) }
 
 // first returns the first of the names that is embedded, or total variation.
 func first(embedded []string, names ...string) string {
@@ -118,12 +119,13 @@ func first(embedded []string, names ...string) string {
 
 // ownDescriptions are of the embedded networks that have a name of their own.
 var ownDescriptions = map[string]string{
-	weights.General: "averaged network for all noise levels, without a guide",
-	weights.Guided:  "averaged network whose projections a guide sets at every pixel of the photograph",
-	weights.Camera:  "averaged network with a guide for the noise of cameras and of JPEG",
-	weights.Deblur:  "averaged network for all noise levels, trained as the prior of deblurring without a guide",
-	weights.Fast:    "small averaged network with a guide, for large pictures and previews",
-	weights.Small:   "small averaged network for all noise levels, without a guide",
+	weights.General:  "averaged network for all noise levels, without a guide",
+	weights.Guided:   "averaged network whose projections a guide sets at every pixel of the photograph",
+	weights.Original: "averaged network with a guide, of photographs with all of their colour: the prior of deblurring, inpainting and enlarging",
+	weights.Camera:   "averaged network with a guide for the noise of cameras and of JPEG",
+	weights.Deblur:   "averaged network for all noise levels, trained as the prior of deblurring without a guide",
+	weights.Fast:     "small averaged network with a guide, for large pictures and previews",
+	weights.Small:    "small averaged network for all noise levels, without a guide",
 }
 
 func integratorDescription(name string) string {

@@ -26,7 +26,8 @@ func TestMethodsOfBuilds(t *testing.T) {
 		{[]string{"small"}, []string{"small"}, "tv", "tv"},
 		{[]string{"general", "rk4"}, []string{"general", "strict"}, "general", "general"},
 		{[]string{"deblur"}, []string{"deblur"}, "tv", "deblur"},
-		{weights.Names(), []string{"general", "strict", "guided", "camera", "deblur", "fast", "small"}, "guided", "guided"},
+		{weights.Names(), []string{"general", "strict", "guided", "original", "camera", "deblur", "fast", "small"}, "guided", "original"},
+		{[]string{"original"}, []string{"original"}, "tv", "original"},
 		{[]string{"guided"}, []string{"guided"}, "guided", "guided"},
 		{[]string{"guided", "camera"}, []string{"guided", "camera"}, "guided", "guided"},
 	} {

@@ -10,23 +10,27 @@ import (
 )
 
 // Names of the weights that are part of the library; README.md in this folder says what
-// each is, what it reaches and how it was made. All but Guided, Camera and Fast were trained on
+// each is, what it reaches and how it was made. All but Guided, Original, Camera and Fast were trained on
 // photographs of BSDS500, which are given for non-commercial research and education: they are there
 // where weights/research is imported.
 const (
 	// General is one averaged network for all noise levels, without a guide.
 	General = "general"
 	// Guided is an averaged network whose projections another network sets for every pixel
-	// of a photograph, for all noise levels: the default. It learned from photographs under CC0
-	// and CC BY, and is under Apache-2.0.
+	// of a photograph, for all noise levels: the default of denoising. It learned from photographs
+	// under CC0 and CC BY, most of them saved as JPEG, and is under Apache-2.0.
 	Guided = "guided"
+	// Original is a network like Guided of half of its size that learned from the same photographs with
+	// all of their colour, and is under the same licence: the default prior of deblurring, inpainting and
+	// enlarging, since what blur hid was not saved as JPEG before.
+	Original = "original"
 	// Camera is Guided trained on with the noise of cameras in the place of white noise, on the same
 	// photographs and under the same licence. This version has no such weights yet: those that were
 	// trained are not better than Guided on photographs (NOTEBOOK.md).
 	Camera = "camera"
 	// Deblur is General trained on as the prior of restore.Deblur, without a guide.
 	Deblur = "deblur"
-	// Fast is a network like Guided of a sixth of its size, for large pictures and previews. It
+	// Fast is a network like Guided of a twelfth of its size, for large pictures and previews. It
 	// learned from the same photographs, and is under Apache-2.0, too.
 	Fast = "fast"
 	// Small is General of a tenth of its size.
@@ -43,7 +47,7 @@ const (
 // Names returns the names above in that order, also of those whose weights this build does
 // not have.
 func Names() []string {
-	return []string{General, Guided, Camera, Deblur, Fast, Small, Euler, Heun, RK4, DnCNN}
+	return []string{General, Guided, Original, Camera, Deblur, Fast, Small, Euler, Heun, RK4, DnCNN}
 }
 
 // registered are the files of weights by name.

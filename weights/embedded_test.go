@@ -50,7 +50,7 @@ func TestEmbeddedCards(t *testing.T) {
 	for _, name := range weights.Embedded() {
 		f, card := open(t, name)
 		require.Equal(t, name, card.Name)
-		if name == weights.Guided || name == weights.Camera || name == weights.Fast {
+		if name == weights.Guided || name == weights.Original || name == weights.Camera || name == weights.Fast {
 			require.Equal(t, "Apache-2.0", card.Licence)
 			require.Contains(t, card.Provenance.Data, "CC0")
 			require.NotContains(t, card.Provenance.Data, "BSDS500")
