@@ -30,15 +30,13 @@ type MethodInfo struct {
 	Embedded bool
 	// NeedsWeights: a weight file must be given (Weights, Network).
 	NeedsWeights bool
-	// Alias is the method that this is another name of, which reports have; or empty.
-	Alias string
 }
 
 // The names of methods. A network is there if its weights are (Methods).
 const (
 	TV          = "tv" // total variation
 	General     = weights.General
-	Strict      = "strict" // General, by what it promises
+	Strict      = weights.Strict
 	Guided      = weights.Guided
 	Original    = weights.Original
 	Camera      = weights.Camera
@@ -52,23 +50,17 @@ const (
 )
 
 // Methods returns the methods that this build has: the embedded networks that have a name
-// of their own, "general" ("strict" is another name of it), "guided", "original", "camera",
-// "deblur", "fast" and "small"; "tv", total variation; and the networks that have the names of their
+// of their own, "general", "strict", "guided", "original", "camera", "deblur", "fast"
+// and "small"; "tv", total variation; and the networks that have the names of their
 // integrators (rungekutta.Integrators), and "dncnn", whose weights are embedded or must be given.
 func Methods() []MethodInfo { return methodsWith(weights.Embedded()) }
 
 // methodsWith returns the methods of a build with the given weights.
 func methodsWith(embedded []string) []MethodInfo {
 	var list []MethodInfo
-	for _, name := range []string{weights.General, weights.Guided, weights.Original, weights.Camera, weights.Deblur, weights.Fast, weights.Small} {
+	for _, name := range []string{weights.General, weights.Strict, weights.Guided, weights.Original, weights.Camera, weights.Deblur, weights.Fast, weights.Small} {
 		if slices.Contains(embedded, name) {
 			list = append(list, MethodInfo{Name: name, Description: ownDescriptions[name], Certified: true, Embedded: true})
-		}
-		if name == weights.General && slices.Contains(embedded, name) {
-			list = append(list, MethodInfo{
-				Name: Strict, Alias: General, Certified: true,
-				Description: "another name of general: no guide, so that its result is nonexpansive in the photograph itself, for a given sigma and without adaptation",
-			})
 		}
 	}
 	list = append(list, MethodInfo{
@@ -88,24 +80,27 @@ func methodsWith(embedded []string) []MethodInfo {
 }
 
 // DefaultMethod returns the name of the method that Denoise uses where none is named and
-// no weights are given: the first of "guided", "general" and "tv" whose weights the program has.
+// no weights are given: the first of "guided", "general", "strict" and "tv" whose weights the
+// program has.
 func DefaultMethod() string { return defaultMethodWith(weights.Embedded()) }
 
-func defaultMethodWith(embedded []string) string { return first(embedded, Guided, General) }
+func defaultMethodWith(embedded []string) string { return first(embedded, Guided, General, Strict) }
 
 // DefaultPrior returns the name of the method that Deblur and Check use where none is named
-// and no weights are given: the first of "original", "guided", "deblur", "general" and "tv" whose
-// weights the program has.
+// and no weights are given: the first of "original", "guided", "deblur", "general", "strict" and "tv"
+// whose weights the program has.
 func DefaultPrior() string { return defaultPriorWith(weights.Embedded()) }
 
 func defaultPriorWith(embedded []string) string {
-	return first(embedded, Original, Guided, DeblurPrior, General)
+	return first(embedded, Original, Guided, DeblurPrior, General, Strict)
 }
 
 // DefaultInversePrior returns the name of the method that Inpaint, Upscale and Solve use where none is
-// named and no weights are given: the first of "original", "guided", "general" and "tv" whose weights the
-// program has.
-func DefaultInversePrior() string { return first(weights.Embedded(), Original, Guided, General) }
+// named and no weights are given: the first of "original", "guided", "general", "strict" and "tv" whose weights
+// the program has.
+func DefaultInversePrior() string {
+	return first(weights.Embedded(), Original, Guided, General, Strict)
+}
 
 // first returns the first of the names that is embedded, or total variation.
 func first(embedded []string, names ...string) string {
@@ -119,6 +114,7 @@ func first(embedded []string, names ...string) string {
 
 // ownDescriptions are of the embedded networks that have a name of their own.
 var ownDescriptions = map[string]string{
+	weights.Strict:   "averaged network without a guide: its result is nonexpansive in the photograph itself, for a given sigma and without adaptation",
 	weights.General:  "averaged network for all noise levels, without a guide",
 	weights.Guided:   "averaged network whose projections a guide sets at every pixel of the photograph",
 	weights.Original: "averaged network with a guide, of photographs with all of their colour: the prior of deblurring, inpainting and enlarging",
@@ -164,9 +160,6 @@ func ready() string {
 // (denoise.Load), and once by a Restorer.
 func Method(name string) Option {
 	return option{"Method", func(c *settings) error {
-		if name == Strict {
-			name = General
-		}
 		switch {
 		case slices.ContainsFunc(Methods(), func(m MethodInfo) bool { return m.Name == name }):
 		case slices.Contains(weights.Names(), name):

@@ -24,7 +24,8 @@ func TestMethodsOfBuilds(t *testing.T) {
 		{[]string{"euler"}, nil, "tv", "tv"},
 		{[]string{"fast", "dncnn"}, []string{"fast"}, "tv", "tv"},
 		{[]string{"small"}, []string{"small"}, "tv", "tv"},
-		{[]string{"general", "rk4"}, []string{"general", "strict"}, "general", "general"},
+		{[]string{"general", "rk4"}, []string{"general"}, "general", "general"},
+		{[]string{"strict"}, []string{"strict"}, "strict", "strict"},
 		{[]string{"deblur"}, []string{"deblur"}, "tv", "deblur"},
 		{weights.Names(), []string{"general", "strict", "guided", "original", "camera", "deblur", "fast", "small"}, "guided", "original"},
 		{[]string{"original"}, []string{"original"}, "tv", "original"},
@@ -39,8 +40,7 @@ func TestMethodsOfBuilds(t *testing.T) {
 			}
 			require.NotEmpty(t, m.Description, m.Name)
 			require.Equal(t, m.Name != "dncnn", m.Certified, m.Name)
-			require.Equal(t, m.Name != "tv" && !m.Embedded && m.Alias == "", m.NeedsWeights, m.Name)
-			require.Equal(t, m.Name == Strict, m.Alias == General, m.Name)
+			require.Equal(t, m.Name != "tv" && !m.Embedded, m.NeedsWeights, m.Name)
 		}
 		require.Equal(t, append(c.first, others...), names)
 		require.ElementsMatch(t, c.embedded, embedded)

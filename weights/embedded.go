@@ -10,12 +10,15 @@ import (
 )
 
 // Names of the weights that are part of the library; README.md in this folder says what
-// each is, what it reaches and how it was made. All but Guided, Original, Camera and Fast were trained on
+// each is, what it reaches and how it was made. All but Strict, Guided, Original, Camera and Fast were trained on
 // photographs of BSDS500, which are given for non-commercial research and education: they are there
 // where weights/research is imported.
 const (
 	// General is one averaged network for all noise levels, without a guide.
 	General = "general"
+	// Strict is a network like General that learned from the photographs that Guided learned from, and
+	// is under the same licence: its result is nonexpansive in the photograph itself.
+	Strict = "strict"
 	// Guided is an averaged network whose projections another network sets for every pixel
 	// of a photograph, for all noise levels: the default of denoising. It learned from photographs
 	// under CC0 and CC BY, most of them saved as JPEG, and is under Apache-2.0.
@@ -47,7 +50,7 @@ const (
 // Names returns the names above in that order, also of those whose weights this build does
 // not have.
 func Names() []string {
-	return []string{General, Guided, Original, Camera, Deblur, Fast, Small, Euler, Heun, RK4, DnCNN}
+	return []string{General, Strict, Guided, Original, Camera, Deblur, Fast, Small, Euler, Heun, RK4, DnCNN}
 }
 
 // registered are the files of weights by name.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -44,12 +43,7 @@ func requireMethods(t *testing.T, methods []any) {
 		if about["name"] == "tv" {
 			certificate = "[string]"
 		}
-		alias := ""
-		if about["name"] == restore.Strict {
-			alias = "alias:string "
-			require.Equal(t, restore.General, about["alias"])
-		}
-		require.Equal(t, "{"+alias+"certificate:"+certificate+" certified:bool description:string embedded:bool name:string needs_weights:bool}", shape(m))
+		require.Equal(t, "{certificate:"+certificate+" certified:bool description:string embedded:bool name:string needs_weights:bool}", shape(m))
 		if about["needs_weights"] == false {
 			names = append(names, about["name"].(string))
 		}
@@ -227,29 +221,4 @@ func TestHelpNamesMethods(t *testing.T) {
 		completed := succeeds(t, "__complete", "denoise", "--method", "").stdout
 		require.Equal(t, !m.NeedsWeights, strings.Contains("\n"+completed, "\n"+m.Name+"\t"+m.Description), m.Name)
 	}
-}
-
-// strict is general by another name, wherever a method is named.
-func TestStrict(t *testing.T) {
-	inFolder(t)
-	save(t, "a.png", picture(3, 20, 24, 8, 0.05))
-	save(t, "k.png", picture(1, 3, 5, 8, 0))
-	require.NoError(t, os.Mkdir("pictures", 0o777))
-	save(t, "pictures/b.png", picture(3, 20, 24, 8, 0.05))
-	for _, args := range []string{
-		"denoise --sigma 0.05 a.png -o OUT --force --json --method ",
-		"deblur --sigma 0.05 --kernel k.png --iterations 2 a.png -o OUT --force --json --prior ",
-		"eval pictures --sigma 0.05 --json --method ",
-	} {
-		said := map[string]map[string]any{}
-		for _, name := range []string{restore.General, restore.Strict} {
-			said[name] = objects(t, succeeds(t, fields(strings.ReplaceAll(args, "OUT", name+".png")+name)...).stdout)[0]
-			delete(said[name], "output")
-			delete(said[name], "seconds")
-			delete(said[name], "milliseconds")
-		}
-		require.Equal(t, restore.General, said[restore.Strict]["method"])
-		require.Equal(t, said[restore.General]["psnr"], said[restore.Strict]["psnr"])
-	}
-	require.Equal(t, load(t, "general.png").Pix, load(t, "strict.png").Pix)
 }

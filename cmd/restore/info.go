@@ -69,8 +69,6 @@ type methodInfo struct {
 	Embedded    bool     `json:"embedded"`
 	// NeedsWeights: --weights must be given.
 	NeedsWeights bool `json:"needs_weights"`
-	// Alias is the method that this is another name of.
-	Alias string `json:"alias,omitempty"`
 }
 
 func (a *app) infoCommand() *cobra.Command {
@@ -141,7 +139,7 @@ func gatherInfo(ctx context.Context) (*infoRecord, error) {
 	for _, m := range restore.Methods() {
 		about := methodInfo{
 			Name: m.Name, Description: m.Description, Certified: m.Certified, Certificate: []string{},
-			Embedded: m.Embedded, NeedsWeights: m.NeedsWeights, Alias: m.Alias,
+			Embedded: m.Embedded, NeedsWeights: m.NeedsWeights,
 		}
 		if m.Embedded {
 			w, err := embeddedInfo(m)
@@ -150,7 +148,7 @@ func gatherInfo(ctx context.Context) (*infoRecord, error) {
 			}
 			rec.Weights = append(rec.Weights, w)
 		}
-		if m.Embedded || m.NeedsWeights || m.Alias != "" {
+		if m.Embedded || m.NeedsWeights {
 			rec.Methods = append(rec.Methods, about)
 			continue
 		}

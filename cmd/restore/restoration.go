@@ -171,11 +171,8 @@ func (r *restoration) checkMethod(c *cobra.Command) error {
 		return usagef("--%s %s: this build does not ship that network; name its file with --weights FILE alone, or use --%s %s", r.flag, r.method, r.flag, r.defaultMethod())
 	case methods[i].NeedsWeights && r.weights == "":
 		return usagef("--%s %s: this build ships no weights for it; give some with --weights FILE, or use --%s %s", r.flag, r.method, r.flag, r.defaultMethod())
-	case r.weights != "" && !methods[i].NeedsWeights && !methods[i].Embedded && methods[i].Alias == "":
+	case r.weights != "" && !methods[i].NeedsWeights && !methods[i].Embedded:
 		return usagef("--%s %s takes no weights; leave out one of --%s and --weights", r.flag, r.method, r.flag)
-	}
-	if of := methods[i].Alias; of != "" {
-		r.method = of
 	}
 	return nil
 }
@@ -188,9 +185,23 @@ func (r *restoration) defaultMethod() string {
 	return restore.DefaultMethod()
 }
 
+// helpWidth is the longest line of a help text, in columns.
+const helpWidth = 84
+
 // embeddedNetworks says in a help text which networks need no file.
 func embeddedNetworks() string {
-	return "Built in: " + strings.Join(weights.Embedded(), ", ") + "."
+	text, column := "Built in:", len("Built in:")
+	for i, name := range weights.Embedded() {
+		if i > 0 {
+			text, column = text+",", column+1
+		}
+		if column+len(" ,")+len(name) > helpWidth {
+			text, column = text+"\n"+name, len(name)
+			continue
+		}
+		text, column = text+" "+name, column+1+len(name)
+	}
+	return text + "."
 }
 
 // exampleNetwork is the first embedded network, for examples that work in this build.

@@ -208,7 +208,7 @@ func TestEveryCommandIsExplained(t *testing.T) {
 		require.NotEmpty(t, c.Long, c.Name())
 		require.NotEmpty(t, c.Example, c.Name())
 		for line := range strings.Lines(c.Long) {
-			require.LessOrEqual(t, len([]rune(strings.TrimSpace(line))), 84, "%s: %s", c.Name(), line)
+			require.LessOrEqual(t, len([]rune(strings.TrimSpace(line))), helpWidth, "%s: %s", c.Name(), line)
 		}
 	}
 }

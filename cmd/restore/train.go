@@ -54,12 +54,12 @@ it with --init, the weights of a network for many noise levels. --sigma is then 
 of the noise in the blurred crops. --recipe guided is for noise of 0.01 to 0.3, or
 of --sigma, and gives the network a guide: a second one, free of any constraint,
 that looks at the photograph and sets how strong the projections are at every pixel;
-what is proven stays as it is. Of its crops four in five are saved as JPEG first, with a
-quarter of the samples of colour, since photographs are ("saved"). --recipe camera is
-for photographs: each batch goes through a camera drawn at random, from its sensor to
-JPEG, and the guide is told how strong the noise is, about. --recipe guided-deblur has a
-guide learn from what the runs of deblurring give it. Begin both with --init, the
-weights of a guided network.
+what is proven stays as it is. Of its crops four in five are saved as JPEG first,
+with a quarter of the samples of colour, since photographs are ("saved"). --recipe
+camera is for photographs: each batch goes through a camera drawn at random, from
+its sensor to JPEG, and the guide is told how strong the noise is, about. --recipe
+guided-deblur has a guide learn from what the runs of deblurring give it. Begin both
+with --init, the weights of a guided network.
 
 Everything else is in a configuration, a JSON object: --config FILE reads one (RUN/
 config.json of any run is complete), and --set KEY=VALUE changes any of its fields,
