@@ -51,12 +51,12 @@ func DeblurringConfig() Config {
 // GuidedDeblurringConfig is the recipe of a network with a guide that learns to guide deblurring.
 // It is meant to begin with the weights of one that GuidedConfig is the recipe of (Data.Initial),
 // and has about half of the level, as in restore.Deblur. Crops are whole tiles of the processor's
-// convolutions at half the resolution.
+// convolutions at half the resolution. None is saved as JPEG: what blur hid was not saved before.
 func GuidedDeblurringConfig() Config {
 	c := GuidedConfig()
 	c.Deblur = DeblurringConfig().Deblur
 	c.Deblur.Level = 0.5
-	c.Batch, c.Crop, c.Iterations = 2, 120, 3000
+	c.Batch, c.Crop, c.Iterations, c.Saved = 2, 120, 3000, 0
 	c.Schedule.Maximum = 0.008
 	return c
 }
