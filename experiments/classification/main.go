@@ -35,12 +35,14 @@ type options struct {
 	*command.Flags
 	models        command.Words
 	iterations    int
+	iterationsRes int
 	iterationsAT  int
 	batch         int
 	optimiser     string
 	rates         command.Numbers // from, to
 	decays        command.Numbers
 	limit         float64
+	stageLimit    float64
 	widths        command.Numbers
 	blocks        int
 	heldOut       int
@@ -61,12 +63,14 @@ func newOptions() *options {
 	}
 	o.Var(&o.models, "models", "which of nonexpnet, resnet and resnet-at")
 	o.IntVar(&o.iterations, "iterations", 40_000, "updates of the weights; the paper has 40,000")
+	o.IntVar(&o.iterationsRes, "resnet-iterations", 0, "updates of resnet; 0: as many as the others")
 	o.IntVar(&o.iterationsAT, "at-iterations", 0, "updates of resnet-at, each of which takes eight times as long; 0: as many as the others")
 	o.IntVar(&o.batch, "batch", 128, "pictures of an update")
 	o.StringVar(&o.optimiser, "optimiser", "sgd", "sgd, the paper's, or muon")
 	o.Var(&o.rates, "rates", "least and largest learning rate; without it those of the optimiser")
 	o.Var(&o.decays, "decays", "weight decays to be tried: the best one on the held-out pictures counts; without it the paper's choice")
 	o.Float64Var(&o.limit, "limit", 0, "limit of the norms of the 1×1 layers of NonExpNet; 0 leaves them to weight decay, as the paper does")
+	o.Float64Var(&o.stageLimit, "stage-limit", 0, "limit of the norms of its stages' filters, 1.4 for one step a block; 0 leaves them to weight decay, as the paper does")
 	o.Var(&o.widths, "widths", "channels of the stages, and of the last layer")
 	o.IntVar(&o.blocks, "blocks", 5, "blocks of a stage")
 	o.IntVar(&o.heldOut, "held-out", 2500, "training pictures that are held out")
@@ -119,7 +123,10 @@ func (o *options) config(model string, decay float64) (classifier.Config, error)
 		kind = classifier.NonExpNet
 	}
 	iterations := o.iterations
-	if model == resNetAT && o.iterationsAT > 0 {
+	switch {
+	case model == resNet && o.iterationsRes > 0:
+		iterations = o.iterationsRes
+	case model == resNetAT && o.iterationsAT > 0:
 		iterations = o.iterationsAT
 	}
 	c := classifier.PaperConfig(kind, iterations)
@@ -134,7 +141,7 @@ func (o *options) config(model string, decay float64) (classifier.Config, error)
 		c.Form.Widths = append(c.Form.Widths, int(w))
 	}
 	if kind == classifier.NonExpNet {
-		c.Form.Limit = o.limit
+		c.Form.Limit, c.Form.StageLimit = o.limit, o.stageLimit
 	}
 	if len(o.rates) == 2 {
 		c.Schedule.Minimum, c.Schedule.Maximum = o.rates[0], o.rates[1]

@@ -3,6 +3,7 @@ package classifier
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -67,9 +68,70 @@ func TestForms(t *testing.T) {
 	for _, f := range []Form{
 		{}, {Kind: NonExpNet}, {Kind: ResNet, Widths: []int{4}, Blocks: 1}, {Kind: ResNet, Widths: []int{4, 0}, Blocks: 1},
 		{Kind: ResNet, Widths: []int{4, 4}}, {Kind: "x", Widths: []int{4, 4}, Blocks: 1}, {Kind: ResNet, Widths: []int{4, 4}, Blocks: 1, Limit: math.Inf(1)},
+		{Kind: NonExpNet, Widths: []int{4, 4}, Blocks: 1, StageLimit: -1}, {Kind: NonExpNet, Widths: []int{4, 4}, Blocks: 1, Gain: math.NaN()},
 	} {
 		_, err := New(processor(t), f)
 		require.Error(t, err, "%+v", f)
+	}
+}
+
+// TestGain: the layers begin with all singular values equal, and grey has no scores.
+func TestGain(t *testing.T) {
+	f := Form{Kind: NonExpNet, Widths: []int{4, 3, 6, 4}, Blocks: 1, Gain: 1.5}
+	n := newTiny(t, processor(t), f)
+	for _, l := range n.linear {
+		p := l.Parameters()[0]
+		w, rows := p.Values(), p.Shape()[0]
+		columns := len(w) / rows
+		product := func(i, j int) (sum float64) { // of rows or of columns, whichever are fewer
+			for k := range max(rows, columns) {
+				if rows > columns {
+					sum += float64(w[k*columns+i]) * float64(w[k*columns+j])
+				} else {
+					sum += float64(w[i*columns+k]) * float64(w[j*columns+k])
+				}
+			}
+			return sum
+		}
+		for i := range min(rows, columns) {
+			for j := range i + 1 {
+				want := 0.0
+				if i == j {
+					want = f.Gain * f.Gain
+				}
+				require.InDelta(t, want, product(i, j), 1e-5, "%d×%d", rows, columns)
+			}
+		}
+	}
+	first := n.linear[0].Parameters()
+	for o, b := range first[1].Values() {
+		w := first[0].Values()[o*inputs:][:inputs]
+		require.InDelta(t, 0, b+(w[0]+w[1]+w[2])/2, 1e-6, "what becomes of middle grey")
+	}
+}
+
+// TestStageLimit: blocks that an update has made too large keep to one step, and others stay.
+func TestStageLimit(t *testing.T) {
+	f := tiny(NonExpNet)
+	f.StageLimit = 1.4
+	n := newTiny(t, processor(t), f)
+	was := slices.Clone(n.Parameters()[2].Values())
+	require.NoError(t, n.Update())
+	require.Equal(t, was, n.Parameters()[2].Values(), "norms of 1 are not scaled")
+	for _, p := range n.Parameters() {
+		for i := range p.Values() {
+			p.Values()[i] *= 3
+		}
+	}
+	for range 50 { // as many updates as the power iteration needs to know the norms
+		require.NoError(t, n.Update())
+	}
+	require.Equal(t, []int{1, 1}, n.Steps())
+	_, factors, err := n.Lipschitz(t.Context())
+	require.NoError(t, err)
+	require.Len(t, factors, len(n.links))
+	for _, steps := range n.Steps() {
+		require.LessOrEqual(t, steps, 2, "a power iteration may be a little below the norm that is proven")
 	}
 }
 

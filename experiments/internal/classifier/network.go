@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise/normbound"
@@ -35,6 +36,13 @@ type Form struct {
 	// Limit of the norm of each 1×1 layer, 0 for none: weights that an update has made larger are
 	// scaled back.
 	Limit float64 `json:"limit"`
+	// StageLimit is that of the filters of a NonExpNet's stages, as far as the power iteration knows
+	// their norms. Without it, 0, they grow and their blocks take more steps, as in the paper; with
+	// √2 a block keeps to one.
+	StageLimit float64 `json:"stage_limit"`
+	// Gain is the norm that the 1×1 layers begin with, as multiples of isometries, or of adjoints of
+	// isometries, that take middle grey to 0. 0 draws them as PyTorch does and the paper has it.
+	Gain float64 `json:"gain"`
 }
 
 // Paper returns the published form.
@@ -63,8 +71,13 @@ func (f Form) check() error {
 	if f.Blocks < 1 || f.Blocks > 1<<10 {
 		return fmt.Errorf("%d blocks, must be 1 to %d", f.Blocks, 1<<10)
 	}
-	if !(f.Limit >= 0) || math.IsInf(f.Limit, 1) {
-		return fmt.Errorf("the limit of a norm is %v, must be 0 or more", f.Limit)
+	for _, limit := range []float64{f.Limit, f.StageLimit} {
+		if !(limit >= 0) || math.IsInf(limit, 1) {
+			return fmt.Errorf("the limit of a norm is %v, must be 0 or more", limit)
+		}
+	}
+	if !(f.Gain >= 0 && f.Gain <= 1e3) {
+		return fmt.Errorf("the gain of the 1×1 layers is %v, must be 0 to 1000", f.Gain)
 	}
 	return nil
 }
@@ -223,7 +236,56 @@ func (n *Network) Initialise(seed uint64) error {
 			return fmt.Errorf("%s: %w", l.name, err)
 		}
 	}
+	if n.form.Gain > 0 {
+		for i, l := range n.linear {
+			weights, biases := l.Parameters()[0], l.Parameters()[1].Values()
+			isometry(weights.Values(), weights.Shape()[0], n.form.Gain, mixed(seed, uint64(len(n.links)+i)))
+			clear(biases)
+			if i > 0 {
+				continue
+			}
+			for o := range biases {
+				for _, v := range weights.Values()[o*inputs:][:inputs] {
+					biases[o] -= v / 2
+				}
+			}
+		}
+	}
 	return n.Update()
+}
+
+// isometry draws a matrix of which all singular values are the gain: random rows or columns,
+// whichever are fewer, by the method of Gram and Schmidt.
+func isometry(w []float32, rows int, gain float64, seed uint64) {
+	columns := len(w) / rows
+	g := rand.New(rand.NewPCG(seed, 0))
+	vectors := make([][]float64, min(rows, columns))
+	for i := range vectors {
+		v := make([]float64, max(rows, columns))
+		for j := range v {
+			v[j] = g.NormFloat64()
+		}
+		for _, u := range vectors[:i] {
+			product := 0.0
+			for j := range v {
+				product += float64(u[j] * v[j])
+			}
+			for j := range v {
+				v[j] -= float64(product * u[j])
+			}
+		}
+		normalise(v)
+		vectors[i] = v
+	}
+	for i, v := range vectors {
+		for j, x := range v {
+			at := i*columns + j
+			if rows > columns {
+				at = j*columns + i
+			}
+			w[at] = float32(gain * x)
+		}
+	}
 }
 
 // Forward sets scores, of shape N×10×1×1, to those of images, of N×3×32×32, and keeps what
@@ -280,25 +342,45 @@ func (n *Network) Clear() error { return n.each(train.Part.Clear) }
 // Gradients brings the gradients to the parameters.
 func (n *Network) Gradients() error { return n.each(train.Part.Gradients) }
 
-// Update follows a change of the parameters, after it has scaled back the 1×1 layers to the
-// limit of their norms.
+// Update follows a change of the parameters, and scales back those with a norm beyond its limit.
 func (n *Network) Update() error {
 	if n.form.Limit > 0 {
 		for _, l := range n.linear {
-			scaleBack(l.Parameters()[0], n.form.Limit)
+			p := l.Parameters()[0]
+			scaleBack(p, spectralNorm(p.Values(), p.Shape()[0]), n.form.Limit)
 		}
 	}
-	return n.each(train.Part.Update)
+	if err := n.each(train.Part.Update); err != nil || n.form.StageLimit == 0 {
+		return err
+	}
+	return n.each(func(p train.Part) error {
+		if s, ok := p.(stage); ok && s.scaleBack(n.form.StageLimit) {
+			return s.Update()
+		}
+		return nil
+	})
 }
 
-// scaleBack limits the norm of a matrix, as far as a power iteration knows it.
-func scaleBack(p *train.Parameter, limit float64) {
-	w, rows := p.Values(), p.Shape()[0]
-	if norm := spectralNorm(w, rows); norm > limit {
-		for i, v := range w {
-			w[i] = float32(float64(v) * limit / norm)
+// scaleBack limits the norm of weights, and reports whether that was needed.
+func scaleBack(p *train.Parameter, norm, limit float64) bool {
+	if !(norm > limit) {
+		return false
+	}
+	for i, v := range p.Values() {
+		p.Values()[i] = float32(float64(v) * limit / norm)
+	}
+	return true
+}
+
+// scaleBack limits the norms of a stage's filters: weights and biases of its blocks take turns.
+func (s stage) scaleBack(limit float64) (changed bool) {
+	parameters := s.Parameters()
+	for i, b := range s.Blocks() {
+		if scaleBack(parameters[2*i], b.Norm, limit) {
+			changed = true
 		}
 	}
+	return changed
 }
 
 // spectralNorm is a lower bound of the norm of a matrix, close to it: fixed numbers of power
