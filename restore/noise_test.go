@@ -166,7 +166,7 @@ func TestStretchedColourIsNonexpansive(t *testing.T) {
 		require.NoError(t, err)
 		return out.(*restore.Planar)
 	}
-	x := still(64, 64)
+	x := picture(3, 64, 64)
 	fx := apply(x)
 	for seed, sigma := range []float64{0.3, 0.03, 0.003} {
 		z := noisy(x, sigma, uint64(seed))

@@ -174,6 +174,7 @@ func TestCheckOfEmbeddedProvesAnew(t *testing.T) {
 }
 
 func TestEvalOfEmbedded(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	holdout(t)
 	method := certifiedNetwork(t)

@@ -114,6 +114,7 @@ func TestEvalNoise(t *testing.T) {
 }
 
 func TestEvalTable(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	holdout(t)
 	save(t, "holdout/small.png", picture(1, 8, 9, 8, 0))
@@ -152,6 +153,7 @@ func TestEvalTable(t *testing.T) {
 }
 
 func TestEvalHostile(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	holdout(t)
 	require.NoError(t, os.WriteFile("holdout/b.tif", []byte("no image"), 0o666))

@@ -16,6 +16,7 @@ import (
 // TestFormatsComeBackAsTheyWere restores images of every kind, and requires size,
 // channels, depth and alpha of the input.
 func TestFormatsComeBackAsTheyWere(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "k.png", picture(1, 3, 3, 8, 0))
 	alpha := picture(3, 21, 34, 16, 0.05)
@@ -90,6 +91,7 @@ func TestDenoiseImproves(t *testing.T) {
 }
 
 func TestEstimatedSigmaIsPrinted(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "a.pfm", picture(1, 64, 80, 32, 0.08))
 	require.Regexp(t, `sigma 0\.0[789]\d* \(estimated\)`, succeeds(t, "denoise", "a.pfm").stdout)
@@ -144,6 +146,7 @@ func TestJSONOfRestorations(t *testing.T) {
 }
 
 func TestReference(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "a.png", picture(3, 20, 24, 8, 0.05))
 	save(t, "small.png", picture(3, 19, 24, 8, 0))
@@ -155,6 +158,7 @@ func TestReference(t *testing.T) {
 }
 
 func TestWritingOptions(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	m := picture(3, 20, 24, 8, 0.05)
 	m.Metadata.Resolution = imagefile.Resolution{X: 300, Y: 300, Unit: imagefile.Inch}

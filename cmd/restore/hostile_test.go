@@ -178,6 +178,7 @@ func TestEmptyNames(t *testing.T) {
 }
 
 func TestEnormousSamples(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	m := picture(1, 12, 14, 32, 0.05)
 	m.Pix[7] = -2e30

@@ -74,6 +74,7 @@ func succeedsNoted(t *testing.T, args ...string) ran {
 }
 
 func TestInpaintReport(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	saveMask(t, "mask.png", 20, 24)
 	save(t, "k.png", picture(1, 3, 3, 8, 0))

@@ -42,6 +42,7 @@ func TestSuffixes(t *testing.T) {
 }
 
 func TestOutputInAFolder(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "a.png", picture(1, 12, 14, 8, 0.05))
 	save(t, "b.png", picture(1, 12, 14, 8, 0.05))
@@ -53,6 +54,7 @@ func TestOutputInAFolder(t *testing.T) {
 }
 
 func TestNothingIsOverwritten(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "a.png", picture(1, 12, 14, 8, 0.05))
 	save(t, "b.png", picture(1, 12, 14, 8, 0.05))
@@ -136,6 +138,7 @@ func TestTwoInputsForOneOutput(t *testing.T) {
 }
 
 func TestRecursive(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	require.NoError(t, os.MkdirAll("in/deep", 0o777))
 	require.NoError(t, os.MkdirAll("in/.hidden", 0o777))
@@ -212,6 +215,7 @@ func TestStandardStreams(t *testing.T) {
 }
 
 func TestQuietAndVerbose(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "a.png", picture(3, 12, 14, 8, 0.05))
 	r := succeeds(t, denoising("-q", "a.png")...)

@@ -64,6 +64,7 @@ func TestPipesAreReadAndWritten(t *testing.T) {
 
 // A pipe among the images of a folder is left out: nobody may ever write to it.
 func TestPipesInFoldersAreSkipped(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	require.NoError(t, os.MkdirAll("in/folder", 0o777))
 	save(t, "in/a.png", picture(3, 48, 48, 8, 0.05))

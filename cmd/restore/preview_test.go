@@ -36,6 +36,7 @@ func TestPreviewShowsAPartOfTheWhole(t *testing.T) {
 }
 
 func TestPreviewStandsBesideTheInput(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "a.jpg", picture(3, 24, 30, 8, 0.05))
 	save(t, "k.png", picture(1, 3, 3, 8, 0))

@@ -62,6 +62,7 @@ func readPage(t *testing.T, path string) string {
 }
 
 func TestReportPage(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "k.png", picture(1, 3, 5, 8, 0))
 	save(t, "a&b.png", picture(3, 20, 24, 8, 0.02))
@@ -124,6 +125,7 @@ func TestReportOfABatch(t *testing.T) {
 }
 
 func TestReportIsWrittenAsResultsAre(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "a.png", picture(1, 12, 14, 8, 0.05))
 	require.NoError(t, os.Rename(save(t, "page.png", picture(1, 12, 14, 8, 0.05)), "page.html")) // an image by its content

@@ -39,6 +39,7 @@ func stereo() []byte {
 }
 
 func TestJPEGKeepsItsQuality(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	saveJPEG(t, "a.jpg", picture(3, 20, 24, 8, 0.02), 85)
 	save(t, "b.png", picture(3, 20, 24, 8, 0.02))
@@ -62,6 +63,7 @@ func TestJPEGKeepsItsQuality(t *testing.T) {
 }
 
 func TestNotesAreInJSON(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	saveJPEG(t, "mpo.jpg", picture(3, 20, 24, 8, 0.02), 85, stereo())
 	save(t, "a.png", picture(3, 20, 24, 16, 0.02))
@@ -133,6 +135,7 @@ func TestBatchesCount(t *testing.T) {
 }
 
 func TestNamesThatAreNotUTF8(t *testing.T) {
+	leaveRuns(t)
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 		t.Skip("names of files are Unicode on this system")
 	}
@@ -182,6 +185,7 @@ func TestResultsForDevices(t *testing.T) {
 }
 
 func TestNetpbmOnTheCommandLine(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	require.NoError(t, os.WriteFile("a.pgm", append([]byte("P5 14 12 1023\n"), make([]byte, 2*14*12)...), 0o666))
 	save(t, "b.ppm", picture(3, 12, 14, 8, 0.05))

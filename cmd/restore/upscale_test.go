@@ -56,6 +56,7 @@ func TestUpscale(t *testing.T) {
 }
 
 func TestUpscaleReport(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "k.png", picture(1, 3, 3, 8, 0))
 	save(t, "large.png", picture(3, 40, 48, 8, 0))

@@ -183,6 +183,7 @@ func TestWeightsWithoutCertificate(t *testing.T) {
 }
 
 func TestDeblurByNetwork(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "a.png", picture(3, 20, 24, 8, 0.02))
 	save(t, "k.png", picture(1, 3, 5, 8, 0))
