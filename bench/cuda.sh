@@ -3,7 +3,8 @@
 #
 #   bench/cuda.sh prepare ARCHIVE   here: one archive of at most 45 MiB (needs Go and a C compiler)
 #   bash cuda/cuda.sh race          there, where `tar xzf ARCHIVE` made cuda/: needs libc and a driver
-#   bench/cuda.sh fake FOLDER       here: every part on the fake driver, with small pictures
+#   bench/cuda.sh fake FOLDER       here: every part on the fake driver, with small pictures; PyTorch on the
+#                                   processor, and what the fake driver itself checks for compute-sanitizer
 #
 # Parts, in this order; where one fails the others go on, and the end is an error:
 #
@@ -158,9 +159,13 @@ export repetitions
 has_torch() { # has_torch NAME: whether there is PyTorch, which is found out once
   if [ -z "$torch" ]; then
     torch=no
-    if "$python" -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then torch=yes; fi
+    # A fake card runs no PyTorch: its processor takes part in the trial.
+    if [ "$mode" = fake ]; then
+      export CUDA_TORCH_ON=cpu
+      if "$python" -c 'import torch' 2>/dev/null; then torch=yes; fi
+    elif "$python" -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then torch=yes; fi
   fi
-  [ $torch = yes ] || { left_out "$1: PyTorch with CUDA is not here"; return 1; }
+  [ $torch = yes ] || { left_out "$1: PyTorch is not here, or has no CUDA"; return 1; }
 }
 for n in 1 5; do
   for racing in race torch compiled; do

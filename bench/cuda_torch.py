@@ -11,8 +11,12 @@ call to the end of a synchronisation, pictures already on the card. The environm
 TORCH_COMPILE is the mode of torch.compile, reduce-overhead if it is not set (max-autotune takes
 minutes). What does not work in the installed version is left out, with a word about it on
 standard error. One line of JSON for each.
+
+With CUDA_TORCH_ON=cpu it runs on the processor, eager in FP32 and what else works there: the trial
+of `cuda.sh fake`.
 """
 
+import contextlib
 import json
 import os
 import statistics
@@ -69,21 +73,29 @@ class Network(torch.nn.Module):
         return 2 * 2 * len(self.sizes) * self.kernel**2 * self.width**2 * pixels
 
 
+ON = os.environ.get("CUDA_TORCH_ON", "cuda")
+
+
+def synchronize():
+    if ON == "cuda":
+        torch.cuda.synchronize()
+
+
 def timed(call, repetitions):
     """Returns median, minimum, and the time of one of many calls in a row, in milliseconds."""
     for _ in range(max(3, repetitions // 3)):
         call()
-    torch.cuda.synchronize()
+    synchronize()
     single = []
     for _ in range(repetitions):
         begin = time.perf_counter()
         call()
-        torch.cuda.synchronize()
+        synchronize()
         single.append((time.perf_counter() - begin) * 1e3)
     begin = time.perf_counter()
     for _ in range(repetitions):
         call()
-    torch.cuda.synchronize()
+    synchronize()
     return statistics.median(single), min(single), (time.perf_counter() - begin) * 1e3 / repetitions
 
 
@@ -104,7 +116,7 @@ def graphed(call):
 def main(folder, repetitions, ways):
     metadata, tensors = load(os.path.join(folder, "network.safetensors"))
     _, pictures = load(os.path.join(folder, "pictures.safetensors"))
-    given, expected = pictures["input"].cuda(), pictures["output"].cuda()
+    given, expected = pictures["input"].to(ON), pictures["output"].to(ON)
     n, _, height, width = given.shape
     torch.backends.cudnn.benchmark = True
     for precision, dtype, layout in (
@@ -112,12 +124,15 @@ def main(folder, repetitions, ways):
         ("TF32", torch.float32, torch.channels_last),
         ("half", torch.float16, torch.channels_last),
     ):
+        if precision == "TF32" and ON != "cuda":
+            print("left out: PyTorch, TF32: no card", file=sys.stderr)
+            continue
         torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = precision == "TF32"
         for way in ways:
             # Weights stay in float32 for training, so half precision of both passes is autocast's.
             for both in False, True:
                 try:
-                    network = Network(metadata, tensors).cuda().to(memory_format=layout)
+                    network = Network(metadata, tensors).to(ON).to(memory_format=layout)
                     x = given.to(memory_format=layout)
                     if dtype is torch.float16 and not both:
                         network, x = network.half(), x.half()
@@ -131,19 +146,22 @@ def main(folder, repetitions, ways):
                     def forward_and_backward():
                         for p in network.parameters():
                             p.grad = None
-                        with torch.autocast("cuda", dtype=torch.float16, enabled=dtype is torch.float16):
+                        with torch.autocast("cuda", dtype=torch.float16) if dtype is torch.float16 else contextlib.nullcontext():
                             y = model(x, True)
                         (y.float().square().sum() / 2).backward()
                         last[0] = y.detach()
 
                     call = forward_and_backward if both else forward
                     median, minimum, stream = timed(graphed(call) if way == "graph" else call, repetitions)
+                    difference = (last[0].float() - expected).abs().max().item()
+                    if precision == "float32" and not difference < 1e-3:
+                        sys.exit(f"PyTorch, {way}: differs by {difference} from what the network makes of the pictures")
                     print(json.dumps({
                         "racer": f"PyTorch {torch.__version__}, {way}", "pass": "forward and backward" if both else "forward",
-                        "precision": precision, "card": torch.cuda.get_device_name(), "pictures": n, "height": height, "width": width,
+                        "precision": precision, "card": torch.cuda.get_device_name() if ON == "cuda" else "none", "pictures": n, "height": height, "width": width,
                         "repetitions": repetitions, "median_ms": median, "minimum_ms": minimum, "stream_ms": stream,
                         "tflops": (3 if both else 1) * network.operations(n * height * width) / median / 1e9,
-                        "difference": (last[0].float() - expected).abs().max().item(),
+                        "difference": difference,
                     }), flush=True)
                 except Exception as e:  # a way that this version or card does not have
                     print(f"left out: PyTorch, {precision}, {way}, {'forward and backward' if both else 'forward'}: {str(e).splitlines()[:1]}", file=sys.stderr)
