@@ -170,6 +170,9 @@ func TestMadeKernelsRefuse(t *testing.T) {
 	} {
 		require.ErrorContains(t, err, "want", name)
 	}
+	if testing.Short() {
+		return // four million weights each; go test ./... has them
+	}
 	for _, k := range []Kernel{made(t)(Motion(2000, 45)), made(t)(Gaussian(250)), made(t)(Box(2000))} {
 		require.NoError(t, k.Check(), "what the limits allow is a kernel")
 	}

@@ -50,14 +50,19 @@ func TestPreconditionersAreBounded(t *testing.T) {
 		require.NoError(t, err)
 		require.Same(t, m, again)
 		h, w := o.Domain()
+		if testing.Short() && h*w > 300 {
+			return // eigenvalues take long under emulation; go test ./... has those of all sizes
+		}
 		a := matrix(t, dev, m, h, w)
 		symmetric := mat.NewSymDense(h*w, nil)
+		asymmetry := 0.0
 		for i := range h * w {
 			for j := range i + 1 {
-				require.InDelta(t, a.At(i, j), a.At(j, i), 1e-6)
+				asymmetry = max(asymmetry, math.Abs(a.At(i, j)-a.At(j, i)))
 				symmetric.SetSym(i, j, a.At(i, j))
 			}
 		}
+		require.LessOrEqual(t, asymmetry, 1e-6)
 		var eigen mat.EigenSym
 		require.True(t, eigen.Factorize(symmetric, false))
 		values := eigen.Values(nil)
