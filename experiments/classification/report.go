@@ -179,5 +179,16 @@ func (o *options) training(models []*trained) findings.Section {
 	}
 	c := models[0].run.Config()
 	s.Paragraphs = []string{fmt.Sprintf("Optimiser %s, learning rates %s from %g to %g, batches of %d, random erasing, crops and flips.", c.Optimiser.Name, c.Schedule.Name, c.Schedule.Minimum, c.Schedule.Maximum, c.Batch)}
+	if c.Form.Gain > 0 {
+		s.Paragraphs = append(s.Paragraphs, fmt.Sprintf("Unlike the paper's, the 1×1 layers begin as %g times isometries that take middle grey to 0.", c.Form.Gain))
+	}
+	for _, m := range models {
+		switch c := m.run.Config(); {
+		case c.Attack.Iterations > 0:
+			s.Paragraphs = append(s.Paragraphs, fmt.Sprintf("%s: each batch is attacked by %d iterations within ε = %g, for the paper's 7 within 0.5.", published[m.name].title, c.Attack.Iterations, c.Epsilon))
+		case c.Form.StageLimit > 0:
+			s.Paragraphs = append(s.Paragraphs, fmt.Sprintf("%s: filters of the stages whose norm an update has made larger than %g are scaled back to it, where the paper splits steps without a limit.", published[m.name].title, c.Form.StageLimit))
+		}
+	}
 	return s
 }
