@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/averaged/imaging/backend"
@@ -304,7 +305,7 @@ func (o *options) denoising(ctx context.Context, out io.Writer) (findings.Sectio
 
 // relations compares t_FB of rows with the first of them.
 func relations(t findings.Table, rows ...int) string {
-	text := "Of t_FB, over " + t.Rows[rows[0]][0] + ":"
+	var words []string
 	number := func(word string) float64 {
 		v, err := strconv.ParseFloat(string(slices.DeleteFunc([]rune(word), func(r rune) bool { return r == ',' })), 64)
 		if err != nil || v == 0 {
@@ -313,9 +314,9 @@ func relations(t findings.Table, rows ...int) string {
 		return v
 	}
 	for _, i := range rows[1:] {
-		text += fmt.Sprintf(" %s %.1f (paper: %.1f);", t.Rows[i][0], number(t.Rows[i][2])/number(t.Rows[rows[0]][2]), number(t.Rows[i][7])/number(t.Rows[rows[0]][7]))
+		words = append(words, fmt.Sprintf("%s %.1f (paper: %.1f)", t.Rows[i][0], number(t.Rows[i][2])/number(t.Rows[rows[0]][2]), number(t.Rows[i][7])/number(t.Rows[rows[0]][7])))
 	}
-	return text
+	return "Of t_FB, over " + t.Rows[rows[0]][0] + ": " + strings.Join(words, "; ") + "."
 }
 
 func (o *options) shape(channels int) backend.Shape {
