@@ -162,7 +162,11 @@ func (found *Estimate) judge(e *estimation, s support, parts []part) error {
 	if found.Variation, found.Spreads, err = e.variation(parts, s); err != nil {
 		return err
 	}
-	if found.Shape = m.simple(s); found.Shape.Kind != Free {
+	if found.Shape = m.simple(s); found.Shape.narrow() {
+		_, err := found.nothing("") // noise left islands around a kernel like those of sharp photographs
+		return err
+	}
+	if found.Shape.Kind != Free {
 		found.Kernel, err = found.Shape.Kernel()
 		return err
 	}
@@ -181,6 +185,7 @@ func (found *Estimate) judge(e *estimation, s support, parts []part) error {
 // nothing makes the result no blur.
 func (found *Estimate) nothing(note string) (_ *Estimate, err error) {
 	found.Shape, found.Note = Shape{Kind: None}, note
+	found.Likeness, found.Variation, found.Spreads = nil, 0, [2]float64{}
 	found.Kernel, err = found.Shape.Kernel()
 	return found, err
 }

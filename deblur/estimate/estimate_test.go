@@ -433,3 +433,25 @@ func TestDrawnShapes(t *testing.T) {
 	}
 	require.Equal(t, "motion", Motion.String())
 }
+
+// TestNarrow: what is fitted is no blur where its variance is that of sharp photographs.
+func TestNarrow(t *testing.T) {
+	for shape, want := range map[Shape]bool{
+		{Kind: Gaussian, Std: 0.6}: true, {Kind: Gaussian, Std: 0.7}: false,
+		{Kind: Disk, Radius: 1.3}: true, {Kind: Disk, Radius: 1.5}: false,
+		{Kind: Motion, Length: 3, Angle: 30}: true, {Kind: Motion, Length: 4, Angle: 30}: false,
+		{}: false,
+	} {
+		require.Equal(t, want, shape.narrow(), "%+v", shape)
+		if shape.Kind != Free {
+			k, err := shape.Kernel()
+			require.NoError(t, err)
+			s := newSupport(k.W / 2)
+			for i, v := range k.Weights {
+				s.k[i] = float64(v)
+			}
+			yy, xx, _ := s.variance()
+			require.InDelta(t, shape.variance(), yy+xx, 0.35, "%+v: samples have a width", shape)
+		}
+	}
+}

@@ -48,6 +48,22 @@ func (s Shape) Kernel() (deblur.Kernel, error) {
 	return deblur.Motion(1, 0)
 }
 
+// narrow says whether the shape's variance is one that sharp photographs have.
+func (s Shape) narrow() bool { return s.Kind != Free && s.variance() <= mostSharp }
+
+// variance is that of a continuous shape in both directions together, in squares of a sample.
+func (s Shape) variance() float64 {
+	switch s.Kind {
+	case Motion:
+		return s.Length * s.Length / 12
+	case Disk:
+		return s.Radius * s.Radius / 2
+	case Gaussian:
+		return 2 * s.Std * s.Std
+	}
+	return 0
+}
+
 // simple looks for a shape with few numbers that explains the photograph as well as the kernel s.
 // The photograph's likelihood is that of what a kernel leaves of it, given the sharp image: shapes
 // are fitted by it and accepted by Schwarz's criterion (1978), which for every number that is saved
