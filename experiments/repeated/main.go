@@ -20,6 +20,9 @@ import (
 
 func main() { command.Main(run) }
 
+// mostDrawn is above every bound: what diverges would leave no room for the rest.
+const mostDrawn = 1e6
+
 type options struct {
 	*denoisers.Options
 	repetitions int
@@ -183,7 +186,7 @@ func (o *options) report(p *denoisers.Photograph, outcomes []outcome) (*findings
 		table.Rows = append(table.Rows, []string{strconv.Itoa(k)})
 	}
 	s := findings.Section{Title: "Repeated application (the paper's figure in section 4.4)", Paragraphs: []string{
-		"An averaged map has residuals that never grow, and that go to 0 if it has a fixed point: the bound of Euler is its first residual. Projected onto [0, 1] it surely has one, and the bound is √(α/((1−α)(k+1))) times the distance to the farthest corner of the box, with what float32 adds. Of DnCNN nothing is proven. Pictures are clipped to [0, 1], as in the paper.",
+		"An averaged map has residuals that never grow, and that go to 0 if it has a fixed point: the bound of Euler is its first residual. Projected onto [0, 1] it surely has one, and the bound is √(α/((1−α)(k+1))) times the distance to the farthest corner of the box, with what float32 adds. Of DnCNN nothing is proven. Residuals of a million and more are not drawn. Pictures are clipped to [0, 1], as in the paper.",
 	}}
 	first, err := findings.NewPicture("x, "+p.Name, p.Samples, 3, p.H, p.W)
 	if err != nil {
@@ -197,7 +200,7 @@ func (o *options) report(p *denoisers.Photograph, outcomes []outcome) (*findings
 			}
 			series := htmlreport.Series{Name: name}
 			for i, v := range y {
-				if v < math.MaxFloat64 {
+				if v < mostDrawn {
 					series.X, series.Y = append(series.X, float64(i+1)), append(series.Y, v)
 				}
 			}

@@ -216,4 +216,9 @@ func (a *axis) ticks(from, to float64) []tick {
 func coordinate(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
 
 // figure writes a number for people.
-func figure(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }
+func figure(v float64) string {
+	if v == math.Trunc(v) && v >= 1000 && v < 1e6 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
