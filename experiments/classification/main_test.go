@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -87,4 +88,25 @@ func TestArguments(t *testing.T) {
 func TestArea(t *testing.T) {
 	require.InDelta(t, 0.5, area([]float64{0, 1, 2}, []float64{1, 0.5, 0}), 1e-12)
 	require.InDelta(t, (0.5*0.625+1.5*0.25)/2, area([]float64{0, 0.5, 2}, []float64{1, 0.25, 0.25}), 1e-12)
+}
+
+// TestCertified: what is certified follows from the radii alone, however coarse the attacks' sizes are.
+func TestCertified(t *testing.T) {
+	// L is 1/√2, so that radii are margins, rounded down.
+	r := &robustness{Epsilons: []float64{0, 0.5, 2}, Lipschitz: 1 / math.Sqrt2, Margins: []float64{-1, 0.01, 0.02, 0.03, 4}}
+	require.Equal(t, 0.8, r.clean())
+	require.Equal(t, []float64{0.8, 0.2, 0.2}, r.certifiedCurve())
+	require.InDelta(t, (0.01+0.02+0.03+2)/2/5, r.certifiedArea(), 1e-12)
+	require.InDelta(t, 0.02, r.beyond(0.5), 1e-12)
+	require.InDelta(t, 0.03, r.beyond(0.1), 1e-12)
+	r.Margins[4] = 0.04
+	x, y := r.certifiedLine()
+	require.Equal(t, 0.0, x[0])
+	require.Equal(t, 2.0, x[len(x)-1])
+	require.True(t, slices.IsSorted(x))
+	for i, e := range x {
+		require.Equal(t, r.certified(e), y[i], "at %v", e)
+	}
+	require.Equal(t, 0.2, y[100], "the largest radius itself")
+	require.Zero(t, y[101])
 }
