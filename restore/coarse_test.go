@@ -2,12 +2,14 @@ package restore_test
 
 import (
 	"cmp"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/strength"
 	"github.com/averaged/imaging/restore"
@@ -110,4 +112,32 @@ func TestDefaultForCoarseNoise(t *testing.T) {
 	_, report, err = r.Denoise(t.Context(), grainy(false))
 	require.NoError(t, err)
 	require.Equal(t, restore.DefaultMethod(), report.Method)
+}
+
+// TestNoiseGiven: an estimate that was made before does what the same one does that is made in the call.
+func TestNoiseGiven(t *testing.T) {
+	dev := newCPU(t)
+	n := loaded(t, dev, guidedFile(t, 0.02, 0.3))
+	for _, coarse := range []bool{false, true} {
+		p := grainy(coarse)
+		e, err := restore.EstimateNoise(p)
+		require.NoError(t, err)
+		require.Equal(t, coarse, e.Kind == restore.CoarseNoise)
+		want, wanted, err := restore.Denoise(t.Context(), p, restore.Network(n))
+		require.NoError(t, err)
+		got, report, err := restore.Denoise(t.Context(), p, restore.Network(n), restore.Sigma(0.2), restore.Noise(e))
+		require.NoError(t, err)
+		require.Equal(t, wanted, report)
+		require.Equal(t, pixels(want), pixels(got))
+		other, _, err := restore.Denoise(t.Context(), p, restore.Network(n), restore.Noise(e), restore.Sigma(0.2))
+		require.NoError(t, err)
+		require.NotEqual(t, pixels(want), pixels(other))
+	}
+	for _, sigma := range []float64{-1, math.NaN(), math.Inf(1)} {
+		_, _, err := restore.Denoise(t.Context(), grainy(false), restore.Noise(restore.NoiseEstimate{Sigma: sigma}))
+		var of *restore.OptionError
+		require.ErrorAs(t, err, &of)
+	}
+	_, _, err := restore.Deblur(t.Context(), grainy(false), deblur.Kernel{H: 1, W: 1, Weights: []float32{1}}, restore.Noise(restore.NoiseEstimate{}))
+	require.ErrorContains(t, err, "Noise")
 }

@@ -35,6 +35,11 @@ import (
 // is of the network with these radii, whatever they are. A grey image, also one that is kept as colour,
 // goes through a colour network as three equal channels, whose results are averaged, with √3
 // times the noise level: that is the noise of three equal channels along the axis of brightness.
+//
+// A camera smooths colour, and leaves blotches of it that are wider than what a network sees. Where the
+// estimate of the noise shows that, a network with a guide denoises the colour of its result once more,
+// at a quarter of the resolution (Report.CoarseColour); that is averaged as well, and Report.Averagedness
+// is that of both together.
 func Denoise(ctx context.Context, img image.Image, options ...Option) (image.Image, *Report, error) {
 	r, err := forOne(taskDenoise, options)
 	if err != nil {
@@ -79,16 +84,21 @@ func denoiseAxes(ctx context.Context, dev backend.Device, p *Planar, c settings,
 	return denoiseNetwork(ctx, dev, p, c, report)
 }
 
-// findSigma takes the noise level from the settings, or estimates it by measure.
+// findSigma takes the noise level or its estimate from the settings, or estimates it by measure.
 func (r *Report) findSigma(c settings, p *Planar, measure func(*Planar) (NoiseEstimate, error)) error {
 	r.Sigma = c.sigma
 	if c.sigmaGiven {
 		r.SigmaGiven = c.sigma
 		return nil
 	}
-	e, err := measure(p)
-	if err != nil {
-		return err
+	var e NoiseEstimate
+	if c.noise != nil {
+		e = *c.noise
+	} else {
+		var err error
+		if e, err = measure(p); err != nil {
+			return err
+		}
 	}
 	r.Sigma, r.Estimate = e.Sigma, &e
 	if !e.Reliable && e.Note != "" {

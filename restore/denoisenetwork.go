@@ -37,8 +37,7 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 		return nil, err
 	}
 	defer phi.free()
-	shape := backend.Image(p.Channels, p.Height, p.Width)
-	src, err := lend(dev, shape, p.Pix)
+	src, err := lend(dev, p.shape(), p.Pix)
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +66,8 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 		}
 	}
 	phi.describe(report, c.strength)
-	out := make([]float32, shape.Len())
-	dst, fetch, err := borrow(dev, shape, out)
+	out := NewPlanar(p.Channels, p.Height, p.Width)
+	dst, fetch, err := borrow(dev, p.shape(), out.Pix)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +76,7 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 	if tolerance == 0 {
 		tolerance = denoise.DefaultInnerError
 	}
-	root := math.Sqrt(float64(shape.Len()))
+	root := math.Sqrt(float64(p.shape().Len()))
 	bound, err := applyWithin(part(guided, 1), phi.Denoiser, dst, src, tolerance*root)
 	if err != nil {
 		return nil, ended(err)
@@ -90,10 +89,33 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 		report.Tolerance, report.Residual = tolerance, bound/root
 		report.Converged = report.Residual <= tolerance
 	}
-	if err := checkFinite(out, p, c.method); err != nil {
+	if colour := c.coarseColourLevel(p, report); colour > 0 {
+		if err := c.denoiseCoarseColour(part(1, 1), dev, out, colour, report); err != nil {
+			return nil, ended(err)
+		}
+	}
+	if err := checkFinite(out.Pix, p, c.method); err != nil {
 		return nil, err
 	}
-	return out, meter.end()
+	return out.Pix, meter.end()
+}
+
+// applyTo sets out to Φ(p).
+func applyTo(ctx context.Context, dev backend.Device, phi denoise.Denoiser, out, p *Planar) error {
+	src, err := lend(dev, p.shape(), p.Pix)
+	if err != nil {
+		return err
+	}
+	defer src.Free()
+	dst, fetch, err := borrow(dev, p.shape(), out.Pix)
+	if err != nil {
+		return err
+	}
+	defer dst.Free()
+	if err := phi.Apply(ctx, dst, src); err != nil {
+		return err
+	}
+	return fetch()
 }
 
 // applyWithin sets dst = Φ(src) with an error of at most maxError, if that can be

@@ -24,7 +24,7 @@ import (
 //	Device, Threads, MemoryLimit                              New, and all functions
 //	SigmaAuto                                                 all but Solve
 //	Grain                                                     all but Solve
-//	SigmaChroma, CoarseNetwork                                Denoise
+//	SigmaChroma, Noise, CoarseNetwork                         Denoise
 //	Adaptation                                                Denoise, Deblur
 //	Prior, PriorFunc                                          all but Check
 //	StepSize, Constraint                                      all but Denoise
@@ -54,11 +54,12 @@ func (o option) name() string             { return o.called }
 type settings struct {
 	sigma       float64 // standard deviation of the noise
 	sigmaGiven  bool
-	sigmaAsked  bool    // by an option, to be given or estimated
-	sigmaChroma float64 // along the axes of colour; 0: as sigma
-	grain       bool    // sigma is that of coarse noise
-	method      string  // empty until settle
-	unnamed     bool    // method is the default of the task
+	noise       *NoiseEstimate // in the place of measuring it, or nil
+	sigmaAsked  bool           // by an option, to be given or estimated
+	sigmaChroma float64        // along the axes of colour; 0: as sigma
+	grain       bool           // sigma is that of coarse noise
+	method      string         // empty until settle
+	unnamed     bool           // method is the default of the task
 	weights     *weights.File
 	network     *denoise.Network
 	coarse      *denoise.Network // for coarse noise, in the place of network; or nil
@@ -93,7 +94,7 @@ func Sigma(s float64) Option {
 		if !(s > 0) || math.IsInf(s, 0) {
 			return &OptionError{Option: "Sigma", Value: s, Want: "a finite standard deviation above 0"}
 		}
-		c.sigma, c.sigmaGiven, c.sigmaAsked, c.grain = s, true, true, false
+		c.sigma, c.sigmaGiven, c.sigmaAsked, c.grain, c.noise = s, true, true, false, nil
 		return nil
 	}}
 }
@@ -102,7 +103,20 @@ func Sigma(s float64) Option {
 // default.
 func SigmaAuto() Option {
 	return option{"SigmaAuto", func(c *settings) error {
-		c.sigma, c.sigmaGiven, c.sigmaAsked, c.grain = 0, false, true, false
+		c.sigma, c.sigmaGiven, c.sigmaAsked, c.grain, c.noise = 0, false, true, false, nil
+		return nil
+	}}
+}
+
+// Noise gives what EstimateNoise has made of the image, or of a larger one that it is a part of, so that
+// it is not measured again: all is done as if it had been found here. Its Sigma must be finite and 0 or
+// more.
+func Noise(e NoiseEstimate) Option {
+	return option{"Noise", func(c *settings) error {
+		if !(e.Sigma >= 0) || math.IsInf(e.Sigma, 0) {
+			return &OptionError{Option: "Noise", Value: e.Sigma, Want: "an estimate whose Sigma is finite and 0 or more"}
+		}
+		c.sigma, c.sigmaGiven, c.sigmaAsked, c.grain, c.noise = 0, false, true, false, &e
 		return nil
 	}}
 }

@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"math"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/imagefile"
 )
 
@@ -49,6 +50,9 @@ func (p *Planar) Plane(c int) []float32 {
 	n := p.Width * p.Height
 	return p.Pix[c*n : (c+1)*n : (c+1)*n]
 }
+
+// shape is that of the image on a device.
+func (p *Planar) shape() backend.Shape { return backend.Image(p.Channels, p.Height, p.Width) }
 
 // Check returns an error unless the fields fit together and every sample is a
 // finite number.

@@ -23,6 +23,10 @@ type Report struct {
 	// shrinks them after it (SigmaChroma); 0 if it does not. What is proven holds in the norm that
 	// counts differences of colour so many times.
 	ColourStretch float64
+	// CoarseColour is the standard deviation of noise for which Denoise denoises the colour of what the
+	// network makes once more, at a quarter of the resolution, where a camera has left blotches of it;
+	// 0 if it does not. Averagedness is then that of both together.
+	CoarseColour float64
 	// Doubts say what is doubtful of the result, and what may help, a sentence each.
 	Doubts []string
 	// Weight is the weight of total variation, which follows from Sigma and the option

@@ -26,6 +26,7 @@ var belongs = map[string][]task{
 	"SigmaAuto":     {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskCheck},
 	"Grain":         {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskCheck},
 	"SigmaChroma":   {taskDenoise},
+	"Noise":         {taskDenoise},
 	"Adaptation":    {taskDenoise, taskDeblur},
 	"CoarseNetwork": {taskDenoise},
 	"Prior":         {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve},

@@ -87,7 +87,7 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 	}
 	opts = slices.Clone(opts)
 	if noise != nil {
-		opts = append(opts, restore.Sigma(noise.Sigma))
+		opts = append(opts, restore.Noise(*noise))
 	}
 	kernel := r.removedBlur()
 	margin := previewMargin + max(kernel.H, kernel.W)
@@ -122,12 +122,6 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 		}
 		panels = append(panels, panel(out.Pix))
 		labels = append(labels, strengthName(s))
-		if noise != nil { // it was not given
-			report.Estimate, report.SigmaGiven = noise, 0
-			if !noise.Reliable && noise.Note != "" {
-				report.Doubts = append(report.Doubts, "sigma: "+noise.Note)
-			}
-		}
 		if o == nil {
 			if report.Adaptation > 0 {
 				a.remark(t.input, "the strength of the network follows the detail of this part, and in the whole image that of the whole (--adapt=false: neither)")

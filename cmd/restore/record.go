@@ -83,11 +83,13 @@ type outcome struct {
 	Rescaling  number       `json:"rescaling,omitempty"`
 	Level      number       `json:"level,omitempty"`
 	Adaptation number       `json:"adaptation,omitempty"`
-	Guide      *guideInfo   `json:"guide,omitempty"`
-	Mask       string       `json:"mask,omitempty"`
-	Factor     int          `json:"factor,omitempty"`
-	Antialias  string       `json:"antialias,omitempty"`
-	Kernel     string       `json:"kernel,omitempty"`
+	// CoarseColour is the noise for which colour was denoised once more, at a quarter of the resolution.
+	CoarseColour number     `json:"coarse_colour,omitempty"`
+	Guide        *guideInfo `json:"guide,omitempty"`
+	Mask         string     `json:"mask,omitempty"`
+	Factor       int        `json:"factor,omitempty"`
+	Antialias    string     `json:"antialias,omitempty"`
+	Kernel       string     `json:"kernel,omitempty"`
 	// KernelEstimate is the kernel that was estimated where none was given; the certificate is of the
 	// iteration for it.
 	KernelEstimate *kernelInfo `json:"kernel_estimate,omitempty"`

@@ -69,6 +69,7 @@ func factsOf(o *outcome) []htmlreport.Fact {
 	sayNumber("Rescaling of the network", o.Rescaling)
 	sayNumber("Level of the network", o.Level)
 	sayNumber("Adaptation to the image", o.Adaptation)
+	sayNumber("Noise of colour at a quarter of the resolution", o.CoarseColour)
 	if o.Guide != nil {
 		say("Strength of the guide", "%.4g", o.Guide.Strength)
 	}
@@ -225,6 +226,9 @@ func certificateInWords(o *outcome, r *restore.Report) []string {
 	}
 	if o.Guide != nil {
 		say("This is proven of the network as it was frozen for this photograph, whatever its guide chose; how the choice follows the photograph is not part of it.")
+	}
+	if o.CoarseColour > 0 {
+		say("It is proven of the network and of the denoising of colour at a quarter of the resolution after it, together.")
 	}
 	if o.Adaptation > 0 {
 		say("How strong the network is follows the image; that choice is not part of the proof (--adapt=false leaves it out).")

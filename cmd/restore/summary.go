@@ -22,7 +22,7 @@ func outcomeOf(m *imagefile.Image, r *restore.Report) *outcome {
 		Width: m.Width, Height: m.Height, Channels: m.Channels,
 		Method: r.Method, Sigma: number(r.Sigma), SigmaGiven: number(r.SigmaGiven), Disturbance: number(r.Disturbance), Estimated: r.Estimate != nil,
 		Weight: number(r.Weight), Rescaling: number(r.Rescaling), Level: number(r.Level),
-		Adaptation: number(r.Adaptation), Certificate: certificateOf(r),
+		Adaptation: number(r.Adaptation), CoarseColour: number(r.CoarseColour), Certificate: certificateOf(r),
 	}
 	if g := r.Guide; g != nil {
 		o.Guide = &guideInfo{Strength: number(g.Strength), Looks: g.Looks, Parameters: g.Parameters, Multiplications: number(g.Multiplications)}

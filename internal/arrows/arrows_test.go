@@ -48,8 +48,8 @@ var table = map[string]row{
 		cobra, pflag, xTerm,
 	}, tests: []string{"denoise/dncnn"}},
 	"restore": {code: []string{
-		"denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "tv", "pnp", "backend", "backend/cpu", "backend/cuda", "weights", "weights/open",
-		"internal/imagefile", "internal/noiselevel", "internal/strength",
+		"denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "tv", "pnp", "averaged", "backend", "backend/cpu", "backend/cuda", "weights", "weights/open",
+		"internal/imagefile", "internal/noiselevel", "internal/reduction", "internal/strength",
 		xImage,
 	}, tests: []string{"denoise/activation", "denoise/dncnn", "internal/cameranoise", "internal/scene", "internal/quality", "weights/research"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from, internal/cameranoise
@@ -147,6 +147,7 @@ var table = map[string]row{
 	"internal/jpegblock":            {},
 	"internal/openfile":             {},
 	"internal/noiselevel":           {code: []string{"internal/parallel"}, tests: []string{"internal/cameranoise"}},
+	"internal/reduction":            {},
 	"internal/response":             {},
 	"internal/quality":              {code: []string{"internal/parallel"}},
 	"internal/scene":                {},

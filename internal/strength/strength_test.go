@@ -197,3 +197,24 @@ func TestGuidedCoarseLevel(t *testing.T) {
 		}
 	}
 }
+
+// TestCoarseColourLevel: nothing where colour's noise is not steep, weak or as fine as white, a share of the level
+// where it is, and never less for more noise or a steeper spectrum.
+func TestCoarseColourLevel(t *testing.T) {
+	require.InDelta(t, 0.4*0.04, CoarseColourLevel(0.04, 0.004, 8), 1e-12)
+	require.InDelta(t, 0.2*0.04, CoarseColourLevel(0.04, 0.004, 4), 1e-12)
+	require.Zero(t, CoarseColourLevel(0.04, 0.004, 3.4))
+	require.Zero(t, CoarseColourLevel(0.04, 0.004, 0))
+	require.Zero(t, CoarseColourLevel(0.04, 0.04, 8))
+	require.Zero(t, CoarseColourLevel(0.01, 0, 8))
+	for _, slope := range []float64{3.7, 4, 5, 100} {
+		last := 0.0
+		for sigma := 1e-3; sigma < 0.3; sigma += 1e-3 {
+			level := CoarseColourLevel(sigma, 0.01, slope)
+			require.GreaterOrEqual(t, level, last)
+			require.GreaterOrEqual(t, level, CoarseColourLevel(sigma, 0.01, slope-0.1))
+			require.LessOrEqual(t, level, 0.4*sigma)
+			last = level
+		}
+	}
+}
