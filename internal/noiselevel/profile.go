@@ -124,10 +124,12 @@ const (
 	// A spectrum is flat if its second highest band is at most this much higher than its highest, and an
 	// estimate agrees within the other.
 	flatWithin, agreesWithin = 1.1, 0.03
-	// Strong noise is in brightness alone as well where the rule's interval begins a little higher and
+	// Noise that is not weak is in brightness alone as well where the rule's interval begins a little higher and
 	// brightness has far more in its highest band, and not much less there than in the second highest:
 	// texture, which is in brightness too, falls more steeply.
-	strongWhite, slightlyBrighter, farBrighter, flatBrightness = 10.0 / 255, 1.1, 1.5, 1.2
+	strongWhite, slightlyBrighter, farBrighter, flatBrightness = 5.0 / 255, 1.05, 1.35, 1.2
+	// Where the second highest band has that much more than the highest, what is brighter is texture.
+	steepBrightness = 1.3
 	// Such noise is that of cameras, and weakest in the calmest tenth of an image, where it is measured:
 	// the level is up to calmer more, from calmFrom to calmTo.
 	calmer, calmFrom, calmTo = 0.25, 8.0 / 255, 12.0 / 255
@@ -135,11 +137,14 @@ const (
 	// less than softMost of its middle one, at the squares with most of both; and wholly so softRange
 	// below that.
 	softMost, softRange = 0.28, 0.12
-	// softFactor is how far above the rule's level that of a soft image can be, and softLeast how far below.
-	softFloor, softFactor, softLeast = 1.15, 2, 0.9
+	// softFactor is how far above the rule's level that of a soft image can be, and softLeast how far below,
+	// and softPower by what part of that, as a power, the level follows.
+	softFloor, softFactor, softLeast, softPower = 1.15, 2, 0.9, 0.7
 	// Of sharp images levels up to weakFrom are reduced to weakShare, up to weakTo less and less: what is
 	// weak is most often texture.
 	weakFrom, weakTo, weakShare = 3.0 / 255, 6.0 / 255, 0.3
+	// An interval is wide from wideFrom times its lower end on, and as wide as counts at wideTo times.
+	wideFrom, wideTo = 1.7, 2.2
 	// A level is believed as a whole where the lowest band has up to maskedFrom times as much of it, and
 	// above by that power less.
 	maskedFrom, maskedPower = 5, 2.5
@@ -174,7 +179,7 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 		}
 		light, second := s.floor[axisOfBrightness][3][lowest], s.floor[axisOfBrightness][2][lowest]
 		bright := p.Sigma >= strongWhite && j.low > slightlyBrighter*p.Sigma && light > farBrighter*p.Sigma && second < flatBrightness*light
-		if j.low <= limit*p.Sigma && !bright {
+		if j.low <= limit*p.Sigma && !bright || second > steepBrightness*light {
 			return p
 		}
 		level := math.Max(p.Sigma, math.Min(j.middle, light))
@@ -185,6 +190,7 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 	soft := j.soft(softFloor * s.floor[axisOfBrightness][0][tenth])
 	sharp := j.middle * (weakShare + (1-weakShare)*min(max((j.middle-weakFrom)/(weakTo-weakFrom), 0), 1))
 	level := math.Pow(math.Max(soft, 1e-6), softness) * math.Pow(math.Max(sharp, 1e-6), 1-softness)
+	level *= j.caution()
 	share := masked(s.floor[axisOfBrightness][0][tenth]/level, s.floor[axisOfColour][1][tenth]/level)
 	p = p.coarse(j, level*share)
 	if share < 0.5 && p.Kind != None {
@@ -192,6 +198,15 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 		p.Note = fmt.Sprintf("what varies is mostly texture, in which noise of %.2g may hide: if noise is left, try --strength strong", level)
 	}
 	return p
+}
+
+// caution is the factor on a level of which the rule is not sure: from a wide interval on, as it is of
+// texture more often than of noise, the lower end counts.
+func (j judgement) caution() float64 {
+	if !(j.low > 0) {
+		return 1
+	}
+	return math.Pow(j.low/j.middle, min(max((j.high/j.low-wideFrom)/(wideTo-wideFrom), 0), 1))
 }
 
 // masked returns the share of a level that is believed where the lowest band has ratio times as much in
@@ -210,7 +225,7 @@ func (j judgement) soft(floor float64) float64 {
 	if ratio > softFactor {
 		ratio = math.Max(softFactor*math.Sqrt(softFactor/ratio), 1)
 	}
-	return math.Max(ratio, softLeast) * j.middle
+	return math.Pow(math.Max(ratio, softLeast), softPower) * j.middle
 }
 
 // coarse turns to noise that is not white, of a level.

@@ -158,12 +158,14 @@ func TestLayersFitFeatures(t *testing.T) {
 	for axes, l := range map[int]*layers{1: &greyLayers, 2: &colourLayers} {
 		require.Len(t, l.shift, featureCounts[axes])
 		require.Len(t, l.scale, featureCounts[axes])
-		for _, row := range l.hidden {
-			require.Len(t, row, featureCounts[axes]+1)
+		inputs := featureCounts[axes]
+		for _, rows := range l.rows {
+			for _, row := range rows {
+				require.Len(t, row, inputs+1)
+			}
+			inputs = len(rows)
 		}
-		for _, row := range l.output {
-			require.Len(t, row, len(l.hidden)+1)
-		}
+		require.Equal(t, 3, inputs)
 		low, middle, high := l.level(make([]float64, featureCounts[axes]))
 		require.LessOrEqual(t, low, middle)
 		require.LessOrEqual(t, middle, high)

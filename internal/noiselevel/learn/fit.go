@@ -7,30 +7,34 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"sort"
 )
 
 // rule is what is learned, in the form of noiselevel's layers.
 type rule struct {
 	shift, scale []float64
-	hidden       [][]float64
-	output       [][]float64
+	layers       [layerCount][][]float64 // the rows of each: weights, and a bias at the end
 }
 
 // levels of the quantiles that are learned, as noiselevel's layers have them.
 var levels = [3]float64{0.2, 0.5, 0.8}
 
 const (
+	layerCount = 3 // two hidden ones, and that of the outputs
 	hiddenSize = 64
-	batch      = 128
+	batch      = 256
 	rate       = 4e-3
-	decay      = 2e-4
+	decay      = 0.01 // of AdamW
+	// blur is the standard deviation of noise that is added to the scaled features: photographs that
+	// were not learned from differ more than that.
+	blur = 0.1
 )
 
 // target is the logarithm that is learned; noiselevel's leastLevel is the 0.3.
 func target(s sample) float64 { return math.Log(255*s.Level + 0.3) }
 
-// fit minimises the pinball loss of the three quantiles (Koenker and Bassett, 1978) by Adam.
+// fit minimises the pinball loss of the three quantiles (Koenker and Bassett, 1978) by AdamW.
 func fit(set []sample, iterations int) rule {
 	n := len(set[0].Features)
 	r := rule{shift: make([]float64, n), scale: make([]float64, n)}
@@ -53,12 +57,13 @@ func fit(set []sample, iterations int) rule {
 		return v
 	}
 	for range hiddenSize {
-		r.hidden = append(r.hidden, row(n))
+		r.layers[0] = append(r.layers[0], row(n))
+		r.layers[1] = append(r.layers[1], row(hiddenSize))
 	}
 	for range levels {
-		r.output = append(r.output, row(hiddenSize))
+		r.layers[2] = append(r.layers[2], row(hiddenSize))
 	}
-	parameters := append(append([][]float64{}, r.hidden...), r.output...)
+	parameters := slices.Concat(r.layers[:]...)
 	gradient, first, second := like(parameters), like(parameters), like(parameters)
 	pick := picker(set)
 	for t := 1; t <= iterations; t++ {
@@ -66,16 +71,16 @@ func fit(set []sample, iterations int) rule {
 			clear(g)
 		}
 		for range batch {
-			r.differentiate(set[pick(random.Float64())], gradient)
+			r.differentiate(set[pick(random.Float64())], gradient, func() float64 { return blur * random.NormFloat64() })
 		}
 		step := rate * 0.5 * (1 + math.Cos(math.Pi*float64(t)/float64(iterations)))
 		c1, c2 := 1-math.Pow(0.9, float64(t)), 1-math.Pow(0.999, float64(t))
 		for i, p := range parameters {
 			for j := range p {
-				g := gradient[i][j]/batch + decay*p[j]
+				g := gradient[i][j] / batch
 				first[i][j] = 0.9*first[i][j] + 0.1*g
 				second[i][j] = 0.999*second[i][j] + 0.001*g*g
-				p[j] -= step * (first[i][j] / c1) / (math.Sqrt(second[i][j]/c2) + 1e-9)
+				p[j] -= step * (first[i][j]/c1/(math.Sqrt(second[i][j]/c2)+1e-9) + decay*p[j])
 			}
 		}
 	}
@@ -107,20 +112,26 @@ func like(p [][]float64) [][]float64 {
 	return z
 }
 
-// evaluate returns the scaled features, the hidden values and the outputs.
-func (r rule) evaluate(features []float64) (x, h []float64, out [3]float64) {
-	x, h = make([]float64, len(features)), make([]float64, len(r.hidden))
+// evaluate returns the inputs of each layer, and the outputs.
+func (r rule) evaluate(features []float64, blurred func() float64) (inputs [layerCount][]float64, out [3]float64) {
+	x := make([]float64, len(features))
 	for i, f := range features {
-		x[i] = min(max((f-r.shift[i])*r.scale[i], -4), 4)
+		x[i] = min(max((f-r.shift[i])*r.scale[i], -4), 4) + blurred()
 	}
-	for i, row := range r.hidden {
-		h[i] = math.Tanh(affine(row, x))
+	for l, rows := range r.layers {
+		inputs[l] = x
+		x = make([]float64, len(rows))
+		for i, row := range rows {
+			x[i] = affine(row, inputs[l])
+			if l < layerCount-1 {
+				x[i] = math.Tanh(x[i])
+			}
+		}
 	}
-	for i, row := range r.output {
-		out[i] = affine(row, h)
-	}
-	return x, h, out
+	return inputs, [3]float64(x)
 }
+
+func sharp() float64 { return 0 }
 
 func affine(row, x []float64) float64 {
 	sum := row[len(x)]
@@ -131,32 +142,36 @@ func affine(row, x []float64) float64 {
 }
 
 // differentiate adds the gradient of a sample's loss.
-func (r rule) differentiate(s sample, gradient [][]float64) {
-	x, h, out := r.evaluate(s.Features)
+func (r rule) differentiate(s sample, gradient [][]float64, blurred func() float64) {
+	inputs, out := r.evaluate(s.Features, blurred)
 	want := target(s)
-	inner := make([]float64, len(h))
+	outer := make([]float64, len(levels))
 	for k, q := range levels {
 		// The derivative of the pinball loss, smooth near zero.
-		d := 1 - q
+		outer[k] = 1 - q
 		if e := out[k] - want; e < 0 {
-			d = -q * min(1, -e/0.05)
+			outer[k] = -q * min(1, -e/0.05)
 		} else {
-			d *= min(1, e/0.05)
+			outer[k] *= min(1, e/0.05)
 		}
-		g := gradient[len(r.hidden)+k]
-		for i, v := range h {
-			g[i] += d * v
-			inner[i] += d * r.output[k][i]
-		}
-		g[len(h)] += d
 	}
-	for i, v := range h {
-		d := inner[i] * (1 - v*v)
-		g := gradient[i]
-		for j, f := range x {
-			g[j] += d * f
+	last := len(gradient)
+	for l := layerCount - 1; l >= 0; l-- {
+		rows, x := r.layers[l], inputs[l]
+		inner := make([]float64, len(x))
+		last -= len(rows)
+		for i, d := range outer {
+			g := gradient[last+i]
+			for j, v := range x {
+				g[j] += d * v
+				inner[j] += d * rows[i][j]
+			}
+			g[len(x)] += d
 		}
-		g[len(x)] += d
+		for j, v := range x { // of tanh, but for the features
+			inner[j] *= 1 - v*v
+		}
+		outer = inner
 	}
 }
 
@@ -164,7 +179,7 @@ func (r rule) differentiate(s sample, gradient [][]float64) {
 func (r rule) loss(set []sample) float64 {
 	sum := 0.0
 	for _, s := range set {
-		_, _, out := r.evaluate(s.Features)
+		_, out := r.evaluate(s.Features, sharp)
 		for k, q := range levels {
 			if e := out[k] - target(s); e > 0 {
 				sum += (1 - q) * e
@@ -180,7 +195,7 @@ func (r rule) loss(set []sample) float64 {
 func (r rule) spread(set []sample) float64 {
 	sum := 0.0
 	for _, s := range set {
-		_, _, out := r.evaluate(s.Features)
+		_, out := r.evaluate(s.Features, sharp)
 		e := out[1] - target(s)
 		sum += e * e
 	}
@@ -213,18 +228,17 @@ func write(path string, grey, colour rule) error {
 			print(f.v)
 			b.WriteString("},\n")
 		}
-		for _, f := range []struct {
-			name, kind string
-			v          [][]float64
-		}{{"hidden", "[][]float32", r.hidden}, {"output", "[3][]float32", r.output}} {
-			fmt.Fprintf(&b, "%s: %s{\n", f.name, f.kind)
-			for _, row := range f.v {
+		b.WriteString("rows: [layerCount][][]float32{\n")
+		for _, rows := range r.layers {
+			b.WriteString("{\n")
+			for _, row := range rows {
 				b.WriteString("{")
 				print(row)
 				b.WriteString("},\n")
 			}
 			b.WriteString("},\n")
 		}
+		b.WriteString("},\n")
 		b.WriteString("}\n\n")
 	}
 	source, err := format.Source(b.Bytes())

@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,10 +25,10 @@ func made(n int) []sample {
 func TestGradientAgainstDifferences(t *testing.T) {
 	set := made(40)
 	r := fit(set, 1)
-	parameters := append(append([][]float64{}, r.hidden...), r.output...)
+	parameters := slices.Concat(r.layers[:]...)
 	gradient := like(parameters)
 	for _, s := range set {
-		r.differentiate(s, gradient)
+		r.differentiate(s, gradient, sharp)
 	}
 	const step = 1e-5
 	random := rand.New(rand.NewPCG(5, 6))
@@ -56,7 +57,7 @@ func TestFitLearnsQuantiles(t *testing.T) {
 	fresh := made(6000)[3000:]
 	var below [3]float64
 	for _, s := range fresh {
-		_, _, out := r.evaluate(s.Features)
+		_, out := r.evaluate(s.Features, sharp)
 		for k := range out {
 			if target(s) < out[k] {
 				below[k] += 1 / float64(len(fresh))

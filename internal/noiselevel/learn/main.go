@@ -21,7 +21,7 @@ func main() {
 	output := flag.String("o", "", "Go `FILE` to write")
 	samples := flag.Int("samples", 15000, "pictures in colour to learn from; a third as many are grey")
 	kept := flag.String("kept", "", "`FILE` that keeps the samples, to learn from them again")
-	iterations := flag.Int("iterations", 30000, "steps of Adam")
+	iterations := flag.Int("iterations", 12000, "steps of AdamW")
 	flag.Parse()
 	if err := run(*folder, *output, *kept, *samples, *iterations); err != nil {
 		fmt.Fprintln(os.Stderr, "learn:", err)

@@ -109,6 +109,11 @@ const (
 	blurredPart = 0.56
 )
 
+// Of the cameras, these shares make pictures as most people have them, and as the recipe "camera" of
+// package train draws them: as large as the sensor and smoothed, colour most; or made smaller by leaving
+// pixels out. The rest is of all kinds.
+const smoothShare, sparseShare = 0.25, 0.08
+
 // degraded returns the photograph with noise, and without it but the same otherwise.
 func (p photograph) degraded(r *rand.Rand) (noisy, clean photograph, err error) {
 	kind := r.Float64()
@@ -132,6 +137,18 @@ func (p photograph) degraded(r *rand.Rand) (noisy, clean photograph, err error) 
 		noisy.pix = p.withNoise(math.Exp(between(r, math.Log(0.006), math.Log(0.15))), between(r, 0.4, 1.4), r)
 	default:
 		camera := cameranoise.Random(r.Uint64())
+		switch u := r.Float64(); {
+		case u < smoothShare:
+			camera.Resize = 1
+			camera.LumaSmoothing = max(camera.LumaSmoothing, between(r, 0.5, 1.3))
+			camera.ChromaSmoothing = max(camera.ChromaSmoothing, between(r, 1.5, 4))
+			if r.Float64() < 0.6 {
+				p.pix = cameranoise.Blurred(p.pix, p.height, p.width, between(r, 0.5, 1.8))
+			}
+		case u < smoothShare+sparseShare:
+			camera.Resize, camera.Resampling = max(camera.Resize, between(r, 2, 4)), cameranoise.Nearest
+			camera.LumaSmoothing, camera.ChromaSmoothing = 0, 0
+		}
 		saved := camera.JPEG
 		camera.JPEG = nil
 		if noisy.pix, err = camera.Apply(p.pix, p.height, p.width, r.Uint64()); err != nil {
