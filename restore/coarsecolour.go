@@ -19,8 +19,9 @@ import (
 //
 //	Ψ(x) = x − LᵀP(c − PΦ(c + m)),  c = PLx,
 //
-// L the means of package reduction in units in which ‖L‖ ≤ 1, P the projection onto colour, and m the
-// brightness of what the network made of the photograph, frozen as the radii of Φ are.
+// L the means of package reduction in units in which ‖L‖ ≤ 1 (and Φ in these units, which keeps its
+// constant), P the projection onto colour, and m the brightness of what the network made of the
+// photograph, frozen as the radii of Φ are.
 //
 // Ψ is averaged with the constant α of Φ. First, c ↦ PΦ(c+m) is so on the images P leaves alone:
 // with Φ = (1−α)I + αR it is (1−α)c + αPR(c+m), and PR is nonexpansive. Second, let K = PL, ‖K‖ ≤ 1,
