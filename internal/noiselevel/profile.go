@@ -135,7 +135,7 @@ const (
 	calmer, calmFrom, calmTo = 0.25, 8.0 / 255, 12.0 / 255
 	// An image is soft, and its level is softFloor times the floor of its lowest band, where its highest band has
 	// less than softMost of its middle one, at the squares with most of both; and wholly so softRange
-	// below that.
+	// below that. Where colour's highest band shows noise, no camera has smoothed it, and softness says nothing.
 	softMost, softRange = 0.28, 0.12
 	// softFactor is how far above the rule's level that of a soft image can be, and softLeast how far below,
 	// and softPower by what part of that, as a power, the level follows.
@@ -187,6 +187,7 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 	}
 	fine, middle := s.floor[axisOfBrightness][3][most], s.floor[axisOfBrightness][1][most]
 	softness := min(max((softMost-fine/math.Max(middle, 1e-9))/softRange, 0), 1)
+	softness *= min(max(2*(1-s.floor[axisOfColour][3][tenth]/leastWhite), 0), 1)
 	soft := j.soft(softFloor * s.floor[axisOfBrightness][0][tenth])
 	sharp := j.middle * (weakShare + (1-weakShare)*min(max((j.middle-weakFrom)/(weakTo-weakFrom), 0), 1))
 	level := math.Pow(math.Max(soft, 1e-6), softness) * math.Pow(math.Max(sharp, 1e-6), 1-softness)
