@@ -50,10 +50,10 @@ func TestGradientAgainstDifferences(t *testing.T) {
 // What is learned are the quantiles.
 func TestFitLearnsQuantiles(t *testing.T) {
 	if testing.Short() {
-		t.Skip("2500 steps in one goroutine: go test ./... makes them")
+		t.Skip("900 steps in one goroutine: go test ./... makes them")
 	}
 	set := made(3000)
-	r := fit(set, 2500)
+	r := fit(set, 900)
 	fresh := made(6000)[3000:]
 	var below [3]float64
 	for _, s := range fresh {
