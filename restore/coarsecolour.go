@@ -137,6 +137,7 @@ func (c settings) denoiseCoarseColour(ctx context.Context, dev backend.Device, p
 	}
 	alpha, certified := k.phi.Averagedness()
 	report.CoarseColour = sigma
+	report.Guide.Looks += k.phi.looks
 	report.Averagedness, report.Certified = averaged.Composition(report.Averagedness, alpha), report.Certified && certified
 	return nil
 }

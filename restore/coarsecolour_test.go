@@ -124,10 +124,34 @@ func TestCoarseColourKeepsBrightness(t *testing.T) {
 	require.Less(t, off(q), 0.7*off(p))
 }
 
+// ofCamera is an estimate of noise whose colour is blotched.
+func ofCamera() *NoiseEstimate {
+	return &NoiseEstimate{Kind: CoarseNoise, Sigma: 0.03, Reliable: true, Bands: []NoiseBand{
+		{Period: 24, Colour: 0.06}, {Period: 6, Colour: 0.01}, {Period: 2, Brightness: 0.005},
+	}}
+}
+
+// TestCoarseColourIsReported: with its level, a second look of the guide, and the constant of the whole.
+func TestCoarseColourIsReported(t *testing.T) {
+	p := blotched(64, 64, 0.02, 3)
+	e := ofCamera()
+	with, report, err := Denoise(t.Context(), p, Method("fast"), Noise(*e))
+	require.NoError(t, err)
+	e.Bands[0].Colour = 0.03
+	without, plain, err := Denoise(t.Context(), p, Method("fast"), Noise(*e))
+	require.NoError(t, err)
+	require.InDelta(t, 0.012, report.CoarseColour, 1e-9)
+	require.Zero(t, plain.CoarseColour)
+	require.Equal(t, []int{2, 1}, []int{report.Guide.Looks, plain.Guide.Looks})
+	require.True(t, report.Certified)
+	require.Greater(t, report.Averagedness, plain.Averagedness)
+	require.Less(t, report.Averagedness, 1.0)
+	require.NotEqual(t, without.(*Planar).Pix, with.(*Planar).Pix)
+}
+
 // TestCoarseColourWhere: white noise, weak noise, grey and small pictures, and networks without a guide
 // do without.
 func TestCoarseColourWhere(t *testing.T) {
-	steep := []NoiseBand{{Period: 24, Colour: 0.06}, {Period: 6, Colour: 0.01}, {Period: 2, Brightness: 0.005}}
 	level := func(method string, channels, side int, e *NoiseEstimate, stretch float64) float64 {
 		r, err := New(Method(method))
 		require.NoError(t, err)
@@ -141,7 +165,8 @@ func TestCoarseColourWhere(t *testing.T) {
 		}
 		return c.coarseColourLevel(NewPlanar(channels, side, side), &Report{Sigma: sigma, Estimate: e, ColourStretch: stretch})
 	}
-	camera := &NoiseEstimate{Kind: CoarseNoise, Sigma: 0.03, Bands: steep}
+	camera := ofCamera()
+	steep := camera.Bands
 	require.InDelta(t, 0.012, level("fast", 3, 64, camera, 0), 1e-9)
 	for name, got := range map[string]float64{
 		"told":       level("fast", 3, 64, nil, 0),

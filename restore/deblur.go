@@ -175,7 +175,7 @@ func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel de
 			d.step *= networkStep
 		}
 	}
-	if d.y, err = lend(dev, backend.Image(p.Channels, p.Height, p.Width), p.Pix); err != nil {
+	if d.y, err = lend(dev, p.shape(), p.Pix); err != nil {
 		return nil, err
 	}
 	if c.method == TV {

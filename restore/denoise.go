@@ -117,7 +117,7 @@ func (c settings) on() backend.Device {
 
 // denoiseTV solves the proximal problem of total variation for all channels.
 func denoiseTV(ctx context.Context, dev backend.Device, p *Planar, c settings, report *Report) ([]float32, error) {
-	shape := backend.Image(p.Channels, p.Height, p.Width)
+	shape := p.shape()
 	alpha, coupling := tv.Tuned(report.Sigma, shape.C)
 	report.Weight = alpha * c.strength
 	report.Tolerance = c.tolerance

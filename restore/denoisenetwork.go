@@ -8,6 +8,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/strength"
+	"github.com/averaged/imaging/pnp"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -101,7 +102,7 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 }
 
 // applyTo sets out to Φ(p).
-func applyTo(ctx context.Context, dev backend.Device, phi denoise.Denoiser, out, p *Planar) error {
+func applyTo(ctx context.Context, dev backend.Device, phi pnp.Denoiser, out, p *Planar) error {
 	src, err := lend(dev, p.shape(), p.Pix)
 	if err != nil {
 		return err

@@ -91,28 +91,14 @@ func denoisePrior(ctx context.Context, dev backend.Device, p *Planar, c settings
 	if err := meter.report(0, 0, 0); err != nil {
 		return nil, err
 	}
-	shape := backend.Image(p.Channels, p.Height, p.Width)
-	src, err := lend(dev, shape, p.Pix)
-	if err != nil {
-		return nil, err
-	}
-	defer src.Free()
-	out := make([]float32, shape.Len())
-	dst, fetch, err := borrow(dev, shape, out)
-	if err != nil {
-		return nil, err
-	}
-	defer dst.Free()
 	report.Averagedness, report.Certified = c.prior.Averagedness()
-	if err := c.prior.Apply(ctx, dst, src); err != nil {
-		return nil, err
-	}
-	if err := fetch(); err != nil {
+	out := NewPlanar(p.Channels, p.Height, p.Width)
+	if err := applyTo(ctx, dev, c.prior, out, p); err != nil {
 		return nil, err
 	}
 	report.Converged = true
-	if err := checkFinite(out, p, c.method); err != nil {
+	if err := checkFinite(out.Pix, p, c.method); err != nil {
 		return nil, err
 	}
-	return out, meter.end()
+	return out.Pix, meter.end()
 }

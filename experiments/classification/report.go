@@ -47,8 +47,9 @@ func (o *options) robustness(models []*trained, data *cifar.Data) findings.Secti
 	for _, e := range epsilons {
 		curves.Rows = append(curves.Rows, []string{number(e)})
 	}
-	add := func(name string, y []float64) {
-		chart.Series = append(chart.Series, htmlreport.Series{Name: name, X: epsilons, Y: y})
+	add := func(name string, y []float64, line htmlreport.Series) {
+		line.Name = name
+		chart.Series = append(chart.Series, line)
 		curves.Header = append(curves.Header, name)
 		for i := range y {
 			curves.Rows[i] = append(curves.Rows[i], number(y[i]))
@@ -57,13 +58,11 @@ func (o *options) robustness(models []*trained, data *cifar.Data) findings.Secti
 	for _, m := range models {
 		p := published[m.name]
 		robust := m.result.robust()
-		add(p.title, robust)
+		add(p.title, robust, htmlreport.Series{X: epsilons, Y: robust})
 		certified := "–"
 		if m.name == nonExpNet {
-			name := p.title + ", certified"
-			add(name, m.result.certifiedCurve())
 			x, y := m.result.certifiedLine()
-			chart.Series[len(chart.Series)-1] = htmlreport.Series{Name: name, X: x, Y: y}
+			add(p.title+", certified", m.result.certifiedCurve(), htmlreport.Series{X: x, Y: y})
 			certified = number(m.result.certifiedArea())
 		}
 		table.Rows = append(table.Rows, []string{

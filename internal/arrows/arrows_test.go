@@ -147,7 +147,7 @@ var table = map[string]row{
 	"internal/jpegblock":            {},
 	"internal/openfile":             {},
 	"internal/noiselevel":           {code: []string{"internal/parallel"}, tests: []string{"internal/cameranoise"}},
-	"internal/reduction":            {},
+	"internal/reduction":            {tests: []string{"internal/devicetest"}},
 	"internal/response":             {},
 	"internal/quality":              {code: []string{"internal/parallel"}},
 	"internal/scene":                {},

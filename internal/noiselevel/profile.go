@@ -127,7 +127,7 @@ const (
 	// Noise that is not weak is in brightness alone as well where the rule's interval begins a little higher and
 	// brightness has far more in its highest band, and not much less there than in the second highest:
 	// texture, which is in brightness too, falls more steeply.
-	strongWhite, slightlyBrighter, farBrighter, flatBrightness = 5.0 / 255, 1.05, 1.35, 1.2
+	leastBright, slightlyBrighter, farBrighter, flatBrightness = 5.0 / 255, 1.05, 1.35, 1.2
 	// Where the second highest band has that much more than the highest, what is brighter is texture.
 	steepBrightness = 1.3
 	// Such noise is that of cameras, and weakest in the calmest tenth of an image, where it is measured:
@@ -178,7 +178,7 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 			limit += (weakBrighter - brighter) * min(max(2-p.Sigma/weakWhite, 0), 1)
 		}
 		light, second := s.floor[axisOfBrightness][3][lowest], s.floor[axisOfBrightness][2][lowest]
-		bright := p.Sigma >= strongWhite && j.low > slightlyBrighter*p.Sigma && light > farBrighter*p.Sigma && second < flatBrightness*light
+		bright := p.Sigma >= leastBright && j.low > slightlyBrighter*p.Sigma && light > farBrighter*p.Sigma && second < flatBrightness*light
 		if j.low <= limit*p.Sigma && !bright || second > steepBrightness*light {
 			return p
 		}

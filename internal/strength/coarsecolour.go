@@ -18,5 +18,5 @@ const colourShare = 0.4
 // those of 24; 0 where there is nothing to do.
 func CoarseColourLevel(sigma, fine, slope float64) float64 {
 	steep := min(max((slope-steepFrom)/(steepTo-steepFrom), 0), 1)
-	return colourShare * sigma * steep * certain(sigma, fine)
+	return colourShare * sigma * steep * ofCamera(sigma, fine)
 }

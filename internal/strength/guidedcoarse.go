@@ -15,11 +15,11 @@ const smoothMost, smoothRange = 0.9, 0.4
 // estimated as sigma, above 0, where the finest detail's brightness has a floor of fine. It never falls
 // as sigma rises.
 func GuidedCoarseLevel(sigma, fine float64) float64 {
-	return sigma * (1 + guidedMore*certain(sigma, fine))
+	return sigma * (1 + guidedMore*ofCamera(sigma, fine))
 }
 
-// certain is from 0 to 1, how certain it is that noise is that of a camera.
-func certain(sigma, fine float64) float64 {
+// ofCamera returns how certain it is, from 0 to 1, that noise is that of a camera.
+func ofCamera(sigma, fine float64) float64 {
 	strong := min(max((sigma-guidedFrom)/(guidedTo-guidedFrom), 0), 1)
 	smooth := min(max((smoothMost-fine/sigma)/smoothRange, 0), 1)
 	return strong * smooth

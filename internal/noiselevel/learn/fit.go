@@ -26,9 +26,9 @@ const (
 	batch      = 256
 	rate       = 4e-3
 	decay      = 0.01 // of AdamW
-	// blur is the standard deviation of noise that is added to the scaled features: photographs that
+	// jitter is the standard deviation of what is added at random to the scaled features: photographs that
 	// were not learned from differ more than that.
-	blur = 0.1
+	jitter = 0.1
 )
 
 // target is the logarithm that is learned; noiselevel's leastLevel is the 0.3.
@@ -71,7 +71,7 @@ func fit(set []sample, iterations int) rule {
 			clear(g)
 		}
 		for range batch {
-			r.differentiate(set[pick(random.Float64())], gradient, func() float64 { return blur * random.NormFloat64() })
+			r.differentiate(set[pick(random.Float64())], gradient, func() float64 { return jitter * random.NormFloat64() })
 		}
 		step := rate * 0.5 * (1 + math.Cos(math.Pi*float64(t)/float64(iterations)))
 		c1, c2 := 1-math.Pow(0.9, float64(t)), 1-math.Pow(0.999, float64(t))
@@ -112,11 +112,11 @@ func like(p [][]float64) [][]float64 {
 	return z
 }
 
-// evaluate returns the inputs of each layer, and the outputs.
-func (r rule) evaluate(features []float64, blurred func() float64) (inputs [layerCount][]float64, out [3]float64) {
+// evaluate returns the inputs of each layer, and the outputs, with what added adds to each scaled feature.
+func (r rule) evaluate(features []float64, added func() float64) (inputs [layerCount][]float64, out [3]float64) {
 	x := make([]float64, len(features))
 	for i, f := range features {
-		x[i] = min(max((f-r.shift[i])*r.scale[i], -4), 4) + blurred()
+		x[i] = min(max((f-r.shift[i])*r.scale[i], -4), 4) + added()
 	}
 	for l, rows := range r.layers {
 		inputs[l] = x
@@ -131,7 +131,8 @@ func (r rule) evaluate(features []float64, blurred func() float64) (inputs [laye
 	return inputs, [3]float64(x)
 }
 
-func sharp() float64 { return 0 }
+// exactly adds nothing.
+func exactly() float64 { return 0 }
 
 func affine(row, x []float64) float64 {
 	sum := row[len(x)]
@@ -142,8 +143,8 @@ func affine(row, x []float64) float64 {
 }
 
 // differentiate adds the gradient of a sample's loss.
-func (r rule) differentiate(s sample, gradient [][]float64, blurred func() float64) {
-	inputs, out := r.evaluate(s.Features, blurred)
+func (r rule) differentiate(s sample, gradient [][]float64, added func() float64) {
+	inputs, out := r.evaluate(s.Features, added)
 	want := target(s)
 	outer := make([]float64, len(levels))
 	for k, q := range levels {
@@ -179,7 +180,7 @@ func (r rule) differentiate(s sample, gradient [][]float64, blurred func() float
 func (r rule) loss(set []sample) float64 {
 	sum := 0.0
 	for _, s := range set {
-		_, out := r.evaluate(s.Features, sharp)
+		_, out := r.evaluate(s.Features, exactly)
 		for k, q := range levels {
 			if e := out[k] - target(s); e > 0 {
 				sum += (1 - q) * e
@@ -195,7 +196,7 @@ func (r rule) loss(set []sample) float64 {
 func (r rule) spread(set []sample) float64 {
 	sum := 0.0
 	for _, s := range set {
-		_, out := r.evaluate(s.Features, sharp)
+		_, out := r.evaluate(s.Features, exactly)
 		e := out[1] - target(s)
 		sum += e * e
 	}
