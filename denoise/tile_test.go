@@ -309,11 +309,15 @@ func families(t testing.TB, dev backend.Device, opts ...Option) map[string]*Netw
 // Every tile gives the same bits as the whole image: on the host's processor, with its
 // one call for Euler steps, layer by layer, and where rounding shows the grid.
 func TestTilesChangeNothing(t *testing.T) {
-	for name, open := range map[string]func() backend.Device{
+	devices := map[string]func() backend.Device{
 		"cpu":    func() backend.Device { return newCPU(t) },
 		"layers": func() backend.Device { return &watched{Device: newCPU(t)} },
 		"grid":   func() backend.Device { return &watched{Device: newCPU(t), grid: 6} },
-	} {
+	}
+	if testing.Short() {
+		delete(devices, "layers") // a grid has layers one by one, too
+	}
+	for name, open := range devices {
 		images := map[backend.Shape][]float32{}
 		for _, s := range []backend.Shape{backend.Image(3, 40, 53), backend.Image(3, 7, 90)} {
 			images[s] = randomImage(1, s)

@@ -83,7 +83,7 @@ const cameraError, leastCameraError = 4e-3, 1e-5
 // colour most: their noise has a tenth of its low frequencies' density at the highest ones, in colour
 // from waves of eight pixels on. Others are made smaller by leaving pixels out, and their noise is nearly
 // white. The rest is drawn over the whole range of cameranoise.Random.
-const smoothShare, sparseShare = 0.5, 0.15
+const smoothShare, sparseShare = 0.65, 0.05
 
 // SmallestPicture is the least height and width of a picture to train on: a crop's, and with a Camera
 // or Saved what is photographed or saved around it.
@@ -135,8 +135,8 @@ func (c Config) shot(g *generator) shot {
 	switch u := r.Float64(); {
 	case u < smoothShare:
 		s.camera.Resize = 1
-		s.camera.LumaSmoothing = max(s.camera.LumaSmoothing, between(0.5, 1.3))
-		s.camera.ChromaSmoothing = max(s.camera.ChromaSmoothing, between(1.5, 4))
+		s.camera.LumaSmoothing = max(s.camera.LumaSmoothing, between(0.6, 1.5))
+		s.camera.ChromaSmoothing = max(s.camera.ChromaSmoothing, between(2, 5))
 		if r.Float64() < 0.6 {
 			s.soft = between(0.5, 1.8)
 		}
@@ -191,6 +191,8 @@ func (s shot) take(c cameranoise.Camera, scene []float32, side int, seed uint64)
 		}
 		side, _ = c.Size(side, side)
 		if s.smoothing > 0 {
+			// What is learned is the mean of many shots: details that the camera took away stay away.
+			clean = cameranoise.SmoothedAs(clean, noisy, side, side, s.smoothing)
 			noisy = cameranoise.Smoothed(noisy, side, side, s.smoothing)
 		}
 		for i, v := range noisy {

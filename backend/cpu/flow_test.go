@@ -322,8 +322,8 @@ func (c *endingContext) Err() error {
 func TestContextEndsInTheMiddle(t *testing.T) {
 	d := New(Threads(2))
 	defer d.Close()
-	s := backend.Shape{N: 2, C: 3, H: 61, W: 40}
-	region := backend.Region{Y0: 2, Y1: 60, X0: 1, X1: 39}
+	s := backend.Shape{N: 2, C: 3, H: 31, W: 24}
+	region := backend.Region{Y0: 2, Y1: 30, X0: 1, X1: 23}
 	steps := network(t, d, 16, 16, 16, 16)
 	src := picture(t, d, s)
 	d.flowShape = flowShape{2, 2, 1}

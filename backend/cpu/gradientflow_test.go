@@ -135,7 +135,7 @@ func TestGradientFlowInChunks(t *testing.T) {
 		{61, 23, 16, []int{24, 16}, nil, -8},
 		{50, 31, 17, []int{48, 16}, []backend.Tableau{heun}, -16},
 	} {
-		if testing.Short() && !slices.Contains([]int{0, 2, 7, 9, 11, 12}, i) {
+		if testing.Short() && !slices.Contains([]int{2, 7, 11, 12}, i) {
 			continue // one of each kind; go test ./... has all
 		}
 		s := backend.Image(3, c.h, c.w)
@@ -164,8 +164,8 @@ func TestGradientFlowInChunks(t *testing.T) {
 		require.Less(t, worst, 1e-4, "%+v", c)
 
 		shapes := []flowShape{{1, 1, 1}, {1, 4, 3}, {100, 2, 7}, {4, 100, 1}, {2, 2, 1}, {3, 3, 2}, {7, 100, 2}}
-		if testing.Short() { // the smallest chunks, the narrowest strips, and each of both whole
-			shapes = shapes[:4]
+		if testing.Short() { // the smallest chunks, the narrowest strips, and either whole
+			shapes = shapes[:3]
 		}
 		for _, shape := range shapes {
 			other, bits := blank(t, d, s)
@@ -261,7 +261,7 @@ func TestFusedProjectionsGiveThePlanarBits(t *testing.T) {
 func TestFusedGroups(t *testing.T) {
 	d := New(Threads(1))
 	defer d.Close()
-	s := backend.Image(3, 150, 150)
+	s := backend.Image(3, 90, 100)
 	src := picture(t, d, s)
 	dst, _ := blank(t, d, s)
 	kept := d.used.Load()

@@ -16,6 +16,7 @@ import (
 
 // TestEvalOfInpaintingAgreesWithItsParts: it is degrade, inpaint and compare in one.
 func TestEvalOfInpaintingAgreesWithItsParts(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	require.NoError(t, os.Mkdir("holdout", 0o777))
 	save(t, "holdout/a.png", picture(3, 20, 24, 8, 0))
@@ -95,6 +96,7 @@ func TestEvalDefaultsOfTasks(t *testing.T) {
 }
 
 func TestEvalTasksHostile(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	holdout(t)
 	saveMask(t, "mask.png", 20, 24) // of the size of one of them

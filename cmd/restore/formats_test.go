@@ -117,6 +117,7 @@ func TestDeblurImproves(t *testing.T) {
 }
 
 func TestJSONOfRestorations(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "a.png", picture(3, 20, 24, 8, 0.05))
 	save(t, "clean.png", picture(3, 20, 24, 8, 0))
@@ -181,6 +182,7 @@ func TestWritingOptions(t *testing.T) {
 }
 
 func TestAlphaThatCannotBeStored(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	m := picture(3, 20, 24, 8, 0.05)
 	m.Alpha = make([]uint16, 20*24)

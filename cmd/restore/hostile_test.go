@@ -37,6 +37,7 @@ func pngBomb(w, h uint32) []byte {
 // TestHostileFiles gives every command that reads images what is none: one line,
 // status 1, nothing written.
 func TestHostileFiles(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "k.png", picture(1, 3, 3, 8, 0))
 	saveMask(t, "mask.png", 3, 3)
@@ -102,6 +103,7 @@ func TestHostileFiles(t *testing.T) {
 }
 
 func TestFailureDoesNotStopTheOthers(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	require.NoError(t, os.WriteFile("a.png", []byte("no image"), 0o666))
 	save(t, "b.png", picture(1, 12, 14, 8, 0.05))
@@ -116,6 +118,7 @@ func TestFailureDoesNotStopTheOthers(t *testing.T) {
 }
 
 func TestFolderIsNoImage(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "k.png", picture(1, 3, 3, 8, 0))
 	require.NoError(t, os.Mkdir("folder.png", 0o777))
@@ -133,6 +136,7 @@ func TestFolderIsNoImage(t *testing.T) {
 }
 
 func TestMaxPixels(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "a.png", picture(1, 12, 14, 8, 0.05))
 	fails(t, exitFailed, []string{"a.png: too many pixels", "14×12", "limit of 167 pixels", "--max-pixels raises the limit"}, denoising("a.png", "--max-pixels", "167")...)
@@ -198,6 +202,7 @@ func (endless) Read(p []byte) (int, error) {
 }
 
 func TestEndlessInput(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	for _, start := range []string{"", "\x89PNG\r\n\x1a\n", "PF\n90000 90000\n-1\n"} {
 		r := restoringFrom(t, io.MultiReader(strings.NewReader(start), endless{}), denoising("-", "-o", "x.png")...)
@@ -210,6 +215,7 @@ func TestEndlessInput(t *testing.T) {
 }
 
 func TestBombNeedsALimit(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	require.NoError(t, os.WriteFile("bomb.png", pngBomb(10000, 10000), 0o666))
 	fails(t, exitFailed, []string{"bomb.png: too many pixels", "10000×10000", "bomb?); --max-pixels raises"}, denoising("bomb.png")...)

@@ -16,6 +16,7 @@ import (
 
 // Weight files that are made to be believed are refused, or told the truth about.
 func TestWeightsThatShouldNotBeBelieved(t *testing.T) {
+	leaveRuns(t)
 	folder, err := filepath.Abs(filepath.Join("..", "..", "denoise", "testdata", "hostile"))
 	require.NoError(t, err)
 	inFolder(t)

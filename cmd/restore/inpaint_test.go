@@ -32,6 +32,7 @@ func inpainting(args ...string) []string {
 
 // Images of every kind come back as they were, but for the pixels that were filled.
 func TestInpaint(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	saveMask(t, "mask.png", 20, 24)
 	alpha := picture(3, 20, 24, 16, 0)
@@ -123,6 +124,7 @@ func TestInpaintFromStandardInput(t *testing.T) {
 }
 
 func TestInpaintRefuses(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "a.png", picture(3, 20, 24, 8, 0))
 	saveMask(t, "mask.png", 20, 24)

@@ -20,6 +20,7 @@ func denoising(args ...string) []string {
 }
 
 func TestOutputStandsBesideTheInput(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	require.NoError(t, os.Mkdir("in", 0o777))
 	save(t, "in/a.png", picture(1, 12, 14, 8, 0.05))
@@ -33,6 +34,7 @@ func TestOutputStandsBesideTheInput(t *testing.T) {
 }
 
 func TestSuffixes(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "k.png", picture(1, 3, 3, 8, 0))
 	save(t, "a.png", picture(1, 12, 14, 8, 0))
@@ -87,6 +89,7 @@ func TestNothingIsOverwritten(t *testing.T) {
 }
 
 func TestSkipExistingResumes(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "a.png", picture(1, 12, 14, 8, 0.05))
 	save(t, "b.png", picture(1, 12, 14, 8, 0.05))
@@ -178,6 +181,7 @@ func TestRecursive(t *testing.T) {
 }
 
 func TestStandardStreams(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	var file bytes.Buffer
 	require.NoError(t, imagefile.Encode(&file, picture(3, 12, 14, 16, 0.05), imagefile.WriteOptions{Format: imagefile.PNG}))

@@ -94,6 +94,7 @@ func TestTrain(t *testing.T) {
 }
 
 func TestTrainJSON(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	photographs(t, "data", 2)
 	o := objects(t, succeeds(t, tiny("data", "-o", "run", "--val", "data", "--set", "validate_every=3", "--json", "-q")...).stdout)
@@ -324,6 +325,7 @@ func (d *doing) Write(p []byte) (int, error) {
 // TestTrainWithoutSpace: what cannot be written is told, and loses nothing earlier. A
 // folder in the place of a file stands for a disk that is full.
 func TestTrainWithoutSpace(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	photographs(t, "data", 1)
 	succeeds(t, tiny("data", "-q", "-o", "whole", "--name", "same")...)
@@ -474,6 +476,7 @@ func TestTrainWrongUsage(t *testing.T) {
 }
 
 func TestTrainOnHostileFiles(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	photographs(t, "data", 1)
 	require.NoError(t, os.Remove("data/notes.txt"))

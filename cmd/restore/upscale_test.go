@@ -90,6 +90,7 @@ func TestUpscaleReport(t *testing.T) {
 }
 
 func TestUpscaleRefuses(t *testing.T) {
+	leaveRuns(t)
 	inFolder(t)
 	save(t, "a.png", picture(3, 20, 24, 8, 0))
 	save(t, "k.png", picture(1, 3, 3, 8, 0))

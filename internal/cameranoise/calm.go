@@ -6,13 +6,19 @@ import "math"
 // cameras take it away: details of a width of some pixels are weakened, the more the weaker they are
 // around. A strength of 1 is a usual one.
 func Smoothed(pix []float32, h, w int, strength float64) []float32 {
+	return SmoothedAs(pix, pix, h, w, strength)
+}
+
+// SmoothedAs weakens the details of pix as much as Smoothed does those of like, another shot of the
+// same scene. With a shot without noise for pix that is about the mean of many shots that are smoothed.
+func SmoothedAs(pix, like []float32, h, w int, strength float64) []float32 {
 	n := h * w
 	channels := len(pix) / n
 	light := make([]float64, n)
 	for i := range light {
 		sum := float32(0)
 		for c := range channels {
-			sum += pix[c*n+i]
+			sum += like[c*n+i]
 		}
 		light[i] = float64(sum) / float64(channels)
 	}

@@ -62,3 +62,36 @@ func TestBlurred(t *testing.T) {
 		}
 	}
 }
+
+// The mean of many smoothed shots is what SmoothedAs makes of the scene, not the scene: texture that
+// is as weak as the noise is weakened with it.
+func TestSmoothedAsIsTheMeanOfShots(t *testing.T) {
+	const h, w, shots, strength = 40, 48, 400, 2
+	scene := make([]float32, h*w)
+	for i := range scene {
+		scene[i] = float32(0.5 + 0.02*math.Sin(2.2*float64(i%w))*math.Cos(1.9*float64(i/w)))
+	}
+	mean, as := make([]float64, h*w), make([]float64, h*w)
+	for shot := range uint64(shots) {
+		noisy := make([]float32, h*w)
+		for i := range noisy {
+			noisy[i] = scene[i] + 0.02*backend.GaussianAt(shot, uint64(i))
+		}
+		for i, v := range Smoothed(noisy, h, w, strength) {
+			mean[i] += float64(v) / shots
+		}
+		for i, v := range SmoothedAs(scene, noisy, h, w, strength) {
+			as[i] += float64(v) / shots
+		}
+	}
+	square := func(from []float64, to func(i int) float64) float64 {
+		sum := 0.0
+		for i, v := range from {
+			sum += math.Pow(v-to(i), 2)
+		}
+		return sum
+	}
+	fromScene := square(mean, func(i int) float64 { return float64(scene[i]) })
+	fromAs := square(mean, func(i int) float64 { return as[i] })
+	require.Less(t, fromAs, 0.2*fromScene)
+}
