@@ -6,12 +6,14 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/strength"
 	"github.com/averaged/imaging/weights"
 )
 
 // CoarseNetwork chooses the network that Denoise uses in the place of the other where the noise is
-// found to be coarse (CoarseNoise), or said to be (Grain). It is as with Network, which has to be given
-// as well. Where neither a method nor weights are given, that is "camera" anyway.
+// found to be coarse (CoarseNoise) and to have less than nine tenths of its level in the finest detail,
+// or said to be coarse (Grain). It is as with Network, which has to be given as well. Where neither a
+// method nor weights are given, that is "camera" anyway.
 func CoarseNetwork(n *denoise.Network) Option {
 	return option{"CoarseNetwork", func(c *settings) error {
 		if n == nil {
@@ -27,7 +29,8 @@ func CoarseNetwork(n *denoise.Network) Option {
 
 // forNoise returns the settings for the noise that was found: another network where it is coarse.
 func (c settings) forNoise(report *Report) (settings, error) {
-	found := report.Estimate != nil && report.Estimate.Kind == CoarseNoise
+	e := report.Estimate
+	found := e != nil && e.Kind == CoarseNoise && strength.Smoothed(e.Sigma, e.finest())
 	if !found && !c.grain || c.prior != nil {
 		return c, nil
 	}

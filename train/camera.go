@@ -27,7 +27,8 @@ type Camera struct {
 	// them saved as JPEG. Clean is the share without noise but what a JPEG file adds.
 	White float64 `json:"white"`
 	Clean float64 `json:"clean"`
-	// Doubt is the standard deviation of the logarithm of the level's factor.
+	// Doubt is the standard deviation of the logarithm of the level's factor. Estimates are off by
+	// 0.2 to 0.5.
 	Doubt float64 `json:"doubt"`
 }
 
@@ -36,8 +37,9 @@ type Camera struct {
 func CameraConfig() Config {
 	c := GuidedConfig()
 	c.Guide.Most = guide.Most
-	c.Camera = &Camera{White: 0.1, Clean: 0.07, Doubt: 0.25}
-	c.LossExponent, c.Reduce, c.Saved, c.Schedule.Maximum, c.Iterations = 0, 0, 0, 0.005, 10_000
+	c.Camera = &Camera{White: 0.1, Clean: 0.07, Doubt: 0.4}
+	c.LossExponent, c.Reduce, c.Saved, c.Schedule.Maximum, c.Iterations = 0, 0, 0, 0.007, 10_000
+	c.Batch, c.Crop = 4, 96
 	return c
 }
 
@@ -135,8 +137,8 @@ func (c Config) shot(g *generator) shot {
 	switch u := r.Float64(); {
 	case u < smoothShare:
 		s.camera.Resize = 1
-		s.camera.LumaSmoothing = max(s.camera.LumaSmoothing, between(0.6, 1.5))
-		s.camera.ChromaSmoothing = max(s.camera.ChromaSmoothing, between(2, 5))
+		s.camera.LumaSmoothing = max(s.camera.LumaSmoothing, between(0.5, 1.4))
+		s.camera.ChromaSmoothing = max(s.camera.ChromaSmoothing, between(1.5, 4.5))
 		if r.Float64() < 0.6 {
 			s.soft = between(0.5, 1.8)
 		}

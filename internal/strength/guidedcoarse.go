@@ -24,3 +24,9 @@ func ofCamera(sigma, fine float64) float64 {
 	smooth := min(max((smoothMost-fine/sigma)/smoothRange, 0), 1)
 	return strong * smooth
 }
+
+// Smoothed tells whether coarse noise of the level sigma, above 0, where the finest detail's brightness
+// has a floor of fine, was smoothed by a camera or by JPEG. Where it was not, as where pixels of a
+// photograph are left out, a network for white noise leaves less: 34.6 dB on SIDD where one for
+// the noise of cameras has 34.4.
+func Smoothed(sigma, fine float64) bool { return fine < smoothMost*sigma }

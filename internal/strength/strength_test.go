@@ -218,3 +218,11 @@ func TestCoarseColourLevel(t *testing.T) {
 		}
 	}
 }
+
+// TestSmoothed: noise as fine as white was smoothed by nothing.
+func TestSmoothed(t *testing.T) {
+	require.True(t, Smoothed(0.04, 0))
+	require.True(t, Smoothed(0.04, 0.035))
+	require.False(t, Smoothed(0.04, 0.037))
+	require.False(t, Smoothed(0.04, 0.05))
+}
