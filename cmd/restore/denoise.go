@@ -35,11 +35,11 @@ and more than that.
 is white. --sigma-chroma is for noise that is stronger or weaker in colour; --grain
 takes the standard deviation of coarse noise.
 
-The default method is ` + restore.DefaultMethod() + `, and camera where the noise is coarse and was smoothed, as
-cameras smooth it. Method fast is for large pictures: like guided, in a fifth of the
-time, and a little less good. Method tv minimises the total
-variation on luma and opponent colour axes, to a certified duality gap (--tolerance,
-1e-4 by default, relative). The others are networks ('restore info' describes them).
+The default method is ` + restore.DefaultMethod() + `. Noise that a camera has smoothed is removed by
+camera instead. Method fast is for large pictures: like guided, in a fifth of the
+time, and a little less good. Method tv minimises the total variation on luma and
+opponent colour axes, to a certified duality gap (--tolerance, 1e-4 by default,
+relative). The others are networks ('restore info' describes them).
 ` + embeddedNetworks() + `
 Others come from a file: --weights FILE names one, and with it the method. Its
 certificate (-v prints it) is verified when the file is loaded; a file that was
