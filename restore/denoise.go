@@ -11,8 +11,8 @@ import (
 
 // Denoise removes noise like additive white Gaussian noise from an image. It
 // estimates the noise level unless Sigma gives one, and uses DefaultMethod unless Method
-// names another or weights are given; for noise that is coarse (NoiseKind) it uses "camera" then,
-// as far as the program has its weights.
+// names another or weights are given; for noise that is coarse (NoiseKind) and smoothed, as cameras
+// leave it, it uses "camera" then, as far as the program has its weights.
 //
 // The result has the size, colour channels, bit depth and alpha of the image. For
 // a *Planar it is a *Planar, neither rounded nor clipped; for all others
