@@ -63,9 +63,15 @@ func (r *restoration) use(ctx context.Context, a *app, dev backend.Device) (opts
 	if r.prove || !f.IsEmbedded() {
 		loaded = a.whileLong(name(source) + ": its certificate is being proven, which takes long with large filters")
 	}
+	coarse := func() error { return nil }
+	if r.flag == selectMethod && r.unnamed && !r.sigma.given && slices.Contains(weights.Embedded(), weights.Camera) {
+		coarse = r.beginCoarse(ctx, dev, options)
+	}
 	r.network, err = denoise.Load(ctx, dev, f, options...)
 	loaded()
+	coarseErr := coarse()
 	if err != nil {
+		r.freeCoarse()
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
@@ -77,27 +83,38 @@ func (r *restoration) use(ctx context.Context, a *app, dev backend.Device) (opts
 	for _, line := range lines(r.network.Certificate().String()) {
 		a.detail("%s: %s", name(source), line)
 	}
-	opts = []restore.Option{restore.Network(r.network)}
-	if r.flag != selectMethod || !r.unnamed || !slices.Contains(weights.Embedded(), weights.Camera) {
-		return opts, r.network.Free, nil
-	}
-	if err := r.loadCoarse(ctx, dev, options); err != nil {
+	if coarseErr != nil {
 		r.network.Free()
-		return nil, nil, err
+		return nil, nil, coarseErr
 	}
-	return append(opts, restore.CoarseNetwork(r.coarse)), func() { r.network.Free(); r.coarse.Free() }, nil
+	opts = []restore.Option{restore.Network(r.network)}
+	if r.coarse != nil {
+		opts = append(opts, restore.CoarseNetwork(r.coarse))
+	}
+	return opts, func() { r.network.Free(); r.freeCoarse() }, nil
 }
 
-// loadCoarse loads the network that denoise uses by itself where noise is coarse.
-func (r *restoration) loadCoarse(ctx context.Context, dev backend.Device, options []denoise.Option) error {
-	f, err := weights.Open(weights.Camera)
-	if err == nil {
-		r.coarse, err = denoise.Load(ctx, dev, f, options...)
+// beginCoarse begins to load the network that denoise uses by itself where noise is coarse, beside the
+// other one, and returns the function that waits for it.
+func (r *restoration) beginCoarse(ctx context.Context, dev backend.Device, options []denoise.Option) (wait func() error) {
+	done := make(chan error, 1)
+	go func() {
+		f, err := weights.Open(weights.Camera)
+		if err == nil {
+			r.coarse, err = denoise.Load(ctx, dev, f, options...)
+		}
+		if err != nil && ctx.Err() == nil {
+			err = fileError{weights.Camera, err}
+		}
+		done <- err
+	}()
+	return func() error { return <-done }
+}
+
+func (r *restoration) freeCoarse() {
+	if r.coarse != nil {
+		r.coarse.Free()
 	}
-	if err != nil && ctx.Err() == nil {
-		return fileError{weights.Camera, err}
-	}
-	return err
 }
 
 // isNetwork tells whether the denoiser is a network: the other one has neither weights of
