@@ -112,7 +112,7 @@ func solveDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel 
 	if problem.retuning != nil {
 		run.retune = problem.retuning.next
 		if problem.network.network.Guided() {
-			run.freeze = problem.freeze
+			run.freeze, run.anneal = problem.freeze, problem.anneal
 		}
 	}
 	x, meter, err := run.solve(ctx, dev, c, report)
@@ -149,6 +149,7 @@ type deblurring struct {
 	weight   float64      // λ of total variation
 	coupling tv.Coupling
 	sigma    float64
+	starting StartingPoint
 	data     pnp.DataStep
 	step     float64 // τ
 }
@@ -162,7 +163,7 @@ func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel de
 	if err != nil {
 		return nil, err
 	}
-	d := &deblurring{dev: dev, k: k, planar: p, sigma: report.Disturbance, step: c.step, strength: c.strength}
+	d := &deblurring{dev: dev, k: k, planar: p, sigma: report.Disturbance, starting: c.start, step: c.step, strength: c.strength}
 	defer func() {
 		if err != nil {
 			d.free()

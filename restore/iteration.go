@@ -20,9 +20,10 @@ type iteration struct {
 	data      pnp.DataStep
 	step      float64 // τ, 0: the data step's own
 	tolerance float64 // relative residual to end at where no option says it
-	// retune and freeze are those of twoRuns.
+	// retune, freeze and anneal are those of twoRuns.
 	retune func(ctx context.Context, x backend.Buffer, left float64) (phi pnp.Denoiser, again bool, err error)
 	freeze func(ctx context.Context, x backend.Buffer) (pnp.Denoiser, error)
+	anneal func(ctx context.Context, start backend.Buffer, steps int, progress func(step int, change float64) error) (x backend.Buffer, made int, err error)
 }
 
 // solve runs it, but for total variation twice, writes what it did into the report, and returns x, and
@@ -48,7 +49,7 @@ func (it iteration) solve(ctx context.Context, dev backend.Device, c settings, r
 	if c.method == TV {
 		x, run, err = once(ctx, dev, it.y, it.k, it.phi, opt, meter)
 	} else {
-		x, run, err = twoRuns{dev: dev, k: it.k, y: it.y, retune: it.retune, freeze: it.freeze}.solve(ctx, it.phi, opt, meter)
+		x, run, err = twoRuns{dev: dev, k: it.k, y: it.y, retune: it.retune, freeze: it.freeze, anneal: it.anneal}.solve(ctx, it.phi, opt, meter)
 	}
 	if err != nil {
 		return nil, nil, err

@@ -183,15 +183,19 @@ func (f *fitted) retuned(ctx context.Context, channels int, factor float64) (_ *
 			g.free()
 		}
 	}()
-	card, _ := f.network.Card()
-	level := f.level
-	if level == 0 {
-		level = f.scale * card.Sigma
-	}
-	if err := g.tune(ctx, channels, factor*level); err != nil {
+	if err := g.tune(ctx, channels, factor*f.noise()); err != nil {
 		return nil, err
 	}
 	return g, g.forIteration()
+}
+
+// noise returns the noise level of the images that the denoiser is for.
+func (f *fitted) noise() float64 {
+	if f.level > 0 {
+		return f.level
+	}
+	card, _ := f.network.Card()
+	return f.scale * card.Sigma
 }
 
 // choose puts the network for a noise level in the place of one for all. The network that

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/strength"
 	"github.com/averaged/imaging/operator"
 	"github.com/averaged/imaging/pnp"
 )
@@ -19,7 +20,9 @@ import (
 //
 // With a guide it is with other radii: each run has those that the guide gives to what the data
 // step makes of the point that the run begins at, which is what the network sees first. They are
-// frozen before the run begins. A second photograph is then of no use (NOTEBOOK.md).
+// frozen before the run begins. A second photograph is then of no use (NOTEBOOK.md). In the place of
+// the first run there may be steps of another kind, of which nothing is proven: what they are for is a
+// point to begin the second at.
 type twoRuns struct {
 	dev backend.Device
 	k   operator.Linear
@@ -29,6 +32,9 @@ type twoRuns struct {
 	retune func(ctx context.Context, x backend.Buffer, left float64) (phi pnp.Denoiser, again bool, err error)
 	// freeze, if not nil, is given what a run begins at, and returns the network frozen for it.
 	freeze func(ctx context.Context, x backend.Buffer) (pnp.Denoiser, error)
+	// anneal, if not nil, makes up to that many steps in the place of the first run, from start, or where
+	// that is nil from an estimate of its own.
+	anneal func(ctx context.Context, start backend.Buffer, steps int, progress func(step int, change float64) error) (x backend.Buffer, made int, err error)
 }
 
 // How much farther from its fixed point than the second run the first one may end: what it leaves
@@ -63,14 +69,12 @@ func (t twoRuns) solve(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, m
 		first.Tolerance = firstToleranceGuided * opt.Tolerance
 	}
 	for repeats := 0; ; repeats++ {
-		first.MaxIterations = (opt.MaxIterations - made) / 2
-		first.Progress = meter.run(made, 2)
-		x, report, err := t.run(ctx, t.y, phi, first)
+		x, n, err := t.first(ctx, phi, first, opt.MaxIterations-made, made, meter)
 		if err != nil {
 			return nil, runs{}, err
 		}
 		defer x.Free() // which the next run, that takes it, may have done
-		made += report.Iterations
+		made += n
 		y, left, err := t.addResidual(x)
 		if err != nil {
 			return nil, runs{}, err
@@ -86,7 +90,10 @@ func (t twoRuns) solve(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, m
 			}
 			if again && repeats < mostRepeats && opt.MaxIterations-made > 1 {
 				y.Free()
-				first.Start, first.TakeStart = x, true
+				if first.Start, first.TakeStart = x, true; t.anneal != nil {
+					x.Free() // too far from what is sought: one for too little noise holds all of it
+					first.Start, first.TakeStart = nil, false
+				}
 				continue
 			}
 		}
@@ -99,6 +106,20 @@ func (t twoRuns) solve(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, m
 		refined, report, err := t.run(ctx, y, phi, opt)
 		return refined, runs{report, made + report.Iterations}, err
 	}
+}
+
+// first makes the first run, or what stands in its place, after as many iterations as were made before,
+// and returns what it ended with and its iterations. With the second run there are to be at most that many.
+func (t twoRuns) first(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, most, made int, meter *meter) (backend.Buffer, int, error) {
+	if t.anneal != nil {
+		if opt.TakeStart {
+			defer opt.Start.Free()
+		}
+		return t.anneal(ctx, opt.Start, most-1, meter.steps(made))
+	}
+	opt.MaxIterations, opt.Progress = most/2, meter.run(made, 2)
+	x, report, err := t.run(ctx, t.y, phi, opt)
+	return x, report.Iterations, err
 }
 
 // run makes one of the runs.
@@ -154,5 +175,13 @@ func (m *meter) run(made, left int) func(pnp.Progress) error {
 		}
 		share := math.Max(m.share(p.Residual), float64(p.Iteration)/float64(p.MaxIterations))
 		return m.report(base+(1-base)*share/float64(left), made+p.Iteration, p.Residual)
+	}
+}
+
+// steps reports steps before a last run, after as many iterations that others made.
+func (m *meter) steps(made int) func(step int, change float64) error {
+	base := m.last.Fraction
+	return func(step int, change float64) error {
+		return m.report(base+(1-base)*0.5*float64(step)/strength.AnnealedSteps, made+step, change)
 	}
 }

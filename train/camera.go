@@ -72,15 +72,6 @@ const cameraMargin = 8
 // greyShare is the share of iterations with grey pictures, whose three channels are alike.
 const greyShare = 0.06
 
-// cameraLoss is the loss for a mean squared error: a logarithm, as PSNR is, so that soft photographs
-// and weak noise count as much as sharp ones and strong noise, down to 50 dB. cameraError keeps the
-// gradients about as long as those of white noise.
-func cameraLoss(mse float64) float64 { return cameraError * math.Log1p(mse/leastCameraError) }
-
-func cameraLossSlope(mse float64) float64 { return cameraError / (mse + leastCameraError) }
-
-const cameraError, leastCameraError = 4e-3, 1e-5
-
 // Most photographs of which noise is removed are as large as the camera made them, and smoothed by it,
 // colour most: their noise has a tenth of its low frequencies' density at the highest ones, in colour
 // from waves of eight pixels on. Others are made smaller by leaving pixels out, and their noise is nearly

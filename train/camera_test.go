@@ -224,7 +224,7 @@ func TestRadiiHaveAMost(t *testing.T) {
 func TestCameraLoss(t *testing.T) {
 	for _, mse := range []float64{0, 1e-6, 1e-4, 1e-2} {
 		const step = 1e-9
-		require.InEpsilon(t, (cameraLoss(mse+step)-cameraLoss(mse))/step, cameraLossSlope(mse), 1e-3)
+		require.InEpsilon(t, (logarithmicLoss(mse+step)-logarithmicLoss(mse))/step, logarithmicLossSlope(mse), 1e-3)
 	}
 	trainer, err := newTrainer(processor(t), cameraConfig(), waves(t))
 	require.NoError(t, err)
@@ -233,7 +233,7 @@ func TestCameraLoss(t *testing.T) {
 	before := trainer.generator.clone()
 	r, err := trainer.differentiate(t.Context())
 	require.NoError(t, err)
-	require.InEpsilon(t, cameraLoss(r.mse), r.loss, 1e-12)
+	require.InEpsilon(t, logarithmicLoss(r.mse), r.loss, 1e-12)
 	// Downhill the loss of the same batch falls by as much as the gradient says.
 	const step = 1e-3
 	want := step * r.gradientNorm

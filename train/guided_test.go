@@ -10,6 +10,7 @@ import (
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise/guide"
 	"github.com/averaged/imaging/internal/devicequeue"
+	"github.com/averaged/imaging/internal/strength"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
 )
@@ -210,8 +211,8 @@ func TestGuidedRunsBegin(t *testing.T) {
 	require.NoError(t, again.beginWith(file(plain)))
 }
 
-// TestGuidedDeblurring: in each run the radii are those for what its network sees first, to the
-// bit, and stay; the guide learns from the first run's result, and the blocks from the second's.
+// TestGuidedDeblurring: each annealed step has the radii for what its network sees, to the bit, and the run
+// after them those for what it sees first; the guide learns from that, and the blocks from what is seen at the end.
 func TestGuidedDeblurring(t *testing.T) {
 	dev := reference(t)
 	c := guidedConfig()
@@ -241,27 +242,53 @@ func TestGuidedDeblurring(t *testing.T) {
 	}
 	radii := func() []float32 { return downloaded(t, dev, a.blocks[0].maps.radius) }
 	var looks, steps [][]float32 // what the guide saw, and the radii of each application
-	err = tr.runs.solve(t.Context(), &devicequeue.Queue{Dev: dev}, taken, clean, noise, [2]int{3, 4}, tr.batch.noisy, tr.result, func() error {
-		if err := a.forward(t.Context(), tr.result, tr.batch.noisy); err != nil {
-			return err
-		}
-		steps = append(steps, radii())
-		return nil
-	}, func() error {
-		looks = append(looks, downloaded(t, dev, tr.batch.noisy))
-		return a.freeze(tr.batch.noisy)
-	})
-	require.NoError(t, err)
-	require.Len(t, looks, 2)
-	require.Len(t, steps, 7)
-	for i, r := range steps {
-		require.Equal(t, r, steps[3*min(i/3, 1)], "application %d", i)
+	var levels []float64
+	phi := guidedPrior{
+		tune: func(level float64) error {
+			levels = append(levels, level)
+			return a.tune(level)
+		},
+		look: func() error {
+			looks = append(looks, downloaded(t, dev, tr.batch.noisy))
+			return a.freeze(tr.batch.noisy)
+		},
+		apply: func() error {
+			if err := a.forward(t.Context(), tr.result, tr.batch.noisy); err != nil {
+				return err
+			}
+			steps = append(steps, radii())
+			return nil
+		},
 	}
-	require.NotEqual(t, steps[0], steps[3])
-	last := downloaded(t, dev, tr.batch.noisy)
-	require.NotEqual(t, looks[1], last)
+	approach := func(to sight) []float32 {
+		looks, steps, levels = nil, nil, nil
+		q := &devicequeue.Queue{Dev: dev}
+		require.NoError(t, tr.runs.approach(t.Context(), q, taken, clean, noise, to, tr.batch.noisy, tr.result, phi))
+		return downloaded(t, dev, tr.batch.noisy)
+	}
+	// In an annealed step the guide learns from what the blocks see.
+	seen := approach(sight{step: 2})
+	require.Len(t, steps, 2)
+	require.Len(t, looks, 3)
+	require.Equal(t, seen, looks[2])
+	for i, level := range levels {
+		require.Equal(t, taken.level*strength.Annealed(taken.level, i), level)
+	}
+	const all = strength.AnnealedSteps
+	last := approach(sight{all, 3})
+	require.Len(t, looks, all+1)
+	require.Len(t, steps, all+3)
+	require.Equal(t, taken.level, levels[all])
+	for i, r := range steps[1:] {
+		if i+1 <= all {
+			require.NotEqual(t, steps[i], r, "application %d", i+1)
+		} else {
+			require.Equal(t, steps[all], r, "application %d", i+1)
+		}
+	}
+	require.NotEqual(t, looks[all], last)
 
-	// The gradient is that of the radii for looks[1] in the network of last, by differences.
+	// The gradient is that of the radii for looks[all] in the network of last, by differences.
 	require.NoError(t, dev.Upload(tr.batch.clean, clean))
 	require.NoError(t, a.clear())
 	_, err = tr.pass(t.Context(), 1)
@@ -270,12 +297,12 @@ func TestGuidedDeblurring(t *testing.T) {
 	loss := func() float64 {
 		require.NoError(t, a.update())
 		require.NoError(t, a.tune(taken.level))
-		require.NoError(t, dev.Upload(tr.batch.noisy, looks[1]))
+		require.NoError(t, dev.Upload(tr.batch.noisy, looks[all]))
 		require.NoError(t, a.freeze(tr.batch.noisy))
 		require.NoError(t, dev.Upload(tr.batch.noisy, last))
 		mse, err := tr.pass(t.Context(), 1)
 		require.NoError(t, err)
-		return mse
+		return logarithmicLoss(mse)
 	}
 	p := a.guided.out.parameters()[0]
 	want, along := 0.0, make([]float64, len(p.values))

@@ -16,7 +16,7 @@ import (
 //	x ← P_C(Φ(D(x))),   D(x) = argmin over v of ½‖v − x‖² + τ·½‖Kv − y‖²,
 //
 // from a Wiener estimate, with C the box [0,1]ⁿ, and once more, from the end of the first run,
-// for y + (y − Kx) in the place of y, or with a guide with other radii. The data step is exact:
+// for y + (y − Kx) in the place of y, or with a guide its annealed steps and then one run. The data step is exact:
 // with Fourier transforms D(x)^ = (x̂ + τ·conj(k̂)·ŷ)/(1 + τ|k̂|²). Everything but Φ is computed on the host.
 type plugAndPlay struct {
 	pool   *parallel.Pool
@@ -91,7 +91,7 @@ const (
 	roughness     = 2
 )
 
-func (p *plugAndPlay) filters(e exposure) (f blurFilters, err error) {
+func (p *plugAndPlay) filters(e exposure, tau float64) (f blurFilters, err error) {
 	power := func(k complex128) float64 { return real(k)*real(k) + imag(k)*imag(k) }
 	conj := func(k complex128) complex128 { return complex(real(k), -imag(k)) }
 	noise := e.sigma * e.sigma / imageVariance
@@ -100,8 +100,8 @@ func (p *plugAndPlay) filters(e exposure) (f blurFilters, err error) {
 		response func(fy, fx int, k complex128) complex128
 	}{
 		{&f.blur, func(_, _ int, k complex128) complex128 { return k }},
-		{&f.own, func(_, _ int, k complex128) complex128 { return complex(1/(1+p.tau*power(k)), 0) }},
-		{&f.data, func(_, _ int, k complex128) complex128 { return complex(p.tau/(1+p.tau*power(k)), 0) * conj(k) }},
+		{&f.own, func(_, _ int, k complex128) complex128 { return complex(1/(1+tau*power(k)), 0) }},
+		{&f.data, func(_, _ int, k complex128) complex128 { return complex(tau/(1+tau*power(k)), 0) * conj(k) }},
 		{&f.wiener, func(fy, fx int, k complex128) complex128 {
 			slope := 4 - 2*math.Cos(2*math.Pi*float64(fy)/float64(p.h)) - 2*math.Cos(2*math.Pi*float64(fx)/float64(p.w))
 			return complex(1/(power(k)+noise*roughness*slope), 0) * conj(k)
@@ -120,23 +120,15 @@ const push = 0.5
 
 // solve blurs clean images, adds the noise, makes two runs of so many iterations with the
 // network Φ, which has to set out to what it makes of in, and leaves the data step that
-// follows in in: the images that the network is to learn from. freeze, which is nil without a
-// guide, freezes Φ for what is in in, at the beginning of each run.
-func (p *plugAndPlay) solve(ctx context.Context, q *devicequeue.Queue, e exposure, clean, noise []float32, iterations [2]int, in, out backend.Buffer, phi, freeze func() error) error {
-	f, err := p.filters(e)
+// follows in in: the images that the network is to learn from.
+func (p *plugAndPlay) solve(ctx context.Context, q *devicequeue.Queue, e exposure, clean, noise []float32, iterations [2]int, in, out backend.Buffer, phi func() error) error {
+	f, err := p.filters(e, p.tau)
 	if err != nil {
 		return err
 	}
-	if err := p.apply(f.blur, p.y, clean); err != nil {
+	if err := p.photograph(f, clean, noise); err != nil {
 		return err
 	}
-	for i, v := range noise {
-		p.y[i] += v
-	}
-	if err := p.apply(f.wiener, p.x, p.y); err != nil {
-		return err
-	}
-	clip(p.x)
 	for run, n := range iterations {
 		if err := p.apply(f.data, p.fixed, p.y); err != nil {
 			return err
@@ -148,9 +140,6 @@ func (p *plugAndPlay) solve(ctx context.Context, q *devicequeue.Queue, e exposur
 			if err := p.dataStep(f, q, in); err != nil {
 				return err
 			}
-			if i == 0 && freeze != nil {
-				q.Do(freeze)
-			}
 			q.Do(phi)
 			q.Download(p.point, out)
 			if q.Err != nil {
@@ -160,7 +149,7 @@ func (p *plugAndPlay) solve(ctx context.Context, q *devicequeue.Queue, e exposur
 			p.advance(i > 0)
 		}
 		copy(p.x, p.last)
-		if run == 0 && freeze == nil { // y + (y − Kx)
+		if run == 0 { // y + (y − Kx)
 			if err := p.apply(f.blur, p.point, p.x); err != nil {
 				return err
 			}
@@ -170,6 +159,21 @@ func (p *plugAndPlay) solve(ctx context.Context, q *devicequeue.Queue, e exposur
 		}
 	}
 	return p.dataStep(f, q, in)
+}
+
+// photograph blurs clean images and adds the noise; x is a Wiener estimate.
+func (p *plugAndPlay) photograph(f blurFilters, clean, noise []float32) error {
+	if err := p.apply(f.blur, p.y, clean); err != nil {
+		return err
+	}
+	for i, v := range noise {
+		p.y[i] += v
+	}
+	if err := p.apply(f.wiener, p.x, p.y); err != nil {
+		return err
+	}
+	clip(p.x)
+	return nil
 }
 
 // dataStep sets in to D(x).

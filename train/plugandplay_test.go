@@ -29,7 +29,7 @@ func TestDataStepIsProximal(t *testing.T) {
 	// A Φ that gives the same image whatever it is applied to: then x is that image, clipped.
 	q := &devicequeue.Queue{Dev: dev}
 	fixed := downloaded(t, dev, out)
-	require.NoError(t, p.solve(t.Context(), q, e, clean, noise, [2]int{1, 1}, in, out, func() error { return nil }, nil))
+	require.NoError(t, p.solve(t.Context(), q, e, clean, noise, [2]int{1, 1}, in, out, func() error { return nil }))
 	clip(fixed)
 
 	k, err := deblur.New(dev, kernel, deblur.Circular, shape.H, shape.W)
@@ -79,7 +79,7 @@ func TestRunsReachTheirFixedPoints(t *testing.T) {
 	in, out := alloc(t, dev, shape), alloc(t, dev, shape)
 	e := exposure{kernel: none, sigma: 0.05, level: 0.1}
 	require.NoError(t, p.solve(t.Context(), &devicequeue.Queue{Dev: dev}, e, clean, make([]float32, len(clean)), [2]int{40, 40}, in, out,
-		func() error { return dev.LinearCombination(out, backend.Term{A: 1 / (1 + c), X: in}) }, nil))
+		func() error { return dev.LinearCombination(out, backend.Term{A: 1 / (1 + c), X: in}) }))
 	for i, v := range downloaded(t, dev, in) {
 		y, b := float64(clean[i]), (1+tau)*(1+c)-1
 		second := 2*y - tau*y/b

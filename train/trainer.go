@@ -167,8 +167,8 @@ func (t *trainer) differentiate(ctx context.Context) (r iterationReport, err err
 		}
 		r.mse += mse
 	}
-	if r.loss = weight * r.mse; t.config.Camera != nil {
-		r.loss = cameraLoss(r.mse)
+	if r.loss = weight * r.mse; t.config.logarithmic() {
+		r.loss = logarithmicLoss(r.mse)
 	}
 	if err := t.network.gradients(); err != nil {
 		return r, err
@@ -192,18 +192,17 @@ func (t *trainer) blur(ctx context.Context, q *devicequeue.Queue, e exposure) er
 	if q.Err != nil {
 		return q.Err
 	}
-	iterations := [2]int{d.iterations(t.generator), d.iterations(t.generator)}
-	var freeze func() error
+	apply := func() error { return t.network.forward(ctx, t.result, t.batch.noisy) }
 	if a, ok := t.network.(*averaged); ok && a.guided != nil {
-		freeze = func() error { return a.freeze(t.batch.noisy) }
+		phi := guidedPrior{a.tune, func() error { return a.freeze(t.batch.noisy) }, apply}
+		return t.runs.approach(ctx, q, e, t.batch.samples, t.batch.noise, d.sight(t.generator), t.batch.noisy, t.result, phi)
 	}
-	return t.runs.solve(ctx, q, e, t.batch.samples, t.batch.noise, iterations, t.batch.noisy, t.result, func() error {
-		return t.network.forward(ctx, t.result, t.batch.noisy)
-	}, freeze)
+	iterations := [2]int{d.iterations(t.generator), d.iterations(t.generator)}
+	return t.runs.solve(ctx, q, e, t.batch.samples, t.batch.noise, iterations, t.batch.noisy, t.result, apply)
 }
 
 // pass goes forward and back with the batch, and returns its share of the mean squared
-// error over all samples of the iteration. The loss is that times the weight, or cameraLoss of it: with
+// error over all samples of the iteration. The loss is that times the weight, or logarithmicLoss of it: with
 // e = result − clean and n samples, the gradient is weight·2e/n. Samples in the margin have no
 // error.
 func (t *trainer) pass(ctx context.Context, weight float64) (float64, error) {
@@ -225,11 +224,11 @@ func (t *trainer) pass(ctx context.Context, weight float64) (float64, error) {
 	}
 	var sum [1]float64
 	q.Reduce(sum[:], backend.Reduction{Kind: backend.DiffSquares, X: t.result, Y: t.batch.clean})
-	if t.config.Camera != nil {
+	if t.config.logarithmic() {
 		if q.Err != nil { // the sum is not there
 			return 0, q.Err
 		}
-		weight = cameraLossSlope(sum[0] / samples)
+		weight = logarithmicLossSlope(sum[0] / samples)
 	}
 	factor := float32(weight * 2 / samples)
 	q.Combine(t.result, backend.Term{A: factor, X: t.result}, backend.Term{A: -factor, X: t.batch.clean})

@@ -5,7 +5,9 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/devicequeue"
+	"github.com/averaged/imaging/internal/strength"
 )
 
 // validateDeblurring returns the mean PSNR of deblurring the middle of each picture, a crop as
@@ -54,39 +56,29 @@ func (t *trainer) deblurringError(ctx context.Context, q *devicequeue.Queue, run
 		return 0, err
 	}
 	taken := exposure{kernel: kernel, sigma: sigma, level: d.level(sigma, kernel)}
-	network, err := t.network.denoiser(ctx, t.arrays(), taken.level)
-	if err != nil {
-		return 0, err
-	}
-	defer network.Free()
 	noise := make([]float32, len(clean))
 	q.Do(func() error { return t.dev.Gaussian(in, t.config.ValidationSeed+uint64(index), 0, float32(sigma)) })
 	q.Download(noise, in)
-	phi := network
-	apply := func() error { return phi.Apply(ctx, out, in) }
-	var freeze func() error
-	if network.Guided() {
-		freeze = func() error {
-			radii, err := network.Guide(ctx, in, taken.level, 1)
-			if err != nil {
-				return err
-			}
-			if phi != network {
-				phi.Free()
-			}
-			if phi, err = network.Freeze(radii); err != nil {
-				phi = network
-			}
-			return err
-		}
-		defer func() {
-			if phi != network {
-				phi.Free()
-			}
-		}()
+	if q.Err != nil {
+		return 0, q.Err
 	}
-	if q.Err == nil {
-		q.Err = runs.solve(ctx, q, taken, clean, noise, [2]int{2 * d.Iterations, 2 * d.Iterations}, in, out, apply, freeze)
+	var apply func() error
+	if t.config.Guide != nil {
+		phi := &frozenPrior{ctx: ctx, trainer: t, in: in, out: out}
+		defer phi.free()
+		apply = phi.apply
+		err = runs.approach(ctx, q, taken, clean, noise, sight{strength.AnnealedSteps, longestAfter}, in, out, guidedPrior{phi.tune, phi.look, apply})
+	} else {
+		var phi *denoise.Network
+		if phi, err = t.network.denoiser(ctx, t.arrays(), taken.level); err != nil {
+			return 0, err
+		}
+		defer phi.Free()
+		apply = func() error { return phi.Apply(ctx, out, in) }
+		err = runs.solve(ctx, q, taken, clean, noise, [2]int{2 * d.Iterations, 2 * d.Iterations}, in, out, apply)
+	}
+	if err != nil {
+		return 0, err
 	}
 	q.Do(apply)
 	result := noise
@@ -106,4 +98,42 @@ func (t *trainer) deblurringError(ctx context.Context, q *devicequeue.Queue, run
 		n++
 	}
 	return sum / float64(n), nil
+}
+
+// frozenPrior is a network with a guide as it is outside of training: tuned to a level, and frozen for what it
+// sees.
+type frozenPrior struct {
+	ctx       context.Context
+	trainer   *trainer
+	in, out   backend.Buffer
+	level     float64
+	tuned, of *denoise.Network // tuned to the level, and frozen
+}
+
+func (f *frozenPrior) tune(level float64) error {
+	f.free()
+	var err error
+	f.level = level
+	f.tuned, err = f.trainer.network.denoiser(f.ctx, f.trainer.arrays(), level)
+	return err
+}
+
+func (f *frozenPrior) look() error {
+	radii, err := f.tuned.Guide(f.ctx, f.in, f.level, 1)
+	if err != nil {
+		return err
+	}
+	f.of, err = f.tuned.Freeze(radii)
+	return err
+}
+
+func (f *frozenPrior) apply() error { return f.of.Apply(f.ctx, f.out, f.in) }
+
+func (f *frozenPrior) free() {
+	for _, n := range []**denoise.Network{&f.of, &f.tuned} {
+		if *n != nil {
+			(*n).Free()
+			*n = nil
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 // grows fails unless a rule grows with the noise, smoothly, from the given noise level on.
@@ -225,4 +226,22 @@ func TestSmoothed(t *testing.T) {
 	require.True(t, Smoothed(0.04, 0.035))
 	require.False(t, Smoothed(0.04, 0.037))
 	require.False(t, Smoothed(0.04, 0.05))
+}
+
+// TestAnnealed: from much noise down to the level of the run, each step for less than the one before.
+func TestAnnealed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		level := rapid.Float64Range(1e-4, 2).Draw(t, "level")
+		last := math.Inf(1)
+		for i := range AnnealedSteps {
+			factor := Annealed(level, i)
+			require.Less(t, factor, last)
+			last = factor
+		}
+		require.Equal(t, 1.0, last)
+		first := Annealed(level, 0)
+		require.GreaterOrEqual(t, first, 1.5*(1-1e-12))
+		require.LessOrEqual(t, first, 6*(1+1e-12))
+	})
+	require.InDelta(t, 49.0/255, 0.05*Annealed(0.05, 0), 1e-12)
 }
