@@ -77,7 +77,7 @@ type GuideReport struct {
 	// Strength is the factor on the radii.
 	Strength float64
 	// Looks is how often the guide set radii: once in Denoise, once more for CoarseColour, and before each
-	// run in an iteration.
+	// run and each annealed step in an iteration.
 	Looks int
 	// Parameters of the guide, and its Multiplications for a pixel of the photograph.
 	Parameters      int

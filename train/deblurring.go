@@ -18,9 +18,10 @@ import (
 // weights is that of ½‖Φ(u) − x‖² at u = D(x*) but for the inverse of I − ∂T, which is taken for
 // the identity (Fung et al. 2022, Jacobian-free backpropagation).
 //
-// A network with a guide has the radii in each run that the guide gives to what the network sees
-// first in it, as in restore.Deblur. So the guide learns from what the data step makes of the first
-// run's result, and the blocks from what it makes of the second's.
+// A network with a guide makes the annealed steps of restore.Deblur instead, each with the radii that the
+// guide gives to what the network sees, and then a run with those for what it sees first. It learns in one
+// of the steps, drawn at random, or in the run: there the guide learns from what the run begins with, and
+// the blocks from what it comes to. The loss is the logarithm of the error.
 type Deblurring struct {
 	// NoiseMin and NoiseMax bound the standard deviation σ of the noise in the blurred crops,
 	// on images in [0,1]: one for all crops of an iteration, drawn uniformly in log σ.

