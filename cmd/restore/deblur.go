@@ -52,9 +52,9 @@ the network will see first, and says pixel by pixel how much may be taken away; 
 is frozen for the run, so that convergence is proven whatever the guide says.
 Without one, the second run is for the photograph with what the first result leaves
 of it added to it, which brings back detail, and its strength follows what the first
-one shows (--adapt=false: as before). If, by what the first result leaves and by an estimate,
---sigma is far from the truth, the first run is made again. --iterations is about
-all runs together, and the certificate about each.
+one shows (--adapt=false: as before). If, by what the first result leaves and by an
+estimate, --sigma is far from the truth, the first run is made again. --iterations
+is about all runs together, and the certificate about each.
 
 The kernel is an image of what became of a single point: brighter is more weight;
 any size up to 2047×2047, any format, scaled to sum 1. 'restore kernel' makes some.
