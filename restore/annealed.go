@@ -8,14 +8,18 @@ import (
 	"github.com/averaged/imaging/internal/strength"
 )
 
-// anneal makes the steps before the run with a guide, at most that many, from start on: data step and
-// network, as in the run, but each step for less noise than the one before, and with the radii for what
-// the network sees in it. They end at the level of the run (strength.Annealed). It is half-quadratic
-// splitting with a rising penalty (Geman and Yang 1995; Zhang et al., DPIR, 2021). No step is part of what
-// is proven, for each is another map: they choose where the run begins, and so what its radii are.
+// anneal makes the steps before the run with a guide, at most that many, from start on, which is given
+// away, or where that is nil from an initial estimate for the noise that is assumed now. They are data step
+// and network, as in the run, but each is for less noise than the one before, down to the level of the run
+// (strength.Annealed), and has the radii for what the network sees in it: half-quadratic splitting with a
+// rising penalty (Geman and Yang 1995; Zhang et al., DPIR, 2021). None is part of what is proven, for each is
+// another map: they choose where the run begins, and so what its radii are.
 func (d *deblurring) anneal(ctx context.Context, start backend.Buffer, steps int, progress func(step int, change float64) error) (x backend.Buffer, made int, err error) {
-	if x, err = d.from(ctx, start); err != nil {
-		return nil, 0, err
+	if x = start; x == nil {
+		d.sigma = d.retuning.sigma
+		if x, err = d.start(ctx, d.starting); err != nil {
+			return nil, 0, err
+		}
 	}
 	for i := max(0, strength.AnnealedSteps-steps); i < strength.AnnealedSteps; i++ {
 		next, err := d.annealed(ctx, x, strength.Annealed(d.retuning.current.noise(), i))
@@ -36,23 +40,6 @@ func (d *deblurring) anneal(ctx context.Context, start backend.Buffer, steps int
 		}
 	}
 	return x, made, nil
-}
-
-// from returns a copy of start, or where that is nil an initial estimate for the noise that is assumed now.
-func (d *deblurring) from(ctx context.Context, start backend.Buffer) (backend.Buffer, error) {
-	if start == nil {
-		d.sigma = d.retuning.sigma
-		return d.start(ctx, d.starting)
-	}
-	x, err := d.dev.Alloc(start.Shape())
-	if err != nil {
-		return nil, err
-	}
-	if err := d.dev.LinearCombination(x, backend.Term{A: 1, X: start}); err != nil {
-		x.Free()
-		return nil, err
-	}
-	return x, nil
 }
 
 // annealed is one step, for factor times the level of the run.

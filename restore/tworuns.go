@@ -32,8 +32,8 @@ type twoRuns struct {
 	retune func(ctx context.Context, x backend.Buffer, left float64) (phi pnp.Denoiser, again bool, err error)
 	// freeze, if not nil, is given what a run begins at, and returns the network frozen for it.
 	freeze func(ctx context.Context, x backend.Buffer) (pnp.Denoiser, error)
-	// anneal, if not nil, makes up to that many steps in the place of the first run, from start, or where
-	// that is nil from an estimate of its own.
+	// anneal, if not nil, makes up to that many steps in the place of the first run, from start, which is
+	// given away, or where that is nil from an estimate of its own.
 	anneal func(ctx context.Context, start backend.Buffer, steps int, progress func(step int, change float64) error) (x backend.Buffer, made int, err error)
 }
 
@@ -112,9 +112,6 @@ func (t twoRuns) solve(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, m
 // and returns what it ended with and its iterations. With the second run there are to be at most that many.
 func (t twoRuns) first(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, most, made int, meter *meter) (backend.Buffer, int, error) {
 	if t.anneal != nil {
-		if opt.TakeStart {
-			defer opt.Start.Free()
-		}
 		return t.anneal(ctx, opt.Start, most-1, meter.steps(made))
 	}
 	opt.MaxIterations, opt.Progress = most/2, meter.run(made, 2)
