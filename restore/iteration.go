@@ -23,7 +23,7 @@ type iteration struct {
 	// retune, freeze and anneal are those of twoRuns.
 	retune func(ctx context.Context, x backend.Buffer, left float64) (phi pnp.Denoiser, again bool, err error)
 	freeze func(ctx context.Context, x backend.Buffer) (pnp.Denoiser, error)
-	anneal func(ctx context.Context, start backend.Buffer, steps int, progress func(step int, change float64) error) (x backend.Buffer, made int, err error)
+	anneal annealing
 }
 
 // solve runs it, but for total variation twice, writes what it did into the report, and returns x, and

@@ -49,7 +49,7 @@ type Report struct {
 	// Iterations made (of Denoise: for the colour axes that took most), and whether
 	// the tolerance was reached. Denoise by a network makes none.
 	Iterations int
-	// Left is the root mean square of what each first run of Deblur left of the photograph, y − Kx.
+	// Left is the root mean square of what each first run of Deblur, or the steps in its place, left of the photograph, y − Kx.
 	Left      []float64
 	Converged bool
 	// Residual at the end: of Denoise by total variation the relative duality gap, by a
@@ -64,6 +64,7 @@ type Report struct {
 	// rescaling; nil without a network.
 	Network *denoise.Certificate
 	// Iteration is the report of the fixed-point iteration, with its certificate; nil from
-	// Denoise. A network makes two runs: it is that of the second, and Iterations counts both.
+	// Denoise. A network makes two runs, or steps and a run: it is that of the last, and Iterations
+	// counts all.
 	Iteration *pnp.Report
 }

@@ -32,10 +32,12 @@ type twoRuns struct {
 	retune func(ctx context.Context, x backend.Buffer, left float64) (phi pnp.Denoiser, again bool, err error)
 	// freeze, if not nil, is given what a run begins at, and returns the network frozen for it.
 	freeze func(ctx context.Context, x backend.Buffer) (pnp.Denoiser, error)
-	// anneal, if not nil, makes up to that many steps in the place of the first run, from start, which is
-	// given away, or where that is nil from an estimate of its own.
-	anneal func(ctx context.Context, start backend.Buffer, steps int, progress func(step int, change float64) error) (x backend.Buffer, made int, err error)
+	anneal annealing // if not nil, in the place of the first run
 }
+
+// annealing makes at most that many steps from start, which is given away, or where that is nil from an
+// estimate of its own, and returns what they end with and how many they were.
+type annealing func(ctx context.Context, start backend.Buffer, steps int, progress func(step int, change float64) error) (x backend.Buffer, made int, err error)
 
 // How much farther from its fixed point than the second run the first one may end: what it leaves
 // undone the second does. A guide needs no more of it than an image to look at.

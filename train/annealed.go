@@ -13,7 +13,7 @@ import (
 // steps of that.
 type sight struct{ step, after int }
 
-// longestAfter bounds sight.after.
+// longestAfter bounds sight.after: about as many steps the run takes in use.
 const longestAfter = 6
 
 // sight draws one. Half of them are in the run, whose fixed point is the result.

@@ -31,8 +31,8 @@ type Deblurring struct {
 	Level float64 `json:"level,omitempty"`
 	// Step is τ of the proximal step; ‖K‖ is 1.
 	Step float64 `json:"step"`
-	// Iterations is the least number of iterations of either run; there are up to twice as
-	// many, less one.
+	// Iterations is the least number of iterations of either run of a network without a guide; there
+	// are up to twice as many, less one.
 	Iterations int `json:"iterations"`
 	// Margin is how many pixels along the edges of a crop have no part in the loss: what a
 	// circular blur brings together there no photograph has.

@@ -53,7 +53,8 @@ var table = map[string]row{
 		xImage,
 	}, tests: []string{"denoise/activation", "denoise/dncnn", "internal/cameranoise", "internal/scene", "internal/quality", "weights/research"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from, internal/cameranoise
-	// photographs it, and internal/noiselevel says of what level its noise is. See RATIONALE.md.
+	// photographs it, internal/noiselevel says of what level its noise is, and internal/strength for which
+	// levels the steps of deblurring are. See RATIONALE.md.
 	"train": {code: []string{"denoise", "denoise/activation", "denoise/dncnn", "denoise/guide", "denoise/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/noiselevel", "internal/parallel", "internal/strength", gonum}},
 
 	// The restoration packages, side by side.
