@@ -140,6 +140,8 @@ const (
 	// softFactor is how far above the rule's level that of a soft image can be, and softLeast how far below,
 	// and softPower by what part of that, as a power, the level follows.
 	softFloor, softFactor, softLeast, softPower = 1.15, 2, 0.9, 0.7
+	// Strong noise is seen well enough in soft images, too: from softFrom to softTo softness counts less and less.
+	softFrom, softTo = 12.0 / 255, 18.0 / 255
 	// Of sharp images levels up to weakFrom are reduced to weakShare, up to weakTo less and less: what is
 	// weak is most often texture.
 	weakFrom, weakTo, weakShare = 3.0 / 255, 6.0 / 255, 0.3
@@ -188,6 +190,7 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 	fine, middle := s.floor[axisOfBrightness][3][most], s.floor[axisOfBrightness][1][most]
 	softness := min(max((softMost-fine/math.Max(middle, 1e-9))/softRange, 0), 1)
 	softness *= min(max(2*(1-s.floor[axisOfColour][3][tenth]/leastWhite), 0), 1)
+	softness *= min(max((softTo-j.middle)/(softTo-softFrom), 0), 1)
 	soft := j.soft(softFloor * s.floor[axisOfBrightness][0][tenth])
 	sharp := j.middle * (weakShare + (1-weakShare)*min(max((j.middle-weakFrom)/(weakTo-weakFrom), 0), 1))
 	level := math.Pow(math.Max(soft, 1e-6), softness) * math.Pow(math.Max(sharp, 1e-6), 1-softness)

@@ -211,3 +211,25 @@ func TestMasked(t *testing.T) {
 		require.GreaterOrEqual(t, share, masked(floor/low, colour/2))
 	})
 }
+
+// The floor of the lowest band raises the level of a soft image where the noise is weak, and less and less where
+// it is strong.
+func TestSoftnessCountsWhereNoiseIsWeak(t *testing.T) {
+	raised := func(middle float64) float64 {
+		s := &spectrum{axes: 2}
+		for q := range quantiles {
+			s.floor[axisOfBrightness][0][q] = 1.8 * middle
+			s.floor[axisOfBrightness][1][q] = middle
+			s.floor[axisOfColour][0][q] = middle
+			s.floor[axisOfColour][1][q] = middle
+		}
+		return Profile{Kind: White}.judged(s, judgement{0.9 * middle, middle, 1.1 * middle}).Sigma / middle
+	}
+	require.InDelta(t, 1.6, raised(8.0/255), 0.1)
+	require.Equal(t, raised(6.0/255), raised(softFrom))
+	half := raised((softFrom + softTo) / 2)
+	require.Less(t, half, raised(softFrom)-0.1)
+	require.Greater(t, half, 1.1)
+	require.InDelta(t, 1, raised(softTo), 1e-12)
+	require.InDelta(t, 1, raised(40.0/255), 1e-12)
+}
