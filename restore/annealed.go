@@ -22,17 +22,10 @@ func (d *deblurring) anneal(ctx context.Context, start backend.Buffer, steps int
 		}
 	}
 	for i := max(0, strength.AnnealedSteps-steps); i < strength.AnnealedSteps; i++ {
-		next, err := d.annealed(ctx, x, strength.Annealed(d.retuning.current.noise(), i))
-		if err != nil {
-			x.Free()
-			return nil, 0, err
-		}
-		made++
-		var sums [2]float64
-		err = d.dev.Reduce(sums[:], backend.Reduction{Kind: backend.DiffSquares, X: next, Y: x}, backend.Reduction{Kind: backend.SumSquares, X: next})
-		x.Free()
-		if x = next; err == nil {
-			err = progress(made, math.Sqrt(sums[0]/max(sums[1], math.SmallestNonzeroFloat64)))
+		change, err := d.annealed(ctx, x, strength.Annealed(d.retuning.current.noise(), i))
+		if err == nil {
+			made++
+			err = progress(made, change)
 		}
 		if err != nil {
 			x.Free()
@@ -42,28 +35,29 @@ func (d *deblurring) anneal(ctx context.Context, start backend.Buffer, steps int
 	return x, made, nil
 }
 
-// annealed is one step, for factor times the level of the run.
-func (d *deblurring) annealed(ctx context.Context, x backend.Buffer, factor float64) (next backend.Buffer, err error) {
+// annealed makes one step from x, for factor times the level of the run, and leaves its result there. It
+// returns how much the network changed, relative to the result.
+func (d *deblurring) annealed(ctx context.Context, x backend.Buffer, factor float64) (change float64, err error) {
 	f, err := d.retuning.current.retuned(ctx, x.Shape().C, factor)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	defer f.free()
 	seen, err := d.data.Apply(ctx, d.dev, d.y, d.k, x, factor*factor*d.step)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	defer seen.Free()
 	if err := f.freeze(ctx, seen, d.strength); err != nil {
-		return nil, err
+		return 0, err
 	}
 	d.retuning.current.looks++
-	if next, err = d.dev.Alloc(seen.Shape()); err != nil {
-		return nil, err
+	if err := f.Apply(ctx, x, seen); err != nil {
+		return 0, err
 	}
-	if err := f.Apply(ctx, next, seen); err != nil {
-		next.Free()
-		return nil, err
+	var sums [2]float64
+	if err := d.dev.Reduce(sums[:], backend.Reduction{Kind: backend.DiffSquares, X: x, Y: seen}, backend.Reduction{Kind: backend.SumSquares, X: x}); err != nil {
+		return 0, err
 	}
-	return next, nil
+	return math.Sqrt(sums[0] / max(sums[1], math.SmallestNonzeroFloat64)), nil
 }
