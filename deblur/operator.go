@@ -23,9 +23,6 @@ type Operator struct {
 	normOnce   sync.Once
 	norm       float64
 	normReason string
-
-	mu   sync.Mutex
-	near map[float64]*preconditioner // by τ
 }
 
 var _ operator.Linear = (*Operator)(nil)
@@ -162,12 +159,4 @@ func (o *Operator) Adjoint(dst, src backend.Buffer) error {
 }
 
 // Free gives the device's memory back. A second Free does nothing.
-func (o *Operator) Free() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, m := range o.near {
-		m.blur.Free()
-	}
-	o.near = nil
-	o.blur.Free()
-}
+func (o *Operator) Free() { o.blur.Free() }

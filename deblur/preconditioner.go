@@ -24,7 +24,7 @@ type preconditioner struct {
 }
 
 // Preconditioner implements operator.Preconditioned, where the blur is computed by transforms: at
-// the frame, where K is no convolution, it is the rougher an approximation. It is made once for a τ.
+// the frame, where K is no convolution, it is the rougher an approximation.
 func (o *Operator) Preconditioner(tau float64) (operator.Preconditioner, error) {
 	if o.blur.Method() != backend.FourierBlur {
 		return nil, nil
@@ -32,11 +32,6 @@ func (o *Operator) Preconditioner(tau float64) (operator.Preconditioner, error) 
 	norm, _ := o.Norm()
 	if !(tau > 0) || math.IsInf(tau*norm*norm, 0) {
 		return nil, fmt.Errorf("deblur: preconditioner for τ = %v, want a finite number above 0", tau)
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if m := o.near[tau]; m != nil {
-		return m, nil
 	}
 	h, w := o.Domain()
 	q, err := inverseKernel(o.kernel, tau, torusSide(o.kernel.H, h), torusSide(o.kernel.W, w))
@@ -51,16 +46,14 @@ func (o *Operator) Preconditioner(tau float64) (operator.Preconditioner, error) 
 	if err != nil {
 		return nil, fmt.Errorf("deblur: preconditioner: %w", err)
 	}
-	if o.near == nil {
-		o.near = map[float64]*preconditioner{}
-	}
-	o.near[tau] = &preconditioner{device: o.device, blur: blur}
-	return o.near[tau], nil
+	return &preconditioner{device: o.device, blur: blur}, nil
 }
 
 func (p *preconditioner) Apply(dst, src backend.Buffer) error {
 	return p.device.ApplyBlur(dst, src, p.blur)
 }
+
+func (p *preconditioner) Free() { p.blur.Free() }
 
 // torusSide is N along an axis of n samples, for a kernel of that size: some times as long as the
 // kernel, since the window blurs the response, but a quarter of the axis where it can be, since q

@@ -6,8 +6,8 @@ import "github.com/averaged/imaging/backend"
 // conjugate gradients need fewer products with K.
 type Preconditioned interface {
 	Linear
-	// Preconditioner returns one for τ > 0, or nil where K is so quick that it would not pay. It is
-	// the operator's, and there as long as that is.
+	// Preconditioner returns one for τ > 0, which the caller frees, or nil where K is so quick that
+	// it would not pay.
 	Preconditioner(tau float64) (Preconditioner, error)
 }
 
@@ -16,6 +16,8 @@ type Preconditioned interface {
 type Preconditioner interface {
 	// Apply sets dst = M·src. They share no memory.
 	Apply(dst, src backend.Buffer) error
+	// Free gives the device's memory back. A second Free does nothing.
+	Free()
 }
 
 // PreconditionerOf returns that of an operator, nil where it has none.

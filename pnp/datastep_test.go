@@ -87,6 +87,8 @@ type scaling struct {
 	near func(i int) float32
 }
 
+func (scaling) Free() {}
+
 func (m scaling) Apply(dst, src backend.Buffer) error {
 	return onHost(m.dev, dst, src, func(x []float32) []float32 {
 		for i := range x {

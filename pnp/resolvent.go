@@ -148,6 +148,9 @@ func (r *resolvent) rounding(size, rest float64) float64 {
 }
 
 func (r *resolvent) free() {
+	if r.near != nil {
+		r.near.Free()
+	}
 	if r.w != nil {
 		r.w.Free()
 	}

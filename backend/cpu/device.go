@@ -26,6 +26,7 @@ type Device struct {
 	fault   error // what every operation returns, where not nil
 	limit   int64 // bytes, 0 for none
 	used    atomic.Int64
+	idle    idleArrays
 	closed  atomic.Bool
 	// flowShape is for tests.
 	flowShape flowShape
@@ -150,13 +151,14 @@ type buffer struct {
 // Shape implements backend.Buffer.
 func (b *buffer) Shape() backend.Shape { return b.shape }
 
-// Free implements backend.Buffer. The memory goes back to Go's collector.
+// Free implements backend.Buffer. The memory goes to a buffer of the same length, or back to Go's collector.
 func (b *buffer) Free() {
 	if b.freed.Swap(true) || b.parent != nil {
 		return
 	}
 	if !b.lent {
 		b.device.used.Add(-int64(len(b.data)) * 4)
+		b.device.idle.put(b.data)
 	}
 	b.data = nil
 }
@@ -180,10 +182,13 @@ func (d *Device) Alloc(s backend.Shape) (backend.Buffer, error) {
 		d.used.Add(-bytes)
 		return nil, fmt.Errorf("%w: %d bytes asked for, %d of %d in use", backend.ErrOutOfMemory, bytes, used-bytes, d.limit)
 	}
-	data, err := allocate(s.Len())
-	if err != nil {
-		d.used.Add(-bytes)
-		return nil, err
+	data := d.idle.take(s.Len())
+	if data == nil {
+		var err error
+		if data, err = allocate(s.Len()); err != nil {
+			d.used.Add(-bytes)
+			return nil, err
+		}
 	}
 	return &buffer{device: d, shape: s, data: data}, nil
 }
