@@ -19,8 +19,8 @@ const (
 	memoryBudget = 400 << 20
 )
 
-// automaticMemory is the memory for images of that many elements.
-func automaticMemory(elements int) int {
+// AutomaticMemory is what Options.Memory is for images of that many elements, at least 1, where it is 0.
+func AutomaticMemory(elements int) int {
 	return max(1, min(DefaultMemory, memoryBudget/(2*4*elements)))
 }
 

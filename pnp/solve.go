@@ -368,7 +368,7 @@ func (it *iteration) prepare(opt Options, norm float64) (err error) {
 	case Anderson:
 		memory := opt.Memory
 		if memory == 0 {
-			memory = automaticMemory(it.x.Shape().Len())
+			memory = AutomaticMemory(it.x.Shape().Len())
 		}
 		it.guard, err = newSafeguard(it, memory)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/pnp"
 	"github.com/averaged/imaging/restore"
 )
 
@@ -68,17 +69,18 @@ func (a *app) read(ctx context.Context, path string, r reading) (*imagefile.Imag
 	const large = 4e6
 	if m.Width*m.Height >= large {
 		debug.FreeOSMemory()
-		collectAbove(int64(memoryOfAll + memoryOfSample*float64(len(m.Pix))))
+		collectAbove(memoryOfDeblurring(len(m.Pix)))
 	}
 	return m, nil
 }
 
-// What deblurring by a network holds at once: some twelve images of 32-bit samples, and
-// what does not depend on their size.
-const (
-	memoryOfAll    = 150e6
-	memoryOfSample = 46
-)
+// memoryOfDeblurring is what deblurring by a network holds at once, in bytes, which is the most that a
+// restoration does: some seven images of 32-bit samples, the points of its acceleration, two images each, and
+// what does not depend on their size. Below it every allocation would have garbage collected.
+func memoryOfDeblurring(samples int) int64 {
+	const all, sample = 420e6, 30.5
+	return int64(all + (sample+2*4*float64(pnp.AutomaticMemory(samples)))*float64(samples))
+}
 
 // collectAbove has garbage collected as soon as there are that many bytes, and not only when
 // memory has doubled since the last time, unless the environment's GOMEMLIMIT says when.
