@@ -13,8 +13,8 @@ import (
 
 // Radii of 40 groups at half the resolution take 40 bytes for a pixel of the photograph, more than
 // three images in colour. Those of a large photograph are therefore kept on the host, in a byte
-// each, and become numbers on the device for one window after the other. They are frozen all the
-// same: what is proven is of the radii that the bytes stand for.
+// each. Devices in host memory read them there (backend.ShuffledFlows); on others they become
+// numbers for one window after the other. They are frozen all the same: what is proven is of the radii that the bytes stand for.
 
 // mostRadii is what radii may take as numbers, in bytes.
 const mostRadii = 160 << 20
@@ -121,6 +121,22 @@ func (r *codedRadii) totals() []float64 {
 type codedFlow struct {
 	flow  *explicit // with other radii
 	radii *codedRadii
+	steps []backend.CodedRadii // for each step of flow, the same
+}
+
+func newCodedFlow(flow *explicit, r *codedRadii) *codedFlow {
+	c := &codedFlow{flow: flow, radii: r}
+	for i, b := range flow.blocks {
+		coded := backend.CodedRadii{Shape: r.shape, Codes: r.codes[i], Tables: make([][256]float32, len(r.base[i]))}
+		coded.Shape.C = len(r.base[i])
+		for g := range coded.Tables {
+			coded.Tables[g] = r.radii(i, g)
+		}
+		for range b.steps {
+			c.steps = append(c.steps, coded)
+		}
+	}
+	return c
 }
 
 func (c *codedFlow) plan(backend.Buffer, backend.Shape, float64) (tile.Plan, func() float64, error) {
@@ -161,6 +177,17 @@ func (c *codedFlow) Apply(ctx context.Context, dst, src backend.Buffer, r backen
 		return err
 	}
 	return whole.Apply(ctx, dst, src, r)
+}
+
+// TakesWhole implements tile.Whole.
+func (c *codedFlow) TakesWhole(s backend.Shape) bool {
+	d, ok := c.flow.dev.(backend.ShuffledFlows)
+	return ok && s.N == c.radii.shape.N && s.H == c.radii.shape.H && s.W == c.radii.shape.W && d.MakesShuffledFlow(c.flow.steps, c.steps)
+}
+
+// ApplyWhole implements tile.Whole.
+func (c *codedFlow) ApplyWhole(ctx context.Context, dst, src backend.Buffer, factor int) error {
+	return c.flow.dev.(backend.ShuffledFlows).ShuffledFlow(ctx, dst, src, factor, c.flow.steps, c.steps)
 }
 
 // Side implements tile.Plan.

@@ -50,6 +50,17 @@ func (e *explicit) Apply(ctx context.Context, dst, src backend.Buffer, r backend
 // or refuses it.
 func (e *explicit) Side(s backend.Shape, _ int) int { return max(s.H, s.W) }
 
+// TakesWhole implements tile.Whole.
+func (e *explicit) TakesWhole(backend.Shape) bool {
+	d, ok := e.dev.(backend.ShuffledFlows)
+	return ok && d.MakesShuffledFlow(e.steps, nil)
+}
+
+// ApplyWhole implements tile.Whole.
+func (e *explicit) ApplyWhole(ctx context.Context, dst, src backend.Buffer, factor int) error {
+	return e.dev.(backend.ShuffledFlows).ShuffledFlow(ctx, dst, src, factor, e.steps, nil)
+}
+
 func (e *explicit) Layers() tile.Reach { return e.reach }
 
 func (e *explicit) free() { freeDeviceBlocks(e.blocks) }

@@ -429,7 +429,7 @@ func (n *Network) Freeze(r *Radii) (*Network, error) {
 // with returns the flow with these radii.
 func (e *explicit) with(r *Radii) body {
 	if r.coded != nil {
-		return &codedFlow{flow: e, radii: r.coded}
+		return newCodedFlow(e, r.coded)
 	}
 	own := &borrowing{explicit: explicit{dev: e.dev, tableau: e.tableau}, owned: r.maps}
 	for i, b := range e.blocks {

@@ -39,7 +39,7 @@ const stripBytes = 240 << 20
 type flowShape struct{ chunk, strip, band int }
 
 // flow takes the steps of a plan on one batch entry.
-func (d *Device) flow(ctx context.Context, dst, src *buffer, n int, region backend.Region, p *flowPlan) error {
+func (d *Device) flow(ctx context.Context, dst, src flowImage, n int, region backend.Region, p *flowPlan) error {
 	columns := tilesOf(region.X0, region.X1)
 	width := d.stripWidth(p, src.shape)
 	strips := (columns.len() + width - 1) / width
@@ -90,7 +90,7 @@ const carriedRows = winograd.Tile + 1
 type flow struct {
 	device        *Device
 	kernels       *winograd.Kernels
-	dst, src      *buffer // nil where the array is at hand, and stays
+	dst, src      flowImage // without a buffer where the array is at hand, and stays
 	n             int
 	height, width int // of the image
 	region        backend.Region
@@ -116,7 +116,7 @@ type flow struct {
 // layer and its sums have not reached.
 type stageRows struct{ hidden, summed int }
 
-func (d *Device) newFlow(dst, src *buffer, n int, region backend.Region, strip interval, p *flowPlan) (*flow, error) {
+func (d *Device) newFlow(dst, src flowImage, n int, region backend.Region, strip interval, p *flowPlan) (*flow, error) {
 	s, stages := src.shape, len(p.stages)
 	f := &flow{
 		device: d, kernels: d.kernels.winograd, dst: dst, src: src, n: n, height: s.H, width: s.W, region: region, plan: p,

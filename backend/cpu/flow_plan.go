@@ -19,26 +19,30 @@ type flowStep struct {
 	// one; nil where the activation is not a projection, or where radii has them for every
 	// pixel.
 	radius []float32
-	radii  *buffer
+	radii  *radiusMap
 	group  int
 }
 
 // project lets a step project its hidden layer onto balls of these radii. Padding, which
 // is zero, gets balls that it stays in.
 func (s *flowStep) project(b *buffer) {
-	s.group = s.forward.out / b.shape.C
 	if b.shape != backend.Vector(b.shape.C) {
-		s.radii = b
+		s.projectMap(&radiusMap{shape: b.shape, numbers: b.data})
 		return
 	}
-	radii := b.data
+	s.group = s.forward.out / b.shape.C
 	s.radius = make([]float32, s.forward.padded())
 	for c := range s.radius {
 		s.radius[c] = 1
 		if c < s.forward.out {
-			s.radius[c] = radii[c/s.group]
+			s.radius[c] = b.data[c/s.group]
 		}
 	}
+}
+
+// projectMap is project with radii for every pixel.
+func (s *flowStep) projectMap(m *radiusMap) {
+	s.group, s.radii = s.forward.out/m.shape.C, m
 }
 
 // flowPlan is a sequence of steps taken apart into stages. A stage reads one array of

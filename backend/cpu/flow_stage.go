@@ -76,13 +76,11 @@ func (f *flow) radii(g *tileGroup, step *flowStep, row, column int) []float32 {
 	channels := step.forward.padded()
 	g.radii = sized(g.radii, winograd.Tile*channels)
 	clear(g.radii)
-	s := step.radii.shape
 	x := column * winograd.Tile
-	for group := range s.C {
+	for group := range step.radii.shape.C {
 		for y := range f.visible(row) {
 			var of [winograd.Tile]float32
-			at := ((f.n*s.C+group)*s.H+row*winograd.Tile+y)*s.W + x
-			copy(of[:], step.radii.data[at:at+min(winograd.Tile, s.W-x)])
+			step.radii.read(of[:min(winograd.Tile, f.width-x)], f.n, group, row*winograd.Tile+y, x)
 			winograd.SpreadRadii(g.radii[y*channels+group*step.group:][:step.group], &of)
 		}
 	}
@@ -110,7 +108,7 @@ func (f *flow) sum(g *tileGroup, q int, r, next tileRun) {
 			if known < channels {
 				f.kernels.Update(at[known:], to.row, to.channels, f.zeros, 0, 0, m[t*channels+known:], point, a.scale, rows, channels-known, &g.scratch)
 			}
-			if q == len(f.plan.stages)-1 && f.dst != nil {
+			if q == len(f.plan.stages)-1 && f.dst.fine != nil {
 				f.store(to, row, column)
 			} else {
 				f.crop(to, row, column)
@@ -140,7 +138,7 @@ func (f *flow) crop(r *ring, row, column int) {
 
 // load puts the source's channels into array 0, as far down as tile row to.
 func (f *flow) load(to int) {
-	if f.src == nil {
+	if f.src.fine == nil {
 		return
 	}
 	s, z := f.src.shape, &f.arrays[0]
@@ -148,14 +146,18 @@ func (f *flow) load(to int) {
 	x0 := f.columns.from*winograd.Tile - 1 // of memory column 0
 	y0 := f.loaded * winograd.Tile
 	f.device.pool.For(max(0, min(to*winograd.Tile, s.H)-y0), func(i int) {
-		row := z.pixels(y0 + i)
+		row, lines := z.pixels(y0+i), make([][]float32, s.C)
+		for c := range lines {
+			lines[c] = f.src.line(f.n, c, y0+i)
+		}
 		for j := range len(row) / z.channels {
 			pixel := row[j*z.channels:][:known]
 			clear(pixel)
-			if x := x0 + j; x >= 0 && x < s.W {
-				at := (f.n*s.C*s.H+y0+i)*s.W + x
-				for c := range s.C {
-					pixel[c] = f.src.data[at+c*s.H*s.W]
+			if x := (x0 + j) * f.src.factor; x >= 0 {
+				for c, line := range lines {
+					if x < len(line) {
+						pixel[c] = line[x]
+					}
 				}
 			}
 		}
@@ -171,9 +173,9 @@ func (f *flow) store(from *ring, row, column int) {
 	for y := max(row*winograd.Tile, r.Y0); y < min((row+1)*winograd.Tile, r.Y1); y++ {
 		pixels := from.pixels(y)[(x0-left)*from.channels:]
 		for c := range s.C {
-			to := f.dst.data[((f.n*s.C+c)*s.H+y)*s.W:][x0:x1]
-			for x := range to {
-				to[x] = pixels[x*from.channels+c]
+			line, q := f.dst.line(f.n, c, y), f.dst.factor
+			for x := x0; x < x1 && x*q < len(line); x++ {
+				line[x*q] = pixels[(x-x0)*from.channels+c]
 			}
 		}
 	}

@@ -250,7 +250,7 @@ func TestManyThreads(t *testing.T) {
 		}
 		b := &buffer{device: d, shape: backend.Image(3, 6000, 6000)}
 		r := backend.Region{Y1: 6000, X0: 3000, X1: 3006}
-		f, err := d.newFlow(b, b, 0, r, tilesOf(r.X0, r.X1), newFlowPlan(plan, 3, 3))
+		f, err := d.newFlow(asItIs(b), asItIs(b), 0, r, tilesOf(r.X0, r.X1), newFlowPlan(plan, 3, 3))
 		require.NoError(t, err)
 		bytes[i] = 4 * int64(len(f.memory.floats))
 		f.memory.giveBack()

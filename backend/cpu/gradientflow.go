@@ -2,6 +2,8 @@ package cpu
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu/internal/winograd"
@@ -27,43 +29,93 @@ func (d *Device) GradientFlow(ctx context.Context, dst, src backend.Buffer, regi
 		if err := devicekit.CheckGradientFlow(b[0].shape, b[1].shape, region, steps); err != nil {
 			return err
 		}
-		if err := apart(b[0], b[1]); err != nil {
+		return d.flowAll(ctx, asItIs(b[0]), asItIs(b[1]), region, steps, nil)
+	}, dst, src)
+}
+
+// MakesShuffledFlow implements backend.ShuffledFlows: steps that are fused.
+func (d *Device) MakesShuffledFlow(steps []backend.FlowStep, radii []backend.CodedRadii) bool {
+	for k, s := range steps {
+		f, err := d.ownFilter(s.Filter)
+		switch {
+		case err != nil || f.forward3 == nil:
+			return false
+		case radii != nil:
+			if !fusedBalls(f.shape.N, radii[k].Shape) {
+				return false
+			}
+		case s.Radius != nil && !fusedBalls(f.shape.N, s.Radius.Shape()):
+			return false
+		}
+	}
+	return radii == nil || len(radii) == len(steps)
+}
+
+// ShuffledFlow implements backend.ShuffledFlows.
+func (d *Device) ShuffledFlow(ctx context.Context, dst, src backend.Buffer, factor int, steps []backend.FlowStep, radii []backend.CodedRadii) error {
+	return d.operate(func(b []*buffer) error {
+		if factor < 1 || b[0].shape != b[1].shape || !d.MakesShuffledFlow(steps, radii) {
+			return fmt.Errorf("%w: a flow of %d steps from %v to %v, shuffled by %d", backend.ErrArgument, len(steps), b[1].shape, b[0].shape, factor)
+		}
+		to, from := unshuffled(b[0], factor), unshuffled(b[1], factor)
+		own := steps
+		if radii != nil {
+			own = slices.Clone(steps)
+			for k, r := range radii {
+				own[k].Radius = nil
+				if err := devicekit.CheckCodedRadii(from.shape, own[k], r); err != nil {
+					return err
+				}
+			}
+		}
+		if err := devicekit.CheckGradientFlow(to.shape, from.shape, from.shape.Whole(), own); err != nil {
 			return err
 		}
-		own := make([]flowStep, len(steps))
-		for k, s := range steps {
-			f, err := d.ownFilter(s.Filter)
+		return d.flowAll(ctx, to, from, from.shape.Whole(), own, radii)
+	}, dst, src)
+}
+
+// flowAll takes the steps, with these radii unless they are nil, on every batch entry.
+func (d *Device) flowAll(ctx context.Context, dst, src flowImage, region backend.Region, steps []backend.FlowStep, radii []backend.CodedRadii) error {
+	if err := apart(dst.fine, src.fine); err != nil {
+		return err
+	}
+	own := make([]flowStep, len(steps))
+	for k, s := range steps {
+		f, err := d.ownFilter(s.Filter)
+		if err != nil {
+			return err
+		}
+		own[k] = flowStep{forward: f.forward3, back: f.adjoint3, slope: 1, size: s.Size, tableau: s.Tableau}
+		if s.Activation.Kind == backend.LeakyReLU {
+			own[k].slope = s.Activation.Slope
+		}
+		own[k].bias = make([]float32, own[k].forward.padded())
+		if s.Bias != nil {
+			bias, err := d.ownApart(s.Bias, dst.fine)
 			if err != nil {
 				return err
 			}
-			own[k] = flowStep{forward: f.forward3, back: f.adjoint3, slope: 1, size: s.Size, tableau: s.Tableau}
-			if s.Activation.Kind == backend.LeakyReLU {
-				own[k].slope = s.Activation.Slope
-			}
-			own[k].bias = make([]float32, own[k].forward.padded())
-			if s.Bias != nil {
-				bias, err := d.ownApart(s.Bias, b[0])
-				if err != nil {
-					return err
-				}
-				copy(own[k].bias, bias.data)
-			}
-			if s.Radius != nil {
-				radius, err := d.ownApart(s.Radius, b[0])
-				if err != nil {
-					return err
-				}
-				own[k].project(radius)
-			}
+			copy(own[k].bias, bias.data)
 		}
-		p := newFlowPlan(own, b[1].shape.C, b[0].shape.C)
-		for n := range b[0].shape.N {
-			if err := d.flow(backend.PartOfProgress(ctx, n, b[0].shape.N), b[0], b[1], n, region, p); err != nil {
+		switch {
+		case radii != nil:
+			own[k].projectMap(&radiusMap{shape: radii[k].Shape, coded: radii[k]})
+		case s.Radius != nil:
+			radius, err := d.ownApart(s.Radius, dst.fine)
+			if err != nil {
 				return err
 			}
+			own[k].project(radius)
 		}
-		return nil
-	}, dst, src)
+	}
+	p := newFlowPlan(own, src.shape.C, dst.shape.C)
+	for n := range dst.shape.N {
+		if err := d.flow(backend.PartOfProgress(ctx, n, dst.shape.N), dst, src, n, region, p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fusedBalls tells whether the kernels project so many channels onto balls of radii of

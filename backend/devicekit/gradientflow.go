@@ -50,6 +50,22 @@ func CheckGradientFlow(dst, src backend.Shape, region backend.Region, steps []ba
 	return nil
 }
 
+// CheckCodedRadii returns an error that wraps ErrShape or ErrArgument unless a step, without its Radius, can
+// project an image of that shape onto balls of these radii.
+func CheckCodedRadii(image backend.Shape, s backend.FlowStep, r backend.CodedRadii) error {
+	switch {
+	case s.Filter == nil:
+		return fmt.Errorf("%w: a step of a gradient flow has no filter", backend.ErrArgument)
+	case s.Activation.Kind != backend.Identity:
+		return fmt.Errorf("%w: a step of a gradient flow has both an activation and a projection onto balls", backend.ErrArgument)
+	case len(r.Codes) != r.Shape.Len() || len(r.Tables) != r.Shape.C:
+		return fmt.Errorf("%w: %d codes and %d tables for radii of %v", backend.ErrShape, len(r.Codes), len(r.Tables), r.Shape)
+	case r.Shape.H != image.H || r.Shape.W != image.W:
+		return fmt.Errorf("%w: coded radii %v for %v", backend.ErrShape, r.Shape, image)
+	}
+	return CheckBalls(backend.Shape{N: image.N, C: s.Filter.Shape().N, H: image.H, W: image.W}, r.Shape)
+}
+
 // GradientFlowByLayers is GradientFlow made of the other operations of dev, one layer
 // after the other over the region and its halo: what a device does that has no
 // fused path, and what the fused paths are tested against.

@@ -7,6 +7,15 @@ import (
 	"github.com/averaged/imaging/backend"
 )
 
+// Whole is a Plan that computes some images as a whole without their shuffled pixels being stored.
+type Whole interface {
+	Plan
+	// TakesWhole tells whether it does so with an image of shape s, of shuffled pixels.
+	TakesWhole(s backend.Shape) bool
+	// ApplyWhole sets dst = UᵀΦ(U·src) of such an image.
+	ApplyWhole(ctx context.Context, dst, src backend.Buffer, factor int) error
+}
+
 // Shuffled returns the plan of UᵀΦU, made of the plan p of Φ, where U rearranges
 // factor×factor pixels of an image into channels, with zeros where the image ends inside a
 // coarse pixel (backend.Shuffles).
@@ -27,6 +36,9 @@ func (p shuffled) Restart() {
 
 // Side returns a tile of the fine image for a grid of the fine image.
 func (p shuffled) Side(s backend.Shape, grain int) int {
+	if w, ok := p.Plan.(Whole); ok && w.TakesWhole(s.Unshuffled(p.factor)) {
+		return max(s.H, s.W)
+	}
 	return p.factor * p.Plan.Side(s.Unshuffled(p.factor), grain/p.factor)
 }
 
@@ -35,6 +47,9 @@ func (p shuffled) Side(s backend.Shape, grain int) int {
 func (p shuffled) Apply(ctx context.Context, dst, src backend.Buffer, r backend.Region) error {
 	full, q := src.Shape(), p.factor
 	coarse := full.Unshuffled(q)
+	if w, ok := p.Plan.(Whole); ok && r == full.Whole() && w.TakesWhole(coarse) {
+		return w.ApplyWhole(ctx, dst, src, q)
+	}
 	inner := backend.Region{Y0: r.Y0 / q, Y1: (r.Y1 + q - 1) / q, X0: r.X0 / q, X1: (r.X1 + q - 1) / q}
 	cut := p.Layers().Window(inner, p.dev.ConvolutionGrid(), coarse)
 	frame := backend.Region{Y0: q * cut.Y0, Y1: min(full.H, q*cut.Y1), X0: q * cut.X0, X1: min(full.W, q*cut.X1)}
