@@ -10,7 +10,7 @@ import (
 
 // anneal makes the steps before the run with a guide, at most that many, from start on, which is given
 // away, or where that is nil from an initial estimate for the noise that is assumed now. They are data step
-// and network, as in the run, but each is for less noise than the one before, down to the level of the run
+// and network, as in the run, but each is for less noise than the one before, and for more than the run
 // (strength.Annealed), and has the radii for what the network sees in it: half-quadratic splitting with a
 // rising penalty (Geman and Yang 1995; Zhang et al., DPIR, 2021). None is part of what is proven, for each is
 // another map: they choose where the run begins, and so what its radii are.

@@ -228,12 +228,13 @@ func TestSmoothed(t *testing.T) {
 	require.False(t, Smoothed(0.04, 0.05))
 }
 
-// TestAnnealed: from much noise down to the level of the run, each step for less than the one before.
+// TestAnnealed: from much noise down to the level of the run, each step for less than the one before, and the run
+// for less than the last.
 func TestAnnealed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		level := rapid.Float64Range(1e-4, 2).Draw(t, "level")
 		last := math.Inf(1)
-		for i := range AnnealedSteps {
+		for i := range AnnealedSteps + 1 {
 			factor := Annealed(level, i)
 			require.Less(t, factor, last)
 			last = factor
