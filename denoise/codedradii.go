@@ -1,10 +1,12 @@
 package denoise
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise/guide"
@@ -46,20 +48,31 @@ func newCodedRadii(shape backend.Shape, base [][]float32, strength float64) *cod
 // set sets the codes of a region from what the guide said there.
 func (r *codedRadii) set(region backend.Region, said []float32) error {
 	h, w := region.Size()
+	var wait sync.WaitGroup
+	errs := make([]error, r.shape.N*len(r.base))
 	for n := range r.shape.N {
 		for i, base := range r.base {
-			for g := range base {
-				for y := range h {
-					to := r.row(i, n, g, region.Y0+y)[region.X0:]
-					for x, v := range said[y*w:][:w] {
-						code, ok := guide.Code(v)
-						if !ok {
-							return notARadius(float64(v))
-						}
-						to[x] = code
-					}
+			of := said[:len(base)*h*w]
+			said = said[len(of):]
+			wait.Go(func() { errs[n*len(r.base)+i] = r.setBlock(n, i, region, of) })
+		}
+	}
+	wait.Wait()
+	return cmp.Or(errs...)
+}
+
+// setBlock is set for one block of one image.
+func (r *codedRadii) setBlock(n, block int, region backend.Region, said []float32) error {
+	h, w := region.Size()
+	for g := range r.base[block] {
+		for y := range h {
+			to := r.row(block, n, g, region.Y0+y)[region.X0:]
+			for x, v := range said[(g*h+y)*w:][:w] {
+				code, ok := guide.Code(v)
+				if !ok {
+					return notARadius(float64(v))
 				}
-				said = said[h*w:]
+				to[x] = code
 			}
 		}
 	}

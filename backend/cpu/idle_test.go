@@ -1,0 +1,107 @@
+package cpu
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/backend"
+)
+
+// TestIdleArrays: a buffer that was freed gives its array, cleared, to one of the same length and to no other,
+// and a view of it stays gone.
+func TestIdleArrays(t *testing.T) {
+	d := New(Threads(1))
+	defer d.Close()
+	s := backend.Image(2, 100, leastIdle/100)
+	first, err := d.Alloc(s)
+	require.NoError(t, err)
+	view, err := d.Channels(first, 1, 1)
+	require.NoError(t, err)
+	require.NoError(t, d.Fill(first, 3))
+	array := first.(*buffer).data // which the collector must not have for this test
+	first.Free()
+	first.Free()
+	other, err := d.Alloc(backend.Image(1, 100, leastIdle/100))
+	require.NoError(t, err)
+	require.NotSame(t, &array[0], &other.(*buffer).data[0])
+	second, err := d.Alloc(backend.Image(1, 200, leastIdle/100))
+	require.NoError(t, err)
+	require.Same(t, &array[0], &second.(*buffer).data[0])
+	third, err := d.Alloc(s)
+	require.NoError(t, err)
+	require.NotSame(t, &array[0], &third.(*buffer).data[0])
+	for _, v := range array {
+		require.Zero(t, v)
+	}
+	require.ErrorIs(t, d.Fill(view, 1), backend.ErrFreed)
+	require.ErrorIs(t, d.Fill(first, 1), backend.ErrFreed)
+	runtime.KeepAlive(array)
+}
+
+// TestIdleArraysAreCollected: what is not used again is not kept.
+func TestIdleArraysAreCollected(t *testing.T) {
+	d := New(Threads(1))
+	defer d.Close()
+	for i := range 100 {
+		b, err := d.Alloc(backend.Vector(leastIdle + i))
+		require.NoError(t, err)
+		b.Free()
+	}
+	require.NotEmpty(t, d.idle.arrays)
+	runtime.GC()
+	require.Nil(t, d.idle.take(leastIdle+5))
+	require.Empty(t, d.idle.arrays)
+}
+
+// TestLentArraysAreNotIdle: memory of the caller's goes to no other buffer.
+func TestLentArraysAreNotIdle(t *testing.T) {
+	d := New(Threads(1))
+	defer d.Close()
+	own := make([]float32, leastIdle)
+	own[0] = 1
+	b, err := d.Wrap(backend.Vector(leastIdle), own)
+	require.NoError(t, err)
+	b.Free()
+	_, err = d.Alloc(backend.Vector(leastIdle))
+	require.NoError(t, err)
+	require.Equal(t, float32(1), own[0])
+	require.Empty(t, d.idle.arrays)
+}
+
+// TestIdleArraysHaveOneUser: of many at once.
+func TestIdleArraysHaveOneUser(t *testing.T) {
+	d := New(Threads(1))
+	defer d.Close()
+	var wait sync.WaitGroup
+	errs := make([]error, 4)
+	for i := range errs {
+		wait.Go(func() {
+			for range 200 {
+				b, err := d.Alloc(backend.Vector(leastIdle))
+				if err == nil {
+					err = d.Fill(b, float32(i+1))
+				}
+				runtime.Gosched()
+				var sum [1]float64
+				if err == nil {
+					err = d.Reduce(sum[:], backend.Reduction{Kind: backend.SumSquares, X: b})
+				}
+				if err == nil && sum[0] != float64((i+1)*(i+1)*leastIdle) {
+					err = backend.ErrAlias
+				}
+				if err != nil {
+					errs[i] = err
+					return
+				}
+				b.Free()
+			}
+		})
+	}
+	wait.Wait()
+	for _, err := range errs {
+		require.NoError(t, err)
+	}
+}
