@@ -52,11 +52,11 @@ const NetworkTolerance = 1.5e-4
 // runs all the same, and the certificate says that nothing is promised. It is accelerated
 // by Anderson's method, with a safeguard that keeps the proof (pnp.Anderson).
 //
-// A network without a guide is run twice. One with a guide is run once, after steps like the iteration's for
-// less and less noise, each with radii of its own: nothing is proven of them, and they say where the
-// run begins. For it the network is frozen, with the radii that the guide gives to D(x₀), x₀ where the run
-// begins and D(x₀) what the network then sees first; it is for half of DeblurLevel, and Strength is
-// a factor on the radii. What is proven of the run is proven for the radii that are frozen in it, whatever
+// A network without a guide is run twice. One with a guide is run once, after steps like the
+// iteration's for less and less noise, each with radii of its own: nothing is proven of them,
+// and they say where the run begins. For it the network is frozen, with the radii that the guide
+// gives to D(x₀), x₀ where the run begins and D(x₀) what the network then sees first; it is for
+// half of DeblurLevel, and Strength is a factor on the radii. What is proven of the run is proven for the radii that are frozen in it, whatever
 // they are.
 //
 // Of one without a guide the fixed point x₁ of the first run is too smooth: the residual
@@ -68,8 +68,8 @@ const NetworkTolerance = 1.5e-4
 //
 // With a guide or without, the size of the residual tells whether the noise level that was given
 // is right: where both it and an estimate of the noise say that it is far from that, the first run,
-// or those steps, are made again for the estimate (Report.Level, Rescaling), so that a noise level that is wrong by
-// a factor of two costs little.
+// or those steps, are made again for the estimate (Report.Level, Rescaling), so that a noise
+// level that is wrong by a factor of two costs little.
 // Whoever wants a smoother or a sharper result has Strength.
 //
 // What is said of the result of Denoise holds here too. With the boundary

@@ -210,8 +210,9 @@ func Constraint(set pnp.Constraint) Option {
 // place of T(x), x₀ where it starts from and 0 < q < 1, which is a contraction with the constant
 // q (pnp.Options.Contraction): there is one fixed point and no other, and
 // Report.Iteration.ErrorBar bounds how far from it the result is. x₀ is the initial estimate,
-// or of a network, which makes two runs, or steps and a run, the result of what comes before the last. The nearer q is to 1 the less
-// the result is drawn to x₀, and the wider is the error bar.
+// or of a network, which makes two runs, or steps and a run, the result of what comes before
+// the last. The nearer q is to 1 the less the result is drawn to x₀, and the wider is the error
+// bar.
 func Contraction(q float64) Option {
 	return option{"Contraction", func(c *settings) error {
 		if !(q > 0 && q < 1) {

@@ -49,7 +49,8 @@ type Report struct {
 	// Iterations made (of Denoise: for the colour axes that took most), and whether
 	// the tolerance was reached. Denoise by a network makes none.
 	Iterations int
-	// Left is the root mean square of what each first run of Deblur, or the steps in its place, left of the photograph, y − Kx.
+	// Left is the root mean square of what each first run of Deblur, or the steps in its
+	// place, left of the photograph, y − Kx.
 	Left      []float64
 	Converged bool
 	// Residual at the end: of Denoise by total variation the relative duality gap, by a
