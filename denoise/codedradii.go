@@ -16,7 +16,8 @@ import (
 // Radii of 40 groups at half the resolution take 40 bytes for a pixel of the photograph, more than
 // three images in colour. Those of a large photograph are therefore kept on the host, in a byte
 // each. Devices in host memory read them there (backend.ShuffledFlows); on others they become
-// numbers for one window after the other. They are frozen all the same: what is proven is of the radii that the bytes stand for.
+// numbers for one window after the other. They are frozen all the same: what is proven is of the
+// radii that the bytes stand for.
 
 // mostRadii is what radii may take as numbers, in bytes.
 const mostRadii = 160 << 20

@@ -151,14 +151,18 @@ type buffer struct {
 // Shape implements backend.Buffer.
 func (b *buffer) Shape() backend.Shape { return b.shape }
 
-// Free implements backend.Buffer. The memory goes to a buffer of the same length, or back to Go's collector.
+// Free implements backend.Buffer. The memory goes to a buffer of the same length, or back to Go's
+// collector: at once to that where an operation, which may be on this buffer, is under way.
 func (b *buffer) Free() {
 	if b.freed.Swap(true) || b.parent != nil {
 		return
 	}
 	if !b.lent {
 		b.device.used.Add(-int64(len(b.data)) * 4)
-		b.device.idle.put(b.data)
+		if d := b.device; d.running.TryLock() {
+			d.idle.put(b.data)
+			d.running.Unlock()
+		}
 	}
 	b.data = nil
 }

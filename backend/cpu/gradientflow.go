@@ -3,6 +3,7 @@ package cpu
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/averaged/imaging/backend"
@@ -35,27 +36,31 @@ func (d *Device) GradientFlow(ctx context.Context, dst, src backend.Buffer, regi
 
 // MakesShuffledFlow implements backend.ShuffledFlows: steps that are fused.
 func (d *Device) MakesShuffledFlow(steps []backend.FlowStep, radii []backend.CodedRadii) bool {
+	if radii != nil && len(radii) != len(steps) {
+		return false
+	}
 	for k, s := range steps {
 		f, err := d.ownFilter(s.Filter)
 		switch {
 		case err != nil || f.forward3 == nil:
 			return false
 		case radii != nil:
-			if !fusedBalls(f.shape.N, radii[k].Shape) {
+			if radii[k].Shape.C < 1 || !fusedBalls(f.shape.N, radii[k].Shape) {
 				return false
 			}
 		case s.Radius != nil && !fusedBalls(f.shape.N, s.Radius.Shape()):
 			return false
 		}
 	}
-	return radii == nil || len(radii) == len(steps)
+	return true
 }
 
 // ShuffledFlow implements backend.ShuffledFlows.
 func (d *Device) ShuffledFlow(ctx context.Context, dst, src backend.Buffer, factor int, steps []backend.FlowStep, radii []backend.CodedRadii) error {
 	return d.operate(func(b []*buffer) error {
-		if factor < 1 || b[0].shape != b[1].shape || !d.MakesShuffledFlow(steps, radii) {
-			return fmt.Errorf("%w: a flow of %d steps from %v to %v, shuffled by %d", backend.ErrArgument, len(steps), b[1].shape, b[0].shape, factor)
+		// The square of the factor, times channels, is to be a number.
+		if s := b[1].shape; factor < 1 || factor > math.MaxInt16 || b[0].shape != s || !d.MakesShuffledFlow(steps, radii) {
+			return fmt.Errorf("%w: a flow of %d steps from %v to %v, shuffled by %d", backend.ErrArgument, len(steps), s, b[0].shape, factor)
 		}
 		to, from := unshuffled(b[0], factor), unshuffled(b[1], factor)
 		own := steps

@@ -8,8 +8,8 @@ import (
 )
 
 // idleArrays are the arrays of buffers that were freed. The collector takes them when it likes, as it
-// would without this list; until then a new buffer of the same length is made of one. It is cleared, which
-// takes a fraction of the first touch of new memory.
+// would without this list; until then a new buffer of the same length is made of one. It is
+// cleared, which takes a fraction of the first touch of new memory.
 type idleArrays struct {
 	mu     sync.Mutex
 	arrays []idleArray

@@ -71,6 +71,19 @@ func TestLentArraysAreNotIdle(t *testing.T) {
 	require.Empty(t, d.idle.arrays)
 }
 
+// TestFreeInTheMiddle: what is freed while an operation is under way goes to no other buffer, for the operation may
+// be on it.
+func TestFreeInTheMiddle(t *testing.T) {
+	d := New(Threads(1))
+	defer d.Close()
+	b, err := d.Alloc(backend.Vector(leastIdle))
+	require.NoError(t, err)
+	require.NoError(t, d.enter())
+	b.Free()
+	d.leave()
+	require.Empty(t, d.idle.arrays)
+}
+
 // TestIdleArraysHaveOneUser: of many at once.
 func TestIdleArraysHaveOneUser(t *testing.T) {
 	d := New(Threads(1))

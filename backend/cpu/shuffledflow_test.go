@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"context"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -112,19 +113,22 @@ func TestShuffledFlowRefuses(t *testing.T) {
 	require.NoError(t, call(dst, 2, as))
 	require.ErrorIs(t, call(foreign, 2, as), backend.ErrForeign)
 	require.ErrorIs(t, call(src, 2, as), backend.ErrAlias)
-	for _, factor := range []int{-1, 0, 1, 3} {
+	for _, factor := range []int{-1, 0, 1, 3, 15, 1 << 32, math.MaxInt} {
 		require.Error(t, call(dst, factor, as), "%d", factor)
 	}
 	require.ErrorIs(t, call(other, 2, as), backend.ErrArgument)
 	for name, change := range map[string]func(step *backend.FlowStep, r *backend.CodedRadii){
-		"codes":      func(_ *backend.FlowStep, r *backend.CodedRadii) { r.Codes = r.Codes[1:] },
-		"tables":     func(_ *backend.FlowStep, r *backend.CodedRadii) { r.Tables = r.Tables[1:] },
-		"groups":     func(_ *backend.FlowStep, r *backend.CodedRadii) { r.Shape.C = 3 },
-		"height":     func(_ *backend.FlowStep, r *backend.CodedRadii) { r.Shape.H--; r.Codes = r.Codes[:r.Shape.Len()] },
-		"vector":     func(_ *backend.FlowStep, r *backend.CodedRadii) { r.Shape = backend.Vector(2); r.Codes = r.Codes[:2] },
-		"batch":      func(_ *backend.FlowStep, r *backend.CodedRadii) { r.Shape.N = 2 },
-		"activation": func(s *backend.FlowStep, _ *backend.CodedRadii) { s.Activation = backend.Activation{Kind: backend.LeakyReLU} },
-		"no filter":  func(s *backend.FlowStep, _ *backend.CodedRadii) { s.Filter = nil },
+		"codes":    func(_ *backend.FlowStep, r *backend.CodedRadii) { r.Codes = r.Codes[1:] },
+		"tables":   func(_ *backend.FlowStep, r *backend.CodedRadii) { r.Tables = r.Tables[1:] },
+		"no group": func(_ *backend.FlowStep, r *backend.CodedRadii) { r.Shape.C = 0 },
+		"groups":   func(_ *backend.FlowStep, r *backend.CodedRadii) { r.Shape.C = 3 },
+		"height":   func(_ *backend.FlowStep, r *backend.CodedRadii) { r.Shape.H--; r.Codes = r.Codes[:r.Shape.Len()] },
+		"vector":   func(_ *backend.FlowStep, r *backend.CodedRadii) { r.Shape = backend.Vector(2); r.Codes = r.Codes[:2] },
+		"batch":    func(_ *backend.FlowStep, r *backend.CodedRadii) { r.Shape.N = 2 },
+		"activation": func(s *backend.FlowStep, _ *backend.CodedRadii) {
+			s.Activation = backend.Activation{Kind: backend.LeakyReLU}
+		},
+		"no filter": func(s *backend.FlowStep, _ *backend.CodedRadii) { s.Filter = nil },
 	} {
 		require.Error(t, call(dst, 2, func(steps []backend.FlowStep, radii []backend.CodedRadii) []backend.CodedRadii {
 			change(&steps[0], &radii[0])
@@ -133,6 +137,9 @@ func TestShuffledFlowRefuses(t *testing.T) {
 	}
 	require.ErrorIs(t, call(dst, 2, func(_ []backend.FlowStep, radii []backend.CodedRadii) []backend.CodedRadii {
 		return append(radii, radii[0])
+	}), backend.ErrArgument)
+	require.ErrorIs(t, call(dst, 2, func(_ []backend.FlowStep, _ []backend.CodedRadii) []backend.CodedRadii {
+		return []backend.CodedRadii{}
 	}), backend.ErrArgument)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
