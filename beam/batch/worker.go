@@ -224,7 +224,7 @@ func (w *worker) restore(ctx context.Context, j Job, m *imagefile.Image, input s
 	if err != nil {
 		return Record{}, err
 	}
-	opt := imagefile.WriteOptions{Format: format}
+	opt := imagefile.WriteOptions{Format: format, Threads: 1} // a core for each photograph
 	if err := imagefile.CheckWrite(m, opt); err != nil {
 		return Record{}, err
 	}

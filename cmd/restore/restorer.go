@@ -110,6 +110,7 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 		return nil, "", err
 	}
 	opt := b.writing.options(m, t.output, b.force)
+	opt.Threads = b.threads
 	if err := imagefile.CheckWrite(m, opt); err != nil {
 		return nil, "", fileError{outputName(t.output), err}
 	}

@@ -34,6 +34,9 @@ type WriteOptions struct {
 	// DropAlpha leaves out alpha. Without it, writing an image that has a
 	// transparent pixel in a format that has none (JPEG, PFM, PGM, PPM) is an error.
 	DropAlpha bool
+	// Threads is how many threads compress at most; 0, the default, means as many as
+	// runtime.GOMAXPROCS says. The bytes do not depend on it.
+	Threads int
 	// Overwrite lets Write replace a file. Without it an existing file is an error
 	// that wraps fs.ErrExist.
 	Overwrite bool
@@ -66,7 +69,7 @@ func EncodeContext(ctx context.Context, w io.Writer, m *Image, opt WriteOptions)
 	b := bufio.NewWriterSize(contextWriter{ctx, w}, 1<<16)
 	switch p.format {
 	case PNG:
-		err = encodePNG(b, &out, p.depth)
+		err = encodePNG(b, &out, p.depth, opt.Threads)
 	case JPEG:
 		err = encodeJPEG(b, &out, p.steps)
 	case TIFF:
