@@ -46,10 +46,7 @@ func (p *plugAndPlay) approach(ctx context.Context, q *devicequeue.Queue, e expo
 			return err
 		}
 		if i <= strength.AnnealedSteps {
-			factor := 1.0
-			if i < strength.AnnealedSteps {
-				factor = strength.Annealed(e.level, i)
-			}
+			factor := strength.Annealed(e.level, i) // 1 for the run
 			if f, err = p.filters(e, p.tau*factor*factor); err != nil {
 				return err
 			}
