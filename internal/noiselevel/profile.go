@@ -145,6 +145,9 @@ const (
 	// Of sharp images levels up to weakFrom are reduced to weakShare, up to weakTo less and less: what is
 	// weak is most often texture.
 	weakFrom, weakTo, weakShare = 3.0 / 255, 6.0 / 255, 0.3
+	// Of sharp images whose second band of brightness has steepFrom to steepTo times as much as the third, levels
+	// are reduced by up to steepShare: noise that is white but for JPEG is not as steep, and grass is.
+	steepFrom, steepTo, steepShare = 1.4, 1.8, 0.25
 	// An interval is wide from wideFrom times its lower end on, and as wide as counts at wideTo times.
 	wideFrom, wideTo = 1.7, 2.2
 	// A level is believed as a whole where the lowest band has up to maskedFrom times as much of it, and
@@ -193,6 +196,8 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 	softness *= min(max((softTo-j.middle)/(softTo-softFrom), 0), 1)
 	soft := j.soft(softFloor * s.floor[axisOfBrightness][0][tenth])
 	sharp := j.middle * (weakShare + (1-weakShare)*min(max((j.middle-weakFrom)/(weakTo-weakFrom), 0), 1))
+	steep := s.floor[axisOfBrightness][1][tenth] / math.Max(s.floor[axisOfBrightness][2][tenth], 1e-9)
+	sharp *= 1 - steepShare*min(max((steep-steepFrom)/(steepTo-steepFrom), 0), 1)
 	level := math.Pow(math.Max(soft, 1e-6), softness) * math.Pow(math.Max(sharp, 1e-6), 1-softness)
 	level *= j.caution()
 	share := masked(s.floor[axisOfBrightness][0][tenth]/level, s.floor[axisOfColour][1][tenth]/level)

@@ -220,6 +220,7 @@ func TestSoftnessCountsWhereNoiseIsWeak(t *testing.T) {
 		for q := range quantiles {
 			s.floor[axisOfBrightness][0][q] = 1.8 * middle
 			s.floor[axisOfBrightness][1][q] = middle
+			s.floor[axisOfBrightness][2][q] = middle
 			s.floor[axisOfColour][0][q] = middle
 			s.floor[axisOfColour][1][q] = middle
 		}
@@ -232,4 +233,26 @@ func TestSoftnessCountsWhereNoiseIsWeak(t *testing.T) {
 	require.Greater(t, half, 1.1)
 	require.InDelta(t, 1, raised(softTo), 1e-12)
 	require.InDelta(t, 1, raised(40.0/255), 1e-12)
+}
+
+// What is steep in brightness lowers the level of a sharp image, by a quarter at most.
+func TestSteepnessCountsInSharpImages(t *testing.T) {
+	level := func(steep float64) float64 {
+		const middle = 20.0 / 255
+		s := &spectrum{axes: 2}
+		for q := range quantiles {
+			s.floor[axisOfBrightness][0][q] = middle
+			s.floor[axisOfBrightness][1][q] = steep * middle
+			s.floor[axisOfBrightness][2][q] = middle
+			s.floor[axisOfBrightness][3][q] = steep * middle / 2
+			s.floor[axisOfColour][0][q] = middle
+			s.floor[axisOfColour][1][q] = middle
+		}
+		return Profile{Kind: White}.judged(s, judgement{0.9 * middle, middle, 1.1 * middle}).Sigma / middle
+	}
+	require.InDelta(t, 1, level(1), 1e-12)
+	require.InDelta(t, 1, level(steepFrom), 1e-12)
+	require.InDelta(t, 1-steepShare/2, level((steepFrom+steepTo)/2), 1e-9)
+	require.InDelta(t, 1-steepShare, level(steepTo), 1e-9)
+	require.InDelta(t, 1-steepShare, level(9), 1e-9)
 }
