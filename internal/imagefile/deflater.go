@@ -10,20 +10,20 @@ import (
 	"runtime"
 )
 
-// deflater writes what it is given as a zlib stream (RFC 1950), several cores at a time: pieces of it are
+// deflater writes what it is given as a zlib stream (RFC 1950), on several threads: pieces of it are
 // compressed by themselves, each with the end of the one before as its dictionary, and end at a whole byte
-// (flate's Flush). The bytes do not depend on how many cores there are, and of less than a piece they are
+// (flate's Flush). The bytes do not depend on how many threads there are, and of less than a piece they are
 // those of compress/zlib.
 type deflater struct {
-	w     io.Writer
-	cores int
-	size  int // of a piece
-	sum   hash.Hash32
-	piece []byte // under way
-	last  []byte // the piece before
-	under []chan []byte
-	begun bool
-	err   error
+	w       io.Writer
+	threads int
+	size    int // of a piece
+	sum     hash.Hash32
+	piece   []byte // under way
+	last    []byte // the piece before
+	under   []chan []byte
+	begun   bool
+	err     error
 }
 
 const (
@@ -32,12 +32,12 @@ const (
 	deflateWindow = 1 << 15
 )
 
-// newDeflater returns one that uses so many cores, all for 0.
-func newDeflater(w io.Writer, cores int) *deflater {
-	if cores < 1 {
-		cores = runtime.GOMAXPROCS(0)
+// newDeflater returns one that uses so many threads, all for 0.
+func newDeflater(w io.Writer, threads int) *deflater {
+	if threads < 1 {
+		threads = runtime.GOMAXPROCS(0)
 	}
-	return &deflater{w: w, cores: cores, size: deflatePiece, sum: adler32.New()}
+	return &deflater{w: w, threads: threads, size: deflatePiece, sum: adler32.New()}
 }
 
 // Write implements io.Writer. It returns an error of the writer below as soon as it is known.
@@ -66,7 +66,7 @@ func (d *deflater) Close() error {
 
 // start has the piece compressed.
 func (d *deflater) start(last bool) {
-	for len(d.under) >= d.cores {
+	for len(d.under) >= d.threads {
 		d.take()
 	}
 	piece, before, done := d.piece, d.last[max(0, len(d.last)-deflateWindow):], make(chan []byte, 1)

@@ -12,9 +12,9 @@ import (
 )
 
 // zipped writes data to a deflater of pieces of that size, in parts.
-func zipped(t require.TestingT, data []byte, cores, size, part int) []byte {
+func zipped(t require.TestingT, data []byte, threads, size, part int) []byte {
 	var b bytes.Buffer
-	d := newDeflater(&b, cores)
+	d := newDeflater(&b, threads)
 	d.size = size
 	for rest := data; len(rest) > 0; {
 		n := min(part, len(rest))
@@ -45,14 +45,14 @@ func compressible(n int, seed uint64) []byte {
 }
 
 // TestDeflater: what was written comes back, whatever the parts and pieces are, in the same bytes for any number of
-// cores; and in those of compress/zlib where there is one piece.
+// threads; and in those of compress/zlib where there is one piece.
 func TestDeflater(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.SampledFrom([]int{5000, deflateWindow + 7000}).Draw(t, "size")
 		n := rapid.SampledFrom([]int{0, 1, 1000, size - 1, size, size + 1, 2 * size, 3*size + 77}).Draw(t, "n")
 		data := compressible(n, rapid.Uint64().Draw(t, "seed"))
 		part := rapid.SampledFrom([]int{999, size, 5 * size}).Draw(t, "part")
-		got := zipped(t, data, rapid.IntRange(0, 5).Draw(t, "cores"), size, part)
+		got := zipped(t, data, rapid.IntRange(0, 5).Draw(t, "threads"), size, part)
 		require.Equal(t, zipped(t, data, 1, size, 701), got)
 		z, err := zlib.NewReader(bytes.NewReader(got))
 		require.NoError(t, err)

@@ -10,9 +10,9 @@ import (
 )
 
 // encodePNG writes grey, grey with alpha, RGB or RGBA with 8 or 16 bits, row by
-// row, on so many cores, all for 0. The encoder of image/png would turn grey with alpha into RGBA, and takes
+// row, on so many threads, all for 0. The encoder of image/png would turn grey with alpha into RGBA, and takes
 // an interface call per pixel at 16 bits.
-func encodePNG(w io.Writer, m *Image, depth, cores int) error {
+func encodePNG(w io.Writer, m *Image, depth, threads int) error {
 	p := &pngWriter{w: w}
 	_, p.err = io.WriteString(w, pngSignature)
 	order := m.naturalLayout()
@@ -21,7 +21,7 @@ func encodePNG(w io.Writer, m *Image, depth, cores int) error {
 	header = binary.BigEndian.AppendUint32(header, uint32(m.Height))
 	p.chunk("IHDR", append(header, byte(depth), colour, 0, 0, 0))
 	p.metadata(&m.Metadata)
-	p.pixels(m, depth, order, cores)
+	p.pixels(m, depth, order, threads)
 	p.chunk("IEND", nil)
 	return p.err
 }
@@ -110,14 +110,14 @@ func (c *idat) flush() {
 	}
 }
 
-func (p *pngWriter) pixels(m *Image, depth int, order layout, cores int) {
+func (p *pngWriter) pixels(m *Image, depth int, order layout, threads int) {
 	if p.err != nil {
 		return
 	}
 	bpp := len(order) * depth / 8
 	f := newPNGFilter(m.Width*bpp, bpp)
 	out := &idat{p: p}
-	z := newDeflater(out, cores)
+	z := newDeflater(out, threads)
 	for y := range m.Height {
 		m.packRow(f.row, y, depth, order, binary.BigEndian)
 		if _, err := z.Write(f.best()); err != nil {

@@ -158,6 +158,9 @@ const (
 	maskedColour, maskedRange = 0.6, 0.1
 )
 
+// rise goes from 0 at from to 1 at to, which may be below it, and stays there.
+func rise(v, from, to float64) float64 { return min(max((v-from)/(to-from), 0), 1) }
+
 // judged decides between white noise, of which p tells, and what the rule says.
 func (p Profile) judged(s *spectrum, j judgement) Profile {
 	const lowest, tenth, most = 0, 1, len(quantiles) - 1
@@ -188,16 +191,16 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 			return p
 		}
 		level := math.Max(p.Sigma, math.Min(j.middle, light))
-		return p.coarse(j, level*(1+calmer*min(max((level-calmFrom)/(calmTo-calmFrom), 0), 1)))
+		return p.coarse(j, level*(1+calmer*rise(level, calmFrom, calmTo)))
 	}
 	fine, middle := s.floor[axisOfBrightness][3][most], s.floor[axisOfBrightness][1][most]
 	softness := min(max((softMost-fine/math.Max(middle, 1e-9))/softRange, 0), 1)
 	softness *= min(max(2*(1-s.floor[axisOfColour][3][tenth]/leastWhite), 0), 1)
-	softness *= min(max((softTo-j.middle)/(softTo-softFrom), 0), 1)
+	softness *= rise(j.middle, softTo, softFrom)
 	soft := j.soft(softFloor * s.floor[axisOfBrightness][0][tenth])
-	sharp := j.middle * (weakShare + (1-weakShare)*min(max((j.middle-weakFrom)/(weakTo-weakFrom), 0), 1))
+	sharp := j.middle * (weakShare + (1-weakShare)*rise(j.middle, weakFrom, weakTo))
 	steep := s.floor[axisOfBrightness][1][tenth] / math.Max(s.floor[axisOfBrightness][2][tenth], 1e-9)
-	sharp *= 1 - steepShare*min(max((steep-steepFrom)/(steepTo-steepFrom), 0), 1)
+	sharp *= 1 - steepShare*rise(steep, steepFrom, steepTo)
 	level := math.Pow(math.Max(soft, 1e-6), softness) * math.Pow(math.Max(sharp, 1e-6), 1-softness)
 	level *= j.caution()
 	share := masked(s.floor[axisOfBrightness][0][tenth]/level, s.floor[axisOfColour][1][tenth]/level)

@@ -16,8 +16,8 @@ const (
 )
 
 // Annealed returns the factor on the run's level, above 0, that annealed step i of AnnealedSteps is for, from 0
-// on: it falls geometrically, to be 1 for the run, which is step AnnealedSteps. The proximal step is longer by the factor's square, for
-// half-quadratic splitting has one level for both (PriorLevel).
+// on: it falls geometrically, to be 1 for the run, which is step AnnealedSteps. The proximal step is longer by
+// the factor's square, for half-quadratic splitting has one level for both (PriorLevel).
 func Annealed(level float64, i int) float64 {
 	first := min(max(annealedFrom/level, annealedLeast), annealedMost)
 	return math.Pow(first, 1-float64(i)/AnnealedSteps)
