@@ -39,7 +39,7 @@ import (
 // A camera smooths colour, and leaves blotches of it that are wider than what a network sees. Where the
 // estimate of the noise shows that, a network with a guide denoises the colour of its result once more,
 // at a quarter of the resolution (Report.CoarseColour); that is averaged as well, and Report.Averagedness
-// is that of both together.
+// is that of both together. Shadows that noise has darkened are raised at the end (Shadows, Report.Shadows).
 func Denoise(ctx context.Context, img image.Image, options ...Option) (image.Image, *Report, error) {
 	r, err := forOne(taskDenoise, options)
 	if err != nil {
@@ -58,19 +58,28 @@ func (r *Restorer) Denoise(ctx context.Context, img image.Image, options ...Opti
 			if err != nil {
 				return nil, err
 			}
-			dev := c.on()
-			factor := c.stretch(report.Sigma, p.Channels)
-			if factor == 1 {
-				return denoiseAxes(ctx, dev, p, c, report)
-			}
-			report.ColourStretch = factor
-			out, err := denoiseAxes(ctx, dev, p.stretched(factor), c, report)
+			out, err := denoiseStretched(ctx, c.on(), p, c, report)
 			if err != nil {
 				return nil, err
 			}
-			stretched := Planar{Width: p.Width, Height: p.Height, Channels: p.Channels, Pix: out}
-			return stretched.stretched(1 / factor).Pix, nil
+			c.mendShadows(p, out, report)
+			return out, nil
 		})
+}
+
+// denoiseStretched stretches the axes of colour by what their noise asks for, denoises, and shrinks them.
+func denoiseStretched(ctx context.Context, dev backend.Device, p *Planar, c settings, report *Report) ([]float32, error) {
+	factor := c.stretch(report.Sigma, p.Channels)
+	if factor == 1 {
+		return denoiseAxes(ctx, dev, p, c, report)
+	}
+	report.ColourStretch = factor
+	out, err := denoiseAxes(ctx, dev, p.stretched(factor), c, report)
+	if err != nil {
+		return nil, err
+	}
+	stretched := Planar{Width: p.Width, Height: p.Height, Channels: p.Channels, Pix: out}
+	return stretched.stretched(1 / factor).Pix, nil
 }
 
 // denoiseAxes denoises an image whose noise is as strong along all axes of colour.

@@ -24,7 +24,7 @@ import (
 //	Device, Threads, MemoryLimit                              New, and all functions
 //	SigmaAuto                                                 all but Solve
 //	Grain                                                     all but Solve
-//	SigmaChroma, Noise, CoarseNetwork                         Denoise
+//	SigmaChroma, Noise, CoarseNetwork, Shadows                Denoise
 //	Adaptation                                                Denoise, Deblur
 //	Prior, PriorFunc                                          all but Check
 //	StepSize, Constraint                                      all but Denoise
@@ -68,6 +68,7 @@ type settings struct {
 	prove       bool // the certificate of embedded weights too
 	strength    float64
 	adapt       bool
+	shadows     bool
 	iterations  int
 	tolerance   float64
 	step        float64
@@ -306,7 +307,7 @@ type ProgressReport struct {
 
 // apply applies the options to the defaults.
 func apply(options []Option) (settings, error) {
-	c := settings{strength: 1, adapt: true}
+	c := settings{strength: 1, adapt: true, shadows: true}
 	return c, c.apply(options)
 }
 

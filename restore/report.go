@@ -27,6 +27,9 @@ type Report struct {
 	// network makes once more, at a quarter of the resolution, where a camera has left blotches of it;
 	// 0 if it does not. Averagedness is then that of both together.
 	CoarseColour float64
+	// Shadows is about the curves with which Denoise mends the shadows; nil where it does not. Averagedness and
+	// the certificate are of what comes before.
+	Shadows *ShadowReport
 	// Doubts say what is doubtful of the result, and what may help, a sentence each.
 	Doubts []string
 	// Weight is the weight of total variation, which follows from Sigma and the option

@@ -14,6 +14,7 @@ import (
 type denoiser struct {
 	batchFlags
 	adapt        bool
+	shadows      bool
 	luma, chroma sigmaFlag
 	grain        sigmaFlag
 }
@@ -29,7 +30,8 @@ strong it is, and whether it is white, as of scans and test data, or coarse, as 
 camera's development and JPEG leave it. Coarse noise is removed at the level of its
 low frequencies, two to three times its standard deviation, and blotches of colour
 once more at a quarter of the resolution. --strength light and strong smooth less
-and more than that.
+and more than that. In the shadows a camera's noise darkens a photograph too, through
+its tone curve: where the noise shows that, they are raised by as much.
 
 --sigma S is for white noise of a standard deviation that you know, in units where 1
 is white. --sigma-chroma is for noise that is stronger or weaker in colour; --grain
@@ -80,12 +82,13 @@ func (d *denoiser) bindOwn(c *cobra.Command) {
 	f.Var(&d.luma, "sigma-luma", "standard deviation of the noise in brightness; --sigma, but not in colour where --sigma-chroma says so")
 	f.Var(&d.chroma, "sigma-chroma", "standard deviation of the noise in colour, where it is not that in brightness")
 	f.Var(&d.grain, "grain", "the noise is coarse, as cameras leave it, and this is its standard deviation; in place of --sigma")
-	expert(c, "sigma-luma", "sigma-chroma", "grain")
+	f.BoolVar(&d.shadows, "shadows", true, "raise shadows that a camera's noise has darkened, where the noise is measured and shows it (--shadows=false: the denoiser alone, of which the proof is)")
+	expert(c, "sigma-luma", "sigma-chroma", "grain", "shadows")
 	c.MarkFlagsMutuallyExclusive("sigma", "sigma-luma", "grain")
 }
 
 func (d *denoiser) loadOwn(context.Context, *app) ([]restore.Option, error) {
-	opts := []restore.Option{restore.Adaptation(d.adapt)}
+	opts := []restore.Option{restore.Adaptation(d.adapt), restore.Shadows(d.shadows)}
 	if d.luma.given {
 		opts = append(opts, restore.Sigma(d.luma.value))
 	}

@@ -18,7 +18,7 @@ func TestFlagsAreGrouped(t *testing.T) {
 	experts := []string{"backend", "threads", "tile", "tolerance", "iterations", "max-pixels", "weights", "reference"}
 	defined := func(flag string) string { return `(?m)^(  -\w, | {6})--` + flag + `( |$)` }
 	for command, own := range map[string]struct{ everyday, experts []string }{
-		"denoise": {[]string{"method"}, []string{"adapt"}},
+		"denoise": {[]string{"method"}, []string{"adapt", "shadows"}},
 		"deblur":  {[]string{"kernel", "prior"}, []string{"adapt", "boundary", "contraction"}},
 		"inpaint": {[]string{"mask", "prior", "kernel"}, []string{"boundary", "contraction"}},
 		"upscale": {[]string{"factor", "prior", "antialias", "kernel"}, []string{"boundary", "contraction"}},
