@@ -16,12 +16,21 @@ type sight struct{ step, after int }
 // longestAfter bounds sight.after: about as many steps the run takes in use.
 const longestAfter = 6
 
-// sight draws one. Half of them are in the run, whose fixed point is the result.
+// sight draws one. Half of them are in the run, whose fixed point is the result; with terms of the series
+// three of four, and all of these are near it.
 func (d *Deblurring) sight(g *generator) sight {
-	if g.uniform() < 0.5 {
+	annealed := 0.5
+	if d.Terms > 0 {
+		annealed = 0.25
+	}
+	if g.uniform() < annealed {
 		return sight{step: g.below(strength.AnnealedSteps)}
 	}
-	return sight{strength.AnnealedSteps, g.below(longestAfter)}
+	after := g.below(longestAfter)
+	if d.Terms > 0 {
+		after += longestAfter
+	}
+	return sight{strength.AnnealedSteps, after}
 }
 
 // guidedPrior is a network with a guide. look has the guide set the radii for the image in in, and apply
@@ -62,6 +71,9 @@ func (p *plugAndPlay) approach(ctx context.Context, q *devicequeue.Queue, e expo
 			q.Do(phi.look)
 		}
 		if i == to.step+to.after {
+			if p.own = nil; to.step == strength.AnnealedSteps {
+				p.own = f.own
+			}
 			return q.Err
 		}
 		q.Do(phi.apply)

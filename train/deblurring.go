@@ -37,6 +37,9 @@ type Deblurring struct {
 	// Margin is how many pixels along the edges of a crop have no part in the loss: what a
 	// circular blur brings together there no photograph has.
 	Margin int `json:"margin"`
+	// Terms is how many terms of Neumann's series for the inverse of I − ∂T the gradient of a network with a
+	// guide has in a run, besides the identity. Each costs two applications of the network.
+	Terms int `json:"terms,omitempty"`
 }
 
 // DeblurringConfig is the recipe of the prior that restore.Deblur has by default. It is meant
@@ -77,6 +80,8 @@ func (c Config) checkDeblurring() error {
 		return fmt.Errorf("deblur: step is %v, must be above 0", d.Step)
 	case d.Iterations < 1 || d.Iterations > maxCount:
 		return fmt.Errorf("deblur: iterations is %d, must be from 1 to %d", d.Iterations, maxCount)
+	case d.Terms < 0 || d.Terms > maxCount || d.Terms > 0 && c.Guide == nil:
+		return fmt.Errorf("deblur: terms is %d, must be from 0 to %d, and 0 without a guide", d.Terms, maxCount)
 	case d.Margin < 0 || 2*d.Margin >= c.Crop:
 		return fmt.Errorf("deblur: margin is %d, must be 0 or more and below half of the crop %d", d.Margin, c.Crop)
 	}

@@ -25,11 +25,12 @@ type plugAndPlay struct {
 	planes int
 	tau    float64
 
-	y     []float32 // the blurred images, of the second run with what the first has left
-	fixed []float32 // of D: what y adds
-	x     []float32 // the iterate
-	last  []float32 // T of the one before
-	point []float32 // D(x), then T(x)
+	y     []float32   // the blurred images, of the second run with what the first has left
+	fixed []float32   // of D: what y adds
+	x     []float32   // the iterate
+	last  []float32   // T of the one before
+	point []float32   // D(x), then T(x)
+	own   *fft.Filter // the derivative of D in a run of approach that has come near its end, or nil
 }
 
 // newPlugAndPlay allocates for images of that shape.

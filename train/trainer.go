@@ -222,6 +222,10 @@ func (t *trainer) pass(ctx context.Context, weight float64) (float64, error) {
 		})
 		q.Combine(t.result, backend.Term{A: 1, X: whole})
 	}
+	if t.implicit() { // the run ends in the box
+		q.Download(t.runs.last, t.result)
+		q.Do(func() error { return t.dev.Clip(t.result, t.result, 0, 1) })
+	}
 	var sum [1]float64
 	q.Reduce(sum[:], backend.Reduction{Kind: backend.DiffSquares, X: t.result, Y: t.batch.clean})
 	if t.config.logarithmic() {
@@ -234,6 +238,11 @@ func (t *trainer) pass(ctx context.Context, weight float64) (float64, error) {
 	q.Combine(t.result, backend.Term{A: factor, X: t.result}, backend.Term{A: -factor, X: t.batch.clean})
 	if q.Err != nil {
 		return 0, q.Err
+	}
+	if t.implicit() {
+		if err := t.lengthen(ctx, q, t.result, t.runs.last); err != nil {
+			return 0, err
+		}
 	}
 	return sum[0] / samples, t.network.backward(ctx, t.result)
 }

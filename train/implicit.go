@@ -1,0 +1,90 @@
+package train
+
+import (
+	"context"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/devicequeue"
+)
+
+// implicit tells whether the batch is near the fixed point of a run whose gradient is to be lengthened.
+func (t *trainer) implicit() bool {
+	return t.runs != nil && t.runs.own != nil && t.config.Deblur.Terms > 0
+}
+
+// lengthen replaces the gradient e of the loss with respect to the fixed point x of a run,
+//
+//	x = T(x) = P(Φ(D(x))),
+//
+// by that with respect to the result of Φ there, with the first terms of Neumann's series for the inverse
+// in the derivative of a fixed point (implicit function theorem; Bai, Kolter and Koltun 2019, Lorraine,
+// Vicol and Duvenaud 2020):
+//
+//	P'·Σ (∂Tᵀ)ʲ e,   ∂Tᵀ = D'·Φ'ᵀ·P',   j from 0 to terms.
+//
+// Without them a frequency that blur takes away counts as one that it leaves, though of that D lets nothing
+// of the network's error pass, and of the other all of it, again and again. The series converges, for T is
+// averaged. Result is what Φ makes of the batch, on the host. Afterwards the network is as after another
+// forward pass.
+func (t *trainer) lengthen(ctx context.Context, q *devicequeue.Queue, gradient backend.Buffer, result []float32) error {
+	a, p := t.network.(*averaged), t.runs
+	inside := func(v []float32) { // P'
+		for i, x := range result {
+			if x < 0 || x > 1 {
+				v[i] = 0
+			}
+		}
+	}
+	pulled := t.kept.Take(q, gradient.Shape())
+	defer t.kept.Give(pulled)
+	sum := p.point
+	q.Download(sum, gradient)
+	copy(p.x, sum)
+	inside(sum)
+	for range t.config.Deblur.Terms {
+		q.Upload(gradient, sum)
+		q.Do(func() error { return a.pulled(ctx, pulled, gradient, t.batch.noisy) })
+		q.Download(p.fixed, pulled)
+		if q.Err != nil {
+			return q.Err
+		}
+		if err := p.apply(p.own, sum, p.fixed); err != nil {
+			return err
+		}
+		for i, v := range p.x {
+			sum[i] += v
+		}
+		inside(sum)
+	}
+	q.Upload(gradient, sum)
+	q.Do(func() error { return a.forward(ctx, pulled, t.batch.noisy) })
+	return q.Err
+}
+
+// pulled sets dst to Φ'ᵀv, the adjoint of the network's derivative at src applied to v, and adds to no
+// gradient. The radii have to be frozen.
+func (a *averaged) pulled(ctx context.Context, dst, v, src backend.Buffer) error {
+	if err := a.forward(ctx, dst, src); err != nil {
+		return err
+	}
+	q := &devicequeue.Queue{Dev: a.dev}
+	source := a.kept.Take(q, a.flowShape())
+	defer a.kept.Give(source)
+	if q.Err != nil {
+		return q.Err
+	}
+	a.flow.fixed, a.flow.source = true, source
+	defer func() { a.flow.fixed, a.flow.source = false, nil }()
+	gradient := v
+	if a.small != nil {
+		gradient = a.smallEnd
+		q.Do(func() error { return a.dev.Unshuffle(gradient, v, a.config.shuffle()) })
+	}
+	q.Do(func() error { return a.flow.backward(ctx, gradient) })
+	if a.small != nil {
+		q.Do(func() error { return a.dev.Shuffle(dst, source, a.config.shuffle()) })
+	} else {
+		q.Combine(dst, backend.Term{A: 1, X: source})
+	}
+	return q.Err
+}
