@@ -46,7 +46,7 @@ Others come from a file, --weights FILE. How strong the prior is follows from th
 noise, and is multiplied by --strength: above 1 the result is smoother. A network
 that is proven to be nonexpansive but not averaged, such as Heun's, is mixed with a
 tenth of the identity, so that the iteration converges. A network is run twice. If
-it has a guide, as original has, six steps for less and less noise stand in the
+it has a guide, as original has, five steps for less and less noise stand in the
 place of the first run. The guide looks before each step, and before the run at what
 the network will see first, and says pixel by pixel how much may be taken away; that
 is frozen for the run, so that convergence is proven whatever the guide says.
