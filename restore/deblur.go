@@ -56,7 +56,7 @@ const NetworkTolerance = 1.5e-4
 // iteration's for less and less noise, each with radii of its own: nothing is proven of them,
 // and they say where the run begins. For it the network is frozen, with the radii that the guide
 // gives to D(x₀), x₀ where the run begins and D(x₀) what the network then sees first; it is for
-// half of DeblurLevel, and Strength is a factor on the radii. What is proven of the run is proven
+// about half of DeblurLevel, and Strength is a factor on the radii. What is proven of the run is proven
 // for the radii that are frozen in it, whatever they are.
 //
 // Of one without a guide the fixed point x₁ of the first run is too smooth: the residual

@@ -117,7 +117,7 @@ var ownDescriptions = map[string]string{
 	weights.Strict:   "averaged network without a guide: its result is nonexpansive in the photograph itself, for a given sigma and without adaptation",
 	weights.General:  "averaged network for all noise levels, without a guide",
 	weights.Guided:   "averaged network whose projections a guide sets at every pixel of the photograph",
-	weights.Original: "averaged network with a guide, of photographs with all of their colour: the prior of deblurring, inpainting and enlarging",
+	weights.Original: "averaged network with a guide, trained on for what deblurring comes to: the prior of deblurring, inpainting and enlarging",
 	weights.Camera:   "averaged network with a guide for the noise of cameras and of JPEG",
 	weights.Deblur:   "averaged network for all noise levels, trained as the prior of deblurring without a guide",
 	weights.Fast:     "small averaged network with a guide, for large pictures and previews",

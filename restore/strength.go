@@ -30,8 +30,8 @@ const networkStep = strength.DeblurStep
 
 // DeblurLevel returns the noise level that Deblur uses a network for, for a photograph
 // with noise of standard deviation sigma under the kernel's blur and with the default step:
-// 0.95·deblur.PriorLevel, that is 3.2·σ under a wide blur. A network with a guide is used for half
-// of it.
+// 0.95·deblur.PriorLevel, that is 3.2·σ under a wide blur. A network with a guide is used for about
+// half of it.
 func DeblurLevel(sigma float64, kernel deblur.Kernel) float64 {
 	return strength.DeblurLevel(sigma, kernel.Energy(), networkStep)
 }

@@ -21,7 +21,9 @@ import (
 // A network with a guide makes the annealed steps of restore.Deblur instead, each with the radii that the
 // guide gives to what the network sees, and then a run with those for what it sees first. It learns in one
 // of the steps, drawn at random, or in the run: there the guide learns from what the run begins with, and
-// the blocks from what it comes to. The loss is the logarithm of the error.
+// the blocks from what it comes to. The loss is the logarithm of the error. With Terms the inverse of I − ∂T
+// is not taken for the identity: it has the first terms of its series. The identity has the guide learn to
+// denoise D(x*), at which it is good already; the inverse has it learn what a run comes to.
 type Deblurring struct {
 	// NoiseMin and NoiseMax bound the standard deviation σ of the noise in the blurred crops,
 	// on images in [0,1]: one for all crops of an iteration, drawn uniformly in log σ.
@@ -55,13 +57,14 @@ func DeblurringConfig() Config {
 // GuidedDeblurringConfig is the recipe of a network with a guide that learns to guide deblurring.
 // It is meant to begin with the weights of one that GuidedConfig is the recipe of (Data.Initial),
 // and has about half of the level, as in restore.Deblur. Crops are whole tiles of the processor's
-// convolutions at half the resolution. None is saved as JPEG: what blur hid was not saved before.
+// convolutions at half the resolution. Half of them are saved as JPEG first. The series makes gradients
+// longer, and so is their limit.
 func GuidedDeblurringConfig() Config {
 	c := GuidedConfig()
 	c.Deblur = DeblurringConfig().Deblur
-	c.Deblur.Level = 0.5
-	c.Batch, c.Crop, c.Iterations, c.Saved = 2, 120, 3000, 0
-	c.Schedule.Maximum = 0.008
+	c.Deblur.Level, c.Deblur.Terms = 0.5, 8
+	c.Batch, c.Crop, c.Iterations, c.Saved = 2, 120, 4200, 0.5
+	c.Schedule.Maximum, c.Optimiser.GradientLimit = 0.004, 0.4
 	return c
 }
 

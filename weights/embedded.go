@@ -24,12 +24,11 @@ const (
 	// under CC0 and CC BY, most of them saved as JPEG, and is under Apache-2.0.
 	Guided = "guided"
 	// Original is a network like Guided of half of its size that learned from the same photographs with
-	// all of their colour, and is under the same licence: the default prior of deblurring, inpainting and
-	// enlarging, since what blur hid was not saved as JPEG before.
+	// all of their colour, and then, half of them saved as JPEG, from what deblurring comes to. It is under
+	// the same licence: the default prior of deblurring, inpainting and enlarging.
 	Original = "original"
 	// Camera is Guided trained on with the noise of cameras in the place of white noise, on the same
-	// photographs and under the same licence. This version has no such weights yet: those that were
-	// trained are not better than Guided on photographs (NOTEBOOK.md).
+	// photographs and under the same licence: what denoising takes where noise is coarse and smoothed.
 	Camera = "camera"
 	// Deblur is General trained on as the prior of restore.Deblur, without a guide.
 	Deblur = "deblur"

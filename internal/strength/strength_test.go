@@ -177,7 +177,8 @@ func TestGuided(t *testing.T) {
 	}
 	half(func(sigma float64) float64 { return GuidedSolveLevel(sigma, 0.4) }, func(sigma float64) float64 { return SolveLevel(sigma, 0.4) })
 	require.InEpsilon(t, GuidedInpaintLevel(0.1), GuidedSolveLevel(0.1, 1), 0.1)
-	require.InDelta(t, 0.5*DeblurLevel(0.02, 0.03, 7), GuidedDeblurLevel(0.02, 0.03, 7), 1e-12)
+	require.InDelta(t, 0.5*DeblurLevel(0.01, 0.03, 7), GuidedDeblurLevel(0.01, 0.03, 7), 1e-12)
+	require.InDelta(t, 0.55*DeblurLevel(0.1, 0.03, 7), GuidedDeblurLevel(0.1, 0.03, 7), 1e-12)
 	require.InDelta(t, 0.019, GuidedInpaintLevel(0), 1e-12)
 	require.InDelta(t, 0.012, GuidedUpscaleLevel(0, 3), 1e-12)
 }
