@@ -136,7 +136,7 @@ func (c *settings) stand(kernel deblur.Kernel) (picture, error) {
 		return picture{}, err
 	}
 	if given {
-		channels, sigma = card.Architecture.Channels, card.Sigma/c.deblurLevel(1, kernel, networkStep)
+		channels, sigma = card.Architecture.Channels, card.Sigma/c.deblurLevel(1, kernel, c.networkStep(1))
 		if channels != 1 && channels != 3 {
 			return picture{}, fmt.Errorf("restore: weights %q are for images of %d channels, must be 1 (grey) or 3 (RGB)", card.Name, channels)
 		}

@@ -44,7 +44,8 @@ const NetworkTolerance = 1.5e-4
 // summable (pnp.Momentum).
 //
 // With a network D is a proximal step, argmin over v of ½‖v − x‖² + τ·½‖Kv − y‖² with
-// τ = 10/‖K‖² (pnp.ProximalStep), and Φ is what Denoise would apply for the noise level
+// τ = 10/‖K‖² (pnp.ProximalStep), down to 5/‖K‖² for strong noise if the network has a guide, and Φ is
+// what Denoise would apply for the noise level
 // DeblurLevel times Strength: Φ_s(x) = s·Φ(x/s) with s that level over the one that the
 // network is for, or the one for that level of a network for all of them. One that is
 // proven to be nonexpansive but not averaged, such as of Heun's method, is relaxed:
@@ -175,7 +176,7 @@ func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel de
 	if d.step == 0 {
 		d.step = 1 / (norm * norm)
 		if c.method != TV {
-			d.step *= networkStep
+			d.step *= c.networkStep(d.sigma)
 		}
 	}
 	if d.y, err = lend(dev, p.shape(), p.Pix); err != nil {

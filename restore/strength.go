@@ -25,8 +25,16 @@ func iterationCoupling(channels int) tv.Coupling {
 	return tv.Opponent(strength.IterationChroma)
 }
 
-// networkStep is τ‖K‖² of the proximal step that deblurring with a network takes.
+// networkStep is τ‖K‖² of the proximal step that deblurring with a network without a guide takes.
 const networkStep = strength.DeblurStep
+
+// networkStep is τ‖K‖² of the proximal step that deblurring with the network of the settings takes.
+func (c settings) networkStep(sigma float64) float64 {
+	if c.guided() {
+		return strength.GuidedDeblurStep(max(sigma, leastSigma))
+	}
+	return networkStep
+}
 
 // DeblurLevel returns the noise level that Deblur uses a network for, for a photograph
 // with noise of standard deviation sigma under the kernel's blur and with the default step:

@@ -12,10 +12,17 @@ import "math"
 
 // GuidedDeblurLevel returns the level for deblurring by proximal steps: half of DeblurLevel, and more of it
 // where there is more noise, up to a tenth from 17.85 of 255 on. It is tuned under camera shakes at noise of
-// 2.55, 7.65, 12.75 and 17.85 of 255, with step = 10 and the network original.
+// 2.55, 7.65, 12.75 and 17.85 of 255, with the step of GuidedDeblurStep and the network original.
 func GuidedDeblurLevel(sigma, energy, step float64) float64 {
 	more := min(max(math.Pow(sigma/(2.55/255), 0.05), 1), 1.1)
 	return 0.5 * more * DeblurLevel(sigma, energy, step)
+}
+
+// GuidedDeblurStep returns τ‖K‖² of the proximal step that deblurring by a network with a guide takes for noise
+// of standard deviation sigma, above 0: DeblurStep up to 7.65 of 255, and less where there is more noise, down
+// to half of it from 18 of 255 on. By σ·√step the network is then for less noise, and asked more often.
+func GuidedDeblurStep(sigma float64) float64 {
+	return DeblurStep * min(max(math.Pow(7.65/255/sigma, 0.8), 0.5), 1)
 }
 
 // GuidedInpaintLevel returns the level for filling missing pixels by gradient steps. It is tuned
