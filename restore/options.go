@@ -183,8 +183,8 @@ func Boundary(b deblur.Boundary) Option {
 
 // StepSize sets τ of Deblur's iteration. With total variation the default is 1/‖K‖², and it
 // must be below 2/‖K‖²; with networks it is 10/‖K‖², less for strong noise if they have a guide, and
-// any number above 0 is allowed: the noise level of the network follows as √τ. Inpaint and Upscale make gradient steps with
-// either: 1/‖K‖², below 2/‖K‖².
+// any number above 0 is allowed: the noise level of the network follows as √τ. Inpaint and Upscale
+// make gradient steps with either: 1/‖K‖², below 2/‖K‖².
 func StepSize(tau float64) Option {
 	return option{"StepSize", func(c *settings) error {
 		if !(tau > 0) || math.IsInf(tau, 0) {

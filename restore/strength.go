@@ -25,15 +25,12 @@ func iterationCoupling(channels int) tv.Coupling {
 	return tv.Opponent(strength.IterationChroma)
 }
 
-// networkStep is τ‖K‖² of the proximal step that deblurring with a network without a guide takes.
-const networkStep = strength.DeblurStep
-
 // networkStep is τ‖K‖² of the proximal step that deblurring with the network of the settings takes.
 func (c settings) networkStep(sigma float64) float64 {
 	if c.guided() {
 		return strength.GuidedDeblurStep(max(sigma, leastSigma))
 	}
-	return networkStep
+	return strength.DeblurStep
 }
 
 // DeblurLevel returns the noise level that Deblur uses a network for, for a photograph
@@ -41,7 +38,7 @@ func (c settings) networkStep(sigma float64) float64 {
 // 0.95·deblur.PriorLevel, that is 3.2·σ under a wide blur. A network with a guide is used for about
 // half of it.
 func DeblurLevel(sigma float64, kernel deblur.Kernel) float64 {
-	return strength.DeblurLevel(sigma, kernel.Energy(), networkStep)
+	return strength.DeblurLevel(sigma, kernel.Energy(), strength.DeblurStep)
 }
 
 // deblurLevel is the noise level that the network of the settings is used for with τ‖K‖² = step.

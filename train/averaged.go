@@ -71,16 +71,22 @@ func (a *averaged) freeze(src backend.Buffer) error {
 
 // backward is the way back: the adjoint of rearranging back is rearranging.
 func (a *averaged) backward(ctx context.Context, gradient backend.Buffer) error {
-	if a.small != nil {
-		if err := a.dev.Unshuffle(a.smallEnd, gradient, a.config.shuffle()); err != nil {
-			return err
-		}
-		gradient = a.smallEnd
+	gradient, err := a.rearranged(gradient)
+	if err != nil {
+		return err
 	}
 	if err := a.flow.backward(ctx, gradient); err != nil {
 		return err
 	}
 	return a.guideBack()
+}
+
+// rearranged returns the gradient of an image as the blocks see it.
+func (a *averaged) rearranged(gradient backend.Buffer) (backend.Buffer, error) {
+	if a.small == nil {
+		return gradient, nil
+	}
+	return a.smallEnd, a.dev.Unshuffle(a.smallEnd, gradient, a.config.shuffle())
 }
 
 // tune prepares a network with levels for a noise level.

@@ -140,6 +140,14 @@ func (f *flow) stepOf(b *flowBlock) pullback.Step {
 	return s
 }
 
+// backwardTo is backward with the gradient with respect to src in source, unless that is nil, and
+// without those of the blocks, unless learn.
+func (f *flow) backwardTo(ctx context.Context, source, gradient backend.Buffer, learn bool) error {
+	f.source, f.fixed = source, !learn
+	defer func() { f.source, f.fixed = nil, false }()
+	return f.backward(ctx, gradient)
+}
+
 // backward adds the gradients of ⟨gradient, result⟩ to those of the blocks, where
 // gradient has the shape of an image and result is that of the last forward.
 func (f *flow) backward(ctx context.Context, gradient backend.Buffer) error {

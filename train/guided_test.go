@@ -78,15 +78,7 @@ func TestGuidedGradients(t *testing.T) {
 				want += direction[i] * float64(p.gradient[i])
 				size += float64(p.gradient[i]) * float64(p.gradient[i])
 			}
-			before := append([]float32(nil), p.values...)
-			at := func(by float64) float64 {
-				for i := range p.values {
-					p.values[i] = before[i] + float32(by*direction[i])
-				}
-				return value()
-			}
-			got := (at(step) - at(-step)) / (2 * step)
-			copy(p.values, before)
+			got := slopeAlong(p, direction, step, value)
 			if size > 1e-8 {
 				moved++
 				require.InDelta(t, want, got, 2e-3*max(1, want, -want), fmt.Sprint(p.name, " levels ", levels))
@@ -94,6 +86,19 @@ func TestGuidedGradients(t *testing.T) {
 		}
 		require.Greater(t, moved, 20)
 	}
+}
+
+// slopeAlong returns the central difference of a value as a parameter moves by step along a direction.
+func slopeAlong(p *Parameter, direction []float64, step float64, value func() float64) float64 {
+	before := slices.Clone(p.values)
+	at := func(by float64) float64 {
+		for i := range p.values {
+			p.values[i] = before[i] + float32(by*direction[i])
+		}
+		return value()
+	}
+	defer copy(p.values, before)
+	return (at(step) - at(-step)) / (2 * step)
 }
 
 // TestReducedCrops: every pixel of a crop is the mean over its part of the picture.

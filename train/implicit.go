@@ -7,12 +7,12 @@ import (
 	"github.com/averaged/imaging/internal/devicequeue"
 )
 
-// implicit tells whether the batch is near the fixed point of a run whose gradient is to be lengthened.
+// implicit tells whether the batch is near the fixed point of a run, and the gradient is to be that of the run.
 func (t *trainer) implicit() bool {
 	return t.runs != nil && t.runs.own != nil && t.config.Deblur.Terms > 0
 }
 
-// lengthen replaces the gradient e of the loss with respect to the fixed point x of a run,
+// throughRun replaces the gradient e of the loss with respect to the fixed point x of a run,
 //
 //	x = T(x) = P(Φ(D(x))),
 //
@@ -20,16 +20,16 @@ func (t *trainer) implicit() bool {
 // in the derivative of a fixed point (implicit function theorem; Bai, Kolter and Koltun 2019, Lorraine,
 // Vicol and Duvenaud 2020):
 //
-//	P'·Σ (∂Tᵀ)ʲ e,   ∂Tᵀ = D'·Φ'ᵀ·P',   j from 0 to terms.
+//	P'·Σ (∂Tᵀ)ʲ e,   ∂Tᵀ = D'·Φ'ᵀ·P',   j from 0 to Terms.
 //
-// Without them a frequency that blur takes away counts as one that it leaves, though of that D lets nothing
-// of the network's error pass, and of the other all of it, again and again. The series converges, for T is
-// averaged. Result is what Φ makes of the batch, on the host. Afterwards the network is as after another
-// forward pass.
-func (t *trainer) lengthen(ctx context.Context, q *devicequeue.Queue, gradient backend.Buffer, result []float32) error {
+// With the first term alone all frequencies count alike, though at those that the blur leaves D lets hardly
+// anything of the network's error pass, and at those that it takes away all of it, step after step. T is
+// averaged, so that the terms do not grow. What Φ makes of the batch is in t.runs.last. Afterwards the
+// network is as after another forward pass.
+func (t *trainer) throughRun(ctx context.Context, q *devicequeue.Queue, gradient backend.Buffer) error {
 	a, p := t.network.(*averaged), t.runs
 	inside := func(v []float32) { // P'
-		for i, x := range result {
+		for i, x := range p.last {
 			if x < 0 || x > 1 {
 				v[i] = 0
 			}
@@ -73,14 +73,11 @@ func (a *averaged) pulled(ctx context.Context, dst, v, src backend.Buffer) error
 	if q.Err != nil {
 		return q.Err
 	}
-	a.flow.fixed, a.flow.source = true, source
-	defer func() { a.flow.fixed, a.flow.source = false, nil }()
-	gradient := v
-	if a.small != nil {
-		gradient = a.smallEnd
-		q.Do(func() error { return a.dev.Unshuffle(gradient, v, a.config.shuffle()) })
+	gradient, err := a.rearranged(v)
+	if err != nil {
+		return err
 	}
-	q.Do(func() error { return a.flow.backward(ctx, gradient) })
+	q.Do(func() error { return a.flow.backwardTo(ctx, source, gradient, false) })
 	if a.small != nil {
 		q.Do(func() error { return a.dev.Shuffle(dst, source, a.config.shuffle()) })
 	} else {

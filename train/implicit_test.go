@@ -2,6 +2,7 @@ package train
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/averaged/imaging/deblur"
@@ -44,7 +45,7 @@ func TestImplicitGradients(t *testing.T) {
 	phi := guidedPrior{n.tune, func() error { return n.freeze(in) }, apply}
 	require.NoError(t, p.approach(t.Context(), q, e, clean, noise, sight{step: strength.AnnealedSteps}, in, out, phi))
 	require.NotNil(t, p.own)
-	seen, start := downloaded(t, dev, in), append([]float32(nil), p.x...)
+	seen, start := downloaded(t, dev, in), slices.Clone(p.x)
 	f, err := p.filters(e, p.tau)
 	require.NoError(t, err)
 	// run sets in to D(x) for the fixed point x, with the radii for seen.
@@ -68,15 +69,17 @@ func TestImplicitGradients(t *testing.T) {
 		require.NoError(t, p.dataStep(f, q, in))
 		require.NoError(t, q.Err)
 	}
-	y := append([]float32(nil), p.y...)
-	gradients := func(terms int) {
+	gradients := func(terms int) (of [][]float32) {
 		run()
 		tr.config.Deblur.Terms = terms
 		require.NoError(t, n.clear())
 		_, err := tr.pass(t.Context(), 1)
 		require.NoError(t, err)
 		require.NoError(t, n.gradients())
-		copy(p.y, y)
+		for _, p := range n.parameters() {
+			of = append(of, slices.Clone(p.gradient))
+		}
+		return of
 	}
 	outside := 0
 	loss := func() float64 {
@@ -99,42 +102,26 @@ func TestImplicitGradients(t *testing.T) {
 		}
 		return logarithmicLoss(sum / float64(inner))
 	}
-	along := func(p *Parameter, direction []float64) (sum float64) {
-		for i, d := range direction {
-			sum += d * float64(p.gradient[i])
-		}
-		return sum
-	}
+	identity, series := gradients(0), gradients(60)
 	compared, missed := 0, 0.0
-	for _, p := range n.parameters() {
+	for k, p := range n.parameters() {
 		if p.scaleFree || p.name == "blocks.0.theta" { // through the norm: TestBudgetGradients
 			continue
 		}
-		gradients(0)
-		direction, size := make([]float64, len(p.values)), 0.0
-		for i, v := range p.gradient {
-			size += float64(v) * float64(v)
+		direction, square := make([]float64, len(p.values)), 0.0
+		for i, v := range identity[k] {
 			direction[i] = float64(v)
+			square += direction[i] * direction[i]
 		}
-		if size < 1e-12 {
+		if square < 1e-12 {
 			continue
 		}
+		short, long := math.Sqrt(square), 0.0 // slopes along the identity's gradient
 		for i := range direction {
-			direction[i] /= math.Sqrt(size)
+			direction[i] /= short
+			long += direction[i] * float64(series[k][i])
 		}
-		short := along(p, direction)
-		gradients(60)
-		long := along(p, direction)
-		before := append([]float32(nil), p.values...)
-		const step = 2e-3
-		at := func(by float64) float64 {
-			for i := range p.values {
-				p.values[i] = before[i] + float32(by*direction[i])
-			}
-			return loss()
-		}
-		got := (at(step) - at(-step)) / (2 * step)
-		copy(p.values, before)
+		got := slopeAlong(p, direction, 2e-3, loss)
 		require.InDelta(t, got, long, 0.03*math.Abs(got)+1e-5, p.name)
 		require.Positive(t, outside) // of the box, where nothing counts
 		compared++

@@ -30,7 +30,7 @@ type plugAndPlay struct {
 	x     []float32   // the iterate
 	last  []float32   // T of the one before
 	point []float32   // D(x), then T(x)
-	own   *fft.Filter // the derivative of D in a run of approach that has come near its end, or nil
+	own   *fft.Filter // the derivative of D where approach has ended in a run, or nil
 }
 
 // newPlugAndPlay allocates for images of that shape.

@@ -40,10 +40,7 @@ func (s *Stage) Forward(ctx context.Context, dst, src backend.Buffer) error {
 
 // Backward is Part's.
 func (s *Stage) Backward(ctx context.Context, source, gradient backend.Buffer, learn bool) error {
-	f := s.averaged.flow
-	f.source, f.fixed = source, !learn
-	defer func() { f.source, f.fixed = nil, false }()
-	return f.backward(ctx, gradient)
+	return s.averaged.flow.backwardTo(ctx, source, gradient, learn)
 }
 
 // Parameters are the weights and the biases of the blocks.

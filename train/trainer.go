@@ -240,7 +240,7 @@ func (t *trainer) pass(ctx context.Context, weight float64) (float64, error) {
 		return 0, q.Err
 	}
 	if t.implicit() {
-		if err := t.lengthen(ctx, q, t.result, t.runs.last); err != nil {
+		if err := t.throughRun(ctx, q, t.result); err != nil {
 			return 0, err
 		}
 	}
