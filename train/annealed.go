@@ -43,7 +43,7 @@ type guidedPrior struct {
 // approach blurs clean images, adds the noise, and deblurs them as far as the sight, where it leaves in in
 // what the network sees, tuned to its level, and with the radii that are frozen there.
 func (p *plugAndPlay) approach(ctx context.Context, q *devicequeue.Queue, e exposure, clean, noise []float32, to sight, in, out backend.Buffer, phi guidedPrior) error {
-	f, err := p.filters(e, p.tau)
+	f, err := p.filters(e, e.step)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (p *plugAndPlay) approach(ctx context.Context, q *devicequeue.Queue, e expo
 		}
 		if i <= strength.AnnealedSteps {
 			factor := strength.Annealed(e.level, i) // 1 for the run
-			if f, err = p.filters(e, p.tau*factor*factor); err != nil {
+			if f, err = p.filters(e, e.step*factor*factor); err != nil {
 				return err
 			}
 			if err := p.apply(f.data, p.fixed, p.y); err != nil {

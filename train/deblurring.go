@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/strength"
 )
 
 // Deblurring is what a network with levels is trained for as the prior of restore.Deblur.
@@ -29,9 +30,10 @@ type Deblurring struct {
 	// on images in [0,1]: one for all crops of an iteration, drawn uniformly in log σ.
 	NoiseMin float64 `json:"noise_min"`
 	NoiseMax float64 `json:"noise_max"`
-	// Level is the noise level that the network is tuned to, over deblur.PriorLevel; 0 means 1.
+	// Level is the noise level that the network is tuned to, over deblur.PriorLevel, or over the level that
+	// restore.Deblur has where Step is 0; 0 means 1.
 	Level float64 `json:"level,omitempty"`
-	// Step is τ of the proximal step; ‖K‖ is 1.
+	// Step is τ of the proximal step; ‖K‖ is 1. With a guide 0 means the one that restore.Deblur has for the noise.
 	Step float64 `json:"step"`
 	// Iterations is the least number of iterations of either run of a network without a guide; there
 	// are up to twice as many, less one.
@@ -56,13 +58,13 @@ func DeblurringConfig() Config {
 
 // GuidedDeblurringConfig is the recipe of a network with a guide that learns to guide deblurring.
 // It is meant to begin with the weights of one that GuidedConfig is the recipe of (Data.Initial),
-// and has about half of the level, as in restore.Deblur. Crops are whole tiles of the processor's
+// and has the steps and levels of restore.Deblur. Crops are whole tiles of the processor's
 // convolutions at half the resolution. Half of them are saved as JPEG first. The series makes gradients
 // longer, and so is their limit.
 func GuidedDeblurringConfig() Config {
 	c := GuidedConfig()
 	c.Deblur = DeblurringConfig().Deblur
-	c.Deblur.Level, c.Deblur.Terms = 0.5, 8
+	c.Deblur.Step, c.Deblur.Terms = 0, 8
 	c.Batch, c.Crop, c.Iterations, c.Saved = 2, 120, 4200, 0.5
 	c.Schedule.Maximum, c.Optimiser.GradientLimit = 0.004, 0.4
 	return c
@@ -79,8 +81,8 @@ func (c Config) checkDeblurring() error {
 		return fmt.Errorf("deblur: noise from %v to %v, must rise within (0, 1]", d.NoiseMin, d.NoiseMax)
 	case !(d.Level >= 0 && d.Level <= 10):
 		return fmt.Errorf("deblur: level is %v, must be above 0 and at most 10, or 0 for 1", d.Level)
-	case !(d.Step > 0) || math.IsInf(d.Step, 1):
-		return fmt.Errorf("deblur: step is %v, must be above 0", d.Step)
+	case !(d.Step >= 0) || math.IsInf(d.Step, 1) || d.Step == 0 && c.Guide == nil:
+		return fmt.Errorf("deblur: step is %v, must be above 0, or 0 with a guide for that of restore.Deblur", d.Step)
 	case d.Iterations < 1 || d.Iterations > maxCount:
 		return fmt.Errorf("deblur: iterations is %d, must be from 1 to %d", d.Iterations, maxCount)
 	case d.Terms < 0 || d.Terms > maxCount || d.Terms > 0 && c.Guide == nil:
@@ -98,6 +100,7 @@ const widestBlur = 27
 type exposure struct {
 	kernel deblur.Kernel
 	sigma  float64 // of the noise
+	step   float64 // τ of the proximal step
 	level  float64 // of the network
 }
 
@@ -113,17 +116,21 @@ func (d *Deblurring) draw(g *generator) (e exposure, err error) {
 	default:
 		e.kernel, err = deblur.Motion(4+14*g.uniform(), 180*g.uniform())
 	}
-	e.level = d.level(e.sigma, e.kernel)
+	d.settle(&e)
 	return e, err
 }
 
-// level is the noise level of the network.
-func (d *Deblurring) level(sigma float64, k deblur.Kernel) float64 {
-	level := deblur.PriorLevel(sigma, k, d.Step)
-	if d.Level > 0 {
-		level *= d.Level
+// settle sets the step and the level for the kernel and the noise.
+func (d *Deblurring) settle(e *exposure) {
+	if e.step = d.Step; e.step > 0 {
+		e.level = deblur.PriorLevel(e.sigma, e.kernel, e.step)
+	} else {
+		e.step = strength.GuidedDeblurStep(e.sigma)
+		e.level = strength.GuidedDeblurLevel(e.sigma, e.kernel.Energy(), e.step)
 	}
-	return level
+	if d.Level > 0 {
+		e.level *= d.Level
+	}
 }
 
 // iterations draws the number of iterations of a run.

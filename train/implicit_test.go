@@ -32,7 +32,7 @@ func TestImplicitGradients(t *testing.T) {
 	}
 	kernel, err := deblur.Shake(5, 3)
 	require.NoError(t, err)
-	e := exposure{kernel: kernel, sigma: 0.02, level: 0.1}
+	e := exposure{kernel: kernel, sigma: 0.02, step: 10, level: 0.1}
 	clean, noise := make([]float32, c.batchShape().Len()), make([]float32, c.batchShape().Len())
 	for i := range clean {
 		clean[i] = float32(0.5 + 0.2*math.Sin(float64(i%c.Crop)/2)*math.Cos(float64(i/c.Crop)/3) + 0.05*(random.uniform()-0.5))
@@ -46,7 +46,7 @@ func TestImplicitGradients(t *testing.T) {
 	require.NoError(t, p.approach(t.Context(), q, e, clean, noise, sight{step: strength.AnnealedSteps}, in, out, phi))
 	require.NotNil(t, p.own)
 	seen, start := downloaded(t, dev, in), slices.Clone(p.x)
-	f, err := p.filters(e, p.tau)
+	f, err := p.filters(e, e.step)
 	require.NoError(t, err)
 	// run sets in to D(x) for the fixed point x, with the radii for seen.
 	run := func() {

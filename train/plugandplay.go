@@ -23,7 +23,6 @@ type plugAndPlay struct {
 	plan   *fft.Plan
 	h, w   int
 	planes int
-	tau    float64
 
 	y     []float32   // the blurred images, of the second run with what the first has left
 	fixed []float32   // of D: what y adds
@@ -34,14 +33,14 @@ type plugAndPlay struct {
 }
 
 // newPlugAndPlay allocates for images of that shape.
-func newPlugAndPlay(dev backend.Device, images backend.Shape, tau float64) (*plugAndPlay, error) {
+func newPlugAndPlay(dev backend.Device, images backend.Shape) (*plugAndPlay, error) {
 	plan, err := fft.New(images.H, images.W)
 	if err != nil {
 		return nil, err
 	}
 	p := &plugAndPlay{
 		pool: parallel.New(dev.Description().Threads), plan: plan,
-		h: images.H, w: images.W, planes: images.N * images.C, tau: tau,
+		h: images.H, w: images.W, planes: images.N * images.C,
 	}
 	for _, b := range []*[]float32{&p.y, &p.fixed, &p.x, &p.last, &p.point} {
 		*b = make([]float32, images.Len())
@@ -123,7 +122,7 @@ const push = 0.5
 // network Φ, which has to set out to what it makes of in, and leaves the data step that
 // follows in in: the images that the network is to learn from.
 func (p *plugAndPlay) solve(ctx context.Context, q *devicequeue.Queue, e exposure, clean, noise []float32, iterations [2]int, in, out backend.Buffer, phi func() error) error {
-	f, err := p.filters(e, p.tau)
+	f, err := p.filters(e, e.step)
 	if err != nil {
 		return err
 	}

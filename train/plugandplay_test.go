@@ -8,6 +8,7 @@ import (
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/devicequeue"
+	"github.com/averaged/imaging/internal/strength"
 	"github.com/stretchr/testify/require"
 )
 
@@ -17,12 +18,12 @@ func TestDataStepIsProximal(t *testing.T) {
 	dev := processor(t)
 	shape := backend.Shape{N: 2, C: 3, H: 20, W: 24}
 	const tau = 7
-	p, err := newPlugAndPlay(dev, shape, tau)
+	p, err := newPlugAndPlay(dev, shape)
 	require.NoError(t, err)
 	defer p.close()
 	kernel, err := deblur.Shake(9, 3)
 	require.NoError(t, err)
-	e := exposure{kernel: kernel, sigma: 0.02, level: 0.1}
+	e := exposure{kernel: kernel, sigma: 0.02, step: tau, level: 0.1}
 	clean := downloaded(t, dev, gaussianBuffer(t, dev, shape, 1))
 	noise := downloaded(t, dev, gaussianBuffer(t, dev, shape, 2))
 	in, out := gaussianBuffer(t, dev, shape, 3), gaussianBuffer(t, dev, shape, 4)
@@ -67,7 +68,7 @@ func TestRunsReachTheirFixedPoints(t *testing.T) {
 	dev := processor(t)
 	shape := backend.Shape{N: 1, C: 3, H: 9, W: 8}
 	const tau, c = 4, 0.3
-	p, err := newPlugAndPlay(dev, shape, tau)
+	p, err := newPlugAndPlay(dev, shape)
 	require.NoError(t, err)
 	defer p.close()
 	none, err := deblur.NewKernel([]float32{1}, 1, 1)
@@ -77,7 +78,7 @@ func TestRunsReachTheirFixedPoints(t *testing.T) {
 		clean[i] = 0.2 + 0.5*float32(i)/float32(len(clean))
 	}
 	in, out := alloc(t, dev, shape), alloc(t, dev, shape)
-	e := exposure{kernel: none, sigma: 0.05, level: 0.1}
+	e := exposure{kernel: none, sigma: 0.05, step: tau, level: 0.1}
 	require.NoError(t, p.solve(t.Context(), &devicequeue.Queue{Dev: dev}, e, clean, make([]float32, len(clean)), [2]int{40, 40}, in, out,
 		func() error { return dev.LinearCombination(out, backend.Term{A: 1 / (1 + c), X: in}) }))
 	for i, v := range downloaded(t, dev, in) {
@@ -142,5 +143,24 @@ func TestMarginHasNoPart(t *testing.T) {
 	}
 	for _, at := range [][2]int{{2, 2}, {4, 4}, {n - 3, n - 3}} {
 		require.NotEqual(t, base, gradient(plane+at[0]*n+at[1]))
+	}
+}
+
+// The recipe of a guide has the step and the level of restore.Deblur: all of the step where noise is weak,
+// half of it where it is strong.
+func TestExposuresAsInUse(t *testing.T) {
+	d := GuidedDeblurringConfig().Deblur
+	kernel, err := deblur.Shake(15, 1)
+	require.NoError(t, err)
+	for sigma, want := range map[float64]float64{0.01: 10, 0.09: 5} {
+		e := exposure{kernel: kernel, sigma: sigma}
+		d.settle(&e)
+		require.InDelta(t, want, e.step, 1e-12)
+		require.InDelta(t, strength.GuidedDeblurLevel(sigma, kernel.Energy(), want), e.level, 1e-12)
+		d.Level = 2
+		twice := e
+		d.settle(&twice)
+		require.InDelta(t, 2*e.level, twice.level, 1e-12)
+		d.Level = 0
 	}
 }

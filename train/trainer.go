@@ -64,7 +64,7 @@ func newTrainer(dev backend.Device, c Config, set *Pictures) (_ *trainer, err er
 	q := &devicequeue.Queue{Dev: dev}
 	t.batch = newBatch(q, t.kept, c)
 	if c.Deblur != nil {
-		if t.runs, err = newPlugAndPlay(dev, c.batchShape(), c.Deblur.Step); err != nil {
+		if t.runs, err = newPlugAndPlay(dev, c.batchShape()); err != nil {
 			return nil, err
 		}
 	}

@@ -16,7 +16,7 @@ import (
 func (t *trainer) validateDeblurring(ctx context.Context, set *Pictures, sigma float64) (ValidationMetrics, error) {
 	shape := t.config.batchShape()
 	shape.N = 1
-	runs, err := newPlugAndPlay(t.dev, shape, t.config.Deblur.Step)
+	runs, err := newPlugAndPlay(t.dev, shape)
 	if err != nil {
 		return ValidationMetrics{}, err
 	}
@@ -55,7 +55,8 @@ func (t *trainer) deblurringError(ctx context.Context, q *devicequeue.Queue, run
 	if err != nil {
 		return 0, err
 	}
-	taken := exposure{kernel: kernel, sigma: sigma, level: d.level(sigma, kernel)}
+	taken := exposure{kernel: kernel, sigma: sigma}
+	d.settle(&taken)
 	noise := make([]float32, len(clean))
 	q.Do(func() error { return t.dev.Gaussian(in, t.config.ValidationSeed+uint64(index), 0, float32(sigma)) })
 	q.Download(noise, in)
