@@ -30,6 +30,9 @@ type Camera struct {
 	// Doubt is the standard deviation of the logarithm of the level's factor. Estimates are off by
 	// 0.2 to 0.5.
 	Doubt float64 `json:"doubt"`
+	// Raised is the most that the level of sharp pictures is too high by, drawn from 1 on uniformly in its
+	// logarithm; 0 means 1. Estimates take their texture for noise.
+	Raised float64 `json:"raised,omitempty"`
 }
 
 // CameraConfig is the recipe of the denoiser of photographs. It is meant to begin with the weights
@@ -37,7 +40,7 @@ type Camera struct {
 func CameraConfig() Config {
 	c := GuidedConfig()
 	c.Guide.Most = guide.Most
-	c.Camera = &Camera{White: 0.1, Clean: 0.07, Doubt: 0.4}
+	c.Camera = &Camera{White: 0.1, Clean: 0.07, Doubt: 0.4, Raised: 2.5}
 	c.LossExponent, c.Reduce, c.Saved, c.Schedule.Maximum, c.Iterations = 0, 0, 0, 0.007, 10_000
 	c.Batch, c.Crop = 4, 96
 	return c
@@ -58,6 +61,8 @@ func (c Config) checkCamera() error {
 		return fmt.Errorf("camera: shares of white %v and clean %v, must be 0 or more and at most 1 together", k.White, k.Clean)
 	case !(k.Doubt >= 0 && k.Doubt <= 2):
 		return fmt.Errorf("camera: doubt is %v, must be from 0 to 2", k.Doubt)
+	case k.Raised != 0 && !(k.Raised >= 1 && k.Raised <= 10):
+		return fmt.Errorf("camera: raised is %v, must be from 1 to 10, or 0 for 1", k.Raised)
 	}
 	return nil
 }
@@ -75,8 +80,10 @@ const greyShare = 0.06
 // Most photographs of which noise is removed are as large as the camera made them, and smoothed by it,
 // colour most: their noise has a tenth of its low frequencies' density at the highest ones, in colour
 // from waves of eight pixels on. Others are made smaller by leaving pixels out, and their noise is nearly
-// white. The rest is drawn over the whole range of cameranoise.Random.
-const smoothShare, sparseShare = 0.65, 0.05
+// white. Others were made smaller, as on the web, before they are photographed anew: they are sharp, and their
+// texture, grass above all, is as strong as noise (Raised). The rest is drawn over the whole range of
+// cameranoise.Random.
+const smoothShare, sparseShare, sharpShare = 0.5, 0.05, 0.25
 
 // SmallestPicture is the least height and width of a picture to train on: a crop's, and with a Camera
 // or Saved what is photographed or saved around it.
@@ -125,6 +132,7 @@ func (c Config) shot(g *generator) shot {
 	}
 	s.develops, s.camera = true, cameranoise.Random(r.Uint64())
 	s.saved, s.camera.JPEG = s.camera.JPEG, nil
+	sharp := false
 	switch u := r.Float64(); {
 	case u < smoothShare:
 		s.camera.Resize = 1
@@ -136,11 +144,15 @@ func (c Config) shot(g *generator) shot {
 	case u < smoothShare+sparseShare:
 		s.camera.Resize, s.camera.Resampling = max(s.camera.Resize, between(2, 4)), cameranoise.Nearest
 		s.camera.LumaSmoothing, s.camera.ChromaSmoothing = 0, 0
+	case u < smoothShare+sparseShare+sharpShare:
+		sharp, s.soft = true, 0
+		s.camera.Reduction, s.camera.Resize = between(1.5, 4), 1
+		s.factor *= math.Exp(between(0, math.Log(max(c.Camera.Raised, 1))))
 	}
 	if kind < c.Camera.White+c.Camera.Clean {
 		s.camera.ISO, s.camera.Bits = 0, 0
 		s.least = c.SigmaMin * math.Exp(between(0, math.Log(4))) // what is told of texture
-	} else if r.Float64() < 0.5 {
+	} else if !sharp && r.Float64() < 0.5 {
 		s.smoothing = between(0.5, 3)
 	}
 	return s

@@ -104,6 +104,9 @@ func TestCameraLevels(t *testing.T) {
 	middle, deviation = spread(Camera{White: 0.5, Doubt: 0.4}, 60)
 	require.InDelta(t, 0, middle, 0.2)
 	require.InDelta(t, 0.4, deviation, 0.15)
+	middle, _ = spread(Camera{Raised: 10}, 60) // a quarter of them, by ten at most: a mean of log(10)/8
+	require.InDelta(t, math.Log(10)/8, middle, 0.15)
+	require.Positive(t, middle)
 }
 
 // TestAnyShotFills: whatever is drawn, the scene lies in the picture, and a crop in what becomes of it.

@@ -84,6 +84,7 @@ func TestConfigRefusals(t *testing.T) {
 		"camera: crops of 14 pixels":    cameraWith(func(c *Config) { c.Crop = 14 }),
 		"shares of white 0.9 and clean": cameraWith(func(c *Config) { c.Camera.White, c.Camera.Clean = 0.9, 0.2 }),
 		"camera: doubt is -1":           cameraWith(func(c *Config) { c.Camera.Doubt = -1 }),
+		"camera: raised is 0.5":         cameraWith(func(c *Config) { c.Camera.Raised = 0.5 }),
 		"most of a guide must be":       cameraWith(func(c *Config) { c.Guide.Most = 0.5 }),
 	} {
 		c := DefaultConfig()

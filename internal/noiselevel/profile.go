@@ -150,9 +150,10 @@ const (
 	steepFrom, steepTo, steepShare = 1.4, 1.8, 0.25
 	// An interval is wide from wideFrom times its lower end on, and as wide as counts at wideTo times.
 	wideFrom, wideTo = 1.7, 2.2
-	// A level is believed as a whole where the lowest band has up to maskedFrom times as much of it, and
-	// above by that power less.
-	maskedFrom, maskedPower = 5, 2.5
+	// A level is believed as a whole where the lowest band has up to doubtedFrom times as much of it, and above
+	// the less, the more it has: doubtedShare of it at least, but from maskedFrom on by that power less.
+	doubtedFrom, doubtedShare = 2.7, 0.65
+	maskedFrom, maskedPower   = 5, 2.5
 	// It is believed as a whole where the second band of colour has maskedColour of it, and less and less
 	// down to maskedRange below that.
 	maskedColour, maskedRange = 0.6, 0.1
@@ -226,8 +227,8 @@ func (j judgement) caution() float64 {
 // is taken away, and may as well be all that there is. But colour, the share of the level that the second
 // band of colour has, is little in texture, and in noise is not.
 func masked(ratio, colour float64) float64 {
-	power := maskedPower * min(max((maskedColour-colour)/maskedRange, 0), 1)
-	return math.Pow(min(maskedFrom/ratio, 1), power)
+	toTexture := rise(colour, maskedColour, maskedColour-maskedRange)
+	return math.Pow(min(max(doubtedFrom/ratio, doubtedShare), math.Pow(maskedFrom/ratio, maskedPower), 1), toTexture)
 }
 
 // soft is the level of a soft image whose lowest band has a floor. A floor that is far above the rule's

@@ -196,7 +196,9 @@ func TestProfileOfLineArt(t *testing.T) {
 // level rises.
 func TestMasked(t *testing.T) {
 	require.Equal(t, 1.0, masked(0, 0))
-	require.Equal(t, 1.0, masked(maskedFrom, 0))
+	require.Equal(t, 1.0, masked(doubtedFrom, 0))
+	require.InDelta(t, doubtedShare, masked(maskedFrom, 0), 1e-12)
+	require.Less(t, masked(2*maskedFrom, 0), doubtedShare/2)
 	require.Equal(t, 1.0, masked(1e3, maskedColour))
 	rapid.Check(t, func(t *rapid.T) {
 		floor := rapid.Float64Range(1e-4, 1).Draw(t, "floor")
