@@ -44,9 +44,10 @@ const NetworkTolerance = 1.5e-4
 // summable (pnp.Momentum).
 //
 // With a network D is a proximal step, argmin over v of ½‖v − x‖² + τ·½‖Kv − y‖² with
-// τ = 10/‖K‖² (pnp.ProximalStep), down to 5/‖K‖² for strong noise if the network has a guide, and Φ
-// is what Denoise would apply for the noise level DeblurLevel times Strength: Φ_s(x) = s·Φ(x/s) with s that level over the one that the
-// network is for, or the one for that level of a network for all of them. One that is
+// τ = 10/‖K‖² (pnp.ProximalStep), down to 5/‖K‖² for strong noise if the network has a guide, and
+// Φ is what Denoise would apply for the noise level DeblurLevel times Strength: Φ_s(x) = s·Φ(x/s)
+// with s that level over the one that the network is for, or the one for that level of a network
+// for all of them. One that is
 // proven to be nonexpansive but not averaged, such as of Heun's method, is relaxed:
 // 0.1·x + 0.9·Φ_s(x) is 0.9-averaged. With one of which nothing is proven the iteration
 // runs all the same, and the certificate says that nothing is promised. It is accelerated

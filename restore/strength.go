@@ -28,7 +28,7 @@ func iterationCoupling(channels int) tv.Coupling {
 // networkStep is τ‖K‖² of the proximal step that deblurring with the network of the settings takes.
 func (c settings) networkStep(sigma float64) float64 {
 	if c.guided() {
-		return strength.GuidedDeblurStep(max(sigma, leastSigma))
+		return strength.GuidedDeblurStep(sigma)
 	}
 	return strength.DeblurStep
 }

@@ -227,8 +227,8 @@ func (j judgement) caution() float64 {
 // is taken away, and may as well be all that there is. But colour, the share of the level that the second
 // band of colour has, is little in texture, and in noise is not.
 func masked(ratio, colour float64) float64 {
-	toTexture := rise(colour, maskedColour, maskedColour-maskedRange)
-	return math.Pow(min(max(doubtedFrom/ratio, doubtedShare), math.Pow(maskedFrom/ratio, maskedPower), 1), toTexture)
+	texture := rise(colour, maskedColour, maskedColour-maskedRange)
+	return math.Pow(min(max(doubtedFrom/ratio, doubtedShare), math.Pow(maskedFrom/ratio, maskedPower), 1), texture)
 }
 
 // soft is the level of a soft image whose lowest band has a floor. A floor that is far above the rule's

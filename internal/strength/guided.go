@@ -19,7 +19,7 @@ func GuidedDeblurLevel(sigma, energy, step float64) float64 {
 }
 
 // GuidedDeblurStep returns τ‖K‖² of the proximal step that deblurring by a network with a guide takes for noise
-// of standard deviation sigma, above 0: DeblurStep up to 7.65 of 255, and less where there is more noise, down
+// of standard deviation sigma, at least 0: DeblurStep up to 7.65 of 255, and less where there is more noise, down
 // to half of it from 18 of 255 on. By σ·√step the network is then for less noise, and asked more often.
 func GuidedDeblurStep(sigma float64) float64 {
 	return DeblurStep * min(max(math.Pow(7.65/255/sigma, 0.8), 0.5), 1)

@@ -179,6 +179,7 @@ func TestGuided(t *testing.T) {
 	require.InEpsilon(t, GuidedInpaintLevel(0.1), GuidedSolveLevel(0.1, 1), 0.1)
 	require.InDelta(t, 0.5*DeblurLevel(0.01, 0.03, 7), GuidedDeblurLevel(0.01, 0.03, 7), 1e-12)
 	require.InDelta(t, 0.55*DeblurLevel(0.1, 0.03, 7), GuidedDeblurLevel(0.1, 0.03, 7), 1e-12)
+	require.Equal(t, float64(DeblurStep), GuidedDeblurStep(0))
 	require.Equal(t, float64(DeblurStep), GuidedDeblurStep(LeastSigma))
 	require.Equal(t, float64(DeblurStep), GuidedDeblurStep(0.03))
 	require.InDelta(t, 0.5*DeblurStep, GuidedDeblurStep(0.5), 1e-12)
