@@ -159,6 +159,19 @@ const (
 	maskedColour, maskedRange = 0.6, 0.1
 )
 
+// Noise is as strong in one square as in the next, and texture is not: a fine band of brightness is even where its
+// floor at a tenth of the squares is hardly above its lowest one, and what is in it is noise, however much
+// texture there is in the coarser ones. White noise that was saved as JPEG has an even finest band at a quality of 95,
+// and an even second one where JPEG has taken the finest.
+var (
+	finestEven = evenness{band: 3, most: 1.06, end: 1.10, least: 3.0 / 255, share: 0.5, full: 0.7}
+	secondEven = evenness{band: 2, most: 1.10, end: 1.20, least: 5.0 / 255, share: 0.7, full: 0.8, above: 1.6, beyond: 2}
+)
+
+// overFinest is the floor of an even finest band over the level: JPEG leaves the noise of colour there as brightness, and
+// adds its own. Such a level is known within evenWithin.
+const overFinest, evenWithin = 1.35, 1.4
+
 // rise goes from 0 at from to 1 at to, which may be below it, and stays there.
 func rise(v, from, to float64) float64 { return min(max((v-from)/(to-from), 0), 1) }
 
@@ -204,13 +217,56 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 	sharp *= 1 - steepShare*rise(steep, steepFrom, steepTo)
 	level := math.Pow(math.Max(soft, 1e-6), softness) * math.Pow(math.Max(sharp, 1e-6), 1-softness)
 	level *= j.caution()
-	share := masked(s.floor[axisOfBrightness][0][tenth]/level, s.floor[axisOfColour][1][tenth]/level)
-	p = p.coarse(j, level*share)
-	if share < 0.5 && p.Kind != None {
+	believed := level * masked(s.floor[axisOfBrightness][0][tenth]/level, s.floor[axisOfColour][1][tenth]/level)
+	seen := math.Max(j.middle, s.floor[axisOfBrightness][3][lowest]/overFinest)
+	if even := finestEven.of(s, seen); even > 0 {
+		believed = raised(believed, seen, even)
+		if even > 0.5 {
+			j.low, j.high = math.Max(j.low, j.middle/evenWithin), math.Min(j.high, j.middle*evenWithin)
+		}
+	}
+	believed = raised(believed, j.middle, (1-softness)*secondEven.of(s, j.middle))
+	p = p.coarse(j, believed)
+	if believed < level/2 && p.Kind != None {
 		p.Reliable = false
 		p.Note = fmt.Sprintf("what varies is mostly texture, in which noise of %.2g may hide: if noise is left, try --strength strong", level)
 	}
 	return p
+}
+
+// evenness says when a band of brightness is even: its floor at a tenth of the squares is up to most times the
+// lowest one, and not from end times on. Below least it is that of what rounding leaves, and with less than share
+// of the level, from which on it counts up to full, it says nothing of coarse noise. If there is a limit, it is
+// texture all the same from above to beyond times the level on.
+type evenness struct {
+	band          int
+	most, end     float64
+	least         float64
+	share, full   float64
+	above, beyond float64
+}
+
+// of returns how even the band is, from 0 to 1, where the level of noise would be level.
+func (e evenness) of(s *spectrum, level float64) float64 {
+	const lowest, tenth, risen = 0, 1, 1.3
+	floor := s.floor[axisOfBrightness][e.band]
+	if floor[lowest] <= e.least {
+		return 0
+	}
+	even := rise(floor[tenth]/floor[lowest], e.end, e.most) * rise(floor[lowest], e.least, risen*e.least)
+	ratio := floor[lowest] / math.Max(level, 1e-9)
+	if even *= rise(ratio, e.share, e.full); e.beyond > 0 {
+		even *= rise(ratio, e.beyond, e.above)
+	}
+	return even
+}
+
+// raised returns a level that is raised to another, if that is higher, by a part of the way.
+func raised(level, to, part float64) float64 {
+	if to <= level {
+		return level
+	}
+	return math.Pow(to, part) * math.Pow(math.Max(level, 1e-6), 1-part)
 }
 
 // caution is the factor on a level of which the rule is not sure: from a wide interval on, as it is of

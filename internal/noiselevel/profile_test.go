@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/averaged/imaging/internal/cameranoise"
 )
 
 // White noise has the same floor in every band, at every quantile and on every axis: its standard
@@ -250,6 +252,7 @@ func TestSteepnessCountsInSharpImages(t *testing.T) {
 			s.floor[axisOfColour][0][q] = middle
 			s.floor[axisOfColour][1][q] = middle
 		}
+		s.floor[axisOfBrightness][2][0], s.floor[axisOfBrightness][3][0] = middle/2, middle/4 // uneven, as texture is
 		return Profile{Kind: White}.judged(s, judgement{0.9 * middle, middle, 1.1 * middle}).Sigma / middle
 	}
 	require.InDelta(t, 1, level(1), 1e-12)
@@ -257,4 +260,72 @@ func TestSteepnessCountsInSharpImages(t *testing.T) {
 	require.InDelta(t, 1-steepShare/2, level((steepFrom+steepTo)/2), 1e-9)
 	require.InDelta(t, 1-steepShare, level(steepTo), 1e-9)
 	require.InDelta(t, 1-steepShare, level(9), 1e-9)
+}
+
+// A fine band that is even shows noise under texture that hides it in the coarser ones: what the rule says of it is
+// believed, and the finest band tells more than the rule where that says too little.
+func TestEvenBandsShowNoise(t *testing.T) {
+	const middle = 7.0 / 255
+	type band struct{ floor, spread float64 } // over middle, and how much more each quantile has
+	const texture = 0.4
+	level := func(rule float64, second, finest band) float64 {
+		s := &spectrum{axes: 2}
+		for q := range quantiles {
+			of := func(b band) float64 { return b.floor * middle * (1 + b.spread*float64(q)) }
+			s.floor[axisOfBrightness][0][q] = of(band{8, texture})
+			s.floor[axisOfBrightness][1][q] = of(band{4, texture})
+			s.floor[axisOfBrightness][2][q] = of(second)
+			s.floor[axisOfBrightness][3][q] = of(finest)
+			s.floor[axisOfColour][0][q] = middle
+		}
+		return Profile{Kind: White}.judged(s, judgement{0.7 * rule * middle, rule * middle, 1.4 * rule * middle}).Sigma / middle
+	}
+	require.Less(t, level(1, band{2.2, texture}, band{1.35, texture}), 0.3, "texture in all bands")
+	require.InDelta(t, 1, level(1, band{2.2, texture}, band{1.35, 0.01}), 1e-9, "the finest band is even")
+	require.InDelta(t, 1, level(0.5, band{2.2, texture}, band{1.35, 0.01}), 1e-9, "and tells more than the rule")
+	require.InDelta(t, 1, level(1, band{1.2, 0.01}, band{0.3, 5}), 1e-9, "JPEG has taken the finest, and the second is even")
+	require.Less(t, level(0.5, band{2.2, 0.01}, band{0.3, 5}), 0.2, "an even second band of far more than the level is texture")
+	require.Less(t, level(1, band{0.5, 0.01}, band{0.3, 5}), 0.5, "noise of cameras has less in both")
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string, low, high float64) float64 { return rapid.Float64Range(low, high).Draw(t, name) }
+		rule, finest, second, spread := draw("rule", 0.05, 5), draw("finest", 1.5, 5), draw("second", 0.01, 5), draw("spread", 0, 0.3)
+		more := level(rule, band{second, texture}, band{finest, spread / 2})
+		require.GreaterOrEqual(t, more, level(rule, band{second, texture}, band{finest, spread})-1e-12, "the more even, the more is believed")
+	})
+}
+
+// White noise that was saved as JPEG is found under texture, and texture that was saved alike is not taken for it.
+func TestProfileOfWhiteNoiseSavedUnderTexture(t *testing.T) {
+	const h, w, white = 256, 320, 0.03
+	random := rand.New(rand.NewPCG(7, 8))
+	field := func(std float64) []float64 {
+		f := make([]float64, h*w)
+		for i := range f {
+			f[i] = random.NormFloat64()
+		}
+		return cameranoise.BlurredPlane(f, h, w, std)
+	}
+	// Waves of 10 pixels and more, weaker in some places than in others.
+	texture, place := field(1.6), field(20)
+	pix := make([]float32, 3*h*w)
+	for i := range pix {
+		pix[i] = float32(min(max(0.5+2*texture[i%(h*w)]*math.Exp(30*place[i%(h*w)]), 0.05), 0.95))
+	}
+	for name, noise := range map[string]float64{"with noise": white, "without": 0} {
+		noisy := addNoise(pix, noise, 5)
+		for i, v := range noisy {
+			noisy[i] = min(max(v, 0), 1)
+		}
+		saved, err := cameranoise.Compressed(noisy, h, w, cameranoise.JPEG{Quality: 95, Subsampling: cameranoise.Quarter})
+		require.NoError(t, err)
+		p, err := EstimateProfile(saved, 3, h, w)
+		require.NoError(t, err)
+		if noise > 0 {
+			require.Equal(t, Coarse, p.Kind)
+			require.InEpsilon(t, white, p.Sigma, 0.3, name)
+			require.True(t, p.Reliable, p.Note)
+			continue
+		}
+		require.Less(t, p.Sigma, 0.5*white, name)
+	}
 }
