@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/internal/noiselevel"
+	"github.com/averaged/imaging/internal/strength"
 )
 
 // NoiseKind says what noise looks like.
@@ -99,11 +100,17 @@ func EstimateNoise(img image.Image) (NoiseEstimate, error) {
 
 // noise is EstimateNoise.
 func (p *Planar) noise() (NoiseEstimate, error) {
-	m, err := noiselevel.EstimateProfile(p.Pix, p.Channels, p.Height, p.Width)
+	e, _, err := p.noiseProfile()
+	return e, err
+}
+
+// noiseProfile is EstimateNoise, and what it is made of.
+func (p *Planar) noiseProfile() (e NoiseEstimate, m noiselevel.Profile, err error) {
+	m, err = noiselevel.EstimateProfile(p.Pix, p.Channels, p.Height, p.Width)
 	if err != nil {
-		return NoiseEstimate{}, fmt.Errorf("restore: noise level: %w", err)
+		return NoiseEstimate{}, m, fmt.Errorf("restore: noise level: %w", err)
 	}
-	e := NoiseEstimate{
+	e = NoiseEstimate{
 		Sigma: m.Sigma, Low: m.Low, High: m.High, PerChannel: m.PerChannel, Reliable: m.Reliable, Note: m.Note,
 		Kind: map[noiselevel.Kind]NoiseKind{noiselevel.None: NoNoise, noiselevel.White: WhiteNoise, noiselevel.Coarse: CoarseNoise}[m.Kind],
 	}
@@ -113,7 +120,7 @@ func (p *Planar) noise() (NoiseEstimate, error) {
 	for _, t := range m.Tones {
 		e.Tones = append(e.Tones, NoiseTone(t))
 	}
-	return e, nil
+	return e, m, nil
 }
 
 // whiteNoise measures the part of the noise that is white: what is left to see in a photograph that
@@ -134,16 +141,39 @@ func (p *Planar) whiteNoise() (NoiseEstimate, error) {
 }
 
 // blurredNoise is the noise of what is blurred or coarsely sampled: whiteNoise, but where JPEG has
-// left its blocks it is the profile's level if that is higher. Compression takes the white part of
-// the noise away, and adds noise of its own.
+// left its blocks, and where noise is stronger than what is blurred can seem to be, it is the profile's level if that
+// is higher. Cameras and compression take the white part of the noise away, and compression adds noise of its own.
 func (p *Planar) blurredNoise() (NoiseEstimate, error) {
+	e, _, err := p.blurredProfile()
+	return e, err
+}
+
+// shakenNoise is blurredNoise for deblurring, which takes coarse noise for more (strength.ShakenLevel).
+func (p *Planar) shakenNoise() (NoiseEstimate, error) {
+	e, learned, err := p.blurredProfile()
+	if err != nil || e.Kind != CoarseNoise {
+		return e, err
+	}
+	factor := strength.ShakenLevel(e.Sigma, learned) / e.Sigma
+	e.Sigma, e.Low, e.High = factor*e.Sigma, factor*e.Low, factor*e.High
+	return e, nil
+}
+
+// blurredProfile is blurredNoise, and what the learned rule says by itself.
+func (p *Planar) blurredProfile() (e NoiseEstimate, learned float64, err error) {
 	white, err := p.whiteNoise()
-	if err != nil || !noiselevel.Blocked(p.Pix, p.Channels, p.Height, p.Width) {
-		return white, err
+	if err != nil {
+		return NoiseEstimate{}, 0, err
 	}
-	all, err := p.noise()
-	if err != nil || all.Kind != CoarseNoise || all.Sigma <= white.Sigma {
-		return white, err
+	all, m, err := p.noiseProfile()
+	if err != nil {
+		return NoiseEstimate{}, 0, err
 	}
-	return all, nil
+	seen := func() bool {
+		return strength.SeenInBlur(all.Sigma, m.Even) || noiselevel.Blocked(p.Pix, p.Channels, p.Height, p.Width)
+	}
+	if all.Kind != CoarseNoise || all.Sigma <= white.Sigma || !seen() {
+		return white, m.Learned, nil
+	}
+	return all, m.Learned, nil
 }

@@ -232,3 +232,38 @@ func TestDeblurCompressed(t *testing.T) {
 	}
 	require.Greater(t, fidelity(t, out.(*restore.Planar), x), best-1.5)
 }
+
+// A shaken photograph with the noise of a camera gets better, saved without loss or as JPEG, and whatever level is
+// given: noise that the camera has smoothed is seen, though nothing of it is white.
+func TestDeblurPhotographed(t *testing.T) {
+	leaveGains(t)
+	small := restore.Network(loaded(t, newCPU(t), open(t, weights.Small)))
+	k, err := deblur.Shake(11, 4)
+	require.NoError(t, err)
+	x := still(192, 224)
+	shaken := blurred(t, x, k, deblur.Circular)
+	for i, v := range shaken.Pix {
+		shaken.Pix[i] = min(max(v, 0), 1)
+	}
+	for name, saved := range map[string][]cameranoise.JPEG{
+		"without loss": nil, "as JPEG": {{Quality: 90, Subsampling: cameranoise.Quarter}},
+	} {
+		for _, iso := range []float64{1600, 6400} {
+			camera := cameranoise.Typical()
+			camera.ISO, camera.JPEG = iso, saved
+			pix, err := camera.Apply(shaken.Pix, shaken.Height, shaken.Width, 3)
+			require.NoError(t, err)
+			sharp, err := camera.Clean(x.Pix, x.Height, x.Width)
+			require.NoError(t, err)
+			y := &restore.Planar{Width: x.Width, Height: x.Height, Channels: 3, Pix: pix}
+			clean := &restore.Planar{Width: x.Width, Height: x.Height, Channels: 3, Pix: sharp}
+			for _, given := range [][]restore.Option{nil, {restore.Sigma(0.2)}} {
+				out, report, err := restore.Deblur(t.Context(), y, k, append(given, small, restore.Boundary(deblur.Circular))...)
+				require.NoError(t, err)
+				require.Greater(t, report.Sigma, 0.02, "%s, ISO %v", name, iso)
+				gain := fidelity(t, out.(*restore.Planar), clean) - fidelity(t, y, clean)
+				require.Greater(t, gain, 1.0, "%s, ISO %v, %d options, level %v", name, iso, len(given), report.Sigma)
+			}
+		}
+	}
+}

@@ -41,6 +41,11 @@ type Profile struct {
 	// Low and High are where the level is likely to be: below Low and above High it is in one image of
 	// five each. For White noise that is reliable they are Sigma.
 	Low, High float64
+	// Learned is the level by the learned rule alone, however much of it is believed; 0 where it was not asked.
+	Learned float64
+	// Even says that brightness varies as much in the calmest squares as in a tenth of them, at periods of four to
+	// eight pixels: what varies is noise, and not what is out of focus or shaken.
+	Even bool
 	// PerChannel is the standard deviation in each channel as White noise.
 	PerChannel []float64
 	// Bands are the floors of what varies, of bright to dim detail; nil of an image that is too small.
@@ -104,6 +109,9 @@ func profile(pix []float32, channels, height, width int, ranges []valueRange) Pr
 		l = &greyLayers
 	}
 	low, middle, high := l.level(s.features())
+	p.Learned = middle
+	floor := s.floor[axisOfBrightness][1]
+	p.Even = floor[0] > 0 && floor[1] <= mostEven*floor[0]
 	return p.judged(s, judgement{low, middle, high})
 }
 
@@ -167,6 +175,10 @@ var (
 	finestEven = evenness{band: 3, most: 1.06, end: 1.10, least: 3.0 / 255, share: 0.5, full: 0.7}
 	secondEven = evenness{band: 2, most: 1.10, end: 1.20, least: 5.0 / 255, share: 0.7, full: 0.8, above: 1.6, beyond: 2}
 )
+
+// mostEven is the floor at a tenth of the squares over the lowest one that noise has at most. Nine blurred photographs with
+// noise of cameras have 1.02 to 1.14, two thirds of 96 without any more than 1.15.
+const mostEven = 1.15
 
 // overFinest is the floor of an even finest band over the level: JPEG leaves the noise of colour there as brightness, and
 // adds its own. Such a level is known within evenWithin.

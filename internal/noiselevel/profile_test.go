@@ -153,6 +153,17 @@ func TestProfileOfNoiseInBrightness(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, White, p.Kind)
 	require.InEpsilon(t, white, p.Sigma, 0.05)
+	varied := noise(white, 5)
+	p, err = EstimateProfile(varied, 1, h, w)
+	require.NoError(t, err)
+	require.True(t, p.Even)
+	require.InEpsilon(t, white, p.Learned, 0.3)
+	for i := range varied {
+		varied[i] *= 0.2 + float32(i%w)/w
+	}
+	p, err = EstimateProfile(varied, 1, h, w)
+	require.NoError(t, err)
+	require.False(t, p.Even)
 }
 
 // The coefficients fit the features.

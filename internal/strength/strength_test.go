@@ -254,3 +254,22 @@ func TestAnnealed(t *testing.T) {
 	})
 	require.InDelta(t, 49.0/255, 0.05*Annealed(0.05, 0), 1e-12)
 }
+
+// TestShaken: deblurring takes coarse noise for at least what it is for, and the more, the stronger it is; what is even is
+// seen earlier.
+func TestShaken(t *testing.T) {
+	require.Equal(t, 0.03, ShakenLevel(0.03, shakenFrom))
+	require.InDelta(t, (1+shakenMore)*0.1, ShakenLevel(0.03, 0.1), 1e-12)
+	rapid.Check(t, func(t *rapid.T) {
+		sigma, learned := rapid.Float64Range(1e-4, 0.5).Draw(t, "sigma"), rapid.Float64Range(0, 0.5).Draw(t, "learned")
+		level := ShakenLevel(sigma, learned)
+		require.GreaterOrEqual(t, level, sigma)
+		require.GreaterOrEqual(t, ShakenLevel(1.1*sigma, learned), level)
+		require.GreaterOrEqual(t, ShakenLevel(sigma, 1.1*learned), level)
+		require.True(t, SeenInBlur(sigma, true) || !SeenInBlur(sigma, false))
+	})
+	require.True(t, SeenInBlur(blurredMost, false))
+	require.False(t, SeenInBlur(blurredLeast, false))
+	require.True(t, SeenInBlur(blurredLeast, true))
+	require.False(t, SeenInBlur(0.9*blurredLeast, true))
+}
