@@ -140,9 +140,10 @@ func (p *Planar) whiteNoise() (NoiseEstimate, error) {
 	return e, nil
 }
 
-// blurredNoise is the noise of what is blurred or coarsely sampled: whiteNoise, but where JPEG has
-// left its blocks, and where noise is stronger than what is blurred can seem to be, it is the profile's level if that
-// is higher. Cameras and compression take the white part of the noise away, and compression adds noise of its own.
+// blurredNoise is the noise of what is blurred or coarsely sampled: whiteNoise, but where JPEG has left its
+// blocks, and where there is more than what is blurred can seem to be, it is the profile's level if that is
+// higher. Cameras and compression take the white part of the noise away, and compression adds noise of its
+// own.
 func (p *Planar) blurredNoise() (NoiseEstimate, error) {
 	e, _, err := p.blurredProfile()
 	return e, err

@@ -41,10 +41,11 @@ type Profile struct {
 	// Low and High are where the level is likely to be: below Low and above High it is in one image of
 	// five each. For White noise that is reliable they are Sigma.
 	Low, High float64
-	// Learned is the level by the learned rule alone, however much of it is believed; 0 where it was not asked.
+	// Learned is the level by the learned rule alone, however much of it is believed; 0 where it was
+	// not asked.
 	Learned float64
-	// Even says that brightness varies as much in the calmest squares as in a tenth of them, at periods of four to
-	// eight pixels: what varies is noise, and not what is out of focus or shaken.
+	// Even says that brightness varies as much in the calmest squares as in a tenth of them, at periods
+	// of four to eight pixels, as noise does. What is blurred does so in one photograph of three.
 	Even bool
 	// PerChannel is the standard deviation in each channel as White noise.
 	PerChannel []float64
@@ -169,19 +170,19 @@ const (
 
 // Noise is as strong in one square as in the next, and texture is not: a fine band of brightness is even where its
 // floor at a tenth of the squares is hardly above its lowest one, and what is in it is noise, however much
-// texture there is in the coarser ones. White noise that was saved as JPEG has an even finest band at a quality of 95,
-// and an even second one where JPEG has taken the finest.
+// texture there is in the coarser ones. White noise that was saved as JPEG has an even finest band at a
+// quality of 95, and an even second one where JPEG has taken the finest.
 var (
 	finestEven = evenness{band: 3, most: 1.06, end: 1.10, least: 3.0 / 255, share: 0.5, full: 0.7}
 	secondEven = evenness{band: 2, most: 1.10, end: 1.20, least: 5.0 / 255, share: 0.7, full: 0.8, above: 1.6, beyond: 2}
 )
 
-// mostEven is the floor at a tenth of the squares over the lowest one that noise has at most. Nine blurred photographs with
-// noise of cameras have 1.02 to 1.14, two thirds of 96 without any more than 1.15.
+// mostEven is the floor at a tenth of the squares over the lowest one that noise has at most. Nine blurred
+// photographs with noise of cameras have 1.02 to 1.14, two thirds of 96 without any more than 1.15.
 const mostEven = 1.15
 
-// overFinest is the floor of an even finest band over the level: JPEG leaves the noise of colour there as brightness, and
-// adds its own. Such a level is known within evenWithin.
+// overFinest is the floor of an even finest band over the level: JPEG leaves the noise of colour there as
+// brightness, and adds its own. Such a level is known within evenWithin.
 const overFinest, evenWithin = 1.35, 1.4
 
 // rise goes from 0 at from to 1 at to, which may be below it, and stays there.
@@ -230,7 +231,7 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 	level := math.Pow(math.Max(soft, 1e-6), softness) * math.Pow(math.Max(sharp, 1e-6), 1-softness)
 	level *= j.caution()
 	believed := level * masked(s.floor[axisOfBrightness][0][tenth]/level, s.floor[axisOfColour][1][tenth]/level)
-	seen := math.Max(j.middle, s.floor[axisOfBrightness][3][lowest]/overFinest)
+	seen := math.Max(j.middle, s.floor[axisOfBrightness][finestEven.band][lowest]/overFinest)
 	if even := finestEven.of(s, seen); even > 0 {
 		believed = raised(believed, seen, even)
 		if even > 0.5 {
@@ -246,10 +247,10 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 	return p
 }
 
-// evenness says when a band of brightness is even: its floor at a tenth of the squares is up to most times the
-// lowest one, and not from end times on. Below least it is that of what rounding leaves, and with less than share
-// of the level, from which on it counts up to full, it says nothing of coarse noise. If there is a limit, it is
-// texture all the same from above to beyond times the level on.
+// evenness says when a band of brightness is even: wholly where its floor at a tenth of the squares is up to
+// most times the lowest one, and not from end times on. A floor up to least says nothing, nor does one of less
+// than share of the level; from full of it on the band counts wholly. Where beyond is set, a floor of more than
+// above times the level counts less and less, and from beyond times on it is texture all the same.
 type evenness struct {
 	band          int
 	most, end     float64

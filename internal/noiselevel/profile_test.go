@@ -153,6 +153,7 @@ func TestProfileOfNoiseInBrightness(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, White, p.Kind)
 	require.InEpsilon(t, white, p.Sigma, 0.05)
+
 	varied := noise(white, 5)
 	p, err = EstimateProfile(varied, 1, h, w)
 	require.NoError(t, err)

@@ -255,8 +255,8 @@ func TestAnnealed(t *testing.T) {
 	require.InDelta(t, 49.0/255, 0.05*Annealed(0.05, 0), 1e-12)
 }
 
-// TestShaken: deblurring takes coarse noise for at least what it is for, and the more, the stronger it is; what is even is
-// seen earlier.
+// TestShaken: deblurring takes coarse noise for at least what it is estimated as, and the more, the stronger it
+// is; what is even is seen earlier.
 func TestShaken(t *testing.T) {
 	require.Equal(t, 0.03, ShakenLevel(0.03, shakenFrom))
 	require.InDelta(t, (1+shakenMore)*0.1, ShakenLevel(0.03, 0.1), 1e-12)
