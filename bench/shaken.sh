@@ -4,8 +4,8 @@
 #   bench/shaken.sh ISO PHOTOGRAPH…
 #
 # Photograph number i, from 0 on, is blurred circularly by a shake of 13, 19 or 25 pixels and taken by the simulated
-# camera of seed 77+i. Prints the mean PSNR of the photographs as taken and as they become, against the sharp photograph by the
-# same camera without noise, and the least gain of one. The environment may say:
+# camera of seed 77+i. Prints the mean PSNR of the photographs as taken and as they become, against the sharp photograph
+# by the same camera without noise, and the least gain of one. The environment may say:
 #
 #   JPEG      the quality that they are saved with; nothing for PNG    default: 90
 #   RESTORE   the binary                                               default: built from here
