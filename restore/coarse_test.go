@@ -11,6 +11,7 @@ import (
 
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/noiselevel"
 	"github.com/averaged/imaging/internal/strength"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
@@ -43,12 +44,11 @@ func grainy(coarse bool) *restore.Planar {
 	return p
 }
 
-// finestOf is the brightness of the band of the shortest period; 0 without an estimate.
-func finestOf(e *restore.NoiseEstimate) float64 {
-	if e == nil || len(e.Bands) == 0 {
-		return 0
-	}
-	return slices.MinFunc(e.Bands, func(a, b restore.NoiseBand) int { return cmp.Compare(a.Period, b.Period) }).Brightness
+// guidedLevel is what a network with a guide is told of coarse noise that was found.
+func guidedLevel(e *restore.NoiseEstimate) float64 {
+	finest := slices.MinFunc(e.Bands, func(a, b restore.NoiseBand) int { return cmp.Compare(a.Period, b.Period) })
+	first := e.Bands[0] // of 12 pixels
+	return strength.GuidedCoarseLevel(e.Sigma, finest.Brightness, noiselevel.QuietColour(e.Sigma, first.Colour))
 }
 
 // TestCoarseNetwork: it is used where the noise is found to be coarse, or said to be, and nowhere else.
@@ -60,12 +60,12 @@ func TestCoarseNetwork(t *testing.T) {
 		img    *restore.Planar
 		sigma  []restore.Option
 		coarse bool
-		level  func(sigma, fine float64) float64
+		level  func(r *restore.Report) float64
 	}{
 		"found white":   {grainy(false), nil, false, nil},
-		"found coarse":  {grainy(true), nil, true, strength.GuidedCoarseLevel},
+		"found coarse":  {grainy(true), nil, true, func(r *restore.Report) float64 { return guidedLevel(r.Estimate) }},
 		"said white":    {grainy(true), []restore.Option{restore.Sigma(0.04)}, false, nil},
-		"said coarse":   {grainy(false), []restore.Option{restore.Grain(0.02)}, true, func(s, _ float64) float64 { return s }},
+		"said coarse":   {grainy(false), []restore.Option{restore.Grain(0.02)}, true, func(r *restore.Report) float64 { return r.Sigma }},
 		"said at last":  {grainy(true), []restore.Option{restore.Grain(0.02), restore.Sigma(0.04)}, false, nil},
 		"to find again": {grainy(false), []restore.Option{restore.Grain(0.02), restore.SigmaAuto()}, false, nil},
 	} {
@@ -74,7 +74,7 @@ func TestCoarseNetwork(t *testing.T) {
 		require.Equal(t, c.coarse, report.Guide != nil, name)
 		want := []restore.Option{restore.Network(white), restore.Sigma(report.Sigma)}
 		if c.coarse {
-			want = []restore.Option{restore.Network(coarse), restore.Sigma(c.level(report.Sigma, finestOf(report.Estimate)))}
+			want = []restore.Option{restore.Network(coarse), restore.Sigma(c.level(report))}
 		}
 		same, _, err := restore.Denoise(t.Context(), c.img, want...)
 		require.NoError(t, err)

@@ -3,7 +3,6 @@ package restore
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 	"sync"
 
@@ -164,9 +163,7 @@ func (e *NoiseEstimate) colourSlope() float64 {
 		return 0
 	}
 	longest := slices.MaxFunc(e.Bands, func(a, b NoiseBand) int { return cmp.Compare(a.Period, b.Period) })
-	fine := slices.MinFunc(e.Bands, func(a, b NoiseBand) int {
-		return cmp.Compare(math.Abs(math.Log(a.Period/6)), math.Abs(math.Log(b.Period/6)))
-	})
+	fine := e.near(6)
 	if !(fine.Colour > 0) {
 		return 0
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/noiselevel"
 	"github.com/averaged/imaging/internal/strength"
 	"github.com/averaged/imaging/pnp"
 	"github.com/averaged/imaging/weights"
@@ -26,7 +27,8 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 		return nil, err
 	}
 	if c.guided() && report.Estimate != nil && report.Estimate.Kind == CoarseNoise {
-		sigma = strength.GuidedCoarseLevel(sigma, report.Estimate.finest())
+		quiet := noiselevel.QuietColour(sigma, report.Estimate.near(noiselevel.QuietPeriod).Colour)
+		sigma = strength.GuidedCoarseLevel(sigma, report.Estimate.finest(), quiet)
 	}
 	if c.adapts() {
 		report.Adaptation = p.denoisingAdaptation(math.Max(report.Sigma, leastSigma), sigma)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"image"
+	"math"
 	"slices"
 
 	"github.com/averaged/imaging/internal/noiselevel"
@@ -72,6 +73,16 @@ func (e *NoiseEstimate) finest() float64 {
 		return 0
 	}
 	return slices.MinFunc(e.Bands, func(a, b NoiseBand) int { return cmp.Compare(a.Period, b.Period) }).Brightness
+}
+
+// near is the band whose period is nearest to one in pixels; of no noise without bands.
+func (e *NoiseEstimate) near(period float64) NoiseBand {
+	if len(e.Bands) == 0 {
+		return NoiseBand{}
+	}
+	return slices.MinFunc(e.Bands, func(a, b NoiseBand) int {
+		return cmp.Compare(math.Abs(math.Log(a.Period/period)), math.Abs(math.Log(b.Period/period)))
+	})
 }
 
 // NoiseTone is what varies in areas of about one brightness, at periods of four to eight pixels.

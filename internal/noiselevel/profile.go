@@ -164,8 +164,14 @@ const (
 	doubtedFrom, doubtedShare = 2.7, 0.65
 	maskedFrom, maskedPower   = 5, 2.5
 	// It is believed as a whole where the second band of colour has maskedColour of it, and less and less
-	// down to maskedRange below that.
-	maskedColour, maskedRange = 0.6, 0.1
+	// down to maskedRange below that. Colour of colourfulFrom to colourfulTo times the rule's level is no
+	// noise that goes with that of brightness: it is that of the image, or false colour of a mosaic.
+	maskedColour, maskedRange  = 0.6, 0.1
+	colourfulFrom, colourfulTo = 1.3, 1.8
+	// Where the finest band has been smoothed, to smoothFrom of the level and wholly to smoothTo, a level is also
+	// doubted by the second band, from coveredFrom times the level on: down to coveredShare.
+	smoothFrom, smoothTo      = 0.5, 0.3
+	coveredFrom, coveredShare = 1.7, 0.5
 )
 
 // Noise is as strong in one square as in the next, and texture is not: a fine band of brightness is even where its
@@ -224,13 +230,16 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 	softness := min(max((softMost-fine/math.Max(middle, 1e-9))/softRange, 0), 1)
 	softness *= min(max(2*(1-s.floor[axisOfColour][3][tenth]/leastWhite), 0), 1)
 	softness *= rise(j.middle, softTo, softFrom)
-	soft := j.soft(softFloor * s.floor[axisOfBrightness][0][tenth])
+	soft := j.soft(softFloor*s.floor[axisOfBrightness][0][tenth], s.floor[axisOfColour][0][tenth])
 	sharp := j.middle * (weakShare + (1-weakShare)*rise(j.middle, weakFrom, weakTo))
 	steep := s.floor[axisOfBrightness][1][tenth] / math.Max(s.floor[axisOfBrightness][2][tenth], 1e-9)
 	sharp *= 1 - steepShare*rise(steep, steepFrom, steepTo)
 	level := math.Pow(math.Max(soft, 1e-6), softness) * math.Pow(math.Max(sharp, 1e-6), 1-softness)
 	level *= j.caution()
-	believed := level * masked(s.floor[axisOfBrightness][0][tenth]/level, s.floor[axisOfColour][1][tenth]/level)
+	colour := s.floor[axisOfColour][1][tenth]
+	texture := max(rise(colour/level, maskedColour, maskedColour-maskedRange), rise(colour/j.middle, colourfulFrom, colourfulTo))
+	believed := level * masked(s.floor[axisOfBrightness][0][tenth]/level, texture)
+	believed *= covered(s.floor[axisOfBrightness][1][tenth]/level, s.floor[axisOfBrightness][3][tenth]/level)
 	seen := math.Max(j.middle, s.floor[axisOfBrightness][finestEven.band][lowest]/overFinest)
 	if even := finestEven.of(s, seen); even > 0 {
 		believed = raised(believed, seen, even)
@@ -293,19 +302,41 @@ func (j judgement) caution() float64 {
 
 // masked returns the share of a level that is believed where the lowest band has ratio times as much in
 // the calmest tenth of an image. Texture that is so much stronger hides noise, which gains little when it
-// is taken away, and may as well be all that there is. But colour, the share of the level that the second
-// band of colour has, is little in texture, and in noise is not.
-func masked(ratio, colour float64) float64 {
-	texture := rise(colour, maskedColour, maskedColour-maskedRange)
+// is taken away, and may as well be all that there is: from 0, where colour speaks for noise, to 1.
+func masked(ratio, texture float64) float64 {
 	return math.Pow(min(max(doubtedFrom/ratio, doubtedShare), math.Pow(maskedFrom/ratio, maskedPower), 1), texture)
 }
 
-// soft is the level of a soft image whose lowest band has a floor. A floor that is far above the rule's
-// level is texture, and says the less the farther it is.
-func (j judgement) soft(floor float64) float64 {
-	ratio := floor / math.Max(j.middle, 1e-9)
+// covered returns the share of a level that is believed where the second band has second times as much in
+// the calmest tenth of an image, and the finest one finest times: noise whose finest detail is gone is as
+// good as hidden by that much texture.
+func covered(second, finest float64) float64 {
+	return math.Pow(min(max(coveredFrom/second, coveredShare), 1), rise(finest, smoothFrom, smoothTo))
+}
+
+// Cameras that smooth most where an image is calm, so that the rule says too little, smooth its colour even more.
+// Where the floor of colour in the lowest band, at periods of QuietPeriod pixels, is quietMost of the level or
+// less, such a camera is believed in, from loudLeast on not.
+const (
+	quietMost, loudLeast = 0.6, 1.0
+	QuietPeriod          = 12
+)
+
+// QuietColour returns how certain it is, from 0 to 1, that a camera has smoothed coarse noise of a level above
+// 0 most where an image is calm. Its argument colour is the floor of colour at periods of QuietPeriod pixels, 0 of a
+// grey image.
+func QuietColour(level, colour float64) float64 { return rise(colour/level, loudLeast, quietMost) }
+
+// soft is the level of a soft image whose lowest band has a floor, and one of colour. A floor that is far
+// above the rule's level is texture, and says the less the farther it is.
+func (j judgement) soft(floor, colour float64) float64 {
+	middle := math.Max(j.middle, 1e-9)
+	ratio := floor / middle
 	if ratio > softFactor {
 		ratio = math.Max(softFactor*math.Sqrt(softFactor/ratio), 1)
+	}
+	if ratio > 1 {
+		ratio = math.Pow(ratio, QuietColour(middle, colour))
 	}
 	return math.Pow(math.Max(ratio, softLeast), softPower) * j.middle
 }

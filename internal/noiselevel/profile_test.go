@@ -209,40 +209,83 @@ func TestProfileOfLineArt(t *testing.T) {
 // TestMasked: what is believed of a level falls as texture grows, begins whole, and never falls as the
 // level rises.
 func TestMasked(t *testing.T) {
-	require.Equal(t, 1.0, masked(0, 0))
-	require.Equal(t, 1.0, masked(doubtedFrom, 0))
-	require.InDelta(t, doubtedShare, masked(maskedFrom, 0), 1e-12)
-	require.Less(t, masked(2*maskedFrom, 0), doubtedShare/2)
-	require.Equal(t, 1.0, masked(1e3, maskedColour))
+	require.Equal(t, 1.0, masked(0, 1))
+	require.Equal(t, 1.0, masked(doubtedFrom, 1))
+	require.InDelta(t, doubtedShare, masked(maskedFrom, 1), 1e-12)
+	require.Less(t, masked(2*maskedFrom, 1), doubtedShare/2)
+	require.Equal(t, 1.0, masked(1e3, 0))
 	rapid.Check(t, func(t *rapid.T) {
 		floor := rapid.Float64Range(1e-4, 1).Draw(t, "floor")
 		low := rapid.Float64Range(1e-4, 0.3).Draw(t, "level")
 		high := rapid.Float64Range(low, 0.6).Draw(t, "higher level")
-		colour := rapid.Float64Range(0, 1).Draw(t, "colour")
-		share := masked(floor/low, colour)
+		texture := rapid.Float64Range(0, 1).Draw(t, "texture")
+		share := masked(floor/low, texture)
 		require.Greater(t, share, 0.0)
-		require.LessOrEqual(t, share, masked(floor/high, colour))
-		require.LessOrEqual(t, low*share, high*masked(floor/high, colour))
-		require.GreaterOrEqual(t, share, masked(2*floor/low, colour))
-		require.GreaterOrEqual(t, share, masked(floor/low, colour/2))
+		require.LessOrEqual(t, share, masked(floor/high, texture))
+		require.LessOrEqual(t, low*share, high*masked(floor/high, texture))
+		require.GreaterOrEqual(t, share, masked(2*floor/low, texture))
+		require.LessOrEqual(t, share, masked(floor/low, texture/2))
 	})
 }
 
-// The floor of the lowest band raises the level of a soft image where the noise is weak, and less and less where
-// it is strong.
+// The second band doubts a level where it has far more, and the finest band next to nothing.
+func TestCovered(t *testing.T) {
+	require.Equal(t, 1.0, covered(coveredFrom, 0))
+	require.InDelta(t, coveredFrom/2, covered(2, smoothTo), 1e-12)
+	require.InDelta(t, coveredShare, covered(100, 0), 1e-12)
+	require.Equal(t, 1.0, covered(100, smoothFrom), "the finest band shows noise that is not smoothed")
+	rapid.Check(t, func(t *rapid.T) {
+		second, finest := rapid.Float64Range(0, 20).Draw(t, "second"), rapid.Float64Range(0, 1).Draw(t, "finest")
+		share := covered(second, finest)
+		require.True(t, share >= coveredShare && share <= 1)
+		require.GreaterOrEqual(t, share, covered(1.1*second, finest))
+		require.LessOrEqual(t, share, covered(second, 1.1*finest))
+	})
+}
+
+// Colour that is far stronger than the rule's level of brightness does not speak for noise, and colour of about the
+// level does.
+func TestColourSpeaksForNoiseOfItsLevel(t *testing.T) {
+	believed := func(colour float64) float64 {
+		const middle = 20.0 / 255
+		s := &spectrum{axes: 2}
+		for q := range quantiles {
+			s.floor[axisOfBrightness][0][q] = 6 * middle
+			s.floor[axisOfBrightness][1][q] = middle
+			s.floor[axisOfBrightness][2][q] = middle * (1 + float64(q)) // uneven, as texture is
+			s.floor[axisOfBrightness][3][q] = middle * (0.1 + 0.4*float64(q))
+			s.floor[axisOfColour][0][q] = colour * middle
+			s.floor[axisOfColour][1][q] = colour * middle
+		}
+		return Profile{Kind: White}.judged(s, judgement{0.9 * middle, middle, 1.1 * middle}).Sigma / middle
+	}
+	none := believed(0)
+	require.Less(t, none, 0.9)
+	require.Greater(t, believed(maskedColour), none+0.1)
+	require.InDelta(t, believed(maskedColour), believed(colourfulFrom), 1e-12)
+	require.Less(t, believed((colourfulFrom+colourfulTo)/2), believed(colourfulFrom))
+	require.InDelta(t, none, believed(colourfulTo), 1e-12)
+}
+
+// The floor of the lowest band raises the level of a soft image where the noise is weak, less and less where
+// it is strong, and only where colour is quiet.
 func TestSoftnessCountsWhereNoiseIsWeak(t *testing.T) {
-	raised := func(middle float64) float64 {
+	raisedIn := func(middle, colour float64) float64 {
 		s := &spectrum{axes: 2}
 		for q := range quantiles {
 			s.floor[axisOfBrightness][0][q] = 1.8 * middle
 			s.floor[axisOfBrightness][1][q] = middle
 			s.floor[axisOfBrightness][2][q] = middle
-			s.floor[axisOfColour][0][q] = middle
+			s.floor[axisOfColour][0][q] = colour * middle
 			s.floor[axisOfColour][1][q] = middle
 		}
 		return Profile{Kind: White}.judged(s, judgement{0.9 * middle, middle, 1.1 * middle}).Sigma / middle
 	}
+	raised := func(middle float64) float64 { return raisedIn(middle, quietMost) }
 	require.InDelta(t, 1.6, raised(8.0/255), 0.1)
+	require.Equal(t, raised(8.0/255), raisedIn(8.0/255, 0))
+	require.InDelta(t, 1.3, raisedIn(8.0/255, (quietMost+loudLeast)/2), 0.1)
+	require.InDelta(t, 1, raisedIn(8.0/255, loudLeast), 1e-12)
 	require.Equal(t, raised(6.0/255), raised(softFrom))
 	half := raised((softFrom + softTo) / 2)
 	require.Less(t, half, raised(softFrom)-0.1)

@@ -193,15 +193,17 @@ func TestGuided(t *testing.T) {
 // TestGuidedCoarseLevel: texture that passes for weak noise is left at its level, and a higher estimate never
 // means a lower level.
 func TestGuidedCoarseLevel(t *testing.T) {
-	require.Equal(t, 0.01, GuidedCoarseLevel(0.01, 0))
-	require.InDelta(t, 0.05, GuidedCoarseLevel(0.04, 0.02), 1e-12)
-	require.Equal(t, 0.04, GuidedCoarseLevel(0.04, 0.04)) // as fine as white
+	require.Equal(t, 0.01, GuidedCoarseLevel(0.01, 0, 1))
+	require.InDelta(t, (1+guidedMore)*0.04, GuidedCoarseLevel(0.04, 0.02, 1), 1e-12)
+	require.InDelta(t, (1+guidedMore/2)*0.04, GuidedCoarseLevel(0.04, 0.02, 0.5), 1e-12)
+	require.Equal(t, 0.04, GuidedCoarseLevel(0.04, 0.02, 0)) // colour is not smoothed
+	require.Equal(t, 0.04, GuidedCoarseLevel(0.04, 0.04, 1)) // as fine as white
 	for _, fine := range []float64{0, 0.01, 0.03, 0.1} {
 		last := 0.0
 		for sigma := 1e-4; sigma < 0.3; sigma += 1e-4 {
-			level := GuidedCoarseLevel(sigma, fine)
+			level := GuidedCoarseLevel(sigma, fine, 1)
 			require.GreaterOrEqual(t, level, last)
-			require.True(t, level >= sigma && level <= 1.2500001*sigma)
+			require.True(t, level >= sigma && level <= (1+guidedMore)*sigma*(1+1e-9))
 			last = level
 		}
 	}
