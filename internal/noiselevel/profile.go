@@ -239,7 +239,7 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 	colour := s.floor[axisOfColour][1][tenth]
 	texture := max(rise(colour/level, maskedColour, maskedColour-maskedRange), rise(colour/j.middle, colourfulFrom, colourfulTo))
 	believed := level * masked(s.floor[axisOfBrightness][0][tenth]/level, texture)
-	believed *= covered(s.floor[axisOfBrightness][1][tenth]/level, s.floor[axisOfBrightness][3][tenth]/level)
+	believed *= covered(s.floor[axisOfBrightness][1][tenth]/level, s.floor[axisOfBrightness][3][lowest]/level)
 	seen := math.Max(j.middle, s.floor[axisOfBrightness][finestEven.band][lowest]/overFinest)
 	if even := finestEven.of(s, seen); even > 0 {
 		believed = raised(believed, seen, even)

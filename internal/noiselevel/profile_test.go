@@ -303,11 +303,11 @@ func TestSteepnessCountsInSharpImages(t *testing.T) {
 			s.floor[axisOfBrightness][0][q] = middle
 			s.floor[axisOfBrightness][1][q] = steep * middle
 			s.floor[axisOfBrightness][2][q] = middle
-			s.floor[axisOfBrightness][3][q] = steep * middle / 2
+			s.floor[axisOfBrightness][3][q] = steep * middle * 0.8
 			s.floor[axisOfColour][0][q] = middle
 			s.floor[axisOfColour][1][q] = middle
 		}
-		s.floor[axisOfBrightness][2][0], s.floor[axisOfBrightness][3][0] = middle/2, middle/4 // uneven, as texture is
+		s.floor[axisOfBrightness][2][0], s.floor[axisOfBrightness][3][0] = middle/2, steep*middle*0.6 // uneven, as texture is
 		return Profile{Kind: White}.judged(s, judgement{0.9 * middle, middle, 1.1 * middle}).Sigma / middle
 	}
 	require.InDelta(t, 1, level(1), 1e-12)
