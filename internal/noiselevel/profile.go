@@ -169,9 +169,9 @@ const (
 	maskedColour, maskedRange  = 0.6, 0.1
 	colourfulFrom, colourfulTo = 1.3, 1.8
 	// Where the finest band has been smoothed, to smoothFrom of the level and wholly to smoothTo, a level is also
-	// doubted by the second band, from coveredFrom times the level on: down to coveredShare.
-	smoothFrom, smoothTo      = 0.5, 0.3
-	coveredFrom, coveredShare = 1.7, 0.5
+	// doubted by the second band, from coveredFrom times the level on by that power: down to coveredShare.
+	smoothFrom, smoothTo                    = 0.6, 0.4
+	coveredFrom, coveredPower, coveredShare = 1.7, 1.5, 0.5
 )
 
 // Noise is as strong in one square as in the next, and texture is not: a fine band of brightness is even where its
@@ -311,7 +311,7 @@ func masked(ratio, texture float64) float64 {
 // the calmest tenth of an image, and the finest one finest times: noise whose finest detail is gone is as
 // good as hidden by that much texture.
 func covered(second, finest float64) float64 {
-	return math.Pow(min(max(coveredFrom/second, coveredShare), 1), rise(finest, smoothFrom, smoothTo))
+	return math.Pow(min(max(math.Pow(coveredFrom/second, coveredPower), coveredShare), 1), rise(finest, smoothFrom, smoothTo))
 }
 
 // Cameras that smooth most where an image is calm, so that the rule says too little, smooth its colour even more.

@@ -231,7 +231,7 @@ func TestMasked(t *testing.T) {
 // The second band doubts a level where it has far more, and the finest band next to nothing.
 func TestCovered(t *testing.T) {
 	require.Equal(t, 1.0, covered(coveredFrom, 0))
-	require.InDelta(t, coveredFrom/2, covered(2, smoothTo), 1e-12)
+	require.InDelta(t, math.Pow(coveredFrom/2, coveredPower), covered(2, smoothTo), 1e-12)
 	require.InDelta(t, coveredShare, covered(100, 0), 1e-12)
 	require.Equal(t, 1.0, covered(100, smoothFrom), "the finest band shows noise that is not smoothed")
 	rapid.Check(t, func(t *rapid.T) {

@@ -5,7 +5,7 @@ package strength
 // guide is better told too little; one with a guide keeps texture all the same, and is best told the truth.
 // So levels from guidedTo on are raised by guidedMore, ones up to guidedFrom, which most often are texture,
 // not, and ones between by a part of it (NOTEBOOK.md).
-const guidedFrom, guidedTo, guidedMore = 3.0 / 255, 6.0 / 255, 0.4
+const guidedFrom, guidedTo, guidedMore = 3.0 / 255, 6.0 / 255, 0.25
 
 // Cameras smooth what is finest. Where its floor has more than smoothMost of the level the noise is that of
 // something else, such as white noise in JPEG, and the level is not raised; smoothRange below that wholly.
