@@ -171,7 +171,7 @@ const (
 	// Where the finest band has been smoothed, to smoothFrom of the level and wholly to smoothTo, a level is also
 	// doubted by the second band, from coveredFrom times the level on by that power: down to coveredShare.
 	smoothFrom, smoothTo                    = 0.6, 0.4
-	coveredFrom, coveredPower, coveredShare = 1.7, 1.5, 0.5
+	coveredFrom, coveredPower, coveredShare = 1.5, 1.5, 0.5
 )
 
 // Noise is as strong in one square as in the next, and texture is not: a fine band of brightness is even where its
@@ -238,8 +238,9 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 	level *= j.caution()
 	colour := s.floor[axisOfColour][1][tenth]
 	texture := max(rise(colour/level, maskedColour, maskedColour-maskedRange), rise(colour/j.middle, colourfulFrom, colourfulTo))
-	believed := level * masked(s.floor[axisOfBrightness][0][tenth]/level, texture)
-	believed *= covered(s.floor[axisOfBrightness][1][tenth]/level, s.floor[axisOfBrightness][3][lowest]/level)
+	believed := level * min(
+		masked(s.floor[axisOfBrightness][0][tenth]/level, texture),
+		covered(s.floor[axisOfBrightness][1][tenth]/level, s.floor[axisOfBrightness][3][lowest]/level))
 	seen := math.Max(j.middle, s.floor[axisOfBrightness][finestEven.band][lowest]/overFinest)
 	if even := finestEven.of(s, seen); even > 0 {
 		believed = raised(believed, seen, even)
