@@ -165,9 +165,10 @@ const (
 	maskedFrom, maskedPower   = 5, 2.5
 	// It is believed as a whole where the second band of colour has maskedColour of it, and less and less
 	// down to maskedRange below that. Colour of colourfulFrom to colourfulTo times the rule's level is no
-	// noise that goes with that of brightness: it is that of the image, or false colour of a mosaic.
-	maskedColour, maskedRange  = 0.6, 0.1
-	colourfulFrom, colourfulTo = 1.3, 1.8
+	// noise that goes with that of brightness, but that of the image or false colour of a mosaic: a level is
+	// doubted by colourfulShare of the power all the same.
+	maskedColour, maskedRange                  = 0.6, 0.1
+	colourfulFrom, colourfulTo, colourfulShare = 1.3, 1.8, 0.3
 	// Where the finest band has been smoothed, to smoothFrom of the level and wholly to smoothTo, a level is also
 	// doubted by the second band, from coveredFrom times the level on by that power: down to coveredShare.
 	smoothFrom, smoothTo                    = 0.6, 0.4
@@ -237,7 +238,7 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 	level := math.Pow(math.Max(soft, 1e-6), softness) * math.Pow(math.Max(sharp, 1e-6), 1-softness)
 	level *= j.caution()
 	colour := s.floor[axisOfColour][1][tenth]
-	texture := max(rise(colour/level, maskedColour, maskedColour-maskedRange), rise(colour/j.middle, colourfulFrom, colourfulTo))
+	texture := max(rise(colour/level, maskedColour, maskedColour-maskedRange), colourfulShare*rise(colour/j.middle, colourfulFrom, colourfulTo))
 	believed := level * min(
 		masked(s.floor[axisOfBrightness][0][tenth]/level, texture),
 		covered(s.floor[axisOfBrightness][1][tenth]/level, s.floor[axisOfBrightness][3][lowest]/level))

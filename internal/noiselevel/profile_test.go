@@ -263,8 +263,11 @@ func TestColourSpeaksForNoiseOfItsLevel(t *testing.T) {
 	require.Less(t, none, 0.9)
 	require.Greater(t, believed(maskedColour), none+0.1)
 	require.InDelta(t, believed(maskedColour), believed(colourfulFrom), 1e-12)
-	require.Less(t, believed((colourfulFrom+colourfulTo)/2), believed(colourfulFrom))
-	require.InDelta(t, none, believed(colourfulTo), 1e-12)
+	between := believed((colourfulFrom + colourfulTo) / 2)
+	require.True(t, between < believed(colourfulFrom) && between > believed(colourfulTo))
+	most := believed(colourfulTo)
+	require.InDelta(t, math.Pow(none, colourfulShare), most, 0.02)
+	require.Equal(t, most, believed(4))
 }
 
 // The floor of the lowest band raises the level of a soft image where the noise is weak, less and less where
