@@ -111,13 +111,15 @@ func EstimateNoise(img image.Image) (NoiseEstimate, error) {
 
 // noise is EstimateNoise.
 func (p *Planar) noise() (NoiseEstimate, error) {
-	e, _, err := p.noiseProfile()
+	e, _, err := p.noiseProfile(noiselevel.EstimateProfile)
 	return e, err
 }
 
-// noiseProfile is EstimateNoise, and what it is made of.
-func (p *Planar) noiseProfile() (e NoiseEstimate, m noiselevel.Profile, err error) {
-	m, err = noiselevel.EstimateProfile(p.Pix, p.Channels, p.Height, p.Width)
+// noiseProfile is EstimateNoise by an estimate of noiselevel, and what it is made of.
+func (p *Planar) noiseProfile(
+	estimate func(pix []float32, channels, height, width int) (noiselevel.Profile, error),
+) (e NoiseEstimate, m noiselevel.Profile, err error) {
+	m, err = estimate(p.Pix, p.Channels, p.Height, p.Width)
 	if err != nil {
 		return NoiseEstimate{}, m, fmt.Errorf("restore: noise level: %w", err)
 	}
@@ -177,7 +179,7 @@ func (p *Planar) blurredProfile() (e NoiseEstimate, learned float64, err error) 
 	if err != nil {
 		return NoiseEstimate{}, 0, err
 	}
-	all, m, err := p.noiseProfile()
+	all, m, err := p.noiseProfile(noiselevel.EstimateBlurredProfile)
 	if err != nil {
 		return NoiseEstimate{}, 0, err
 	}

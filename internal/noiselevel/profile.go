@@ -79,19 +79,29 @@ const belowRounding = 0.6 / 255
 // EstimateProfile measures the noise of pix, as Estimate does, and tells noise of cameras from white
 // noise and from texture. One channel is grey, three are red, green and blue.
 func EstimateProfile(pix []float32, channels, height, width int) (Profile, error) {
+	return estimateProfile(pix, channels, height, width, false)
+}
+
+// EstimateBlurredProfile is EstimateProfile for an image that is known to be blurred, or coarsely sampled: it has
+// little texture for noise to hide in, so that a floor is believed whatever colour says.
+func EstimateBlurredProfile(pix []float32, channels, height, width int) (Profile, error) {
+	return estimateProfile(pix, channels, height, width, true)
+}
+
+func estimateProfile(pix []float32, channels, height, width int, blurred bool) (Profile, error) {
 	ranges, err := scanned(pix, channels, height, width)
 	if err != nil {
 		return Profile{}, err
 	}
 	if channels == 3 && EqualPlanes(pix) {
-		p := profile(pix[:height*width], 1, height, width, ranges[:1])
+		p := profile(pix[:height*width], 1, height, width, ranges[:1], blurred)
 		p.PerChannel = []float64{p.PerChannel[0], p.PerChannel[0], p.PerChannel[0]}
 		return p, nil
 	}
-	return profile(pix, channels, height, width, ranges), nil
+	return profile(pix, channels, height, width, ranges, blurred), nil
 }
 
-func profile(pix []float32, channels, height, width int, ranges []valueRange) Profile {
+func profile(pix []float32, channels, height, width int, ranges []valueRange, blurred bool) Profile {
 	e := estimateFinite(pix, channels, height, width, ranges)
 	p := Profile{Kind: White, Sigma: e.Sigma, Low: e.Sigma, High: e.Sigma, PerChannel: e.PerChannel, Reliable: e.Reliable, Note: e.Note}
 	if e.Sigma == 0 {
@@ -104,6 +114,7 @@ func profile(pix []float32, channels, height, width int, ranges []valueRange) Pr
 	if s == nil {
 		return p
 	}
+	s.blurred = blurred
 	p.Bands, p.Tones = s.bands(), s.tones()
 	l := &colourLayers
 	if s.axes == 1 {
@@ -231,17 +242,23 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 	softness := min(max((softMost-fine/math.Max(middle, 1e-9))/softRange, 0), 1)
 	softness *= min(max(2*(1-s.floor[axisOfColour][3][tenth]/leastWhite), 0), 1)
 	softness *= rise(j.middle, softTo, softFrom)
-	soft := j.soft(softFloor*s.floor[axisOfBrightness][0][tenth], s.floor[axisOfColour][0][tenth])
+	quiet := 1.0
+	if !s.blurred {
+		quiet = QuietColour(math.Max(j.middle, 1e-9), s.floor[axisOfColour][0][tenth])
+	}
+	soft := j.soft(softFloor*s.floor[axisOfBrightness][0][tenth], quiet)
 	sharp := j.middle * (weakShare + (1-weakShare)*rise(j.middle, weakFrom, weakTo))
 	steep := s.floor[axisOfBrightness][1][tenth] / math.Max(s.floor[axisOfBrightness][2][tenth], 1e-9)
 	sharp *= 1 - steepShare*rise(steep, steepFrom, steepTo)
 	level := math.Pow(math.Max(soft, 1e-6), softness) * math.Pow(math.Max(sharp, 1e-6), 1-softness)
 	level *= j.caution()
 	colour := s.floor[axisOfColour][1][tenth]
-	texture := max(rise(colour/level, maskedColour, maskedColour-maskedRange), colourfulShare*rise(colour/j.middle, colourfulFrom, colourfulTo))
-	believed := level * min(
-		masked(s.floor[axisOfBrightness][0][tenth]/level, texture),
-		covered(s.floor[axisOfBrightness][1][tenth]/level, s.floor[axisOfBrightness][3][lowest]/level))
+	texture, uncovered := rise(colour/level, maskedColour, maskedColour-maskedRange), 1.0
+	if !s.blurred {
+		texture = max(texture, colourfulShare*rise(colour/j.middle, colourfulFrom, colourfulTo))
+		uncovered = covered(s.floor[axisOfBrightness][1][tenth]/level, s.floor[axisOfBrightness][3][lowest]/level)
+	}
+	believed := level * min(masked(s.floor[axisOfBrightness][0][tenth]/level, texture), uncovered)
 	seen := math.Max(j.middle, s.floor[axisOfBrightness][finestEven.band][lowest]/overFinest)
 	if even := finestEven.of(s, seen); even > 0 {
 		believed = raised(believed, seen, even)
@@ -329,16 +346,15 @@ const (
 // grey image.
 func QuietColour(level, colour float64) float64 { return rise(colour/level, loudLeast, quietMost) }
 
-// soft is the level of a soft image whose lowest band has a floor, and one of colour. A floor that is far
-// above the rule's level is texture, and says the less the farther it is.
-func (j judgement) soft(floor, colour float64) float64 {
-	middle := math.Max(j.middle, 1e-9)
-	ratio := floor / middle
+// soft is the level of a soft image whose lowest band has a floor, where colour is as quiet as QuietColour says. A
+// floor that is far above the rule's level is texture, and says the less the farther it is.
+func (j judgement) soft(floor, quiet float64) float64 {
+	ratio := floor / math.Max(j.middle, 1e-9)
 	if ratio > softFactor {
 		ratio = math.Max(softFactor*math.Sqrt(softFactor/ratio), 1)
 	}
 	if ratio > 1 {
-		ratio = math.Pow(ratio, QuietColour(middle, colour))
+		ratio = math.Pow(ratio, quiet)
 	}
 	return math.Pow(math.Max(ratio, softLeast), softPower) * j.middle
 }

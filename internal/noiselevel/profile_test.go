@@ -270,6 +270,24 @@ func TestColourSpeaksForNoiseOfItsLevel(t *testing.T) {
 	require.Equal(t, most, believed(4))
 }
 
+// Of a blurred image what floors say is believed, whatever colour and the second band say.
+func TestBlurredImagesHaveNoTexture(t *testing.T) {
+	const middle = 8.0 / 255
+	level := func(blurred bool) float64 {
+		s := &spectrum{axes: 2, blurred: blurred}
+		for q := range quantiles {
+			s.floor[axisOfBrightness][0][q] = 1.8 * middle
+			s.floor[axisOfBrightness][1][q] = 3 * middle
+			s.floor[axisOfBrightness][2][q] = middle
+			s.floor[axisOfColour][0][q] = 2 * middle
+			s.floor[axisOfColour][1][q] = middle
+		}
+		return Profile{Kind: White}.judged(s, judgement{0.9 * middle, middle, 1.1 * middle}).Sigma / middle
+	}
+	require.InDelta(t, 1.6, level(true), 0.1)
+	require.Less(t, level(false), 0.6)
+}
+
 // The floor of the lowest band raises the level of a soft image where the noise is weak, less and less where
 // it is strong, and only where colour is quiet.
 func TestSoftnessCountsWhereNoiseIsWeak(t *testing.T) {

@@ -53,9 +53,10 @@ type group struct {
 
 // spectrum is what squares say of an image.
 type spectrum struct {
-	axes   int // 1 (grey) or 2
-	groups []group
-	usable float64 // share of all squares that are in groups
+	axes    int  // 1 (grey) or 2
+	blurred bool // the image is known to be
+	groups  []group
+	usable  float64 // share of all squares that are in groups
 	// floor[a][b][q] is the standard deviation that white noise would have to have for the quantile q
 	// of the energies in band b on axis a.
 	floor [axisCount][bandCount][len(quantiles)]float64
