@@ -54,7 +54,7 @@ type group struct {
 // spectrum is what squares say of an image.
 type spectrum struct {
 	axes    int  // 1 (grey) or 2
-	blurred bool // the image is known to be
+	blurred bool // the image is known to be, so that it has little texture
 	groups  []group
 	usable  float64 // share of all squares that are in groups
 	// floor[a][b][q] is the standard deviation that white noise would have to have for the quantile q
