@@ -115,6 +115,7 @@ func profile(pix []float32, channels, height, width int, ranges []valueRange, bl
 		return p
 	}
 	s.blurred = blurred
+	s.rounded = func() float64 { return rounded(pix, height, width) }
 	p.Bands, p.Tones = s.bands(), s.tones()
 	l := &colourLayers
 	if s.axes == 1 {
@@ -184,12 +185,16 @@ const (
 	// doubted by the second band, from coveredFrom times the level on by that power: down to coveredShare.
 	smoothFrom, smoothTo                    = 0.6, 0.4
 	coveredFrom, coveredPower, coveredShare = 1.5, 1.5, 0.5
+	// Where the second band has more than buriedFrom times the rule's level, the level is doubted by that power, down to
+	// buriedShare, even where the finest band is there: gravel has as much, and of noise little would be gained.
+	buriedFrom, buriedPower, buriedShare = 2, 2.5, 0.3
 )
 
 // Noise is as strong in one square as in the next, and texture is not: a fine band of brightness is even where its
 // floor at a tenth of the squares is hardly above its lowest one, and what is in it is noise, however much
 // texture there is in the coarser ones. White noise that was saved as JPEG has an even finest band at a
-// quality of 95, and an even second one where JPEG has taken the finest.
+// quality of 95, and an even second one where JPEG has taken the finest; gravel is even there without JPEG, so that the
+// second band counts only where JPEG is seen.
 var (
 	finestEven = evenness{band: 3, most: 1.06, end: 1.10, least: 3.0 / 255, share: 0.5, full: 0.7}
 	secondEven = evenness{band: 2, most: 1.10, end: 1.20, least: 5.0 / 255, share: 0.7, full: 0.8, above: 1.6, beyond: 2}
@@ -256,7 +261,8 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 	texture, uncovered := rise(colour/level, maskedColour, maskedColour-maskedRange), 1.0
 	if !s.blurred {
 		texture = max(texture, colourfulShare*rise(colour/j.middle, colourfulFrom, colourfulTo))
-		uncovered = covered(s.floor[axisOfBrightness][1][tenth]/level, s.floor[axisOfBrightness][3][lowest]/level)
+		second := s.floor[axisOfBrightness][1][tenth]
+		uncovered = min(covered(second/level, s.floor[axisOfBrightness][3][lowest]/level), buried(second/j.middle))
 	}
 	believed := level * min(masked(s.floor[axisOfBrightness][0][tenth]/level, texture), uncovered)
 	seen := math.Max(j.middle, s.floor[axisOfBrightness][finestEven.band][lowest]/overFinest)
@@ -266,7 +272,13 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 			j.low, j.high = math.Max(j.low, j.middle/evenWithin), math.Min(j.high, j.middle*evenWithin)
 		}
 	}
-	believed = raised(believed, j.middle, (1-softness)*secondEven.of(s, j.middle))
+	if even := secondEven.of(s, j.middle); even > 0 && believed < j.middle {
+		part := 1 - softness
+		if !s.blurred {
+			part = s.rounded()
+		}
+		believed = raised(believed, j.middle, even*part)
+	}
 	p = p.coarse(j, believed)
 	if believed < level/2 && p.Kind != None {
 		p.Reliable = false
@@ -331,6 +343,12 @@ func masked(ratio, texture float64) float64 {
 // good as hidden by that much texture.
 func covered(second, finest float64) float64 {
 	return math.Pow(min(max(math.Pow(coveredFrom/second, coveredPower), coveredShare), 1), rise(finest, smoothFrom, smoothTo))
+}
+
+// buried returns the share of a level that is believed where the second band has second times as much as the rule says,
+// in the calmest tenth of an image.
+func buried(second float64) float64 {
+	return min(max(math.Pow(buriedFrom/second, buriedPower), buriedShare), 1)
 }
 
 // Cameras that smooth most where an image is calm, so that the rule says too little, smooth its colour even more.

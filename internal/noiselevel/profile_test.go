@@ -243,12 +243,23 @@ func TestCovered(t *testing.T) {
 	})
 }
 
+// What is in the second band buries noise, the deeper, the more it is.
+func TestBuried(t *testing.T) {
+	require.Equal(t, 1.0, buried(0))
+	require.Equal(t, 1.0, buried(buriedFrom))
+	require.InDelta(t, 1/math.Pow(1.5, buriedPower), buried(1.5*buriedFrom), 1e-12)
+	require.InDelta(t, buriedShare, buried(100), 1e-12)
+}
+
+// notRounded says of a spectrum that JPEG has rounded nothing.
+func notRounded() float64 { return 0 }
+
 // Colour that is far stronger than the rule's level of brightness does not speak for noise, and colour of about the
 // level does.
 func TestColourSpeaksForNoiseOfItsLevel(t *testing.T) {
 	believed := func(colour float64) float64 {
 		const middle = 20.0 / 255
-		s := &spectrum{axes: 2}
+		s := &spectrum{axes: 2, rounded: notRounded}
 		for q := range quantiles {
 			s.floor[axisOfBrightness][0][q] = 6 * middle
 			s.floor[axisOfBrightness][1][q] = middle
@@ -274,7 +285,7 @@ func TestColourSpeaksForNoiseOfItsLevel(t *testing.T) {
 func TestBlurredImagesHaveNoTexture(t *testing.T) {
 	const middle = 8.0 / 255
 	level := func(blurred bool) float64 {
-		s := &spectrum{axes: 2, blurred: blurred}
+		s := &spectrum{axes: 2, blurred: blurred, rounded: notRounded}
 		for q := range quantiles {
 			s.floor[axisOfBrightness][0][q] = 1.8 * middle
 			s.floor[axisOfBrightness][1][q] = 3 * middle
@@ -292,7 +303,7 @@ func TestBlurredImagesHaveNoTexture(t *testing.T) {
 // it is strong, and only where colour is quiet.
 func TestSoftnessCountsWhereNoiseIsWeak(t *testing.T) {
 	raisedIn := func(middle, colour float64) float64 {
-		s := &spectrum{axes: 2}
+		s := &spectrum{axes: 2, rounded: notRounded}
 		for q := range quantiles {
 			s.floor[axisOfBrightness][0][q] = 1.8 * middle
 			s.floor[axisOfBrightness][1][q] = middle
@@ -319,7 +330,7 @@ func TestSoftnessCountsWhereNoiseIsWeak(t *testing.T) {
 func TestSteepnessCountsInSharpImages(t *testing.T) {
 	level := func(steep float64) float64 {
 		const middle = 20.0 / 255
-		s := &spectrum{axes: 2}
+		s := &spectrum{axes: 2, rounded: notRounded}
 		for q := range quantiles {
 			s.floor[axisOfBrightness][0][q] = middle
 			s.floor[axisOfBrightness][1][q] = steep * middle
@@ -335,7 +346,7 @@ func TestSteepnessCountsInSharpImages(t *testing.T) {
 	require.InDelta(t, 1, level(steepFrom), 1e-12)
 	require.InDelta(t, 1-steepShare/2, level((steepFrom+steepTo)/2), 1e-9)
 	require.InDelta(t, 1-steepShare, level(steepTo), 1e-9)
-	require.InDelta(t, 1-steepShare, level(9), 1e-9)
+	require.InDelta(t, 1-steepShare, level(buriedFrom), 1e-9)
 }
 
 // A fine band that is even shows noise under texture that hides it in the coarser ones: what the rule says of it is
@@ -344,8 +355,8 @@ func TestEvenBandsShowNoise(t *testing.T) {
 	const middle = 7.0 / 255
 	type band struct{ floor, spread float64 } // over middle, and how much more each quantile has
 	const texture = 0.4
-	level := func(rule float64, second, finest band) float64 {
-		s := &spectrum{axes: 2}
+	levelOf := func(rule float64, second, finest band, jpeg float64) float64 {
+		s := &spectrum{axes: 2, rounded: func() float64 { return jpeg }}
 		for q := range quantiles {
 			of := func(b band) float64 { return b.floor * middle * (1 + b.spread*float64(q)) }
 			s.floor[axisOfBrightness][0][q] = of(band{8, texture})
@@ -356,10 +367,14 @@ func TestEvenBandsShowNoise(t *testing.T) {
 		}
 		return Profile{Kind: White}.judged(s, judgement{0.7 * rule * middle, rule * middle, 1.4 * rule * middle}).Sigma / middle
 	}
+	level := func(rule float64, second, finest band) float64 { return levelOf(rule, second, finest, 1) }
 	require.Less(t, level(1, band{2.2, texture}, band{1.35, texture}), 0.3, "texture in all bands")
 	require.InDelta(t, 1, level(1, band{2.2, texture}, band{1.35, 0.01}), 1e-9, "the finest band is even")
 	require.InDelta(t, 1, level(0.5, band{2.2, texture}, band{1.35, 0.01}), 1e-9, "and tells more than the rule")
 	require.InDelta(t, 1, level(1, band{1.2, 0.01}, band{0.3, 5}), 1e-9, "JPEG has taken the finest, and the second is even")
+	none := levelOf(1, band{1.2, 0.01}, band{0.3, 5}, 0)
+	require.Less(t, none, 0.3, "without JPEG, what is even there may be gravel")
+	require.InEpsilon(t, math.Sqrt(none), levelOf(1, band{1.2, 0.01}, band{0.3, 5}, 0.5), 1e-9, "half of the way, in decibels")
 	require.Less(t, level(0.5, band{2.2, 0.01}, band{0.3, 5}), 0.2, "an even second band of far more than the level is texture")
 	require.Less(t, level(1, band{0.5, 0.01}, band{0.3, 5}), 0.5, "noise of cameras has less in both")
 	rapid.Check(t, func(t *rapid.T) {

@@ -55,6 +55,9 @@ type group struct {
 type spectrum struct {
 	axes    int  // 1 (grey) or 2
 	blurred bool // the image is known to be, so that it has little texture
+	// rounded says how certain it is that JPEG has rounded what varies fastest; it is set for images in colour that a
+	// level is judged of.
+	rounded func() float64
 	groups  []group
 	usable  float64 // share of all squares that are in groups
 	// floor[a][b][q] is the standard deviation that white noise would have to have for the quantile q
