@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 )
 
 // Kind is what noise looks like.
@@ -115,7 +116,7 @@ func profile(pix []float32, channels, height, width int, ranges []valueRange, bl
 		return p
 	}
 	s.blurred = blurred
-	s.rounded = func() float64 { return rounded(pix, height, width) }
+	s.rounded = sync.OnceValue(func() float64 { return rounded(pix, height, width) })
 	p.Bands, p.Tones = s.bands(), s.tones()
 	l := &colourLayers
 	if s.axes == 1 {
@@ -178,15 +179,17 @@ const (
 	// It is believed as a whole where the second band of colour has maskedColour of it, and less and less
 	// down to maskedRange below that. Colour of colourfulFrom to colourfulTo times the rule's level is no
 	// noise that goes with that of brightness, but that of the image or false colour of a mosaic: a level is
-	// doubted by colourfulShare of the power all the same.
+	// doubted by colourfulShare of the power all the same, and from falseFrom to falseTo times by all of it.
 	maskedColour, maskedRange                  = 0.6, 0.1
 	colourfulFrom, colourfulTo, colourfulShare = 1.3, 1.8, 0.3
+	falseFrom, falseTo                         = 1.9, 2.1
 	// Where the finest band has been smoothed, to smoothFrom of the level and wholly to smoothTo, a level is also
 	// doubted by the second band, from coveredFrom times the level on by that power: down to coveredShare.
 	smoothFrom, smoothTo                    = 0.6, 0.4
 	coveredFrom, coveredPower, coveredShare = 1.5, 1.5, 0.5
 	// Where the second band has more than buriedFrom times the rule's level, the level is doubted by that power, down to
-	// buriedShare, even where the finest band is there: gravel has as much, and of noise little would be gained.
+	// buriedShare, even where the finest band is there: gravel has as much, and of noise little would be gained. Noise under
+	// JPEG's rounding is left out of that: white noise at a quality of 95 is found by other signs.
 	buriedFrom, buriedPower, buriedShare = 2, 2.5, 0.3
 )
 
@@ -260,9 +263,12 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 	colour := s.floor[axisOfColour][1][tenth]
 	texture, uncovered := rise(colour/level, maskedColour, maskedColour-maskedRange), 1.0
 	if !s.blurred {
-		texture = max(texture, colourfulShare*rise(colour/j.middle, colourfulFrom, colourfulTo))
+		texture = max(texture, colourfulShare*rise(colour/j.middle, colourfulFrom, colourfulTo), rise(colour/j.middle, falseFrom, falseTo))
 		second := s.floor[axisOfBrightness][1][tenth]
-		uncovered = min(covered(second/level, s.floor[axisOfBrightness][3][lowest]/level), buried(second/j.middle))
+		uncovered = covered(second/level, s.floor[axisOfBrightness][3][lowest]/level)
+		if share := buried(second / j.middle); share < uncovered {
+			uncovered *= math.Pow(share/uncovered, 1-s.rounded())
+		}
 	}
 	believed := level * min(masked(s.floor[axisOfBrightness][0][tenth]/level, texture), uncovered)
 	seen := math.Max(j.middle, s.floor[axisOfBrightness][finestEven.band][lowest]/overFinest)

@@ -278,7 +278,9 @@ func TestColourSpeaksForNoiseOfItsLevel(t *testing.T) {
 	require.True(t, between < believed(colourfulFrom) && between > believed(colourfulTo))
 	most := believed(colourfulTo)
 	require.InDelta(t, math.Pow(none, colourfulShare), most, 0.02)
-	require.Equal(t, most, believed(4))
+	require.Equal(t, most, believed(falseFrom))
+	require.InDelta(t, none, believed(falseTo), 0.02, "far too much colour")
+	require.Equal(t, believed(falseTo), believed(4))
 }
 
 // Of a blurred image what floors say is believed, whatever colour and the second band say.
