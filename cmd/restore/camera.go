@@ -35,7 +35,7 @@ const drawn = "drawn"
 // names of the flags that only --camera gives a meaning.
 var cameraFlagNames = []string{
 	"random", "iso", "reduction", "demosaic", "luma-smoothing", "chroma-smoothing", "sharpening",
-	"resize", "resampling", "jpeg", "subsampling", "clean",
+	"resize", "resampling", "clean",
 }
 
 func (f *cameraFlags) bind(c *cobra.Command) {
@@ -53,7 +53,7 @@ func (f *cameraFlags) bind(c *cobra.Command) {
 	f.flags.Float64Var(&f.resize, "resize", 1, "make the photograph smaller by `FACTOR`")
 	f.resampling = newChoice(cameranoise.Resamplings()...)
 	f.flags.Var(&f.resampling, "resampling", "how --resize does it; nearest leaves pixels out")
-	f.flags.IntSliceVar(&f.jpeg, "jpeg", nil, "compress the photograph with JPEG of quality `Q`, several times with Q,Q")
+	f.flags.IntSliceVar(&f.jpeg, "jpeg", nil, "compress the result with JPEG of quality `Q`, several times with Q,Q, whatever its format")
 	f.subsampling = newChoice("4:2:0", "4:2:2", "4:4:4")
 	f.flags.Var(&f.subsampling, "subsampling", "of colour, in --jpeg")
 	f.flags.StringVar(&f.clean, "clean", "", "write the photograph without noise, rounding and JPEG to `FILE` or folder (DIR/)")
@@ -65,16 +65,13 @@ func (f *cameraFlags) bind(c *cobra.Command) {
 
 // check finds combinations without a meaning, and values out of range.
 func (f *cameraFlags) check(sigma bool) error {
-	if !f.on {
-		for _, name := range cameraFlagNames {
-			if f.flags.Changed(name) {
-				return usagef("--%s needs --camera", name)
-			}
+	for _, name := range cameraFlagNames {
+		if !f.on && f.flags.Changed(name) {
+			return usagef("--%s needs --camera", name)
 		}
-		return nil
 	}
 	switch {
-	case sigma:
+	case f.on && sigma:
 		return usagef("--camera makes noise of its own; leave out --sigma, and say with --iso how much")
 	case f.flags.Changed("subsampling") && !f.flags.Changed("jpeg"):
 		return usagef("--subsampling needs --jpeg Q")
@@ -121,13 +118,38 @@ func (f *cameraFlags) camera(seed uint64) cameranoise.Camera {
 	if r, err := cameranoise.ParseResampling(f.resampling.value); err == nil && f.flags.Changed("resize") {
 		c.Resampling = r
 	}
-	if s, err := cameranoise.ParseSubsampling(f.subsampling.value); err == nil && f.flags.Changed("jpeg") {
-		c.JPEG = nil
-		for _, q := range f.jpeg {
-			c.JPEG = append(c.JPEG, cameranoise.JPEG{Quality: q, Subsampling: s})
-		}
+	if f.flags.Changed("jpeg") {
+		c.JPEG = f.compressions()
 	}
 	return c
+}
+
+// compressions are those of --jpeg, one after the other.
+func (f *cameraFlags) compressions() []cameranoise.JPEG {
+	s, err := cameranoise.ParseSubsampling(f.subsampling.value)
+	if err != nil {
+		return nil // Set has taken no other word
+	}
+	var list []cameranoise.JPEG
+	for _, q := range f.jpeg {
+		list = append(list, cameranoise.JPEG{Quality: q, Subsampling: s})
+	}
+	return list
+}
+
+// compress replaces m, clipped to what JPEG holds, by what compressions leave of it.
+func compress(m *imagefile.Image, list []cameranoise.JPEG) error {
+	for i, v := range m.Pix {
+		m.Pix[i] = min(max(v, 0), 1)
+	}
+	for _, j := range list {
+		pix, err := cameranoise.Compressed(m.Pix, m.Height, m.Width, j)
+		if err != nil {
+			return err
+		}
+		m.Pix = pix
+	}
+	return nil
 }
 
 // photograph replaces m by the camera's picture of it, and returns the one without noise if that is
@@ -161,11 +183,11 @@ func photograph(m *imagefile.Image, c cameranoise.Camera, seed uint64, wantClean
 	return clean, nil
 }
 
-// checkUnit refuses what a camera's scene cannot be.
+// checkUnit refuses what a camera's scene, and what is saved as JPEG, cannot be.
 func checkUnit(m *imagefile.Image) error {
 	for _, v := range m.Pix {
 		if !(v >= 0 && v <= 1) {
-			return fmt.Errorf("has a sample of %.3g; --camera takes images from 0 (black) to 1 (white)", v)
+			return fmt.Errorf("has a sample of %.3g; --camera and --jpeg take images from 0 (black) to 1 (white)", v)
 		}
 	}
 	return nil
@@ -290,15 +312,20 @@ func cameraInfoOf(c cameranoise.Camera) *cameraInfo {
 		WhiteBalance: [2]number{number(c.WhiteBalance[0]), number(c.WhiteBalance[1])},
 		Demosaicking: c.Demosaicking.String(), Tone: number(c.Tone),
 		LumaSmoothing: number(c.LumaSmoothing), ChromaSmoothing: number(c.ChromaSmoothing), Sharpening: number(c.Sharpening),
-		Resize: number(c.Resize), Resampling: c.Resampling.String(), JPEG: []jpegInfo{},
+		Resize: number(c.Resize), Resampling: c.Resampling.String(), JPEG: jpegInfosOf(c.JPEG),
 	}
 	for i, v := range c.Matrix {
 		o.Matrix[i] = number(v)
 	}
-	for _, j := range c.JPEG {
-		o.JPEG = append(o.JPEG, jpegInfo{j.Quality, j.Subsampling.String()})
-	}
 	return o
+}
+
+func jpegInfosOf(list []cameranoise.JPEG) []jpegInfo {
+	infos := []jpegInfo{}
+	for _, j := range list {
+		infos = append(infos, jpegInfo{j.Quality, j.Subsampling.String()})
+	}
+	return infos
 }
 
 // describeCamera says for people what matters most.
@@ -308,7 +335,11 @@ func describeCamera(c cameranoise.Camera) string {
 		text += fmt.Sprintf(", resized by %.3g (%v)", c.Resize, c.Resampling)
 	}
 	for _, j := range c.JPEG {
-		text += fmt.Sprintf(", JPEG %d %v", j.Quality, j.Subsampling)
+		text += ", " + describeJPEG(j)
 	}
 	return text
+}
+
+func describeJPEG(j cameranoise.JPEG) string {
+	return fmt.Sprintf("JPEG %d %v", j.Quality, j.Subsampling)
 }

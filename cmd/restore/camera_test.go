@@ -73,6 +73,33 @@ func TestDegradeCamera(t *testing.T) {
 	require.Equal(t, map[string]any{"quality": 85.0, "subsampling": "4:2:0"}, o["camera"].(map[string]any)["jpeg"].([]any)[0])
 }
 
+// White noise that was saved as JPEG: what the library makes of the noisy picture, clipped, and the object says so.
+func TestDegradeJPEG(t *testing.T) {
+	inFolder(t)
+	save(t, "a.png", picture(3, 40, 56, 8, 0))
+	r := succeeds(t, fields("degrade a.png --sigma 0.2 --seed 3 -o noisy.pfm --json")...)
+	require.NotContains(t, r.stdout, "jpeg")
+	for name, subsampling := range map[string]cameranoise.Subsampling{"": cameranoise.Quarter, " --subsampling 4:4:4": cameranoise.Full} {
+		o := objects(t, succeeds(t, fields("degrade a.png --sigma 0.2 --seed 3 --jpeg 90,75 -o saved.pfm --force --json"+name)...).stdout)[0]
+		want := load(t, "noisy.pfm")
+		for i, v := range want.Pix {
+			want.Pix[i] = min(max(v, 0), 1)
+		}
+		for i, quality := range []int{90, 75} {
+			pix, err := cameranoise.Compressed(want.Pix, 40, 56, cameranoise.JPEG{Quality: quality, Subsampling: subsampling})
+			require.NoError(t, err)
+			want.Pix = pix
+			require.Equal(t, map[string]any{"quality": float64(quality), "subsampling": subsampling.String()}, o["jpeg"].([]any)[i])
+		}
+		require.Equal(t, want.Pix, load(t, "saved.pfm").Pix)
+	}
+	require.Contains(t, succeeds(t, fields("degrade a.png --jpeg 50 -o only.png")...).stdout, "JPEG 50 4:2:0, 56×40")
+	bright := picture(3, 12, 14, 32, 0)
+	bright.Pix[7] = 1.5
+	save(t, "bright.pfm", bright)
+	fails(t, exitFailed, []string{"has a sample of 1.5; --camera and --jpeg take images from 0"}, fields("degrade bright.pfm --jpeg 50 -o no.png")...)
+}
+
 func TestDegradeCameraAfterBlur(t *testing.T) {
 	inFolder(t)
 	save(t, "a.png", picture(3, 40, 44, 8, 0))
@@ -125,7 +152,8 @@ func TestDegradeCameraWrongUse(t *testing.T) {
 	for _, c := range []struct{ args, part string }{
 		{"--iso 100", "--iso needs --camera"},
 		{"--sigma 0.1 --clean c.png", "--clean needs --camera"},
-		{"--sigma 0.1 --jpeg 80", "--jpeg needs --camera"},
+		{"--sigma 0.1 --subsampling 4:4:4", "--subsampling needs --jpeg"},
+		{"--sigma 0.1 --jpeg 0", "a JPEG quality of 0, want 1 to 100"},
 		{"--camera --sigma 0.1", "--camera makes noise of its own; leave out --sigma"},
 		{"--camera --iso -1", "--iso -1: want a number from 0"},
 		{"--camera --iso NaN", "--iso NaN: want a number"},
@@ -148,7 +176,7 @@ func TestDegradeCameraWrongUse(t *testing.T) {
 		fails(t, exitUsage, []string{c.part}, args...)
 	}
 	fails(t, exitUsage, []string{"--clean c.png: several inputs need a folder"}, fields("degrade a.png b.png --camera -o out/ --clean c.png")...)
-	fails(t, exitFailed, []string{"bright.pfm: has a sample of 1.5; --camera takes images from 0 (black) to 1 (white)"},
+	fails(t, exitFailed, []string{"bright.pfm: has a sample of 1.5; --camera and --jpeg take images from 0 (black) to 1 (white)"},
 		fields("degrade bright.pfm --camera -o out.png")...)
 	require.Equal(t, []string{"a.png", "b.png", "bright.pfm"}, files(t), "nothing is written")
 }

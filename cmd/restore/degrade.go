@@ -34,9 +34,9 @@ func (a *app) degradeCommand() *cobra.Command {
 		Use:   "degrade IN... --kernel FILE (--sigma S | --camera) --seed N",
 		Short: "Blur an image and add noise, to make test data",
 		Long: `Makes test data: blurs an image with a kernel, then adds Gaussian noise of standard
-deviation --sigma, where 1 is white, or photographs it with a simulated --camera.
-Without --kernel there is only noise, without --sigma and --camera only blur; one of
-them is needed.
+deviation --sigma, where 1 is white, or photographs it with a simulated --camera;
+--jpeg compresses what comes of it. Without --kernel there is only noise, without
+--sigma and --camera only blur; one of the four is needed.
 
 Equal seeds give equal noise, on every machine; of several inputs the first takes
 the seed N, the next N+1, and so on.
@@ -61,10 +61,11 @@ smoothing, sharpening) is drawn by the seed; --random draws everything else, too
 from phones at night to large sensors, resized or not, compressed or not.
 
 --clean writes what the same camera would have given without noise, rounding and
-JPEG: what a restored result is to be compared with. A result of the format JPEG is
-compressed once more, as --quality says.`,
+JPEG: what a restored result is to be compared with. After --jpeg a result of the
+format JPEG is compressed once more, as --quality says.`,
 		Example: `  restore degrade photo.png --kernel motion.png --sigma 0.01 --seed 1 -o blurred.pfm
   restore degrade photo.png --sigma 25/255 -o noisy.png
+  restore degrade photo.png --sigma 0.03 --jpeg 75 --depth 8 -o noisy.png
   restore degrade photo.png --kernel disk.png --boundary circular -o blurred.tif
   restore degrade photo.png --camera --iso 3200 --jpeg 85 --clean clean.png -o noisy.png`,
 		Args: inputs(1, -1, "one input or more"),
@@ -87,8 +88,8 @@ func (a *app) degrade(ctx context.Context, d *degradation, args []string) error 
 	if err := d.camera.check(d.sigma.given); err != nil {
 		return err
 	}
-	if d.kernelFile == "" && d.sigma.value == 0 && !d.camera.on {
-		return usagef("degrade needs --kernel FILE, or a --sigma above 0, or both; or --camera")
+	if d.kernelFile == "" && d.sigma.value == 0 && !d.camera.on && len(d.camera.jpeg) == 0 {
+		return usagef("degrade needs --kernel FILE, or a --sigma above 0, or both; or --camera, or --jpeg Q")
 	}
 	if err := d.reading.check(); err != nil {
 		return err
@@ -142,7 +143,7 @@ func (a *app) degradeOne(ctx context.Context, d *degradation, dev backend.Device
 	if err := ctx.Err(); err != nil {
 		return nil, "", err
 	}
-	if d.camera.on {
+	if d.camera.on || len(d.camera.jpeg) > 0 {
 		if err := checkUnit(m); err != nil {
 			return nil, "", err
 		}
@@ -184,6 +185,13 @@ func (a *app) degradeOne(ctx context.Context, d *degradation, dev backend.Device
 			}
 		}
 	}
+	var compressions []cameranoise.JPEG
+	if !d.camera.on && len(d.camera.jpeg) > 0 {
+		compressions = d.camera.compressions()
+		if err := compress(m, compressions); err != nil {
+			return nil, "", err
+		}
+	}
 	if err := a.write(ctx, t.output, m, opt); err != nil {
 		return nil, "", err
 	}
@@ -204,6 +212,12 @@ func (a *app) degradeOne(ctx context.Context, d *degradation, dev backend.Device
 	if camera != nil {
 		o.Seed, o.Camera, o.Clean = &seed, cameraInfoOf(*camera), cleanFile
 		parts = append(parts, describeCamera(*camera)+fmt.Sprintf(", seed %d", seed))
+	}
+	if len(compressions) > 0 {
+		o.JPEG = jpegInfosOf(compressions)
+		for _, j := range compressions {
+			parts = append(parts, describeJPEG(j))
+		}
 	}
 	return o, strings.Join(append(parts, fmt.Sprintf("%d×%d", m.Width, m.Height)), ", "), nil
 }

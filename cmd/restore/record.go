@@ -98,6 +98,7 @@ type outcome struct {
 	Boundary       string      `json:"boundary,omitempty"`
 	Seed           *uint64     `json:"seed,omitempty"`
 	Camera         *cameraInfo `json:"camera,omitempty"`
+	JPEG           []jpegInfo  `json:"jpeg,omitempty"` // without a camera, which has it in its own object
 	Clean          string      `json:"clean,omitempty"`
 	Seconds        number      `json:"seconds"`
 	*solver
