@@ -110,7 +110,6 @@ func Features(pix []float32, channels, height, width int) ([]float64, error) {
 // whiteInColour says whether what varies along the axes of colour is about as strong at all
 // frequencies where the image is calm.
 func (s *spectrum) whiteInColour() bool {
-	const lowest, tenth = 0, 1 // of quantiles
 	middle := s.floor[axisOfColour][1][lowest]
 	return s.axes > 1 && s.floor[axisOfColour][3][tenth] >= 0.6*math.Max(middle, leastWhite)
 }
