@@ -39,7 +39,9 @@ import (
 // A camera smooths colour, and leaves blotches of it that are wider than what a network sees. Where the
 // estimate of the noise shows that, a network with a guide denoises the colour of its result once more,
 // at a quarter of the resolution (Report.CoarseColour); that is averaged as well, and Report.Averagedness
-// is that of both together. Shadows that noise has darkened are raised at the end (Shadows, Report.Shadows).
+// is that of both together. What a network takes from the means over areas of some 100 pixels, as "camera" does in dark
+// photographs, is put back where noise is coarse (Report.MeansKept). Shadows that noise has darkened are raised at the
+// end (Shadows, Report.Shadows).
 func Denoise(ctx context.Context, img image.Image, options ...Option) (image.Image, *Report, error) {
 	r, err := forOne(taskDenoise, options)
 	if err != nil {
@@ -62,6 +64,7 @@ func (r *Restorer) Denoise(ctx context.Context, img image.Image, options ...Opti
 			if err != nil {
 				return nil, err
 			}
+			c.keepMeans(p, out, report)
 			c.mendShadows(p, out, report)
 			return out, nil
 		})

@@ -27,6 +27,11 @@ type Report struct {
 	// network makes once more, at a quarter of the resolution, where a camera has left blotches of it;
 	// 0 if it does not. Averagedness is then that of both together.
 	CoarseColour float64
+	// MeansKept is the most that Denoise has put back anywhere of what a network took from the photograph's means over
+	// areas of some 100 pixels, in units of the full intensity range: 0 where noise explains what is missing. That is
+	// an image which is fixed for the photograph, as the radii of a guide are, and added to what the network
+	// makes; Averagedness stays as it is.
+	MeansKept float64
 	// Shadows is about the curves with which Denoise mends the shadows; nil where it does not. Averagedness and
 	// the certificate are of what comes before.
 	Shadows *ShadowReport

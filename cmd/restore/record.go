@@ -85,6 +85,9 @@ type outcome struct {
 	Adaptation number       `json:"adaptation,omitempty"`
 	// CoarseColour is the noise for which colour was denoised once more, at a quarter of the resolution.
 	CoarseColour number `json:"coarse_colour,omitempty"`
+	// MeansKept is the most that was put back of what the network took from means over areas of some 100 pixels, where
+	// 1 is white. The certificate holds with it.
+	MeansKept number `json:"means_kept,omitempty"`
 	// Shadows is about the curves that have raised shadows in the end. The certificate is of what comes before.
 	Shadows   *shadowInfo `json:"shadows,omitempty"`
 	Guide     *guideInfo  `json:"guide,omitempty"`

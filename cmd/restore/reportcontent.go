@@ -70,6 +70,9 @@ func factsOf(o *outcome) []htmlreport.Fact {
 	sayNumber("Level of the network", o.Level)
 	sayNumber("Adaptation to the image", o.Adaptation)
 	sayNumber("Noise of colour at a quarter of the resolution", o.CoarseColour)
+	if o.MeansKept > 0 {
+		say("Dark colours kept by up to", "%.3g of 255", 255*o.MeansKept)
+	}
 	if o.Shadows != nil {
 		say("Shadows raised by up to", "%.3g of 255", 255*o.Shadows.Raised)
 	}
@@ -232,6 +235,9 @@ func certificateInWords(o *outcome, r *restore.Report) []string {
 	}
 	if o.CoarseColour > 0 {
 		say("It is proven of the network and of the denoising of colour at a quarter of the resolution after it, together.")
+	}
+	if o.MeansKept > 0 {
+		say("What the network took from the means over areas of some 100 pixels was put back, as an image that is fixed for this photograph; what is proven holds with it.")
 	}
 	if o.Shadows != nil {
 		say("Shadows were raised after that, by curves for each colour that are not part of the proof: they move two images apart by %.3g times at most (--shadows=false leaves them out).", o.Shadows.Slope)

@@ -22,7 +22,7 @@ func outcomeOf(m *imagefile.Image, r *restore.Report) *outcome {
 		Width: m.Width, Height: m.Height, Channels: m.Channels,
 		Method: r.Method, Sigma: number(r.Sigma), SigmaGiven: number(r.SigmaGiven), Disturbance: number(r.Disturbance), Estimated: r.Estimate != nil,
 		Weight: number(r.Weight), Rescaling: number(r.Rescaling), Level: number(r.Level),
-		Adaptation: number(r.Adaptation), CoarseColour: number(r.CoarseColour), Certificate: certificateOf(r),
+		Adaptation: number(r.Adaptation), CoarseColour: number(r.CoarseColour), MeansKept: number(r.MeansKept), Certificate: certificateOf(r),
 	}
 	if s := r.Shadows; s != nil {
 		o.Shadows = &shadowInfo{Raised: number(s.Raised), Slope: number(s.Slope)}
@@ -107,6 +107,9 @@ func noiseOf(o *outcome) string {
 // came, and what is proven, in this order.
 func summary(achieved string, o *outcome) string {
 	parts := []string{achieved + " by " + o.Method}
+	if o.MeansKept >= 0.5/255 {
+		parts = append(parts, fmt.Sprintf("dark colours kept by up to %.0f of 255", 255*o.MeansKept))
+	}
 	if o.Shadows != nil && o.Shadows.Raised >= 0.5/255 {
 		parts = append(parts, fmt.Sprintf("shadows raised by up to %.0f of 255", 255*o.Shadows.Raised))
 	}
