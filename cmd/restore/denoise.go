@@ -31,7 +31,8 @@ camera's development and JPEG leave it. Coarse noise is removed at the level of 
 low frequencies, two to three times its standard deviation, and blotches of colour
 once more at a quarter of the resolution. --strength light and strong smooth less
 and more than that. In the shadows a camera's noise darkens a photograph too,
-through its tone curve: where the noise shows that, they are raised by as much.
+through its tone curve: where the noise shows that, they are raised by as much. What
+a network takes from dark colours, on average over 100 pixels, is put back.
 
 --sigma S is for white noise of a standard deviation that you know, in units where 1
 is white. --sigma-chroma is for noise that is stronger or weaker in colour; --grain
