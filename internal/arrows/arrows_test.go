@@ -49,7 +49,7 @@ var table = map[string]row{
 	}, tests: []string{"denoise/dncnn"}},
 	"restore": {code: []string{
 		"denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "tv", "pnp", "averaged", "backend", "backend/cpu", "backend/cuda", "weights", "weights/open",
-		"internal/imagefile", "internal/noiselevel", "internal/reduction", "internal/shadows", "internal/strength",
+		"internal/imagefile", "internal/localmean", "internal/noiselevel", "internal/reduction", "internal/shadows", "internal/strength",
 		xImage,
 	}, tests: []string{"denoise/activation", "denoise/dncnn", "internal/cameranoise", "internal/scene", "internal/quality", "weights/research"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from, internal/cameranoise
@@ -148,6 +148,7 @@ var table = map[string]row{
 	"internal/jpegblock":            {},
 	"internal/openfile":             {},
 	"internal/noiselevel":           {code: []string{"internal/parallel"}, tests: []string{"internal/cameranoise"}},
+	"internal/localmean":            {},
 	"internal/shadows":              {},
 	"internal/reduction":            {tests: []string{"internal/devicetest"}},
 	"internal/response":             {},
