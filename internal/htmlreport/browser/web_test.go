@@ -213,8 +213,9 @@ func (v *visitor) restored(name string, limit time.Duration) []byte {
 	var content []byte
 	require.Eventually(v, func() bool {
 		var err error
-		content, err = os.ReadFile(path) // it gets this name when it is whole
-		return err == nil
+		// The name is kept free by an empty file until the whole one takes its place.
+		content, err = os.ReadFile(path)
+		return err == nil && len(content) > 0
 	}, 20*time.Second, 20*time.Millisecond)
 	require.NoError(v, os.Remove(path))
 	return content
