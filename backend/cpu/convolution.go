@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/averaged/imaging/backend"
@@ -17,9 +18,39 @@ type filter struct {
 	device           *Device
 	shape            backend.Shape // Out, In, KH, KW
 	forward, adjoint []float32
-	// forward3 and adjoint3 are the same for Winograd's algorithm, where it applies.
-	forward3, adjoint3 *bank
-	freed              atomic.Bool
+	// forward3 and adjoint3 are the same for Winograd's algorithm, where it applies. Each is made when it is asked for
+	// (forwardBank, adjointBank): guides need no adjoint, and a network for all noise levels is put on a device for one
+	// level before another is chosen.
+	forward3, adjoint3       *bank
+	making                   sync.Mutex
+	forwardMade, adjointMade bool
+	freed                    atomic.Bool
+}
+
+// forwardBank returns the filter for Winograd's algorithm; nil where that does not apply.
+func (f *filter) forwardBank() *bank {
+	f.making.Lock()
+	defer f.making.Unlock()
+	if f.forward3 != nil && !f.forwardMade {
+		f.device.eachInput(f.shape.C, func(k *winograd.Kernels, i int, memory *winograd.FilterScratch) {
+			k.TransformFilter(f.forward3.u, f.forward, f.shape.N, f.shape.C, i, memory)
+		})
+		f.forwardMade = true
+	}
+	return f.forward3
+}
+
+// adjointBank returns the adjoint filter for Winograd's algorithm; nil where that does not apply.
+func (f *filter) adjointBank() *bank {
+	f.making.Lock()
+	defer f.making.Unlock()
+	if f.adjoint3 != nil && !f.adjointMade {
+		f.device.eachInput(f.shape.N, func(k *winograd.Kernels, o int, memory *winograd.FilterScratch) {
+			k.TransformAdjoint(f.adjoint3.u, f.forward, f.shape.C, f.shape.N, o, memory)
+		})
+		f.adjointMade = true
+	}
+	return f.adjoint3
 }
 
 // Shape implements backend.Filter.
@@ -55,14 +86,9 @@ func winogradApplies(filter backend.Shape) bool {
 
 func (f *filter) prepare(w []float32) {
 	copy(f.forward, w)
-	if f.fast() {
-		f.device.eachInput(f.shape.C, func(k *winograd.Kernels, i int, memory *winograd.FilterScratch) {
-			k.TransformFilter(f.forward3.u, w, f.shape.N, f.shape.C, i, memory)
-		})
-		f.device.eachInput(f.shape.N, func(k *winograd.Kernels, o int, memory *winograd.FilterScratch) {
-			k.TransformAdjoint(f.adjoint3.u, w, f.shape.C, f.shape.N, o, memory)
-		})
-	}
+	f.making.Lock()
+	f.forwardMade, f.adjointMade = false, false
+	f.making.Unlock()
 	s, taps := f.shape, f.shape.H*f.shape.W
 	for o := range s.N {
 		for i := range s.C {
@@ -156,8 +182,8 @@ func (d *Device) Convolve(dst, src backend.Buffer, bf backend.Filter, end backen
 		if end.Activation.Kind == backend.LeakyReLU {
 			e.rectify, e.slope = true, end.Activation.Slope
 		}
-		if f.forward3 != nil {
-			d.convolve3(b[0], b[1], f.forward3, e)
+		if bank := f.forwardBank(); bank != nil {
+			d.convolve3(b[0], b[1], bank, e)
 		} else {
 			d.convolve(b[0], b[1], f.forward, f.shape.H, f.shape.W, e)
 		}
@@ -179,8 +205,8 @@ func (d *Device) ConvolveAdjoint(dst, src backend.Buffer, bf backend.Filter, bet
 			return err
 		}
 		e := ending{scale: scale, beta: beta}
-		if f.adjoint3 != nil {
-			d.convolve3(b[0], b[1], f.adjoint3, e)
+		if bank := f.adjointBank(); bank != nil {
+			d.convolve3(b[0], b[1], bank, e)
 		} else {
 			d.convolve(b[0], b[1], f.adjoint, f.shape.H, f.shape.W, e)
 		}

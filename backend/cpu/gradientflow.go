@@ -91,7 +91,7 @@ func (d *Device) flowAll(ctx context.Context, dst, src flowImage, region backend
 		if err != nil {
 			return err
 		}
-		own[k] = flowStep{forward: f.forward3, back: f.adjoint3, slope: 1, size: s.Size, tableau: s.Tableau}
+		own[k] = flowStep{forward: f.forwardBank(), back: f.adjointBank(), slope: 1, size: s.Size, tableau: s.Tableau}
 		if s.Activation.Kind == backend.LeakyReLU {
 			own[k].slope = s.Activation.Slope
 		}

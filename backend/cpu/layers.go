@@ -311,7 +311,7 @@ func (c *layering) store(z *pixels) {
 // convolve sets to, or the result if that is nil, to the convolution of z, or of the source.
 func (c *layering) convolve(l *ownLayer, z, to *pixels) {
 	t := tileConvolution{
-		kernels: c.device.kernels.winograd, bank: l.first.forward3, end: ending{rectify: true, slope: l.slope(), scale: 1}, bias: l.bias,
+		kernels: c.device.kernels.winograd, bank: l.first.forwardBank(), end: ending{rectify: true, slope: l.slope(), scale: 1}, bias: l.bias,
 		h: l.after.H, w: l.after.W, from: c.from, to: c.to, region: c.region, zeros: c.zeros,
 	}
 	if z != nil {
@@ -333,7 +333,7 @@ func (c *layering) residual(ctx context.Context, l *ownLayer, z *pixels) error {
 // newBlock returns the flow of a residual block that is made in place.
 func (d *Device) newBlock(l *ownLayer, z *pixels, hidden, zeros []float32) *flow {
 	channels := z.channels
-	step := &flowStep{forward: l.first.forward3, back: l.second.forward3, bias: l.bias, backBias: l.secondBias, slope: l.slope()}
+	step := &flowStep{forward: l.first.forwardBank(), back: l.second.forwardBank(), bias: l.bias, backBias: l.secondBias, slope: l.slope()}
 	h := hiddenOf(l, d.pool.Threads())
 	h.data = hidden[:h.size()]
 	if need := max(z.row, h.row); len(zeros) < need {
