@@ -31,8 +31,8 @@ func wall() (noisy, scene *restore.Planar) {
 	return noisy, scene
 }
 
-// TestMeansKept: in the dark no colour is darker after the network than it was, but for what noise explains, and the
-// network alone is less true to it; what is proven stays, and noise that is white is left to the network.
+// TestMeansKept: in the dark no colour is darker after camera than it was, but for what noise explains, and what is
+// proven stays; guided, told of white noise, and total variation are left alone.
 func TestMeansKept(t *testing.T) {
 	noisy, scene := wall()
 	kept, report, err := restore.Denoise(t.Context(), noisy, restore.Method(restore.Camera), restore.Sigma(0.11), restore.Shadows(false))

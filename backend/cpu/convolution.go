@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"sync"
 	"sync/atomic"
 
 	"github.com/averaged/imaging/backend"
@@ -18,39 +17,23 @@ type filter struct {
 	device           *Device
 	shape            backend.Shape // Out, In, KH, KW
 	forward, adjoint []float32
-	// forward3 and adjoint3 are the same for Winograd's algorithm, where it applies. Each is made when it is asked for
-	// (forwardBank, adjointBank): guides need no adjoint, and a network for all noise levels is put on a device for one
-	// level before another is chosen.
-	forward3, adjoint3       *bank
-	making                   sync.Mutex
-	forwardMade, adjointMade bool
-	freed                    atomic.Bool
+	// forward3 and adjoint3 are the same for Winograd's algorithm, where it applies; forwardBank and adjointBank fill them.
+	forward3, adjoint3 *bank
+	freed              atomic.Bool
 }
 
 // forwardBank returns the filter for Winograd's algorithm; nil where that does not apply.
 func (f *filter) forwardBank() *bank {
-	f.making.Lock()
-	defer f.making.Unlock()
-	if f.forward3 != nil && !f.forwardMade {
-		f.device.eachInput(f.shape.C, func(k *winograd.Kernels, i int, memory *winograd.FilterScratch) {
-			k.TransformFilter(f.forward3.u, f.forward, f.shape.N, f.shape.C, i, memory)
-		})
-		f.forwardMade = true
-	}
-	return f.forward3
+	return f.forward3.filled(f.device, func(k *winograd.Kernels, i int, memory *winograd.FilterScratch) {
+		k.TransformFilter(f.forward3.u, f.forward, f.shape.N, f.shape.C, i, memory)
+	})
 }
 
 // adjointBank returns the adjoint filter for Winograd's algorithm; nil where that does not apply.
 func (f *filter) adjointBank() *bank {
-	f.making.Lock()
-	defer f.making.Unlock()
-	if f.adjoint3 != nil && !f.adjointMade {
-		f.device.eachInput(f.shape.N, func(k *winograd.Kernels, o int, memory *winograd.FilterScratch) {
-			k.TransformAdjoint(f.adjoint3.u, f.forward, f.shape.C, f.shape.N, o, memory)
-		})
-		f.adjointMade = true
-	}
-	return f.adjoint3
+	return f.adjoint3.filled(f.device, func(k *winograd.Kernels, o int, memory *winograd.FilterScratch) {
+		k.TransformAdjoint(f.adjoint3.u, f.forward, f.shape.C, f.shape.N, o, memory)
+	})
 }
 
 // Shape implements backend.Filter.
@@ -86,9 +69,8 @@ func winogradApplies(filter backend.Shape) bool {
 
 func (f *filter) prepare(w []float32) {
 	copy(f.forward, w)
-	f.making.Lock()
-	f.forwardMade, f.adjointMade = false, false
-	f.making.Unlock()
+	f.forward3.empty()
+	f.adjoint3.empty()
 	s, taps := f.shape, f.shape.H*f.shape.W
 	for o := range s.N {
 		for i := range s.C {

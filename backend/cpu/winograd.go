@@ -7,14 +7,40 @@ import (
 )
 
 // bank is one direction of a 3×3 filter for Winograd's algorithm: from in channels
-// to out.
+// to out. It is filled when it is asked for: guides need no adjoint, and a network for all noise levels is put on a
+// device for one level before another is chosen.
 type bank struct {
 	in, out int
 	u       []float32
+	filling sync.Mutex
+	full    bool
+}
+
+// filled returns the bank, filled by a transform of each input channel; nil of nil, where the algorithm does not apply.
+func (b *bank) filled(d *Device, transform func(k *winograd.Kernels, i int, memory *winograd.FilterScratch)) *bank {
+	if b == nil {
+		return nil
+	}
+	b.filling.Lock()
+	defer b.filling.Unlock()
+	if !b.full {
+		d.eachInput(b.in, transform)
+		b.full = true
+	}
+	return b
+}
+
+// empty has the bank filled again, with other weights.
+func (b *bank) empty() {
+	if b != nil {
+		b.filling.Lock()
+		b.full = false
+		b.filling.Unlock()
+	}
 }
 
 func newBank(in, out int) *bank {
-	return &bank{in, out, make([]float32, winograd.FilterSize(in, out))}
+	return &bank{in: in, out: out, u: make([]float32, winograd.FilterSize(in, out))}
 }
 
 // padded is the number of output channels as the kernels see them.

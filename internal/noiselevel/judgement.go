@@ -113,7 +113,7 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 	}
 	agrees := flat && math.Abs(p.Sigma/top-1) <= agreesWithin
 	if agrees || s.whiteInColour() && p.Sigma >= 0.6*math.Max(s.floor[axisOfColour][1][lowest], leastWhite) {
-		return p.whiteInColour(s, j, agrees)
+		return p.judgedWhite(s, j, agrees)
 	}
 	softness := s.softness() * rise(j.middle, softTo, softFrom)
 	level := j.level(s, softness)
@@ -140,9 +140,9 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 	return p
 }
 
-// whiteInColour decides whether noise that is white in colour is white in brightness as well, or stronger there. It
+// judgedWhite decides whether noise that is white in colour is white in brightness as well, or stronger there. It
 // agrees with a flat spectrum or not.
-func (p Profile) whiteInColour(s *spectrum, j judgement, agrees bool) Profile {
+func (p Profile) judgedWhite(s *spectrum, j judgement, agrees bool) Profile {
 	limit := brighter
 	if agrees {
 		limit += (weakBrighter - brighter) * min(max(2-p.Sigma/weakWhite, 0), 1)
