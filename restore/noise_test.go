@@ -96,6 +96,37 @@ func TestDenoiseLeavesCleanPictures(t *testing.T) {
 	require.Greater(t, fidelity(t, out.(*restore.Planar), x), 45.0)
 }
 
+// A screenshot comes back as it is, in any method and strength, unless a noise level is given.
+func TestDenoiseLeavesDrawings(t *testing.T) {
+	const h, w = 96, 120
+	page := restore.NewPlanar(3, h, w)
+	for i := range page.Pix {
+		y, x := i/w%h, i%w
+		page.Pix[i] = 0.95
+		switch {
+		case y%17 == 0 || x%31 == 0:
+			page.Pix[i] = 0.6
+		case y%17 > 4 && y%17 < 12 && (x*7+y*3+x*y)%5 < 2:
+			page.Pix[i] = 0.1
+		}
+	}
+	for _, options := range [][]restore.Option{{}, {restore.Strength(2)}, {restore.Method(restore.TV)}} {
+		out, report, err := restore.Denoise(t.Context(), page, options...)
+		require.NoError(t, err)
+		require.Equal(t, page.Pix, out.(*restore.Planar).Pix)
+		require.True(t, report.Unchanged)
+		require.True(t, report.Converged)
+		require.Equal(t, restore.NoNoise, report.Estimate.Kind)
+		require.Equal(t, 1., report.Averagedness)
+		require.Nil(t, report.Network)
+		require.NotEmpty(t, report.Doubts)
+	}
+	out, report, err := restore.Denoise(t.Context(), page, restore.Sigma(0.05))
+	require.NoError(t, err)
+	require.False(t, report.Unchanged)
+	require.NotEqual(t, page.Pix, out.(*restore.Planar).Pix)
+}
+
 // White noise is taken for what it is, and its level is what it was before there were profiles.
 func TestEstimateWhiteNoise(t *testing.T) {
 	leaveRuns(t)

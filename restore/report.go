@@ -35,6 +35,9 @@ type Report struct {
 	// Shadows is about the curves with which Denoise mends the shadows; nil where it does not. Averagedness and
 	// the certificate are of what comes before.
 	Shadows *ShadowReport
+	// Unchanged says that Denoise found no noise at all, as in a screenshot or a drawing, and returned the image as it
+	// is. No method was used then; what is proven is of that, the identity.
+	Unchanged bool
 	// Doubts say what is doubtful of the result, and what may help, a sentence each.
 	Doubts []string
 	// Weight is the weight of total variation, which follows from Sigma and the option

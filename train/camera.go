@@ -33,14 +33,21 @@ type Camera struct {
 	// Raised is the most that the level of sharp pictures is too high by, drawn from 1 on uniformly in its
 	// logarithm; 0 means 1. Estimates take their texture for noise.
 	Raised float64 `json:"raised,omitempty"`
+	// Dark is the share of cameras that see a dark scene: its light is divided by a factor of up to darkest,
+	// drawn from 1 on uniformly in its logarithm. Without them a network learns that cameras brighten what is
+	// nearly black, and takes that from pictures that are dark all over, too.
+	Dark float64 `json:"dark,omitempty"`
 }
+
+// darkest is the factor of a dark room's light: grey of 0.5 becomes 0.1.
+const darkest = 20
 
 // CameraConfig is the recipe of the denoiser of photographs. It is meant to begin with the weights
 // of GuidedConfig (Data.Initial).
 func CameraConfig() Config {
 	c := GuidedConfig()
 	c.Guide.Most = guide.Most
-	c.Camera = &Camera{White: 0.1, Clean: 0.07, Doubt: 0.4, Raised: 2.5}
+	c.Camera = &Camera{White: 0.1, Clean: 0.07, Doubt: 0.4, Raised: 2.5, Dark: 0.3}
 	c.LossExponent, c.Reduce, c.Saved, c.Schedule.Maximum, c.Iterations = 0, 0, 0, 0.007, 10_000
 	c.Batch, c.Crop = 4, 96
 	return c
@@ -63,6 +70,8 @@ func (c Config) checkCamera() error {
 		return fmt.Errorf("camera: doubt is %v, must be from 0 to 2", k.Doubt)
 	case k.Raised != 0 && !(k.Raised >= 1 && k.Raised <= 10):
 		return fmt.Errorf("camera: raised is %v, must be from 1 to 10, or 0 for 1", k.Raised)
+	case !(k.Dark >= 0 && k.Dark <= 1):
+		return fmt.Errorf("camera: dark is %v, must be from 0 to 1", k.Dark)
 	}
 	return nil
 }
@@ -103,6 +112,7 @@ type shot struct {
 	develops  bool               // whether there is a camera
 	sigma     float64            // of white noise where there is none, or 0
 	grey      bool
+	light     float64 // factor on the scene's light, or 0 for 1
 	soft      float64 // standard deviation of a blur before, or 0
 	smoothing float64 // strength of the camera's own denoising, or 0
 	saved     []cameranoise.JPEG
@@ -155,6 +165,9 @@ func (c Config) shot(g *generator) shot {
 	} else if !sharp && r.Float64() < 0.5 {
 		s.smoothing = between(0.5, 3)
 	}
+	if c.Camera.Dark > 0 && r.Float64() < c.Camera.Dark {
+		s.light = math.Exp(-between(0, math.Log(darkest)))
+	}
 	return s
 }
 
@@ -176,6 +189,9 @@ func (s shot) fitting(crop, most int) (cameranoise.Camera, int) {
 func (s shot) take(c cameranoise.Camera, scene []float32, side int, seed uint64) (noisy, clean []float32, _ int, err error) {
 	if s.soft > 0 {
 		scene = cameranoise.Blurred(scene, side, side, s.soft)
+	}
+	if s.light > 0 {
+		scene = cameranoise.Dimmed(scene, s.light)
 	}
 	clean = scene
 	if !s.develops {

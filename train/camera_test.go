@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/internal/cameranoise"
 	"github.com/averaged/imaging/internal/devicequeue"
 	"github.com/averaged/imaging/internal/noiselevel"
 	"github.com/stretchr/testify/require"
@@ -107,6 +108,48 @@ func TestCameraLevels(t *testing.T) {
 	middle, _ = spread(Camera{Raised: 10}, 60) // a quarter of them, by ten at most: a mean of log(10)/8
 	require.InDelta(t, math.Log(10)/8, middle, 0.15)
 	require.Positive(t, middle)
+}
+
+// TestDarkScenes: a share of the cameras see less light, and no other draw changes by that.
+func TestDarkScenes(t *testing.T) {
+	lit, dim := cameraConfig(), cameraConfig()
+	bright, dark := *lit.Camera, *lit.Camera
+	dark.Dark = 0.5
+	lit.Camera, dim.Camera = &bright, &dark
+	dimmed, developed := 0, 0
+	for seed := range uint64(400) {
+		a, b := lit.shot(newGenerator(seed)), dim.shot(newGenerator(seed))
+		require.Zero(t, a.light)
+		light := b.light
+		b.light = 0
+		require.Equal(t, a, b)
+		switch {
+		case !a.develops:
+			require.Zero(t, light)
+			continue
+		case light > 0:
+			require.True(t, light >= 1./darkest && light <= 1)
+			dimmed++
+		}
+		developed++
+	}
+	require.InDelta(t, 0.5, float64(dimmed)/float64(developed), 0.1)
+
+	const side = 48
+	scene := make([]float32, 3*side*side)
+	for i := range scene {
+		scene[i] = 0.5
+	}
+	s := shot{develops: true, light: 0.05, camera: cameranoise.Typical()}
+	s.camera.ISO, s.camera.Bits, s.camera.Exposure = 0, 0, 1
+	_, clean, _, err := s.take(s.camera, scene, side, 1)
+	require.NoError(t, err)
+	s.light = 0
+	_, before, _, err := s.take(s.camera, scene, side, 1)
+	require.NoError(t, err)
+	require.InDelta(t, 0.5, before[0], 0.01)
+	require.Less(t, clean[0], float32(0.13))
+	require.Positive(t, clean[0])
 }
 
 // TestAnyShotFills: whatever is drawn, the scene lies in the picture, and a crop in what becomes of it.

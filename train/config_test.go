@@ -85,6 +85,7 @@ func TestConfigRefusals(t *testing.T) {
 		"shares of white 0.9 and clean": cameraWith(func(c *Config) { c.Camera.White, c.Camera.Clean = 0.9, 0.2 }),
 		"camera: doubt is -1":           cameraWith(func(c *Config) { c.Camera.Doubt = -1 }),
 		"camera: raised is 0.5":         cameraWith(func(c *Config) { c.Camera.Raised = 0.5 }),
+		"camera: dark is 1.5":           cameraWith(func(c *Config) { c.Camera.Dark = 1.5 }),
 		"most of a guide must be":       cameraWith(func(c *Config) { c.Guide.Most = 0.5 }),
 	} {
 		c := DefaultConfig()

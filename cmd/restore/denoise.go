@@ -108,4 +108,9 @@ func (d *denoiser) solve(ctx context.Context, img *restore.Planar, opts ...resto
 
 func (d *denoiser) removedBlur() deblur.Kernel { return deblur.Kernel{} }
 
-func (d *denoiser) achieved(o *outcome) string { return noiseOf(o) + " removed" }
+func (d *denoiser) achieved(o *outcome) string {
+	if o.Unchanged {
+		return "no noise found, nothing changed"
+	}
+	return noiseOf(o) + " removed"
+}

@@ -174,7 +174,7 @@ func (d *denoiser) noiseOfWhole(m *imagefile.Image) (*restore.NoiseEstimate, err
 		return nil, nil
 	}
 	e, err := restore.EstimateNoise(planarOf(m))
-	if err != nil || e.Sigma == 0 {
+	if err != nil {
 		return nil, err
 	}
 	return &e, nil

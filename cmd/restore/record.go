@@ -70,6 +70,8 @@ type outcome struct {
 	Estimated bool `json:"sigma_estimated"`
 	// Reliable: the estimate comes from enough of the image, and looks like noise.
 	Reliable *bool `json:"sigma_reliable,omitempty"`
+	// Unchanged: there is no noise at all, and nothing was computed.
+	Unchanged bool `json:"unchanged,omitempty"`
 	// SigmaGiven is what --sigma said; sigma is what was used.
 	SigmaGiven number `json:"sigma_given,omitempty"`
 	// Disturbance is what the strength of deblurring goes by: sigma and the kernel's error.

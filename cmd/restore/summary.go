@@ -20,7 +20,7 @@ func stopwatch() func() number {
 func outcomeOf(m *imagefile.Image, r *restore.Report) *outcome {
 	o := &outcome{
 		Width: m.Width, Height: m.Height, Channels: m.Channels,
-		Method: r.Method, Sigma: number(r.Sigma), SigmaGiven: number(r.SigmaGiven), Disturbance: number(r.Disturbance), Estimated: r.Estimate != nil,
+		Method: r.Method, Sigma: number(r.Sigma), SigmaGiven: number(r.SigmaGiven), Disturbance: number(r.Disturbance), Estimated: r.Estimate != nil, Unchanged: r.Unchanged,
 		Weight: number(r.Weight), Rescaling: number(r.Rescaling), Level: number(r.Level),
 		Adaptation: number(r.Adaptation), CoarseColour: number(r.CoarseColour), MeansKept: number(r.MeansKept), Certificate: certificateOf(r),
 	}
@@ -106,6 +106,9 @@ func noiseOf(o *outcome) string {
 // summary is the outcome in a line for people: what became of the image, how far the computation
 // came, and what is proven, in this order.
 func summary(achieved string, o *outcome) string {
+	if o.Unchanged {
+		return fmt.Sprintf("%s, %.1f s", achieved, o.Seconds)
+	}
 	parts := []string{achieved + " by " + o.Method}
 	if o.MeansKept >= 0.5/255 {
 		parts = append(parts, fmt.Sprintf("dark colours kept by up to %.0f of 255", 255*o.MeansKept))

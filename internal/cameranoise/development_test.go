@@ -34,6 +34,25 @@ func TestToneCurve(t *testing.T) {
 	}
 }
 
+// TestDimmed: light is linear, so shares multiply, and the camera that takes a dimmed scene takes as much less.
+func TestDimmed(t *testing.T) {
+	scene := make([]float32, 256)
+	for i := range scene {
+		scene[i] = float32(i) / 255
+	}
+	for _, light := range []float64{1, 0.5, 0.05} {
+		dimmed := Dimmed(scene, light)
+		for i, v := range dimmed {
+			require.InDelta(t, light*decodeGamma(float64(scene[i])), decodeGamma(float64(v)), 3e-5, "share %v of %v", light, scene[i])
+		}
+	}
+	twice := Dimmed(Dimmed(scene, 0.5), 0.2)
+	for i, v := range Dimmed(scene, 0.1) {
+		require.InDelta(t, v, twice[i], 1e-3)
+	}
+	require.Equal(t, float32(1), scene[255], "the scene itself stays")
+}
+
 func TestInverseMatrix(t *testing.T) {
 	for seed := range uint64(20) {
 		m := Random(seed).Matrix

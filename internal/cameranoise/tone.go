@@ -67,6 +67,16 @@ func interpolate(table []float32, steps, v float32) float32 {
 	return a + float32((b-a)*(at-float32(i)))
 }
 
+// Dimmed returns a picture of values in [0,1] whose scene has the given share of its light, above 0 and
+// at most 1.
+func Dimmed(pix []float32, light float64) []float32 {
+	dimmed := make([]float32, len(pix))
+	for i, v := range pix {
+		dimmed[i] = develop(float32(undevelop(v, 0)*float32(light)), 0)
+	}
+	return dimmed
+}
+
 // develop takes linear light to a display, both in [0,1]; light outside is clipped.
 func develop(x, tone float32) float32 {
 	v := interpolate(encoding[:], encodingSteps, min(max(x, 0), 1))

@@ -71,7 +71,7 @@ func (s *samples) judge(m measurement) measurement {
 	}
 	constant := 0
 	for i := range s.count {
-		if s.constant(i) {
+		if s.ground(i) {
 			constant++
 		}
 	}

@@ -1,0 +1,212 @@
+package noiselevel
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Screenshots, diagrams, scanned text and line art have no noise, but lines as dense as it. What tells them
+// from photographs is that many neighbours are exactly equal there where others are far apart. Of noise of d
+// steps between neighbours at most 0.4/d are equal, so that the product of the share that is equal and of the
+// root mean square of the steps is at most 0.4, on smooth ground as on noise; texture adds to it, up to 2. Lines
+// have 3 to 100 (NOTEBOOK.md has what was measured).
+
+const (
+	// An image is drawn if that product, in steps of a 255th, is above drawnSteps in all but drawnQuantile of the
+	// squares that noise is looked for in.
+	drawnSteps, drawnQuantile = 3.0, 0.3
+	// Noise of one channel on black ground has as many clipped neighbours, and that product is a fifth of its standard
+	// deviation; in three channels they are rarely clipped together. A grey image without other squares has to have
+	// ink as well: what is farthest from the ground is at the median no farther than so many times the distance of the
+	// rest, by energy. Clipped noise has 2.0 to 2.3 there, ink 1.2 to 1.6.
+	mostInk = 1.8
+	// It is also drawn if the share of its squares that are pure white, or pure black, times how far from that the
+	// rest of a square is that is partly so, is at least groundContrast, and if few of the squares that vary have no
+	// clipped pixels. The distance is by energy, at the median, in steps of a 255th. Clouds and dark rooms fade
+	// into what is clipped.
+	groundContrast, groundOthers = 5.0, 0.3
+	// Or if half of it is pure white, and hardly any square is without.
+	paperShare, paperOthers = 0.5, 0.1
+	// In a square that lies partly at a limit that share of the pixels is there.
+	partFrom, partTo = 0.1, 0.97
+	// Where at most this share of the squares is constant away from the limits, flat areas are only clipped.
+	offLimits = 0.02
+)
+
+// tile is what is looked at in one square of groupSide pixels.
+type tile struct {
+	constant bool
+	clipped  float32    // share of pixels with a value at an end of its channel's range
+	steps    float32    // the product of above
+	at       [2]float32 // share of pixels all of whose values are at the low or at the high end
+	contrast [2]float32 // how far the others are from that end, by energy, in steps of a 255th; or 0
+	farthest [2]float32 // the most of that
+}
+
+// drawing is what tells drawings from photographs.
+type drawing struct {
+	grey  bool
+	tiles []tile
+}
+
+// newDrawing looks at an image of any number of channels; one that is smaller than a square has no tiles.
+func newDrawing(pix []float32, channels, height, width int, ranges []valueRange) drawing {
+	if min(height, width) < groupSide {
+		return drawing{}
+	}
+	stride := groupStride(height, width)
+	rows, cols := (height-groupSide)/stride+1, (width-groupSide)/stride+1
+	d := drawing{channels == 1, make([]tile, rows*cols)}
+	inPieces(rows, func(row int) {
+		for col := range cols {
+			d.tiles[row*cols+col].measure(pix, channels, height*width, width, row*stride*width+col*stride, ranges)
+		}
+	})
+	return d
+}
+
+// measure fills a tile whose first sample is at a place in each plane.
+func (t *tile) measure(pix []float32, channels, plane, width, at int, ranges []valueRange) {
+	const pairs = 2 * groupSide * (groupSide - 1)
+	equal, square, clipped := 0, 0.0, 0
+	var ends [2]int
+	var sums, squares [2]float64
+	for y := range groupSide {
+		for x := range groupSide {
+			i := at + y*width + x
+			right, below := x+1 < groupSide, y+1 < groupSide
+			sameRight, sameBelow := right, below
+			low, high, mean, any := true, true, 0.0, false
+			for c := range channels {
+				v := pix[c*plane+i]
+				r := ranges[c]
+				low, high = low && v == r.low, high && v == r.high
+				any = any || v == r.low || v == r.high
+				mean += float64(v) / float64(channels)
+				if right {
+					s := float64(pix[c*plane+i+1] - v)
+					square += s * s
+					sameRight = sameRight && s == 0
+				}
+				if below {
+					s := float64(pix[c*plane+i+width] - v)
+					square += s * s
+					sameBelow = sameBelow && s == 0
+				}
+			}
+			for _, same := range []bool{sameRight, sameBelow} {
+				if same {
+					equal++
+				}
+			}
+			if any {
+				clipped++
+			}
+			for e, there := range []bool{low, high} {
+				if there {
+					ends[e]++
+					continue
+				}
+				s := 255 * (mean - endOf(ranges, e))
+				sums[e] += math.Abs(s)
+				squares[e] += s * s
+				t.farthest[e] = max(t.farthest[e], float32(math.Abs(s)))
+			}
+		}
+	}
+	t.constant = equal == pairs
+	t.clipped = float32(clipped) / (groupSide * groupSide)
+	t.steps = float32(255 * math.Sqrt(square/float64(pairs*channels)) * float64(equal) / pairs)
+	for e := range t.at {
+		t.at[e] = float32(ends[e]) / (groupSide * groupSide)
+		if sums[e] > 0 {
+			t.contrast[e] = float32(squares[e] / sums[e])
+		}
+	}
+}
+
+// endOf is the mean of the channels' values at the low end (0) or at the high one (1).
+func endOf(ranges []valueRange, end int) float64 {
+	sum := 0.0
+	for _, r := range ranges {
+		sum += float64([2]float32{r.low, r.high}[end])
+	}
+	return sum / float64(len(ranges))
+}
+
+// share is that of the tiles for which a property holds.
+func (d drawing) share(holds func(t tile) bool) float64 {
+	n := 0
+	for _, t := range d.tiles {
+		if holds(t) {
+			n++
+		}
+	}
+	return float64(n) / math.Max(float64(len(d.tiles)), 1)
+}
+
+// clippedOnly says that flat areas are at an end of the range, where noise is clipped, and nowhere else.
+func (d drawing) clippedOnly() bool {
+	return d.share(func(t tile) bool { return t.constant && t.clipped < 1 }) <= offLimits
+}
+
+// inked says that what is not at the end where most pixels of the tiles are lies at about one distance from it.
+func inked(tiles []tile) bool {
+	var low, high float32
+	for _, t := range tiles {
+		low, high = low+t.at[0], high+t.at[1]
+	}
+	end := 0
+	if high > low {
+		end = 1
+	}
+	var ratios []float32
+	for _, t := range tiles {
+		if t.contrast[end] > 0 {
+			ratios = append(ratios, t.farthest[end]/t.contrast[end])
+		}
+	}
+	return median(ratios) <= mostInk
+}
+
+// drawn says that the image is no photograph.
+func (d drawing) drawn() bool {
+	varied := slices.DeleteFunc(slices.Clone(d.tiles), func(t tile) bool { return t.constant })
+	if len(varied) == 0 {
+		return false
+	}
+	slices.SortStableFunc(varied, func(a, b tile) int { return cmp.Compare(a.clipped, b.clipped) })
+	unclipped := 0
+	for unclipped < len(varied) && varied[unclipped].clipped <= clippedPixels {
+		unclipped++
+	}
+	// The squares that a spectrum is made of (usableGroups).
+	looked := varied[:max(unclipped, min(len(varied), max(minGroups, len(varied)/10)))]
+	steps := make([]float32, len(looked))
+	for i, t := range looked {
+		steps[i] = t.steps
+	}
+	slices.Sort(steps)
+	lines := len(looked) >= minGroups && float64(steps[int(drawnQuantile*float64(len(steps)-1)+0.5)]) > drawnSteps
+	if lines && (!d.grey || len(looked) == unclipped || inked(looked)) {
+		return true
+	}
+	others := float64(unclipped) / float64(len(varied))
+	for e := range 2 {
+		ground := d.share(func(t tile) bool { return t.constant && t.at[e] == 1 })
+		if e == 1 && ground >= paperShare && others <= paperOthers {
+			return true
+		}
+		var contrasts []float32
+		for _, t := range varied {
+			if t.at[e] > partFrom && t.at[e] < partTo {
+				contrasts = append(contrasts, t.contrast[e])
+			}
+		}
+		if ground*float64(median(contrasts)) >= groundContrast && others <= groundOthers {
+			return true
+		}
+	}
+	return false
+}
