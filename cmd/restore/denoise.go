@@ -33,6 +33,7 @@ once more at a quarter of the resolution. --strength light and strong smooth les
 and more than that. In the shadows a camera's noise darkens a photograph too,
 through its tone curve: where the noise shows that, they are raised by as much. What
 a network takes from dark colours, on average over 100 pixels, is put back.
+A screenshot or a drawing has no noise and comes back as it is.
 
 --sigma S is for white noise of a standard deviation that you know, in units where 1
 is white. --sigma-chroma is for noise that is stronger or weaker in colour; --grain

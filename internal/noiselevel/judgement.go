@@ -29,6 +29,9 @@ const (
 	leastBright, slightlyBrighter, farBrighter, flatBrightness = 5.0 / 255, 1.05, 1.35, 1.2
 	// Where the second highest band has that much more than the highest, what is brighter is texture.
 	steepBrightness = 1.3
+	// The coarse bands of colour are within the factor plateau where noise has been interpolated, and the finest has at
+	// most the share falling of them.
+	plateau, falling = 1.2, 0.9
 	// Such noise is that of cameras, and weakest in the calmest tenth of an image, where it is measured:
 	// the level is up to calmer more, from calmFrom to calmTo.
 	calmer, calmFrom, calmTo = 0.25, 8.0 / 255, 12.0 / 255
@@ -104,12 +107,8 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 	}
 	top, flat := s.topOfColour()
 	if flat && !p.Reliable && top < p.Sigma { // of texture, which has little colour
-		scale := top / p.Sigma
-		p.Sigma, p.Low, p.High, p.Reliable, p.Note = top, top, top, true, ""
-		p.PerChannel = slices.Clone(p.PerChannel)
-		for c := range p.PerChannel {
-			p.PerChannel[c] *= scale
-		}
+		p = p.rescaled(top)
+		p.Reliable, p.Note = true, ""
 	}
 	agrees := flat && math.Abs(p.Sigma/top-1) <= agreesWithin
 	if agrees || s.whiteInColour() && p.Sigma >= 0.6*math.Max(s.floor[axisOfColour][1][lowest], leastWhite) {
@@ -140,6 +139,16 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 	return p
 }
 
+// rescaled is p with another standard deviation of white noise.
+func (p Profile) rescaled(sigma float64) Profile {
+	p.PerChannel = slices.Clone(p.PerChannel)
+	for c := range p.PerChannel {
+		p.PerChannel[c] *= sigma / p.Sigma
+	}
+	p.Sigma, p.Low, p.High = sigma, sigma, sigma
+	return p
+}
+
 // judgedWhite decides whether noise that is white in colour is white in brightness as well, or stronger there. It
 // agrees with a flat spectrum or not.
 func (p Profile) judgedWhite(s *spectrum, j judgement, agrees bool) Profile {
@@ -148,12 +157,28 @@ func (p Profile) judgedWhite(s *spectrum, j judgement, agrees bool) Profile {
 		limit += (weakBrighter - brighter) * min(max(2-p.Sigma/weakWhite, 0), 1)
 	}
 	light, second := s.floor[axisOfBrightness][3][lowest], s.floor[axisOfBrightness][2][lowest]
+	if level, finest, next := s.interpolated(); level > p.Sigma && !agrees {
+		p = p.rescaled(level)
+		light, second = light/finest, second/next
+	}
 	bright := p.Sigma >= leastBright && j.low > slightlyBrighter*p.Sigma && light > farBrighter*p.Sigma && second < flatBrightness*light
 	if j.low <= limit*p.Sigma && !bright || second > steepBrightness*light {
 		return p
 	}
 	level := math.Max(p.Sigma, math.Min(j.middle, light))
 	return p.coarse(j, level*(1+calmer*rise(level, calmFrom, calmTo)))
+}
+
+// interpolated finds white noise that was interpolated, as when a photograph was turned, straightened or resized: it
+// lacks part of the finest band and of the second, by factors that colour shows, and below it is as strong as it was. Its
+// level is 0 where colour has no such plateau.
+func (s *spectrum) interpolated() (level, finest, next float64) {
+	c := s.floor[axisOfColour]
+	level = c[1][lowest]
+	if level < leastWhite || c[0][lowest] > plateau*level || c[2][lowest] > plateau*level || c[3][lowest] > falling*level {
+		return 0, 1, 1
+	}
+	return level, min(c[3][lowest]/level, 1), min(c[2][lowest]/level, 1)
 }
 
 // softness is how soft an image is, from 0 to 1, by its finest band; not where that shows noise in colour.
