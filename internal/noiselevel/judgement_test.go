@@ -188,3 +188,46 @@ func TestEvenBandsShowNoise(t *testing.T) {
 		require.GreaterOrEqual(t, more, level(rule, band{second, texture}, band{finest, spread})-1e-12, "the more even, the more is believed")
 	})
 }
+
+// moved returns planes of h×w moved by a part of a pixel to the left and up, by Keys's kernel: interpolation as turning
+// and resizing do it, with the highest frequencies weakened.
+func moved(pix []float32, h, w int, by float64) []float32 {
+	var taps [4]float64
+	for k := range taps {
+		d := math.Abs(float64(k-1) - by)
+		if d <= 1 {
+			taps[k] = 1.5*d*d*d - 2.5*d*d + 1
+		} else {
+			taps[k] = -0.5*d*d*d + 2.5*d*d - 4*d + 2
+		}
+	}
+	along := func(in []float32, step, n int) []float32 {
+		out := make([]float32, len(in))
+		for i := range in {
+			for k, t := range taps {
+				at := i/step%n + k - 1
+				at = min(max(at, 0), n-1) - i/step%n
+				out[i] += float32(t) * in[i+at*step]
+			}
+		}
+		return out
+	}
+	return along(along(pix, 1, w), w, h)
+}
+
+// White noise that was interpolated is told by what it was at low frequencies, as it is before.
+func TestInterpolatedNoise(t *testing.T) {
+	const h, w = 240, 320
+	for _, sigma := range []float64{0.03, 0.08} {
+		for _, by := range []float64{0, 0.2, 0.4} {
+			pix := moved(addNoise(render(scenes["edges"], 3, h, w), sigma, 8), h, w, by)
+			p, err := EstimateProfile(pix, 3, h, w)
+			require.NoError(t, err)
+			require.Greater(t, p.Sigma, 0.8*sigma, "moved by %v", by)
+			require.Less(t, p.Sigma, 1.02*sigma, "moved by %v", by)
+			if by == 0.2 { // the finest band alone has 0.77
+				require.Greater(t, p.Sigma, 0.95*sigma)
+			}
+		}
+	}
+}
