@@ -171,3 +171,31 @@ func TestNoiseBesideClippedGround(t *testing.T) {
 		require.Less(t, p.Sigma, 3*sigma, name)
 	}
 }
+
+// A frame of one colour changes next to nothing, whatever its colour, and on JPEG's grid as well.
+func TestNoiseInAFrame(t *testing.T) {
+	const h, w, sigma = 200, 230, 12.0 / 255
+	pix, noise := render(scenes["gradient"], 3, h, w), softNoise(3, h, w, sigma, 0.8, 4)
+	for i := range pix {
+		pix[i] += noise[i]
+	}
+	bare, err := EstimateProfile(toBytes(pix), 3, h, w)
+	require.NoError(t, err)
+	require.Positive(t, bare.Sigma)
+	for _, colour := range []float32{0, 0.4, 1} {
+		for _, sides := range [][4]int{{40, 40, 40, 40}, {61, 0, 0, 0}, {0, 0, 30, 45}} { // top, bottom, left, right
+			fh, fw := h+sides[0]+sides[1], w+sides[2]+sides[3]
+			framed := make([]float32, 3*fh*fw)
+			for i := range framed {
+				c, y, x := i/(fh*fw), i/fw%fh-sides[0], i%fw-sides[2]
+				framed[i] = colour
+				if y >= 0 && y < h && x >= 0 && x < w {
+					framed[i] = pix[(c*h+y)*w+x]
+				}
+			}
+			p, err := EstimateProfile(toBytes(framed), 3, fh, fw)
+			require.NoError(t, err)
+			require.InEpsilon(t, bare.Sigma, p.Sigma, 0.1, "colour %v, sides %v", colour, sides)
+		}
+	}
+}

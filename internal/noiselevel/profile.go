@@ -105,11 +105,11 @@ func estimateProfile(pix []float32, channels, height, width int, blurred bool) (
 func profile(pix []float32, channels, height, width int, ranges []valueRange, blurred bool) Profile {
 	clippedGround := false
 	if !blurred {
-		d := newDrawing(pix, channels, height, width, ranges)
-		if d.drawn() {
+		if newDrawing(pix, channels, height, width, ranges).drawn() {
 			return Profile{Kind: None, PerChannel: make([]float64, channels), Note: noteDrawn}
 		}
-		clippedGround = d.clippedOnly()
+		pix, height, width = withoutFrame(pix, channels, height, width, ranges)
+		clippedGround = newDrawing(pix, channels, height, width, ranges).clippedOnly()
 	}
 	e := estimateFinite(pix, channels, height, width, ranges, clippedGround)
 	p := Profile{Kind: White, Sigma: e.Sigma, Low: e.Sigma, High: e.Sigma, PerChannel: e.PerChannel, Reliable: e.Reliable, Note: e.Note}
