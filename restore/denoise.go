@@ -59,7 +59,8 @@ func (r *Restorer) Denoise(ctx context.Context, img image.Image, options ...Opti
 		func(ctx context.Context, _ backend.Device, pic *picture, c settings, report *Report) ([]float32, error) {
 			p := pic.planar
 			if report.noiseless() && c.prior == nil {
-				report.Unchanged, report.Converged, report.Averagedness, report.Certified = true, true, 1, true
+				report.Unchanged, report.Method = true, ""
+				report.Converged, report.Averagedness, report.Certified = true, 1, true
 				return slices.Clone(p.Pix), newMeter(c.progress, 0).end()
 			}
 			c, err := c.forNoise(report)

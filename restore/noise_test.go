@@ -115,6 +115,7 @@ func TestDenoiseLeavesDrawings(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, page.Pix, out.(*restore.Planar).Pix)
 		require.True(t, report.Unchanged)
+		require.Empty(t, report.Method)
 		require.True(t, report.Converged)
 		require.Equal(t, restore.NoNoise, report.Estimate.Kind)
 		require.Equal(t, 1., report.Averagedness)

@@ -7,7 +7,8 @@ import (
 
 // Report says what a restoration did and what is proven of it.
 type Report struct {
-	// Method is one of Methods, or "prior" for a denoiser of the caller's own (Prior).
+	// Method is one of Methods, or "prior" for a denoiser of the caller's own (Prior); empty where nothing was computed
+	// (Unchanged).
 	Method string
 	// Sigma is the noise level used; Estimate is how it was found, nil if it was
 	// given.
@@ -36,7 +37,7 @@ type Report struct {
 	// the certificate are of what comes before.
 	Shadows *ShadowReport
 	// Unchanged says that Denoise found no noise at all, as in a screenshot or a drawing, and returned the image as it
-	// is. No method was used then; what is proven is of that, the identity.
+	// is. What is proven is of that, the identity.
 	Unchanged bool
 	// Doubts say what is doubtful of the result, and what may help, a sentence each.
 	Doubts []string

@@ -66,7 +66,7 @@ func TestInpaint(t *testing.T) {
 	}
 }
 
-// succeedsNoted is succeeds for runs that are cut short, and say so.
+// succeedsNoted is succeeds for runs that have something to say on the error stream.
 func succeedsNoted(t *testing.T, args ...string) ran {
 	t.Helper()
 	r := restoring(t, args...)

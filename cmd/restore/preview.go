@@ -127,7 +127,9 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 				a.remark(t.input, "the strength of the network follows the detail of this part, and in the whole image that of the whole (--adapt=false: neither)")
 			}
 			o = outcomeOf(&panels[i+1], report)
-			o.Network = b.networkInfo()
+			if !o.Unchanged {
+				o.Network = b.networkInfo()
+			}
 			r.describe(o)
 			a.remarkRun(t.input, report)
 		}

@@ -39,7 +39,11 @@ func factsOf(o *outcome) []htmlreport.Fact {
 		kind = "grey"
 	}
 	say("Size", "%d×%d pixels, %s", o.Width, o.Height, kind)
-	say("Method", "%s", o.Method)
+	if o.Unchanged {
+		say("Method", "none: the picture is as it was")
+	} else {
+		say("Method", "%s", o.Method)
+	}
 	origin := "given"
 	switch {
 	case o.Reliable != nil && !*o.Reliable:

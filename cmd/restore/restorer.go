@@ -144,7 +144,9 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 		return nil, "", err
 	}
 	o := outcomeOf(m, report)
-	o.Network = b.networkInfoFor(report.Method)
+	if !o.Unchanged {
+		o.Network = b.networkInfoFor(report.Method)
+	}
 	r.describe(o)
 	if reference != nil {
 		if o.fidelity, err = fidelityOf(b.reference, reference, m.Pix); err != nil {

@@ -77,12 +77,12 @@ func (t *tile) measure(pix []float32, channels, plane, width, at int, ranges []v
 			i := at + y*width + x
 			right, below := x+1 < groupSide, y+1 < groupSide
 			sameRight, sameBelow := right, below
-			low, high, mean, any := true, true, 0.0, false
+			low, high, mean, limit := true, true, 0.0, false
 			for c := range channels {
 				v := pix[c*plane+i]
 				r := ranges[c]
 				low, high = low && v == r.low, high && v == r.high
-				any = any || v == r.low || v == r.high
+				limit = limit || v == r.low || v == r.high
 				mean += float64(v) / float64(channels)
 				if right {
 					s := float64(pix[c*plane+i+1] - v)
@@ -95,15 +95,15 @@ func (t *tile) measure(pix []float32, channels, plane, width, at int, ranges []v
 					sameBelow = sameBelow && s == 0
 				}
 			}
-			for _, same := range []bool{sameRight, sameBelow} {
+			for _, same := range [2]bool{sameRight, sameBelow} {
 				if same {
 					equal++
 				}
 			}
-			if any {
+			if limit {
 				clipped++
 			}
-			for e, there := range []bool{low, high} {
+			for e, there := range [2]bool{low, high} {
 				if there {
 					ends[e]++
 					continue
