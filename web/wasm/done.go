@@ -27,7 +27,11 @@ func (d *done) facts(took time.Duration) []any {
 		facts = append(facts, []any{name, fmt.Sprintf(format, args...)})
 	}
 	r := d.report
-	add("Method", "%s", r.Method)
+	if r.Unchanged {
+		add("Method", "none: the picture is as it was")
+	} else {
+		add("Method", "%s", r.Method)
+	}
 	found := "given"
 	if r.Estimate != nil {
 		found = "estimated, " + r.Estimate.Kind.String()
