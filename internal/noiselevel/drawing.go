@@ -58,19 +58,21 @@ func newDrawing(pix []float32, channels, height, width int, ranges []valueRange)
 	stride := groupStride(height, width)
 	rows, cols := (height-groupSide)/stride+1, (width-groupSide)/stride+1
 	d := drawing{channels == 1, make([]tile, rows*cols)}
+	ends := [2]float64{endOf(ranges, 0), endOf(ranges, 1)}
 	inPieces(rows, func(row int) {
 		for col := range cols {
-			d.tiles[row*cols+col].measure(pix, channels, height*width, width, row*stride*width+col*stride, ranges)
+			d.tiles[row*cols+col].measure(pix, channels, height*width, width, row*stride*width+col*stride, ranges, ends)
 		}
 	})
 	return d
 }
 
-// measure fills a tile whose first sample is at a place in each plane.
-func (t *tile) measure(pix []float32, channels, plane, width, at int, ranges []valueRange) {
+// measure fills a tile whose first sample is at a place in each plane. ends are the means of the channels' low and high
+// ends.
+func (t *tile) measure(pix []float32, channels, plane, width, at int, ranges []valueRange, ends [2]float64) {
 	const pairs = 2 * groupSide * (groupSide - 1)
 	equal, square, clipped := 0, 0.0, 0
-	var ends [2]int
+	var atEnd [2]int
 	var sums, squares [2]float64
 	for y := range groupSide {
 		for x := range groupSide {
@@ -105,10 +107,10 @@ func (t *tile) measure(pix []float32, channels, plane, width, at int, ranges []v
 			}
 			for e, there := range [2]bool{low, high} {
 				if there {
-					ends[e]++
+					atEnd[e]++
 					continue
 				}
-				s := 255 * (mean - endOf(ranges, e))
+				s := 255 * (mean - ends[e])
 				sums[e] += math.Abs(s)
 				squares[e] += s * s
 				t.farthest[e] = max(t.farthest[e], float32(math.Abs(s)))
@@ -119,7 +121,7 @@ func (t *tile) measure(pix []float32, channels, plane, width, at int, ranges []v
 	t.clipped = float32(clipped) / (groupSide * groupSide)
 	t.steps = float32(255 * math.Sqrt(square/float64(pairs*channels)) * float64(equal) / pairs)
 	for e := range t.at {
-		t.at[e] = float32(ends[e]) / (groupSide * groupSide)
+		t.at[e] = float32(atEnd[e]) / (groupSide * groupSide)
 		if sums[e] > 0 {
 			t.contrast[e] = float32(squares[e] / sums[e])
 		}

@@ -105,11 +105,15 @@ func estimateProfile(pix []float32, channels, height, width int, blurred bool) (
 func profile(pix []float32, channels, height, width int, ranges []valueRange, blurred bool) Profile {
 	clippedGround := false
 	if !blurred {
-		if newDrawing(pix, channels, height, width, ranges).drawn() {
+		d := newDrawing(pix, channels, height, width, ranges)
+		if d.drawn() {
 			return Profile{Kind: None, PerChannel: make([]float64, channels), Note: noteDrawn}
 		}
-		pix, height, width = withoutFrame(pix, channels, height, width, ranges)
-		clippedGround = newDrawing(pix, channels, height, width, ranges).clippedOnly()
+		if inside, h, w := withoutFrame(pix, channels, height, width, ranges); len(inside) < len(pix) {
+			pix, height, width = inside, h, w
+			d = newDrawing(pix, channels, height, width, ranges)
+		}
+		clippedGround = d.clippedOnly()
 	}
 	e := estimateFinite(pix, channels, height, width, ranges, clippedGround)
 	p := Profile{Kind: White, Sigma: e.Sigma, Low: e.Sigma, High: e.Sigma, PerChannel: e.PerChannel, Reliable: e.Reliable, Note: e.Note}
