@@ -9,8 +9,8 @@ import (
 // Screenshots, diagrams, scanned text and line art have no noise, but lines as dense as it. What tells them
 // from photographs is that many neighbours are exactly equal there where others are far apart. Of noise of d
 // steps between neighbours at most 0.4/d are equal, so that the product of the share that is equal and of the
-// root mean square of the steps is at most 0.4, on smooth ground as on noise; texture adds to it, up to 2. Lines
-// have 3 to 100 (NOTEBOOK.md has what was measured).
+// root mean square of the steps is at most 0.4, on smooth ground as on noise; an editor that has stretched the
+// contrast multiplies it. Lines have 3 to 100 (NOTEBOOK.md has what was measured).
 
 const (
 	// An image is drawn if that product, in steps of a 255th, is above drawnSteps in all but drawnQuantile of the

@@ -29,9 +29,9 @@ const (
 	leastBright, slightlyBrighter, farBrighter, flatBrightness = 5.0 / 255, 1.05, 1.35, 1.2
 	// Where the second highest band has that much more than the highest, what is brighter is texture.
 	steepBrightness = 1.3
-	// The coarse bands of colour are within the factor plateau where noise has been interpolated, and the finest has at
-	// most the share falling of them.
-	plateau, falling = 1.2, 0.9
+	// The coarse bands of colour are within the factor plateau where noise has been interpolated, and the finest has a
+	// share of them between the other two.
+	plateau, falling, fallen = 1.2, 0.9, 0.4
 	// Such noise is that of cameras, and weakest in the calmest tenth of an image, where it is measured:
 	// the level is up to calmer more, from calmFrom to calmTo.
 	calmer, calmFrom, calmTo = 0.25, 8.0 / 255, 12.0 / 255
@@ -175,10 +175,11 @@ func (p Profile) judgedWhite(s *spectrum, j judgement, agrees bool) Profile {
 func (s *spectrum) interpolated() (level, finest, next float64) {
 	c := s.floor[axisOfColour]
 	level = c[1][lowest]
-	if level < leastWhite || c[0][lowest] > plateau*level || c[2][lowest] > plateau*level || c[3][lowest] > falling*level {
+	finest, next = c[3][lowest]/level, c[2][lowest]/level
+	if !(level >= leastWhite) || c[0][lowest] > plateau*level || next > plateau || finest > falling || finest < fallen {
 		return 0, 1, 1
 	}
-	return level, min(c[3][lowest]/level, 1), min(c[2][lowest]/level, 1)
+	return level, finest, min(next, 1)
 }
 
 // softness is how soft an image is, from 0 to 1, by its finest band; not where that shows noise in colour.
