@@ -34,8 +34,8 @@ const (
 	offLimits = 0.02
 )
 
-// tile is what is looked at in one square of groupSide pixels.
-type tile struct {
+// square is what is looked at in one of groupSide pixels.
+type square struct {
 	constant bool
 	clipped  float32    // share of pixels with a value at an end of its channel's range
 	steps    float32    // the product of above
@@ -46,32 +46,32 @@ type tile struct {
 
 // drawing is what tells drawings from photographs.
 type drawing struct {
-	grey  bool
-	tiles []tile
+	grey    bool
+	squares []square
 }
 
-// newDrawing looks at an image of any number of channels; one that is smaller than a square has no tiles.
+// newDrawing looks at an image of any number of channels; one that is smaller than a square has none.
 func newDrawing(pix []float32, channels, height, width int, ranges []valueRange) drawing {
 	if min(height, width) < groupSide {
 		return drawing{}
 	}
 	stride := groupStride(height, width)
 	rows, cols := (height-groupSide)/stride+1, (width-groupSide)/stride+1
-	d := drawing{channels == 1, make([]tile, rows*cols)}
+	d := drawing{channels == 1, make([]square, rows*cols)}
 	ends := [2]float64{endOf(ranges, 0), endOf(ranges, 1)}
 	inPieces(rows, func(row int) {
 		for col := range cols {
-			d.tiles[row*cols+col].measure(pix, channels, height*width, width, row*stride*width+col*stride, ranges, ends)
+			d.squares[row*cols+col].measure(pix, channels, height*width, width, row*stride*width+col*stride, ranges, ends)
 		}
 	})
 	return d
 }
 
-// measure fills a tile whose first sample is at a place in each plane. ends are the means of the channels' low and high
+// measure fills a square whose first sample is at a place in each plane. ends are the means of the channels' low and high
 // ends.
-func (t *tile) measure(pix []float32, channels, plane, width, at int, ranges []valueRange, ends [2]float64) {
+func (t *square) measure(pix []float32, channels, plane, width, at int, ranges []valueRange, ends [2]float64) {
 	const pairs = 2 * groupSide * (groupSide - 1)
-	equal, square, clipped := 0, 0.0, 0
+	equal, power, clipped := 0, 0.0, 0
 	var atEnd [2]int
 	var sums, squares [2]float64
 	for y := range groupSide {
@@ -88,12 +88,12 @@ func (t *tile) measure(pix []float32, channels, plane, width, at int, ranges []v
 				mean += float64(v) / float64(channels)
 				if right {
 					s := float64(pix[c*plane+i+1] - v)
-					square += s * s
+					power += s * s
 					sameRight = sameRight && s == 0
 				}
 				if below {
 					s := float64(pix[c*plane+i+width] - v)
-					square += s * s
+					power += s * s
 					sameBelow = sameBelow && s == 0
 				}
 			}
@@ -119,7 +119,7 @@ func (t *tile) measure(pix []float32, channels, plane, width, at int, ranges []v
 	}
 	t.constant = equal == pairs
 	t.clipped = float32(clipped) / (groupSide * groupSide)
-	t.steps = float32(255 * math.Sqrt(square/float64(pairs*channels)) * float64(equal) / pairs)
+	t.steps = float32(255 * math.Sqrt(power/float64(pairs*channels)) * float64(equal) / pairs)
 	for e := range t.at {
 		t.at[e] = float32(atEnd[e]) / (groupSide * groupSide)
 		if sums[e] > 0 {
@@ -137,26 +137,26 @@ func endOf(ranges []valueRange, end int) float64 {
 	return sum / float64(len(ranges))
 }
 
-// share is that of the tiles for which a property holds.
-func (d drawing) share(holds func(t tile) bool) float64 {
+// share is that of the squares for which a property holds.
+func (d drawing) share(holds func(t square) bool) float64 {
 	n := 0
-	for _, t := range d.tiles {
+	for _, t := range d.squares {
 		if holds(t) {
 			n++
 		}
 	}
-	return float64(n) / math.Max(float64(len(d.tiles)), 1)
+	return float64(n) / math.Max(float64(len(d.squares)), 1)
 }
 
 // clippedOnly says that flat areas are at an end of the range, where noise is clipped, and nowhere else.
 func (d drawing) clippedOnly() bool {
-	return d.share(func(t tile) bool { return t.constant && t.clipped < 1 }) <= offLimits
+	return d.share(func(t square) bool { return t.constant && t.clipped < 1 }) <= offLimits
 }
 
-// inked says that what is not at the end where most pixels of the tiles are lies at about one distance from it.
-func inked(tiles []tile) bool {
+// inked says that what is not at the end where most pixels of the squares are lies at about one distance from it.
+func inked(squares []square) bool {
 	var low, high float32
-	for _, t := range tiles {
+	for _, t := range squares {
 		low, high = low+t.at[0], high+t.at[1]
 	}
 	end := 0
@@ -164,7 +164,7 @@ func inked(tiles []tile) bool {
 		end = 1
 	}
 	var ratios []float32
-	for _, t := range tiles {
+	for _, t := range squares {
 		if t.contrast[end] > 0 {
 			ratios = append(ratios, t.farthest[end]/t.contrast[end])
 		}
@@ -174,17 +174,14 @@ func inked(tiles []tile) bool {
 
 // drawn says that the image is no photograph.
 func (d drawing) drawn() bool {
-	varied := slices.DeleteFunc(slices.Clone(d.tiles), func(t tile) bool { return t.constant })
+	varied := slices.DeleteFunc(slices.Clone(d.squares), func(t square) bool { return t.constant })
 	if len(varied) == 0 {
 		return false
 	}
-	slices.SortStableFunc(varied, func(a, b tile) int { return cmp.Compare(a.clipped, b.clipped) })
-	unclipped := 0
-	for unclipped < len(varied) && varied[unclipped].clipped <= clippedPixels {
-		unclipped++
-	}
-	// The squares that a spectrum is made of (usableGroups).
-	looked := varied[:max(unclipped, min(len(varied), max(minGroups, len(varied)/10)))]
+	slices.SortStableFunc(varied, func(a, b square) int { return cmp.Compare(a.clipped, b.clipped) })
+	// Those that a spectrum is made of.
+	unclipped, usable := leastClipped(len(varied), func(i int) float32 { return varied[i].clipped })
+	looked := varied[:usable]
 	steps := make([]float32, len(looked))
 	for i, t := range looked {
 		steps[i] = t.steps
@@ -196,7 +193,7 @@ func (d drawing) drawn() bool {
 	}
 	others := float64(unclipped) / float64(len(varied))
 	for e := range 2 {
-		ground := d.share(func(t tile) bool { return t.constant && t.at[e] == 1 })
+		ground := d.share(func(t square) bool { return t.constant && t.at[e] == 1 })
 		if e == 1 && ground >= paperShare && others <= paperOthers {
 			return true
 		}

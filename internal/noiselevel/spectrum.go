@@ -172,11 +172,17 @@ func usableGroups(all []group) []group {
 		}
 	}
 	slices.SortStableFunc(varied, func(a, b group) int { return cmp.Compare(a.clipped, b.clipped) })
-	n := 0
-	for n < len(varied) && varied[n].clipped <= clippedPixels {
-		n++
+	_, n := leastClipped(len(varied), func(i int) float32 { return varied[i].clipped })
+	return varied[:n]
+}
+
+// leastClipped returns how many of n squares, in the order of their share of clipped pixels, have hardly any, and how many
+// are looked at: where those are too few, a tenth of all.
+func leastClipped(n int, clipped func(i int) float32) (unclipped, usable int) {
+	for unclipped < n && clipped(unclipped) <= clippedPixels {
+		unclipped++
 	}
-	return varied[:max(n, min(len(varied), max(minGroups, len(varied)/10)))]
+	return unclipped, max(unclipped, min(n, max(minGroups, n/10)))
 }
 
 // meanSquareQuantile returns the quantile q of the mean of n squares of independent standard normal
