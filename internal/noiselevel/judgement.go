@@ -71,6 +71,12 @@ const (
 	// buriedShare, even where the finest band is there: gravel has as much, and of noise little would be gained. Noise under
 	// JPEG's rounding is left out of that: white noise at a quality of 95 is found by other signs.
 	buriedFrom, buriedPower, buriedShare = 2, 2.5, 0.3
+	// Colour is noise alone where its finest band has coloured of its second lowest and the lowest at most colouredBase
+	// of that. Noise in brightness is at most overColour times as strong (1.2 to 1.8 times in SIDD), or the rest is
+	// texture: wholly where brightness falls by fallsTo from its second lowest band to the finest, and not
+	// up to fallsFrom, as noise in brightness alone, such as a film's grain, is white there.
+	coloured, colouredBase, overColour = 0.7, 1.5, 1.5
+	fallsFrom, fallsTo                 = 1.1, 1.4
 )
 
 // Noise is as strong in one square as in the next, and texture is not: a fine band of brightness is even where its
@@ -131,7 +137,7 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 		}
 		believed = raised(believed, j.middle, even*part)
 	}
-	p = p.coarse(j, believed)
+	p = p.coarse(j, s.limitedByColour(believed))
 	if believed < level/2 && p.Kind != None {
 		p.Reliable = false
 		p.Note = fmt.Sprintf("what varies is mostly texture, in which noise of %.2g may hide: if noise is left, try --strength strong", level)
@@ -166,7 +172,18 @@ func (p Profile) judgedWhite(s *spectrum, j judgement, agrees bool) Profile {
 		return p
 	}
 	level := math.Max(p.Sigma, math.Min(j.middle, light))
-	return p.coarse(j, level*(1+calmer*rise(level, calmFrom, calmTo)))
+	return p.coarse(j, s.limitedByColour(level*(1+calmer*rise(level, calmFrom, calmTo))))
+}
+
+// limitedByColour returns the level, or less where colour shows white noise that is far weaker, and brightness texture.
+func (s *spectrum) limitedByColour(level float64) float64 {
+	light, colour := s.floor[axisOfBrightness], s.floor[axisOfColour]
+	noise := colour[1][tenth]
+	if noise < leastWhite || colour[3][tenth] < coloured*noise || colour[0][tenth] > colouredBase*noise {
+		return level
+	}
+	falls := rise(light[1][tenth]/math.Max(light[3][tenth], 1e-9), fallsFrom, fallsTo)
+	return math.Pow(level, 1-falls) * math.Pow(math.Min(level, overColour*noise), falls)
 }
 
 // interpolated finds white noise that was interpolated, as when a photograph was turned, straightened or resized: it

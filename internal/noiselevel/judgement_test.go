@@ -153,6 +153,29 @@ func TestSteepnessCountsInSharpImages(t *testing.T) {
 	require.InDelta(t, 1-steepShare, level(buriedFrom), 1e-9)
 }
 
+// Where colour shows white noise, brightness that falls towards the finest band has no more than goes with it, and the rest
+// is texture.
+func TestColourLimitsLevel(t *testing.T) {
+	const colour = 10.0 / 255
+	limited := func(level, falls, base, finest float64) float64 {
+		s := &spectrum{axes: 2}
+		s.floor[axisOfBrightness][1][tenth] = falls * level
+		s.floor[axisOfBrightness][3][tenth] = level
+		s.floor[axisOfColour][0][tenth] = base * colour
+		s.floor[axisOfColour][1][tenth] = colour
+		s.floor[axisOfColour][3][tenth] = finest * colour
+		return s.limitedByColour(level*colour) / colour
+	}
+	require.InDelta(t, overColour, limited(3, fallsTo, 1, 1), 1e-12)
+	require.InDelta(t, overColour, limited(3, 2*fallsTo, colouredBase, coloured), 1e-12)
+	require.InDelta(t, math.Sqrt(3*overColour), limited(3, (fallsFrom+fallsTo)/2, 1, 1), 1e-9)
+	require.InDelta(t, 1.4, limited(1.4, fallsTo, 1, 1), 1e-12, "no more than goes with colour")
+	require.InDelta(t, 3, limited(3, fallsFrom, 1, 1), 1e-12, "white in brightness, as grain is")
+	require.InDelta(t, 3, limited(3, fallsTo, 1, coloured-0.01), 1e-12, "colour that was smoothed")
+	require.InDelta(t, 3, limited(3, fallsTo, colouredBase+0.01, 1), 1e-12, "colour of the image")
+	require.Zero(t, (&spectrum{axes: 2}).limitedByColour(0))
+}
+
 // A fine band that is even shows noise under texture that hides it in the coarser ones: what the rule says of it is
 // believed, and the finest band tells more than the rule where that says too little.
 func TestEvenBandsShowNoise(t *testing.T) {
