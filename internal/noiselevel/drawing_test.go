@@ -96,6 +96,50 @@ func TestSavedDrawings(t *testing.T) {
 	}
 }
 
+// Lines that leave no square empty are known by the paper between them and by what ink is: at one distance from it, where
+// clipped noise is at many, and in a grey image as often at the limit.
+func TestLinesWithoutGroundAreDrawn(t *testing.T) {
+	page := func(grey bool, paper, contrast, farthest float32, others int) drawing {
+		d := drawing{grey: grey}
+		for i := range 500 {
+			s := square{steps: 1.5}
+			if i >= others {
+				s.clipped, s.at[1], s.contrast[1], s.farthest[1] = 0.5, paper, contrast, farthest
+			}
+			d.squares = append(d.squares, s)
+		}
+		return d
+	}
+	require.True(t, page(false, 0.35, 20, 30, 0).drawn())
+	require.True(t, page(false, 0.35, 20, 30, 10).drawn())
+	require.False(t, page(false, 0.35, 20, 30, 25).drawn(), "squares without any white")
+	require.False(t, page(false, 0.35, 20, 42, 0).drawn(), "noise")
+	require.False(t, page(false, 0.35, 10, 15, 0).drawn(), "clouds")
+	require.False(t, page(false, 0.11, 20, 30, 0).drawn(), "little paper")
+	require.False(t, page(true, 0.35, 20, 30, 0).drawn(), "grey")
+}
+
+// A photograph of a white thing, with some dark on it and a yellow one beside, is none: few squares are white all over,
+// and many have no pixel at a limit. Where half of the squares are white it is a drawing.
+func TestWhiteThingsAreNotDrawn(t *testing.T) {
+	squares := func(white, edges, others int) drawing {
+		d := drawing{}
+		for range white {
+			d.squares = append(d.squares, square{constant: true, clipped: 1, at: [2]float32{0, 1}})
+		}
+		for range edges {
+			d.squares = append(d.squares, square{clipped: 0.6, steps: 0.2, at: [2]float32{0, 0.5}, contrast: [2]float32{0, 160}, farthest: [2]float32{0, 400}})
+		}
+		for range others {
+			d.squares = append(d.squares, square{steps: 0.2})
+		}
+		return d
+	}
+	require.False(t, squares(62, 670, 268).drawn())
+	require.True(t, squares(62, 838, 100).drawn())
+	require.True(t, squares(500, 367, 133).drawn())
+}
+
 // softNoise is noise of a standard deviation, white before a Gaussian of soft pixels; up to 0.5 it stays white.
 func softNoise(channels, h, w int, sigma, soft float64, seed uint64) []float32 {
 	white, square := addNoise(make([]float32, channels*h*w), 1, seed), 0.0
@@ -139,6 +183,15 @@ func TestNoiseIsNotDrawn(t *testing.T) {
 			pix[i] += noise[i]
 		}
 		require.False(t, drawn(toBytes(pix), channels, h, w, t))
+		if channels == 1 && sigma < 15.0/255 { // the same in a tint, as by a camera that smooths all colour away
+			tinted := make([]float32, 0, 3*h*w)
+			for _, tint := range []float32{1, 0.97, 0.9} {
+				for _, v := range pix {
+					tinted = append(tinted, tint*v)
+				}
+			}
+			require.False(t, drawn(toBytes(tinted), 3, h, w, t), "tinted")
+		}
 	})
 }
 
