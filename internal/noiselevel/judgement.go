@@ -29,6 +29,11 @@ const (
 	leastBright, slightlyBrighter, farBrighter, flatBrightness = 5.0 / 255, 1.05, 1.35, 1.2
 	// Where the second highest band has that much more than the highest, what is brighter is texture.
 	steepBrightness = 1.3
+	// Weak noise that is white in colour is white in brightness as well, and up to whiteMost times as strong there, where the
+	// second lowest band of brightness has up to evenLowest to evenLowestEnd of its finest, and the one between up to
+	// evenSecond to evenSecondEnd: texture falls. Up to brightWeak the level is that, and not from brightStrong on.
+	evenLowest, evenLowestEnd, evenSecond, evenSecondEnd = 1.15, 1.3, 1.1, 1.2
+	whiteFrom, whiteMost, brightWeak, brightStrong       = 1.2, 1.6, 14.0 / 255, 20.0 / 255
 	// The coarse bands of colour are within the factor plateau where noise has been interpolated, and the finest has a
 	// share of them between the other two.
 	plateau, falling, fallen = 1.2, 0.9, 0.4
@@ -167,12 +172,27 @@ func (p Profile) judgedWhite(s *spectrum, j judgement, agrees bool) Profile {
 		p = p.rescaled(level)
 		light, second = light/finest, second/next
 	}
+	least := p.Sigma * s.whiteInBrightness(light/p.Sigma, light)
 	bright := p.Sigma >= leastBright && j.low > slightlyBrighter*p.Sigma && light > farBrighter*p.Sigma && second < flatBrightness*light
 	if j.low <= limit*p.Sigma && !bright || second > steepBrightness*light {
+		if least > p.Sigma {
+			return p.rescaled(least)
+		}
 		return p
 	}
-	level := math.Max(p.Sigma, math.Min(j.middle, light))
+	level := math.Max(least, math.Min(j.middle, light))
 	return p.coarse(j, s.limitedByColour(level*(1+calmer*rise(level, calmFrom, calmTo))))
+}
+
+// whiteInBrightness returns how many times as strong as in colour noise is in brightness, 1 or more, where brightness is as
+// flat as colour. Its finest band has a floor, light, that is ratio times the level in colour.
+func (s *spectrum) whiteInBrightness(ratio, light float64) float64 {
+	b := s.floor[axisOfBrightness]
+	if !(ratio > whiteFrom) || light < whiteFrom*leastBright {
+		return 1
+	}
+	even := rise(b[1][tenth]/b[3][tenth], evenLowestEnd, evenLowest) * rise(b[2][tenth]/b[3][tenth], evenSecondEnd, evenSecond)
+	return math.Pow(math.Min(ratio, whiteMost), even*rise(light, brightStrong, brightWeak))
 }
 
 // limitedByColour returns the level, or less where colour shows white noise that is far weaker, and brightness texture.

@@ -176,6 +176,32 @@ func TestColourLimitsLevel(t *testing.T) {
 	require.Zero(t, (&spectrum{axes: 2}).limitedByColour(0))
 }
 
+// Where brightness is flat, too, all of it is noise, up to what goes with that of colour, if it is weak.
+func TestFlatBrightnessIsNoise(t *testing.T) {
+	times := func(ratio, lowest, second, light float64) float64 {
+		s := &spectrum{axes: 2}
+		s.floor[axisOfBrightness][1][tenth] = lowest * light
+		s.floor[axisOfBrightness][2][tenth] = second * light
+		s.floor[axisOfBrightness][3][tenth] = light
+		return s.whiteInBrightness(ratio, light)
+	}
+	const weak = 10.0 / 255
+	require.InDelta(t, 1.4, times(1.4, 1, 1, weak), 1e-12)
+	require.InDelta(t, 1.4, times(1.4, evenLowest, evenSecond, brightWeak), 1e-12)
+	require.InDelta(t, whiteMost, times(3, 1, 1, weak), 1e-12)
+	require.InDelta(t, math.Sqrt(1.4), times(1.4, (evenLowest+evenLowestEnd)/2, 1, weak), 1e-9)
+	for name, one := range map[string]float64{
+		"texture falls":                        times(1.4, evenLowestEnd, 1, weak),
+		"from the second band":                 times(1.4, 1, evenSecondEnd, weak),
+		"as strong as colour":                  times(whiteFrom, 1, 1, weak),
+		"strong":                               times(1.4, 1, 1, brightStrong),
+		"weaker than can be told from texture": times(1.4, 1, 1, leastBright),
+		"nothing":                              times(math.NaN(), 1, 1, 0),
+	} {
+		require.InDelta(t, 1, one, 1e-12, name)
+	}
+}
+
 // A fine band that is even shows noise under texture that hides it in the coarser ones: what the rule says of it is
 // believed, and the finest band tells more than the rule where that says too little.
 func TestEvenBandsShowNoise(t *testing.T) {
