@@ -31,6 +31,7 @@ type retuning struct {
 	adapted *fitted   // of the second run; or nil
 	current *fitted   // one of these
 	first   float64   // noise level that network is for
+	noise   noiseLeft // in what the runs so far came to
 
 	adaptation float64   // of the second run, 0 where there is none
 	left       []float64 // root mean square of what each run left
@@ -48,8 +49,13 @@ func (r *retuning) next(ctx context.Context, x backend.Buffer, left float64) (ph
 	if doubted, err := test(ctx, left/r.sigma); err != nil || doubted {
 		return r.current.Denoiser, true, err
 	}
+	if !r.given {
+		if noisy, err := r.quieten(ctx, x); err != nil || noisy {
+			return r.current.Denoiser, true, err
+		}
+	}
 	if r.energy == 0 {
-		return nil, false, nil
+		return r.current.Denoiser, false, nil
 	}
 	first, err := brightness(r.dev, x)
 	if err != nil {
@@ -136,6 +142,12 @@ func (r *retuning) explain(report *Report) {
 		return
 	}
 	report.Disturbance = r.sigma
+	if !r.given && r.noise.first > 0 {
+		report.Doubts = append(report.Doubts, fmt.Sprintf(
+			"a run for noise of %.2g left noise of %.2g in the result, so the photograph has more than can be seen under its blur: the strength is for %.2g",
+			r.first, r.noise.first, r.sigma))
+		return
+	}
 	if !r.given {
 		report.Doubts = append(report.Doubts, fmt.Sprintf(
 			"a run for noise of %.2g left %.2g of the photograph, so the kernel is not exact, or the noise not white: the strength is for %.2g",

@@ -46,9 +46,9 @@ const (
 	firstToleranceGuided = 16
 )
 
-// mostRepeats is how often the first run is made again at most: for another noise level, and for
-// the one before if that was no better.
-const mostRepeats = 2
+// mostRepeats is how often the first run is made again at most: for other noise levels, and for
+// the one before if the last was no better.
+const mostRepeats = 4
 
 // runs says what the runs of a restoration did.
 type runs struct {

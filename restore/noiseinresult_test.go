@@ -1,0 +1,50 @@
+package restore_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/restore"
+	"github.com/averaged/imaging/weights"
+)
+
+// Noise that a camera has smoothed is missed in a photograph that is blurred, and a run for what is seen brings it back
+// many times as strong: the result shows it, and the runs are made for more until it does not. Noise that is seen needs
+// none of that.
+func TestDeblurSeesNoiseInItsResult(t *testing.T) {
+	leaveGains(t)
+	const h, w = 160, 176
+	k, err := deblur.Shake(13, 4)
+	require.NoError(t, err)
+	soft, err := deblur.Gaussian(0.8)
+	require.NoError(t, err)
+	original := restore.Network(loaded(t, newCPU(t), open(t, weights.Original)))
+	x := picture(3, h, w)
+	white := noisy(restore.NewPlanar(3, h, w), 0.03, 6)
+	for name, c := range map[string]struct {
+		noise  *restore.Planar
+		missed bool
+		gain   float64 // in decibels
+	}{
+		"smoothed": {blurred(t, white, soft, deblur.Circular), true, 8}, // 4.3 where only what the run leaves is looked at
+		"white":    {white, false, 5},
+	} {
+		y := blurred(t, x, k, deblur.Circular)
+		for i, v := range c.noise.Pix {
+			y.Pix[i] += v
+		}
+		out, report, err := restore.Deblur(t.Context(), y, k, original, restore.Boundary(deblur.Circular))
+		require.NoError(t, err)
+		require.True(t, report.Iteration.Certificate.Converges(), name)
+		require.Equal(t, c.missed, strings.Contains(strings.Join(report.Doubts, "\n"), "in the result"), "%s: %q", name, report.Doubts)
+		if c.missed {
+			require.Greater(t, report.Disturbance, 5*report.Sigma, name)
+		} else {
+			require.InEpsilon(t, report.Sigma, report.Disturbance, 0.01, name)
+		}
+		require.Greater(t, psnr(t, x, out.(*restore.Planar)), psnr(t, x, y)+c.gain, name)
+	}
+}
