@@ -70,7 +70,8 @@ const NetworkTolerance = 1.5e-4
 // With a guide or without, the size of the residual tells whether the noise level that was given
 // is right: where both it and an estimate of the noise say that it is far from that, the first run,
 // or those steps, are made again for the estimate (Report.Level, Rescaling), so that a noise
-// level that is wrong by a factor of two costs little.
+// level that is wrong by a factor of two costs little. Where the noise is estimated it is also looked for in what the
+// first run comes to: a run for too little brings it back many times as strong, and is made again for more.
 // Whoever wants a smoother or a sharper result has Strength.
 //
 // What is said of the result of Denoise holds here too. With the boundary

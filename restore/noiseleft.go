@@ -7,8 +7,8 @@ import (
 )
 
 // A run for too little noise fits what it does not know of: noise under a blur comes back far stronger and coarse, as
-// inverting the blur makes it, where the right strength leaves next to none. A camera that smooths its noise makes it look
-// like a blurred photograph's own spectrum, so that the estimate misses it, and the result shows it.
+// inverting the blur makes it, where the right strength leaves next to none. A camera that smooths its noise makes it
+// look like what is blurred, so that the estimate misses it, and the result shows it.
 //
 // Results for the right level hold 0.000 to 0.023 by EstimateNoise, which is texture, and of 14 photographs whose
 // noise was missed 0.025 to 0.19, 4 to 53 times what the run was for. As the level rises noise goes all at once, and
@@ -19,7 +19,7 @@ const (
 	noTexture             = 0.03       // more is no texture in most photographs
 	louder, farLouder     = 2.0, 4.0   // factors of the level for which a run is made again
 	farNoisier            = 20.0       // times as noisy as the run was for, for the latter
-	quieter, mostQuieter  = 2.0, 4.0   // by which the noise of a result has to fall, and after mostLouder, or it is texture
+	quieter, mostQuieter  = 2.0, 4.0   // by which the noise has to fall, and after mostLouder, or it is texture
 	mostLouder            = 3          // how often the level is raised at most
 	afterwards            = 1.5        // factor when the noise is gone: too much costs less than too little
 )
@@ -32,8 +32,8 @@ type noiseLeft struct {
 	settled bool      // no result is looked at any more
 }
 
-// judge returns the factor by which the level of the next run is another, 1 for none, and whether it is to be made again,
-// where the result of one for noise of sigma holds noise of a level.
+// judge returns the factor by which the level of the next run is another, 1 for none, and whether it is to be made
+// again, where the result of one for noise of sigma holds noise of a level.
 func (n *noiseLeft) judge(level, sigma float64) (factor float64, again bool) {
 	times := len(n.raised)
 	switch {

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Noise that goes as the level is raised was noise, and what stays is texture, which gets the level back that it had.
 func TestJudgeNoiseLeft(t *testing.T) {
 	const sigma = 0.005
 	type step struct {
@@ -13,15 +14,20 @@ func TestJudgeNoiseLeft(t *testing.T) {
 		again         bool
 	}
 	for name, steps := range map[string][]step{
-		"a clean result":               {{0.004, 1, false}},
-		"texture":                      {{noisyFrom, 1, false}},
-		"noise that goes at once":      {{0.05, louder, true}, {0.006, afterwards, false}, {0.1, 1, false}},
-		"noise that goes late":         {{0.05, louder, true}, {0.048, louder, true}, {0.044, louder, true}, {0.004, afterwards, false}},
-		"noise that goes in part":      {{0.09, louder, true}, {0.08, louder, true}, {0.07, louder, true}, {0.022, afterwards, false}},
-		"a lot of noise":               {{0.12, farLouder, true}, {0.002, afterwards, false}},
-		"texture that stays":           {{0.02, louder, true}, {0.018, 1 / louder, true}, {0.02, 1, false}},
-		"noise, and texture beside it": {{0.09, louder, true}, {0.02, louder, true}, {0.018, 1 / louder, true}, {0.02, 1, false}},
-		"gravel":                       {{0.12, farLouder, true}, {0.11, louder, true}, {0.1, louder, true}, {0.09, 1 / (farLouder * louder * louder), true}, {0.1, 1, false}},
+		"a clean result":          {{0.004, 1, false}},
+		"texture":                 {{noisyFrom, 1, false}},
+		"noise that goes at once": {{0.05, louder, true}, {0.006, afterwards, false}, {0.1, 1, false}},
+		"noise that goes late":    {{0.05, louder, true}, {0.048, louder, true}, {0.044, louder, true}, {0.004, afterwards, false}},
+		"noise that goes in part": {{0.09, louder, true}, {0.08, louder, true}, {0.07, louder, true}, {0.022, afterwards, false}},
+		"a lot of noise":          {{0.12, farLouder, true}, {0.002, afterwards, false}},
+		"texture that stays":      {{0.02, louder, true}, {0.018, 1 / louder, true}, {0.02, 1, false}},
+		"noise, and texture beside it": {
+			{0.09, louder, true}, {0.02, louder, true}, {0.018, 1 / louder, true}, {0.02, 1, false},
+		},
+		"gravel": {
+			{0.12, farLouder, true}, {0.11, louder, true}, {0.1, louder, true},
+			{0.09, 1 / (farLouder * louder * louder), true}, {0.1, 1, false},
+		},
 	} {
 		var n noiseLeft
 		at := sigma

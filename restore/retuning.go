@@ -17,6 +17,8 @@ import (
 // again for what was given. So a level that is about right is kept, and one that is wrong by a
 // factor of two costs little.
 //
+// One that was estimated is tested by the noise in the result of the first run as well (noiseLeft).
+//
 // The second run is for another level by the factor of Planar.deblurringAdaptation.
 type retuning struct {
 	dev     backend.Device
