@@ -20,7 +20,7 @@ func TestJudgeNoiseLeft(t *testing.T) {
 		"noise that goes late":    {{0.05, louder, true}, {0.048, louder, true}, {0.044, louder, true}, {0.004, afterwards, false}},
 		"noise that goes in part": {{0.09, louder, true}, {0.08, louder, true}, {0.07, louder, true}, {0.022, afterwards, false}},
 		"a lot of noise":          {{0.12, farLouder, true}, {0.002, afterwards, false}},
-		"texture that stays":      {{0.02, louder, true}, {0.018, 1 / louder, true}, {0.02, 1, false}},
+		"texture that stays":      {{0.025, louder, true}, {0.018, 1 / louder, true}, {0.02, 1, false}},
 		"noise, and texture beside it": {
 			{0.09, louder, true}, {0.02, louder, true}, {0.018, 1 / louder, true}, {0.02, 1, false},
 		},
