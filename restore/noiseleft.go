@@ -10,9 +10,9 @@ import (
 // inverting the blur makes it, where the right strength leaves next to none. A camera that smooths its noise makes it
 // look like what is blurred, so that the estimate misses it, and the result shows it.
 //
-// In colour results for the right level hold 0.000 to 0.023 by EstimateNoise, which is texture, up to 0.019 for weak noise,
-// and of ten photographs whose noise was missed 0.025 to 0.19, 4 to 53 times what the run was for. As the level rises
-// noise goes all at once, and texture stays. Of grey images, which have no colour to tell by, the result says
+// In colour results for the right level hold 0.000 to 0.023 by EstimateNoise, which is texture, for weak noise up to
+// 0.019, and of ten photographs whose noise was missed 0.025 to 0.19, 4 to 53 times what the run was for. As the level
+// rises noise goes all at once, and texture stays. Of grey images, which have no colour to tell by, the result says
 // nothing: texture is up to 0.06 there.
 const (
 	noisyFrom, noisyRatio = 0.022, 2.0 // a result is noisy above that, and above as many times the level of the run
