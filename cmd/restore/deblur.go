@@ -73,7 +73,9 @@ photograph has: the scene went on, and what was blurred into the frame is
 estimated along with the rest. circular, zero and reflect are for test data that
 was made so. --sigma is the standard deviation of the noise in the photograph, in
 units where 1 is white; by default it is estimated. Strong noise of a camera counts
-for about twice its level, since deblurring amplifies its long waves.
+for about twice its level, since deblurring amplifies its long waves. Weak noise
+that a camera has smoothed cannot be seen in what is blurred, but in the result: if
+that of a colour photograph is noisy, the first run is made again for more.
 
 --preview X,Y,W,H restores a part only, in seconds, and writes it before and after,
 side by side, to choose a strength by; the noise is then estimated in that part.
