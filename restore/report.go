@@ -18,7 +18,8 @@ type Report struct {
 	// against it and use another, which is then Sigma; Doubts says so.
 	SigmaGiven float64
 	// Disturbance is what the strength of Deblur goes by: Sigma and an allowance for the kernel's error,
-	// unless Sigma was given; where runs for it left far more of the photograph, as much as fits.
+	// unless Sigma was given; where runs for it left far more of the photograph, or noise in the result, as much
+	// as fits.
 	Disturbance float64
 	// ColourStretch is the factor by which Denoise stretches the axes of colour before the denoiser, and
 	// shrinks them after it (SigmaChroma); 0 if it does not. What is proven holds in the norm that
