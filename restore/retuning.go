@@ -144,22 +144,21 @@ func (r *retuning) explain(report *Report) {
 		return
 	}
 	report.Disturbance = r.sigma
-	if !r.given && r.noise.first > 0 {
-		report.Doubts = append(report.Doubts, fmt.Sprintf(
+	doubt := fmt.Sprintf(
+		"a run for noise of %.2g left %.2g of the photograph, so the kernel is not exact, or the noise not white: the strength is for %.2g",
+		r.first, r.left[0], r.sigma)
+	switch {
+	case r.given:
+		report.Sigma = r.sigma
+		doubt = fmt.Sprintf(
+			"sigma: %.3g was given, but a run for it left %.2g of the photograph and the noise is estimated otherwise: %.3g was used in its place",
+			r.first, r.left[0], r.sigma)
+	case r.noise.first > 0:
+		doubt = fmt.Sprintf(
 			"a run for noise of %.2g left noise of %.2g in the result, so the photograph has more than can be seen under its blur: the strength is for %.2g",
-			r.first, r.noise.first, r.sigma))
-		return
+			r.first, r.noise.first, r.sigma)
 	}
-	if !r.given {
-		report.Doubts = append(report.Doubts, fmt.Sprintf(
-			"a run for noise of %.2g left %.2g of the photograph, so the kernel is not exact, or the noise not white: the strength is for %.2g",
-			r.first, r.left[0], r.sigma))
-		return
-	}
-	report.Sigma = r.sigma
-	report.Doubts = append(report.Doubts, fmt.Sprintf(
-		"sigma: %.3g was given, but a run for it left %.2g of the photograph and the noise is estimated otherwise: %.3g was used in its place",
-		r.first, r.left[0], r.sigma))
+	report.Doubts = append(report.Doubts, doubt)
 }
 
 // looks is how often a guide set radii.
