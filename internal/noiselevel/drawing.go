@@ -33,8 +33,9 @@ const (
 	// Or if hardly any square that varies is without clipped pixels, inkGround of all pixels in them are pure white, or
 	// pure black, and the rest is ink, inkContrast from that: plots and text that were reduced leave no square
 	// empty. Noise that is clipped leaves 0.05 of the pixels there in real photographs, plots 0.12 and more. Of a
-	// single channel it leaves half and more, so that this says nothing of grey images.
-	inkGround, inkContrast, inkOthers = 0.12, 15.0, 0.03
+	// single channel it leaves half and more, so that this says nothing of grey images, and coarse noise in near black
+	// 1.78 as the ratio of mostInk.
+	inkGround, inkContrast, inkOthers, surelyInk = 0.12, 15.0, 0.03, 1.6
 	// In a square that lies partly at a limit that share of the pixels is there.
 	partFrom, partTo = 0.1, 0.97
 	// Where at most this share of the squares is constant away from the limits, flat areas are only clipped.
@@ -160,23 +161,28 @@ func (d drawing) clippedOnly() bool {
 	return d.share(func(t square) bool { return t.constant && t.clipped < 1 }) <= offLimits
 }
 
-// inked says that what is not at the end where most pixels of the squares are lies at about one distance from it.
-func inked(squares []square) bool {
+// groundEnd is the end at which most pixels of the squares are.
+func groundEnd(squares []square) int {
 	var low, high float32
 	for _, t := range squares {
 		low, high = low+t.at[0], high+t.at[1]
 	}
-	end := 0
 	if high > low {
-		end = 1
+		return 1
 	}
+	return 0
+}
+
+// inked says that what is not at an end lies at about one distance from it: what is farthest at the median at most that
+// many times as far as the rest.
+func inked(squares []square, end int, most float32) bool {
 	var ratios []float32
 	for _, t := range squares {
 		if t.contrast[end] > 0 {
 			ratios = append(ratios, t.farthest[end]/t.contrast[end])
 		}
 	}
-	return median(ratios) <= mostInk
+	return median(ratios) <= most
 }
 
 // drawn says that the image is no photograph.
@@ -195,7 +201,7 @@ func (d drawing) drawn() bool {
 	}
 	slices.Sort(steps)
 	lines := len(looked) >= minGroups && float64(steps[int(drawnQuantile*float64(len(steps)-1)+0.5)]) > drawnSteps
-	if lines && (!d.grey || len(looked) == unclipped || inked(looked)) {
+	if lines && (!d.grey || len(looked) == unclipped || inked(looked, groundEnd(looked), mostInk)) {
 		return true
 	}
 	others := float64(unclipped) / float64(len(varied))
@@ -216,7 +222,7 @@ func (d drawing) drawn() bool {
 		if ground*contrast >= groundContrast && others <= groundOthers*math.Min(ground/leastGround, 1) {
 			return true
 		}
-		if !d.grey && at >= inkGround && contrast >= inkContrast && others <= inkOthers && inked(varied) {
+		if !d.grey && at >= inkGround && contrast >= inkContrast && others <= inkOthers && inked(varied, e, surelyInk) {
 			return true
 		}
 	}
