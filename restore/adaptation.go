@@ -13,11 +13,15 @@ import (
 // apart cannot make that difference by itself; photographs gain 0.04 to 0.11 dB by it on average.
 // Report.Adaptation is the factor, 0.67 to 1.49, on the noise level that the network is used for.
 //
+// The network "camera" is tried on a part of a photograph in colour first, where its noise is measured and coarse: what it
+// takes there tells texture, such as that of gravel or of the sea, from noise. Report.Adaptation is the factor on the
+// strength then, 0.1 to 1.4.
+//
 // What is proven of the network is proven for each strength, and so is what is proven of an
 // iteration, during which the strength is fixed. The map from image to result, the choice of the
 // strength included, is not the network any more: that needs Adaptation(false), and a noise level that is
-// given. Adaptation has no effect on total variation, on a network of which nothing is proven, and on one
-// with a guide, which follows the image by itself.
+// given. Adaptation has no effect on total variation, on a network of which nothing is proven, and, but for that trial, on
+// one with a guide, which follows the image by itself.
 func Adaptation(on bool) Option {
 	return option{"Adaptation", func(c *settings) error {
 		c.adapt = on

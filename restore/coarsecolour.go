@@ -163,7 +163,7 @@ func (e *NoiseEstimate) colourSlope() float64 {
 		return 0
 	}
 	longest := slices.MaxFunc(e.Bands, func(a, b NoiseBand) int { return cmp.Compare(a.Period, b.Period) })
-	fine := e.near(6)
+	fine := e.Band(6)
 	if !(fine.Colour > 0) {
 		return 0
 	}

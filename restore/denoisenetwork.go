@@ -22,24 +22,14 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 	if err := meter.report(0, 0, 0); err != nil {
 		return nil, err
 	}
-	sigma, err := c.axisNoise(p.Channels, math.Max(report.Sigma, leastSigma))
-	if err != nil {
-		return nil, err
-	}
-	if c.guided() && report.Estimate != nil && report.Estimate.Kind == CoarseNoise {
-		quiet := noiselevel.QuietColour(sigma, report.Estimate.near(noiselevel.QuietPeriod).Colour)
-		sigma = strength.GuidedCoarseLevel(sigma, report.Estimate.finest(), quiet)
-	}
-	if c.adapts() {
-		report.Adaptation = p.denoisingAdaptation(math.Max(report.Sigma, leastSigma), sigma)
-		sigma *= report.Adaptation
-	}
-	c.doubtUnproven(report, sigma)
-	phi, err := c.fit(ctx, dev, p.Channels, sigma)
+	phi, err := c.fitTo(ctx, dev, p, report)
 	if err != nil {
 		return nil, err
 	}
 	defer phi.free()
+	if c, err = c.tried(ctx, phi, p, report); err != nil {
+		return nil, err
+	}
 	src, err := lend(dev, p.shape(), p.Pix)
 	if err != nil {
 		return nil, err
@@ -101,6 +91,24 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 		return nil, err
 	}
 	return out.Pix, meter.end()
+}
+
+// fitTo is fit for an image and its noise.
+func (c settings) fitTo(ctx context.Context, dev backend.Device, p *Planar, report *Report) (*fitted, error) {
+	sigma, err := c.axisNoise(p.Channels, math.Max(report.Sigma, leastSigma))
+	if err != nil {
+		return nil, err
+	}
+	if c.guided() && report.Estimate != nil && report.Estimate.Kind == CoarseNoise {
+		quiet := noiselevel.QuietColour(sigma, report.Estimate.Band(noiselevel.QuietPeriod).Colour)
+		sigma = strength.GuidedCoarseLevel(sigma, report.Estimate.finest(), quiet)
+	}
+	if c.adapts() {
+		report.Adaptation = p.denoisingAdaptation(math.Max(report.Sigma, leastSigma), sigma)
+		sigma *= report.Adaptation
+	}
+	c.doubtUnproven(report, sigma)
+	return c.fit(ctx, dev, p.Channels, sigma)
 }
 
 // applyTo sets out to Φ(p).

@@ -76,7 +76,7 @@ func (f *fitted) guideAt(ctx context.Context, k operator.Linear, y, x backend.Bu
 type GuideReport struct {
 	// Strength is the factor on the radii.
 	Strength float64
-	// Looks is how often the guide set radii: once in Denoise, once more for CoarseColour, and before each
+	// Looks is how often the guide set radii: once in Denoise, once more for its trial and for CoarseColour, and before each
 	// run and each annealed step in an iteration.
 	Looks int
 	// Parameters of the guide, and its Multiplications for a pixel of the photograph.

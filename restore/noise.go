@@ -57,6 +57,8 @@ type NoiseEstimate struct {
 	// doubtful, and what may help.
 	Reliable bool
 	Note     string
+	// Trial is about the trial of a network (Trial); nil where none was made. Denoise makes one unless it is given.
+	Trial *TrialReport
 }
 
 // NoiseBand is what varies in a band of spatial frequencies, as the standard deviation that white
@@ -75,8 +77,8 @@ func (e *NoiseEstimate) finest() float64 {
 	return slices.MinFunc(e.Bands, func(a, b NoiseBand) int { return cmp.Compare(a.Period, b.Period) }).Brightness
 }
 
-// near is the band whose period is nearest to one in pixels; of no noise without bands.
-func (e *NoiseEstimate) near(period float64) NoiseBand {
+// Band returns the band whose period is nearest to one in pixels; of no noise without Bands.
+func (e *NoiseEstimate) Band(period float64) NoiseBand {
 	if len(e.Bands) == 0 {
 		return NoiseBand{}
 	}

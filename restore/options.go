@@ -111,11 +111,14 @@ func SigmaAuto() Option {
 
 // Noise gives what EstimateNoise has made of the image, or of a larger one that it is a part of, so that
 // it is not measured again: all is done as if it had been found here. Its Sigma must be finite and 0 or
-// more.
+// more, and the Factor of a Trial above 0, at most 1e6.
 func Noise(e NoiseEstimate) Option {
 	return option{"Noise", func(c *settings) error {
 		if !(e.Sigma >= 0) || math.IsInf(e.Sigma, 0) {
 			return &OptionError{Option: "Noise", Value: e.Sigma, Want: "an estimate whose Sigma is finite and 0 or more"}
+		}
+		if e.Trial != nil && (!(e.Trial.Factor > 0) || e.Trial.Factor > mostStrength) {
+			return &OptionError{Option: "Noise", Value: e.Trial.Factor, Want: "an estimate whose Trial has a Factor above 0, at most 1e6"}
 		}
 		c.sigma, c.sigmaGiven, c.sigmaAsked, c.grain, c.noise = 0, false, true, false, &e
 		return nil

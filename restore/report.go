@@ -50,8 +50,8 @@ type Report struct {
 	// through a network of colour √3 times that. It is 0 without a network, and with one for all
 	// noise levels.
 	Rescaling float64
-	// Adaptation is the factor by which Rescaling or Level follow the image (Adaptation); 0 if they
-	// do not.
+	// Adaptation is the factor by which Rescaling or Level, or the strength of a guide, follow the image (Adaptation); 0 if
+	// they do not.
 	Adaptation float64
 	// Level is the noise level that a network for all of them was used for
 	// (denoise.Network.For): what is divided to give Rescaling above, unless Sigma

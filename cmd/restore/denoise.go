@@ -29,8 +29,10 @@ func (a *app) denoiseCommand() *cobra.Command {
 strong it is, and whether it is white, as of scans and test data, or coarse, as a
 camera's development and JPEG leave it. Coarse noise is removed at the level of its
 low frequencies, two to three times its standard deviation, and blotches of colour
-once more at a quarter of the resolution. --strength light and strong smooth less
-and more than that. In the shadows a camera's noise darkens a photograph too,
+once more at a quarter of the resolution. It is tried on a part of a colour picture
+first: texture, of gravel or water, is what is taken along with detail, and less is
+taken then (--adapt=false: no trial). --strength light and strong smooth less and
+more than that. In the shadows a camera's noise darkens a photograph too,
 through its tone curve: where the noise shows that, they are raised by as much. What
 a network takes from dark colours, on average over 100 pixels, is put back.
 A screenshot or a drawing has no noise and comes back as it is.

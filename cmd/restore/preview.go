@@ -81,11 +81,11 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 		return nil, "", fileError{t.input, fmt.Errorf("has %d×%d pixels, and --preview %v is not inside; X+W may be %d and Y+H %d at most", m.Width, m.Height, &p, m.Width, m.Height)}
 	}
 	m.Alpha = nil
-	noise, err := r.noiseOfWhole(m)
+	opts = slices.Clone(opts)
+	noise, err := r.noiseOfWhole(ctx, m, opts)
 	if err != nil {
 		return nil, "", err
 	}
-	opts = slices.Clone(opts)
 	if noise != nil {
 		opts = append(opts, restore.Noise(*noise))
 	}
@@ -123,7 +123,7 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 		panels = append(panels, panel(out.Pix))
 		labels = append(labels, strengthName(s))
 		if o == nil {
-			if report.Adaptation > 0 {
+			if report.Adaptation > 0 && (noise == nil || noise.Trial == nil) {
 				a.remark(t.input, "the strength of the network follows the detail of this part, and in the whole image that of the whole (--adapt=false: neither)")
 			}
 			o = outcomeOf(&panels[i+1], report)
@@ -168,16 +168,20 @@ func sideBySide(panels []imagefile.Image) *imagefile.Image {
 }
 
 // noiseOfWhole leaves the noise to be measured in the part.
-func (b *batchFlags) noiseOfWhole(*imagefile.Image) (*restore.NoiseEstimate, error) { return nil, nil }
+func (b *batchFlags) noiseOfWhole(context.Context, *imagefile.Image, []restore.Option) (*restore.NoiseEstimate, error) {
+	return nil, nil
+}
 
-// noiseOfWhole measures the noise in the whole image, as without --preview.
-func (d *denoiser) noiseOfWhole(m *imagefile.Image) (*restore.NoiseEstimate, error) {
+// noiseOfWhole measures the noise in the whole image, and tries the network on parts of all of it, as without --preview.
+func (d *denoiser) noiseOfWhole(ctx context.Context, m *imagefile.Image, opts []restore.Option) (*restore.NoiseEstimate, error) {
 	if d.sigma.given || d.luma.given || d.grain.given {
 		return nil, nil
 	}
-	e, err := restore.EstimateNoise(planarOf(m))
+	img := planarOf(m)
+	e, err := restore.EstimateNoise(img)
 	if err != nil {
 		return nil, err
 	}
-	return &e, nil
+	e.Trial, err = restore.Trial(ctx, img, append(slices.Clone(opts), restore.Noise(e))...)
+	return &e, err
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -57,4 +59,36 @@ func TestPreviewStandsBesideTheInput(t *testing.T) {
 	fails(t, exitUsage, []string{"--strength 1,x", "light, normal or strong"}, denoising("a.jpg", "--preview", "0,0,4,4", "--strength", "1,x")...)
 	fails(t, exitUsage, []string{"leave out one of them"}, denoising("a.jpg", "--preview", "0,0,4,4", "--report", "r.html")...)
 	require.Equal(t, []string{"a.jpg", "a.preview.png", "b.png", "k.png"}, files(t))
+}
+
+// A part is denoised as strongly as in the whole, which the network is tried on: here it is smooth, and most of the rest is
+// texture.
+func TestPreviewIsTriedOnTheWhole(t *testing.T) {
+	inFolder(t)
+	const h, w, smooth = 224, 400, 150
+	m := picture(3, h, w, 8, 0)
+	r := rand.New(rand.NewPCG(6, 7))
+	for i := range h * w {
+		v := 0.4 + 0.1*float64(i%w)/w
+		if i%w > smooth {
+			v += 0.2 * (r.Float64() - 0.5) * float64(1+(i/w/7+i%w/5)%2)
+		}
+		for c := range 3 {
+			m.Pix[c*h*w+i] = float32(math.Round(255*v) / 255)
+		}
+	}
+	save(t, "scene.png", m)
+	succeeds(t, "degrade", "scene.png", "--camera", "--iso", "3200", "--luma-smoothing", "0.8", "--depth", "8", "-o", "a.png")
+	run := []string{"denoise", "a.png", "--json", "-o"}
+	whole := objects(t, succeedsNoted(t, append(run, "1.pfm")...).stdout)[0]
+	part := objects(t, succeedsNoted(t, append(run, "p.pfm", "--preview", "40,60,50,40")...).stdout)[0]
+	require.Equal(t, "camera", whole["method"])
+	require.Equal(t, whole["adaptation"], part["adaptation"])
+	require.Less(t, whole["adaptation"], 0.9)
+	p, of := load(t, "p.pfm"), load(t, "1.pfm")
+	crop(of, 40, 50, 60, 40)
+	n := len(p.Pix) / 3
+	for c := range 3 {
+		require.InDeltaSlice(t, of.Pix[c*2000:][:2000], panel(p.Pix[c*n:], p.Width, 40, 50, 1), 1./255)
+	}
 }

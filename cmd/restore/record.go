@@ -80,7 +80,7 @@ type outcome struct {
 	Weight      number     `json:"weight,omitempty"`
 	// Network is the one in use, as s·Φ(x/s) with the rescaling s, or for the noise
 	// level Level if it is for all of them; Adaptation is the factor in either that follows the
-	// image.
+	// image, or on the strength of a guide.
 	Network    *networkInfo `json:"network,omitempty"`
 	Rescaling  number       `json:"rescaling,omitempty"`
 	Level      number       `json:"level,omitempty"`

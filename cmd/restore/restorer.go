@@ -33,7 +33,7 @@ type restorer interface {
 	removedBlur() deblur.Kernel
 	// noiseOfWhole is the noise of an image of which --preview restores a part; nil if it is given,
 	// or measured in the part.
-	noiseOfWhole(m *imagefile.Image) (*restore.NoiseEstimate, error)
+	noiseOfWhole(ctx context.Context, m *imagefile.Image, opts []restore.Option) (*restore.NoiseEstimate, error)
 	// describe adds to an outcome what its flags say.
 	describe(o *outcome)
 	// achieved says of an outcome what became of the image, such as "noise removed".

@@ -49,7 +49,7 @@ var table = map[string]row{
 	}, tests: []string{"denoise/dncnn"}},
 	"restore": {code: []string{
 		"denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "tv", "pnp", "averaged", "backend", "backend/cpu", "backend/cuda", "weights", "weights/open",
-		"internal/imagefile", "internal/localmean", "internal/noiselevel", "internal/reduction", "internal/shadows", "internal/strength",
+		"internal/imagefile", "internal/localmean", "internal/methodnoise", "internal/noiselevel", "internal/reduction", "internal/shadows", "internal/strength",
 		xImage,
 	}, tests: []string{"denoise/activation", "denoise/dncnn", "internal/cameranoise", "internal/scene", "internal/quality", "weights/research"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from, internal/cameranoise
@@ -149,6 +149,7 @@ var table = map[string]row{
 	"internal/openfile":             {},
 	"internal/noiselevel":           {code: []string{"internal/parallel"}, tests: []string{"internal/cameranoise"}},
 	"internal/localmean":            {},
+	"internal/methodnoise":          {code: []string{"weights"}},
 	"internal/shadows":              {},
 	"internal/reduction":            {tests: []string{"internal/devicetest"}},
 	"internal/response":             {},
@@ -207,8 +208,9 @@ var table = map[string]row{
 	"experiments/internal/tinyset": {code: []string{testify}},
 
 	// Generators.
-	"internal/noiselevel/learn": {code: []string{"internal/cameranoise", "internal/imagefile", "internal/noiselevel"}},
-	"internal/scene/render":     {code: []string{"internal/scene"}},
+	"internal/noiselevel/learn":  {code: []string{"internal/cameranoise", "internal/imagefile", "internal/noiselevel"}},
+	"internal/methodnoise/learn": {code: []string{"restore", "internal/cameranoise", "internal/imagefile", "internal/methodnoise"}},
+	"internal/scene/render":      {code: []string{"internal/scene"}},
 
 	// Races against other programs.
 	"internal/blindrace": {code: []string{"restore", "deblur", "backend", "backend/cpu", "weights/research", "internal/fft", "internal/imagefile", "internal/parallel", "internal/racing"}},

@@ -1,0 +1,126 @@
+// Command learn makes the rule by which package methodnoise says how strong a denoiser should be:
+//
+//	go run ./internal/methodnoise/learn -photographs FOLDER -o internal/methodnoise/coefficients.go
+//
+// FOLDER holds clean photographs in colour. The coefficients that are here were learned from those of
+// folder cc0-by/train, whose licences let anyone use what is learned (weights/README.md), with the network camera as it
+// is: after a change of the network, or of what package noiselevel says, it should be learned anew.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/averaged/imaging/restore"
+)
+
+func main() {
+	folder := flag.String("photographs", "", "`FOLDER` of clean photographs in colour")
+	output := flag.String("o", "", "Go `FILE` to write")
+	pictures := flag.Int("pictures", 3000, "pictures to make; those whose noise is not that of a camera are left out")
+	kept := flag.String("kept", "", "`FILE` that keeps what was measured, to learn from it again")
+	flag.Parse()
+	if err := run(context.Background(), *folder, *output, *kept, *pictures); err != nil {
+		fmt.Fprintln(os.Stderr, "learn:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, folder, output, kept string, pictures int) error {
+	set, err := restoreSamples(kept)
+	if err != nil {
+		list, err := readPhotographs(ctx, folder)
+		if err != nil {
+			return err
+		}
+		if set, err = measureAll(ctx, list, pictures); err != nil {
+			return err
+		}
+		if err := keepSamples(kept, set); err != nil {
+			return err
+		}
+	}
+	for part := range parts {
+		r := fit(set, func(s sample) bool { return s.Photograph%parts != part })
+		left := func(s sample) bool { return s.Photograph%parts == part }
+		fmt.Fprintf(os.Stderr, "left out, part %d: %s\n", part, r.summary(set, left))
+	}
+	all := func(sample) bool { return true }
+	r := fit(set, all)
+	fmt.Fprintf(os.Stderr, "learned from: %s\n", r.summary(set, all))
+	return write(output, r)
+}
+
+// parts is how many parts the photographs are divided into, to learn from all but one.
+const parts = 4
+
+// measureAll makes samples on all processors, always the same.
+func measureAll(ctx context.Context, list []photograph, n int) ([]sample, error) {
+	all, good, errs := make([]sample, n), make([]bool, n), make([]error, n)
+	var group sync.WaitGroup
+	var next, failed atomic.Int64
+	for w := range min(n, runtime.GOMAXPROCS(0)) {
+		group.Go(func() {
+			r, err := restore.New(restore.Threads(1))
+			if err != nil {
+				errs[w] = err
+				return
+			}
+			defer r.Close()
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= n || failed.Load() > 0 {
+					return
+				}
+				if all[i], good[i], errs[i] = measure(ctx, r, list, uint64(i)); errs[i] != nil {
+					failed.Add(1)
+				}
+				if i%100 == 99 {
+					fmt.Fprintf(os.Stderr, "%d of %d pictures\n", i+1, n)
+				}
+			}
+		})
+	}
+	group.Wait()
+	var set []sample
+	for i := range all {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		if good[i] {
+			set = append(set, all[i])
+		}
+	}
+	return set, nil
+}
+
+var errNoSamples = errors.New("no samples are kept")
+
+func restoreSamples(path string) (set []sample, err error) {
+	if path == "" {
+		return nil, errNoSamples
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return set, json.Unmarshal(b, &set)
+}
+
+func keepSamples(path string, set []sample) error {
+	if path == "" {
+		return nil
+	}
+	b, err := json.Marshal(set)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, b, 0o644)
+}

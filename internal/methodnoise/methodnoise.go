@@ -1,0 +1,207 @@
+// Package methodnoise tells from what a denoiser takes away whether that is noise or texture.
+//
+// The difference of an image and of what a denoiser makes of it is the denoiser's method noise (Buades, Coll and Morel 2005,
+// "A review of image denoising algorithms, with a new one"). Where a denoiser was told the right level, it looks like noise:
+// as strong beside detail as far from it, and without a trace of the detail. Where sea, grass or gravel was taken for noise,
+// it is strong where detail is left, and follows it. No spectrum shows that: gravel has that of a camera's noise.
+//
+// So a part of an image is denoised on trial (NewSample), the difference is measured (Measure), and a rule that was learned
+// from photographs by simulated cameras (package learn) says by what factor the strength should be changed (Factor).
+package methodnoise
+
+import "math"
+
+// Signs are what the method noise of an image says. Logarithms are natural.
+type Signs struct {
+	// Together is the correlation, over squares of 8×8 pixels, of the logarithms of the energy of what was taken from
+	// brightness and of the detail that is left in it, both without what follows from how bright the squares are.
+	Together float64
+	// Along is the correlation, over pixels, of what was taken from brightness and of the Laplacian of what is left of
+	// it: detail that was made weaker is taken along with itself.
+	Along float64
+	// Colour is the logarithm of how much more was taken along an axis of colour than along that of brightness: standard
+	// deviations.
+	Colour float64
+	// Spread is the standard deviation over squares of the logarithm of the energy of what was taken from brightness, without
+	// what follows from how bright they are.
+	Spread float64
+	// Floor is the logarithm of the floor of brightness in the image at periods of FloorPeriod pixels over the level that
+	// the denoiser was told (SetFloor).
+	Floor float64
+}
+
+// FloorPeriod is the period of Signs.Floor, in pixels.
+const FloorPeriod = 12
+
+// SetFloor sets Floor; it returns false where there is none.
+func (s *Signs) SetFloor(floor, level float64) bool {
+	if !(floor > 0) || !(level > 0) {
+		return false
+	}
+	s.Floor = math.Log(floor / level)
+	return true
+}
+
+const (
+	// square is the side of the squares, in pixels, and margin what is left out around each patch, where the denoiser has
+	// seen what does not belong together.
+	square, margin = 8, 8
+	// leastSquares is how many it takes to say anything.
+	leastSquares = 24
+	// Mean squares in 255ths that count as nothing: of what was taken, and of detail.
+	leastTaken, leastDetail = 0.05, 0.2
+)
+
+// Measure compares a sample in colour with what a denoiser made of its Pix; ok is false where there is too little to say
+// anything.
+func Measure(s *Sample, denoised []float32) (_ Signs, ok bool) {
+	n := s.Height * s.Width
+	left := make([]float64, n)
+	var taken [3][]float64 // along brightness and two axes of colour
+	for axis := range taken {
+		taken[axis] = make([]float64, n)
+	}
+	for i := range n {
+		var d [3]float64
+		for c := range d {
+			is := 255 * float64(denoised[c*n+i])
+			left[i] += is / math.Sqrt(3)
+			d[c] = 255*float64(s.Pix[c*n+i]) - is
+		}
+		taken[0][i] = (d[0] + d[1] + d[2]) / math.Sqrt(3)
+		taken[1][i] = (d[0] - d[2]) / math.Sqrt2
+		taken[2][i] = (d[0] - float64(2*d[1]) + d[2]) / math.Sqrt(6)
+	}
+	var m moments
+	for y := 0; y < s.Height; y += s.patchHeight {
+		for x := 0; x < s.Width; x += s.patchWidth {
+			m.add(left, taken, s.Width, y, x, s.patchHeight, s.patchWidth)
+		}
+	}
+	if len(m.energies) < leastSquares || !(m.detail > 0) || !(m.brightness > 0) {
+		return Signs{}, false
+	}
+	without(m.energies, m.means)
+	without(m.details, m.means)
+	spread, squares := 0.0, float64(len(m.energies))
+	for _, v := range m.energies {
+		spread += float64(v * v)
+	}
+	return Signs{
+		Together: correlation(m.energies, m.details),
+		Along:    m.product / math.Sqrt(float64(m.detail*m.brightness)),
+		Colour:   0.5 * math.Log((m.colour/squares+leastTaken)/(m.brightness/squares+leastTaken)),
+		Spread:   math.Sqrt(spread / squares),
+	}, true
+}
+
+// moments are sums over squares, and what is known of each. What was taken is without its mean over the square: a denoiser
+// that darkens says nothing of texture.
+type moments struct {
+	brightness, colour       float64   // mean squares of what was taken, of colour along one axis
+	product, detail          float64   // means of the Laplacian times what was taken, and of its square
+	energies, details, means []float64 // logarithms of mean squares, and brightness from 0 to 1
+}
+
+// add looks at a patch of planes of a width, but for its margin.
+func (m *moments) add(left []float64, taken [3][]float64, width, top, patchLeft, height, patchWidth int) {
+	for y := top + margin; y+square+margin <= top+height; y += square {
+		for x := patchLeft + margin; x+square+margin <= patchLeft+patchWidth; x += square {
+			m.addSquare(left, taken, width, y, x)
+		}
+	}
+}
+
+func (m *moments) addSquare(left []float64, taken [3][]float64, width, top, squareLeft int) {
+	const pixels = square * square
+	laplacian := func(of func(i int) float64, i int) float64 {
+		return float64(4*of(i)) - (of(i-1) + of(i+1) + of(i-width) + of(i+width))
+	}
+	plain := func(i int) float64 { return left[i] }
+	smooth := func(i int) float64 { // by [1 2 1]/4 along both axes
+		corners := left[i-width-1] + left[i-width+1] + left[i+width-1] + left[i+width+1]
+		return (float64(4*left[i]) + float64(2*(left[i-1]+left[i+1]+left[i-width]+left[i+width])) + corners) / 16
+	}
+	each := func(do func(i int)) {
+		for y := range square {
+			for x := range square {
+				do((top+y)*width + squareLeft + x)
+			}
+		}
+	}
+	brightness, mean := 0.0, [3]float64{}
+	each(func(i int) {
+		brightness += left[i] / pixels
+		for axis := range mean {
+			mean[axis] += taken[axis][i] / pixels
+		}
+	})
+	energy, colour, detail := 0.0, 0.0, 0.0
+	each(func(i int) {
+		t := taken[0][i] - mean[0]
+		first, second := taken[1][i]-mean[1], taken[2][i]-mean[2]
+		energy += float64(t*t) / pixels
+		colour += (float64(first*first) + float64(second*second)) / (2 * pixels)
+		l, s := laplacian(plain, i), laplacian(smooth, i)
+		m.product += float64(l*t) / pixels
+		m.detail += float64(l*l) / pixels
+		detail += float64(s*s) / pixels
+	})
+	m.brightness += energy
+	m.colour += colour
+	m.energies = append(m.energies, math.Log(energy+leastTaken))
+	m.details = append(m.details, math.Log(detail+leastDetail))
+	m.means = append(m.means, brightness/(255*math.Sqrt(3)))
+}
+
+// without takes from values what a parabola in the other ones says of them, by least squares.
+func without(values, of []float64) {
+	n := float64(len(of))
+	mean := 0.0
+	for _, v := range of {
+		mean += v / n
+	}
+	// Orthogonal polynomials of degree 0, 1 and 2, one after the other.
+	basis := [3][]float64{}
+	for d := range basis {
+		p := make([]float64, len(of))
+		for i, v := range of {
+			p[i] = math.Pow(v-mean, float64(d))
+		}
+		for _, q := range basis[:d] {
+			subtract(p, q)
+		}
+		basis[d] = p
+		subtract(values, p)
+	}
+}
+
+// subtract takes from values their projection onto p, which may be 0 up to rounding.
+func subtract(values, p []float64) {
+	const nothing = 1e-9 // of brightness that is as good as even, and its square
+	product, energy := 0.0, 0.0
+	for i, v := range p {
+		product += float64(v * values[i])
+		energy += float64(v * v)
+	}
+	if energy <= nothing*float64(len(p)) {
+		return
+	}
+	for i, v := range p {
+		values[i] -= float64(product / energy * v)
+	}
+}
+
+// correlation is that of values with mean 0; 0 where one of the two does not vary.
+func correlation(a, b []float64) float64 {
+	var aa, bb, ab float64
+	for i := range a {
+		aa += float64(a[i] * a[i])
+		bb += float64(b[i] * b[i])
+		ab += float64(a[i] * b[i])
+	}
+	if !(aa > 0) || !(bb > 0) {
+		return 0
+	}
+	return ab / math.Sqrt(float64(aa*bb))
+}

@@ -1,0 +1,181 @@
+package methodnoise
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// scene is a picture of blocks of several brightnesses with texture in every third of them, in values from 0 to 1.
+func scene(h, w int, seed uint64) []float32 {
+	r := rand.New(rand.NewPCG(seed, 1))
+	pix := make([]float32, 3*h*w)
+	for y := range h {
+		for x := range w {
+			v := 0.3 + 0.05*float64((y/17+x/23)%5)
+			if (y/16+x/16)%3 == 0 {
+				v += 0.05 * r.NormFloat64()
+			}
+			for c := range 3 {
+				pix[c*h*w+y*w+x] = float32(v)
+			}
+		}
+	}
+	return pix
+}
+
+// plus is pix with white noise, of another strength along colour.
+func plus(pix []float32, brightness, colour float64, seed uint64) []float32 {
+	r := rand.New(rand.NewPCG(seed, 2))
+	out, n := slices.Clone(pix), len(pix)/3
+	for i := range n {
+		b, first, second := brightness*r.NormFloat64(), colour*r.NormFloat64(), colour*r.NormFloat64()
+		for c, v := range [3]float64{first/math.Sqrt2 + second/math.Sqrt(6), -2 * second / math.Sqrt(6), -first/math.Sqrt2 + second/math.Sqrt(6)} {
+			out[c*n+i] += float32(b/math.Sqrt(3) + v)
+		}
+	}
+	return out
+}
+
+// weaker is pix with less of its fine detail: a share of what a mean of nine pixels leaves.
+func weaker(pix []float32, h, w int, share float64) []float32 {
+	out := slices.Clone(pix)
+	for c := range 3 {
+		for y := 1; y < h-1; y++ {
+			for x := 1; x < w-1; x++ {
+				i := c*h*w + y*w + x
+				mean := 0.0
+				for _, d := range []int{-w - 1, -w, -w + 1, -1, 0, 1, w - 1, w, w + 1} {
+					mean += float64(pix[i+d]) / 9
+				}
+				out[i] = float32(mean + (1-share)*(float64(pix[i])-mean))
+			}
+		}
+	}
+	return out
+}
+
+// A denoiser that takes all noise and nothing else has no sign of texture; one that takes a part of the texture has both.
+func TestSignsTellTextureFromNoise(t *testing.T) {
+	const h, w = 200, 240
+	clean := scene(h, w, 1)
+	noisy := plus(clean, 0.02, 0.01, 2)
+	noise, ok := Measure(NewSample(noisy, h, w), sampled(clean, h, w))
+	require.True(t, ok)
+	require.InDelta(t, 0, noise.Together, 0.1)
+	require.InDelta(t, 0, noise.Along, 0.02)
+	require.InDelta(t, math.Log(0.5), noise.Colour, 0.02)
+	require.InDelta(t, math.Sqrt(2.0/64), noise.Spread, 0.03, "that of χ² with as many degrees of freedom as a square has pixels")
+
+	texture, ok := Measure(NewSample(clean, h, w), sampled(weaker(clean, h, w, 0.5), h, w))
+	require.True(t, ok)
+	require.Greater(t, texture.Together, 0.8)
+	require.Greater(t, texture.Along, 0.8)
+	require.Less(t, texture.Colour, -2.0, "grey has no colour to take")
+
+	both, ok := Measure(NewSample(noisy, h, w), sampled(weaker(clean, h, w, 0.5), h, w))
+	require.True(t, ok)
+	require.Greater(t, both.Together, noise.Together+0.2)
+	require.Greater(t, both.Along, noise.Along+0.2)
+}
+
+// sampled is the sample of pix.
+func sampled(pix []float32, h, w int) []float32 { return NewSample(pix, h, w).Pix }
+
+// What follows from brightness is no sign: noise that is stronger where a picture is bright, and so is what is left.
+func TestSignsLeaveBrightnessOut(t *testing.T) {
+	const h, w = 192, 192
+	r := rand.New(rand.NewPCG(3, 3))
+	noisy, left := make([]float32, 3*h*w), make([]float32, 3*h*w)
+	for i := range h * w {
+		v := 0.2 + 0.6*float64(i%w)/w
+		detail, noise := 0.02*v*v*r.NormFloat64(), 0.05*v*v*r.NormFloat64()
+		for c := range 3 {
+			left[c*h*w+i] = float32(v + detail)
+			noisy[c*h*w+i] = float32(v + detail + noise)
+		}
+	}
+	s, ok := Measure(NewSample(noisy, h, w), sampled(left, h, w))
+	require.True(t, ok)
+	require.InDelta(t, 0, s.Together, 0.12)
+}
+
+// Where nothing was taken, or there is nothing but one value, or hardly any pixels, there is nothing to say.
+func TestSignsOfNothing(t *testing.T) {
+	flat := make([]float32, 3*200*200)
+	_, ok := Measure(NewSample(flat, 200, 200), sampled(flat, 200, 200))
+	require.False(t, ok)
+	clean := scene(40, 40, 4)
+	_, ok = Measure(NewSample(clean, 40, 40), sampled(plus(clean, 0.1, 0.1, 5), 40, 40))
+	require.False(t, ok)
+	var s Signs
+	require.False(t, s.SetFloor(0, 0.1))
+	require.False(t, s.SetFloor(0.1, 0))
+	require.False(t, s.SetFloor(math.NaN(), 0.1))
+	require.True(t, s.SetFloor(0.2, 0.1))
+	require.InDelta(t, math.Log(2), s.Floor, 1e-12)
+}
+
+// Patches are whole parts of the image, begin where JPEG's blocks do, do not overlap, and reach to its sides.
+func TestSampleIsOfTheImage(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h, w := rapid.IntRange(1, 700).Draw(t, "h"), rapid.IntRange(1, 700).Draw(t, "w")
+		pix := make([]float32, 3*h*w)
+		for i := range pix {
+			pix[i] = float32(i)
+		}
+		s := NewSample(pix, h, w)
+		require.Len(t, s.Pix, 3*s.Height*s.Width)
+		if s.Height == h && s.Width == w && s.patchHeight == h {
+			require.Equal(t, pix, s.Pix)
+			return
+		}
+		require.LessOrEqual(t, s.Height, h)
+		require.LessOrEqual(t, s.Width, w)
+		seen := map[int]bool{}
+		for py := 0; py < s.Height; py += s.patchHeight {
+			for px := 0; px < s.Width; px += s.patchWidth {
+				begin := int(s.Pix[py*s.Width+px])
+				top, left := begin/w, begin%w
+				require.Zero(t, top%8)
+				require.Zero(t, left%8)
+				require.LessOrEqual(t, top+s.patchHeight, h)
+				require.LessOrEqual(t, left+s.patchWidth, w)
+				for c := range 3 {
+					for y := 0; y < s.patchHeight; y += 19 {
+						for x := 0; x < s.patchWidth; x += 19 {
+							i := (top+y)*w + left + x
+							require.Equal(t, float32(c*h*w+i), s.Pix[(c*s.Height+py+y)*s.Width+px+x])
+							if c == 0 {
+								require.False(t, seen[i])
+								seen[i] = true
+							}
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// A large image costs no more than 36 patches.
+func TestSampleIsSmall(t *testing.T) {
+	const h, w = 1500, 2000
+	s := NewSample(make([]float32, 3*h*w), h, w)
+	require.Equal(t, mostRow*patchSide, s.Height)
+	require.Equal(t, mostRow*patchSide, s.Width)
+}
+
+// Whatever the signs, the factor is within its limits; with those of noise it is near 1, with those of gravel well below.
+func TestFactor(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		any := rapid.Float64Range(-1e6, 1e6)
+		f := Factor(Signs{any.Draw(t, "together"), any.Draw(t, "along"), any.Draw(t, "colour"), any.Draw(t, "spread"), any.Draw(t, "floor")})
+		require.GreaterOrEqual(t, f, LeastFactor*(1-1e-12))
+		require.LessOrEqual(t, f, MostFactor*(1+1e-12))
+	})
+}

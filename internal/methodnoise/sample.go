@@ -1,0 +1,45 @@
+package methodnoise
+
+import "math"
+
+const (
+	// patchSide is the side of a patch in pixels, a multiple of the side of JPEG's blocks.
+	patchSide = 96
+	// Patches lie leastRow × leastRow to mostRow × mostRow, and cover about half of an image that is not large: by a
+	// quarter the factors were a third less worth, and by all of it no more.
+	leastRow, mostRow, shareOfImage = 2, 6, 2
+	jpegBlock                       = 8
+)
+
+// Sample is part of an image in colour: patches that are spread evenly over it, side by side, so that a denoiser sees them
+// in one call.
+type Sample struct {
+	Height, Width int
+	Pix           []float32 // three planes
+
+	patchHeight, patchWidth int
+}
+
+// NewSample takes a sample of an image of three planes; all of it where it is small.
+func NewSample(pix []float32, height, width int) *Sample {
+	row := int(math.Round(math.Sqrt(float64(height) * float64(width) / (shareOfImage * patchSide * patchSide))))
+	row = min(max(row, leastRow), mostRow)
+	side := row * patchSide
+	if height < side || width < side {
+		return &Sample{Height: height, Width: width, Pix: pix, patchHeight: height, patchWidth: width}
+	}
+	s := &Sample{Height: side, Width: side, Pix: make([]float32, 3*side*side), patchHeight: patchSide, patchWidth: patchSide}
+	// Patches begin where blocks of JPEG do, if the image was not cropped.
+	begin := func(i, length int) int {
+		return ((2*i+1)*length/(2*row) - patchSide/2) / jpegBlock * jpegBlock
+	}
+	for c := range 3 {
+		for y := range side {
+			from := (c*height + begin(y/patchSide, height) + y%patchSide) * width
+			for i := range row {
+				copy(s.Pix[(c*side+y)*side+i*patchSide:][:patchSide], pix[from+begin(i, width):])
+			}
+		}
+	}
+	return s
+}
