@@ -33,8 +33,7 @@ const Method = weights.Camera
 // Factor returns by what the strength of Method should be multiplied where it has the signs at a strength of 1, from
 // LeastFactor to MostFactor.
 func Factor(s Signs) float64 {
-	log := learned.log(s)
-	return math.Exp(min(max(log, math.Log(LeastFactor)), math.Log(MostFactor)))
+	return min(max(math.Exp(learned.log(s)), LeastFactor), MostFactor)
 }
 
 // log is the polynomial's value.
