@@ -34,7 +34,8 @@ import (
 // the image instead (Report.Guide): the guide, a network of which nothing is proven, looks at it
 // once and sets the radii of the projections for every pixel, times Strength, and what is proven
 // is of the network with these radii, whatever they are. Where the noise is coarse, "camera" is tried on a part
-// of a photograph in colour first, and its strength follows from what it takes there (Adaptation, NoiseEstimate.Trial). A grey image, also one that is kept as colour,
+// of a photograph in colour first, and its strength follows from what it takes there (Adaptation,
+// NoiseEstimate.Trial). A grey image, also one that is kept as colour,
 // goes through a colour network as three equal channels, whose results are averaged, with √3
 // times the noise level: that is the noise of three equal channels along the axis of brightness.
 //

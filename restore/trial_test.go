@@ -12,7 +12,7 @@ import (
 	"github.com/averaged/imaging/restore"
 )
 
-// gravel is a picture of stones of all sizes under a slanting light, and wall one of smooth areas with edges.
+// gravel is a picture of stones of all sizes under a slanting light.
 func gravel(h, w int) *restore.Planar {
 	r := rand.New(rand.NewPCG(5, 5))
 	height := make([]float64, h*w)

@@ -29,10 +29,8 @@ func (a *app) denoiseCommand() *cobra.Command {
 strong it is, and whether it is white, as of scans and test data, or coarse, as a
 camera's development and JPEG leave it. Coarse noise is removed at the level of its
 low frequencies, two to three times its standard deviation, and blotches of colour
-once more at a quarter of the resolution. It is tried on a part of a colour picture
-first: texture, of gravel or water, is what is taken along with detail, and less is
-taken then (--adapt=false: no trial). --strength light and strong smooth less and
-more than that. In the shadows a camera's noise darkens a photograph too,
+once more at a quarter of the resolution. --strength light and strong smooth less
+and more than that. In the shadows a camera's noise darkens a photograph too,
 through its tone curve: where the noise shows that, they are raised by as much. What
 a network takes from dark colours, on average over 100 pixels, is put back.
 A screenshot or a drawing has no noise and comes back as it is.
@@ -42,10 +40,12 @@ is white. --sigma-chroma is for noise that is stronger or weaker in colour; --gr
 takes the standard deviation of coarse noise.
 
 The default method is ` + restore.DefaultMethod() + `. Noise that a camera has smoothed is removed by
-camera instead. Method fast is for large pictures: like guided, in a fifth of the
-time, and a little less good. Method tv minimises the total variation on luma and
-opponent colour axes, to a certified duality gap (--tolerance, 1e-4 by default,
-relative). The others are networks ('restore info' describes them).
+camera instead. That is tried on a part of a colour picture first: where what it
+takes follows the detail that stays, as on gravel or water, it is texture, and less
+is taken (--adapt=false: no trial). Method fast is for large pictures: like guided,
+in a fifth of the time, and a little less good. Method tv minimises the total
+variation on luma and opponent colour axes, to a certified duality gap (--tolerance,
+1e-4 by default, relative). The others are networks ('restore info' describes them).
 ` + embeddedNetworks() + `
 Others come from a file: --weights FILE names one, and with it the method. Its
 certificate (-v prints it) is verified when the file is loaded; a file that was
