@@ -208,8 +208,9 @@ var table = map[string]row{
 	"experiments/internal/tinyset": {code: []string{testify}},
 
 	// Generators.
-	"internal/noiselevel/learn":  {code: []string{"internal/cameranoise", "internal/imagefile", "internal/noiselevel"}},
-	"internal/methodnoise/learn": {code: []string{"restore", "internal/cameranoise", "internal/imagefile", "internal/methodnoise"}},
+	"internal/learning":          {code: []string{"internal/imagefile"}},
+	"internal/noiselevel/learn":  {code: []string{"internal/cameranoise", "internal/learning", "internal/noiselevel"}},
+	"internal/methodnoise/learn": {code: []string{"restore", "internal/cameranoise", "internal/learning", "internal/methodnoise"}},
 	"internal/scene/render":      {code: []string{"internal/scene"}},
 
 	// Races against other programs.

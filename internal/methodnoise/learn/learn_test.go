@@ -88,7 +88,7 @@ func TestTexturedCrop(t *testing.T) {
 			v += 0.1 * r.NormFloat64()
 		}
 		for c := range 3 {
-			p.pix[c*h*w+i] = float32(v)
+			p.Pix[c*h*w+i] = float32(v)
 		}
 	}
 	crop := p.textured(96, 96)

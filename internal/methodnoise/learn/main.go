@@ -9,8 +9,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -18,6 +16,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/averaged/imaging/internal/learning"
 	"github.com/averaged/imaging/restore"
 )
 
@@ -34,18 +33,15 @@ func main() {
 }
 
 func run(ctx context.Context, folder, output, kept string, pictures int) error {
-	set, err := restoreSamples(kept)
-	if err != nil {
-		list, err := readPhotographs(ctx, folder)
+	set, err := learning.Kept(kept, func() ([]sample, error) {
+		list, err := learning.Photographs(ctx, folder)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if set, err = measureAll(ctx, list, pictures); err != nil {
-			return err
-		}
-		if err := keepSamples(kept, set); err != nil {
-			return err
-		}
+		return measureAll(ctx, list, pictures)
+	})
+	if err != nil {
+		return err
 	}
 	for part := range parts {
 		r := fit(set, func(s sample) bool { return s.Photograph%parts != part })
@@ -62,7 +58,7 @@ func run(ctx context.Context, folder, output, kept string, pictures int) error {
 const parts = 4
 
 // measureAll makes samples on all processors, always the same.
-func measureAll(ctx context.Context, list []photograph, n int) ([]sample, error) {
+func measureAll(ctx context.Context, list []learning.Photograph, n int) ([]sample, error) {
 	all, good, errs := make([]sample, n), make([]bool, n), make([]error, n)
 	var group sync.WaitGroup
 	var next, failed atomic.Int64
@@ -99,28 +95,4 @@ func measureAll(ctx context.Context, list []photograph, n int) ([]sample, error)
 		}
 	}
 	return set, nil
-}
-
-var errNoSamples = errors.New("no samples are kept")
-
-func restoreSamples(path string) (set []sample, err error) {
-	if path == "" {
-		return nil, errNoSamples
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return set, json.Unmarshal(b, &set)
-}
-
-func keepSamples(path string, set []sample) error {
-	if path == "" {
-		return nil
-	}
-	b, err := json.Marshal(set)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, b, 0o644)
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/internal/learning"
 )
 
 // made returns samples whose level follows from two features, with some chance in it.
@@ -72,16 +74,16 @@ func TestFitLearnsQuantiles(t *testing.T) {
 
 // The same number gives the same sample.
 func TestDrawIsRepeatable(t *testing.T) {
-	p := photograph{make([]float32, 3*200*220), 200, 220}
-	for i := range p.pix {
-		p.pix[i] = float32(0.5 + 0.4*math.Sin(float64(i%220)/9)*math.Cos(float64(i/220)/7))
+	p := learning.Photograph{Pix: make([]float32, 3*200*220), Height: 200, Width: 220}
+	for i := range p.Pix {
+		p.Pix[i] = float32(0.5 + 0.4*math.Sin(float64(i%220)/9)*math.Cos(float64(i/220)/7))
 	}
 	found := 0
 	for number := range uint64(12) {
 		for _, grey := range []bool{false, true} {
-			a, ok, err := draw([]photograph{p}, number, grey)
+			a, ok, err := draw([]learning.Photograph{p}, number, grey)
 			require.NoError(t, err)
-			b, again, err := draw([]photograph{p}, number, grey)
+			b, again, err := draw([]learning.Photograph{p}, number, grey)
 			require.NoError(t, err)
 			require.Equal(t, ok, again)
 			require.Equal(t, a, b)

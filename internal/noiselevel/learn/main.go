@@ -7,13 +7,14 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
+	"context"
 	"flag"
 	"fmt"
 	"os"
 	"runtime"
 	"sync"
+
+	"github.com/averaged/imaging/internal/learning"
 )
 
 func main() {
@@ -30,21 +31,20 @@ func main() {
 }
 
 func run(folder, output, kept string, samples, iterations int) error {
-	var sets [2][]sample // grey, colour
-	err := restoreSamples(kept, &sets)
-	if err != nil {
-		list, err := readPhotographs(folder)
+	sets, err := learning.Kept(kept, func() (sets [2][]sample, err error) { // grey, colour
+		list, err := learning.Photographs(context.Background(), folder)
 		if err != nil {
-			return err
+			return sets, err
 		}
 		for i := range sets {
 			if sets[i], err = drawAll(list, samples*(1+2*i)/3, i == 0); err != nil {
-				return err
+				return sets, err
 			}
 		}
-		if err := keepSamples(kept, &sets); err != nil {
-			return err
-		}
+		return sets, nil
+	})
+	if err != nil {
+		return err
 	}
 	var rules []rule
 	for _, set := range sets {
@@ -57,7 +57,7 @@ func run(folder, output, kept string, samples, iterations int) error {
 }
 
 // drawAll makes samples on all processors, always the same.
-func drawAll(list []photograph, n int, grey bool) ([]sample, error) {
+func drawAll(list []learning.Photograph, n int, grey bool) ([]sample, error) {
 	all, good, errs := make([]sample, n), make([]bool, n), make([]error, n)
 	var group sync.WaitGroup
 	for w := range runtime.GOMAXPROCS(0) {
@@ -78,28 +78,4 @@ func drawAll(list []photograph, n int, grey bool) ([]sample, error) {
 		}
 	}
 	return set, nil
-}
-
-var errNoSamples = errors.New("no samples are kept")
-
-func restoreSamples(path string, sets *[2][]sample) error {
-	if path == "" {
-		return errNoSamples
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(b, sets)
-}
-
-func keepSamples(path string, sets *[2][]sample) error {
-	if path == "" {
-		return nil
-	}
-	b, err := json.Marshal(sets)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, b, 0o644)
 }

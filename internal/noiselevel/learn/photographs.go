@@ -1,45 +1,16 @@
 package main
 
 import (
-	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 
 	"github.com/averaged/imaging/internal/cameranoise"
-	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/learning"
 	"github.com/averaged/imaging/internal/noiselevel"
 )
 
-// photograph is a clean one, in colour.
-type photograph struct {
-	pix           []float32
-	height, width int
-}
-
-func readPhotographs(folder string) ([]photograph, error) {
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return nil, err
-	}
-	var list []photograph
-	for _, e := range entries {
-		m, err := imagefile.ReadContext(context.Background(), filepath.Join(folder, e.Name()), imagefile.ReadOptions{})
-		if err != nil {
-			return nil, err
-		}
-		if m.Channels != 3 {
-			continue
-		}
-		list = append(list, photograph{m.Pix, m.Height, m.Width})
-	}
-	if len(list) == 0 {
-		return nil, fmt.Errorf("%s: no colour photographs", folder)
-	}
-	return list, nil
-}
+// photograph is a clean one, or one with noise; of one plane where it is grey.
+type photograph learning.Photograph
 
 // sample is what is learned from: the features of a noisy picture, and the level of its noise.
 type sample struct {
@@ -50,17 +21,17 @@ type sample struct {
 
 // draw makes the sample with a number: a crop of a photograph, at its scale or smaller, with one kind
 // of noise. The same number gives the same sample. ok is false where nothing can be measured.
-func draw(list []photograph, number uint64, grey bool) (_ sample, ok bool, err error) {
+func draw(list []learning.Photograph, number uint64, grey bool) (_ sample, ok bool, err error) {
 	r := rand.New(rand.NewPCG(number, 77))
-	p := list[r.IntN(len(list))]
+	p := photograph(list[r.IntN(len(list))])
 	if r.Float64() < 0.5 {
 		factor := 1 + 1.5*r.Float64()
-		if p.pix, p.height, p.width, err = cameranoise.Resized(p.pix, p.height, p.width, factor, cameranoise.Area); err != nil {
+		if p.Pix, p.Height, p.Width, err = cameranoise.Resized(p.Pix, p.Height, p.Width, factor, cameranoise.Area); err != nil {
 			return sample{}, false, err
 		}
 	}
 	side := []int{160, 224, 320}[r.IntN(3)]
-	p = p.crop(min(side, p.height), min(side, p.width), r)
+	p = p.crop(min(side, p.Height), min(side, p.Width), r)
 	noisy, clean, err := p.degraded(r)
 	if err != nil {
 		return sample{}, false, err
@@ -69,33 +40,27 @@ func draw(list []photograph, number uint64, grey bool) (_ sample, ok bool, err e
 	if grey {
 		noisy, clean, channels = noisy.brightness(), clean.brightness(), 1
 	}
-	f, err := noiselevel.Features(noisy.pix, channels, noisy.height, noisy.width)
+	f, err := noiselevel.Features(noisy.Pix, channels, noisy.Height, noisy.Width)
 	if err != nil || f == nil {
 		return sample{}, false, err
 	}
-	noise := make([]float32, len(noisy.pix))
+	noise := make([]float32, len(noisy.Pix))
 	for i := range noise {
-		noise[i] = noisy.pix[i] - clean.pix[i]
+		noise[i] = noisy.Pix[i] - clean.Pix[i]
 	}
-	return sample{f, noiselevel.TrueLevel(noise, channels, noisy.height, noisy.width), noiselevel.WhiteInColour(noisy.pix, channels, noisy.height, noisy.width)}, true, nil
+	return sample{f, noiselevel.TrueLevel(noise, channels, noisy.Height, noisy.Width), noiselevel.WhiteInColour(noisy.Pix, channels, noisy.Height, noisy.Width)}, true, nil
 }
 
 func (p photograph) crop(h, w int, r *rand.Rand) photograph {
-	y0, x0 := r.IntN(p.height-h+1), r.IntN(p.width-w+1)
-	out := photograph{make([]float32, 0, 3*h*w), h, w}
-	for c := range 3 {
-		for y := range h {
-			out.pix = append(out.pix, p.pix[(c*p.height+y0+y)*p.width+x0:][:w]...)
-		}
-	}
-	return out
+	top, left := r.IntN(p.Height-h+1), r.IntN(p.Width-w+1)
+	return photograph(learning.Photograph(p).Crop(top, left, h, w))
 }
 
 func (p photograph) brightness() photograph {
-	n := p.height * p.width
-	out := photograph{make([]float32, n), p.height, p.width}
-	for i := range out.pix {
-		out.pix[i] = (p.pix[i] + p.pix[n+i] + p.pix[2*n+i]) / 3
+	n := p.Height * p.Width
+	out := photograph{make([]float32, n), p.Height, p.Width}
+	for i := range out.Pix {
+		out.Pix[i] = (p.Pix[i] + p.Pix[n+i] + p.Pix[2*n+i]) / 3
 	}
 	return out
 }
@@ -118,85 +83,78 @@ const smoothShare, sparseShare = 0.25, 0.08
 func (p photograph) degraded(r *rand.Rand) (noisy, clean photograph, err error) {
 	kind := r.Float64()
 	if kind < softPart || r.Float64() < 0.1 {
-		p.pix = cameranoise.Blurred(p.pix, p.height, p.width, between(r, 0.6, 2.5)) // out of focus
+		p.Pix = cameranoise.Blurred(p.Pix, p.Height, p.Width, learning.Between(r, 0.6, 2.5)) // out of focus
 	} else if r.Float64() < 0.4 {
-		p.pix = p.sharpened(between(r, 0.2, 1.2))
+		p.Pix = p.sharpened(learning.Between(r, 0.2, 1.2))
 	}
 	noisy, clean = p, p
 	switch {
 	case kind < cleanPart:
 		if r.Float64() < 0.4 { // saved and made smaller, as pictures on the web are
 			j := cameranoise.JPEG{Quality: 70 + r.IntN(30), Subsampling: cameranoise.Subsampling(r.IntN(3))}
-			if noisy.pix, err = cameranoise.Compressed(p.pix, p.height, p.width, j); err != nil {
+			if noisy.Pix, err = cameranoise.Compressed(p.Pix, p.Height, p.Width, j); err != nil {
 				return
 			}
 		}
 	case kind < whitePart:
-		noisy.pix = p.withNoise(math.Exp(between(r, math.Log(0.004), math.Log(0.4))), 0, r)
+		noisy.Pix = p.withNoise(math.Exp(learning.Between(r, math.Log(0.004), math.Log(0.4))), 0, r)
 	case kind < blurredPart:
-		noisy.pix = p.withNoise(math.Exp(between(r, math.Log(0.006), math.Log(0.15))), between(r, 0.4, 1.4), r)
+		noisy.Pix = p.withNoise(math.Exp(learning.Between(r, math.Log(0.006), math.Log(0.15))), learning.Between(r, 0.4, 1.4), r)
 	default:
 		camera := cameranoise.Random(r.Uint64())
 		switch u := r.Float64(); {
 		case u < smoothShare:
 			camera.Resize = 1
-			camera.LumaSmoothing = max(camera.LumaSmoothing, between(r, 0.5, 1.3))
-			camera.ChromaSmoothing = max(camera.ChromaSmoothing, between(r, 1.5, 4))
+			camera.LumaSmoothing = max(camera.LumaSmoothing, learning.Between(r, 0.5, 1.3))
+			camera.ChromaSmoothing = max(camera.ChromaSmoothing, learning.Between(r, 1.5, 4))
 			if r.Float64() < 0.6 {
-				p.pix = cameranoise.Blurred(p.pix, p.height, p.width, between(r, 0.5, 1.8))
+				p.Pix = cameranoise.Blurred(p.Pix, p.Height, p.Width, learning.Between(r, 0.5, 1.8))
 			}
 		case u < smoothShare+sparseShare:
-			camera.Resize, camera.Resampling = max(camera.Resize, between(r, 2, 4)), cameranoise.Nearest
+			camera.Resize, camera.Resampling = max(camera.Resize, learning.Between(r, 2, 4)), cameranoise.Nearest
 			camera.LumaSmoothing, camera.ChromaSmoothing = 0, 0
 		}
 		saved := camera.JPEG
 		camera.JPEG = nil
-		if noisy.pix, err = camera.Apply(p.pix, p.height, p.width, r.Uint64()); err != nil {
+		if noisy.Pix, err = camera.Apply(p.Pix, p.Height, p.Width, r.Uint64()); err != nil {
 			return
 		}
-		if clean.pix, err = camera.Clean(p.pix, p.height, p.width); err != nil {
+		if clean.Pix, err = camera.Clean(p.Pix, p.Height, p.Width); err != nil {
 			return
 		}
-		noisy.height, noisy.width = camera.Size(p.height, p.width)
-		clean.height, clean.width = noisy.height, noisy.width
+		noisy.Height, noisy.Width = camera.Size(p.Height, p.Width)
+		clean.Height, clean.Width = noisy.Height, noisy.Width
 		if r.Float64() < 0.5 {
-			noisy.pix = cameranoise.Smoothed(noisy.pix, noisy.height, noisy.width, between(r, 0.5, 3))
+			noisy.Pix = cameranoise.Smoothed(noisy.Pix, noisy.Height, noisy.Width, learning.Between(r, 0.5, 3))
 		}
 		for _, j := range saved {
-			if noisy.pix, err = cameranoise.Compressed(noisy.pix, noisy.height, noisy.width, j); err != nil {
+			if noisy.Pix, err = cameranoise.Compressed(noisy.Pix, noisy.Height, noisy.Width, j); err != nil {
 				return
 			}
 		}
 	}
 	if r.Float64() < 0.2 {
-		factor, way := between(r, 1.2, 2.5), cameranoise.Resampling(r.IntN(2))
-		if noisy.pix, _, _, err = cameranoise.Resized(noisy.pix, noisy.height, noisy.width, factor, way); err != nil {
+		factor, way := learning.Between(r, 1.2, 2.5), cameranoise.Resampling(r.IntN(2))
+		if noisy.Pix, _, _, err = cameranoise.Resized(noisy.Pix, noisy.Height, noisy.Width, factor, way); err != nil {
 			return
 		}
-		if clean.pix, clean.height, clean.width, err = cameranoise.Resized(clean.pix, clean.height, clean.width, factor, way); err != nil {
+		if clean.Pix, clean.Height, clean.Width, err = cameranoise.Resized(clean.Pix, clean.Height, clean.Width, factor, way); err != nil {
 			return
 		}
-		noisy.height, noisy.width = clean.height, clean.width
+		noisy.Height, noisy.Width = clean.Height, clean.Width
 	}
 	if kind < blurredPart && r.Float64() < 0.5 {
 		j := cameranoise.JPEG{Quality: 60 + r.IntN(40), Subsampling: cameranoise.Subsampling(r.IntN(3))}
-		noisy.pix, err = cameranoise.Compressed(noisy.pix, noisy.height, noisy.width, j)
+		noisy.Pix, err = cameranoise.Compressed(noisy.Pix, noisy.Height, noisy.Width, j)
 		return
 	}
-	rounded := make([]float32, len(noisy.pix))
-	for i, v := range noisy.pix {
-		rounded[i] = float32(math.Round(255*float64(v)) / 255)
-	}
-	noisy.pix = rounded
-	return
+	return photograph(learning.Photograph(noisy).Round()), clean, nil
 }
-
-func between(r *rand.Rand, low, high float64) float64 { return low + (high-low)*r.Float64() }
 
 // sharpened is an unsharp mask with a Gaussian of 0.8 pixels.
 func (p photograph) sharpened(amount float64) []float32 {
-	out := cameranoise.Blurred(p.pix, p.height, p.width, 0.8)
-	for i, v := range p.pix {
+	out := cameranoise.Blurred(p.Pix, p.Height, p.Width, 0.8)
+	for i, v := range p.Pix {
 		out[i] = min(max(v+float32(amount)*(v-out[i]), 0), 1)
 	}
 	return out
@@ -205,15 +163,15 @@ func (p photograph) sharpened(amount float64) []float32 {
 // withNoise adds noise of a standard deviation, blurred by a Gaussian unless that is 0 wide, of which
 // the channels have a part in common, and which may grow with brightness.
 func (p photograph) withNoise(sigma, blur float64, r *rand.Rand) []float32 {
-	n := p.height * p.width
+	n := p.Height * p.Width
 	common := []float64{0, 0, 0.3, 0.6}[r.IntN(4)]
 	signal := r.Float64() < 0.4
-	shared := field(p.height, p.width, blur, r)
+	shared := field(p.Height, p.Width, blur, r)
 	out := make([]float32, 3*n)
 	for c := range 3 {
-		own := field(p.height, p.width, blur, r)
+		own := field(p.Height, p.Width, blur, r)
 		for i := range n {
-			v := float64(p.pix[c*n+i])
+			v := float64(p.Pix[c*n+i])
 			s := sigma
 			if signal {
 				s *= math.Sqrt(0.3 + 1.4*v)
