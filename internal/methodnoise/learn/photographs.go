@@ -67,7 +67,7 @@ func (p photograph) planar() *restore.Planar {
 	return &restore.Planar{Channels: 3, Height: p.Height, Width: p.Width, Pix: p.Pix}
 }
 
-// psnr is rounded to 8 bits, where nothing is better than rounding.
+// psnr is of values from black to white, and no better than what rounding to 8 bits leaves.
 func psnr(a, b []float32) float64 {
 	sum := 0.0
 	for i, v := range a {
