@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -62,4 +63,30 @@ func TestKept(t *testing.T) {
 	_, err = Kept(other, func() (int, error) { return 0, failure })
 	require.ErrorIs(t, err, failure)
 	require.NoFileExists(t, other)
+}
+
+// All keeps the order, leaves out what is not ok, uses no worker twice at a time, and returns an error.
+func TestAll(t *testing.T) {
+	busy := make([]atomic.Bool, Workers())
+	squares := func(worker, number int) (int, bool, error) {
+		if !busy[worker].CompareAndSwap(false, true) {
+			return 0, false, errors.New("busy")
+		}
+		defer busy[worker].Store(false)
+		return number * number, number%3 > 0, nil
+	}
+	list, err := All(8, squares)
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 4, 16, 25, 49}, list)
+	none, err := All(0, squares)
+	require.NoError(t, err)
+	require.Empty(t, none)
+	failure := errors.New("no")
+	_, err = All(50, func(_, number int) (int, bool, error) {
+		if number == 20 {
+			return 0, false, failure
+		}
+		return number, true, nil
+	})
+	require.ErrorIs(t, err, failure)
 }

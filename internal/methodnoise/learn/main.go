@@ -9,12 +9,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"github.com/averaged/imaging/internal/learning"
 	"github.com/averaged/imaging/restore"
@@ -23,7 +21,7 @@ import (
 func main() {
 	folder := flag.String("photographs", "", "`FOLDER` of clean photographs in colour")
 	output := flag.String("o", "", "Go `FILE` to write")
-	pictures := flag.Int("pictures", 3000, "pictures to make; those whose noise is not that of a camera are left out")
+	pictures := flag.Int("pictures", 3200, "pictures to make; those whose noise is not that of a camera are left out")
 	kept := flag.String("kept", "", "`FILE` that keeps what was measured, to learn from it again")
 	flag.Parse()
 	if err := run(context.Background(), *folder, *output, *kept, *pictures); err != nil {
@@ -58,41 +56,18 @@ func run(ctx context.Context, folder, output, kept string, pictures int) error {
 const parts = 4
 
 // measureAll makes samples on all processors, always the same.
-func measureAll(ctx context.Context, list []learning.Photograph, n int) ([]sample, error) {
-	all, good, errs := make([]sample, n), make([]bool, n), make([]error, n)
-	var group sync.WaitGroup
-	var next, failed atomic.Int64
-	for w := range min(n, runtime.GOMAXPROCS(0)) {
-		group.Go(func() {
-			r, err := restore.New(restore.Threads(1))
-			if err != nil {
-				errs[w] = err
-				return
-			}
-			defer r.Close()
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= n || failed.Load() > 0 {
-					return
-				}
-				if all[i], good[i], errs[i] = measure(ctx, r, list, uint64(i)); errs[i] != nil {
-					failed.Add(1)
-				}
-				if i%100 == 99 {
-					fmt.Fprintf(os.Stderr, "%d of %d pictures\n", i+1, n)
-				}
-			}
-		})
-	}
-	group.Wait()
-	var set []sample
-	for i := range all {
-		if errs[i] != nil {
-			return nil, errs[i]
+func measureAll(ctx context.Context, list []learning.Photograph, n int) (_ []sample, err error) {
+	restorers := make([]*restore.Restorer, learning.Workers())
+	for w := range restorers {
+		if restorers[w], err = restore.New(restore.Threads(1)); err != nil {
+			return nil, err
 		}
-		if good[i] {
-			set = append(set, all[i])
-		}
+		defer func() { err = errors.Join(err, restorers[w].Close()) }()
 	}
-	return set, nil
+	return learning.All(n, func(worker, number int) (sample, bool, error) {
+		if number%100 == 99 {
+			fmt.Fprintf(os.Stderr, "%d of %d pictures\n", number+1, n)
+		}
+		return measure(ctx, restorers[worker], list, uint64(number))
+	})
 }

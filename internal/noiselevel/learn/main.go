@@ -11,8 +11,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"runtime"
-	"sync"
 
 	"github.com/averaged/imaging/internal/learning"
 )
@@ -37,7 +35,9 @@ func run(folder, output, kept string, samples, iterations int) error {
 			return sets, err
 		}
 		for i := range sets {
-			if sets[i], err = drawAll(list, samples*(1+2*i)/3, i == 0); err != nil {
+			if sets[i], err = learning.All(samples*(1+2*i)/3, func(_, number int) (sample, bool, error) {
+				return draw(list, uint64(number), i == 0)
+			}); err != nil {
 				return sets, err
 			}
 		}
@@ -54,28 +54,4 @@ func run(folder, output, kept string, samples, iterations int) error {
 		rules = append(rules, r)
 	}
 	return write(output, rules[0], rules[1])
-}
-
-// drawAll makes samples on all processors, always the same.
-func drawAll(list []learning.Photograph, n int, grey bool) ([]sample, error) {
-	all, good, errs := make([]sample, n), make([]bool, n), make([]error, n)
-	var group sync.WaitGroup
-	for w := range runtime.GOMAXPROCS(0) {
-		group.Go(func() {
-			for i := w; i < n; i += runtime.GOMAXPROCS(0) {
-				all[i], good[i], errs[i] = draw(list, uint64(i), grey)
-			}
-		})
-	}
-	group.Wait()
-	var set []sample
-	for i := range all {
-		if errs[i] != nil {
-			return nil, errs[i]
-		}
-		if good[i] {
-			set = append(set, all[i])
-		}
-	}
-	return set, nil
 }
