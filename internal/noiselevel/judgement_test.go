@@ -223,7 +223,9 @@ func TestEvenBandsShowNoise(t *testing.T) {
 	level := func(rule float64, second, finest band) float64 { return levelOf(rule, second, finest, 1) }
 	require.Less(t, level(1, band{2.2, texture}, band{1.35, texture}), 0.3, "texture in all bands")
 	require.InDelta(t, 1, level(1, band{2.2, texture}, band{1.35, 0.01}), 1e-9, "the finest band is even")
-	require.InDelta(t, 1, level(0.5, band{2.2, texture}, band{1.35, 0.01}), 1e-9, "and tells more than the rule")
+	require.InDelta(t, 1, level(0.8, band{2.2, texture}, band{1.35, 0.01}), 1e-9, "and tells more than the rule")
+	require.InDelta(t, 0.7, level(0.5, band{2.2, texture}, band{1.35, 0.01}), 1e-9, "as far as its interval goes")
+	require.Less(t, levelOf(0.5, band{2.2, texture}, band{1.35, 0.01}, 0), 0.2, "beyond that it is sea, or grass, without JPEG")
 	require.InDelta(t, 1, level(1, band{1.2, 0.01}, band{0.3, 5}), 1e-9, "JPEG has taken the finest, and the second is even")
 	none := levelOf(1, band{1.2, 0.01}, band{0.3, 5}, 0)
 	require.Less(t, none, 0.3, "without JPEG, what is even there may be gravel")
@@ -279,4 +281,26 @@ func TestInterpolatedNoise(t *testing.T) {
 			}
 		}
 	}
+}
+
+// An estimate of white noise that is not sure, and far above all that the rule says, is of texture: glitter on the sea.
+func TestUnsureWhiteNoiseIsTextureBeyondTheRule(t *testing.T) {
+	const middle = 1.0 / 255
+	judged := func(sigma float64, reliable bool) Profile {
+		s := &spectrum{axes: 2, rounded: notRounded}
+		for q := range quantiles {
+			uneven := 1 + 0.5*float64(q)
+			for b := range fineBands {
+				s.floor[axisOfBrightness][b][q] = 40.0 / 255 * uneven
+				s.floor[axisOfColour][b][q] = (5 - float64(b)) / 255 * uneven // not flat
+			}
+		}
+		p := Profile{Kind: White, Sigma: sigma, Reliable: reliable, PerChannel: []float64{sigma, sigma, sigma}}
+		return p.judged(s, judgement{0.5 * middle, middle, 2 * middle})
+	}
+	require.Equal(t, White, judged(2*beyondRule*middle, false).Kind)
+	require.Equal(t, White, judged(10*middle, true).Kind)
+	beyond := judged(10*middle, false)
+	require.Less(t, beyond.Sigma, middle)
+	require.NotEqual(t, White, beyond.Kind)
 }
