@@ -15,7 +15,7 @@ import (
 //
 // The network "camera" is tried on a part of a photograph in colour first, where its noise is measured and coarse: what it
 // takes there tells texture, such as that of gravel or of the sea, from noise. Report.Adaptation is the factor on the
-// strength then, 0.1 to 1.4.
+// strength then, 0.1 to 2.
 //
 // What is proven of the network is proven for each strength, and so is what is proven of an
 // iteration, during which the strength is fixed. The map from image to result, the choice of the

@@ -8,12 +8,13 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/methodnoise"
+	"github.com/averaged/imaging/internal/noiselevel"
 )
 
 // TrialReport is about the trial of a network on a part of a photograph (Adaptation): what its method noise says, which is
 // what it takes away there.
 type TrialReport struct {
-	// Factor is what the strength is multiplied by, 0.1 to 1.4.
+	// Factor is what the strength is multiplied by, 0.1 to 2.
 	Factor float64
 	// Together is the correlation of the energy of what is taken and of the detail that is left, over squares of 8×8
 	// pixels, and Along that of what is taken and of the Laplacian of what is left, over pixels. Both are of brightness,
@@ -21,9 +22,13 @@ type TrialReport struct {
 	Together, Along float64
 	// Spread is the standard deviation over these squares of the logarithm of the energy of what is taken from brightness.
 	Spread float64
-	// Colour is the logarithm of how much more is taken along colour than along brightness, and Floor that of the
-	// estimate's band of brightness at periods of 12 pixels over its Sigma.
-	Colour, Floor float64
+	// Colour is the logarithm of how much more is taken along colour than along brightness, Coarse that of what is taken
+	// along colour in means over 4×4 pixels over the estimate's Sigma, and Floor that of the estimate's band of brightness
+	// at periods of 12 pixels over it.
+	Colour, Coarse, Floor float64
+	// Quiet is how certain it is, from 0 to 1, that a camera has smoothed its noise most where the photograph is calm: coarse
+	// colour is weak there.
+	Quiet float64
 }
 
 // Trial makes the trial that Denoise makes of an image with the same options (Adaptation); nil where it makes none. In the
@@ -117,11 +122,12 @@ func (c settings) trial(ctx context.Context, phi *fitted, p *Planar, report *Rep
 		return nil, err
 	}
 	signs, ok := methodnoise.Measure(part, out.Pix)
-	if !ok || !signs.SetFloor(e.Band(methodnoise.FloorPeriod).Brightness, report.Sigma) {
+	quiet := noiselevel.QuietColour(report.Sigma, e.Band(noiselevel.QuietPeriod).Colour)
+	if !ok || !signs.Compare(report.Sigma, e.Band(methodnoise.FloorPeriod).Brightness, quiet) {
 		return nil, nil
 	}
 	return &TrialReport{
 		Factor: methodnoise.Factor(signs), Together: signs.Together, Along: signs.Along,
-		Spread: signs.Spread, Colour: signs.Colour, Floor: signs.Floor,
+		Spread: signs.Spread, Colour: signs.Colour, Coarse: signs.Coarse, Floor: signs.Floor, Quiet: signs.Quiet,
 	}, nil
 }

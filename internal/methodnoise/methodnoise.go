@@ -25,20 +25,27 @@ type Signs struct {
 	// Spread is the standard deviation over squares of the logarithm of the energy of what was taken from brightness, without
 	// what follows from how bright they are.
 	Spread float64
-	// Floor is the logarithm of the floor of brightness in the image at periods of FloorPeriod pixels over the level that
-	// the denoiser was told (SetFloor).
+	// Coarse is the logarithm of how much was taken from an axis of colour in means over 4×4 pixels, over the level that the
+	// denoiser was told (Compare): 0 would be white noise of that level.
+	Coarse float64
+	// Floor is the logarithm of the floor of brightness in the image at periods of FloorPeriod pixels over that level.
 	Floor float64
+	// Quiet is how certain it is, from 0 to 1, that a camera has smoothed its noise most where the image is calm.
+	Quiet float64
 }
 
 // FloorPeriod is the period of Signs.Floor, in pixels.
 const FloorPeriod = 12
 
-// SetFloor sets Floor; it returns false where there is none.
-func (s *Signs) SetFloor(floor, level float64) bool {
+// Compare sets Coarse, which was a deviation in 255ths before, Floor and Quiet, from what is known of the image: the level,
+// the floor of brightness, both from 0 to 1, and Quiet itself. It returns false where there is no level or floor.
+func (s *Signs) Compare(level, floor, quiet float64) bool {
 	if !(floor > 0) || !(level > 0) {
 		return false
 	}
+	s.Coarse = math.Log(math.Max(s.Coarse, leastCoarse) / (255 * level))
 	s.Floor = math.Log(floor / level)
+	s.Quiet = quiet
 	return true
 }
 
@@ -50,10 +57,12 @@ const (
 	leastSquares = 24
 	// Mean squares in 255ths that count as nothing: of what was taken, and of detail.
 	leastTaken, leastDetail = 0.05, 0.2
+	// coarse is the side of the means of Coarse, and leastCoarse the least deviation in 255ths.
+	coarse, leastCoarse = 4, 0.2
 )
 
 // Measure compares a sample in colour with what a denoiser made of its Pix; ok is false where there is too little to say
-// anything.
+// anything. Compare completes the signs.
 func Measure(s *Sample, denoised []float32) (_ Signs, ok bool) {
 	n := s.Height * s.Width
 	left := make([]float64, n)
@@ -92,6 +101,7 @@ func Measure(s *Sample, denoised []float32) (_ Signs, ok bool) {
 		Along:    m.product / math.Sqrt(float64(m.detail*m.brightness)),
 		Colour:   0.5 * math.Log((m.colour/squares+leastTaken)/(m.brightness/squares+leastTaken)),
 		Spread:   math.Sqrt(spread / squares),
+		Coarse:   math.Sqrt(m.coarse / squares),
 	}, true
 }
 
@@ -99,6 +109,7 @@ func Measure(s *Sample, denoised []float32) (_ Signs, ok bool) {
 // that darkens says nothing of texture.
 type moments struct {
 	brightness, colour       float64   // mean squares of what was taken, of colour along one axis
+	coarse                   float64   // the same of colour, of means over 4×4 pixels, times the 16 of them
 	product, detail          float64   // means of the Laplacian times what was taken, and of its square
 	energies, details, means []float64 // logarithms of mean squares, and brightness from 0 to 1
 }
@@ -147,6 +158,18 @@ func (m *moments) addSquare(left []float64, taken [3][]float64, width, top, squa
 		m.detail += float64(l*l) / pixels
 		detail += float64(s*s) / pixels
 	})
+	const means = square / coarse
+	for y := range means {
+		for x := range means {
+			for _, axis := range taken[1:] {
+				sum := 0.0
+				for i := range coarse * coarse {
+					sum += axis[(top+y*coarse+i/coarse)*width+squareLeft+x*coarse+i%coarse]
+				}
+				m.coarse += float64(sum*sum) / (coarse * coarse) / (2 * means * means)
+			}
+		}
+	}
 	m.brightness += energy
 	m.colour += colour
 	m.energies = append(m.energies, math.Log(energy+leastTaken))

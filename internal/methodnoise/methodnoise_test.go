@@ -69,6 +69,7 @@ func TestSignsTellTextureFromNoise(t *testing.T) {
 	require.InDelta(t, 0, noise.Together, 0.1)
 	require.InDelta(t, 0, noise.Along, 0.02)
 	require.InDelta(t, math.Log(0.5), noise.Colour, 0.02)
+	require.InDelta(t, 255*0.01, noise.Coarse, 0.1, "white noise has the same in means over squares, times their side")
 	require.InDelta(t, math.Sqrt(2.0/64), noise.Spread, 0.03, "that of χ² with as many degrees of freedom as a square has pixels")
 
 	texture, ok := Measure(NewSample(clean, h, w), sampled(weaker(clean, h, w, 0.5), h, w))
@@ -113,11 +114,14 @@ func TestSignsOfNothing(t *testing.T) {
 	_, ok = Measure(NewSample(clean, 40, 40), sampled(plus(clean, 0.1, 0.1, 5), 40, 40))
 	require.False(t, ok)
 	var s Signs
-	require.False(t, s.SetFloor(0, 0.1))
-	require.False(t, s.SetFloor(0.1, 0))
-	require.False(t, s.SetFloor(math.NaN(), 0.1))
-	require.True(t, s.SetFloor(0.2, 0.1))
+	require.False(t, s.Compare(0.1, 0, 1))
+	require.False(t, s.Compare(0, 0.1, 1))
+	require.False(t, s.Compare(0.1, math.NaN(), 1))
+	s.Coarse = 51
+	require.True(t, s.Compare(0.1, 0.2, 0.7))
 	require.InDelta(t, math.Log(2), s.Floor, 1e-12)
+	require.InDelta(t, math.Log(2), s.Coarse, 1e-12)
+	require.Equal(t, 0.7, s.Quiet)
 }
 
 // Patches are whole parts of the image, begin where JPEG's blocks do, do not overlap, and reach to its sides.
@@ -174,8 +178,21 @@ func TestSampleIsSmall(t *testing.T) {
 func TestFactor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.Float64Range(-1e6, 1e6)
-		f := Factor(Signs{number.Draw(t, "together"), number.Draw(t, "along"), number.Draw(t, "colour"), number.Draw(t, "spread"), number.Draw(t, "floor")})
+		f := Factor(Signs{
+			Together: number.Draw(t, "together"), Along: number.Draw(t, "along"), Colour: number.Draw(t, "colour"), Spread: number.Draw(t, "spread"),
+			Coarse: number.Draw(t, "coarse"), Floor: number.Draw(t, "floor"), Quiet: rapid.Float64Range(0, 1).Draw(t, "quiet"),
+		})
 		require.GreaterOrEqual(t, f, LeastFactor)
 		require.LessOrEqual(t, f, MostFactor)
 	})
+}
+
+// What smooths most where a picture is calm is raised, and only what shows both signs of it.
+func TestRaised(t *testing.T) {
+	s := Signs{Together: 0.2, Quiet: 1}
+	require.InDelta(t, math.Log(raisedBy), Raised(s), 1e-12)
+	s.Quiet = 0.5
+	require.InDelta(t, math.Log(raisedBy)/2, Raised(s), 1e-12)
+	require.Zero(t, Raised(Signs{Together: 0.2}), "colour is not quiet")
+	require.Zero(t, Raised(Signs{Together: -0.4, Quiet: 1}), "what is taken is weaker where there is more detail")
 }

@@ -6,11 +6,11 @@ import (
 	"github.com/averaged/imaging/weights"
 )
 
-// The rule is a polynomial of degree 2 in the signs, each shifted and scaled, whose value is the logarithm of the factor.
-// Package learn makes it, and says of what.
+// The rule is a polynomial of degree 2 in the signs but Quiet, each shifted and scaled, and Raised: the sum is the logarithm
+// of the factor. Package learn makes the polynomial, and says of what.
 
-// signCount is the number of signs, and termCount that of the rule's terms: the signs, their products, and 1.
-const signCount, termCount = 5, signCount + signCount*(signCount+1)/2 + 1
+// signCount is the number of signs in the polynomial, and termCount that of the rule's terms: the signs, their products, and 1.
+const signCount, termCount = 6, signCount + signCount*(signCount+1)/2 + 1
 
 // Values are a number for each sign.
 type Values [signCount]float64
@@ -19,7 +19,7 @@ type Values [signCount]float64
 const farthest = 3
 
 // LeastFactor and MostFactor are the limits of Factor.
-const LeastFactor, MostFactor = 0.1, 1.4
+const LeastFactor, MostFactor = 0.1, 2.0
 
 // rule holds coefficients.
 type rule struct {
@@ -33,7 +33,7 @@ const Method = weights.Camera
 // Factor returns by what the strength of Method should be multiplied where it has the signs at a strength of 1, from
 // LeastFactor to MostFactor.
 func Factor(s Signs) float64 {
-	return min(max(math.Exp(learned.log(s)), LeastFactor), MostFactor)
+	return min(max(math.Exp(learned.log(s)+Raised(s)), LeastFactor), MostFactor)
 }
 
 // log is the polynomial's value.
@@ -63,5 +63,15 @@ func Terms(s Signs, shift, scale Values) (terms [termCount]float64) {
 
 // Values returns the signs in the order of the rule's coefficients.
 func (s Signs) Values() Values {
-	return Values{s.Together, s.Along, s.Colour, s.Spread, s.Floor}
+	return Values{s.Together, s.Along, s.Colour, s.Spread, s.Floor, s.Coarse}
+}
+
+// Cameras that smooth most where a picture is calm leave more noise than the level says, which is measured there, and
+// simulated cameras do not smooth so. Where colour is quiet, and what is taken is not weaker where there is more detail, as it is
+// in most photographs by simulated cameras, the factor is up to raisedBy times higher: from raisedFrom to raisedTo of Together.
+const raisedBy, raisedFrom, raisedTo = 1.5, -0.3, 0.0
+
+// Raised is what the rule adds to the polynomial.
+func Raised(s Signs) float64 {
+	return s.Quiet * min(max((s.Together-raisedFrom)/(raisedTo-raisedFrom), 0), 1) * math.Log(raisedBy)
 }

@@ -17,10 +17,10 @@ const (
 	someRounded, surelyRounded = 1.5, 2.0
 )
 
-// rounded returns how certain it is, from 0 to 1, that JPEG has rounded what varies fastest in an image of red, green
-// and blue: by how many more of the finest coefficients of brightness are zero on one of the 64 grids than on the one in
+// rounded returns how certain it is, from 0 to 1, that JPEG has rounded what varies fastest in an image of one channel or
+// three: by how many more of the finest coefficients of brightness are zero on one of the 64 grids than on the one in
 // their middle. The grid need not begin at the corner, so that crops are known as well.
-func rounded(pix []float32, height, width int) float64 {
+func rounded(pix []float32, channels, height, width int) float64 {
 	const window = 2*blockSide - 1
 	if min(height, width) < window {
 		return 0
@@ -34,7 +34,7 @@ func rounded(pix []float32, height, width int) float64 {
 	var zeros [blockSide * blockSide]float64
 	for row := 0; row < rows; row += stride {
 		for col := 0; col < cols; col += stride {
-			countZeros(&zeros, &basis, pix[row*blockSide*width+col*blockSide:], width, height*width)
+			countZeros(&zeros, &basis, pix[row*blockSide*width+col*blockSide:], channels, width, height*width)
 		}
 	}
 	most := slices.Max(zeros[:])
@@ -45,13 +45,13 @@ func rounded(pix []float32, height, width int) float64 {
 
 // countZeros adds, for every grid, the zeros among the finest coefficients of the block that begins at the grid's place
 // in the square of 15×15 pixels at the start of pix.
-func countZeros(zeros *[blockSide * blockSide]float64, basis *[patchSide][patchSide]float32, pix []float32, width, plane int) {
+func countZeros(zeros *[blockSide * blockSide]float64, basis *[patchSide][patchSide]float32, pix []float32, channels, width, plane int) {
 	const window = 2*blockSide - 1
 	var across [blockSide][blockSide][window]float32 // by the grid's column, frequency along the row, row
 	for y := range window {
 		var light [window]float32
 		for x := range light {
-			light[x] = brightnessAt(pix, y*width+x, 3, plane)
+			light[x] = brightnessAt(pix, y*width+x, channels, plane)
 		}
 		for left := range blockSide {
 			part := [blockSide]float32(light[left:])

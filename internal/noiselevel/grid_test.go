@@ -23,14 +23,14 @@ func TestRounded(t *testing.T) {
 	}
 	for _, sigma := range []float64{0.03, 0.1} {
 		pix := toBytes(addNoise(render(scenes["edges"], 3, h, w), sigma, 4))
-		require.Zero(t, rounded(pix, h, w), "%v", sigma)
-		require.Zero(t, rounded(cameranoise.Blurred(pix, h, w, 0.7), h, w), "%v, smooth", sigma)
+		require.Zero(t, rounded(pix, 3, h, w), "%v", sigma)
+		require.Zero(t, rounded(cameranoise.Blurred(pix, h, w, 0.7), 3, h, w), "%v, smooth", sigma)
 		for _, quality := range []int{75, 85, 95} {
 			for _, s := range []cameranoise.Subsampling{cameranoise.Full, cameranoise.Quarter} {
 				saved, err := cameranoise.Compressed(pix, h, w, cameranoise.JPEG{Quality: quality, Subsampling: s})
 				require.NoError(t, err)
-				require.Equal(t, 1.0, rounded(saved, h, w), "%v at %d, %v", sigma, quality, s)
-				require.Equal(t, 1.0, rounded(crop(saved, 3, 6), h-3, w-6), "%v at %d, %v, a crop", sigma, quality, s)
+				require.Equal(t, 1.0, rounded(saved, 3, h, w), "%v at %d, %v", sigma, quality, s)
+				require.Equal(t, 1.0, rounded(crop(saved, 3, 6), 3, h-3, w-6), "%v at %d, %v, a crop", sigma, quality, s)
 				require.False(t, sigma == 0.1 && Blocked(saved, 3, h, w), "blocks would show it, too")
 			}
 		}
@@ -39,9 +39,9 @@ func TestRounded(t *testing.T) {
 	camera.ISO = 1600
 	taken, err := camera.Apply(render(scenes["edges"], 3, h, w), h, w, 5)
 	require.NoError(t, err)
-	require.Zero(t, rounded(taken, h, w), "by a camera")
-	require.Zero(t, rounded(make([]float32, 3*h*w), h, w), "one colour")
+	require.Zero(t, rounded(taken, 3, h, w), "by a camera")
+	require.Zero(t, rounded(make([]float32, 3*h*w), 3, h, w), "one colour")
 	for _, size := range [][2]int{{14, 90}, {15, 15}, {1, 1}} {
-		require.Zero(t, rounded(make([]float32, 3*size[0]*size[1]), size[0], size[1]), "%v", size)
+		require.Zero(t, rounded(make([]float32, 3*size[0]*size[1]), 3, size[0], size[1]), "%v", size)
 	}
 }

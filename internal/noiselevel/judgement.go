@@ -12,8 +12,6 @@ type judgement struct{ low, middle, high float64 }
 // Tuned on the validation photographs of data/open and BSDS500 with noise of all kinds, and on
 // data/real (NOTEBOOK.md).
 const (
-	// A grey image's level of white noise is believed within this factor of the rule's interval.
-	greyAgreement = 1.8
 	// In colour, white noise is as strong in brightness unless the rule's interval begins this
 	// much higher.
 	brighter = 1.25
@@ -118,10 +116,7 @@ const lowest, tenth, most = 0, 1, len(quantiles) - 1
 // judged decides between white noise, of which p tells, and what the rule says.
 func (p Profile) judged(s *spectrum, j judgement) Profile {
 	if s.axes == 1 {
-		if p.Reliable && p.Sigma >= j.low/greyAgreement && p.Sigma <= j.high*greyAgreement {
-			return p
-		}
-		return p.coarse(j, j.middle)
+		return p.judgedGrey(s, j)
 	}
 	top, flat := s.topOfColour()
 	if flat && !p.Reliable && top < p.Sigma { // of texture, which has little colour
@@ -135,7 +130,11 @@ func (p Profile) judged(s *spectrum, j judgement) Profile {
 	}
 	softness := s.softness() * rise(j.middle, softTo, softFrom)
 	level := j.level(s, softness)
-	believed := level * j.believed(s, level)
+	return p.judgedCoarse(s, j, level, level*j.believed(s, level), softness)
+}
+
+// judgedCoarse is noise that is not white, of a level as far as it is believed, or more where a fine band is even.
+func (p Profile) judgedCoarse(s *spectrum, j judgement, level, believed, softness float64) Profile {
 	seen, even := s.seenInFinest(j)
 	if even > 0 {
 		believed = raised(believed, seen, even)
@@ -242,10 +241,15 @@ func (j judgement) level(s *spectrum, softness float64) float64 {
 	}
 	soft := j.soft(softFloor*s.floor[axisOfBrightness][0][tenth], quiet)
 	sharp := j.middle * (weakShare + (1-weakShare)*rise(j.middle, weakFrom, weakTo))
-	steep := s.floor[axisOfBrightness][1][tenth] / math.Max(s.floor[axisOfBrightness][2][tenth], 1e-9)
-	sharp *= 1 - steepShare*rise(steep, steepFrom, steepTo)
+	sharp *= s.steepness()
 	level := math.Pow(math.Max(soft, 1e-6), softness) * math.Pow(math.Max(sharp, 1e-6), 1-softness)
 	return level * j.caution()
+}
+
+// steepness is what is left of the level of a sharp image whose brightness is steep.
+func (s *spectrum) steepness() float64 {
+	steep := s.floor[axisOfBrightness][1][tenth] / math.Max(s.floor[axisOfBrightness][2][tenth], 1e-9)
+	return 1 - steepShare*rise(steep, steepFrom, steepTo)
 }
 
 // believed is the share of a level that is believed: the least that one of the doubts leaves.

@@ -128,7 +128,7 @@ func profile(pix []float32, channels, height, width int, ranges []valueRange, bl
 		return p
 	}
 	s.blurred = blurred
-	s.rounded = sync.OnceValue(func() float64 { return rounded(pix, height, width) })
+	s.rounded = sync.OnceValue(func() float64 { return rounded(pix, channels, height, width) })
 	p.Bands, p.Tones = s.bands(), s.tones()
 	l := &colourLayers
 	if s.axes == 1 {

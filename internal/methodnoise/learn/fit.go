@@ -12,9 +12,9 @@ import (
 )
 
 // The rule is the polynomial that loses least against the best strength of each picture. A strength that makes a picture
-// worse than it came counts for that twice more. Losses count up to most, so that no picture outweighs all others.
+// worse than it came counts for that three times more. Losses count up to most, so that no picture outweighs all others.
 const (
-	worse = 2
+	worse = 3
 	most  = 8.0
 	// decay keeps coefficients small, and pull the factor near 1 where pictures have little to say.
 	decay, pull = 0.01, 0.02
@@ -32,7 +32,7 @@ func (r *rule) terms(s sample) []float64 {
 }
 
 func (r *rule) log(s sample) float64 {
-	sum := 0.0
+	sum := methodnoise.Raised(s.Signs)
 	for i, v := range r.terms(s) {
 		sum += v * r.weight[i]
 	}
@@ -82,7 +82,7 @@ func fit(set []sample, counts func(sample) bool) *rule {
 	for t := 1; t <= iterations; t++ {
 		gradient := make([]float64, n)
 		for i, s := range used {
-			log := 0.0
+			log := methodnoise.Raised(s.Signs)
 			for k, v := range terms[i] {
 				log += v * r.weight[k]
 			}

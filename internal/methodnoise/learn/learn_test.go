@@ -18,7 +18,7 @@ func made(n int) []sample {
 	set := make([]sample, n)
 	for i := range set {
 		s := sample{Photograph: r.IntN(40), Before: 30}
-		s.Signs = methodnoise.Signs{Together: r.NormFloat64(), Along: r.NormFloat64(), Spread: r.NormFloat64(), Colour: r.NormFloat64(), Floor: r.NormFloat64()}
+		s.Signs = methodnoise.Signs{Together: r.NormFloat64(), Along: r.NormFloat64(), Spread: r.NormFloat64(), Colour: r.NormFloat64(), Coarse: r.NormFloat64(), Floor: r.NormFloat64()}
 		best := 0.0
 		if s.Signs.Along > 0 {
 			best = math.Log(0.25)
@@ -35,7 +35,7 @@ func made(n int) []sample {
 // The slope is that of the loss, which is 0 at the best strength and grows away from it, and faster where a picture comes
 // out worse than it came.
 func TestLossAgainstDifferences(t *testing.T) {
-	s := sample{Before: 30, After: []float64{30.1, 30.5, 31, 30.6, 30.2, 29.5, 28.9}}
+	s := sample{Before: 30, After: []float64{30.1, 30.5, 31, 30.6, 30.2, 29.5, 28.9, 28}}
 	const step = 1e-6
 	for log := math.Log(methodnoise.LeastFactor) + 0.01; log < math.Log(methodnoise.MostFactor)-0.01; log += 0.037 {
 		above, _ := s.loss(log + step)

@@ -16,7 +16,7 @@ import (
 type photograph learning.Photograph
 
 // strengths are those at which pictures are denoised.
-var strengths = []float64{methodnoise.LeastFactor, 0.2, 0.35, 0.5, 0.7, 1, methodnoise.MostFactor}
+var strengths = []float64{methodnoise.LeastFactor, 0.2, 0.35, 0.5, 0.7, 1, 1.4, methodnoise.MostFactor}
 
 // sample is what is learned from: the signs of a noisy picture, and what each strength gives.
 type sample struct {
@@ -48,7 +48,8 @@ func measure(ctx context.Context, r *restore.Restorer, list []learning.Photograp
 	if err != nil || trial == nil {
 		return s, false, err
 	}
-	s.Signs = methodnoise.Signs{Together: trial.Together, Along: trial.Along, Colour: trial.Colour, Spread: trial.Spread, Floor: trial.Floor}
+	s.Signs = methodnoise.Signs{Together: trial.Together, Along: trial.Along, Colour: trial.Colour, Spread: trial.Spread,
+		Coarse: trial.Coarse, Floor: trial.Floor, Quiet: trial.Quiet}
 	s.Before = psnr(noisy.Pix, clean.Pix)
 	for _, strength := range strengths {
 		out, _, err := r.Denoise(ctx, img, restore.Noise(e), restore.Strength(strength), restore.Adaptation(false))
