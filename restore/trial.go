@@ -24,11 +24,13 @@ type TrialReport struct {
 	Spread float64
 	// Colour is the logarithm of how much more is taken along colour than along brightness, Coarse that of what is taken
 	// along colour in means over 4×4 pixels over the estimate's Sigma, and Floor that of the estimate's band of brightness
-	// at periods of 12 pixels over it.
+	// at periods of 12 pixels over it. In grey Colour and Coarse say nothing.
 	Colour, Coarse, Floor float64
 	// Quiet is how certain it is, from 0 to 1, that a camera has smoothed its noise most where the photograph is calm: coarse
-	// colour is weak there.
+	// colour is weak there. It is 0 in grey.
 	Quiet float64
+	// Taken is the logarithm of how much is taken from brightness: of the standard deviation in 255ths.
+	Taken float64
 }
 
 // Trial makes the trial that Denoise makes of an image with the same options (Adaptation); nil where it makes none. In the
@@ -73,7 +75,7 @@ func (r *Restorer) Trial(ctx context.Context, img image.Image, options ...Option
 // tries says whether a network is tried on a part of an image before it denoises all of it.
 func (c settings) tries(p *Planar, report *Report) bool {
 	e := report.Estimate
-	return c.adapt && c.prior == nil && e != nil && e.Kind == CoarseNoise && len(e.Bands) > 0 && p.Channels == 3 &&
+	return c.adapt && c.prior == nil && e != nil && e.Kind == CoarseNoise && len(e.Bands) > 0 &&
 		c.stretch(report.Sigma, p.Channels) == 1 && report.Method == methodnoise.Method && c.guided()
 }
 
@@ -107,7 +109,7 @@ func (c settings) trial(ctx context.Context, phi *fitted, p *Planar, report *Rep
 	if e.Trial != nil {
 		return e.Trial, nil
 	}
-	part := methodnoise.NewSample(p.Pix, p.Height, p.Width)
+	part := methodnoise.NewSample(p.Pix, p.Channels, p.Height, p.Width)
 	sample, out := &Planar{Width: part.Width, Height: part.Height, Channels: p.Channels, Pix: part.Pix}, NewPlanar(p.Channels, part.Height, part.Width)
 	dev := c.on()
 	src, err := lend(dev, sample.shape(), sample.Pix)
@@ -122,12 +124,15 @@ func (c settings) trial(ctx context.Context, phi *fitted, p *Planar, report *Rep
 		return nil, err
 	}
 	signs, ok := methodnoise.Measure(part, out.Pix)
-	quiet := noiselevel.QuietColour(report.Sigma, e.Band(noiselevel.QuietPeriod).Colour)
+	quiet := 0.0
+	if p.Channels == 3 {
+		quiet = noiselevel.QuietColour(report.Sigma, e.Band(noiselevel.QuietPeriod).Colour)
+	}
 	if !ok || !signs.Compare(report.Sigma, e.Band(methodnoise.FloorPeriod).Brightness, quiet) {
 		return nil, nil
 	}
 	return &TrialReport{
 		Factor: methodnoise.Factor(signs), Together: signs.Together, Along: signs.Along,
-		Spread: signs.Spread, Colour: signs.Colour, Coarse: signs.Coarse, Floor: signs.Floor, Quiet: signs.Quiet,
+		Spread: signs.Spread, Colour: signs.Colour, Coarse: signs.Coarse, Floor: signs.Floor, Quiet: signs.Quiet, Taken: signs.Taken,
 	}, nil
 }

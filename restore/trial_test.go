@@ -133,7 +133,7 @@ func TestTrialIsStrength(t *testing.T) {
 	require.Equal(t, 1, given.Guide.Looks)
 }
 
-// No trial is made of white noise, of grey pictures, where the level is given, and by networks that there is no rule for.
+// No trial is made of white noise, where the level is given, and by networks that there is no rule for.
 func TestNoTrial(t *testing.T) {
 	stones, _ := shot(t, gravel(200, 200), 400)
 	white := told(0.05)
@@ -146,8 +146,6 @@ func TestNoTrial(t *testing.T) {
 	} {
 		require.Nil(t, trialOf(t, stones, options...), name)
 	}
-	grey := &restore.Planar{Width: 200, Height: 200, Channels: 1, Pix: stones.Plane(1)}
-	require.Nil(t, trialOf(t, grey, noise))
 	require.NotNil(t, trialOf(t, stones, noise))
 	small := &restore.Planar{Width: 20, Height: 20, Channels: 3, Pix: stones.Pix[:1200]}
 	require.Nil(t, trialOf(t, small, noise), "there is too little to say anything")
@@ -169,4 +167,24 @@ func TestTrialThatIsGivenIsChecked(t *testing.T) {
 		e.Trial = &restore.TrialReport{Factor: f}
 		require.Error(t, restore.Validate(restore.Noise(e)), "%v", f)
 	}
+}
+
+// Grey pictures are tried as well: as one plane, and as three that are equal.
+func TestTrialOfGrey(t *testing.T) {
+	stones, _ := shot(t, gravel(240, 320), 100)
+	wall, _ := shot(t, plaster(240, 320), 6400)
+	noise := restore.Noise(told(0.08))
+	grey := func(p *restore.Planar) *restore.Planar {
+		return &restore.Planar{Width: p.Width, Height: p.Height, Channels: 1, Pix: p.Plane(1)}
+	}
+	texture, right := trialOf(t, grey(stones), noise), trialOf(t, grey(wall), noise)
+	t.Logf("%+v %+v", texture, right)
+	require.Less(t, texture.Factor, right.Factor)
+	require.Greater(t, texture.Along, right.Along+0.2)
+	require.Zero(t, right.Quiet)
+	copies := restore.NewPlanar(3, 240, 320)
+	for c := range 3 {
+		copy(copies.Plane(c), wall.Plane(1))
+	}
+	require.Equal(t, right, trialOf(t, copies, noise))
 }

@@ -32,6 +32,10 @@ type Signs struct {
 	Floor float64
 	// Quiet is how certain it is, from 0 to 1, that a camera has smoothed its noise most where the image is calm.
 	Quiet float64
+	// Taken is the logarithm of how much was taken from brightness: of the standard deviation in 255ths.
+	Taken float64
+	// Grey images have neither Colour nor Coarse, and a rule of their own.
+	Grey bool
 }
 
 // FloorPeriod is the period of Signs.Floor, in pixels.
@@ -61,7 +65,7 @@ const (
 	coarse, leastCoarse = 4, 0.2
 )
 
-// Measure compares a sample in colour with what a denoiser made of its Pix; ok is false where there is too little to say
+// Measure compares a sample with what a denoiser made of its Pix; ok is false where there is too little to say
 // anything. Compare completes the signs.
 func Measure(s *Sample, denoised []float32) (_ Signs, ok bool) {
 	n := s.Height * s.Width
@@ -71,6 +75,12 @@ func Measure(s *Sample, denoised []float32) (_ Signs, ok bool) {
 		taken[axis] = make([]float64, n)
 	}
 	for i := range n {
+		if s.Channels == 1 { // three equal planes
+			is := 255 * float64(denoised[i])
+			left[i] = math.Sqrt(3) * is
+			taken[0][i] = math.Sqrt(3) * (255*float64(s.Pix[i]) - is)
+			continue
+		}
 		var d [3]float64
 		for c := range d {
 			is := 255 * float64(denoised[c*n+i])
@@ -102,6 +112,8 @@ func Measure(s *Sample, denoised []float32) (_ Signs, ok bool) {
 		Colour:   0.5 * math.Log((m.colour/squares+leastTaken)/(m.brightness/squares+leastTaken)),
 		Spread:   math.Sqrt(spread / squares),
 		Coarse:   math.Sqrt(m.coarse / squares),
+		Taken:    0.5 * math.Log(m.brightness/squares+leastTaken),
+		Grey:     s.Channels == 1,
 	}, true
 }
 

@@ -64,7 +64,7 @@ func TestSignsTellTextureFromNoise(t *testing.T) {
 	const h, w = 200, 240
 	clean := scene(h, w, 1)
 	noisy := plus(clean, 0.02, 0.01, 2)
-	noise, ok := Measure(NewSample(noisy, h, w), sampled(clean, h, w))
+	noise, ok := Measure(NewSample(noisy, 3, h, w), sampled(clean, h, w))
 	require.True(t, ok)
 	require.InDelta(t, 0, noise.Together, 0.1)
 	require.InDelta(t, 0, noise.Along, 0.02)
@@ -72,20 +72,20 @@ func TestSignsTellTextureFromNoise(t *testing.T) {
 	require.InDelta(t, 255*0.01, noise.Coarse, 0.1, "white noise has the same in means over squares, times their side")
 	require.InDelta(t, math.Sqrt(2.0/64), noise.Spread, 0.03, "that of χ² with as many degrees of freedom as a square has pixels")
 
-	texture, ok := Measure(NewSample(clean, h, w), sampled(weaker(clean, h, w, 0.5), h, w))
+	texture, ok := Measure(NewSample(clean, 3, h, w), sampled(weaker(clean, h, w, 0.5), h, w))
 	require.True(t, ok)
 	require.Greater(t, texture.Together, 0.8)
 	require.Greater(t, texture.Along, 0.8)
 	require.Less(t, texture.Colour, -2.0, "grey has no colour to take")
 
-	both, ok := Measure(NewSample(noisy, h, w), sampled(weaker(clean, h, w, 0.5), h, w))
+	both, ok := Measure(NewSample(noisy, 3, h, w), sampled(weaker(clean, h, w, 0.5), h, w))
 	require.True(t, ok)
 	require.Greater(t, both.Together, noise.Together+0.2)
 	require.Greater(t, both.Along, noise.Along+0.2)
 }
 
 // sampled is the sample of pix.
-func sampled(pix []float32, h, w int) []float32 { return NewSample(pix, h, w).Pix }
+func sampled(pix []float32, h, w int) []float32 { return NewSample(pix, 3, h, w).Pix }
 
 // What follows from brightness is no sign: noise that is stronger where a picture is bright, and so is what is left.
 func TestSignsLeaveBrightnessOut(t *testing.T) {
@@ -100,7 +100,7 @@ func TestSignsLeaveBrightnessOut(t *testing.T) {
 			noisy[c*h*w+i] = float32(v + detail + noise)
 		}
 	}
-	s, ok := Measure(NewSample(noisy, h, w), sampled(left, h, w))
+	s, ok := Measure(NewSample(noisy, 3, h, w), sampled(left, h, w))
 	require.True(t, ok)
 	require.InDelta(t, 0, s.Together, 0.12)
 }
@@ -108,10 +108,10 @@ func TestSignsLeaveBrightnessOut(t *testing.T) {
 // Where nothing was taken, or there is nothing but one value, or hardly any pixels, there is nothing to say.
 func TestSignsOfNothing(t *testing.T) {
 	flat := make([]float32, 3*200*200)
-	_, ok := Measure(NewSample(flat, 200, 200), sampled(flat, 200, 200))
+	_, ok := Measure(NewSample(flat, 3, 200, 200), sampled(flat, 200, 200))
 	require.False(t, ok)
 	clean := scene(40, 40, 4)
-	_, ok = Measure(NewSample(clean, 40, 40), sampled(plus(clean, 0.1, 0.1, 5), 40, 40))
+	_, ok = Measure(NewSample(clean, 3, 40, 40), sampled(plus(clean, 0.1, 0.1, 5), 40, 40))
 	require.False(t, ok)
 	var s Signs
 	require.False(t, s.Compare(0.1, 0, 1))
@@ -132,7 +132,7 @@ func TestSampleIsOfTheImage(t *testing.T) {
 		for i := range pix {
 			pix[i] = float32(i)
 		}
-		s := NewSample(pix, h, w)
+		s := NewSample(pix, 3, h, w)
 		require.Len(t, s.Pix, 3*s.Height*s.Width)
 		if s.Height == h && s.Width == w && s.patchHeight == h {
 			require.Equal(t, pix, s.Pix)
@@ -169,7 +169,7 @@ func TestSampleIsOfTheImage(t *testing.T) {
 // A large image costs no more than 36 patches.
 func TestSampleIsSmall(t *testing.T) {
 	const h, w = 1500, 2000
-	s := NewSample(make([]float32, 3*h*w), h, w)
+	s := NewSample(make([]float32, 3*h*w), 3, h, w)
 	require.Equal(t, mostRow*patchSide, s.Height)
 	require.Equal(t, mostRow*patchSide, s.Width)
 }

@@ -6,14 +6,8 @@ import (
 	"github.com/averaged/imaging/weights"
 )
 
-// The rule is a polynomial of degree 2 in the signs but Quiet, each shifted and scaled, and Raised: the sum is the logarithm
-// of the factor. Package learn makes the polynomial, and says of what.
-
-// signCount is the number of signs in the polynomial, and termCount that of the rule's terms: the signs, their products, and 1.
-const signCount, termCount = 6, signCount + signCount*(signCount+1)/2 + 1
-
-// Values are a number for each sign.
-type Values [signCount]float64
+// The rule is a polynomial of degree 2 in signs, one in colour and another one in grey, each shifted and scaled, and Raised: the sum is the logarithm
+// of the factor. Package learn makes the polynomials, and says of what.
 
 // farthest is how far a sign counts, in standard deviations of what the rule was learned from.
 const farthest = 3
@@ -21,11 +15,8 @@ const farthest = 3
 // LeastFactor and MostFactor are the limits of Factor.
 const LeastFactor, MostFactor = 0.1, 2.0
 
-// rule holds coefficients.
-type rule struct {
-	shift, scale Values
-	weight       [termCount]float64
-}
+// rule holds coefficients: a shift and a scale for each sign, a weight for each term.
+type rule struct{ shift, scale, weight []float64 }
 
 // Method is the network that the rule is for, by the name of package weights.
 const Method = weights.Camera
@@ -33,7 +24,11 @@ const Method = weights.Camera
 // Factor returns by what the strength of Method should be multiplied where it has the signs at a strength of 1, from
 // LeastFactor to MostFactor.
 func Factor(s Signs) float64 {
-	return min(max(math.Exp(learned.log(s)+Raised(s)), LeastFactor), MostFactor)
+	r := &learned
+	if s.Grey {
+		r = &learnedGrey
+	}
+	return min(max(math.Exp(r.log(s)+Raised(s)), LeastFactor), MostFactor)
 }
 
 // log is the polynomial's value.
@@ -45,25 +40,28 @@ func (r *rule) log(s Signs) float64 {
 	return sum
 }
 
-// Terms are those of the rule, for signs that are shifted and multiplied by scale.
-func Terms(s Signs, shift, scale Values) (terms [termCount]float64) {
-	n := signCount
-	for i, v := range s.Values() {
+// Terms are those of the rule, for signs that are shifted and multiplied by scale: the signs, their products, and 1.
+func Terms(s Signs, shift, scale []float64) []float64 {
+	values := s.Values()
+	n := len(values)
+	terms := make([]float64, n, n+n*(n+1)/2+1)
+	for i, v := range values {
 		terms[i] = min(max(float64((v-shift[i])*scale[i]), -farthest), farthest)
 	}
-	for i := range signCount {
-		for j := i; j < signCount; j++ {
-			terms[n] = float64(terms[i]*terms[j]) / 2
-			n++
+	for i := range n {
+		for j := i; j < n; j++ {
+			terms = append(terms, float64(terms[i]*terms[j])/2)
 		}
 	}
-	terms[n] = 1
-	return terms
+	return append(terms, 1)
 }
 
-// Values returns the signs in the order of the rule's coefficients.
-func (s Signs) Values() Values {
-	return Values{s.Together, s.Along, s.Colour, s.Spread, s.Floor, s.Coarse}
+// Values returns the signs of the polynomial in the order of its coefficients.
+func (s Signs) Values() []float64 {
+	if s.Grey {
+		return []float64{s.Together, s.Along, s.Spread, s.Floor, s.Taken}
+	}
+	return []float64{s.Together, s.Along, s.Colour, s.Spread, s.Floor, s.Coarse}
 }
 
 // Cameras that smooth most where a picture is calm leave more noise than the level says, which is measured there, and

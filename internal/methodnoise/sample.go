@@ -11,29 +11,30 @@ const (
 	jpegBlock                       = 8
 )
 
-// Sample is part of an image in colour: patches that are spread evenly over it, side by side, so that a denoiser sees them
-// in one call.
+// Sample is part of an image in grey or colour: patches that are spread evenly over it, side by side, so that a denoiser sees
+// them in one call.
 type Sample struct {
-	Height, Width int
-	Pix           []float32 // three planes
+	Channels, Height, Width int
+	Pix                     []float32 // one plane or three
 
 	patchHeight, patchWidth int
 }
 
-// NewSample takes a sample of an image of three planes; all of it where it is small.
-func NewSample(pix []float32, height, width int) *Sample {
+// NewSample takes a sample of an image of one plane or three; all of it where it is small.
+func NewSample(pix []float32, channels, height, width int) *Sample {
 	row := int(math.Round(math.Sqrt(float64(height) * float64(width) / (shareOfImage * patchSide * patchSide))))
 	row = min(max(row, leastRow), mostRow)
 	side := row * patchSide
 	if height < side || width < side {
-		return &Sample{Height: height, Width: width, Pix: pix, patchHeight: height, patchWidth: width}
+		return &Sample{Channels: channels, Height: height, Width: width, Pix: pix, patchHeight: height, patchWidth: width}
 	}
-	s := &Sample{Height: side, Width: side, Pix: make([]float32, 3*side*side), patchHeight: patchSide, patchWidth: patchSide}
+	s := &Sample{Channels: channels, Height: side, Width: side, patchHeight: patchSide, patchWidth: patchSide}
+	s.Pix = make([]float32, channels*side*side)
 	// Patches begin where blocks of JPEG do, if the image was not cropped.
 	begin := func(i, length int) int {
 		return ((2*i+1)*length/(2*row) - patchSide/2) / jpegBlock * jpegBlock
 	}
-	for c := range 3 {
+	for c := range channels {
 		for y := range side {
 			from := (c*height + begin(y/patchSide, height) + y%patchSide) * width
 			for i := range row {

@@ -1,6 +1,7 @@
 package noiselevel
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,8 +25,12 @@ func TestRounded(t *testing.T) {
 	for _, sigma := range []float64{0.03, 0.1} {
 		pix := toBytes(addNoise(render(scenes["edges"], 3, h, w), sigma, 4))
 		require.Zero(t, rounded(pix, 3, h, w), "%v", sigma)
+		require.Zero(t, rounded(pix[:h*w], 1, h, w), "%v, grey", sigma)
 		require.Zero(t, rounded(cameranoise.Blurred(pix, h, w, 0.7), 3, h, w), "%v, smooth", sigma)
 		for _, quality := range []int{75, 85, 95} {
+			grey, err := cameranoise.Compressed(slices.Repeat(pix[:h*w], 3), h, w, cameranoise.JPEG{Quality: quality})
+			require.NoError(t, err)
+			require.Equal(t, 1.0, rounded(grey[:h*w], 1, h, w), "%v at %d, grey", sigma, quality)
 			for _, s := range []cameranoise.Subsampling{cameranoise.Full, cameranoise.Quarter} {
 				saved, err := cameranoise.Compressed(pix, h, w, cameranoise.JPEG{Quality: quality, Subsampling: s})
 				require.NoError(t, err)

@@ -71,7 +71,7 @@ func TestFitLearnsFactors(t *testing.T) {
 // What is written is the rule, as Go.
 func TestWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "coefficients.go")
-	require.NoError(t, write(path, fit(made(50), func(sample) bool { return true })))
+	require.NoError(t, write(path, fit(made(50), func(sample) bool { return true }), false))
 	b, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Contains(t, string(b), "var learned = rule{\n\tshift:")

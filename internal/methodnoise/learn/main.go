@@ -1,6 +1,7 @@
 // Command learn makes the rule by which package methodnoise says how strong a denoiser should be:
 //
 //	go run ./internal/methodnoise/learn -photographs FOLDER -o internal/methodnoise/coefficients.go
+//	go run ./internal/methodnoise/learn -photographs FOLDER -grey -o internal/methodnoise/greycoefficients.go
 //
 // FOLDER holds clean photographs in colour. The coefficients that are here were learned from those of
 // folder cc0-by/train, whose licences let anyone use what is learned (weights/README.md), with the network camera as it
@@ -22,21 +23,22 @@ func main() {
 	folder := flag.String("photographs", "", "`FOLDER` of clean photographs in colour")
 	output := flag.String("o", "", "Go `FILE` to write")
 	pictures := flag.Int("pictures", 3200, "pictures to make; those whose noise is not that of a camera are left out")
+	grey := flag.Bool("grey", false, "learn the rule of grey images")
 	kept := flag.String("kept", "", "`FILE` that keeps what was measured, to learn from it again")
 	flag.Parse()
-	if err := run(context.Background(), *folder, *output, *kept, *pictures); err != nil {
+	if err := run(context.Background(), *folder, *output, *kept, *pictures, *grey); err != nil {
 		fmt.Fprintln(os.Stderr, "learn:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, folder, output, kept string, pictures int) error {
+func run(ctx context.Context, folder, output, kept string, pictures int, grey bool) error {
 	set, err := learning.Kept(kept, func() ([]sample, error) {
 		list, err := learning.Photographs(ctx, folder)
 		if err != nil {
 			return nil, err
 		}
-		return measureAll(ctx, list, pictures)
+		return measureAll(ctx, list, pictures, grey)
 	})
 	if err != nil {
 		return err
@@ -49,14 +51,14 @@ func run(ctx context.Context, folder, output, kept string, pictures int) error {
 	all := func(sample) bool { return true }
 	r := fit(set, all)
 	fmt.Fprintf(os.Stderr, "learned from: %s\n", r.summary(set, all))
-	return write(output, r)
+	return write(output, r, grey)
 }
 
 // parts is how many parts the photographs are divided into, to learn from all but one.
 const parts = 4
 
 // measureAll makes samples on all processors, always the same.
-func measureAll(ctx context.Context, list []learning.Photograph, n int) (_ []sample, err error) {
+func measureAll(ctx context.Context, list []learning.Photograph, n int, grey bool) (_ []sample, err error) {
 	restorers := make([]*restore.Restorer, learning.Workers())
 	for w := range restorers {
 		if restorers[w], err = restore.New(restore.Threads(1)); err != nil {
@@ -68,6 +70,6 @@ func measureAll(ctx context.Context, list []learning.Photograph, n int) (_ []sam
 		if number%100 == 99 {
 			fmt.Fprintf(os.Stderr, "%d of %d pictures\n", number+1, n)
 		}
-		return measure(ctx, restorers[worker], list, uint64(number))
+		return measure(ctx, restorers[worker], list, uint64(number), grey)
 	})
 }

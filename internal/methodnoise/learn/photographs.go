@@ -22,13 +22,14 @@ var strengths = []float64{methodnoise.LeastFactor, 0.2, 0.35, 0.5, 0.7, 1, 1.4, 
 type sample struct {
 	Photograph int
 	Signs      methodnoise.Signs
+	Method     string
 	Before     float64   // PSNR of the noisy picture
 	After      []float64 // PSNR at strengths
 }
 
 // measure makes the sample with a number. The same number gives the same sample; ok is false where the picture is not one
 // that Denoise tries its strength on.
-func measure(ctx context.Context, r *restore.Restorer, list []learning.Photograph, number uint64) (_ sample, ok bool, err error) {
+func measure(ctx context.Context, r *restore.Restorer, list []learning.Photograph, number uint64, grey bool) (_ sample, ok bool, err error) {
 	random := rand.New(rand.NewPCG(number, 78))
 	s := sample{Photograph: random.IntN(len(list))}
 	p, err := photograph(list[s.Photograph]).scene(random)
@@ -38,6 +39,9 @@ func measure(ctx context.Context, r *restore.Restorer, list []learning.Photograp
 	noisy, clean, err := p.taken(random)
 	if err != nil || min(noisy.Height, noisy.Width) < leastSide {
 		return s, false, err
+	}
+	if grey {
+		noisy, clean = noisy.greyed(true), clean.greyed(false)
 	}
 	img := noisy.planar()
 	e, err := restore.EstimateNoise(img)
@@ -49,13 +53,15 @@ func measure(ctx context.Context, r *restore.Restorer, list []learning.Photograp
 		return s, false, err
 	}
 	s.Signs = methodnoise.Signs{Together: trial.Together, Along: trial.Along, Colour: trial.Colour, Spread: trial.Spread,
-		Coarse: trial.Coarse, Floor: trial.Floor, Quiet: trial.Quiet}
+		Coarse: trial.Coarse, Floor: trial.Floor, Quiet: trial.Quiet,
+		Taken: trial.Taken, Grey: grey}
 	s.Before = psnr(noisy.Pix, clean.Pix)
 	for _, strength := range strengths {
-		out, _, err := r.Denoise(ctx, img, restore.Noise(e), restore.Strength(strength), restore.Adaptation(false))
+		out, report, err := r.Denoise(ctx, img, restore.Noise(e), restore.Strength(strength), restore.Adaptation(false))
 		if err != nil {
 			return s, false, err
 		}
+		s.Method = report.Method
 		s.After = append(s.After, psnr(out.(*restore.Planar).Pix, clean.Pix))
 	}
 	return s, true, nil
@@ -65,7 +71,20 @@ func measure(ctx context.Context, r *restore.Restorer, list []learning.Photograp
 const leastSide = 100
 
 func (p photograph) planar() *restore.Planar {
-	return &restore.Planar{Channels: 3, Height: p.Height, Width: p.Width, Pix: p.Pix}
+	return &restore.Planar{Channels: len(p.Pix) / (p.Height * p.Width), Height: p.Height, Width: p.Width, Pix: p.Pix}
+}
+
+// greyed is the brightness of the photograph as JFIF has it, of one that is rounded to 8 bits rounded again.
+func (p photograph) greyed(rounded bool) photograph {
+	n := p.Height * p.Width
+	grey := photograph{make([]float32, n), p.Height, p.Width}
+	for i := range n {
+		grey.Pix[i] = float32(0.299*p.Pix[i]) + float32(0.587*p.Pix[n+i]) + float32(0.114*p.Pix[2*n+i])
+	}
+	if rounded {
+		return photograph(learning.Photograph(grey).Round())
+	}
+	return grey
 }
 
 // psnr is of values from black to white, and no better than what rounding to 8 bits leaves.
