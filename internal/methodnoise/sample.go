@@ -9,6 +9,8 @@ const (
 	// quarter the factors were a third less worth, and by all of it no more.
 	leastRow, mostRow, shareOfImage = 2, 6, 2
 	jpegBlock                       = 8
+	// In grey a network takes as long as in colour, and what else there is to do less: half of it would take a fifth of a call.
+	shareOfGrey = 4
 )
 
 // Sample is part of an image in grey or colour: patches that are spread evenly over it, side by side, so that a denoiser sees
@@ -22,7 +24,11 @@ type Sample struct {
 
 // NewSample takes a sample of an image of one plane or three; all of it where it is small.
 func NewSample(pix []float32, channels, height, width int) *Sample {
-	row := int(math.Round(math.Sqrt(float64(height) * float64(width) / (shareOfImage * patchSide * patchSide))))
+	share := shareOfImage
+	if channels == 1 {
+		share = shareOfGrey
+	}
+	row := int(math.Round(math.Sqrt(float64(height) * float64(width) / float64(share*patchSide*patchSide))))
 	row = min(max(row, leastRow), mostRow)
 	side := row * patchSide
 	if height < side || width < side {
