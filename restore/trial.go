@@ -123,12 +123,12 @@ func (c settings) trial(ctx context.Context, phi *fitted, p *Planar, report *Rep
 	if err := applyTo(ctx, dev, phi.Denoiser, out, sample); err != nil {
 		return nil, err
 	}
-	signs, ok := methodnoise.Measure(part, out.Pix)
-	quiet := 0.0
+	known := methodnoise.Known{Level: report.Sigma, Floor: e.Band(methodnoise.FloorPeriod).Brightness}
 	if p.Channels == 3 {
-		quiet = noiselevel.QuietColour(report.Sigma, e.Band(noiselevel.QuietPeriod).Colour)
+		known.Quiet = noiselevel.QuietColour(report.Sigma, e.Band(noiselevel.QuietPeriod).Colour)
 	}
-	if !ok || !signs.Compare(report.Sigma, e.Band(methodnoise.FloorPeriod).Brightness, quiet) {
+	signs, ok := methodnoise.Measure(part, out.Pix, known)
+	if !ok {
 		return nil, nil
 	}
 	return &TrialReport{

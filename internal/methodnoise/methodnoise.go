@@ -26,7 +26,7 @@ type Signs struct {
 	// what follows from how bright they are.
 	Spread float64
 	// Coarse is the logarithm of how much was taken from an axis of colour in means over 4×4 pixels, over the level that the
-	// denoiser was told (Compare): 0 would be white noise of that level.
+	// denoiser was told: 0 would be white noise of that level.
 	Coarse float64
 	// Floor is the logarithm of the floor of brightness in the image at periods of FloorPeriod pixels over that level.
 	Floor float64
@@ -41,16 +41,13 @@ type Signs struct {
 // FloorPeriod is the period of Signs.Floor, in pixels.
 const FloorPeriod = 12
 
-// Compare sets Coarse, which was a deviation in 255ths before, Floor and Quiet, from what is known of the image: the level,
-// the floor of brightness, both from 0 to 1, and Quiet itself. It returns false where there is no level or floor.
-func (s *Signs) Compare(level, floor, quiet float64) bool {
-	if !(floor > 0) || !(level > 0) {
-		return false
-	}
-	s.Coarse = math.Log(math.Max(s.Coarse, leastCoarse) / (255 * level))
-	s.Floor = math.Log(floor / level)
-	s.Quiet = quiet
-	return true
+// Known is what the image itself says, before anything is taken from it.
+type Known struct {
+	// Level is what the denoiser was told, and Floor the floor of brightness at periods of FloorPeriod pixels: standard
+	// deviations where 1 is white, above 0.
+	Level, Floor float64
+	// Quiet is Signs.Quiet.
+	Quiet float64
 }
 
 const (
@@ -65,9 +62,12 @@ const (
 	coarse, leastCoarse = 4, 0.2
 )
 
-// Measure compares a sample with what a denoiser made of its Pix; ok is false where there is too little to say
-// anything. Compare completes the signs.
-func Measure(s *Sample, denoised []float32) (_ Signs, ok bool) {
+// Measure compares a sample with what a denoiser made of its Pix; ok is false where there is too little to say anything, or
+// nothing is known.
+func Measure(s *Sample, denoised []float32, known Known) (_ Signs, ok bool) {
+	if !(known.Floor > 0) || !(known.Level > 0) {
+		return Signs{}, false
+	}
 	n := s.Height * s.Width
 	left := make([]float64, n)
 	var taken [3][]float64 // along brightness and two axes of colour
@@ -111,7 +111,9 @@ func Measure(s *Sample, denoised []float32) (_ Signs, ok bool) {
 		Along:    m.product / math.Sqrt(float64(m.detail*m.brightness)),
 		Colour:   0.5 * math.Log((m.colour/squares+leastTaken)/(m.brightness/squares+leastTaken)),
 		Spread:   math.Sqrt(spread / squares),
-		Coarse:   math.Sqrt(m.coarse / squares),
+		Coarse:   math.Log(math.Max(math.Sqrt(m.coarse/squares), leastCoarse) / (255 * known.Level)),
+		Floor:    math.Log(known.Floor / known.Level),
+		Quiet:    known.Quiet,
 		Taken:    0.5 * math.Log(m.brightness/squares+leastTaken),
 		Grey:     s.Channels == 1,
 	}, true

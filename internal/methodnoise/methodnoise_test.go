@@ -64,25 +64,28 @@ func TestSignsTellTextureFromNoise(t *testing.T) {
 	const h, w = 200, 240
 	clean := scene(h, w, 1)
 	noisy := plus(clean, 0.02, 0.01, 2)
-	noise, ok := Measure(NewSample(noisy, 3, h, w), sampled(clean, h, w))
+	noise, ok := Measure(NewSample(noisy, 3, h, w), sampled(clean, h, w), known)
 	require.True(t, ok)
 	require.InDelta(t, 0, noise.Together, 0.1)
 	require.InDelta(t, 0, noise.Along, 0.02)
 	require.InDelta(t, math.Log(0.5), noise.Colour, 0.02)
-	require.InDelta(t, 255*0.01, noise.Coarse, 0.1, "white noise has the same in means over squares, times their side")
+	require.InDelta(t, math.Log(0.01/known.Level), noise.Coarse, 0.04, "white noise has the same in means over squares, times their side")
 	require.InDelta(t, math.Sqrt(2.0/64), noise.Spread, 0.03, "that of χ² with as many degrees of freedom as a square has pixels")
 
-	texture, ok := Measure(NewSample(clean, 3, h, w), sampled(weaker(clean, h, w, 0.5), h, w))
+	texture, ok := Measure(NewSample(clean, 3, h, w), sampled(weaker(clean, h, w, 0.5), h, w), known)
 	require.True(t, ok)
 	require.Greater(t, texture.Together, 0.8)
 	require.Greater(t, texture.Along, 0.8)
 	require.Less(t, texture.Colour, -2.0, "grey has no colour to take")
 
-	both, ok := Measure(NewSample(noisy, 3, h, w), sampled(weaker(clean, h, w, 0.5), h, w))
+	both, ok := Measure(NewSample(noisy, 3, h, w), sampled(weaker(clean, h, w, 0.5), h, w), known)
 	require.True(t, ok)
 	require.Greater(t, both.Together, noise.Together+0.2)
 	require.Greater(t, both.Along, noise.Along+0.2)
 }
+
+// known is of an image with noise of 0.02.
+var known = Known{Level: 0.02, Floor: 0.02}
 
 // sampled is the sample of pix.
 func sampled(pix []float32, h, w int) []float32 { return NewSample(pix, 3, h, w).Pix }
@@ -100,7 +103,7 @@ func TestSignsLeaveBrightnessOut(t *testing.T) {
 			noisy[c*h*w+i] = float32(v + detail + noise)
 		}
 	}
-	s, ok := Measure(NewSample(noisy, 3, h, w), sampled(left, h, w))
+	s, ok := Measure(NewSample(noisy, 3, h, w), sampled(left, h, w), known)
 	require.True(t, ok)
 	require.InDelta(t, 0, s.Together, 0.12)
 }
@@ -108,19 +111,23 @@ func TestSignsLeaveBrightnessOut(t *testing.T) {
 // Where nothing was taken, or there is nothing but one value, or hardly any pixels, there is nothing to say.
 func TestSignsOfNothing(t *testing.T) {
 	flat := make([]float32, 3*200*200)
-	_, ok := Measure(NewSample(flat, 3, 200, 200), sampled(flat, 200, 200))
+	_, ok := Measure(NewSample(flat, 3, 200, 200), sampled(flat, 200, 200), known)
 	require.False(t, ok)
 	clean := scene(40, 40, 4)
-	_, ok = Measure(NewSample(clean, 3, 40, 40), sampled(plus(clean, 0.1, 0.1, 5), 40, 40))
+	_, ok = Measure(NewSample(clean, 3, 40, 40), sampled(plus(clean, 0.1, 0.1, 5), 40, 40), known)
 	require.False(t, ok)
-	var s Signs
-	require.False(t, s.Compare(0.1, 0, 1))
-	require.False(t, s.Compare(0, 0.1, 1))
-	require.False(t, s.Compare(0.1, math.NaN(), 1))
-	s.Coarse = 51
-	require.True(t, s.Compare(0.1, 0.2, 0.7))
+	whole := scene(100, 100, 4)
+	taken := func(k Known) (Signs, bool) {
+		return Measure(NewSample(plus(whole, 0.1, 0.1, 5), 3, 100, 100), sampled(whole, 100, 100), k)
+	}
+	for _, k := range []Known{{0.1, 0, 1}, {0, 0.1, 1}, {0.1, math.NaN(), 1}} {
+		_, ok = taken(k)
+		require.False(t, ok, "%v", k)
+	}
+	s, ok := taken(Known{0.05, 0.1, 0.7})
+	require.True(t, ok)
 	require.InDelta(t, math.Log(2), s.Floor, 1e-12)
-	require.InDelta(t, math.Log(2), s.Coarse, 1e-12)
+	require.InDelta(t, math.Log(2), s.Coarse, 0.1, "of a few hundred means")
 	require.Equal(t, 0.7, s.Quiet)
 }
 
@@ -128,12 +135,13 @@ func TestSignsOfNothing(t *testing.T) {
 func TestSampleIsOfTheImage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h, w := rapid.IntRange(1, 700).Draw(t, "h"), rapid.IntRange(1, 700).Draw(t, "w")
-		pix := make([]float32, 3*h*w)
+		channels := rapid.SampledFrom([]int{1, 3}).Draw(t, "channels")
+		pix := make([]float32, channels*h*w)
 		for i := range pix {
 			pix[i] = float32(i)
 		}
-		s := NewSample(pix, 3, h, w)
-		require.Len(t, s.Pix, 3*s.Height*s.Width)
+		s := NewSample(pix, channels, h, w)
+		require.Len(t, s.Pix, channels*s.Height*s.Width)
 		if s.Height == h && s.Width == w && s.patchHeight == h {
 			require.Equal(t, pix, s.Pix)
 			return
@@ -149,7 +157,7 @@ func TestSampleIsOfTheImage(t *testing.T) {
 				require.Zero(t, left%8)
 				require.LessOrEqual(t, top+s.patchHeight, h)
 				require.LessOrEqual(t, left+s.patchWidth, w)
-				for c := range 3 {
+				for c := range channels {
 					for y := 0; y < s.patchHeight; y += 19 {
 						for x := 0; x < s.patchWidth; x += 19 {
 							i := (top+y)*w + left + x
@@ -181,6 +189,7 @@ func TestFactor(t *testing.T) {
 		f := Factor(Signs{
 			Together: number.Draw(t, "together"), Along: number.Draw(t, "along"), Colour: number.Draw(t, "colour"), Spread: number.Draw(t, "spread"),
 			Coarse: number.Draw(t, "coarse"), Floor: number.Draw(t, "floor"), Quiet: rapid.Float64Range(0, 1).Draw(t, "quiet"),
+			Taken: number.Draw(t, "taken"), Grey: rapid.Bool().Draw(t, "grey"),
 		})
 		require.GreaterOrEqual(t, f, LeastFactor)
 		require.LessOrEqual(t, f, MostFactor)
@@ -195,4 +204,27 @@ func TestRaised(t *testing.T) {
 	require.InDelta(t, math.Log(raisedBy)/2, Raised(s), 1e-12)
 	require.Zero(t, Raised(Signs{Together: 0.2}), "colour is not quiet")
 	require.Zero(t, Raised(Signs{Together: -0.4, Quiet: 1}), "what is taken is weaker where there is more detail")
+}
+
+// A grey image has the signs of one of three equal planes.
+func TestSignsOfGrey(t *testing.T) {
+	const h, w = 150, 170
+	clean := scene(h, w, 7)
+	noisy := plus(clean, 0.02, 0, 8)
+	colour, ok := Measure(NewSample(noisy, 3, h, w), sampled(weaker(clean, h, w, 0.3), h, w), known)
+	require.True(t, ok)
+	grey, ok := Measure(NewSample(noisy[:h*w], 1, h, w), weaker(clean, h, w, 0.3)[:h*w], known)
+	require.True(t, ok)
+	require.True(t, grey.Grey)
+	require.False(t, colour.Grey)
+	for name, pair := range map[string][2]float64{
+		"together": {grey.Together, colour.Together}, "along": {grey.Along, colour.Along}, "spread": {grey.Spread, colour.Spread},
+		"floor": {grey.Floor, colour.Floor}, "taken": {grey.Taken, colour.Taken},
+	} {
+		require.InDelta(t, pair[1], pair[0], 1e-4, name)
+	}
+	// It is tried on a quarter, and one in colour on half.
+	large := make([]float32, 3*960*960)
+	require.Equal(t, 6*patchSide, NewSample(large, 3, 960, 960).Height)
+	require.Equal(t, 5*patchSide, NewSample(large, 1, 960, 960).Height)
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/averaged/imaging/weights"
 )
 
-// The rule is a polynomial of degree 2 in signs, one in colour and another one in grey, each shifted and scaled, and Raised: the sum is the logarithm
-// of the factor. Package learn makes the polynomials, and says of what.
+// The rule is a polynomial of degree 2 in signs, which are shifted and scaled, one in colour and another one in grey, and
+// Raised: the sum is the logarithm of the factor. Package learn makes the polynomials, and says of what.
 
 // farthest is how far a sign counts, in standard deviations of what the rule was learned from.
 const farthest = 3

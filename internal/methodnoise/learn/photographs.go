@@ -51,9 +51,10 @@ func measure(ctx context.Context, r *restore.Restorer, list []learning.Photograp
 	if err != nil || trial == nil {
 		return s, false, err
 	}
-	s.Signs = methodnoise.Signs{Together: trial.Together, Along: trial.Along, Colour: trial.Colour, Spread: trial.Spread,
-		Coarse: trial.Coarse, Floor: trial.Floor, Quiet: trial.Quiet,
-		Taken: trial.Taken, Grey: grey}
+	s.Signs = methodnoise.Signs{
+		Together: trial.Together, Along: trial.Along, Colour: trial.Colour, Spread: trial.Spread,
+		Coarse: trial.Coarse, Floor: trial.Floor, Quiet: trial.Quiet, Taken: trial.Taken, Grey: grey,
+	}
 	s.Before = psnr(noisy.Pix, clean.Pix)
 	for _, strength := range strengths {
 		out, _, err := r.Denoise(ctx, img, restore.Noise(e), restore.Strength(strength), restore.Adaptation(false))
