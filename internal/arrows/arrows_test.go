@@ -147,7 +147,8 @@ var table = map[string]row{
 	"internal/imagefile/atomicfile": {code: []string{"internal/openfile"}},
 	"internal/jpegblock":            {},
 	"internal/openfile":             {},
-	"internal/noiselevel":           {code: []string{"internal/parallel"}, tests: []string{"internal/cameranoise"}},
+	"internal/noiselevel":           {code: []string{"internal/parallel", "internal/perceptron"}, tests: []string{"internal/cameranoise"}},
+	"internal/perceptron":           {},
 	"internal/localmean":            {},
 	"internal/methodnoise":          {code: []string{"weights"}},
 	"internal/shadows":              {},
@@ -208,7 +209,7 @@ var table = map[string]row{
 	"experiments/internal/tinyset": {code: []string{testify}},
 
 	// Generators.
-	"internal/learning":          {code: []string{"internal/imagefile"}},
+	"internal/learning":          {code: []string{"internal/imagefile", "internal/perceptron"}},
 	"internal/noiselevel/learn":  {code: []string{"internal/cameranoise", "internal/learning", "internal/noiselevel"}},
 	"internal/methodnoise/learn": {code: []string{"restore", "internal/cameranoise", "internal/learning", "internal/methodnoise"}},
 	"internal/scene/render":      {code: []string{"internal/scene"}},

@@ -1,7 +1,8 @@
 package learning
 
 import (
-	"encoding/json"
+	"bytes"
+	"encoding/gob"
 	"os"
 )
 
@@ -10,7 +11,7 @@ import (
 func Kept[T any](path string, make func() (T, error)) (value T, err error) {
 	if path != "" {
 		if b, err := os.ReadFile(path); err == nil {
-			return value, json.Unmarshal(b, &value)
+			return value, gob.NewDecoder(bytes.NewReader(b)).Decode(&value)
 		} else if !os.IsNotExist(err) {
 			return value, err
 		}
@@ -18,9 +19,9 @@ func Kept[T any](path string, make func() (T, error)) (value T, err error) {
 	if value, err = make(); err != nil || path == "" {
 		return value, err
 	}
-	b, err := json.Marshal(value)
-	if err != nil {
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(value); err != nil {
 		return value, err
 	}
-	return value, os.WriteFile(path, b, 0o644)
+	return value, os.WriteFile(path, b.Bytes(), 0o644)
 }

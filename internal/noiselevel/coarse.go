@@ -1,11 +1,15 @@
 package noiselevel
 
-import "math"
+import (
+	"math"
+
+	"github.com/averaged/imaging/internal/perceptron"
+)
 
 // Which part of what varies is noise, the spectrum of one image does not say by itself: clouds and
 // out-of-focus leaves are as smooth as the noise of a camera. What can be said is how likely each
 // is, from many photographs with and without noise. So the rule from features to the level is
-// learned: three layers, whose outputs are three quantiles of the logarithm of the level. Package
+// learned: three layers, whose outputs are the quantiles 0.2, 0.5 and 0.8 of the logarithm of the level. Package
 // learn makes it, and says of what.
 //
 // The level is the standard deviation of the white noise that a denoiser should be told of. With
@@ -20,48 +24,14 @@ import "math"
 // 8 bits is no noise.
 const leastLevel = 0.3
 
-// layerCount is how many layers the rule has.
-const layerCount = 3
-
-// layers are the rule's coefficients: inputs are shifted and scaled, and go through the layers one
-// after the other, W·x + b, with tanh of all but the last.
-type layers struct {
-	shift, scale []float32               // of each feature
-	rows         [layerCount][][]float32 // the weights, and the bias at the end; of the last for the quantiles 0.2, 0.5 and 0.8
-}
-
-// level returns the three quantiles of the level, in increasing order, in units where white is 1.
-func (l *layers) level(features []float64) (low, middle, high float64) {
-	x := make([]float64, len(features))
-	for i, f := range features {
-		// Features beyond what was learned from are taken for the farthest of it.
-		x[i] = min(max((f-float64(l.shift[i]))*float64(l.scale[i]), -4), 4)
-	}
-	for n, rows := range l.rows {
-		y := make([]float64, len(rows))
-		for i, row := range rows {
-			y[i] = affine(row, x)
-			if n < layerCount-1 {
-				y[i] = math.Tanh(y[i])
-			}
-		}
-		x = y
-	}
-	out := [3]float64(x)
+// level returns the three quantiles of the level that a rule says, in increasing order, in units where white is 1.
+func level(rule *perceptron.Network, features []float64) (low, middle, high float64) {
+	out := [3]float64(rule.Outputs(features))
 	for i, v := range out {
 		out[i] = max(math.Exp(v)-leastLevel, 0) / 255
 	}
 	middle = out[1]
 	return min(out[0], middle), middle, max(out[2], middle)
-}
-
-// affine returns the sum of row[i]·x[i] and the bias at the end of row.
-func affine(row []float32, x []float64) float64 {
-	sum := float64(row[len(x)])
-	for i, v := range x {
-		sum += float64(float64(row[i]) * v)
-	}
-	return sum
 }
 
 // TrueLevel is the level of noise that is known, as the difference of two images.

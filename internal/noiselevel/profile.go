@@ -134,7 +134,7 @@ func profile(pix []float32, channels, height, width int, ranges []valueRange, bl
 	if s.axes == 1 {
 		l = &greyLayers
 	}
-	low, middle, high := l.level(s.features())
+	low, middle, high := level(l, s.features())
 	p.Learned = middle
 	floor := s.floor[axisOfBrightness][1]
 	p.Even = floor[0] > 0 && floor[1] <= mostEven*floor[0]

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/averaged/imaging/internal/cameranoise"
+	"github.com/averaged/imaging/internal/perceptron"
 )
 
 // White noise has the same floor in every band, at every quantile and on every axis: its standard
@@ -169,18 +170,18 @@ func TestProfileOfNoiseInBrightness(t *testing.T) {
 
 // The coefficients fit the features.
 func TestLayersFitFeatures(t *testing.T) {
-	for axes, l := range map[int]*layers{1: &greyLayers, 2: &colourLayers} {
-		require.Len(t, l.shift, featureCounts[axes])
-		require.Len(t, l.scale, featureCounts[axes])
+	for axes, l := range map[int]*perceptron.Network{1: &greyLayers, 2: &colourLayers} {
+		require.Len(t, l.Shift, featureCounts[axes])
+		require.Len(t, l.Scale, featureCounts[axes])
 		inputs := featureCounts[axes]
-		for _, rows := range l.rows {
+		for _, rows := range l.Rows {
 			for _, row := range rows {
 				require.Len(t, row, inputs+1)
 			}
 			inputs = len(rows)
 		}
 		require.Equal(t, 3, inputs)
-		low, middle, high := l.level(make([]float64, featureCounts[axes]))
+		low, middle, high := level(l, make([]float64, featureCounts[axes]))
 		require.LessOrEqual(t, low, middle)
 		require.LessOrEqual(t, middle, high)
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,32 +22,6 @@ func made(n int) []sample {
 	return set
 }
 
-// The gradient is that of the loss, where the loss is smooth.
-func TestGradientAgainstDifferences(t *testing.T) {
-	set := made(40)
-	r := fit(set, 1)
-	parameters := slices.Concat(r.layers[:]...)
-	gradient := like(parameters)
-	for _, s := range set {
-		r.differentiate(s, gradient, exactly)
-	}
-	const step = 1e-5
-	random := rand.New(rand.NewPCG(5, 6))
-	for range 60 {
-		i := random.IntN(len(parameters))
-		j := random.IntN(len(parameters[i]))
-		was := parameters[i][j]
-		parameters[i][j] = was + step
-		above := r.loss(set)
-		parameters[i][j] = was - step
-		below := r.loss(set)
-		parameters[i][j] = was
-		difference := (above - below) / (2 * step) * float64(3*len(set))
-		// Errors within 0.05 of zero have a smaller slope than the loss.
-		require.InDelta(t, difference, gradient[i][j], 1.5+0.1*math.Abs(difference), "parameter %d of row %d", j, i)
-	}
-}
-
 // What is learned are the quantiles.
 func TestFitLearnsQuantiles(t *testing.T) {
 	if testing.Short() {
@@ -59,7 +32,7 @@ func TestFitLearnsQuantiles(t *testing.T) {
 	fresh := made(6000)[3000:]
 	var below [3]float64
 	for _, s := range fresh {
-		_, out := r.evaluate(s.Features, exactly)
+		out := r.Outputs(s.Features)
 		for k := range out {
 			if target(s) < out[k] {
 				below[k] += 1 / float64(len(fresh))
@@ -69,7 +42,7 @@ func TestFitLearnsQuantiles(t *testing.T) {
 	for k, q := range levels {
 		require.InDelta(t, q, below[k], 0.06)
 	}
-	require.Less(t, r.spread(fresh), 1.6)
+	require.Less(t, spread(r, fresh), 1.6)
 }
 
 // The same number gives the same sample.

@@ -46,11 +46,11 @@ func run(folder, output, kept string, samples, iterations int) error {
 	if err != nil {
 		return err
 	}
-	var rules []rule
+	var rules []*learning.Perceptron
 	for _, set := range sets {
 		r := fit(set, iterations)
 		fmt.Fprintf(os.Stderr, "%d samples of %d features: mean loss %.4f; middle off by a factor of %.2f\n",
-			len(set), len(set[0].Features), r.loss(set), r.spread(set))
+			len(set), len(set[0].Features), loss(r, set), spread(r, set))
 		rules = append(rules, r)
 	}
 	return write(output, rules[0], rules[1])
