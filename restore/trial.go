@@ -31,6 +31,8 @@ type TrialReport struct {
 	Quiet float64
 	// Taken is the logarithm of how much is taken from brightness: of the standard deviation in 255ths.
 	Taken float64
+	// Share is what a learned network makes of how much of that is noise: the logarithm of S/(1.2 − S) for a share S.
+	Share float64
 }
 
 // Trial makes the trial that Denoise makes of an image with the same options (Adaptation); nil where it makes none. In the
@@ -127,6 +129,7 @@ func (c settings) trial(ctx context.Context, phi *fitted, p *Planar, report *Rep
 	if p.Channels == 3 {
 		known.Quiet = noiselevel.QuietColour(report.Sigma, e.Band(noiselevel.QuietPeriod).Colour)
 	}
+	methodnoise.Show(ctx, methodnoise.Trial{Sample: part, Denoised: out.Pix, Known: known})
 	signs, ok := methodnoise.Measure(part, out.Pix, known)
 	if !ok {
 		return nil, nil
@@ -134,5 +137,6 @@ func (c settings) trial(ctx context.Context, phi *fitted, p *Planar, report *Rep
 	return &TrialReport{
 		Factor: methodnoise.Factor(signs), Together: signs.Together, Along: signs.Along,
 		Spread: signs.Spread, Colour: signs.Colour, Coarse: signs.Coarse, Floor: signs.Floor, Quiet: signs.Quiet, Taken: signs.Taken,
+		Share: signs.Share,
 	}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/internal/cameranoise"
+	"github.com/averaged/imaging/internal/methodnoise"
 	"github.com/averaged/imaging/restore"
 )
 
@@ -149,6 +150,22 @@ func TestNoTrial(t *testing.T) {
 	require.NotNil(t, trialOf(t, stones, noise))
 	small := &restore.Planar{Width: 20, Height: 20, Channels: 3, Pix: stones.Pix[:1200]}
 	require.Nil(t, trialOf(t, small, noise), "there is too little to say anything")
+}
+
+// What is tried is a part of the photograph and what the network makes of it, and it is shown to who asks.
+func TestTrialIsShown(t *testing.T) {
+	wall, _ := shot(t, plaster(240, 320), 3200)
+	var shown []methodnoise.Trial
+	ctx := methodnoise.WithObserver(t.Context(), func(seen methodnoise.Trial) { shown = append(shown, seen) })
+	trial, err := restore.Trial(ctx, wall, restore.Noise(told(0.06)))
+	require.NoError(t, err)
+	require.Len(t, shown, 1)
+	require.Equal(t, methodnoise.NewSample(wall.Pix, 3, 240, 320), shown[0].Sample)
+	require.Equal(t, 0.06, shown[0].Known.Level)
+	signs, ok := methodnoise.Measure(shown[0].Sample, shown[0].Denoised, shown[0].Known)
+	require.True(t, ok)
+	require.Equal(t, trial.Share, signs.Share)
+	require.Equal(t, trial.Factor, methodnoise.Factor(signs))
 }
 
 // An interrupted trial ends with the reason.

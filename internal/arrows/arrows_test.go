@@ -150,7 +150,7 @@ var table = map[string]row{
 	"internal/noiselevel":           {code: []string{"internal/parallel", "internal/perceptron"}, tests: []string{"internal/cameranoise"}},
 	"internal/perceptron":           {},
 	"internal/localmean":            {},
-	"internal/methodnoise":          {code: []string{"weights"}},
+	"internal/methodnoise":          {code: []string{"weights", "internal/perceptron"}},
 	"internal/shadows":              {},
 	"internal/reduction":            {tests: []string{"internal/devicetest"}},
 	"internal/response":             {},

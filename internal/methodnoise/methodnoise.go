@@ -5,8 +5,9 @@
 // as strong beside detail as far from it, and without a trace of the detail. Where sea, grass or gravel was taken for noise,
 // it is strong where detail is left, and follows it. No spectrum shows that: gravel has that of a camera's noise.
 //
-// So a part of an image is denoised on trial (NewSample), the difference is measured (Measure), and a rule that was learned
-// from photographs by simulated cameras (package learn) says by what factor the strength should be changed (Factor).
+// So a part of an image is denoised on trial (NewSample), the difference is measured (Measure), and two rules that were learned
+// from photographs by simulated cameras (package learn) say how much of it is noise (Signs.Share), square by square, and by what
+// factor the strength should be changed (Factor).
 package methodnoise
 
 import "math"
@@ -34,6 +35,8 @@ type Signs struct {
 	Quiet float64
 	// Taken is the logarithm of how much was taken from brightness: of the standard deviation in 255ths.
 	Taken float64
+	// Share is how much of what was taken from brightness is noise: the logarithm of S/(1.2 − S) for a share S (ImageShare).
+	Share float64
 	// Grey images have neither Colour nor Coarse, and a rule of their own.
 	Grey bool
 }
@@ -62,39 +65,17 @@ const (
 	coarse, leastCoarse = 4, 0.2
 )
 
-// Measure compares a sample with what a denoiser made of its Pix; ok is false where there is too little to say anything, or
+// Measure compares a sample with what a denoiser made of its Pix, which package learn has learned Signs.Share of; ok is false where there is too little to say anything, or
 // nothing is known.
 func Measure(s *Sample, denoised []float32, known Known) (_ Signs, ok bool) {
 	if !(known.Floor > 0) || !(known.Level > 0) {
 		return Signs{}, false
 	}
-	n := s.Height * s.Width
-	left := make([]float64, n)
-	var taken [3][]float64 // along brightness and two axes of colour
-	for axis := range taken {
-		taken[axis] = make([]float64, n)
-	}
-	for i := range n {
-		if s.Channels == 1 { // three equal planes
-			is := 255 * float64(denoised[i])
-			left[i] = math.Sqrt(3) * is
-			taken[0][i] = math.Sqrt(3) * (255*float64(s.Pix[i]) - is)
-			continue
-		}
-		var d [3]float64
-		for c := range d {
-			is := 255 * float64(denoised[c*n+i])
-			left[i] += is / math.Sqrt(3)
-			d[c] = 255*float64(s.Pix[c*n+i]) - is
-		}
-		taken[0][i] = (d[0] + d[1] + d[2]) / math.Sqrt(3)
-		taken[1][i] = (d[0] - d[2]) / math.Sqrt2
-		taken[2][i] = (d[0] - float64(2*d[1]) + d[2]) / math.Sqrt(6)
-	}
+	split := separate(s, denoised)
 	var m moments
 	for y := 0; y < s.Height; y += s.patchHeight {
 		for x := 0; x < s.Width; x += s.patchWidth {
-			m.add(left, taken, s.Width, y, x, s.patchHeight, s.patchWidth)
+			m.add(split, y, x, s.patchHeight, s.patchWidth)
 		}
 	}
 	if len(m.energies) < leastSquares || !(m.detail > 0) || !(m.brightness > 0) {
@@ -106,7 +87,7 @@ func Measure(s *Sample, denoised []float32, known Known) (_ Signs, ok bool) {
 	for _, v := range m.energies {
 		spread += float64(v * v)
 	}
-	return Signs{
+	signs := Signs{
 		Together: correlation(m.energies, m.details),
 		Along:    m.product / math.Sqrt(float64(m.detail*m.brightness)),
 		Colour:   0.5 * math.Log((m.colour/squares+leastTaken)/(m.brightness/squares+leastTaken)),
@@ -116,7 +97,17 @@ func Measure(s *Sample, denoised []float32, known Known) (_ Signs, ok bool) {
 		Quiet:    known.Quiet,
 		Taken:    0.5 * math.Log(m.brightness/squares+leastTaken),
 		Grey:     s.Channels == 1,
-	}, true
+	}
+	seen := split.squares(s, known.Level, signs)
+	if len(seen) == 0 {
+		return Signs{}, false
+	}
+	network := &learnedShare
+	if signs.Grey {
+		network = &learnedGreyShare
+	}
+	signs.Share = shareBy(network, seen)
+	return signs, true
 }
 
 // moments are sums over squares, and what is known of each. What was taken is without its mean over the square: a denoiser
@@ -128,16 +119,18 @@ type moments struct {
 	energies, details, means []float64 // logarithms of mean squares, and brightness from 0 to 1
 }
 
-// add looks at a patch of planes of a width, but for its margin.
-func (m *moments) add(left []float64, taken [3][]float64, width, top, patchLeft, height, patchWidth int) {
+// add looks at a patch, but for its margin.
+func (m *moments) add(of *separated, top, patchLeft, height, patchWidth int) {
 	for y := top + margin; y+square+margin <= top+height; y += square {
 		for x := patchLeft + margin; x+square+margin <= patchLeft+patchWidth; x += square {
-			m.addSquare(left, taken, width, y, x)
+			m.addSquare(of, y, x)
 		}
 	}
 }
 
-func (m *moments) addSquare(left []float64, taken [3][]float64, width, top, squareLeft int) {
+func (m *moments) addSquare(of *separated, top, squareLeft int) {
+	width, left := of.left[0].width, of.left[0].values
+	taken := [3][]float64{of.taken[0].values, of.taken[1].values, of.taken[2].values}
 	const pixels = square * square
 	laplacian := func(of func(i int) float64, i int) float64 {
 		return float64(4*of(i)) - (of(i-1) + of(i+1) + of(i-width) + of(i+width))

@@ -31,8 +31,11 @@ func Factor(s Signs) float64 {
 	return min(max(math.Exp(r.log(s)+Raised(s)), LeastFactor), MostFactor)
 }
 
-// log is the polynomial's value.
+// log is the polynomial's value; 0 of an empty one, with which package learn begins where signs have changed.
 func (r *rule) log(s Signs) float64 {
+	if len(r.weight) == 0 {
+		return 0
+	}
 	sum := 0.0
 	for i, v := range Terms(s, r.shift, r.scale) {
 		sum += float64(v * r.weight[i])
@@ -56,12 +59,12 @@ func Terms(s Signs, shift, scale []float64) []float64 {
 	return append(terms, 1)
 }
 
-// Values returns the signs of the polynomial in the order of its coefficients.
+// Values returns the signs of the polynomial in the order of its coefficients; the others count by way of Share.
 func (s Signs) Values() []float64 {
 	if s.Grey {
-		return []float64{s.Together, s.Along, s.Spread, s.Floor, s.Taken}
+		return []float64{s.Together, s.Floor, s.Taken, s.Share}
 	}
-	return []float64{s.Together, s.Along, s.Colour, s.Spread, s.Floor, s.Coarse}
+	return []float64{s.Together, s.Colour, s.Floor, s.Coarse, s.Share}
 }
 
 // Cameras that smooth most where a picture is calm leave more noise than the level says, which is measured there, and

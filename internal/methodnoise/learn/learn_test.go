@@ -12,7 +12,7 @@ import (
 	"github.com/averaged/imaging/internal/methodnoise"
 )
 
-// made returns samples whose best factor is 0.25 where detail is taken along, and 1 elsewhere.
+// made returns samples whose best factor is 0.25 where what is taken is stronger beside detail, and 1 elsewhere.
 func made(n int) []sample {
 	r := rand.New(rand.NewPCG(3, 4))
 	set := make([]sample, n)
@@ -20,7 +20,7 @@ func made(n int) []sample {
 		s := sample{Photograph: r.IntN(40), Before: 30}
 		s.Signs = methodnoise.Signs{Together: r.NormFloat64(), Along: r.NormFloat64(), Spread: r.NormFloat64(), Colour: r.NormFloat64(), Coarse: r.NormFloat64(), Floor: r.NormFloat64()}
 		best := 0.0
-		if s.Signs.Along > 0 {
+		if s.Signs.Together > 0 {
 			best = math.Log(0.25)
 		}
 		for _, v := range strengths {
@@ -68,13 +68,101 @@ func TestFitLearnsFactors(t *testing.T) {
 	require.Less(t, with, 0.5*without)
 }
 
+// withSquares gives samples squares whose share follows from two features.
+func withSquares(set []sample) []sample {
+	r := rand.New(rand.NewPCG(5, 6))
+	for i := range set {
+		for range 20 {
+			f := []float32{float32(r.NormFloat64()), float32(r.NormFloat64()), float32(r.NormFloat64())}
+			share := 0.0
+			if f[0]*f[1] > 0 {
+				share = 1
+			}
+			set[i].Squares = append(set[i].Squares, square{methodnoise.Square{Taken: 0.5 + r.Float64(), Features: f}, share})
+		}
+		set[i].Left = 1
+	}
+	return set
+}
+
+// The network tells the shares of squares that it has not learned from, and those of pictures are by networks that were learned from others.
+func TestSharesAreLearned(t *testing.T) {
+	set := withSquares(made(120))
+	for i := range set {
+		if i%2 > 0 {
+			set[i].After = nil
+		}
+	}
+	tried, network, err := shared(set, 400)
+	require.NoError(t, err)
+	require.Len(t, tried, 60, "the others have no strengths")
+	wrong, squares := 0, 0
+	for _, s := range withSquares(made(130))[120:] {
+		for _, q := range s.Squares {
+			squares++
+			if d := methodnoise.SquareShare(network.Outputs(asFloats(q.Features))[0]) - q.Share; d < -0.5 || d > 0.5 {
+				wrong++
+			}
+		}
+	}
+	require.Less(t, 4*wrong, squares)
+	for i, s := range tried {
+		require.NotEqual(t, s.shareBy(network), s.Signs.Share, "picture %d is known to its own network", i)
+	}
+}
+
+// Where all that was taken is noise the share is 1, where all is texture it is 0, and it is 1/2 where there is as much of both.
+func TestSharesOfSquares(t *testing.T) {
+	const h, w = 96, 112
+	r := rand.New(rand.NewPCG(8, 8))
+	planes := func(deviation float64) []float32 {
+		p := make([]float32, 3*h*w)
+		for i := range p {
+			p[i] = float32(deviation * r.NormFloat64())
+		}
+		return p
+	}
+	plus := func(a, b []float32) []float32 {
+		sum := make([]float32, len(a))
+		for i := range a {
+			sum[i] = a[i] + b[i]
+		}
+		return sum
+	}
+	flat, texture, noise := make([]float32, 3*h*w), planes(0.05), planes(0.05)
+	for _, c := range []struct {
+		clean, noisy, denoised []float32
+		share                  float64
+	}{
+		{texture, plus(texture, noise), texture, 1},
+		{texture, texture, flat, 0},
+		{texture, plus(texture, noise), flat, 0.5},
+	} {
+		trial := methodnoise.Trial{Sample: methodnoise.NewSample(c.noisy, 3, h, w), Denoised: c.denoised, Known: methodnoise.Known{Level: 0.05, Floor: 0.05}}
+		list, left := squaresOf(trial, methodnoise.Signs{}, photograph{c.clean, h, w})
+		require.Len(t, list, 5*6)
+		for _, q := range list {
+			require.InDelta(t, c.share, q.Share, 0.2)
+		}
+		sum := 0.0
+		for i, v := range c.denoised {
+			d := 255 * (float64(v) - float64(c.clean[i]))
+			sum += d * d
+		}
+		require.InDelta(t, sum/float64(3*h*w), left, 1e-6)
+	}
+}
+
 // What is written is the rule, as Go.
 func TestWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "coefficients.go")
-	require.NoError(t, write(path, fit(made(50), func(sample) bool { return true }), false))
+	set := made(50)
+	all := func(sample) bool { return true }
+	require.NoError(t, write(path, fit(set, all), learnShare(withSquares(set[:10]), all, 3), false))
 	b, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Contains(t, string(b), "var learned = rule{\n\tshift:")
+	require.Contains(t, string(b), "var learnedShare = perceptron.Network{\n\tShift:")
 }
 
 // The crop with the most texture is the one whose calmest parts have some.

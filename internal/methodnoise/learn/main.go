@@ -22,24 +22,29 @@ import (
 func main() {
 	folder := flag.String("photographs", "", "`FOLDER` of clean photographs in colour")
 	output := flag.String("o", "", "Go `FILE` to write")
-	pictures := flag.Int("pictures", 3200, "pictures to make; those whose noise is not that of a camera are left out")
+	pictures := flag.Int("pictures", 9600, "pictures to make; those whose noise is not that of a camera are left out")
+	tried := flag.Int("tried", 3200, "pictures of these to denoise at each strength, for the rule; the others are for the network of shares")
 	grey := flag.Bool("grey", false, "learn the rule of grey images")
 	kept := flag.String("kept", "", "`FILE` that keeps what was measured, to learn from it again")
 	flag.Parse()
-	if err := run(context.Background(), *folder, *output, *kept, *pictures, *grey); err != nil {
+	if err := run(context.Background(), *folder, *output, *kept, *pictures, *tried, *grey); err != nil {
 		fmt.Fprintln(os.Stderr, "learn:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, folder, output, kept string, pictures int, grey bool) error {
+func run(ctx context.Context, folder, output, kept string, pictures, tried int, grey bool) error {
 	set, err := learning.Kept(kept, func() ([]sample, error) {
 		list, err := learning.Photographs(ctx, folder)
 		if err != nil {
 			return nil, err
 		}
-		return measureAll(ctx, list, pictures, grey)
+		return measureAll(ctx, list, pictures, tried, grey)
 	})
+	if err != nil {
+		return err
+	}
+	set, network, err := shared(set, lessons)
 	if err != nil {
 		return err
 	}
@@ -51,14 +56,14 @@ func run(ctx context.Context, folder, output, kept string, pictures int, grey bo
 	all := func(sample) bool { return true }
 	r := fit(set, all)
 	fmt.Fprintf(os.Stderr, "learned from: %s\n", r.summary(set, all))
-	return write(output, r, grey)
+	return write(output, r, network, grey)
 }
 
 // parts is how many parts the photographs are divided into, to learn from all but one.
 const parts = 4
 
 // measureAll makes samples on all processors, always the same.
-func measureAll(ctx context.Context, list []learning.Photograph, n int, grey bool) (_ []sample, err error) {
+func measureAll(ctx context.Context, list []learning.Photograph, n, tried int, grey bool) (_ []sample, err error) {
 	restorers := make([]*restore.Restorer, learning.Workers())
 	for w := range restorers {
 		if restorers[w], err = restore.New(restore.Threads(1)); err != nil {
@@ -70,6 +75,6 @@ func measureAll(ctx context.Context, list []learning.Photograph, n int, grey boo
 		if number%100 == 99 {
 			fmt.Fprintf(os.Stderr, "%d of %d pictures\n", number+1, n)
 		}
-		return measure(ctx, restorers[worker], list, uint64(number), grey)
+		return measure(ctx, restorers[worker], list, uint64(number), grey, number < tried)
 	})
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -21,14 +22,16 @@ var strengths = []float64{methodnoise.LeastFactor, 0.2, 0.35, 0.5, 0.7, 1, 1.4, 
 // sample is what is learned from: the signs of a noisy picture, and what each strength gives.
 type sample struct {
 	Photograph int
-	Signs      methodnoise.Signs
+	Signs      methodnoise.Signs // without Share, until it is learned
+	Squares    []square
+	Left       float64   // mean squared error of the trial, in squared 255ths
 	Before     float64   // PSNR of the noisy picture
-	After      []float64 // PSNR at strengths
+	After      []float64 // PSNR at strengths; none where only the network of shares learns from it
 }
 
-// measure makes the sample with a number. The same number gives the same sample; ok is false where the picture is not one
-// that Denoise tries its strength on.
-func measure(ctx context.Context, r *restore.Restorer, list []learning.Photograph, number uint64, grey bool) (_ sample, ok bool, err error) {
+// measure makes the sample with a number, with the PSNR at each strength or without. The same number gives the same sample; ok
+// is false where the picture is not one that Denoise tries its strength on.
+func measure(ctx context.Context, r *restore.Restorer, list []learning.Photograph, number uint64, grey, strengthsToo bool) (_ sample, ok bool, err error) {
 	random := rand.New(rand.NewPCG(number, 78))
 	s := sample{Photograph: random.IntN(len(list))}
 	p, err := photograph(list[s.Photograph]).scene(random)
@@ -47,13 +50,18 @@ func measure(ctx context.Context, r *restore.Restorer, list []learning.Photograp
 	if err != nil || e.Kind != restore.CoarseNoise {
 		return s, false, err
 	}
-	trial, err := r.Trial(ctx, img, restore.Noise(e))
+	var shown *methodnoise.Trial
+	trial, err := r.Trial(methodnoise.WithObserver(ctx, func(t methodnoise.Trial) { shown = &t }), img, restore.Noise(e))
 	if err != nil || trial == nil {
 		return s, false, err
 	}
-	s.Signs = methodnoise.Signs{
-		Together: trial.Together, Along: trial.Along, Colour: trial.Colour, Spread: trial.Spread,
-		Coarse: trial.Coarse, Floor: trial.Floor, Quiet: trial.Quiet, Taken: trial.Taken, Grey: grey,
+	s.Signs, ok = methodnoise.Measure(shown.Sample, shown.Denoised, shown.Known)
+	if !ok {
+		return s, false, errors.New("a trial that says nothing has a report")
+	}
+	s.Squares, s.Left = squaresOf(*shown, s.Signs, clean)
+	if !strengthsToo {
+		return s, true, nil
 	}
 	s.Before = psnr(noisy.Pix, clean.Pix)
 	for _, strength := range strengths {
