@@ -139,8 +139,8 @@ func affine(row, x []float64) float64 {
 	return sum
 }
 
-// Differentiate adds the gradient of the loss of an example by all rows, one layer's after the other's. Slopes are the derivatives
-// by the outputs.
+// Differentiate adds the gradient of the loss of an example by all rows, one layer's after the other's. Slopes are the
+// derivatives by the outputs.
 func (p *Perceptron) Differentiate(features []float64, gradient [][]float64, added func() float64, slopes func(outputs []float64) []float64) {
 	inputs, outputs := p.evaluate(features, added)
 	outer := slopes(outputs)

@@ -65,8 +65,8 @@ const (
 	coarse, leastCoarse = 4, 0.2
 )
 
-// Measure compares a sample with what a denoiser made of its Pix, which package learn has learned Signs.Share of; ok is false where there is too little to say anything, or
-// nothing is known.
+// Measure compares a sample with what Method made of its Pix; ok is false where there is too little to say anything, or nothing is
+// known.
 func Measure(s *Sample, denoised []float32, known Known) (_ Signs, ok bool) {
 	if !(known.Floor > 0) || !(known.Level > 0) {
 		return Signs{}, false

@@ -7,10 +7,9 @@ import (
 )
 
 // The share of noise in what was taken from a square is ⟨t, n⟩/⟨t, t⟩, for what was taken t and the noise n, both without their
-// means: what multiple of t should be taken instead. It is 1 where all of t is noise, 0 where all is texture, and more than 1
-// where noise is left. A network that was learned from photographs by simulated cameras (package learn) tells it from the features of a
-// square. A single square says little, and all of an image's say much: of how much the share of an image differs from others' it
-// explains a third, on photographs that it was not learned from, where the other signs explain a tenth.
+// means: by what t should be multiplied before it is taken. It is 1 where all of t is noise, 0 where all is texture, and more
+// than 1 where noise is left. A network that was learned from photographs by simulated cameras (package learn) tells it from the
+// features of a square. A single square says little; all of an image's say more than the other signs do.
 
 // MostShare is what the shares that the network says are below.
 const MostShare = 1.2

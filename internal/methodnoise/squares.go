@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// What was taken from a square of ShareSide×ShareSide pixels is partly noise. How much of it is, a square does not say by itself:
-// beside what it looks like counts what its neighbours and all other squares do, and the Signs. So each square has its own
-// features, their means over the squares beside it and, by what was taken, over all, and how it stands among squares as
-// bright as it is.
+// What was taken from a square of ShareSide×ShareSide pixels is partly noise. How much of it is, a square does not say by
+// itself: what its neighbours and all other squares are like counts as well, and so do the Signs. So each square has features
+// of its own, their means over the squares beside it and, weighted by what was taken, over all, and how it stands among squares
+// as bright as it is.
 
 // ShareSide is the side of these squares, in pixels.
 const ShareSide = 16

@@ -85,7 +85,8 @@ func withSquares(set []sample) []sample {
 	return set
 }
 
-// The network tells the shares of squares that it has not learned from, and those of pictures are by networks that were learned from others.
+// The network tells the shares of squares that it has not learned from, and the shares of pictures are by networks that were
+// learned from others.
 func TestSharesAreLearned(t *testing.T) {
 	set := withSquares(made(120))
 	for i := range set {

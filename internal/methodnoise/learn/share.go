@@ -14,8 +14,9 @@ type square struct {
 	Share float64 // of noise in what was taken
 }
 
-// The network of shares minimises the squared error that is left of squares, over that of their picture, where what was taken is
-// multiplied by its share. Without so strong a decay it says more of the photographs that it was learned from, and less of others.
+// The network of shares minimises the squared error that would be left of squares if what was taken were multiplied by their
+// shares, over that of their picture. With a weaker decay it says more of the photographs that it was learned from, and less of
+// others.
 const (
 	hiddenSize = 24
 	batch      = 1024
