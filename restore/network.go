@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
@@ -75,13 +76,39 @@ func (c *settings) card() (card weights.Card, given bool, err error) {
 	case c.network != nil:
 		card, given = c.network.Card()
 	case c.weights != nil:
-		card, err = c.weights.Card()
+		card, err = c.cards.of(c.weights)
 		given = err == nil
 	}
 	if err != nil {
 		err = fmt.Errorf("restore: %w", err)
 	}
 	return card, given, err
+}
+
+// knownCards are the cards that a call has read: each time it reads one it computes the checksum of the file.
+type knownCards struct {
+	mu    sync.Mutex
+	cards map[*weights.File]weights.Card
+}
+
+func (k *knownCards) of(f *weights.File) (weights.Card, error) {
+	if k == nil {
+		return f.Card()
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if card, ok := k.cards[f]; ok {
+		return card, nil
+	}
+	card, err := f.Card()
+	if err != nil {
+		return weights.Card{}, err
+	}
+	if k.cards == nil {
+		k.cards = map[*weights.File]weights.Card{}
+	}
+	k.cards[f] = card
+	return card, nil
 }
 
 // axisNoise returns the standard deviation of the noise that a network of the settings meets in

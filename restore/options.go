@@ -61,6 +61,7 @@ type settings struct {
 	method      string         // empty until settle
 	unnamed     bool           // method is the default of the task
 	weights     *weights.File
+	cards       *knownCards // of a call; nil remembers none
 	network     *denoise.Network
 	coarse      *denoise.Network // for coarse noise, in the place of network; or nil
 	prior       pnp.Denoiser     // of the caller's own

@@ -110,7 +110,7 @@ var choosing = []string{"Method", "Weights", "WeightsFile", "Network", "Prior", 
 // settings returns those of a call.
 func (r *Restorer) settings(t task, options []Option) (settings, error) {
 	c := r.defaults
-	c.device, c.kept = r.device, &r.kept
+	c.device, c.kept, c.cards = r.device, &r.kept, &knownCards{}
 	if slices.ContainsFunc(options, func(o Option) bool { return o != nil && slices.Contains(choosing, o.name()) }) {
 		c.method, c.weights, c.network, c.coarse, c.prior = "", nil, nil, nil, nil
 	}

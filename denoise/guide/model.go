@@ -131,7 +131,8 @@ func (m *Model) Check(channels, radii int) error {
 		}
 		for _, values := range [][]float32{l.Weight, l.Bias} {
 			for k, v := range values {
-				if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+				const exponent = 0x7f800000 // all of its bits: infinite, or no number
+				if math.Float32bits(v)&exponent == exponent {
 					return fmt.Errorf("number %d of layer %q of a guide is %v, must be finite", k, l.Name, v)
 				}
 			}
