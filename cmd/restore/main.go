@@ -8,7 +8,6 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 )
 
@@ -20,11 +19,7 @@ func main() {
 // context that ends with the first interrupt. From then on the signals have
 // their usual effect: a second one kills.
 func processContext() context.Context {
-	// The heap is a handful of arrays as large as the image. At the default of
-	// 100 % the collector would let garbage grow to their size before it looks.
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(20)
-	}
+	collectAt(eagerly)
 	// Without this a closed pipe kills the process; with it the write fails, and
 	// run ends in an orderly way.
 	signal.Ignore(syscall.SIGPIPE)

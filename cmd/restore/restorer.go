@@ -57,6 +57,7 @@ func (a *app) restoringCommand(r restorer, c *cobra.Command) *cobra.Command {
 // restoreAll checks the flags, loads what all inputs need, and restores one input after another.
 func (a *app) restoreAll(c *cobra.Command, r restorer, args []string) error {
 	ctx, b := c.Context(), r.shared()
+	collectAt(seldom)
 	if err := r.checkOwn(); err != nil {
 		return err
 	}
