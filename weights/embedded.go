@@ -58,7 +58,7 @@ var registered = struct {
 	files map[string]registeredFile
 }{files: map[string]registeredFile{}}
 
-// registeredFile is read when it is asked for: a program needs one or two of them, and begins 15 ms sooner.
+// registeredFile is read when it is asked for: a program needs one or two of them, and begins sooner without the others.
 type registeredFile struct {
 	size int64
 	read func() ([]byte, error) // the same bytes each time, which must not be changed
