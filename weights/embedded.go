@@ -68,10 +68,22 @@ type registeredFile struct {
 // one of Names. It is for packages such as weights/research to call when they are imported, and panics
 // where it cannot do that: a mistake in the package. A file is read when it is asked for first.
 func Register(folder fs.FS) {
-	entries, err := fs.ReadDir(folder, ".")
+	files, err := weightsIn(folder)
 	if err != nil {
 		panic(fmt.Sprintf("weights: %v", err))
 	}
+	for name, file := range files {
+		register(name, file)
+	}
+}
+
+// weightsIn returns the weight files at the top of a folder, by their names without the end.
+func weightsIn(folder fs.FS) (map[string]registeredFile, error) {
+	entries, err := fs.ReadDir(folder, ".")
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]registeredFile{}
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), ".safetensors")
 		if !ok {
@@ -79,10 +91,11 @@ func Register(folder fs.FS) {
 		}
 		info, err := e.Info()
 		if err != nil {
-			panic(fmt.Sprintf("weights: %v", err))
+			return nil, err
 		}
-		register(name, registeredFile{info.Size(), sync.OnceValues(func() ([]byte, error) { return fs.ReadFile(folder, e.Name()) })})
+		files[name] = registeredFile{info.Size(), sync.OnceValues(func() ([]byte, error) { return fs.ReadFile(folder, e.Name()) })}
 	}
+	return files, nil
 }
 
 // RegisterFile is Register of one weight file, for programs whose weights are not compiled in: those
