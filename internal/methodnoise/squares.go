@@ -360,7 +360,8 @@ func (p *patch) square(top, left int) local {
 	return l
 }
 
-// moments of a square: means over its pixels of what was taken from brightness, without its mean, by itself and times others.
+// squareMoments are means over the pixels of a square: of what was taken from brightness, without its mean, by itself and times
+// others.
 type squareMoments struct {
 	bright                        float64 // what is left, from 0 to 1
 	energy, fourth, size          float64
