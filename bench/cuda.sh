@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The CUDA backend on a machine with a card: all checks, and the race against PyTorch.
 #
-#   bench/cuda.sh prepare ARCHIVE   here: one archive of at most 45 MiB (needs Go and a C compiler)
-#   bash cuda/cuda.sh race          there, where `tar xzf ARCHIVE` made cuda/: needs libc and a driver
+#   bench/cuda.sh prepare ARCHIVE   here: one archive of at most 45 MiB (needs Go, a C compiler and xz)
+#   bash cuda/cuda.sh race          there, where `tar xf ARCHIVE` made cuda/: needs libc and a driver
 #   bench/cuda.sh fake FOLDER       here: every part on the fake driver, with small pictures; PyTorch on the
 #                                   processor, and what the fake driver itself checks for compute-sanitizer
 #
@@ -17,6 +17,7 @@
 #   torch-1      the same with PyTorch and cuDNN: eager and as a CUDA graph, channels_last in TF32 and FP16
 #   compiled-1   the same by torch.compile
 #   race-5, torch-5, compiled-5   the same on five pictures
+#   training     iterations of training of the Euler network, of 8 crops and of 64, here and with PyTorch
 #   operations   the speed of every operation
 #   memcheck-convolutions, memcheck-gradients, memcheck-rest   compliance under compute-sanitizer
 #   racecheck-convolutions, racecheck-rest, synccheck          what its other tools look for
@@ -33,7 +34,7 @@
 #   LIMIT        seconds that a part may take                               default 540
 set -uo pipefail
 
-all='driver compliance beyond networks restore race-1 torch-1 compiled-1 race-5 torch-5 compiled-5 operations
+all='driver compliance beyond networks restore race-1 torch-1 compiled-1 race-5 torch-5 compiled-5 training operations
   memcheck-convolutions memcheck-gradients memcheck-rest racecheck-convolutions racecheck-rest synccheck'
 here=$(cd "$(dirname "$0")" && pwd)
 mode=${1:-} at=${2:-}
@@ -69,13 +70,14 @@ if [ "$mode" = prepare ]; then
   scratch=$(mktemp -d)
   trap 'rm -rf "$scratch"' EXIT
   build "$scratch/cuda" || exit 1
-  tar -C "$scratch" -c cuda | gzip -9 >"$at" || exit 1
+  # The programs have the same weights in them, which only a large window finds.
+  tar -C "$scratch" -c cuda | xz -T2 --lzma2=preset=6,dict=128MiB >"$at" || exit 1
   bytes=$(wc -c <"$at")
   if [ "$bytes" -gt $((45 << 20)) ]; then
     say "$at has $((bytes >> 20)) MiB, more than the 45 that it may have"
     exit 1
   fi
-  say "$at has $((bytes >> 20)) MiB. On the other machine: tar xzf $(basename "$at") && bash cuda/cuda.sh race"
+  say "$at has $((bytes >> 20)) MiB. On the other machine: tar xf $(basename "$at") && bash cuda/cuda.sh race"
   exit
 fi
 
@@ -183,8 +185,23 @@ for n in 1 5; do
     esac
   done
 done
+if wanted training && pictures 1; then
+  trainer() { # one number of crops after the other
+    local crops precision
+    for crops in 8 64; do
+      for precision in float32 tf32 half; do ./cudarace -crops "$crops" -precision "$precision" -repetitions "$repetitions" || return 1; done
+      if [ "$1" = yes ]; then
+        "$python" cuda_torch.py pictures-1 "$repetitions" eager graph $([ "${NO_COMPILE:-0}" = 1 ] || echo compiled) crops="$crops" || return 1
+      fi
+    done
+  }
+  export -f trainer
+  export python
+  has_torch training
+  part training bash -c "trainer $torch"
+fi
 # The table: of every racer the median, and the operations of direct convolution in a second.
-cat results/{race,torch,compiled}-[15].txt 2>/dev/null | grep '^{' |
+cat results/{race,torch,compiled}-[15].txt results/training.txt 2>/dev/null | grep '^{' |
   sed -E 's/.*"racer": ?"([^"]*)".*"pass": ?"([^"]*)".*"precision": ?"([^"]*)".*"pictures": ?([0-9]+).*"median_ms": ?([0-9.e+-]+).*"stream_ms": ?([0-9.e+-]+).*"tflops": ?([0-9.e+-]+).*/\4\t\2\t\1\t\3\t\5\t\6\t\7/' |
   sort -t "$(printf '\t')" -k1,1n -k2,2 -k5,5g |
   awk -F '\t' 'NR == 1 { printf "%8s  %-21s %-36s %-9s %10s %10s %9s\n", "pictures", "pass", "racer", "precision", "ms", "ms queued", "TFLOP/s" }

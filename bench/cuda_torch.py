@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """PyTorch in the race of cuda.sh: the Euler network on a CUDA card.
 
-    cuda_torch.py FOLDER REPETITIONS WAY…
+    cuda_torch.py FOLDER REPETITIONS WAY… [crops=N]
 
 FOLDER is what `netrace prepare` wrote, a WAY one of eager, graph (a CUDA graph) and compiled
 (torch.compile). For each precision (FP32, TF32, FP16) and each way, with channels_last where
@@ -11,6 +11,10 @@ call to the end of a synchronisation, pictures already on the card. The environm
 TORCH_COMPILE is the mode of torch.compile, reduce-overhead if it is not set (max-autotune takes
 minutes). What does not work in the installed version is left out, with a word about it on
 standard error. One line of JSON for each.
+
+With crops=N it times what an iteration of training has on N random crops of 64×64 pixels in the
+place of both: forward, the mean squared error, and backward. Neither power iterations nor an
+optimiser are timed, which cudarace times as well.
 
 With CUDA_TORCH_ON=cpu it runs on the processor, eager in FP32 and what else works there: the trial
 of `cuda.sh fake`.
@@ -113,10 +117,18 @@ def graphed(call):
     return graph.replay
 
 
-def main(folder, repetitions, ways):
+CROP = 64
+
+
+def main(folder, repetitions, ways, crops):
     metadata, tensors = load(os.path.join(folder, "network.safetensors"))
-    _, pictures = load(os.path.join(folder, "pictures.safetensors"))
-    given, expected = pictures["input"].to(ON), pictures["output"].to(ON)
+    if crops:
+        given = torch.rand(crops, 3, CROP, CROP).to(ON)
+        clean = torch.rand(crops, 3, CROP, CROP).to(ON)
+        expected = None
+    else:
+        _, pictures = load(os.path.join(folder, "pictures.safetensors"))
+        given, expected = pictures["input"].to(ON), pictures["output"].to(ON)
     n, _, height, width = given.shape
     torch.backends.cudnn.benchmark = True
     for precision, dtype, layout in (
@@ -130,7 +142,8 @@ def main(folder, repetitions, ways):
         torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = precision == "TF32"
         for way in ways:
             # Weights stay in float32 for training, so half precision of both passes is autocast's.
-            for both in False, True:
+            for both in [True] if crops else [False, True]:
+                name = "training" if crops else "forward and backward" if both else "forward"
                 try:
                     network = Network(metadata, tensors).to(ON).to(memory_format=layout)
                     x = given.to(memory_format=layout)
@@ -148,26 +161,31 @@ def main(folder, repetitions, ways):
                             p.grad = None
                         with torch.autocast("cuda", dtype=torch.float16) if dtype is torch.float16 else contextlib.nullcontext():
                             y = model(x, True)
-                        (y.float().square().sum() / 2).backward()
+                        (F.mse_loss(y.float(), clean) if crops else y.float().square().sum() / 2).backward()
                         last[0] = y.detach()
 
                     call = forward_and_backward if both else forward
                     median, minimum, stream = timed(graphed(call) if way == "graph" else call, repetitions)
-                    difference = (last[0].float() - expected).abs().max().item()
-                    if precision == "float32" and not difference < 1e-3:
-                        sys.exit(f"PyTorch, {way}: differs by {difference} from what the network makes of the pictures")
+                    result = {}
+                    if expected is not None:
+                        result["difference"] = (last[0].float() - expected).abs().max().item()
+                        if precision == "float32" and not result["difference"] < 1e-3:
+                            sys.exit(f"PyTorch, {way}: differs by {result['difference']} from what the network makes of the pictures")
                     print(json.dumps({
-                        "racer": f"PyTorch {torch.__version__}, {way}", "pass": "forward and backward" if both else "forward",
+                        "racer": f"PyTorch {torch.__version__}, {way}", "pass": name,
                         "precision": precision, "card": torch.cuda.get_device_name() if ON == "cuda" else "none", "pictures": n, "height": height, "width": width,
                         "repetitions": repetitions, "median_ms": median, "minimum_ms": minimum, "stream_ms": stream,
                         "tflops": (3 if both else 1) * network.operations(n * height * width) / median / 1e9,
-                        "difference": difference,
+                        **result,
                     }), flush=True)
                 except Exception as e:  # a way that this version or card does not have
-                    print(f"left out: PyTorch, {precision}, {way}, {'forward and backward' if both else 'forward'}: {str(e).splitlines()[:1]}", file=sys.stderr)
+                    print(f"left out: PyTorch, {precision}, {way}, {name}: {str(e).splitlines()[:1]}", file=sys.stderr)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 4 or set(sys.argv[3:]) - {"eager", "graph", "compiled"}:
+    ways, crops = sys.argv[3:], 0
+    if ways and ways[-1].startswith("crops="):
+        crops = int(ways.pop()[len("crops=") :])
+    if not ways or set(ways) - {"eager", "graph", "compiled"}:
         sys.exit(__doc__)
-    main(sys.argv[1], int(sys.argv[2]), sys.argv[3:])
+    main(sys.argv[1], int(sys.argv[2]), ways, crops)

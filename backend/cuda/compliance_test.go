@@ -18,15 +18,24 @@ func open(t testing.TB, options ...Option) *Device {
 	return d
 }
 
+// keepContext keeps a device open until the test ends: to make a context takes 0.15 seconds on a GPU, and each of
+// hundreds of operations opens a device of its own.
+func keepContext(t *testing.T) {
+	d := open(t)
+	t.Cleanup(func() { shut(t, d) })
+}
+
 // The default is as accurate as float32 and passes the whole suite. The fake driver runs it
 // for GPUs with tensor cores, and for GPUs without (FAKE_CUDA_CAPABILITY=70).
 func TestCompliance(t *testing.T) {
+	keepContext(t)
 	backendtest.Run(t, func(t testing.TB) backend.Device { return open(t) }, operations()...)
 }
 
 // Where a grid has fewer blocks than there are images or planes, blocks take several, or there
 // are several grids. A GPU's limit is 65535, for which a test would take too long.
 func TestComplianceBeyondTheGrid(t *testing.T) {
+	keepContext(t)
 	backendtest.Run(t, func(t testing.TB) backend.Device {
 		d := open(t)
 		d.planesInGrid = 2

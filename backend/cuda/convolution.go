@@ -227,9 +227,9 @@ func (d *Device) fitsTwice(bytes int) bool {
 // tensorMemory is how many bytes of shared memory a block of kernels/tensorcores.cu needs: for
 // chunks of source and filters, and then for the sums.
 func tensorMemory(outputs, stages int) int {
-	const patch = 328 // words of a plane
+	const patch, sums = 456, tensorTile*tensorTile + 4 // words of a plane
 	stage := fragmentInputs*patch + fragmentInputs*9*outputs
-	return 4 * max(stages*stage, tensorTile*tensorTile*outputs)
+	return 4 * max(stages*stage, sums*outputs)
 }
 
 // variant is a kernel of kernels/convolution.cu: how many outputs a block has, and how many

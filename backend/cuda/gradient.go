@@ -14,15 +14,13 @@ const (
 	// kernels/gradients.cu.
 	gradientSide = 64
 	// A range of pixels is summed in float32: not so long that roundings pile up, not so
-	// short that blocks do nothing but begin. Between the two there are enough of them to
-	// keep a GPU busy, and no more than an H100 has at a time, two on each of 132
-	// multiprocessors: a few more would take as long as twice as many.
-	longestRange, shortestRange, enoughBlocks = 4096, 256, 256
+	// short that blocks do nothing but begin.
+	longestRange, shortestRange = 4096, 256
 
 	// A block of kernels/tensorgradients.cu: its outputs and inputs, the side of its tiles of
 	// pixels, and the words of shared memory that a tile takes.
 	gradientOutputs, gradientInputs, gradientTile = 64, 32, 8
-	gradientStage                                 = gradientOutputs*68 + gradientInputs*100
+	gradientStage                                 = gradientOutputs*72 + gradientInputs*104
 	// leastOnTensorCores is how many inputs and outputs are worth it.
 	leastOnTensorCores = 16
 )
@@ -65,14 +63,15 @@ type gradientPlan struct {
 	args         []driver.Arg // behind the numbers of outputs and inputs
 }
 
-// planGradient looks at shapes only, so that a gradient has the same bits each time.
+// planGradient looks at shapes and the GPU's size only, so that a gradient has the same bits each
+// time.
 func (d *Device) planGradient(w, in backend.Shape) gradientPlan {
 	if d.hasTensorCores() && !(d.plain && d.precision == Float32) && w.H == 3 && w.W == 3 && min(w.N, w.C) >= leastOnTensorCores {
 		across, down := ceil(in.W, gradientTile), ceil(in.H, gradientTile)
 		grid := driver.Dim{Y: ceil(w.N, gradientOutputs), Z: ceil(w.C, gradientInputs)}
 		tiles := in.N * across * down
 		const pixels = gradientTile * gradientTile
-		splits, length := ranges(tiles, longestRange/pixels, shortestRange/pixels, grid.Y*grid.Z)
+		splits, length := ranges(tiles, longestRange/pixels, shortestRange/pixels, grid.Y*grid.Z, d.gradientBlocks())
 		grid.X = splits
 		stages := 1
 		if length > 1 && d.fitsTwice(8*gradientStage) {
@@ -88,17 +87,26 @@ func (d *Device) planGradient(w, in backend.Shape) gradientPlan {
 	}
 	pixels := in.N * in.Plane()
 	grid := driver.Dim{Y: ceil(w.N, gradientSide), Z: ceil(w.C*w.H*w.W, gradientSide)}
-	splits, length := ranges(pixels, longestRange, shortestRange, grid.Y*grid.Z)
+	splits, length := ranges(pixels, longestRange, shortestRange, grid.Y*grid.Z, d.gradientBlocks())
 	grid.X = splits
 	return gradientPlan{splits, 1, "gradients", "filter_gradient", grid, 0, []driver.Arg{
 		number(w.H), number(w.W), number(in.H), number(in.W), long(pixels), number(length),
 	}}
 }
 
-// ranges cuts n into splits of the same length, the last one shorter, between the longest
-// and the shortest where that gives enough blocks, with so many of them to a split.
-func ranges(n, longest, shortest, blocks int) (splits, length int) {
-	splits = max(ceil(n, longest), min(ceil(n, shortest), max(1, enoughBlocks/blocks)))
+// gradientBlocks is how many blocks the GPU has at a time, two on each multiprocessor.
+func (d *Device) gradientBlocks() int { return 2 * max(1, d.properties.Multiprocessors) }
+
+// ranges cuts n into splits of the same length, the last one shorter, between the longest and the
+// shortest, with so many blocks to a split. Where they can be as few as the GPU has places for,
+// they are; beyond that they fill its places once, twice and so on, for a few blocks more would take
+// as long as all that there is room for.
+func ranges(n, longest, shortest, blocks, places int) (splits, length int) {
+	splits = max(ceil(n, longest), min(ceil(n, shortest), max(1, places/blocks)))
+	if splits*blocks > places {
+		splits = min(ceil(n, shortest), places*ceil(splits*blocks, places)/blocks)
+	}
+	splits = max(1, splits)
 	length = ceil(n, splits)
 	return ceil(n, length), length
 }

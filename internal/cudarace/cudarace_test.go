@@ -96,3 +96,16 @@ func TestCropTakesTheUpperLeftOfEveryChannel(t *testing.T) {
 	x := []float32{1, 2, 3, 4, 5, 6, 7, 8}
 	require.Equal(t, []float32{1, 5}, crop(x, backend.Shape{N: 1, C: 2, H: 2, W: 2}, backend.Image(2, 1, 1)))
 }
+
+// Iterations of training are timed one by one, on any device.
+func TestTrainingIsTimed(t *testing.T) {
+	dev := cpu.New()
+	defer func() { require.NoError(t, dev.Close()) }()
+	r := result{Repetitions: 3}
+	require.NoError(t, r.timeTraining(t.Context(), dev, 1))
+	require.Positive(t, r.MinimumMS)
+	require.GreaterOrEqual(t, r.MedianMS, r.MinimumMS)
+	require.GreaterOrEqual(t, r.StreamMS, r.MinimumMS)
+	require.Positive(t, r.TFLOPS)
+	require.Equal(t, []int{64, 64}, []int{r.Height, r.Width})
+}

@@ -40,7 +40,7 @@ func main() {
 // result is one line of the race.
 type result struct {
 	Racer       string  `json:"racer"`
-	Pass        string  `json:"pass"` // "forward" or "forward and backward"
+	Pass        string  `json:"pass"` // "forward", "forward and backward", or "training"
 	Precision   string  `json:"precision"`
 	Card        string  `json:"card"`
 	Pictures    int     `json:"pictures"`
@@ -63,12 +63,17 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	precision := flags.String("precision", cuda.Float32.String(), "of the convolutions: float32, tf32 or half")
 	repetitions := flags.Int("repetitions", 30, "timed passes, after a third as many that are not")
 	card := flags.Int("card", 0, "number of the card")
+	crops := flags.Int("crops", 0, "time iterations of training, of so many crops each, in the place of the passes")
 	if err := flags.Parse(arguments); err != nil {
 		return err
 	}
 	p, ok := map[string]cuda.Precision{"float32": cuda.Float32, "tf32": cuda.TF32, "half": cuda.Half}[*precision]
-	if !ok || *repetitions < 1 || flags.NArg() > 0 {
-		return fmt.Errorf("precision %q, %d repetitions, arguments %q: want float32, tf32 or half, at least 1, and none", *precision, *repetitions, flags.Args())
+	if !ok || *repetitions < 1 || *crops < 0 || flags.NArg() > 0 {
+		return fmt.Errorf("precision %q, %d repetitions, %d crops, arguments %q: want float32, tf32 or half, at least 1, at least 0, and none",
+			*precision, *repetitions, *crops, flags.Args())
+	}
+	if *crops > 0 {
+		return runTraining(ctx, *card, p, *crops, *repetitions, out)
 	}
 	file, err := weights.ReadFile(filepath.Join(*folder, racing.NetworkFile))
 	if err != nil {

@@ -20,12 +20,6 @@ template <class T> DEVICE T *at(const Array<T> &a, int n, int c, int y, int x) {
     return a.data + n * a.image + c * a.plane + (int64)y * a.pitch + x;
 }
 
-// The same array as seen from a channel of an image.
-template <class T> DEVICE Array<T> from_channel(Array<T> a, int n, int c) {
-    if (a.data) a.data = at(a, n, c, 0, 0);
-    return a;
-}
-
 // Only pixels [0, height) × [0, width) of the source exist; there are zeros around them. The
 // result begins at pixel (top, left) of the source and has rows × columns pixels.
 struct Geometry {

@@ -194,6 +194,19 @@ DEVICE void cp_async_16(void *shared, const void *global, unsigned bytes) {
 }
 // Ends a group of copies, and waits until at most this many of the newest groups of this
 // thread are under way. What other threads copied is there after a barrier behind it.
+// The same number, of which the compiler does not know that it is: what is made of it inside a loop
+// is made there each time, and takes no register through the rest.
+DEVICE unsigned fresh(unsigned v) {
+    asm volatile("" : "+r"(v));
+    return v;
+}
+DEVICE int64 fresh(int64 v) {
+    asm volatile("" : "+l"(v));
+    return v;
+}
+
+// Has the second level cache fetch what lies at an address of device memory.
+DEVICE void prefetch_l2(const void *global) { asm volatile("prefetch.global.L2 [%0];" ::"l"(global)); }
 DEVICE void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int groups> DEVICE void cp_async_wait() { asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory"); }
 

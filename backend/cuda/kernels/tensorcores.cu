@@ -12,11 +12,17 @@
 
 #if DEVICE_ARCH >= 80
 
-// A block's tile of pixels, and the patch of the source that it needs. The distance of the
+// A block's tile of pixels, and the patch of the source that it needs: rows of SIDE words, for
+// which there is room for whole words of 16 bytes, wherever they begin. The distance of the
 // patch's planes is 8 modulo 32, so that the 4 planes × 8 pixels that a warp reads at a time
 // lie in 32 different banks.
-constexpr int TILE = 16, SIDE = TILE + 2, PATCH = 328;
-static_assert(PATCH >= SIDE * SIDE && PATCH % 32 == 8, "planes of the patch");
+constexpr int TILE = 16, SIDE = TILE + 2, FOURS = 6, ROW = 4 * FOURS, PATCH = 456;
+static_assert(ROW >= SIDE + 3 && PATCH >= SIDE * ROW && PATCH % 32 == 8, "planes of the patch");
+
+// The distance of the planes of sums, 4 modulo 16: what a warp writes at a time, 8 pixels of 4
+// channels that are 2 apart, lies in 32 different banks.
+constexpr int SUMS = TILE * TILE + 4;
+static_assert(SUMS % 16 == 4, "planes of sums");
 
 // Words of the source that are taken in at a time, and warps of a block.
 constexpr int CHUNK = 8, WARPS = 8, TAPS = 9;
@@ -29,30 +35,75 @@ template <int WIDE, int TILES> struct Layout {
     static constexpr int STAGE = CHUNK * PATCH + BANK;
 };
 
-// Begins to copy chunk number `chunk` of source and filters to shared memory.
-template <int WIDE, int TILES>
-DEVICE void fetch(unsigned *stage, const unsigned *src, int64 plane, int pitch, int words, const unsigned *weights, int tiles,
-    const Geometry &g, int y0, int x0, int chunk) {
-    using L = Layout<WIDE, TILES>;
-    int first = chunk * CHUNK;
-    ROLLED for (int i = (int)threadIdx.x; i < SIDE * SIDE; i += WARPS * WARP) {
-        int y = y0 - 1 + i / SIDE, x = x0 - 1 + i % SIDE;
-        bool inside = (unsigned)y < (unsigned)g.height && (unsigned)x < (unsigned)g.width;
-        const unsigned *from = src + first * plane + (inside ? (int64)y * pitch + x : 0);
-        unsigned bytes = inside ? 4 : 0;
-        if (first + CHUNK <= words) {
-            UNROLL for (int c = 0; c < CHUNK; c++, from += plane) cp_async_4(stage + c * PATCH + i, from, bytes);
+// A plane of the source as a block sees it: its patch begins at row y0−1 and, in shared memory, at
+// word `skip` of each row.
+struct Patch {
+    const unsigned *src;
+    int64 plane;
+    int pitch, y0, x0, skip;
+    bool fours; // rows begin at multiples of 16 bytes, all of them
+};
+
+DEVICE Patch patch_at(const unsigned *src, int64 plane, int pitch, int y0, int x0) {
+    bool fours = ((uint64)src % 16 | (uint64)plane % 4 | (unsigned)pitch % 4) == 0;
+    return Patch{src, plane, pitch, y0, x0, fours ? (x0 - 1) & 3 : 0, fours};
+}
+
+// Begins to copy CHUNK planes of the source from plane `first` on. There are zeros outside the
+// image, and in planes that do not exist.
+DEVICE void fetch_patch(unsigned *stage, const Patch &p, int first, int words, const Geometry &g) {
+    const unsigned *src = p.src + first * p.plane;
+    bool all = first + CHUNK <= words;
+    if (p.fours) {
+        // Half of the threads have every other plane: one word of 16 bytes of each.
+        constexpr int HALF_BLOCK = WARPS * WARP / 2;
+        static_assert(SIDE * FOURS <= HALF_BLOCK, "a word of 16 bytes for each thread");
+        int i = (int)fresh(threadIdx.x % HALF_BLOCK), c = (int)(threadIdx.x / HALF_BLOCK);
+        if (i >= SIDE * FOURS) return;
+        int y = p.y0 - 1 + i / FOURS, x = p.x0 - 1 - p.skip + 4 * (i % FOURS);
+        // The frame's left edge is at a multiple of 4 words, too: x is negative for all four, or none.
+        int there = (unsigned)y < (unsigned)g.height && x >= 0 ? min(4, max(0, g.width - x)) : 0;
+        unsigned bytes = 4 * (unsigned)there;
+        const unsigned *from = src + c * p.plane + (there > 0 ? (int64)y * p.pitch + x : 0);
+        unsigned *to = stage + c * PATCH + 4 * i;
+        if (all) {
+            UNROLL for (int k = 0; k < CHUNK / 2; k++, from += 2 * p.plane) cp_async_16(to + 2 * k * PATCH, from, bytes);
         } else {
-            ROLLED for (int c = 0; c < CHUNK; c++, from += plane) {
-                bool there = first + c < words;
-                cp_async_4(stage + c * PATCH + i, there ? from : src, there ? bytes : 0);
+            ROLLED for (int k = 0; k < CHUNK / 2; k++, from += 2 * p.plane) {
+                bool exists = first + c + 2 * k < words;
+                cp_async_16(to + 2 * k * PATCH, exists ? from : p.src, exists ? bytes : 0);
+            }
+        }
+        return;
+    }
+    ROLLED for (int i = (int)fresh(threadIdx.x); i < SIDE * SIDE; i += WARPS * WARP) {
+        int y = p.y0 - 1 + i / SIDE, x = p.x0 - 1 + i % SIDE;
+        bool inside = (unsigned)y < (unsigned)g.height && (unsigned)x < (unsigned)g.width;
+        const unsigned *from = src + (inside ? (int64)y * p.pitch + x : 0);
+        unsigned bytes = inside ? 4 : 0;
+        unsigned *to = stage + i / SIDE * ROW + i % SIDE;
+        if (all) {
+            UNROLL for (int c = 0; c < CHUNK; c++, from += p.plane) cp_async_4(to + c * PATCH, from, bytes);
+        } else {
+            ROLLED for (int c = 0; c < CHUNK; c++, from += p.plane) {
+                bool exists = first + c < words;
+                cp_async_4(to + c * PATCH, exists ? from : p.src, exists ? bytes : 0);
             }
         }
     }
-    constexpr int row = WIDE * TILES * 2 * WARP; // of one tap
+}
+
+// Begins to copy chunk number `chunk` of source and filters to shared memory.
+template <int WIDE, int TILES>
+DEVICE void fetch(unsigned *stage, const Patch &p, int words, const unsigned *weights, int tiles, const Geometry &g, int chunk) {
+    using L = Layout<WIDE, TILES>;
+    fetch_patch(stage, p, chunk * CHUNK, words, g);
+    constexpr int row = WIDE * TILES * 2 * WARP, step = 4 * WARPS * WARP; // of one tap, and of all threads
     const unsigned *w = weights + (int64)chunk * TAPS * tiles * (2 * WARP);
-    ROLLED for (int i = 4 * (int)threadIdx.x; i < L::BANK; i += 4 * WARPS * WARP) {
-        cp_async_16(stage + CHUNK * PATCH + i, w + (i / row) * tiles * (2 * WARP) + i % row);
+    stage += CHUNK * PATCH;
+    int i = 4 * (int)fresh(threadIdx.x);
+    UNROLL for (int k = 0; k < (L::BANK + step - 1) / step; k++, i += step) {
+        if (i < L::BANK) cp_async_16(stage + i, w + (i / row) * tiles * (2 * WARP) + i % row);
     }
     cp_async_commit();
 }
@@ -61,14 +112,14 @@ DEVICE void fetch(unsigned *stage, const unsigned *src, int64 plane, int pitch, 
 // `row` + m. A column of the filter at a time: its three taps share the rows of the patch, and
 // shared memory, which has less to give than the tensor cores take, is read once for them.
 template <Form form, int WIDE, int ROWS, int TILES>
-DEVICE void multiply(float (&sum)[ROWS][TILES][4], const unsigned *stage, int row, int wide, int lane) {
+DEVICE void multiply(float (&sum)[ROWS][TILES][4], const unsigned *stage, int row, int skip, int wide, int lane) {
     int g = lane / 4, t = lane % 4;
-    const unsigned *patch = stage + t * PATCH + row * SIDE + g;
+    const unsigned *patch = stage + t * PATCH + row * ROW + skip + g;
     const unsigned *bank = stage + CHUNK * PATCH + wide * (TILES * 2 * WARP) + 2 * lane;
     ROLLED for (int s = 0; s < 3; s++, patch++, bank += WIDE * TILES * 2 * WARP) {
         unsigned words[ROWS + 2][4];
         UNROLL for (int m = 0; m < ROWS + 2; m++) {
-            const unsigned *at = patch + m * SIDE;
+            const unsigned *at = patch + m * ROW;
             words[m][0] = at[0], words[m][1] = at[8], words[m][2] = at[4 * PATCH], words[m][3] = at[4 * PATCH + 8];
             if (form == TF32) {
                 UNROLL for (int k = 0; k < 4; k++) words[m][k] = float_to_tf32(__uint_as_float(words[m][k]));
@@ -103,16 +154,15 @@ DEVICE void multiply(float (&sum)[ROWS][TILES][4], const unsigned *stage, int ro
     }
 }
 
-// The sums of a block's tile at (y0, x0) of the source, with the next chunk on its way while
-// one is multiplied.
+// The sums of a block's tile, with the next chunk on its way while one is multiplied.
 template <Form form, int WIDE, int ROWS, int TILES>
-DEVICE void accumulate(float (&sum)[ROWS][TILES][4], const unsigned *src, int64 plane, int pitch, int words,
-    const unsigned *weights, int tiles, const Geometry &g, int y0, int x0, unsigned *memory) {
+DEVICE void accumulate(float (&sum)[ROWS][TILES][4], const Patch &p, int words, const unsigned *weights, int tiles, const Geometry &g,
+    unsigned *memory) {
     using L = Layout<WIDE, TILES>;
     int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP;
     int chunks = (words + CHUNK - 1) / CHUNK;
     ROLLED for (int chunk = 0; chunk <= chunks; chunk++) {
-        if (chunk < chunks) fetch<WIDE, TILES>(memory + chunk % 2 * L::STAGE, src, plane, pitch, words, weights, tiles, g, y0, x0, chunk);
+        if (chunk < chunks) fetch<WIDE, TILES>(memory + chunk % 2 * L::STAGE, p, words, weights, tiles, g, chunk);
         if (chunk == 0) continue;
         if (chunk < chunks) {
             cp_async_wait<1>();
@@ -120,149 +170,154 @@ DEVICE void accumulate(float (&sum)[ROWS][TILES][4], const unsigned *src, int64 
             cp_async_wait<0>();
         }
         __syncthreads();
-        multiply<form, WIDE>(sum, memory + (chunk - 1) % 2 * L::STAGE, warp / WIDE * ROWS, warp % WIDE, lane);
+        multiply<form, WIDE>(sum, memory + (chunk - 1) % 2 * L::STAGE, warp / WIDE * ROWS, p.skip, warp % WIDE, lane);
         __syncthreads(); // before the stage is written again
     }
 }
 
-// What the end of a layer needs of outputs o+8j and o+8j+1, for all pixels of a thread.
-template <int TILES> struct Channels {
-    float bias[TILES][2], radius[TILES][2];
-};
-
-template <int TILES> DEVICE Channels<TILES> channels_of(const LayerEnd &e, int outputs, int o) {
-    Channels<TILES> all;
-    UNROLL for (int j = 0; j < TILES; j++) {
-        UNROLL for (int k = 0; k < 2; k++) {
-            int c = o + 8 * j + k;
-            all.bias[j][k] = e.bias && c < outputs ? __ldg(e.bias + c) : 0;
-            all.radius[j][k] = e.radius && c < outputs ? __ldg(e.radius + c / e.group) : 0;
+// The squares of a group of more than 8 channels, added up, of which `sums` has the first one's sum.
+DEVICE float squares_of_group(const LayerEnd &e, const float *sums, int count, int o) {
+    float total = 0;
+    ROLLED for (int first = 0; first < e.group; first += 8) {
+        float squares[8];
+        UNROLL for (int k = 0; k < 8; k++) {
+            float v = sums[(first + k) * SUMS] + (e.bias && first + k < count ? __ldg(e.bias + o + first + k) : 0);
+            squares[k] = v * v;
         }
+        total += ((squares[0] + squares[1]) + (squares[2] + squares[3])) + ((squares[4] + squares[5]) + (squares[6] + squares[7]));
     }
-    return all;
+    return total;
 }
 
-// The end of a layer at one pixel, of which v[j] has outputs o+8j and o+8j+1. Groups of
-// channels lie in neighbouring lanes, and beyond 8 in neighbouring tiles, so all lanes come
-// here, with pixels inside the result or not.
-template <int TILES>
-DEVICE void finish(const LayerEnd &e, const Channels<TILES> &of, float (&v)[TILES][2], int outputs, int o, int y, int x, bool inside) {
-    UNROLL for (int j = 0; j < TILES; j++) {
-        UNROLL for (int k = 0; k < 2; k++) v[j][k] += of.bias[j][k];
-    }
-    if (e.radius) {
-        float squares[TILES][2];
-        UNROLL for (int j = 0; j < TILES; j++) {
-            float a = v[j][0] * v[j][0], b = v[j][1] * v[j][1];
-            bool both = e.group >= 2;
-            squares[j][0] = both ? a + b : a;
-            squares[j][1] = both ? a + b : b;
+// The end of a layer at pixel (y, x) of image n, where channel o is the first one of `sums`. Eight
+// channels at a time; groups are of 1, 2, 4 or a multiple of 8.
+template <int OUTPUTS> DEVICE void finish(const LayerEnd &e, const float *sums, int outputs, int n, int o, int y, int x) {
+    constexpr int BATCH = 8;
+    int count = outputs - o;
+    bool numbers = e.dst.data != nullptr, pairs = e.pairs.data != nullptr;
+    float *to = at(e.dst, n, o, y, x);
+    unsigned *pair = at(e.pairs, n, o / 2, y, x);
+    float total = 0; // of a group of more than 8: the squares of its channels
+    ROLLED for (int first = 0; first < OUTPUTS && first < count; first += BATCH) {
+        float v[BATCH];
+        UNROLL for (int k = 0; k < BATCH; k++) {
+            v[k] = sums[(first + k) * SUMS] + (e.bias && first + k < count ? __ldg(e.bias + o + first + k) : 0);
         }
-        UNROLL for (int lanes = 1; lanes <= 2; lanes *= 2) {
-            if (e.group < 4 * lanes) continue;
-            UNROLL for (int j = 0; j < TILES; j++) {
-                squares[j][0] = squares[j][1] = squares[j][0] + __shfl_xor_sync(FULL_MASK, squares[j][0], lanes);
+        if (e.radius) {
+            if (e.group > BATCH && first % e.group == 0) total = squares_of_group(e, sums + first * SUMS, count - first, o + first);
+            float squares[BATCH];
+            UNROLL for (int k = 0; k < BATCH; k++) squares[k] = v[k] * v[k];
+            UNROLL for (int step = 1; step < BATCH; step *= 2) {
+                if (e.group <= step) continue;
+                float both[BATCH];
+                UNROLL for (int k = 0; k < BATCH; k++) both[k] = squares[k] + squares[k ^ step];
+                UNROLL for (int k = 0; k < BATCH; k++) squares[k] = both[k];
+            }
+            UNROLL for (int k = 0; k < BATCH; k++) {
+                float radius = first + k < count ? __ldg(e.radius + (o + first + k) / e.group) : 0;
+                v[k] *= ball_scale(e.group > BATCH ? total : squares[k], radius);
+            }
+        } else {
+            UNROLL for (int k = 0; k < BATCH; k++) v[k] = rectified(v[k], e.slope);
+        }
+        bool all = first + BATCH <= count;
+        if (numbers) {
+            UNROLL for (int k = 0; k < BATCH; k++, to += e.dst.plane) {
+                if (all || first + k < count) *to = v[k];
             }
         }
-        UNROLL for (int step = 1; step < TILES; step *= 2) {
-            if (e.group < 16 * step) continue;
-            float sums[TILES];
-            UNROLL for (int j = 0; j < TILES; j++) sums[j] = squares[j][0] + squares[j ^ step][0];
-            UNROLL for (int j = 0; j < TILES; j++) squares[j][0] = squares[j][1] = sums[j];
-        }
-        UNROLL for (int j = 0; j < TILES; j++) {
-            float scale = ball_scale(squares[j][0], of.radius[j][0]);
-            v[j][0] *= scale;
-            v[j][1] *= e.group >= 2 ? scale : ball_scale(squares[j][1], of.radius[j][1]);
-        }
-    } else {
-        UNROLL for (int j = 0; j < TILES; j++) {
-            UNROLL for (int k = 0; k < 2; k++) v[j][k] = rectified(v[j][k], e.slope);
-        }
-    }
-    if (!inside) return;
-    if (e.dst.data) {
-        float *to = e.dst.data + ((int64)y * e.dst.pitch + x);
-        UNROLL for (int j = 0; j < TILES; j++, to += 8 * e.dst.plane) {
-            if (o + 8 * j < outputs) to[0] = v[j][0];
-            if (o + 8 * j + 1 < outputs) to[e.dst.plane] = v[j][1];
-        }
-    }
-    if (e.pairs.data) {
-        unsigned *to = e.pairs.data + ((int64)y * e.pairs.pitch + x);
-        UNROLL for (int j = 0; j < TILES; j++, to += 4 * e.pairs.plane) {
-            if (o + 8 * j < outputs) *to = pack_half2(v[j][0], o + 8 * j + 1 < outputs ? v[j][1] : 0);
+        if (pairs) {
+            UNROLL for (int k = 0; k < BATCH; k += 2, pair += e.pairs.plane) {
+                if (all || first + k < count) *pair = pack_half2(v[k], all || first + k + 1 < count ? v[k + 1] : 0);
+            }
         }
     }
 }
 
-// Adds at one pixel; v as above. Of start what is needed is under way before any of it is
-// waited for.
-template <int TILES> DEVICE void add(const Addition &a, const float (&v)[TILES][2], int outputs, int o, int y, int x) {
-    const float *from = a.start.data + ((int64)y * a.start.pitch + x);
-    int known = a.beta != 0 ? a.known : 0;
-    float start[TILES][2];
-    UNROLL for (int j = 0; j < TILES; j++, from += 8 * a.start.plane) {
-        start[j][0] = o + 8 * j < known ? from[0] : 0;
-        start[j][1] = o + 8 * j + 1 < known ? from[a.start.plane] : 0;
+// A batch of an addition's channels, of which `count` are wanted and `known` are there of start: all of
+// them, or not.
+template <bool ALL, int BATCH>
+DEVICE void add_batch(const Addition &a, const float *sums, const float *from, float *to, unsigned *pair, bool pairs, int count, int known) {
+    float v[BATCH];
+    int64 plane = fresh(a.start.plane);
+    UNROLL for (int k = 0; k < BATCH; k++, from += plane) v[k] = ALL || k < known ? *from : 0;
+    UNROLL for (int k = 0; k < BATCH; k++) v[k] = fmaf(a.beta, v[k], a.scale * sums[k * SUMS]);
+    plane = fresh(a.dst.plane);
+    UNROLL for (int k = 0; k < BATCH; k++, to += plane) {
+        if (ALL || k < count) *to = v[k];
     }
-    float *to = a.dst.data + ((int64)y * a.dst.pitch + x);
-    unsigned *pair = a.pairs.data + ((int64)y * a.pairs.pitch + x);
-    UNROLL for (int j = 0; j < TILES; j++, to += 8 * a.dst.plane, pair += 4 * a.pairs.plane) {
-        float first = fmaf(a.beta, start[j][0], a.scale * v[j][0]), second = fmaf(a.beta, start[j][1], a.scale * v[j][1]);
-        if (o + 8 * j < outputs) to[0] = first;
-        if (o + 8 * j + 1 < outputs) to[a.dst.plane] = second;
-        if (a.pairs.data && o + 8 * j < outputs) *pair = pack_half2(first, o + 8 * j + 1 < outputs ? second : 0);
+    if (!pairs) return;
+    UNROLL for (int k = 0; k < BATCH; k += 2, pair += plane) {
+        if (ALL || k < count) *pair = pack_half2(v[k], ALL || k + 1 < count ? v[k + 1] : 0);
     }
 }
 
-// An addition as seen from channel o of image n.
-DEVICE Addition from_channel(Addition a, int n, int o) {
-    a.dst = from_channel(a.dst, n, o);
-    a.start = from_channel(a.start, n, o);
-    a.pairs = from_channel(a.pairs, n, o / 2);
-    return a;
+// Adds at pixel (y, x) of image n, where channel o is the first one of `sums`. Of start what is needed
+// is under way, a batch of channels at a time, before any of it is waited for.
+template <int OUTPUTS> DEVICE void add(const Addition &a, const float *sums, int outputs, int n, int o, int y, int x) {
+    constexpr int BATCH = OUTPUTS < 16 ? OUTPUTS : 16;
+    int count = outputs - o, known = a.beta != 0 ? a.known - o : 0;
+    const float *from = at(a.start, n, o, y, x);
+    float *to = at(a.dst, n, o, y, x);
+    bool pairs = a.pairs.data != nullptr;
+    unsigned *pair = at(a.pairs, n, o / 2, y, x);
+    ROLLED for (int first = 0; first < OUTPUTS && first < count; first += BATCH) {
+        if (BATCH <= min(count, known) - first) {
+            add_batch<true, BATCH>(a, sums, from, to, pair, pairs, count - first, known - first);
+        } else {
+            add_batch<false, BATCH>(a, sums, from, to, pair, pairs, count - first, known - first);
+        }
+        sums += BATCH * SUMS, from += BATCH * a.start.plane, to += BATCH * a.dst.plane, pair += BATCH / 2 * a.pairs.plane;
+    }
 }
 
-// The block's place is that of CONVOLUTION_BODY in convolution.cu, and so is the loop over the
-// pixels of a thread: 16 of them, in rows, of which it has one of the first 8 and the one 8
-// further. In between its sums lie in shared memory, for registers have no index but a
-// constant one. `padded` is how many outputs the filters were packed with.
+// Has the second level cache fetch what an addition will read of start in a block's tile, a row of
+// a channel in two pieces of 32 bytes, while the block computes its sums.
+template <int OUTPUTS> DEVICE void announce(const Addition &a, int n, int o, int y0, int x0, const Geometry &g) {
+    int known = a.beta != 0 ? a.known - o : 0;
+    unsigned count = 2 * TILE * (unsigned)max(0, min(known, OUTPUTS));
+    ROLLED for (unsigned i = threadIdx.x; i < count; i += WARPS * WARP) {
+        int y = y0 + (int)(i / 2 % TILE), x = x0 + (int)(i % 2) * 8;
+        if (y < g.rows && x < g.columns) prefetch_l2(at(a.start, n, o + (int)(i / (2 * TILE)), y, x));
+    }
+}
+
+// The block's place is that of CONVOLUTION_BODY in convolution.cu. Sums go through shared memory
+// from the lanes that have them to the thread of their pixel, which has all their channels then:
+// what it reads and writes lies next to what its neighbours do. `padded` is how many outputs the
+// filters were packed with.
 #define TENSOR_BODY(form, WIDE, TILES)                                                                               \
     DYNAMIC_SHARED(unsigned, memory);                                                                                \
     using L = Layout<WIDE, TILES>;                                                                                   \
+    constexpr int OUTPUTS = WIDE * TILES * 8;                                                                        \
     Geometry g{height, width, top, left, rows, columns};                                                             \
     int n = (int)blockIdx.z, y0 = (int)blockIdx.x / across * TILE, x0 = (int)blockIdx.x % across * TILE;             \
-    int tile = (int)blockIdx.y * (WIDE * TILES);                                                                     \
+    int tile = (int)blockIdx.y * (WIDE * TILES), o = tile * 8;                                                       \
+    if (dst1) announce<OUTPUTS>(ADDITION(1), n, o, y0, x0, g);                                                       \
+    if (dst2 && start2 != start1) announce<OUTPUTS>(ADDITION(2), n, o, y0, x0, g);                                   \
     float sum[L::ROWS][TILES][4] = {};                                                                               \
-    accumulate<form, WIDE>(sum, src + n * src_image, src_plane, src_pitch, channels, weights + tile * (2 * WARP),    \
-        padded / 8, g, top + y0, left + x0, memory);                                                                 \
-    float2 *sums = (float2 *)memory + threadIdx.x;                                                                   \
-    UNROLL for (int i = 0; i < 2 * L::ROWS * TILES; i++) {                                                           \
-        const float *pair = sum[i / TILES / 2][i % TILES] + i / TILES % 2 * 2;                                       \
-        sums[i * (WARPS * WARP)] = make_float2(pair[0], pair[1]);                                                    \
-    }                                                                                                                \
-    int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP;                                              \
-    int o = (tile + warp % WIDE * TILES) * 8 + lane % 4 * 2;                                                         \
-    y0 += warp / WIDE * L::ROWS;                                                                                     \
-    x0 += lane / 4;                                                                                                  \
-    LayerEnd end = LAYER_END;                                                                                        \
-    Channels<TILES> of = channels_of<TILES>(end, outputs, o);                                                        \
-    end.dst = from_channel(end.dst, n, o);                                                                           \
-    end.pairs = from_channel(end.pairs, n, o / 2);                                                                   \
-    Addition one = from_channel(ADDITION(1), n, o), other = from_channel(ADDITION(2), n, o);                         \
-    ROLLED for (int i = 0; i < 2 * L::ROWS; i++) {                                                                   \
-        int y = y0 + i / 2, x = x0 + i % 2 * 8;                                                                      \
-        bool inside = y < rows && x < columns;                                                                       \
-        float v[TILES][2];                                                                                           \
-        UNROLL for (int j = 0; j < TILES; j++, sums += WARPS * WARP) v[j][0] = sums->x, v[j][1] = sums->y;           \
-        if (!dst1) {                                                                                                 \
-            finish(end, of, v, outputs, o, y, x, inside);                                                            \
-        } else if (inside) {                                                                                         \
-            add(one, v, outputs, o, y, x);                                                                           \
-            if (dst2) add(other, v, outputs, o, y, x);                                                               \
+    accumulate<form, WIDE>(sum, patch_at(src + n * src_image, src_plane, src_pitch, top + y0, left + x0), channels,  \
+        weights + tile * (2 * WARP), padded / 8, g, memory);                                                         \
+    unsigned thread = fresh(threadIdx.x), warp = thread / WARP, lane = thread % WARP;                                \
+    float *sums = (float *)memory;                                                                                   \
+    UNROLL for (int m = 0; m < L::ROWS; m++) {                                                                       \
+        float *to = sums + ((warp % WIDE * TILES * 8 + lane % 4 * 2) * SUMS + (warp / WIDE * L::ROWS + m) * TILE + lane / 4); \
+        UNROLL for (int j = 0; j < TILES; j++, to += 8 * SUMS) {                                                     \
+            to[0] = sum[m][j][0], to[SUMS] = sum[m][j][1], to[8] = sum[m][j][2], to[SUMS + 8] = sum[m][j][3];        \
         }                                                                                                            \
-    }
+    }                                                                                                                \
+    __syncthreads();                                                                                                 \
+    sums += thread;                                                                                                  \
+    int place = (int)fresh(blockIdx.x);                                                                              \
+    y0 = place / across * TILE + (int)(thread / TILE), x0 = place % across * TILE + (int)(thread % TILE);            \
+    if (y0 >= rows || x0 >= columns) return;                                                                         \
+    n = (int)fresh(blockIdx.z), o = (int)fresh(blockIdx.y) * OUTPUTS;                                                \
+    if (dst1) {                                                                                                      \
+        add<OUTPUTS>(ADDITION(1), sums, outputs, n, o, y0, x0);                                                      \
+        if (dst2) add<OUTPUTS>(ADDITION(2), sums, outputs, n, o, y0, x0);                                            \
+        return;                                                                                                      \
+    }                                                                                                                \
+    finish<OUTPUTS>(LAYER_END, sums, outputs, n, o, y0, x0);
 
 // For up to 8 outputs, and for 32 and 64 a block. A block of 32 has half the sums, and takes 39
 // KiB of shared memory instead of 64: two of them fit where a multiprocessor has 100 KiB.

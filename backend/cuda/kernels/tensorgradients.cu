@@ -9,33 +9,34 @@
 #if DEVICE_ARCH >= 80
 
 // A block has OUTPUTS × INPUTS filters, a warp 32 × 8 of them, and takes in TILE×TILE pixels
-// of dy and as many of x with a margin at a time. Distances of channels are 4 modulo 32: the
-// 8 channels × 4 pixels that a warp reads lie in 32 different banks.
+// of dy and as many of x with a margin at a time. Distances of channels are 8 modulo 32: the
+// 4 channels × 4 pairs of pixels that half a warp reads lie in 32 different banks.
 constexpr int OUTPUTS = 64, INPUTS = 32, TILE = 8, SIDE = TILE + 2, TAPS = 9, BLOCK = 256;
-constexpr int DY = TILE * TILE + 4, X = SIDE * SIDE, STAGE = OUTPUTS * DY + INPUTS * X;
-static_assert(DY % 32 == 4 && X % 32 == 4, "distances of channels");
+constexpr int DY = TILE * TILE + 8, X = SIDE * SIDE + 4, STAGE = OUTPUTS * DY + INPUTS * X;
+static_assert(DY % 32 == 8 && X % 32 == 8, "distances of channels");
 
 struct Images {
     const float *x, *dy;
     int outputs, inputs, h, w, across, down;
 };
 
-// Begins to copy to shared memory, for channels c of `count` that are there and far apart by
-// `plane`, one word of each from `from`, or a 0 where there is none. A thread has every
-// STEP-th channel, which lie STEP·DISTANCE apart in shared memory.
+// Begins to copy to shared memory one word of each of CHANNELS channels from `from`, far apart by
+// `plane`, or a 0 where there is none: the first `count` channels are there, where a pixel is
+// inside. A thread has every STEP-th channel from c on, which lie STEP·DISTANCE apart in shared
+// memory.
 template <int CHANNELS, int STEP, int DISTANCE>
 DEVICE void copy_channels(float *to, const float *from, int64 plane, int c, int count, bool inside) {
     const float *any = from;
+    unsigned bytes = inside ? 4 : 0;
     from += inside ? c * plane : 0;
+    plane = inside ? STEP * plane : 0;
     to += c * DISTANCE;
-    constexpr int AT_A_TIME = 4;
-    ROLLED for (int turn = 0; turn < CHANNELS / (STEP * AT_A_TIME); turn++) {
-        UNROLL for (int k = 0; k < AT_A_TIME; k++, c += STEP) {
-            bool there = inside && c < count;
-            cp_async_4(to + k * STEP * DISTANCE, there ? from : any, there ? 4 : 0);
-            from += STEP * plane;
-        }
-        to += AT_A_TIME * STEP * DISTANCE;
+    if (count >= CHANNELS) { // as most blocks have it, without a question for each
+        UNROLL for (int k = 0; k < CHANNELS / STEP; k++, from += plane) cp_async_4(to + k * STEP * DISTANCE, from, bytes);
+        return;
+    }
+    ROLLED for (int k = 0; k < CHANNELS / STEP; k++, c += STEP, from += plane, to += STEP * DISTANCE) {
+        cp_async_4(to, c < count ? from : any, c < count ? bytes : 0);
     }
 }
 
@@ -50,11 +51,12 @@ DEVICE void fetch(float *stage, const Images &m, int64 tile, int o0, int i0) {
     copy_channels<OUTPUTS, BLOCK / (TILE * TILE), DY>(stage + p, dy + (inside ? (int64)v * m.w + u : 0), plane,
         (int)threadIdx.x / (TILE * TILE), m.outputs - o0, inside);
     stage += OUTPUTS * DY;
-    // Two channels of X words at a time; the threads that are left have nothing to do.
-    p = (int)threadIdx.x % X, v = y0 - 1 + p / SIDE, u = x0 - 1 + p % SIDE;
+    // Two channels of SIDE·SIDE words at a time; the threads that are left have nothing to do.
+    p = (int)threadIdx.x % (SIDE * SIDE), v = y0 - 1 + p / SIDE, u = x0 - 1 + p % SIDE;
     inside = (unsigned)v < (unsigned)m.h && (unsigned)u < (unsigned)m.w;
-    if (threadIdx.x < 2 * X) {
-        copy_channels<INPUTS, 2, X>(stage + p, x + (inside ? (int64)v * m.w + u : 0), plane, (int)threadIdx.x / X, m.inputs - i0, inside);
+    if (threadIdx.x < 2 * SIDE * SIDE) {
+        copy_channels<INPUTS, 2, X>(stage + p, x + (inside ? (int64)v * m.w + u : 0), plane, (int)threadIdx.x / (SIDE * SIDE), m.inputs - i0,
+            inside);
     }
     cp_async_commit();
 }
@@ -68,25 +70,50 @@ template <Form form> DEVICE void product(float (&sum)[4], const unsigned (&a)[4]
     UNROLL for (int k = 0; k < 4; k++) sum[k] += part[k];
 }
 
-// A word as the form wants it, and its small part.
-template <Form form> DEVICE void take(float v, unsigned &word, unsigned &rest) {
-    unsigned all = __float_as_uint(v);
-    word = form == TF32 ? float_to_tf32(v) : large(all);
-    rest = form == EXACT ? small(all) : 0;
+// A word as the form wants it. The parts of EXACT are made where they are wanted.
+template <Form form> DEVICE unsigned word_of(float v) { return form == TF32 ? float_to_tf32(v) : __float_as_uint(v); }
+
+template <Form form> DEVICE unsigned large_of(unsigned word) { return form == EXACT ? large(word) : word; }
+
+template <Form form> DEVICE unsigned small_of(unsigned word) { return form == EXACT ? small(word) : 0; }
+
+// Four words of a row of x from column 2t on: what all three columns of taps need for pixels 2t
+// and 2t+1.
+template <Form form> DEVICE void take(unsigned (&row)[4], const float *x) {
+    UNROLL for (int k = 0; k < 2; k++) {
+        float2 two = *(const float2 *)(x + 2 * k);
+        row[2 * k] = word_of<form>(two.x), row[2 * k + 1] = word_of<form>(two.y);
+    }
 }
 
-// Adds the products of a tile, a row of 8 pixels at a time. The warp's outputs begin at dy,
-// its inputs at x; a lane has those of g and pixels t and t+4.
+// Adds the products of a tile, a row of 8 pixels at a time. The warp's outputs begin at dy, its
+// inputs at x; a lane has those of g and pixels 2t and 2t+1, which are numbers t and t+4 of what
+// is summed over: in which order the pixels are counted is the same to a sum, and so shared memory
+// is read in words of 8 bytes. Of x three rows are kept, of which the next row of pixels needs two.
 template <Form form> DEVICE void multiply(float (&sum)[2][TAPS][4], const float *dy, const float *x) {
+    unsigned rows[3][4];
+    take<form>(rows[1], x);
+    take<form>(rows[2], x + SIDE);
+    x += 2 * SIDE;
     ROLLED for (int y = 0; y < TILE; y++, dy += TILE, x += SIDE) {
+        UNROLL for (int k = 0; k < 4; k++) rows[0][k] = rows[1][k], rows[1][k] = rows[2][k];
+        take<form>(rows[2], x);
         unsigned a[2][4], small_a[2][4];
         UNROLL for (int m = 0; m < 2; m++) {
-            UNROLL for (int k = 0; k < 4; k++) take<form>(dy[(16 * m + 8 * (k % 2)) * DY + 4 * (k / 2)], a[m][k], small_a[m][k]);
+            UNROLL for (int k = 0; k < 2; k++) {
+                float2 two = *(const float2 *)(dy + (16 * m + 8 * k) * DY);
+                unsigned first = word_of<form>(two.x), second = word_of<form>(two.y);
+                a[m][k] = large_of<form>(first), a[m][k + 2] = large_of<form>(second);
+                small_a[m][k] = small_of<form>(first), small_a[m][k + 2] = small_of<form>(second);
+            }
         }
-        UNROLL for (int tap = 0; tap < TAPS; tap++) {
-            unsigned b[2], small_b[2];
-            UNROLL for (int k = 0; k < 2; k++) take<form>(x[tap / 3 * SIDE + tap % 3 + 4 * k], b[k], small_b[k]);
-            UNROLL for (int m = 0; m < 2; m++) product<form>(sum[m][tap], a[m], small_a[m], b, small_b);
+        UNROLL for (int r = 0; r < 3; r++) {
+            unsigned all[4], rest[4];
+            UNROLL for (int k = 0; k < 4; k++) all[k] = large_of<form>(rows[r][k]), rest[k] = small_of<form>(rows[r][k]);
+            UNROLL for (int c = 0; c < 3; c++) {
+                unsigned b[2] = {all[c], all[c + 1]}, small_b[2] = {rest[c], rest[c + 1]};
+                UNROLL for (int m = 0; m < 2; m++) product<form>(sum[m][3 * r + c], a[m], small_a[m], b, small_b);
+            }
         }
     }
 }
@@ -116,7 +143,7 @@ template <Form form> DEVICE void multiply(float (&sum)[2][TAPS][4], const float 
             }                                                                                                   \
             __syncthreads();                                                                                    \
             float *stage = memory + (ahead - turn) * STAGE;                                                        \
-            multiply<form>(sum, stage + o * DY + t, stage + OUTPUTS * DY + (i + g) * X + t);                    \
+            multiply<form>(sum, stage + o * DY + 2 * t, stage + OUTPUTS * DY + (i + g) * X + 2 * t);            \
             __syncthreads();                                                                                    \
         }                                                                                                       \
         UNROLL for (int m = 0; m < 2; m++) {                                                                    \

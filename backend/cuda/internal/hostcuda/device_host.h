@@ -126,7 +126,8 @@ DEVICE float sqrtf(float a) { return __builtin_sqrtf(a); }
 DEVICE double sqrt(double a) { return __builtin_sqrt(a); }
 DEVICE float floorf(float a) { return __builtin_floorf(a); }
 DEVICE double floor(double a) { return __builtin_floor(a); }
-DEVICE float rsqrtf(float a) { return (float)(1 / __builtin_sqrt((double)a)); }
+// Off by a unit in the last place, as a GPU's may be by two.
+DEVICE float rsqrtf(float a) { return __builtin_nextafterf((float)(1 / __builtin_sqrt((double)a)), 0); }
 DEVICE float exp2_approx(float a) { return __builtin_exp2f(a); }
 
 DEVICE float half_to_float(uint16 h) { return host::half_to_float(h); }
@@ -163,6 +164,9 @@ DEVICE void cp_async_16(void *shared, const void *global) { host::copy_async(sha
 DEVICE void cp_async_4(void *shared, const void *global, unsigned bytes) { host::copy_async(shared, global, 4, bytes); }
 DEVICE void cp_async_8(void *shared, const void *global, unsigned bytes) { host::copy_async(shared, global, 8, bytes); }
 DEVICE void cp_async_16(void *shared, const void *global, unsigned bytes) { host::copy_async(shared, global, 16, bytes); }
+DEVICE unsigned fresh(unsigned v) { return v; }
+DEVICE int64 fresh(int64 v) { return v; }
+DEVICE void prefetch_l2(const void *) {}
 DEVICE void cp_async_commit() { host::copy_commit(); }
 template <int groups> DEVICE void cp_async_wait() { host::copy_wait(groups); }
 

@@ -163,7 +163,7 @@ bool type_of(const std::string &word, uint8_t &bytes, bool &is_signed) {
     return true;
 }
 
-// ld and st with a space, .nc, .v2 or .v4, and a type; atom.add; cp.async.
+// ld and st with a space, .nc, .v2 or .v4, and a type; atom.add; cp.async; prefetch, which changes nothing but times.
 void Assembler::memory(Instruction &i, const std::vector<std::string> &words, std::vector<std::string> &operands) {
     if (words[0] == "cp" && words[1] == "async") {
         if (words[2] == "commit_group") {
@@ -183,6 +183,11 @@ void Assembler::memory(Instruction &i, const std::vector<std::string> &words, st
         } else {
             throw Unknown{"the copy"};
         }
+        return;
+    }
+    if (words[0] == "prefetch") {
+        if (words.size() != 3 || words[1] != "global" || words[2] != "L2") throw Unknown{"the prefetch"};
+        i.run = [](Warp &, const Instruction &, uint32_t) {};
         return;
     }
     for (std::size_t k = 1; k < words.size(); k++) {
@@ -262,7 +267,7 @@ void Assembler::statement(const std::string &s, int line) {
         i.kind = Kind::exit;
     } else if (name == "bar.sync" && operands.at(0) == "0") {
         i.kind = Kind::barrier;
-    } else if (words[0] == "ld" || words[0] == "st" || words[0] == "atom" || words[0] == "cp") {
+    } else if (words[0] == "ld" || words[0] == "st" || words[0] == "atom" || words[0] == "cp" || words[0] == "prefetch") {
         memory(i, words, operands);
     } else if (words[0] == "mma" || words[0] == "shfl" || words[0] == "ldmatrix" || name == "bar.warp.sync") {
         i.kind = Kind::together;
