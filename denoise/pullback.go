@@ -69,7 +69,6 @@ func transposeSteps(ctx context.Context, dev backend.Device, t rungekutta.Tablea
 				return err
 			}
 			next := memory.Take(q, lifted)
-			q.Combine(next, backend.Term{A: 1, X: z})
 			stages := step.Forward(q, memory, next, z, nil, nil)
 			pullback.DropPoints(memory, stages)
 			steps, kept = append(steps, step), append(kept, stages)

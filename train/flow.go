@@ -112,7 +112,6 @@ func (f *flow) run(q *devicequeue.Queue, n int, z, dst backend.Buffer) (backend.
 			return nil, append(stages, t)
 		}
 		next := f.memory.Take(q, z.Shape())
-		q.Combine(next, backend.Term{A: 1, X: z})
 		stages = step.Forward(q, f.memory, next, z, image, stages)
 		z, image = next, nil
 	}

@@ -31,6 +31,7 @@ func (b *buffer) Free() {
 	if b.freed {
 		return
 	}
+	b.device.settleBefore(b)
 	b.freed = true
 	b.device.pool.release(b.block)
 }
@@ -155,18 +156,21 @@ func (d *Device) Download(dst []float32, src backend.Buffer) error {
 
 // operate puts one operation on buffers of this device, in the order given, on the stream.
 func (d *Device) operate(run func(b []*buffer) error, buffers ...backend.Buffer) error {
-	return d.exclusively(func() error {
-		var few [backend.MaxTerms + 1]*buffer
-		own := few[:0]
-		for _, b := range buffers {
-			h, err := d.own(b)
-			if err != nil {
-				return err
-			}
-			own = append(own, h)
+	return d.exclusively(func() error { return d.withOwn(run, buffers) })
+}
+
+// withOwn runs an operation with this device's buffers behind those given.
+func (d *Device) withOwn(run func(b []*buffer) error, buffers []backend.Buffer) error {
+	var few [backend.MaxTerms + 1]*buffer
+	own := few[:0]
+	for _, b := range buffers {
+		h, err := d.own(b)
+		if err != nil {
+			return err
 		}
-		return run(own)
-	})
+		own = append(own, h)
+	}
+	return run(own)
 }
 
 // own returns this device's buffer behind b.

@@ -44,20 +44,31 @@ func (d *Device) Convolve(dst, src backend.Buffer, bf backend.Filter, end backen
 
 // ConvolveAdjoint implements backend.Convolutions.
 func (d *Device) ConvolveAdjoint(dst, src backend.Buffer, bf backend.Filter, beta, scale float32) error {
-	return d.operate(func(b []*buffer) error {
-		f, err := d.ownFilter(bf)
-		if err != nil {
-			return err
-		}
-		if err := devicekit.CheckConvolutionAdjoint(b[0].shape, b[1].shape, f.shape); err != nil {
-			return err
-		}
-		if err := apart(b[0], b[1]); err != nil {
-			return err
-		}
-		to := addition{beta: beta, scale: scale, dst: b[0].array(), start: b[0].array(), known: f.shape.C}
-		return d.convolve(&f.adjoint, b[1], func(c *convolution) error { return d.add(c, to) })
-	}, dst, src)
+	return d.beforeLate(func() error {
+		return d.withOwn(func(b []*buffer) error {
+			f, err := d.ownFilter(bf)
+			if err != nil {
+				return err
+			}
+			if err := devicekit.CheckConvolutionAdjoint(b[0].shape, b[1].shape, f.shape); err != nil {
+				return err
+			}
+			if err := apart(b[0], b[1]); err != nil {
+				return err
+			}
+			to := addition{beta: beta, scale: scale, dst: b[0].array(), start: b[0].array(), known: f.shape.C}
+			if d.late.dst == b[0] {
+				to.start = d.late.src.array()
+			} else if err := d.settle(); err != nil {
+				return err
+			}
+			if err := d.convolve(&f.adjoint, b[1], func(c *convolution) error { return d.add(c, to) }); err != nil {
+				return err
+			}
+			d.late = lateCopy{}
+			return nil
+		}, []backend.Buffer{dst, src})
+	})
 }
 
 // convolve runs a convolution of a whole buffer, in half precision if the bank wants it.
@@ -82,6 +93,9 @@ func (d *Device) convolve(b *bank, src *buffer, run func(c *convolution) error) 
 	return run(c)
 }
 
+// pairsAtATime is how many pairs of planes a thread of pack_pairs reads at a time.
+const pairsAtATime = 4
+
 // newPairs allocates an array of pairs of channels in half precision for images of shape s.
 func newPairs(memory *scratch, s backend.Shape) (array, error) {
 	s.C = ceil(s.C, 2)
@@ -94,7 +108,7 @@ func newPairs(memory *scratch, s backend.Shape) (array, error) {
 func (d *Device) pack(pairs, src array, s backend.Shape) error {
 	args := append([]driver.Arg{driver.Ptr(pairs.pointer)}, src.args()...)
 	args = append(args, number(s.C), number(s.H), number(s.W), number(s.N))
-	return d.launch("filters", "pack_pairs", d.planes(s.Plane(), blockThreads, s.N*ceil(s.C, 2)), 0, args...)
+	return d.launch("filters", "pack_pairs", d.planes(s.Plane(), blockThreads, ceil(s.N*ceil(s.C, 2), pairsAtATime)), 0, args...)
 }
 
 // convolution is a convolution kernel's work but for its end.

@@ -69,6 +69,8 @@ type Device struct {
 	pool         *pool
 	staging      *staging
 	graphs       graphs
+	late         lateCopy
+	lateError    error // of a copy that nobody was there to hear of
 }
 
 var _ backend.Device = (*Device)(nil)
@@ -155,12 +157,13 @@ func (d *Device) Close() error {
 		return nil
 	}
 	d.closed = true
-	var errs []error
+	errs := []error{d.lateError}
+	d.late, d.lateError = lateCopy{}, nil
 	if d.stream != 0 {
 		// The late error, if there is one; what follows would only repeat it.
 		errs = append(errs, d.gpu.Synchronize(d.stream))
 	}
-	if len(errs) == 0 || errs[0] == nil {
+	if errors.Join(errs...) == nil {
 		errs = append(errs, d.releaseAll()...)
 	}
 	errs = append(errs, d.gpu.Close())
@@ -185,12 +188,26 @@ func (d *Device) releaseAll() []error {
 	return errs
 }
 
-// exclusively runs one operation, or returns ErrClosed.
+// exclusively runs one operation, or returns ErrClosed. What is late is made first.
 func (d *Device) exclusively(run func() error) error {
+	return d.beforeLate(func() error {
+		if err := d.settle(); err != nil {
+			return err
+		}
+		return run()
+	})
+}
+
+// beforeLate is exclusively for an operation that sees itself to what is late.
+func (d *Device) beforeLate(run func() error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
 		return backend.ErrClosed
+	}
+	if err := d.lateError; err != nil {
+		d.lateError = nil
+		return err
 	}
 	return run()
 }

@@ -51,10 +51,12 @@ func (s Step) Evaluate(q *devicequeue.Queue, memory *devicequeue.Pool, t Stage) 
 	return t
 }
 
-// Forward adds to next, which holds z, the change in one step from z, and appends what Back needs
-// to stages. image is z before it was lifted, or nil; then there is an EdgeFilter.
+// Forward sets next to z and the change in one step from it, and appends what Back needs to
+// stages. image is z before it was lifted, or nil; then there is an EdgeFilter. A copy of z comes
+// right before what is added to it, where some devices do both at once.
 func (s Step) Forward(q *devicequeue.Queue, memory *devicequeue.Pool, next, z, image backend.Buffer, stages []Stage) []Stage {
 	k := make([]backend.Buffer, s.Tableau.Stages())
+	start := z // what is added to
 	for i := range k {
 		// The z of the step belongs to its first stage.
 		t := Stage{Point: z, Owned: i == 0, Image: image}
@@ -67,10 +69,14 @@ func (s Step) Forward(q *devicequeue.Queue, memory *devicequeue.Pool, next, z, i
 		if s.feedsLater(i) {
 			k[i] = memory.Take(q, z.Shape())
 			q.Adjoint(k[i], t.Out, s.Filter, 0, 1)
-			q.Combine(next, backend.Term{A: 1, X: next}, backend.Term{A: scale, X: k[i]})
+			q.Combine(next, backend.Term{A: 1, X: start}, backend.Term{A: scale, X: k[i]})
 		} else {
+			if i == 0 {
+				q.Combine(next, backend.Term{A: 1, X: z})
+			}
 			q.Adjoint(next, t.Out, s.Filter, 1, scale)
 		}
+		start = next
 		stages = append(stages, t)
 	}
 	memory.Give(k...)

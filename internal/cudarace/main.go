@@ -20,6 +20,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"runtime/pprof"
 	"time"
 
 	"github.com/averaged/imaging/backend"
@@ -64,6 +65,7 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	repetitions := flags.Int("repetitions", 30, "timed passes, after a third as many that are not")
 	card := flags.Int("card", 0, "number of the card")
 	crops := flags.Int("crops", 0, "time iterations of training, of so many crops each, in the place of the passes")
+	profile := flags.String("cpuprofile", "", "file for a profile of the processor's work")
 	if err := flags.Parse(arguments); err != nil {
 		return err
 	}
@@ -71,6 +73,17 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	if !ok || *repetitions < 1 || *crops < 0 || flags.NArg() > 0 {
 		return fmt.Errorf("precision %q, %d repetitions, %d crops, arguments %q: want float32, tf32 or half, at least 1, at least 0, and none",
 			*precision, *repetitions, *crops, flags.Args())
+	}
+	if *profile != "" {
+		f, err := os.Create(*profile)
+		if err != nil {
+			return err
+		}
+		defer f.Close() // what is wrong with it pprof will say
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
 	}
 	if *crops > 0 {
 		return runTraining(ctx, *card, p, *crops, *repetitions, out)

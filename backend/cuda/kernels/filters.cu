@@ -52,16 +52,25 @@ KERNEL LAUNCH_BOUNDS(256, 4) pack_fragments(unsigned *dst, const float *w, int o
 
 // Two planes of an image to one of pairs of halves: word k has channels 2k and 2k+1, the
 // last one a 0 where there is no second. h×w pixels of the source go to whole planes of the
-// result, which the grid's blocks share in y.
+// result, which the grid's blocks share in y. A thread reads AT_A_TIME pairs of planes before it
+// writes any: with one, memory would be half idle.
 KERNEL LAUNCH_BOUNDS(256, 4) pack_pairs(unsigned *dst, const float *src, int64 src_image, int64 src_plane, int src_pitch, int channels, int h, int w, int images) {
+    constexpr int AT_A_TIME = 4;
     unsigned i = blockIdx.x * BLOCK + threadIdx.x;
     if (i >= (unsigned)h * (unsigned)w) return;
-    int pairs = (channels + 1) / 2;
+    int pairs = (channels + 1) / 2, planes = pairs * images;
     int64 place = (int64)(i / (unsigned)w) * src_pitch + i % (unsigned)w;
-    for (int k = (int)blockIdx.y; k < pairs * images; k += (int)gridDim.y) {
-        int c = k % pairs * 2;
-        const float *from = src + k / pairs * src_image + c * src_plane + place;
-        dst[(int64)k * h * w + i] = pack_half2(from[0], c + 1 < channels ? from[src_plane] : 0);
+    for (int first = (int)blockIdx.y * AT_A_TIME; first < planes; first += (int)gridDim.y * AT_A_TIME) {
+        float v[AT_A_TIME][2];
+        UNROLL for (int j = 0; j < AT_A_TIME; j++) {
+            int k = first + j, c = k % pairs * 2;
+            const float *from = src + k / pairs * src_image + c * src_plane + place;
+            v[j][0] = k < planes ? from[0] : 0;
+            v[j][1] = k < planes && c + 1 < channels ? from[src_plane] : 0;
+        }
+        UNROLL for (int j = 0; j < AT_A_TIME; j++) {
+            if (first + j < planes) dst[(int64)(first + j) * h * w + i] = pack_half2(v[j][0], v[j][1]);
+        }
     }
 }
 
