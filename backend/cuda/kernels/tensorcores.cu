@@ -189,25 +189,25 @@ DEVICE float squares_of_group(const LayerEnd &e, const float *sums, int count, i
     return total;
 }
 
-// The end of a layer at pixel (y, x) of image n, where channel o is the first one of `sums`. Eight
-// channels at a time; groups are of 1, 2, 4 or a multiple of 8.
+// The end of a layer at pixel (y, x) of image n, where channel o is the first one of `sums`, a batch of
+// channels at a time; groups are of 1, 2, 4, 8 or a multiple of the batch.
 template <int OUTPUTS> DEVICE void finish(const LayerEnd &e, const float *sums, int outputs, int n, int o, int y, int x) {
-    constexpr int BATCH = 8;
+    constexpr int BATCH = OUTPUTS < 16 ? OUTPUTS : 16, EIGHT = 8;
     int count = outputs - o;
     bool numbers = e.dst.data != nullptr, pairs = e.pairs.data != nullptr;
     float *to = at(e.dst, n, o, y, x);
     unsigned *pair = at(e.pairs, n, o / 2, y, x);
-    float total = 0; // of a group of more than 8: the squares of its channels
+    float total = 0; // the squares of the channels of a group of more than 8
     ROLLED for (int first = 0; first < OUTPUTS && first < count; first += BATCH) {
         float v[BATCH];
         UNROLL for (int k = 0; k < BATCH; k++) {
             v[k] = sums[(first + k) * SUMS] + (e.bias && first + k < count ? __ldg(e.bias + o + first + k) : 0);
         }
         if (e.radius) {
-            if (e.group > BATCH && first % e.group == 0) total = squares_of_group(e, sums + first * SUMS, count - first, o + first);
+            if (e.group > EIGHT && first % e.group == 0) total = squares_of_group(e, sums + first * SUMS, count - first, o + first);
             float squares[BATCH];
             UNROLL for (int k = 0; k < BATCH; k++) squares[k] = v[k] * v[k];
-            UNROLL for (int step = 1; step < BATCH; step *= 2) {
+            UNROLL for (int step = 1; step < EIGHT; step *= 2) {
                 if (e.group <= step) continue;
                 float both[BATCH];
                 UNROLL for (int k = 0; k < BATCH; k++) both[k] = squares[k] + squares[k ^ step];
@@ -215,7 +215,7 @@ template <int OUTPUTS> DEVICE void finish(const LayerEnd &e, const float *sums, 
             }
             UNROLL for (int k = 0; k < BATCH; k++) {
                 float radius = first + k < count ? __ldg(e.radius + (o + first + k) / e.group) : 0;
-                v[k] *= ball_scale(e.group > BATCH ? total : squares[k], radius);
+                v[k] *= ball_scale(e.group > EIGHT ? total : squares[k], radius);
             }
         } else {
             UNROLL for (int k = 0; k < BATCH; k++) v[k] = rectified(v[k], e.slope);
@@ -235,7 +235,7 @@ template <int OUTPUTS> DEVICE void finish(const LayerEnd &e, const float *sums, 
 }
 
 // A batch of an addition's channels, of which `count` are wanted and `known` are there of start: all of
-// them, or not.
+// them, or not. Of start all is under way before any of it is waited for.
 template <bool ALL, int BATCH>
 DEVICE void add_batch(const Addition &a, const float *sums, const float *from, float *to, unsigned *pair, bool pairs, int count, int known) {
     float v[BATCH];
@@ -252,21 +252,18 @@ DEVICE void add_batch(const Addition &a, const float *sums, const float *from, f
     }
 }
 
-// Adds at pixel (y, x) of image n, where channel o is the first one of `sums`. Of start what is needed
-// is under way, a batch of channels at a time, before any of it is waited for.
+// Adds at pixel (y, x) of image n, where channel o is the first one of `sums`: all channels at once,
+// for which the registers of the sums are free now, or eight at a time where some are not there.
 template <int OUTPUTS> DEVICE void add(const Addition &a, const float *sums, int outputs, int n, int o, int y, int x) {
-    constexpr int BATCH = OUTPUTS < 16 ? OUTPUTS : 16;
+    constexpr int BATCH = 8;
     int count = outputs - o, known = a.beta != 0 ? a.known - o : 0;
     const float *from = at(a.start, n, o, y, x);
     float *to = at(a.dst, n, o, y, x);
     bool pairs = a.pairs.data != nullptr;
     unsigned *pair = at(a.pairs, n, o / 2, y, x);
+    if (OUTPUTS <= min(count, known)) return add_batch<true, OUTPUTS>(a, sums, from, to, pair, pairs, count, known);
     ROLLED for (int first = 0; first < OUTPUTS && first < count; first += BATCH) {
-        if (BATCH <= min(count, known) - first) {
-            add_batch<true, BATCH>(a, sums, from, to, pair, pairs, count - first, known - first);
-        } else {
-            add_batch<false, BATCH>(a, sums, from, to, pair, pairs, count - first, known - first);
-        }
+        add_batch<false, BATCH>(a, sums, from, to, pair, pairs, count - first, known - first);
         sums += BATCH * SUMS, from += BATCH * a.start.plane, to += BATCH * a.dst.plane, pair += BATCH / 2 * a.pairs.plane;
     }
 }
