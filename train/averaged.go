@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"slices"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
@@ -181,7 +182,11 @@ func (a *averaged) clear() error {
 }
 
 func (a *averaged) gradients() error {
-	return a.all(func(q *devicequeue.Queue, b *flowBlock) { b.gradients(q) }, (*guideNet).gradients)
+	if err := a.all(func(q *devicequeue.Queue, b *flowBlock) { b.gradients(q) }, (*guideNet).gradients); err != nil {
+		return err
+	}
+	concurrently(len(a.flow.blocks), func(i int) { a.flow.blocks[i].finishGradients() })
+	return nil
 }
 
 func (a *averaged) update() error {
@@ -231,10 +236,9 @@ func (a *averaged) restore(state []array) error {
 }
 
 func (a *averaged) effective() []array {
-	var list []array
-	for _, b := range a.flow.blocks {
-		list = b.effective(list)
-	}
+	of := make([][]array, len(a.flow.blocks))
+	concurrently(len(of), func(i int) { of[i] = a.flow.blocks[i].effective(nil) })
+	list := slices.Concat(of...)
 	if a.guided != nil {
 		list = a.guided.effective(list)
 	}

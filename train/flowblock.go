@@ -275,25 +275,28 @@ func (b *flowBlock) clear(q *devicequeue.Queue) {
 	}
 }
 
-// gradients brings the gradients to the parameters.
+// gradients brings what the device has of the gradients; finishGradients has to come after it.
 func (b *flowBlock) gradients(q *devicequeue.Queue) {
 	q.Download(b.weights.gradient, b.dw)
 	if b.edge != nil {
 		b.edge.addGradient(q, b.weights.gradient)
 	}
-	db := b.biases.gradient
-	q.Download(db, b.db)
-	var dr []float32
+	q.Download(b.biases.gradient, b.db)
 	if b.dr != nil {
-		dr = b.radii.gradient
-		q.Download(dr, b.dr)
+		q.Download(b.radii.gradient, b.dr)
 	}
 	if b.slope != nil {
 		q.FilterGradient(b.slope, b.power.right, b.power.left, 0, 1)
 		q.Download(b.scratch, b.slope)
 	}
-	if q.Err != nil {
-		return
+}
+
+// finishGradients makes the gradients of the parameters of what gradients has brought, on the host.
+func (b *flowBlock) finishGradients() {
+	db := b.biases.gradient
+	var dr []float32
+	if b.dr != nil {
+		dr = b.radii.gradient
 	}
 	for i, g := range b.weights.gradient {
 		b.weights.gradient[i] = float32(float64(g) / b.factor)

@@ -46,20 +46,35 @@ func newOrthogonaliser(q *devicequeue.Queue, memory *devicequeue.Pool, n, m int)
 // apply sets dst to the orthogonal part of src, a matrix of rows×(len/rows) numbers, row
 // by row. They may be the same. A matrix of zeros stays.
 func (o *orthogonaliser) apply(q *devicequeue.Queue, dst, src []float32, rows int) {
+	if !o.lay(o.host, src, rows) {
+		copy(dst, src)
+		return
+	}
+	o.iterate(q, o.host)
+	o.take(dst, o.host, rows)
+}
+
+// lay puts a matrix, divided by its Frobenius norm, into the order of the device's image, and tells
+// whether it is not all zeros: no singular value is above that norm.
+func (o *orthogonaliser) lay(host, src []float32, rows int) bool {
 	sum := 0.0
 	for _, v := range src {
 		sum += float64(float64(v) * float64(v))
 	}
 	if sum == 0 {
-		copy(dst, src)
-		return
+		return false
 	}
-	scale := 1 / math.Sqrt(sum) // no singular value is above the Frobenius norm
+	scale := 1 / math.Sqrt(sum)
 	columns := len(src) / rows
 	for i, v := range src {
-		o.host[o.at(i, rows, columns)] = float32(scale * float64(v))
+		host[o.at(i, rows, columns)] = float32(scale * float64(v))
 	}
-	q.Upload(o.x, o.host)
+	return true
+}
+
+// iterate replaces what lay has made by its orthogonal part.
+func (o *orthogonaliser) iterate(q *devicequeue.Queue, host []float32) {
+	q.Upload(o.x, host)
 	for range newtonSchulzSteps {
 		q.FilterGradient(o.gram, o.x, o.x, 0, 1)
 		q.UpdateFilter(o.product, o.gram)
@@ -68,9 +83,14 @@ func (o *orthogonaliser) apply(q *devicequeue.Queue, dst, src []float32, rows in
 		q.Combine(o.x,
 			backend.Term{A: newtonSchulz[0], X: o.x}, backend.Term{A: newtonSchulz[1], X: o.mx}, backend.Term{A: newtonSchulz[2], X: o.mmx})
 	}
-	q.Download(o.host, o.x)
+	q.Download(host, o.x)
+}
+
+// take brings what iterate has made back into the order of a matrix.
+func (o *orthogonaliser) take(dst, host []float32, rows int) {
+	columns := len(dst) / rows
 	for i := range dst {
-		dst[i] = o.host[o.at(i, rows, columns)]
+		dst[i] = host[o.at(i, rows, columns)]
 	}
 }
 

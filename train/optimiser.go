@@ -153,7 +153,9 @@ func (m *optimiser) step(t int, rate, norm float64) error {
 	if m.GradientLimit > 0 && norm > m.GradientLimit {
 		scale = m.GradientLimit / norm
 	}
-	for i, p := range m.parameters {
+	turns := make([]*turn, len(m.parameters))
+	concurrently(len(m.parameters), func(i int) {
+		p := m.parameters[i]
 		rate := rate * p.rate
 		decay := m.WeightDecay
 		if !p.decays {
@@ -163,45 +165,77 @@ func (m *optimiser) step(t int, rate, norm float64) error {
 		case m.Name == SGD:
 			m.descend(p, m.first[i], scale, rate, decay)
 		case m.orthogonal[i] != nil:
-			m.turn(q, p, m.first[i], m.orthogonal[i], scale, rate, decay)
+			turns[i] = m.begin(p, m.first[i], m.orthogonal[i], scale, rate, decay)
 		case m.Name == Muon:
 			m.adapt(p, m.first[i], m.second[i], t, scale, rate*m.OtherRate, decay)
 		default:
 			m.adapt(p, m.first[i], m.second[i], t, scale, rate, decay)
 		}
+	})
+	for _, t := range turns {
+		if t != nil && t.moves {
+			t.o.iterate(q, t.host)
+		}
 	}
-	return q.Err
+	if q.Err != nil {
+		return q.Err
+	}
+	concurrently(len(turns), func(i int) {
+		if turns[i] != nil {
+			turns[i].end()
+		}
+	})
+	return nil
 }
 
-// turn is a step of Muon.
-func (m *optimiser) turn(q *devicequeue.Queue, p *Parameter, momentum []float32, o *orthogonaliser, scale, rate, decay float64) {
-	direction := make([]float32, len(momentum))
+// turn is a step of Muon under way: its beginning and its end are the host's, for all parameters at
+// once, and what is between them the device's.
+type turn struct {
+	p               *Parameter
+	o               *orthogonaliser
+	direction, host []float32
+	moves           bool    // the direction is not zero
+	rate, decay     float64 // of the parameter
+	length          float64 // of the values
+}
+
+// begin moves the momentum, and lays out the direction.
+func (m *optimiser) begin(p *Parameter, momentum []float32, o *orthogonaliser, scale, rate, decay float64) *turn {
+	t := &turn{p: p, o: o, direction: make([]float32, len(momentum)), host: make([]float32, len(momentum)), rate: rate, decay: decay}
 	length := 0.0
 	for i, w := range p.values {
 		g := scale * float64(p.gradient[i])
 		v := float64(m.Momentum*float64(momentum[i])) + float64((1-m.Momentum)*g)
 		momentum[i] = float32(v)
-		direction[i] = float32(float64(m.Momentum*v) + float64((1-m.Momentum)*g))
+		t.direction[i] = float32(float64(m.Momentum*v) + float64((1-m.Momentum)*g))
 		length += float64(float64(w) * float64(w))
 	}
-	rows := p.shape[0]
-	o.apply(q, direction, direction, rows)
-	length = math.Sqrt(length)
-	reference := length
+	t.length = math.Sqrt(length)
+	t.moves = o.lay(t.host, t.direction, p.shape[0])
+	return t
+}
+
+// end moves the values.
+func (t *turn) end() {
+	p, rows := t.p, t.p.shape[0]
+	if t.moves {
+		t.o.take(t.direction, t.host, rows)
+	}
+	reference := t.length
 	if p.length > 0 {
 		reference = p.length
 	}
-	step := rate * reference / math.Sqrt(float64(min(rows, len(direction)/rows)))
+	step := t.rate * reference / math.Sqrt(float64(min(rows, len(t.direction)/rows)))
 	after := 0.0
 	for i, w := range p.values {
-		v := float32(float64((1-rate*decay)*float64(w)) - float64(step*float64(direction[i])))
+		v := float32(float64((1-t.rate*t.decay)*float64(w)) - float64(step*float64(t.direction[i])))
 		p.values[i] = v
 		after += float64(float64(v) * float64(v))
 	}
 	if !p.scaleFree || after == 0 {
 		return
 	}
-	factor := length / math.Sqrt(after)
+	factor := t.length / math.Sqrt(after)
 	for i, v := range p.values {
 		p.values[i] = float32(factor * float64(v))
 	}

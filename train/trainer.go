@@ -255,12 +255,13 @@ func (t *trainer) updateAverage() {
 	}
 	n := float64(t.iteration)
 	d := min(t.config.AverageDecay, n/(n+9))
-	for i, a := range t.network.effective() {
-		for k, v := range a.values {
-			old := float64(t.average[i].values[k])
-			t.average[i].values[k] = float32(float64(d*old) + float64((1-d)*float64(v)))
+	now := t.network.effective()
+	concurrently(len(now), func(i int) {
+		average := t.average[i].values
+		for k, v := range now[i].values {
+			average[k] = float32(float64(d*float64(average[k])) + float64((1-d)*float64(v)))
 		}
-	}
+	})
 }
 
 // arrays are the network's for a weight file: the average, or the weights as they are.
