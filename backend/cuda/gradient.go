@@ -77,10 +77,8 @@ func (d *Device) planGradient(w, in backend.Shape) gradientPlan {
 		if length > 1 && d.fitsTwice(8*gradientStage) {
 			stages = 2
 		}
-		kernel := "filter_gradient_exact"
-		if d.precision != Float32 { // half precision has no range for gradients
-			kernel = "filter_gradient_tf32"
-		}
+		// Half precision has no range for gradients.
+		kernel := "filter_gradient_" + map[Precision]string{Float32: "exact", TF32: "tf32", Half: "bf16"}[d.precision]
 		return gradientPlan{splits, w.H * w.W, "tensorgradients", kernel, grid, 4 * stages * gradientStage, []driver.Arg{
 			number(in.H), number(in.W), number(across), number(down), long(tiles), number(length), number(stages - 1),
 		}}

@@ -128,6 +128,9 @@ DEVICE unsigned float_to_tf32(float a) { unsigned r; asm("cvt.rna.tf32.f32 %0, %
 // conversions of their own would be two of the slow unit.
 DEVICE unsigned pack_half2(float lo, float hi) { unsigned r; asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo)); return r; }
 
+// The same for bfloat16: the range of float32, and 7 bits after the binary point.
+DEVICE unsigned pack_bfloat2(float lo, float hi) { unsigned r; asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo)); return r; }
+
 // d = a·b + d for a warp, with a of 16×8 and b of 8×8 TF32 numbers, d of 16×8 floats. Lane
 // 4g + t holds
 //   a[0] = A[g][t],  a[1] = A[g+8][t],  a[2] = A[g][t+4],  a[3] = A[g+8][t+4],
@@ -155,6 +158,13 @@ DEVICE void mma_m16n8k8_tf32_from_zero(float (&d)[4], const unsigned (&a)[4], co
 // and d as above.
 DEVICE void mma_m16n8k16_f16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+// The same for bfloat16.
+DEVICE void mma_m16n8k16_bf16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }

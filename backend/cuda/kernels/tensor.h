@@ -12,7 +12,9 @@
 // TF32   rounded to TF32, 10 bits after the binary point. Tensor cores keep the sum: what they
 //        cut off is less than what the rounding of factors does.
 // HALF   pairs of neighbours rounded to half precision, in one word; sums as with TF32.
-enum Form { EXACT, TF32, HALF };
+// BRAIN  pairs of neighbours rounded to bfloat16, 7 bits after the binary point and the range of
+//        float32, in one word; sums as with TF32.
+enum Form { EXACT, TF32, HALF, BRAIN };
 
 #if DEVICE_ARCH >= 80
 

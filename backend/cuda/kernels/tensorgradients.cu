@@ -86,11 +86,45 @@ template <Form form> DEVICE void take(unsigned (&row)[4], const float *x) {
     }
 }
 
+// Four neighbours of a row of x from column 2t on, as the three pairs that the columns of taps need
+// for pixels 2t and 2t+1.
+DEVICE void take_pairs(unsigned (&row)[3], const float *x) {
+    float2 two = *(const float2 *)x, next = *(const float2 *)(x + 2);
+    row[0] = pack_bfloat2(two.x, two.y), row[1] = pack_bfloat2(two.y, next.x), row[2] = pack_bfloat2(next.x, next.y);
+}
+
+// multiply, below, for BRAIN, two rows of 8 pixels at a time: pixels 2t and 2t+1 of the first are
+// numbers 2t and 2t+1 of what is summed over, and those of the second 2t+8 and 2t+9. Of x four rows
+// are kept.
+DEVICE void multiply_pairs(float (&sum)[2][TAPS][4], const float *dy, const float *x) {
+    unsigned rows[4][3];
+    take_pairs(rows[2], x);
+    take_pairs(rows[3], x + SIDE);
+    x += 2 * SIDE;
+    ROLLED for (int y = 0; y < TILE; y += 2, dy += 2 * TILE, x += 2 * SIDE) {
+        UNROLL for (int k = 0; k < 3; k++) rows[0][k] = rows[2][k], rows[1][k] = rows[3][k];
+        take_pairs(rows[2], x);
+        take_pairs(rows[3], x + SIDE);
+        unsigned a[2][4];
+        UNROLL for (int m = 0; m < 2; m++) {
+            UNROLL for (int k = 0; k < 4; k++) {
+                float2 two = *(const float2 *)(dy + (16 * m + k % 2 * 8) * DY + k / 2 * TILE);
+                a[m][k] = pack_bfloat2(two.x, two.y);
+            }
+        }
+        UNROLL for (int tap = 0; tap < TAPS; tap++) {
+            unsigned b[2] = {rows[tap / 3][tap % 3], rows[tap / 3 + 1][tap % 3]};
+            UNROLL for (int m = 0; m < 2; m++) mma_m16n8k16_bf16(sum[m][tap], a[m], b);
+        }
+    }
+}
+
 // Adds the products of a tile, a row of 8 pixels at a time. The warp's outputs begin at dy, its
 // inputs at x; a lane has those of g and pixels 2t and 2t+1, which are numbers t and t+4 of what
 // is summed over: in which order the pixels are counted is the same to a sum, and so shared memory
 // is read in words of 8 bytes. Of x three rows are kept, of which the next row of pixels needs two.
 template <Form form> DEVICE void multiply(float (&sum)[2][TAPS][4], const float *dy, const float *x) {
+    if constexpr (form == BRAIN) return multiply_pairs(sum, dy, x);
     unsigned rows[3][4];
     take<form>(rows[1], x);
     take<form>(rows[2], x + SIDE);
@@ -165,5 +199,6 @@ template <Form form> DEVICE void multiply(float (&sum)[2][TAPS][4], const float 
 
 TENSOR_GRADIENT(exact, EXACT)
 TENSOR_GRADIENT(tf32, TF32)
+TENSOR_GRADIENT(bf16, BRAIN)
 
 #endif

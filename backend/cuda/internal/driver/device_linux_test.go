@@ -408,7 +408,8 @@ func TestMatrixProductsOfAWarp(t *testing.T) {
 		kernel       string
 		k            int
 		bytes, least int // of a factor; its least exponent
-	}{{"multiply_tf32", 8, 4, -126}, {"multiply_f16", 16, 2, -14}} {
+		places       int // after the binary point
+	}{{"multiply_tf32", 8, 4, -126, 10}, {"multiply_f16", 16, 2, -14, 10}, {"multiply_bf16", 16, 2, -126, 7}} {
 		group, extra := 16/c.bytes, 1
 		if capability >= 90 {
 			group, extra = 32/c.bytes, 2
@@ -422,7 +423,7 @@ func TestMatrixProductsOfAWarp(t *testing.T) {
 			x, y, sums := make([]float32, 16*c.k), make([]float32, 8*c.k), make([]float32, 128)
 			for _, v := range [][]float32{x, y} {
 				for i := range v {
-					v[i] = number(10, 0)
+					v[i] = number(c.places, 0)
 				}
 			}
 			for i := range sums {

@@ -136,6 +136,9 @@ DEVICE uint16 float_to_half(float a) { return host::float_to_half(a); }
 #if DEVICE_ARCH >= 80
 
 DEVICE unsigned pack_half2(float lo, float hi) { return (unsigned)host::float_to_half(lo) | (unsigned)host::float_to_half(hi) << 16; }
+DEVICE unsigned pack_bfloat2(float lo, float hi) {
+    return (unsigned)host::float_to_bfloat16(lo) | (unsigned)host::float_to_bfloat16(hi) << 16;
+}
 DEVICE unsigned float_to_tf32(float a) { return host::float_to_tf32(a); }
 DEVICE void mma_m16n8k8_tf32(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     host::Product p{d, a, b};
@@ -148,6 +151,10 @@ DEVICE void mma_m16n8k8_tf32_from_zero(float (&d)[4], const unsigned (&a)[4], co
 DEVICE void mma_m16n8k16_f16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     host::Product p{d, a, b};
     host::together(host::product_f16, &p);
+}
+DEVICE void mma_m16n8k16_bf16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    host::Product p{d, a, b};
+    host::together(host::product_bf16, &p);
 }
 DEVICE void ldmatrix_x4(unsigned (&r)[4], const void *row) {
     host::Matrices m{r, row};

@@ -386,6 +386,21 @@ static float tf32(unsigned bits) {
     return f;
 }
 
+float bfloat16_to_float(std::uint16_t b) {
+    std::uint32_t bits = (std::uint32_t)b << 16;
+    float f;
+    std::memcpy(&f, &bits, 4);
+    return f;
+}
+
+// The nearest one, ties to even.
+std::uint16_t float_to_bfloat16(float a) {
+    std::uint32_t bits;
+    std::memcpy(&bits, &a, 4);
+    if (a != a) return 0x7fff;
+    return (std::uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
 // Adds the product of two matrices to the one that the lanes hold, each four of its numbers.
 template <class A, class B> static void add_to(void *const lanes[32], void (*products)(float (&)[16][8], const A &, const B &), const A &a, const B &b) {
     float d[16][8];
@@ -414,7 +429,8 @@ void product_tf32(void *const lanes[32]) {
     add_to(lanes, add_products_tf32, a, b);
 }
 
-void product_f16(void *const lanes[32]) {
+// Products of pairs of 16 bits, of which `number` makes floats.
+template <class Number, class Products> static void product_of_pairs(void *const lanes[32], Number number, Products products) {
     whole_warp(lanes);
     float a[16][16], b[16][8];
     auto of = [&](int i) -> Product & { return *static_cast<Product *>(lanes[i]); };
@@ -422,7 +438,7 @@ void product_f16(void *const lanes[32]) {
         int g = i / 4, t = i % 4;
         const Product &p = of(i);
         for (int half = 0; half < 2; half++) {
-            auto part = [&](unsigned pair) { return half_to_float((std::uint16_t)(pair >> (16 * half))); };
+            auto part = [&](unsigned pair) { return number((std::uint16_t)(pair >> (16 * half))); };
             a[g][2 * t + half] = part(p.a[0]);
             a[g + 8][2 * t + half] = part(p.a[1]);
             a[g][2 * t + 8 + half] = part(p.a[2]);
@@ -431,8 +447,11 @@ void product_f16(void *const lanes[32]) {
             b[2 * t + 8 + half][g] = part(p.b[1]);
         }
     }
-    add_to(lanes, add_products_f16, a, b);
+    add_to(lanes, products, a, b);
 }
+
+void product_f16(void *const lanes[32]) { product_of_pairs(lanes, half_to_float, add_products_f16); }
+void product_bf16(void *const lanes[32]) { product_of_pairs(lanes, bfloat16_to_float, add_products_bf16); }
 
 static void load_matrices(void *const lanes[32], bool transposed) {
     whole_warp(lanes);

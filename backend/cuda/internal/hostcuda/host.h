@@ -47,10 +47,12 @@ struct Product {
 };
 HIDDEN void product_tf32(void *const lanes[32]);
 HIDDEN void product_f16(void *const lanes[32]);
+HIDDEN void product_bf16(void *const lanes[32]);
 // d += a·b as the tensor cores of a GPU with this compute capability (times ten) do it.
 HIDDEN void tensor_cores_of(int capability);
 HIDDEN void add_products_tf32(float (&d)[16][8], const float (&a)[16][8], const float (&b)[8][8]);
 HIDDEN void add_products_f16(float (&d)[16][8], const float (&a)[16][16], const float (&b)[16][8]);
+HIDDEN void add_products_bf16(float (&d)[16][8], const float (&a)[16][16], const float (&b)[16][8]);
 struct Matrices {
     unsigned *r;
     const void *row;
@@ -61,6 +63,8 @@ HIDDEN void matrices_transposed(void *const lanes[32]);
 HIDDEN float half_to_float(std::uint16_t h);
 HIDDEN std::uint16_t float_to_half(float a);
 HIDDEN unsigned float_to_tf32(float a);
+HIDDEN float bfloat16_to_float(std::uint16_t b);
+HIDDEN std::uint16_t float_to_bfloat16(float a);
 
 // A kernel by its name, for the fake driver: how to call it with arguments in slots, and
 // how large they are.

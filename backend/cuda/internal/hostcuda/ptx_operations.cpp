@@ -311,8 +311,11 @@ Table make() {
     t["cvt.rn.f16x2.f32"] = binary<uint32_t, float, float>([](float high, float low) {
         return (uint32_t)host::float_to_half(low) | (uint32_t)host::float_to_half(high) << 16;
     });
-    // To within two units in the last place; it may be any number as close as that.
-    // Up to two units in the last place off on GPUs, and below where an H100 was seen: 3·rsqrt(9) is below 1.
+    t["cvt.rn.bf16x2.f32"] = binary<uint32_t, float, float>([](float high, float low) {
+        return (uint32_t)host::float_to_bfloat16(low) | (uint32_t)host::float_to_bfloat16(high) << 16;
+    });
+    // To within two units in the last place; it may be any number as close as that. An H100's was seen below
+    // where it counts: 3·rsqrt(9) is less than 1.
     t["rsqrt.approx.f32"] = unary<float, float>([](float x) { return std::nextafterf((float)(1 / std::sqrt((double)x)), 0); });
     // Device memory has the same addresses in the generic and in its own space.
     for (const char *name : {"cvta.global.u64", "cvta.to.global.u64"}) t[name] = t.at("mov.b64");
@@ -350,6 +353,7 @@ Table make() {
     t["shfl.sync.idx.b32"] = shuffle<from_index>;
     t["mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"] = multiply<host::product_tf32>;
     t["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"] = multiply<host::product_f16>;
+    t["mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"] = multiply<host::product_bf16>;
     // Threads run one after the other and see each other's writes at once.
     for (const char *name : {"bar.warp.sync", "membar.gl"}) t[name] = [](Warp &, const Instruction &, uint32_t) {};
     return t;

@@ -4,7 +4,7 @@
 // being the sum of its factors' exponents; what lies more than 23 places and some extra ones
 // below it is cut off; the rest is added exactly, and the result is rounded toward zero. A group
 // is as many products as have factors in 16 bytes, with one extra place, on an A100, and in 32
-// bytes, with two, on an H100. So TF32 has groups of 4 and 8, half precision of 8 and 16.
+// bytes, with two, on an H100. So TF32 has groups of 4 and 8, half precision and bfloat16 of 8 and 16.
 #include "host.h"
 
 #include <cstring>
@@ -103,6 +103,9 @@ void add_products_tf32(float (&d)[16][8], const float (&a)[16][8], const float (
 }
 void add_products_f16(float (&d)[16][8], const float (&a)[16][16], const float (&b)[16][8]) {
     group_bytes == 32 ? add_groups<16>(d, a, b, -14) : add_groups<8>(d, a, b, -14);
+}
+void add_products_bf16(float (&d)[16][8], const float (&a)[16][16], const float (&b)[16][8]) {
+    group_bytes == 32 ? add_groups<16>(d, a, b, -126) : add_groups<8>(d, a, b, -126);
 }
 
 } // namespace host

@@ -185,4 +185,22 @@ KERNEL LAUNCH_BOUNDS(32, 1) multiply_f16(float *d, const float *a, const float *
     at[0] = fd[0], at[1] = fd[1], at[64] = fd[2], at[65] = fd[3];
 }
 
+// The same as bfloat16, from the fragments themselves.
+KERNEL LAUNCH_BOUNDS(32, 1) multiply_bf16(float *d, const float *a, const float *b) {
+    int g = (int)threadIdx.x / 4, t = (int)threadIdx.x % 4;
+    unsigned fa[4], fb[2];
+    UNROLL for (int k = 0; k < 4; k++) {
+        const float *from = a + (g + k % 2 * 8) * 16 + 2 * t + k / 2 * 8;
+        fa[k] = pack_bfloat2(from[0], from[1]);
+    }
+    UNROLL for (int k = 0; k < 2; k++) {
+        const float *from = b + (2 * t + 8 * k) * 8 + g;
+        fb[k] = pack_bfloat2(from[0], from[8]);
+    }
+    float *at = d + g * 8 + 2 * t;
+    float fd[4] = {at[0], at[1], at[64], at[65]};
+    mma_m16n8k16_bf16(fd, fa, fb);
+    at[0] = fd[0], at[1] = fd[1], at[64] = fd[2], at[65] = fd[3];
+}
+
 #endif
