@@ -102,7 +102,7 @@ func TestTrainingIsTimed(t *testing.T) {
 	dev := cpu.New()
 	defer func() { require.NoError(t, dev.Close()) }()
 	r := result{Repetitions: 3}
-	require.NoError(t, r.timeTraining(t.Context(), dev, 1))
+	require.NoError(t, r.timeTraining(t.Context(), dev, paperConfig(), 1))
 	require.Positive(t, r.MinimumMS)
 	require.GreaterOrEqual(t, r.MedianMS, r.MinimumMS)
 	require.GreaterOrEqual(t, r.StreamMS, r.MinimumMS)

@@ -65,6 +65,7 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	repetitions := flags.Int("repetitions", 30, "timed passes, after a third as many that are not")
 	card := flags.Int("card", 0, "number of the card")
 	crops := flags.Int("crops", 0, "time iterations of training, of so many crops each, in the place of the passes")
+	guided := flags.Bool("guided", false, "train the guided network that ships, in the place of the paper's")
 	profile := flags.String("cpuprofile", "", "file for a profile of the processor's work")
 	if err := flags.Parse(arguments); err != nil {
 		return err
@@ -86,7 +87,7 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 		defer pprof.StopCPUProfile()
 	}
 	if *crops > 0 {
-		return runTraining(ctx, *card, p, *crops, *repetitions, out)
+		return runTraining(ctx, *card, p, *guided, *crops, *repetitions, out)
 	}
 	file, err := weights.ReadFile(filepath.Join(*folder, racing.NetworkFile))
 	if err != nil {

@@ -16,14 +16,18 @@ import (
 )
 
 // runTraining times whole iterations of package train on a card.
-func runTraining(ctx context.Context, card int, p cuda.Precision, crops, repetitions int, out io.Writer) error {
+func runTraining(ctx context.Context, card int, p cuda.Precision, guided bool, crops, repetitions int, out io.Writer) error {
 	dev, err := cuda.Open(card, cuda.UsePrecision(p))
 	if err != nil {
 		return err
 	}
 	defer dev.Close() // its only error would be of work that has been waited for
 	r := result{Racer: "this library", Pass: "training", Precision: p.String(), Card: dev.Description().Model, Pictures: crops, Repetitions: repetitions}
-	if err := r.timeTraining(ctx, dev, crops); err != nil {
+	c := paperConfig()
+	if guided {
+		c, r.Pass = train.GuidedConfig(), "training, guided"
+	}
+	if err := r.timeTraining(ctx, dev, c, crops); err != nil {
 		return err
 	}
 	return json.NewEncoder(out).Encode(r)
@@ -32,11 +36,17 @@ func runTraining(ctx context.Context, card int, p cuda.Precision, crops, repetit
 // photograph is the side of the picture that crops are cut from.
 const photograph = 256
 
-// timeTraining fills in the times of iterations of training of the paper's network, with power
-// iterations and optimiser: from the end of one, whose loss has come back, to that of the next.
-func (r *result) timeTraining(ctx context.Context, dev backend.Device, crops int) error {
+// paperConfig is the training of the paper's network.
+func paperConfig() train.Config {
 	c := train.DefaultConfig()
-	c.Blocks, c.Group, c.Shuffle, c.Batch = 10, 0, 0, crops
+	c.Blocks, c.Group, c.Shuffle = 10, 0, 0
+	return c
+}
+
+// timeTraining fills in the times of iterations of training, with power iterations and optimiser: from
+// the end of one, whose loss has come back, to that of the next.
+func (r *result) timeTraining(ctx context.Context, dev backend.Device, c train.Config, crops int) error {
+	c.Batch = crops
 	c.PowerIterations = 10 // what comes before the first iteration is not timed
 	before := max(2, r.Repetitions/3)
 	c.Iterations = before + r.Repetitions + 1 // after the last one the weights are written
@@ -75,6 +85,9 @@ func (r *result) timeTraining(ctx context.Context, dev backend.Device, crops int
 	slices.Sort(times)
 	r.MedianMS, r.MinimumMS = times[len(times)/2], times[0]
 	r.Height, r.Width = c.Crop, c.Crop
+	if c.Guide != nil {
+		return nil // another count than that of its blocks
+	}
 	a := weights.Architecture{Width: c.Width, Blocks: c.Blocks, Kernel: c.Kernel}
 	r.TFLOPS = 3 * racing.Operations(a, backend.Shape{N: crops, C: c.Channels, H: c.Crop, W: c.Crop}) / r.MedianMS / 1e9
 	return nil
