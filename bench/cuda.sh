@@ -81,14 +81,14 @@ if [ "$mode" = prepare ]; then
   exit
 fi
 
-repetitions=${REPETITIONS:-50} height=321 width=481 benchtime=1s limit=${LIMIT:-540}
+repetitions=${REPETITIONS:-50} height=321 width=481 batches='8 64' benchtime=1s limit=${LIMIT:-540}
 # The tests fail where there is no card.
 export IMAGING_WANT_CUDA=1
 if [ "$mode" = fake ]; then
   build "$at" && bash "$here/../backend/cuda/internal/hostcuda/build.sh" "$at/lib" || exit 1
   at=$(cd "$at" && pwd)
   export LD_LIBRARY_PATH="$at/lib"
-  repetitions=${REPETITIONS:-1} height=12 width=14 benchtime=1x limit=${LIMIT:-3600} # as it may take on the host
+  repetitions=${REPETITIONS:-1} height=12 width=14 batches=1 benchtime=1x limit=${LIMIT:-3600} # as it may take on the host
 fi
 cd "$at" || exit 1
 out=${OUT:-$at}
@@ -188,7 +188,7 @@ done
 if wanted training && pictures 1; then
   trainer() { # one number of crops after the other
     local crops precision
-    for crops in 8 64; do
+    for crops in $batches; do
       for precision in float32 tf32 half; do ./cudarace -crops "$crops" -precision "$precision" -repetitions "$repetitions" || return 1; done
       if [ "$1" = yes ]; then
         "$python" cuda_torch.py pictures-1 "$repetitions" eager graph $([ "${NO_COMPILE:-0}" = 1 ] || echo compiled) crops="$crops" || return 1
@@ -196,7 +196,7 @@ if wanted training && pictures 1; then
     done
   }
   export -f trainer
-  export python
+  export python batches
   has_torch training
   part training bash -c "trainer $torch"
 fi
