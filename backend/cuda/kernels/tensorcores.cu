@@ -1,6 +1,6 @@
 // 3×3 convolutions on tensor cores, as implicit matrix products: rows of the product are
 // pixels, columns are outputs, and what is summed over is channels times taps. Sums are in
-// float32, factors in one of the three forms of tensor.h.
+// float32, factors EXACT, TF32 or HALF (tensor.h).
 //
 // All three move words of 4 bytes by the same code. The source has planes of words: of one
 // channel or, for HALF, of two. What is summed up and its order are the same for a pixel
@@ -316,8 +316,8 @@ template <int OUTPUTS> DEVICE void announce(const Addition &a, int n, int o, int
     }                                                                                                                \
     finish<OUTPUTS>(LAYER_END, sums, outputs, n, o, y0, x0);
 
-// For up to 8 outputs, and for 32 and 64 a block. A block of 32 has half the sums, and takes 39
-// KiB of shared memory instead of 64: two of them fit where a multiprocessor has 100 KiB.
+// For up to 8 outputs, and for 32 and 64 a block. A block of 32 has half the sums, and takes 47
+// KiB of shared memory instead of 65: two of them fit where a multiprocessor has 100 KiB.
 #define TENSOR(name, form, WIDE, TILES)                                                          \
     KERNEL LAUNCH_BOUNDS(256, 2) convolve_##name(SOURCE_ARGUMENTS(unsigned), END_ARGUMENTS) { TENSOR_BODY(form, WIDE, TILES) }
 
