@@ -35,29 +35,6 @@ func Standardised(n int, features func(i int) []float64) *Perceptron {
 	return p
 }
 
-// Mean is a perceptron whose outputs are the means of those of others, which have the same shifts and scales, and one hidden
-// layer each: theirs side by side.
-func Mean(all []*Perceptron) *Perceptron {
-	p := &Perceptron{Shift: all[0].Shift, Scale: all[0].Scale, Layers: make([][][]float64, 2)}
-	for _, one := range all {
-		p.Layers[0] = append(p.Layers[0], one.Layers[0]...)
-	}
-	for k := range all[0].Layers[1] {
-		var row []float64
-		bias := 0.0
-		for _, one := range all {
-			from := one.Layers[1][k]
-			last := len(from) - 1
-			for _, w := range from[:last] {
-				row = append(row, w/float64(len(all)))
-			}
-			bias += from[last] / float64(len(all))
-		}
-		p.Layers[1] = append(p.Layers[1], append(row, bias))
-	}
-	return p
-}
-
 // Row is one of a layer that has learned nothing yet.
 func Row(inputs int, random *rand.Rand) []float64 {
 	row := make([]float64, inputs+1)

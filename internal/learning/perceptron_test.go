@@ -126,30 +126,3 @@ func number(t *testing.T, e ast.Expr) float32 {
 	require.NoError(t, err)
 	return float32(sign * v)
 }
-
-// The mean of perceptrons says the mean of what they say.
-func TestMean(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	const inputs, outputs = 3, 2
-	var all []*Perceptron
-	for n := range 3 {
-		p := &Perceptron{Shift: make([]float64, inputs), Scale: []float64{1, 2, 0.5}, Layers: make([][][]float64, 2)}
-		for range n + 1 {
-			p.Layers[0] = append(p.Layers[0], Row(inputs, random))
-		}
-		for range outputs {
-			p.Layers[1] = append(p.Layers[1], Row(n+1, random))
-		}
-		all = append(all, p)
-	}
-	for range 10 {
-		features := []float64{random.NormFloat64(), random.NormFloat64(), random.NormFloat64()}
-		want := make([]float64, outputs)
-		for _, p := range all {
-			for k, v := range p.Outputs(features) {
-				want[k] += v / 3
-			}
-		}
-		require.InDeltaSlice(t, want, Mean(all).Outputs(features), 1e-12)
-	}
-}

@@ -18,9 +18,7 @@ type square struct {
 // shares, over that of their picture. With a weaker decay it says more of the photographs that it was learned from, and less of
 // others.
 const (
-	// The mean of several that began differently errs less than one: what each has made of chance is not the same.
-	members    = 4
-	hiddenSize = 24 // of each
+	hiddenSize = 24
 	batch      = 1024
 	lessons    = 6000
 	rate       = 4e-3
@@ -94,29 +92,25 @@ func learnShare(set []sample, counts func(sample) bool, steps int) *learning.Per
 	sorted := slices.Sorted(slices.Values(weights))
 	most := sorted[int((1-heaviest)*float64(len(sorted)-1))]
 	features := func(i int) []float64 { return asFloats(squares[i].Features) }
-	scaled := learning.Standardised(len(squares), features)
+	p := learning.Standardised(len(squares), features)
+	random := rand.New(rand.NewPCG(5, 6))
 	inputs := len(squares[0].Features)
-	pick := learning.Picker(len(squares), func(i int) float64 { return min(weights[i], most) })
-	all := make([]*learning.Perceptron, members)
-	for m := range all {
-		random := rand.New(rand.NewPCG(5, 6+uint64(m)))
-		p := &learning.Perceptron{Shift: scaled.Shift, Scale: scaled.Scale, Layers: make([][][]float64, 2)}
-		for range hiddenSize {
-			p.Layers[0] = append(p.Layers[0], learning.Row(inputs, random))
-		}
-		p.Layers[1] = append(p.Layers[1], make([]float64, hiddenSize+1))
-		p.Learn(learning.Lesson{
-			Iterations: steps, Batch: batch, Rate: rate, Decay: shareDecay, Jitter: jitter,
-			Pick:     func() int { return pick(random.Float64()) },
-			Features: features,
-			Slopes: func(i int, outputs []float64) []float64 {
-				share := methodnoise.SquareShare(outputs[0])
-				return []float64{2 * (share - squares[i].Share) * share * (1 - share/methodnoise.MostShare)}
-			},
-		}, random)
-		all[m] = p
+	p.Layers = make([][][]float64, 2)
+	for range hiddenSize {
+		p.Layers[0] = append(p.Layers[0], learning.Row(inputs, random))
 	}
-	return learning.Mean(all)
+	p.Layers[1] = append(p.Layers[1], make([]float64, hiddenSize+1))
+	pick := learning.Picker(len(squares), func(i int) float64 { return min(weights[i], most) })
+	p.Learn(learning.Lesson{
+		Iterations: steps, Batch: batch, Rate: rate, Decay: shareDecay, Jitter: jitter,
+		Pick:     func() int { return pick(random.Float64()) },
+		Features: features,
+		Slopes: func(i int, outputs []float64) []float64 {
+			share := methodnoise.SquareShare(outputs[0])
+			return []float64{2 * (share - squares[i].Share) * share * (1 - share/methodnoise.MostShare)}
+		},
+	}, random)
+	return p
 }
 
 func asFloats(v []float32) []float64 {
