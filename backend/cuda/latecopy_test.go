@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -16,16 +17,22 @@ import (
 // A copy that is made late, or never, is one to everybody who looks: any order of operations around
 // copies leaves what it leaves on the CPU.
 func TestLateCopies(t *testing.T) {
+	for _, channels := range []int{4, 16} { // by kernels without tensor cores, and with
+		t.Run(fmt.Sprint(channels, " channels"), func(t *testing.T) { testLateCopies(t, channels) })
+	}
+}
+
+func testLateCopies(t *testing.T, channels int) {
 	d, host := open(t), cpu.New()
 	defer shut(t, d)
 	defer func() { require.NoError(t, host.Close()) }()
 	devices := []backend.Device{d, host}
-	s := backend.Image(4, 5, 6)
+	s := backend.Image(channels, 5, 6)
 	var filters []backend.Filter
 	for _, dev := range devices {
-		w, err := dev.Alloc(backend.Shape{N: 4, C: 4, H: 3, W: 3})
+		w, err := dev.Alloc(backend.Shape{N: channels, C: channels, H: 3, W: 3})
 		require.NoError(t, err)
-		require.NoError(t, dev.Gaussian(w, 1, 0, 0.2))
+		require.NoError(t, dev.Gaussian(w, 1, 0, 0.1))
 		f, err := dev.NewFilter(w)
 		require.NoError(t, err)
 		w.Free()
