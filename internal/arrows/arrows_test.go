@@ -217,7 +217,7 @@ var table = map[string]row{
 	// Races against other programs.
 	"internal/blindrace": {code: []string{"restore", "deblur", "backend", "backend/cpu", "weights/research", "internal/fft", "internal/imagefile", "internal/parallel", "internal/racing"}},
 	"internal/racing":    {code: []string{"weights", "backend"}},
-	"internal/cudarace":  {code: []string{"denoise", "weights", "backend", "backend/cpu", "backend/cuda", "internal/racing"}},
+	"internal/cudarace":  {code: []string{"denoise", "train", "weights", "backend", "backend/cpu", "backend/cuda", "internal/racing"}},
 	"internal/netrace":   {code: []string{"denoise", "weights", "backend", "backend/cpu", "internal/racing"}},
 	"internal/tvrace":    {code: []string{"tv", "backend", "backend/cpu", "internal/imagefile", "internal/racing"}},
 }
