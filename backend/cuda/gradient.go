@@ -96,9 +96,9 @@ func (d *Device) planGradient(w, in backend.Shape) gradientPlan {
 func (d *Device) gradientBlocks() int { return 2 * max(1, d.properties.Multiprocessors) }
 
 // ranges cuts n into splits of the same length, the last one shorter, between the longest and the
-// shortest, with so many blocks to a split. Where they can be as few as the GPU has places for,
-// they are; beyond that they fill its places once, twice and so on, for a few blocks more would take
-// as long as all that there is room for.
+// shortest, with so many blocks to a split. There are as many blocks as the GPU has places for at a
+// time, or a multiple of that where the longest ranges would be more: a few more would take as long as
+// twice as many.
 func ranges(n, longest, shortest, blocks, places int) (splits, length int) {
 	splits = max(ceil(n, longest), min(ceil(n, shortest), max(1, places/blocks)))
 	if splits*blocks > places {
