@@ -159,6 +159,11 @@ func (d *Device) operate(run func(b []*buffer) error, buffers ...backend.Buffer)
 	return d.exclusively(func() error { return d.withOwn(run, buffers) })
 }
 
+// operateBeforeLate is operate for an operation that sees itself to what is late.
+func (d *Device) operateBeforeLate(run func(b []*buffer) error, buffers ...backend.Buffer) error {
+	return d.beforeLate(func() error { return d.withOwn(run, buffers) })
+}
+
 // withOwn runs an operation with this device's buffers behind those given.
 func (d *Device) withOwn(run func(b []*buffer) error, buffers []backend.Buffer) error {
 	var few [backend.MaxTerms + 1]*buffer

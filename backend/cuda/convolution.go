@@ -44,31 +44,29 @@ func (d *Device) Convolve(dst, src backend.Buffer, bf backend.Filter, end backen
 
 // ConvolveAdjoint implements backend.Convolutions.
 func (d *Device) ConvolveAdjoint(dst, src backend.Buffer, bf backend.Filter, beta, scale float32) error {
-	return d.beforeLate(func() error {
-		return d.withOwn(func(b []*buffer) error {
-			f, err := d.ownFilter(bf)
-			if err != nil {
-				return err
-			}
-			if err := devicekit.CheckConvolutionAdjoint(b[0].shape, b[1].shape, f.shape); err != nil {
-				return err
-			}
-			if err := apart(b[0], b[1]); err != nil {
-				return err
-			}
-			to := addition{beta: beta, scale: scale, dst: b[0].array(), start: b[0].array(), known: f.shape.C}
-			if d.late.dst == b[0] {
-				to.start = d.late.src.array()
-			} else if err := d.settle(); err != nil {
-				return err
-			}
-			if err := d.convolve(&f.adjoint, b[1], func(c *convolution) error { return d.add(c, to) }); err != nil {
-				return err
-			}
-			d.late = lateCopy{}
-			return nil
-		}, []backend.Buffer{dst, src})
-	})
+	return d.operateBeforeLate(func(b []*buffer) error {
+		f, err := d.ownFilter(bf)
+		if err != nil {
+			return err
+		}
+		if err := devicekit.CheckConvolutionAdjoint(b[0].shape, b[1].shape, f.shape); err != nil {
+			return err
+		}
+		if err := apart(b[0], b[1]); err != nil {
+			return err
+		}
+		to := addition{beta: beta, scale: scale, dst: b[0].array(), start: b[0].array(), known: f.shape.C}
+		if d.late.dst == b[0] {
+			to.start = d.late.src.array()
+		} else if err := d.settle(); err != nil {
+			return err
+		}
+		if err := d.convolve(&f.adjoint, b[1], func(c *convolution) error { return d.add(c, to) }); err != nil {
+			return err
+		}
+		d.late = lateCopy{}
+		return nil
+	}, dst, src)
 }
 
 // convolve runs a convolution of a whole buffer, in half precision if the bank wants it.

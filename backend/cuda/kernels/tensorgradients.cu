@@ -93,7 +93,7 @@ DEVICE void take_pairs(unsigned (&row)[3], const float *x) {
     row[0] = pack_bfloat2(two.x, two.y), row[1] = pack_bfloat2(two.y, next.x), row[2] = pack_bfloat2(next.x, next.y);
 }
 
-// multiply, below, for BRAIN, two rows of 8 pixels at a time: pixels 2t and 2t+1 of the first are
+// multiply, below, for BFLOAT16, two rows of 8 pixels at a time: pixels 2t and 2t+1 of the first are
 // numbers 2t and 2t+1 of what is summed over, and those of the second 2t+8 and 2t+9. Of x four rows
 // are kept.
 DEVICE void multiply_pairs(float (&sum)[2][TAPS][4], const float *dy, const float *x) {
@@ -124,7 +124,7 @@ DEVICE void multiply_pairs(float (&sum)[2][TAPS][4], const float *dy, const floa
 // is summed over: in which order the pixels are counted is the same to a sum, and so shared memory
 // is read in words of 8 bytes. Of x three rows are kept, of which the next row of pixels needs two.
 template <Form form> DEVICE void multiply(float (&sum)[2][TAPS][4], const float *dy, const float *x) {
-    if constexpr (form == BRAIN) return multiply_pairs(sum, dy, x);
+    if constexpr (form == BFLOAT16) return multiply_pairs(sum, dy, x);
     unsigned rows[3][4];
     take<form>(rows[1], x);
     take<form>(rows[2], x + SIDE);
@@ -199,6 +199,6 @@ template <Form form> DEVICE void multiply(float (&sum)[2][TAPS][4], const float 
 
 TENSOR_GRADIENT(exact, EXACT)
 TENSOR_GRADIENT(tf32, TF32)
-TENSOR_GRADIENT(bf16, BRAIN)
+TENSOR_GRADIENT(bf16, BFLOAT16)
 
 #endif
