@@ -96,17 +96,22 @@ func (r *codedRadii) radii(block, group int) (table [256]float32) {
 // window returns the radii of a block in a window, in the memory of values if that is enough.
 func (r *codedRadii) window(values []float32, block int, window backend.Region) []float32 {
 	h, w := window.Size()
-	values = slices.Grow(values[:0], r.shape.N*len(r.base[block])*h*w)
-	for n := range r.shape.N {
-		for g := range r.base[block] {
-			table := r.radii(block, g)
+	groups := len(r.base[block])
+	n := r.shape.N * groups * h * w
+	values = slices.Grow(values[:0], n)[:n]
+	var wait sync.WaitGroup
+	for i := range r.shape.N * groups {
+		wait.Go(func() {
+			to, table := values[i*h*w:][:h*w], r.radii(block, i%groups)
 			for y := range h {
-				for _, code := range r.row(block, n, g, window.Y0+y)[window.X0:window.X1] {
-					values = append(values, table[code])
+				codes := r.row(block, i/groups, i%groups, window.Y0+y)[window.X0:window.X1]
+				for x, code := range codes {
+					to[y*w+x] = table[code]
 				}
 			}
-		}
+		})
 	}
+	wait.Wait()
 	return values
 }
 

@@ -17,6 +17,7 @@ type batch struct {
 	noise   []float32 // of noise and then of noisy, on the host
 	sigmas  []float64
 	cut     []float32 // the channels of a crop before it is turned, and what is around it
+	ahead   *prints   // of a Camera's next iteration, or nil
 }
 
 func newBatch(q *devicequeue.Queue, memory *devicequeue.Pool, c Config) *batch {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"sync"
+	"slices"
 
 	"github.com/averaged/imaging/denoise/guide"
 	"github.com/averaged/imaging/internal/cameranoise"
@@ -229,36 +229,79 @@ func (s shot) take(c cameranoise.Camera, scene []float32, side int, seed uint64)
 }
 
 // photograph fills clean and noisy with crops of pictures as one camera takes them, and returns the
-// noise level that a program would find, within the limits of the configuration.
+// noise level that a program would find, within the limits of the configuration. While a device works with
+// them the processors take the next ones.
 func (b *batch) photograph(q *devicequeue.Queue, set *Pictures, g *generator) (float64, error) {
 	c := b.config
-	s := c.shot(g)
-	seeds := make([]uint64, c.Batch)
-	for n := range seeds {
-		seeds[n] = g.bits()
+	now := c.sitting(g)
+	p := b.ahead
+	if p == nil || !slices.Equal(p.seeds, now.seeds) { // the first, or the generator was set back
+		p = b.take(set, now)
 	}
-	squares, errs := make([]float64, c.Batch), make([]error, c.Batch)
-	var group sync.WaitGroup
-	for n, seed := range seeds {
-		group.Go(func() { squares[n], errs[n] = b.photographOne(n, set, s, seed) })
-	}
-	group.Wait()
-	if err := errors.Join(errs...); err != nil {
+	<-p.done
+	if err := errors.Join(p.errs...); err != nil {
 		return 0, err
 	}
 	mean := 0.0
-	for _, v := range squares {
+	for _, v := range p.squares {
 		mean += v / float64(c.Batch)
 	}
+	b.samples, b.noise = p.clean, p.noisy
 	q.Upload(b.clean, b.samples)
 	q.Upload(b.noisy, b.noise)
-	return min(max(math.Sqrt(mean)*s.factor, s.least), c.SigmaMax), q.Err
+	b.ahead = b.take(set, c.sitting(g.clone()))
+	return min(max(math.Sqrt(mean)*p.factor, p.least), c.SigmaMax), q.Err
+}
+
+// sitting is a shot with the seeds of its images.
+type sitting struct {
+	shot
+	seeds []uint64
+}
+
+func (c Config) sitting(g *generator) sitting {
+	s := sitting{c.shot(g), make([]uint64, c.Batch)}
+	for n := range s.seeds {
+		s.seeds[n] = g.bits()
+	}
+	return s
+}
+
+// prints are the images of a sitting, when done is closed.
+type prints struct {
+	sitting
+	clean, noisy []float32
+	squares      []float64 // of noise levels
+	errs         []error
+	done         chan struct{}
+}
+
+// take begins to make the images of a sitting.
+func (b *batch) take(set *Pictures, s sitting) *prints {
+	n := len(s.seeds)
+	all := b.clean.Shape().Len()
+	p := &prints{
+		sitting: s, clean: make([]float32, all), noisy: make([]float32, all),
+		squares: make([]float64, n), errs: make([]error, n), done: make(chan struct{}),
+	}
+	go func() {
+		defer close(p.done)
+		concurrently(n, func(i int) { p.squares[i], p.errs[i] = b.config.photographOne(p, i, set) })
+	}()
+	return p
+}
+
+// end waits for what nobody will ask for.
+func (b *batch) end() {
+	if b.ahead != nil {
+		<-b.ahead.done
+	}
 }
 
 // photographOne makes image n, and returns the square of its noise level.
-func (b *batch) photographOne(n int, set *Pictures, s shot, seed uint64) (float64, error) {
-	c := b.config
-	r := rand.New(rand.NewPCG(seed, 0))
+func (c Config) photographOne(to *prints, n int, set *Pictures) (float64, error) {
+	s := to.shot
+	r := rand.New(rand.NewPCG(to.seeds[n], 0))
 	p := &set.list[r.IntN(len(set.list))]
 	camera, side := s.fitting(c.SmallestPicture(), min(p.h, p.w))
 	y, x := r.IntN(p.h-side+1), r.IntN(p.w-side+1)
@@ -282,7 +325,7 @@ func (b *batch) photographOne(n int, set *Pictures, s shot, seed uint64) (float6
 	}
 	y, x = r.IntN(side-c.Crop+1), r.IntN(side-c.Crop+1)
 	image := c.Channels * c.Crop * c.Crop
-	to, from := b.noise[n*image:][:image], b.samples[n*image:][:image]
+	noise, samples := to.noisy[n*image:][:image], to.clean[n*image:][:image]
 	difference := make([]float32, image)
 	for k := range c.Channels {
 		for i := range c.Crop {
@@ -290,12 +333,12 @@ func (b *batch) photographOne(n int, set *Pictures, s shot, seed uint64) (float6
 			if !s.grey {
 				at += k * side * side
 			}
-			copy(to[row:][:c.Crop], noisy[at:])
-			copy(from[row:][:c.Crop], clean[at:])
+			copy(noise[row:][:c.Crop], noisy[at:])
+			copy(samples[row:][:c.Crop], clean[at:])
 		}
 	}
 	for i := range difference {
-		difference[i] = to[i] - from[i]
+		difference[i] = noise[i] - samples[i]
 	}
 	level := noiselevel.TrueLevel(difference, c.Channels, c.Crop, c.Crop)
 	return level * level, nil

@@ -65,6 +65,28 @@ func TestCameraBatches(t *testing.T) {
 	require.Greater(t, len(levels), 10)
 }
 
+// TestCameraBatchesAgain: the images that are made ahead are not those of a generator that was set back.
+func TestCameraBatchesAgain(t *testing.T) {
+	set, c := waves(t), cameraConfig()
+	dev := processor(t)
+	q := &devicequeue.Queue{Dev: dev}
+	b := newBatch(q, devicequeue.NewPool(dev), c)
+	defer b.end()
+	g := newGenerator(2)
+	_, err := b.photograph(q, set, g)
+	require.NoError(t, err)
+	before := g.clone()
+	level, err := b.photograph(q, set, g)
+	require.NoError(t, err)
+	noise, samples := b.noise, b.samples
+	again, err := b.photograph(q, set, before)
+	require.NoError(t, err)
+	require.Equal(t, level, again)
+	require.Equal(t, noise, b.noise)
+	require.Equal(t, samples, b.samples)
+	require.Equal(t, noise, downloaded(t, dev, b.noisy))
+}
+
 // TestCameraLevels: of white noise the level is its standard deviation, of a clean picture what
 // passes for noise, and Doubt is what it is off by.
 func TestCameraLevels(t *testing.T) {

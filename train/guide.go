@@ -3,6 +3,7 @@ package train
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/averaged/imaging/backend"
@@ -184,7 +185,9 @@ func (g *guideNet) gradients(q *devicequeue.Queue) {
 
 func (g *guideNet) effective(dst []array) []array {
 	for _, p := range g.parameters() {
-		dst = append(dst, p.mapped(func(v float64) float64 { return v }))
+		a := p.array
+		a.values = slices.Clone(a.values)
+		dst = append(dst, a)
 	}
 	return dst
 }

@@ -17,17 +17,17 @@ import (
 // with the x of pixel p and group g from the guide, L = guide.Limit, and the base that a
 // network without guide has. With r the radius and d the gradient with respect to it, that of x
 // is r·d·(1 − tanh²), and that of base[g] is Σ r·d/base[g]. The exponentials are
-// made on the host: they are few beside the convolutions.
+// made on the host, by all of its processors.
 type guided struct {
 	*guideNet
 	blocks  []*flowBlock
 	offsets backend.Buffer // of all blocks, one after the other, and their gradient
 	images  int
-	each    int       // numbers of a block in an image
-	host    []float32 // of offsets
-	radii   []float32 // of one block, in all images
-	scratch []float32
+	each    int         // numbers of a block in an image
+	host    []float32   // of offsets
+	radii   [][]float32 // of each block, in all images; on the way back their gradient
 	factors [][]float32 // radius/base of each block
+	slopes  [][]float32 // 1 − tanh² of each block
 	most    float64     // of a factor
 }
 
@@ -47,10 +47,11 @@ func newGuided(dev backend.Device, c Config, blocks []*flowBlock) (*guided, erro
 	if c.Guide.Most > 0 {
 		a.most = c.Guide.Most
 	}
-	a.radii, a.scratch = make([]float32, s.Len()), make([]float32, s.Len())
 	for _, b := range blocks {
 		b.maps = &radiusMap{radius: g.kept.Take(q, s), gradient: g.kept.Take(q, s)}
-		a.factors = append(a.factors, make([]float32, s.Len()))
+		for _, list := range []*[][]float32{&a.radii, &a.factors, &a.slopes} {
+			*list = append(*list, make([]float32, s.Len()))
+		}
 	}
 	s.C *= len(blocks)
 	a.offsets, a.host = g.kept.Take(q, s), make([]float32, s.Len())
@@ -79,21 +80,29 @@ func (a *averaged) guide(src backend.Buffer) error {
 func (a *guided) set(q *devicequeue.Queue, src backend.Buffer, sigma float64) {
 	a.forward(q, a.offsets, src, sigma)
 	q.Download(a.host, a.offsets)
-	for k, b := range a.blocks {
-		plane := a.each / len(b.base)
-		for n := range a.images {
-			factors := a.factors[k][n*a.each:][:a.each]
-			for i, offset := range a.offsetsOf(n, k) {
-				factor, _ := guide.Derived(offset)
-				factor = min(factor, a.most)
-				factors[i] = float32(factor)
-				a.radii[n*a.each+i] = float32(factor * float64(b.base[i/plane]))
-			}
+	a.everywhere(func(k, n int) {
+		base, plane := a.blocks[k].base, a.each/len(a.blocks[k].base)
+		radii, factors, slopes := a.of(a.radii[k], n), a.of(a.factors[k], n), a.of(a.slopes[k], n)
+		for i, offset := range a.offsetsOf(n, k) {
+			factor, slope := guide.Derived(offset)
+			factor = min(factor, a.most)
+			factors[i], slopes[i] = float32(factor), float32(slope)
+			radii[i] = float32(factor * float64(base[i/plane]))
 		}
-		q.Upload(b.maps.radius, a.radii)
+	})
+	for k, b := range a.blocks {
+		q.Upload(b.maps.radius, a.radii[k])
 		q.Fill(b.maps.gradient, 0)
 	}
 }
+
+// everywhere calls body for each block k in each image n, all at once.
+func (a *guided) everywhere(body func(k, n int)) {
+	concurrently(len(a.blocks)*a.images, func(i int) { body(i/a.images, i%a.images) })
+}
+
+// of returns the part of an image of what there is of a block in all images.
+func (a *guided) of(values []float32, n int) []float32 { return values[n*a.each:][:a.each] }
 
 // guideBack goes from the gradients of the radii, which the blocks have made, on to those of
 // the guide and of the blocks' own radii.
@@ -111,29 +120,37 @@ func (a *averaged) guideBack() error {
 
 func (a *guided) back(q *devicequeue.Queue) {
 	for k, b := range a.blocks {
-		q.Download(a.scratch, b.maps.gradient)
-		sums := make([]float64, len(b.base))
+		q.Download(a.radii[k], b.maps.gradient)
+	}
+	sums := make([][]float64, len(a.blocks)*a.images) // of Σ r·d/base, for each group
+	most := float32(a.most)
+	a.everywhere(func(k, n int) {
+		b := a.blocks[k]
 		plane := a.each / len(b.base)
-		for n := range a.images {
-			factors, gradient := a.factors[k][n*a.each:][:a.each], a.scratch[n*a.each:]
-			offsets := a.offsetsOf(n, k)
-			for i, offset := range offsets {
-				v := float64(factors[i]) * float64(gradient[i])
-				sums[i/plane] += v
-				factor, slope := guide.Derived(offset)
-				v *= slope
-				// The gradients of the blocks lack this factor.
-				v = -float64(b.step) * v * float64(b.base[i/plane])
-				if factor > a.most && v < 0 { // to go on would change nothing
-					v = 0
-				}
-				offsets[i] = float32(v)
+		of := make([]float64, len(b.base))
+		factors, slopes, gradient := a.of(a.factors[k], n), a.of(a.slopes[k], n), a.of(a.radii[k], n)
+		offsets := a.offsetsOf(n, k)
+		for i := range offsets {
+			v := float64(factors[i]) * float64(gradient[i])
+			of[i/plane] += v
+			// The gradients of the blocks lack this factor.
+			v = -float64(b.step) * (v * float64(slopes[i])) * float64(b.base[i/plane])
+			if factors[i] >= most && v < 0 { // to go on would change nothing
+				v = 0
 			}
+			offsets[i] = float32(v)
 		}
-		total := make([]float32, len(sums))
+		sums[k*a.images+n] = of
+	})
+	for k, b := range a.blocks {
+		total := make([]float32, len(b.base))
 		q.Download(total, b.dr)
-		for i, v := range sums {
-			total[i] += float32(v)
+		for g := range total {
+			sum := 0.0
+			for n := range a.images {
+				sum += sums[k*a.images+n][g]
+			}
+			total[g] += float32(sum)
 		}
 		q.Upload(b.dr, total)
 	}

@@ -273,6 +273,9 @@ func (t *trainer) arrays() []array {
 }
 
 func (t *trainer) release() {
+	if t.batch != nil {
+		t.batch.end()
+	}
 	if t.network != nil {
 		t.network.release()
 	}
