@@ -77,8 +77,10 @@ func (r *Restorer) Trial(ctx context.Context, img image.Image, options ...Option
 // tries says whether a network is tried on a part of an image before it denoises all of it.
 func (c settings) tries(p *Planar, report *Report) bool {
 	e := report.Estimate
-	return c.adapt && c.prior == nil && e != nil && e.Kind == CoarseNoise && len(e.Bands) > 0 &&
-		c.stretch(report.Sigma, p.Channels) == 1 && report.Method == methodnoise.Method && c.guided()
+	if !c.adapt || c.prior != nil || e == nil || len(e.Bands) == 0 || c.stretch(report.Sigma, p.Channels) != 1 || !c.guided() {
+		return false
+	}
+	return methodnoise.Tries(report.Method, p.Channels) && (e.Kind == CoarseNoise || e.Kind == WhiteNoise && report.Method == Guided)
 }
 
 // tried returns the settings with the strength that a trial asks for.
@@ -125,7 +127,7 @@ func (c settings) trial(ctx context.Context, phi *fitted, p *Planar, report *Rep
 	if err := applyTo(ctx, dev, phi.Denoiser, out, sample); err != nil {
 		return nil, err
 	}
-	known := methodnoise.Known{Level: report.Sigma, Floor: e.Band(methodnoise.FloorPeriod).Brightness}
+	known := methodnoise.Known{Level: report.Sigma, Floor: e.Band(methodnoise.FloorPeriod).Brightness, White: e.Kind == WhiteNoise, Method: report.Method}
 	if p.Channels == 3 {
 		known.Quiet = noiselevel.QuietColour(report.Sigma, e.Band(noiselevel.QuietPeriod).Colour)
 	}

@@ -10,7 +10,11 @@
 // factor the strength should be changed (Factor).
 package methodnoise
 
-import "math"
+import (
+	"math"
+
+	"github.com/averaged/imaging/weights"
+)
 
 // Signs are what the method noise of an image says. Logarithms are natural.
 type Signs struct {
@@ -37,8 +41,12 @@ type Signs struct {
 	Taken float64
 	// Share is how much of what was taken from brightness is noise: the logarithm of S/(1.2 − S) for a share S (ImageShare).
 	Share float64
-	// Grey images have neither Colour nor Coarse, and a rule of their own.
+	// Grey images have neither Colour nor Coarse, and rules of their own.
 	Grey bool
+	// Guided is set of what the network for all noise took, and not that for cameras.
+	Guided bool
+	// White is set where the level is that of noise that is white.
+	White bool
 }
 
 // FloorPeriod is the period of Signs.Floor, in pixels.
@@ -51,6 +59,10 @@ type Known struct {
 	Level, Floor float64
 	// Quiet is Signs.Quiet.
 	Quiet float64
+	// White tells that the level is that of noise that is white.
+	White bool
+	// Method is the denoiser, by its name in package weights: one that Tries.
+	Method string
 }
 
 const (
@@ -65,7 +77,7 @@ const (
 	coarse, leastCoarse = 4, 0.2
 )
 
-// Measure compares a sample with what Method made of its Pix; ok is false where there is too little to say anything, or nothing is
+// Measure compares a sample with what a denoiser made of its Pix; ok is false where there is too little to say anything, or nothing is
 // known.
 func Measure(s *Sample, denoised []float32, known Known) (_ Signs, ok bool) {
 	if !(known.Floor > 0) || !(known.Level > 0) {
@@ -97,13 +109,18 @@ func Measure(s *Sample, denoised []float32, known Known) (_ Signs, ok bool) {
 		Quiet:    known.Quiet,
 		Taken:    0.5 * math.Log(m.brightness/squares+leastTaken),
 		Grey:     s.Channels == 1,
+		Guided:   known.Method == weights.Guided,
+		White:    known.White,
 	}
 	seen := split.squares(s, known.Level, signs)
 	if len(seen) == 0 {
 		return Signs{}, false
 	}
 	network := &learnedShare
-	if signs.Grey {
+	switch {
+	case signs.Grey && signs.Guided:
+		network = &learnedGuidedShare
+	case signs.Grey:
 		network = &learnedGreyShare
 	}
 	signs.Share = shareBy(network, seen)

@@ -120,11 +120,11 @@ func TestSignsOfNothing(t *testing.T) {
 	taken := func(k Known) (Signs, bool) {
 		return Measure(NewSample(plus(whole, 0.1, 0.1, 5), 3, 100, 100), sampled(whole, 100, 100), k)
 	}
-	for _, k := range []Known{{0.1, 0, 1}, {0, 0.1, 1}, {0.1, math.NaN(), 1}} {
+	for _, k := range []Known{{Level: 0.1, Quiet: 1}, {Floor: 0.1, Quiet: 1}, {Level: 0.1, Floor: math.NaN(), Quiet: 1}} {
 		_, ok = taken(k)
 		require.False(t, ok, "%v", k)
 	}
-	s, ok := taken(Known{0.05, 0.1, 0.7})
+	s, ok := taken(Known{Level: 0.05, Floor: 0.1, Quiet: 0.7})
 	require.True(t, ok)
 	require.InDelta(t, math.Log(2), s.Floor, 1e-12)
 	require.InDelta(t, math.Log(2), s.Coarse, 0.1, "of a few hundred means")
@@ -189,7 +189,8 @@ func TestFactor(t *testing.T) {
 		f := Factor(Signs{
 			Together: number.Draw(t, "together"), Along: number.Draw(t, "along"), Colour: number.Draw(t, "colour"), Spread: number.Draw(t, "spread"),
 			Coarse: number.Draw(t, "coarse"), Floor: number.Draw(t, "floor"), Quiet: rapid.Float64Range(0, 1).Draw(t, "quiet"),
-			Taken: number.Draw(t, "taken"), Grey: rapid.Bool().Draw(t, "grey"),
+			Taken: number.Draw(t, "taken"), Grey: rapid.Bool().Draw(t, "grey"), Guided: rapid.Bool().Draw(t, "guided"),
+			White: rapid.Bool().Draw(t, "white"),
 		})
 		require.GreaterOrEqual(t, f, LeastFactor)
 		require.LessOrEqual(t, f, MostFactor)
@@ -204,6 +205,22 @@ func TestRaised(t *testing.T) {
 	require.InDelta(t, math.Log(raisedBy)/2, Raised(s), 1e-12)
 	require.Zero(t, Raised(Signs{Together: 0.2}), "colour is not quiet")
 	require.Zero(t, Raised(Signs{Together: -0.4, Quiet: 1}), "what is taken is weaker where there is more detail")
+}
+
+// Where noise is white a rule has to be sure, and it counts the more the surer it is.
+func TestFirm(t *testing.T) {
+	for _, log := range []float64{math.Log(0.6), -0.1, 0, 0.3, math.Log(1.6)} {
+		require.InDelta(t, 0, firm(log), 1e-12, "%v", log)
+	}
+	for _, log := range []float64{math.Log(LeastFactor), math.Log(0.25), math.Log(MostFactor)} {
+		require.InDelta(t, log, firm(log), 1e-12)
+	}
+	before := firm(-3)
+	for log := -3.0; log < 0.7; log += 0.01 {
+		require.GreaterOrEqual(t, firm(log), before)
+		require.Less(t, firm(log)-before, 0.06, "no step at %v", log)
+		before = firm(log)
+	}
 }
 
 // A grey image has the signs of one of three equal planes.

@@ -2,10 +2,10 @@ package methodnoise
 
 import "context"
 
-// Trial is what a trial of Method compares.
+// Trial is what a trial compares.
 type Trial struct {
 	Sample   *Sample
-	Denoised []float32 // what Method makes of Sample.Pix
+	Denoised []float32 // what the denoiser makes of Sample.Pix
 	Known    Known
 }
 

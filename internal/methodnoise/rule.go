@@ -6,8 +6,10 @@ import (
 	"github.com/averaged/imaging/weights"
 )
 
-// The rule is a polynomial of degree 2 in signs, which are shifted and scaled, one in colour and another one in grey, and
-// Raised: the sum is the logarithm of the factor. Package learn makes the polynomials, and says of what.
+// A rule is a polynomial of degree 2 in signs, which are shifted and scaled, and Raised: the sum is the logarithm of the
+// factor. One is for photographs in colour and one for grey ones that the network for cameras denoises, and one for grey ones
+// that the network for all noise does: in colour a rule for that saves next to nothing. Package learn makes the polynomials, and
+// says of what.
 
 // farthest is how far a sign counts, in standard deviations of what the rule was learned from.
 const farthest = 3
@@ -18,17 +20,39 @@ const LeastFactor, MostFactor = 0.1, 2.0
 // rule holds coefficients: a shift and a scale for each sign, a weight for each term.
 type rule struct{ shift, scale, weight []float64 }
 
-// Method is the network that the rule is for, by the name of package weights.
-const Method = weights.Camera
+// Tries tells whether there is a rule for a network, by its name in package weights, and images of so many channels.
+func Tries(method string, channels int) bool {
+	return method == weights.Camera && (channels == 1 || channels == 3) || method == weights.Guided && channels == 1
+}
 
-// Factor returns by what the strength of Method should be multiplied where it has the signs at a strength of 1, from
+// Factor returns by what the strength of a network should be multiplied where it has the signs at a strength of 1, from
 // LeastFactor to MostFactor.
 func Factor(s Signs) float64 {
 	r := &learned
-	if s.Grey {
+	switch {
+	case s.Grey && s.Guided:
+		r = &learnedGuided
+	case s.Grey:
 		r = &learnedGrey
 	}
-	return min(max(math.Exp(r.log(s)+Raised(s)), LeastFactor), MostFactor)
+	log := r.log(s) + Raised(s)
+	if s.White {
+		log = firm(log)
+	}
+	return min(max(math.Exp(log), LeastFactor), MostFactor)
+}
+
+// Noise that is white has a level that is known to a hundredth, unless what looks like it is texture, or it is not white after
+// all: a factor between calmFrom and calmTo counts for nothing, one below surelyLess or of MostFactor for all of it.
+const calmFrom, calmTo, surelyLess = 0.6, 1.6, 0.25
+
+// firm is the logarithm of the factor where noise is white.
+func firm(log float64) float64 {
+	from, to := math.Log(calmTo), math.Log(MostFactor)
+	if log < 0 {
+		from, to = math.Log(calmFrom), math.Log(surelyLess)
+	}
+	return log * min(max((log-from)/(to-from), 0), 1)
 }
 
 // log is the polynomial's value; 0 of an empty one, with which package learn begins where signs have changed.

@@ -35,20 +35,21 @@ func made(n int) []sample {
 // The slope is that of the loss, which is 0 at the best strength and grows away from it, and faster where a picture comes
 // out worse than it came.
 func TestLossAgainstDifferences(t *testing.T) {
+	by := loss{worse: 3, most: 20}
 	s := sample{Before: 30, After: []float64{30.1, 30.5, 31, 30.6, 30.2, 29.5, 28.9, 28}}
 	const step = 1e-6
 	for log := math.Log(methodnoise.LeastFactor) + 0.01; log < math.Log(methodnoise.MostFactor)-0.01; log += 0.037 {
-		above, _ := s.loss(log + step)
-		below, _ := s.loss(log - step)
-		_, slope := s.loss(log)
+		above, _ := by.of(s, log+step)
+		below, _ := by.of(s, log-step)
+		_, slope := by.of(s, log)
 		require.InDelta(t, (above-below)/(2*step), slope, 1e-4, "at %v", log)
 	}
-	zero, _ := s.loss(math.Log(0.35))
+	zero, _ := by.of(s, math.Log(0.35))
 	require.InDelta(t, 0, zero, 1e-12)
-	one, _ := s.loss(0)
-	require.InDelta(t, 31-29.5+worse*0.5, one, 1e-12)
+	one, _ := by.of(s, 0)
+	require.InDelta(t, 31-29.5+by.worse*0.5, one, 1e-12)
 	for _, beyond := range []float64{-9, 9} {
-		_, slope := s.loss(beyond)
+		_, slope := by.of(s, beyond)
 		require.Zero(t, slope)
 	}
 }
@@ -56,12 +57,13 @@ func TestLossAgainstDifferences(t *testing.T) {
 // What is learned is better than no factor, on samples that it was not learned from.
 func TestFitLearnsFactors(t *testing.T) {
 	set := made(800)
-	r := fit(set, func(s sample) bool { return s.Photograph < 30 })
+	by := lessons["colour"].loss
+	r := fit(set, by, func(s sample) bool { return s.Photograph < 30 })
 	without, with := 0.0, 0.0
 	for _, s := range set {
 		if s.Photograph >= 30 {
-			zero, _ := s.loss(0)
-			loss, _ := s.loss(r.log(s))
+			zero, _ := by.of(s, 0)
+			loss, _ := by.of(s, r.log(s))
 			without, with = without+zero, with+loss
 		}
 	}
@@ -159,11 +161,11 @@ func TestWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "coefficients.go")
 	set := made(50)
 	all := func(sample) bool { return true }
-	require.NoError(t, write(path, fit(set, all), learnShare(withSquares(set[:10]), all, 3), false))
+	require.NoError(t, write(path, fit(set, lessons["grey"].loss, all), learnShare(withSquares(set[:10]), all, 3), lessons["grey"]))
 	b, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Contains(t, string(b), "var learned = rule{\n\tshift:")
-	require.Contains(t, string(b), "var learnedShare = perceptron.Network{\n\tShift:")
+	require.Contains(t, string(b), "var learnedGrey = rule{\n\tshift:")
+	require.Contains(t, string(b), "var learnedGreyShare = perceptron.Network{\n\tShift:")
 }
 
 // The crop with the most texture is the one whose calmest parts have some.

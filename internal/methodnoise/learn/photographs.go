@@ -31,28 +31,32 @@ type sample struct {
 
 // measure makes the sample with a number, with the PSNR at each strength or without. The same number gives the same sample; ok
 // is false where the picture is not one that Denoise tries its strength on.
-func measure(ctx context.Context, r *restore.Restorer, list []learning.Photograph, number uint64, grey, strengthsToo bool) (_ sample, ok bool, err error) {
+func measure(ctx context.Context, r *restore.Restorer, list []learning.Photograph, number uint64, of lesson, strengthsToo bool) (_ sample, ok bool, err error) {
 	random := rand.New(rand.NewPCG(number, 78))
 	s := sample{Photograph: random.IntN(len(list))}
 	p, err := photograph(list[s.Photograph]).scene(random)
 	if err != nil {
 		return s, false, err
 	}
-	noisy, clean, err := p.taken(random)
+	take := p.taken
+	if of.method == restore.Guided {
+		take = p.takenAnyhow
+	}
+	noisy, clean, err := take(random)
 	if err != nil || min(noisy.Height, noisy.Width) < leastSide {
 		return s, false, err
 	}
-	if grey {
+	if of.grey {
 		noisy, clean = noisy.greyed(true), clean.greyed(false)
 	}
 	img := noisy.planar()
 	e, err := restore.EstimateNoise(img)
-	if err != nil || e.Kind != restore.CoarseNoise {
+	if err != nil || e.Kind != restore.CoarseNoise && of.method == restore.Camera {
 		return s, false, err
 	}
 	var shown *methodnoise.Trial
 	trial, err := r.Trial(methodnoise.WithObserver(ctx, func(t methodnoise.Trial) { shown = &t }), img, restore.Noise(e))
-	if err != nil || trial == nil {
+	if err != nil || trial == nil || shown.Known.Method != of.method {
 		return s, false, err
 	}
 	s.Signs, ok = methodnoise.Measure(shown.Sample, shown.Denoised, shown.Known)
@@ -161,6 +165,23 @@ func (p photograph) calmest(top, left, h, w int) float64 {
 	}
 	slices.Sort(energies)
 	return energies[len(energies)/10]
+}
+
+// takenAnyhow is taken for a network that denoises white noise as well, and what is told of photographs without noise: a fifth
+// have either.
+func (p photograph) takenAnyhow(r *rand.Rand) (noisy, clean photograph, err error) {
+	switch u := r.Float64(); {
+	case u < 0.6:
+		return p.taken(r)
+	case u < 0.8:
+		sigma := math.Exp(learning.Between(r, math.Log(0.005), math.Log(0.1)))
+		noisy = photograph{slices.Clone(p.Pix), p.Height, p.Width}
+		for i := range noisy.Pix {
+			noisy.Pix[i] = min(max(noisy.Pix[i]+float32(sigma*r.NormFloat64()), 0), 1)
+		}
+		return photograph(learning.Photograph(noisy).Round()), p, nil
+	}
+	return photograph(learning.Photograph(p).Round()), p, nil
 }
 
 // taken is the scene by a camera, with noise, and without it but the same otherwise.

@@ -20,7 +20,7 @@ type square struct {
 const (
 	hiddenSize = 24
 	batch      = 1024
-	lessons    = 6000
+	steps      = 6000
 	rate       = 4e-3
 	shareDecay = 0.5
 	jitter     = 0.1
