@@ -205,3 +205,35 @@ func TestTrialOfGrey(t *testing.T) {
 	}
 	require.Equal(t, right, trialOf(t, copies, noise))
 }
+
+// Of grey pictures what guided takes is tried as well, of white noise too: noise that is there stays as it was told, to the bit,
+// and gravel that was told to be noise is denoised less.
+func TestTrialOfGuidedInGrey(t *testing.T) {
+	grey := func(p *restore.Planar) *restore.Planar {
+		return &restore.Planar{Width: p.Width, Height: p.Height, Channels: 1, Pix: p.Plane(1)}
+	}
+	wall, stones := grey(plaster(240, 320)), grey(gravel(240, 320))
+	const sigma = 0.05
+	r := rand.New(rand.NewPCG(9, 9))
+	for i := range wall.Pix {
+		wall.Pix[i] = min(max(wall.Pix[i]+float32(sigma*r.NormFloat64()), 0), 1)
+	}
+	e, err := restore.EstimateNoise(wall)
+	require.NoError(t, err)
+	require.Equal(t, restore.WhiteNoise, e.Kind)
+	right := trialOf(t, wall, restore.Noise(e))
+	require.NotNil(t, right)
+	require.Equal(t, 1.0, right.Factor)
+	out, report, err := restore.Denoise(t.Context(), wall)
+	require.NoError(t, err)
+	require.Equal(t, restore.Guided, report.Method)
+	require.Equal(t, right, report.Estimate.Trial)
+	as, _, err := restore.Denoise(t.Context(), wall, restore.Adaptation(false))
+	require.NoError(t, err)
+	require.Equal(t, pixels(as), pixels(out))
+
+	white := told(sigma)
+	white.Kind = restore.WhiteNoise
+	require.Less(t, trialOf(t, stones, restore.Noise(white), restore.Method(restore.Guided)).Factor, 0.5)
+	require.Nil(t, trialOf(t, stones, restore.Noise(white), restore.Method(restore.Camera)), "its rule is of coarse noise")
+}
