@@ -45,8 +45,8 @@ type Signs struct {
 	Grey bool
 	// Guided is set of what the network for all noise took, and not that for cameras.
 	Guided bool
-	// White is set where the level is that of noise that is white.
-	White bool
+	// White is the level of noise that is white, what the denoiser was told; 0 of coarse noise.
+	White float64
 }
 
 // FloorPeriod is the period of Signs.Floor, in pixels.
@@ -99,6 +99,10 @@ func Measure(s *Sample, denoised []float32, known Known) (_ Signs, ok bool) {
 	for _, v := range m.energies {
 		spread += float64(v * v)
 	}
+	white := 0.0
+	if known.White {
+		white = known.Level
+	}
 	signs := Signs{
 		Together: correlation(m.energies, m.details),
 		Along:    m.product / math.Sqrt(float64(m.detail*m.brightness)),
@@ -110,7 +114,7 @@ func Measure(s *Sample, denoised []float32, known Known) (_ Signs, ok bool) {
 		Taken:    0.5 * math.Log(m.brightness/squares+leastTaken),
 		Grey:     s.Channels == 1,
 		Guided:   known.Method == weights.Guided,
-		White:    known.White,
+		White:    white,
 	}
 	seen := split.squares(s, known.Level, signs)
 	if len(seen) == 0 {

@@ -190,7 +190,7 @@ func TestFactor(t *testing.T) {
 			Together: number.Draw(t, "together"), Along: number.Draw(t, "along"), Colour: number.Draw(t, "colour"), Spread: number.Draw(t, "spread"),
 			Coarse: number.Draw(t, "coarse"), Floor: number.Draw(t, "floor"), Quiet: rapid.Float64Range(0, 1).Draw(t, "quiet"),
 			Taken: number.Draw(t, "taken"), Grey: rapid.Bool().Draw(t, "grey"), Guided: rapid.Bool().Draw(t, "guided"),
-			White: rapid.Bool().Draw(t, "white"),
+			White: rapid.Float64Range(0, 1).Draw(t, "white"),
 		})
 		require.GreaterOrEqual(t, f, LeastFactor)
 		require.LessOrEqual(t, f, MostFactor)
@@ -209,18 +209,21 @@ func TestRaised(t *testing.T) {
 
 // Where noise is white a rule has to be sure, and it counts the more the surer it is.
 func TestFirm(t *testing.T) {
-	for _, log := range []float64{math.Log(0.6), -0.1, 0, 0.3, math.Log(1.6)} {
-		require.InDelta(t, 0, firm(log), 1e-12, "%v", log)
+	for _, log := range []float64{math.Log(0.6), -0.1, 0, 0.3, math.Log(1.8)} {
+		require.InDelta(t, 0, firm(log, 0.02), 1e-12, "%v", log)
 	}
 	for _, log := range []float64{math.Log(LeastFactor), math.Log(0.25), math.Log(MostFactor)} {
-		require.InDelta(t, log, firm(log), 1e-12)
+		require.InDelta(t, log, firm(log, 0.02), 1e-12)
 	}
-	before := firm(-3)
+	before := firm(-3, 0.02)
 	for log := -3.0; log < 0.7; log += 0.01 {
-		require.GreaterOrEqual(t, firm(log), before)
-		require.Less(t, firm(log)-before, 0.06, "no step at %v", log)
-		before = firm(log)
+		require.GreaterOrEqual(t, firm(log, 0.02), before)
+		require.Less(t, firm(log, 0.02)-before, 0.1, "no step at %v", log)
+		before = firm(log, 0.02)
 	}
+	require.InDelta(t, 0.5*math.Log(MostFactor), firm(math.Log(MostFactor), 0.05), 1e-12)
+	require.Zero(t, firm(math.Log(MostFactor), 0.1), "strong white noise is not raised")
+	require.InDelta(t, math.Log(0.2), firm(math.Log(0.2), 0.1), 1e-12)
 }
 
 // A grey image has the signs of one of three equal planes.
