@@ -1,14 +1,14 @@
 // Command learn makes the rule by which package methodnoise says how strong a denoiser should be, and the network that tells
-// how much of what is taken is noise, which the rule goes by. Each takes 25 minutes on two cores:
+// how much of what is taken is noise, which the rule goes by. Each takes 25 minutes on two cores, the last one 8:
 //
 //	go run ./internal/methodnoise/learn -photographs FOLDER -o internal/methodnoise/coefficients.go
 //	go run ./internal/methodnoise/learn -photographs FOLDER -of grey -o internal/methodnoise/greycoefficients.go
-//	go run ./internal/methodnoise/learn -photographs FOLDER -of guided -o internal/methodnoise/guidedcoefficients.go
+//	go run ./internal/methodnoise/learn -photographs FOLDER -of guided -pictures 6000 -tried 2000 -o internal/methodnoise/guidedcoefficients.go
 //
-// FOLDER holds clean photographs in colour. The coefficients that are here were learned from those of
-// folder cc0-by/train, whose licences let anyone use what is learned (weights/README.md), with the networks camera and guided as they
-// are: after a change of a network, or of what package noiselevel says, it should be learned anew. Where features or signs
-// have changed, it begins with a rule and a network that are empty.
+// FOLDER holds clean photographs in colour. The coefficients that are here were learned from those of folder cc0-by/train, whose
+// licences let anyone use what is learned (weights/README.md), with the networks camera and guided as they are: after a change
+// of a network, or of what package noiselevel says, they should be learned anew. Where features or signs have changed, it begins
+// with a rule and a network that are empty.
 package main
 
 import (

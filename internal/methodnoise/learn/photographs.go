@@ -168,26 +168,20 @@ func (p photograph) calmest(top, left, h, w int) float64 {
 }
 
 // takenAnyhow is taken for a network that denoises white noise as well, and what is told of photographs without noise: a fifth
-// have none, and a fifth white noise, half of them as JPEG.
+// have either.
 func (p photograph) takenAnyhow(r *rand.Rand) (noisy, clean photograph, err error) {
-	u := r.Float64()
-	if u < 0.6 {
+	switch u := r.Float64(); {
+	case u < 0.6:
 		return p.taken(r)
-	}
-	noisy = photograph{slices.Clone(p.Pix), p.Height, p.Width}
-	if u < 0.8 {
+	case u < 0.8:
 		sigma := math.Exp(learning.Between(r, math.Log(0.005), math.Log(0.1)))
+		noisy = photograph{slices.Clone(p.Pix), p.Height, p.Width}
 		for i := range noisy.Pix {
 			noisy.Pix[i] = min(max(noisy.Pix[i]+float32(sigma*r.NormFloat64()), 0), 1)
 		}
-		if r.Float64() < 0.5 {
-			file := cameranoise.JPEG{Quality: 70 + r.IntN(28), Subsampling: cameranoise.Subsampling(r.IntN(3))}
-			if noisy.Pix, err = cameranoise.Compressed(noisy.Pix, p.Height, p.Width, file); err != nil {
-				return noisy, p, err
-			}
-		}
+		return photograph(learning.Photograph(noisy).Round()), p, nil
 	}
-	return photograph(learning.Photograph(noisy).Round()), p, nil
+	return photograph(learning.Photograph(p).Round()), p, nil
 }
 
 // taken is the scene by a camera, with noise, and without it but the same otherwise.
