@@ -43,9 +43,10 @@ The default method is ` + restore.DefaultMethod() + `. Noise that a camera has s
 camera instead. That, and guided on a grey picture, is tried on a part of it first:
 where what it takes follows the detail that stays, as on gravel or water, it is
 texture, and less is taken (--adapt=false: no trial). Method fast is for large
-pictures: like guided, in a fifth of the time, and a little less good. Method tv minimises the total
-variation on luma and opponent colour axes, to a certified duality gap (--tolerance,
-1e-4 by default, relative). The others are networks ('restore info' describes them).
+pictures: like guided, in a fifth of the time, and a little less good. Method tv
+minimises the total variation on luma and opponent colour axes, to a certified
+duality gap (--tolerance, 1e-4 by default, relative). The others are networks
+('restore info' describes them).
 ` + embeddedNetworks() + `
 Others come from a file: --weights FILE names one, and with it the method. Its
 certificate (-v prints it) is verified when the file is loaded; a file that was
