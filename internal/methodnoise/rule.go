@@ -42,7 +42,7 @@ func Factor(s Signs) float64 {
 	return min(max(math.Exp(log), LeastFactor), MostFactor)
 }
 
-// Noise that is white has a level that is known to a hundredth, unless what looks like it is texture, or it is not white after
+// Noise that is white has a level that is known well, unless what looks like it is texture, or it is not white after
 // all: a factor between calmFrom and calmTo counts for nothing, one below surelyLess or of MostFactor for all of it. What seems
 // to be stronger than its level is noise of a dark photograph that a camera has reduced. Above strongFrom a factor above 1
 // counts for less, and from strongTo on for nothing: such noise is as white as it seems.
@@ -51,13 +51,13 @@ const calmFrom, calmTo, surelyLess, strongFrom, strongTo = 0.6, 1.8, 0.25, 0.04,
 // firm is the logarithm of the factor where noise is white and of that level.
 func firm(log, level float64) float64 {
 	if log < 0 {
-		return log * share(log, math.Log(calmFrom), math.Log(surelyLess))
+		return log * ramp(log, math.Log(calmFrom), math.Log(surelyLess))
 	}
-	return log * share(log, math.Log(calmTo), math.Log(MostFactor)) * share(level, strongTo, strongFrom)
+	return log * ramp(log, math.Log(calmTo), math.Log(MostFactor)) * ramp(level, strongTo, strongFrom)
 }
 
-// share rises from 0 to 1 as v goes from one number to another.
-func share(v, from, to float64) float64 { return min(max((v-from)/(to-from), 0), 1) }
+// ramp rises from 0 to 1 as v goes from one number to another.
+func ramp(v, from, to float64) float64 { return min(max((v-from)/(to-from), 0), 1) }
 
 // log is the polynomial's value; 0 of an empty one, with which package learn begins where signs have changed.
 func (r *rule) log(s Signs) float64 {
