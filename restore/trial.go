@@ -77,10 +77,8 @@ func (r *Restorer) Trial(ctx context.Context, img image.Image, options ...Option
 // tries says whether a network is tried on a part of an image before it denoises all of it.
 func (c settings) tries(p *Planar, report *Report) bool {
 	e := report.Estimate
-	if !c.adapt || c.prior != nil || e == nil || len(e.Bands) == 0 || c.stretch(report.Sigma, p.Channels) != 1 || !c.guided() {
-		return false
-	}
-	return methodnoise.Tries(report.Method, p.Channels) && (e.Kind == CoarseNoise || e.Kind == WhiteNoise && report.Method == Guided)
+	return c.adapt && c.prior == nil && e != nil && e.Kind != NoNoise && len(e.Bands) > 0 &&
+		c.stretch(report.Sigma, p.Channels) == 1 && methodnoise.Tries(report.Method, p.Channels, e.Kind == WhiteNoise) && c.guided()
 }
 
 // tried returns the settings with the strength that a trial asks for.
@@ -127,7 +125,9 @@ func (c settings) trial(ctx context.Context, phi *fitted, p *Planar, report *Rep
 	if err := applyTo(ctx, dev, phi.Denoiser, out, sample); err != nil {
 		return nil, err
 	}
-	known := methodnoise.Known{Level: report.Sigma, Floor: e.Band(methodnoise.FloorPeriod).Brightness, White: e.Kind == WhiteNoise, Method: report.Method}
+	known := methodnoise.Known{
+		Level: report.Sigma, Floor: e.Band(methodnoise.FloorPeriod).Brightness, White: e.Kind == WhiteNoise, Method: report.Method,
+	}
 	if p.Channels == 3 {
 		known.Quiet = noiselevel.QuietColour(report.Sigma, e.Band(noiselevel.QuietPeriod).Colour)
 	}

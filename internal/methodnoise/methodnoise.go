@@ -45,8 +45,8 @@ type Signs struct {
 	Grey bool
 	// Guided is set of what the network for all noise took, and not that for cameras.
 	Guided bool
-	// White is the level of noise that is white, what the denoiser was told; 0 of coarse noise.
-	White float64
+	// WhiteLevel is what the denoiser was told of noise that is white; 0 of coarse noise.
+	WhiteLevel float64
 }
 
 // FloorPeriod is the period of Signs.Floor, in pixels.
@@ -99,10 +99,6 @@ func Measure(s *Sample, denoised []float32, known Known) (_ Signs, ok bool) {
 	for _, v := range m.energies {
 		spread += float64(v * v)
 	}
-	white := 0.0
-	if known.White {
-		white = known.Level
-	}
 	signs := Signs{
 		Together: correlation(m.energies, m.details),
 		Along:    m.product / math.Sqrt(float64(m.detail*m.brightness)),
@@ -114,19 +110,15 @@ func Measure(s *Sample, denoised []float32, known Known) (_ Signs, ok bool) {
 		Taken:    0.5 * math.Log(m.brightness/squares+leastTaken),
 		Grey:     s.Channels == 1,
 		Guided:   known.Method == weights.Guided,
-		White:    white,
+	}
+	if known.White {
+		signs.WhiteLevel = known.Level
 	}
 	seen := split.squares(s, known.Level, signs)
 	if len(seen) == 0 {
 		return Signs{}, false
 	}
-	network := &learnedShare
-	switch {
-	case signs.Grey && signs.Guided:
-		network = &learnedGuidedShare
-	case signs.Grey:
-		network = &learnedGreyShare
-	}
+	_, network := signs.learned()
 	signs.Share = shareBy(network, seen)
 	return signs, true
 }

@@ -190,7 +190,7 @@ func TestFactor(t *testing.T) {
 			Together: number.Draw(t, "together"), Along: number.Draw(t, "along"), Colour: number.Draw(t, "colour"), Spread: number.Draw(t, "spread"),
 			Coarse: number.Draw(t, "coarse"), Floor: number.Draw(t, "floor"), Quiet: rapid.Float64Range(0, 1).Draw(t, "quiet"),
 			Taken: number.Draw(t, "taken"), Grey: rapid.Bool().Draw(t, "grey"), Guided: rapid.Bool().Draw(t, "guided"),
-			White: rapid.Float64Range(0, 1).Draw(t, "white"),
+			WhiteLevel: rapid.Float64Range(0, 1).Draw(t, "white"),
 		})
 		require.GreaterOrEqual(t, f, LeastFactor)
 		require.LessOrEqual(t, f, MostFactor)

@@ -3,6 +3,7 @@ package methodnoise
 import (
 	"math"
 
+	"github.com/averaged/imaging/internal/perceptron"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -20,26 +21,38 @@ const LeastFactor, MostFactor = 0.1, 2.0
 // rule holds coefficients: a shift and a scale for each sign, a weight for each term.
 type rule struct{ shift, scale, weight []float64 }
 
-// Tries tells whether there is a rule for a network, by its name in package weights, and images of so many channels.
-func Tries(method string, channels int) bool {
-	return method == weights.Camera && (channels == 1 || channels == 3) || method == weights.Guided && channels == 1
+// Tries tells whether there is a rule for a network, by its name in package weights, and images of so many channels, with
+// noise that is white or coarse.
+func Tries(method string, channels int, white bool) bool {
+	switch method {
+	case weights.Camera:
+		return !white && (channels == 1 || channels == 3)
+	case weights.Guided:
+		return channels == 1
+	}
+	return false
 }
 
 // Factor returns by what the strength of a network should be multiplied where it has the signs at a strength of 1, from
 // LeastFactor to MostFactor.
 func Factor(s Signs) float64 {
-	r := &learned
-	switch {
-	case s.Grey && s.Guided:
-		r = &learnedGuided
-	case s.Grey:
-		r = &learnedGrey
-	}
+	r, _ := s.learned()
 	log := r.log(s) + Raised(s)
-	if s.White > 0 {
-		log = firm(log, s.White)
+	if s.WhiteLevel > 0 {
+		log = firm(log, s.WhiteLevel)
 	}
 	return min(max(math.Exp(log), LeastFactor), MostFactor)
+}
+
+// learned returns the rule for the signs, and the network that tells Share.
+func (s Signs) learned() (*rule, *perceptron.Network) {
+	switch {
+	case s.Grey && s.Guided:
+		return &learnedGuided, &learnedGuidedShare
+	case s.Grey:
+		return &learnedGrey, &learnedGreyShare
+	}
+	return &learned, &learnedShare
 }
 
 // Noise that is white has a level that is known well, unless what looks like it is texture, or it is not white after
@@ -51,13 +64,13 @@ const calmFrom, calmTo, surelyLess, strongFrom, strongTo = 0.6, 1.8, 0.25, 0.04,
 // firm is the logarithm of the factor where noise is white and of that level.
 func firm(log, level float64) float64 {
 	if log < 0 {
-		return log * ramp(log, math.Log(calmFrom), math.Log(surelyLess))
+		return log * rise(log, math.Log(calmFrom), math.Log(surelyLess))
 	}
-	return log * ramp(log, math.Log(calmTo), math.Log(MostFactor)) * ramp(level, strongTo, strongFrom)
+	return log * rise(log, math.Log(calmTo), math.Log(MostFactor)) * rise(level, strongTo, strongFrom)
 }
 
-// ramp rises from 0 to 1 as v goes from one number to another.
-func ramp(v, from, to float64) float64 { return min(max((v-from)/(to-from), 0), 1) }
+// rise is 0 up to from and 1 beyond to, and even between them.
+func rise(v, from, to float64) float64 { return min(max((v-from)/(to-from), 0), 1) }
 
 // log is the polynomial's value; 0 of an empty one, with which package learn begins where signs have changed.
 func (r *rule) log(s Signs) float64 {
@@ -102,5 +115,5 @@ const raisedBy, raisedFrom, raisedTo = 1.5, -0.3, 0.0
 
 // Raised is what the rule adds to the polynomial.
 func Raised(s Signs) float64 {
-	return s.Quiet * min(max((s.Together-raisedFrom)/(raisedTo-raisedFrom), 0), 1) * math.Log(raisedBy)
+	return s.Quiet * rise(s.Together, raisedFrom, raisedTo) * math.Log(raisedBy)
 }
