@@ -26,24 +26,77 @@ const mostRadii = 160 << 20
 // side, and costs a third where the photograph is many windows.
 const mostWindow = 128 << 20
 
-// codedRadii are the radii base[block][group]·guide.Coded(code).
+// codedRadii are the radii base[block][group]·factor(code).
 type codedRadii struct {
-	shape backend.Shape // of the pixels that the blocks see
-	base  [][]float32
-	codes [][]uint8 // of each block N×groups×H×W
+	shape  backend.Shape // of the pixels that the blocks see
+	base   [][]float32
+	factor func(code uint8) float32 // guide.Coded, or mapFactor
+	codes  [][]uint8                // of each block N×groups×H×W
 }
 
-func newCodedRadii(shape backend.Shape, base [][]float32, strength float64) *codedRadii {
-	r := &codedRadii{shape: shape}
-	for _, b := range base {
-		scaled := make([]float32, len(b))
-		for g, v := range b {
-			scaled[g] = float32(min(strength*float64(v), math.MaxFloat32))
-		}
-		r.base = append(r.base, scaled)
-		r.codes = append(r.codes, make([]uint8, shape.N*len(b)*shape.Plane()))
+func newCodedRadii(shape backend.Shape, groups []int) *codedRadii {
+	r := &codedRadii{shape: shape, factor: guide.Coded}
+	for _, g := range groups {
+		r.base = append(r.base, make([]float32, g))
+		r.codes = append(r.codes, make([]uint8, shape.N*g*shape.Plane()))
 	}
 	return r
+}
+
+// setBase sets the radii that factors are of, to strength·base.
+func (r *codedRadii) setBase(base [][]float32, strength float64) {
+	for i, b := range base {
+		for g, v := range b {
+			r.base[i][g] = float32(min(strength*float64(v), math.MaxFloat32))
+		}
+	}
+}
+
+// setLevels has the codes stand for parts of base, the radii at the highest level of a map.
+func (r *codedRadii) setLevels(base [][]float32) { r.base, r.factor = base, mapFactor }
+
+// mapFactor is the factor of a code of radii by a map of levels: 0, and from 2·mapEnd to 2 in equal ratios
+// of 3 %.
+func mapFactor(code uint8) float32 {
+	if code == 0 {
+		return 0
+	}
+	return guide.Most * float32(math.Exp(float64(255-int(code))/254*mapEnd))
+}
+
+// mapEnd is the logarithm of the least factor but 0, over guide.Most.
+var mapEnd = math.Log(1.0 / 2048)
+
+// mapCode returns the code nearest to a factor.
+func mapCode(factor float32) uint8 {
+	if !(factor > 0) {
+		return 0
+	}
+	return uint8(min(max(math.Round(255-254*math.Log(float64(factor)/guide.Most)/mapEnd), 0), 255))
+}
+
+// setRadii sets the codes of a region from radii, which are 0 or more.
+func (r *codedRadii) setRadii(region backend.Region, radii []float32) error {
+	h, w := region.Size()
+	var wait sync.WaitGroup
+	for n := range r.shape.N {
+		for i, base := range r.base {
+			for g, b := range base {
+				of := radii[:h*w]
+				radii = radii[h*w:]
+				wait.Go(func() {
+					for y := range h {
+						to := r.row(i, n, g, region.Y0+y)[region.X0:]
+						for x, v := range of[y*w:][:w] {
+							to[x] = mapCode(v / b)
+						}
+					}
+				})
+			}
+		}
+	}
+	wait.Wait()
+	return nil
 }
 
 // set sets the codes of a region from what the guide said there.
@@ -88,7 +141,7 @@ func (r *codedRadii) row(block, n, group, y int) []uint8 {
 // radii returns those that a group's codes stand for.
 func (r *codedRadii) radii(block, group int) (table [256]float32) {
 	for code := range table {
-		table[code] = min(r.base[block][group]*guide.Coded(uint8(code)), math.MaxFloat32)
+		table[code] = min(r.base[block][group]*r.factor(uint8(code)), math.MaxFloat32)
 	}
 	return table
 }

@@ -127,11 +127,9 @@ func (n *Network) Guide(ctx context.Context, photograph backend.Buffer, sigma, s
 
 // guideRadii is Guide with radii that are coded where they would take more bytes than most.
 func (n *Network) guideRadii(ctx context.Context, photograph backend.Buffer, sigma, strength float64, most int) (*Radii, error) {
-	body, ok := n.body.(*explicit)
-	if n.guide == nil || !ok {
-		return nil, ErrNoGuide
-	}
 	switch {
+	case !n.Guided():
+		return nil, ErrNoGuide
 	case photograph == nil:
 		return nil, errNoBuffer
 	case !(sigma > 0) || math.IsInf(sigma, 1):
@@ -141,6 +139,63 @@ func (n *Network) guideRadii(ctx context.Context, photograph backend.Buffer, sig
 	}
 	s := tile.NewScratch(n.dev)
 	defer s.Free()
+	photograph, err := n.seen(s, photograph)
+	if err != nil {
+		return nil, err
+	}
+	if levels := n.Levels(); len(levels) > 0 {
+		nearest := min(max(sigma, levels[0]), levels[len(levels)-1])
+		if nearest != sigma {
+			scaled, err := s.Alloc(photograph.Shape())
+			if err != nil {
+				return nil, err
+			}
+			if err := n.dev.LinearCombination(scaled, backend.Term{A: float32(nearest / sigma), X: photograph}); err != nil {
+				return nil, err
+			}
+			photograph, sigma = scaled, nearest
+		}
+	}
+	coarse, err := n.unshuffled(s, photograph)
+	if err != nil {
+		return nil, err
+	}
+	base, err := n.baseRadii()
+	if err != nil {
+		return nil, err
+	}
+	radii, err := n.someRadii(photograph.Shape(), most)
+	if err != nil {
+		return nil, err
+	}
+	if radii.coded != nil {
+		radii.coded.setBase(base, strength)
+	}
+	err = n.guide.Apply(ctx, coarse, sigma, func(r backend.Region, x backend.Buffer) error {
+		said := make([]float32, x.Shape().Len())
+		if err := n.dev.Download(said, x); err != nil {
+			return err
+		}
+		if radii.coded != nil {
+			return radii.coded.set(r, said)
+		}
+		return radii.set(n.dev, r, said, base, strength)
+	})
+	if err != nil {
+		radii.Free()
+		return nil, err
+	}
+	return radii, nil
+}
+
+// seen returns a photograph as the guide sees it: of as many channels as the network has.
+func (n *Network) seen(s *tile.Scratch, photograph backend.Buffer) (backend.Buffer, error) {
+	if _, ok := n.body.(*explicit); n.guide == nil || !ok {
+		return nil, ErrNoGuide
+	}
+	if photograph == nil {
+		return nil, errNoBuffer
+	}
 	shape := photograph.Shape()
 	if shape.C == 1 && n.channels > 1 && n.channels <= maxGreyChannels {
 		shape.C = n.channels
@@ -160,61 +215,47 @@ func (n *Network) guideRadii(ctx context.Context, photograph backend.Buffer, sig
 	if shape.C != n.channels {
 		return nil, fmt.Errorf("%w: a guide for %d channels looks at %v", backend.ErrShape, n.channels, shape)
 	}
-	if levels := n.Levels(); len(levels) > 0 {
-		nearest := min(max(sigma, levels[0]), levels[len(levels)-1])
-		if nearest != sigma {
-			scaled, err := s.Alloc(shape)
-			if err != nil {
-				return nil, err
-			}
-			if err := n.dev.LinearCombination(scaled, backend.Term{A: float32(nearest / sigma), X: photograph}); err != nil {
-				return nil, err
-			}
-			photograph, sigma = scaled, nearest
-		}
+	return photograph, nil
+}
+
+// unshuffled returns a photograph as the blocks see it.
+func (n *Network) unshuffled(s *tile.Scratch, photograph backend.Buffer) (backend.Buffer, error) {
+	if n.shuffle <= 1 {
+		return photograph, nil
 	}
-	coarse := photograph
-	if n.shuffle > 1 {
-		var err error
-		if coarse, err = s.Alloc(shape.Unshuffled(n.shuffle)); err != nil {
-			return nil, err
-		}
-		if err := n.dev.Unshuffle(coarse, photograph, n.shuffle); err != nil {
-			return nil, err
-		}
-	}
-	base, groups := make([][]float32, len(body.blocks)), 0
-	for i, b := range body.blocks {
-		groups += b.balls.Shape().C
-		base[i] = make([]float32, b.balls.Shape().C)
-		if err := n.dev.Download(base[i], b.balls); err != nil {
-			return nil, err
-		}
-	}
-	radii := &Radii{image: shape}
-	if s := coarse.Shape(); n.shuffle > 1 && 4*s.N*s.Plane()*groups > most {
-		radii.coded = newCodedRadii(s, base, strength)
-	} else {
-		var err error
-		if radii, err = n.emptyRadii(shape); err != nil {
-			return nil, err
-		}
-	}
-	err := n.guide.Apply(ctx, coarse, sigma, func(r backend.Region, x backend.Buffer) error {
-		said := make([]float32, x.Shape().Len())
-		if err := n.dev.Download(said, x); err != nil {
-			return err
-		}
-		if radii.coded != nil {
-			return radii.coded.set(r, said)
-		}
-		return radii.set(n.dev, r, said, base, strength)
-	})
+	coarse, err := s.Alloc(photograph.Shape().Unshuffled(n.shuffle))
 	if err != nil {
-		radii.Free()
 		return nil, err
 	}
-	return radii, nil
+	return coarse, n.dev.Unshuffle(coarse, photograph, n.shuffle)
+}
+
+// baseRadii returns the radius of each block's groups that the guide's factors are of.
+func (n *Network) baseRadii() ([][]float32, error) {
+	var base [][]float32
+	for _, b := range n.body.(*explicit).blocks {
+		values := make([]float32, b.balls.Shape().C)
+		if err := n.dev.Download(values, b.balls); err != nil {
+			return nil, err
+		}
+		base = append(base, values)
+	}
+	return base, nil
+}
+
+// someRadii returns radii of any values for images of that shape, coded where they would take more bytes
+// than most.
+func (n *Network) someRadii(image backend.Shape, most int) (*Radii, error) {
+	groups, s := 0, image.Unshuffled(max(1, n.shuffle))
+	var list []int
+	for _, g := range n.Groups() {
+		groups += g
+		list = append(list, g)
+	}
+	if n.shuffle > 1 && 4*s.N*s.Plane()*groups > most {
+		return &Radii{image: image, coded: newCodedRadii(s, list)}, nil
+	}
+	return n.emptyRadii(image)
 }
 
 // emptyRadii allocates radii of 0 for images of that shape.
@@ -256,38 +297,27 @@ func (r *Radii) totals(dev backend.Device) ([]float64, error) {
 // change said.
 func (r *Radii) set(dev backend.Device, region backend.Region, said []float32, base [][]float32, strength float64) error {
 	h, w := region.Size()
-	plane, all := h*w, 0
+	var scales []float32
 	for _, b := range base {
-		all += len(b)
+		for _, v := range b {
+			scales = append(scales, float32(min(strength*float64(v), math.MaxFloat32)))
+		}
 	}
 	var wait sync.WaitGroup
-	errs := make([]error, len(base))
-	values := make([][]float32, len(base))
-	for i, first := 0, 0; i < len(base); first, i = first+len(base[i]), i+1 {
-		groups := len(base[i])
-		if r.image.N == 1 { // in the place of what the guide said
-			values[i] = said[first*plane:][:groups*plane]
-		} else {
-			values[i] = make([]float32, r.image.N*groups*plane)
-		}
+	errs := make([]error, r.image.N*len(scales))
+	for n := range errs {
 		wait.Go(func() {
-			for n := range r.image.N {
-				for g := range groups {
-					to := values[i][(n*groups+g)*plane:][:plane]
-					from := said[(n*all+first+g)*plane:][:plane]
-					scale := float32(min(strength*float64(base[i][g]), math.MaxFloat32))
-					for k, x := range from {
-						v := scale * guide.Factor(x)
-						if !(v <= math.MaxFloat32) {
-							if v != v {
-								errs[i] = notARadius(float64(v))
-								return
-							}
-							v = math.MaxFloat32
-						}
-						to[k] = v
+			of, scale := said[n*h*w:][:h*w], scales[n%len(scales)]
+			for k, x := range of {
+				v := scale * guide.Factor(x)
+				if !(v <= math.MaxFloat32) {
+					if v != v {
+						errs[n] = notARadius(float64(v))
+						return
 					}
+					v = math.MaxFloat32
 				}
+				of[k] = v
 			}
 		})
 	}
@@ -295,18 +325,38 @@ func (r *Radii) set(dev backend.Device, region backend.Region, said []float32, b
 	if err := cmp.Or(errs...); err != nil {
 		return err
 	}
-	for i, m := range r.maps {
+	return r.put(dev, region, said)
+}
+
+// put sets the radii of a region, images×groups×pixels of all blocks.
+func (r *Radii) put(dev backend.Device, region backend.Region, values []float32) error {
+	h, w := region.Size()
+	plane, all := h*w, 0
+	for _, m := range r.maps {
+		all += m.Shape().C
+	}
+	first := 0
+	for _, m := range r.maps {
+		groups := m.Shape().C
+		of := values[first*plane:][:groups*plane]
+		if r.image.N > 1 {
+			of = make([]float32, r.image.N*groups*plane)
+			for n := range r.image.N {
+				copy(of[n*groups*plane:], values[(n*all+first)*plane:][:groups*plane])
+			}
+		}
+		first += groups
 		if region == m.Shape().Whole() {
-			if err := dev.Upload(m, values[i]); err != nil {
+			if err := dev.Upload(m, of); err != nil {
 				return err
 			}
 			continue
 		}
-		part, err := dev.Alloc(backend.Shape{N: r.image.N, C: len(base[i]), H: h, W: w})
+		part, err := dev.Alloc(backend.Shape{N: r.image.N, C: groups, H: h, W: w})
 		if err != nil {
 			return err
 		}
-		err = dev.Upload(part, values[i])
+		err = dev.Upload(part, of)
 		if err == nil {
 			err = dev.CopyRegion(m, region.Y0, region.X0, part, part.Shape().Whole())
 		}

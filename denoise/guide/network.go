@@ -3,6 +3,8 @@ package guide
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"sync"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/devicekit"
@@ -78,8 +80,18 @@ const tileSide = 540
 // of the pixels for every scale but the first that one tile does not hold. It tells its progress to
 // the context (backend.WithProgress), a tile at a time.
 func (n *Network) Apply(ctx context.Context, src backend.Buffer, sigma float64, emit func(r backend.Region, x backend.Buffer) error) error {
+	return n.apply(ctx, src, &pass{sigma: sigma}, emit)
+}
+
+// ApplyLevels is Apply with a noise level for each pixel of src: levels sets dst to those of a region,
+// row by row, all above 0.
+func (n *Network) ApplyLevels(ctx context.Context, src backend.Buffer, levels func(dst []float32, r backend.Region), emit func(r backend.Region, x backend.Buffer) error) error {
+	return n.apply(ctx, src, &pass{levels: levels}, emit)
+}
+
+func (n *Network) apply(ctx context.Context, src backend.Buffer, p *pass, emit func(r backend.Region, x backend.Buffer) error) error {
 	q := &devicequeue.Queue{Dev: n.dev}
-	p := &pass{Network: n, ctx: ctx, q: q, kept: devicequeue.NewPool(n.dev), sigma: sigma, image: src, emit: emit}
+	p.Network, p.ctx, p.q, p.kept, p.image, p.emit = n, ctx, q, devicequeue.NewPool(n.dev), src, emit
 	defer p.kept.Free()
 	p.work = p.costs(0, src.Shape())
 	p.scale(0, nil, src.Shape())
@@ -93,8 +105,10 @@ type pass struct {
 	q     *devicequeue.Queue
 	kept  *devicequeue.Pool // what outlives a tile
 	sigma float64
-	image backend.Buffer
-	emit  func(r backend.Region, x backend.Buffer) error
+	// levels, in the place of sigma, sets dst to the noise levels of a region's pixels.
+	levels func(dst []float32, r backend.Region)
+	image  backend.Buffer
+	emit   func(r backend.Region, x backend.Buffer) error
 
 	work, done float64 // in all, and so far; see cost
 }
@@ -318,6 +332,10 @@ func (p *pass) input(memory *devicequeue.Pool, w backend.Region) backend.Buffer 
 	wide := shape
 	wide.C++
 	input := memory.Take(p.q, wide)
+	if p.levels != nil {
+		p.inputOfLevels(input, image, w)
+		return input
+	}
 	scale, plane := Units(p.sigma)
 	p.q.Fill(input, plane)
 	var scaled backend.Buffer
@@ -335,4 +353,46 @@ func (p *pass) input(memory *devicequeue.Pool, w backend.Region) backend.Buffer 
 		p.q.Channels(input, scaled)
 	}
 	return input
+}
+
+// inputOfLevels sets input to a window of the image in the units of each pixel's noise level, and to the
+// planes that tell them. The host computes it: devices have no product of two arrays.
+func (p *pass) inputOfLevels(input, image backend.Buffer, w backend.Region) {
+	shape := image.Shape()
+	plane := shape.Plane()
+	samples, told := make([]float32, shape.Len()), make([]float32, shape.N*(shape.C+1)*plane)
+	p.q.Download(samples, image)
+	levels, scales, planes := make([]float32, plane), make([]float32, plane), make([]float32, plane)
+	p.levels(levels, w)
+	inRows(shape.H, func(y int) {
+		for i := y * shape.W; i < (y+1)*shape.W; i++ {
+			scales[i], planes[i] = Units(float64(levels[i]))
+		}
+	})
+	inRows(shape.N*(shape.C+1), func(k int) {
+		to := told[k*plane:][:plane]
+		n, c := k/(shape.C+1), k%(shape.C+1)
+		if c == shape.C {
+			copy(to, planes)
+			return
+		}
+		for i, v := range samples[(n*shape.C+c)*plane:][:plane] {
+			to[i] = (v - 0.5) * scales[i]
+		}
+	})
+	p.q.Upload(input, told)
+}
+
+// inRows calls f for 0 to n−1, in as many pieces as there are processors.
+func inRows(n int, f func(i int)) {
+	var wait sync.WaitGroup
+	pieces := min(n, runtime.GOMAXPROCS(0))
+	for k := range pieces {
+		wait.Go(func() {
+			for i := k * n / pieces; i < (k+1)*n/pieces; i++ {
+				f(i)
+			}
+		})
+	}
+	wait.Wait()
 }

@@ -1,0 +1,264 @@
+package denoise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/guide"
+	"github.com/averaged/imaging/denoise/tile"
+)
+
+// LevelMap is a noise level for each square of an image. Between the centres of squares it is bilinear.
+type LevelMap struct {
+	Side          int       // of a square, in pixels, at least 1
+	Rows, Columns int       // of squares, which cover the image
+	Sigma         []float32 // Rows×Columns standard deviations of noise, 0 or more, in units of the intensity range
+}
+
+// MapSide is the side of the squares of a LevelMap that ConstantLevels makes.
+const MapSide = 16
+
+// ConstantLevels returns a map of one noise level.
+func ConstantLevels(height, width int, sigma float64) *LevelMap {
+	m := &LevelMap{Side: MapSide, Rows: (height + MapSide - 1) / MapSide, Columns: (width + MapSide - 1) / MapSide}
+	m.Sigma = slices.Repeat([]float32{float32(sigma)}, m.Rows*m.Columns)
+	return m
+}
+
+// Check returns an error unless the map is one of an image of that size.
+func (m *LevelMap) Check(height, width int) error {
+	switch {
+	case m == nil:
+		return errors.New("the map of noise levels is nil")
+	case m.Side < 1 || m.Rows < 1 || m.Columns < 1 || len(m.Sigma) != m.Rows*m.Columns:
+		return fmt.Errorf("%d noise levels for %d×%d squares of %d pixels", len(m.Sigma), m.Columns, m.Rows, m.Side)
+	case (height+m.Side-1)/m.Side != m.Rows || (width+m.Side-1)/m.Side != m.Columns:
+		return fmt.Errorf("%w: a map of %d×%d squares of %d pixels for an image of %d×%d", backend.ErrShape, m.Columns, m.Rows, m.Side, width, height)
+	}
+	for i, v := range m.Sigma {
+		if !(v >= 0) || math.IsInf(float64(v), 1) {
+			return fmt.Errorf("noise level %d of the map is %v, must be 0 or more and finite", i, v)
+		}
+	}
+	return nil
+}
+
+// Max returns the highest level.
+func (m *LevelMap) Max() float64 { return float64(slices.Max(m.Sigma)) }
+
+// Quantile returns the level that a share of the squares is not above.
+func (m *LevelMap) Quantile(share float64) float64 {
+	sorted := slices.Sorted(slices.Values(m.Sigma))
+	return float64(sorted[min(len(sorted)-1, int(share*float64(len(sorted))))])
+}
+
+// levels sets dst to the levels of a region of pixels that are shuffle×shuffle pixels of the image each.
+func (m *LevelMap) levels(dst []float32, r backend.Region, shuffle int) {
+	h, w := r.Size()
+	type place struct {
+		low, high int
+		share     float32
+	}
+	at := func(i, n int) place {
+		t := (float64(i)+0.5)*float64(shuffle)/float64(m.Side) - 0.5
+		t = min(max(t, 0), float64(n-1))
+		low := int(t)
+		return place{low, min(low+1, n-1), float32(t - float64(low))}
+	}
+	columns := make([]place, w)
+	for x := range columns {
+		columns[x] = at(r.X0+x, m.Columns)
+	}
+	for y := range h {
+		p := at(r.Y0+y, m.Rows)
+		above, below := m.Sigma[p.low*m.Columns:][:m.Columns], m.Sigma[p.high*m.Columns:][:m.Columns]
+		for x, c := range columns {
+			a := above[c.low] + c.share*(above[c.high]-above[c.low])
+			b := below[c.low] + c.share*(below[c.high]-below[c.low])
+			dst[y*w+x] = a + p.share*(b-a)
+		}
+	}
+}
+
+// GuideLevels is Guide with a noise level for each square of the photograph. A level of 0 makes radii of 0:
+// there the network changes nothing. The guide is told a level within Levels, the radii are in proportion
+// to the map's beyond them. Radii may come from anywhere, so nothing in the proof depends on the map. The
+// biases are those of the network's own level (For); they matter little: without them the results that
+// were measured change by 0.02 dB.
+//
+// The error wraps ErrNoGuide where there is no guide, and ErrNoLevels where the network is for one
+// noise level.
+func (n *Network) GuideLevels(ctx context.Context, photograph backend.Buffer, m *LevelMap, strength float64) (*Radii, error) {
+	return n.guideLevels(ctx, photograph, m, strength, mostRadii)
+}
+
+func (n *Network) guideLevels(ctx context.Context, photograph backend.Buffer, m *LevelMap, strength float64, most int) (*Radii, error) {
+	if n.levels == nil {
+		return nil, ErrNoLevels
+	}
+	s := tile.NewScratch(n.dev)
+	defer s.Free()
+	photograph, err := n.seen(s, photograph)
+	if err != nil {
+		return nil, err
+	}
+	shape := photograph.Shape()
+	if err := m.Check(shape.H, shape.W); err != nil {
+		return nil, err
+	}
+	if !(strength >= 0) || math.IsInf(strength, 1) {
+		return nil, fmt.Errorf("strength %v, must be 0 or more and finite", strength)
+	}
+	coarse, err := n.unshuffled(s, photograph)
+	if err != nil {
+		return nil, err
+	}
+	table, err := n.levels.model.radiusTable(strength)
+	if err != nil {
+		return nil, err
+	}
+	radii, err := n.someRadii(shape, most)
+	if err != nil {
+		return nil, err
+	}
+	if radii.coded != nil {
+		radii.coded.setLevels(table.at(m.Max()))
+	}
+	known := n.Levels()
+	low, high := float32(known[0]), float32(known[len(known)-1])
+	shuffle := max(1, n.shuffle)
+	told := func(dst []float32, r backend.Region) {
+		m.levels(dst, r, shuffle)
+		for i, v := range dst {
+			dst[i] = min(max(v, low), high)
+		}
+	}
+	err = n.guide.ApplyLevels(ctx, coarse, told, func(r backend.Region, x backend.Buffer) error {
+		said := make([]float32, x.Shape().Len())
+		if err := n.dev.Download(said, x); err != nil {
+			return err
+		}
+		h, w := r.Size()
+		sigma := make([]float32, h*w)
+		m.levels(sigma, r, shuffle)
+		if err := table.multiply(said, sigma, shape.N); err != nil {
+			return err
+		}
+		if radii.coded != nil {
+			return radii.coded.setRadii(r, said)
+		}
+		return radii.put(n.dev, r, said)
+	})
+	if err != nil {
+		radii.Free()
+		return nil, err
+	}
+	return radii, nil
+}
+
+// radiusTable has the radius of every group at levels in equal ratios, and 0 at level 0.
+type radiusTable struct {
+	groups []int // of each block
+	radius [tableLevels][]float32
+}
+
+// The table goes from tableLow in steps of 1/tableRate octaves. Below it a radius is 0: that is a 60th of a
+// step of 8 bits.
+const tableLow, tableRate, tableLevels = 0x1p-14, 8, 17 * 8
+
+func (m Model) radiusTable(strength float64) (*radiusTable, error) {
+	t := &radiusTable{}
+	for _, b := range m.Blocks {
+		t.groups = append(t.groups, m.groups(b))
+	}
+	for k := range t.radius {
+		sigma := tableLow * math.Exp2(float64(k)/tableRate)
+		between := m.between(sigma)
+		for i, b := range m.Blocks {
+			r, err := between.radii(b.Radius, t.groups[i], strength*sigma)
+			if err != nil {
+				return nil, err
+			}
+			t.radius[k] = append(t.radius[k], r...)
+		}
+	}
+	return t, nil
+}
+
+// place returns where a level lies in the table: at number k and share of the way to the next.
+func (t *radiusTable) place(sigma float32) (k int, share float32, ok bool) {
+	x := tableRate * math.Log2(float64(sigma)/tableLow)
+	if !(x >= 0) {
+		return 0, 0, false
+	}
+	k = min(int(x), tableLevels-2)
+	return k, float32(min(x-float64(k), 1)), true
+}
+
+// at returns the radii at a level, of each block.
+func (t *radiusTable) at(sigma float64) [][]float32 {
+	k, share, ok := t.place(float32(sigma))
+	var list [][]float32
+	first := 0
+	for _, groups := range t.groups {
+		r := make([]float32, groups)
+		for g := range r {
+			if a := t.radius[k][first+g]; ok {
+				r[g] = a + share*(t.radius[k+1][first+g]-a)
+			}
+		}
+		list = append(list, r)
+		first += groups
+	}
+	return list
+}
+
+// multiply turns what the guide said, images×groups×pixels, into radii, given the pixels' levels.
+func (t *radiusTable) multiply(said, sigma []float32, images int) error {
+	type place struct {
+		k     int32
+		share float32
+	}
+	places := make([]place, len(sigma))
+	for i, v := range sigma {
+		k, share, ok := t.place(v)
+		if !ok {
+			k = -1
+		}
+		places[i] = place{int32(k), share}
+	}
+	all := len(t.radius[0])
+	errs := make([]error, images*all)
+	var wait sync.WaitGroup
+	for n := range images * all {
+		wait.Go(func() {
+			var column [tableLevels]float32
+			for k := range column {
+				column[k] = t.radius[k][n%all]
+			}
+			to := said[n*len(sigma):][:len(sigma)]
+			for i, p := range places {
+				if p.k < 0 {
+					to[i] = 0
+					continue
+				}
+				v := (column[p.k] + p.share*(column[p.k+1]-column[p.k])) * guide.Factor(to[i])
+				if !(v <= math.MaxFloat32) {
+					if v != v {
+						errs[n] = notARadius(float64(v))
+						return
+					}
+					v = math.MaxFloat32
+				}
+				to[i] = v
+			}
+		})
+	}
+	wait.Wait()
+	return errors.Join(errs...)
+}
