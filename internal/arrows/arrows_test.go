@@ -157,6 +157,7 @@ var table = map[string]row{
 	"internal/quality":              {code: []string{"internal/parallel"}},
 	"internal/scene":                {},
 	"internal/strength":             {},
+	"internal/synthetic":            {code: []string{"backend", xImage}},
 
 	// What is published.
 	"internal/release":               {},

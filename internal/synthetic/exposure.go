@@ -1,0 +1,62 @@
+package synthetic
+
+import (
+	"math"
+	"slices"
+)
+
+// Exposed returns a picture of a scene with light times as much light, in linear light (sRGB's curve
+// undone and done again), clipped at white. Values must be in [0,1].
+func Exposed(pix []float32, light float64) []float32 {
+	out := make([]float32, len(pix))
+	for i, v := range pix {
+		out[i] = float32(encoded(min(light*linear(float64(v)), 1)))
+	}
+	return out
+}
+
+// Overexposed returns a picture with as much more light as clips a share of its samples, from 0 to 1,
+// at white. A picture that has as many white samples already stays as it is.
+func Overexposed(pix []float32, share float64) []float32 {
+	sorted := slices.Clone(pix)
+	slices.Sort(sorted)
+	at := int(float64(len(sorted)-1) * (1 - share))
+	// A picture that is mostly black has no such light; 64 times is enough for the others.
+	least := max(linear(float64(sorted[at])), 1./64)
+	return Exposed(pix, max(1/least, 1))
+}
+
+// Rounded returns a picture as a file of integers holds it: clipped to [0,1] and rounded to multiples
+// of 1/largest, where largest is 255 for 8 bits and 65535 for 16.
+func Rounded(pix []float32, largest int) []float32 {
+	out := make([]float32, len(pix))
+	for i, v := range pix {
+		out[i] = float32(math.Round(float64(clipped(v))*float64(largest)) / float64(largest))
+	}
+	return out
+}
+
+// Scaled returns a picture with all samples times a factor, for ranges of values that are not [0,1].
+func Scaled(pix []float32, factor float64) []float32 {
+	out := make([]float32, len(pix))
+	for i, v := range pix {
+		out[i] = v * float32(factor)
+	}
+	return out
+}
+
+// linear is the light of an encoded value, by IEC 61966-2-1.
+func linear(v float64) float64 {
+	if v <= 0.04045 {
+		return v / 12.92
+	}
+	return math.Pow((v+0.055)/1.055, 2.4)
+}
+
+// encoded is the inverse of linear.
+func encoded(x float64) float64 {
+	if x <= 0.0031308 {
+		return 12.92 * x
+	}
+	return 1.055*math.Pow(x, 1/2.4) - 0.055
+}
