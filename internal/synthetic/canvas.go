@@ -33,16 +33,25 @@ func newCanvas(r *rand.Rand, h, w int, ground color.Color) *canvas {
 
 type point struct{ x, y float64 }
 
-// polygon fills one with a colour.
+// polygon fills one with a colour. Only the pixels around it are looked at.
 func (c *canvas) polygon(p []point, fill color.Color) {
-	b := c.img.Bounds()
-	z := vector.NewRasterizer(b.Dx(), b.Dy())
-	z.MoveTo(float32(p[0].x), float32(p[0].y))
+	low, high := p[0], p[0]
+	for _, q := range p {
+		low.x, low.y = min(low.x, q.x), min(low.y, q.y)
+		high.x, high.y = max(high.x, q.x), max(high.y, q.y)
+	}
+	around := image.Rect(int(math.Floor(low.x)), int(math.Floor(low.y)), int(math.Ceil(high.x)), int(math.Ceil(high.y))).Intersect(c.img.Bounds())
+	if around.Empty() {
+		return
+	}
+	x, y := float64(around.Min.X), float64(around.Min.Y)
+	z := vector.NewRasterizer(around.Dx(), around.Dy())
+	z.MoveTo(float32(p[0].x-x), float32(p[0].y-y))
 	for _, q := range p[1:] {
-		z.LineTo(float32(q.x), float32(q.y))
+		z.LineTo(float32(q.x-x), float32(q.y-y))
 	}
 	z.ClosePath()
-	z.Draw(c.img, b, image.NewUniform(fill), image.Point{})
+	z.Draw(c.img, around, image.NewUniform(fill), image.Point{})
 }
 
 // box fills a rectangle whose edges are whole pixels.
