@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
 	"math"
 	"slices"
 	"sync"
@@ -261,4 +262,18 @@ func (t *radiusTable) multiply(said, sigma []float32, images int) error {
 	}
 	wait.Wait()
 	return errors.Join(errs...)
+}
+
+// Part returns the map of a rectangle of the image, with squares of the same side, whose levels are those
+// of the nearest squares.
+func (m *LevelMap) Part(r image.Rectangle) *LevelMap {
+	part := &LevelMap{Side: m.Side, Rows: (r.Dy() + m.Side - 1) / m.Side, Columns: (r.Dx() + m.Side - 1) / m.Side}
+	for y := range part.Rows {
+		for x := range part.Columns {
+			row := min(max((r.Min.Y+y*m.Side+m.Side/2)/m.Side, 0), m.Rows-1)
+			column := min(max((r.Min.X+x*m.Side+m.Side/2)/m.Side, 0), m.Columns-1)
+			part.Sigma = append(part.Sigma, m.Sigma[row*m.Columns+column])
+		}
+	}
+	return part
 }

@@ -111,7 +111,7 @@ func (r *Restorer) Check(ctx context.Context, img image.Image, kernel deblur.Ker
 		return nil, err
 	}
 	report := &Report{Method: c.method}
-	if err := report.findSigma(c, p.planar, (*Planar).shakenNoise); err != nil {
+	if err := report.findSigma(ctx, c, p.planar, settings.blurredNoise); err != nil {
 		return nil, err
 	}
 	problem, err := newDeblurring(ctx, c.on(), p.planar, kernel, c, report)

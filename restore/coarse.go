@@ -6,14 +6,11 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/denoise"
-	"github.com/averaged/imaging/internal/strength"
 	"github.com/averaged/imaging/weights"
 )
 
-// CoarseNetwork chooses the network that Denoise uses in the place of the other where the noise is
-// found to be coarse (CoarseNoise) and to have less than nine tenths of its level in the finest detail,
-// or said to be coarse (Grain). It is as with Network, which has to be given as well. Where neither a
-// method nor weights are given, that is "camera" anyway.
+// CoarseNetwork has Denoise use a network in the place of the one given by Network where the noise is
+// found to be coarse. It stays the caller's, as that of Network does.
 func CoarseNetwork(n *denoise.Network) Option {
 	return option{"CoarseNetwork", func(c *settings) error {
 		if n == nil {
@@ -27,11 +24,9 @@ func CoarseNetwork(n *denoise.Network) Option {
 	}}
 }
 
-// forNoise returns the settings for the noise that was found: another network where it is coarse.
+// forNoise chooses the network for the noise that was found.
 func (c settings) forNoise(report *Report) (settings, error) {
-	e := report.Estimate
-	found := e != nil && e.Kind == CoarseNoise && strength.Smoothed(e.Sigma, e.finest())
-	if !found && !c.grain || c.prior != nil {
+	if e := report.Estimate; e == nil || e.Kind != CoarseNoise || c.prior != nil {
 		return c, nil
 	}
 	switch {
@@ -53,3 +48,10 @@ func (c settings) forNoise(report *Report) (settings, error) {
 	report.Method = c.method
 	return c, nil
 }
+
+// The factors of strength that have names in the command line.
+const (
+	LightStrength  = 0.65
+	NormalStrength = 1.0
+	StrongStrength = 1.6
+)

@@ -1,9 +1,8 @@
 package restore_test
 
 import (
-	"cmp"
+	"image"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -11,92 +10,43 @@ import (
 
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
-	"github.com/averaged/imaging/internal/localmean"
-	"github.com/averaged/imaging/internal/noiselevel"
-	"github.com/averaged/imaging/internal/strength"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
 )
 
-// grainy is grey with white noise, or with the coarse noise that means over 3×3 pixels make of it.
-func grainy(coarse bool) *restore.Planar {
-	const side = 128
-	random := rand.New(rand.NewPCG(3, 4))
-	p := restore.NewPlanar(3, side, side)
-	for c := range 3 {
-		noise := make([]float32, side*side)
-		for i := range noise {
-			noise[i] = float32(0.1 * random.NormFloat64())
-		}
-		for i := range noise {
-			p.Plane(c)[i] = 0.5 + 0.3*noise[i]
-			if !coarse {
-				continue
-			}
-			sum := float32(0)
-			for y := -1; y <= 1; y++ {
-				for x := -1; x <= 1; x++ {
-					sum += noise[(i/side+y+side)%side*side+(i%side+x+side)%side]
-				}
-			}
-			p.Plane(c)[i] = 0.5 + sum/9
-		}
-	}
-	return p
-}
-
-// guidedLevel is what a network with a guide is told of coarse noise that was found.
-func guidedLevel(e *restore.NoiseEstimate) float64 {
-	finest := slices.MinFunc(e.Bands, func(a, b restore.NoiseBand) int { return cmp.Compare(a.Period, b.Period) })
-	first := e.Bands[0] // of 12 pixels
-	return strength.GuidedCoarseLevel(e.Sigma, finest.Brightness, noiselevel.QuietColour(e.Sigma, first.Colour))
-}
-
-// TestCoarseNetwork: it is used where the noise is found to be coarse, or said to be, and nowhere else.
+// TestCoarseNetwork: it is used where the noise is found to be coarse, and nowhere else.
 func TestCoarseNetwork(t *testing.T) {
-	leaveRuns(t)
 	dev := newCPU(t)
 	white, coarse := loaded(t, dev, seeded(t, "euler", denoise.Architecture{})), loaded(t, dev, guidedFile(t, 0.02, 0.3))
+	img := stripes(40, 48)
 	for name, c := range map[string]struct {
-		img    *restore.Planar
-		sigma  []restore.Option
+		noise  restore.Option
 		coarse bool
-		level  func(r *restore.Report) float64
 	}{
-		"found white":   {grainy(false), nil, false, nil},
-		"found coarse":  {grainy(true), nil, true, func(r *restore.Report) float64 { return guidedLevel(r.Estimate) }},
-		"said white":    {grainy(true), []restore.Option{restore.Sigma(0.04)}, false, nil},
-		"said coarse":   {grainy(false), []restore.Option{restore.Grain(0.02)}, true, func(r *restore.Report) float64 { return r.Sigma }},
-		"said at last":  {grainy(true), []restore.Option{restore.Grain(0.02), restore.Sigma(0.04)}, false, nil},
-		"to find again": {grainy(false), []restore.Option{restore.Grain(0.02), restore.SigmaAuto()}, false, nil},
+		"white":  {restore.Noise(restore.NoiseEstimate{Kind: restore.WhiteNoise, Sigma: 0.05}), false},
+		"coarse": {restore.Noise(restore.NoiseEstimate{Kind: restore.CoarseNoise, Sigma: 0.05}), true},
+		"given":  {restore.Sigma(0.05), false},
 	} {
-		got, report, err := restore.Denoise(t.Context(), c.img, append(c.sigma, restore.Network(white), restore.CoarseNetwork(coarse), restore.Shadows(false))...)
+		got, report, err := restore.Denoise(t.Context(), img, c.noise, restore.Network(white), restore.CoarseNetwork(coarse))
 		require.NoError(t, err)
 		require.Equal(t, c.coarse, report.Guide != nil, name)
-		want := []restore.Option{restore.Network(white), restore.Sigma(report.Sigma)}
+		used := white
 		if c.coarse {
-			want = []restore.Option{restore.Network(coarse), restore.Sigma(c.level(report))}
+			used = coarse
 		}
-		same, _, err := restore.Denoise(t.Context(), c.img, want...)
+		want, _, err := restore.Denoise(t.Context(), img, restore.Network(used), restore.Sigma(0.05))
 		require.NoError(t, err)
-		expected := pixels(same)
-		if c.coarse {
-			expected = slices.Clone(expected)
-			kept := localmean.Keep(c.img.Pix, expected, c.img.Channels, c.img.Height, c.img.Width, report.Sigma)
-			require.Equal(t, kept, report.MeansKept, name)
-		}
-		require.Equal(t, expected, pixels(got), name)
+		require.Equal(t, pixels(want), pixels(got), name)
 	}
-	_, _, err := restore.Denoise(t.Context(), grainy(true), restore.CoarseNetwork(nil))
+	_, _, err := restore.Denoise(t.Context(), img, restore.CoarseNetwork(nil))
 	require.ErrorContains(t, err, "is nil")
-	_, _, err = restore.Solve(t.Context(), nil, grainy(true), restore.CoarseNetwork(coarse))
+	_, _, err = restore.Solve(t.Context(), nil, img, restore.CoarseNetwork(coarse))
 	require.ErrorContains(t, err, "CoarseNetwork")
 }
 
 // TestDefaultForCoarseNoise: without a word the network for the noise of cameras is used where the noise
 // is coarse, in a program that has it, and the default elsewhere.
 func TestDefaultForCoarseNoise(t *testing.T) {
-	leaveRuns(t)
 	want := restore.DefaultMethod()
 	if slices.Contains(weights.Embedded(), weights.Camera) {
 		want = restore.Camera
@@ -104,47 +54,55 @@ func TestDefaultForCoarseNoise(t *testing.T) {
 	r, err := restore.New()
 	require.NoError(t, err)
 	defer r.Close()
-	img := grainy(true)
-	_, report, err := r.Denoise(t.Context(), img)
-	require.NoError(t, err)
-	require.Equal(t, want, report.Method)
-	require.Equal(t, restore.CoarseNoise, report.Estimate.Kind)
-	for _, options := range [][]restore.Option{
-		{restore.Method(restore.DefaultMethod())}, {restore.Sigma(0.05)},
+	coarse := restore.Noise(restore.NoiseEstimate{Kind: restore.CoarseNoise, Sigma: 0.05})
+	for _, c := range []struct {
+		options []restore.Option
+		method  string
+	}{
+		{[]restore.Option{coarse}, want},
+		{[]restore.Option{coarse, restore.Method(restore.DefaultMethod())}, restore.DefaultMethod()},
+		{[]restore.Option{coarse, restore.Sigma(0.05)}, restore.DefaultMethod()},
+		{[]restore.Option{restore.Noise(restore.NoiseEstimate{Kind: restore.WhiteNoise, Sigma: 0.05})}, restore.DefaultMethod()},
 	} {
-		_, report, err = r.Denoise(t.Context(), img, options...)
+		_, report, err := r.Denoise(t.Context(), stripes(32, 32), c.options...)
 		require.NoError(t, err)
-		require.Equal(t, restore.DefaultMethod(), report.Method)
+		require.Equal(t, c.method, report.Method)
 	}
-	_, report, err = r.Denoise(t.Context(), grainy(false))
-	require.NoError(t, err)
-	require.Equal(t, restore.DefaultMethod(), report.Method)
 }
 
-// TestNoiseGiven: an estimate that was made before does what the same one does that is made in the call.
+// TestNoiseGiven: an estimate that was made before does what the same one does that is made in the call,
+// and the part of one what it says of a part.
 func TestNoiseGiven(t *testing.T) {
-	dev := newCPU(t)
-	n := loaded(t, dev, guidedFile(t, 0.02, 0.3))
-	for _, coarse := range []bool{false, true} {
-		p := grainy(coarse)
-		e, err := restore.EstimateNoise(p)
-		require.NoError(t, err)
-		require.Equal(t, coarse, e.Kind == restore.CoarseNoise)
-		want, wanted, err := restore.Denoise(t.Context(), p, restore.Network(n))
-		require.NoError(t, err)
-		got, report, err := restore.Denoise(t.Context(), p, restore.Network(n), restore.Sigma(0.2), restore.Noise(e))
-		require.NoError(t, err)
-		require.Equal(t, wanted, report)
-		require.Equal(t, pixels(want), pixels(got))
-		other, _, err := restore.Denoise(t.Context(), p, restore.Network(n), restore.Noise(e), restore.Sigma(0.2))
-		require.NoError(t, err)
-		require.NotEqual(t, pixels(want), pixels(other))
+	n := loaded(t, newCPU(t), guidedFile(t, 0.02, 0.3))
+	p := noisy(still(96, 128), 0.1, 7)
+	e, err := restore.EstimateNoise(p)
+	require.NoError(t, err)
+	want, wanted, err := restore.Denoise(t.Context(), p, restore.Network(n))
+	require.NoError(t, err)
+	got, report, err := restore.Denoise(t.Context(), p, restore.Network(n), restore.Sigma(0.2), restore.Noise(e))
+	require.NoError(t, err)
+	require.Equal(t, wanted, report)
+	require.Equal(t, pixels(want), pixels(got))
+	other, _, err := restore.Denoise(t.Context(), p, restore.Network(n), restore.Noise(e), restore.Sigma(0.2))
+	require.NoError(t, err)
+	require.NotEqual(t, pixels(want), pixels(other))
+
+	part := e.Part(image.Rect(32, 16, 96, 80))
+	require.NoError(t, part.Levels.Check(64, 64))
+	for y := range 4 {
+		for x := range 4 {
+			require.Equal(t, e.Levels.Sigma[(y+1)*e.Levels.Columns+x+2], part.Levels.Sigma[y*4+x])
+		}
 	}
+	// A map of another size is an error, and no panic.
+	_, _, err = restore.Denoise(t.Context(), p, restore.Network(n), restore.Noise(part))
+	require.ErrorContains(t, err, "a map of 4×4 squares")
+
 	for _, sigma := range []float64{-1, math.NaN(), math.Inf(1)} {
-		_, _, err := restore.Denoise(t.Context(), grainy(false), restore.Noise(restore.NoiseEstimate{Sigma: sigma}))
+		_, _, err := restore.Denoise(t.Context(), p, restore.Noise(restore.NoiseEstimate{Sigma: sigma}))
 		var of *restore.OptionError
 		require.ErrorAs(t, err, &of)
 	}
-	_, _, err := restore.Deblur(t.Context(), grainy(false), deblur.Kernel{H: 1, W: 1, Weights: []float32{1}}, restore.Noise(restore.NoiseEstimate{}))
+	_, _, err = restore.Deblur(t.Context(), p, deblur.Kernel{H: 1, W: 1, Weights: []float32{1}}, restore.Noise(restore.NoiseEstimate{}))
 	require.ErrorContains(t, err, "Noise")
 }

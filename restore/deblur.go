@@ -88,7 +88,7 @@ func Deblur(ctx context.Context, img image.Image, kernel deblur.Kernel, options 
 
 // Deblur does what the function Deblur does.
 func (r *Restorer) Deblur(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) (image.Image, *Report, error) {
-	return r.run(ctx, taskDeblur, img, options, (*Planar).shakenNoise,
+	return r.run(ctx, taskDeblur, img, options, settings.blurredNoise,
 		func(ctx context.Context, dev backend.Device, p *picture, c settings, report *Report) ([]float32, error) {
 			return solveDeblurring(ctx, dev, p.planar, kernel, c, report)
 		})

@@ -57,7 +57,7 @@ func Denoise(ctx context.Context, img image.Image, options ...Option) (image.Ima
 
 // Denoise does what the function Denoise does.
 func (r *Restorer) Denoise(ctx context.Context, img image.Image, options ...Option) (image.Image, *Report, error) {
-	return r.run(ctx, taskDenoise, img, options, (*Planar).noise,
+	return r.run(ctx, taskDenoise, img, options, settings.mapNoise,
 		func(ctx context.Context, _ backend.Device, pic *picture, c settings, report *Report) ([]float32, error) {
 			p := pic.planar
 			if report.noiseless() && c.prior == nil {
@@ -69,33 +69,45 @@ func (r *Restorer) Denoise(ctx context.Context, img image.Image, options ...Opti
 			if err != nil {
 				return nil, err
 			}
-			out, err := denoiseStretched(ctx, c.on(), p, c, report)
-			if err != nil {
-				return nil, err
+			// A dark image is denoised in the range that the networks have learned.
+			pix, factor := p.brightened()
+			if factor == 1 {
+				return denoiseBright(ctx, c.on(), p, c, report)
 			}
-			c.keepMeans(p, out, report)
-			c.mendShadows(p, out, report)
-			return out, nil
+			bright := &Planar{Width: p.Width, Height: p.Height, Channels: p.Channels, Pix: pix}
+			out, err := denoiseBright(ctx, c.on(), bright, c, report.times(float64(factor)))
+			for i := range out {
+				out[i] /= factor
+			}
+			report.times(1 / float64(factor))
+			return out, err
 		})
 }
 
-// denoiseStretched stretches the axes of colour by what their noise asks for, denoises, and shrinks them.
-func denoiseStretched(ctx context.Context, dev backend.Device, p *Planar, c settings, report *Report) ([]float32, error) {
-	factor := c.stretch(report.Sigma, p.Channels)
-	if factor == 1 {
-		return denoiseAxes(ctx, dev, p, c, report)
+// times multiplies the noise level, and returns the report.
+func (r *Report) times(factor float64) *Report {
+	r.Sigma *= factor
+	if r.Estimate == nil || r.Estimate.Levels == nil {
+		return r
 	}
-	report.ColourStretch = factor
-	out, err := denoiseAxes(ctx, dev, p.stretched(factor), c, report)
-	if err != nil {
-		return nil, err
+	e := *r.Estimate
+	e.Sigma *= factor
+	for k, m := range e.levels {
+		scaled := *m
+		scaled.Sigma = slices.Clone(m.Sigma)
+		for i := range scaled.Sigma {
+			scaled.Sigma[i] *= float32(factor)
+		}
+		if e.levels[k] = &scaled; e.Levels == m {
+			e.Levels = &scaled
+		}
 	}
-	stretched := Planar{Width: p.Width, Height: p.Height, Channels: p.Channels, Pix: out}
-	return stretched.stretched(1 / factor).Pix, nil
+	r.Estimate = &e
+	return r
 }
 
-// denoiseAxes denoises an image whose noise is as strong along all axes of colour.
-func denoiseAxes(ctx context.Context, dev backend.Device, p *Planar, c settings, report *Report) ([]float32, error) {
+// denoiseBright denoises an image whose brightest samples are near white.
+func denoiseBright(ctx context.Context, dev backend.Device, p *Planar, c settings, report *Report) ([]float32, error) {
 	if c.prior != nil {
 		return denoisePrior(ctx, dev, p, c, report)
 	}
@@ -106,7 +118,7 @@ func denoiseAxes(ctx context.Context, dev backend.Device, p *Planar, c settings,
 }
 
 // findSigma takes the noise level or its estimate from the settings, or estimates it by measure.
-func (r *Report) findSigma(c settings, p *Planar, measure func(*Planar) (NoiseEstimate, error)) error {
+func (r *Report) findSigma(ctx context.Context, c settings, p *Planar, measure func(settings, context.Context, *Planar) (NoiseEstimate, error)) error {
 	r.Sigma = c.sigma
 	if c.sigmaGiven {
 		r.SigmaGiven = c.sigma
@@ -117,7 +129,7 @@ func (r *Report) findSigma(c settings, p *Planar, measure func(*Planar) (NoiseEs
 		e = *c.noise
 	} else {
 		var err error
-		if e, err = measure(p); err != nil {
+		if e, err = measure(c, ctx, p); err != nil {
 			return err
 		}
 	}

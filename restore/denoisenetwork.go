@@ -7,8 +7,6 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
-	"github.com/averaged/imaging/internal/noiselevel"
-	"github.com/averaged/imaging/internal/strength"
 	"github.com/averaged/imaging/pnp"
 	"github.com/averaged/imaging/weights"
 )
@@ -27,9 +25,6 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 		return nil, err
 	}
 	defer phi.free()
-	if c, err = c.tried(ctx, phi, p, report); err != nil {
-		return nil, err
-	}
 	src, err := lend(dev, p.shape(), p.Pix)
 	if err != nil {
 		return nil, err
@@ -54,7 +49,7 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 	guided := 0.
 	if phi.network.Guided() {
 		guided = guideShare
-		if err := phi.freeze(part(0, guided), src, c.strength); err != nil {
+		if err := phi.freezeAt(part(0, guided), src, c.strength, report.Estimate.levelsFor(c.method)); err != nil {
 			return nil, ended(err)
 		}
 	}
@@ -82,11 +77,6 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 		report.Tolerance, report.Residual = tolerance, bound/root
 		report.Converged = report.Residual <= tolerance
 	}
-	if colour := c.coarseColourLevel(p, report); colour > 0 {
-		if err := c.denoiseCoarseColour(part(1, 1), dev, out, colour, report); err != nil {
-			return nil, ended(err)
-		}
-	}
 	if err := checkFinite(out.Pix, p, c.method); err != nil {
 		return nil, err
 	}
@@ -98,10 +88,6 @@ func (c settings) fitTo(ctx context.Context, dev backend.Device, p *Planar, repo
 	sigma, err := c.axisNoise(p.Channels, math.Max(report.Sigma, leastSigma))
 	if err != nil {
 		return nil, err
-	}
-	if c.guided() && report.Estimate != nil && report.Estimate.Kind == CoarseNoise {
-		quiet := noiselevel.QuietColour(sigma, report.Estimate.Band(noiselevel.QuietPeriod).Colour)
-		sigma = strength.GuidedCoarseLevel(sigma, report.Estimate.finest(), quiet)
 	}
 	if c.adapts() {
 		report.Adaptation = p.denoisingAdaptation(math.Max(report.Sigma, leastSigma), sigma)

@@ -24,6 +24,11 @@ func (c settings) guided() bool {
 // fitted to, and makes the frozen network the denoiser, in the place of what was frozen before.
 // Strength is a factor on the radii.
 func (f *fitted) freeze(ctx context.Context, photograph backend.Buffer, strength float64) error {
+	return f.freezeAt(ctx, photograph, strength, nil)
+}
+
+// freezeAt is freeze with a noise level for each square of the photograph, unless levels is nil.
+func (f *fitted) freezeAt(ctx context.Context, photograph backend.Buffer, strength float64, levels *denoise.LevelMap) error {
 	card, _ := f.network.Card()
 	if f.frozen != nil {
 		f.frozen.Free()
@@ -42,7 +47,12 @@ func (f *fitted) freeze(ctx context.Context, photograph backend.Buffer, strength
 			}
 			photograph = scaled
 		}
-		radii, err := f.network.Guide(ctx, photograph, f.sigma(), strength)
+		radii, err := func() (*denoise.Radii, error) {
+			if levels != nil && f.level > 0 {
+				return f.network.GuideLevels(ctx, photograph, levels, strength)
+			}
+			return f.network.Guide(ctx, photograph, f.sigma(), strength)
+		}()
 		if err != nil {
 			return err
 		}

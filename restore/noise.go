@@ -1,26 +1,29 @@
 package restore
 
 import (
-	"cmp"
+	"context"
 	"fmt"
 	"image"
-	"math"
 	"slices"
 
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/levelmap"
 	"github.com/averaged/imaging/internal/noiselevel"
-	"github.com/averaged/imaging/internal/strength"
+	"github.com/averaged/imaging/weights"
 )
 
 // NoiseKind says what noise looks like.
 type NoiseKind int
 
 const (
-	// NoNoise is noise too weak to be told from rounding to 8 bits.
+	// NoNoise is noise too weak to be worth removing, or none.
 	NoNoise NoiseKind = iota
-	// WhiteNoise is as strong at all spatial frequencies and in all colours.
+	// WhiteNoise is about as strong at all spatial frequencies.
 	WhiteNoise
-	// CoarseNoise is stronger at low frequencies than at high ones, or stronger in brightness than in
-	// colour, as in photographs that a camera has developed, and in compressed ones.
+	// CoarseNoise is stronger at low frequencies than at high ones, as in photographs that a camera has
+	// developed, and in compressed ones.
 	CoarseNoise
 )
 
@@ -35,107 +38,170 @@ func (k NoiseKind) String() string {
 	return "coarse"
 }
 
-// NoiseEstimate is what an image tells of its noise. Lengths are in pixels, and standard deviations
-// in units of the full intensity range.
+// NoiseEstimate is what an image tells of its noise. Standard deviations are in units of the full
+// intensity range.
 type NoiseEstimate struct {
 	Kind NoiseKind
-	// Sigma is the level: the standard deviation of the white noise that a denoiser should be told
-	// of. Of white noise it is its own, the root mean square over the channels; of coarse noise two
-	// to three times as much as its root mean square.
+	// Sigma is the median of Levels; the standard deviation of the noise where it is white, and two to three
+	// times as much where it is coarse. 0 is no noise.
 	Sigma float64
-	// Low and High enclose the level in three images of five. They are Sigma where it is measured
-	// as white noise.
-	Low, High float64
-	// PerChannel is the standard deviation of white noise in each channel, which is less certain.
+	// Levels is the noise level that a denoiser is to be told of, for each square of 16 pixels: the one that
+	// was learned to give the best result. Where a denoiser would take texture it is low, and it is 0 where
+	// there is nothing to remove. Nil of an estimate of the white part alone, as deblurring makes it.
+	Levels *denoise.LevelMap
+	// PerChannel is the standard deviation of white noise in each channel, of an estimate of the white part.
 	PerChannel []float64
-	// Bands are what the calmest tenth of the image shows at each spatial frequency, from fine to
-	// coarse within two resolutions, and Tones what it shows at each brightness; nil of an image
-	// that is too small. They may hold texture besides noise.
-	Bands []NoiseBand
-	Tones []NoiseTone
 	// Reliable says that there is little doubt. Otherwise Note says in one sentence what is
 	// doubtful, and what may help.
 	Reliable bool
 	Note     string
-	// Trial is about the trial of a network (Trial); nil where none was made. Denoise makes one unless it is given.
-	Trial *TrialReport
+
+	// levels are the maps for each kind of denoiser; Levels is one of them.
+	levels [levelmap.Denoisers]*denoise.LevelMap
 }
 
-// NoiseBand is what varies in a band of spatial frequencies, as the standard deviation that white
-// noise would have there.
-type NoiseBand struct {
-	Period     float64 // of a wave in the middle of the band
-	Brightness float64 // along (1,1,1)/√3
-	Colour     float64 // along the two axes orthogonal to it; 0 of grey images
-}
-
-// finest is the floor of brightness in the band of the shortest period; 0 without bands.
-func (e *NoiseEstimate) finest() float64 {
-	if len(e.Bands) == 0 {
-		return 0
-	}
-	return slices.MinFunc(e.Bands, func(a, b NoiseBand) int { return cmp.Compare(a.Period, b.Period) }).Brightness
-}
-
-// Band returns the band whose period is nearest to one in pixels; of no noise without Bands.
-func (e *NoiseEstimate) Band(period float64) NoiseBand {
-	if len(e.Bands) == 0 {
-		return NoiseBand{}
-	}
-	return slices.MinFunc(e.Bands, func(a, b NoiseBand) int {
-		return cmp.Compare(math.Abs(math.Log(a.Period/period)), math.Abs(math.Log(b.Period/period)))
-	})
-}
-
-// NoiseTone is what varies in areas of about one brightness, at periods of four to eight pixels.
-type NoiseTone struct {
-	Mean  float64 // brightness
-	Sigma float64
-}
-
-// EstimateNoise measures the noise of an image. Alpha is not looked at. Noise of cameras is told
-// from texture by a rule that was learned from many photographs with and without noise, so it can
-// be wrong: Low, High and Reliable say how sure it is.
+// EstimateNoise finds the noise of an image by a network that has learned which levels give the best
+// results. Alpha is not looked at.
 func EstimateNoise(img image.Image) (NoiseEstimate, error) {
 	p, err := open(img)
 	if err != nil {
 		return NoiseEstimate{}, err
 	}
-	e, err := p.planar.noise()
-	if err != nil {
-		return NoiseEstimate{}, err
+	dev := cpu.New()
+	c := settings{device: dev, kept: &networks{}}
+	e, err := c.mapNoise(context.Background(), p.planar)
+	c.kept.free()
+	if closed := dev.Close(); err == nil {
+		err = closed
 	}
-	if p.copies > 0 {
-		e.PerChannel = slices.Repeat(e.PerChannel, p.copies)
-	}
-	return e, nil
-}
-
-// noise is EstimateNoise.
-func (p *Planar) noise() (NoiseEstimate, error) {
-	e, _, err := p.noiseProfile(noiselevel.EstimateProfile)
 	return e, err
 }
 
-// noiseProfile is EstimateNoise by an estimate of noiselevel, and what it is made of.
-func (p *Planar) noiseProfile(
-	estimate func(pix []float32, channels, height, width int) (noiselevel.Profile, error),
-) (e NoiseEstimate, m noiselevel.Profile, err error) {
-	m, err = estimate(p.Pix, p.Channels, p.Height, p.Width)
+// The denoisers that the network of noise levels says levels for.
+const levelsOfWhite, levelsOfCoarse = 0, 1
+
+// mapNoise finds the noise level of every square of an image.
+func (c settings) mapNoise(ctx context.Context, p *Planar) (NoiseEstimate, error) {
+	n, err := c.kept.levelNetwork(c.on())
 	if err != nil {
-		return NoiseEstimate{}, m, fmt.Errorf("restore: noise level: %w", err)
+		return NoiseEstimate{}, err
 	}
-	e = NoiseEstimate{
-		Sigma: m.Sigma, Low: m.Low, High: m.High, PerChannel: m.PerChannel, Reliable: m.Reliable, Note: m.Note,
-		Kind: map[noiselevel.Kind]NoiseKind{noiselevel.None: NoNoise, noiselevel.White: WhiteNoise, noiselevel.Coarse: CoarseNoise}[m.Kind],
+	pix, factor := p.brightened()
+	said, err := n.Find(ctx, pix, p.Channels, p.Height, p.Width)
+	if err != nil {
+		return NoiseEstimate{}, fmt.Errorf("restore: noise level: %w", err)
 	}
-	for _, b := range m.Bands {
-		e.Bands = append(e.Bands, NoiseBand(b))
+	e := NoiseEstimate{Kind: WhiteNoise, Reliable: true}
+	for k, levels := range said.Levels {
+		for i := range levels {
+			levels[i] /= factor
+		}
+		e.levels[k] = &denoise.LevelMap{Side: levelmap.Square, Rows: said.Rows, Columns: said.Columns, Sigma: levels}
 	}
-	for _, t := range m.Tones {
-		e.Tones = append(e.Tones, NoiseTone(t))
+	e.Levels = e.levels[said.Chosen]
+	if said.Chosen == levelsOfCoarse {
+		e.Kind = CoarseNoise
 	}
-	return e, m, nil
+	if e.Levels.Max() == 0 {
+		e.Kind = NoNoise
+		return e, nil
+	}
+	e.Sigma = medianAbove0(e.Levels)
+	return e, nil
+}
+
+// medianAbove0 is the median of the levels of squares in which there is noise.
+func medianAbove0(m *denoise.LevelMap) float64 {
+	var some []float32
+	for _, v := range m.Sigma {
+		if v > 0 {
+			some = append(some, v)
+		}
+	}
+	slices.Sort(some)
+	return float64(some[len(some)/2])
+}
+
+// Part returns the estimate of a part of the image that the estimate is of.
+func (e NoiseEstimate) Part(r image.Rectangle) NoiseEstimate {
+	for k, m := range e.levels {
+		if m == nil {
+			continue
+		}
+		part := m.Part(r)
+		if e.Levels == m {
+			e.Levels = part
+		}
+		e.levels[k] = part
+	}
+	return e
+}
+
+// levelsFor returns the map for the network of the settings, or nil where there is none.
+func (e *NoiseEstimate) levelsFor(method string) *denoise.LevelMap {
+	if e == nil || e.Levels == nil {
+		return nil
+	}
+	if method == Camera {
+		return e.levels[levelsOfCoarse]
+	}
+	return e.levels[levelsOfWhite]
+}
+
+const (
+	// darkQuantile of the samples of a dark image are below half of the range. Its range is brought to the
+	// full one for the networks, which have learned from such images.
+	darkQuantile, darkest = 0.999, 0.5
+)
+
+// brightened returns the samples of an image times a factor, 1 unless it is dark.
+func (p *Planar) brightened() (pix []float32, factor float32) {
+	// The quantile of a histogram of the samples in [0, 1) is near enough.
+	var counts [1 << 12]int
+	for _, v := range p.Pix {
+		counts[min(max(int(v*float32(len(counts))), 0), len(counts)-1)]++
+	}
+	left, k := int((1-darkQuantile)*float64(len(p.Pix))), len(counts)
+	for k > 0 && left >= 0 {
+		k--
+		left -= counts[k]
+	}
+	bright := float32(k+1) / float32(len(counts))
+	if bright >= darkest {
+		return p.Pix, 1
+	}
+	factor = 1 / bright
+	pix = make([]float32, len(p.Pix))
+	for i, v := range p.Pix {
+		pix[i] = factor * v
+	}
+	return pix, factor
+}
+
+// levelNetwork returns the network of noise levels on a device, which is kept.
+func (n *networks) levelNetwork(dev backend.Device) (*levelmap.Network, error) {
+	f, err := n.open(weights.Levels)
+	if err != nil {
+		return nil, err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if net := n.levels[dev]; net != nil {
+		return net, nil
+	}
+	m, err := levelmap.FromFile(f)
+	if err != nil {
+		return nil, fmt.Errorf("restore: %w", err)
+	}
+	net, err := levelmap.New(dev, m)
+	if err != nil {
+		return nil, fmt.Errorf("restore: weights %q: %w", weights.Levels, err)
+	}
+	if n.levels == nil {
+		n.levels = map[backend.Device]*levelmap.Network{}
+	}
+	n.levels[dev] = net
+	return net, nil
 }
 
 // whiteNoise measures the part of the noise that is white: what is left to see in a photograph that
@@ -145,51 +211,14 @@ func (p *Planar) whiteNoise() (NoiseEstimate, error) {
 	if err != nil {
 		return NoiseEstimate{}, fmt.Errorf("restore: noise level: %w", err)
 	}
-	e := NoiseEstimate{
-		Kind: WhiteNoise, Sigma: m.Sigma, Low: m.Sigma, High: m.Sigma, PerChannel: m.PerChannel,
-		Reliable: m.Reliable, Note: m.Note,
-	}
+	e := NoiseEstimate{Kind: WhiteNoise, Sigma: m.Sigma, PerChannel: m.PerChannel, Reliable: m.Reliable, Note: m.Note}
 	if m.Sigma == 0 {
 		e.Kind = NoNoise
 	}
 	return e, nil
 }
 
-// blurredNoise is the noise of what is blurred or coarsely sampled: whiteNoise, but where JPEG has left its
-// blocks, and where there is more than what is blurred can seem to be, it is the profile's level if that is
-// higher. Cameras and compression take the white part of the noise away, and compression adds noise of its
-// own.
-func (p *Planar) blurredNoise() (NoiseEstimate, error) {
-	e, _, err := p.blurredProfile()
-	return e, err
-}
-
-// shakenNoise is blurredNoise for deblurring, which takes coarse noise for more (strength.ShakenLevel).
-func (p *Planar) shakenNoise() (NoiseEstimate, error) {
-	e, learned, err := p.blurredProfile()
-	if err != nil || e.Kind != CoarseNoise {
-		return e, err
-	}
-	factor := strength.ShakenLevel(e.Sigma, learned) / e.Sigma
-	e.Sigma, e.Low, e.High = factor*e.Sigma, factor*e.Low, factor*e.High
-	return e, nil
-}
-
-// blurredProfile is blurredNoise, and what the learned rule says by itself.
-func (p *Planar) blurredProfile() (e NoiseEstimate, learned float64, err error) {
-	white, err := p.whiteNoise()
-	if err != nil {
-		return NoiseEstimate{}, 0, err
-	}
-	all, m, err := p.noiseProfile(noiselevel.EstimateBlurredProfile)
-	if err != nil {
-		return NoiseEstimate{}, 0, err
-	}
-	seen := func() bool {
-		return strength.SeenInBlur(all.Sigma, m.Even) || noiselevel.Blocked(p.Pix, p.Channels, p.Height, p.Width)
-	}
-	if all.Kind != CoarseNoise || all.Sigma <= white.Sigma || !seen() {
-		return white, m.Learned, nil
-	}
-	return all, m.Learned, nil
+// blurredNoise is the noise of what is blurred or coarsely sampled.
+func (c settings) blurredNoise(_ context.Context, p *Planar) (NoiseEstimate, error) {
+	return p.whiteNoise()
 }

@@ -72,8 +72,6 @@ func TestDenoisePhotographs(t *testing.T) {
 			out, report, err := restore.Denoise(t.Context(), noisy, restore.Network(small))
 			require.NoError(t, err)
 			require.Equal(t, restore.CoarseNoise, report.Estimate.Kind, "%s, ISO %v", name, iso)
-			require.LessOrEqual(t, report.Estimate.Low, report.Sigma)
-			require.GreaterOrEqual(t, report.Estimate.High, report.Sigma)
 			best := 0.0
 			for _, factor := range []float64{0.4, 0.6, 0.8, 1, 1.3, 1.6, 2, 2.6} {
 				tried, _, err := restore.Denoise(t.Context(), noisy, restore.Network(small), restore.Sigma(factor*report.Sigma))
@@ -137,72 +135,7 @@ func TestEstimateWhiteNoise(t *testing.T) {
 		require.Equal(t, restore.WhiteNoise, e.Kind)
 		require.InEpsilon(t, sigma, e.Sigma, 0.05)
 		require.True(t, e.Reliable)
-		require.Len(t, e.Bands, 6)
-		for _, b := range e.Bands[2:4] {
-			require.InEpsilon(t, sigma, b.Colour, 0.12, "a period of %.1f", b.Period)
-		}
-		require.Len(t, e.Tones, 8)
-	}
-}
-
-// Noise that is weaker in colour needs less of it removed there.
-func TestSigmaChroma(t *testing.T) {
-	leaveRuns(t)
-	small := restore.Network(loaded(t, newCPU(t), open(t, weights.Small)))
-	x := still(128, 160)
-	n := len(x.Pix) / 3
-	grey := noisy(restore.NewPlanar(1, 128, 160), 0.1, 1)
-	colour := noisy(restore.NewPlanar(3, 128, 160), 0.02, 2)
-	y := restore.NewPlanar(3, 128, 160)
-	for i := range y.Pix {
-		y.Pix[i] = x.Pix[i] + grey.Pix[i%n]/float32(math.Sqrt(3)) + colour.Pix[i]
-	}
-	luma := math.Hypot(0.1, 0.02)
-	both, _, err := restore.Denoise(t.Context(), y, small, restore.Sigma(luma))
-	require.NoError(t, err)
-	apart, report, err := restore.Denoise(t.Context(), y, small, restore.Sigma(luma), restore.SigmaChroma(0.02))
-	require.NoError(t, err)
-	require.InDelta(t, luma/0.02, report.ColourStretch, 1e-9)
-	require.Greater(t, fidelity(t, apart.(*restore.Planar), x), fidelity(t, both.(*restore.Planar), x)+0.5)
-	same, report, err := restore.Denoise(t.Context(), y, small, restore.Sigma(luma), restore.SigmaChroma(luma))
-	require.NoError(t, err)
-	require.Zero(t, report.ColourStretch)
-	require.Equal(t, both, same)
-	for _, wrong := range []float64{0, -1, math.Inf(1), math.NaN()} {
-		require.Error(t, restore.Validate(restore.SigmaChroma(wrong)))
-		require.Error(t, restore.Validate(restore.Grain(wrong)))
-	}
-}
-
-// In the norm that stretches colour, the map is as nonexpansive as the network.
-func TestStretchedColourIsNonexpansive(t *testing.T) {
-	small := restore.Network(loaded(t, newCPU(t), open(t, weights.Small)))
-	const luma, chroma = 0.1, 0.025
-	norm := func(a, b *restore.Planar) float64 {
-		n, sum := len(a.Pix)/3, 0.0
-		for i := range n {
-			var d [3]float64
-			for c := range d {
-				d[c] = float64(a.Pix[c*n+i]) - float64(b.Pix[c*n+i])
-			}
-			mean := (d[0] + d[1] + d[2]) / 3
-			for _, v := range d {
-				v = mean + luma/chroma*(v-mean)
-				sum += v * v
-			}
-		}
-		return math.Sqrt(sum)
-	}
-	apply := func(x *restore.Planar) *restore.Planar {
-		out, _, err := restore.Denoise(t.Context(), x, small, restore.Sigma(luma), restore.SigmaChroma(chroma), restore.Adaptation(false))
-		require.NoError(t, err)
-		return out.(*restore.Planar)
-	}
-	x := picture(3, 64, 64)
-	fx := apply(x)
-	for seed, sigma := range []float64{0.3, 0.03, 0.003} {
-		z := noisy(x, sigma, uint64(seed))
-		require.LessOrEqual(t, norm(apply(z), fx), norm(z, x)*(1+1e-4))
+		require.NoError(t, e.Levels.Check(256, 320))
 	}
 }
 

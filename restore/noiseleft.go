@@ -93,6 +93,6 @@ func noiseIn(dev backend.Device, x backend.Buffer) (float64, error) {
 	if err := dev.Download(p.Pix, x); err != nil {
 		return 0, err
 	}
-	e, err := p.noise()
+	e, err := p.whiteNoise()
 	return e.Sigma, err
 }

@@ -23,8 +23,7 @@ import (
 //	WeightsFile, Network, Tile, Progress                      all
 //	Device, Threads, MemoryLimit                              New, and all functions
 //	SigmaAuto                                                 all but Solve
-//	Grain                                                     all but Solve
-//	SigmaChroma, Noise, CoarseNetwork, Shadows                Denoise
+//	Noise, CoarseNetwork                                      Denoise
 //	Adaptation                                                Denoise, Deblur
 //	Prior, PriorFunc                                          all but Check
 //	StepSize, Constraint                                      all but Denoise
@@ -52,40 +51,37 @@ func (o option) name() string             { return o.called }
 
 // settings are what the options set; apply has the defaults.
 type settings struct {
-	sigma       float64 // standard deviation of the noise
-	sigmaGiven  bool
-	noise       *NoiseEstimate // in the place of measuring it, or nil
-	sigmaAsked  bool           // by an option, to be given or estimated
-	sigmaChroma float64        // along the axes of colour; 0: as sigma
-	grain       bool           // sigma is that of coarse noise
-	method      string         // empty until settle
-	unnamed     bool           // method is the default of the task
-	weights     *weights.File
-	cards       *knownCards // of a call; nil remembers none
-	network     *denoise.Network
-	coarse      *denoise.Network // for coarse noise, in the place of network; or nil
-	prior       pnp.Denoiser     // of the caller's own
-	tile        int
-	prove       bool // the certificate of embedded weights too
-	strength    float64
-	adapt       bool
-	shadows     bool
-	iterations  int
-	tolerance   float64
-	step        float64
-	boundary    deblur.Boundary
-	beyond      bool // boundary was given
-	constraint  pnp.Constraint
-	pull        float64 // Contraction
-	start       StartingPoint
-	antialias   upscale.Antialias
-	kernel      *deblur.Kernel // of Inpaint and Upscale; nil: no blur
-	kernelSize  int            // of EstimateKernel; 0: its default
-	device      backend.Device
-	threads     int
-	memory      int64     // bytes, 0: no limit
-	kept        *networks // of a Restorer, or nil
-	progress    func(ProgressReport) error
+	sigma      float64 // standard deviation of the noise
+	sigmaGiven bool
+	noise      *NoiseEstimate // in the place of measuring it, or nil
+	sigmaAsked bool           // by an option, to be given or estimated
+	method     string         // empty until settle
+	unnamed    bool           // method is the default of the task
+	weights    *weights.File
+	cards      *knownCards // of a call; nil remembers none
+	network    *denoise.Network
+	coarse     *denoise.Network // for coarse noise, in the place of network; or nil
+	prior      pnp.Denoiser     // of the caller's own
+	tile       int
+	prove      bool // the certificate of embedded weights too
+	strength   float64
+	adapt      bool
+	iterations int
+	tolerance  float64
+	step       float64
+	boundary   deblur.Boundary
+	beyond     bool // boundary was given
+	constraint pnp.Constraint
+	pull       float64 // Contraction
+	start      StartingPoint
+	antialias  upscale.Antialias
+	kernel     *deblur.Kernel // of Inpaint and Upscale; nil: no blur
+	kernelSize int            // of EstimateKernel; 0: its default
+	device     backend.Device
+	threads    int
+	memory     int64     // bytes, 0: no limit
+	kept       *networks // of a Restorer, or nil
+	progress   func(ProgressReport) error
 }
 
 // Sigma sets the standard deviation of the noise in units of the full intensity
@@ -96,7 +92,7 @@ func Sigma(s float64) Option {
 		if !(s > 0) || math.IsInf(s, 0) {
 			return &OptionError{Option: "Sigma", Value: s, Want: "a finite standard deviation above 0"}
 		}
-		c.sigma, c.sigmaGiven, c.sigmaAsked, c.grain, c.noise = s, true, true, false, nil
+		c.sigma, c.sigmaGiven, c.sigmaAsked, c.noise = s, true, true, nil
 		return nil
 	}}
 }
@@ -105,23 +101,20 @@ func Sigma(s float64) Option {
 // default.
 func SigmaAuto() Option {
 	return option{"SigmaAuto", func(c *settings) error {
-		c.sigma, c.sigmaGiven, c.sigmaAsked, c.grain, c.noise = 0, false, true, false, nil
+		c.sigma, c.sigmaGiven, c.sigmaAsked, c.noise = 0, false, true, nil
 		return nil
 	}}
 }
 
 // Noise gives what EstimateNoise has made of the image, or of a larger one that it is a part of, so that
 // it is not measured again: all is done as if it had been found here. Its Sigma must be finite and 0 or
-// more, and the Factor of a Trial above 0, at most 1e6.
+// more. Of a part of an image it is NoiseEstimate.Part.
 func Noise(e NoiseEstimate) Option {
 	return option{"Noise", func(c *settings) error {
 		if !(e.Sigma >= 0) || math.IsInf(e.Sigma, 0) {
 			return &OptionError{Option: "Noise", Value: e.Sigma, Want: "an estimate whose Sigma is finite and 0 or more"}
 		}
-		if e.Trial != nil && (!(e.Trial.Factor > 0) || e.Trial.Factor > mostStrength) {
-			return &OptionError{Option: "Noise", Value: e.Trial.Factor, Want: "an estimate whose Trial has a Factor above 0, at most 1e6"}
-		}
-		c.sigma, c.sigmaGiven, c.sigmaAsked, c.grain, c.noise = 0, false, true, false, &e
+		c.sigma, c.sigmaGiven, c.sigmaAsked, c.noise = 0, false, true, &e
 		return nil
 	}}
 }
@@ -311,7 +304,7 @@ type ProgressReport struct {
 
 // apply applies the options to the defaults.
 func apply(options []Option) (settings, error) {
-	c := settings{strength: 1, adapt: true, shadows: true}
+	c := settings{strength: 1, adapt: true}
 	return c, c.apply(options)
 }
 

@@ -21,22 +21,6 @@ type Report struct {
 	// unless Sigma was given; where runs for it left far more of the photograph, or noise in the result, as much
 	// as fits.
 	Disturbance float64
-	// ColourStretch is the factor by which Denoise stretches the axes of colour before the denoiser, and
-	// shrinks them after it (SigmaChroma); 0 if it does not. What is proven holds in the norm that
-	// counts differences of colour so many times.
-	ColourStretch float64
-	// CoarseColour is the standard deviation of noise for which Denoise denoises the colour of what the
-	// network makes once more, at a quarter of the resolution, where a camera has left blotches of it;
-	// 0 if it does not. Averagedness is then that of both together.
-	CoarseColour float64
-	// MeansKept is the most that Denoise has put back anywhere of what a network took from the photograph's means over
-	// areas of some 100 pixels, in units of the full intensity range: 0 where noise explains what is missing. That is
-	// an image which is fixed for the photograph, as the radii of a guide are, and added to what the network
-	// makes; Averagedness stays as it is.
-	MeansKept float64
-	// Shadows is about the curves with which Denoise mends the shadows; nil where it does not. Averagedness and
-	// the certificate are of what comes before.
-	Shadows *ShadowReport
 	// Unchanged says that Denoise found no noise at all, as in a screenshot or a drawing, and returned the image as it
 	// is. What is proven is of that, the identity.
 	Unchanged bool

@@ -12,6 +12,7 @@ import (
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/levelmap"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -138,6 +139,7 @@ type networks struct {
 	mu     sync.Mutex
 	files  map[string]*weights.File // embedded ones, which are read only
 	loaded map[networkKey]*keptNetwork
+	levels map[backend.Device]*levelmap.Network
 }
 
 type networkKey struct {
@@ -223,12 +225,15 @@ func (n *networks) free() {
 			k.network.Free()
 		}
 	}
+	for _, l := range n.levels {
+		l.Free()
+	}
 }
 
 // run does what all restorations have in common around solve, which returns the
 // restored samples. measure estimates the noise where the options do not say it; if it is nil, solve
 // does.
-func (r *Restorer) run(ctx context.Context, t task, img image.Image, options []Option, measure func(*Planar) (NoiseEstimate, error),
+func (r *Restorer) run(ctx context.Context, t task, img image.Image, options []Option, measure func(settings, context.Context, *Planar) (NoiseEstimate, error),
 	solve func(context.Context, backend.Device, *picture, settings, *Report) ([]float32, error)) (image.Image, *Report, error) {
 	c, done, err := r.begin(ctx, t, options)
 	if err != nil {
@@ -241,7 +246,7 @@ func (r *Restorer) run(ctx context.Context, t task, img image.Image, options []O
 	}
 	report := &Report{Method: c.method}
 	if measure != nil {
-		if err := report.findSigma(c, p.planar, measure); err != nil {
+		if err := report.findSigma(ctx, c, p.planar, measure); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -145,7 +145,7 @@ func TestOptionsBelongToTasks(t *testing.T) {
 	require.NoError(t, err)
 	mask := image.NewGray(image.Rect(0, 0, 8, 8))
 	mask.Pix[9] = 0xff
-	r, err := restore.New(restore.Method(restore.TV), restore.Iterations(2), restore.Kernel(k), restore.StepSize(0.5), restore.SigmaChroma(0.1))
+	r, err := restore.New(restore.Method(restore.TV), restore.Iterations(2), restore.Kernel(k), restore.StepSize(0.5))
 	require.NoError(t, err)
 	defer r.Close()
 	tasks := map[string]func(o ...restore.Option) error{
@@ -166,9 +166,7 @@ func TestOptionsBelongToTasks(t *testing.T) {
 	}{
 		{restore.Sigma(0.1), "Sigma", all},
 		{restore.SigmaAuto(), "SigmaAuto", all},
-		{restore.Grain(0.01), "Grain", all},
 		{restore.Tile(8), "Tile", all},
-		{restore.SigmaChroma(0.1), "SigmaChroma", all[:1]},
 		{restore.Adaptation(false), "Adaptation", all[:2]},
 		{restore.StepSize(0.5), "StepSize", all[1:]},
 		{restore.Contraction(0.5), "Contraction", all[1:4]},

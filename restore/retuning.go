@@ -119,7 +119,7 @@ func (r *retuning) change(ctx context.Context, sigma float64) error {
 func (r *retuning) test(ctx context.Context, left float64) (doubted bool, err error) {
 	switch {
 	case len(r.others) == 0:
-		estimate, err := r.planar.shakenNoise()
+		estimate, err := r.planar.whiteNoise()
 		if err != nil {
 			return false, err
 		}

@@ -24,12 +24,9 @@ const (
 // belongs says which tasks an option belongs to; those that it does not list belong to all.
 var belongs = map[string][]task{
 	"SigmaAuto":     {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskCheck},
-	"Grain":         {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskCheck},
-	"SigmaChroma":   {taskDenoise},
 	"Noise":         {taskDenoise},
 	"Adaptation":    {taskDenoise, taskDeblur},
 	"CoarseNetwork": {taskDenoise},
-	"Shadows":       {taskDenoise},
 	"Prior":         {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve},
 	"PriorFunc":     {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve},
 	"StepSize":      {taskDeblur, taskInpaint, taskUpscale, taskSolve, taskCheck},

@@ -52,7 +52,7 @@ func (r *Restorer) Upscale(ctx context.Context, img image.Image, factor int, opt
 	if factor < 2 || factor > 4 {
 		return nil, nil, fmt.Errorf("restore: upscaling by %d, want 2, 3 or 4", factor)
 	}
-	return r.run(ctx, taskUpscale, img, options, (*Planar).blurredNoise,
+	return r.run(ctx, taskUpscale, img, options, settings.blurredNoise,
 		func(ctx context.Context, dev backend.Device, p *picture, c settings, report *Report) ([]float32, error) {
 			kernel, err := c.upscalingKernel(factor)
 			if err != nil {

@@ -163,7 +163,9 @@ type symmetry int
 
 const symmetries = 8
 
-func (s symmetry) apply(dst, src []float32, size int) {
+func (s symmetry) apply(dst, src []float32, size int) { turned(s, dst, src, size) }
+
+func turned[T any](s symmetry, dst, src []T, size int) {
 	for y := range size {
 		for x := range size {
 			fromY, fromX := y, x

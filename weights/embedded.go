@@ -41,12 +41,16 @@ const (
 	Euler = "euler"
 	Heun  = "heun"
 	RK4   = "rk4"
+	// Levels is the network that says which noise level a denoiser is to be told for each square of a
+	// photograph (package internal/levelmap). It learned from the photographs that Guided learned from and
+	// others like them, and is under Apache-2.0. It is no denoiser.
+	Levels = "levels"
 	// DnCNN is the unconstrained network to compare with, for noise of 0.15. Nothing is
 	// proven of it.
 	DnCNN = "dncnn"
 )
 
-// Names returns the names above in that order, also of those whose weights this build does
+// Names returns the names of denoisers above in that order, also of those whose weights this build does
 // not have.
 func Names() []string {
 	return []string{General, Strict, Guided, Original, Camera, Deblur, Fast, Small, Euler, Heun, RK4, DnCNN}
@@ -110,7 +114,7 @@ func register(name string, file registeredFile) {
 	if _, there := registered.files[name]; there {
 		panic(fmt.Sprintf("weights: %q is registered twice", name))
 	}
-	if !slices.Contains(Names(), name) {
+	if name != Levels && !slices.Contains(Names(), name) {
 		panic(fmt.Sprintf("weights: %q is not one of Names", name))
 	}
 	registered.files[name] = file

@@ -9,6 +9,7 @@ import (
 const (
 	FamilyAveraged = "averaged"
 	FamilyDnCNN    = "dncnn"
+	FamilyLevelMap = "levelmap"
 )
 
 // CardOf returns the card of a file, which must be of the given family. Of nil it is an error

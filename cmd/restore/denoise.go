@@ -13,10 +13,7 @@ import (
 // denoiser is the restorer of denoise.
 type denoiser struct {
 	batchFlags
-	adapt        bool
-	shadows      bool
-	luma, chroma sigmaFlag
-	grain        sigmaFlag
+	adapt bool
 }
 
 func (a *app) denoiseCommand() *cobra.Command {
@@ -25,25 +22,16 @@ func (a *app) denoiseCommand() *cobra.Command {
 	return a.restoringCommand(d, &cobra.Command{
 		Use:   "denoise IN...",
 		Short: "Remove noise from images",
-		Long: `Removes noise from images. By default it is measured in each image, and printed: how
-strong it is, and whether it is white, as of scans and test data, or coarse, as a
-camera's development and JPEG leave it. Coarse noise is removed at the level of its
-low frequencies, two to three times its standard deviation, and blotches of colour
-once more at a quarter of the resolution. --strength light and strong smooth less
-and more than that. In the shadows a camera's noise darkens a photograph too,
-through its tone curve: where the noise shows that, they are raised by as much. What
-a network takes from dark colours, on average over 100 pixels, is put back.
-A screenshot or a drawing has no noise and comes back as it is.
+		Long: `Removes noise from images. By default a small network looks at each image and says how
+much is to be removed in every part of it: little from texture, more from shadows.
+--strength light and strong remove less and more. A screenshot, a drawing or a
+photograph without noise comes back as it is.
 
---sigma S is for white noise of a standard deviation that you know, in units where 1
-is white. --sigma-chroma is for noise that is stronger or weaker in colour; --grain
-takes the standard deviation of coarse noise.
+--sigma S is for white noise of a known standard deviation, where 1 is white.
 
-The default method is ` + restore.DefaultMethod() + `. Noise that a camera has smoothed is removed by
-camera instead. That, and guided on a grey picture, is tried on a part of it first:
-where what it takes follows the detail that stays, as on gravel or water, it is
-texture, and less is taken (--adapt=false: no trial). Method fast is for large
-pictures: like guided, in a fifth of the time, and a little less good. Method tv
+The default method is ` + restore.DefaultMethod() + `, for noise that a camera has smoothed camera. Method
+fast is for large pictures: like guided, in a fifth of the time, and a little less
+good. Method tv
 minimises the total variation on luma and opponent colour axes, to a certified
 duality gap (--tolerance, 1e-4 by default, relative). The others are networks
 ('restore info' describes them).
@@ -83,27 +71,10 @@ func (d *denoiser) bindOwn(c *cobra.Command) {
 	d.bind(c, selectMethod, "the relative duality gap (default 1e-4)")
 	d.bindPreview(c)
 	bindAdapt(c, &d.adapt)
-	f := c.Flags()
-	f.Var(&d.luma, "sigma-luma", "standard deviation of the noise in brightness; --sigma, but not in colour where --sigma-chroma says so")
-	f.Var(&d.chroma, "sigma-chroma", "standard deviation of the noise in colour, where it is not that in brightness")
-	f.Var(&d.grain, "grain", "the noise is coarse, as cameras leave it, and this is its standard deviation; in place of --sigma")
-	f.BoolVar(&d.shadows, "shadows", true, "raise shadows that a camera's noise has darkened, where the noise is measured and shows it (--shadows=false: the denoiser alone, of which the proof is)")
-	expert(c, "sigma-luma", "sigma-chroma", "grain", "shadows")
-	c.MarkFlagsMutuallyExclusive("sigma", "sigma-luma", "grain")
 }
 
 func (d *denoiser) loadOwn(context.Context, *app) ([]restore.Option, error) {
-	opts := []restore.Option{restore.Adaptation(d.adapt), restore.Shadows(d.shadows)}
-	if d.luma.given {
-		opts = append(opts, restore.Sigma(d.luma.value))
-	}
-	if d.grain.given {
-		opts = append(opts, restore.Grain(d.grain.value))
-	}
-	if d.chroma.given {
-		opts = append(opts, restore.SigmaChroma(d.chroma.value))
-	}
-	return opts, nil
+	return []restore.Option{restore.Adaptation(d.adapt)}, nil
 }
 
 func (d *denoiser) solve(ctx context.Context, img *restore.Planar, opts ...restore.Option) (image.Image, *restore.Report, error) {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"image"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,12 +87,13 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 	if err != nil {
 		return nil, "", err
 	}
-	if noise != nil {
-		opts = append(opts, restore.Noise(*noise))
-	}
 	kernel := r.removedBlur()
 	margin := previewMargin + max(kernel.H, kernel.W)
 	top, left := max(0, p.y-margin), max(0, p.x-margin)
+	if noise != nil {
+		part := image.Rect(left, top, min(m.Width, p.x+p.width+margin), min(m.Height, p.y+p.height+margin))
+		opts = append(opts, restore.Noise(noise.Part(part)))
+	}
 	crop(m, min(m.Height, p.y+p.height+margin)-top, min(m.Width, p.x+p.width+margin)-left, top, left)
 
 	strengths := append([]float64{b.strength.factor}, b.strength.more...)
@@ -123,7 +125,7 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 		panels = append(panels, panel(out.Pix))
 		labels = append(labels, strengthName(s))
 		if o == nil {
-			if report.Adaptation > 0 && (noise == nil || noise.Trial == nil) {
+			if report.Adaptation > 0 {
 				a.remark(t.input, "the strength of the network follows the detail of this part, and in the whole image that of the whole (--adapt=false: neither)")
 			}
 			o = outcomeOf(&panels[i+1], report)
@@ -172,16 +174,11 @@ func (b *batchFlags) noiseOfWhole(context.Context, *imagefile.Image, []restore.O
 	return nil, nil
 }
 
-// noiseOfWhole measures the noise in the whole image, and tries the network on parts of all of it, as without --preview.
-func (d *denoiser) noiseOfWhole(ctx context.Context, m *imagefile.Image, opts []restore.Option) (*restore.NoiseEstimate, error) {
-	if d.sigma.given || d.luma.given || d.grain.given {
+// noiseOfWhole finds the noise in the whole image, as without --preview.
+func (d *denoiser) noiseOfWhole(_ context.Context, m *imagefile.Image, _ []restore.Option) (*restore.NoiseEstimate, error) {
+	if d.sigma.given {
 		return nil, nil
 	}
-	img := planarOf(m)
-	e, err := restore.EstimateNoise(img)
-	if err != nil {
-		return nil, err
-	}
-	e.Trial, err = restore.Trial(ctx, img, append(slices.Clone(opts), restore.Noise(e))...)
+	e, err := restore.EstimateNoise(planarOf(m))
 	return &e, err
 }

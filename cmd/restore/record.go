@@ -85,18 +85,11 @@ type outcome struct {
 	Rescaling  number       `json:"rescaling,omitempty"`
 	Level      number       `json:"level,omitempty"`
 	Adaptation number       `json:"adaptation,omitempty"`
-	// CoarseColour is the noise for which colour was denoised once more, at a quarter of the resolution.
-	CoarseColour number `json:"coarse_colour,omitempty"`
-	// MeansKept is the most that was put back of what the network took from means over areas of some 100 pixels, where
-	// 1 is white. The certificate holds with it.
-	MeansKept number `json:"means_kept,omitempty"`
-	// Shadows is about the curves that have raised shadows in the end. The certificate is of what comes before.
-	Shadows   *shadowInfo `json:"shadows,omitempty"`
-	Guide     *guideInfo  `json:"guide,omitempty"`
-	Mask      string      `json:"mask,omitempty"`
-	Factor    int         `json:"factor,omitempty"`
-	Antialias string      `json:"antialias,omitempty"`
-	Kernel    string      `json:"kernel,omitempty"`
+	Guide      *guideInfo   `json:"guide,omitempty"`
+	Mask       string       `json:"mask,omitempty"`
+	Factor     int          `json:"factor,omitempty"`
+	Antialias  string       `json:"antialias,omitempty"`
+	Kernel     string       `json:"kernel,omitempty"`
 	// KernelEstimate is the kernel that was estimated where none was given; the certificate is of the
 	// iteration for it.
 	KernelEstimate *kernelInfo `json:"kernel_estimate,omitempty"`
@@ -114,50 +107,29 @@ type outcome struct {
 // noiseInfo is what an image tells of its noise.
 type noiseInfo struct {
 	Kind string `json:"kind"` // none, white or coarse
+	// Low and High are the levels that a tenth and nine tenths of the squares of the image are not above.
 	Low  number `json:"level_low"`
 	High number `json:"level_high"`
 	// PerChannel is the standard deviation of white noise in each channel.
-	PerChannel []number    `json:"per_channel,omitempty"`
-	Bands      []noiseBand `json:"bands,omitempty"`
-	Tones      []noiseTone `json:"tones,omitempty"`
-}
-
-type noiseBand struct {
-	Period     number `json:"period"`
-	Brightness number `json:"brightness"`
-	Colour     number `json:"colour,omitempty"`
-}
-
-type noiseTone struct {
-	Mean  number `json:"mean"`
-	Sigma number `json:"sigma"`
+	PerChannel []number `json:"per_channel,omitempty"`
 }
 
 func noiseInfoOf(e *restore.NoiseEstimate) *noiseInfo {
-	n := &noiseInfo{Kind: e.Kind.String(), Low: number(e.Low), High: number(e.High)}
+	n := &noiseInfo{Kind: e.Kind.String()}
+	if e.Levels != nil {
+		n.Low, n.High = number(e.Levels.Quantile(0.1)), number(e.Levels.Quantile(0.9))
+	}
 	for _, s := range e.PerChannel {
 		n.PerChannel = append(n.PerChannel, number(s))
 	}
-	for _, b := range e.Bands {
-		n.Bands = append(n.Bands, noiseBand{number(b.Period), number(b.Brightness), number(b.Colour)})
-	}
-	for _, t := range e.Tones {
-		n.Tones = append(n.Tones, noiseTone{number(t.Mean), number(t.Sigma)})
-	}
 	return n
-}
-
-// shadowInfo is about the curves that have raised the shadows of a photograph.
-type shadowInfo struct {
-	Raised number `json:"raised"` // the most that was added to a sample, 1 being white
-	Slope  number `json:"slope"`  // the greatest slope of a curve
 }
 
 // guideInfo is about the guide that set the radii of a network's projections for the photograph.
 // The certificate is that of the network as it is frozen with them.
 type guideInfo struct {
 	Strength        number `json:"strength"` // factor on the radii
-	Looks           int    `json:"looks"`    // how often it set them: once, once more for coarse_colour, or before each run and annealed step of an iteration
+	Looks           int    `json:"looks"`    // how often it set them: once, or before each run and annealed step of an iteration
 	Parameters      int    `json:"parameters"`
 	Multiplications number `json:"multiplications"` // for a pixel
 }

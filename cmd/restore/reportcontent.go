@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -58,7 +57,7 @@ func factsOf(o *outcome) []htmlreport.Fact {
 	if n := o.Noise; n != nil {
 		say("Kind of noise", "%s", n.Kind)
 		if n.Low != n.High {
-			say("Noise level in three images of five", "%.4g to %.4g", n.Low, n.High)
+			say("Noise level in eight squares of ten", "%.4g to %.4g", n.Low, n.High)
 		}
 		for i, s := range n.PerChannel {
 			channel := "brightness"
@@ -73,13 +72,6 @@ func factsOf(o *outcome) []htmlreport.Fact {
 	sayNumber("Rescaling of the network", o.Rescaling)
 	sayNumber("Level of the network", o.Level)
 	sayNumber("Adaptation to the image", o.Adaptation)
-	sayNumber("Noise of colour at a quarter of the resolution", o.CoarseColour)
-	if o.MeansKept > 0 {
-		say("Dark colours kept by up to", "%.3g of 255", 255*o.MeansKept)
-	}
-	if o.Shadows != nil {
-		say("Shadows raised by up to", "%.3g of 255", 255*o.Shadows.Raised)
-	}
 	if o.Guide != nil {
 		say("Strength of the guide", "%.4g", o.Guide.Strength)
 	}
@@ -110,41 +102,18 @@ func factsOf(o *outcome) []htmlreport.Fact {
 	return facts
 }
 
-// noiseCharts draw what an image shows of its noise, in units of 1/255.
-func noiseCharts(e *restore.NoiseEstimate) []*htmlreport.Chart {
-	if e == nil {
-		return nil
+// levelPicture draws the noise levels of an image's squares, the highest white.
+func levelPicture(e *restore.NoiseEstimate) (*htmlreport.Picture, error) {
+	if e == nil || e.Levels == nil || e.Levels.Max() == 0 {
+		return nil, nil
 	}
-	var charts []*htmlreport.Chart
-	if len(e.Bands) > 0 {
-		brightness, colour := htmlreport.Series{Name: "brightness"}, htmlreport.Series{Name: "colour"}
-		hasColour := false
-		// They are of two resolutions, which overlap.
-		for _, b := range slices.SortedFunc(slices.Values(e.Bands), func(a, b restore.NoiseBand) int { return cmp.Compare(a.Period, b.Period) }) {
-			brightness.X, brightness.Y = append(brightness.X, b.Period), append(brightness.Y, 255*b.Brightness)
-			colour.X, colour.Y = append(colour.X, b.Period), append(colour.Y, 255*b.Colour)
-			hasColour = hasColour || b.Colour > 0
-		}
-		c := &htmlreport.Chart{
-			Title: "By fineness: what the calmest tenth of the image shows", X: "period, pixels", Y: "sigma, of 255", LogX: true,
-			Series: []htmlreport.Series{brightness},
-			Note:   "White noise is as strong at all periods; noise that was smoothed or compressed is stronger at long ones. Texture may be among it.",
-		}
-		if hasColour {
-			c.Series = append(c.Series, colour)
-		}
-		charts = append(charts, c)
+	m := e.Levels
+	pix := slices.Clone(m.Sigma)
+	for i := range pix {
+		pix[i] /= float32(m.Max())
 	}
-	if len(e.Tones) > 0 {
-		s := htmlreport.Series{Name: "at periods of four to eight pixels"}
-		for _, t := range e.Tones {
-			s.X, s.Y = append(s.X, 255*t.Mean), append(s.Y, 255*t.Sigma)
-		}
-		charts = append(charts, &htmlreport.Chart{
-			Title: "By brightness: from shadows to lights", X: "brightness, of 255", Y: "sigma, of 255", Series: []htmlreport.Series{s},
-		})
-	}
-	return charts
+	p, err := htmlreport.Window{Width: m.Columns, Height: m.Rows, Reduction: 1}.Draw(pix, 1, m.Rows, m.Columns, 1)
+	return &p, err
 }
 
 // residualChart draws the residuals of an iteration beside their bound, root mean squares.
@@ -237,20 +206,8 @@ func certificateInWords(o *outcome, r *restore.Report) []string {
 	if o.Guide != nil {
 		say("This is proven of the network as it was frozen for this photograph, whatever its guide chose; how the choice follows the photograph is not part of it.")
 	}
-	if o.CoarseColour > 0 {
-		say("It is proven of the network and of the denoising of colour at a quarter of the resolution after it, together.")
-	}
-	if o.MeansKept > 0 {
-		say("What the network took from the means over areas of some 100 pixels was put back, as an image that is fixed for this photograph; what is proven holds with it.")
-	}
-	if o.Shadows != nil {
-		say("Shadows were raised after that, by curves for each colour that are not part of the proof: they move two images apart by %.3g times at most (--shadows=false leaves them out).", o.Shadows.Slope)
-	}
 	if o.Adaptation > 0 {
 		say("How strong the network is follows the image; that choice is not part of the proof (--adapt=false leaves it out).")
-	}
-	if r.ColourStretch > 0 {
-		say("It holds in the norm that counts differences of colour %.3g times.", r.ColourStretch)
 	}
 	if i == nil && o.Network == nil && o.solver != nil {
 		say("The result is that of total variation to a relative duality gap of %.2g.", o.Residual)

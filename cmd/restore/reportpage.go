@@ -148,7 +148,9 @@ func (p *reportPage) after(m *imagefile.Image, kernel deblur.Kernel, o *outcome,
 		e.Kernel = &k
 	}
 	e.Facts = factsOf(o)
-	e.Noise = noiseCharts(r.Estimate)
+	if e.Levels, err = levelPicture(r.Estimate); err != nil {
+		return err
+	}
 	switch {
 	case r.Iteration != nil:
 		e.Residuals = residualChart(*r.Iteration)

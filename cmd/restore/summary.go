@@ -22,10 +22,7 @@ func outcomeOf(m *imagefile.Image, r *restore.Report) *outcome {
 		Width: m.Width, Height: m.Height, Channels: m.Channels,
 		Method: r.Method, Sigma: number(r.Sigma), SigmaGiven: number(r.SigmaGiven), Disturbance: number(r.Disturbance), Estimated: r.Estimate != nil, Unchanged: r.Unchanged,
 		Weight: number(r.Weight), Rescaling: number(r.Rescaling), Level: number(r.Level),
-		Adaptation: number(r.Adaptation), CoarseColour: number(r.CoarseColour), MeansKept: number(r.MeansKept), Certificate: certificateOf(r),
-	}
-	if s := r.Shadows; s != nil {
-		o.Shadows = &shadowInfo{Raised: number(s.Raised), Slope: number(s.Slope)}
+		Adaptation: number(r.Adaptation), Certificate: certificateOf(r),
 	}
 	if g := r.Guide; g != nil {
 		o.Guide = &guideInfo{Strength: number(g.Strength), Looks: g.Looks, Parameters: g.Parameters, Multiplications: number(g.Multiplications)}
@@ -59,8 +56,8 @@ func (a *app) remarkRun(input string, r *restore.Report) {
 		if e.Reliable && e.Note != "" {
 			a.remark(input, "sigma: %s", e.Note)
 		}
-		for _, b := range e.Bands {
-			a.detail("%s: detail of %.3g pixels: %.2g of 255 in brightness, %.2g in colour where it is calm", name(input), b.Period, 255*b.Brightness, 255*b.Colour)
+		if m := e.Levels; m != nil {
+			a.detail("%s: noise levels from %.3g to %.3g, where 1 is white, half of the squares below %.3g", name(input), m.Quantile(0), m.Max(), m.Quantile(0.5))
 		}
 	}
 	switch {
@@ -110,12 +107,6 @@ func summary(achieved string, o *outcome) string {
 		return fmt.Sprintf("%s, %.1f s", achieved, o.Seconds)
 	}
 	parts := []string{achieved + " by " + o.Method}
-	if o.MeansKept >= 0.5/255 {
-		parts = append(parts, fmt.Sprintf("dark colours kept by up to %.0f of 255", 255*o.MeansKept))
-	}
-	if o.Shadows != nil && o.Shadows.Raised >= 0.5/255 {
-		parts = append(parts, fmt.Sprintf("shadows raised by up to %.0f of 255", 255*o.Shadows.Raised))
-	}
 	iterated := o.solver != nil && (o.Iterations > 0 || o.Network == nil)
 	finished := o.solver == nil || o.Converged
 	if iterated {

@@ -49,13 +49,13 @@ var table = map[string]row{
 	}, tests: []string{"denoise/dncnn"}},
 	"restore": {code: []string{
 		"denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "tv", "pnp", "averaged", "backend", "backend/cpu", "backend/cuda", "weights", "weights/open",
-		"internal/imagefile", "internal/localmean", "internal/methodnoise", "internal/noiselevel", "internal/reduction", "internal/shadows", "internal/strength",
+		"internal/imagefile", "internal/impulse", "internal/levelmap", "internal/noiselevel", "internal/strength",
 		xImage,
 	}, tests: []string{"denoise/activation", "denoise/dncnn", "internal/cameranoise", "internal/scene", "internal/quality", "weights/research"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from, internal/cameranoise
 	// photographs it, internal/noiselevel says of what level its noise is, and internal/strength for which
 	// levels the steps of deblurring are. See RATIONALE.md.
-	"train": {code: []string{"denoise", "denoise/activation", "denoise/dncnn", "denoise/guide", "denoise/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/noiselevel", "internal/parallel", "internal/strength", gonum}},
+	"train": {code: []string{"denoise", "denoise/activation", "denoise/dncnn", "denoise/guide", "denoise/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/levelmap", "internal/noiselevel", "internal/parallel", "internal/strength", "internal/synthetic", gonum}},
 
 	// The restoration packages, side by side.
 	"denoise": {code: []string{
@@ -147,12 +147,8 @@ var table = map[string]row{
 	"internal/imagefile/atomicfile": {code: []string{"internal/openfile"}},
 	"internal/jpegblock":            {},
 	"internal/openfile":             {},
-	"internal/noiselevel":           {code: []string{"internal/parallel", "internal/perceptron"}, tests: []string{"internal/cameranoise"}},
-	"internal/perceptron":           {},
-	"internal/localmean":            {},
-	"internal/methodnoise":          {code: []string{"weights", "internal/perceptron"}},
-	"internal/shadows":              {},
-	"internal/reduction":            {tests: []string{"internal/devicetest"}},
+	"internal/levelmap":             {code: []string{"backend", "weights", "internal/devicequeue"}},
+	"internal/noiselevel":           {code: []string{"internal/parallel"}, tests: []string{"internal/cameranoise"}},
 	"internal/response":             {},
 	"internal/quality":              {code: []string{"internal/parallel"}},
 	"internal/scene":                {},
@@ -210,9 +206,8 @@ var table = map[string]row{
 	"experiments/internal/tinyset": {code: []string{testify}},
 
 	// Generators.
-	"internal/learning":          {code: []string{"internal/imagefile", "internal/perceptron"}},
-	"internal/noiselevel/learn":  {code: []string{"internal/cameranoise", "internal/learning", "internal/noiselevel"}},
-	"internal/methodnoise/learn": {code: []string{"restore", "internal/cameranoise", "internal/learning", "internal/methodnoise"}},
+	"internal/learnlevels":       {code: []string{"backend/cpu", "denoise", "train", "weights", "weights/open", "internal/imagefile", "internal/levelmap"}},
+	"internal/qualitygate":       {code: []string{"restore", "internal/cameranoise", "internal/imagefile", "internal/imagefile/atomicfile", "internal/quality", "internal/synthetic"}},
 	"internal/scene/render":      {code: []string{"internal/scene"}},
 
 	// Races against other programs.

@@ -35,7 +35,7 @@ func TestForeignTextIsEscaped(t *testing.T) {
 	c := &Chart{Title: hostile, X: hostile, Y: hostile, Note: hostile, Series: []Series{{Name: hostile, X: []float64{1, 2}, Y: []float64{1, 2}}}}
 	e := Entry{
 		Name: hostile, Output: hostile, Summary: hostile, Failure: hostile, Views: []View{v}, Facts: []Fact{{hostile, hostile}},
-		Noise: []*Chart{c}, Kernel: &v.Before, Residuals: c, Certificate: []string{hostile}, Proof: hostile, Doubts: []string{hostile},
+		Levels: &v.Before, Kernel: &v.Before, Residuals: c, Certificate: []string{hostile}, Proof: hostile, Doubts: []string{hostile},
 		Record: map[string]string{hostile: hostile},
 	}
 	text := write(t, &Page{Title: hostile, Version: hostile, Command: hostile, Entries: []Entry{e, e}})
@@ -48,8 +48,8 @@ func TestForeignTextIsEscaped(t *testing.T) {
 	// The scripts are two records and the page's own, and each picture is one of ours.
 	require.Equal(t, 3, strings.Count(text, "<script"))
 	require.Equal(t, 3, strings.Count(text, "</script"))
-	require.Equal(t, strings.Count(text, "<img "), len(regexp.MustCompile(`<img (class="kernel" )?src="data:image/png;base64,[A-Za-z0-9+/=]+" `).FindAllString(text, -1)))
-	require.Equal(t, 6, strings.Count(text, "<img "))
+	require.Equal(t, strings.Count(text, "<img "), len(regexp.MustCompile(`<img (class="(kernel|levels)" )?src="data:image/png;base64,[A-Za-z0-9+/=]+" `).FindAllString(text, -1)))
+	require.Equal(t, 8, strings.Count(text, "<img "))
 	// What programs read is the record, whatever is in it.
 	record := regexp.MustCompile(`(?s)<script type="application/json" class="record">(.*?)</script>`).FindStringSubmatch(text)
 	var got map[string]string

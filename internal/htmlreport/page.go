@@ -29,8 +29,8 @@ type Entry struct {
 	Views []View
 	// Facts are numbers and words with a name each.
 	Facts []Fact
-	// Noise is what the image tells of its noise.
-	Noise []*Chart
+	// Levels are the noise levels of the squares of the picture, the highest white.
+	Levels *Picture
 	// Kernel is the blur that was removed, black where it has no weight.
 	Kernel *Picture
 	// Residuals are those of the iterations, beside their bound.

@@ -71,7 +71,7 @@ func (s *samples) judge(m measurement) measurement {
 	}
 	constant := 0
 	for i := range s.count {
-		if s.ground(i) {
+		if s.constant(i) {
 			constant++
 		}
 	}

@@ -71,7 +71,6 @@ const (
 	noteFlat     = "the image does not vary: it has no noise"
 	noteNarrow   = "the image is too small to tell noise from content: the estimate is rough"
 	noteGraphics = "flat areas have no noise at all, so what varies elsewhere is taken for content"
-	noteDrawn    = "this looks like a screenshot or a drawing, which has no noise"
 	noteTexture  = "what varies looks like texture rather than noise: the estimate is an upper bound"
 	noteClipped  = "almost everything is clipped or near the ends of the range: the estimate is rough"
 )
@@ -95,16 +94,15 @@ func Estimate(pix []float32, channels, height, width int) (Estimation, error) {
 		return Estimation{}, err
 	}
 	if channels == 3 && EqualPlanes(pix) {
-		e := estimateFinite(pix[:height*width], 1, height, width, ranges[:1], false)
+		e := estimateFinite(pix[:height*width], 1, height, width, ranges[:1])
 		e.PerChannel = []float64{e.Sigma, e.Sigma, e.Sigma}
 		return e, nil
 	}
-	return estimateFinite(pix, channels, height, width, ranges, false), nil
+	return estimateFinite(pix, channels, height, width, ranges), nil
 }
 
-// estimateFinite is Estimate of finite values. Where clippedGround is set, constant areas at the ends of the range are
-// what was clipped there, and say nothing of noise elsewhere.
-func estimateFinite(pix []float32, channels, height, width int, ranges []valueRange, clippedGround bool) Estimation {
+// estimateFinite is Estimate of finite values.
+func estimateFinite(pix []float32, channels, height, width int, ranges []valueRange) Estimation {
 	flat := true
 	for _, r := range ranges {
 		flat = flat && r.low == r.high
@@ -116,7 +114,6 @@ func estimateFinite(pix []float32, channels, height, width int, ranges []valueRa
 		return fromDifferences(pix, channels, height, width)
 	}
 	s := sample(pix, channels, height, width, ranges)
-	s.clippedGround = clippedGround
 	var e Estimation
 	if channels == 3 {
 		e = s.colour()

@@ -33,7 +33,7 @@ type samples struct {
 	patches         []patch
 	ranges          []valueRange // of each channel
 	scratch         []float32    // reused by deviation
-	clippedGround   bool         // constant patches at the ends of the range say nothing of noise
+
 }
 
 func (s *samples) at(i, c int) *patch { return &s.patches[i*s.channels+c] }
@@ -46,19 +46,6 @@ func (s *samples) constant(i int) bool {
 		}
 	}
 	return true
-}
-
-// ground says whether patch i is constant, and that shows an image without noise.
-func (s *samples) ground(i int) bool {
-	if !s.constant(i) {
-		return false
-	}
-	for c := range s.channels {
-		if !s.clippedGround || s.at(i, c).limits == 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // gridStride returns the smallest odd distance between patches that gives at most

@@ -122,12 +122,6 @@ func TestDetail(t *testing.T) {
 	require.Equal(t, DeblurFactor(0.1, mostEnergy), DeblurFactor(0.1, 1))
 }
 
-// A camera's noise is told from white noise by more than the spread of the fit.
-func TestGrain(t *testing.T) {
-	require.Greater(t, GrainShare, 1.9)
-	require.Less(t, GrainShare, 4.5)
-}
-
 // An operator of its own kind is treated as the known ones of its norm, and the units of the
 // measurements do not matter.
 func TestSolve(t *testing.T) {
@@ -190,54 +184,6 @@ func TestGuided(t *testing.T) {
 	require.InDelta(t, 0.012, GuidedUpscaleLevel(0, 3), 1e-12)
 }
 
-// TestGuidedCoarseLevel: texture that passes for weak noise is left at its level, and a higher estimate never
-// means a lower level.
-func TestGuidedCoarseLevel(t *testing.T) {
-	require.Equal(t, 0.01, GuidedCoarseLevel(0.01, 0, 1))
-	require.InDelta(t, (1+guidedMore)*0.04, GuidedCoarseLevel(0.04, 0.02, 1), 1e-12)
-	require.InDelta(t, (1+guidedMore/2)*0.04, GuidedCoarseLevel(0.04, 0.02, 0.5), 1e-12)
-	require.Equal(t, 0.04, GuidedCoarseLevel(0.04, 0.02, 0)) // colour is not smoothed
-	require.Equal(t, 0.04, GuidedCoarseLevel(0.04, 0.04, 1)) // as fine as white
-	for _, fine := range []float64{0, 0.01, 0.03, 0.1} {
-		last := 0.0
-		for sigma := 1e-4; sigma < 0.3; sigma += 1e-4 {
-			level := GuidedCoarseLevel(sigma, fine, 1)
-			require.GreaterOrEqual(t, level, last)
-			require.True(t, level >= sigma && level <= (1+guidedMore)*sigma*(1+1e-9))
-			last = level
-		}
-	}
-}
-
-// TestCoarseColourLevel: nothing where colour's noise is not steep, weak or as fine as white, a share of the level
-// where it is, and never less for more noise or a steeper spectrum.
-func TestCoarseColourLevel(t *testing.T) {
-	require.InDelta(t, 0.4*0.04, CoarseColourLevel(0.04, 0.004, 8), 1e-12)
-	require.InDelta(t, 0.2*0.04, CoarseColourLevel(0.04, 0.004, 4), 1e-12)
-	require.Zero(t, CoarseColourLevel(0.04, 0.004, 3.4))
-	require.Zero(t, CoarseColourLevel(0.04, 0.004, 0))
-	require.Zero(t, CoarseColourLevel(0.04, 0.04, 8))
-	require.Zero(t, CoarseColourLevel(0.01, 0, 8))
-	for _, slope := range []float64{3.7, 4, 5, 100} {
-		last := 0.0
-		for sigma := 1e-3; sigma < 0.3; sigma += 1e-3 {
-			level := CoarseColourLevel(sigma, 0.01, slope)
-			require.GreaterOrEqual(t, level, last)
-			require.GreaterOrEqual(t, level, CoarseColourLevel(sigma, 0.01, slope-0.1))
-			require.LessOrEqual(t, level, 0.4*sigma)
-			last = level
-		}
-	}
-}
-
-// TestSmoothed: noise as fine as white was smoothed by nothing.
-func TestSmoothed(t *testing.T) {
-	require.True(t, Smoothed(0.04, 0))
-	require.True(t, Smoothed(0.04, 0.035))
-	require.False(t, Smoothed(0.04, 0.037))
-	require.False(t, Smoothed(0.04, 0.05))
-}
-
 // TestAnnealed: from much noise down to the level of the run, each step for less than the one before, and the run
 // for less than the last.
 func TestAnnealed(t *testing.T) {
@@ -255,23 +201,4 @@ func TestAnnealed(t *testing.T) {
 		require.LessOrEqual(t, first, 6*(1+1e-12))
 	})
 	require.InDelta(t, 49.0/255, 0.05*Annealed(0.05, 0), 1e-12)
-}
-
-// TestShaken: deblurring takes coarse noise for at least what it is estimated as, and the more, the stronger it
-// is; what is even is seen earlier.
-func TestShaken(t *testing.T) {
-	require.Equal(t, 0.03, ShakenLevel(0.03, shakenFrom))
-	require.InDelta(t, (1+shakenMore)*0.1, ShakenLevel(0.03, 0.1), 1e-12)
-	rapid.Check(t, func(t *rapid.T) {
-		sigma, learned := rapid.Float64Range(1e-4, 0.5).Draw(t, "sigma"), rapid.Float64Range(0, 0.5).Draw(t, "learned")
-		level := ShakenLevel(sigma, learned)
-		require.GreaterOrEqual(t, level, sigma)
-		require.GreaterOrEqual(t, ShakenLevel(1.1*sigma, learned), level)
-		require.GreaterOrEqual(t, ShakenLevel(sigma, 1.1*learned), level)
-		require.True(t, SeenInBlur(sigma, true) || !SeenInBlur(sigma, false))
-	})
-	require.True(t, SeenInBlur(blurredMost, false))
-	require.False(t, SeenInBlur(blurredLeast, false))
-	require.True(t, SeenInBlur(blurredLeast, true))
-	require.False(t, SeenInBlur(0.9*blurredLeast, true))
 }

@@ -1,0 +1,580 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/devicequeue"
+	"github.com/averaged/imaging/internal/levelmap"
+)
+
+// LevelNetConfig is the recipe of a network of noise levels (package levelmap).
+type LevelNetConfig struct {
+	Widths     [levelmap.Scales]int `json:"widths"`
+	Head       int                  `json:"head"`
+	Batch      int                  `json:"batch"`
+	Iterations int                  `json:"iterations"`
+	Rate       float64              `json:"rate"` // of Muon at the beginning, falling as a cosine
+	// Floor is added to the mean squared error of a crop before its logarithm: below it decibels count less
+	// and less.
+	Floor float64 `json:"floor"`
+	Seed  uint64  `json:"seed"`
+}
+
+// DefaultLevelNetConfig returns the recipe of the weights "levels".
+func DefaultLevelNetConfig() LevelNetConfig {
+	return LevelNetConfig{Widths: [levelmap.Scales]int{32, 48, 64}, Head: 64, Batch: 16, Iterations: 4000, Rate: 0.02, Floor: 3e-6, Seed: 1}
+}
+
+// LevelNet is a network of noise levels in training.
+type LevelNet struct {
+	config  LevelNetConfig
+	dev     backend.Device
+	memory  *devicequeue.Pool // of one pass
+	kept    *devicequeue.Pool
+	layers  []*convolution
+	descent *optimiser
+	way     backend.Activation
+	at      int // iteration
+
+	average [][]float32 // of the parameters
+}
+
+// NewLevelNet returns a network with random weights.
+func NewLevelNet(dev backend.Device, c LevelNetConfig) (*LevelNet, error) {
+	n := &LevelNet{
+		config: c, dev: dev, memory: devicequeue.NewPool(dev), kept: devicequeue.NewPool(dev),
+		way: backend.Activation{Kind: backend.LeakyReLU, Slope: levelmap.Slope},
+	}
+	q := &devicequeue.Queue{Dev: dev}
+	random := newGenerator(c.Seed)
+	for _, l := range levelmap.Layers(c.Widths, c.Head) {
+		layer := newConvolution(q, n.kept, l.Name, l.Out, l.In, l.Kernel)
+		bound := math.Sqrt(6 / float64(l.In*l.Kernel*l.Kernel) / (1 + levelmap.Slope*levelmap.Slope))
+		if l.Out <= levelmap.Denoisers { // says nothing yet
+			bound *= 0.01
+		}
+		for i := range layer.weights.values {
+			layer.weights.values[i] = float32(bound * (2*random.uniform() - 1))
+		}
+		if l.Name == "scale.0.0" {
+			withoutMean(layer.weights.values, l.Out*3/4, l.In*l.Kernel*l.Kernel)
+		}
+		if l.Out == levelmap.Denoisers {
+			for i := range layer.biases.values {
+				layer.biases.values[i] = 3
+			}
+		}
+		n.layers = append(n.layers, layer)
+	}
+	var parameters []*Parameter
+	for _, l := range n.layers {
+		parameters = append(parameters, l.parameters()...)
+	}
+	o := MuonDefaults()
+	o.WeightDecay, o.GradientLimit = 0.01, 1
+	for _, l := range n.layers {
+		l.weights.length = math.Sqrt(float64(l.weights.shape[0]))
+	}
+	var err error
+	if n.descent, err = newOptimiser(dev, o, parameters); err != nil {
+		return nil, err
+	}
+	for _, p := range parameters {
+		n.average = append(n.average, append([]float32(nil), p.values...))
+	}
+	n.prepare(q)
+	return n, q.Err
+}
+
+// withoutMean takes the mean from the first filters: noise is far weaker than what has a mean.
+func withoutMean(filters []float32, number, size int) {
+	for k := range number {
+		f := filters[k*size:][:size]
+		sum := float32(0)
+		for _, v := range f {
+			sum += v
+		}
+		for i := range f {
+			f[i] -= sum / float32(size)
+		}
+	}
+}
+
+func (n *LevelNet) prepare(q *devicequeue.Queue) {
+	for _, l := range n.layers {
+		l.prepare(q, nil)
+	}
+}
+
+// Take sets the parameters to those of a model of the same form.
+func (n *LevelNet) Take(m *levelmap.Model) error {
+	for i, l := range n.layers {
+		if len(l.weights.values) != len(m.Layers[i].Weight) {
+			return fmt.Errorf("layer %q has other sizes", m.Layers[i].Name)
+		}
+		copy(l.weights.values, m.Layers[i].Weight)
+		copy(l.biases.values, m.Layers[i].Bias)
+		copy(n.average[2*i], m.Layers[i].Weight)
+		copy(n.average[2*i+1], m.Layers[i].Bias)
+	}
+	q := &devicequeue.Queue{Dev: n.dev}
+	n.prepare(q)
+	return q.Err
+}
+
+// Model returns the mean of the last parameters.
+func (n *LevelNet) Model() *levelmap.Model {
+	m := &levelmap.Model{Layers: levelmap.Layers(n.config.Widths, n.config.Head)}
+	for i := range m.Layers {
+		m.Layers[i].Weight, m.Layers[i].Bias = append([]float32(nil), n.average[2*i]...), append([]float32(nil), n.average[2*i+1]...)
+	}
+	return m
+}
+
+func (n *LevelNet) convolve(q *devicequeue.Queue, l *convolution, x backend.Buffer, a backend.Activation) backend.Buffer {
+	s := x.Shape()
+	s.C = l.filter.Shape().N
+	y := n.memory.Take(q, s)
+	q.Convolve(y, x, l.filter, backend.ConvEnd{Bias: l.bias, Activation: a})
+	return y
+}
+
+// levelPass is what the way back needs.
+type levelPass struct {
+	x          []backend.Buffer // input of each layer but choice
+	y          []backend.Buffer // output
+	magnitudes [][]float32      // of each crop
+	global     []*levelmap.Global
+	said       []float32   // crops×denoisers×squares
+	head       []float32   // crops×head×squares, what the choice sees
+	choice     []float64   // of each crop, before the sigmoid
+	pooled     [][]float32 // of each crop, means of head
+}
+
+// forward makes the levels of crops, N×3×128×128.
+func (n *LevelNet) forward(q *devicequeue.Queue, images []float32, crops int) *levelPass {
+	n.memory.Reclaim()
+	const side = LevelCropSide
+	p := &levelPass{}
+	fine := n.memory.Take(q, backend.Shape{N: crops, C: 3, H: side, W: side})
+	scaled := make([]float32, len(images))
+	for i, v := range images {
+		scaled[i] = (v - 0.5) * levelmap.Gain
+	}
+	q.Upload(fine, scaled)
+	x := fine
+	p.magnitudes = make([][]float32, crops)
+	for i := range levelmap.Scales {
+		u := n.memory.Take(q, x.Shape().Unshuffled(2))
+		from := x
+		q.Do(func() error { return n.dev.Unshuffle(u, from, 2) })
+		y := n.convolve(q, n.layers[2*i], u, n.way)
+		z := n.convolve(q, n.layers[2*i+1], y, n.way)
+		p.x, p.y = append(p.x, u, y), append(p.y, y, z)
+		s := z.Shape()
+		values := make([]float32, s.Len())
+		q.Download(values, z)
+		concurrently(crops, func(k int) {
+			each := s.C * s.Plane()
+			p.magnitudes[k] = append(p.magnitudes[k], levelmap.Magnitudes(values[k*each:][:each], s.C, s.H, s.W, s.H*LevelSquare/side)...)
+		})
+		x = z
+	}
+	features := n.layers[levelmap.Head].filter.Shape().C
+	input := make([]float32, crops*features*levelSquares)
+	p.global = make([]*levelmap.Global, crops)
+	concurrently(crops, func(k int) {
+		counts := levelmap.Counts(images[k*3*side*side:][:3*side*side], side, side)
+		in, global := levelmap.HeadInput(p.magnitudes[k], counts, levelSquares)
+		copy(input[k*len(in):], in)
+		p.global[k] = global
+	})
+	const per = side / LevelSquare
+	h := n.memory.Take(q, backend.Shape{N: crops, C: features, H: per, W: per})
+	q.Upload(h, input)
+	for i := range 4 {
+		p.x = append(p.x, h)
+		way := n.way
+		if i == 3 {
+			way = backend.Activation{}
+		}
+		h = n.convolve(q, n.layers[levelmap.Head+i], h, way)
+		p.y = append(p.y, h)
+	}
+	p.said = make([]float32, h.Shape().Len())
+	q.Download(p.said, h)
+	last := p.x[len(p.x)-1]
+	p.head = make([]float32, last.Shape().Len())
+	q.Download(p.head, last)
+	width := last.Shape().C
+	choice := n.layers[levelmap.Choice]
+	for k := range crops {
+		pooled := make([]float32, width)
+		sum := float64(choice.biases.values[0])
+		for c := range pooled {
+			mean := float32(0)
+			for _, v := range p.head[(k*width+c)*levelSquares:][:levelSquares] {
+				mean += v / levelSquares
+			}
+			pooled[c] = mean
+			sum += float64(mean) * float64(choice.weights.values[c])
+		}
+		p.pooled, p.choice = append(p.pooled, pooled), append(p.choice, sum)
+	}
+	return p
+}
+
+// backward adds to the gradients, given those of what was said and of the choices.
+func (n *LevelNet) backward(q *devicequeue.Queue, p *levelPass, dsaid []float32, dchoice []float64) {
+	crops := len(p.choice)
+	last := len(p.x) - 1
+	width := p.x[last].Shape().C
+	choice := n.layers[levelmap.Choice]
+	clear(choice.weights.gradient)
+	clear(choice.biases.gradient)
+	dpooled := make([]float32, len(p.head))
+	for k, d := range dchoice {
+		choice.biases.gradient[0] += float32(d)
+		for c := range width {
+			choice.weights.gradient[c] += float32(d * float64(p.pooled[k][c]))
+			v := float32(d * float64(choice.weights.values[c]) / levelSquares)
+			for i := range levelSquares {
+				dpooled[(k*width+c)*levelSquares+i] = v
+			}
+		}
+	}
+	d := n.memory.Take(q, p.y[last].Shape())
+	q.Upload(d, dsaid)
+	for i := last; i >= levelmap.Head; i-- {
+		l := n.layers[i]
+		if i < last {
+			q.ActivationGradient(d, p.y[i], d, n.way)
+		}
+		l.back(q, p.x[i], d)
+		below := n.memory.Take(q, p.x[i].Shape())
+		q.Adjoint(below, d, l.filter, 0, 1)
+		if i == last {
+			extra := n.memory.Take(q, p.x[i].Shape())
+			q.Upload(extra, dpooled)
+			q.Combine(below, backend.Term{A: 1, X: below}, backend.Term{A: 1, X: extra})
+		}
+		d = below
+	}
+	features := p.x[levelmap.Head].Shape().C
+	dinput := make([]float32, d.Shape().Len())
+	q.Download(dinput, d)
+	each := features / levelmap.Statistics
+	// Of each crop's magnitudes.
+	dmagnitudes := make([][]float32, crops)
+	concurrently(crops, func(k int) {
+		logs := len(p.magnitudes[k]) / levelSquares
+		dm := make([]float32, len(p.magnitudes[k]))
+		of := dinput[k*features*levelSquares:][:features*levelSquares]
+		for c := range logs {
+			global := 0.0
+			for _, v := range of[(each+c)*levelSquares:][:levelSquares] {
+				global += float64(v)
+			}
+			g := p.global[k]
+			all := float32(global) * levelmap.LogarithmSlope(g.Means[c]) / levelSquares
+			for i := range levelSquares {
+				at := c*levelSquares + i
+				dm[at] = of[at]*levelmap.LogarithmSlope(p.magnitudes[k][at]) + all
+			}
+			low := 0.0
+			for _, v := range of[(2*each+c)*levelSquares:][:levelSquares] {
+				low += float64(v)
+			}
+			least := float32(low) * levelmap.LogarithmSlope(g.Lows[c]) / float32(len(g.Lowest[c]))
+			for _, i := range g.Lowest[c] {
+				dm[c*levelSquares+i] += least
+			}
+		}
+		dmagnitudes[k] = dm
+	})
+	var above backend.Buffer // gradient from the scale below
+	first := len(dmagnitudes[0])
+	for i := levelmap.Scales - 1; i >= 0; i-- {
+		z := p.y[2*i+1]
+		s := z.Shape()
+		first -= s.C * levelSquares
+		values, gradient := make([]float32, s.Len()), make([]float32, s.Len())
+		q.Download(values, z)
+		cell := s.H * LevelSquare / LevelCropSide
+		const per = LevelCropSide / LevelSquare
+		concurrently(crops, func(k int) {
+			for c := range s.C {
+				for y := range s.H {
+					row := values[((k*s.C+c)*s.H+y)*s.W:][:s.W]
+					to := gradient[((k*s.C+c)*s.H+y)*s.W:][:s.W]
+					dm := dmagnitudes[k][first+c*levelSquares+y/cell*per:][:per]
+					for x, v := range row {
+						g := dm[x/cell] / float32(cell*cell)
+						if v < 0 {
+							g = -g
+						}
+						to[x] = g
+					}
+				}
+			}
+		})
+		dz := n.memory.Take(q, s)
+		q.Upload(dz, gradient)
+		if above != nil {
+			q.Combine(dz, backend.Term{A: 1, X: dz}, backend.Term{A: 1, X: above})
+		}
+		q.ActivationGradient(dz, z, dz, n.way)
+		n.layers[2*i+1].back(q, p.x[2*i+1], dz)
+		dy := n.memory.Take(q, p.y[2*i].Shape())
+		q.Adjoint(dy, dz, n.layers[2*i+1].filter, 0, 1)
+		q.ActivationGradient(dy, p.y[2*i], dy, n.way)
+		n.layers[2*i].back(q, p.x[2*i], dy)
+		if i > 0 {
+			du := n.memory.Take(q, p.x[2*i].Shape())
+			q.Adjoint(du, dy, n.layers[2*i].filter, 0, 1)
+			above = n.memory.Take(q, p.y[2*i-1].Shape())
+			to := above
+			q.Do(func() error { return n.dev.Shuffle(to, du, 2) })
+		}
+	}
+}
+
+// LevelScore is what a batch, or a set, came to.
+type LevelScore struct {
+	Loss float64
+	// Noisy, Best and Said are mean PSNRs in dB, at most 60: of the crops, of the best constant level of the
+	// better denoiser, and of the map through the denoiser that is chosen.
+	Noisy, Best, Said float64
+	Chosen            float64 // share of crops that the second denoiser is chosen for
+	Count             int
+}
+
+// Add adds a score that is a mean over its Count.
+func (s *LevelScore) Add(o LevelScore) {
+	n := float64(o.Count)
+	s.Loss, s.Noisy, s.Best, s.Said, s.Chosen = s.Loss+n*o.Loss, s.Noisy+n*o.Noisy, s.Best+n*o.Best, s.Said+n*o.Said, s.Chosen+n*o.Chosen
+	s.Count += o.Count
+}
+
+// Mean divides sums by the count.
+func (s LevelScore) Mean() LevelScore {
+	n := float64(max(1, s.Count))
+	return LevelScore{s.Loss / n, s.Noisy / n, s.Best / n, s.Said / n, s.Chosen / n, s.Count}
+}
+
+func decibels(mse float64) float64 { return -10 * math.Log10(mse+1e-6) }
+
+// choiceWeight is what the choice of the denoiser counts, beside the levels.
+const choiceWeight = 4
+
+// levelLoss returns the loss of a crop and its gradients. errors are those of the crop, said and dsaid are
+// denoisers×squares.
+func (n *LevelNet) levelLoss(errors [][len(LevelNodes)][levelSquares]float32, said []float32, choice float64, dsaid []float32) (s LevelScore, dchoice float64) {
+	var losses, mean [levelmap.Denoisers]float64
+	best := math.Inf(1)
+	var constant [levelmap.Denoisers]float64 // the loss of the best constant level
+	for k := range errors {
+		constant[k] = math.Inf(1)
+		sum := 0.0
+		var slopes [levelSquares]float64
+		for i := range levelSquares {
+			e, slope := levelError(&errors[k], i, float64(said[k*levelSquares+i]))
+			sum += e / levelSquares
+			slopes[i] = e * slope / levelSquares
+		}
+		losses[k], mean[k] = math.Log(sum+n.config.Floor), sum
+		scale := 1 / (sum + n.config.Floor)
+		for i, v := range slopes {
+			dsaid[k*levelSquares+i] = float32(scale * v / levelmap.Denoisers)
+		}
+		for node := range LevelNodes {
+			all := 0.0
+			for _, v := range errors[k][node] {
+				all += float64(v) / levelSquares
+			}
+			best = min(best, all)
+			constant[k] = min(constant[k], math.Log(all+n.config.Floor))
+		}
+		s.Loss += losses[k] / levelmap.Denoisers
+	}
+	plain := 0.0
+	for _, v := range errors[0][0] {
+		plain += float64(v) / levelSquares
+	}
+	chosen := 0
+	if choice > 0 {
+		chosen, s.Chosen = 1, 1
+	}
+	s.Noisy, s.Best, s.Said, s.Count = decibels(plain), decibels(best), decibels(mean[chosen]), 1
+	// The choice learns which denoiser is better at its best constant level, the more the more they differ: a
+	// logistic regression.
+	p := 1 / (1 + math.Exp(-choice))
+	weight, better := math.Min(choiceWeight*math.Abs(constant[1]-constant[0]), choiceWeight), 0.0
+	if constant[1] < constant[0] {
+		better = 1
+	}
+	s.Loss -= weight * math.Log(math.Max(better*p+(1-better)*(1-p), 1e-12))
+	return s, weight * (p - better)
+}
+
+// levelError returns the error of a square at the number u, and the derivative of its logarithm. Between
+// nodes the logarithm is cubic (Catmull and Rom), in the first interval linear; below 0 the error is that
+// of 0, with a slope that leads back to 0 from next to it and not from far.
+func levelError(errors *[len(LevelNodes)][levelSquares]float32, square int, u float64) (e, slope float64) {
+	const tiny = 1e-7
+	at := func(k int) float64 {
+		return math.Log(float64(errors[min(max(k, 0), len(LevelNodes)-1)][square]) + tiny)
+	}
+	if u < 0 {
+		slope = at(1) - at(0)
+		if u < -0.3 && slope > 0 {
+			slope = 0
+		}
+		return math.Exp(at(0)), slope
+	}
+	const last = len(LevelNodes) - 1
+	if u >= float64(last) {
+		return math.Exp(at(last)), max(at(last)-at(last-1), 0.1)
+	}
+	k := int(u)
+	t := u - float64(k)
+	p1, p2 := at(k), at(k+1)
+	m1, m2 := (p2-at(k-1))/2, (at(k+2)-p1)/2
+	if k == 0 {
+		return math.Exp(p1 + t*(p2-p1)), p2 - p1
+	}
+	if k == 1 {
+		m1 = p2 - p1
+	}
+	if k+1 == last {
+		m2 = p2 - p1
+	}
+	t2, t3 := t*t, t*t*t
+	v := (2*t3-3*t2+1)*p1 + (t3-2*t2+t)*m1 + (3*t2-2*t3)*p2 + (t3-t2)*m2
+	return math.Exp(v), (6*t2-6*t)*(p1-p2) + (3*t2-4*t+1)*m1 + (3*t2-2*t)*m2
+}
+
+// Step learns from a batch drawn from crops.
+func (n *LevelNet) Step(crops []*LevelCrop) (LevelScore, error) {
+	r := rand.New(rand.NewPCG(n.config.Seed, uint64(n.at)))
+	batch := make([]*LevelCrop, n.config.Batch)
+	for i := range batch {
+		batch[i] = crops[r.IntN(len(crops))].turned(symmetry(r.IntN(symmetries)))
+	}
+	q := &devicequeue.Queue{Dev: n.dev}
+	for _, l := range n.layers {
+		l.clear(q)
+	}
+	p := n.forward(q, samplesOf(batch), len(batch))
+	score, dsaid, dchoice := n.score(p, batch)
+	for i := range dsaid {
+		dsaid[i] /= float32(len(batch))
+	}
+	for i := range dchoice {
+		dchoice[i] /= float64(len(batch))
+	}
+	n.backward(q, p, dsaid, dchoice)
+	for i, l := range n.layers {
+		if i != levelmap.Choice {
+			l.gradients(q)
+		}
+	}
+	if q.Err != nil {
+		return LevelScore{}, q.Err
+	}
+	progress := float64(n.at) / float64(n.config.Iterations)
+	rate := n.config.Rate * min(1, float64(n.at+1)/100) * (0.5 + 0.5*math.Cos(math.Pi*min(progress, 1))) * 0.98
+	if err := n.descent.step(n.at, rate+n.config.Rate*0.02, gradientNorm(n.descent.parameters)); err != nil {
+		return LevelScore{}, err
+	}
+	n.at++
+	keep := min(0.995, float64(n.at)/float64(n.at+10))
+	for i, p := range n.descent.parameters {
+		for k, v := range p.values {
+			n.average[i][k] = float32(keep*float64(n.average[i][k]) + (1-keep)*float64(v))
+		}
+	}
+	n.prepare(q)
+	return score, q.Err
+}
+
+// score returns the score of a pass, and the gradients of the sum of losses.
+func (n *LevelNet) score(p *levelPass, batch []*LevelCrop) (score LevelScore, dsaid []float32, dchoice []float64) {
+	dsaid, dchoice = make([]float32, len(p.said)), make([]float64, len(batch))
+	scores := make([]LevelScore, len(batch))
+	concurrently(len(batch), func(k int) {
+		const each = levelmap.Denoisers * levelSquares
+		scores[k], dchoice[k] = n.levelLoss(batch[k].Errors, p.said[k*each:][:each], p.choice[k], dsaid[k*each:][:each])
+	})
+	for _, s := range scores {
+		score.Add(s)
+	}
+	return score.Mean(), dsaid, dchoice
+}
+
+// Evaluate returns the score of crops of each kind, with the mean of the last parameters.
+func (n *LevelNet) Evaluate(crops []*LevelCrop) (map[string]LevelScore, error) {
+	q := &devicequeue.Queue{Dev: n.dev}
+	current := make([][]float32, len(n.descent.parameters))
+	for i, p := range n.descent.parameters {
+		current[i] = append([]float32(nil), p.values...)
+		copy(p.values, n.average[i])
+	}
+	n.prepare(q)
+	kinds := map[string]LevelScore{}
+	for at := 0; at < len(crops); at += n.config.Batch {
+		batch := crops[at:min(at+n.config.Batch, len(crops))]
+		p := n.forward(q, samplesOf(batch), len(batch))
+		if q.Err != nil {
+			return nil, q.Err
+		}
+		const each = levelmap.Denoisers * levelSquares
+		dsaid := make([]float32, each)
+		for k, c := range batch {
+			s, _ := n.levelLoss(c.Errors, p.said[k*each:][:each], p.choice[k], dsaid)
+			sum := kinds[c.Kind]
+			sum.Add(s)
+			kinds[c.Kind] = sum
+		}
+	}
+	for i, p := range n.descent.parameters {
+		copy(p.values, current[i])
+	}
+	n.prepare(q)
+	for kind, s := range kinds {
+		kinds[kind] = s.Mean()
+	}
+	return kinds, q.Err
+}
+
+func samplesOf(batch []*LevelCrop) []float32 {
+	each := len(batch[0].Noisy)
+	out := make([]float32, len(batch)*each)
+	concurrently(len(batch), func(k int) {
+		for i := range each {
+			out[k*each+i] = batch[k].sample(i)
+		}
+	})
+	return out
+}
+
+// turned returns a crop, turned.
+func (c *LevelCrop) turned(s symmetry) *LevelCrop {
+	if s == 0 {
+		return c
+	}
+	const side, per = LevelCropSide, LevelCropSide / LevelSquare
+	out := &LevelCrop{Kind: c.Kind, Noisy: make([]uint16, len(c.Noisy)), Errors: make([][len(LevelNodes)][levelSquares]float32, len(c.Errors))}
+	for k := range 3 {
+		turned(s, out.Noisy[k*side*side:][:side*side], c.Noisy[k*side*side:], side)
+	}
+	for k := range c.Errors {
+		for node := range LevelNodes {
+			turned(s, out.Errors[k][node][:], c.Errors[k][node][:], per)
+		}
+	}
+	return out
+}
