@@ -149,6 +149,7 @@ var table = map[string]row{
 	"internal/openfile":             {},
 	"internal/levelmap":             {code: []string{"backend", "weights", "internal/devicequeue"}},
 	"internal/noiselevel":           {code: []string{"internal/parallel"}, tests: []string{"internal/cameranoise"}},
+	"internal/impulse":              {tests: []string{"backend", "internal/synthetic"}},
 	"internal/response":             {},
 	"internal/quality":              {code: []string{"internal/parallel"}},
 	"internal/scene":                {},

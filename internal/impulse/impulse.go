@@ -1,0 +1,214 @@
+// Package impulse finds and fills impulse noise: salt and pepper, and a sensor's hot, stuck and dead pixels.
+//
+// An impulse differs from its neighbours far more than they differ from each other, and impulses fall on pixels
+// independently of each other. A picture has some only where both hold: many samples are clearly outside the range of
+// their 5×5 neighbours, few are nearly so, as the tail of noise or texture would have them, and they neither crowd
+// together nor line up, as dots in text, drawings and screens do. Everything else is left alone.
+package impulse
+
+import "slices"
+
+const (
+	// step is the least difference of an impulse from its neighbours, in [0,1]. Smaller ones do little harm, and
+	// photographs have many.
+	step = 0.1
+	// clear is the least ratio of what an impulse exceeds its 5×5 neighbours by to their own spread. A star whose
+	// Gaussian has a standard deviation of 0.8 pixels reaches 1.2 at the middle of a pixel.
+	clear = 2.5
+	// tail is how many clear samples there are for each that reaches half the ratio, at least. A tail that falls as the
+	// third power of the ratio has 1/7.
+	tail = 1.0
+	// crowd is the most pairs of impulses in the same row, column or cell, as a multiple of what independent ones
+	// have. Impulses that only show in the fifth of a picture that is calm reach 5.
+	crowd = 5.0
+	// fixed is the range of values in which nine of ten outliers of one sign are for salt or for pepper.
+	fixed = 0.2
+	// cell is the side of the squares of the test for crowds, in pixels.
+	cell = 16
+)
+
+// Find returns which samples of a picture are impulses, and their share of all samples. pix has channels planes of h
+// rows of w samples, where black is 0 and white 1; values may be outside. The mask has a value for each sample, and is
+// nil where the picture has no impulse noise, or is smaller than 5×5.
+func Find(pix []float32, channels, h, w int) (bad []bool, share float64) {
+	if h < 5 || w < 5 {
+		return nil, 0
+	}
+	planes := make([]*plane, channels)
+	var clearPixels, nearPixels []int
+	for c := range planes {
+		p := &plane{v: pix[c*h*w:][:h*w], h: h, w: w}
+		p.spread = p.typicalSpread()
+		p.findOutliers()
+		for _, o := range p.outliers {
+			if o.ratio >= clear {
+				clearPixels = append(clearPixels, o.at)
+			} else {
+				nearPixels = append(nearPixels, o.at)
+			}
+		}
+		planes[c] = p
+	}
+	clearPixels, nearPixels = distinct(clearPixels), distinct(nearPixels)
+	if len(clearPixels) < 3 || float64(len(clearPixels)) < tail*float64(len(nearPixels)) || !independent(clearPixels, h, w) {
+		return nil, 0
+	}
+
+	salt, isSalt := level(planes, 1)
+	pepper, isPepper := level(planes, -1)
+	bad = make([]bool, len(pix))
+	count := 0
+	for c, p := range planes {
+		p.bad = bad[c*h*w:][:h*w]
+		p.suspect = make([]int8, h*w)
+		for i, v := range p.v {
+			if isSalt && v >= salt {
+				p.suspect[i] = 1
+			} else if isPepper && v <= -pepper {
+				p.suspect[i] = -1
+			}
+		}
+		p.mark()
+		for _, b := range p.bad {
+			if b {
+				count++
+			}
+		}
+	}
+	return bad, float64(count) / float64(len(pix))
+}
+
+// outlier is a sample outside the range of its 5×5 neighbours.
+type outlier struct {
+	at    int     // its pixel
+	sign  float32 // 1 above them, −1 below
+	ratio float32 // of what it exceeds them by to their spread
+}
+
+type plane struct {
+	v        []float32
+	h, w     int
+	spread   float32 // typical, of eight neighbours: from their median to their largest
+	outliers []outlier
+	suspect  []int8 // 1 has the value of salt, −1 of pepper
+	bad      []bool
+}
+
+// typicalSpread returns the median over the plane, flat parts apart. It looks at the middle four of eight neighbours, so that
+// impulses hardly change it; for Gaussian noise they span 0.6 of what lies between their median and the largest.
+func (p *plane) typicalSpread() float32 {
+	var spans []float32
+	// Steps without a common factor see all columns of a pattern.
+	for at := p.w + 1; at < (p.h-1)*p.w-1; at += 17 {
+		n := p.eight(at, 1)
+		if span := n[5] - n[2]; span > 0 {
+			spans = append(spans, span)
+		}
+	}
+	least := float32(2. / 255) // what rounding to eight bits makes of a flat plane
+	if len(spans) == 0 {
+		return least
+	}
+	slices.Sort(spans)
+	return max(least, spans[len(spans)/2]/0.6)
+}
+
+// eight returns the neighbours of an inner pixel, times a sign, in ascending order.
+func (p *plane) eight(at int, sign float32) [8]float32 {
+	v, w := p.v, p.w
+	n := [8]float32{v[at-w-1], v[at-w], v[at-w+1], v[at-1], v[at+1], v[at+w-1], v[at+w], v[at+w+1]}
+	for i := range n {
+		n[i] *= sign
+		for k := i; k > 0 && n[k] < n[k-1]; k-- {
+			n[k], n[k-1] = n[k-1], n[k]
+		}
+	}
+	return n
+}
+
+// findOutliers keeps the samples that exceed all 24 neighbours by step and clear/2 spreads. Two comparisons refuse nearly all
+// samples of a photograph.
+func (p *plane) findOutliers() {
+	for y := 2; y < p.h-2; y++ {
+		for x, row := 2, p.v[y*p.w:][:p.w]; x < p.w-2; x++ {
+			left, right := row[x]-row[x-1], row[x]-row[x+1]
+			if left > step && right > step {
+				p.try(y*p.w+x, 1)
+			} else if left < -step && right < -step {
+				p.try(y*p.w+x, -1)
+			}
+		}
+	}
+}
+
+func (p *plane) try(at int, sign float32) {
+	own := sign * p.v[at]
+	if own-sign*p.v[at-p.w] <= step || own-sign*p.v[at+p.w] <= step {
+		return
+	}
+	largest := sign * p.v[at-1]
+	for dy := -2; dy <= 2; dy++ {
+		for dx := -2; dx <= 2; dx++ {
+			if dy != 0 || dx != 0 {
+				largest = max(largest, sign*p.v[at+dy*p.w+dx])
+			}
+		}
+	}
+	if own-largest <= step {
+		return
+	}
+	n := p.eight(at, sign)
+	ratio := (own - largest) / max(largest-(n[3]+n[4])/2, p.spread)
+	if ratio >= clear/2 {
+		p.outliers = append(p.outliers, outlier{at, sign, ratio})
+	}
+}
+
+// distinct returns the pixels in ascending order, each once, where several channels have it.
+func distinct(pixels []int) []int {
+	slices.Sort(pixels)
+	return slices.Compact(pixels)
+}
+
+// independent tells whether pixels fall into rows, columns and cells as if each had been drawn by itself.
+func independent(pixels []int, h, w int) bool {
+	across := (w + cell - 1) / cell
+	rows, columns, cells := make([]int, h), make([]int, w), make([]int, across*((h+cell-1)/cell))
+	for _, at := range pixels {
+		y, x := at/w, at%w
+		rows[y]++
+		columns[x]++
+		cells[y/cell*across+x/cell]++
+	}
+	n := float64(len(pixels))
+	for _, counts := range [][]int{rows, columns, cells} {
+		pairs := 0.0
+		for _, k := range counts {
+			pairs += float64(k) * float64(k-1) / 2
+		}
+		// A few pixels may share a row by chance: two pairs, but not three in a row.
+		if pairs > crowd*n*(n-1)/2/float64(len(counts))+2 {
+			return false
+		}
+	}
+	return true
+}
+
+// level returns from which value on, times the sign, a sample may be salt (1) or pepper (−1), if the outliers of
+// that sign have about the same value.
+func level(planes []*plane, sign float32) (least float32, ok bool) {
+	var values []float32
+	for _, p := range planes {
+		for _, o := range p.outliers {
+			if o.sign == sign && o.ratio >= clear {
+				values = append(values, sign*p.v[o.at])
+			}
+		}
+	}
+	if len(values) < 20 {
+		return 0, false
+	}
+	slices.Sort(values)
+	least = values[len(values)/20]
+	return least, values[len(values)*19/20]-least <= fixed
+}
