@@ -207,9 +207,9 @@ var table = map[string]row{
 	"experiments/internal/tinyset": {code: []string{testify}},
 
 	// Generators.
-	"internal/learnlevels":       {code: []string{"backend/cpu", "denoise", "train", "weights", "weights/open", "internal/imagefile", "internal/levelmap"}},
-	"internal/qualitygate":       {code: []string{"restore", "internal/cameranoise", "internal/imagefile", "internal/imagefile/atomicfile", "internal/quality", "internal/synthetic"}},
-	"internal/scene/render":      {code: []string{"internal/scene"}},
+	"internal/learnlevels":  {code: []string{"backend/cpu", "denoise", "train", "weights", "weights/open", "internal/imagefile", "internal/levelmap"}},
+	"internal/qualitygate":  {code: []string{"restore", "internal/cameranoise", "internal/imagefile", "internal/imagefile/atomicfile", "internal/quality", "internal/synthetic"}},
+	"internal/scene/render": {code: []string{"internal/scene"}},
 
 	// Races against other programs.
 	"internal/blindrace": {code: []string{"restore", "deblur", "backend", "backend/cpu", "weights/research", "internal/fft", "internal/imagefile", "internal/parallel", "internal/racing"}},

@@ -259,14 +259,21 @@ func brightness(p *photographs, i int) (*picture, error) {
 	return n, nil
 }
 
+// overexposed has noise from before and after white was clipped, in turn: the first leaves nothing of it in what is far
+// too bright.
 func overexposed(p *photographs, i int) (*picture, error) {
 	const sigma = 0.05
 	s := sceneOf("over", p, i)
 	share := 0.22 + 0.42*float64(i%8)/7
-	truth := synthetic.Rounded(synthetic.Overexposed(s.Pix, share), 255)
+	light := synthetic.Overexposure(s.Pix, share)
+	truth := synthetic.Rounded(synthetic.Exposed(s.Pix, light), 255)
+	exposed, when := truth, "after"
+	if (i+i/8)%2 == 0 {
+		exposed, when = synthetic.Relit(s.Pix, light), "before"
+	}
 	n := &picture{
-		name:  fmt.Sprintf("%s %.0f %% clipped", s.name, 100*share),
-		input: like(s, synthetic.Rounded(synthetic.White(truth, sigma, seedOf("over", i)), 255)),
+		name:  fmt.Sprintf("%s %.0f %% clipped %s", s.name, 100*share, when),
+		input: like(s, synthetic.Rounded(synthetic.White(exposed, sigma, seedOf("over", i)), 255)),
 		truth: like(s, truth), largest: 255,
 	}
 	n.beside = told(n, sigma)

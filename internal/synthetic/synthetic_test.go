@@ -2,6 +2,7 @@ package synthetic
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -81,7 +82,12 @@ func TestExposure(t *testing.T) {
 	clean := plane(3000)
 	require.InDeltaSlice(t, clean, Exposed(clean, 1), 1e-6)
 	require.InDeltaSlice(t, clean, Exposed(Exposed(clean, 1./16), 16), 1e-5)
+	exposed := Exposed(clean, 3)
+	for i, v := range Relit(clean, 3) {
+		require.Equal(t, exposed[i], min(v, 1))
+	}
 	for _, share := range []float64{0.22, 0.5} {
+		require.Greater(t, slices.Max(Relit(clean, Overexposure(clean, share))), float32(1.05))
 		blown := 0
 		for _, v := range Overexposed(clean, share) {
 			if v == 1 {
