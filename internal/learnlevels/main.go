@@ -42,6 +42,9 @@ func main() {
 	output := flag.String("o", "", "weight `FILE` to write")
 	iterations := flag.Int("iterations", train.DefaultLevelNetConfig().Iterations, "steps of learning")
 	seed := flag.Uint64("seed", 1, "of the learning")
+	initial := flag.String("initial", "", "weight `FILE` to begin with")
+	rate := flag.Float64("rate", train.DefaultLevelNetConfig().Rate, "of learning at the beginning")
+	floor := flag.Float64("floor", train.DefaultLevelNetConfig().Floor, "mean squared error below which decibels count less")
 	flag.Parse()
 	err := func() error {
 		if *output == "" {
@@ -49,7 +52,8 @@ func main() {
 		}
 		c := train.DefaultLevelNetConfig()
 		c.Iterations, c.Seed = *iterations, *seed
-		return learn(*crops, *output, c)
+		c.Rate, c.Floor = *rate, *floor
+		return learn(*crops, *output, *initial, c)
 	}()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "learnlevels:", err)
@@ -165,7 +169,7 @@ func draw(ctx context.Context, path string, first uint64, number, workers int, o
 const heldOut = 12
 
 // learn learns from the crops of a file, and writes the weights now and then.
-func learn(path, output string, c train.LevelNetConfig) error {
+func learn(path, output, initial string, c train.LevelNetConfig) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -189,6 +193,19 @@ func learn(path, output string, c train.LevelNetConfig) error {
 	n, err := train.NewLevelNet(dev, c)
 	if err != nil {
 		return err
+	}
+	if initial != "" {
+		f, err := weights.ReadFile(initial)
+		if err != nil {
+			return err
+		}
+		m, err := levelmap.FromFile(f)
+		if err != nil {
+			return err
+		}
+		if err := n.Take(m); err != nil {
+			return err
+		}
 	}
 	var sum train.LevelScore
 	for i := 1; i <= c.Iterations; i++ {
