@@ -172,7 +172,7 @@ func decodeFormat(f Format, src source, opt ReadOptions) (m *Image, err error) {
 	if err != nil {
 		return nil, err
 	}
-	m.orient(opt)
+	m.warnOthers(m.orient(opt))
 	return m, nil
 }
 

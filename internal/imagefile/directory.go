@@ -19,6 +19,7 @@ const (
 	typeLong      = 4
 	typeRational  = 5
 	typeUndefined = 7
+	typeDouble    = 12
 	typeIFD       = 13
 )
 

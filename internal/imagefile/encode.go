@@ -210,6 +210,7 @@ func (o WriteOptions) plan(m *Image) (*plan, error) {
 	if o.DropMetadata {
 		p.metadata = m.Metadata.colourOnly()
 	}
+	p.followSize(m)
 	p.planMetadata(m)
 	return p, nil
 }
@@ -284,6 +285,22 @@ func (d Metadata) colourOnly() Metadata {
 		}
 	}
 	return kept
+}
+
+// followSize makes metadata true of a size that is not the one that was read.
+func (p *plan) followSize(m *Image) {
+	size := [2]int{m.Width, m.Height}
+	if m.described == size || m.described == [2]int{} {
+		return
+	}
+	f, err := p.metadata.follow(change{orientation: 1, from: m.described, to: size})
+	for _, what := range f.lost {
+		p.lose("%s, because the size is another one", what)
+	}
+	if err != nil {
+		p.lose("XMP, because %v", err)
+		p.metadata.XMP = nil
+	}
 }
 
 // planMetadata takes out what the format cannot hold.

@@ -3,6 +3,7 @@ package imagefile
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 	"slices"
 )
 
@@ -21,6 +22,8 @@ const (
 	tagInteroperability = 0xa005
 	tagPixelXDimension  = 0xa002
 	tagPixelYDimension  = 0xa003
+	tagFocalPlaneX      = 0xa20e
+	tagFocalPlaneY      = 0xa20f
 )
 
 // descriptive are the tags of a first directory that describe the picture, not
@@ -70,25 +73,164 @@ func (e *exif) orientation() int {
 	return int(o)
 }
 
-// setUpright writes what is true after the orientation has been applied: an
-// orientation of 1, and the size. Only tags that are there are changed.
-func (e *exif) setUpright(width, height int) {
-	if e.orientation() >= 5 {
-		e.swapResolution()
+// follow makes EXIF true again after a change. Only tags that are there are changed.
+func (e *exif) follow(c change, f *followed) {
+	if c.orientation >= 5 {
+		e.swap(e.main, tagXResolution, tagYResolution)
+		e.swap(e.fieldsOf(photoDirectory), tagFocalPlaneX, tagFocalPlaneY)
 	}
-	e.set(e.main, tagOrientation, 1)
-	e.set(e.main, tagImageWidth, uint32(width))
-	e.set(e.main, tagImageLength, uint32(height))
-	offset, err := e.uint(e.main, tagEXIF, 0)
-	if err != nil || offset == 0 {
-		return // There is no such directory, so it says nothing wrong.
+	for _, d := range exifDependent {
+		fields := e.fieldsOf(d.directory)
+		field, ok := find(fields, d.tag)
+		if !ok || e.mend(field, fields, d.role, c) {
+			continue
+		}
+		e.remove(d.directory, d.tag)
+		switch d.role {
+		case areaRole:
+			f.lose(lostPlace)
+		case pixelScaleRole, tiePointRole, matrixRole:
+			f.lose(lostReference)
+		}
 	}
-	sub, _, err := e.directory(int64(offset))
+}
+
+// at is the offset of a directory, or 0 if there is none.
+func (e *exif) at(d directoryKind) int64 {
+	offset := uint32(0)
+	switch d {
+	case mainDirectory:
+		return e.first
+	case photoDirectory:
+		offset, _ = e.uint(e.main, tagEXIF, 0) // of the wrong type it leads nowhere
+	case interoperabilityDirectory:
+		offset, _ = e.uint(e.fieldsOf(photoDirectory), tagInteroperability, 0)
+	}
+	return int64(offset)
+}
+
+// fieldsOf returns the fields of a directory: none if it is missing or broken.
+func (e *exif) fieldsOf(d directoryKind) []field {
+	at := e.at(d)
+	if at == 0 {
+		return nil
+	}
+	// bytes.NewReader reads e.data, so this sees what has been changed.
+	fields, _, err := e.directory(at)
 	if err != nil {
-		return
+		return nil
 	}
-	e.set(sub, tagPixelXDimension, uint32(width))
-	e.set(sub, tagPixelYDimension, uint32(height))
+	return fields
+}
+
+// mend changes the value of a field, and tells whether it is true then.
+func (e *exif) mend(f field, fields []field, r role, c change) bool {
+	switch r {
+	case orientationRole:
+		if c.upright {
+			e.set(fields, f.tag, 1)
+		}
+	case widthRole:
+		e.set(fields, f.tag, uint32(c.to[0]))
+	case heightRole:
+		e.set(fields, f.tag, uint32(c.to[1]))
+	case areaRole:
+		return e.mendArea(f, c)
+	case densityRole:
+		return e.mendDensity(f, c)
+	case pixelScaleRole, tiePointRole, matrixRole:
+		return e.mendReference(f, r, c)
+	}
+	return true
+}
+
+// mendArea turns and scales a place (x, y), a circle (x, y, diameter) or a rectangle (x, y, width, height).
+func (e *exif) mendArea(f field, c change) bool {
+	if !c.turned() && c.factor() == 1 {
+		return true
+	}
+	if c.factor() == 0 || f.kind != typeShort || f.count < 2 || f.count > 4 || f.value < 0 || f.value+f.size > int64(len(e.data)) {
+		return false
+	}
+	p := e.data[f.value : f.value+f.size]
+	var v [4]int
+	for i := range f.count {
+		v[i] = int(e.order.Uint16(p[2*i:]))
+	}
+	v[0], v[1] = c.place(v[0], v[1])
+	v[2], v[3] = v[2]*c.factor(), v[3]*c.factor()
+	if c.orientation >= 5 && f.count == 4 {
+		v[2], v[3] = v[3], v[2]
+	}
+	for i := range f.count {
+		if v[i] < 0 || v[i] > 0xffff {
+			return false
+		}
+		e.order.PutUint16(p[2*i:], uint16(v[i]))
+	}
+	return true
+}
+
+// mendDensity multiplies a fraction by the factor of enlargement.
+func (e *exif) mendDensity(f field, c change) bool {
+	if c.factor() < 2 {
+		return c.factor() == 1
+	}
+	if f.kind != typeRational || f.count != 1 || f.value < 0 || f.value+f.size > int64(len(e.data)) {
+		return false
+	}
+	p := e.data[f.value : f.value+f.size]
+	numerator := uint64(e.order.Uint32(p)) * uint64(c.factor())
+	if numerator > math.MaxUint32 {
+		return false
+	}
+	e.order.PutUint32(p, uint32(numerator))
+	return true
+}
+
+// mendReference changes what GeoTIFF says of places of pixels (OGC 19-008, annex B): sides of a pixel become shorter by
+// the factor of enlargement, and its row and column larger.
+func (e *exif) mendReference(f field, r role, c change) bool {
+	k := c.factor()
+	if !c.turned() && k == 1 {
+		return true
+	}
+	if c.turned() || k == 0 || f.kind != typeDouble || f.value < 0 || f.value+f.size > int64(len(e.data)) {
+		return false
+	}
+	for i := range int64(f.count) {
+		p := e.data[f.value+8*i:]
+		v := math.Float64frombits(e.order.Uint64(p))
+		switch {
+		case r == pixelScaleRole && i < 2, r == matrixRole && i%4 < 2: // of x, of y
+			v /= float64(k)
+		case r == tiePointRole && i%6 < 2: // column, row
+			v *= float64(k)
+		}
+		e.order.PutUint64(p, math.Float64bits(v))
+	}
+	return true
+}
+
+// remove takes a field out of a directory, whose others move up.
+func (e *exif) remove(d directoryKind, tag uint16) {
+	at := e.at(d)
+	n := int64(e.order.Uint16(e.data[at:]))
+	for i := int64(0); i < n; {
+		entry := at + 2 + i*entrySize
+		if e.order.Uint16(e.data[entry:]) != tag {
+			i++
+			continue
+		}
+		// The offset of the next directory may be missing at the end.
+		end := min(at+2+n*entrySize+4, int64(len(e.data)))
+		copy(e.data[entry:end], e.data[entry+entrySize:end])
+		n--
+		e.order.PutUint16(e.data[at:], uint16(n))
+	}
+	if d == mainDirectory {
+		e.main = e.fieldsOf(mainDirectory)
+	}
 }
 
 func (e *exif) set(fields []field, tag uint16, v uint32) {
@@ -109,11 +251,10 @@ func (e *exif) set(fields []field, tag uint16, v uint32) {
 	}
 }
 
-// swapResolution exchanges the horizontal and vertical resolution by exchanging
-// where their values are.
-func (e *exif) swapResolution() {
-	x, okX := find(e.main, tagXResolution)
-	y, okY := find(e.main, tagYResolution)
+// swap exchanges two fractions by exchanging where their values are.
+func (e *exif) swap(fields []field, tagX, tagY uint16) {
+	x, okX := find(fields, tagX)
+	y, okY := find(fields, tagY)
 	if !okX || !okY || x.kind != typeRational || y.kind != typeRational {
 		return
 	}

@@ -35,6 +35,9 @@ type Image struct {
 	Metadata Metadata
 	// Warnings says, a line each, what reading could not keep.
 	Warnings []string
+
+	described [2]int     // width and height of which Metadata is true, 0 if that is not known
+	others    otherParts // of the file that was read
 }
 
 // Plane returns the samples of channel c, Height rows of Width.

@@ -11,19 +11,20 @@ import (
 
 // The markers of JPEG that are looked at (ISO/IEC 10918-1, table B.1).
 const (
-	markerSOF0 = 0xc0 // baseline
-	markerSOF1 = 0xc1 // extended
-	markerSOF2 = 0xc2 // progressive
-	markerDHT  = 0xc4
-	markerSOI  = 0xd8
-	markerEOI  = 0xd9
-	markerSOS  = 0xda
-	markerDQT  = 0xdb
-	markerAPP0 = 0xe0
-	markerAPP1 = 0xe1
-	markerAPP2 = 0xe2
-	markerIPTC = 0xed
-	markerCOM  = 0xfe
+	markerSOF0  = 0xc0 // baseline
+	markerSOF1  = 0xc1 // extended
+	markerSOF2  = 0xc2 // progressive
+	markerDHT   = 0xc4
+	markerSOI   = 0xd8
+	markerEOI   = 0xd9
+	markerSOS   = 0xda
+	markerDQT   = 0xdb
+	markerAPP0  = 0xe0
+	markerAPP1  = 0xe1
+	markerAPP2  = 0xe2
+	markerJUMBF = 0xeb
+	markerIPTC  = 0xed
+	markerCOM   = 0xfe
 )
 
 // What the segments of metadata begin with, and how much fits behind it.
@@ -76,6 +77,8 @@ func decodeJPEG(src source, opt ReadOptions) (*Image, error) {
 	m.JPEG = parts.frame.coding(img)
 	m.Metadata = parts.metadata
 	m.Warnings = parts.warnings
+	m.others = parts.others
+	m.others.readBehind(src, parts.scan)
 	if _, inks := img.(*image.CMYK); inks {
 		m.warnCMYK()
 	}
@@ -98,6 +101,8 @@ type jpegParts struct {
 	metadata Metadata
 	pieces   [][]byte // of the profile, by number
 	count    int      // of pieces that there should be
+	scan     int64    // offset of the first scan, or of what is broken
+	others   otherParts
 	warnings []string
 }
 
@@ -107,6 +112,7 @@ func readJPEGSegments(src source) (*jpegParts, error) {
 	p := &jpegParts{}
 	budget := int64(maxMetadata)
 	for offset := int64(2); ; {
+		p.scan = offset
 		head, err := src.bytes(offset, 4)
 		if err != nil || head[0] != 0xff {
 			return p, nil
@@ -120,7 +126,7 @@ func readJPEGSegments(src source) (*jpegParts, error) {
 			return p, nil
 		case marker == markerDQT, marker >= markerSOF0 && marker <= markerSOF2:
 			// Of the coding, not metadata.
-		case marker != markerCOM && marker != markerIPTC && (marker < markerAPP0 || marker > markerAPP2):
+		case marker != markerCOM && marker != markerIPTC && marker != markerJUMBF && (marker < markerAPP0 || marker > markerAPP2):
 			offset += 2 + length
 			continue
 		}
@@ -132,6 +138,9 @@ func readJPEGSegments(src source) (*jpegParts, error) {
 			return p, nil
 		}
 		p.keep(marker, data)
+		if marker >= markerAPP1 && marker <= markerJUMBF {
+			p.others.readSegment(src, data, offset+4)
+		}
 		offset += 2 + length
 	}
 }
@@ -166,7 +175,6 @@ func (p *jpegParts) keep(marker byte, data []byte) {
 			d.XMP = rest
 		}
 	case markerAPP2:
-		p.readOtherPictures(data)
 		rest, ok := bytes.CutPrefix(data, []byte(profileMark))
 		if !ok || len(rest) < 2 {
 			return
@@ -176,7 +184,7 @@ func (p *jpegParts) keep(marker byte, data []byte) {
 			p.count = int(rest[1])
 		}
 		p.pieces[rest[0]] = rest[2:]
-	default:
+	case markerCOM, markerIPTC:
 		d.Blocks = append(d.Blocks, Block{JPEG, jpegBlocks[marker], data})
 	}
 }

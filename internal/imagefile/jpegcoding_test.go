@@ -172,8 +172,8 @@ func TestOtherPicturesInJPEGAreNoted(t *testing.T) {
 	for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
 		for want, kinds := range map[string][]uint32{
 			"only the first of 2 pictures in the file (MPO) is read, the rest is dropped": {1<<29 | stereo, stereo},
-			"only the first of 3 pictures in the file (MPO) is read, the rest is dropped": {primary, 0, 0, kindPreviewVGA},
-			"": {1<<29 | primary, 1<<31 | kindPreviewVGA, kindPreviewFullHD},
+			"only the first of 3 pictures in the file (MPO) is read, the rest is dropped": {primary, 0, 0, kindFirstPreview},
+			"": {1<<29 | primary, 1<<31 | kindFirstPreview, kindFirstPreview + 1},
 		} {
 			m := decode(t, withSegment(plain, markerAPP2, multiPictureIndex(order, kinds...)))
 			if want == "" {

@@ -3,35 +3,63 @@ package imagefile
 import "fmt"
 
 // orient applies the orientation in m.Metadata.EXIF (TIFF 6.0, tag 274) to the
-// pixels and writes an orientation of 1 and the new size into EXIF. EXIF that
-// cannot be read is dropped with a warning, because nobody could reset it.
-func (m *Image) orient(opt ReadOptions) {
-	if m.Metadata.EXIF == nil {
-		return
+// pixels, and makes the metadata true of them. EXIF that cannot be read is dropped
+// with a warning, because nobody could mend it, and so is XMP if there is something
+// to mend. What it returns tells of other parts of the file.
+func (m *Image) orient(opt ReadOptions) *followed {
+	c := change{orientation: 1, from: [2]int{m.Width, m.Height}}
+	want := m.startEXIF()
+	if !opt.KeepOrientation {
+		c.orientation, c.upright = max(want, 1), want > 0
+		m.applyOrientation(c.orientation)
+		want = 1
 	}
-	exif, err := parseEXIF(m.Metadata.EXIF)
+	c.to = [2]int{m.Width, m.Height}
+	m.described = c.to
+	f, err := m.Metadata.follow(c)
+	if err != nil && (c.turned() || m.others.found) {
+		m.Metadata.XMP = nil
+		m.warn("XMP is dropped: %v", err)
+	}
+	m.endEXIF(max(want, 1))
+	for _, what := range f.lost {
+		m.warn("%s is dropped from the metadata, because the picture has been turned", what)
+	}
+	return f
+}
+
+// startEXIF removes the thumbnail from EXIF and returns the orientation, 1 to 8, or 0 if there is none.
+func (m *Image) startEXIF() int {
+	if m.Metadata.EXIF == nil {
+		return 0
+	}
+	e, err := parseEXIF(m.Metadata.EXIF)
 	if err != nil {
 		m.Metadata.EXIF = nil
 		m.warn("EXIF is dropped: %v", err)
+		return 0
+	}
+	e.removeThumbnail()
+	m.Metadata.EXIF = e.bytes()
+	if _, ok := find(e.main, tagOrientation); !ok {
+		return 0
+	}
+	return e.orientation()
+}
+
+// endEXIF drops EXIF if its directories overlap, so that changes have undone each other, or if it says nothing any more.
+func (m *Image) endEXIF(orientation int) {
+	if m.Metadata.EXIF == nil {
 		return
 	}
-	exif.removeThumbnail()
-	want := exif.orientation()
-	if !opt.KeepOrientation {
-		m.applyOrientation(want)
-		exif.setUpright(m.Width, m.Height)
-		want = 1
-	}
-	// Directories that overlap can undo each other's changes.
-	changed, err := parseEXIF(exif.bytes())
-	if err != nil || changed.orientation() != want || changed.next != 0 {
+	e, err := parseEXIF(m.Metadata.EXIF)
+	if err != nil || e.orientation() != orientation || e.next != 0 {
 		m.Metadata.EXIF = nil
 		m.warn("EXIF is dropped: its directories overlap")
 		return
 	}
-	m.Metadata.EXIF = exif.bytes()
-	if len(exif.main) == 1 && exif.main[0].tag == tagOrientation && exif.orientation() == 1 {
-		m.Metadata.EXIF = nil // It says nothing any more.
+	if len(e.main) == 1 && e.main[0].tag == tagOrientation && e.orientation() == 1 {
+		m.Metadata.EXIF = nil
 	}
 }
 

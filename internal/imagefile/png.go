@@ -49,6 +49,9 @@ type pngParts struct {
 	complete     bool  // the end chunk is there
 	icc          []byte
 	metadata     Metadata
+	rawEXIF      []byte // from a text
+	rawXMP       []byte
+	rawLooks     int // at texts for them
 	warnings     []string
 }
 
@@ -92,6 +95,12 @@ func decodePNG(src source, opt ReadOptions) (*Image, error) {
 	m.fill(img)
 	m.SourceDepth = int(h.depth)
 	m.Metadata = parts.metadata
+	if m.Metadata.EXIF == nil {
+		m.Metadata.EXIF = parts.rawEXIF
+	}
+	if m.Metadata.XMP == nil {
+		m.Metadata.XMP = parts.rawXMP
+	}
 	m.Warnings = parts.warnings
 	m.setICC(parts.icc)
 	return m, nil
@@ -158,6 +167,8 @@ func readPNGChunks(src source, opt ReadOptions) (*pngParts, error) {
 			parts.transparency = true
 		case "acTL":
 			parts.warnings = append(parts.warnings, "the animation is dropped: only its still image is read")
+		case "caBX":
+			parts.warnings = append(parts.warnings, partClaims+" are dropped: they are of the file as it was")
 		case "PLTE", "sBIT", "bKGD", "hIST", "tIME", "fcTL", "fdAT", "sPLT":
 			// These depend on the samples as they were stored, or on the time.
 		default:
@@ -249,7 +260,9 @@ func (p *pngParts) keep(name string, b []byte) error {
 		}
 		fallthrough
 	default:
-		d.Blocks = append(d.Blocks, Block{PNG, name, b})
+		if !isPNGText(name) || !p.keepRawProfile(name, b) {
+			d.Blocks = append(d.Blocks, Block{PNG, name, b})
+		}
 	}
 	return nil
 }

@@ -1,0 +1,296 @@
+package imagefile
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// A JPEG file can have more than its picture: in segments of its own, and behind its end. What is
+// there is not read, but named. Ways in which a file says what there is:
+//
+//   - a multi-picture file (CIPA DC-007) has an index of all its pictures in a segment: the other eye of a stereo pair,
+//     the parts of a panorama, a map of depths or of highlights, or a larger preview;
+//   - XMP lists what stands behind the picture, or says that it is a motion photo (see xmpDependent);
+//   - each further picture has metadata of its own;
+//   - Samsung's cameras write a directory at the end of the file;
+//   - a film begins with a box "ftyp" (ISO/IEC 14496-12).
+
+const (
+	multiPictureMark = "MPF\x00"
+	tagPictures      = 0xb002 // 16 bytes for each picture: kind, size, offset from the mark's end, dependents
+	pictureEntry     = 16
+	pictureKind      = 0xffffff
+	// Previews of the first picture, as the thumbnail in EXIF is one: from VGA to 16K.
+	kindFirstPreview = 0x010001
+	kindLastPreview  = 0x01ffff
+	kindOriginal     = 0x040000
+	kindGainMap      = 0x050000
+
+	gainMapMark     = "urn:iso:std:iso:ts:21496:-1\x00"
+	extendedXMPMark = "http://ns.adobe.com/xmp/extension/\x00"
+	thermalMark     = "FLIR\x00"
+)
+
+// otherParts are the parts of a file that are not read.
+type otherParts struct {
+	found    bool     // there are some
+	indexed  bool     // by a multi-picture index
+	pictures int      // that are none of the named ones
+	names    []string // a name each, without what XMP tells
+}
+
+func (o *otherParts) add(name string) {
+	o.found = true
+	o.names = appendNew(o.names, name)
+}
+
+// readSegment looks at the data, at an offset of the file, of a segment APP1 to APP11.
+func (o *otherParts) readSegment(src source, data []byte, offset int64) {
+	has := func(mark string) bool { return bytes.HasPrefix(data, []byte(mark)) }
+	switch {
+	case has(multiPictureMark):
+		o.readIndex(src, data[len(multiPictureMark):], offset+int64(len(multiPictureMark)))
+	case has(gainMapMark):
+		o.add(partGainMap)
+	case has(extendedXMPMark):
+		o.add(partExtended)
+	case has(thermalMark):
+		o.add(partThermal)
+	case has("JP") && bytes.Contains(data, []byte("c2pa")):
+		o.add(partClaims)
+	}
+}
+
+// readIndex reads the index of a multi-picture file. Previews do not count. An index that cannot be read says nothing.
+func (o *otherParts) readIndex(src source, index []byte, offset int64) {
+	tree, first, err := openTree(source{bytes.NewReader(index), int64(len(index)), nil})
+	if err != nil {
+		return
+	}
+	fields, _, err := tree.directory(first)
+	if err != nil {
+		return
+	}
+	f, ok := find(fields, tagPictures)
+	if !ok {
+		return
+	}
+	entries, err := tree.src.bytes(f.value, f.size)
+	if err != nil {
+		return
+	}
+	o.indexed = true
+	for first := true; len(entries) >= pictureEntry; entries = entries[pictureEntry:] {
+		kind, at := tree.order.Uint32(entries)&pictureKind, tree.order.Uint32(entries[8:])
+		switch {
+		case first:
+			first = false // it is the one that is read
+		case kind >= kindFirstPreview && kind <= kindLastPreview:
+		case kind == kindGainMap:
+			o.add(partGainMap)
+		case kind == kindOriginal:
+			o.add(partOriginal)
+		default:
+			o.addPicture(src, offset+int64(at))
+		}
+	}
+}
+
+// addPicture adds a further picture, by the name that its metadata give it. Of a stream it has not been read yet, and of
+// a long index only the first ones are looked at.
+func (o *otherParts) addPicture(src source, offset int64) {
+	o.found = true
+	const looks = 16
+	if src.stream != nil || o.pictures >= looks {
+		o.pictures++
+	} else if name := pictureName(src, offset); name != "" {
+		o.add(name)
+	} else {
+		o.pictures++
+	}
+}
+
+// pictureName tells from the metadata of a picture at an offset what it is beside the first one, or returns "".
+func pictureName(src source, offset int64) string {
+	const segments = 30
+	if start, err := src.bytes(offset, 2); err != nil || start[0] != 0xff || start[1] != markerSOI {
+		return ""
+	}
+	offset += 2
+	for range segments {
+		head, err := src.bytes(offset, 4)
+		if err != nil || head[0] != 0xff || head[1] == markerSOS {
+			return ""
+		}
+		length := int64(binary.BigEndian.Uint16(head[2:]))
+		if head[1] == markerAPP1 || head[1] == markerAPP2 {
+			data, err := src.bytes(offset+4, max(length-2, 0))
+			if err != nil {
+				return ""
+			}
+			for _, m := range []struct{ mark, name string }{
+				{gainMapMark, partGainMap},
+				{"http://ns.adobe.com/hdr-gain-map/1.0/", partGainMap},
+				{"aux:hdrgainmap", partGainMap},
+				{"aux:portraiteffectsmatte", partMatte}, {"aux:semantic", partMatte},
+				{"aux:depth", partDepth}, {"aux:disparity", partDepth},
+			} {
+				if bytes.Contains(data, []byte(m.mark)) {
+					return m.name
+				}
+			}
+		}
+		offset += 2 + length
+	}
+	return ""
+}
+
+// readBehind looks behind the end of the picture whose first scan is at an offset.
+func (o *otherParts) readBehind(src source, scan int64) {
+	const most = 32 // pictures one behind the other
+	for range most {
+		end, ok := pictureEnd(src, scan)
+		if !ok {
+			return
+		}
+		head, err := src.bytes(end, 12)
+		switch {
+		case err != nil:
+			return
+		case string(head[4:8]) == "ftyp":
+			o.add(partFilm)
+			return
+		case head[0] == 0xff && head[1] == markerSOI:
+			if !o.indexed {
+				o.addPicture(src, end)
+			}
+			scan = end + 2
+			continue
+		case o.readSamsung(src), bytes.Equal(head, make([]byte, len(head))):
+			return // or it is filled up with zeros
+		case !o.indexed:
+			o.add("what another program has written behind the picture")
+		}
+		return
+	}
+}
+
+// pictureEnd returns where the picture ends of which a segment begins at an offset. Of a stream it looks at what has been
+// read, the picture.
+func pictureEnd(src source, offset int64) (int64, bool) {
+	r := bufio.NewReaderSize(io.NewSectionReader(src, offset, max(src.available()-offset, 0)), 1<<16)
+	for {
+		// Up to a marker: not a byte of ones that a zero follows in a scan, nor one that restarts decoding.
+		piece, err := r.ReadSlice(0xff)
+		offset += int64(len(piece))
+		if err == bufio.ErrBufferFull {
+			continue
+		}
+		marker := byte(0xff)
+		for err == nil && marker == 0xff {
+			marker, err = r.ReadByte()
+			offset++
+		}
+		const firstRestart, lastRestart = 0xd0, 0xd7
+		switch {
+		case err != nil:
+			return 0, false
+		case marker == markerEOI:
+			return offset, true
+		case marker == 0, marker == markerSOI, marker >= firstRestart && marker <= lastRestart:
+			continue
+		}
+		var length [2]byte
+		if _, err := r.Read(length[:1]); err != nil {
+			return 0, false
+		}
+		if length[1], err = r.ReadByte(); err != nil {
+			return 0, false
+		}
+		n := int(binary.BigEndian.Uint16(length[:]))
+		skipped, err := r.Discard(max(n-2, 0))
+		offset += int64(2 + skipped)
+		if err != nil {
+			return 0, false
+		}
+	}
+}
+
+// readSamsung reads the directory at the end of the file that cameras of Samsung write: its entries, of 12 bytes, begin
+// with two zeros and a kind; the directory's size and "SEFT" are the last thing. Of a stream the end is not known.
+func (o *otherParts) readSamsung(src source) bool {
+	const tail, head, entry, mostSize = 8, 12, 12, 1 << 16
+	if src.stream != nil {
+		return false
+	}
+	end, err := src.bytes(src.size-tail, tail)
+	if err != nil || string(end[4:]) != "SEFT" {
+		return false
+	}
+	size := int64(binary.LittleEndian.Uint32(end))
+	o.found = true
+	before := len(o.names)
+	if size <= mostSize {
+		directory, err := src.bytes(src.size-tail-size, size)
+		if err == nil && bytes.HasPrefix(directory, []byte("SEFH")) && size >= head {
+			for rest := directory[head:]; len(rest) >= entry; rest = rest[entry:] {
+				switch binary.LittleEndian.Uint16(rest[2:]) {
+				case 0x0a30:
+					o.add(partFilm)
+				case 0x0ab1:
+					o.add(partDepth)
+				case 0x0100:
+					o.add(partSound)
+				}
+			}
+		}
+	}
+	if len(o.names) == before {
+		o.add(partSamsung)
+	}
+	return true
+}
+
+// warnOthers names what is dropped of the file. What XMP announces counts if there is something else in the file: it may
+// have gone long before.
+func (m *Image) warnOthers(f *followed) {
+	o := &m.others
+	pictures := o.pictures
+	names := slices.Clone(o.names)
+	for _, name := range f.contained {
+		names = appendNew(names, name)
+	}
+	if o.found {
+		for _, name := range f.announced {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+				if name != partFilm {
+					pictures--
+				}
+			}
+		}
+	}
+	if pictures > 0 {
+		m.warn("only the first of %d pictures in the file (MPO) is read, the rest is dropped", pictures+1)
+	}
+	if len(names) > 0 {
+		verb := "is"
+		if len(names) > 1 {
+			verb = "are"
+		}
+		m.warn("%s %s dropped: only the picture itself is read", listOf(names), verb)
+	}
+}
+
+// listOf writes words as a list.
+func listOf(words []string) string {
+	if len(words) == 1 {
+		return words[0]
+	}
+	return strings.Join(words[:len(words)-1], ", ") + fmt.Sprintf(" and %s", words[len(words)-1])
+}

@@ -1,0 +1,77 @@
+package imagefile
+
+import (
+	"bytes"
+	"encoding/hex"
+	"strconv"
+	"strings"
+)
+
+// ImageMagick and exiftool write metadata that PNG had no chunk for as a text in
+// hexadecimal, under a keyword "Raw profile type NAME": a line with the name, one
+// with the number of bytes, and the bytes.
+
+const rawProfileKeyword = "Raw profile type "
+
+func isPNGText(name string) bool { return name == "tEXt" || name == "zTXt" || name == "iTXt" }
+
+// pngKeyword returns what the data of a chunk of text begin with.
+func pngKeyword(data []byte) string {
+	keyword, _, _ := bytes.Cut(data, []byte{0})
+	return string(keyword)
+}
+
+// keepRawProfile takes EXIF or XMP from the data of a chunk tEXt or zTXt, and tells whether there was some. What a chunk
+// of their own says counts for more.
+func (p *pngParts) keepRawProfile(name string, data []byte) bool {
+	kind, ok := strings.CutPrefix(pngKeyword(data), rawProfileKeyword)
+	if !ok || name == "iTXt" || kind != "exif" && kind != "APP1" && kind != "app1" && kind != "xmp" {
+		return false
+	}
+	const looks = 8 // a text may unpack to much
+	if p.rawLooks++; p.rawLooks > looks {
+		return false
+	}
+	_, text, _ := bytes.Cut(data, []byte{0})
+	if name == "zTXt" {
+		if len(text) < 1 {
+			return false
+		}
+		unpacked, err := inflate(text[1:])
+		if err != nil {
+			return false
+		}
+		text = unpacked
+	}
+	raw, ok := rawProfile(text)
+	switch {
+	case !ok:
+		return false
+	case bytes.HasPrefix(raw, []byte(exifMark)), bytes.HasPrefix(raw, []byte("II*\x00")), bytes.HasPrefix(raw, []byte("MM\x00*")):
+		p.rawEXIF = trimEXIF(raw)
+	case bytes.HasPrefix(raw, []byte(xmpMark)), kind == "xmp":
+		p.rawXMP = bytes.TrimPrefix(raw, []byte(xmpMark))
+	default:
+		return false
+	}
+	return true
+}
+
+// rawProfile returns the bytes of a text in hexadecimal.
+func rawProfile(text []byte) ([]byte, bool) {
+	_, rest, ok := bytes.Cut(bytes.TrimLeft(text, "\n"), []byte("\n")) // the name
+	size, digits, ok2 := bytes.Cut(rest, []byte("\n"))
+	n, err := strconv.Atoi(string(bytes.TrimSpace(size)))
+	if !ok || !ok2 || err != nil {
+		return nil, false
+	}
+	digits = bytes.ReplaceAll(digits, []byte("\n"), nil)
+	if len(digits) < 2*n || n < 1 {
+		return nil, false
+	}
+	raw := make([]byte, n)
+	if _, err := hex.Decode(raw, digits[:2*n]); err != nil {
+		return nil, false
+	}
+	return raw, true
+}
