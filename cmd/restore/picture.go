@@ -187,9 +187,15 @@ func (a *app) refuseTerminal(output string) error {
 
 // write writes a result, whole or not at all.
 func (a *app) write(ctx context.Context, path string, m *imagefile.Image, opt imagefile.WriteOptions) error {
+	colour := imagefile.ColourLosses(m, opt)
 	for _, loss := range imagefile.Losses(m, opt) {
-		a.detail("%s: not kept in %s: %s", outputName(path), opt.Format, loss)
-		a.notes = append(a.notes, fmt.Sprintf("not kept in %s: %s", opt.Format, loss))
+		text := fmt.Sprintf("not kept in %s: %s", opt.Format, loss)
+		if slices.Contains(colour, loss) {
+			a.remark(a.input, "%s", text)
+			continue
+		}
+		a.detail("%s: %s", outputName(path), text)
+		a.notes = append(a.notes, text)
 	}
 	if c := m.JPEG; c != nil && opt.Format == imagefile.JPEG && opt.Quality == 0 {
 		a.detail("%s: JPEG with the quantisation tables of its input, %s", outputName(path), codingName(c))

@@ -148,15 +148,21 @@ func CheckWrite(m *Image, opt WriteOptions) error {
 // and DropMetadata leave out is wanted, and not listed. An image that cannot be
 // written at all is Encode's error. A Format of 0 is the image's own, as in
 // Encode: for a path, ask FormatOf.
-func Losses(m *Image, opt WriteOptions) []string {
+func Losses(m *Image, opt WriteOptions) []string { return planned(m, opt).losses }
+
+// ColourLosses are those of Losses with which colours may look different.
+func ColourLosses(m *Image, opt WriteOptions) []string { return planned(m, opt).colour }
+
+// planned is the plan of what can be written.
+func planned(m *Image, opt WriteOptions) *plan {
 	if m.validate() != nil {
-		return nil
+		return &plan{}
 	}
 	p, err := opt.plan(m)
 	if err != nil {
-		return nil
+		return &plan{}
 	}
-	return p.losses
+	return p
 }
 
 // plan is what is going to be written.
@@ -167,6 +173,7 @@ type plan struct {
 	alpha    bool
 	metadata Metadata
 	losses   []string
+	colour   []string // those losses with which colours look different
 }
 
 func (o WriteOptions) plan(m *Image) (*plan, error) {
@@ -310,13 +317,17 @@ func (p *plan) planMetadata(m *Image) {
 	bare := p.format == PFM || p.format == PGM || p.format == PPM || p.format == PNM // nothing but pixels
 	switch {
 	case d.ICC == nil:
-	case bare,
-		p.format == JPEG && len(d.ICC) > maxJPEGProfile,
-		// PNG and an RGB image have no use for a profile of the other kind, and
-		// libpng ignores one with a warning.
-		p.format == PNG && space == "RGB " && m.Channels == 1,
-		space == "GRAY" && m.Channels == 3:
+		p.planMeaning(m, bare)
+	case p.format == PNG && space == "RGB " && m.Channels == 1:
+		// PNG has no use for a profile of the other kind, and libpng ignores one
+		// with a warning.
 		p.lose("the colour profile")
+		d.ICC = nil
+	case bare, p.format == JPEG && len(d.ICC) > maxJPEGProfile, space == "GRAY" && m.Channels == 3:
+		p.lose("the colour profile")
+		if !isSRGB(d.ICC) {
+			p.colour = p.losses[len(p.losses)-1:]
+		}
 		d.ICC = nil
 	}
 	if d.EXIF != nil && (bare || p.format == BMP || p.format == JPEG && len(d.EXIF) > maxJPEGEXIF) {
@@ -335,26 +346,51 @@ func (p *plan) planMetadata(m *Image) {
 		p.lose("grey becomes RGB, because BMP has no grey with alpha")
 	}
 	var kept []Block
-	lostColour, lostOther := false, false
+	lostOther := false
 	for _, b := range d.Blocks {
 		switch {
 		case b.Format == p.format:
 			kept = append(kept, b)
-		case b.Format == PNG && slices.Contains(pngColourChunks, b.Name):
-			// sRGB is what everybody assumes anyway, and a profile says more.
-			_, srgb := d.block(PNG, "sRGB")
-			lostColour = lostColour || !srgb && d.ICC == nil
+		case b.Format == PNG && slices.Contains(pngColourChunks, b.Name): // see planMeaning
 		default:
 			lostOther = true
 		}
 	}
 	d.Blocks = kept
-	if lostColour {
-		p.lose("PNG's gamma and chromaticities, so colours may look different")
-	}
 	if lostOther {
 		p.lose("texts and other parts that only the source's format can hold")
 	}
+}
+
+// planMeaning puts a colour profile in the place of PNG's chunks about colour, for an image without one.
+func (p *plan) planMeaning(m *Image, bare bool) {
+	d := &p.metadata
+	if p.format == PNG || !slices.ContainsFunc(d.Blocks, func(b Block) bool { return slices.Contains(pngColourChunks, b.Name) }) {
+		return
+	}
+	meant, known := d.pngMeaning()
+	if known && meant.usual() {
+		return // it is what everybody assumes
+	}
+	var profile []byte
+	if known && !bare {
+		profile, known = meant.profile(m.Channels)
+	}
+	switch {
+	case profile == nil:
+		p.loseColour("%s, so colours look different", meant.name)
+	case meant.highRange():
+		d.ICC = profile
+		p.loseColour("%s; a colour profile says the same, but programs that know no HDR show the picture dark", meant.name)
+	default:
+		d.ICC = profile
+		p.lose("%s, but a colour profile says the same", meant.name)
+	}
+}
+
+func (p *plan) loseColour(format string, args ...any) {
+	p.lose(format, args...)
+	p.colour = append(p.colour, p.losses[len(p.losses)-1])
 }
 
 func (p *plan) lose(format string, args ...any) {

@@ -1,5 +1,7 @@
 package imagefile
 
+import "bytes"
+
 // iccSpace returns the colour space of a profile's samples, four characters such
 // as "RGB ", "GRAY" or "CMYK" (ICC.1, section 7.2), or "" if it is no profile.
 func iccSpace(profile []byte) string {
@@ -8,6 +10,11 @@ func iccSpace(profile []byte) string {
 		return ""
 	}
 	return string(profile[16:20])
+}
+
+// isSRGB tells whether a profile is called so: what programs assume where there is none.
+func isSRGB(profile []byte) bool {
+	return bytes.Contains(profile, []byte("sRGB")) || bytes.Contains(profile, []byte("s\x00R\x00G\x00B"))
 }
 
 // setICC keeps a profile that describes the samples as they are in m. A grey
