@@ -4,6 +4,7 @@ import (
 	"context"
 	"image"
 	"math"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -199,7 +200,26 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 		}
 		d.estimated.Written = d.written
 	}
+	if d.estimated.Kind == noBlur && !d.sigma.given {
+		e, err := restore.EstimateNoise(img)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case e.Kind == restore.NoNoise:
+			return unchanged(img, &e)
+		}
+	}
 	return restore.Deblur(ctx, img, k, opts...)
+}
+
+// noBlur is the kind of a kernel that is none.
+const noBlur = "none"
+
+// unchanged is the result where there is nothing to remove.
+func unchanged(img *restore.Planar, e *restore.NoiseEstimate) (image.Image, *restore.Report, error) {
+	out := *img
+	out.Pix = slices.Clone(img.Pix)
+	return &out, &restore.Report{Unchanged: true, Estimate: e, Sigma: e.Sigma, Converged: true, Averagedness: 1, Certified: true}, nil
 }
 
 func (d *deblurrer) describe(o *outcome) {
@@ -207,8 +227,11 @@ func (d *deblurrer) describe(o *outcome) {
 }
 
 func (d *deblurrer) achieved(o *outcome) string {
+	if o.Unchanged {
+		return "no blur and hardly any noise found"
+	}
 	if e := d.estimated; e != nil {
-		if e.Kind == "none" {
+		if e.Kind == noBlur {
 			return "no blur found, " + noiseOf(o) + " removed"
 		}
 		return "estimated blur and " + noiseOf(o) + " removed"

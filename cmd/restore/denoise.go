@@ -85,7 +85,7 @@ func (d *denoiser) removedBlur() deblur.Kernel { return deblur.Kernel{} }
 
 func (d *denoiser) achieved(o *outcome) string {
 	if o.Unchanged {
-		return "no noise found, nothing changed"
+		return "no noise found"
 	}
 	return noiseOf(o) + " removed"
 }

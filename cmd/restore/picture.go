@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -37,8 +38,25 @@ func (r *reading) check() error {
 	return nil
 }
 
-// read reads an image file or standard input. Its errors are fileErrors.
+// read reads an image file or standard input, and notes what it could not keep. Its errors are fileErrors.
 func (a *app) read(ctx context.Context, path string, r reading) (*imagefile.Image, error) {
+	m, err := a.readFrom(ctx, a.stdin, path, r)
+	if err != nil {
+		return nil, err
+	}
+	a.warn(path, m)
+	return m, nil
+}
+
+// warn notes what reading an image could not keep.
+func (a *app) warn(path string, m *imagefile.Image) {
+	for _, w := range m.Warnings {
+		a.remark(path, "%s", w)
+	}
+}
+
+// readFrom is read with a standard input of its own, and without the notes.
+func (a *app) readFrom(ctx context.Context, stdin io.Reader, path string, r reading) (*imagefile.Image, error) {
 	opt := imagefile.ReadOptions{}
 	if r.flags.Changed("max-pixels") {
 		opt.MaxPixels = r.maxPixels // and however small the file is
@@ -53,16 +71,13 @@ func (a *app) read(ctx context.Context, path string, r reading) (*imagefile.Imag
 	case isTerminal(a.stdin):
 		err = errors.New("is a terminal; pipe an image into it, or name a file")
 	default:
-		m, err = imagefile.DecodeContext(ctx, a.stdin, opt)
+		m, err = imagefile.DecodeContext(ctx, stdin, opt)
 	}
 	if err != nil {
 		return nil, fileError{path, err}
 	}
 	if err := m.CheckMagnitude(); err != nil {
 		return nil, fileError{path, err}
-	}
-	for _, w := range m.Warnings {
-		a.remark(path, "%s", w)
 	}
 	// The decoder's own copies of a large image are garbage now. Without this
 	// their pages would stay with the process while the solver asks for more.
@@ -206,7 +221,7 @@ func (a *app) write(ctx context.Context, path string, m *imagefile.Image, opt im
 		}
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+	if err := makeFolder(path); err != nil {
 		return fileError{path, err}
 	}
 	if err := imagefile.WriteContext(ctx, path, m, opt); err != nil {
@@ -214,6 +229,9 @@ func (a *app) write(ctx context.Context, path string, m *imagefile.Image, opt im
 	}
 	return nil
 }
+
+// makeFolder makes the folder of a file.
+func makeFolder(path string) error { return os.MkdirAll(filepath.Dir(path), 0o777) }
 
 // codingName says how a JPEG was coded, and what becomes of its chroma.
 func codingName(c *imagefile.JPEGCoding) string {

@@ -72,6 +72,9 @@ type outcome struct {
 	Reliable *bool `json:"sigma_reliable,omitempty"`
 	// Unchanged: there is no noise at all, and nothing was computed.
 	Unchanged bool `json:"unchanged,omitempty"`
+	// Copied: the result has the bytes of the input.
+	Copied bool   `json:"copied,omitempty"`
+	anew   string // how an unchanged image was written, "" if it was copied
 	// SigmaGiven is what --sigma said; sigma is what was used.
 	SigmaGiven number `json:"sigma_given,omitempty"`
 	// Disturbance is what the strength of deblurring goes by: sigma and the kernel's error.

@@ -102,7 +102,7 @@ func (a *app) restoreAll(c *cobra.Command, r restorer, args []string) error {
 // restoreOne does one task: read, compute, write, compare.
 func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore.Option) (*outcome, string, error) {
 	b, seconds := r.shared(), stopwatch()
-	m, err := a.read(ctx, t.input, b.reading)
+	m, file, err := a.readOriginal(ctx, t.input, b.reading)
 	if err != nil {
 		return nil, "", err
 	}
@@ -141,12 +141,17 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	}
 	bar.clear()
 	m.Pix = out.Pix
-	if err := a.write(ctx, t.output, m, opt); err != nil {
-		return nil, "", err
-	}
 	o := outcomeOf(m, report)
-	if !o.Unchanged {
+	if o.Unchanged {
+		o.anew, err = a.writeUnchanged(ctx, t.output, m, opt, file)
+		o.Copied = o.anew == ""
+	} else {
 		o.Network = b.networkInfoFor(report.Method)
+		a.warn(t.input, m)
+		err = a.write(ctx, t.output, m, opt)
+	}
+	if err != nil {
+		return nil, "", err
 	}
 	r.describe(o)
 	if reference != nil {

@@ -104,7 +104,11 @@ func noiseOf(o *outcome) string {
 // came, and what is proven, in this order.
 func summary(achieved string, o *outcome) string {
 	if o.Unchanged {
-		return fmt.Sprintf("%s, %.1f s", achieved, o.Seconds)
+		kept := "nothing changed"
+		if o.anew != "" {
+			kept = "only written anew, " + o.anew
+		}
+		return fmt.Sprintf("%s, %s, %.1f s", achieved, kept, o.Seconds)
 	}
 	parts := []string{achieved + " by " + o.Method}
 	iterated := o.solver != nil && (o.Iterations > 0 || o.Network == nil)

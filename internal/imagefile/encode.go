@@ -120,9 +120,21 @@ func WriteContext(ctx context.Context, path string, m *Image, opt WriteOptions) 
 	if err := CheckWrite(m, opt); err != nil {
 		return pathError(path, err)
 	}
-	err := atomicfile.Write(ctx, path, opt.Overwrite, func(w io.Writer) error {
+	return writeWhole(ctx, path, opt.Overwrite, func(w io.Writer) error {
 		return EncodeContext(ctx, w, m, opt)
 	})
+}
+
+// WriteCopy writes what r has to a file as WriteContext writes an image.
+func WriteCopy(ctx context.Context, path string, r io.Reader, overwrite bool) error {
+	return writeWhole(ctx, path, overwrite, func(w io.Writer) error {
+		_, err := io.Copy(contextWriter{ctx, w}, r)
+		return err
+	})
+}
+
+func writeWhole(ctx context.Context, path string, overwrite bool, write func(w io.Writer) error) error {
+	err := atomicfile.Write(ctx, path, overwrite, write)
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("%s: %w (it is replaced only if overwriting is asked for)", path, fs.ErrExist)
@@ -130,6 +142,29 @@ func WriteContext(ctx context.Context, path string, m *Image, opt WriteOptions) 
 		return pathError(path, err)
 	}
 	return nil
+}
+
+// Recoding says why an image, with its samples and its size as they were read, cannot be written by copying the file
+// that it was read from, such as "with quality 60": "" if it can. The copy keeps all that the file has, and its
+// orientation as a tag.
+func Recoding(m *Image, opt WriteOptions) string {
+	format := opt.Format
+	if format == 0 || format == PNM && (m.Format == PGM || m.Format == PPM) {
+		format = m.Format
+	}
+	switch {
+	case format != m.Format || m.Format == 0:
+		return "as " + opt.Format.String()
+	case opt.Depth != 0 && opt.Depth != m.Depth:
+		return fmt.Sprintf("with %d bits", opt.Depth)
+	case opt.Quality != 0 && format == JPEG:
+		return fmt.Sprintf("with quality %d", opt.Quality)
+	case opt.DropMetadata:
+		return "without metadata"
+	case opt.DropAlpha && m.Alpha != nil:
+		return "without transparency"
+	}
+	return ""
 }
 
 // CheckWrite returns the error that Encode would return for m whatever its

@@ -1,0 +1,292 @@
+package imagefile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// xmpValues returns the values of simple properties, as attributes and as elements, by their names with prefixes.
+func xmpValues(packet []byte) map[string]string {
+	values := map[string]string{}
+	for _, m := range regexp.MustCompile(`([\w-]+:[\w-]+)=['"]([^'"]*)['"]|<([\w-]+:[\w-]+)>([^<]*)</`).FindAllSubmatch(packet, -1) {
+		values[string(m[1])+string(m[3])] = string(m[2]) + string(m[4])
+	}
+	return values
+}
+
+// enlarged is an image of a multiple of the size that a command has put in the place of its input.
+func enlarged(m *Image, factor int) *Image {
+	big := *m
+	big.Width, big.Height = factor*m.Width, factor*m.Height
+	big.Pix = make([]float32, big.Channels*big.Width*big.Height)
+	return &big
+}
+
+// photoSize returns the size that EXIF gives in the directory of the photograph.
+func photoSize(t *testing.T, m *Image) [2]uint32 {
+	t.Helper()
+	e, err := parseEXIF(m.Metadata.EXIF)
+	require.NoError(t, err)
+	x, err := e.uint(e.fieldsOf(photoDirectory), tagPixelXDimension, 0)
+	require.NoError(t, err)
+	y, err := e.uint(e.fieldsOf(photoDirectory), tagPixelYDimension, 0)
+	require.NoError(t, err)
+	return [2]uint32{x, y}
+}
+
+// TestMetadataFollowsTurningAndEnlarging reads a photograph of exiftool's, stored with orientation 6 and 150×200 pixels.
+func TestMetadataFollowsTurningAndEnlarging(t *testing.T) {
+	m := decode(t, testFile(t, "o6.jpg"))
+	require.Equal(t, [2]int{200, 150}, [2]int{m.Width, m.Height})
+	for _, f := range []Format{JPEG, PNG, TIFF} {
+		for factor := 1; factor <= 3; factor++ {
+			got := decode(t, encode(t, enlarged(m, factor), WriteOptions{Format: f}))
+			v := xmpValues(got.Metadata.XMP)
+			w, h := fmt.Sprint(200*factor), fmt.Sprint(150*factor)
+			require.Equal(t, []string{"1", w, h, w, h},
+				[]string{v["tiff:Orientation"], v["tiff:ImageWidth"], v["tiff:ImageLength"], v["exif:PixelXDimension"], v["exif:PixelYDimension"]})
+			require.Contains(t, string(got.Metadata.XMP), "<rdf:li xml:lang='x-default'>t</rdf:li>", "the rest stays as it is")
+			require.Equal(t, 1, orientationOf(t, got))
+			require.Equal(t, [2]uint32{uint32(200 * factor), uint32(150 * factor)}, photoSize(t, got))
+		}
+	}
+}
+
+// attributes is XMP as Lightroom writes it, with regions of the Metadata Working Group and a panorama of Google's.
+const attributes = `<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/">
+<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" xmlns:t="http://ns.adobe.com/tiff/1.0/"
+ xmlns:GPano="http://ns.google.com/photos/1.0/panorama/" xmlns:mwg-rs="http://www.metadataworkinggroup.com/schemas/regions/"
+ xmlns:stDim="http://ns.adobe.com/xap/1.0/sType/Dimensions#" xmlns:xap="http://ns.adobe.com/xap/1.0/" xmlns:xmpTPg="http://ns.adobe.com/xap/1.0/t/pg/"
+ t:Orientation="8" t:ImageWidth="40" t:ImageLength="30" t:Make="A &amp; B" GPano:FullPanoWidthPixels="80" xap:Rating="4">
+<mwg-rs:Regions rdf:parseType="Resource"><mwg-rs:AppliedToDimensions stDim:w="40" stDim:h="30" stDim:unit="pixel"/></mwg-rs:Regions>
+<xmpTPg:MaxPageSize stDim:w="4" stDim:h="3" stDim:unit="inch"/><xap:Thumbnails><rdf:Alt><rdf:li>old</rdf:li></rdf:Alt></xap:Thumbnails>
+</rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="w"?>`
+
+func TestXMPInAttributes(t *testing.T) {
+	m := smoothImage(40, 30, 3)
+	m.Metadata.XMP = []byte(attributes)
+	m.Metadata.EXIF = testEXIF(binary.BigEndian, 1, 40, 30)
+	got := decode(t, encode(t, m, WriteOptions{Format: PNG}))
+	require.Empty(t, got.Warnings)
+	require.NotContains(t, string(got.Metadata.XMP), "Thumbnails")
+	big := decode(t, encode(t, enlarged(got, 2), WriteOptions{Format: PNG}))
+	v := xmpValues(big.Metadata.XMP)
+	require.Equal(t, []string{"1", "80", "60", "A &amp; B", "160", "4", "pixel"},
+		[]string{v["t:Orientation"], v["t:ImageWidth"], v["t:ImageLength"], v["t:Make"], v["GPano:FullPanoWidthPixels"], v["xap:Rating"],
+			regexp.MustCompile(`AppliedToDimensions stDim:w="80" stDim:h="60" stDim:unit="(pixel)"`).FindStringSubmatch(string(big.Metadata.XMP))[1]})
+	require.Contains(t, string(big.Metadata.XMP), `<xmpTPg:MaxPageSize stDim:w="4" stDim:h="3" stDim:unit="inch"/>`)
+
+	// Turned, places in it are others, and what marks them goes.
+	m.Metadata.EXIF = testEXIF(binary.BigEndian, 8, 40, 30)
+	turned := decode(t, encode(t, m, WriteOptions{Format: PNG}))
+	require.Equal(t, []string{"the regions marked in it, such as faces is dropped from the metadata, because the picture has been turned"}, turned.Warnings)
+	v = xmpValues(turned.Metadata.XMP)
+	require.Equal(t, []string{"1", "30", "40", "", "4"}, []string{v["t:Orientation"], v["t:ImageWidth"], v["t:ImageLength"], v["GPano:FullPanoWidthPixels"], v["xap:Rating"]})
+	require.NotContains(t, string(turned.Metadata.XMP), "Regions")
+
+	// An orientation in XMP alone has not been applied, and stays.
+	m.Metadata.EXIF = nil
+	v = xmpValues(decode(t, encode(t, m, WriteOptions{Format: PNG})).Metadata.XMP)
+	require.Equal(t, "8", v["t:Orientation"])
+}
+
+func TestBrokenXMP(t *testing.T) {
+	for _, broken := range []string{"<a>", "<a></b>", "no XML &x;", "<a " + string(bytes.Repeat([]byte("<b>"), 200))} {
+		m := smoothImage(40, 30, 3)
+		m.Metadata.XMP = []byte(broken)
+		m.Metadata.EXIF = testEXIF(binary.LittleEndian, 1, 40, 30)
+		same := decode(t, encode(t, m, WriteOptions{Format: PNG}))
+		require.Equal(t, broken, string(same.Metadata.XMP), "nothing in it has to change")
+		require.Contains(t, fmt.Sprint(Losses(enlarged(same, 2), WriteOptions{Format: PNG})), "XMP")
+		require.Nil(t, decode(t, encode(t, enlarged(same, 2), WriteOptions{Format: PNG})).Metadata.XMP)
+		m.Metadata.EXIF = testEXIF(binary.LittleEndian, 6, 40, 30)
+		turned := decode(t, encode(t, m, WriteOptions{Format: PNG}))
+		require.Nil(t, turned.Metadata.XMP)
+		require.Contains(t, fmt.Sprint(turned.Warnings), "XMP is dropped")
+	}
+}
+
+// TestPlaceIsWherePixelsGo compares with the definition of orientations that the test of pixels uses.
+func TestPlaceIsWherePixelsGo(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w, h := rapid.IntRange(1, 50).Draw(t, "width"), rapid.IntRange(1, 50).Draw(t, "height")
+		x, y := rapid.IntRange(0, w-1).Draw(t, "x"), rapid.IntRange(0, h-1).Draw(t, "y")
+		c := change{orientation: rapid.IntRange(1, 8).Draw(t, "orientation"), from: [2]int{w, h}}
+		factor := rapid.IntRange(1, 4).Draw(t, "factor")
+		c.to = [2]int{factor * c.shown()[0], factor * c.shown()[1]}
+		wantX, wantY := shownAt(c.orientation, x, y, w, h)
+		gotX, gotY := c.place(x, y)
+		if gotX != factor*wantX || gotY != factor*wantY {
+			t.Fatalf("(%d, %d), want %d times (%d, %d)", gotX, gotY, factor, wantX, wantY)
+		}
+	})
+}
+
+// TestEXIFOfPlacesAndScales has a subject's area, the sensor's density, and a place on the map.
+func TestEXIFOfPlacesAndScales(t *testing.T) {
+	order := binary.LittleEndian
+	doubles := func(v ...float64) (b []byte) {
+		for _, x := range v {
+			b = order.AppendUint64(b, math.Float64bits(x))
+		}
+		return b
+	}
+	made := func(orientation int) *Image {
+		tags := tiffTags{order: order}
+		tags.shorts(tagOrientation, orientation)
+		photo := tiffTags{order: order}
+		photo.shorts(0x9214, 10, 5, 4, 2)
+		photo.rational(tagFocalPlaneX, 100)
+		photo.rational(tagFocalPlaneY, 50)
+		nodes := append(tags.nodes,
+			node{tag: 0x830e, kind: typeDouble, count: 3, value: doubles(8, 6, 0)},
+			node{tag: 0x8482, kind: typeDouble, count: 6, value: doubles(1, 2, 0, 100, 200, 0)},
+			node{tag: tagEXIF, kind: typeLong, count: 1, sub: photo.nodes})
+		m := smoothImage(40, 30, 1)
+		m.Metadata.EXIF = appendDirectory([]byte("II*\x00\x08\x00\x00\x00"), 0, order, nodes)
+		return decode(t, encode(t, m, WriteOptions{Format: PNG}))
+	}
+	values := func(m *Image) (area []int, density [2]float64, scale, tie []float64) {
+		e, err := parseEXIF(m.Metadata.EXIF)
+		require.NoError(t, err)
+		photo := e.fieldsOf(photoDirectory)
+		if f, ok := find(photo, 0x9214); ok {
+			v, err := e.uints(f)
+			require.NoError(t, err)
+			for _, x := range v {
+				area = append(area, int(x))
+			}
+		}
+		numbers := func(tag uint16) (v []float64) {
+			if f, ok := find(e.main, tag); ok {
+				for i := range int64(f.count) {
+					v = append(v, math.Float64frombits(order.Uint64(e.data[f.value+8*i:])))
+				}
+			}
+			return v
+		}
+		return area, [2]float64{e.rational(photo, tagFocalPlaneX), e.rational(photo, tagFocalPlaneY)}, numbers(0x830e), numbers(0x8482)
+	}
+	m := made(1)
+	area, density, scale, tie := values(decode(t, encode(t, enlarged(m, 2), WriteOptions{Format: TIFF})))
+	require.Equal(t, []int{20, 10, 8, 4}, area)
+	require.Equal(t, [2]float64{200, 100}, density)
+	require.Equal(t, []float64{4, 3, 0}, scale)
+	require.Equal(t, []float64{2, 4, 0, 100, 200, 0}, tie)
+
+	turned := made(6)
+	area, density, scale, tie = values(turned)
+	require.Equal(t, []int{24, 10, 2, 4}, area)
+	require.Equal(t, [2]float64{50, 100}, density)
+	require.Empty(t, scale)
+	require.Empty(t, tie)
+	require.Contains(t, fmt.Sprint(turned.Warnings), "its place on the map")
+
+	// Of a part of the image nothing is known.
+	part := *m
+	part.Width, part.Pix = 39, part.Pix[:39*30]
+	require.Contains(t, fmt.Sprint(Losses(&part, WriteOptions{Format: PNG})), "where its subject is")
+	area, _, scale, _ = values(decode(t, encode(t, &part, WriteOptions{Format: PNG})))
+	require.Empty(t, area)
+	require.Empty(t, scale)
+}
+
+// TestOrientationInTextsOfPNG has EXIF as ImageMagick writes it.
+func TestOrientationInTextsOfPNG(t *testing.T) {
+	exif := testEXIF(binary.BigEndian, 6, 9, 5)
+	hexadecimal := regexp.MustCompile(`.{72}`).ReplaceAllString(fmt.Sprintf("%x", exif), "$0\n")
+	text := fmt.Sprintf("\nexif\n%8d\n%s\n", len(exif), hexadecimal)
+	inAPP1 := fmt.Sprintf("\ngeneric profile\n%8d\n%x%s\n", len(exif)+len(exifMark), exifMark, hexadecimal)
+	for name, c := range map[string][]byte{
+		"tEXt": chunk("tEXt", []byte("Raw profile type exif\x00"+text)),
+		"zTXt": chunk("zTXt", append([]byte("Raw profile type exif\x00\x00"), deflate([]byte(text))...)),
+		"APP1": chunk("tEXt", []byte("Raw profile type APP1\x00"+inAPP1)),
+		"eXIf": chunk("eXIf", exif),
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := smoothImage(9, 5, 3)
+			m.Metadata.Blocks = []Block{{PNG, "tEXt", []byte("exif:Orientation\x006")}, {PNG, "tEXt", []byte("Title\x00A test")}}
+			file := encode(t, m, WriteOptions{Format: PNG})
+			after := len(pngSignature) + 8 + 13 + 4
+			got := decode(t, join(file[:after], c, file[after:]))
+			require.Equal(t, [2]int{5, 9}, [2]int{got.Width, got.Height})
+			require.Equal(t, []Block{{PNG, "tEXt", []byte("Title\x00A test")}}, got.Metadata.Blocks)
+			for _, f := range []Format{PNG, JPEG, TIFF} {
+				written := decode(t, encode(t, got, WriteOptions{Format: f}))
+				require.Equal(t, [2]int{5, 9}, [2]int{written.Width, written.Height})
+				require.Equal(t, 1, orientationOf(t, written))
+				require.Equal(t, [2]uint32{5, 9}, photoSize(t, written))
+			}
+		})
+	}
+}
+
+// resource is an image resource of Photoshop without a name.
+func resource(number uint16, data string) []byte {
+	b := binary.BigEndian.AppendUint16([]byte("8BIM"), number)
+	b = binary.BigEndian.AppendUint32(append(b, 0, 0), uint32(len(data)))
+	return append(append(b, data...), make([]byte, len(data)%2)...)
+}
+
+func TestPhotoshopThumbnailsGo(t *testing.T) {
+	m := smoothImage(9, 5, 3)
+	iptc, path := resource(1028, "caption"), resource(2000, "path")
+	with := func(resources ...[]byte) []Block {
+		return []Block{{JPEG, "APP13", append([]byte(photoshopMark), bytes.Join(resources, nil)...)}}
+	}
+	m.Metadata.Blocks = with(iptc, resource(1036, "old"), path)
+	require.Equal(t, with(iptc, path), decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.Blocks)
+	m.Metadata.EXIF = testEXIF(binary.BigEndian, 3, 9, 5)
+	require.Equal(t, with(iptc), decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.Blocks)
+}
+
+func FuzzPhotoshop(f *testing.F) {
+	f.Add(append([]byte(photoshopMark), append(resource(1028, "caption"), resource(1036, "old")...)...))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		before := bytes.Clone(data)
+		none := func(n uint16) bool { return n == 1036 }
+		kept := withoutResources(data, none)
+		require.Equal(t, before, data)
+		require.LessOrEqual(t, len(kept), len(data))
+		require.Equal(t, kept, withoutResources(kept, none))
+	})
+}
+
+func FuzzXMP(f *testing.F) {
+	f.Add([]byte(attributes), 6, 2)
+	f.Add([]byte(testXMP), 1, 1)
+	f.Add([]byte(`<a xmlns:t="http://ns.adobe.com/tiff/1.0/"><t:Orientation><b t:ImageWidth="3"/></t:Orientation></a>`), 6, 2)
+	f.Fuzz(func(t *testing.T, packet []byte, orientation, factor int) {
+		c := change{orientation: 1 + orientation&7, upright: true, from: [2]int{40, 30}}
+		c.to = [2]int{c.shown()[0] * (1 + factor&3), c.shown()[1] * (1 + factor&3)}
+		mended, err := c.followXMP(packet, &followed{})
+		if err != nil {
+			require.Nil(t, mended)
+			return
+		}
+		// What was mended needs no more.
+		same := change{orientation: 1, upright: true, from: c.to, to: c.to}
+		f := &followed{}
+		again, err := same.followXMP(mended, f)
+		require.NoError(t, err)
+		require.Equal(t, string(mended), string(again))
+		require.Empty(t, f.announced)
+	})
+}
+
+func FuzzRawProfile(f *testing.F) {
+	f.Add([]byte("\nexif\n       3\n4d4d00\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if raw, ok := rawProfile(text); ok {
+			require.NotEmpty(t, raw)
+			require.LessOrEqual(t, 2*len(raw), len(text))
+		}
+	})
+}

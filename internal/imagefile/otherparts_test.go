@@ -1,0 +1,98 @@
+package imagefile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const onlyPicture = " dropped: only the picture itself is read"
+
+func xmpSegment(packet string) []byte { return []byte(xmpMark + packet) }
+
+// announcing is XMP that describes an image with properties of a namespace.
+func announcing(space, properties string) string {
+	return `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description xmlns:p="` + space + `" ` + properties + `/></rdf:RDF>`
+}
+
+var film = []byte("\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00isommp42 and the film")
+
+// samsung is what a camera writes behind the picture: parts, and a directory of their kinds.
+func samsung(kinds ...uint16) []byte {
+	le := binary.LittleEndian
+	var parts []byte
+	directory := le.AppendUint32(le.AppendUint32([]byte("SEFH"), 106), uint32(len(kinds)))
+	for _, k := range kinds {
+		part := append(le.AppendUint16([]byte{0, 0}, k), "\x03\x00\x00\x00abc and its data"...)
+		parts = append(parts, part...)
+		directory = le.AppendUint32(le.AppendUint32(le.AppendUint16(append(directory, 0, 0), k), 0), uint32(len(part)))
+	}
+	return append(le.AppendUint32(append(parts, directory...), uint32(len(directory))), "SEFT"...)
+}
+
+func TestOtherPartsAreNamedAndNoLongerAnnounced(t *testing.T) {
+	plain := goJPEG(t, smoothImage(9, 7, 3), 90)
+	motion := withSegment(plain, markerAPP1, xmpSegment(announcing(nsCamera, `p:MotionPhoto="1" p:MotionPhotoVersion="1"`)))
+	still := withSegment(plain, markerAPP1, xmpSegment(announcing(nsCamera, `p:MotionPhoto="0"`)))
+	apple := withSegment(plain, markerAPP1, xmpSegment(announcing("http://ns.apple.com/pixeldatainfo/1.0/", `p:AuxiliaryImageType="urn:com:apple:photo:2020:aux:hdrgainmap"`)))
+	adobe := withSegment(plain, markerAPP1, xmpSegment(announcing("http://ns.adobe.com/hdr-gain-map/1.0/", `p:Version="1.0"`)))
+	depth := announcing("http://ns.google.com/photos/1.0/depthmap/", `p:Format="RangeInverse"`)
+	extended := withSegment(withSegment(plain, markerAPP1, []byte(extendedXMPMark+"more")), markerAPP1, xmpSegment(depth))
+	for name, c := range map[string]struct {
+		file []byte
+		want []string
+	}{
+		"Ultra HDR":          {testFile(t, "gain_map.jpg"), []string{partGainMap + " is"}},
+		"gain map of Apple":  {join(plain, apple), []string{partGainMap + " is"}},
+		"gain map of ISO":    {withSegment(plain, markerAPP2, []byte(gainMapMark+"\x00\x00\x00\x00")), []string{partGainMap + " is"}},
+		"announced and gone": {adobe, nil},
+		"motion photo":       {join(motion, film), []string{partFilm + " is"}},
+		"film without XMP":   {join(plain, film), []string{partFilm + " is"}},
+		"gain map and film":  {join(adobe, plain, film), []string{partFilm + " and " + partGainMap + " are"}},
+		"no film":            {still, nil},
+		"Samsung's film":     {join(plain, samsung(0x0a01, 0x0a30)), []string{partFilm + " is"}},
+		"Samsung's time":     {join(plain, samsung(0x0a01)), []string{partSamsung + " is"}},
+		"extended XMP":       {extended, []string{partExtended + " and " + partDepth + " are"}},
+		"thermal":            {withSegment(plain, markerAPP1, []byte(thermalMark+"data")), []string{partThermal + " is"}},
+		"C2PA":               {withSegment(plain, markerJUMBF, []byte("JP\x00\x01jumb c2pa")), []string{partClaims + " is"}},
+		"zeros":              {join(plain, make([]byte, 100)), nil},
+		"something else":     {join(plain, []byte("something of another program")), []string{"what another program has written behind the picture is"}},
+		"nothing":            {plain, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := decode(t, c.file)
+			var want []string
+			for _, w := range c.want {
+				want = append(want, w+onlyPicture)
+			}
+			require.Equal(t, want, m.Warnings)
+			xmp := string(decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.XMP)
+			for _, word := range []string{"Version", "GainMap", "MotionPhoto", "Directory", "RangeInverse"} {
+				require.NotContains(t, xmp, word)
+			}
+			// A stream has the same picture, and is told of what stands right behind it.
+			s, err := Decode(bytes.NewReader(c.file), ReadOptions{})
+			require.NoError(t, err)
+			require.Equal(t, m.Pix, s.Pix)
+			require.Equal(t, len(m.Warnings) > 0, len(s.Warnings) > 0)
+		})
+	}
+	unnamed := decode(t, join(plain, plain, plain))
+	require.Equal(t, []string{"only the first of 3 pictures in the file (MPO) is read, the rest is dropped"}, unnamed.Warnings)
+}
+
+func TestPictureEnd(t *testing.T) {
+	for _, name := range []string{"prog.jpg", "gray.jpg", "s420.jpg", "cmyk.jpg", "o6.jpg"} {
+		file := testFile(t, name)
+		end, ok := pictureEnd(source{bytes.NewReader(append(bytes.Clone(file), "\xff\xd9 more"...)), int64(len(file)) + 7, nil}, 2)
+		require.True(t, ok, name)
+		require.Equal(t, int64(len(file)), end, name)
+		for n := range min(len(file)-1, 700) {
+			_, ok := pictureEnd(source{bytes.NewReader(file[:n]), int64(n), nil}, 2)
+			require.False(t, ok, fmt.Sprint(name, n))
+		}
+	}
+}
