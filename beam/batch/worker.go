@@ -188,8 +188,7 @@ func (w *worker) within(ctx context.Context, j Job, memory int64) (r Record, err
 	if err := m.CheckMagnitude(); err != nil {
 		return Record{}, err
 	}
-	data = nil
-	return w.restore(ctx, j, m, input)
+	return w.restore(ctx, j, m, data, input)
 }
 
 // done tells whether a job has been done: its record has the checksums of the photograph, of the
@@ -217,8 +216,8 @@ func (w *worker) done(ctx context.Context, j Job, input string) (Record, bool, e
 	return Record{}, false, errors.New("its result exists already, and by its record is not of this photograph and these options; -force overwrites it")
 }
 
-// restore computes and writes a result, its record first.
-func (w *worker) restore(ctx context.Context, j Job, m *imagefile.Image, input string) (Record, error) {
+// restore computes and writes a result, its record first. An image that is not changed has the data of its file.
+func (w *worker) restore(ctx context.Context, j Job, m *imagefile.Image, data []byte, input string) (Record, error) {
 	began := time.Now()
 	format, err := imagefile.FormatOf(j.Output)
 	if err != nil {
@@ -238,7 +237,10 @@ func (w *worker) restore(ctx context.Context, j Job, m *imagefile.Image, input s
 	}
 	m.Pix = planar.Pix
 	var encoded bytes.Buffer
-	if err := imagefile.EncodeContext(ctx, &encoded, m, opt); err != nil {
+	copied := report.Unchanged && imagefile.Recoding(m, opt) == ""
+	if copied {
+		encoded.Write(data)
+	} else if err := imagefile.EncodeContext(ctx, &encoded, m, opt); err != nil {
 		return Record{}, err
 	}
 	o := &Outcome{
@@ -247,7 +249,9 @@ func (w *worker) restore(ctx context.Context, j Job, m *imagefile.Image, input s
 		Task: w.settings.Options.Task, Method: report.Method,
 		Sigma: report.Sigma, Estimated: report.Estimate != nil,
 	}
-	o.Notes = append(o.Notes, m.Warnings...)
+	if !copied {
+		o.Notes = append(o.Notes, m.Warnings...)
+	}
 	for _, loss := range imagefile.Losses(m, opt) {
 		o.Notes = append(o.Notes, fmt.Sprintf("not kept in %s: %s", opt.Format, loss))
 	}

@@ -24,8 +24,9 @@ func (a *app) denoiseCommand() *cobra.Command {
 		Short: "Remove noise from images",
 		Long: `Removes noise from images. By default a small network looks at each image and says how
 much is to be removed in every part of it: little from texture, more from shadows.
---strength light and strong remove less and more. A screenshot, a drawing or a
-photograph without noise comes back as it is.
+--strength light and strong remove less and more. An image without noise, such as a
+screenshot or a drawing, comes back as it is: its file is copied, unless another
+format, depth, quality or less metadata is asked for.
 
 --sigma S is for white noise of a known standard deviation, where 1 is white.
 
@@ -48,7 +49,8 @@ the less it is smoothed (--adapt=false: as its noise says).
 --preview X,Y,W,H restores a part only, in seconds, and writes it before and after,
 side by side, to choose a strength by. --report FILE.html writes a page to look at.
 
-Transparency and metadata are carried along untouched.
+Transparency and metadata are carried along; sizes and orientation in them are
+mended. Other parts of a file, such as a gain map or a film, are dropped and named.
 
 A result stands beside its input as NAME.denoised.EXT unless -o says otherwise; in
 an output folder it keeps its name. A WebP image becomes a PNG. Nothing is

@@ -46,7 +46,7 @@ What is filled is smooth: edges and shading go on, textures and objects are not
 invented.
 
 A result stands beside its input as NAME.inpainted.EXT unless -o says otherwise. A
-WebP image becomes a PNG. Transparency and metadata are carried along untouched.`,
+WebP image becomes a PNG. Transparency and metadata are carried along.`,
 		Example: `  restore inpaint --mask scratches.png photo.png
   restore inpaint --mask lost.png --sigma auto noisy.png -o filled.png
   restore inpaint --mask dust.png --recursive scans -o cleaned/`,

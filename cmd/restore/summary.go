@@ -135,7 +135,7 @@ func summary(achieved string, o *outcome) string {
 	if i := o.Certificate.iterationCertificate; i != nil && finished && i.RoundingCovered {
 		text += fmt.Sprintf(", with rounding to a residual of %.3g of 255", 255*i.ProvenResidual)
 	}
-	if o.KernelEstimate != nil && o.KernelEstimate.Kind != "none" {
+	if o.KernelEstimate != nil && o.KernelEstimate.Kind != noBlur {
 		text += ", for the kernel that was estimated"
 	}
 	if iterated && o.ErrorBar > 0 {

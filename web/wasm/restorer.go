@@ -45,6 +45,7 @@ type restorer struct {
 	self     js.Value
 	restorer *restore.Restorer
 	picture  *imagefile.Image // the open one, or nil
+	file     []byte           // that it was read from
 }
 
 // restorePictures serves the page.
@@ -101,7 +102,7 @@ func (r *restorer) serve(m js.Value) error {
 
 // open decodes a picture and shows it.
 func (r *restorer) open(file []byte) error {
-	r.picture = nil
+	r.picture, r.file = nil, nil
 	p, err := imagefile.DecodeAt(bytes.NewReader(file), int64(len(file)), imagefile.ReadOptions{MaxPixels: mostPixels})
 	if err != nil {
 		return err
@@ -109,7 +110,7 @@ func (r *restorer) open(file []byte) error {
 	if err := p.CheckMagnitude(); err != nil {
 		return err
 	}
-	r.picture = p
+	r.picture, r.file = p, file
 	pixels := giveBytes(pixelsOf(p.Pix, p.Channels))
 	post(r.self, map[string]any{
 		"event": "opened", "width": p.Width, "height": p.Height, "pixels": pixels,
@@ -185,7 +186,10 @@ func (r *restorer) restore(q request, file []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := imagefile.Encode(&encoded, result, imagefile.WriteOptions{Format: format}); err != nil {
+	opt := imagefile.WriteOptions{Format: format}
+	if done.report.Unchanged && imagefile.Recoding(result, opt) == "" {
+		encoded.Write(r.file)
+	} else if err := imagefile.Encode(&encoded, result, opt); err != nil {
 		return err
 	}
 	written, pixels := giveBytes(encoded.Bytes()), giveBytes(pixelsOf(result.Pix, result.Channels))
