@@ -86,7 +86,7 @@ func TestXMPInAttributes(t *testing.T) {
 	// Turned, places in it are others, and what marks them goes.
 	m.Metadata.EXIF = testEXIF(binary.BigEndian, 8, 40, 30)
 	turned := decode(t, encode(t, m, WriteOptions{Format: PNG}))
-	require.Equal(t, []string{"the regions marked in it, such as faces is dropped from the metadata, because the picture has been turned"}, turned.Warnings)
+	require.Equal(t, []string{"not kept in the metadata, because the picture has been turned: the regions marked in it, such as faces"}, turned.Warnings)
 	v = xmpValues(turned.Metadata.XMP)
 	require.Equal(t, []string{"1", "30", "40", "", "4"}, []string{v["t:Orientation"], v["t:ImageWidth"], v["t:ImageLength"], v["GPano:FullPanoWidthPixels"], v["xap:Rating"]})
 	require.NotContains(t, string(turned.Metadata.XMP), "Regions")

@@ -2,6 +2,7 @@ package imagefile
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"unicode/utf16"
 )
@@ -18,6 +19,8 @@ type primaries struct{ red, green, blue, white chromaticity }
 var whiteD65 = chromaticity{0.3127, 0.3290}
 
 var sRGBPrimaries = primaries{chromaticity{0.64, 0.33}, chromaticity{0.30, 0.60}, chromaticity{0.15, 0.06}, whiteD65}
+
+// Left out are primaries 10 (XYZ), curves 9 to 12 (logarithmic, and wider than 0 to 1) and 17, and what is unspecified.
 
 // codedPrimaries are the colour primaries of ITU-T H.273, table 2, by their code points.
 var codedPrimaries = map[byte]primaries{
@@ -130,6 +133,14 @@ func (d *Metadata) pngMeaning() (m meaning, known bool) {
 	return m, m.g >= 0.1 && m.g <= 10
 }
 
+// title is the name of the profile.
+func (m meaning) title() string {
+	if m.code != nil {
+		return fmt.Sprintf("ITU-T H.273 primaries %d, transfer %d", m.code[0], m.code[1])
+	}
+	return fmt.Sprintf("Gamma %.4g, from PNG", m.g)
+}
+
 // profile returns a colour profile that says the same of an image with so many channels, or false if none can: if the
 // primaries are none.
 func (m meaning) profile(channels int) ([]byte, bool) {
@@ -139,7 +150,7 @@ func (m meaning) profile(channels int) ([]byte, bool) {
 	}
 	adapt := adaptation(m.white)
 	p := iccWriter{}
-	p.tag("desc", iccText(m.name))
+	p.tag("desc", iccText(m.title()))
 	p.tag("cprt", iccText("No copyright"))
 	p.tag("wtpt", iccXYZ(d50))
 	p.tag("chad", iccMatrix(adapt))

@@ -23,8 +23,14 @@
 //   - JPEG is written with chroma at full resolution, and chroma that a JPEG or
 //     WebP stores at half of it is interpolated, as most decoders do. Its
 //     quantisation tables are those of the JPEG that was read, if it was one.
-//   - Of a multi-picture JPEG (MPO) the first picture is read, with a warning if
-//     the others are more than previews of it.
+//   - Of a JPEG file with more parts (other pictures, a gain map, a film) the first
+//     picture is read, with a warning that names the others, unless they are previews.
+//     What announced them in XMP is removed.
+//   - Fields of EXIF, XMP and Photoshop that depend on size or orientation are mended
+//     when an image is turned or has another size, or removed (change.go has them all).
+//   - EXIF and XMP that PNG has as hexadecimal text are written as EXIF and XMP.
+//   - What PNG says of colour in numbers becomes a colour profile in other formats, or is
+//     one of ColourLosses.
 //   - Premultiplied alpha is divided out when reading and not put back.
 //   - The thumbnail inside EXIF is removed: it shows the picture before it was
 //     restored.

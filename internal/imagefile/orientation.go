@@ -23,7 +23,7 @@ func (m *Image) orient(opt ReadOptions) *followed {
 	}
 	m.endEXIF(max(want, 1))
 	for _, what := range f.lost {
-		m.warn("%s is dropped from the metadata, because the picture has been turned", what)
+		m.warn("not kept in the metadata, because the picture has been turned: %s", what)
 	}
 	return f
 }
