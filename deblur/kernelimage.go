@@ -6,6 +6,8 @@ import (
 	"image"
 	"image/color"
 	"math"
+
+	"github.com/averaged/imaging/internal/imagecheck"
 )
 
 // KernelFromImage makes a kernel of a picture of it. The weight of a pixel is the
@@ -16,17 +18,28 @@ func KernelFromImage(img image.Image) (Kernel, error) {
 	if img == nil {
 		return Kernel{}, errors.New("deblur: no kernel image, want one")
 	}
-	b := img.Bounds()
-	h, w := b.Dy(), b.Dx()
+	var weights []float64
+	var h, w int
+	err := imagecheck.Read(img, func() error {
+		b := img.Bounds()
+		h, w = b.Dy(), b.Dx()
+		if checkSize(h, w) != nil {
+			return nil // it is said below
+		}
+		weights = make([]float64, 0, h*w)
+		for y := b.Min.Y; y < b.Max.Y; y++ {
+			for x := b.Min.X; x < b.Max.X; x++ {
+				r, g, b, _ := img.At(x, y).RGBA()
+				weights = append(weights, float64(r+g+b))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return Kernel{}, fmt.Errorf("deblur: kernel image: %w", err)
+	}
 	if err := checkSize(h, w); err != nil {
 		return Kernel{}, err
-	}
-	weights := make([]float64, 0, h*w)
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		for x := b.Min.X; x < b.Max.X; x++ {
-			r, g, b, _ := img.At(x, y).RGBA()
-			weights = append(weights, float64(r+g+b))
-		}
 	}
 	return normalised(weights, h, w)
 }

@@ -64,7 +64,7 @@ var table = map[string]row{
 		"denoise/tile", "denoise/internal/draw", "denoise/internal/ondevice", "denoise/internal/plain", "internal/devicequeue", "internal/parallel",
 	}},
 	"deblur": {
-		code:  []string{"operator", "backend", "internal/fft", "internal/parallel", "internal/response", "internal/strength"},
+		code:  []string{"operator", "backend", "internal/fft", "internal/imagecheck", "internal/parallel", "internal/response", "internal/strength"},
 		tests: []string{"operator/operatortest", "internal/devicetest"},
 	},
 	"inpaint": {code: []string{"operator", "backend", "internal/parallel"}, tests: []string{"operator/operatortest", "internal/devicetest"}},
@@ -143,7 +143,8 @@ var table = map[string]row{
 	"internal/fft":                  {code: []string{"internal/parallel"}, tests: []string{xSys}},
 	"internal/findings":             {code: []string{"internal/htmlreport", "internal/imagefile/atomicfile"}},
 	"internal/htmlreport":           {},
-	"internal/imagefile":            {code: []string{"internal/imagefile/atomicfile", "internal/jpegblock", "internal/openfile", xImage}},
+	"internal/imagecheck":           {},
+	"internal/imagefile":            {code: []string{"internal/imagecheck", "internal/imagefile/atomicfile", "internal/jpegblock", "internal/openfile", xImage}},
 	"internal/imagefile/atomicfile": {code: []string{"internal/openfile"}},
 	"internal/jpegblock":            {},
 	"internal/openfile":             {},

@@ -1,25 +1,39 @@
 package imagefile
 
 import (
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
+
+	"github.com/averaged/imaging/internal/imagecheck"
 )
 
 // FromImage copies any image.Image. Grey types give one channel, all others
 // three; 8-bit types give Depth 8, 16-bit types and unknown ones 16. Alpha is
 // kept where a pixel is not opaque; premultiplied colours are divided by it. An
-// image whose bounds are empty, or hold more than DefaultMaxPixels, is an error.
+// image whose bounds are empty, or hold more than DefaultMaxPixels, is an error,
+// and so is one whose samples are not all there (imagecheck.Check).
 func FromImage(src image.Image) (*Image, error) {
-	if src == nil {
-		return nil, fmt.Errorf("%w: there is none", ErrInvalidImage)
+	var m *Image
+	err := imagecheck.Read(src, func() (err error) {
+		m, err = fromImage(src)
+		return err
+	})
+	if err != nil && !errors.Is(err, ErrTooManyPixels) && !errors.Is(err, ErrInvalidImage) {
+		err = fmt.Errorf("%w: %w", ErrInvalidImage, err)
 	}
+	return m, err
+}
+
+func fromImage(src image.Image) (*Image, error) {
 	b := src.Bounds()
 	if b.Empty() {
 		return nil, fmt.Errorf("%w: its bounds %v are empty", ErrInvalidImage, b)
 	}
 	// Dx and Dy of the bounds of an image.Uniform fit, but not their product.
-	if int64(b.Dy()) > DefaultMaxPixels/int64(b.Dx()) {
+	// Those of an image that is wider than an int can count are negative.
+	if b.Dx() < 1 || b.Dy() < 1 || int64(b.Dy()) > DefaultMaxPixels/int64(b.Dx()) {
 		return nil, fmt.Errorf("%w: the bounds %v hold more than %d", ErrTooManyPixels, b, DefaultMaxPixels)
 	}
 	channels, depth := 3, 8
