@@ -2,6 +2,7 @@ package inpaint
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/averaged/imaging/internal/parallel"
 )
@@ -9,9 +10,15 @@ import (
 // diffusionSweeps is how often the missing pixels of every resolution are averaged.
 const diffusionSweeps = 12
 
-// Diffuse fills the missing pixels by diffusion from the known ones: a starting point for
-// iterations, computed on the host. src and dst hold planes of the mask's size, one after
-// the other; dst may be src. What src has in missing pixels is not looked at.
+// Diffuse fills the missing pixels by diffusion from the known ones (the function Diffuse): a
+// starting point for iterations, computed on the host.
+func (m *Mask) Diffuse(dst, src []float32) error {
+	return Diffuse(dst, src, m.known, m.h, m.w, m.device.Description().Threads)
+}
+
+// Diffuse fills the pixels of images of h rows and w columns that are not known by diffusion from
+// those that are. src and dst hold planes, one after the other; dst may be src. What src has in
+// missing pixels is not looked at. threads is 0 for all; the result does not depend on it.
 //
 // The fill approximates the solution of Laplace's equation whose boundary values are the
 // known pixels, with no flow through the frame. It is made from coarse to fine (nested
@@ -20,19 +27,22 @@ const diffusionSweeps = 12
 // those of the fine one, which are then averaged with their neighbours a few times (red
 // and black in turn, Gauss and Seidel). So a hole of any size is filled in a time that
 // depends on the image's only. It fails if no pixel is known.
-func (m *Mask) Diffuse(dst, src []float32) error {
-	n := m.h * m.w
+func Diffuse(dst, src []float32, known []bool, h, w, threads int) error {
+	if err := checkMask(known, h, w); err != nil {
+		return err
+	}
+	n := h * w
 	if len(src)%n != 0 || len(dst) != len(src) {
-		return fmt.Errorf("inpaint: %d samples diffused to %d, want as many, and planes of %d×%d", len(src), len(dst), m.h, m.w)
+		return fmt.Errorf("inpaint: %d samples diffused to %d, want as many, and planes of %d×%d", len(src), len(dst), h, w)
 	}
-	if m.missing == n {
-		return fmt.Errorf("inpaint: no pixel of %d×%d is known, so there is nothing to diffuse", m.h, m.w)
+	if !slices.Contains(known, true) {
+		return fmt.Errorf("inpaint: no pixel of %d×%d is known, so there is nothing to diffuse", h, w)
 	}
-	pool := parallel.New(m.device.Description().Threads)
+	pool := parallel.New(threads)
 	defer pool.Close()
 	copy(dst, src)
 	for from := 0; from < len(dst); from += n {
-		layer{pool: pool, h: m.h, w: m.w, known: m.known, value: dst[from : from+n]}.fill()
+		layer{pool: pool, h: h, w: w, known: known, value: dst[from : from+n]}.fill()
 	}
 	return nil
 }

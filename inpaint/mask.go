@@ -27,11 +27,8 @@ var _ operator.Linear = (*Mask)(nil)
 // known is true, row by row. The slice is copied. Free the mask when it is no longer
 // needed.
 func NewMask(device backend.Device, known []bool, h, w int) (*Mask, error) {
-	if h < 1 || w < 1 || h > math.MaxInt32 || w > math.MaxInt32 {
-		return nil, fmt.Errorf("inpaint: mask of %d×%d pixels, want at least 1×1", h, w)
-	}
-	if len(known) != h*w {
-		return nil, fmt.Errorf("inpaint: mask of %d pixels for an image of %d×%d, want %d", len(known), h, w, h*w)
+	if err := checkMask(known, h, w); err != nil {
+		return nil, err
 	}
 	m := &Mask{device: device, h: h, w: w, known: slices.Clone(known)}
 	plane := make([]float32, h*w)
@@ -51,6 +48,16 @@ func NewMask(device backend.Device, known []bool, h, w int) (*Mask, error) {
 		return nil, fmt.Errorf("inpaint: %w", err)
 	}
 	return m, nil
+}
+
+func checkMask(known []bool, h, w int) error {
+	if h < 1 || w < 1 || h > math.MaxInt32 || w > math.MaxInt32 {
+		return fmt.Errorf("inpaint: mask of %d×%d pixels, want at least 1×1", h, w)
+	}
+	if len(known) != h*w {
+		return fmt.Errorf("inpaint: mask of %d pixels for an image of %d×%d, want %d", len(known), h, w, h*w)
+	}
+	return nil
 }
 
 // Missing returns how many pixels are missing.

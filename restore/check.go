@@ -104,14 +104,14 @@ func (r *Restorer) Check(ctx context.Context, img image.Image, kernel deblur.Ker
 	}
 	var p picture
 	if img != nil {
-		if p, err = open(img); err != nil {
+		if p, err = open(img, c.on().Description().Threads); err != nil {
 			return nil, err
 		}
 	} else if p, err = c.stand(kernel); err != nil {
 		return nil, err
 	}
 	report := &Report{Method: c.method}
-	if err := report.findSigma(ctx, c, p.planar, settings.blurredNoise); err != nil {
+	if err := report.findSigma(ctx, c, p.measured(), settings.blurredNoise); err != nil {
 		return nil, err
 	}
 	problem, err := newDeblurring(ctx, c.on(), p.planar, kernel, c, report)

@@ -18,7 +18,13 @@ import (
 // The result has the size, colour channels, bit depth and alpha of the image. For
 // a *Planar it is a *Planar, neither rounded nor clipped; for all others
 // *image.Gray, *image.Gray16, *image.NRGBA or *image.NRGBA64. Colours are
-// restored as they are stored, without regard to alpha.
+// restored as they are stored, not multiplied by alpha.
+//
+// What is invisible (alpha 0) takes no part: before the run it is filled by diffusion from the visible
+// pixels, so that no hidden colour shows at an edge, and the noise is measured in the largest rectangle
+// that is visible throughout (in the whole image, if that is small or few pixels are invisible). In the
+// result invisible pixels are as they were, to the bit, so that nothing is lost that a program has put
+// there. An image of which nothing is visible is restored as if all were.
 //
 // With method "tv" the result is the proximal map of α·TV (package tv) to a
 // relative duality gap of Tolerance, with α from the noise level (tv.Tuned) times

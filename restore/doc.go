@@ -43,7 +43,8 @@
 // Antialias). Each belongs to the tasks that the documentation of Option lists.
 //
 // Samples are taken as stored, in float32 on [0,1] per channel, without a
-// conversion to linear light. Alpha is carried along untouched. Noise levels are
+// conversion to linear light. Alpha is carried along untouched,
+// and what is invisible takes no part (Denoise). Noise levels are
 // standard deviations in these units: 0.1 is 25.5 of 255.
 //
 // All functions are safe for concurrent use, with one device or with several.

@@ -101,8 +101,8 @@ func (r *KernelReport) String() string {
 var ofKernel = []string{"Sigma", "SigmaAuto", "KernelSize", "Threads", "Progress"}
 
 // EstimateKernel estimates the kernel of a blurred photograph from the photograph alone (blind
-// deconvolution; package deblur/estimate), for Deblur. Colour is looked at as grey; alpha is not looked
-// at. Of a large photograph the parts with most edges are used, so that time and memory hardly grow
+// deconvolution; package deblur/estimate), for Deblur. Colour is looked at as grey, and what is
+// invisible as in Denoise. Of a large photograph the parts with most edges are used, so that time and memory hardly grow
 // beyond a megapixel.
 //
 // What is proven of Deblur is proven for the kernel that it is given: nothing is proven of the
@@ -119,7 +119,7 @@ func EstimateKernel(ctx context.Context, img image.Image, options ...Option) (de
 	if err != nil {
 		return deblur.Kernel{}, nil, err
 	}
-	p, err := open(img)
+	p, err := open(img, c.threads)
 	if err != nil {
 		return deblur.Kernel{}, nil, err
 	}
@@ -205,7 +205,7 @@ func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, opt
 	if err := kernel.Check(); err != nil {
 		return nil, err
 	}
-	p, err := open(img)
+	p, err := open(img, c.threads)
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +213,7 @@ func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, opt
 		return []string{"kernel: it spreads over more of the photograph than blur does, and is no kernel, or one of another scale"}, nil
 	}
 	if !c.sigmaGiven {
-		e, err := p.planar.whiteNoise()
+		e, err := p.measured().whiteNoise()
 		if err != nil {
 			return nil, err
 		}

@@ -2,10 +2,7 @@ package restore
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"image"
-	"image/color"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
@@ -13,14 +10,14 @@ import (
 	"github.com/averaged/imaging/operator"
 )
 
-// ErrMask is wrapped by the errors about a mask that does not fit its image, or that leaves
-// nothing to do or nothing to do it from.
-var ErrMask = errors.New("the mask cannot be used")
-
 // Inpaint fills missing pixels: scratches, writing, dust, pixels that a sensor lost. White
 // in the mask marks the pixels to fill, black those that are kept; what is brighter than
-// half is white, and transparent counts as black. The mask has the size of the image, with
-// at least one pixel of either kind.
+// half is white, and transparent counts as black. So strokes in any colour on black are a mask:
+// a pixel also counts as white if its largest channel exceeds its smallest by a quarter of white.
+// Where the mask is partly transparent and what is visible of it is not in black and white, all
+// that is visible marks the pixels to fill, black strokes too. The mask has the size of the image,
+// with at least one pixel of either kind; if it covers more than three quarters, Report.Doubts
+// asks whether it is inverted.
 //
 // The pixels are found by the plug-and-play proximal gradient iteration of Deblur, whose K
 // is the projection onto the known pixels, started from a diffusion of these into the
@@ -34,7 +31,7 @@ var ErrMask = errors.New("the mask cannot be used")
 // is beyond the frame.
 //
 // What is said of the result of Denoise holds here too. Filled pixels are as opaque as they
-// were.
+// were. What is invisible in the image is as unknown as what the mask marks.
 func Inpaint(ctx context.Context, img, mask image.Image, options ...Option) (image.Image, *Report, error) {
 	r, err := forOne(taskInpaint, options)
 	if err != nil {
@@ -48,39 +45,15 @@ func Inpaint(ctx context.Context, img, mask image.Image, options ...Option) (ima
 func (r *Restorer) Inpaint(ctx context.Context, img, mask image.Image, options ...Option) (image.Image, *Report, error) {
 	return r.run(ctx, taskInpaint, img, options, nil,
 		func(ctx context.Context, dev backend.Device, p *picture, c settings, report *Report) ([]float32, error) {
-			known, err := knownPixels(mask, p.planar)
+			known, doubt, err := knownPixels(mask, p.planar)
 			if err != nil {
 				return nil, err
 			}
+			if doubt != "" {
+				report.Doubts = append(report.Doubts, doubt)
+			}
 			return solveInpainting(ctx, dev, p.planar, known, c, report)
 		})
-}
-
-// knownPixels reads a mask.
-func knownPixels(mask image.Image, p *Planar) ([]bool, error) {
-	if mask == nil {
-		return nil, fmt.Errorf("restore: %w: there is none", ErrMask)
-	}
-	b := mask.Bounds()
-	if b.Dx() != p.Width || b.Dy() != p.Height {
-		return nil, fmt.Errorf("restore: %w: it has %d×%d pixels and the image %d×%d, want the same size", ErrMask, b.Dx(), b.Dy(), p.Width, p.Height)
-	}
-	known := make([]bool, p.Width*p.Height)
-	missing := 0
-	for i := range known {
-		grey := color.Gray16Model.Convert(mask.At(b.Min.X+i%p.Width, b.Min.Y+i/p.Width)).(color.Gray16)
-		known[i] = grey.Y < 0x8000
-		if !known[i] {
-			missing++
-		}
-	}
-	switch missing {
-	case 0:
-		return nil, fmt.Errorf("restore: %w: it is black throughout, so there is nothing to fill; white marks the pixels to fill", ErrMask)
-	case len(known):
-		return nil, fmt.Errorf("restore: %w: it is white throughout, so no pixel is known; black marks the pixels to keep", ErrMask)
-	}
-	return known, nil
 }
 
 func solveInpainting(ctx context.Context, dev backend.Device, p *Planar, known []bool, c settings, report *Report) ([]float32, error) {

@@ -61,9 +61,9 @@ type NoiseEstimate struct {
 }
 
 // EstimateNoise finds the noise of an image by a network that has learned which levels give the best
-// results. Alpha is not looked at.
+// results, in what is visible of it.
 func EstimateNoise(img image.Image) (NoiseEstimate, error) {
-	p, err := open(img)
+	p, err := open(img, 0)
 	if err != nil {
 		return NoiseEstimate{}, err
 	}

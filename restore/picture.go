@@ -11,28 +11,32 @@ import (
 // picture is an image taken apart for the computation, and the way back to the
 // kind of image that the caller gave.
 type picture struct {
-	planar *Planar
+	planar *Planar          // what is computed with: its invisible pixels are filled from the visible ones
+	hidden *Planar          // the image with the invisible colours that it came with, or nil if it has none
 	source *imagefile.Image // nil if the caller gave a *Planar
 	copies int              // channels of the image that planar's one stands for; 0: none but itself
 }
 
 // open takes img apart, grey kept as colour as the one channel that it is. The samples of a
-// *Planar are the caller's and must not be written to.
-func open(img image.Image) (picture, error) {
-	if p, ok := img.(*Planar); ok {
-		if err := p.Check(); err != nil {
+// *Planar are the caller's and must not be written to. threads is 0 for all.
+func open(img image.Image, threads int) (picture, error) {
+	var p picture
+	if given, ok := img.(*Planar); ok {
+		if err := given.Check(); err != nil {
 			return picture{}, err
 		}
-		return picture{planar: p}.greyed(), nil
+		p.planar = given
+	} else {
+		src, err := imagefile.FromImage(img)
+		if err != nil {
+			return picture{}, err
+		}
+		p.planar, p.source = planarOf(src), src
 	}
-	src, err := imagefile.FromImage(img)
-	if err != nil {
+	if err := p.fillHidden(threads); err != nil {
 		return picture{}, err
 	}
-	return picture{
-		planar: &Planar{Width: src.Width, Height: src.Height, Channels: src.Channels, Pix: src.Pix},
-		source: src,
-	}.greyed(), nil
+	return p.greyed(), nil
 }
 
 // greyed returns the picture with one channel if it is grey kept as colour: its noise is that
@@ -41,7 +45,7 @@ func (p picture) greyed() picture {
 	if p.planar.Channels != 3 || !noiselevel.EqualPlanes(p.planar.Pix) {
 		return p
 	}
-	p.planar = &Planar{Width: p.planar.Width, Height: p.planar.Height, Channels: 1, Pix: p.planar.Plane(0)}
+	p.planar = &Planar{Width: p.planar.Width, Height: p.planar.Height, Channels: 1, Pix: p.planar.Plane(0), Alpha: p.planar.Alpha}
 	p.copies = 3
 	return p
 }
@@ -53,8 +57,9 @@ func (p picture) close(pix []float32) image.Image {
 		channels = p.copies
 		pix = slices.Repeat(pix, p.copies)
 	}
+	p.putHidden(pix)
 	if p.source == nil {
-		return &Planar{Width: p.planar.Width, Height: p.planar.Height, Channels: channels, Pix: pix}
+		return &Planar{Width: p.planar.Width, Height: p.planar.Height, Channels: channels, Pix: pix, Alpha: slices.Clone(p.planar.Alpha)}
 	}
 	p.source.Pix = pix
 	return p.source.ToImage()

@@ -22,18 +22,24 @@ type Planar struct {
 	Width, Height int
 	Channels      int       // 1 (grey) or 3 (red, green, blue)
 	Pix           []float32 // Channels planes of Height rows of Width samples
+	// Alpha holds Height rows of Width opacities from 0 to 65535, or is nil where all is opaque. Samples
+	// are not multiplied by it. Those of opacity 0 are invisible: no other sample of a result depends
+	// on them (Denoise).
+	Alpha []uint16
 }
 
 var _ image.Image = (*Planar)(nil)
 
-// NewPlanar returns a black image.
+// NewPlanar returns a black image. Numbers below 0 give one without samples, which Check refuses.
 func NewPlanar(channels, height, width int) *Planar {
+	if channels < 0 || height < 0 || width < 0 {
+		return &Planar{Width: width, Height: height, Channels: channels}
+	}
 	return &Planar{Width: width, Height: height, Channels: channels, Pix: make([]float32, channels*height*width)}
 }
 
 // FromImage returns the samples of an image of 1 or 3 channels; of a *Planar the image itself, so that
-// it also gives the result for a *Planar its type. Alpha is left out, and colours are as they are
-// stored, without regard to it.
+// it also gives the result for a *Planar its type.
 func FromImage(img image.Image) (*Planar, error) {
 	if p, ok := img.(*Planar); ok {
 		return p, p.Check()
@@ -42,7 +48,12 @@ func FromImage(img image.Image) (*Planar, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Planar{Width: src.Width, Height: src.Height, Channels: src.Channels, Pix: src.Pix}, nil
+	return planarOf(src), nil
+}
+
+// planarOf shares the samples of an image.
+func planarOf(m *imagefile.Image) *Planar {
+	return &Planar{Width: m.Width, Height: m.Height, Channels: m.Channels, Pix: m.Pix, Alpha: m.Alpha}
 }
 
 // Plane returns the samples of one channel; they share the image's memory.
@@ -57,6 +68,9 @@ func (p *Planar) shape() backend.Shape { return backend.Image(p.Channels, p.Heig
 // Check returns an error unless the fields fit together and every sample is a
 // finite number.
 func (p *Planar) Check() error {
+	if p == nil {
+		return fmt.Errorf("restore: the image is a nil %T", p)
+	}
 	if p.Width < 1 || p.Height < 1 || p.Width > math.MaxInt/12/p.Height {
 		return fmt.Errorf("restore: image of %d×%d pixels", p.Width, p.Height)
 	}
@@ -65,6 +79,9 @@ func (p *Planar) Check() error {
 	}
 	if len(p.Pix) != p.Channels*p.Height*p.Width {
 		return fmt.Errorf("restore: %d samples for an image of %d channels and %d×%d pixels", len(p.Pix), p.Channels, p.Width, p.Height)
+	}
+	if p.Alpha != nil && len(p.Alpha) != p.Height*p.Width {
+		return fmt.Errorf("restore: %d opacities for an image of %d×%d pixels", len(p.Alpha), p.Width, p.Height)
 	}
 	for i, v := range p.Pix {
 		if v-v != 0 { // NaN or infinite
@@ -77,7 +94,7 @@ func (p *Planar) Check() error {
 
 // ColorModel implements image.Image.
 func (p *Planar) ColorModel() color.Model {
-	if p.Channels == 1 {
+	if p.Channels == 1 && p.Alpha == nil {
 		return color.Gray16Model
 	}
 	return color.NRGBA64Model
@@ -92,10 +109,18 @@ func (p *Planar) At(x, y int) color.Color {
 		return color.NRGBA64{}
 	}
 	i, n := y*p.Width+x, p.Width*p.Height
-	if p.Channels == 1 {
-		return color.Gray16{Y: quantise16(p.Pix[i])}
+	red := quantise16(p.Pix[i])
+	if p.Channels == 1 && p.Alpha == nil {
+		return color.Gray16{Y: red}
 	}
-	return color.NRGBA64{R: quantise16(p.Pix[i]), G: quantise16(p.Pix[n+i]), B: quantise16(p.Pix[2*n+i]), A: 0xffff}
+	c := color.NRGBA64{R: red, G: red, B: red, A: 0xffff}
+	if p.Channels == 3 {
+		c.G, c.B = quantise16(p.Pix[n+i]), quantise16(p.Pix[2*n+i])
+	}
+	if p.Alpha != nil {
+		c.A = p.Alpha[i]
+	}
+	return c
 }
 
 func quantise16(v float32) uint16 {

@@ -240,13 +240,17 @@ func (r *Restorer) run(ctx context.Context, t task, img image.Image, options []O
 		return nil, nil, err
 	}
 	defer done()
-	p, err := open(img)
+	p, err := open(img, c.on().Description().Threads)
 	if err != nil {
 		return nil, nil, err
 	}
 	report := &Report{Method: c.method}
 	if measure != nil {
-		if err := report.findSigma(ctx, c, p.planar, measure); err != nil {
+		seen := p.measured()
+		if t == taskDenoise { // a map is of all of it
+			seen = p.planar
+		}
+		if err := report.findSigma(ctx, c, seen, measure); err != nil {
 			return nil, nil, err
 		}
 	}

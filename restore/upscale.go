@@ -37,7 +37,7 @@ func Antialias(a upscale.Antialias) Option {
 // Iterations, Tolerance, StepSize and Constraint act as in Deblur.
 //
 // What is said of the result of Denoise holds here too, but for the size. Alpha is enlarged
-// by cubic interpolation.
+// by cubic interpolation, and invisible pixels have colours that go on from the visible ones.
 func Upscale(ctx context.Context, img image.Image, factor int, options ...Option) (image.Image, *Report, error) {
 	r, err := forOne(taskUpscale, options)
 	if err != nil {
@@ -105,21 +105,29 @@ func solveUpscaling(ctx context.Context, dev backend.Device, p *Planar, k *upsca
 // enlarge makes the picture, without its samples, one of the fine size.
 func (p *picture) enlarge(factor, threads int) (err error) {
 	h, w := p.planar.Height, p.planar.Width
-	p.planar = &Planar{Width: factor * w, Height: factor * h, Channels: p.planar.Channels}
-	if p.source == nil {
-		return nil
+	enlarged := &Planar{Width: factor * w, Height: factor * h, Channels: p.planar.Channels}
+	if p.planar.Alpha != nil {
+		if enlarged.Alpha, err = EnlargeAlpha(p.planar.Alpha, h, w, factor, threads); err != nil {
+			return err
+		}
 	}
-	p.source.Width, p.source.Height = factor*w, factor*h
-	if p.source.Alpha != nil {
-		p.source.Alpha, err = EnlargeAlpha(p.source.Alpha, h, w, factor, threads)
+	p.planar, p.hidden = enlarged, nil
+	if p.source != nil {
+		p.source.Width, p.source.Height, p.source.Alpha = enlarged.Width, enlarged.Height, enlarged.Alpha
 	}
-	return err
+	return nil
 }
 
 // EnlargeAlpha returns what Upscale makes of the opacities, 0 to 65535, of an image of h
 // rows and w columns, for programs that keep them apart: cubic interpolation, rounded. An
 // opaque image stays opaque. threads is 0 for all; the result does not depend on it.
 func EnlargeAlpha(alpha []uint16, h, w, factor, threads int) ([]uint16, error) {
+	switch {
+	case factor < 2 || factor > 4:
+		return nil, fmt.Errorf("restore: upscaling by %d, want 2, 3 or 4", factor)
+	case h < 1 || w < 1 || w > len(alpha)/h || len(alpha) != h*w:
+		return nil, fmt.Errorf("restore: %d opacities for an image of %d×%d pixels", len(alpha), w, h)
+	}
 	plane, wide := make([]float32, len(alpha)), make([]float32, len(alpha)*factor*factor)
 	for i, a := range alpha {
 		plane[i] = float32(a)

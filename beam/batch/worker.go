@@ -227,7 +227,7 @@ func (w *worker) restore(ctx context.Context, j Job, m *imagefile.Image, data []
 	if err := imagefile.CheckWrite(m, opt); err != nil {
 		return Record{}, err
 	}
-	out, report, err := w.solve(ctx, &restore.Planar{Width: m.Width, Height: m.Height, Channels: m.Channels, Pix: m.Pix})
+	out, report, err := w.solve(ctx, &restore.Planar{Width: m.Width, Height: m.Height, Channels: m.Channels, Pix: m.Pix, Alpha: m.Alpha})
 	if err != nil {
 		return Record{}, err
 	}

@@ -28,8 +28,9 @@ proximal gradient as in deblur: with a certified prior the iteration converges, 
 the report says what is proven (-v prints the certificate).
 
 The mask is an image of the size of the input. White marks the pixels to fill, black
-those to keep; what is brighter than half is white, transparent is black. One mask
-serves all inputs.
+those to keep; what is brighter than half is white, transparent is black. Strokes in
+any colour on black or on transparent mark the pixels to fill, too. One mask serves
+all inputs.
 
 A network is run twice; if it has a guide, the guide looks before each run, as in
 deblur, else the second is made with what the first result leaves of the pixels to

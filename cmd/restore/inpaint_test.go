@@ -154,3 +154,31 @@ func TestInpaintRefuses(t *testing.T) {
 	}
 	require.Equal(t, []string{"a.png", "black.png", "mask.png", "other.png", "white.png"}, files(t))
 }
+
+// A mask in any colour is one, and a mask that covers nearly everything is noted.
+func TestInpaintOtherMasks(t *testing.T) {
+	inFolder(t)
+	save(t, "a.png", picture(3, 20, 24, 8, 0))
+	red, inverted := image.NewNRGBA(image.Rect(0, 0, 24, 20)), image.NewGray(image.Rect(0, 0, 24, 20))
+	for i := range inverted.Pix {
+		red.Pix[4*i+3] = 255
+		if inverted.Pix[i] = 255; i%24 == 7 {
+			red.Pix[4*i], inverted.Pix[i] = 255, 0
+		}
+	}
+	savePNG(t, "red.png", red)
+	savePNG(t, "inverted.png", inverted)
+	r := restoring(t, "inpaint", "--mask", "red.png", "--prior", "tv", "--iterations", "5", "a.png", "-o", "b.png")
+	require.Equal(t, exitDone, r.code, r.stderr)
+	require.NotContains(t, r.stderr, "mask")
+	before, after := load(t, "a.png"), load(t, "b.png")
+	for i, v := range before.Pix {
+		if i%24 != 7 {
+			require.Equal(t, v, after.Pix[i])
+		}
+	}
+	require.NotEqual(t, before.Pix, after.Pix)
+	r = restoring(t, "inpaint", "--mask", "inverted.png", "--prior", "tv", "--iterations", "5", "a.png", "-o", "c.png")
+	require.Equal(t, exitDone, r.code, r.stderr)
+	require.Contains(t, r.stderr, "a.png: the mask covers 96 % of the picture: is it inverted?")
+}

@@ -122,9 +122,9 @@ func collectAbove(bytes int64) {
 	}
 }
 
-// planarOf is the colour of an image for the computation. They share the samples.
+// planarOf is an image for the computation. They share the samples and the opacities.
 func planarOf(m *imagefile.Image) *restore.Planar {
-	return &restore.Planar{Width: m.Width, Height: m.Height, Channels: m.Channels, Pix: m.Pix}
+	return &restore.Planar{Width: m.Width, Height: m.Height, Channels: m.Channels, Pix: m.Pix, Alpha: m.Alpha}
 }
 
 // writing holds the flags about how results are written.

@@ -81,7 +81,6 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 	if p.x+p.width > m.Width || p.y+p.height > m.Height {
 		return nil, "", fileError{t.input, fmt.Errorf("has %d×%d pixels, and --preview %v is not inside; X+W may be %d and Y+H %d at most", m.Width, m.Height, &p, m.Width, m.Height)}
 	}
-	m.Alpha = nil
 	opts = slices.Clone(opts)
 	noise, err := r.noiseOfWhole(ctx, m, opts)
 	if err != nil {
@@ -100,7 +99,7 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 	whole := *m
 	panel := func(pix []float32) imagefile.Image {
 		part := whole
-		part.Pix = slices.Clone(pix)
+		part.Pix, part.Alpha = slices.Clone(pix), nil
 		crop(&part, p.height, p.width, p.y-top, p.x-left)
 		return part
 	}

@@ -107,6 +107,9 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 		return nil, "", err
 	}
 	img := planarOf(m)
+	if b.writing.alpha.value == "drop" {
+		img.Alpha = nil // all colours are to be seen
+	}
 	if err := r.frame(t.input, m); err != nil {
 		return nil, "", err
 	}

@@ -161,7 +161,7 @@ func (r *restorer) restore(q request, file []byte) error {
 		return errors.New("open a picture first")
 	}
 	began := time.Now()
-	img := &restore.Planar{Width: p.Width, Height: p.Height, Channels: p.Channels, Pix: p.Pix}
+	img := &restore.Planar{Width: p.Width, Height: p.Height, Channels: p.Channels, Pix: p.Pix, Alpha: p.Alpha}
 	options := []restore.Option{restore.Method(q.Method), restore.Strength(q.Strength)}
 	var level []restore.Option
 	if q.Sigma > 0 {
