@@ -27,6 +27,7 @@ type Network struct {
 	body        body
 	card        weights.Card
 	certificate Certificate
+	work        Work
 	arithmetic  *arithmetic    // nil where nothing is proven
 	levels      *family        // of a network with noise levels
 	guide       *guide.Network // or nil
@@ -56,10 +57,11 @@ type options struct {
 	tile        int
 	uncertified bool
 	prove       bool
+	workLimit   float64
 }
 
 func collect(opts []Option) (options, error) {
-	var o options
+	o := options{workLimit: DefaultWorkLimit}
 	for _, option := range opts {
 		if option == nil {
 			continue
@@ -133,6 +135,8 @@ func New(ctx context.Context, dev backend.Device, m Model, c Certificate, opts .
 	}
 	if !c.Proven {
 		c = unproven("the network was made without a certificate")
+	} else if err := o.checkWork(m.work(r, c, nil).verifying(m)); err != nil {
+		return nil, err
 	} else if err := m.Verify(ctx, c); err != nil {
 		return nil, err
 	}
@@ -145,7 +149,10 @@ func New(ctx context.Context, dev backend.Device, m Model, c Certificate, opts .
 // newNetwork puts a plain model on a device, with a certificate that has been verified, and what is
 // known of the rounding of its filters, or nil.
 func newNetwork(ctx context.Context, dev backend.Device, m Model, r float64, c Certificate, o options, filters *filterErrors) (_ *Network, err error) {
-	n := &Network{dev: dev, channels: m.Channels, shuffle: m.Shuffle, tile: o.tile, certificate: c}
+	n := &Network{dev: dev, channels: m.Channels, shuffle: m.Shuffle, tile: o.tile, certificate: c, work: m.work(r, c, nil)}
+	if err := o.checkWork(n.work); err != nil {
+		return nil, err
+	}
 	if c.Proven {
 		if n.arithmetic, err = newArithmetic(dev, m, r, c, filters); err != nil {
 			return nil, err
@@ -165,10 +172,16 @@ func newNetwork(ctx context.Context, dev backend.Device, m Model, r float64, c C
 		n.body = newExplicit(dev, m.Integrator, blocks)
 		return n, nil
 	}
-	if n.body, err = newProximal(ctx, dev, m, blocks, c); err != nil {
+	steps, err := newProximal(ctx, dev, m, blocks, c)
+	if err == nil && !c.Proven {
+		n.work = m.work(r, c, steps.norms) // which are only known now
+		err = o.checkWork(n.work)
+	}
+	if err != nil {
 		freeDeviceBlocks(blocks)
 		return nil, err
 	}
+	n.body = steps
 	return n, nil
 }
 
@@ -227,6 +240,9 @@ func load(ctx context.Context, dev backend.Device, f *weights.File, card weights
 	case o.uncertified:
 		c = unproven("the network was loaded without looking at a certificate")
 	case len(card.Certificate) == 0:
+		if err := o.checkWork(m.work(r, Certificate{}, nil).certifying(m)); err != nil {
+			return nil, err
+		}
 		if c, err = m.Certify(ctx, 0); err != nil {
 			return nil, err
 		}
@@ -246,6 +262,9 @@ func load(ctx context.Context, dev backend.Device, f *weights.File, card weights
 		if !o.prove && f.IsEmbedded() {
 			c.Origin = "part of this library, proven by its tests; 'restore check' proves it anew"
 			break
+		}
+		if err := o.checkWork(m.work(r, c, nil).verifying(m)); err != nil {
+			return nil, err
 		}
 		if err := m.Verify(ctx, c); err != nil {
 			return nil, err

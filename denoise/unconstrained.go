@@ -22,12 +22,16 @@ func NewDnCNN(dev backend.Device, d dncnn.Model, opts ...Option) (*Network, erro
 }
 
 func newDnCNN(dev backend.Device, d dncnn.Model, o options) (*Network, error) {
+	work := Work{Pixel: float64(d.Parameters())}
+	if err := o.checkWork(work); err != nil {
+		return nil, err
+	}
 	n, err := dncnn.New(dev, d)
 	if err != nil {
 		return nil, err
 	}
 	return &Network{
-		dev: dev, channels: d.Channels, tile: o.tile, body: unconstrained{n},
+		dev: dev, channels: d.Channels, tile: o.tile, body: unconstrained{n}, work: work,
 		certificate: unproven("the architecture DnCNN has no constraint: nothing is proven of it"),
 	}, nil
 }

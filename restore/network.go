@@ -70,6 +70,20 @@ func Tile(n int) Option {
 	}}
 }
 
+// WorkLimit refuses the network of a weight file, before any work on it, if a proof of it and one application
+// to a megapixel would take more than the given number of multiplications (denoise.WorkLimit); the error is a
+// *denoise.WorkError, which wraps denoise.ErrWork. The default is denoise.DefaultWorkLimit, and +Inf is no
+// limit. It has no effect with Network, which is loaded.
+func WorkLimit(multiplications float64) Option {
+	return option{"WorkLimit", func(c *settings) error {
+		if !(multiplications > 0) {
+			return &OptionError{Option: "WorkLimit", Value: multiplications, Want: "a number above 0"}
+		}
+		c.workLimit = multiplications
+		return nil
+	}}
+}
+
 // card returns the card of the weights, and false if none are given.
 func (c *settings) card() (card weights.Card, given bool, err error) {
 	switch {

@@ -20,7 +20,7 @@ import (
 // An option belongs to some of the tasks, and is refused by the others with an *OptionError:
 //
 //	Sigma, Strength, Iterations, Tolerance, Method, Weights,
-//	WeightsFile, Network, Tile, Progress                      all
+//	WeightsFile, Network, Tile, WorkLimit, Progress           all
 //	Device, Threads, MemoryLimit                              New, and all functions
 //	SigmaAuto                                                 all but Solve
 //	Noise, CoarseNetwork                                      Denoise
@@ -63,7 +63,8 @@ type settings struct {
 	coarse     *denoise.Network // for coarse noise, in the place of network; or nil
 	prior      pnp.Denoiser     // of the caller's own
 	tile       int
-	prove      bool // the certificate of embedded weights too
+	workLimit  float64 // of denoise.Load
+	prove      bool    // the certificate of embedded weights too
 	strength   float64
 	adapt      bool
 	iterations int
@@ -304,7 +305,7 @@ type ProgressReport struct {
 
 // apply applies the options to the defaults.
 func apply(options []Option) (settings, error) {
-	c := settings{strength: 1, adapt: true}
+	c := settings{strength: 1, adapt: true, workLimit: denoise.DefaultWorkLimit}
 	return c, c.apply(options)
 }
 

@@ -267,7 +267,7 @@ func (c settings) loadNetwork(ctx context.Context, dev backend.Device) (_ *denoi
 		return c.network, false, nil
 	}
 	load := func() (*denoise.Network, error) {
-		options := []denoise.Option{denoise.Tile(c.tile)}
+		options := []denoise.Option{denoise.Tile(c.tile), denoise.WorkLimit(c.workLimit)}
 		if c.prove {
 			options = append(options, denoise.Prove())
 		}

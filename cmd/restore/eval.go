@@ -34,6 +34,7 @@ type evaluation struct {
 	html       string // --html
 	force      bool
 	tile       string
+	maxWork    float64
 	adapt      bool
 }
 
@@ -100,6 +101,7 @@ they are, as they were given to the method, and as it restored them.`,
 	f.BoolVar(&e.force, "force", false, "overwrite the page if it exists")
 	f.StringVar(&e.tile, "tile", "auto", "compute networks in tiles of `SIDE` pixels, or auto; the result does not depend on it")
 	expert(c, "tile")
+	bindMaxWork(c, &e.maxWork)
 	bindAdapt(c, &e.adapt)
 	e.computing.bind(c)
 	e.reading.bind(c)
@@ -145,6 +147,9 @@ func (e *evaluation) check(c *cobra.Command) error {
 	if err := e.checkTask(c); err != nil {
 		return err
 	}
+	if err := checkMaxWork(e.maxWork); err != nil {
+		return err
+	}
 	if e.limit < 0 {
 		return usagef("--limit %d: want 1 or more, or 0 for all images", e.limit)
 	}
@@ -178,14 +183,14 @@ func (e *evaluation) contenders(c *cobra.Command, a *app, dev backend.Device) (l
 		}
 	}
 	for _, name := range e.methods {
-		list = append(list, &contender{restoration: restoration{method: name, flag: "method", tile: e.tile}, label: name})
+		list = append(list, &contender{restoration: restoration{method: name, flag: "method", tile: e.tile, maxWork: e.maxWork}, label: name})
 	}
 	for _, file := range e.weights {
-		list = append(list, &contender{restoration: restoration{weights: file, flag: "method", tile: e.tile}})
+		list = append(list, &contender{restoration: restoration{weights: file, flag: "method", tile: e.tile, maxWork: e.maxWork}})
 	}
 	if len(list) == 0 {
 		method := e.defaultMethod()
-		list = append(list, &contender{restoration: restoration{method: method, flag: "method", tile: e.tile}, label: method})
+		list = append(list, &contender{restoration: restoration{method: method, flag: "method", tile: e.tile, maxWork: e.maxWork}, label: method})
 	}
 	labels := map[string]int{}
 	for _, k := range list {

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"unicode/utf8"
 
+	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/weights"
 )
@@ -93,6 +94,9 @@ func describe(path string, err error) string {
 	}
 	if errors.Is(err, imagefile.ErrTooManyPixels) {
 		text += "; --max-pixels raises the limit"
+	}
+	if errors.Is(err, denoise.ErrWork) {
+		text += "; --max-work raises the limit"
 	}
 	if errors.Is(err, weights.ErrChecksum) {
 		text += "; the file was changed or damaged, get it anew"

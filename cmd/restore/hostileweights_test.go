@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -49,6 +50,39 @@ func TestWeightsThatShouldNotBeBelieved(t *testing.T) {
 	r := restoring(t, "deblur", "--kernel", "k.png", "--sigma", "0.1", "--iterations", "20", "--weights", drowned, "--force", "a.png")
 	require.Equal(t, exitDone, r.code)
 	require.NotContains(t, r.stdout, "convergence proven")
+}
+
+// A file of a few kilobytes that asks for endless work is refused before it begins, with the flag that allows it.
+func TestEndlessWeights(t *testing.T) {
+	inFolder(t)
+	save(t, "a.png", picture(3, 16, 16, 8, 0.02))
+	m := seededModel(t, "euler", 0.5)
+	m.Blocks[0].Steps, m.Blocks[1].Steps = 1, 1<<16-1
+	c, err := m.Certify(t.Context(), 0)
+	require.NoError(t, err)
+	for name, c := range map[string]denoise.Certificate{"certified": c, "plain": {}} {
+		f, err := m.File(seededCard("euler"), c)
+		require.NoError(t, err)
+		file := saveWeights(t, name+".safetensors", f)
+		info, err := os.Stat(file)
+		require.NoError(t, err)
+		require.Less(t, info.Size(), int64(10000))
+		for _, args := range [][]string{{"check"}, {"check", "--uncertified"}, {"denoise", "--sigma", "0.1", "a.png"}, {"upscale", "--factor", "2", "a.png"}} {
+			r := restoring(t, append(args, "--weights", file)...)
+			require.Equal(t, exitFailed, r.code, "%v", args)
+			require.Regexp(t, file+`: .*the network asks for too much work: .*e\+14 multiplications to prove it and for a megapixel, about [0-9]+ minutes on one core; at most 5e\+13 are allowed; --max-work raises the limit\n$`, r.stderr)
+			require.Empty(t, r.stdout)
+		}
+	}
+	m.Blocks[1].Steps = 2000 // about a minute for a megapixel
+	f, err := m.File(seededCard("euler"), denoise.Certificate{})
+	require.NoError(t, err)
+	file := saveWeights(t, "slow.safetensors", f)
+	r := restoring(t, "denoise", "--sigma", "0.1", "a.png", "--weights", file)
+	require.Equal(t, exitDone, r.code, r.stderr)
+	require.Contains(t, r.stderr, "note: slow.safetensors: the network takes about")
+	fails(t, exitFailed, []string{"too much work"}, "denoise", "--sigma", "0.1", "a.png", "--weights", file, "--max-work", "1e12", "--force")
+	fails(t, exitUsage, []string{"--max-work 0: want a number above 0"}, "denoise", "--max-work", "0", "a.png")
 }
 
 // TestLongProofs: a proof that takes long is told about, and ends when it is told to.

@@ -38,6 +38,7 @@ type restoration struct {
 	tolerance  float64
 	pull       float64 // --contraction
 	tile       string
+	maxWork    float64
 	computing
 
 	side        int              // of a tile, 0: automatic
@@ -67,12 +68,27 @@ func (r *restoration) bind(c *cobra.Command, flag, tolerance string) {
 	f.IntVar(&r.iterations, "iterations", 0, "stop after `N` iterations in any case; 0: the method's own limit")
 	f.Float64Var(&r.tolerance, "tolerance", 0, "stop at `T`, "+tolerance)
 	f.StringVar(&r.tile, "tile", "auto", "compute networks in tiles of `SIDE` pixels, or auto; the result does not depend on it. Total variation is not tiled")
+	bindMaxWork(c, &r.maxWork)
 	r.computing.bind(c)
 	expert(c, "weights", "iterations", "tolerance", "tile")
 	completeMethod(c, flag, readyMethods())
 	if err := c.MarkFlagFilename("weights", "safetensors"); err != nil {
 		panic(err) // the flag was not defined: a mistake in this program, found by any test
 	}
+}
+
+// bindMaxWork is the flag about how much work a network may ask for.
+func bindMaxWork(c *cobra.Command, limit *float64) {
+	c.Flags().Float64Var(limit, "max-work", denoise.DefaultWorkLimit,
+		"refuse a network that takes more `MULTIPLICATIONS` to be proven and applied to a megapixel; a minute on one core is about 6e12")
+	expert(c, "max-work")
+}
+
+func checkMaxWork(limit float64) error {
+	if !(limit > 0) {
+		return usagef("--max-work %v: want a number above 0", limit)
+	}
+	return nil
 }
 
 // completeMethod lets the shell complete the names of methods, with what they are.
@@ -109,6 +125,9 @@ func (r *restoration) settings(a *app, c *cobra.Command) ([]restore.Option, erro
 	}
 	var err error
 	if r.side, err = tileSide(r.tile); err != nil {
+		return nil, err
+	}
+	if err := checkMaxWork(r.maxWork); err != nil {
 		return nil, err
 	}
 	if r.side > 0 && !r.isNetwork() {

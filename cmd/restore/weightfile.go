@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
@@ -52,7 +53,7 @@ func (r *restoration) use(ctx context.Context, a *app, dev backend.Device) (opts
 		return nil, nil, usagef("--%s %s: the network in %s is of method %s; give that, or leave --%s out", r.flag, r.method, name(source), method, r.flag)
 	}
 	r.method = method
-	options := []denoise.Option{denoise.Tile(r.side)}
+	options := []denoise.Option{denoise.Tile(r.side), denoise.WorkLimit(r.maxWork)}
 	if r.uncertified {
 		options = append(options, denoise.Uncertified())
 	}
@@ -80,6 +81,9 @@ func (r *restoration) use(ctx context.Context, a *app, dev backend.Device) (opts
 	if len(card.Certificate) == 0 && r.network.Certificate().Proven {
 		a.note("note: %s: its certificate was %s", name(source), r.network.Certificate().Origin)
 	}
+	if w := r.network.Work(); w.Time() > announced {
+		a.note("note: %s: the network takes about %s for a megapixel on one core of a processor", name(source), w.InWords())
+	}
 	for _, line := range lines(r.network.Certificate().String()) {
 		a.detail("%s: %s", name(source), line)
 	}
@@ -93,6 +97,9 @@ func (r *restoration) use(ctx context.Context, a *app, dev backend.Device) (opts
 	}
 	return opts, func() { r.network.Free(); r.freeCoarse() }, nil
 }
+
+// announced is how long a network may take for a megapixel on one core before that is said.
+const announced = 30 * time.Second
 
 // beginCoarse begins to load the network that denoise uses by itself where noise is coarse, beside the
 // other one, and returns the function that waits for it.

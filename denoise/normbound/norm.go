@@ -178,15 +178,31 @@ func finestDensity(tolerance float64) int {
 	return m
 }
 
-// checkCost refuses what would take minutes, before memory is taken for it.
-func checkCost(shape backend.Shape, tolerance float64) error {
-	const limit = 1 << 38 // multiplications
+// ProveCost returns about how many multiplications Prove takes at most for a filter of that shape, with the
+// tolerance of Prove.
+func ProveCost(shape backend.Shape, tolerance float64) float64 {
+	if tolerance == 0 {
+		tolerance = DefaultTolerance
+	}
+	return cost(shape, tolerance)
+}
+
+// VerifyCost is ProveCost for Verify.
+func VerifyCost(shape backend.Shape) float64 { return cost(shape, checkTolerance) }
+
+func cost(shape backend.Shape, tolerance float64) float64 {
 	n, long := float64(min(shape.N, shape.C)), float64(max(shape.N, shape.C))
 	ky, kx := float64(shape.H), float64(shape.W)
 	terms := (2*ky - 1) * kx // half of the k from −2d to 2d
 	cells := 5 / tolerance * max(1, ky/2) * max(1, kx/2)
 	const overhead = 20 // of a term, for its cosine and sine
-	if cost := n*n*terms*ky*kx*long/2 + cells*(terms*(n*n+overhead)+n*n*n); cost > limit {
+	return n*n*terms*ky*kx*long/2 + cells*(terms*(n*n+overhead)+n*n*n)
+}
+
+// checkCost refuses what would take minutes, before memory is taken for it.
+func checkCost(shape backend.Shape, tolerance float64) error {
+	const limit = 1 << 38 // multiplications
+	if cost := cost(shape, tolerance); cost > limit {
 		return fmt.Errorf("the norm of a %v convolution to within %v takes %.0e multiplications, at most %.0e are allowed",
 			shape, tolerance, cost, float64(limit))
 	}
