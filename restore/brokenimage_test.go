@@ -29,7 +29,6 @@ func TestImagesThatCannotBeRead(t *testing.T) {
 			_, err := restore.Check(t.Context(), img, kernel, restore.Method(restore.TV))
 			return err
 		},
-		"Trial":           func(img image.Image) error { _, err := restore.Trial(t.Context(), img); return err },
 		"EstimateNoise":   func(img image.Image) error { _, err := restore.EstimateNoise(img); return err },
 		"EstimateKernel":  func(img image.Image) error { _, _, err := restore.EstimateKernel(t.Context(), img); return err },
 		"CheckKernel":     func(img image.Image) error { _, err := restore.CheckKernel(t.Context(), img, kernel); return err },

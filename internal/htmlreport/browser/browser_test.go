@@ -51,7 +51,7 @@ func page(t *testing.T) *htmlreport.Page {
 		}}
 		return htmlreport.Entry{
 			Name: name, Output: "out.png", Summary: "noise removed", Views: []htmlreport.View{v},
-			Facts: []htmlreport.Fact{{Name: "Method", Value: "tv"}, {Name: "Noise level", Value: "0.05"}},
+			Facts:  []htmlreport.Fact{{Name: "Method", Value: "tv"}, {Name: "Noise level", Value: "0.05"}},
 			Levels: &kernel, Kernel: &kernel, Residuals: chart,
 			Certificate: []string{"Something is proven."}, Proof: strings.Repeat("a long line of constants ", 12),
 			Doubts: []string{name}, Record: map[string]string{"input": name},
