@@ -39,19 +39,13 @@ import (
 // a certificate follows the image, too (Adaptation). One with a guide (method "guided") is frozen for
 // the image instead (Report.Guide): the guide, a network of which nothing is proven, looks at it
 // once and sets the radii of the projections for every pixel, times Strength, and what is proven
-// is of the network with these radii, whatever they are. Where the noise is coarse, "camera" is tried on a part
-// of a photograph in colour first, and its strength follows from what it takes there (Adaptation,
-// NoiseEstimate.Trial). A grey image, also one that is kept as colour,
+// is of the network with these radii, whatever they are. Unless Sigma is given, the guide is told a noise level for every
+// square of 16 pixels (NoiseEstimate.Levels). A grey image, also one that is kept as colour,
 // goes through a colour network as three equal channels, whose results are averaged, with √3
 // times the noise level: that is the noise of three equal channels along the axis of brightness.
 //
-// A camera smooths colour, and leaves blotches of it that are wider than what a network sees. Where the
-// estimate of the noise shows that, a network with a guide denoises the colour of its result once more,
-// at a quarter of the resolution (Report.CoarseColour); that is averaged as well, and Report.Averagedness
-// is that of both together. What a network takes from the means over areas of some 100 pixels, as "camera" does in dark
-// photographs, is put back where noise is coarse (Report.MeansKept). Shadows that noise has darkened are raised at the
-// end (Shadows, Report.Shadows). An image whose estimate says that there is no noise at all, as that of a screenshot or of
-// a drawing does, comes back as it is.
+// Hot pixels and salt and pepper are filled before all else (Report.Impulses). An image in which there is
+// nothing to remove, as a screenshot or a drawing, comes back as it is.
 func Denoise(ctx context.Context, img image.Image, options ...Option) (image.Image, *Report, error) {
 	r, err := forOne(taskDenoise, options)
 	if err != nil {
@@ -67,7 +61,7 @@ func (r *Restorer) Denoise(ctx context.Context, img image.Image, options ...Opti
 		func(ctx context.Context, _ backend.Device, pic *picture, c settings, report *Report) ([]float32, error) {
 			p := pic.planar
 			if report.noiseless() && c.prior == nil {
-				report.Unchanged, report.Method = true, ""
+				report.Unchanged, report.Method = report.Impulses == 0, ""
 				report.Converged, report.Averagedness, report.Certified = true, 1, true
 				return slices.Clone(p.Pix), newMeter(c.progress, 0).end()
 			}

@@ -87,7 +87,7 @@ func (c settings) mapNoise(ctx context.Context, p *Planar) (NoiseEstimate, error
 		return NoiseEstimate{}, err
 	}
 	pix, factor := p.brightened()
-	said, err := n.Find(ctx, pix, p.Channels, p.Height, p.Width)
+	said, err := n.Find(ctx, pix, p.hiddenSquares(), p.Channels, p.Height, p.Width)
 	if err != nil {
 		return NoiseEstimate{}, fmt.Errorf("restore: noise level: %w", err)
 	}
@@ -108,6 +108,21 @@ func (c settings) mapNoise(ctx context.Context, p *Planar) (NoiseEstimate, error
 	}
 	e.Sigma = medianAbove0(e.Levels)
 	return e, nil
+}
+
+// hiddenSquares tells which squares of the map have invisible pixels; nil is none.
+func (p *Planar) hiddenSquares() []bool {
+	if !slices.Contains(p.Alpha, 0) {
+		return nil
+	}
+	columns := (p.Width + levelmap.Square - 1) / levelmap.Square
+	hidden := make([]bool, (p.Height+levelmap.Square-1)/levelmap.Square*columns)
+	for i, a := range p.Alpha {
+		if a == 0 {
+			hidden[i/p.Width/levelmap.Square*columns+i%p.Width/levelmap.Square] = true
+		}
+	}
+	return hidden
 }
 
 // medianAbove0 is the median of the levels of squares in which there is noise.

@@ -21,6 +21,9 @@ type Report struct {
 	// unless Sigma was given; where runs for it left far more of the photograph, or noise in the result, as much
 	// as fits.
 	Disturbance float64
+	// Impulses is the share of samples that Denoise or Deblur found to be hot or dead pixels, or salt and pepper,
+	// and filled from their neighbours before all else; 0 if there are none. What is proven is of what comes after.
+	Impulses float64
 	// Unchanged says that Denoise found no noise at all, as in a screenshot or a drawing, and returned the image as it
 	// is. What is proven is of that, the identity.
 	Unchanged bool

@@ -245,6 +245,9 @@ func (r *Restorer) run(ctx context.Context, t task, img image.Image, options []O
 		return nil, nil, err
 	}
 	report := &Report{Method: c.method}
+	if t == taskDenoise || t == taskDeblur {
+		p.fillImpulses(report)
+	}
 	if measure != nil {
 		seen := p.measured()
 		if t == taskDenoise { // a map is of all of it

@@ -187,7 +187,9 @@ func (n *LevelNet) forward(q *devicequeue.Queue, images []float32, crops int) *l
 	input := make([]float32, crops*features*levelSquares)
 	p.global = make([]*levelmap.Global, crops)
 	concurrently(crops, func(k int) {
-		counts := levelmap.Counts(images[k*3*side*side:][:3*side*side], side, side)
+		image := images[k*3*side*side:][:3*side*side]
+		counts := levelmap.Counts(image, side, side)
+		p.magnitudes[k] = append(p.magnitudes[k], levelmap.Bands(image, side, side)...)
 		in, global := levelmap.HeadInput(p.magnitudes[k], counts, levelSquares)
 		copy(input[k*len(in):], in)
 		p.global[k] = global
@@ -296,7 +298,7 @@ func (n *LevelNet) backward(q *devicequeue.Queue, p *levelPass, dsaid []float32,
 		dmagnitudes[k] = dm
 	})
 	var above backend.Buffer // gradient from the scale below
-	first := len(dmagnitudes[0])
+	first := len(dmagnitudes[0]) - levelmap.BandsOf*levelSquares
 	for i := levelmap.Scales - 1; i >= 0; i-- {
 		z := p.y[2*i+1]
 		s := z.Shape()

@@ -52,6 +52,9 @@ func (a *app) remarkRun(input string, r *restore.Report) {
 		}
 		a.remark(input, "%s", doubt)
 	}
+	if r.Impulses > 0 {
+		a.remark(input, "%.2g %% of the samples are hot pixels, or salt and pepper: they were filled from their neighbours", 100*r.Impulses)
+	}
 	if e := r.Estimate; e != nil {
 		if e.Reliable && e.Note != "" {
 			a.remark(input, "sigma: %s", e.Note)

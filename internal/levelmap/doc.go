@@ -7,7 +7,7 @@
 // Nothing in the proof of a denoiser depends on the map: radii may come from anywhere (package denoise).
 //
 // The network has three scales of two convolutions each. What is left of it for each square are logarithms of
-// the mean magnitudes of all channels, in the square, in the whole photograph and in the eighth of it where they are
+// the mean magnitudes of all channels and of second differences (Bands), in the square, in the whole photograph and in the eighth of it where they are
 // lowest, and four counts (Counts).
 // A head of four convolutions at the squares makes the levels of them.
 package levelmap

@@ -82,8 +82,9 @@ const (
 )
 
 // Find returns what the network says of an image of one or three planes of h×w samples. Samples may be
-// outside [0, 1]. It looks at tiles of one size, whatever the device.
-func (n *Network) Find(ctx context.Context, pix []float32, channels, h, w int) (*Said, error) {
+// outside [0, 1]. Squares that are hidden, of which nil has none, say nothing of the others. It looks at
+// tiles of one size, whatever the device.
+func (n *Network) Find(ctx context.Context, pix []float32, hidden []bool, channels, h, w int) (*Said, error) {
 	if channels != 1 && channels != 3 || h < 1 || w < 1 || len(pix) != channels*h*w {
 		return nil, fmt.Errorf("%w: levels of %d samples in %d channels of %d×%d", backend.ErrShape, len(pix), channels, w, h)
 	}
@@ -93,7 +94,7 @@ func (n *Network) Find(ctx context.Context, pix []float32, channels, h, w int) (
 	for i := range Scales {
 		features += n.layers[2*i].filter.Shape().N
 	}
-	magnitudes, counts := make([]float32, features*squares), make([]float32, CountsOf*squares)
+	magnitudes, counts := make([]float32, (features+BandsOf)*squares), make([]float32, CountsOf*squares)
 	source := image{pix, channels, h, w}
 	for y := 0; y < s.Rows*Square; y += tileSide {
 		for x := 0; x < s.Columns*Square; x += tileSide {
@@ -104,6 +105,11 @@ func (n *Network) Find(ctx context.Context, pix []float32, channels, h, w int) (
 			if err := n.tile(source, r, s, magnitudes, counts); err != nil {
 				return nil, err
 			}
+		}
+	}
+	for i, is := range hidden {
+		if is { // as what is clipped
+			counts[squares+i] = 1
 		}
 	}
 	return s, n.head(s, magnitudes, counts)
@@ -150,6 +156,7 @@ func (n *Network) tile(source image, r backend.Region, s *Said, magnitudes, coun
 		}
 	}
 	keep(counts, Counts(samples, h, w), CountsOf, 0)
+	keep(magnitudes, Bands(samples, h, w), BandsOf, len(magnitudes)/(s.Rows*s.Columns)-BandsOf)
 	for i, v := range samples {
 		samples[i] = (v - 0.5) * Gain
 	}
