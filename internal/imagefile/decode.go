@@ -216,6 +216,9 @@ func truncated(f Format) error {
 // foreignError wraps the error of another package's decoder, whose text begins
 // with the name of that package.
 func foreignError(f Format, err error) error {
+	if errors.Is(err, ErrMalformed) || errors.Is(err, ErrUnsupported) {
+		return err // it was found here
+	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return truncated(f)
 	}

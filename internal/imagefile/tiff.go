@@ -19,6 +19,7 @@ const (
 	tagRowsPerStrip    = 278
 	tagStripByteCounts = 279
 	tagPlanar          = 284
+	tagT4Options       = 292
 	tagPredictor       = 317
 	tagColorMap        = 320
 	tagTileWidth       = 322
@@ -54,7 +55,8 @@ const (
 
 // tiffDecoder reads the samples of the first directory. x/image/tiff has no grey
 // with alpha, no float samples, no planes, reads 4-bit samples as an error and
-// planes as noise; only its LZW and CCITT decompressors are used here.
+// planes as noise; only its LZW decompressor is used here. hhrutter/tiff, which
+// extends it, has none of these either.
 type tiffDecoder struct {
 	tiffTree
 	fields []field
@@ -161,7 +163,7 @@ func (d *tiffDecoder) readSampleLayout() error {
 		{tagPlanar, 1, &planar},
 		{tagFillOrder, 1, &order},
 		{tagSampleFormat, formatUnsigned, &format},
-		{292, 0, &d.options},
+		{tagT4Options, 0, &d.options},
 	} {
 		var err error
 		if *v.to, err = d.uint(d.fields, v.tag, v.otherwise); err != nil {
@@ -311,7 +313,10 @@ func (d *tiffDecoder) channels() int {
 func (d *tiffDecoder) readBlockLayout() error {
 	offsets, counts := uint16(tagStripOffsets), uint16(tagStripByteCounts)
 	if _, d.tiled = find(d.fields, tagTileWidth); d.tiled {
-		offsets, counts = tagTileOffsets, tagTileByteCounts
+		// Some old writers list tiles under the tags of strips.
+		if _, ok := find(d.fields, tagTileOffsets); ok {
+			offsets, counts = tagTileOffsets, tagTileByteCounts
+		}
 		for tag, to := range map[uint16]*int{tagTileWidth: &d.blockW, tagTileLength: &d.blockH} {
 			v, err := d.uint(d.fields, tag, 0)
 			if err != nil {
@@ -361,7 +366,7 @@ func (d *tiffDecoder) claimsTooMuch() bool {
 	switch d.compression {
 	case 0, compressionNone:
 		return !d.src.has(raw)
-	case compressionGroup3, compressionGroup4:
+	case compressionHuffman, compressionHuffmanWords, compressionGroup3, compressionGroup4:
 		return !d.src.has(int64(d.height) / 8)
 	}
 	const mostExpansion = 2000
@@ -396,11 +401,7 @@ func (d *tiffDecoder) readBlocks(m *Image) error {
 	for plane := range planes {
 		for by := range d.down() {
 			for bx := range d.across() {
-				rows := d.blockH
-				if y0 := by * d.blockH; !d.tiled {
-					rows = min(rows, d.height-y0)
-				}
-				r, err := d.openBlock(i, rows)
+				r, err := d.openBlock(i)
 				if err != nil {
 					return err
 				}
@@ -423,7 +424,7 @@ func (d *tiffDecoder) readBlocks(m *Image) error {
 }
 
 // openBlock returns the decompressed bytes of a strip or tile.
-func (d *tiffDecoder) openBlock(i, rows int) (io.Reader, error) {
+func (d *tiffDecoder) openBlock(i int) (io.Reader, error) {
 	offset := int64(d.offsets[i])
 	if !d.src.has(offset + 1) {
 		return nil, truncated(TIFF)
@@ -432,7 +433,7 @@ func (d *tiffDecoder) openBlock(i, rows int) (io.Reader, error) {
 	if d.counts != nil {
 		block = io.LimitReader(block, int64(d.counts[i]))
 	}
-	return d.decompress(block, rows)
+	return d.decompress(block)
 }
 
 func (d *tiffDecoder) readMetadata(m *Image) error {

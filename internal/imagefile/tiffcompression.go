@@ -2,40 +2,38 @@ package imagefile
 
 import (
 	"bufio"
+	gif "compress/lzw"
 	"compress/zlib"
 	"io"
 	"math/bits"
 
-	"golang.org/x/image/ccitt"
 	"golang.org/x/image/tiff/lzw"
 )
 
 // The compressions of TIFF that are read.
 const (
-	compressionNone       = 1
-	compressionGroup3     = 3
-	compressionGroup4     = 4
-	compressionLZW        = 5
-	compressionDeflate    = 8
-	compressionPackBits   = 32773
-	compressionOldDeflate = 32946
+	compressionNone         = 1
+	compressionHuffman      = 2
+	compressionGroup3       = 3
+	compressionGroup4       = 4
+	compressionLZW          = 5
+	compressionDeflate      = 8
+	compressionHuffmanWords = 32771
+	compressionPackBits     = 32773
+	compressionOldDeflate   = 32946
 )
 
 var compressionNames = map[uint32]string{
-	2: "CCITT Huffman", 6: "old JPEG", 7: "JPEG", 34712: "JPEG 2000", 34887: "LERC",
+	6: "old JPEG", 7: "JPEG", 34712: "JPEG 2000", 34887: "LERC",
 	34925: "LZMA", 50000: "Zstandard", 50001: "WebP", 50002: "JPEG XL",
 }
 
 // decompress returns the bytes that a strip or tile of some rows unpacks to. It
 // does so while it is read, so a small file cannot claim much memory.
-func (d *tiffDecoder) decompress(block io.Reader, rows int) (io.Reader, error) {
+func (d *tiffDecoder) decompress(block io.Reader) (io.Reader, error) {
 	packed := io.Reader(bufio.NewReaderSize(block, 1<<15))
-	ccittOrder := ccitt.MSB
 	if d.lowBitFirst {
-		ccittOrder = ccitt.LSB
-		if d.compression != compressionGroup3 && d.compression != compressionGroup4 {
-			packed = bitReverser{packed}
-		}
+		packed = bitReverser{packed}
 	}
 	switch d.compression {
 	case 0, compressionNone:
@@ -43,34 +41,51 @@ func (d *tiffDecoder) decompress(block io.Reader, rows int) (io.Reader, error) {
 	case compressionPackBits:
 		return bufio.NewReader(&packBitsReader{r: bufio.NewReader(packed)}), nil
 	case compressionLZW:
-		return lzw.NewReader(packed, lzw.MSB, 8), nil
+		return d.unpackLZW(packed)
 	case compressionDeflate, compressionOldDeflate:
 		z, err := zlib.NewReader(packed)
 		if err != nil {
 			return nil, foreignError(TIFF, err)
 		}
 		return z, nil
-	case compressionGroup3, compressionGroup4:
-		if d.bits != 1 || d.samples != 1 {
+	case compressionHuffman, compressionGroup3, compressionGroup4, compressionHuffmanWords:
+		if d.bits != 1 || d.samples != 1 && !d.planar {
 			return nil, malformedTIFF("fax compression needs one sample of one bit, not %d of %d", d.samples, d.bits)
 		}
-		form := ccitt.SubFormat(ccitt.Group4)
-		if d.compression == compressionGroup3 {
-			form = ccitt.Group3
-			const twoDimensional = 1
-			if d.options&twoDimensional != 0 {
-				return nil, unsupportedTIFF("two-dimensional Group 3 fax compression (save it with LZW, deflate or none)")
-			}
-		}
-		// A 1 of ccitt is white, which is what a 1 means when black is zero.
-		options := &ccitt.Options{Invert: d.photometric == photometricWhiteIsZero}
-		return ccitt.NewReader(packed, ccittOrder, form, d.blockW, rows, options), nil
+		return newFaxReader(bufio.NewReader(packed), d.faxForm(), d.blockW), nil
 	}
 	name := compressionNames[d.compression]
 	if name != "" {
 		name = " (" + name + ")"
 	}
 	return nil, unsupportedTIFF("compression %d%s (save it with LZW, deflate or none)", d.compression, name)
+}
+
+// faxForm returns which of the fax codings it is.
+func (d *tiffDecoder) faxForm() faxForm {
+	const twoDimensional = 1
+	switch {
+	case d.compression == compressionHuffman:
+		return faxBytes
+	case d.compression == compressionHuffmanWords:
+		return faxWords
+	case d.compression == compressionGroup4:
+		return faxGroup4
+	case d.options&twoDimensional != 0:
+		return faxMixed
+	}
+	return faxGroup3
+}
+
+// unpackLZW reads LZW, and its dialect from before TIFF 6.0, which is that of GIF:
+// the lowest bit comes first, and codes become longer one code later. Either begins
+// with the clear code, which is 256, so its first nine bits tell them apart.
+func (d *tiffDecoder) unpackLZW(packed io.Reader) (io.Reader, error) {
+	r := bufio.NewReader(packed)
+	if start, err := r.Peek(2); err == nil && start[0] == 0 && start[1]&1 == 1 {
+		return gif.NewReader(r, gif.LSB, 8), nil
+	}
+	return lzw.NewReader(r, lzw.MSB, 8), nil
 }
 
 // bitReverser turns round the bits of each byte, for files whose lowest bit
