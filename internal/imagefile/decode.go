@@ -24,6 +24,10 @@ type ReadOptions struct {
 	// KeepOrientation leaves pixels and EXIF as stored. By default an orientation
 	// other than 1 is applied to the pixels, and its tag set to 1.
 	KeepOrientation bool
+	// Damaged reads what is there of a PNG or JPEG file that ends early or is broken.
+	// What cannot be read is grey, Image.Lost says where it is, and a warning says
+	// how much it is. By default such a file is an error.
+	Damaged bool
 }
 
 // Limits on what a file may claim, apart from its pixels.
@@ -155,9 +159,13 @@ func decodeFormat(f Format, src source, opt ReadOptions) (m *Image, err error) {
 	}()
 	switch f {
 	case PNG:
-		m, err = decodePNG(src, opt)
+		if m, err = decodePNG(src, opt); opt.Damaged && errors.Is(err, ErrMalformed) {
+			m, err = salvagePNG(src, opt)
+		}
 	case JPEG:
-		m, err = decodeJPEG(src, opt)
+		if m, err = decodeJPEG(src, opt); opt.Damaged && errors.Is(err, ErrMalformed) {
+			m, err = salvageJPEG(src, opt)
+		}
 	case TIFF:
 		m, err = decodeTIFF(src, opt)
 	case BMP:

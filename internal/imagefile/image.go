@@ -1,6 +1,9 @@
 package imagefile
 
-import "fmt"
+import (
+	"fmt"
+	"image"
+)
 
 // Image is a decoded image file: its colour as float32 planes, its alpha, and
 // what else the file said.
@@ -31,6 +34,9 @@ type Image struct {
 	// JPEG is how the samples of a JPEG file were coded, as it is now that its orientation has
 	// been applied. It is nil for other formats, and where components are not luma and chroma.
 	JPEG *JPEGCoding
+	// Lost holds the rows, or, after the orientation has been applied, the columns, of a
+	// damaged file that could not be read and are grey. It is empty if all were read.
+	Lost image.Rectangle
 	// Metadata is what the file said about its pixels.
 	Metadata Metadata
 	// Warnings says, a line each, what reading could not keep.

@@ -19,6 +19,7 @@ const (
 	markerEOI   = 0xd9
 	markerSOS   = 0xda
 	markerDQT   = 0xdb
+	markerDRI   = 0xdd
 	markerAPP0  = 0xe0
 	markerAPP1  = 0xe1
 	markerAPP2  = 0xe2
@@ -60,6 +61,11 @@ func decodeJPEG(src source, opt ReadOptions) (*Image, error) {
 	if err != nil {
 		return nil, jpegError(err)
 	}
+	return parts.image(img, src, opt)
+}
+
+// image is what was decoded, with what the segments say of it.
+func (parts *jpegParts) image(img image.Image, src source, opt ReadOptions) (*Image, error) {
 	b := img.Bounds()
 	if err := opt.checkSize(src, JPEG, b.Dx(), b.Dy()); err != nil {
 		return nil, err

@@ -117,10 +117,15 @@ func (e *jpegEncoder) scan(m *Image) {
 			return
 		}
 	}
-	// The last byte is filled up with ones.
+	e.fillByte()
+	e.write(e.out)
+}
+
+// fillByte fills the last byte up with ones.
+func (e *jpegEncoder) fillByte() {
 	if e.n > 0 {
 		e.emit(0x7f, 7)
-		e.write(e.out)
+		e.n = 0
 	}
 }
 
@@ -168,10 +173,6 @@ func (e *jpegEncoder) encodeBlock(table, previousDC int) int {
 	}
 	dc := quantised(0, 1023)
 	e.coefficient(&e.codes[table][0], 0, dc-previousDC)
-	const (
-		endOfBlock = 0x00
-		zeros16    = 0xf0
-	)
 	ac := &e.codes[table][1]
 	run := 0
 	for _, i := range zigzag[1:] {
@@ -181,16 +182,22 @@ func (e *jpegEncoder) encodeBlock(table, previousDC int) int {
 			continue
 		}
 		for ; run > 15; run -= 16 {
-			e.emit(ac[zeros16].bits, uint(ac[zeros16].length))
+			e.emit(ac[jpegZeros16].bits, uint(ac[jpegZeros16].length))
 		}
 		e.coefficient(ac, run, v)
 		run = 0
 	}
 	if run > 0 {
-		e.emit(ac[endOfBlock].bits, uint(ac[endOfBlock].length))
+		e.emit(ac[jpegEndOfBlock].bits, uint(ac[jpegEndOfBlock].length))
 	}
 	return dc
 }
+
+// The symbols of AC coefficients that are not a number.
+const (
+	jpegEndOfBlock = 0x00
+	jpegZeros16    = 0xf0
+)
 
 // coefficient writes the code of a run of zeros and the size of v, then the bits
 // of v; those of a negative number are the ones of v − 1.

@@ -100,6 +100,7 @@ func (m *Image) applyOrientation(orientation int) {
 		r := &m.Metadata.Resolution
 		r.X, r.Y = r.Y, r.X
 	}
+	m.turnLost(transpose, flipX, flipY)
 	for c := range m.Channels {
 		flipPlane(m.Plane(c), w, h, flipX, flipY)
 	}

@@ -74,6 +74,12 @@ func decodePNG(src source, opt ReadOptions) (*Image, error) {
 	case err != nil:
 		return nil, foreignError(PNG, err)
 	}
+	return parts.image(img)
+}
+
+// image is what was decoded, with what the chunks say of it.
+func (parts *pngParts) image(img image.Image) (*Image, error) {
+	h := parts.header
 	if b := img.Bounds(); b.Dx() != h.width || b.Dy() != h.height {
 		return nil, fmt.Errorf("%w: PNG with two headers", ErrMalformed)
 	}
@@ -117,7 +123,7 @@ func greyPalette(p *image.Paletted) bool {
 }
 
 // readPNGChunks walks over all chunks. Checksums are left to image/png, which
-// checks each.
+// checks each. With an error it returns what was before it.
 func readPNGChunks(src source, opt ReadOptions) (*pngParts, error) {
 	parts := &pngParts{}
 	budget := int64(maxMetadata)
@@ -125,7 +131,7 @@ func readPNGChunks(src source, opt ReadOptions) (*pngParts, error) {
 		head, err := src.bytes(offset, 8)
 		if err != nil {
 			if offset == int64(len(pngSignature)) {
-				return nil, truncated(PNG)
+				return parts, truncated(PNG)
 			}
 			return parts, nil // image/png finds out whether pixels are missing.
 		}
@@ -141,24 +147,24 @@ func readPNGChunks(src source, opt ReadOptions) (*pngParts, error) {
 			return b, nil
 		}
 		if (name == "IHDR") != (offset == int64(len(pngSignature))) {
-			return nil, fmt.Errorf("%w: PNG whose first chunk, and no other, should be IHDR", ErrMalformed)
+			return parts, fmt.Errorf("%w: PNG whose first chunk, and no other, should be IHDR", ErrMalformed)
 		}
 		if !isPNGName(head[4:]) {
-			return nil, fmt.Errorf("%w: PNG with a chunk called %q, where four letters are needed", ErrMalformed, name)
+			return parts, fmt.Errorf("%w: PNG with a chunk called %q, where four letters are needed", ErrMalformed, name)
 		}
 		switch name {
 		case "IHDR":
 			b, err := data()
 			if err != nil {
-				return nil, err
+				return parts, err
 			}
 			if err := parts.readHeader(src, b, opt); err != nil {
-				return nil, err
+				return parts, err
 			}
 		case "IDAT":
 			// What does not pack takes a little more than it is.
 			if parts.coded += length; parts.coded > 2*parts.header.raw()+1<<20 {
-				return nil, fmt.Errorf("%w: PNG with more data than pixels need", ErrMalformed)
+				return parts, fmt.Errorf("%w: PNG with more data than pixels need", ErrMalformed)
 			}
 		case "IEND":
 			parts.complete = true
@@ -180,10 +186,10 @@ func readPNGChunks(src source, opt ReadOptions) (*pngParts, error) {
 			}
 			b, err := data()
 			if err != nil {
-				return nil, err
+				return parts, err
 			}
 			if err := parts.keep(name, b); err != nil {
-				return nil, err
+				return parts, err
 			}
 		}
 		offset += 8 + length + 4

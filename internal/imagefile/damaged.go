@@ -1,0 +1,75 @@
+package imagefile
+
+import "image"
+
+// lose makes the pixels grey that follow those that could be read: rows from y on,
+// of which the first has been read up to column x, for bandHeight rows.
+func (m *Image) lose(x, y, bandHeight int) {
+	if y >= m.Height {
+		m.warn("the file is damaged, but all of its pixels can be read")
+		return
+	}
+	const grey = 0.5
+	whole := y // the first row of which nothing has been read
+	if x > 0 {
+		whole = min(y+bandHeight, m.Height)
+	}
+	for row := y; row < m.Height; row++ {
+		from := row * m.Width
+		if row < whole {
+			from += min(x, m.Width)
+		}
+		to := (row + 1) * m.Width
+		for c := range m.Channels {
+			p := m.Plane(c)
+			for i := from; i < to; i++ {
+				p[i] = grey
+			}
+		}
+		if m.Alpha != nil {
+			for i := from; i < to; i++ {
+				m.Alpha[i] = opaque
+			}
+		}
+	}
+	if whole < m.Height {
+		m.Lost = image.Rect(0, whole, m.Width, m.Height)
+	}
+	m.warn("the file is damaged: of its %d rows the last %d cannot be read or not whole; what is missing is grey", m.Height, m.Height-y)
+}
+
+// turnLost follows an image that is turned.
+func (m *Image) turnLost(transpose, flipX, flipY bool) {
+	r := m.Lost
+	if r.Empty() {
+		return
+	}
+	if transpose {
+		r = image.Rect(r.Min.Y, r.Min.X, r.Max.Y, r.Max.X)
+	}
+	if flipX {
+		r = image.Rect(m.Width-r.Max.X, r.Min.Y, m.Width-r.Min.X, r.Max.Y)
+	}
+	if flipY {
+		r = image.Rect(r.Min.X, m.Height-r.Max.Y, r.Max.X, m.Height-r.Min.Y)
+	}
+	m.Lost = r
+}
+
+// Found returns the rows or columns of an image that are not Lost: a rectangle with
+// at least one pixel, for an image that has been read.
+func (m *Image) Found() image.Rectangle {
+	r := image.Rect(0, 0, m.Width, m.Height)
+	switch lost := m.Lost; {
+	case lost.Empty():
+	case lost.Min.Y > 0:
+		r.Max.Y = lost.Min.Y
+	case lost.Max.Y < m.Height:
+		r.Min.Y = lost.Max.Y
+	case lost.Min.X > 0:
+		r.Max.X = lost.Min.X
+	default:
+		r.Min.X = lost.Max.X
+	}
+	return r
+}

@@ -1,0 +1,183 @@
+package imagefile
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+var salvaging = ReadOptions{Damaged: true}
+
+func decodeDamaged(t require.TestingT, data []byte) (*Image, error) {
+	_, err := DecodeAt(bytes.NewReader(data), int64(len(data)), ReadOptions{})
+	require.ErrorIs(t, err, ErrMalformed) // the default
+	return DecodeAt(bytes.NewReader(data), int64(len(data)), salvaging)
+}
+
+// requireFound requires that the rows of m up to its lost ones are those of whole, but for up to
+// partial rows at the end, and that what is lost is grey.
+func requireFound(t require.TestingT, whole, m *Image, partial int) {
+	require.Equal(t, [3]int{whole.Width, whole.Height, whole.Channels}, [3]int{m.Width, m.Height, m.Channels})
+	end := m.Found().Dy()
+	for c := range m.Channels {
+		for i, v := range m.Plane(c) {
+			y := i / m.Width
+			if y < end-partial {
+				require.Equal(t, whole.Plane(c)[i], v, "row %d of channel %d", y, c)
+			}
+			if y >= end {
+				require.Equal(t, float32(0.5), v, "row %d of channel %d", y, c)
+			}
+		}
+	}
+}
+
+func TestPNGThatEndsEarly(t *testing.T) {
+	for _, name := range []string{"rgb8.png", "rgb16.png", "g1.png", "g16.png", "ga8.png", "pal16.png", "palt.png", "trns16.png"} {
+		data := testFile(t, name)
+		whole := decode(t, data)
+		rows := 0
+		for end := len(data) - 13; end > sniffLength; end -= 19 {
+			m, err := decodeDamaged(t, data[:end])
+			if err != nil {
+				require.ErrorIs(t, err, ErrMalformed)
+				require.Contains(t, err.Error(), "PNG is damaged")
+				continue
+			}
+			require.Contains(t, m.Warnings[0], "damaged")
+			requireFound(t, whole, m, 0)
+			rows = max(rows, m.Found().Dy())
+		}
+		require.Greater(t, rows, 7, name)
+	}
+}
+
+func TestPNGThatIsBroken(t *testing.T) {
+	data := bytes.Clone(testFile(t, "rgb8.png"))
+	whole := decode(t, data)
+	data[len(data)*3/4] ^= 0x10
+	m, err := decodeDamaged(t, data)
+	require.NoError(t, err)
+	require.Contains(t, m.Warnings[len(m.Warnings)-1], "checksum")
+	require.Equal(t, whole.Pix[:23*4], m.Pix[:23*4], "what is before the damage")
+
+	_, err = decodeDamaged(t, testFile(t, "rgb8i.png")[:700])
+	require.ErrorContains(t, err, "interlaced")
+}
+
+// testJPEG is a JPEG with chroma at half resolution, of image/jpeg.
+func testJPEG(t require.TestingT, w, h int) []byte {
+	m := image.NewRGBA(image.Rect(0, 0, w, h))
+	for y := range h {
+		for x := range w {
+			m.Set(x, y, color.RGBA{uint8(x * 3), uint8(y*2 + x*x/9), uint8(x ^ y), 255})
+		}
+	}
+	var b bytes.Buffer
+	require.NoError(t, jpeg.Encode(&b, m, &jpeg.Options{Quality: 95}))
+	return b.Bytes()
+}
+
+func TestJPEGThatEndsEarly(t *testing.T) {
+	// Chroma is interpolated between rows of units, and the last unit is the first that is grey.
+	for name, data := range map[string][]byte{
+		"4:2:0": testJPEG(t, 150, 133), "grey": testFile(t, "gray.jpg"), "4:2:2": testFile(t, "s422.jpg"), "4:4:4": encode(t, smoothImage(60, 50, 3), WriteOptions{Format: JPEG}),
+	} {
+		whole := decode(t, data)
+		scan := bytes.LastIndex(data, []byte{0xff, markerSOS})
+		rows := 0
+		for end := len(data) - 1; end > scan; end -= 1 + (len(data)-scan)/12 {
+			m, err := decodeDamaged(t, data[:end])
+			if err != nil {
+				require.ErrorIs(t, err, ErrMalformed)
+				continue
+			}
+			require.Contains(t, m.Warnings[0], "damaged", name)
+			requireFound(t, whole, m, 17)
+			rows = max(rows, m.Found().Dy())
+		}
+		require.Greater(t, rows, 7, name)
+
+		// Only the end is missing, and broken bytes follow.
+		m, err := decodeDamaged(t, data[:len(data)-2])
+		require.NoError(t, err)
+		require.Equal(t, whole.Pix, m.Pix, name)
+		require.Contains(t, m.Warnings[0], "all of its pixels can be read", name)
+	}
+}
+
+func TestProgressiveJPEGThatEndsEarly(t *testing.T) {
+	data := testFile(t, "prog.jpg")
+	whole := decode(t, data)
+	last := 0.0
+	for _, end := range []int{len(data) * 85 / 100, len(data) - 20, len(data) - 2} {
+		m, err := decodeDamaged(t, data[:end])
+		require.NoError(t, err)
+		require.Contains(t, m.Warnings[0], "later scans")
+		require.Empty(t, m.Lost)
+		similar := psnr(whole.Pix, m.Pix)
+		require.GreaterOrEqual(t, similar, max(20, last))
+		last = similar
+	}
+	first := bytes.Index(data, []byte{0xff, markerSOS})
+	_, err := decodeDamaged(t, data[:first+20])
+	require.ErrorContains(t, err, "lacks its first scan")
+}
+
+// TestRestartsOfJPEG reads a scan with restarts after every second unit.
+func TestRestartsOfJPEG(t *testing.T) {
+	data := testFile(t, "restart.jpg")
+	whole := decode(t, data)
+	m, err := decodeDamaged(t, data[:len(data)*2/3])
+	require.NoError(t, err)
+	requireFound(t, whole, m, 17)
+	require.Greater(t, m.Found().Dy(), 17)
+}
+
+func TestLostRowsFollowTheOrientation(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		orientation := rapid.IntRange(1, 8).Draw(t, "orientation")
+		m := newImage(rapid.IntRange(2, 9).Draw(t, "width"), rapid.IntRange(2, 9).Draw(t, "height"), 1, 8, true)
+		m.lose(0, rapid.IntRange(1, m.Height).Draw(t, "from"), 1)
+		m.applyOrientation(orientation)
+		for i, v := range m.Pix {
+			at := image.Pt(i%m.Width, i/m.Width)
+			require.Equal(t, v == 0.5, at.In(m.Lost), fmt.Sprint(at))
+			require.Equal(t, v == 0, at.In(m.Found()), fmt.Sprint(at))
+		}
+	})
+}
+
+func TestNothingToSalvage(t *testing.T) {
+	for _, c := range brokenFiles(t) {
+		m, err := Decode(bytes.NewReader(c.data), salvaging)
+		if err == nil {
+			require.NoError(t, m.validate())
+			require.NotEmpty(t, m.Warnings, c.name)
+			continue
+		}
+		require.NotContains(t, err.Error(), "\n")
+	}
+}
+
+func FuzzDamaged(f *testing.F) {
+	addSeeds(f, JPEG)
+	addSeeds(f, PNG)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := DecodeAt(bytes.NewReader(data), int64(len(data)), ReadOptions{MaxPixels: 1 << 16, Damaged: true})
+		if err != nil {
+			require.Nil(t, m)
+			require.NotContains(t, err.Error(), "\n")
+			return
+		}
+		require.NoError(t, m.validate())
+		require.NoError(t, m.checkFinite())
+		require.False(t, m.Found().Empty() && len(m.Warnings) == 0)
+	})
+}
