@@ -3,6 +3,7 @@ package restore
 import (
 	"context"
 	"image"
+	"slices"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
@@ -18,6 +19,9 @@ import (
 // that is visible marks the pixels to fill, black strokes too. The mask has the size of the image,
 // with at least one pixel of either kind; if it covers more than three quarters, Report.Doubts
 // asks whether it is inverted.
+//
+// What img has in missing pixels does not count. Only there may the samples of a *Planar be NaN
+// or infinite.
 //
 // The pixels are found by the plug-and-play proximal gradient iteration of Deblur, whose K
 // is the projection onto the known pixels, started from a diffusion of these into the
@@ -43,6 +47,14 @@ func Inpaint(ctx context.Context, img, mask image.Image, options ...Option) (ima
 
 // Inpaint does what the function Inpaint does.
 func (r *Restorer) Inpaint(ctx context.Context, img, mask image.Image, options ...Option) (image.Image, *Report, error) {
+	if p, ok := img.(*Planar); ok && p.Check() != nil && mask != nil {
+		own := *p
+		own.Pix = slices.Clone(p.Pix)
+		// What is still wrong then, with the image or with the mask, run says.
+		if err := ForgetMissing(&own, mask); err == nil {
+			img = &own
+		}
+	}
 	return r.run(ctx, taskInpaint, img, options, nil,
 		func(ctx context.Context, dev backend.Device, p *picture, c settings, report *Report) ([]float32, error) {
 			known, doubt, err := knownPixels(mask, p.planar)
@@ -54,6 +66,32 @@ func (r *Restorer) Inpaint(ctx context.Context, img, mask image.Image, options .
 			}
 			return solveInpainting(ctx, dev, p.planar, known, c, report)
 		})
+}
+
+// ForgetMissing gives samples of an image that a mask of Inpaint marks as missing the value of a known
+// one near them in their row or the rows above, where they are NaN, infinite, or beyond [-1,4]:
+// so that they are no extremes of the image. Its error wraps ErrMask.
+func ForgetMissing(p *Planar, mask image.Image) error {
+	known, _, err := knownPixels(mask, p)
+	if err != nil {
+		return err
+	}
+	if len(p.Pix) != p.Channels*len(known) {
+		return p.Check()
+	}
+	for c := range p.Channels {
+		plane := p.Plane(c)
+		last := plane[slices.Index(known, true)]
+		for i, v := range plane {
+			switch {
+			case known[i]:
+				last = v
+			case !(v >= -1 && v <= 4):
+				plane[i] = last
+			}
+		}
+	}
+	return nil
 }
 
 func solveInpainting(ctx context.Context, dev backend.Device, p *Planar, known []bool, c settings, report *Report) ([]float32, error) {

@@ -30,7 +30,7 @@ the report says what is proven (-v prints the certificate).
 The mask is an image of the size of the input. White marks the pixels to fill, black
 those to keep; what is brighter than half is white, transparent is black. Strokes in
 any colour on black or on transparent mark the pixels to fill, too. One mask serves
-all inputs.
+all inputs. What is under it does not count, and may be NaN or infinite.
 
 A network is run twice; if it has a guide, the guide looks before each run, as in
 deblur, else the second is made with what the first result leaves of the pixels to
@@ -88,6 +88,7 @@ func (p *inpainter) loadOwn(ctx context.Context, a *app) ([]restore.Option, erro
 		return nil, err
 	}
 	p.mask = m.ToImage()
+	p.reading.mask = p.mask
 	return opts, nil
 }
 

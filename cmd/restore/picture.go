@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
 	"io"
 	"os"
 	"path/filepath"
@@ -21,13 +22,18 @@ import (
 // reading holds the flags about how images are read.
 type reading struct {
 	maxPixels int64
+	damaged   choice
 	flags     *pflag.FlagSet
+	mask      image.Image // of inpaint: samples under it may be no numbers
 }
 
 func (r *reading) bind(c *cobra.Command) {
 	r.flags = c.Flags()
 	r.flags.Int64Var(&r.maxPixels, "max-pixels", imagefile.DefaultMaxPixels,
 		"refuse images of more `PIXELS`, before they are decoded")
+	r.damaged = newChoice("refuse", "fill")
+	r.flags.Var(&r.damaged, "damaged", "a PNG or JPEG that ends early or is broken: refuse it, or read what is there and fill the rest with grey")
+	completeChoice(c, "damaged", &r.damaged)
 	expert(c, "max-pixels")
 }
 
@@ -57,7 +63,7 @@ func (a *app) warn(path string, m *imagefile.Image) {
 
 // readFrom is read with a standard input of its own, and without the notes.
 func (a *app) readFrom(ctx context.Context, stdin io.Reader, path string, r reading) (*imagefile.Image, error) {
-	opt := imagefile.ReadOptions{}
+	opt := imagefile.ReadOptions{Damaged: r.damaged.value == "fill", NotFinite: r.mask != nil}
 	if r.flags.Changed("max-pixels") {
 		opt.MaxPixels = r.maxPixels // and however small the file is
 	}
@@ -73,8 +79,19 @@ func (a *app) readFrom(ctx context.Context, stdin io.Reader, path string, r read
 	default:
 		m, err = imagefile.DecodeContext(ctx, stdin, opt)
 	}
+	if err != nil && !opt.Damaged && imagefile.MaySalvage(err) {
+		err = fmt.Errorf("%w; --damaged fill reads what is there", err)
+	}
 	if err != nil {
 		return nil, fileError{path, err}
+	}
+	if r.mask != nil {
+		if err := restore.ForgetMissing(planarOf(m), r.mask); err != nil {
+			return nil, fileError{path, err}
+		}
+		if err := m.CheckFinite(); err != nil {
+			return nil, fileError{path, fmt.Errorf("%w; the mask may cover it", err)}
+		}
 	}
 	if err := m.CheckMagnitude(); err != nil {
 		return nil, fileError{path, err}

@@ -81,6 +81,10 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 	if p.x+p.width > m.Width || p.y+p.height > m.Height {
 		return nil, "", fileError{t.input, fmt.Errorf("has %d×%d pixels, and --preview %v is not inside; X+W may be %d and Y+H %d at most", m.Width, m.Height, &p, m.Width, m.Height)}
 	}
+	if scale := floatRangeOf(m); scale != nil {
+		m.Pix = scale.scaled
+		a.remarkRange(t.input, scale, imagefile.WriteOptions{Format: imagefile.PNG})
+	}
 	opts = slices.Clone(opts)
 	noise, err := r.noiseOfWhole(ctx, m, opts)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"image"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -106,6 +107,17 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	if err != nil {
 		return nil, "", err
 	}
+	noise, err := a.noiseOfFound(ctx, r, m, opts)
+	if err != nil {
+		return nil, "", err
+	}
+	if noise != nil {
+		opts = append(slices.Clone(opts), restore.Noise(*noise))
+	}
+	scale := floatRangeOf(m)
+	if scale != nil {
+		m.Pix = scale.scaled
+	}
 	img := planarOf(m)
 	if b.writing.alpha.value == "drop" {
 		img.Alpha = nil // all colours are to be seen
@@ -114,6 +126,9 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 		return nil, "", err
 	}
 	opt := b.writing.options(m, t.output, b.force)
+	if scale != nil {
+		a.remarkRange(t.input, scale, opt)
+	}
 	opt.Threads = b.threads
 	if err := imagefile.CheckWrite(m, opt); err != nil {
 		return nil, "", fileError{outputName(t.output), err}
@@ -127,6 +142,9 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	if b.reference != "" {
 		if reference, err = a.readReference(ctx, b.reference, m, b.reading); err != nil {
 			return nil, "", err
+		}
+		if scale != nil {
+			reference = scale.scale(reference)
 		}
 	}
 	bar := a.newProgress(t.input)
@@ -144,6 +162,9 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	}
 	bar.clear()
 	m.Pix = out.Pix
+	if scale != nil && writesFloat(opt) {
+		m.Pix = scale.back(out.Pix)
+	}
 	o := outcomeOf(m, report)
 	if o.Unchanged {
 		o.anew, err = a.writeUnchanged(ctx, t.output, m, opt, file)
@@ -156,6 +177,7 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	if err != nil {
 		return nil, "", err
 	}
+	m.Pix = out.Pix
 	r.describe(o)
 	if reference != nil {
 		if o.fidelity, err = fidelityOf(b.reference, reference, m.Pix); err != nil {
@@ -168,6 +190,19 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	}
 	a.remarkRun(t.input, report)
 	return o, summary(r.achieved(o), o), nil
+}
+
+// noiseOfFound measures the noise of a damaged image in the part that could be read, and is nil
+// for all others: what is grey has none.
+func (a *app) noiseOfFound(ctx context.Context, r restorer, m *imagefile.Image, opts []restore.Option) (*restore.NoiseEstimate, error) {
+	if m.Lost.Empty() {
+		return nil, nil
+	}
+	part := *m
+	part.Pix, part.Alpha = slices.Clone(m.Pix), nil
+	found := m.Found()
+	crop(&part, found.Dy(), found.Dx(), found.Min.Y, found.Min.X)
+	return r.noiseOfWhole(ctx, &part, opts)
 }
 
 // asPlanar undoes the generality of image.Image: of a Planar package restore

@@ -177,7 +177,7 @@ func FuzzDamaged(f *testing.F) {
 			return
 		}
 		require.NoError(t, m.validate())
-		require.NoError(t, m.checkFinite())
+		require.NoError(t, m.CheckFinite())
 		require.False(t, m.Found().Empty() && len(m.Warnings) == 0)
 	})
 }

@@ -28,6 +28,9 @@ type ReadOptions struct {
 	// What cannot be read is grey, Image.Lost says where it is, and a warning says
 	// how much it is. By default such a file is an error.
 	Damaged bool
+	// NotFinite accepts float samples that are infinite or not a number, which are an
+	// error by default. CheckFinite finds them.
+	NotFinite bool
 }
 
 // Limits on what a file may claim, apart from its pixels.
@@ -159,13 +162,11 @@ func decodeFormat(f Format, src source, opt ReadOptions) (m *Image, err error) {
 	}()
 	switch f {
 	case PNG:
-		if m, err = decodePNG(src, opt); opt.Damaged && errors.Is(err, ErrMalformed) {
-			m, err = salvagePNG(src, opt)
-		}
+		m, err = decodePNG(src, opt)
+		m, err = salvage(m, err, src, opt, salvagePNG)
 	case JPEG:
-		if m, err = decodeJPEG(src, opt); opt.Damaged && errors.Is(err, ErrMalformed) {
-			m, err = salvageJPEG(src, opt)
-		}
+		m, err = decodeJPEG(src, opt)
+		m, err = salvage(m, err, src, opt, salvageJPEG)
 	case TIFF:
 		m, err = decodeTIFF(src, opt)
 	case BMP:

@@ -58,7 +58,7 @@ func EncodeContext(ctx context.Context, w io.Writer, m *Image, opt WriteOptions)
 	if err != nil {
 		return err
 	}
-	if err := m.checkFinite(); err != nil {
+	if err := m.CheckFinite(); err != nil {
 		return err
 	}
 	out := *m
@@ -155,6 +155,8 @@ func Recoding(m *Image, opt WriteOptions) string {
 	switch {
 	case format != m.Format || m.Format == 0:
 		return "as " + opt.Format.String()
+	case m.Damaged:
+		return "whole, as the file is damaged"
 	case opt.Depth != 0 && opt.Depth != m.Depth:
 		return fmt.Sprintf("with %d bits", opt.Depth)
 	case opt.Quality != 0 && format == JPEG:

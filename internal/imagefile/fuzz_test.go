@@ -59,7 +59,7 @@ func checkDecode(t *testing.T, data []byte) {
 		return
 	}
 	require.NoError(t, m.validate())
-	require.NoError(t, m.checkFinite())
+	require.NoError(t, m.CheckFinite())
 	format := PNG
 	if m.Depth == 32 {
 		format = TIFF

@@ -34,6 +34,8 @@ type Image struct {
 	// JPEG is how the samples of a JPEG file were coded, as it is now that its orientation has
 	// been applied. It is nil for other formats, and where components are not luma and chroma.
 	JPEG *JPEGCoding
+	// Damaged is true if the file is, and was read with ReadOptions.Damaged.
+	Damaged bool
 	// Lost holds the rows, or, after the orientation has been applied, the columns, of a
 	// damaged file that could not be read and are grey. It is empty if all were read.
 	Lost image.Rectangle

@@ -55,7 +55,10 @@ func decodePFM(src source, opt ReadOptions) (*Image, error) {
 			}
 		}
 	}
-	return m, m.checkFinite()
+	if opt.NotFinite {
+		return m, nil
+	}
+	return m, m.CheckFinite()
 }
 
 type pfmHeader struct {

@@ -171,9 +171,9 @@ func putFloat32(p []byte, v float32, big bool) {
 	}
 }
 
-// checkFinite returns an error that names the first sample that is infinite or
-// not a number.
-func (m *Image) checkFinite() error {
+// CheckFinite returns an error that names the first sample that is infinite or not a
+// number, and wraps ErrNotFinite.
+func (m *Image) CheckFinite() error {
 	for i, v := range m.Pix {
 		if v-v != 0 {
 			n := m.Width * m.Height

@@ -53,6 +53,12 @@ const (
 	formatUnknown  = 4
 )
 
+// colourModels names those that are not read.
+var colourModels = map[uint32]string{
+	4: "transparency mask", 6: "YCbCr", 8: "CIELab", 9: "ICC Lab", 10: "ITU Lab",
+	32803: "colour filter array of a raw photograph", 32844: "LogL", 32845: "LogLuv", 34892: "linear raw",
+}
+
 // tiffDecoder reads the samples of the first directory. x/image/tiff has no grey
 // with alpha, no float samples, no planes, reads 4-bit samples as an error and
 // planes as noise; only its LZW decompressor is used here. hhrutter/tiff, which
@@ -98,12 +104,16 @@ func decodeTIFF(src source, opt ReadOptions) (*Image, error) {
 	if err := d.readBlockLayout(); err != nil {
 		return nil, err
 	}
-	m := newImage(d.width, d.height, d.channels(), max(d.bits, 8), d.alpha >= 0)
-	if d.photometric == photometricPalette {
+	m := newImage(d.width, d.height, d.channels(), 8, d.alpha >= 0)
+	switch {
+	case d.float:
+		m.Depth = 32
+	case d.photometric == photometricPalette:
 		m.Depth = d.paletteDepth()
+	case d.bits > 8:
+		m.Depth = 16
 	}
 	if d.bits == 64 {
-		m.Depth = 32
 		m.warn("64-bit float samples are rounded to 32 bits")
 	}
 	m.SourceDepth = d.bits
@@ -111,7 +121,7 @@ func decodeTIFF(src source, opt ReadOptions) (*Image, error) {
 		return nil, err
 	}
 	if d.float {
-		if err := m.checkFinite(); err != nil {
+		if err := m.CheckFinite(); err != nil && !opt.NotFinite {
 			return nil, err
 		}
 		if m.Alpha != nil {
@@ -178,7 +188,11 @@ func (d *tiffDecoder) readSampleLayout() error {
 	d.lowBitFirst = order == 2
 	d.float = format == formatFloat
 	if format != formatUnsigned && format != formatFloat && format != formatUnknown {
-		return unsupportedTIFF("sample format %d (unsigned integers and floats are read)", format)
+		name := map[uint32]string{2: "signed integers", 5: "complex integers", 6: "complex numbers"}[format]
+		if name == "" {
+			name = fmt.Sprintf("sample format %d", format)
+		}
+		return unsupportedTIFF("%s (save it as unsigned integers or floats)", name)
 	}
 	if err := d.readBits(); err != nil {
 		return err
@@ -203,12 +217,11 @@ func (d *tiffDecoder) readBits() error {
 		return unsupportedTIFF("samples of different depths, %v", bits)
 	}
 	d.bits = int(min(bits[0], 1000))
-	known := []int{1, 2, 4, 8, 16}
-	if d.float {
-		known = []int{32, 64}
+	if d.float && d.bits != 16 && d.bits != 32 && d.bits != 64 {
+		return unsupportedTIFF("floats of %d bits (save it with 16, 32 or 64)", bits[0])
 	}
-	if !slices.Contains(known, d.bits) {
-		return unsupportedTIFF("%d bits per sample (1, 2, 4, 8, 16, and 32 or 64 for floats, are read)", bits[0])
+	if !d.float && (d.bits < 1 || d.bits > 16) {
+		return unsupportedTIFF("integers of %d bits (1 to 16 are read; save it with 16 bits or as floats)", bits[0])
 	}
 	return nil
 }
@@ -224,14 +237,18 @@ func (d *tiffDecoder) readColour() error {
 		colours = 4
 	case photometricPalette:
 		colours = 1
-		if d.float || d.bits > 8 {
-			return unsupportedTIFF("a palette and %d bits per sample (1 to 8 are read)", d.bits)
+		if d.float {
+			return unsupportedTIFF("a palette and floats (save it as RGB)")
 		}
 		if err := d.readPalette(); err != nil {
 			return err
 		}
 	default:
-		return unsupportedTIFF("colour model %d (grey, RGB, palette and CMYK are read)", d.photometric)
+		name := colourModels[d.photometric]
+		if name != "" {
+			name = " (" + name + ")"
+		}
+		return unsupportedTIFF("colour model %d%s (save it as RGB)", d.photometric, name)
 	}
 	d.alpha = -1
 	switch d.samples - colours {
@@ -244,7 +261,7 @@ func (d *tiffDecoder) readColour() error {
 	}
 	switch {
 	case d.predictor == predictorNone,
-		d.predictor == predictorHorizontal && !d.float && d.bits >= 8,
+		d.predictor == predictorHorizontal && !d.float && (d.bits == 8 || d.bits == 16),
 		d.predictor == predictorFloat && d.float:
 		return nil
 	}
@@ -544,6 +561,12 @@ func (u *tiffUnpacker) sample(k, n int) []float32 {
 			out[x] = unit8[flip(uint32(u.row[i]), 255)]
 		}
 	case 16:
+		if d.float {
+			for x, i := 0, 2*k; x < n; x, i = x+1, i+2*step {
+				out[x] = halfFloat(d.order.Uint16(u.row[i:]))
+			}
+			break
+		}
 		for x, i := 0, 2*k; x < n; x, i = x+1, i+2*step {
 			out[x] = unit16(uint16(flip(uint32(d.order.Uint16(u.row[i:])), 65535)))
 		}
@@ -558,8 +581,13 @@ func (u *tiffUnpacker) sample(k, n int) []float32 {
 	default:
 		top := uint32(1)<<d.bits - 1
 		for x := range n {
-			bit := (x*step + k) * d.bits
-			v := uint32(u.row[bit/8]) >> (8 - d.bits - bit%8) & top
+			first := (x*step + k) * d.bits
+			last := first + d.bits - 1
+			v := uint32(0)
+			for _, b := range u.row[first/8 : last/8+1] { // up to three bytes
+				v = v<<8 | uint32(b)
+			}
+			v = v >> (7 - last%8) & top
 			out[x] = float32(flip(v, top)) / float32(top)
 		}
 	}
@@ -569,6 +597,24 @@ func (u *tiffUnpacker) sample(k, n int) []float32 {
 		}
 	}
 	return out
+}
+
+// halfFloat returns the value of an IEEE 754 number of 16 bits.
+func halfFloat(h uint16) float32 {
+	sign, exponent, fraction := uint32(h>>15), int(h>>10&31), uint32(h&1023)
+	var v float32
+	switch exponent {
+	case 0:
+		v = float32(math.Ldexp(float64(fraction), -24))
+	case 31:
+		return math.Float32frombits(sign<<31 | 255<<23 | fraction<<13)
+	default:
+		v = float32(math.Ldexp(float64(1024+fraction), exponent-25))
+	}
+	if sign == 1 {
+		return -v
+	}
+	return v
 }
 
 // undoPrediction adds to each sample its left neighbour (TIFF 6.0, section 14).

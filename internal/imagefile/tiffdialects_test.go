@@ -3,6 +3,8 @@ package imagefile
 import (
 	"bytes"
 	"compress/lzw"
+	"encoding/binary"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,4 +39,43 @@ func TestTilesUnderTheTagsOfStrips(t *testing.T) {
 	}
 	m := decode(t, tiffOf(raw, map[uint16]uint32{tagTileWidth: 16, tagTileLength: 16}))
 	require.Equal(t, []float32{0, unit8[1], unit8[2], unit8[3], unit8[16]}, m.Pix[:5])
+}
+
+func TestIntegersOfAllDepths(t *testing.T) {
+	for depth := 1; depth <= 16; depth++ {
+		want := make([]uint32, 4*4)
+		var raw []byte
+		for y := range 4 {
+			w := &faxBits{}
+			for x := range 4 {
+				want[4*y+x] = uint32(y*40503+x*9973) & (1<<depth - 1)
+				w.put(fmt.Sprintf("%0*b", depth, want[4*y+x]))
+			}
+			raw = append(raw, w.packed...)
+		}
+		if depth == 16 {
+			for i := 0; i < len(raw); i += 2 { // the file is little-endian
+				raw[i], raw[i+1] = raw[i+1], raw[i]
+			}
+		}
+		m := decode(t, tiffOf(raw, map[uint16]uint32{tagBitsPerSample: uint32(depth)}))
+		require.Equal(t, depth, m.SourceDepth)
+		require.Equal(t, map[bool]int{true: 8, false: 16}[depth <= 8], m.Depth)
+		for i, v := range m.Pix {
+			require.InDelta(t, float64(want[i])/float64(uint32(1)<<depth-1), v, 1e-7, depth)
+		}
+	}
+}
+
+func TestHalfFloats(t *testing.T) {
+	var raw []byte
+	for _, h := range []uint16{0x3c00, 0xc000, 0x3555, 0x0001, 0x7bff, 0x0000, 0x0400, 0x8001, 0, 0, 0, 0, 0, 0, 0, 0} {
+		raw = binary.LittleEndian.AppendUint16(raw, h)
+	}
+	m := decode(t, tiffOf(raw, map[uint16]uint32{tagBitsPerSample: 16, tagSampleFormat: formatFloat}))
+	require.Equal(t, 32, m.Depth)
+	require.Equal(t, []float32{1, -2, 0.333251953125, 0x1p-24, 65504, 0, 0x1p-14, -0x1p-24}, m.Pix[:8])
+	raw[1] = 0x7c
+	_, err := Decode(bytes.NewReader(tiffOf(raw, map[uint16]uint32{tagBitsPerSample: 16, tagSampleFormat: formatFloat})), ReadOptions{})
+	require.ErrorIs(t, err, ErrNotFinite)
 }
