@@ -99,6 +99,7 @@ func TestDamagedFiles(t *testing.T) {
 		require.Equal(t, exitFailed, r.code)
 		require.Contains(t, r.stderr, "--damaged fill")
 		r = restoring(t, append(args, "--damaged", "fill")...)
+		require.Equal(t, exitDone, r.code, r.stderr)
 		require.Contains(t, r.stderr, "the file is damaged: of its 64 rows")
 		got := load(t, "out.png")
 		require.Equal(t, [2]int{48, 64}, [2]int{got.Width, got.Height})
