@@ -140,6 +140,7 @@ var table = map[string]row{
 	"internal/curves":               {code: []string{"train", plot, xImage}},
 	"internal/devicequeue":          {code: []string{"backend"}},
 	"internal/parallel":             {},
+	"internal/dng":                  {code: []string{"internal/imagefile", "internal/losslessjpeg"}},
 	"internal/fft":                  {code: []string{"internal/parallel"}, tests: []string{xSys}},
 	"internal/findings":             {code: []string{"internal/htmlreport", "internal/imagefile/atomicfile"}},
 	"internal/htmlreport":           {},
