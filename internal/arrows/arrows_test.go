@@ -135,6 +135,7 @@ var table = map[string]row{
 	"web/build": {code: []string{"internal/htmlreport"}},
 
 	// Internal packages, each with one purpose.
+	"internal/anscombe":             {},
 	"internal/arrows":               {},
 	"internal/cameranoise":          {code: []string{"backend", "internal/jpegblock"}, tests: []string{"internal/imagefile"}},
 	"internal/curves":               {code: []string{"train", plot, xImage}},
