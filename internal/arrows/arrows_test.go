@@ -157,6 +157,7 @@ var table = map[string]row{
 	"internal/localmean":            {},
 	"internal/losslessjpeg":         {},
 	"internal/methodnoise":          {code: []string{"weights", "internal/perceptron"}},
+	"internal/sensornoise":          {},
 	"internal/shadows":              {},
 	"internal/reduction":            {tests: []string{"internal/devicetest"}},
 	"internal/response":             {},
