@@ -159,6 +159,7 @@ var table = map[string]row{
 	"internal/methodnoise":          {code: []string{"weights", "internal/perceptron"}},
 	"internal/sensornoise":          {},
 	"internal/shadows":              {},
+	"internal/rawdenoise":           {code: []string{"internal/anscombe", "internal/dng", "internal/sensornoise"}},
 	"internal/reduction":            {tests: []string{"internal/devicetest"}},
 	"internal/response":             {},
 	"internal/quality":              {code: []string{"internal/parallel"}},
