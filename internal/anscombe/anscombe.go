@@ -26,10 +26,10 @@ type Transform struct {
 
 const (
 	// exactBelow is the variance, in electrons, up to which means are summed up; above it a series is
-	// as good (its first term that is left out is below 1e-6).
-	exactBelow = 400
+	// as good (the first terms that are left out are below 1e-5, of a deviation of 1).
+	exactBelow = 100
 	// tablePoints is how many means there are between light 0 and what the series serves.
-	tablePoints = 400
+	tablePoints = 200
 )
 
 // New returns the transform for noise of variance a·x + b. Both must be finite and not negative, and
@@ -123,8 +123,8 @@ func (t *Transform) seriesMean(e float64) float64 {
 func (t *Transform) summedMean(e float64) float64 {
 	sd := math.Sqrt(t.offset - 3./8)
 	const (
-		reach = 8 // standard deviations
-		steps = 64
+		reach = 6 // standard deviations
+		steps = 48
 	)
 	var nodes, weights []float64
 	if sd == 0 {
@@ -142,7 +142,8 @@ func (t *Transform) summedMean(e float64) float64 {
 		}
 	}
 	mean := 0.
-	first, last := max(0, math.Floor(e-12*math.Sqrt(e)-20)), math.Ceil(e+12*math.Sqrt(e)+20)
+	// Beyond these numbers of electrons there is less than 1e-9 of the probability.
+	first, last := max(0, math.Floor(e-8*math.Sqrt(e)-12)), math.Ceil(e+8*math.Sqrt(e)+12)
 	for k := first; k <= last; k++ {
 		p := 1. // of k electrons
 		if e > 0 {

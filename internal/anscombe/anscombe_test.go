@@ -42,7 +42,7 @@ func TestClosedForm(t *testing.T) {
 	for _, sd := range []float64{0, .1, 1, 3} {
 		tr, err := New(1, sd*sd)
 		require.NoError(t, err)
-		for _, e := range []float64{5, 20, 100, 399, 401, 1000, 1e5} {
+		for _, e := range []float64{5, 20, 89, 101, 1000, 1e5} {
 			d := tr.Mean(e)
 			r := math.Sqrt(3. / 2)
 			closed := d*d/4 + r/4/d - 11./8/d/d + 5./8*r/d/d/d - 1./8 - sd*sd
@@ -53,11 +53,11 @@ func TestClosedForm(t *testing.T) {
 
 // The sum and the series agree where one takes over from the other.
 func TestSeries(t *testing.T) {
-	for _, read := range []float64{0, 1, 100, 399} {
+	for _, read := range []float64{0, 1, 50, 99} {
 		tr, err := New(2, 4*read)
 		require.NoError(t, err)
 		e := exactBelow - read
-		require.InDelta(t, tr.summedMean(e), tr.seriesMean(e), 2e-6)
+		require.InDelta(t, tr.summedMean(e), tr.seriesMean(e), 2e-5)
 	}
 	tr, err := New(1e-3, 1)
 	require.NoError(t, err)
