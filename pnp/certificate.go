@@ -21,8 +21,9 @@ type Certificate struct {
 	// Gradient is the averagedness of that map (averaged.EulerStep, averaged.Proximal).
 	DataStep       DataStep
 	Step, Gradient float64
-	// Constraint is the set C.
+	// Constraint is the set C, and Peak the upper end of the box, where 0 stands for 1.
 	Constraint Constraint
+	Peak       float64
 	// Acceleration is how the iteration goes on from T(x).
 	Acceleration Acceleration
 	// Averagedness is the constant α of T, if Proven.
@@ -43,6 +44,7 @@ type parts struct {
 	data         DataStep
 	step         float64
 	constraint   Constraint
+	peak         float64
 	acceleration Acceleration
 	contraction  float64 // Options.Contraction
 }
@@ -54,7 +56,7 @@ func certify(p parts) Certificate {
 		Denoiser: theta, DenoiserProven: proven,
 		Norm: p.norm, NormReason: p.reason,
 		DataStep: p.data, Step: p.step, Gradient: p.data.averagedness(p.step, p.norm),
-		Constraint: p.constraint, Acceleration: p.acceleration, Contraction: math.Inf(1), Pull: p.contraction,
+		Constraint: p.constraint, Peak: p.peak, Acceleration: p.acceleration, Contraction: math.Inf(1), Pull: p.contraction,
 	}
 	if !proven || !(theta > 0 && theta <= 1) {
 		return cert
@@ -163,7 +165,7 @@ func (c Certificate) String() string {
 		case c.Contraction < 1:
 			fmt.Fprintf(&b, "fixed point    exists, and is unique: T is a contraction with the constant %.6g (Banach)\n", c.Contraction)
 		case c.FixedPointExists():
-			b.WriteString("fixed point    exists: T maps the box [0,1]ⁿ continuously into itself (Brouwer)\n")
+			fmt.Fprintf(&b, "fixed point    exists: T maps the box [0,%g]ⁿ continuously into itself (Brouwer)\n", peakOf(c.Peak))
 		default:
 			b.WriteString("fixed point    assumed to exist: without the box there is no proof\n")
 		}

@@ -92,13 +92,13 @@ func (s DataStep) choose(step, norm float64) (float64, error) {
 }
 
 // Apply returns what the data step makes of x for the measurements y, which the caller frees: what
-// Solve gives to its denoiser first where it starts at x, x projected onto the box first. step is τ,
-// as in Options.
-func (s DataStep) Apply(ctx context.Context, dev backend.Device, y backend.Buffer, k operator.Linear, x backend.Buffer, step float64) (backend.Buffer, error) {
+// Solve gives to its denoiser first where it starts at x, x projected onto the box first. Of opt only Step
+// and Peak count.
+func (s DataStep) Apply(ctx context.Context, dev backend.Device, y backend.Buffer, k operator.Linear, x backend.Buffer, opt Options) (backend.Buffer, error) {
 	if x == nil {
 		return nil, fmt.Errorf("pnp: %w: a data step needs an image", backend.ErrArgument)
 	}
-	it, err := newIteration(dev, y, k, nothing{}, Options{DataStep: s, Step: step, Start: x})
+	it, err := newIteration(dev, y, k, nothing{}, Options{DataStep: s, Step: opt.Step, Peak: opt.Peak, Start: x})
 	if err != nil {
 		return nil, err
 	}

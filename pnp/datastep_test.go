@@ -278,16 +278,16 @@ func TestDataStepApply(t *testing.T) {
 		}, alpha: 1, proven: true}
 		_, _, err := Solve(t.Context(), dev, y, k, phi, Options{DataStep: data, Step: step, Start: x, MaxIterations: 1})
 		require.NoError(t, err)
-		got, err := data.Apply(t.Context(), dev, y, k, x, step)
+		got, err := data.Apply(t.Context(), dev, y, k, x, Options{Step: step})
 		require.NoError(t, err)
 		require.Equal(t, first, download(t, dev, got))
 		got.Free()
 	}
 	require.Equal(t, before, download(t, dev, x))
-	_, err := GradientStep.Apply(t.Context(), dev, y, k, nil, 0)
+	_, err := GradientStep.Apply(t.Context(), dev, y, k, nil, Options{})
 	require.ErrorIs(t, err, backend.ErrArgument)
-	_, err = GradientStep.Apply(t.Context(), dev, y, k, y, 0)
+	_, err = GradientStep.Apply(t.Context(), dev, y, k, y, Options{})
 	require.ErrorIs(t, err, backend.ErrShape)
-	_, err = GradientStep.Apply(t.Context(), dev, y, k, x, 2)
+	_, err = GradientStep.Apply(t.Context(), dev, y, k, x, Options{Step: 2})
 	require.ErrorContains(t, err, "would not be averaged")
 }

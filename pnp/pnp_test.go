@@ -369,6 +369,7 @@ func TestWhatIsRefused(t *testing.T) {
 		"data step":            {y, k, Options{DataStep: 9}, "data step"},
 		"infinite step":        {y, k, Options{DataStep: ProximalStep, Step: math.Inf(1)}, "above 0"},
 		"negative prox step":   {y, k, Options{DataStep: ProximalStep, Step: -1}, "above 0"},
+		"peak":                 {y, k, Options{Peak: -1}, "out of range"},
 		"constraint":           {y, k, Options{Constraint: 9}, "out of range"},
 		"size of measurements": {small, k, Options{}, "range of 2×2"},
 		"size of start":        {y, k, Options{Start: small}, "domain"},
@@ -498,4 +499,22 @@ func ExampleSolve() {
 	_ = dev.Download(out, x)
 	fmt.Printf("%.3f converged: %v, T is %.4g-averaged\n", out, report.Converged, report.Certificate.Averagedness)
 	// Output: [0.200 0.500 0.800] converged: true, T is 0.75-averaged
+}
+
+// A box that ends at Peak: an image brighter than 1 is reached, and one brighter than Peak is not.
+func TestPeak(t *testing.T) {
+	dev := newDevice(t)
+	identity := function{dev, 0.5, true, func(x []float32) []float32 { return x }}
+	y := upload(t, dev, 1, 3, []float32{-1, 2, 9})
+	defer y.Free()
+	k := diagonal{dev, 1, 3, []float32{1, 1, 1}}
+	for _, how := range []Acceleration{Plain, Anderson} {
+		x, report, err := Solve(t.Context(), dev, y, k, identity, Options{Peak: 4, Tolerance: 1e-6, Acceleration: how})
+		require.NoError(t, err)
+		require.InDeltaSlice(t, []float32{0, 2, 4}, download(t, dev, x), 1e-4)
+		require.True(t, report.Certificate.FixedPointExists())
+		require.Contains(t, report.Certificate.String(), "[0,4]")
+		require.InDelta(t, math.Sqrt(16+4+16), report.Distance, 1e-5)
+		x.Free()
+	}
 }

@@ -99,7 +99,7 @@ func (it *iteration) samples() float64 { return float64(it.x.Shape().Len()) }
 //
 // With d_k = ‖x_k − x*‖ and x_{k+1} = T(x_k) + e_k, the inequality of an averaged map and
 // ‖T(x_k) − x*‖ ≤ d_k give d²_{k+1} ≤ d²_k − (1−α)/α·r²_k + 2·d_k·e + e². In the box d_k ≤
-// √samples, so that the smallest r² of k+1 is at most
+// √samples, times its upper end if that is not 1, so that the smallest r² of k+1 is at most
 //
 //	α/(1−α)·(distance²/(k+1) + 2·√samples·e + e²),
 //
@@ -115,7 +115,7 @@ func (c Certificate) Floor(e, distance, samples float64) float64 {
 	case c.Acceleration == Halpern:
 		floor = 2 * math.Sqrt(2*distance*e)
 	case c.Constraint == UnitBox:
-		floor = math.Sqrt(c.Averagedness / (1 - c.Averagedness) * (2*math.Sqrt(samples)*e + e*e))
+		floor = math.Sqrt(c.Averagedness / (1 - c.Averagedness) * (2*c.diameter(samples)*e + e*e))
 	}
 	if c.Contraction < 1 {
 		floor = math.Min(floor, (1+c.Contraction)/(1-c.Contraction)*e)
@@ -123,13 +123,16 @@ func (c Certificate) Floor(e, distance, samples float64) float64 {
 	return floor
 }
 
+// diameter is that of the box of so many samples.
+func (c Certificate) diameter(samples float64) float64 { return peakOf(c.Peak) * math.Sqrt(samples) }
+
 // residualBound is ResidualBound, or in the box the smaller bound that follows as in Floor: no
-// distance in the box is longer than √samples, and no error is that counts, because the points
+// distance in the box is longer than its diameter, and no error is that counts, because the points
 // stay in it.
 func (c Certificate) residualBound(k int, distance, errors, samples float64) float64 {
 	bound := c.ResidualBound(k, distance, errors)
 	if c.Constraint == UnitBox && c.Acceleration != Halpern && c.Converges() {
-		square := distance*distance + 3*math.Sqrt(samples)*errors
+		square := distance*distance + 3*c.diameter(samples)*errors
 		bound = math.Min(bound, math.Sqrt(c.Averagedness/(1-c.Averagedness)*square/float64(k+1)))
 	}
 	return bound
@@ -161,5 +164,5 @@ func (r Report) Reached() float64 {
 // rounding is known, no inner error was above what makes a finite sum, and the residual that is
 // proven, Floor or Reached, is below the diameter of the box, so that it says something.
 func (r Report) ConvergenceProven() bool {
-	return r.Certificate.Converges() && r.Excess <= 0 && math.Min(r.Floor(), r.Reached()) < math.Sqrt(r.Samples)
+	return r.Certificate.Converges() && r.Excess <= 0 && math.Min(r.Floor(), r.Reached()) < r.Certificate.diameter(r.Samples)
 }

@@ -136,6 +136,8 @@ func TestFloor(t *testing.T) {
 	require.InDelta(t, math.Sqrt(3*(2*10*1e-4+1e-8)), c.Floor(1e-4, 7, 100), 1e-12)
 	require.True(t, math.IsInf(c.Floor(math.Inf(1), 7, 100), 1))
 	require.True(t, math.IsInf(c.Floor(math.NaN(), 7, 100), 1))
+	c.Peak = 3 // the box is three times as wide
+	require.InDelta(t, math.Sqrt(3*(2*30*1e-4+1e-8)), c.Floor(1e-4, 7, 100), 1e-12)
 	c.Acceleration = Halpern
 	require.InDelta(t, 2*math.Sqrt(2*7*1e-4), c.Floor(1e-4, 7, 100), 1e-12)
 	c.Acceleration, c.Contraction = Plain, 0.98

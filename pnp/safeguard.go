@@ -152,7 +152,7 @@ func (s *safeguard) try(it *iteration, image backend.Buffer) (bool, error) {
 		return false, err
 	}
 	if it.set == UnitBox {
-		if err := it.dev.Clip(it.x, it.x, 0, 1); err != nil {
+		if err := it.dev.Clip(it.x, it.x, 0, float32(it.peak)); err != nil {
 			return false, err
 		}
 	}

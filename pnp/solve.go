@@ -14,7 +14,7 @@ import (
 type Constraint uint8
 
 const (
-	// UnitBox is [0,1]ⁿ, the range of an image; T then surely has a fixed point.
+	// UnitBox is [0,1]ⁿ, the range of an image, or [0,Peak]ⁿ (Options.Peak); T then surely has a fixed point.
 	UnitBox Constraint = iota
 	// Unconstrained is the whole space.
 	Unconstrained
@@ -64,6 +64,8 @@ type Options struct {
 	Step float64
 	// Constraint is the set C; the default is the box.
 	Constraint Constraint
+	// Peak is the upper end of the box, above 0; 0 means 1.
+	Peak float64
 	// Start is the initial estimate x₀, of the operator's domain; nil means Kᵀy.
 	// It is copied (and projected onto C).
 	Start backend.Buffer
@@ -264,6 +266,7 @@ type iteration struct {
 	phi   Denoiser
 	tau   float64
 	set   Constraint
+	peak  float64 // upper end of the box
 	inner float64 // ε₀, absolute
 
 	// x is where T is applied next, moved the data step of it, and T(x) goes to next. With
@@ -291,14 +294,15 @@ func newIteration(dev backend.Device, y backend.Buffer, k operator.Linear, phi D
 	if !(norm > 0) || math.IsInf(norm, 0) {
 		return nil, fmt.Errorf("pnp: the operator's norm bound %v gives no step size", norm)
 	}
-	it := &iteration{dev: dev, y: y, k: k, phi: phi, set: opt.Constraint}
+	it := &iteration{dev: dev, y: y, k: k, phi: phi, set: opt.Constraint, peak: peakOf(opt.Peak)}
 	if it.tau, err = opt.DataStep.choose(opt.Step, norm); err != nil {
 		return nil, err
 	}
 	if opt.MaxIterations < 0 || math.IsNaN(opt.Tolerance) || math.IsNaN(opt.InnerError) || opt.InnerError < 0 ||
+		!(it.peak > 0) || math.IsInf(it.peak, 1) ||
 		opt.Constraint > Unconstrained || opt.Acceleration > Anderson || opt.Memory < 0 || opt.Memory > MostMemory || !(opt.Contraction >= 0 && opt.Contraction < 1) {
-		return nil, fmt.Errorf("pnp: options out of range: %d iterations, tolerance %v, inner error %v, constraint %d, acceleration %d, memory %d, contraction %v",
-			opt.MaxIterations, opt.Tolerance, opt.InnerError, opt.Constraint, opt.Acceleration, opt.Memory, opt.Contraction)
+		return nil, fmt.Errorf("pnp: options out of range: %d iterations, tolerance %v, inner error %v, constraint %d, peak %v, acceleration %d, memory %d, contraction %v",
+			opt.MaxIterations, opt.Tolerance, opt.InnerError, opt.Constraint, opt.Peak, opt.Acceleration, opt.Memory, opt.Contraction)
 	}
 	s := y.Shape()
 	if h, w := k.Range(); s.N != 1 || s.H != h || s.W != w {
@@ -328,7 +332,7 @@ func newIteration(dev backend.Device, y backend.Buffer, k operator.Linear, phi D
 		return nil, err
 	}
 	if it.set == UnitBox {
-		if err = dev.Clip(it.x, it.x, 0, 1); err != nil {
+		if err = dev.Clip(it.x, it.x, 0, float32(it.peak)); err != nil {
 			return nil, err
 		}
 	}
@@ -343,9 +347,17 @@ func newIteration(dev backend.Device, y backend.Buffer, k operator.Linear, phi D
 	}
 	it.certificate = certify(parts{
 		denoiser: phi, norm: norm, reason: reason, data: opt.DataStep, step: it.tau,
-		constraint: it.set, acceleration: opt.Acceleration, contraction: opt.Contraction,
+		constraint: it.set, peak: it.peak, acceleration: opt.Acceleration, contraction: opt.Contraction,
 	})
 	return it, nil
+}
+
+// peakOf returns the upper end of the box, as a device clips to it, where 0 stands for 1.
+func peakOf(peak float64) float64 {
+	if peak == 0 {
+		return 1
+	}
+	return float64(float32(peak))
 }
 
 // prepare allocates what the data step and the acceleration need.
@@ -396,7 +408,7 @@ func (it *iteration) measure(opt Options) error {
 	it.start = math.Sqrt(sums[0])
 	it.distance = math.Inf(1)
 	if it.set == UnitBox {
-		// The farthest corner of the box: Σ max(x, 1−x)², one channel at a time to
+		// The farthest corner of the box: Σ max(x, B−x)², one channel at a time to
 		// bound the copy.
 		s := it.x.Shape()
 		host := make([]float32, s.Plane())
@@ -410,7 +422,7 @@ func (it *iteration) measure(opt Options) error {
 				return err
 			}
 			for _, v := range host {
-				far := math.Max(float64(v), 1-float64(v))
+				far := math.Max(float64(v), it.peak-float64(v))
 				sum += far * far
 			}
 		}
@@ -447,7 +459,7 @@ func (it *iteration) step(ctx context.Context) (residual, size float64, err erro
 	a := &it.arithmetic
 	a.excess = math.Max(a.excess, math.Max(dataError, denoiserError)-it.summable())
 	if it.set == UnitBox {
-		if err := d.Clip(it.next, it.next, 0, 1); err != nil {
+		if err := d.Clip(it.next, it.next, 0, float32(it.peak)); err != nil {
 			return 0, 0, err
 		}
 	}

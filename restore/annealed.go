@@ -6,6 +6,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/strength"
+	"github.com/averaged/imaging/pnp"
 )
 
 // anneal makes the steps before the run with a guide, at most that many, from start on, which is given
@@ -43,7 +44,10 @@ func (d *deblurring) annealed(ctx context.Context, x backend.Buffer, factor floa
 		return 0, err
 	}
 	defer f.free()
-	seen, err := d.data.Apply(ctx, d.dev, d.y, d.k, x, factor*factor*d.step)
+	if err := d.lookAtClipped(x); err != nil {
+		return 0, err
+	}
+	seen, err := d.data.Apply(ctx, d.dev, d.measured(), d.operator(), x, pnp.Options{Step: factor * factor * d.step, Peak: d.peak()})
 	if err != nil {
 		return 0, err
 	}

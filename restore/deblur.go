@@ -100,6 +100,9 @@ func solveDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel 
 		return nil, err
 	}
 	defer problem.free()
+	if err := problem.leaveOutClipped(report); err != nil {
+		return nil, err
+	}
 	phi, done, err := problem.denoiser()
 	if err != nil {
 		return nil, err
@@ -110,7 +113,7 @@ func solveDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel 
 		return nil, err
 	}
 	run := iteration{
-		k: problem.k, y: problem.y, phi: phi, start: start, takeStart: true,
+		k: problem.operator(), y: problem.measured(), peak: problem.peak(), kept: problem.kept, phi: phi, start: start, takeStart: true,
 		data: problem.data, step: problem.step, tolerance: problem.tolerance(),
 	}
 	if problem.retuning != nil {
@@ -145,6 +148,7 @@ type deblurring struct {
 	dev      backend.Device
 	k        *deblur.Operator
 	y        backend.Buffer // the photograph
+	clipped  *clipped       // nil: nothing is
 	planar   *Planar
 	own      pnp.Denoiser // of the caller, or nil
 	network  *fitted      // nil: the denoiser is that, or total variation
@@ -213,6 +217,9 @@ func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel de
 
 func (d *deblurring) free() {
 	d.k.Free()
+	if d.clipped != nil {
+		d.clipped.free()
+	}
 	if d.y != nil {
 		d.y.Free()
 	}
@@ -270,7 +277,12 @@ func (d *deblurring) start(ctx context.Context, s StartingPoint) (backend.Buffer
 			err = d.dev.Upload(b, extended)
 		}
 	default:
-		err = d.wiener(ctx, b)
+		if err = d.wiener(ctx, b, d.y); err == nil && d.clipped != nil {
+			err = d.brighten(ctx, b)
+		}
+	}
+	if err == nil {
+		err = d.lookAtClipped(b)
 	}
 	if err != nil {
 		b.Free()
@@ -279,10 +291,13 @@ func (d *deblurring) start(ctx context.Context, s StartingPoint) (backend.Buffer
 	return b, nil
 }
 
-// wiener makes the Wiener estimate one channel at a time, which bounds its memory
+// wiener makes the Wiener estimate of a photograph y one channel at a time, which bounds its memory
 // and the time until it sees the context end.
-func (d *deblurring) wiener(ctx context.Context, b backend.Buffer) error {
+func (d *deblurring) wiener(ctx context.Context, b, y backend.Buffer) error {
 	ratio := deblur.NoiseToSignal(d.planar.Pix, d.planar.Height*d.planar.Width, d.sigma)
+	if d.clipped != nil {
+		ratio *= unclippedRatio
+	}
 	for c := range d.planar.Channels {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -291,7 +306,7 @@ func (d *deblurring) wiener(ctx context.Context, b backend.Buffer) error {
 		if err != nil {
 			return err
 		}
-		from, err := d.dev.Channels(d.y, c, 1)
+		from, err := d.dev.Channels(y, c, 1)
 		if err != nil {
 			return err
 		}

@@ -68,8 +68,8 @@ func (f *fitted) freezeAt(ctx context.Context, photograph backend.Buffer, streng
 
 // guideAt freezes a network with a guide for a run of an iteration that begins at x: for what
 // the data step makes of x, which is what the network sees first.
-func (f *fitted) guideAt(ctx context.Context, k operator.Linear, y, x backend.Buffer, data pnp.DataStep, step, strength float64) (pnp.Denoiser, error) {
-	seen, err := data.Apply(ctx, f.network.Device(), y, k, x, step)
+func (f *fitted) guideAt(ctx context.Context, k operator.Linear, y, x backend.Buffer, data pnp.DataStep, opt pnp.Options, strength float64) (pnp.Denoiser, error) {
+	seen, err := data.Apply(ctx, f.network.Device(), y, k, x, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,10 @@ func guideReport(n *denoise.Network, strength float64, looks int) *GuideReport {
 
 // freeze freezes the network in use for a run that begins at x.
 func (d *deblurring) freeze(ctx context.Context, x backend.Buffer) (pnp.Denoiser, error) {
-	return d.retuning.current.guideAt(ctx, d.k, d.y, x, d.data, d.step, d.strength)
+	if err := d.lookAtClipped(x); err != nil {
+		return nil, err
+	}
+	return d.retuning.current.guideAt(ctx, d.operator(), d.measured(), x, d.data, pnp.Options{Step: d.step, Peak: d.peak()}, d.strength)
 }
 
 // freezeFirst freezes the network as the first run of Deblur does.

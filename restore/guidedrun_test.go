@@ -44,7 +44,7 @@ func TestRadiiOfRunsUnderAttack(t *testing.T) {
 	for range 2 {
 		phi, err := d.freeze(t.Context(), x)
 		require.NoError(t, err)
-		seen, err := d.data.Apply(t.Context(), dev, d.y, d.k, x, d.step)
+		seen, err := d.data.Apply(t.Context(), dev, d.y, d.k, x, pnp.Options{Step: d.step})
 		require.NoError(t, err)
 		requireAveragedAround(t, dev, phi, seen)
 		found, err := refute.Attack(t.Context(), d.network.frozen, seen.Shape(), refute.AttackOptions{Restarts: 1, Iterations: 10})

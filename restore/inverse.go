@@ -56,7 +56,7 @@ func (p inverse) solve(ctx context.Context, dev backend.Device, c settings, repo
 	if network != nil && network.network.Guided() {
 		run.tolerance = guidedInverseTolerance
 		run.freeze = func(ctx context.Context, x backend.Buffer) (pnp.Denoiser, error) {
-			return network.guideAt(ctx, p.k, y, x, pnp.GradientStep, c.step, c.strength)
+			return network.guideAt(ctx, p.k, y, x, pnp.GradientStep, pnp.Options{Step: c.step}, c.strength)
 		}
 	}
 	x, meter, err := run.solve(ctx, dev, c, report)

@@ -18,8 +18,10 @@ type iteration struct {
 	takeStart bool // start is given away
 	phi       pnp.Denoiser
 	data      pnp.DataStep
-	step      float64 // τ, 0: the data step's own
-	tolerance float64 // relative residual to end at where no option says it
+	step      float64        // τ, 0: the data step's own
+	peak      float64        // upper end of the box, 0: 1
+	kept      func() float64 // the share of y that is data, or nil
+	tolerance float64        // relative residual to end at where no option says it
 	// retune, freeze and anneal are those of twoRuns.
 	retune func(ctx context.Context, x backend.Buffer, left float64) (phi pnp.Denoiser, again bool, err error)
 	freeze func(ctx context.Context, x backend.Buffer) (pnp.Denoiser, error)
@@ -40,7 +42,7 @@ func (it iteration) solve(ctx context.Context, dev backend.Device, c settings, r
 	}
 	meter := newMeter(c.progress, report.Tolerance)
 	opt := pnp.Options{
-		DataStep: it.data, Step: it.step, Constraint: c.constraint, Start: it.start, TakeStart: it.takeStart,
+		DataStep: it.data, Step: it.step, Constraint: c.constraint, Peak: it.peak, Start: it.start, TakeStart: it.takeStart,
 		Tolerance: report.Tolerance, MaxIterations: limit, Acceleration: acceleration(c.method), Contraction: c.pull,
 	}
 	var x backend.Buffer
@@ -49,7 +51,7 @@ func (it iteration) solve(ctx context.Context, dev backend.Device, c settings, r
 	if c.method == TV {
 		x, run, err = once(ctx, dev, it.y, it.k, it.phi, opt, meter)
 	} else {
-		x, run, err = twoRuns{dev: dev, k: it.k, y: it.y, retune: it.retune, freeze: it.freeze, anneal: it.anneal}.solve(ctx, it.phi, opt, meter)
+		x, run, err = twoRuns{dev: dev, k: it.k, y: it.y, kept: it.kept, retune: it.retune, freeze: it.freeze, anneal: it.anneal}.solve(ctx, it.phi, opt, meter)
 	}
 	if err != nil {
 		return nil, nil, err

@@ -29,6 +29,8 @@ type Report struct {
 	Unchanged bool
 	// Doubts say what is doubtful of the result, and what may help, a sentence each.
 	Doubts []string
+	// Clipped is the share of the samples that Deblur takes to be clipped at white, and no data (MostBright).
+	Clipped float64
 	// Weight is the weight of total variation, which follows from Sigma and the option
 	// Strength: α in Denoise, λ in Deblur. It is 0 with a network.
 	Weight float64

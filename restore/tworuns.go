@@ -27,6 +27,8 @@ type twoRuns struct {
 	dev backend.Device
 	k   operator.Linear
 	y   backend.Buffer
+	// kept, if not nil, is the share of the samples of y that are data.
+	kept func() float64
 	// retune, if not nil, is given x₁ and the root mean square of y − Kx₁, and returns the denoiser of
 	// the run to come, nil for the same, and whether that is the first run again, from x₁.
 	retune func(ctx context.Context, x backend.Buffer, left float64) (phi pnp.Denoiser, again bool, err error)
@@ -159,7 +161,11 @@ func (t twoRuns) addResidual(x backend.Buffer) (_ backend.Buffer, left float64, 
 	if err := t.dev.Reduce(square[:], backend.Reduction{Kind: backend.DiffSquares, X: t.y, Y: b}); err != nil {
 		return nil, 0, err
 	}
-	left = math.Sqrt(square[0] / float64(t.y.Shape().Len()))
+	samples := float64(t.y.Shape().Len())
+	if t.kept != nil {
+		samples *= t.kept()
+	}
+	left = math.Sqrt(square[0] / max(samples, 1))
 	return b, left, t.dev.LinearCombination(b, backend.Term{A: 2, X: t.y}, backend.Term{A: -1, X: b})
 }
 

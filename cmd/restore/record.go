@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 	"unicode/utf8"
@@ -78,9 +79,11 @@ type outcome struct {
 	// SigmaGiven is what --sigma said; sigma is what was used.
 	SigmaGiven number `json:"sigma_given,omitempty"`
 	// Disturbance is what the strength of deblurring goes by: sigma and the kernel's error.
-	Disturbance number     `json:"disturbance,omitempty"`
-	Noise       *noiseInfo `json:"noise,omitempty"`
-	Weight      number     `json:"weight,omitempty"`
+	Disturbance number `json:"disturbance,omitempty"`
+	// Clipped is the share of the samples that are clipped at white, which deblurring leaves out.
+	Clipped number     `json:"clipped,omitempty"`
+	Noise   *noiseInfo `json:"noise,omitempty"`
+	Weight  number     `json:"weight,omitempty"`
 	// Network is the one in use, as s·Φ(x/s) with the rescaling s, or for the noise
 	// level Level if it is for all of them; Adaptation is the factor in either that follows the
 	// image, or on the strength of a guide.
@@ -206,7 +209,7 @@ func certificateOf(r *restore.Report) *certificate {
 func iterationCertificateOf(c pnp.Certificate) *certificate {
 	constraint := "none"
 	if c.Constraint == pnp.UnitBox {
-		constraint = "[0,1]"
+		constraint = fmt.Sprintf("[0,%g]", c.Peak)
 	}
 	contraction := number(0)
 	if c.Contraction < 1 {

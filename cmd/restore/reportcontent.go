@@ -68,6 +68,7 @@ func factsOf(o *outcome) []htmlreport.Fact {
 		}
 	}
 	sayNumber("Disturbance", o.Disturbance)
+	sayNumber("Clipped at white", o.Clipped)
 	sayNumber("Weight of total variation", o.Weight)
 	sayNumber("Rescaling of the network", o.Rescaling)
 	sayNumber("Level of the network", o.Level)

@@ -20,7 +20,7 @@ func stopwatch() func() number {
 func outcomeOf(m *imagefile.Image, r *restore.Report) *outcome {
 	o := &outcome{
 		Width: m.Width, Height: m.Height, Channels: m.Channels,
-		Method: r.Method, Sigma: number(r.Sigma), SigmaGiven: number(r.SigmaGiven), Disturbance: number(r.Disturbance), Estimated: r.Estimate != nil, Unchanged: r.Unchanged,
+		Method: r.Method, Sigma: number(r.Sigma), SigmaGiven: number(r.SigmaGiven), Disturbance: number(r.Disturbance), Clipped: number(r.Clipped), Estimated: r.Estimate != nil, Unchanged: r.Unchanged,
 		Weight: number(r.Weight), Rescaling: number(r.Rescaling), Level: number(r.Level),
 		Adaptation: number(r.Adaptation), Certificate: certificateOf(r),
 	}

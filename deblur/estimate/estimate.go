@@ -234,7 +234,7 @@ func grey(pix []float32, channels, h, w int) part {
 	for c, weight := range brightness(channels) {
 		for i, v := range pix[c*n : (c+1)*n] {
 			p.v.pix[i] += weight * v
-			if v >= brightest || v <= darkest {
+			if v >= Brightest || v <= darkest {
 				p.clipped.pix[i] = 1
 			}
 		}
@@ -261,7 +261,7 @@ func noiseOfGrey(channels int) float64 {
 
 // What is brighter or darker is taken to be clipped.
 const (
-	brightest = 1 - 1.5/255
+	Brightest = 1 - 1.5/255
 	darkest   = 0.25 / 255
 )
 

@@ -1,0 +1,98 @@
+package operator
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/averaged/imaging/backend"
+)
+
+// Masked is the operator M·K: it measures as K does, and leaves out some samples, which become 0. M is
+// diagonal with ones and zeros, and another one for every channel, so that M·K is for images of that many
+// channels only. It is safe for concurrent use if K is.
+type Masked struct {
+	inner  Linear
+	device backend.Device
+	mask   backend.Buffer // of as many channels, 1 where a sample is kept
+
+	mu      sync.Mutex
+	between backend.Buffer // one channel of K's range
+}
+
+var _ Preconditioned = (*Masked)(nil)
+
+// Mask returns M·K. mask has K's range, with 1 for each sample that is kept and 0 for the others. Both stay
+// the caller's, and are needed as long as the result is. Free it when it is no longer needed.
+func Mask(device backend.Device, inner Linear, mask backend.Buffer) (*Masked, error) {
+	h, w := inner.Range()
+	if s := mask.Shape(); s != backend.Image(s.C, h, w) {
+		return nil, fmt.Errorf("operator: mask of %v for measurements of %d×%d: %w", s, h, w, backend.ErrShape)
+	}
+	between, err := device.Alloc(backend.Image(1, h, w))
+	if err != nil {
+		return nil, fmt.Errorf("operator: %w", err)
+	}
+	return &Masked{inner: inner, device: device, mask: mask, between: between}, nil
+}
+
+// Domain returns the rows and columns of the unknown image.
+func (m *Masked) Domain() (h, w int) { return m.inner.Domain() }
+
+// Range returns the rows and columns of the measurements.
+func (m *Masked) Range() (h, w int) { return m.inner.Range() }
+
+// Apply sets dst = M·K·src. dst has Range, src Domain size; both have N = 1 and the mask's number of
+// channels, and share no memory.
+func (m *Masked) Apply(dst, src backend.Buffer) error {
+	if dst.Shape() != m.mask.Shape() {
+		return m.misfit(dst)
+	}
+	if err := m.inner.Apply(dst, src); err != nil {
+		return err
+	}
+	return m.device.Multiply(dst, dst, m.mask)
+}
+
+// Adjoint sets dst = Kᵀ·M·src. dst has Domain, src Range size; both have N = 1 and the mask's number of
+// channels, and share no memory.
+func (m *Masked) Adjoint(dst, src backend.Buffer) error {
+	if src.Shape() != m.mask.Shape() {
+		return m.misfit(src)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	channel := 0
+	return EachChannel(m.device, dst, src, func(to, from backend.Buffer) error {
+		mask, err := m.device.Channels(m.mask, channel, 1)
+		if err != nil {
+			return fmt.Errorf("operator: %w", err)
+		}
+		defer mask.Free()
+		channel++
+		if err := m.device.Multiply(m.between, from, mask); err != nil {
+			return err
+		}
+		return m.inner.Adjoint(to, m.between)
+	})
+}
+
+func (m *Masked) misfit(b backend.Buffer) error {
+	return fmt.Errorf("operator: mask of %v on %v: %w", m.mask.Shape(), b.Shape(), backend.ErrShape)
+}
+
+// Norm returns the bound of ‖K‖, since M is an orthogonal projection.
+func (m *Masked) Norm() (bound float64, reason string) {
+	bound, reason = m.inner.Norm()
+	return bound, reason + "; with samples left out, a projection"
+}
+
+// Rounding implements Rounded: M rounds nothing.
+func (m *Masked) Rounding() (r float64, err error) { return RoundingOf(m.inner) }
+
+// Preconditioner returns that of K. It is near (I + τKᵀMK)⁻¹ where few samples are left out.
+func (m *Masked) Preconditioner(tau float64) (Preconditioner, error) {
+	return PreconditionerOf(m.inner, tau)
+}
+
+// Free gives the device's memory back, but for that of K and the mask. A second Free does nothing.
+func (m *Masked) Free() { m.between.Free() }

@@ -1,0 +1,101 @@
+package restore_test
+
+import (
+	"image"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/restore"
+	"github.com/stretchr/testify/require"
+)
+
+// Lamps many times as bright as white, under a shake and clipped: beside the lamps the picture is restored as without
+// them, where it was not while clipped samples were data, and the lamps are brighter than white.
+func TestLamps(t *testing.T) {
+	leaveGains(t)
+	const h, w, size = 80, 96, 9
+	kernel, err := deblur.Shake(size, 4)
+	require.NoError(t, err)
+	plain := picture(1, h+kernel.H-1, w+kernel.W-1)
+	lit := restore.NewPlanar(1, plain.Height, plain.Width)
+	copy(lit.Pix, plain.Pix)
+	lamps := []image.Point{{X: 30, Y: 30}, {X: 71, Y: 52}}
+	for _, p := range lamps {
+		for _, at := range []image.Point{p, p.Add(image.Pt(1, 0)), p.Add(image.Pt(0, 1)), p.Add(image.Pt(1, 1))} {
+			lit.Pix[at.Y*lit.Width+at.X] = 10
+		}
+	}
+	photograph := func(p *restore.Planar) *restore.Planar {
+		q := noisy(blurred(t, p, kernel, deblur.Unknown), 2.55/255, 7)
+		for i, v := range q.Pix {
+			q.Pix[i] = float32(math.Round(float64(min(max(v, 0), 1)*255)) / 255)
+		}
+		return q
+	}
+	top, left := kernel.H-1-kernel.CY, kernel.W-1-kernel.CX
+	beside := func(p *restore.Planar) (psnr float64) {
+		sum, n := 0.0, 0.0
+		for y := range h {
+			for x := range w {
+				near := slices.ContainsFunc(lamps, func(l image.Point) bool {
+					return max(x+left-l.X, l.X-x-left) <= size && max(y+top-l.Y, l.Y-y-top) <= size
+				})
+				if !near {
+					d := float64(p.Pix[y*w+x] - plain.Pix[(y+top)*plain.Width+x+left])
+					sum, n = sum+d*d, n+1
+				}
+			}
+		}
+		return 10 * math.Log10(n/sum)
+	}
+	run := func(p *restore.Planar) (*restore.Planar, *restore.Report) {
+		out, report, err := restore.Deblur(t.Context(), p, kernel, restore.Method(restore.TV), restore.Sigma(2.55/255))
+		require.NoError(t, err)
+		require.True(t, report.Iteration.ConvergenceProven())
+		return out.(*restore.Planar), report
+	}
+	without, report := run(photograph(plain))
+	require.Zero(t, report.Clipped)
+	require.Equal(t, 1.0, report.Iteration.Certificate.Peak)
+	dark := photograph(lit)
+	with, report := run(dark)
+	require.InDelta(t, 0.015, report.Clipped, 0.01)
+	require.Greater(t, slices.Max(with.Pix), float32(2))
+	require.LessOrEqual(t, slices.Max(with.Pix), float32(restore.MostBright))
+	require.Greater(t, beside(with), beside(without)-1.5)
+	// A photograph that holds anything above white is not clipped there: all is data.
+	dark.Pix[0] = 1.001
+	data, report := run(dark)
+	require.Zero(t, report.Clipped)
+	require.Less(t, beside(data), beside(with)-3)
+}
+
+// White that is in the picture stays white: its clipped noise is data where the image is not brighter.
+func TestOverexposed(t *testing.T) {
+	leaveGains(t)
+	kernel, err := deblur.Gaussian(1)
+	require.NoError(t, err)
+	truth := restore.NewPlanar(1, 48, 48)
+	for i := range truth.Pix {
+		truth.Pix[i] = 0.4
+		if i%48 > 20 {
+			truth.Pix[i] = 1
+		}
+	}
+	y := noisy(blurred(t, truth, kernel, deblur.Circular), 0.05, 3)
+	for i, v := range y.Pix {
+		y.Pix[i] = min(v, 1)
+	}
+	out, report, err := restore.Deblur(t.Context(), y, kernel, restore.Method(restore.TV), restore.Sigma(0.05), restore.Boundary(deblur.Circular))
+	require.NoError(t, err)
+	require.Greater(t, report.Clipped, 0.2)
+	mean := 0.0
+	for y := range 48 {
+		for x := 28; x < 42; x++ {
+			mean += float64(out.(*restore.Planar).Pix[y*48+x]) / (48 * 14)
+		}
+	}
+	require.InDelta(t, 1, mean, 0.035)
+}
