@@ -1,0 +1,91 @@
+package deblur
+
+import "fmt"
+
+// MostCells is how many rows, and how many columns, of kernels a Grid has at most.
+const MostCells = 16
+
+// Grid has kernels for the parts of a photograph, Rows×Columns of them, row by row: each is the kernel at
+// the middle of a part, and the parts are all of one size.
+type Grid struct {
+	Rows, Columns int
+	Kernels       []Kernel
+}
+
+// Check returns an error unless there are as many kernels as parts, and each of them passes its Check.
+func (g Grid) Check() error {
+	if g.Rows < 1 || g.Columns < 1 || g.Rows > MostCells || g.Columns > MostCells || len(g.Kernels) != g.Rows*g.Columns {
+		return fmt.Errorf("deblur: %d kernels for a grid of %d rows and %d columns, want 1 to %d rows and columns, and a kernel for each part",
+			len(g.Kernels), g.Rows, g.Columns, MostCells)
+	}
+	for i, k := range g.Kernels {
+		if err := k.Check(); err != nil {
+			return fmt.Errorf("%w, in row %d, column %d of the grid", err, i/g.Columns, i%g.Columns)
+		}
+	}
+	return nil
+}
+
+// GridFromPlanes cuts a contact sheet of kernels, planar samples as KernelFromPlanes takes, into rows×columns
+// cells of one size, and makes a kernel of each as that does.
+func GridFromPlanes(pix []float32, channels, h, w, rows, columns int) (Grid, error) {
+	if rows < 1 || columns < 1 || rows > MostCells || columns > MostCells {
+		return Grid{}, fmt.Errorf("deblur: a grid of %d rows and %d columns, want 1 to %d of each", rows, columns, MostCells)
+	}
+	if h < 1 || w < 1 || channels < 1 || len(pix) != channels*h*w {
+		return Grid{}, fmt.Errorf("deblur: %d samples for a sheet of %d channels of %d×%d", len(pix), channels, h, w)
+	}
+	if h%rows != 0 || w%columns != 0 {
+		return Grid{}, fmt.Errorf("deblur: a sheet of %d rows and %d columns of samples cannot be cut into %d×%d kernels of one size", h, w, rows, columns)
+	}
+	g := Grid{Rows: rows, Columns: columns}
+	ch, cw := h/rows, w/columns
+	for i := range rows * columns {
+		cell := make([]float32, 0, channels*ch*cw)
+		for y := range channels * ch {
+			row := (y/ch)*h + i/columns*ch + y%ch
+			cell = append(cell, pix[row*w+i%columns*cw:][:cw]...)
+		}
+		k, err := KernelFromPlanes(cell, channels, ch, cw)
+		if err != nil {
+			return Grid{}, fmt.Errorf("%w, in row %d, column %d of the grid", err, i/columns, i%columns)
+		}
+		g.Kernels = append(g.Kernels, k)
+	}
+	return g, nil
+}
+
+// Typical returns a kernel with the mean energy of all, or the nearest to it: what rules of strength go by.
+func (g Grid) Typical() Kernel {
+	mean := 0.0
+	for _, k := range g.Kernels {
+		mean += k.Energy() / float64(len(g.Kernels))
+	}
+	typical := g.Kernels[0]
+	for _, k := range g.Kernels {
+		a, b := k.Energy()-mean, typical.Energy()-mean
+		if a*a < b*b {
+			typical = k
+		}
+	}
+	return typical
+}
+
+// framed returns the kernels with zeros around them, so that all have one size and one centre.
+func (g Grid) framed() []Kernel {
+	var top, bottom, left, right int
+	for _, k := range g.Kernels {
+		top, bottom = max(top, k.CY), max(bottom, k.H-1-k.CY)
+		left, right = max(left, k.CX), max(right, k.W-1-k.CX)
+	}
+	var all []Kernel
+	for _, k := range g.Kernels {
+		f := Kernel{H: top + bottom + 1, W: left + right + 1, CY: top, CX: left}
+		f.Weights = make([]float32, f.H*f.W)
+		for i := range k.H {
+			copy(f.Weights[(i+top-k.CY)*f.W+left-k.CX:], k.Weights[i*k.W:(i+1)*k.W])
+		}
+		all = append(all, f)
+	}
+	return all
+}

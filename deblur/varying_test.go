@@ -1,0 +1,228 @@
+package deblur
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/internal/devicetest"
+	"github.com/averaged/imaging/operator"
+	"github.com/averaged/imaging/operator/operatortest"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+)
+
+// testGrids are of one part and of many, with kernels of several sizes and centres.
+func testGrids(t testing.TB) map[string]Grid {
+	must := made(t)
+	kernels := testKernels(t)
+	return map[string]Grid{
+		"one":    {1, 1, []Kernel{kernels["even"]}},
+		"column": {2, 1, []Kernel{kernels["motion"], kernels["corner"]}},
+		"row":    {1, 3, []Kernel{kernels["identity"], kernels["shift"], must(Gaussian(1))}},
+		"square": {2, 2, []Kernel{must(Shake(5, 1)), must(Shake(5, 2)), must(Motion(6, 70)), kernels["not summing 1"]}},
+		"signs":  {2, 2, []Kernel{kernels["lopsided ±"], kernels["sharpening"], kernels["identity"], kernels["difference"]}},
+	}
+}
+
+// testVarying calls f for grids and sizes of photographs.
+func testVarying(t *testing.T, f func(t *testing.T, dev backend.Device, v *Varying, g Grid)) {
+	dev := cpu.New(cpu.Threads(2))
+	defer func() { require.NoError(t, dev.Close()) }()
+	for name, g := range testGrids(t) {
+		for _, size := range [][2]int{{2, 3}, {7, 10}, {12, 9}} {
+			t.Run(name, func(t *testing.T) {
+				v, err := NewVarying(dev, g, size[0], size[1])
+				require.NoError(t, err)
+				defer v.Free()
+				f(t, dev, v, g)
+			})
+		}
+	}
+}
+
+// The operator is linear, its adjoint is exact, its norm below its bound: by the test of all operators, and by the
+// singular values of the matrix.
+func TestVarying(t *testing.T) {
+	testVarying(t, func(t *testing.T, dev backend.Device, v *Varying, g Grid) {
+		require.NoError(t, operatortest.TestLinear(dev, v))
+		// The matrix by the definition, with windows that sum to 1.
+		dh, dw := v.Domain()
+		h, w := v.Range()
+		a := mat.NewDense(h*w, dh*dw, nil)
+		for i, k := range v.kernels {
+			for y := range h {
+				for x := range w {
+					for j, weight := range k.Weights {
+						qy, qx := y+k.H-1-j/k.W, x+k.W-1-j%k.W
+						at := v.rows[i/g.Columns][qy] * v.columns[i%g.Columns][qx]
+						a.Set(y*w+x, qy*dw+qx, a.At(y*w+x, qy*dw+qx)+float64(weight)*at)
+					}
+				}
+			}
+		}
+		for y := range dh {
+			sum := 0.0
+			for _, of := range v.rows {
+				require.GreaterOrEqual(t, of[y], 0.0)
+				sum += of[y]
+			}
+			require.InDelta(t, 1, sum, 1e-15)
+		}
+		x, xs := devicetest.Noise(t, dev, 1, dh, dw, 3)
+		defer x.Free()
+		y, _ := devicetest.Noise(t, dev, 1, h, w, 4)
+		defer y.Free()
+		require.NoError(t, v.Apply(y, x))
+		in := mat.NewVecDense(dh*dw, nil)
+		for i, s := range xs {
+			in.SetVec(i, float64(s))
+		}
+		var want mat.VecDense
+		want.MulVec(a, in)
+		for i, s := range devicetest.Download(t, dev, y) {
+			require.InDelta(t, want.AtVec(i), float64(s), 1e-4)
+		}
+		var svd mat.SVD
+		require.True(t, svd.Factorize(a, mat.SVDNone))
+		bound, reason := v.Norm()
+		require.Contains(t, reason, "Schur")
+		require.LessOrEqual(t, svd.Values(nil)[0], bound)
+		if nonnegative(g) {
+			require.Less(t, bound, 1.3)
+		}
+		r, err := v.Rounding()
+		require.NoError(t, err)
+		require.Less(t, r, 1e-3)
+	})
+}
+
+func nonnegative(g Grid) bool {
+	for _, k := range g.Kernels {
+		for _, w := range k.Weights {
+			if w < 0 || k.Energy() > 1 {
+				return false
+			}
+		}
+		if math.Abs(k.sum()-1) > 1e-6 {
+			return false
+		}
+	}
+	return true
+}
+
+func (k Kernel) sum() (sum float64) {
+	for _, w := range k.Weights {
+		sum += float64(w)
+	}
+	return sum
+}
+
+// Between samples of a photograph that are apart the row sums are bounded, too.
+func TestVaryingRowSums(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for range 200 {
+		n, step := 1+random.IntN(40), 1+2*random.IntN(6)
+		covered := make([]bool, n)
+		for c := range centres(n, step) {
+			for i := max(0, c-step/2); i <= min(n-1, c+step/2); i++ {
+				covered[i] = true
+			}
+		}
+		require.NotContains(t, covered, false, "%d %d", n, step)
+	}
+	require.InDelta(t, 2*math.Pi/2/50, change(windows(2, 100)), 2e-4)
+}
+
+// With one kernel everywhere it is the blur by that kernel.
+func TestVaryingOfOneKernel(t *testing.T) {
+	dev := cpu.New(cpu.Threads(2))
+	defer dev.Close()
+	k := made(t)(Shake(7, 3))
+	v, err := NewVarying(dev, Grid{2, 3, []Kernel{k, k, k, k, k, k}}, 30, 41)
+	require.NoError(t, err)
+	defer v.Free()
+	o, err := New(dev, k, Unknown, 30, 41)
+	require.NoError(t, err)
+	defer o.Free()
+	h, w := o.Domain()
+	x, _ := devicetest.Noise(t, dev, 2, h, w, 1)
+	defer x.Free()
+	a, _ := devicetest.Noise(t, dev, 2, 30, 41, 2)
+	defer a.Free()
+	b, _ := devicetest.Noise(t, dev, 2, 30, 41, 3)
+	defer b.Free()
+	require.NoError(t, v.Apply(a, x))
+	require.NoError(t, o.Apply(b, x))
+	require.InDeltaSlice(t, devicetest.Download(t, dev, b), devicetest.Download(t, dev, a), 1e-5)
+	bound, _ := v.Norm()
+	require.InDelta(t, 1, bound, 1e-6)
+}
+
+// The preconditioner is symmetric, with eigenvalues within its bounds.
+func TestVaryingPreconditioner(t *testing.T) {
+	const tau = 7.0
+	dev := cpu.New(cpu.Threads(2))
+	defer dev.Close()
+	must := made(t)
+	v, err := NewVarying(dev, Grid{2, 2, []Kernel{must(Shake(9, 1)), must(Shake(9, 2)), must(Motion(8, 70)), must(Gaussian(2))}}, 14, 12)
+	require.NoError(t, err)
+	defer v.Free()
+	for _, p := range v.patches {
+		spec := p.blur.blur.Spec()
+		spec.Method = backend.FourierBlur
+		p.blur.blur.Free()
+		p.blur.blur, err = dev.NewBlur(spec)
+		require.NoError(t, err)
+	}
+	m, err := operator.PreconditionerOf(v, tau)
+	require.NoError(t, err)
+	require.NotNil(t, m)
+	defer m.Free()
+	h, w := v.Domain()
+	a := matrix(t, dev, m, h, w)
+	symmetric := mat.NewSymDense(h*w, nil)
+	for i := range h * w {
+		for j := range i + 1 {
+			require.InDelta(t, a.At(i, j), a.At(j, i), 1e-5)
+			symmetric.SetSym(i, j, a.At(i, j))
+		}
+	}
+	var eigen mat.EigenSym
+	require.True(t, eigen.Factorize(symmetric, false))
+	values := eigen.Values(nil)
+	require.Greater(t, values[0], 1/(1+tau)-1e-4)
+	require.Less(t, values[len(values)-1], 1+1e-4)
+}
+
+// A contact sheet is cut into its cells, in their order, and what is no sheet is refused.
+func TestGridFromPlanes(t *testing.T) {
+	sheet := []float32{
+		1, 0, 0, 0, 0, 0,
+		0, 0, 0, 0, 2, 0,
+		0, 0, 3, 0, 0, 0,
+		0, 0, 0, 3, 3, 0,
+		0, 1, 0, 0, 0, 0,
+		0, 0, 0, 0, 0, 3,
+	}
+	g, err := GridFromPlanes(sheet, 1, 6, 6, 2, 2)
+	require.NoError(t, err)
+	require.NoError(t, g.Check())
+	require.Equal(t, Kernel{H: 3, W: 3, CY: 1, CX: 1, Weights: []float32{.25, 0, 0, 0, 0, 0, 0, 0, .75}}, g.Kernels[0])
+	require.Equal(t, Kernel{H: 1, W: 1, Weights: []float32{1}}, g.Kernels[1])
+	require.Equal(t, Kernel{H: 1, W: 1, Weights: []float32{1}}, g.Kernels[2])
+	require.Equal(t, 3, g.Kernels[3].H)
+	for name, of := range map[string]func() (Grid, error){
+		"uneven": func() (Grid, error) { return GridFromPlanes(sheet, 1, 6, 6, 4, 2) },
+		"none":   func() (Grid, error) { return GridFromPlanes(sheet, 1, 6, 6, 0, 2) },
+		"many":   func() (Grid, error) { return GridFromPlanes(sheet, 1, 6, 6, 2, 17) },
+		"size":   func() (Grid, error) { return GridFromPlanes(sheet, 1, 6, 7, 2, 2) },
+		"black":  func() (Grid, error) { return GridFromPlanes(make([]float32, 36), 1, 6, 6, 2, 2) },
+	} {
+		_, err := of()
+		require.Error(t, err, name)
+	}
+	require.ErrorContains(t, Grid{Rows: 2, Columns: 2}.Check(), "0 kernels")
+}

@@ -1,0 +1,101 @@
+package deblur
+
+import (
+	"math"
+
+	"github.com/averaged/imaging/internal/response"
+)
+
+// Norm returns an upper bound of ‖K‖ that is a proof, in exact arithmetic, for the weights and windows as they are
+// stored: ‖K‖² is at most the largest row sum of |K| times its largest column sum (Schur's test). Where no weight is
+// negative these are the largest samples of K and of Kᵀ applied to ones. A column sum is at most Σᵢ wᵢ·Σ|kᵢ|. Row sums
+// are added up at samples of the photograph that are close to each other, and between them they change by no
+// more than the windows do. It is computed on the first call.
+func (v *Varying) Norm() (bound float64, reason string) {
+	v.normOnce.Do(func() {
+		column := 0.0
+		for _, k := range v.kernels {
+			column = max(column, response.SumAbove(k.Weights))
+		}
+		// Windows are rounded to float32 in their places, and sums of nonnegative terms in float64.
+		const rounding = 1 + 0x1p-22
+		v.norm = math.Sqrt(v.largestRow(column)*column*rounding) * (1 + 4*response.Unit)
+		v.normReason = "varying: Schur's test, the root of the largest row sum of |K| times its largest column sum"
+	})
+	return v.norm, v.normReason
+}
+
+// largestRow bounds the row sums, for kernels whose weights' magnitudes sum to sum at most.
+func (v *Varying) largestRow(sum float64) float64 {
+	h, w := v.Range()
+	kh, kw := v.frame.kernel.H, v.frame.kernel.W
+	// A window of a row and one of a column are not 0 at about two parts each.
+	step := 1
+	cost := func() float64 {
+		return float64(h/step+1) * (4*float64(kw)*float64(w/step+1) + 4*float64(kh*kw))
+	}
+	for cost() > 4*response.Affordable {
+		step += 2
+	}
+	largest := 0.0
+	for y := range centres(h, step) {
+		// rows[j] are the windows of columns under what is left of a kernel, summed along its rows.
+		sums := make([]float64, w)
+		for _, p := range v.patches {
+			a := v.rows[p.row][y : y+kh]
+			if a[0] == 0 && a[kh-1] == 0 && allZero(a) {
+				continue
+			}
+			of := make([]float64, kw)
+			for i, t := range v.kernels[p.row*len(v.columns)+p.column].Weights {
+				of[i%kw] += math.Abs(float64(t)) * a[kh-1-i/kw]
+			}
+			b := v.columns[p.column]
+			for x := range centres(w, step) {
+				if b[x] == 0 && b[x+kw-1] == 0 && allZero(b[x:x+kw]) {
+					continue
+				}
+				for j, t := range of {
+					sums[x] += t * b[x+kw-1-j]
+				}
+			}
+		}
+		for _, s := range sums {
+			largest = max(largest, s)
+		}
+	}
+	return largest + float64(step/2)*(change(v.rows)+change(v.columns))*sum
+}
+
+func allZero(a []float64) bool {
+	for _, v := range a {
+		if v != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// centres yields samples such that all n are at most step/2 away from one, step odd.
+func centres(n, step int) func(yield func(int) bool) {
+	return func(yield func(int) bool) {
+		for i := step / 2; ; i += step {
+			if !yield(min(i, n-1)) || i+step/2 >= n-1 {
+				return
+			}
+		}
+	}
+}
+
+// change is the most by which windows change from one sample to the next, all together.
+func change(windows [][]float64) float64 {
+	most := 0.0
+	for s := range len(windows[0]) - 1 {
+		sum := 0.0
+		for _, w := range windows {
+			sum += math.Abs(w[s+1] - w[s])
+		}
+		most = max(most, sum)
+	}
+	return most
+}
