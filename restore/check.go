@@ -114,7 +114,7 @@ func (r *Restorer) Check(ctx context.Context, img image.Image, kernel deblur.Ker
 	if err := report.findSigma(ctx, c, p.measured(), settings.blurredNoise); err != nil {
 		return nil, err
 	}
-	problem, err := newDeblurring(ctx, c.on(), p.planar, kernel, c, report)
+	problem, err := newDeblurring(ctx, c.on(), p.planar, oneKernel(kernel), c, report)
 	if err != nil {
 		return nil, err
 	}

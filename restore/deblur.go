@@ -90,12 +90,12 @@ func Deblur(ctx context.Context, img image.Image, kernel deblur.Kernel, options 
 func (r *Restorer) Deblur(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) (image.Image, *Report, error) {
 	return r.run(ctx, taskDeblur, img, options, settings.blurredNoise,
 		func(ctx context.Context, dev backend.Device, p *picture, c settings, report *Report) ([]float32, error) {
-			return solveDeblurring(ctx, dev, p.planar, kernel, c, report)
+			return solveDeblurring(ctx, dev, p.planar, oneKernel(kernel), c, report)
 		})
 }
 
-func solveDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel deblur.Kernel, c settings, report *Report) ([]float32, error) {
-	problem, err := newDeblurring(ctx, dev, p, kernel, c, report)
+func solveDeblurring(ctx context.Context, dev backend.Device, p *Planar, blur blurOf, c settings, report *Report) ([]float32, error) {
+	problem, err := newDeblurring(ctx, dev, p, blur, c, report)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func solveDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel 
 // deblurring is the inverse problem on a device.
 type deblurring struct {
 	dev      backend.Device
-	k        *deblur.Operator
+	k        blurring
 	y        backend.Buffer // the photograph
 	clipped  *clipped       // nil: nothing is
 	planar   *Planar
@@ -162,12 +162,13 @@ type deblurring struct {
 	step     float64 // τ
 }
 
-func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, kernel deblur.Kernel, c settings, report *Report) (_ *deblurring, err error) {
+func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, blur blurOf, c settings, report *Report) (_ *deblurring, err error) {
+	kernel := blur.typical
 	report.Disturbance = report.Sigma
 	if report.Estimate != nil {
 		report.Disturbance = p.disturbance(report.Sigma, kernel.Energy())
 	}
-	k, err := deblur.New(dev, kernel, c.boundary, p.Height, p.Width)
+	k, err := blur.operator(dev, c.boundary, p.Height, p.Width)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func TestRadiiOfRunsUnderAttack(t *testing.T) {
 	f, err := weights.Open(weights.Guided)
 	require.NoError(t, err)
 	c := settings{strength: 1, adapt: true, method: Guided, weights: f, boundary: deblur.Circular}
-	d, err := newDeblurring(t.Context(), dev, y, kernel, c, &Report{Sigma: 0.03})
+	d, err := newDeblurring(t.Context(), dev, y, oneKernel(kernel), c, &Report{Sigma: 0.03})
 	require.NoError(t, err)
 	defer d.free()
 	x, err := d.start(t.Context(), StartWiener)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
 )
@@ -17,9 +18,11 @@ type deblurrer struct {
 	batchFlags
 	blurFlags
 	adapt   bool
-	flip    bool // --kernel-flip
-	centre  bool // --kernel-center
-	size    int  // --kernel-size
+	flip    bool        // --kernel-flip
+	centre  bool        // --kernel-center
+	cells   gridFlag    // --kernel-grid
+	grid    deblur.Grid // once loaded, where cells are given
+	size    int         // --kernel-size
 	written string
 	save    imagefile.WriteOptions // of written
 	limit   restore.Option         // of size, or nil
@@ -64,6 +67,11 @@ from 0. One whose centre of mass is far from there is moved, and that is said
 (--kernel-center=false: not). What the photograph says against a kernel, that it is
 turned, inverted or of another photograph, is said in a line.
 
+Where a camera turned the blur varies over the frame. --kernel-grid 3x4 takes the
+kernel image for a sheet of 3 rows and 4 columns of kernels, all of one size, each
+for the middle of its part of the photograph; between middles the blur goes over
+from one to the next.
+
 Without --kernel the kernel is estimated from each photograph. A line says what was
 found and how far it can be trusted, --write-kernel keeps it, and a photograph that
 is not blurred is told so. The certificate is of the iteration for that kernel;
@@ -90,6 +98,7 @@ WebP image becomes a PNG.`,
   restore deblur --kernel shake.pfm --sigma 0.01 --boundary circular test.pfm -o result.pfm
   restore deblur --kernel motion.png --prior ` + exampleNetwork() + ` photo.png
   restore deblur --kernel motion.png --weights run/weights.safetensors photo.png
+  restore deblur --kernel sheet.png --kernel-grid 3x4 photo.jpg
   restore kernel motion --length 15 --angle 30 -o motion.png`,
 	})
 	all := c.RunE
@@ -106,6 +115,7 @@ func (d *deblurrer) bindOwn(c *cobra.Command) {
 	d.bindKernel(c, "image `FILE` of the blur kernel; without it the kernel is estimated from the photograph")
 	c.Flags().StringVar(&d.written, "write-kernel", "", "write the estimated kernel to `FILE`: .png, .tif, .pgm or .pfm")
 	bindKernelSize(c, &d.size)
+	c.Flags().Var(&d.cells, "kernel-grid", "the kernel image is a sheet of `ROWSxCOLUMNS` kernels of one size, for a blur that varies over the frame")
 	c.Flags().BoolVar(&d.flip, "kernel-flip", false, "turn the kernel by 180 degrees, for one that was made for correlation")
 	c.Flags().BoolVar(&d.centre, "kernel-center", true, "move the centre of a kernel to its centre of mass where that is far from its middle")
 	expert(c, "kernel-flip", "kernel-center")
@@ -122,11 +132,18 @@ func (d *deblurrer) checkOwn() (err error) {
 			return usagef("--write-kernel is for an estimated kernel: leave --kernel out")
 		case d.size != 0:
 			return usagef("--kernel-size is for an estimated kernel: leave --kernel out")
+		case d.cells.given() && d.preview.given():
+			return usagef("--preview shows a part of the image, and the kernels of --kernel-grid are for all of it")
+		case d.cells.given() && d.boundary.value != deblur.Unknown.String():
+			return usagef("--kernel-grid goes with --boundary unknown only")
 		}
 		return nil
 	}
 	if d.flip {
 		return usagef("--kernel-flip is for a kernel that is given, by --kernel FILE")
+	}
+	if d.cells.given() {
+		return usagef("--kernel-grid is for kernels that are given, by --kernel FILE")
 	}
 	if d.limit, err = kernelSizeOption(d.size); err != nil || d.written == "" {
 		return err
@@ -141,7 +158,18 @@ func (d *deblurrer) checkOwn() (err error) {
 func (d *deblurrer) ownFiles() []string { return []string{d.kernelFile} }
 
 func (d *deblurrer) loadOwn(ctx context.Context, a *app) (opts []restore.Option, err error) {
-	if d.kernelFile != "" {
+	switch {
+	case d.cells.given():
+		if d.grid, err = a.readKernels(ctx, d.kernelFile, d.cells, d.reading); err != nil {
+			return nil, err
+		}
+		if d.flip {
+			for i, k := range d.grid.Kernels {
+				d.grid.Kernels[i] = k.Turned()
+			}
+		}
+		d.blur = d.grid.Typical()
+	case d.kernelFile != "":
 		if d.blur, err = a.readKernel(ctx, d.kernelFile, d.reading); err != nil {
 			return nil, err
 		}
@@ -171,6 +199,9 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 	few := []restore.Option{restore.Threads(d.threads)}
 	if d.sigma.given && d.sigma.value > 0 {
 		few = append(few, restore.Sigma(d.sigma.value))
+	}
+	if d.cells.given() {
+		return restore.DeblurVarying(ctx, img, d.grid, opts...)
 	}
 	if d.kernelFile != "" {
 		doubts, err := restore.CheckKernel(ctx, img, d.blur, few...)

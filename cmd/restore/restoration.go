@@ -252,9 +252,35 @@ func boundaryOf(b choice) deblur.Boundary {
 // readKernel reads a kernel from an image file; of a picture that is transparent but for the kernel,
 // and of one colour, from its alpha channel.
 func (a *app) readKernel(ctx context.Context, path string, r reading) (deblur.Kernel, error) {
-	m, err := a.read(ctx, path, r)
+	m, err := a.readKernelImage(ctx, path, r)
 	if err != nil {
 		return deblur.Kernel{}, err
+	}
+	k, err := deblur.KernelFromPlanes(m.Pix, m.Channels, m.Height, m.Width)
+	if err != nil {
+		return deblur.Kernel{}, fileError{path, err}
+	}
+	return k, nil
+}
+
+// readKernels reads a sheet of kernels from an image file, as readKernel does one.
+func (a *app) readKernels(ctx context.Context, path string, cells gridFlag, r reading) (deblur.Grid, error) {
+	m, err := a.readKernelImage(ctx, path, r)
+	if err != nil {
+		return deblur.Grid{}, err
+	}
+	g, err := deblur.GridFromPlanes(m.Pix, m.Channels, m.Height, m.Width, cells.rows, cells.columns)
+	if err != nil {
+		return deblur.Grid{}, fileError{path, err}
+	}
+	return g, nil
+}
+
+// readKernelImage reads an image file whose brightness, or alpha, is the weights of kernels.
+func (a *app) readKernelImage(ctx context.Context, path string, r reading) (*imagefile.Image, error) {
+	m, err := a.read(ctx, path, r)
+	if err != nil {
+		return nil, err
 	}
 	if hasOneColour(m) && !constant(m.Alpha) {
 		a.remark(path, "all that is visible of it has one colour: the kernel is taken from its alpha channel")
@@ -263,11 +289,7 @@ func (a *app) readKernel(ctx context.Context, path string, r reading) (deblur.Ke
 			m.Pix[i] = float32(v)
 		}
 	}
-	k, err := deblur.KernelFromPlanes(m.Pix, m.Channels, m.Height, m.Width)
-	if err != nil {
-		return deblur.Kernel{}, fileError{path, err}
-	}
-	return k, nil
+	return m, nil
 }
 
 // hasOneColour says whether a picture with an alpha channel has one colour wherever it is not wholly

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestGridFlag(t *testing.T) {
+	var g gridFlag
+	require.NoError(t, g.Set("3x4"))
+	require.Equal(t, gridFlag{3, 4}, g)
+	require.Equal(t, "3x4", g.String())
+	for _, bad := range []string{"", "3", "x", "0x2", "2x0", "-1x2", "17x1", "3x4x5", "3×4", "a3x4"} {
+		require.Error(t, g.Set(bad), bad)
+	}
+	require.Equal(t, gridFlag{3, 4}, g)
+}
+
+// A sheet of kernels is cut by --kernel-grid, and what it does not go with is said.
+func TestKernelGrid(t *testing.T) {
+	leaveRuns(t)
+	inFolder(t)
+	save(t, "a.png", picture(1, 40, 48, 8, 0.01))
+	for i, angle := range []string{"20", "70"} {
+		succeeds(t, "kernel", "motion", "--length", "5", "--angle", angle, "-o", []string{"0.png", "1.png"}[i])
+	}
+	sheet := picture(1, 7, 14, 16, 0)
+	clear(sheet.Pix)
+	for i, name := range []string{"0.png", "1.png"} {
+		k := load(t, name)
+		for y := range k.Height {
+			copy(sheet.Pix[(y+(7-k.Height)/2)*14+7*i+(7-k.Width)/2:], k.Pix[y*k.Width:(y+1)*k.Width])
+		}
+	}
+	save(t, "sheet.png", sheet)
+	r := succeeds(t, "deblur", "--prior", "tv", "--json", "--kernel", "sheet.png", "--kernel-grid", "1x2", "--iterations", "3", "a.png")
+	o := objects(t, r.stdout)[0]
+	require.Contains(t, o["certificate"].(map[string]any)["operator_norm_reason"], "varying")
+	require.Equal(t, 40, load(t, "a.deblurred.png").Height)
+	for want, args := range map[string][]string{
+		"--kernel FILE":      {"deblur", "--kernel-grid", "1x2", "a.png"},
+		"part of the image":  {"deblur", "--kernel", "sheet.png", "--kernel-grid", "1x2", "--preview", "0,0,9,9", "a.png"},
+		"--boundary unknown": {"deblur", "--kernel", "sheet.png", "--kernel-grid", "1x2", "--boundary", "zero", "a.png"},
+		"of one size":        {"deblur", "--kernel", "sheet.png", "--kernel-grid", "2x2", "a.png"},
+		"ROWSxCOLUMNS":       {"deblur", "--kernel", "sheet.png", "--kernel-grid", "2", "a.png"},
+	} {
+		r := restoring(t, args...)
+		require.NotZero(t, r.code, want)
+		require.Contains(t, r.stderr, want)
+	}
+}
