@@ -42,7 +42,7 @@ func (e *estimation) finish(levels []*level, s support) (support, error) {
 	var t texture
 	for i := range finishing.free + finishing.bound {
 		if i >= finishing.free {
-			kernel.sparsity, kernel.within = 0, s.cleaned(tuned.threshold, tuned.island).around()
+			kernel.sparsity, kernel.within = 0, s.cleaned(tuned.threshold, islandFor(e.sigma)).around()
 		}
 		next, m, err := e.step(levels, s, edges, t, kernel)
 		if err != nil {
@@ -53,7 +53,7 @@ func (e *estimation) finish(levels []*level, s support) (support, error) {
 		}
 		t, s = textureOf(m, s, e.sigma), next
 	}
-	return s.cleaned(finishing.threshold, tuned.island).centred(), nil
+	return s.cleaned(finishing.threshold, islandFor(e.sigma)).centred(), nil
 }
 
 // around says where a weight above 0 is, or one beside it, corners included.

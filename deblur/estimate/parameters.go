@@ -45,3 +45,14 @@ func forNoise(sigma float64) float64 {
 	const lambdaSigma, lambdaPower = 0.01, 0.7
 	return math.Pow(min(sigma, 0.2)/lambdaSigma, lambdaPower)
 }
+
+// islandFor is parameters.island for noise of standard deviation sigma. Real shakes have faint arms, which where
+// there is hardly any noise can be told from it: without them the rest of the kernel is moved to make up for
+// what is missing.
+func islandFor(sigma float64) float64 {
+	const calm, faint = 0.0035, 0.02
+	if sigma < calm {
+		return faint
+	}
+	return tuned.island
+}

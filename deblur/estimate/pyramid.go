@@ -108,7 +108,7 @@ func (e *estimation) atScale(parts []part, s support, i int) (support, error) {
 	if err != nil {
 		return s, err
 	}
-	return s.cleaned(tuned.threshold, tuned.island).centred(), nil
+	return s.cleaned(tuned.threshold, islandFor(e.sigma)).centred(), nil
 }
 
 // startWidth is the standard deviation of the kernel that the coarsest scale begins with.
