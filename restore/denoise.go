@@ -44,7 +44,8 @@ import (
 // goes through a colour network as three equal channels, whose results are averaged, with √3
 // times the noise level: that is the noise of three equal channels along the axis of brightness.
 //
-// Hot pixels and salt and pepper are filled before all else (Report.Impulses). An image in which there is
+// Hot pixels and salt and pepper are filled before all else (Report.Impulses). Shadows that noise has darkened
+// are raised at the end (Shadows, Report.Shadows). An image in which there is
 // nothing to remove, as a screenshot or a drawing, comes back as it is.
 func Denoise(ctx context.Context, img image.Image, options ...Option) (image.Image, *Report, error) {
 	r, err := forOne(taskDenoise, options)
@@ -72,7 +73,11 @@ func (r *Restorer) Denoise(ctx context.Context, img image.Image, options ...Opti
 			// A dark image is denoised in the range that the networks have learned.
 			pix, factor := p.brightened()
 			if factor == 1 {
-				return denoiseBright(ctx, c.on(), p, c, report)
+				out, err := denoiseBright(ctx, c.on(), p, c, report)
+				if err == nil {
+					c.mendShadows(p, out, report)
+				}
+				return out, err
 			}
 			bright := &Planar{Width: p.Width, Height: p.Height, Channels: p.Channels, Pix: pix}
 			out, err := denoiseBright(ctx, c.on(), bright, c, report.times(float64(factor)))

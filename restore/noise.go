@@ -77,6 +77,16 @@ func EstimateNoise(img image.Image) (NoiseEstimate, error) {
 	return e, err
 }
 
+const (
+	// leastLevel is the level below which a square has no noise: half of a step of 8 bits.
+	leastLevel = 0.002
+	// leastShare is the share of noisy squares below which an image has no noise: a few squares of a drawing
+	// look like noise by chance.
+	leastShare = 0.05
+	// mostEqual is the share of pixels that are equal to their neighbour above which an image is a drawing.
+	mostEqual = 0.5
+)
+
 // The denoisers that the network of noise levels says levels for.
 const levelsOfWhite, levelsOfCoarse = 0, 1
 
@@ -93,7 +103,11 @@ func (c settings) mapNoise(ctx context.Context, p *Planar) (NoiseEstimate, error
 	}
 	e := NoiseEstimate{Kind: WhiteNoise, Reliable: true}
 	for k, levels := range said.Levels {
-		for i := range levels {
+		for i, v := range levels {
+			if v < leastLevel { // in the range that the network saw
+				levels[i] = 0
+				continue
+			}
 			levels[i] /= factor
 		}
 		e.levels[k] = &denoise.LevelMap{Side: levelmap.Square, Rows: said.Rows, Columns: said.Columns, Sigma: levels}
@@ -102,12 +116,37 @@ func (c settings) mapNoise(ctx context.Context, p *Planar) (NoiseEstimate, error
 	if said.Chosen == levelsOfCoarse {
 		e.Kind = CoarseNoise
 	}
-	if e.Levels.Max() == 0 {
+	if said.Equal > mostEqual || noisyShare(e.Levels) < leastShare {
+		e.Levels = denoise.ConstantLevels(p.Height, p.Width, 0)
+		e.levels = [levelmap.Denoisers]*denoise.LevelMap{e.Levels, e.Levels}
 		e.Kind = NoNoise
 		return e, nil
 	}
 	e.Sigma = medianAbove0(e.Levels)
-	return e, nil
+	return e, e.settleWhite(p)
+}
+
+// agreeing is how far apart the network's level and that of the white part may be, as a factor, where noise
+// is taken for white.
+const agreeing = 1.25
+
+// settleWhite has the noise of a colour image be white, of the level that is measured, where its white part is
+// certain and agrees with the network: of white noise that estimate is exact, and the network is not quite.
+func (e *NoiseEstimate) settleWhite(p *Planar) error {
+	m := e.levels[levelsOfWhite]
+	if p.Channels != 3 || m.Max() == 0 {
+		return nil
+	}
+	white, err := p.whiteNoise()
+	level := medianAbove0(m)
+	if err != nil || !white.Reliable || white.Sigma < level/agreeing || white.Sigma > agreeing*level {
+		return err
+	}
+	for i := range m.Sigma {
+		m.Sigma[i] = float32(white.Sigma)
+	}
+	e.Kind, e.Levels, e.Sigma = WhiteNoise, m, white.Sigma
+	return nil
 }
 
 // hiddenSquares tells which squares of the map have invisible pixels; nil is none.
@@ -123,6 +162,17 @@ func (p *Planar) hiddenSquares() []bool {
 		}
 	}
 	return hidden
+}
+
+// noisyShare is the share of squares in which there is noise.
+func noisyShare(m *denoise.LevelMap) float64 {
+	n := 0
+	for _, v := range m.Sigma {
+		if v > 0 {
+			n++
+		}
+	}
+	return float64(n) / float64(len(m.Sigma))
 }
 
 // medianAbove0 is the median of the levels of squares in which there is noise.
@@ -233,7 +283,23 @@ func (p *Planar) whiteNoise() (NoiseEstimate, error) {
 	return e, nil
 }
 
+const (
+	// A blurred photograph has the level of the map where that is coarse noise, at least leastCoarse, and
+	// coarser times the white part: what a camera has smoothed has little white noise left. Deblurring brings it
+	// back stronger than white noise, and takes shaken times the level.
+	leastCoarse, coarser, shaken = 0.02, 2.0, 2.0
+)
+
 // blurredNoise is the noise of what is blurred or coarsely sampled.
-func (c settings) blurredNoise(_ context.Context, p *Planar) (NoiseEstimate, error) {
-	return p.whiteNoise()
+func (c settings) blurredNoise(ctx context.Context, p *Planar) (NoiseEstimate, error) {
+	white, err := p.whiteNoise()
+	if err != nil {
+		return NoiseEstimate{}, err
+	}
+	e, err := c.mapNoise(ctx, p)
+	if err != nil || e.Kind != CoarseNoise || e.Sigma < max(leastCoarse, coarser*white.Sigma) {
+		return white, err
+	}
+	e.Sigma *= shaken
+	return e, nil
 }

@@ -23,7 +23,7 @@ import (
 //	WeightsFile, Network, Tile, WorkLimit, Progress           all
 //	Device, Threads, MemoryLimit                              New, and all functions
 //	SigmaAuto                                                 all but Solve
-//	Noise, CoarseNetwork                                      Denoise
+//	Noise, CoarseNetwork, Shadows                             Denoise
 //	Adaptation                                                Denoise, Deblur
 //	Prior, PriorFunc                                          all but Check
 //	StepSize, Constraint                                      all but Denoise
@@ -67,6 +67,7 @@ type settings struct {
 	prove      bool    // the certificate of embedded weights too
 	strength   float64
 	adapt      bool
+	shadows    bool
 	iterations int
 	tolerance  float64
 	step       float64
@@ -305,7 +306,7 @@ type ProgressReport struct {
 
 // apply applies the options to the defaults.
 func apply(options []Option) (settings, error) {
-	c := settings{strength: 1, adapt: true, workLimit: denoise.DefaultWorkLimit}
+	c := settings{strength: 1, adapt: true, shadows: true, workLimit: denoise.DefaultWorkLimit}
 	return c, c.apply(options)
 }
 

@@ -24,6 +24,9 @@ type Report struct {
 	// Impulses is the share of samples that Denoise or Deblur found to be hot or dead pixels, or salt and pepper,
 	// and filled from their neighbours before all else; 0 if there are none. What is proven is of what comes after.
 	Impulses float64
+	// Shadows is about the curves with which Denoise mends the shadows; nil where it does not. Averagedness and
+	// the certificate are of what comes before.
+	Shadows *ShadowReport
 	// Unchanged says that Denoise found no noise at all, as in a screenshot or a drawing, and returned the image as it
 	// is. What is proven is of that, the identity.
 	Unchanged bool

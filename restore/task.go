@@ -27,6 +27,7 @@ var belongs = map[string][]task{
 	"Noise":         {taskDenoise},
 	"Adaptation":    {taskDenoise, taskDeblur},
 	"CoarseNetwork": {taskDenoise},
+	"Shadows":       {taskDenoise},
 	"Prior":         {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve},
 	"PriorFunc":     {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve},
 	"StepSize":      {taskDeblur, taskInpaint, taskUpscale, taskSolve, taskCheck},

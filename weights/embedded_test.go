@@ -36,11 +36,24 @@ func TestEmbeddedIsWhatIsInTheFolder(t *testing.T) {
 			files = append(files, strings.TrimSuffix(filepath.Base(path), ".safetensors"))
 		}
 	}
+	require.Contains(t, files, weights.Levels)
+	files = slices.DeleteFunc(files, func(name string) bool { return name == weights.Levels }) // no denoiser
 	require.ElementsMatch(t, files, weights.Embedded())
 	inOrder := slices.DeleteFunc(weights.Names(), func(name string) bool { return !slices.Contains(files, name) })
 	require.Equal(t, inOrder, weights.Embedded())
 	weights.Embedded()[0] = "changed"
 	require.NotEqual(t, "changed", weights.Embedded()[0], "it is the caller's copy")
+}
+
+// The network of noise levels has a card, is no denoiser and has no certificate.
+func TestLevelsCard(t *testing.T) {
+	f, err := weights.Open(weights.Levels)
+	require.NoError(t, err)
+	card, err := f.CardOf(weights.FamilyLevelMap)
+	require.NoError(t, err)
+	require.Equal(t, weights.Levels, card.Name)
+	require.Equal(t, "Apache-2.0", card.Licence)
+	require.Empty(t, card.Certificate)
 }
 
 // The card of every file has the name of the file, says on what terms it may be used, and how

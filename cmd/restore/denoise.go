@@ -13,7 +13,8 @@ import (
 // denoiser is the restorer of denoise.
 type denoiser struct {
 	batchFlags
-	adapt bool
+	adapt   bool
+	shadows bool
 }
 
 func (a *app) denoiseCommand() *cobra.Command {
@@ -73,10 +74,12 @@ func (d *denoiser) bindOwn(c *cobra.Command) {
 	d.bind(c, selectMethod, "the relative duality gap (default 1e-4)")
 	d.bindPreview(c)
 	bindAdapt(c, &d.adapt)
+	c.Flags().BoolVar(&d.shadows, "shadows", true, "brighten shadows that camera noise has darkened; the certificate does not cover this step")
+	expert(c, "shadows")
 }
 
 func (d *denoiser) loadOwn(context.Context, *app) ([]restore.Option, error) {
-	return []restore.Option{restore.Adaptation(d.adapt)}, nil
+	return []restore.Option{restore.Adaptation(d.adapt), restore.Shadows(d.shadows)}, nil
 }
 
 func (d *denoiser) solve(ctx context.Context, img *restore.Planar, opts ...restore.Option) (image.Image, *restore.Report, error) {

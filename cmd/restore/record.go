@@ -91,11 +91,13 @@ type outcome struct {
 	Rescaling  number       `json:"rescaling,omitempty"`
 	Level      number       `json:"level,omitempty"`
 	Adaptation number       `json:"adaptation,omitempty"`
-	Guide      *guideInfo   `json:"guide,omitempty"`
-	Mask       string       `json:"mask,omitempty"`
-	Factor     int          `json:"factor,omitempty"`
-	Antialias  string       `json:"antialias,omitempty"`
-	Kernel     string       `json:"kernel,omitempty"`
+	// Shadows is about the curves that have raised shadows in the end. The certificate is of what comes before.
+	Shadows   *shadowInfo `json:"shadows,omitempty"`
+	Guide     *guideInfo  `json:"guide,omitempty"`
+	Mask      string      `json:"mask,omitempty"`
+	Factor    int         `json:"factor,omitempty"`
+	Antialias string      `json:"antialias,omitempty"`
+	Kernel    string      `json:"kernel,omitempty"`
 	// KernelEstimate is the kernel that was estimated where none was given; the certificate is of the
 	// iteration for it.
 	KernelEstimate *kernelInfo `json:"kernel_estimate,omitempty"`
@@ -129,6 +131,12 @@ func noiseInfoOf(e *restore.NoiseEstimate) *noiseInfo {
 		n.PerChannel = append(n.PerChannel, number(s))
 	}
 	return n
+}
+
+// shadowInfo is about the curves that have raised the shadows of a photograph.
+type shadowInfo struct {
+	Raised number `json:"raised"` // the most that was added to a sample, 1 being white
+	Slope  number `json:"slope"`  // the greatest slope of a curve
 }
 
 // guideInfo is about the guide that set the radii of a network's projections for the photograph.

@@ -73,6 +73,9 @@ func factsOf(o *outcome) []htmlreport.Fact {
 	sayNumber("Rescaling of the network", o.Rescaling)
 	sayNumber("Level of the network", o.Level)
 	sayNumber("Adaptation to the image", o.Adaptation)
+	if o.Shadows != nil {
+		say("Shadows raised by up to", "%.3g of 255", 255*o.Shadows.Raised)
+	}
 	if o.Guide != nil {
 		say("Strength of the guide", "%.4g", o.Guide.Strength)
 	}
@@ -206,6 +209,9 @@ func certificateInWords(o *outcome, r *restore.Report) []string {
 	}
 	if o.Guide != nil {
 		say("This is proven of the network as it was frozen for this photograph, whatever its guide chose; how the choice follows the photograph is not part of it.")
+	}
+	if o.Shadows != nil {
+		say("Shadows were raised after that, by curves for each colour that are not part of the proof: they move two images apart by %.3g times at most (--shadows=false leaves them out).", o.Shadows.Slope)
 	}
 	if o.Adaptation > 0 {
 		say("How strong the network is follows the image; that choice is not part of the proof (--adapt=false leaves it out).")

@@ -24,6 +24,9 @@ func outcomeOf(m *imagefile.Image, r *restore.Report) *outcome {
 		Weight: number(r.Weight), Rescaling: number(r.Rescaling), Level: number(r.Level),
 		Adaptation: number(r.Adaptation), Certificate: certificateOf(r),
 	}
+	if s := r.Shadows; s != nil {
+		o.Shadows = &shadowInfo{Raised: number(s.Raised), Slope: number(s.Slope)}
+	}
 	if g := r.Guide; g != nil {
 		o.Guide = &guideInfo{Strength: number(g.Strength), Looks: g.Looks, Parameters: g.Parameters, Multiplications: number(g.Multiplications)}
 	}
@@ -114,6 +117,9 @@ func summary(achieved string, o *outcome) string {
 		return fmt.Sprintf("%s, %s, %.1f s", achieved, kept, o.Seconds)
 	}
 	parts := []string{achieved + " by " + o.Method}
+	if o.Shadows != nil && o.Shadows.Raised >= 0.5/255 {
+		parts = append(parts, fmt.Sprintf("shadows raised by up to %.0f of 255", 255*o.Shadows.Raised))
+	}
 	iterated := o.solver != nil && (o.Iterations > 0 || o.Network == nil)
 	finished := o.solver == nil || o.Converged
 	if iterated {

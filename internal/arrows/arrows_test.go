@@ -49,7 +49,7 @@ var table = map[string]row{
 	}, tests: []string{"denoise/dncnn"}},
 	"restore": {code: []string{
 		"denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "tv", "pnp", "averaged", "backend", "backend/cpu", "backend/cuda", "weights", "weights/open",
-		"internal/imagefile", "internal/impulse", "internal/levelmap", "internal/noiselevel", "internal/strength",
+		"internal/imagefile", "internal/impulse", "internal/levelmap", "internal/noiselevel", "internal/shadows", "internal/strength",
 		xImage,
 	}, tests: []string{"denoise/activation", "denoise/dncnn", "internal/cameranoise", "internal/scene", "internal/quality", "weights/research"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from, internal/cameranoise
@@ -150,6 +150,7 @@ var table = map[string]row{
 	"internal/imagefile/atomicfile": {code: []string{"internal/openfile"}},
 	"internal/jpegblock":            {},
 	"internal/openfile":             {},
+	"internal/shadows":              {},
 	"internal/levelmap":             {code: []string{"backend", "weights", "internal/devicequeue"}},
 	"internal/noiselevel":           {code: []string{"internal/parallel"}, tests: []string{"internal/cameranoise"}},
 	"internal/impulse":              {tests: []string{"backend", "internal/synthetic"}},

@@ -73,6 +73,8 @@ type Said struct {
 	Levels [Denoisers][]float32
 	// Chosen is the denoiser whose result is said to be better.
 	Chosen int
+	// Equal is the share of pixels, where little is clipped, that are equal to their left neighbour.
+	Equal float64
 }
 
 const (
@@ -111,6 +113,10 @@ func (n *Network) Find(ctx context.Context, pix []float32, hidden []bool, channe
 		if is { // as what is clipped
 			counts[squares+i] = 1
 		}
+	}
+	open := unclipped(counts, squares)
+	for _, i := range open {
+		s.Equal += float64(counts[3*squares+i]) / float64(len(open))
 	}
 	return s, n.head(s, magnitudes, counts)
 }
