@@ -224,7 +224,7 @@ func (p *Planar) brightened() (pix []float32, factor float32) {
 	// The quantile of a histogram of the samples in [0, 1) is near enough.
 	var counts [1 << 12]int
 	for _, v := range p.Pix {
-		counts[min(max(int(v*float32(len(counts))), 0), len(counts)-1)]++
+		counts[int(min(max(v, 0), 1)*float32(len(counts)-1))]++
 	}
 	left, k := int((1-darkQuantile)*float64(len(p.Pix))), len(counts)
 	for k > 0 && left >= 0 {

@@ -118,7 +118,6 @@ func TestDenoiseLeavesDrawings(t *testing.T) {
 		require.Equal(t, restore.NoNoise, report.Estimate.Kind)
 		require.Equal(t, 1., report.Averagedness)
 		require.Nil(t, report.Network)
-		require.NotEmpty(t, report.Doubts)
 	}
 	out, report, err := restore.Denoise(t.Context(), page, restore.Sigma(0.05))
 	require.NoError(t, err)
