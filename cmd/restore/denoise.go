@@ -23,20 +23,19 @@ func (a *app) denoiseCommand() *cobra.Command {
 	return a.restoringCommand(d, &cobra.Command{
 		Use:   "denoise IN...",
 		Short: "Remove noise from images",
-		Long: `Removes noise from images. By default a small network looks at each image and says how
-much is to be removed in every part of it: little from texture, more from shadows.
+		Long: `Removes noise from images. By default a small network looks at each image and
+says how much to remove in every part of it: little from texture, more from shadows.
 --strength light and strong remove less and more. An image without noise, such as a
 screenshot or a drawing, comes back as it is: its file is copied, unless another
 format, depth, quality or less metadata is asked for.
 
 --sigma S is for white noise of a known standard deviation, where 1 is white.
 
-The default method is ` + restore.DefaultMethod() + `, for noise that a camera has smoothed camera. Method
-fast is for large pictures: like guided, in a fifth of the time, and a little less
-good. Method tv
-minimises the total variation on luma and opponent colour axes, to a certified
-duality gap (--tolerance, 1e-4 by default, relative). The others are networks
-('restore info' describes them).
+The default method is ` + restore.DefaultMethod() + `. Noise that a camera has smoothed is removed by
+camera instead. Method fast is for large pictures: a fifth of the time, and a little
+less good. Method tv minimises the total variation on luma and opponent colour axes,
+to a certified duality gap (--tolerance, 1e-4 by default, relative). The others are
+networks ('restore info' describes them).
 ` + embeddedNetworks() + `
 Others come from a file: --weights FILE names one, and with it the method. Its
 certificate (-v prints it) is verified when the file is loaded; a file that was

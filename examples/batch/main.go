@@ -37,7 +37,7 @@ func main() {
 // denoiseAll writes each of the named pictures, denoised, into a folder as a PNG of the same name,
 // prints a line for each, and returns how many failed.
 func denoiseAll(ctx context.Context, w io.Writer, folder string, names []string) (failed int, err error) {
-	r, err := restore.New(restore.MemoryLimit(256 << 20))
+	r, err := restore.New(restore.MemoryLimit(512 << 20))
 	if err != nil {
 		return 0, err
 	}

@@ -22,7 +22,7 @@ func TestBatch(t *testing.T) {
 	var said strings.Builder
 	failed, err := denoiseAll(t.Context(), &said, filepath.Join(dir, "out"), names)
 	require.NoError(t, err)
-	require.Equal(t, 2, failed)
+	require.Equal(t, 2, failed, said.String())
 	lines := strings.Split(strings.TrimSpace(said.String()), "\n")
 	require.Len(t, lines, 4)
 	require.Equal(t, []string{"missing.png: no such picture", "broken.png: image: unknown format"}, lines[:2])
