@@ -151,7 +151,7 @@ var table = map[string]row{
 	"internal/jpegblock":            {},
 	"internal/openfile":             {},
 	"internal/shadows":              {},
-	"internal/levelmap":             {code: []string{"backend", "weights", "internal/devicequeue"}},
+	"internal/levelmap":             {code: []string{"backend", "weights", "internal/devicequeue"}, tests: []string{"backend/cpu", "weights/open", "internal/synthetic"}},
 	"internal/noiselevel":           {code: []string{"internal/parallel"}, tests: []string{"internal/cameranoise"}},
 	"internal/impulse":              {tests: []string{"backend", "internal/synthetic"}},
 	"internal/losslessjpeg":         {},
