@@ -128,7 +128,7 @@ func (c settings) mapNoise(ctx context.Context, p *Planar) (NoiseEstimate, error
 
 // agreeing is how far apart the network's level and that of the white part may be, as a factor, where noise
 // is taken for white.
-const agreeing = 1.25
+const agreeing = 1.4
 
 // settleWhite has the noise of a colour image be white, of the level that is measured, where its white part is
 // certain and agrees with the network: of white noise that estimate is exact, and the network is not quite.
