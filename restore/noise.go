@@ -11,6 +11,7 @@ import (
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/levelmap"
 	"github.com/averaged/imaging/internal/noiselevel"
+	"github.com/averaged/imaging/internal/strength"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -123,6 +124,9 @@ func (c settings) mapNoise(ctx context.Context, p *Planar) (NoiseEstimate, error
 		return e, nil
 	}
 	e.Sigma = medianAbove0(e.Levels)
+	if p.Channels == 1 { // the map is of the axis of brightness of three equal channels
+		e.Sigma = e.Sigma / strength.AlongBrightness(1, 3)
+	}
 	return e, e.settleWhite(p)
 }
 
@@ -269,12 +273,37 @@ func (n *networks) levelNetwork(dev backend.Device) (*levelmap.Network, error) {
 	return net, nil
 }
 
+// brightnessAlone is by how much the level along the axis of brightness exceeds that of the colours where noise
+// is in brightness alone.
+const brightnessAlone = 1.5
+
+// brightness returns the mean of the channels.
+func (p *Planar) brightness() []float32 {
+	mean := make([]float32, p.Width*p.Height)
+	for c := range p.Channels {
+		for i, v := range p.Plane(c) {
+			mean[i] += v / float32(p.Channels)
+		}
+	}
+	return mean
+}
+
 // whiteNoise measures the part of the noise that is white: what is left to see in a photograph that
 // is blurred, whose own low frequencies look like coarse noise.
 func (p *Planar) whiteNoise() (NoiseEstimate, error) {
 	m, err := noiselevel.Estimate(p.Pix, p.Channels, p.Height, p.Width)
 	if err != nil {
 		return NoiseEstimate{}, fmt.Errorf("restore: noise level: %w", err)
+	}
+	if p.Channels == 3 {
+		// Noise in brightness alone has nothing along the axes of colour.
+		light, err := noiselevel.Estimate(p.brightness(), 1, p.Height, p.Width)
+		if err != nil {
+			return NoiseEstimate{}, fmt.Errorf("restore: noise level: %w", err)
+		}
+		if sigma := strength.AlongBrightness(light.Sigma, 3); light.Reliable && sigma > brightnessAlone*m.Sigma {
+			m = noiselevel.Estimation{Sigma: sigma, PerChannel: slices.Repeat([]float64{light.Sigma}, 3), Reliable: true}
+		}
 	}
 	e := NoiseEstimate{Kind: WhiteNoise, Sigma: m.Sigma, PerChannel: m.PerChannel, Reliable: m.Reliable, Note: m.Note}
 	if m.Sigma == 0 {

@@ -91,5 +91,8 @@ func (d *denoiser) achieved(o *outcome) string {
 	if o.Unchanged {
 		return "no noise found"
 	}
+	if o.Method == "" { // nothing but impulses was found
+		return "hot pixels, or salt and pepper, filled"
+	}
 	return noiseOf(o) + " removed"
 }

@@ -91,6 +91,8 @@ type outcome struct {
 	Rescaling  number       `json:"rescaling,omitempty"`
 	Level      number       `json:"level,omitempty"`
 	Adaptation number       `json:"adaptation,omitempty"`
+	// Impulses is the share of samples that were hot or dead pixels, or salt and pepper, and were filled.
+	Impulses number `json:"impulses,omitempty"`
 	// Shadows is about the curves that have raised shadows in the end. The certificate is of what comes before.
 	Shadows   *shadowInfo `json:"shadows,omitempty"`
 	Guide     *guideInfo  `json:"guide,omitempty"`

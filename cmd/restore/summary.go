@@ -22,7 +22,7 @@ func outcomeOf(m *imagefile.Image, r *restore.Report) *outcome {
 		Width: m.Width, Height: m.Height, Channels: m.Channels,
 		Method: r.Method, Sigma: number(r.Sigma), SigmaGiven: number(r.SigmaGiven), Disturbance: number(r.Disturbance), Clipped: number(r.Clipped), Estimated: r.Estimate != nil, Unchanged: r.Unchanged,
 		Weight: number(r.Weight), Rescaling: number(r.Rescaling), Level: number(r.Level),
-		Adaptation: number(r.Adaptation), Certificate: certificateOf(r),
+		Adaptation: number(r.Adaptation), Certificate: certificateOf(r), Impulses: number(r.Impulses),
 	}
 	if s := r.Shadows; s != nil {
 		o.Shadows = &shadowInfo{Raised: number(s.Raised), Slope: number(s.Slope)}
@@ -116,7 +116,10 @@ func summary(achieved string, o *outcome) string {
 		}
 		return fmt.Sprintf("%s, %s, %.1f s", achieved, kept, o.Seconds)
 	}
-	parts := []string{achieved + " by " + o.Method}
+	parts := []string{achieved}
+	if o.Method != "" {
+		parts[0] += " by " + o.Method
+	}
 	if o.Shadows != nil && o.Shadows.Raised >= 0.5/255 {
 		parts = append(parts, fmt.Sprintf("shadows raised by up to %.0f of 255", 255*o.Shadows.Raised))
 	}
