@@ -295,16 +295,6 @@ func (p *Planar) whiteNoise() (NoiseEstimate, error) {
 	if err != nil {
 		return NoiseEstimate{}, fmt.Errorf("restore: noise level: %w", err)
 	}
-	if p.Channels == 3 {
-		// Noise in brightness alone has nothing along the axes of colour.
-		light, err := noiselevel.Estimate(p.brightness(), 1, p.Height, p.Width)
-		if err != nil {
-			return NoiseEstimate{}, fmt.Errorf("restore: noise level: %w", err)
-		}
-		if sigma := strength.AlongBrightness(light.Sigma, 3); light.Reliable && sigma > brightnessAlone*m.Sigma {
-			m = noiselevel.Estimation{Sigma: sigma, PerChannel: slices.Repeat([]float64{light.Sigma}, 3), Reliable: true}
-		}
-	}
 	e := NoiseEstimate{Kind: WhiteNoise, Sigma: m.Sigma, PerChannel: m.PerChannel, Reliable: m.Reliable, Note: m.Note}
 	if m.Sigma == 0 {
 		e.Kind = NoNoise
@@ -319,9 +309,29 @@ const (
 	leastCoarse, coarser, shaken = 0.02, 2.0, 2.0
 )
 
+// whiteOrBright is whiteNoise, or noise in brightness alone, which has nothing along the axes of colour that
+// whiteNoise looks at.
+func (p *Planar) whiteOrBright() (NoiseEstimate, error) {
+	e, err := p.whiteNoise()
+	if err != nil || p.Channels != 3 {
+		return e, err
+	}
+	light := &Planar{Width: p.Width, Height: p.Height, Channels: 1, Pix: p.brightness()}
+	bright, err := light.whiteNoise()
+	if err != nil {
+		return e, err
+	}
+	bright.Sigma = strength.AlongBrightness(bright.Sigma, 3)
+	if bright.Reliable && bright.Sigma > brightnessAlone*e.Sigma {
+		bright.PerChannel = slices.Repeat(bright.PerChannel, 3)
+		return bright, nil
+	}
+	return e, nil
+}
+
 // blurredNoise is the noise of what is blurred or coarsely sampled.
 func (c settings) blurredNoise(ctx context.Context, p *Planar) (NoiseEstimate, error) {
-	white, err := p.whiteNoise()
+	white, err := p.whiteOrBright()
 	if err != nil {
 		return NoiseEstimate{}, err
 	}
