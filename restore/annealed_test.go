@@ -60,7 +60,7 @@ func TestAnnealedStepsStop(t *testing.T) {
 	stop := errors.New("enough")
 	for at := 1; at <= 7; at++ {
 		seen, last := 0, 0.0
-		const memory = 8 << 20
+		const memory = 32 << 20
 		dev := newCPU(t, cpu.MemoryLimit(memory))
 		_, _, err := restore.Deblur(t.Context(), y, kernel, restore.Weights(f), restore.Device(dev), restore.Sigma(0.03), restore.Progress(func(p restore.ProgressReport) error {
 			require.GreaterOrEqual(t, p.Fraction, last)

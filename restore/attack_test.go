@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"math"
 	"testing"
 
 	"github.com/averaged/imaging/backend"
@@ -30,7 +31,7 @@ func TestAttackKeepsToItsMemory(t *testing.T) {
 			Provenance: weights.Provenance{Software: "random weights from a seed", Data: "none"},
 		}, denoise.Certificate{})
 		require.NoError(t, err)
-		for _, options := range [][]denoise.Option{nil, {denoise.Uncertified()}} {
+		for _, options := range [][]denoise.Option{{denoise.WorkLimit(math.MaxFloat64)}, {denoise.WorkLimit(math.MaxFloat64), denoise.Uncertified()}} {
 			n, err := denoise.Load(t.Context(), dev, f, options...)
 			require.NoError(t, err)
 			defer n.Free()

@@ -209,7 +209,7 @@ func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, blur blur
 	if err := d.network.forIteration(); err != nil {
 		return nil, err
 	}
-	d.retuning = &retuning{dev: dev, planar: p, given: report.Estimate == nil, sigma: math.Max(d.sigma, leastSigma), first: math.Max(d.sigma, leastSigma), kernel: kernel.Energy(), network: d.network, current: d.network}
+	d.retuning = &retuning{blurredNoise: c.blurredNoise, mapNoise: c.mapNoise, dev: dev, planar: p, given: report.Estimate == nil, sigma: math.Max(d.sigma, leastSigma), first: math.Max(d.sigma, leastSigma), kernel: kernel.Energy(), network: d.network, current: d.network}
 	if c.adapts() {
 		d.retuning.energy = kernel.Energy()
 	}

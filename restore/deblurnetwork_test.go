@@ -185,7 +185,7 @@ func TestDeblurAdapts(t *testing.T) {
 	factors := map[string]float64{}
 	for name, x := range map[string]*restore.Planar{"edges": edges(64, 72), "waves": waves} {
 		y := noisy(blurred(t, x, k, deblur.Circular), 0.02, 5)
-		for _, given := range []restore.Option{restore.Sigma(0.02), restore.SigmaAuto()} {
+		for _, given := range []restore.Option{restore.SigmaAuto(), restore.Sigma(0.02)} {
 			_, report, err := restore.Deblur(t.Context(), y, k, small, given, restore.Boundary(deblur.Circular))
 			require.NoError(t, err)
 			require.InDelta(t, restore.DeblurLevel(report.Disturbance, k)*report.Adaptation, report.Level, 1e-12)

@@ -45,7 +45,7 @@ func ExampleDenoise() {
 	}
 	fmt.Printf("%T of %v, noise %.2f, proven to be averaged: %v\n",
 		out, out.Bounds().Size(), report.Sigma, report.Certified && report.Averagedness < 1)
-	// Output: *image.NRGBA of (480,320), noise 0.16, proven to be averaged: true
+	// Output: *image.NRGBA of (480,320), noise 0.15, proven to be averaged: true
 }
 
 func ExampleDeblur() {
@@ -126,5 +126,5 @@ func ExampleEstimateNoise() {
 		return
 	}
 	fmt.Printf("%.2f, reliable: %v\n", e.Sigma, e.Reliable)
-	// Output: 0.16, reliable: true
+	// Output: 0.15, reliable: true
 }

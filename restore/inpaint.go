@@ -47,7 +47,7 @@ func Inpaint(ctx context.Context, img, mask image.Image, options ...Option) (ima
 
 // Inpaint does what the function Inpaint does.
 func (r *Restorer) Inpaint(ctx context.Context, img, mask image.Image, options ...Option) (image.Image, *Report, error) {
-	if p, ok := img.(*Planar); ok && p.Check() != nil && mask != nil {
+	if p, ok := img.(*Planar); ok && p != nil && p.Check() != nil && mask != nil {
 		own := *p
 		own.Pix = slices.Clone(p.Pix)
 		// What is still wrong then, with the image or with the mask, run says.

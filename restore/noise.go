@@ -138,13 +138,18 @@ const agreeing = 1.4
 // certain and agrees with the network: of white noise that estimate is exact, and the network is not quite.
 func (e *NoiseEstimate) settleWhite(p *Planar) error {
 	m := e.levels[levelsOfWhite]
-	if p.Channels != 3 || m.Max() == 0 {
+	if m.Max() == 0 {
 		return nil
 	}
 	white, err := p.whiteNoise()
-	level := medianAbove0(m)
-	if err != nil || !white.Reliable || white.Sigma < level/agreeing || white.Sigma > agreeing*level {
+	if err != nil || !white.Reliable {
 		return err
+	}
+	level := medianAbove0(m)
+	if p.Channels == 1 || white.Sigma < level/agreeing || white.Sigma > agreeing*level {
+		// The number alone, for denoisers without a map: there is at least the white part.
+		e.Sigma = max(e.Sigma, white.Sigma)
+		return nil
 	}
 	for i := range m.Sigma {
 		m.Sigma[i] = float32(white.Sigma)
@@ -160,6 +165,9 @@ func (p *Planar) hiddenSquares() []bool {
 	}
 	columns := (p.Width + levelmap.Square - 1) / levelmap.Square
 	hidden := make([]bool, (p.Height+levelmap.Square-1)/levelmap.Square*columns)
+	if !slices.ContainsFunc(p.Alpha, func(a uint16) bool { return a > 0 }) {
+		return nil
+	}
 	for i, a := range p.Alpha {
 		if a == 0 {
 			hidden[i/p.Width/levelmap.Square*columns+i%p.Width/levelmap.Square] = true
@@ -306,7 +314,7 @@ const (
 	// A blurred photograph has the level of the map where that is coarse noise, at least leastCoarse, and
 	// coarser times the white part: what a camera has smoothed has little white noise left. Deblurring brings it
 	// back stronger than white noise, and takes shaken times the level.
-	leastCoarse, coarser, shaken = 0.02, 2.0, 2.0
+	leastCoarse, coarser, shaken = 0.012, 2.0, 2.0
 )
 
 // whiteOrBright is whiteNoise, or noise in brightness alone, which has nothing along the axes of colour that

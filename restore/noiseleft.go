@@ -75,7 +75,7 @@ func (r *retuning) quieten(ctx context.Context, x backend.Buffer) (again bool, e
 	if r.noise.settled || r.planar.Channels == 1 {
 		return false, nil
 	}
-	level, err := noiseIn(r.dev, x)
+	level, err := r.noiseIn(ctx, x)
 	if err != nil {
 		return false, err
 	}
@@ -87,12 +87,12 @@ func (r *retuning) quieten(ctx context.Context, x backend.Buffer) (again bool, e
 }
 
 // noiseIn is the level of the noise of an image (EstimateNoise).
-func noiseIn(dev backend.Device, x backend.Buffer) (float64, error) {
+func (r *retuning) noiseIn(ctx context.Context, x backend.Buffer) (float64, error) {
 	s := x.Shape()
 	p := NewPlanar(s.C, s.H, s.W)
-	if err := dev.Download(p.Pix, x); err != nil {
+	if err := r.dev.Download(p.Pix, x); err != nil {
 		return 0, err
 	}
-	e, err := p.whiteNoise()
+	e, err := r.mapNoise(ctx, p)
 	return e.Sigma, err
 }

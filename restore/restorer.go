@@ -270,7 +270,10 @@ func (c settings) loadNetwork(ctx context.Context, dev backend.Device) (_ *denoi
 		return c.network, false, nil
 	}
 	load := func() (*denoise.Network, error) {
-		options := []denoise.Option{denoise.Tile(c.tile), denoise.WorkLimit(c.workLimit)}
+		options := []denoise.Option{denoise.Tile(c.tile)}
+		if c.workLimit > 0 {
+			options = append(options, denoise.WorkLimit(c.workLimit))
+		}
 		if c.prove {
 			options = append(options, denoise.Prove())
 		}

@@ -21,19 +21,21 @@ import (
 //
 // The second run is for another level by the factor of Planar.deblurringAdaptation.
 type retuning struct {
-	dev     backend.Device
-	planar  *Planar   // the photograph
-	energy  float64   // ‖k‖² of the kernel, 0 if the strength is not to follow the photograph
-	kernel  float64   // ‖k‖² of the kernel
-	given   bool      // the noise level was given, not estimated
-	sigma   float64   // noise level that the run before was for
-	factor  float64   // of the estimate over the one that was given
-	network *fitted   // of the first run, which is the caller's
-	others  []*fitted // for other levels than that, where it is doubted
-	adapted *fitted   // of the second run; or nil
-	current *fitted   // one of these
-	first   float64   // noise level that network is for
-	noise   noiseLeft // in what the runs so far came to
+	dev    backend.Device
+	planar *Planar // the photograph
+	// blurredNoise measures the noise of a blurred photograph, and mapNoise that of any image.
+	blurredNoise, mapNoise func(context.Context, *Planar) (NoiseEstimate, error)
+	energy                 float64   // ‖k‖² of the kernel, 0 if the strength is not to follow the photograph
+	kernel                 float64   // ‖k‖² of the kernel
+	given                  bool      // the noise level was given, not estimated
+	sigma                  float64   // noise level that the run before was for
+	factor                 float64   // of the estimate over the one that was given
+	network                *fitted   // of the first run, which is the caller's
+	others                 []*fitted // for other levels than that, where it is doubted
+	adapted                *fitted   // of the second run; or nil
+	current                *fitted   // one of these
+	first                  float64   // noise level that network is for
+	noise                  noiseLeft // in what the runs so far came to
 
 	adaptation float64   // of the second run, 0 where there is none
 	left       []float64 // root mean square of what each run left
@@ -119,7 +121,7 @@ func (r *retuning) change(ctx context.Context, sigma float64) error {
 func (r *retuning) test(ctx context.Context, left float64) (doubted bool, err error) {
 	switch {
 	case len(r.others) == 0:
-		estimate, err := r.planar.whiteNoise()
+		estimate, err := r.blurredNoise(ctx, r.planar)
 		if err != nil {
 			return false, err
 		}

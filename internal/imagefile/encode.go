@@ -411,7 +411,7 @@ func (p *plan) planMeaning(m *Image, bare bool) {
 	}
 	var profile []byte
 	if known && !bare {
-		profile, known = meant.profile(m.Channels)
+		profile, _ = meant.profile(m.Channels)
 	}
 	switch {
 	case profile == nil:

@@ -30,10 +30,8 @@ package noiselevel
 import (
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 )
 
 // Estimation is what can be said about the noise of an image.
@@ -159,17 +157,6 @@ func (s *samples) unrelated() Estimation {
 	}
 	e.Sigma = math.Sqrt(square / float64(s.channels))
 	return e
-}
-
-// inPieces calls body(i) for i from 0 to n−1, on all processors.
-func inPieces(n int, body func(i int)) {
-	workers := min(n, runtime.GOMAXPROCS(0))
-	var next atomic.Int64
-	concurrently(workers, func(int) {
-		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-			body(i)
-		}
-	})
 }
 
 // scanned checks an image and returns the ranges of its channels.
