@@ -113,7 +113,7 @@ func TestPageInABrowser(t *testing.T) {
 	// The script and the style run, and nothing of the names does.
 	require.Equal(t, 2, value[int](t, ctx, `document.querySelectorAll(".compare.live").length`))
 	require.False(t, value[bool](t, ctx, `"broken" in window`))
-	require.Equal(t, 6, value[int](t, ctx, `document.images.length`))
+	require.Equal(t, 8, value[int](t, ctx, `document.images.length`))
 	require.True(t, value[bool](t, ctx, `[...document.images].every(i => i.complete && i.naturalWidth > 0)`))
 	require.Equal(t, page(t).Entries[1].Name, value[string](t, ctx, `document.querySelectorAll("h2")[1].textContent`))
 
