@@ -100,17 +100,26 @@ func (c *canvas) gradient(x, y, w, h float64, from, to color.RGBA) {
 	}
 }
 
-var fonts = sync.OnceValue(func() []*opentype.Font {
-	var list []*opentype.Font
-	for _, data := range [][]byte{goregular.TTF, gobold.TTF, gomono.TTF} {
-		f, err := opentype.Parse(data)
-		if err != nil {
-			panic("synthetic: a font of golang.org/x/image cannot be read: " + err.Error())
+// parsed are the fonts, once they were asked for: so that a program that never draws does not carry them.
+var parsed struct {
+	once sync.Once
+	list []*opentype.Font
+}
+
+// fonts returns the fonts of golang.org/x/image. They are part of the program, so that one that cannot be
+// read is a mistake of it, which any test finds.
+func fonts() []*opentype.Font {
+	parsed.once.Do(func() {
+		for _, data := range [][]byte{goregular.TTF, gobold.TTF, gomono.TTF} {
+			f, err := opentype.Parse(data)
+			if err != nil {
+				panic("synthetic: a font of golang.org/x/image cannot be read: " + err.Error())
+			}
+			parsed.list = append(parsed.list, f)
 		}
-		list = append(list, f)
-	}
-	return list
-})
+	})
+	return parsed.list
+}
 
 // The fonts, in the order of fonts.
 const (
