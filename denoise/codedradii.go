@@ -76,7 +76,7 @@ func mapCode(factor float32) uint8 {
 }
 
 // setRadii sets the codes of a region from radii, which are 0 or more.
-func (r *codedRadii) setRadii(region backend.Region, radii []float32) error {
+func (r *codedRadii) setRadii(region backend.Region, radii []float32) {
 	h, w := region.Size()
 	var wait sync.WaitGroup
 	for n := range r.shape.N {
@@ -96,7 +96,6 @@ func (r *codedRadii) setRadii(region backend.Region, radii []float32) error {
 		}
 	}
 	wait.Wait()
-	return nil
 }
 
 // set sets the codes of a region from what the guide said there.

@@ -1,6 +1,7 @@
 package denoise
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -151,7 +152,8 @@ func (n *Network) guideLevels(ctx context.Context, photograph backend.Buffer, m 
 			return err
 		}
 		if radii.coded != nil {
-			return radii.coded.setRadii(r, said)
+			radii.coded.setRadii(r, said)
+			return nil
 		}
 		return radii.put(n.dev, r, said)
 	})
@@ -261,7 +263,7 @@ func (t *radiusTable) multiply(said, sigma []float32, images int) error {
 		})
 	}
 	wait.Wait()
-	return errors.Join(errs...)
+	return cmp.Or(errs...)
 }
 
 // Part returns the map of a rectangle of the image, with squares of the same side, whose levels are those
