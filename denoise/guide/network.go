@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/averaged/imaging/backend"
@@ -333,7 +334,7 @@ func (p *pass) input(memory *devicequeue.Pool, w backend.Region) backend.Buffer 
 	wide.C++
 	input := memory.Take(p.q, wide)
 	if p.levels != nil {
-		p.inputOfLevels(input, image, w)
+		p.inputOfLevels(memory, input, image, w)
 		return input
 	}
 	scale, plane := Units(p.sigma)
@@ -356,43 +357,33 @@ func (p *pass) input(memory *devicequeue.Pool, w backend.Region) backend.Buffer 
 }
 
 // inputOfLevels sets input to a window of the image in the units of each pixel's noise level, and to the
-// planes that tell them. The host computes it: devices have no product of two arrays.
-func (p *pass) inputOfLevels(input, image backend.Buffer, w backend.Region) {
-	shape := image.Shape()
+// planes that tell them.
+func (p *pass) inputOfLevels(memory *devicequeue.Pool, input, image backend.Buffer, w backend.Region) {
+	shape := input.Shape()
 	plane := shape.Plane()
-	samples, told := make([]float32, shape.Len()), make([]float32, shape.N*(shape.C+1)*plane)
-	p.q.Download(samples, image)
-	levels, scales, planes := make([]float32, plane), make([]float32, plane), make([]float32, plane)
+	levels := make([]float32, plane)
 	p.levels(levels, w)
-	inRows(shape.H, func(y int) {
-		for i := y * shape.W; i < (y+1)*shape.W; i++ {
-			scales[i], planes[i] = Units(float64(levels[i]))
-		}
-	})
-	inRows(shape.N*(shape.C+1), func(k int) {
-		to := told[k*plane:][:plane]
-		n, c := k/(shape.C+1), k%(shape.C+1)
-		if c == shape.C {
-			copy(to, planes)
-			return
-		}
-		for i, v := range samples[(n*shape.C+c)*plane:][:plane] {
-			to[i] = (v - 0.5) * scales[i]
-		}
-	})
-	p.q.Upload(input, told)
-}
-
-// inRows calls f for 0 to n−1, in as many pieces as there are processors.
-func inRows(n int, f func(i int)) {
+	// What is multiplied: of each image the scale for all of its channels, and the plane.
+	units := make([]float32, shape.C*plane)
+	scales, planes := units[:plane], units[(shape.C-1)*plane:]
 	var wait sync.WaitGroup
-	pieces := min(n, runtime.GOMAXPROCS(0))
+	pieces := min(shape.H, runtime.GOMAXPROCS(0))
 	for k := range pieces {
 		wait.Go(func() {
-			for i := k * n / pieces; i < (k+1)*n/pieces; i++ {
-				f(i)
+			for i := k * plane / pieces; i < (k+1)*plane/pieces; i++ {
+				scales[i], planes[i] = Units(float64(levels[i]))
 			}
 		})
 	}
 	wait.Wait()
+	for c := 1; c < shape.C-1; c++ {
+		copy(units[c*plane:], scales)
+	}
+	centred := memory.Take(p.q, shape)
+	p.q.Fill(centred, 1.5)
+	p.q.Channels(centred, image)
+	p.q.Fill(input, -0.5)
+	p.q.Combine(centred, backend.Term{A: 1, X: centred}, backend.Term{A: 1, X: input})
+	p.q.Upload(input, slices.Repeat(units, shape.N))
+	p.q.Do(func() error { return p.dev.Multiply(input, input, centred) })
 }
