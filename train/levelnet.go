@@ -23,9 +23,9 @@ type LevelNetConfig struct {
 	Seed  uint64  `json:"seed"`
 }
 
-// DefaultLevelNetConfig returns the recipe of the weights "levels".
+// DefaultLevelNetConfig returns a recipe to begin with. weights/README.md has the runs that the weights "levels" are of.
 func DefaultLevelNetConfig() LevelNetConfig {
-	return LevelNetConfig{Widths: [levelmap.Scales]int{32, 48, 64}, Head: 64, Batch: 16, Iterations: 4000, Rate: 0.02, Floor: 3e-6, Seed: 1}
+	return LevelNetConfig{Widths: [levelmap.Scales]int{32, 48, 64}, Head: 64, Batch: 16, Iterations: 4000, Rate: 0.02, Floor: 3e-5, Seed: 1}
 }
 
 // LevelNet is a network of noise levels in training.
