@@ -12,9 +12,9 @@ const (
 	// step is the least difference of an impulse from its neighbours, in [0,1]. Smaller ones do little harm, and
 	// photographs have many.
 	step = 0.1
-	// clear is the least ratio of what an impulse exceeds its 5×5 neighbours by to their own spread. A star whose
+	// clearRatio is the least ratio of what an impulse exceeds its 5×5 neighbours by to their own spread. A star whose
 	// Gaussian has a standard deviation of 0.8 pixels reaches 1.2 at the middle of a pixel.
-	clear = 2.5
+	clearRatio = 2.5
 	// tail is how many clear samples there are for each that reaches half the ratio, at least. A tail that falls as the
 	// third power of the ratio has 1/7.
 	tail = 1.0
@@ -41,7 +41,7 @@ func Find(pix []float32, channels, h, w int) (bad []bool, share float64) {
 		p.spread = p.typicalSpread()
 		p.findOutliers()
 		for _, o := range p.outliers {
-			if o.ratio >= clear {
+			if o.ratio >= clearRatio {
 				clearPixels = append(clearPixels, o.at)
 			} else {
 				nearPixels = append(nearPixels, o.at)
@@ -127,7 +127,7 @@ func (p *plane) eight(at int, sign float32) [8]float32 {
 	return n
 }
 
-// findOutliers keeps the samples that exceed all 24 neighbours by step and clear/2 spreads. Two comparisons refuse nearly
+// findOutliers keeps the samples that exceed all 24 neighbours by step and clearRatio/2 spreads. Two comparisons refuse nearly
 // all pairs of samples of a photograph.
 func (p *plane) findOutliers() {
 	for y := 2; y < p.h-2; y++ {
@@ -163,7 +163,7 @@ func (p *plane) try(at int, sign float32) {
 	}
 	n := p.eight(at, sign)
 	ratio := (own - largest) / max(largest-(n[3]+n[4])/2, p.spread)
-	if ratio >= clear/2 {
+	if ratio >= clearRatio/2 {
 		p.outliers = append(p.outliers, outlier{at, sign, ratio})
 	}
 }
@@ -204,7 +204,7 @@ func level(planes []*plane, sign float32) (least float32, ok bool) {
 	var values []float32
 	for _, p := range planes {
 		for _, o := range p.outliers {
-			if o.sign == sign && o.ratio >= clear {
+			if o.sign == sign && o.ratio >= clearRatio {
 				values = append(values, sign*p.v[o.at])
 			}
 		}
