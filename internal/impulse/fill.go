@@ -6,7 +6,7 @@ import "slices"
 // among good ones.
 func (p *plane) mark() {
 	for _, o := range p.outliers {
-		p.bad[o.at] = o.ratio >= clear
+		p.bad[o.at] = o.ratio >= clearRatio
 	}
 	room := make([]float32, 0, 24)
 	for y := range p.h {
@@ -57,11 +57,11 @@ func (p *plane) calls(y, x int) bool {
 	return (x == 0 || differs(at-1)) && (x == p.w-1 || differs(at+1))
 }
 
-// outside tells whether a sample exceeds its good neighbours by step and clear times their spread. It sorts them.
+// outside tells whether a sample exceeds its good neighbours by step and clearRatio times their spread. It sorts them.
 func (p *plane) outside(v float32, good []float32) bool {
 	m := median(good)
 	low, high := good[0], good[len(good)-1]
-	return v-high > max(step, clear*max(high-m, p.spread)) || low-v > max(step, clear*max(m-low, p.spread))
+	return v-high > max(step, clearRatio*max(high-m, p.spread)) || low-v > max(step, clearRatio*max(m-low, p.spread))
 }
 
 // good appends the neighbours of a pixel within a radius that are neither bad nor suspect.
