@@ -74,7 +74,11 @@ func (r *restorer) start(start js.Value) error {
 	if err != nil {
 		return err
 	}
-	r.restorer, err = restore.New(restore.Device(spread.New(cpu.New(cpu.Threads(1)), workers)))
+	host, err := cpu.Open(cpu.Threads(1))
+	if err != nil {
+		return err
+	}
+	r.restorer, err = restore.New(restore.Device(spread.New(host, workers)))
 	return err
 }
 
