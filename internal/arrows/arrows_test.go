@@ -106,11 +106,13 @@ var table = map[string]row{
 	"operator/operatortest": {code: []string{"operator", "backend"}},
 	"internal/devicetest":   {code: []string{"operator", "backend", testify}},
 	"backend":               {},
-	"backend/devicekit":     {code: []string{"backend"}},
+	// internal/hostblur and what it stands on blur on the host for a device that does not.
+	"backend/devicekit": {code: []string{"backend", "internal/fft", "internal/hostblur", "internal/parallel"}},
 	"backend/cpu": {code: []string{
-		"backend", "backend/devicekit", "internal/parallel", "internal/fft", xSys,
+		"backend", "backend/devicekit", "internal/parallel", "internal/fft", "internal/hostblur", xSys,
 		"backend/cpu/internal/convrow", "backend/cpu/internal/tvrow", "backend/cpu/internal/vectors", "backend/cpu/internal/winograd",
 	}},
+	"backend/cpu/cputest":           {code: []string{"backend/cpu", testify}},
 	"backend/cpu/internal/convrow":  {code: []string{xSys}},
 	"backend/cpu/internal/tvrow":    {code: []string{xSys}},
 	"backend/cpu/internal/vectors":  {code: []string{xSys}},
@@ -144,6 +146,7 @@ var table = map[string]row{
 	"internal/dng":                  {code: []string{"internal/imagefile", "internal/losslessjpeg"}},
 	"internal/fft":                  {code: []string{"internal/parallel"}, tests: []string{xSys}},
 	"internal/findings":             {code: []string{"internal/htmlreport", "internal/imagefile/atomicfile"}},
+	"internal/hostblur":             {code: []string{"backend", "internal/fft", "internal/parallel"}},
 	"internal/htmlreport":           {},
 	"internal/imagecheck":           {},
 	"internal/imagefile":            {code: []string{"internal/imagecheck", "internal/imagefile/atomicfile", "internal/jpegblock", "internal/openfile", xImage}},
@@ -229,7 +232,7 @@ var table = map[string]row{
 // everyTest is what the tests of any package may import.
 var everyTest = []string{
 	testify, rapid, gonum,
-	"backend", "backend/devicekit", "backend/cpu", "backend/backendtest", "backend/backendtest/refdevice",
+	"backend", "backend/devicekit", "backend/cpu", "backend/cpu/cputest", "backend/backendtest", "backend/backendtest/refdevice",
 }
 
 func TestArrows(t *testing.T) {
