@@ -3,8 +3,10 @@ package cpu_test
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest"
@@ -76,6 +78,13 @@ func TestSelected(t *testing.T) {
 	require.NoError(t, d.Close())
 }
 
+// Each instruction set that there is has all kernels.
+func TestInstructionSetsAreWhole(t *testing.T) {
+	for _, s := range cpu.InstructionSets() {
+		require.True(t, cpu.Whole(s), "%v", s)
+	}
+}
+
 // An instruction set that the processor or the build lacks computes nothing and is not
 // reported as the one in use.
 func TestMissingInstructionSets(t *testing.T) {
@@ -94,6 +103,23 @@ func TestMissingInstructionSets(t *testing.T) {
 		require.ErrorIs(t, err, backend.ErrArgument)
 		require.ErrorContains(t, err, fmt.Sprintf("instruction set %v: this processor and build have %v", s, sets))
 	}
+}
+
+// A device that nobody closes leaves no goroutine once it is out of use.
+func TestForgottenDevicesEnd(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for range 10 {
+		d, err := cpu.Open(cpu.Threads(4))
+		require.NoError(t, err)
+		b, err := d.Alloc(backend.Image(1, 300, 300))
+		require.NoError(t, err)
+		require.NoError(t, d.Fill(b, 1))
+	}
+	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(end); {
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
+	require.LessOrEqual(t, runtime.NumGoroutine(), before)
 }
 
 func TestMemoryLimit(t *testing.T) {
