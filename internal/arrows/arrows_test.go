@@ -124,7 +124,7 @@ var table = map[string]row{
 	"backend/cuda/cgoflags":         {},
 	"backend/cuda/internal/driver":  {code: []string{cudaCgo}},
 	"backend/cuda/kernels":          {},
-	"backend/spread":                {code: []string{"backend", "backend/devicekit"}},
+	"internal/spread":               {code: []string{"backend", "backend/devicekit"}},
 	"backend/backendtest":           {code: []string{"backend", "backend/devicekit", testify, rapid, gonum}},
 	"backend/backendtest/refdevice": {code: []string{"backend", "backend/devicekit"}},
 	"weights":                       {tests: []string{"weights/open", "weights/research"}},
@@ -133,7 +133,7 @@ var table = map[string]row{
 
 	// The page in the browser: its server, what its workers run, and what makes its files.
 	"web":       {},
-	"web/wasm":  {code: []string{"restore", "deblur", "backend", "backend/cpu", "backend/spread", "internal/imagefile"}},
+	"web/wasm":  {code: []string{"restore", "deblur", "backend", "backend/cpu", "internal/spread", "internal/imagefile"}},
 	"web/build": {code: []string{"internal/htmlreport"}},
 
 	// Internal packages, each with one purpose.

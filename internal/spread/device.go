@@ -356,7 +356,12 @@ func (s *spreading) run(ctx context.Context) error {
 
 // do has one piece computed, unless another has failed.
 func (s *spreading) do(ctx context.Context, i int, failed *atomic.Bool, progress func(float64)) ([]float32, error) {
-	worker := <-s.device.workers
+	var worker Worker
+	select {
+	case worker = <-s.device.workers:
+	case <-ctx.Done(): // while another operation has all workers
+		return nil, ctx.Err()
+	}
 	defer func() { s.device.workers <- worker }()
 	if failed.Load() {
 		return nil, nil

@@ -15,7 +15,7 @@ import (
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/backend/devicekit"
-	"github.com/averaged/imaging/backend/spread"
+	"github.com/averaged/imaging/internal/spread"
 )
 
 // layersMaker makes layers on a device, with the same numbers on any.
