@@ -86,7 +86,7 @@ var table = map[string]row{
 		"backend", "weights", "denoise/activation", "denoise/normbound", "denoise/tile",
 		"denoise/internal/draw", "denoise/internal/ondevice",
 	}},
-	"denoise/guide":     {code: []string{"backend", "backend/devicekit", "denoise/tile", "denoise/internal/ondevice", "internal/devicequeue"}, tests: []string{"backend/backendtest/refdevice", "backend/cpu"}},
+	"denoise/guide":     {code: []string{"backend", "denoise/tile", "denoise/internal/ondevice", "internal/devicequeue"}, tests: []string{"backend/backendtest/refdevice", "backend/cpu"}},
 	"denoise/normbound": {code: []string{"backend", "denoise/internal/plain", "internal/parallel", gonum}},
 	"denoise/pullback":  {code: []string{"backend", "denoise/rungekutta", "internal/devicequeue"}},
 	"denoise/refute": {

@@ -27,7 +27,6 @@ type Device struct {
 var (
 	_ backend.Device     = (*Device)(nil)
 	_ backend.HostMemory = (*Device)(nil)
-	_ backend.Layered    = (*Device)(nil)
 )
 
 // Option changes how New makes a device.
@@ -210,6 +209,10 @@ func (d *Device) GradientFlow(ctx context.Context, dst, src backend.Buffer, regi
 	s.pieces = pieces(region, d.count, grid, func(r backend.Region) float64 { return (area(r) + area(s.reach(r))) / 2 })
 	return s.run(ctx)
 }
+
+// MakesShuffledFlow implements backend.ShuffledFlows: work on an image in shuffled channels is not
+// spread.
+func (d *Device) MakesShuffledFlow([]backend.FlowStep, []backend.CodedRadii) bool { return false }
 
 // spreading is an operation under way.
 type spreading struct {
