@@ -162,6 +162,32 @@ func TestMemoryLimitLeavesWrappedMemoryOut(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// Who lends memory twice, in whole or in part, is told so as who takes two views of an array.
+func TestWrappedMemoryThatOverlaps(t *testing.T) {
+	d := cputest.Open(t)
+	defer d.Close()
+	memory := make([]float32, 10)
+	wrap := func(from int) backend.Buffer {
+		b, err := d.Wrap(backend.Vector(4), memory[from:from+4])
+		require.NoError(t, err)
+		return b
+	}
+	first, same, partly, behind := wrap(0), wrap(0), wrap(3), wrap(4)
+	for b, want := range map[backend.Buffer]bool{first: true, same: true, partly: true, behind: false} {
+		shared, err := d.Overlaps(first, b)
+		require.NoError(t, err)
+		require.Equal(t, want, shared)
+	}
+	require.NoError(t, d.LinearCombination(first, backend.Term{A: 2, X: same}))
+	require.NoError(t, d.LinearCombination(first, backend.Term{A: 2, X: behind}))
+	require.ErrorIs(t, d.LinearCombination(first, backend.Term{A: 2, X: partly}), backend.ErrAlias)
+	other, err := d.Alloc(backend.Vector(4))
+	require.NoError(t, err)
+	shared, err := d.Overlaps(first, other)
+	require.NoError(t, err)
+	require.False(t, shared)
+}
+
 // Wrap computes in the caller's memory.
 func TestWrap(t *testing.T) {
 	d := cputest.Open(t)
