@@ -226,3 +226,26 @@ func TestGridFromPlanes(t *testing.T) {
 	}
 	require.ErrorContains(t, Grid{Rows: 2, Columns: 2}.Check(), "0 kernels")
 }
+
+// A sheet of kernels comes back as the same kernels.
+func TestGridSheet(t *testing.T) {
+	g := Grid{Rows: 2, Columns: 2}
+	for i, size := range []int{9, 5, 7, 9} {
+		k, err := Shake(size, uint64(i))
+		require.NoError(t, err)
+		g.Kernels = append(g.Kernels, k)
+	}
+	pix, h, w, err := g.Sheet()
+	require.NoError(t, err)
+	back, err := GridFromPlanes(pix, 1, h, w, g.Rows, g.Columns)
+	require.NoError(t, err)
+	for i, k := range g.Kernels {
+		require.Equal(t, [4]int{k.H, k.W, k.CY, k.CX}, [4]int{back.Kernels[i].H, back.Kernels[i].W, back.Kernels[i].CY, back.Kernels[i].CX})
+		require.InDeltaSlice(t, k.Weights, back.Kernels[i].Weights, 1e-6)
+	}
+	g.Kernels[0].Weights[0] = -1
+	_, _, _, err = g.Sheet()
+	require.Error(t, err)
+	_, _, _, err = Grid{}.Sheet()
+	require.Error(t, err)
+}
