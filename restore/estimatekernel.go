@@ -31,7 +31,7 @@ const (
 	DoubtfulKernel KernelTrust = iota
 	// FairKernel: parts of the photograph agree roughly.
 	FairKernel
-	// GoodKernel: parts of the photograph agree.
+	// GoodKernel: parts of the photograph agree, and what the last steps find is settled.
 	GoodKernel
 )
 
@@ -76,8 +76,6 @@ type KernelReport struct {
 const (
 	goodAgreement = 0.84
 	fairAgreement = 0.75
-	// goodHalves was fitted on photographs without noise.
-	goodHalves = 0.9
 	// mostVariation tells blur that is the same all over the frame. On photographs of 440×280 pixels
 	// 11 of 12 that varied were above it, and 2 of 6 that did not.
 	mostVariation = 0.1
@@ -164,7 +162,7 @@ func kernelReport(e *estimate.Estimate) *KernelReport {
 		return r
 	}
 	switch {
-	case r.Agreement >= goodAgreement && !r.Varies && r.Halves >= goodHalves:
+	case r.Agreement >= goodAgreement && !r.Varies && e.Settled():
 		r.Trust = GoodKernel
 	case r.Agreement >= fairAgreement:
 		r.Trust = FairKernel

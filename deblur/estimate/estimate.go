@@ -74,6 +74,13 @@ func (e *Estimate) Agreement() float64 {
 	return sum / float64(len(e.Likeness))
 }
 
+// settledHalves was fitted on photographs without noise.
+const settledHalves = 0.9
+
+// Settled says whether two halves of the photograph find the same kernel in the last steps, as far as that was measured
+// (Halves).
+func (e *Estimate) Settled() bool { return e.Halves >= settledHalves }
+
 // Kernel estimates the kernel of a photograph of 1 channel (grey) or 3 (red, green, blue), planes of
 // h×w finite samples on [0,1] one after the other. The same input gives the same result for any
 // number of threads. It is safe for concurrent use.
