@@ -191,7 +191,7 @@ func (c *clipped) brighter(y, x backend.Buffer) error {
 // leaveOutClipped has the runs leave out what is clipped in the photograph.
 func (d *deblurring) leaveOutClipped(report *Report) (err error) {
 	if d.clipped, err = newClipped(d.dev, d.k, d.planar, d.y); d.clipped != nil {
-		report.Clipped = float64(d.clipped.count) / float64(len(d.planar.Pix))
+		report.Noise.Clipped = float64(d.clipped.count) / float64(len(d.planar.Pix))
 	}
 	return err
 }

@@ -26,7 +26,7 @@ func CoarseNetwork(n *denoise.Network) Option {
 
 // forNoise chooses the network for the noise that was found.
 func (c settings) forNoise(report *Report) (settings, error) {
-	if e := report.Estimate; e == nil || e.Kind != CoarseNoise || c.prior != nil {
+	if e := report.Noise.Estimate; e == nil || e.Kind != CoarseNoise || c.prior != nil {
 		return c, nil
 	}
 	switch {

@@ -29,7 +29,7 @@ func TestCoarseNetwork(t *testing.T) {
 	} {
 		got, report, err := restore.Denoise(t.Context(), img, c.noise, restore.Network(white), restore.CoarseNetwork(coarse))
 		require.NoError(t, err)
-		require.Equal(t, c.coarse, report.Guide != nil, name)
+		require.Equal(t, c.coarse, report.Network.Guide != nil, name)
 		used := white
 		if c.coarse {
 			used = coarse

@@ -129,11 +129,11 @@ func solveDeblurring(ctx context.Context, dev backend.Device, p *Planar, blur bl
 	defer x.Free()
 	if problem.retuning != nil {
 		problem.retuning.current.describe(report, problem.strength)
-		if report.Guide != nil {
-			report.Guide.Looks = problem.retuning.looks()
+		if report.Network.Guide != nil {
+			report.Network.Guide.Looks = problem.retuning.looks()
 		}
-		report.Adaptation = problem.retuning.adaptation
-		report.Left = problem.retuning.left
+		report.Network.Adaptation = problem.retuning.adaptation
+		report.Iteration.Left = problem.retuning.left
 		problem.retuning.explain(report)
 	}
 	out, err := problem.show(x)
@@ -164,15 +164,15 @@ type deblurring struct {
 
 func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, blur blurOf, c settings, report *Report) (_ *deblurring, err error) {
 	kernel := blur.typical
-	report.Disturbance = report.Sigma
-	if report.Estimate != nil {
-		report.Disturbance = p.disturbance(report.Sigma, kernel.Energy())
+	report.Noise.Disturbance = report.Noise.Sigma
+	if report.Noise.Estimate != nil {
+		report.Noise.Disturbance = p.disturbance(report.Noise.Sigma, kernel.Energy())
 	}
 	k, err := blur.operator(dev, c.boundary, p.Height, p.Width)
 	if err != nil {
 		return nil, err
 	}
-	d := &deblurring{dev: dev, k: k, planar: p, sigma: report.Disturbance, starting: c.start, step: c.step, strength: c.strength}
+	d := &deblurring{dev: dev, k: k, planar: p, sigma: report.Noise.Disturbance, starting: c.start, step: c.step, strength: c.strength}
 	defer func() {
 		if err != nil {
 			d.free()
@@ -189,7 +189,7 @@ func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, blur blur
 		return nil, err
 	}
 	if c.method == TV {
-		weight, coupling := DeblurWeight(report.Disturbance, kernel, p.Channels)
+		weight, coupling := DeblurWeight(report.Noise.Disturbance, kernel, p.Channels)
 		d.weight, d.coupling = weight*c.strength, coupling
 		report.Weight = d.weight
 		return d, nil
@@ -199,7 +199,7 @@ func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, blur blur
 		d.own = c.prior
 		return d, nil
 	}
-	sigma, err := c.axisNoise(p.Channels, report.Disturbance)
+	sigma, err := c.axisNoise(p.Channels, report.Noise.Disturbance)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +209,7 @@ func newDeblurring(ctx context.Context, dev backend.Device, p *Planar, blur blur
 	if err := d.network.forIteration(); err != nil {
 		return nil, err
 	}
-	d.retuning = &retuning{blurredNoise: c.blurredNoise, mapNoise: c.mapNoise, dev: dev, planar: p, given: report.Estimate == nil, sigma: math.Max(d.sigma, leastSigma), first: math.Max(d.sigma, leastSigma), kernel: kernel.Energy(), network: d.network, current: d.network}
+	d.retuning = &retuning{blurredNoise: c.blurredNoise, mapNoise: c.mapNoise, dev: dev, planar: p, given: report.Noise.Estimate == nil, sigma: math.Max(d.sigma, leastSigma), first: math.Max(d.sigma, leastSigma), kernel: kernel.Energy(), network: d.network, current: d.network}
 	if c.adapts() {
 		d.retuning.energy = kernel.Energy()
 	}

@@ -62,8 +62,8 @@ func (r *Restorer) Denoise(ctx context.Context, img image.Image, options ...Opti
 		func(ctx context.Context, _ backend.Device, pic *picture, c settings, report *Report) ([]float32, error) {
 			p := pic.planar
 			if report.noiseless() && c.prior == nil {
-				report.Unchanged, report.Method = report.Impulses == 0, ""
-				report.Converged, report.Averagedness, report.Certified = true, 1, true
+				report.Unchanged, report.Method = report.Noise.Impulses == 0, ""
+				report.Iteration.Converged, report.Averagedness, report.Certified = true, 1, true
 				return slices.Clone(p.Pix), newMeter(c.progress, 0).end()
 			}
 			c, err := c.forNoise(report)
@@ -91,11 +91,11 @@ func (r *Restorer) Denoise(ctx context.Context, img image.Image, options ...Opti
 
 // times multiplies the noise level, and returns the report.
 func (r *Report) times(factor float64) *Report {
-	r.Sigma *= factor
-	if r.Estimate == nil || r.Estimate.Levels == nil {
+	r.Noise.Sigma *= factor
+	if r.Noise.Estimate == nil || r.Noise.Estimate.Levels == nil {
 		return r
 	}
-	e := *r.Estimate
+	e := *r.Noise.Estimate
 	e.Sigma *= factor
 	for k, m := range e.levels {
 		scaled := *m
@@ -107,7 +107,7 @@ func (r *Report) times(factor float64) *Report {
 			e.Levels = &scaled
 		}
 	}
-	r.Estimate = &e
+	r.Noise.Estimate = &e
 	return r
 }
 
@@ -124,9 +124,9 @@ func denoiseBright(ctx context.Context, dev backend.Device, p *Planar, c setting
 
 // findSigma takes the noise level or its estimate from the settings, or estimates it by measure.
 func (r *Report) findSigma(ctx context.Context, c settings, p *Planar, measure func(settings, context.Context, *Planar) (NoiseEstimate, error)) error {
-	r.Sigma = c.sigma
+	r.Noise.Sigma = c.sigma
 	if c.sigmaGiven {
-		r.SigmaGiven = c.sigma
+		r.Noise.Given = c.sigma
 		return nil
 	}
 	var e NoiseEstimate
@@ -138,7 +138,7 @@ func (r *Report) findSigma(ctx context.Context, c settings, p *Planar, measure f
 			return err
 		}
 	}
-	r.Sigma, r.Estimate = e.Sigma, &e
+	r.Noise.Sigma, r.Noise.Estimate = e.Sigma, &e
 	if !e.Reliable && e.Note != "" {
 		r.Doubts = append(r.Doubts, "sigma: "+e.Note)
 	}
@@ -146,7 +146,7 @@ func (r *Report) findSigma(ctx context.Context, c settings, p *Planar, measure f
 }
 
 // noiseless says that the noise was measured, and that there is none at all.
-func (r *Report) noiseless() bool { return r.Estimate != nil && r.Estimate.Sigma == 0 }
+func (r *Report) noiseless() bool { return r.Noise.Estimate != nil && r.Noise.Estimate.Sigma == 0 }
 
 // on returns the device to compute on.
 func (c settings) on() backend.Device {
@@ -159,15 +159,15 @@ func (c settings) on() backend.Device {
 // denoiseTV solves the proximal problem of total variation for all channels.
 func denoiseTV(ctx context.Context, dev backend.Device, p *Planar, c settings, report *Report) ([]float32, error) {
 	shape := p.shape()
-	alpha, coupling := tv.Tuned(report.Sigma, shape.C)
+	alpha, coupling := tv.Tuned(report.Noise.Sigma, shape.C)
 	report.Weight = alpha * c.strength
-	report.Tolerance = c.tolerance
-	if report.Tolerance == 0 {
-		report.Tolerance = tv.DefaultRelativeGap
+	report.Iteration.Tolerance = c.tolerance
+	if report.Iteration.Tolerance == 0 {
+		report.Iteration.Tolerance = tv.DefaultRelativeGap
 	}
-	meter := newMeter(c.progress, report.Tolerance)
+	meter := newMeter(c.progress, report.Iteration.Tolerance)
 	prox, err := tv.New(dev, shape, tv.Options{
-		Alpha: report.Weight, Coupling: coupling, RelativeGap: report.Tolerance, MaxIterations: c.iterations,
+		Alpha: report.Weight, Coupling: coupling, RelativeGap: report.Iteration.Tolerance, MaxIterations: c.iterations,
 		Progress: func(t tv.Progress) error {
 			return meter.group(t.Group, t.Groups, t.Iteration, t.RelativeGap)
 		},
@@ -196,9 +196,9 @@ func denoiseTV(ctx context.Context, dev backend.Device, p *Planar, c settings, r
 	}
 	solved := prox.Report()
 	for _, g := range solved.Groups {
-		report.Iterations = max(report.Iterations, g.Iterations)
+		report.Iteration.Count = max(report.Iteration.Count, g.Iterations)
 	}
-	report.Converged, report.Residual = solved.Converged, solved.RelativeGap()
+	report.Iteration.Converged, report.Iteration.Residual = solved.Converged, solved.RelativeGap()
 	return out, meter.end()
 }
 

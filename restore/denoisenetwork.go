@@ -49,7 +49,7 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 	guided := 0.
 	if phi.network.Guided() {
 		guided = guideShare
-		if err := phi.freezeAt(part(0, guided), src, c.strength, report.Estimate.levelsFor(c.method)); err != nil {
+		if err := phi.freezeAt(part(0, guided), src, c.strength, report.Noise.Estimate.levelsFor(c.method)); err != nil {
 			return nil, ended(err)
 		}
 	}
@@ -72,10 +72,10 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 	if err := fetch(); err != nil {
 		return nil, err
 	}
-	report.Converged = true
+	report.Iteration.Converged = true
 	if bound > 0 {
-		report.Tolerance, report.Residual = tolerance, bound/root
-		report.Converged = report.Residual <= tolerance
+		report.Iteration.Tolerance, report.Iteration.Residual = tolerance, bound/root
+		report.Iteration.Converged = report.Iteration.Residual <= tolerance
 	}
 	if err := checkFinite(out.Pix, p, c.method); err != nil {
 		return nil, err
@@ -85,13 +85,13 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 
 // fitTo is fit for an image and its noise.
 func (c settings) fitTo(ctx context.Context, dev backend.Device, p *Planar, report *Report) (*fitted, error) {
-	sigma, err := c.axisNoise(p.Channels, math.Max(report.Sigma, leastSigma))
+	sigma, err := c.axisNoise(p.Channels, math.Max(report.Noise.Sigma, leastSigma))
 	if err != nil {
 		return nil, err
 	}
 	if c.adapts() {
-		report.Adaptation = p.denoisingAdaptation(math.Max(report.Sigma, leastSigma), sigma)
-		sigma *= report.Adaptation
+		report.Network.Adaptation = p.denoisingAdaptation(math.Max(report.Noise.Sigma, leastSigma), sigma)
+		sigma *= report.Network.Adaptation
 	}
 	c.doubtUnproven(report, sigma)
 	return c.fit(ctx, dev, p.Channels, sigma)
@@ -147,7 +147,7 @@ func (c settings) doubtUnproven(report *Report, sigma float64) {
 		return
 	}
 	ratio := c.strength * sigma / card.Sigma
-	coarse := report.Estimate != nil && report.Estimate.Kind == CoarseNoise
+	coarse := report.Noise.Estimate != nil && report.Noise.Estimate.Kind == CoarseNoise
 	if !coarse && ratio < unprovenRange && ratio > 1/unprovenRange {
 		return
 	}

@@ -36,7 +36,7 @@ func TestRadiiOfRunsUnderAttack(t *testing.T) {
 	f, err := weights.Open(weights.Guided)
 	require.NoError(t, err)
 	c := settings{strength: 1, adapt: true, method: Guided, weights: f, boundary: deblur.Circular}
-	d, err := newDeblurring(t.Context(), dev, y, oneKernel(kernel), c, &Report{Sigma: 0.03})
+	d, err := newDeblurring(t.Context(), dev, y, oneKernel(kernel), c, &Report{Noise: NoiseReport{Sigma: 0.03}})
 	require.NoError(t, err)
 	defer d.free()
 	x, err := d.start(t.Context(), StartWiener)
@@ -128,7 +128,7 @@ func TestStrict(t *testing.T) {
 		out, report, err := Denoise(t.Context(), y, Method(Strict), Sigma(0.1), Adaptation(false))
 		require.NoError(t, err)
 		require.Equal(t, Strict, report.Method)
-		require.Nil(t, report.Guide)
+		require.Nil(t, report.Network.Guide)
 		return out.(*Planar).Pix
 	}
 	distance := func(x, y []float32) float64 {

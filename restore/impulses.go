@@ -24,5 +24,5 @@ func (p *picture) fillImpulses(report *Report) {
 	}
 	filled := *given
 	filled.Pix = impulse.Fill(given.Pix, bad, given.Channels, given.Height, given.Width)
-	p.planar, report.Impulses = &filled, share
+	p.planar, report.Noise.Impulses = &filled, share
 }

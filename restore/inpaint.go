@@ -104,7 +104,7 @@ func solveInpainting(ctx context.Context, dev backend.Device, p *Planar, known [
 	if err := mask.Diffuse(filled, p.Pix); err != nil {
 		return nil, err
 	}
-	report.Sigma = c.sigma
+	report.Noise.Sigma = c.sigma
 	if !c.sigmaGiven {
 		// Holes filled smoothly have less noise, so that where they are many the
 		// estimate is too low, which spares the picture.
@@ -112,7 +112,7 @@ func solveInpainting(ctx context.Context, dev backend.Device, p *Planar, known [
 		if err != nil {
 			return nil, err
 		}
-		report.Sigma, report.Estimate = e.Sigma, &e
+		report.Noise.Sigma, report.Noise.Estimate = e.Sigma, &e
 	}
 	// What the image has in missing pixels must not count.
 	measured := make([]float32, len(p.Pix))
@@ -121,10 +121,10 @@ func solveInpainting(ctx context.Context, dev backend.Device, p *Planar, known [
 			measured[i] = v
 		}
 	}
-	problem := inverse{k: mask, channels: p.Channels, y: measured, start: filled, prior: inpaintingStrength(report.Sigma, p.Channels)}
+	problem := inverse{k: mask, channels: p.Channels, y: measured, start: filled, prior: inpaintingStrength(report.Noise.Sigma, p.Channels)}
 	if c.kernel == nil {
 		out, err := problem.solve(ctx, dev, c, report)
-		if err == nil && report.Sigma == 0 {
+		if err == nil && report.Noise.Sigma == 0 {
 			for i, v := range p.Pix {
 				if known[i%len(known)] {
 					out[i] = v

@@ -89,7 +89,7 @@ func (p inverse) denoiser(ctx context.Context, dev backend.Device, domain backen
 		return c.prior, nil, func() {}, nil
 	}
 	if c.method != TV {
-		sigma, err := c.axisNoise(p.channels, report.Sigma)
+		sigma, err := c.axisNoise(p.channels, report.Noise.Sigma)
 		if err != nil {
 			return nil, nil, nil, err
 		}

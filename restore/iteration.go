@@ -32,18 +32,18 @@ type iteration struct {
 // the meter, whose end is to be reported.
 func (it iteration) solve(ctx context.Context, dev backend.Device, c settings, report *Report) (backend.Buffer, *meter, error) {
 	report.Averagedness, report.Certified = it.phi.Averagedness()
-	report.Tolerance = c.tolerance
-	if report.Tolerance == 0 {
-		report.Tolerance = it.tolerance
+	report.Iteration.Tolerance = c.tolerance
+	if report.Iteration.Tolerance == 0 {
+		report.Iteration.Tolerance = it.tolerance
 	}
 	limit := c.iterations
 	if limit == 0 {
 		limit = DefaultIterations
 	}
-	meter := newMeter(c.progress, report.Tolerance)
+	meter := newMeter(c.progress, report.Iteration.Tolerance)
 	opt := pnp.Options{
 		DataStep: it.data, Step: it.step, Constraint: c.constraint, Peak: it.peak, Start: it.start, TakeStart: it.takeStart,
-		Tolerance: report.Tolerance, MaxIterations: limit, Acceleration: acceleration(c.method), Contraction: c.pull,
+		Tolerance: report.Iteration.Tolerance, MaxIterations: limit, Acceleration: acceleration(c.method), Contraction: c.pull,
 	}
 	var x backend.Buffer
 	var run runs
@@ -56,8 +56,8 @@ func (it iteration) solve(ctx context.Context, dev backend.Device, c settings, r
 	if err != nil {
 		return nil, nil, err
 	}
-	report.Iteration = &run.last
-	report.Iterations, report.Converged, report.Residual = run.iterations, run.last.Converged, run.last.Relative
+	report.Iteration.Run = &run.last
+	report.Iteration.Count, report.Iteration.Converged, report.Iteration.Residual = run.iterations, run.last.Converged, run.last.Relative
 	return x, meter, nil
 }
 

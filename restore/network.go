@@ -307,9 +307,9 @@ func (f *fitted) free() {
 // describe puts what is known of the denoiser into the report, with the strength of its guide.
 func (f *fitted) describe(r *Report, strength float64) {
 	certificate := f.Certificate()
-	r.Rescaling, r.Level, r.Network = f.scale, f.level, &certificate
+	r.Network.Rescaling, r.Network.Level, r.Network.Certificate = f.scale, f.level, &certificate
 	r.Averagedness, r.Certified = f.Averagedness()
 	if f.network.Guided() {
-		r.Guide = guideReport(f.network, strength, f.looks)
+		r.Network.Guide = guideReport(f.network, strength, f.looks)
 	}
 }

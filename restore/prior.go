@@ -96,7 +96,7 @@ func denoisePrior(ctx context.Context, dev backend.Device, p *Planar, c settings
 	if err := applyTo(ctx, dev, c.prior, out, p); err != nil {
 		return nil, err
 	}
-	report.Converged = true
+	report.Iteration.Converged = true
 	if err := checkFinite(out.Pix, p, c.method); err != nil {
 		return nil, err
 	}

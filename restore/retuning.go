@@ -145,13 +145,13 @@ func (r *retuning) explain(report *Report) {
 	if r.sigma == r.first {
 		return
 	}
-	report.Disturbance = r.sigma
+	report.Noise.Disturbance = r.sigma
 	doubt := fmt.Sprintf(
 		"a run for noise of %.2g left %.2g of the photograph, so the kernel is not exact, or the noise not white: the strength is for %.2g",
 		r.first, r.left[0], r.sigma)
 	switch {
 	case r.given:
-		report.Sigma = r.sigma
+		report.Noise.Sigma = r.sigma
 		doubt = fmt.Sprintf(
 			"sigma: %.3g was given, but a run for it left %.2g of the photograph and the noise is estimated otherwise: %.3g was used in its place",
 			r.first, r.left[0], r.sigma)

@@ -32,7 +32,7 @@ type ShadowReport struct {
 
 // mendShadows mends in out, what became of p, what noise has darkened.
 func (c settings) mendShadows(p *Planar, out []float32, report *Report) {
-	if !c.shadows || c.prior != nil || report.Estimate == nil {
+	if !c.shadows || c.prior != nil || report.Noise.Estimate == nil {
 		return
 	}
 	mended := ShadowReport{Slope: 1}
@@ -40,6 +40,6 @@ func (c settings) mendShadows(p *Planar, out []float32, report *Report) {
 		mended.Raised, mended.Slope = max(mended.Raised, curve.Raised()), max(mended.Slope, curve.Slope())
 	}
 	if mended.Raised > 0 {
-		report.Shadows = &mended
+		report.Noise.Shadows = &mended
 	}
 }

@@ -47,14 +47,14 @@ func TestShadows(t *testing.T) {
 		require.NoError(t, err)
 		plain, without, err := restore.Denoise(t.Context(), noisy, restore.Method(method), restore.Shadows(false))
 		require.NoError(t, err)
-		require.NotNil(t, report.Shadows, method)
-		require.Greater(t, report.Shadows.Raised, 0.01, method)
-		require.Greater(t, report.Shadows.Slope, 1.0, method)
-		require.Nil(t, without.Shadows)
+		require.NotNil(t, report.Noise.Shadows, method)
+		require.Greater(t, report.Noise.Shadows.Raised, 0.01, method)
+		require.Greater(t, report.Noise.Shadows.Slope, 1.0, method)
+		require.Nil(t, without.Noise.Shadows)
 		require.Less(t, difference(pixels(mended), scene.Pix), difference(pixels(plain), scene.Pix), method)
 		require.Greater(t, darkening(plain, scene), 0.005, method)
 		require.Less(t, math.Abs(darkening(mended, scene)), 0.7*darkening(plain, scene), method)
-		report.Shadows = nil
+		report.Noise.Shadows = nil
 		require.Equal(t, without, report, method)
 	}
 	for _, o := range [][]restore.Option{
@@ -63,17 +63,17 @@ func TestShadows(t *testing.T) {
 	} {
 		_, report, err := restore.Denoise(t.Context(), noisy, o...)
 		require.NoError(t, err)
-		require.Nil(t, report.Shadows)
+		require.Nil(t, report.Noise.Shadows)
 	}
 	_, report, err := restore.Denoise(t.Context(), grey)
 	require.NoError(t, err)
-	require.NotNil(t, report.Shadows)
+	require.NotNil(t, report.Noise.Shadows)
 	_, _, err = restore.Deblur(t.Context(), noisy, shake(t), restore.Shadows(false))
 	require.ErrorContains(t, err, "Shadows")
 	// What was added to a finished picture has no skewness.
 	_, report, err = restore.Denoise(t.Context(), whitened(still(128, 128)))
 	require.NoError(t, err)
-	require.Nil(t, report.Shadows)
+	require.Nil(t, report.Noise.Shadows)
 }
 
 // whitened is an image with white noise.

@@ -73,7 +73,7 @@ func (r *Restorer) Solve(ctx context.Context, on func(backend.Device) (operator.
 	if err != nil {
 		return nil, nil, err
 	}
-	report := &Report{Method: c.method, Sigma: c.sigma, SigmaGiven: c.sigma}
+	report := &Report{Method: c.method, Noise: NoiseReport{Sigma: c.sigma, Given: c.sigma}}
 	problem := inverse{k: k, channels: y.Channels, y: y.Pix, start: start.Pix, prior: priorStrength{
 		level:  func(sigma float64) float64 { return strength.SolveLevel(sigma, norm) },
 		guided: func(sigma float64) float64 { return strength.GuidedSolveLevel(sigma, norm) },

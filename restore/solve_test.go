@@ -37,10 +37,10 @@ func TestSolveAMask(t *testing.T) {
 		on := func(dev backend.Device) (operator.Linear, error) { return inpaint.NewMask(dev, known, 48, 56) }
 		solved, report, err := restore.Solve(t.Context(), on, y, restore.Method(method), restore.Sigma(0.05))
 		require.NoError(t, err)
-		require.True(t, report.Iteration.Certificate.Converges())
+		require.True(t, report.Iteration.Run.Certificate.Converges())
 		require.Greater(t, psnr(t, x, solved), psnr(t, x, filled.(*restore.Planar))-1, method)
 		if method == restore.Small {
-			require.InDelta(t, restore.SolveLevel(0.05, 1), report.Level, 1e-12)
+			require.InDelta(t, restore.SolveLevel(0.05, 1), report.Network.Level, 1e-12)
 		}
 
 		const unit = 8 // exact in float32
@@ -144,8 +144,8 @@ func TestPrior(t *testing.T) {
 		require.Equal(t, "prior", report.Method)
 		require.True(t, report.Certified)
 		require.Equal(t, 0.25, report.Averagedness)
-		if report.Iteration != nil {
-			require.True(t, report.Iteration.Certificate.Converges(), name)
+		if report.Iteration.Run != nil {
+			require.True(t, report.Iteration.Run.Certificate.Converges(), name)
 		}
 		again, report, err := call(plain)
 		require.NoError(t, err, name)

@@ -94,7 +94,7 @@ func solveUpscaling(ctx context.Context, dev backend.Device, p *Planar, k *upsca
 	if err := k.Extend(start, out); err != nil {
 		return nil, err
 	}
-	problem := inverse{k: k, channels: p.Channels, y: p.Pix, start: start, prior: upscalingStrength(report.Sigma, factor, p.Channels)}
+	problem := inverse{k: k, channels: p.Channels, y: p.Pix, start: start, prior: upscalingStrength(report.Noise.Sigma, factor, p.Channels)}
 	whole, err := problem.solve(ctx, dev, c, report)
 	if err != nil {
 		return nil, err

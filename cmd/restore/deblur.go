@@ -250,7 +250,10 @@ const noBlur = "none"
 func unchanged(img *restore.Planar, e *restore.NoiseEstimate) (image.Image, *restore.Report, error) {
 	out := *img
 	out.Pix = slices.Clone(img.Pix)
-	return &out, &restore.Report{Unchanged: true, Estimate: e, Sigma: e.Sigma, Converged: true, Averagedness: 1, Certified: true}, nil
+	return &out, &restore.Report{
+		Unchanged: true, Averagedness: 1, Certified: true,
+		Noise: restore.NoiseReport{Estimate: e, Sigma: e.Sigma}, Iteration: restore.IterationReport{Converged: true},
+	}, nil
 }
 
 func (d *deblurrer) describe(o *outcome) {
