@@ -11,11 +11,11 @@ import (
 // Denoise and in the second run of Deblur. It does by default: an image of much fine detail is
 // smoothed less, one of few sharp edges more. A network that is proven never to move two images
 // apart cannot make that difference by itself; photographs gain 0.04 to 0.11 dB by it on average.
-// Report.Adaptation is the factor, 0.67 to 1.49, on the noise level that the network is used for.
+// Report.Network.Adaptation is the factor, 0.67 to 1.49, on the noise level that the network is used for.
 //
 // The network "camera" is tried on a part of a photograph first, where its noise is measured and coarse, and "guided" on a
 // part of a grey one, where it is measured: what it takes there tells texture, such as that of gravel or of the sea, from
-// noise. Report.Adaptation is the factor on the strength then, 0.1 to 2.
+// noise. Report.Network.Adaptation is the factor on the strength then, 0.1 to 2.
 //
 // What is proven of the network is proven for each strength, and so is what is proven of an
 // iteration, during which the strength is fixed. The map from image to result, the choice of the

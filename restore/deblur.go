@@ -64,12 +64,12 @@ const NetworkTolerance = 1.5e-4
 // y − Kx₁ holds noise, and detail that was taken for noise. The second run, from x₁, is for
 // the photograph y + (y − Kx₁), in which that detail counts twice (Tukey's twicing, 1977;
 // the first step of the Bregman iteration of Osher, Burger, Goldfarb, Xu and Yin, 2005). It is
-// a run like any other, with the same proof, whatever x₁ is; Report.Iteration is about it.
+// a run like any other, with the same proof, whatever x₁ is; Report.Iteration.Run is about it.
 // That run follows the image that the first one shows (Adaptation).
 //
 // With a guide or without, the size of the residual tells whether the noise level that was given
 // is right: where both it and an estimate of the noise say that it is far from that, the first run,
-// or those steps, are made again for the estimate (Report.Level, Rescaling), so that a noise
+// or those steps, are made again for the estimate (Report.Network), so that a noise
 // level that is wrong by a factor of two costs little. Where the noise is estimated it is also looked for in what the
 // first run comes to: a run for too little brings it back many times as strong, and is made again for more.
 // Whoever wants a smoother or a sharper result has Strength.

@@ -32,20 +32,20 @@ import (
 //
 // With a network (Method, Weights, Network) it is Φ_s(x) = s·Φ(x/s), where s is Strength times
 // the noise level over the one that the network is for: so one network serves all
-// noise levels, with the certificate that it has (Report.Network). Below a noise level of
+// noise levels, with the certificate that it has (Report.Network.Certificate). Below a noise level of
 // 0.001, about what rounding to 8 bits leaves, s falls no further. Of
 // a network for all noise levels (denoise.Network.Levels) it is the one for Strength
 // times the noise level, with a certificate that follows from that of all. A network that has
 // a certificate follows the image, too (Adaptation). One with a guide (method "guided") is frozen for
-// the image instead (Report.Guide): the guide, a network of which nothing is proven, looks at it
+// the image instead (Report.Network.Guide): the guide, a network of which nothing is proven, looks at it
 // once and sets the radii of the projections for every pixel, times Strength, and what is proven
 // is of the network with these radii, whatever they are. Unless Sigma is given, the guide is told a noise level for every
 // square of 16 pixels (NoiseEstimate.Levels). A grey image, also one that is kept as colour,
 // goes through a colour network as three equal channels, whose results are averaged, with √3
 // times the noise level: that is the noise of three equal channels along the axis of brightness.
 //
-// Hot pixels and salt and pepper are filled before all else (Report.Impulses). Shadows that noise has darkened
-// are raised at the end (Shadows, Report.Shadows). An image in which there is
+// Hot pixels and salt and pepper are filled before all else (Report.Noise.Impulses). Shadows that noise has darkened
+// are raised at the end (Shadows, Report.Noise.Shadows). An image in which there is
 // nothing to remove, as a screenshot or a drawing, comes back as it is.
 func Denoise(ctx context.Context, img image.Image, options ...Option) (image.Image, *Report, error) {
 	r, err := forOne(taskDenoise, options)

@@ -81,7 +81,7 @@ func (f *fitted) guideAt(ctx context.Context, k operator.Linear, y, x backend.Bu
 }
 
 // GuideReport is about the guide of a network, and about what it did to the radii of its
-// projections for the photograph. Nothing is proven of a guide; Report.Network is proven whatever
+// projections for the photograph. Nothing is proven of a guide; Report.Network.Certificate is proven whatever
 // it says.
 type GuideReport struct {
 	// Strength is the factor on the radii.

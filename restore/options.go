@@ -123,7 +123,7 @@ func Noise(e NoiseEstimate) Option {
 
 // Strength multiplies the strength that follows from the noise level: below 1
 // keeps more texture and more noise, above 1 smooths more. Of method "tv" that is
-// the weight, of a network the noise level that it is taken to (Report.Rescaling, Level):
+// the weight, of a network the noise level that it is taken to (Report.Network):
 // with Strength(2) it removes noise of twice the standard deviation. It comes on top of what
 // follows from the image (Adaptation). Of a network with a guide it is a factor on the radii that the
 // guide chooses, for any of which the same is proven. The default is 1. It must be positive and at most 1e6.
@@ -209,7 +209,7 @@ func Constraint(set pnp.Constraint) Option {
 // Contraction has the iteration of Deblur, Inpaint and Upscale go to (1−q)·x₀ + q·T(x) in the
 // place of T(x), x₀ where it starts from and 0 < q < 1, which is a contraction with the constant
 // q (pnp.Options.Contraction): there is one fixed point and no other, and
-// Report.Iteration.ErrorBar bounds how far from it the result is. x₀ is the initial estimate,
+// Report.Iteration.Run.ErrorBar bounds how far from it the result is. x₀ is the initial estimate,
 // or of a network, which makes two runs, or steps and a run, the result of what comes before
 // the last. The nearer q is to 1 the less the result is drawn to x₀, and the wider is the error
 // bar.

@@ -8,7 +8,7 @@ import "github.com/averaged/imaging/internal/shadows"
 // The noise of a sensor goes through the camera's tone curve, which is concave, and what comes out is
 // darker than without noise: in the shadows of a noisy photograph by a tenth. A denoiser keeps that. Where
 // the noise that was taken away shows it by its skewness, a curve for each channel raises the result by as
-// much (Report.Shadows). White noise that was added to a finished picture is not skewed, and nothing
+// much (Report.Noise.Shadows). White noise that was added to a finished picture is not skewed, and nothing
 // changes.
 //
 // The curve comes after the network, and is not part of what is proven of it: Shadows(false), or a noise
