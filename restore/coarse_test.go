@@ -49,7 +49,7 @@ func TestCoarseNetwork(t *testing.T) {
 func TestDefaultForCoarseNoise(t *testing.T) {
 	want := restore.DefaultMethod()
 	if slices.Contains(weights.Embedded(), weights.Camera) {
-		want = restore.Camera
+		want = weights.Camera
 	}
 	r, err := restore.New()
 	require.NoError(t, err)

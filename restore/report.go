@@ -2,6 +2,7 @@ package restore
 
 import (
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/outcome"
 	"github.com/averaged/imaging/pnp"
 )
 
@@ -79,4 +80,48 @@ type IterationReport struct {
 	Left []float64
 	// Run is the report of the last run of the fixed-point iteration, with its certificate; nil from Denoise.
 	Run *pnp.Report
+}
+
+// GuideReport is about the guide of a network, and about what it did to the radii of its
+// projections for the photograph. Nothing is proven of a guide; Report.Network.Certificate is proven whatever
+// it says.
+type GuideReport struct {
+	// Strength is the factor on the radii.
+	Strength float64
+	// Looks is how often the guide set radii: once in Denoise, once more for its trial and for CoarseColour, and before each
+	// run and each annealed step in an iteration.
+	Looks int
+	// Parameters of the guide, and its Multiplications for a pixel of the photograph.
+	Parameters      int
+	Multiplications float64
+}
+
+// ShadowReport is about the curves that have mended the shadows of a photograph, a function of each
+// sample alone.
+type ShadowReport struct {
+	// Raised is the most that was added to a sample, in units of the full intensity range.
+	Raised float64
+	// Slope is the greatest slope of a curve, 1 to 1.5: two images that the denoiser leaves so far apart, with
+	// these curves, are at most Slope times as far apart in the end.
+	Slope float64
+}
+
+// reportOf makes the report of a call.
+func reportOf(o *outcome.Report) *Report {
+	r := &Report{
+		Method: o.Method, Unchanged: o.Unchanged, Doubts: o.Doubts, Averagedness: o.Averagedness, Certified: o.Certified, Weight: o.Weight,
+		Noise: NoiseReport{
+			Sigma: o.Noise.Sigma, Given: o.Noise.Given, Disturbance: o.Noise.Disturbance, Impulses: o.Noise.Impulses, Clipped: o.Noise.Clipped,
+			Shadows: (*ShadowReport)(o.Noise.Shadows),
+		},
+		Network: NetworkReport{
+			Certificate: o.Network.Certificate, Level: o.Network.Level, Rescaling: o.Network.Rescaling, Adaptation: o.Network.Adaptation,
+			Guide: (*GuideReport)(o.Network.Guide),
+		},
+		Iteration: IterationReport(o.Iteration),
+	}
+	if e := o.Noise.Estimate; e != nil {
+		r.Noise.Estimate = estimateOf(*e)
+	}
+	return r
 }

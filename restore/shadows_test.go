@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/restore"
+	"github.com/averaged/imaging/weights"
 )
 
 // sensed returns a scene of soft shapes as a sensor sees it, with noise in linear light under a tone curve, and the scene.
@@ -42,7 +43,7 @@ func darkening(img image.Image, scene *restore.Planar) float64 {
 func TestShadows(t *testing.T) {
 	noisy, scene := sensed(0.04)
 	grey := &restore.Planar{Width: noisy.Width, Height: noisy.Height, Channels: 1, Pix: noisy.Plane(0)}
-	for _, method := range []string{restore.TV, "strict", restore.Fast, "guided", restore.Camera} {
+	for _, method := range []string{restore.TV, "strict", weights.Fast, "guided", weights.Camera} {
 		mended, report, err := restore.Denoise(t.Context(), noisy, restore.Method(method))
 		require.NoError(t, err)
 		plain, without, err := restore.Denoise(t.Context(), noisy, restore.Method(method), restore.Shadows(false))

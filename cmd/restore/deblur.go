@@ -43,7 +43,7 @@ prior the iteration converges, and the report says what is proven (-v prints the
 certificate). With one that has no certificate it runs all the same, but nothing is
 promised.
 
-The default prior is ` + restore.DefaultPrior() + `, tv is total variation, and the others are
+The default prior is ` + defaultPrior() + `, tv is total variation, and the others are
 networks ('restore info' describes them).
 ` + embeddedNetworks() + `
 Others come from a file, --weights FILE. How strong the prior is follows from the
