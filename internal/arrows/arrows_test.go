@@ -256,7 +256,7 @@ func TestArrows(t *testing.T) {
 // The checker itself reports what it must.
 func TestCheckReportsForbiddenArrows(t *testing.T) {
 	madeUp := map[string]imports{
-		"restore":     {code: []string{"tv", "pnp", "train"}},
+		"restore":     {code: []string{"inpaint", "pnp", "train"}},
 		"denoise":     {code: []string{"backend", "tv"}, tests: []string{"denoise", testify + "/require", "pnp"}},
 		"tv":          {code: []string{gonum + "/mat", testify + "/require"}, tests: []string{"backend/cpu"}},
 		"pnp":         {code: []string{"backend/cpu"}},
