@@ -9,12 +9,14 @@ import (
 
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/deblur/estimate"
+	"github.com/averaged/imaging/internal/denoising"
+	"github.com/averaged/imaging/internal/strength"
 )
 
 // KernelSize sets the largest side that EstimateKernel gives a kernel, in pixels, 3 to 301. The
 // default is 101. How large the kernel is is found; this is a limit.
 func KernelSize(side int) Option {
-	return option{"KernelSize", func(c *settings) error {
+	return option{"KernelSize", func(c *request) error {
 		if side < 3 || side > estimate.MostSize {
 			return &OptionError{Option: "KernelSize", Value: side, Want: fmt.Sprintf("3 to %d", estimate.MostSize)}
 		}
@@ -226,13 +228,13 @@ func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, opt
 		return []string{"kernel: it spreads over more of the photograph than blur does, and is no kernel, or one of another scale"}, nil
 	}
 	if !c.sigmaGiven {
-		e, err := p.measured().whiteNoise()
+		e, err := denoising.White(p.measured())
 		if err != nil {
 			return nil, err
 		}
 		c.sigma = e.Sigma
 	}
-	m, ok, err := estimate.Check(ctx, p.planar.Pix, p.planar.Channels, p.planar.Height, p.planar.Width, kernel, max(c.sigma, leastSigma), c.threads)
+	m, ok, err := estimate.Check(ctx, p.planar.Pix, p.planar.Channels, p.planar.Height, p.planar.Width, kernel, max(c.sigma, strength.LeastSigma), c.threads)
 	if err != nil || !ok {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ prior the iteration converges, and the report says what is proven (-v prints the
 certificate). With one that has no certificate it runs all the same, but nothing is
 promised.
 
-The default prior is ` + restore.DefaultPrior() + `, tv is total variation, and the others are
+The default prior is ` + defaultPrior() + `, tv is total variation, and the others are
 networks ('restore info' describes them).
 ` + embeddedNetworks() + `
 Others come from a file, --weights FILE. How strong the prior is follows from the
@@ -284,7 +284,10 @@ const noBlur = "none"
 func unchanged(img *restore.Planar, e *restore.NoiseEstimate) (image.Image, *restore.Report, error) {
 	out := *img
 	out.Pix = slices.Clone(img.Pix)
-	return &out, &restore.Report{Unchanged: true, Estimate: e, Sigma: e.Sigma, Converged: true, Averagedness: 1, Certified: true}, nil
+	return &out, &restore.Report{
+		Unchanged: true, Averagedness: 1, Certified: true,
+		Noise: restore.NoiseReport{Estimate: e, Sigma: e.Sigma}, Iteration: restore.IterationReport{Converged: true},
+	}, nil
 }
 
 func (d *deblurrer) describe(o *outcome) {

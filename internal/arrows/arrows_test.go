@@ -43,15 +43,29 @@ var table = map[string]row{
 		// The types of restore's own face: devices, kernels, networks, certificates. See
 		// RATIONALE.md.
 		"backend", "backend/cpu", "backend/cuda", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights", "weights/research",
-		"internal/cameranoise", "internal/curves", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/noiselevel", "internal/openfile", "internal/quality",
+		"internal/cameranoise", "internal/curves", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/imageplanes", "internal/maskimage", "internal/networks", "internal/noiselevel", "internal/openfile", "internal/quality",
 		"web",
 		cobra, pflag, xTerm,
 	}, tests: []string{"denoise/dncnn"}},
 	"restore": {code: []string{
-		"denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "tv", "pnp", "averaged", "backend", "backend/cpu", "backend/cuda", "weights", "weights/open",
-		"internal/imagefile", "internal/impulse", "internal/levelmap", "internal/noiselevel", "internal/shadows", "internal/strength",
-		xImage,
-	}, tests: []string{"denoise/activation", "denoise/dncnn", "internal/cameranoise", "internal/scene", "internal/quality", "weights/research"}},
+		"denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "pnp", "backend", "backend/cpu", "weights", "weights/open",
+		"internal/deblurring", "internal/denoising", "internal/imagefile", "internal/imageplanes", "internal/inverse", "internal/levelmap", "internal/maskimage", "internal/meter", "internal/networks", "internal/noiselevel", "internal/outcome", "internal/strength",
+	}, tests: []string{"denoise/activation", "denoise/dncnn", "tv", "internal/cameranoise", "internal/scene", "internal/quality", "weights/research"}},
+	// The rooms of restore: it opens and closes the image around them.
+	"internal/deblurring": {code: []string{
+		"deblur", "deblur/estimate", "denoise", "denoise/refute", "operator", "tv", "pnp", "backend",
+		"internal/denoising", "internal/imageplanes", "internal/inverse", "internal/meter", "internal/networks", "internal/outcome", "internal/strength",
+	}, tests: []string{"weights", "weights/open"}},
+	"internal/denoising": {code: []string{
+		"denoise", "tv", "pnp", "backend", "weights",
+		"internal/imageplanes", "internal/impulse", "internal/levelmap", "internal/meter", "internal/networks", "internal/noiselevel", "internal/outcome", "internal/shadows", "internal/strength",
+	}},
+	"internal/inverse":     {code: []string{"operator", "tv", "pnp", "backend", "internal/imageplanes", "internal/meter", "internal/networks", "internal/outcome", "internal/strength"}},
+	"internal/networks":    {code: []string{"denoise", "denoise/rungekutta", "operator", "pnp", "backend", "weights", "internal/levelmap", "internal/outcome", "internal/strength"}, tests: []string{"denoise/refute", "weights/research"}},
+	"internal/outcome":     {code: []string{"denoise", "pnp", "internal/levelmap"}},
+	"internal/meter":       {},
+	"internal/maskimage":   {code: []string{"internal/imagefile", "internal/imageplanes"}},
+	"internal/imageplanes": {code: []string{"inpaint", "upscale", "backend", "internal/strength"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from, internal/cameranoise
 	// photographs it, internal/noiselevel says of what level its noise is, and internal/strength for which
 	// levels the steps of deblurring are. See RATIONALE.md.
@@ -246,7 +260,7 @@ func TestArrows(t *testing.T) {
 // The checker itself reports what it must.
 func TestCheckReportsForbiddenArrows(t *testing.T) {
 	madeUp := map[string]imports{
-		"restore":                 {code: []string{"tv", "pnp", "train"}},
+		"restore":                 {code: []string{"inpaint", "pnp", "train"}},
 		"denoise":                 {code: []string{"backend", "tv"}, tests: []string{"denoise", testify + "/require", "pnp"}},
 		"tv":                      {code: []string{gonum + "/mat", testify + "/require"}, tests: []string{"backend/cpu"}},
 		"pnp":                     {code: []string{"backend/cpu"}},
