@@ -98,7 +98,7 @@ func TestFilterGradient(t *testing.T) {
 		}
 		for _, set := range SetsUnderTest(t) {
 			t.Run(fmt.Sprint(c, set), func(t *testing.T) {
-				d := New(UseInstructionSet(set), Threads(2))
+				d := open(t, UseInstructionSet(set), Threads(2))
 				defer d.Close()
 				wrap := func(s backend.Shape, data []float32) backend.Buffer {
 					b, err := d.Wrap(s, data)

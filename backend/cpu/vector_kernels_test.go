@@ -159,7 +159,7 @@ func TestVectorOperationsSameBitsWithEveryInstructionSet(t *testing.T) {
 	leaveKernels(t)
 	for _, n := range []int{1, 100, vectorBlock, 3*vectorBlock + 77} {
 		run := func(set InstructionSet) ([]float32, float64) {
-			d := New(UseInstructionSet(set), Threads(2))
+			d := open(t, UseInstructionSet(set), Threads(2))
 			defer d.Close()
 			a := newArena(uint64(n), 0)
 			a.reserve(11*n + 500)
@@ -168,14 +168,14 @@ func TestVectorOperationsSameBitsWithEveryInstructionSet(t *testing.T) {
 			for i := range matrix {
 				matrix[i] = a.number(1)
 			}
-			wrapped := func(data []float32) *buffer {
+			wrapped := func(data []float32) backend.Buffer {
 				b, err := d.Wrap(backend.Image(len(data)/n, 1, n), data)
 				require.NoError(t, err)
-				return b.(*buffer)
+				return b
 			}
 			require.NoError(t, d.MixChannels(wrapped(out), wrapped(in), matrix))
 			require.NoError(t, d.MixChannels(wrapped(in), wrapped(in), matrix[:25]))
-			value := d.sum(0, out[:5*n], in) + d.sum(1, out, out) + d.sum(2, out[n:], in)
+			value := d.host.sum(0, out[:5*n], in) + d.host.sum(1, out, out) + d.host.sum(2, out[n:], in)
 			return a.memory, value
 		}
 		memory, value := run(Portable)

@@ -12,8 +12,9 @@ import (
 // New's device checks all arguments first. What arrives here belongs to this device and is not freed,
 // the device is not closed, shapes fit together, numbers are in their ranges, and memory that is
 // written shares nothing with a source, unless package backend allows that the two are the same: then
-// both have the same Data. Methods are called one at a time, unless New is told that they may be
-// called concurrently. An error wraps one of package backend's where one of them says what is wrong.
+// both have the same Data. A filter knows its own shape. Methods are called one at a time, unless New
+// is told that they may be called at the same time. An error wraps one of package backend's where one
+// of them says what is wrong.
 //
 // What else a device does well is in the interfaces below. A device without them does the same by the
 // methods of Kernels; of Gradients alone it says backend.ErrUnsupported.
@@ -132,7 +133,6 @@ type Flows[M, F any] interface {
 // FlowStep is a backend.FlowStep.
 type FlowStep[M, F any] struct {
 	Filter       F
-	FilterShape  backend.Shape
 	Bias, Radius *Array[M] // or nil
 	Activation   backend.Activation
 	Size         float32
@@ -165,11 +165,9 @@ type Layerings[M, F any] interface {
 type Layer[M, F any] struct {
 	Kind             backend.LayerKind
 	Filter           F
-	FilterShape      backend.Shape
 	Bias             *Array[M] // or nil
 	Activation       backend.Activation
 	Second           F
-	SecondShape      backend.Shape
 	SecondBias, From *Array[M] // or nil
 	Y, X             int
 	// Before and After are the shapes of the image that the layer is applied to, and of what it

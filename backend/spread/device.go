@@ -123,6 +123,15 @@ func (d *Device) ConvolveAdjoint(dst, src backend.Buffer, bf backend.Filter, bet
 	return d.Host.ConvolveAdjoint(dst, src, f.Filter, beta, scale)
 }
 
+// AddAdjoint implements backend.Convolutions, on the host as well.
+func (d *Device) AddAdjoint(dst, start, src backend.Buffer, bf backend.Filter, scale float32) error {
+	f, err := d.own(bf)
+	if err != nil {
+		return err
+	}
+	return d.Host.AddAdjoint(dst, start, src, f.Filter, scale)
+}
+
 // Convolve implements backend.Convolutions.
 func (d *Device) Convolve(dst, src backend.Buffer, bf backend.Filter, end backend.ConvEnd) error {
 	f, err := d.own(bf)

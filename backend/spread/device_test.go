@@ -13,6 +13,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/backend/spread"
 )
 
@@ -43,19 +44,19 @@ func (l local) Do(ctx context.Context, j *spread.Job, progress func(float64)) ([
 }
 
 // open returns a device that spreads all that it can, and the number of jobs so far.
-func open(workers int, fail error, options ...spread.Option) (*spread.Device, *atomic.Int64) {
+func open(t require.TestingT, workers int, fail error, options ...spread.Option) (*spread.Device, *atomic.Int64) {
 	var jobs atomic.Int64
 	var list []spread.Worker
 	for range workers {
-		list = append(list, local{cpu.New(cpu.Threads(1)), &jobs, fail})
+		list = append(list, local{cputest.Open(t, cpu.Threads(1)), &jobs, fail})
 	}
-	return spread.New(cpu.New(cpu.Threads(1)), list, options...), &jobs
+	return spread.New(cputest.Open(t, cpu.Threads(1)), list, options...), &jobs
 }
 
 func TestCompliance(t *testing.T) {
 	var all atomic.Int64
 	backendtest.Run(t, func(t testing.TB) backend.Device {
-		d, jobs := open(3, nil, spread.LeastWork(0))
+		d, jobs := open(t, 3, nil, spread.LeastWork(0))
 		t.Cleanup(func() { all.Add(jobs.Load()) })
 		return d
 	}, backendtest.Operations()...)
@@ -68,9 +69,9 @@ func TestSameBitsAsTheHost(t *testing.T) {
 		t.Skip("goes through all cases of the suite once more; run it without -short")
 	}
 	backendtest.SameBits(t,
-		func(testing.TB) backend.Device { return cpu.New(cpu.Threads(1)) },
-		func(testing.TB) backend.Device {
-			d, _ := open(5, nil, spread.LeastWork(0))
+		func(t testing.TB) backend.Device { return cputest.Open(t, cpu.Threads(1)) },
+		func(t testing.TB) backend.Device {
+			d, _ := open(t, 5, nil, spread.LeastWork(0))
 			return d
 		})
 }
@@ -102,7 +103,7 @@ func flow(t *testing.T, d *spread.Device, ctx context.Context) (result []float32
 }
 
 func TestProgressRises(t *testing.T) {
-	d, jobs := open(3, nil, spread.LeastWork(0))
+	d, jobs := open(t, 3, nil, spread.LeastWork(0))
 	var told []float64
 	_, err := flow(t, d, backend.WithProgress(t.Context(), func(f float64) { told = append(told, f) }))
 	require.NoError(t, err)
@@ -114,7 +115,7 @@ func TestProgressRises(t *testing.T) {
 
 func TestAFailureOfAWorkerIsReported(t *testing.T) {
 	gone := errors.New("the worker is gone")
-	d, _ := open(2, gone, spread.LeastWork(0))
+	d, _ := open(t, 2, gone, spread.LeastWork(0))
 	_, err := flow(t, d, t.Context())
 	require.ErrorIs(t, err, gone)
 	_, err = flow(t, d, t.Context())
@@ -122,7 +123,7 @@ func TestAFailureOfAWorkerIsReported(t *testing.T) {
 }
 
 func TestLittleWorkIsTheHosts(t *testing.T) {
-	d, jobs := open(2, nil)
+	d, jobs := open(t, 2, nil)
 	_, err := flow(t, d, t.Context())
 	require.NoError(t, err)
 	require.Zero(t, jobs.Load())
@@ -134,7 +135,7 @@ func TestJobsThatAreWrong(t *testing.T) {
 	whole := source.Shape.Whole()
 	layer := spread.Step{Filter: 1, Bias: -1, Radius: -1}
 	right := spread.Job{Arrays: []spread.Array{source, filter}, Inside: whole, Channels: 1, Layer: layer}
-	dev := cpu.New()
+	dev := cputest.Open(t)
 	result, err := right.Run(t.Context(), dev)
 	require.NoError(t, err)
 	require.Len(t, result, 4)

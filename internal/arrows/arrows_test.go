@@ -106,11 +106,13 @@ var table = map[string]row{
 	"operator/operatortest": {code: []string{"operator", "backend"}},
 	"internal/devicetest":   {code: []string{"operator", "backend", testify}},
 	"backend":               {},
-	"backend/devicekit":     {code: []string{"backend"}},
+	// internal/hostblur and what it stands on blur on the host for a device that does not.
+	"backend/devicekit": {code: []string{"backend", "internal/fft", "internal/hostblur", "internal/parallel"}},
 	"backend/cpu": {code: []string{
-		"backend", "backend/devicekit", "internal/parallel", "internal/fft", xSys,
+		"backend", "backend/devicekit", "internal/parallel", "internal/fft", "internal/hostblur", xSys,
 		"backend/cpu/internal/convrow", "backend/cpu/internal/tvrow", "backend/cpu/internal/vectors", "backend/cpu/internal/winograd",
 	}},
+	"backend/cpu/cputest":           {code: []string{"backend/cpu", testify}},
 	"backend/cpu/internal/convrow":  {code: []string{xSys}},
 	"backend/cpu/internal/tvrow":    {code: []string{xSys}},
 	"backend/cpu/internal/vectors":  {code: []string{xSys}},
@@ -131,7 +133,7 @@ var table = map[string]row{
 
 	// The page in the browser: its server, what its workers run, and what makes its files.
 	"web":       {},
-	"web/wasm":  {code: []string{"restore", "deblur", "weights", "backend", "backend/cpu", "backend/spread", "internal/imagefile"}},
+	"web/wasm":  {code: []string{"restore", "deblur", "backend", "backend/cpu", "backend/spread", "internal/imagefile"}},
 	"web/build": {code: []string{"internal/htmlreport"}},
 
 	// Internal packages, each with one purpose.
@@ -144,6 +146,7 @@ var table = map[string]row{
 	"internal/dng":                  {code: []string{"internal/imagefile", "internal/losslessjpeg"}},
 	"internal/fft":                  {code: []string{"internal/parallel"}, tests: []string{xSys}},
 	"internal/findings":             {code: []string{"internal/htmlreport", "internal/imagefile/atomicfile"}},
+	"internal/hostblur":             {code: []string{"backend", "internal/fft", "internal/parallel"}},
 	"internal/htmlreport":           {},
 	"internal/imagecheck":           {},
 	"internal/imagefile":            {code: []string{"internal/imagecheck", "internal/imagefile/atomicfile", "internal/jpegblock", "internal/openfile", xImage}},
@@ -229,7 +232,7 @@ var table = map[string]row{
 // everyTest is what the tests of any package may import.
 var everyTest = []string{
 	testify, rapid, gonum,
-	"backend", "backend/devicekit", "backend/cpu", "backend/backendtest", "backend/backendtest/refdevice",
+	"backend", "backend/devicekit", "backend/cpu", "backend/cpu/cputest", "backend/backendtest", "backend/backendtest/refdevice",
 }
 
 func TestArrows(t *testing.T) {
@@ -305,6 +308,13 @@ func TestDependenciesOfRestore(t *testing.T) {
 		for _, p := range dependencies(t, platform, "./restore") {
 			require.True(t, p.Standard || allowed(p.ImportPath, may), "%s: restore depends on %s", platform, p.ImportPath)
 		}
+	}
+}
+
+// The program that people install has no weights that its users may not use.
+func TestProgramHasOpenWeights(t *testing.T) {
+	for _, p := range dependencies(t, "linux/amd64", "./cmd/restore") {
+		require.NotEqual(t, module+"/weights/research", p.ImportPath)
 	}
 }
 
