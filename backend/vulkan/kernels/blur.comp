@@ -7,7 +7,7 @@
 layout(binding = 0) writeonly buffer Dst { float dst[]; };
 layout(binding = 1) readonly buffer Src { float src[]; };
 layout(binding = 2) readonly buffer Taps { int taps[]; }; // dy, dx, and the weight's bits
-layout(push_constant) uniform Push { uint dst_at, src_at, taps_at, count, planes, h, w, continuation; int source_h, source_w; };
+layout(push_constant) uniform Push { uint dst_at, src_at, taps_at, count, planes, h, w, continuation; int source_h, source_w; uint first, n; };
 
 const uint CIRCULAR = 0, ZERO = 1, REFLECTED = 2, FOLDED = 3;
 
@@ -27,7 +27,8 @@ void main() {
     uint flips = continuation == FOLDED ? 4 : 1;
     PLANES(k, planes) {
         uint from = src_at + k * uint(source_h * source_w);
-        EACH(i, h * w) {
+        EACH(j0, n) {
+            uint i = first + j0;
             float total = 0;
             for (uint flip = 0; flip < flips; flip++) {
                 int y = int(i / w), x = int(i % w);
