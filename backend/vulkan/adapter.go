@@ -49,13 +49,13 @@ func acquire(index int) (*adapter, error) {
 	return a, nil
 }
 
-// release closes the adapter after its last user. One that no longer answers is left as it is, since
-// its memory may still be written to.
-func (a *adapter) release(answers bool) error {
+// release closes the adapter after its last user. One that has failed is used by none that is opened
+// later, and one that no longer answers is left as it is, since its memory may still be written to.
+func (a *adapter) release(answers, failed bool) error {
 	adapters.Lock()
 	defer adapters.Unlock()
 	a.users--
-	if !answers {
+	if failed || !answers {
 		a.broken = true
 	}
 	if a.broken && adapters.open[a.Index] == a {

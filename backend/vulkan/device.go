@@ -45,7 +45,8 @@ type gpu struct {
 	stream *stream
 	fault  error // the first; nothing works after it
 	// due: an image was uploaded, and no tile of what was made of it has been compared.
-	due bool
+	due  bool
+	host backend.Device // what results are compared with, nil before the first
 }
 
 // Open opens the device with this number of Devices, and compares it with the processor. Its error is a
@@ -64,7 +65,7 @@ func Open(index int, options ...Option) (*Device, error) {
 		return nil, fmt.Errorf("vulkan:%d: %w", index, err)
 	}
 	if err := supported(g.GPU); err != nil {
-		return nil, errors.Join(fmt.Errorf("vulkan:%d: %w", index, err), g.release(true))
+		return nil, errors.Join(fmt.Errorf("vulkan:%d: %w", index, err), g.release(true, false))
 	}
 	if g.limit == 0 {
 		g.limit = g.FreeMemory() / 10 * 9
@@ -80,7 +81,7 @@ func Open(index int, options ...Option) (*Device, error) {
 	}
 	d := &Device{devicekit.New[memory, *filter](g, false), g}
 	if !g.unchecked {
-		g.once.Do(func() { g.checked = g.compare() })
+		g.once.Do(func() { g.checked = g.compare(d) })
 		if g.checked != nil {
 			err := g.failed(g.checked)
 			_ = d.Close() // it says the same
@@ -132,18 +133,25 @@ func (g *gpu) Sync() error {
 	return g.try(g.stream.finish())
 }
 
-// Close implements devicekit.Kernels.
+// Close implements devicekit.Kernels. Where the device does not answer, what it may still write to is not
+// given back.
 func (g *gpu) Close() error {
-	err := g.try(g.stream.finish())
-	answers := err == nil || errors.Is(err, ErrWrong) || errors.Is(err, driver.ErrLost)
+	err := g.stream.finish()
+	answers := !errors.Is(err, driver.ErrTimeout)
+	if err != nil && answers {
+		_ = g.Wait() // a device that was lost says so again
+	}
+	if err != nil {
+		err = g.try(err)
+	}
+	if g.host != nil {
+		err = errors.Join(err, g.host.Close())
+	}
 	if answers {
 		g.stream.close()
-		for _, s := range g.pool.segments {
-			g.adapter.Free(s.memory)
-		}
-		g.pool.segments = nil
+		g.pool.close(g.adapter.Free)
 	}
-	return errors.Join(err, g.release(answers))
+	return errors.Join(err, g.release(answers, g.fault != nil))
 }
 
 // ConvolutionGrid implements devicekit.Kernels: every pixel is made in the same way.

@@ -141,9 +141,9 @@ func (p *pool) release(b *block) {
 }
 
 // close gives all memory back, in use or not.
-func (p *pool) close() {
+func (p *pool) close(free func(*driver.Memory)) {
 	for _, s := range p.segments {
-		p.free(s.memory)
+		free(s.memory)
 	}
 	p.segments, p.held, p.used = nil, 0, 0
 }
