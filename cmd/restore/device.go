@@ -62,7 +62,7 @@ func (c *computing) open() (backend.Device, error) {
 	case "cuda":
 		return openCUDA(c.backend, number)
 	case "vulkan":
-		return openVulkan(c.backend, number)
+		return c.openVulkan(number)
 	default:
 		return nil, usagef("--backend %s: want auto, cpu, cuda[:N] or vulkan[:N]", oneLine(c.backend))
 	}

@@ -8,8 +8,8 @@ import "github.com/averaged/imaging/backend"
 func bestVulkan(*app, int) backend.Device { return nil }
 
 // openVulkan says that this program knows nothing of Vulkan.
-func openVulkan(flag string, _ int) (backend.Device, error) {
-	return nil, usagef("--backend %s: this build has no Vulkan support; use --backend cpu", flag)
+func (c *computing) openVulkan(int) (backend.Device, error) {
+	return nil, usagef("--backend %s: this build has no Vulkan support; use --backend cpu", c.backend)
 }
 
 // vulkanDevices returns no devices, as a matter of the build.

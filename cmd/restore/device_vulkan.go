@@ -139,13 +139,18 @@ func writeRaces(a *app, results map[string]raceResult) {
 	}
 }
 
-// openVulkan opens the device that --backend names.
-func openVulkan(flag string, n int) (backend.Device, error) {
+// openVulkan opens the device that --backend names. Where it is there and does not work, the processor
+// takes its place.
+func (c *computing) openVulkan(n int) (backend.Device, error) {
 	dev, err := vulkan.Open(n)
-	if err != nil {
-		return nil, usagef("--backend %s: %s; use --backend cpu or auto", flag, faultText(err))
+	switch {
+	case err == nil:
+		return dev, nil
+	case errors.Is(err, vulkan.ErrNoDriver) || errors.Is(err, vulkan.ErrNoDevice) || errors.Is(err, backend.ErrUnsupported):
+		return nil, usagef("--backend %s: %s; use --backend cpu or auto", c.backend, vulkanCause(err))
 	}
-	return dev, nil
+	c.teller().note("%s; going on on the processor", oneLine(faultText(err)))
+	return c.openProcessor()
 }
 
 // vulkanDevices returns the devices that --backend can name, or why there are none. Each is opened, to
@@ -206,7 +211,7 @@ func faultText(err error) string {
 	if errors.As(err, &f) {
 		return f.Error()
 	}
-	return vulkanCause(err)
+	return err.Error()
 }
 
 // deviceFault returns what to say of an error after which the run goes on on the processor: a device

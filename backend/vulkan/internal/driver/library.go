@@ -129,11 +129,29 @@ func load() error {
 	return library.err
 }
 
-// faults stands in for Vulkan where a test wants a call to fail. It is asked before each call, and
-// returns what the call returns in place of being made.
+// faults stands in for Vulkan where a test wants a call to fail.
 var faults struct {
 	sync.Mutex
 	ask func(name string) (code int32, fails bool)
+}
+
+// Fail has ask asked before each call that can fail and each dispatch, by the function's name. Where it
+// says so the call is not made and returns the code; a dispatch is left out. It is for tests; nil ends it.
+func Fail(ask func(name string) (code int32, fails bool)) {
+	faults.Lock()
+	defer faults.Unlock()
+	faults.ask = ask
+}
+
+// Fallible returns the names of the functions that Fail asks about.
+func Fallible() []string {
+	var names []string
+	for f := range functionCount {
+		if !f.returnsNothing() || f == cmdDispatch {
+			names = append(names, functionNames[f])
+		}
+	}
+	return names
 }
 
 // call calls a function. What its arguments point to is from onHeap, and kept alive by the caller.
@@ -141,7 +159,7 @@ func call(f function, arguments ...uintptr) result {
 	faults.Lock()
 	ask := faults.ask
 	faults.Unlock()
-	if ask != nil && !f.returnsNothing() {
+	if ask != nil && (!f.returnsNothing() || f == cmdDispatch) {
 		if code, fails := ask(functionNames[f]); fails {
 			return result(code)
 		}

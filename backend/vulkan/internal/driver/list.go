@@ -72,10 +72,7 @@ func newInstance() (uintptr, error) {
 	handle := onHeap(uintptr(0))
 	err = check(createInstance, address(info), 0, address(handle))
 	runtime.KeepAlive(info)
-	if err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrNoDevice, err)
-	}
-	return *handle, nil
+	return *handle, err
 }
 
 // extensionsOf asks twice: how many there are, and which.
