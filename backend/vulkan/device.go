@@ -47,6 +47,9 @@ type gpu struct {
 	// due: an image was uploaded, and no tile of what was made of it has been compared.
 	due  bool
 	host backend.Device // what results are compared with, nil before the first
+	// worked: a kernel has run since the canary was heard.
+	worked bool
+	canary *canary
 }
 
 // Open opens the device with this number of Devices, and compares it with the processor. Its error is a
@@ -82,8 +85,12 @@ func Open(index int, options ...Option) (*Device, error) {
 	d := &Device{devicekit.New[memory, *filter](g, false), g}
 	if !g.unchecked {
 		g.once.Do(func() { g.checked = g.compare(d) })
-		if g.checked != nil {
-			err := g.failed(g.checked)
+		err := g.checked
+		if err == nil {
+			err = g.newCanary()
+		}
+		if err != nil {
+			err = g.failed(err)
 			_ = d.Close() // it says the same
 			return nil, err
 		}

@@ -49,6 +49,7 @@ func (l *launch) groups(name string, constants []uint32, x, y int, cost float64,
 	if l.gpu.fault != nil {
 		return l.gpu.fault
 	}
+	l.gpu.worked = true
 	k, err := l.gpu.kernel(name, constants)
 	if err != nil {
 		return l.gpu.try(err)

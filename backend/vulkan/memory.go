@@ -31,7 +31,12 @@ func (g *gpu) upload(dst memory, src []byte) error {
 }
 
 // Download implements devicekit.Kernels.
-func (g *gpu) Download(dst []float32, src array) error { return g.download(bytesOf(dst), src.Data) }
+func (g *gpu) Download(dst []float32, src array) error {
+	if err := g.download(bytesOf(dst), src.Data); err != nil || src.Shape.H == 1 || src.Shape.W == 1 {
+		return err
+	}
+	return g.stillComputes()
+}
 
 func (g *gpu) download(dst []byte, src memory) error {
 	if g.fault != nil {

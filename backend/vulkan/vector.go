@@ -140,7 +140,7 @@ func (g *gpu) reduceOnHost(r devicekit.Reduction[memory]) (float64, error) {
 // numbers downloads an array.
 func (g *gpu) numbers(a array) ([]float32, error) {
 	v := make([]float32, a.Shape.Len())
-	return v, g.Download(v, a)
+	return v, g.download(bytesOf(v), a.Data)
 }
 
 // ProjectBalls implements devicekit.Kernels.

@@ -5,11 +5,13 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/backend/vulkan"
+	"github.com/averaged/imaging/backend/vulkan/vulkantest"
 	"github.com/averaged/imaging/internal/quality"
 )
 
@@ -134,5 +136,37 @@ func TestRacesAreRemembered(t *testing.T) {
 	require.Positive(t, result.GPU)
 	if dev != nil {
 		require.NoError(t, dev.Close())
+	}
+}
+
+// A fault in any call of the driver ends in the processor's picture, and one line that says why.
+func TestVulkanFaultsEndOnTheProcessor(t *testing.T) {
+	needVulkan(t)
+	inFolder(t)
+	save(t, "noisy.pfm", picture(3, 24, 30, 32, 0.1))
+	network := certifiedNetwork(t)
+	run := func(device string) (ran, []float32) {
+		r := restoring(t, "denoise", "--method", network, "--sigma", "0.1", "--backend", device, "--force", "-o", "out.pfm", "noisy.pfm")
+		require.Equal(t, exitDone, r.code, r.stderr)
+		return r, load(t, "out.pfm").Pix
+	}
+	_, want := run("cpu")
+	_, own := run("vulkan")
+	for _, name := range vulkantest.Functions() {
+		count, end := vulkantest.Fail(name, 1<<40, 0)
+		run("vulkan")
+		end()
+		for _, after := range []int64{0, count.Load() / 2, count.Load() - 1} {
+			_, end := vulkantest.Fail(name, after, vulkantest.Lost)
+			r, got := run("vulkan")
+			end()
+			if strings.Count(r.stderr, "going on on the processor\n") == 0 {
+				require.Equal(t, own, got, "%s after %d calls: %s", name, after, r.stderr) // it made no difference
+				continue
+			}
+			require.Equal(t, want, got, "%s after %d calls", name, after)
+			require.Equal(t, 1, strings.Count(r.stderr, "restore: "), r.stderr)
+			require.Regexp(t, `^restore: .*vulkan.*; going on on the processor\n`, r.stderr)
+		}
 	}
 }
