@@ -246,6 +246,9 @@ func (d *watched) GradientFlow(ctx context.Context, dst, src backend.Buffer, r b
 	return devicekit.GradientFlowByLayers(ctx, d, dst, src, r, steps)
 }
 
+// MakesShuffledFlow: it has none.
+func (d *watched) MakesShuffledFlow([]backend.FlowStep, []backend.CodedRadii) bool { return false }
+
 // convolved counts, and sets the lowest bits.
 func (d *watched) convolved(dst, src backend.Buffer, f backend.Filter) error {
 	n := d.convolutions.Add(1)

@@ -71,7 +71,7 @@ func TestBallKernelsGiveThePortableBits(t *testing.T) {
 						}
 						c := ballCase{pixels, size, radius, extremes}
 						memory, sums := c.run(t, vectors.Portable)
-						gotMemory, gotSums := c.run(t, instructionSets[set].kernels.vectors)
+						gotMemory, gotSums := c.run(t, instructionSets[set].vectors)
 						require.NoError(t, sameFloats(memory, gotMemory), "%+v", c)
 						for i := range sums {
 							for lane, want := range sums[i] {

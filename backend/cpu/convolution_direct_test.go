@@ -92,7 +92,7 @@ type blockCase struct {
 }
 
 func (c blockCase) check(t require.TestingT, set InstructionSet) {
-	k := instructionSets[set].kernels.convolution
+	k := instructionSets[set].convolution
 	pitch := c.columns + convrow.Lanes + c.kw
 	plane := c.kh*pitch + 5
 	apart := c.columns + 7
@@ -355,7 +355,7 @@ func BenchmarkDirectConvolution(b *testing.B) {
 				for b.Loop() {
 					d.host.convolve(to, from, w, l.size, l.size, ending{scale: 1})
 				}
-				report(b, instructionSets[set].kernels.winograd, d.host.pool.Threads(), 2*float64(len(w))*321*481)
+				report(b, instructionSets[set].winograd, d.host.pool.Threads(), 2*float64(len(w))*321*481)
 			})
 		}
 	}

@@ -22,10 +22,8 @@ type Device struct {
 }
 
 var (
-	_ backend.Device        = (*Device)(nil)
-	_ backend.HostMemory    = (*Device)(nil)
-	_ backend.Layered       = (*Device)(nil)
-	_ backend.ShuffledFlows = (*Device)(nil)
+	_ backend.Device     = (*Device)(nil)
+	_ backend.HostMemory = (*Device)(nil)
 )
 
 // host is the kernels of a Device.

@@ -3,8 +3,10 @@ package cpu_test
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest"
@@ -76,6 +78,13 @@ func TestSelected(t *testing.T) {
 	require.NoError(t, d.Close())
 }
 
+// Each instruction set that there is has all kernels.
+func TestInstructionSetsAreWhole(t *testing.T) {
+	for _, s := range cpu.InstructionSets() {
+		require.True(t, cpu.Whole(s), "%v", s)
+	}
+}
+
 // An instruction set that the processor or the build lacks computes nothing and is not
 // reported as the one in use.
 func TestMissingInstructionSets(t *testing.T) {
@@ -94,6 +103,23 @@ func TestMissingInstructionSets(t *testing.T) {
 		require.ErrorIs(t, err, backend.ErrArgument)
 		require.ErrorContains(t, err, fmt.Sprintf("instruction set %v: this processor and build have %v", s, sets))
 	}
+}
+
+// A device that nobody closes leaves no goroutine once it is out of use.
+func TestForgottenDevicesEnd(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for range 10 {
+		d, err := cpu.Open(cpu.Threads(4))
+		require.NoError(t, err)
+		b, err := d.Alloc(backend.Image(1, 300, 300))
+		require.NoError(t, err)
+		require.NoError(t, d.Fill(b, 1))
+	}
+	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(end); {
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
+	require.LessOrEqual(t, runtime.NumGoroutine(), before)
 }
 
 func TestMemoryLimit(t *testing.T) {
@@ -134,6 +160,32 @@ func TestMemoryLimitLeavesWrappedMemoryOut(t *testing.T) {
 	b.Free()
 	_, err = d.Alloc(all)
 	require.NoError(t, err)
+}
+
+// Who lends memory twice, in whole or in part, is told so as who takes two views of an array.
+func TestWrappedMemoryThatOverlaps(t *testing.T) {
+	d := cputest.Open(t)
+	defer d.Close()
+	memory := make([]float32, 10)
+	wrap := func(from int) backend.Buffer {
+		b, err := d.Wrap(backend.Vector(4), memory[from:from+4])
+		require.NoError(t, err)
+		return b
+	}
+	first, same, partly, behind := wrap(0), wrap(0), wrap(3), wrap(4)
+	for b, want := range map[backend.Buffer]bool{first: true, same: true, partly: true, behind: false} {
+		shared, err := d.Overlaps(first, b)
+		require.NoError(t, err)
+		require.Equal(t, want, shared)
+	}
+	require.NoError(t, d.LinearCombination(first, backend.Term{A: 2, X: same}))
+	require.NoError(t, d.LinearCombination(first, backend.Term{A: 2, X: behind}))
+	require.ErrorIs(t, d.LinearCombination(first, backend.Term{A: 2, X: partly}), backend.ErrAlias)
+	other, err := d.Alloc(backend.Vector(4))
+	require.NoError(t, err)
+	shared, err := d.Overlaps(first, other)
+	require.NoError(t, err)
+	require.False(t, shared)
 }
 
 // Wrap computes in the caller's memory.

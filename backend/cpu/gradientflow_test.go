@@ -222,9 +222,9 @@ func TestFusedProjectionsGiveThePlanarBits(t *testing.T) {
 			}
 			for c := 0; c < channels; c += size {
 				group := planes[c*pixels:][:size*pixels]
-				instructionSets[set].kernels.vectors.ProjectBalls(group, group, pixels, pixels, size, radii[c])
+				instructionSets[set].vectors.ProjectBalls(group, group, pixels, pixels, size, radii[c])
 			}
-			instructionSets[set].kernels.winograd.Project(side, across*channels, channels, radii, 0, size, across, channels)
+			instructionSets[set].winograd.Project(side, across*channels, channels, radii, 0, size, across, channels)
 			for c := range channels {
 				for p := range pixels {
 					require.Equal(t, planes[c*pixels+p], side[p*channels+c], "%v, groups of %d, channel %d, pixel %d", set, size, c, p)
@@ -244,9 +244,9 @@ func TestFusedProjectionsGiveThePlanarBits(t *testing.T) {
 				for y := range across {
 					winograd.SpreadRadii(ofRows[y*channels+c:][:size], (*[across]float32)(ofMap[y*across:]))
 				}
-				instructionSets[set].kernels.vectors.ProjectBallsMap(group, group, ofMap, pixels, pixels, size)
+				instructionSets[set].vectors.ProjectBallsMap(group, group, ofMap, pixels, pixels, size)
 			}
-			instructionSets[set].kernels.winograd.Project(side, across*channels, channels, ofRows, channels, size, across, channels)
+			instructionSets[set].winograd.Project(side, across*channels, channels, ofRows, channels, size, across, channels)
 			for c := range channels {
 				for p := range pixels {
 					require.Equal(t, planes[c*pixels+p], side[p*channels+c], "%v, a map for groups of %d, channel %d, pixel %d", set, size, c, p)

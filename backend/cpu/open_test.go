@@ -13,6 +13,12 @@ func open(t require.TestingT, options ...Option) *Device {
 	return d
 }
 
+// Whole tells whether a set has kernels of all families.
+func Whole(s InstructionSet) bool {
+	k := instructionSets[s]
+	return k.tv != nil && k.vectors != nil && k.convolution != nil && k.winograd != nil && k.fft != nil
+}
+
 // operand returns what kernels are given for a buffer.
 func operand(t require.TestingT, d *Device, b backend.Buffer) *buffer {
 	a, err := devicekit.Operand(d.Device, b)

@@ -144,7 +144,7 @@ func (c rowCase) run(t require.TestingT, k *tvrow.Kernels) ([]float32, tvrow.Sum
 
 func (c rowCase) check(t require.TestingT, set InstructionSet) {
 	memory, sums := c.run(t, tvrow.Portable)
-	gotMemory, gotSums := c.run(t, instructionSets[set].kernels.tv)
+	gotMemory, gotSums := c.run(t, instructionSets[set].tv)
 	require.NoError(t, sameFloats(memory, gotMemory), "%+v", c)
 	require.NoError(t, sameSums(sums, gotSums), "%+v", c)
 }

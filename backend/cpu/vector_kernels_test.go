@@ -65,7 +65,7 @@ func (c vectorCase) run(t require.TestingT, k *vectors.Kernels) ([]float32, [4]v
 
 func (c vectorCase) check(t require.TestingT, set InstructionSet) {
 	memory, sums := c.run(t, vectors.Portable)
-	gotMemory, gotSums := c.run(t, instructionSets[set].kernels.vectors)
+	gotMemory, gotSums := c.run(t, instructionSets[set].vectors)
 	require.NoError(t, sameFloats(memory, gotMemory), "%+v", c)
 	for i := range sums {
 		for lane, want := range sums[i] {
@@ -148,7 +148,7 @@ func TestClipKeepsZerosAndNaN(t *testing.T) {
 	for _, set := range InstructionSets() {
 		for _, bounds := range [][2]float32{{0, 1}, {negativeZero, 1}, {-1, 0}, {-1, negativeZero}, {0, 0}} {
 			x := []float32{0, negativeZero, nan, -2, 2}
-			instructionSets[set].kernels.vectors.Clip(x, x, bounds[0], bounds[1])
+			instructionSets[set].vectors.Clip(x, x, bounds[0], bounds[1])
 			require.NoError(t, sameFloats([]float32{0, negativeZero, nan, bounds[0], bounds[1]}, x), "%v %v", set, bounds)
 		}
 	}
@@ -190,7 +190,7 @@ func TestVectorOperationsSameBitsWithEveryInstructionSet(t *testing.T) {
 func BenchmarkVectorKernels(b *testing.B) {
 	const n = 4096 // in the L1 cache
 	for _, set := range InstructionSets() {
-		k := instructionSets[set].kernels.vectors
+		k := instructionSets[set].vectors
 		var x [vectors.MaxTerms][]float32
 		for i := range x {
 			x[i] = make([]float32, n)

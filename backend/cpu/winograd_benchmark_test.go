@@ -78,7 +78,7 @@ func BenchmarkWinograd(b *testing.B) {
 	}
 	taps := make([]float32, winograd.Taps*winograd.Taps*channels)
 	for _, l := range InstructionSets() {
-		k := instructionSets[l].kernels.winograd
+		k := instructionSets[l].winograd
 		for _, c := range []struct {
 			name  string
 			flops float64
@@ -148,7 +148,7 @@ func BenchmarkPlanarWinograd(b *testing.B) {
 					for b.Loop() {
 						require.NoError(b, c.run())
 					}
-					report(b, instructionSets[l].kernels.winograd, d.host.pool.Threads(), flops)
+					report(b, instructionSets[l].winograd, d.host.pool.Threads(), flops)
 				})
 			}
 			require.NoError(b, d.Close())
@@ -193,7 +193,7 @@ func benchmarkNetwork(b *testing.B, groups int, threads ...int) {
 				for b.Loop() {
 					require.NoError(b, d.GradientFlow(context.Background(), dst, src, dst.Shape().Whole(), steps))
 				}
-				report(b, instructionSets[l].kernels.winograd, threads, blocks*2*2*9*width*width*h*w)
+				report(b, instructionSets[l].winograd, threads, blocks*2*2*9*width*width*h*w)
 			})
 		}
 	}

@@ -18,6 +18,7 @@ type Device[M, F any] struct {
 	// and by Close, which waits for them.
 	lock   sync.RWMutex
 	closed bool
+	calls  sync.Pool // of *call, that have ended
 }
 
 // New makes a device of kernels. Methods of concurrent ones are called at the same time, and Free of
@@ -69,8 +70,11 @@ func (d *Device[M, F]) begin() *call[M, F] {
 	} else {
 		d.lock.Lock()
 	}
-	c := &call[M, F]{device: d}
-	c.held = c.few[:0]
+	c, ok := d.calls.Get().(*call[M, F])
+	if !ok {
+		c = &call[M, F]{device: d}
+	}
+	c.err, c.held = nil, c.few[:0]
 	if d.closed {
 		c.err = backend.ErrClosed
 	}
@@ -79,13 +83,16 @@ func (d *Device[M, F]) begin() *call[M, F] {
 
 // end is called once, whatever happened since begin.
 func (c *call[M, F]) end() {
+	d := c.device
 	for _, l := range c.held {
 		l.drop()
 	}
-	if c.device.concurrent {
-		c.device.lock.RUnlock()
+	clear(c.held)
+	d.calls.Put(c)
+	if d.concurrent {
+		d.lock.RUnlock()
 	} else {
-		c.device.lock.Unlock()
+		d.lock.Unlock()
 	}
 }
 

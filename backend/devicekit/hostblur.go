@@ -33,8 +33,12 @@ type blurOnHost[M, F any] struct {
 }
 
 func (d *Device[M, F]) newHostBlur(spec backend.BlurSpec) (Blur[M], error) {
+	kernels, err := fft.Selected()
+	if err != nil {
+		return nil, err
+	}
 	b := hostblur.New(spec)
-	if err := b.Prepare(fft.Default, d.host.threads()); err != nil {
+	if err := b.Prepare(kernels, d.host.threads()); err != nil {
 		return nil, err
 	}
 	return blurOnHost[M, F]{d, b}, nil

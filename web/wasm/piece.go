@@ -12,7 +12,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/backend/spread"
+	"github.com/averaged/imaging/internal/spread"
 )
 
 // toldEvery is how often progress is told: people see no more.

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/backend/spread"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/spread"
 	"github.com/averaged/imaging/restore"
 )
 

@@ -27,7 +27,6 @@ type Device struct {
 var (
 	_ backend.Device     = (*Device)(nil)
 	_ backend.HostMemory = (*Device)(nil)
-	_ backend.Layered    = (*Device)(nil)
 )
 
 // Option changes how New makes a device.
@@ -211,6 +210,10 @@ func (d *Device) GradientFlow(ctx context.Context, dst, src backend.Buffer, regi
 	return s.run(ctx)
 }
 
+// MakesShuffledFlow implements backend.ShuffledFlows: work on an image in shuffled channels is not
+// spread.
+func (d *Device) MakesShuffledFlow([]backend.FlowStep, []backend.CodedRadii) bool { return false }
+
 // spreading is an operation under way.
 type spreading struct {
 	device *Device
@@ -356,7 +359,12 @@ func (s *spreading) run(ctx context.Context) error {
 
 // do has one piece computed, unless another has failed.
 func (s *spreading) do(ctx context.Context, i int, failed *atomic.Bool, progress func(float64)) ([]float32, error) {
-	worker := <-s.device.workers
+	var worker Worker
+	select {
+	case worker = <-s.device.workers:
+	case <-ctx.Done(): // while another operation has all workers
+		return nil, ctx.Err()
+	}
 	defer func() { s.device.workers <- worker }()
 	if failed.Load() {
 		return nil, nil

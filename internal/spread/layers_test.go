@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,8 +13,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/backend/cpu/cputest"
-	"github.com/averaged/imaging/backend/devicekit"
-	"github.com/averaged/imaging/backend/spread"
+	"github.com/averaged/imaging/internal/spread"
 )
 
 // layersMaker makes layers on a device, with the same numbers on any.
@@ -113,7 +111,7 @@ func (c layersCall) by(t require.TestingT, ctx context.Context, dev backend.Devi
 	dst, err := dev.Alloc(s)
 	require.NoError(t, err)
 	require.NoError(t, dev.Fill(dst, -5))
-	err = dev.(backend.Layered).ApplyLayers(ctx, dst, c.y, c.x, c.region, src, c.window, layers)
+	err = dev.ApplyLayers(ctx, dst, c.y, c.x, c.region, src, c.window, layers)
 	v := make([]float32, s.Len())
 	require.NoError(t, dev.Download(v, dst))
 	return v, err
@@ -201,31 +199,4 @@ func TestLayersAreTheHostsOrRefused(t *testing.T) {
 	require.ErrorIs(t, apply(dst, src, whole, formsOfLayers["down"](other, 1, s.H, s.W)), backend.ErrForeign)
 	overlapping := []backend.Layer{m.layer(backend.ConvolutionLayer, 4, 4, 3)}
 	require.ErrorIs(t, apply(src, src, s.Whole(), overlapping), backend.ErrAlias)
-}
-
-// unlayered hides that a device is Layered.
-type unlayered struct{ spread.Host }
-
-// Where the host is not Layered, layers are computed one by one, and are spread all the same.
-func TestLayersOfHostsThatAreNotLayered(t *testing.T) {
-	s := backend.Image(4, 40, 50)
-	host := cputest.Open(t)
-	defer host.Close()
-	var jobs atomic.Int64
-	d := spread.New(unlayered{cputest.Open(t)}, []spread.Worker{local{cputest.Open(t, cpu.Threads(1)), &jobs, nil}}, spread.LeastWork(0))
-	defer d.Close()
-	apply := func(dev backend.Device, apply func(ctx context.Context, dst backend.Buffer, y, x int, region backend.Region, src backend.Buffer, window backend.Region, layers []backend.Layer) error) []float32 {
-		m := newLayersMaker(t, dev)
-		src, layers := m.buffer(s, 1), formsOfLayers["all scales"](m, 1, s.H, s.W)
-		dst := m.buffer(backend.Image(5, s.H, s.W), 1)
-		require.NoError(t, apply(t.Context(), dst, 0, 0, s.Whole(), src, s.Whole(), layers))
-		v := make([]float32, dst.Shape().Len())
-		require.NoError(t, dev.Download(v, dst))
-		return v
-	}
-	want := apply(host, func(ctx context.Context, dst backend.Buffer, y, x int, region backend.Region, src backend.Buffer, window backend.Region, layers []backend.Layer) error {
-		return devicekit.LayersOneByOne(ctx, host, dst, y, x, region, src, window, layers)
-	})
-	require.Equal(t, want, apply(d, d.ApplyLayers))
-	require.Greater(t, jobs.Load(), int64(5), "one for each convolution")
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -14,7 +15,7 @@ import (
 	"github.com/averaged/imaging/backend/backendtest"
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/backend/cpu/cputest"
-	"github.com/averaged/imaging/backend/spread"
+	"github.com/averaged/imaging/internal/spread"
 )
 
 // local is a worker with a device of its own, which gets its jobs as a message would bring them.
@@ -120,6 +121,47 @@ func TestAFailureOfAWorkerIsReported(t *testing.T) {
 	require.ErrorIs(t, err, gone)
 	_, err = flow(t, d, t.Context())
 	require.ErrorIs(t, err, gone, "and no worker is lost by it")
+}
+
+// busy is a worker that keeps its job until its context ends or somebody lets it go.
+type busy struct{ began, letGo chan struct{} }
+
+func (b busy) Do(ctx context.Context, j *spread.Job, _ func(float64)) ([]float32, error) {
+	b.began <- struct{}{}
+	select {
+	case <-b.letGo:
+		return nil, errors.New("let go")
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Whose context ends while another operation has the only worker does not wait for it.
+func TestWaitingForAWorkerEndsWithTheContext(t *testing.T) {
+	w := busy{make(chan struct{}), make(chan struct{})}
+	d := spread.New(cputest.Open(t, cpu.Threads(1)), []spread.Worker{w}, spread.LeastWork(0))
+	defer d.Close()
+	first := make(chan error)
+	go func() {
+		_, err := flow(t, d, t.Context())
+		first <- err
+	}()
+	<-w.began
+	ctx, cancel := context.WithCancel(t.Context())
+	second := make(chan error)
+	go func() {
+		_, err := flow(t, d, ctx)
+		second <- err
+	}()
+	select {
+	case err := <-second:
+		t.Fatalf("the only worker is busy, and the second operation ended: %v", err)
+	case <-time.After(20 * time.Millisecond):
+	}
+	cancel()
+	require.ErrorIs(t, <-second, context.Canceled)
+	close(w.letGo)
+	require.ErrorContains(t, <-first, "let go")
 }
 
 func TestLittleWorkIsTheHosts(t *testing.T) {
