@@ -5,25 +5,22 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/noiselevel"
 )
 
 // A run for too little noise fits what it does not know of: noise under a blur comes back far stronger and coarse, as
 // inverting the blur makes it, where the right strength leaves next to none. A camera that smooths its noise makes it
 // look like what is blurred, so that the estimate misses it, and the result shows it.
 //
-// In colour results for the right level hold 0.000 to 0.023 by denoising.Meter, which is texture, for weak noise up to
-// 0.019, and of ten photographs whose noise was missed 0.025 to 0.19, 4 to 53 times what the run was for. As the level
-// rises noise goes all at once, and texture stays. Of grey images, which have no colour to tell by, the result says
-// nothing: texture is up to 0.06 there.
+// Texture looks like noise to any measure. Noise goes as the level rises, and texture stays.
 const (
-	noisyFrom, noisyRatio = 0.022, 2.0 // a result is noisy above that, and above as many times the level of the run
-	stillNoisy            = 0.012      // the result of a run that was made again is, above that
-	noTexture             = 0.03       // more is no texture in most photographs
-	louder, farLouder     = 2.0, 4.0   // factors of the level for which a run is made again
-	farNoisier            = 20.0       // times as noisy as the run was for, for the latter
-	quieter, mostQuieter  = 2.0, 4.0   // by which the noise has to fall, and after mostLouder, or it is texture
-	mostLouder            = 3          // how often the level is raised at most
-	afterwards            = 1.5        // factor when the noise is gone: too much costs less than too little
+	cleanBelow, cleanRatio = 0.004, 0.5 // a result has no noise below that, and below as many times the level of its run
+	noTexture              = 0.03       // more is no texture in most photographs
+	louder, farLouder      = 2.0, 4.0   // factors on the level of a run that is made again
+	farNoisier             = 4.0        // times as noisy as the run was for, for the latter
+	quieter                = 2.0        // factor by which noise falls from run to run
+	maxRaises              = 3          // of the level
+	afterwards             = 1.5        // factor when the noise is gone: too high a level costs less than too low a one
 )
 
 // noiseLeft is what the results of runs for an estimated noise level hold.
@@ -34,26 +31,28 @@ type noiseLeft struct {
 	settled bool      // no result is looked at any more
 }
 
-// judge returns the factor by which the level of the next run is another, 1 for none, and whether it is to be made
-// again, where the result of one for noise of sigma holds noise of a level.
+// judge returns the factor on the level of the next run, and whether that is the same run again, after a run for noise
+// of sigma whose result holds noise of a level.
 func (n *noiseLeft) judge(level, sigma float64) (factor float64, again bool) {
 	times := len(n.raised)
-	switch {
-	case n.settled:
+	if n.settled {
 		return 1, false
-	case times == 0 && (level <= noisyFrom || level <= noisyRatio*sigma):
+	}
+	clean := level <= max(cleanBelow, cleanRatio*sigma)
+	switch {
+	case clean && times == 0:
 		return 1, false
 	case times == 0:
 		n.first = level
-	case level <= stillNoisy:
-		n.settled = true
-		return afterwards, false
-	case level <= noTexture && level*quieter > n.last:
+	case level > cleanBelow && level <= noTexture && level*quieter > n.last:
 		n.settled = true
 		return 1 / n.raised[times-1], true
-	case times == mostLouder:
+	case clean:
 		n.settled = true
-		if level*mostQuieter <= n.first {
+		return afterwards, false
+	case times == maxRaises:
+		n.settled = true
+		if level*quieter*quieter <= n.first {
 			return afterwards, false
 		}
 		factor = 1
@@ -87,13 +86,18 @@ func (r *retuning) quieten(ctx context.Context, x backend.Buffer) (again bool, e
 	return again, err
 }
 
-// noiseIn is the level of the noise of an image (denoising.Meter).
+// noiseIn is the level of the noise of an image: of its white part, at full or at half resolution.
 func (r *retuning) noiseIn(ctx context.Context, x backend.Buffer) (float64, error) {
 	s := x.Shape()
 	p := imageplanes.New(s.C, s.H, s.W)
 	if err := r.dev.Download(p.Pix, x); err != nil {
 		return 0, err
 	}
-	e, err := r.meter.Map(ctx, p)
-	return e.Sigma, err
+	fine, err := noiselevel.Estimate(p.Pix, s.C, s.H, s.W)
+	if err != nil || s.H < 2 || s.W < 2 {
+		return fine.Sigma, err
+	}
+	half := p.Halved()
+	coarse, err := noiselevel.Estimate(half.Pix, s.C, half.Height, half.Width)
+	return max(fine.Sigma, coarse.Sigma), err
 }
