@@ -65,7 +65,10 @@ func EstimateNoise(img image.Image) (NoiseEstimate, error) {
 	if err != nil {
 		return NoiseEstimate{}, err
 	}
-	dev := cpu.New()
+	dev, err := cpu.Open()
+	if err != nil {
+		return NoiseEstimate{}, err
+	}
 	kept := &networks.Kept{}
 	e, err := denoising.Meter{Kept: kept, Device: dev}.Map(context.Background(), p.planar.planes())
 	kept.Free()

@@ -278,7 +278,10 @@ func (b *bench) deblurred(ctx context.Context, y *restore.Planar, k deblur.Kerne
 		}
 		return out.(*restore.Planar), nil
 	}
-	dev := cpu.New(cpu.Threads(b.threads))
+	dev, err := cpu.Open(cpu.Threads(b.threads))
+	if err != nil {
+		return nil, err
+	}
 	defer dev.Close() // its only error would be of work that has been waited for
 	o, err := deblur.New(dev, k, deblur.Unknown, y.Height, y.Width)
 	if err != nil {
