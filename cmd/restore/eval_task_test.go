@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/averaged/imaging/internal/imagefile"
-	"github.com/averaged/imaging/restore"
 )
 
 // TestEvalOfInpaintingAgreesWithItsParts: it is degrade, inpaint and compare in one.

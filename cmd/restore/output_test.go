@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/internal/imagefile"
-	"github.com/averaged/imaging/restore"
 )
 
 // denoising is a quick run of denoise.

@@ -20,7 +20,6 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/imagefile"
-	"github.com/averaged/imaging/restore"
 )
 
 // ran is what a run of the program did.

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/internal/imagefile"
-	"github.com/averaged/imaging/restore"
 )
 
 // upscalingBy is a quick run of upscale.
