@@ -29,7 +29,11 @@ func knownPixels(mask image.Image, p *Planar) (known []bool, doubt string, err e
 		return nil, "", fmt.Errorf("restore: %w: %w", ErrMask, err)
 	}
 	if m.Width != p.Width || m.Height != p.Height {
-		return nil, "", fmt.Errorf("restore: %w: it has %d×%d pixels and the image %d×%d, want the same size", ErrMask, m.Width, m.Height, p.Width, p.Height)
+		hint := ""
+		if m.Width == p.Height && m.Height == p.Width {
+			hint = ", turned as its orientation says; the mask has to lie as the picture is shown"
+		}
+		return nil, "", fmt.Errorf("restore: %w: it has %d×%d pixels and the image %d×%d, want the same size%s", ErrMask, m.Width, m.Height, p.Width, p.Height, hint)
 	}
 	marked := markedPixels(m)
 	missing := 0

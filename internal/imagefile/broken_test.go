@@ -180,7 +180,7 @@ func brokenFiles(t testing.TB) []struct {
 
 		{"WebP: header only", webp[:12], ErrMalformed, ""},
 		{"WebP: half", webp[:len(webp)/2], ErrMalformed, ""},
-		{"WebP: animation", []byte("RIFF\x16\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00"), ErrUnsupported, "animation"},
+		{"WebP: animation", []byte("RIFF\x16\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00"), ErrUnsupported, "animation (still images are read; save one of its pictures as PNG)"},
 		{"WebP: huge", []byte("RIFF\x16\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x00\x00\x00\x00\xff\x7f\x00\xff\x7f\x00"), ErrTooManyPixels, "32768×32768"},
 
 		{"PGM: no size", []byte("P5\n"), ErrMalformed, "PGM header has no width"},
