@@ -31,7 +31,7 @@ func knownPixels(mask image.Image, p *Planar) (known []bool, doubt string, err e
 	if m.Width != p.Width || m.Height != p.Height {
 		hint := ""
 		if m.Width == p.Height && m.Height == p.Width {
-			hint = ", turned as its orientation says; the mask has to lie as the picture is shown"
+			hint = "; the mask has to lie as the picture is shown, after its orientation in EXIF is applied"
 		}
 		return nil, "", fmt.Errorf("restore: %w: it has %d×%d pixels and the image %d×%d, want the same size%s", ErrMask, m.Width, m.Height, p.Width, p.Height, hint)
 	}
