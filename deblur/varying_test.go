@@ -7,6 +7,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/internal/devicetest"
 	"github.com/averaged/imaging/operator"
 	"github.com/averaged/imaging/operator/operatortest"
@@ -29,7 +30,7 @@ func testGrids(t testing.TB) map[string]Grid {
 
 // testVarying calls f for grids and sizes of photographs.
 func testVarying(t *testing.T, f func(t *testing.T, dev backend.Device, v *Varying, g Grid)) {
-	dev := cpu.New(cpu.Threads(2))
+	dev := cputest.Open(t, cpu.Threads(2))
 	defer func() { require.NoError(t, dev.Close()) }()
 	for name, g := range testGrids(t) {
 		for _, size := range [][2]int{{2, 3}, {7, 10}, {12, 9}} {
@@ -138,7 +139,7 @@ func TestVaryingRowSums(t *testing.T) {
 
 // With one kernel everywhere it is the blur by that kernel.
 func TestVaryingOfOneKernel(t *testing.T) {
-	dev := cpu.New(cpu.Threads(2))
+	dev := cputest.Open(t, cpu.Threads(2))
 	defer dev.Close()
 	k := made(t)(Shake(7, 3))
 	v, err := NewVarying(dev, Grid{2, 3, []Kernel{k, k, k, k, k, k}}, 30, 41)
@@ -164,7 +165,7 @@ func TestVaryingOfOneKernel(t *testing.T) {
 // The preconditioner is symmetric, with eigenvalues within its bounds.
 func TestVaryingPreconditioner(t *testing.T) {
 	const tau = 7.0
-	dev := cpu.New(cpu.Threads(2))
+	dev := cputest.Open(t, cpu.Threads(2))
 	defer dev.Close()
 	must := made(t)
 	v, err := NewVarying(dev, Grid{2, 2, []Kernel{must(Shake(9, 1)), must(Shake(9, 2)), must(Motion(8, 70)), must(Gaussian(2))}}, 14, 12)

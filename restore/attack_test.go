@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/denoise/refute"
 	"github.com/averaged/imaging/weights"
@@ -15,7 +15,7 @@ import (
 // A file can ask for so many steps that the gradient of the attack would not fit into
 // memory; the attack then goes without it.
 func TestAttackKeepsToItsMemory(t *testing.T) {
-	dev := cpu.New()
+	dev := cputest.Open(t)
 	defer dev.Close()
 	for _, c := range []struct {
 		steps     int

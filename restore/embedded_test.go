@@ -8,6 +8,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/restore"
@@ -181,7 +182,7 @@ func TestGeneralRemovesNoise(t *testing.T) {
 // BenchmarkLoadEmbedded is what every call of Denoise with an embedded method spends before
 // it begins: reading, comparing and checksums, and the filters' transforms on the device.
 func BenchmarkLoadEmbedded(b *testing.B) {
-	dev := cpu.New(cpu.Threads(1))
+	dev := cputest.Open(b, cpu.Threads(1))
 	defer dev.Close()
 	for _, name := range weights.Embedded() {
 		b.Run(name, func(b *testing.B) {
@@ -199,7 +200,7 @@ func BenchmarkLoadEmbedded(b *testing.B) {
 // BenchmarkEmbedded is each network on a photograph's worth of pixels, 481×321, with what its
 // guide does.
 func BenchmarkEmbedded(b *testing.B) {
-	dev := cpu.New()
+	dev := cputest.Open(b)
 	defer dev.Close()
 	shape := backend.Image(3, 321, 481)
 	src, err := dev.Alloc(shape)

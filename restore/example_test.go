@@ -102,7 +102,11 @@ func ExampleNetwork() {
 		return
 	}
 
-	dev := cpu.New()
+	dev, err := cpu.Open()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	defer dev.Close()
 	network, err := denoise.Load(ctx, dev, file) // certifies it, because the file has no certificate
 	if err != nil {

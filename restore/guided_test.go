@@ -12,6 +12,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/denoise/activation"
@@ -188,7 +189,7 @@ func TestRadiiAreFrozenInRuns(t *testing.T) {
 	f := guidedFile(t, 0.02, 0.3)
 	for name, invert := range inversions(t) {
 		t.Run(name, func(t *testing.T) {
-			own := cpu.New()
+			own := cputest.Open(t)
 			defer own.Close()
 			dev := &radiiOfSteps{Device: own}
 			_, report, err := invert(restore.Weights(f), restore.Device(dev), restore.Tolerance(1e-4))
@@ -227,7 +228,7 @@ func TestRadiiAreFrozenInRuns(t *testing.T) {
 func TestStrengthOfGuidedIterations(t *testing.T) {
 	f := guidedFile(t, 0.02, 0.3)
 	for name, invert := range inversions(t) {
-		own := cpu.New()
+		own := cputest.Open(t)
 		defer own.Close()
 		full, half := &radiiOfSteps{Device: own}, &radiiOfSteps{Device: own}
 		_, at1, err := invert(restore.Weights(f), restore.Device(full), restore.Iterations(1))

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise/refute"
 	"github.com/averaged/imaging/pnp"
@@ -23,7 +23,7 @@ func TestRadiiOfRunsUnderAttack(t *testing.T) {
 	if testing.Short() {
 		t.Skip("an attack on a network, of which TestCheckOfGuidedNetworks has one: go test ./... makes this, too")
 	}
-	dev := cpu.New()
+	dev := cputest.Open(t)
 	defer dev.Close()
 	const side = 28
 	y := NewPlanar(3, side, side)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
-	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/inpaint"
 	"github.com/averaged/imaging/pnp"
@@ -46,7 +46,7 @@ func damaged(p *restore.Planar, mask *image.Gray) *restore.Planar {
 
 // diffused is the fill that Inpaint starts from.
 func diffused(t testing.TB, p *restore.Planar, mask *image.Gray) *restore.Planar {
-	dev := cpu.New()
+	dev := cputest.Open(t)
 	defer dev.Close()
 	known := make([]bool, len(mask.Pix))
 	for i, v := range mask.Pix {

@@ -17,6 +17,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/denoise/dncnn"
@@ -93,7 +94,7 @@ func loaded(t testing.TB, dev backend.Device, f *weights.File, options ...denois
 }
 
 func newCPU(t testing.TB, options ...cpu.Option) backend.Device {
-	dev := cpu.New(options...)
+	dev := cputest.Open(t, options...)
 	t.Cleanup(func() { require.NoError(t, dev.Close()) })
 	return dev
 }

@@ -67,7 +67,10 @@ func EstimateNoise(img image.Image) (NoiseEstimate, error) {
 	if err != nil {
 		return NoiseEstimate{}, err
 	}
-	dev := cpu.New()
+	dev, err := cpu.Open()
+	if err != nil {
+		return NoiseEstimate{}, err
+	}
 	c := settings{device: dev, kept: &networks{}}
 	e, err := c.mapNoise(context.Background(), p.planar)
 	c.kept.free()

@@ -12,7 +12,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
-	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/scene"
 	"github.com/averaged/imaging/pnp"
@@ -56,7 +56,7 @@ func noisy(p *restore.Planar, sigma float64, seed uint64) *restore.Planar {
 }
 
 func blurred(t testing.TB, p *restore.Planar, k deblur.Kernel, b deblur.Boundary) *restore.Planar {
-	dev := cpu.New()
+	dev := cputest.Open(t)
 	defer dev.Close()
 	h, w := p.Height, p.Width
 	if b == deblur.Unknown { // p is the unknown image

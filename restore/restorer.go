@@ -47,7 +47,10 @@ func New(options ...Option) (*Restorer, error) {
 	case c.network != nil && c.device == nil:
 		r.device = c.network.Device()
 	case r.device == nil:
-		r.device, r.owned = cpu.New(cpu.Threads(c.threads), cpu.MemoryLimit(c.memory)), true
+		if r.device, err = cpu.Open(cpu.Threads(c.threads), cpu.MemoryLimit(c.memory)); err != nil {
+			return nil, fmt.Errorf("restore: %w", err)
+		}
+		r.owned = true
 	}
 	r.kept.file = c.weights
 	return r, nil

@@ -9,7 +9,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
-	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/upscale"
@@ -47,7 +47,7 @@ func leaves(channels, h, w int) *restore.Planar {
 // scaledDown is a picture after a kernel and downsampling; its sides are multiples of the
 // factor.
 func scaledDown(t testing.TB, p *restore.Planar, k deblur.Kernel, factor int) *restore.Planar {
-	dev := cpu.New()
+	dev := cputest.Open(t)
 	defer dev.Close()
 	q := restore.NewPlanar(p.Channels, p.Height/factor, p.Width/factor)
 	d, err := upscale.NewDownsampling(dev, k, deblur.Reflect, factor, q.Height, q.Width)

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/restore"
 	"github.com/stretchr/testify/require"
@@ -21,7 +21,7 @@ func TestDeblurVarying(t *testing.T) {
 		grid.Kernels = append(grid.Kernels, k)
 	}
 	const h, w = 64, 96
-	dev := cpu.New()
+	dev := cputest.Open(t)
 	defer dev.Close()
 	k, err := deblur.NewVarying(dev, grid, h, w)
 	require.NoError(t, err)

@@ -86,7 +86,7 @@ var table = map[string]row{
 		"backend", "weights", "denoise/activation", "denoise/normbound", "denoise/tile",
 		"denoise/internal/draw", "denoise/internal/ondevice",
 	}},
-	"denoise/guide":     {code: []string{"backend", "backend/devicekit", "denoise/tile", "denoise/internal/ondevice", "internal/devicequeue"}, tests: []string{"backend/backendtest/refdevice", "backend/cpu"}},
+	"denoise/guide":     {code: []string{"backend", "denoise/tile", "denoise/internal/ondevice", "internal/devicequeue"}, tests: []string{"backend/backendtest/refdevice", "backend/cpu"}},
 	"denoise/normbound": {code: []string{"backend", "denoise/internal/plain", "internal/parallel", gonum}},
 	"denoise/pullback":  {code: []string{"backend", "denoise/rungekutta", "internal/devicequeue"}},
 	"denoise/refute": {
@@ -106,11 +106,13 @@ var table = map[string]row{
 	"operator/operatortest": {code: []string{"operator", "backend"}},
 	"internal/devicetest":   {code: []string{"operator", "backend", testify}},
 	"backend":               {},
-	"backend/devicekit":     {code: []string{"backend"}},
+	// internal/hostblur and what it stands on blur on the host for a device that does not.
+	"backend/devicekit": {code: []string{"backend", "internal/fft", "internal/hostblur", "internal/parallel"}},
 	"backend/cpu": {code: []string{
-		"backend", "backend/devicekit", "internal/parallel", "internal/fft", xSys,
+		"backend", "backend/devicekit", "internal/parallel", "internal/fft", "internal/hostblur", "internal/instructionset",
 		"backend/cpu/internal/convrow", "backend/cpu/internal/tvrow", "backend/cpu/internal/vectors", "backend/cpu/internal/winograd",
 	}},
+	"backend/cpu/cputest":           {code: []string{"backend/cpu", testify}},
 	"backend/cpu/internal/convrow":  {code: []string{xSys}},
 	"backend/cpu/internal/tvrow":    {code: []string{xSys}},
 	"backend/cpu/internal/vectors":  {code: []string{xSys}},
@@ -122,7 +124,7 @@ var table = map[string]row{
 	"backend/cuda/cgoflags":         {},
 	"backend/cuda/internal/driver":  {code: []string{cudaCgo}},
 	"backend/cuda/kernels":          {},
-	"backend/spread":                {code: []string{"backend", "backend/devicekit"}},
+	"internal/spread":               {code: []string{"backend", "backend/devicekit"}},
 	"backend/backendtest":           {code: []string{"backend", "backend/devicekit", testify, rapid, gonum}},
 	"backend/backendtest/refdevice": {code: []string{"backend", "backend/devicekit"}},
 	"weights":                       {tests: []string{"weights/open", "weights/research"}},
@@ -131,7 +133,7 @@ var table = map[string]row{
 
 	// The page in the browser: its server, what its workers run, and what makes its files.
 	"web":       {},
-	"web/wasm":  {code: []string{"restore", "deblur", "backend", "backend/cpu", "backend/spread", "internal/imagefile"}},
+	"web/wasm":  {code: []string{"restore", "deblur", "backend", "backend/cpu", "internal/spread", "internal/imagefile"}},
 	"web/build": {code: []string{"internal/htmlreport"}},
 
 	// Internal packages, each with one purpose.
@@ -142,9 +144,11 @@ var table = map[string]row{
 	"internal/devicequeue":          {code: []string{"backend"}},
 	"internal/parallel":             {},
 	"internal/dng":                  {code: []string{"internal/imagefile", "internal/losslessjpeg"}},
-	"internal/fft":                  {code: []string{"internal/parallel"}, tests: []string{xSys}},
+	"internal/fft":                  {code: []string{"internal/instructionset", "internal/parallel"}},
 	"internal/findings":             {code: []string{"internal/htmlreport", "internal/imagefile/atomicfile"}},
+	"internal/hostblur":             {code: []string{"backend", "internal/fft", "internal/parallel"}},
 	"internal/htmlreport":           {},
+	"internal/instructionset":       {code: []string{xSys}},
 	"internal/imagecheck":           {},
 	"internal/imagefile":            {code: []string{"internal/imagecheck", "internal/imagefile/atomicfile", "internal/jpegblock", "internal/openfile", xImage}},
 	"internal/imagefile/atomicfile": {code: []string{"internal/openfile"}},
@@ -229,7 +233,7 @@ var table = map[string]row{
 // everyTest is what the tests of any package may import.
 var everyTest = []string{
 	testify, rapid, gonum,
-	"backend", "backend/devicekit", "backend/cpu", "backend/backendtest", "backend/backendtest/refdevice",
+	"backend", "backend/devicekit", "backend/cpu", "backend/cpu/cputest", "backend/backendtest", "backend/backendtest/refdevice",
 }
 
 func TestArrows(t *testing.T) {
@@ -242,22 +246,22 @@ func TestArrows(t *testing.T) {
 // The checker itself reports what it must.
 func TestCheckReportsForbiddenArrows(t *testing.T) {
 	madeUp := map[string]imports{
-		"restore":     {code: []string{"tv", "pnp", "train"}},
-		"denoise":     {code: []string{"backend", "tv"}, tests: []string{"denoise", testify + "/require", "pnp"}},
-		"tv":          {code: []string{gonum + "/mat", testify + "/require"}, tests: []string{"backend/cpu"}},
-		"pnp":         {code: []string{"backend/cpu"}},
-		"backend":     {code: []string{"tv"}},
-		"backend/cpu": {code: []string{"backend", xSys + "/cpu", xSys + "temic/cpu"}},
-		"helpers":     {},
-		".":           {code: []string{"restore"}},
+		"restore":                 {code: []string{"tv", "pnp", "train"}},
+		"denoise":                 {code: []string{"backend", "tv"}, tests: []string{"denoise", testify + "/require", "pnp"}},
+		"tv":                      {code: []string{gonum + "/mat", testify + "/require"}, tests: []string{"backend/cpu"}},
+		"pnp":                     {code: []string{"backend/cpu"}},
+		"backend":                 {code: []string{"tv"}},
+		"helpers":                 {},
+		"internal/instructionset": {code: []string{xSys + "/cpu", xSys + "temic/cpu"}},
+		".":                       {code: []string{"restore"}},
 	}
 	require.Equal(t, []string{
 		".: unknown package: add a row to the table in internal/arrows that says what it may import",
 		"backend must not import tv",
-		"backend/cpu must not import golang.org/x/systemic/cpu",
 		"denoise must not import tv",
 		"denoise: its tests must not import pnp",
 		"helpers: unknown package: add a row to the table in internal/arrows that says what it may import",
+		"internal/instructionset must not import golang.org/x/systemic/cpu",
 		"pnp must not import backend/cpu",
 		"restore must not import train",
 		"tv must not import github.com/stretchr/testify/require",

@@ -284,7 +284,10 @@ func (b *bench) deblurred(ctx context.Context, y *restore.Planar, g deblur.Grid,
 		}
 		return out.(*restore.Planar), nil
 	}
-	dev := cpu.New(cpu.Threads(b.threads))
+	dev, err := cpu.Open(cpu.Threads(b.threads))
+	if err != nil {
+		return nil, err
+	}
 	defer dev.Close() // its only error would be of work that has been waited for
 	o, err := deblur.NewVarying(dev, g, y.Height, y.Width)
 	if err != nil {

@@ -28,6 +28,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
@@ -61,7 +62,7 @@ func native(t *testing.T, file []byte, run func(img *restore.Planar, options ...
 	for sets[i].String() != "portable" {
 		i++
 	}
-	out, err := run(&restore.Planar{Width: m.Width, Height: m.Height, Channels: m.Channels, Pix: m.Pix}, restore.Device(cpu.New(cpu.UseInstructionSet(sets[i]))))
+	out, err := run(&restore.Planar{Width: m.Width, Height: m.Height, Channels: m.Channels, Pix: m.Pix}, restore.Device(cputest.Open(t, cpu.UseInstructionSet(sets[i]))))
 	require.NoError(t, err)
 	result := m.Like()
 	result.Pix = out.Pix

@@ -1,4 +1,4 @@
-package cpu
+package hostblur
 
 import (
 	"github.com/averaged/imaging/backend"
@@ -48,17 +48,17 @@ func identity(n int) extension {
 	return e
 }
 
-// extended hands over the rows of E·b.
-func (k *blur) extended(b *buffer) fft.Rows {
-	h, w := b.shape.H, b.shape.W
-	lead, tail := k.x.from[:k.x.lead], k.x.from[k.x.lead+w:]
-	return fft.Rows{H: len(k.y.from), W: len(k.x.from), Row: func(plane, y int, row []float32) {
-		from := k.y.from[y]
+// extended hands over the rows of E·x.
+func (b *Blur) extended(image []float32) fft.Rows {
+	h, w := b.spec.H, b.spec.W
+	lead, tail := b.x.from[:b.x.lead], b.x.from[b.x.lead+w:]
+	return fft.Rows{H: len(b.y.from), W: len(b.x.from), Row: func(plane, y int, row []float32) {
+		from := b.y.from[y]
 		if from < 0 {
 			clear(row)
 			return
 		}
-		line := b.data[(plane*h+int(from))*w:][:w]
+		line := image[(plane*h+int(from))*w:][:w]
 		gather(row, line, lead)
 		copy(row[len(lead):], line)
 		gather(row[len(lead)+w:], line, tail)
@@ -81,28 +81,28 @@ func gather(row, line []float32, from []int32) {
 // the same time. Rows of the image itself go to their place, the others wait in
 // beside until all are there, so that sums are made in one fixed order.
 type fold struct {
-	k      *blur
-	dst    *buffer
+	blur   *Blur
+	dst    []float32
 	beside []float32 // plane by plane the rows before and behind the image
 }
 
-func (k *blur) newFold(dst *buffer) *fold {
-	rows := len(k.y.from) - k.y.n
-	return &fold{k: k, dst: dst, beside: make([]float32, dst.shape.N*dst.shape.C*rows*dst.shape.W)}
+func (b *Blur) newFold(dst []float32, planes int) *fold {
+	rows := len(b.y.from) - b.y.n
+	return &fold{blur: b, dst: dst, beside: make([]float32, planes*rows*b.spec.W)}
 }
 
 // besides returns the place of extended row y, which is not of the image itself.
 func (f *fold) besides(plane, y int) []float32 {
-	if y >= f.k.y.lead {
-		y -= f.k.y.n
+	if y >= f.blur.y.lead {
+		y -= f.blur.y.n
 	}
-	w := f.dst.shape.W
-	return f.beside[(plane*(len(f.k.y.from)-f.k.y.n)+y)*w:][:w]
+	w := f.blur.spec.W
+	return f.beside[(plane*(len(f.blur.y.from)-f.blur.y.n)+y)*w:][:w]
 }
 
 func (f *fold) rows() fft.Rows {
-	ey, ex := &f.k.y, &f.k.x
-	h, w := f.dst.shape.H, f.dst.shape.W
+	ey, ex := &f.blur.y, &f.blur.x
+	h, w := f.blur.spec.H, f.blur.spec.W
 	return fft.Rows{H: len(ey.from), W: len(ex.from), Row: func(plane, y int, row []float32) {
 		if ey.from[y] < 0 {
 			return
@@ -119,7 +119,7 @@ func (f *fold) rows() fft.Rows {
 			}
 		}
 		if at := y - ey.lead; at >= 0 && at < h {
-			copy(f.dst.data[(plane*h+at)*w:], line)
+			copy(f.dst[(plane*h+at)*w:], line)
 		} else {
 			copy(f.besides(plane, y), line)
 		}
@@ -128,13 +128,13 @@ func (f *fold) rows() fft.Rows {
 
 // finish adds the rows that waited.
 func (f *fold) finish(plane int) {
-	ey := &f.k.y
-	h, w := f.dst.shape.H, f.dst.shape.W
+	ey := &f.blur.y
+	h, w := f.blur.spec.H, f.blur.spec.W
 	for y, from := range ey.from {
 		if at := y - ey.lead; from < 0 || at >= 0 && at < h {
 			continue
 		}
-		line := f.dst.data[(plane*h+int(from))*w:][:w]
+		line := f.dst[(plane*h+int(from))*w:][:w]
 		for x, v := range f.besides(plane, y) {
 			line[x] += v
 		}

@@ -27,7 +27,6 @@ type Device struct {
 var (
 	_ backend.Device     = (*Device)(nil)
 	_ backend.HostMemory = (*Device)(nil)
-	_ backend.Layered    = (*Device)(nil)
 )
 
 // Option changes how New makes a device.
@@ -123,6 +122,15 @@ func (d *Device) ConvolveAdjoint(dst, src backend.Buffer, bf backend.Filter, bet
 	return d.Host.ConvolveAdjoint(dst, src, f.Filter, beta, scale)
 }
 
+// AddAdjoint implements backend.Convolutions, on the host as well.
+func (d *Device) AddAdjoint(dst, start, src backend.Buffer, bf backend.Filter, scale float32) error {
+	f, err := d.own(bf)
+	if err != nil {
+		return err
+	}
+	return d.Host.AddAdjoint(dst, start, src, f.Filter, scale)
+}
+
 // Convolve implements backend.Convolutions.
 func (d *Device) Convolve(dst, src backend.Buffer, bf backend.Filter, end backend.ConvEnd) error {
 	f, err := d.own(bf)
@@ -201,6 +209,10 @@ func (d *Device) GradientFlow(ctx context.Context, dst, src backend.Buffer, regi
 	s.pieces = pieces(region, d.count, grid, func(r backend.Region) float64 { return (area(r) + area(s.reach(r))) / 2 })
 	return s.run(ctx)
 }
+
+// MakesShuffledFlow implements backend.ShuffledFlows: work on an image in shuffled channels is not
+// spread.
+func (d *Device) MakesShuffledFlow([]backend.FlowStep, []backend.CodedRadii) bool { return false }
 
 // spreading is an operation under way.
 type spreading struct {
@@ -347,7 +359,12 @@ func (s *spreading) run(ctx context.Context) error {
 
 // do has one piece computed, unless another has failed.
 func (s *spreading) do(ctx context.Context, i int, failed *atomic.Bool, progress func(float64)) ([]float32, error) {
-	worker := <-s.device.workers
+	var worker Worker
+	select {
+	case worker = <-s.device.workers:
+	case <-ctx.Done(): // while another operation has all workers
+		return nil, ctx.Err()
+	}
 	defer func() { s.device.workers <- worker }()
 	if failed.Load() {
 		return nil, nil

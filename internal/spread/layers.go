@@ -9,13 +9,8 @@ import (
 
 // ApplyLayers implements backend.Layered. A piece of the result goes to a worker with the window that
 // its layers reach to. That would be most of an image for layers of several scales, so that what is
-// kept for a way up, and what is made below it, are arrays of their own. Where the host is not
-// Layered, layers are computed one by one, and each convolution is spread.
+// kept for a way up, and what is made below it, are arrays of their own.
 func (d *Device) ApplyLayers(ctx context.Context, dst backend.Buffer, y, x int, region backend.Region, src backend.Buffer, window backend.Region, layers []backend.Layer) error {
-	host, ok := d.Host.(backend.Layered)
-	if !ok {
-		return devicekit.LayersOneByOne(ctx, d, dst, y, x, region, src, window, layers)
-	}
 	own := make([]backend.Layer, len(layers))
 	for i, l := range layers {
 		own[i] = l
@@ -28,14 +23,14 @@ func (d *Device) ApplyLayers(ctx context.Context, dst backend.Buffer, y, x int, 
 		}
 	}
 	if dst == nil || src == nil {
-		return host.ApplyLayers(ctx, dst, y, x, region, src, window, own)
+		return d.Host.ApplyLayers(ctx, dst, y, x, region, src, window, own)
 	}
 	shapes, err := devicekit.CheckLayers(dst.Shape(), y, x, region, src.Shape(), window, layers)
 	if err != nil {
 		return err
 	}
 	if layersWork(shapes, layers) < d.least {
-		return host.ApplyLayers(ctx, dst, y, x, region, src, window, own)
+		return d.Host.ApplyLayers(ctx, dst, y, x, region, src, window, own)
 	}
 	var sources []backend.Buffer
 	for _, l := range layers {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,8 +12,8 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/backend/devicekit"
-	"github.com/averaged/imaging/backend/spread"
+	"github.com/averaged/imaging/backend/cpu/cputest"
+	"github.com/averaged/imaging/internal/spread"
 )
 
 // layersMaker makes layers on a device, with the same numbers on any.
@@ -112,7 +111,7 @@ func (c layersCall) by(t require.TestingT, ctx context.Context, dev backend.Devi
 	dst, err := dev.Alloc(s)
 	require.NoError(t, err)
 	require.NoError(t, dev.Fill(dst, -5))
-	err = dev.(backend.Layered).ApplyLayers(ctx, dst, c.y, c.x, c.region, src, c.window, layers)
+	err = dev.ApplyLayers(ctx, dst, c.y, c.x, c.region, src, c.window, layers)
 	v := make([]float32, s.Len())
 	require.NoError(t, dev.Download(v, dst))
 	return v, err
@@ -124,7 +123,7 @@ func TestLayersHaveTheBitsOfTheHost(t *testing.T) {
 	for form := range formsOfLayers {
 		t.Run(form, func(t *testing.T) {
 			t.Parallel()
-			host := cpu.New(cpu.Threads(1))
+			host := cputest.Open(t, cpu.Threads(1))
 			defer host.Close()
 			grid := host.ConvolutionGrid()
 			rapid.Check(t, func(t *rapid.T) {
@@ -144,7 +143,7 @@ func TestLayersHaveTheBitsOfTheHost(t *testing.T) {
 					c.region = region("region", h, w)
 				}
 				c.y, c.x = draw("y", 0, 3), draw("x", 0, 3)
-				d, jobs := open(draw("workers", 1, 6), nil, spread.LeastWork(0))
+				d, jobs := open(t, draw("workers", 1, 6), nil, spread.LeastWork(0))
 				defer d.Close()
 				require.Equal(t, grid, d.ConvolutionGrid())
 				got, err := c.by(t, context.Background(), d)
@@ -163,17 +162,17 @@ func TestLayersHaveTheBitsOfTheHost(t *testing.T) {
 func TestLayersAreTheHostsOrRefused(t *testing.T) {
 	s := backend.Image(4, 120, 150)
 	c := layersCall{form: "all scales", src: s, window: s.Whole(), region: s.Whole()}
-	d, jobs := open(3, nil, spread.LeastWork(1e12))
+	d, jobs := open(t, 3, nil, spread.LeastWork(1e12))
 	_, err := c.by(t, t.Context(), d)
 	require.NoError(t, err)
 	require.Zero(t, jobs.Load(), "there is little to do")
 
 	gone := errors.New("the worker is gone")
-	failing, _ := open(2, gone, spread.LeastWork(0))
+	failing, _ := open(t, 2, gone, spread.LeastWork(0))
 	_, err = c.by(t, t.Context(), failing)
 	require.ErrorIs(t, err, gone)
 
-	all, jobs := open(3, nil, spread.LeastWork(0))
+	all, jobs := open(t, 3, nil, spread.LeastWork(0))
 	c.form, c.region = "down", backend.Region{Y1: 60, X1: 75}
 	_, err = c.by(t, backend.WithProgress(t.Context(), func(float64) { require.Fail(t, "it is not the call's") }), all)
 	require.NoError(t, err)
@@ -196,35 +195,8 @@ func TestLayersAreTheHostsOrRefused(t *testing.T) {
 	require.ErrorIs(t, apply(dst, src, s.Whole(), layers), backend.ErrShape)
 	require.ErrorIs(t, apply(dst, src, whole, nil), backend.ErrArgument)
 	require.Error(t, apply(dst, src, whole, []backend.Layer{{Kind: backend.DownLayer}}), "no filter")
-	other := newLayersMaker(t, cpu.New())
+	other := newLayersMaker(t, cputest.Open(t))
 	require.ErrorIs(t, apply(dst, src, whole, formsOfLayers["down"](other, 1, s.H, s.W)), backend.ErrForeign)
 	overlapping := []backend.Layer{m.layer(backend.ConvolutionLayer, 4, 4, 3)}
 	require.ErrorIs(t, apply(src, src, s.Whole(), overlapping), backend.ErrAlias)
-}
-
-// unlayered hides that a device is Layered.
-type unlayered struct{ spread.Host }
-
-// Where the host is not Layered, layers are computed one by one, and are spread all the same.
-func TestLayersOfHostsThatAreNotLayered(t *testing.T) {
-	s := backend.Image(4, 40, 50)
-	host := cpu.New()
-	defer host.Close()
-	var jobs atomic.Int64
-	d := spread.New(unlayered{cpu.New()}, []spread.Worker{local{cpu.New(cpu.Threads(1)), &jobs, nil}}, spread.LeastWork(0))
-	defer d.Close()
-	apply := func(dev backend.Device, apply func(ctx context.Context, dst backend.Buffer, y, x int, region backend.Region, src backend.Buffer, window backend.Region, layers []backend.Layer) error) []float32 {
-		m := newLayersMaker(t, dev)
-		src, layers := m.buffer(s, 1), formsOfLayers["all scales"](m, 1, s.H, s.W)
-		dst := m.buffer(backend.Image(5, s.H, s.W), 1)
-		require.NoError(t, apply(t.Context(), dst, 0, 0, s.Whole(), src, s.Whole(), layers))
-		v := make([]float32, dst.Shape().Len())
-		require.NoError(t, dev.Download(v, dst))
-		return v
-	}
-	want := apply(host, func(ctx context.Context, dst backend.Buffer, y, x int, region backend.Region, src backend.Buffer, window backend.Region, layers []backend.Layer) error {
-		return devicekit.LayersOneByOne(ctx, host, dst, y, x, region, src, window, layers)
-	})
-	require.Equal(t, want, apply(d, d.ApplyLayers))
-	require.Greater(t, jobs.Load(), int64(5), "one for each convolution")
 }

@@ -1,10 +1,11 @@
-package cpu
+package hostblur
 
 import (
 	"sync"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/fft"
+	"github.com/averaged/imaging/internal/parallel"
 )
 
 // tap is a nonzero weight of a kernel: sample (y, x) of the result gets it times
@@ -39,12 +40,12 @@ func mirrored(taps []tap, kh, kw int) []tap {
 const bandRows = 32
 
 // convolveDirectly sums over the taps; src has all rows and columns that they reach.
-func (d *Device) convolveDirectly(planes int, dst, src fft.Rows, taps []tap) {
+func convolveDirectly(pool *parallel.Pool, planes int, dst, src fft.Rows, taps []tap) {
 	reach := src.H - dst.H
 	height := max(bandRows, reach)
 	bands := (dst.H + height - 1) / height
 	room := (height+reach)*src.W + dst.W
-	d.pool.For(planes*bands, func(i int) {
+	pool.For(planes*bands, func(i int) {
 		plane, first := i/bands, i%bands*height
 		n := min(height, dst.H-first)
 		scratch := borrowFloats(room)

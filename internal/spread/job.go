@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // Worker computes jobs.
@@ -194,12 +193,7 @@ func (r *running) applyLayers(ctx context.Context, src backend.Buffer) ([]float3
 	if err != nil {
 		return nil, err
 	}
-	if dev, ok := r.dev.(backend.Layered); ok {
-		err = dev.ApplyLayers(ctx, dst, 0, 0, j.Inside, src, src.Shape().Whole(), layers)
-	} else {
-		err = devicekit.LayersOneByOne(ctx, r.dev, dst, 0, 0, j.Inside, src, src.Shape().Whole(), layers)
-	}
-	if err != nil {
+	if err := r.dev.ApplyLayers(ctx, dst, 0, 0, j.Inside, src, src.Shape().Whole(), layers); err != nil {
 		return nil, err
 	}
 	a, err := cut(r.dev, dst, shape.Whole())

@@ -7,13 +7,15 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest"
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/backend/spread"
+	"github.com/averaged/imaging/backend/cpu/cputest"
+	"github.com/averaged/imaging/internal/spread"
 )
 
 // local is a worker with a device of its own, which gets its jobs as a message would bring them.
@@ -43,19 +45,19 @@ func (l local) Do(ctx context.Context, j *spread.Job, progress func(float64)) ([
 }
 
 // open returns a device that spreads all that it can, and the number of jobs so far.
-func open(workers int, fail error, options ...spread.Option) (*spread.Device, *atomic.Int64) {
+func open(t require.TestingT, workers int, fail error, options ...spread.Option) (*spread.Device, *atomic.Int64) {
 	var jobs atomic.Int64
 	var list []spread.Worker
 	for range workers {
-		list = append(list, local{cpu.New(cpu.Threads(1)), &jobs, fail})
+		list = append(list, local{cputest.Open(t, cpu.Threads(1)), &jobs, fail})
 	}
-	return spread.New(cpu.New(cpu.Threads(1)), list, options...), &jobs
+	return spread.New(cputest.Open(t, cpu.Threads(1)), list, options...), &jobs
 }
 
 func TestCompliance(t *testing.T) {
 	var all atomic.Int64
 	backendtest.Run(t, func(t testing.TB) backend.Device {
-		d, jobs := open(3, nil, spread.LeastWork(0))
+		d, jobs := open(t, 3, nil, spread.LeastWork(0))
 		t.Cleanup(func() { all.Add(jobs.Load()) })
 		return d
 	}, backendtest.Operations()...)
@@ -68,9 +70,9 @@ func TestSameBitsAsTheHost(t *testing.T) {
 		t.Skip("goes through all cases of the suite once more; run it without -short")
 	}
 	backendtest.SameBits(t,
-		func(testing.TB) backend.Device { return cpu.New(cpu.Threads(1)) },
-		func(testing.TB) backend.Device {
-			d, _ := open(5, nil, spread.LeastWork(0))
+		func(t testing.TB) backend.Device { return cputest.Open(t, cpu.Threads(1)) },
+		func(t testing.TB) backend.Device {
+			d, _ := open(t, 5, nil, spread.LeastWork(0))
 			return d
 		})
 }
@@ -102,7 +104,7 @@ func flow(t *testing.T, d *spread.Device, ctx context.Context) (result []float32
 }
 
 func TestProgressRises(t *testing.T) {
-	d, jobs := open(3, nil, spread.LeastWork(0))
+	d, jobs := open(t, 3, nil, spread.LeastWork(0))
 	var told []float64
 	_, err := flow(t, d, backend.WithProgress(t.Context(), func(f float64) { told = append(told, f) }))
 	require.NoError(t, err)
@@ -114,15 +116,56 @@ func TestProgressRises(t *testing.T) {
 
 func TestAFailureOfAWorkerIsReported(t *testing.T) {
 	gone := errors.New("the worker is gone")
-	d, _ := open(2, gone, spread.LeastWork(0))
+	d, _ := open(t, 2, gone, spread.LeastWork(0))
 	_, err := flow(t, d, t.Context())
 	require.ErrorIs(t, err, gone)
 	_, err = flow(t, d, t.Context())
 	require.ErrorIs(t, err, gone, "and no worker is lost by it")
 }
 
+// busy is a worker that keeps its job until its context ends or somebody lets it go.
+type busy struct{ began, letGo chan struct{} }
+
+func (b busy) Do(ctx context.Context, j *spread.Job, _ func(float64)) ([]float32, error) {
+	b.began <- struct{}{}
+	select {
+	case <-b.letGo:
+		return nil, errors.New("let go")
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Whose context ends while another operation has the only worker does not wait for it.
+func TestWaitingForAWorkerEndsWithTheContext(t *testing.T) {
+	w := busy{make(chan struct{}), make(chan struct{})}
+	d := spread.New(cputest.Open(t, cpu.Threads(1)), []spread.Worker{w}, spread.LeastWork(0))
+	defer d.Close()
+	first := make(chan error)
+	go func() {
+		_, err := flow(t, d, t.Context())
+		first <- err
+	}()
+	<-w.began
+	ctx, cancel := context.WithCancel(t.Context())
+	second := make(chan error)
+	go func() {
+		_, err := flow(t, d, ctx)
+		second <- err
+	}()
+	select {
+	case err := <-second:
+		t.Fatalf("the only worker is busy, and the second operation ended: %v", err)
+	case <-time.After(20 * time.Millisecond):
+	}
+	cancel()
+	require.ErrorIs(t, <-second, context.Canceled)
+	close(w.letGo)
+	require.ErrorContains(t, <-first, "let go")
+}
+
 func TestLittleWorkIsTheHosts(t *testing.T) {
-	d, jobs := open(2, nil)
+	d, jobs := open(t, 2, nil)
 	_, err := flow(t, d, t.Context())
 	require.NoError(t, err)
 	require.Zero(t, jobs.Load())
@@ -134,7 +177,7 @@ func TestJobsThatAreWrong(t *testing.T) {
 	whole := source.Shape.Whole()
 	layer := spread.Step{Filter: 1, Bias: -1, Radius: -1}
 	right := spread.Job{Arrays: []spread.Array{source, filter}, Inside: whole, Channels: 1, Layer: layer}
-	dev := cpu.New()
+	dev := cputest.Open(t)
 	result, err := right.Run(t.Context(), dev)
 	require.NoError(t, err)
 	require.Len(t, result, 4)
