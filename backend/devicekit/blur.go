@@ -62,7 +62,9 @@ func (d *Device[M, F]) NewBlur(spec backend.BlurSpec) (backend.Blur, error) {
 	spec.Kernel = slices.Clone(spec.Kernel)
 	prepare := d.newHostBlur
 	if k, ok := d.kernels.(Blurs[M]); ok {
-		prepare = k.NewBlur
+		if some, ok := d.kernels.(SomeBlurs); !ok || some.MakesBlur(spec) {
+			prepare = k.NewBlur
+		}
 	}
 	own, err := prepare(spec)
 	if err != nil {

@@ -99,11 +99,15 @@ type Gradients[M any] interface {
 	ProjectBallsGradient(dst, dradius, src, dy, radius Array[M], beta float32) error
 }
 
-// TotalVariations is for kernels of the ROF model. Others make its steps of convolutions and
-// projections, and evaluate the duality gap on the host.
+// TotalVariations is for kernels of the steps of the ROF model. Others make them of convolutions and
+// projections.
 type TotalVariations[M any] interface {
 	TVIterate(u, p, y Array[M], problem backend.TVProblem, step backend.TVStep) error
 	TVPrimal(u, p, y Array[M], step float32) error
+}
+
+// TotalVariationValues is for kernels that evaluate the duality gap. For others the host does.
+type TotalVariationValues[M any] interface {
 	TVEvaluate(u, p, y Array[M], problem backend.TVProblem) (backend.TVValue, error)
 }
 
@@ -111,6 +115,12 @@ type TotalVariations[M any] interface {
 type Blurs[M any] interface {
 	// NewBlur prepares a blur; the specification is right, and its kernel is a copy.
 	NewBlur(spec backend.BlurSpec) (Blur[M], error)
+}
+
+// SomeBlurs is for Blurs that leave some to the host.
+type SomeBlurs interface {
+	// MakesBlur tells whether NewBlur is to prepare a blur.
+	MakesBlur(spec backend.BlurSpec) bool
 }
 
 // Blur is a prepared blur.

@@ -55,7 +55,7 @@ func (d *Device[M, F]) TVEvaluate(u, p, y backend.Buffer, problem backend.TVProb
 	if c.err != nil {
 		return backend.TVValue{}, c.err
 	}
-	if k, ok := d.kernels.(TotalVariations[M]); ok {
+	if k, ok := d.kernels.(TotalVariationValues[M]); ok {
 		return k.TVEvaluate(primal, dual, image, problem)
 	}
 	return d.tvEvaluate(primal, dual, image, problem)

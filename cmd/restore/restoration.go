@@ -320,6 +320,7 @@ func constant[T comparable](pix []T) bool {
 
 // batchFlags are the flags of a command that restores many images.
 type batchFlags struct {
+	failover *failover // from the time on when all inputs are known
 	destination
 	reading
 	writing
