@@ -11,8 +11,8 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise/activation"
-	"github.com/averaged/imaging/denoise/guide"
-	"github.com/averaged/imaging/denoise/tile"
+	"github.com/averaged/imaging/internal/network/guide"
+	"github.com/averaged/imaging/internal/network/tile"
 	"github.com/averaged/imaging/weights"
 )
 

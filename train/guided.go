@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/denoise/guide"
 	"github.com/averaged/imaging/internal/devicequeue"
+	"github.com/averaged/imaging/internal/network/guide"
 )
 
 // guided is what an averaged network has besides its blocks where a guide sets the radii of

@@ -154,7 +154,7 @@ func layersWork(shapes []backend.Shape, layers []backend.Layer) float64 {
 
 // layersReach returns what layers read of an image of shape start to compute r of the end to the
 // bit, where no way up comes back from a way down. Shapes are those after every layer. The 1×1
-// convolutions of ways down and up read nothing beside a pixel, and package denoise/guide counts on
+// convolutions of ways down and up read nothing beside a pixel, and package internal/network/guide counts on
 // it, too.
 func layersReach(r backend.Region, layers []backend.Layer, grid int, start backend.Shape, shapes []backend.Shape) backend.Region {
 	convolved := func(f backend.Filter, s backend.Shape) {

@@ -55,13 +55,13 @@ var table = map[string]row{
 	// deblur, internal/fft and internal/parallel blur what a prior learns from, internal/cameranoise
 	// photographs it, internal/noiselevel says of what level its noise is, and internal/strength for which
 	// levels the steps of deblurring are. See RATIONALE.md.
-	"train": {code: []string{"denoise", "denoise/activation", "denoise/dncnn", "denoise/guide", "denoise/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/levelmap", "internal/noiselevel", "internal/parallel", "internal/strength", "internal/synthetic", gonum}},
+	"train": {code: []string{"denoise", "denoise/activation", "denoise/dncnn", "internal/network/guide", "internal/network/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/levelmap", "internal/noiselevel", "internal/parallel", "internal/strength", "internal/synthetic", gonum}},
 
 	// The restoration packages, side by side.
 	"denoise": {code: []string{
 		"averaged", "backend", "weights",
-		"denoise/activation", "denoise/dncnn", "denoise/guide", "denoise/normbound", "denoise/pullback", "denoise/refute", "denoise/rounding", "denoise/rungekutta",
-		"denoise/tile", "denoise/internal/draw", "denoise/internal/ondevice", "denoise/internal/plain", "internal/devicequeue", "internal/parallel",
+		"denoise/activation", "denoise/dncnn", "internal/network/guide", "denoise/normbound", "internal/network/pullback", "denoise/refute", "denoise/internal/rounding", "denoise/rungekutta",
+		"internal/network/tile", "denoise/internal/draw", "internal/network/ondevice", "denoise/internal/plain", "internal/devicequeue", "internal/parallel",
 	}},
 	"deblur": {
 		code:  []string{"operator", "backend", "internal/fft", "internal/imagecheck", "internal/parallel", "internal/response", "internal/strength"},
@@ -83,21 +83,21 @@ var table = map[string]row{
 	// Parts of denoise, none of which knows of it.
 	"denoise/activation": {code: []string{"backend"}},
 	"denoise/dncnn": {code: []string{
-		"backend", "weights", "denoise/activation", "denoise/normbound", "denoise/tile",
-		"denoise/internal/draw", "denoise/internal/ondevice",
+		"backend", "weights", "denoise/activation", "denoise/normbound", "internal/network/tile",
+		"denoise/internal/draw", "internal/network/ondevice",
 	}},
-	"denoise/guide":     {code: []string{"backend", "backend/devicekit", "denoise/tile", "denoise/internal/ondevice", "internal/devicequeue"}, tests: []string{"backend/backendtest/refdevice", "backend/cpu"}},
-	"denoise/normbound": {code: []string{"backend", "denoise/internal/plain", "internal/parallel", gonum}},
-	"denoise/pullback":  {code: []string{"backend", "denoise/rungekutta", "internal/devicequeue"}},
+	"internal/network/guide":    {code: []string{"backend", "backend/devicekit", "internal/network/tile", "internal/network/ondevice", "internal/devicequeue"}, tests: []string{"backend/backendtest/refdevice", "backend/cpu"}},
+	"denoise/normbound":         {code: []string{"backend", "denoise/internal/plain", "internal/parallel", gonum}},
+	"internal/network/pullback": {code: []string{"backend", "denoise/rungekutta", "internal/devicequeue"}},
 	"denoise/refute": {
-		code:  []string{"averaged", "backend", "denoise/tile"},
+		code:  []string{"averaged", "backend", "internal/network/tile"},
 		tests: []string{"denoise", "denoise/activation", "denoise/dncnn", "denoise/normbound", "denoise/rungekutta"},
 	},
-	"denoise/rounding":          {code: []string{"backend", "internal/parallel", gonum}},
+	"denoise/internal/rounding": {code: []string{"backend", "internal/parallel", gonum}},
 	"denoise/rungekutta":        {code: []string{gonum}, tests: []string{"averaged", "denoise/internal/plain"}},
-	"denoise/tile":              {code: []string{"backend"}},
+	"internal/network/tile":     {code: []string{"backend"}},
 	"denoise/internal/draw":     {code: []string{"backend"}},
-	"denoise/internal/ondevice": {code: []string{"backend"}},
+	"internal/network/ondevice": {code: []string{"backend"}},
 	"denoise/internal/plain":    {code: []string{"backend", "internal/parallel"}},
 
 	// What they stand on.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/devicekit"
-	"github.com/averaged/imaging/denoise/internal/ondevice"
-	"github.com/averaged/imaging/denoise/tile"
 	"github.com/averaged/imaging/internal/devicequeue"
+	"github.com/averaged/imaging/internal/network/ondevice"
+	"github.com/averaged/imaging/internal/network/tile"
 )
 
 // Network is a guide on a device. It is safe for concurrent use until Free.
