@@ -61,7 +61,7 @@ var table = map[string]row{
 	"denoise": {code: []string{
 		"averaged", "backend", "weights",
 		"denoise/activation", "denoise/dncnn", "internal/network/guide", "denoise/normbound", "internal/network/pullback", "denoise/refute", "denoise/internal/rounding", "denoise/rungekutta",
-		"internal/network/tile", "denoise/internal/draw", "internal/network/ondevice", "denoise/internal/plain", "internal/devicequeue", "internal/parallel",
+		"internal/network/tile", "denoise/internal/draw", "internal/network/ondevice", "internal/network/tensors", "denoise/internal/plain", "internal/devicequeue", "internal/parallel",
 	}},
 	"deblur": {
 		code:  []string{"operator", "backend", "internal/fft", "internal/imagecheck", "internal/parallel", "internal/response", "internal/strength"},
@@ -80,11 +80,11 @@ var table = map[string]row{
 		tests: []string{"operator/operatortest", "internal/devicetest"},
 	},
 
-	// Parts of denoise, none of which knows of it.
+	// Parts of denoise, none of which knows of it, and what it shares with train.
 	"denoise/activation": {code: []string{"backend"}},
 	"denoise/dncnn": {code: []string{
 		"backend", "weights", "denoise/activation", "denoise/normbound", "internal/network/tile",
-		"denoise/internal/draw", "internal/network/ondevice",
+		"denoise/internal/draw", "internal/network/ondevice", "internal/network/tensors",
 	}},
 	"internal/network/guide":    {code: []string{"backend", "backend/devicekit", "internal/network/tile", "internal/network/ondevice", "internal/devicequeue"}, tests: []string{"backend/backendtest/refdevice", "backend/cpu"}},
 	"denoise/normbound":         {code: []string{"backend", "denoise/internal/plain", "internal/parallel", gonum}},
@@ -97,6 +97,7 @@ var table = map[string]row{
 	"denoise/rungekutta":        {code: []string{gonum}, tests: []string{"averaged", "denoise/internal/plain"}},
 	"internal/network/tile":     {code: []string{"backend"}},
 	"denoise/internal/draw":     {code: []string{"backend"}},
+	"internal/network/tensors":  {code: []string{"weights"}},
 	"internal/network/ondevice": {code: []string{"backend"}},
 	"denoise/internal/plain":    {code: []string{"backend", "internal/parallel"}},
 
@@ -151,7 +152,7 @@ var table = map[string]row{
 	"internal/jpegblock":            {},
 	"internal/openfile":             {},
 	"internal/shadows":              {},
-	"internal/levelmap":             {code: []string{"backend", "weights", "internal/devicequeue"}, tests: []string{"backend/cpu", "weights/open", "internal/synthetic"}},
+	"internal/levelmap":             {code: []string{"backend", "weights", "internal/network/tensors", "internal/devicequeue"}, tests: []string{"backend/cpu", "weights/open", "internal/synthetic"}},
 	"internal/noiselevel":           {code: []string{"internal/parallel"}, tests: []string{"internal/cameranoise"}},
 	"internal/impulse":              {tests: []string{"backend", "internal/synthetic"}},
 	"internal/losslessjpeg":         {},
