@@ -100,17 +100,9 @@ type Options struct {
 	// and one of the operator's range, ProximalStep two more, Halpern, Momentum and
 	// Contraction one each.
 	Memory int
-	// Progress is called after every iteration; an error stops the run and comes
-	// back from Solve.
-	Progress func(Progress) error
-}
-
-// Progress is the state of a run after an iteration.
-type Progress struct {
-	Iteration     int     // 1 after the first
-	MaxIterations int     // where the run ends at the latest
-	Residual      float64 // (‖T(x_k) − x_k‖ + ε_k)/‖T(x_k)‖ of the last x_k that was not given up
-	Tolerance     float64 // where the run ends
+	// Progress is called after every iteration. Fraction is the share of MaxIterations that are made, and Residual
+	// (‖T(x_k) − x_k‖ + ε_k)/‖T(x_k)‖ of the last x_k that was not given up.
+	Progress backend.ProgressFunc
 }
 
 // Report of a run.
@@ -220,7 +212,7 @@ func (it *iteration) run(ctx context.Context, opt Options) (backend.Buffer, Repo
 			report.Rejected = append(report.Rejected, n)
 		}
 		if opt.Progress != nil {
-			err := opt.Progress(Progress{Iteration: n + 1, MaxIterations: limit, Residual: report.Relative, Tolerance: tolerance})
+			err := opt.Progress(backend.Progress{Fraction: float64(n+1) / float64(limit), Iteration: n + 1, Residual: report.Relative, Tolerance: tolerance})
 			if err != nil {
 				return nil, Report{}, err
 			}

@@ -253,7 +253,7 @@ func (d *deblurring) measureRounding(ctx context.Context, report *CheckReport) e
 // attackNetwork is the attack on a network without a guide.
 func (d *deblurring) attackNetwork(ctx context.Context, shape backend.Shape, progress func(fraction float64) error) (refute.AttackReport, error) {
 	return refute.Attack(ctx, d.network.target(), shape, refute.AttackOptions{
-		Progress: func(fraction, ratio float64) error { return progress(fraction) },
+		Progress: func(p backend.Progress) error { return progress(p.Fraction) },
 	})
 }
 
@@ -271,9 +271,7 @@ func (d *deblurring) repeat(ctx context.Context, report *CheckReport, limit int,
 	}
 	found, err := refute.Repeat(ctx, d.network.Denoiser, image, refute.RepeatOptions{
 		Iterations: limit,
-		Progress: func(r refute.Repetition) error {
-			return s.report(float64(r.Iteration+1)/float64(limit), r.Iteration+1, relative(r.Residual, r.Size))
-		},
+		Progress:   func(p backend.Progress) error { return s.report(p.Fraction, p.Iteration, p.Residual) },
 	})
 	if err != nil {
 		return fmt.Errorf("restore: repeated application: %w", err)
@@ -286,13 +284,6 @@ func (d *deblurring) repeat(ctx context.Context, report *CheckReport, limit int,
 		report.Violations = append(report.Violations, fmt.Sprintf("applied again and again: the image is not finite after %d times", len(found.Rows)+1))
 	}
 	return nil
-}
-
-func relative(residual, size float64) float64 {
-	if residual == 0 {
-		return 0
-	}
-	return residual / size
 }
 
 // checkIteration runs the iteration of Deblur from two starts.
@@ -314,9 +305,7 @@ func (d *deblurring) checkIteration(ctx context.Context, c settings, report *Che
 	}
 	found, err := pnp.Check(ctx, d.dev, d.y, d.k, trials, pnp.Options{
 		DataStep: d.data, Step: d.step, Constraint: c.constraint, MaxIterations: limit,
-		Progress: func(p pnp.Progress) error {
-			return s.report(float64(p.Iteration)/float64(p.MaxIterations), p.Iteration, p.Residual)
-		},
+		Progress: func(p backend.Progress) error { return s.report(p.Fraction, p.Iteration, p.Residual) },
 	})
 	if err != nil {
 		return err
@@ -346,7 +335,7 @@ type stages struct {
 }
 
 // newStages estimates the shares by pixels that the denoiser is applied to.
-func (d *deblurring) newStages(call func(ProgressReport) error, limit int, certificateOnly bool) *stages {
+func (d *deblurring) newStages(call backend.ProgressFunc, limit int, certificateOnly bool) *stages {
 	s := &stages{meter: newMeter(call, 0)}
 	if d.network != nil {
 		// An iteration of the attack takes about as long as nine applications.

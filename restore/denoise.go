@@ -168,9 +168,7 @@ func denoiseTV(ctx context.Context, dev backend.Device, p *Planar, c settings, r
 	meter := newMeter(c.progress, report.Tolerance)
 	prox, err := tv.New(dev, shape, tv.Options{
 		Alpha: report.Weight, Coupling: coupling, RelativeGap: report.Tolerance, MaxIterations: c.iterations,
-		Progress: func(t tv.Progress) error {
-			return meter.group(t.Group, t.Groups, t.Iteration, t.RelativeGap)
-		},
+		Progress: func(p backend.Progress) error { return meter.report(p.Fraction, p.Iteration, p.Residual) },
 	})
 	if err != nil {
 		return nil, err
@@ -230,37 +228,15 @@ func borrow(dev backend.Device, shape backend.Shape, pix []float32) (backend.Buf
 	return b, func() error { return dev.Download(pix, b) }, err
 }
 
-// meter turns what the solvers report into ProgressReport.
+// meter turns the progress of the parts of a restoration into that of the whole.
 type meter struct {
-	call      func(ProgressReport) error
+	call      backend.ProgressFunc
 	tolerance float64
 	last      ProgressReport
-	first     float64 // the residual at the start of the group or run
-	at        int     // the group that first belongs to
 }
 
-func newMeter(call func(ProgressReport) error, tolerance float64) *meter {
-	return &meter{call: call, tolerance: tolerance, at: -1}
-}
-
-// group reports one of several runs of equal length.
-func (m *meter) group(group, groups, iteration int, residual float64) error {
-	if group != m.at {
-		m.at, m.first = group, residual
-	}
-	return m.report((float64(group)+m.share(residual))/float64(groups), iteration, residual)
-}
-
-// share is how far the residual has come from its first value to the tolerance,
-// on a logarithmic scale: the solvers converge about linearly on it.
-func (m *meter) share(residual float64) float64 {
-	if !(residual > m.tolerance) || !(m.first > m.tolerance) {
-		if residual > m.tolerance {
-			return 0
-		}
-		return 1
-	}
-	return math.Min(1, math.Max(0, math.Log(m.first/residual)/math.Log(m.first/m.tolerance)))
+func newMeter(call backend.ProgressFunc, tolerance float64) *meter {
+	return &meter{call: call, tolerance: tolerance}
 }
 
 func (m *meter) report(fraction float64, iteration int, residual float64) error {

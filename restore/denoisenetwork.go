@@ -30,28 +30,23 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 		return nil, err
 	}
 	defer src.Free()
-	// A progress function that returns an error ends the work by its context.
-	watched, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	part := func(from, to float64) context.Context {
-		return backend.WithProgress(watched, func(fraction float64) {
-			if err := meter.report(from+(to-from)*fraction, 0, 0); err != nil {
-				stop(err)
-			}
-		})
-	}
+	from, to := 0., 1. // of the work, what the part under way is
+	watched, stop := backend.WithProgress(ctx, func(p backend.Progress) error {
+		return meter.report(from+(to-from)*p.Fraction, 0, 0)
+	})
+	defer stop()
 	ended := func(err error) error {
 		if cause := context.Cause(watched); cause != nil && ctx.Err() == nil {
 			return cause
 		}
 		return err
 	}
-	guided := 0.
 	if phi.network.Guided() {
-		guided = guideShare
-		if err := phi.freezeAt(part(0, guided), src, c.strength, report.Estimate.levelsFor(c.method)); err != nil {
+		to = guideShare
+		if err := phi.freezeAt(watched, src, c.strength, report.Estimate.levelsFor(c.method)); err != nil {
 			return nil, ended(err)
 		}
+		from, to = to, 1
 	}
 	phi.describe(report, c.strength)
 	out := NewPlanar(p.Channels, p.Height, p.Width)
@@ -65,7 +60,7 @@ func denoiseNetwork(ctx context.Context, dev backend.Device, p *Planar, c settin
 		tolerance = denoise.DefaultInnerError
 	}
 	root := math.Sqrt(float64(p.shape().Len()))
-	bound, err := applyWithin(part(guided, 1), phi.Denoiser, dst, src, tolerance*root)
+	bound, err := applyWithin(watched, phi.Denoiser, dst, src, tolerance*root)
 	if err != nil {
 		return nil, ended(err)
 	}

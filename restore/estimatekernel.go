@@ -124,9 +124,7 @@ func EstimateKernel(ctx context.Context, img image.Image, options ...Option) (de
 		return deblur.Kernel{}, nil, err
 	}
 	opt := estimate.Options{Sigma: c.sigma, Size: c.kernelSize, Threads: c.threads}
-	if c.progress != nil {
-		opt.Progress = func(f float64) error { return c.progress(ProgressReport{Fraction: f}) }
-	}
+	opt.Progress = c.progress
 	e, err := estimate.Kernel(ctx, p.planar.Pix, p.planar.Channels, p.planar.Height, p.planar.Width, opt)
 	if err != nil {
 		return deblur.Kernel{}, nil, fmt.Errorf("restore: %w", err)

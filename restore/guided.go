@@ -150,7 +150,7 @@ func (d *deblurring) attackFrozen(ctx context.Context, shape backend.Shape, prog
 		}
 		found, err := refute.Attack(ctx, frozen, shape, refute.AttackOptions{
 			Restarts: max(1, refute.DefaultAttackRestarts/len(kinds)),
-			Progress: func(fraction, _ float64) error { return progress((float64(i) + fraction) / float64(len(kinds))) },
+			Progress: func(p backend.Progress) error { return progress((float64(i) + p.Fraction) / float64(len(kinds))) },
 		})
 		frozen.Free()
 		if err != nil {

@@ -83,7 +83,7 @@ type settings struct {
 	threads    int
 	memory     int64     // bytes, 0: no limit
 	kept       *networks // of a Restorer, or nil
-	progress   func(ProgressReport) error
+	progress   backend.ProgressFunc
 }
 
 // Sigma sets the standard deviation of the noise in units of the full intensity
@@ -289,7 +289,7 @@ func MemoryLimit(bytes int64) Option {
 
 // Progress calls f as the work goes on, from the goroutine that called the
 // restoration; an error from f stops it and is returned.
-func Progress(f func(ProgressReport) error) Option {
+func Progress(f backend.ProgressFunc) Option {
 	return option{"Progress", func(c *settings) error {
 		c.progress = f
 		return nil
@@ -297,12 +297,7 @@ func Progress(f func(ProgressReport) error) Option {
 }
 
 // ProgressReport is how far a restoration has come.
-type ProgressReport struct {
-	Fraction  float64 // an estimate of the work done, 0 to 1, never falling
-	Iteration int     // iterations made
-	Residual  float64 // what is compared with Tolerance
-	Tolerance float64
-}
+type ProgressReport = backend.Progress
 
 // apply applies the options to the defaults.
 func apply(options []Option) (settings, error) {

@@ -172,13 +172,14 @@ func (t twoRuns) addResidual(x backend.Buffer) (_ backend.Buffer, left float64, 
 // run reports the iterations of a run after as many that others made. It and what comes after
 // it are as many runs as left says, of about equal length each. A run ends at a tolerance or a
 // number of iterations, whichever comes first.
-func (m *meter) run(made, left int) func(pnp.Progress) error {
-	base, begun := m.last.Fraction, false
-	return func(p pnp.Progress) error {
-		if !begun {
-			begun, m.first = true, p.Residual
+func (m *meter) run(made, left int) backend.ProgressFunc {
+	base, first := m.last.Fraction, -1.0
+	return func(p backend.Progress) error {
+		if first < 0 {
+			first = p.Residual
 		}
-		share := math.Max(m.share(p.Residual), float64(p.Iteration)/float64(p.MaxIterations))
+		p.Tolerance = m.tolerance
+		share := max(p.Towards(first), p.Fraction)
 		return m.report(base+(1-base)*share/float64(left), made+p.Iteration, p.Residual)
 	}
 }

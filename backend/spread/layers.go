@@ -69,7 +69,7 @@ func (d *Device) ApplyLayers(ctx context.Context, dst backend.Buffer, y, x int, 
 	s.reach = func(r backend.Region) backend.Region { return layersReach(r, layers, grid, start, shapes) }
 	s.pieces = pieces(region, d.count, grid, func(r backend.Region) float64 { return area(s.reach(r)) })
 	// What a device tells of some layers says nothing of what the caller has under way.
-	return s.run(backend.WithProgress(ctx, func(float64) {}))
+	return s.run(backend.WithoutProgress(ctx))
 }
 
 // scaleBelow returns the first way down from which a way up comes back, and that way up.

@@ -72,7 +72,7 @@ var table = map[string]row{
 	"pnp":     {code: []string{"averaged", "operator", "backend", gonum}},
 	// The kernel of a photograph.
 	"deblur/estimate": {
-		code: []string{"deblur", "internal/fft", "internal/noiselevel", "internal/parallel"},
+		code: []string{"backend", "deblur", "internal/fft", "internal/noiselevel", "internal/parallel"},
 	},
 	// A blur and downsampling: the one that builds on another.
 	"upscale": {
