@@ -1,6 +1,7 @@
 package spread_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,10 +40,19 @@ func (l local) Do(ctx context.Context, j *spread.Job, progress func(float64)) ([
 	for i := range sent.Arrays {
 		sent.Arrays[i].Data = slices.Clone(j.Arrays[i].Data)
 	}
-	ctx, free := backend.WithProgress(ctx, func(p backend.Progress) error { progress(p.Fraction); return nil })
+	told, free := backend.WithProgress(ctx, func(p backend.Progress) error { progress(p.Fraction); return nil })
 	defer free()
-	return sent.Run(ctx, l.dev)
+	return sent.Run(asking{told, ctx}, l.dev)
 }
+
+// asking is a context that asks the one before it, too: those of the compliance suite end when they are asked, without
+// a channel.
+type asking struct {
+	context.Context
+	before context.Context
+}
+
+func (a asking) Err() error { return cmp.Or(a.before.Err(), a.Context.Err()) }
 
 // open returns a device that spreads all that it can, and the number of jobs so far.
 func open(workers int, fail error, options ...spread.Option) (*spread.Device, *atomic.Int64) {
