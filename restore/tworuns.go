@@ -48,10 +48,6 @@ const (
 	firstToleranceGuided = 16
 )
 
-// mostRepeats is how often the first run is made again at most: for other noise levels, and for
-// the one before if the last was no better.
-const mostRepeats = 4
-
 // runs says what the runs of a restoration did.
 type runs struct {
 	last       pnp.Report
@@ -92,7 +88,7 @@ func (t twoRuns) solve(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, m
 			if other != nil {
 				phi = other
 			}
-			if again && repeats < mostRepeats && opt.MaxIterations-made > 1 {
+			if again && repeats < strength.MostRepeats && opt.MaxIterations-made > 1 {
 				y.Free()
 				if first.Start, first.TakeStart = x, true; t.anneal != nil {
 					x.Free() // too far from what is sought: one for too little noise holds all of it
