@@ -36,7 +36,8 @@ const (
 	// denoiser is a proximal map are they known to be a gain.
 	Momentum
 	// Halpern goes on from (x₀ + (k+1)·T(x_k))/(k+2). It is slow, but needs only that T is
-	// nonexpansive, and its residual has a bound of the order of 1/k (Lieder 2021).
+	// nonexpansive, and its residual has a bound of the order of 1/k (Lieder 2021): for a program whose denoiser is
+	// proven to be nonexpansive and no more, and is to be used as it is.
 	Halpern
 	// Anderson goes on from the combination Σ aᵢT(xᵢ) of the last points, Options.Memory of
 	// them and x_k, whose residual is least as far as they tell. A safeguard gives up points

@@ -42,14 +42,14 @@ type Optimiser struct {
 	GradientLimit float64 `json:"gradient_limit"`
 }
 
-// AdamDefaults are the customary constants of Adam.
-func AdamDefaults() Optimiser {
+// adamDefaults are the customary constants of Adam.
+func adamDefaults() Optimiser {
 	return Optimiser{Name: Adam, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
 }
 
 // MuonDefaults are the customary constants of Muon.
 func MuonDefaults() Optimiser {
-	o := AdamDefaults()
+	o := adamDefaults()
 	o.Name, o.Momentum, o.OtherRate = Muon, 0.95, 0.1
 	return o
 }

@@ -205,7 +205,7 @@ func TestTrainingLearns(t *testing.T) {
 	for _, constraint := range []Constraint{Budget, Adaptive} {
 		c := smallConfig()
 		c.Channels, c.Width, c.Blocks, c.Crop, c.Batch, c.Constraint = 1, 8, 2, 16, 4, constraint
-		c.Optimiser = AdamDefaults()
+		c.Optimiser = adamDefaults()
 		c.Iterations, c.Schedule.Maximum, c.SigmaMin, c.SigmaMax, c.ReportEvery = 120, 0.02, 0.1, 0.1, 20
 		training, err := NewPictures(1, []Picture{smooth(30, 40), smooth(40, 20)})
 		require.NoError(t, err)

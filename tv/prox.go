@@ -105,8 +105,8 @@ func checkAlpha(alpha float64) error {
 	return nil
 }
 
-// SetAlpha changes α for the following calls. The solution that is kept stays
-// one to start from.
+// SetAlpha changes α for the following calls, of a program that tries several on one image. The solution that is kept
+// stays one to start from.
 func (p *Prox) SetAlpha(alpha float64) error {
 	if err := checkAlpha(alpha); err != nil {
 		return err
