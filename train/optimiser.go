@@ -6,6 +6,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/devicequeue"
+	"github.com/averaged/imaging/internal/parallel"
 )
 
 // Names of an Optimiser.
@@ -154,7 +155,7 @@ func (m *optimiser) step(t int, rate, norm float64) error {
 		scale = m.GradientLimit / norm
 	}
 	turns := make([]*turn, len(m.parameters))
-	concurrently(len(m.parameters), func(i int) {
+	parallel.Concurrently(len(m.parameters), func(i int) {
 		p := m.parameters[i]
 		rate := rate * p.rate
 		decay := m.WeightDecay
@@ -180,7 +181,7 @@ func (m *optimiser) step(t int, rate, norm float64) error {
 	if q.Err != nil {
 		return q.Err
 	}
-	concurrently(len(turns), func(i int) {
+	parallel.Concurrently(len(turns), func(i int) {
 		if turns[i] != nil {
 			turns[i].end()
 		}

@@ -55,7 +55,7 @@ var table = map[string]row{
 	// deblur, internal/fft and internal/parallel blur what a prior learns from, internal/cameranoise
 	// photographs it, internal/noiselevel says of what level its noise is, and internal/strength for which
 	// levels the steps of deblurring are. See RATIONALE.md.
-	"train": {code: []string{"denoise", "denoise/activation", "denoise/dncnn", "internal/network/guide", "internal/network/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/levelmap", "internal/noiselevel", "internal/parallel", "internal/strength", "internal/synthetic", gonum}},
+	"train": {code: []string{"denoise", "denoise/activation", "denoise/dncnn", "internal/network/guide", "internal/network/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/noiselevel", "internal/parallel", "internal/strength", "internal/symmetry", gonum}},
 
 	// The restoration packages, side by side.
 	"denoise": {code: []string{
@@ -152,6 +152,8 @@ var table = map[string]row{
 	"internal/jpegblock":            {},
 	"internal/openfile":             {},
 	"internal/shadows":              {},
+	"internal/levellearning":        {code: []string{"backend", "denoise", "train", "internal/cameranoise", "internal/devicequeue", "internal/levelmap", "internal/parallel", "internal/symmetry", "internal/synthetic"}, tests: []string{"backend/cpu"}},
+	"internal/symmetry":             {},
 	"internal/levelmap":             {code: []string{"backend", "weights", "internal/network/tensors", "internal/devicequeue"}, tests: []string{"backend/cpu", "weights/open", "internal/synthetic"}},
 	"internal/noiselevel":           {code: []string{"internal/parallel"}, tests: []string{"internal/cameranoise"}},
 	"internal/impulse":              {tests: []string{"backend", "internal/synthetic"}},
@@ -215,7 +217,7 @@ var table = map[string]row{
 	"experiments/internal/tinyset": {code: []string{testify}},
 
 	// Generators.
-	"internal/learnlevels":  {code: []string{"backend/cpu", "denoise", "train", "weights", "weights/open", "internal/imagefile", "internal/levelmap"}},
+	"internal/learnlevels":  {code: []string{"backend/cpu", "denoise", "train", "internal/levellearning", "weights", "weights/open", "internal/imagefile", "internal/levelmap"}},
 	"internal/qualitygate":  {code: []string{"restore", "internal/cameranoise", "internal/imagefile", "internal/imagefile/atomicfile", "internal/quality", "internal/synthetic"}},
 	"internal/scene/render": {code: []string{"internal/scene"}},
 
