@@ -5,8 +5,8 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise/rungekutta"
-	"github.com/averaged/imaging/internal/network/ondevice"
-	"github.com/averaged/imaging/internal/network/tile"
+	"github.com/averaged/imaging/internal/nn/ondevice"
+	"github.com/averaged/imaging/internal/nn/tile"
 )
 
 // deviceBlock is a block on a device.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise/activation"
-	"github.com/averaged/imaging/internal/network/guide"
-	"github.com/averaged/imaging/internal/network/tensors"
-	"github.com/averaged/imaging/internal/network/tile"
+	"github.com/averaged/imaging/internal/nn/guide"
+	"github.com/averaged/imaging/internal/nn/tensors"
+	"github.com/averaged/imaging/internal/nn/tile"
 	"github.com/averaged/imaging/weights"
 )
 

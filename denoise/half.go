@@ -3,7 +3,7 @@ package denoise
 import (
 	"fmt"
 
-	"github.com/averaged/imaging/internal/network/tensors"
+	"github.com/averaged/imaging/internal/nn/tensors"
 )
 
 // Rounded16 returns the model with all weights, biases, gains and radii rounded to the nearest

@@ -7,7 +7,7 @@ import (
 
 	"github.com/averaged/imaging/denoise/activation"
 	"github.com/averaged/imaging/denoise/rungekutta"
-	"github.com/averaged/imaging/internal/network/tensors"
+	"github.com/averaged/imaging/internal/nn/tensors"
 	"github.com/averaged/imaging/weights"
 )
 

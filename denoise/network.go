@@ -10,8 +10,8 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise/dncnn"
-	"github.com/averaged/imaging/internal/network/guide"
-	"github.com/averaged/imaging/internal/network/tile"
+	"github.com/averaged/imaging/internal/nn/guide"
+	"github.com/averaged/imaging/internal/nn/tile"
 	"github.com/averaged/imaging/weights"
 )
 

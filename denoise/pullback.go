@@ -7,8 +7,8 @@ import (
 	"github.com/averaged/imaging/denoise/refute"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/internal/devicequeue"
-	"github.com/averaged/imaging/internal/network/pullback"
-	"github.com/averaged/imaging/internal/network/tile"
+	"github.com/averaged/imaging/internal/nn/pullback"
+	"github.com/averaged/imaging/internal/nn/tile"
 )
 
 // pullBack sets dst = J(x)ᵀv of a denoiser that can do it (refute.Differentiable).

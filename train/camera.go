@@ -9,7 +9,7 @@ import (
 
 	"github.com/averaged/imaging/internal/cameranoise"
 	"github.com/averaged/imaging/internal/devicequeue"
-	"github.com/averaged/imaging/internal/network/guide"
+	"github.com/averaged/imaging/internal/nn/guide"
 	"github.com/averaged/imaging/internal/noiselevel"
 	"github.com/averaged/imaging/internal/parallel"
 	"github.com/averaged/imaging/internal/symmetry"

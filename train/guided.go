@@ -6,7 +6,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/devicequeue"
-	"github.com/averaged/imaging/internal/network/guide"
+	"github.com/averaged/imaging/internal/nn/guide"
 	"github.com/averaged/imaging/internal/parallel"
 )
 

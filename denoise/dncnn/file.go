@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/denoise/activation"
-	"github.com/averaged/imaging/internal/network/tensors"
+	"github.com/averaged/imaging/internal/nn/tensors"
 	"github.com/averaged/imaging/weights"
 )
 

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/internal/network/tile"
+	"github.com/averaged/imaging/internal/nn/tile"
 )
 
 // Defaults of AttackOptions.

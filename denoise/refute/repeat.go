@@ -7,7 +7,7 @@ import (
 
 	"github.com/averaged/imaging/averaged"
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/internal/network/tile"
+	"github.com/averaged/imaging/internal/nn/tile"
 )
 
 // DefaultRepetitions is the number of iterations of Repeat.

@@ -43,25 +43,39 @@ var table = map[string]row{
 		// The types of restore's own face: devices, kernels, networks, certificates. See
 		// RATIONALE.md.
 		"backend", "backend/cpu", "backend/cuda", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights", "weights/research",
-		"internal/cameranoise", "internal/curves", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/noiselevel", "internal/openfile", "internal/quality",
+		"internal/cameranoise", "internal/curves", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/imageplanes", "internal/maskimage", "internal/networks", "internal/noiselevel", "internal/openfile", "internal/quality",
 		"web",
 		cobra, pflag, xTerm,
 	}, tests: []string{"denoise/dncnn"}},
 	"restore": {code: []string{
-		"denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "tv", "pnp", "averaged", "backend", "backend/cpu", "backend/cuda", "weights", "weights/open",
-		"internal/imagefile", "internal/impulse", "internal/levelmap", "internal/noiselevel", "internal/shadows", "internal/strength",
-		xImage,
-	}, tests: []string{"denoise/activation", "denoise/dncnn", "internal/cameranoise", "internal/scene", "internal/quality", "weights/research"}},
+		"denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "pnp", "backend", "backend/cpu", "weights", "weights/open",
+		"internal/deblurring", "internal/denoising", "internal/imagefile", "internal/imageplanes", "internal/inverse", "internal/levelmap", "internal/maskimage", "internal/meter", "internal/networks", "internal/noiselevel", "internal/outcome", "internal/strength",
+	}, tests: []string{"denoise/activation", "denoise/dncnn", "tv", "internal/cameranoise", "internal/scene", "internal/quality", "weights/research"}},
+	// The rooms of restore: it opens and closes the image around them.
+	"internal/deblurring": {code: []string{
+		"deblur", "deblur/estimate", "denoise", "denoise/refute", "operator", "tv", "pnp", "backend",
+		"internal/denoising", "internal/imageplanes", "internal/inverse", "internal/meter", "internal/networks", "internal/outcome", "internal/strength",
+	}, tests: []string{"weights", "weights/open"}},
+	"internal/denoising": {code: []string{
+		"denoise", "tv", "pnp", "backend", "weights",
+		"internal/imageplanes", "internal/impulse", "internal/levelmap", "internal/meter", "internal/networks", "internal/noiselevel", "internal/outcome", "internal/shadows", "internal/strength",
+	}},
+	"internal/inverse":     {code: []string{"operator", "tv", "pnp", "backend", "internal/imageplanes", "internal/meter", "internal/networks", "internal/outcome", "internal/strength"}},
+	"internal/networks":    {code: []string{"denoise", "denoise/rungekutta", "operator", "pnp", "backend", "weights", "internal/levelmap", "internal/outcome", "internal/strength"}, tests: []string{"denoise/refute", "weights/research"}},
+	"internal/outcome":     {code: []string{"denoise", "pnp", "internal/levelmap"}},
+	"internal/meter":       {code: []string{"backend"}},
+	"internal/maskimage":   {code: []string{"internal/imagefile", "internal/imageplanes"}},
+	"internal/imageplanes": {code: []string{"inpaint", "upscale", "backend", "internal/strength"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from, internal/cameranoise
 	// photographs it, internal/noiselevel says of what level its noise is, and internal/strength for which
 	// levels the steps of deblurring are. See RATIONALE.md.
-	"train": {code: []string{"denoise", "denoise/activation", "denoise/dncnn", "internal/network/guide", "internal/network/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/noiselevel", "internal/parallel", "internal/strength", "internal/symmetry", gonum}},
+	"train": {code: []string{"denoise", "denoise/activation", "denoise/dncnn", "internal/nn/guide", "internal/nn/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/noiselevel", "internal/parallel", "internal/strength", "internal/symmetry", gonum}},
 
 	// The restoration packages, side by side.
 	"denoise": {code: []string{
 		"averaged", "backend", "weights",
-		"denoise/activation", "denoise/dncnn", "internal/network/guide", "denoise/normbound", "internal/network/pullback", "denoise/refute", "denoise/internal/rounding", "denoise/rungekutta",
-		"internal/network/tile", "denoise/internal/draw", "internal/network/ondevice", "internal/network/tensors", "denoise/internal/plain", "internal/devicequeue", "internal/parallel",
+		"denoise/activation", "denoise/dncnn", "internal/nn/guide", "denoise/normbound", "internal/nn/pullback", "denoise/refute", "denoise/internal/rounding", "denoise/rungekutta",
+		"internal/nn/tile", "denoise/internal/draw", "internal/nn/ondevice", "internal/nn/tensors", "denoise/internal/plain", "internal/devicequeue", "internal/parallel",
 	}},
 	"deblur": {
 		code:  []string{"operator", "backend", "internal/fft", "internal/imagecheck", "internal/parallel", "internal/response", "internal/strength"},
@@ -83,22 +97,22 @@ var table = map[string]row{
 	// Parts of denoise, none of which knows of it, and what it shares with train.
 	"denoise/activation": {code: []string{"backend"}},
 	"denoise/dncnn": {code: []string{
-		"backend", "weights", "denoise/activation", "denoise/normbound", "internal/network/tile",
-		"denoise/internal/draw", "internal/network/ondevice", "internal/network/tensors",
+		"backend", "weights", "denoise/activation", "denoise/normbound", "internal/nn/tile",
+		"denoise/internal/draw", "internal/nn/ondevice", "internal/nn/tensors",
 	}},
-	"internal/network/guide":    {code: []string{"backend", "backend/devicekit", "internal/network/tile", "internal/network/ondevice", "internal/devicequeue"}, tests: []string{"backend/backendtest/refdevice", "backend/cpu"}},
-	"denoise/normbound":         {code: []string{"backend", "denoise/internal/plain", "internal/parallel", gonum}},
-	"internal/network/pullback": {code: []string{"backend", "denoise/rungekutta", "internal/devicequeue"}},
+	"internal/nn/guide":    {code: []string{"backend", "internal/nn/tile", "internal/nn/ondevice", "internal/devicequeue"}, tests: []string{"backend/backendtest/refdevice", "backend/cpu"}},
+	"denoise/normbound":    {code: []string{"backend", "denoise/internal/plain", "internal/parallel", gonum}},
+	"internal/nn/pullback": {code: []string{"backend", "denoise/rungekutta", "internal/devicequeue"}},
 	"denoise/refute": {
-		code:  []string{"averaged", "backend", "internal/network/tile"},
+		code:  []string{"averaged", "backend", "internal/nn/tile"},
 		tests: []string{"denoise", "denoise/activation", "denoise/dncnn", "denoise/normbound", "denoise/rungekutta"},
 	},
 	"denoise/internal/rounding": {code: []string{"backend", "internal/parallel", gonum}},
 	"denoise/rungekutta":        {code: []string{gonum}, tests: []string{"averaged", "denoise/internal/plain"}},
-	"internal/network/tile":     {code: []string{"backend"}},
+	"internal/nn/tile":          {code: []string{"backend"}},
 	"denoise/internal/draw":     {code: []string{"backend"}},
-	"internal/network/tensors":  {code: []string{"weights"}},
-	"internal/network/ondevice": {code: []string{"backend"}},
+	"internal/nn/tensors":       {code: []string{"weights"}},
+	"internal/nn/ondevice":      {code: []string{"backend"}},
 	"denoise/internal/plain":    {code: []string{"backend", "internal/parallel"}},
 
 	// What they stand on.
@@ -107,11 +121,13 @@ var table = map[string]row{
 	"operator/operatortest": {code: []string{"operator", "backend"}},
 	"internal/devicetest":   {code: []string{"operator", "backend", testify}},
 	"backend":               {},
-	"backend/devicekit":     {code: []string{"backend"}},
+	// internal/hostblur and what it stands on blur on the host for a device that does not.
+	"backend/devicekit": {code: []string{"backend", "internal/fft", "internal/hostblur", "internal/parallel"}},
 	"backend/cpu": {code: []string{
-		"backend", "backend/devicekit", "internal/parallel", "internal/fft", xSys,
+		"backend", "backend/devicekit", "internal/parallel", "internal/fft", "internal/hostblur", "internal/instructionset",
 		"backend/cpu/internal/convrow", "backend/cpu/internal/tvrow", "backend/cpu/internal/vectors", "backend/cpu/internal/winograd",
 	}},
+	"backend/cpu/cputest":           {code: []string{"backend/cpu", testify}},
 	"backend/cpu/internal/convrow":  {code: []string{xSys}},
 	"backend/cpu/internal/tvrow":    {code: []string{xSys}},
 	"backend/cpu/internal/vectors":  {code: []string{xSys}},
@@ -123,7 +139,7 @@ var table = map[string]row{
 	"backend/cuda/cgoflags":         {},
 	"backend/cuda/internal/driver":  {code: []string{cudaCgo}},
 	"backend/cuda/kernels":          {},
-	"backend/spread":                {code: []string{"backend", "backend/devicekit"}},
+	"internal/spread":               {code: []string{"backend", "backend/devicekit"}},
 	"backend/backendtest":           {code: []string{"backend", "backend/devicekit", testify, rapid, gonum}},
 	"backend/backendtest/refdevice": {code: []string{"backend", "backend/devicekit"}},
 	"weights":                       {tests: []string{"weights/open", "weights/research"}},
@@ -132,7 +148,7 @@ var table = map[string]row{
 
 	// The page in the browser: its server, what its workers run, and what makes its files.
 	"web":       {},
-	"web/wasm":  {code: []string{"restore", "deblur", "backend", "backend/cpu", "backend/spread", "internal/imagefile"}},
+	"web/wasm":  {code: []string{"restore", "deblur", "backend", "backend/cpu", "internal/spread", "internal/imagefile"}},
 	"web/build": {code: []string{"internal/htmlreport"}},
 
 	// Internal packages, each with one purpose.
@@ -143,9 +159,11 @@ var table = map[string]row{
 	"internal/devicequeue":          {code: []string{"backend"}},
 	"internal/parallel":             {},
 	"internal/dng":                  {code: []string{"internal/imagefile", "internal/losslessjpeg"}},
-	"internal/fft":                  {code: []string{"internal/parallel"}, tests: []string{xSys}},
+	"internal/fft":                  {code: []string{"internal/instructionset", "internal/parallel"}},
 	"internal/findings":             {code: []string{"internal/htmlreport", "internal/imagefile/atomicfile"}},
+	"internal/hostblur":             {code: []string{"backend", "internal/fft", "internal/parallel"}},
 	"internal/htmlreport":           {},
+	"internal/instructionset":       {code: []string{xSys}},
 	"internal/imagecheck":           {},
 	"internal/imagefile":            {code: []string{"internal/imagecheck", "internal/imagefile/atomicfile", "internal/jpegblock", "internal/openfile", xImage}},
 	"internal/imagefile/atomicfile": {code: []string{"internal/openfile"}},
@@ -154,7 +172,7 @@ var table = map[string]row{
 	"internal/shadows":              {},
 	"internal/levellearning":        {code: []string{"backend", "denoise", "train", "internal/cameranoise", "internal/devicequeue", "internal/levelmap", "internal/parallel", "internal/symmetry", "internal/synthetic"}, tests: []string{"backend/cpu"}},
 	"internal/symmetry":             {},
-	"internal/levelmap":             {code: []string{"backend", "weights", "internal/network/tensors", "internal/devicequeue"}, tests: []string{"backend/cpu", "weights/open", "internal/synthetic"}},
+	"internal/levelmap":             {code: []string{"backend", "weights", "internal/nn/tensors", "internal/devicequeue"}, tests: []string{"backend/cpu", "weights/open", "internal/synthetic"}},
 	"internal/noiselevel":           {code: []string{"internal/parallel"}, tests: []string{"internal/cameranoise"}},
 	"internal/impulse":              {tests: []string{"backend", "internal/synthetic"}},
 	"internal/losslessjpeg":         {},
@@ -232,7 +250,7 @@ var table = map[string]row{
 // everyTest is what the tests of any package may import.
 var everyTest = []string{
 	testify, rapid, gonum,
-	"backend", "backend/devicekit", "backend/cpu", "backend/backendtest", "backend/backendtest/refdevice",
+	"backend", "backend/devicekit", "backend/cpu", "backend/cpu/cputest", "backend/backendtest", "backend/backendtest/refdevice",
 }
 
 func TestArrows(t *testing.T) {
@@ -245,22 +263,22 @@ func TestArrows(t *testing.T) {
 // The checker itself reports what it must.
 func TestCheckReportsForbiddenArrows(t *testing.T) {
 	madeUp := map[string]imports{
-		"restore":     {code: []string{"tv", "pnp", "train"}},
-		"denoise":     {code: []string{"backend", "tv"}, tests: []string{"denoise", testify + "/require", "pnp"}},
-		"tv":          {code: []string{gonum + "/mat", testify + "/require"}, tests: []string{"backend/cpu"}},
-		"pnp":         {code: []string{"backend/cpu"}},
-		"backend":     {code: []string{"tv"}},
-		"backend/cpu": {code: []string{"backend", xSys + "/cpu", xSys + "temic/cpu"}},
-		"helpers":     {},
-		".":           {code: []string{"restore"}},
+		"restore":                 {code: []string{"inpaint", "pnp", "train"}},
+		"denoise":                 {code: []string{"backend", "tv"}, tests: []string{"denoise", testify + "/require", "pnp"}},
+		"tv":                      {code: []string{gonum + "/mat", testify + "/require"}, tests: []string{"backend/cpu"}},
+		"pnp":                     {code: []string{"backend/cpu"}},
+		"backend":                 {code: []string{"tv"}},
+		"helpers":                 {},
+		"internal/instructionset": {code: []string{xSys + "/cpu", xSys + "temic/cpu"}},
+		".":                       {code: []string{"restore"}},
 	}
 	require.Equal(t, []string{
 		".: unknown package: add a row to the table in internal/arrows that says what it may import",
 		"backend must not import tv",
-		"backend/cpu must not import golang.org/x/systemic/cpu",
 		"denoise must not import tv",
 		"denoise: its tests must not import pnp",
 		"helpers: unknown package: add a row to the table in internal/arrows that says what it may import",
+		"internal/instructionset must not import golang.org/x/systemic/cpu",
 		"pnp must not import backend/cpu",
 		"restore must not import train",
 		"tv must not import github.com/stretchr/testify/require",

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/averaged/imaging/internal/network/tensors"
+	"github.com/averaged/imaging/internal/nn/tensors"
 	"github.com/averaged/imaging/weights"
 )
 

@@ -1,6 +1,6 @@
 package strength
 
-// The numbers of the rules, and what they were fitted to. NOTEBOOK.md has the measurements.
+// The numbers of the rules, and what they were fitted to. docs/notebook has the measurements.
 
 // LeastSigma is the noise level below which no prior becomes weaker, but that of denoising by
 // total variation, which may do nothing: about what rounding to 8 bits leaves. A blur cannot be
@@ -57,7 +57,7 @@ const (
 // DeblurStep is τ‖K‖² of the proximal step that deblurring with a network takes.
 const DeblurStep = 10
 
-// A network with a guide is used for about half of what one without wants in its two runs (tworuns.go in restore), since
+// A network with a guide is used for about half of what one without wants in its two runs (internal/inverse), since
 // the second of those is for a photograph that has the residual twice. A factor on the radii says the same as another
 // level, and stays 1. All levels are fitted to photographs of BSDS500's val with the network guided, where 0.8 and 1.2
 // times as much were worse or within 0.05 dB, and are smooth in σ. GuidedDeblurLevel is tuned under camera shakes at
@@ -124,15 +124,15 @@ const (
 	MostRatio = 4.0
 )
 
-// MostRepeats is how often the first run of deblurring is made again at most: for other noise levels, and for
+// MaxRepeats is how often the first run of deblurring is made again at most: for other noise levels, and for
 // the one before if the last was no better.
-const MostRepeats = 4
+const MaxRepeats = 4
 
 // A run for too little noise fits what it does not know of: noise under a blur comes back far stronger and coarse, as
 // inverting the blur makes it, where the right strength leaves next to none. A camera that smooths its noise makes it
 // look like what is blurred, so that the estimate misses it, and the result shows it.
 //
-// In colour results for the right level hold 0.000 to 0.023 by EstimateNoise, which is texture, for weak noise up to
+// In colour results for the right level hold 0.000 to 0.023 by denoising.Meter, which is texture, for weak noise up to
 // 0.019, and of ten photographs whose noise was missed 0.025 to 0.19, 4 to 53 times what the run was for. As the level
 // rises noise goes all at once, and texture stays. Of grey images, which have no colour to tell by, the result says
 // nothing: texture is up to 0.06 there.

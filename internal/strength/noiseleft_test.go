@@ -37,7 +37,7 @@ func TestJudgeNoiseLeft(t *testing.T) {
 			require.Equal(t, s.factor, factor, "%s, run %d", name, i)
 			require.Equal(t, s.again, again, "%s, run %d", name, i)
 		}
-		require.LessOrEqual(t, len(steps), MostRepeats+2)
+		require.LessOrEqual(t, len(steps), MaxRepeats+2)
 	}
 	var n NoiseLeft
 	factor, again := n.Judge(0.03, 0.03)
