@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/noiselevel"
 	"github.com/averaged/imaging/internal/parallel"
@@ -23,7 +24,7 @@ type Options struct {
 	Threads int
 	// Progress, if not nil, is told an estimate of the share of the work that is done. An error
 	// stops the estimation and is returned.
-	Progress func(fraction float64) error
+	Progress backend.ProgressFunc
 }
 
 const (
@@ -126,7 +127,7 @@ func Kernel(ctx context.Context, pix []float32, channels, h, w int, opt Options)
 		return nil, err
 	}
 	if opt.Progress != nil {
-		return found, opt.Progress(1)
+		return found, opt.Progress(backend.Progress{Fraction: 1})
 	}
 	return found, nil
 }
@@ -305,7 +306,7 @@ const (
 )
 
 // meter returns what is told work done, in samples that a step was made for.
-func meter(progress func(float64) error, h, w int) func(float64) error {
+func meter(progress backend.ProgressFunc, h, w int) func(float64) error {
 	if progress == nil {
 		return func(float64) error { return nil }
 	}
@@ -316,6 +317,6 @@ func meter(progress func(float64) error, h, w int) func(float64) error {
 	return func(work float64) error {
 		done += work
 		// Never at the end before the end.
-		return progress(1 - math.Exp(-2*done/all))
+		return progress(backend.Progress{Fraction: 1 - math.Exp(-2*done/all)})
 	}
 }

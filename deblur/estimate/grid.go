@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/parallel"
 )
@@ -71,7 +72,7 @@ func Grid(ctx context.Context, pix []float32, channels, h, w int, common deblur.
 		g.Kernels = append(g.Kernels, k)
 	}
 	if opt.Progress != nil {
-		return g, opt.Progress(1)
+		return g, opt.Progress(backend.Progress{Fraction: 1})
 	}
 	return g, nil
 }

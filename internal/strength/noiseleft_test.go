@@ -1,11 +1,9 @@
-package deblurring
+package strength
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/averaged/imaging/internal/inverse"
 )
 
 // Noise that goes as the level is raised was noise, and what stays is texture, which gets the level back that it had.
@@ -31,18 +29,18 @@ func TestJudgeNoiseLeft(t *testing.T) {
 			{0.09, 1 / (farLouder * louder * louder), true}, {0.1, 1, false},
 		},
 	} {
-		var n noiseLeft
+		var n NoiseLeft
 		at := sigma
 		for i, s := range steps {
-			factor, again := n.judge(s.level, at)
+			factor, again := n.Judge(s.level, at)
 			at *= factor
 			require.Equal(t, s.factor, factor, "%s, run %d", name, i)
 			require.Equal(t, s.again, again, "%s, run %d", name, i)
 		}
-		require.LessOrEqual(t, len(steps), inverse.MaxRepeats+2)
+		require.LessOrEqual(t, len(steps), MaxRepeats+2)
 	}
-	var n noiseLeft
-	factor, again := n.judge(0.03, 0.03)
+	var n NoiseLeft
+	factor, again := n.Judge(0.03, 0.03)
 	require.Equal(t, 1.0, factor, "of a run for as much noise")
 	require.False(t, again)
 }
