@@ -82,7 +82,7 @@ type request struct {
 	device     backend.Device
 	threads    int
 	memory     int64 // bytes, 0: no limit
-	progress   func(ProgressReport) error
+	progress   backend.ProgressFunc
 }
 
 // Sigma sets the standard deviation of the noise in units of the full intensity
@@ -288,7 +288,7 @@ func MemoryLimit(bytes int64) Option {
 
 // Progress calls f as the work goes on, from the goroutine that called the
 // restoration; an error from f stops it and is returned.
-func Progress(f func(ProgressReport) error) Option {
+func Progress(f backend.ProgressFunc) Option {
 	return option{"Progress", func(c *request) error {
 		c.progress = f
 		return nil
@@ -296,12 +296,7 @@ func Progress(f func(ProgressReport) error) Option {
 }
 
 // ProgressReport is how far a restoration has come.
-type ProgressReport struct {
-	Fraction  float64 // an estimate of the work done, 0 to 1, never falling
-	Iteration int     // iterations made
-	Residual  float64 // what is compared with Tolerance
-	Tolerance float64
-}
+type ProgressReport = backend.Progress
 
 // Weights chooses the network of a weight file, and with it the method. A call that is given it
 // loads it and verifies its certificate (denoise.Load), which for the paper's network takes most of

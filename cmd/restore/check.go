@@ -149,6 +149,7 @@ if something was contradicted, or if nothing is proven.`,
 			if err != nil {
 				return err
 			}
+			a.measureInRange(path, m)
 			img = planarOf(m)
 		}
 		dev, err := r.open()
