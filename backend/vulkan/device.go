@@ -80,7 +80,7 @@ func Open(index int, options ...Option) (*Device, error) {
 	}
 	d := &Device{devicekit.New[memory, *filter](g, false), g}
 	g.once.Do(func() { g.checked = g.compare(d) })
-	err := g.checked
+	err = g.checked
 	if err == nil {
 		err = g.newCanary()
 	}
