@@ -82,28 +82,29 @@ func (a *app) checkCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check [IN]",
 		Short: "Print the certificate of a prior, and test it on an image",
-		Long: `Prints what is proven about a prior: the constants of its parts, its averagedness,
-and what follows for the plug-and-play iteration.
-
-Given an image, it also runs that iteration from two different starts, and prints
-the residual of each beside the proven bound, and the distance of the two, which
-must never grow. Residuals and distances are Euclidean norms over all samples.
+		Long: `Prints what is proven about a prior and about the iteration with it. Given an image,
+it also runs the iteration from two starts and compares the residuals with their
+bounds. A network is proven anew, and attacked.
 
 The default prior is ` + restore.DefaultPrior() + `, tv is total variation, and the others are
 networks.
 ` + embeddedNetworks() + `
-Others come from a file, --weights FILE. A network is proven anew. It is also
-attacked: gradient ascent looks for two images that it moves apart, and the largest
-ratio of distances found is printed, which must not be above 1 by more than
-rounding. One with a guide is frozen for the image as in the first run of deblur,
-and attacked with radii of several kinds. Given an image, the network is applied to
-it again and again, without clipping: residuals never grow if it is nonexpansive,
-and go to 0 if it is averaged and has a fixed point. --uncertified takes a network
-as its weights say, with their numbers of steps and without a certificate, to see
-what happens then.
+The exit status is 0 only if everything that the certificate claims was seen to hold.
+'restore man check' says what is tested.`,
+		Annotations: story(`The iteration runs from two different starts. The residual of each is printed beside
+its proven bound, and the distance of the two, which must never grow. Residuals and
+distances are Euclidean norms over all samples.
 
-Exit status 0 only if everything that the certificate claims was seen to hold; 1
-if something was contradicted, or if nothing is proven.`,
+--weights FILE names another network. The attack is a gradient ascent that looks for
+two images that the network moves apart. It prints the largest ratio of distances that
+it found, which must not be above 1 by more than rounding. A network with a guide is
+frozen for the image, as in the first run of deblur, and attacked with radii of
+several kinds. Given an image, the network is applied to it again and again, without
+clipping: residuals never grow if it is nonexpansive, and go to 0 if it is averaged
+and has a fixed point. --uncertified takes a network as its weights say, without a
+certificate, to see what happens then.
+
+Exit status 1: something was contradicted, or nothing is proven.`),
 		Example: `  restore check
   restore check --prior tv --kernel motion.png --sigma 0.05 photo.png
   restore check --prior ` + exampleNetwork() + `

@@ -47,7 +47,7 @@ func (p *previewFlag) Set(text string) error {
 }
 
 func (b *batchFlags) bindPreview(c *cobra.Command) {
-	c.Flags().Var(&b.preview, "preview", "restore this part of the image only, and write it before and after, side by side, to NAME.preview.png; with --strength 0.7,1,1.4 after each of them")
+	c.Flags().Var(&b.preview, "preview", "restore a part only, and show it before and after; --strength may be several")
 }
 
 // checkPreview checks what --preview goes with, and has its results named for it.

@@ -59,7 +59,7 @@ func TestJPEGKeepsItsQuality(t *testing.T) {
 	require.Equal(t, imagefile.DefaultQuality, quality("d.jpg"))
 	succeeds(t, "upscale", "--prior", "tv", "--sigma", "0.02", "--iterations", "2", "a.jpg", "-o", "e.jpg")
 	require.Equal(t, 85, quality("e.jpg"))
-	require.Contains(t, succeeds(t, "denoise", "--help").stdout, "full resolution (4:4:4)")
+	require.Contains(t, succeeds(t, "denoise", "--help").stdout, "colour always 4:4:4")
 }
 
 func TestNotesAreInJSON(t *testing.T) {
