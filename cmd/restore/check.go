@@ -193,12 +193,12 @@ func judge(r *restore.CheckReport) error {
 	case r.Holds:
 		return nil
 	case len(r.Violations) == 0 && r.Attack != nil && r.Attack.Expansive():
-		return fmt.Errorf("check: nothing is proven of %s, and the attack found two images that it moves apart by a factor of %.4g", r.Method, r.Attack.Ratio)
+		return fmt.Errorf("check: %s has no certificate, and the attack found two images that it moves apart by a factor of %.4g", r.Method, r.Attack.Ratio)
 	case len(r.Violations) == 0 && r.Certificate.Proven:
-		return fmt.Errorf("check: nothing is proven of what is computed of %s: rounding may add %.3g of 255 to an image (%.3g was measured)",
+		return fmt.Errorf("check: no proof for %s in float32: rounding could change a pixel by %.3g/255 (RMS; %.3g measured)",
 			r.Method, 255*r.NetworkRounding, 255*r.MeasuredRounding)
 	case len(r.Violations) == 0:
-		return fmt.Errorf("check: nothing is proven of %s, so there is nothing that could hold", r.Method)
+		return fmt.Errorf("check: %s has no certificate, so there is nothing to check", r.Method)
 	case len(r.Violations) == 1:
 		return fmt.Errorf("check: a claim is contradicted: %s", r.Violations[0])
 	}
@@ -271,7 +271,7 @@ func (a *app) printNetworkRounding(r *restore.CheckReport) {
 	switch {
 	case r.Attack == nil:
 	case math.IsInf(r.NetworkRounding, 1):
-		a.result("  rounding: nothing is proven of what float32 adds to it")
+		a.result("  rounding: no proven bound of what float32 adds")
 	default:
 		a.result("  rounding: float32 adds at most %.3g of 255 to an image in [0, 1] (proven), root mean square", 255*r.NetworkRounding)
 	}
@@ -286,7 +286,7 @@ func (a *app) printRounding(r *restore.CheckReport) {
 	switch {
 	case !r.Certificate.Converges():
 	case math.IsInf(r.Rounding, 1):
-		a.result("  rounding       nothing is proven of what float32 adds: all of this is about exact arithmetic")
+		a.result("  rounding       no proven bound of what float32 adds: all of this is about exact arithmetic")
 	case !(r.Floor < 1):
 		a.result("  rounding       float32 adds at most %.3g of 255 to T(x): too much to prove convergence of what is computed", 255*r.Rounding)
 	default:

@@ -181,7 +181,7 @@ func (d *deblurrer) prepareKernel(a *app) {
 	}
 	if dy, dx := d.blur.OffCentre(); d.centre && farOff(dy, d.blur.H, dx, d.blur.W) {
 		d.blur = d.blur.Centred()
-		a.remark(d.kernelFile, "the centre of mass is %.3g pixels below and %.3g right of the middle: it was taken for the centre, so that the result is not shifted; --kernel-center=false takes the middle", dy, dx)
+		a.remark(d.kernelFile, "its centre of mass, %.3g pixels below and %.3g right of the middle, was used as the centre, so that the result is not shifted; --kernel-center=false uses the middle", dy, dx)
 	}
 }
 

@@ -129,7 +129,7 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 		labels = append(labels, strengthName(s))
 		if o == nil {
 			if report.Adaptation > 0 {
-				a.remark(t.input, "the strength of the network follows the detail of this part, and in the whole image that of the whole (--adapt=false: neither)")
+				a.remark(t.input, "here the strength follows the detail of this part; in the whole image it follows the whole (--adapt=false: neither)")
 			}
 			o = outcomeOf(&panels[i+1], report)
 			if !o.Unchanged {

@@ -131,7 +131,7 @@ func (r *restoration) settings(a *app, c *cobra.Command) ([]restore.Option, erro
 		return nil, err
 	}
 	if r.side > 0 && !r.isNetwork() {
-		a.remark("", "--tile %s has no effect: total variation couples every pixel of the image with every other, so it is computed as a whole", r.tile)
+		a.remark("", "--tile %s has no effect: total variation is computed for the whole image at once", r.tile)
 	}
 	opts := []restore.Option{restore.Strength(r.strength.factor)}
 	if r.sigma.given && !(r.sigma.zero && r.sigma.value == 0) {
@@ -285,7 +285,7 @@ func (a *app) readKernelImage(ctx context.Context, path string, r reading) (*ima
 		return nil, err
 	}
 	if hasOneColour(m) && !constant(m.Alpha) {
-		a.remark(path, "all that is visible of it has one colour: the kernel is taken from its alpha channel")
+		a.remark(path, "its visible part has one colour, so the kernel is taken from its alpha channel")
 		m.Channels, m.Pix = 1, make([]float32, len(m.Alpha))
 		for i, v := range m.Alpha {
 			m.Pix[i] = float32(v)
