@@ -11,6 +11,7 @@ import (
 	"github.com/averaged/imaging/averaged"
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/operator"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -123,7 +124,7 @@ func (p wrong) ApplyWithin(ctx context.Context, dst, src backend.Buffer, maxErro
 }
 
 func newDevice(t testing.TB, options ...cpu.Option) backend.Device {
-	dev := cpu.New(options...)
+	dev := cputest.Open(t, options...)
 	t.Cleanup(func() { require.NoError(t, dev.Close()) })
 	return dev
 }
@@ -479,7 +480,11 @@ func TestCheckFindsWhatIsFalse(t *testing.T) {
 }
 
 func ExampleSolve() {
-	dev := cpu.New()
+	dev, err := cpu.Open()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	defer dev.Close()
 	// Inpainting: the middle of three samples is not measured, and the denoiser
 	// draws every sample half way to the mean of its neighbours.

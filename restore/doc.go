@@ -20,13 +20,13 @@
 //
 //	import _ "github.com/averaged/imaging/weights/research"
 //
-//	out, report, err = restore.Denoise(ctx, img, restore.Method(restore.Euler))
+//	out, report, err = restore.Denoise(ctx, img, restore.Method("euler"))
 //	out, report, err = restore.Denoise(ctx, img, restore.WeightsFile("run/weights.safetensors"))
 //
 // The certificate of a file is verified whenever it is loaded. For many images a Restorer, which has
 // the same functions as methods, keeps the device and the networks:
 //
-//	r, err := restore.New(restore.Method(restore.Fast), restore.MemoryLimit(1<<30))
+//	r, err := restore.New(restore.Method("fast"), restore.MemoryLimit(1<<30))
 //	defer r.Close()
 //	out, report, err = r.Denoise(ctx, img)
 //

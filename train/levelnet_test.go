@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/internal/devicequeue"
 	"github.com/averaged/imaging/internal/levelmap"
 )
@@ -29,7 +29,7 @@ func randomLevelCrop(r *rand.Rand) *LevelCrop {
 
 // The gradients of a batch are those of differences of its loss.
 func TestLevelNetGradients(t *testing.T) {
-	dev := cpu.New()
+	dev := cputest.Open(t)
 	defer dev.Close()
 	c := DefaultLevelNetConfig()
 	c.Widths, c.Head, c.Batch = [levelmap.Scales]int{8, 8, 8}, 8, 2

@@ -100,6 +100,17 @@ func TestSchedules(t *testing.T) {
 	require.InDeltaSlice(t, []float64{0.25, 0.5, 0.75, 1, 1}, at(Schedule{Name: Constant, Maximum: 1, Warmup: 3}, 0, 1, 2, 3, 4), tiny)
 }
 
+// apply sets dst to the orthogonal part of src, a matrix of rows×(len/rows) numbers, row
+// by row. They may be the same. A matrix of zeros stays.
+func (o *orthogonaliser) apply(q *devicequeue.Queue, dst, src []float32, rows int) {
+	if !o.lay(o.host, src, rows) {
+		copy(dst, src)
+		return
+	}
+	o.iterate(q, o.host)
+	o.take(dst, o.host, rows)
+}
+
 // TestOrthogonaliser: the singular vectors stay and the singular values become ones, within
 // what five steps of that polynomial can do, whatever the shape and the length.
 func TestOrthogonaliser(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/tv"
 )
 
@@ -55,7 +56,7 @@ func (f *fixture) within(t require.TestingT, y []float32, maxError float64) ([]f
 }
 
 func device(t testing.TB, threads int) backend.Device {
-	dev := cpu.New(cpu.Threads(threads))
+	dev := cputest.Open(t, cpu.Threads(threads))
 	t.Cleanup(func() { require.NoError(t, dev.Close()) })
 	return dev
 }
@@ -412,7 +413,7 @@ func TestFreeGivesMemoryBack(t *testing.T) {
 	s := backend.Image(3, 16, 16)
 	plane := int64(4 * s.Plane())
 	// dst and src have 6 planes; Apply adds 3 × 2, ApplyWithin 2 + 9.
-	dev := cpu.New(cpu.Threads(1), cpu.MemoryLimit(17*plane))
+	dev := cputest.Open(t, cpu.Threads(1), cpu.MemoryLimit(17*plane))
 	f := newFixture(t, dev, s, tv.Options{Alpha: 0.1})
 	y := picture(s, 0.1, 1)
 	for range 3 {
@@ -426,7 +427,11 @@ func TestFreeGivesMemoryBack(t *testing.T) {
 }
 
 func ExampleProx() {
-	dev := cpu.New()
+	dev, err := cpu.Open()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	defer func() { _ = dev.Close() }()
 	shape := backend.Image(1, 2, 4)
 	src, _ := dev.Alloc(shape)

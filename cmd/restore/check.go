@@ -86,7 +86,7 @@ func (a *app) checkCommand() *cobra.Command {
 it also runs the iteration from two starts and compares the residuals with their
 bounds. A network is proven anew, and attacked.
 
-The default prior is ` + restore.DefaultPrior() + `, tv is total variation, and the others are
+The default prior is ` + defaultPrior() + `, tv is total variation, and the others are
 networks.
 ` + embeddedNetworks() + `
 The exit status is 0 only if everything that the certificate claims was seen to hold.

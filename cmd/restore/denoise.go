@@ -8,6 +8,7 @@ import (
 
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/restore"
+	"github.com/averaged/imaging/weights"
 )
 
 // denoiser is the restorer of denoise.
@@ -27,12 +28,12 @@ func (a *app) denoiseCommand() *cobra.Command {
 removes little from texture and more from shadows. --strength light removes less,
 strong more. An image without noise comes back as it is.
 
-The default method is ` + restore.DefaultMethod() + `. fast takes a fifth of the time, tv learns nothing.
+The default method is ` + defaultMethod() + `. fast takes a fifth of the time, tv learns nothing.
 ` + embeddedNetworks() + `
 'restore man denoise' has more about methods, files and metadata.`,
 		Annotations: story(`By default a small network looks at each image and says how much to remove in every
 square of 16 pixels. It also chooses the method: camera for noise that a camera has
-smoothed, ` + restore.DefaultMethod() + ` for other noise. An image without noise, such as a screenshot or
+smoothed, ` + defaultMethod() + ` for other noise. An image without noise, such as a screenshot or
 a drawing, is copied, unless another format, depth, quality or less metadata is asked
 for. --sigma S is for white noise of a known standard deviation, where 1 is white.
 
@@ -63,7 +64,7 @@ output unless -o says otherwise.`),
   restore denoise --report photo.html photo.jpg
   restore denoise --sigma 0.15 photo.png
   restore denoise --sigma 25/255 noisy.pfm -o clean.pfm --reference original.png
-  restore denoise --method ` + restore.Fast + ` photo.png
+  restore denoise --method ` + weights.Fast + ` photo.png
   restore denoise --weights run/weights.safetensors photo.png
   restore denoise --recursive --skip-existing holiday -o cleaned/
   cat photo.png | restore denoise - > clean.png`,

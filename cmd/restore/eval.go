@@ -47,13 +47,13 @@ func (a *app) evalCommand() *cobra.Command {
 each method, and prints mean PSNR (peak 1) and SSIM, the PSNR before, and the mean
 seconds. There is a row for each method and noise level; -v adds a row for each image.
 
-The default is the best built-in method, ` + restore.DefaultMethod() + `, or with --kernel the default prior, ` + restore.DefaultPrior() + `.
+The default is the best built-in method, ` + defaultMethod() + `, or with --kernel the default prior, ` + defaultPrior() + `.
 ` + embeddedNetworks() + `
 --kernel measures deblurring, --mask or --missing inpainting. 'restore man eval' has
 more.`,
 		Annotations: story(`--method names methods that need no weight file ('restore info' describes them);
 --weights names the files of others. Both can be several, and are compared on the same
-noise. For inpainting the default prior is ` + restore.DefaultInversePrior() + `.
+noise. For inpainting the default prior is ` + defaultInversePrior() + `.
 
 The noise of an image depends on --seed and on its place in the order of names: the
 first image has the seed N, the next N+1, and so on, as in 'restore degrade --seed'.

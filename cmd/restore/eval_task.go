@@ -95,11 +95,11 @@ func (e *evaluation) checkTask(c *cobra.Command) error {
 func (e *evaluation) defaultMethod() string {
 	switch e.task.value {
 	case evalDeblur:
-		return restore.DefaultPrior()
+		return defaultPrior()
 	case evalInpaint:
-		return restore.DefaultInversePrior()
+		return defaultInversePrior()
 	}
-	return restore.DefaultMethod()
+	return defaultMethod()
 }
 
 // load reads the kernel or the mask.

@@ -28,7 +28,7 @@ size of the input; strokes of any colour on black or on transparent work too. Th
 pixels to keep stay as they are, to the bit, unless --sigma says that they are noisy.
 Edges and shading go on; textures and objects are not invented.
 
-The default prior is ` + restore.DefaultInversePrior() + `; 'restore info' describes the others. With a
+The default prior is ` + defaultInversePrior() + `; 'restore info' describes the others. With a
 certified prior the iteration converges.
 
 'restore man inpaint' has more about masks, noise and blur.`,
@@ -57,7 +57,7 @@ WebP image becomes a PNG. Transparency and metadata are kept.`),
 func (p *inpainter) bindOwn(c *cobra.Command) {
 	c.Flags().StringVarP(&p.maskFile, "mask", "m", "", "image `FILE` that is white where pixels are to be filled (required)")
 	p.bind(c, selectPrior, "the relative change of an iteration (default 5e-5; with a guide 1e-4)")
-	p.defaultTo(c, restore.DefaultInversePrior())
+	p.defaultTo(c, defaultInversePrior())
 	p.bindKernel(c, "image `FILE` of a blur to remove too")
 	bindBoundary(c, &p.boundary, "with --kernel: what lies beyond the frame")
 	p.sigma = sigmaFlag{given: true, zero: true, auto: true}

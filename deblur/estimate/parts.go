@@ -91,6 +91,15 @@ func (p part) quarters() []part {
 	return all
 }
 
+// halves cuts a part in two across its longer side.
+func (p part) halves() (one, other part) {
+	h, w := p.v.h, p.v.w
+	if h > w {
+		return p.crop(0, 0, h/2, w), p.crop(h/2, 0, h-h/2, w)
+	}
+	return p.crop(0, 0, h, w/2), p.crop(0, w/2, h, w-w/2)
+}
+
 // edges is the energy of the differences in blocks of edgeBlock×edgeBlock samples.
 type edges struct {
 	h, w   int

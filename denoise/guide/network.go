@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/devicekit"
 	"github.com/averaged/imaging/denoise/internal/ondevice"
 	"github.com/averaged/imaging/denoise/tile"
 	"github.com/averaged/imaging/internal/devicequeue"
@@ -313,12 +312,7 @@ func (p *pass) apply(memory *devicequeue.Pool, dst backend.Buffer, y, x int, r b
 		z = p.input(memory, window)
 		window = z.Shape().Whole()
 	}
-	p.q.Do(func() error {
-		if d, ok := p.dev.(backend.Layered); ok {
-			return d.ApplyLayers(p.ctx, dst, y, x, r, z, window, layers)
-		}
-		return devicekit.LayersOneByOne(p.ctx, p.dev, dst, y, x, r, z, window, layers)
-	})
+	p.q.Do(func() error { return p.dev.ApplyLayers(p.ctx, dst, y, x, r, z, window, layers) })
 }
 
 // input returns a window of the image in the guide's units, with the plane that tells the noise.

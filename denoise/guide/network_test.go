@@ -1,6 +1,7 @@
 package guide
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -11,6 +12,8 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 func random(dev backend.Device, t testing.TB, s backend.Shape, seed uint64, std float32) backend.Buffer {
@@ -22,7 +25,7 @@ func random(dev backend.Device, t testing.TB, s backend.Shape, seed uint64, std 
 
 // model is a guide with random numbers.
 func model(t testing.TB, widths []int, channels, radii int) *Model {
-	dev := cpu.New(cpu.Threads(1))
+	dev := cputest.Open(t, cpu.Threads(1))
 	defer dev.Close()
 	m := &Model{Widths: widths, Slope: 0.1, Layers: Layers(widths, channels, radii)}
 	for i := range m.Layers {
@@ -82,13 +85,13 @@ func TestTilesChangeNothing(t *testing.T) {
 			tall = backend.Image(4, 131, 77) // at the fourth
 		}
 		for _, s := range []backend.Shape{tall, {N: 2, C: 4, H: 25, W: 31}, backend.Image(4, 1, 3)} {
-			dev := cpu.New(cpu.Threads(2))
+			dev := cputest.Open(t, cpu.Threads(2))
 			src := random(dev, t, s, 1, 0.5)
 			want := said(t, dev, m, src, 1<<20)
 			for _, side := range sides {
 				require.Equal(t, want, said(t, dev, m, src, side), fmt.Sprint(widths, s, side))
 			}
-			one := cpu.New(cpu.Threads(1))
+			one := cputest.Open(t, cpu.Threads(1))
 			require.Equal(t, want, said(t, one, m, random(one, t, s, 1, 0.5), 24))
 			require.NoError(t, one.Close())
 			require.NoError(t, dev.Close())
@@ -99,10 +102,14 @@ func TestTilesChangeNothing(t *testing.T) {
 // plain is a device that computes layers one by one.
 type plain struct{ backend.Device }
 
+func (d plain) ApplyLayers(ctx context.Context, dst backend.Buffer, y, x int, region backend.Region, src backend.Buffer, window backend.Region, layers []backend.Layer) error {
+	return devicekit.LayersOneByOne(ctx, d.Device, dst, y, x, region, src, window, layers)
+}
+
 // TestLayersOneByOne: what a device computes in one call is what all devices compute, whatever the
 // tiles, which change nothing there either.
 func TestLayersOneByOne(t *testing.T) {
-	dev := cpu.New(cpu.Threads(2))
+	dev := cputest.Open(t, cpu.Threads(2))
 	defer func() { require.NoError(t, dev.Close()) }()
 	for _, widths := range [][]int{{17}, {16, 18}} {
 		m := model(t, widths, 4, 7)
@@ -127,7 +134,7 @@ func TestMemoryIsThatOfATile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a whole photograph, whose memory is the same number of bytes on every processor: go test ./... has it")
 	}
-	dev := cpu.New(cpu.Threads(2), cpu.MemoryLimit(31<<18))
+	dev := cputest.Open(t, cpu.Threads(2), cpu.MemoryLimit(31<<18))
 	defer func() { require.NoError(t, dev.Close()) }()
 	n, err := New(dev, model(t, []int{16, 16}, 4, 7))
 	require.NoError(t, err)
@@ -150,7 +157,7 @@ func TestMemoryIsThatOfATile(t *testing.T) {
 func TestGuideIsItsFormula(t *testing.T) {
 	m := model(t, []int{16, 18, 20}, 4, 7)
 	s := backend.Shape{N: 2, C: 4, H: 21, W: 30}
-	dev, reference := cpu.New(), refdevice.New(refdevice.Options{})
+	dev, reference := cputest.Open(t), refdevice.New(refdevice.Options{})
 	defer dev.Close()
 	defer func() { require.NoError(t, reference.Close()) }()
 	want := said(t, reference, m, random(reference, t, s, 1, 0.5), 1<<20)

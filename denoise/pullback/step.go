@@ -52,8 +52,7 @@ func (s Step) Evaluate(q *devicequeue.Queue, memory *devicequeue.Pool, t Stage) 
 }
 
 // Forward sets next to z and the change in one step from it, and appends what Back needs to
-// stages. image is z before it was lifted, or nil; then there is an EdgeFilter. A copy of z comes
-// right before what is added to it, where some devices do both at once.
+// stages. image is z before it was lifted, or nil; then there is an EdgeFilter.
 func (s Step) Forward(q *devicequeue.Queue, memory *devicequeue.Pool, next, z, image backend.Buffer, stages []Stage) []Stage {
 	k := make([]backend.Buffer, s.Tableau.Stages())
 	start := z // what is added to
@@ -71,10 +70,7 @@ func (s Step) Forward(q *devicequeue.Queue, memory *devicequeue.Pool, next, z, i
 			q.Adjoint(k[i], t.Out, s.Filter, 0, 1)
 			q.Combine(next, backend.Term{A: 1, X: start}, backend.Term{A: scale, X: k[i]})
 		} else {
-			if i == 0 {
-				q.Combine(next, backend.Term{A: 1, X: z})
-			}
-			q.Adjoint(next, t.Out, s.Filter, 1, scale)
+			q.AddAdjoint(next, start, t.Out, s.Filter, scale)
 		}
 		start = next
 		stages = append(stages, t)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 )
 
 // The bound of a spectral norm is never below a singular value decomposition, and not far above.
@@ -108,7 +109,7 @@ func TestConvolutionsStayWithinTheBound(t *testing.T) {
 			largest := 0.0
 			var c Convolution
 			for _, level := range cpu.InstructionSets() {
-				dev := cpu.New(cpu.Threads(1), cpu.UseInstructionSet(level))
+				dev := cputest.Open(t, cpu.Threads(1), cpu.UseInstructionSet(level))
 				algorithm := dev.ConvolutionAlgorithm(shape)
 				require.Equal(t, shape.H == 3 && shape.W == 3 && max(shape.N, shape.C) >= 16, algorithm.Tiles != nil)
 				first := min(2, shape.C)
@@ -178,7 +179,7 @@ func put(t *testing.T, dev backend.Device, s backend.Shape, x []float32) backend
 // TestAdjointOfTiles: the bounds that are taken over from the filter for its adjoint are those of
 // the adjoint's own matrices; and points of no such pairs are found out.
 func TestAdjointOfTiles(t *testing.T) {
-	dev := cpu.New(cpu.Threads(1))
+	dev := cputest.Open(t, cpu.Threads(1))
 	defer dev.Close()
 	shape := backend.Shape{N: 17, C: 19, H: 3, W: 3}
 	a := dev.ConvolutionAlgorithm(shape).Tiles
@@ -205,7 +206,7 @@ func TestAdjointOfTiles(t *testing.T) {
 
 // TestRemembered: what is remembered is what was computed, and nothing is taken for another.
 func TestRemembered(t *testing.T) {
-	dev := cpu.New(cpu.Threads(1))
+	dev := cputest.Open(t, cpu.Threads(1))
 	defer dev.Close()
 	shape := backend.Shape{N: 16, C: 16, H: 3, W: 3}
 	a := dev.ConvolutionAlgorithm(shape)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -36,7 +37,7 @@ func TestAutomaticTile(t *testing.T) {
 
 // What no host can hold is an error, not the end of the process.
 func TestHugeWindowsAreRefused(t *testing.T) {
-	dev := cpu.New(cpu.Threads(1))
+	dev := cputest.Open(t, cpu.Threads(1))
 	t.Cleanup(func() { require.NoError(t, dev.Close()) })
 	s := backend.Image(1, 60, 60)
 	src, err := dev.Alloc(s)

@@ -118,7 +118,10 @@ func draw(ctx context.Context, path string, first uint64, number, workers int, o
 	for w := range workers {
 		wait.Go(func() {
 			errs[w] = func() error {
-				dev := cpu.New(cpu.Threads(1))
+				dev, err := cpu.Open(cpu.Threads(1))
+				if err != nil {
+					return err
+				}
 				defer dev.Close()
 				var list []*denoise.Network
 				for _, name := range denoisers {
@@ -188,7 +191,10 @@ func learn(path, output, initial string, c train.LevelNetConfig) error {
 		}
 	}
 	fmt.Fprintf(os.Stderr, "%d crops, and %d held out\n", len(learned), len(held))
-	dev := cpu.New()
+	dev, err := cpu.Open()
+	if err != nil {
+		return err
+	}
 	defer dev.Close()
 	n, err := train.NewLevelNet(dev, c)
 	if err != nil {

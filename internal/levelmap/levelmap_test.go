@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/internal/levelmap"
 	"github.com/averaged/imaging/internal/synthetic"
 	"github.com/averaged/imaging/weights"
@@ -20,7 +21,7 @@ func shipped(t testing.TB, threads int) *levelmap.Network {
 	require.NoError(t, err)
 	m, err := levelmap.FromFile(f)
 	require.NoError(t, err)
-	dev := cpu.New(cpu.Threads(threads))
+	dev := cputest.Open(t, cpu.Threads(threads))
 	n, err := levelmap.New(dev, m)
 	require.NoError(t, err)
 	t.Cleanup(func() {
@@ -165,6 +166,36 @@ func TestFindWhiteNoise(t *testing.T) {
 	require.NoError(t, err)
 	for _, v := range said.Levels[said.Chosen] {
 		require.Less(t, v, float32(0.004))
+	}
+}
+
+// The levels do not depend on the tiles that they are computed in.
+func TestFindInTiles(t *testing.T) {
+	const h, w, side = 150, 230, 64
+	n := shipped(t, 2)
+	pix := smooth(h, w)
+	for i, v := range synthetic.White(make([]float32, len(pix)), 0.05, 5) {
+		pix[i] += v
+	}
+	whole, err := n.Find(t.Context(), pix, nil, 3, h, w)
+	require.NoError(t, err)
+	tiled, err := levelmap.FindInTiles(n, t.Context(), pix, nil, 3, h, w, side)
+	require.NoError(t, err)
+	require.Equal(t, whole.Chosen, tiled.Chosen)
+	for k := range whole.Levels {
+		require.InDeltaSlice(t, whole.Levels[k], tiled.Levels[k], 1e-6)
+	}
+}
+
+// A photograph wider and higher than a tile.
+func TestFindInALargeImage(t *testing.T) {
+	h, w := 40, 1100
+	n := shipped(t, 2)
+	for range 2 {
+		said, err := n.Find(t.Context(), smooth(h, w), nil, 3, h, w)
+		require.NoError(t, err)
+		require.Len(t, said.Levels[0], said.Rows*said.Columns)
+		h, w = w, h
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/backend/spread"
+	"github.com/averaged/imaging/internal/spread"
 )
 
 // toldEvery is how often progress is told: people see no more.
@@ -20,7 +20,7 @@ const toldEvery = 100 * time.Millisecond
 
 // computePieces computes the jobs that messages bring, one at a time.
 func computePieces() {
-	dev := cpu.New(cpu.Threads(1))
+	dev, fault := cpu.Open(cpu.Threads(1))
 	self := js.Global()
 	listen(self, func() { post(self, map[string]any{"ready": true}) }, func(m js.Value) {
 		told := time.Now()
@@ -30,7 +30,11 @@ func computePieces() {
 				post(self, map[string]any{"fraction": fraction})
 			}
 		})
-		result, err := jobOf(ctx, m, dev)
+		var result []float32
+		err := fault
+		if err == nil {
+			result, err = jobOf(ctx, m, dev)
+		}
 		if err != nil {
 			post(self, map[string]any{"failed": err.Error()})
 			return
