@@ -166,7 +166,7 @@ func kernelReport(e *estimate.Estimate) *KernelReport {
 	case r.Agreement >= fairAgreement:
 		r.Trust = FairKernel
 	default:
-		r.Doubts = append(r.Doubts, "the estimated kernel is doubtful: the photograph has few edges, or much texture, to find it by")
+		r.Doubts = append(r.Doubts, "the estimated kernel is doubtful: the photograph has few edges, or much texture")
 	}
 	if r.Varies {
 		r.Doubts = append(r.Doubts, fmt.Sprintf(
@@ -241,7 +241,7 @@ func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, opt
 	case m.Given*m.Given > turnedBetter*m.Turned*m.Turned:
 		return []string{"kernel: turned by 180 degrees it fits the photograph better"}, nil
 	case m.Likeness < foreign:
-		return []string{fmt.Sprintf("kernel: the photograph asks for another one (alike to %.2f of 1)", m.Likeness)}, nil
+		return []string{fmt.Sprintf("kernel: the photograph suggests another one (similarity %.2f of 1)", m.Likeness)}, nil
 	}
 	return nil, nil
 }

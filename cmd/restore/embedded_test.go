@@ -146,7 +146,7 @@ func TestEmbeddedInWords(t *testing.T) {
 		"denoise", "--method", method, "--weights", file, "--force", "a.png")
 	save(t, "k.png", picture(1, 3, 5, 8, 0))
 	r = succeeds(t, "deblur", "--kernel", "k.png", "--prior", weights.DnCNN, "--iterations", "1", "a.png")
-	require.Contains(t, r.stderr, "note: dncnn: the iteration need not converge, and no claim is made")
+	require.Contains(t, r.stderr, "note: dncnn: convergence is not guaranteed")
 }
 
 // The program as it is built by default says how to get the networks that it does not have, and takes their files.

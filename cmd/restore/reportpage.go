@@ -103,7 +103,7 @@ func (p *reportPage) before(img *restore.Planar, m *imagefile.Image) error {
 		}
 		v := htmlreport.View{Window: window, Before: picture}
 		if window.Reduction > 1 {
-			v.Note = fmt.Sprintf("The picture has %d×%d pixels, which a page like this cannot hold: noise and fine detail are weaker here than they are. --preview looks at other places.", m.Width, m.Height)
+			v.Note = fmt.Sprintf("The picture has %d×%d pixels, too many for this page, so it is shown reduced: noise and fine detail look weaker than they are. --preview shows other places.", m.Width, m.Height)
 		}
 		if m.Metadata.ICC != nil {
 			v.Note = strings.TrimSpace(v.Note + " Shown without the colour profile of the file.")

@@ -56,7 +56,7 @@ func (a *app) remarkRun(input string, r *restore.Report) {
 		a.remark(input, "%s", doubt)
 	}
 	if r.Noise.Impulses > 0 {
-		a.remark(input, "%.2g %% of the samples are hot pixels, or salt and pepper: they were filled from their neighbours", 100*r.Noise.Impulses)
+		a.remark(input, "%.2g %% of the samples were hot pixels, or salt and pepper, and were filled from their neighbours", 100*r.Noise.Impulses)
 	}
 	if e := r.Noise.Estimate; e != nil {
 		if e.Reliable && e.Note != "" {
@@ -69,9 +69,9 @@ func (a *app) remarkRun(input string, r *restore.Report) {
 	switch {
 	case r.Iteration.Converged:
 	case r.Iteration.Count == 0:
-		a.remark(input, "the root mean square error of the result may be %.2g, above the tolerance of %.2g: float32 allows no better", r.Iteration.Residual, r.Iteration.Tolerance)
+		a.remark(input, "the root mean square error of the result may be %.2g, above the tolerance of %.2g; float32 cannot do better", r.Iteration.Residual, r.Iteration.Tolerance)
 	default:
-		a.remark(input, "stopped after %d iterations at a residual of %.2g, above the tolerance of %.2g; --iterations N allows more, --tolerance T is content with less",
+		a.remark(input, "stopped after %d iterations at a residual of %.2g, above the tolerance of %.2g; --iterations N allows more, --tolerance T accepts more",
 			r.Iteration.Count, r.Iteration.Residual, r.Iteration.Tolerance)
 	}
 	if r.Network.Certificate != nil {
@@ -185,7 +185,7 @@ func (b *batchFlags) remarkMethod(a *app) {
 	case b.network == nil:
 	case b.flag == selectPrior:
 		if certificate := b.network.Certificate(); !certificate.Proven {
-			a.remark(b.source(), "the iteration need not converge, and no claim is made: %s", certificate.Reason)
+			a.remark(b.source(), "convergence is not guaranteed: %s", certificate.Reason)
 		}
 	default:
 		if b.iterations > 0 {

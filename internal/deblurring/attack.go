@@ -39,9 +39,9 @@ func (d *Problem) attack(ctx context.Context, report *Checked, s *stages) error 
 
 func attackViolation(found refute.AttackReport) string {
 	if found.NotFinite {
-		return "attack: what the network makes of an image is not finite"
+		return "attack: the network's result is not finite"
 	}
-	return fmt.Sprintf("attack: a pair of images is moved apart by the factor %.9g, which rounding of %.2g does not explain", found.Ratio, found.Rounding)
+	return fmt.Sprintf("attack: the network moves two images apart by a factor of %.9g, which rounding of %.2g does not explain", found.Ratio, found.Rounding)
 }
 
 // measureRounding bounds the rounding of the network for images in [0, 1], and measures it on

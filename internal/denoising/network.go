@@ -121,6 +121,6 @@ func (j Job) doubtUnproven(report *outcome.Report, sigma float64) {
 		return
 	}
 	report.Doubts = append(report.Doubts, fmt.Sprintf(
-		"%s has learned white noise of %.3g alone, and nothing is proven of it: noise like this can make it break the picture; a certified network cannot, such as %s",
+		"%s has learned white noise of %.3g only and has no certificate: noise like this can make it ruin the picture; use a certified network, such as %s",
 		card.Name, card.Sigma, networks.DefaultMethod()))
 }

@@ -188,7 +188,7 @@ const reference = 0.15
 
 // Factor returns what a radius is multiplied by where the guide says x: exp(L·tanh(x/L)), to 1e-5
 // of its size, and Most at most. It is from a table whose numbers are linearly interpolated, for
-// a photograph has millions of them. Of no number it is none.
+// a photograph has millions of them. Factor(NaN) is NaN.
 func Factor(x float32) float32 {
 	if !(x > -tableEnd && x < tableEnd) {
 		return factorBeyond(x)
