@@ -235,7 +235,7 @@ func (c *settings) settle(t task) error {
 // method is the one that a task uses where none is named.
 func (t task) method() string {
 	switch t {
-	case taskDenoise:
+	case taskDenoise, taskDenoiseRaw:
 		return DefaultMethod()
 	case taskDeblur, taskCheck:
 		return DefaultPrior()

@@ -27,6 +27,8 @@ type Report struct {
 	// Shadows is about the curves with which Denoise mends the shadows; nil where it does not. Averagedness and
 	// the certificate are of what comes before.
 	Shadows *ShadowReport
+	// Raw is about the noise that DenoiseRaw has found; nil from all others.
+	Raw *RawReport
 	// Unchanged says that Denoise found no noise at all, as in a screenshot or a drawing, and returned the image as it
 	// is. What is proven is of that, the identity.
 	Unchanged bool

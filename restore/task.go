@@ -14,7 +14,9 @@ const (
 	taskInpaint task = "Inpaint"
 	taskUpscale task = "Upscale"
 	taskSolve   task = "Solve"
-	taskCheck   task = "Check"
+	// taskDenoiseRaw measures the noise by itself.
+	taskDenoiseRaw task = "DenoiseRaw"
+	taskCheck      task = "Check"
 	// taskEstimateKernel has an option of its own, and few of the others.
 	taskEstimateKernel task = "EstimateKernel"
 	// taskNew is not one: the options that concern what a Restorer keeps.
@@ -23,6 +25,7 @@ const (
 
 // belongs says which tasks an option belongs to; those that it does not list belong to all.
 var belongs = map[string][]task{
+	"Sigma":         {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve, taskCheck, taskEstimateKernel},
 	"SigmaAuto":     {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskCheck},
 	"Noise":         {taskDenoise},
 	"Adaptation":    {taskDenoise, taskDeblur},

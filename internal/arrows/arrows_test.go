@@ -48,8 +48,8 @@ var table = map[string]row{
 		cobra, pflag, xTerm,
 	}, tests: []string{"denoise/dncnn"}},
 	"restore": {code: []string{
-		"denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "tv", "pnp", "averaged", "backend", "backend/cpu", "backend/cuda", "weights", "weights/open",
-		"internal/imagefile", "internal/impulse", "internal/levelmap", "internal/noiselevel", "internal/shadows", "internal/strength",
+		"raw", "denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "tv", "pnp", "averaged", "backend", "backend/cpu", "backend/cuda", "weights", "weights/open",
+		"internal/imagefile", "internal/impulse", "internal/levelmap", "internal/noiselevel", "internal/rawdenoise", "internal/shadows", "internal/strength",
 		xImage,
 	}, tests: []string{"denoise/activation", "denoise/dncnn", "internal/cameranoise", "internal/scene", "internal/quality", "weights/research"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from, internal/cameranoise
@@ -70,6 +70,8 @@ var table = map[string]row{
 	"inpaint": {code: []string{"operator", "backend", "internal/parallel"}, tests: []string{"operator/operatortest", "internal/devicetest"}},
 	"tv":      {code: []string{"backend", "internal/strength", gonum}},
 	"pnp":     {code: []string{"averaged", "operator", "backend", gonum}},
+	// Raw photographs.
+	"raw": {code: []string{"internal/demosaic", "internal/dng", "internal/imagefile"}, tests: []string{"internal/cameranoise"}},
 	// The kernel of a photograph.
 	"deblur/estimate": {
 		code: []string{"deblur", "internal/fft", "internal/noiselevel", "internal/parallel"},
@@ -137,8 +139,9 @@ var table = map[string]row{
 	// Internal packages, each with one purpose.
 	"internal/anscombe":             {},
 	"internal/arrows":               {},
-	"internal/cameranoise":          {code: []string{"backend", "internal/jpegblock"}, tests: []string{"internal/imagefile"}},
+	"internal/cameranoise":          {code: []string{"backend", "internal/demosaic", "internal/jpegblock"}, tests: []string{"internal/imagefile"}},
 	"internal/curves":               {code: []string{"train", plot, xImage}},
+	"internal/demosaic":             {},
 	"internal/devicequeue":          {code: []string{"backend"}},
 	"internal/parallel":             {},
 	"internal/dng":                  {code: []string{"internal/imagefile", "internal/losslessjpeg"}},
@@ -156,7 +159,7 @@ var table = map[string]row{
 	"internal/impulse":              {tests: []string{"backend", "internal/synthetic"}},
 	"internal/losslessjpeg":         {},
 	"internal/sensornoise":          {},
-	"internal/rawdenoise":           {code: []string{"internal/anscombe", "internal/dng", "internal/sensornoise"}},
+	"internal/rawdenoise":           {code: []string{"raw", "internal/anscombe", "internal/demosaic", "internal/sensornoise"}, tests: []string{"internal/cameranoise"}},
 	"internal/response":             {},
 	"internal/quality":              {code: []string{"internal/parallel"}},
 	"internal/scene":                {},
