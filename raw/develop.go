@@ -46,14 +46,14 @@ func (f *File) Develop(img *Image) (planes []float32, channels int, err error) {
 // Orientation is that of EXIF, 1 to 8: how the image is to be turned to be looked at.
 func (f *File) Orientation() int { return f.raw.Orientation }
 
-// gains is the white balance.
+// gains is the white balance, and the exposure.
 func (f *File) gains() (g [3]float32) {
 	least := math.Inf(1)
 	for _, v := range f.raw.Neutral {
 		least = min(least, 1/v)
 	}
 	for c, v := range f.raw.Neutral {
-		g[c] = float32(1 / v / least)
+		g[c] = float32(1 / v / least * math.Exp2(f.raw.Exposure))
 	}
 	return g
 }

@@ -24,7 +24,8 @@ import (
 //	Sigma                                                     all but DenoiseRaw
 //	Device, Threads, MemoryLimit                              New, and all functions
 //	SigmaAuto                                                 all but DenoiseRaw and Solve
-//	Noise, CoarseNetwork, Shadows                             Denoise
+//	Noise, Shadows                                            Denoise
+//	CoarseNetwork                                             Denoise, DenoiseRaw
 //	Adaptation                                                Denoise, Deblur
 //	Prior, PriorFunc                                          all but Check and DenoiseRaw
 //	StepSize, Constraint                                      all but Denoise and DenoiseRaw

@@ -23,7 +23,7 @@ type RawReport struct {
 // each colour, as a variance that grows with the light, and made white by the generalised Anscombe transform and its
 // exact unbiased inverse (Mäkitalo and Foi 2013). Between the two, a mosaic is denoised in squares of two by two pixels by "guided",
 // and demosaicked by "camera", and the result is the mean; LinearRaw is denoised as a picture. Method or weights that are given
-// take the place of both.
+// take the place of both, and CoarseNetwork that of "camera".
 //
 // Local means of each colour are kept. Saturated pixels stay as they are. An image in which no noise is found comes back as
 // it is (Report.Unchanged).
@@ -61,7 +61,14 @@ func (r *Restorer) DenoiseRaw(ctx context.Context, img *raw.Image, options ...Op
 	defer done()
 	report := &Report{Method: c.method, Sigma: 1, Converged: true, Averagedness: 1, Certified: true, Raw: &RawReport{}}
 	demosaicked, factor := c, float64(demosaickedOther)
-	if c.unnamed && c.method == Guided && slices.Contains(weights.Embedded(), Camera) {
+	switch {
+	case c.coarse != nil:
+		card, _ := c.coarse.Card()
+		if demosaicked.method, err = MethodOf(card); err != nil {
+			return nil, nil, err
+		}
+		demosaicked.network = c.coarse
+	case c.unnamed && c.method == Guided && slices.Contains(weights.Embedded(), Camera):
 		demosaicked.method = Camera
 		if demosaicked.weights, err = c.kept.open(Camera); err != nil {
 			return nil, nil, err

@@ -29,7 +29,7 @@ var belongs = map[string][]task{
 	"SigmaAuto":     {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskCheck},
 	"Noise":         {taskDenoise},
 	"Adaptation":    {taskDenoise, taskDeblur},
-	"CoarseNetwork": {taskDenoise},
+	"CoarseNetwork": {taskDenoise, taskDenoiseRaw},
 	"Shadows":       {taskDenoise},
 	"Prior":         {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve},
 	"PriorFunc":     {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve},

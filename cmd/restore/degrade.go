@@ -29,7 +29,7 @@ type degradation struct {
 
 func (a *app) degradeCommand() *cobra.Command {
 	d := &degradation{sigma: sigmaFlag{zero: true}}
-	d.suffix = ".degraded"
+	d.suffix, d.rawResults = ".degraded", true
 	c := &cobra.Command{
 		Use:   "degrade IN... --kernel FILE (--sigma S | --camera) --seed N",
 		Short: "Blur an image and add noise, to make test data",
@@ -60,6 +60,8 @@ size. What no flag says (pattern, white balance, colours, tone curve, demosaicki
 smoothing, sharpening) is drawn by the seed; --random draws everything else, too,
 from phones at night to large sensors, resized or not, compressed or not.
 
+With -o FILE.dng the result is the raw photograph: what the sensor gives, not developed.
+
 --clean writes what the same camera would have given without noise, rounding and
 JPEG: what a restored result is to be compared with. After --jpeg a result of the
 format JPEG is compressed once more, as --quality says.`,
@@ -67,7 +69,8 @@ format JPEG is compressed once more, as --quality says.`,
   restore degrade photo.png --sigma 25/255 -o noisy.png
   restore degrade photo.png --sigma 0.03 --jpeg 75 --depth 8 -o noisy.png
   restore degrade photo.png --kernel disk.png --boundary circular -o blurred.tif
-  restore degrade photo.png --camera --iso 3200 --jpeg 85 --clean clean.png -o noisy.png`,
+  restore degrade photo.png --camera --iso 3200 --jpeg 85 --clean clean.png -o noisy.png
+  restore degrade photo.png --camera --iso 12800 -o noisy.dng`,
 		Args: inputs(1, -1, "one input or more"),
 	}
 	f := c.Flags()
@@ -90,6 +93,9 @@ func (a *app) degrade(ctx context.Context, d *degradation, args []string) error 
 	}
 	if d.kernelFile == "" && d.sigma.value == 0 && !d.camera.on && len(d.camera.jpeg) == 0 {
 		return usagef("degrade needs --kernel FILE, or a --sigma above 0, or both; or --camera, or --jpeg Q")
+	}
+	if isRaw(d.output) && (!d.camera.on || d.camera.clean != "") {
+		return usagef("-o %s: a raw photograph is made by --camera, and without --clean (--iso 0 is without noise)", oneLine(d.output))
 	}
 	if err := d.reading.check(); err != nil {
 		return err
@@ -168,6 +174,9 @@ func (a *app) degradeOne(ctx context.Context, d *degradation, dev backend.Device
 		camera = &c
 		for i, v := range m.Pix {
 			m.Pix[i] = min(max(v, 0), 1) // blur rounds
+		}
+		if isRaw(t.output) {
+			return a.simulateRaw(ctx, d, m, c, seed, t)
 		}
 		if opt.DropAlpha {
 			m.Alpha = nil

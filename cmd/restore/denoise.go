@@ -19,7 +19,7 @@ type denoiser struct {
 
 func (a *app) denoiseCommand() *cobra.Command {
 	d := &denoiser{}
-	d.suffix = ".denoised"
+	d.suffix, d.rawPhotos = ".denoised", true
 	return a.restoringCommand(d, &cobra.Command{
 		Use:   "denoise IN...",
 		Short: "Remove noise from images",
@@ -49,6 +49,11 @@ the less it is smoothed (--adapt=false: as its noise says).
 --preview X,Y,W,H restores a part only, in seconds, and writes it before and after,
 side by side, to choose a strength by. --report FILE.html writes a page to look at.
 
+A raw photograph (.dng: Bayer mosaic or LinearRaw, not compressed or lossless JPEG)
+becomes one: the same file with a cleaner mosaic, which raw developers open as
+before. The noise is measured in it. --strength 0 changes nothing. With -o FILE.png the
+result is a plain development, to look at.
+
 Transparency and metadata are carried along; sizes and orientation in them are
 mended. Other parts of a file, such as a gain map or a film, are dropped and named.
 
@@ -64,6 +69,7 @@ to standard output unless -o says otherwise.`,
   restore denoise --sigma 25/255 noisy.pfm -o clean.pfm --reference original.png
   restore denoise --method ` + restore.Fast + ` photo.png
   restore denoise --weights run/weights.safetensors photo.png
+  restore denoise photo.dng                       # writes photo.denoised.dng
   restore denoise --recursive --skip-existing holiday -o cleaned/
   cat photo.png | restore denoise - > clean.png`,
 	})

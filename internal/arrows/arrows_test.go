@@ -39,11 +39,11 @@ const (
 var table = map[string]row{
 	// What stands on top.
 	"cmd/restore": {code: []string{
-		"restore", "train",
+		"restore", "raw", "train",
 		// The types of restore's own face: devices, kernels, networks, certificates. See
 		// RATIONALE.md.
 		"backend", "backend/cpu", "backend/cuda", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights", "weights/research",
-		"internal/cameranoise", "internal/curves", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/noiselevel", "internal/openfile", "internal/quality",
+		"internal/cameranoise", "internal/curves", "internal/dng", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/noiselevel", "internal/openfile", "internal/quality",
 		"web",
 		cobra, pflag, xTerm,
 	}, tests: []string{"denoise/dncnn"}},

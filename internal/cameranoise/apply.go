@@ -45,7 +45,7 @@ func (c Camera) photograph(pix []float32, h, w int, seed uint64, noisy bool) ([]
 	defer spare.Put(b)
 	sceneH, sceneW := reduced(h, c.Reduction), reduced(w, c.Reduction)
 	n := sceneH * sceneW
-	m := demosaic.Mosaic{H: sceneH, W: sceneW, Stride: sceneW + 2*border, Pattern: c.Pattern.filters()}
+	m := demosaic.Mosaic{H: sceneH, W: sceneW, Stride: sceneW + 2*border, Pattern: c.Pattern.Filters()}
 	sensorSize := (sceneH + 2*border) * m.Stride
 	b.planes = atLeast(b.planes, 3*n)
 	b.room = atLeast(b.room, max(2*sensorSize, h*sceneW))

@@ -26,8 +26,8 @@ const (
 // String returns the name in capitals.
 func (p Pattern) String() string { return nameOf(int(p), "RGGB", "GRBG", "GBRG", "BGGR") }
 
-// filters are the colours of the pattern: 0 red, 1 green, 2 blue.
-func (p Pattern) filters() demosaic.Pattern {
+// Filters are the colours of the pattern: 0 red, 1 green, 2 blue.
+func (p Pattern) Filters() demosaic.Pattern {
 	return [4]demosaic.Pattern{{0, 1, 1, 2}, {1, 0, 2, 1}, {1, 2, 0, 1}, {2, 1, 1, 0}}[p]
 }
 

@@ -76,10 +76,10 @@ func TestInverseMatrix(t *testing.T) {
 
 // sampled is the mosaic of a picture that is a function of colour and place.
 func sampled(p Pattern, h, w int, at func(colour, y, x int) float32) demosaic.Mosaic {
-	m := demosaic.Mosaic{H: h, W: w, Stride: w + 2*border, Pattern: p.filters()}
+	m := demosaic.Mosaic{H: h, W: w, Stride: w + 2*border, Pattern: p.Filters()}
 	for y := -border; y < h+border; y++ {
 		for x := -border; x < w+border; x++ {
-			m.V = append(m.V, at(p.filters().At(y, x), y, x))
+			m.V = append(m.V, at(p.Filters().At(y, x), y, x))
 		}
 	}
 	return m
@@ -109,7 +109,7 @@ func TestDemosaickingKeepsRamps(t *testing.T) {
 			out = demosaicked(sampled(p, h, w, noise), way)
 			for y := range h {
 				for x := range w {
-					c := p.filters().At(y, x)
+					c := p.Filters().At(y, x)
 					require.Equal(t, noise(c, y, x), out[(c*h+y)*w+x], "%v %v", p, way)
 				}
 			}
@@ -149,7 +149,7 @@ func TestMalvarAgainstItsFilters(t *testing.T) {
 					}
 					return sum
 				}
-				own, beside := p.filters().At(y, x), p.filters().At(y, x+1)
+				own, beside := p.Filters().At(y, x), p.Filters().At(y, x+1)
 				for c := range 3 {
 					var want float64
 					switch {

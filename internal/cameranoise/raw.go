@@ -23,7 +23,7 @@ func (c Camera) Mosaic(pix []float32, h, w int, seed uint64, noisy bool) ([]floa
 	for k := range 3 {
 		copy(planes[k*n:(k+1)*n], pix[min(k, channels-1)*n:])
 	}
-	m := demosaic.New(h, w, c.Pattern.filters())
+	m := demosaic.New(h, w, c.Pattern.Filters())
 	s := c.sensor(seed, noisy)
 	c.expose(m, planes, &s)
 	out := make([]float32, 0, n)
@@ -42,11 +42,25 @@ func (c Camera) Develop(raw []float32, h, w int) ([]float32, error) {
 	if h < 2 || w < 2 || len(raw)/h != w || len(raw)%h != 0 {
 		return nil, fmt.Errorf("%w: %d samples are not a raw image of %d×%d", ErrArgument, len(raw), h, w)
 	}
-	m := demosaic.New(h, w, c.Pattern.filters())
+	m := demosaic.New(h, w, c.Pattern.Filters())
 	m.Fill(raw)
 	c.balance(m)
 	planes := make([]float32, 3*h*w)
 	m.Planes(planes, demosaic.Way(c.Demosaicking), make([]float32, len(m.V)))
 	c.develop(planes)
 	return planes, nil
+}
+
+// XYZToSensor returns the matrix that takes CIE XYZ to the sensor's colours, row by row, where white is 1, 1, 1 (as a DNG file
+// has it, but for the white balance).
+func (c Camera) XYZToSensor() [9]float64 {
+	fromSRGB := [9]float64{.4124, .3576, .1805, .2126, .7152, .0722, .0193, .1192, .9505} // to XYZ
+	toSRGB, back := inverse(fromSRGB), inverse(c.Matrix)
+	var m [9]float64
+	for i := range m {
+		for k := range 3 {
+			m[i] += float64(back[i/3*3+k] * toSRGB[3*k+i%3])
+		}
+	}
+	return m
 }

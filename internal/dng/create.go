@@ -17,11 +17,12 @@ type Mosaic struct {
 	Pattern [2][2]Colour // [row][column]
 	// Black and White are the samples of no light and of saturation.
 	Black, White uint16
-	// Neutral and Matrix are those of Raw, and Noise is the variance for light x, Noise[0]·x + Noise[1].
-	Neutral [3]float64
-	Matrix  [9]float64
-	Noise   [2]float64
-	Model   string // of the camera
+	// Neutral, Matrix and Exposure are those of Raw, and Noise is the variance for light x, Noise[0]·x + Noise[1].
+	Neutral  [3]float64
+	Matrix   [9]float64
+	Exposure float64
+	Noise    [2]float64
+	Model    string // of the camera
 }
 
 // Create writes a DNG file, version 1.4: one strip of 16 bits in lossless JPEG. Its errors wrap imagefile.ErrInvalidImage, or
@@ -98,6 +99,7 @@ func Create(w io.Writer, m Mosaic) error {
 		{tagWhiteLevel, typeShort, shorts(m.White)},
 		{tagColorMatrix1, typeSRational, fractions(m.Matrix[:]...)},
 		{tagAsShotNeutral, typeRational, fractions(m.Neutral[:]...)},
+		{tagBaselineExposure, typeSRational, fractions(m.Exposure)},
 		{50778, typeShort, shorts(21)}, // CalibrationIlluminant1: D65
 		{tagNoiseProfile, typeDouble, doubles(m.Noise[:]...)},
 	}

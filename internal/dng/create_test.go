@@ -16,7 +16,7 @@ func TestCreate(t *testing.T) {
 		m := Mosaic{
 			Width: rapid.IntRange(2, 20).Draw(rt, "width"), Height: rapid.IntRange(1, 20).Draw(rt, "height"),
 			Black: 100, White: 4095, Neutral: [3]float64{.5, 1, .625}, Matrix: [9]float64{.9, -.2, -.1, -.4, 1.2, .2, -.05, .15, .6},
-			Noise: [2]float64{1e-3, 2e-6}, Model: rapid.SampledFrom([]string{"", "A", "odd", "a camera"}).Draw(rt, "model"),
+			Exposure: .5, Noise: [2]float64{1e-3, 2e-6}, Model: rapid.SampledFrom([]string{"", "A", "odd", "a camera"}).Draw(rt, "model"),
 			Pattern: rapid.SampledFrom([][2][2]Colour{{{0, 1}, {1, 2}}, {{1, 0}, {2, 1}}, {{1, 2}, {0, 1}}, {{2, 1}, {1, 0}}}).Draw(rt, "pattern"),
 		}
 		m.Pix = drawSamples(rt, m.Width*m.Height, 12)
@@ -28,6 +28,7 @@ func TestCreate(t *testing.T) {
 		require.Equal(rt, m.Pattern[1][0], got.Colour(0, 1))
 		require.Equal(rt, m.Neutral, got.Neutral)
 		require.Equal(rt, m.Matrix, got.Matrix)
+		require.Equal(rt, m.Exposure, got.Exposure)
 		require.Equal(rt, [][2]float64{m.Noise}, got.Noise)
 		require.Equal(rt, [2]float64{100, 4095}, [2]float64{got.Black(1, 0, 0), got.Levels.White[0]})
 	})

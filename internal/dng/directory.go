@@ -47,6 +47,7 @@ const (
 	tagColorMatrix1        = 50721
 	tagColorMatrix2        = 50722
 	tagAsShotNeutral       = 50728
+	tagBaselineExposure    = 50730
 	tagActiveArea          = 50829
 	tagMaskedAreas         = 50830
 	tagRawImageDigest      = 50972

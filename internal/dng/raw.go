@@ -51,6 +51,8 @@ type Raw struct {
 	// Matrix takes CIE XYZ to the colours of the sensor, row by row (ColorMatrix2, for daylight, or else ColorMatrix1);
 	// all 0 if the file has none for three colours.
 	Matrix [9]float64
+	// Exposure is by how many stops a development is to be brighter (BaselineExposure), −8 to 8.
+	Exposure float64
 	// Orientation is that of EXIF, 1 to 8: how the image is to be turned to be looked at.
 	Orientation int
 	// Version is the version of the DNG specification that the file follows.
@@ -400,6 +402,13 @@ func (m *Raw) readColour() error {
 		for i, v := range neutral {
 			m.Neutral[i] = v / slices.Max(neutral)
 		}
+	}
+	exposure, err := m.numbers(m.first, tagBaselineExposure)
+	if err != nil {
+		return err
+	}
+	if len(exposure) > 0 {
+		m.Exposure = min(max(exposure[0], -8), 8)
 	}
 	for _, tag := range []uint16{tagColorMatrix1, tagColorMatrix2} {
 		matrix, err := m.numbers(m.first, tag)

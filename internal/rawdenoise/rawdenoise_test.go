@@ -191,7 +191,7 @@ func TestClaimedNoise(t *testing.T) {
 	m := &raw.Image{Width: 5, Height: 6, Samples: 1, Mosaic: true, Pattern: raw.Pattern{{0, 1}, {1, 2}}, Pix: make([]float32, 30), Low: -1}
 	_, _, err := Denoise(context.Background(), m, d)
 	require.ErrorIs(t, err, ErrNoNoise)
-	for _, n := range []raw.Noise{{-1, 0}, {math.NaN(), 0}, {1, math.Inf(1)}} {
+	for _, n := range []raw.Noise{{Gain: -1}, {Gain: math.NaN()}, {Gain: 1, Offset: math.Inf(1)}} {
 		m.Noise = []raw.Noise{n}
 		_, _, err = Denoise(context.Background(), m, d)
 		require.ErrorIs(t, err, ErrNoNoise)
@@ -211,7 +211,7 @@ func TestClaimedNoise(t *testing.T) {
 
 // A flat image has no noise, and comes back as it is.
 func TestWithoutNoise(t *testing.T) {
-	m := &raw.Image{Width: 200, Height: 200, Samples: 1, Mosaic: true, Pattern: raw.Pattern{{0, 1}, {1, 2}}, Low: -1}
+	m := &raw.Image{Width: 200, Height: 200, Samples: 1, Mosaic: true, Pattern: raw.Pattern{{0, 1}, {1, 2}}, Low: -1, Step: 1. / 4095}
 	for range 200 * 200 {
 		m.Pix = append(m.Pix, .25)
 	}
