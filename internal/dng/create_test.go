@@ -2,6 +2,8 @@ package dng
 
 import (
 	"bytes"
+	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,6 +11,20 @@ import (
 
 	"github.com/averaged/imaging/internal/imagefile"
 )
+
+// What only a development needs may be broken: cameras write 0/0 for what they do not know.
+func TestColourIsNoReasonToRefuse(t *testing.T) {
+	f := testFile{width: 4, height: 4, bits: 12, pix: ramp(16, 12), first: []testField{
+		{tag: tagBaselineExposure, kind: 2, values: text("bright")},
+		{tag: tagAsShotNeutral, kind: typeDouble, values: []float64{math.NaN(), 1, 1}},
+		{tag: tagColorMatrix1, kind: typeDouble, values: slices.Repeat([]float64{math.Inf(1)}, 9)},
+		{tag: tagNoiseProfile, kind: typeDouble, values: []float64{math.NaN(), 1}},
+	}}
+	m := read(t, f.build(t))
+	require.Equal(t, f.pix, m.Pix)
+	require.Zero(t, m.Exposure)
+	require.Empty(t, m.Noise)
+}
 
 // What is written is read.
 func TestCreate(t *testing.T) {

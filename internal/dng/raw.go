@@ -1,6 +1,7 @@
 package dng
 
 import (
+	"errors"
 	"fmt"
 	"image"
 	"io"
@@ -380,9 +381,9 @@ func (m *Raw) Colour(x, y int) Colour {
 func (m *Raw) readNoise() error {
 	v, err := m.numbers(m.image, tagNoiseProfile)
 	if err == nil && v == nil {
-		v, err = m.numbers(m.first, tagNoiseProfile)
+		v, err = m.ifNumbers(tagNoiseProfile)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, imagefile.ErrMalformed) {
 		return err
 	}
 	for ; len(v) >= 2; v = v[2:] {
@@ -391,10 +392,10 @@ func (m *Raw) readNoise() error {
 	return nil
 }
 
-// readColour reads what a development needs. What is not for three colours, or cannot be, says nothing.
+// readColour reads what a development needs. What is not for three colours, or not a number, says nothing.
 func (m *Raw) readColour() error {
 	m.Neutral = [3]float64{1, 1, 1}
-	neutral, err := m.numbers(m.first, tagAsShotNeutral)
+	neutral, err := m.ifNumbers(tagAsShotNeutral)
 	if err != nil {
 		return err
 	}
@@ -403,7 +404,7 @@ func (m *Raw) readColour() error {
 			m.Neutral[i] = v / slices.Max(neutral)
 		}
 	}
-	exposure, err := m.numbers(m.first, tagBaselineExposure)
+	exposure, err := m.ifNumbers(tagBaselineExposure)
 	if err != nil {
 		return err
 	}
@@ -411,7 +412,7 @@ func (m *Raw) readColour() error {
 		m.Exposure = min(max(exposure[0], -8), 8)
 	}
 	for _, tag := range []uint16{tagColorMatrix1, tagColorMatrix2} {
-		matrix, err := m.numbers(m.first, tag)
+		matrix, err := m.ifNumbers(tag)
 		if err != nil {
 			return err
 		}
@@ -420,6 +421,15 @@ func (m *Raw) readColour() error {
 		}
 	}
 	return nil
+}
+
+// ifNumbers returns the values of a field of the first directory, none if they are no numbers.
+func (m *Raw) ifNumbers(tag uint16) ([]float64, error) {
+	v, err := m.numbers(m.first, tag)
+	if errors.Is(err, imagefile.ErrMalformed) {
+		return nil, nil
+	}
+	return v, err
 }
 
 // precision returns the bits that the samples need, at least those given.
