@@ -62,6 +62,31 @@ var ErrNoNoise = errors.New("the noise cannot be measured in this raw image, and
 //
 // Errors are ErrNoNoise, those of the denoisers, or say what is wrong with the image.
 func Denoise(ctx context.Context, m *raw.Image, d Denoisers) (*raw.Image, Report, error) {
+	return denoise(m, func(s *stabilised) error {
+		if m.Mosaic {
+			return s.denoiseMosaic(ctx, d)
+		}
+		return s.denoiseSamples(ctx, d.White)
+	})
+}
+
+// DenoisePlanes is Denoise by a denoiser for grey, which gets the four planes of a mosaic, or each sample, one after another. It is
+// what Denoise is to be better than.
+func DenoisePlanes(ctx context.Context, m *raw.Image, d Denoiser) (*raw.Image, Report, error) {
+	return denoise(m, func(s *stabilised) error {
+		for _, p := range planesOf(m) {
+			pix, err := d(ctx, Picture{p.width, p.height, 1, p.of(s.pix)}, 1/s.span)
+			if err != nil {
+				return err
+			}
+			p.put(s.pix, pix)
+		}
+		return nil
+	})
+}
+
+// denoise transforms an image, and back.
+func denoise(m *raw.Image, between func(*stabilised) error) (*raw.Image, Report, error) {
 	if err := m.Check(); err != nil {
 		return nil, Report{}, err
 	}
@@ -81,11 +106,7 @@ func Denoise(ctx context.Context, m *raw.Image, d Denoisers) (*raw.Image, Report
 	if err != nil {
 		return nil, Report{}, err
 	}
-	denoise := s.denoiseSamples
-	if m.Mosaic {
-		denoise = s.denoiseMosaic
-	}
-	if err := denoise(ctx, d); err != nil {
+	if err := between(s); err != nil {
 		return nil, Report{}, err
 	}
 	out.Pix = s.light()
@@ -270,7 +291,7 @@ func (s *stabilised) light() []float32 {
 }
 
 // denoiseSamples denoises an image without a mosaic: three samples as red, green and blue, others as pictures of grey.
-func (s *stabilised) denoiseSamples(ctx context.Context, d Denoisers) error {
+func (s *stabilised) denoiseSamples(ctx context.Context, denoise Denoiser) error {
 	planes := planesOf(s.Image)
 	together := 1
 	if len(planes) == 3 {
@@ -281,7 +302,7 @@ func (s *stabilised) denoiseSamples(ctx context.Context, d Denoisers) error {
 		for _, q := range planes[:together] {
 			p.Pix = append(p.Pix, q.of(s.pix)...)
 		}
-		pix, err := d.White(ctx, p, 1/s.span)
+		pix, err := denoise(ctx, p, 1/s.span)
 		if err != nil {
 			return err
 		}
