@@ -10,7 +10,7 @@ STATICCHECK = $(shell sed -n 's/^staticcheck=//p' .ci/run)
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build cuda beam web test race lint generate pictures bench fuzz release ci
+.PHONY: help build cuda beam web test race lint generate pictures bench fuzz release quick ci
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -59,6 +59,9 @@ fuzz: ## run every fuzz target (FUZZTIME=30s each)
 
 release: ## the program for all platforms, with checksums, in dist/ (needs a C compiler, and a commit)
 	$(GO) run ./internal/release -o dist
+
+quick: ## gofmt, go vet, staticcheck and go test -short, in minutes
+	bash .ci/run quick
 
 ci: ## everything that must hold before a change lands
 	bash .ci/run

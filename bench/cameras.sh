@@ -20,7 +20,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 if [ -z "${RESTORE:-}" ]; then
 	RESTORE=$work/restore
-	go build -o "$RESTORE" ./cmd/restore
+	go build -tags research -o "$RESTORE" ./cmd/restore
 fi
 options=(--camera --iso "$iso" --depth 8 --force -q --clean "$work/clean.png" -o "$work/noisy.png")
 [ -z "${JPEG-}" ] || options+=(--jpeg "$JPEG")

@@ -59,7 +59,7 @@ build() {
     for made in driver.test:./backend/cuda/internal/driver cuda.test:./backend/cuda restore.test:./cmd/restore; do
       go test -c -tags cuda -ldflags=-s -o "$folder/${made%%:*}" "${made#*:}" || exit 1
     done
-    go build -tags cuda -ldflags=-s -o "$folder/restore" ./cmd/restore &&
+    go build -tags cuda,research -ldflags=-s -o "$folder/restore" ./cmd/restore &&
       go build -tags cuda -ldflags=-s -o "$folder/cudarace" ./internal/cudarace &&
       CGO_ENABLED=0 go build -ldflags=-s -o "$folder/netrace" ./internal/netrace &&
       cp bench/cuda.sh bench/cuda_torch.py "$folder/"

@@ -28,7 +28,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 if [ -z "${RESTORE:-}" ]; then
   RESTORE=$work/restore
-  (cd "$(dirname "$0")/.." && go build -o "$RESTORE" ./cmd/restore)
+  (cd "$(dirname "$0")/.." && go build -tags research -o "$RESTORE" ./cmd/restore)
 fi
 k=0
 kernel() {

@@ -14,7 +14,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 if [ -z "${RESTORE:-}" ]; then
 	RESTORE=$work/restore
-	go build -o "$RESTORE" ./cmd/restore
+	go build -tags research -o "$RESTORE" ./cmd/restore
 fi
 psnr() { "$RESTORE" compare "$1" "$2" --json | sed -E 's/.*"psnr":([0-9.]+|null).*/\1/'; }
 i=0

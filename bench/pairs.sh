@@ -11,7 +11,7 @@ folder=$1
 shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-go build -o "$work/restore" ./cmd/restore
+go build -tags research -o "$work/restore" ./cmd/restore
 psnr() { "$work/restore" compare "$1" "$2" --json | sed -E 's/.*"psnr":([0-9.]+|null).*/\1/'; }
 for noisy in "$folder"/noisy/*; do
 	clean=$folder/clean/$(basename "${noisy%.*}").png

@@ -14,7 +14,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 if [ -z "${RESTORE:-}" ]; then
   RESTORE=$work/restore
-  (cd "$(dirname "$0")/.." && go build -o "$RESTORE" ./cmd/restore)
+  (cd "$(dirname "$0")/.." && go build -tags research -o "$RESTORE" ./cmd/restore)
 fi
 mean() { awk -v n="$1" '{ s += $1; k++ } END { printf "%s: mean PSNR %.2f dB of %d photographs\n", n, s/k, k }'; }
 psnr() { sed -n 's/.*"psnr": *\([0-9.]*\).*/\1/p'; }

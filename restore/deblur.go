@@ -15,7 +15,7 @@ import (
 // DefaultTolerance is the relative residual at which Deblur ends with total variation for
 // noise of standard deviation sigma: 0.003·sigma, kept within 4e-5 and 1.5e-4. The less
 // noise there is, the more there is to be gained by going on: stopping here costs
-// about 0.03 dB (NOTEBOOK.md). With networks it is NetworkTolerance.
+// about 0.03 dB (docs/notebook/iterations.md). With networks it is NetworkTolerance.
 func DefaultTolerance(sigma float64) float64 {
 	return math.Min(math.Max(0.003*sigma, 4e-5), 1.5e-4)
 }

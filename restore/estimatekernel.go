@@ -69,7 +69,7 @@ type KernelReport struct {
 }
 
 // Parts of good estimates mostly agree to 0.75 and more. Small photographs have less agreement than they
-// deserve, and texture can make parts agree on a wrong kernel (NOTEBOOK.md).
+// deserve, and texture can make parts agree on a wrong kernel (docs/notebook/kernel-estimation.md).
 const (
 	goodAgreement = 0.84
 	fairAgreement = 0.75

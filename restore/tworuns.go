@@ -20,7 +20,7 @@ import (
 //
 // With a guide it is with other radii: each run has those that the guide gives to what the data
 // step makes of the point that the run begins at, which is what the network sees first. They are
-// frozen before the run begins. A second photograph is then of no use (NOTEBOOK.md). In the place of
+// frozen before the run begins. A second photograph is then of no use (docs/notebook/guided-iterations.md). In the place of
 // the first run there may be steps of another kind, of which nothing is proven: what they are for is a
 // point to begin the second at.
 type twoRuns struct {

@@ -126,7 +126,7 @@ type Config struct {
 
 // DefaultConfig is the recipe of the weights that ship: an averaged network with Euler's
 // method, the paper's channels and noise level, but half of its blocks, at half the
-// resolution, with balls of 8 channels for LeakyReLU, and under Budget. NOTEBOOK.md has what
+// resolution, with balls of 8 channels for LeakyReLU, and under Budget. docs/notebook/training.md has what
 // each of these gave.
 func DefaultConfig() Config {
 	return Config{

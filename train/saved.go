@@ -4,7 +4,7 @@ import "github.com/averaged/imaging/internal/cameranoise"
 
 // Photographs as people have them went through JPEG, which kept a quarter of the samples of colour. A
 // network that learned from pictures with all of their colour takes its lack for something that noise
-// hid: 0.13 dB of PSNR at a noise level of 0.05 (NOTEBOOK.md). Config.Saved has it learn from both.
+// hid: 0.13 dB of PSNR at a noise level of 0.05 (docs/notebook/training.md). Config.Saved has it learn from both.
 
 // savedMargin is how many more rows and columns than a crop's are saved: its first pixel can be any of
 // those of a block of colour, 16×16.

@@ -31,7 +31,7 @@ const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-
 // types are those of the files of a page.
 var types = map[string]string{
 	".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
-	".wasm": "application/wasm", ".safetensors": "application/octet-stream",
+	".wasm": "application/wasm",
 }
 
 // Handler serves the files of a page. What is there as NAME.gz is served as NAME.

@@ -11,8 +11,8 @@ import (
 
 // Names of the weights that are part of the library; README.md in this folder says what
 // each is, what it reaches and how it was made. All but Strict, Guided, Original, Camera and Fast were trained on
-// photographs of BSDS500, which are given for non-commercial research and education: they are there
-// where weights/research is imported.
+// photographs of BSDS500, which are given for non-commercial research and education: a
+// program that imports weights/research has them.
 const (
 	// General is one averaged network for all noise levels, without a guide.
 	General = "general"
@@ -100,12 +100,6 @@ func weightsIn(folder fs.FS) (map[string]registeredFile, error) {
 		files[name] = registeredFile{info.Size(), sync.OnceValues(func() ([]byte, error) { return fs.ReadFile(folder, e.Name()) })}
 	}
 	return files, nil
-}
-
-// RegisterFile is Register of one weight file, for programs whose weights are not compiled in: those
-// of a web page fetch them.
-func RegisterFile(name string, content []byte) {
-	register(name, registeredFile{int64(len(content)), func() ([]byte, error) { return content, nil }})
 }
 
 func register(name string, file registeredFile) {

@@ -18,7 +18,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
 	"github.com/averaged/imaging/beam/batch"
-	_ "github.com/averaged/imaging/weights/research" // those that the command restore has
 )
 
 // The exit statuses, as of the command restore.

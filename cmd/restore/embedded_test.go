@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
+	_ "github.com/averaged/imaging/weights/research" // the tests go through these networks, too
 )
 
 // certifiedNetwork is the embedded network of the fewest parameters that has a certificate.
@@ -141,18 +144,52 @@ func TestEmbeddedInWords(t *testing.T) {
 	file := seeded(t, "heun")
 	fails(t, exitUsage, []string{"--method " + method + ": the network in heun.safetensors is of method heun; give that, or leave --method out"},
 		"denoise", "--method", method, "--weights", file, "--force", "a.png")
-	for _, name := range weights.Names() {
-		if name != weights.General && name != weights.Small || slices.Contains(weights.Embedded(), name) {
-			continue
+	save(t, "k.png", picture(1, 3, 5, 8, 0))
+	r = succeeds(t, "deblur", "--kernel", "k.png", "--prior", weights.DnCNN, "--iterations", "1", "a.png")
+	require.Contains(t, r.stderr, "note: dncnn: the iteration need not converge, and no claim is made")
+}
+
+// The program as it is built by default says how to get the networks that it does not have, and takes their files.
+func TestWithoutResearchWeights(t *testing.T) {
+	if testing.Short() {
+		t.Skip("links the program")
+	}
+	build := exec.Command("go", "build", "-o", filepath.Join(t.TempDir(), "restore.exe"), ".")
+	said, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	general, err := weights.Open(weights.General)
+	require.NoError(t, err)
+	inFolder(t)
+	save(t, "a.png", picture(3, 20, 24, 8, 0.05))
+	file := saveWeights(t, "general.safetensors", general)
+	run := func(args ...string) (stdout, stderr string, status int) {
+		var out, words strings.Builder
+		c := exec.Command(build.Args[3], args...)
+		c.Stdout, c.Stderr = &out, &words
+		if err := c.Run(); err != nil {
+			require.ErrorAs(t, err, new(*exec.ExitError))
 		}
-		fails(t, exitUsage, []string{"--method " + name + ": this build does not ship that network; name its file with --weights FILE alone, or use --method "},
-			"denoise", "--method", name, "a.png")
+		return out.String(), words.String(), c.ProcessState.ExitCode()
 	}
-	if slices.Contains(weights.Embedded(), weights.DnCNN) {
-		save(t, "k.png", picture(1, 3, 5, 8, 0))
-		r := succeeds(t, "deblur", "--kernel", "k.png", "--prior", weights.DnCNN, "--iterations", "1", "a.png")
-		require.Contains(t, r.stderr, "note: dncnn: the iteration need not converge, and no claim is made")
+	missing := []string{weights.General, weights.Deblur, weights.Small, weights.Euler, weights.Heun, weights.RK4, weights.DnCNN}
+
+	info, _, status := run("info")
+	require.Zero(t, status)
+	require.Contains(t, info, "missing   "+strings.Join(missing, ", ")+"\n          "+howToGetResearch+"\n")
+	require.NotContains(t, strings.ReplaceAll(info, howToGetResearch, ""), "BSDS500")
+	for _, name := range missing {
+		_, words, status := run("denoise", "--method", name, "--sigma", "0.05", "a.png")
+		require.Equal(t, exitUsage, status)
+		require.Equal(t, "restore: --method "+name+": not in this build; "+howToGetResearch+"; or use --method guided\n", words)
 	}
+	_, words, status := run("denoise", "--method", "general", "--weights", file, "--sigma", "0.05", "a.png")
+	require.Equal(t, exitUsage, status)
+	require.Equal(t, "restore: --method general: not in this build; name its file with --weights alone, without --method\n", words)
+
+	_, words, status = run("denoise", "--weights", file, "--sigma", "0.05", "a.png", "-o", "file.png")
+	require.Zero(t, status, words)
+	succeeds(t, "denoise", "--method", "general", "--sigma", "0.05", "a.png", "-o", "name.png")
+	require.Equal(t, load(t, "name.png").Pix, load(t, "file.png").Pix)
 }
 
 // What check says of an embedded network it has proven itself.

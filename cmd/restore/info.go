@@ -27,7 +27,9 @@ type infoRecord struct {
 	NoCUDA string `json:"no_cuda,omitempty"`
 	// Weights are the networks that the binary carries.
 	Weights []weightsInfo `json:"weights"`
-	Methods []methodInfo  `json:"methods"`
+	// MissingWeights are the names of networks of the library that it does not carry.
+	MissingWeights []string     `json:"missing_weights"`
+	Methods        []methodInfo `json:"methods"`
 	// The methods that are used where none is named.
 	DefaultMethod string `json:"default_method"`
 	DefaultPrior  string `json:"default_prior"`
@@ -76,10 +78,11 @@ func (a *app) infoCommand() *cobra.Command {
 		Use:   "info",
 		Short: "Show the version, devices, methods and certificates",
 		Long: `Shows the version, the devices that --backend can name, the instruction set in use
-and those that there are, the networks whose weights are part of this program, and
-the methods, with the default ones. Of such a network it shows how many parameters
-it has, for what noise it was trained, the licence of its weights and the terms of
-the photographs that they were made from, the checksum, and what is proven of it;
+and those that there are, the networks whose weights are part of this program, how to
+get the others, and the methods, with the default ones. Of such a network it shows
+how many parameters it has, for what noise it was trained, the licence of its
+weights and the terms of the photographs that they were made from, the checksum,
+and what is proven of it;
 'restore check --prior NAME' prints the certificate, proves it anew and tests it,
 and 'restore check --weights FILE' that of any other network.
 
@@ -110,6 +113,10 @@ The environment variable ` + cpu.InstructionSetVariable + ` chooses another inst
 				a.result("          %s; %s", w.Licence, w.Data)
 				a.result("          %s", w.Checksum)
 			}
+			if len(rec.MissingWeights) > 0 {
+				a.result("missing   %s", strings.Join(rec.MissingWeights, ", "))
+				a.result("          %s", howToGetResearch)
+			}
 			for _, m := range rec.Methods {
 				a.result("method    %s: %s%s", m.Name, m.Description, rec.place(m))
 				for _, l := range m.Certificate {
@@ -130,8 +137,8 @@ func gatherInfo(ctx context.Context) (*infoRecord, error) {
 	d := dev.Description()
 	rec := &infoRecord{
 		Schema: schema, Command: "info", build: thisBuild(), CPU: cpuLevels(d.Model),
-		Devices:       []device{{Name: d.Name, Model: d.Model, Threads: d.Threads, Memory: d.Memory}},
-		Weights:       []weightsInfo{},
+		Devices: []device{{Name: d.Name, Model: d.Model, Threads: d.Threads, Memory: d.Memory}},
+		Weights: []weightsInfo{}, MissingWeights: missingNetworks(),
 		DefaultMethod: restore.DefaultMethod(), DefaultPrior: restore.DefaultPrior(),
 	}
 	found, missing := gpus()
@@ -161,6 +168,14 @@ func gatherInfo(ctx context.Context) (*infoRecord, error) {
 	}
 	return rec, nil
 }
+
+// missingNetworks are the networks of the library that this build does not have.
+func missingNetworks() []string {
+	return slices.DeleteFunc(weights.Names(), func(name string) bool { return slices.Contains(weights.Embedded(), name) })
+}
+
+// howToGetResearch says how the missing networks are had.
+const howToGetResearch = "learned from BSDS500, for research and education only: build with -tags research, or name a file of weights/research with --weights"
 
 // embeddedInfo describes the embedded network of a method.
 func embeddedInfo(m restore.MethodInfo) (weightsInfo, error) {

@@ -189,8 +189,10 @@ func (r *restoration) checkMethod(c *cobra.Command) error {
 	switch {
 	case i < 0 && !slices.Contains(weights.Names(), r.method):
 		return usagef("--%s %s: unknown method; %sthere is: %s", r.flag, oneLine(r.method), didYouMean(r.method, append(namesOf(methods), weights.Names()...)), methodNames())
+	case r.weights == "" && slices.Contains(missingNetworks(), r.method):
+		return usagef("--%s %s: not in this build; %s; or use --%s %s", r.flag, r.method, howToGetResearch, r.flag, r.defaultMethod())
 	case i < 0:
-		return usagef("--%s %s: this build does not ship that network; name its file with --weights FILE alone, or use --%s %s", r.flag, r.method, r.flag, r.defaultMethod())
+		return usagef("--%s %s: not in this build; name its file with --weights alone, without --%s", r.flag, r.method, r.flag)
 	case methods[i].NeedsWeights && r.weights == "":
 		return usagef("--%s %s: this build ships no weights for it; give some with --weights FILE, or use --%s %s", r.flag, r.method, r.flag, r.defaultMethod())
 	case r.weights != "" && !methods[i].NeedsWeights && !methods[i].Embedded:

@@ -356,7 +356,7 @@ func TestInfoAndVersion(t *testing.T) {
 	methods, embedded := o[0]["methods"].([]any), o[0]["weights"].([]any)
 	require.Equal(t, "{arch:string command:string cpu:{level:string levels:[string]} default_method:string default_prior:string "+
 		"devices:[{memory_limit:number model:string name:string threads:number}] go:string "+
-		"methods:["+shape(methods[0])+"] os:string schema:number tags:"+shape(o[0]["tags"])+" version:string weights:["+shape(embedded[0])+"]}", shape(o[0]))
+		"methods:["+shape(methods[0])+"] missing_weights:[] os:string schema:number tags:"+shape(o[0]["tags"])+" version:string weights:["+shape(embedded[0])+"]}", shape(o[0]))
 	requireMethods(t, methods)
 	requireEmbedded(t, embedded, r.stdout)
 

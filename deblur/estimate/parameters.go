@@ -3,7 +3,7 @@ package estimate
 import "math"
 
 // parameters are what was tuned on photographs of BSDS500's val under camera shakes, with noise of
-// 2.55 and 7.65 of 255; NOTEBOOK.md has what was compared.
+// 2.55 and 7.65 of 255; docs/notebook/kernel-estimation.md has what was compared.
 type parameters struct {
 	steps int // of image and kernel at each scale
 	edges edgePrior

@@ -133,7 +133,7 @@ var table = map[string]row{
 
 	// The page in the browser: its server, what its workers run, and what makes its files.
 	"web":       {},
-	"web/wasm":  {code: []string{"restore", "deblur", "weights", "backend", "backend/cpu", "backend/spread", "internal/imagefile"}},
+	"web/wasm":  {code: []string{"restore", "deblur", "backend", "backend/cpu", "backend/spread", "internal/imagefile"}},
 	"web/build": {code: []string{"internal/htmlreport"}},
 
 	// Internal packages, each with one purpose.
@@ -309,6 +309,13 @@ func TestDependenciesOfRestore(t *testing.T) {
 		for _, p := range dependencies(t, platform, "./restore") {
 			require.True(t, p.Standard || allowed(p.ImportPath, may), "%s: restore depends on %s", platform, p.ImportPath)
 		}
+	}
+}
+
+// The program that people install has no weights that its users may not use.
+func TestProgramHasOpenWeights(t *testing.T) {
+	for _, p := range dependencies(t, "linux/amd64", "./cmd/restore") {
+		require.NotEqual(t, module+"/weights/research", p.ImportPath)
 	}
 }
 

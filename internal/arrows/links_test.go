@@ -15,7 +15,11 @@ import (
 func TestLinks(t *testing.T) {
 	documents, err := filepath.Glob("../../*.md")
 	require.NoError(t, err)
-	documents = append(documents, "../../weights/README.md", "../../weights/CREDITS.md")
+	documents = append(documents, pagesOf(t)...)
+	notebook, err := filepath.Glob("../../docs/notebook/*.md")
+	require.NoError(t, err)
+	documents = append(documents, notebook...)
+	documents = append(documents, "../../weights/README.md", "../../weights/CREDITS.md", "../../experiments/README.md")
 	links := 0
 	for _, document := range documents {
 		content, err := os.ReadFile(document)

@@ -168,6 +168,36 @@ func TestFindWhiteNoise(t *testing.T) {
 	}
 }
 
+// The levels do not depend on the tiles that they are computed in.
+func TestFindInTiles(t *testing.T) {
+	const h, w, side = 150, 230, 64
+	n := shipped(t, 2)
+	pix := smooth(h, w)
+	for i, v := range synthetic.White(make([]float32, len(pix)), 0.05, 5) {
+		pix[i] += v
+	}
+	whole, err := n.Find(t.Context(), pix, nil, 3, h, w)
+	require.NoError(t, err)
+	tiled, err := levelmap.FindInTiles(n, t.Context(), pix, nil, 3, h, w, side)
+	require.NoError(t, err)
+	require.Equal(t, whole.Chosen, tiled.Chosen)
+	for k := range whole.Levels {
+		require.InDeltaSlice(t, whole.Levels[k], tiled.Levels[k], 1e-6)
+	}
+}
+
+// A photograph wider and higher than a tile.
+func TestFindInALargeImage(t *testing.T) {
+	h, w := 40, 1100
+	n := shipped(t, 2)
+	for range 2 {
+		said, err := n.Find(t.Context(), smooth(h, w), nil, 3, h, w)
+		require.NoError(t, err)
+		require.Len(t, said.Levels[0], said.Rows*said.Columns)
+		h, w = w, h
+	}
+}
+
 // A file with other sizes, or numbers that are not finite, is an error.
 func TestFromFileRefuses(t *testing.T) {
 	open := func() *weights.File {

@@ -87,6 +87,11 @@ const (
 // outside [0, 1]. Squares that are hidden, of which nil has none, say nothing of the others. It looks at
 // tiles of one size, whatever the device.
 func (n *Network) Find(ctx context.Context, pix []float32, hidden []bool, channels, h, w int) (*Said, error) {
+	return n.find(ctx, pix, hidden, channels, h, w, tileSide)
+}
+
+// find is Find with tiles of another side.
+func (n *Network) find(ctx context.Context, pix []float32, hidden []bool, channels, h, w, side int) (*Said, error) {
 	if channels != 1 && channels != 3 || h < 1 || w < 1 || len(pix) != channels*h*w {
 		return nil, fmt.Errorf("%w: levels of %d samples in %d channels of %d×%d", backend.ErrShape, len(pix), channels, w, h)
 	}
@@ -98,12 +103,12 @@ func (n *Network) Find(ctx context.Context, pix []float32, hidden []bool, channe
 	}
 	magnitudes, counts := make([]float32, (features+BandsOf)*squares), make([]float32, CountsOf*squares)
 	source := image{pix, channels, h, w}
-	for y := 0; y < s.Rows*Square; y += tileSide {
-		for x := 0; x < s.Columns*Square; x += tileSide {
+	for y := 0; y < s.Rows*Square; y += side {
+		for x := 0; x < s.Columns*Square; x += side {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			r := backend.Region{Y0: y, Y1: min(y+tileSide, s.Rows*Square), X0: x, X1: min(x+tileSide, s.Columns*Square)}
+			r := backend.Region{Y0: y, Y1: min(y+side, s.Rows*Square), X0: x, X1: min(x+side, s.Columns*Square)}
 			if err := n.tile(source, r, s, magnitudes, counts); err != nil {
 				return nil, err
 			}
@@ -156,8 +161,8 @@ func (n *Network) tile(source image, r backend.Region, s *Said, magnitudes, coun
 	keep := func(dst, found []float32, features, first int) {
 		for k := range features {
 			for row := r.Y0 / Square; row < r.Y1/Square; row++ {
-				from := found[(k*rows+row-wide.Y0/Square)*columns-wide.X0/Square:]
-				copy(dst[((first+k)*s.Rows+row)*s.Columns:][r.X0/Square:r.X1/Square], from[r.X0/Square:])
+				from := found[(k*rows+row-wide.Y0/Square)*columns:][:columns]
+				copy(dst[((first+k)*s.Rows+row)*s.Columns:][r.X0/Square:r.X1/Square], from[(r.X0-wide.X0)/Square:])
 			}
 		}
 	}

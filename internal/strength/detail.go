@@ -14,7 +14,7 @@ const GradientSide = 2
 // that meets it as noise of level (AlongBrightness), and a share of samples that are black or
 // white, where noise is cut off. It is fitted to 67 photographs of BSDS500's train at seven levels
 // of noise from 5.1 to 76.5 of 255, given right or wrong by 4 %, by the least loss of PSNR with
-// the network general (NOTEBOOK.md).
+// the network general (docs/notebook/adaptation.md).
 func DenoiseFactor(g Gradients, sigma, level float64, channels int, saturated float64) float64 {
 	// A gradient of noise of variance v has components of variance 2v, and its length Rayleigh's
 	// distribution, whose mean is √(πv).
@@ -30,7 +30,7 @@ const leastGradient = 0.02
 // DeblurFactor returns the same factor for the second run of deblurring, whose first one's result
 // has gradients of a mean above 0, for a kernel with the energy ‖k‖². It is fitted to 40
 // photographs of train, each under another camera shake, and 13 under eight of them, at noise of
-// 2.55 to 17.85 of 255, with the network deblur (NOTEBOOK.md).
+// 2.55 to 17.85 of 255, with the network deblur (docs/notebook/adaptation.md).
 func DeblurFactor(mean, energy float64) float64 {
 	return limited(0.22 + 0.13*math.Log(min(max(energy, leastEnergy), mostEnergy)) - 0.053*math.Log(mean))
 }

@@ -7,7 +7,7 @@ import "math"
 // what a network without a guide wants in its two runs (tworuns.go in restore), since the second
 // of those is for a photograph that has the residual twice. A factor on the radii says the same
 // as another level, and stays 1. All are fitted to photographs of BSDS500's val with the network
-// guided (NOTEBOOK.md), where 0.8 and 1.2 times as much were worse or within 0.05 dB, and are
+// guided (docs/notebook/guided-iterations.md), where 0.8 and 1.2 times as much were worse or within 0.05 dB, and are
 // smooth in σ.
 
 // GuidedDeblurLevel returns the level for deblurring by proximal steps: half of DeblurLevel, and more of it

@@ -35,9 +35,6 @@ var pageJS string
 //go:embed worker.js
 var workerJS string
 
-// fetched are the weights that the page fetches, beside those that restore has in it.
-var fetched = []string{"deblur"}
-
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("web: ")
@@ -90,12 +87,6 @@ func contents() (map[string][]byte, error) {
 		"page.js": []byte(htmlreport.SliderScript() + pageJS), "worker.js": []byte(workerJS),
 		"wasm_exec.js": exec, "restore.wasm.gz": program,
 	}
-	for _, name := range fetched {
-		name += ".safetensors"
-		if files[name], err = os.ReadFile(filepath.Join("weights", "research", name)); err != nil {
-			return nil, err
-		}
-	}
 	return files, nil
 }
 
@@ -110,10 +101,7 @@ func index() ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = page.Execute(&b, struct {
-		Slider  template.HTML
-		Weights string
-	}{slider, strings.Join(fetched, " ")})
+	err = page.Execute(&b, struct{ Slider template.HTML }{slider})
 	return b.Bytes(), err
 }
 

@@ -43,13 +43,10 @@
 			return answer;
 		};
 		const text = async name => (await get(name)).text();
-		const weights = {};
-		const names = document.body.dataset.weights.split(" ");
 		const [module, run, worker] = await Promise.all([
 			WebAssembly.compileStreaming(get("restore.wasm")), text("wasm_exec.js"), text("worker.js"),
-			...names.map(async name => { weights[name] = new Uint8Array(await (await get(name + ".safetensors")).arrayBuffer()); }),
 		]);
-		parts = { module, weights, url: URL.createObjectURL(new Blob([run, "\n", worker], { type: "text/javascript" })) };
+		parts = { module, url: URL.createObjectURL(new Blob([run, "\n", worker], { type: "text/javascript" })) };
 		start();
 	}
 
@@ -77,7 +74,7 @@
 		};
 		worker.onerror = event => events.failed({ text: event.message || "the worker did not start", ended: true });
 		worker.workers = Number(field("workers").value);
-		worker.postMessage({ role: "restorer", module: parts.module, url: parts.url, weights: parts.weights, workers: worker.workers });
+		worker.postMessage({ role: "restorer", module: parts.module, url: parts.url, workers: worker.workers });
 	}
 
 	// again is start with the picture that is open.

@@ -18,7 +18,6 @@ import (
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
-	"github.com/averaged/imaging/weights"
 )
 
 // mostPixels is what a picture may have: with more, the memory of WebAssembly would end before the
@@ -62,14 +61,8 @@ func restorePictures(start js.Value) {
 	})
 }
 
-// start registers the weights that the page has fetched, and starts the workers.
+// start starts the workers.
 func (r *restorer) start(start js.Value) error {
-	given := start.Get("weights")
-	names := js.Global().Get("Object").Call("keys", given)
-	for i := range names.Length() {
-		name := names.Index(i).String()
-		weights.RegisterFile(name, takeBytes(given.Get(name)))
-	}
 	workers, err := newWorkers(start.Get("workers").Int(), start.Get("url"), start.Get("module"))
 	if err != nil {
 		return err

@@ -32,7 +32,6 @@ import (
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/web"
-	_ "github.com/averaged/imaging/weights/research"
 )
 
 // photograph is a picture with noise, in colour, as a PNG.

@@ -161,7 +161,7 @@ func (t transforms) error32(r *rand.Rand, tiles int) float64 {
 }
 
 // The larger the tile the larger the error, and at 6×6 it is still a hundredth of
-// TF32's; NOTEBOOK.md has what each would cost.
+// TF32's; docs/notebook/convolutions.md has what each would cost.
 func TestErrorOfTileSizes(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 10))
 	rats := func(v ...[2]int64) []*big.Rat {

@@ -1,0 +1,4 @@
+package levelmap
+
+// FindInTiles is Find in tiles of another side.
+var FindInTiles = (*Network).find
