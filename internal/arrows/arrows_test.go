@@ -169,6 +169,7 @@ var table = map[string]row{
 	// What is published.
 	"internal/release":               {},
 	"examples/batch":                 {code: []string{"restore", "backend"}, tests: []string{"examples/internal/smallpicture"}},
+	"examples/demosaic":              {code: []string{"restore", "inpaint", "operator", "backend"}, tests: []string{"examples/internal/smallpicture"}},
 	"examples/deblur":                {code: []string{"restore", "deblur"}, tests: []string{"examples/internal/smallpicture"}},
 	"examples/owndenoiser":           {code: []string{"restore"}, tests: []string{"examples/internal/smallpicture"}},
 	"examples/ownoperator":           {code: []string{"restore", "operator"}, tests: []string{"examples/internal/smallpicture", "operator/operatortest"}},

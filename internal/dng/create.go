@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
+	"math/bits"
 
 	"github.com/averaged/imaging/internal/losslessjpeg"
 )
@@ -31,7 +32,7 @@ func Create(w io.Writer, m Mosaic) error {
 	if m.Width < 2 || m.Height < 1 || m.Width > math.MaxUint16 || m.Height > math.MaxUint16 || len(m.Pix) != m.Width*m.Height || m.White <= m.Black {
 		return invalid("%d samples for %d×%d pixels, from %d to %d", len(m.Pix), m.Width, m.Height, m.Black, m.White)
 	}
-	frame := losslessjpeg.Frame{Width: m.Width, Height: m.Height, Components: 1, Precision: precision(m.Pix, 2), Predictor: 1}
+	frame := losslessjpeg.Frame{Width: m.Width, Height: m.Height, Components: 1, Precision: max(precision(m.Pix, 2), bits.Len16(m.White)), Predictor: 1}
 	if m.Width%2 == 0 { // The two colours of a row are two components.
 		frame.Width, frame.Components = m.Width/2, 2
 	}

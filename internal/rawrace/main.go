@@ -31,14 +31,15 @@ import (
 
 func main() {
 	data := flag.String("data", "", "`FOLDER` of the photographs")
-	sensors := flag.Int("sensors", 8, "how many sensors; the photographs take turns")
+	sensors := flag.Int("sensors", 8, "how many sensors, each with a photograph of its own")
+	every := flag.Bool("every", false, "every photograph, and every ISO")
 	threads := flag.Int("threads", 0, "threads, 0 for all")
 	flag.Parse()
 	if *data == "" || flag.NArg() > 0 || *sensors < 1 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := race(context.Background(), os.Stdout, *data, *sensors, *threads); err != nil {
+	if err := race(context.Background(), os.Stdout, *data, *sensors, *every, *threads); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -94,7 +95,7 @@ type method struct {
 	run  func(ctx context.Context, c cameranoise.Camera, noisy []float32) ([]float32, error)
 }
 
-func race(ctx context.Context, w io.Writer, data string, sensors, threads int) error {
+func race(ctx context.Context, w io.Writer, data string, sensors int, every bool, threads int) error {
 	photographs, err := scenes(ctx, data)
 	if err != nil {
 		return err
@@ -105,16 +106,19 @@ func race(ctx context.Context, w io.Writer, data string, sensors, threads int) e
 	}
 	defer r.Close()
 	methods := methodsOf(r)
-	fmt.Fprintf(w, "%d photographs, %d raw images at each ISO\n\nISO", len(photographs), max(sensors, len(photographs)))
+	n, levels := sensors, []float64{400, 1600, 6400, 25600}
+	if every {
+		n, levels = max(sensors, len(photographs)), []float64{400, 800, 1600, 3200, 6400, 12800, 25600}
+	}
+	fmt.Fprintf(w, "%d photographs, %d raw images at each ISO\n\nISO", len(photographs), n)
 	for _, m := range methods {
 		fmt.Fprintf(w, "\t%s", m.name)
 	}
 	fmt.Fprintln(w, "\tsmallest gain over noisy")
-	for _, iso := range []float64{400, 800, 1600, 3200, 6400, 12800, 25600} {
+	for _, iso := range levels {
 		sums, gain := make([]float64, len(methods)), math.Inf(1)
-		n := max(sensors, len(photographs))
 		for k := range n {
-			c, scene := camera(k%sensors, iso), photographs[k%len(photographs)]
+			c, scene := camera(k%sensors, iso), photographs[k*len(photographs)/n%len(photographs)]
 			scores, err := score(ctx, c, scene, uint64(k), methods)
 			if err != nil {
 				return err
