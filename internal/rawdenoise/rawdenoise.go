@@ -1,7 +1,7 @@
 // Package rawdenoise removes noise from the image of a raw photograph, where it is as the sensor made
 // it: Poisson and Gaussian, independent in every pixel.
 //
-// The noise is measured in each colour (package sensornoise), and made white with a standard deviation
+// The noise is measured in the image (package sensornoise), and made white with a standard deviation
 // of 1 (package anscombe). There the colours are shifted to the same mean, so that an average photograph is grey, as the
 // developed ones are that denoisers have learned from.
 //
@@ -174,14 +174,22 @@ func colours(m *raw.Image) int {
 	return m.Samples
 }
 
-// measure finds the noise of each colour.
+// measure finds the noise. A sensor amplifies all colours of a mosaic alike, so that their noise follows the same line, and
+// there are four times as many places to find it in; other samples have lines of their own.
 func measure(m *raw.Image) (Report, error) {
-	same := make([][]sensornoise.Plane, colours(m))
+	lines := make([][]sensornoise.Plane, colours(m))
 	for _, p := range planesOf(m) {
-		same[p.colour] = append(same[p.colour], sensornoise.Plane{Width: p.width, Height: p.height, Pix: p.of(m.Pix)})
+		line := p.colour
+		if m.Mosaic {
+			line = 0
+		}
+		lines[line] = append(lines[line], sensornoise.Plane{Width: p.width, Height: p.height, Pix: p.of(m.Pix)})
+	}
+	if m.Mosaic {
+		lines = lines[:1]
 	}
 	var r Report
-	for _, planes := range same {
+	for _, planes := range lines {
 		line, err := sensornoise.Estimate(m.Low, 1, planes...)
 		if err != nil {
 			return claimed(m)
@@ -191,6 +199,9 @@ func measure(m *raw.Image) (Report, error) {
 			line = sensornoise.Line{}
 		}
 		r.Noise = append(r.Noise, raw.Noise(line))
+	}
+	if m.Mosaic {
+		r.Noise = slices.Repeat(r.Noise, colours(m))
 	}
 	return r, nil
 }

@@ -44,7 +44,7 @@ func main() {
 	}
 }
 
-const height, width = 256, 384
+const height, width = 480, 600
 
 // scenes are the middles of the photographs that are large enough.
 func scenes(ctx context.Context, data string) ([][]float32, error) {
@@ -188,27 +188,18 @@ func methodsOf(r *restore.Restorer) []method {
 			}
 			return c.Develop(out.Pix, height, width)
 		}},
-		{"raw, guided alone", func(ctx context.Context, c cameranoise.Camera, noisy []float32) ([]float32, error) {
-			out, _, err := r.DenoiseRaw(ctx, imageOf(c, noisy), restore.Method(restore.Guided))
+	}
+	if name := restore.General; slices.Contains(weights.Embedded(), name) {
+		list = append(list, method{name + " on four planes", func(ctx context.Context, c cameranoise.Camera, noisy []float32) ([]float32, error) {
+			out, _, err := rawdenoise.DenoisePlanes(ctx, imageOf(c, noisy), func(ctx context.Context, p rawdenoise.Picture, sigma float64) ([]float32, error) {
+				return denoised(ctx, r, &restore.Planar{Width: p.Width, Height: p.Height, Channels: p.Channels, Pix: p.Pix},
+					restore.Method(name), restore.Sigma(sigma), restore.Shadows(false))
+			})
 			if err != nil {
 				return nil, err
 			}
 			return c.Develop(out.Pix, height, width)
-		}},
-	}
-	for _, name := range []string{restore.Guided, restore.General} {
-		if slices.Contains(weights.Embedded(), name) {
-			list = append(list, method{name + " on four planes", func(ctx context.Context, c cameranoise.Camera, noisy []float32) ([]float32, error) {
-				out, _, err := rawdenoise.DenoisePlanes(ctx, imageOf(c, noisy), func(ctx context.Context, p rawdenoise.Picture, sigma float64) ([]float32, error) {
-					return denoised(ctx, r, &restore.Planar{Width: p.Width, Height: p.Height, Channels: p.Channels, Pix: p.Pix},
-						restore.Method(name), restore.Sigma(sigma), restore.Shadows(false))
-				})
-				if err != nil {
-					return nil, err
-				}
-				return c.Develop(out.Pix, height, width)
-			}})
-		}
+		}})
 	}
 	return list
 }
