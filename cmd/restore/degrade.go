@@ -60,7 +60,7 @@ size. What no flag says (pattern, white balance, colours, tone curve, demosaicki
 smoothing, sharpening) is drawn by the seed; --random draws everything else, too,
 from phones at night to large sensors, resized or not, compressed or not.
 
-With -o FILE.dng the result is the raw photograph: what the sensor gives, not developed.
+With -o FILE.dng the result is the raw photograph, as the sensor gives it.
 
 --clean writes what the same camera would have given without noise, rounding and
 JPEG: what a restored result is to be compared with. After --jpeg a result of the

@@ -51,8 +51,8 @@ side by side, to choose a strength by. --report FILE.html writes a page to look 
 
 A raw photograph (.dng: Bayer mosaic or LinearRaw, not compressed or lossless JPEG)
 becomes one: the same file with a cleaner mosaic, which raw developers open as
-before. The noise is measured in it. --strength 0 changes nothing. With -o FILE.png the
-result is a plain development, to look at.
+before. The noise is measured in it. --strength 0 changes nothing. With -o FILE.png
+the result is a plain development, to look at.
 
 Transparency and metadata are carried along; sizes and orientation in them are
 mended. Other parts of a file, such as a gain map or a film, are dropped and named.
