@@ -147,6 +147,9 @@ type Convolutions interface {
 	// ConvolveAdjoint sets dst = beta·dst + scale·Aᵀ·src. With beta = 0 the old
 	// dst is not read.
 	ConvolveAdjoint(dst, src Buffer, f Filter, beta, scale float32) error
+	// AddAdjoint sets dst = start + scale·Aᵀ·src, with the bits of a copy of start to dst and
+	// of ConvolveAdjoint with beta = 1. dst may be start.
+	AddAdjoint(dst, start, src Buffer, f Filter, scale float32) error
 	// GradientFlow makes the steps one after the other, begun at the channels of src
 	// followed by channels of zeros, and sets dst to the first channels of the end:
 	// a whole network between its lifting and its projection, in one call that need

@@ -13,6 +13,8 @@ type Device interface {
 	Blurring
 	Convolutions
 	BallProjections
+	Layered
+	ShuffledFlows
 	Gradients
 
 	// Sync waits until all work is done and returns the first error that the

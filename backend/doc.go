@@ -32,6 +32,6 @@
 //
 // # Making a device
 //
-// Package devicekit has the checks of arguments that all devices make, and a gradient
-// flow of the other operations; package backendtest is the suite that a device passes.
+// Package devicekit makes a device of its kernels, which get arguments that have been checked; package
+// backendtest is the suite that a device passes.
 package backend

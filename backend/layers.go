@@ -19,7 +19,7 @@ const (
 	UpLayer
 )
 
-// Layer is one of a network that Layered computes.
+// Layer is one of a network.
 type Layer struct {
 	Kind       LayerKind
 	Filter     Filter     // A
@@ -33,8 +33,8 @@ type Layer struct {
 	Y, X int
 }
 
-// Layered is implemented by devices that compute layers of networks in one call without
-// storing what is between as buffers. For others there is devicekit.LayersOneByOne.
+// Layered computes layers of networks in one call, in which a device need not store what is between
+// as buffers.
 type Layered interface {
 	// ApplyLayers sets a part of dst, of the size of region, from row y and column x on, to
 	// that region of the layers' result. They are applied to the window of src as to an

@@ -2,12 +2,13 @@ package backend
 
 import "context"
 
-// ShuffledFlows is implemented by devices that make a GradientFlow of an image of pixels shuffled into
-// channels without storing that image, and read radii that take a byte each. It is for large
-// images: the result has the bits that Unshuffle, GradientFlow and Shuffle give.
+// ShuffledFlows make a GradientFlow of an image of pixels shuffled into channels without storing that
+// image, and read radii that take a byte each. They are for large images: the result has the bits that
+// Unshuffle, GradientFlow and Shuffle give. A device may not have them.
 type ShuffledFlows interface {
 	// MakesShuffledFlow tells whether ShuffledFlow takes the steps, with radii or, where radii is nil, with
-	// their own. It looks at the shapes of filters and radii only.
+	// their own. It looks at the shapes of filters and radii only. Of a device without ShuffledFlow it is
+	// false.
 	MakesShuffledFlow(steps []FlowStep, radii []CodedRadii) bool
 	// ShuffledFlow sets dst = Uᵀ·Ψ(U·src), where U is Unshuffle by factor and Ψ are the steps, of a whole
 	// image. Step k has radii[k] in the place of its Radius, unless radii is nil. dst and src share no

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/internal/devicetest"
 	"github.com/averaged/imaging/operator"
 	"github.com/stretchr/testify/require"
@@ -12,7 +13,7 @@ import (
 
 // One blur after another is the blur of their convolution.
 func TestConvolve(t *testing.T) {
-	dev := cpu.New(cpu.Threads(2))
+	dev := cputest.Open(t, cpu.Threads(2))
 	defer dev.Close()
 	kernels := testKernels(t)
 	for _, names := range [][2]string{{"motion", "even"}, {"corner", "lopsided ±"}, {"identity", "shake"}, {"longer", "Gaussian"}} {

@@ -1,6 +1,9 @@
 package deblur
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // MostCells is how many rows, and how many columns, of kernels a Grid has at most.
 const MostCells = 16
@@ -53,6 +56,32 @@ func GridFromPlanes(pix []float32, channels, h, w, rows, columns int) (Grid, err
 		g.Kernels = append(g.Kernels, k)
 	}
 	return g, nil
+}
+
+// Sheet returns the contact sheet that GridFromPlanes cuts into these kernels, one channel of h×w samples, row by row.
+// The largest weight of each kernel is 1 in it.
+func (g Grid) Sheet() (pix []float32, h, w int, err error) {
+	if err := g.Check(); err != nil {
+		return nil, 0, 0, err
+	}
+	r := 0
+	for _, k := range g.Kernels {
+		r = max(r, k.CY, k.H-1-k.CY, k.CX, k.W-1-k.CX)
+	}
+	side := 2*r + 1
+	h, w = g.Rows*side, g.Columns*side
+	pix = make([]float32, h*w)
+	for i, k := range g.Kernels {
+		top := slices.Max(k.Weights)
+		y, x := i/g.Columns*side+r-k.CY, i%g.Columns*side+r-k.CX
+		for j, v := range k.Weights {
+			if v < 0 || top == 0 {
+				return nil, 0, 0, fmt.Errorf("deblur: kernel in row %d, column %d of the grid has a weight below 0, and a picture cannot show one", i/g.Columns, i%g.Columns)
+			}
+			pix[(y+j/k.W)*w+x+j%k.W] = v / top
+		}
+	}
+	return pix, h, w, nil
 }
 
 // Typical returns a kernel with the mean energy of all, or the nearest to it: what rules of strength go by.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/internal/devicetest"
 	"github.com/averaged/imaging/internal/response"
 	"github.com/averaged/imaging/operator"
@@ -42,7 +43,7 @@ var testSizes = [][2]int{{1, 1}, {1, 9}, {8, 1}, {2, 3}, {5, 4}, {7, 10}, {12, 1
 
 // testOperators calls f for the operator of every kernel, boundary, size and method.
 func testOperators(t *testing.T, f func(t *testing.T, dev backend.Device, o *Operator)) {
-	dev := cpu.New(cpu.Threads(2))
+	dev := cputest.Open(t, cpu.Threads(2))
 	defer func() { require.NoError(t, dev.Close()) }()
 	for name, k := range testKernels(t) {
 		for b := Unknown; b <= Reflect; b++ {
@@ -180,7 +181,7 @@ func TestNormIsExactlyOne(t *testing.T) {
 
 // The bound of a reflecting blur looks at a small image only; it must hold for any.
 func TestReflectBoundOfLargeImages(t *testing.T) {
-	dev := cpu.New(cpu.Threads(2))
+	dev := cputest.Open(t, cpu.Threads(2))
 	defer dev.Close()
 	for name, k := range map[string]Kernel{"shake": made(t)(Shake(9, 1)), "corner": testKernels(t)["corner"], "±": testKernels(t)["lopsided ±"]} {
 		for _, s := range [][2]int{{20, 150}, {150, 20}, {130, 140}} {
@@ -227,7 +228,7 @@ func TestReflectBoundOfALargeKernel(t *testing.T) {
 
 // Only the pixels inside the frame are asked for.
 func TestCropAndExtend(t *testing.T) {
-	dev := cpu.New(cpu.Threads(1))
+	dev := cputest.Open(t, cpu.Threads(1))
 	defer dev.Close()
 	k := Kernel{H: 3, W: 4, CY: 0, CX: 1, Weights: made(t)(NewKernel([]float32{1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3}, 3, 4)).Weights}
 	o, err := New(dev, k, Unknown, 2, 3)
@@ -254,7 +255,7 @@ func TestCropAndExtend(t *testing.T) {
 }
 
 func TestOperatorRefuses(t *testing.T) {
-	dev := cpu.New(cpu.Threads(1))
+	dev := cputest.Open(t, cpu.Threads(1))
 	defer dev.Close()
 	good := made(t)(Box(3))
 	bad := good

@@ -9,6 +9,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/internal/devicetest"
 	"github.com/averaged/imaging/operator"
 )
@@ -75,7 +76,7 @@ func TestPreconditionersAreBounded(t *testing.T) {
 
 // In the middle of an image M undoes I + τKᵀK, but for a few hundredths.
 func TestPreconditionersAreInverses(t *testing.T) {
-	dev := cpu.New(cpu.Threads(2))
+	dev := cputest.Open(t, cpu.Threads(2))
 	defer func() { require.NoError(t, dev.Close()) }()
 	const tau, h, w = 10.0, 128, 150
 	kernel := made(t)(Shake(15, 3))
@@ -110,7 +111,7 @@ func TestPreconditionersAreInverses(t *testing.T) {
 }
 
 func TestPreconditionersRefuseSteps(t *testing.T) {
-	dev := cpu.New(cpu.Threads(1))
+	dev := cputest.Open(t, cpu.Threads(1))
 	defer func() { require.NoError(t, dev.Close()) }()
 	o, err := newOperator(dev, made(t)(Motion(5, 30)), Unknown, 9, 9, backend.FourierBlur)
 	require.NoError(t, err)
@@ -124,7 +125,7 @@ func TestPreconditionersRefuseSteps(t *testing.T) {
 // A device without room for one says so, and one that is freed takes none.
 func TestPreconditionersCountAsMemory(t *testing.T) {
 	make := func(limit int64, count int) error {
-		dev := cpu.New(cpu.Threads(1), cpu.MemoryLimit(limit))
+		dev := cputest.Open(t, cpu.Threads(1), cpu.MemoryLimit(limit))
 		defer func() { require.NoError(t, dev.Close()) }()
 		o, err := newOperator(dev, made(t)(Motion(5, 30)), Unknown, 40, 40, backend.FourierBlur)
 		require.NoError(t, err)

@@ -14,7 +14,7 @@ import (
 //	Kx = Σᵢ kᵢ ∗ (wᵢx),
 //
 // with the kernels kᵢ of a Grid and smooth windows wᵢ, which sum to 1 at each sample: wᵢ is 1 at the middle of
-// its part, 0 at those of the others, and beyond the outermost middles it stays as it is there. So a point in the middle
+// its part of the photograph, 0 at those of the others, and beyond the outermost middles it stays as it is there. So a point in the middle
 // of a part turns into its kernel, and one between middles into a mean of theirs. (Nagy and O'Leary 1998 have
 // the windows after the convolutions; before them the image of each point keeps its light.) What lies beyond
 // the photograph is Unknown. It is safe for concurrent use.
@@ -58,7 +58,8 @@ func NewVarying(device backend.Device, grid Grid, h, w int) (_ *Varying, err err
 		}
 	}()
 	dh, dw := v.Domain()
-	v.rows, v.columns = windows(grid.Rows, dh), windows(grid.Columns, dw)
+	top, left := v.frame.Offset()
+	v.rows, v.columns = windows(grid.Rows, h, top, dh), windows(grid.Columns, w, left, dw)
 	for i, k := range v.kernels {
 		p := patch{row: i / grid.Columns, column: i % grid.Columns}
 		p.photograph.Y0, p.photograph.Y1 = reached(v.rows[p.row], k.H, h)
@@ -78,15 +79,16 @@ func NewVarying(device backend.Device, grid Grid, h, w int) (_ *Varying, err err
 	return v, nil
 }
 
-// windows are those of n parts of an axis of that many samples: between the middles of two parts one turns
-// from 1 to 0 as a squared cosine, and the other is what it leaves.
-func windows(n, samples int) [][]float64 {
+// windows are those of n parts of a photograph's axis of size samples, over an axis of the unknown image, in which the photograph
+// begins at first: between the middles of two parts one turns from 1 to 0 as a squared cosine, and the other is what
+// it leaves.
+func windows(n, size, first, samples int) [][]float64 {
 	all := make([][]float64, n)
 	for i := range all {
 		all[i] = make([]float64, samples)
 	}
 	for s := range samples {
-		at := (float64(s)+.5)*float64(n)/float64(samples) - .5 // in parts, from the first middle
+		at := (float64(s-first)+.5)*float64(n)/float64(size) - .5 // in parts, from the first middle
 		i := min(max(int(math.Floor(at)), 0), n-1)
 		sin := math.Sin(math.Pi / 2 * min(max(at-float64(i), 0), 1))
 		turn := sin * sin

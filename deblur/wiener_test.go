@@ -9,6 +9,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/internal/devicetest"
 )
 
@@ -42,7 +43,7 @@ func meanSquare(a, b []float32) float64 {
 // The estimate is nearer to the scene than the blurred photograph, at every boundary
 // and at sizes with large prime factors, and its error where the frame ends is of the same order.
 func TestWienerSharpens(t *testing.T) {
-	dev := cpu.New(cpu.Threads(2))
+	dev := cputest.Open(t, cpu.Threads(2))
 	defer dev.Close()
 	const sigma = .01
 	for name, k := range map[string]Kernel{
@@ -92,7 +93,7 @@ func TestWienerSharpens(t *testing.T) {
 
 // Without blur and with little noise the estimate is the photograph.
 func TestWienerOfNoBlur(t *testing.T) {
-	dev := cpu.New(cpu.Threads(1))
+	dev := cputest.Open(t, cpu.Threads(1))
 	defer dev.Close()
 	for b := Unknown; b <= Reflect; b++ {
 		for _, size := range [][2]int{{1, 1}, {1, 30}, {17, 1}, {24, 31}} {

@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/denoise/guide"
-	"github.com/averaged/imaging/denoise/tile"
+	"github.com/averaged/imaging/internal/nn/guide"
+	"github.com/averaged/imaging/internal/nn/tile"
 )
 
 // Radii of 40 groups at half the resolution take 40 bytes for a pixel of the photograph, more than
@@ -252,13 +252,12 @@ func (c *codedFlow) Apply(ctx context.Context, dst, src backend.Buffer, r backen
 
 // TakesWhole implements tile.Whole.
 func (c *codedFlow) TakesWhole(s backend.Shape) bool {
-	d, ok := c.flow.dev.(backend.ShuffledFlows)
-	return ok && s.N == c.radii.shape.N && s.H == c.radii.shape.H && s.W == c.radii.shape.W && d.MakesShuffledFlow(c.flow.steps, c.steps)
+	return s.N == c.radii.shape.N && s.H == c.radii.shape.H && s.W == c.radii.shape.W && c.flow.dev.MakesShuffledFlow(c.flow.steps, c.steps)
 }
 
 // ApplyWhole implements tile.Whole.
 func (c *codedFlow) ApplyWhole(ctx context.Context, dst, src backend.Buffer, factor int) error {
-	return c.flow.dev.(backend.ShuffledFlows).ShuffledFlow(ctx, dst, src, factor, c.flow.steps, c.steps)
+	return c.flow.dev.ShuffledFlow(ctx, dst, src, factor, c.flow.steps, c.steps)
 }
 
 // Side implements tile.Plan.

@@ -46,7 +46,11 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	dev := cpu.New()
+	dev, err := cpu.Open()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	defer func() {
 		if err := dev.Close(); err != nil {
 			fmt.Println(err)

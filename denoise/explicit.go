@@ -5,7 +5,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise/rungekutta"
-	"github.com/averaged/imaging/denoise/tile"
+	"github.com/averaged/imaging/internal/nn/tile"
 )
 
 // explicit is a network of steps of an explicit method, which a device makes in one
@@ -52,13 +52,12 @@ func (e *explicit) Side(s backend.Shape, _ int) int { return max(s.H, s.W) }
 
 // TakesWhole implements tile.Whole.
 func (e *explicit) TakesWhole(backend.Shape) bool {
-	d, ok := e.dev.(backend.ShuffledFlows)
-	return ok && d.MakesShuffledFlow(e.steps, nil)
+	return e.dev.MakesShuffledFlow(e.steps, nil)
 }
 
 // ApplyWhole implements tile.Whole.
 func (e *explicit) ApplyWhole(ctx context.Context, dst, src backend.Buffer, factor int) error {
-	return e.dev.(backend.ShuffledFlows).ShuffledFlow(ctx, dst, src, factor, e.steps, nil)
+	return e.dev.ShuffledFlow(ctx, dst, src, factor, e.steps, nil)
 }
 
 func (e *explicit) Layers() tile.Reach { return e.reach }

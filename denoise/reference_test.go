@@ -9,6 +9,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/denoise/internal/plain"
 	"github.com/averaged/imaging/denoise/normbound"
 	"github.com/averaged/imaging/denoise/rungekutta"
@@ -190,7 +191,7 @@ func norm2[A float32 | float64](a []A) float64 { return between(a, make([]A, len
 
 // newCPU returns a device of one thread, which is enough for small images.
 func newCPU(t testing.TB, options ...cpu.Option) *cpu.Device {
-	d := cpu.New(append([]cpu.Option{cpu.Threads(1)}, options...)...)
+	d := cputest.Open(t, append([]cpu.Option{cpu.Threads(1)}, options...)...)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
 	return d
 }

@@ -232,9 +232,22 @@ func (d *watched) ConvolveAdjoint(dst, src backend.Buffer, f backend.Filter, bet
 	return d.convolved(dst, src, f)
 }
 
+func (d *watched) AddAdjoint(dst, start, src backend.Buffer, f backend.Filter, scale float32) error {
+	if err := d.call(); err != nil {
+		return err
+	}
+	if err := d.Device.AddAdjoint(raw(dst), raw(start), raw(src), f, scale); err != nil {
+		return err
+	}
+	return d.convolved(dst, src, f)
+}
+
 func (d *watched) GradientFlow(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
 	return devicekit.GradientFlowByLayers(ctx, d, dst, src, r, steps)
 }
+
+// MakesShuffledFlow: it has none.
+func (d *watched) MakesShuffledFlow([]backend.FlowStep, []backend.CodedRadii) bool { return false }
 
 // convolved counts, and sets the lowest bits.
 func (d *watched) convolved(dst, src backend.Buffer, f backend.Filter) error {

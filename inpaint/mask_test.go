@@ -7,6 +7,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/internal/devicetest"
 	"github.com/averaged/imaging/operator/operatortest"
 	"github.com/stretchr/testify/require"
@@ -24,7 +25,7 @@ func drawMask(t *rapid.T, dev backend.Device) (*Mask, []bool) {
 
 // A mask multiplies by one and zero, without rounding, and is its own adjoint.
 func TestMask(t *testing.T) {
-	for name, dev := range map[string]backend.Device{"cpu": cpu.New(cpu.Threads(2)), "reference": refdevice.New(refdevice.Options{})} {
+	for name, dev := range map[string]backend.Device{"cpu": cputest.Open(t, cpu.Threads(2)), "reference": refdevice.New(refdevice.Options{})} {
 		t.Run(name, func(t *testing.T) {
 			defer dev.Close()
 			rapid.Check(t, func(r *rapid.T) {
@@ -63,7 +64,7 @@ func TestMask(t *testing.T) {
 }
 
 func TestMaskRefuses(t *testing.T) {
-	dev := cpu.New(cpu.Threads(1))
+	dev := cputest.Open(t, cpu.Threads(1))
 	defer dev.Close()
 	for _, s := range [][3]int{{0, 4, 0}, {4, -1, 4}, {2, 3, 5}, {math.MaxInt, math.MaxInt, 1}} {
 		_, err := NewMask(dev, make([]bool, s[2]), s[0], s[1])
@@ -93,7 +94,7 @@ func TestMaskRefuses(t *testing.T) {
 // A diffusion leaves known pixels alone, stays between them (the maximum principle), and
 // does not depend on threads or on what missing pixels had.
 func TestDiffuse(t *testing.T) {
-	dev, single := cpu.New(cpu.Threads(2)), cpu.New(cpu.Threads(1))
+	dev, single := cputest.Open(t, cpu.Threads(2)), cputest.Open(t, cpu.Threads(1))
 	defer dev.Close()
 	defer single.Close()
 	rapid.Check(t, func(r *rapid.T) {
@@ -135,7 +136,7 @@ func TestDiffuse(t *testing.T) {
 
 // A ramp is harmonic: a hole in it of any size is filled with it, nearly.
 func TestDiffuseContinuesARamp(t *testing.T) {
-	dev := cpu.New(cpu.Threads(2))
+	dev := cputest.Open(t, cpu.Threads(2))
 	defer dev.Close()
 	const h, w = 75, 90
 	for _, side := range []int{3, 12, 31, 50} {

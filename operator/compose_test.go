@@ -6,6 +6,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/inpaint"
 	"github.com/averaged/imaging/internal/devicetest"
@@ -17,7 +18,7 @@ import (
 
 // A mask after a blur.
 func TestComposition(t *testing.T) {
-	dev := cpu.New(cpu.Threads(2))
+	dev := cputest.Open(t, cpu.Threads(2))
 	defer dev.Close()
 	kernels := []deblur.Kernel{
 		made(t)(deblur.Motion(5, 30)),
@@ -65,7 +66,7 @@ func TestComposition(t *testing.T) {
 
 // The bound of a composition is near the truth where few pixels are missing.
 func TestCompositionNormIsTight(t *testing.T) {
-	dev := cpu.New(cpu.Threads(2))
+	dev := cputest.Open(t, cpu.Threads(2))
 	defer dev.Close()
 	known := make([]bool, 40*50)
 	for i := range known {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/devicetest"
 	"github.com/averaged/imaging/operator"
@@ -14,7 +15,7 @@ import (
 
 // M·K is K with some samples 0, of each channel others, and its adjoint is one.
 func TestMasked(t *testing.T) {
-	dev := cpu.New(cpu.Threads(2))
+	dev := cputest.Open(t, cpu.Threads(2))
 	defer dev.Close()
 	kernel := made(t)(deblur.NewKernel([]float32{1, 2, 3, 4, 0, 1, 2, 9}, 2, 4))
 	rapid.Check(t, func(r *rapid.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/averaged/imaging/averaged"
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/operator"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -123,7 +124,7 @@ func (p wrong) ApplyWithin(ctx context.Context, dst, src backend.Buffer, maxErro
 }
 
 func newDevice(t testing.TB, options ...cpu.Option) backend.Device {
-	dev := cpu.New(options...)
+	dev := cputest.Open(t, options...)
 	t.Cleanup(func() { require.NoError(t, dev.Close()) })
 	return dev
 }
@@ -390,10 +391,10 @@ func TestRunsEndWhenTold(t *testing.T) {
 	y := upload(t, dev, 2, 2, random(1, 4))
 	ctx, cancel := context.WithCancel(t.Context())
 	steps := 0
-	_, _, err := Solve(ctx, dev, y, k, shrink(dev, 1e-3), Options{Tolerance: -1, Progress: func(p Progress) error {
+	_, _, err := Solve(ctx, dev, y, k, shrink(dev, 1e-3), Options{Tolerance: -1, Progress: func(p backend.Progress) error {
 		steps++
 		require.Equal(t, steps, p.Iteration)
-		require.Equal(t, DefaultMaxIterations, p.MaxIterations)
+		require.InDelta(t, float64(steps)/DefaultMaxIterations, p.Fraction, 1e-15)
 		if steps == 3 {
 			cancel()
 		}
@@ -402,7 +403,7 @@ func TestRunsEndWhenTold(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, 3, steps)
 	enough := errors.New("enough")
-	_, _, err = Solve(t.Context(), dev, y, k, shrink(dev, 1), Options{Progress: func(Progress) error { return enough }})
+	_, _, err = Solve(t.Context(), dev, y, k, shrink(dev, 1), Options{Progress: func(backend.Progress) error { return enough }})
 	require.ErrorIs(t, err, enough)
 	broken := shrink(dev, 1)
 	broken.f = func(x []float32) []float32 { x[0] = float32(math.Inf(1)); return x }
@@ -422,7 +423,7 @@ func TestNothingLeaks(t *testing.T) {
 		x, _, err := Solve(t.Context(), dev, y, k, shrink(dev, 1), Options{})
 		require.NoError(t, err, "run %d", i)
 		x.Free()
-		_, _, err = Solve(t.Context(), dev, y, k, shrink(dev, 1), Options{Progress: func(Progress) error { return refuse }})
+		_, _, err = Solve(t.Context(), dev, y, k, shrink(dev, 1), Options{Progress: func(backend.Progress) error { return refuse }})
 		require.ErrorIs(t, err, refuse)
 	}
 	more, other := upload(t, dev, 8, 8, random(1, n)), upload(t, dev, 8, 8, random(1, n))
@@ -479,7 +480,11 @@ func TestCheckFindsWhatIsFalse(t *testing.T) {
 }
 
 func ExampleSolve() {
-	dev := cpu.New()
+	dev, err := cpu.Open()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	defer dev.Close()
 	// Inpainting: the middle of three samples is not measured, and the denoiser
 	// draws every sample half way to the mean of its neighbours.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/operator"
 )
 
@@ -59,7 +60,7 @@ func ones(n int) []float32 {
 // not from coming down to Floor, and not above Bound on the way there. The rotation makes the
 // most of averagedness, with a fixed point at grey.
 func TestResidualsComeDownToTheFloor(t *testing.T) {
-	dev := cpu.New(cpu.Threads(1))
+	dev := cputest.Open(t, cpu.Threads(1))
 	defer func() { require.NoError(t, dev.Close()) }()
 	const side, alpha, angle = 8, 0.9, 0.05
 	shape := backend.Image(1, side, side)
@@ -151,7 +152,7 @@ func TestFloor(t *testing.T) {
 // Nothing is claimed where an operator or a denoiser does not say how it rounds, and where it is
 // told that rounding is as large as the box.
 func TestConvergenceIsProvenOfWhatIsComputed(t *testing.T) {
-	dev := cpu.New(cpu.Threads(1))
+	dev := cputest.Open(t, cpu.Threads(1))
 	defer func() { require.NoError(t, dev.Close()) }()
 	shape := backend.Image(1, 4, 4)
 	k := diagonal{dev, 4, 4, ones(16)}
@@ -184,7 +185,7 @@ func TestConvergenceIsProvenOfWhatIsComputed(t *testing.T) {
 // the proximal one by conjugate gradients, of which the residual that the iteration computes
 // drifts away from the true one.
 func TestDataStepsAreWithinTheirRounding(t *testing.T) {
-	dev := cpu.New(cpu.Threads(1))
+	dev := cputest.Open(t, cpu.Threads(1))
 	defer func() { require.NoError(t, dev.Close()) }()
 	const side = 16
 	shape := backend.Image(1, side, side)
@@ -250,7 +251,7 @@ func (s stuck) Rounding(context.Context, float64, backend.Shape) (float64, error
 // An inner error that does not fall any more is above a finite sum sooner or later, and ends the
 // claim there.
 func TestAnErrorThatDoesNotFallEndsTheClaim(t *testing.T) {
-	dev := cpu.New(cpu.Threads(1))
+	dev := cputest.Open(t, cpu.Threads(1))
 	defer func() { require.NoError(t, dev.Close()) }()
 	shape := backend.Image(1, 4, 4)
 	k := rounded{diagonal{dev, 4, 4, ones(16)}}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/restore"
@@ -122,7 +123,7 @@ func TestEmbeddedMethods(t *testing.T) {
 		out, report, err := restore.Deblur(t.Context(), y, k, restore.Method(name), restore.Sigma(0.1), restore.Iterations(2))
 		require.NoError(t, err, name)
 		require.Equal(t, name, report.Method)
-		require.Equal(t, name != weights.DnCNN, report.Iteration.Certificate.Converges())
+		require.Equal(t, name != weights.DnCNN, report.Iteration.Run.Certificate.Converges())
 		require.Len(t, pixels(out), len(y.Pix))
 
 		// Other weights can have the name, and are of the method of their integrator.
@@ -173,7 +174,7 @@ func TestGeneralRemovesNoise(t *testing.T) {
 		y := noisy(clean, sigma, 3)
 		out, report, err := restore.Denoise(t.Context(), y, n, restore.Sigma(sigma))
 		require.NoError(t, err)
-		require.InDelta(t, sigma*report.Adaptation, report.Level, 1e-15)
+		require.InDelta(t, sigma*report.Network.Adaptation, report.Network.Level, 1e-15)
 		require.Greater(t, psnr(t, clean, out.(*restore.Planar)), psnr(t, clean, y)+gain, "noise of %v", sigma)
 	}
 }
@@ -181,7 +182,7 @@ func TestGeneralRemovesNoise(t *testing.T) {
 // BenchmarkLoadEmbedded is what every call of Denoise with an embedded method spends before
 // it begins: reading, comparing and checksums, and the filters' transforms on the device.
 func BenchmarkLoadEmbedded(b *testing.B) {
-	dev := cpu.New(cpu.Threads(1))
+	dev := cputest.Open(b, cpu.Threads(1))
 	defer dev.Close()
 	for _, name := range weights.Embedded() {
 		b.Run(name, func(b *testing.B) {
@@ -199,7 +200,7 @@ func BenchmarkLoadEmbedded(b *testing.B) {
 // BenchmarkEmbedded is each network on a photograph's worth of pixels, 481×321, with what its
 // guide does.
 func BenchmarkEmbedded(b *testing.B) {
-	dev := cpu.New()
+	dev := cputest.Open(b)
 	defer dev.Close()
 	shape := backend.Image(3, 321, 481)
 	src, err := dev.Alloc(shape)

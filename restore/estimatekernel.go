@@ -9,12 +9,14 @@ import (
 
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/deblur/estimate"
+	"github.com/averaged/imaging/internal/denoising"
+	"github.com/averaged/imaging/internal/strength"
 )
 
 // KernelSize sets the largest side that EstimateKernel gives a kernel, in pixels, 3 to 301. The
 // default is 101. How large the kernel is is found; this is a limit.
 func KernelSize(side int) Option {
-	return option{"KernelSize", func(c *settings) error {
+	return option{"KernelSize", func(c *request) error {
 		if side < 3 || side > estimate.MostSize {
 			return &OptionError{Option: "KernelSize", Value: side, Want: fmt.Sprintf("3 to %d", estimate.MostSize)}
 		}
@@ -31,7 +33,7 @@ const (
 	DoubtfulKernel KernelTrust = iota
 	// FairKernel: parts of the photograph agree roughly.
 	FairKernel
-	// GoodKernel: parts of the photograph agree.
+	// GoodKernel: parts of the photograph agree, and what the last steps find is settled.
 	GoodKernel
 )
 
@@ -54,7 +56,10 @@ type KernelReport struct {
 	// have by themselves, each 1 for the same, and Agreement is their mean, 0 where there are none.
 	Parts     []float64
 	Agreement float64
-	Trust     KernelTrust
+	// Halves is how like each other the kernels are that the last steps find in two halves of the photograph, 1 for the
+	// same. Where the noise is not weak, and for kinds other than "shake", it is 1.
+	Halves float64
+	Trust  KernelTrust
 	// Variation is how far the blur varies over the frame: 1 less the least correlation of two
 	// parts' kernels, each found from the common one on, noise and lack of edges allowed for.
 	// Spreads are those of the two kernels, the smaller one first: the root mean square distance of
@@ -110,34 +115,41 @@ var ofKernel = []string{"Sigma", "SigmaAuto", "KernelSize", "Threads", "Progress
 //
 // It takes the options Sigma, SigmaAuto, KernelSize, Threads and Progress.
 func EstimateKernel(ctx context.Context, img image.Image, options ...Option) (deblur.Kernel, *KernelReport, error) {
-	for _, o := range options {
-		if o != nil && !slices.Contains(ofKernel, o.name()) {
-			return deblur.Kernel{}, nil, &OptionError{Option: o.name(), Want: "other functions", Task: string(taskEstimateKernel)}
-		}
-	}
-	c, err := apply(options)
+	p, opt, err := forEstimate(img, options)
 	if err != nil {
 		return deblur.Kernel{}, nil, err
 	}
-	p, err := open(img, c.threads)
-	if err != nil {
-		return deblur.Kernel{}, nil, err
-	}
-	opt := estimate.Options{Sigma: c.sigma, Size: c.kernelSize, Threads: c.threads}
-	if c.progress != nil {
-		opt.Progress = func(f float64) error { return c.progress(ProgressReport{Fraction: f}) }
-	}
-	e, err := estimate.Kernel(ctx, p.planar.Pix, p.planar.Channels, p.planar.Height, p.planar.Width, opt)
+	e, err := estimate.Kernel(ctx, p.Pix, p.Channels, p.Height, p.Width, opt)
 	if err != nil {
 		return deblur.Kernel{}, nil, fmt.Errorf("restore: %w", err)
 	}
 	return e.Kernel, kernelReport(e), nil
 }
 
+// forEstimate opens an image for an estimate of its blur with options that EstimateKernel takes.
+func forEstimate(img image.Image, options []Option) (*Planar, estimate.Options, error) {
+	var opt estimate.Options
+	for _, o := range options {
+		if o != nil && !slices.Contains(ofKernel, o.name()) {
+			return nil, opt, &OptionError{Option: o.name(), Want: "other functions", Task: string(taskEstimateKernel)}
+		}
+	}
+	c, err := apply(options)
+	if err != nil {
+		return nil, opt, err
+	}
+	p, err := open(img, c.threads)
+	if err != nil {
+		return nil, opt, err
+	}
+	opt = estimate.Options{Sigma: c.sigma, Size: c.kernelSize, Threads: c.threads, Progress: c.progress}
+	return p.planar, opt, nil
+}
+
 func kernelReport(e *estimate.Estimate) *KernelReport {
 	r := &KernelReport{
 		Kind: e.Shape.Kind.String(), Length: e.Shape.Length, Angle: e.Shape.Angle, Radius: e.Shape.Radius, Std: e.Shape.Std,
-		Sigma: e.Sigma, Parts: e.Likeness, Agreement: e.Agreement(),
+		Sigma: e.Sigma, Parts: e.Likeness, Agreement: e.Agreement(), Halves: e.Halves,
 		Variation: e.Variation, Spreads: e.Spreads, Varies: e.Variation > mostVariation,
 	}
 	if e.Shape.Kind == estimate.None {
@@ -149,7 +161,7 @@ func kernelReport(e *estimate.Estimate) *KernelReport {
 		return r
 	}
 	switch {
-	case r.Agreement >= goodAgreement && !r.Varies:
+	case r.Agreement >= goodAgreement && !r.Varies && e.Settled():
 		r.Trust = GoodKernel
 	case r.Agreement >= fairAgreement:
 		r.Trust = FairKernel
@@ -213,13 +225,13 @@ func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, opt
 		return []string{"kernel: it spreads over more of the photograph than blur does, and is no kernel, or one of another scale"}, nil
 	}
 	if !c.sigmaGiven {
-		e, err := p.measured().whiteNoise()
+		e, err := denoising.White(p.measured())
 		if err != nil {
 			return nil, err
 		}
 		c.sigma = e.Sigma
 	}
-	m, ok, err := estimate.Check(ctx, p.planar.Pix, p.planar.Channels, p.planar.Height, p.planar.Width, kernel, max(c.sigma, leastSigma), c.threads)
+	m, ok, err := estimate.Check(ctx, p.planar.Pix, p.planar.Channels, p.planar.Height, p.planar.Width, kernel, max(c.sigma, strength.LeastSigma), c.threads)
 	if err != nil || !ok {
 		return nil, err
 	}

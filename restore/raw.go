@@ -2,8 +2,12 @@ package restore
 
 import (
 	"context"
-	"slices"
 
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/meter"
+	"github.com/averaged/imaging/internal/networks"
+	"github.com/averaged/imaging/internal/outcome"
 	"github.com/averaged/imaging/internal/rawdenoise"
 	"github.com/averaged/imaging/raw"
 	"github.com/averaged/imaging/weights"
@@ -29,8 +33,8 @@ type RawReport struct {
 // it is (Report.Unchanged).
 //
 // What Report says is proven is of the networks, each frozen for this photograph, in the transformed image. Averagedness is that
-// of the weaker one, and Network the certificate of the one for squares. The map of the raw image as a whole, with
-// the transform, the demosaicking and the means, is not part of it. Sigma is 1 there, and Report.Raw has the noise.
+// of the weaker one, and Network.Certificate that of the one for squares. The map of the raw image as a whole, with
+// the transform, the demosaicking and the means, is not part of it. Noise.Sigma is 1 there, and Report.Raw has the noise.
 //
 // Errors say that the image is not one, that there is no way to know its noise, or what the denoisers say.
 func DenoiseRaw(ctx context.Context, img *raw.Image, options ...Option) (*raw.Image, *Report, error) {
@@ -59,70 +63,55 @@ func (r *Restorer) DenoiseRaw(ctx context.Context, img *raw.Image, options ...Op
 		return nil, nil, err
 	}
 	defer done()
-	report := &Report{Method: c.method, Sigma: 1, Converged: true, Averagedness: 1, Certified: true, Raw: &RawReport{}}
-	demosaicked, factor := c, float64(demosaickedOther)
-	switch {
-	case c.coarse != nil:
-		card, _ := c.coarse.Card()
-		if demosaicked.method, err = MethodOf(card); err != nil {
-			return nil, nil, err
-		}
-		demosaicked.network = c.coarse
-	case c.unnamed && c.method == Guided && slices.Contains(weights.Embedded(), Camera):
-		demosaicked.method = Camera
-		if demosaicked.weights, err = c.kept.open(Camera); err != nil {
+	report := &outcome.Report{Averagedness: 1, Certified: true}
+	report.Iteration.Converged = true
+	demosaicked, factor, method := c.choice, float64(demosaickedOther), ""
+	if c.coarse != nil {
+		if demosaicked, err = c.coarse(); err != nil {
 			return nil, nil, err
 		}
 	}
-	if demosaicked.method == Camera {
+	if demosaicked.Method == weights.Camera {
 		factor = demosaickedCamera
 	}
-	meter := newMeter(c.progress, 0)
-	white := func(from, to float64) rawdenoise.Denoiser {
-		return func(ctx context.Context, p rawdenoise.Picture, sigma float64) ([]float32, error) {
-			return c.denoisePart(ctx, p, sigma, meter, from, to, report)
-		}
-	}
+	progress := meter.New(c.asked.progress, 0)
 	share := 1.
 	if img != nil && img.Mosaic {
 		share = squaresShare
 	}
 	out, found, err := rawdenoise.Denoise(ctx, img, rawdenoise.Denoisers{
-		White: white(0, share),
+		White: func(ctx context.Context, p rawdenoise.Picture, sigma float64) ([]float32, error) {
+			return c.denoisePart(ctx, c.choice, p, sigma, progress, 0, share, report)
+		},
 		Demosaicked: func(ctx context.Context, p rawdenoise.Picture, sigma float64) ([]float32, error) {
-			second := *report
-			pix, err := demosaicked.denoisePart(ctx, p, factor*sigma, meter, share, 1, &second)
-			report.Raw.Demosaicked = second.Method
+			second := &outcome.Report{}
+			pix, err := c.denoisePart(ctx, demosaicked, p, factor*sigma, progress, share, 1, second)
+			method = second.Method
 			report.Averagedness = max(report.Averagedness, second.Averagedness)
 			report.Certified = report.Certified && second.Certified
-			report.Converged = report.Converged && second.Converged
-			report.Residual = max(report.Residual, second.Residual)
+			report.Iteration.Converged = report.Iteration.Converged && second.Iteration.Converged
+			report.Iteration.Residual = max(report.Iteration.Residual, second.Iteration.Residual)
 			return pix, err
 		},
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	report.Raw.Noise, report.Raw.Claimed = found.Noise, found.Claimed
-	if report.Unchanged = found.Unchanged; report.Unchanged {
-		report.Method = ""
-	}
-	return out, report, meter.end()
+	report.Unchanged = found.Unchanged
+	report.Noise.Sigma = 1
+	said := reportOf(report)
+	said.Raw = &RawReport{Noise: found.Noise, Claimed: found.Claimed, Demosaicked: method}
+	return out, said, progress.End()
 }
 
 // denoisePart denoises one of the pictures that a raw image becomes, which is the given part of all the work.
-func (c settings) denoisePart(ctx context.Context, p rawdenoise.Picture, sigma float64, meter *meter, from, to float64, report *Report) ([]float32, error) {
-	if meter.call != nil {
-		c.progress = func(at ProgressReport) error {
-			return meter.report(from+(to-from)*at.Fraction, at.Iteration, at.Residual)
-		}
+func (p *plan) denoisePart(ctx context.Context, choice *networks.Choice, picture rawdenoise.Picture, sigma float64, progress *meter.Meter, from, to float64, report *outcome.Report) ([]float32, error) {
+	job := p.denoising()
+	job.Choice, job.Coarse, job.Device = choice, nil, choice.Device(p.device)
+	job.Progress = func(at backend.Progress) error {
+		return progress.Report(from+(to-from)*at.Fraction, at.Iteration, at.Residual)
 	}
-	part := &Report{Method: c.method, Sigma: sigma}
-	pix, err := denoiseBright(ctx, c.on(), &Planar{Width: p.Width, Height: p.Height, Channels: p.Channels, Pix: p.Pix}, c, part)
-	if err != nil {
-		return nil, err
-	}
-	part.Sigma, part.Raw = report.Sigma, report.Raw
-	*report = *part
-	return pix, nil
+	*report = outcome.Report{Method: choice.Method, Noise: outcome.Noise{Sigma: sigma}}
+	planes := imageplanes.Planes{Width: picture.Width, Height: picture.Height, Channels: picture.Channels, Pix: picture.Pix}
+	return job.Denoise(ctx, &planes, report)
 }

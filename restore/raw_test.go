@@ -9,6 +9,7 @@ import (
 	"github.com/averaged/imaging/internal/cameranoise"
 	"github.com/averaged/imaging/internal/scene"
 	"github.com/averaged/imaging/raw"
+	"github.com/averaged/imaging/weights"
 )
 
 // rawScene is a raw image without noise, and with it.
@@ -46,7 +47,7 @@ func TestDenoiseRaw(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1., last)
 	require.Less(t, meanSquare(out.Pix, clean.Pix), .33*meanSquare(noisy.Pix, clean.Pix), "5 dB, of a scene of bricks")
-	require.Equal(t, [2]string{Guided, Camera}, [2]string{report.Method, report.Raw.Demosaicked})
+	require.Equal(t, [2]string{weights.Guided, weights.Camera}, [2]string{report.Method, report.Raw.Demosaicked})
 	require.True(t, report.Certified)
 	require.Less(t, report.Averagedness, 1.)
 	require.Len(t, report.Raw.Noise, 3)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
-	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/upscale"
@@ -47,7 +47,7 @@ func leaves(channels, h, w int) *restore.Planar {
 // scaledDown is a picture after a kernel and downsampling; its sides are multiples of the
 // factor.
 func scaledDown(t testing.TB, p *restore.Planar, k deblur.Kernel, factor int) *restore.Planar {
-	dev := cpu.New()
+	dev := cputest.Open(t)
 	defer dev.Close()
 	q := restore.NewPlanar(p.Channels, p.Height/factor, p.Width/factor)
 	d, err := upscale.NewDownsampling(dev, k, deblur.Reflect, factor, q.Height, q.Width)
@@ -85,10 +85,10 @@ func TestUpscaleGains(t *testing.T) {
 		out, report, err := restore.Upscale(t.Context(), y, c.factor, restore.Antialias(c.antialias), restore.Sigma(0.002))
 		require.NoError(t, err)
 		got, start := psnr(t, x, out.(*restore.Planar)), psnr(t, x, interpolated(t, y, c.factor))
-		t.Logf("%v by %d, %d channels: %.2f dB, interpolated %.2f, in %d iterations", c.antialias, c.factor, c.channels, got, start, report.Iterations)
+		t.Logf("%v by %d, %d channels: %.2f dB, interpolated %.2f, in %d iterations", c.antialias, c.factor, c.channels, got, start, report.Iteration.Count)
 		require.Greater(t, got, start+c.gain)
 		require.Equal(t, restore.DefaultInversePrior(), report.Method)
-		certificate := report.Iteration.Certificate
+		certificate := report.Iteration.Run.Certificate
 		require.True(t, certificate.Converges() && certificate.FixedPointExists())
 		require.Less(t, certificate.Norm, 1.25/float64(c.factor), certificate.NormReason)
 		byTV, report, err := restore.Upscale(t.Context(), y, c.factor, restore.Antialias(c.antialias), restore.Method("tv"), restore.Sigma(0.002))
@@ -124,8 +124,8 @@ func TestUpscaleBlurAndNoise(t *testing.T) {
 	y = noisy(scaledDown(t, x, area, 2), 0.05, 4)
 	out, report, err := restore.Upscale(t.Context(), y, 2, restore.Antialias(upscale.Area))
 	require.NoError(t, err)
-	require.NotNil(t, report.Estimate)
-	require.InEpsilon(t, 0.05, report.Sigma, 0.3)
+	require.NotNil(t, report.Noise.Estimate)
+	require.InEpsilon(t, 0.05, report.Noise.Sigma, 0.3)
 	require.Greater(t, psnr(t, x, out.(*restore.Planar)), psnr(t, x, interpolated(t, y, 2))+1)
 }
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 )
 
 // BenchmarkIteration is one update of the paper's Euler network, 8 crops of 64×64 pixels;
@@ -26,7 +26,7 @@ func BenchmarkIteration(b *testing.B) {
 			c.Blocks = 10 // the paper's
 			of.change(&c)
 			c.PowerIterations = 10 // what comes before the first iteration is not measured
-			dev := cpu.New()
+			dev := cputest.Open(b)
 			defer dev.Close() // its only error would be of work that has been waited for
 			set, err := NewPictures(c.Channels, []Picture{gradientPicture(c.Channels, 200, 200, false)})
 			require.NoError(b, err)

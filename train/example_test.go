@@ -14,7 +14,10 @@ import (
 // A small network learns for a few iterations, and is written with its certificate.
 func Example() {
 	ctx := context.Background()
-	dev := cpu.New()
+	dev, err := cpu.Open()
+	if err != nil {
+		log.Fatal(err)
+	}
 	defer dev.Close()
 	folder, err := os.MkdirTemp("", "run")
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/internal/devicequeue"
 	"github.com/averaged/imaging/weights"
@@ -32,7 +33,7 @@ func leaveFloat64(t *testing.T) {
 }
 
 func processor(t testing.TB, options ...cpu.Option) backend.Device {
-	dev := cpu.New(options...)
+	dev := cputest.Open(t, options...)
 	t.Cleanup(func() { require.NoError(t, dev.Close()) })
 	return dev
 }

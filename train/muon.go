@@ -43,17 +43,6 @@ func newOrthogonaliser(q *devicequeue.Queue, memory *devicequeue.Pool, n, m int)
 	return o
 }
 
-// apply sets dst to the orthogonal part of src, a matrix of rows×(len/rows) numbers, row
-// by row. They may be the same. A matrix of zeros stays.
-func (o *orthogonaliser) apply(q *devicequeue.Queue, dst, src []float32, rows int) {
-	if !o.lay(o.host, src, rows) {
-		copy(dst, src)
-		return
-	}
-	o.iterate(q, o.host)
-	o.take(dst, o.host, rows)
-}
-
 // lay puts a matrix, divided by its Frobenius norm, into the order of the device's image, and tells
 // whether it is not all zeros: no singular value is above that norm.
 func (o *orthogonaliser) lay(host, src []float32, rows int) bool {

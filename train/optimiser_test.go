@@ -36,7 +36,7 @@ func TestSGDByHand(t *testing.T) {
 // TestAdamByHand: the first step has the size of the rate, whatever the gradient's; the
 // second is computed here from the formulas.
 func TestAdamByHand(t *testing.T) {
-	o := AdamDefaults()
+	o := adamDefaults()
 	o.WeightDecay = 0.1
 	w, b := newParameter("w", true, 2), newParameter("b", false, 1)
 	m := newTestOptimiser(t, o, []*Parameter{w, b})
@@ -70,7 +70,7 @@ func TestGradientLimit(t *testing.T) {
 
 // TestOptimisersFindAMinimum of a badly scaled quadratic.
 func TestOptimisersFindAMinimum(t *testing.T) {
-	for _, o := range []Optimiser{{Name: SGD, Momentum: 0.9}, AdamDefaults()} {
+	for _, o := range []Optimiser{{Name: SGD, Momentum: 0.9}, adamDefaults()} {
 		p := newParameter("p", true, 3)
 		m := newTestOptimiser(t, o, []*Parameter{p})
 		copy(p.values, []float32{1, -2, 3})
@@ -98,6 +98,17 @@ func TestSchedules(t *testing.T) {
 	require.InDeltaSlice(t, []float64{1, 0.6, 0.2}, at(Schedule{Name: Cosine, Minimum: 0.2, Maximum: 1}, 0, 50, 100), tiny)
 	require.InDeltaSlice(t, []float64{1e-4, 1e-3, 1e-2}, at(Schedule{Name: Exponential, Minimum: 1e-4, Maximum: 1e-2}, 0, 50, 100), tiny)
 	require.InDeltaSlice(t, []float64{0.25, 0.5, 0.75, 1, 1}, at(Schedule{Name: Constant, Maximum: 1, Warmup: 3}, 0, 1, 2, 3, 4), tiny)
+}
+
+// apply sets dst to the orthogonal part of src, a matrix of rows×(len/rows) numbers, row
+// by row. They may be the same. A matrix of zeros stays.
+func (o *orthogonaliser) apply(q *devicequeue.Queue, dst, src []float32, rows int) {
+	if !o.lay(o.host, src, rows) {
+		copy(dst, src)
+		return
+	}
+	o.iterate(q, o.host)
+	o.take(dst, o.host, rows)
 }
 
 // TestOrthogonaliser: the singular vectors stay and the singular values become ones, within

@@ -10,11 +10,12 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 )
 
 // The gap that a device evaluates is off by no more than summation says, against 200 bits.
 func TestGapIsOffByNoMoreThanSaid(t *testing.T) {
-	dev := cpu.New(cpu.Threads(1))
+	dev := cputest.Open(t, cpu.Threads(1))
 	defer func() { require.NoError(t, dev.Close()) }()
 	const h, w = 23, 31
 	r := rand.New(rand.NewPCG(2, 2))

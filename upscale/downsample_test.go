@@ -9,6 +9,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/devicetest"
 	"github.com/averaged/imaging/internal/response"
@@ -35,7 +36,7 @@ func downsamplingKernels(t testing.TB, factor int) map[string]deblur.Kernel {
 // Every kernel, boundary, factor and size: against the matrix, its transpose and its
 // largest singular value.
 func TestDownsampling(t *testing.T) {
-	for name, dev := range map[string]backend.Device{"cpu": cpu.New(cpu.Threads(2)), "reference": refdevice.New(refdevice.Options{})} {
+	for name, dev := range map[string]backend.Device{"cpu": cputest.Open(t, cpu.Threads(2)), "reference": refdevice.New(refdevice.Options{})} {
 		t.Run(name, func(t *testing.T) {
 			defer dev.Close()
 			rapid.Check(t, func(r *rapid.T) {
@@ -108,7 +109,7 @@ func sortedNames(kernels map[string]deblur.Kernel) []string {
 
 // The bound is near the truth, and so the step 1/‖K‖² nearly as long as it may be.
 func TestDownsamplingNormIsTight(t *testing.T) {
-	dev := cpu.New(cpu.Threads(2))
+	dev := cputest.Open(t, cpu.Threads(2))
 	defer dev.Close()
 	for factor := 2; factor <= 4; factor++ {
 		for a := Bicubic; a <= NoAntialias; a++ {
@@ -161,7 +162,7 @@ func TestDownsamplingNormOfALargeKernel(t *testing.T) {
 }
 
 func newTestDevice(t *testing.T) backend.Device {
-	dev := cpu.New(cpu.Threads(2))
+	dev := cputest.Open(t, cpu.Threads(2))
 	t.Cleanup(func() { require.NoError(t, dev.Close()) })
 	return dev
 }
@@ -249,7 +250,7 @@ func TestAntialiasKernels(t *testing.T) {
 }
 
 func TestDownsamplingRefuses(t *testing.T) {
-	dev := cpu.New(cpu.Threads(1))
+	dev := cputest.Open(t, cpu.Threads(1))
 	k := made(t)(Bicubic.Kernel(2))
 	for _, c := range [][3]int{{0, 4, 4}, {17, 4, 4}, {2, 0, 4}, {2, 4, -1}, {2, math.MaxInt, 4}, {2, 4, math.MaxInt32}} {
 		_, err := NewDownsampling(dev, k, deblur.Zero, c[0], c[1], c[2])

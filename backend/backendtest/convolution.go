@@ -99,6 +99,7 @@ func convolutionCases() []*testCase {
 		cases = append(cases, adjointCase(l, 0, 1), adjointCase(l, 1, -0.3))
 	}
 	cases = append(cases, adjointCase(l, -0.7, 2), adjointCase(l, 1, 0), adjointCase(l, 0, 0.1))
+	cases = append(cases, addAdjointCase(l, -0.3), addAdjointCase(l, 0), addAdjointCase(tiledLayers[0], 2))
 	for i, l := range tiledLayers {
 		cases = append(cases, convolveCase(l, true, leaky), adjointCase(l, float32(i%2), -0.3))
 	}
@@ -227,8 +228,81 @@ func adjointCase(l layer, beta, scale float32) *testCase {
 	return c.complete()
 }
 
+func addAdjointCase(l layer, scale float32) *testCase {
+	c := &testCase{
+		operation: "AddAdjoint",
+		name:      fmt.Sprintf("%v, scale %v", l, scale),
+		operands:  []operand{{name: "dst", role: destination, shape: l.in}, {name: "start", shape: l.in}, {name: "src", shape: l.result()}},
+		prepare: func(dev backend.Device) (prepared, error) {
+			f, err := l.newFilter(dev)
+			if err != nil {
+				return prepared{}, err
+			}
+			return prepared{
+				call: func(b []backend.Buffer) ([]float64, error) {
+					return nil, dev.AddAdjoint(b[0], b[1], b[2], f, scale)
+				},
+				free: f.Free,
+			}, nil
+		},
+		limit:   convolution,
+		inPlace: [][2]int{{0, 1}},
+		fits:    func(x []backend.Shape) bool { return l.fitsLayer(x[2], x[0]) && x[1] == x[0] },
+		local:   true,
+		flops:   l.flops(),
+	}
+	c.tiled = func(x []tensor, grid int) {
+		sum := newTensor(l.in)
+		referenceConvolutionAdjoint(sum, x[2], widen(l.filter(), l.weights()), 0, scale)
+		spreadInTiles(sum, grid)
+		for i, v := range sum.v {
+			x[0].v[i] = x[1].v[i]
+			blend(x[0], i, 1, v)
+		}
+	}
+	c.reference = silent(func(x []tensor) { c.tiled(x, 1) })
+	return c.complete()
+}
+
+// checkAddAdjointBits holds AddAdjoint against a copy and ConvolveAdjoint.
+func checkAddAdjointBits(e *environment) error {
+	for _, l := range tiledLayers {
+		c := addAdjointCase(l, -0.3)
+		f, err := l.newFilter(e.dev)
+		if err != nil {
+			return err
+		}
+		defer f.Free()
+		p, err := c.place(e.dev)
+		if err != nil {
+			return err
+		}
+		defer p.free()
+		dst, start, src := p.buffers[0], p.buffers[1], p.buffers[2]
+		if err := errors.Join(e.dev.LinearCombination(dst, backend.Term{A: 1, X: start}), e.dev.ConvolveAdjoint(dst, src, f, 1, -0.3)); err != nil {
+			return err
+		}
+		want, err := download(e.dev, dst)
+		if err != nil {
+			return err
+		}
+		if err := e.dev.AddAdjoint(dst, start, src, f, -0.3); err != nil {
+			return fmt.Errorf("AddAdjoint: %w", err)
+		}
+		got, err := download(e.dev, dst)
+		if err != nil {
+			return err
+		}
+		if err := checkBits(l.String(), l.in, got, want); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func convolutionChecks() []check {
 	return []check{
+		{operation: "AddAdjoint", name: "equals a copy and ConvolveAdjoint", run: checkAddAdjointBits},
 		{operation: "NewFilter", name: "arguments", run: checkFilterArguments},
 		{operation: "NewFilter", name: "lifetime", run: checkFilterLifetime},
 		{operation: "UpdateFilter", name: "equals a new filter", run: checkUpdateFilter},

@@ -42,6 +42,7 @@ type broken struct {
 	updateFilter       func(f backend.Filter, w backend.Buffer) error
 	convolve           func(dst, src backend.Buffer, f backend.Filter, end backend.ConvEnd) error
 	convolveAdjoint    func(dst, src backend.Buffer, f backend.Filter, beta, scale float32) error
+	addAdjoint         func(dst, start, src backend.Buffer, f backend.Filter, scale float32) error
 	filterGradient     func(dw, x, dy backend.Buffer, beta, scale float32) error
 	biasGradient       func(db, dy backend.Buffer, beta float32) error
 	activationGradient func(dst, out, dy backend.Buffer, a backend.Activation) error
@@ -75,7 +76,7 @@ func newBroken() *broken {
 		evaluate: d.TVEvaluate, newBlur: d.NewBlur, applyBlur: d.ApplyBlur, applyBlurAdjoint: d.ApplyBlurAdjoint,
 		newFilter: d.NewFilter, updateFilter: d.UpdateFilter, convolve: d.Convolve, convolveAdjoint: d.ConvolveAdjoint,
 		filterGradient: d.FilterGradient, biasGradient: d.BiasGradient, activationGradient: d.ActivationGradient,
-		copyRegion: d.CopyRegion, unshuffle: d.Unshuffle, shuffle: d.Shuffle, euler: d.GradientFlow, grid: d.ConvolutionGrid,
+		addAdjoint: d.AddAdjoint, copyRegion: d.CopyRegion, unshuffle: d.Unshuffle, shuffle: d.Shuffle, euler: d.GradientFlow, grid: d.ConvolutionGrid,
 		projectBalls: d.ProjectBalls, ballsGradient: d.ProjectBallsGradient,
 	}
 }
@@ -123,6 +124,9 @@ func (d *broken) Convolve(dst, src backend.Buffer, f backend.Filter, end backend
 }
 func (d *broken) ConvolveAdjoint(dst, src backend.Buffer, f backend.Filter, beta, scale float32) error {
 	return d.convolveAdjoint(dst, src, f, beta, scale)
+}
+func (d *broken) AddAdjoint(dst, start, src backend.Buffer, f backend.Filter, scale float32) error {
+	return d.addAdjoint(dst, start, src, f, scale)
 }
 func (d *broken) FilterGradient(dw, x, dy backend.Buffer, beta, scale float32) error {
 	return d.filterGradient(dw, x, dy, beta, scale)
@@ -1061,6 +1065,43 @@ var mutations = []struct {
 		inner := d.Device
 		d.convolveAdjoint = func(dst, src backend.Buffer, f backend.Filter, beta, _ float32) error {
 			return inner.ConvolveAdjoint(dst, src, f, beta, 1)
+		}
+	}},
+	{"the start is left out", "AddAdjoint", func(d *broken) {
+		inner := d.Device
+		d.addAdjoint = func(dst, start, src backend.Buffer, f backend.Filter, scale float32) error {
+			if err := inner.AddAdjoint(dst, start, src, f, 0); err != nil {
+				return err
+			}
+			return inner.ConvolveAdjoint(dst, src, f, 0, scale)
+		}
+	}},
+	{"scale is forgotten", "AddAdjoint", func(d *broken) {
+		inner := d.Device
+		d.addAdjoint = func(dst, start, src backend.Buffer, f backend.Filter, _ float32) error {
+			return inner.AddAdjoint(dst, start, src, f, 1)
+		}
+	}},
+	{"the start is changed as well", "AddAdjoint", func(d *broken) {
+		inner := d.Device
+		d.addAdjoint = func(dst, start, src backend.Buffer, f backend.Filter, scale float32) error {
+			if err := inner.AddAdjoint(dst, start, src, f, scale); err != nil {
+				return err
+			}
+			return inner.LinearCombination(start, backend.Term{A: 1, X: dst})
+		}
+	}},
+	{"the sum is rounded otherwise", "AddAdjoint", func(d *broken) {
+		inner := d.Device
+		d.addAdjoint = func(dst, start, src backend.Buffer, f backend.Filter, scale float32) error {
+			if err := inner.AddAdjoint(dst, start, src, f, scale); err != nil {
+				return err
+			}
+			return d.edit(dst, func(x tensor) {
+				for i, v := range x.v {
+					x.v[i] = math.Float64frombits(math.Float64bits(v) + 1<<29)
+				}
+			})
 		}
 	}},
 	{"only the first image counts", "FilterGradient", func(d *broken) {

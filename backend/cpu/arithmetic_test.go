@@ -12,7 +12,7 @@ import (
 // Blurs and their adjoints are within the bound of their rounding, by both methods, at every
 // boundary, for kernels of both signs and sizes with odd factors. How close is logged.
 func TestBlurRounding(t *testing.T) {
-	d := New(Threads(1))
+	d := open(t, Threads(1))
 	defer func() { require.NoError(t, d.Close()) }()
 	closest := math.Inf(1)
 	for i, k := range blurKernels {

@@ -3,48 +3,25 @@ package cpu
 import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu/internal/vectors"
-	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // ballPixels is how many pixels of a group of channels one piece of work has. A group of 8
 // is then 128 KiB an array.
 const ballPixels = 1 << 12
 
-// ProjectBalls implements backend.BallProjections.
-func (d *Device) ProjectBalls(dst, src, radius backend.Buffer) error {
-	return d.operate(func(b []*buffer) error {
-		to, from, r := b[0], b[1], b[2]
-		if err := d.checkBalls(to, r, from); err != nil {
-			return err
+// ProjectBalls implements devicekit.Kernels.
+func (d *host) ProjectBalls(dst, src, radius buffer) error {
+	k := d.kernels.vectors
+	p := newBallPieces(src.Shape, radius.Shape)
+	d.pool.For(p.count(), func(i int) {
+		v := p.piece(i)
+		if p.ofMap {
+			k.ProjectBallsMap(dst.Data[v.at:], src.Data[v.at:], radius.Data[v.radius:], v.pixels, p.plane, p.size)
+		} else {
+			k.ProjectBalls(dst.Data[v.at:], src.Data[v.at:], v.pixels, p.plane, p.size, radius.Data[v.radius])
 		}
-		k := d.kernels.vectors
-		p := newBallPieces(from.shape, r.shape)
-		d.pool.For(p.count(), func(i int) {
-			v := p.piece(i)
-			if p.ofMap {
-				k.ProjectBallsMap(to.data[v.at:], from.data[v.at:], r.data[v.radius:], v.pixels, p.plane, p.size)
-			} else {
-				k.ProjectBalls(to.data[v.at:], from.data[v.at:], v.pixels, p.plane, p.size, r.data[v.radius])
-			}
-		})
-		return nil
-	}, dst, src, radius)
-}
-
-// checkBalls checks shapes and memory of a projection of others onto dst.
-func (d *Device) checkBalls(dst, radius *buffer, others ...*buffer) error {
-	for _, o := range others {
-		if err := devicekit.CheckSameShape(dst, o); err != nil {
-			return err
-		}
-		if err := apartOrSame(dst, o); err != nil {
-			return err
-		}
-	}
-	if err := devicekit.CheckBalls(dst.shape, radius.shape); err != nil {
-		return err
-	}
-	return apart(dst, radius)
+	})
+	return nil
 }
 
 // ballPieces are the pieces of work on groups of channels. They depend on the shapes only.
@@ -76,66 +53,48 @@ func (p ballPieces) piece(i int) ballPiece {
 	return v
 }
 
-// ProjectBallsGradient implements backend.BallProjections. Outside the ball, with
+// ProjectBallsGradient implements devicekit.Gradients. Outside the ball, with
 // n = v/‖v‖, it is radius/‖v‖·(dy − n⟨n, dy⟩), and ⟨n, dy⟩ with respect to the radius.
-func (d *Device) ProjectBallsGradient(dst, dradius, src, dy, radius backend.Buffer, beta float32) error {
-	return d.operate(func(b []*buffer) error {
-		to, sums, v, dy, r := b[0], b[1], b[2], b[3], b[4]
-		if err := d.checkBalls(to, r, dy); err != nil {
-			return err
-		}
-		if err := devicekit.CheckSameShape(to, v); err != nil {
-			return err
-		}
-		if err := apart(to, v, sums); err != nil {
-			return err
-		}
-		if err := devicekit.CheckSameShape(sums, r); err != nil {
-			return err
-		}
-		if err := apart(sums, v, dy, r); err != nil {
-			return err
-		}
-		k := d.kernels.vectors
-		p := newBallPieces(v.shape, r.shape)
-		if p.ofMap {
-			d.ballMapGradient(k, p, to, sums, v, dy, r, beta)
-			return nil
-		}
-		along := make([]float64, p.count())
-		d.pool.For(p.count(), func(i int) {
-			at := p.piece(i)
-			var s vectors.Sums
-			k.ProjectBallsGradient(to.data[at.at:], v.data[at.at:], dy.data[at.at:], at.pixels, p.plane, p.size, r.data[at.radius], &s)
-			along[i] = s.Total()
-		})
-		for g, old := range sums.data {
-			sum := 0.0
-			for n := range p.images {
-				for block := range p.blocks {
-					sum += along[(n*p.groups+g)*p.blocks+block]
-				}
-			}
-			out := float32(sum)
-			if beta != 0 {
-				out += float32(beta * old)
-			}
-			sums.data[g] = out
-		}
+func (d *host) ProjectBallsGradient(dst, dradius, src, dy, radius buffer, beta float32) error {
+	k := d.kernels.vectors
+	p := newBallPieces(src.Shape, radius.Shape)
+	if p.ofMap {
+		d.ballMapGradient(k, p, dst.Data, dradius.Data, src.Data, dy.Data, radius.Data, beta)
 		return nil
-	}, dst, dradius, src, dy, radius)
+	}
+	along := make([]float64, p.count())
+	d.pool.For(p.count(), func(i int) {
+		at := p.piece(i)
+		var s vectors.Sums
+		k.ProjectBallsGradient(dst.Data[at.at:], src.Data[at.at:], dy.Data[at.at:], at.pixels, p.plane, p.size, radius.Data[at.radius], &s)
+		along[i] = s.Total()
+	})
+	for g, old := range dradius.Data {
+		sum := 0.0
+		for n := range p.images {
+			for block := range p.blocks {
+				sum += along[(n*p.groups+g)*p.blocks+block]
+			}
+		}
+		out := float32(sum)
+		if beta != 0 {
+			out += float32(beta * old)
+		}
+		dradius.Data[g] = out
+	}
+	return nil
 }
 
 // ballMapGradient is ProjectBallsGradient of a map of radii.
-func (d *Device) ballMapGradient(k *vectors.Kernels, p ballPieces, dst, dradius, src, dy, radius *buffer, beta float32) {
+func (d *host) ballMapGradient(k *vectors.Kernels, p ballPieces, dst, dradius, src, dy, radius []float32, beta float32) {
 	d.pool.For(p.count(), func(i int) {
 		v := p.piece(i)
-		to := dradius.data[v.radius:][:v.pixels]
+		to := dradius[v.radius:][:v.pixels]
 		along := to
 		if beta != 0 {
 			along = make([]float32, v.pixels)
 		}
-		k.ProjectBallsMapGradient(dst.data[v.at:], along, src.data[v.at:], dy.data[v.at:], radius.data[v.radius:], v.pixels, p.plane, p.size)
+		k.ProjectBallsMapGradient(dst[v.at:], along, src[v.at:], dy[v.at:], radius[v.radius:], v.pixels, p.plane, p.size)
 		if beta != 0 {
 			k.Combine(to, []float32{1, beta}, &[vectors.MaxTerms][]float32{along, to})
 		}

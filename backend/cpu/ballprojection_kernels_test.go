@@ -71,7 +71,7 @@ func TestBallKernelsGiveThePortableBits(t *testing.T) {
 						}
 						c := ballCase{pixels, size, radius, extremes}
 						memory, sums := c.run(t, vectors.Portable)
-						gotMemory, gotSums := c.run(t, instructionSets[set].kernels.vectors)
+						gotMemory, gotSums := c.run(t, instructionSets[set].vectors)
 						require.NoError(t, sameFloats(memory, gotMemory), "%+v", c)
 						for i := range sums {
 							for lane, want := range sums[i] {
@@ -138,7 +138,7 @@ func TestBallProjectionsOnAnyNumberOfThreads(t *testing.T) {
 	var want []float32
 	for _, set := range SetsUnderTest(t) {
 		for _, threads := range []int{1, 3, 16} {
-			d := New(UseInstructionSet(set), Threads(threads))
+			d := open(t, UseInstructionSet(set), Threads(threads))
 			x, dy := picture(t, d, s), picture(t, d, s)
 			radius, err := d.Wrap(backend.Vector(3), []float32{1.2, 1.6, 2})
 			require.NoError(t, err)
@@ -162,7 +162,7 @@ func BenchmarkBallProjections(b *testing.B) {
 	for _, set := range InstructionSets() {
 		for _, side := range []int{32, 64} {
 			s := backend.Shape{N: 8, C: 64, H: side, W: side}
-			d := New(UseInstructionSet(set), Threads(1))
+			d := open(b, UseInstructionSet(set), Threads(1))
 			x, dy := picture(b, d, s), picture(b, d, s)
 			radii := make([]float32, 8)
 			for i := range radii {

@@ -91,7 +91,7 @@ func blurReference(s backend.BlurSpec, src []float32, planes int, adjoint bool) 
 }
 
 func TestBlur(t *testing.T) {
-	one, three := New(Threads(1)), New(Threads(3))
+	one, three := open(t, Threads(1)), open(t, Threads(3))
 	defer one.Close()
 	defer three.Close()
 	for i, k := range blurKernels {
@@ -172,7 +172,7 @@ func runBlur(t *testing.T, d *Device, s backend.BlurSpec, adjoint bool) []float3
 }
 
 func TestBlurMisuse(t *testing.T) {
-	d, other := New(Threads(1)), New(Threads(1), MemoryLimit(1<<12))
+	d, other := open(t, Threads(1)), open(t, Threads(1), MemoryLimit(1<<12))
 	defer d.Close()
 	defer other.Close()
 	s := backend.BlurSpec{Kernel: fill(9, 1), KH: 3, KW: 3, CY: 1, CX: 1, H: 8, W: 9, Boundary: backend.Valid}
@@ -216,7 +216,7 @@ func TestBlurMisuse(t *testing.T) {
 
 // One blur serves several goroutines at the same time.
 func TestBlurConcurrently(t *testing.T) {
-	d := New(Threads(2))
+	d := open(t, Threads(2))
 	defer d.Close()
 	for _, method := range []backend.BlurMethod{backend.DirectBlur, backend.FourierBlur} {
 		s := backend.BlurSpec{Kernel: fill(63, 1), KH: 7, KW: 9, CY: 3, CX: 4, H: 37, W: 50, Boundary: backend.Reflect, Method: method}
@@ -256,7 +256,7 @@ func TestBlurConcurrently(t *testing.T) {
 
 // A pair of blur and adjoint on a small photograph of three channels.
 func BenchmarkBlurPair(b *testing.B) {
-	d := New(Threads(1))
+	d := open(b, Threads(1))
 	defer d.Close()
 	for _, size := range []int{3, 5, 7, 9, 13, 31} {
 		for _, method := range []backend.BlurMethod{backend.DirectBlur, backend.FourierBlur} {

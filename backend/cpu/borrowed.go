@@ -1,15 +1,10 @@
 package cpu
 
-import (
-	"fmt"
-	"sync"
-
-	"github.com/averaged/imaging/backend"
-)
+import "sync"
 
 // borrowed is memory of one call, with any contents.
 type borrowed struct {
-	device *Device
+	device *host
 	floats []float32
 	whole  *[]float32
 }
@@ -19,11 +14,10 @@ type borrowed struct {
 var idleMemory sync.Pool
 
 // borrow returns so many floats, which count as the device's until they are given back.
-func (d *Device) borrow(floats int) (borrowed, error) {
+func (d *host) borrow(floats int) (borrowed, error) {
 	bytes := int64(floats) * 4
-	if used := d.used.Add(bytes); d.limit > 0 && used > d.limit {
-		d.used.Add(-bytes)
-		return borrowed{}, fmt.Errorf("%w: %d bytes of scratch memory", backend.ErrOutOfMemory, bytes)
+	if err := d.take(bytes, "scratch memory"); err != nil {
+		return borrowed{}, err
 	}
 	whole, _ := idleMemory.Get().(*[]float32)
 	if whole == nil || len(*whole) < floats {

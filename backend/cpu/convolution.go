@@ -1,9 +1,6 @@
 package cpu
 
 import (
-	"fmt"
-	"sync/atomic"
-
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu/internal/winograd"
 	"github.com/averaged/imaging/backend/devicekit"
@@ -14,12 +11,11 @@ import (
 // (exactly, zero padding included: a tap that reaches outside the frame has no
 // counterpart on either side).
 type filter struct {
-	device           *Device
+	device           *host
 	shape            backend.Shape // Out, In, KH, KW
 	forward, adjoint []float32
 	// forward3 and adjoint3 are the same for Winograd's algorithm, where it applies; forwardBank and adjointBank fill them.
 	forward3, adjoint3 *bank
-	freed              atomic.Bool
 }
 
 // forwardBank returns the filter for Winograd's algorithm; nil where that does not apply.
@@ -34,18 +30,6 @@ func (f *filter) adjointBank() *bank {
 	return f.adjoint3.filled(f.device, func(k *winograd.Kernels, o int, memory *winograd.FilterScratch) {
 		k.TransformAdjoint(f.adjoint3.u, f.forward, f.shape.C, f.shape.N, o, memory)
 	})
-}
-
-// Shape implements backend.Filter.
-func (f *filter) Shape() backend.Shape { return f.shape }
-
-// Free implements backend.Filter.
-func (f *filter) Free() {
-	if f.freed.Swap(true) {
-		return
-	}
-	f.device.used.Add(-f.bytes())
-	f.forward, f.adjoint, f.forward3, f.adjoint3 = nil, nil, nil, nil
 }
 
 // bytes is the memory of the filter.
@@ -81,117 +65,54 @@ func (f *filter) prepare(w []float32) {
 	}
 }
 
-// NewFilter implements backend.Convolutions.
-func (d *Device) NewFilter(w backend.Buffer) (backend.Filter, error) {
-	var f *filter
-	err := d.operate(func(b []*buffer) error {
-		s := b[0].shape
-		if err := devicekit.CheckFilter(s); err != nil {
-			return err
-		}
-		f = &filter{device: d, shape: s}
-		bytes := f.bytes()
-		if used := d.used.Add(bytes); d.limit > 0 && used > d.limit {
-			d.used.Add(-bytes)
-			return fmt.Errorf("%w: %d bytes for a filter", backend.ErrOutOfMemory, bytes)
-		}
-		f.forward, f.adjoint = make([]float32, s.Len()), make([]float32, s.Len())
-		if f.fast() {
-			f.forward3, f.adjoint3 = newBank(s.C, s.N), newBank(s.N, s.C)
-		}
-		f.prepare(b[0].data)
-		return nil
-	}, w)
-	if err != nil {
+// NewFilter implements devicekit.Kernels.
+func (d *host) NewFilter(w buffer) (*filter, error) {
+	s := w.Shape
+	f := &filter{device: d, shape: s}
+	if err := d.take(f.bytes(), "a filter"); err != nil {
 		return nil, err
 	}
+	f.forward, f.adjoint = make([]float32, s.Len()), make([]float32, s.Len())
+	if f.fast() {
+		f.forward3, f.adjoint3 = newBank(s.C, s.N), newBank(s.N, s.C)
+	}
+	f.prepare(w.Data)
 	return f, nil
 }
 
-// UpdateFilter implements backend.Convolutions.
-func (d *Device) UpdateFilter(bf backend.Filter, w backend.Buffer) error {
-	return d.operate(func(b []*buffer) error {
-		f, err := d.ownFilter(bf)
-		if err != nil {
-			return err
-		}
-		if err := devicekit.CheckWeights(b[0].shape, f.shape); err != nil {
-			return err
-		}
-		f.prepare(b[0].data)
-		return nil
-	}, w)
+// FreeFilter implements devicekit.Kernels. The memory goes back to Go's collector.
+func (d *host) FreeFilter(f *filter) { d.used.Add(-f.bytes()) }
+
+// UpdateFilter implements devicekit.Kernels.
+func (d *host) UpdateFilter(f *filter, w buffer) error {
+	f.prepare(w.Data)
+	return nil
 }
 
-func (d *Device) ownFilter(bf backend.Filter) (*filter, error) {
-	f, ok := bf.(*filter)
-	if !ok || f == nil || f.device != d {
-		return nil, fmt.Errorf("%w: filter of type %T", backend.ErrForeign, bf)
-	}
-	if f.freed.Load() {
-		return nil, fmt.Errorf("%w: filter %v", backend.ErrFreed, f.shape)
-	}
-	return f, nil
-}
-
-// Convolve implements backend.Convolutions.
-func (d *Device) Convolve(dst, src backend.Buffer, bf backend.Filter, end backend.ConvEnd) error {
-	if err := end.Activation.Check(); err != nil {
-		return err
-	}
-	buffers := []backend.Buffer{dst, src}
+// Convolve implements devicekit.Kernels.
+func (d *host) Convolve(dst, src buffer, f *filter, end devicekit.ConvEnd[[]float32]) error {
+	e := ending{scale: 1}
 	if end.Bias != nil {
-		buffers = append(buffers, end.Bias)
+		e.bias = end.Bias.Data
 	}
-	return d.operate(func(b []*buffer) error {
-		f, err := d.ownFilter(bf)
-		if err != nil {
-			return err
-		}
-		if err := devicekit.CheckConvolution(b[0].shape, b[1].shape, f.shape); err != nil {
-			return err
-		}
-		if err := apart(b[0], b[1:]...); err != nil {
-			return err
-		}
-		e := ending{scale: 1}
-		if end.Bias != nil {
-			if err := devicekit.CheckBias(b[2].shape, f.shape.N); err != nil {
-				return err
-			}
-			e.bias = b[2].data
-		}
-		if end.Activation.Kind == backend.LeakyReLU {
-			e.rectify, e.slope = true, end.Activation.Slope
-		}
-		if bank := f.forwardBank(); bank != nil {
-			d.convolve3(b[0], b[1], bank, e)
-		} else {
-			d.convolve(b[0], b[1], f.forward, f.shape.H, f.shape.W, e)
-		}
-		return nil
-	}, buffers...)
+	if end.Activation.Kind == backend.LeakyReLU {
+		e.rectify, e.slope = true, end.Activation.Slope
+	}
+	if bank := f.forwardBank(); bank != nil {
+		d.convolve3(&dst, &src, bank, e)
+	} else {
+		d.convolve(&dst, &src, f.forward, f.shape.H, f.shape.W, e)
+	}
+	return nil
 }
 
-// ConvolveAdjoint implements backend.Convolutions.
-func (d *Device) ConvolveAdjoint(dst, src backend.Buffer, bf backend.Filter, beta, scale float32) error {
-	return d.operate(func(b []*buffer) error {
-		f, err := d.ownFilter(bf)
-		if err != nil {
-			return err
-		}
-		if err := devicekit.CheckConvolutionAdjoint(b[0].shape, b[1].shape, f.shape); err != nil {
-			return err
-		}
-		if err := apart(b[0], b[1]); err != nil {
-			return err
-		}
-		e := ending{scale: scale, beta: beta}
-		if bank := f.adjointBank(); bank != nil {
-			d.convolve3(b[0], b[1], bank, e)
-		} else {
-			d.convolve(b[0], b[1], f.adjoint, f.shape.H, f.shape.W, e)
-		}
-		return nil
-	}, dst, src)
+// ConvolveAdjoint implements devicekit.Kernels.
+func (d *host) ConvolveAdjoint(dst, src buffer, f *filter, beta, scale float32) error {
+	e := ending{scale: scale, beta: beta}
+	if bank := f.adjointBank(); bank != nil {
+		d.convolve3(&dst, &src, bank, e)
+	} else {
+		d.convolve(&dst, &src, f.adjoint, f.shape.H, f.shape.W, e)
+	}
+	return nil
 }

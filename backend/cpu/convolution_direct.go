@@ -27,10 +27,10 @@ func (e ending) slopeOf() float32 {
 // stay in the L2 cache while all output channels are made of them in blocks of
 // registers. A pixel's sum takes its terms in an order that depends on src.C, kh and
 // kw alone, so that its bits are the same in any image and any tile.
-func (d *Device) convolve(dst, src *buffer, w []float32, kh, kw int, e ending) {
+func (d *host) convolve(dst, src *buffer, w []float32, kh, kw int, e ending) {
 	c := newDirectConvolution(d, dst, src, w, kh, kw, e)
 	down, across := (c.h+c.rows-1)/c.rows, (c.w+c.columns-1)/c.columns
-	d.pool.For(src.shape.N*down*across, func(piece int) {
+	d.pool.For(src.Shape.N*down*across, func(piece int) {
 		n, tile := piece/(down*across), piece%(down*across)
 		y, x := tile/across*c.rows, tile%across*c.columns
 		c.tile(n, y, x, min(c.rows, c.h-y), min(c.columns, c.w-x))
@@ -52,10 +52,10 @@ type directConvolution struct {
 	kernels       *convrow.Kernels
 }
 
-func newDirectConvolution(d *Device, dst, src *buffer, w []float32, kh, kw int, e ending) *directConvolution {
+func newDirectConvolution(d *host, dst, src *buffer, w []float32, kh, kw int, e ending) *directConvolution {
 	c := &directConvolution{
-		dst: dst.data, src: src.data, out: dst.shape.C, in: src.shape.C,
-		h: src.shape.H, w: src.shape.W, kh: kh, kw: kw, weights: w, bias: e.bias,
+		dst: dst.Data, src: src.Data, out: dst.Shape.C, in: src.Shape.C,
+		h: src.Shape.H, w: src.Shape.W, kh: kh, kw: kw, weights: w, bias: e.bias,
 		end:     convrow.Ending{Slope: e.slopeOf(), Scale: e.scale, Beta: e.beta},
 		kernels: d.kernels.convolution,
 	}

@@ -26,7 +26,7 @@ func TestConvolutionBlocksReadNoOtherPage(t *testing.T) {
 			return arrays[i][:n:n]
 		}
 		for _, set := range InstructionSets() {
-			k := instructionSets[set].kernels.convolution
+			k := instructionSets[set].convolution
 			for most := 1; most <= outputs; most++ {
 				for columns := 1; columns <= convrow.Columns; columns++ {
 					channels, n := k.Size(most, columns)

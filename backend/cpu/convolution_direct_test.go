@@ -92,7 +92,7 @@ type blockCase struct {
 }
 
 func (c blockCase) check(t require.TestingT, set InstructionSet) {
-	k := instructionSets[set].kernels.convolution
+	k := instructionSets[set].convolution
 	pitch := c.columns + convrow.Lanes + c.kw
 	plane := c.kh*pitch + 5
 	apart := c.columns + 7
@@ -192,7 +192,7 @@ func convolved(t require.TestingT, d *Device, s backend.Shape, out int, src, w [
 	}
 	to, err := d.Wrap(s, dst)
 	require.NoError(t, err)
-	d.convolve(to.(*buffer), in.(*buffer), w, kh, kw, e)
+	d.host.convolve(operand(t, d, to), operand(t, d, in), w, kh, kw, e)
 	return dst
 }
 
@@ -252,7 +252,7 @@ func TestDirectConvolution(t *testing.T) {
 		}
 		for _, set := range SetsUnderTest(t) {
 			t.Run(fmt.Sprint(set, l), func(t *testing.T) {
-				d := New(UseInstructionSet(set), Threads(2))
+				d := open(t, UseInstructionSet(set), Threads(2))
 				defer d.Close()
 				plain := convolved(t, d, s, l.out, src, w, l.kh, l.kw, ending{scale: 1}, nil)
 				ended := convolved(t, d, s, l.out, src, w, l.kh, l.kw,
@@ -278,7 +278,7 @@ func TestDirectConvolution(t *testing.T) {
 // image that holds what its kernel reaches.
 func TestDirectConvolutionOfACutImage(t *testing.T) {
 	for _, set := range SetsUnderTest(t) {
-		d := New(UseInstructionSet(set), Threads(2))
+		d := open(t, UseInstructionSet(set), Threads(2))
 		defer d.Close()
 		t.Run(set.String(), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
@@ -317,7 +317,7 @@ func TestDirectConvolutionPadsWithZeros(t *testing.T) {
 	const h, w = 6, 53
 	nan := float32(math.NaN())
 	for _, set := range SetsUnderTest(t) {
-		d := New(UseInstructionSet(set), Threads(1))
+		d := open(t, UseInstructionSet(set), Threads(1))
 		defer d.Close()
 		src := make([]float32, 3*h*w)
 		for i := range src {
@@ -344,17 +344,18 @@ func BenchmarkDirectConvolution(b *testing.B) {
 	for _, set := range InstructionSets() {
 		for _, l := range []struct{ in, out, size int }{{64, 64, 5}, {64, 64, 7}, {64, 64, 3}, {64, 64, 1}, {3, 64, 5}, {64, 3, 5}} {
 			b.Run(fmt.Sprintf("%v/%d→%d,%d×%d", set, l.in, l.out, l.size, l.size), func(b *testing.B) {
-				d := New(UseInstructionSet(set))
+				d := open(b, UseInstructionSet(set))
 				defer d.Close()
 				src, err := d.Alloc(backend.Image(l.in, 321, 481))
 				require.NoError(b, err)
 				dst, err := d.Alloc(backend.Image(l.out, 321, 481))
 				require.NoError(b, err)
 				w := make([]float32, l.out*l.in*l.size*l.size)
+				to, from := operand(b, d, dst), operand(b, d, src)
 				for b.Loop() {
-					d.convolve(dst.(*buffer), src.(*buffer), w, l.size, l.size, ending{scale: 1})
+					d.host.convolve(to, from, w, l.size, l.size, ending{scale: 1})
 				}
-				report(b, instructionSets[set].kernels.winograd, d.pool.Threads(), 2*float64(len(w))*321*481)
+				report(b, instructionSets[set].winograd, d.host.pool.Threads(), 2*float64(len(w))*321*481)
 			})
 		}
 	}

@@ -33,14 +33,14 @@ func sized(s []float32, n int) []float32 {
 func planarGroupsOf(across int) int { return max(1, (across+planarTiles/2)/planarTiles) }
 
 // convolve3 does what convolve does, for a 3×3 filter by Winograd's algorithm.
-func (d *Device) convolve3(dst, src *buffer, b *bank, e ending) {
+func (d *host) convolve3(dst, src *buffer, b *bank, e ending) {
 	bias := make([]float32, b.padded())
 	copy(bias, e.bias)
-	c := tileConvolution{kernels: d.kernels.winograd, bank: b, end: e, bias: bias, h: src.shape.H, w: src.shape.W, region: dst.shape.Whole()}
+	c := tileConvolution{kernels: d.kernels.winograd, bank: b, end: e, bias: bias, h: src.Shape.H, w: src.Shape.W, region: dst.Shape.Whole()}
 	pieces := c.pieces()
-	d.pool.For(src.shape.N*pieces, func(i int) {
+	d.pool.For(src.Shape.N*pieces, func(i int) {
 		c, n := c, i/pieces
-		c.from, c.to = windowOf(src, n, src.shape.Whole()), windowOf(dst, n, c.region)
+		c.from, c.to = windowOf(src, n, src.Shape.Whole()), windowOf(dst, n, c.region)
 		c.piece(i % pieces)
 	})
 }
@@ -54,9 +54,9 @@ type planarWindow struct {
 
 // windowOf returns a region of image n of a buffer.
 func windowOf(b *buffer, n int, r backend.Region) planarWindow {
-	s := b.shape
+	s := b.Shape
 	h, w := r.Size()
-	return planarWindow{b.data[(n*s.C*s.H+r.Y0)*s.W+r.X0:], s.C, h, w, s.Plane(), s.W}
+	return planarWindow{b.Data[(n*s.C*s.H+r.Y0)*s.W+r.X0:], s.C, h, w, s.Plane(), s.W}
 }
 
 // tileConvolution is a convolution of one image under way, by Winograd's algorithm, whose

@@ -7,7 +7,6 @@ package cpu
 
 import (
 	"fmt"
-	"sync"
 	"sync/atomic"
 
 	"github.com/averaged/imaging/backend"
@@ -18,20 +17,8 @@ import (
 // Device is the host's processor; it implements backend.Device. Safe for
 // concurrent use.
 type Device struct {
-	pool *parallel.Pool
-	// set is nil for the one that Selected returns.
-	set     *InstructionSet
-	kernels *kernels
-	threads int
-	fault   error // what every operation returns, where not nil
-	limit   int64 // bytes, 0 for none
-	used    atomic.Int64
-	idle    idleArrays
-	closed  atomic.Bool
-	// flowShape is for tests.
-	flowShape flowShape
-	// running lets Close wait: operations hold it for reading.
-	running sync.RWMutex
+	*devicekit.Device[[]float32, *filter]
+	host *host
 }
 
 var (
@@ -39,13 +26,29 @@ var (
 	_ backend.HostMemory = (*Device)(nil)
 )
 
-// Option changes how Open and New make a device.
-type Option func(*Device)
+// host is the kernels of a Device.
+type host struct {
+	pool    *parallel.Pool
+	set     *InstructionSet
+	kernels *kernels
+	threads int
+	limit   int64 // bytes, 0 for none
+	used    atomic.Int64
+	idle    idleArrays
+	// flowShape is for tests.
+	flowShape flowShape
+}
+
+// buffer is an operand.
+type buffer = devicekit.Array[[]float32]
+
+// Option changes how Open makes a device.
+type Option func(*host)
 
 // Threads sets how many threads compute; 0, the default, means as many as
 // runtime.GOMAXPROCS says. The result does not depend on it.
 func Threads(n int) Option {
-	return func(d *Device) { d.threads = n }
+	return func(d *host) { d.threads = n }
 }
 
 // MemoryLimit sets how many bytes buffers, filters and what GradientFlow keeps of an
@@ -53,138 +56,66 @@ func Threads(n int) Option {
 // means no limit. What Wrap is given is the caller's and does not count: it is there
 // already, and to refuse it would save nothing.
 func MemoryLimit(bytes int64) Option {
-	return func(d *Device) { d.limit = bytes }
+	return func(d *host) { d.limit = bytes }
 }
 
 // UseInstructionSet sets the instruction set, which must be one of InstructionSets(); the
 // default is the one that Selected returns.
 func UseInstructionSet(s InstructionSet) Option {
-	return func(d *Device) { d.set = &s }
+	return func(d *host) { d.set = &s }
 }
 
 // Open returns a device that computes on the host. It fails where this processor or this
 // build does not have the instruction set: one of UseInstructionSet with an error that
 // wraps backend.ErrArgument, one of the environment with that of Selected.
 func Open(options ...Option) (*Device, error) {
-	d := New(options...)
-	if d.fault != nil {
-		d.pool.Close()
-		return nil, d.fault
-	}
-	return d, nil
-}
-
-// New is Open for those to whom an error is soon enough when they compute: where Open
-// fails, every operation of New's device returns its error. With options other than
-// UseInstructionSet, that is where the environment names an instruction set that is not
-// there.
-func New(options ...Option) *Device {
-	d := &Device{}
+	d := &host{}
 	for _, o := range options {
 		o(d)
 	}
-	d.pool = parallel.New(d.threads)
 	if d.set == nil {
 		s, err := Selected()
-		d.set, d.fault = &s, err
+		if err != nil {
+			return nil, err
+		}
+		d.set = &s
 	}
-	if d.fault == nil {
-		d.kernels, d.fault = kernelsOf(*d.set)
+	var err error
+	if d.kernels, err = kernelsOf(*d.set); err != nil {
+		return nil, err
 	}
-	return d
+	d.pool = parallel.New(d.threads)
+	return &Device{devicekit.New(d, true), d}, nil
 }
 
-// Description implements backend.Device.
-func (d *Device) Description() backend.Description {
-	model := "none"
-	if d.fault == nil {
-		model = d.set.String()
-	}
-	return backend.Description{Name: "cpu", Model: model, Threads: d.pool.Threads(), Memory: d.limit}
+// Description implements devicekit.Kernels.
+func (d *host) Description() backend.Description {
+	return backend.Description{Name: "cpu", Model: d.set.String(), Threads: d.pool.Threads(), Memory: d.limit}
 }
 
-// Sync implements backend.Device: there is never anything to wait for.
-func (d *Device) Sync() error {
-	if d.closed.Load() {
-		return backend.ErrClosed
-	}
-	return d.fault
-}
+// Sync implements devicekit.Kernels: there is never anything to wait for.
+func (d *host) Sync() error { return nil }
 
-// Close implements backend.Device.
-func (d *Device) Close() error {
-	if d.closed.Swap(true) {
-		return nil
-	}
-	d.running.Lock() // waits for the operations under way
-	defer d.running.Unlock()
+// Close implements devicekit.Kernels.
+func (d *host) Close() error {
 	d.pool.Close()
 	return nil
 }
 
-// enter begins an operation; leave ends it. Between the two Close waits.
-func (d *Device) enter() error {
-	d.running.RLock()
-	if d.closed.Load() {
-		d.running.RUnlock()
-		return backend.ErrClosed
-	}
-	if d.fault != nil {
-		d.running.RUnlock()
-		return d.fault
+// take counts so many bytes as used for something, if there is room.
+func (d *host) take(bytes int64, what string) error {
+	if used := d.used.Add(bytes); d.limit > 0 && used > d.limit {
+		d.used.Add(-bytes)
+		return fmt.Errorf("%w: %d bytes for %s, %d of %d in use", backend.ErrOutOfMemory, bytes, what, used-bytes, d.limit)
 	}
 	return nil
 }
 
-func (d *Device) leave() { d.running.RUnlock() }
-
-// buffer is an array in host memory, or a view of another's channels.
-type buffer struct {
-	device *Device
-	shape  backend.Shape
-	data   []float32
-	parent *buffer // of a view
-	lent   bool    // the memory is the caller's
-	freed  atomic.Bool
-}
-
-// Shape implements backend.Buffer.
-func (b *buffer) Shape() backend.Shape { return b.shape }
-
-// Free implements backend.Buffer. The memory goes to a buffer of the same length, or back to Go's
-// collector: at once to that where an operation, which may be on this buffer, is under way.
-func (b *buffer) Free() {
-	if b.freed.Swap(true) || b.parent != nil {
-		return
-	}
-	if !b.lent {
-		b.device.used.Add(-int64(len(b.data)) * 4)
-		if d := b.device; d.running.TryLock() {
-			d.idle.put(b.data)
-			d.running.Unlock()
-		}
-	}
-	b.data = nil
-}
-
-// gone tells whether the buffer, or the one that it is a view of, was freed.
-func (b *buffer) gone() bool {
-	return b.freed.Load() || b.parent != nil && b.parent.gone()
-}
-
-// Alloc implements backend.Memory.
-func (d *Device) Alloc(s backend.Shape) (backend.Buffer, error) {
-	if err := d.enter(); err != nil {
-		return nil, err
-	}
-	defer d.leave()
-	if err := s.Check(); err != nil {
-		return nil, err
-	}
+// Alloc implements devicekit.Kernels.
+func (d *host) Alloc(s backend.Shape) ([]float32, error) {
 	bytes := int64(s.Len()) * 4
-	if used := d.used.Add(bytes); d.limit > 0 && used > d.limit {
-		d.used.Add(-bytes)
-		return nil, fmt.Errorf("%w: %d bytes asked for, %d of %d in use", backend.ErrOutOfMemory, bytes, used-bytes, d.limit)
+	if err := d.take(bytes, "a buffer"); err != nil {
+		return nil, err
 	}
 	data := d.idle.take(s.Len())
 	if data == nil {
@@ -194,7 +125,7 @@ func (d *Device) Alloc(s backend.Shape) (backend.Buffer, error) {
 			return nil, err
 		}
 	}
-	return &buffer{device: d, shape: s, data: data}, nil
+	return data, nil
 }
 
 // allocate turns the run-time panic of an absurd length into an error. Memory
@@ -209,106 +140,37 @@ func allocate(n int) (data []float32, err error) {
 	return make([]float32, n), nil
 }
 
+// Free implements devicekit.Kernels. The memory goes to a buffer of the same length, or back to Go's
+// collector.
+func (d *host) Free(data []float32) {
+	d.used.Add(-int64(len(data)) * 4)
+	d.idle.put(data)
+}
+
+// View implements devicekit.Kernels.
+func (d *host) View(data []float32, offset, count int) []float32 {
+	return data[offset : offset+count : offset+count]
+}
+
 // Wrap implements backend.HostMemory.
 func (d *Device) Wrap(s backend.Shape, data []float32) (backend.Buffer, error) {
-	if err := d.enter(); err != nil {
-		return nil, err
-	}
-	defer d.leave()
-	if err := s.Check(); err != nil {
-		return nil, err
-	}
-	if err := devicekit.CheckUpload(s, len(data)); err != nil {
-		return nil, err
-	}
-	return &buffer{device: d, shape: s, data: data, lent: true}, nil
+	return devicekit.Wrap(d.Device, s, data, data)
 }
 
-// Channels implements backend.Memory.
-func (d *Device) Channels(b backend.Buffer, from, count int) (backend.Buffer, error) {
-	if err := d.enter(); err != nil {
-		return nil, err
-	}
-	defer d.leave()
-	h, err := d.own(b)
-	if err != nil {
-		return nil, err
-	}
-	s := h.shape
-	if err := devicekit.CheckChannels(s, from, count); err != nil {
-		return nil, err
-	}
-	p := s.Plane()
-	s.C = count
-	return &buffer{device: d, shape: s, data: h.data[from*p : (from+count)*p : (from+count)*p], parent: h}, nil
+// Upload implements devicekit.Kernels.
+func (d *host) Upload(dst buffer, src []float32) error {
+	d.copied(dst.Data, src)
+	return nil
 }
 
-// Overlaps implements backend.Memory.
-func (d *Device) Overlaps(a, b backend.Buffer) (shared bool, err error) {
-	err = d.operate(func(b []*buffer) error {
-		shared = overlap(b[0].data, b[1].data)
-		return nil
-	}, a, b)
-	return shared, err
-}
-
-// Upload implements backend.Memory.
-func (d *Device) Upload(dst backend.Buffer, src []float32) error {
-	return d.operate(func(b []*buffer) error {
-		if err := devicekit.CheckUpload(b[0].shape, len(src)); err != nil {
-			return err
-		}
-		d.copied(b[0].data, src)
-		return nil
-	}, dst)
-}
-
-// Download implements backend.Memory.
-func (d *Device) Download(dst []float32, src backend.Buffer) error {
-	return d.operate(func(b []*buffer) error {
-		if err := devicekit.CheckDownload(len(dst), b[0].shape); err != nil {
-			return err
-		}
-		d.copied(dst, b[0].data)
-		return nil
-	}, src)
+// Download implements devicekit.Kernels.
+func (d *host) Download(dst []float32, src buffer) error {
+	d.copied(dst, src.Data)
+	return nil
 }
 
 // copied is copy by all threads, which all touch what is new.
-func (d *Device) copied(dst, src []float32) {
+func (d *host) copied(dst, src []float32) {
 	n := min(len(dst), len(src))
 	d.pool.Range(n, vectorBlock, func(lo, hi int) { copy(dst[lo:hi], src[lo:hi]) })
-}
-
-// operate runs one operation on buffers of this device, in the order given.
-func (d *Device) operate(run func(b []*buffer) error, buffers ...backend.Buffer) error {
-	if err := d.enter(); err != nil {
-		return err
-	}
-	defer d.leave()
-	var few [backend.MaxTerms + 1]*buffer
-	own := few[:0]
-	for _, b := range buffers {
-		h, err := d.own(b)
-		if err != nil {
-			return err
-		}
-		own = append(own, h)
-	}
-	return run(own)
-}
-
-// own returns this device's buffer behind b.
-func (d *Device) own(b backend.Buffer) (*buffer, error) {
-	h, ok := b.(*buffer)
-	if !ok || h == nil {
-		return nil, fmt.Errorf("%w: buffer of type %T on device cpu", backend.ErrForeign, b)
-	}
-	if h.device != d {
-		return nil, fmt.Errorf("%w: buffer of another cpu device", backend.ErrForeign)
-	}
-	if h.gone() {
-		return nil, fmt.Errorf("%w: buffer of %v", backend.ErrFreed, h.shape)
-	}
-	return h, nil
 }

@@ -3,12 +3,15 @@ package cpu_test
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -17,7 +20,7 @@ func TestCompliance(t *testing.T) {
 	for _, set := range cpu.SetsUnderTest(t) {
 		t.Run(set.String(), func(t *testing.T) {
 			backendtest.Run(t, func(testing.TB) backend.Device {
-				return cpu.New(cpu.UseInstructionSet(set), cpu.Threads(3))
+				return cputest.Open(t, cpu.UseInstructionSet(set), cpu.Threads(3))
 			}, backendtest.Operations()...)
 		})
 	}
@@ -31,15 +34,15 @@ func TestThreadsGiveTheSameBits(t *testing.T) {
 	}
 	for _, set := range sets {
 		backendtest.SameBits(t,
-			func(testing.TB) backend.Device { return cpu.New(cpu.UseInstructionSet(set), cpu.Threads(1)) },
-			func(testing.TB) backend.Device { return cpu.New(cpu.UseInstructionSet(set), cpu.Threads(5)) })
+			func(testing.TB) backend.Device { return cputest.Open(t, cpu.UseInstructionSet(set), cpu.Threads(1)) },
+			func(testing.TB) backend.Device { return cputest.Open(t, cpu.UseInstructionSet(set), cpu.Threads(5)) })
 	}
 }
 
 func BenchmarkOperations(b *testing.B) {
 	for _, set := range cpu.InstructionSets() {
 		b.Run(set.String(), func(b *testing.B) {
-			backendtest.Benchmark(b, backendtest.Photograph{Height: 321, Width: 481}, func(testing.TB) backend.Device { return cpu.New(cpu.UseInstructionSet(set)) })
+			backendtest.Benchmark(b, backendtest.Photograph{Height: 321, Width: 481}, func(t testing.TB) backend.Device { return cputest.Open(t, cpu.UseInstructionSet(set)) })
 		})
 	}
 }
@@ -50,14 +53,13 @@ func TestSelected(t *testing.T) {
 		got, err := cpu.Selected()
 		require.NoError(t, err)
 		require.Equal(t, want, got.String())
-		require.Equal(t, want, cpu.New().Description().Model)
+		require.Equal(t, want, cputest.Open(t).Description().Model)
 	}
 	t.Setenv(cpu.InstructionSetVariable, "abacus")
 	_, err := cpu.Selected()
 	require.ErrorContains(t, err, "abacus")
-	requireRefused(t, func(t testing.TB, err error) {
-		require.EqualError(t, err, fmt.Sprintf(`IMAGING_CPU="abacus": this processor and build have %v`, cpu.InstructionSets()))
-	})
+	_, err = cpu.Open()
+	require.EqualError(t, err, fmt.Sprintf(`IMAGING_CPU="abacus": this processor and build have %v`, cpu.InstructionSets()))
 	for _, s := range cpu.InstructionSets() {
 		t.Setenv(cpu.InstructionSetVariable, s.String())
 		got, err := cpu.Selected()
@@ -76,6 +78,13 @@ func TestSelected(t *testing.T) {
 	require.NoError(t, d.Close())
 }
 
+// Each instruction set that there is has all kernels.
+func TestInstructionSetsAreWhole(t *testing.T) {
+	for _, s := range cpu.InstructionSets() {
+		require.True(t, cpu.Whole(s), "%v", s)
+	}
+}
+
 // An instruction set that the processor or the build lacks computes nothing and is not
 // reported as the one in use.
 func TestMissingInstructionSets(t *testing.T) {
@@ -90,44 +99,31 @@ func TestMissingInstructionSets(t *testing.T) {
 	}
 	require.Greater(t, len(missing), 2, "no processor has both AVX2 and NEON")
 	for _, s := range missing {
-		requireRefused(t, func(t testing.TB, err error) {
-			require.ErrorIs(t, err, backend.ErrArgument)
-			require.ErrorContains(t, err, fmt.Sprintf("instruction set %v: this processor and build have %v", s, sets))
-		}, cpu.UseInstructionSet(s))
+		_, err := cpu.Open(cpu.UseInstructionSet(s))
+		require.ErrorIs(t, err, backend.ErrArgument)
+		require.ErrorContains(t, err, fmt.Sprintf("instruction set %v: this processor and build have %v", s, sets))
 	}
 }
 
-// requireRefused requires that Open fails with an error that is right, and that whatever a
-// device of New is asked fails with it, but for Close.
-func requireRefused(t *testing.T, right func(t testing.TB, err error), options ...cpu.Option) {
-	t.Helper()
-	_, err := cpu.Open(options...)
-	right(t, err)
-	d := cpu.New(options...)
-	require.Equal(t, "none", d.Description().Model)
-	s := backend.Image(1, 2, 2)
-	sound := cpu.New(cpu.UseInstructionSet(cpu.Portable))
-	defer sound.Close()
-	b, err := sound.Alloc(s)
-	require.NoError(t, err)
-	_, err = d.Alloc(s)
-	right(t, err)
-	_, err = d.Wrap(s, make([]float32, 4))
-	right(t, err)
-	_, err = d.Channels(b, 0, 1)
-	right(t, err)
-	_, err = d.NewBlur(backend.BlurSpec{Kernel: []float32{1}, KH: 1, KW: 1, H: 2, W: 2})
-	right(t, err)
-	_, err = d.NewFilter(b)
-	right(t, err)
-	right(t, d.Fill(b, 1))
-	right(t, d.Sync())
-	require.NoError(t, d.Close())
-	require.ErrorIs(t, d.Sync(), backend.ErrClosed)
+// A device that nobody closes leaves no goroutine once it is out of use.
+func TestForgottenDevicesEnd(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for range 10 {
+		d, err := cpu.Open(cpu.Threads(4))
+		require.NoError(t, err)
+		b, err := d.Alloc(backend.Image(1, 300, 300))
+		require.NoError(t, err)
+		require.NoError(t, d.Fill(b, 1))
+	}
+	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(end); {
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
+	require.LessOrEqual(t, runtime.NumGoroutine(), before)
 }
 
 func TestMemoryLimit(t *testing.T) {
-	d := cpu.New(cpu.MemoryLimit(1 << 20))
+	d := cputest.Open(t, cpu.MemoryLimit(1<<20))
 	defer d.Close()
 	require.EqualValues(t, 1<<20, d.Description().Memory)
 	a, err := d.Alloc(backend.Image(1, 256, 512))
@@ -148,7 +144,7 @@ func TestMemoryLimit(t *testing.T) {
 
 // Memory that the caller lends does not count, neither when it comes nor when it goes.
 func TestMemoryLimitLeavesWrappedMemoryOut(t *testing.T) {
-	d := cpu.New(cpu.MemoryLimit(1 << 20))
+	d := cputest.Open(t, cpu.MemoryLimit(1<<20))
 	defer d.Close()
 	half, all := backend.Image(1, 256, 512), backend.Image(2, 256, 512)
 	a, err := d.Alloc(half)
@@ -166,9 +162,35 @@ func TestMemoryLimitLeavesWrappedMemoryOut(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// Who lends memory twice, in whole or in part, is told so as who takes two views of an array.
+func TestWrappedMemoryThatOverlaps(t *testing.T) {
+	d := cputest.Open(t)
+	defer d.Close()
+	memory := make([]float32, 10)
+	wrap := func(from int) backend.Buffer {
+		b, err := d.Wrap(backend.Vector(4), memory[from:from+4])
+		require.NoError(t, err)
+		return b
+	}
+	first, same, partly, behind := wrap(0), wrap(0), wrap(3), wrap(4)
+	for b, want := range map[backend.Buffer]bool{first: true, same: true, partly: true, behind: false} {
+		shared, err := d.Overlaps(first, b)
+		require.NoError(t, err)
+		require.Equal(t, want, shared)
+	}
+	require.NoError(t, d.LinearCombination(first, backend.Term{A: 2, X: same}))
+	require.NoError(t, d.LinearCombination(first, backend.Term{A: 2, X: behind}))
+	require.ErrorIs(t, d.LinearCombination(first, backend.Term{A: 2, X: partly}), backend.ErrAlias)
+	other, err := d.Alloc(backend.Vector(4))
+	require.NoError(t, err)
+	shared, err := d.Overlaps(first, other)
+	require.NoError(t, err)
+	require.False(t, shared)
+}
+
 // Wrap computes in the caller's memory.
 func TestWrap(t *testing.T) {
-	d := cpu.New()
+	d := cputest.Open(t)
 	defer d.Close()
 	data := []float32{1, 2, 3, 4, 5, 6}
 	b, err := d.Wrap(backend.Image(1, 2, 3), data)

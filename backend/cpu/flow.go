@@ -39,7 +39,7 @@ const stripBytes = 240 << 20
 type flowShape struct{ chunk, strip, band int }
 
 // flow takes the steps of a plan on one batch entry.
-func (d *Device) flow(ctx context.Context, dst, src flowImage, n int, region backend.Region, p *flowPlan) error {
+func (d *host) flow(ctx context.Context, dst, src flowImage, n int, region backend.Region, p *flowPlan) error {
 	columns := tilesOf(region.X0, region.X1)
 	width := d.stripWidth(p, src.shape)
 	strips := (columns.len() + width - 1) / width
@@ -61,7 +61,7 @@ func (d *Device) flow(ctx context.Context, dst, src flowImage, n int, region bac
 
 // stripWidth returns how many tile columns of the result a strip has: what fits into
 // stripBytes, but at least as much as it overlaps its neighbours.
-func (d *Device) stripWidth(p *flowPlan, s backend.Shape) int {
+func (d *host) stripWidth(p *flowPlan, s backend.Shape) int {
 	if d.flowShape.strip > 0 {
 		return d.flowShape.strip
 	}
@@ -88,7 +88,7 @@ const carriedRows = winograd.Tile + 1
 
 // flow is one strip under way.
 type flow struct {
-	device        *Device
+	device        *host
 	kernels       *winograd.Kernels
 	dst, src      flowImage // without a buffer where the array is at hand, and stays
 	n             int
@@ -116,7 +116,7 @@ type flow struct {
 // layer and its sums have not reached.
 type stageRows struct{ hidden, summed int }
 
-func (d *Device) newFlow(dst, src flowImage, n int, region backend.Region, strip interval, p *flowPlan) (*flow, error) {
+func (d *host) newFlow(dst, src flowImage, n int, region backend.Region, strip interval, p *flowPlan) (*flow, error) {
 	s, stages := src.shape, len(p.stages)
 	f := &flow{
 		device: d, kernels: d.kernels.winograd, dst: dst, src: src, n: n, height: s.H, width: s.W, region: region, plan: p,

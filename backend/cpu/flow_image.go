@@ -10,19 +10,19 @@ type flowImage struct {
 	fine   *buffer       // or nil
 }
 
-func asItIs(b *buffer) flowImage { return flowImage{b.shape, 1, b} }
+func asItIs(b *buffer) flowImage { return flowImage{b.Shape, 1, b} }
 
 func unshuffled(b *buffer, factor int) flowImage {
-	return flowImage{b.shape.Unshuffled(factor), factor, b}
+	return flowImage{b.Shape.Unshuffled(factor), factor, b}
 }
 
 // line returns row y of a channel: every factor-th number of it, from the first on, is a pixel. It ends
 // where the buffer does.
 func (f flowImage) line(n, channel, y int) []float32 {
-	s, q := f.fine.shape, f.factor
+	s, q := f.fine.Shape, f.factor
 	of, dy, dx := channel/(q*q), channel/q%q, channel%q
 	if row := y*q + dy; row < s.H && dx < s.W {
-		return f.fine.data[((n*s.C+of)*s.H+row)*s.W:][dx:s.W]
+		return f.fine.Data[((n*s.C+of)*s.H+row)*s.W:][dx:s.W]
 	}
 	return nil
 }

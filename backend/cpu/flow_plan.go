@@ -26,16 +26,16 @@ type flowStep struct {
 // project lets a step project its hidden layer onto balls of these radii. Padding, which
 // is zero, gets balls that it stays in.
 func (s *flowStep) project(b *buffer) {
-	if b.shape != backend.Vector(b.shape.C) {
-		s.projectMap(&radiusMap{shape: b.shape, numbers: b.data})
+	if b.Shape != backend.Vector(b.Shape.C) {
+		s.projectMap(&radiusMap{shape: b.Shape, numbers: b.Data})
 		return
 	}
-	s.group = s.forward.out / b.shape.C
+	s.group = s.forward.out / b.Shape.C
 	s.radius = make([]float32, s.forward.padded())
 	for c := range s.radius {
 		s.radius[c] = 1
 		if c < s.forward.out {
-			s.radius[c] = b.data[c/s.group]
+			s.radius[c] = b.Data[c/s.group]
 		}
 	}
 }

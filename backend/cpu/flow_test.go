@@ -28,7 +28,7 @@ func made(t testing.TB, d *Device, src backend.Buffer, region backend.Region, st
 // Chunks may have any height: all tile rows and more, in which case stages that end
 // before the next begins share their memory, and any less.
 func TestChunksOfAnyHeight(t *testing.T) {
-	d := New(Threads(2))
+	d := open(t, Threads(2))
 	defer d.Close()
 	steps := network(t, d, 16, 16, 3, 16, 16)
 	steps[2].Tableau = heun
@@ -36,7 +36,7 @@ func TestChunksOfAnyHeight(t *testing.T) {
 	for _, h := range []int{1, 31} {
 		s := backend.Image(3, h, 13)
 		src := picture(t, d, s)
-		d.flowShape = flowShape{}
+		d.host.flowShape = flowShape{}
 		want := made(t, d, src, s.Whole(), steps)
 		part := backend.Region{Y0: h / 2, Y1: h, X0: 3, X1: 9}
 		for chunk := 1; chunk <= tilesOf(0, h).to+2*stages+1; chunk++ {
@@ -44,7 +44,7 @@ func TestChunksOfAnyHeight(t *testing.T) {
 				continue // the order of the work is the same on every processor; go test ./... has all
 			}
 			for _, f := range []flowShape{{chunk, 100, 1}, {chunk, 1, 2}} {
-				d.flowShape = f
+				d.host.flowShape = f
 				require.Equal(t, want, made(t, d, src, s.Whole(), steps), "%d rows, %+v", h, f)
 				require.NoError(t, sameInside(want, made(t, d, src, part, steps), s, part), "%d rows, %+v", h, f)
 			}
@@ -56,7 +56,7 @@ func TestChunksOfAnyHeight(t *testing.T) {
 // passes: the bits are those of the whole image at the sizes that are chosen, which are
 // the numbers that come out layer by layer.
 func TestFlowsOfAnyShape(t *testing.T) {
-	d := New(Threads(2))
+	d := open(t, Threads(2))
 	defer d.Close()
 	tableaux := []backend.Tableau{{}, heun, rk4, odd, idle}
 	rapid.Check(t, func(r *rapid.T) {
@@ -84,12 +84,12 @@ func TestFlowsOfAnyShape(t *testing.T) {
 		src := picture(t, d, s)
 		want, wanted := blank(t, d, s)
 		require.NoError(r, devicekit.GradientFlowByLayers(context.Background(), d, want, src, s.Whole(), steps))
-		d.flowShape = flowShape{}
+		d.host.flowShape = flowShape{}
 		whole := made(t, d, src, s.Whole(), steps)
 		require.Less(r, normalisedError(whole, wanted), 1e-9)
 		region := backend.Region{Y0: draw("top", 0, s.H-1), X0: draw("left", 0, s.W-1)}
 		region.Y1, region.X1 = draw("bottom", region.Y0+1, s.H), draw("right", region.X0+1, s.W)
-		d.flowShape = flowShape{draw("chunk", 0, 20), draw("strip", 0, 5), draw("band", 0, 4)}
+		d.host.flowShape = flowShape{draw("chunk", 0, 20), draw("strip", 0, 5), draw("band", 0, 4)}
 		require.NoError(r, sameInside(whole, made(t, d, src, region, steps), s, region))
 	})
 }
@@ -115,7 +115,7 @@ func TestLowAndWideImage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("an image that fills a cache, whose sizes are chosen alike on every processor: go test ./... has it")
 	}
-	d := New(Threads(2))
+	d := open(t, Threads(2))
 	defer d.Close()
 	steps := network(t, d, 64, 16, 16, 16, 16, 16)
 	s := backend.Image(3, 61, 600)
@@ -144,7 +144,7 @@ func TestOddShapes(t *testing.T) {
 		want := allOperations(t, reference, x, y)
 		for _, set := range SetsUnderTest(t) {
 			t.Run(fmt.Sprint(set, c), func(t *testing.T) {
-				d := New(UseInstructionSet(set), Threads(3))
+				d := open(t, UseInstructionSet(set), Threads(3))
 				defer d.Close()
 				got := allOperations(t, d, x, y)
 				for k := range want {
@@ -229,7 +229,7 @@ func TestManyThreads(t *testing.T) {
 	region := backend.Region{Y0: 3, Y1: 40, X0: 50, X1: 53}
 	var whole, part []float32
 	for _, threads := range []int{1, 7, 64} {
-		d := New(Threads(threads))
+		d := open(t, Threads(threads))
 		steps := network(t, d, 16, 16, 20, 16)
 		src := picture(t, d, shape)
 		a, b := made(t, d, src, shape.Whole(), steps), made(t, d, src, region, steps)
@@ -243,14 +243,14 @@ func TestManyThreads(t *testing.T) {
 	// A narrow region of a large image, of which nothing is computed here.
 	var bytes [2]int64
 	for i, threads := range []int{1, 64} {
-		d := New(Threads(threads))
+		d := open(t, Threads(threads))
 		var plan []flowStep
 		for range 4 {
 			plan = append(plan, flowStep{forward: &bank{in: 64, out: 64}, back: &bank{in: 64, out: 64}})
 		}
-		b := &buffer{device: d, shape: backend.Image(3, 6000, 6000)}
+		b := &buffer{Shape: backend.Image(3, 6000, 6000)}
 		r := backend.Region{Y1: 6000, X0: 3000, X1: 3006}
-		f, err := d.newFlow(asItIs(b), asItIs(b), 0, r, tilesOf(r.X0, r.X1), newFlowPlan(plan, 3, 3))
+		f, err := d.host.newFlow(asItIs(b), asItIs(b), 0, r, tilesOf(r.X0, r.X1), newFlowPlan(plan, 3, 3))
 		require.NoError(t, err)
 		bytes[i] = 4 * int64(len(f.memory.floats))
 		f.memory.giveBack()
@@ -265,7 +265,7 @@ func TestManyThreads(t *testing.T) {
 // Scratch memory counts. Where there is too little of it the call says so, leaves
 // nothing taken, and the device works on.
 func TestScratchMemoryLimit(t *testing.T) {
-	d := New(Threads(2))
+	d := open(t, Threads(2))
 	defer d.Close()
 	s := backend.Image(3, 31, 100)
 	src := picture(t, d, s)
@@ -276,30 +276,30 @@ func TestScratchMemoryLimit(t *testing.T) {
 		}
 		steps := network(t, d, width, width, width)
 		want := made(t, d, src, s.Whole(), steps)
-		kept := d.used.Load()
+		kept := d.host.used.Load()
 		dst, _ := blank(t, d, s)
 		for _, room := range []int64{1, 1000, 100_000} {
-			d.limit = kept + room
+			d.host.limit = kept + room
 			err := d.GradientFlow(context.Background(), dst, src, s.Whole(), steps)
 			require.ErrorIs(t, err, backend.ErrOutOfMemory, "width %d, %d bytes left", width, room)
-			require.Equal(t, kept, d.used.Load())
+			require.Equal(t, kept, d.host.used.Load())
 		}
 		w, err := d.Wrap(steps[0].Filter.Shape(), make([]float32, steps[0].Filter.Shape().Len()))
 		require.NoError(t, err)
-		d.limit = kept + 1
+		d.host.limit = kept + 1
 		_, err = d.NewFilter(w)
 		require.ErrorIs(t, err, backend.ErrOutOfMemory)
-		require.Equal(t, kept, d.used.Load())
-		d.limit = 0
+		require.Equal(t, kept, d.host.used.Load())
+		d.host.limit = 0
 		require.Equal(t, want, made(t, d, src, s.Whole(), steps))
-		require.Equal(t, kept, d.used.Load())
+		require.Equal(t, kept, d.host.used.Load())
 		for _, step := range steps {
 			step.Filter.Free()
 			step.Filter.Free()
 		}
-		require.Zero(t, d.used.Load())
+		require.Zero(t, d.host.used.Load())
 		require.ErrorIs(t, d.GradientFlow(context.Background(), dst, src, s.Whole(), steps), backend.ErrFreed)
-		require.Zero(t, d.used.Load())
+		require.Zero(t, d.host.used.Load())
 	}
 }
 
@@ -320,15 +320,15 @@ func (c *endingContext) Err() error {
 // Wherever a context ends, nothing outside the region is touched, no memory stays
 // taken, and the next call is not disturbed by what the stopped one left behind.
 func TestContextEndsInTheMiddle(t *testing.T) {
-	d := New(Threads(2))
+	d := open(t, Threads(2))
 	defer d.Close()
 	s := backend.Shape{N: 2, C: 3, H: 31, W: 24}
 	region := backend.Region{Y0: 2, Y1: 30, X0: 1, X1: 23}
 	steps := network(t, d, 16, 16, 16, 16)
 	src := picture(t, d, s)
-	d.flowShape = flowShape{2, 2, 1}
+	d.host.flowShape = flowShape{2, 2, 1}
 	want := made(t, d, src, region, steps)
-	kept := d.used.Load()
+	kept := d.host.used.Load()
 	stopped := 0
 	for asked := int64(0); ; asked = 2*asked + 1 {
 		inner, end := context.WithCancel(context.Background())
@@ -337,7 +337,7 @@ func TestContextEndsInTheMiddle(t *testing.T) {
 		dst, result := blank(t, d, s)
 		err := d.GradientFlow(ctx, dst, src, region, steps)
 		end()
-		require.Equal(t, kept, d.used.Load())
+		require.Equal(t, kept, d.host.used.Load())
 		if err == nil {
 			require.Equal(t, want, result)
 			break
@@ -358,7 +358,7 @@ func TestContextEndsInTheMiddle(t *testing.T) {
 // Several goroutines use one device, with networks and images of their own and with a
 // filter that all share, while others run out of time.
 func TestConcurrentFlows(t *testing.T) {
-	d := New(Threads(3))
+	d := open(t, Threads(3))
 	defer d.Close()
 	type job struct {
 		steps  []backend.FlowStep
@@ -379,7 +379,7 @@ func TestConcurrentFlows(t *testing.T) {
 	// The first two have the same filters.
 	jobs[1].steps = jobs[0].steps
 	jobs[1].want = made(t, d, jobs[1].src, jobs[1].region, jobs[1].steps)
-	kept := d.used.Load()
+	kept := d.host.used.Load()
 	over, end := context.WithCancel(context.Background())
 	end()
 	var wg sync.WaitGroup
@@ -411,5 +411,5 @@ func TestConcurrentFlows(t *testing.T) {
 	for g, err := range errs {
 		require.NoError(t, err, "goroutine %d", g)
 	}
-	require.Equal(t, kept, d.used.Load())
+	require.Equal(t, kept, d.host.used.Load())
 }

@@ -15,14 +15,14 @@ const (
 )
 
 // filterGradient sets dw = beta·dw + scale·Σ dy·x, over all positions of the taps.
-func (d *Device) filterGradient(dw, x, dy *buffer, beta, scale float32) {
-	w := dw.shape
+func (d *host) filterGradient(dw, x, dy *buffer, beta, scale float32) {
+	w := dw.Shape
 	across := (w.C + gradientInputs - 1) / gradientInputs
 	down := (w.N + gradientOutputs - 1) / gradientOutputs
 	d.pool.For(down*across, func(piece int) {
 		o, i := piece/across*gradientOutputs, piece%across*gradientInputs
 		g := newFilterGradient(d, dw, x, dy, o, i)
-		for n := range x.shape.N {
+		for n := range x.Shape.N {
 			for y := 0; y < g.h; y += g.rows {
 				for x := 0; x < g.w; x += g.columns {
 					g.tile(n, y, x)
@@ -49,13 +49,13 @@ type filterGradient struct {
 	kernels          *convrow.Kernels
 }
 
-func newFilterGradient(d *Device, dw, x, dy *buffer, output, input int) *filterGradient {
-	w := dw.shape
+func newFilterGradient(d *host, dw, x, dy *buffer, output, input int) *filterGradient {
+	w := dw.Shape
 	g := &filterGradient{
 		dw: dw, x: x, dy: dy,
 		output: output, outputs: min(gradientOutputs, w.N-output),
 		input: input, inputs: min(gradientInputs, w.C-input),
-		h: x.shape.H, w: x.shape.W, kh: w.H, kw: w.W,
+		h: x.Shape.H, w: x.Shape.W, kh: w.H, kw: w.W,
 		kernels: d.kernels.convolution,
 	}
 	if g.kh == 1 && g.kw == 1 { // rows do not matter
@@ -86,9 +86,9 @@ func (g *filterGradient) tile(n, y, x int) {
 	// Where a row of dy ends within a vector it goes on with zeros, and so does x.
 	tile.Rows, tile.Columns = h, roundUp(w, convrow.Lanes)
 	plane := g.h * g.w
-	dy := planes{data: g.dy.data[(n*g.dy.shape.C+g.output)*plane:], h: g.h, w: g.w}
+	dy := planes{data: g.dy.Data[(n*g.dy.Shape.C+g.output)*plane:], h: g.h, w: g.w}
 	dy.pack(g.memoryY, g.outputs, tile.PlaneY, tile.PitchY, y, x, h, w, tile.Columns)
-	in := planes{data: g.x.data[(n*g.x.shape.C+g.input)*plane:], h: g.h, w: g.w}
+	in := planes{data: g.x.Data[(n*g.x.Shape.C+g.input)*plane:], h: g.h, w: g.w}
 	in.pack(g.memoryX, g.inputs, g.planeX, tile.PitchX, y-g.kh/2, x-g.kw/2, h+g.kh-1, w+g.kw-1, tile.Columns+g.kw-1)
 	for o := 0; o < g.outputs; {
 		outputs := g.kernels.Outputs(g.outputs - o)
@@ -107,9 +107,9 @@ func (g *filterGradient) tile(n, y, x int) {
 
 // store sets the weights' gradient from the sums.
 func (g *filterGradient) store(beta, scale float32) {
-	all := g.dw.shape.C * g.kh * g.kw
+	all := g.dw.Shape.C * g.kh * g.kw
 	for o := range g.outputs {
-		dw := g.dw.data[(g.output+o)*all+g.input*g.kh*g.kw:][:g.terms()]
+		dw := g.dw.Data[(g.output+o)*all+g.input*g.kh*g.kw:][:g.terms()]
 		for k, sum := range g.sums[o*g.terms():][:g.terms()] {
 			v := float32(float64(scale) * sum)
 			if beta != 0 {

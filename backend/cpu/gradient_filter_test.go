@@ -17,7 +17,7 @@ import (
 func TestCorrelate(t *testing.T) {
 	leaveKernels(t)
 	for _, set := range InstructionSets() {
-		k := instructionSets[set].kernels.convolution
+		k := instructionSets[set].convolution
 		for outputs := 1; outputs <= 9; outputs++ {
 			for _, shape := range [][5]int{{1, 16, 1, 1, 1}, {1, 32, 2, 1, 1}, {3, 16, 1, 3, 3}, {5, 48, 2, 5, 1}, {2, 128, 1, 1, 7}, {8, 128, 1, 3, 3}} {
 				rows, columns, inputs, kh, kw := shape[0], shape[1], shape[2], shape[3], shape[4]
@@ -98,7 +98,7 @@ func TestFilterGradient(t *testing.T) {
 		}
 		for _, set := range SetsUnderTest(t) {
 			t.Run(fmt.Sprint(c, set), func(t *testing.T) {
-				d := New(UseInstructionSet(set), Threads(2))
+				d := open(t, UseInstructionSet(set), Threads(2))
 				defer d.Close()
 				wrap := func(s backend.Shape, data []float32) backend.Buffer {
 					b, err := d.Wrap(s, data)

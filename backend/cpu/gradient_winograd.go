@@ -46,22 +46,22 @@ type gradientGroup struct {
 var gradientGroups = sync.Pool{New: func() any { return new(gradientGroup) }}
 
 // filterGradient3 does what filterGradient does, for 3×3 filters.
-func (d *Device) filterGradient3(dw, x, dy *buffer, beta, scale float32) {
-	s := x.shape
+func (d *host) filterGradient3(dw, x, dy *buffer, beta, scale float32) {
+	s := x.Shape
 	down, across := tilesOf(0, s.H).to, tilesOf(0, s.W).to
 	groups := planarGroupsOf(across)
 	count := s.N * down * groups
 	parts := make([][]float32, partsOf(s.N*down*across, count))
 	c := filterCorrelation{
 		kernels: d.kernels.winograd, x: x, dy: dy,
-		in: dw.shape.C, vTile: winograd.Padded(dw.shape.C), pTile: winograd.Padded(dw.shape.N),
+		in: dw.Shape.C, vTile: winograd.Padded(dw.Shape.C), pTile: winograd.Padded(dw.Shape.N),
 	}
 	d.pool.For(len(parts), func(part int) {
 		kept, _ := gradientSums.Get().(*[]float32)
 		if kept == nil {
 			kept = new([]float32)
 		}
-		sum := sized(*kept, winograd.FilterSize(dw.shape.C, dw.shape.N))
+		sum := sized(*kept, winograd.FilterSize(dw.Shape.C, dw.Shape.N))
 		g := gradientGroups.Get().(*gradientGroup)
 		g.tiles, g.added = 0, false
 		for i := part * count / len(parts); i < (part+1)*count/len(parts); i++ {
@@ -77,7 +77,7 @@ func (d *Device) filterGradient3(dw, x, dy *buffer, beta, scale float32) {
 		parts[part] = sum
 	})
 	d.eachInput(c.in, func(k *winograd.Kernels, i int, memory *winograd.FilterScratch) {
-		k.FilterGradient(dw.data, parts, dw.shape.N, c.in, i, beta, scale, memory)
+		k.FilterGradient(dw.Data, parts, dw.Shape.N, c.in, i, beta, scale, memory)
 	})
 	for _, sum := range parts {
 		gradientSums.Put(&sum)
@@ -96,8 +96,8 @@ func (c *filterCorrelation) take(g *gradientGroup, n, tileRow, from, to int) {
 	tiles := to - from
 	x0, y0 := from*winograd.Tile, tileRow*winograd.Tile
 	wide, width := tiles*winograd.Tile+2, tiles*winograd.Tile
-	g.x = packed(c.kernels, g.x, windowOf(c.x, n, c.x.shape.Whole()), y0-1, winograd.Patch, x0-1, wide)
-	g.dy = packed(c.kernels, g.dy, windowOf(c.dy, n, c.dy.shape.Whole()), y0, winograd.Tile, x0, width)
+	g.x = packed(c.kernels, g.x, windowOf(c.x, n, c.x.Shape.Whole()), y0-1, winograd.Patch, x0-1, wide)
+	g.dy = packed(c.kernels, g.dy, windowOf(c.dy, n, c.dy.Shape.Whole()), y0, winograd.Tile, x0, width)
 	var rows [winograd.Patch][]float32
 	for r := range rows {
 		rows[r] = g.x[r*wide*c.vTile:][:wide*c.vTile]

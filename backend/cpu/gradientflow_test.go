@@ -139,7 +139,7 @@ func TestGradientFlowInChunks(t *testing.T) {
 			continue // one of each kind; go test ./... has all
 		}
 		s := backend.Image(3, c.h, c.w)
-		d := New(Threads(2))
+		d := open(t, Threads(2))
 		steps := network(t, d, c.width, c.hidden...)
 		if len(c.tableaux) > 0 {
 			for k := range steps {
@@ -169,7 +169,7 @@ func TestGradientFlowInChunks(t *testing.T) {
 		}
 		for _, shape := range shapes {
 			other, bits := blank(t, d, s)
-			d.flowShape = shape
+			d.host.flowShape = shape
 			require.NoError(t, d.GradientFlow(context.Background(), other, src, s.Whole(), steps))
 			require.Equal(t, got, bits, "%+v %+v", c, shape)
 			region := backend.Region{Y0: c.h / 3, Y1: c.h/3 + (c.h+1)/2, X0: c.w / 4, X1: c.w/4 + (c.w+1)/2}
@@ -188,14 +188,15 @@ func TestGradientFlowInChunks(t *testing.T) {
 }
 
 func TestGradientFlowTellTheirProgress(t *testing.T) {
-	d := New(Threads(2))
+	d := open(t, Threads(2))
 	steps := network(t, d, 16, 16, 16, 16)
 	s := backend.Shape{N: 2, C: 3, H: 90, W: 70}
 	src := picture(t, d, s)
 	dst, _ := blank(t, d, s)
-	d.flowShape = flowShape{chunk: 3, strip: 5, band: 1}
+	d.host.flowShape = flowShape{chunk: 3, strip: 5, band: 1}
 	var told []float64
-	ctx := backend.WithProgress(context.Background(), func(f float64) { told = append(told, f) })
+	ctx, free := backend.WithProgress(context.Background(), func(p backend.Progress) error { told = append(told, p.Fraction); return nil })
+	defer free()
 	require.NoError(t, d.GradientFlow(ctx, dst, src, s.Whole(), steps))
 	require.Greater(t, len(told), 20)
 	require.IsNonDecreasing(t, told)
@@ -222,9 +223,9 @@ func TestFusedProjectionsGiveThePlanarBits(t *testing.T) {
 			}
 			for c := 0; c < channels; c += size {
 				group := planes[c*pixels:][:size*pixels]
-				instructionSets[set].kernels.vectors.ProjectBalls(group, group, pixels, pixels, size, radii[c])
+				instructionSets[set].vectors.ProjectBalls(group, group, pixels, pixels, size, radii[c])
 			}
-			instructionSets[set].kernels.winograd.Project(side, across*channels, channels, radii, 0, size, across, channels)
+			instructionSets[set].winograd.Project(side, across*channels, channels, radii, 0, size, across, channels)
 			for c := range channels {
 				for p := range pixels {
 					require.Equal(t, planes[c*pixels+p], side[p*channels+c], "%v, groups of %d, channel %d, pixel %d", set, size, c, p)
@@ -244,9 +245,9 @@ func TestFusedProjectionsGiveThePlanarBits(t *testing.T) {
 				for y := range across {
 					winograd.SpreadRadii(ofRows[y*channels+c:][:size], (*[across]float32)(ofMap[y*across:]))
 				}
-				instructionSets[set].kernels.vectors.ProjectBallsMap(group, group, ofMap, pixels, pixels, size)
+				instructionSets[set].vectors.ProjectBallsMap(group, group, ofMap, pixels, pixels, size)
 			}
-			instructionSets[set].kernels.winograd.Project(side, across*channels, channels, ofRows, channels, size, across, channels)
+			instructionSets[set].winograd.Project(side, across*channels, channels, ofRows, channels, size, across, channels)
 			for c := range channels {
 				for p := range pixels {
 					require.Equal(t, planes[c*pixels+p], side[p*channels+c], "%v, a map for groups of %d, channel %d, pixel %d", set, size, c, p)
@@ -259,12 +260,12 @@ func TestFusedProjectionsGiveThePlanarBits(t *testing.T) {
 // Groups that the kernels take are on the fused path, which needs no more memory than
 // another activation; all others are made layer by layer.
 func TestFusedGroups(t *testing.T) {
-	d := New(Threads(1))
+	d := open(t, Threads(1))
 	defer d.Close()
 	s := backend.Image(3, 90, 100)
 	src := picture(t, d, s)
 	dst, _ := blank(t, d, s)
-	kept := d.used.Load()
+	kept := d.host.used.Load()
 	sizes := []int{1, 2, 3, 4, 6, 8, 12, 16, 24, 48}
 	if testing.Short() { // those of the fused path, and some of the other
 		sizes = []int{3, 4, 8, 16, 48}
@@ -272,16 +273,16 @@ func TestFusedGroups(t *testing.T) {
 	for _, size := range sizes {
 		steps := network(t, d, 16, 48)
 		project(t, d, steps, size, 0.6)
-		d.limit = d.used.Load() + int64(4*48*s.Plane()) // a hidden layer, and no more
+		d.host.limit = d.host.used.Load() + int64(4*48*s.Plane()) // a hidden layer, and no more
 		err := d.GradientFlow(context.Background(), dst, src, s.Whole(), steps)
 		if size == 4 || size == 8 || size == 16 {
 			require.NoError(t, err, "groups of %d", size)
 		} else {
 			require.ErrorIs(t, err, backend.ErrOutOfMemory, "groups of %d", size)
 		}
-		d.limit = 0
+		d.host.limit = 0
 		require.NoError(t, d.GradientFlow(context.Background(), dst, src, s.Whole(), steps))
 		steps[0].Filter.Free()
-		require.Equal(t, kept, d.used.Load())
+		require.Equal(t, kept, d.host.used.Load())
 	}
 }

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"context"
 	"runtime"
 	"sync"
 	"testing"
@@ -13,7 +14,7 @@ import (
 // TestIdleArrays: a buffer that was freed gives its array, cleared, to one of the same length and to no other,
 // and a view of it stays gone.
 func TestIdleArrays(t *testing.T) {
-	d := New(Threads(1))
+	d := open(t, Threads(1))
 	defer d.Close()
 	s := backend.Image(2, 100, leastIdle/100)
 	first, err := d.Alloc(s)
@@ -21,18 +22,18 @@ func TestIdleArrays(t *testing.T) {
 	view, err := d.Channels(first, 1, 1)
 	require.NoError(t, err)
 	require.NoError(t, d.Fill(first, 3))
-	array := first.(*buffer).data // which the collector must not have for this test
+	array := operand(t, d, first).Data // which the collector must not have for this test
 	first.Free()
 	first.Free()
 	other, err := d.Alloc(backend.Image(1, 100, leastIdle/100))
 	require.NoError(t, err)
-	require.NotSame(t, &array[0], &other.(*buffer).data[0])
+	require.NotSame(t, &array[0], &operand(t, d, other).Data[0])
 	second, err := d.Alloc(backend.Image(1, 200, leastIdle/100))
 	require.NoError(t, err)
-	require.Same(t, &array[0], &second.(*buffer).data[0])
+	require.Same(t, &array[0], &operand(t, d, second).Data[0])
 	third, err := d.Alloc(s)
 	require.NoError(t, err)
-	require.NotSame(t, &array[0], &third.(*buffer).data[0])
+	require.NotSame(t, &array[0], &operand(t, d, third).Data[0])
 	for _, v := range array {
 		require.Zero(t, v)
 	}
@@ -43,22 +44,22 @@ func TestIdleArrays(t *testing.T) {
 
 // TestIdleArraysAreCollected: what is not used again is not kept.
 func TestIdleArraysAreCollected(t *testing.T) {
-	d := New(Threads(1))
+	d := open(t, Threads(1))
 	defer d.Close()
 	for i := range 100 {
 		b, err := d.Alloc(backend.Vector(leastIdle + i))
 		require.NoError(t, err)
 		b.Free()
 	}
-	require.NotEmpty(t, d.idle.arrays)
+	require.NotEmpty(t, d.host.idle.arrays)
 	runtime.GC()
-	require.Nil(t, d.idle.take(leastIdle+5))
-	require.Empty(t, d.idle.arrays)
+	require.Nil(t, d.host.idle.take(leastIdle+5))
+	require.Empty(t, d.host.idle.arrays)
 }
 
 // TestLentArraysAreNotIdle: memory of the caller's goes to no other buffer.
 func TestLentArraysAreNotIdle(t *testing.T) {
-	d := New(Threads(1))
+	d := open(t, Threads(1))
 	defer d.Close()
 	own := make([]float32, leastIdle)
 	own[0] = 1
@@ -68,25 +69,46 @@ func TestLentArraysAreNotIdle(t *testing.T) {
 	_, err = d.Alloc(backend.Vector(leastIdle))
 	require.NoError(t, err)
 	require.Equal(t, float32(1), own[0])
-	require.Empty(t, d.idle.arrays)
+	require.Empty(t, d.host.idle.arrays)
 }
 
-// TestFreeInTheMiddle: what is freed while an operation is under way goes to no other buffer, for the operation may
-// be on it.
+// freeing is a context that frees a buffer when an operation asks whether it has ended.
+type freeing struct {
+	context.Context
+	free func()
+}
+
+func (f freeing) Err() error {
+	f.free()
+	return f.Context.Err()
+}
+
+// TestFreeInTheMiddle: what is freed while an operation on it is under way goes to no other buffer before the
+// operation has ended.
 func TestFreeInTheMiddle(t *testing.T) {
-	d := New(Threads(1))
+	d := open(t, Threads(1))
 	defer d.Close()
-	b, err := d.Alloc(backend.Vector(leastIdle))
+	s := backend.Image(3, 100, 100)
+	steps := network(t, d, 16, 16)
+	src, err := d.Alloc(s)
 	require.NoError(t, err)
-	require.NoError(t, d.enter())
-	b.Free()
-	d.leave()
-	require.Empty(t, d.idle.arrays)
+	dst, err := d.Alloc(s)
+	require.NoError(t, err)
+	asked := false
+	ctx := freeing{t.Context(), func() {
+		asked = true
+		src.Free()
+		require.ErrorIs(t, d.Fill(src, 1), backend.ErrFreed)
+		require.Empty(t, d.host.idle.arrays)
+	}}
+	require.NoError(t, d.GradientFlow(ctx, dst, src, s.Whole(), steps))
+	require.True(t, asked)
+	require.Len(t, d.host.idle.arrays, 1)
 }
 
 // TestIdleArraysHaveOneUser: of many at once.
 func TestIdleArraysHaveOneUser(t *testing.T) {
-	d := New(Threads(1))
+	d := open(t, Threads(1))
 	defer d.Close()
 	var wait sync.WaitGroup
 	errs := make([]error, 4)

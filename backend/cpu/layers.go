@@ -10,111 +10,64 @@ import (
 	"github.com/averaged/imaging/backend/devicekit"
 )
 
-var _ backend.Layered = (*Device)(nil)
+// layer is a layer of a network.
+type layer = devicekit.Layer[[]float32, *filter]
 
-// ApplyLayers implements backend.Layered. Layers whose 3×3 filters Winograd's algorithm
-// applies to are computed in arrays of pixels, with the channels of a pixel side by side, of
-// which residual blocks and ways up change one in place; others go one by one.
-func (d *Device) ApplyLayers(ctx context.Context, dst backend.Buffer, y, x int, region backend.Region, src backend.Buffer, window backend.Region, layers []backend.Layer) error {
-	own := make([]ownLayer, len(layers))
-	for k, l := range layers {
-		var err error
-		if own[k].first, err = d.ownUnlessNil(l.Filter); err != nil {
-			return err
-		}
-		if own[k].second, err = d.ownUnlessNil(l.Second); err != nil {
-			return err
-		}
-		if own[k].Layer = l; !own[k].fused() {
-			return devicekit.LayersOneByOne(ctx, d, dst, y, x, region, src, window, layers)
-		}
-	}
-	return d.operate(func(b []*buffer) error {
-		shapes, err := devicekit.CheckLayers(b[0].shape, y, x, region, b[1].shape, window, layers)
-		if err != nil {
-			return err
-		}
-		if err := apart(b[0], b[1]); err != nil {
-			return err
-		}
-		start := b[1].shape
-		start.H, start.W = window.Size()
-		for k := range own {
-			if err := d.prepareLayer(&own[k], b[0]); err != nil {
-				return err
+// MakesLayers implements devicekit.Layerings: layers whose 3×3 filters Winograd's algorithm applies
+// to. It looks at filters only, so that a network has the same bits at any size of image.
+func (d *host) MakesLayers(layers []layer) bool {
+	for _, l := range layers {
+		switch l.Kind {
+		case backend.ConvolutionLayer:
+			if !l.Filter.fast() {
+				return false
 			}
-			own[k].before, own[k].after = start, shapes[k]
-			start = shapes[k]
-		}
-		h, w := region.Size()
-		part := backend.Region{Y0: y, Y1: y + h, X0: x, X1: x + w}
-		for n := range b[1].shape.N {
-			c := layering{device: d, n: n, layers: own, from: windowOf(b[1], n, window), to: windowOf(b[0], n, part), region: region}
-			if err := c.run(ctx); err != nil {
-				return err
+		case backend.ResidualLayer:
+			if !l.Filter.fast() || !l.Second.fast() {
+				return false
 			}
 		}
-		return nil
-	}, dst, src)
-}
-
-// ownLayer is a layer as the fused path wants it.
-type ownLayer struct {
-	backend.Layer
-	first, second    *filter
-	bias, secondBias []float32 // with padding, or the bias of a 1×1 convolution
-	from             *buffer
-	before, after    backend.Shape // of z
-}
-
-// ownUnlessNil returns the device's filter, or nil for none.
-func (d *Device) ownUnlessNil(f backend.Filter) (*filter, error) {
-	if f == nil {
-		return nil, nil
-	}
-	return d.ownFilter(f)
-}
-
-// fused tells whether a layer has a fused path, or is none, which is found later. It looks at
-// filters only, so that a network has the same bits at any size of image.
-func (l *ownLayer) fused() bool {
-	fast := func(f *filter) bool { return f == nil || f.fast() }
-	switch l.Kind {
-	case backend.ConvolutionLayer:
-		return fast(l.first)
-	case backend.ResidualLayer:
-		return fast(l.first) && fast(l.second)
 	}
 	return true
 }
 
-// prepareLayer takes the buffers of a layer that has been checked, none of which may share
-// memory with dst.
-func (d *Device) prepareLayer(l *ownLayer, dst *buffer) error {
-	numbers := func(b backend.Buffer, channels int) ([]float32, error) {
-		list := make([]float32, winograd.Padded(channels))
-		if b == nil {
-			return list, nil
+// ApplyLayers implements devicekit.Layerings. Layers are computed in arrays of pixels, with the
+// channels of a pixel side by side, of which residual blocks and ways up change one in place.
+func (d *host) ApplyLayers(ctx context.Context, dst buffer, y, x int, region backend.Region, src buffer, window backend.Region, layers []layer) error {
+	own := make([]ownLayer, len(layers))
+	for k, l := range layers {
+		own[k] = ownLayer{layer: l, bias: paddedBias(l.Filter, l.Bias)}
+		if l.Kind == backend.ResidualLayer {
+			own[k].secondBias = paddedBias(l.Second, l.SecondBias)
 		}
-		own, err := d.ownApart(b, dst)
-		if err == nil {
-			copy(list, own.data)
+		if l.Kind != backend.UpLayer {
+			own[k].From = nil
 		}
-		return list, err
 	}
-	var err error
-	if l.bias, err = numbers(l.Bias, l.first.shape.N); err != nil {
-		return err
-	}
-	if l.Kind == backend.ResidualLayer {
-		if l.secondBias, err = numbers(l.SecondBias, l.second.shape.N); err != nil {
+	h, w := region.Size()
+	part := backend.Region{Y0: y, Y1: y + h, X0: x, X1: x + w}
+	for n := range src.Shape.N {
+		c := layering{device: d, n: n, layers: own, from: windowOf(&src, n, window), to: windowOf(&dst, n, part), region: region}
+		if err := c.run(ctx); err != nil {
 			return err
 		}
 	}
-	if l.Kind == backend.UpLayer && l.From != nil {
-		l.from, err = d.ownApart(l.From, dst)
+	return nil
+}
+
+// ownLayer is a layer as the fused path wants it.
+type ownLayer struct {
+	layer
+	bias, secondBias []float32 // with padding, or the bias of a 1×1 convolution
+}
+
+// paddedBias returns the bias of a filter, or zeros.
+func paddedBias(f *filter, bias *buffer) []float32 {
+	list := make([]float32, winograd.Padded(f.shape.N))
+	if bias != nil {
+		copy(list, bias.Data)
 	}
-	return err
+	return list
 }
 
 // slope is that of the activation for negative arguments.
@@ -127,7 +80,7 @@ func (l *ownLayer) slope() float32 {
 
 // layering is a call of ApplyLayers under way on one image.
 type layering struct {
-	device   *Device
+	device   *host
 	n        int
 	layers   []ownLayer
 	from, to planarWindow
@@ -172,7 +125,7 @@ func (c *layering) run(ctx context.Context) error {
 				c.convolve(l, z, nil)
 				return nil
 			}
-			next := c.pixels(l.after)
+			next := c.pixels(l.After)
 			c.convolve(l, z, next)
 			z = next
 		case backend.ResidualLayer:
@@ -181,14 +134,14 @@ func (c *layering) run(ctx context.Context) error {
 			}
 		case backend.DownLayer:
 			kept = append(kept, here())
-			next := c.pixels(l.after)
+			next := c.pixels(l.After)
 			c.down(l, next, z)
 			z = next
 		case backend.UpLayer:
 			below, to := here(), z
-			if l.from != nil {
+			if l.From != nil {
 				s := l.coarse()
-				below = c.load(windowOf(l.from, c.n, backend.Region{Y0: l.Y, Y1: l.Y + s.H, X0: l.X, X1: l.X + s.W}))
+				below = c.load(windowOf(l.From, c.n, backend.Region{Y0: l.Y, Y1: l.Y + s.H, X0: l.X, X1: l.X + s.W}))
 			} else {
 				to, kept = kept[len(kept)-1], kept[:len(kept)-1]
 			}
@@ -202,8 +155,8 @@ func (c *layering) run(ctx context.Context) error {
 
 // coarse returns the shape of what the way up is made of.
 func (l *ownLayer) coarse() backend.Shape {
-	s := l.after.Unshuffled(2)
-	s.C = l.first.shape.C
+	s := l.After.Unshuffled(2)
+	s.C = l.Filter.shape.C
 	return s
 }
 
@@ -214,17 +167,17 @@ func (c *layering) needs() (arrays, hidden int) {
 		arrays += r.size()
 	}
 	if c.layers[0].Kind != backend.ConvolutionLayer {
-		add(c.layers[0].before)
+		add(c.layers[0].Before)
 	}
 	for k := range c.layers {
 		l := &c.layers[k]
 		switch {
 		case l.Kind == backend.ConvolutionLayer && k < len(c.layers)-1, l.Kind == backend.DownLayer:
-			add(l.after)
+			add(l.After)
 		case l.Kind == backend.ResidualLayer:
 			h := hiddenOf(l, c.device.pool.Threads())
 			hidden = max(hidden, h.size())
-		case l.from != nil:
+		case l.From != nil:
 			add(l.coarse())
 		}
 	}
@@ -239,8 +192,8 @@ func newRing(s backend.Shape) ring {
 
 // hiddenOf returns the ring of the hidden layer of a residual block, without memory.
 func hiddenOf(l *ownLayer, threads int) ring {
-	s := l.before
-	s.C = l.first.shape.N
+	s := l.Before
+	s.C = l.Filter.shape.N
 	r := newRing(s)
 	r.slots = hiddenRows(bandOf(r.slots, tilesOf(0, s.W).to, threads))
 	return r
@@ -311,14 +264,14 @@ func (c *layering) store(z *pixels) {
 // convolve sets to, or the result if that is nil, to the convolution of z, or of the source.
 func (c *layering) convolve(l *ownLayer, z, to *pixels) {
 	t := tileConvolution{
-		kernels: c.device.kernels.winograd, bank: l.first.forwardBank(), end: ending{rectify: true, slope: l.slope(), scale: 1}, bias: l.bias,
-		h: l.after.H, w: l.after.W, from: c.from, to: c.to, region: c.region, zeros: c.zeros,
+		kernels: c.device.kernels.winograd, bank: l.Filter.forwardBank(), end: ending{rectify: true, slope: l.slope(), scale: 1}, bias: l.bias,
+		h: l.After.H, w: l.After.W, from: c.from, to: c.to, region: c.region, zeros: c.zeros,
 	}
 	if z != nil {
 		t.fromRing = &z.ring
 	}
 	if to != nil {
-		t.toRing, t.region = &to.ring, l.after.Whole()
+		t.toRing, t.region = &to.ring, l.After.Whole()
 	}
 	c.device.pool.For(t.pieces(), t.piece)
 }
@@ -327,13 +280,13 @@ func (c *layering) convolve(l *ownLayer, z, to *pixels) {
 func (c *layering) residual(ctx context.Context, l *ownLayer, z *pixels) error {
 	f := c.device.newBlock(l, z, c.hidden, c.zeros)
 	// Progress of one layer says nothing of that of all.
-	return f.run(backend.WithProgress(ctx, func(float64) {}))
+	return f.run(backend.WithoutProgress(ctx))
 }
 
 // newBlock returns the flow of a residual block that is made in place.
-func (d *Device) newBlock(l *ownLayer, z *pixels, hidden, zeros []float32) *flow {
+func (d *host) newBlock(l *ownLayer, z *pixels, hidden, zeros []float32) *flow {
 	channels := z.channels
-	step := &flowStep{forward: l.first.forwardBank(), back: l.second.forwardBank(), bias: l.bias, backBias: l.secondBias, slope: l.slope()}
+	step := &flowStep{forward: l.Filter.forwardBank(), back: l.Second.forwardBank(), bias: l.bias, backBias: l.secondBias, slope: l.slope()}
 	h := hiddenOf(l, d.pool.Threads())
 	h.data = hidden[:h.size()]
 	if need := max(z.row, h.row); len(zeros) < need {
@@ -342,9 +295,9 @@ func (d *Device) newBlock(l *ownLayer, z *pixels, hidden, zeros []float32) *flow
 	down, across := z.slots, tilesOf(0, z.w).to
 	all := interval{0, across}
 	return &flow{
-		device: d, kernels: d.kernels.winograd, height: z.h, width: z.w, region: l.before.Whole(),
+		device: d, kernels: d.kernels.winograd, height: z.h, width: z.w, region: l.Before.Whole(),
 		plan: &flowPlan{
-			stages: []stage{{step: step, in: l.before.C, out: l.before.C, sums: []sum{{known: channels, scale: 1}}}},
+			stages: []stage{{step: step, in: l.Before.C, out: l.Before.C, sums: []sum{{known: channels, scale: 1}}}},
 			arrays: 1, channels: channels, hidden: h.channels,
 		},
 		grid: [2]int{down, across}, rows: interval{0, down}, strip: all, columns: all,
@@ -362,7 +315,7 @@ func (c *layering) down(l *ownLayer, to, z *pixels) {
 	for o := range to.unpadded {
 		for i := range in {
 			for part := range 4 {
-				u[(part*in+i)*out+o] = l.first.forward[(o*in+i)*4+part]
+				u[(part*in+i)*out+o] = l.Filter.forward[(o*in+i)*4+part]
 			}
 		}
 	}
@@ -404,7 +357,7 @@ func (c *layering) up(l *ownLayer, z, below *pixels) {
 		for part := range 4 {
 			dy, at := part/2, part%2*pixel+k
 			for i := range in {
-				u[(dy*in+i)*row+at] = l.first.forward[(4*k+part)*in+i]
+				u[(dy*in+i)*row+at] = l.Filter.forward[(4*k+part)*in+i]
 			}
 			for x := range below.w {
 				bias[(dy*below.w+x)*row+at] = l.bias[4*k+part]

@@ -14,7 +14,7 @@ func TestLayersTouchNoOtherPage(t *testing.T) {
 	leaveKernels(t)
 	for _, set := range InstructionSets() {
 		for _, atEnd := range []bool{true, false} {
-			d := New(Threads(1), UseInstructionSet(set))
+			d := open(t, Threads(1), UseInstructionSet(set))
 			m := newLayersMaker(t, d)
 			m.wrap = func(n int) []float32 { return between(t, n, atEnd) }
 			for _, size := range [][2]int{{1, 1}, {5, 7}, {13, 18}} {

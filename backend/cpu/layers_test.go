@@ -100,7 +100,7 @@ func (c layersCall) oneByOne(t require.TestingT, d *Device) []float32 {
 
 // spoil fills the memory that the next call borrows with what is no number.
 func spoil(t require.TestingT, d *Device) {
-	m, err := d.borrow(1 << 19)
+	m, err := d.host.borrow(1 << 19)
 	require.NoError(t, err)
 	for i := range *m.whole {
 		(*m.whole)[i] = float32(math.NaN())
@@ -155,7 +155,7 @@ func drawLayers(m *layersMaker, draw func(name string, from, to int) int, images
 func TestLayersOfAnyShape(t *testing.T) {
 	for _, set := range SetsUnderTest(t) {
 		t.Run(set.String(), func(t *testing.T) {
-			d, one := New(Threads(3), UseInstructionSet(set)), New(Threads(1), UseInstructionSet(set))
+			d, one := open(t, Threads(3), UseInstructionSet(set)), open(t, Threads(1), UseInstructionSet(set))
 			defer d.Close()
 			defer one.Close()
 			rapid.Check(t, func(r *rapid.T) {
@@ -238,7 +238,7 @@ func (m *layersMaker) unet() []backend.Layer {
 
 // Layers without a fast path are computed one by one, to the bit.
 func TestLayersWithoutFusedPath(t *testing.T) {
-	d := New(Threads(2))
+	d := open(t, Threads(2))
 	defer d.Close()
 	m := newLayersMaker(t, d)
 	s := backend.Image(3, 13, 17)
@@ -249,7 +249,7 @@ func TestLayersWithoutFusedPath(t *testing.T) {
 
 // What is wrong is an error of its kind, whichever way the layers would go, and leaves dst alone.
 func TestLayersRefuse(t *testing.T) {
-	d, other := New(Threads(1)), New(Threads(1))
+	d, other := open(t, Threads(1)), open(t, Threads(1))
 	defer d.Close()
 	defer other.Close()
 	m := newLayersMaker(t, d)
@@ -301,7 +301,7 @@ func TestLayersRefuse(t *testing.T) {
 	require.ErrorIs(t, d.ApplyLayers(t.Context(), dst, 0, 0, s.Whole(), dst, s.Whole(), []backend.Layer{m.residual(17, 17)}), backend.ErrAlias)
 	bias := change(1, func(l *backend.Layer) {
 		var err error
-		l.Bias, err = d.Wrap(backend.Vector(16), dst.(*buffer).data[:16])
+		l.Bias, err = d.Wrap(backend.Vector(16), operand(t, d, dst).Data[:16])
 		require.NoError(t, err)
 	})
 	require.ErrorIs(t, d.ApplyLayers(t.Context(), dst, 0, 0, s.Whole(), src, s.Whole(), bias), backend.ErrAlias)
@@ -310,13 +310,13 @@ func TestLayersRefuse(t *testing.T) {
 // Wherever a context ends or memory is short, no memory stays taken, the progress of the caller is
 // not told of, and the next call is not disturbed.
 func TestLayersEndInTheMiddle(t *testing.T) {
-	d := New(Threads(2))
+	d := open(t, Threads(2))
 	defer d.Close()
 	m := newLayersMaker(t, d)
 	s := backend.Shape{N: 2, C: 3, H: 61, W: 40}
 	c := layersCall{src: m.buffer(s, 1), window: s.Whole(), region: s.Whole(), layers: m.unet(), result: backend.Shape{N: 2, C: 17, H: 61, W: 40}}
 	want := c.by(t, d, d.ApplyLayers)
-	kept := d.used.Load()
+	kept := d.host.used.Load()
 	stopped := 0
 	for asked := int64(0); ; asked = 2*asked + 1 {
 		inner, end := context.WithCancel(context.Background())
@@ -325,7 +325,7 @@ func TestLayersEndInTheMiddle(t *testing.T) {
 		dst, result := blank(t, d, c.result)
 		err := d.ApplyLayers(ctx, dst, 0, 0, c.region, c.src, c.window, c.layers)
 		end()
-		require.Equal(t, kept, d.used.Load())
+		require.Equal(t, kept, d.host.used.Load())
 		if err == nil {
 			require.Equal(t, want, result)
 			break
@@ -336,19 +336,23 @@ func TestLayersEndInTheMiddle(t *testing.T) {
 	require.Greater(t, stopped, 5)
 	dst, _ := blank(t, d, c.result)
 	for _, room := range []int64{1, 1000, 100_000} {
-		d.limit = kept + room
+		d.host.limit = kept + room
 		require.ErrorIs(t, d.ApplyLayers(t.Context(), dst, 0, 0, c.region, c.src, c.window, c.layers), backend.ErrOutOfMemory)
-		require.Equal(t, kept, d.used.Load())
+		require.Equal(t, kept, d.host.used.Load())
 	}
-	d.limit = 0
-	ctx := backend.WithProgress(t.Context(), func(fraction float64) { require.Fail(t, fmt.Sprint("progress ", fraction)) })
+	d.host.limit = 0
+	ctx, free := backend.WithProgress(t.Context(), func(p backend.Progress) error {
+		require.Fail(t, fmt.Sprint("progress ", p.Fraction))
+		return nil
+	})
+	defer free()
 	require.NoError(t, d.ApplyLayers(ctx, dst, 0, 0, c.region, c.src, c.window, c.layers))
 	require.Equal(t, want, c.by(t, d, d.ApplyLayers))
 }
 
 // A part of a wide image, whose rows are computed in several pieces, has the bits of the whole.
 func TestLayersOfWideImages(t *testing.T) {
-	d := New(Threads(2))
+	d := open(t, Threads(2))
 	defer d.Close()
 	m := newLayersMaker(t, d)
 	s := backend.Image(3, 14, 200)

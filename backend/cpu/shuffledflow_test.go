@@ -39,7 +39,7 @@ func coded(t testing.TB, d *Device, steps []backend.FlowStep, random *rapid.T) [
 // TestShuffledFlow: it has the bits of the three operations that it stands for, with every kind of radii, and
 // writes nothing else.
 func TestShuffledFlow(t *testing.T) {
-	d := New(Threads(2))
+	d := open(t, Threads(2))
 	defer d.Close()
 	rapid.Check(t, func(random *rapid.T) {
 		draw := func(name string, low, high int) int { return rapid.IntRange(low, high).Draw(random, name) }
@@ -87,7 +87,7 @@ func TestShuffledFlow(t *testing.T) {
 
 // TestShuffledFlowRefuses: what does not go together, and what the fused path does not make.
 func TestShuffledFlowRefuses(t *testing.T) {
-	d := New(Threads(1))
+	d := open(t, Threads(1))
 	defer d.Close()
 	s := backend.Image(3, 12, 14)
 	coarse := s.Unshuffled(2)
@@ -103,7 +103,7 @@ func TestShuffledFlowRefuses(t *testing.T) {
 	src := picture(t, d, s)
 	dst, _ := blank(t, d, s)
 	other, _ := blank(t, d, backend.Image(3, 12, 15))
-	foreign, err := New(Threads(1)).Alloc(s)
+	foreign, err := open(t, Threads(1)).Alloc(s)
 	require.NoError(t, err)
 	call := func(dst backend.Buffer, q int, change func(steps []backend.FlowStep, radii []backend.CodedRadii) []backend.CodedRadii) error {
 		steps, radii := good()

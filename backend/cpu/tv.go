@@ -5,7 +5,6 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu/internal/tvrow"
-	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // tvLeastBand and tvLargestBand bound how many rows of an image one piece of work
@@ -18,55 +17,52 @@ const tvFirstRows = 16
 // tvBand returns how many rows a piece has in an image of h rows: few enough to
 // keep all threads busy to the end, but not so few that the rows that each piece
 // needs for itself add up. The results do not depend on it.
-func (d *Device) tvBand(h int) int {
+func (d *host) tvBand(h int) int {
 	return min(max(h/(4*d.pool.Threads()), tvLeastBand), tvLargestBand)
 }
 
-// TVIterate implements backend.TotalVariation.
+// TVIterate implements devicekit.TotalVariations.
 //
 // One sweep over the rows does all of it in place: dual row i needs the
 // extrapolated rows ū(i) and ū(i+1), and these need only dual rows that the sweep
 // has not yet written. Bands of rows run in parallel. Before any of them starts,
 // the first row of u and ū of every band is made, because the band above needs it
 // too; so every row is made by the same operations wherever the bands begin.
-func (d *Device) TVIterate(u, p, y backend.Buffer, problem backend.TVProblem, step backend.TVStep) error {
-	if err := step.Check(); err != nil {
-		return err
+func (d *host) TVIterate(u, p, y buffer, problem backend.TVProblem, step backend.TVStep) error {
+	v := d.tvArrays(u, p, y)
+	groups := v.groups(problem.Coupled)
+	size := d.tvBand(v.h)
+	bands := (v.h + size - 1) / size
+	work := make([]tvSweep, len(groups)*bands)
+	layout := groups[0].layout()
+	row := layout.Channels * layout.Stride
+	memory := rowMemory.borrow(len(work) * (2*row + layout.Scratch()))
+	defer rowMemory.giveBack(memory)
+	rest := *memory
+	floats := func(n int) []float32 {
+		r := rest[:n:n]
+		rest = rest[n:]
+		return r
 	}
-	return d.tvOperate(u, p, y, problem, func(v *tvArrays) {
-		groups := v.groups(problem.Coupled)
-		size := d.tvBand(v.h)
-		bands := (v.h + size - 1) / size
-		work := make([]tvSweep, len(groups)*bands)
-		layout := groups[0].layout()
-		row := layout.Channels * layout.Stride
-		memory := rowMemory.borrow(len(work) * (2*row + layout.Scratch()))
-		defer rowMemory.giveBack(memory)
-		rest := *memory
-		floats := func(n int) []float32 {
-			r := rest[:n:n]
-			rest = rest[n:]
-			return r
+	numbers := tvrow.NewStep(step.Primal, step.Extrapolation, step.Dual, problem.Alpha)
+	for i := range work {
+		g, band := groups[i/bands], i%bands
+		work[i] = tvSweep{
+			tvArrays: g, lo: band * size, hi: min((band+1)*size, g.h), layout: layout, step: numbers,
+			first: floats(row), ubar: floats(row), scratch: floats(layout.Scratch()),
 		}
-		numbers := tvrow.NewStep(step.Primal, step.Extrapolation, step.Dual, problem.Alpha)
-		for i := range work {
-			g, band := groups[i/bands], i%bands
-			work[i] = tvSweep{
-				tvArrays: g, lo: band * size, hi: min((band+1)*size, g.h), layout: layout, step: numbers,
-				first: floats(row), ubar: floats(row), scratch: floats(layout.Scratch()),
-			}
-			if band > 0 {
-				work[i-1].next = work[i].first
-			}
+		if band > 0 {
+			work[i-1].next = work[i].first
 		}
-		// A few rows are made sooner than another thread wakes up.
-		d.pool.Range(len(work), tvFirstRows, func(lo, hi int) {
-			for i := range work[lo:hi] {
-				work[lo+i].begin()
-			}
-		})
-		d.pool.For(len(work), func(i int) { work[i].run() })
+	}
+	// A few rows are made sooner than another thread wakes up.
+	d.pool.Range(len(work), tvFirstRows, func(lo, hi int) {
+		for i := range work[lo:hi] {
+			work[lo+i].begin()
+		}
 	})
+	d.pool.For(len(work), func(i int) { work[i].run() })
+	return nil
 }
 
 // tvSweep is the step of TVIterate on rows [lo, hi) of a group of channels. Its
@@ -104,75 +100,46 @@ func (s *tvSweep) run() {
 	s.kernels.Dual(s.p[(s.hi-1)*s.w:], s.ubar, next, s.scratch, s.layout, &s.step)
 }
 
-// TVPrimal implements backend.TotalVariation.
-func (d *Device) TVPrimal(u, p, y backend.Buffer, step float32) error {
-	if err := (backend.TVStep{Primal: step}).Check(); err != nil {
-		return err
-	}
-	return d.tvOperate(u, p, y, backend.TVProblem{}, func(v *tvArrays) {
-		d.pool.Range(v.channels*v.h, d.tvBand(v.h), func(lo, hi int) {
-			ubar := rowMemory.borrow(v.w)
-			defer rowMemory.giveBack(ubar)
-			numbers := tvrow.NewStep(step, 0, 0, 0)
-			for k := lo; k < hi; k++ {
-				c, i := k/v.h, k%v.h
-				if step == 1 {
-					// 0 + 1·(r − 0) is r, and a NaN in u does not survive.
-					clear(v.row(v.u, c, i))
-				}
-				v.primalRow(c, i, *ubar, &numbers)
+// TVPrimal implements devicekit.TotalVariations.
+func (d *host) TVPrimal(u, p, y buffer, step float32) error {
+	v := d.tvArrays(u, p, y)
+	d.pool.Range(v.channels*v.h, d.tvBand(v.h), func(lo, hi int) {
+		ubar := rowMemory.borrow(v.w)
+		defer rowMemory.giveBack(ubar)
+		numbers := tvrow.NewStep(step, 0, 0, 0)
+		for k := lo; k < hi; k++ {
+			c, i := k/v.h, k%v.h
+			if step == 1 {
+				// 0 + 1·(r − 0) is r, and a NaN in u does not survive.
+				clear(v.row(v.u, c, i))
 			}
-		})
+			v.primalRow(c, i, *ubar, &numbers)
+		}
 	})
+	return nil
 }
 
-// TVEvaluate implements backend.TotalVariation.
-func (d *Device) TVEvaluate(u, p, y backend.Buffer, problem backend.TVProblem) (backend.TVValue, error) {
+// TVEvaluate implements devicekit.TotalVariations.
+func (d *host) TVEvaluate(u, p, y buffer, problem backend.TVProblem) (backend.TVValue, error) {
 	var total backend.TVValue
-	err := d.tvOperate(u, p, y, problem, func(v *tvArrays) {
-		for _, g := range v.groups(problem.Coupled) {
-			rows := make([]backend.TVValue, g.h)
-			d.pool.Range(g.h, d.tvBand(g.h), func(lo, hi int) {
-				columns := columnMemory.borrow(g.w)
-				defer columnMemory.giveBack(columns)
-				for i := lo; i < hi; i++ {
-					rows[i] = g.evaluateRow(i, *columns, float64(problem.Alpha))
-				}
-			})
-			for _, r := range rows {
-				total.Fidelity += r.Fidelity
-				total.Variation += r.Variation
-				total.Residual += r.Residual
-				total.Product += r.Product
+	v := d.tvArrays(u, p, y)
+	for _, g := range v.groups(problem.Coupled) {
+		rows := make([]backend.TVValue, g.h)
+		d.pool.Range(g.h, d.tvBand(g.h), func(lo, hi int) {
+			columns := columnMemory.borrow(g.w)
+			defer columnMemory.giveBack(columns)
+			for i := lo; i < hi; i++ {
+				rows[i] = g.evaluateRow(i, *columns, float64(problem.Alpha))
 			}
-		}
-	})
-	return total, err
-}
-
-// tvOperate checks the arguments that all operations of total variation have, and
-// runs one.
-func (d *Device) tvOperate(u, p, y backend.Buffer, problem backend.TVProblem, run func(v *tvArrays)) error {
-	if err := problem.Check(); err != nil {
-		return err
-	}
-	return d.operate(func(b []*buffer) error {
-		s := b[2].shape
-		if err := devicekit.CheckTVShapes(b[0].shape, b[1].shape, s); err != nil {
-			return err
-		}
-		if err := apart(b[0], b[1], b[2]); err != nil {
-			return err
-		}
-		if err := apart(b[1], b[2]); err != nil {
-			return err
-		}
-		run(&tvArrays{
-			channels: s.C, h: s.H, w: s.W, u: b[0].data, p: b[1].data, y: b[2].data,
-			zeros: make([]float32, s.W), kernels: d.kernels.tv,
 		})
-		return nil
-	}, u, p, y)
+		for _, r := range rows {
+			total.Fidelity += r.Fidelity
+			total.Variation += r.Variation
+			total.Residual += r.Residual
+			total.Product += r.Product
+		}
+	}
+	return total, nil
 }
 
 // tvArrays are the arrays of a total variation problem.
@@ -181,6 +148,14 @@ type tvArrays struct {
 	u, p, y        []float32
 	zeros          []float32 // a row of them
 	kernels        *tvrow.Kernels
+}
+
+func (d *host) tvArrays(u, p, y buffer) *tvArrays {
+	s := y.Shape
+	return &tvArrays{
+		channels: s.C, h: s.H, w: s.W, u: u.Data, p: p.Data, y: y.Data,
+		zeros: make([]float32, s.W), kernels: d.kernels.tv,
+	}
 }
 
 // groups returns the problem as one group of coupled channels, or cut into its

@@ -144,7 +144,7 @@ func (c rowCase) run(t require.TestingT, k *tvrow.Kernels) ([]float32, tvrow.Sum
 
 func (c rowCase) check(t require.TestingT, set InstructionSet) {
 	memory, sums := c.run(t, tvrow.Portable)
-	gotMemory, gotSums := c.run(t, instructionSets[set].kernels.tv)
+	gotMemory, gotSums := c.run(t, instructionSets[set].tv)
 	require.NoError(t, sameFloats(memory, gotMemory), "%+v", c)
 	require.NoError(t, sameSums(sums, gotSums), "%+v", c)
 }
@@ -208,7 +208,7 @@ func TestTVKernelsGiveThePortableBitsAtExtremes(t *testing.T) {
 func TestTVSameBitsWithEveryInstructionSet(t *testing.T) {
 	leaveKernels(t)
 	run := func(t *testing.T, set InstructionSet, s backend.Shape, problem backend.TVProblem) (u, p []float32, value backend.TVValue) {
-		d := New(UseInstructionSet(set), Threads(2))
+		d := open(t, UseInstructionSet(set), Threads(2))
 		defer d.Close()
 		v := newTVState(t, d, s, 0.2)
 		for k := range 20 {
@@ -218,7 +218,7 @@ func TestTVSameBitsWithEveryInstructionSet(t *testing.T) {
 		require.NoError(t, d.TVPrimal(v.u, v.p, v.y, 0.9))
 		value, err := d.TVEvaluate(v.u, v.p, v.y, problem)
 		require.NoError(t, err)
-		return v.u.(*buffer).data, v.p.(*buffer).data, value
+		return operand(t, d, v.u).Data, operand(t, d, v.p).Data, value
 	}
 	for _, s := range []backend.Shape{backend.Image(3, 11*tvLeastBand+2, 37), backend.Image(2, 5, 1), backend.Image(4, 19, 20), backend.Image(1, 1, 100)} {
 		for _, coupled := range []bool{false, true} {

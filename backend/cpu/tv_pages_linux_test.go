@@ -44,7 +44,7 @@ func TestTVKernelsReadNoOtherPage(t *testing.T) {
 			return arrays[i][:n:n]
 		}
 		assembled(t, func(t *testing.T, set InstructionSet) {
-			k := instructionSets[set].kernels.tv
+			k := instructionSets[set].tv
 			for width := 1; width <= widest; width++ {
 				for c := 1; c <= channels; c++ {
 					l := tvrow.Layout{Channels: c, Width: width, Plane: 2 * width, Stride: width}

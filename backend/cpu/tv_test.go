@@ -32,7 +32,7 @@ func newTVState(t testing.TB, d *Device, s backend.Shape, alpha float64) tvState
 	dual.C *= 2
 	v := tvState{u: random(s, 1), p: random(dual, alpha), y: random(s, 1)}
 	// Where there is no difference there is no dual number.
-	p := v.p.(*buffer).data
+	p := operand(t, d, v.p).Data
 	for c := range s.C {
 		for j := range s.W {
 			p[(2*c*s.H+s.H-1)*s.W+j] = 0
@@ -44,9 +44,9 @@ func newTVState(t testing.TB, d *Device, s backend.Shape, alpha float64) tvState
 	return v
 }
 
-func (v tvState) copies() (u, p, y []float64) {
+func (v tvState) copies(t require.TestingT, d *Device) (u, p, y []float64) {
 	w := func(b backend.Buffer) []float64 {
-		x := b.(*buffer).data
+		x := operand(t, d, b).Data
 		out := make([]float64, len(x))
 		for i := range x {
 			out[i] = float64(x[i])
@@ -106,14 +106,14 @@ func tvStepReference(s backend.Shape, u, p, y []float64, problem backend.TVProbl
 	}
 }
 
-func near(t testing.TB, want []float64, got backend.Buffer, limit float64, name string) {
-	for i, v := range got.(*buffer).data {
+func near(t testing.TB, d *Device, want []float64, got backend.Buffer, limit float64, name string) {
+	for i, v := range operand(t, d, got).Data {
 		require.InDelta(t, want[i], v, limit, "%s at %d", name, i)
 	}
 }
 
 func TestTVIterateAgreesWithReference(t *testing.T) {
-	d := New(Threads(2))
+	d := open(t, Threads(2))
 	for _, s := range []backend.Shape{
 		backend.Image(1, 1, 1), backend.Image(1, 1, 9), backend.Image(1, 9, 1), backend.Image(2, 7, 5),
 		backend.Image(3, tvLeastBand, 6), backend.Image(1, 2*tvLeastBand+1, 11), backend.Image(2, 2*tvLeastBand+1, 4), backend.Image(5, tvLeastBand+1, 3),
@@ -121,19 +121,19 @@ func TestTVIterateAgreesWithReference(t *testing.T) {
 		for _, coupled := range []bool{false, true} {
 			t.Run(fmt.Sprint(s, coupled), func(t *testing.T) {
 				v := newTVState(t, d, s, 0.2)
-				u, p, y := v.copies()
+				u, p, y := v.copies(t, d)
 				problem := backend.TVProblem{Alpha: 0.1, Coupled: coupled}
 				for _, step := range []backend.TVStep{{Primal: 0.3, Extrapolation: 0.2, Dual: 0.4}, {}, {Primal: 1, Extrapolation: 0.5, Dual: 2}} {
 					tvStepReference(s, u, p, y, problem, step)
 					require.NoError(t, d.TVIterate(v.u, v.p, v.y, problem, step))
-					near(t, u, v.u, 2e-6, "u")
-					near(t, p, v.p, 2e-6, "p")
+					near(t, d, u, v.u, 2e-6, "u")
+					near(t, d, p, v.p, 2e-6, "p")
 				}
 				// A primal half alone is an iteration without a dual half.
 				wide := backend.TVProblem{Alpha: 10}
 				tvStepReference(s, u, p, y, wide, backend.TVStep{Primal: 0.7})
 				require.NoError(t, d.TVPrimal(v.u, v.p, v.y, 0.7))
-				near(t, u, v.u, 2e-6, "u")
+				near(t, d, u, v.u, 2e-6, "u")
 			})
 		}
 	}
@@ -141,7 +141,7 @@ func TestTVIterateAgreesWithReference(t *testing.T) {
 
 // ⟨∇u, p⟩ = ⟨u, ∇ᵀp⟩, with the first from TVEvaluate and the second from TVPrimal.
 func TestTVGradientAndItsAdjoint(t *testing.T) {
-	d := New(Threads(1))
+	d := open(t, Threads(1))
 	for _, s := range []backend.Shape{backend.Image(1, 1, 1), backend.Image(2, 1, 8), backend.Image(2, 8, 1), backend.Image(3, 31, 17)} {
 		v := newTVState(t, d, s, 1)
 		value, err := d.TVEvaluate(v.u, v.p, v.y, backend.TVProblem{Alpha: 10})
@@ -158,7 +158,7 @@ func TestTVGradientAndItsAdjoint(t *testing.T) {
 // The parts of the gap satisfy P(u) − D(p) = Gap, with both objectives computed
 // from their definitions.
 func TestTVEvaluateIsTheDualityGap(t *testing.T) {
-	d := New(Threads(2))
+	d := open(t, Threads(2))
 	for _, s := range []backend.Shape{backend.Image(1, 1, 1), backend.Image(2, 9, 1), backend.Image(3, 40, 23)} {
 		for _, coupled := range []bool{false, true} {
 			problem := backend.TVProblem{Alpha: 0.3, Coupled: coupled}
@@ -166,9 +166,9 @@ func TestTVEvaluateIsTheDualityGap(t *testing.T) {
 			require.NoError(t, d.TVIterate(v.u, v.p, v.y, problem, backend.TVStep{}), "projects p")
 			value, err := d.TVEvaluate(v.u, v.p, v.y, problem)
 			require.NoError(t, err)
-			u, _, y := v.copies()
+			u, _, y := v.copies(t, d)
 			require.NoError(t, d.TVPrimal(v.u, v.p, v.y, 1))
-			r, _, _ := v.copies()
+			r, _, _ := v.copies(t, d)
 			fidelity, dual := 0.0, 0.0
 			for i := range u {
 				fidelity += (u[i] - y[i]) * (u[i] - y[i]) / 2
@@ -189,14 +189,14 @@ func TestTVSameBitsForAnyThreads(t *testing.T) {
 		var u, p []float64
 		var value backend.TVValue
 		for _, threads := range []int{1, 2, 5} {
-			d := New(Threads(threads))
+			d := open(t, Threads(threads))
 			v := newTVState(t, d, s, 0.2)
 			for range 5 {
 				require.NoError(t, d.TVIterate(v.u, v.p, v.y, problem, backend.TVStep{Primal: 0.3, Extrapolation: 0.2, Dual: 0.4}))
 			}
 			got, err := d.TVEvaluate(v.u, v.p, v.y, problem)
 			require.NoError(t, err)
-			gotU, gotP, _ := v.copies()
+			gotU, gotP, _ := v.copies(t, d)
 			if threads == 1 {
 				u, p, value = gotU, gotP, got
 			}
@@ -209,27 +209,27 @@ func TestTVSameBitsForAnyThreads(t *testing.T) {
 }
 
 func TestTVKeepsNaNAndExtremes(t *testing.T) {
-	d := New(Threads(1))
+	d := open(t, Threads(1))
 	s := backend.Image(2, 6, 7)
 	for _, coupled := range []bool{false, true} {
 		v := newTVState(t, d, s, 0.2)
-		v.y.(*buffer).data[20] = float32(math.NaN())
+		operand(t, d, v.y).Data[20] = float32(math.NaN())
 		problem := backend.TVProblem{Alpha: 0.1, Coupled: coupled}
 		require.NoError(t, d.TVIterate(v.u, v.p, v.y, problem, backend.TVStep{Primal: 0.5, Dual: 0.1}))
 		value, err := d.TVEvaluate(v.u, v.p, v.y, problem)
 		require.NoError(t, err)
 		require.True(t, math.IsNaN(value.Primal()))
 		// A whole primal step does not read the old u.
-		v.y.(*buffer).data[20] = 0
+		operand(t, d, v.y).Data[20] = 0
 		require.NoError(t, d.Fill(v.p, 0))
 		require.NoError(t, d.TVPrimal(v.u, v.p, v.y, 1))
-		require.Equal(t, v.y.(*buffer).data, v.u.(*buffer).data)
+		require.Equal(t, operand(t, d, v.y).Data, operand(t, d, v.u).Data)
 
 		for _, alpha := range []float32{0, 1e-30, 1e30, math.MaxFloat32} {
 			v := newTVState(t, d, s, 0.2)
 			require.NoError(t, d.TVIterate(v.u, v.p, v.y, backend.TVProblem{Alpha: alpha, Coupled: coupled}, backend.TVStep{}))
-			_, before, _ := newTVState(t, d, s, 0.2).copies()
-			for i, p := range v.p.(*buffer).data {
+			_, before, _ := newTVState(t, d, s, 0.2).copies(t, d)
+			for i, p := range operand(t, d, v.p).Data {
 				want := before[i]
 				if alpha < 1 {
 					want = 0
@@ -241,7 +241,7 @@ func TestTVKeepsNaNAndExtremes(t *testing.T) {
 }
 
 func TestTVRefusesBadArguments(t *testing.T) {
-	d := New(Threads(1))
+	d := open(t, Threads(1))
 	s := backend.Image(2, 6, 7)
 	v := newTVState(t, d, s, 0.2)
 	good := backend.TVProblem{Alpha: 1}
@@ -273,7 +273,7 @@ func TestTVRefusesBadArguments(t *testing.T) {
 // reads u, p and y and writes u and p: 28 bytes.
 func BenchmarkTV(b *testing.B) {
 	for _, set := range InstructionSets() {
-		d := New(Threads(1), UseInstructionSet(set))
+		d := open(b, Threads(1), UseInstructionSet(set))
 		for _, s := range []backend.Shape{backend.Image(1, 60, 481), backend.Image(1, 321, 481), backend.Image(2, 321, 481), backend.Image(3, 321, 481), backend.Image(3, 2000, 3000)} {
 			v := newTVState(b, d, s, 0.2)
 			// Within wide balls: on the surface of narrow ones a million steps of the same

@@ -11,120 +11,75 @@ import (
 // in the L2 cache and a piece outweighs the hand-over to a worker.
 const vectorBlock = 1 << 14
 
-// Fill implements backend.Vectors.
-func (d *Device) Fill(dst backend.Buffer, v float32) error {
-	return d.operate(func(b []*buffer) error {
-		out, k := b[0].data, d.kernels.vectors
-		d.pool.Range(len(out), vectorBlock, func(lo, hi int) { k.Fill(out[lo:hi], v) })
-		return nil
-	}, dst)
+// Fill implements devicekit.Kernels.
+func (d *host) Fill(dst buffer, v float32) error {
+	out, k := dst.Data, d.kernels.vectors
+	d.pool.Range(len(out), vectorBlock, func(lo, hi int) { k.Fill(out[lo:hi], v) })
+	return nil
 }
 
-// LinearCombination implements backend.Vectors.
-func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) error {
-	if err := devicekit.CheckTerms(len(terms)); err != nil {
-		return err
+// LinearCombination implements devicekit.Kernels.
+func (d *host) LinearCombination(dst buffer, terms []devicekit.Term[[]float32]) error {
+	var a [backend.MaxTerms]float32
+	for t := range terms {
+		a[t] = terms[t].A
 	}
-	buffers := make([]backend.Buffer, 0, backend.MaxTerms+1)
-	buffers = append(buffers, dst)
-	for _, t := range terms {
-		buffers = append(buffers, t.X)
-	}
-	return d.operate(func(b []*buffer) error {
-		if err := devicekit.CheckSameShape(b...); err != nil {
-			return err
+	k := d.kernels.vectors
+	d.pool.Range(len(dst.Data), vectorBlock, func(lo, hi int) {
+		if len(terms) == 1 && a[0] == 1 {
+			copy(dst.Data[lo:hi], terms[0].X.Data[lo:hi])
+			return
 		}
-		if err := apartOrSame(b[0], b[1:]...); err != nil {
-			return err
-		}
-		var a [backend.MaxTerms]float32
+		var x [vectors.MaxTerms][]float32
 		for t := range terms {
-			a[t] = terms[t].A
+			x[t] = terms[t].X.Data[lo:hi]
 		}
-		k := d.kernels.vectors
-		d.pool.Range(len(b[0].data), vectorBlock, func(lo, hi int) {
-			if len(terms) == 1 && a[0] == 1 {
-				copy(b[0].data[lo:hi], b[1].data[lo:hi])
+		k.Combine(dst.Data[lo:hi], a[:len(terms)], &x)
+	})
+	return nil
+}
+
+// Multiply implements devicekit.Kernels. The loop is bound by memory, with as little to gain
+// from assembly as a copy, and its bits are the same everywhere.
+func (d *host) Multiply(dst, x, y buffer) error {
+	d.pool.Range(len(dst.Data), vectorBlock, func(lo, hi int) {
+		out, x, y := dst.Data[lo:hi], x.Data[lo:hi], y.Data[lo:hi]
+		for i := range out {
+			out[i] = x[i] * y[i]
+		}
+	})
+	return nil
+}
+
+// Clip implements devicekit.Kernels.
+func (d *host) Clip(dst, src buffer, lo, hi float32) error {
+	out, in, k := dst.Data, src.Data, d.kernels.vectors
+	d.pool.Range(len(out), vectorBlock, func(from, to int) { k.Clip(out[from:to], in[from:to], lo, hi) })
+	return nil
+}
+
+// MixChannels implements devicekit.Mixings.
+func (d *host) MixChannels(dst, src buffer, m []float32) error {
+	to, from := dst.Shape, src.Shape
+	plane := to.Plane()
+	mixing := mixing{
+		matrix: m, rows: to.C, columns: from.C, plane: plane,
+		inPlace: &dst.Data[0] == &src.Data[0], kernels: d.kernels.vectors,
+	}
+	for n := range to.N {
+		out := dst.Data[n*to.C*plane : (n+1)*to.C*plane]
+		in := src.Data[n*from.C*plane : (n+1)*from.C*plane]
+		d.pool.Range(plane, vectorBlock/4, func(lo, hi int) {
+			if from.C <= vectors.MaxTerms {
+				mixing.kernels.Mix(out[lo:], in[lo:], hi-lo, plane, m, from.C)
 				return
 			}
-			var x [vectors.MaxTerms][]float32
-			for t := range terms {
-				x[t] = b[t+1].data[lo:hi]
-			}
-			k.Combine(b[0].data[lo:hi], a[:len(terms)], &x)
-		})
-		return nil
-	}, buffers...)
-}
-
-// Multiply implements backend.Vectors. The loop is bound by memory, with as little to gain
-// from assembly as a copy, and its bits are the same everywhere.
-func (d *Device) Multiply(dst, x, y backend.Buffer) error {
-	return d.operate(func(b []*buffer) error {
-		if err := devicekit.CheckSameShape(b...); err != nil {
-			return err
-		}
-		if err := apartOrSame(b[0], b[1:]...); err != nil {
-			return err
-		}
-		d.pool.Range(len(b[0].data), vectorBlock, func(lo, hi int) {
-			out, x, y := b[0].data[lo:hi], b[1].data[lo:hi], b[2].data[lo:hi]
-			for i := range out {
-				out[i] = x[i] * y[i]
+			for x := lo; x < hi; x += mixedPixels {
+				mixing.pixels(out, in, x, min(x+mixedPixels, hi))
 			}
 		})
-		return nil
-	}, dst, x, y)
-}
-
-// Clip implements backend.Vectors.
-func (d *Device) Clip(dst, src backend.Buffer, lo, hi float32) error {
-	if err := devicekit.CheckClip(lo, hi); err != nil {
-		return err
 	}
-	return d.operate(func(b []*buffer) error {
-		if err := devicekit.CheckSameShape(b...); err != nil {
-			return err
-		}
-		if err := apartOrSame(b[0], b[1]); err != nil {
-			return err
-		}
-		out, in, k := b[0].data, b[1].data, d.kernels.vectors
-		d.pool.Range(len(out), vectorBlock, func(from, to int) { k.Clip(out[from:to], in[from:to], lo, hi) })
-		return nil
-	}, dst, src)
-}
-
-// MixChannels implements backend.Vectors.
-func (d *Device) MixChannels(dst, src backend.Buffer, m []float32) error {
-	return d.operate(func(b []*buffer) error {
-		to, from := b[0].shape, b[1].shape
-		if err := devicekit.CheckMixing(to, from, m); err != nil {
-			return err
-		}
-		if err := apartOrSame(b[0], b[1]); err != nil {
-			return err
-		}
-		plane := to.Plane()
-		mixing := mixing{
-			matrix: m, rows: to.C, columns: from.C, plane: plane,
-			inPlace: &b[0].data[0] == &b[1].data[0], kernels: d.kernels.vectors,
-		}
-		for n := range to.N {
-			out := b[0].data[n*to.C*plane : (n+1)*to.C*plane]
-			in := b[1].data[n*from.C*plane : (n+1)*from.C*plane]
-			d.pool.Range(plane, vectorBlock/4, func(lo, hi int) {
-				if from.C <= vectors.MaxTerms {
-					mixing.kernels.Mix(out[lo:], in[lo:], hi-lo, plane, m, from.C)
-					return
-				}
-				for x := lo; x < hi; x += mixedPixels {
-					mixing.pixels(out, in, x, min(x+mixedPixels, hi))
-				}
-			})
-		}
-		return nil
-	}, dst, src)
+	return nil
 }
 
 // mixedPixels is how many pixels are mixed at a time: few enough that all their
@@ -176,31 +131,17 @@ func (m *mixing) pixels(out, in []float32, lo, hi int) {
 	}
 }
 
-// Reduce implements backend.Vectors.
-func (d *Device) Reduce(out []float64, rs ...backend.Reduction) error {
-	if err := devicekit.CheckReductions(out, rs); err != nil {
-		return err
-	}
+// Reduce implements devicekit.Kernels.
+func (d *host) Reduce(out []float64, rs []devicekit.Reduction[[]float32]) error {
 	for i, r := range rs {
-		if r.Kind == backend.SumSquares {
-			r.Y = r.X
-		}
-		if err := d.operate(func(b []*buffer) error {
-			if err := devicekit.CheckSameShape(b...); err != nil {
-				return err
-			}
-			out[i] = d.sum(r.Kind, b[0].data, b[1].data)
-			return nil
-		}, r.X, r.Y); err != nil {
-			return err
-		}
+		out[i] = d.sum(r.Kind, r.X.Data, r.Y.Data)
 	}
 	return nil
 }
 
 // sum adds blocks' partial sums in the order of the blocks, which depend on the
 // length alone.
-func (d *Device) sum(kind backend.ReductionKind, x, y []float32) float64 {
+func (d *host) sum(kind backend.ReductionKind, x, y []float32) float64 {
 	k := d.kernels.vectors
 	partial := make([]float64, (len(x)+vectorBlock-1)/vectorBlock)
 	d.pool.Range(len(x), vectorBlock, func(lo, hi int) {
@@ -222,22 +163,17 @@ func (d *Device) sum(kind backend.ReductionKind, x, y []float32) float64 {
 	return total
 }
 
-// Gaussian implements backend.Vectors.
-func (d *Device) Gaussian(dst backend.Buffer, seed uint64, mean, std float32) error {
-	if err := devicekit.CheckGaussian(mean, std); err != nil {
-		return err
-	}
-	return d.operate(func(b []*buffer) error {
-		out := b[0].data
-		d.pool.Range(len(out), vectorBlock, func(lo, hi int) { // lo is even
-			for i := lo; i < hi; i += 2 {
-				even, odd := backend.GaussianPair(seed, uint64(i/2))
-				out[i] = mean + float32(std*even)
-				if i+1 < hi {
-					out[i+1] = mean + float32(std*odd)
-				}
+// Gaussian implements devicekit.Gaussians.
+func (d *host) Gaussian(dst buffer, seed uint64, mean, std float32) error {
+	out := dst.Data
+	d.pool.Range(len(out), vectorBlock, func(lo, hi int) { // lo is even
+		for i := lo; i < hi; i += 2 {
+			even, odd := backend.GaussianPair(seed, uint64(i/2))
+			out[i] = mean + float32(std*even)
+			if i+1 < hi {
+				out[i+1] = mean + float32(std*odd)
 			}
-		})
-		return nil
-	}, dst)
+		}
+	})
+	return nil
 }

@@ -65,7 +65,7 @@ func (c vectorCase) run(t require.TestingT, k *vectors.Kernels) ([]float32, [4]v
 
 func (c vectorCase) check(t require.TestingT, set InstructionSet) {
 	memory, sums := c.run(t, vectors.Portable)
-	gotMemory, gotSums := c.run(t, instructionSets[set].kernels.vectors)
+	gotMemory, gotSums := c.run(t, instructionSets[set].vectors)
 	require.NoError(t, sameFloats(memory, gotMemory), "%+v", c)
 	for i := range sums {
 		for lane, want := range sums[i] {
@@ -148,7 +148,7 @@ func TestClipKeepsZerosAndNaN(t *testing.T) {
 	for _, set := range InstructionSets() {
 		for _, bounds := range [][2]float32{{0, 1}, {negativeZero, 1}, {-1, 0}, {-1, negativeZero}, {0, 0}} {
 			x := []float32{0, negativeZero, nan, -2, 2}
-			instructionSets[set].kernels.vectors.Clip(x, x, bounds[0], bounds[1])
+			instructionSets[set].vectors.Clip(x, x, bounds[0], bounds[1])
 			require.NoError(t, sameFloats([]float32{0, negativeZero, nan, bounds[0], bounds[1]}, x), "%v %v", set, bounds)
 		}
 	}
@@ -159,7 +159,7 @@ func TestVectorOperationsSameBitsWithEveryInstructionSet(t *testing.T) {
 	leaveKernels(t)
 	for _, n := range []int{1, 100, vectorBlock, 3*vectorBlock + 77} {
 		run := func(set InstructionSet) ([]float32, float64) {
-			d := New(UseInstructionSet(set), Threads(2))
+			d := open(t, UseInstructionSet(set), Threads(2))
 			defer d.Close()
 			a := newArena(uint64(n), 0)
 			a.reserve(11*n + 500)
@@ -168,14 +168,14 @@ func TestVectorOperationsSameBitsWithEveryInstructionSet(t *testing.T) {
 			for i := range matrix {
 				matrix[i] = a.number(1)
 			}
-			wrapped := func(data []float32) *buffer {
+			wrapped := func(data []float32) backend.Buffer {
 				b, err := d.Wrap(backend.Image(len(data)/n, 1, n), data)
 				require.NoError(t, err)
-				return b.(*buffer)
+				return b
 			}
 			require.NoError(t, d.MixChannels(wrapped(out), wrapped(in), matrix))
 			require.NoError(t, d.MixChannels(wrapped(in), wrapped(in), matrix[:25]))
-			value := d.sum(0, out[:5*n], in) + d.sum(1, out, out) + d.sum(2, out[n:], in)
+			value := d.host.sum(0, out[:5*n], in) + d.host.sum(1, out, out) + d.host.sum(2, out[n:], in)
 			return a.memory, value
 		}
 		memory, value := run(Portable)
@@ -190,7 +190,7 @@ func TestVectorOperationsSameBitsWithEveryInstructionSet(t *testing.T) {
 func BenchmarkVectorKernels(b *testing.B) {
 	const n = 4096 // in the L1 cache
 	for _, set := range InstructionSets() {
-		k := instructionSets[set].kernels.vectors
+		k := instructionSets[set].vectors
 		var x [vectors.MaxTerms][]float32
 		for i := range x {
 			x[i] = make([]float32, n)

@@ -24,7 +24,7 @@ func TestVectorKernelsReadNoOtherPage(t *testing.T) {
 			return arrays[i][:n:n]
 		}
 		assembled(t, func(t *testing.T, set InstructionSet) {
-			k := instructionSets[set].kernels.vectors
+			k := instructionSets[set].vectors
 			for n := 1; n <= longest; n++ {
 				out := cut(0, n)
 				x := [vectors.MaxTerms][]float32{cut(1, n), cut(2, n), cut(3, n), cut(4, n)}
@@ -55,7 +55,7 @@ func TestBallKernelsReadNoOtherPage(t *testing.T) {
 			arrays[i] = between(t, size*longest, atEnd)
 		}
 		assembled(t, func(t *testing.T, set InstructionSet) {
-			k := instructionSets[set].kernels.vectors
+			k := instructionSets[set].vectors
 			for n := 1; n <= longest; n++ {
 				var a [3][]float32
 				for i, all := range arrays {

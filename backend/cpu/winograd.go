@@ -17,7 +17,7 @@ type bank struct {
 }
 
 // filled returns the bank, filled by a transform of each input channel; nil of nil, where the algorithm does not apply.
-func (b *bank) filled(d *Device, transform func(k *winograd.Kernels, i int, memory *winograd.FilterScratch)) *bank {
+func (b *bank) filled(d *host, transform func(k *winograd.Kernels, i int, memory *winograd.FilterScratch)) *bank {
 	if b == nil {
 		return nil
 	}
@@ -54,7 +54,7 @@ const inputsAtOnce = 16
 var filterScratches = sync.Pool{New: func() any { return new(winograd.FilterScratch) }}
 
 // eachInput calls do for every input channel of a transformed filter.
-func (d *Device) eachInput(in int, do func(k *winograd.Kernels, i int, memory *winograd.FilterScratch)) {
+func (d *host) eachInput(in int, do func(k *winograd.Kernels, i int, memory *winograd.FilterScratch)) {
 	k := d.kernels.winograd
 	d.pool.Range(in, inputsAtOnce, func(lo, hi int) {
 		memory := filterScratches.Get().(*winograd.FilterScratch)

@@ -78,7 +78,7 @@ func BenchmarkWinograd(b *testing.B) {
 	}
 	taps := make([]float32, winograd.Taps*winograd.Taps*channels)
 	for _, l := range InstructionSets() {
-		k := instructionSets[l].kernels.winograd
+		k := instructionSets[l].winograd
 		for _, c := range []struct {
 			name  string
 			flops float64
@@ -131,7 +131,7 @@ func BenchmarkPlanarWinograd(b *testing.B) {
 	const width = 64
 	for _, l := range InstructionSets() {
 		for _, s := range []backend.Shape{{N: 1, C: width, H: 321, W: 481}, {N: 8, C: width, H: 64, W: 64}} {
-			d := New(UseInstructionSet(l))
+			d := open(b, UseInstructionSet(l))
 			x, y := picture(b, d, s), picture(b, d, s)
 			f := network(b, d, width, width)[0].Filter
 			dw, _ := blank(b, d, f.Shape())
@@ -148,7 +148,7 @@ func BenchmarkPlanarWinograd(b *testing.B) {
 					for b.Loop() {
 						require.NoError(b, c.run())
 					}
-					report(b, instructionSets[l].kernels.winograd, d.pool.Threads(), flops)
+					report(b, instructionSets[l].winograd, d.host.pool.Threads(), flops)
 				})
 			}
 			require.NoError(b, d.Close())
@@ -178,7 +178,7 @@ func benchmarkNetwork(b *testing.B, groups int, threads ...int) {
 	for _, l := range InstructionSets() {
 		for _, threads := range threads {
 			b.Run(fmt.Sprintf("%v/%d threads", l, threads), func(b *testing.B) {
-				d := New(Threads(threads), UseInstructionSet(l))
+				d := open(b, Threads(threads), UseInstructionSet(l))
 				defer d.Close()
 				hidden := make([]int, blocks)
 				for k := range hidden {
@@ -193,7 +193,7 @@ func benchmarkNetwork(b *testing.B, groups int, threads ...int) {
 				for b.Loop() {
 					require.NoError(b, d.GradientFlow(context.Background(), dst, src, dst.Shape().Whole(), steps))
 				}
-				report(b, instructionSets[l].kernels.winograd, threads, blocks*2*2*9*width*width*h*w)
+				report(b, instructionSets[l].winograd, threads, blocks*2*2*9*width*width*h*w)
 			})
 		}
 	}

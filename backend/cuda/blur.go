@@ -1,9 +1,6 @@
 package cuda
 
 import (
-	"fmt"
-	"slices"
-
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cuda/internal/driver"
 	"github.com/averaged/imaging/backend/devicekit"
@@ -26,12 +23,11 @@ const (
 // blur is a blur prepared on the GPU: the weights that are not zero, once with the offsets
 // of K and once with those of Kᵀ, or the kernel's spectrum.
 type blur struct {
-	device           *Device
+	device           *gpu
 	spec             backend.BlurSpec
 	block            *block
 	forward, adjoint taps
 	spectrum         *spectrum // of FourierBlur
-	freed            bool      // guarded by the device's mutex
 }
 
 // taps are weights with their offsets, on the GPU.
@@ -41,50 +37,30 @@ type taps struct {
 	continuation           int
 }
 
-// Spec implements backend.Blur; the kernel is a copy.
-func (k *blur) Spec() backend.BlurSpec {
-	s := k.spec
-	s.Kernel = slices.Clone(s.Kernel)
-	return s
-}
-
-// Method implements backend.Blur.
+// Method implements devicekit.Blur.
 func (k *blur) Method() backend.BlurMethod { return k.spec.Method }
 
-// Free implements backend.Blur.
+// Free implements devicekit.Blur.
 func (k *blur) Free() {
-	k.device.mu.Lock()
-	defer k.device.mu.Unlock()
-	if !k.freed {
-		k.freed = true
-		k.device.pool.release(k.block)
-		if k.spectrum != nil {
-			k.device.pool.release(k.spectrum.block)
-		}
+	k.device.pool.release(k.block)
+	if k.spectrum != nil {
+		k.device.pool.release(k.spectrum.block)
 	}
 }
 
-// NewBlur implements backend.Blurring.
-func (d *Device) NewBlur(spec backend.BlurSpec) (backend.Blur, error) {
-	var k *blur
-	err := d.exclusively(func() (err error) {
-		if err := spec.Check(); err != nil {
-			return err
-		}
-		if err := checkSize(backend.Image(1, spec.H+2*spec.KH, spec.W+2*spec.KW)); err != nil {
-			return err
-		}
-		k = &blur{device: d, spec: spec}
-		k.spec.Kernel = slices.Clone(spec.Kernel)
-		return d.prepareBlur(k)
-	})
-	if err != nil {
+// NewBlur implements devicekit.Blurs.
+func (d *gpu) NewBlur(spec backend.BlurSpec) (devicekit.Blur[address], error) {
+	if err := checkSize(backend.Image(1, spec.H+2*spec.KH, spec.W+2*spec.KW)); err != nil {
+		return nil, err
+	}
+	k := &blur{device: d, spec: spec}
+	if err := d.prepareBlur(k); err != nil {
 		return nil, err
 	}
 	return k, nil
 }
 
-func (d *Device) prepareBlur(k *blur) (err error) {
+func (d *gpu) prepareBlur(k *blur) (err error) {
 	s := &k.spec
 	y := newFourierAxis(s.H, s.KH, s.CY, s.Boundary)
 	x := newFourierAxis(s.W, s.KW, s.CX, s.Boundary)
@@ -125,7 +101,7 @@ func continuations(b backend.Boundary) (forward, adjoint int) {
 	return continueZero, continueZero
 }
 
-func (d *Device) prepareTaps(k *blur) error {
+func (d *gpu) prepareTaps(k *blur) error {
 	// Sample y of the result takes weight i times sample y + first − i of the source.
 	s := &k.spec
 	firstY, firstX := s.CY, s.CX
@@ -158,7 +134,7 @@ func (d *Device) prepareTaps(k *blur) error {
 }
 
 // upload puts a table at an address and returns the one behind it.
-func (d *Device) upload(to *taps, t *tapTable, at driver.Pointer) (driver.Pointer, error) {
+func (d *gpu) upload(to *taps, t *tapTable, at driver.Pointer) (driver.Pointer, error) {
 	to.count = len(t.parts) / 4
 	to.parts = at
 	if err := d.staging.uploadInts(at, t.parts); err != nil {
@@ -222,66 +198,27 @@ func newTapTable(s *backend.BlurSpec, offset func(i, j int) (dy, dx int)) *tapTa
 	return t
 }
 
-// ownBlur returns this device's blur behind k.
-func (d *Device) ownBlur(k backend.Blur) (*blur, error) {
-	b, ok := k.(*blur)
-	if !ok || b == nil {
-		return nil, fmt.Errorf("%w: blur of type %T on a CUDA device", backend.ErrForeign, k)
+// Apply implements devicekit.Blur.
+func (k *blur) Apply(dst, src devicekit.Array[address]) error {
+	if k.spectrum != nil {
+		return k.device.applySpectrum(own(dst), own(src), k.spectrum)
 	}
-	if b.device != d {
-		return nil, fmt.Errorf("%w: blur of another CUDA device", backend.ErrForeign)
-	}
-	if b.freed {
-		return nil, fmt.Errorf("%w: blur", backend.ErrFreed)
-	}
-	return b, nil
+	return k.device.applyTaps(own(dst), own(src), &k.forward)
 }
 
-// ApplyBlur implements backend.Blurring.
-func (d *Device) ApplyBlur(dst, src backend.Buffer, k backend.Blur) error {
-	return d.operate(func(b []*buffer) error {
-		k, err := d.blurBetween(k, b[1], b[0])
-		if err != nil {
-			return err
-		}
-		if k.spectrum != nil {
-			return d.applySpectrum(b[0], b[1], k.spectrum)
-		}
-		return d.applyTaps(b[0], b[1], &k.forward)
-	}, dst, src)
-}
-
-// ApplyBlurAdjoint implements backend.Blurring.
-func (d *Device) ApplyBlurAdjoint(dst, src backend.Buffer, k backend.Blur) error {
-	return d.operate(func(b []*buffer) error {
-		k, err := d.blurBetween(k, b[0], b[1])
-		if err != nil {
-			return err
-		}
-		if k.spectrum != nil {
-			return d.applySpectrumAdjoint(b[0], b[1], k.spectrum)
-		}
-		return d.applyTaps(b[0], b[1], &k.adjoint)
-	}, dst, src)
-}
-
-func (d *Device) applyTaps(dst, src *buffer, t *taps) error {
-	if err := apart(dst, src); err != nil {
-		return err
+// ApplyAdjoint implements devicekit.Blur.
+func (k *blur) ApplyAdjoint(dst, src devicekit.Array[address]) error {
+	if k.spectrum != nil {
+		return k.device.applySpectrumAdjoint(own(dst), own(src), k.spectrum)
 	}
-	to, from := dst.shape, src.shape
+	return k.device.applyTaps(own(dst), own(src), &k.adjoint)
+}
+
+func (d *gpu) applyTaps(dst, src *buffer, t *taps) error {
+	to, from := dst.Shape, src.Shape
 	across := ceil(to.W, blurTile)
 	return d.launch("blur", "blur", driver.Dim{X: across * ceil(to.H, blurTile), Y: min(to.N*to.C, d.planesInGrid)}, 0,
-		driver.Ptr(dst.pointer), driver.Ptr(src.pointer),
+		driver.Ptr(dst.pointer()), driver.Ptr(src.pointer()),
 		driver.Ptr(t.parts), number(t.count), driver.Ptr(t.places), driver.Ptr(t.weights),
 		number(to.N*to.C), number(to.H), number(to.W), number(from.H), number(from.W), number(t.continuation), number(across))
-}
-
-// blurBetween checks a blur of x that gives y.
-func (d *Device) blurBetween(k backend.Blur, x, y *buffer) (*blur, error) {
-	b, err := d.ownBlur(k)
-	if err != nil {
-		return nil, err
-	}
-	return b, devicekit.CheckBlur(b.spec, x.shape, y.shape)
 }

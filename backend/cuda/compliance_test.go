@@ -38,7 +38,7 @@ func TestComplianceBeyondTheGrid(t *testing.T) {
 	keepContext(t)
 	backendtest.Run(t, func(t testing.TB) backend.Device {
 		d := open(t)
-		d.planesInGrid = 2
+		d.gpu.planesInGrid = 2
 		return d
 	}, operations()...)
 }

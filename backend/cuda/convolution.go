@@ -8,70 +8,36 @@ import (
 	"github.com/averaged/imaging/backend/devicekit"
 )
 
-// ConvolutionGrid implements backend.Convolutions: every pixel is made in the same way.
-func (d *Device) ConvolutionGrid() int { return 1 }
+// ConvolutionGrid implements devicekit.Kernels: every pixel is made in the same way.
+func (d *gpu) ConvolutionGrid() int { return 1 }
 
-// Convolve implements backend.Convolutions.
-func (d *Device) Convolve(dst, src backend.Buffer, bf backend.Filter, end backend.ConvEnd) error {
-	if err := end.Activation.Check(); err != nil {
-		return err
-	}
-	buffers := []backend.Buffer{dst, src}
+// Convolve implements devicekit.Kernels.
+func (d *gpu) Convolve(dst, src devicekit.Array[address], f *filter, end devicekit.ConvEnd[address]) error {
+	e := layerEnd{slope: slope(end.Activation), dst: own(dst).array()}
 	if end.Bias != nil {
-		buffers = append(buffers, end.Bias)
+		e.bias = end.Bias.Data.pointer
 	}
-	return d.operate(func(b []*buffer) error {
-		f, err := d.ownFilter(bf)
-		if err != nil {
-			return err
-		}
-		if err := devicekit.CheckConvolution(b[0].shape, b[1].shape, f.shape); err != nil {
-			return err
-		}
-		if err := apart(b[0], b[1:]...); err != nil {
-			return err
-		}
-		e := layerEnd{slope: slope(end.Activation), dst: b[0].array()}
-		if end.Bias != nil {
-			if err := devicekit.CheckBias(b[2].shape, f.shape.N); err != nil {
-				return err
-			}
-			e.bias = b[2].pointer
-		}
-		return d.convolve(&f.forward, b[1], func(c *convolution) error { return d.layer(c, e) })
-	}, buffers...)
+	return d.convolve(&f.forward, own(src), func(c *convolution) error { return d.layer(c, e) })
 }
 
-// ConvolveAdjoint implements backend.Convolutions.
-func (d *Device) ConvolveAdjoint(dst, src backend.Buffer, bf backend.Filter, beta, scale float32) error {
-	return d.operateBeforeLate(func(b []*buffer) error {
-		f, err := d.ownFilter(bf)
-		if err != nil {
-			return err
-		}
-		if err := devicekit.CheckConvolutionAdjoint(b[0].shape, b[1].shape, f.shape); err != nil {
-			return err
-		}
-		if err := apart(b[0], b[1]); err != nil {
-			return err
-		}
-		to := addition{beta: beta, scale: scale, dst: b[0].array(), start: b[0].array(), known: f.shape.C}
-		if d.late.dst == b[0] {
-			to.start = d.late.src.array()
-		} else if err := d.settle(); err != nil {
-			return err
-		}
-		if err := d.convolve(&f.adjoint, b[1], func(c *convolution) error { return d.add(c, to) }); err != nil {
-			return err
-		}
-		d.late = lateCopy{}
-		return nil
-	}, dst, src)
+// ConvolveAdjoint implements devicekit.Kernels.
+func (d *gpu) ConvolveAdjoint(dst, src devicekit.Array[address], f *filter, beta, scale float32) error {
+	to := own(dst).array()
+	return d.addAdjoint(addition{beta: beta, scale: scale, dst: to, start: to, known: f.shape.C}, own(src), f)
+}
+
+// AddAdjoint implements devicekit.AdjointSums.
+func (d *gpu) AddAdjoint(dst, start, src devicekit.Array[address], f *filter, scale float32) error {
+	return d.addAdjoint(addition{beta: 1, scale: scale, dst: own(dst).array(), start: own(start).array(), known: f.shape.C}, own(src), f)
+}
+
+func (d *gpu) addAdjoint(to addition, src *buffer, f *filter) error {
+	return d.convolve(&f.adjoint, src, func(c *convolution) error { return d.add(c, to) })
 }
 
 // convolve runs a convolution of a whole buffer, in half precision if the bank wants it.
-func (d *Device) convolve(b *bank, src *buffer, run func(c *convolution) error) error {
-	s := src.shape
+func (d *gpu) convolve(b *bank, src *buffer, run func(c *convolution) error) error {
+	s := src.Shape
 	c := &convolution{
 		bank: b, src: src.array(), channels: s.C, outputs: b.outputs,
 		images: s.N, height: s.H, width: s.W, region: s.Whole(),
@@ -103,7 +69,7 @@ func newPairs(memory *scratch, s backend.Shape) (array, error) {
 
 // pack rounds images of shape s to pairs of channels in half precision, in an array of
 // whole planes.
-func (d *Device) pack(pairs, src array, s backend.Shape) error {
+func (d *gpu) pack(pairs, src array, s backend.Shape) error {
 	args := append([]driver.Arg{driver.Ptr(pairs.pointer)}, src.args()...)
 	args = append(args, number(s.C), number(s.H), number(s.W), number(s.N))
 	return d.launch("filters", "pack_pairs", d.planes(s.Plane(), blockThreads, ceil(s.N*ceil(s.C, 2), pairsAtATime)), 0, args...)
@@ -137,13 +103,13 @@ type addition struct {
 }
 
 // layer makes a layer; the region's first pixel goes to that of dst.
-func (d *Device) layer(c *convolution, e layerEnd) error { return d.batches(c, &e, nil) }
+func (d *gpu) layer(c *convolution, e layerEnd) error { return d.batches(c, &e, nil) }
 
 // add makes one sum or two.
-func (d *Device) add(c *convolution, to ...addition) error { return d.batches(c, nil, to) }
+func (d *gpu) add(c *convolution, to ...addition) error { return d.batches(c, nil, to) }
 
 // batches launches a convolution kernel for as many images at a time as a grid can have.
-func (d *Device) batches(c *convolution, e *layerEnd, to []addition) error {
+func (d *gpu) batches(c *convolution, e *layerEnd, to []addition) error {
 	for n := 0; n < c.images; n += d.planesInGrid {
 		if err := d.batch(c, n, min(d.planesInGrid, c.images-n), endArgs(n, e, to)); err != nil {
 			return err
@@ -180,7 +146,7 @@ func endArgs(n int, e *layerEnd, to []addition) []driver.Arg {
 }
 
 // batch launches the kernel for some images.
-func (d *Device) batch(c *convolution, first, images int, end []driver.Arg) error {
+func (d *gpu) batch(c *convolution, first, images int, end []driver.Arg) error {
 	b := c.bank
 	rows, columns := c.region.Size()
 	channels := ceil(min(c.channels, b.inputs), b.form.channels())
@@ -219,7 +185,7 @@ func (d *Device) batch(c *convolution, first, images int, end []driver.Arg) erro
 
 // tensorWidth is how many outputs a block of kernels/tensorcores.cu has, for so many in all. What
 // it sums up and in which order is the same for each.
-func (d *Device) tensorWidth(outputs int) int {
+func (d *gpu) tensorWidth(outputs int) int {
 	switch {
 	case outputs <= fragmentTile:
 		return fragmentTile
@@ -231,7 +197,7 @@ func (d *Device) tensorWidth(outputs int) int {
 
 // fitsTwice tells whether two blocks with so many bytes of shared memory run on a multiprocessor
 // at a time, of which one computes while the other waits.
-func (d *Device) fitsTwice(bytes int) bool {
+func (d *gpu) fitsTwice(bytes int) bool {
 	const reserved = 1 << 10 // of each block, by the driver
 	return 2*(bytes+reserved) <= d.properties.SharedPerMultiprocessor
 }

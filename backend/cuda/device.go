@@ -3,10 +3,10 @@ package cuda
 import (
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cuda/internal/driver"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // GPU is what is known of a GPU without opening it.
@@ -55,12 +55,18 @@ func PlainFloat32() Option { return func(s *settings) { s.plain = true } }
 
 // Device is a GPU; it implements backend.Device. Safe for concurrent use.
 type Device struct {
+	*devicekit.Device[address, *filter]
+	gpu *gpu
+}
+
+var _ backend.Device = (*Device)(nil)
+
+// gpu is the kernels of a Device. One operation at a time is put on the stream.
+type gpu struct {
 	settings
 	properties driver.Properties
 
-	mu     sync.Mutex // one operation at a time is put on the stream
-	gpu    driver.Device
-	closed bool
+	gpu driver.Device
 	// planesInGrid is how many images or planes a grid has blocks for, the GPU's limit; tests
 	// lower it, to see what kernels do with more.
 	planesInGrid int
@@ -69,35 +75,31 @@ type Device struct {
 	pool         *pool
 	staging      *staging
 	graphs       graphs
-	late         lateCopy
-	lateError    error // of a copy that nobody was there to hear of
 }
-
-var _ backend.Device = (*Device)(nil)
 
 // Open opens the GPU with this number, which needs compute capability 7.0. Its error wraps
 // backend.ErrUnsupported where the GPU is older, or cannot do what the options ask for.
 func Open(ordinal int, options ...Option) (*Device, error) {
-	d := &Device{planesInGrid: gridLimit}
+	d := &gpu{planesInGrid: gridLimit}
 	for _, o := range options {
 		o(&d.settings)
 	}
 	if d.limit < 0 || d.precision > Half {
 		return nil, fmt.Errorf("%w: cuda with a memory limit of %d and precision %v", backend.ErrArgument, d.limit, d.precision)
 	}
-	gpu, err := driver.Open(ordinal)
-	if err != nil {
+	var err error
+	if d.gpu, err = driver.Open(ordinal); err != nil {
 		return nil, fmt.Errorf("cuda:%d: %w", ordinal, err)
 	}
-	d.gpu, d.properties = gpu, gpu.Properties()
+	d.properties = d.gpu.Properties()
 	if err := d.start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("cuda:%d: %w", ordinal, err), d.Close())
 	}
-	return d, nil
+	return &Device{devicekit.New(d, false), d}, nil
 }
 
 // supported returns an error if the GPU is too old, for all or for what the options ask for.
-func (d *Device) supported() error {
+func (d *gpu) supported() error {
 	p := d.properties
 	switch {
 	case p.Capability() < oldestGPU:
@@ -108,7 +110,7 @@ func (d *Device) supported() error {
 	return nil
 }
 
-func (d *Device) start() error {
+func (d *gpu) start() error {
 	if err := d.supported(); err != nil {
 		return err
 	}
@@ -135,30 +137,21 @@ func (d *Device) start() error {
 	return nil
 }
 
-func (d *Device) hasTensorCores() bool { return d.properties.Capability() >= tensorCores }
+func (d *gpu) hasTensorCores() bool { return d.properties.Capability() >= tensorCores }
 
-// Description implements backend.Device.
-func (d *Device) Description() backend.Description {
+// Description implements devicekit.Kernels.
+func (d *gpu) Description() backend.Description {
 	return backend.Description{Name: fmt.Sprintf("cuda:%d", d.properties.Ordinal), Model: d.properties.Name, Memory: d.limit}
 }
 
-// Sync implements backend.Device.
-func (d *Device) Sync() error {
-	return d.exclusively(func() error { return d.synchronize() })
-}
+// Sync implements devicekit.Kernels.
+func (d *gpu) Sync() error { return d.synchronize() }
 
-func (d *Device) synchronize() error { return translate(d.gpu.Synchronize(d.stream)) }
+func (d *gpu) synchronize() error { return translate(d.gpu.Synchronize(d.stream)) }
 
-// Close implements backend.Device.
-func (d *Device) Close() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
-		return nil
-	}
-	d.closed = true
-	errs := []error{d.lateError}
-	d.late, d.lateError = lateCopy{}, nil
+// Close implements devicekit.Kernels.
+func (d *gpu) Close() error {
+	var errs []error
 	if d.stream != 0 {
 		// The late error, if there is one; what follows would only repeat it.
 		errs = append(errs, d.gpu.Synchronize(d.stream))
@@ -172,7 +165,7 @@ func (d *Device) Close() error {
 
 // releaseAll gives everything back that belongs to the context: another device of the same
 // GPU may keep it alive.
-func (d *Device) releaseAll() []error {
+func (d *gpu) releaseAll() []error {
 	var errs []error
 	errs = append(errs, d.graphs.free()...)
 	errs = append(errs, d.kernels.unload()...)
@@ -186,30 +179,6 @@ func (d *Device) releaseAll() []error {
 		errs = append(errs, d.gpu.FreeStream(d.stream))
 	}
 	return errs
-}
-
-// exclusively runs one operation, or returns ErrClosed. What is late is made first.
-func (d *Device) exclusively(run func() error) error {
-	return d.beforeLate(func() error {
-		if err := d.settle(); err != nil {
-			return err
-		}
-		return run()
-	})
-}
-
-// beforeLate is exclusively for an operation that sees itself to what is late.
-func (d *Device) beforeLate(run func() error) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
-		return backend.ErrClosed
-	}
-	if err := d.lateError; err != nil {
-		d.lateError = nil
-		return err
-	}
-	return run()
 }
 
 // translate turns errors of the driver into those of package backend.

@@ -6,21 +6,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/backend/cuda/internal/driver"
+	"github.com/averaged/imaging/backend/devicekit"
 	"github.com/stretchr/testify/require"
 )
 
 func shut(t testing.TB, d *Device) { require.NoError(t, d.Close()) }
 
 // isFake says whether the driver is that of internal/hostcuda.
-func isFake(d *Device) bool { return strings.HasPrefix(d.properties.Name, "Fake") }
+func isFake(d *Device) bool { return strings.HasPrefix(d.gpu.properties.Name, "Fake") }
 
 // flowSteps are two steps of Heun's method with 3×3 filters.
 func flowSteps(t testing.TB, d backend.Device) []backend.FlowStep {
@@ -43,7 +45,7 @@ func flowSteps(t testing.TB, d backend.Device) []backend.FlowStep {
 // GPUs for which there are no kernels are refused before anything is put on them.
 func TestOldGPUsAreRefused(t *testing.T) {
 	for capability, refused := range map[[2]int]bool{{3, 5}: true, {6, 1}: true, {6, 9}: true, {7, 0}: false, {7, 5}: false, {12, 0}: false} {
-		d := &Device{properties: driver.Properties{Name: "GeForce", Major: capability[0], Minor: capability[1]}}
+		d := &gpu{properties: driver.Properties{Name: "GeForce", Major: capability[0], Minor: capability[1]}}
 		if refused {
 			require.ErrorIs(t, d.supported(), backend.ErrUnsupported)
 			require.ErrorContains(t, d.supported(), fmt.Sprintf("compute capability 7.0 or newer is needed, GeForce has %d.%d", capability[0], capability[1]))
@@ -94,20 +96,21 @@ func TestGraphs(t *testing.T) {
 		}
 		require.NoError(t, d.Gaussian(src, seed, 0, 1))
 		got := flow(dst)
-		clear(d.graphs.seen)
+		seen := maps.Clone(d.gpu.graphs.seen)
+		clear(d.gpu.graphs.seen)
 		require.Equal(t, flow(fresh), got)
 		if seed == 0 {
-			require.Empty(t, d.graphs.kept)
-			d.graphs.seen[graphKeyOf(t, d, dst, src, steps)] = true
+			require.Empty(t, d.gpu.graphs.kept)
+			maps.Copy(d.gpu.graphs.seen, seen)
 		} else {
-			require.Len(t, d.graphs.kept, 1)
+			require.Len(t, d.gpu.graphs.kept, 1)
 		}
 	}
 	// What the graphs keep is given up for buffers.
-	held := d.pool.used
-	require.True(t, d.graphs.reclaim())
-	require.Less(t, d.pool.used, held)
-	require.Empty(t, d.graphs.kept)
+	held := d.gpu.pool.used
+	require.True(t, d.gpu.graphs.reclaim())
+	require.Less(t, d.gpu.pool.used, held)
+	require.Empty(t, d.gpu.graphs.kept)
 }
 
 // watched counts what is given back to the driver while nothing may be.
@@ -129,8 +132,8 @@ func (w *watched) Free(p driver.Pointer) error {
 func TestRecordingGivesNothingBack(t *testing.T) {
 	d := open(t, MemoryLimit(64<<20))
 	defer shut(t, d)
-	w := &watched{allocator: d.pool.gpu, pool: d.pool}
-	d.pool.gpu = w
+	w := &watched{allocator: d.gpu.pool.gpu, pool: d.gpu.pool}
+	d.gpu.pool.gpu = w
 	s := backend.Image(1, 160, 160)
 	src, dst, weights := alloc(t, d, s), alloc(t, d, s), alloc(t, d, backend.Shape{N: 64, C: 1, H: 1, W: 1})
 	require.NoError(t, d.Gaussian(src, 1, 0, 1))
@@ -145,31 +148,21 @@ func TestRecordingGivesNothingBack(t *testing.T) {
 	}
 	want := flow() // with a hidden layer of 6.25 MiB
 	taken := []backend.Buffer{alloc(t, d, backend.Image(64, 160, 160))}
-	for d.pool.held+5<<20 < d.pool.limit { // a cache full of pieces that are too small
+	for d.gpu.pool.held+5<<20 < d.gpu.pool.limit { // a cache full of pieces that are too small
 		taken = append(taken, alloc(t, d, backend.Image(5, 512, 512)))
 	}
 	for _, b := range taken[1:] {
 		b.Free()
 	}
-	held := d.pool.held
+	held := d.gpu.pool.held
 	require.Equal(t, want, flow())
 	require.Zero(t, w.wrong)
-	require.Empty(t, d.graphs.kept)
-	require.Less(t, d.pool.held, held, "what came instead of the graph made room")
+	require.Empty(t, d.gpu.graphs.kept)
+	require.Less(t, d.gpu.pool.held, held, "what came instead of the graph made room")
 	for range 2 {
 		require.Equal(t, want, flow())
 	}
-	require.Len(t, d.graphs.kept, 1, "now there is room")
-}
-
-func graphKeyOf(t *testing.T, d *Device, dst, src backend.Buffer, steps []backend.FlowStep) string {
-	own := make([]flowStep, len(steps))
-	for k := range steps {
-		var err error
-		own[k], err = d.ownStep(&steps[k], dst.(*buffer))
-		require.NoError(t, err)
-	}
-	return graphKey(dst.(*buffer), src.(*buffer), src.Shape().Whole(), own)
+	require.Len(t, d.gpu.graphs.kept, 1, "now there is room")
 }
 
 // Whatever is freed comes back to the allocator: after all kinds of operations nothing is in
@@ -209,8 +202,8 @@ func TestNothingLeaks(t *testing.T) {
 			b.Free()
 		}
 	}
-	d.graphs.reclaim()
-	require.EqualValues(t, 3*granule, d.pool.used, "three radii were not freed")
+	d.gpu.graphs.reclaim()
+	require.EqualValues(t, 3*granule, d.gpu.pool.used, "three radii were not freed")
 }
 
 // A device that has a limit keeps it, and works on after it said so; half of what did not
@@ -260,7 +253,7 @@ func TestGoroutines(t *testing.T) {
 	a, b := open(t), open(t)
 	defer shut(t, a)
 	defer shut(t, b)
-	host := cpu.New()
+	host := cputest.Open(t)
 	defer func() { require.NoError(t, host.Close()) }()
 	var wg sync.WaitGroup
 	results := make([][]float32, 8)
@@ -328,7 +321,7 @@ func TestPrecisions(t *testing.T) {
 	}
 	plain := open(t, PlainFloat32())
 	want, wantGradient := convolved(plain)
-	cores := plain.hasTensorCores()
+	cores := plain.gpu.hasTensorCores()
 	shut(t, plain)
 	for _, c := range []struct {
 		options                     []Option
@@ -348,11 +341,11 @@ func TestPrecisions(t *testing.T) {
 		got, gradient := convolved(d)
 		shut(t, d)
 		off := relative(got, want)
-		t.Logf("%v: relative error %.1e", d.precision, off)
+		t.Logf("%v: relative error %.1e", d.gpu.precision, off)
 		require.GreaterOrEqual(t, off, c.least)
 		require.LessOrEqual(t, off, c.most)
 		off = relative(gradient, wantGradient)
-		t.Logf("%v: relative error of the gradient %.1e", d.precision, off)
+		t.Logf("%v: relative error of the gradient %.1e", d.gpu.precision, off)
 		require.GreaterOrEqual(t, off, c.leastGradient)
 		require.LessOrEqual(t, off, c.mostGradient)
 	}
@@ -362,7 +355,7 @@ func TestPrecisions(t *testing.T) {
 func TestBlocksForLittleSharedMemory(t *testing.T) {
 	results := func(d *Device, shared int) (all [][]float32) {
 		defer shut(t, d)
-		d.properties.SharedPerMultiprocessor = shared
+		d.gpu.properties.SharedPerMultiprocessor = shared
 		const outputs = 72
 		s, w := backend.Image(33, 17, 18), alloc(t, d, backend.Shape{N: outputs, C: 33, H: 3, W: 3})
 		require.NoError(t, d.Gaussian(w, 1, 0, 0.05))
@@ -398,27 +391,27 @@ func TestBlocksForLittleSharedMemory(t *testing.T) {
 func TestTwoBlocksFitOnAMultiprocessor(t *testing.T) {
 	d := open(t)
 	defer shut(t, d)
-	if !d.hasTensorCores() {
+	if !d.gpu.hasTensorCores() {
 		return // none of these kernels is there
 	}
 	fits := func(file, name string, shared int) {
-		f, err := d.kernels.function(file, name)
+		f, err := d.gpu.kernels.function(file, name)
 		require.NoError(t, err)
-		require.NoError(t, d.kernels.allow(f, file+"."+name, shared))
-		blocks, err := d.gpu.BlocksPerMultiprocessor(f, blockThreads, shared)
+		require.NoError(t, d.gpu.kernels.allow(f, file+"."+name, shared))
+		blocks, err := d.gpu.gpu.BlocksPerMultiprocessor(f, blockThreads, shared)
 		require.NoError(t, err)
-		require.GreaterOrEqual(t, blocks, 2, "%s on %s with %d bytes", name, d.properties.Name, d.properties.SharedPerMultiprocessor)
+		require.GreaterOrEqual(t, blocks, 2, "%s on %s with %d bytes", name, d.gpu.properties.Name, d.gpu.properties.SharedPerMultiprocessor)
 	}
 	for _, outputs := range []int{3, 8, 9, 32, 33, 64, 200} {
-		wide := d.tensorWidth(outputs)
+		wide := d.gpu.tensorWidth(outputs)
 		for _, f := range []form{exact, tf32, half} {
 			fits("tensorcores", fmt.Sprintf("convolve_%v_%d", f, wide), tensorMemory(wide, 2))
 		}
 	}
-	plan := d.planGradient(backend.Shape{N: 64, C: 64, H: 3, W: 3}, backend.Image(64, 300, 400))
+	plan := d.gpu.planGradient(backend.Shape{N: 64, C: 64, H: 3, W: 3}, backend.Image(64, 300, 400))
 	fits(plan.file, plan.kernel, plan.shared)
-	large := d.properties.SharedPerMultiprocessor >= 160<<10
-	require.Equal(t, large, d.tensorWidth(64) == wideBlock)
+	large := d.gpu.properties.SharedPerMultiprocessor >= 160<<10
+	require.Equal(t, large, d.gpu.tensorWidth(64) == wideBlock)
 	require.Equal(t, large, plan.shared > 4*gradientStage)
 }
 
@@ -428,7 +421,7 @@ func TestTwoBlocksFitOnAMultiprocessor(t *testing.T) {
 func TestLongestRangeOfAGradient(t *testing.T) {
 	d := open(t)
 	defer shut(t, d)
-	if !d.hasTensorCores() {
+	if !d.gpu.hasTensorCores() {
 		return // sums by ordinary additions, which Compliance/FilterGradient measures
 	}
 	const channels, side, taps = 16, 64, 9
@@ -442,8 +435,13 @@ func TestLongestRangeOfAGradient(t *testing.T) {
 		require.NoError(t, d.Gaussian(x, 1, c.mean, c.deviation))
 		require.NoError(t, d.Gaussian(dy, 2, c.mean, c.deviation))
 		const across = side / gradientTile
-		require.NoError(t, d.launch("tensorgradients", "filter_gradient_exact", driver.Dim{X: 1}, 8*gradientStage,
-			driver.Ptr(partial.(*buffer).pointer), driver.Ptr(x.(*buffer).pointer), driver.Ptr(dy.(*buffer).pointer), number(channels), number(channels),
+		at := func(b backend.Buffer) driver.Arg {
+			a, err := devicekit.Operand(d.Device, b)
+			require.NoError(t, err)
+			return driver.Ptr(a.Data.pointer)
+		}
+		require.NoError(t, d.gpu.launch("tensorgradients", "filter_gradient_exact", driver.Dim{X: 1}, 8*gradientStage,
+			at(partial), at(x), at(dy), number(channels), number(channels),
 			number(side), number(side), number(across), number(across), long(across*across), number(across*across), number(1)))
 		xs, dys, got := make([]float32, s.Len()), make([]float32, s.Len()), make([]float32, taps*channels*channels)
 		require.NoError(t, d.Download(xs, x))
@@ -475,10 +473,10 @@ func TestFlowsInEveryPrecision(t *testing.T) {
 		hidden, side, group int
 		heun                bool
 	}
-	host := cpu.New()
+	host := cputest.Open(t)
 	defer func() { require.NoError(t, host.Close()) }()
 	plain := open(t, PlainFloat32())
-	cores := plain.hasTensorCores()
+	cores := plain.gpu.hasTensorCores()
 	shut(t, plain)
 	for _, c := range []struct {
 		in, width, out int

@@ -13,11 +13,9 @@ import (
 // and both axes reversed, which is Aᵀ written as a convolution (exactly, zero padding
 // included: a tap that reaches outside the frame has no counterpart on either side).
 type filter struct {
-	device           *Device
 	shape            backend.Shape // Out, In, KH, KW
 	block            *block
 	forward, adjoint bank
-	freed            bool // guarded by the device's mutex
 }
 
 // bank is what a convolution kernel reads of a filter.
@@ -61,7 +59,7 @@ func (f form) channels() int {
 
 // newBank says how the weights of a convolution are kept. It looks at the filter only, so
 // that an image has the same bits at any size.
-func (d *Device) newBank(outputs, inputs, kh, kw int) bank {
+func (d *gpu) newBank(outputs, inputs, kh, kw int) bank {
 	b := bank{inputs: inputs, outputs: outputs, kh: kh, kw: kw}
 	if d.hasTensorCores() && !(d.plain && d.precision == Float32) && kh == 3 && kw == 3 && max(inputs, outputs) >= fragmentTile {
 		b.tensor, b.form = true, form(d.precision)
@@ -83,69 +81,38 @@ func (d *Device) newBank(outputs, inputs, kh, kw int) bank {
 	return b
 }
 
-// Shape implements backend.Filter.
-func (f *filter) Shape() backend.Shape { return f.shape }
-
-// Free implements backend.Filter.
-func (f *filter) Free() {
-	f.device.mu.Lock()
-	defer f.device.mu.Unlock()
-	if !f.freed {
-		f.freed = true
-		f.device.pool.release(f.block)
+// NewFilter implements devicekit.Kernels.
+func (d *gpu) NewFilter(w devicekit.Array[address]) (*filter, error) {
+	s := w.Shape
+	if max(s.N, s.C)+64 > math.MaxInt32/s.Plane() {
+		return nil, fmt.Errorf("%w: a filter %v", backend.ErrUnsupported, s)
 	}
-}
-
-// NewFilter implements backend.Convolutions.
-func (d *Device) NewFilter(w backend.Buffer) (backend.Filter, error) {
-	var f *filter
-	err := d.operate(func(b []*buffer) error {
-		s := b[0].shape
-		if err := devicekit.CheckFilter(s); err != nil {
-			return err
-		}
-		if max(s.N, s.C)+64 > math.MaxInt32/s.Plane() {
-			return fmt.Errorf("%w: a filter %v", backend.ErrUnsupported, s)
-		}
-		f = &filter{device: d, shape: s, forward: d.newBank(s.N, s.C, s.H, s.W), adjoint: d.newBank(s.C, s.N, s.H, s.W)}
-		var err error
-		if f.block, err = d.pool.alloc(4 * int64(f.forward.words+f.adjoint.words)); err != nil {
-			return err
-		}
-		f.forward.weights = f.block.pointer
-		f.adjoint.weights = f.block.pointer + driver.Pointer(4*f.forward.words)
-		if err := d.prepare(f, b[0]); err != nil {
-			d.pool.release(f.block)
-			return err
-		}
-		return nil
-	}, w)
-	if err != nil {
+	f := &filter{shape: s, forward: d.newBank(s.N, s.C, s.H, s.W), adjoint: d.newBank(s.C, s.N, s.H, s.W)}
+	var err error
+	if f.block, err = d.pool.alloc(4 * int64(f.forward.words+f.adjoint.words)); err != nil {
+		return nil, err
+	}
+	f.forward.weights = f.block.pointer
+	f.adjoint.weights = f.block.pointer + driver.Pointer(4*f.forward.words)
+	if err := d.prepare(f, own(w)); err != nil {
+		d.pool.release(f.block)
 		return nil, err
 	}
 	return f, nil
 }
 
-// UpdateFilter implements backend.Convolutions.
-func (d *Device) UpdateFilter(bf backend.Filter, w backend.Buffer) error {
-	return d.operate(func(b []*buffer) error {
-		f, err := d.ownFilter(bf)
-		if err != nil {
-			return err
-		}
-		if err := devicekit.CheckWeights(b[0].shape, f.shape); err != nil {
-			return err
-		}
-		return d.prepare(f, b[0])
-	}, w)
-}
+// FreeFilter implements devicekit.Kernels.
+func (d *gpu) FreeFilter(f *filter) { d.pool.release(f.block) }
+
+// UpdateFilter implements devicekit.Kernels.
+func (d *gpu) UpdateFilter(f *filter, w devicekit.Array[address]) error { return d.prepare(f, own(w)) }
 
 // prepare puts the weights into the order in which the kernels read them.
-func (d *Device) prepare(f *filter, w *buffer) error {
+func (d *gpu) prepare(f *filter, w *buffer) error {
 	s := f.shape
 	for _, b := range []*bank{&f.forward, &f.adjoint} {
 		args := []driver.Arg{
-			driver.Ptr(b.weights), driver.Ptr(w.pointer), number(s.N), number(s.C), number(s.Plane()), flag(b == &f.adjoint),
+			driver.Ptr(b.weights), driver.Ptr(w.pointer()), number(s.N), number(s.C), number(s.Plane()), flag(b == &f.adjoint),
 		}
 		kernel := "pack_rows"
 		if b.tensor {
@@ -159,15 +126,4 @@ func (d *Device) prepare(f *filter, w *buffer) error {
 		}
 	}
 	return nil
-}
-
-func (d *Device) ownFilter(bf backend.Filter) (*filter, error) {
-	f, ok := bf.(*filter)
-	if !ok || f == nil || f.device != d {
-		return nil, fmt.Errorf("%w: filter of type %T", backend.ErrForeign, bf)
-	}
-	if f.freed {
-		return nil, fmt.Errorf("%w: filter %v", backend.ErrFreed, f.shape)
-	}
-	return f, nil
 }

@@ -68,7 +68,7 @@ func fourierPays(taps int, s *backend.BlurSpec, y, x fourierAxis) bool {
 }
 
 // newSpectrum transforms the kernel.
-func (d *Device) newSpectrum(k *backend.BlurSpec, y, x fourierAxis) (*spectrum, error) {
+func (d *gpu) newSpectrum(k *backend.BlurSpec, y, x fourierAxis) (*spectrum, error) {
 	if y.bits > fourierBits || x.bits > fourierBits {
 		return nil, fmt.Errorf("%w: a blur of %d×%d by Fourier transforms of more than %d samples", backend.ErrUnsupported, k.H, k.W, 1<<fourierBits)
 	}
@@ -85,7 +85,7 @@ func (d *Device) newSpectrum(k *backend.BlurSpec, y, x fourierAxis) (*spectrum, 
 	return s, nil
 }
 
-func (d *Device) fillSpectrum(s *spectrum, k *backend.BlurSpec) error {
+func (d *gpu) fillSpectrum(s *spectrum, k *backend.BlurSpec) error {
 	s.kernel = s.block.pointer
 	s.rootsY = s.kernel + driver.Pointer(s.bytes(1))
 	s.rootsX = s.rootsY + driver.Pointer(8*(s.y.length()/2))
@@ -123,7 +123,7 @@ func roots(n int) []float32 {
 	return r
 }
 
-func (d *Device) fourierRows(to, src driver.Pointer, s *spectrum, shape backend.Shape, top, left, extendedH, extendedW, continuation int) error {
+func (d *gpu) fourierRows(to, src driver.Pointer, s *spectrum, shape backend.Shape, top, left, extendedH, extendedW, continuation int) error {
 	lines := s.x.lines(s.y.length())
 	count := shape.N * shape.C
 	return d.launch("fourier", "fourier_rows", driver.Dim{X: s.y.length() / lines, Y: ceil(count, 2)}, 8*lines<<s.x.bits,
@@ -131,7 +131,7 @@ func (d *Device) fourierRows(to, src driver.Pointer, s *spectrum, shape backend.
 		number(count), number(shape.H), number(shape.W), number(top), number(left), number(extendedH), number(extendedW), number(continuation))
 }
 
-func (d *Device) fourierColumns(at driver.Pointer, pairs int, s *spectrum, multiply, conjugate bool) error {
+func (d *gpu) fourierColumns(at driver.Pointer, pairs int, s *spectrum, multiply, conjugate bool) error {
 	lines := s.y.lines(s.x.length())
 	kernel := driver.Pointer(0)
 	if multiply {
@@ -142,7 +142,7 @@ func (d *Device) fourierColumns(at driver.Pointer, pairs int, s *spectrum, multi
 		driver.Float(float32(1/(float64(s.y.length())*float64(s.x.length())))))
 }
 
-func (d *Device) fourierRowsBack(dst, from driver.Pointer, s *spectrum, shape backend.Shape, top, left int) error {
+func (d *gpu) fourierRowsBack(dst, from driver.Pointer, s *spectrum, shape backend.Shape, top, left int) error {
 	lines := s.x.lines(s.y.length())
 	count := shape.N * shape.C
 	return d.launch("fourier", "fourier_rows_back", driver.Dim{X: s.y.length() / lines, Y: ceil(count, 2)}, 8*lines<<s.x.bits,
@@ -152,25 +152,25 @@ func (d *Device) fourierRowsBack(dst, from driver.Pointer, s *spectrum, shape ba
 
 // fourierPairs is how many pairs of planes are transformed at a time: all of them, unless
 // they take more than this much memory.
-func (d *Device) fourierPairs(s *spectrum, planes int) int {
+func (d *gpu) fourierPairs(s *spectrum, planes int) int {
 	const most = 512 << 20
 	return max(1, min(ceil(planes, 2), d.planesInGrid, int(most/s.bytes(1))))
 }
 
 // eachPairs calls run for so many planes of dst and src at a time as are transformed
 // together, with memory for their spectra.
-func (d *Device) eachPairs(s *spectrum, dst, src *buffer, run func(memory *scratch, to, from, spectra driver.Pointer, planes int) error) error {
+func (d *gpu) eachPairs(s *spectrum, dst, src *buffer, run func(memory *scratch, to, from, spectra driver.Pointer, planes int) error) error {
 	memory := d.scratch()
 	defer memory.free()
-	all := src.shape.N * src.shape.C
+	all := src.Shape.N * src.Shape.C
 	pairs := d.fourierPairs(s, all)
 	spectra, err := memory.alloc(s.bytes(pairs))
 	if err != nil {
 		return err
 	}
 	for first := 0; first < all; first += 2 * pairs {
-		to := dst.pointer + driver.Pointer(4*first*dst.shape.Plane())
-		from := src.pointer + driver.Pointer(4*first*src.shape.Plane())
+		to := dst.pointer() + driver.Pointer(4*first*dst.Shape.Plane())
+		from := src.pointer() + driver.Pointer(4*first*src.Shape.Plane())
 		if err := run(memory, to, from, spectra, min(2*pairs, all-first)); err != nil {
 			return err
 		}
@@ -179,10 +179,7 @@ func (d *Device) eachPairs(s *spectrum, dst, src *buffer, run func(memory *scrat
 }
 
 // applySpectrum sets dst = K·src.
-func (d *Device) applySpectrum(dst, src *buffer, s *spectrum) error {
-	if err := apart(dst, src); err != nil {
-		return err
-	}
+func (d *gpu) applySpectrum(dst, src *buffer, s *spectrum) error {
 	return d.eachPairs(s, dst, src, func(_ *scratch, to, from, spectra driver.Pointer, planes int) error {
 		in, out := backend.Image(planes, s.y.n, s.x.n), backend.Image(planes, s.y.result, s.x.result)
 		if err := d.fourierRows(spectra, from, s, in, s.y.before, s.x.before, s.y.extended, s.x.extended, s.continuation); err != nil {
@@ -197,10 +194,7 @@ func (d *Device) applySpectrum(dst, src *buffer, s *spectrum) error {
 
 // applySpectrumAdjoint sets dst = Kᵀ·src: the correlation gives the extended image, whose
 // samples go back to where they came from.
-func (d *Device) applySpectrumAdjoint(dst, src *buffer, s *spectrum) error {
-	if err := apart(dst, src); err != nil {
-		return err
-	}
+func (d *gpu) applySpectrumAdjoint(dst, src *buffer, s *spectrum) error {
 	return d.eachPairs(s, dst, src, func(memory *scratch, to, from, spectra driver.Pointer, planes int) error {
 		in := backend.Image(planes, s.y.result, s.x.result)
 		// The result stands behind the places that only wrap around.

@@ -25,31 +25,23 @@ const (
 	leastOnTensorCores = 16
 )
 
-// FilterGradient implements backend.Gradients. Ranges of pixels are summed in float32, and
+// FilterGradient implements devicekit.Gradients. Ranges of pixels are summed in float32, and
 // their sums in float64.
-func (d *Device) FilterGradient(dw, x, dy backend.Buffer, beta, scale float32) error {
-	return d.operate(func(b []*buffer) error {
-		w, in := b[0].shape, b[1].shape
-		if err := devicekit.CheckFilterGradient(w, in, b[2].shape); err != nil {
-			return err
-		}
-		if err := apart(b[0], b[1], b[2]); err != nil {
-			return err
-		}
-		memory := d.scratch()
-		defer memory.free()
-		plan := d.planGradient(w, in)
-		partial, err := memory.alloc(4 * int64(plan.splits) * int64(w.Len()))
-		if err != nil {
-			return err
-		}
-		args := []driver.Arg{driver.Ptr(partial), driver.Ptr(b[1].pointer), driver.Ptr(b[2].pointer), number(w.N), number(w.C)}
-		if err := d.launch(plan.file, plan.kernel, plan.grid, plan.shared, append(args, plan.args...)...); err != nil {
-			return err
-		}
-		return d.launch("gradients", "add_up_filter", driver.Dim{X: ceil(w.Len(), blockThreads)}, 0,
-			driver.Ptr(b[0].pointer), driver.Ptr(partial), number(w.Len()), number(plan.splits), number(plan.taps), driver.Float(beta), driver.Float(scale))
-	}, dw, x, dy)
+func (d *gpu) FilterGradient(dw, x, dy devicekit.Array[address], beta, scale float32) error {
+	w := dw.Shape
+	memory := d.scratch()
+	defer memory.free()
+	plan := d.planGradient(w, x.Shape)
+	partial, err := memory.alloc(4 * int64(plan.splits) * int64(w.Len()))
+	if err != nil {
+		return err
+	}
+	args := []driver.Arg{driver.Ptr(partial), driver.Ptr(x.Data.pointer), driver.Ptr(dy.Data.pointer), number(w.N), number(w.C)}
+	if err := d.launch(plan.file, plan.kernel, plan.grid, plan.shared, append(args, plan.args...)...); err != nil {
+		return err
+	}
+	return d.launch("gradients", "add_up_filter", driver.Dim{X: ceil(w.Len(), blockThreads)}, 0,
+		driver.Ptr(dw.Data.pointer), driver.Ptr(partial), number(w.Len()), number(plan.splits), number(plan.taps), driver.Float(beta), driver.Float(scale))
 }
 
 // gradientPlan is the kernel that makes a filter's gradient, and in how many ranges of
@@ -65,7 +57,7 @@ type gradientPlan struct {
 
 // planGradient looks at shapes and the GPU's size only, so that a gradient has the same bits each
 // time.
-func (d *Device) planGradient(w, in backend.Shape) gradientPlan {
+func (d *gpu) planGradient(w, in backend.Shape) gradientPlan {
 	if d.hasTensorCores() && !(d.plain && d.precision == Float32) && w.H == 3 && w.W == 3 && min(w.N, w.C) >= leastOnTensorCores {
 		across, down := ceil(in.W, gradientTile), ceil(in.H, gradientTile)
 		grid := driver.Dim{Y: ceil(w.N, gradientOutputs), Z: ceil(w.C, gradientInputs)}
@@ -93,7 +85,7 @@ func (d *Device) planGradient(w, in backend.Shape) gradientPlan {
 }
 
 // gradientBlocks is how many blocks the GPU has at a time, two on each multiprocessor.
-func (d *Device) gradientBlocks() int { return 2 * max(1, d.properties.Multiprocessors) }
+func (d *gpu) gradientBlocks() int { return 2 * max(1, d.properties.Multiprocessors) }
 
 // ranges cuts n into splits of the same length, the last one shorter, between the longest and the
 // shortest, with so many blocks to a split. There are as many blocks as the GPU has places for at a
@@ -109,55 +101,33 @@ func ranges(n, longest, shortest, blocks, places int) (splits, length int) {
 	return ceil(n, length), length
 }
 
-// BiasGradient implements backend.Gradients.
-func (d *Device) BiasGradient(db, dy backend.Buffer, beta float32) error {
-	return d.operate(func(b []*buffer) error {
-		s := b[1].shape
-		if err := devicekit.CheckBiasGradient(b[0].shape, s); err != nil {
-			return err
-		}
-		if err := apart(b[0], b[1]); err != nil {
-			return err
-		}
-		pieces := ceil(s.Plane(), reductionPiece)
-		blocks := s.N * s.C * pieces
-		if blocks > math.MaxInt32 {
-			return fmt.Errorf("%w: the bias gradient of %v", backend.ErrOutOfMemory, s)
-		}
-		memory := d.scratch()
-		defer memory.free()
-		partial, err := memory.alloc(8 * int64(blocks))
-		if err != nil {
-			return err
-		}
-		if err := d.launch("reductions", "sum_planes", driver.Dim{X: blocks}, 0,
-			driver.Ptr(partial), driver.Ptr(b[1].pointer), number(s.Plane()), number(pieces)); err != nil {
-			return err
-		}
-		return d.addUpChannels(b[0].pointer, partial, s.N, s.C, pieces, beta)
-	}, db, dy)
-}
-
-// ActivationGradient implements backend.Gradients. A positive slope keeps signs, so the
-// activation's output tells where its argument was negative.
-func (d *Device) ActivationGradient(dst, out, dy backend.Buffer, a backend.Activation) error {
-	if err := a.Check(); err != nil {
+// BiasGradient implements devicekit.Gradients.
+func (d *gpu) BiasGradient(db, dy devicekit.Array[address], beta float32) error {
+	s := dy.Shape
+	pieces := ceil(s.Plane(), reductionPiece)
+	blocks := s.N * s.C * pieces
+	if blocks > math.MaxInt32 {
+		return fmt.Errorf("%w: the bias gradient of %v", backend.ErrOutOfMemory, s)
+	}
+	memory := d.scratch()
+	defer memory.free()
+	partial, err := memory.alloc(8 * int64(blocks))
+	if err != nil {
 		return err
 	}
-	return d.operate(func(b []*buffer) error {
-		if err := devicekit.CheckSameShape(b...); err != nil {
-			return err
-		}
-		if err := apart(b[0], b[1]); err != nil {
-			return err
-		}
-		if err := apartOrSame(b[0], b[2]); err != nil {
-			return err
-		}
-		n := b[0].shape.Len()
-		return d.launch("vectors", "activation_gradient", elements(n), 0,
-			driver.Ptr(b[0].pointer), driver.Ptr(b[1].pointer), driver.Ptr(b[2].pointer), long(n), driver.Float(slope(a)))
-	}, dst, out, dy)
+	if err := d.launch("reductions", "sum_planes", driver.Dim{X: blocks}, 0,
+		driver.Ptr(partial), driver.Ptr(dy.Data.pointer), number(s.Plane()), number(pieces)); err != nil {
+		return err
+	}
+	return d.addUpChannels(db.Data.pointer, partial, s.N, s.C, pieces, beta)
+}
+
+// ActivationGradient implements devicekit.Gradients. A positive slope keeps signs, so the
+// activation's output tells where its argument was negative.
+func (d *gpu) ActivationGradient(dst, out, dy devicekit.Array[address], a backend.Activation) error {
+	n := dst.Shape.Len()
+	return d.launch("vectors", "activation_gradient", elements(n), 0,
+		driver.Ptr(dst.Data.pointer), driver.Ptr(out.Data.pointer), driver.Ptr(dy.Data.pointer), long(n), driver.Float(slope(a)))
 }
 
 // slope is that of an activation on the negative side.

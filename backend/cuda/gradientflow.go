@@ -8,44 +8,43 @@ import (
 	"github.com/averaged/imaging/backend/devicekit"
 )
 
-// GradientFlow implements backend.Convolutions. A stage of a step is two kernels: one makes
+// step is a step of a gradient flow.
+type step = devicekit.FlowStep[address, *filter]
+
+// MakesFlow implements devicekit.Flows: the fused path has no maps of radii.
+func (d *gpu) MakesFlow(steps []step) bool {
+	for _, s := range steps {
+		if s.Radius != nil && isMap(ownUnlessNil(s.Radius)) {
+			return false
+		}
+	}
+	return true
+}
+
+// GradientFlow implements devicekit.Flows. A stage of a step is two kernels: one makes
 // the hidden layer, σ included, and one its adjoint and up to two of the sums that it goes
 // into. The first reads the source where it lies, and the last writes where the result is
 // wanted. Each makes only the pixels that those after it need.
-func (d *Device) GradientFlow(ctx context.Context, dst, src backend.Buffer, region backend.Region, steps []backend.FlowStep) error {
-	for _, s := range steps {
-		if s.Radius != nil && s.Radius.Shape() != backend.Vector(s.Radius.Shape().C) {
-			return devicekit.GradientFlowByLayers(ctx, d, dst, src, region, steps)
+func (d *gpu) GradientFlow(ctx context.Context, dst, src devicekit.Array[address], region backend.Region, steps []step) error {
+	to, from := own(dst), own(src)
+	all := ownSteps(steps)
+	reach := region
+	for _, s := range slices.Backward(all) {
+		for range 2 * s.tableau.Stages() {
+			reach = reach.Reach(max(s.filter.shape.H, s.filter.shape.W)/2, 1, from.Shape)
 		}
 	}
-	return d.operate(func(b []*buffer) error {
-		if err := devicekit.CheckGradientFlow(b[0].shape, b[1].shape, region, steps); err != nil {
-			return err
-		}
-		if err := apart(b[0], b[1]); err != nil {
-			return err
-		}
-		own := make([]flowStep, len(steps))
-		for k, s := range steps {
-			var err error
-			if own[k], err = d.ownStep(&s, b[0]); err != nil {
-				return err
-			}
-		}
-		fresh := func() *flow {
-			return newFlow(d, own, backend.StepsReach(region, steps, 1, b[1].shape), region, b[1].shape)
-		}
-		f := fresh()
-		if err := checkSize(f.padded); err != nil {
-			return err
-		}
-		return d.graphs.run(ctx, f, graphKey(b[0], b[1], region, own), func(ctx context.Context, f *flow) error {
-			return f.run(ctx, b[0].array().from(region.Y0, region.X0), b[0].shape.C, b[1].array().from(f.cut.Y0, f.cut.X0), b[1].shape.C)
-		}, fresh)
-	}, dst, src)
+	fresh := func() *flow { return newFlow(d, all, reach, region, from.Shape) }
+	f := fresh()
+	if err := checkSize(f.padded); err != nil {
+		return err
+	}
+	return d.graphs.run(ctx, f, graphKey(to, from, region, all), func(ctx context.Context, f *flow) error {
+		return f.run(ctx, to.array().from(region.Y0, region.X0), to.Shape.C, from.array().from(f.cut.Y0, f.cut.X0), from.Shape.C)
+	}, fresh)
 }
 
-// flowStep is a backend.FlowStep whose parts are this device's.
+// flowStep is a step with the numbers that kernels take.
 type flowStep struct {
 	filter       *filter
 	bias, radius *buffer // or nil
@@ -53,26 +52,15 @@ type flowStep struct {
 	tableau      backend.Tableau
 }
 
-func (d *Device) ownStep(s *backend.FlowStep, dst *buffer) (step flowStep, err error) {
-	step = flowStep{slope: slope(s.Activation), size: s.Size, tableau: s.Tableau}
-	if step.filter, err = d.ownFilter(s.Filter); err != nil {
-		return step, err
-	}
-	for _, v := range []struct {
-		from backend.Buffer
-		to   **buffer
-	}{{s.Bias, &step.bias}, {s.Radius, &step.radius}} {
-		if v.from == nil {
-			continue
-		}
-		if *v.to, err = d.own(v.from); err != nil {
-			return step, err
-		}
-		if err := apart(dst, *v.to); err != nil {
-			return step, err
+func ownSteps(steps []step) []flowStep {
+	all := make([]flowStep, len(steps))
+	for k, s := range steps {
+		all[k] = flowStep{
+			filter: s.Filter, bias: ownUnlessNil(s.Bias), radius: ownUnlessNil(s.Radius),
+			slope: slope(s.Activation), size: s.Size, tableau: s.Tableau,
 		}
 	}
-	return step, nil
+	return all
 }
 
 // half tells whether the step's convolutions read pairs of channels in half precision.
@@ -81,7 +69,7 @@ func (s *flowStep) half() bool { return s.filter.forward.form == half }
 // flow is a GradientFlow under way. Its arrays hold the cut, the pixels of the source that
 // decide about the region, in coordinates that begin at its corner.
 type flow struct {
-	*Device
+	*gpu
 	memory  *scratch
 	steps   []flowStep
 	cut     backend.Region
@@ -100,8 +88,8 @@ type state struct {
 	known          int // channels; those beyond are zero
 }
 
-func newFlow(d *Device, steps []flowStep, cut, region backend.Region, src backend.Shape) *flow {
-	f := &flow{Device: d, memory: d.scratch(), steps: steps, cut: cut, shape: src, hidden: map[int]state{}}
+func newFlow(d *gpu, steps []flowStep, cut, region backend.Region, src backend.Shape) *flow {
+	f := &flow{gpu: d, memory: d.scratch(), steps: steps, cut: cut, shape: src, hidden: map[int]state{}}
 	f.shape.C = steps[0].filter.shape.C
 	f.shape.H, f.shape.W = cut.Size()
 	f.padded = f.shape
@@ -278,13 +266,13 @@ func (f *flow) layer(s *flowStep, y *state) (*state, error) {
 	r := c.region
 	e := layerEnd{slope: s.slope}
 	if s.bias != nil {
-		e.bias = s.bias.pointer
+		e.bias = s.bias.pointer()
 	}
 	apart := false // the projection is a kernel of its own
 	if s.radius != nil {
-		e.group = b.outputs / s.radius.shape.Len()
+		e.group = b.outputs / s.radius.Shape.Len()
 		if apart = !b.projects(e.group); !apart {
-			e.radius = s.radius.pointer
+			e.radius = s.radius.pointer()
 		}
 	}
 	if b.form == half && !apart {
@@ -292,7 +280,7 @@ func (f *flow) layer(s *flowStep, y *state) (*state, error) {
 	} else {
 		e.dst = u.numbers.from(r.Y0, r.X0)
 	}
-	if err := f.Device.layer(c, e); err != nil || !apart {
+	if err := f.gpu.layer(c, e); err != nil || !apart {
 		return u, err
 	}
 	// All of the array is projected, be it made or not.
@@ -320,7 +308,7 @@ func (f *flow) hiddenLayer(s *flowStep) (*state, error) {
 			return nil, err
 		}
 	}
-	apart := s.radius != nil && !b.projects(b.outputs/s.radius.shape.Len())
+	apart := s.radius != nil && !b.projects(b.outputs/s.radius.Shape.Len())
 	if (b.form != half || apart) && u.numbers.pointer == 0 {
 		p, err := f.memory.alloc(4 * int64(shape.Len()))
 		if err != nil {

@@ -24,7 +24,7 @@ const (
 // arguments; weights and pixels are in memory and may change. The second time that one is
 // seen it is recorded. A graph keeps its scratch memory for itself.
 type graphs struct {
-	d     *Device
+	d     *gpu
 	kept  map[string]*graph
 	seen  map[string]bool // once
 	bytes int64
@@ -37,7 +37,7 @@ type graph struct {
 	used   uint64 // by the clock
 }
 
-func newGraphs(d *Device) graphs {
+func newGraphs(d *gpu) graphs {
 	return graphs{d: d, kept: map[string]*graph{}, seen: map[string]bool{}}
 }
 
@@ -59,8 +59,8 @@ func graphKey(dst, src *buffer, region backend.Region, steps []flowStep) string 
 			words(0)
 			return
 		}
-		s := b.shape
-		words(int(b.pointer), s.N, s.C, s.H, s.W)
+		s := b.Shape
+		words(int(b.pointer()), s.N, s.C, s.H, s.W)
 	}
 	array(dst)
 	array(src)

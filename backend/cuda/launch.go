@@ -80,7 +80,7 @@ func (k *kernels) unload() []error {
 const ordinaryShared = 48 << 10
 
 // launch puts a kernel on the stream.
-func (d *Device) launch(file, name string, grid driver.Dim, shared int, args ...driver.Arg) error {
+func (d *gpu) launch(file, name string, grid driver.Dim, shared int, args ...driver.Arg) error {
 	if grid.X > math.MaxInt32 || grid.Y > gridLimit || grid.Z > gridLimit {
 		return fmt.Errorf("%w: a grid of %d×%d×%d blocks", backend.ErrUnsupported, grid.X, grid.Y, grid.Z)
 	}
@@ -101,7 +101,7 @@ func elements(n int) driver.Dim { return driver.Dim{X: ceil(n, blockThreads*perT
 
 // planes is the grid of a kernel whose blocks take so many pixels along x each, and share
 // the planes along y.
-func (d *Device) planes(pixels, perBlock, planes int) driver.Dim {
+func (d *gpu) planes(pixels, perBlock, planes int) driver.Dim {
 	return driver.Dim{X: ceil(pixels, perBlock), Y: min(planes, d.planesInGrid)}
 }
 

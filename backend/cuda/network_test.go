@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/denoise/refute"
 	"github.com/averaged/imaging/denoise/rungekutta"
@@ -25,7 +25,7 @@ import (
 // picture is a part of the still life in planes, 0 to 1, with noise.
 func picture(t testing.TB, s backend.Shape, sigma float32) []float32 {
 	img := scene.Render(s.W, s.H)
-	d := cpu.New()
+	d := cputest.Open(t)
 	defer func() { require.NoError(t, d.Close()) }()
 	b, err := d.Alloc(s)
 	require.NoError(t, err)
@@ -109,10 +109,10 @@ func TestNetworksMatchTheCPU(t *testing.T) {
 	}
 	s := backend.Image(3, 13, 22)
 	v, clean := picture(t, s, sigma), picture(t, s, 0)
-	host := cpu.New()
+	host := cputest.Open(t)
 	defer func() { require.NoError(t, host.Close()) }()
 	probe := open(t)
-	cores := probe.hasTensorCores()
+	cores := probe.gpu.hasTensorCores()
 	shut(t, probe)
 	for _, network := range []struct {
 		name string
@@ -153,7 +153,7 @@ func TestNetworksMatchTheCPU(t *testing.T) {
 // ten times as much is enough.
 func TestNonexpansiveInEveryPrecision(t *testing.T) {
 	probe := open(t)
-	cores := probe.hasTensorCores()
+	cores := probe.gpu.hasTensorCores()
 	shut(t, probe)
 	f, err := weights.Open(weights.Small)
 	require.NoError(t, err)
@@ -184,13 +184,13 @@ func TestTrainingMatchesTheCPU(t *testing.T) {
 		run, err := train.Create(d, t.TempDir(), c, train.Data{Training: pictures})
 		require.NoError(t, err)
 		defer func() { require.NoError(t, run.Close()) }()
-		require.NoError(t, run.Train(t.Context(), func(p train.Progress) error {
-			values = append(values, p.Loss)
+		require.NoError(t, run.Train(t.Context(), func(backend.Progress) error {
+			values = append(values, run.Last().Loss)
 			return nil
 		}))
 		return values
 	}
-	host := cpu.New()
+	host := cputest.Open(t)
 	defer func() { require.NoError(t, host.Close()) }()
 	d := open(t)
 	defer func() { require.NoError(t, d.Close()) }()

@@ -1,7 +1,5 @@
-// Package devicekit holds what makers of devices share: the checks of every operation's
-// arguments, and GradientFlow and layers of networks made of the other operations. Nobody else
-// needs it, but for LayersOneByOne, which takes the place of backend.Layered.
-//
-// A check looks at shapes and numbers. Whether buffers belong to the device, are alive and
-// share memory is for the device to find out; package backendtest tests that it does.
+// Package devicekit makes a device of its kernels. New's device owns buffers, filters and blurs, checks
+// the arguments of every operation, and does what the kernels lack by those that they have: so a new
+// device begins with the methods of Kernels, and gets faster with those of the other interfaces.
+// Package backendtest tests it.
 package devicekit

@@ -143,9 +143,6 @@ func GradientFlowByLayers(ctx context.Context, dev backend.Device, dst, src back
 					return err
 				}
 			}
-			if err := dev.LinearCombination(points[i], backend.Term{A: 1, X: z}); err != nil {
-				return err
-			}
 		}
 		end := z
 		if stages > 1 {
@@ -154,11 +151,9 @@ func GradientFlowByLayers(ctx context.Context, dev backend.Device, dst, src back
 					return err
 				}
 			}
-			if err := dev.LinearCombination(next, backend.Term{A: 1, X: z}); err != nil {
-				return err
-			}
 			end = next
 		}
+		begun := map[backend.Buffer]bool{z: true} // of the sums, those that have more than z
 		for i := range stages {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -175,14 +170,27 @@ func GradientFlowByLayers(ctx context.Context, dev backend.Device, dst, src back
 					return err
 				}
 			}
+			add := func(to backend.Buffer, coefficient float64) error {
+				start := z
+				if begun[to] {
+					start = to
+				}
+				begun[to] = true
+				return dev.AddAdjoint(to, start, u, s.Filter, StepFraction(s.Size, coefficient))
+			}
 			for j := i + 1; j < stages; j++ {
-				if a := s.Tableau.A[j][i]; a != 0 {
-					if err := dev.ConvolveAdjoint(points[j], u, s.Filter, 1, StepFraction(s.Size, a)); err != nil {
-						return err
-					}
+				a := s.Tableau.A[j][i]
+				switch {
+				case a != 0:
+					err = add(points[j], a)
+				case j == i+1 && !begun[points[j]]:
+					err = dev.LinearCombination(points[j], backend.Term{A: 1, X: z})
+				}
+				if err != nil {
+					return err
 				}
 			}
-			if err := dev.ConvolveAdjoint(end, u, s.Filter, 1, StepFraction(s.Size, s.Tableau.Weight(i))); err != nil {
+			if err := add(end, s.Tableau.Weight(i)); err != nil {
 				return err
 			}
 		}

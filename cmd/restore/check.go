@@ -89,7 +89,7 @@ Given an image, it also runs that iteration from two different starts, and print
 the residual of each beside the proven bound, and the distance of the two, which
 must never grow. Residuals and distances are Euclidean norms over all samples.
 
-The default prior is ` + restore.DefaultPrior() + `, tv is total variation, and the others are
+The default prior is ` + defaultPrior() + `, tv is total variation, and the others are
 networks.
 ` + embeddedNetworks() + `
 Others come from a file, --weights FILE. A network is proven anew. It is also
@@ -149,6 +149,7 @@ if something was contradicted, or if nothing is proven.`,
 			if err != nil {
 				return err
 			}
+			a.measureInRange(path, m)
 			img = planarOf(m)
 		}
 		dev, err := r.open()

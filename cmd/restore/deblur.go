@@ -43,7 +43,7 @@ prior the iteration converges, and the report says what is proven (-v prints the
 certificate). With one that has no certificate it runs all the same, but nothing is
 promised.
 
-The default prior is ` + restore.DefaultPrior() + `, tv is total variation, and the others are
+The default prior is ` + defaultPrior() + `, tv is total variation, and the others are
 networks ('restore info' describes them).
 ` + embeddedNetworks() + `
 Others come from a file, --weights FILE. How strong the prior is follows from the
@@ -74,8 +74,9 @@ from one to the next.
 
 Without --kernel the kernel is estimated from each photograph. A line says what was
 found and how far it can be trusted, --write-kernel keeps it, and a photograph that
-is not blurred is told so. The certificate is of the iteration for that kernel;
-nothing is proven of the estimate.
+is not blurred is told so. Where the blur varies over the frame, --kernel-grid 3x4
+estimates a kernel for each of 3×4 parts. The certificate is of the iteration for
+that kernel or those kernels; nothing is proven of the estimate.
 
 --boundary says what lies beyond the frame. unknown, the default, is what a
 photograph has: the scene went on, and what was blurred into the frame is
@@ -115,7 +116,7 @@ func (d *deblurrer) bindOwn(c *cobra.Command) {
 	d.bindKernel(c, "image `FILE` of the blur kernel; without it the kernel is estimated from the photograph")
 	c.Flags().StringVar(&d.written, "write-kernel", "", "write the estimated kernel to `FILE`: .png, .tif, .pgm or .pfm")
 	bindKernelSize(c, &d.size)
-	c.Flags().Var(&d.cells, "kernel-grid", "the kernel image is a sheet of `ROWSxCOLUMNS` kernels of one size, for a blur that varies over the frame")
+	c.Flags().Var(&d.cells, "kernel-grid", "the kernel image is a sheet of `ROWSxCOLUMNS` kernels of one size, for a blur that varies over the frame; without --kernel: estimate so many")
 	c.Flags().BoolVar(&d.flip, "kernel-flip", false, "turn the kernel by 180 degrees, for one that was made for correlation")
 	c.Flags().BoolVar(&d.centre, "kernel-center", true, "move the centre of a kernel to its centre of mass where that is far from its middle")
 	expert(c, "kernel-flip", "kernel-center")
@@ -126,24 +127,25 @@ func (d *deblurrer) bindOwn(c *cobra.Command) {
 }
 
 func (d *deblurrer) checkOwn() (err error) {
+	if d.byParts() {
+		switch {
+		case d.preview.given():
+			return usagef("--preview shows a part of the image, and the kernels of --kernel-grid are for all of it")
+		case d.boundary.value != deblur.Unknown.String():
+			return usagef("--kernel-grid goes with --boundary unknown only")
+		}
+	}
 	if d.kernelFile != "" {
 		switch {
 		case d.written != "":
 			return usagef("--write-kernel is for an estimated kernel: leave --kernel out")
 		case d.size != 0:
 			return usagef("--kernel-size is for an estimated kernel: leave --kernel out")
-		case d.cells.given() && d.preview.given():
-			return usagef("--preview shows a part of the image, and the kernels of --kernel-grid are for all of it")
-		case d.cells.given() && d.boundary.value != deblur.Unknown.String():
-			return usagef("--kernel-grid goes with --boundary unknown only")
 		}
 		return nil
 	}
 	if d.flip {
 		return usagef("--kernel-flip is for a kernel that is given, by --kernel FILE")
-	}
-	if d.cells.given() {
-		return usagef("--kernel-grid is for kernels that are given, by --kernel FILE")
 	}
 	if d.limit, err = kernelSizeOption(d.size); err != nil || d.written == "" {
 		return err
@@ -159,7 +161,7 @@ func (d *deblurrer) ownFiles() []string { return []string{d.kernelFile} }
 
 func (d *deblurrer) loadOwn(ctx context.Context, a *app) (opts []restore.Option, err error) {
 	switch {
-	case d.cells.given():
+	case d.cells.given() && d.kernelFile != "":
 		if d.grid, err = a.readKernels(ctx, d.kernelFile, d.cells, d.reading); err != nil {
 			return nil, err
 		}
@@ -200,7 +202,7 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 	if d.sigma.given && d.sigma.value > 0 {
 		few = append(few, restore.Sigma(d.sigma.value))
 	}
-	if d.cells.given() {
+	if d.grid.Kernels != nil {
 		return restore.DeblurVarying(ctx, img, d.grid, opts...)
 	}
 	if d.kernelFile != "" {
@@ -215,16 +217,20 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 	}
 	bar := d.app.newProgress(d.app.input)
 	defer bar.clear()
-	k, report, err := restore.EstimateKernel(ctx, img, append(few, d.limit, restore.Progress(func(p restore.ProgressReport) error {
+	few = append(few, d.limit, restore.Progress(func(p restore.ProgressReport) error {
 		bar.show(p.Fraction, 0)
 		return ctx.Err()
-	}))...)
+	}))
+	k, report, err := restore.EstimateKernel(ctx, img, few...)
 	if err != nil {
 		return nil, nil, err
 	}
 	bar.clear()
 	d.blur, d.estimated = k, kernelInfoOf(k, report)
 	d.app.tellKernel(d.app.input, report)
+	if d.byParts() {
+		return d.solveByParts(ctx, img, k, few, opts)
+	}
 	if d.written != "" {
 		if err := d.app.writeKernelFile(ctx, k, d.written, d.save); err != nil {
 			return nil, nil, err
@@ -243,6 +249,34 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 	return restore.Deblur(ctx, img, k, opts...)
 }
 
+// byParts says whether kernels for parts of the photograph are estimated.
+func (d *deblurrer) byParts() bool { return d.cells.rows*d.cells.columns > 1 }
+
+// solveByParts estimates kernels for parts of a photograph, from the common one on, and removes the blur with them.
+func (d *deblurrer) solveByParts(ctx context.Context, img *restore.Planar, common deblur.Kernel, few, opts []restore.Option) (image.Image, *restore.Report, error) {
+	g, err := restore.EstimateGrid(ctx, img, common, d.cells.rows, d.cells.columns, few...)
+	if err != nil {
+		return nil, nil, err
+	}
+	d.estimated.Rows, d.estimated.Columns = g.Rows, g.Columns
+	d.app.remark(d.app.input, "the blur is removed with %d×%d estimated kernels, one for each part of the frame", g.Rows, g.Columns)
+	if d.written != "" {
+		pix, h, w, err := g.Sheet()
+		if err != nil {
+			return nil, nil, err
+		}
+		sheet := &imagefile.Image{Width: w, Height: h, Channels: 1, Pix: pix, Depth: 16, Format: d.save.Format}
+		if d.save.Format == imagefile.PFM {
+			sheet.Depth = 32
+		}
+		if err := d.app.write(ctx, d.written, sheet, d.save); err != nil {
+			return nil, nil, err
+		}
+		d.estimated.Written = d.written
+	}
+	return restore.DeblurVarying(ctx, img, g, opts...)
+}
+
 // noBlur is the kind of a kernel that is none.
 const noBlur = "none"
 
@@ -250,7 +284,10 @@ const noBlur = "none"
 func unchanged(img *restore.Planar, e *restore.NoiseEstimate) (image.Image, *restore.Report, error) {
 	out := *img
 	out.Pix = slices.Clone(img.Pix)
-	return &out, &restore.Report{Unchanged: true, Estimate: e, Sigma: e.Sigma, Converged: true, Averagedness: 1, Certified: true}, nil
+	return &out, &restore.Report{
+		Unchanged: true, Averagedness: 1, Certified: true,
+		Noise: restore.NoiseReport{Estimate: e, Sigma: e.Sigma}, Iteration: restore.IterationReport{Converged: true},
+	}, nil
 }
 
 func (d *deblurrer) describe(o *outcome) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/restore"
+	"github.com/averaged/imaging/weights"
 )
 
 // denoiser is the restorer of denoise.
@@ -31,7 +32,7 @@ format, depth, quality or less metadata is asked for.
 
 --sigma S is for white noise of a known standard deviation, where 1 is white.
 
-The default method is ` + restore.DefaultMethod() + `. Noise that a camera has smoothed is removed by
+The default method is ` + defaultMethod() + `. Noise that a camera has smoothed is removed by
 camera instead. Method fast is for large pictures: a fifth of the time, and a little
 less good. Method tv minimises the total variation on luma and opponent colour axes,
 to a certified duality gap (--tolerance, 1e-4 by default, relative). The others are
@@ -67,7 +68,7 @@ to standard output unless -o says otherwise.`,
   restore denoise --report photo.html photo.jpg
   restore denoise --sigma 0.15 photo.png
   restore denoise --sigma 25/255 noisy.pfm -o clean.pfm --reference original.png
-  restore denoise --method ` + restore.Fast + ` photo.png
+  restore denoise --method ` + weights.Fast + ` photo.png
   restore denoise --weights run/weights.safetensors photo.png
   restore denoise photo.dng                       # writes photo.denoised.dng
   restore denoise --recursive --skip-existing holiday -o cleaned/

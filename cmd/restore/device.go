@@ -23,10 +23,10 @@ type computing struct {
 
 func (c *computing) bind(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&c.backend, "backend", "auto", "compute on `DEVICE`: auto, cpu, or cuda[:N]; auto takes the best that there is and works")
+	f.StringVar(&c.backend, "backend", "auto", "compute on `DEVICE`: auto, cpu, cuda[:N] or vulkan[:N]; auto takes the best that there is and works")
 	f.IntVar(&c.threads, "threads", 0, "`N` threads on the processor, 0: all; the result does not depend on it")
 	expert(cmd, "backend", "threads")
-	words := newChoice("auto", "cpu", "cuda")
+	words := newChoice("auto", "cpu", "cuda", "vulkan")
 	completeChoice(cmd, "backend", &words)
 	c.asked = func() bool { return f.Changed("backend") }
 	c.teller = func() *app {
@@ -43,19 +43,34 @@ func (c *computing) open() (backend.Device, error) {
 	if err := restore.Validate(restore.Threads(c.threads)); err != nil {
 		return nil, optionError(err)
 	}
-	number, isCUDA := strings.CutPrefix(c.backend, "cuda")
-	switch {
-	case c.backend == "auto":
-		if dev := bestGPU(c.teller(), c.asked()); dev != nil {
+	kind, number := c.backend, 0
+	for _, gpu := range []string{"cuda", "vulkan"} {
+		if n, ok := strings.CutPrefix(c.backend, gpu); ok && isGPUNumber(n) {
+			kind = gpu
+			number, _ = strconv.Atoi(strings.TrimPrefix(n, ":")) // none is 0
+		}
+	}
+	switch kind {
+	case "auto":
+		if dev := bestCUDA(c.teller(), c.asked()); dev != nil {
 			return dev, nil
 		}
-	case c.backend == "cpu":
-	case isCUDA && isGPUNumber(number):
-		n, _ := strconv.Atoi(strings.TrimPrefix(number, ":")) // none is 0
-		return openGPU(c.backend, n)
+		if dev := bestVulkan(c.teller(), c.threads); dev != nil {
+			return dev, nil
+		}
+	case "cpu":
+	case "cuda":
+		return openCUDA(c.backend, number)
+	case "vulkan":
+		return c.openVulkan(number)
 	default:
-		return nil, usagef("--backend %s: want auto, cpu or cuda[:N]", oneLine(c.backend))
+		return nil, usagef("--backend %s: want auto, cpu, cuda[:N] or vulkan[:N]", oneLine(c.backend))
 	}
+	return c.openProcessor()
+}
+
+// openProcessor returns the processor as a device, which the caller closes.
+func (c *computing) openProcessor() (backend.Device, error) {
 	dev, err := cpu.Open(cpu.Threads(c.threads))
 	if err != nil {
 		return nil, usageError{err}

@@ -11,10 +11,10 @@ import (
 	"github.com/averaged/imaging/backend/cuda"
 )
 
-// bestGPU returns the GPU that --backend auto takes, or nil: the first one that opens,
+// bestCUDA returns the GPU that --backend auto takes by CUDA, or nil: the first one that opens,
 // since the driver puts the fastest first. What is there and does not work is worth a
 // line; that there is nothing, only for who asked for auto, and with -v.
-func bestGPU(a *app, asked bool) backend.Device {
+func bestCUDA(a *app, asked bool) backend.Device {
 	all, err := cuda.Devices()
 	switch {
 	case isAbsent(err) && !asked:
@@ -35,8 +35,8 @@ func bestGPU(a *app, asked bool) backend.Device {
 	return nil
 }
 
-// openGPU opens the GPU that --backend names.
-func openGPU(flag string, n int) (backend.Device, error) {
+// openCUDA opens the GPU that --backend names.
+func openCUDA(flag string, n int) (backend.Device, error) {
 	dev, err := cuda.Open(n)
 	if err != nil {
 		return nil, usagef("--backend %s: %s; use --backend cpu or auto", flag, cause(err))
@@ -44,8 +44,8 @@ func openGPU(flag string, n int) (backend.Device, error) {
 	return dev, nil
 }
 
-// gpus returns the GPUs that --backend can name, or why there are none.
-func gpus() ([]device, string) {
+// cudaDevices returns the GPUs that --backend can name, or why there are none.
+func cudaDevices() ([]device, string) {
 	all, err := cuda.Devices()
 	if err != nil {
 		return nil, cause(err)

@@ -50,7 +50,7 @@ func TestCUDAWithoutAGPU(t *testing.T) {
 
 	fails(t, exitUsage, []string{"--backend cuda: ", cause(err), "use --backend cpu or auto"}, "denoise", "--backend", "cuda", "a.pfm")
 	fails(t, exitUsage, []string{"--backend cuda:1: "}, "denoise", "--backend", "cuda:1", "a.pfm")
-	fails(t, exitUsage, []string{"want auto, cpu or cuda[:N]"}, "denoise", "--backend", "cuda:x", "a.pfm")
+	fails(t, exitUsage, []string{"want auto, cpu, cuda[:N] or vulkan[:N]"}, "denoise", "--backend", "cuda:x", "a.pfm")
 	succeeds(t, "denoise", "--method", "tv", "--sigma", "0.1", "a.pfm") // without a word about it
 	r := restoring(t, "denoise", "--method", "tv", "--sigma", "0.1", "-v", "--force", "a.pfm")
 	require.Equal(t, exitDone, r.code)

@@ -52,8 +52,8 @@ for each image.
 --method names methods that need no weight file, total variation (tv) and embedded
 networks ('restore info' describes them); --weights names the files of others. Both
 can be several, and are compared on the same noise. Without either it is the default
-method, ` + restore.DefaultMethod() + `, or with --kernel the default prior, ` + restore.DefaultPrior() + `.
-For inpainting it is ` + restore.DefaultInversePrior() + `.
+method, ` + defaultMethod() + `, or with --kernel the default prior, ` + defaultPrior() + `.
+For inpainting it is ` + defaultInversePrior() + `.
 ` + embeddedNetworks() + `
 
 The noise of an image depends on --seed and on its place among the images of the

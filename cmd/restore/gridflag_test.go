@@ -39,7 +39,6 @@ func TestKernelGrid(t *testing.T) {
 	require.Contains(t, o["certificate"].(map[string]any)["operator_norm_reason"], "varying")
 	require.Equal(t, 40, load(t, "a.deblurred.png").Height)
 	for want, args := range map[string][]string{
-		"--kernel FILE":      {"deblur", "--kernel-grid", "1x2", "a.png"},
 		"part of the image":  {"deblur", "--kernel", "sheet.png", "--kernel-grid", "1x2", "--preview", "0,0,9,9", "a.png"},
 		"--boundary unknown": {"deblur", "--kernel", "sheet.png", "--kernel-grid", "1x2", "--boundary", "zero", "a.png"},
 		"of one size":        {"deblur", "--kernel", "sheet.png", "--kernel-grid", "2x2", "a.png"},
@@ -49,4 +48,31 @@ func TestKernelGrid(t *testing.T) {
 		require.NotZero(t, r.code, want)
 		require.Contains(t, r.stderr, want)
 	}
+}
+
+// Without --kernel as many kernels are estimated as --kernel-grid says, and --write-kernel makes a sheet of them that
+// --kernel-grid takes.
+func TestEstimatedGrid(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kernels are estimated in the tests of deblur/estimate too; this takes long in portable Go")
+	}
+	m := fromHere(t, blurredStill)[0]
+	crop(m, 200, 220, 60, 80)
+	save(t, "a.png", m)
+	few := []string{"deblur", "--prior", "tv", "--iterations", "2", "--force", "--json", "a.png"}
+	r := succeeds(t, append(few, "--kernel-size", "15", "--kernel-grid", "1x2", "--write-kernel", "sheet.png")...)
+	found := objects(t, r.stdout)[0]["kernel_estimate"].(map[string]any)
+	require.EqualValues(t, 1, found["rows"])
+	require.EqualValues(t, 2, found["columns"])
+	require.Contains(t, r.stderr+r.stdout, "removed with 1×2 estimated kernels")
+	sheet := load(t, "sheet.png")
+	require.Equal(t, 2*sheet.Height, sheet.Width)
+	first := load(t, "a.deblurred.png")
+	succeeds(t, append(few, "--kernel", "sheet.png", "--kernel-grid", "1x2")...)
+	require.InDeltaSlice(t, first.Pix, load(t, "a.deblurred.png").Pix, 2.0/255)
+
+	r = succeeds(t, append(few, "--kernel-size", "15", "--kernel-grid", "1x1")...)
+	require.NotContains(t, objects(t, r.stdout)[0]["kernel_estimate"], "rows")
+	r = restoring(t, append(few, "--kernel-grid", "1x2", "--boundary", "zero")...)
+	require.Contains(t, r.stderr, "--boundary unknown")
 }

@@ -25,6 +25,8 @@ type infoRecord struct {
 	Devices []device `json:"devices"`
 	// NoCUDA says why a program with CUDA support found no card.
 	NoCUDA string `json:"no_cuda,omitempty"`
+	// NoVulkan says why no device was found by Vulkan.
+	NoVulkan string `json:"no_vulkan,omitempty"`
 	// Weights are the networks that the binary carries.
 	Weights []weightsInfo `json:"weights"`
 	// MissingWeights are the names of networks of the library that it does not carry.
@@ -53,10 +55,26 @@ type device struct {
 	Memory  int64  `json:"memory_limit"` // bytes; 0: no limit of its own
 	// Capability is the compute capability of a CUDA card.
 	Capability string `json:"capability,omitempty"`
+	// Of a Vulkan device: what it is, its driver, the version of Vulkan, what its shaders compute with,
+	// whether its results are those of the processor, and if not what was found.
+	Kind      string   `json:"kind,omitempty"`
+	Driver    string   `json:"driver,omitempty"`
+	Vulkan    string   `json:"vulkan,omitempty"`
+	Abilities []string `json:"abilities,omitempty"`
+	Works     *bool    `json:"works,omitempty"`
+	Failure   string   `json:"failure,omitempty"`
 }
 
 // about describes the device in a line.
 func (d device) about() string {
+	if d.Works != nil {
+		passed := "its results are those of the processor"
+		if !*d.Works {
+			passed = "not used: " + d.Failure
+		}
+		return fmt.Sprintf("%s: %s, %s, %.1f GiB, Vulkan %s with %s, driver %s; %s",
+			d.Name, oneLine(d.Model), d.Kind, float64(d.Memory)/(1<<30), d.Vulkan, strings.Join(d.Abilities, ", "), oneLine(d.Driver), passed)
+	}
 	if d.Capability != "" {
 		return fmt.Sprintf("%s: %s, %.1f GiB, compute capability %s", d.Name, d.Model, float64(d.Memory)/(1<<30), d.Capability)
 	}
@@ -105,6 +123,9 @@ The environment variable ` + cpu.InstructionSetVariable + ` chooses another inst
 			if rec.NoCUDA != "" {
 				a.result("CUDA      %s", rec.NoCUDA)
 			}
+			if rec.NoVulkan != "" {
+				a.result("Vulkan    %s", rec.NoVulkan)
+			}
 			a.result("CPU       instruction set %s in use; there is: %s", rec.CPU.Level, strings.Join(rec.CPU.Levels, ", "))
 			for _, w := range rec.Weights {
 				a.result("weights   %s: %s", w.Name, w.Description)
@@ -139,10 +160,12 @@ func gatherInfo(ctx context.Context) (*infoRecord, error) {
 		Schema: schema, Command: "info", build: thisBuild(), CPU: cpuLevels(d.Model),
 		Devices: []device{{Name: d.Name, Model: d.Model, Threads: d.Threads, Memory: d.Memory}},
 		Weights: []weightsInfo{}, MissingWeights: missingNetworks(),
-		DefaultMethod: restore.DefaultMethod(), DefaultPrior: restore.DefaultPrior(),
+		DefaultMethod: defaultMethod(), DefaultPrior: defaultPrior(),
 	}
-	found, missing := gpus()
+	found, missing := cudaDevices()
 	rec.Devices, rec.NoCUDA = append(rec.Devices, found...), missing
+	found, missing = vulkanDevices()
+	rec.Devices, rec.NoVulkan = append(rec.Devices, found...), missing
 	for _, m := range restore.Methods() {
 		about := methodInfo{
 			Name: m.Name, Description: m.Description, Certified: m.Certified, Certificate: []string{},

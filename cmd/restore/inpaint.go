@@ -42,7 +42,7 @@ is white, or auto to estimate it: the noise is then removed everywhere. If the i
 is blurred too, --kernel names an image of the blur, as in deblur, and --boundary
 says what is beyond the frame.
 
-The default prior is ` + restore.DefaultInversePrior() + `; 'restore info' describes the others.
+The default prior is ` + defaultInversePrior() + `; 'restore info' describes the others.
 What is filled is smooth: edges and shading go on, textures and objects are not
 invented.
 
@@ -57,7 +57,7 @@ WebP image becomes a PNG. Transparency and metadata are carried along.`,
 func (p *inpainter) bindOwn(c *cobra.Command) {
 	c.Flags().StringVarP(&p.maskFile, "mask", "m", "", "image `FILE` whose white pixels are to be filled (required)")
 	p.bind(c, selectPrior, "the relative change of an iteration (default 5e-5; with a guide 1e-4)")
-	p.defaultTo(c, restore.DefaultInversePrior())
+	p.defaultTo(c, defaultInversePrior())
 	p.bindKernel(c, "image `FILE` of a blur that is to be removed too")
 	bindBoundary(c, &p.boundary, "with --kernel: what lies beyond the frame")
 	p.sigma = sigmaFlag{given: true, zero: true, auto: true}

@@ -27,7 +27,10 @@ type kernelInfo struct {
 	Varies    bool     `json:"varies"`
 	Variation number   `json:"variation"`         // 0: none seen
 	Spreads   []number `json:"spreads,omitempty"` // of the two parts that differ most, in pixels
-	Written   string   `json:"written,omitempty"` // the file of --write-kernel
+	// Rows and Columns are those of kernels that were estimated for parts of the frame.
+	Rows    int    `json:"rows,omitempty"`
+	Columns int    `json:"columns,omitempty"`
+	Written string `json:"written,omitempty"` // the file of --write-kernel
 }
 
 func kernelInfoOf(k deblur.Kernel, r *restore.KernelReport) *kernelInfo {

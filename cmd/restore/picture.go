@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/maskimage"
 	"github.com/averaged/imaging/pnp"
 	"github.com/averaged/imaging/restore"
 )
@@ -86,7 +88,7 @@ func (a *app) readFrom(ctx context.Context, stdin io.Reader, path string, r read
 		return nil, fileError{path, err}
 	}
 	if r.mask != nil {
-		if err := restore.ForgetMissing(planarOf(m), r.mask); err != nil {
+		if err := maskimage.ForgetMissing((*imageplanes.Planes)(planarOf(m)), r.mask); err != nil {
 			return nil, fileError{path, err}
 		}
 		if err := m.CheckFinite(); err != nil {

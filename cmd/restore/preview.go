@@ -86,7 +86,7 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 		a.remarkRange(t.input, scale, imagefile.WriteOptions{Format: imagefile.PNG})
 	}
 	opts = slices.Clone(opts)
-	noise, err := r.noiseOfWhole(ctx, m, opts)
+	noise, err := b.noiseOfWholeOn(ctx, r, m, opts)
 	if err != nil {
 		return nil, "", err
 	}
@@ -116,19 +116,24 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 	for i, s := range strengths {
 		img := planarOf(&whole)
 		img.Pix = slices.Clone(whole.Pix)
-		out, report, err := asPlanar(r.solve(ctx, img, append([]restore.Option{
-			restore.Progress(func(at restore.ProgressReport) error {
-				bar.show((float64(i)+at.Fraction)/float64(len(strengths)), at.Residual)
-				return ctx.Err()
-			}),
-		}, append(opts, restore.Strength(s))...)...))
+		var out *restore.Planar
+		var report *restore.Report
+		err := b.failover.run(append(slices.Clip(opts), restore.Strength(s)), func(opts []restore.Option) (err error) {
+			out, report, err = asPlanar(r.solve(ctx, img, append([]restore.Option{
+				restore.Progress(func(at restore.ProgressReport) error {
+					bar.show((float64(i)+at.Fraction)/float64(len(strengths)), at.Residual)
+					return ctx.Err()
+				}),
+			}, opts...)...))
+			return err
+		})
 		if err != nil {
 			return nil, "", err
 		}
 		panels = append(panels, panel(out.Pix))
 		labels = append(labels, strengthName(s))
 		if o == nil {
-			if report.Adaptation > 0 {
+			if report.Network.Adaptation > 0 {
 				a.remark(t.input, "the strength of the network follows the detail of this part, and in the whole image that of the whole (--adapt=false: neither)")
 			}
 			o = outcomeOf(&panels[i+1], report)

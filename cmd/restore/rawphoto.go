@@ -105,15 +105,18 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore
 			return nil, "", err
 		}
 	}
-	out, report := img, &restore.Report{Unchanged: true, Converged: true, Averagedness: 1, Certified: true, Raw: &restore.RawReport{}}
+	out, report := img, &restore.Report{Unchanged: true, Averagedness: 1, Certified: true, Raw: &restore.RawReport{}}
 	if b.strength.factor > 0 {
 		bar := a.newProgress(t.input)
 		defer bar.clear()
 		bar.show(0, 0)
-		out, report, err = restore.DenoiseRaw(ctx, img, append(slices.Clone(opts), restore.Progress(func(p restore.ProgressReport) error {
-			bar.show(p.Fraction, p.Residual)
-			return ctx.Err()
-		}))...)
+		err = b.failover.run(opts, func(opts []restore.Option) (err error) {
+			out, report, err = restore.DenoiseRaw(ctx, img, append(slices.Clip(opts), restore.Progress(func(p restore.ProgressReport) error {
+				bar.show(p.Fraction, p.Residual)
+				return ctx.Err()
+			}))...)
+			return err
+		})
 		if err != nil {
 			return nil, "", err
 		}

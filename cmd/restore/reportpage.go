@@ -148,17 +148,17 @@ func (p *reportPage) after(m *imagefile.Image, kernel deblur.Kernel, o *outcome,
 		e.Kernel = &k
 	}
 	e.Facts = factsOf(o)
-	if e.Levels, err = levelPicture(r.Estimate); err != nil {
+	if e.Levels, err = levelPicture(r.Noise.Estimate); err != nil {
 		return err
 	}
 	switch {
-	case r.Iteration != nil:
-		e.Residuals = residualChart(*r.Iteration)
-		e.Proof = r.Iteration.Certificate.String()
-	case r.Network != nil:
-		e.Proof = r.Network.String()
+	case r.Iteration.Run != nil:
+		e.Residuals = residualChart(*r.Iteration.Run)
+		e.Proof = r.Iteration.Run.Certificate.String()
+	case r.Network.Certificate != nil:
+		e.Proof = r.Network.Certificate.String()
 	case len(p.gaps) > 0:
-		e.Residuals = gapChart(p.gaps, r.Tolerance)
+		e.Residuals = gapChart(p.gaps, r.Iteration.Tolerance)
 	}
 	e.Certificate = certificateInWords(o, r)
 	return nil

@@ -204,9 +204,9 @@ func (r *restoration) checkMethod(c *cobra.Command) error {
 // defaultMethod is the method that is used where none is named.
 func (r *restoration) defaultMethod() string {
 	if r.flag == selectPrior {
-		return restore.DefaultPrior()
+		return defaultPrior()
 	}
-	return restore.DefaultMethod()
+	return defaultMethod()
 }
 
 // helpWidth is the longest line of a help text, in columns.
@@ -323,6 +323,7 @@ func constant[T comparable](pix []T) bool {
 
 // batchFlags are the flags of a command that restores many images.
 type batchFlags struct {
+	failover *failover // from the time on when all inputs are known
 	destination
 	reading
 	writing

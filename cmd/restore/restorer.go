@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
@@ -80,20 +81,21 @@ func (a *app) restoreAll(c *cobra.Command, r restorer, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer dev.Close() // its only error would be of work that has been waited for
-	chosen, done, err := b.use(ctx, a, dev)
-	if err != nil {
+	b.failover = &failover{
+		app: a, processor: b.openProcessor,
+		load: func(dev backend.Device) ([]restore.Option, func(), error) { return b.use(ctx, a, dev) },
+	}
+	defer b.failover.end()
+	if err := b.failover.begin(dev); err != nil {
 		return err
 	}
-	defer done()
 	b.remarkMethod(a)
 	own, err := r.loadOwn(ctx, a)
 	if err != nil {
 		return err
 	}
-	opts = append(append(opts, chosen...), restore.Device(dev))
-	ofRaw := slices.Clone(opts)
-	opts = append(opts, own...)
+	ofRaw := slices.Clip(opts)
+	opts = append(ofRaw, own...)
 	return a.writePage(ctx, a.batch(ctx, c.Name(), tasks, func(ctx context.Context, _ int, t task) (*outcome, string, error) {
 		if t.raw {
 			return a.restoreRaw(ctx, r, t, ofRaw)
@@ -155,13 +157,18 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	bar := a.newProgress(t.input)
 	defer bar.clear()
 	bar.show(0, 0)
-	out, report, err := asPlanar(r.solve(ctx, img, append([]restore.Option{
-		restore.Progress(func(p restore.ProgressReport) error {
-			bar.show(p.Fraction, p.Residual)
-			a.page.progress(p)
-			return ctx.Err()
-		}),
-	}, opts...)...))
+	var out *restore.Planar
+	var report *restore.Report
+	err = b.failover.run(opts, func(opts []restore.Option) (err error) {
+		out, report, err = asPlanar(r.solve(ctx, img, append([]restore.Option{
+			restore.Progress(func(p restore.ProgressReport) error {
+				bar.show(p.Fraction, p.Residual)
+				a.page.progress(p)
+				return ctx.Err()
+			}),
+		}, opts...)...))
+		return err
+	})
 	if err != nil {
 		return nil, "", err
 	}
@@ -207,7 +214,16 @@ func (a *app) noiseOfFound(ctx context.Context, r restorer, m *imagefile.Image, 
 	part.Pix, part.Alpha = slices.Clone(m.Pix), nil
 	found := m.Found()
 	crop(&part, found.Dy(), found.Dx(), found.Min.Y, found.Min.X)
-	return r.noiseOfWhole(ctx, &part, opts)
+	return r.shared().noiseOfWholeOn(ctx, r, &part, opts)
+}
+
+// noiseOfWholeOn is noiseOfWhole on the device, or the processor if that fails.
+func (b *batchFlags) noiseOfWholeOn(ctx context.Context, r restorer, m *imagefile.Image, opts []restore.Option) (noise *restore.NoiseEstimate, err error) {
+	err = b.failover.run(opts, func(opts []restore.Option) (err error) {
+		noise, err = r.noiseOfWhole(ctx, m, opts)
+		return err
+	})
+	return noise, err
 }
 
 // asPlanar undoes the generality of image.Image: of a Planar package restore

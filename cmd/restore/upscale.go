@@ -10,6 +10,7 @@ import (
 
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/imageplanes"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/upscale"
 )
@@ -44,7 +45,7 @@ kept. --boundary says what lies beyond the frame; reflect, the default, is near 
 programs that scale images do there.
 
 --sigma is the standard deviation of the noise in the image, where 1 is white; by
-default it is estimated. The default prior is ` + restore.DefaultInversePrior() + `; 'restore info'
+default it is estimated. The default prior is ` + defaultInversePrior() + `; 'restore info'
 describes the others. Edges become sharper than by interpolation; textures are not
 invented.
 
@@ -63,7 +64,7 @@ func (u *upscaler) bindOwn(c *cobra.Command) {
 	f.VarP(&u.factor, "factor", "x", "how many times as wide and as high the result is")
 	completeChoice(c, "factor", &u.factor)
 	u.bind(c, selectPrior, "the relative change of an iteration (default 5e-5; with a guide 1e-4)")
-	u.defaultTo(c, restore.DefaultInversePrior())
+	u.defaultTo(c, defaultInversePrior())
 	u.antialias = newChoice(upscale.Bicubic.String(), upscale.Area.String(), upscale.GaussianBlur.String(), upscale.NoAntialias.String())
 	f.Var(&u.antialias, "antialias", "with which blur the image was scaled down: "+orList(u.antialias.words))
 	completeChoice(c, "antialias", &u.antialias)
@@ -100,7 +101,7 @@ func (u *upscaler) frame(input string, m *imagefile.Image) (err error) {
 	}
 	m.Pix = make([]float32, m.Channels*m.Width*m.Height)
 	if m.Alpha != nil {
-		m.Alpha, err = restore.EnlargeAlpha(m.Alpha, h, w, u.times, u.threads)
+		m.Alpha, err = imageplanes.EnlargeAlpha(m.Alpha, h, w, u.times, u.threads)
 	}
 	return err
 }

@@ -60,6 +60,34 @@ func (e *estimation) agreement(parts []part, s support) ([]float64, error) {
 	return like, nil
 }
 
+// halves lets two halves of what the kernel was found in make the last steps from it on, each by itself, and returns
+// how like each other their kernels are. It is 0 where a half is too small.
+func (e *estimation) halves(parts []part, s support) (float64, error) {
+	of := [2][]part{}
+	if len(parts) == 1 {
+		one, other := parts[0].halves()
+		of = [2][]part{{one}, {other}}
+	} else {
+		for i, p := range parts {
+			of[i%2] = append(of[i%2], p)
+		}
+	}
+	var kernels [2]support
+	for i, half := range of {
+		if min(half[0].v.h, half[0].v.w) < 2*s.side() {
+			return 0, nil
+		}
+		levels, err := e.levels(half, 0, s.r)
+		if err != nil {
+			return 0, err
+		}
+		if kernels[i], err = e.finish(levels, s); err != nil {
+			return 0, err
+		}
+	}
+	return likeness(kernels[0], kernels[1], 2), nil
+}
+
 // withEdges returns the parts that have enough edges to say something.
 func withEdges(parts []part) (rich []part) {
 	of, most := make([]float64, len(parts)), 0.0

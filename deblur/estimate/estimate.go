@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/noiselevel"
 	"github.com/averaged/imaging/internal/parallel"
@@ -23,7 +24,7 @@ type Options struct {
 	Threads int
 	// Progress, if not nil, is told an estimate of the share of the work that is done. An error
 	// stops the estimation and is returned.
-	Progress func(fraction float64) error
+	Progress backend.ProgressFunc
 }
 
 const (
@@ -54,6 +55,10 @@ type Estimate struct {
 	// Spreads are those of the two kernels, the smaller one first: the root mean square distance of
 	// their weights from their centres of mass, in samples.
 	Spreads [2]float64
+	// Halves is how like each other the kernels are that two halves of the photograph make of the common one in the
+	// last steps: their correlation, 0 where the halves are too small. It is measured of kernels of any form where there is
+	// hardly any noise, and is 1 elsewhere.
+	Halves float64
 	// Note says in a sentence why nothing was found, or is empty.
 	Note string
 }
@@ -70,35 +75,36 @@ func (e *Estimate) Agreement() float64 {
 	return sum / float64(len(e.Likeness))
 }
 
+// Without noise it is the kernel's error that counts, and a kernel is settled where parts and halves of the photograph
+// agree closely. Fitted on 22 photographs without noise under synthetic shakes, where the halves tell those with an error
+// ratio above 3, and on Levin's 16 real shakes, where the parts do and the halves do not.
+const (
+	settledHalves = 0.95
+	settledParts  = 0.97
+)
+
+// Settled says whether the noise of the photograph allows for the kernel's error, or the error is small.
+func (e *Estimate) Settled() bool {
+	return e.Sigma >= calm || e.Halves >= settledHalves && e.Agreement() >= settledParts
+}
+
 // Kernel estimates the kernel of a photograph of 1 channel (grey) or 3 (red, green, blue), planes of
 // h×w finite samples on [0,1] one after the other. The same input gives the same result for any
 // number of threads. It is safe for concurrent use.
 func Kernel(ctx context.Context, pix []float32, channels, h, w int, opt Options) (*Estimate, error) {
-	if channels != 1 && channels != 3 || h < 1 || w < 1 || len(pix) != channels*h*w {
-		return nil, fmt.Errorf("estimate: %d samples of %d channels of %d×%d, want 1 channel or 3", len(pix), channels, h, w)
-	}
-	if opt.Size < 0 || opt.Size > MostSize {
-		return nil, fmt.Errorf("estimate: kernels of at most %d samples, want 3 to %d", opt.Size, MostSize)
-	}
-	if !(opt.Sigma >= 0) || math.IsInf(opt.Sigma, 0) {
-		return nil, fmt.Errorf("estimate: noise of standard deviation %v, want a finite number above 0", opt.Sigma)
-	}
-	for i, v := range pix {
-		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			return nil, fmt.Errorf("estimate: sample in row %d, column %d is %v, want a finite number", i%(h*w)/w, i%w, v)
-		}
+	if err := checkPhotograph(pix, channels, h, w, opt); err != nil {
+		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	whole := grey(pix, channels, h, w)
-	found := &Estimate{Sigma: opt.Sigma * noiseOfGrey(channels)}
+	found := &Estimate{Sigma: opt.Sigma * noiseOfGrey(channels), Halves: 1}
 	if opt.Sigma == 0 {
-		m, err := noiselevel.Estimate(whole.v.pix, 1, h, w)
-		if err != nil {
+		var err error
+		if found.Sigma, err = noiseIn(whole); err != nil {
 			return nil, err
 		}
-		found.Sigma = m.Sigma
 	}
 	if opt.Size == 0 {
 		opt.Size = DefaultSize
@@ -121,9 +127,33 @@ func Kernel(ctx context.Context, pix []float32, channels, h, w int, opt Options)
 		return nil, err
 	}
 	if opt.Progress != nil {
-		return found, opt.Progress(1)
+		return found, opt.Progress(backend.Progress{Fraction: 1})
 	}
 	return found, nil
+}
+
+func checkPhotograph(pix []float32, channels, h, w int, opt Options) error {
+	if channels != 1 && channels != 3 || h < 1 || w < 1 || len(pix) != channels*h*w {
+		return fmt.Errorf("estimate: %d samples of %d channels of %d×%d, want 1 channel or 3", len(pix), channels, h, w)
+	}
+	if opt.Size < 0 || opt.Size > MostSize {
+		return fmt.Errorf("estimate: kernels of at most %d samples, want 3 to %d", opt.Size, MostSize)
+	}
+	if !(opt.Sigma >= 0) || math.IsInf(opt.Sigma, 0) {
+		return fmt.Errorf("estimate: noise of standard deviation %v, want a finite number above 0", opt.Sigma)
+	}
+	for i, v := range pix {
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			return fmt.Errorf("estimate: sample in row %d, column %d is %v, want a finite number", i%(h*w)/w, i%w, v)
+		}
+	}
+	return nil
+}
+
+// noiseIn estimates the standard deviation of the noise of a photograph's brightness.
+func noiseIn(p part) (float64, error) {
+	m, err := noiselevel.Estimate(p.v.pix, 1, p.v.h, p.v.w)
+	return m.Sigma, err
 }
 
 // judge makes the result of the kernel that was found in the parts.
@@ -149,6 +179,7 @@ func (found *Estimate) judge(e *estimation, s support, parts []part) error {
 		_, err := found.nothing("")
 		return err
 	}
+	whole := parts
 	if len(parts) == 1 {
 		parts = parts[0].quarters()
 		if min(parts[0].v.h, parts[0].v.w) < 4*s.reach()+32 {
@@ -170,22 +201,31 @@ func (found *Estimate) judge(e *estimation, s support, parts []part) error {
 		found.Kernel, err = found.Shape.Kernel()
 		return err
 	}
+	if found.Sigma < calm {
+		if found.Halves, err = e.halves(whole, s); err != nil {
+			return err
+		}
+	}
 	// Parts and shapes were compared with a kernel that was found as theirs are.
 	if s, err = e.finish(levels, s); err != nil {
 		return err
 	}
+	found.Kernel, err = s.kernel()
+	return err
+}
+
+func (s support) kernel() (deblur.Kernel, error) {
 	weights := make([]float32, len(s.k))
 	for i, v := range s.k {
 		weights[i] = float32(v)
 	}
-	found.Kernel, err = deblur.NewKernel(weights, s.side(), s.side())
-	return err
+	return deblur.NewKernel(weights, s.side(), s.side())
 }
 
 // nothing makes the result no blur.
 func (found *Estimate) nothing(note string) (_ *Estimate, err error) {
 	found.Shape, found.Note = Shape{Kind: None}, note
-	found.Likeness, found.Variation, found.Spreads = nil, 0, [2]float64{}
+	found.Likeness, found.Variation, found.Spreads, found.Halves = nil, 0, [2]float64{}, 1
 	found.Kernel, err = found.Shape.Kernel()
 	return found, err
 }
@@ -266,7 +306,7 @@ const (
 )
 
 // meter returns what is told work done, in samples that a step was made for.
-func meter(progress func(float64) error, h, w int) func(float64) error {
+func meter(progress backend.ProgressFunc, h, w int) func(float64) error {
 	if progress == nil {
 		return func(float64) error { return nil }
 	}
@@ -277,6 +317,6 @@ func meter(progress func(float64) error, h, w int) func(float64) error {
 	return func(work float64) error {
 		done += work
 		// Never at the end before the end.
-		return progress(1 - math.Exp(-2*done/all))
+		return progress(backend.Progress{Fraction: 1 - math.Exp(-2*done/all)})
 	}
 }

@@ -13,6 +13,9 @@ type kernelPrior struct {
 	ridge    float64 // of ‖k‖²
 	sparsity float64 // of Σk
 	within   []bool  // where weights may be above 0; nil: anywhere
+	// towards, if not nil, is a kernel t of a term ½·pull·‖k − t‖².
+	towards []float64
+	pull    float64
 }
 
 // fit is the kernel step: what minimises ½kᵀAk − bᵀk + ½·ridge·‖k‖² + sparsity·Σk among the kernels
@@ -44,7 +47,7 @@ func (m *moments) fit(pool *parallel.Pool, s support, p kernelPrior) (support, e
 		return v
 	})
 	apply := spectrum.Filter()
-	step := 1 / (largest + p.ridge)
+	step := 1 / (largest + p.ridge + p.pull)
 
 	k := support{s.r, slices.Clone(s.k)}
 	from, before, gradient := slices.Clone(s.k), slices.Clone(s.k), make([]float64, n*n)
@@ -66,6 +69,9 @@ func (m *moments) fit(pool *parallel.Pool, s support, p kernelPrior) (support, e
 		change, size, uphill := 0.0, 0.0, 0.0
 		for i := range k.k {
 			g := gradient[i] + float64(p.ridge*from[i]) - m.b[i]/unit + p.sparsity
+			if p.towards != nil {
+				g += float64(p.pull * (from[i] - p.towards[i]))
+			}
 			before[i], k.k[i] = k.k[i], max(from[i]-float64(step*g), 0)
 			if p.within != nil && !p.within[i] {
 				k.k[i] = 0

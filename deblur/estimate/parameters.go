@@ -46,11 +46,14 @@ func forNoise(sigma float64) float64 {
 	return math.Pow(min(sigma, 0.2)/lambdaSigma, lambdaPower)
 }
 
+// calm is the noise level below which there is hardly any noise: then it is the kernel's error that limits what deblurring comes to.
+const calm = 0.0035
+
 // islandFor is parameters.island for noise of standard deviation sigma. Real shakes have faint arms, which where
 // there is hardly any noise can be told from it: without them the rest of the kernel is moved to make up for
 // what is missing.
 func islandFor(sigma float64) float64 {
-	const calm, faint = 0.0035, 0.02
+	const faint = 0.02
 	if sigma < calm {
 		return faint
 	}

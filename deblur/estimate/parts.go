@@ -15,10 +15,13 @@ const (
 	leastSide, mostSide, partReach = 320, 640, 14
 )
 
+// partSide is the side of a part of a large photograph, for a kernel that reaches reach samples.
+func partSide(reach int) int { return min(max(leastSide, partReach*reach), mostSide) }
+
 // pieces returns the parts of a photograph to find a kernel in that reaches reach samples.
 func pieces(whole part, reach int) []part {
 	h, w := whole.v.h, whole.v.w
-	side := min(max(leastSide, partReach*reach), mostSide)
+	side := partSide(reach)
 	if h*w <= wholeSamples || min(h, w) < side {
 		return []part{whole.middle(max(side, wholeSamples/min(h, w)))}
 	}
@@ -89,6 +92,15 @@ func (p part) quarters() []part {
 		}
 	}
 	return all
+}
+
+// halves cuts a part in two across its longer side.
+func (p part) halves() (one, other part) {
+	h, w := p.v.h, p.v.w
+	if h > w {
+		return p.crop(0, 0, h/2, w), p.crop(h/2, 0, h-h/2, w)
+	}
+	return p.crop(0, 0, h, w/2), p.crop(0, w/2, h, w-w/2)
 }
 
 // edges is the energy of the differences in blocks of edgeBlock×edgeBlock samples.

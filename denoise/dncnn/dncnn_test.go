@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/denoise/activation"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
@@ -17,7 +18,7 @@ func TestDnCNNHasThePapersParameters(t *testing.T) {
 }
 
 func TestDnCNNRefuses(t *testing.T) {
-	dev := cpu.New(cpu.Threads(1))
+	dev := cputest.Open(t, cpu.Threads(1))
 	defer dev.Close()
 	for name, c := range map[string]struct {
 		spoil func(d *Model)

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/denoise/internal/ondevice"
-	"github.com/averaged/imaging/denoise/tile"
+	"github.com/averaged/imaging/internal/nn/ondevice"
+	"github.com/averaged/imaging/internal/nn/tile"
 )
 
 // Network is a DnCNN on a device, computed tile by tile (tile.Plan).
@@ -170,8 +170,5 @@ func (r *Network) PullBack(ctx context.Context, s *tile.Scratch, dst, x, v backe
 		}
 		gradient = next
 	}
-	if err := dev.LinearCombination(dst, backend.Term{A: 1, X: v}); err != nil {
-		return err
-	}
-	return dev.ConvolveAdjoint(dst, gradient, r.filters[0], 1, -1)
+	return dev.AddAdjoint(dst, v, gradient, r.filters[0], -1)
 }

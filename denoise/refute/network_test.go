@@ -6,6 +6,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/denoise"
 	"github.com/stretchr/testify/require"
 )
@@ -57,7 +58,7 @@ func download(t require.TestingT, dev backend.Device, b backend.Buffer) []float3
 
 // newCPU returns a device of one thread, which is enough for small images.
 func newCPU(t testing.TB) *cpu.Device {
-	d := cpu.New(cpu.Threads(1))
+	d := cputest.Open(t, cpu.Threads(1))
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
 	return d
 }

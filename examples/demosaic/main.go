@@ -66,7 +66,7 @@ func simulate(ctx context.Context, w io.Writer, from, to string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "converged: %v, proven to converge: %v\n", report.Converged, report.Iteration.Certificate.Converges())
+	fmt.Fprintf(w, "converged: %v, proven to converge: %v\n", report.Iteration.Converged, report.Iteration.Run.Certificate.Converges())
 	fmt.Fprintf(w, "PSNR %.1f dB\n", psnr(x.Pix, found.Pix))
 	result, err := os.Create(to)
 	if err != nil {

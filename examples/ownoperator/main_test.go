@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/examples/internal/smallpicture"
 	"github.com/averaged/imaging/operator/operatortest"
 )
@@ -22,7 +22,7 @@ func TestOwnOperator(t *testing.T) {
 
 // What every operator of one's own should be tested for.
 func TestItIsLinear(t *testing.T) {
-	dev := cpu.New()
+	dev := cputest.Open(t)
 	defer dev.Close()
 	k, err := sums(10, 12).On(dev)
 	require.NoError(t, err)

@@ -96,7 +96,13 @@ func (c *counting) Alloc(s backend.Shape) (backend.Buffer, error) {
 	return b, err
 }
 
-func open() *counting { return &counting{Device: cpu.New()} }
+func open() (*counting, error) {
+	dev, err := cpu.Open()
+	if err != nil {
+		return nil, err
+	}
+	return &counting{Device: dev}, nil
+}
 
 // cost of a network.
 type cost struct {
@@ -183,7 +189,10 @@ func (o *options) classification(ctx context.Context, out io.Writer) (findings.S
 }
 
 func (o *options) classifier(ctx context.Context, kind classifier.Kind, scale float32, at bool) (c cost, err error) {
-	dev := open()
+	dev, err := open()
+	if err != nil {
+		return c, err
+	}
 	defer dev.Close()
 	form := classifier.Paper(kind)
 	form.Blocks, form.Widths = o.classifierBlocks, nil
@@ -325,7 +334,10 @@ func (o *options) shape(channels int) backend.Shape {
 
 // averaged is a stage of the denoiser's width.
 func (o *options) averaged(ctx context.Context, integrator string, scale float32) (c cost, err error) {
-	dev := open()
+	dev, err := open()
+	if err != nil {
+		return c, err
+	}
 	defer dev.Close()
 	config := train.PaperConfig(integrator)
 	config.Channels, config.Width, config.Blocks, config.ActivationMemory = o.channels, o.channels, o.blocks, 1<<62
@@ -402,7 +414,10 @@ func (o *options) inference(ctx context.Context, dev *counting, n *denoise.Netwo
 
 // dncnn measures a training of DnCNN by its own account, and the network that ships.
 func (o *options) dncnn(ctx context.Context) (c cost, err error) {
-	dev := open()
+	dev, err := open()
+	if err != nil {
+		return c, err
+	}
 	defer dev.Close()
 	config := train.PaperConfig("euler").ForDnCNN()
 	config.Width, config.Blocks = o.channels, max(1, 2*o.blocks-2)
@@ -426,7 +441,7 @@ func (o *options) dncnn(ctx context.Context) (c cost, err error) {
 	}
 	var times []time.Duration
 	last := time.Now()
-	err = r.Train(ctx, func(train.Progress) error {
+	err = r.Train(ctx, func(backend.Progress) error {
 		times = append(times, time.Since(last))
 		last = time.Now()
 		return nil
@@ -454,7 +469,10 @@ func (o *options) dncnn(ctx context.Context) (c cost, err error) {
 }
 
 func (o *options) totalVariation(ctx context.Context) (c cost, err error) {
-	dev := open()
+	dev, err := open()
+	if err != nil {
+		return c, err
+	}
 	defer dev.Close()
 	shape := backend.Image(3, o.height, o.width)
 	alpha, coupling := tv.Tuned(denoisers.Sigma, 3)

@@ -9,11 +9,18 @@ import (
 	"github.com/averaged/imaging/restore"
 )
 
+// place is where in the truth an image begins, and how much of its border is left out.
+type place struct{ top, left, margin int }
+
+// inside is the place of a photograph that was blurred beyond its frame.
+func inside(k deblur.Kernel) place {
+	return place{k.H - 1 - k.CY, k.W - 1 - k.CX, max(k.H, k.W)/2 + 8}
+}
+
 // upToShift is the mean square of the difference between an image and the truth that it is part of,
 // moved against each other, first by whole samples and then by eighths, to where that is least.
-func upToShift(found, truth *restore.Planar, k deblur.Kernel) (float64, error) {
-	margin := max(k.H, k.W)/2 + 8
-	top, left := k.H-1-k.CY, k.W-1-k.CX
+func upToShift(found, truth *restore.Planar, at place) (float64, error) {
+	margin, top, left := at.margin, at.top, at.left
 	h, w := found.Height, found.Width
 	off := func(p *restore.Planar, dy, dx int) float64 {
 		sum, n := 0.0, 0
@@ -38,9 +45,9 @@ func upToShift(found, truth *restore.Planar, k deblur.Kernel) (float64, error) {
 			}
 		}
 	}
-	at := [2]float64{}
+	sub := [2]float64{}
 	for _, step := range []float64{.5, .25, .125} {
-		from := at
+		from := sub
 		for i := range 9 {
 			to := [2]float64{from[0] + step*float64(i/3-1), from[1] + step*float64(i%3-1)}
 			p, err := shifted(found, to[0], to[1])
@@ -48,7 +55,7 @@ func upToShift(found, truth *restore.Planar, k deblur.Kernel) (float64, error) {
 				return 0, err
 			}
 			if e := off(p, dy, dx); e < best {
-				at, best = to, e
+				sub, best = to, e
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/weights"
 )
@@ -36,7 +36,7 @@ func noise(s backend.Shape) []float32 {
 // The pass that is timed computes the network, and the gradient of half its squared norm.
 func TestStackIsTheNetworkAndItsGradient(t *testing.T) {
 	f := network(t)
-	dev := cpu.New()
+	dev := cputest.Open(t)
 	defer func() { require.NoError(t, dev.Close()) }()
 	shape := backend.Shape{N: 2, C: 3, H: 9, W: 11}
 	x := noise(shape)
@@ -99,7 +99,7 @@ func TestCropTakesTheUpperLeftOfEveryChannel(t *testing.T) {
 
 // Iterations of training are timed one by one, on any device.
 func TestTrainingIsTimed(t *testing.T) {
-	dev := cpu.New()
+	dev := cputest.Open(t)
 	defer func() { require.NoError(t, dev.Close()) }()
 	r := result{Repetitions: 3}
 	require.NoError(t, r.timeTraining(t.Context(), dev, paperConfig(), 1))

@@ -48,6 +48,11 @@ func (q *Queue) Adjoint(dst, src backend.Buffer, f backend.Filter, beta, scale f
 	q.Do(func() error { return q.Dev.ConvolveAdjoint(dst, src, f, beta, scale) })
 }
 
+// AddAdjoint is the device's AddAdjoint.
+func (q *Queue) AddAdjoint(dst, start, src backend.Buffer, f backend.Filter, scale float32) {
+	q.Do(func() error { return q.Dev.AddAdjoint(dst, start, src, f, scale) })
+}
+
 // FilterGradient is the device's FilterGradient.
 func (q *Queue) FilterGradient(dw, x, dy backend.Buffer, beta, scale float32) {
 	q.Do(func() error { return q.Dev.FilterGradient(dw, x, dy, beta, scale) })

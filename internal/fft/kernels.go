@@ -1,6 +1,10 @@
 package fft
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/averaged/imaging/internal/instructionset"
+)
 
 //go:generate go -C ../../backend/cpu/_asm run ./fft -pkg fft -out ../../../internal/fft/kernels_amd64.s -stubs ../../../internal/fft/kernels_amd64.go
 //go:generate go -C ../../backend/cpu/_asm run ./neon/fft -out ../../../internal/fft
@@ -32,6 +36,23 @@ var (
 	Portable           = &portable
 	AVX2, AVX512, NEON *Kernels
 )
+
+// Selected returns the kernels of the instruction set that instructionset.Selected returns, or its
+// error.
+func Selected() (*Kernels, error) {
+	s, err := instructionset.Selected()
+	if err != nil {
+		return nil, err
+	}
+	return kernelsOf(s), nil
+}
+
+func kernelsOf(s instructionset.Set) *Kernels {
+	return [...]*Kernels{
+		instructionset.Portable: Portable, instructionset.AVX2: AVX2,
+		instructionset.AVX512: AVX512, instructionset.NEON: NEON,
+	}[s]
+}
 
 var portable = Kernels{
 	forward:  [...]func(*record, int, int, *float32){2: forward2Portable, 3: forward3Portable, 4: forward4Portable, 5: forward5Portable},

@@ -7,25 +7,34 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/cpu"
 
+	"github.com/averaged/imaging/internal/instructionset"
 	"github.com/averaged/imaging/internal/parallel"
 )
 
 // vectorKernels are those of the instruction sets that this processor and this build have.
 func vectorKernels() map[string]*Kernels {
 	sets := map[string]*Kernels{}
-	x := &cpu.X86
-	if AVX2 != nil && x.HasAVX2 {
-		sets["AVX2"] = AVX2
-	}
-	if AVX512 != nil && x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512VL {
-		sets["AVX512"] = AVX512
-	}
-	if NEON != nil {
-		sets["NEON"] = NEON
+	for _, s := range instructionset.All() {
+		if s != instructionset.Portable {
+			sets[s.String()] = kernelsOf(s)
+		}
 	}
 	return sets
+}
+
+// New takes the kernels of the instruction set that is asked for, and says so where it is not there.
+func TestNewTakesTheSelectedKernels(t *testing.T) {
+	for _, s := range instructionset.All() {
+		t.Setenv(instructionset.Variable, s.String())
+		p, err := New(3, 4)
+		require.NoError(t, err)
+		require.NotNil(t, p.kernels)
+		require.Same(t, kernelsOf(s), p.kernels)
+	}
+	t.Setenv(instructionset.Variable, "abacus")
+	_, err := New(3, 4)
+	require.ErrorContains(t, err, "abacus")
 }
 
 // guarded is n records of random numbers, zeros of both signs and infinities among them, in an

@@ -20,14 +20,16 @@ type Plan struct {
 	spectra   sync.Pool
 }
 
-// New returns the plan for images of h rows and w columns, at least 1 each. Any
-// size works; the time per sample grows with the sum of the prime factors, so
+// New returns the plan for images of h rows and w columns, at least 1 each, with the kernels of
+// Selected. Any size works; the time per sample grows with the sum of the prime factors, so
 // choose sizes by GoodSize where there is a choice.
-func New(h, w int) (*Plan, error) { return NewWith(Default, h, w) }
-
-// Default are the kernels of New. Package backend/cpu sets them as it begins, to those of the
-// instruction set that its devices take.
-var Default = Portable
+func New(h, w int) (*Plan, error) {
+	k, err := Selected()
+	if err != nil {
+		return nil, err
+	}
+	return NewWith(k, h, w)
+}
 
 // NewWith is New with the kernels of an instruction set that the processor has.
 func NewWith(k *Kernels, h, w int) (*Plan, error) {

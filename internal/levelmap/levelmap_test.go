@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/internal/levelmap"
 	"github.com/averaged/imaging/internal/synthetic"
 	"github.com/averaged/imaging/weights"
@@ -20,7 +21,7 @@ func shipped(t testing.TB, threads int) *levelmap.Network {
 	require.NoError(t, err)
 	m, err := levelmap.FromFile(f)
 	require.NoError(t, err)
-	dev := cpu.New(cpu.Threads(threads))
+	dev := cputest.Open(t, cpu.Threads(threads))
 	n, err := levelmap.New(dev, m)
 	require.NoError(t, err)
 	t.Cleanup(func() {

@@ -13,29 +13,35 @@ import (
 type Pool struct {
 	threads int
 	tasks   chan func()
-	stop    sync.Once
+	stop    *sync.Once
 }
 
 // New starts a pool that runs loops on the given number of threads, the calling
-// goroutine included; 0 or less means as many as runtime.GOMAXPROCS says.
+// goroutine included; 0 or less means as many as runtime.GOMAXPROCS says. Close ends its
+// workers; those of a pool that nobody has any more end when the collector finds it.
 func New(threads int) *Pool {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	p := &Pool{threads: threads, tasks: make(chan func(), threads)}
+	tasks, stop := make(chan func(), threads), new(sync.Once)
 	for range threads - 1 {
-		go func() {
-			for {
-				spin(func() bool { return len(p.tasks) > 0 })
-				task, open := <-p.tasks
-				if !open {
-					return
-				}
-				task()
-			}
-		}()
+		go work(tasks) // which does not know the pool, so that the collector can find it unused
 	}
+	p := &Pool{threads: threads, tasks: tasks, stop: stop}
+	runtime.AddCleanup(p, func(tasks chan func()) { stop.Do(func() { close(tasks) }) }, tasks)
 	return p
+}
+
+// work does tasks until there are no more.
+func work(tasks chan func()) {
+	for {
+		spin(func() bool { return len(tasks) > 0 })
+		task, open := <-tasks
+		if !open {
+			return
+		}
+		task()
+	}
 }
 
 // patience is how long a goroutine looks for work before it sleeps. To wake one up
@@ -91,6 +97,7 @@ func (p *Pool) For(n int, body func(i int)) {
 	// waited for is the calls, not the workers.
 	spin(func() bool { return l.ended.Load() == l.n })
 	<-l.done
+	runtime.KeepAlive(p)
 	if r := l.failed.Load(); r != nil {
 		panic(*r)
 	}

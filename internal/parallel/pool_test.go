@@ -1,8 +1,10 @@
 package parallel
 
 import (
+	"runtime"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -66,4 +68,20 @@ func TestPanicReachesTheCaller(t *testing.T) {
 	var calls atomic.Int64
 	p.For(100, func(int) { calls.Add(1) })
 	require.EqualValues(t, 100, calls.Load())
+}
+
+// A pool that nobody closes and nobody has any more leaves no goroutine.
+func TestForgottenPoolsEnd(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for range 20 {
+		p := New(5)
+		var calls atomic.Int64
+		p.For(10, func(int) { calls.Add(1) })
+		require.EqualValues(t, 10, calls.Load())
+	}
+	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(end); {
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
+	require.LessOrEqual(t, runtime.NumGoroutine(), before)
 }

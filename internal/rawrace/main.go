@@ -189,7 +189,7 @@ func methodsOf(r *restore.Restorer) []method {
 			return c.Develop(out.Pix, height, width)
 		}},
 	}
-	if name := restore.General; slices.Contains(weights.Embedded(), name) {
+	if name := weights.General; slices.Contains(weights.Embedded(), name) {
 		list = append(list, method{name + " on four planes", func(ctx context.Context, c cameranoise.Camera, noisy []float32) ([]float32, error) {
 			out, _, err := rawdenoise.DenoisePlanes(ctx, imageOf(c, noisy), func(ctx context.Context, p rawdenoise.Picture, sigma float64) ([]float32, error) {
 				return denoised(ctx, r, &restore.Planar{Width: p.Width, Height: p.Height, Channels: p.Channels, Pix: p.Pix},

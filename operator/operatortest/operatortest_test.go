@@ -6,6 +6,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/operator"
 	"github.com/averaged/imaging/operator/operatortest"
 	"github.com/stretchr/testify/require"
@@ -37,7 +38,7 @@ func differences(h, w int) operator.Host {
 }
 
 func TestHostOperator(t *testing.T) {
-	dev := cpu.New(cpu.Threads(1))
+	dev := cputest.Open(t, cpu.Threads(1))
 	defer dev.Close()
 	k, err := operator.FromHost(dev, differences(6, 7))
 	require.NoError(t, err)
@@ -65,7 +66,7 @@ func TestHostOperator(t *testing.T) {
 
 // What is no operator is found, and said what of it.
 func TestLinearFindsWhatIsWrong(t *testing.T) {
-	dev := cpu.New(cpu.Threads(1))
+	dev := cputest.Open(t, cpu.Threads(1))
 	defer dev.Close()
 	calls := 0
 	for name, c := range map[string]struct {
@@ -167,7 +168,7 @@ type silent struct{ operator.Linear }
 func (s silent) Norm() (float64, string) { return 2, "" }
 
 func TestFromHostRefuses(t *testing.T) {
-	dev := cpu.New(cpu.Threads(1))
+	dev := cputest.Open(t, cpu.Threads(1))
 	defer dev.Close()
 	for want, spoil := range map[string]func(h *operator.Host){
 		"at least 1×1": func(h *operator.Host) { h.RangeH = 0 },

@@ -1,7 +1,7 @@
 //go:build js && wasm
 
 // Command wasm is what the workers of the page in the browser run: package restore, compiled to
-// WebAssembly. One instance restores pictures, and computes by package backend/spread on the
+// WebAssembly. One instance restores pictures, and computes by package internal/spread on the
 // others, each in a worker of its own. They share no memory, and say everything by messages.
 //
 // The script worker.js sets the global start before it runs the program: role says which of the

@@ -12,7 +12,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/backend/spread"
+	"github.com/averaged/imaging/internal/spread"
 )
 
 // toldEvery is how often progress is told: people see no more.
@@ -20,17 +20,23 @@ const toldEvery = 100 * time.Millisecond
 
 // computePieces computes the jobs that messages bring, one at a time.
 func computePieces() {
-	dev := cpu.New(cpu.Threads(1))
+	dev, fault := cpu.Open(cpu.Threads(1))
 	self := js.Global()
 	listen(self, func() { post(self, map[string]any{"ready": true}) }, func(m js.Value) {
 		told := time.Now()
-		ctx := backend.WithProgress(context.Background(), func(fraction float64) {
+		ctx, free := backend.WithProgress(context.Background(), func(p backend.Progress) error {
 			if time.Since(told) >= toldEvery {
 				told = time.Now()
-				post(self, map[string]any{"fraction": fraction})
+				post(self, map[string]any{"fraction": p.Fraction})
 			}
+			return nil
 		})
-		result, err := jobOf(ctx, m, dev)
+		defer free()
+		var result []float32
+		err := fault
+		if err == nil {
+			result, err = jobOf(ctx, m, dev)
+		}
 		if err != nil {
 			post(self, map[string]any{"failed": err.Error()})
 			return

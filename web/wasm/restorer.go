@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/backend/spread"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/spread"
 	"github.com/averaged/imaging/restore"
 )
 
@@ -67,7 +67,11 @@ func (r *restorer) start(start js.Value) error {
 	if err != nil {
 		return err
 	}
-	r.restorer, err = restore.New(restore.Device(spread.New(cpu.New(cpu.Threads(1)), workers)))
+	host, err := cpu.Open(cpu.Threads(1))
+	if err != nil {
+		return err
+	}
+	r.restorer, err = restore.New(restore.Device(spread.New(host, workers)))
 	return err
 }
 

@@ -4,15 +4,12 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/devicekit"
 )
 
-// ProjectBalls implements backend.BallProjections.
-func (d *Device) ProjectBalls(dst, src, radius backend.Buffer) error {
-	c := d.begin("ProjectBalls")
-	to, from, r := c.buffer(dst), c.buffer(src), c.buffer(radius)
-	c.requireBalls(to, r, from)
-	return c.queue(func() { project(to.data, from.data, from.shape, newRadii(r)) })
+// ProjectBalls implements devicekit.Kernels.
+func (d *stream) ProjectBalls(dst, src, radius array) error {
+	to, from, r := own(dst), own(src), own(radius)
+	return d.queue("ProjectBalls", func() { project(to.data, from.data, from.shape, newRadii(r)) })
 }
 
 // radii are a number for each group, or for each group at each pixel.
@@ -48,16 +45,10 @@ func project(to, from []float64, s backend.Shape, radius radii) {
 	})
 }
 
-// ProjectBallsGradient implements backend.BallProjections.
-func (d *Device) ProjectBallsGradient(dst, dradius, src, dy, radius backend.Buffer, beta float32) error {
-	c := d.begin("ProjectBallsGradient")
-	to, sums, v, from, r := c.buffer(dst), c.buffer(dradius), c.buffer(src), c.buffer(dy), c.buffer(radius)
-	c.requireBalls(to, r, from)
-	c.check(devicekit.CheckSameShape(to, v))
-	c.check(devicekit.CheckSameShape(sums, r))
-	c.apart(to, v, sums)
-	c.apart(sums, v, from, r)
-	return c.queue(func() {
+// ProjectBallsGradient implements devicekit.Gradients.
+func (d *stream) ProjectBallsGradient(dst, dradius, src, dy, radius array, beta float32) error {
+	to, sums, v, from, r := own(dst), own(dradius), own(src), own(dy), own(radius)
+	return d.queue("ProjectBallsGradient", func() {
 		add, radius := make([]float64, len(r.data)), newRadii(r)
 		eachGroup(v.shape, radius.groups, func(vector int, at []int) {
 			g := radius.at(vector, v.shape)
@@ -84,13 +75,6 @@ func (d *Device) ProjectBallsGradient(dst, dradius, src, dy, radius backend.Buff
 			sums.data[g] = a
 		}
 	})
-}
-
-func (c *call) requireBalls(to, radius, from *buffer) {
-	c.check(devicekit.CheckSameShape(to, from))
-	c.apartOrSame(to, from)
-	c.apart(to, radius)
-	c.check(devicekit.CheckBalls(to.shape, radius.shape))
 }
 
 // eachGroup calls f with the number of each vector, in the order of a map of radii, and with

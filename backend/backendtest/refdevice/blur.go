@@ -1,8 +1,6 @@
 package refdevice
 
 import (
-	"slices"
-
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/devicekit"
 )
@@ -12,42 +10,27 @@ import (
 // adjoint takes the steps backwards: full correlation, then every sample of the
 // continuation is added to the one that it came from.
 type blur struct {
-	device     *Device
+	device     *stream
 	spec       backend.BlurSpec
 	method     backend.BlurMethod
 	rows, cols []int // the sample at each place of the continuation; −1 for a zero
 	spectrum   *spectrum
-	freed      bool
 }
 
-// Spec implements backend.Blur.
-func (k *blur) Spec() backend.BlurSpec {
-	s := k.spec
-	s.Kernel = slices.Clone(s.Kernel)
-	return s
-}
-
-// Method implements backend.Blur.
+// Method implements devicekit.Blur.
 func (k *blur) Method() backend.BlurMethod { return k.method }
 
-// Free implements backend.Blur.
-func (k *blur) Free() {
-	k.device.mu.Lock()
-	defer k.device.mu.Unlock()
-	k.freed = true
-}
+// Free implements devicekit.Blur.
+func (k *blur) Free() {}
 
 // manyWeights is the size of kernel from which AutoBlur transforms.
 const manyWeights = 150
 
-// NewBlur implements backend.Blurring.
-func (d *Device) NewBlur(spec backend.BlurSpec) (backend.Blur, error) {
-	c := d.begin("NewBlur")
-	c.check(spec.Check())
-	if c.err != nil {
-		return nil, c.refuse()
+// NewBlur implements devicekit.Blurs.
+func (d *stream) NewBlur(spec backend.BlurSpec) (devicekit.Blur[[]float64], error) {
+	if err := d.has("NewBlur"); err != nil {
+		return nil, err
 	}
-	spec.Kernel = slices.Clone(spec.Kernel)
 	k := &blur{device: d, spec: spec, method: spec.Method,
 		rows: continuation(spec.H, spec.KH-1-spec.CY, spec.CY, spec.Boundary),
 		cols: continuation(spec.W, spec.KW-1-spec.CX, spec.CX, spec.Boundary),
@@ -61,7 +44,7 @@ func (d *Device) NewBlur(spec backend.BlurSpec) (backend.Blur, error) {
 	if k.method == backend.FourierBlur {
 		k.spectrum = newSpectrum(spec, len(k.rows), len(k.cols))
 	}
-	return k, c.refuse()
+	return k, nil
 }
 
 // continuation lists the samples of a row of n with so many more before and after.
@@ -157,41 +140,16 @@ func (k *blur) adjoint(dst, src []float64) {
 	k.fold(dst, e)
 }
 
-// ApplyBlur implements backend.Blurring.
-func (d *Device) ApplyBlur(dst, src backend.Buffer, k backend.Blur) error {
-	c := d.begin("ApplyBlur")
-	to, from, own := c.buffer(dst), c.buffer(src), c.blur(k)
-	c.frame(own, from, to)
-	return c.planes(to, from, own.apply)
+// Apply implements devicekit.Blur.
+func (k *blur) Apply(dst, src array) error { return k.planes("ApplyBlur", own(dst), own(src), k.apply) }
+
+// ApplyAdjoint implements devicekit.Blur.
+func (k *blur) ApplyAdjoint(dst, src array) error {
+	return k.planes("ApplyBlurAdjoint", own(dst), own(src), k.adjoint)
 }
 
-// ApplyBlurAdjoint implements backend.Blurring.
-func (d *Device) ApplyBlurAdjoint(dst, src backend.Buffer, k backend.Blur) error {
-	c := d.begin("ApplyBlurAdjoint")
-	to, from, own := c.buffer(dst), c.buffer(src), c.blur(k)
-	c.frame(own, to, from)
-	return c.planes(to, from, own.adjoint)
-}
-
-func (c *call) blur(b backend.Blur) *blur {
-	own, ok := b.(*blur)
-	c.require(ok && own != nil && own.device == c.device, backend.ErrForeign, "blur of type %T", b)
-	if c.err == nil {
-		c.require(!own.freed, backend.ErrFreed, "blur of %d×%d", own.spec.KH, own.spec.KW)
-	}
-	if c.err != nil {
-		return &blur{}
-	}
-	return own
-}
-
-func (c *call) frame(k *blur, image, result *buffer) {
-	c.check(devicekit.CheckBlur(k.spec, image.shape, result.shape))
-	c.apart(result, image)
-}
-
-func (c *call) planes(to, from *buffer, f func(dst, src []float64)) error {
-	return c.queue(func() {
+func (k *blur) planes(operation string, to, from *buffer, f func(dst, src []float64)) error {
+	return k.device.queue(operation, func() {
 		for i := range to.shape.N * to.shape.C {
 			f(to.plane(0, i), from.plane(0, i))
 		}

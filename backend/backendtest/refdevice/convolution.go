@@ -9,32 +9,8 @@ import (
 
 // filter holds the weights as they came, (Out, In, KH, KW).
 type filter struct {
-	device *Device
-	shape  backend.Shape
-	w      []float64
-	freed  bool
-}
-
-// Shape implements backend.Filter.
-func (f *filter) Shape() backend.Shape { return f.shape }
-
-// Free implements backend.Filter.
-func (f *filter) Free() {
-	f.device.mu.Lock()
-	defer f.device.mu.Unlock()
-	f.freed = true
-}
-
-func (c *call) filter(b backend.Filter) *filter {
-	own, ok := b.(*filter)
-	c.require(ok && own != nil && own.device == c.device, backend.ErrForeign, "filter of type %T", b)
-	if c.err == nil {
-		c.require(!own.freed, backend.ErrFreed, "filter of %v", own.shape)
-	}
-	if c.err != nil {
-		return &filter{}
-	}
-	return own
+	shape backend.Shape
+	w     []float64
 }
 
 // taps calls f for every weight k: it leads from input channel i, shifted by
@@ -46,40 +22,24 @@ func taps(s backend.Shape, f func(k, o, i, dy, dx int)) {
 	}
 }
 
-// NewFilter implements backend.Convolutions.
-func (d *Device) NewFilter(w backend.Buffer) (backend.Filter, error) {
-	c := d.begin("NewFilter")
-	from := c.buffer(w)
-	c.check(devicekit.CheckFilter(from.shape))
-	if c.err != nil {
-		return nil, c.refuse()
-	}
-	f := &filter{device: d, shape: from.shape, w: make([]float64, from.shape.Len())}
-	return f, c.queue(func() { copy(f.w, from.data) })
+// NewFilter implements devicekit.Kernels.
+func (d *stream) NewFilter(w array) (*filter, error) {
+	f := &filter{shape: w.Shape, w: make([]float64, w.Shape.Len())}
+	return f, d.queue("NewFilter", func() { copy(f.w, w.Data) })
 }
 
-// UpdateFilter implements backend.Convolutions.
-func (d *Device) UpdateFilter(f backend.Filter, w backend.Buffer) error {
-	c := d.begin("UpdateFilter")
-	to, from := c.filter(f), c.buffer(w)
-	c.check(devicekit.CheckWeights(from.shape, to.shape))
-	return c.queue(func() { copy(to.w, from.data) })
+// UpdateFilter implements devicekit.Kernels.
+func (d *stream) UpdateFilter(f *filter, w array) error {
+	return d.queue("UpdateFilter", func() { copy(f.w, w.Data) })
 }
 
-// Convolve implements backend.Convolutions.
-func (d *Device) Convolve(dst, src backend.Buffer, f backend.Filter, end backend.ConvEnd) error {
-	c := d.begin("Convolve")
-	to, from, own := c.buffer(dst), c.buffer(src), c.filter(f)
-	c.check(devicekit.CheckConvolution(to.shape, from.shape, own.shape))
-	c.apart(to, from)
-	bias := &buffer{}
-	if end.Bias != nil {
-		bias = c.buffer(end.Bias)
-		c.check(devicekit.CheckBias(bias.shape, own.shape.N))
-		c.apart(to, bias)
-	}
-	c.check(end.Activation.Check())
-	return c.queue(func() {
+// FreeFilter implements devicekit.Kernels.
+func (d *stream) FreeFilter(*filter) {}
+
+// Convolve implements devicekit.Kernels.
+func (d *stream) Convolve(dst, src array, f *filter, end devicekit.ConvEnd[[]float64]) error {
+	to, from, bias := own(dst), own(src), ownOrEmpty(end.Bias)
+	return d.queue("Convolve", func() {
 		s := from.shape
 		clear(to.data)
 		for n := range s.N {
@@ -88,8 +48,8 @@ func (d *Device) Convolve(dst, src backend.Buffer, f backend.Filter, end backend
 					to.plane(n, o)[i] = b
 				}
 			}
-			taps(own.shape, func(k, o, i, dy, dx int) {
-				shift{s.H, s.W, dy, dx}.gather(to.plane(n, o), own.w[k], from.plane(n, i))
+			taps(f.shape, func(k, o, i, dy, dx int) {
+				shift{s.H, s.W, dy, dx}.gather(to.plane(n, o), f.w[k], from.plane(n, i))
 			})
 		}
 		if end.Activation.Kind == backend.LeakyReLU {
@@ -102,26 +62,23 @@ func (d *Device) Convolve(dst, src backend.Buffer, f backend.Filter, end backend
 	})
 }
 
-// ConvolveAdjoint implements backend.Convolutions.
-func (d *Device) ConvolveAdjoint(dst, src backend.Buffer, f backend.Filter, beta, scale float32) error {
-	c := d.begin("ConvolveAdjoint")
-	to, from, own := c.buffer(dst), c.buffer(src), c.filter(f)
-	c.check(devicekit.CheckConvolutionAdjoint(to.shape, from.shape, own.shape))
-	c.apart(to, from)
-	return c.queue(func() {
+// ConvolveAdjoint implements devicekit.Kernels.
+func (d *stream) ConvolveAdjoint(dst, src array, f *filter, beta, scale float32) error {
+	to, from := own(dst), own(src)
+	return d.queue("ConvolveAdjoint", func() {
 		s := to.shape
 		begin(to.data, beta)
 		for n := range s.N {
-			taps(own.shape, func(k, o, i, dy, dx int) {
-				shift{s.H, s.W, dy, dx}.scatter(to.plane(n, i), float64(scale)*own.w[k], from.plane(n, o))
+			taps(f.shape, func(k, o, i, dy, dx int) {
+				shift{s.H, s.W, dy, dx}.scatter(to.plane(n, i), float64(scale)*f.w[k], from.plane(n, o))
 			})
 		}
 	})
 }
 
-// ConvolutionGrid implements backend.Convolutions: every pixel is computed by
+// ConvolutionGrid implements devicekit.Kernels: every pixel is computed by
 // itself.
-func (d *Device) ConvolutionGrid() int { return 1 }
+func (d *stream) ConvolutionGrid() int { return 1 }
 
 // begin multiplies by beta what a sum is added to; with beta = 0 it is not read.
 func begin(x []float64, beta float32) {
@@ -134,13 +91,10 @@ func begin(x []float64, beta float32) {
 	}
 }
 
-// FilterGradient implements backend.Gradients.
-func (d *Device) FilterGradient(dw, x, dy backend.Buffer, beta, scale float32) error {
-	c := d.begin("FilterGradient")
-	to, in, out := c.buffer(dw), c.buffer(x), c.buffer(dy)
-	c.check(devicekit.CheckFilterGradient(to.shape, in.shape, out.shape))
-	c.apart(to, in, out)
-	return c.queue(func() {
+// FilterGradient implements devicekit.Gradients.
+func (d *stream) FilterGradient(dw, x, dy array, beta, scale float32) error {
+	to, in, out := own(dw), own(x), own(dy)
+	return d.queue("FilterGradient", func() {
 		begin(to.data, beta)
 		taps(to.shape, func(k, o, i, dy, dx int) {
 			for n := range in.shape.N {
@@ -150,13 +104,10 @@ func (d *Device) FilterGradient(dw, x, dy backend.Buffer, beta, scale float32) e
 	})
 }
 
-// BiasGradient implements backend.Gradients.
-func (d *Device) BiasGradient(db, dy backend.Buffer, beta float32) error {
-	c := d.begin("BiasGradient")
-	to, from := c.buffer(db), c.buffer(dy)
-	c.check(devicekit.CheckBiasGradient(to.shape, from.shape))
-	c.apart(to, from)
-	return c.queue(func() {
+// BiasGradient implements devicekit.Gradients.
+func (d *stream) BiasGradient(db, dy array, beta float32) error {
+	to, from := own(db), own(dy)
+	return d.queue("BiasGradient", func() {
 		begin(to.data, beta)
 		for i, v := range from.data {
 			to.data[i/from.shape.Plane()%from.shape.C] += v
@@ -164,15 +115,10 @@ func (d *Device) BiasGradient(db, dy backend.Buffer, beta float32) error {
 	})
 }
 
-// ActivationGradient implements backend.Gradients.
-func (d *Device) ActivationGradient(dst, out, dy backend.Buffer, a backend.Activation) error {
-	c := d.begin("ActivationGradient")
-	to, o, from := c.buffer(dst), c.buffer(out), c.buffer(dy)
-	c.check(devicekit.CheckSameShape(to, o, from))
-	c.apart(to, o)
-	c.apartOrSame(to, from)
-	c.check(a.Check())
-	return c.queue(func() {
+// ActivationGradient implements devicekit.Gradients.
+func (d *stream) ActivationGradient(dst, out, dy array, a backend.Activation) error {
+	to, o, from := own(dst), own(out), own(dy)
+	return d.queue("ActivationGradient", func() {
 		slopes := slices.Repeat([]float64{1}, len(o.data))
 		for i, v := range o.data {
 			if a.Kind == backend.LeakyReLU && !(v > 0) {

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // Options of a device. The zero value is a device that can do everything.
@@ -16,6 +17,8 @@ type Options struct {
 	Memory int64
 	// Unsupported names operations that return ErrUnsupported.
 	Unsupported []string
+	// Plain leaves out what devicekit has for kernels that do without.
+	Plain bool
 	// Fault, if not nil, is asked before each operation is done, long after its
 	// call has returned. Where it returns an error the operation is left out and
 	// the error is one that the device found late.
@@ -24,16 +27,23 @@ type Options struct {
 
 // Device implements backend.Device.
 type Device struct {
+	*devicekit.Device[[]float64, *filter]
+}
+
+// stream is the kernels of a Device.
+type stream struct {
 	options Options
 	work    chan task
 	used    atomic.Int64
-
-	mu     sync.Mutex // guards closed, all freed flags, and the order of work
-	closed bool
-	done   chan struct{} // closed when the stream's goroutine has ended
+	done    chan struct{} // closed when the stream's goroutine has ended
 
 	lateMu sync.Mutex
 	late   error
+}
+
+// plain are kernels with none of the optional ones.
+type plain struct {
+	devicekit.Kernels[[]float64, *filter]
 }
 
 // task is one operation on the stream.
@@ -50,13 +60,16 @@ func New(options Options) *Device {
 	if options.Memory == 0 {
 		options.Memory = 64 << 20
 	}
-	d := &Device{options: options, work: make(chan task, queueLength), done: make(chan struct{})}
-	go d.stream()
-	return d
+	d := &stream{options: options, work: make(chan task, queueLength), done: make(chan struct{})}
+	go d.run()
+	if options.Plain {
+		return &Device{devicekit.New[[]float64, *filter](plain{d}, false)}
+	}
+	return &Device{devicekit.New(d, false)}
 }
 
-// stream does the work in the order of the calls.
-func (d *Device) stream() {
+// run does the work in the order of the calls.
+func (d *stream) run() {
 	defer close(d.done)
 	for t := range d.work {
 		if d.options.Fault != nil && t.operation != "" {
@@ -74,7 +87,7 @@ func (d *Device) stream() {
 }
 
 // takeLate returns the first late error since the last call, and forgets it.
-func (d *Device) takeLate() error {
+func (d *stream) takeLate() error {
 	d.lateMu.Lock()
 	defer d.lateMu.Unlock()
 	err := d.late
@@ -82,116 +95,46 @@ func (d *Device) takeLate() error {
 	return err
 }
 
-// Description implements backend.Device.
-func (d *Device) Description() backend.Description {
+// Description implements devicekit.Kernels.
+func (d *stream) Description() backend.Description {
 	return backend.Description{Name: "ref", Model: "queued float64 reference", Memory: d.options.Memory}
 }
 
-// Sync implements backend.Device.
-func (d *Device) Sync() error {
-	c := d.begin("Sync")
-	return c.wait(func() {})
-}
+// Sync implements devicekit.Kernels.
+func (d *stream) Sync() error { return d.wait("Sync", func() {}) }
 
-// Close implements backend.Device.
-func (d *Device) Close() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
-		return nil
-	}
-	d.closed = true
+// Close implements devicekit.Kernels.
+func (d *stream) Close() error {
 	close(d.work)
 	<-d.done
 	return d.takeLate()
 }
 
-// call is one operation while its arguments are checked. It holds the device's
-// lock from begin to queue or wait; the first thing found wrong stays.
-type call struct {
-	device    *Device
-	operation string
-	err       error
-}
-
-func (d *Device) begin(operation string) *call {
-	d.mu.Lock()
-	c := &call{device: d, operation: operation}
-	if d.closed {
-		c.err = fmt.Errorf("refdevice: %s: %w", operation, backend.ErrClosed)
-	} else if slices.Contains(d.options.Unsupported, operation) {
-		c.err = fmt.Errorf("refdevice: %s: %w", operation, backend.ErrUnsupported)
+// has returns an error for an operation that the device was told to lack.
+func (d *stream) has(operation string) error {
+	if slices.Contains(d.options.Unsupported, operation) {
+		return fmt.Errorf("refdevice: %s: %w", operation, backend.ErrUnsupported)
 	}
-	return c
-}
-
-func (c *call) require(ok bool, err error, format string, arguments ...any) {
-	if c.err == nil && !ok {
-		c.err = fmt.Errorf("refdevice: %s: %w: %s", c.operation, err, fmt.Sprintf(format, arguments...))
-	}
-}
-
-// check takes what a check of package backend says of the arguments.
-func (c *call) check(err error) {
-	if c.err == nil && err != nil {
-		c.err = fmt.Errorf("refdevice: %s: %w", c.operation, err)
-	}
-}
-
-// buffer returns the device's own buffer behind b, or an empty one after an error.
-func (c *call) buffer(b backend.Buffer) *buffer {
-	own, ok := b.(*buffer)
-	c.require(ok && own != nil && own.device == c.device, backend.ErrForeign, "buffer of type %T", b)
-	if c.err == nil {
-		c.require(!own.gone(), backend.ErrFreed, "buffer of %v", own.shape)
-	}
-	if c.err != nil {
-		return &buffer{}
-	}
-	return own
-}
-
-// apart requires that the written buffer shares no memory with the others.
-func (c *call) apart(written *buffer, others ...*buffer) {
-	for _, o := range others {
-		c.require(c.err != nil || !written.overlaps(o), backend.ErrAlias, "%v and %v", written.shape, o.shape)
-	}
-}
-
-// apartOrSame also allows the others to be the written buffer.
-func (c *call) apartOrSame(written *buffer, others ...*buffer) {
-	for _, o := range others {
-		c.require(c.err != nil || written.same(o) || !written.overlaps(o), backend.ErrAlias, "%v and %v", written.shape, o.shape)
-	}
+	return nil
 }
 
 // queue ends a call by putting its work on the stream.
-func (c *call) queue(run func()) error {
-	defer c.device.mu.Unlock()
-	if c.err == nil {
-		c.device.work <- task{c.operation, run}
+func (d *stream) queue(operation string, run func()) error {
+	if err := d.has(operation); err != nil {
+		return err
 	}
-	return c.err
+	d.work <- task{operation, run}
+	return nil
 }
 
 // wait ends a call by putting its work on the stream and waiting for it. It
 // reports what the device found late until then.
-func (c *call) wait(run func()) error {
+func (d *stream) wait(operation string, run func()) error {
+	if err := d.queue(operation, run); err != nil {
+		return err
+	}
 	finished := make(chan struct{})
-	if c.err == nil {
-		c.device.work <- task{c.operation, run}
-		c.device.work <- task{"", func() { close(finished) }}
-	}
-	c.device.mu.Unlock()
-	if c.err != nil {
-		return c.err
-	}
+	d.work <- task{"", func() { close(finished) }}
 	<-finished
-	return c.device.takeLate()
-}
-
-// refuse ends a call that puts nothing on the stream.
-func (c *call) refuse() error {
-	c.device.mu.Unlock()
-	return c.err
+	return d.takeLate()
 }

@@ -18,6 +18,19 @@ func TestCompliance(t *testing.T) {
 	backendtest.Run(t, func(testing.TB) backend.Device { return refdevice.New(refdevice.Options{Memory: 16 << 20}) }, all...)
 }
 
+// What devicekit does for kernels that have nothing but what they must passes the suite as well.
+func TestPlainCompliance(t *testing.T) {
+	backendtest.Run(t, func(testing.TB) backend.Device {
+		return refdevice.New(refdevice.Options{Memory: 16 << 20, Plain: true})
+	}, plainOperations()...)
+}
+
+// plainOperations are all that devicekit makes of the methods of its Kernels.
+func plainOperations() []string {
+	gradients := []string{"Wrap", "FilterGradient", "BiasGradient", "ActivationGradient", "ProjectBallsGradient"}
+	return slices.DeleteFunc(backendtest.Operations(), func(name string) bool { return slices.Contains(gradients, name) })
+}
+
 // A little memory is enough for what is small; the suite then tries the limit
 // itself.
 func TestMemoryLimit(t *testing.T) {
@@ -73,7 +86,7 @@ func TestUnsupported(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorIs(t, d.Fill(b, 1), backend.ErrUnsupported)
 	require.NoError(t, d.Clip(b, b, 0, 1))
-	_, err = d.NewBlur(backend.BlurSpec{})
+	_, err = d.NewBlur(backend.BlurSpec{Kernel: []float32{1}, KH: 1, KW: 1, H: 2, W: 2})
 	require.ErrorIs(t, err, backend.ErrUnsupported)
 }
 

@@ -8,8 +8,7 @@ import (
 	"github.com/averaged/imaging/backend/devicekit"
 )
 
-// eulerStep is a backend.FlowStep whose parts have been found to be the device's
-// own.
+// eulerStep is a step for the work on the stream.
 type eulerStep struct {
 	filter      *filter
 	bias        *buffer // empty for none
@@ -18,44 +17,35 @@ type eulerStep struct {
 	tableau     backend.Tableau
 }
 
-func (c *call) eulerStep(s backend.FlowStep) eulerStep {
-	own := eulerStep{filter: c.filter(s.Filter), bias: &buffer{}, radius: &buffer{}, slope: 1, size: float64(s.Size)}
-	own.tableau.B = slices.Clone(s.Tableau.B)
+func ownStep(s devicekit.FlowStep[[]float64, *filter]) eulerStep {
+	o := eulerStep{filter: s.Filter, bias: ownOrEmpty(s.Bias), radius: ownOrEmpty(s.Radius), slope: 1, size: float64(s.Size)}
+	o.tableau.B = slices.Clone(s.Tableau.B)
 	for _, row := range s.Tableau.A {
-		own.tableau.A = append(own.tableau.A, slices.Clone(row))
-	}
-	if s.Bias != nil {
-		own.bias = c.buffer(s.Bias)
-	}
-	if s.Radius != nil {
-		own.radius = c.buffer(s.Radius)
+		o.tableau.A = append(o.tableau.A, slices.Clone(row))
 	}
 	if s.Activation.Kind == backend.LeakyReLU {
-		own.slope = float64(s.Activation.Slope)
+		o.slope = float64(s.Activation.Slope)
 	}
-	return own
+	return o
 }
 
-// GradientFlow implements backend.Convolutions. What has been queued is done, even
+// MakesFlow implements devicekit.Flows.
+func (d *stream) MakesFlow([]devicekit.FlowStep[[]float64, *filter]) bool { return true }
+
+// GradientFlow implements devicekit.Flows. What has been queued is done, even
 // if ctx ends before its turn.
-func (d *Device) GradientFlow(ctx context.Context, dst, src backend.Buffer, region backend.Region, steps []backend.FlowStep) error {
-	c := d.begin("GradientFlow")
-	to, from := c.buffer(dst), c.buffer(src)
-	c.apart(to, from)
-	var own []eulerStep
+func (d *stream) GradientFlow(ctx context.Context, dst, src array, region backend.Region, steps []devicekit.FlowStep[[]float64, *filter]) error {
+	to, from := own(dst), own(src)
+	var all []eulerStep
 	for _, s := range steps {
-		if c.err == nil {
-			c.err = ctx.Err()
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		own = append(own, c.eulerStep(s))
-		c.apart(to, own[len(own)-1].bias, own[len(own)-1].radius)
+		all = append(all, ownStep(s))
 	}
-	if c.err == nil {
-		c.check(devicekit.CheckGradientFlow(to.shape, from.shape, region, steps))
-	}
-	return c.queue(func() {
-		z := begun(from, own, region)
-		for _, s := range own {
+	return d.queue("GradientFlow", func() {
+		z := begun(from, all, region)
+		for _, s := range all {
 			s.make(z)
 		}
 		for n := range to.shape.N {

@@ -1,57 +1,30 @@
 package refdevice
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/devicekit"
 )
 
-// buffer is an array, or a view of some of its channels.
+// array is an operand.
+type array = devicekit.Array[[]float64]
+
+// buffer is an operand for the work on the stream.
 type buffer struct {
-	device *Device
-	shape  backend.Shape
-	data   []float64
-	owner  *buffer // the array that a view belongs to; nil for an array
-	from   int     // where data begins in the array
-	freed  bool
+	shape backend.Shape
+	data  []float64
 }
 
-// Shape implements backend.Buffer.
-func (b *buffer) Shape() backend.Shape { return b.shape }
+func own(a array) *buffer { return &buffer{a.Shape, a.Data} }
 
-// Free implements backend.Buffer. The room counts as free only when the work that
-// was queued before is done.
-func (b *buffer) Free() {
-	d := b.device
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if b.freed {
-		return
+// ownOrEmpty is own of what may be nil.
+func ownOrEmpty(a *array) *buffer {
+	if a == nil {
+		return &buffer{}
 	}
-	b.freed = true
-	if b.owner != nil || d.closed {
-		return
-	}
-	bytes := size(b.shape)
-	d.work <- task{"", func() { d.used.Add(-bytes) }}
-}
-
-func (b *buffer) gone() bool { return b.freed || b.owner != nil && b.owner.freed }
-
-func (b *buffer) array() *buffer {
-	if b.owner != nil {
-		return b.owner
-	}
-	return b
-}
-
-func (b *buffer) same(o *buffer) bool {
-	return b.array() == o.array() && b.from == o.from && len(b.data) == len(o.data)
-}
-
-func (b *buffer) overlaps(o *buffer) bool {
-	return b.array() == o.array() && b.from < o.from+len(o.data) && o.from < b.from+len(b.data)
+	return own(*a)
 }
 
 // plane returns channel c of image n.
@@ -63,73 +36,48 @@ func plane(data []float64, s backend.Shape, n, c int) []float64 {
 	return data[i : i+p]
 }
 
-// size is what an array counts for, as if its elements were float32.
-func size(s backend.Shape) int64 { return 4 * int64(s.Len()) }
-
-// Alloc implements backend.Memory.
-func (d *Device) Alloc(s backend.Shape) (backend.Buffer, error) {
-	c := d.begin("Alloc")
-	c.check(s.Check())
-	if c.err != nil {
-		return nil, c.refuse()
+// Alloc implements devicekit.Kernels. An element counts as if it were float32.
+func (d *stream) Alloc(s backend.Shape) ([]float64, error) {
+	if err := d.has("Alloc"); err != nil {
+		return nil, err
 	}
-	if d.used.Load()+size(s) > d.options.Memory {
+	bytes := 4 * int64(s.Len())
+	if d.used.Load()+bytes > d.options.Memory {
 		// What has been freed may still be on the stream.
 		drained := make(chan struct{})
 		d.work <- task{"", func() { close(drained) }}
 		<-drained
 	}
-	c.require(d.used.Load()+size(s) <= d.options.Memory, backend.ErrOutOfMemory,
-		"%d bytes asked for, %d of %d in use", size(s), d.used.Load(), d.options.Memory)
-	if c.err != nil {
-		return nil, c.refuse()
+	if used := d.used.Load(); used+bytes > d.options.Memory {
+		return nil, fmt.Errorf("refdevice: %w: %d bytes asked for, %d of %d in use", backend.ErrOutOfMemory, bytes, used, d.options.Memory)
 	}
-	d.used.Add(size(s))
-	b := &buffer{device: d, shape: s, data: make([]float64, s.Len())}
-	return b, c.refuse()
+	d.used.Add(bytes)
+	return make([]float64, s.Len()), nil
 }
 
-// Channels implements backend.Memory.
-func (d *Device) Channels(b backend.Buffer, from, count int) (backend.Buffer, error) {
-	c := d.begin("Channels")
-	of := c.buffer(b)
-	c.check(devicekit.CheckChannels(of.shape, from, count))
-	if c.err != nil {
-		return nil, c.refuse()
-	}
-	first := from * of.shape.Plane()
-	s := backend.Image(count, of.shape.H, of.shape.W)
-	view := &buffer{device: d, shape: s, data: of.data[first : first+s.Len()], owner: of.array(), from: of.from + first}
-	return view, c.refuse()
+// Free implements devicekit.Kernels. The room counts as free only when the work that
+// was queued before is done.
+func (d *stream) Free(data []float64) {
+	d.work <- task{"", func() { d.used.Add(-4 * int64(len(data))) }}
 }
 
-// Overlaps implements backend.Memory.
-func (d *Device) Overlaps(a, b backend.Buffer) (bool, error) {
-	c := d.begin("Overlaps")
-	x, y := c.buffer(a), c.buffer(b)
-	return c.err == nil && x.overlaps(y), c.refuse()
-}
+// View implements devicekit.Kernels.
+func (d *stream) View(data []float64, offset, count int) []float64 { return data[offset:][:count] }
 
-// Upload implements backend.Memory.
-func (d *Device) Upload(dst backend.Buffer, src []float32) error {
-	c := d.begin("Upload")
-	to := c.buffer(dst)
-	c.check(devicekit.CheckUpload(to.shape, len(src)))
+// Upload implements devicekit.Kernels.
+func (d *stream) Upload(dst array, src []float32) error {
 	mine := slices.Clone(src) // the caller's is its own again when this returns
-	return c.queue(func() {
+	return d.queue("Upload", func() {
 		for i, v := range mine {
-			to.data[i] = float64(v)
+			dst.Data[i] = float64(v)
 		}
 	})
 }
 
-// Download implements backend.Memory.
-func (d *Device) Download(dst []float32, src backend.Buffer) error {
-	c := d.begin("Download")
-	from := c.buffer(src)
-	c.check(devicekit.CheckDownload(len(dst), from.shape))
-	return c.wait(func() {
-		for i, v := range from.data {
+// Download implements devicekit.Kernels.
+func (d *stream) Download(dst []float32, src array) error {
+	return d.wait("Download", func() {
+		for i, v := range src.Data {
 			dst[i] = float32(v)
 		}
 	})

@@ -2,28 +2,21 @@ package refdevice
 
 import (
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/devicekit"
 )
 
-// Unshuffle implements backend.Shuffles.
-func (d *Device) Unshuffle(dst, src backend.Buffer, factor int) error {
-	c := d.begin("Unshuffle")
-	to, from := c.buffer(dst), c.buffer(src)
-	c.check(devicekit.CheckShuffle(from.shape, to.shape, factor))
-	c.apart(to, from)
-	return c.queue(func() {
+// Unshuffle implements devicekit.Kernels.
+func (d *stream) Unshuffle(dst, src array, factor int) error {
+	to, from := own(dst), own(src)
+	return d.queue("Unshuffle", func() {
 		clear(to.data)
 		eachShuffled(from.shape, to.shape, factor, func(fine, coarse int) { to.data[coarse] = from.data[fine] })
 	})
 }
 
-// Shuffle implements backend.Shuffles.
-func (d *Device) Shuffle(dst, src backend.Buffer, factor int) error {
-	c := d.begin("Shuffle")
-	to, from := c.buffer(dst), c.buffer(src)
-	c.check(devicekit.CheckShuffle(to.shape, from.shape, factor))
-	c.apart(to, from)
-	return c.queue(func() {
+// Shuffle implements devicekit.Kernels.
+func (d *stream) Shuffle(dst, src array, factor int) error {
+	to, from := own(dst), own(src)
+	return d.queue("Shuffle", func() {
 		eachShuffled(to.shape, from.shape, factor, func(fine, coarse int) { to.data[fine] = from.data[coarse] })
 	})
 }

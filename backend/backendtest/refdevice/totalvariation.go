@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // rof are the arrays of one call.
@@ -14,13 +13,8 @@ type rof struct {
 	problem backend.TVProblem
 }
 
-func (c *call) rof(u, p, y backend.Buffer, problem backend.TVProblem) *rof {
-	r := &rof{c.buffer(u), c.buffer(p), c.buffer(y), problem}
-	c.check(problem.Check())
-	c.check(devicekit.CheckTVShapes(r.u.shape, r.p.shape, r.y.shape))
-	c.apart(r.u, r.p, r.y)
-	c.apart(r.p, r.y)
-	return r
+func newROF(u, p, y array, problem backend.TVProblem) *rof {
+	return &rof{own(u), own(p), own(y), problem}
 }
 
 // at returns p at a pixel, zero outside and where the difference crosses the
@@ -106,12 +100,10 @@ func (r *rof) pixel(i int) []float64 {
 	return v
 }
 
-// TVIterate implements backend.TotalVariation.
-func (d *Device) TVIterate(u, p, y backend.Buffer, problem backend.TVProblem, step backend.TVStep) error {
-	c := d.begin("TVIterate")
-	r := c.rof(u, p, y, problem)
-	c.check(step.Check())
-	return c.queue(func() {
+// TVIterate implements devicekit.TotalVariations.
+func (d *stream) TVIterate(u, p, y array, problem backend.TVProblem, step backend.TVStep) error {
+	r := newROF(u, p, y, problem)
+	return d.queue("TVIterate", func() {
 		primal, extrapolation := float64(step.Primal), float64(step.Extrapolation)
 		ahead := r.targets()
 		for i, t := range ahead {
@@ -129,12 +121,10 @@ func (d *Device) TVIterate(u, p, y backend.Buffer, problem backend.TVProblem, st
 	})
 }
 
-// TVPrimal implements backend.TotalVariation.
-func (d *Device) TVPrimal(u, p, y backend.Buffer, step float32) error {
-	c := d.begin("TVPrimal")
-	r := c.rof(u, p, y, backend.TVProblem{})
-	c.check(backend.TVStep{Primal: step}.Check())
-	return c.queue(func() {
+// TVPrimal implements devicekit.TotalVariations.
+func (d *stream) TVPrimal(u, p, y array, step float32) error {
+	r := newROF(u, p, y, backend.TVProblem{})
+	return d.queue("TVPrimal", func() {
 		if step == 1 {
 			clear(r.u.data)
 		}
@@ -144,11 +134,10 @@ func (d *Device) TVPrimal(u, p, y backend.Buffer, step float32) error {
 	})
 }
 
-// TVEvaluate implements backend.TotalVariation.
-func (d *Device) TVEvaluate(u, p, y backend.Buffer, problem backend.TVProblem) (v backend.TVValue, err error) {
-	c := d.begin("TVEvaluate")
-	r := c.rof(u, p, y, problem)
-	err = c.wait(func() {
+// TVEvaluate implements devicekit.TotalVariations.
+func (d *stream) TVEvaluate(u, p, y array, problem backend.TVProblem) (v backend.TVValue, err error) {
+	r := newROF(u, p, y, problem)
+	err = d.wait("TVEvaluate", func() {
 		for i, t := range r.targets() {
 			v.Fidelity += (r.u.data[i] - r.y.data[i]) * (r.u.data[i] - r.y.data[i]) / 2
 			v.Residual += (r.u.data[i] - t) * (r.u.data[i] - t) / 2

@@ -9,31 +9,25 @@ import (
 	"github.com/averaged/imaging/backend/devicekit"
 )
 
-// Fill implements backend.Vectors.
-func (d *Device) Fill(dst backend.Buffer, v float32) error {
-	c := d.begin("Fill")
-	to := c.buffer(dst)
-	return c.queue(func() {
+// Fill implements devicekit.Kernels.
+func (d *stream) Fill(dst array, v float32) error {
+	to := own(dst)
+	return d.queue("Fill", func() {
 		for i := range to.data {
 			to.data[i] = float64(v)
 		}
 	})
 }
 
-// LinearCombination implements backend.Vectors.
-func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) error {
-	c := d.begin("LinearCombination")
-	c.check(devicekit.CheckTerms(len(terms)))
-	to := c.buffer(dst)
+// LinearCombination implements devicekit.Kernels.
+func (d *stream) LinearCombination(dst array, terms []devicekit.Term[[]float64]) error {
+	to := own(dst)
 	var from []*buffer
 	var a []float64
 	for _, t := range terms {
-		x := c.buffer(t.X)
-		c.check(devicekit.CheckSameShape(to, x))
-		from, a = append(from, x), append(a, float64(t.A))
+		from, a = append(from, own(t.X)), append(a, float64(t.A))
 	}
-	c.apartOrSame(to, from...)
-	return c.queue(func() {
+	return d.queue("LinearCombination", func() {
 		total := make([]float64, len(to.data))
 		for i, v := range from[0].data {
 			total[i] = a[0] * v // not added to zero: −0 stays −0
@@ -47,27 +41,20 @@ func (d *Device) LinearCombination(dst backend.Buffer, terms ...backend.Term) er
 	})
 }
 
-// Multiply implements backend.Vectors.
-func (d *Device) Multiply(dst, x, y backend.Buffer) error {
-	c := d.begin("Multiply")
-	to, a, b := c.buffer(dst), c.buffer(x), c.buffer(y)
-	c.check(devicekit.CheckSameShape(to, a, b))
-	c.apartOrSame(to, a, b)
-	return c.queue(func() {
+// Multiply implements devicekit.Kernels.
+func (d *stream) Multiply(dst, x, y array) error {
+	to, a, b := own(dst), own(x), own(y)
+	return d.queue("Multiply", func() {
 		for i := range to.data {
 			to.data[i] = a.data[i] * b.data[i]
 		}
 	})
 }
 
-// Clip implements backend.Vectors.
-func (d *Device) Clip(dst, src backend.Buffer, lo, hi float32) error {
-	c := d.begin("Clip")
-	c.check(devicekit.CheckClip(lo, hi))
-	to, from := c.buffer(dst), c.buffer(src)
-	c.check(devicekit.CheckSameShape(to, from))
-	c.apartOrSame(to, from)
-	return c.queue(func() {
+// Clip implements devicekit.Kernels.
+func (d *stream) Clip(dst, src array, lo, hi float32) error {
+	to, from := own(dst), own(src)
+	return d.queue("Clip", func() {
 		for i, v := range from.data {
 			if v < float64(lo) {
 				v = float64(lo)
@@ -79,14 +66,11 @@ func (d *Device) Clip(dst, src backend.Buffer, lo, hi float32) error {
 	})
 }
 
-// MixChannels implements backend.Vectors.
-func (d *Device) MixChannels(dst, src backend.Buffer, m []float32) error {
-	c := d.begin("MixChannels")
-	to, from := c.buffer(dst), c.buffer(src)
-	c.check(devicekit.CheckMixing(to.shape, from.shape, m))
-	c.apartOrSame(to, from)
+// MixChannels implements devicekit.Mixings.
+func (d *stream) MixChannels(dst, src array, m []float32) error {
+	to, from := own(dst), own(src)
 	matrix := slices.Clone(m)
-	return c.queue(func() {
+	return d.queue("MixChannels", func() {
 		source := slices.Clone(from.data)
 		clear(to.data)
 		for n := range to.shape.N {
@@ -109,19 +93,16 @@ func addScaled(y []float64, a float64, x []float64) {
 	}
 }
 
-// Reduce implements backend.Vectors.
-func (d *Device) Reduce(out []float64, rs ...backend.Reduction) error {
-	c := d.begin("Reduce")
-	c.check(devicekit.CheckReductions(out, rs))
+// Reduce implements devicekit.Kernels.
+func (d *stream) Reduce(out []float64, rs []devicekit.Reduction[[]float64]) error {
 	var sums []func() float64
 	for _, r := range rs {
-		x := c.buffer(r.X)
+		x := own(r.X)
 		switch r.Kind {
 		case backend.SumSquares:
 			sums = append(sums, func() float64 { return total(x.data, func(i int) float64 { return x.data[i] * x.data[i] }) })
 		case backend.Dot, backend.DiffSquares:
-			y := c.buffer(r.Y)
-			c.check(devicekit.CheckSameShape(x, y))
+			y := own(r.Y)
 			sums = append(sums, func() float64 {
 				return total(x.data, func(i int) float64 {
 					if r.Kind == backend.Dot {
@@ -132,7 +113,7 @@ func (d *Device) Reduce(out []float64, rs ...backend.Reduction) error {
 			})
 		}
 	}
-	return c.wait(func() {
+	return d.wait("Reduce", func() {
 		for k, sum := range sums {
 			out[k] = sum()
 		}
@@ -160,12 +141,10 @@ func total(x []float64, term func(i int) float64) float64 {
 	return result
 }
 
-// Gaussian implements backend.Vectors.
-func (d *Device) Gaussian(dst backend.Buffer, seed uint64, mean, std float32) error {
-	c := d.begin("Gaussian")
-	c.check(devicekit.CheckGaussian(mean, std))
-	to := c.buffer(dst)
-	return c.queue(func() {
+// Gaussian implements devicekit.Gaussians.
+func (d *stream) Gaussian(dst array, seed uint64, mean, std float32) error {
+	to := own(dst)
+	return d.queue("Gaussian", func() {
 		for k := 0; k < len(to.data); k += 2 {
 			even, odd := backend.GaussianPair(seed, uint64(k/2))
 			even, odd = float32(std*even), float32(std*odd)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
-	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/internal/devicequeue"
 )
 
@@ -23,7 +23,7 @@ func reference(t testing.TB) backend.Device {
 }
 
 func processor(t testing.TB) backend.Device {
-	dev := cpu.New()
+	dev := cputest.Open(t)
 	t.Cleanup(func() { require.NoError(t, dev.Close()) })
 	return dev
 }

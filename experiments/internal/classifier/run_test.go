@@ -12,6 +12,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/experiments/internal/cifar"
 	"github.com/averaged/imaging/train"
 )
@@ -70,7 +71,7 @@ func TestAnInterruptedRunGoesOnToTheSameBits(t *testing.T) {
 	configs["resnet-at"] = attacked
 	for name, c := range configs {
 		t.Run(name, func(t *testing.T) {
-			one, three := cpu.New(cpu.Threads(1)), cpu.New(cpu.Threads(3))
+			one, three := cputest.Open(t, cpu.Threads(1)), cputest.Open(t, cpu.Threads(3))
 			defer one.Close()
 			defer three.Close()
 			whole := open(t, one, t.TempDir(), c, data)

@@ -90,7 +90,10 @@ func (f *Flags) Run(ctx context.Context, arguments []string, out io.Writer, chec
 	if err := f.Parse(arguments, check); err != nil {
 		return err
 	}
-	dev := cpu.New()
+	dev, err := cpu.Open()
+	if err != nil {
+		return err
+	}
 	defer dev.Close() // its only error would be of work that has been waited for
 	p, err := work(ctx, dev, out)
 	if err != nil {

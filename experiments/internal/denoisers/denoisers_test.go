@@ -11,12 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/weights"
 )
 
 func TestAllMethodsDenoise(t *testing.T) {
-	dev := cpu.New()
+	dev := cputest.Open(t)
 	defer dev.Close()
 	c := NewCollection(dev, t.TempDir()) // without any file: those that ship
 	defer c.Free()

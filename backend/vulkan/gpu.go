@@ -1,0 +1,73 @@
+package vulkan
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/backend/vulkan/internal/driver"
+)
+
+var (
+	// ErrNoDriver: this machine has no Vulkan, or the program cannot look for it.
+	ErrNoDriver = driver.ErrNoDriver
+	// ErrNoDevice: Vulkan has no device that can compute, or none with this number.
+	ErrNoDevice = driver.ErrNoDevice
+	// ErrWrong: a result differs from the processor's by more than rounding explains.
+	ErrWrong = errors.New("its result differs from the processor's")
+)
+
+// GPU is what is known of a device without opening it.
+type GPU = driver.GPU
+
+// Kinds of devices.
+const (
+	Integrated = driver.Integrated
+	Discrete   = driver.Discrete
+	// Processor is a device that computes on the CPU.
+	Processor = driver.Processor
+)
+
+// Devices returns the devices of this machine, in the order of their numbers. The error says why there
+// is none.
+func Devices() ([]GPU, error) {
+	list, err := driver.List()
+	if err != nil {
+		return nil, fmt.Errorf("vulkan: %w", err)
+	}
+	return list, nil
+}
+
+// Fault is an error of a device or its driver, and none of who called.
+type Fault struct {
+	Name   string // "vulkan:0"
+	Model  string // of the device
+	Driver string // with its version
+	Err    error
+}
+
+func (f *Fault) Error() string {
+	return fmt.Sprintf("%s, %s with driver %s: %v", f.Name, f.Model, f.Driver, f.Err)
+}
+
+func (f *Fault) Unwrap() error { return f.Err }
+
+// supported returns an error unless the kernels run on a device.
+func supported(g GPU) error {
+	lacks := func(what string, has, needs int) error {
+		return fmt.Errorf("%w: %s has %d %s, %d are needed", backend.ErrUnsupported, g.Name, has, what, needs)
+	}
+	switch {
+	case g.Invocations < groupThreads:
+		return lacks("invocations in a workgroup", g.Invocations, groupThreads)
+	case g.SharedMemory < sharedBytes:
+		return lacks("bytes of shared memory", g.SharedMemory, sharedBytes)
+	case g.Bindings < driver.MaxBindings:
+		return lacks("storage buffers in a shader", g.Bindings, driver.MaxBindings)
+	case g.PushBytes < 4*driver.MaxPush:
+		return lacks("bytes of push constants", g.PushBytes, 4*driver.MaxPush)
+	case g.OffsetAlignment > granule:
+		return lacks("bytes between offsets", int(g.OffsetAlignment), granule)
+	}
+	return nil
+}

@@ -1,0 +1,5 @@
+//go:build linux && !android && (amd64 || arm64)
+
+package driver
+
+var libraryNames = []string{"libvulkan.so.1", "libvulkan.so"}

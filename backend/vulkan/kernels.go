@@ -1,0 +1,3 @@
+package vulkan
+
+//go:generate bash kernels/build.sh

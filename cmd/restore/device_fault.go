@@ -1,0 +1,68 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/restore"
+)
+
+// failover computes on a device, and on the processor from then on where the device fails.
+type failover struct {
+	app *app
+	// load puts what the inputs have in common on a device. Its options are those that name what is
+	// there; done frees it.
+	load      func(dev backend.Device) (opts []restore.Option, done func(), err error)
+	processor func() (backend.Device, error)
+
+	dev  backend.Device
+	opts []restore.Option
+	done func()
+}
+
+// begin loads what is needed on a device, or on the processor. It takes the device over.
+func (f *failover) begin(dev backend.Device) error {
+	f.dev, f.done = dev, func() {}
+	opts, done, err := f.load(dev)
+	if why, failed := deviceFault(dev, err); failed {
+		return f.goOn(why)
+	}
+	if err != nil {
+		return err
+	}
+	f.opts, f.done = append(slices.Clip(opts), restore.Device(dev)), done
+	return nil
+}
+
+// goOn goes on on the processor.
+func (f *failover) goOn(why string) error {
+	f.app.note("%s; going on on the processor", why)
+	f.end()
+	dev, err := f.processor()
+	if err != nil {
+		f.dev, f.done = nil, nil
+		return err
+	}
+	return f.begin(dev)
+}
+
+// run runs what computes with these options and those of the device, and again where the device fails.
+func (f *failover) run(opts []restore.Option, compute func(opts []restore.Option) error) error {
+	err := compute(slices.Concat(opts, f.opts))
+	why, failed := deviceFault(f.dev, err)
+	if !failed {
+		return err
+	}
+	if err := f.goOn(why); err != nil {
+		return err
+	}
+	return compute(slices.Concat(opts, f.opts))
+}
+
+// end frees all.
+func (f *failover) end() {
+	if f.dev != nil {
+		f.done()
+		_ = f.dev.Close() // of work that has been waited for, or of a device that has failed
+	}
+}

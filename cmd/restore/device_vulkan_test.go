@@ -1,0 +1,172 @@
+//go:build !novulkan
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/backend/vulkan"
+	"github.com/averaged/imaging/backend/vulkan/vulkantest"
+	"github.com/averaged/imaging/internal/quality"
+)
+
+// wantVulkan is set where a Vulkan device must be there, be it software: then its absence fails, and
+// nothing is skipped.
+const wantVulkan = "IMAGING_WANT_VULKAN"
+
+// needVulkan skips the test where there is no Vulkan device and none is demanded.
+func needVulkan(t *testing.T) []vulkan.GPU {
+	t.Helper()
+	all, err := vulkan.Devices()
+	if err != nil && os.Getenv(wantVulkan) == "" {
+		t.Skipf("no Vulkan here (bash .ci/vulkan installs one in software): %v", err)
+	}
+	require.NoError(t, err)
+	return all
+}
+
+func TestVulkanInInfo(t *testing.T) {
+	all := needVulkan(t)
+	o := objects(t, succeeds(t, "info", "--json").stdout)[0]
+	require.NotContains(t, o, "no_vulkan")
+	devices := o["devices"].([]any)
+	found := devices[len(devices)-len(all):]
+	text := succeeds(t, "info").stdout
+	for i, g := range all {
+		d := found[i].(map[string]any)
+		require.Equal(t, vulkanName(i), d["name"])
+		require.Equal(t, g.Driver, d["driver"])
+		require.Equal(t, true, d["works"])
+		require.Contains(t, text, "device    "+vulkanName(i)+": "+oneLine(g.Name)+", ")
+	}
+	require.Contains(t, text, "; its results are those of the processor\n")
+}
+
+func TestVulkanThatIsNotThere(t *testing.T) {
+	inFolder(t)
+	save(t, "a.pfm", picture(1, 20, 24, 32, 0.1))
+	fails(t, exitUsage, []string{"--backend vulkan:65535: ", "use --backend cpu or auto"}, "denoise", "--backend", "vulkan:65535", "a.pfm")
+	fails(t, exitUsage, []string{"want auto, cpu, cuda[:N] or vulkan[:N]"}, "denoise", "--backend", "vulkan:x", "a.pfm")
+}
+
+// What is restored by Vulkan agrees with the processor's to 80 dB and more.
+func TestVulkanAgreesWithTheProcessor(t *testing.T) {
+	needVulkan(t)
+	network := certifiedNetwork(t)
+	for name, args := range map[string][]string{
+		"denoise":         {"denoise", "noisy.pfm"},
+		"denoise sigma":   {"denoise", "--sigma", "0.1", "noisy.pfm"},
+		"denoise fast":    {"denoise", "--method", "fast", "--sigma", "0.1", "noisy.pfm"},
+		"denoise tv":      {"denoise", "--method", "tv", "--sigma", "0.1", "noisy.pfm"},
+		"denoise network": {"denoise", "--method", network, "--sigma", "0.1", "--tile", "16", "noisy.pfm"},
+		"deblur":          {"deblur", "--kernel", "motion.png", "--sigma", "0.01", "blurred.pfm"},
+		"deblur tv":       {"deblur", "--prior", "tv", "--kernel", "motion.png", "--sigma", "0.01", "--iterations", "10", "blurred.pfm"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inFolder(t)
+			save(t, "clean.pfm", picture(3, 40, 48, 32, 0))
+			save(t, "noisy.pfm", picture(3, 40, 48, 32, 0.1))
+			succeeds(t, "kernel", "motion", "--length", "5", "--angle", "30", "-o", "motion.png")
+			succeeds(t, "degrade", "clean.pfm", "--backend", "cpu", "--kernel", "motion.png", "--sigma", "0.01", "-o", "blurred.pfm")
+			var out [2][]float32
+			for i, device := range []string{"cpu", "vulkan"} {
+				r := restoring(t, append(args, "--backend", device, "-o", device+".pfm")...)
+				require.Equal(t, exitDone, r.code, r.stderr)
+				require.NotContains(t, r.stderr, "going on on the processor")
+				out[i] = load(t, device+".pfm").Pix
+			}
+			psnr, err := quality.PSNR(out[0], out[1], 1)
+			require.NoError(t, err)
+			require.Greater(t, psnr, 80.0)
+			t.Logf("%.1f dB", psnr)
+		})
+	}
+}
+
+// Software is never what auto takes, and no race is held for it.
+func TestVulkanInSoftwareIsNotTaken(t *testing.T) {
+	for _, g := range needVulkan(t) {
+		if g.Kind != vulkan.Processor {
+			t.Skipf("%s is no software", g.Name)
+		}
+	}
+	inFolder(t)
+	cache := t.TempDir()
+	for _, name := range []string{"XDG_CACHE_HOME", "HOME", "LocalAppData"} {
+		t.Setenv(name, cache)
+	}
+	save(t, "a.pfm", picture(1, 20, 24, 32, 0.1))
+	r := restoring(t, "denoise", "--method", "tv", "--sigma", "0.1", "-v", "a.pfm")
+	require.Equal(t, exitDone, r.code, r.stderr)
+	require.NotContains(t, r.stderr, "vulkan")
+	files, err := os.ReadDir(cache)
+	require.NoError(t, err)
+	require.Empty(t, files)
+}
+
+// The race is held once for a device, and who loses it is not taken.
+func TestRacesAreRemembered(t *testing.T) {
+	g := needVulkan(t)[0]
+	cache := t.TempDir()
+	for _, name := range []string{"XDG_CACHE_HOME", "HOME", "LocalAppData"} {
+		t.Setenv(name, cache)
+	}
+	a := &app{stderr: os.Stderr, quiet: true}
+	for _, wins := range []bool{true, false} {
+		writeRaces(a, map[string]raceResult{raceKey(g): {GPU: 1, CPU: 2, Wins: wins}})
+		dev := fasterThanProcessor(a, g, 1)
+		require.Equal(t, wins, dev != nil)
+		if dev != nil {
+			require.NoError(t, dev.Close())
+		}
+	}
+	require.NoError(t, os.WriteFile(racesFile(), []byte("no JSON"), 0o600))
+	require.Empty(t, readRaces())
+	require.NoError(t, os.RemoveAll(filepath.Dir(racesFile())))
+	dev := fasterThanProcessor(a, g, 1)
+	result, held := readRaces()[raceKey(g)]
+	require.True(t, held)
+	require.Equal(t, result.Wins, dev != nil)
+	require.Equal(t, result.GPU < result.CPU, result.Wins)
+	require.Positive(t, result.GPU)
+	if dev != nil {
+		require.NoError(t, dev.Close())
+	}
+}
+
+// A fault in any call of the driver ends in the processor's picture, and one line that says why.
+func TestVulkanFaultsEndOnTheProcessor(t *testing.T) {
+	needVulkan(t)
+	inFolder(t)
+	save(t, "noisy.pfm", picture(3, 24, 30, 32, 0.1))
+	network := certifiedNetwork(t)
+	run := func(device string) (ran, []float32) {
+		r := restoring(t, "denoise", "--method", network, "--sigma", "0.1", "--backend", device, "--force", "-o", "out.pfm", "noisy.pfm")
+		require.Equal(t, exitDone, r.code, r.stderr)
+		return r, load(t, "out.pfm").Pix
+	}
+	_, want := run("cpu")
+	_, own := run("vulkan")
+	for _, name := range vulkantest.Functions() {
+		count, end := vulkantest.Fail(name, 1<<40, 0)
+		run("vulkan")
+		end()
+		for _, after := range []int64{0, count.Load() / 2, count.Load() - 1} {
+			_, end := vulkantest.Fail(name, after, vulkantest.Lost)
+			r, got := run("vulkan")
+			end()
+			if strings.Count(r.stderr, "going on on the processor\n") == 0 {
+				require.Equal(t, own, got, "%s after %d calls: %s", name, after, r.stderr) // it made no difference
+				continue
+			}
+			require.Equal(t, want, got, "%s after %d calls", name, after)
+			require.Equal(t, 1, strings.Count(r.stderr, "restore: "), r.stderr)
+			require.Regexp(t, `^restore: .*vulkan.*; going on on the processor\n`, r.stderr)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+// Package hostblur convolves images in the host's memory with one kernel for all channels.
+package hostblur
+
+import (
+	"math"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/fft"
+	"github.com/averaged/imaging/internal/parallel"
+)
+
+// Blur computes Kx as a valid convolution V of an extended image: K = V·E, where E
+// continues the image by its boundary. The adjoint is Kᵀ = Eᵀ·Vᵀ: Vᵀ is the full
+// correlation, and Eᵀ adds to every sample what the copies of it got. So one code
+// serves all boundaries, and an image that is smaller than the kernel is nothing
+// special.
+type Blur struct {
+	spec    backend.BlurSpec
+	method  backend.BlurMethod
+	y, x    transformAxis // with E along columns and along rows
+	taps    []tap         // of DirectBlur
+	fourier *fft.Filter   // of FourierBlur
+}
+
+// New plans a blur. The specification must be right; its kernel is not copied.
+func New(spec backend.BlurSpec) *Blur {
+	b := &Blur{
+		spec: spec, method: spec.Method,
+		y: fourierAxis(spec.H, spec.KH, spec.CY, spec.Boundary),
+		x: fourierAxis(spec.W, spec.KW, spec.CX, spec.Boundary),
+	}
+	if b.method == backend.AutoBlur {
+		b.method = backend.DirectBlur
+		if directCost(&spec) > fourierCost(b.y, b.x) {
+			b.method = backend.FourierBlur
+		}
+	}
+	return b
+}
+
+// Method is DirectBlur or FourierBlur.
+func (b *Blur) Method() backend.BlurMethod { return b.method }
+
+// Bytes is the memory that the blur takes once it is prepared.
+func (b *Blur) Bytes() int64 {
+	bytes := int64(len(b.spec.Kernel)) * 4
+	if b.method == backend.FourierBlur {
+		bytes += fft.Bytes(b.y.period, b.x.period)
+	}
+	return bytes
+}
+
+// Prepare makes the blur ready to be applied.
+func (b *Blur) Prepare(kernels *fft.Kernels, pool *parallel.Pool) error {
+	s := &b.spec
+	if b.method == backend.DirectBlur {
+		b.y.extension = newExtension(s.H, s.KH, s.CY, s.Boundary)
+		b.x.extension = newExtension(s.W, s.KW, s.CX, s.Boundary)
+		b.taps = tapsOf(s)
+		return nil
+	}
+	var err error
+	b.fourier, err = fourierFilter(kernels, pool, s, b.y, b.x)
+	return err
+}
+
+// Apply sets dst = K·src, plane by plane.
+func (b *Blur) Apply(pool *parallel.Pool, planes int, dst, src []float32) error {
+	h, w := b.spec.Range()
+	extended := b.extended(src)
+	if b.method == backend.DirectBlur {
+		convolveDirectly(pool, planes, rowsInto(dst, h, w), extended, b.taps)
+		return nil
+	}
+	return b.fourier.Apply(pool, planes, rowsInto(dst, h, w), extended, false)
+}
+
+// ApplyAdjoint sets dst = Kᵀ·src, plane by plane.
+func (b *Blur) ApplyAdjoint(pool *parallel.Pool, planes int, dst, src []float32) error {
+	h, w := b.spec.Range()
+	f := b.newFold(dst, planes)
+	if b.method == backend.DirectBlur {
+		convolveDirectly(pool, planes, f.rows(), padded(src, h, w, b.spec.KH-1, b.spec.KW-1), mirrored(b.taps, b.spec.KH, b.spec.KW))
+	} else if err := b.fourier.Apply(pool, planes, f.rows(), rowsFrom(src, h, w), true); err != nil {
+		return err
+	}
+	pool.For(planes, f.finish)
+	return nil
+}
+
+// Rounding returns a number r such that what Apply and ApplyAdjoint add by rounding, in the Euclidean
+// norm, is at most r times the norm of what they are applied to.
+func (b *Blur) Rounding() float64 {
+	sum := 0.0
+	for _, v := range b.spec.Kernel {
+		sum += math.Abs(float64(v))
+	}
+	// The extension copies samples, and its adjoint adds up what the copies got.
+	copies := float64(b.y.copies() * b.x.copies())
+	relative := sum * directUnits(len(b.taps)) * 0x1p-24
+	if b.method == backend.FourierBlur {
+		relative = b.fourier.Rounding(sum)
+	}
+	folds := sum * 2 * float64(b.y.copies()+b.x.copies()) * 0x1p-24
+	return math.Sqrt(copies) * (relative + folds)
+}
+
+// directUnits is how many roundings a term of sumTaps passes through at most: a product, three
+// sums in its group of eight, one for each group and for each tap that is left.
+func directUnits(taps int) float64 {
+	units := float64(1 + 3 + taps/8 + taps%8)
+	return units / (1 - 2*units*0x1p-24)
+}
+
+// copies returns how often a sample of the image stands in the extended one, at most.
+func (e *extension) copies() int {
+	count, most := make([]int, e.n), 1
+	for _, at := range e.from {
+		if at >= 0 {
+			count[at]++
+			most = max(most, count[at])
+		}
+	}
+	return most
+}
+
+// rowsFrom hands over the rows of planes, and rowsInto takes them.
+func rowsFrom(data []float32, h, w int) fft.Rows {
+	return fft.Rows{H: h, W: w, Row: func(plane, y int, row []float32) { copy(row, data[(plane*h+y)*w:]) }}
+}
+
+func rowsInto(data []float32, h, w int) fft.Rows {
+	return fft.Rows{H: h, W: w, Row: func(plane, y int, row []float32) { copy(data[(plane*h+y)*w:], row) }}
+}
+
+// padded hands over the rows of planes with a frame of zeros around them.
+func padded(data []float32, h, w, top, left int) fft.Rows {
+	return fft.Rows{H: h + 2*top, W: w + 2*left, Row: func(plane, y int, row []float32) {
+		if y -= top; y < 0 || y >= h {
+			clear(row)
+			return
+		}
+		clear(row[:left])
+		copy(row[left:], data[(plane*h+y)*w:][:w])
+		clear(row[left+w:])
+	}}
+}

@@ -1,0 +1,5 @@
+//go:build !noasm
+
+package instructionset
+
+const amd64, arm64 = true, false
