@@ -103,7 +103,7 @@ func (p *plan) choose() error {
 // network is the choice of a network or a weight file.
 func (p *plan) network(n *denoise.Network, f *weights.File) *networks.Choice {
 	return &networks.Choice{
-		Loaded: n, File: f, Tile: p.asked.tile, WorkLimit: p.asked.workLimit, Kept: p.kept,
+		Loaded: n, File: f, Tile: p.asked.tile, Kept: p.kept,
 		Prove: p.task == taskCheck, // what Check says of a network it has proven itself
 	}
 }

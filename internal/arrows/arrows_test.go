@@ -30,6 +30,7 @@ const (
 	cobra   = "github.com/spf13/cobra"
 	pflag   = "github.com/spf13/pflag" // the flags of cobra
 	cudaCgo = "gorgonia.org/cu"
+	purego  = "github.com/ebitengine/purego"
 	testify = "github.com/stretchr/testify"
 	rapid   = "pgregory.net/rapid"
 )
@@ -42,11 +43,16 @@ var table = map[string]row{
 		"restore", "raw", "train",
 		// The types of restore's own face: devices, kernels, networks, certificates. See
 		// RATIONALE.md.
+<<<<<<< HEAD
 		"backend", "backend/cpu", "backend/cuda", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights", "weights/research",
 		"internal/cameranoise", "internal/curves", "internal/dng", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/imageplanes", "internal/maskimage", "internal/networks", "internal/noiselevel", "internal/openfile", "internal/quality",
+=======
+		"backend", "backend/cpu", "backend/cuda", "backend/vulkan", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights", "weights/research",
+		"internal/cameranoise", "internal/curves", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/imageplanes", "internal/maskimage", "internal/networks", "internal/noiselevel", "internal/openfile", "internal/quality",
+>>>>>>> main
 		"web",
 		cobra, pflag, xTerm,
-	}, tests: []string{"denoise/dncnn"}},
+	}, tests: []string{"denoise/dncnn", "backend/vulkan/vulkantest"}},
 	"restore": {code: []string{
 		"raw", "denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "pnp", "backend", "backend/cpu", "weights", "weights/open",
 		"internal/deblurring", "internal/denoising", "internal/imagefile", "internal/imageplanes", "internal/inverse", "internal/levelmap", "internal/maskimage", "internal/meter", "internal/networks", "internal/noiselevel", "internal/outcome", "internal/rawdenoise", "internal/strength",
@@ -54,7 +60,7 @@ var table = map[string]row{
 	// The rooms of restore: it opens and closes the image around them.
 	"internal/deblurring": {code: []string{
 		"deblur", "deblur/estimate", "denoise", "denoise/refute", "operator", "tv", "pnp", "backend",
-		"internal/denoising", "internal/imageplanes", "internal/inverse", "internal/meter", "internal/networks", "internal/outcome", "internal/strength",
+		"internal/denoising", "internal/imageplanes", "internal/inverse", "internal/meter", "internal/networks", "internal/noiselevel", "internal/outcome", "internal/strength",
 	}, tests: []string{"weights", "weights/open"}},
 	"internal/denoising": {code: []string{
 		"denoise", "tv", "pnp", "backend", "weights",
@@ -138,15 +144,19 @@ var table = map[string]row{
 		code:  []string{"backend", "backend/devicekit", "backend/cuda/internal/driver", "backend/cuda/kernels"},
 		tests: []string{"denoise", "denoise/refute", "denoise/rungekutta", "train", "weights", "weights/open", "weights/research", "internal/scene"},
 	},
-	"backend/cuda/cgoflags":         {},
-	"backend/cuda/internal/driver":  {code: []string{cudaCgo}},
-	"backend/cuda/kernels":          {},
-	"internal/spread":               {code: []string{"backend", "backend/devicekit"}},
-	"backend/backendtest":           {code: []string{"backend", "backend/devicekit", testify, rapid, gonum}},
-	"backend/backendtest/refdevice": {code: []string{"backend", "backend/devicekit"}},
-	"weights":                       {tests: []string{"weights/open", "weights/research"}},
-	"weights/open":                  {code: []string{"weights"}},
-	"weights/research":              {code: []string{"weights"}},
+	"backend/cuda/cgoflags":        {},
+	"backend/cuda/internal/driver": {code: []string{cudaCgo}},
+	"backend/cuda/kernels":         {},
+	"internal/spread":              {code: []string{"backend", "backend/devicekit"}},
+	// The processor is what results of a GPU are compared with.
+	"backend/vulkan":                 {code: []string{"backend", "backend/cpu", "backend/devicekit", "backend/vulkan/internal/driver"}, tests: []string{"backend/vulkan/vulkantest"}},
+	"backend/vulkan/internal/driver": {code: []string{purego, xSys}},
+	"backend/vulkan/vulkantest":      {code: []string{"backend/vulkan/internal/driver"}},
+	"backend/backendtest":            {code: []string{"backend", "backend/devicekit", testify, rapid, gonum}},
+	"backend/backendtest/refdevice":  {code: []string{"backend", "backend/devicekit"}},
+	"weights":                        {tests: []string{"weights/open", "weights/research"}},
+	"weights/open":                   {code: []string{"weights"}},
+	"weights/research":               {code: []string{"weights"}},
 
 	// The page in the browser: its server, what its workers run, and what makes its files.
 	"web":       {},
@@ -341,11 +351,25 @@ func TestProgramHasOpenWeights(t *testing.T) {
 	}
 }
 
-// No package needs a C compiler, even where there is one.
+// A Go program has Vulkan if it imports backend/vulkan, the program if it is not built without; restore
+// alone has it never.
+func TestVulkanIsImported(t *testing.T) {
+	const vulkan = module + "/backend/vulkan"
+	depends := func(pattern string) bool {
+		return slices.ContainsFunc(dependencies(t, "linux/amd64", pattern), func(p listed) bool {
+			return p.ImportPath == vulkan || allowed(p.ImportPath, []string{purego})
+		})
+	}
+	require.False(t, depends("./restore"))
+	require.True(t, depends("./cmd/restore"))
+}
+
+// No package needs a C compiler, even where there is one. purego needs none either: it has the C library
+// of its host by cgo where cgo is on, and by itself where it is off.
 func TestNoCgo(t *testing.T) {
 	for _, platform := range platforms {
 		for _, p := range dependencies(t, platform, "./...") {
-			require.True(t, p.Standard || len(p.CgoFiles) == 0, "%s: %s has cgo files %v", platform, p.ImportPath, p.CgoFiles)
+			require.True(t, p.Standard || len(p.CgoFiles) == 0 || allowed(p.ImportPath, []string{purego}), "%s: %s has cgo files %v", platform, p.ImportPath, p.CgoFiles)
 		}
 	}
 }

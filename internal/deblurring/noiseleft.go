@@ -5,6 +5,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/noiselevel"
 )
 
 // quieten puts the network for more noise in the place of the current one where the result x of a run is noisy, and
@@ -24,13 +25,18 @@ func (r *retuning) quieten(ctx context.Context, x backend.Buffer) (again bool, e
 	return again, err
 }
 
-// noiseIn is the level of the noise of an image (denoising.Meter).
+// noiseIn is the level of the noise of an image: of its white part, at full or at half resolution.
 func (r *retuning) noiseIn(ctx context.Context, x backend.Buffer) (float64, error) {
 	s := x.Shape()
 	p := imageplanes.New(s.C, s.H, s.W)
 	if err := r.dev.Download(p.Pix, x); err != nil {
 		return 0, err
 	}
-	e, err := r.meter.Map(ctx, p)
-	return e.Sigma, err
+	fine, err := noiselevel.Estimate(p.Pix, s.C, s.H, s.W)
+	if err != nil || s.H < 2 || s.W < 2 {
+		return fine.Sigma, err
+	}
+	half := p.Halved()
+	coarse, err := noiselevel.Estimate(half.Pix, s.C, half.Height, half.Width)
+	return max(fine.Sigma, coarse.Sigma), err
 }

@@ -8,26 +8,25 @@ type NoiseLeft struct {
 	Settled bool      // no result is looked at any more
 }
 
-// Judge returns the factor by which the level of the next run is another, 1 for none, and whether it is to be made
-// again, where the result of one for noise of sigma holds noise of a level.
+// Judge returns the factor on the level of the next run, and whether that is the same run again, after a run for noise
+// of sigma whose result holds noise of a level.
 func (n *NoiseLeft) Judge(level, sigma float64) (factor float64, again bool) {
 	times := len(n.raised)
+	clean := level <= max(cleanBelow, cleanRatio*sigma)
 	switch {
-	case n.Settled:
-		return 1, false
-	case times == 0 && (level <= noisyFrom || level <= noisyRatio*sigma):
+	case n.Settled, clean && times == 0:
 		return 1, false
 	case times == 0:
 		n.First = level
-	case level <= stillNoisy:
-		n.Settled = true
-		return afterwards, false
-	case level <= noTexture && level*quieter > n.last:
+	case level > cleanBelow && level <= noTexture && level*quieter > n.last:
 		n.Settled = true
 		return 1 / n.raised[times-1], true
-	case times == mostLouder:
+	case clean:
 		n.Settled = true
-		if level*mostQuieter <= n.First {
+		return afterwards, false
+	case times == maxRaises:
+		n.Settled = true
+		if level*quieter*quieter <= n.First {
 			return afterwards, false
 		}
 		factor = 1
