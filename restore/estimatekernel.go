@@ -142,10 +142,7 @@ func forEstimate(img image.Image, options []Option) (*Planar, estimate.Options, 
 	if err != nil {
 		return nil, opt, err
 	}
-	opt = estimate.Options{Sigma: c.sigma, Size: c.kernelSize, Threads: c.threads}
-	if c.progress != nil {
-		opt.Progress = func(f float64) error { return c.progress(ProgressReport{Fraction: f}) }
-	}
+	opt = estimate.Options{Sigma: c.sigma, Size: c.kernelSize, Threads: c.threads, Progress: c.progress}
 	return p.planar, opt, nil
 }
 

@@ -23,7 +23,7 @@ import (
 // An option belongs to some of the tasks, and is refused by the others with an *OptionError:
 //
 //	Sigma, Strength, Iterations, Tolerance, Method, Weights,
-//	WeightsFile, Network, Tile, WorkLimit, Progress           all
+//	WeightsFile, Network, Tile, Progress                      all
 //	Device, Threads, MemoryLimit                              New, and all functions
 //	SigmaAuto                                                 all but Solve
 //	Noise, CoarseNetwork, Shadows                             Denoise
@@ -64,7 +64,6 @@ type request struct {
 	coarse     *denoise.Network // for coarse noise, in the place of network; or nil
 	prior      pnp.Denoiser     // of the caller's own
 	tile       int
-	workLimit  float64 // of denoise.Load
 	strength   float64
 	adapt      bool
 	shadows    bool
@@ -82,7 +81,7 @@ type request struct {
 	device     backend.Device
 	threads    int
 	memory     int64 // bytes, 0: no limit
-	progress   func(ProgressReport) error
+	progress   backend.ProgressFunc
 }
 
 // Sigma sets the standard deviation of the noise in units of the full intensity
@@ -288,7 +287,7 @@ func MemoryLimit(bytes int64) Option {
 
 // Progress calls f as the work goes on, from the goroutine that called the
 // restoration; an error from f stops it and is returned.
-func Progress(f func(ProgressReport) error) Option {
+func Progress(f backend.ProgressFunc) Option {
 	return option{"Progress", func(c *request) error {
 		c.progress = f
 		return nil
@@ -296,12 +295,7 @@ func Progress(f func(ProgressReport) error) Option {
 }
 
 // ProgressReport is how far a restoration has come.
-type ProgressReport struct {
-	Fraction  float64 // an estimate of the work done, 0 to 1, never falling
-	Iteration int     // iterations made
-	Residual  float64 // what is compared with Tolerance
-	Tolerance float64
-}
+type ProgressReport = backend.Progress
 
 // Weights chooses the network of a weight file, and with it the method. A call that is given it
 // loads it and verifies its certificate (denoise.Load), which for the paper's network takes most of
@@ -329,7 +323,8 @@ func WeightsFile(path string) Option {
 	}}
 }
 
-// Network chooses a network that denoise.Load has loaded, and with it the method. It
+// Network chooses a network that denoise.Load has loaded, and with it the method. Load has more options, such as
+// denoise.WorkLimit. It
 // is computed on the network's device, whatever Device says, and stays the caller's,
 // who frees it after the last call. Calls may run at the same time.
 func Network(n *denoise.Network) Option {
@@ -355,20 +350,6 @@ func Tile(n int) Option {
 			return &OptionError{Option: "Tile", Value: n, Want: fmt.Sprintf("1 to %d pixels, or 0 for automatic", denoise.LargestTile)}
 		}
 		c.tile = n
-		return nil
-	}}
-}
-
-// WorkLimit refuses the network of a weight file, before any work on it, if a proof of it and one application
-// to a megapixel would take more than the given number of multiplications (denoise.WorkLimit); the error is a
-// *denoise.WorkError, which wraps denoise.ErrWork. The default is denoise.DefaultWorkLimit, and +Inf is no
-// limit. It has no effect with Network, which is loaded.
-func WorkLimit(multiplications float64) Option {
-	return option{"WorkLimit", func(c *request) error {
-		if !(multiplications > 0) {
-			return &OptionError{Option: "WorkLimit", Value: multiplications, Want: "a number above 0"}
-		}
-		c.workLimit = multiplications
 		return nil
 	}}
 }
@@ -493,7 +474,7 @@ func Kernel(k deblur.Kernel) Option {
 
 // apply applies the options to the defaults.
 func apply(options []Option) (request, error) {
-	c := request{strength: 1, adapt: true, shadows: true, workLimit: denoise.DefaultWorkLimit}
+	c := request{strength: 1, adapt: true, shadows: true}
 	return c, c.apply(options)
 }
 

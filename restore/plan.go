@@ -13,7 +13,6 @@ import (
 	"github.com/averaged/imaging/internal/denoising"
 	"github.com/averaged/imaging/internal/imageplanes"
 	"github.com/averaged/imaging/internal/inverse"
-	"github.com/averaged/imaging/internal/meter"
 	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/internal/outcome"
 	"github.com/averaged/imaging/weights"
@@ -104,7 +103,7 @@ func (p *plan) choose() error {
 // network is the choice of a network or a weight file.
 func (p *plan) network(n *denoise.Network, f *weights.File) *networks.Choice {
 	return &networks.Choice{
-		Loaded: n, File: f, Tile: p.asked.tile, WorkLimit: p.asked.workLimit, Kept: p.kept,
+		Loaded: n, File: f, Tile: p.asked.tile, Kept: p.kept,
 		Prove: p.task == taskCheck, // what Check says of a network it has proven itself
 	}
 }
@@ -191,7 +190,7 @@ func (p *plan) iteration() inverse.Options {
 	c := &p.asked
 	return inverse.Options{
 		Strength: c.strength, Iterations: c.iterations, Tolerance: c.tolerance, Step: c.step, Constraint: c.constraint,
-		Contraction: c.pull, Progress: p.progress(),
+		Contraction: c.pull, Progress: p.asked.progress,
 	}
 }
 
@@ -200,7 +199,7 @@ func (p *plan) denoising() denoising.Job {
 	c := &p.asked
 	return denoising.Job{
 		Device: p.device, Choice: p.choice, Coarse: p.coarse, Strength: c.strength, Adapt: c.adapt, Shadows: c.shadows,
-		Iterations: c.iterations, Tolerance: c.tolerance, Progress: p.progress(),
+		Iterations: c.iterations, Tolerance: c.tolerance, Progress: p.asked.progress,
 	}
 }
 
@@ -210,15 +209,6 @@ func (p *plan) deblurring() deblurring.Job {
 		Options: p.iteration(), Device: p.device, Kept: p.kept, Choice: p.choice, Adapt: p.asked.adapt, Boundary: p.boundary,
 		Start: deblurring.StartingPoint(p.asked.start),
 	}
-}
-
-// progress is the caller's function for the meter.
-func (p *plan) progress() func(meter.Report) error {
-	call := p.asked.progress
-	if call == nil {
-		return nil
-	}
-	return func(r meter.Report) error { return call(ProgressReport(r)) }
 }
 
 // measuring finds the noise of an image.

@@ -150,7 +150,6 @@ type convolution struct {
 	// A layer.
 	bias   *array
 	slope  float32
-	radius *array // fused, see ball
 	ball   int    // channels of a vector
 	radial planes // of radius, where the region begins
 

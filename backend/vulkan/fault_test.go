@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,15 +12,6 @@ import (
 	"github.com/averaged/imaging/backend/vulkan"
 	"github.com/averaged/imaging/backend/vulkan/vulkantest"
 )
-
-func need(t testing.TB) {
-	t.Helper()
-	if _, err := vulkan.Devices(); err != nil && os.Getenv("IMAGING_WANT_VULKAN") == "" {
-		t.Skipf("no Vulkan here (bash .ci/vulkan installs one in software): %v", err)
-	} else {
-		require.NoError(t, err)
-	}
-}
 
 // restored is what a program does with a device: it opens one, and denoises an image with a network.
 func restored() (result []float32, err error) {
@@ -69,54 +59,48 @@ func restored() (result []float32, err error) {
 // A fault in any call, be it the first or a later one, is an error that says what has failed, or one of
 // memory. What is opened after it works, and computes the same bits.
 func TestFaultsInEveryCall(t *testing.T) {
-	need(t)
-	want, err := restored()
+	vulkan.Need(t)
+	var want []float32
+	var err error
+	calls := vulkantest.Calls(func() { want, err = restored() })
 	require.NoError(t, err)
 	for _, name := range vulkantest.Functions() {
-		t.Run(name, func(t *testing.T) {
-			count, end := vulkantest.Fail(name, 1<<40, 0)
-			_, err := restored()
-			end()
-			require.NoError(t, err)
-			require.Positive(t, count.Load(), "the function is not called")
-			for _, after := range []int64{0, count.Load() / 2, count.Load() - 1} {
-				for _, code := range []vulkantest.Code{vulkantest.OutOfMemory, vulkantest.Lost, vulkantest.Timeout} {
-					_, end := vulkantest.Fail(name, after, code)
-					got, err := restored()
-					end()
-					what := fmt.Sprintf("%s after %d calls with %d: %v", name, after, code, err)
-					if err == nil {
-						// What was left out made no difference, such as the last wait.
-						require.Equal(t, want, got, what)
-						continue
-					}
-					var f *vulkan.Fault
-					if errors.As(err, &f) {
-						require.NotEmpty(t, f.Model, what)
-						require.Contains(t, err.Error(), "with driver ", what)
-					} else if !errors.Is(err, backend.ErrOutOfMemory) {
-						require.ErrorContains(t, err, name, what)
-					}
-				}
+		n := calls[name]
+		require.Positive(t, n, "%s is not called", name)
+		for _, fault := range []struct {
+			after int64
+			code  vulkantest.Code
+		}{{0, vulkantest.OutOfMemory}, {n / 2, vulkantest.Lost}, {n / 2, vulkantest.OutOfMemory}, {n - 1, vulkantest.Timeout}} {
+			var got []float32
+			vulkantest.Failing(name, fault.after, fault.code, func() { got, err = restored() })
+			what := fmt.Sprintf("%s after %d calls with %d: %v", name, fault.after, fault.code, err)
+			if err == nil {
+				// What was left out made no difference, such as the last wait.
+				require.Equal(t, want, got, what)
+				continue
 			}
-			again, err := restored()
-			require.NoError(t, err)
-			require.Equal(t, want, again)
-		})
+			var f *vulkan.Fault
+			if errors.As(err, &f) {
+				require.NotEmpty(t, f.Model, what)
+				require.Contains(t, err.Error(), "with driver ", what)
+			} else if !errors.Is(err, backend.ErrOutOfMemory) {
+				require.ErrorContains(t, err, name, what)
+			}
+		}
+		again, err := restored()
+		require.NoError(t, err)
+		require.Equal(t, want, again, name)
 	}
 }
 
 // A device whose results are wrong is not opened; where they turn wrong later, the picture is refused.
 func TestWrongResults(t *testing.T) {
-	need(t)
-	count, end := vulkantest.Fail("vkCmdDispatch", 1<<40, 0)
-	_, err := restored()
-	end()
+	vulkan.Need(t)
+	var err error
+	calls := vulkantest.Calls(func() { _, err = restored() })
 	require.NoError(t, err)
-	for _, after := range []int64{0, 7, count.Load() - 3} {
-		_, end := vulkantest.Fail("vkCmdDispatch", after, 0)
-		_, err := restored()
-		end()
+	for _, after := range []int64{0, 7, calls["vkCmdDispatch"] - 3} {
+		vulkantest.Failing("vkCmdDispatch", after, 0, func() { _, err = restored() })
 		require.ErrorIs(t, err, vulkan.ErrWrong, "after %d dispatches", after)
 		var f *vulkan.Fault
 		require.ErrorAs(t, err, &f)

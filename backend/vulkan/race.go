@@ -19,8 +19,8 @@ func (d *Device) Race(other backend.Device) (own, others time.Duration, err erro
 
 // The tile of the race: as many channels as the networks have, and enough pixels for a GPU to be busy.
 const (
-	raceSide, raceChannels = 192, 64
-	raceSteps              = 3
+	raceSide, raceChannels = 128, 64
+	raceSteps              = 2
 )
 
 func lap(dev backend.Device) (time.Duration, error) {

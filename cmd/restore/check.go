@@ -150,6 +150,7 @@ Exit status 1: something was contradicted, or nothing is proven.`),
 			if err != nil {
 				return err
 			}
+			a.measureInRange(path, m)
 			img = planarOf(m)
 		}
 		dev, err := r.open()

@@ -163,6 +163,7 @@ func (r *comparison) degrade(ctx context.Context, index int, s source, sigma flo
 	if d.clean, err = r.app.read(ctx, s.path, r.flags.reading); err != nil {
 		return d, err
 	}
+	r.app.measureInRange(s.path, d.clean)
 	given := *d.clean
 	d.given = &given
 	given.Pix, given.Alpha = append([]float32(nil), d.clean.Pix...), nil

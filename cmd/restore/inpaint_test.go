@@ -134,7 +134,7 @@ func TestInpaintRefuses(t *testing.T) {
 		white.Pix[i] = 255
 	}
 	savePNG(t, "white.png", white)
-	fails(t, exitFailed, []string{"a.png: the mask cannot be used: it has 20×24 pixels and the image 24×20"}, "inpaint", "--mask", "other.png", "a.png")
+	fails(t, exitFailed, []string{"a.png: the mask cannot be used: it has 20×24 pixels and the image 24×20", "the mask has to lie as the picture is shown"}, "inpaint", "--mask", "other.png", "a.png")
 	fails(t, exitFailed, []string{"a.png: the mask cannot be used: it is black throughout", "white marks the pixels to fill"}, "inpaint", "--mask", "black.png", "a.png")
 	fails(t, exitFailed, []string{"a.png: the mask cannot be used: it is white throughout", "black marks the pixels to keep"}, "inpaint", "--mask", "white.png", "a.png")
 	for part, args := range map[string][]string{

@@ -30,6 +30,7 @@ const (
 	cobra   = "github.com/spf13/cobra"
 	pflag   = "github.com/spf13/pflag" // the flags of cobra
 	cudaCgo = "gorgonia.org/cu"
+	purego  = "github.com/ebitengine/purego"
 	testify = "github.com/stretchr/testify"
 	rapid   = "pgregory.net/rapid"
 )
@@ -42,11 +43,11 @@ var table = map[string]row{
 		"restore", "train",
 		// The types of restore's own face: devices, kernels, networks, certificates. See
 		// RATIONALE.md.
-		"backend", "backend/cpu", "backend/cuda", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights", "weights/research",
+		"backend", "backend/cpu", "backend/cuda", "backend/vulkan", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights", "weights/research",
 		"internal/cameranoise", "internal/curves", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/imageplanes", "internal/maskimage", "internal/networks", "internal/noiselevel", "internal/openfile", "internal/quality",
 		"web",
 		cobra, pflag, xTerm,
-	}, tests: []string{"denoise/dncnn"}},
+	}, tests: []string{"denoise/dncnn", "backend/vulkan/vulkantest"}},
 	"restore": {code: []string{
 		"denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "pnp", "backend", "backend/cpu", "weights", "weights/open",
 		"internal/deblurring", "internal/denoising", "internal/imagefile", "internal/imageplanes", "internal/inverse", "internal/levelmap", "internal/maskimage", "internal/meter", "internal/networks", "internal/noiselevel", "internal/outcome", "internal/strength",
@@ -54,7 +55,7 @@ var table = map[string]row{
 	// The rooms of restore: it opens and closes the image around them.
 	"internal/deblurring": {code: []string{
 		"deblur", "deblur/estimate", "denoise", "denoise/refute", "operator", "tv", "pnp", "backend",
-		"internal/denoising", "internal/imageplanes", "internal/inverse", "internal/meter", "internal/networks", "internal/outcome", "internal/strength",
+		"internal/denoising", "internal/imageplanes", "internal/inverse", "internal/meter", "internal/networks", "internal/noiselevel", "internal/outcome", "internal/strength",
 	}, tests: []string{"weights", "weights/open"}},
 	"internal/denoising": {code: []string{
 		"denoise", "tv", "pnp", "backend", "weights",
@@ -63,19 +64,19 @@ var table = map[string]row{
 	"internal/inverse":     {code: []string{"operator", "tv", "pnp", "backend", "internal/imageplanes", "internal/meter", "internal/networks", "internal/outcome", "internal/strength"}},
 	"internal/networks":    {code: []string{"denoise", "denoise/rungekutta", "operator", "pnp", "backend", "weights", "internal/levelmap", "internal/outcome", "internal/strength"}, tests: []string{"denoise/refute", "weights/research"}},
 	"internal/outcome":     {code: []string{"denoise", "pnp", "internal/levelmap"}},
-	"internal/meter":       {},
+	"internal/meter":       {code: []string{"backend"}},
 	"internal/maskimage":   {code: []string{"internal/imagefile", "internal/imageplanes"}},
 	"internal/imageplanes": {code: []string{"inpaint", "upscale", "backend", "internal/strength"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from, internal/cameranoise
 	// photographs it, internal/noiselevel says of what level its noise is, and internal/strength for which
 	// levels the steps of deblurring are. See RATIONALE.md.
-	"train": {code: []string{"denoise", "denoise/activation", "denoise/dncnn", "denoise/guide", "denoise/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/levelmap", "internal/noiselevel", "internal/parallel", "internal/strength", "internal/synthetic", gonum}},
+	"train": {code: []string{"denoise", "denoise/activation", "denoise/dncnn", "internal/nn/guide", "internal/nn/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/noiselevel", "internal/parallel", "internal/strength", "internal/symmetry", gonum}},
 
 	// The restoration packages, side by side.
 	"denoise": {code: []string{
 		"averaged", "backend", "weights",
-		"denoise/activation", "denoise/dncnn", "denoise/guide", "denoise/normbound", "denoise/pullback", "denoise/refute", "denoise/rounding", "denoise/rungekutta",
-		"denoise/tile", "denoise/internal/draw", "denoise/internal/ondevice", "denoise/internal/plain", "internal/devicequeue", "internal/parallel",
+		"denoise/activation", "denoise/dncnn", "internal/nn/guide", "denoise/normbound", "internal/nn/pullback", "denoise/refute", "denoise/internal/rounding", "denoise/rungekutta",
+		"internal/nn/tile", "denoise/internal/draw", "internal/nn/ondevice", "internal/nn/tensors", "denoise/internal/plain", "internal/devicequeue", "internal/parallel",
 	}},
 	"deblur": {
 		code:  []string{"operator", "backend", "internal/fft", "internal/imagecheck", "internal/parallel", "internal/response", "internal/strength"},
@@ -86,7 +87,7 @@ var table = map[string]row{
 	"pnp":     {code: []string{"averaged", "operator", "backend", gonum}},
 	// The kernel of a photograph.
 	"deblur/estimate": {
-		code: []string{"deblur", "internal/fft", "internal/noiselevel", "internal/parallel"},
+		code: []string{"backend", "deblur", "internal/fft", "internal/noiselevel", "internal/parallel"},
 	},
 	// A blur and downsampling: the one that builds on another.
 	"upscale": {
@@ -94,24 +95,25 @@ var table = map[string]row{
 		tests: []string{"operator/operatortest", "internal/devicetest"},
 	},
 
-	// Parts of denoise, none of which knows of it.
+	// Parts of denoise, none of which knows of it, and what it shares with train.
 	"denoise/activation": {code: []string{"backend"}},
 	"denoise/dncnn": {code: []string{
-		"backend", "weights", "denoise/activation", "denoise/normbound", "denoise/tile",
-		"denoise/internal/draw", "denoise/internal/ondevice",
+		"backend", "weights", "denoise/activation", "denoise/normbound", "internal/nn/tile",
+		"denoise/internal/draw", "internal/nn/ondevice", "internal/nn/tensors",
 	}},
-	"denoise/guide":     {code: []string{"backend", "denoise/tile", "denoise/internal/ondevice", "internal/devicequeue"}, tests: []string{"backend/backendtest/refdevice", "backend/cpu"}},
-	"denoise/normbound": {code: []string{"backend", "denoise/internal/plain", "internal/parallel", gonum}},
-	"denoise/pullback":  {code: []string{"backend", "denoise/rungekutta", "internal/devicequeue"}},
+	"internal/nn/guide":    {code: []string{"backend", "internal/nn/tile", "internal/nn/ondevice", "internal/devicequeue"}, tests: []string{"backend/backendtest/refdevice", "backend/cpu"}},
+	"denoise/normbound":    {code: []string{"backend", "denoise/internal/plain", "internal/parallel", gonum}},
+	"internal/nn/pullback": {code: []string{"backend", "denoise/rungekutta", "internal/devicequeue"}},
 	"denoise/refute": {
-		code:  []string{"averaged", "backend", "denoise/tile"},
+		code:  []string{"averaged", "backend", "internal/nn/tile"},
 		tests: []string{"denoise", "denoise/activation", "denoise/dncnn", "denoise/normbound", "denoise/rungekutta"},
 	},
-	"denoise/rounding":          {code: []string{"backend", "internal/parallel", gonum}},
+	"denoise/internal/rounding": {code: []string{"backend", "internal/parallel", gonum}},
 	"denoise/rungekutta":        {code: []string{gonum}, tests: []string{"averaged", "denoise/internal/plain"}},
-	"denoise/tile":              {code: []string{"backend"}},
+	"internal/nn/tile":          {code: []string{"backend"}},
 	"denoise/internal/draw":     {code: []string{"backend"}},
-	"denoise/internal/ondevice": {code: []string{"backend"}},
+	"internal/nn/tensors":       {code: []string{"weights"}},
+	"internal/nn/ondevice":      {code: []string{"backend"}},
 	"denoise/internal/plain":    {code: []string{"backend", "internal/parallel"}},
 
 	// What they stand on.
@@ -135,15 +137,19 @@ var table = map[string]row{
 		code:  []string{"backend", "backend/devicekit", "backend/cuda/internal/driver", "backend/cuda/kernels"},
 		tests: []string{"denoise", "denoise/refute", "denoise/rungekutta", "train", "weights", "weights/open", "weights/research", "internal/scene"},
 	},
-	"backend/cuda/cgoflags":         {},
-	"backend/cuda/internal/driver":  {code: []string{cudaCgo}},
-	"backend/cuda/kernels":          {},
-	"internal/spread":               {code: []string{"backend", "backend/devicekit"}},
-	"backend/backendtest":           {code: []string{"backend", "backend/devicekit", testify, rapid, gonum}},
-	"backend/backendtest/refdevice": {code: []string{"backend", "backend/devicekit"}},
-	"weights":                       {tests: []string{"weights/open", "weights/research"}},
-	"weights/open":                  {code: []string{"weights"}},
-	"weights/research":              {code: []string{"weights"}},
+	"backend/cuda/cgoflags":        {},
+	"backend/cuda/internal/driver": {code: []string{cudaCgo}},
+	"backend/cuda/kernels":         {},
+	"internal/spread":              {code: []string{"backend", "backend/devicekit"}},
+	// The processor is what results of a GPU are compared with.
+	"backend/vulkan":                 {code: []string{"backend", "backend/cpu", "backend/devicekit", "backend/vulkan/internal/driver"}, tests: []string{"backend/vulkan/vulkantest"}},
+	"backend/vulkan/internal/driver": {code: []string{purego, xSys}},
+	"backend/vulkan/vulkantest":      {code: []string{"backend/vulkan/internal/driver"}},
+	"backend/backendtest":            {code: []string{"backend", "backend/devicekit", testify, rapid, gonum}},
+	"backend/backendtest/refdevice":  {code: []string{"backend", "backend/devicekit"}},
+	"weights":                        {tests: []string{"weights/open", "weights/research"}},
+	"weights/open":                   {code: []string{"weights"}},
+	"weights/research":               {code: []string{"weights"}},
 
 	// The page in the browser: its server, what its workers run, and what makes its files.
 	"web":       {},
@@ -169,7 +175,9 @@ var table = map[string]row{
 	"internal/jpegblock":            {},
 	"internal/openfile":             {},
 	"internal/shadows":              {},
-	"internal/levelmap":             {code: []string{"backend", "weights", "internal/devicequeue"}, tests: []string{"backend/cpu", "weights/open", "internal/synthetic"}},
+	"internal/levellearning":        {code: []string{"backend", "denoise", "train", "internal/cameranoise", "internal/devicequeue", "internal/levelmap", "internal/parallel", "internal/symmetry", "internal/synthetic"}, tests: []string{"backend/cpu"}},
+	"internal/symmetry":             {},
+	"internal/levelmap":             {code: []string{"backend", "weights", "internal/nn/tensors", "internal/devicequeue"}, tests: []string{"backend/cpu", "weights/open", "internal/synthetic"}},
 	"internal/noiselevel":           {code: []string{"internal/parallel"}, tests: []string{"internal/cameranoise"}},
 	"internal/impulse":              {tests: []string{"backend", "internal/synthetic"}},
 	"internal/losslessjpeg":         {},
@@ -232,7 +240,7 @@ var table = map[string]row{
 	"experiments/internal/tinyset": {code: []string{testify}},
 
 	// Generators.
-	"internal/learnlevels":  {code: []string{"backend/cpu", "denoise", "train", "weights", "weights/open", "internal/imagefile", "internal/levelmap"}},
+	"internal/learnlevels":  {code: []string{"backend/cpu", "denoise", "train", "internal/levellearning", "weights", "weights/open", "internal/imagefile", "internal/levelmap"}},
 	"internal/qualitygate":  {code: []string{"restore", "internal/cameranoise", "internal/imagefile", "internal/imagefile/atomicfile", "internal/quality", "internal/synthetic"}},
 	"internal/scene/render": {code: []string{"internal/scene"}},
 
@@ -333,11 +341,25 @@ func TestProgramHasOpenWeights(t *testing.T) {
 	}
 }
 
-// No package needs a C compiler, even where there is one.
+// A Go program has Vulkan if it imports backend/vulkan, the program if it is not built without; restore
+// alone has it never.
+func TestVulkanIsImported(t *testing.T) {
+	const vulkan = module + "/backend/vulkan"
+	depends := func(pattern string) bool {
+		return slices.ContainsFunc(dependencies(t, "linux/amd64", pattern), func(p listed) bool {
+			return p.ImportPath == vulkan || allowed(p.ImportPath, []string{purego})
+		})
+	}
+	require.False(t, depends("./restore"))
+	require.True(t, depends("./cmd/restore"))
+}
+
+// No package needs a C compiler, even where there is one. purego needs none either: it has the C library
+// of its host by cgo where cgo is on, and by itself where it is off.
 func TestNoCgo(t *testing.T) {
 	for _, platform := range platforms {
 		for _, p := range dependencies(t, platform, "./...") {
-			require.True(t, p.Standard || len(p.CgoFiles) == 0, "%s: %s has cgo files %v", platform, p.ImportPath, p.CgoFiles)
+			require.True(t, p.Standard || len(p.CgoFiles) == 0 || allowed(p.ImportPath, []string{purego}), "%s: %s has cgo files %v", platform, p.ImportPath, p.CgoFiles)
 		}
 	}
 }

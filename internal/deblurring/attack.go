@@ -78,7 +78,7 @@ func (d *Problem) measureRounding(ctx context.Context, report *Checked) error {
 // attackNetwork is the attack on a network without a guide.
 func (d *Problem) attackNetwork(ctx context.Context, shape backend.Shape, progress func(fraction float64) error) (refute.AttackReport, error) {
 	return refute.Attack(ctx, d.network.Target(), shape, refute.AttackOptions{
-		Progress: func(fraction, ratio float64) error { return progress(fraction) },
+		Progress: func(p backend.Progress) error { return progress(p.Fraction) },
 	})
 }
 
@@ -114,7 +114,7 @@ func (d *Problem) attackFrozen(ctx context.Context, shape backend.Shape, progres
 		}
 		found, err := refute.Attack(ctx, frozen, shape, refute.AttackOptions{
 			Restarts: max(1, refute.DefaultAttackRestarts/len(kinds)),
-			Progress: func(fraction, _ float64) error { return progress((float64(i) + fraction) / float64(len(kinds))) },
+			Progress: func(p backend.Progress) error { return progress((float64(i) + p.Fraction) / float64(len(kinds))) },
 		})
 		frozen.Free()
 		if err != nil {

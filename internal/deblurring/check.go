@@ -84,9 +84,7 @@ func (d *Problem) repeat(ctx context.Context, report *Checked, limit int, s *sta
 	}
 	found, err := refute.Repeat(ctx, d.network.Denoiser, image, refute.RepeatOptions{
 		Iterations: limit,
-		Progress: func(r refute.Repetition) error {
-			return s.report(float64(r.Iteration+1)/float64(limit), r.Iteration+1, relative(r.Residual, r.Size))
-		},
+		Progress:   func(p backend.Progress) error { return s.report(p.Fraction, p.Iteration, p.Residual) },
 	})
 	if err != nil {
 		return fmt.Errorf("restore: repeated application: %w", err)
@@ -99,13 +97,6 @@ func (d *Problem) repeat(ctx context.Context, report *Checked, limit int, s *sta
 		report.Violations = append(report.Violations, fmt.Sprintf("applied again and again: the image is not finite after %d times", len(found.Rows)+1))
 	}
 	return nil
-}
-
-func relative(residual, size float64) float64 {
-	if residual == 0 {
-		return 0
-	}
-	return residual / size
 }
 
 // checkIteration runs the iteration of Deblur from two starts.
@@ -127,9 +118,7 @@ func (d *Problem) checkIteration(ctx context.Context, constraint pnp.Constraint,
 	}
 	found, err := pnp.Check(ctx, d.dev, d.y, d.k, trials, pnp.Options{
 		DataStep: d.data, Step: d.step, Constraint: constraint, MaxIterations: limit,
-		Progress: func(p pnp.Progress) error {
-			return s.report(float64(p.Iteration)/float64(p.MaxIterations), p.Iteration, p.Residual)
-		},
+		Progress: func(p backend.Progress) error { return s.report(p.Fraction, p.Iteration, p.Residual) },
 	})
 	if err != nil {
 		return err
@@ -159,7 +148,7 @@ type stages struct {
 }
 
 // newStages estimates the shares by pixels that the denoiser is applied to.
-func (d *Problem) newStages(call func(meter.Report) error, limit int, certificateOnly bool) *stages {
+func (d *Problem) newStages(call backend.ProgressFunc, limit int, certificateOnly bool) *stages {
 	s := &stages{meter: meter.New(call, 0)}
 	if d.network != nil {
 		// An iteration of the attack takes about as long as nine applications.

@@ -9,6 +9,7 @@ import (
 	"github.com/averaged/imaging/internal/imageplanes"
 	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/internal/outcome"
+	"github.com/averaged/imaging/internal/strength"
 	"github.com/averaged/imaging/pnp"
 )
 
@@ -38,7 +39,7 @@ type retuning struct {
 	adapted *networks.Fitted   // of the second run; or nil
 	current *networks.Fitted   // one of these
 	first   float64            // noise level that network is for
-	noise   noiseLeft          // in what the runs so far came to
+	noise   strength.NoiseLeft // in what the runs so far came to
 
 	adaptation float64   // of the second run, 0 where there is none
 	left       []float64 // root mean square of what each run left
@@ -79,10 +80,10 @@ func (r *retuning) next(ctx context.Context, x backend.Buffer, left float64) (ph
 // raise puts a stronger network in the place of the current one where a run for an estimated noise
 // level left far more of the photograph than that: the kernel is wrong, or the noise not white.
 func (r *retuning) raise(ctx context.Context, left float64) (doubted bool, err error) {
-	if left <= r.leaving().most || r.sigma >= mostRatio*r.first {
+	if left <= r.leaving().Most || r.sigma >= strength.MostRatio*r.first {
 		return false, nil
 	}
-	return true, r.change(ctx, min(left/r.leaving().usual*r.sigma, mostRatio*r.first))
+	return true, r.change(ctx, min(left/r.leaving().Usual*r.sigma, strength.MostRatio*r.first))
 }
 
 // change makes the network for a noise level the current one.
@@ -105,14 +106,14 @@ func (r *retuning) test(ctx context.Context, left float64) (doubted bool, err er
 		if err != nil {
 			return false, err
 		}
-		r.factor = min(max(disturbance(r.planar, estimate.Sigma, r.kernel)/r.sigma, 1/mostRatio), mostRatio)
-		if !r.leaving().doubts(left, r.factor, estimate.Reliable) {
+		r.factor = min(max(disturbance(r.planar, estimate.Sigma, r.kernel)/r.sigma, 1/strength.MostRatio), strength.MostRatio)
+		if !r.leaving().Doubts(left, r.factor, estimate.Reliable) {
 			return false, nil
 		}
 		if err := r.change(ctx, r.factor*r.sigma); err != nil {
 			return false, err
 		}
-	case r.current != r.network && !r.leaving().believes(left, r.factor):
+	case r.current != r.network && !r.leaving().Believes(left, r.factor):
 		r.current, r.sigma = r.network, r.first
 	default:
 		return false, nil
@@ -135,10 +136,10 @@ func (r *retuning) explain(report *outcome.Report) {
 		doubt = fmt.Sprintf(
 			"sigma: %.3g was given, but a run for it left %.2g of the photograph and the noise is estimated otherwise: %.3g was used in its place",
 			r.first, r.left[0], r.sigma)
-	case r.noise.first > 0:
+	case r.noise.First > 0:
 		doubt = fmt.Sprintf(
 			"a run for noise of %.2g left noise of %.2g in the result, so the photograph has more than can be seen under its blur: the strength is for %.2g",
-			r.first, r.noise.first, r.sigma)
+			r.first, r.noise.First, r.sigma)
 	}
 	report.Doubts = append(report.Doubts, doubt)
 }
@@ -160,51 +161,10 @@ func (r *retuning) free() {
 	}
 }
 
-// leaving is what a first run leaves of a photograph under a camera shake, in units of the noise
-// level that it is for: below least that is too high, at usual about right, above most too low.
-type leaving struct{ least, usual, most float64 }
-
-// A run for the right level leaves 1.02 to 1.43 times the noise of the photographs of val, for half
-// of it 1.80 to 2.08 times what was said and for twice it 0.53 to 1.13 times. With a guide it leaves
-// 0.89 to 1.03 times (eight photographs, at 2.55 and 12.75 of 255), 1.18 to 1.85 and 0.51 to 0.58.
-var (
-	leftUnguided = leaving{least: 0.95, usual: 1.25, most: 1.6}
-	leftGuided   = leaving{least: 0.75, usual: 1, most: 1.15}
-)
-
 // leaving is that of the network.
-func (r *retuning) leaving() leaving {
+func (r *retuning) leaving() strength.Leaving {
 	if r.network.Network.Guided() {
-		return leftGuided
+		return strength.LeftGuided
 	}
-	return leftUnguided
-}
-
-// What is estimated is nearly always within 0.98 and 1.02 of the truth.
-const (
-	leastRight = 0.95 // of an estimate that says nothing against a level
-	mostRight  = 1.25
-	mostRatio  = 4.0 // an estimate beyond it is taken for that
-)
-
-// doubts says whether a noise level should be tested against an estimate: a run for it left left
-// times as much of the photograph, and estimated times as much was estimated.
-func (l leaving) doubts(left, estimated float64, reliable bool) bool {
-	switch {
-	case estimated < leastRight:
-		return left < l.usual
-	case estimated > mostRight:
-		// An estimate that is not reliable is most often an upper bound.
-		return left > l.most || reliable && left > l.usual
-	}
-	return false
-}
-
-// believes says whether an estimate, factor times the doubted level, is believed where a run for it
-// left left times as much as it says.
-func (l leaving) believes(left, factor float64) bool {
-	if factor < 1 {
-		return left < l.most
-	}
-	return left > l.least
+	return strength.LeftUnguided
 }

@@ -25,7 +25,7 @@ type Job struct {
 	Shadows    bool
 	Iterations int
 	Tolerance  float64
-	Progress   func(meter.Report) error
+	Progress   backend.ProgressFunc
 }
 
 // Denoise returns the samples of an image without its noise, which the report has, and completes the report.

@@ -34,28 +34,23 @@ func (j Job) byNetwork(ctx context.Context, p *imageplanes.Planes, report *outco
 		return nil, err
 	}
 	defer src.Free()
-	// A progress function that returns an error ends the work by its context.
-	watched, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	part := func(from, to float64) context.Context {
-		return backend.WithProgress(watched, func(fraction float64) {
-			if err := progress.Report(from+(to-from)*fraction, 0, 0); err != nil {
-				stop(err)
-			}
-		})
-	}
+	from, to := 0., 1. // of the work, what the part under way is
+	watched, stop := backend.WithProgress(ctx, func(p backend.Progress) error {
+		return progress.Report(from+(to-from)*p.Fraction, 0, 0)
+	})
+	defer stop()
 	ended := func(err error) error {
 		if cause := context.Cause(watched); cause != nil && ctx.Err() == nil {
 			return cause
 		}
 		return err
 	}
-	guided := 0.
 	if phi.Network.Guided() {
-		guided = guideShare
-		if err := phi.FreezeAt(part(0, guided), src, j.Strength, levelsFor(report.Noise.Estimate, j.Choice.Method)); err != nil {
+		to = guideShare
+		if err := phi.FreezeAt(watched, src, j.Strength, levelsFor(report.Noise.Estimate, j.Choice.Method)); err != nil {
 			return nil, ended(err)
 		}
+		from, to = to, 1
 	}
 	phi.Describe(report, j.Strength)
 	out := imageplanes.New(p.Channels, p.Height, p.Width)
@@ -69,7 +64,7 @@ func (j Job) byNetwork(ctx context.Context, p *imageplanes.Planes, report *outco
 		tolerance = denoise.DefaultInnerError
 	}
 	root := math.Sqrt(float64(p.Shape().Len()))
-	bound, err := applyWithin(part(guided, 1), phi.Denoiser, dst, src, tolerance*root)
+	bound, err := applyWithin(watched, phi.Denoiser, dst, src, tolerance*root)
 	if err != nil {
 		return nil, ended(err)
 	}

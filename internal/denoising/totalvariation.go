@@ -3,6 +3,7 @@ package denoising
 import (
 	"context"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/imageplanes"
 	"github.com/averaged/imaging/internal/meter"
 	"github.com/averaged/imaging/internal/outcome"
@@ -21,9 +22,7 @@ func (j Job) byTV(ctx context.Context, p *imageplanes.Planes, report *outcome.Re
 	progress := meter.New(j.Progress, report.Iteration.Tolerance)
 	prox, err := tv.New(j.Device, shape, tv.Options{
 		Alpha: report.Weight, Coupling: coupling, RelativeGap: report.Iteration.Tolerance, MaxIterations: j.Iterations,
-		Progress: func(t tv.Progress) error {
-			return progress.Group(t.Group, t.Groups, t.Iteration, t.RelativeGap)
-		},
+		Progress: func(p backend.Progress) error { return progress.Report(p.Fraction, p.Iteration, p.Residual) },
 	})
 	if err != nil {
 		return nil, err

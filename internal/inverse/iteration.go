@@ -22,7 +22,7 @@ type Options struct {
 	Step        float64 // τ
 	Constraint  pnp.Constraint
 	Contraction float64 // q, 0 for none
-	Progress    func(meter.Report) error
+	Progress    backend.ProgressFunc
 }
 
 // Iteration is the run of a plug-and-play iteration that all inverse problems share.

@@ -49,10 +49,6 @@ const (
 	firstToleranceGuided = 16
 )
 
-// MaxRepeats is how often the first run is made again at most: for other noise levels, and for
-// the one before if the last was no better.
-const MaxRepeats = 4
-
 // runs says what the runs of a restoration did.
 type runs struct {
 	last       pnp.Report
@@ -64,7 +60,7 @@ type runs struct {
 // one run. Only the second is drawn to its start (pnp.Options.Contraction).
 func (t twoRuns) solve(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, progress *meter.Meter) (backend.Buffer, runs, error) {
 	if opt.MaxIterations == 1 {
-		opt.Progress = reported(progress.Run(0, 1))
+		opt.Progress = progress.Run(0, 1)
 		x, report, err := t.run(ctx, t.y, phi, opt)
 		return x, runs{report, report.Iterations}, err
 	}
@@ -87,7 +83,7 @@ func (t twoRuns) solve(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, p
 		if other != nil {
 			phi = other
 		}
-		if again && repeats < MaxRepeats && opt.MaxIterations-made > 1 {
+		if again && repeats < strength.MaxRepeats && opt.MaxIterations-made > 1 {
 			y.Free()
 			if first.Start, first.TakeStart = x, true; t.anneal != nil {
 				x.Free() // too far from what is sought: one for too little noise holds all of it
@@ -101,7 +97,7 @@ func (t twoRuns) solve(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, p
 		}
 		// From here on x is the run's, which frees it.
 		opt.MaxIterations, opt.Start, opt.TakeStart = opt.MaxIterations-made, x, true
-		opt.Progress = reported(progress.Run(made, 1))
+		opt.Progress = progress.Run(made, 1)
 		refined, report, err := t.run(ctx, y, phi, opt)
 		if t.freeze == nil {
 			y.Free()
@@ -131,7 +127,7 @@ func (t twoRuns) first(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, m
 	if t.anneal != nil {
 		return t.anneal(ctx, opt.Start, most-1, progress.Steps(made, strength.AnnealedSteps))
 	}
-	opt.MaxIterations, opt.Progress = most/2, reported(progress.Run(made, 2))
+	opt.MaxIterations, opt.Progress = most/2, progress.Run(made, 2)
 	x, report, err := t.run(ctx, t.y, phi, opt)
 	return x, report.Iterations, err
 }
@@ -151,7 +147,7 @@ func (t twoRuns) run(ctx context.Context, y backend.Buffer, phi pnp.Denoiser, op
 
 // once makes a single run.
 func once(ctx context.Context, dev backend.Device, y backend.Buffer, k operator.Linear, phi pnp.Denoiser, opt pnp.Options, progress *meter.Meter) (backend.Buffer, runs, error) {
-	opt.Progress = reported(progress.Run(0, 1))
+	opt.Progress = progress.Run(0, 1)
 	x, report, err := pnp.Solve(ctx, dev, y, k, phi, opt)
 	return x, runs{report, report.Iterations}, err
 }
@@ -180,9 +176,4 @@ func (t twoRuns) addResidual(x backend.Buffer) (_ backend.Buffer, left float64, 
 	}
 	left = math.Sqrt(square[0] / max(samples, 1))
 	return b, left, t.dev.LinearCombination(b, backend.Term{A: 2, X: t.y}, backend.Term{A: -1, X: b})
-}
-
-// reported has the progress of a run be that of the meter.
-func reported(f func(iteration, maxIterations int, residual float64) error) func(pnp.Progress) error {
-	return func(p pnp.Progress) error { return f(p.Iteration, p.MaxIterations, p.Residual) }
 }

@@ -32,7 +32,11 @@ func Known(mask image.Image, p *imageplanes.Planes) (known []bool, doubt string,
 		return nil, "", fmt.Errorf("restore: %w: %w", ErrMask, err)
 	}
 	if m.Width != p.Width || m.Height != p.Height {
-		return nil, "", fmt.Errorf("restore: %w: it has %d×%d pixels and the image %d×%d, want the same size", ErrMask, m.Width, m.Height, p.Width, p.Height)
+		hint := ""
+		if m.Width == p.Height && m.Height == p.Width {
+			hint = "; the mask has to lie as the picture is shown, after its orientation in EXIF is applied"
+		}
+		return nil, "", fmt.Errorf("restore: %w: it has %d×%d pixels and the image %d×%d, want the same size%s", ErrMask, m.Width, m.Height, p.Width, p.Height, hint)
 	}
 	marked := markedPixels(m)
 	missing := 0

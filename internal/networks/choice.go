@@ -25,10 +25,9 @@ type Choice struct {
 	File   *weights.File    // to be loaded, or nil
 
 	// How a file is loaded.
-	Tile      int
-	WorkLimit float64 // of denoise.Load; 0: its own
-	Prove     bool    // the certificate of embedded weights too
-	Kept      *Kept   // of a restorer, or nil
+	Tile  int
+	Prove bool  // the certificate of embedded weights too
+	Kept  *Kept // of a restorer, or nil
 
 	card  weights.Card
 	known bool
@@ -92,9 +91,6 @@ func (c *Choice) load(ctx context.Context, dev backend.Device) (_ *denoise.Netwo
 	}
 	load := func() (*denoise.Network, error) {
 		options := []denoise.Option{denoise.Tile(c.Tile)}
-		if c.WorkLimit > 0 {
-			options = append(options, denoise.WorkLimit(c.WorkLimit))
-		}
 		if c.Prove {
 			options = append(options, denoise.Prove())
 		}

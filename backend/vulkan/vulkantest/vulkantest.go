@@ -2,6 +2,7 @@
 package vulkantest
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"github.com/averaged/imaging/backend/vulkan/internal/driver"
@@ -20,15 +21,27 @@ const (
 // as on a device that computes garbage.
 func Functions() []string { return driver.Fallible() }
 
-// Fail lets a function fail from its call number after on, counted from 0. It returns how often the
-// function was asked for, and what ends it.
-func Fail(name string, after int64, code Code) (calls *atomic.Int64, end func()) {
-	calls = new(atomic.Int64)
+// Calls returns how often each function is called while run runs.
+func Calls(run func()) map[string]int64 {
+	var mu sync.Mutex
+	calls := map[string]int64{}
 	driver.Fail(func(function string) (int32, bool) {
-		if function != name {
-			return 0, false
-		}
-		return int32(code), calls.Add(1) > after
+		mu.Lock()
+		defer mu.Unlock()
+		calls[function]++
+		return 0, false
 	})
-	return calls, func() { driver.Fail(nil) }
+	defer driver.Fail(nil)
+	run()
+	return calls
+}
+
+// Failing runs something while a function fails from its call number after on, counted from 0.
+func Failing(name string, after int64, code Code, run func()) {
+	var calls atomic.Int64
+	driver.Fail(func(function string) (int32, bool) {
+		return int32(code), function == name && calls.Add(1) > after
+	})
+	defer driver.Fail(nil)
+	run()
 }

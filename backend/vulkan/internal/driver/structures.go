@@ -2,6 +2,8 @@ package driver
 
 import "unsafe"
 
+//lint:file-ignore U1000 Vulkan reads and writes the fields that Go does not.
+
 // The structures of the Vulkan specification that are passed to its functions, with its names. A C
 // compiler for a 64-bit processor lays them out as Go does.
 

@@ -53,7 +53,8 @@ func said(t testing.TB, dev backend.Device, m *Model, src backend.Buffer, side i
 	defer all.Free()
 	seen := make([]bool, s.Plane())
 	var told []float64
-	ctx := backend.WithProgress(t.Context(), func(fraction float64) { told = append(told, fraction) })
+	ctx, free := backend.WithProgress(t.Context(), func(p backend.Progress) error { told = append(told, p.Fraction); return nil })
+	defer free()
 	require.NoError(t, n.Apply(ctx, src, 0.07, func(r backend.Region, x backend.Buffer) error {
 		for y := r.Y0; y < r.Y1; y++ {
 			for x := r.X0; x < r.X1; x++ {

@@ -16,3 +16,13 @@ func forChannels(channels int, sigma float64, rule func(sigma float64) float64) 
 	}
 	return rule(sigma)
 }
+
+// Gradients are the lengths of an image's gradients, between blocks of GradientSide² pixels for
+// DenoiseFactor, and between pixels for DeblurFactor.
+type Gradients struct{ Mean, Median float64 }
+
+// GradientSide is the side of the blocks of DenoiseFactor.
+const GradientSide = 2
+
+// limited keeps a factor that is given by its logarithm within its limits, exp(±mostFactor).
+func limited(log float64) float64 { return math.Exp(min(max(log, -mostFactor), mostFactor)) }

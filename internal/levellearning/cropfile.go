@@ -1,4 +1,4 @@
-package train
+package levellearning
 
 import (
 	"encoding/binary"
@@ -11,7 +11,7 @@ import (
 // denoisers, the samples, and the errors.
 
 // Write writes a crop as a record.
-func (c *LevelCrop) Write(w io.Writer) error {
+func (c *Crop) Write(w io.Writer) error {
 	kind := make([]byte, 16)
 	copy(kind, c.Kind)
 	for _, part := range []any{kind, uint32(len(c.Errors)), c.Noisy, c.Errors} {
@@ -22,13 +22,13 @@ func (c *LevelCrop) Write(w io.Writer) error {
 	return nil
 }
 
-// ReadLevelCrops reads records to the end. A last record that is cut off is left out.
-func ReadLevelCrops(r io.Reader) ([]*LevelCrop, error) {
-	var list []*LevelCrop
+// ReadCrops reads records to the end. A last record that is cut off is left out.
+func ReadCrops(r io.Reader) ([]*Crop, error) {
+	var list []*Crop
 	for {
 		kind := make([]byte, 16)
 		var denoisers uint32
-		c := &LevelCrop{Noisy: make([]uint16, 3*LevelCropSide*LevelCropSide)}
+		c := &Crop{Noisy: make([]uint16, 3*CropSide*CropSide)}
 		err := func() error {
 			if _, err := io.ReadFull(r, kind); err != nil {
 				return err
@@ -39,7 +39,7 @@ func ReadLevelCrops(r io.Reader) ([]*LevelCrop, error) {
 			if denoisers > 16 {
 				return fmt.Errorf("a crop with %d denoisers", denoisers)
 			}
-			c.Errors = make([][len(LevelNodes)][levelSquares]float32, denoisers)
+			c.Errors = make([][len(Nodes)][levelSquares]float32, denoisers)
 			if err := binary.Read(r, binary.LittleEndian, c.Noisy); err != nil {
 				return err
 			}
@@ -60,6 +60,6 @@ func ReadLevelCrops(r io.Reader) ([]*LevelCrop, error) {
 }
 
 // Size returns the bytes of a record.
-func (c *LevelCrop) Size() int64 {
-	return int64(20 + 2*len(c.Noisy) + 4*len(c.Errors)*len(LevelNodes)*levelSquares)
+func (c *Crop) Size() int64 {
+	return int64(20 + 2*len(c.Noisy) + 4*len(c.Errors)*len(Nodes)*levelSquares)
 }

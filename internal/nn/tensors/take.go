@@ -1,20 +1,22 @@
-package weights
+package tensors
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/averaged/imaging/weights"
 )
 
 // Taker takes the tensors of a network out of a file by name, so that none is missing and none
 // is left. The first thing found wrong stays.
 type Taker struct {
-	left map[string]Tensor
+	left map[string]weights.Tensor
 	err  error
 }
 
 // NewTaker returns one that all tensors are left to.
-func NewTaker(f *File) *Taker {
-	r := &Taker{left: make(map[string]Tensor, len(f.Tensors))}
+func NewTaker(f *weights.File) *Taker {
+	r := &Taker{left: make(map[string]weights.Tensor, len(f.Tensors))}
 	for _, t := range f.Tensors {
 		r.left[t.Name] = t
 	}

@@ -1,4 +1,4 @@
-package train
+package levellearning
 
 import (
 	"math"
@@ -12,13 +12,13 @@ import (
 	"github.com/averaged/imaging/internal/levelmap"
 )
 
-func randomLevelCrop(r *rand.Rand) *LevelCrop {
-	c := &LevelCrop{Kind: "random", Noisy: make([]uint16, 3*LevelCropSide*LevelCropSide), Errors: make([][len(LevelNodes)][levelSquares]float32, levelmap.Denoisers)}
+func randomCrop(r *rand.Rand) *Crop {
+	c := &Crop{Kind: "random", Noisy: make([]uint16, 3*CropSide*CropSide), Errors: make([][len(Nodes)][levelSquares]float32, levelmap.Denoisers)}
 	for i := range c.Noisy {
 		c.Noisy[i] = uint16(16384 + r.IntN(32769))
 	}
 	for k := range c.Errors {
-		for node := range LevelNodes {
+		for node := range Nodes {
 			for i := range levelSquares {
 				c.Errors[k][node][i] = float32(1e-4 * r.ExpFloat64())
 			}
@@ -31,65 +31,65 @@ func randomLevelCrop(r *rand.Rand) *LevelCrop {
 func TestLevelNetGradients(t *testing.T) {
 	dev := cputest.Open(t)
 	defer dev.Close()
-	c := DefaultLevelNetConfig()
+	c := DefaultNetConfig()
 	c.Widths, c.Head, c.Batch = [levelmap.Scales]int{8, 8, 8}, 8, 2
-	n, err := NewLevelNet(dev, c)
+	n, err := NewNet(dev, c)
 	require.NoError(t, err)
 	r := rand.New(rand.NewPCG(1, 2))
-	batch := []*LevelCrop{randomLevelCrop(r), randomLevelCrop(r)}
-	for _, p := range n.descent.parameters { // so that all layers count
-		for i := range p.values {
-			p.values[i] += float32(0.1 * r.NormFloat64())
+	batch := []*Crop{randomCrop(r), randomCrop(r)}
+	for _, p := range n.learned { // so that all layers count
+		for i := range p.Values() {
+			p.Values()[i] += float32(0.1 * r.NormFloat64())
 		}
 	}
 	q := &devicequeue.Queue{Dev: dev}
 	loss := func() float64 {
-		n.prepare(q)
+		q.Do(n.update)
 		s, _, _ := n.score(n.forward(q, samplesOf(batch), len(batch)), batch)
 		return s.Loss * float64(len(batch))
 	}
 	loss()
 	for _, l := range n.layers {
-		l.clear(q)
+		q.Do(l.Clear)
 	}
 	p := n.forward(q, samplesOf(batch), len(batch))
 	_, dsaid, dchoice := n.score(p, batch)
 	n.backward(q, p, dsaid, dchoice)
 	for i, l := range n.layers {
 		if i != levelmap.Choice {
-			l.gradients(q)
+			q.Do(l.Gradients)
 		}
 	}
 	require.NoError(t, q.Err)
-	for _, p := range n.descent.parameters {
+	for _, p := range n.learned {
 		// Along the gradient, where rounding matters least.
 		norm := 0.0
-		for _, g := range p.gradient {
+		for _, g := range p.Gradient() {
 			norm += float64(g) * float64(g)
 		}
 		norm = math.Sqrt(norm)
 		if norm < 1e-4 {
 			continue
 		}
-		gradient := append([]float32(nil), p.gradient...)
-		before := append([]float32(nil), p.values...)
+		gradient := append([]float32(nil), p.Gradient()...)
+		before := append([]float32(nil), p.Values()...)
 		h := 4e-4
 		move := func(h float64) float64 {
-			for i := range p.values {
-				p.values[i] = before[i] + float32(h*float64(gradient[i])/norm)
+			for i := range p.Values() {
+				p.Values()[i] = before[i] + float32(h*float64(gradient[i])/norm)
 			}
 			return loss()
 		}
 		slope := (move(h) - move(-h)) / (2 * h)
-		copy(p.values, before)
-		require.InEpsilon(t, norm, slope, 0.08, p.name)
+		copy(p.Values(), before)
+		require.InEpsilon(t, norm, slope, 0.08, p.Name())
 	}
 }
 
 // Errors between nodes go through those at the nodes, with the derivative that is returned.
 func TestLevelError(t *testing.T) {
-	c := randomLevelCrop(rand.New(rand.NewPCG(3, 4)))
-	for k, sigma := range LevelNodes {
+	c := randomCrop(rand.New(rand.NewPCG(3, 4)))
+	for k, sigma := range Nodes {
 		e, _ := levelError(&c.Errors[0], 5, float64(k))
 		require.InEpsilon(t, c.Errors[0][k][5]+1e-7, e, 1e-5)
 		require.InDelta(t, sigma, levelmap.Level(float32(k)), 1e-7)

@@ -8,9 +8,9 @@ import (
 	"sync"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/denoise/internal/ondevice"
-	"github.com/averaged/imaging/denoise/tile"
 	"github.com/averaged/imaging/internal/devicequeue"
+	"github.com/averaged/imaging/internal/nn/ondevice"
+	"github.com/averaged/imaging/internal/nn/tile"
 )
 
 // Network is a guide on a device. It is safe for concurrent use until Free.

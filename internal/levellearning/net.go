@@ -1,6 +1,7 @@
-package train
+package levellearning
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -8,10 +9,13 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/devicequeue"
 	"github.com/averaged/imaging/internal/levelmap"
+	"github.com/averaged/imaging/internal/parallel"
+	"github.com/averaged/imaging/internal/symmetry"
+	"github.com/averaged/imaging/train"
 )
 
-// LevelNetConfig is the recipe of a network of noise levels (package levelmap).
-type LevelNetConfig struct {
+// NetConfig is the recipe of a network of noise levels (package levelmap).
+type NetConfig struct {
 	Widths     [levelmap.Scales]int `json:"widths"`
 	Head       int                  `json:"head"`
 	Batch      int                  `json:"batch"`
@@ -23,70 +27,72 @@ type LevelNetConfig struct {
 	Seed  uint64  `json:"seed"`
 }
 
-// DefaultLevelNetConfig returns a recipe to begin with. weights/README.md has the runs that the weights "levels" are of.
-func DefaultLevelNetConfig() LevelNetConfig {
-	return LevelNetConfig{Widths: [levelmap.Scales]int{32, 48, 64}, Head: 64, Batch: 16, Iterations: 4000, Rate: 0.02, Floor: 3e-5, Seed: 1}
+// DefaultNetConfig returns a recipe to begin with. weights/README.md has the runs that the weights "levels" are of.
+func DefaultNetConfig() NetConfig {
+	return NetConfig{Widths: [levelmap.Scales]int{32, 48, 64}, Head: 64, Batch: 16, Iterations: 4000, Rate: 0.02, Floor: 3e-5, Seed: 1}
 }
 
-// LevelNet is a network of noise levels in training.
-type LevelNet struct {
-	config  LevelNetConfig
+// Net is a network of noise levels in training.
+type Net struct {
+	config  NetConfig
 	dev     backend.Device
 	memory  *devicequeue.Pool // of one pass
-	kept    *devicequeue.Pool
-	layers  []*convolution
-	descent *optimiser
+	form    []levelmap.Layer
+	layers  []*train.Layer
+	learned []*train.Parameter
+	descent *train.Descent
 	way     backend.Activation
 	at      int // iteration
 
 	average [][]float32 // of the parameters
 }
 
-// NewLevelNet returns a network with random weights.
-func NewLevelNet(dev backend.Device, c LevelNetConfig) (*LevelNet, error) {
-	n := &LevelNet{
-		config: c, dev: dev, memory: devicequeue.NewPool(dev), kept: devicequeue.NewPool(dev),
+// NewNet returns a network with random weights.
+func NewNet(dev backend.Device, c NetConfig) (*Net, error) {
+	n := &Net{
+		config: c, dev: dev, memory: devicequeue.NewPool(dev), form: levelmap.Layers(c.Widths, c.Head),
 		way: backend.Activation{Kind: backend.LeakyReLU, Slope: levelmap.Slope},
 	}
-	q := &devicequeue.Queue{Dev: dev}
-	random := newGenerator(c.Seed)
-	for _, l := range levelmap.Layers(c.Widths, c.Head) {
-		layer := newConvolution(q, n.kept, l.Name, l.Out, l.In, l.Kernel)
+	random := rand.NewPCG(c.Seed, 0x7472_6169_6e69_6e67)
+	uniform := func() float64 { return float64(random.Uint64()>>11) * 0x1p-53 }
+	for i, l := range n.form {
+		way := n.way
+		if i == levelmap.Head+3 { // says levels
+			way = backend.Activation{}
+		}
+		layer, err := train.NewLayer(dev, l.Name, l.Out, l.In, l.Kernel, way)
+		if err != nil {
+			return nil, err
+		}
+		weights, biases := layer.Parameters()[0], layer.Parameters()[1]
+		weights.SetLength(math.Sqrt(float64(l.Out)))
 		bound := math.Sqrt(6 / float64(l.In*l.Kernel*l.Kernel) / (1 + levelmap.Slope*levelmap.Slope))
 		if l.Out <= levelmap.Denoisers { // says nothing yet
 			bound *= 0.01
 		}
-		for i := range layer.weights.values {
-			layer.weights.values[i] = float32(bound * (2*random.uniform() - 1))
+		for i := range weights.Values() {
+			weights.Values()[i] = float32(bound * (2*uniform() - 1))
 		}
 		if l.Name == "scale.0.0" {
-			withoutMean(layer.weights.values, l.Out*3/4, l.In*l.Kernel*l.Kernel)
+			withoutMean(weights.Values(), l.Out*3/4, l.In*l.Kernel*l.Kernel)
 		}
 		if l.Out == levelmap.Denoisers {
-			for i := range layer.biases.values {
-				layer.biases.values[i] = 3
+			for i := range biases.Values() {
+				biases.Values()[i] = 3
 			}
 		}
-		n.layers = append(n.layers, layer)
+		n.layers, n.learned = append(n.layers, layer), append(n.learned, weights, biases)
 	}
-	var parameters []*Parameter
-	for _, l := range n.layers {
-		parameters = append(parameters, l.parameters()...)
-	}
-	o := MuonDefaults()
+	o := train.MuonDefaults()
 	o.WeightDecay, o.GradientLimit = 0.01, 1
-	for _, l := range n.layers {
-		l.weights.length = math.Sqrt(float64(l.weights.shape[0]))
-	}
 	var err error
-	if n.descent, err = newOptimiser(dev, o, parameters); err != nil {
+	if n.descent, err = train.NewDescent(dev, o, n.learned); err != nil {
 		return nil, err
 	}
-	for _, p := range parameters {
-		n.average = append(n.average, append([]float32(nil), p.values...))
+	for _, p := range n.learned {
+		n.average = append(n.average, append([]float32(nil), p.Values()...))
 	}
-	n.prepare(q)
-	return n, q.Err
+	return n, n.update()
 }
 
 // withoutMean takes the mean from the first filters: noise is far weaker than what has a mean.
@@ -103,30 +109,33 @@ func withoutMean(filters []float32, number, size int) {
 	}
 }
 
-func (n *LevelNet) prepare(q *devicequeue.Queue) {
+// update brings the parameters to the device.
+func (n *Net) update() error {
 	for _, l := range n.layers {
-		l.prepare(q, nil)
+		if err := l.Update(); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // Take sets the parameters to those of a model of the same form.
-func (n *LevelNet) Take(m *levelmap.Model) error {
-	for i, l := range n.layers {
-		if len(l.weights.values) != len(m.Layers[i].Weight) {
+func (n *Net) Take(m *levelmap.Model) error {
+	for i := range n.layers {
+		weights, biases := n.learned[2*i].Values(), n.learned[2*i+1].Values()
+		if len(weights) != len(m.Layers[i].Weight) {
 			return fmt.Errorf("layer %q has other sizes", m.Layers[i].Name)
 		}
-		copy(l.weights.values, m.Layers[i].Weight)
-		copy(l.biases.values, m.Layers[i].Bias)
+		copy(weights, m.Layers[i].Weight)
+		copy(biases, m.Layers[i].Bias)
 		copy(n.average[2*i], m.Layers[i].Weight)
 		copy(n.average[2*i+1], m.Layers[i].Bias)
 	}
-	q := &devicequeue.Queue{Dev: n.dev}
-	n.prepare(q)
-	return q.Err
+	return n.update()
 }
 
 // Model returns the mean of the last parameters.
-func (n *LevelNet) Model() *levelmap.Model {
+func (n *Net) Model() *levelmap.Model {
 	m := &levelmap.Model{Layers: levelmap.Layers(n.config.Widths, n.config.Head)}
 	for i := range m.Layers {
 		m.Layers[i].Weight, m.Layers[i].Bias = append([]float32(nil), n.average[2*i]...), append([]float32(nil), n.average[2*i+1]...)
@@ -134,12 +143,25 @@ func (n *LevelNet) Model() *levelmap.Model {
 	return m
 }
 
-func (n *LevelNet) convolve(q *devicequeue.Queue, l *convolution, x backend.Buffer, a backend.Activation) backend.Buffer {
+// choice returns the weights and biases of the layer that chooses the denoiser, which is computed on the host.
+func (n *Net) choice() (weights, biases *train.Parameter) {
+	return n.learned[2*levelmap.Choice], n.learned[2*levelmap.Choice+1]
+}
+
+// layer applies layer i.
+func (n *Net) layer(q *devicequeue.Queue, i int, x backend.Buffer) backend.Buffer {
 	s := x.Shape()
-	s.C = l.filter.Shape().N
+	s.C = n.form[i].Out
 	y := n.memory.Take(q, s)
-	q.Convolve(y, x, l.filter, backend.ConvEnd{Bias: l.bias, Activation: a})
+	q.Do(func() error { return n.layers[i].Forward(context.Background(), y, x) })
 	return y
+}
+
+// back goes back through layer i, and returns the gradient with respect to its input, whose shape is given.
+func (n *Net) back(q *devicequeue.Queue, i int, gradient backend.Buffer, of backend.Shape) backend.Buffer {
+	source := n.memory.Take(q, of)
+	q.Do(func() error { return n.layers[i].Backward(context.Background(), source, gradient, true) })
+	return source
 }
 
 // levelPass is what the way back needs.
@@ -155,9 +177,9 @@ type levelPass struct {
 }
 
 // forward makes the levels of crops, N×3×128×128.
-func (n *LevelNet) forward(q *devicequeue.Queue, images []float32, crops int) *levelPass {
+func (n *Net) forward(q *devicequeue.Queue, images []float32, crops int) *levelPass {
 	n.memory.Reclaim()
-	const side = LevelCropSide
+	const side = CropSide
 	p := &levelPass{}
 	fine := n.memory.Take(q, backend.Shape{N: crops, C: 3, H: side, W: side})
 	scaled := make([]float32, len(images))
@@ -171,22 +193,22 @@ func (n *LevelNet) forward(q *devicequeue.Queue, images []float32, crops int) *l
 		u := n.memory.Take(q, x.Shape().Unshuffled(2))
 		from := x
 		q.Do(func() error { return n.dev.Unshuffle(u, from, 2) })
-		y := n.convolve(q, n.layers[2*i], u, n.way)
-		z := n.convolve(q, n.layers[2*i+1], y, n.way)
+		y := n.layer(q, 2*i, u)
+		z := n.layer(q, 2*i+1, y)
 		p.x, p.y = append(p.x, u, y), append(p.y, y, z)
 		s := z.Shape()
 		values := make([]float32, s.Len())
 		q.Download(values, z)
-		concurrently(crops, func(k int) {
+		parallel.Concurrently(crops, func(k int) {
 			each := s.C * s.Plane()
-			p.magnitudes[k] = append(p.magnitudes[k], levelmap.Magnitudes(values[k*each:][:each], s.C, s.H, s.W, s.H*LevelSquare/side)...)
+			p.magnitudes[k] = append(p.magnitudes[k], levelmap.Magnitudes(values[k*each:][:each], s.C, s.H, s.W, s.H*Square/side)...)
 		})
 		x = z
 	}
-	features := n.layers[levelmap.Head].filter.Shape().C
+	features := n.form[levelmap.Head].In
 	input := make([]float32, crops*features*levelSquares)
 	p.global = make([]*levelmap.Global, crops)
-	concurrently(crops, func(k int) {
+	parallel.Concurrently(crops, func(k int) {
 		image := images[k*3*side*side:][:3*side*side]
 		counts := levelmap.Counts(image, side, side)
 		p.magnitudes[k] = append(p.magnitudes[k], levelmap.Bands(image, side, side)...)
@@ -194,16 +216,12 @@ func (n *LevelNet) forward(q *devicequeue.Queue, images []float32, crops int) *l
 		copy(input[k*len(in):], in)
 		p.global[k] = global
 	})
-	const per = side / LevelSquare
+	const per = side / Square
 	h := n.memory.Take(q, backend.Shape{N: crops, C: features, H: per, W: per})
 	q.Upload(h, input)
 	for i := range 4 {
 		p.x = append(p.x, h)
-		way := n.way
-		if i == 3 {
-			way = backend.Activation{}
-		}
-		h = n.convolve(q, n.layers[levelmap.Head+i], h, way)
+		h = n.layer(q, levelmap.Head+i, h)
 		p.y = append(p.y, h)
 	}
 	p.said = make([]float32, h.Shape().Len())
@@ -212,17 +230,17 @@ func (n *LevelNet) forward(q *devicequeue.Queue, images []float32, crops int) *l
 	p.head = make([]float32, last.Shape().Len())
 	q.Download(p.head, last)
 	width := last.Shape().C
-	choice := n.layers[levelmap.Choice]
+	weights, biases := n.choice()
 	for k := range crops {
 		pooled := make([]float32, width)
-		sum := float64(choice.biases.values[0])
+		sum := float64(biases.Values()[0])
 		for c := range pooled {
 			mean := float32(0)
 			for _, v := range p.head[(k*width+c)*levelSquares:][:levelSquares] {
 				mean += v / levelSquares
 			}
 			pooled[c] = mean
-			sum += float64(mean) * float64(choice.weights.values[c])
+			sum += float64(mean) * float64(weights.Values()[c])
 		}
 		p.pooled, p.choice = append(p.pooled, pooled), append(p.choice, sum)
 	}
@@ -230,19 +248,19 @@ func (n *LevelNet) forward(q *devicequeue.Queue, images []float32, crops int) *l
 }
 
 // backward adds to the gradients, given those of what was said and of the choices.
-func (n *LevelNet) backward(q *devicequeue.Queue, p *levelPass, dsaid []float32, dchoice []float64) {
+func (n *Net) backward(q *devicequeue.Queue, p *levelPass, dsaid []float32, dchoice []float64) {
 	crops := len(p.choice)
 	last := len(p.x) - 1
 	width := p.x[last].Shape().C
-	choice := n.layers[levelmap.Choice]
-	clear(choice.weights.gradient)
-	clear(choice.biases.gradient)
+	weights, biases := n.choice()
+	clear(weights.Gradient())
+	clear(biases.Gradient())
 	dpooled := make([]float32, len(p.head))
 	for k, d := range dchoice {
-		choice.biases.gradient[0] += float32(d)
+		biases.Gradient()[0] += float32(d)
 		for c := range width {
-			choice.weights.gradient[c] += float32(d * float64(p.pooled[k][c]))
-			v := float32(d * float64(choice.weights.values[c]) / levelSquares)
+			weights.Gradient()[c] += float32(d * float64(p.pooled[k][c]))
+			v := float32(d * float64(weights.Values()[c]) / levelSquares)
 			for i := range levelSquares {
 				dpooled[(k*width+c)*levelSquares+i] = v
 			}
@@ -251,13 +269,7 @@ func (n *LevelNet) backward(q *devicequeue.Queue, p *levelPass, dsaid []float32,
 	d := n.memory.Take(q, p.y[last].Shape())
 	q.Upload(d, dsaid)
 	for i := last; i >= levelmap.Head; i-- {
-		l := n.layers[i]
-		if i < last {
-			q.ActivationGradient(d, p.y[i], d, n.way)
-		}
-		l.back(q, p.x[i], d)
-		below := n.memory.Take(q, p.x[i].Shape())
-		q.Adjoint(below, d, l.filter, 0, 1)
+		below := n.back(q, i, d, p.x[i].Shape())
 		if i == last {
 			extra := n.memory.Take(q, p.x[i].Shape())
 			q.Upload(extra, dpooled)
@@ -271,7 +283,7 @@ func (n *LevelNet) backward(q *devicequeue.Queue, p *levelPass, dsaid []float32,
 	each := features / levelmap.Statistics
 	// Of each crop's magnitudes.
 	dmagnitudes := make([][]float32, crops)
-	concurrently(crops, func(k int) {
+	parallel.Concurrently(crops, func(k int) {
 		logs := len(p.magnitudes[k]) / levelSquares
 		dm := make([]float32, len(p.magnitudes[k]))
 		of := dinput[k*features*levelSquares:][:features*levelSquares]
@@ -305,9 +317,9 @@ func (n *LevelNet) backward(q *devicequeue.Queue, p *levelPass, dsaid []float32,
 		first -= s.C * levelSquares
 		values, gradient := make([]float32, s.Len()), make([]float32, s.Len())
 		q.Download(values, z)
-		cell := s.H * LevelSquare / LevelCropSide
-		const per = LevelCropSide / LevelSquare
-		concurrently(crops, func(k int) {
+		cell := s.H * Square / CropSide
+		const per = CropSide / Square
+		parallel.Concurrently(crops, func(k int) {
 			for c := range s.C {
 				for y := range s.H {
 					row := values[((k*s.C+c)*s.H+y)*s.W:][:s.W]
@@ -328,15 +340,11 @@ func (n *LevelNet) backward(q *devicequeue.Queue, p *levelPass, dsaid []float32,
 		if above != nil {
 			q.Combine(dz, backend.Term{A: 1, X: dz}, backend.Term{A: 1, X: above})
 		}
-		q.ActivationGradient(dz, z, dz, n.way)
-		n.layers[2*i+1].back(q, p.x[2*i+1], dz)
-		dy := n.memory.Take(q, p.y[2*i].Shape())
-		q.Adjoint(dy, dz, n.layers[2*i+1].filter, 0, 1)
-		q.ActivationGradient(dy, p.y[2*i], dy, n.way)
-		n.layers[2*i].back(q, p.x[2*i], dy)
-		if i > 0 {
-			du := n.memory.Take(q, p.x[2*i].Shape())
-			q.Adjoint(du, dy, n.layers[2*i].filter, 0, 1)
+		dy := n.back(q, 2*i+1, dz, p.y[2*i].Shape())
+		if i == 0 {
+			q.Do(func() error { return n.layers[0].Backward(context.Background(), nil, dy, true) })
+		} else {
+			du := n.back(q, 2*i, dy, p.x[2*i].Shape())
 			above = n.memory.Take(q, p.y[2*i-1].Shape())
 			to := above
 			q.Do(func() error { return n.dev.Shuffle(to, du, 2) })
@@ -344,8 +352,8 @@ func (n *LevelNet) backward(q *devicequeue.Queue, p *levelPass, dsaid []float32,
 	}
 }
 
-// LevelScore is what a batch, or a set, came to.
-type LevelScore struct {
+// Score is what a batch, or a set, came to.
+type Score struct {
 	Loss float64
 	// Noisy, Best and Said are mean PSNRs in dB, at most 60: of the crops, of the best constant level of the
 	// better denoiser, and of the map through the denoiser that is chosen.
@@ -355,16 +363,16 @@ type LevelScore struct {
 }
 
 // Add adds a score that is a mean over its Count.
-func (s *LevelScore) Add(o LevelScore) {
+func (s *Score) Add(o Score) {
 	n := float64(o.Count)
 	s.Loss, s.Noisy, s.Best, s.Said, s.Chosen = s.Loss+n*o.Loss, s.Noisy+n*o.Noisy, s.Best+n*o.Best, s.Said+n*o.Said, s.Chosen+n*o.Chosen
 	s.Count += o.Count
 }
 
 // Mean divides sums by the count.
-func (s LevelScore) Mean() LevelScore {
+func (s Score) Mean() Score {
 	n := float64(max(1, s.Count))
-	return LevelScore{s.Loss / n, s.Noisy / n, s.Best / n, s.Said / n, s.Chosen / n, s.Count}
+	return Score{s.Loss / n, s.Noisy / n, s.Best / n, s.Said / n, s.Chosen / n, s.Count}
 }
 
 func decibels(mse float64) float64 { return -10 * math.Log10(mse+1e-6) }
@@ -374,7 +382,7 @@ const choiceWeight = 4
 
 // levelLoss returns the loss of a crop and its gradients. errors are those of the crop, said and dsaid are
 // denoisers×squares.
-func (n *LevelNet) levelLoss(errors [][len(LevelNodes)][levelSquares]float32, said []float32, choice float64, dsaid []float32) (s LevelScore, dchoice float64) {
+func (n *Net) levelLoss(errors [][len(Nodes)][levelSquares]float32, said []float32, choice float64, dsaid []float32) (s Score, dchoice float64) {
 	var losses, mean [levelmap.Denoisers]float64
 	best := math.Inf(1)
 	var constant [levelmap.Denoisers]float64 // the loss of the best constant level
@@ -392,7 +400,7 @@ func (n *LevelNet) levelLoss(errors [][len(LevelNodes)][levelSquares]float32, sa
 		for i, v := range slopes {
 			dsaid[k*levelSquares+i] = float32(scale * v / levelmap.Denoisers)
 		}
-		for node := range LevelNodes {
+		for node := range Nodes {
 			all := 0.0
 			for _, v := range errors[k][node] {
 				all += float64(v) / levelSquares
@@ -425,10 +433,10 @@ func (n *LevelNet) levelLoss(errors [][len(LevelNodes)][levelSquares]float32, sa
 // levelError returns the error of a square at the number u, and the derivative of its logarithm. Between
 // nodes the logarithm is cubic (Catmull and Rom), in the first interval linear; below 0 the error is that
 // of 0, with a slope that leads back to 0 from next to it and not from far.
-func levelError(errors *[len(LevelNodes)][levelSquares]float32, square int, u float64) (e, slope float64) {
+func levelError(errors *[len(Nodes)][levelSquares]float32, square int, u float64) (e, slope float64) {
 	const tiny = 1e-7
 	at := func(k int) float64 {
-		return math.Log(float64(errors[min(max(k, 0), len(LevelNodes)-1)][square]) + tiny)
+		return math.Log(float64(errors[min(max(k, 0), len(Nodes)-1)][square]) + tiny)
 	}
 	if u < 0 {
 		slope = at(1) - at(0)
@@ -437,7 +445,7 @@ func levelError(errors *[len(LevelNodes)][levelSquares]float32, square int, u fl
 		}
 		return math.Exp(at(0)), slope
 	}
-	const last = len(LevelNodes) - 1
+	const last = len(Nodes) - 1
 	if u >= float64(last) {
 		return math.Exp(at(last)), max(at(last)-at(last-1), 0.1)
 	}
@@ -460,15 +468,15 @@ func levelError(errors *[len(LevelNodes)][levelSquares]float32, square int, u fl
 }
 
 // Step learns from a batch drawn from crops.
-func (n *LevelNet) Step(crops []*LevelCrop) (LevelScore, error) {
+func (n *Net) Step(crops []*Crop) (Score, error) {
 	r := rand.New(rand.NewPCG(n.config.Seed, uint64(n.at)))
-	batch := make([]*LevelCrop, n.config.Batch)
+	batch := make([]*Crop, n.config.Batch)
 	for i := range batch {
-		batch[i] = crops[r.IntN(len(crops))].turned(symmetry(r.IntN(symmetries)))
+		batch[i] = crops[r.IntN(len(crops))].turned(symmetry.Symmetry(r.IntN(symmetry.Number)))
 	}
 	q := &devicequeue.Queue{Dev: n.dev}
 	for _, l := range n.layers {
-		l.clear(q)
+		q.Do(l.Clear)
 	}
 	p := n.forward(q, samplesOf(batch), len(batch))
 	score, dsaid, dchoice := n.score(p, batch)
@@ -481,33 +489,33 @@ func (n *LevelNet) Step(crops []*LevelCrop) (LevelScore, error) {
 	n.backward(q, p, dsaid, dchoice)
 	for i, l := range n.layers {
 		if i != levelmap.Choice {
-			l.gradients(q)
+			q.Do(l.Gradients)
 		}
 	}
 	if q.Err != nil {
-		return LevelScore{}, q.Err
+		return Score{}, q.Err
 	}
 	progress := float64(n.at) / float64(n.config.Iterations)
 	rate := n.config.Rate * min(1, float64(n.at+1)/100) * (0.5 + 0.5*math.Cos(math.Pi*min(progress, 1))) * 0.98
-	if err := n.descent.step(n.at, rate+n.config.Rate*0.02, gradientNorm(n.descent.parameters)); err != nil {
-		return LevelScore{}, err
+	if _, err := n.descent.Step(n.at, rate+n.config.Rate*0.02); err != nil {
+		return Score{}, err
 	}
 	n.at++
 	keep := min(0.995, float64(n.at)/float64(n.at+10))
-	for i, p := range n.descent.parameters {
-		for k, v := range p.values {
+	for i, p := range n.learned {
+		for k, v := range p.Values() {
 			n.average[i][k] = float32(keep*float64(n.average[i][k]) + (1-keep)*float64(v))
 		}
 	}
-	n.prepare(q)
+	q.Do(n.update)
 	return score, q.Err
 }
 
 // score returns the score of a pass, and the gradients of the sum of losses.
-func (n *LevelNet) score(p *levelPass, batch []*LevelCrop) (score LevelScore, dsaid []float32, dchoice []float64) {
+func (n *Net) score(p *levelPass, batch []*Crop) (score Score, dsaid []float32, dchoice []float64) {
 	dsaid, dchoice = make([]float32, len(p.said)), make([]float64, len(batch))
-	scores := make([]LevelScore, len(batch))
-	concurrently(len(batch), func(k int) {
+	scores := make([]Score, len(batch))
+	parallel.Concurrently(len(batch), func(k int) {
 		const each = levelmap.Denoisers * levelSquares
 		scores[k], dchoice[k] = n.levelLoss(batch[k].Errors, p.said[k*each:][:each], p.choice[k], dsaid[k*each:][:each])
 	})
@@ -518,15 +526,15 @@ func (n *LevelNet) score(p *levelPass, batch []*LevelCrop) (score LevelScore, ds
 }
 
 // Evaluate returns the score of crops of each kind, with the mean of the last parameters.
-func (n *LevelNet) Evaluate(crops []*LevelCrop) (map[string]LevelScore, error) {
+func (n *Net) Evaluate(crops []*Crop) (map[string]Score, error) {
 	q := &devicequeue.Queue{Dev: n.dev}
-	current := make([][]float32, len(n.descent.parameters))
-	for i, p := range n.descent.parameters {
-		current[i] = append([]float32(nil), p.values...)
-		copy(p.values, n.average[i])
+	current := make([][]float32, len(n.learned))
+	for i, p := range n.learned {
+		current[i] = append([]float32(nil), p.Values()...)
+		copy(p.Values(), n.average[i])
 	}
-	n.prepare(q)
-	kinds := map[string]LevelScore{}
+	q.Do(n.update)
+	kinds := map[string]Score{}
 	for at := 0; at < len(crops); at += n.config.Batch {
 		batch := crops[at:min(at+n.config.Batch, len(crops))]
 		p := n.forward(q, samplesOf(batch), len(batch))
@@ -542,20 +550,20 @@ func (n *LevelNet) Evaluate(crops []*LevelCrop) (map[string]LevelScore, error) {
 			kinds[c.Kind] = sum
 		}
 	}
-	for i, p := range n.descent.parameters {
-		copy(p.values, current[i])
+	for i, p := range n.learned {
+		copy(p.Values(), current[i])
 	}
-	n.prepare(q)
+	q.Do(n.update)
 	for kind, s := range kinds {
 		kinds[kind] = s.Mean()
 	}
 	return kinds, q.Err
 }
 
-func samplesOf(batch []*LevelCrop) []float32 {
+func samplesOf(batch []*Crop) []float32 {
 	each := len(batch[0].Noisy)
 	out := make([]float32, len(batch)*each)
-	concurrently(len(batch), func(k int) {
+	parallel.Concurrently(len(batch), func(k int) {
 		for i := range each {
 			out[k*each+i] = batch[k].sample(i)
 		}
@@ -564,18 +572,18 @@ func samplesOf(batch []*LevelCrop) []float32 {
 }
 
 // turned returns a crop, turned.
-func (c *LevelCrop) turned(s symmetry) *LevelCrop {
+func (c *Crop) turned(s symmetry.Symmetry) *Crop {
 	if s == 0 {
 		return c
 	}
-	const side, per = LevelCropSide, LevelCropSide / LevelSquare
-	out := &LevelCrop{Kind: c.Kind, Noisy: make([]uint16, len(c.Noisy)), Errors: make([][len(LevelNodes)][levelSquares]float32, len(c.Errors))}
+	const side, per = CropSide, CropSide / Square
+	out := &Crop{Kind: c.Kind, Noisy: make([]uint16, len(c.Noisy)), Errors: make([][len(Nodes)][levelSquares]float32, len(c.Errors))}
 	for k := range 3 {
-		turned(s, out.Noisy[k*side*side:][:side*side], c.Noisy[k*side*side:], side)
+		symmetry.Apply(s, out.Noisy[k*side*side:][:side*side], c.Noisy[k*side*side:], side)
 	}
 	for k := range c.Errors {
-		for node := range LevelNodes {
-			turned(s, out.Errors[k][node][:], c.Errors[k][node][:], per)
+		for node := range Nodes {
+			symmetry.Apply(s, out.Errors[k][node][:], c.Errors[k][node][:], per)
 		}
 	}
 	return out

@@ -1,4 +1,4 @@
-package train
+package levellearning
 
 import (
 	"context"
@@ -9,34 +9,35 @@ import (
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/cameranoise"
 	"github.com/averaged/imaging/internal/synthetic"
+	"github.com/averaged/imaging/train"
 )
 
-// A level map (LevelNet) learns from crops on which each frozen denoiser has been tried at every level of
-// LevelNodes: what is left of the noise, square by square. So the loss is of what comes out, in decibels,
+// A level map (Net) learns from crops on which each frozen denoiser has been tried at every level of
+// Nodes: what is left of the noise, square by square. So the loss is of what comes out, in decibels,
 // and no level has to be defined; and a crop is denoised a dozen times once, not in every iteration.
 
-// LevelNodes are the noise levels at which denoisers are tried: 0, and from 0.005 on in octaves. A level
-// map's numbers u lie between 0 and len(LevelNodes)−1; between nodes the level is linear in u below the
+// Nodes are the noise levels at which denoisers are tried: 0, and from 0.005 on in octaves. A level
+// map's numbers u lie between 0 and len(Nodes)−1; between nodes the level is linear in u below the
 // first octave and geometric above it (LevelAt).
-var LevelNodes = [...]float64{0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64}
+var Nodes = [...]float64{0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64}
 
 const (
-	// LevelCropSide is the side of a crop, and LevelSquare that of its squares, in pixels.
-	LevelCropSide, LevelSquare = 128, denoise.MapSide
-	levelSquares               = (LevelCropSide / LevelSquare) * (LevelCropSide / LevelSquare)
+	// CropSide is the side of a crop, and Square that of its squares, in pixels.
+	CropSide, Square = 128, denoise.MapSide
+	levelSquares     = (CropSide / Square) * (CropSide / Square)
 )
 
-// LevelCrop is a crop with noise, and the errors of what denoisers make of it.
-type LevelCrop struct {
+// Crop is a crop with noise, and the errors of what denoisers make of it.
+type Crop struct {
 	Kind string
 	// Noisy has 3×128×128 samples (v+½)/2 in 16 bits, of v in [−0.5, 1.5].
 	Noisy []uint16
 	// Errors are mean squares in each square, for each denoiser and node.
-	Errors [][len(LevelNodes)][levelSquares]float32
+	Errors [][len(Nodes)][levelSquares]float32
 }
 
 // sample returns the value of a sample.
-func (c *LevelCrop) sample(i int) float32 { return float32(c.Noisy[i])/32768 - 0.5 }
+func (c *Crop) sample(i int) float32 { return float32(c.Noisy[i])/32768 - 0.5 }
 
 // levelMixture are the shares of kinds of crops.
 var levelMixture = []struct {
@@ -47,9 +48,9 @@ var levelMixture = []struct {
 	{"exposure", 0.08}, {"clean", 0.05}, {"texture", 0.06}, {"drawing", 0.05},
 }
 
-// LevelCropOf draws crop number seed of some pictures, of one kind unless only is empty: what is photographed,
+// CropOf draws crop number seed of some pictures, of one kind unless only is empty: what is photographed,
 // and the truth.
-func LevelCropOf(set *Pictures, seed uint64, only string) (kind string, noisy, clean []float32, err error) {
+func CropOf(set *train.Pictures, seed uint64, only string) (kind string, noisy, clean []float32, err error) {
 	r := rand.New(rand.NewPCG(seed, 0x6c65_7665_6c73))
 	kind = levelMixture[0].kind
 	u := r.Float64()
@@ -62,18 +63,11 @@ func LevelCropOf(set *Pictures, seed uint64, only string) (kind string, noisy, c
 	if only != "" {
 		kind = only
 	}
-	const side = LevelCropSide
-	c := CameraConfig()
+	const side = CropSide
+	c := train.CameraConfig()
 	c.Crop, c.Camera.White, c.Camera.Clean = side, 0, 0
-	photograph := func(grey bool) ([]float32, []float32, error) {
-		s := c.shot(newGenerator(r.Uint64()))
-		if grey {
-			s.grey = true
-		}
-		noisy, clean, err := c.levelShot(set, s, r)
-		return noisy, clean, err
-	}
-	scene := func() []float32 { return cutScene(set, r, side) }
+	photograph := func(grey bool) ([]float32, []float32, error) { return c.Photograph(set, grey, r) }
+	scene := func() []float32 { return set.Scene(r, side) }
 	between := func(low, high float64) float64 { return low + (high-low)*r.Float64() }
 	level := func(most float64) float64 {
 		root := between(math.Sqrt(0.004), math.Sqrt(most))
@@ -186,62 +180,18 @@ func detail(pix []float32, side int) (sum float64) {
 	return sum
 }
 
-// cutScene returns a square of a picture, turned.
-func cutScene(set *Pictures, r *rand.Rand, side int) []float32 {
-	p := &set.list[r.IntN(len(set.list))]
-	y, x := r.IntN(p.h-side+1), r.IntN(p.w-side+1)
-	turn := symmetry(r.IntN(symmetries))
-	scene, cut := make([]float32, 3*side*side), make([]float32, side*side)
-	for k := range 3 {
-		for i := range side {
-			p.row(cut[i*side:][:side], k, y+i, x)
-		}
-		turn.apply(scene[k*side*side:][:side*side], cut, side)
-	}
-	return scene
-}
-
-// levelShot returns a crop as a camera takes it, in three channels.
-func (c Config) levelShot(set *Pictures, s shot, r *rand.Rand) (noisy, clean []float32, err error) {
-	p := &set.list[r.IntN(len(set.list))]
-	camera, side := s.fitting(c.SmallestPicture(), min(p.h, p.w))
-	one := &Pictures{channels: 3, list: []picture{*p}}
-	scene := cutScene(one, r, side)
-	if s.grey {
-		scene = scene[side*side:][:side*side]
-	}
-	noisy, clean, side, err = s.take(camera, scene, side, r.Uint64())
-	if err != nil {
-		return nil, nil, err
-	}
-	y, x := r.IntN(side-c.Crop+1), r.IntN(side-c.Crop+1)
-	cut := func(pix []float32) []float32 {
-		out := make([]float32, 0, 3*c.Crop*c.Crop)
-		for k := range 3 {
-			if s.grey {
-				k = 0
-			}
-			for i := range c.Crop {
-				out = append(out, pix[k*side*side+(y+i)*side+x:][:c.Crop]...)
-			}
-		}
-		return out
-	}
-	return cut(noisy), cut(clean), nil
-}
-
-// LevelTrial tries denoisers on crops. It is for one goroutine.
-type LevelTrial struct {
+// Trial tries denoisers on crops. It is for one goroutine.
+type Trial struct {
 	dev       backend.Device
-	denoisers [][len(LevelNodes)]*denoise.Network
+	denoisers [][len(Nodes)]*denoise.Network
 }
 
-// NewLevelTrial makes the networks of every node, of denoisers with levels and a guide.
-func NewLevelTrial(ctx context.Context, dev backend.Device, denoisers ...*denoise.Network) (*LevelTrial, error) {
-	t := &LevelTrial{dev: dev}
+// NewTrial makes the networks of every node, of denoisers with levels and a guide.
+func NewTrial(ctx context.Context, dev backend.Device, denoisers ...*denoise.Network) (*Trial, error) {
+	t := &Trial{dev: dev}
 	for _, n := range denoisers {
-		var at [len(LevelNodes)]*denoise.Network
-		for k, sigma := range LevelNodes {
+		var at [len(Nodes)]*denoise.Network
+		for k, sigma := range Nodes {
 			if sigma == 0 {
 				continue
 			}
@@ -258,12 +208,12 @@ func NewLevelTrial(ctx context.Context, dev backend.Device, denoisers ...*denois
 // Crop returns a crop with the errors of every denoiser at every node. What would only grow worse is not
 // computed: beyond a node at which each square's error is twice its least, the error grows on by a quarter
 // a node; and far below the noise, where nothing is removed yet, it is that of node 0.
-func (t *LevelTrial) Crop(ctx context.Context, kind string, noisy, clean []float32) (*LevelCrop, error) {
-	c := &LevelCrop{Kind: kind, Noisy: make([]uint16, len(noisy))}
+func (t *Trial) Crop(ctx context.Context, kind string, noisy, clean []float32) (*Crop, error) {
+	c := &Crop{Kind: kind, Noisy: make([]uint16, len(noisy))}
 	for i, v := range noisy {
 		c.Noisy[i] = uint16(min(max(math.Round(float64(v+0.5)*32768), 0), 65535))
 	}
-	s := backend.Shape{N: 1, C: 3, H: LevelCropSide, W: LevelCropSide}
+	s := backend.Shape{N: 1, C: 3, H: CropSide, W: CropSide}
 	src, err := t.dev.Alloc(s)
 	if err != nil {
 		return nil, err
@@ -284,12 +234,12 @@ func (t *LevelTrial) Crop(ctx context.Context, kind string, noisy, clean []float
 	}
 	grey := isGrey(noisy)
 	for _, at := range t.denoisers {
-		var errors [len(LevelNodes)][levelSquares]float32
+		var errors [len(Nodes)][levelSquares]float32
 		errors[0] = plain
 		least := plain
 		done := false
-		for k := 1; k < len(LevelNodes); k++ {
-			sigma := LevelNodes[k]
+		for k := 1; k < len(Nodes); k++ {
+			sigma := Nodes[k]
 			if sigma < math.Sqrt(sum)/10 {
 				errors[k] = plain
 				continue
@@ -319,8 +269,8 @@ func (t *LevelTrial) Crop(ctx context.Context, kind string, noisy, clean []float
 	return c, nil
 }
 
-func (t *LevelTrial) apply(ctx context.Context, n *denoise.Network, dst, src backend.Buffer, sigma float64) ([]float32, error) {
-	radii, err := n.GuideLevels(ctx, src, denoise.ConstantLevels(LevelCropSide, LevelCropSide, sigma), 1)
+func (t *Trial) apply(ctx context.Context, n *denoise.Network, dst, src backend.Buffer, sigma float64) ([]float32, error) {
+	radii, err := n.GuideLevels(ctx, src, denoise.ConstantLevels(CropSide, CropSide, sigma), 1)
 	if err != nil {
 		return nil, err
 	}
@@ -337,15 +287,15 @@ func (t *LevelTrial) apply(ctx context.Context, n *denoise.Network, dst, src bac
 }
 
 func squareErrors(a, b []float32) (list [levelSquares]float32) {
-	const side, per = LevelCropSide, LevelCropSide / LevelSquare
+	const side, per = CropSide, CropSide / Square
 	var sums [levelSquares]float64
 	for i := range a {
 		d := float64(a[i]) - float64(b[i])
 		y, x := i%(side*side)/side, i%side
-		sums[y/LevelSquare*per+x/LevelSquare] += d * d
+		sums[y/Square*per+x/Square] += d * d
 	}
 	for i, v := range sums {
-		list[i] = float32(v / (3 * LevelSquare * LevelSquare))
+		list[i] = float32(v / (3 * Square * Square))
 	}
 	return list
 }
