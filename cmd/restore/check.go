@@ -89,7 +89,7 @@ bounds. A network is proven anew, and attacked.
 The default prior is ` + defaultPrior() + `, tv is total variation, and the others are
 networks.
 ` + embeddedNetworks() + `
-The exit status is 0 only if everything that the certificate claims was seen to hold.
+The exit status is 0 only if everything that the certificate claims holds.
 'restore man check' says what is tested.`,
 		Annotations: story(`The iteration runs from two different starts. The residual of each is printed beside
 its proven bound, and the distance of the two, which must never grow. Residuals and

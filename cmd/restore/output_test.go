@@ -236,7 +236,7 @@ func TestTileIsExplained(t *testing.T) {
 	inFolder(t)
 	save(t, "a.png", picture(1, 12, 14, 8, 0.05))
 	r := succeeds(t, denoising("--method", "tv", "--tile", "512", "a.png")...)
-	requireOneLine(t, r.stderr, "note: --tile 512 has no effect", "as a whole")
+	requireOneLine(t, r.stderr, "note: --tile 512 has no effect", "for the whole image at once")
 	require.Empty(t, succeeds(t, denoising("--tile", "auto", "--force", "a.png")...).stderr)
 	require.Empty(t, succeeds(t, denoising("--tile", "512", "--weights", seeded(t, "euler"), "--force", "a.png")...).stderr)
 }
