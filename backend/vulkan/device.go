@@ -15,16 +15,12 @@ import (
 type Option func(*settings)
 
 type settings struct {
-	limit     int64
-	unchecked bool
+	limit int64
 }
 
 // MemoryLimit sets how many bytes of the GPU's memory the device may hold before a call returns
 // backend.ErrOutOfMemory; 0, the default, means nine tenths of what is free when it is opened.
 func MemoryLimit(bytes int64) Option { return func(s *settings) { s.limit = bytes } }
-
-// unchecked leaves out the comparisons with the processor.
-func unchecked() Option { return func(s *settings) { s.unchecked = true } }
 
 // Device is a GPU; it implements backend.Device. Safe for concurrent use.
 type Device struct {
@@ -83,17 +79,15 @@ func Open(index int, options ...Option) (*Device, error) {
 		g.stream.most, g.stream.patience = operationsOnProcessor, time.Hour
 	}
 	d := &Device{devicekit.New[memory, *filter](g, false), g}
-	if !g.unchecked {
-		g.once.Do(func() { g.checked = g.compare(d) })
-		err := g.checked
-		if err == nil {
-			err = g.newCanary()
-		}
-		if err != nil {
-			err = g.failed(err)
-			_ = d.Close() // it says the same
-			return nil, err
-		}
+	g.once.Do(func() { g.checked = g.compare(d) })
+	err = g.checked
+	if err == nil {
+		err = g.newCanary()
+	}
+	if err != nil {
+		err = g.failed(err)
+		_ = d.Close() // it says the same
+		return nil, err
 	}
 	return d, nil
 }

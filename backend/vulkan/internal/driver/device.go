@@ -279,7 +279,6 @@ type Commands struct {
 	fence         uint64
 	recording     bool
 	pending       bool
-	first         bool // nothing has been recorded
 	set           *uint64
 	setInfo       *descriptorSetAllocateInfo
 	buffers       *[MaxBindings]descriptorBuffer

@@ -1,3 +1,5 @@
+//lint:file-ignore U1000 structures have all the fields that C has
+
 package driver
 
 import "unsafe"
