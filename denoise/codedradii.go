@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/denoise/guide"
-	"github.com/averaged/imaging/denoise/tile"
+	"github.com/averaged/imaging/internal/nn/guide"
+	"github.com/averaged/imaging/internal/nn/tile"
 )
 
 // Radii of 40 groups at half the resolution take 40 bytes for a pixel of the photograph, more than

@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/denoise/internal/ondevice"
 	"github.com/averaged/imaging/denoise/rungekutta"
-	"github.com/averaged/imaging/denoise/tile"
+	"github.com/averaged/imaging/internal/nn/ondevice"
+	"github.com/averaged/imaging/internal/nn/tile"
 )
 
 // deviceBlock is a block on a device.

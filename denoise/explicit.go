@@ -5,7 +5,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise/rungekutta"
-	"github.com/averaged/imaging/denoise/tile"
+	"github.com/averaged/imaging/internal/nn/tile"
 )
 
 // explicit is a network of steps of an explicit method, which a device makes in one

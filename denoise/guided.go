@@ -11,8 +11,9 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise/activation"
-	"github.com/averaged/imaging/denoise/guide"
-	"github.com/averaged/imaging/denoise/tile"
+	"github.com/averaged/imaging/internal/nn/guide"
+	"github.com/averaged/imaging/internal/nn/tensors"
+	"github.com/averaged/imaging/internal/nn/tile"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -70,7 +71,7 @@ func (m Model) addGuide(list []weights.Tensor, dtype weights.DType) ([]weights.T
 }
 
 // takeGuide reads the tensors of a guide of these widths and this slope.
-func (m Model) takeGuide(r *weights.Taker, widths []int, slope float64) (*guide.Model, error) {
+func (m Model) takeGuide(r *tensors.Taker, widths []int, slope float64) (*guide.Model, error) {
 	if err := guide.CheckWidths(widths); err != nil {
 		return nil, err
 	}

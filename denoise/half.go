@@ -3,7 +3,7 @@ package denoise
 import (
 	"fmt"
 
-	"github.com/averaged/imaging/weights"
+	"github.com/averaged/imaging/internal/nn/tensors"
 )
 
 // Rounded16 returns the model with all weights, biases, gains and radii rounded to the nearest
@@ -16,7 +16,7 @@ func (m Model) Rounded16() (Model, error) {
 			what   string
 			values []float32
 		}{{"weight", b.Filter}, {"bias", b.Bias}, {"gain", b.Gain}, {"radius", b.Radius}} {
-			halves, err := weights.RoundHalf(part.what, part.values)
+			halves, err := tensors.RoundHalf(part.what, part.values)
 			if err != nil {
 				return Model{}, fmt.Errorf("block %d: %w", i, err)
 			}
@@ -28,7 +28,7 @@ func (m Model) Rounded16() (Model, error) {
 	}
 	for _, l := range rounded.Guide.Layers {
 		for _, values := range [][]float32{l.Weight, l.Bias} {
-			halves, err := weights.RoundHalf(l.Name, values)
+			halves, err := tensors.RoundHalf(l.Name, values)
 			if err != nil {
 				return Model{}, err
 			}

@@ -11,8 +11,8 @@ import (
 	"sync"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/denoise/guide"
-	"github.com/averaged/imaging/denoise/tile"
+	"github.com/averaged/imaging/internal/nn/guide"
+	"github.com/averaged/imaging/internal/nn/tile"
 )
 
 // LevelMap is a noise level for each square of an image. Between the centres of squares it is bilinear.

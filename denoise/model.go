@@ -7,9 +7,9 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise/activation"
-	"github.com/averaged/imaging/denoise/guide"
 	"github.com/averaged/imaging/denoise/normbound"
 	"github.com/averaged/imaging/denoise/rungekutta"
+	"github.com/averaged/imaging/internal/nn/guide"
 )
 
 // Architecture is the form of an averaged network without its weights. The zero value

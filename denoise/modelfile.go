@@ -7,6 +7,7 @@ import (
 
 	"github.com/averaged/imaging/denoise/activation"
 	"github.com/averaged/imaging/denoise/rungekutta"
+	"github.com/averaged/imaging/internal/nn/tensors"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -73,7 +74,7 @@ func (m Model) Checksum() (string, error) {
 // the file without one; another must be for these weights, and its numbers of steps go
 // into the card. It is written as it is: Load verifies it.
 func (m Model) File(card weights.Card, c Certificate, opts ...weights.FileOption) (*weights.File, error) {
-	dtype := weights.TypeOf(opts...)
+	dtype := tensors.TypeOf(opts...)
 	r, err := m.radius()
 	if err != nil {
 		return nil, err
@@ -154,7 +155,7 @@ func FromFile(f *weights.File) (Model, error) {
 	if a.Blocks > maxBlocks || a.Width > maxSide || a.Kernel > maxSide {
 		return Model{}, fmt.Errorf("%d blocks of %d channels, %d×%d, at most %d and %d are allowed", a.Blocks, a.Width, a.Kernel, a.Kernel, maxBlocks, maxSide)
 	}
-	r := weights.NewTaker(f)
+	r := tensors.NewTaker(f)
 	for i := range a.Blocks {
 		b := Block{
 			Filter: r.Take(weightName(i), -1, a.Width, a.Kernel, a.Kernel),

@@ -10,8 +10,8 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise/dncnn"
-	"github.com/averaged/imaging/denoise/guide"
-	"github.com/averaged/imaging/denoise/tile"
+	"github.com/averaged/imaging/internal/nn/guide"
+	"github.com/averaged/imaging/internal/nn/tile"
 	"github.com/averaged/imaging/weights"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise/normbound"
-	"github.com/averaged/imaging/denoise/tile"
+	"github.com/averaged/imaging/internal/nn/tile"
 )
 
 // DefaultInnerError is the root mean square error, over the samples of an image, that

@@ -4,11 +4,11 @@ import (
 	"context"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/denoise/pullback"
 	"github.com/averaged/imaging/denoise/refute"
 	"github.com/averaged/imaging/denoise/rungekutta"
-	"github.com/averaged/imaging/denoise/tile"
 	"github.com/averaged/imaging/internal/devicequeue"
+	"github.com/averaged/imaging/internal/nn/pullback"
+	"github.com/averaged/imaging/internal/nn/tile"
 )
 
 // pullBack sets dst = J(x)ᵀv of a denoiser that can do it (refute.Differentiable).

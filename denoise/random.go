@@ -7,9 +7,9 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise/activation"
-	"github.com/averaged/imaging/denoise/guide"
 	"github.com/averaged/imaging/denoise/internal/draw"
 	"github.com/averaged/imaging/denoise/normbound"
+	"github.com/averaged/imaging/internal/nn/guide"
 )
 
 // RandomModel returns a network of the given architecture with independent Gaussian

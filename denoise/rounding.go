@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise/internal/rounding"
 	"github.com/averaged/imaging/denoise/normbound"
-	"github.com/averaged/imaging/denoise/rounding"
 	"github.com/averaged/imaging/denoise/rungekutta"
 )
 

@@ -2,7 +2,7 @@ package denoise
 
 import (
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/denoise/tile"
+	"github.com/averaged/imaging/internal/nn/tile"
 )
 
 // A network with Model.Shuffle is UᵀΦU, where U rearranges the pixels of an image into

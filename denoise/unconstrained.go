@@ -6,7 +6,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise/dncnn"
-	"github.com/averaged/imaging/denoise/tile"
+	"github.com/averaged/imaging/internal/nn/tile"
 )
 
 // NewDnCNN puts a DnCNN on a device, which stays the caller's. Nothing is proven of it.

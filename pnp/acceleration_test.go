@@ -246,7 +246,7 @@ func TestMemoryOfAccelerations(t *testing.T) {
 					require.NoError(t, err, "%+v, run %d", c, i)
 					x.Free()
 					stopping := opt
-					stopping.Progress = func(p Progress) error {
+					stopping.Progress = func(p backend.Progress) error {
 						if p.Iteration == 7 {
 							return refuse
 						}
@@ -303,7 +303,7 @@ func TestEveryAccelerationEndsWithItsContext(t *testing.T) {
 		for _, a := range accelerations {
 			ctx, cancel := context.WithCancel(t.Context())
 			_, _, err := Solve(ctx, dev, y, k, shrink(dev, 1e-3), Options{
-				DataStep: step, Acceleration: a, Tolerance: -1, Progress: func(p Progress) error {
+				DataStep: step, Acceleration: a, Tolerance: -1, Progress: func(p backend.Progress) error {
 					if p.Iteration == 3 {
 						cancel()
 					}

@@ -135,7 +135,7 @@ func Check(ctx context.Context, dev backend.Device, y backend.Buffer, k operator
 		}
 		report.hold(row, previous, row.Errors-before+room, least)
 		if opt.Progress != nil {
-			err := opt.Progress(Progress{Iteration: n + 1, MaxIterations: limit, Residual: relative(row.Residuals[0], size)})
+			err := opt.Progress(backend.Progress{Fraction: float64(n+1) / float64(limit), Iteration: n + 1, Residual: relative(row.Residuals[0], size)})
 			if err != nil {
 				return CheckReport{}, err
 			}

@@ -36,7 +36,8 @@ const (
 	// denoiser is a proximal map are they known to be a gain.
 	Momentum
 	// Halpern goes on from (x₀ + (k+1)·T(x_k))/(k+2). It is slow, but needs only that T is
-	// nonexpansive, and its residual has a bound of the order of 1/k (Lieder 2021).
+	// nonexpansive, and its residual has a bound of the order of 1/k (Lieder 2021): for a program whose denoiser is
+	// proven to be nonexpansive and no more, and is to be used as it is.
 	Halpern
 	// Anderson goes on from the combination Σ aᵢT(xᵢ) of the last points, Options.Memory of
 	// them and x_k, whose residual is least as far as they tell. A safeguard gives up points
@@ -100,17 +101,9 @@ type Options struct {
 	// and one of the operator's range, ProximalStep two more, Halpern, Momentum and
 	// Contraction one each.
 	Memory int
-	// Progress is called after every iteration; an error stops the run and comes
-	// back from Solve.
-	Progress func(Progress) error
-}
-
-// Progress is the state of a run after an iteration.
-type Progress struct {
-	Iteration     int     // 1 after the first
-	MaxIterations int     // where the run ends at the latest
-	Residual      float64 // (‖T(x_k) − x_k‖ + ε_k)/‖T(x_k)‖ of the last x_k that was not given up
-	Tolerance     float64 // where the run ends
+	// Progress is called after every iteration. Fraction is the share of MaxIterations that are made, and Residual
+	// (‖T(x_k) − x_k‖ + ε_k)/‖T(x_k)‖ of the last x_k that was not given up.
+	Progress backend.ProgressFunc
 }
 
 // Report of a run.
@@ -220,7 +213,7 @@ func (it *iteration) run(ctx context.Context, opt Options) (backend.Buffer, Repo
 			report.Rejected = append(report.Rejected, n)
 		}
 		if opt.Progress != nil {
-			err := opt.Progress(Progress{Iteration: n + 1, MaxIterations: limit, Residual: report.Relative, Tolerance: tolerance})
+			err := opt.Progress(backend.Progress{Fraction: float64(n+1) / float64(limit), Iteration: n + 1, Residual: report.Relative, Tolerance: tolerance})
 			if err != nil {
 				return nil, Report{}, err
 			}

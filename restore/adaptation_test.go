@@ -46,18 +46,18 @@ func TestAdapt(t *testing.T) {
 			return out.(*restore.Planar), report
 		}
 		adapted, report := denoised()
-		require.Equal(t, c.stronger, report.Adaptation > 1, "%s: %v", name, report.Adaptation)
-		require.InDelta(t, sigma*report.Adaptation, report.Level, 1e-12)
+		require.Equal(t, c.stronger, report.Network.Adaptation > 1, "%s: %v", name, report.Network.Adaptation)
+		require.InDelta(t, sigma*report.Network.Adaptation, report.Network.Level, 1e-12)
 		fixed, without := denoised(restore.Adaptation(false))
-		require.Zero(t, without.Adaptation)
-		require.InDelta(t, sigma, without.Level, 1e-12)
+		require.Zero(t, without.Network.Adaptation)
+		require.InDelta(t, sigma, without.Network.Level, 1e-12)
 		require.Greater(t, psnr(t, c.x, adapted), psnr(t, c.x, fixed)+0.05, name)
 		_, twice := denoised(restore.Strength(2))
-		require.InDelta(t, 2*report.Level, twice.Level, 1e-12)
+		require.InDelta(t, 2*report.Network.Level, twice.Network.Level, 1e-12)
 		// The noise itself hardly counts.
 		y = noisy(c.x, sigma, 4)
 		_, other := denoised()
-		require.InEpsilon(t, report.Adaptation, other.Adaptation, 0.05, name)
+		require.InEpsilon(t, report.Network.Adaptation, other.Network.Adaptation, 0.05, name)
 	}
 }
 
@@ -74,9 +74,9 @@ func TestAdaptationIsBounded(t *testing.T) {
 		sigma := rapid.SampledFrom([]float64{1e-9, 0.01, 1}).Draw(t, "sigma")
 		_, report, err := restore.Denoise(t.Context(), p, n, restore.Sigma(sigma))
 		require.NoError(t, err)
-		require.InDelta(t, 0, math.Log(report.Adaptation), 0.4+1e-12)
+		require.InDelta(t, 0, math.Log(report.Network.Adaptation), 0.4+1e-12)
 		if min(h, w) < 4 {
-			require.Equal(t, 1.0, report.Adaptation)
+			require.Equal(t, 1.0, report.Network.Adaptation)
 		}
 	})
 }
@@ -85,8 +85,8 @@ func TestAdaptationIsBounded(t *testing.T) {
 func TestAdaptLeavesUnconstrainedNetworksAlone(t *testing.T) {
 	_, report, err := restore.Denoise(t.Context(), edges(16, 16), restore.Method(weights.DnCNN), restore.Sigma(0.15))
 	require.NoError(t, err)
-	require.Zero(t, report.Adaptation)
-	require.InDelta(t, 1, report.Rescaling, 1e-12)
+	require.Zero(t, report.Network.Adaptation)
+	require.InDelta(t, 1, report.Network.Rescaling, 1e-12)
 }
 
 // The noise of a grey image is as strong in all channels that it goes through a network of
@@ -102,7 +102,7 @@ func TestGreyThroughColour(t *testing.T) {
 	grey := noisy(flat, sigma, 7)
 	out, report, err := restore.Denoise(t.Context(), grey, n, restore.Sigma(sigma), restore.Adaptation(false))
 	require.NoError(t, err)
-	require.InDelta(t, math.Sqrt(3)*sigma, report.Level, 1e-12)
+	require.InDelta(t, math.Sqrt(3)*sigma, report.Network.Level, 1e-12)
 	left := 0.0
 	for _, v := range pixels(out) {
 		left += (float64(v) - 0.5) * (float64(v) - 0.5)

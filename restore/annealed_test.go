@@ -21,8 +21,8 @@ func TestAnnealedStepsCount(t *testing.T) {
 		_, report, err := restore.Deblur(t.Context(), y, kernel, restore.Weights(guidedFile(t, 0.02, 0.3)), restore.Sigma(0.03),
 			restore.Iterations(limit), restore.Tolerance(1e-9))
 		require.NoError(t, err)
-		require.Equal(t, want, [2]int{report.Iterations, report.Guide.Looks}, "of %d", limit)
-		require.False(t, report.Converged)
+		require.Equal(t, want, [2]int{report.Iteration.Count, report.Network.Guide.Looks}, "of %d", limit)
+		require.False(t, report.Iteration.Converged)
 	}
 }
 
@@ -48,8 +48,8 @@ func TestAnnealedAgain(t *testing.T) {
 	right, _ := restored(0.03)
 	for _, sigma := range []float64{0.015, 0.06} {
 		told, report := restored(sigma)
-		require.Len(t, report.Left, 2, "%v", sigma)
-		require.InDelta(t, 0.03, report.Sigma, 0.003)
+		require.Len(t, report.Iteration.Left, 2, "%v", sigma)
+		require.InDelta(t, 0.03, report.Noise.Sigma, 0.003)
 		require.InDelta(t, right, told, 0.1, "%v", sigma)
 	}
 }

@@ -56,20 +56,20 @@ func TestLamps(t *testing.T) {
 		return out.(*restore.Planar), report
 	}
 	without, report := run(photograph(plain))
-	require.Zero(t, report.Clipped)
-	require.True(t, report.Iteration.ConvergenceProven())
-	require.Equal(t, 1.0, report.Iteration.Certificate.Peak)
+	require.Zero(t, report.Noise.Clipped)
+	require.True(t, report.Iteration.Run.ConvergenceProven())
+	require.Equal(t, 1.0, report.Iteration.Run.Certificate.Peak)
 	dark := photograph(lit)
 	with, report := run(dark)
-	require.True(t, report.Iteration.Certificate.Converges() && report.Iteration.Certificate.FixedPointExists())
-	require.InDelta(t, 0.015, report.Clipped, 0.01)
+	require.True(t, report.Iteration.Run.Certificate.Converges() && report.Iteration.Run.Certificate.FixedPointExists())
+	require.InDelta(t, 0.015, report.Noise.Clipped, 0.01)
 	require.Greater(t, slices.Max(with.Pix), float32(2))
 	require.LessOrEqual(t, slices.Max(with.Pix), float32(restore.MostBright))
 	require.Greater(t, beside(with), beside(without)-1.5)
 	// A photograph that holds anything above white is not clipped there: all is data.
 	dark.Pix[0] = 1.001
 	data, report := run(dark)
-	require.Zero(t, report.Clipped)
+	require.Zero(t, report.Noise.Clipped)
 	require.Less(t, beside(data), beside(with)-1)
 }
 
@@ -91,7 +91,7 @@ func TestOverexposed(t *testing.T) {
 	}
 	out, report, err := restore.Deblur(t.Context(), y, kernel, restore.Method(restore.TV), restore.Sigma(0.05), restore.Boundary(deblur.Circular))
 	require.NoError(t, err)
-	require.Greater(t, report.Clipped, 0.2)
+	require.Greater(t, report.Noise.Clipped, 0.2)
 	mean := 0.0
 	for y := range 48 {
 		for x := 28; x < 42; x++ {

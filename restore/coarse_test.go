@@ -29,7 +29,7 @@ func TestCoarseNetwork(t *testing.T) {
 	} {
 		got, report, err := restore.Denoise(t.Context(), img, c.noise, restore.Network(white), restore.CoarseNetwork(coarse))
 		require.NoError(t, err)
-		require.Equal(t, c.coarse, report.Guide != nil, name)
+		require.Equal(t, c.coarse, report.Network.Guide != nil, name)
 		used := white
 		if c.coarse {
 			used = coarse
@@ -49,7 +49,7 @@ func TestCoarseNetwork(t *testing.T) {
 func TestDefaultForCoarseNoise(t *testing.T) {
 	want := restore.DefaultMethod()
 	if slices.Contains(weights.Embedded(), weights.Camera) {
-		want = restore.Camera
+		want = weights.Camera
 	}
 	r, err := restore.New()
 	require.NoError(t, err)

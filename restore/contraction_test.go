@@ -43,19 +43,19 @@ func TestErrorBarHolds(t *testing.T) {
 		o := []restore.Option{restore.Sigma(0.05), restore.Contraction(q)}
 		end, report, err := solve(append(o, restore.Tolerance(1e-6))...)
 		require.NoError(t, err)
-		require.True(t, report.Iteration.Certificate.FixedPointExists())
-		require.InDelta(t, q, report.Iteration.Certificate.Contraction, 1e-6)
-		rest := report.Iteration.ErrorBar
+		require.True(t, report.Iteration.Run.Certificate.FixedPointExists())
+		require.InDelta(t, q, report.Iteration.Run.Certificate.Contraction, 1e-6)
+		rest := report.Iteration.Run.ErrorBar
 		for _, tolerance := range []float64{1e-2, 1e-3, 1e-4} {
 			early, report, err := solve(append(o, restore.Tolerance(tolerance))...)
 			require.NoError(t, err)
-			require.True(t, report.Converged)
-			require.LessOrEqual(t, distance(early, end), report.Iteration.ErrorBar+rest, "%s, %v", name, tolerance)
-			require.Greater(t, report.Iteration.ErrorBar, 3*rest, "the bar of a run that ended early is the wider one")
+			require.True(t, report.Iteration.Converged)
+			require.LessOrEqual(t, distance(early, end), report.Iteration.Run.ErrorBar+rest, "%s, %v", name, tolerance)
+			require.Greater(t, report.Iteration.Run.ErrorBar, 3*rest, "the bar of a run that ended early is the wider one")
 		}
 		_, report, err = solve(restore.Sigma(0.05), restore.Iterations(3))
 		require.NoError(t, err)
-		require.True(t, math.IsInf(report.Iteration.ErrorBar, 1))
+		require.True(t, math.IsInf(report.Iteration.Run.ErrorBar, 1))
 	}
 	for _, q := range []float64{0, 1, -1, math.NaN()} {
 		_, _, err := restore.Deblur(t.Context(), y, k, restore.Contraction(q))

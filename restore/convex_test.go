@@ -175,7 +175,7 @@ func TestDeblurSolvesTheConvexProblem(t *testing.T) {
 		out, report, err := restore.Deblur(t.Context(), y, k, restore.Method("tv"), restore.Sigma(sigma), restore.Boundary(deblur.Circular),
 			restore.Constraint(pnp.Unconstrained), restore.Tolerance(3e-5), restore.Iterations(3000))
 		require.NoError(t, err)
-		require.True(t, report.Converged)
+		require.True(t, report.Iteration.Converged)
 		p := convexProblem{channels: channels, h: h, w: w, kernel: k, groups: [][]int{{0}}, weights: []float64{report.Weight}}
 		if channels == 3 {
 			p.groups, p.weights = [][]int{{0}, {1, 2}}, []float64{report.Weight, 3 * report.Weight}

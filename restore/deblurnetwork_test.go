@@ -59,9 +59,9 @@ func TestDeblurByNetworkNeverHarms(t *testing.T) {
 			restored := func(sigma float64) float64 {
 				out, report, err := restore.Deblur(t.Context(), y, k, n, restore.Boundary(c.boundary), restore.Sigma(sigma))
 				require.NoError(t, err)
-				require.True(t, report.Converged, "%s, noise of %v", name, c.sigma)
-				require.True(t, report.Iteration.Certificate.Converges())
-				require.True(t, report.Iteration.Certificate.FixedPointExists())
+				require.True(t, report.Iteration.Converged, "%s, noise of %v", name, c.sigma)
+				require.True(t, report.Iteration.Run.Certificate.Converges())
+				require.True(t, report.Iteration.Run.Certificate.FixedPointExists())
 				return psnr(t, want, out.(*restore.Planar))
 			}
 			right := restored(c.sigma)
@@ -88,12 +88,12 @@ func TestDeblurByNetworkRunsTwice(t *testing.T) {
 	out, report, err := restore.Deblur(t.Context(), photograph, k, restore.Network(n), restore.Sigma(sigma), restore.Boundary(deblur.Circular),
 		restore.Start(restore.StartImage), restore.Adaptation(false))
 	require.NoError(t, err)
-	require.InDelta(t, restore.DeblurLevel(sigma, k), report.Level, 1e-12)
+	require.InDelta(t, restore.DeblurLevel(sigma, k), report.Network.Level, 1e-12)
 
 	op, err := deblur.New(dev, k, deblur.Circular, photograph.Height, photograph.Width)
 	require.NoError(t, err)
 	defer op.Free()
-	phi, err := n.For(t.Context(), report.Level)
+	phi, err := n.For(t.Context(), report.Network.Level)
 	require.NoError(t, err)
 	defer phi.Free()
 	shape := backend.Image(3, photograph.Height, photograph.Width)
@@ -126,8 +126,8 @@ func TestDeblurByNetworkRunsTwice(t *testing.T) {
 	pix := make([]float32, shape.Len())
 	require.NoError(t, dev.Download(pix, second))
 	require.Equal(t, pix, pixels(out))
-	require.Equal(t, before.Iterations+after.Iterations, report.Iterations)
-	require.Equal(t, after.Residuals, report.Iteration.Residuals)
+	require.Equal(t, before.Iterations+after.Iterations, report.Iteration.Count)
+	require.Equal(t, after.Residuals, report.Iteration.Run.Residuals)
 	require.Less(t, left(second), leftFirst)
 	require.InDelta(t, sigma, leftFirst, 0.2*sigma, "what is left is noise")
 }
@@ -152,8 +152,8 @@ func TestDeblurLevel(t *testing.T) {
 	level := func(o ...restore.Option) float64 {
 		_, report, err := restore.Deblur(t.Context(), y, wide, append(o, restore.Network(small), restore.Boundary(deblur.Circular), restore.Adaptation(false))...)
 		require.NoError(t, err)
-		require.True(t, report.Iteration.Certificate.Converges())
-		return report.Level
+		require.True(t, report.Iteration.Run.Certificate.Converges())
+		return report.Network.Level
 	}
 	right := restore.DeblurLevel(0.05, wide)
 	require.InDelta(t, right, level(restore.Sigma(0.05)), 1e-12)
@@ -188,14 +188,14 @@ func TestDeblurAdapts(t *testing.T) {
 		for _, given := range []restore.Option{restore.SigmaAuto(), restore.Sigma(0.02)} {
 			_, report, err := restore.Deblur(t.Context(), y, k, small, given, restore.Boundary(deblur.Circular))
 			require.NoError(t, err)
-			require.InDelta(t, restore.DeblurLevel(report.Disturbance, k)*report.Adaptation, report.Level, 1e-12)
-			require.True(t, report.Iteration.Certificate.Converges())
-			factors[name] = report.Adaptation
+			require.InDelta(t, restore.DeblurLevel(report.Noise.Disturbance, k)*report.Network.Adaptation, report.Network.Level, 1e-12)
+			require.True(t, report.Iteration.Run.Certificate.Converges())
+			factors[name] = report.Network.Adaptation
 		}
 		_, report, err := restore.Deblur(t.Context(), y, k, small, restore.Sigma(0.02), restore.Boundary(deblur.Circular), restore.Adaptation(false))
 		require.NoError(t, err)
-		require.Zero(t, report.Adaptation)
-		require.InDelta(t, restore.DeblurLevel(0.02, k), report.Level, 1e-12)
+		require.Zero(t, report.Network.Adaptation)
+		require.InDelta(t, restore.DeblurLevel(0.02, k), report.Network.Level, 1e-12)
 	}
 	require.Greater(t, factors["edges"], 1.03*factors["waves"])
 }

@@ -123,7 +123,7 @@ func TestEmbeddedMethods(t *testing.T) {
 		out, report, err := restore.Deblur(t.Context(), y, k, restore.Method(name), restore.Sigma(0.1), restore.Iterations(2))
 		require.NoError(t, err, name)
 		require.Equal(t, name, report.Method)
-		require.Equal(t, name != weights.DnCNN, report.Iteration.Certificate.Converges())
+		require.Equal(t, name != weights.DnCNN, report.Iteration.Run.Certificate.Converges())
 		require.Len(t, pixels(out), len(y.Pix))
 
 		// Other weights can have the name, and are of the method of their integrator.
@@ -174,7 +174,7 @@ func TestGeneralRemovesNoise(t *testing.T) {
 		y := noisy(clean, sigma, 3)
 		out, report, err := restore.Denoise(t.Context(), y, n, restore.Sigma(sigma))
 		require.NoError(t, err)
-		require.InDelta(t, sigma*report.Adaptation, report.Level, 1e-15)
+		require.InDelta(t, sigma*report.Network.Adaptation, report.Network.Level, 1e-15)
 		require.Greater(t, psnr(t, clean, out.(*restore.Planar)), psnr(t, clean, y)+gain, "noise of %v", sigma)
 	}
 }

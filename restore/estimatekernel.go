@@ -9,12 +9,14 @@ import (
 
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/deblur/estimate"
+	"github.com/averaged/imaging/internal/denoising"
+	"github.com/averaged/imaging/internal/strength"
 )
 
 // KernelSize sets the largest side that EstimateKernel gives a kernel, in pixels, 3 to 301. The
 // default is 101. How large the kernel is is found; this is a limit.
 func KernelSize(side int) Option {
-	return option{"KernelSize", func(c *settings) error {
+	return option{"KernelSize", func(c *request) error {
 		if side < 3 || side > estimate.MostSize {
 			return &OptionError{Option: "KernelSize", Value: side, Want: fmt.Sprintf("3 to %d", estimate.MostSize)}
 		}
@@ -140,10 +142,7 @@ func forEstimate(img image.Image, options []Option) (*Planar, estimate.Options, 
 	if err != nil {
 		return nil, opt, err
 	}
-	opt = estimate.Options{Sigma: c.sigma, Size: c.kernelSize, Threads: c.threads}
-	if c.progress != nil {
-		opt.Progress = func(f float64) error { return c.progress(ProgressReport{Fraction: f}) }
-	}
+	opt = estimate.Options{Sigma: c.sigma, Size: c.kernelSize, Threads: c.threads, Progress: c.progress}
 	return p.planar, opt, nil
 }
 
@@ -167,7 +166,7 @@ func kernelReport(e *estimate.Estimate) *KernelReport {
 	case r.Agreement >= fairAgreement:
 		r.Trust = FairKernel
 	default:
-		r.Doubts = append(r.Doubts, "the estimated kernel is doubtful: the photograph has few edges, or much texture, to find it by")
+		r.Doubts = append(r.Doubts, "the estimated kernel is doubtful: the photograph has few edges, or much texture")
 	}
 	if r.Varies {
 		r.Doubts = append(r.Doubts, fmt.Sprintf(
@@ -226,13 +225,13 @@ func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, opt
 		return []string{"kernel: it spreads over more of the photograph than blur does, and is no kernel, or one of another scale"}, nil
 	}
 	if !c.sigmaGiven {
-		e, err := p.measured().whiteNoise()
+		e, err := denoising.White(p.measured())
 		if err != nil {
 			return nil, err
 		}
 		c.sigma = e.Sigma
 	}
-	m, ok, err := estimate.Check(ctx, p.planar.Pix, p.planar.Channels, p.planar.Height, p.planar.Width, kernel, max(c.sigma, leastSigma), c.threads)
+	m, ok, err := estimate.Check(ctx, p.planar.Pix, p.planar.Channels, p.planar.Height, p.planar.Width, kernel, max(c.sigma, strength.LeastSigma), c.threads)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -242,7 +241,7 @@ func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, opt
 	case m.Given*m.Given > turnedBetter*m.Turned*m.Turned:
 		return []string{"kernel: turned by 180 degrees it fits the photograph better"}, nil
 	case m.Likeness < foreign:
-		return []string{fmt.Sprintf("kernel: the photograph asks for another one (alike to %.2f of 1)", m.Likeness)}, nil
+		return []string{fmt.Sprintf("kernel: the photograph suggests another one (similarity %.2f of 1)", m.Likeness)}, nil
 	}
 	return nil, nil
 }

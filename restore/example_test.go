@@ -44,7 +44,7 @@ func ExampleDenoise() {
 		return
 	}
 	fmt.Printf("%T of %v, noise %.2f, proven to be averaged: %v\n",
-		out, out.Bounds().Size(), report.Sigma, report.Certified && report.Averagedness < 1)
+		out, out.Bounds().Size(), report.Noise.Sigma, report.Certified && report.Averagedness < 1)
 	// Output: *image.NRGBA of (480,320), noise 0.15, proven to be averaged: true
 }
 
@@ -60,8 +60,8 @@ func ExampleDeblur() {
 		fmt.Println(err)
 		return
 	}
-	c := report.Iteration.Certificate
-	fmt.Printf("converged: %v\n", report.Converged)
+	c := report.Iteration.Run.Certificate
+	fmt.Printf("converged: %v\n", report.Iteration.Converged)
 	fmt.Printf("‖K‖ ≤ %.4g, proven to converge: %v, a fixed point exists: %v\n", c.Norm, c.Converges(), c.FixedPointExists())
 	// Output:
 	// converged: true
@@ -119,7 +119,7 @@ func ExampleNetwork() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("method %s, rescaled by %g, proven to be averaged: %v\n", report.Method, report.Rescaling, report.Certified && report.Averagedness < 1)
+	fmt.Printf("method %s, rescaled by %g, proven to be averaged: %v\n", report.Method, report.Network.Rescaling, report.Certified && report.Averagedness < 1)
 	// Output: method euler, rescaled by 2, proven to be averaged: true
 }
 

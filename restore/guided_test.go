@@ -58,12 +58,12 @@ func TestDenoiseIsGuided(t *testing.T) {
 				defer at.Free()
 			}
 			require.Equal(t, frozenBy(t, at, y, sigma0, strength), pixels(img))
-			require.Zero(t, report.Adaptation, "the guide follows the image")
-			require.Equal(t, strength, report.Guide.Strength)
-			require.Positive(t, report.Guide.Parameters)
-			require.Positive(t, report.Guide.Multiplications)
+			require.Zero(t, report.Network.Adaptation, "the guide follows the image")
+			require.Equal(t, strength, report.Network.Guide.Strength)
+			require.Positive(t, report.Network.Guide.Parameters)
+			require.Positive(t, report.Network.Guide.Multiplications)
 			require.True(t, report.Certified)
-			require.Contains(t, report.Network.String(), "frozen for this photograph")
+			require.Contains(t, report.Network.Certificate.String(), "frozen for this photograph")
 			require.Less(t, report.Averagedness, 1.0)
 		}
 	}
@@ -104,7 +104,7 @@ func TestGuidedGrey(t *testing.T) {
 	}
 	img, report, err := restore.Denoise(t.Context(), y, restore.Weights(f), restore.Sigma(0.05))
 	require.NoError(t, err)
-	require.InDelta(t, 0.05*math.Sqrt(3), report.Level, 1e-12)
+	require.InDelta(t, 0.05*math.Sqrt(3), report.Network.Level, 1e-12)
 	require.Len(t, pixels(img), 480)
 }
 
@@ -194,7 +194,7 @@ func TestRadiiAreFrozenInRuns(t *testing.T) {
 			dev := &radiiOfSteps{Device: own}
 			_, report, err := invert(restore.Weights(f), restore.Device(dev), restore.Tolerance(1e-4))
 			require.NoError(t, err)
-			require.Len(t, dev.seen, report.Iterations, "an application for each iteration")
+			require.Len(t, dev.seen, report.Iteration.Count, "an application for each iteration")
 			var lengths []int
 			for i, radii := range dev.seen {
 				require.NotEmpty(t, radii)
@@ -204,22 +204,22 @@ func TestRadiiAreFrozenInRuns(t *testing.T) {
 				lengths[len(lengths)-1]++
 			}
 			last := lengths[len(lengths)-1]
-			require.Equal(t, report.Iteration.Iterations, last, "the certified run has one set of radii")
+			require.Equal(t, report.Iteration.Run.Iterations, last, "the certified run has one set of radii")
 			require.Greater(t, last, 2)
 			if strings.HasPrefix(name, "deblur") {
 				require.Equal(t, slices.Repeat([]int{1}, strength.AnnealedSteps), lengths[:len(lengths)-1])
 			} else {
 				require.Len(t, lengths, 2)
 			}
-			require.Equal(t, len(lengths), report.Guide.Looks)
-			require.Equal(t, 1.0, report.Guide.Strength)
-			require.Zero(t, report.Adaptation)
+			require.Equal(t, len(lengths), report.Network.Guide.Looks)
+			require.Equal(t, 1.0, report.Network.Guide.Strength)
+			require.Zero(t, report.Network.Adaptation)
 			require.True(t, report.Certified)
 			require.Less(t, report.Averagedness, 1.0)
-			require.Contains(t, report.Network.String(), "frozen for this photograph")
-			require.True(t, report.Iteration.Certificate.Converges())
-			require.True(t, report.Converged)
-			require.Equal(t, report.Averagedness, report.Iteration.Certificate.Denoiser)
+			require.Contains(t, report.Network.Certificate.String(), "frozen for this photograph")
+			require.True(t, report.Iteration.Run.Certificate.Converges())
+			require.True(t, report.Iteration.Converged)
+			require.Equal(t, report.Averagedness, report.Iteration.Run.Certificate.Denoiser)
 		})
 	}
 }
@@ -235,9 +235,9 @@ func TestStrengthOfGuidedIterations(t *testing.T) {
 		require.NoError(t, err)
 		_, at05, err := invert(restore.Weights(f), restore.Device(half), restore.Iterations(1), restore.Strength(0.5))
 		require.NoError(t, err)
-		require.Equal(t, at1.Level, at05.Level, name)
-		require.Equal(t, 0.5, at05.Guide.Strength)
-		require.Equal(t, 1, at05.Guide.Looks)
+		require.Equal(t, at1.Network.Level, at05.Network.Level, name)
+		require.Equal(t, 0.5, at05.Network.Guide.Strength)
+		require.Equal(t, 1, at05.Network.Guide.Looks)
 		for i, r := range full.seen[0] {
 			require.InDelta(t, r/2, half.seen[0][i], 1e-6*float64(r), name)
 		}
@@ -354,7 +354,7 @@ func TestGuidedDeblurringOnPicturesThatHurt(t *testing.T) {
 			for i, n := range []*denoise.Network{general, guided} {
 				out, report, err := restore.Deblur(t.Context(), y, kernel, restore.Network(n), restore.Sigma(sigma))
 				require.NoError(t, err)
-				require.True(t, report.Iteration.Certificate.Converges())
+				require.True(t, report.Iteration.Run.Certificate.Converges())
 				for j, v := range pixels(out) {
 					d := float64(v - shown.Pix[j])
 					errors[i] += d * d / float64(len(shown.Pix))

@@ -98,9 +98,9 @@ func TestHiddenColoursTakeNoPart(t *testing.T) {
 					out, report, err := run(in)
 					require.NoError(t, err)
 					if first == nil {
-						first, sigma = out, report.Sigma
+						first, sigma = out, report.Noise.Sigma
 					}
-					require.Equal(t, sigma, report.Sigma)
+					require.Equal(t, sigma, report.Noise.Sigma)
 					same := out.Bounds() == in.Bounds()
 					for y := range out.Bounds().Dy() {
 						for x := range out.Bounds().Dx() {

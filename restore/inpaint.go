@@ -5,11 +5,19 @@ import (
 	"image"
 	"slices"
 
-	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/inpaint"
+	"github.com/averaged/imaging/internal/denoising"
+	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/inverse"
+	"github.com/averaged/imaging/internal/maskimage"
+	"github.com/averaged/imaging/internal/outcome"
 	"github.com/averaged/imaging/operator"
 )
+
+// ErrMask is wrapped by the errors about a mask that does not fit its image, or that leaves
+// nothing to do or nothing to do it from.
+var ErrMask = maskimage.ErrMask
 
 // Inpaint fills missing pixels: scratches, writing, dust, pixels that a sensor lost. White
 // in the mask marks the pixels to fill, black those that are kept; what is brighter than
@@ -25,8 +33,8 @@ import (
 //
 // The pixels are found by the plug-and-play proximal gradient iteration of Deblur, whose K
 // is the projection onto the known pixels, started from a diffusion of these into the
-// holes; with a network it is run twice, as there. The prior is DefaultInversePrior unless Method
-// names another, or weights or a Prior are given, and Strength, Iterations, Tolerance, StepSize and
+// holes; with a network it is run twice, as there. The prior is the first of "original", "guided",
+// "general", "strict" and "tv" that the program has unless Method names another, or weights or a Prior are given, and Strength, Iterations, Tolerance, StepSize and
 // Constraint act as in Deblur.
 //
 // Unlike elsewhere the noise level is 0 by default: the known pixels are right, and the
@@ -51,50 +59,25 @@ func (r *Restorer) Inpaint(ctx context.Context, img, mask image.Image, options .
 		own := *p
 		own.Pix = slices.Clone(p.Pix)
 		// What is still wrong then, with the image or with the mask, run says.
-		if err := ForgetMissing(&own, mask); err == nil {
+		if err := maskimage.ForgetMissing((*imageplanes.Planes)(&own), mask); err == nil {
 			img = &own
 		}
 	}
 	return r.run(ctx, taskInpaint, img, options, nil,
-		func(ctx context.Context, dev backend.Device, p *picture, c settings, report *Report) ([]float32, error) {
-			known, doubt, err := knownPixels(mask, p.planar)
+		func(ctx context.Context, c plan, p *picture, report *outcome.Report) ([]float32, error) {
+			known, doubt, err := maskimage.Known(mask, p.planar.planes())
 			if err != nil {
 				return nil, err
 			}
 			if doubt != "" {
 				report.Doubts = append(report.Doubts, doubt)
 			}
-			return solveInpainting(ctx, dev, p.planar, known, c, report)
+			return solveInpainting(ctx, p.planar, known, c, report)
 		})
 }
 
-// ForgetMissing gives samples of an image that a mask of Inpaint marks as missing the value of a known
-// one near them in their row or the rows above, where they are NaN, infinite, or beyond [-1,4]:
-// so that they are no extremes of the image. Its error wraps ErrMask.
-func ForgetMissing(p *Planar, mask image.Image) error {
-	known, _, err := knownPixels(mask, p)
-	if err != nil {
-		return err
-	}
-	if len(p.Pix) != p.Channels*len(known) {
-		return p.Check()
-	}
-	for c := range p.Channels {
-		plane := p.Plane(c)
-		last := plane[slices.Index(known, true)]
-		for i, v := range plane {
-			switch {
-			case known[i]:
-				last = v
-			case !(v >= -1 && v <= 4):
-				plane[i] = last
-			}
-		}
-	}
-	return nil
-}
-
-func solveInpainting(ctx context.Context, dev backend.Device, p *Planar, known []bool, c settings, report *Report) ([]float32, error) {
+func solveInpainting(ctx context.Context, p *Planar, known []bool, c plan, report *outcome.Report) ([]float32, error) {
+	dev := c.device
 	mask, err := inpaint.NewMask(dev, known, p.Height, p.Width)
 	if err != nil {
 		return nil, err
@@ -104,15 +87,15 @@ func solveInpainting(ctx context.Context, dev backend.Device, p *Planar, known [
 	if err := mask.Diffuse(filled, p.Pix); err != nil {
 		return nil, err
 	}
-	report.Sigma = c.sigma
+	report.Noise.Sigma = c.sigma
 	if !c.sigmaGiven {
 		// Holes filled smoothly have less noise, so that where they are many the
 		// estimate is too low, which spares the picture.
-		e, err := (&Planar{Width: p.Width, Height: p.Height, Channels: p.Channels, Pix: filled}).whiteNoise()
+		e, err := denoising.White(p.planes().WithPix(filled))
 		if err != nil {
 			return nil, err
 		}
-		report.Sigma, report.Estimate = e.Sigma, &e
+		report.Noise.Sigma, report.Noise.Estimate = e.Sigma, &e
 	}
 	// What the image has in missing pixels must not count.
 	measured := make([]float32, len(p.Pix))
@@ -121,10 +104,10 @@ func solveInpainting(ctx context.Context, dev backend.Device, p *Planar, known [
 			measured[i] = v
 		}
 	}
-	problem := inverse{k: mask, channels: p.Channels, y: measured, start: filled, prior: inpaintingStrength(report.Sigma, p.Channels)}
-	if c.kernel == nil {
-		out, err := problem.solve(ctx, dev, c, report)
-		if err == nil && report.Sigma == 0 {
+	problem := inverse.Problem{K: mask, Channels: p.Channels, Y: measured, Start: filled, Prior: inverse.Inpainting(report.Noise.Sigma, p.Channels)}
+	if c.asked.kernel == nil {
+		out, err := problem.Solve(ctx, dev, c.choice, c.iteration(), report)
+		if err == nil && report.Noise.Sigma == 0 {
 			for i, v := range p.Pix {
 				if known[i%len(known)] {
 					out[i] = v
@@ -134,7 +117,7 @@ func solveInpainting(ctx context.Context, dev backend.Device, p *Planar, known [
 		return out, err
 	}
 
-	blur, err := deblur.New(dev, *c.kernel, c.boundary, p.Height, p.Width)
+	blur, err := deblur.New(dev, *c.asked.kernel, c.boundary, p.Height, p.Width)
 	if err != nil {
 		return nil, err
 	}
@@ -145,11 +128,11 @@ func solveInpainting(ctx context.Context, dev backend.Device, p *Planar, known [
 	}
 	defer both.Free()
 	h, w := both.Domain()
-	problem.k, problem.start = both, make([]float32, p.Channels*h*w)
-	if err := blur.Extend(problem.start, filled); err != nil {
+	problem.K, problem.Start = both, make([]float32, p.Channels*h*w)
+	if err := blur.Extend(problem.Start, filled); err != nil {
 		return nil, err
 	}
-	whole, err := problem.solve(ctx, dev, c, report)
+	whole, err := problem.Solve(ctx, dev, c.choice, c.iteration(), report)
 	if err != nil {
 		return nil, err
 	}

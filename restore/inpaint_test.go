@@ -71,7 +71,7 @@ func TestInpaintGains(t *testing.T) {
 		out, report, err := restore.Inpaint(t.Context(), y, mask)
 		require.NoError(t, err)
 		got, start := psnr(t, x, out.(*restore.Planar)), psnr(t, x, diffused(t, y, mask))
-		t.Logf("channels %d: %.2f dB from %.2f in %d iterations", channels, got, start, report.Iterations)
+		t.Logf("channels %d: %.2f dB from %.2f in %d iterations", channels, got, start, report.Iteration.Count)
 		require.Greater(t, got, start+0.4)
 		for i, v := range out.(*restore.Planar).Pix {
 			if mask.Pix[i%len(mask.Pix)] == 0 {
@@ -79,10 +79,10 @@ func TestInpaintGains(t *testing.T) {
 			}
 		}
 		require.Equal(t, restore.DefaultInversePrior(), report.Method)
-		require.Zero(t, report.Sigma)
-		require.Nil(t, report.Estimate)
-		require.True(t, report.Converged)
-		certificate := report.Iteration.Certificate
+		require.Zero(t, report.Noise.Sigma)
+		require.Nil(t, report.Noise.Estimate)
+		require.True(t, report.Iteration.Converged)
+		certificate := report.Iteration.Run.Certificate
 		require.True(t, certificate.Converges() && certificate.FixedPointExists())
 		require.Equal(t, 1.0, certificate.Norm)
 		require.Contains(t, certificate.NormReason, "projection")
@@ -112,7 +112,7 @@ func TestInpaintByNetworkRunsTwice(t *testing.T) {
 	op, err := inpaint.NewMask(dev, known, 30, 36)
 	require.NoError(t, err)
 	defer op.Free()
-	phi, err := n.For(t.Context(), report.Level)
+	phi, err := n.For(t.Context(), report.Network.Level)
 	require.NoError(t, err)
 	defer phi.Free()
 	shape := backend.Image(3, 30, 36)
@@ -145,8 +145,8 @@ func TestInpaintByNetworkRunsTwice(t *testing.T) {
 	want := make([]float32, shape.Len())
 	require.NoError(t, dev.Download(want, start))
 	require.Equal(t, want, pixels(out))
-	require.Equal(t, steps[0]+steps[1], report.Iterations)
-	require.Equal(t, steps[1], report.Iteration.Iterations)
+	require.Equal(t, steps[0]+steps[1], report.Iteration.Count)
+	require.Equal(t, steps[1], report.Iteration.Run.Iterations)
 }
 
 // A hole is filled from around it, and what was in it does not matter.
@@ -176,14 +176,14 @@ func TestInpaintNoiseAndBlur(t *testing.T) {
 	y := damaged(noisy(x, 0.05, 3), mask)
 	out, report, err := restore.Inpaint(t.Context(), y, mask, small, restore.Sigma(0.05))
 	require.NoError(t, err)
-	require.Equal(t, 0.05, report.Sigma)
+	require.Equal(t, 0.05, report.Noise.Sigma)
 	exact, _, err := restore.Inpaint(t.Context(), y, mask, small)
 	require.NoError(t, err)
 	require.Greater(t, psnr(t, x, out.(*restore.Planar)), psnr(t, x, exact.(*restore.Planar))+2)
 	_, report, err = restore.Inpaint(t.Context(), y, mask, small, restore.SigmaAuto())
 	require.NoError(t, err)
-	require.NotNil(t, report.Estimate)
-	require.InDelta(t, 0.045, report.Sigma, 0.02)
+	require.NotNil(t, report.Noise.Estimate)
+	require.InDelta(t, 0.045, report.Noise.Sigma, 0.02)
 
 	k, err := deblur.Motion(5, 30)
 	require.NoError(t, err)
@@ -198,7 +198,7 @@ func TestInpaintNoiseAndBlur(t *testing.T) {
 		out, report, err := restore.Inpaint(t.Context(), y, mask, small, restore.Sigma(0.01), restore.Kernel(k), restore.Boundary(b))
 		require.NoError(t, err)
 		require.Greater(t, psnr(t, truth, out.(*restore.Planar)), psnr(t, truth, diffused(t, y, mask))+1.5, "boundary %v", b)
-		require.True(t, report.Iteration.Certificate.Converges())
+		require.True(t, report.Iteration.Run.Certificate.Converges())
 	}
 }
 
@@ -356,7 +356,7 @@ func ExampleInpaint() {
 		return
 	}
 	before, after := photo.GrayAt(16, 12).Y, out.(*image.Gray).GrayAt(16, 12).Y
-	fmt.Println(before, "became about", (int(after)+2)/5*5, "and convergence is proven:", report.Iteration.Certificate.Converges())
+	fmt.Println(before, "became about", (int(after)+2)/5*5, "and convergence is proven:", report.Iteration.Run.Certificate.Converges())
 	// Output:
 	// 255 became about 125 and convergence is proven: true
 }

@@ -2,18 +2,18 @@ package restore
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/averaged/imaging/denoise/rungekutta"
+	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/weights"
 )
 
 // The errors about methods, which those that are returned wrap.
 var (
 	// ErrMethod is about a method that does not exist, or is not that of the weights.
-	ErrMethod = errors.New("unknown method")
+	ErrMethod = networks.ErrMethod
 	// ErrNoWeights is about a network without weights.
 	ErrNoWeights = errors.New("the method is a network whose weights this program does not have (it may import weights/research)")
 )
@@ -32,22 +32,8 @@ type MethodInfo struct {
 	NeedsWeights bool
 }
 
-// The names of methods. A network is there if its weights are (Methods).
-const (
-	TV          = "tv" // total variation
-	General     = weights.General
-	Strict      = weights.Strict
-	Guided      = weights.Guided
-	Original    = weights.Original
-	Camera      = weights.Camera
-	DeblurPrior = weights.Deblur
-	Fast        = weights.Fast
-	Small       = weights.Small
-	Euler       = weights.Euler
-	Heun        = weights.Heun
-	RK4         = weights.RK4
-	DnCNN       = weights.DnCNN
-)
+// TV is the name of total variation. The networks have the names of their weights (weights.Names).
+const TV = networks.TV
 
 // Methods returns the methods that this build has: the embedded networks that have a name
 // of their own, "general", "strict", "guided", "original", "camera", "deblur", "fast"
@@ -77,39 +63,6 @@ func methodsWith(embedded []string) []MethodInfo {
 	}
 	network(weights.FamilyDnCNN, "unconstrained network, for comparison: nothing is proven of it", false)
 	return list
-}
-
-// DefaultMethod returns the name of the method that Denoise uses where none is named and
-// no weights are given: the first of "guided", "general", "strict" and "tv" whose weights the
-// program has.
-func DefaultMethod() string { return defaultMethodWith(weights.Embedded()) }
-
-func defaultMethodWith(embedded []string) string { return first(embedded, Guided, General, Strict) }
-
-// DefaultPrior returns the name of the method that Deblur and Check use where none is named
-// and no weights are given: the first of "original", "guided", "deblur", "general", "strict" and "tv"
-// whose weights the program has.
-func DefaultPrior() string { return defaultPriorWith(weights.Embedded()) }
-
-func defaultPriorWith(embedded []string) string {
-	return first(embedded, Original, Guided, DeblurPrior, General, Strict)
-}
-
-// DefaultInversePrior returns the name of the method that Inpaint, Upscale and Solve use where none is
-// named and no weights are given: the first of "original", "guided", "general", "strict" and "tv" whose weights
-// the program has.
-func DefaultInversePrior() string {
-	return first(weights.Embedded(), Original, Guided, General, Strict)
-}
-
-// first returns the first of the names that is embedded, or total variation.
-func first(embedded []string, names ...string) string {
-	for _, name := range names {
-		if slices.Contains(embedded, name) {
-			return name
-		}
-	}
-	return TV
 }
 
 // ownDescriptions are of the embedded networks that have a name of their own.
@@ -151,106 +104,4 @@ func ready() string {
 		}
 	}
 	return strings.Join(names, ", ")
-}
-
-// Method chooses the denoiser by name, one of Methods. The default is the method of
-// the weights, if some are given, or else DefaultMethod in Denoise and DefaultPrior in
-// Deblur and Check. A network needs weights, embedded ones or others that are given. The
-// embedded ones are loaded in every call of a function, which takes some milliseconds
-// (denoise.Load), and once by a Restorer.
-func Method(name string) Option {
-	return option{"Method", func(c *settings) error {
-		switch {
-		case slices.ContainsFunc(Methods(), func(m MethodInfo) bool { return m.Name == name }):
-		case slices.Contains(weights.Names(), name):
-			return fmt.Errorf("restore: method %q: %w; there is: %s", name, ErrNoWeights, ready())
-		default:
-			return fmt.Errorf("restore: %w %q, there is: %s", ErrMethod, name, ready())
-		}
-		c.method = name
-		return nil
-	}}
-}
-
-// MethodOf returns the name of the method that the weights with that card are for: their
-// own name if they are embedded, and else the name of the integrator, or "dncnn". The
-// error wraps ErrMethod if there is none.
-func MethodOf(card weights.Card) (string, error) {
-	switch family := card.Architecture.Family; family {
-	case weights.FamilyDnCNN:
-		return family, nil
-	case weights.FamilyAveraged:
-		if _, err := rungekutta.Named(card.Integrator); err != nil {
-			return "", fmt.Errorf("restore: %w for the weights %q: %w", ErrMethod, card.Name, err)
-		}
-		if card.Name != card.Integrator && isEmbedded(card) {
-			return card.Name, nil
-		}
-		return card.Integrator, nil
-	default:
-		return "", fmt.Errorf("restore: %w for the weights %q: their architecture is %.40q, must be %q or %q",
-			ErrMethod, card.Name, family, weights.FamilyAveraged, weights.FamilyDnCNN)
-	}
-}
-
-// isEmbedded tells whether a card is that of the embedded weights of its name: other
-// weights can have the name too.
-func isEmbedded(card weights.Card) bool {
-	f, err := weights.Open(card.Name)
-	if err != nil {
-		return false // there are none of that name
-	}
-	var own weights.Card
-	return own.UnmarshalMetadata(f.Metadata) == nil && own.Checksum == card.Checksum
-}
-
-// settle chooses the method where none is named, or that of the task where no weights are given
-// either, opens the embedded weights of the method, and returns an error unless method and
-// weights fit each other.
-func (c *settings) settle(t task) error {
-	if c.prior != nil {
-		return c.settlePrior(t)
-	}
-	card, given, err := c.card()
-	switch {
-	case err != nil:
-		return err
-	case given:
-		return c.settleFor(card)
-	case c.method == "":
-		c.method, c.unnamed = t.method(), true
-	}
-	switch {
-	case c.method == TV:
-		return nil
-	case !slices.Contains(weights.Embedded(), c.method):
-		return fmt.Errorf("restore: method %q: %w; give some (Weights), or use method %q", c.method, ErrNoWeights, t.method())
-	}
-	if c.weights, err = c.kept.open(c.method); err != nil {
-		return fmt.Errorf("restore: method %q: %w", c.method, err)
-	}
-	return nil
-}
-
-// method is the one that a task uses where none is named.
-func (t task) method() string {
-	switch t {
-	case taskDenoise:
-		return DefaultMethod()
-	case taskDeblur, taskCheck:
-		return DefaultPrior()
-	}
-	return DefaultInversePrior()
-}
-
-func (c *settings) settleFor(card weights.Card) error {
-	method, err := MethodOf(card)
-	if err != nil {
-		return err
-	}
-	if c.method != "" && c.method != method {
-		return fmt.Errorf("restore: %w %q for the weights %q, which are of method %q", ErrMethod, c.method, card.Name, method)
-	}
-	c.method = method
-	return nil
 }

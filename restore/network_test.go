@@ -137,19 +137,19 @@ func TestDenoiseByNetworks(t *testing.T) {
 			out, report, err := restore.Denoise(t.Context(), y, restore.Weights(f), restore.Sigma(0.05), restore.Strength(1.5), restore.Adaptation(false))
 			require.NoError(t, err, method)
 			require.Equal(t, method, report.Method)
-			require.InDelta(t, 1.5*0.05/sigma0*overAxes(channels), report.Rescaling, 1e-12)
+			require.InDelta(t, 1.5*0.05/sigma0*overAxes(channels), report.Network.Rescaling, 1e-12)
 			require.Zero(t, report.Weight)
-			require.Zero(t, report.Iterations)
-			require.True(t, report.Converged)
+			require.Zero(t, report.Iteration.Count)
+			require.True(t, report.Iteration.Converged)
 			require.Equal(t, method != "dncnn", report.Certified)
-			require.Equal(t, report.Certified, report.Network.Proven)
-			require.Equal(t, report.Averagedness, report.Network.Averagedness)
+			require.Equal(t, report.Certified, report.Network.Certificate.Proven)
+			require.Equal(t, report.Averagedness, report.Network.Certificate.Averagedness)
 			alpha, _ := n.Averagedness()
 			require.Equal(t, alpha, report.Averagedness, "grey and rescaling keep the constant")
-			require.Equal(t, method == "backward-euler", report.Tolerance > 0, "the others are formulas")
-			require.LessOrEqual(t, report.Residual, report.Tolerance)
+			require.Equal(t, method == "backward-euler", report.Iteration.Tolerance > 0, "the others are formulas")
+			require.LessOrEqual(t, report.Iteration.Residual, report.Iteration.Tolerance)
 
-			want := through(t, n, y, float32(report.Rescaling))
+			want := through(t, n, y, float32(report.Network.Rescaling))
 			require.InDeltaSlice(t, want, pixels(out), 2e-4)
 			require.Greater(t, difference(pixels(out), y.Pix), 1e-3, "it does something")
 		}
@@ -261,8 +261,8 @@ func TestNetworkWithoutNoise(t *testing.T) {
 	}
 	out, report, err := restore.Denoise(t.Context(), flat, restore.Weights(seeded(t, "euler", denoise.Architecture{})))
 	require.NoError(t, err)
-	require.Zero(t, report.Sigma)
-	require.InDelta(t, 0.001/sigma0*report.Adaptation, report.Rescaling, 1e-15)
+	require.Zero(t, report.Noise.Sigma)
+	require.InDelta(t, 0.001/sigma0*report.Network.Adaptation, report.Network.Rescaling, 1e-15)
 	require.NoError(t, out.(*restore.Planar).Check())
 }
 
@@ -273,20 +273,20 @@ func TestDeblurByNetworks(t *testing.T) {
 	for _, method := range networks() {
 		_, report, err := restore.Deblur(t.Context(), y, k, restore.Weights(seeded(t, method, denoise.Architecture{})), restore.Sigma(0.02), restore.Iterations(25))
 		require.NoError(t, err, method)
-		c := report.Iteration.Certificate
+		c := report.Iteration.Run.Certificate
 		require.Equal(t, method, report.Method)
 		require.Equal(t, method != "dncnn", report.Certified)
 		require.Equal(t, method != "dncnn", c.Proven)
 		require.Equal(t, method != "dncnn", c.Converges(), method)
 		require.Equal(t, method != "dncnn", c.FixedPointExists())
-		require.Equal(t, report.Certified, report.Network.Proven)
-		adaptation := report.Adaptation
+		require.Equal(t, report.Certified, report.Network.Certificate.Proven)
+		adaptation := report.Network.Adaptation
 		if method == "dncnn" {
 			require.Zero(t, adaptation)
 			adaptation = 1
 		}
-		require.InDelta(t, restore.DeblurLevel(0.02, k)/sigma0*adaptation, report.Rescaling, 1e-12)
-		relaxed := strings.Contains(report.Network.String(), "relaxed by 0.9")
+		require.InDelta(t, restore.DeblurLevel(0.02, k)/sigma0*adaptation, report.Network.Rescaling, 1e-12)
+		relaxed := strings.Contains(report.Network.Certificate.String(), "relaxed by 0.9")
 		switch method {
 		case "heun", "rk4", "ssprk3", "kutta3":
 			require.True(t, relaxed, "nonexpansive is not enough")
@@ -295,13 +295,13 @@ func TestDeblurByNetworks(t *testing.T) {
 			require.False(t, relaxed, method)
 		}
 		if method == "dncnn" {
-			require.Equal(t, math.Inf(1), report.Iteration.Bound(0))
+			require.Equal(t, math.Inf(1), report.Iteration.Run.Bound(0))
 			continue
 		}
 		least := math.Inf(1)
-		for i, r := range report.Iteration.Residuals {
+		for i, r := range report.Iteration.Run.Residuals {
 			least = math.Min(least, r)
-			require.LessOrEqual(t, least, report.Iteration.Bound(i)+1e-3)
+			require.LessOrEqual(t, least, report.Iteration.Run.Bound(i)+1e-3)
 		}
 	}
 }
@@ -413,7 +413,7 @@ func TestNetworkOfOtherChannels(t *testing.T) {
 	grey := restore.Weights(seeded(t, "euler", denoise.Architecture{Channels: 1}))
 	_, report, err := restore.Denoise(t.Context(), picture(1, 12, 12), grey, restore.Sigma(0.1), restore.Adaptation(false))
 	require.NoError(t, err)
-	require.Empty(t, report.Network.Wrappers, "neither rescaled nor made grey")
+	require.Empty(t, report.Network.Certificate.Wrappers, "neither rescaled nor made grey")
 	_, _, err = restore.Denoise(t.Context(), picture(3, 12, 12), grey, restore.Sigma(0.1))
 	require.ErrorContains(t, err, `"seeded-euler" are for images of 1 channels, not of 3`)
 	checked, err := restore.Check(t.Context(), nil, deblur.Kernel{}, grey)
@@ -582,7 +582,7 @@ func TestCheckFindsContradictions(t *testing.T) {
 	require.True(t, report.Network.Proven && report.Certificate.Proven)
 	require.False(t, report.Holds)
 	all := strings.Join(report.Violations, "\n")
-	require.Contains(t, all, "attack: a pair of images is moved apart by the factor")
+	require.Contains(t, all, "attack: the network moves two images apart by a factor of")
 	require.Contains(t, all, "applied again and again: iteration 1: the residual grew")
 	require.Contains(t, all, "the distance of the two runs grew")
 }

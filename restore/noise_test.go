@@ -71,10 +71,10 @@ func TestDenoisePhotographs(t *testing.T) {
 			noisy, clean := photographed(t, iso, 3, saved...)
 			out, report, err := restore.Denoise(t.Context(), noisy, restore.Network(small))
 			require.NoError(t, err)
-			require.Equal(t, restore.CoarseNoise, report.Estimate.Kind, "%s, ISO %v", name, iso)
+			require.Equal(t, restore.CoarseNoise, report.Noise.Estimate.Kind, "%s, ISO %v", name, iso)
 			best := 0.0
 			for _, factor := range []float64{0.4, 0.6, 0.8, 1, 1.3, 1.6, 2, 2.6} {
-				tried, _, err := restore.Denoise(t.Context(), noisy, restore.Network(small), restore.Sigma(factor*report.Sigma))
+				tried, _, err := restore.Denoise(t.Context(), noisy, restore.Network(small), restore.Sigma(factor*report.Noise.Sigma))
 				require.NoError(t, err)
 				best = math.Max(best, fidelity(t, tried.(*restore.Planar), clean))
 			}
@@ -114,10 +114,10 @@ func TestDenoiseLeavesDrawings(t *testing.T) {
 		require.Equal(t, page.Pix, out.(*restore.Planar).Pix)
 		require.True(t, report.Unchanged)
 		require.Empty(t, report.Method)
-		require.True(t, report.Converged)
-		require.Equal(t, restore.NoNoise, report.Estimate.Kind)
+		require.True(t, report.Iteration.Converged)
+		require.Equal(t, restore.NoNoise, report.Noise.Estimate.Kind)
 		require.Equal(t, 1., report.Averagedness)
-		require.Nil(t, report.Network)
+		require.Nil(t, report.Network.Certificate)
 	}
 	out, report, err := restore.Denoise(t.Context(), page, restore.Sigma(0.05))
 	require.NoError(t, err)
@@ -148,27 +148,27 @@ func TestDeblurAllowsForTheKernelsError(t *testing.T) {
 	y := noisy(blurred(t, x, k, deblur.Circular), 0.001, 5)
 	_, report, err := restore.Deblur(t.Context(), y, k, small, restore.Boundary(deblur.Circular))
 	require.NoError(t, err)
-	require.Less(t, report.Sigma, 0.002)
-	require.Greater(t, report.Disturbance, 0.002, "of the contrast")
+	require.Less(t, report.Noise.Sigma, 0.002)
+	require.Greater(t, report.Noise.Disturbance, 0.002, "of the contrast")
 	_, report, err = restore.Deblur(t.Context(), y, k, small, restore.Boundary(deblur.Circular), restore.Sigma(0.01), restore.Iterations(1))
 	require.NoError(t, err)
-	require.Equal(t, 0.01, report.Disturbance)
-	require.Equal(t, 0.01, report.SigmaGiven)
+	require.Equal(t, 0.01, report.Noise.Disturbance)
+	require.Equal(t, 0.01, report.Noise.Given)
 
 	// A kernel that is quite wrong leaves so much that the strength is raised, and that is said.
 	wrong, err := deblur.Motion(9, 20)
 	require.NoError(t, err)
 	_, report, err = restore.Deblur(t.Context(), y, wrong, small, restore.Boundary(deblur.Circular))
 	require.NoError(t, err)
-	require.Greater(t, report.Disturbance, 0.006)
+	require.Greater(t, report.Noise.Disturbance, 0.006)
 	require.Contains(t, report.Doubts[len(report.Doubts)-1], "the kernel is not exact")
 
 	// A level that the photograph speaks against is replaced, and that is said too.
 	y = noisy(blurred(t, x, k, deblur.Circular), 0.05, 5)
 	_, report, err = restore.Deblur(t.Context(), y, k, small, restore.Boundary(deblur.Circular), restore.Sigma(0.02))
 	require.NoError(t, err)
-	require.Equal(t, 0.02, report.SigmaGiven)
-	require.InEpsilon(t, 0.05, report.Sigma, 0.1)
+	require.Equal(t, 0.02, report.Noise.Given)
+	require.InEpsilon(t, 0.05, report.Noise.Sigma, 0.1)
 	require.Len(t, report.Doubts, 1)
 	require.Contains(t, report.Doubts[0], "0.02 was given")
 }
@@ -186,7 +186,7 @@ func TestDeblurCompressed(t *testing.T) {
 	require.NoError(t, err)
 	out, report, err := restore.Deblur(t.Context(), y, k, small, restore.Boundary(deblur.Circular))
 	require.NoError(t, err)
-	t.Logf("level %.4f of %v", report.Sigma, report.Estimate.Kind)
+	t.Logf("level %.4f of %v", report.Noise.Sigma, report.Noise.Estimate.Kind)
 	best := 0.0
 	for _, sigma := range []float64{0.005, 0.01, 0.02, 0.04} {
 		tried, _, err := restore.Deblur(t.Context(), y, k, small, restore.Boundary(deblur.Circular), restore.Sigma(sigma))
@@ -223,9 +223,9 @@ func TestDeblurPhotographed(t *testing.T) {
 			for _, given := range [][]restore.Option{nil, {restore.Sigma(0.2)}} {
 				out, report, err := restore.Deblur(t.Context(), y, k, append(given, small, restore.Boundary(deblur.Circular))...)
 				require.NoError(t, err)
-				require.Greater(t, report.Sigma, 0.02, "%s, ISO %v", name, iso)
+				require.Greater(t, report.Noise.Sigma, 0.02, "%s, ISO %v", name, iso)
 				gain := fidelity(t, out.(*restore.Planar), clean) - fidelity(t, y, clean)
-				require.Greater(t, gain, 1.0, "%s, ISO %v, %d options, level %v", name, iso, len(given), report.Sigma)
+				require.Greater(t, gain, 1.0, "%s, ISO %v, %d options, level %v", name, iso, len(given), report.Noise.Sigma)
 			}
 		}
 	}

@@ -39,11 +39,11 @@ func TestDeblurSeesNoiseInItsResult(t *testing.T) {
 		}
 		out, report, err := restore.Deblur(t.Context(), y, k, original, restore.Boundary(deblur.Circular))
 		require.NoError(t, err)
-		require.True(t, report.Iteration.Certificate.Converges(), name)
+		require.True(t, report.Iteration.Run.Certificate.Converges(), name)
 		missed := strings.Contains(strings.Join(report.Doubts, "\n"), "in the result")
 		require.Equal(t, c.missed, missed, "%s: %q", name, report.Doubts)
 		if c.missed {
-			require.Greater(t, report.Disturbance, 5*report.Sigma, name)
+			require.Greater(t, report.Noise.Disturbance, 5*report.Noise.Sigma, name)
 		}
 		require.Greater(t, psnr(t, x, out.(*restore.Planar)), psnr(t, x, y)+c.gain, name)
 	}

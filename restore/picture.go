@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/imageplanes"
 	"github.com/averaged/imaging/internal/noiselevel"
 )
 
@@ -33,8 +34,12 @@ func open(img image.Image, threads int) (picture, error) {
 		}
 		p.planar, p.source = planarOf(src), src
 	}
-	if err := p.fillHidden(threads); err != nil {
+	filled, err := p.planar.planes().FillHidden(threads)
+	if err != nil {
 		return picture{}, err
+	}
+	if given := p.planar; filled != given.planes() {
+		p.planar, p.hidden = (*Planar)(filled), given
 	}
 	return p.greyed(), nil
 }
@@ -57,10 +62,20 @@ func (p picture) close(pix []float32) image.Image {
 		channels = p.copies
 		pix = slices.Repeat(pix, p.copies)
 	}
-	p.putHidden(pix)
+	if p.hidden != nil {
+		p.hidden.planes().PutHidden(pix)
+	}
 	if p.source == nil {
 		return &Planar{Width: p.planar.Width, Height: p.planar.Height, Channels: channels, Pix: pix, Alpha: slices.Clone(p.planar.Alpha)}
 	}
 	p.source.Pix = pix
 	return p.source.ToImage()
+}
+
+// measured returns the part of the picture that the noise is measured in: filled pixels have none.
+func (p *picture) measured() *imageplanes.Planes {
+	if p.hidden == nil {
+		return p.planar.planes()
+	}
+	return p.planar.planes().Visible()
 }

@@ -6,8 +6,8 @@ import (
 	"image/color"
 	"math"
 
-	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/imageplanes"
 )
 
 // Planar is an image of float32 samples, the form in which everything here is
@@ -62,8 +62,8 @@ func (p *Planar) Plane(c int) []float32 {
 	return p.Pix[c*n : (c+1)*n : (c+1)*n]
 }
 
-// shape is that of the image on a device.
-func (p *Planar) shape() backend.Shape { return backend.Image(p.Channels, p.Height, p.Width) }
+// planes is the image as the packages inside see it. It shares the memory.
+func (p *Planar) planes() *imageplanes.Planes { return (*imageplanes.Planes)(p) }
 
 // Check returns an error unless the fields fit together and every sample is a
 // finite number.

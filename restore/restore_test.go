@@ -128,15 +128,15 @@ func TestDenoiseGains(t *testing.T) {
 			}
 			t.Logf("channels %d sigma %v: gain %.2f dB", channels, c.sigma, gain)
 			require.Greater(t, gain, want, "channels %d, sigma %v", channels, c.sigma)
-			require.True(t, report.Converged && report.Certified)
+			require.True(t, report.Iteration.Converged && report.Certified)
 			require.Equal(t, 0.5, report.Averagedness)
-			require.LessOrEqual(t, report.Residual, 1e-4)
-			require.Nil(t, report.Estimate)
+			require.LessOrEqual(t, report.Iteration.Residual, 1e-4)
+			require.Nil(t, report.Noise.Estimate)
 
 			auto, report, err := restore.Denoise(t.Context(), y, tv)
 			require.NoError(t, err)
-			require.NotNil(t, report.Estimate)
-			require.InEpsilon(t, c.sigma, report.Sigma, 0.12)
+			require.NotNil(t, report.Noise.Estimate)
+			require.InEpsilon(t, c.sigma, report.Noise.Sigma, 0.12)
 			require.Greater(t, psnr(t, x, auto.(*restore.Planar)), psnr(t, x, out.(*restore.Planar))-0.25)
 		}
 	}
@@ -157,11 +157,11 @@ func TestDeblurGains(t *testing.T) {
 			out, report, err := restore.Deblur(t.Context(), y, k, restore.Method("tv"), restore.Sigma(0.01), restore.Boundary(b))
 			require.NoError(t, err)
 			gain := psnr(t, want, out.(*restore.Planar)) - psnr(t, want, y)
-			t.Logf("channels %d %v: gain %.2f dB in %d iterations", channels, b, gain, report.Iterations)
+			t.Logf("channels %d %v: gain %.2f dB in %d iterations", channels, b, gain, report.Iteration.Count)
 			require.Greater(t, gain, 3.0, "boundary %v", b)
-			require.True(t, report.Converged)
-			require.True(t, report.Iteration.Certificate.Converges())
-			require.True(t, report.Iteration.Certificate.FixedPointExists())
+			require.True(t, report.Iteration.Converged)
+			require.True(t, report.Iteration.Run.Certificate.Converges())
+			require.True(t, report.Iteration.Run.Certificate.FixedPointExists())
 			for i, v := range out.(*restore.Planar).Pix {
 				require.True(t, v >= 0 && v <= 1, "sample %d is %v", i, v)
 			}
@@ -182,7 +182,7 @@ func TestStartsAgree(t *testing.T) {
 		out, report, err := restore.Deblur(t.Context(), y, k, restore.Method("tv"), restore.Sigma(0.03), restore.Start(s), restore.Boundary(deblur.Circular),
 			restore.Tolerance(1e-5), restore.Iterations(3000))
 		require.NoError(t, err)
-		require.True(t, report.Converged)
+		require.True(t, report.Iteration.Converged)
 		if first == nil {
 			first = out.(*restore.Planar)
 		}

@@ -26,7 +26,7 @@ func TestRestorerIsTheFunctions(t *testing.T) {
 	for i := range mask.Pix[:100] {
 		mask.Pix[i] = 0xff * uint8(i%2)
 	}
-	defaults := []restore.Option{restore.Method(restore.Small), restore.Sigma(0.05)}
+	defaults := []restore.Option{restore.Method(weights.Small), restore.Sigma(0.05)}
 	few := restore.Iterations(3)
 	r, err := restore.New(append(defaults, few)...)
 	require.NoError(t, err)
@@ -76,7 +76,7 @@ func TestRestorerIsTheFunctions(t *testing.T) {
 	require.Equal(t, pixels(want), pixels(out))
 	_, report, err = r.Denoise(t.Context(), x)
 	require.NoError(t, err)
-	require.Equal(t, restore.Small, report.Method)
+	require.Equal(t, weights.Small, report.Method)
 
 	require.NoError(t, r.Close())
 	require.NoError(t, r.Close())
@@ -100,7 +100,7 @@ func TestRestorerKeepsNetworks(t *testing.T) {
 	dev := &filtering{Device: newCPU(t)}
 	y := picture(3, 16, 16)
 	for name, options := range map[string][]restore.Option{
-		"embedded": {restore.Method(restore.Euler)}, "file": {restore.Weights(open(t, weights.Euler))},
+		"embedded": {restore.Method(weights.Euler)}, "file": {restore.Weights(open(t, weights.Euler))},
 	} {
 		r, err := restore.New(append(options, restore.Device(dev), restore.Sigma(0.15))...)
 		require.NoError(t, err)

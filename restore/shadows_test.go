@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/restore"
+	"github.com/averaged/imaging/weights"
 )
 
 // sensed returns a scene of soft shapes as a sensor sees it, with noise in linear light under a tone curve, and the scene.
@@ -42,19 +43,19 @@ func darkening(img image.Image, scene *restore.Planar) float64 {
 func TestShadows(t *testing.T) {
 	noisy, scene := sensed(0.04)
 	grey := &restore.Planar{Width: noisy.Width, Height: noisy.Height, Channels: 1, Pix: noisy.Plane(0)}
-	for _, method := range []string{restore.TV, "strict", restore.Fast, "guided", restore.Camera} {
+	for _, method := range []string{restore.TV, "strict", weights.Fast, "guided", weights.Camera} {
 		mended, report, err := restore.Denoise(t.Context(), noisy, restore.Method(method))
 		require.NoError(t, err)
 		plain, without, err := restore.Denoise(t.Context(), noisy, restore.Method(method), restore.Shadows(false))
 		require.NoError(t, err)
-		require.NotNil(t, report.Shadows, method)
-		require.Greater(t, report.Shadows.Raised, 0.01, method)
-		require.Greater(t, report.Shadows.Slope, 1.0, method)
-		require.Nil(t, without.Shadows)
+		require.NotNil(t, report.Noise.Shadows, method)
+		require.Greater(t, report.Noise.Shadows.Raised, 0.01, method)
+		require.Greater(t, report.Noise.Shadows.Slope, 1.0, method)
+		require.Nil(t, without.Noise.Shadows)
 		require.Less(t, difference(pixels(mended), scene.Pix), difference(pixels(plain), scene.Pix), method)
 		require.Greater(t, darkening(plain, scene), 0.005, method)
 		require.Less(t, math.Abs(darkening(mended, scene)), 0.7*darkening(plain, scene), method)
-		report.Shadows = nil
+		report.Noise.Shadows = nil
 		require.Equal(t, without, report, method)
 	}
 	for _, o := range [][]restore.Option{
@@ -63,17 +64,17 @@ func TestShadows(t *testing.T) {
 	} {
 		_, report, err := restore.Denoise(t.Context(), noisy, o...)
 		require.NoError(t, err)
-		require.Nil(t, report.Shadows)
+		require.Nil(t, report.Noise.Shadows)
 	}
 	_, report, err := restore.Denoise(t.Context(), grey)
 	require.NoError(t, err)
-	require.NotNil(t, report.Shadows)
+	require.NotNil(t, report.Noise.Shadows)
 	_, _, err = restore.Deblur(t.Context(), noisy, shake(t), restore.Shadows(false))
 	require.ErrorContains(t, err, "Shadows")
 	// What was added to a finished picture has no skewness.
 	_, report, err = restore.Denoise(t.Context(), whitened(still(128, 128)))
 	require.NoError(t, err)
-	require.Nil(t, report.Shadows)
+	require.Nil(t, report.Noise.Shadows)
 }
 
 // whitened is an image with white noise.

@@ -6,7 +6,9 @@ import (
 	"fmt"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/internal/strength"
+	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/inverse"
+	"github.com/averaged/imaging/internal/outcome"
 	"github.com/averaged/imaging/operator"
 )
 
@@ -20,9 +22,9 @@ import (
 // operatortest checks whether it is linear and its adjoint one.
 //
 // The noise level is 0 by default, as that of Inpaint; Sigma gives it in the units of y. The prior's
-// strength follows from it, for images on [0,1]: a network is used for noise of SolveLevel, times
-// Strength, and one with a guide for √(0.015² + (0.64·σ/‖K‖)²). The prior is DefaultInversePrior unless
-// Method names another, or weights or a Prior are given.
+// strength follows from it, for images on [0,1]: a network is used for noise of
+// √(0.02² + (1.45·σ/‖K‖)²) times Strength, with √3·σ for grey images through a network of colour, and one with a guide for √(0.015² + (0.64·σ/‖K‖)²). The prior is the first of "original",
+// "guided", "general", "strict" and "tv" that the program has unless Method names another, or weights or a Prior are given.
 func Solve(ctx context.Context, on func(backend.Device) (operator.Linear, error), y *Planar, options ...Option) (*Planar, *Report, error) {
 	r, err := forOne(taskSolve, options)
 	if err != nil {
@@ -31,11 +33,6 @@ func Solve(ctx context.Context, on func(backend.Device) (operator.Linear, error)
 	defer r.close()
 	return r.Solve(ctx, on, y)
 }
-
-// SolveLevel returns the noise level that Solve uses a network for, for noise of standard deviation
-// sigma in the measurements of an operator whose norm is above 0: √(0.02² + (1.45·σ/‖K‖)²), for
-// grey images through a network of colour with √3·σ in the place of σ.
-func SolveLevel(sigma, norm float64) float64 { return strength.SolveLevel(sigma, norm) }
 
 // Solve does what the function Solve does.
 func (r *Restorer) Solve(ctx context.Context, on func(backend.Device) (operator.Linear, error), y *Planar, options ...Option) (*Planar, *Report, error) {
@@ -53,7 +50,7 @@ func (r *Restorer) Solve(ctx context.Context, on func(backend.Device) (operator.
 	if err := y.Check(); err != nil {
 		return nil, nil, err
 	}
-	dev := c.on()
+	dev := c.device
 	k, err := on(dev)
 	if err != nil {
 		return nil, nil, err
@@ -73,28 +70,24 @@ func (r *Restorer) Solve(ctx context.Context, on func(backend.Device) (operator.
 	if err != nil {
 		return nil, nil, err
 	}
-	report := &Report{Method: c.method, Sigma: c.sigma, SigmaGiven: c.sigma}
-	problem := inverse{k: k, channels: y.Channels, y: y.Pix, start: start.Pix, prior: priorStrength{
-		level:  func(sigma float64) float64 { return strength.SolveLevel(sigma, norm) },
-		guided: func(sigma float64) float64 { return strength.GuidedSolveLevel(sigma, norm) },
-		weight: strength.SolveWeight(c.sigma, norm, y.Channels),
-	}}
-	if start.Pix, err = problem.solve(ctx, dev, c, report); err != nil {
+	report := &outcome.Report{Method: c.choice.Method, Noise: outcome.Noise{Sigma: c.sigma, Given: c.sigma}}
+	problem := inverse.Problem{K: k, Channels: y.Channels, Y: y.Pix, Start: start.Pix, Prior: inverse.Solving(c.sigma, norm, y.Channels)}
+	if start.Pix, err = problem.Solve(ctx, dev, c.choice, c.iteration(), report); err != nil {
 		return nil, nil, err
 	}
-	return start, report, nil
+	return start, reportOf(report), nil
 }
 
 // backProjection returns Kᵀy/‖K‖².
 func backProjection(dev backend.Device, k operator.Linear, y *Planar, norm float64) (*Planar, error) {
-	from, err := lend(dev, backend.Image(y.Channels, y.Height, y.Width), y.Pix)
+	from, err := imageplanes.Lend(dev, backend.Image(y.Channels, y.Height, y.Width), y.Pix)
 	if err != nil {
 		return nil, err
 	}
 	defer from.Free()
 	h, w := k.Domain()
 	x := NewPlanar(y.Channels, h, w)
-	to, fetch, err := borrow(dev, backend.Image(x.Channels, h, w), x.Pix)
+	to, fetch, err := imageplanes.Borrow(dev, backend.Image(x.Channels, h, w), x.Pix)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/averaged/imaging/inpaint"
 	"github.com/averaged/imaging/operator"
 	"github.com/averaged/imaging/restore"
+	"github.com/averaged/imaging/weights"
 )
 
 // Solve with the mask of Inpaint is about as good as Inpaint, whose rules are fitted, whatever the
@@ -31,16 +32,16 @@ func TestSolveAMask(t *testing.T) {
 			}
 		}
 	}
-	for _, method := range []string{restore.TV, restore.Small} {
+	for _, method := range []string{restore.TV, weights.Small} {
 		filled, _, err := restore.Inpaint(t.Context(), y, mask, restore.Method(method), restore.Sigma(0.05))
 		require.NoError(t, err)
 		on := func(dev backend.Device) (operator.Linear, error) { return inpaint.NewMask(dev, known, 48, 56) }
 		solved, report, err := restore.Solve(t.Context(), on, y, restore.Method(method), restore.Sigma(0.05))
 		require.NoError(t, err)
-		require.True(t, report.Iteration.Certificate.Converges())
+		require.True(t, report.Iteration.Run.Certificate.Converges())
 		require.Greater(t, psnr(t, x, solved), psnr(t, x, filled.(*restore.Planar))-1, method)
-		if method == restore.Small {
-			require.InDelta(t, restore.SolveLevel(0.05, 1), report.Level, 1e-12)
+		if method == weights.Small {
+			require.InDelta(t, restore.SolveLevel(0.05, 1), report.Network.Level, 1e-12)
 		}
 
 		const unit = 8 // exact in float32
@@ -144,8 +145,8 @@ func TestPrior(t *testing.T) {
 		require.Equal(t, "prior", report.Method)
 		require.True(t, report.Certified)
 		require.Equal(t, 0.25, report.Averagedness)
-		if report.Iteration != nil {
-			require.True(t, report.Iteration.Certificate.Converges(), name)
+		if report.Iteration.Run != nil {
+			require.True(t, report.Iteration.Run.Certificate.Converges(), name)
 		}
 		again, report, err := call(plain)
 		require.NoError(t, err, name)

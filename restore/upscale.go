@@ -5,17 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"math"
 
-	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/denoising"
+	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/inverse"
+	"github.com/averaged/imaging/internal/outcome"
 	"github.com/averaged/imaging/upscale"
 )
 
 // Antialias says with which blur the image that Upscale is given was scaled down; the
 // default is upscale.Bicubic. upscale.NoAntialias is for a Kernel that is the whole blur.
 func Antialias(a upscale.Antialias) Option {
-	return option{"Antialias", func(c *settings) error {
+	return option{"Antialias", func(c *request) error {
 		if a > upscale.NoAntialias {
 			return fmt.Errorf("restore: antialias %d does not exist", a)
 		}
@@ -33,7 +35,7 @@ func Antialias(a upscale.Antialias) Option {
 // Kernel that is not symmetric deblur.Unknown has a better bound, and takes fewer iterations.
 //
 // The noise level is estimated unless Sigma gives it, and the noise is removed too. The prior is
-// DefaultInversePrior unless Method names another, or weights or a Prior are given, and Strength,
+// the first of "original", "guided", "general", "strict" and "tv" that the program has unless Method names another, or weights or a Prior are given, and Strength,
 // Iterations, Tolerance, StepSize and Constraint act as in Deblur.
 //
 // What is said of the result of Denoise holds here too, but for the size. Alpha is enlarged
@@ -52,27 +54,27 @@ func (r *Restorer) Upscale(ctx context.Context, img image.Image, factor int, opt
 	if factor < 2 || factor > 4 {
 		return nil, nil, fmt.Errorf("restore: upscaling by %d, want 2, 3 or 4", factor)
 	}
-	return r.run(ctx, taskUpscale, img, options, settings.blurredNoise,
-		func(ctx context.Context, dev backend.Device, p *picture, c settings, report *Report) ([]float32, error) {
-			kernel, err := c.upscalingKernel(factor)
+	return r.run(ctx, taskUpscale, img, options, denoising.Meter.Blurred,
+		func(ctx context.Context, c plan, p *picture, report *outcome.Report) ([]float32, error) {
+			kernel, err := c.asked.upscalingKernel(factor)
 			if err != nil {
 				return nil, err
 			}
-			k, err := upscale.NewDownsampling(dev, kernel, c.boundary, factor, p.planar.Height, p.planar.Width)
+			k, err := upscale.NewDownsampling(c.device, kernel, c.boundary, factor, p.planar.Height, p.planar.Width)
 			if err != nil {
 				return nil, err
 			}
 			defer k.Free()
-			out, err := solveUpscaling(ctx, dev, p.planar, k, c, report)
+			out, err := solveUpscaling(ctx, p.planar, k, c, report)
 			if err != nil {
 				return nil, err
 			}
-			return out, p.enlarge(factor, dev.Description().Threads)
+			return out, p.enlarge(factor, c.device.Description().Threads)
 		})
 }
 
-// upscalingKernel is the blur of the settings before an image was scaled down.
-func (c settings) upscalingKernel(factor int) (deblur.Kernel, error) {
+// upscalingKernel is the blur before an image was scaled down.
+func (c *request) upscalingKernel(factor int) (deblur.Kernel, error) {
 	if c.antialias == upscale.NoAntialias && c.kernel == nil {
 		return deblur.Kernel{}, errors.New("restore: upscale.NoAntialias needs a Kernel, which says how the image was blurred before it was scaled down; if it was not, its pixels lie far apart in the result, which is a case for Inpaint")
 	}
@@ -83,10 +85,10 @@ func (c settings) upscalingKernel(factor int) (deblur.Kernel, error) {
 	return deblur.Convolve(*c.kernel, kernel)
 }
 
-func solveUpscaling(ctx context.Context, dev backend.Device, p *Planar, k *upscale.Downsampling, c settings, report *Report) ([]float32, error) {
+func solveUpscaling(ctx context.Context, p *Planar, k *upscale.Downsampling, c plan, report *outcome.Report) ([]float32, error) {
 	factor := k.Factor()
 	out := make([]float32, len(p.Pix)*factor*factor)
-	if err := upscale.Interpolate(out, p.Pix, p.Height, p.Width, factor, dev.Description().Threads); err != nil {
+	if err := upscale.Interpolate(out, p.Pix, p.Height, p.Width, factor, c.device.Description().Threads); err != nil {
 		return nil, err
 	}
 	h, w := k.Domain()
@@ -94,8 +96,8 @@ func solveUpscaling(ctx context.Context, dev backend.Device, p *Planar, k *upsca
 	if err := k.Extend(start, out); err != nil {
 		return nil, err
 	}
-	problem := inverse{k: k, channels: p.Channels, y: p.Pix, start: start, prior: upscalingStrength(report.Sigma, factor, p.Channels)}
-	whole, err := problem.solve(ctx, dev, c, report)
+	problem := inverse.Problem{K: k, Channels: p.Channels, Y: p.Pix, Start: start, Prior: inverse.Upscaling(report.Noise.Sigma, factor, p.Channels)}
+	whole, err := problem.Solve(ctx, c.device, c.choice, c.iteration(), report)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +109,7 @@ func (p *picture) enlarge(factor, threads int) (err error) {
 	h, w := p.planar.Height, p.planar.Width
 	enlarged := &Planar{Width: factor * w, Height: factor * h, Channels: p.planar.Channels}
 	if p.planar.Alpha != nil {
-		if enlarged.Alpha, err = EnlargeAlpha(p.planar.Alpha, h, w, factor, threads); err != nil {
+		if enlarged.Alpha, err = imageplanes.EnlargeAlpha(p.planar.Alpha, h, w, factor, threads); err != nil {
 			return err
 		}
 	}
@@ -116,28 +118,4 @@ func (p *picture) enlarge(factor, threads int) (err error) {
 		p.source.Width, p.source.Height, p.source.Alpha = enlarged.Width, enlarged.Height, enlarged.Alpha
 	}
 	return nil
-}
-
-// EnlargeAlpha returns what Upscale makes of the opacities, 0 to 65535, of an image of h
-// rows and w columns, for programs that keep them apart: cubic interpolation, rounded. An
-// opaque image stays opaque. threads is 0 for all; the result does not depend on it.
-func EnlargeAlpha(alpha []uint16, h, w, factor, threads int) ([]uint16, error) {
-	switch {
-	case factor < 2 || factor > 4:
-		return nil, fmt.Errorf("restore: upscaling by %d, want 2, 3 or 4", factor)
-	case h < 1 || w < 1 || w > len(alpha)/h || len(alpha) != h*w:
-		return nil, fmt.Errorf("restore: %d opacities for an image of %d×%d pixels", len(alpha), w, h)
-	}
-	plane, wide := make([]float32, len(alpha)), make([]float32, len(alpha)*factor*factor)
-	for i, a := range alpha {
-		plane[i] = float32(a)
-	}
-	if err := upscale.Interpolate(wide, plane, h, w, factor, threads); err != nil {
-		return nil, err
-	}
-	out := make([]uint16, len(wide))
-	for i, v := range wide {
-		out[i] = uint16(math.Round(float64(min(max(v, 0), 0xffff))))
-	}
-	return out, nil
 }

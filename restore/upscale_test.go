@@ -85,10 +85,10 @@ func TestUpscaleGains(t *testing.T) {
 		out, report, err := restore.Upscale(t.Context(), y, c.factor, restore.Antialias(c.antialias), restore.Sigma(0.002))
 		require.NoError(t, err)
 		got, start := psnr(t, x, out.(*restore.Planar)), psnr(t, x, interpolated(t, y, c.factor))
-		t.Logf("%v by %d, %d channels: %.2f dB, interpolated %.2f, in %d iterations", c.antialias, c.factor, c.channels, got, start, report.Iterations)
+		t.Logf("%v by %d, %d channels: %.2f dB, interpolated %.2f, in %d iterations", c.antialias, c.factor, c.channels, got, start, report.Iteration.Count)
 		require.Greater(t, got, start+c.gain)
 		require.Equal(t, restore.DefaultInversePrior(), report.Method)
-		certificate := report.Iteration.Certificate
+		certificate := report.Iteration.Run.Certificate
 		require.True(t, certificate.Converges() && certificate.FixedPointExists())
 		require.Less(t, certificate.Norm, 1.25/float64(c.factor), certificate.NormReason)
 		byTV, report, err := restore.Upscale(t.Context(), y, c.factor, restore.Antialias(c.antialias), restore.Method("tv"), restore.Sigma(0.002))
@@ -124,8 +124,8 @@ func TestUpscaleBlurAndNoise(t *testing.T) {
 	y = noisy(scaledDown(t, x, area, 2), 0.05, 4)
 	out, report, err := restore.Upscale(t.Context(), y, 2, restore.Antialias(upscale.Area))
 	require.NoError(t, err)
-	require.NotNil(t, report.Estimate)
-	require.InEpsilon(t, 0.05, report.Sigma, 0.3)
+	require.NotNil(t, report.Noise.Estimate)
+	require.InEpsilon(t, 0.05, report.Noise.Sigma, 0.3)
 	require.Greater(t, psnr(t, x, out.(*restore.Planar)), psnr(t, x, interpolated(t, y, 2))+1)
 }
 

@@ -41,8 +41,8 @@ func TestDeblurVarying(t *testing.T) {
 	options := []restore.Option{restore.Method(restore.TV), restore.Sigma(2.55 / 255)}
 	many, report, err := restore.DeblurVarying(t.Context(), y, grid, options...)
 	require.NoError(t, err)
-	require.True(t, report.Iteration.ConvergenceProven())
-	require.Contains(t, report.Iteration.Certificate.NormReason, "Schur")
+	require.True(t, report.Iteration.Run.ConvergenceProven())
+	require.Contains(t, report.Iteration.Run.Certificate.NormReason, "Schur")
 	one, _, err := restore.Deblur(t.Context(), y, grid.Kernels[1], options...)
 	require.NoError(t, err)
 	require.Greater(t, psnr(t, seen, many.(*restore.Planar)), psnr(t, seen, one.(*restore.Planar))+2)

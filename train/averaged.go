@@ -8,6 +8,7 @@ import (
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/denoise/activation"
 	"github.com/averaged/imaging/internal/devicequeue"
+	"github.com/averaged/imaging/internal/parallel"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -185,7 +186,7 @@ func (a *averaged) gradients() error {
 	if err := a.all(func(q *devicequeue.Queue, b *flowBlock) { b.gradients(q) }, (*guideNet).gradients); err != nil {
 		return err
 	}
-	concurrently(len(a.flow.blocks), func(i int) { a.flow.blocks[i].finishGradients() })
+	parallel.Concurrently(len(a.flow.blocks), func(i int) { a.flow.blocks[i].finishGradients() })
 	return nil
 }
 
@@ -237,7 +238,7 @@ func (a *averaged) restore(state []array) error {
 
 func (a *averaged) effective() []array {
 	of := make([][]array, len(a.flow.blocks))
-	concurrently(len(of), func(i int) { of[i] = a.flow.blocks[i].effective(nil) })
+	parallel.Concurrently(len(of), func(i int) { of[i] = a.flow.blocks[i].effective(nil) })
 	list := slices.Concat(of...)
 	if a.guided != nil {
 		list = a.guided.effective(list)

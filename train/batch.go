@@ -5,6 +5,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/devicequeue"
+	"github.com/averaged/imaging/internal/symmetry"
 )
 
 // batch makes the crops and the noise of one pass through a network.
@@ -86,9 +87,9 @@ func (b *batch) crop(n int, set *Pictures, g *generator) {
 		from = min(int(float64(side)*(1+(b.config.Reduce-1)*g.uniform())), p.h, p.w)
 	}
 	y, x := g.below(p.h-from+1), g.below(p.w-from+1)
-	turn := symmetry(0)
+	turn := symmetry.Symmetry(0)
 	if b.config.Augment {
-		turn = symmetry(g.below(symmetries))
+		turn = symmetry.Symmetry(g.below(symmetry.Number))
 	}
 	for c := range channels {
 		cut := b.cut[c*side*side:][:side*side]
@@ -107,7 +108,7 @@ func (b *batch) crop(n int, set *Pictures, g *generator) {
 	}
 	for c := range channels {
 		plane := size * size
-		turn.apply(b.samples[(n*channels+c)*plane:][:plane], b.cut[c*plane:][:plane], size)
+		symmetry.Apply(turn, b.samples[(n*channels+c)*plane:][:plane], b.cut[c*plane:][:plane], size)
 	}
 }
 
@@ -155,30 +156,4 @@ func (b *batch) white(q *devicequeue.Queue, g *generator) {
 	seed := g.bits()
 	q.Do(func() error { return q.Dev.Gaussian(b.noisy, seed, 0, 1) })
 	q.Download(b.noise, b.noisy)
-}
-
-// symmetry is one of the eight of a square: bit 0 exchanges rows and columns, bits 1 and
-// 2 reverse rows and columns. Together they are the flips and the quarter turns.
-type symmetry int
-
-const symmetries = 8
-
-func (s symmetry) apply(dst, src []float32, size int) { turned(s, dst, src, size) }
-
-func turned[T any](s symmetry, dst, src []T, size int) {
-	for y := range size {
-		for x := range size {
-			fromY, fromX := y, x
-			if s&1 != 0 {
-				fromY, fromX = x, y
-			}
-			if s&2 != 0 {
-				fromY = size - 1 - fromY
-			}
-			if s&4 != 0 {
-				fromX = size - 1 - fromX
-			}
-			dst[y*size+x] = src[fromY*size+fromX]
-		}
-	}
 }

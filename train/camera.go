@@ -7,10 +7,12 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/averaged/imaging/denoise/guide"
 	"github.com/averaged/imaging/internal/cameranoise"
 	"github.com/averaged/imaging/internal/devicequeue"
+	"github.com/averaged/imaging/internal/nn/guide"
 	"github.com/averaged/imaging/internal/noiselevel"
+	"github.com/averaged/imaging/internal/parallel"
+	"github.com/averaged/imaging/internal/symmetry"
 )
 
 // Camera has a network with levels learn the noise of photographs as cameras make them (package
@@ -286,7 +288,7 @@ func (b *batch) take(set *Pictures, s sitting) *prints {
 	}
 	go func() {
 		defer close(p.done)
-		concurrently(n, func(i int) { p.squares[i], p.errs[i] = b.config.photographOne(p, i, set) })
+		parallel.Concurrently(n, func(i int) { p.squares[i], p.errs[i] = b.config.photographOne(p, i, set) })
 	}()
 	return p
 }
@@ -305,16 +307,16 @@ func (c Config) photographOne(to *prints, n int, set *Pictures) (float64, error)
 	p := &set.list[r.IntN(len(set.list))]
 	camera, side := s.fitting(c.SmallestPicture(), min(p.h, p.w))
 	y, x := r.IntN(p.h-side+1), r.IntN(p.w-side+1)
-	turn := symmetry(0)
+	turn := symmetry.Symmetry(0)
 	if c.Augment {
-		turn = symmetry(r.IntN(symmetries))
+		turn = symmetry.Symmetry(r.IntN(symmetry.Number))
 	}
 	scene, cut := make([]float32, c.Channels*side*side), make([]float32, side*side)
 	for k := range c.Channels {
 		for i := range side {
 			p.row(cut[i*side:][:side], k, y+i, x)
 		}
-		turn.apply(scene[k*side*side:][:side*side], cut, side)
+		symmetry.Apply(turn, scene[k*side*side:][:side*side], cut, side)
 	}
 	if s.grey {
 		scene = scene[side*side:][:side*side] // green

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/denoise/pullback"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/internal/devicequeue"
+	"github.com/averaged/imaging/internal/nn/pullback"
 )
 
 // flow is an averaged network on a device, with its gradients. An image is lifted to

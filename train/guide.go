@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/denoise/guide"
 	"github.com/averaged/imaging/internal/devicequeue"
+	"github.com/averaged/imaging/internal/nn/guide"
 )
 
 // Guide says what the network is like that looks at the photograph and sets the radii of an

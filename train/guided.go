@@ -5,8 +5,9 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/denoise/guide"
 	"github.com/averaged/imaging/internal/devicequeue"
+	"github.com/averaged/imaging/internal/nn/guide"
+	"github.com/averaged/imaging/internal/parallel"
 )
 
 // guided is what an averaged network has besides its blocks where a guide sets the radii of
@@ -98,7 +99,7 @@ func (a *guided) set(q *devicequeue.Queue, src backend.Buffer, sigma float64) {
 
 // everywhere calls body for each block k in each image n, all at once.
 func (a *guided) everywhere(body func(k, n int)) {
-	concurrently(len(a.blocks)*a.images, func(i int) { body(i/a.images, i%a.images) })
+	parallel.Concurrently(len(a.blocks)*a.images, func(i int) { body(i/a.images, i%a.images) })
 }
 
 // of returns the part of an image of what there is of a block in all images.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
-	"github.com/averaged/imaging/denoise/guide"
 	"github.com/averaged/imaging/internal/devicequeue"
+	"github.com/averaged/imaging/internal/nn/guide"
 	"github.com/averaged/imaging/internal/strength"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"

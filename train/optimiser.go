@@ -6,6 +6,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/devicequeue"
+	"github.com/averaged/imaging/internal/parallel"
 )
 
 // Names of an Optimiser.
@@ -42,14 +43,14 @@ type Optimiser struct {
 	GradientLimit float64 `json:"gradient_limit"`
 }
 
-// AdamDefaults are the customary constants of Adam.
-func AdamDefaults() Optimiser {
+// adamDefaults are the customary constants of Adam.
+func adamDefaults() Optimiser {
 	return Optimiser{Name: Adam, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
 }
 
 // MuonDefaults are the customary constants of Muon.
 func MuonDefaults() Optimiser {
-	o := AdamDefaults()
+	o := adamDefaults()
 	o.Name, o.Momentum, o.OtherRate = Muon, 0.95, 0.1
 	return o
 }
@@ -154,7 +155,7 @@ func (m *optimiser) step(t int, rate, norm float64) error {
 		scale = m.GradientLimit / norm
 	}
 	turns := make([]*turn, len(m.parameters))
-	concurrently(len(m.parameters), func(i int) {
+	parallel.Concurrently(len(m.parameters), func(i int) {
 		p := m.parameters[i]
 		rate := rate * p.rate
 		decay := m.WeightDecay
@@ -180,7 +181,7 @@ func (m *optimiser) step(t int, rate, norm float64) error {
 	if q.Err != nil {
 		return q.Err
 	}
-	concurrently(len(turns), func(i int) {
+	parallel.Concurrently(len(turns), func(i int) {
 		if turns[i] != nil {
 			turns[i].end()
 		}

@@ -36,7 +36,7 @@ func TestSGDByHand(t *testing.T) {
 // TestAdamByHand: the first step has the size of the rate, whatever the gradient's; the
 // second is computed here from the formulas.
 func TestAdamByHand(t *testing.T) {
-	o := AdamDefaults()
+	o := adamDefaults()
 	o.WeightDecay = 0.1
 	w, b := newParameter("w", true, 2), newParameter("b", false, 1)
 	m := newTestOptimiser(t, o, []*Parameter{w, b})
@@ -70,7 +70,7 @@ func TestGradientLimit(t *testing.T) {
 
 // TestOptimisersFindAMinimum of a badly scaled quadratic.
 func TestOptimisersFindAMinimum(t *testing.T) {
-	for _, o := range []Optimiser{{Name: SGD, Momentum: 0.9}, AdamDefaults()} {
+	for _, o := range []Optimiser{{Name: SGD, Momentum: 0.9}, adamDefaults()} {
 		p := newParameter("p", true, 3)
 		m := newTestOptimiser(t, o, []*Parameter{p})
 		copy(p.values, []float32{1, -2, 3})

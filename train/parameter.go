@@ -44,6 +44,9 @@ func (p *Parameter) Shape() []int { return slices.Clone(p.shape) }
 // Values returns the numbers themselves. Who changes them calls Part.Update.
 func (p *Parameter) Values() []float32 { return p.values }
 
+// SetLength has the steps of Muon be relative to a Frobenius norm of that, in the place of the norm of the values.
+func (p *Parameter) SetLength(norm float64) { p.length = norm }
+
 // Gradient returns what Part.Gradients brought.
 func (p *Parameter) Gradient() []float32 { return p.gradient }
 

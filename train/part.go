@@ -9,8 +9,9 @@ import (
 	"github.com/averaged/imaging/weights"
 )
 
-// Part is a piece of a network that is no denoiser, such as a classifier: what this package
-// trains denoisers with, for networks that others put together. Its arrays are batches of any
+// Part is a piece of a network that is no denoiser. Whoever trains a classifier, or another network with a part that
+// is proven to be nonexpansive, puts it together of Layer and Stage, and changes its parameters by Descent, as
+// experiments/internal/classifier does. Its arrays are batches of any
 // size. It is for one goroutine.
 type Part interface {
 	// Forward sets dst to the result for src. Both have to stay as they are until Backward.

@@ -37,6 +37,7 @@ type Run struct {
 	trainer    *trainer
 	validation *Pictures
 	metrics    *metricsLog
+	last       Step
 }
 
 // Create makes a run in a folder, which is made if it is not there and may not hold a
@@ -134,8 +135,8 @@ func (r *Run) Config() Config { return r.trainer.config }
 // Iteration returns the number of updates made so far.
 func (r *Run) Iteration() int { return r.trainer.iteration }
 
-// Progress is where a run is, after each iteration.
-type Progress struct {
+// Step is the last iteration of a run.
+type Step struct {
 	Iteration, Iterations int
 	Loss                  float64 // of this iteration
 	LearningRate          float64
@@ -146,11 +147,14 @@ type Progress struct {
 	Metrics *Metrics
 }
 
-// Train goes on until the last iteration. When ctx ends it writes a checkpoint and
+// Last returns the last iteration that this call of Train has made.
+func (r *Run) Last() Step { return r.last }
+
+// Train goes on until the last iteration, and calls progress after each: Last has what it was. When ctx ends it writes a checkpoint and
 // returns ctx.Err(), after the layer of the network that is under way; the update under way
 // is made again by the next run. The same holds, with its error, for a progress that
 // returns one. Other errors leave the folder at its last checkpoint.
-func (r *Run) Train(ctx context.Context, progress func(Progress) error) error {
+func (r *Run) Train(ctx context.Context, progress backend.ProgressFunc) error {
 	t, c := r.trainer, r.trainer.config
 	pace := newPace(c.Batch * c.Accumulate)
 	// A run that ended while it validated has a report to make.
@@ -169,11 +173,11 @@ func (r *Run) Train(ctx context.Context, progress func(Progress) error) error {
 			return fmt.Errorf("iteration %d: %w", t.iteration+1, err)
 		}
 		pace.add(time.Since(begun))
-		p := Progress{
+		r.last = Step{
 			Iteration: t.iteration, Iterations: c.Iterations, Loss: report.loss, LearningRate: report.rate,
 			Remaining: pace.remaining(c.Iterations - t.iteration),
 		}
-		if p.Metrics, err = r.report(ctx, pace); err != nil {
+		if r.last.Metrics, err = r.report(ctx, pace); err != nil {
 			if ctx.Err() != nil {
 				return errors.Join(ctx.Err(), r.save())
 			}
@@ -185,7 +189,7 @@ func (r *Run) Train(ctx context.Context, progress func(Progress) error) error {
 			}
 		}
 		if progress != nil {
-			if err := progress(p); err != nil {
+			if err := progress(backend.Progress{Fraction: float64(t.iteration) / float64(c.Iterations), Iteration: t.iteration}); err != nil {
 				return errors.Join(err, r.save())
 			}
 		}

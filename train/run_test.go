@@ -113,7 +113,7 @@ func TestInterruptedRunsGiveTheSameBits(t *testing.T) {
 			}
 			// The progress function stops it after 2.
 			errEnough := errors.New("enough")
-			require.ErrorIs(t, run.Train(t.Context(), func(p Progress) error {
+			require.ErrorIs(t, run.Train(t.Context(), func(p backend.Progress) error {
 				if p.Iteration == 2 {
 					return errEnough
 				}
@@ -134,7 +134,7 @@ func TestInterruptedRunsGiveTheSameBits(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			kept, err := os.ReadFile(filepath.Join(folder, CheckpointFile))
 			require.NoError(t, err)
-			require.ErrorIs(t, run.Train(ctx, func(p Progress) error {
+			require.ErrorIs(t, run.Train(ctx, func(p backend.Progress) error {
 				if p.Iteration == 4 {
 					cancel()
 				}
@@ -205,7 +205,7 @@ func TestTrainingLearns(t *testing.T) {
 	for _, constraint := range []Constraint{Budget, Adaptive} {
 		c := smallConfig()
 		c.Channels, c.Width, c.Blocks, c.Crop, c.Batch, c.Constraint = 1, 8, 2, 16, 4, constraint
-		c.Optimiser = AdamDefaults()
+		c.Optimiser = adamDefaults()
 		c.Iterations, c.Schedule.Maximum, c.SigmaMin, c.SigmaMax, c.ReportEvery = 120, 0.02, 0.1, 0.1, 20
 		training, err := NewPictures(1, []Picture{smooth(30, 40), smooth(40, 20)})
 		require.NoError(t, err)
@@ -279,7 +279,7 @@ func TestFullDisk(t *testing.T) {
 	c.CheckpointEvery, c.ReportEvery = 1, 1
 	run := create(t, processor(t), filepath.Join(folder, "run"), c)
 	blocked := filepath.Join(folder, "run", CheckpointFile+".tmp")
-	err = run.Train(t.Context(), func(p Progress) error {
+	err = run.Train(t.Context(), func(p backend.Progress) error {
 		if p.Iteration == 2 {
 			return os.Mkdir(blocked, 0o777)
 		}

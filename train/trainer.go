@@ -7,6 +7,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/devicequeue"
+	"github.com/averaged/imaging/internal/parallel"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -256,7 +257,7 @@ func (t *trainer) updateAverage() {
 	n := float64(t.iteration)
 	d := min(t.config.AverageDecay, n/(n+9))
 	now := t.network.effective()
-	concurrently(len(now), func(i int) {
+	parallel.Concurrently(len(now), func(i int) {
 		average := t.average[i].values
 		for k, v := range now[i].values {
 			average[k] = float32(float64(d*float64(average[k])) + float64((1-d)*float64(v)))

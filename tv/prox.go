@@ -23,9 +23,9 @@ type Options struct {
 	// MaxIterations per group of channels; 0 stands for DefaultMaxIterations.
 	// Reaching it is not an error: Report says so.
 	MaxIterations int
-	// Progress, if not nil, is called after every evaluation of the gap; an error
-	// stops the call and is returned by it.
-	Progress func(Progress) error
+	// Progress is called after every evaluation of the gap. Residual is the relative gap, of one group of channels
+	// after the other.
+	Progress backend.ProgressFunc
 }
 
 // Defaults of Options.
@@ -33,13 +33,6 @@ const (
 	DefaultRelativeGap   = 1e-4
 	DefaultMaxIterations = 5000
 )
-
-// Progress tells how far a call has come.
-type Progress struct {
-	Group, Groups int // the group under way, from 0, and how many there are
-	Iteration     int
-	RelativeGap   float64
-}
 
 // pair is a primal and a dual point of one group.
 type pair struct{ u, p backend.Buffer }
@@ -112,8 +105,8 @@ func checkAlpha(alpha float64) error {
 	return nil
 }
 
-// SetAlpha changes α for the following calls. The solution that is kept stays
-// one to start from.
+// SetAlpha changes α for the following calls, of a program that tries several on one image. The solution that is kept
+// stays one to start from.
 func (p *Prox) SetAlpha(alpha float64) error {
 	if err := checkAlpha(alpha); err != nil {
 		return err
@@ -300,6 +293,7 @@ func (p *Prox) solve(ctx context.Context, dst, src backend.Buffer, begin func(i 
 	if dst == src {
 		return fmt.Errorf("%w: total variation of a buffer into itself", backend.ErrAlias)
 	}
+	fraction := 0.0
 	for i, g := range p.groups {
 		y, err := p.onAxes(src, g)
 		if err != nil {
@@ -323,8 +317,15 @@ func (p *Prox) solve(ctx context.Context, dst, src backend.Buffer, begin func(i 
 			target:  func(primal float64) float64 { return target(g, primal) },
 		}
 		if p.options.Progress != nil {
+			first := -1.0
 			s.progress = func(it int, relative float64) error {
-				return p.options.Progress(Progress{Group: i, Groups: len(p.groups), Iteration: it, RelativeGap: relative})
+				if first < 0 {
+					first = relative
+				}
+				now := backend.Progress{Iteration: it, Residual: relative, Tolerance: p.options.RelativeGap}
+				fraction = max(fraction, (float64(i)+now.Towards(first))/float64(len(p.groups)))
+				now.Fraction = fraction
+				return p.options.Progress(now)
 			}
 		}
 		r, err := s.run(ctx)

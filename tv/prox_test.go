@@ -336,7 +336,7 @@ func TestContextStops(t *testing.T) {
 
 	// Cancelled on the way.
 	ctx, cancel = context.WithCancel(context.Background())
-	g := newFixture(t, f.dev, s, tv.Options{Alpha: 0.1, RelativeGap: 1e-6, Progress: func(tv.Progress) error {
+	g := newFixture(t, f.dev, s, tv.Options{Alpha: 0.1, RelativeGap: 1e-6, Progress: func(backend.Progress) error {
 		cancel()
 		return nil
 	}})
@@ -346,10 +346,10 @@ func TestContextStops(t *testing.T) {
 func TestProgressIsToldAndObeyed(t *testing.T) {
 	s := backend.Image(3, 40, 40)
 	stop := errors.New("enough")
-	var seen []tv.Progress
-	f := newFixture(t, device(t, 1), s, tv.Options{Alpha: 0.1, Progress: func(p tv.Progress) error {
+	var seen []backend.Progress
+	f := newFixture(t, device(t, 1), s, tv.Options{Alpha: 0.1, Progress: func(p backend.Progress) error {
 		seen = append(seen, p)
-		if p.Group == 1 {
+		if p.Fraction > 0.5 { // of two groups the second
 			return stop
 		}
 		return nil
@@ -358,10 +358,19 @@ func TestProgressIsToldAndObeyed(t *testing.T) {
 	require.ErrorIs(t, f.Apply(context.Background(), f.dst, f.src), stop)
 	require.Greater(t, len(seen), 1)
 	for i, p := range seen {
-		require.Equal(t, 2, p.Groups)
 		require.Positive(t, p.Iteration)
-		require.Equal(t, i == len(seen)-1, p.Group == 1)
+		require.Equal(t, tv.DefaultRelativeGap, p.Tolerance)
+		require.Equal(t, i == len(seen)-1, p.Fraction > 0.5)
+		require.GreaterOrEqual(t, p.Fraction, seen[max(i-1, 0)].Fraction)
 	}
+	require.Contains(t, fractionsOf(seen), 0.5, "the first group ends at half")
+}
+
+func fractionsOf(list []backend.Progress) (fractions []float64) {
+	for _, p := range list {
+		fractions = append(fractions, p.Fraction)
+	}
+	return fractions
 }
 
 func TestRefusesWhatIsNotFinite(t *testing.T) {

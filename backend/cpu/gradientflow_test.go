@@ -195,7 +195,8 @@ func TestGradientFlowTellTheirProgress(t *testing.T) {
 	dst, _ := blank(t, d, s)
 	d.host.flowShape = flowShape{chunk: 3, strip: 5, band: 1}
 	var told []float64
-	ctx := backend.WithProgress(context.Background(), func(f float64) { told = append(told, f) })
+	ctx, free := backend.WithProgress(context.Background(), func(p backend.Progress) error { told = append(told, p.Fraction); return nil })
+	defer free()
 	require.NoError(t, d.GradientFlow(ctx, dst, src, s.Whole(), steps))
 	require.Greater(t, len(told), 20)
 	require.IsNonDecreasing(t, told)

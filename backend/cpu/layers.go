@@ -280,7 +280,7 @@ func (c *layering) convolve(l *ownLayer, z, to *pixels) {
 func (c *layering) residual(ctx context.Context, l *ownLayer, z *pixels) error {
 	f := c.device.newBlock(l, z, c.hidden, c.zeros)
 	// Progress of one layer says nothing of that of all.
-	return f.run(backend.WithProgress(ctx, func(float64) {}))
+	return f.run(backend.WithoutProgress(ctx))
 }
 
 // newBlock returns the flow of a residual block that is made in place.

@@ -341,7 +341,11 @@ func TestLayersEndInTheMiddle(t *testing.T) {
 		require.Equal(t, kept, d.host.used.Load())
 	}
 	d.host.limit = 0
-	ctx := backend.WithProgress(t.Context(), func(fraction float64) { require.Fail(t, fmt.Sprint("progress ", fraction)) })
+	ctx, free := backend.WithProgress(t.Context(), func(p backend.Progress) error {
+		require.Fail(t, fmt.Sprint("progress ", p.Fraction))
+		return nil
+	})
+	defer free()
 	require.NoError(t, d.ApplyLayers(ctx, dst, 0, 0, c.region, c.src, c.window, c.layers))
 	require.Equal(t, want, c.by(t, d, d.ApplyLayers))
 }

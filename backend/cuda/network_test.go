@@ -184,8 +184,8 @@ func TestTrainingMatchesTheCPU(t *testing.T) {
 		run, err := train.Create(d, t.TempDir(), c, train.Data{Training: pictures})
 		require.NoError(t, err)
 		defer func() { require.NoError(t, run.Close()) }()
-		require.NoError(t, run.Train(t.Context(), func(p train.Progress) error {
-			values = append(values, p.Loss)
+		require.NoError(t, run.Train(t.Context(), func(backend.Progress) error {
+			values = append(values, run.Last().Loss)
 			return nil
 		}))
 		return values

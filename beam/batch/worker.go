@@ -247,7 +247,7 @@ func (w *worker) restore(ctx context.Context, j Job, m *imagefile.Image, data []
 		InputSHA256: input, OptionsSHA256: w.settings.Fingerprint, OutputSHA256: checksum(encoded.Bytes()),
 		Width: m.Width, Height: m.Height, Channels: m.Channels,
 		Task: w.settings.Options.Task, Method: report.Method,
-		Sigma: report.Sigma, Estimated: report.Estimate != nil,
+		Sigma: report.Noise.Sigma, Estimated: report.Noise.Estimate != nil,
 	}
 	if !copied {
 		o.Notes = append(o.Notes, m.Warnings...)

@@ -82,28 +82,29 @@ func (a *app) checkCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check [IN]",
 		Short: "Print the certificate of a prior, and test it on an image",
-		Long: `Prints what is proven about a prior: the constants of its parts, its averagedness,
-and what follows for the plug-and-play iteration.
+		Long: `Prints what is proven about a prior and about the iteration with it. Given an image,
+it also runs the iteration from two starts and compares the residuals with their
+bounds. A network is proven anew, and attacked.
 
-Given an image, it also runs that iteration from two different starts, and prints
-the residual of each beside the proven bound, and the distance of the two, which
-must never grow. Residuals and distances are Euclidean norms over all samples.
-
-The default prior is ` + restore.DefaultPrior() + `, tv is total variation, and the others are
+The default prior is ` + defaultPrior() + `, tv is total variation, and the others are
 networks.
 ` + embeddedNetworks() + `
-Others come from a file, --weights FILE. A network is proven anew. It is also
-attacked: gradient ascent looks for two images that it moves apart, and the largest
-ratio of distances found is printed, which must not be above 1 by more than
-rounding. One with a guide is frozen for the image as in the first run of deblur,
-and attacked with radii of several kinds. Given an image, the network is applied to
-it again and again, without clipping: residuals never grow if it is nonexpansive,
-and go to 0 if it is averaged and has a fixed point. --uncertified takes a network
-as its weights say, with their numbers of steps and without a certificate, to see
-what happens then.
+The exit status is 0 only if everything that the certificate claims was seen to hold.
+'restore man check' says what is tested.`,
+		Annotations: story(`The iteration runs from two different starts. The residual of each is printed beside
+its proven bound, and the distance of the two, which must never grow. Residuals and
+distances are Euclidean norms over all samples.
 
-Exit status 0 only if everything that the certificate claims was seen to hold; 1
-if something was contradicted, or if nothing is proven.`,
+--weights FILE names another network. The attack is a gradient ascent that looks for
+two images that the network moves apart. It prints the largest ratio of distances that
+it found, which must not be above 1 by more than rounding. A network with a guide is
+frozen for the image, as in the first run of deblur, and attacked with radii of
+several kinds. Given an image, the network is applied to it again and again, without
+clipping: residuals never grow if it is nonexpansive, and go to 0 if it is averaged
+and has a fixed point. --uncertified takes a network as its weights say, without a
+certificate, to see what happens then.
+
+Exit status 1: something was contradicted, or nothing is proven.`),
 		Example: `  restore check
   restore check --prior tv --kernel motion.png --sigma 0.05 photo.png
   restore check --prior ` + exampleNetwork() + `
@@ -149,6 +150,7 @@ if something was contradicted, or if nothing is proven.`,
 			if err != nil {
 				return err
 			}
+			a.measureInRange(path, m)
 			img = planarOf(m)
 		}
 		dev, err := r.open()
@@ -192,12 +194,12 @@ func judge(r *restore.CheckReport) error {
 	case r.Holds:
 		return nil
 	case len(r.Violations) == 0 && r.Attack != nil && r.Attack.Expansive():
-		return fmt.Errorf("check: nothing is proven of %s, and the attack found two images that it moves apart by a factor of %.4g", r.Method, r.Attack.Ratio)
+		return fmt.Errorf("check: %s has no certificate, and the attack found two images that it moves apart by a factor of %.4g", r.Method, r.Attack.Ratio)
 	case len(r.Violations) == 0 && r.Certificate.Proven:
-		return fmt.Errorf("check: nothing is proven of what is computed of %s: rounding may add %.3g of 255 to an image (%.3g was measured)",
+		return fmt.Errorf("check: no proof for %s in float32: rounding could change a pixel by %.3g/255 (RMS; %.3g measured)",
 			r.Method, 255*r.NetworkRounding, 255*r.MeasuredRounding)
 	case len(r.Violations) == 0:
-		return fmt.Errorf("check: nothing is proven of %s, so there is nothing that could hold", r.Method)
+		return fmt.Errorf("check: %s has no certificate, so there is nothing to check", r.Method)
 	case len(r.Violations) == 1:
 		return fmt.Errorf("check: a claim is contradicted: %s", r.Violations[0])
 	}
@@ -270,7 +272,7 @@ func (a *app) printNetworkRounding(r *restore.CheckReport) {
 	switch {
 	case r.Attack == nil:
 	case math.IsInf(r.NetworkRounding, 1):
-		a.result("  rounding: nothing is proven of what float32 adds to it")
+		a.result("  rounding: no proven bound of what float32 adds")
 	default:
 		a.result("  rounding: float32 adds at most %.3g of 255 to an image in [0, 1] (proven), root mean square", 255*r.NetworkRounding)
 	}
@@ -285,7 +287,7 @@ func (a *app) printRounding(r *restore.CheckReport) {
 	switch {
 	case !r.Certificate.Converges():
 	case math.IsInf(r.Rounding, 1):
-		a.result("  rounding       nothing is proven of what float32 adds: all of this is about exact arithmetic")
+		a.result("  rounding       no proven bound of what float32 adds: all of this is about exact arithmetic")
 	case !(r.Floor < 1):
 		a.result("  rounding       float32 adds at most %.3g of 255 to T(x): too much to prove convergence of what is computed", 255*r.Rounding)
 	default:

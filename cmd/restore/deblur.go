@@ -37,62 +37,58 @@ func (a *app) deblurCommand() *cobra.Command {
 	c := a.restoringCommand(d, &cobra.Command{
 		Use:   "deblur IN... [--kernel FILE]",
 		Short: "Remove blur from images, with a kernel or without one",
-		Long: `Removes a blur by a plug-and-play iteration: steps towards an image that,
-blurred, is the photograph, each followed by a denoiser, the prior. With a certified
-prior the iteration converges, and the report says what is proven (-v prints the
-certificate). With one that has no certificate it runs all the same, but nothing is
-promised.
+		Long: `Removes blur and noise from images. Without --kernel the blur is estimated from each
+photograph, and one line says how far the estimate can be trusted. With a certified
+prior the iteration converges; -v prints the certificate.
 
-The default prior is ` + restore.DefaultPrior() + `, tv is total variation, and the others are
+The default prior is ` + defaultPrior() + `, tv is total variation, and the others are
 networks ('restore info' describes them).
 ` + embeddedNetworks() + `
-Others come from a file, --weights FILE. How strong the prior is follows from the
-noise, and is multiplied by --strength: above 1 the result is smoother. A network
-that is proven to be nonexpansive but not averaged, such as Heun's, is mixed with a
-tenth of the identity, so that the iteration converges. A network is run twice. If
-it has a guide, as original has, five steps for less and less noise stand in the
-place of the first run. The guide looks before each step, and before the run at what
-the network will see first, and says pixel by pixel how much may be taken away; that
-is frozen for the run, so that convergence is proven whatever the guide says.
-Without one, the second run is for the photograph with what the first result leaves
-of it added to it, which brings back detail, and its strength follows what the first
-one shows (--adapt=false: as before). If, by what the first result leaves and by an
-estimate, --sigma is far from the truth, the first run is made again. --iterations
-is about all runs together, and the certificate about each.
+'restore man deblur' has more about kernels, boundaries and strength.`,
+		Annotations: story(`The iteration alternates two steps: towards an image that gives the photograph when
+it is blurred, and a denoiser, the prior. A prior without a certificate runs too, but
+then nothing is promised. --weights FILE names another network.
 
-The kernel is an image of what became of a single point: brighter is more weight;
-any size up to 2047×2047, any format, scaled to sum 1. 'restore kernel' makes some.
-Its middle is its centre: of an even number n of rows or columns number n/2, counted
-from 0. One whose centre of mass is far from there is moved, and that is said
-(--kernel-center=false: not). What the photograph says against a kernel, that it is
-turned, inverted or of another photograph, is said in a line.
+The strength of the prior follows from the noise and is multiplied by --strength:
+above 1 the result is smoother. A network with a guide, such as original, begins with
+five steps for less and less noise. The guide looks before each step and before the
+run, and sets how much may be removed at every pixel. That is frozen for the run, so
+convergence is proven. A network without a guide is run twice: the second run adds
+what the first one left of the photograph, which brings back detail, and its strength
+follows the first result (--adapt=false: it does not). A network that is proven to be
+nonexpansive only, such as Heun's, is mixed with a tenth of the identity. --iterations
+counts all runs together; the certificate holds for each.
 
-Where a camera turned the blur varies over the frame. --kernel-grid 3x4 takes the
-kernel image for a sheet of 3 rows and 4 columns of kernels, all of one size, each
-for the middle of its part of the photograph; between middles the blur goes over
-from one to the next.
+The kernel is an image of what became of a single point: brighter is more weight. It
+may have any format and up to 2047×2047 pixels. 'restore kernel' makes some. Its
+middle is its centre. A kernel whose centre of mass is far from the middle is moved,
+with a note (--kernel-center=false: it is not). A kernel that is turned, inverted or
+of another photograph is noted, too.
 
-Without --kernel the kernel is estimated from each photograph. A line says what was
-found and how far it can be trusted, --write-kernel keeps it, and a photograph that
-is not blurred is told so. Where the blur varies over the frame, --kernel-grid 3x4
-estimates a kernel for each of 3×4 parts. The certificate is of the iteration for
-that kernel or those kernels; nothing is proven of the estimate.
+--kernel-grid 3x4 takes the kernel image for a sheet of 3 rows and 4 columns of
+kernels of one size, for a blur that varies over the frame. Each is for the middle of
+its part of the photograph; between them the blur changes gradually. Without --kernel
+it estimates a kernel for each of 3×4 parts.
 
---boundary says what lies beyond the frame. unknown, the default, is what a
-photograph has: the scene went on, and what was blurred into the frame is
-estimated along with the rest. circular, zero and reflect are for test data that
-was made so. --sigma is the standard deviation of the noise in the photograph, in
-units where 1 is white; by default it is estimated. Strong noise of a camera counts
-for about twice its level, since deblurring amplifies its long waves. Weak noise
-that a camera has smoothed cannot be seen in what is blurred, but in the result: if
-that of a colour photograph is noisy, the first run is made again for more.
+--write-kernel keeps an estimated kernel. A photograph that is not blurred is only
+denoised. The certificate holds for the iteration with the kernel that was found;
+nothing is proven about the estimate.
 
---preview X,Y,W,H restores a part only, in seconds, and writes it before and after,
-side by side, to choose a strength by; the noise is then estimated in that part.
---report FILE.html writes a page to look at.
+--boundary says what lies beyond the frame. unknown, the default, is right for
+photographs: the scene went on, and that part is estimated. circular, zero and
+reflect are for test data that was made so.
+
+--sigma is the standard deviation of the noise, where 1 is white; by default it is
+estimated. If both the result and an estimate contradict a given --sigma, the first
+run is repeated at the estimated level. Camera noise counts for about twice its level,
+because deblurring amplifies it. If the result for an estimated level is still noisy,
+the first run is repeated for more noise.
+
+--preview X,Y,W,H restores a part only, in seconds, and estimates the noise in that
+part. --report FILE.html writes a page to look at.
 
 A result stands beside its input as NAME.deblurred.EXT unless -o says otherwise. A
-WebP image becomes a PNG.`,
+WebP image becomes a PNG.`),
 		Example: `  restore deblur photo.jpg --write-kernel kernel.png
   restore deblur --kernel motion.png photo.jpg
   restore deblur --kernel motion.png --preview 800,600,300,300 --strength 0.7,1,1.4 photo.jpg
@@ -113,14 +109,14 @@ WebP image becomes a PNG.`,
 }
 
 func (d *deblurrer) bindOwn(c *cobra.Command) {
-	d.bindKernel(c, "image `FILE` of the blur kernel; without it the kernel is estimated from the photograph")
+	d.bindKernel(c, "image `FILE` of the blur; without it the blur is estimated from the photograph")
 	c.Flags().StringVar(&d.written, "write-kernel", "", "write the estimated kernel to `FILE`: .png, .tif, .pgm or .pfm")
 	bindKernelSize(c, &d.size)
-	c.Flags().Var(&d.cells, "kernel-grid", "the kernel image is a sheet of `ROWSxCOLUMNS` kernels of one size, for a blur that varies over the frame; without --kernel: estimate so many")
-	c.Flags().BoolVar(&d.flip, "kernel-flip", false, "turn the kernel by 180 degrees, for one that was made for correlation")
-	c.Flags().BoolVar(&d.centre, "kernel-center", true, "move the centre of a kernel to its centre of mass where that is far from its middle")
+	c.Flags().Var(&d.cells, "kernel-grid", "a sheet of `ROWSxCOLUMNS` kernels, for a blur that varies; without --kernel: estimated")
+	c.Flags().BoolVar(&d.flip, "kernel-flip", false, "turn the kernel by 180 degrees")
+	c.Flags().BoolVar(&d.centre, "kernel-center", true, "move a kernel that is far off centre to its centre of mass")
 	expert(c, "kernel-flip", "kernel-center")
-	d.bind(c, selectPrior, "the relative change of an iteration (default 1.5e-4; with tv 0.003·sigma, within 4e-5 and 1.5e-4)")
+	d.bind(c, selectPrior, "the relative change of an iteration (default 1.5e-4; with tv it follows sigma)")
 	d.bindPreview(c)
 	bindAdapt(c, &d.adapt)
 	bindBoundary(c, &d.boundary, "what lies beyond the frame")
@@ -187,7 +183,7 @@ func (d *deblurrer) prepareKernel(a *app) {
 	}
 	if dy, dx := d.blur.OffCentre(); d.centre && farOff(dy, d.blur.H, dx, d.blur.W) {
 		d.blur = d.blur.Centred()
-		a.remark(d.kernelFile, "the centre of mass is %.3g pixels below and %.3g right of the middle: it was taken for the centre, so that the result is not shifted; --kernel-center=false takes the middle", dy, dx)
+		a.remark(d.kernelFile, "its centre of mass, %.3g pixels below and %.3g right of the middle, was used as the centre, so that the result is not shifted; --kernel-center=false uses the middle", dy, dx)
 	}
 }
 
@@ -284,7 +280,10 @@ const noBlur = "none"
 func unchanged(img *restore.Planar, e *restore.NoiseEstimate) (image.Image, *restore.Report, error) {
 	out := *img
 	out.Pix = slices.Clone(img.Pix)
-	return &out, &restore.Report{Unchanged: true, Estimate: e, Sigma: e.Sigma, Converged: true, Averagedness: 1, Certified: true}, nil
+	return &out, &restore.Report{
+		Unchanged: true, Averagedness: 1, Certified: true,
+		Noise: restore.NoiseReport{Estimate: e, Sigma: e.Sigma}, Iteration: restore.IterationReport{Converged: true},
+	}, nil
 }
 
 func (d *deblurrer) describe(o *outcome) {

@@ -33,23 +33,23 @@ func (a *app) degradeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "degrade IN... --kernel FILE (--sigma S | --camera) --seed N",
 		Short: "Blur an image and add noise, to make test data",
-		Long: `Makes test data: blurs an image with a kernel, then adds Gaussian noise of standard
-deviation --sigma, where 1 is white, or photographs it with a simulated --camera;
---jpeg compresses what comes of it. Without --kernel there is only noise, without
---sigma and --camera only blur; one of the four is needed.
+		Long: `Makes test data: blurs an image with a kernel, then adds Gaussian noise, or
+photographs it with a simulated --camera. --jpeg compresses the result. One of
+--kernel, --sigma, --camera and --jpeg is needed.
 
-Equal seeds give equal noise, on every machine; of several inputs the first takes
-the seed N, the next N+1, and so on.
+Equal seeds give equal noise on every machine. A .pfm result holds the noise
+unclipped; other formats clip to 0…1.
 
-A .pfm result holds the noise unclipped, as the theory of denoising assumes it.
-Other formats clip to 0…1; PNG and TIFF results have 16 bits unless --depth says
-otherwise, JPEG and BMP 8.
+'restore man degrade' has more about boundaries and the camera.`,
+		Annotations: story(`--sigma is the standard deviation of the noise, where 1 is white. Of several inputs
+the first takes the seed N, the next N+1, and so on. PNG and TIFF results have 16 bits
+unless --depth says otherwise, JPEG and BMP 8.
 
 --boundary says how the image goes on beyond its frame while it is blurred. With
-unknown, the default, it does not: only what the image determines is kept, as a
-camera would see it, so the result is smaller than the image by the kernel's width
-and height less one. circular, zero and reflect keep the size. Transparency is
-cropped alike, and not blurred.
+unknown, the default, only what the image determines is kept, as a camera would see
+it, so the result is smaller than the image by the kernel's width and height less one.
+circular, zero and reflect keep the size. Transparency is cropped alike, and not
+blurred.
 
 --camera takes the image, which should be clean, back to what fell on a sensor, and
 photographs it again: shot and read noise on a Bayer mosaic, white balance,
@@ -57,12 +57,11 @@ demosaicking, colour matrix, tone curve, smoothing and sharpening, then --resize
 --jpeg if given. Its noise is correlated between pixels and colours and depends on
 brightness, as in photographs. --iso says how much there is, on a sensor of average
 size. What no flag says (pattern, white balance, colours, tone curve, demosaicking,
-smoothing, sharpening) is drawn by the seed; --random draws everything else, too,
-from phones at night to large sensors, resized or not, compressed or not.
+smoothing, sharpening) is drawn by the seed. --random draws everything else, too.
 
 --clean writes what the same camera would have given without noise, rounding and
-JPEG: what a restored result is to be compared with. After --jpeg a result of the
-format JPEG is compressed once more, as --quality says.`,
+JPEG: the reference for a restored result. After --jpeg a result of the format JPEG is
+compressed once more, as --quality says.`),
 		Example: `  restore degrade photo.png --kernel motion.png --sigma 0.01 --seed 1 -o blurred.pfm
   restore degrade photo.png --sigma 25/255 -o noisy.png
   restore degrade photo.png --sigma 0.03 --jpeg 75 --depth 8 -o noisy.png
@@ -72,7 +71,7 @@ format JPEG is compressed once more, as --quality says.`,
 	}
 	f := c.Flags()
 	f.StringVarP(&d.kernelFile, "kernel", "k", "", "image `FILE` of the blur kernel; without it there is no blur")
-	f.Var(&d.sigma, "sigma", "standard deviation of the noise, where 1 is white; 25/255 works too; without it there is no noise")
+	f.Var(&d.sigma, "sigma", "standard deviation of the noise, where 1 is white, such as 25/255; default: no noise")
 	f.Uint64Var(&d.seed, "seed", 1, "number of the noise, and of what is drawn of the camera")
 	d.camera.bind(c)
 	bindBoundary(c, &d.boundary, "how the image goes on beyond its frame")

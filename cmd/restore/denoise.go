@@ -8,6 +8,7 @@ import (
 
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/restore"
+	"github.com/averaged/imaging/weights"
 )
 
 // denoiser is the restorer of denoise.
@@ -23,46 +24,47 @@ func (a *app) denoiseCommand() *cobra.Command {
 	return a.restoringCommand(d, &cobra.Command{
 		Use:   "denoise IN...",
 		Short: "Remove noise from images",
-		Long: `Removes noise from images. By default a small network looks at each image and
-says how much to remove in every part of it: little from texture, more from shadows.
---strength light and strong remove less and more. An image without noise, such as a
-screenshot or a drawing, comes back as it is: its file is copied, unless another
-format, depth, quality or less metadata is asked for.
+		Long: `Removes noise from images. It measures how much noise each part of an image has, and
+removes little from texture and more from shadows. --strength light removes less,
+strong more. An image without noise comes back as it is.
 
---sigma S is for white noise of a known standard deviation, where 1 is white.
-
-The default method is ` + restore.DefaultMethod() + `. Noise that a camera has smoothed is removed by
-camera instead. Method fast is for large pictures: a fifth of the time, and a little
-less good. Method tv minimises the total variation on luma and opponent colour axes,
-to a certified duality gap (--tolerance, 1e-4 by default, relative). The others are
-networks ('restore info' describes them).
+The default method is ` + defaultMethod() + `. fast takes a fifth of the time, tv learns nothing.
 ` + embeddedNetworks() + `
-Others come from a file: --weights FILE names one, and with it the method. Its
-certificate (-v prints it) is verified when the file is loaded; a file that was
-changed since is refused, and one that has none is certified then.
+'restore man denoise' has more about methods, files and metadata.`,
+		Annotations: story(`By default a small network looks at each image and says how much to remove in every
+square of 16 pixels. It also chooses the method: camera for noise that a camera has
+smoothed, ` + defaultMethod() + ` for other noise. An image without noise, such as a screenshot or
+a drawing, is copied, unless another format, depth, quality or less metadata is asked
+for. --sigma S is for white noise of a known standard deviation, where 1 is white.
 
-A network serves every noise level: one for all of them takes that of the image; for
-others the image is scaled to the level that they were trained for, and back. The
-strength of a certified network follows the image, too: the more fine detail it has,
-the less it is smoothed (--adapt=false: as its noise says).
+Method tv minimises the total variation on luma and opponent colour axes, to a
+certified duality gap (--tolerance, 1e-4 by default, relative). The others are
+networks; 'restore info' describes them. --weights FILE names another network, and
+with it the method. Its certificate (-v prints it) is verified when the file is
+loaded. A changed file is refused, and a file without a certificate is certified.
+
+A network serves every noise level. If it was trained for one level, the image is
+scaled to that level and back. The strength of a certified network without a guide
+also follows the image: the more fine detail there is, the less it is smoothed.
+--adapt=false turns this off. --shadows=false leaves dark shadows as they are.
 
 --preview X,Y,W,H restores a part only, in seconds, and writes it before and after,
-side by side, to choose a strength by. --report FILE.html writes a page to look at.
+side by side. --report FILE.html writes a page with a slider.
 
-Transparency and metadata are carried along; sizes and orientation in them are
-mended. Other parts of a file, such as a gain map or a film, are dropped and named.
+Transparency and metadata are kept; sizes and orientation in them are corrected.
+Other parts of a file, such as a gain map or a film, are dropped, with a note.
 
-A result stands beside its input as NAME.denoised.EXT unless -o says otherwise; in
-an output folder it keeps its name. A WebP image becomes a PNG. Nothing is
-overwritten without --force. IN may be - for standard input; the result then goes
-to standard output unless -o says otherwise.`,
+A result stands beside its input as NAME.denoised.EXT unless -o says otherwise. In an
+output folder it keeps its name. A WebP image becomes a PNG. Nothing is overwritten
+without --force. IN may be - for standard input; the result then goes to standard
+output unless -o says otherwise.`),
 		Example: `  restore denoise photo.jpg
   restore denoise --strength strong photo.jpg
   restore denoise --preview 800,600,300,300 --strength 0.7,1,1.4 photo.jpg
   restore denoise --report photo.html photo.jpg
   restore denoise --sigma 0.15 photo.png
   restore denoise --sigma 25/255 noisy.pfm -o clean.pfm --reference original.png
-  restore denoise --method ` + restore.Fast + ` photo.png
+  restore denoise --method ` + weights.Fast + ` photo.png
   restore denoise --weights run/weights.safetensors photo.png
   restore denoise --recursive --skip-existing holiday -o cleaned/
   cat photo.png | restore denoise - > clean.png`,
@@ -73,7 +75,7 @@ func (d *denoiser) bindOwn(c *cobra.Command) {
 	d.bind(c, selectMethod, "the relative duality gap (default 1e-4)")
 	d.bindPreview(c)
 	bindAdapt(c, &d.adapt)
-	c.Flags().BoolVar(&d.shadows, "shadows", true, "brighten shadows that camera noise has darkened; the certificate does not cover this step")
+	c.Flags().BoolVar(&d.shadows, "shadows", true, "brighten shadows that camera noise has darkened; the certificate does not cover this")
 	expert(c, "shadows")
 }
 

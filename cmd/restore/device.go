@@ -23,7 +23,7 @@ type computing struct {
 
 func (c *computing) bind(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&c.backend, "backend", "auto", "compute on `DEVICE`: auto, cpu, cuda[:N] or vulkan[:N]; auto takes the best that there is and works")
+	f.StringVar(&c.backend, "backend", "auto", "compute on `DEVICE`: auto, cpu, cuda[:N] or vulkan[:N]; auto: the fastest that works")
 	f.IntVar(&c.threads, "threads", 0, "`N` threads on the processor, 0: all; the result does not depend on it")
 	expert(cmd, "backend", "threads")
 	words := newChoice("auto", "cpu", "cuda", "vulkan")

@@ -146,7 +146,7 @@ func TestEmbeddedInWords(t *testing.T) {
 		"denoise", "--method", method, "--weights", file, "--force", "a.png")
 	save(t, "k.png", picture(1, 3, 5, 8, 0))
 	r = succeeds(t, "deblur", "--kernel", "k.png", "--prior", weights.DnCNN, "--iterations", "1", "a.png")
-	require.Contains(t, r.stderr, "note: dncnn: the iteration need not converge, and no claim is made")
+	require.Contains(t, r.stderr, "note: dncnn: convergence is not guaranteed")
 }
 
 // The program as it is built by default says how to get the networks that it does not have, and takes their files.
@@ -230,7 +230,7 @@ func TestEvalOfEmbedded(t *testing.T) {
 
 	// The default of denoising and of deblurring.
 	save(t, "k.png", picture(1, 3, 5, 8, 0))
-	for args, method := range map[string]string{"": restore.DefaultMethod(), " --kernel k.png": restore.DefaultPrior()} {
+	for args, method := range map[string]string{"": defaultMethod(), " --kernel k.png": defaultPrior()} {
 		o := objects(t, succeeds(t, fields("eval holdout --sigma 0.1 --limit 1 --json"+args)...).stdout)
 		require.Equal(t, method, o[0]["method"])
 	}
@@ -240,16 +240,16 @@ func TestEvalOfEmbedded(t *testing.T) {
 func TestHelpNamesMethods(t *testing.T) {
 	networks := strings.Join(weights.Embedded(), ", ")
 	for command, part := range map[string]string{
-		"denoise": "The default method is " + restore.DefaultMethod() + ".",
-		"deblur":  "The default prior is " + restore.DefaultPrior() + ",",
-		"check":   "The default prior is " + restore.DefaultPrior() + ",",
-		"eval":    "method, " + restore.DefaultMethod() + ", or with --kernel the default prior, " + restore.DefaultPrior() + ".",
+		"denoise": "The default method is " + defaultMethod() + ".",
+		"deblur":  "The default prior is " + defaultPrior() + ",",
+		"check":   "The default prior is " + defaultPrior() + ",",
+		"eval":    "method, " + defaultMethod() + ", or with --kernel the default prior, " + defaultPrior() + ".",
 	} {
 		help := succeeds(t, command, "--help").stdout
 		require.Contains(t, help, part)
 		require.Contains(t, strings.Join(strings.Fields(help), " "), "Built in: "+networks+". ")
 	}
-	for _, args := range [][]string{{"denoise", "--method", restore.DefaultMethod()}, {"deblur", "--prior", restore.DefaultPrior()}} {
+	for _, args := range [][]string{{"denoise", "--method", defaultMethod()}, {"deblur", "--prior", defaultPrior()}} {
 		help := strings.Join(strings.Fields(succeeds(t, args[0], "--help").stdout), " ")
 		require.Contains(t, help, fmt.Sprintf("(default %q)", args[2]))
 	}

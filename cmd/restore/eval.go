@@ -44,39 +44,30 @@ func (a *app) evalCommand() *cobra.Command {
 		Use:   "eval FOLDER --sigma LIST",
 		Short: "Measure methods on a folder of images",
 		Long: `Adds Gaussian noise to every image in a folder and those below it, denoises it with
-each of the methods, and prints how near the results are to the originals: the mean
-PSNR (peak 1, nothing is clipped) and SSIM, what the PSNR was before, and the mean
-seconds for an image. There is a row for each method and noise level; -v adds a row
-for each image.
+each method, and prints mean PSNR (peak 1) and SSIM, the PSNR before, and the mean
+seconds. There is a row for each method and noise level; -v adds a row for each image.
 
---method names methods that need no weight file, total variation (tv) and embedded
-networks ('restore info' describes them); --weights names the files of others. Both
-can be several, and are compared on the same noise. Without either it is the default
-method, ` + restore.DefaultMethod() + `, or with --kernel the default prior, ` + restore.DefaultPrior() + `.
-For inpainting it is ` + restore.DefaultInversePrior() + `.
+The default is the best built-in method, ` + defaultMethod() + `, or with --kernel the default prior, ` + defaultPrior() + `.
 ` + embeddedNetworks() + `
+--kernel measures deblurring, --mask or --missing inpainting. 'restore man eval' has
+more.`,
+		Annotations: story(`--method names methods that need no weight file ('restore info' describes them);
+--weights names the files of others. Both can be several, and are compared on the same
+noise. For inpainting the default prior is ` + defaultInversePrior() + `.
 
-The noise of an image depends on --seed and on its place among the images of the
-folder in the order of their names, and is that of 'restore degrade --seed', with
-the same sequence at every level: the first image has the seed N, the next N+1, and
-so on. The methods are told its level, unless --blind lets them estimate it.
+The noise of an image depends on --seed and on its place in the order of names: the
+first image has the seed N, the next N+1, and so on, as in 'restore degrade --seed'.
+The same sequence is used at every level. The methods know the noise level, unless
+--blind lets them estimate it.
 
-Two tasks besides denoising are done by plug-and-play, with each of the methods as
-the prior:
-
---task deblur: images are blurred with --kernel FILE, circularly, before the noise
-is added.
-
---task inpaint: pixels are missing, those that are white in --mask FILE, which has
-the size of the images, or --missing SHARE of the pixels of each image, drawn by its
-seed. Missing pixels count as black in the PSNR before. There is noise only where
---sigma says so.
-
---kernel, --mask and --missing say which task it is; --task need not be given then.
+--task deblur: images are blurred with --kernel FILE, circularly, before the noise is
+added. --task inpaint: pixels are missing, those that are white in --mask FILE, which
+has the size of the images, or --missing SHARE of the pixels of each image, drawn by
+its seed. Missing pixels count as black in the PSNR before. There is noise only where
+--sigma says so. --task need not be given with --kernel, --mask or --missing.
 
 --html FILE writes a page to look at, which works offline: the distribution of the
-PSNR of each method, with a table, and the photographs on which it is lowest, as
-they are, as they were given to the method, and as it restored them.`,
+PSNR of each method, with a table, and the photographs on which it is lowest.`),
 		Example: `  restore eval holdout --sigma 0.15
   restore eval holdout --sigma 15/255,25/255,50/255 --method tv --weights run/weights.safetensors
   restore eval holdout --sigma 0.15 --method tv,` + exampleNetwork() + ` --limit 10 --html holdout.html
@@ -86,8 +77,8 @@ they are, as they were given to the method, and as it restored them.`,
 		Args: inputs(1, 1, "a folder of images"),
 	}
 	f := c.Flags()
-	f.Var(&e.sigmas, "sigma", "standard deviations of the noise, where 1 is white, separated by commas; 25/255 works too (required but for inpainting, which may have none)")
-	f.StringSliceVarP(&e.methods, "method", "m", nil, "measure the methods of these `NAMES`, separated by commas; 'restore info' describes them")
+	f.Var(&e.sigmas, "sigma", "noise levels, where 1 is white, such as 0.02,25/255 (required but for inpainting)")
+	f.StringSliceVarP(&e.methods, "method", "m", nil, "measure these methods, `NAMES` separated by commas; 'restore info' lists them")
 	f.StringArrayVar(&e.weights, "weights", nil, "measure the network of a weight `FILE` (safetensors); can be repeated")
 	f.BoolVar(&e.blind, "blind", false, "let the noise level be estimated from each noisy image")
 	e.task = newChoice(evalDenoise, evalDeblur, evalInpaint)
@@ -97,9 +88,9 @@ they are, as they were given to the method, and as it restored them.`,
 	f.Var(&e.missing, "missing", "share of the pixels that are missing, such as 0.3 or 1/3: measure inpainting")
 	f.Uint64Var(&e.seed, "seed", 1, "`NUMBER` of the noise of the first image")
 	f.IntVar(&e.limit, "limit", 0, "only the first `N` images; 0: all")
-	f.StringVar(&e.html, "html", "", "write a page to look at, `FILE`.html: distributions of the PSNR, a table, and the photographs that are restored worst; it works offline")
+	f.StringVar(&e.html, "html", "", "write a page `FILE`.html: distributions of the PSNR, and the worst photographs")
 	f.BoolVar(&e.force, "force", false, "overwrite the page if it exists")
-	f.StringVar(&e.tile, "tile", "auto", "compute networks in tiles of `SIDE` pixels, or auto; the result does not depend on it")
+	f.StringVar(&e.tile, "tile", "auto", "compute networks in tiles of `SIDE` pixels, or auto; the result is the same")
 	expert(c, "tile")
 	bindMaxWork(c, &e.maxWork)
 	bindAdapt(c, &e.adapt)

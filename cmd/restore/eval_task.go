@@ -95,11 +95,11 @@ func (e *evaluation) checkTask(c *cobra.Command) error {
 func (e *evaluation) defaultMethod() string {
 	switch e.task.value {
 	case evalDeblur:
-		return restore.DefaultPrior()
+		return defaultPrior()
 	case evalInpaint:
-		return restore.DefaultInversePrior()
+		return defaultInversePrior()
 	}
-	return restore.DefaultMethod()
+	return defaultMethod()
 }
 
 // load reads the kernel or the mask.
@@ -163,6 +163,7 @@ func (r *comparison) degrade(ctx context.Context, index int, s source, sigma flo
 	if d.clean, err = r.app.read(ctx, s.path, r.flags.reading); err != nil {
 		return d, err
 	}
+	r.app.measureInRange(s.path, d.clean)
 	given := *d.clean
 	d.given = &given
 	given.Pix, given.Alpha = append([]float32(nil), d.clean.Pix...), nil

@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/averaged/imaging/internal/imagefile"
-	"github.com/averaged/imaging/restore"
 )
 
 // TestEvalOfInpaintingAgreesWithItsParts: it is degrade, inpaint and compare in one.
@@ -80,13 +79,13 @@ func TestEvalDefaultsOfTasks(t *testing.T) {
 	save(t, "a.png", picture(1, 14, 16, 8, 0))
 	succeeds(t, fields("kernel gaussian --std 1 -o k.pfm -q")...)
 	for args, want := range map[string]string{
-		"--sigma 0.1":                                 restore.DefaultMethod(),
-		"--sigma 0.1 --task denoise":                  restore.DefaultMethod(),
-		"--sigma 0.1 --kernel k.pfm":                  restore.DefaultPrior(),
-		"--sigma 0.1 --task deblur --kernel k.pfm":    restore.DefaultPrior(),
-		"--missing 0.2":                               restore.DefaultInversePrior(),
-		"--task inpaint --missing 0.2 --sigma 0.05":   restore.DefaultInversePrior(),
-		"--missing 0.2 --sigma 0.05 --blind --tile 8": restore.DefaultInversePrior(),
+		"--sigma 0.1":                                 defaultMethod(),
+		"--sigma 0.1 --task denoise":                  defaultMethod(),
+		"--sigma 0.1 --kernel k.pfm":                  defaultPrior(),
+		"--sigma 0.1 --task deblur --kernel k.pfm":    defaultPrior(),
+		"--missing 0.2":                               defaultInversePrior(),
+		"--task inpaint --missing 0.2 --sigma 0.05":   defaultInversePrior(),
+		"--missing 0.2 --sigma 0.05 --blind --tile 8": defaultInversePrior(),
 	} {
 		o := objects(t, succeeds(t, append(fields("eval a.png --json"), fields(args)...)...).stdout)
 		require.Equal(t, want, o[0]["method"], args)

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"math"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -105,4 +107,34 @@ func TestDamagedFiles(t *testing.T) {
 		require.Equal(t, [2]int{48, 64}, [2]int{got.Width, got.Height})
 		require.InDelta(t, 0.5, got.Pix[63*48+20], 0.02)
 	}
+}
+
+// TestFloatRangeIsMeasured: check and eval see counts as denoise does.
+func TestFloatRangeIsMeasured(t *testing.T) {
+	leaveRuns(t)
+	inFolder(t)
+	plain := picture(1, 20, 24, 32, 0.1)
+	low, high := slices.Min(plain.Pix), slices.Max(plain.Pix)
+	counts := make([]float32, len(plain.Pix))
+	for i, v := range plain.Pix {
+		plain.Pix[i] = (v - low) / (high - low)
+		counts[i] = 4096 * plain.Pix[i]
+	}
+	for _, folder := range []string{"plain", "counts"} {
+		require.NoError(t, os.Mkdir(folder, 0o700))
+	}
+	savePFM(t, "plain/a.pfm", plain.Pix)
+	savePFM(t, "counts/a.pfm", counts)
+	measured := func(folder string) map[string]any {
+		r := restoring(t, "eval", folder, "--sigma", "0.1", "--method", "tv", "--json")
+		require.Equal(t, exitDone, r.code, r.stderr)
+		require.Equal(t, folder == "counts", strings.Contains(r.stderr, "from 0 to 4096 and are scaled to 0 to 1"), r.stderr)
+		return objects(t, r.stdout)[0]
+	}
+	want, got := measured("plain"), measured("counts")
+	require.NotEmpty(t, want["psnr"])
+	require.Equal(t, want["psnr"], got["psnr"])
+	r := restoring(t, "check", "counts/a.pfm", "--method", "tv", "--sigma", "0.1")
+	require.Equal(t, exitDone, r.code, r.stderr)
+	require.Contains(t, r.stderr, "from 0 to 4096 and are scaled to 0 to 1")
 }

@@ -160,7 +160,7 @@ func gatherInfo(ctx context.Context) (*infoRecord, error) {
 		Schema: schema, Command: "info", build: thisBuild(), CPU: cpuLevels(d.Model),
 		Devices: []device{{Name: d.Name, Model: d.Model, Threads: d.Threads, Memory: d.Memory}},
 		Weights: []weightsInfo{}, MissingWeights: missingNetworks(),
-		DefaultMethod: restore.DefaultMethod(), DefaultPrior: restore.DefaultPrior(),
+		DefaultMethod: defaultMethod(), DefaultPrior: defaultPrior(),
 	}
 	found, missing := cudaDevices()
 	rec.Devices, rec.NoCUDA = append(rec.Devices, found...), missing

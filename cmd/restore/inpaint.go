@@ -23,31 +23,31 @@ func (a *app) inpaintCommand() *cobra.Command {
 	return a.restoringCommand(p, &cobra.Command{
 		Use:   "inpaint IN... --mask FILE",
 		Short: "Fill missing pixels: scratches, writing, dust",
-		Long: `Fills the pixels that a mask marks from those around them, by plug-and-play
-proximal gradient as in deblur: with a certified prior the iteration converges, and
-the report says what is proven (-v prints the certificate).
+		Long: `Fills the pixels that are white in a mask from those around them. The mask has the
+size of the input; strokes of any colour on black or on transparent work too. The
+pixels to keep stay as they are, to the bit, unless --sigma says that they are noisy.
+Edges and shading go on; textures and objects are not invented.
 
-The mask is an image of the size of the input. White marks the pixels to fill, black
-those to keep; what is brighter than half is white, transparent is black. Strokes in
-any colour on black or on transparent mark the pixels to fill, too. One mask serves
-all inputs. What is under it does not count, and may be NaN or infinite.
+The default prior is ` + defaultInversePrior() + `; 'restore info' describes the others. With a
+certified prior the iteration converges.
 
-A network is run twice; if it has a guide, the guide looks before each run, as in
-deblur, else the second is made with what the first result leaves of the pixels to
-keep added to them, which brings back detail. --iterations is about both together.
+'restore man inpaint' has more about masks, noise and blur.`,
+		Annotations: story(`The pixels are filled by an iteration as in deblur; -v prints its certificate. In the
+mask, what is brighter than half is white, and transparent is black. One mask serves
+all inputs. Pixels under the mask do not count, and may be NaN or infinite. JPEG files
+are compressed anew.
 
-The pixels to keep are kept as they are, to the bit (JPEG files are compressed
-anew). If they are noisy, --sigma gives the standard deviation of the noise, where 1
-is white, or auto to estimate it: the noise is then removed everywhere. If the image
-is blurred too, --kernel names an image of the blur, as in deblur, and --boundary
-says what is beyond the frame.
+If the pixels to keep are noisy, --sigma gives the standard deviation of the noise,
+where 1 is white, or auto to estimate it. The noise is then removed everywhere. If the
+image is blurred too, --kernel names an image of the blur, as in deblur, and
+--boundary says what is beyond the frame.
 
-The default prior is ` + restore.DefaultInversePrior() + `; 'restore info' describes the others.
-What is filled is smooth: edges and shading go on, textures and objects are not
-invented.
+A network is run twice. If it has a guide, the guide looks before each run, as in
+deblur. Else the second run adds what the first one left of the pixels to keep, which
+brings back detail. --iterations counts both together.
 
 A result stands beside its input as NAME.inpainted.EXT unless -o says otherwise. A
-WebP image becomes a PNG. Transparency and metadata are carried along.`,
+WebP image becomes a PNG. Transparency and metadata are kept.`),
 		Example: `  restore inpaint --mask scratches.png photo.png
   restore inpaint --mask lost.png --sigma auto noisy.png -o filled.png
   restore inpaint --mask dust.png --recursive scans -o cleaned/`,
@@ -55,15 +55,15 @@ WebP image becomes a PNG. Transparency and metadata are carried along.`,
 }
 
 func (p *inpainter) bindOwn(c *cobra.Command) {
-	c.Flags().StringVarP(&p.maskFile, "mask", "m", "", "image `FILE` whose white pixels are to be filled (required)")
+	c.Flags().StringVarP(&p.maskFile, "mask", "m", "", "image `FILE` that is white where pixels are to be filled (required)")
 	p.bind(c, selectPrior, "the relative change of an iteration (default 5e-5; with a guide 1e-4)")
-	p.defaultTo(c, restore.DefaultInversePrior())
-	p.bindKernel(c, "image `FILE` of a blur that is to be removed too")
+	p.defaultTo(c, defaultInversePrior())
+	p.bindKernel(c, "image `FILE` of a blur to remove too")
 	bindBoundary(c, &p.boundary, "with --kernel: what lies beyond the frame")
 	p.sigma = sigmaFlag{given: true, zero: true, auto: true}
 	sigma := c.Flags().Lookup("sigma")
 	sigma.DefValue = p.sigma.String()
-	sigma.Usage = "standard deviation of the noise in the pixels to keep, where 1 is white; 0: they stay as they are; auto: estimated"
+	sigma.Usage = "standard deviation of the noise in the pixels to keep; 0: they stay; auto: measured"
 }
 
 func (p *inpainter) checkOwn() error {

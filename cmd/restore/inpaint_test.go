@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/internal/imagefile"
-	"github.com/averaged/imaging/restore"
 )
 
 // saveMask writes a mask of h×w pixels with a white square.
@@ -82,7 +81,7 @@ func TestInpaintReport(t *testing.T) {
 	save(t, "a.png", picture(3, 20, 24, 8, 0))
 	save(t, "b.png", picture(1, 20, 24, 16, 0.05))
 	r := succeeds(t, "inpaint", "--mask", "mask.png", "a.png", "b.png")
-	require.Contains(t, r.stdout, "1 of 2: a.png -> a.inpainted.png: missing pixels filled by "+restore.DefaultInversePrior()+", converged in ")
+	require.Contains(t, r.stdout, "1 of 2: a.png -> a.inpainted.png: missing pixels filled by "+defaultInversePrior()+", converged in ")
 	require.Contains(t, r.stdout, "; convergence proven for the radii frozen for this photograph, with rounding to a residual of ")
 	require.FileExists(t, "b.inpainted.png")
 
@@ -135,7 +134,7 @@ func TestInpaintRefuses(t *testing.T) {
 		white.Pix[i] = 255
 	}
 	savePNG(t, "white.png", white)
-	fails(t, exitFailed, []string{"a.png: the mask cannot be used: it has 20×24 pixels and the image 24×20"}, "inpaint", "--mask", "other.png", "a.png")
+	fails(t, exitFailed, []string{"a.png: the mask cannot be used: it has 20×24 pixels and the image 24×20", "the mask has to lie as the picture is shown"}, "inpaint", "--mask", "other.png", "a.png")
 	fails(t, exitFailed, []string{"a.png: the mask cannot be used: it is black throughout", "white marks the pixels to fill"}, "inpaint", "--mask", "black.png", "a.png")
 	fails(t, exitFailed, []string{"a.png: the mask cannot be used: it is white throughout", "black marks the pixels to keep"}, "inpaint", "--mask", "white.png", "a.png")
 	for part, args := range map[string][]string{

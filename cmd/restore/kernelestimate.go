@@ -49,7 +49,7 @@ func kernelInfoOf(k deblur.Kernel, r *restore.KernelReport) *kernelInfo {
 
 // bindKernelSize is the flag that limits an estimated kernel.
 func bindKernelSize(c *cobra.Command, size *int) {
-	c.Flags().IntVar(size, "kernel-size", 0, "let an estimated kernel have at most `N` pixels in width and height, 3 to 301; how large it is is found (default 101)")
+	c.Flags().IntVar(size, "kernel-size", 0, "estimate a kernel of at most `N`×N pixels, 3 to 301 (default 101)")
 }
 
 // kernelSizeOption is the option that --kernel-size makes, nil where it was not given.
@@ -144,7 +144,7 @@ kind of blur it is and how far the estimate can be trusted. 'restore deblur' wit
 	}
 	c.Flags().StringVarP(&output, "output", "o", "", "`FILE` to write: .png, .tif, .pgm or .pfm; - for a PNG on standard output (required)")
 	c.Flags().BoolVar(&force, "force", false, "overwrite the file if it exists")
-	c.Flags().Var(&sigma, "sigma", "standard deviation of the noise, where 1 is white; 25/255 works too; auto: estimated from the image")
+	c.Flags().Var(&sigma, "sigma", "standard deviation of the noise, where 1 is white, such as 25/255; auto: measured")
 	bindKernelSize(c, &size)
 	reads.bind(c)
 	return c

@@ -74,8 +74,8 @@ func TestGivenKernelIsChecked(t *testing.T) {
 		copy(wide.Pix[y*wide.Width:], kernel.Plane(0)[y*kernel.Width:][:kernel.Width])
 	}
 	save(t, "wide.png", wide)
-	require.Contains(t, run("--kernel", "wide.png").stderr, "it was taken for the centre")
-	require.NotContains(t, run("--kernel", "wide.png", "--kernel-center=false").stderr, "it was taken for the centre")
+	require.Contains(t, run("--kernel", "wide.png").stderr, "was used as the centre")
+	require.NotContains(t, run("--kernel", "wide.png", "--kernel-center=false").stderr, "was used as the centre")
 
 	hidden := picture(3, kernel.Height, kernel.Width, 16, 0)
 	hidden.Alpha = make([]uint16, len(kernel.Plane(0)))

@@ -14,6 +14,12 @@ import (
 	"github.com/averaged/imaging/internal/imagefile/atomicfile"
 )
 
+// storyKey is the annotation of a command with what the manual says after its help.
+const storyKey = "story"
+
+// story is that annotation, with its text.
+func story(text string) map[string]string { return map[string]string{storyKey: text} }
+
 func (a *app) manCommand() *cobra.Command {
 	var output string
 	var force bool
@@ -21,7 +27,7 @@ func (a *app) manCommand() *cobra.Command {
 		Use:   "man [COMMAND]... [-o DIR/]",
 		Short: "Print the manual page of a command, or write all of them",
 		Long: `Prints the manual page of a command, without one that of the program, in the
-language of man(1). It says what --help says. -o DIR/ writes the pages of all
+language of man(1). It says more than --help does. -o DIR/ writes the pages of all
 commands into a folder instead; in a folder man1 of those that 'manpath' lists, man
 finds them.`,
 		Example: `  restore man deblur | man -l -
@@ -41,7 +47,7 @@ finds them.`,
 			return a.writeManPages(c.Context(), about, output, force)
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", "", "write the pages of all commands into the folder `DIR/`, which is made if it is not there")
+	c.Flags().StringVarP(&output, "output", "o", "", "write the pages of all commands into the folder `DIR/`")
 	c.Flags().BoolVar(&force, "force", false, "overwrite pages that exist")
 	return c
 }
@@ -92,7 +98,7 @@ func manPage(c *cobra.Command, b build) string {
 
 	p.WriteString(".SH DESCRIPTION\n")
 	if c.Long != "" {
-		manText(&p, c.Long)
+		manText(&p, c.Long+"\n\n"+c.Annotations[storyKey])
 	} else {
 		manText(&p, c.Short+".")
 	}

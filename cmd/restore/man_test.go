@@ -44,7 +44,7 @@ func TestManualIsComplete(t *testing.T) {
 		}
 		text := unroff(page)
 		require.Contains(t, text, c.Short)
-		for _, word := range strings.Fields(c.Long) {
+		for _, word := range strings.Fields(c.Long + " " + c.Annotations[storyKey]) {
 			require.Contains(t, text, strings.Trim(word, "#"), path)
 		}
 		for line := range strings.Lines(c.Example) {

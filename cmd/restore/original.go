@@ -86,6 +86,12 @@ func (a *app) writeUnchanged(ctx context.Context, path string, m *imagefile.Imag
 		anew = "for the bytes of the input are not at hand"
 	}
 	a.warn(a.input, m)
+	if imagefile.Strippable(m, opt) {
+		if from := o.open(); from != nil {
+			defer from.Close() // as above
+			return anew, a.writeCopy(ctx, path, imagefile.Stripped(from), opt.Overwrite)
+		}
+	}
 	return anew, a.write(ctx, path, m, opt)
 }
 

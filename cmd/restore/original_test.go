@@ -64,6 +64,11 @@ func TestUnchangedIsTheSameFile(t *testing.T) {
 		require.NotContains(t, o, "copied")
 	}
 	fails(t, exitFailed, []string{"exists already"}, "denoise", "tone.jpg", "-o", "a.jpg")
+
+	// A palette stays one without its metadata.
+	ran := succeedsNoted(t, "denoise", "palette.png", "-o", "e.png", "--metadata", "none")
+	require.Contains(t, ran.stdout, "no noise found, only written anew, without metadata, ")
+	require.Equal(t, read("palette.png"), read("e.png"))
 }
 
 // TestOriginalThatIsOther: bytes that are not those that were read are not taken.

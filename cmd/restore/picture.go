@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/maskimage"
 	"github.com/averaged/imaging/pnp"
 	"github.com/averaged/imaging/restore"
 )
@@ -32,7 +34,7 @@ func (r *reading) bind(c *cobra.Command) {
 	r.flags.Int64Var(&r.maxPixels, "max-pixels", imagefile.DefaultMaxPixels,
 		"refuse images of more `PIXELS`, before they are decoded")
 	r.damaged = newChoice("refuse", "fill")
-	r.flags.Var(&r.damaged, "damaged", "a PNG or JPEG that ends early or is broken: refuse it, or read what is there and fill the rest with grey")
+	r.flags.Var(&r.damaged, "damaged", "a broken PNG or JPEG: refuse it, or read what is there and fill the rest with grey")
 	completeChoice(c, "damaged", &r.damaged)
 	expert(c, "max-pixels")
 }
@@ -86,7 +88,7 @@ func (a *app) readFrom(ctx context.Context, stdin io.Reader, path string, r read
 		return nil, fileError{path, err}
 	}
 	if r.mask != nil {
-		if err := restore.ForgetMissing(planarOf(m), r.mask); err != nil {
+		if err := maskimage.ForgetMissing((*imageplanes.Planes)(planarOf(m)), r.mask); err != nil {
 			return nil, fileError{path, err}
 		}
 		if err := m.CheckFinite(); err != nil {
@@ -153,11 +155,11 @@ type writing struct {
 
 func (w *writing) bind(c *cobra.Command) {
 	f := c.Flags()
-	f.IntVar(&w.depth, "depth", 0, "`BITS` per sample, 8, 16 or 32 (float); default: as the input, or the nearest that the format has")
-	f.IntVar(&w.quality, "quality", 0, fmt.Sprintf("write JPEG with quality `Q`, 1 to 100; default: that of a JPEG input, by its quantisation tables, or else %d. Chroma is kept at full resolution (4:4:4), also that of a 4:2:0 input", imagefile.DefaultQuality))
+	f.IntVar(&w.depth, "depth", 0, "`BITS` per sample: 8, 16 or 32 (float); default: as the input, if the format can")
+	f.IntVar(&w.quality, "quality", 0, fmt.Sprintf("JPEG quality `Q`, 1 to 100; default: as a JPEG input, or %d; colour always 4:4:4", imagefile.DefaultQuality))
 	w.qualityGiven = func() bool { return f.Changed("quality") }
 	w.metadata = newChoice("keep", "none")
-	f.Var(&w.metadata, "metadata", "EXIF, XMP, resolution and texts; the colour profile is kept in either case")
+	f.Var(&w.metadata, "metadata", "EXIF, XMP, resolution and texts; the colour profile is always kept")
 	w.alpha = newChoice("keep", "drop")
 	f.Var(&w.alpha, "alpha", "transparency, for formats that have none")
 	completeChoice(c, "metadata", &w.metadata)

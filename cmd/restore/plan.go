@@ -29,10 +29,10 @@ type destination struct {
 func (d *destination) bind(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVarP(&d.output, "output", "o", "",
-		fmt.Sprintf("result: a `FILE`, a folder (DIR/), or - for standard output; default: beside the input as NAME%s.EXT", d.suffix))
-	f.BoolVar(&d.recursive, "recursive", false, "take all images in folders and the folders in them")
+		fmt.Sprintf("write to `FILE`, DIR/ or - (standard output); default: NAME%s.EXT beside the input", d.suffix))
+	f.BoolVar(&d.recursive, "recursive", false, "take all images in folders and in the folders below")
 	f.BoolVar(&d.force, "force", false, "overwrite results that exist")
-	f.BoolVar(&d.skipExisting, "skip-existing", false, "leave out inputs whose result exists: resumes a batch")
+	f.BoolVar(&d.skipExisting, "skip-existing", false, "skip inputs whose result exists, to resume a batch")
 }
 
 // task is one input and where its result goes.

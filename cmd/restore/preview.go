@@ -47,7 +47,7 @@ func (p *previewFlag) Set(text string) error {
 }
 
 func (b *batchFlags) bindPreview(c *cobra.Command) {
-	c.Flags().Var(&b.preview, "preview", "restore this part of the image only, and write it before and after, side by side, to NAME.preview.png; with --strength 0.7,1,1.4 after each of them")
+	c.Flags().Var(&b.preview, "preview", "restore a part only, and show it before and after; --strength may be several")
 }
 
 // checkPreview checks what --preview goes with, and has its results named for it.
@@ -133,8 +133,8 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 		panels = append(panels, panel(out.Pix))
 		labels = append(labels, strengthName(s))
 		if o == nil {
-			if report.Adaptation > 0 {
-				a.remark(t.input, "the strength of the network follows the detail of this part, and in the whole image that of the whole (--adapt=false: neither)")
+			if report.Network.Adaptation > 0 {
+				a.remark(t.input, "here the strength follows the detail of this part; in the whole image it follows the whole (--adapt=false: neither)")
 			}
 			o = outcomeOf(&panels[i+1], report)
 			if !o.Unchanged {

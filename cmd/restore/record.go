@@ -206,11 +206,11 @@ func provenOr(v float64, proven bool) number {
 }
 
 func certificateOf(r *restore.Report) *certificate {
-	if r.Iteration != nil {
-		c, root := iterationCertificateOf(r.Iteration.Certificate), math.Sqrt(r.Iteration.Samples)
-		c.Rounding = number(r.Iteration.Rounding / root)
-		c.ProvenResidual = number(math.Min(r.Iteration.Floor(), r.Iteration.Reached()) / root)
-		c.RoundingCovered = r.Iteration.ConvergenceProven()
+	if run := r.Iteration.Run; run != nil {
+		c, root := iterationCertificateOf(run.Certificate), math.Sqrt(run.Samples)
+		c.Rounding = number(run.Rounding / root)
+		c.ProvenResidual = number(math.Min(run.Floor(), run.Reached()) / root)
+		c.RoundingCovered = run.ConvergenceProven()
 		return c
 	}
 	return &certificate{Map: "denoiser", Proven: r.Certified, Averagedness: provenOr(r.Averagedness, r.Certified)}

@@ -174,9 +174,9 @@ func certificateInWords(o *outcome, r *restore.Report) []string {
 	i := c.iterationCertificate
 	switch {
 	case !c.Proven && i == nil:
-		say("Nothing is proven of this denoiser.")
+		say("This denoiser has no certificate.")
 	case !c.Proven:
-		say("Nothing is proven of this iteration, because nothing is proven of its denoiser: that it ended says nothing of other images.")
+		say("This denoiser has no certificate, so convergence is not guaranteed. This run stopped; another image may not.")
 	case i == nil && c.Averagedness < 1:
 		say("The denoiser is proven to be %.6g-averaged: it never moves two images further apart, and repeated it cannot go round in circles.", c.Averagedness)
 	case i == nil:
@@ -193,32 +193,32 @@ func certificateInWords(o *outcome, r *restore.Report) []string {
 		}
 		say("%s. Its constants: the denoiser is %.6g-averaged, the step towards the photograph %.6g-averaged, and together they are %.6g-averaged.", text, i.Denoiser, i.Gradient, c.Averagedness)
 		if o.solver != nil && !o.Converged {
-			say("This run was stopped before its end: what is proven is about the iterations that were not made.")
+			say("This run was stopped before its end; the proof says that it would have converged.")
 		}
 		if i.RoundingCovered {
-			say("That is proven of what was computed, with the rounding of float32, down to a residual of %.3g of 255.", 255*i.ProvenResidual)
+			say("That is proven for what was computed, with the rounding of float32, down to a residual of %.3g of 255.", 255*i.ProvenResidual)
 		} else {
 			say("That is proven in exact arithmetic; the rounding of float32 is not covered.")
 		}
 		if o.solver != nil && o.ErrorBar > 0 {
-			say("The result is within %.2g of the fixed point, a root mean square where 1 is white.", o.ErrorBar)
+			say("The result is within %.2g of the fixed point (root mean square; 1 is white).", o.ErrorBar)
 		}
 	}
 	if !c.Proven {
 		return words
 	}
 	if o.Guide != nil {
-		say("This is proven of the network as it was frozen for this photograph, whatever its guide chose; how the choice follows the photograph is not part of it.")
+		say("This is proven for the network as it was frozen for this photograph, whatever its guide chose. How the choice follows the photograph is not proven.")
 	}
 	if o.Shadows != nil {
-		say("Shadows were raised after that, by curves for each colour that are not part of the proof: they move two images apart by %.3g times at most (--shadows=false leaves them out).", o.Shadows.Slope)
+		say("Shadows were brightened after that, by a curve for each colour. The proof does not cover this: the curves move two images apart by a factor of %.3g at most (--shadows=false leaves them out).", o.Shadows.Slope)
 	}
 	if o.Adaptation > 0 {
-		say("How strong the network is follows the image; that choice is not part of the proof (--adapt=false leaves it out).")
+		say("The strength of the network follows the image. The proof does not cover that choice (--adapt=false leaves it out).")
 	}
 	if i == nil && o.Network == nil && o.solver != nil {
 		say("The result is that of total variation to a relative duality gap of %.2g.", o.Residual)
 	}
-	say("Not proven, of this or of any method: that the result is the true image.")
+	say("No method proves that the result is the true image.")
 	return words
 }

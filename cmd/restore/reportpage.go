@@ -103,7 +103,7 @@ func (p *reportPage) before(img *restore.Planar, m *imagefile.Image) error {
 		}
 		v := htmlreport.View{Window: window, Before: picture}
 		if window.Reduction > 1 {
-			v.Note = fmt.Sprintf("The picture has %d×%d pixels, which a page like this cannot hold: noise and fine detail are weaker here than they are. --preview looks at other places.", m.Width, m.Height)
+			v.Note = fmt.Sprintf("The picture has %d×%d pixels, too many for this page, so it is shown reduced: noise and fine detail look weaker than they are. --preview shows other places.", m.Width, m.Height)
 		}
 		if m.Metadata.ICC != nil {
 			v.Note = strings.TrimSpace(v.Note + " Shown without the colour profile of the file.")
@@ -148,17 +148,17 @@ func (p *reportPage) after(m *imagefile.Image, kernel deblur.Kernel, o *outcome,
 		e.Kernel = &k
 	}
 	e.Facts = factsOf(o)
-	if e.Levels, err = levelPicture(r.Estimate); err != nil {
+	if e.Levels, err = levelPicture(r.Noise.Estimate); err != nil {
 		return err
 	}
 	switch {
-	case r.Iteration != nil:
-		e.Residuals = residualChart(*r.Iteration)
-		e.Proof = r.Iteration.Certificate.String()
-	case r.Network != nil:
-		e.Proof = r.Network.String()
+	case r.Iteration.Run != nil:
+		e.Residuals = residualChart(*r.Iteration.Run)
+		e.Proof = r.Iteration.Run.Certificate.String()
+	case r.Network.Certificate != nil:
+		e.Proof = r.Network.Certificate.String()
 	case len(p.gaps) > 0:
-		e.Residuals = gapChart(p.gaps, r.Tolerance)
+		e.Residuals = gapChart(p.gaps, r.Iteration.Tolerance)
 	}
 	e.Certificate = certificateInWords(o, r)
 	return nil

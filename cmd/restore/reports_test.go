@@ -59,7 +59,7 @@ func TestJPEGKeepsItsQuality(t *testing.T) {
 	require.Equal(t, imagefile.DefaultQuality, quality("d.jpg"))
 	succeeds(t, "upscale", "--prior", "tv", "--sigma", "0.02", "--iterations", "2", "a.jpg", "-o", "e.jpg")
 	require.Equal(t, 85, quality("e.jpg"))
-	require.Contains(t, succeeds(t, "denoise", "--help").stdout, "full resolution (4:4:4)")
+	require.Contains(t, succeeds(t, "denoise", "--help").stdout, "colour always 4:4:4")
 }
 
 func TestNotesAreInJSON(t *testing.T) {
@@ -106,7 +106,7 @@ func TestRunsThatDoNotConvergeSayWhatHelps(t *testing.T) {
 	require.Equal(t, exitDone, r.code)
 	require.NotContains(t, r.stdout, "convergence proven")
 	require.Regexp(t, `^a\.png -> a\.deblurred\.png: blur and noise of sigma 0\.02 removed by original, not converged after 2 iterations, .*; with more iterations it converges in exact arithmetic \(proven\) for the radii frozen for this photograph\n$`, r.stdout)
-	require.Contains(t, r.stderr, "--iterations N allows more, --tolerance T is content with less")
+	require.Contains(t, r.stderr, "--iterations N allows more, --tolerance T accepts more")
 	r = succeeds(t, "deblur", "--kernel", "k.png", "--sigma", "0.02", "--force", "a.png")
 	require.Regexp(t, `removed by original, converged in \d+ iterations, residual .* s; convergence proven for the radii frozen for this photograph, with rounding to a residual of [0-9.]+ of 255\n$`, r.stdout)
 	r = succeeds(t, "deblur", "--prior", "deblur", "--kernel", "k.png", "--sigma", "0.02", "--force", "a.png")

@@ -52,9 +52,9 @@ type restoration struct {
 func (r *restoration) bind(c *cobra.Command, flag, tolerance string) {
 	f := c.Flags()
 	r.sigma = sigmaFlag{auto: true}
-	f.Var(&r.sigma, "sigma", "standard deviation of the noise, where 1 is white; 25/255 works too; auto: estimated from the image")
+	f.Var(&r.sigma, "sigma", "standard deviation of the noise, where 1 is white, such as 25/255; auto: measured")
 	r.flag = flag
-	f.StringVar(&r.method, flag, r.defaultMethod(), "use the denoiser `NAME`: "+methodNames()+"; 'restore info' describes them")
+	f.StringVar(&r.method, flag, r.defaultMethod(), "denoiser `NAME`; 'restore info' lists and describes them")
 	// Both commands take the name of the other for it.
 	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == selectPrior || name == selectMethod {
@@ -62,12 +62,12 @@ func (r *restoration) bind(c *cobra.Command, flag, tolerance string) {
 		}
 		return pflag.NormalizedName(name)
 	})
-	f.StringVar(&r.weights, "weights", "", "weight `FILE` (safetensors) of a network, in place of embedded ones; --"+flag+" then need not be given")
+	f.StringVar(&r.weights, "weights", "", "use the network in this `FILE` (safetensors)")
 	r.strength = strengthFlag{factor: 1}
-	f.Var(&r.strength, "strength", "how much to smooth: light, normal or strong, or a factor on what follows from the noise. A network takes out noise of that many times sigma, in an iteration that many times what it needs")
-	f.IntVar(&r.iterations, "iterations", 0, "stop after `N` iterations in any case; 0: the method's own limit")
+	f.Var(&r.strength, "strength", "light, normal, strong, or a factor: 2 removes noise of twice the measured level")
+	f.IntVar(&r.iterations, "iterations", 0, "stop after `N` iterations; 0: the method's own limit")
 	f.Float64Var(&r.tolerance, "tolerance", 0, "stop at `T`, "+tolerance)
-	f.StringVar(&r.tile, "tile", "auto", "compute networks in tiles of `SIDE` pixels, or auto; the result does not depend on it. Total variation is not tiled")
+	f.StringVar(&r.tile, "tile", "auto", "compute networks in tiles of `SIDE` pixels, or auto; the result is the same")
 	bindMaxWork(c, &r.maxWork)
 	r.computing.bind(c)
 	expert(c, "weights", "iterations", "tolerance", "tile")
@@ -80,7 +80,7 @@ func (r *restoration) bind(c *cobra.Command, flag, tolerance string) {
 // bindMaxWork is the flag about how much work a network may ask for.
 func bindMaxWork(c *cobra.Command, limit *float64) {
 	c.Flags().Float64Var(limit, "max-work", denoise.DefaultWorkLimit,
-		"refuse a network that takes more `MULTIPLICATIONS` to be proven and applied to a megapixel; a minute on one core is about 6e12")
+		"refuse a network with more `MULTIPLICATIONS` (6e12: about a minute on one core)")
 	expert(c, "max-work")
 }
 
@@ -131,7 +131,7 @@ func (r *restoration) settings(a *app, c *cobra.Command) ([]restore.Option, erro
 		return nil, err
 	}
 	if r.side > 0 && !r.isNetwork() {
-		a.remark("", "--tile %s has no effect: total variation couples every pixel of the image with every other, so it is computed as a whole", r.tile)
+		a.remark("", "--tile %s has no effect: total variation is computed for the whole image at once", r.tile)
 	}
 	opts := []restore.Option{restore.Strength(r.strength.factor)}
 	if r.sigma.given && !(r.sigma.zero && r.sigma.value == 0) {
@@ -201,9 +201,9 @@ func (r *restoration) checkMethod(c *cobra.Command) error {
 // defaultMethod is the method that is used where none is named.
 func (r *restoration) defaultMethod() string {
 	if r.flag == selectPrior {
-		return restore.DefaultPrior()
+		return defaultPrior()
 	}
-	return restore.DefaultMethod()
+	return defaultMethod()
 }
 
 // helpWidth is the longest line of a help text, in columns.
@@ -285,7 +285,7 @@ func (a *app) readKernelImage(ctx context.Context, path string, r reading) (*ima
 		return nil, err
 	}
 	if hasOneColour(m) && !constant(m.Alpha) {
-		a.remark(path, "all that is visible of it has one colour: the kernel is taken from its alpha channel")
+		a.remark(path, "its visible part has one colour, so the kernel is taken from its alpha channel")
 		m.Channels, m.Pix = 1, make([]float32, len(m.Alpha))
 		for i, v := range m.Alpha {
 			m.Pix[i] = float32(v)
@@ -336,17 +336,17 @@ func (b *batchFlags) bind(c *cobra.Command, flag, tolerance string) {
 	b.reading.bind(c)
 	b.writing.bind(c)
 	if flag == selectPrior {
-		c.Flags().Float64Var(&b.pull, "contraction", 0, "draw each iterate to where the iteration started, by 1−`Q`, 0 < Q < 1: then there is one fixed point, and the distance of the result to it is bounded and printed; 0.98 cost deblurring 0.05 dB at most")
+		c.Flags().Float64Var(&b.pull, "contraction", 0, "pull each iterate towards the start by 1−`Q`, such as 0.98: gives an error bound")
 		expert(c, "contraction")
 	}
-	c.Flags().StringVar(&b.reference, "reference", "", "compare each result, before it is rounded for the file, with this image `FILE`, and print the PSNR")
+	c.Flags().StringVar(&b.reference, "reference", "", "print the PSNR of each result against this image `FILE`")
 	expert(c, "reference")
-	c.Flags().StringVar(&b.report, "report", "", "write a page to look at, `FILE`.html: before and after under a slider, the difference, the noise, what is proven and what is doubtful; one page for all inputs, that works offline")
+	c.Flags().StringVar(&b.report, "report", "", "write a page `FILE`.html: before and after under a slider, and what is doubtful")
 }
 
 // bindAdapt is the flag of commands in which the strength of networks can follow the image.
 func bindAdapt(c *cobra.Command, adapt *bool) {
-	c.Flags().BoolVar(adapt, "adapt", true, "let the strength of certified networks follow how much fine detail the image has (--adapt=false: the noise alone, so that the map is the network)")
+	c.Flags().BoolVar(adapt, "adapt", true, "smooth less where the image has fine detail (networks without a guide)")
 	expert(c, "adapt")
 }
 

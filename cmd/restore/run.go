@@ -126,7 +126,7 @@ usage, 3 nothing to do, 130 interrupted (no partial file remains).`,
 	flags := root.PersistentFlags()
 	flags.BoolVar(&a.json, "json", false, "print one JSON object per input on standard output (schema 1)")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print errors only")
-	flags.BoolVarP(&a.verbose, "verbose", "v", false, "print details: certificates, estimates, what a format cannot hold")
+	flags.BoolVarP(&a.verbose, "verbose", "v", false, "print certificates, estimates, and what a format cannot hold")
 	a.progress = newChoice("auto", "always", "never")
 	flags.Var(&a.progress, "progress", "progress on standard error; auto: if it is a terminal")
 	completeChoice(root, "progress", &a.progress)

@@ -28,7 +28,7 @@ func TestShadows(t *testing.T) {
 	require.Less(t, info["raised"], 0.1)
 	require.Greater(t, info["slope"], 1.0)
 	require.LessOrEqual(t, info["slope"], 1.5)
-	require.Contains(t, readPage(t, "page.html"), "Shadows were raised after that")
+	require.Contains(t, readPage(t, "page.html"), "Shadows were brightened after that")
 	require.Contains(t, pageFacts(readPage(t, "page.html")), "Shadows raised by up to")
 	require.Contains(t, restoring(t, "denoise", "dark.png", "-o", "b.png").stdout, ", shadows raised by up to ")
 	for _, flag := range []string{"--shadows=false", "--sigma=0.05"} {

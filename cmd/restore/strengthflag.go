@@ -24,9 +24,9 @@ var strengthWords = []struct {
 	word   string
 	factor float64
 }{
-	{"light", restore.LightStrength},
-	{"normal", restore.NormalStrength},
-	{"strong", restore.StrongStrength},
+	{"light", 0.65},
+	{"normal", 1},
+	{"strong", 1.6},
 }
 
 func (s *strengthFlag) String() string {

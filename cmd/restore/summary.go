@@ -20,28 +20,28 @@ func stopwatch() func() number {
 func outcomeOf(m *imagefile.Image, r *restore.Report) *outcome {
 	o := &outcome{
 		Width: m.Width, Height: m.Height, Channels: m.Channels,
-		Method: r.Method, Sigma: number(r.Sigma), SigmaGiven: number(r.SigmaGiven), Disturbance: number(r.Disturbance), Clipped: number(r.Clipped), Estimated: r.Estimate != nil, Unchanged: r.Unchanged,
-		Weight: number(r.Weight), Rescaling: number(r.Rescaling), Level: number(r.Level),
-		Adaptation: number(r.Adaptation), Certificate: certificateOf(r), Impulses: number(r.Impulses),
+		Method: r.Method, Sigma: number(r.Noise.Sigma), SigmaGiven: number(r.Noise.Given), Disturbance: number(r.Noise.Disturbance), Clipped: number(r.Noise.Clipped), Estimated: r.Noise.Estimate != nil, Unchanged: r.Unchanged,
+		Weight: number(r.Weight), Rescaling: number(r.Network.Rescaling), Level: number(r.Network.Level),
+		Adaptation: number(r.Network.Adaptation), Certificate: certificateOf(r), Impulses: number(r.Noise.Impulses),
 	}
-	if s := r.Shadows; s != nil {
+	if s := r.Noise.Shadows; s != nil {
 		o.Shadows = &shadowInfo{Raised: number(s.Raised), Slope: number(s.Slope)}
 	}
-	if g := r.Guide; g != nil {
+	if g := r.Network.Guide; g != nil {
 		o.Guide = &guideInfo{Strength: number(g.Strength), Looks: g.Looks, Parameters: g.Parameters, Multiplications: number(g.Multiplications)}
 	}
-	if r.Estimate != nil {
-		o.Reliable = &r.Estimate.Reliable
-		o.Noise = noiseInfoOf(r.Estimate)
+	if r.Noise.Estimate != nil {
+		o.Reliable = &r.Noise.Estimate.Reliable
+		o.Noise = noiseInfoOf(r.Noise.Estimate)
 	}
-	if r.Tolerance > 0 { // else it is a formula
+	if r.Iteration.Tolerance > 0 { // else it is a formula
 		o.solver = &solver{
-			Iterations: r.Iterations, Converged: r.Converged,
-			Residual: number(r.Residual), Tolerance: number(r.Tolerance),
+			Iterations: r.Iteration.Count, Converged: r.Iteration.Converged,
+			Residual: number(r.Iteration.Residual), Tolerance: number(r.Iteration.Tolerance),
 		}
-		if r.Iteration != nil && !math.IsInf(r.Iteration.ErrorBar, 1) {
-			o.ErrorBar = number(r.Iteration.ErrorBar / math.Sqrt(float64(len(m.Pix))))
-			o.ErrorBarRounding = number(r.Iteration.ErrorBarRounding / math.Sqrt(float64(len(m.Pix))))
+		if r.Iteration.Run != nil && !math.IsInf(r.Iteration.Run.ErrorBar, 1) {
+			o.ErrorBar = number(r.Iteration.Run.ErrorBar / math.Sqrt(float64(len(m.Pix))))
+			o.ErrorBarRounding = number(r.Iteration.Run.ErrorBarRounding / math.Sqrt(float64(len(m.Pix))))
 		}
 	}
 	return o
@@ -50,15 +50,15 @@ func outcomeOf(m *imagefile.Image, r *restore.Report) *outcome {
 // remarkRun says what a person should know of a run besides its result.
 func (a *app) remarkRun(input string, r *restore.Report) {
 	for _, doubt := range r.Doubts {
-		if strings.HasPrefix(doubt, "sigma: ") && r.SigmaGiven == 0 {
+		if strings.HasPrefix(doubt, "sigma: ") && r.Noise.Given == 0 {
 			doubt += "; --sigma S gives it, where it is known"
 		}
 		a.remark(input, "%s", doubt)
 	}
-	if r.Impulses > 0 {
-		a.remark(input, "%.2g %% of the samples are hot pixels, or salt and pepper: they were filled from their neighbours", 100*r.Impulses)
+	if r.Noise.Impulses > 0 {
+		a.remark(input, "%.2g %% of the samples were hot pixels, or salt and pepper, and were filled from their neighbours", 100*r.Noise.Impulses)
 	}
-	if e := r.Estimate; e != nil {
+	if e := r.Noise.Estimate; e != nil {
 		if e.Reliable && e.Note != "" {
 			a.remark(input, "sigma: %s", e.Note)
 		}
@@ -67,20 +67,20 @@ func (a *app) remarkRun(input string, r *restore.Report) {
 		}
 	}
 	switch {
-	case r.Converged:
-	case r.Iterations == 0:
-		a.remark(input, "the root mean square error of the result may be %.2g, above the tolerance of %.2g: float32 allows no better", r.Residual, r.Tolerance)
+	case r.Iteration.Converged:
+	case r.Iteration.Count == 0:
+		a.remark(input, "the root mean square error of the result may be %.2g, above the tolerance of %.2g; float32 cannot do better", r.Iteration.Residual, r.Iteration.Tolerance)
 	default:
-		a.remark(input, "stopped after %d iterations at a residual of %.2g, above the tolerance of %.2g; --iterations N allows more, --tolerance T is content with less",
-			r.Iterations, r.Residual, r.Tolerance)
+		a.remark(input, "stopped after %d iterations at a residual of %.2g, above the tolerance of %.2g; --iterations N allows more, --tolerance T accepts more",
+			r.Iteration.Count, r.Iteration.Residual, r.Iteration.Tolerance)
 	}
-	if r.Network != nil {
-		for _, w := range r.Network.Wrappers {
+	if r.Network.Certificate != nil {
+		for _, w := range r.Network.Certificate.Wrappers {
 			a.detail("%s: %s", name(input), w.Name)
 		}
 	}
-	if r.Iteration != nil {
-		for _, line := range lines(r.Iteration.Certificate.String()) {
+	if r.Iteration.Run != nil {
+		for _, line := range lines(r.Iteration.Run.Certificate.String()) {
 			a.detail("%s: %s", name(input), line)
 		}
 	}
@@ -185,7 +185,7 @@ func (b *batchFlags) remarkMethod(a *app) {
 	case b.network == nil:
 	case b.flag == selectPrior:
 		if certificate := b.network.Certificate(); !certificate.Proven {
-			a.remark(b.source(), "the iteration need not converge, and no claim is made: %s", certificate.Reason)
+			a.remark(b.source(), "convergence is not guaranteed: %s", certificate.Reason)
 		}
 	default:
 		if b.iterations > 0 {

@@ -34,37 +34,45 @@ func (a *app) trainCommand() *cobra.Command {
 		Use:   "train FOLDER -o RUN",
 		Short: "Train a denoising network on a folder of images",
 		Long: `Trains a network on all images in a folder and those below it: random crops get
-Gaussian noise, and the network learns to remove it by gradient descent on the mean
-squared error. Files that are no images, or too small for a crop, are named and left
-out. With --val, images of another folder are denoised from time to time to measure
-what was learned.
+noise, and the network learns to remove it. With --val, images of another folder are
+denoised from time to time to measure what was learned. Files that are no images, or
+too small, are named and left out.
 
---method names an explicit integrator, whose network is proven to be nonexpansive or
+RUN is a folder with config.json, metrics.jsonl, curves.png, a checkpoint and at the
+end weights.safetensors, with its certificate. Ctrl-C writes a checkpoint, and
+'restore train --resume -o RUN' goes on.
+
+'restore man train' describes methods, recipes and configurations.`,
+		Annotations: story(`--method names an explicit integrator, whose network is proven to be nonexpansive or
 averaged when it is finished, or dncnn, the unconstrained network to compare with.
-The default recipe is that of the weights that ship: a network at half the
-resolution that projects groups of 8 channels onto balls, with the norm of every
-block below a limit, so that one step is enough, and a moving average of the weights
-at the end. With --sigma LOW..HIGH the network is told the noise level. --recipe
-paper is that of Sherry et al. (2024): LeakyReLU at full resolution, stochastic
-gradient descent with momentum, a learning rate that rises and falls, and as many
-steps in a block as its norm asks for. It needs --learning-rate, which --range-test
-finds. --recipe deblur is for the prior of 'restore deblur': the crops are blurred
-too, and the network learns from what it is given at the end of the iteration; begin
-it with --init, the weights of a network for many noise levels. --sigma is then that
-of the noise in the blurred crops. --recipe guided is for noise of 0.01 to 0.3, or
-of --sigma, and gives the network a guide: a second one, free of any constraint,
-that looks at the photograph and sets how strong the projections are at every pixel;
-what is proven stays as it is. Of its crops four in five are saved as JPEG first,
-with a quarter of the samples of colour, since photographs are ("saved"). --recipe
-camera is for photographs: each batch goes through a camera drawn at random, from
-its sensor to JPEG, and the guide is told how strong the noise is, about. --recipe
-guided-deblur has a guide learn from what the runs of deblurring give it. Begin both
-with --init, the weights of a guided network.
 
-Everything else is in a configuration, a JSON object: --config FILE reads one (RUN/
-config.json of any run is complete), and --set KEY=VALUE changes any of its fields,
-as in --set optimiser.weight_decay=1e-4 or --set augment=false. Named flags change
-what --config says, and --set what both say.
+The default recipe is a network at half the resolution that projects groups of 8
+channels onto balls. The norm of every block stays below a limit, so that one step is
+enough, and the result is a moving average of the weights. With --sigma LOW..HIGH the
+network knows the noise level.
+
+--recipe paper is that of Sherry et al. (2024): LeakyReLU at full resolution,
+stochastic gradient descent with momentum, a learning rate that rises and falls, and
+as many steps in a block as its norm asks for. It needs --learning-rate, which
+--range-test finds.
+
+--recipe deblur is for the prior of 'restore deblur': the crops are blurred too, and
+the network learns from the end of the iteration. Begin it with --init, the weights of
+a network for many noise levels. --sigma is the noise of the blurred crops.
+
+--recipe guided is for noise of 0.01 to 0.3, or of --sigma, and gives the network a
+guide: a second network without constraints that looks at the photograph and sets how
+strong the projections are at every pixel. The certificate stays as it is. Four crops
+in five are saved as JPEG first, as most photographs are ("saved").
+
+--recipe camera is for photographs: each batch goes through a simulated camera, from
+its sensor to JPEG. --recipe guided-deblur has a guide learn from runs of deblurring.
+Begin both with --init, the weights of a guided network.
+
+Everything else is in a configuration, a JSON object. --config FILE reads one (RUN/
+config.json of any run is complete), and --set KEY=VALUE changes any of its fields, as
+in --set optimiser.weight_decay=1e-4 or --set augment=false. Named flags change what
+--config says, and --set what both say.
 
 RUN is a folder, which is made:
   config.json             the configuration
@@ -77,14 +85,14 @@ RUN is a folder, which is made:
                           --weights', 'restore deblur', 'restore check'
 
 An interrupt (Ctrl-C) writes a checkpoint and ends with status 130. 'restore train
---resume -o RUN' goes on, after a kill or a crash too, and the result has the same
-bits as without the interruption, on the same kind of processor, whatever the number
-of threads. Of a run that is finished it writes the weight file again.
+--resume -o RUN' goes on, after a kill or a crash too. The result has the same bits as
+without the interruption, on the same kind of processor, for any number of threads.
+For a finished run it writes the weight file again.
 
 --range-test trains for a short while, as the learning rate rises from one value to
-another by equal factors, and prints the learning rates for a schedule: the maximum
-is where the loss was least, the minimum a tenth of it. With -o RUN it also draws
-the loss in RUN/range-test.png.`,
+another by equal factors, and prints the learning rates for a schedule: the maximum is
+where the loss was smallest, the minimum a tenth of it. With -o RUN it also draws the
+loss in RUN/range-test.png.`),
 		Example: `  restore train photographs -o run --val holdout
   restore train --resume -o run
   restore train photographs -o run --method heun --sigma 25/255 --iterations 20000
@@ -100,11 +108,11 @@ the loss in RUN/range-test.png.`,
 		Args: inputs(0, 1, "one folder of images"),
 	}
 	f := c.Flags()
-	f.StringVarP(&t.run, "output", "o", "", "the run: a `FOLDER` that is made, or with --resume one that is there (required, but with --range-test)")
+	f.StringVarP(&t.run, "output", "o", "", "the run: a new `FOLDER`, or with --resume an old one (required, except --range-test)")
 	f.BoolVar(&t.resume, "resume", false, "go on with the run in the folder of -o")
-	f.StringVar(&t.initial, "init", "", "begin with the weights in this `FILE` (safetensors), of an averaged network of the same form, whose guide may be narrower, not with random ones")
+	f.StringVar(&t.initial, "init", "", "begin with the weights in this `FILE`, of a network of the same form, not at random")
 	t.rangeTest.bind(c)
-	f.BoolVar(&t.force, "force", false, "let --range-test overwrite the picture of an earlier one; a run is never overwritten")
+	f.BoolVar(&t.force, "force", false, "let --range-test overwrite an earlier picture; a run is never overwritten")
 	t.sourceFlags.bind(c)
 	t.recipeFlags.bind(c)
 	t.computing.bind(c)

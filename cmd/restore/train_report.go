@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/curves"
 	"github.com/averaged/imaging/train"
@@ -56,7 +57,8 @@ func (a *app) finishTraining(ctx context.Context, t *training, run *train.Run) (
 	bar := &trainingBar{progressBar: a.newProgress(t.run)}
 	defer bar.clear()
 	undrawn := false
-	err = run.Train(ctx, func(p train.Progress) error {
+	err = run.Train(ctx, func(backend.Progress) error {
+		p := run.Last()
 		if m := p.Metrics; m != nil {
 			if err := a.reportTraining(t, p, bar); err != nil {
 				return err
@@ -130,7 +132,7 @@ func shellWord(path string) string {
 
 // reportTraining prints a report. Where a person watches the bar, only those with a
 // validation are printed, or with -v all.
-func (a *app) reportTraining(t *training, p train.Progress, bar *trainingBar) error {
+func (a *app) reportTraining(t *training, p train.Step, bar *trainingBar) error {
 	m := p.Metrics
 	watched := bar.progressBar != nil && bar.terminal && isTerminal(a.stdout.w)
 	switch {
@@ -145,7 +147,7 @@ func (a *app) reportTraining(t *training, p train.Progress, bar *trainingBar) er
 }
 
 // reportLine is a report for people.
-func reportLine(p train.Progress) string {
+func reportLine(p train.Step) string {
 	m := p.Metrics
 	digits := len(fmt.Sprint(p.Iterations))
 	parts := []string{
@@ -247,7 +249,7 @@ type trainingBar struct {
 
 // showTraining draws the state: on a terminal from time to time, elsewhere for every
 // tenth of the run.
-func (b *trainingBar) showTraining(p train.Progress) {
+func (b *trainingBar) showTraining(p train.Step) {
 	if b.progressBar == nil {
 		return
 	}

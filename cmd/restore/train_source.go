@@ -36,10 +36,10 @@ const unknownLicence = "NOASSERTION"
 
 func (s *sourceFlags) bind(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&s.Validation, "val", "", "measure the PSNR on the images in this `FOLDER`, which are not trained on")
+	f.StringVar(&s.Validation, "val", "", "measure the PSNR on the images in this `FOLDER`")
 	f.StringVar(&s.Name, "name", "", "`NAME` of the weights; default: that of the folder RUN")
 	f.StringVar(&s.Licence, "licence", unknownLicence, "licence of the weights, an `SPDX` expression")
-	f.StringVar(&s.Description, "data-description", "", "`TEXT` about the images for the weight file, such as their origin and terms; default: number and folder")
+	f.StringVar(&s.Description, "data-description", "", "`TEXT` about the images for the weight file, such as origin and terms")
 	if err := c.MarkFlagDirname("val"); err != nil {
 		panic(err) // the flag was not defined: a mistake in this program, found by any test
 	}

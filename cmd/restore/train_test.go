@@ -383,7 +383,7 @@ func TestTrainOnATerminal(t *testing.T) {
 func TestTrainingBar(t *testing.T) {
 	var b bytes.Buffer
 	bar := &trainingBar{&progressBar{w: &b, label: "run", terminal: true, columns: 80, began: time.Now()}}
-	bar.showTraining(train.Progress{Iteration: 75, Iterations: 100, Loss: 0.01, Remaining: 90 * time.Second})
+	bar.showTraining(train.Step{Iteration: 75, Iterations: 100, Loss: 0.01, Remaining: 90 * time.Second})
 	require.Equal(t, "\rrun [##################------]  75%  1:30 left  iteration 75  loss 1.00e-02", b.String())
 }
 

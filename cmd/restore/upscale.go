@@ -10,6 +10,7 @@ import (
 
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/imageplanes"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/upscale"
 )
@@ -28,29 +29,33 @@ func (a *app) upscaleCommand() *cobra.Command {
 	return a.restoringCommand(u, &cobra.Command{
 		Use:   "upscale IN... --factor 2|3|4",
 		Short: "Enlarge images (super-resolution)",
-		Long: `Enlarges images by a factor of 2, 3 or 4: looks for the image that, scaled down,
-is the given one, by plug-and-play proximal gradient as in deblur. With a certified
-prior the iteration converges, and the report says what is proven (-v prints the
-certificate). A network is run twice; if it has a guide, the guide looks before each
-run, as in deblur, else the second is made with what the first result leaves of the
-image added to it. --iterations is about both together.
-
---antialias says how the image was scaled down, or how it was taken: bicubic, the
-default, is what image programs do; area is the mean over each square, as a sensor's
-pixels make it; gaussian is a blur with a standard deviation of 0.4 of the factor.
---kernel adds a blur of the scene, an image as in deblur, in pixels of the result;
-with --antialias none it is the whole blur, of which one sample of each square was
-kept. --boundary says what lies beyond the frame; reflect, the default, is near what
-programs that scale images do there.
-
---sigma is the standard deviation of the noise in the image, where 1 is white; by
-default it is estimated. The default prior is ` + restore.DefaultInversePrior() + `; 'restore info'
-describes the others. Edges become sharper than by interpolation; textures are not
+		Long: `Enlarges images by a factor of 2, 3 or 4: finds the image that gives the input when
+it is scaled down. Edges become sharper than by interpolation; textures are not
 invented.
 
+The default prior is ` + defaultInversePrior() + `; 'restore info' describes the others. With a
+certified prior the iteration converges.
+
+'restore man upscale' has more about --antialias, noise and blur.`,
+		Annotations: story(`The image is found by an iteration as in deblur; -v prints its certificate. A network
+is run twice. If it has a guide, the guide looks before each run, as in deblur. Else
+the second run adds what the first one left of the image. --iterations counts both
+together.
+
+--antialias says how the image was scaled down, or how it was taken: bicubic, the
+default, is what image programs do; area is the mean over each square, as the pixels
+of a sensor make it; gaussian is a blur with a standard deviation of 0.4 of the
+factor. --kernel adds a blur of the scene, an image as in deblur, in pixels of the
+result. With --antialias none it is the whole blur, of which one sample of each square
+was kept. --boundary says what lies beyond the frame; reflect, the default, is near
+what programs that scale images do there.
+
+--sigma is the standard deviation of the noise in the image, where 1 is white; by
+default it is estimated.
+
 A result stands beside its input as NAME.upscaled.EXT unless -o says otherwise. A
-WebP image becomes a PNG. Transparency is interpolated, metadata are kept; a result
-of more than --max-pixels is refused.`,
+WebP image becomes a PNG. Transparency is interpolated, and metadata are kept. A
+result of more than --max-pixels is refused.`),
 		Example: `  restore upscale --factor 2 photo.jpg
   restore upscale --factor 4 --antialias area thumbnail.png -o large.png
   restore upscale --factor 3 --kernel disk.png --sigma 0.01 photo.png`,
@@ -63,11 +68,11 @@ func (u *upscaler) bindOwn(c *cobra.Command) {
 	f.VarP(&u.factor, "factor", "x", "how many times as wide and as high the result is")
 	completeChoice(c, "factor", &u.factor)
 	u.bind(c, selectPrior, "the relative change of an iteration (default 5e-5; with a guide 1e-4)")
-	u.defaultTo(c, restore.DefaultInversePrior())
+	u.defaultTo(c, defaultInversePrior())
 	u.antialias = newChoice(upscale.Bicubic.String(), upscale.Area.String(), upscale.GaussianBlur.String(), upscale.NoAntialias.String())
-	f.Var(&u.antialias, "antialias", "with which blur the image was scaled down: "+orList(u.antialias.words))
+	f.Var(&u.antialias, "antialias", "how the image was scaled down: "+orList(u.antialias.words))
 	completeChoice(c, "antialias", &u.antialias)
-	u.bindKernel(c, "image `FILE` of a blur that is to be removed too, in pixels of the result")
+	u.bindKernel(c, "image `FILE` of a blur to remove too, in pixels of the result")
 	bindBoundary(c, &u.boundary, "what lies beyond the frame")
 	u.boundary.value = deblur.Reflect.String()
 	f.Lookup("boundary").DefValue = u.boundary.value
@@ -100,7 +105,7 @@ func (u *upscaler) frame(input string, m *imagefile.Image) (err error) {
 	}
 	m.Pix = make([]float32, m.Channels*m.Width*m.Height)
 	if m.Alpha != nil {
-		m.Alpha, err = restore.EnlargeAlpha(m.Alpha, h, w, u.times, u.threads)
+		m.Alpha, err = imageplanes.EnlargeAlpha(m.Alpha, h, w, u.times, u.threads)
 	}
 	return err
 }

@@ -11,6 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+const (
+	mostUsage  = 90 // characters of what help says of a flag
+	mostBefore = 30 // lines of help before the flags: a screen
+)
+
 // Everyday flags come first, those for experts have a group of their own behind them, and every
 // flag is somewhere.
 func TestFlagsAreGrouped(t *testing.T) {
@@ -49,8 +54,15 @@ func TestFlagsAreGrouped(t *testing.T) {
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if !f.Hidden {
 				require.Regexp(t, defined(f.Name), help, c.CommandPath())
+				_, usage := pflag.UnquoteUsage(f)
+				require.LessOrEqual(t, len([]rune(usage)), mostUsage, "%s --%s: %s", c.CommandPath(), f.Name, usage)
+				require.NotContains(t, usage, "\n", "%s --%s", c.CommandPath(), f.Name)
 			}
 		})
+		before, _, _ := strings.Cut(c.Long+"\n\n"+help, "\nFlags:\n")
+		if c.HasParent() { // the program itself has a list of commands
+			require.LessOrEqual(t, strings.Count(before, "\n"), mostBefore, c.CommandPath())
+		}
 		for _, sub := range c.Commands() {
 			require.Contains(t, help, "  "+sub.Name()+" ", c.CommandPath())
 			every(sub)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/internal/openfile"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
@@ -45,7 +46,7 @@ func (r *restoration) use(ctx context.Context, a *app, dev backend.Device) (opts
 	if err != nil {
 		return nil, nil, fileError{source, err}
 	}
-	method, err := restore.MethodOf(card)
+	method, err := networks.MethodOf(card)
 	if err != nil {
 		return nil, nil, fileError{source, err}
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/noiselevel"
 	"github.com/averaged/imaging/internal/parallel"
@@ -23,7 +24,7 @@ type Options struct {
 	Threads int
 	// Progress, if not nil, is told an estimate of the share of the work that is done. An error
 	// stops the estimation and is returned.
-	Progress func(fraction float64) error
+	Progress backend.ProgressFunc
 }
 
 const (
@@ -74,12 +75,18 @@ func (e *Estimate) Agreement() float64 {
 	return sum / float64(len(e.Likeness))
 }
 
-// settledHalves was fitted on photographs without noise.
-const settledHalves = 0.9
+// Without noise it is the kernel's error that counts, and a kernel is settled where parts and halves of the photograph
+// agree closely. Fitted on 22 photographs without noise under synthetic shakes, where the halves tell those with an error
+// ratio above 3, and on Levin's 16 real shakes, where the parts do and the halves do not.
+const (
+	settledHalves = 0.95
+	settledParts  = 0.97
+)
 
-// Settled says whether two halves of the photograph find the same kernel in the last steps, as far as that was measured
-// (Halves).
-func (e *Estimate) Settled() bool { return e.Halves >= settledHalves }
+// Settled says whether the noise of the photograph allows for the kernel's error, or the error is small.
+func (e *Estimate) Settled() bool {
+	return e.Sigma >= calm || e.Halves >= settledHalves && e.Agreement() >= settledParts
+}
 
 // Kernel estimates the kernel of a photograph of 1 channel (grey) or 3 (red, green, blue), planes of
 // h×w finite samples on [0,1] one after the other. The same input gives the same result for any
@@ -120,7 +127,7 @@ func Kernel(ctx context.Context, pix []float32, channels, h, w int, opt Options)
 		return nil, err
 	}
 	if opt.Progress != nil {
-		return found, opt.Progress(1)
+		return found, opt.Progress(backend.Progress{Fraction: 1})
 	}
 	return found, nil
 }
@@ -299,7 +306,7 @@ const (
 )
 
 // meter returns what is told work done, in samples that a step was made for.
-func meter(progress func(float64) error, h, w int) func(float64) error {
+func meter(progress backend.ProgressFunc, h, w int) func(float64) error {
 	if progress == nil {
 		return func(float64) error { return nil }
 	}
@@ -310,6 +317,6 @@ func meter(progress func(float64) error, h, w int) func(float64) error {
 	return func(work float64) error {
 		done += work
 		// Never at the end before the end.
-		return progress(1 - math.Exp(-2*done/all))
+		return progress(backend.Progress{Fraction: 1 - math.Exp(-2*done/all)})
 	}
 }

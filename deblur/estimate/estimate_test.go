@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/parallel"
 )
@@ -224,10 +225,10 @@ func TestItStopsWhenAsked(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := still()
 	last := 0.0
-	_, err := Kernel(ctx, p.pix, 1, p.h, p.w, Options{Progress: func(f float64) error {
-		require.GreaterOrEqual(t, f, last)
-		require.LessOrEqual(t, f, 1.0)
-		last = f
+	_, err := Kernel(ctx, p.pix, 1, p.h, p.w, Options{Progress: func(p backend.Progress) error {
+		require.GreaterOrEqual(t, p.Fraction, last)
+		require.LessOrEqual(t, p.Fraction, 1.0)
+		last = p.Fraction
 		cancel()
 		return nil
 	}})
@@ -235,7 +236,7 @@ func TestItStopsWhenAsked(t *testing.T) {
 	require.Greater(t, last, 0.0)
 
 	stop := errors.New("stop")
-	_, err = Kernel(context.Background(), p.pix, 1, p.h, p.w, Options{Progress: func(float64) error { return stop }})
+	_, err = Kernel(context.Background(), p.pix, 1, p.h, p.w, Options{Progress: func(backend.Progress) error { return stop }})
 	require.ErrorIs(t, err, stop)
 }
 

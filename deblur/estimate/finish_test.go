@@ -125,3 +125,10 @@ func TestKernelStepWithin(t *testing.T) {
 	}
 	require.Greater(t, outside, 0.01)
 }
+
+// point is no blur.
+func point(r int) support {
+	s := newSupport(r)
+	s.k[len(s.k)/2] = 1
+	return s
+}

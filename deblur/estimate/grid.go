@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/parallel"
 )
@@ -71,7 +72,7 @@ func Grid(ctx context.Context, pix []float32, channels, h, w int, common deblur.
 		g.Kernels = append(g.Kernels, k)
 	}
 	if opt.Progress != nil {
-		return g, opt.Progress(1)
+		return g, opt.Progress(backend.Progress{Fraction: 1})
 	}
 	return g, nil
 }
@@ -98,14 +99,15 @@ type cells struct {
 	strength      []float64 // energy of the sharp edges of each part
 }
 
-// newCells cuts a photograph into parts that reach to the middles of their neighbours, at most mostSide samples
-// on a side.
+// newCells cuts a photograph into parts that reach to the middles of their neighbours, at most as many samples on a side
+// as pieces takes of a large photograph.
 func newCells(whole part, rows, columns, reach int) *cells {
+	side := partSide(reach)
 	c := &cells{rows: rows, columns: columns}
 	for i := range rows {
-		y0, y1 := cut(i, rows, whole.v.h)
+		y0, y1 := cut(i, rows, whole.v.h, side)
 		for j := range columns {
-			x0, x1 := cut(j, columns, whole.v.w)
+			x0, x1 := cut(j, columns, whole.v.w, side)
 			c.parts = append(c.parts, whole.crop(y0, x0, y1-y0, x1-x0))
 		}
 	}
@@ -113,9 +115,9 @@ func newCells(whole part, rows, columns, reach int) *cells {
 	return c
 }
 
-// cut returns the samples [from, to) of n that part i of all reaches.
-func cut(i, all, n int) (from, to int) {
-	middle, half := (2*i+1)*n/(2*all), min(n/all, mostSide/2)
+// cut returns the samples [from, to) of n that part i of all reaches, at most side.
+func cut(i, all, n, side int) (from, to int) {
+	middle, half := (2*i+1)*n/(2*all), min(n/all, side/2)
 	return max(0, middle-half), min(n, middle+half)
 }
 

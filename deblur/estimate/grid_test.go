@@ -175,13 +175,15 @@ func TestCells(t *testing.T) {
 		n := rapid.IntRange(8*all, 500).Draw(t, "n")
 		covered := 0
 		for i := range all {
-			from, to := cut(i, all, n)
+			from, to := cut(i, all, n, 2*n)
 			require.True(t, 0 <= from && from < to && to <= n)
 			require.LessOrEqual(t, from, covered)
 			covered = max(covered, to)
 		}
 		require.Equal(t, n, covered)
 	})
+	from, to := cut(1, 3, 6000, 320)
+	require.Equal(t, [2]int{2840, 3160}, [2]int{from, to})
 	k, err := deblur.Disk(12)
 	require.NoError(t, err)
 	for size, want := range map[[2]int][2]int{{3000, 4000}: {5, 6}, {240, 320}: {3, 4}, {60, 60}: {2, 2}} {

@@ -38,3 +38,14 @@ func TestHalves(t *testing.T) {
 	require.Less(t, agree(both, k), 0.8)
 	require.Zero(t, agree(right.crop(0, 0, 30, 60), k), "too small")
 }
+
+// Without noise parts and halves have to agree closely, with noise they need not.
+func TestSettled(t *testing.T) {
+	for _, c := range []struct {
+		sigma, halves, parts float64
+		want                 bool
+	}{{0.01, 0, 0, true}, {0, 1, 1, true}, {0, 0.9, 1, false}, {0, 1, 0.9, false}} {
+		e := Estimate{Sigma: c.sigma, Halves: c.halves, Likeness: []float64{c.parts, c.parts}}
+		require.Equal(t, c.want, e.Settled(), "%+v", c)
+	}
+}

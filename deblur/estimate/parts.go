@@ -15,10 +15,13 @@ const (
 	leastSide, mostSide, partReach = 320, 640, 14
 )
 
+// partSide is the side of a part of a large photograph, for a kernel that reaches reach samples.
+func partSide(reach int) int { return min(max(leastSide, partReach*reach), mostSide) }
+
 // pieces returns the parts of a photograph to find a kernel in that reaches reach samples.
 func pieces(whole part, reach int) []part {
 	h, w := whole.v.h, whole.v.w
-	side := min(max(leastSide, partReach*reach), mostSide)
+	side := partSide(reach)
 	if h*w <= wholeSamples || min(h, w) < side {
 		return []part{whole.middle(max(side, wholeSamples/min(h, w)))}
 	}

@@ -16,13 +16,6 @@ func newSupport(r int) support { return support{r, make([]float64, (2*r+1)*(2*r+
 
 func (s support) side() int { return 2*s.r + 1 }
 
-// point is no blur.
-func point(r int) support {
-	s := newSupport(r)
-	s.k[len(s.k)/2] = 1
-	return s
-}
-
 // normalise makes the weights sum to 1 and returns what they summed to.
 func (s support) normalise() float64 {
 	sum := 0.0

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/internal/nn/tensors"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -54,7 +55,7 @@ func (d Model) Rounded16() (Model, error) {
 		if !n.rounded() {
 			continue
 		}
-		halves, err := weights.RoundHalf(n.name, *n.values)
+		halves, err := tensors.RoundHalf(n.name, *n.values)
 		if err != nil {
 			return Model{}, err
 		}
@@ -68,7 +69,7 @@ func (d Model) Rounded16() (Model, error) {
 // gives the name, the noise level, the provenance and the licence; its other fields are
 // filled in.
 func (d Model) File(card weights.Card, opts ...weights.FileOption) (*weights.File, error) {
-	filters := weights.TypeOf(opts...)
+	filters := tensors.TypeOf(opts...)
 	if err := d.Check(); err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func (d Model) File(card weights.Card, opts ...weights.FileOption) (*weights.Fil
 		}
 		dtype := weights.F32
 		if n.rounded() && filters == weights.F16 {
-			halves, err := weights.RoundHalf(n.name, *n.values)
+			halves, err := tensors.RoundHalf(n.name, *n.values)
 			if err != nil {
 				return nil, err
 			}
@@ -122,7 +123,7 @@ func FromFile(f *weights.File) (Model, error) {
 		Channels: a.Channels, Width: a.Width, Kernel: a.Kernel, Activation: activation.Named(a.Activation, a.Slope),
 		Layers: make([]NormalisedLayer, a.Blocks),
 	}
-	r := weights.NewTaker(f)
+	r := tensors.NewTaker(f)
 	for _, n := range d.fields() {
 		if !n.optional || r.Has(n.name) {
 			*n.values = r.Take(n.name, n.shape...)

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/denoise/internal/ondevice"
-	"github.com/averaged/imaging/denoise/tile"
+	"github.com/averaged/imaging/internal/nn/ondevice"
+	"github.com/averaged/imaging/internal/nn/tile"
 )
 
 // Network is a DnCNN on a device, computed tile by tile (tile.Plan).

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/denoise/tile"
+	"github.com/averaged/imaging/internal/nn/tile"
 )
 
 // Defaults of AttackOptions.
@@ -25,9 +25,8 @@ type AttackOptions struct {
 	Restarts, Iterations int
 	// Seed of the random starts.
 	Seed uint64
-	// Progress, if not nil, is called after every iteration with the share of the work
-	// done and the largest ratio so far; an error stops the attack and is returned.
-	Progress func(fraction, ratio float64) error
+	// Progress is called after every iteration, counted over all restarts.
+	Progress backend.ProgressFunc
 }
 
 // AttackReport is what Attack found: one pair of images.
@@ -151,8 +150,8 @@ func (a *attack) restart(ctx context.Context, restart int) error {
 			return err
 		}
 		if p := a.options.Progress; p != nil {
-			done := float64(restart*a.options.Iterations+k+1) / float64(a.options.Restarts*a.options.Iterations)
-			if err := p(done, a.report.Ratio); err != nil {
+			made := restart*a.options.Iterations + k + 1
+			if err := p(backend.Progress{Fraction: float64(made) / float64(a.options.Restarts*a.options.Iterations), Iteration: made}); err != nil {
 				return err
 			}
 		}

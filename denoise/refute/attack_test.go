@@ -112,8 +112,9 @@ func TestAttackOptions(t *testing.T) {
 	require.Positive(t, a.Separation)
 	opt.Start = upload(t, dev, s, randomImage(1, s))
 	fractions := []float64{}
-	opt.Progress = func(fraction, _ float64) error {
-		fractions = append(fractions, fraction)
+	opt.Progress = func(p backend.Progress) error {
+		fractions = append(fractions, p.Fraction)
+		require.Len(t, fractions, p.Iteration)
 		return nil
 	}
 	c, err := refute.Attack(t.Context(), n, s, opt)
@@ -123,7 +124,7 @@ func TestAttackOptions(t *testing.T) {
 	require.Len(t, fractions, 6)
 	require.Equal(t, 1.0, fractions[5])
 	stop := errors.New("stop")
-	opt.Progress = func(float64, float64) error { return stop }
+	opt.Progress = func(backend.Progress) error { return stop }
 	_, err = refute.Attack(t.Context(), n, s, opt)
 	require.ErrorIs(t, err, stop)
 	opt.Progress = nil

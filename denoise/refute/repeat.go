@@ -7,7 +7,7 @@ import (
 
 	"github.com/averaged/imaging/averaged"
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/denoise/tile"
+	"github.com/averaged/imaging/internal/nn/tile"
 )
 
 // DefaultRepetitions is the number of iterations of Repeat.
@@ -20,9 +20,8 @@ type RepeatOptions struct {
 	// Clip projects the start and every iterate onto [0,1]ⁿ, which the paper does not.
 	// Then T surely has a fixed point (Brouwer), and the bound is known beforehand.
 	Clip bool
-	// Progress, if not nil, is called after every iteration; an error stops the run and
-	// is returned.
-	Progress func(Repetition) error
+	// Progress is called after every iteration. Residual is ‖x_k − T(x_k)‖/‖T(x_k)‖.
+	Progress backend.ProgressFunc
 }
 
 // Repetition is one iteration of Repeat.
@@ -130,7 +129,11 @@ func Repeat(ctx context.Context, d Denoiser, x0 backend.Buffer, opt RepeatOption
 		}
 		report.add(row, inexact+rounding, float64(x.Shape().Len()), opt.Clip)
 		if opt.Progress != nil {
-			if err := opt.Progress(report.Rows[k]); err != nil {
+			now := backend.Progress{Fraction: float64(k+1) / float64(opt.Iterations), Iteration: k + 1}
+			if now.Residual = row.Residual; row.Size > 0 {
+				now.Residual /= row.Size
+			}
+			if err := opt.Progress(now); err != nil {
 				return RepeatReport{}, err
 			}
 		}

@@ -107,8 +107,8 @@ func TestRepeatOptions(t *testing.T) {
 	require.Equal(t, pixels, download(t, dev, x), "the start stays")
 	require.LessOrEqual(t, r.Distance, math.Sqrt(3*36))
 	stop := errors.New("stop")
-	_, err = refute.Repeat(t.Context(), n, x, refute.RepeatOptions{Progress: func(r refute.Repetition) error {
-		if r.Iteration == 2 {
+	_, err = refute.Repeat(t.Context(), n, x, refute.RepeatOptions{Progress: func(p backend.Progress) error {
+		if p.Iteration == 3 {
 			return stop
 		}
 		return nil

@@ -59,7 +59,7 @@ func denoiseAll(ctx context.Context, w io.Writer, folder string, names []string)
 		case err != nil:
 			fmt.Fprintln(w, base+":", err)
 		default:
-			fmt.Fprintf(w, "%s: noise %.2f, proven to be averaged: %v\n", base, report.Sigma, report.Certified)
+			fmt.Fprintf(w, "%s: noise %.2f, proven to be averaged: %v\n", base, report.Noise.Sigma, report.Certified)
 		}
 		if err != nil {
 			failed++

@@ -46,7 +46,7 @@ func sharpen(ctx context.Context, w io.Writer, kernelFile, from, to string) erro
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "converged: %v, noise %.3f\n%v", report.Converged, report.Sigma, report.Iteration.Certificate)
+	fmt.Fprintf(w, "converged: %v, noise %.3f\n%v", report.Iteration.Converged, report.Noise.Sigma, report.Iteration.Run.Certificate)
 	result, err := os.Create(to)
 	if err != nil {
 		return err

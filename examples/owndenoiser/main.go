@@ -73,7 +73,7 @@ func enlarge(ctx context.Context, w io.Writer, from, to string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "%d iterations, proven to converge: %v\n", report.Iterations, report.Iteration.Certificate.Converges())
+	fmt.Fprintf(w, "%d iterations, proven to converge: %v\n", report.Iteration.Count, report.Iteration.Run.Certificate.Converges())
 	result, err := os.Create(to)
 	if err != nil {
 		return err

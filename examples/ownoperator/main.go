@@ -78,8 +78,8 @@ func simulate(ctx context.Context, w io.Writer, from, to string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "%d×%d samples, converged: %v\n", found.Height, found.Width, report.Converged)
-	fmt.Fprintf(w, "proven to converge: %v\n", report.Iteration.Certificate.Converges())
+	fmt.Fprintf(w, "%d×%d samples, converged: %v\n", found.Height, found.Width, report.Iteration.Converged)
+	fmt.Fprintf(w, "proven to converge: %v\n", report.Iteration.Run.Certificate.Converges())
 	result, err := os.Create(to)
 	if err != nil {
 		return err

@@ -441,7 +441,7 @@ func (o *options) dncnn(ctx context.Context) (c cost, err error) {
 	}
 	var times []time.Duration
 	last := time.Now()
-	err = r.Train(ctx, func(train.Progress) error {
+	err = r.Train(ctx, func(backend.Progress) error {
 		times = append(times, time.Since(last))
 		last = time.Now()
 		return nil

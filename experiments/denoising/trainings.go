@@ -166,8 +166,8 @@ func (o *options) trainOne(ctx context.Context, dev backend.Device, c train.Conf
 	if err != nil {
 		return nil, err
 	}
-	err = r.Train(ctx, func(p train.Progress) error {
-		if p.Metrics != nil {
+	err = r.Train(ctx, func(backend.Progress) error {
+		if p := r.Last(); p.Metrics != nil {
 			fmt.Fprintf(out, "%s: iteration %d, loss %.4g, %v left\n", filepath.Base(folder), p.Iteration, p.Loss, p.Remaining.Round(1e9))
 		}
 		return nil

@@ -44,25 +44,39 @@ var table = map[string]row{
 		// The types of restore's own face: devices, kernels, networks, certificates. See
 		// RATIONALE.md.
 		"backend", "backend/cpu", "backend/cuda", "backend/vulkan", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights", "weights/research",
-		"internal/cameranoise", "internal/curves", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/noiselevel", "internal/openfile", "internal/quality",
+		"internal/cameranoise", "internal/curves", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/imageplanes", "internal/maskimage", "internal/networks", "internal/noiselevel", "internal/openfile", "internal/quality",
 		"web",
 		cobra, pflag, xTerm,
 	}, tests: []string{"denoise/dncnn", "backend/vulkan/vulkantest"}},
 	"restore": {code: []string{
-		"denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "tv", "pnp", "averaged", "backend", "backend/cpu", "backend/cuda", "weights", "weights/open",
-		"internal/imagefile", "internal/impulse", "internal/levelmap", "internal/noiselevel", "internal/shadows", "internal/strength",
-		xImage,
-	}, tests: []string{"denoise/activation", "denoise/dncnn", "internal/cameranoise", "internal/scene", "internal/quality", "weights/research"}},
+		"denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "pnp", "backend", "backend/cpu", "weights", "weights/open",
+		"internal/deblurring", "internal/denoising", "internal/imagefile", "internal/imageplanes", "internal/inverse", "internal/levelmap", "internal/maskimage", "internal/meter", "internal/networks", "internal/noiselevel", "internal/outcome", "internal/strength",
+	}, tests: []string{"denoise/activation", "denoise/dncnn", "tv", "internal/cameranoise", "internal/scene", "internal/quality", "weights/research"}},
+	// The rooms of restore: it opens and closes the image around them.
+	"internal/deblurring": {code: []string{
+		"deblur", "deblur/estimate", "denoise", "denoise/refute", "operator", "tv", "pnp", "backend",
+		"internal/denoising", "internal/imageplanes", "internal/inverse", "internal/meter", "internal/networks", "internal/noiselevel", "internal/outcome", "internal/strength",
+	}, tests: []string{"weights", "weights/open"}},
+	"internal/denoising": {code: []string{
+		"denoise", "tv", "pnp", "backend", "weights",
+		"internal/imageplanes", "internal/impulse", "internal/levelmap", "internal/meter", "internal/networks", "internal/noiselevel", "internal/outcome", "internal/shadows", "internal/strength",
+	}},
+	"internal/inverse":     {code: []string{"operator", "tv", "pnp", "backend", "internal/imageplanes", "internal/meter", "internal/networks", "internal/outcome", "internal/strength"}},
+	"internal/networks":    {code: []string{"denoise", "denoise/rungekutta", "operator", "pnp", "backend", "weights", "internal/levelmap", "internal/outcome", "internal/strength"}, tests: []string{"denoise/refute", "weights/research"}},
+	"internal/outcome":     {code: []string{"denoise", "pnp", "internal/levelmap"}},
+	"internal/meter":       {code: []string{"backend"}},
+	"internal/maskimage":   {code: []string{"internal/imagefile", "internal/imageplanes"}},
+	"internal/imageplanes": {code: []string{"inpaint", "upscale", "backend", "internal/strength"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from, internal/cameranoise
 	// photographs it, internal/noiselevel says of what level its noise is, and internal/strength for which
 	// levels the steps of deblurring are. See RATIONALE.md.
-	"train": {code: []string{"denoise", "denoise/activation", "denoise/dncnn", "denoise/guide", "denoise/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/levelmap", "internal/noiselevel", "internal/parallel", "internal/strength", "internal/synthetic", gonum}},
+	"train": {code: []string{"denoise", "denoise/activation", "denoise/dncnn", "internal/nn/guide", "internal/nn/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/noiselevel", "internal/parallel", "internal/strength", "internal/symmetry", gonum}},
 
 	// The restoration packages, side by side.
 	"denoise": {code: []string{
 		"averaged", "backend", "weights",
-		"denoise/activation", "denoise/dncnn", "denoise/guide", "denoise/normbound", "denoise/pullback", "denoise/refute", "denoise/rounding", "denoise/rungekutta",
-		"denoise/tile", "denoise/internal/draw", "denoise/internal/ondevice", "denoise/internal/plain", "internal/devicequeue", "internal/parallel",
+		"denoise/activation", "denoise/dncnn", "internal/nn/guide", "denoise/normbound", "internal/nn/pullback", "denoise/refute", "denoise/internal/rounding", "denoise/rungekutta",
+		"internal/nn/tile", "denoise/internal/draw", "internal/nn/ondevice", "internal/nn/tensors", "denoise/internal/plain", "internal/devicequeue", "internal/parallel",
 	}},
 	"deblur": {
 		code:  []string{"operator", "backend", "internal/fft", "internal/imagecheck", "internal/parallel", "internal/response", "internal/strength"},
@@ -73,7 +87,7 @@ var table = map[string]row{
 	"pnp":     {code: []string{"averaged", "operator", "backend", gonum}},
 	// The kernel of a photograph.
 	"deblur/estimate": {
-		code: []string{"deblur", "internal/fft", "internal/noiselevel", "internal/parallel"},
+		code: []string{"backend", "deblur", "internal/fft", "internal/noiselevel", "internal/parallel"},
 	},
 	// A blur and downsampling: the one that builds on another.
 	"upscale": {
@@ -81,24 +95,25 @@ var table = map[string]row{
 		tests: []string{"operator/operatortest", "internal/devicetest"},
 	},
 
-	// Parts of denoise, none of which knows of it.
+	// Parts of denoise, none of which knows of it, and what it shares with train.
 	"denoise/activation": {code: []string{"backend"}},
 	"denoise/dncnn": {code: []string{
-		"backend", "weights", "denoise/activation", "denoise/normbound", "denoise/tile",
-		"denoise/internal/draw", "denoise/internal/ondevice",
+		"backend", "weights", "denoise/activation", "denoise/normbound", "internal/nn/tile",
+		"denoise/internal/draw", "internal/nn/ondevice", "internal/nn/tensors",
 	}},
-	"denoise/guide":     {code: []string{"backend", "denoise/tile", "denoise/internal/ondevice", "internal/devicequeue"}, tests: []string{"backend/backendtest/refdevice", "backend/cpu"}},
-	"denoise/normbound": {code: []string{"backend", "denoise/internal/plain", "internal/parallel", gonum}},
-	"denoise/pullback":  {code: []string{"backend", "denoise/rungekutta", "internal/devicequeue"}},
+	"internal/nn/guide":    {code: []string{"backend", "internal/nn/tile", "internal/nn/ondevice", "internal/devicequeue"}, tests: []string{"backend/backendtest/refdevice", "backend/cpu"}},
+	"denoise/normbound":    {code: []string{"backend", "denoise/internal/plain", "internal/parallel", gonum}},
+	"internal/nn/pullback": {code: []string{"backend", "denoise/rungekutta", "internal/devicequeue"}},
 	"denoise/refute": {
-		code:  []string{"averaged", "backend", "denoise/tile"},
+		code:  []string{"averaged", "backend", "internal/nn/tile"},
 		tests: []string{"denoise", "denoise/activation", "denoise/dncnn", "denoise/normbound", "denoise/rungekutta"},
 	},
-	"denoise/rounding":          {code: []string{"backend", "internal/parallel", gonum}},
+	"denoise/internal/rounding": {code: []string{"backend", "internal/parallel", gonum}},
 	"denoise/rungekutta":        {code: []string{gonum}, tests: []string{"averaged", "denoise/internal/plain"}},
-	"denoise/tile":              {code: []string{"backend"}},
+	"internal/nn/tile":          {code: []string{"backend"}},
 	"denoise/internal/draw":     {code: []string{"backend"}},
-	"denoise/internal/ondevice": {code: []string{"backend"}},
+	"internal/nn/tensors":       {code: []string{"weights"}},
+	"internal/nn/ondevice":      {code: []string{"backend"}},
 	"denoise/internal/plain":    {code: []string{"backend", "internal/parallel"}},
 
 	// What they stand on.
@@ -160,7 +175,9 @@ var table = map[string]row{
 	"internal/jpegblock":            {},
 	"internal/openfile":             {},
 	"internal/shadows":              {},
-	"internal/levelmap":             {code: []string{"backend", "weights", "internal/devicequeue"}, tests: []string{"backend/cpu", "weights/open", "internal/synthetic"}},
+	"internal/levellearning":        {code: []string{"backend", "denoise", "train", "internal/cameranoise", "internal/devicequeue", "internal/levelmap", "internal/parallel", "internal/symmetry", "internal/synthetic"}, tests: []string{"backend/cpu"}},
+	"internal/symmetry":             {},
+	"internal/levelmap":             {code: []string{"backend", "weights", "internal/nn/tensors", "internal/devicequeue"}, tests: []string{"backend/cpu", "weights/open", "internal/synthetic"}},
 	"internal/noiselevel":           {code: []string{"internal/parallel"}, tests: []string{"internal/cameranoise"}},
 	"internal/impulse":              {tests: []string{"backend", "internal/synthetic"}},
 	"internal/losslessjpeg":         {},
@@ -223,7 +240,7 @@ var table = map[string]row{
 	"experiments/internal/tinyset": {code: []string{testify}},
 
 	// Generators.
-	"internal/learnlevels":  {code: []string{"backend/cpu", "denoise", "train", "weights", "weights/open", "internal/imagefile", "internal/levelmap"}},
+	"internal/learnlevels":  {code: []string{"backend/cpu", "denoise", "train", "internal/levellearning", "weights", "weights/open", "internal/imagefile", "internal/levelmap"}},
 	"internal/qualitygate":  {code: []string{"restore", "internal/cameranoise", "internal/imagefile", "internal/imagefile/atomicfile", "internal/quality", "internal/synthetic"}},
 	"internal/scene/render": {code: []string{"internal/scene"}},
 
@@ -251,7 +268,7 @@ func TestArrows(t *testing.T) {
 // The checker itself reports what it must.
 func TestCheckReportsForbiddenArrows(t *testing.T) {
 	madeUp := map[string]imports{
-		"restore":                 {code: []string{"tv", "pnp", "train"}},
+		"restore":                 {code: []string{"inpaint", "pnp", "train"}},
 		"denoise":                 {code: []string{"backend", "tv"}, tests: []string{"denoise", testify + "/require", "pnp"}},
 		"tv":                      {code: []string{gonum + "/mat", testify + "/require"}, tests: []string{"backend/cpu"}},
 		"pnp":                     {code: []string{"backend/cpu"}},

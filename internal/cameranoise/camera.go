@@ -100,9 +100,6 @@ const (
 // String returns the three numbers.
 func (s Subsampling) String() string { return nameOf(int(s), subsamplings...) }
 
-// Subsamplings returns the names of all subsamplings.
-func Subsamplings() []string { return slices.Clone(subsamplings) }
-
 var subsamplings = []string{"4:4:4", "4:2:2", "4:2:0"}
 
 // ParseSubsampling is the inverse of String.

@@ -352,7 +352,7 @@ func TestNames(t *testing.T) {
 		require.Equal(t, Demosaicking(i), d)
 		require.Equal(t, name, d.String())
 	}
-	for i, name := range Subsamplings() {
+	for i, name := range subsamplings {
 		s, err := ParseSubsampling(name)
 		require.NoError(t, err)
 		require.Equal(t, Subsampling(i), s)

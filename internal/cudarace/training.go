@@ -71,7 +71,7 @@ func (r *result) timeTraining(ctx context.Context, dev backend.Device, c train.C
 	}
 	defer run.Close() // its only error would be of a checkpoint that nobody needs
 	ends := make([]time.Time, 0, c.Iterations)
-	if err := run.Train(ctx, func(train.Progress) error {
+	if err := run.Train(ctx, func(backend.Progress) error {
 		ends = append(ends, time.Now())
 		return nil
 	}); err != nil {

@@ -22,9 +22,6 @@ func salvagePNG(src source, opt ReadOptions) (*Image, error) {
 	if err := opt.checkSize(src, PNG, h.width, h.height); err != nil {
 		return nil, err
 	}
-	if h.laced != 0 {
-		return nil, damagedPNG("it is interlaced; only plain ones are read in part")
-	}
 	var file bytes.Buffer // whose writing does not fail
 	file.WriteString(pngSignature)
 	out := &pngWriter{w: &file}
@@ -55,7 +52,11 @@ func salvagePNG(src source, opt ReadOptions) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.lose(0, whole, 1)
+	if h.laced != 0 {
+		m.loseDetail(h, whole)
+	} else {
+		m.lose(0, whole, 1)
+	}
 	if _, err := io.Copy(io.Discard, &walk); err != nil || walk.suspect {
 		m.warn("a checksum of the file is wrong, so pixels that were read may be wrong too")
 	}
@@ -131,8 +132,9 @@ func (w *pngWalk) copyRows(out *idat, h pngHeader) (whole int, err error) {
 		return 0, err
 	}
 	rows, damage := zlib.NewReader(w)
-	row := make([]byte, h.raw()/int64(h.height)+1)
-	for y := range h.height {
+	room := make([]byte, h.rowSize(h.width)+1)
+	for y, width := range h.rows() {
+		row := room[:h.rowSize(width)+1]
 		if damage == nil {
 			_, damage = io.ReadFull(rows, row)
 		}

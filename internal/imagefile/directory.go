@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -21,12 +22,14 @@ const (
 	typeUndefined = 7
 	typeDouble    = 12
 	typeIFD       = 13
+	typeLong8     = 16 // this and the next in BigTIFF only
+	typeIFD8      = 18
 )
 
-// typeSizes is the bytes of one value of each type; index 0 is no type.
-var typeSizes = [...]int64{0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4}
+// typeSizes is the bytes of one value of each type; 0 is no type.
+var typeSizes = [...]int64{0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8}
 
-// entrySize is the bytes of a directory entry.
+// entrySize is the bytes of a directory entry, but in BigTIFF.
 const entrySize = 12
 
 var errDirectory = errors.New("a directory points outside the data")
@@ -35,6 +38,7 @@ var errDirectory = errors.New("a directory points outside the data")
 type tiffTree struct {
 	src   source
 	order binary.ByteOrder
+	big   bool // BigTIFF: counts and offsets have eight bytes
 }
 
 // field is a directory entry whose value has not been read.
@@ -52,28 +56,61 @@ func openTree(src source) (t tiffTree, first int64, err error) {
 	if err != nil {
 		return t, 0, errors.New("it is shorter than its header")
 	}
-	switch string(head[:4]) {
-	case "II*\x00":
+	switch string(head[:2]) {
+	case "II":
 		t.order = binary.LittleEndian
-	case "MM\x00*":
+	case "MM":
 		t.order = binary.BigEndian
 	default:
 		return t, 0, errors.New("it does not begin with a TIFF header")
 	}
 	t.src = src
-	return t, int64(t.order.Uint32(head[4:])), nil
+	const classic, bigTIFF = 42, 43
+	switch t.order.Uint16(head[2:]) {
+	case classic:
+		return t, int64(t.order.Uint32(head[4:])), nil
+	case bigTIFF:
+		t.big = true
+		if t.order.Uint16(head[4:]) != 8 || t.order.Uint16(head[6:]) != 0 {
+			return t, 0, errors.New("its offsets have not the eight bytes of BigTIFF")
+		}
+		if head, err = src.bytes(8, 8); err != nil {
+			return t, 0, errors.New("it is shorter than its header")
+		}
+		return t, t.offset(head), nil
+	}
+	return t, 0, errors.New("it does not begin with a TIFF header")
+}
+
+// offset returns the offset, or count, at the start of p. One that no file has, which is
+// 2⁶³ or more, is negative, and so outside the data.
+func (t tiffTree) offset(p []byte) int64 {
+	if t.big {
+		return int64(t.order.Uint64(p))
+	}
+	return int64(t.order.Uint32(p))
 }
 
 // directory returns the fields of the directory at an offset, and the offset of
 // the next directory, or 0. Fields of unknown type are left out, as the
 // specification asks of readers.
 func (t tiffTree) directory(offset int64) (fields []field, next int64, err error) {
-	head, err := t.src.bytes(offset, 2)
+	// The number of entries, and an entry: a tag, a type, a count, and a value or its offset.
+	countSize, entrySize, wordSize := int64(2), int64(entrySize), int64(4)
+	if t.big {
+		countSize, entrySize, wordSize = 8, 20, 8
+	}
+	head, err := t.src.bytes(offset, countSize)
 	if err != nil {
 		return nil, 0, errDirectory
 	}
 	n := int64(t.order.Uint16(head))
-	entries, err := t.src.bytes(offset+2, n*entrySize)
+	if t.big {
+		if n = t.offset(head); n < 0 || n > math.MaxUint16 {
+			return nil, 0, errDirectory
+		}
+	}
+	entries, err := t.src.bytes(offset+countSize, n*entrySize)
 	if err != nil {
 		return nil, 0, errDirectory
 	}
@@ -82,22 +119,23 @@ func (t tiffTree) directory(offset int64) (fields []field, next int64, err error
 		f := field{
 			tag:   t.order.Uint16(e),
 			kind:  t.order.Uint16(e[2:]),
-			count: t.order.Uint32(e[4:]),
-			entry: offset + 2 + i*entrySize,
+			entry: offset + countSize + i*entrySize,
 		}
-		if f.kind == 0 || int(f.kind) >= len(typeSizes) {
+		count := t.offset(e[4:])
+		if int(f.kind) >= len(typeSizes) || typeSizes[f.kind] == 0 || count < 0 || count > math.MaxUint32 {
 			continue
 		}
-		f.size = typeSizes[f.kind] * int64(f.count)
-		f.value = f.entry + 8
-		if f.size > 4 {
-			f.value = int64(t.order.Uint32(e[8:]))
+		f.count = uint32(count)
+		f.size = typeSizes[f.kind] * count
+		f.value = f.entry + 4 + wordSize
+		if f.size > wordSize {
+			f.value = t.offset(e[4+wordSize:])
 		}
 		fields = append(fields, f)
 	}
 	// Some writers leave the offset of the next directory out at the end of a file.
-	if tail, err := t.src.bytes(offset+2+n*entrySize, 4); err == nil {
-		next = int64(t.order.Uint32(tail))
+	if tail, err := t.src.bytes(offset+countSize+n*entrySize, wordSize); err == nil {
+		next = t.offset(tail)
 	}
 	return fields, next, nil
 }
@@ -112,23 +150,29 @@ func find(fields []field, tag uint16) (field, bool) {
 }
 
 // uints returns the values of a field of unsigned integers.
-func (t tiffTree) uints(f field) ([]uint32, error) {
-	if f.kind != typeByte && f.kind != typeShort && f.kind != typeLong && f.kind != typeIFD {
+func (t tiffTree) uints(f field) ([]int64, error) {
+	switch f.kind {
+	case typeByte, typeShort, typeLong, typeIFD, typeLong8, typeIFD8:
+	default:
 		return nil, fmt.Errorf("tag %d has type %d, an unsigned integer is needed", f.tag, f.kind)
 	}
 	raw, err := t.src.bytes(f.value, f.size)
 	if err != nil {
 		return nil, fmt.Errorf("the value of tag %d lies outside the file", f.tag)
 	}
-	v := make([]uint32, f.count)
+	v := make([]int64, f.count)
 	for i := range v {
 		switch f.kind {
 		case typeByte:
-			v[i] = uint32(raw[i])
+			v[i] = int64(raw[i])
 		case typeShort:
-			v[i] = uint32(t.order.Uint16(raw[2*i:]))
+			v[i] = int64(t.order.Uint16(raw[2*i:]))
+		case typeLong, typeIFD:
+			v[i] = int64(t.order.Uint32(raw[4*i:]))
 		default:
-			v[i] = t.order.Uint32(raw[4*i:])
+			if v[i] = int64(t.order.Uint64(raw[8*i:])); v[i] < 0 {
+				return nil, fmt.Errorf("a value of tag %d is above 2⁶³", f.tag)
+			}
 		}
 	}
 	return v, nil
@@ -146,7 +190,10 @@ func (t tiffTree) uint(fields []field, tag uint16, otherwise uint32) (uint32, er
 	if err != nil {
 		return 0, err
 	}
-	return v[0], nil
+	if v[0] > math.MaxUint32 {
+		return 0, fmt.Errorf("the value of tag %d is too large", tag)
+	}
+	return uint32(v[0]), nil
 }
 
 // rational returns the first value of a field of fractions, or 0.
@@ -210,6 +257,12 @@ func (t tiffTree) collect(fields []field, keep func(tag uint16) bool, depth int,
 		if *budget -= f.size + entrySize; *budget < 0 {
 			return nodes
 		}
+		if f.kind > typeIFD {
+			if n, ok := t.narrow(f); ok {
+				nodes = append(nodes, n)
+			}
+			continue
+		}
 		raw, err := t.src.bytes(f.value, f.size)
 		if err != nil {
 			continue
@@ -219,15 +272,29 @@ func (t tiffTree) collect(fields []field, keep func(tag uint16) bool, depth int,
 	return nodes
 }
 
+// narrow returns a field of BigTIFF's integers of eight bytes as one of four, if they fit.
+func (t tiffTree) narrow(f field) (node, bool) {
+	v, err := t.uints(f)
+	if err != nil || slices.Max(append(v, 0)) > math.MaxUint32 {
+		return node{}, false
+	}
+	n := node{tag: f.tag, kind: typeLong, count: f.count, value: make([]byte, 4*len(v))}
+	for i, x := range v {
+		t.order.PutUint32(n.value[4*i:], uint32(x))
+	}
+	return n, true
+}
+
 func (t tiffTree) collectSub(f field, depth int, budget *int64) []node {
 	if depth == 0 {
 		return nil
 	}
-	offset, err := t.uint([]field{f}, f.tag, 0)
-	if err != nil || offset == 0 {
+	f.count, f.size = min(f.count, 1), min(f.size, typeSizes[f.kind])
+	offset, err := t.uints(f)
+	if err != nil || len(offset) == 0 || offset[0] == 0 {
 		return nil
 	}
-	fields, _, err := t.directory(int64(offset))
+	fields, _, err := t.directory(offset[0])
 	if err != nil {
 		return nil
 	}

@@ -20,6 +20,7 @@
 //     to 8 bits, or 16 above 255, and written so: a restored image has more levels than its
 //     source, and they would be rounded away.
 //   - CMYK becomes RGB, and a CMYK profile is dropped, for it would be wrong.
+//   - Luma and chroma become RGB. TIFF's are those of JPEG, or as its tags weigh them.
 //   - JPEG is written with chroma at full resolution, and chroma that a JPEG or
 //     WebP stores at half of it is interpolated, as most decoders do. Its
 //     quantisation tables are those of the JPEG that was read, if it was one.

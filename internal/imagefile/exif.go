@@ -3,6 +3,7 @@ package imagefile
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"math"
 	"slices"
 )
@@ -57,6 +58,9 @@ func parseEXIF(data []byte) (*exif, error) {
 	e.tiffTree, e.first, err = openTree(source{r, int64(len(data)), nil})
 	if err != nil {
 		return nil, err
+	}
+	if e.big {
+		return nil, errors.New("it is a BigTIFF, which EXIF never is")
 	}
 	e.main, e.next, err = e.directory(e.first)
 	return e, err

@@ -14,7 +14,7 @@ type Format uint8
 const (
 	PNG  Format = iota + 1 // Portable Network Graphics (ISO/IEC 15948)
 	JPEG                   // ISO/IEC 10918-1, with JFIF and EXIF
-	TIFF                   // TIFF 6.0
+	TIFF                   // TIFF 6.0; BigTIFF is read
 	BMP                    // Windows bitmap
 	WebP                   // RFC 9649; reading only
 	PFM                    // portable float map, 32-bit float
@@ -140,7 +140,8 @@ func sniff(head []byte) Format {
 		return PNG
 	case bytes.HasPrefix(head, []byte("\xff\xd8\xff")):
 		return JPEG
-	case bytes.HasPrefix(head, []byte("II*\x00")), bytes.HasPrefix(head, []byte("MM\x00*")):
+	case bytes.HasPrefix(head, []byte("II*\x00")), bytes.HasPrefix(head, []byte("MM\x00*")),
+		bytes.HasPrefix(head, []byte("II+\x00")), bytes.HasPrefix(head, []byte("MM\x00+")):
 		return TIFF
 	case bytes.HasPrefix(head, []byte("BM")) && len(head) >= 14 && bytes.Equal(head[6:10], make([]byte, 4)):
 		return BMP
@@ -166,8 +167,6 @@ func foreign(head []byte) string {
 		return "a PDF"
 	case has("8BPS"):
 		return "a Photoshop document"
-	case has("II+\x00"), has("MM\x00+"):
-		return "a BigTIFF"
 	case has("\xff\x0a"), has("\x00\x00\x00\x0cJXL "):
 		return "a JPEG XL image"
 	case has("\x00\x00\x00\x0cjP  "), has("\xff\x4f\xff\x51"):

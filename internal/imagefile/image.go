@@ -46,6 +46,7 @@ type Image struct {
 
 	described [2]int     // width and height of which Metadata is true, 0 if that is not known
 	others    otherParts // of the file that was read
+	turned    bool       // the orientation of the file has been applied
 }
 
 // Plane returns the samples of channel c, Height rows of Width.

@@ -25,6 +25,7 @@ const (
 	markerAPP2  = 0xe2
 	markerJUMBF = 0xeb
 	markerIPTC  = 0xed
+	markerAPP14 = 0xee
 	markerCOM   = 0xfe
 )
 

@@ -12,6 +12,7 @@ func (m *Image) orient(opt ReadOptions) *followed {
 	if !opt.KeepOrientation {
 		c.orientation, c.upright = max(want, 1), want > 0
 		m.applyOrientation(c.orientation)
+		m.turned = c.orientation > 1
 		want = 1
 	}
 	c.to = [2]int{m.Width, m.Height}

@@ -37,8 +37,11 @@ func (h pngHeader) samples() int {
 }
 
 // raw returns the bytes of the samples before they are packed.
-func (h pngHeader) raw() int64 {
-	return (int64(h.width)*int64(h.samples())*int64(h.depth) + 7) / 8 * int64(h.height)
+func (h pngHeader) raw() int64 { return h.rowSize(h.width) * int64(h.height) }
+
+// rowSize is the bytes of the samples of a row.
+func (h pngHeader) rowSize(width int) int64 {
+	return (int64(width)*int64(h.samples())*int64(h.depth) + 7) / 8
 }
 
 // pngParts is what the chunks say, other than pixels.

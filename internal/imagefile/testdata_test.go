@@ -30,6 +30,8 @@ var sameSamples = []struct {
 	{"rgb8r.tif", "rgb8.png", 8},
 	{"rgb8b.tif", "rgb8.png", 8},
 	{"rgb8p.tif", "rgb8.png", 8},
+	{"rgb8big.tif", "rgb8.png", 8},
+	{"rgb8bigtiles.tif", "rgb8.png", 8},
 	{"rgb16p.tif", "rgb16.png", 16},
 	{"rgb16t.tif", "rgb16.png", 16},
 	{"rgb16f.tif", "rgb16.png", 32},
@@ -98,7 +100,7 @@ func TestInksBecomeColours(t *testing.T) {
 // libwebp, both with their smooth chroma. Decoders may differ in the rounding of
 // the cosine transform, and libwebp rounds chroma twice.
 func TestLossyFilesAsOthersDecodeThem(t *testing.T) {
-	for _, name := range []string{"prog.jpg", "s422.jpg", "s420.jpg", "lossy.webp"} {
+	for _, name := range []string{"prog.jpg", "s422.jpg", "s420.jpg", "lossy.webp", "jpegrgb.tif", "jpegycc.tif", "jpegplanes.tif"} {
 		got, want := decode(t, testFile(t, name)), decode(t, testFile(t, name+".png"))
 		require.Equal(t, [2]int{want.Width, want.Height}, [2]int{got.Width, got.Height})
 		sum := 0.0
@@ -196,10 +198,4 @@ func TestShapesOfPNG(t *testing.T) {
 		// And back.
 		require.Equal(t, m.Pix, decode(t, encode(t, m, WriteOptions{})).Pix, file)
 	}
-}
-
-func TestFilesThatAreNotRead(t *testing.T) {
-	_, err := Read(filepath.Join("testdata", "jpeg.tif"), ReadOptions{})
-	require.ErrorIs(t, err, ErrUnsupported)
-	require.ErrorContains(t, err, "compression 7 (JPEG)")
 }

@@ -28,8 +28,13 @@ const (
 	tagTileByteCounts  = 325
 	tagExtraSamples    = 338
 	tagSampleFormat    = 339
+	tagJPEGTables      = 347
 	tagXMP             = 700
 	tagICC             = 34675
+
+	tagYCbCrCoefficients   = 529
+	tagYCbCrSubsampling    = 530
+	tagReferenceBlackWhite = 532
 )
 
 // What their values mean.
@@ -39,6 +44,7 @@ const (
 	photometricRGB         = 2
 	photometricPalette     = 3
 	photometricCMYK        = 5
+	photometricYCbCr       = 6
 
 	predictorNone       = 1
 	predictorHorizontal = 2
@@ -55,14 +61,13 @@ const (
 
 // colourModels names those that are not read.
 var colourModels = map[uint32]string{
-	4: "transparency mask", 6: "YCbCr", 8: "CIELab", 9: "ICC Lab", 10: "ITU Lab",
+	4: "transparency mask", 8: "CIELab", 9: "ICC Lab", 10: "ITU Lab",
 	32803: "colour filter array of a raw photograph", 32844: "LogL", 32845: "LogLuv", 34892: "linear raw",
 }
 
 // tiffDecoder reads the samples of the first directory. x/image/tiff has no grey
 // with alpha, no float samples, no planes, reads 4-bit samples as an error and
-// planes as noise; only its LZW decompressor is used here. hhrutter/tiff, which
-// extends it, has none of these either.
+// planes as noise; only its LZW decompressor is used here.
 type tiffDecoder struct {
 	tiffTree
 	fields []field
@@ -79,10 +84,12 @@ type tiffDecoder struct {
 	associated     bool // colours are multiplied by it
 	palette        [3][]float32
 	options        uint32 // of CCITT compression
+	jpegTables     []byte
+	chroma         chromaShare
 	blockW, blockH int
 	tiled          bool
-	offsets        []uint32
-	counts         []uint32
+	offsets        []int64
+	counts         []int64
 }
 
 func decodeTIFF(src source, opt ReadOptions) (*Image, error) {
@@ -104,6 +111,9 @@ func decodeTIFF(src source, opt ReadOptions) (*Image, error) {
 	if err := d.readBlockLayout(); err != nil {
 		return nil, err
 	}
+	if err := d.readJPEGTables(); err != nil {
+		return nil, err
+	}
 	m := newImage(d.width, d.height, d.channels(), 8, d.alpha >= 0)
 	switch {
 	case d.float:
@@ -117,7 +127,11 @@ func decodeTIFF(src source, opt ReadOptions) (*Image, error) {
 		m.warn("64-bit float samples are rounded to 32 bits")
 	}
 	m.SourceDepth = d.bits
-	if err := d.readBlocks(m); err != nil {
+	read := d.readBlocks
+	if d.photometric == photometricYCbCr {
+		read = d.readYCbCr
+	}
+	if err := read(m); err != nil {
 		return nil, err
 	}
 	if d.float {
@@ -187,6 +201,9 @@ func (d *tiffDecoder) readSampleLayout() error {
 	d.planar = planar == 2
 	d.lowBitFirst = order == 2
 	d.float = format == formatFloat
+	if name := colourModels[d.photometric]; name != "" {
+		return unsupportedTIFF("colour model %d (%s) (save it as RGB)", d.photometric, name)
+	}
 	if format != formatUnsigned && format != formatFloat && format != formatUnknown {
 		name := map[uint32]string{2: "signed integers", 5: "complex integers", 6: "complex numbers"}[format]
 		if name == "" {
@@ -201,7 +218,7 @@ func (d *tiffDecoder) readSampleLayout() error {
 }
 
 func (d *tiffDecoder) readBits() error {
-	bits := []uint32{1}
+	bits := []int64{1}
 	if f, ok := find(d.fields, tagBitsPerSample); ok {
 		if f.count == 0 || f.count > 16 {
 			return malformedTIFF("%d values for the bits per sample", f.count)
@@ -235,6 +252,11 @@ func (d *tiffDecoder) readColour() error {
 		colours = 3
 	case photometricCMYK:
 		colours = 4
+	case photometricYCbCr:
+		colours = 3
+		if d.bits != 8 || d.samples != colours {
+			return unsupportedTIFF("luma and chroma as %d samples of %d bits (3 of 8 are read; save it as RGB)", d.samples, d.bits)
+		}
 	case photometricPalette:
 		colours = 1
 		if d.float {
@@ -244,11 +266,7 @@ func (d *tiffDecoder) readColour() error {
 			return err
 		}
 	default:
-		name := colourModels[d.photometric]
-		if name != "" {
-			name = " (" + name + ")"
-		}
-		return unsupportedTIFF("colour model %d%s (save it as RGB)", d.photometric, name)
+		return unsupportedTIFF("colour model %d (save it as RGB)", d.photometric)
 	}
 	d.alpha = -1
 	switch d.samples - colours {
@@ -288,7 +306,7 @@ func (d *tiffDecoder) readPalette() error {
 		return malformedTIFF("%v", err)
 	}
 	// Some writers filled in 8-bit values.
-	scale := uint32(1)
+	scale := int64(1)
 	if slices.Max(v) < 256 {
 		scale = 257
 	}
@@ -315,7 +333,7 @@ func (d *tiffDecoder) paletteDepth() int {
 
 func (d *tiffDecoder) channels() int {
 	switch d.photometric {
-	case photometricRGB, photometricCMYK:
+	case photometricRGB, photometricCMYK, photometricYCbCr:
 		return 3
 	case photometricPalette:
 		_, profile := find(d.fields, tagICC)
@@ -380,6 +398,9 @@ func (d *tiffDecoder) readBlockLayout() error {
 // needs a bit per row.
 func (d *tiffDecoder) claimsTooMuch() bool {
 	raw := (int64(d.width)*int64(d.samples)*int64(d.bits) + 7) / 8 * int64(d.height)
+	if d.photometric == photometricYCbCr {
+		raw /= 3 // chroma may have few samples
+	}
 	switch d.compression {
 	case 0, compressionNone:
 		return !d.src.has(raw)
@@ -393,7 +414,7 @@ func (d *tiffDecoder) claimsTooMuch() bool {
 func (d *tiffDecoder) across() int { return (d.width + d.blockW - 1) / d.blockW }
 func (d *tiffDecoder) down() int   { return (d.height + d.blockH - 1) / d.blockH }
 
-func (d *tiffDecoder) blockField(tag uint16, blocks int) ([]uint32, error) {
+func (d *tiffDecoder) blockField(tag uint16, blocks int) ([]int64, error) {
 	f, ok := find(d.fields, tag)
 	if !ok || int64(f.count) < int64(blocks) {
 		return nil, malformedTIFF("it has %d strips or tiles and places for %d (tag %d)", blocks, f.count, tag)
@@ -409,20 +430,21 @@ func (d *tiffDecoder) blockField(tag uint16, blocks int) ([]uint32, error) {
 
 // readBlocks decodes all strips or tiles.
 func (d *tiffDecoder) readBlocks(m *Image) error {
-	planes, perBlock := 1, d.samples
+	planes := 1
 	if d.planar {
-		planes, perBlock = d.samples, 1
+		planes = d.samples
 	}
-	u := newTIFFUnpacker(d, m, perBlock)
+	u := newTIFFUnpacker(d, m, d.samplesPerBlock())
 	i := 0
 	for plane := range planes {
 		for by := range d.down() {
 			for bx := range d.across() {
-				r, err := d.openBlock(i)
+				x, y := bx*d.blockW, by*d.blockH
+				r, err := d.openBlock(i, x, y)
 				if err != nil {
 					return err
 				}
-				if err := u.readBlock(r, bx*d.blockW, by*d.blockH, plane); err != nil {
+				if err := u.readBlock(r, x, y, plane); err != nil {
 					return err
 				}
 				i++
@@ -440,17 +462,37 @@ func (d *tiffDecoder) readBlocks(m *Image) error {
 	return nil
 }
 
-// openBlock returns the decompressed bytes of a strip or tile.
-func (d *tiffDecoder) openBlock(i int) (io.Reader, error) {
-	offset := int64(d.offsets[i])
-	if !d.src.has(offset + 1) {
-		return nil, truncated(TIFF)
+// samplesPerBlock is how many samples of a pixel a strip or tile holds.
+func (d *tiffDecoder) samplesPerBlock() int {
+	if d.planar {
+		return 1
 	}
-	block := io.Reader(d.src.from(offset))
-	if d.counts != nil {
-		block = io.LimitReader(block, int64(d.counts[i]))
+	return d.samples
+}
+
+// openBlock returns the decompressed bytes of the i-th strip or tile, whose first pixel is at
+// column x and row y.
+func (d *tiffDecoder) openBlock(i, x, y int) (io.Reader, error) {
+	if d.jpeg() {
+		return d.openJPEG(i, x, y)
+	}
+	block, err := d.block(i)
+	if err != nil {
+		return nil, err
 	}
 	return d.decompress(block)
+}
+
+// block returns the bytes of the i-th strip or tile.
+func (d *tiffDecoder) block(i int) (io.Reader, error) {
+	offset := d.offsets[i]
+	if offset == math.MaxInt64 || !d.src.has(offset+1) {
+		return nil, truncated(TIFF)
+	}
+	if d.counts == nil {
+		return d.src.from(offset), nil
+	}
+	return io.LimitReader(d.src.from(offset), d.counts[i]), nil
 }
 
 func (d *tiffDecoder) readMetadata(m *Image) error {

@@ -72,7 +72,7 @@ func readWebPChunks(src source) (*webpParts, error) {
 		switch name {
 		case "VP8X":
 			if flags, err := src.bytes(offset+8, 1); err == nil && flags[0]&webpAnimation != 0 {
-				return nil, fmt.Errorf("%w: the WebP is an animation (still images are read)", ErrUnsupported)
+				return nil, fmt.Errorf("%w: the WebP is an animation (still images are read; save one of its pictures as PNG)", ErrUnsupported)
 			}
 		case "ICCP", "EXIF", "XMP ":
 			if budget -= length; budget < 0 {

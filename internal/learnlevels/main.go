@@ -24,6 +24,7 @@ import (
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/levellearning"
 	"github.com/averaged/imaging/internal/levelmap"
 	"github.com/averaged/imaging/train"
 	"github.com/averaged/imaging/weights"
@@ -40,17 +41,17 @@ func main() {
 	workers := flag.Int("workers", 2, "`NUMBER` of crops to work on at a time")
 	only := flag.String("only", "", "`KIND` of crops to draw, and no other")
 	output := flag.String("o", "", "weight `FILE` to write")
-	iterations := flag.Int("iterations", train.DefaultLevelNetConfig().Iterations, "steps of learning")
+	iterations := flag.Int("iterations", levellearning.DefaultNetConfig().Iterations, "steps of learning")
 	seed := flag.Uint64("seed", 1, "of the learning")
 	initial := flag.String("initial", "", "weight `FILE` to begin with")
-	rate := flag.Float64("rate", train.DefaultLevelNetConfig().Rate, "of learning at the beginning")
-	floor := flag.Float64("floor", train.DefaultLevelNetConfig().Floor, "mean squared error below which decibels count less")
+	rate := flag.Float64("rate", levellearning.DefaultNetConfig().Rate, "of learning at the beginning")
+	floor := flag.Float64("floor", levellearning.DefaultNetConfig().Floor, "mean squared error below which decibels count less")
 	flag.Parse()
 	err := func() error {
 		if *output == "" {
 			return draw(context.Background(), *crops, *first, *number, *workers, *only, flag.Args())
 		}
-		c := train.DefaultLevelNetConfig()
+		c := levellearning.DefaultNetConfig()
 		c.Iterations, c.Seed = *iterations, *seed
 		c.Rate, c.Floor = *rate, *floor
 		return learn(*crops, *output, *initial, c)
@@ -94,7 +95,7 @@ func draw(ctx context.Context, path string, first uint64, number, workers int, o
 		return err
 	}
 	defer f.Close()
-	there, err := train.ReadLevelCrops(bufio.NewReader(f))
+	there, err := levellearning.ReadCrops(bufio.NewReader(f))
 	if err != nil {
 		return err
 	}
@@ -135,12 +136,12 @@ func draw(ctx context.Context, path string, first uint64, number, workers int, o
 					}
 					list = append(list, n)
 				}
-				trial, err := train.NewLevelTrial(ctx, dev, list...)
+				trial, err := levellearning.NewTrial(ctx, dev, list...)
 				if err != nil {
 					return err
 				}
 				for seed := range next {
-					kind, noisy, clean, err := train.LevelCropOf(set, seed, only)
+					kind, noisy, clean, err := levellearning.CropOf(set, seed, only)
 					if err != nil {
 						return err
 					}
@@ -172,17 +173,17 @@ func draw(ctx context.Context, path string, first uint64, number, workers int, o
 const heldOut = 12
 
 // learn learns from the crops of a file, and writes the weights now and then.
-func learn(path, output, initial string, c train.LevelNetConfig) error {
+func learn(path, output, initial string, c levellearning.NetConfig) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	all, err := train.ReadLevelCrops(bufio.NewReaderSize(f, 1<<20))
+	all, err := levellearning.ReadCrops(bufio.NewReaderSize(f, 1<<20))
 	if err != nil {
 		return err
 	}
-	var learned, held []*train.LevelCrop
+	var learned, held []*levellearning.Crop
 	for i, crop := range all {
 		if i%heldOut == 0 {
 			held = append(held, crop)
@@ -196,7 +197,7 @@ func learn(path, output, initial string, c train.LevelNetConfig) error {
 		return err
 	}
 	defer dev.Close()
-	n, err := train.NewLevelNet(dev, c)
+	n, err := levellearning.NewNet(dev, c)
 	if err != nil {
 		return err
 	}
@@ -213,7 +214,7 @@ func learn(path, output, initial string, c train.LevelNetConfig) error {
 			return err
 		}
 	}
-	var sum train.LevelScore
+	var sum levellearning.Score
 	for i := 1; i <= c.Iterations; i++ {
 		s, err := n.Step(learned)
 		if err != nil {
@@ -223,7 +224,7 @@ func learn(path, output, initial string, c train.LevelNetConfig) error {
 		if i%100 == 0 {
 			m := sum.Mean()
 			fmt.Fprintf(os.Stderr, "%s %d: loss %.4f, %.2f dB of %.2f from %.2f\n", time.Now().Format("15:04:05"), i, m.Loss, m.Said, m.Best, m.Noisy)
-			sum = train.LevelScore{}
+			sum = levellearning.Score{}
 		}
 		if i%500 == 0 || i == c.Iterations {
 			if err := report(n, held); err != nil {
@@ -237,12 +238,12 @@ func learn(path, output, initial string, c train.LevelNetConfig) error {
 	return nil
 }
 
-func report(n *train.LevelNet, held []*train.LevelCrop) error {
+func report(n *levellearning.Net, held []*levellearning.Crop) error {
 	kinds, err := n.Evaluate(held)
 	if err != nil {
 		return err
 	}
-	var all train.LevelScore
+	var all levellearning.Score
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		s := kinds[kind]
 		fmt.Fprintf(os.Stderr, "  %-12s %4d: %.2f dB, best %.2f, from %.2f; camera %.2f; loss %.4f\n", kind, s.Count, s.Said, s.Best, s.Noisy, s.Chosen, s.Loss)
@@ -253,7 +254,7 @@ func report(n *train.LevelNet, held []*train.LevelCrop) error {
 	return nil
 }
 
-func write(m *levelmap.Model, output string, c train.LevelNetConfig, iterations int) error {
+func write(m *levelmap.Model, output string, c levellearning.NetConfig, iterations int) error {
 	recipe, err := json.Marshal(c)
 	if err != nil {
 		return err

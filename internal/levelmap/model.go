@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/averaged/imaging/internal/nn/tensors"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -95,7 +96,7 @@ func FromFile(f *weights.File) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{Layers: Layers(widths, head)}
-	taker := weights.NewTaker(f)
+	taker := tensors.NewTaker(f)
 	for i := range m.Layers {
 		l := &m.Layers[i]
 		l.Weight, l.Bias = taker.Take(l.Name+".weight", l.Out, l.In, l.Kernel, l.Kernel), taker.Take(l.Name+".bias", l.Out)

@@ -64,7 +64,7 @@ func (d *Device) ApplyLayers(ctx context.Context, dst backend.Buffer, y, x int, 
 	s.reach = func(r backend.Region) backend.Region { return layersReach(r, layers, grid, start, shapes) }
 	s.pieces = pieces(region, d.count, grid, func(r backend.Region) float64 { return area(s.reach(r)) })
 	// What a device tells of some layers says nothing of what the caller has under way.
-	return s.run(backend.WithProgress(ctx, func(float64) {}))
+	return s.run(backend.WithoutProgress(ctx))
 }
 
 // scaleBelow returns the first way down from which a way up comes back, and that way up.
@@ -149,7 +149,7 @@ func layersWork(shapes []backend.Shape, layers []backend.Layer) float64 {
 
 // layersReach returns what layers read of an image of shape start to compute r of the end to the
 // bit, where no way up comes back from a way down. Shapes are those after every layer. The 1×1
-// convolutions of ways down and up read nothing beside a pixel, and package denoise/guide counts on
+// convolutions of ways down and up read nothing beside a pixel, and package internal/nn/guide counts on
 // it, too.
 func layersReach(r backend.Region, layers []backend.Layer, grid int, start backend.Shape, shapes []backend.Shape) backend.Region {
 	convolved := func(f backend.Filter, s backend.Shape) {

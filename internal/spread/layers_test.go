@@ -174,7 +174,12 @@ func TestLayersAreTheHostsOrRefused(t *testing.T) {
 
 	all, jobs := open(t, 3, nil, spread.LeastWork(0))
 	c.form, c.region = "down", backend.Region{Y1: 60, X1: 75}
-	_, err = c.by(t, backend.WithProgress(t.Context(), func(float64) { require.Fail(t, "it is not the call's") }), all)
+	ctx, free := backend.WithProgress(t.Context(), func(backend.Progress) error {
+		require.Fail(t, "it is not the call's")
+		return nil
+	})
+	defer free()
+	_, err = c.by(t, ctx, all)
 	require.NoError(t, err)
 	require.EqualValues(t, 3, jobs.Load())
 	ended, cancel := context.WithCancel(t.Context())

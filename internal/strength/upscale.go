@@ -3,11 +3,14 @@ package strength
 import "math"
 
 // UpscaleLevel returns the noise level that a network is used for, in two runs of gradient steps,
-// to enlarge photographs with noise of standard deviation sigma by a factor. It is tuned on
-// photographs scaled down by 2, 3 and 4 with bicubic and Gaussian kernels, without noise and with
-// 0.005 to 0.1.
+// to enlarge photographs with noise of standard deviation sigma by a factor.
 func UpscaleLevel(sigma float64, factor int) float64 {
-	return math.Hypot(0.01, 1.4*float64(factor)*sigma)
+	return math.Hypot(upscaleLevel, upscaleSlope*float64(factor)*sigma)
+}
+
+// GuidedUpscaleLevel is UpscaleLevel for a network with a guide.
+func GuidedUpscaleLevel(sigma float64, factor int) float64 {
+	return math.Hypot(guidedUpscaleLevel, guidedUpscaleSlope*float64(factor)*sigma)
 }
 
 // UpscaleWeight returns the weight of total variation for the same.

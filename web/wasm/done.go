@@ -33,19 +33,19 @@ func (d *done) facts(took time.Duration) []any {
 		add("Method", "%s", r.Method)
 	}
 	found := "given"
-	if r.Estimate != nil {
-		found = "estimated, " + r.Estimate.Kind.String()
+	if r.Noise.Estimate != nil {
+		found = "estimated, " + r.Noise.Estimate.Kind.String()
 	}
-	add("Noise level", "%.3g of 255 (%s)", 255*r.Sigma, found)
+	add("Noise level", "%.3g of 255 (%s)", 255*r.Noise.Sigma, found)
 	if d.blur != "" {
 		add("Blur", "%s", d.blur)
 	}
-	if r.Iterations > 0 {
+	if r.Iteration.Count > 0 {
 		state := "converged"
-		if !r.Converged {
+		if !r.Iteration.Converged {
 			state = "not converged"
 		}
-		add("Iterations", "%d, %s", r.Iterations, state)
+		add("Iterations", "%d, %s", r.Iteration.Count, state)
 	}
 	add("Time", "%.1f s", took.Seconds())
 	return facts
@@ -54,10 +54,10 @@ func (d *done) facts(took time.Duration) []any {
 // proof has the constants that are proven, with their theorems; it is empty where nothing is.
 func (d *done) proof() string {
 	var parts []string
-	if n := d.report.Network; n != nil && n.Proven {
+	if n := d.report.Network.Certificate; n != nil && n.Proven {
 		parts = append(parts, n.String())
 	}
-	if i := d.report.Iteration; i != nil {
+	if i := d.report.Iteration.Run; i != nil {
 		parts = append(parts, i.Certificate.String())
 	}
 	return strings.Join(parts, "\n")

@@ -24,12 +24,14 @@ func computePieces() {
 	self := js.Global()
 	listen(self, func() { post(self, map[string]any{"ready": true}) }, func(m js.Value) {
 		told := time.Now()
-		ctx := backend.WithProgress(context.Background(), func(fraction float64) {
+		ctx, free := backend.WithProgress(context.Background(), func(p backend.Progress) error {
 			if time.Since(told) >= toldEvery {
 				told = time.Now()
-				post(self, map[string]any{"fraction": fraction})
+				post(self, map[string]any{"fraction": p.Fraction})
 			}
+			return nil
 		})
+		defer free()
 		var result []float32
 		err := fault
 		if err == nil {

@@ -33,6 +33,7 @@ import (
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/web"
+	"github.com/averaged/imaging/weights"
 )
 
 // photograph is a picture with noise, in colour, as a PNG.
@@ -238,7 +239,7 @@ func TestWebRestoresPictures(t *testing.T) {
 	v.do(`window.seen = []; new MutationObserver(() => seen.push(document.getElementById("progress").value)).observe(document.getElementById("progress"), { attributes: true })`)
 	require.NoError(t, chromedp.Do(v.ctx, chromedp.Focus("#go"), chromedp.KeyEvent(kb.Enter)))
 	got := v.restored("small.denoised.png", 2*time.Minute)
-	samePicture(t, native(t, small, denoised(t, restore.Method(restore.Fast))), got, "fast")
+	samePicture(t, native(t, small, denoised(t, restore.Method(weights.Fast))), got, "fast")
 	seen := value[[]float64](t, v.ctx, `seen`)
 	require.Greater(t, len(seen), 3)
 	require.Equal(t, 1., slices.Max(seen))
@@ -276,7 +277,7 @@ func TestWebRestoresPictures(t *testing.T) {
 	v.set("sigma", "25.5")
 	v.do(`document.getElementById("go").click()`)
 	got = v.restored("tiny.denoised.png", 2*time.Minute)
-	samePicture(t, native(t, tiny, denoised(t, restore.Method(restore.Guided), restore.Strength(2), restore.Sigma(25.5/255))), got, "guided")
+	samePicture(t, native(t, tiny, denoised(t, restore.Method(weights.Guided), restore.Strength(2), restore.Sigma(25.5/255))), got, "guided")
 
 	// Deblurring, whose network is spread in every iteration.
 	v.set("task", "deblur")
@@ -290,7 +291,7 @@ func TestWebRestoresPictures(t *testing.T) {
 	line, err := deblur.Motion(5, 0)
 	require.NoError(t, err)
 	samePicture(t, native(t, tiny, func(img *restore.Planar, options ...restore.Option) (*restore.Planar, error) {
-		out, _, err := restore.Deblur(t.Context(), img, line, append(options, restore.Method(restore.Fast), restore.Sigma(25.5/255))...)
+		out, _, err := restore.Deblur(t.Context(), img, line, append(options, restore.Method(weights.Fast), restore.Sigma(25.5/255))...)
 		if err != nil {
 			return nil, err
 		}
@@ -308,7 +309,7 @@ func TestWebRestoresPictures(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		out, _, err := restore.Deblur(t.Context(), img, found, append(options, restore.Method(restore.Fast))...)
+		out, _, err := restore.Deblur(t.Context(), img, found, append(options, restore.Method(weights.Fast))...)
 		if err != nil {
 			return nil, err
 		}
@@ -344,7 +345,7 @@ func TestWebRestoresPictures(t *testing.T) {
 // A megapixel ends in seconds and twelve in minutes, with the bytes of the library: these tests take
 // as long as the machine does. WEB_METHOD names another method than "fast".
 func TestWebRestoresLargePictures(t *testing.T) {
-	method := cmp.Or(os.Getenv("WEB_METHOD"), restore.Fast)
+	method := cmp.Or(os.Getenv("WEB_METHOD"), weights.Fast)
 	for name, size := range map[string][2]int{"1 megapixel": {1224, 816}, "12 megapixels": {4242, 2828}} {
 		t.Run(name, func(t *testing.T) {
 			switch {

@@ -1,8 +1,8 @@
-//lint:file-ignore U1000 structures have all the fields that C has
-
 package driver
 
 import "unsafe"
+
+//lint:file-ignore U1000 Vulkan reads and writes the fields that Go does not.
 
 // The structures of the Vulkan specification that are passed to its functions, with its names. A C
 // compiler for a 64-bit processor lays them out as Go does.

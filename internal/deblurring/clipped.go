@@ -1,0 +1,239 @@
+package deblurring
+
+import (
+	"context"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/deblur/estimate"
+	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/outcome"
+	"github.com/averaged/imaging/operator"
+)
+
+// MostBright is how bright what Deblur finds behind clipped samples may be, where 1 is white: the upper end
+// of the box that the iterates stay in.
+const MostBright = 16
+
+// clipped is what Deblur does about the samples of a photograph that are clipped at white. They only say that
+// the light was at least that bright. So where the image says so, too, they are no data: K is M·K, M the projection
+// onto the other samples, and the image may be brighter than white. Where the image, blurred, is darker, they are
+// data like others. M is set from the image that a run begins with and stays until the run ends: what
+// is proven of a run with K is proven with M·K.
+type clipped struct {
+	dev   backend.Device
+	blur  operator.Linear
+	at    [][]int32 // of each channel, where samples are clipped
+	count int
+	plane []float32 // room for one
+	// whole is the photograph, and y = M·whole.
+	whole, y, mask backend.Buffer
+	k              *operator.Masked
+	kept           float64 // share of the samples that are data
+}
+
+// clippedSamples returns where each channel of a photograph is clipped at white, and how many samples are. In one
+// with samples above white none is.
+func clippedSamples(p *imageplanes.Planes) (at [][]int32, count int) {
+	for c := range p.Channels {
+		var of []int32
+		for i, v := range p.Plane(c) {
+			if v > 1 {
+				return nil, 0
+			}
+			if v >= estimate.Brightest {
+				of = append(of, int32(i))
+			}
+		}
+		at, count = append(at, of), count+len(of)
+	}
+	return at, count
+}
+
+// newClipped returns nil where nothing is clipped in p, of which whole has the samples.
+func newClipped(dev backend.Device, blur operator.Linear, p *imageplanes.Planes, whole backend.Buffer) (_ *clipped, err error) {
+	at, count := clippedSamples(p)
+	if count == 0 {
+		return nil, nil
+	}
+	c := &clipped{dev: dev, blur: blur, at: at, count: count, plane: make([]float32, p.Height*p.Width), whole: whole}
+	defer func() {
+		if err != nil {
+			c.free()
+		}
+	}()
+	for _, b := range []*backend.Buffer{&c.y, &c.mask} {
+		if *b, err = dev.Alloc(whole.Shape()); err != nil {
+			return nil, err
+		}
+	}
+	c.k, err = operator.Mask(dev, blur, c.mask)
+	return c, err
+}
+
+// leaveOut leaves out the clipped samples where x, blurred, is at least as bright as the photograph.
+func (c *clipped) leaveOut(x backend.Buffer) error {
+	if err := c.blur.Apply(c.y, x); err != nil {
+		return err
+	}
+	out := 0
+	for i, at := range c.at {
+		blurred, err := c.of(c.y, i)
+		if err != nil {
+			return err
+		}
+		var bright []int32
+		for _, j := range at {
+			if blurred[j] >= estimate.Brightest {
+				bright = append(bright, j)
+			}
+		}
+		for j := range c.plane {
+			c.plane[j] = 1
+		}
+		for _, j := range bright {
+			c.plane[j] = 0
+		}
+		out += len(bright)
+		if err := c.put(c.mask, i); err != nil {
+			return err
+		}
+	}
+	c.kept = 1 - float64(out)/float64(c.y.Shape().Len())
+	return c.dev.Multiply(c.y, c.whole, c.mask)
+}
+
+// of returns channel i of b in c.plane.
+func (c *clipped) of(b backend.Buffer, i int) ([]float32, error) {
+	view, err := c.dev.Channels(b, i, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer view.Free()
+	return c.plane, c.dev.Download(c.plane, view)
+}
+
+// put sets channel i of b to c.plane.
+func (c *clipped) put(b backend.Buffer, i int) error {
+	view, err := c.dev.Channels(b, i, 1)
+	if err != nil {
+		return err
+	}
+	defer view.Free()
+	return c.dev.Upload(view, c.plane)
+}
+
+func (c *clipped) free() {
+	if c.k != nil {
+		c.k.Free()
+	}
+	for _, b := range []backend.Buffer{c.y, c.mask} {
+		if b != nil {
+			b.Free()
+		}
+	}
+}
+
+// What a photograph lacks of its lamps makes beads in a linear estimate, several kernels long, and a network takes
+// them for detail. So a smoother estimate is made, for unclippedRatio times the noise, and brightenings times
+// again, each time for a photograph whose clipped samples are brighter by overshoot times what the one before
+// says (expectation and maximisation, over-relaxed). A lamp of several times white: 37.1 dB outside of it,
+// 36.0 with an overshoot of 1, 33.6 with the estimate of other photographs.
+const (
+	unclippedRatio = 100 // of the variances of noise and image
+	brightenings   = 6
+	overshoot      = 1.9 // below 2
+)
+
+// brighten makes the initial estimate x for a clipped photograph from the first one.
+func (d *Problem) brighten(ctx context.Context, x backend.Buffer) error {
+	y, err := d.dev.Alloc(d.y.Shape())
+	if err != nil {
+		return err
+	}
+	defer y.Free()
+	for range brightenings {
+		if err := d.clipped.brighter(y, x); err != nil {
+			return err
+		}
+		if err := d.wiener(ctx, x, y); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// brighter sets y to the photograph, brighter where it is clipped and x, blurred, is.
+func (c *clipped) brighter(y, x backend.Buffer) error {
+	if err := c.blur.Apply(y, x); err != nil {
+		return err
+	}
+	for i, at := range c.at {
+		blurred, err := c.of(y, i)
+		if err != nil {
+			return err
+		}
+		values := make([]float32, len(at))
+		for j, p := range at {
+			values[j] = blurred[p]
+		}
+		photograph, err := c.of(c.whole, i)
+		if err != nil {
+			return err
+		}
+		for j, p := range at {
+			photograph[p] += max(0, float32(overshoot*(values[j]-photograph[p])))
+		}
+		if err := c.put(y, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leaveOutClipped has the runs leave out what is clipped in the photograph.
+func (d *Problem) leaveOutClipped(report *outcome.Report) (err error) {
+	if d.clipped, err = newClipped(d.dev, d.k, d.planar, d.y); d.clipped != nil {
+		report.Noise.Clipped = float64(d.clipped.count) / float64(len(d.planar.Pix))
+	}
+	return err
+}
+
+// lookAtClipped chooses which of the clipped samples are left out in what begins at x.
+func (d *Problem) lookAtClipped(x backend.Buffer) error {
+	if d.clipped == nil {
+		return nil
+	}
+	return d.clipped.leaveOut(x)
+}
+
+// operator is K, or M·K where samples are clipped.
+func (d *Problem) operator() operator.Linear {
+	if d.clipped == nil {
+		return d.k
+	}
+	return d.clipped.k
+}
+
+// measured is the photograph without what is left out.
+func (d *Problem) measured() backend.Buffer {
+	if d.clipped == nil {
+		return d.y
+	}
+	return d.clipped.y
+}
+
+// peak is the upper end of the box.
+func (d *Problem) peak() float64 {
+	if d.clipped == nil {
+		return 1
+	}
+	return MostBright
+}
+
+// kept is the share of the photograph's samples that are data.
+func (d *Problem) kept() float64 {
+	if d.clipped == nil {
+		return 1
+	}
+	return d.clipped.kept
+}

@@ -1,0 +1,42 @@
+package deblurring
+
+import (
+	"context"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/noiselevel"
+)
+
+// quieten puts the network for more noise in the place of the current one where the result x of a run is noisy, and
+// says whether the run is to be made again. Where that did not help it puts the one before back.
+func (r *retuning) quieten(ctx context.Context, x backend.Buffer) (again bool, err error) {
+	if r.noise.Settled || r.planar.Channels == 1 {
+		return false, nil
+	}
+	level, err := r.noiseIn(ctx, x)
+	if err != nil {
+		return false, err
+	}
+	factor, again := r.noise.Judge(level, r.sigma)
+	if factor != 1 {
+		err = r.change(ctx, factor*r.sigma)
+	}
+	return again, err
+}
+
+// noiseIn is the level of the noise of an image: of its white part, at full or at half resolution.
+func (r *retuning) noiseIn(ctx context.Context, x backend.Buffer) (float64, error) {
+	s := x.Shape()
+	p := imageplanes.New(s.C, s.H, s.W)
+	if err := r.dev.Download(p.Pix, x); err != nil {
+		return 0, err
+	}
+	fine, err := noiselevel.Estimate(p.Pix, s.C, s.H, s.W)
+	if err != nil || s.H < 2 || s.W < 2 {
+		return fine.Sigma, err
+	}
+	half := p.Halved()
+	coarse, err := noiselevel.Estimate(half.Pix, s.C, half.Height, half.Width)
+	return max(fine.Sigma, coarse.Sigma), err
+}

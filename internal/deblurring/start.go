@@ -1,0 +1,74 @@
+package deblurring
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/deblur"
+)
+
+// StartingPoint names the initial estimate.
+type StartingPoint uint8
+
+// The initial estimates, which restore.StartingPoint explains.
+const (
+	StartWiener StartingPoint = iota
+	StartImage
+	StartConstant
+)
+
+// start returns an initial estimate of the unknown image.
+func (d *Problem) start(ctx context.Context, s StartingPoint) (backend.Buffer, error) {
+	b, err := d.dev.Alloc(d.domain())
+	if err != nil {
+		return nil, err
+	}
+	switch s {
+	case StartConstant:
+		err = d.dev.Fill(b, 0.5)
+	case StartImage:
+		extended := make([]float32, d.domain().Len())
+		if err = d.k.Extend(extended, d.planar.Pix); err == nil {
+			err = d.dev.Upload(b, extended)
+		}
+	default:
+		if err = d.wiener(ctx, b, d.y); err == nil && d.clipped != nil {
+			err = d.brighten(ctx, b)
+		}
+	}
+	if err == nil {
+		err = d.lookAtClipped(b)
+	}
+	if err != nil {
+		b.Free()
+		return nil, fmt.Errorf("restore: initial estimate: %w", err)
+	}
+	return b, nil
+}
+
+// wiener makes the Wiener estimate of a photograph y one channel at a time, which bounds its memory
+// and the time until it sees the context end.
+func (d *Problem) wiener(ctx context.Context, b, y backend.Buffer) error {
+	ratio := deblur.NoiseToSignal(d.planar.Pix, d.planar.Height*d.planar.Width, d.sigma)
+	if d.clipped != nil {
+		ratio *= unclippedRatio
+	}
+	for c := range d.planar.Channels {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		to, err := d.dev.Channels(b, c, 1)
+		if err != nil {
+			return err
+		}
+		from, err := d.dev.Channels(y, c, 1)
+		if err != nil {
+			return err
+		}
+		if err := d.k.Wiener(to, from, ratio); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,33 @@
+package denoising
+
+import "github.com/averaged/imaging/internal/imageplanes"
+
+const (
+	// darkQuantile of the samples of a dark image are below half of the range. Its range is brought to the
+	// full one for the networks, which have learned from such images.
+	darkQuantile, darkest = 0.999, 0.5
+)
+
+// brightened returns the samples of an image times a factor, 1 unless it is dark.
+func brightened(p *imageplanes.Planes) (pix []float32, factor float32) {
+	// The quantile of a histogram of the samples in [0, 1) is near enough.
+	var counts [1 << 12]int
+	for _, v := range p.Pix {
+		counts[int(min(max(v, 0), 1)*float32(len(counts)-1))]++
+	}
+	left, k := int((1-darkQuantile)*float64(len(p.Pix))), len(counts)
+	for k > 0 && left >= 0 {
+		k--
+		left -= counts[k]
+	}
+	bright := float32(k+1) / float32(len(counts))
+	if bright >= darkest {
+		return p.Pix, 1
+	}
+	factor = 1 / bright
+	pix = make([]float32, len(p.Pix))
+	for i, v := range p.Pix {
+		pix[i] = factor * v
+	}
+	return pix, factor
+}

@@ -1,0 +1,75 @@
+// Package denoising removes the noise of an image: it finds the noise level, fills impulses, brings a dark image to the
+// full range, applies the denoiser, and raises the shadows that noise has darkened. restore.Denoise opens and closes the
+// image around it.
+package denoising
+
+import (
+	"context"
+	"slices"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/meter"
+	"github.com/averaged/imaging/internal/networks"
+	"github.com/averaged/imaging/internal/outcome"
+)
+
+// Job is what Denoise is to do.
+type Job struct {
+	Device backend.Device
+	Choice *networks.Choice
+	// Coarse, if not nil, is the denoiser for coarse noise (outcome.CoarseNoise).
+	Coarse     func() (*networks.Choice, error)
+	Strength   float64
+	Adapt      bool
+	Shadows    bool
+	Iterations int
+	Tolerance  float64
+	Progress   backend.ProgressFunc
+}
+
+// Denoise returns the samples of an image without its noise, which the report has, and completes the report.
+func (j Job) Denoise(ctx context.Context, p *imageplanes.Planes, report *outcome.Report) ([]float32, error) {
+	if report.Noise.Noiseless() && j.Choice.Prior == nil {
+		report.Unchanged, report.Method = report.Noise.Impulses == 0, ""
+		report.Iteration.Converged, report.Averagedness, report.Certified = true, 1, true
+		return slices.Clone(p.Pix), meter.New(j.Progress, 0).End()
+	}
+	if e := report.Noise.Estimate; e != nil && e.Kind == outcome.CoarseNoise && j.Choice.Prior == nil {
+		if j.Coarse != nil {
+			var err error
+			if j.Choice, err = j.Coarse(); err != nil {
+				return nil, err
+			}
+			j.Device = j.Choice.Device(j.Device)
+		}
+		report.Method = j.Choice.Method
+	}
+	// A dark image is denoised in the range that the networks have learned.
+	pix, factor := brightened(p)
+	if factor == 1 {
+		out, err := j.denoiseBright(ctx, p, report)
+		if err == nil && j.Shadows && j.Choice.Prior == nil && report.Noise.Estimate != nil {
+			report.Noise.Shadows = mendShadows(p, out)
+		}
+		return out, err
+	}
+	report.Noise.Scale(float64(factor))
+	out, err := j.denoiseBright(ctx, p.WithPix(pix), report)
+	for i := range out {
+		out[i] /= factor
+	}
+	report.Noise.Scale(1 / float64(factor))
+	return out, err
+}
+
+// denoiseBright denoises an image whose brightest samples are near white.
+func (j Job) denoiseBright(ctx context.Context, p *imageplanes.Planes, report *outcome.Report) ([]float32, error) {
+	switch {
+	case j.Choice.Prior != nil:
+		return j.byPrior(ctx, p, report)
+	case j.Choice.Method == networks.TV:
+		return j.byTV(ctx, p, report)
+	}
+	return j.byNetwork(ctx, p, report)
+}

@@ -1,0 +1,29 @@
+package denoising
+
+import (
+	"slices"
+
+	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/impulse"
+)
+
+// FillImpulses returns the image with the median of good neighbours in the place of samples that are hot or dead
+// pixels, or salt and pepper, and their share of all: to a denoiser for other noise they are detail. An image without
+// any is returned itself. Pixels of opacity 0 have none: they were filled before.
+func FillImpulses(p *imageplanes.Planes) (filled *imageplanes.Planes, share float64) {
+	bad, share := impulse.Find(p.Pix, p.Channels, p.Height, p.Width)
+	if bad == nil {
+		return p, 0
+	}
+	if p.Alpha != nil {
+		for i := range bad {
+			bad[i] = bad[i] && p.Alpha[i%len(p.Alpha)] > 0
+		}
+		if !slices.Contains(bad, true) {
+			return p, 0
+		}
+	}
+	out := *p
+	out.Pix = impulse.Fill(p.Pix, bad, p.Channels, p.Height, p.Width)
+	return &out, share
+}

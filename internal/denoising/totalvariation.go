@@ -1,0 +1,55 @@
+package denoising
+
+import (
+	"context"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/meter"
+	"github.com/averaged/imaging/internal/outcome"
+	"github.com/averaged/imaging/tv"
+)
+
+// byTV solves the proximal problem of total variation for all channels.
+func (j Job) byTV(ctx context.Context, p *imageplanes.Planes, report *outcome.Report) ([]float32, error) {
+	shape := p.Shape()
+	alpha, coupling := tv.Tuned(report.Noise.Sigma, shape.C)
+	report.Weight = alpha * j.Strength
+	report.Iteration.Tolerance = j.Tolerance
+	if report.Iteration.Tolerance == 0 {
+		report.Iteration.Tolerance = tv.DefaultRelativeGap
+	}
+	progress := meter.New(j.Progress, report.Iteration.Tolerance)
+	prox, err := tv.New(j.Device, shape, tv.Options{
+		Alpha: report.Weight, Coupling: coupling, RelativeGap: report.Iteration.Tolerance, MaxIterations: j.Iterations,
+		Progress: func(p backend.Progress) error { return progress.Report(p.Fraction, p.Iteration, p.Residual) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer prox.Free()
+	report.Averagedness, report.Certified = prox.Averagedness()
+	src, err := imageplanes.Lend(j.Device, shape, p.Pix)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Free()
+	out := make([]float32, shape.Len())
+	dst, fetch, err := imageplanes.Borrow(j.Device, shape, out)
+	if err != nil {
+		return nil, err
+	}
+	defer dst.Free()
+	if err := prox.Apply(ctx, dst, src); err != nil {
+		return nil, err
+	}
+	if err := fetch(); err != nil {
+		return nil, err
+	}
+	solved := prox.Report()
+	for _, g := range solved.Groups {
+		report.Iteration.Count = max(report.Iteration.Count, g.Iterations)
+	}
+	report.Iteration.Converged, report.Iteration.Residual = solved.Converged, solved.RelativeGap()
+	return out, progress.End()
+}

@@ -1,0 +1,101 @@
+package maskimage
+
+import (
+	"image"
+	"image/color"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/internal/imageplanes"
+)
+
+// painted is a mask with a ground, on which strokes of the given colours are painted: the rows 2, 4, 6 ….
+func paintedMask(ground color.Color, strokes ...color.Color) image.Image {
+	m := image.NewNRGBA(image.Rect(3, 1, 23, 31))
+	for y := m.Rect.Min.Y; y < m.Rect.Max.Y; y++ {
+		for x := m.Rect.Min.X; x < m.Rect.Max.X; x++ {
+			c := ground
+			if k := (y - 1) / 2; (y-1)%2 == 0 && k >= 1 && k <= len(strokes) {
+				c = strokes[k-1]
+			}
+			m.Set(x, y, c)
+		}
+	}
+	return m
+}
+
+// Strokes in any colour on black or on transparent are a mask, and those in white or black are as before.
+func TestFormsOfMasks(t *testing.T) {
+	var (
+		clear  = color.NRGBA{}
+		red    = color.NRGBA{255, 0, 0, 255}
+		blue   = color.NRGBA{0, 0, 255, 255}
+		maroon = color.NRGBA{64, 0, 0, 255}
+		tinted = color.NRGBA{20, 10, 40, 255}
+		dim    = color.NRGBA{90, 90, 90, 255}
+		faint  = color.NRGBA{255, 255, 255, 100}
+	)
+	for _, test := range []struct {
+		ground  color.Color
+		strokes []color.Color
+		filled  []int // which of the strokes
+	}{
+		{color.Black, []color.Color{color.White}, []int{0}},
+		{color.Black, []color.Color{red}, []int{0}},
+		{color.Black, []color.Color{blue, maroon, color.White, dim}, []int{0, 1, 2}},
+		{tinted, []color.Color{red, color.White}, []int{0, 1}},
+		{clear, []color.Color{color.White}, []int{0}},
+		{clear, []color.Color{red, color.Black}, []int{0, 1}},
+		{clear, []color.Color{color.Black}, []int{0}},
+		{clear, []color.Color{dim}, []int{0}},
+		{clear, []color.Color{color.White, color.Black, faint}, []int{0}},
+		{color.NRGBA{255, 255, 255, 0}, []color.Color{color.Black, faint}, []int{0}},
+	} {
+		mask := paintedMask(test.ground, test.strokes...)
+		known, doubt, err := Known(mask, imageplanes.New(3, 30, 20))
+		require.NoError(t, err)
+		require.Empty(t, doubt)
+		want := make([]bool, 30*20)
+		for i := range want {
+			want[i] = true
+		}
+		for _, k := range test.filled {
+			for x := range 20 {
+				want[(2*k+2)*20+x] = false
+			}
+		}
+		require.Equal(t, want, known, "%+v", test)
+	}
+}
+
+// A mask that covers nearly everything is doubted, and what is invisible is unknown.
+func TestMasksThatCoverMuch(t *testing.T) {
+	p := imageplanes.New(1, 30, 20)
+	for _, strokes := range []int{1, 4} {
+		var black []color.Color
+		for range strokes {
+			black = append(black, color.Black)
+		}
+		_, doubt, err := Known(paintedMask(color.White, black...), p)
+		require.NoError(t, err)
+		require.Contains(t, doubt, "is it inverted?")
+	}
+	p.Alpha = make([]uint16, 30*20)
+	mask := paintedMask(color.Black, color.White)
+	_, _, err := Known(mask, p)
+	require.ErrorIs(t, err, ErrMask)
+	require.ErrorContains(t, err, "no visible pixel is known")
+	p.Alpha[7] = 1
+	known, _, err := Known(mask, p)
+	require.NoError(t, err)
+	for i, is := range known {
+		require.Equal(t, i == 7, is)
+	}
+	for _, c := range []color.Color{color.Black, color.NRGBA{}} {
+		_, _, err = Known(image.NewUniform(c), p)
+		require.ErrorIs(t, err, ErrMask)
+		_, _, err = Known(paintedMask(c), p)
+		require.ErrorContains(t, err, "throughout")
+	}
+}

@@ -1,0 +1,109 @@
+package networks
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/strength"
+	"github.com/averaged/imaging/pnp"
+	"github.com/averaged/imaging/weights"
+)
+
+// The methods that are no networks.
+const (
+	TV  = "tv"    // total variation
+	Own = "prior" // a denoiser of the caller's own, as restore.Report.Method calls it
+)
+
+// Choice is the denoiser of a call: a network if Loaded or File is there, else Prior or total variation.
+type Choice struct {
+	Method string           // one of restore.Methods, or Own
+	Prior  pnp.Denoiser     // of the caller's own, or nil
+	Loaded *denoise.Network // loaded by the caller, or nil
+	File   *weights.File    // to be loaded, or nil
+
+	// How a file is loaded.
+	Tile  int
+	Prove bool  // the certificate of embedded weights too
+	Kept  *Kept // of a restorer, or nil
+
+	card  weights.Card
+	known bool
+}
+
+// Card returns the card of the network, and false if the denoiser is none. The first call reads it from the file.
+func (c *Choice) Card() (card weights.Card, isNetwork bool, err error) {
+	switch {
+	case c.known:
+	case c.Loaded != nil:
+		c.card, c.known = c.Loaded.Card()
+	case c.File != nil:
+		if c.card, err = c.File.Card(); err != nil {
+			return weights.Card{}, false, fmt.Errorf("restore: %w", err)
+		}
+		c.known = true
+	}
+	return c.card, c.known, nil
+}
+
+// Guided tells whether the network has a guide, which sets the radii of its projections for every pixel of one
+// photograph.
+func (c *Choice) Guided() bool {
+	card, is, err := c.Card()
+	return err == nil && is && len(card.Architecture.Guide) > 0
+}
+
+// Adapts tells whether the strength of the denoiser can follow the image: that of a certified network without a guide.
+func (c *Choice) Adapts() bool {
+	card, is, err := c.Card()
+	return err == nil && is && card.Architecture.Family != weights.FamilyDnCNN && len(card.Architecture.Guide) == 0
+}
+
+// AxisNoise returns the standard deviation of the noise that the network meets in an image of that many channels with
+// noise of the given one. Grey images go through a network of colour as three equal channels (denoise.Grey), whose
+// noise is √3 times as strong along the axis of brightness as in each: the network has learned noise that is as strong
+// along all axes.
+func (c *Choice) AxisNoise(channels int, sigma float64) (float64, error) {
+	card, _, err := c.Card()
+	if err != nil {
+		return 0, err
+	}
+	if of := card.Architecture.Channels; channels == 1 && of > 1 {
+		sigma = strength.AlongBrightness(sigma, of)
+	}
+	return sigma, nil
+}
+
+// Device returns the one to compute on: the network's, if the caller has loaded it, or else dev.
+func (c *Choice) Device(dev backend.Device) backend.Device {
+	if c.Loaded != nil {
+		return c.Loaded.Device()
+	}
+	return dev
+}
+
+// load returns the network, and whether it is the caller's to free.
+func (c *Choice) load(ctx context.Context, dev backend.Device) (_ *denoise.Network, owned bool, err error) {
+	if c.Loaded != nil {
+		return c.Loaded, false, nil
+	}
+	load := func() (*denoise.Network, error) {
+		options := []denoise.Option{denoise.Tile(c.Tile)}
+		if c.Prove {
+			options = append(options, denoise.Prove())
+		}
+		n, err := denoise.Load(ctx, dev, c.File, options...)
+		if err != nil {
+			return nil, fmt.Errorf("restore: %w", err)
+		}
+		return n, nil
+	}
+	if !c.Prove && c.Kept.keeps(c.File) {
+		n, err := c.Kept.load(ctx, networkKey{c.File, c.Tile}, load)
+		return n, false, err
+	}
+	n, err := load()
+	return n, true, err
+}

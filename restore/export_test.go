@@ -1,0 +1,29 @@
+package restore
+
+import (
+	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/deblurring"
+	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/networks"
+	"github.com/averaged/imaging/internal/strength"
+)
+
+// What the tests ask of the packages inside.
+var (
+	DefaultMethod       = networks.DefaultMethod
+	DefaultPrior        = networks.DefaultPrior
+	DefaultInversePrior = networks.DefaultInversePrior
+	MethodOf            = networks.MethodOf
+	EnlargeAlpha        = imageplanes.EnlargeAlpha
+	SolveLevel          = strength.SolveLevel
+)
+
+const (
+	MostBright       = deblurring.MostBright
+	NetworkTolerance = deblurring.NetworkTolerance
+)
+
+// DeblurLevel is the noise level that Deblur uses a network without a guide for, with the default step.
+func DeblurLevel(sigma float64, kernel deblur.Kernel) float64 {
+	return strength.DeblurLevel(sigma, kernel.Energy(), strength.DeblurStep)
+}
