@@ -50,6 +50,9 @@ pictures: build ## make the pictures of the README anew
 	bin/restore deblur testdata/readme/blurred.png -o testdata/readme/estimated.png --force
 	bin/restore degrade testdata/scene.png --sigma 0.15 --seed 2 --depth 8 -o testdata/readme/noisy.png --force
 	bin/restore denoise --sigma 0.15 testdata/readme/noisy.png -o testdata/readme/denoised.png --force
+	bin/restore degrade testdata/scene.png --camera --iso 12800 --seed 5 -o bin/raw.dng --force
+	bin/restore denoise bin/raw.dng --strength 0 -o testdata/readme/raw.png --force
+	bin/restore denoise bin/raw.dng -o testdata/readme/rawdenoised.png --force
 
 bench: ## run the benchmarks (BENCH=regexp BENCHTIME=1s)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem ./...

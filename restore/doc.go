@@ -5,6 +5,7 @@
 //	out, report, err = restore.Deblur(ctx, img, kernel, restore.Sigma(0.01))
 //	out, report, err = restore.Inpaint(ctx, img, mask)
 //	out, report, err = restore.Upscale(ctx, img, 2)
+//	clean, report, err := restore.DenoiseRaw(ctx, photo.Image())
 //	x, report, err := restore.Solve(ctx, operator.On, y, restore.Sigma(0.01))
 //
 // Options have defaults that are meant to be left alone: the noise level is estimated, and the best network is chosen

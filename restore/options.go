@@ -22,15 +22,17 @@ import (
 //
 // An option belongs to some of the tasks, and is refused by the others with an *OptionError:
 //
-//	Sigma, Strength, Iterations, Tolerance, Method, Weights,
+//	Strength, Iterations, Tolerance, Method, Weights,
 //	WeightsFile, Network, Tile, Progress                      all
+//	Sigma                                                     all but DenoiseRaw
 //	Device, Threads, MemoryLimit                              New, and all functions
-//	SigmaAuto                                                 all but Solve
-//	Noise, CoarseNetwork, Shadows                             Denoise
+//	SigmaAuto                                                 all but DenoiseRaw and Solve
+//	Noise, Shadows                                            Denoise
+//	CoarseNetwork                                             Denoise, DenoiseRaw
 //	Adaptation                                                Denoise, Deblur
-//	Prior, PriorFunc                                          all but Check
-//	StepSize, Constraint                                      all but Denoise
-//	Contraction                                               all but Denoise and Check
+//	Prior, PriorFunc                                          all but Check and DenoiseRaw
+//	StepSize, Constraint                                      all but Denoise and DenoiseRaw
+//	Contraction                                               all but Denoise, DenoiseRaw and Check
 //	Boundary                                                  Deblur, Inpaint, Upscale, Check
 //	Start                                                     Deblur
 //	Kernel                                                    Inpaint, Upscale

@@ -132,7 +132,7 @@ func (p *plan) choiceOf(n *denoise.Network) (*networks.Choice, error) {
 // method is the one that a task uses where none is named.
 func (t task) method() string {
 	switch t {
-	case taskDenoise:
+	case taskDenoise, taskDenoiseRaw:
 		return networks.DefaultMethod()
 	case taskDeblur, taskCheck:
 		return networks.DefaultPrior()
@@ -249,6 +249,8 @@ const (
 	taskUpscale task = "Upscale"
 	taskSolve   task = "Solve"
 	taskCheck   task = "Check"
+	// taskDenoiseRaw measures the noise by itself.
+	taskDenoiseRaw task = "DenoiseRaw"
 	// taskEstimateKernel has an option of its own, and few of the others.
 	taskEstimateKernel task = "EstimateKernel"
 	// taskNew is not one: the options that concern what a Restorer keeps.
@@ -257,10 +259,11 @@ const (
 
 // belongs says which tasks an option belongs to; those that it does not list belong to all.
 var belongs = map[string][]task{
+	"Sigma":         {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve, taskCheck},
 	"SigmaAuto":     {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskCheck},
 	"Noise":         {taskDenoise},
 	"Adaptation":    {taskDenoise, taskDeblur},
-	"CoarseNetwork": {taskDenoise},
+	"CoarseNetwork": {taskDenoise, taskDenoiseRaw},
 	"Shadows":       {taskDenoise},
 	"Prior":         {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve},
 	"PriorFunc":     {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve},

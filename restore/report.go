@@ -25,6 +25,8 @@ type Report struct {
 	Noise     NoiseReport
 	Network   NetworkReport
 	Iteration IterationReport
+	// Raw is about the noise that DenoiseRaw has found; nil from all others.
+	Raw *RawReport
 }
 
 // NoiseReport says what noise was found or given, and which samples count as no data. Standard deviations are in

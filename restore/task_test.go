@@ -17,7 +17,7 @@ func TestOptionsDocumentation(t *testing.T) {
 	require.NoError(t, err)
 	table, _, found := strings.Cut(string(source), "\ntype Option interface {")
 	require.True(t, found)
-	tasks := []task{taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve, taskCheck}
+	tasks := []task{taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve, taskCheck, taskDenoiseRaw}
 	documented := map[string][]task{}
 	var names []string
 	for _, line := range regexp.MustCompile(`(?m)^//\t.*$`).FindAllString(table, -1) {

@@ -150,8 +150,8 @@ type convolution struct {
 	// A layer.
 	bias   *array
 	slope  float32
-	ball   int    // channels of a vector
-	radial planes // of radius, where the region begins
+	ball   int    // channels of a vector that is projected, 0 for none
+	radial planes // radii, where the region begins
 
 	// An addition.
 	adds        bool

@@ -29,7 +29,7 @@ type degradation struct {
 
 func (a *app) degradeCommand() *cobra.Command {
 	d := &degradation{sigma: sigmaFlag{zero: true}}
-	d.suffix = ".degraded"
+	d.suffix, d.rawResults = ".degraded", true
 	c := &cobra.Command{
 		Use:   "degrade IN... --kernel FILE (--sigma S | --camera) --seed N",
 		Short: "Blur an image and add noise, to make test data",
@@ -59,6 +59,8 @@ brightness, as in photographs. --iso says how much there is, on a sensor of aver
 size. What no flag says (pattern, white balance, colours, tone curve, demosaicking,
 smoothing, sharpening) is drawn by the seed. --random draws everything else, too.
 
+With -o FILE.dng the result is the raw photograph, as the sensor gives it.
+
 --clean writes what the same camera would have given without noise, rounding and
 JPEG: the reference for a restored result. After --jpeg a result of the format JPEG is
 compressed once more, as --quality says.`),
@@ -66,7 +68,8 @@ compressed once more, as --quality says.`),
   restore degrade photo.png --sigma 25/255 -o noisy.png
   restore degrade photo.png --sigma 0.03 --jpeg 75 --depth 8 -o noisy.png
   restore degrade photo.png --kernel disk.png --boundary circular -o blurred.tif
-  restore degrade photo.png --camera --iso 3200 --jpeg 85 --clean clean.png -o noisy.png`,
+  restore degrade photo.png --camera --iso 3200 --jpeg 85 --clean clean.png -o noisy.png
+  restore degrade photo.png --camera --iso 12800 -o noisy.dng`,
 		Args: inputs(1, -1, "one input or more"),
 	}
 	f := c.Flags()
@@ -89,6 +92,9 @@ func (a *app) degrade(ctx context.Context, d *degradation, args []string) error 
 	}
 	if d.kernelFile == "" && d.sigma.value == 0 && !d.camera.on && len(d.camera.jpeg) == 0 {
 		return usagef("degrade needs --kernel FILE, or a --sigma above 0, or both; or --camera, or --jpeg Q")
+	}
+	if isRaw(d.output) && (!d.camera.on || d.camera.clean != "") {
+		return usagef("-o %s: a raw photograph is made by --camera, and without --clean (--iso 0 is without noise)", oneLine(d.output))
 	}
 	if err := d.reading.check(); err != nil {
 		return err
@@ -167,6 +173,9 @@ func (a *app) degradeOne(ctx context.Context, d *degradation, dev backend.Device
 		camera = &c
 		for i, v := range m.Pix {
 			m.Pix[i] = min(max(v, 0), 1) // blur rounds
+		}
+		if isRaw(t.output) {
+			return a.simulateRaw(ctx, d, m, c, seed, t)
 		}
 		if opt.DropAlpha {
 			m.Alpha = nil

@@ -20,7 +20,7 @@ type denoiser struct {
 
 func (a *app) denoiseCommand() *cobra.Command {
 	d := &denoiser{}
-	d.suffix = ".denoised"
+	d.suffix, d.rawPhotos = ".denoised", true
 	return a.restoringCommand(d, &cobra.Command{
 		Use:   "denoise IN...",
 		Short: "Remove noise from images",
@@ -51,6 +51,11 @@ also follows the image: the more fine detail there is, the less it is smoothed.
 --preview X,Y,W,H restores a part only, in seconds, and writes it before and after,
 side by side. --report FILE.html writes a page with a slider.
 
+A raw photograph (.dng: Bayer mosaic or LinearRaw, not compressed or lossless JPEG)
+becomes one: the same file with a cleaner mosaic, which raw developers open as
+before. The noise is measured in it. --strength 0 changes nothing. With -o FILE.png
+the result is a plain development, to look at.
+
 Transparency and metadata are kept; sizes and orientation in them are corrected.
 Other parts of a file, such as a gain map or a film, are dropped, with a note.
 
@@ -66,6 +71,7 @@ output unless -o says otherwise.`),
   restore denoise --sigma 25/255 noisy.pfm -o clean.pfm --reference original.png
   restore denoise --method ` + weights.Fast + ` photo.png
   restore denoise --weights run/weights.safetensors photo.png
+  restore denoise photo.dng                       # writes photo.denoised.dng
   restore denoise --recursive --skip-existing holiday -o cleaned/
   cat photo.png | restore denoise - > clean.png`,
 	})

@@ -243,7 +243,7 @@ func TestHelpNamesMethods(t *testing.T) {
 		"denoise": "The default method is " + defaultMethod() + ".",
 		"deblur":  "The default prior is " + defaultPrior() + ",",
 		"check":   "The default prior is " + defaultPrior() + ",",
-		"eval":    "method, " + defaultMethod() + ", or with --kernel the default prior, " + defaultPrior() + ".",
+		"eval":    "The default is " + defaultMethod() + ", or with --kernel " + defaultPrior() + ".",
 	} {
 		help := succeeds(t, command, "--help").stdout
 		require.Contains(t, help, part)

@@ -45,10 +45,10 @@ func (a *app) evalCommand() *cobra.Command {
 		Short: "Measure methods on a folder of images",
 		Long: `Adds Gaussian noise to every image in a folder and those below it, denoises it with
 each method, and prints mean PSNR (peak 1) and SSIM, the PSNR before, and the mean
-seconds, a row for each method and noise level. -v adds a row for each image.
+seconds. There is a row for each method and noise level; -v adds a row for each
+image.
 
-The default is the best built-in
-method, ` + defaultMethod() + `, or with --kernel the default prior, ` + defaultPrior() + `.
+The default is ` + defaultMethod() + `, or with --kernel ` + defaultPrior() + `.
 ` + embeddedNetworks() + `
 --kernel measures deblurring, --mask or --missing inpainting. 'restore man eval' has
 more.`,

@@ -95,6 +95,9 @@ func describe(path string, err error) string {
 	if errors.Is(err, imagefile.ErrTooManyPixels) {
 		text += "; --max-pixels raises the limit"
 	}
+	if errors.Is(err, imagefile.ErrRaw) {
+		text += "; develop it to a TIFF or PNG first, or 'restore denoise FILE.dng' removes noise from it as it is"
+	}
 	if errors.Is(err, denoise.ErrWork) {
 		text += "; --max-work raises the limit"
 	}
@@ -110,7 +113,7 @@ func describe(path string, err error) string {
 // plain takes the names of packages out of an error's text: a person at a
 // terminal has no use for them.
 func plain(text string) string {
-	for _, p := range []string{"restore", "deblur", "denoise", "weights", "pnp", "tv", "noiselevel", "imagefile", "quality", "backend", "cpu", "cuda", "vulkan"} {
+	for _, p := range []string{"restore", "raw", "deblur", "denoise", "weights", "pnp", "tv", "noiselevel", "imagefile", "quality", "backend", "cpu", "cuda", "vulkan"} {
 		text = strings.TrimPrefix(text, p+": ")
 		text = strings.ReplaceAll(text, ": "+p+": ", ": ")
 	}

@@ -95,14 +95,13 @@ func (a *app) infoCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "info",
 		Short: "Show the version, devices, methods and certificates",
-		Long: `Shows the version, the devices that --backend can name, the instruction sets and the
-one in use, the methods and the default ones, the networks in this program, and how
-to get the others. For each network it shows its size, the noise that it was trained
-for, the licence of its weights, the terms of the photographs that it learned from,
-its checksum, and what is proven.
-
-'restore check --prior NAME' prints its certificate, proves it anew and tests it;
-'restore check --weights FILE' does so for any other network.
+		Long: `Shows the version, the devices that --backend can name, the instruction sets, the
+networks whose weights are part of this program, how to get the others, and the
+methods. Of a network it shows how many parameters it has, for what noise it was
+trained, the licence of its weights, the terms of the photographs that it learned
+from, the checksum, and what is proven of it;
+'restore check --prior NAME' prints the certificate, proves it anew and tests it,
+and 'restore check --weights FILE' that of any other network.
 
 The environment variable ` + cpu.InstructionSetVariable + ` chooses another instruction set, by its name.`,
 		Example: `  restore info

@@ -21,6 +21,9 @@ type destination struct {
 	suffix    string // put before the extension of a result that stands beside its input
 	extension string // of all results; empty: that of the input, or .png where that cannot be written
 
+	rawResults bool // -o may name a raw photograph that is made of a picture
+	rawPhotos  bool // raw photographs are inputs, too, whose results are raw photographs
+
 	output              string
 	recursive           bool
 	force, skipExisting bool
@@ -41,6 +44,7 @@ type task struct {
 	err           error  // why it cannot be done, known before the work begins
 	exists        bool   // the result does, and is left as it is
 	unfit         string // why the input is left out: what it is
+	raw           bool   // the input is a raw photograph
 }
 
 // source is an input file, and what its name is in an output folder.
@@ -65,7 +69,7 @@ func (d *destination) plan(ctx context.Context, args []string) ([]task, error) {
 		if len(args) > 1 || d.recursive {
 			return nil, usagef("-o %s: several inputs need a folder; write -o DIR/ or leave -o out", oneLine(d.output))
 		}
-		if d.output != standardStream {
+		if d.output != standardStream && !((d.rawPhotos || d.rawResults) && isRaw(d.output)) {
 			if _, err := outputFormat(d.output, imagefile.PNG); err != nil {
 				return nil, err
 			}
@@ -77,8 +81,10 @@ func (d *destination) plan(ctx context.Context, args []string) ([]task, error) {
 	}
 	tasks := make([]task, len(sources))
 	for i, s := range sources {
-		t := task{input: s.path, err: s.err, unfit: s.unfit}
+		t := task{input: s.path, err: s.err, unfit: s.unfit, raw: d.rawPhotos && isRaw(s.path)}
 		switch {
+		case !t.raw && !folder && isRaw(d.output) && !d.rawResults:
+			return nil, usagef("-o %s: the result of a picture is none of a raw photograph; give the name of a picture", oneLine(d.output))
 		case s.err != nil || s.unfit != "":
 		case s.path == standardStream && folder:
 			return nil, usagef("-o %s: standard input has no name to use in a folder; write -o FILE", oneLine(d.output))
@@ -104,6 +110,9 @@ func (d *destination) plan(ctx context.Context, args []string) ([]task, error) {
 
 // extensionFor is the extension of the result of an input.
 func (d *destination) extensionFor(path string) string {
+	if d.rawPhotos && isRaw(path) {
+		return filepath.Ext(path)
+	}
 	if d.extension != "" {
 		return d.extension
 	}
@@ -188,7 +197,7 @@ func (d *destination) walk(ctx context.Context, root string, toFolder bool) ([]s
 			return nil
 		}
 		stem := strings.TrimSuffix(entry.Name(), filepath.Ext(entry.Name()))
-		if _, err := imagefile.FormatOf(path); err != nil || hidden || !toFolder && strings.HasSuffix(stem, d.suffix) {
+		if _, err := imagefile.FormatOf(path); err != nil && !(d.rawPhotos && isRaw(path)) || hidden || !toFolder && strings.HasSuffix(stem, d.suffix) {
 			return nil
 		}
 		relative, err := filepath.Rel(root, path)

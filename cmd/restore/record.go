@@ -94,12 +94,14 @@ type outcome struct {
 	// Impulses is the share of samples that were hot or dead pixels, or salt and pepper, and were filled.
 	Impulses number `json:"impulses,omitempty"`
 	// Shadows is about the curves that have raised shadows in the end. The certificate is of what comes before.
-	Shadows   *shadowInfo `json:"shadows,omitempty"`
-	Guide     *guideInfo  `json:"guide,omitempty"`
-	Mask      string      `json:"mask,omitempty"`
-	Factor    int         `json:"factor,omitempty"`
-	Antialias string      `json:"antialias,omitempty"`
-	Kernel    string      `json:"kernel,omitempty"`
+	Shadows *shadowInfo `json:"shadows,omitempty"`
+	Guide   *guideInfo  `json:"guide,omitempty"`
+	// Raw is about a raw photograph. Sigma is then that of green at a light of 0.18, where 1 is white.
+	Raw       *rawInfo `json:"raw,omitempty"`
+	Mask      string   `json:"mask,omitempty"`
+	Factor    int      `json:"factor,omitempty"`
+	Antialias string   `json:"antialias,omitempty"`
+	Kernel    string   `json:"kernel,omitempty"`
 	// KernelEstimate is the kernel that was estimated where none was given; the certificate is of the
 	// iteration for it.
 	KernelEstimate *kernelInfo `json:"kernel_estimate,omitempty"`

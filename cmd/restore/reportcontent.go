@@ -50,6 +50,9 @@ func factsOf(o *outcome) []htmlreport.Fact {
 	case o.Estimated:
 		origin = "estimated"
 	}
+	if o.Raw != nil {
+		factsOfRaw(o.Raw, say)
+	}
 	say("Noise level (sigma, 1 is white)", "%.4g (%s)", o.Sigma, origin)
 	if o.SigmaGiven != o.Sigma {
 		sayNumber("Noise level that was given", o.SigmaGiven)
@@ -206,6 +209,9 @@ func certificateInWords(o *outcome, r *restore.Report) []string {
 	}
 	if !c.Proven {
 		return words
+	}
+	if o.Raw != nil {
+		say("This is proven of the networks where the noise has been made white, between two transforms of the light; the map from one raw image to the other is not part of it.")
 	}
 	if o.Guide != nil {
 		say("This is proven for the network as it was frozen for this photograph, whatever its guide chose. How the choice follows the photograph is not proven.")

@@ -133,7 +133,10 @@ func (r *restoration) settings(a *app, c *cobra.Command) ([]restore.Option, erro
 	if r.side > 0 && !r.isNetwork() {
 		a.remark("", "--tile %s has no effect: total variation is computed for the whole image at once", r.tile)
 	}
-	opts := []restore.Option{restore.Strength(r.strength.factor)}
+	var opts []restore.Option
+	if r.strength.factor != 0 { // which leaves raw photographs as they are, and is refused for others
+		opts = append(opts, restore.Strength(r.strength.factor))
+	}
 	if r.sigma.given && !(r.sigma.zero && r.sigma.value == 0) {
 		opts = append(opts, restore.Sigma(r.sigma.value))
 	}
@@ -370,6 +373,9 @@ func (b *batchFlags) prepare(a *app, c *cobra.Command, args []string) ([]restore
 	}
 	tasks, err := b.plan(c.Context(), args)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := b.checkRawFlags(tasks); err != nil {
 		return nil, nil, err
 	}
 	return opts, tasks, b.protect(tasks, b.reference, b.weights)

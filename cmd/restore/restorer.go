@@ -94,8 +94,12 @@ func (a *app) restoreAll(c *cobra.Command, r restorer, args []string) error {
 	if err != nil {
 		return err
 	}
-	opts = append(opts, own...)
+	ofRaw := slices.Clip(opts)
+	opts = append(ofRaw, own...)
 	return a.writePage(ctx, a.batch(ctx, c.Name(), tasks, func(ctx context.Context, _ int, t task) (*outcome, string, error) {
+		if t.raw {
+			return a.restoreRaw(ctx, r, t, ofRaw)
+		}
 		if b.preview.given() {
 			return a.previewOne(ctx, r, t, opts)
 		}

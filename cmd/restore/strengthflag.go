@@ -76,7 +76,7 @@ func parseStrength(text string) (float64, error) {
 		return 0, fmt.Errorf("%swant %s, or a number such as 1.5", didYouMean(text, words), orList(words))
 	}
 	var wrong *restore.OptionError
-	if errors.As(restore.Validate(restore.Strength(v)), &wrong) {
+	if v != 0 && errors.As(restore.Validate(restore.Strength(v)), &wrong) {
 		return 0, fmt.Errorf("want %s", wrong.Want)
 	}
 	return v, nil

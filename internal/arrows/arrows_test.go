@@ -40,17 +40,17 @@ const (
 var table = map[string]row{
 	// What stands on top.
 	"cmd/restore": {code: []string{
-		"restore", "train",
+		"restore", "raw", "train",
 		// The types of restore's own face: devices, kernels, networks, certificates. See
 		// RATIONALE.md.
 		"backend", "backend/cpu", "backend/cuda", "backend/vulkan", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights", "weights/research",
-		"internal/cameranoise", "internal/curves", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/imageplanes", "internal/maskimage", "internal/networks", "internal/noiselevel", "internal/openfile", "internal/quality",
+		"internal/cameranoise", "internal/curves", "internal/dng", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/imageplanes", "internal/maskimage", "internal/networks", "internal/noiselevel", "internal/openfile", "internal/quality",
 		"web",
 		cobra, pflag, xTerm,
 	}, tests: []string{"denoise/dncnn", "backend/vulkan/vulkantest"}},
 	"restore": {code: []string{
-		"denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "pnp", "backend", "backend/cpu", "weights", "weights/open",
-		"internal/deblurring", "internal/denoising", "internal/imagefile", "internal/imageplanes", "internal/inverse", "internal/levelmap", "internal/maskimage", "internal/meter", "internal/networks", "internal/noiselevel", "internal/outcome", "internal/strength",
+		"raw", "denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "pnp", "backend", "backend/cpu", "weights", "weights/open",
+		"internal/deblurring", "internal/denoising", "internal/imagefile", "internal/imageplanes", "internal/inverse", "internal/levelmap", "internal/maskimage", "internal/meter", "internal/networks", "internal/noiselevel", "internal/outcome", "internal/rawdenoise", "internal/strength",
 	}, tests: []string{"denoise/activation", "denoise/dncnn", "tv", "internal/cameranoise", "internal/scene", "internal/quality", "weights/research"}},
 	// The rooms of restore: it opens and closes the image around them.
 	"internal/deblurring": {code: []string{
@@ -85,6 +85,8 @@ var table = map[string]row{
 	"inpaint": {code: []string{"operator", "backend", "internal/parallel"}, tests: []string{"operator/operatortest", "internal/devicetest"}},
 	"tv":      {code: []string{"backend", "internal/strength", gonum}},
 	"pnp":     {code: []string{"averaged", "operator", "backend", gonum}},
+	// Raw photographs.
+	"raw": {code: []string{"internal/demosaic", "internal/dng", "internal/imagefile"}, tests: []string{"internal/cameranoise"}},
 	// The kernel of a photograph.
 	"deblur/estimate": {
 		code: []string{"backend", "deblur", "internal/fft", "internal/noiselevel", "internal/parallel"},
@@ -159,8 +161,9 @@ var table = map[string]row{
 	// Internal packages, each with one purpose.
 	"internal/anscombe":             {},
 	"internal/arrows":               {},
-	"internal/cameranoise":          {code: []string{"backend", "internal/jpegblock"}, tests: []string{"internal/imagefile"}},
+	"internal/cameranoise":          {code: []string{"backend", "internal/demosaic", "internal/jpegblock"}, tests: []string{"internal/imagefile"}},
 	"internal/curves":               {code: []string{"train", plot, xImage}},
+	"internal/demosaic":             {},
 	"internal/devicequeue":          {code: []string{"backend"}},
 	"internal/parallel":             {},
 	"internal/dng":                  {code: []string{"internal/imagefile", "internal/losslessjpeg"}},
@@ -182,7 +185,7 @@ var table = map[string]row{
 	"internal/impulse":              {tests: []string{"backend", "internal/synthetic"}},
 	"internal/losslessjpeg":         {},
 	"internal/sensornoise":          {},
-	"internal/rawdenoise":           {code: []string{"internal/anscombe", "internal/dng", "internal/sensornoise"}},
+	"internal/rawdenoise":           {code: []string{"raw", "internal/anscombe", "internal/demosaic", "internal/sensornoise"}, tests: []string{"internal/cameranoise"}},
 	"internal/response":             {},
 	"internal/quality":              {code: []string{"internal/parallel"}},
 	"internal/scene":                {},
@@ -192,6 +195,7 @@ var table = map[string]row{
 	// What is published.
 	"internal/release":               {},
 	"examples/batch":                 {code: []string{"restore", "backend"}, tests: []string{"examples/internal/smallpicture"}},
+	"examples/demosaic":              {code: []string{"restore", "inpaint", "operator", "backend"}, tests: []string{"examples/internal/smallpicture"}},
 	"examples/deblur":                {code: []string{"restore", "deblur"}, tests: []string{"examples/internal/smallpicture"}},
 	"examples/owndenoiser":           {code: []string{"restore"}, tests: []string{"examples/internal/smallpicture"}},
 	"examples/ownoperator":           {code: []string{"restore", "operator"}, tests: []string{"examples/internal/smallpicture", "operator/operatortest"}},
@@ -246,6 +250,7 @@ var table = map[string]row{
 
 	// Races against other programs.
 	"internal/blindrace": {code: []string{"restore", "deblur", "backend", "backend/cpu", "weights/research", "internal/fft", "internal/imagefile", "internal/parallel", "internal/racing"}},
+	"internal/rawrace":   {code: []string{"raw", "restore", "weights", "weights/research", "internal/cameranoise", "internal/imagefile", "internal/quality", "internal/rawdenoise"}},
 	"internal/racing":    {code: []string{"weights", "backend"}},
 	"internal/cudarace":  {code: []string{"denoise", "train", "weights", "backend", "backend/cpu", "backend/cuda", "internal/racing"}},
 	"internal/netrace":   {code: []string{"denoise", "weights", "backend", "backend/cpu", "internal/racing"}},

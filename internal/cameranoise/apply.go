@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"github.com/averaged/imaging/internal/demosaic"
 )
 
 // Apply returns the photograph that the camera takes of pix, which is one grey plane or three of
@@ -43,8 +45,8 @@ func (c Camera) photograph(pix []float32, h, w int, seed uint64, noisy bool) ([]
 	defer spare.Put(b)
 	sceneH, sceneW := reduced(h, c.Reduction), reduced(w, c.Reduction)
 	n := sceneH * sceneW
-	m := mosaic{h: sceneH, w: sceneW, stride: sceneW + 2*border, pattern: c.Pattern}
-	sensorSize := (sceneH + 2*border) * m.stride
+	m := demosaic.Mosaic{H: sceneH, W: sceneW, Stride: sceneW + 2*border, Pattern: c.Pattern.Filters()}
+	sensorSize := (sceneH + 2*border) * m.Stride
 	b.planes = atLeast(b.planes, 3*n)
 	b.room = atLeast(b.room, max(2*sensorSize, h*sceneW))
 
@@ -57,10 +59,11 @@ func (c Camera) photograph(pix []float32, h, w int, seed uint64, noisy bool) ([]
 		copy(b.planes[n:], b.planes[:n])
 		copy(b.planes[2*n:], b.planes[:n])
 	}
-	m.v = b.room[:sensorSize]
+	m.V = b.room[:sensorSize]
 	s := c.sensor(seed, noisy)
 	c.expose(&m, b.planes, &s)
-	m.demosaick(b.planes, c.Demosaicking, b.room[sensorSize:])
+	c.balance(&m)
+	m.Planes(b.planes, demosaic.Way(c.Demosaicking), b.room[sensorSize:])
 	c.develop(b.planes)
 	c.retouch(b.planes, b.room, sceneH, sceneW)
 	if channels == 1 {
@@ -102,7 +105,7 @@ func channelsOf(pix []float32, h, w int) (int, error) {
 
 // expose makes planes linear and fills m with what the sensor gives. At the border the last
 // pixels go on; their noise is their own.
-func (c Camera) expose(m *mosaic, planes []float32, s *sensor) {
+func (c Camera) expose(m *demosaic.Mosaic, planes []float32, s *sensor) {
 	tone := float32(c.Tone)
 	for i, v := range planes {
 		planes[i] = undevelop(v, tone)
@@ -115,25 +118,28 @@ func (c Camera) expose(m *mosaic, planes []float32, s *sensor) {
 			filter[k][j] *= float32(c.Exposure / gain)
 		}
 	}
-	n := m.h * m.w
+	n := m.H * m.W
 	i := 0
-	for y := -border; y < m.h+border; y++ {
+	for y := -border; y < m.H+border; y++ {
 		row := s.rowNoise(y + border)
-		fromY := min(max(y, 0), m.h-1) * m.w
-		for x := -border; x < m.w+border; x++ {
-			k := fromY + min(max(x, 0), m.w-1)
-			light := filter[m.pattern.colourAt(y, x)].of(planes[k], planes[n+k], planes[2*n+k])
-			m.v[i] = s.pixel(i, light, row)
+		fromY := min(max(y, 0), m.H-1) * m.W
+		for x := -border; x < m.W+border; x++ {
+			k := fromY + min(max(x, 0), m.W-1)
+			light := filter[m.Pattern.At(y, x)].of(planes[k], planes[n+k], planes[2*n+k])
+			m.V[i] = s.pixel(i, light, row)
 			i++
 		}
 	}
-	// White balance, before demosaicking as cameras do. What is above white is cut off, so that
-	// highlights stay white.
+}
+
+// balance is the white balance, before demosaicking as cameras do. What is above white is cut off, so that
+// highlights stay white.
+func (c Camera) balance(m *demosaic.Mosaic) {
 	gains := c.gains()
-	i = 0
-	for y := range m.h + 2*border {
-		for x := range m.w + 2*border {
-			m.v[i] = min(m.v[i]*float32(gains[m.pattern.colourAt(y, x)]/c.Exposure), 1)
+	i := 0
+	for y := range m.H + 2*border {
+		for x := range m.W + 2*border {
+			m.V[i] = min(m.V[i]*float32(gains[m.Pattern.At(y, x)]/c.Exposure), 1)
 			i++
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/averaged/imaging/internal/demosaic"
 )
 
 // ErrArgument is wrapped by every error of this package.
@@ -24,25 +26,19 @@ const (
 // String returns the name in capitals.
 func (p Pattern) String() string { return nameOf(int(p), "RGGB", "GRBG", "GBRG", "BGGR") }
 
-// colourAt is the filter at a pixel: 0 red, 1 green, 2 blue.
-func (p Pattern) colourAt(y, x int) int {
-	return [4][4]int{{0, 1, 1, 2}, {1, 0, 2, 1}, {1, 2, 0, 1}, {2, 1, 1, 0}}[p][y&1<<1|x&1]
+// Filters are the colours of the pattern: 0 red, 1 green, 2 blue.
+func (p Pattern) Filters() demosaic.Pattern {
+	return [4]demosaic.Pattern{{0, 1, 1, 2}, {1, 0, 2, 1}, {1, 2, 0, 1}, {2, 1, 1, 0}}[p]
 }
 
 // Demosaicking is a way to find the two colours that a pixel lacks.
 type Demosaicking int
 
+// The ways, which package demosaic describes.
 const (
-	// Bilinear is the mean of the nearest pixels of the colour.
-	Bilinear Demosaicking = iota
-	// Malvar is linear in 5×5 pixels, with a correction by the colour that is there: Malvar, He and
-	// Cutler 2004, "High-quality linear interpolation for demosaicing of Bayer-patterned color
-	// images".
-	Malvar
-	// HamiltonAdams looks for green along edges, corrected by the second derivative of the colour
-	// that is there (Hamilton and Adams 1997, US patent 5,629,734, expired), and for the others
-	// by differences to green.
-	HamiltonAdams
+	Bilinear      = Demosaicking(demosaic.Bilinear)
+	Malvar        = Demosaicking(demosaic.Malvar)
+	HamiltonAdams = Demosaicking(demosaic.HamiltonAdams)
 )
 
 // String returns the name that ParseDemosaicking takes.

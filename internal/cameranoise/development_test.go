@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/demosaic"
 )
 
 func TestToneCurve(t *testing.T) {
@@ -74,19 +75,19 @@ func TestInverseMatrix(t *testing.T) {
 }
 
 // sampled is the mosaic of a picture that is a function of colour and place.
-func sampled(p Pattern, h, w int, at func(colour, y, x int) float32) mosaic {
-	m := mosaic{h: h, w: w, stride: w + 2*border, pattern: p}
+func sampled(p Pattern, h, w int, at func(colour, y, x int) float32) demosaic.Mosaic {
+	m := demosaic.Mosaic{H: h, W: w, Stride: w + 2*border, Pattern: p.Filters()}
 	for y := -border; y < h+border; y++ {
 		for x := -border; x < w+border; x++ {
-			m.v = append(m.v, at(p.colourAt(y, x), y, x))
+			m.V = append(m.V, at(p.Filters().At(y, x), y, x))
 		}
 	}
 	return m
 }
 
-func demosaicked(m mosaic, way Demosaicking) []float32 {
-	planes := make([]float32, 3*m.h*m.w)
-	m.demosaick(planes, way, make([]float32, len(m.v)))
+func demosaicked(m demosaic.Mosaic, way Demosaicking) []float32 {
+	planes := make([]float32, 3*m.H*m.W)
+	m.Planes(planes, demosaic.Way(way), make([]float32, len(m.V)))
 	return planes
 }
 
@@ -108,7 +109,7 @@ func TestDemosaickingKeepsRamps(t *testing.T) {
 			out = demosaicked(sampled(p, h, w, noise), way)
 			for y := range h {
 				for x := range w {
-					c := p.colourAt(y, x)
+					c := p.Filters().At(y, x)
 					require.Equal(t, noise(c, y, x), out[(c*h+y)*w+x], "%v %v", p, way)
 				}
 			}
@@ -148,7 +149,7 @@ func TestMalvarAgainstItsFilters(t *testing.T) {
 					}
 					return sum
 				}
-				own, beside := p.colourAt(y, x), p.colourAt(y, x+1)
+				own, beside := p.Filters().At(y, x), p.Filters().At(y, x+1)
 				for c := range 3 {
 					var want float64
 					switch {

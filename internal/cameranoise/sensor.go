@@ -4,11 +4,12 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/demosaic"
 )
 
 // border is how many pixels the sensor goes on beyond the picture, so that demosaicking finds
-// neighbours everywhere. It is even, which keeps the pattern.
-const border = 4
+// neighbours everywhere.
+const border = demosaic.Border
 
 // sensor is what reads light: the settings of a camera in the units of the computation.
 type sensor struct {

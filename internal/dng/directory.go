@@ -44,6 +44,10 @@ const (
 	tagBlackLevelDeltaH    = 50715
 	tagBlackLevelDeltaV    = 50716
 	tagWhiteLevel          = 50717
+	tagColorMatrix1        = 50721
+	tagColorMatrix2        = 50722
+	tagAsShotNeutral       = 50728
+	tagBaselineExposure    = 50730
 	tagActiveArea          = 50829
 	tagMaskedAreas         = 50830
 	tagRawImageDigest      = 50972

@@ -1,6 +1,7 @@
 package dng
 
 import (
+	"errors"
 	"fmt"
 	"image"
 	"io"
@@ -45,6 +46,14 @@ type Raw struct {
 	// x, where 0 is black and 1 is white, has variance Noise[c][0]·x + Noise[c][1]. One for all
 	// colours, one for each, or none. Do not trust it: measured noise is often far from it.
 	Noise [][2]float64
+	// Neutral is what the sensor reads of grey, by the white balance of the photographer (AsShotNeutral), the largest
+	// colour being 1; all 1 if the file does not say.
+	Neutral [3]float64
+	// Matrix takes CIE XYZ to the colours of the sensor, row by row (ColorMatrix2, for daylight, or else ColorMatrix1);
+	// all 0 if the file has none for three colours.
+	Matrix [9]float64
+	// Exposure is by how many stops a development is to be brighter (BaselineExposure), −8 to 8.
+	Exposure float64
 	// Orientation is that of EXIF, 1 to 8: how the image is to be turned to be looked at.
 	Orientation int
 	// Version is the version of the DNG specification that the file follows.
@@ -116,6 +125,9 @@ func Read(r io.ReaderAt, size int64, opt Options) (*Raw, error) {
 		return nil, err
 	}
 	if err := m.readNoise(); err != nil {
+		return nil, err
+	}
+	if err := m.readColour(); err != nil {
 		return nil, err
 	}
 	orientation, err := t.integer(m.first, tagOrientation, 1)
@@ -369,15 +381,55 @@ func (m *Raw) Colour(x, y int) Colour {
 func (m *Raw) readNoise() error {
 	v, err := m.numbers(m.image, tagNoiseProfile)
 	if err == nil && v == nil {
-		v, err = m.numbers(m.first, tagNoiseProfile)
+		v, err = m.ifNumbers(tagNoiseProfile)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, imagefile.ErrMalformed) {
 		return err
 	}
 	for ; len(v) >= 2; v = v[2:] {
 		m.Noise = append(m.Noise, [2]float64{v[0], v[1]})
 	}
 	return nil
+}
+
+// readColour reads what a development needs. What is not for three colours, or not a number, says nothing.
+func (m *Raw) readColour() error {
+	m.Neutral = [3]float64{1, 1, 1}
+	neutral, err := m.ifNumbers(tagAsShotNeutral)
+	if err != nil {
+		return err
+	}
+	if len(neutral) == 3 && slices.Min(neutral) > 0 {
+		for i, v := range neutral {
+			m.Neutral[i] = v / slices.Max(neutral)
+		}
+	}
+	exposure, err := m.ifNumbers(tagBaselineExposure)
+	if err != nil {
+		return err
+	}
+	if len(exposure) > 0 {
+		m.Exposure = min(max(exposure[0], -8), 8)
+	}
+	for _, tag := range []uint16{tagColorMatrix1, tagColorMatrix2} {
+		matrix, err := m.ifNumbers(tag)
+		if err != nil {
+			return err
+		}
+		if len(matrix) == 9 {
+			m.Matrix = [9]float64(matrix)
+		}
+	}
+	return nil
+}
+
+// ifNumbers returns the values of a field of the first directory, none if they are no numbers.
+func (m *Raw) ifNumbers(tag uint16) ([]float64, error) {
+	v, err := m.numbers(m.first, tag)
+	if errors.Is(err, imagefile.ErrMalformed) {
+		return nil, nil
+	}
+	return v, err
 }
 
 // precision returns the bits that the samples need, at least those given.

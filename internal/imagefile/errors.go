@@ -1,6 +1,9 @@
 package imagefile
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Errors that callers may look for with errors.Is. The messages around them say
 // what is wrong and what would be right.
@@ -11,6 +14,8 @@ var (
 	ErrMalformed = errors.New("malformed image file")
 	// ErrUnsupported: a valid feature that this package does not read or write.
 	ErrUnsupported = errors.New("unsupported image feature")
+	// ErrRaw: a raw photograph (DNG), whose picture is yet to be developed. It is an ErrUnsupported.
+	ErrRaw = fmt.Errorf("%w: it is a raw photograph (DNG), of which a picture is yet to be developed", ErrUnsupported)
 	// ErrTooManyPixels: the header announces more pixels than allowed.
 	ErrTooManyPixels = errors.New("too many pixels")
 	// ErrAlpha: the format to be written has no place for transparency.

@@ -19,6 +19,7 @@ const (
 	tagThumbnailOffset  = 0x0201
 	tagThumbnailLength  = 0x0202
 	tagEXIF             = 0x8769
+	tagDNGVersion       = 0xC612
 	tagGPS              = 0x8825
 	tagInteroperability = 0xa005
 	tagPixelXDimension  = 0xa002

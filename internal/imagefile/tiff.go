@@ -101,6 +101,9 @@ func decodeTIFF(src source, opt ReadOptions) (*Image, error) {
 	if err != nil {
 		return nil, malformedTIFF("%v (a truncated file?)", err)
 	}
+	if _, found := find(fields, tagDNGVersion); found {
+		return nil, ErrRaw // What stands in the first directory of most is a preview.
+	}
 	d := &tiffDecoder{tiffTree: t, fields: fields}
 	if err := d.readSize(opt); err != nil {
 		return nil, err

@@ -1,11 +1,15 @@
-// Package rawdenoise removes noise from the raw image of a photograph, where it is as the sensor made
+// Package rawdenoise removes noise from the image of a raw photograph, where it is as the sensor made
 // it: Poisson and Gaussian, independent in every pixel.
 //
-// The noise is measured in each colour (package sensornoise), and made white with a standard deviation
-// of 1 (package anscombe). A mosaic is taken apart into four planes of half the resolution, one of red,
-// two of green and one of blue, and a denoiser for grey sees each of them. A network for colour that has
-// learned from developed photographs does worse on them: their white balance is none, and their pixels are
-// not at the same places (RATIONALE.md has figures).
+// The noise is measured in the image (package sensornoise), and made white with a standard deviation
+// of 1 (package anscombe). There the colours are shifted to the same mean, so that an average photograph is grey, as the
+// developed ones are that denoisers have learned from.
+//
+// A mosaic is then denoised twice. Once its squares of two by two pixels, red, two greens and blue, become pixels of red, green and
+// blue by an orthogonal map, under which noise stays white; what it leaves out is the difference of the greens. And once it is
+// demosaicked by a linear filter, denoised at its full size, and looked at through the filters again. The result is the mean of
+// both, and the difference of the greens that of the second: the first is better where there is much noise, the second where there is
+// detail, and their errors differ (BENCHMARKS.md has figures).
 package rawdenoise
 
 import (
@@ -16,211 +20,227 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/internal/anscombe"
-	"github.com/averaged/imaging/internal/dng"
 	"github.com/averaged/imaging/internal/sensornoise"
+	"github.com/averaged/imaging/raw"
 )
 
 // Picture is what a denoiser gets: one plane of grey, or three of red, green and blue, each of Height rows
-// of Width samples. Black is about 0 and white at most about 1.
+// of Width samples. Black is about 0 and white about 1.
 type Picture struct {
-	Width, Height int
-	Planes        [][]float32
+	Width, Height, Channels int
+	Pix                     []float32
 }
 
-// Denoiser removes white Gaussian noise of a standard deviation from a picture, in place.
-type Denoiser func(ctx context.Context, p Picture, sigma float64) error
+// Denoiser returns the samples of a picture, which it may overwrite, without noise of a standard deviation.
+type Denoiser func(ctx context.Context, p Picture, sigma float64) ([]float32, error)
+
+// Denoisers are those for the two kinds of pictures that a raw image becomes. Both are told the standard deviation of the
+// noise in one sample.
+type Denoisers struct {
+	// White gets noise that is white.
+	White Denoiser
+	// Demosaicked gets noise that a linear demosaicking has made of white noise.
+	Demosaicked Denoiser
+}
 
 // Report says what was done.
 type Report struct {
-	// Noise is the variance of the noise of red, green and blue, or of each sample of LinearRaw,
-	// for light from 0 (black) to 1 (white).
-	Noise []sensornoise.Line
-	// Claimed says that the noise could not be measured, and is what the camera claims
-	// (NoiseProfile).
+	// Noise is the variance of the noise of red, green and blue, or of each sample.
+	Noise []raw.Noise
+	// Claimed says that the noise could not be measured, and is what the camera claims.
 	Claimed bool
+	// Unchanged says that there is no noise.
+	Unchanged bool
 }
 
 // ErrNoNoise: the noise can be neither measured, in an image so small or so clipped, nor read from
 // the file.
 var ErrNoNoise = errors.New("the noise cannot be measured in this raw image, and the file does not say what it is")
 
-// Denoise returns the samples of m with less noise, for m.Write. The denoiser is told strength times the
-// noise; with a strength of 0, and where there is no noise, they are those of m. Means over some 33×33
-// samples of a colour are kept. Pixels in the margins and
-// ones that are saturated keep their samples: what is white stays white for raw developers.
+// Denoise returns m with less noise. Means over some 33×33 samples of a colour are kept. Pixels that are saturated keep
+// their light: what is white stays white for raw developers. Without noise the samples are those of m.
 //
-// Errors are ErrNoNoise, those of the denoiser, or say that strength is none.
-func Denoise(ctx context.Context, m *dng.Raw, strength float64, denoise Denoiser) ([]uint16, Report, error) {
-	if !(strength >= 0) || math.IsInf(strength, 0) {
-		return nil, Report{}, fmt.Errorf("a strength of %v, want a number from 0", strength)
-	}
-	planes := split(m)
-	report, err := measure(m, planes)
-	if err != nil {
-		return nil, Report{}, err
-	}
-	out := slices.Clone(m.Pix)
-	noiseless := !slices.ContainsFunc(report.Noise, func(l sensornoise.Line) bool { return l.At(1) > 0 })
-	if strength == 0 || noiseless {
-		return out, report, nil
-	}
-	transforms, err := transformsOf(report.Noise)
-	if err != nil {
-		return nil, Report{}, err
-	}
-	// All planes have noise of 1 after the transform, and share the scale that brings them to [0,1].
-	span := 0.
-	for _, t := range transforms {
-		span = max(span, t.Forward(1)-t.Forward(0))
-	}
-	measured := make([][]float32, len(planes))
-	for k, p := range planes {
-		t := transforms[p.colour]
-		measured[k] = slices.Clone(p.Pix)
-		for i, v := range p.Pix {
-			p.Pix[i] = float32((t.Forward(float64(v)) - t.Forward(0)) / span)
+// Errors are ErrNoNoise, those of the denoisers, or say what is wrong with the image.
+func Denoise(ctx context.Context, m *raw.Image, d Denoisers) (*raw.Image, Report, error) {
+	return denoise(m, func(s *stabilised) error {
+		if m.Mosaic {
+			return s.denoiseMosaic(ctx, d)
 		}
-	}
-	if err := denoisePlanes(ctx, m, planes, strength/span, denoise); err != nil {
-		return nil, Report{}, err
-	}
-	for k, p := range planes {
-		t := transforms[p.colour]
-		for i, v := range p.Pix {
-			p.Pix[i] = float32(t.Inverse(float64(v)*span + t.Forward(0)))
-		}
-		keepMeans(p.Pix, measured[k], p.Width)
-		for i, v := range p.Pix {
-			p.store(m, out, i, float64(v))
-		}
-	}
-	return out, report, nil
+		return s.denoiseSamples(ctx, d.White)
+	})
 }
 
-// plane is the samples of one colour in the active area, as light from 0 to 1.
+// DenoisePlanes is Denoise by a denoiser for grey, which gets the four planes of a mosaic, or each sample, one after another. It is
+// what Denoise is to be better than.
+func DenoisePlanes(ctx context.Context, m *raw.Image, d Denoiser) (*raw.Image, Report, error) {
+	return denoise(m, func(s *stabilised) error {
+		for _, p := range planesOf(m) {
+			pix, err := d(ctx, Picture{p.width, p.height, 1, p.of(s.pix)}, 1/s.span)
+			if err != nil {
+				return err
+			}
+			p.put(s.pix, pix)
+		}
+		return nil
+	})
+}
+
+// denoise transforms an image, and back.
+func denoise(m *raw.Image, between func(*stabilised) error) (*raw.Image, Report, error) {
+	if err := m.Check(); err != nil {
+		return nil, Report{}, err
+	}
+	if m.Mosaic && (m.Width < 2 || m.Height < 2) {
+		return nil, Report{}, fmt.Errorf("a mosaic of %d×%d pixels, at least 2×2 is needed", m.Width, m.Height)
+	}
+	report, err := measure(m)
+	if err != nil {
+		return nil, Report{}, err
+	}
+	out := *m
+	if report.Unchanged = !slices.ContainsFunc(report.Noise, func(l raw.Noise) bool { return l.At(1) > 0 }); report.Unchanged {
+		out.Pix = slices.Clone(m.Pix)
+		return &out, report, nil
+	}
+	s, err := stabilise(m, report.Noise)
+	if err != nil {
+		return nil, Report{}, err
+	}
+	if err := between(s); err != nil {
+		return nil, Report{}, err
+	}
+	out.Pix = s.light()
+	for _, p := range planesOf(m) {
+		light, measured := p.of(out.Pix), p.of(m.Pix)
+		keepMeans(light, measured, p.width)
+		for i, v := range measured {
+			if v >= 1 {
+				light[i] = v
+			}
+		}
+		p.put(out.Pix, light)
+	}
+	return &out, report, nil
+}
+
+// plane is where the samples of one colour are in an image, on a lattice.
 type plane struct {
-	sensornoise.Plane
-	colour int // of a mosaic; else the sample
-	// The sample in column c of row r is that of the pixel (x + c·step, y + r·step).
-	x, y, step, sample int
+	colour             int // of a mosaic; else the sample
+	width, height      int
+	first, right, down int // the first sample, and the distances to the next ones in Pix
 }
 
-// split takes an image apart: the four planes of a mosaic in the order of the pattern, or one plane for
-// each sample. Where the active area has an odd side, the last samples of a plane stand there twice.
-func split(m *dng.Raw) []plane {
+// planesOf are the four planes of a mosaic in the order of the pattern, or one for each sample. One of a mosaic of odd size has a
+// row or a column less.
+func planesOf(m *raw.Image) []plane {
 	var planes []plane
-	a := m.Active
 	if !m.Mosaic {
 		for s := range m.Samples {
-			planes = append(planes, newPlane(m, plane{colour: s, x: a.Min.X, y: a.Min.Y, step: 1, sample: s}))
+			planes = append(planes, plane{s, m.Width, m.Height, s, m.Samples, m.Samples * m.Width})
 		}
 		return planes
 	}
 	for y := range 2 {
 		for x := range 2 {
-			p := plane{x: a.Min.X + x, y: a.Min.Y + y, step: 2}
-			p.colour = int(m.Colour(p.x, p.y))
-			planes = append(planes, newPlane(m, p))
+			planes = append(planes, plane{int(m.Colour(x, y)), (m.Width - x + 1) / 2, (m.Height - y + 1) / 2, y*m.Width + x, 2, 2 * m.Width})
 		}
 	}
 	return planes
 }
 
-func newPlane(m *dng.Raw, p plane) plane {
-	a := m.Active
-	p.Width, p.Height = (a.Dx()+p.step-1)/p.step, (a.Dy()+p.step-1)/p.step
-	p.Pix = make([]float32, p.Width*p.Height)
-	for r := range p.Height {
-		for c := range p.Width {
-			// Of an area of one row or column there is no sample of some colours: the nearest one stands for it.
-			x, y := p.x+c*p.step, p.y+r*p.step
-			for x >= a.Max.X {
-				x -= p.step
-			}
-			for y >= a.Max.Y {
-				y -= p.step
-			}
-			x, y = max(x, a.Min.X), max(y, a.Min.Y)
-			p.Pix[r*p.Width+c] = float32(p.light(m, x, y))
+// of returns the samples of the plane, row by row.
+func (p plane) of(pix []float32) []float32 {
+	out := make([]float32, 0, p.width*p.height)
+	for y := range p.height {
+		for x := range p.width {
+			out = append(out, pix[p.first+y*p.down+x*p.right])
 		}
 	}
-	return p
+	return out
 }
 
-// light returns the light of a pixel: 0 is black and 1 is white.
-func (p plane) light(m *dng.Raw, x, y int) float64 {
-	v := m.Pix[(y*m.Width+x)*m.Samples+p.sample]
-	return (m.Levels.Linear(v) - m.Black(x, y, p.sample)) / p.span(m)
-}
-
-// span is white less black. Of black levels that differ it is that of the first one.
-func (p plane) span(m *dng.Raw) float64 {
-	return m.Levels.White[p.sample] - m.Black(m.Active.Min.X, m.Active.Min.Y, p.sample)
-}
-
-// store writes the light of sample i, unless it has no pixel, or one that is saturated.
-func (p plane) store(m *dng.Raw, pix []uint16, i int, light float64) {
-	x, y := p.x+i%p.Width*p.step, p.y+i/p.Width*p.step
-	if x >= m.Active.Max.X || y >= m.Active.Max.Y || p.light(m, x, y) >= 1 {
-		return
+// put is the inverse of of.
+func (p plane) put(pix, samples []float32) {
+	for i, v := range samples {
+		pix[p.first+i/p.width*p.down+i%p.width*p.right] = v
 	}
-	pix[(y*m.Width+x)*m.Samples+p.sample] = m.Levels.Stored(light*p.span(m)+m.Black(x, y, p.sample), m.Top)
 }
 
-// measure finds the noise of each colour.
-func measure(m *dng.Raw, planes []plane) (Report, error) {
-	colours := m.Samples
+// colours is how many colours have noise of their own.
+func colours(m *raw.Image) int {
 	if m.Mosaic {
-		colours = 3
+		return 3
+	}
+	return m.Samples
+}
+
+// measure finds the noise. A sensor amplifies all colours of a mosaic alike, so that their noise follows the same line, and
+// there are four times as many places to find it in; other samples have lines of their own.
+func measure(m *raw.Image) (Report, error) {
+	lines := make([][]sensornoise.Plane, colours(m))
+	for _, p := range planesOf(m) {
+		line := p.colour
+		if m.Mosaic {
+			line = 0
+		}
+		lines[line] = append(lines[line], sensornoise.Plane{Width: p.width, Height: p.height, Pix: p.of(m.Pix)})
+	}
+	if m.Mosaic {
+		lines = lines[:1]
 	}
 	var r Report
-	for c := range colours {
-		var same []sensornoise.Plane
-		low, step := float32(math.Inf(1)), 0.
-		for _, p := range planes {
-			if p.colour == c {
-				same = append(same, p.Plane)
-				low = min(low, float32((m.Levels.Linear(0)-m.Black(p.x, p.y, p.sample))/p.span(m)))
-				step = 1 / p.span(m)
-			}
-		}
-		line, err := sensornoise.Estimate(low, 1, same...)
+	for _, planes := range lines {
+		line, err := sensornoise.Estimate(m.Low, 1, planes...)
 		if err != nil {
-			return claimed(m, colours)
+			return claimed(m)
 		}
 		// Of a tenth of a step of the sensor's numbers there is none that could be seen.
-		if line.At(1) < step*step/100 {
+		if step := float64(m.Step); line.At(1) < step*step/100 {
 			line = sensornoise.Line{}
 		}
-		r.Noise = append(r.Noise, line)
+		r.Noise = append(r.Noise, raw.Noise(line))
+	}
+	if m.Mosaic {
+		r.Noise = slices.Repeat(r.Noise, colours(m))
 	}
 	return r, nil
 }
 
 // claimed returns what the camera says of the noise.
-func claimed(m *dng.Raw, colours int) (Report, error) {
+func claimed(m *raw.Image) (Report, error) {
 	r := Report{Claimed: true}
-	for c := range colours {
+	for c := range colours(m) {
 		n := len(m.Noise)
-		if n == 0 || n != 1 && n < colours {
+		if n == 0 || n != 1 && n < colours(m) {
 			return Report{}, ErrNoNoise
 		}
 		v := m.Noise[min(c, n-1)]
-		if !(v[0] >= 0 && v[1] >= 0) {
+		if !(v.Gain >= 0 && v.Offset >= 0) || math.IsInf(v.At(1), 1) {
 			return Report{}, ErrNoNoise
 		}
-		r.Noise = append(r.Noise, sensornoise.Line{Gain: v[0], Offset: v[1]})
+		r.Noise = append(r.Noise, v)
 	}
 	return r, nil
 }
 
-func transformsOf(noise []sensornoise.Line) ([]*anscombe.Transform, error) {
+// stabilised is an image whose noise is white, of the same strength everywhere.
+type stabilised struct {
+	*raw.Image // that it is of
+	transforms []*anscombe.Transform
+	// span brings all to about [0,1]; the noise has a standard deviation of 1/span. shift is added to each colour.
+	span  float64
+	shift []float32
+	pix   []float32
+}
+
+// stabilise transforms an image.
+func stabilise(m *raw.Image, noise []raw.Noise) (*stabilised, error) {
+	s := &stabilised{Image: m, shift: make([]float32, len(noise)), pix: make([]float32, len(m.Pix))}
 	// A colour without noise has a thousandth of the strongest one's.
 	most := 0.
 	for _, l := range noise {
 		most = max(most, l.At(1))
 	}
-	var transforms []*anscombe.Transform
 	for _, l := range noise {
 		if l.Gain+l.Offset == 0 {
 			l.Offset = 1e-6 * most
@@ -229,20 +249,77 @@ func transformsOf(noise []sensornoise.Line) ([]*anscombe.Transform, error) {
 		if err != nil {
 			return nil, err
 		}
-		transforms = append(transforms, t)
+		s.transforms = append(s.transforms, t)
+		s.span = max(s.span, t.Forward(1)-t.Forward(0))
 	}
-	return transforms, nil
+	sums, counts := make([]float64, len(noise)), make([]float64, len(noise))
+	s.eachColour(func(c int, p plane) {
+		t := s.transforms[c]
+		dark := t.Forward(0)
+		samples := p.of(m.Pix)
+		for i, v := range samples {
+			samples[i] = float32((t.Forward(float64(v)) - dark) / s.span)
+			sums[c] += float64(samples[i])
+		}
+		counts[c] += float64(len(samples))
+		p.put(s.pix, samples)
+	})
+	mean := 0. // of the colours' means
+	for c := range sums {
+		mean += sums[c] / counts[c] / float64(len(sums))
+	}
+	for c := range sums {
+		s.shift[c] = float32(mean - sums[c]/counts[c])
+	}
+	s.eachColour(func(c int, p plane) {
+		samples := p.of(s.pix)
+		for i := range samples {
+			samples[i] += s.shift[c]
+		}
+		p.put(s.pix, samples)
+	})
+	return s, nil
 }
 
-// denoisePlanes gives the planes to the denoiser.
-func denoisePlanes(ctx context.Context, m *dng.Raw, planes []plane, sigma float64, denoise Denoiser) error {
-	picture := func(p ...[]float32) Picture { return Picture{planes[0].Width, planes[0].Height, p} }
-	if !m.Mosaic && len(planes) == 3 {
-		return denoise(ctx, picture(planes[0].Pix, planes[1].Pix, planes[2].Pix), sigma)
+func (s *stabilised) eachColour(do func(colour int, p plane)) {
+	for _, p := range planesOf(s.Image) {
+		do(p.colour, p)
 	}
-	for _, p := range planes {
-		if err := denoise(ctx, picture(p.Pix), sigma); err != nil {
+}
+
+// light undoes stabilise, without bias for what a denoiser has averaged. pix is not needed any more.
+func (s *stabilised) light() []float32 {
+	s.eachColour(func(c int, p plane) {
+		t := s.transforms[c]
+		dark := t.Forward(0)
+		samples := p.of(s.pix)
+		for i, v := range samples {
+			samples[i] = float32(t.Inverse(float64(v-s.shift[c])*s.span + dark))
+		}
+		p.put(s.pix, samples)
+	})
+	return s.pix
+}
+
+// denoiseSamples denoises an image without a mosaic: three samples as red, green and blue, others as pictures of grey.
+func (s *stabilised) denoiseSamples(ctx context.Context, denoise Denoiser) error {
+	planes := planesOf(s.Image)
+	together := 1
+	if len(planes) == 3 {
+		together = 3
+	}
+	for ; len(planes) > 0; planes = planes[together:] {
+		p := Picture{Width: s.Width, Height: s.Height, Channels: together}
+		for _, q := range planes[:together] {
+			p.Pix = append(p.Pix, q.of(s.pix)...)
+		}
+		pix, err := denoise(ctx, p, 1/s.span)
+		if err != nil {
 			return err
+		}
+		for k, q := range planes[:together] {
+			n := q.width * q.height
+			q.put(s.pix, pix[k*n:(k+1)*n])
 		}
 	}
 	return nil

@@ -1,9 +1,7 @@
 package rawdenoise
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -11,150 +9,155 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
-	"github.com/averaged/imaging/internal/dng"
-	"github.com/averaged/imaging/internal/sensornoise"
+	"github.com/averaged/imaging/internal/demosaic"
+	"github.com/averaged/imaging/raw"
 )
 
-const (
-	black = 256
-	white = 4095
-)
-
-// photograph is a DNG file of 16-bit samples, with a margin of two rows and one column at the left and the
-// top. The mosaic begins with green in the active area.
-func photograph(t *testing.T, width, height, samples int, pix []uint16, profile []float64) *dng.Raw {
-	t.Helper()
-	le := binary.LittleEndian
-	file := append([]byte("II*\x00"), 0, 0, 0, 0)
-	for _, v := range pix {
-		file = le.AppendUint16(file, v)
-	}
-	var noise []byte
-	for _, v := range profile {
-		noise = le.AppendUint64(noise, math.Float64bits(v))
-	}
-	noiseAt := len(file)
-	file = append(file, noise...)
-	areaAt := len(file)
-	for _, v := range []int{2, 1, height, width} {
-		file = le.AppendUint32(file, uint32(v))
-	}
-	bitsAt := len(file)
-	if samples == 2 {
-		bitsAt = 16<<16 | 16 // which has room in the directory
-	}
-	for range samples {
-		file = le.AppendUint16(file, 16)
-	}
-	file = append(file, make([]byte, len(file)%4)...)
-	const short, long, double = 3, 4, 12
-	photometric, bits, filters := 32803, 16, 4
-	if samples > 1 {
-		photometric, bits, filters = 34892, bitsAt, 0
-	}
-	entries := [][4]int{ // tag, type, count, value
-		{254, long, 1, 0}, {256, long, 1, width}, {257, long, 1, height}, {258, short, samples, bits}, {259, short, 1, 1},
-		{262, short, 1, photometric}, {273, long, 1, 8}, {277, short, 1, samples}, {278, long, 1, height}, {279, long, 1, 2 * len(pix)},
-		{33421, short, 2, 2<<16 | 2}, {33422, 1, filters, 1 | 2<<8 | 0<<16 | 1<<24}, {50706, 1, 4, 1 | 4<<8},
-		{50714, short, 1, black}, {50717, short, 1, white}, {50829, long, 4, areaAt}, {51041, double, len(profile), noiseAt},
-	}
-	le.PutUint32(file[4:], uint32(len(file)))
-	file = le.AppendUint16(file, uint16(len(entries)))
-	for _, e := range entries {
-		file = le.AppendUint16(le.AppendUint16(file, uint16(e[0])), uint16(e[1]))
-		file = le.AppendUint32(le.AppendUint32(file, uint32(e[2])), uint32(e[3]))
-	}
-	file = append(file, 0, 0, 0, 0)
-	m, err := dng.Read(bytes.NewReader(file), int64(len(file)), dng.Options{})
-	require.NoError(t, err)
-	return m
-}
-
-var line = sensornoise.Line{Gain: 2e-3, Offset: 1e-5}
+var noise = raw.Noise{Gain: 2e-3, Offset: 1e-5}
 
 // lights are those of red, green and blue.
 var lights = [3]float64{.02, .3, .1}
 
 // exposed is a flat area, whose pixel in column 7 of row 9 is saturated.
-func exposed(t *testing.T, width, height, samples int) *dng.Raw {
+func exposed(width, height, samples int) *raw.Image {
 	r := rand.New(rand.NewPCG(1, uint64(width)))
-	pix := make([]uint16, width*height*samples)
-	pattern := [2][2]int{{1, 2}, {0, 1}}
+	m := &raw.Image{Width: width, Height: height, Samples: samples, Mosaic: samples == 1, Pattern: raw.Pattern{{1, 2}, {0, 1}}, Low: -1}
 	for y := range height {
 		for x := range width {
 			for s := range samples {
 				c := s
-				if samples == 1 {
-					c = pattern[y%2][(x+1)%2]
+				if m.Mosaic {
+					c = int(m.Colour(x, y))
 				}
-				v := lights[c] + math.Sqrt(line.At(lights[c]))*r.NormFloat64()
+				v := lights[c] + math.Sqrt(noise.At(lights[c]))*r.NormFloat64()
 				if x == 7 && y == 9 {
 					v = 1
 				}
-				pix[(y*width+x)*samples+s] = uint16(math.Round(min(max(black+(white-black)*v, 0), white)))
+				m.Pix = append(m.Pix, float32(v))
 			}
 		}
 	}
-	return photograph(t, width, height, samples, pix, nil)
+	return m
 }
 
-// averages is the denoiser that knows that planes are flat, and checks what it gets: noise that is white with
-// the deviation that it is told.
-func averages(t *testing.T, calls *int) Denoiser {
-	return func(_ context.Context, p Picture, sigma float64) error {
-		*calls++
-		for c, plane := range p.Planes {
-			require.Len(t, plane, p.Width*p.Height)
-			var sum, squares float64
-			n := 0.
-			saturated := slices.Max(plane)
-			for _, v := range plane {
-				if v < saturated {
-					sum, squares, n = sum+float64(v), squares+float64(v)*float64(v), n+1
-				}
+// means is the denoiser that knows that pictures are flat.
+func means(calls *[]Picture, sigmas *[]float64) Denoiser {
+	return func(_ context.Context, p Picture, sigma float64) ([]float32, error) {
+		*calls, *sigmas = append(*calls, p), append(*sigmas, sigma)
+		n := p.Width * p.Height
+		out := make([]float32, len(p.Pix))
+		for c := range p.Channels {
+			sum := 0.
+			for _, v := range p.Pix[c*n : (c+1)*n] {
+				sum += float64(v)
 			}
-			mean := sum / n
-			require.InEpsilon(t, sigma, math.Sqrt(squares/n-mean*mean), .12, "plane %d", c)
-			for i := range plane {
-				plane[i] = float32(mean)
+			for i := range n {
+				out[c*n+i] = float32(sum / float64(n))
 			}
 		}
-		return nil
+		return out, nil
 	}
 }
 
-// Means are kept: those of light, not of its transform.
+// deviation of a plane, without what is far away.
+func deviation(pix []float32) float64 {
+	s := slices.Clone(pix)
+	slices.Sort(s)
+	s = s[len(s)/50 : len(s)-len(s)/50]
+	var sum, squares float64
+	for _, v := range s {
+		sum, squares = sum+float64(v), squares+float64(v)*float64(v)
+	}
+	n := float64(len(s))
+	// What is left of a normal distribution without 2 % at each end has .885 of its deviation.
+	return math.Sqrt(squares/n-sum/n*sum/n) / .885
+}
+
+// The noise that denoisers for white noise get is white, with the deviation that they are told, and means of light are kept.
 func TestMeans(t *testing.T) {
-	for _, c := range []struct{ width, height, samples, calls int }{{257, 258, 1, 4}, {258, 259, 1, 4}, {129, 130, 3, 1}, {129, 130, 2, 2}} {
-		m := exposed(t, c.width, c.height, c.samples)
-		calls := 0
-		pix, report, err := Denoise(context.Background(), m, 1, averages(t, &calls))
+	for _, c := range []struct{ width, height, samples, white, demosaicked int }{
+		{258, 256, 1, 1, 1}, {257, 259, 1, 1, 1}, {129, 130, 3, 1, 0}, {129, 130, 2, 2, 0},
+	} {
+		m := exposed(c.width, c.height, c.samples)
+		before := slices.Clone(m.Pix)
+		var white, demosaicked []Picture
+		var sigmas []float64
+		out, report, err := Denoise(context.Background(), m, Denoisers{means(&white, &sigmas), means(&demosaicked, &sigmas)})
 		require.NoError(t, err)
-		require.Equal(t, c.calls, calls)
+		require.Equal(t, before, m.Pix, "the image is the caller's")
+		require.Len(t, white, c.white)
+		require.Len(t, demosaicked, c.demosaicked)
+		for _, p := range white {
+			require.Len(t, p.Pix, p.Width*p.Height*p.Channels)
+			for k := range p.Channels {
+				require.InEpsilon(t, sigmas[0], deviation(p.Pix[k*p.Width*p.Height:(k+1)*p.Width*p.Height]), .15)
+			}
+		}
+		for _, s := range sigmas {
+			require.Equal(t, sigmas[0], s)
+		}
 		require.False(t, report.Claimed)
 		for i, l := range report.Noise {
-			require.InEpsilon(t, line.At(lights[i]), l.At(lights[i]), .15)
+			require.InEpsilon(t, noise.At(lights[i]), l.At(lights[i]), .25)
 		}
-		for y := range c.height {
-			for x := range c.width {
-				for s := range c.samples {
-					at := (y*c.width+x)*c.samples + s
-					colour := s
-					if m.Mosaic {
-						colour = int(m.Colour(x, y))
-					}
-					want, bound := black+(white-black)*lights[colour], 12.
-					if y < 2 || x < 1 || x == 7 && y == 9 { // margins and saturated pixels stay
-						want, bound = float64(m.Pix[at]), 0
-					}
-					if math.Abs(float64(pix[at])-want) > bound {
-						t.Fatalf("column %d, row %d: %d, not %g ± %g", x, y, pix[at], want, bound)
-					}
-				}
+		for i, v := range out.Pix {
+			x, y, colour := i/c.samples%c.width, i/c.samples/c.width, i%c.samples
+			if m.Mosaic {
+				colour = int(m.Colour(x, y))
+			}
+			want, bound := lights[colour], .004
+			if x == 7 && y == 9 { // saturated pixels stay
+				want, bound = 1, 0
+			}
+			if math.Abs(float64(v)-want) > bound {
+				t.Fatalf("%d samples, column %d, row %d: %g, not %g ± %g", c.samples, x, y, v, want, bound)
 			}
 		}
 	}
+}
+
+// Denoisers that change nothing change no light, whatever the pattern and the size are: the transforms and the squares
+// are undone.
+func TestIdentity(t *testing.T) {
+	same := func(_ context.Context, p Picture, _ float64) ([]float32, error) { return p.Pix, nil }
+	rapid.Check(t, func(rt *rapid.T) {
+		h, w := rapid.IntRange(2, 9).Draw(rt, "rows"), rapid.IntRange(2, 9).Draw(rt, "columns")
+		m := &raw.Image{
+			Width: w, Height: h, Mosaic: true, Samples: 1, Noise: []raw.Noise{{Offset: 1e-4}},
+			Pattern: rapid.SampledFrom([]raw.Pattern{{{0, 1}, {1, 2}}, {{1, 0}, {2, 1}}, {{1, 2}, {0, 1}}, {{2, 1}, {1, 0}}}).Draw(rt, "pattern"),
+		}
+		for range h * w {
+			m.Pix = append(m.Pix, float32(rapid.Float64Range(0, 1.1).Draw(rt, "light")))
+		}
+		out, report, err := Denoise(context.Background(), m, Denoisers{same, same})
+		require.NoError(rt, err)
+		require.True(rt, report.Claimed)
+		require.InDeltaSlice(rt, m.Pix, out.Pix, 2e-5)
+	})
+}
+
+// The map of squares is an isometry onto what colours and the differences of the greens hold.
+func TestSquaresAreOrthogonal(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		h, w := 2*rapid.IntRange(1, 4).Draw(rt, "rows"), 2*rapid.IntRange(1, 4).Draw(rt, "columns")
+		q := newQuads(h, w, rapid.SampledFrom([]demosaic.Pattern{{0, 1, 1, 2}, {1, 0, 2, 1}, {1, 2, 0, 1}, {2, 1, 1, 0}}).Draw(rt, "pattern"))
+		pix := make([]float32, h*w)
+		before, after := 0., 0.
+		for i := range pix {
+			pix[i] = float32(rapid.Float64Range(-1, 1).Draw(rt, "v"))
+			before += float64(pix[i]) * float64(pix[i])
+		}
+		for _, v := range q.colours(pix) {
+			after += float64(v) * float64(v)
+		}
+		for i := range q.height * q.width {
+			d := float64(pix[q.at(i/q.width, i%q.width, q.greens[0])]-pix[q.at(i/q.width, i%q.width, q.greens[1])]) / math.Sqrt2
+			after += d * d
+		}
+		require.InDelta(rt, before, after, 1e-5)
+	})
 }
 
 // A denoiser that loses a tenth of the light gets it back, whatever the image is, but for the noise
@@ -180,53 +183,40 @@ func TestKeepMeans(t *testing.T) {
 	require.InDeltaSlice(t, []float32{-.8, .2, 1.2}, few, 1e-6)
 }
 
-func TestStrength(t *testing.T) {
-	m := exposed(t, 129, 130, 1)
-	never := func(context.Context, Picture, float64) error { return errors.New("called") }
-	pix, _, err := Denoise(context.Background(), m, 0, never)
-	require.NoError(t, err)
-	require.Equal(t, m.Pix, pix)
-	_, _, err = Denoise(context.Background(), m, 1, never)
-	require.EqualError(t, err, "called")
-
-	var told []float64
-	listen := func(_ context.Context, _ Picture, sigma float64) error { told = append(told, sigma); return nil }
-	for _, strength := range []float64{1, 2} {
-		_, _, err := Denoise(context.Background(), m, strength, listen)
-		require.NoError(t, err)
-	}
-	require.Len(t, told, 8)
-	require.InEpsilon(t, 2*told[0], told[4], 1e-12)
-	for _, strength := range []float64{-1, math.NaN(), math.Inf(1)} {
-		_, _, err := Denoise(context.Background(), m, strength, listen)
-		require.Error(t, err)
-	}
-}
-
 // What is too small to be measured has the noise that the camera claims, or none that is known.
 func TestClaimedNoise(t *testing.T) {
-	called := 0
-	count := func(context.Context, Picture, float64) error { called++; return nil }
-	pix := make([]uint16, 5*6)
-	_, _, err := Denoise(context.Background(), photograph(t, 5, 6, 1, pix, nil), 1, count)
+	fails := errors.New("called")
+	never := func(context.Context, Picture, float64) ([]float32, error) { return nil, fails }
+	d := Denoisers{never, never}
+	m := &raw.Image{Width: 5, Height: 6, Samples: 1, Mosaic: true, Pattern: raw.Pattern{{0, 1}, {1, 2}}, Pix: make([]float32, 30), Low: -1}
+	_, _, err := Denoise(context.Background(), m, d)
 	require.ErrorIs(t, err, ErrNoNoise)
-	_, _, err = Denoise(context.Background(), photograph(t, 5, 6, 1, pix, []float64{-1, 0}), 1, count)
-	require.ErrorIs(t, err, ErrNoNoise)
-	require.Zero(t, called)
-	_, report, err := Denoise(context.Background(), photograph(t, 5, 6, 1, pix, []float64{2e-3, 1e-5}), 1, count)
+	for _, n := range []raw.Noise{{Gain: -1}, {Gain: math.NaN()}, {Gain: 1, Offset: math.Inf(1)}} {
+		m.Noise = []raw.Noise{n}
+		_, _, err = Denoise(context.Background(), m, d)
+		require.ErrorIs(t, err, ErrNoNoise)
+	}
+	m.Noise = []raw.Noise{noise}
+	_, _, err = Denoise(context.Background(), m, d)
+	require.ErrorIs(t, err, fails)
+	m.Noise[0] = raw.Noise{}
+	out, report, err := Denoise(context.Background(), m, d)
 	require.NoError(t, err)
-	require.Equal(t, Report{Noise: []sensornoise.Line{line, line, line}, Claimed: true}, report)
-	require.Equal(t, 4, called)
+	require.Equal(t, Report{Noise: make([]raw.Noise, 3), Claimed: true, Unchanged: true}, report)
+	require.Equal(t, m.Pix, out.Pix)
+	m.Width, m.Height = 1, 30
+	_, _, err = Denoise(context.Background(), m, d)
+	require.ErrorContains(t, err, "1×30 pixels")
 }
 
 // A flat image has no noise, and comes back as it is.
 func TestWithoutNoise(t *testing.T) {
-	samples := make([]uint16, 200*200)
-	for i := range samples {
-		samples[i] = 1000
+	m := &raw.Image{Width: 200, Height: 200, Samples: 1, Mosaic: true, Pattern: raw.Pattern{{0, 1}, {1, 2}}, Low: -1, Step: 1. / 4095}
+	for range 200 * 200 {
+		m.Pix = append(m.Pix, .25)
 	}
-	m := photograph(t, 200, 200, 1, samples, nil)
-	out, _, err := Denoise(context.Background(), m, 1, func(context.Context, Picture, float64) error { return errors.New("called") })
+	out, report, err := Denoise(context.Background(), m, Denoisers{})
 	require.NoError(t, err)
-	require.Equal(t, m.Pix, out)
+	require.True(t, report.Unchanged)
+	require.Equal(t, m.Pix, out.Pix)
 }

@@ -33,11 +33,13 @@ var ErrTooLittle = errors.New("sensornoise: too little of the image is inside th
 
 const (
 	side = 8
+	// fewestBlocks is what there must be.
+	fewestBlocks = 40
 	// mostBlocks bounds the blocks that are looked at, in all planes together.
 	mostBlocks = 40_000
 	// Bins of blocks by mean, and how many of a bin's blocks, the flattest, are measured.
-	mostBins, blocksPerBin = 32, 40
-	flatShare, fewestFlat  = .1, 8
+	mostBins, blocksPerBin = 12, 240
+	flatShare, fewestFlat  = .02, 12
 	// Frequencies u + v of a block: up to lowFrequency they tell how flat it is, from highFrequency
 	// its noise.
 	lowFrequency, highFrequency = 5, 8
@@ -56,8 +58,8 @@ type block struct {
 // is the same for the same planes.
 func Estimate(low, high float32, planes ...Plane) (Line, error) {
 	blocks := sample(low, high, planes)
-	bins := min(len(blocks)/blocksPerBin, mostBins)
-	if bins < 1 {
+	bins := max(min(len(blocks)/blocksPerBin, mostBins), 1)
+	if len(blocks) < fewestBlocks {
 		return Line{}, ErrTooLittle
 	}
 	slices.SortStableFunc(blocks, func(a, b block) int { return cmp.Compare(a.mean, b.mean) })
@@ -179,7 +181,7 @@ func fit(points []point) Line {
 			expected := max(l.Gain*p.mean+l.Offset, 1e-3*l.Offset, math.SmallestNonzeroFloat64)
 			w := 1 / (expected * expected)
 			if ratio := p.variance / expected; ratio > above {
-				w *= (above / ratio) * (above / ratio)
+				w *= math.Pow(above/ratio, 4)
 			}
 			n, x, xx, v, xv = n+w, x+w*p.mean, xx+w*p.mean*p.mean, v+w*p.variance, xv+w*p.mean*p.variance
 		}

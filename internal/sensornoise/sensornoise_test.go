@@ -50,7 +50,7 @@ func TestLines(t *testing.T) {
 
 func TestScale(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	a := scene(256, 256, 1000, r).noisy(Line{2, 50}, r)
+	a := scene(512, 512, 1000, r).noisy(Line{2, 50}, r)
 	got, err := Estimate(-1e9, 1e9, a)
 	require.NoError(t, err)
 	for i := range a.Pix {

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/imagefile/atomicfile"
+	"github.com/averaged/imaging/raw"
+	"github.com/averaged/imaging/restore"
+)
+
+// rawExtension is that of raw photographs.
+const rawExtension = ".dng"
+
+// isRaw tells whether a file has the name of a raw photograph.
+func isRaw(path string) bool { return strings.EqualFold(filepath.Ext(path), rawExtension) }
+
+// rawInfo is what --json says of a raw photograph.
+type rawInfo struct {
+	Version string `json:"dng_version"`
+	// Pattern is the colours of the filters at the first two pixels of the first two rows; "" of LinearRaw.
+	Pattern string `json:"pattern,omitempty"`
+	Bits    int    `json:"bits"`
+	// Noise is the variance of red, green and blue, or of each sample, gain·x + offset for light x from 0 to 1.
+	Noise []rawNoise `json:"noise"`
+	// Claimed: the noise could not be measured, and is what the camera claims.
+	Claimed     bool   `json:"noise_claimed,omitempty"`
+	Demosaicked string `json:"method_demosaicked,omitempty"`
+}
+
+type rawNoise struct {
+	Gain   number `json:"gain"`
+	Offset number `json:"offset"`
+}
+
+// checkRawFlags refuses flags that are about developed pictures where an input is a raw photograph, and a strength of
+// 0 where one is not.
+func (b *batchFlags) checkRawFlags(tasks []task) error {
+	found := slices.ContainsFunc(tasks, func(t task) bool { return t.raw })
+	others := slices.ContainsFunc(tasks, func(t task) bool { return !t.raw })
+	switch {
+	case b.strength.factor == 0 && others:
+		return usagef("--strength 0 leaves a raw photograph (.dng) as it is; for other pictures want a number above 0")
+	case !found:
+		return nil
+	case b.sigma.given:
+		return usagef("--sigma is for developed pictures: the noise of a raw photograph is measured in each colour, as a function of the light")
+	case b.preview.given():
+		return usagef("--preview is for developed pictures; --report FILE.html shows a raw photograph before and after")
+	case b.reference != "":
+		return usagef("--reference is for developed pictures")
+	}
+	return nil
+}
+
+// openRaw opens a raw photograph, and reads it. The file is to be closed.
+func (a *app) openRaw(path string, r reading) (*raw.File, *os.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, fileError{path, err}
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("is no regular file, which a raw photograph must be")
+	}
+	var photo *raw.File
+	if err == nil {
+		opt := raw.Options{}
+		if r.flags.Changed("max-pixels") {
+			opt.MaxPixels = r.maxPixels
+		}
+		photo, err = raw.Read(f, info.Size(), opt)
+	}
+	if err != nil {
+		f.Close() // nothing was written
+		return nil, nil, fileError{path, err}
+	}
+	return photo, f, nil
+}
+
+// restoreRaw does one task with a raw photograph: read, denoise, write.
+func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore.Option) (*outcome, string, error) {
+	b, seconds := r.shared(), stopwatch()
+	photo, file, err := a.openRaw(t.input, b.reading)
+	if err != nil {
+		return nil, "", err
+	}
+	defer file.Close() // nothing is written to it
+	collectAt(eagerly)
+	img := photo.Image()
+	if a.page != nil {
+		m, err := developed(photo, img)
+		if err != nil {
+			return nil, "", fileError{t.input, err}
+		}
+		if err := a.page.before(planarOf(m), m); err != nil {
+			return nil, "", err
+		}
+	}
+	out, report := img, &restore.Report{Unchanged: true, Averagedness: 1, Certified: true, Raw: &restore.RawReport{}}
+	if b.strength.factor > 0 {
+		bar := a.newProgress(t.input)
+		defer bar.clear()
+		bar.show(0, 0)
+		err = b.failover.run(opts, func(opts []restore.Option) (err error) {
+			out, report, err = restore.DenoiseRaw(ctx, img, append(slices.Clip(opts), restore.Progress(func(p restore.ProgressReport) error {
+				bar.show(p.Fraction, p.Residual)
+				return ctx.Err()
+			}))...)
+			return err
+		})
+		if err != nil {
+			return nil, "", err
+		}
+		bar.clear()
+	}
+	if err := a.writeRaw(ctx, b, t, photo, out); err != nil {
+		return nil, "", err
+	}
+	o := outcomeOf(&imagefile.Image{Width: img.Width, Height: img.Height, Channels: 3}, report)
+	o.Raw = &rawInfo{Version: photo.Version(), Bits: photo.Bits(), Claimed: report.Raw.Claimed, Demosaicked: report.Raw.Demosaicked}
+	if img.Mosaic {
+		o.Raw.Pattern = img.Pattern.String()
+	}
+	for _, n := range report.Raw.Noise {
+		o.Raw.Noise = append(o.Raw.Noise, rawNoise{number(n.Gain), number(n.Offset)})
+	}
+	o.Sigma, o.Estimated = number(rawSigma(report.Raw.Noise)), len(report.Raw.Noise) > 0 && !report.Raw.Claimed
+	if !o.Unchanged {
+		o.Network = b.networkInfoFor(report.Method)
+	}
+	o.Seconds = seconds()
+	if a.page != nil {
+		m, err := developed(photo, out)
+		if err != nil {
+			return nil, "", fileError{t.input, err}
+		}
+		if err := a.page.after(m, r.removedBlur(), o, report); err != nil {
+			return nil, "", err
+		}
+	}
+	if report.Raw.Claimed {
+		a.remark(t.input, "the noise could not be measured; it is taken to be what the camera claims")
+	}
+	return o, summaryOfRaw(o, b.strength.factor == 0), nil
+}
+
+// middleGrey is the light of which the noise is named.
+const middleGrey = 0.18
+
+// rawSigma is the standard deviation of the noise of green, or of the middle sample, at middle grey.
+func rawSigma(noise []raw.Noise) float64 {
+	if len(noise) == 0 {
+		return 0
+	}
+	return math.Sqrt(noise[len(noise)/2].At(middleGrey))
+}
+
+// summaryOfRaw is the outcome of a raw photograph in a line for people.
+func summaryOfRaw(o *outcome, zero bool) string {
+	switch {
+	case zero:
+		return fmt.Sprintf("strength 0: the raw image as it is, %.1f s", o.Seconds)
+	case o.Unchanged:
+		return fmt.Sprintf("no noise found, the raw image as it is, %.1f s", o.Seconds)
+	}
+	methods := o.Method
+	if d := o.Raw.Demosaicked; d != "" && d != o.Method {
+		methods += " and " + d
+	}
+	text := fmt.Sprintf("noise of sigma %.4g at middle grey removed from the raw image by %s, %.1f s", o.Sigma, methods, o.Seconds)
+	if o.Network == nil {
+		return text
+	}
+	text += "; " + claim(o.Certificate, true) + " where the noise is white"
+	if o.Guide != nil {
+		text += ", for the radii frozen for this photograph"
+	}
+	return text
+}
+
+// writeRaw writes a raw photograph with another image, or, if the result has the name of a picture, its plain development.
+func (a *app) writeRaw(ctx context.Context, b *batchFlags, t task, photo *raw.File, img *raw.Image) error {
+	if t.output != standardStream && !isRaw(t.output) {
+		m, err := developed(photo, img)
+		if err != nil {
+			return fileError{t.input, err}
+		}
+		return a.write(ctx, t.output, m, b.writing.options(m, t.output, b.force))
+	}
+	write := func(w io.Writer) error { return photo.Write(w, img) }
+	var err error
+	if t.output == standardStream {
+		err = write(a.stdout)
+	} else if err = makeFolder(t.output); err == nil {
+		err = atomicfile.Write(ctx, t.output, b.force, write)
+	}
+	if err != nil {
+		return fileError{outputName(t.output), err}
+	}
+	return nil
+}
+
+// developed is a raw image as a picture to look at, turned as its file says.
+func developed(photo *raw.File, img *raw.Image) (*imagefile.Image, error) {
+	pix, channels, err := photo.Develop(img)
+	if err != nil {
+		return nil, err
+	}
+	m := &imagefile.Image{Width: img.Width, Height: img.Height, Channels: channels, Depth: 8, SourceDepth: 8, Format: imagefile.PNG, Pix: pix}
+	m.Turn(photo.Orientation())
+	return m, nil
+}
+
+// factsOfRaw lists what is known of a raw photograph.
+func factsOfRaw(r *rawInfo, say func(name, format string, args ...any)) {
+	kind := "LinearRaw"
+	if r.Pattern != "" {
+		kind = "mosaic " + r.Pattern
+	}
+	say("Raw image", "DNG %s, %s, %d bits", r.Version, kind, r.Bits)
+	for i, n := range r.Noise {
+		of := fmt.Sprintf("sample %d", i+1)
+		if len(r.Noise) == 3 {
+			of = []string{"red", "green", "blue"}[i]
+		}
+		say("Variance of the noise of "+of+" for light x", "%.3g·x + %.3g", float64(n.Gain), float64(n.Offset))
+	}
+	if r.Demosaicked != "" {
+		say("Method for the demosaicked image", "%s", r.Demosaicked)
+	}
+}

@@ -1,0 +1,5 @@
+//go:build research
+
+package main
+
+import _ "github.com/averaged/imaging/weights/research"

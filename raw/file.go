@@ -1,0 +1,124 @@
+package raw
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/averaged/imaging/internal/dng"
+	"github.com/averaged/imaging/internal/imagefile"
+)
+
+// The errors that those of Read and Write wrap.
+var (
+	// ErrMalformed: the file breaks the rules of its format, or is cut off.
+	ErrMalformed = imagefile.ErrMalformed
+	// ErrUnsupported: a kind of DNG that this package does not read.
+	ErrUnsupported = imagefile.ErrUnsupported
+	// ErrTooManyPixels: the file announces more pixels than are allowed.
+	ErrTooManyPixels = imagefile.ErrTooManyPixels
+)
+
+// Options say how to read. The zero value is a useful one.
+type Options struct {
+	// MaxPixels is the largest width × height that is accepted; 0 means 2²⁸, and a negative number no limit.
+	MaxPixels int64
+}
+
+// File is a DNG file that was read. It may be used by several goroutines.
+type File struct{ raw *dng.Raw }
+
+// Is tells whether the first size bytes of r are a DNG file.
+func Is(r io.ReaderAt, size int64) bool { return dng.Is(r, size) }
+
+// Read reads the first size bytes of r, which Write reads again. Whatever they say, it takes at most 50 times as
+// much memory as they do. Its errors wrap ErrMalformed, ErrUnsupported or ErrTooManyPixels, or are those of r.
+func Read(r io.ReaderAt, size int64, opt Options) (*File, error) {
+	m, err := dng.Read(r, size, dng.Options{MaxPixels: opt.MaxPixels})
+	if err != nil {
+		return nil, err
+	}
+	return &File{m}, nil
+}
+
+// Version returns the version of the DNG specification that the file follows, such as 1.4.
+func (f *File) Version() string { return fmt.Sprintf("%d.%d", f.raw.Version[0], f.raw.Version[1]) }
+
+// Bits returns how many bits a sample has in the file, 8 to 16.
+func (f *File) Bits() int { return f.raw.Bits }
+
+// Image returns the light of the active area, without masked pixels and margins.
+func (f *File) Image() *Image {
+	m, a := f.raw, f.raw.Active
+	img := &Image{
+		Width: a.Dx(), Height: a.Dy(), Mosaic: m.Mosaic, Samples: m.Samples,
+		Pix: make([]float32, a.Dx()*a.Dy()*m.Samples), Low: float32(math.Inf(-1)),
+	}
+	for y := range 2 {
+		for x := range 2 {
+			img.Pattern[y][x] = Colour(m.Colour(a.Min.X+x, a.Min.Y+y))
+		}
+	}
+	for s := range m.Samples {
+		img.Step = max(img.Step, float32(1/f.span(s)))
+	}
+	i := 0
+	for y := a.Min.Y; y < a.Max.Y; y++ {
+		for x := a.Min.X; x < a.Max.X; x++ {
+			for s := range m.Samples {
+				img.Pix[i] = f.light(x, y, s)
+				if y < a.Min.Y+2 && x < a.Min.X+2 {
+					img.Low = max(img.Low, float32((m.Levels.Linear(0)-m.Black(x, y, s))/f.span(s)))
+				}
+				i++
+			}
+		}
+	}
+	for _, n := range m.Noise {
+		img.Noise = append(img.Noise, Noise{n[0], n[1]})
+	}
+	return img
+}
+
+// span is white less black. Of black levels that differ it is that of the first one.
+func (f *File) span(sample int) float64 {
+	a := f.raw.Active.Min
+	return f.raw.Levels.White[sample] - f.raw.Black(a.X, a.Y, sample)
+}
+
+// light is that of a pixel of the file.
+func (f *File) light(x, y, sample int) float32 {
+	m := f.raw
+	v := m.Pix[(y*m.Width+x)*m.Samples+sample]
+	return float32((m.Levels.Linear(v) - m.Black(x, y, sample)) / f.span(sample))
+}
+
+// Write writes the file with another image in it, of the size and the kind of Image. A pixel whose light is that of the file keeps its
+// number; other light is rounded to the next number, and clipped to those that the file can hold. Pixels outside of the active area
+// keep theirs.
+//
+// Its errors wrap ErrMalformed or ErrUnsupported if the file cannot take another image, say that the image is not of this
+// file, or are those of the file or w.
+func (f *File) Write(w io.Writer, img *Image) error {
+	if err := img.Check(); err != nil {
+		return err
+	}
+	m, a := f.raw, f.raw.Active
+	if img.Width != a.Dx() || img.Height != a.Dy() || img.Samples != m.Samples || img.Mosaic != m.Mosaic {
+		return fmt.Errorf("raw: an image of %d×%d pixels of %d samples for a file of %d×%d of %d", img.Width, img.Height, img.Samples, a.Dx(), a.Dy(), m.Samples)
+	}
+	pix := slices.Clone(m.Pix)
+	i := 0
+	for y := a.Min.Y; y < a.Max.Y; y++ {
+		for x := a.Min.X; x < a.Max.X; x++ {
+			for s := range m.Samples {
+				if v := img.Pix[i]; v != f.light(x, y, s) {
+					pix[(y*m.Width+x)*m.Samples+s] = m.Levels.Stored(float64(v)*f.span(s)+m.Black(x, y, s), m.Top)
+				}
+				i++
+			}
+		}
+	}
+	return m.Write(w, pix)
+}

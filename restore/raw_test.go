@@ -1,0 +1,96 @@
+package restore
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/internal/cameranoise"
+	"github.com/averaged/imaging/internal/scene"
+	"github.com/averaged/imaging/raw"
+	"github.com/averaged/imaging/weights"
+)
+
+// rawScene is a raw image without noise, and with it.
+func rawScene(t *testing.T, h, w int, iso float64) (clean, noisy *raw.Image) {
+	t.Helper()
+	c := cameranoise.Typical()
+	c.ISO = iso
+	p, err := FromImage(scene.Render(w, h))
+	require.NoError(t, err)
+	image := func(noise bool) *raw.Image {
+		light, err := c.Mosaic(p.Pix, h, w, 7, noise)
+		require.NoError(t, err)
+		return &raw.Image{Width: w, Height: h, Samples: 1, Mosaic: true, Pattern: raw.Pattern{{0, 1}, {1, 2}}, Pix: light, Low: -1. / 31}
+	}
+	return image(false), image(true)
+}
+
+func meanSquare(a, b []float32) float64 {
+	sum := 0.
+	for i, v := range a {
+		d := float64(v) - float64(b[i])
+		sum += d * d
+	}
+	return sum / float64(len(a))
+}
+
+func TestDenoiseRaw(t *testing.T) {
+	clean, noisy := rawScene(t, 160, 192, 6400)
+	last := 0.
+	out, report, err := DenoiseRaw(t.Context(), noisy, Progress(func(p ProgressReport) error {
+		require.GreaterOrEqual(t, p.Fraction, last)
+		last = p.Fraction
+		return nil
+	}))
+	require.NoError(t, err)
+	require.Equal(t, 1., last)
+	require.Less(t, meanSquare(out.Pix, clean.Pix), .33*meanSquare(noisy.Pix, clean.Pix), "5 dB, of a scene of bricks")
+	require.Equal(t, [2]string{weights.Guided, weights.Camera}, [2]string{report.Method, report.Raw.Demosaicked})
+	require.True(t, report.Certified)
+	require.Less(t, report.Averagedness, 1.)
+	require.Len(t, report.Raw.Noise, 3)
+
+	// Local means are those of what was measured, but for its noise.
+	const side = 32
+	for top := 0; top+side <= noisy.Height; top += side {
+		for left := 0; left+side <= noisy.Width; left += side {
+			var before, after, variance float64
+			for y := top; y < top+side; y++ {
+				for x := left; x < left+side; x++ {
+					i := y*noisy.Width + x
+					before, after = before+float64(noisy.Pix[i]), after+float64(out.Pix[i])
+					variance += report.Raw.Noise[noisy.Colour(x, y)].At(float64(out.Pix[i]))
+				}
+			}
+			require.InDelta(t, before/side/side, after/side/side, .003+6*math.Sqrt(variance)/side/side, "row %d, column %d", top, left)
+		}
+	}
+
+	same, other, err := DenoiseRaw(t.Context(), noisy, Threads(1), Tile(64))
+	require.NoError(t, err)
+	require.Equal(t, out.Pix, same.Pix, "whatever the threads and tiles are")
+	require.Equal(t, report.Raw, other.Raw)
+
+	weak, _, err := DenoiseRaw(t.Context(), noisy, Strength(.3))
+	require.NoError(t, err)
+	require.Less(t, meanSquare(weak.Pix, noisy.Pix), meanSquare(out.Pix, noisy.Pix))
+	_, one, err := DenoiseRaw(t.Context(), noisy, Method(TV))
+	require.NoError(t, err)
+	require.Equal(t, [2]string{TV, TV}, [2]string{one.Method, one.Raw.Demosaicked})
+}
+
+func TestDenoiseRawRefuses(t *testing.T) {
+	_, _, err := DenoiseRaw(t.Context(), nil)
+	require.ErrorContains(t, err, "nil")
+	_, noisy := rawScene(t, 64, 64, 800)
+	for _, o := range []Option{Sigma(.1), Shadows(false), StepSize(1)} {
+		_, _, err = DenoiseRaw(t.Context(), noisy, o)
+		var wrong *OptionError
+		require.ErrorAs(t, err, &wrong)
+	}
+	noisy.Pix[5] = float32(math.NaN())
+	_, _, err = DenoiseRaw(t.Context(), noisy)
+	require.ErrorContains(t, err, "NaN")
+}
