@@ -209,7 +209,7 @@
 			for (const input of part.querySelectorAll("input")) input.disabled = !deblurring || part.hidden;
 		}
 		id("factor").value = factor();
-		const prior = field("method").querySelector("[value=deblur]");
+		const prior = field("method").querySelector("[value=original]");
 		prior.hidden = prior.disabled = !deblurring;
 		if (prior.disabled && prior.selected) field("method").value = "fast";
 	}
