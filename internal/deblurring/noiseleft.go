@@ -25,18 +25,24 @@ func (r *retuning) quieten(ctx context.Context, x backend.Buffer) (again bool, e
 	return again, err
 }
 
-// noiseIn is the level of the noise of an image: of its white part, at full or at half resolution.
+// noiseIn is the level of the noise of an image: of its white part at full, half or a quarter of the resolution,
+// whichever is largest, since inverting a blur makes noise coarse.
 func (r *retuning) noiseIn(ctx context.Context, x backend.Buffer) (float64, error) {
 	s := x.Shape()
 	p := imageplanes.New(s.C, s.H, s.W)
 	if err := r.dev.Download(p.Pix, x); err != nil {
 		return 0, err
 	}
-	fine, err := noiselevel.Estimate(p.Pix, s.C, s.H, s.W)
-	if err != nil || s.H < 2 || s.W < 2 {
-		return fine.Sigma, err
+	level := 0.0
+	for range 3 {
+		if p.Height == 0 || p.Width == 0 {
+			break
+		}
+		e, err := noiselevel.Estimate(p.Pix, p.Channels, p.Height, p.Width)
+		if err != nil {
+			return 0, err
+		}
+		level, p = max(level, e.Sigma), p.Halved()
 	}
-	half := p.Halved()
-	coarse, err := noiselevel.Estimate(half.Pix, s.C, half.Height, half.Width)
-	return max(fine.Sigma, coarse.Sigma), err
+	return level, ctx.Err()
 }
