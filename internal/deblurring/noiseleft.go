@@ -25,6 +25,9 @@ func (r *retuning) quieten(ctx context.Context, x backend.Buffer) (again bool, e
 	return again, err
 }
 
+// minSide is the smallest side of a reduced image in which noise can be told from its content.
+const minSide = 32
+
 // noiseIn is the level of the noise of an image: of its white part at full, half or a quarter of the resolution,
 // whichever is largest, since inverting a blur makes noise coarse.
 func (r *retuning) noiseIn(ctx context.Context, x backend.Buffer) (float64, error) {
@@ -34,8 +37,8 @@ func (r *retuning) noiseIn(ctx context.Context, x backend.Buffer) (float64, erro
 		return 0, err
 	}
 	level := 0.0
-	for range 3 {
-		if p.Height == 0 || p.Width == 0 {
+	for i := range 3 {
+		if i > 0 && min(p.Height, p.Width) < minSide {
 			break
 		}
 		e, err := noiselevel.Estimate(p.Pix, p.Channels, p.Height, p.Width)
