@@ -12,7 +12,7 @@ import (
 // Parts of the still life, which has one blur, find much the same kernel from the true one on.
 func TestEstimateGrid(t *testing.T) {
 	if testing.Short() {
-		t.Skip("kernels are estimated in the tests of deblur/estimate too; this takes long in portable Go")
+		t.Skip("takes long in portable Go; deblur/estimate has short tests, and the run without -short has this one")
 	}
 	img, k := shaken()
 	g, err := restore.EstimateGrid(t.Context(), img, k, 1, 2)

@@ -152,7 +152,7 @@ func TestEmbeddedInWords(t *testing.T) {
 // The program as it is built by default says how to get the networks that it does not have, and takes their files.
 func TestWithoutResearchWeights(t *testing.T) {
 	if testing.Short() {
-		t.Skip("links the program")
+		t.Skip("linking the program takes long; the run without -short does it")
 	}
 	build := exec.Command("go", "build", "-o", filepath.Join(t.TempDir(), "restore.exe"), ".")
 	said, err := build.CombinedOutput()

@@ -54,7 +54,7 @@ func TestKernelGrid(t *testing.T) {
 // --kernel-grid takes.
 func TestEstimatedGrid(t *testing.T) {
 	if testing.Short() {
-		t.Skip("kernels are estimated in the tests of deblur/estimate too; this takes long in portable Go")
+		t.Skip("takes long in portable Go; deblur/estimate has short tests, and the run without -short has this one")
 	}
 	m := fromHere(t, blurredStill)[0]
 	crop(m, 200, 220, 60, 80)

@@ -15,7 +15,7 @@ import (
 	"github.com/averaged/imaging/pnp"
 )
 
-// Checked is what Check found: restore.Checked explains the fields.
+// Checked is what Check found: restore.CheckReport explains the fields.
 type Checked struct {
 	Method                            string
 	Denoiser                          string
