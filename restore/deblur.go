@@ -6,7 +6,6 @@ import (
 
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/deblurring"
-	"github.com/averaged/imaging/internal/denoising"
 	"github.com/averaged/imaging/internal/outcome"
 )
 
@@ -73,9 +72,10 @@ func Deblur(ctx context.Context, img image.Image, kernel deblur.Kernel, options 
 
 // Deblur does what the function Deblur does.
 func (r *Restorer) Deblur(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) (image.Image, *Report, error) {
-	return r.run(ctx, taskDeblur, img, options, denoising.Meter.Blurred,
+	blur := deblurring.OneKernel(kernel)
+	return r.run(ctx, taskDeblur, img, options, underBlur(blur),
 		func(ctx context.Context, c plan, p *picture, report *outcome.Report) ([]float32, error) {
-			return c.deblurring().Deblur(ctx, p.planar.planes(), deblurring.OneKernel(kernel), report)
+			return c.deblurring().Deblur(ctx, p.planar.planes(), blur, report)
 		})
 }
 
@@ -96,11 +96,12 @@ func (r *Restorer) DeblurVarying(ctx context.Context, img image.Image, grid debl
 	if err := grid.Check(); err != nil {
 		return nil, nil, err
 	}
-	return r.run(ctx, taskDeblur, img, options, denoising.Meter.Blurred,
+	blur := deblurring.ManyKernels(grid)
+	return r.run(ctx, taskDeblur, img, options, underBlur(blur),
 		func(ctx context.Context, c plan, p *picture, report *outcome.Report) ([]float32, error) {
 			if c.boundary != deblur.Unknown {
 				return nil, &OptionError{Option: "Boundary", Value: c.boundary, Want: "deblur.Unknown, where the blur varies"}
 			}
-			return c.deblurring().Deblur(ctx, p.planar.planes(), deblurring.ManyKernels(grid), report)
+			return c.deblurring().Deblur(ctx, p.planar.planes(), blur, report)
 		})
 }
