@@ -54,9 +54,7 @@ import (
 // With a guide or without, the size of the residual tells whether the noise level that was given
 // is right: where both it and an estimate of the noise say that it is far from that, the first run,
 // or those steps, are made again for the estimate (Report.Network), so that a noise
-// level that is wrong by a factor of two costs little. Where the noise is estimated it is also looked for in what the
-// first run comes to: a run for too little brings it back many times as strong, and is made again for more.
-// Whoever wants a smoother or a sharper result has Strength.
+// level that is wrong by a factor of two costs little. Noise is estimated at frequencies that the kernel removes. Whoever wants a smoother or a sharper result has Strength.
 //
 // What is said of the result of Denoise holds here too. With the boundary
 // deblur.Unknown the unknown image is larger than the photograph; the part that

@@ -45,7 +45,7 @@ type NoiseEstimate struct {
 	Sigma float64
 	// Levels is the noise level that a denoiser is to be told of, for each square of 16 pixels: the one that
 	// was learned to give the best result. Where a denoiser would take texture it is low, and it is 0 where
-	// there is nothing to remove. Nil of an estimate of the white part alone, as deblurring makes it.
+	// there is nothing to remove. Nil of an estimate under a blur, which is one number.
 	Levels *denoise.LevelMap
 	// PerChannel is the standard deviation of white noise in each channel, of an estimate of the white part.
 	PerChannel []float64

@@ -39,8 +39,7 @@ type NoiseReport struct {
 	// contradicts it; Report.Doubts says so.
 	Given float64
 	// Disturbance is the noise level that sets the strength of Deblur: Sigma and an allowance for the error of the
-	// kernel. It has no allowance if Sigma was given. It is larger if a run for it left far more of the photograph,
-	// or left noise in the result.
+	// kernel. It has no allowance if Sigma was given. It is larger if a run for it left far more of the photograph.
 	Disturbance float64
 	// Impulses is the share of samples that Denoise or Deblur found to be hot pixels, dead pixels, or salt and
 	// pepper. They were filled from their neighbours first; what is proven is of what follows.
