@@ -3,8 +3,10 @@ package deblurring
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/deblur/estimate"
 	"github.com/averaged/imaging/internal/denoising"
 	"github.com/averaged/imaging/internal/fft"
 	"github.com/averaged/imaging/internal/imageplanes"
@@ -26,12 +28,16 @@ const (
 	lowestBand, bandWidth, bandCount = 0.1, 0.05, 4
 	// fitError is the standard deviation of log n about a line that no chance explains.
 	fitError = 0.03
-	// Noise is white if the highest band has less than whiteWithin times the white part.
-	whiteWithin = 1.5
+	// Noise is white if the highest band has less than whiteWithin times the white part along every axis.
+	whiteWithin = 2.0
 	// Coefficients are counted by |K̂|², in halves of an octave.
 	binsPerOctave, binCount = 2, 40
-	// The photograph is cut into parts of at least leastPart pixels and partKernels kernels a side.
-	leastPart, partKernels = 512, 8
+	// A photograph is looked at in tiles of at least leastTile samples and tileKernels kernels a side, half over one
+	// another, at most mostTiles in a row or column.
+	leastTile, tileKernels, mostTiles = 96, 4, 16
+	// What is clipped at white is not what the blur left. So one tile in leastTiles is measured, those with the fewest
+	// clipped samples, and all that have no more.
+	leastTiles = 4
 )
 
 // The axes of brightness and of two colours.
@@ -63,17 +69,31 @@ func (b Blur) Noise(ctx context.Context, p *imageplanes.Planes, threads int) (ou
 		if err := k.Check(); err != nil {
 			return white, err
 		}
-		side := max(leastPart, partKernels*k.H, partKernels*k.W)
-		ys := cut(span{0, p.Height}, b.kernels.Rows)[i/b.kernels.Columns]
-		xs := cut(span{0, p.Width}, b.kernels.Columns)[i%b.kernels.Columns]
-		for _, y := range cut(ys, max(1, ys.len()/side)) {
-			for _, x := range cut(xs, max(1, xs.len()/side)) {
-				if err := ctx.Err(); err != nil {
-					return white, err
-				}
-				if err := measure(pool, found, axes, p, y, x, k); err != nil {
-					return white, err
-				}
+		y, x := i/b.kernels.Columns, i%b.kernels.Columns
+		ys := span{y * p.Height / b.kernels.Rows, (y + 1) * p.Height / b.kernels.Rows}
+		xs := span{x * p.Width / b.kernels.Columns, (x + 1) * p.Width / b.kernels.Columns}
+		side := max(leastTile, tileKernels*k.H, tileKernels*k.W)
+		rows, columns := ys.tiles(side), xs.tiles(side)
+		t, err := newTile(pool, k, rows[0].len(), columns[0].len())
+		if err != nil {
+			return white, err
+		}
+		clipped := make([]int, 0, len(rows)*len(columns))
+		for _, y := range rows {
+			for _, x := range columns {
+				clipped = append(clipped, clippedIn(p, y.wider(k.H, p.Height), x.wider(k.W, p.Width)))
+			}
+		}
+		most := slices.Sorted(slices.Values(clipped))[len(clipped)/leastTiles]
+		for j, n := range clipped {
+			if n > most {
+				continue
+			}
+			if err := ctx.Err(); err != nil {
+				return white, err
+			}
+			if err := t.measure(pool, found, axes, p, rows[j/len(columns)][0], columns[j%len(columns)][0]); err != nil {
+				return white, err
 			}
 		}
 	}
@@ -81,7 +101,7 @@ func (b Blur) Noise(ctx context.Context, p *imageplanes.Planes, threads int) (ou
 	for i := range found {
 		l, f := found[i].powers()
 		level = max(level, l)
-		fine += f / float64(len(axes))
+		fine = max(fine, f)
 	}
 	if math.Sqrt(fine) <= whiteWithin*max(white.Sigma, strength.LeastSigma) {
 		return white, nil
@@ -94,12 +114,32 @@ type span [2]int
 
 func (s span) len() int { return s[1] - s[0] }
 
-// cut returns n parts of about the same size.
-func cut(s span, n int) (parts []span) {
+// wider is the span and by more samples on both sides, of n that there are.
+func (s span) wider(by, n int) span { return span{max(s[0]-by, 0), min(s[1]+by, n)} }
+
+// tiles are those of a side, or all where it has less.
+func (s span) tiles(side int) (all []span) {
+	side = min(side, s.len())
+	n := min(mostTiles, max(1, 2*s.len()/max(side, 1)-1))
 	for i := range n {
-		parts = append(parts, span{s[0] + i*s.len()/n, s[0] + (i+1)*s.len()/n})
+		from := s[0] + (s.len()-side)*i/max(1, n-1)
+		all = append(all, span{from, from + side})
 	}
-	return parts
+	return all
+}
+
+// clippedIn counts the samples of a part that are clipped at white.
+func clippedIn(p *imageplanes.Planes, ys, xs span) (n int) {
+	for c := range p.Channels {
+		for y := ys[0]; y < ys[1]; y++ {
+			for _, v := range p.Plane(c)[y*p.Width+xs[0] : y*p.Width+xs[1]] {
+				if v >= estimate.Brightest {
+					n++
+				}
+			}
+		}
+	}
+	return n
 }
 
 // bin has the coefficients of a band with about the same |K̂|²: how many they are, and the sums of |K̂|² and of log P + γ.
@@ -112,47 +152,68 @@ type spectrum [bandCount]band
 
 const eulerGamma = 0.57721566490153286
 
-// measure adds the spectra of a part of a photograph along the axes.
-func measure(pool *parallel.Pool, found []spectrum, axes [][]float64, p *imageplanes.Planes, ys, xs span, k deblur.Kernel) error {
-	h, w := fft.GoodSize(max(ys.len(), 2*k.H)), fft.GoodSize(max(xs.len(), 2*k.W))
-	plan, err := fft.New(h, w)
-	if err != nil {
-		return err
+// tile measures parts of a photograph under one kernel.
+type tile struct {
+	plan         *fft.Plan
+	down, across []float64 // window
+	response     []float32 // |K̂|², of the half with frequencies of columns up to w/2
+	at           []int16   // band·binCount + bin of each coefficient, or −1
+	plane        []float32 // room
+}
+
+func newTile(pool *parallel.Pool, k deblur.Kernel, rows, columns int) (*tile, error) {
+	t := &tile{down: window(rows), across: window(columns)}
+	h, w := fft.GoodSize(max(rows, 2*k.H)), fft.GoodSize(max(columns, 2*k.W))
+	var err error
+	if t.plan, err = fft.New(h, w); err != nil {
+		return nil, err
 	}
-	plane, down, across := make([]float32, h*w), window(ys.len()), window(xs.len())
-	response, err := responseThrough(pool, plan, plane, k, down, across)
-	if err != nil {
-		return err
+	t.plane = make([]float32, h*w)
+	if t.response, err = t.responseOf(pool, k); err != nil {
+		return nil, err
 	}
 	half := w/2 + 1
+	t.at = make([]int16, len(t.response))
+	for i, r := range t.response {
+		f := math.Hypot(float64(min(i/half, h-i/half))/float64(h), float64(i%half)/float64(w))
+		band := int(math.Floor((f - lowestBand) / bandWidth))
+		if t.at[i] = -1; band >= 0 && band < bandCount {
+			t.at[i] = int16(band*binCount + int(min(max(-binsPerOctave*math.Log2(float64(r)), 0), binCount-1)))
+		}
+	}
+	return t, nil
+}
+
+// measure adds the spectra of the tile whose first sample is in row top and column left.
+func (t *tile) measure(pool *parallel.Pool, found []spectrum, axes [][]float64, p *imageplanes.Planes, top, left int) error {
+	_, w := t.plan.Size()
 	for a, axis := range axes {
-		clear(plane)
+		clear(t.plane)
 		mean := 0.0
 		for c, share := range axis {
-			for y, of := range down {
-				row := p.Plane(c)[(ys[0]+y)*p.Width+xs[0]:]
-				for x, by := range across {
-					plane[y*w+x] += float32(share) * row[x]
+			for y, of := range t.down {
+				row := p.Plane(c)[(top+y)*p.Width+left:]
+				for x, by := range t.across {
+					t.plane[y*w+x] += float32(share) * row[x]
 					mean += share * float64(row[x]) * of * of * by * by
 				}
 			}
 		}
-		for y, of := range down {
-			for x, by := range across {
-				plane[y*w+x] = (plane[y*w+x] - float32(mean)) * float32(of*by)
+		for y, of := range t.down {
+			for x, by := range t.across {
+				t.plane[y*w+x] = (t.plane[y*w+x] - float32(mean)) * float32(of*by)
 			}
 		}
-		s, err := plan.Forward(pool, plane)
+		s, err := t.plan.Forward(pool, t.plane)
 		if err != nil {
 			return err
 		}
 		s.Each(func(fy, fx int, v complex64) complex64 {
-			f := math.Hypot(float64(min(fy, h-fy))/float64(h), float64(fx)/float64(w))
-			if i := int(math.Floor((f - lowestBand) / bandWidth)); i >= 0 && i < bandCount {
-				r := float64(response[fy*half+fx])
-				b := &found[a][i][int(min(max(-binsPerOctave*math.Log2(r), 0), binCount-1))]
+			i := fy*(w/2+1) + fx
+			if at := t.at[i]; at >= 0 {
+				b := &found[a][at/binCount][at%binCount]
 				b.count++
-				b.response += r
+				b.response += float64(t.response[i])
 				b.log += math.Log(max(squared(v), math.SmallestNonzeroFloat32)) + eulerGamma
 			}
 			return v
@@ -161,27 +222,27 @@ func measure(pool *parallel.Pool, found []spectrum, axes [][]float64, p *imagepl
 	return nil
 }
 
-// responseThrough is |K̂|² as it is seen through a window, whose spectrum smears it: the transform of the product of both
-// autocorrelations. plane is room for an image.
-func responseThrough(pool *parallel.Pool, plan *fft.Plan, plane []float32, k deblur.Kernel, down, across []float64) ([]float32, error) {
-	h, w := plan.Size()
+// responseOf is |K̂|² as it is seen through the window, whose spectrum smears it: the transform of the product of both
+// autocorrelations.
+func (t *tile) responseOf(pool *parallel.Pool, k deblur.Kernel) ([]float32, error) {
+	h, w := t.plan.Size()
 	for i, v := range k.Weights {
-		plane[i/k.W*w+i%k.W] = v
+		t.plane[i/k.W*w+i%k.W] = v
 	}
-	s, err := plan.Forward(pool, plane)
+	s, err := t.plan.Forward(pool, t.plane)
 	if err != nil {
 		return nil, err
 	}
 	s.Each(func(_, _ int, v complex64) complex64 { return complex(float32(squared(v)), 0) })
-	if err := s.Inverse(pool, plane); err != nil {
+	if err := s.Inverse(pool, t.plane); err != nil {
 		return nil, err
 	}
-	dy, dx := autocorrelation(down, k.H), autocorrelation(across, k.W)
-	for i := range plane {
+	down, across := autocorrelation(t.down, k.H), autocorrelation(t.across, k.W)
+	for i := range t.plane {
 		y, x := i/w, i%w
-		plane[i] *= float32(dy[min(y, h-y, k.H)] * dx[min(x, w-x, k.W)])
+		t.plane[i] *= float32(down[min(y, h-y, k.H)] * across[min(x, w-x, k.W)])
 	}
-	if s, err = plan.Forward(pool, plane); err != nil {
+	if s, err = t.plan.Forward(pool, t.plane); err != nil {
 		return nil, err
 	}
 	response := make([]float32, h*(w/2+1))
