@@ -85,6 +85,7 @@ func FuzzDecode(f *testing.F) {
 
 func FuzzPNG(f *testing.F) {
 	addSeeds(f, PNG)
+	f.Add(withMalformedChunks())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		// Checksums would keep nearly all changes from being read.
 		checkDecode(t, repaired(data))

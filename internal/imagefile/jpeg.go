@@ -134,6 +134,9 @@ func readJPEGSegments(src source) (*jpegParts, error) {
 		case marker == markerDQT, marker >= markerSOF0 && marker <= markerSOF2:
 			// Of the coding, not metadata.
 		case marker != markerCOM && marker != markerIPTC && marker != markerJUMBF && (marker < markerAPP0 || marker > markerAPP2):
+			if start, err := src.bytes(offset+4, min(length-2, segmentName)); err == nil {
+				p.others.addSegment(marker, start)
+			}
 			offset += 2 + length
 			continue
 		}
@@ -146,7 +149,7 @@ func readJPEGSegments(src source) (*jpegParts, error) {
 		}
 		p.keep(marker, data)
 		if marker >= markerAPP1 && marker <= markerJUMBF {
-			p.others.readSegment(src, data, offset+4)
+			p.others.readSegment(src, marker, data, offset+4)
 		}
 		offset += 2 + length
 	}
