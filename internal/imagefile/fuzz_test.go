@@ -110,7 +110,12 @@ func repaired(data []byte) []byte {
 	return append(out, rest...)
 }
 
-func FuzzJPEG(f *testing.F) { addSeeds(f, JPEG); f.Fuzz(checkDecode) }
+func FuzzJPEG(f *testing.F) {
+	addSeeds(f, JPEG)
+	f.Add(withoutCodes(goJPEG(f, smoothImage(9, 5, 3), 80)))
+	f.Fuzz(checkDecode)
+}
+
 func FuzzTIFF(f *testing.F) { addSeeds(f, TIFF); f.Fuzz(checkDecode) }
 func FuzzBMP(f *testing.F)  { addSeeds(f, BMP); f.Fuzz(checkDecode) }
 func FuzzWebP(f *testing.F) { addSeeds(f, WebP); f.Fuzz(checkDecode) }
