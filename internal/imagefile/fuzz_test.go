@@ -116,7 +116,17 @@ func FuzzJPEG(f *testing.F) {
 	f.Fuzz(checkDecode)
 }
 
-func FuzzTIFF(f *testing.F) { addSeeds(f, TIFF); f.Fuzz(checkDecode) }
+func FuzzTIFF(f *testing.F) {
+	addSeeds(f, TIFF)
+	for _, bits := range []int{8, 16} {
+		f.Add(labTIFF(photometricICCLab, bits))
+		f.Add(labTIFF(photometricCIELab, bits))
+		signed, _ := signedTIFF(bits)
+		f.Add(signed)
+	}
+	f.Fuzz(checkDecode)
+}
+
 func FuzzBMP(f *testing.F)  { addSeeds(f, BMP); f.Fuzz(checkDecode) }
 func FuzzWebP(f *testing.F) { addSeeds(f, WebP); f.Fuzz(checkDecode) }
 func FuzzPFM(f *testing.F)  { addSeeds(f, PFM); f.Fuzz(checkDecode) }
