@@ -12,9 +12,9 @@
 // # Precision and equality of bits
 //
 // All is computed in float32, and sums that make numbers in float64, on the host where the GPU has
-// none. On one GPU and driver an operation has the same bits each time, and a pixel of a convolution
-// is made of the same operations wherever it lies, so that ConvolutionGrid is 1. Nothing is proven of
-// its rounding: drivers may flush subnormal numbers, and fuse products with sums.
+// none. On one GPU and driver an operation has the same bits each time. 3×3 convolutions between more
+// than eight channels are made by Winograd's F(2×2, 3×3), so that ConvolutionGrid is 2. Nothing is proven
+// of its rounding: drivers may flush subnormal numbers, and fuse products with sums.
 //
 // # Memory
 //
