@@ -9,9 +9,9 @@
 #
 #   driver       the tests of the driver's binding
 #   restore      restore denoise and deblur against the processor: PSNR above 80 dB
-#   race         the Euler network on one picture of 481×321, forward, in float32
+#   race         the Euler network on one picture of 481×321, forward, in float32, with each kind of kernels
 #   guided       `guided` on a photograph of 12 megapixels, and the same on the processor
-#   operations   the speed of what `guided` is made of
+#   operations   the speed of what `guided` is made of, with each kind of kernels
 #   compliance   every operation of the backend against float64
 #   rest         bits, bands, memory, products of all numbers
 #   faults       a fault in each call of the driver
@@ -20,6 +20,7 @@
 #
 #   PARTS        which of the above                     default: all
 #   OUT          folder for the results                 default: that of the parts
+#   KERNELS      kinds of 3×3 convolutions               default: winograd wide direct
 #   REPETITIONS  timed passes of the race               default 50
 #   LIMIT        seconds that a part may take           default 60
 #   TOTAL        seconds that all parts may take        default 150
@@ -173,14 +174,21 @@ part() {
   sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sort | uniq -c
 } | tee results/machine.txt >&2
 
+kernels=${KERNELS:-winograd wide direct}
+# each COMMAND… runs it with each kind of kernels; where one fails the others go on.
+each() {
+  local kind status=0
+  for kind in $kernels; do "$@" -device vulkan -kernels "$kind" || status=1; done
+  return $status
+}
 race() {
   mkdir -p pictures && ./netrace prepare -folder pictures -pictures 1 -height "$height" -width "$width" &&
-    ./gpurace -device vulkan -folder pictures -repetitions "$repetitions"
+    each ./gpurace -folder pictures -repetitions "$repetitions"
 }
 guided() { ./gpurace -device vulkan -photograph "$photograph"; }
-operations() { ./gpurace -device vulkan -operations -photograph "$photograph" -repetitions "$((repetitions / 5 + 1))"; }
-export -f race guided operations
-export repetitions height width photograph
+operations() { each ./gpurace -operations -photograph "$photograph" -repetitions "$((repetitions / 5 + 1))"; }
+export -f each race guided operations
+export repetitions height width photograph kernels
 
 part driver ./driver.test -test.v
 part restore ./restore.test -test.v -test.run 'VulkanInInfo|VulkanAgrees|Races'
