@@ -20,7 +20,7 @@
 #
 #   PARTS        which of the above                     default: all
 #   OUT          folder for the results                 default: that of the parts
-#   KERNELS      kinds of 3×3 convolutions               default: winograd wide direct
+#   KERNELS      kinds of 3×3 convolutions               default: winograd wide direct widedirect
 #   REPETITIONS  timed passes of the race               default 50
 #   LIMIT        seconds that a part may take           default 60
 #   TOTAL        seconds that all parts may take        default 150
@@ -174,7 +174,7 @@ part() {
   sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sort | uniq -c
 } | tee results/machine.txt >&2
 
-kernels=${KERNELS:-winograd wide direct}
+kernels=${KERNELS:-winograd wide direct widedirect}
 # each COMMAND… runs it with each kind of kernels; where one fails the others go on.
 each() {
   local kind status=0

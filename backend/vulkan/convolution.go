@@ -42,10 +42,10 @@ func (g *gpu) newBank(outputs, inputs, kh, kw int) bank {
 // tiling chooses the kernel of a filter. It looks at the filter alone, so that images of all sizes, and
 // with fewer channels than the filter, are made in the same way.
 func (g *gpu) tiling(outputs, inputs, kh, kw int) tiling {
-	if kh != 3 || kw != 3 {
+	if kh != kw || kh != 1 && kh != 3 {
 		return tiling{kernel: "convolve", rows: 8, columns: 32, together: 8}
 	}
-	if g.convolutions != Direct && outputs > 8 && inputs > 8 {
+	if kh == 3 && outputs > 8 && inputs > 8 && g.convolutions < Direct {
 		if outputs <= 16 {
 			return winograd(64, 16, 4, 4)
 		}
@@ -65,7 +65,21 @@ func (g *gpu) tiling(outputs, inputs, kh, kw int) tiling {
 	case outputs <= 16:
 		blocks = 2
 	}
-	return tiling{kernel: "convolve3", constants: []uint32{uint32(blocks)}, rows: groupThreads / blocks / 8, columns: 32, together: 8 * blocks}
+	switch {
+	case kh == 1:
+		return direct(blocks, 4, 1, 4*blocks)
+	case g.convolutions == WideDirect && blocks == 4:
+		return direct(blocks, 8, 3, 4)
+	}
+	return direct(blocks, 4, 3, 4)
+}
+
+// direct is the tiling of kernels/direct.comp with these constants.
+func direct(blocks, pixels, size, chunk int) tiling {
+	return tiling{
+		kernel: "direct", constants: []uint32{uint32(blocks), uint32(pixels), uint32(size), uint32(chunk)},
+		rows: groupThreads / blocks * pixels / 32, columns: 32, together: 8 * blocks,
+	}
 }
 
 // winograd is the tiling of kernels/winograd.comp with these constants.

@@ -33,6 +33,8 @@ const (
 	WideWinograd
 	// Direct makes all products.
 	Direct
+	// WideDirect does so with twice the pixels for a thread.
+	WideDirect
 )
 
 // UseKernels sets how 3×3 convolutions are made, to compare speeds; the default is Winograd.
@@ -72,7 +74,7 @@ func Open(index int, options ...Option) (*Device, error) {
 	for _, o := range options {
 		o(&g.settings)
 	}
-	if g.limit < 0 || g.convolutions > Direct {
+	if g.limit < 0 || g.convolutions > WideDirect {
 		return nil, fmt.Errorf("%w: vulkan with a memory limit of %d and kernels %d", backend.ErrArgument, g.limit, g.convolutions)
 	}
 	var err error

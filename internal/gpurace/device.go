@@ -13,10 +13,10 @@ type gpu struct {
 	kind      string // "cuda" or "vulkan"
 	number    int
 	precision string // "float32", "tf32" or "half"
-	kernels   string // "winograd", "wide" or "direct"
+	kernels   string // "winograd", "wide", "direct" or "widedirect"
 }
 
-var kernels = map[string]vulkan.Kernels{"winograd": vulkan.Winograd, "wide": vulkan.WideWinograd, "direct": vulkan.Direct}
+var kernels = map[string]vulkan.Kernels{"winograd": vulkan.Winograd, "wide": vulkan.WideWinograd, "direct": vulkan.Direct, "widedirect": vulkan.WideDirect}
 
 var precisions = map[string]cuda.Precision{"float32": cuda.Float32, "tf32": cuda.TF32, "half": cuda.Half}
 
@@ -25,7 +25,7 @@ func (g gpu) open() (backend.Device, error) {
 	k, has := kernels[g.kernels]
 	switch {
 	case !has:
-		return nil, fmt.Errorf("kernels %q, must be winograd, wide or direct", g.kernels)
+		return nil, fmt.Errorf("kernels %q, must be winograd, wide, direct or widedirect", g.kernels)
 	case !ok || g.kind == "vulkan" && p != cuda.Float32:
 		return nil, fmt.Errorf("%s has no precision %q", g.kind, g.precision)
 	case g.kind == "cuda":

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/averaged/imaging/backend"
 )
@@ -148,13 +149,14 @@ func timeOperation(dev backend.Device, make func(w *workshop) operation, r resul
 	if err := r.time(dev, o.run); err != nil {
 		return fmt.Errorf("%s: %w", o.name, err)
 	}
-	return lines.Encode(speed{o.name, r.Racer, r.Precision, r.MedianMS, r.StreamMS, o.work / r.StreamMS / 1e6, o.made / r.StreamMS / 1e6})
+	places := func(x float64) float64 { return math.Round(x*1e3) / 1e3 }
+	return lines.Encode(speed{r.Racer, o.name, r.Precision, places(r.MedianMS), places(r.StreamMS), places(o.work / r.StreamMS / 1e6), places(o.made / r.StreamMS / 1e6)})
 }
 
 // speed is the line of an operation, by the time where only the last of many is waited for.
 type speed struct {
-	Operation string  `json:"operation"`
 	Racer     string  `json:"racer"`
+	Operation string  `json:"operation"`
 	Precision string  `json:"precision"`
 	MedianMS  float64 `json:"median_ms"`
 	StreamMS  float64 `json:"stream_ms"`

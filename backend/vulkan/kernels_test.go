@@ -11,28 +11,31 @@ import (
 	"github.com/averaged/imaging/backend"
 )
 
-// Every kernel of 3×3 convolutions, at the shapes that change how it works: beside the tiles of workgroups,
+// Every kernel of 3×3 and 1×1 convolutions, at the shapes that change how it works: beside the tiles of workgroups,
 // with fewer channels than it takes at a time, with outputs that fill no group, in regions that begin
 // anywhere, with and without balls.
 func TestKernelsAgreeWithThePlainLoop(t *testing.T) {
 	keepAdapter(t)
-	for name, kernels := range map[string]Kernels{"Winograd": Winograd, "wide": WideWinograd, "direct": Direct} {
+	for name, kernels := range map[string]Kernels{"Winograd": Winograd, "wide": WideWinograd, "direct": Direct, "wide direct": WideDirect} {
 		d := open(t, UseKernels(kernels))
-		for _, c := range []struct{ height, width, known, inputs, outputs, group int }{
-			{16, 16, 64, 64, 64, 8}, // whole workgroups
-			{17, 33, 12, 64, 64, 8}, // the first step of a network
-			{1, 1, 9, 9, 9, 0},
-			{2, 35, 13, 13, 24, 4},
-			{19, 5, 32, 32, 32, 8},
-			{9, 18, 16, 16, 12, 2},
-			{21, 20, 9, 10, 40, 0},
+		for _, c := range []struct{ size, height, width, known, inputs, outputs, group int }{
+			{3, 16, 16, 64, 64, 64, 8}, // whole workgroups
+			{3, 17, 33, 12, 64, 64, 8}, // the first step of a network
+			{3, 1, 1, 9, 9, 9, 0},
+			{3, 2, 35, 13, 13, 24, 4},
+			{3, 19, 5, 32, 32, 32, 8},
+			{3, 9, 18, 16, 16, 12, 2},
+			{3, 21, 20, 9, 10, 40, 0},
+			{1, 11, 37, 20, 20, 40, 8},
+			{1, 34, 6, 5, 7, 9, 3},
+			{1, 4, 4, 1, 2, 3, 0},
 		} {
 			what := fmt.Sprintf("%s, %+v", name, c)
 			p := &probing{dev: d}
 			s := backend.Shape{N: 2, C: c.known, H: c.height, W: c.width}
 			to := s
 			to.C = c.outputs
-			src, dst, w := p.numbers(s), p.numbers(s), p.numbers(backend.Shape{N: c.outputs, C: c.inputs, H: 3, W: 3})
+			src, dst, w := p.numbers(s), p.numbers(s), p.numbers(backend.Shape{N: c.outputs, C: c.inputs, H: c.size, W: c.size})
 			step := backend.FlowStep{Size: 0.5}
 			if c.group > 0 {
 				step.Radius = p.clipped(p.numbers(backend.Shape{N: 2, C: c.outputs / c.group, H: c.height, W: c.width}))
@@ -53,7 +56,7 @@ func TestKernelsAgreeWithThePlainLoop(t *testing.T) {
 				require.NoError(t, d.Download(v, b), what)
 				return v
 			}
-			want := plainStep(s, c.inputs, c.outputs, c.group, down(src), down(w), down(step.Bias), down(step.Radius), step.Size)
+			want := plainStep(s, c.size, c.inputs, c.outputs, c.group, down(src), down(w), down(step.Bias), down(step.Radius), step.Size)
 			got := down(dst)
 			var a, b []float32
 			for i := range got {
@@ -75,15 +78,15 @@ func TestKernelsAgreeWithThePlainLoop(t *testing.T) {
 
 // plainStep is z − size·Aᵀσ(Az + b), or with the projection of Az in the place of σ, in float64 and by the
 // definition, of z padded with zero channels.
-func plainStep(s backend.Shape, inputs, outputs, group int, z, w, bias, radius []float32, size float32) []float32 {
+func plainStep(s backend.Shape, size, inputs, outputs, group int, z, w, bias, radius []float32, step float32) []float32 {
 	out := make([]float32, len(z))
 	hidden := make([]float64, outputs*s.Plane())
 	// taps calls f for the pixels around one, with the number of the tap.
 	taps := func(y, x int, f func(pixel, tap int)) {
-		for r := range 3 {
-			for q := range 3 {
-				if v, u := y+r-1, x+q-1; v >= 0 && v < s.H && u >= 0 && u < s.W {
-					f(v*s.W+u, 3*r+q)
+		for r := range size {
+			for q := range size {
+				if v, u := y+r-size/2, x+q-size/2; v >= 0 && v < s.H && u >= 0 && u < s.W {
+					f(v*s.W+u, size*r+q)
 				}
 			}
 		}
@@ -95,7 +98,7 @@ func plainStep(s backend.Shape, inputs, outputs, group int, z, w, bias, radius [
 				sum := 0.0
 				for c := range s.C {
 					taps(i/s.W, i%s.W, func(pixel, tap int) {
-						sum += float64(w[(o*inputs+c)*9+tap]) * float64(image[c*s.Plane()+pixel])
+						sum += float64(w[(o*inputs+c)*size*size+tap]) * float64(image[c*s.Plane()+pixel])
 					})
 				}
 				if bias != nil {
@@ -121,10 +124,10 @@ func plainStep(s backend.Shape, inputs, outputs, group int, z, w, bias, radius [
 				sum := 0.0
 				for o := range outputs {
 					taps(i/s.W, i%s.W, func(pixel, tap int) { // the adjoint goes through the taps backwards
-						sum += float64(w[(o*inputs+c)*9+8-tap]) * hidden[o*s.Plane()+pixel]
+						sum += float64(w[(o*inputs+c)*size*size+size*size-1-tap]) * hidden[o*s.Plane()+pixel]
 					})
 				}
-				out[(n*s.C+c)*s.Plane()+i] = float32(float64(image[c*s.Plane()+i]) - float64(size)*sum)
+				out[(n*s.C+c)*s.Plane()+i] = float32(float64(image[c*s.Plane()+i]) - float64(step)*sum)
 			}
 		}
 	}
