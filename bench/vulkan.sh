@@ -115,12 +115,12 @@ if [ -d libraries ]; then
 fi
 devices() { timeout 30 ./restore info 2>&1 | grep -E 'vulkan|Vulkan'; }
 hardware() { devices | grep -E 'vulkan:[0-9]' | grep -qvE 'llvmpipe|SwiftShader'; }
-if [ "$mode" = race ] && [ -z "${VK_ICD_FILENAMES:-}" ] && ! hardware; then
+if [ "$mode" = race ] && [ -z "${VK_ICD_FILENAMES:-}" ] && ! hardware >/dev/null; then
   nvidia=/usr/local/nvidia/share/vulkan/icd.d/nvidia_icd.json
   [ -f "$nvidia" ] || nvidia=$(find / -xdev -name 'nvidia_icd*.json' 2>/dev/null | head -1)
   if [ -n "$nvidia" ]; then
     export VK_ICD_FILENAMES=$nvidia VK_DRIVER_FILES=$nvidia
-    if ! hardware; then # the library for GLX needs X11, the one for EGL does not
+    if ! hardware >/dev/null; then # the library for GLX needs X11, the one for EGL does not
       sed 's/libGLX_nvidia/libEGL_nvidia/' "$nvidia" >egl_icd.json
       export VK_ICD_FILENAMES=$at/egl_icd.json VK_DRIVER_FILES=$at/egl_icd.json
     fi
@@ -170,6 +170,8 @@ part() {
 
 {
   devices
+  # What the loader says where it finds no GPU.
+  if [ "$mode" = race ] && ! hardware >/dev/null; then VK_LOADER_DEBUG=all timeout 30 ./restore info 2>&1 | head -80; fi
   nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm,power.limit --format=csv,noheader 2>/dev/null
   sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sort | uniq -c
 } | tee results/machine.txt >&2
