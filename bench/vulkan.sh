@@ -171,7 +171,7 @@ part() {
 {
   devices
   # What the loader says where it finds no GPU.
-  if [ "$mode" = race ] && ! hardware >/dev/null; then VK_LOADER_DEBUG=all timeout 30 ./restore info 2>&1 | head -80; fi
+  if [ "$mode" = race ] && ! hardware >/dev/null; then VK_LOADER_DEBUG=error,warn,driver timeout 30 ./restore info 2>&1 | head -80; fi
   nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm,power.limit --format=csv,noheader 2>/dev/null
   sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sort | uniq -c
 } | tee results/machine.txt >&2
