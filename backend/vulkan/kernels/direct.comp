@@ -18,6 +18,7 @@ const uint ROWS = THREADS * PIXELS / 32;   // of a tile
 const uint TALL = ROWS + SIZE - 1, BROAD = COLUMNS + SIZE - 1;
 const uint PITCH = COLUMNS + 5;            // of the patch; odd, so that the rows of a warp meet different banks
 const uint PLANE = TALL * PITCH;
+const uint NUMBERS = (CHUNK * TALL * BROAD + 255) / 256, FILTERS = (CHUNK * TAPS * VECTORS + 255) / 256; // that a thread reads
 shared float patch_[CHUNK * PLANE];
 shared vec4 taps[CHUNK * TAPS * VECTORS];
 
@@ -32,17 +33,28 @@ void main() {
     vec4 a[8], b[8];
     [[unroll]] for (uint j = 0; j < PIXELS; j++) a[j] = vec4(0), b[j] = vec4(0);
     for (uint c = 0; c < channels; c += CHUNK) {
-        barrier();
-        for (uint i = thread; i < CHUNK * TALL * BROAD; i += 256) {
-            uint k = i / (TALL * BROAD), p = i % (TALL * BROAD);
-            uint py = p / BROAD, px = p % BROAD;
-            int y = sy + int(py), x = sx + int(px);
-            bool there = c + k < channels && y >= 0 && y < height && x >= 0 && x < width;
-            patch_[k * PLANE + py * PITCH + px] = there ? src[src_at + (c + k) * src_plane + uint(y) * src_pitch + uint(x)] : 0.0;
+        // All reads are under way before one is waited for; those outside go to a number that is there.
+        float held[NUMBERS];
+        [[unroll]] for (uint j = 0; j < NUMBERS; j++) {
+            uint i = thread + j * 256, k = i / (TALL * BROAD), p = i % (TALL * BROAD);
+            uint y = uint(sy) + p / BROAD, x = uint(sx) + p % BROAD;
+            bool there = all(bvec4(k < CHUNK, c + k < channels, y < uint(height), x < uint(width)));
+            held[j] = mix(0.0, src[mix(src_at, src_at + (c + k) * src_plane + y * src_pitch + x, there)], there);
         }
-        for (uint i = thread; i < CHUNK * TAPS * VECTORS; i += 256) {
-            uint tap = i / VECTORS, o = i % VECTORS;
-            taps[i] = c + tap / TAPS < channels ? weights[((c * TAPS + tap) * padded + group) / 4 + o] : vec4(0);
+        vec4 w[FILTERS];
+        [[unroll]] for (uint j = 0; j < FILTERS; j++) {
+            uint i = thread + j * 256, tap = i / VECTORS, o = i % VECTORS;
+            bool known = all(bvec2(tap < CHUNK * TAPS, c + tap / TAPS < channels));
+            w[j] = mix(vec4(0), weights[mix(group / 4, ((c * TAPS + tap) * padded + group) / 4 + o, known)], bvec4(known));
+        }
+        barrier();
+        [[unroll]] for (uint j = 0; j < NUMBERS; j++) {
+            uint i = thread + j * 256, k = i / (TALL * BROAD), p = i % (TALL * BROAD);
+            if (k < CHUNK) patch_[k * PLANE + p / BROAD * PITCH + p % BROAD] = held[j];
+        }
+        [[unroll]] for (uint j = 0; j < FILTERS; j++) {
+            uint i = thread + j * 256;
+            if (i < CHUNK * TAPS * VECTORS) taps[i] = w[j];
         }
         barrier();
         for (uint k = 0; k < CHUNK; k++) {

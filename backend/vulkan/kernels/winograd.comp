@@ -22,6 +22,8 @@ layout(local_size_x_id = 6) in;
 const uint TILE_ROWS = TILES / 8, BLOCKS = OUTPUTS / 8, THREADS = 16 * TILE_ROWS * BLOCKS;
 const uint SLOTS = TILE_ROWS * PART; // tiles that go through shared memory at a time
 const uint SUMS = CHUNK * 16 * TILES / 4, FILTERS = CHUNK * 16 * OUTPUTS / 4, ENDS = 16 * SLOTS * OUTPUTS / 4;
+const uint READS = FILTERS / THREADS, STEP = THREADS / (OUTPUTS / 4); // of filters, by a thread
+const uint TRANSFORMS = (CHUNK * TILES + THREADS - 1) / THREADS; // of a thread
 shared vec4 shared_[SUMS + FILTERS > ENDS ? SUMS + FILTERS : ENDS];
 
 // place is where the numbers of a slot lie: threads that are beside each other meet different banks.
@@ -43,43 +45,62 @@ void main() {
     [[unroll]] for (uint j = 0; j < 8; j++) a[j] = vec4(0), b[j] = vec4(0);
 
     for (uint c = 0; c < channels; c += CHUNK) {
-        barrier();
-        for (uint i = thread; i < FILTERS; i += THREADS) {
-            uint o = i % (OUTPUTS / 4), p = i / (OUTPUTS / 4); // p counts channels and points
-            shared_[SUMS + i] = c + p / 16 < channels ? weights[((c * 16 + p) * padded + group) / 4 + o] : vec4(0);
+        // All reads are under way before one is waited for; those outside go to a number that is there.
+        vec4 w[READS];
+        uint p = thread / (OUTPUTS / 4), at = ((c * 16 + p) * padded + group) / 4 + thread % (OUTPUTS / 4); // p counts channels and points
+        if (c + CHUNK <= channels) {
+            [[unroll]] for (uint j = 0; j < READS; j++) w[j] = weights[at + j * STEP * (padded / 4)];
+        } else {
+            [[unroll]] for (uint j = 0; j < READS; j++) {
+                bool known = c + (p + j * STEP) / 16 < channels;
+                w[j] = mix(vec4(0), weights[mix(0, at + j * STEP * (padded / 4), known)], bvec4(known));
+            }
         }
-        for (uint i = thread; i < CHUNK * TILES; i += THREADS) {
-            uint k = i / TILES, t = i % TILES;
+        float d[TRANSFORMS][4][4];
+        [[unroll]] for (uint j = 0; j < TRANSFORMS; j++) {
+            uint i = thread + j * THREADS, k = i / TILES, t = i % TILES;
             int y = sy + 2 * int(t / 8), x = sx + 2 * int(t % 8);
-            bool known = c + k < channels;
-            uint from = src_at + (c + k) * src_plane;
-            float d[4][4];
-            [[unroll]] for (int r = 0; r < 4; r++) {
-                [[unroll]] for (int s = 0; s < 4; s++) {
-                    bool there = known && (inside || y + r >= 0 && y + r < height && x + s >= 0 && x + s < width);
-                    d[r][s] = there ? src[from + uint(y + r) * src_pitch + uint(x + s)] : 0.0;
+            uint from = src_at + (c + k) * src_plane + uint(y) * src_pitch + uint(x);
+            if (inside && c + CHUNK <= channels) {
+                [[unroll]] for (uint r = 0; r < 4; r++) {
+                    [[unroll]] for (uint s = 0; s < 4; s++) d[j][r][s] = src[from + r * src_pitch + s];
+                }
+            } else {
+                [[unroll]] for (uint r = 0; r < 4; r++) {
+                    bool in_rows = all(bvec2(c + k < channels, uint(y) + r < uint(height)));
+                    [[unroll]] for (uint s = 0; s < 4; s++) {
+                        bool there = all(bvec2(in_rows, uint(x) + s < uint(width)));
+                        d[j][r][s] = mix(0.0, src[mix(src_at, from + r * src_pitch + s, there)], there);
+                    }
                 }
             }
+        }
+        barrier();
+        [[unroll]] for (uint j = 0; j < READS; j++) shared_[SUMS + thread + j * THREADS] = w[j];
+        [[unroll]] for (uint j = 0; j < TRANSFORMS; j++) {
+            uint i = thread + j * THREADS, t = i % TILES;
             [[unroll]] for (uint s = 0; s < 4; s++) {
-                float e0 = d[0][s] - d[2][s], e1 = d[1][s] + d[2][s], e2 = d[2][s] - d[1][s], e3 = d[1][s] - d[3][s];
-                d[0][s] = e0, d[1][s] = e1, d[2][s] = e2, d[3][s] = e3;
+                float e0 = d[j][0][s] - d[j][2][s], e1 = d[j][1][s] + d[j][2][s], e2 = d[j][2][s] - d[j][1][s], e3 = d[j][1][s] - d[j][3][s];
+                d[j][0][s] = e0, d[j][1][s] = e1, d[j][2][s] = e2, d[j][3][s] = e3;
             }
-            uint to = k * 16 * (TILES / 4) + t / 4, part = t % 4;
-            [[unroll]] for (uint r = 0; r < 4; r++) {
-                shared_[to + (4 * r + 0) * (TILES / 4)][part] = d[r][0] - d[r][2];
-                shared_[to + (4 * r + 1) * (TILES / 4)][part] = d[r][1] + d[r][2];
-                shared_[to + (4 * r + 2) * (TILES / 4)][part] = d[r][2] - d[r][1];
-                shared_[to + (4 * r + 3) * (TILES / 4)][part] = d[r][1] - d[r][3];
+            uint to = i / TILES * 16 * (TILES / 4) + t / 4, part = t % 4;
+            if (CHUNK * TILES >= THREADS || i < CHUNK * TILES) {
+                [[unroll]] for (uint r = 0; r < 4; r++) {
+                    shared_[to + (4 * r + 0) * (TILES / 4)][part] = d[j][r][0] - d[j][r][2];
+                    shared_[to + (4 * r + 1) * (TILES / 4)][part] = d[j][r][1] + d[j][r][2];
+                    shared_[to + (4 * r + 2) * (TILES / 4)][part] = d[j][r][2] - d[j][r][1];
+                    shared_[to + (4 * r + 3) * (TILES / 4)][part] = d[j][r][1] - d[j][r][3];
+                }
             }
         }
         barrier();
-        uint v = point * (TILES / 4) + row * 2, w = SUMS + point * (OUTPUTS / 4) + block * 2;
-        for (uint k = 0; k < CHUNK; k++) {
-            vec4 v0 = shared_[v], v1 = shared_[v + 1], wa = shared_[w], wb = shared_[w + 1];
-            v += 16 * (TILES / 4), w += 16 * (OUTPUTS / 4);
+        uint v = point * (TILES / 4) + row * 2, u = SUMS + point * (OUTPUTS / 4) + block * 2;
+        [[unroll]] for (uint k = 0; k < CHUNK; k++) {
+            vec4 v0 = shared_[v], v1 = shared_[v + 1], ua = shared_[u], ub = shared_[u + 1];
+            v += 16 * (TILES / 4), u += 16 * (OUTPUTS / 4);
             [[unroll]] for (uint j = 0; j < 4; j++) {
-                a[j] += v0[j] * wa, b[j] += v0[j] * wb;
-                a[j + 4] += v1[j] * wa, b[j + 4] += v1[j] * wb;
+                a[j] += v0[j] * ua, b[j] += v0[j] * ub;
+                a[j + 4] += v1[j] * ua, b[j + 4] += v1[j] * ub;
             }
         }
     }
@@ -97,11 +118,15 @@ void main() {
         barrier();
         if (eight < BLOCKS) {
             vec4 first = vec4(0), second = vec4(0);
+            // The places of points in even and odd columns, from which the others are at known distances.
+            const uint POINT = OUTPUTS / 4 * SLOTS;
+            uint even = place(up * 4 + aside, 2 * eight, line * PART + in_row);
+            uint odd = place(up * 4 + aside + 1, 2 * eight, line * PART + in_row) - POINT;
             [[unroll]] for (uint r = 0; r < 3; r++) {
                 vec4 f = vec4(0), s = vec4(0);
                 [[unroll]] for (uint q = 0; q < 3; q++) {
-                    uint p = (up + r) * 4 + aside + q, slot = line * PART + in_row;
-                    vec4 m = shared_[place(p, 2 * eight, slot)], n = shared_[place(p, 2 * eight + 1, slot)];
+                    uint from = (q == 1 ? odd : even) + (4 * r + q) * POINT;
+                    vec4 m = shared_[from], n = shared_[from + SLOTS];
                     f += q == 0 ? m : sign_x * m, s += q == 0 ? n : sign_x * n;
                 }
                 first += r == 0 ? f : sign_y * f, second += r == 0 ? s : sign_y * s;
