@@ -11,7 +11,7 @@ import (
 	"github.com/averaged/imaging/backend/vulkan/internal/driver"
 )
 
-// Option changes how Open makes a device.
+// Option is an option of Open.
 type Option func(*settings)
 
 type settings struct {
@@ -19,7 +19,7 @@ type settings struct {
 	convolutions Kernels
 }
 
-// MemoryLimit sets how many bytes of the GPU's memory the device may hold before a call returns
+// MemoryLimit sets the number of bytes of the GPU's memory that the device may hold before a call returns
 // backend.ErrOutOfMemory; 0, the default, means nine tenths of what is free when it is opened.
 func MemoryLimit(bytes int64) Option { return func(s *settings) { s.limit = bytes } }
 
@@ -40,7 +40,7 @@ const (
 // UseKernels sets how 3×3 convolutions are made, to compare speeds; the default is Winograd.
 func UseKernels(k Kernels) Option { return func(s *settings) { s.convolutions = k } }
 
-// Device is a GPU; it implements backend.Device. Safe for concurrent use.
+// Device is a GPU; it implements backend.Device. It is safe for concurrent use.
 type Device struct {
 	*devicekit.Device[memory, *filter]
 	gpu *gpu
@@ -69,8 +69,8 @@ type gpu struct {
 type due struct{ flow, convolution, adjoint, variation bool }
 
 // Open opens the device with this number of Devices, and compares it with the processor. Its error is a
-// *Fault where the device or its driver does not work, and wraps backend.ErrUnsupported where the device
-// lacks what the kernels need.
+// *Fault if the device or its driver does not work, and wraps backend.ErrUnsupported if the device lacks what
+// the kernels need.
 func Open(index int, options ...Option) (*Device, error) {
 	g := &gpu{}
 	for _, o := range options {
@@ -154,8 +154,8 @@ func (g *gpu) Sync() error {
 	return g.try(g.stream.finish())
 }
 
-// Close implements devicekit.Kernels. Where the device does not answer, what it may still write to is not
-// given back.
+// Close implements devicekit.Kernels. If the device does not answer, memory that it may still write to is not
+// freed.
 func (g *gpu) Close() error {
 	err := g.stream.finish()
 	answers := !errors.Is(err, driver.ErrTimeout)
