@@ -72,6 +72,9 @@ func (b Blur) Noise(ctx context.Context, p *imageplanes.Planes, threads int) (ou
 		y, x := i/b.kernels.Columns, i%b.kernels.Columns
 		ys := span{y * p.Height / b.kernels.Rows, (y + 1) * p.Height / b.kernels.Rows}
 		xs := span{x * p.Width / b.kernels.Columns, (x + 1) * p.Width / b.kernels.Columns}
+		if ys.len() == 0 || xs.len() == 0 {
+			continue
+		}
 		side := max(leastTile, tileKernels*k.H, tileKernels*k.W)
 		rows, columns := ys.tiles(side), xs.tiles(side)
 		t, err := newTile(pool, k, rows[0].len(), columns[0].len())
@@ -120,7 +123,7 @@ func (s span) wider(by, n int) span { return span{max(s[0]-by, 0), min(s[1]+by, 
 // tiles are those of a side, or all where it has less.
 func (s span) tiles(side int) (all []span) {
 	side = min(side, s.len())
-	n := min(mostTiles, max(1, 2*s.len()/max(side, 1)-1))
+	n := min(mostTiles, max(1, 2*s.len()/side-1))
 	for i := range n {
 		from := s[0] + (s.len()-side)*i/max(1, n-1)
 		all = append(all, span{from, from + side})
