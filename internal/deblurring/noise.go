@@ -72,8 +72,8 @@ func (b Blur) Noise(ctx context.Context, p *imageplanes.Planes, threads int) (ou
 		y, x := i/b.kernels.Columns, i%b.kernels.Columns
 		ys := span{y * p.Height / b.kernels.Rows, (y + 1) * p.Height / b.kernels.Rows}
 		xs := span{x * p.Width / b.kernels.Columns, (x + 1) * p.Width / b.kernels.Columns}
-		if ys.len() == 0 || xs.len() == 0 {
-			continue
+		if min(ys.len(), xs.len()) < leastTile/2 {
+			continue // too few frequencies
 		}
 		side := max(leastTile, tileKernels*k.H, tileKernels*k.W)
 		rows, columns := ys.tiles(side), xs.tiles(side)
