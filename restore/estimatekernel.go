@@ -25,23 +25,6 @@ func KernelSize(side int) Option {
 	}}
 }
 
-// KernelTrust says how far an estimated kernel can be trusted.
-type KernelTrust uint8
-
-const (
-	// DoubtfulKernel: parts of the photograph do not agree, or cannot be asked.
-	DoubtfulKernel KernelTrust = iota
-	// FairKernel: parts of the photograph agree roughly.
-	FairKernel
-	// GoodKernel: parts of the photograph agree, and what the last steps find is settled.
-	GoodKernel
-)
-
-// String returns doubtful, fair or good.
-func (t KernelTrust) String() string {
-	return [...]string{"doubtful", "fair", "good"}[min(t, GoodKernel)]
-}
-
 // KernelReport says what EstimateKernel found.
 type KernelReport struct {
 	// Kind is "shake" for a kernel of any form, "motion", "disk" or "gaussian" for one that has
@@ -59,7 +42,9 @@ type KernelReport struct {
 	// Halves is how like each other the kernels are that the last steps find in two halves of the photograph, 1 for the
 	// same. Where the noise is not weak, and for kinds other than "shake", it is 1.
 	Halves float64
-	Trust  KernelTrust
+	// Trust is "good" if parts of the photograph agree and the last steps are settled, "fair" if parts agree roughly,
+	// and "doubtful" if they do not, or cannot be compared.
+	Trust string
 	// Variation is how far the blur varies over the frame: 1 less the least correlation of two
 	// parts' kernels, each found from the common one on, noise and lack of edges allowed for.
 	// Spreads are those of the two kernels, the smaller one first: the root mean square distance of
@@ -67,11 +52,18 @@ type KernelReport struct {
 	Variation float64
 	Spreads   [2]float64
 	// Varies: two parts have kernels of their own, so the blur seems to vary over the frame. Then
-	// Trust is not GoodKernel.
+	// Trust is not "good".
 	Varies bool
 	// Doubts say what is doubtful, a sentence each.
 	Doubts []string
 }
+
+// The values of KernelReport.Trust.
+const (
+	good     = "good"
+	fair     = "fair"
+	doubtful = "doubtful"
+)
 
 // Parts of good estimates mostly agree to 0.75 and more. Small photographs have less agreement than they
 // deserve, and texture can make parts agree on a wrong kernel (docs/notebook/kernel-estimation.md).
@@ -153,19 +145,20 @@ func kernelReport(e *estimate.Estimate) *KernelReport {
 		Variation: e.Variation, Spreads: e.Spreads, Varies: e.Variation > mostVariation,
 	}
 	if e.Shape.Kind == estimate.None {
-		r.Trust = GoodKernel
+		r.Trust = good
 		if e.Note != "" {
-			r.Trust = DoubtfulKernel
+			r.Trust = doubtful
 			r.Doubts = append(r.Doubts, e.Note)
 		}
 		return r
 	}
 	switch {
 	case r.Agreement >= goodAgreement && !r.Varies && e.Settled():
-		r.Trust = GoodKernel
+		r.Trust = good
 	case r.Agreement >= fairAgreement:
-		r.Trust = FairKernel
+		r.Trust = fair
 	default:
+		r.Trust = doubtful
 		r.Doubts = append(r.Doubts, "the estimated kernel is doubtful: the photograph has few edges, or much texture")
 	}
 	if r.Varies {

@@ -10,13 +10,11 @@ import (
 	"github.com/averaged/imaging/weights"
 )
 
-// The errors about methods, which those that are returned wrap.
-var (
-	// ErrMethod is about a method that does not exist, or is not that of the weights.
-	ErrMethod = networks.ErrMethod
-	// ErrNoWeights is about a network without weights.
-	ErrNoWeights = errors.New("the method is a network whose weights this program does not have (it may import weights/research)")
-)
+// ErrMethod is wrapped by errors about a method that does not exist, or that is not the method of the given weights.
+var ErrMethod = networks.ErrMethod
+
+// errNoWeights is about a network without weights.
+var errNoWeights = errors.New("the method is a network whose weights this program does not have (it may import weights/research)")
 
 // MethodInfo describes a denoiser that Denoise and Deblur can use.
 type MethodInfo struct {
@@ -31,9 +29,6 @@ type MethodInfo struct {
 	// NeedsWeights: a weight file must be given (Weights, Network).
 	NeedsWeights bool
 }
-
-// TV is the name of total variation. The networks have the names of their weights (weights.Names).
-const TV = networks.TV
 
 // Methods returns the methods that this build has: the embedded networks that have a name
 // of their own, "general", "strict", "guided", "original", "camera", "deblur", "fast"
@@ -50,7 +45,7 @@ func methodsWith(embedded []string) []MethodInfo {
 		}
 	}
 	list = append(list, MethodInfo{
-		Name:        TV,
+		Name:        networks.TV,
 		Description: "total variation on luma and opponent colour axes: the proximal map of a convex energy, ½-averaged",
 		Certified:   true,
 	})

@@ -12,34 +12,12 @@ import (
 	"github.com/averaged/imaging/internal/outcome"
 )
 
-// NoiseKind says what noise looks like.
-type NoiseKind int
-
-const (
-	// NoNoise is noise too weak to be worth removing, or none.
-	NoNoise NoiseKind = iota
-	// WhiteNoise is about as strong at all spatial frequencies.
-	WhiteNoise
-	// CoarseNoise is stronger at low frequencies than at high ones, as in photographs that a camera has
-	// developed, and in compressed ones.
-	CoarseNoise
-)
-
-// String returns a word: "none", "white" or "coarse".
-func (k NoiseKind) String() string {
-	switch k {
-	case NoNoise:
-		return "none"
-	case WhiteNoise:
-		return "white"
-	}
-	return "coarse"
-}
-
 // NoiseEstimate is what an image tells of its noise. Standard deviations are in units of the full
 // intensity range.
 type NoiseEstimate struct {
-	Kind NoiseKind
+	// Kind is "none" for noise too weak to be worth removing; "white" for noise about as strong at all spatial
+	// frequencies; "coarse" for noise that is stronger at low ones, as cameras and compression leave it.
+	Kind string
 	// Sigma is the median of Levels; the standard deviation of the noise where it is white, and two to three
 	// times as much where it is coarse. 0 is no noise.
 	Sigma float64
@@ -96,7 +74,7 @@ func (e NoiseEstimate) Part(r image.Rectangle) NoiseEstimate {
 // estimateOf is an estimate as a caller sees it.
 func estimateOf(e outcome.Estimate) *NoiseEstimate {
 	return &NoiseEstimate{
-		Kind: NoiseKind(e.Kind), Sigma: e.Sigma, Levels: e.Levels, PerChannel: e.PerChannel, Reliable: e.Reliable, Note: e.Note,
+		Kind: string(e.Kind), Sigma: e.Sigma, Levels: e.Levels, PerChannel: e.PerChannel, Reliable: e.Reliable, Note: e.Note,
 		levels: e.ByDenoiser,
 	}
 }

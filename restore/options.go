@@ -11,6 +11,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/deblurring"
 	"github.com/averaged/imaging/pnp"
 	"github.com/averaged/imaging/upscale"
 	"github.com/averaged/imaging/weights"
@@ -23,7 +24,7 @@ import (
 // An option belongs to some of the tasks, and is refused by the others with an *OptionError:
 //
 //	Strength, Iterations, Tolerance, Method, Weights,
-//	WeightsFile, Network, Tile, Progress                      all
+//	Network, Tile, Progress                                   all
 //	Sigma                                                     all but DenoiseRaw
 //	Device, Threads, MemoryLimit                              New, and all functions
 //	SigmaAuto                                                 all but DenoiseRaw and Solve
@@ -34,7 +35,6 @@ import (
 //	StepSize, Constraint                                      all but Denoise and DenoiseRaw
 //	Contraction                                               all but Denoise, DenoiseRaw and Check
 //	Boundary                                                  Deblur, Inpaint, Upscale, Check
-//	Start                                                     Deblur
 //	Kernel                                                    Inpaint, Upscale
 //	Antialias                                                 Upscale
 //	KernelSize                                                EstimateKernel
@@ -75,8 +75,8 @@ type request struct {
 	boundary   deblur.Boundary
 	beyond     bool // boundary was given
 	constraint pnp.Constraint
-	pull       float64 // Contraction
-	start      StartingPoint
+	pull       float64                  // Contraction
+	start      deblurring.StartingPoint // the Wiener estimate; tests take others
 	antialias  upscale.Antialias
 	kernel     *deblur.Kernel // of Inpaint and Upscale; nil: no blur
 	kernelSize int            // of EstimateKernel; 0: its default
@@ -223,29 +223,6 @@ func Contraction(q float64) Option {
 	}}
 }
 
-// StartingPoint names the initial estimate of Deblur.
-type StartingPoint uint8
-
-const (
-	// StartWiener starts from a Wiener estimate: the default.
-	StartWiener StartingPoint = iota
-	// StartImage starts from the blurred image itself.
-	StartImage
-	// StartConstant starts from uniform grey of half intensity.
-	StartConstant
-)
-
-// Start chooses Deblur's initial estimate.
-func Start(s StartingPoint) Option {
-	return option{"Start", func(c *request) error {
-		if s > StartConstant {
-			return &OptionError{Option: "Start", Value: s, Want: "StartWiener, StartImage or StartConstant"}
-		}
-		c.start = s
-		return nil
-	}}
-}
-
 // Device computes on the given device, which the caller closes. The default is
 // the host's processor. With Network the device is the network's. It is an option of New, and of
 // the functions that are no methods.
@@ -296,9 +273,6 @@ func Progress(f backend.ProgressFunc) Option {
 	}}
 }
 
-// ProgressReport is how far a restoration has come.
-type ProgressReport = backend.Progress
-
 // Weights chooses the network of a weight file, and with it the method. A call that is given it
 // loads it and verifies its certificate (denoise.Load), which for the paper's network takes most of
 // a second; a Restorer that is given it by New does so once. The file must not change meanwhile. One
@@ -310,18 +284,6 @@ func Weights(f *weights.File) Option {
 		}
 		c.weights, c.network = f, nil
 		return nil
-	}}
-}
-
-// WeightsFile is Weights for the file (safetensors) of that name, which is read by the call, or the
-// New, that is given it.
-func WeightsFile(path string) Option {
-	return option{"WeightsFile", func(c *request) error {
-		f, err := weights.ReadFile(path)
-		if err != nil {
-			return fmt.Errorf("restore: weights: %w", err)
-		}
-		return Weights(f).change(c)
 	}}
 }
 
@@ -381,7 +343,7 @@ func Method(name string) Option {
 		switch {
 		case slices.ContainsFunc(Methods(), func(m MethodInfo) bool { return m.Name == name }):
 		case slices.Contains(weights.Names(), name):
-			return fmt.Errorf("restore: method %q: %w; there is: %s", name, ErrNoWeights, ready())
+			return fmt.Errorf("restore: method %q: %w; there is: %s", name, errNoWeights, ready())
 		default:
 			return fmt.Errorf("restore: %w %q, there is: %s", ErrMethod, name, ready())
 		}

@@ -47,9 +47,12 @@ type NoiseReport struct {
 	Impulses float64
 	// Clipped is the share of samples that Deblur takes to be clipped at white. They are no data.
 	Clipped float64
-	// Shadows is about the curves with which Denoise brightens shadows; nil if it does not. The certificate is of
-	// what comes before them.
-	Shadows *ShadowReport
+	// ShadowsRaised is the most that the curves with which Denoise brightens shadows added to a sample; 0 without
+	// curves. The certificate does not cover them.
+	ShadowsRaised float64
+	// ShadowSlope is the greatest slope of these curves, 1 to 1.5, or 0 without curves. They move two images that
+	// the denoiser leaves at a distance d to a distance of at most ShadowSlope·d.
+	ShadowSlope float64
 }
 
 // NetworkReport says how a network was used. It is zero without one.
@@ -98,23 +101,13 @@ type GuideReport struct {
 	Multiplications float64
 }
 
-// ShadowReport is about the curves that have mended the shadows of a photograph, a function of each
-// sample alone.
-type ShadowReport struct {
-	// Raised is the most that was added to a sample, in units of the full intensity range.
-	Raised float64
-	// Slope is the greatest slope of a curve, 1 to 1.5: two images that the denoiser leaves so far apart, with
-	// these curves, are at most Slope times as far apart in the end.
-	Slope float64
-}
-
 // reportOf makes the report of a call.
 func reportOf(o *outcome.Report) *Report {
 	r := &Report{
 		Method: o.Method, Unchanged: o.Unchanged, Doubts: o.Doubts, Averagedness: o.Averagedness, Certified: o.Certified, Weight: o.Weight,
 		Noise: NoiseReport{
 			Sigma: o.Noise.Sigma, Given: o.Noise.Given, Disturbance: o.Noise.Disturbance, Impulses: o.Noise.Impulses, Clipped: o.Noise.Clipped,
-			Shadows: (*ShadowReport)(o.Noise.Shadows),
+			ShadowsRaised: o.Noise.ShadowsRaised, ShadowSlope: o.Noise.ShadowSlope,
 		},
 		Network: NetworkReport{
 			Certificate: o.Network.Certificate, Level: o.Network.Level, Rescaling: o.Network.Rescaling, Adaptation: o.Network.Adaptation,

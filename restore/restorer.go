@@ -19,7 +19,7 @@ var ErrClosed = errors.New("restore: the restorer is closed")
 
 // Restorer does what the functions Denoise, Deblur, Inpaint, Upscale, Solve and Check do, and keeps
 // between calls what takes time to make: the device, and the networks, each of which is loaded in
-// the first call that needs it. A network that a call itself is given (Weights, WeightsFile) is
+// the first call that needs it. A network that a call itself is given (Weights) is
 // loaded for that call alone. It is safe for concurrent use.
 type Restorer struct {
 	defaults request

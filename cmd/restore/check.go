@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/restore"
@@ -168,7 +169,7 @@ Exit status 1: something was contradicted, or nothing is proven.`),
 		bar.show(0, 0)
 		defer bar.clear()
 		opts = append(opts, restore.Device(dev), restore.Boundary(boundaryOf(boundary)),
-			restore.Progress(func(p restore.ProgressReport) error {
+			restore.Progress(func(p backend.Progress) error {
 				bar.show(p.Fraction, p.Residual)
 				return ctx.Err()
 			}))

@@ -402,7 +402,7 @@ func (r *comparison) seed(index int) uint64 { return r.flags.seed + uint64(index
 func (r *comparison) measure(ctx context.Context, k *contender, d degraded, sigma float64) (*restore.Planar, score, error) {
 	began := time.Now()
 	out, err := r.restore(ctx, d, sigma, append([]restore.Option{
-		restore.Progress(func(p restore.ProgressReport) error {
+		restore.Progress(func(p backend.Progress) error {
 			r.bar.show((float64(r.done)+p.Fraction)/float64(r.parts), 0)
 			return ctx.Err()
 		}),
