@@ -56,7 +56,8 @@ func EstimateNoise(img image.Image) (NoiseEstimate, error) {
 	return *estimateOf(e), err
 }
 
-// Part returns the estimate of a part of the image that the estimate is of.
+// Part returns the estimate of a part of the image that the estimate is of. A part may be larger: beyond
+// the image the levels of the nearest squares hold.
 func (e NoiseEstimate) Part(r image.Rectangle) NoiseEstimate {
 	for k, m := range e.levels {
 		if m == nil {
