@@ -20,20 +20,19 @@ var errNoWeights = errors.New("the method is a network whose weights this progra
 type MethodInfo struct {
 	Name        string
 	Description string
-	// Certified: a proof of averagedness, or of nonexpansiveness, comes with it. That of
-	// a network is made of its weights, and verified when they are loaded, or by the
-	// library's tests for those that are embedded.
+	// Certified reports that a proof of averagedness or nonexpansiveness comes with the method. The proof for a
+	// network is computed from its weights. It is verified when they are loaded, or for embedded weights by the
+	// library's tests.
 	Certified bool
-	// Embedded: it is a network whose weights are part of the library (weights.Open).
+	// Embedded reports that the method is a network whose weights are part of the program (weights.Open).
 	Embedded bool
-	// NeedsWeights: a weight file must be given (Weights, Network).
+	// NeedsWeights reports that a weight file must be given (Weights, Network).
 	NeedsWeights bool
 }
 
-// Methods returns the methods that this build has: the embedded networks that have a name
-// of their own, "general", "strict", "guided", "original", "camera", "deblur", "fast"
-// and "small"; "tv", total variation; and the networks that have the names of their
-// integrators (rungekutta.Integrators), and "dncnn", whose weights are embedded or must be given.
+// Methods returns the methods of this program, in this order: the embedded ones of "general", "strict", "guided",
+// "original", "camera", "deblur", "fast" and "small"; "tv", total variation; and the networks named after their
+// integrators (rungekutta.Integrators) and "dncnn", whose weights are embedded or must be given.
 func Methods() []MethodInfo { return methodsWith(weights.Embedded()) }
 
 // methodsWith returns the methods of a build with the given weights.
