@@ -171,7 +171,6 @@ func TestOptionsBelongToTasks(t *testing.T) {
 		{restore.StepSize(0.5), "StepSize", all[1:]},
 		{restore.Contraction(0.5), "Contraction", all[1:4]},
 		{restore.Boundary(deblur.Zero), "Boundary", all[1:]},
-		{restore.Start(restore.StartImage), "Start", []string{"Deblur"}},
 		{restore.Kernel(k), "Kernel", []string{"Inpaint", "Upscale"}},
 		{restore.Antialias(upscale.Area), "Antialias", []string{"Upscale"}},
 		{restore.Threads(1), "Threads", nil},
