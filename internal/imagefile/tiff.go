@@ -86,6 +86,7 @@ type tiffDecoder struct {
 	float          bool
 	signed         bool // integers that are kept as floats, as counts are
 	photometric    uint32
+	guessed        bool // for the file does not say it
 	compression    uint32
 	predictor      uint32
 	lowBitFirst    bool
@@ -167,6 +168,9 @@ func decodeTIFF(src source, opt ReadOptions) (*Image, error) {
 	if further > 0 {
 		m.warn("channels besides colour and alpha are dropped: %d", further)
 	}
+	if d.guessed {
+		m.warn("no colour model is stated: its three samples are taken for RGB")
+	}
 	if next != 0 {
 		m.warn("only the first of several pages is read")
 	}
@@ -219,8 +223,8 @@ func (d *tiffDecoder) readSampleLayout() error {
 	if samples < 1 || samples > maxSamples {
 		return unsupportedTIFF("%d samples per pixel (1 to %d are read)", samples, maxSamples)
 	}
-	if _, stated := find(d.fields, tagPhotometric); !stated && samples >= 3 {
-		d.photometric = photometricRGB // as other programs take it
+	if _, stated := find(d.fields, tagPhotometric); !stated && samples == 3 {
+		d.photometric, d.guessed = photometricRGB, true
 	}
 	if d.oldJPEG() && d.photometric != photometricBlackIsZero && (samples == 1 || samples == 3) {
 		d.photometric, samples = photometricYCbCr, 3 // whatever writers say

@@ -50,7 +50,7 @@ func TestThreeSamplesWithoutAColourModel(t *testing.T) {
 	tags.longs(tagStripOffsets, 8)
 	file := append([]byte("II*\x00\x38\x00\x00\x00"), raw...)
 	m := decode(t, append(file, appendDirectory(nil, uint32(len(file)), tags.order, tags.nodes)...))
-	require.Equal(t, 3, m.Channels)
+	require.Equal(t, []string{"no colour model is stated: its three samples are taken for RGB"}, m.Warnings)
 	require.Equal(t, unit8[raw[4]], m.Plane(1)[1])
 }
 
