@@ -1,6 +1,8 @@
 package vulkan
 
 import (
+	"errors"
+
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/devicekit"
 )
@@ -152,7 +154,18 @@ func (g *gpu) FreeFilter(f *filter) { g.Free(f.data) }
 func (g *gpu) Convolve(dst, src array, f *filter, end devicekit.ConvEnd[memory]) error {
 	c := convolution{bank: &f.forward, src: planesOf(src), channels: src.Shape.C, images: src.Shape.N, height: src.Shape.H, width: src.Shape.W,
 		region: src.Shape.Whole(), outputs: dst.Shape.C, dst: planesOf(dst), bias: end.Bias, slope: slope(end.Activation)}
-	return g.convolve(&c)
+	run := func() error { return g.convolve(&c) }
+	if g.due.convolution {
+		g.due.convolution = false
+		return g.compareConvolution(dst, src, f, nil, run, func(host backend.Device, to, from backend.Buffer, own backend.Filter, h *hostCopies) error {
+			e := backend.ConvEnd{Activation: end.Activation}
+			if end.Bias != nil {
+				e.Bias = h.copy(*end.Bias, end.Bias.Shape.Whole())
+			}
+			return errors.Join(h.err, host.Convolve(to, from, own, e))
+		})
+	}
+	return run()
 }
 
 // ConvolveAdjoint implements devicekit.Kernels.
@@ -169,7 +182,18 @@ func (g *gpu) addAdjoint(dst, start, src array, f *filter, beta, scale float32) 
 	c := convolution{bank: &f.adjoint, src: planesOf(src), channels: src.Shape.C, images: src.Shape.N, height: src.Shape.H, width: src.Shape.W,
 		region: src.Shape.Whole(), outputs: dst.Shape.C, dst: planesOf(dst),
 		adds: true, start: planesOf(start), known: start.Shape.C, beta: beta, scale: scale}
-	return g.convolve(&c)
+	run := func() error { return g.convolve(&c) }
+	if g.due.adjoint {
+		g.due.adjoint = false
+		before := &start
+		if beta == 0 {
+			before = nil
+		}
+		return g.compareConvolution(dst, src, f, before, run, func(host backend.Device, to, from backend.Buffer, own backend.Filter, _ *hostCopies) error {
+			return host.ConvolveAdjoint(to, from, own, beta, scale)
+		})
+	}
+	return run()
 }
 
 // slope is that of an activation on the negative side.

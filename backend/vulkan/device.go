@@ -58,13 +58,15 @@ type gpu struct {
 	pool   *pool
 	stream *stream
 	fault  error // the first; nothing works after it
-	// due: an image was uploaded, and no tile of what was made of it has been compared.
-	due  bool
-	host backend.Device // what results are compared with, nil before the first
+	due    due
+	host   backend.Device // what results are compared with, nil before the first
 	// worked: a kernel has run since the canary was heard.
 	worked bool
 	canary *canary
 }
+
+// due says of what no tile has been compared since an image was uploaded.
+type due struct{ flow, convolution, adjoint, variation bool }
 
 // Open opens the device with this number of Devices, and compares it with the processor. Its error is a
 // *Fault if the device or its driver does not work, and wraps backend.ErrUnsupported if the device lacks what

@@ -27,8 +27,8 @@ func (g *gpu) GradientFlow(ctx context.Context, dst, src array, region backend.R
 	if err := f.run(ctx, dst, src); err != nil {
 		return err
 	}
-	if g.due {
-		g.due = false
+	if g.due.flow {
+		g.due.flow = false
 		return g.compareTile(ctx, dst, src, region, steps)
 	}
 	return nil
