@@ -309,7 +309,7 @@ const (
 	darkest   = 0.25 / 255
 )
 
-// meter returns what is told work done, in samples that a step was made for.
+// meter returns the function that reports work done, in samples of each step.
 func meter(progress backend.ProgressFunc, h, w int) func(float64) error {
 	if progress == nil {
 		return func(float64) error { return nil }
