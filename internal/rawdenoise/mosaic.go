@@ -18,40 +18,50 @@ var shares = [phases]struct{ light, colour float32 }{{.45, .3}, {.8, .4}}
 func (s *stabilised) denoiseMosaic(ctx context.Context, d Denoisers) error {
 	sigma := 1 / s.span
 	pattern := demosaic.Pattern{uint8(s.Pattern[0][0]), uint8(s.Pattern[0][1]), uint8(s.Pattern[1][0]), uint8(s.Pattern[1][1])}
-	var squares [phases][]float32
-	for phase := range squares {
-		q := newQuads(s.Height, s.Width, pattern, phase)
-		var err error
-		if squares[phase], err = d.White(ctx, Picture{q.width, q.height, 3, q.colours(s.pix)}, sigma); err != nil {
-			return err
-		}
-	}
-	gains, green := s.balance()
-	gainSquares := 0. // of the gains of four pixels
-	for i := range s.pix {
-		s.pix[i] = (s.pix[i]-s.mean)*gains[pattern.At(i/s.Width, i%s.Width)] + green
-	}
-	for _, c := range pattern {
-		gainSquares += float64(gains[c]) * float64(gains[c])
-	}
-	m := demosaic.New(s.Height, s.Width, pattern)
-	m.Fill(s.pix)
-	n := s.Height * s.Width
-	full := make([]float32, 3*n)
-	m.Planes(full, demosaic.HamiltonAdams, make([]float32, len(m.V)))
-	m = nil // its memory is that of the picture
-	full, err := d.Demosaicked(ctx, Picture{s.Width, s.Height, 3, full}, sigma*math.Sqrt(gainSquares/4))
+	// What takes most memory comes first.
+	out, err := s.denoiseDemosaicked(ctx, d.Demosaicked, pattern, sigma)
 	if err != nil {
 		return err
 	}
-	for i := range s.pix {
-		c := pattern.At(i/s.Width, i%s.Width)
-		s.pix[i] = (full[c*n+i]-green)/gains[c] + s.mean
-	}
 	for phase := phases - 1; phase >= 0; phase-- {
-		newQuads(s.Height, s.Width, pattern, phase).mix(s.pix, squares[phase], shares[phase].light, shares[phase].colour)
+		q := newQuads(s.Height, s.Width, pattern, phase)
+		squares, err := d.White(ctx, Picture{q.width, q.height, 3, q.colours(s.pix)}, sigma)
+		if err != nil {
+			return err
+		}
+		q.mix(out, squares, shares[phase].light, shares[phase].colour)
 	}
+	s.pix = out
 	return nil
+}
+
+// denoiseDemosaicked returns the mosaic after it was balanced, demosaicked and denoised.
+func (s *stabilised) denoiseDemosaicked(ctx context.Context, denoise Denoiser, pattern demosaic.Pattern, sigma float64) ([]float32, error) {
+	gains, green := s.balance()
+	gainSquares := 0. // of the gains of four pixels
+	for _, c := range pattern {
+		gainSquares += float64(gains[c]) * float64(gains[c])
+	}
+	n := s.Height * s.Width
+	mosaic := make([]float32, n)
+	for i := range mosaic {
+		mosaic[i] = (s.pix[i]-s.mean)*gains[pattern.At(i/s.Width, i%s.Width)] + green
+	}
+	m := demosaic.New(s.Height, s.Width, pattern)
+	m.Fill(mosaic)
+	full := make([]float32, 3*n)
+	m.Planes(full, demosaic.HamiltonAdams, make([]float32, len(m.V)))
+	m, mosaic = nil, nil // their memory is that of the picture
+	full, err := denoise(ctx, Picture{s.Width, s.Height, 3, full}, sigma*math.Sqrt(gainSquares/4))
+	if err != nil {
+		return nil, err
+	}
+	mosaic = make([]float32, n)
+	for i := range mosaic {
+		c := pattern.At(i/s.Width, i%s.Width)
+		mosaic[i] = (full[c*n+i]-green)/gains[c] + s.mean
+	}
+	return mosaic, nil
 }
 
 // balance returns the mean of green, and gains that, about the means, give the other colours the same without their shift: edges

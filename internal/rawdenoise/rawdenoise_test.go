@@ -92,15 +92,15 @@ func TestMeans(t *testing.T) {
 		for _, p := range white {
 			require.Len(t, p.Pix, p.Width*p.Height*p.Channels)
 			for k := range p.Channels {
-				require.InEpsilon(t, sigmas[0], deviation(p.Pix[k*p.Width*p.Height:(k+1)*p.Width*p.Height]), .15)
+				require.InEpsilon(t, sigmas[len(sigmas)-1], deviation(p.Pix[k*p.Width*p.Height:(k+1)*p.Width*p.Height]), .15)
 			}
 		}
 		if c.demosaicked == 0 {
 			require.Len(t, slices.Compact(sigmas), 1)
 		} else { // red and blue, darker than green, are brightened for it, by at most 2
-			require.Equal(t, sigmas[0], sigmas[1])
-			require.Greater(t, sigmas[2], sigmas[0])
-			require.Less(t, sigmas[2], 2*sigmas[0])
+			require.Equal(t, sigmas[1], sigmas[2])
+			require.Greater(t, sigmas[0], sigmas[1])
+			require.Less(t, sigmas[0], 2*sigmas[1])
 		}
 		require.False(t, report.Claimed)
 		for i, l := range report.Noise {
