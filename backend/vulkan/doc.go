@@ -12,9 +12,9 @@
 // # Precision and equality of bits
 //
 // All is computed in float32. Sums of Reduce are in float64, on the host if the GPU has none. On one GPU and
-// driver an operation has the same bits each time. Every pixel of a convolution is computed by the same
-// operations, so ConvolutionGrid is 1. Nothing is proven about the rounding: drivers may flush subnormal
-// numbers, and fuse products with sums.
+// driver an operation has the same bits each time. 3×3 convolutions between more than eight channels are
+// computed by Winograd's F(2×2, 3×3), so ConvolutionGrid is 2. Nothing is proven about the rounding: drivers may
+// flush subnormal numbers, and fuse products with sums.
 //
 // # Memory
 //

@@ -300,7 +300,7 @@ func noiseOfGrey(channels int) float64 {
 	return math.Sqrt(square)
 }
 
-// What is brighter or darker is taken to be clipped.
+// Brighter and darker samples count as clipped.
 const (
 	Brightest = 1 - 1.5/255
 	darkest   = 0.25 / 255

@@ -151,7 +151,7 @@ func brokenFiles(t testing.TB) []struct {
 		{"TIFF: 9 samples", tiffOf(nil, map[uint16]uint32{tagSamplesPerPixel: 9}), ErrUnsupported, "9 samples"},
 		{"TIFF: Lab of floats", tiffOf(nil, map[uint16]uint32{tagPhotometric: 8, tagSampleFormat: 3, tagBitsPerSample: 32}), ErrUnsupported, "CIELab of 32 bits"},
 		{"TIFF: SGI luma", tiffOf(nil, map[uint16]uint32{tagPhotometric: 32844, tagSampleFormat: 2}), ErrUnsupported, "(LogL) (save it as RGB)"},
-		{"TIFF: old JPEG", tiffOf(nil, map[uint16]uint32{tagCompression: 6}), ErrUnsupported, "compression 6 (old JPEG) (save it with LZW, deflate or none)"},
+		{"TIFF: old JPEG of nothing", tiffOf(nil, map[uint16]uint32{tagCompression: 6}), ErrMalformed, "ends early"},
 		{"TIFF: not JPEG", tiffOf(make([]byte, 16), map[uint16]uint32{tagCompression: compressionJPEG}), ErrMalformed, "a strip or tile is not JPEG"},
 		{"TIFF: JPEG of another size", tiffOf(file("gray.jpg"), map[uint16]uint32{tagCompression: compressionJPEG, tagImageWidth: 24, tagImageLength: 17, tagRowsPerStrip: 17}), ErrMalformed, "JPEG of 23×17 in a strip or tile of 24×17"},
 		{"TIFF: JPEG of other components", tiffOf(file("s420.jpg"), map[uint16]uint32{tagCompression: compressionJPEG, tagImageWidth: 23, tagImageLength: 17, tagRowsPerStrip: 17}), ErrMalformed, "3 components where there are 1 samples"},

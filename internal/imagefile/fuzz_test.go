@@ -124,6 +124,10 @@ func FuzzTIFF(f *testing.F) {
 		signed, _ := signedTIFF(bits)
 		f.Add(signed)
 	}
+	_, old := oldJPEGFiles(f)
+	for _, file := range old {
+		f.Add(file)
+	}
 	f.Fuzz(checkDecode)
 }
 

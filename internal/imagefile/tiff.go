@@ -92,6 +92,7 @@ type tiffDecoder struct {
 	palette        [3][]float32
 	options        uint32 // of CCITT compression
 	jpegTables     []byte
+	old            oldJPEG
 	chroma         chromaShare
 	blockW, blockH int
 	tiled          bool
@@ -236,6 +237,9 @@ func (d *tiffDecoder) readSampleLayout() error {
 	}
 	if samples < 1 || samples > 5 {
 		return unsupportedTIFF("%d samples per pixel (1 to 5 are read)", samples)
+	}
+	if d.oldJPEG() && d.photometric != photometricBlackIsZero && (samples == 1 || samples == 3) {
+		d.photometric, samples = photometricYCbCr, 3 // whatever writers say
 	}
 	d.samples = int(samples)
 	d.planar = planar == 2

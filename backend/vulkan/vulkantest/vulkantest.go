@@ -45,3 +45,13 @@ func Failing(name string, after int64, code Code, run func()) {
 	defer driver.Fail(nil)
 	run()
 }
+
+// FailingOnce runs something while the call number at of a function, counted from 0, is left out.
+func FailingOnce(name string, at int64, run func()) {
+	var calls atomic.Int64
+	driver.Fail(func(function string) (int32, bool) {
+		return 0, function == name && calls.Add(1) == at+1
+	})
+	defer driver.Fail(nil)
+	run()
+}
