@@ -11,8 +11,9 @@
 #   restore      restore denoise and deblur against the processor: PSNR above 80 dB
 #   race         the Euler network on one picture of 481×321, forward, in float32, with each kind of kernels
 #   guided       `guided` on a photograph of 12 megapixels, and the same on the processor
-#   operations   the speed of what `guided` is made of, with each kind of kernels
 #   compliance   every operation of the backend against float64
+#   operations   the speed of what `guided` is made of, with each kind of kernels
+#   program      restore denoise of a file of 12 megapixels, by the processor and by the card
 #   rest         bits, bands, memory, products of all numbers
 #   faults       a fault in each call of the driver
 #
@@ -26,7 +27,7 @@
 #   TOTAL        seconds that all parts may take        default 150
 set -uo pipefail
 
-all='driver restore race guided operations compliance rest faults'
+all='driver restore race guided compliance operations program rest faults'
 here=$(cd "$(dirname "$0")" && pwd)
 mode=${1:-} at=${2:-}
 case $mode/$# in
@@ -172,6 +173,9 @@ part() {
   devices
   # What the loader says where it finds no GPU.
   if [ "$mode" = race ] && ! hardware >/dev/null; then VK_LOADER_DEBUG=error,warn,driver timeout 30 ./restore info 2>&1 | head -80; fi
+  begun=$(date +%s%3N)
+  devices >/dev/null
+  echo "restore info: $(($(date +%s%3N) - begun)) ms"
   nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm,power.limit --format=csv,noheader 2>/dev/null
   sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sort | uniq -c
 } | tee results/machine.txt >&2
@@ -189,15 +193,25 @@ race() {
 }
 guided() { ./gpurace -device vulkan -photograph "$photograph"; }
 operations() { each ./gpurace -operations -photograph "$photograph" -repetitions "$((repetitions / 5 + 1))"; }
-export -f each race guided operations
+program() {
+  local device
+  { printf 'P6\n%s %s\n255\n' "${photograph%x*}" "${photograph#*x}" && head -c "$((3 * ${photograph/x/*}))" /dev/urandom; } >photograph.ppm || return 1
+  for device in cpu vulkan vulkan; do
+    echo "$device:"
+    time ./restore denoise --sigma 0.1 --backend "$device" --force -o "$device.ppm" photograph.ppm || return 1
+  done
+  ./restore compare cpu.ppm vulkan.ppm
+}
+export -f each race guided operations program
 export repetitions height width photograph kernels
 
 part driver ./driver.test -test.v
 part restore ./restore.test -test.v -test.run 'VulkanInInfo|VulkanAgrees|Races'
 part race bash -c race
 part guided bash -c guided
-part operations bash -c operations
 part compliance ./vulkan.test -test.v -test.run '^TestCompliance$'
+part operations bash -c operations
+part program bash -c program
 part rest ./vulkan.test -test.v -test.skip '^TestCompliance$|Faults|Wrong'
 part faults ./vulkan.test -test.v -test.run 'Faults|Wrong'
 
