@@ -26,7 +26,7 @@ type RawReport struct {
 // DenoiseRaw removes noise from the image of a raw photograph, where it is as the sensor made it. The noise is measured in
 // each colour, as a variance that grows with the light, and made white by the generalised Anscombe transform and its
 // exact unbiased inverse (Mäkitalo and Foi 2013). Between the two, a mosaic is denoised in squares of two by two pixels by "guided",
-// and demosaicked by "camera", and the result is the mean; LinearRaw is denoised as a picture. Method or weights that are given
+// and demosaicked by "camera", and the result is a mean of both; LinearRaw is denoised as a picture. Method or weights that are given
 // take the place of both, and CoarseNetwork that of "camera".
 //
 // Local means of each colour are kept. Saturated pixels stay as they are. An image in which no noise is found comes back as
@@ -49,8 +49,8 @@ func DenoiseRaw(ctx context.Context, img *raw.Image, options ...Option) (*raw.Im
 // Demosaicking colours noise. What a network is told is this much of the standard deviation of a sample: of "camera", which has learned
 // such noise, and of others. By measurement on simulated raw images from ISO 400 to 25600.
 const (
-	demosaickedCamera = 1.25
-	demosaickedOther  = 2
+	demosaickedCamera = 1.65
+	demosaickedOther  = 1.75
 )
 
 // squaresShare is about how much of the time of DenoiseRaw the squares of a mosaic take.

@@ -26,6 +26,7 @@ const (
 	tagTileLength      = 323
 	tagTileOffsets     = 324
 	tagTileByteCounts  = 325
+	tagSubIFDs         = 330
 	tagExtraSamples    = 338
 	tagSampleFormat    = 339
 	tagJPEGTables      = 347
@@ -47,6 +48,8 @@ const (
 	photometricYCbCr       = 6
 	photometricCIELab      = 8
 	photometricICCLab      = 9
+	photometricMosaic      = 32803 // "CFA" in TIFF/EP (ISO 12234-2)
+	photometricLinearRaw   = 34892
 
 	predictorNone       = 1
 	predictorHorizontal = 2
@@ -65,7 +68,7 @@ const (
 // colourModels names those that are not read.
 var colourModels = map[uint32]string{
 	4: "transparency mask", 10: "ITU Lab",
-	32803: "colour filter array of a raw photograph", 32844: "LogL", 32845: "LogLuv", 34892: "linear raw",
+	photometricMosaic: "colour filter array of a raw photograph", 32844: "LogL", 32845: "LogLuv", photometricLinearRaw: "linear raw",
 }
 
 // tiffDecoder reads the samples of the first directory. x/image/tiff has no grey
@@ -96,6 +99,33 @@ type tiffDecoder struct {
 	counts         []int64
 }
 
+// maxSubIFDs is how many subdirectories are looked at.
+const maxSubIFDs = 16
+
+// hasMosaic tells whether a file is a raw photograph in a format of its camera's maker that is a TIFF: CR2 and IIQ, which have a
+// mark after the header, or NEF, ARW, SRW and others, whose mosaic is in a subdirectory. Their first picture is a small preview.
+func (t tiffTree) hasMosaic(first int64, fields []field) bool {
+	if mark, err := t.src.bytes(8, 8); err == nil && (string(mark[:2]) == "CR" && first == 16 || string(mark[:4]) == "IIII" && string(mark[5:]) == "waR") {
+		return true
+	}
+	f, _ := find(fields, tagSubIFDs)
+	f.count, f.size = min(f.count, maxSubIFDs), min(f.size, maxSubIFDs*typeSizes[typeLong8])
+	offsets, err := t.uints(f)
+	if err != nil {
+		return false // There is none, or it leads nowhere.
+	}
+	for _, offset := range offsets {
+		sub, _, err := t.directory(offset)
+		if err != nil {
+			continue
+		}
+		if model, err := t.uint(sub, tagPhotometric, 0); err == nil && (model == photometricMosaic || model == photometricLinearRaw) {
+			return true
+		}
+	}
+	return false
+}
+
 func decodeTIFF(src source, opt ReadOptions) (*Image, error) {
 	t, first, err := openTree(src)
 	if err != nil {
@@ -107,6 +137,9 @@ func decodeTIFF(src source, opt ReadOptions) (*Image, error) {
 	}
 	if _, found := find(fields, tagDNGVersion); found {
 		return nil, ErrRaw // What stands in the first directory of most is a preview.
+	}
+	if t.hasMosaic(first, fields) {
+		return nil, errMakersRaw
 	}
 	d := &tiffDecoder{tiffTree: t, fields: fields}
 	if err := d.readSize(opt); err != nil {
