@@ -64,7 +64,7 @@ void main() {
                 [[unroll]] for (uint j = 0; j < PIXELS + SIZE - 1; j++) v[j] = patch_[at + r * PITCH + j];
                 [[unroll]] for (uint s = 0; s < SIZE; s++) {
                     vec4 wa = taps[w + (r * SIZE + s) * VECTORS], wb = taps[w + (r * SIZE + s) * VECTORS + 1];
-                    [[unroll]] for (uint j = 0; j < PIXELS; j++) a[j] += wa * v[j + s], b[j] += wb * v[j + s];
+                    [[unroll]] for (uint j = 0; j < PIXELS; j++) a[j] = fma(wa, vec4(v[j + s]), a[j]), b[j] = fma(wb, vec4(v[j + s]), b[j]);
                 }
             }
         }

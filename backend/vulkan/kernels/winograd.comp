@@ -99,8 +99,8 @@ void main() {
             vec4 v0 = shared_[v], v1 = shared_[v + 1], ua = shared_[u], ub = shared_[u + 1];
             v += 16 * (TILES / 4), u += 16 * (OUTPUTS / 4);
             [[unroll]] for (uint j = 0; j < 4; j++) {
-                a[j] += v0[j] * ua, b[j] += v0[j] * ub;
-                a[j + 4] += v1[j] * ua, b[j + 4] += v1[j] * ub;
+                a[j] = fma(vec4(v0[j]), ua, a[j]), b[j] = fma(vec4(v0[j]), ub, b[j]);
+                a[j + 4] = fma(vec4(v1[j]), ua, a[j + 4]), b[j + 4] = fma(vec4(v1[j]), ub, b[j + 4]);
             }
         }
     }
@@ -127,9 +127,9 @@ void main() {
                 [[unroll]] for (uint q = 0; q < 3; q++) {
                     uint from = (q == 1 ? odd : even) + (4 * r + q) * POINT;
                     vec4 m = shared_[from], n = shared_[from + SLOTS];
-                    f += q == 0 ? m : sign_x * m, s += q == 0 ? n : sign_x * n;
+                    f = fma(vec4(q == 0 ? 1.0 : sign_x), m, f), s = fma(vec4(q == 0 ? 1.0 : sign_x), n, s);
                 }
-                first += r == 0 ? f : sign_y * f, second += r == 0 ? s : sign_y * s;
+                first = fma(vec4(r == 0 ? 1.0 : sign_y), f, first), second = fma(vec4(r == 0 ? 1.0 : sign_y), s, second);
             }
             uint y = top + 2 * line + up - odd_y, x = left + 2 * (j + in_row) + aside - odd_x; // huge where negative
             if (y < rows && x < columns) finish(first, second, group + 8 * eight, y, x);
