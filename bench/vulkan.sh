@@ -9,10 +9,10 @@
 #
 #   driver       the tests of the driver's binding
 #   restore      restore denoise and deblur against the processor: PSNR above 80 dB
-#   race         the Euler network on one picture of 481×321, forward, in float32, with each kind of kernels
+#   race         the Euler network on one picture of 481×321, forward, in float32
 #   guided       `guided` on a photograph of 12 megapixels, and the same on the processor
 #   compliance   every operation of the backend against float64
-#   operations   the speed of what `guided` is made of, with each kind of kernels
+#   operations   the speed of what `guided` is made of
 #   program      restore denoise of a file of 12 megapixels, by the processor and by the card
 #   rest         bits, bands, memory, products of all numbers
 #   faults       a fault in each call of the driver
@@ -21,7 +21,6 @@
 #
 #   PARTS        which of the above                     default: all
 #   OUT          folder for the results                 default: that of the parts
-#   KERNELS      kinds of 3×3 convolutions               default: winograd wide direct widedirect
 #   REPETITIONS  timed passes of the race               default 50
 #   LIMIT        seconds that a part may take           default 60
 #   TOTAL        seconds that all parts may take        default 150
@@ -133,7 +132,8 @@ wanted() {
   for part in ${PARTS:-$all}; do [ "$part" = "$1" ] && return 0; done
   return 1
 }
-# keep makes the file that is to be read: tables and failures, and of tests that pass the number.
+# keep makes the file that is to be read: tables, the names of tests that failed and what they said, and of
+# tests that pass or are skipped the number.
 keep() {
   local f
   {
@@ -143,9 +143,10 @@ keep() {
       echo "== $f: $(cat "results/$f.status")"
       if grep -qE '^ *--- (PASS|FAIL|SKIP)' "results/$f.txt"; then
         echo "$(grep -cE '^ *--- PASS' "results/$f.txt") passed, $(grep -cE '^ *--- FAIL' "results/$f.txt") failed, $(grep -cE '^ *--- SKIP' "results/$f.txt") skipped"
+        grep -E '^ *--- FAIL' "results/$f.txt" | cut -c1-160
         grep -E '^--- PASS| dB$' "results/$f.txt" | cut -c1-160 | head -40
       fi
-      grep -vE '^ *(=== |--- PASS|PASS)| dB$' "results/$f.txt" | cut -c1-300 | tail -120
+      grep -vE '^ *(=== |--- |PASS)| dB$' "results/$f.txt" | cut -c1-300 | head -120
     done
   } | head -c 200000 >"$out/vulkan-results.txt"
 }
@@ -180,19 +181,12 @@ part() {
   sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sort | uniq -c
 } | tee results/machine.txt >&2
 
-kernels=${KERNELS:-winograd wide direct widedirect}
-# each COMMAND… runs it with each kind of kernels; where one fails the others go on.
-each() {
-  local kind status=0
-  for kind in $kernels; do "$@" -device vulkan -kernels "$kind" || status=1; done
-  return $status
-}
 race() {
   mkdir -p pictures && ./netrace prepare -folder pictures -pictures 1 -height "$height" -width "$width" &&
-    each ./gpurace -folder pictures -repetitions "$repetitions"
+    ./gpurace -device vulkan -folder pictures -repetitions "$repetitions"
 }
 guided() { ./gpurace -device vulkan -photograph "$photograph"; }
-operations() { each ./gpurace -operations -photograph "$photograph" -repetitions "$((repetitions / 5 + 1))"; }
+operations() { ./gpurace -device vulkan -operations -photograph "$photograph" -repetitions "$((repetitions / 5 + 1))"; }
 program() {
   local device
   { printf 'P6\n%s %s\n255\n' "${photograph%x*}" "${photograph#*x}" && head -c "$((3 * ${photograph/x/*}))" /dev/urandom; } >photograph.ppm || return 1
@@ -202,8 +196,8 @@ program() {
   done
   ./restore compare cpu.ppm vulkan.ppm
 }
-export -f each race guided operations program
-export repetitions height width photograph kernels
+export -f race guided operations program
+export repetitions height width photograph
 
 part driver ./driver.test -test.v
 part restore ./restore.test -test.v -test.run 'VulkanInInfo|VulkanAgrees|Races'
