@@ -20,8 +20,8 @@ const (
 	kindVirtual, kindProcessor   = 3, 4
 )
 
-// instance is the one of this process, made for the first that asks. It stays: drivers do not free all that
-// an instance takes, and NVIDIA's 580 makes some sixty for a process and no more.
+// instance is the one of this process, made for the first that asks. It stays, because NVIDIA's driver 580
+// refused to make more after some sixty in one process that were destroyed again.
 var instance struct {
 	sync.Mutex
 	handle uintptr
