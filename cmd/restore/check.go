@@ -171,7 +171,7 @@ Exit status 1: something was contradicted, or nothing is proven.`),
 		bar.show(0, 0)
 		defer bar.clear()
 		opts = append(opts, restore.Boundary(boundaryOf(boundary)),
-			restore.Progress(func(p restore.ProgressReport) error {
+			restore.Progress(func(p backend.Progress) error {
 				bar.show(p.Fraction, p.Residual)
 				return ctx.Err()
 			}))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
@@ -80,9 +81,8 @@ reflect are for test data that was made so.
 
 --sigma is the standard deviation of the noise, where 1 is white; by default it is
 estimated. If both the result and an estimate contradict a given --sigma, the first
-run is repeated at the estimated level. Camera noise counts for about twice its level,
-because deblurring amplifies it. If the result for an estimated level is still noisy,
-the first run is repeated for more noise.
+run is repeated at the estimated level. The estimate is of what a photograph holds at
+frequencies that the kernel removes.
 
 --preview X,Y,W,H restores a part only, in seconds, and estimates the noise in that
 part. --report FILE.html writes a page to look at.
@@ -213,7 +213,7 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 	}
 	bar := d.app.newProgress(d.app.input)
 	defer bar.clear()
-	few = append(few, d.limit, restore.Progress(func(p restore.ProgressReport) error {
+	few = append(few, d.limit, restore.Progress(func(p backend.Progress) error {
 		bar.show(p.Fraction, 0)
 		return ctx.Err()
 	}))
@@ -238,7 +238,7 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 		switch {
 		case err != nil:
 			return nil, nil, err
-		case e.Kind == restore.NoNoise:
+		case e.Kind == "none":
 			return unchanged(img, &e)
 		}
 	}

@@ -405,7 +405,7 @@ func (r *comparison) seed(index int) uint64 { return r.flags.seed + uint64(index
 func (r *comparison) measure(ctx context.Context, method int, d degraded, sigma float64) (out *restore.Planar, _ score, err error) {
 	began := time.Now()
 	err = r.device.run([]restore.Option{
-		restore.Progress(func(p restore.ProgressReport) error {
+		restore.Progress(func(p backend.Progress) error {
 			r.bar.show((float64(r.done)+p.Fraction)/float64(r.parts), 0)
 			return ctx.Err()
 		}),

@@ -161,7 +161,7 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	var report *restore.Report
 	err = b.failover.run(opts, func(opts []restore.Option) (err error) {
 		out, report, err = asPlanar(r.solve(ctx, img, append([]restore.Option{
-			restore.Progress(func(p restore.ProgressReport) error {
+			restore.Progress(func(p backend.Progress) error {
 				bar.show(p.Fraction, p.Residual)
 				a.page.progress(p)
 				return ctx.Err()
