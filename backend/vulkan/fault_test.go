@@ -63,6 +63,13 @@ func TestFaultsInEveryCall(t *testing.T) {
 	vulkan.Need(t)
 	var want []float32
 	var err error
+	var d *vulkan.Device
+	left := vulkantest.Left(func() { d, err = vulkan.Open(0) })
+	require.NoError(t, err)
+	for _, kind := range []string{"Device", "Memory", "Buffer", "Pipeline", "Fence"} {
+		require.Positive(t, left[kind], kind)
+	}
+	require.NoError(t, d.Close())
 	vulkantest.DestroyInstance()
 	calls := vulkantest.Calls(func() { want, err = restored() })
 	require.NoError(t, err)
@@ -77,7 +84,7 @@ func TestFaultsInEveryCall(t *testing.T) {
 			if name == "vkCreateInstance" || name == "vkEnumerateInstanceExtensionProperties" {
 				vulkantest.DestroyInstance() // they are called once
 			}
-			left := vulkantest.Left(func() {
+			left = vulkantest.Left(func() {
 				vulkantest.Failing(name, fault.after, fault.code, func() { got, err = restored() })
 			})
 			what := fmt.Sprintf("%s after %d calls with %d: %v", name, fault.after, fault.code, err)
