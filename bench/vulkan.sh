@@ -64,8 +64,8 @@ loaders() {
   scratch=$(mktemp -d)
   chmod 755 "$scratch"
   (cd "$scratch" && apt-get download -qq libvulkan1 libx11-6 libxext6 libxcb1 libxau6 libxdmcp6 libbsd0 libmd0) >&2 &&
-    for deb in "$scratch"/*.deb; do dpkg -x "$deb" "$scratch/root" || break; done &&
-    mkdir -p "$1" && cp -a "$scratch"/root/usr/lib/*/*.so.* "$1/"
+    for deb in "$scratch"/*.deb; do dpkg -x "$deb" "$scratch/unpacked" || break; done &&
+    mkdir -p "$1" && cp -a "$scratch"/unpacked/usr/lib/*/*.so.* "$1/"
   local status=$?
   rm -rf "$scratch"
   return $status
