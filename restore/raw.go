@@ -26,7 +26,7 @@ type RawReport struct {
 // DenoiseRaw removes noise from the image of a raw photograph, before any development. It measures in each colour how
 // the variance grows with the light. The generalised Anscombe transform makes that noise white, and its exact
 // unbiased inverse follows the denoising (Mäkitalo and Foi 2013). A mosaic is denoised twice, in squares of 2×2
-// pixels by "guided" and demosaicked by "camera", and the results are averaged. LinearRaw is denoised like a picture.
+// pixels by "guided" and demosaicked by "camera", and the result is a mean of both. LinearRaw is denoised like a picture.
 // Method, Weights or Network replace both networks; CoarseNetwork replaces "camera".
 //
 // Local means of each colour are kept. Saturated samples stay as they are. An image without noise is returned
@@ -50,8 +50,8 @@ func DenoiseRaw(ctx context.Context, img *raw.Image, options ...Option) (*raw.Im
 // Demosaicking colours noise. What a network is told is this much of the standard deviation of a sample: of "camera", which has learned
 // such noise, and of others. By measurement on simulated raw images from ISO 400 to 25600.
 const (
-	demosaickedCamera = 1.25
-	demosaickedOther  = 2
+	demosaickedCamera = 1.65
+	demosaickedOther  = 1.75
 )
 
 // squaresShare is about how much of the time of DenoiseRaw the squares of a mosaic take.

@@ -91,11 +91,7 @@ func (d *tiffDecoder) decodeJPEGBlock(i, x, y int) (image.Image, error) {
 func jpegInTIFFError(err error) error {
 	var u jpeg.UnsupportedError
 	if errors.As(err, &u) {
-		what := string(u)
-		if what == "unknown marker" {
-			what = "lossless or arithmetic coding"
-		}
-		return unsupportedTIFF("JPEG compression of a kind that is not read: %s (save it with LZW, deflate or none)", what)
+		return unsupportedTIFF("JPEG compression of a kind that is not read: %s", unreadJPEG(u))
 	}
 	return foreignError(TIFF, err)
 }
