@@ -86,29 +86,27 @@ func TestImageWithoutNoiseIsReturned(t *testing.T) {
 }
 
 // TestTotalVariationIsNonexpansive: with a given noise level two images are never farther apart than before, but for the
-// duality gaps: by strong convexity each result is within √(2·gap) of the proximal map, and a gap is at most the tolerance
-// times the objective at the image, α·TV ≤ α·2·√2·(samples).
+// duality gaps. By strong convexity each result is within √(2·gap) of the proximal map. A gap is at most the relative gap
+// that is reported times the objective at the image, α·TV ≤ α·√2·(samples).
 func TestTotalVariationIsNonexpansive(t *testing.T) {
 	dev := cputest.Open(t)
 	defer dev.Close()
-	const tolerance = 1e-6
 	rapid.Check(t, func(t *rapid.T) {
 		sigma := rapid.Float64Range(0.01, 0.5).Draw(t, "sigma")
 		x, y := picture(t, "x", 1, 8, 9, 1), picture(t, "y", 1, 8, 9, 1)
-		weight := 0.0
+		slack := 0.0
 		apply := func(p *imageplanes.Planes) []float32 {
 			report := &outcome.Report{Noise: outcome.Noise{Sigma: sigma}}
-			out, err := Job{Device: dev, Choice: &networks.Choice{Method: networks.TV}, Strength: 1, Tolerance: tolerance}.
+			out, err := Job{Device: dev, Choice: &networks.Choice{Method: networks.TV}, Strength: 1, Tolerance: 1e-6}.
 				Denoise(context.Background(), p, report)
 			require.NoError(t, err)
 			require.True(t, report.Certified)
-			require.True(t, report.Iteration.Converged)
-			weight = report.Weight
+			slack += math.Sqrt(2 * report.Iteration.Residual * report.Weight * math.Sqrt2 * float64(len(p.Pix)))
 			return out
 		}
-		gap := tolerance * weight * 2 * math.Sqrt2 * float64(len(x.Pix))
 		before, after := distance(x.Pix, y.Pix), distance(apply(x), apply(y))
-		require.LessOrEqual(t, after, before*(1+1e-5)+2*math.Sqrt(2*gap))
+		require.LessOrEqual(t, after, before*(1+1e-5)+slack)
+		require.Less(t, slack, 0.5, "the gaps are small, or this says little")
 	})
 }
 
