@@ -23,21 +23,21 @@ type settings struct {
 // backend.ErrOutOfMemory; 0, the default, means nine tenths of what is free when it is opened.
 func MemoryLimit(bytes int64) Option { return func(s *settings) { s.limit = bytes } }
 
-// Kernels says how 3×3 convolutions between more than eight channels are made. Results differ by rounding.
+// Kernels is the algorithm of 3×3 convolutions between more than eight channels. Results differ by rounding.
 type Kernels uint8
 
 const (
-	// Winograd makes 16 products for 36, in workgroups of 256 threads.
+	// Winograd makes 16 products instead of 36, in workgroups of 256 threads.
 	Winograd Kernels = iota
-	// WideWinograd does so in workgroups of 512, where the device has them, which read filters half as often.
+	// WideWinograd is Winograd in workgroups of 512 threads, if the device has them. They read filters half as often.
 	WideWinograd
 	// Direct makes all products.
 	Direct
-	// WideDirect does so with twice the pixels for a thread.
+	// WideDirect is Direct with twice the pixels for a thread.
 	WideDirect
 )
 
-// UseKernels sets how 3×3 convolutions are made, to compare speeds; the default is Winograd.
+// UseKernels sets the algorithm of 3×3 convolutions, to compare speeds; the default is Winograd.
 func UseKernels(k Kernels) Option { return func(s *settings) { s.convolutions = k } }
 
 // Device is a GPU; it implements backend.Device. It is safe for concurrent use.

@@ -46,7 +46,7 @@ func Failing(name string, after int64, code Code, run func()) {
 	run()
 }
 
-// FailingOnce runs something while the call number at of a function, counted from 0, is left out.
+// FailingOnce runs run while a single call of a function, number at counted from 0, is left out.
 func FailingOnce(name string, at int64, run func()) {
 	var calls atomic.Int64
 	driver.Fail(func(function string) (int32, bool) {
