@@ -5,65 +5,61 @@ import (
 	"github.com/averaged/imaging/denoise/normbound"
 )
 
-// Certificate is what is proven of a denoiser, and from what: the bounds of its
-// convolutions' norms, the steps that follow from them, and the constants of the
-// steps, of their composition and of what wraps it. It prints itself (String), and
-// goes into a weight file as JSON. The zero value proves nothing.
+// Certificate holds what is proven of a denoiser and what that follows from: the bounds of its convolutions' norms,
+// the numbers of steps, and the constants of the steps, of their composition and of the wrappers. String prints it. A
+// weight file stores it as JSON. The zero value proves nothing.
 //
-// A certificate is believed only with the weights: New and Load recompute everything
-// that stands in it.
+// A certificate counts only together with the weights: New and Load compute all of it again.
 type Certificate struct {
 	// Weights is the checksum of the weights, biases, gains and radii (Model.Checksum).
 	Weights string
-	// Integrator is the name of the tableau, and Radius its radius of circle
-	// contractivity, +Inf for rungekutta.BackwardEuler.
+	// Integrator is the name of the tableau. Radius is its radius of circle contractivity, +Inf for
+	// rungekutta.BackwardEuler.
 	Integrator string
 	Radius     float64
 	// Activation is σ, and Lipschitz its constant L.
 	Activation activation.Function
 	Lipschitz  float64
-	// Shuffle is Model.Shuffle, 0 for a network that works on all pixels.
+	// Shuffle is Model.Shuffle, or 0 for a network that works on all pixels.
 	Shuffle int
-	// Sigmas are those of the model. Where there are any, the certificate holds for every
-	// noise level, and Blocks have the norms of the filters without gains.
+	// Sigmas is Model.Sigmas. If it is not empty, the certificate holds for every noise level, and Blocks has the
+	// norms of the filters without gains.
 	Sigmas []float64
 	// Blocks are in the order in which an image passes them.
 	Blocks []BlockCertificate
-	// Uniform and Composition are the constants of all steps together,
-	// UniformComposition and Composition. The smaller one
-	// counts.
+	// Uniform and Composition are the constants of all steps together by the functions UniformComposition and
+	// Composition. The smaller one counts.
 	Uniform, Composition float64
-	// Wrappers are what the network is wrapped into, the innermost first. They are no
-	// part of what a weight file holds.
+	// Wrappers are what the network is wrapped into, the innermost first. A weight file does not hold them.
 	Wrappers []WrapperCertificate
 
-	// Proven tells whether the whole is proven to be Averagedness-averaged (1:
-	// nonexpansive). Where it is not, Reason says why.
+	// Proven reports that the whole is proven to be Averagedness-averaged (1: nonexpansive). Otherwise Reason says
+	// why not.
 	Proven       bool
 	Averagedness float64
 	Reason       string
-	// Origin says who made the certificate: empty, or a line for people, such as that it
-	// was made when a file was loaded that has none. It is not stored.
+	// Origin is a line for people about who made the certificate, for instance that it was made when the file was
+	// loaded, or empty. It is not stored.
 	Origin string
 }
 
-// BlockCertificate is what is proven of one block.
+// BlockCertificate holds what is proven of one block.
 type BlockCertificate struct {
 	// Norm encloses ‖A‖ (normbound.Prove).
 	Norm normbound.Bound
 	// Length is h, Steps the number N of steps.
 	Length float64
 	Steps  int
-	// Averagedness is the constant of one step, 1 for one that is only nonexpansive.
+	// Averagedness is the constant of one step, 1 if it is only nonexpansive.
 	Averagedness float64
 }
 
-// WrapperCertificate is what a wrapper makes of the constant of what it wraps.
+// WrapperCertificate says how a wrapper changes the constant of what it wraps.
 type WrapperCertificate struct {
-	// Name of the wrapper with its argument, such as "relaxed by 0.5".
+	// Name is the name of the wrapper with its argument, such as "relaxed by 0.5".
 	Name string
-	// Theorem that the constant rests on.
+	// Theorem is the theorem from which the constant follows.
 	Theorem string
-	// Averagedness of the result.
+	// Averagedness is the constant of the result.
 	Averagedness float64
 }

@@ -51,9 +51,8 @@ type wrapperJSON struct {
 	Averagedness float64 `json:"averagedness"`
 }
 
-// MarshalJSON returns the one form that UnmarshalJSON accepts, which is what
-// weights.Card.Certificate holds. Numbers that are not finite, but for the radius, are
-// an error.
+// MarshalJSON returns the only form that UnmarshalJSON accepts, which weights.Card.Certificate holds. A number that
+// is not finite is an error, except for the radius.
 func (c Certificate) MarshalJSON() ([]byte, error) {
 	j := certificateJSON{
 		Schema: certificateSchema, Weights: c.Weights, Integrator: c.Integrator,
@@ -74,9 +73,9 @@ func (c Certificate) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON sets c to what MarshalJSON wrote. It is strict: every key in its place,
-// none twice, none unknown, numbers in their shortest form; only white space between
-// them is free. It checks the form alone. Model.Verify checks what it says.
+// UnmarshalJSON sets c to what MarshalJSON wrote. It is strict: every key must be in its place, once, no other key
+// may appear, and numbers must have their shortest form. Only white space is free. It checks the form alone;
+// Model.Verify checks the content.
 func (c *Certificate) UnmarshalJSON(data []byte) error {
 	var j certificateJSON
 	if err := json.Unmarshal(data, &j); err != nil {

@@ -7,10 +7,9 @@ import (
 	"github.com/averaged/imaging/denoise/normbound"
 )
 
-// CertificateAt returns the certificate of At(sigma) that follows from the one of m,
-// whose norms it does not look at again: it proves as much as c does (Verify). The
-// numbers of steps are those of c, the constants may be smaller: the norms are
-// multiplied by the largest √g of each block.
+// CertificateAt returns the certificate of At(sigma) that follows from c, the one of m. It does not bound any norm
+// again, so it proves as much as c does (Verify). The numbers of steps are those of c. The constants may be smaller,
+// since the norm of each block is multiplied by its largest √g.
 func (m Model) CertificateAt(c Certificate, sigma float64) (Certificate, error) {
 	r, err := m.radius()
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/averaged/imaging/denoise/rungekutta"
 )
 
-// String prints the certificate for people: a row for every block, then a line for
-// every conclusion with the theorem that it uses, then what is assumed.
+// String prints the certificate for people: a row for each block, a line for each conclusion with its theorem, and
+// the assumptions.
 func (c Certificate) String() string {
 	var b strings.Builder
 	if len(c.Blocks) > 0 {

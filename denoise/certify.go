@@ -25,12 +25,12 @@ const maxTotalSteps = 1 << 16
 // averaged with every constant above 0.
 const leastConstant = 0x1p-53
 
-// Certify bounds the norm of every filter (normbound.Prove, to the given tolerance, 0
-// for normbound.DefaultTolerance), chooses for each block the smallest number of steps with which
-// it is proven to be nonexpansive, but no fewer than Block.Steps, and returns what
-// follows. It takes about 50 ms for a filter of 64×64×3×3 on two cores. The context
-// ends it early. Of a network with noise levels it certifies all of them at once: gains of
-// at most 1 leave every bound true (Model.At), and no bound depends on biases or radii.
+// Certify bounds the norm of every filter (normbound.Prove). tolerance is that of Prove, 0 for
+// normbound.DefaultTolerance. For each block it chooses the smallest number of steps, at least Block.Steps, for which
+// the block is proven to be nonexpansive. It returns what follows. A network with noise levels is certified for all
+// of them at once: gains of at most 1 keep every bound (Model.At), and no bound depends on biases or radii.
+//
+// A filter of 64×64×3×3 takes about 50 ms on two cores. Certify returns ctx.Err() if ctx ends.
 func (m Model) Certify(ctx context.Context, tolerance float64) (Certificate, error) {
 	r, err := m.radius()
 	if err != nil {
@@ -97,10 +97,9 @@ func (m Model) assemble(r float64, norms []normbound.Bound, steps []int) (Certif
 	return c, nil
 }
 
-// Verify returns an error that wraps ErrCertificate unless c is a proof for this model:
-// the checksum is that of the weights, every norm bound is proven anew
-// (normbound.Verify), and everything else follows from the bounds. The lower ends
-// of the norms, which nothing rests on, are only checked to be below the upper ones.
+// Verify returns an error that wraps ErrCertificate unless c proves what it says of this model. The checksum must be
+// that of the weights, every upper bound of a norm is proven again (normbound.Verify), and the rest must follow from
+// these bounds. The lower ends of the norms prove nothing; they must only be below the upper ones.
 func (m Model) Verify(ctx context.Context, c Certificate) error {
 	r, err := m.radius()
 	if err != nil {

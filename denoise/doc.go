@@ -1,67 +1,58 @@
-// Package denoise says what a denoiser is, and makes averaged networks: as plain numbers with a
-// certificate of what is proven of them, and on a device.
+// Package denoise says what a denoiser is, and makes averaged networks: as plain numbers with a certificate, and on a
+// device.
 //
-// A block takes N steps of size h/N along f(z) = −Aᵀσ(Az + b), where A is a convolution and the
-// activation σ the gradient of a convex function, with the Lipschitz constant L (package
-// activation). Nothing is assumed of the weights. With a proven bound of ‖A‖ (package
-// normbound) and the radius of circle contractivity of a Runge–Kutta method (package
-// rungekutta) the number of steps follows, and with it what the block is: nonexpansive for any
-// tableau that has a radius, averaged with a known constant for Euler's method
-// (averaged.EulerStep), and firmly nonexpansive for its implicit variant
+// A block takes N steps of size h/N along f(z) = −Aᵀσ(Az + b). A is a convolution, and the activation σ is the
+// gradient of a convex function with the Lipschitz constant L (package activation). The weights may be anything. The
+// number of steps follows from a proven bound of ‖A‖ (package normbound) and from the radius of circle contractivity
+// of a Runge–Kutta method (package rungekutta). A block is then nonexpansive for any tableau with a radius, averaged
+// with a known constant for Euler's method (averaged.EulerStep), and firmly nonexpansive for its implicit variant
 // (rungekutta.BackwardEuler).
 //
-// A Model is such a network as plain numbers, and a weight file holds one (FromFile,
-// Model.File). Model.Certify proves what it is and returns a Certificate. Load puts the
-// network of a file on a device as a Network, and refuses one whose certificate does not
-// hold:
+// A Model is such a network as plain numbers. A weight file holds one (FromFile, Model.File). Model.Certify computes
+// its constants with proofs and returns a Certificate. Load puts the network of a file on a device as a Network, and
+// refuses one whose certificate does not hold:
 //
 //	file, err := weights.Read(f)
 //	phi, err := denoise.Load(ctx, dev, file)
 //	fmt.Println(phi.Certificate())
 //	err = phi.Apply(ctx, dst, src)
 //
-// Relax, Rescale and Grey wrap one denoiser into another and carry its certificate along.
-// Package refute looks for what would contradict a certificate. Package dncnn has the
-// unconstrained network to compare with.
+// Relax, Rescale and Grey wrap one denoiser into another and carry its certificate along. Package refute looks for
+// counterexamples to a certificate. Package dncnn has the unconstrained network to compare with.
 //
 // # All noise levels
 //
-// A block can multiply σ(Az + b) by gains in [0, 1], channel by channel, and with an
-// activation that is positively homogeneous that is a block of the same kind with a
-// smaller A. So one network can serve all noise levels: its biases and gains, or with Balls
-// its biases and radii, are given for some of them (Model.Sigmas), its filters are shared,
-// and one certificate holds for every noise level. Model.At makes the plain network of
-// one, Network.For puts it on the device.
+// A block can multiply σ(Az + b) by gains in [0, 1], one for each channel. If the activation is positively
+// homogeneous, that is a block of the same kind with a smaller A. So one network can serve all noise levels. It has
+// biases and gains, or with Balls biases and radii, for some of them (Model.Sigmas). All levels share the filters,
+// and one certificate holds for every level. Model.At makes the plain network for one level, and Network.For puts it
+// on the device.
 //
 // # Guided networks
 //
-// The projection of a block onto balls needs no more than that each of its balls has some radius,
-// 0 or more: the product of the balls of all pixels and groups is convex. So a network may be
-// frozen with radii for every pixel of one photograph (Network.Freeze), and has its constant
-// whatever they are. Model.Guide is a network, of which nothing is proven, that looks at the
-// photograph once and chooses them (Network.Guide, package guide):
+// A block may project onto balls of any radii, 0 or more, because the product of the balls of all pixels and groups
+// is convex. So a network may be frozen with radii for every pixel of one photograph (Network.Freeze), and it keeps
+// its constant for any radii. Model.Guide is a network that looks at the photograph once and chooses them
+// (Network.Guide, package guide). Nothing is proven of it:
 //
 //	radii, err := phi.Guide(ctx, photograph, sigma, 1)
 //	frozen, err := phi.Freeze(radii) // for images of this shape
 //	err = frozen.Apply(ctx, dst, photograph)
 //
-// What is proven is of the frozen network. The photograph's way through its guide and the network
-// that this froze is no nonexpansive map, and is not said to be one.
+// The certificate is of the frozen network. The map that takes a photograph through its guide and the network that
+// this froze is not nonexpansive.
 //
 // # Fewer pixels
 //
-// Rearranging q×q pixels into q² channels (Model.Shuffle) is an isometry. A network that
-// works on a quarter of the pixels, with its 3×3 filters seeing twice as far, so keeps
-// every constant.
+// Rearranging q×q pixels into q² channels (Model.Shuffle) is an isometry. So a network keeps every constant if it
+// works on a quarter of the pixels, where its 3×3 filters see twice as far.
 //
 // # Tiles
 //
-// An image is computed tile by tile (Tile), so that scratch memory is bounded by the
-// tile and not by the image; the result has the same bits for every tile. What a tile
-// must be computed from grows with every convolution, by a pixel, or by a whole tile of
-// the device's ConvolutionGrid: networks of many stages take larger windows, or more
-// time, than Euler's method, and rungekutta.BackwardEuler the most. With Model.Shuffle all of that
-// is counted in coarse pixels.
+// Apply computes an image tile by tile (Tile), so that the tile bounds the scratch memory. The result has the same
+// bits for every tile. A tile is computed from a larger window, which grows with every convolution by a pixel, or by
+// a whole tile of the device's ConvolutionGrid. So networks of many stages take larger windows, or more time, than
+// Euler's method; rungekutta.BackwardEuler takes the most. With Model.Shuffle these are coarse pixels.
 //
 // # The same network in PyTorch
 //

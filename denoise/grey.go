@@ -8,11 +8,11 @@ import (
 	"github.com/averaged/imaging/backend"
 )
 
-// Grey returns the denoiser of images of one channel that copies the channel to all
-// channels of d, and averages what d makes of them. With the isometry E, copy and
-// division by √C, it is EᵀΦE, which keeps the constant of Φ. Of a denoiser of one
-// channel it is d itself; one of more than 16 is refused. It is as safe for concurrent
-// use as d is; every call allocates two buffers of C channels. Freeing it frees d.
+// Grey returns a denoiser of images of one channel. It copies the channel to all C channels of d, and averages the C
+// channels of the result. With the isometry E (copy and divide by √C) that is EᵀΦE, which has the constant of Φ. If d
+// has one channel, Grey returns d. If d has more than 16, it returns an error.
+//
+// The result is as safe for concurrent use as d. Each call allocates two buffers of C channels. Freeing it frees d.
 func Grey(d Denoiser) (Denoiser, error) {
 	channels := d.Channels()
 	if channels == 1 {

@@ -83,15 +83,15 @@ func (m Model) takeGuide(r *tensors.Taker, widths []int, slope float64) (*guide.
 	return g, nil
 }
 
-// Radii are those of a network's balls for every pixel of an image: one map for each block,
-// with a channel for each group, of the pixels that the blocks see.
+// Radii are the radii of a network's balls for every pixel of an image: for each block a map with a channel for each
+// group, of the pixels that the blocks see.
 type Radii struct {
 	image backend.Shape
 	maps  []backend.Buffer
 	coded *codedRadii // in the place of maps, or nil
 }
 
-// Free gives the memory back. Radii that a network was frozen with are freed by it.
+// Free releases the memory. A network that was frozen with r frees it.
 func (r *Radii) Free() {
 	for _, b := range r.maps {
 		b.Free()
@@ -99,11 +99,11 @@ func (r *Radii) Free() {
 	r.maps, r.coded = nil, nil
 }
 
-// Guided tells whether the network has a guide.
+// Guided reports whether the network has a guide.
 func (n *Network) Guided() bool { return n.guide != nil }
 
-// GuideCost returns the numbers of a guide's parameters and of its multiplications for a pixel
-// of the image, 0 without a guide.
+// GuideCost returns the number of the guide's parameters, and of its multiplications for each pixel of the image.
+// Both are 0 without a guide.
 func (n *Network) GuideCost() (parameters int, multiplications float64) {
 	if n.guide == nil {
 		return 0, 0
@@ -113,15 +113,13 @@ func (n *Network) GuideCost() (parameters int, multiplications float64) {
 	return parameters, multiplications / (q * q)
 }
 
-// Guide returns the radii that the guide gives the pixels of a photograph with noise of standard
-// deviation sigma > 0, times strength, 0 or more, where 1 is what it was trained for: less
-// leaves more noise and more texture, and 0 makes the identity. The network must be the one for
-// sigma (For); beyond its Levels the guide looks at the photograph as the nearest of them would
-// see it, rescaled, as the network does. A photograph of one channel is taken for one of as many
-// as the network has. The error wraps ErrNoGuide where there is no guide.
+// Guide returns the radii that the guide chooses for the pixels of a photograph with noise of standard deviation
+// sigma > 0. strength, 0 or more, multiplies them: 1 is what the guide was trained for, less leaves more noise and
+// texture, and 0 makes the identity. n must be the network for sigma (For). Beyond Levels the guide sees the
+// photograph rescaled to the nearest level, as the network does. A photograph of one channel is repeated in all
+// channels of the network. The error wraps ErrNoGuide if the network has no guide.
 //
-// Radii of large photographs, above about 4 megapixels, are rounded by 1.4 % at most, and kept in
-// a byte each.
+// For photographs above about 4 megapixels the radii are stored in a byte each, rounded by at most 1.4 %.
 func (n *Network) Guide(ctx context.Context, photograph backend.Buffer, sigma, strength float64) (*Radii, error) {
 	return n.guideRadii(ctx, photograph, sigma, strength, mostRadii)
 }
@@ -381,15 +379,15 @@ func checkedRadius(r float64) (float32, error) {
 
 func notARadius(r float64) error { return fmt.Errorf("a radius is %v, must be 0 or more", r) }
 
-// RadiiSize returns the rows and columns of the pixels that the blocks see of an image.
+// RadiiSize returns how many rows and columns of pixels the blocks see of an image.
 func (n *Network) RadiiSize(image backend.Shape) (rows, columns int) {
 	s := image.Unshuffled(max(1, n.shuffle))
 	return s.H, s.W
 }
 
-// RadiiOf returns radii that the caller gives, for images of shape s: for each block an array of
-// N×groups×rows×columns of the pixels that the blocks see, 0 or more and perhaps infinite.
-// Groups tells how many groups each block has, and RadiiSize the rows and columns.
+// RadiiOf returns the given radii for images of shape s. values has for each block an array of N×groups×rows×columns
+// numbers, 0 or more, also +Inf. Groups returns the number of groups of each block, and RadiiSize the rows and
+// columns.
 func (n *Network) RadiiOf(s backend.Shape, values [][]float32) (*Radii, error) {
 	if _, ok := n.body.(*explicit); !ok || len(n.Groups()) == 0 {
 		return nil, errors.New("the network has no balls that could have radii")
@@ -429,7 +427,7 @@ func (n *Network) RadiiOf(s backend.Shape, values [][]float32) (*Radii, error) {
 	return r, nil
 }
 
-// Groups returns the number of balls at a pixel of each block, nothing where there are none.
+// Groups returns the number of balls at a pixel of each block, or nil for other activations.
 func (n *Network) Groups() []int {
 	e, ok := n.body.(*explicit)
 	if !ok {
@@ -445,9 +443,9 @@ func (n *Network) Groups() []int {
 	return list
 }
 
-// Freeze returns Φ_ρ, the network with these radii, for images of the shape that they are for
-// and no other. It takes the radii: Free gives them back, on an error too. Its filters are those
-// of n, which has to be freed after it. It has the constant of n.
+// Freeze returns Φ_ρ, the network with these radii, for images of the shape that r is for. It has the constant of n.
+// It owns r, and its Free releases it; if Freeze returns an error, it has freed r. The filters are those of n, which
+// must be freed after the result.
 func (n *Network) Freeze(r *Radii) (*Network, error) {
 	e, ok := n.body.(*explicit)
 	fits := slices.EqualFunc(n.Groups(), r.maps, func(groups int, m backend.Buffer) bool { return m.Shape().C == groups })

@@ -6,9 +6,9 @@ import (
 	"github.com/averaged/imaging/internal/nn/tensors"
 )
 
-// Rounded16 returns the model with all weights, biases, gains and radii rounded to the nearest
-// float16, ties to even: another network, with a certificate of its own. It is an error
-// if one of them is beyond float16's range, 65504.
+// Rounded16 returns the model with all weights, biases, gains and radii rounded to the nearest float16, ties to even.
+// That is another network, with a certificate of its own. It returns an error if a number exceeds 65504, the range of
+// float16.
 func (m Model) Rounded16() (Model, error) {
 	rounded := m.clone()
 	for i, b := range rounded.Blocks {

@@ -15,24 +15,24 @@ import (
 	"github.com/averaged/imaging/internal/nn/tile"
 )
 
-// LevelMap is a noise level for each square of an image. Between the centres of squares it is bilinear.
+// LevelMap holds a noise level for each square of an image. Between the centres of squares it is bilinear.
 type LevelMap struct {
 	Side          int       // of a square, in pixels, at least 1
 	Rows, Columns int       // of squares, which cover the image
 	Sigma         []float32 // Rows×Columns standard deviations of noise, 0 or more, in units of the intensity range
 }
 
-// MapSide is the side of the squares of a LevelMap that ConstantLevels makes.
+// MapSide is the side in pixels of the squares of a LevelMap made by ConstantLevels.
 const MapSide = 16
 
-// ConstantLevels returns a map of one noise level.
+// ConstantLevels returns a map with the noise level sigma in all squares, for an image of height×width pixels.
 func ConstantLevels(height, width int, sigma float64) *LevelMap {
 	m := &LevelMap{Side: MapSide, Rows: (height + MapSide - 1) / MapSide, Columns: (width + MapSide - 1) / MapSide}
 	m.Sigma = slices.Repeat([]float32{float32(sigma)}, m.Rows*m.Columns)
 	return m
 }
 
-// Check returns an error unless the map is one of an image of that size.
+// Check returns an error unless m is a valid map for an image of height×width pixels.
 func (m *LevelMap) Check(height, width int) error {
 	switch {
 	case m == nil:
@@ -53,7 +53,7 @@ func (m *LevelMap) Check(height, width int) error {
 // Max returns the highest level.
 func (m *LevelMap) Max() float64 { return float64(slices.Max(m.Sigma)) }
 
-// Quantile returns the level that a share of the squares is not above.
+// Quantile returns the level that the given share of the squares, 0 to 1, does not exceed.
 func (m *LevelMap) Quantile(share float64) float64 {
 	sorted := slices.Sorted(slices.Values(m.Sigma))
 	return float64(sorted[min(len(sorted)-1, int(share*float64(len(sorted))))])
@@ -87,14 +87,12 @@ func (m *LevelMap) levels(dst []float32, r backend.Region, shuffle int) {
 	}
 }
 
-// GuideLevels is Guide with a noise level for each square of the photograph. A level of 0 makes radii of 0:
-// there the network changes nothing. The guide is told a level within Levels, the radii are in proportion
-// to the map's beyond them. Radii may come from anywhere, so nothing in the proof depends on the map. The
-// biases are those of the network's own level (For); they matter little: without them the results that
-// were measured change by 0.02 dB.
+// GuideLevels is Guide with a noise level for each square of the photograph. A level of 0 makes radii of 0: there the
+// network changes nothing. Beyond Levels, the guide is given the nearest level and the radii are in proportion to the
+// map. Nothing in the proof depends on the map, since radii may come from anywhere. The biases are those of the
+// network's own level (For); without them measured results change by only 0.02 dB.
 //
-// The error wraps ErrNoGuide where there is no guide, and ErrNoLevels where the network is for one
-// noise level.
+// The error wraps ErrNoGuide if the network has no guide, and ErrNoLevels if it is for one noise level.
 func (n *Network) GuideLevels(ctx context.Context, photograph backend.Buffer, m *LevelMap, strength float64) (*Radii, error) {
 	return n.guideLevels(ctx, photograph, m, strength, mostRadii)
 }
@@ -266,8 +264,8 @@ func (t *radiusTable) multiply(said, sigma []float32, images int) error {
 	return cmp.Or(errs...)
 }
 
-// Part returns the map of a rectangle of the image, with squares of the same side, whose levels are those
-// of the nearest squares.
+// Part returns the map for the rectangle r of the image. Its squares have the same side, and the levels of the
+// nearest squares of m.
 func (m *LevelMap) Part(r image.Rectangle) *LevelMap {
 	part := &LevelMap{Side: m.Side, Rows: (r.Dy() + m.Side - 1) / m.Side, Columns: (r.Dx() + m.Side - 1) / m.Side}
 	for y := range part.Rows {

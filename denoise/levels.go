@@ -72,11 +72,10 @@ func (m Model) hasGains() bool {
 	return slices.ContainsFunc(m.Blocks, func(b Block) bool { return b.Gain != nil })
 }
 
-// At returns the plain network Φ_σ of a network with noise levels, with its weights
-// rounded to float32: the filters are diag(√g)V, shortened by about 1e-6 of their size so
-// that ‖A‖ ≤ ‖V‖·max √g whatever the rounding (gains of 0 and 1 round nothing, and shorten
-// nothing). The numbers of steps are those of the blocks. sigma must be above 0, and the
-// biases and radii within float32. Of a plain network it is an error to ask.
+// At returns the plain network Φ_σ of a network with noise levels, with weights rounded to float32. Its filters are
+// diag(√g)V, shortened by about 1e-6 of their size so that ‖A‖ ≤ ‖V‖·max √g for any rounding. Gains of 0 and 1 need
+// no rounding and shorten nothing. The numbers of steps are those of the blocks. At returns an error if sigma is not
+// above 0, if biases or radii overflow float32, or if m is a plain network.
 func (m Model) At(sigma float64) (Model, error) {
 	if err := m.Check(); err != nil {
 		return Model{}, err
@@ -115,9 +114,9 @@ func (m Model) at(sigma float64) (Model, error) {
 	return plain, nil
 }
 
-// BetweenLevels returns where a noise level lies among rising ones, of which there is at
-// least one: share of the way, in log σ, from number lower to number upper. Beyond the first
-// and the last, and at one of them, lower and upper are the same and share is 0.
+// BetweenLevels returns the place of a noise level among levels, which rise and are not empty. sigma is the share, in
+// log σ, of the way from levels[lower] to levels[upper]. At a level, and beyond the first and the last one, lower and
+// upper are equal and share is 0.
 func BetweenLevels(levels []float64, sigma float64) (lower, upper int, share float64) {
 	upper, found := slices.BinarySearch(levels, sigma)
 	switch {

@@ -14,9 +14,9 @@ import (
 // compute in float64.
 var ErrNotMeasured = errors.New("only explicit methods with a certificate, not frozen, are computed in float64")
 
-// MeasuredRounding returns ‖Φ(x) as computed − Φ(x)‖ for one image, with Φ(x) by its definition
-// in float64: what rounding is, where Rounding says what it is at most. It takes a hundred times
-// as long as Apply or more, and proves nothing of other images.
+// MeasuredRounding returns ‖Φ(x) as computed − Φ(x)‖ for one image, where Φ(x) is computed by its definition in
+// float64. Rounding bounds it for all images. MeasuredRounding takes at least a hundred times as long as Apply, and
+// proves nothing of other images. The error wraps ErrNotMeasured if the network cannot be computed in float64.
 func (n *Network) MeasuredRounding(ctx context.Context, x backend.Buffer) (float64, error) {
 	a := n.arithmetic
 	if a == nil || a.implicit || a.maps {

@@ -51,50 +51,46 @@ func (a Architecture) withDefaults() Architecture {
 	return a
 }
 
-// Model is an averaged network as plain numbers, on no device: an image is lifted to
-// Width channels by appending channels of zeros, goes through the blocks, and is
-// projected onto its first channels again (the paper, section 3.3).
+// Model is an averaged network as plain numbers, on no device. It appends channels of zeros to an image, up to Width.
+// It applies the blocks, and returns the first Channels channels (the paper, section 3.3).
 type Model struct {
 	Channels, Width int
 	Kernel          int // odd
 	Activation      activation.Function
-	// Integrator is any explicit tableau with a radius, or rungekutta.BackwardEuler.
+	// Integrator is an explicit tableau with a radius, or rungekutta.BackwardEuler.
 	Integrator rungekutta.Tableau
-	// Shuffle is the factor q ≥ 2 by which the blocks work on fewer pixels than the image
-	// has, 1/q of its rows and of its columns, or 0 or 1: the image is rearranged into
-	// q²·Channels channels before it is lifted, and back after it is projected onto them
-	// (backend.Shuffles). Width is then at least q²·Channels.
+	// Shuffle is the factor q by which the blocks see fewer rows and columns than the image has; 0 and 1 mean all.
+	// The image is rearranged into q²·Channels channels before the blocks, and back after them (backend.Shuffles).
+	// Width must be at least q²·Channels.
 	Shuffle int
-	// Sigmas are the noise levels, ascending and in (0, 1], that the blocks have biases and
-	// gains or radii for; empty for a plain network. At makes a plain network of the others.
+	// Sigmas are the noise levels, ascending and in (0, 1], for which the blocks have biases and gains or radii. A
+	// plain network has none; At makes one for a noise level.
 	Sigmas []float64
 	Blocks []Block
-	// Guide is the network that sets the radii of Balls for every pixel of a photograph
-	// (Network.Guide), or nil. It is no part of what is proven, and Network.Apply does without
-	// it. The integrator must be an explicit one.
+	// Guide is the network that sets the radii of Balls for every pixel of a photograph (Network.Guide), or nil.
+	// Nothing is proven of it, and Network.Apply does not use it. It needs an explicit Integrator.
 	Guide *guide.Model
 }
 
 // Block is N steps of size h/N of the integrator along −Aᵀσ(Az + b).
 type Block struct {
-	// Filter are the weights of A, of shape (Hidden, Width, Kernel, Kernel) in the layout of
-	// backend.Filter, which is PyTorch's. Hidden follows from their number.
+	// Filter holds the weights of A, of shape (Hidden, Width, Kernel, Kernel), in the layout of backend.Filter, which
+	// is PyTorch's. Hidden follows from their number.
 	Filter []float32
-	// Bias is b, one number for each of the Hidden channels, or nil. With Model.Sigmas it
-	// has a row of Hidden numbers for each of them, in units of the noise: b is σ times what
-	// stands there.
+	// Bias is b, one number for each of the Hidden channels, or nil. With Model.Sigmas it has a row of Hidden numbers
+	// for each noise level σ, in units of the noise: b is σ times the row.
 	Bias []float32
-	// Gain has a row of Hidden numbers in [0, 1] for each of Model.Sigmas: what σ(Az + b) is
-	// multiplied by. nil means 1 everywhere, and is all that a plain network can have.
+	// Gain has a row of Hidden factors of σ(Az + b) for each of Model.Sigmas, in [0, 1]. nil means 1 everywhere. A
+	// plain network must have nil.
 	Gain []float32
-	// Radius has the radii of Balls, 0 or more: one for each group, the groups being equal
-	// parts of the Hidden channels; with Model.Sigmas a row of them for each, in units of the
-	// noise. nil for other activations.
+	// Radius has the radii of Balls, 0 or more, one for each group; the groups are equal parts of the Hidden
+	// channels. With Model.Sigmas it has a row of radii for each noise level, in units of the noise. It is nil for
+	// other activations.
 	Radius []float32
-	// Length is h, the time that the block integrates over; 0 means the radius of the
-	// integrator, the paper's choice, or 1 where that is infinite.
+	// Length is h, the time that the block integrates over. 0 means the radius of the integrator, which is the
+	// paper's choice, or 1 if that is infinite.
 	Length float64
-	// Steps is N. 0 leaves it to Certify; Certify may only raise another number.
+	// Steps is N. With 0, Certify chooses it; Certify may raise another number, but not lower it.
 	Steps int
 }
 
@@ -107,9 +103,8 @@ const (
 	maxShuffle  = 1 << 6 // whose square is maxChannels
 )
 
-// Check returns an error unless the model can be made into a network: sizes that
-// agree, finite weights, lengths above 0, and an integrator that can be run and has a
-// radius.
+// Check returns an error unless sizes agree, weights are finite, lengths are 0 or more, and the integrator can be run
+// and has a radius.
 func (m Model) Check() error {
 	_, err := m.radius()
 	return err
@@ -218,8 +213,7 @@ func (m Model) rows() int { return max(1, len(m.Sigmas)) }
 // implicit tells whether the integrator is rungekutta.BackwardEuler.
 func (m Model) implicit() bool { return m.Integrator.IsBackwardEuler() }
 
-// Parameters returns the number of weights, biases, gains and radii, those of a guide
-// included.
+// Parameters returns the number of weights, biases, gains and radii, including those of the guide.
 func (m Model) Parameters() int {
 	n := 0
 	for _, b := range m.Blocks {

@@ -56,9 +56,9 @@ func (m Model) tableShape(columns int) []int {
 	return []int{len(m.Sigmas), columns}
 }
 
-// Checksum returns weights.File.Checksum of the weights, biases, gains and radii as float32
-// tensors, in whatever type a file has them. It does not cover the rest of the model,
-// which the certificate repeats, nor a guide, of which the certificate says nothing.
+// Checksum returns weights.File.Checksum of the weights, biases, gains and radii as float32 tensors, whatever types a
+// file has. It does not cover the rest of the model, which the certificate repeats, or the guide, of which nothing is
+// proven.
 func (m Model) Checksum() (string, error) {
 	list, err := m.tensors(weights.F32)
 	if err != nil {
@@ -68,11 +68,10 @@ func (m Model) Checksum() (string, error) {
 	return f.Checksum(), nil
 }
 
-// File returns a weight file with the model's tensors in float32, or as the options say.
-// The card gives the name, the noise level, the provenance and the licence; its other
-// fields are filled in from the model and the certificate. The zero Certificate leaves
-// the file without one; another must be for these weights, and its numbers of steps go
-// into the card. It is written as it is: Load verifies it.
+// File returns a weight file with the model's tensors, in float32 unless opts say otherwise. card gives the name, the
+// noise level, the provenance and the licence; File fills in its other fields from the model and the certificate. The
+// zero Certificate makes a file without one. Another certificate must be for these weights, and its numbers of steps
+// go into the card. File does not verify it; Load does.
 func (m Model) File(card weights.Card, c Certificate, opts ...weights.FileOption) (*weights.File, error) {
 	dtype := tensors.TypeOf(opts...)
 	r, err := m.radius()
@@ -137,11 +136,10 @@ func (m Model) File(card weights.Card, c Certificate, opts ...weights.FileOption
 	return f, f.SetCard(card)
 }
 
-// FromFile reads the model of a weight file of the family "averaged". It returns an
-// error unless the checksum of the card is that of the tensors, the tensors are those
-// of the architecture and no others, and Model.Check has nothing to say. Tensors of
-// 16 bits become float32 exactly, those of 64 are rounded. The certificate of the file
-// is not looked at.
+// FromFile reads the model of a weight file of the family "averaged". It returns an error if the checksum of the card
+// is not that of the tensors, if tensors are missing or not of the architecture, or if Model.Check returns one.
+// Tensors of 16 bits become float32 exactly; those of 64 bits are rounded. FromFile does not look at the certificate
+// of the file.
 func FromFile(f *weights.File) (Model, error) {
 	card, err := f.CardOf(weights.FamilyAveraged)
 	if err != nil {

@@ -15,10 +15,9 @@ import (
 	"github.com/averaged/imaging/weights"
 )
 
-// Network is a network on a device: New, NewDnCNN and Load make one. It is safe for
-// concurrent use until Free: every call of Apply has scratch memory of its own. One for
-// all noise levels (Levels) is computed at one of them, and makes networks for others
-// (For).
+// Network is a network on a device. New, NewDnCNN and Load make one. It is safe for concurrent use until Free: every
+// call of Apply has its own scratch memory. A network for several noise levels (Levels) is computed at one of them,
+// and makes networks for others (For).
 type Network struct {
 	dev         backend.Device
 	channels    int
@@ -76,18 +75,17 @@ func collect(opts []Option) (options, error) {
 // LargestTile is the largest height and width in pixels that Tile takes.
 const LargestTile = tile.MaxSide
 
-// Tile sets the height and width in pixels of the tiles in which Apply computes an
-// image; 0, the default, is automatic: the whole image for explicit methods, whose
-// scratch memory the device bounds by itself (on a processor by the image's width), and
-// for the others what keeps the scratch memory below 300 MB, or a halo's width where
-// that is more. With Model.Shuffle two copies of the tile come on top. It is rounded up
-// to a multiple of the device's ConvolutionGrid, times Model.Shuffle. The result has the
-// same bits for every tile. A tile whose memory the device refuses is halved.
+// Tile sets the height and width in pixels of the tiles in which Apply computes an image, up to LargestTile. It does
+// not change the result. The tile is rounded up to a multiple of the device's ConvolutionGrid times Model.Shuffle. A
+// tile for which the device lacks memory is halved.
 //
-// The halo is a pixel for every 3×3 convolution, or a tile of the device's grid. With 64
-// channels and a grid of 6 pixels large images take 280 MB with a DnCNN of 20
-// convolutions. rungekutta.BackwardEuler has a hundred convolutions or more, so that its window
-// mostly is the whole image.
+// 0, the default, is automatic. Explicit methods compute the whole image at once, because the device bounds their
+// scratch memory (on a processor by the width of the image). Others take the tile that keeps scratch memory below 300
+// MB, but no smaller than the halo. Model.Shuffle adds two copies of the tile.
+//
+// The halo is a pixel for each 3×3 convolution, or a tile of the device's grid. With 64 channels and a grid of 6
+// pixels, large images take 280 MB with a DnCNN of 20 convolutions. rungekutta.BackwardEuler has a hundred
+// convolutions or more, so its window is usually the whole image.
 func Tile(n int) Option {
 	return func(o *options) error {
 		if n < 0 || n > LargestTile {
@@ -98,8 +96,8 @@ func Tile(n int) Option {
 	}
 }
 
-// Uncertified makes Load pass over the certificate and the time that it costs: the
-// network is as the file says, with its numbers of steps, and nothing is proven of it.
+// Uncertified makes Load ignore the certificate and save its time. The network has the numbers of steps of the file,
+// and nothing is proven of it.
 func Uncertified() Option {
 	return func(o *options) error {
 		o.uncertified = true
@@ -107,7 +105,7 @@ func Uncertified() Option {
 	}
 }
 
-// Prove makes Load prove the certificate anew even of weights that are part of the library
+// Prove makes Load prove the certificate again also for weights that are part of the library
 // (weights.File.IsEmbedded).
 func Prove() Option {
 	return func(o *options) error {
@@ -116,11 +114,10 @@ func Prove() Option {
 	}
 }
 
-// New puts a model on a device. The certificate says how many steps each block takes,
-// and is verified (Model.Verify) before anything is claimed of the network; with the
-// zero Certificate the blocks take Block.Steps steps and nothing is proven. A model with
-// noise levels is computed at the last of Sigmas; For returns it at others. The device
-// stays the caller's.
+// New puts a model on a device, which the caller closes. The certificate gives the number of steps of each block. New
+// verifies it (Model.Verify), and returns an error if it does not hold. With the zero Certificate the blocks take
+// Block.Steps steps and nothing is proven. A model with noise levels is computed at the last of Sigmas; For returns
+// it at others.
 func New(ctx context.Context, dev backend.Device, m Model, c Certificate, opts ...Option) (*Network, error) {
 	o, err := collect(opts)
 	if err != nil {
@@ -185,17 +182,15 @@ func newNetwork(ctx context.Context, dev backend.Device, m Model, r float64, c C
 	return n, nil
 }
 
-// Load puts the network of a weight file on a device. A file of the family "averaged"
-// is refused if its certificate does not hold (Model.Verify), for instance because a
-// weight was changed after it was made. Of a file that is part of the library in every
-// byte (weights.Open) that has been proven by the library's tests, and is done again only
-// with the option Prove: it takes most of a second for the paper's network. A file without
-// a certificate, such as one that another program trained, is certified now: blocks may
-// take more steps than the file says, and Certificate.Origin tells. The option Uncertified
-// does without both. A file of the family "dncnn" gives an unconstrained network, of which
-// nothing is proven. A network with noise levels is computed at the card's Sigma, as
-// For(Sigma) is, and its certificate is for every noise level. The device stays the
-// caller's.
+// Load puts the network of a weight file on a device, which the caller closes. For a file of the family "averaged" it
+// returns an error unless the certificate holds (Model.Verify), for instance if a weight was changed after it was
+// certified. The library's tests have proven the certificates of files that are part of the library in every byte
+// (weights.Open); Load proves them again only with the option Prove, which takes most of a second for the paper's
+// network. A file without a certificate, for instance of another program, is certified now: blocks may get more steps
+// than the file says, and Certificate.Origin says so. The option Uncertified leaves both out.
+//
+// A file of the family "dncnn" makes an unconstrained network, of which nothing is proven. A network with noise
+// levels is computed at the card's Sigma, as For(Sigma) is, and its certificate holds for every noise level.
 func Load(ctx context.Context, dev backend.Device, f *weights.File, opts ...Option) (*Network, error) {
 	o, err := collect(opts)
 	if err != nil {
@@ -277,8 +272,7 @@ func load(ctx context.Context, dev backend.Device, f *weights.File, card weights
 	return newNetwork(ctx, dev, m, r, c, o, nil)
 }
 
-// Apply implements Denoiser. With rungekutta.BackwardEuler the error is at most DefaultInnerError,
-// root mean square.
+// Apply implements Denoiser. With rungekutta.BackwardEuler the error is at most DefaultInnerError, root mean square.
 func (n *Network) Apply(ctx context.Context, dst, src backend.Buffer) error {
 	if src == nil {
 		return errNoBuffer
@@ -289,12 +283,11 @@ func (n *Network) Apply(ctx context.Context, dst, src backend.Buffer) error {
 
 var errNoBuffer = fmt.Errorf("%w: a denoiser needs a source and a destination", backend.ErrArgument)
 
-// ApplyWithin implements InexactDenoiser. Only rungekutta.BackwardEuler has an error, for it solves
-// a strongly convex problem in each step; the number of inner iterations is chosen so
-// that the bound holds, and is at most what float32 can make use of. The bound is that of
-// the result as computed, but for the rounding of one gradient in each step, which Rounding
-// bounds: below about 1e-6 of the size of the image, times the condition of a step, it
-// stays above maxError.
+// ApplyWithin implements InexactDenoiser. Only rungekutta.BackwardEuler has an error, because each of its steps
+// solves a strongly convex problem. The number of inner iterations is large enough for the bound, but stops where
+// float32 gains nothing more. The bound covers the result as computed, except for the rounding of one gradient in
+// each step, which Rounding bounds. It stays above maxError if that is less than about 1e-6 of the size of the image
+// times the condition of a step.
 func (n *Network) ApplyWithin(ctx context.Context, dst, src backend.Buffer, maxError float64) (float64, error) {
 	if err := n.check(dst, src); err != nil {
 		return 0, err
@@ -347,10 +340,9 @@ func (n *Network) Channels() int { return n.channels }
 // Device implements Denoiser.
 func (n *Network) Device() backend.Device { return n.dev }
 
-// Card returns the card of the file that the network was loaded from, and false if it
-// was made by New or NewDnCNN. Its Sigma is the noise level that the network is
-// for: Rescale makes it one for another, or For where it has Levels. What For returns has
-// the card of the file, too.
+// Card returns the card of the file that the network was loaded from, and false if New or NewDnCNN made it. Its Sigma
+// is the noise level that the network is for. Rescale takes the network to another level, or For if it has Levels.
+// The result of For has the same card.
 func (n *Network) Card() (weights.Card, bool) { return n.card, n.card.Name != "" }
 
 // Free implements Denoiser. It must not be called while Apply runs.

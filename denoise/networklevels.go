@@ -23,8 +23,8 @@ type family struct {
 	filters     *filterErrors // for all levels, where the filters are the same for all
 }
 
-// Levels returns the noise levels that the network's biases, gains and radii are given at
-// (Model.Sigmas), ascending; nil for a network that is for one noise level.
+// Levels returns the noise levels for which the network has biases, gains and radii (Model.Sigmas), ascending. It is
+// nil for a network for one noise level.
 func (n *Network) Levels() []float64 {
 	if n.levels == nil {
 		return nil
@@ -32,12 +32,10 @@ func (n *Network) Levels() []float64 {
 	return slices.Clone(n.levels.model.Sigmas)
 }
 
-// For returns the network for noise of standard deviation sigma > 0 (Model.At), of a
-// network with Levels. It is on the same device, has filters of its own and the same
-// card, and is the caller's to free; n may be freed before it. Its certificate follows
-// from the one for every noise level without a look at any norm (Model.CertificateAt),
-// and may have smaller constants. That takes milliseconds. It is safe for concurrent
-// use. Of other networks the error wraps ErrNoLevels.
+// For returns the network for noise of standard deviation sigma > 0 (Model.At), of a network with Levels; for others
+// the error wraps ErrNoLevels. The result is on the same device, has the same card and its own filters, and the
+// caller frees it, before n or after. Its certificate follows from that for every noise level (Model.CertificateAt),
+// and may have smaller constants. For takes milliseconds, and is safe for concurrent use.
 func (n *Network) For(ctx context.Context, sigma float64) (*Network, error) {
 	if n.levels == nil {
 		return nil, ErrNoLevels

@@ -21,8 +21,8 @@ func pullBack(ctx context.Context, d Denoiser, dst, x, v backend.Buffer) (bool, 
 
 var _ = []refute.Differentiable{(*Network)(nil), relaxed{}, rescaled{}, grey{}}
 
-// PullBack implements refute.Differentiable. It holds the whole image with all of its layers.
-// BackwardEuler has no way to do it.
+// PullBack implements refute.Differentiable. It keeps the whole image with all its layers in memory. It returns false
+// for rungekutta.BackwardEuler.
 func (n *Network) PullBack(ctx context.Context, dst, x, v backend.Buffer) (bool, error) {
 	s := tile.NewScratch(n.dev)
 	defer s.Free()

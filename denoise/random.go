@@ -12,15 +12,13 @@ import (
 	"github.com/averaged/imaging/internal/nn/guide"
 )
 
-// RandomModel returns a network of the given architecture with independent Gaussian
-// weights and biases that depend on the seed alone, on every machine: for tests, and
-// to try things out where there are no trained weights. It restores nothing. Every
-// filter is scaled so that its norm is about the given one, above 0 (Certify finds out
-// how much it is); 1 is where the paper's training begins. The biases have a standard
-// deviation of 0.1, or with noise levels of 1 in units of the noise, and the gains are
-// uniform in [0, 1]. With Balls there are radii instead of gains, uniform between 0 and
-// twice the length that such biases of a group have. A guide has weights that keep the size of
-// what goes through.
+// RandomModel returns a network with independent Gaussian weights and biases. They depend on the seed alone, on every
+// machine. Such a network restores nothing; it is for tests and trials without trained weights.
+//
+// Every filter is scaled so that its norm is about the given one, above 0. The paper's training begins at 1, and
+// Certify finds the exact bound. Biases have a standard deviation of 0.1, or 1 in units of the noise with noise
+// levels. Gains are uniform in [0, 1]. With Balls there are radii instead of gains, uniform between 0 and twice the
+// length that such biases of a group have. The weights of a guide keep the size of what passes through.
 func RandomModel(seed uint64, a Architecture, norm float64) (Model, error) {
 	a = a.withDefaults()
 	if !(norm > 0) || norm > math.MaxFloat32 {

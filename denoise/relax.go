@@ -8,10 +8,9 @@ import (
 	"github.com/averaged/imaging/backend"
 )
 
-// Relax returns (1−λ)·id + λ·Φ, for finite λ > 0. It is λα-averaged if Φ is α-averaged and
-// λα ≤ 1 (Relaxation): with λ < 1 a network that is only nonexpansive becomes
-// averaged, with the constant that is asked for (the paper, section 2.1). It is as safe
-// for concurrent use as d is, and freeing it frees d.
+// Relax returns (1−λ)·id + λ·Φ, for finite λ > 0. It is λα-averaged if Φ is α-averaged and λα ≤ 1 (Relaxation). With
+// λ < 1 it makes a nonexpansive network averaged, with any constant that is asked for (the paper, section 2.1). It is
+// as safe for concurrent use as d. Freeing it frees d.
 func Relax(d Denoiser, lambda float64) (Denoiser, error) {
 	if !(lambda > 0) || float32(lambda) <= 0 || !isFinite32(lambda) {
 		return nil, fmt.Errorf("relaxation by %v, must be above 0 and finite", lambda)

@@ -8,12 +8,11 @@ import (
 	"github.com/averaged/imaging/backend"
 )
 
-// Rescale returns x ↦ s·Φ(x/s), for finite s > 0: a network for noise of σ₀ becomes one for
-// noise of s·σ₀ (Xu, Sun, Liu, Wohlberg and Kamilov 2020). The constant of Φ stays,
-// because the scaling cancels in ‖s·T(x/s) − s·T(y/s)‖. It is as safe for concurrent use
-// as d is. Freeing it frees d. A network of an explicit method is
-// rescaled by its biases and radii, which costs next to nothing; of others
-// every call allocates one buffer of the image's shape.
+// Rescale returns x ↦ s·Φ(x/s), for finite s > 0. A network for noise of standard deviation σ₀ becomes one for s·σ₀
+// (Xu, Sun, Liu, Wohlberg and Kamilov 2020). The constant of Φ stays, because s cancels in ‖s·T(x/s) − s·T(y/s)‖.
+//
+// The result is as safe for concurrent use as d. Freeing it frees d. A network of an explicit method is rescaled by
+// its biases and radii, at almost no cost. For others, each call allocates one buffer of the image's shape.
 func Rescale(d Denoiser, s float64) (Denoiser, error) {
 	if !(s > 0) || !isFinite32(s) || !isFinite32(1/s) || float32(s) <= 0 || float32(1/s) <= 0 {
 		return nil, fmt.Errorf("rescaling by %v, must be above 0 and, with its inverse, within float32", s)

@@ -17,15 +17,14 @@ import (
 // overflow on the way, so that float32 computes something else than what is proven.
 var ErrRange = errors.New("the network leaves the range of float32")
 
-// RoundedDenoiser is a Denoiser that can bound what float32 adds to it. Everything in this
-// package is one.
+// RoundedDenoiser is a Denoiser that can bound what float32 adds to it. All denoisers of this package are
+// RoundedDenoisers.
 type RoundedDenoiser interface {
 	Denoiser
-	// Rounding bounds ‖Φ(x) as computed − Φ(x)‖, Euclidean over all elements, for every x of
-	// shape s with ‖x‖ ≤ size. The error that ApplyWithin returns is not in it. It is +Inf
-	// where nothing is proven: of a device that does not say how it computes
-	// (backend.Arithmetic), of a network without a certificate, and beyond rounding.MaxNorm. The
-	// first call for a network may take a second, and ends with ctx.
+	// Rounding bounds ‖Φ(x) as computed − Φ(x)‖, Euclidean over all elements, for every x of shape s with ‖x‖ ≤ size.
+	// The error that ApplyWithin returns is not included. The bound is +Inf if nothing is proven: if the device does
+	// not say how it computes (backend.Arithmetic), if the network has no certificate, or if size is above
+	// rounding.MaxNorm. The first call for a network may take a second. It ends with ctx.
 	Rounding(ctx context.Context, size float64, s backend.Shape) (bound float64, err error)
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/averaged/imaging/internal/nn/tile"
 )
 
-// NewDnCNN puts a DnCNN on a device, which stays the caller's. Nothing is proven of it.
+// NewDnCNN puts a DnCNN on a device, which the caller closes. Nothing is proven of it.
 func NewDnCNN(dev backend.Device, d dncnn.Model, opts ...Option) (*Network, error) {
 	o, err := collect(opts)
 	if err != nil {

@@ -9,29 +9,30 @@ import (
 	"github.com/averaged/imaging/denoise/normbound"
 )
 
-// Work is what a network asks for, estimated from the numbers in its file before anything is computed.
+// Work is what a network asks for, estimated before anything is computed.
 type Work struct {
-	// Pixel is the multiplications for a pixel of an image; reading and writing arrays counts as some.
+	// Pixel is the number of multiplications for each pixel of an image. Reading and writing of arrays is counted as
+	// multiplications.
 	Pixel float64
-	// Proof is the multiplications in float64 that a proof of its norms takes at most.
+	// Proof is the max number of float64 multiplications that a proof of the norms takes.
 	Proof float64
-	// Memory is the bytes for a pixel of the part of an image that is computed at a time; 0 where the
-	// device bounds them by itself.
+	// Memory is the number of bytes for each pixel of the part of an image that is computed at a time, or 0 if the
+	// device bounds its memory itself.
 	Memory float64
 }
 
-// DefaultWorkLimit is the WorkLimit of New and Load: several times what the largest network of the library
-// takes, and minutes on one core of a processor.
+// DefaultWorkLimit is the default of WorkLimit, in multiplications. It is several times what the largest network of
+// the library takes, and minutes on one core of a processor.
 const DefaultWorkLimit = 5e13
 
 // mostMemory is the Work.Memory that DefaultWorkLimit goes with.
 const mostMemory = 8 << 10
 
-// Total is what is held against WorkLimit: the multiplications for a megapixel, and ten times those of the
+// Total returns the number that WorkLimit limits: the multiplications for a megapixel, plus ten times those of the
 // proof, each of which takes about ten times as long.
 func (w Work) Total() float64 { return 1e6*w.Pixel + 10*w.Proof }
 
-// Time is about how long a proof and a megapixel take together on one core of a processor.
+// Time estimates how long a proof and one application to a megapixel take together on one core.
 func (w Work) Time() time.Duration {
 	const perSecond = 1e11 // measured with filters of 1 to 64 channels: 0.7e11 to 1.6e11
 	return time.Duration(min(w.Total()/perSecond*float64(time.Second), math.MaxInt64/2))
@@ -40,7 +41,7 @@ func (w Work) Time() time.Duration {
 // ErrWork is wrapped by every *WorkError.
 var ErrWork = errors.New("the network asks for too much work")
 
-// WorkError is the error about a network that asks for more than WorkLimit allows.
+// WorkError says that a network asks for more than WorkLimit allows.
 type WorkError struct {
 	Work  Work
 	Limit float64 // of WorkLimit
@@ -59,7 +60,7 @@ func (e *WorkError) Error() string {
 
 func (e *WorkError) allowedMemory() float64 { return mostMemory * max(1, e.Limit/DefaultWorkLimit) }
 
-// InWords is Time in a unit that suits it, such as "3 minutes".
+// InWords returns Time in a suitable unit, such as "3 minutes".
 func (w Work) InWords() string {
 	d := w.Time()
 	switch h := d.Hours(); {
@@ -73,11 +74,10 @@ func (w Work) InWords() string {
 	return fmt.Sprintf("%.0f seconds", d.Seconds())
 }
 
-// WorkLimit has New and Load refuse a network, with a *WorkError and before the work begins, if a proof of
-// it and one application to a megapixel would take more than the given number of multiplications
-// (Work.Total, Model.Work). A file of a few kilobytes can ask for any number of steps. The memory for a pixel is
-// limited to 8 KB, and to as many times that as the limit is times DefaultWorkLimit, which is the
-// default; +Inf allows everything. It must be above 0.
+// WorkLimit makes New and Load refuse a network, with a *WorkError and before any work, if its proof and one
+// application to a megapixel take more than the given number of multiplications (Work.Total). A file of a few
+// kilobytes can ask for any number of steps. The limit must be above 0; +Inf allows everything. It also limits the
+// memory for each pixel, to 8 KB at DefaultWorkLimit, the default, and in proportion at higher limits.
 func WorkLimit(multiplications float64) Option {
 	return func(o *options) error {
 		if !(multiplications > 0) {
@@ -103,11 +103,11 @@ const (
 	perStage   = 1024
 )
 
-// Work returns what a network on a device asks for, without a proof.
+// Work estimates what a network on a device asks for, without a proof.
 func (n *Network) Work() Work { return n.work }
 
-// Work returns what the network asks for with the steps of a certificate, or of its blocks where that is the
-// zero Certificate, with a proof of all norms.
+// Work estimates what the network asks for, including a proof of all norms. The numbers of steps are those of c, or
+// those of the blocks if c is the zero Certificate.
 func (m Model) Work(c Certificate) (Work, error) {
 	r, err := m.radius()
 	if err != nil {

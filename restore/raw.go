@@ -26,7 +26,7 @@ type RawReport struct {
 // DenoiseRaw removes noise from the image of a raw photograph, before any development. It measures in each colour how
 // the variance grows with the light. The generalised Anscombe transform makes that noise white, and its exact
 // unbiased inverse follows the denoising (Mäkitalo and Foi 2013). A mosaic is denoised twice, in squares of 2×2
-// pixels by "guided" and demosaicked by "camera", and the results are averaged. LinearRaw is denoised like a picture.
+// pixels by "guided" and demosaicked by "camera", and the result is a mean of both. LinearRaw is denoised like a picture.
 // Method, Weights or Network replace both networks; CoarseNetwork replaces "camera".
 //
 // Local means of each colour are kept. Saturated samples stay as they are. An image without noise is returned
