@@ -192,22 +192,22 @@ func (g *gpu) convolve(c *convolution) error {
 		image := func(p planes) uint32 { return l.bind(p.data) + uint32(p.at+n*p.image) }
 		dst, src := image(c.dst), image(c.src)
 		l.bind(b.weights)
-		// Kernels have all operands. One that is not read is the source.
+		// Kernels have all operands, read or not.
 		bias, radius, start := uint32(0), uint32(0), uint32(0)
 		if c.bias != nil {
 			bias = l.array(*c.bias)
 		} else {
-			l.bind(c.src.data)
+			l.bind(g.nothing[0])
 		}
 		if c.ball > 0 {
 			radius = image(c.radial)
 		} else {
-			l.bind(c.src.data)
+			l.bind(g.nothing[1])
 		}
 		if c.adds {
 			start = image(c.start)
 		} else {
-			l.bind(c.src.data)
+			l.bind(g.nothing[2])
 		}
 		step := uint32(0)
 		if c.radial.pitch > 0 {

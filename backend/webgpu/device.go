@@ -62,8 +62,12 @@ type gpu struct {
 	stream *stream
 	tester *selftest.Tester[memory, *filter]
 	fault  error // the first; nothing works after it
+	// nothing is for operands that a kernel does not read: buffers that differ, so that it is compiled once.
+	nothing [3]memory
 	// due: an image was uploaded, and no tile of what was made of it has been compared.
 	due bool
+	// worked: a kernel has run since the device has last shown that it still computes.
+	worked bool
 }
 
 // Open opens the browser's GPU, and compares it with the processor. Its error wraps ErrNoAdapter where
@@ -90,10 +94,19 @@ func Open(options ...Option) (*Device, error) {
 	g.pool = &pool{stream: g.stream, limit: g.limit, free: map[int][]*buffer{}, all: map[*buffer]bool{}}
 	g.tester = &selftest.Tester[memory, *filter]{Kernels: g, Weights: (*filter).weights}
 	d := &Device{devicekit.New(g, false), g}
+	for i := range g.nothing {
+		if g.nothing[i], err = g.alloc(1); err != nil {
+			_ = d.Close() // it says the same
+			return nil, err
+		}
+	}
 	g.once.Do(func() { g.checked = g.tester.Operations(d) })
+	if err = g.checked; err == nil {
+		err = g.tester.Hear()
+	}
 	g.due = false
-	if g.checked != nil {
-		err := g.try(g.checked)
+	if err != nil {
+		err = g.try(err)
 		_ = d.Close() // it says the same
 		return nil, err
 	}
@@ -109,6 +122,14 @@ func (g *gpu) try(err error) error {
 		g.fault = g.failed(err)
 	}
 	return g.fault
+}
+
+// wrong is try for a comparison: its other errors are those of who called.
+func (g *gpu) wrong(err error) error {
+	if errors.Is(err, ErrWrong) {
+		return g.try(err)
+	}
+	return err
 }
 
 // failed says what has failed.

@@ -4,7 +4,6 @@ package webgpu
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/averaged/imaging/backend"
@@ -32,11 +31,7 @@ func (g *gpu) GradientFlow(ctx context.Context, dst, src array, region backend.R
 	}
 	if g.due {
 		g.due = false
-		err := g.tester.Tile(ctx, dst, src, region, steps)
-		if errors.Is(err, ErrWrong) {
-			return g.try(err)
-		}
-		return err
+		return g.wrong(g.tester.Tile(ctx, dst, src, region, steps))
 	}
 	return nil
 }

@@ -44,6 +44,7 @@ func (l *launch) groups(name string, constants map[string]uint32, x, y int, cost
 	if g.fault != nil {
 		return g.fault
 	}
+	g.worked = true
 	first := make([]int, len(l.operands))
 	for i, b := range l.operands {
 		first[i] = slices.Index(l.operands, b)

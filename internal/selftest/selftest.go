@@ -207,7 +207,8 @@ type Tester[M, F any] struct {
 	// Weights returns the weights of a filter, (Out, In, KH, KW).
 	Weights func(F) devicekit.Array[M]
 
-	host backend.Device // nil before the first comparison
+	host   backend.Device // nil before the first comparison
+	canary *canary[M, F]  // nil before Hear
 }
 
 // Close closes the processor's device.
@@ -402,4 +403,68 @@ func (h *hostCopies[M, F]) filter(f F) backend.Filter {
 	}
 	h.owned = append(h.owned, own)
 	return own
+}
+
+// canary is a small convolution whose result is known.
+type canary[M, F any] struct {
+	src, dst devicekit.Array[M]
+	filter   F
+	want     []float32
+}
+
+// Hear makes a small convolution whose result StillComputes wants to get again. It is called when the
+// operations have been compared.
+func (t *Tester[M, F]) Hear() (err error) {
+	c := &canary[M, F]{src: devicekit.Array[M]{Shape: backend.Image(4, 8, 8)}, dst: devicekit.Array[M]{Shape: backend.Image(8, 8, 8)}}
+	w := devicekit.Array[M]{Shape: backend.Shape{N: 8, C: 4, H: 3, W: 3}}
+	for _, a := range []*devicekit.Array[M]{&c.src, &c.dst, &w} {
+		if a.Data, err = t.Kernels.Alloc(a.Shape); err != nil {
+			return err
+		}
+	}
+	defer t.Kernels.Free(w.Data)
+	for _, a := range []devicekit.Array[M]{c.src, w} {
+		v := make([]float32, a.Shape.Len())
+		for i := range v {
+			v[i] = float32(i%11) - 4.5
+		}
+		if err := t.Kernels.Upload(a, v); err != nil {
+			return err
+		}
+	}
+	if c.filter, err = t.Kernels.NewFilter(w); err != nil {
+		return err
+	}
+	if c.want, err = t.sing(c); err == nil {
+		t.canary = c
+	}
+	return err
+}
+
+// sing computes the result anew.
+func (t *Tester[M, F]) sing(c *canary[M, F]) ([]float32, error) {
+	if err := t.Kernels.Fill(c.dst, 0); err != nil {
+		return nil, err
+	}
+	if err := t.Kernels.Convolve(c.dst, c.src, c.filter, devicekit.ConvEnd[M]{}); err != nil {
+		return nil, err
+	}
+	got := make([]float32, c.dst.Shape.Len())
+	return got, t.Kernels.Download(got, c.dst)
+}
+
+// StillComputes returns an error that wraps ErrWrong if the device does not give the result that it gave
+// at first: it has stopped to compute, and says nothing.
+func (t *Tester[M, F]) StillComputes() error {
+	c := t.canary
+	if c == nil {
+		return nil
+	}
+	t.canary = nil // what it downloads itself is not to be looked at again
+	got, err := t.sing(c)
+	t.canary = c
+	if err == nil && !slices.Equal(got, c.want) {
+		err = fmt.Errorf("%w: it does not repeat a convolution", ErrWrong)
+	}
+	return err
 }

@@ -76,11 +76,11 @@ fn main(@builtin(local_invocation_index) thread: u32, @builtin(workgroup_id) gro
     }
     let y = top + ty;
     let x = left + tx;
-    let o = first + 8u * block;
-    if (y < push.rows) {
-        if (x < push.columns) { finish(a0, b0, o, y, x); }
-        if (x + 1u < push.columns) { finish(a1, b1, o, y, x + 1u); }
-        if (x + 2u < push.columns) { finish(a2, b2, o, y, x + 2u); }
-        if (x + 3u < push.columns) { finish(a3, b3, o, y, x + 3u); }
+    // In a loop, so that what follows a sum is compiled once.
+    var sums = array<vec4f, 8>(a0, b0, a1, b1, a2, b2, a3, b3);
+    for (var j = 0u; j < 4u; j++) {
+        if (y < push.rows && x + j < push.columns) {
+            finish(sums[2u * j], sums[2u * j + 1u], first + 8u * block, y, x + j);
+        }
     }
 }
