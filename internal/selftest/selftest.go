@@ -384,6 +384,10 @@ func (h *hostCopies[M, F]) copy(a devicekit.Array[M], r backend.Region) backend.
 	}
 	s := a.Shape
 	s.H, s.W = r.Size()
+	return h.upload(s, v)
+}
+
+func (h *hostCopies[M, F]) upload(s backend.Shape, v []float32) backend.Buffer {
 	b := h.alloc(s)
 	if h.err == nil {
 		h.err = h.host.Upload(b, v)
@@ -393,11 +397,14 @@ func (h *hostCopies[M, F]) copy(a devicekit.Array[M], r backend.Region) backend.
 
 func (h *hostCopies[M, F]) filter(f F) backend.Filter {
 	w := h.Weights(f)
-	numbers := h.copy(w, w.Shape.Whole())
+	return h.newFilter(h.copy(w, w.Shape.Whole()))
+}
+
+func (h *hostCopies[M, F]) newFilter(weights backend.Buffer) backend.Filter {
 	if h.err != nil {
 		return nil
 	}
-	own, err := h.host.NewFilter(numbers)
+	own, err := h.host.NewFilter(weights)
 	if h.err = err; err != nil {
 		return nil
 	}
@@ -412,8 +419,8 @@ type canary[M, F any] struct {
 	want     []float32
 }
 
-// Hear makes a small convolution whose result StillComputes wants to get again. It is called when the
-// operations have been compared.
+// Hear makes a small convolution, which is compared with the processor's, and whose result StillComputes
+// wants to get again. It is called when the operations have been compared.
 func (t *Tester[M, F]) Hear() (err error) {
 	c := &canary[M, F]{src: devicekit.Array[M]{Shape: backend.Image(4, 8, 8)}, dst: devicekit.Array[M]{Shape: backend.Image(8, 8, 8)}}
 	w := devicekit.Array[M]{Shape: backend.Shape{N: 8, C: 4, H: 3, W: 3}}
@@ -423,7 +430,14 @@ func (t *Tester[M, F]) Hear() (err error) {
 		}
 	}
 	defer t.Kernels.Free(w.Data)
-	for _, a := range []devicekit.Array[M]{c.src, w} {
+	host, err := t.processor()
+	if err != nil {
+		return err
+	}
+	h := &hostCopies[M, F]{Tester: t, host: host}
+	defer h.free()
+	var own [2]backend.Buffer
+	for k, a := range []devicekit.Array[M]{c.src, w} {
 		v := make([]float32, a.Shape.Len())
 		for i := range v {
 			v[i] = float32(i%11) - 4.5
@@ -431,14 +445,27 @@ func (t *Tester[M, F]) Hear() (err error) {
 		if err := t.Kernels.Upload(a, v); err != nil {
 			return err
 		}
+		own[k] = h.upload(a.Shape, v)
+	}
+	to, filter := h.alloc(c.dst.Shape), h.newFilter(own[1])
+	if h.err != nil {
+		return h.err
+	}
+	if err := host.Convolve(to, own[0], filter, backend.ConvEnd{}); err != nil {
+		return err
+	}
+	want := make([]float32, c.dst.Shape.Len())
+	if err := host.Download(want, to); err != nil {
+		return err
 	}
 	if c.filter, err = t.Kernels.NewFilter(w); err != nil {
 		return err
 	}
-	if c.want, err = t.sing(c); err == nil {
-		t.canary = c
+	if c.want, err = t.sing(c); err != nil {
+		return err
 	}
-	return err
+	t.canary = c
+	return Differs("a convolution", c.want, want)
 }
 
 // sing computes the result anew.
