@@ -33,11 +33,10 @@ func EulerStep(step, norm, L float64) float64 {
 	return above
 }
 
-// Composition returns the constant of a composition of α_i-averaged maps,
-// in any order: α = s/(1+s) with s = Σ α_i/(1−α_i) (Combettes and Yamada,
-// Compositions and convex combinations of averaged nonexpansive operators, 2015,
-// proposition 2.5). It is the best constant that follows from the α_i. If one of them
-// is 1, so is the result. The composition of nothing is the identity.
+// Composition returns the constant of a composition of α_i-averaged maps, in any order: α = s/(1+s) with s =
+// Σ α_i/(1−α_i) (Combettes and Yamada, Compositions and convex combinations of averaged nonexpansive
+// operators, 2015, proposition 2.5). No smaller constant follows from the α_i alone. If one of them is 1, the
+// result is 1. The composition of no maps is the identity, with the constant 0.
 func Composition(alphas ...float64) float64 {
 	if constant, decided := degenerate(alphas); decided {
 		return constant
@@ -55,9 +54,9 @@ func Composition(alphas ...float64) float64 {
 	return min(1, proven(s/(1+s)))
 }
 
-// UniformComposition returns the older and larger constant m/(m − 1 + 1/max α_i)
-// of a composition of m maps (Bauschke and Combettes 2011, proposition 4.32; the paper,
-// theorem 2.9). The two agree where all α_i are equal.
+// UniformComposition returns m/(m − 1 + 1/max α_i), the older and larger constant of a composition of m maps
+// (Bauschke and Combettes 2011, proposition 4.32; the paper, theorem 2.9). It equals Composition if all α_i
+// are equal.
 func UniformComposition(alphas ...float64) float64 {
 	if constant, decided := degenerate(alphas); decided {
 		return constant

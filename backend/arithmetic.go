@@ -1,29 +1,25 @@
 package backend
 
-// Arithmetic is what a device says of how it computes, so that bounds of its rounding
-// errors can be proven. It is optional: of a device without it nothing is claimed.
+// Arithmetic is the statement of a device about how it computes, so that bounds of its rounding errors can be
+// proven. It is optional: nothing is claimed of a device without it.
 //
-// A device with it computes in float32 of IEEE 754, rounds to nearest and keeps subnormal
-// numbers: an operation has a relative error of at most 2⁻²⁴, or where its result is
-// subnormal an absolute one of at most 2⁻¹⁵⁰. A product may be fused with the addition
-// that follows. A sum is made one term after the other, in the order that is stated.
-// LinearCombination and MixChannels round each product and each sum.
+// A device with it computes in float32 of IEEE 754, rounds to nearest and keeps subnormal numbers: an
+// operation has a relative error of at most 2⁻²⁴, or an absolute one of at most 2⁻¹⁵⁰ if its result is
+// subnormal. A product may be fused with the addition that follows. A sum is made one term after the other,
+// in the stated order. LinearCombination and MixChannels round each product and each sum.
 type Arithmetic interface {
-	// ConvolutionAlgorithm says how a convolution with a filter of shape (Out, In, KH, KW) is
-	// computed, and its adjoint, also inside of GradientFlow.
+	// ConvolutionAlgorithm returns how a convolution with a filter of shape (Out, In, KH, KW), and its
+	// adjoint, is computed, also inside GradientFlow.
 	ConvolutionAlgorithm(filter Shape) ConvolutionAlgorithm
-	// BlurRounding returns a number r such that what ApplyBlur and ApplyBlurAdjoint add by
-	// rounding, in the Euclidean norm over all elements, is at most r times the norm of what
-	// they are applied to.
+	// BlurRounding returns a number r that bounds the rounding errors of ApplyBlur and ApplyBlurAdjoint: in
+	// the Euclidean norm over all elements, they are at most r times the norm of the source.
 	BlurRounding(k Blur) (r float64, err error)
 }
 
-// ConvolutionAlgorithm is how a convolution is computed. The zero value is the definition:
-// a sum over input channels, in each of them over rows, in each of them over columns, or any
-// order within one channel.
+// ConvolutionAlgorithm is how a convolution is computed. The zero value is the definition: a sum over input
+// channels, in each of them over rows, in each of them over columns, or any order within one channel.
 type ConvolutionAlgorithm struct {
-	// Tiles, if not nil, is the fast algorithm on tiles that is used in place of the
-	// definition.
+	// Tiles, if not nil, is the fast algorithm on tiles that is used instead of the definition.
 	Tiles *TileAlgorithm
 }
 

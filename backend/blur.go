@@ -2,7 +2,7 @@ package backend
 
 import "fmt"
 
-// Boundary says how a blur continues an image beyond its frame.
+// Boundary is how a blur continues an image beyond its frame.
 type Boundary uint8
 
 const (
@@ -13,8 +13,8 @@ const (
 	// Reflect mirrors with the edge sample repeated (… b a | a b c …), as often
 	// as the kernel needs.
 	Reflect
-	// Valid continues nothing: the result is smaller than the image by the
-	// kernel's size less one, and every sample of it is made of real samples.
+	// Valid continues nothing: the result is smaller than the image by the kernel's size less one, and
+	// depends on real samples only.
 	Valid
 )
 
@@ -32,11 +32,11 @@ func (b Boundary) String() string {
 	return fmt.Sprintf("Boundary(%d)", uint8(b))
 }
 
-// BlurMethod says how a blur is computed.
+// BlurMethod is how a blur is computed.
 type BlurMethod uint8
 
 const (
-	// AutoBlur takes what is faster by measurement.
+	// AutoBlur chooses the faster one by measurement.
 	AutoBlur BlurMethod = iota
 	// DirectBlur sums over the kernel's nonzero weights.
 	DirectBlur
@@ -88,7 +88,7 @@ func (s BlurSpec) Check() error {
 // Blur is a blur prepared on a device: kernel, plans, scratch.
 type Blur interface {
 	Spec() BlurSpec
-	// Method is DirectBlur or FourierBlur: what the device chose.
+	// Method is the device's choice, DirectBlur or FourierBlur.
 	Method() BlurMethod
 	// Free gives the memory back; a second Free does nothing.
 	Free()

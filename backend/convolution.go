@@ -37,9 +37,9 @@ func (a Activation) Check() error {
 	return fmt.Errorf("%w: activation %d with slope %v", ErrArgument, a.Kind, a.Slope)
 }
 
-// Filter is a bank of convolution weights prepared for a device: copied,
-// reordered or transformed, once. The convolution is A: In channels → Out
-// channels, of odd height and width, with zero padding that keeps the size,
+// Filter is a bank of convolution weights that were prepared for a device once: copied, reordered or
+// transformed. The convolution is A: In channels → Out channels, of odd height and width, with zero padding
+// that keeps the size,
 //
 //	(Az)[o,y,x] = Σ over (i,r,s) of w[o,i,r,s] · z[i, y+r−KH/2, x+s−KW/2],
 //
@@ -51,23 +51,22 @@ type Filter interface {
 	Free()
 }
 
-// ConvEnd is what follows a convolution in the same pass.
+// ConvEnd holds the operations after a convolution in the same pass.
 type ConvEnd struct {
 	Bias       Buffer // one number per output channel, or nil
 	Activation Activation
 }
 
-// FlowStep is one step of an explicit Runge-Kutta method along −Aᵀσ(Az + b), the
-// gradient flow that averaged networks are made of: with k_i = Aᵀσ(AY_i + Bias),
+// FlowStep is one step of an explicit Runge-Kutta method along −Aᵀσ(Az + b), the gradient flow of averaged
+// networks: with k_i = Aᵀσ(AY_i + Bias),
 //
 //	Y_i = z − Size·Σ_j Tableau.A[i][j]·k_j,   z ← z − Size·Σ_i Tableau.B[i]·k_i.
 type FlowStep struct {
 	Filter     Filter // A
 	Bias       Buffer // b, one number per output channel of A, or nil
 	Activation Activation
-	// Radius has the radii of a projection onto balls (BallProjections), a vector or a map for
-	// the whole image, that takes the place of the activation, which must be Identity then; or
-	// nil.
+	// Radius, if not nil, has the radii of a projection onto balls (BallProjections), a vector or a map for
+	// the whole image. It replaces the activation, which must be Identity then.
 	Radius  Buffer
 	Size    float32 // any finite number
 	Tableau Tableau
@@ -115,10 +114,9 @@ func (t Tableau) Check() error {
 	return nil
 }
 
-// StepsReach returns the pixels of an image of shape s whose values at the
-// beginning of the steps decide, to the bit, about those in r at the end, on a
-// device with the given ConvolutionGrid: each K×K convolution and its adjoint, in
-// every stage, grow the region to whole tiles of the grid and by ⌊K/2⌋ pixels.
+// StepsReach returns the pixels of an image of shape s that determine, to the bit, those in r after the
+// steps, on a device with the given ConvolutionGrid. In every stage, each K×K convolution and its adjoint
+// grow the region to whole tiles of the grid and by ⌊K/2⌋ pixels.
 func StepsReach(r Region, steps []FlowStep, grid int, s Shape) Region {
 	for _, step := range steps {
 		f := step.Filter.Shape()
@@ -129,14 +127,11 @@ func StepsReach(r Region, steps []FlowStep, grid int, s Shape) Region {
 	return r
 }
 
-// Convolutions are the layers of the networks. Inputs and outputs may have any
-// batch size N.
+// Convolutions are the layers of the networks. Inputs and outputs may have any batch size N.
 //
-// A device may compute a convolution by a fast algorithm on tiles of
-// ConvolutionGrid pixels (Winograd 1980). What one pixel of the result is then
-// depends, in its rounding, on where the pixel lies in its tile, and a source
-// sample that is not finite may spoil every pixel of a tile that has one pixel in
-// its reach.
+// A device may compute a convolution by a fast algorithm on tiles of ConvolutionGrid pixels (Winograd 1980).
+// The rounding of a pixel then depends on its position in its tile. A source sample that is not finite may
+// spoil every pixel of a tile that has one pixel in its reach.
 type Convolutions interface {
 	// NewFilter prepares the weights w of shape (Out, In, KH, KW), KH and KW odd.
 	NewFilter(w Buffer) (Filter, error)
@@ -147,31 +142,32 @@ type Convolutions interface {
 	// ConvolveAdjoint sets dst = beta·dst + scale·Aᵀ·src. With beta = 0 the old
 	// dst is not read.
 	ConvolveAdjoint(dst, src Buffer, f Filter, beta, scale float32) error
-	// AddAdjoint sets dst = start + scale·Aᵀ·src, with the bits of a copy of start to dst and
-	// of ConvolveAdjoint with beta = 1. dst may be start.
+	// AddAdjoint sets dst = start + scale·Aᵀ·src, with the same bits as a copy of start to dst followed by
+	// ConvolveAdjoint with beta = 1. dst may be start.
 	AddAdjoint(dst, start, src Buffer, f Filter, scale float32) error
-	// GradientFlow makes the steps one after the other, begun at the channels of src
-	// followed by channels of zeros, and sets dst to the first channels of the end:
-	// a whole network between its lifting and its projection, in one call that need
-	// not store what is between. All filters have the same number of input channels,
-	// at least that of src and of dst. Only the pixels of dst inside region are
-	// written; they are the same, to the bit, for every region that holds them, and in
-	// an image cut out of a larger one at multiples of ConvolutionGrid where the cut
-	// holds their StepsReach. The device's own scratch memory grows with the region, not
-	// with the image. The call asks ctx.Err() before each step, a device that queues its
-	// work as it queues them; once that is an error it stops soon, with this error, and
-	// dst is undefined in region. It may tell its progress to the context (WithProgress).
+	// GradientFlow makes the steps one after the other. It starts from the channels of src followed by
+	// channels of zeros, and sets dst to the first channels of the result: a whole network between its
+	// lifting and its projection, in one call that need not store what is between. All filters have the same
+	// number of input channels, at least that of src and of dst.
+	//
+	// Only the pixels of dst inside region are written. They are the same, to the bit, for every region that
+	// holds them. They are also the same in an image cut out of a larger one at multiples of ConvolutionGrid,
+	// if the cut holds their StepsReach. The device's own scratch memory grows with the region, not with the
+	// image.
+	//
+	// The call checks ctx.Err() before each step; a device that queues its work does so while it queues.
+	// After an error it stops soon and returns it, and dst is undefined in region. It may report its progress
+	// to the context (WithProgress).
 	GradientFlow(ctx context.Context, dst, src Buffer, region Region, steps []FlowStep) error
-	// ConvolutionGrid returns a number g ≥ 1. Convolve and ConvolveAdjoint compute the
-	// pixels of tiles of g×g pixels, counted from the first row and column, from the
-	// source pixels within Region.Reach of the tile, zeros beyond the frame, and from
-	// nothing else: an image cut out of a larger one at a multiple of g gives the same
-	// bits in all tiles whose reach is in the cut.
+	// ConvolutionGrid returns a number g ≥ 1. Convolve and ConvolveAdjoint compute tiles of g×g pixels,
+	// counted from the first row and column. The pixels of a tile depend only on the source pixels within
+	// Region.Reach of it, and on zeros beyond the frame. So an image cut out of a larger one at a multiple of
+	// g gives the same bits in all tiles whose reach is in the cut.
 	ConvolutionGrid() int
 }
 
-// Gradients are what training needs besides Convolutions: with respect to its
-// input a convolution's gradient is ConvolveAdjoint, and the other way about.
+// Gradients are what training needs besides Convolutions. The gradient of a convolution with respect to its
+// input is ConvolveAdjoint, and the gradient of ConvolveAdjoint is the convolution.
 type Gradients interface {
 	// FilterGradient sets dw = beta·dw + scale·∂⟨dy, A·x⟩/∂w, of shape
 	// (Out, In, KH, KW), summed over the batch. With beta = 0 the old dw is not
@@ -180,9 +176,8 @@ type Gradients interface {
 	// BiasGradient sets db = beta·db + the sum of dy over batch, rows and columns.
 	// With beta = 0 the old db is not read.
 	BiasGradient(db, dy Buffer, beta float32) error
-	// ActivationGradient sets dst = dy · activation'(·), where out is the
-	// activation's output. At 0 the derivative is taken from the negative side.
-	// dst may be dy.
+	// ActivationGradient sets dst = dy · activation'(·), where out is the activation's output. At 0 the
+	// derivative is that from the negative side. dst may be dy.
 	ActivationGradient(dst, out, dy Buffer, a Activation) error
 }
 

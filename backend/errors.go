@@ -2,12 +2,10 @@ package backend
 
 import "errors"
 
-// The errors that every device returns, wrapped with what went wrong; test for
-// them with errors.Is.
+// The errors of every device, wrapped with a message about what went wrong; test for them with errors.Is.
 var (
-	// ErrUnsupported: the device cannot do this at all, such as a size that its kernels
-	// cannot count or a precision that it lacks. Nothing here does it another way in
-	// silence: it is for the caller to take another device.
+	// ErrUnsupported: the device cannot do this at all, such as a size that its kernels cannot count or a
+	// precision that it lacks. There is no silent substitute: the caller chooses another device.
 	ErrUnsupported = errors.New("backend: not supported by this device")
 	// ErrOutOfMemory: the device has no room for the buffer. Nothing has changed;
 	// a smaller request, such as half the tile, may succeed.
@@ -20,8 +18,7 @@ var (
 	ErrForeign = errors.New("backend: belongs to another device")
 	// ErrShape: the shapes do not fit together, or a shape is not positive.
 	ErrShape = errors.New("backend: shapes do not fit")
-	// ErrAlias: the destination shares memory with a source where that is not
-	// allowed.
+	// ErrAlias: the destination shares memory with a source and must not.
 	ErrAlias = errors.New("backend: destination overlaps a source")
 	// ErrArgument: a number is outside its range.
 	ErrArgument = errors.New("backend: argument out of range")

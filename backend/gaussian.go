@@ -2,14 +2,13 @@ package backend
 
 import "math"
 
-// GaussianAt returns element i of the standard normal sequence that belongs to
-// seed. Every device computes it with these very operations, each rounded to
-// float64 on its own (no fused multiply-add, no library logarithm or cosine), so
-// that noise has the same bits on every device and processor.
+// GaussianAt returns element i of the standard normal sequence of seed. Every device computes it with exactly
+// these operations, each rounded to float64 separately (no fused multiply-add, no library logarithm or
+// cosine), so noise has the same bits on every device and processor.
 //
-// Elements 2k and 2k+1 are the two results of the Box–Muller transform of the
-// k-th pair of uniform numbers from a counter-based generator: two outputs of
-// SplitMix64's mixing function (Steele, Lea and Flood 2014) at the counter.
+// Elements 2k and 2k+1 are the two results of the Box–Muller transform of the k-th pair of uniform numbers
+// from a counter-based generator: two outputs of SplitMix64's mixing function (Steele, Lea and Flood 2014) at
+// the counter.
 func GaussianAt(seed, i uint64) float32 {
 	c, s := gaussianPair(seed, i/2)
 	if i%2 == 0 {
@@ -18,8 +17,7 @@ func GaussianAt(seed, i uint64) float32 {
 	return s
 }
 
-// GaussianPair returns elements 2k and 2k+1 of the sequence of GaussianAt at the
-// price of one.
+// GaussianPair returns elements 2k and 2k+1 of the sequence of GaussianAt at the cost of one.
 func GaussianPair(seed, k uint64) (even, odd float32) { return gaussianPair(seed, k) }
 
 func gaussianPair(seed, k uint64) (float32, float32) {

@@ -9,14 +9,13 @@ type Memory interface {
 	// N = 1. The view shares the memory; freeing the view does not free it, and
 	// after the array is freed the view returns ErrFreed.
 	Channels(b Buffer, from, count int) (Buffer, error)
-	// Overlaps tells whether two buffers share memory, in whole or in part: a buffer and
-	// itself, an array and its views, views that have a channel in common. It looks at
-	// nothing but where they lie, and does not wait.
+	// Overlaps tells whether two buffers share memory, in whole or in part: a buffer and itself, an array and
+	// its views, or views with a channel in common. It compares only their positions and does not wait.
 	Overlaps(a, b Buffer) (bool, error)
-	// CopyRegion copies the pixels of region r of src to dst, with the region's corner
-	// at (y, x) there: the first channels, as many as both arrays have, of every batch
-	// entry. All else in dst stays. The arrays have the same N and share no memory; a
-	// region that is empty or leaves the frame of either is ErrShape.
+	// CopyRegion copies the pixels of region r of src to dst, with the region's corner at (y, x) there. It
+	// copies the first channels, as many as both arrays have, of every batch entry. The rest of dst stays.
+	// The arrays have the same N and share no memory. A region that is empty or leaves the frame of either is
+	// ErrShape.
 	CopyRegion(dst Buffer, y, x int, src Buffer, r Region) error
 	// Upload copies src, of length dst.Shape().Len(), to the device; src may be
 	// changed as soon as Upload returns.

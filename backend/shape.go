@@ -5,8 +5,7 @@ import (
 	"math"
 )
 
-// Shape is the extent of an array, batch outermost: element (n, c, y, x) is at
-// offset ((n·C + c)·H + y)·W + x.
+// Shape is the size of an array, batch outermost: element (n, c, y, x) is at offset ((n·C + c)·H + y)·W + x.
 type Shape struct {
 	N, C, H, W int
 }
@@ -14,7 +13,7 @@ type Shape struct {
 // Image is the shape of one image with c channels of h rows and w columns.
 func Image(c, h, w int) Shape { return Shape{N: 1, C: c, H: h, W: w} }
 
-// Vector is the shape of n numbers in one row, as biases have.
+// Vector is the shape of n numbers in one row, such as biases.
 func Vector(n int) Shape { return Shape{N: 1, C: n, H: 1, W: 1} }
 
 // Len returns the number of elements.
@@ -50,9 +49,9 @@ func (s Shape) Whole() Region { return Region{Y1: s.H, X1: s.W} }
 // Size returns the number of rows and of columns.
 func (r Region) Size() (h, w int) { return r.Y1 - r.Y0, r.X1 - r.X0 }
 
-// Reach returns the pixels, of an image of shape s, that a convolution reads on a
-// device with the given ConvolutionGrid to compute those in r to the bit: r grown
-// to whole tiles of the grid, and by radius pixels more, inside the frame.
+// Reach returns the pixels of an image of shape s that a convolution reads to compute those in r to the bit,
+// on a device with the given ConvolutionGrid: r grown to whole tiles of the grid, and by radius pixels more,
+// inside the frame.
 func (r Region) Reach(radius, grid int, s Shape) Region {
 	up := func(v int) int { return (v + grid - 1) / grid * grid }
 	return Region{

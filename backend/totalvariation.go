@@ -9,17 +9,15 @@ import (
 //
 //	min over u of ½‖u − y‖² + α Σ ‖(∇u)‖,
 //
-// with the isotropic discrete gradient: (∇u)₁ = u[y+1,x] − u[y,x], zero in the
-// last row; (∇u)₂ = u[y,x+1] − u[y,x], zero in the last column. The sum runs over
-// pixels and, uncoupled, over channels; coupled, one Euclidean norm takes all
-// channels and both directions of a pixel together.
+// with the isotropic discrete gradient: (∇u)₁ = u[y+1,x] − u[y,x], zero in the last row; (∇u)₂ = u[y,x+1] −
+// u[y,x], zero in the last column. The sum runs over pixels and, uncoupled, over channels; coupled, one
+// Euclidean norm takes all channels and both directions of a pixel together.
 //
-// Its dual variable p has 2·C channels: channel 2c belongs to direction 1 (down)
-// and 2c+1 to direction 2 (right) of image channel c. At every pixel p lies in
-// the ball of radius α, and it is zero where the gradient is zero by definition:
-// direction 1 in the last row, direction 2 in the last column. A p full of zeros
-// is one to start from; TVIterate keeps both properties. The primal solution is
-// u = y − ∇ᵀp at the dual solution p, and ‖∇‖² < 8.
+// Its dual variable p has 2·C channels: channel 2c belongs to direction 1 (down) and 2c+1 to direction 2
+// (right) of image channel c. At every pixel p lies in the ball of radius α, and it is zero where the
+// gradient is zero by definition: direction 1 in the last row, direction 2 in the last column. p = 0 has both
+// properties and is a valid start; TVIterate keeps them. The primal solution is u = y − ∇ᵀp at the dual
+// solution p, and ‖∇‖² < 8.
 type TVProblem struct {
 	Alpha   float32 // α ≥ 0, finite, in the units of y
 	Coupled bool
@@ -54,15 +52,15 @@ func (s TVStep) Check() error {
 	return nil
 }
 
-// TVValue is what the duality gap at a pair (u, p) is made of. Every term is
-// made and summed in float64, in an order that depends on the shape only, and passes through
-// at most as many additions as the image has rows and columns, and 64 more.
+// TVValue holds the terms of the duality gap at a pair (u, p). Every term is computed and summed in float64,
+// in an order that depends on the shape only. It passes through at most as many additions as the image has
+// rows and columns, plus 64.
 type TVValue struct {
 	Fidelity  float64 // ½‖u − y‖²
 	Variation float64 // α Σ ‖∇u‖
 	Residual  float64 // ½‖u − (y − ∇ᵀp)‖²
-	// Product is ⟨∇u, p⟩, where a p that rounding has put outside its ball is
-	// scaled back to its surface, so that Variation − Product is not negative.
+	// Product is ⟨∇u, p⟩. A p that rounding has moved outside its ball is first scaled back to the surface,
+	// so that Variation − Product is not negative.
 	Product float64
 }
 
@@ -80,9 +78,8 @@ func (v TVValue) Gap() float64 { return v.Residual + max(0, v.Variation-v.Produc
 // Dual returns the dual objective ½‖y‖² − ½‖y − ∇ᵀp‖².
 func (v TVValue) Dual() float64 { return v.Primal() - v.Gap() }
 
-// TotalVariation is the part of the ROF model that has to run on the device. All
-// buffers have N = 1 and share no memory; y and u have C channels, p has 2·C of
-// the same size. Nothing here waits for the device but TVEvaluate.
+// TotalVariation is the part of the ROF model that has to run on the device. All buffers have N = 1 and share
+// no memory; y and u have C channels, p has 2·C of the same size. Only TVEvaluate waits for the device.
 type TotalVariation interface {
 	// TVIterate makes one fused step from (u, p):
 	//
@@ -91,11 +88,11 @@ type TotalVariation interface {
 	//	ū = u + Extrapolation·(r − u)
 	//	p ← projection of p + Dual·∇ū onto the balls of radius α.
 	//
-	// The u that belongs to the new p is one TVPrimal further.
+	// One TVPrimal more gives the u of the new p.
 	TVIterate(u, p, y Buffer, problem TVProblem, step TVStep) error
-	// TVPrimal makes the primal half of a step alone, u ← u + step·(r − u) with
-	// r = y − ∇ᵀp and step in [0, 1]. With step = 1 the old u is not read.
+	// TVPrimal makes only the primal half of a step, u ← u + step·(r − u) with r = y − ∇ᵀp and step in [0,
+	// 1]. With step = 1 the old u is not read.
 	TVPrimal(u, p, y Buffer, step float32) error
-	// TVEvaluate waits and returns the parts of the duality gap at (u, p).
+	// TVEvaluate waits and returns the terms of the duality gap at (u, p).
 	TVEvaluate(u, p, y Buffer, problem TVProblem) (TVValue, error)
 }

@@ -9,16 +9,16 @@ type Term struct {
 // MaxTerms is the largest number of terms of a LinearCombination.
 const MaxTerms = 4
 
-// MaxMixed is the largest number of channels that MixChannels reads, and that it writes.
+// MaxMixed is the largest number of channels, in and out, of MixChannels.
 const MaxMixed = 16
 
-// Reduction is one sum over all elements of X, and of Y where the kind needs it.
+// Reduction is one sum over all elements of X, and of Y if the kind needs it.
 type Reduction struct {
 	Kind ReductionKind
 	X, Y Buffer
 }
 
-// ReductionKind says what a Reduction sums up.
+// ReductionKind is what a Reduction sums up.
 type ReductionKind uint8
 
 const (
@@ -48,10 +48,9 @@ type Vectors interface {
 	// where C = src.Shape().C, and m has dst.Shape().C rows and C columns. dst may
 	// be src if their channel counts agree. At most MaxMixed channels.
 	MixChannels(dst, src Buffer, m []float32) error
-	// Reduce waits and puts the value of rs[k] into out[k]. Products and sums are
-	// made in float64 and in an order that depends on the shape only. One call is
-	// one round trip to the device. X and Y of one reduction have the same shape;
-	// reductions may differ.
+	// Reduce waits and stores the value of rs[k] in out[k]. Products and sums are computed in float64, in an
+	// order that depends on the shape only. One call is one round trip to the device. X and Y of one
+	// reduction have the same shape; reductions may differ.
 	Reduce(out []float64, rs ...Reduction) error
 	// Gaussian sets dst[i] = float32(mean + float32(std·gᵢ)), where g are
 	// independent standard normal numbers that depend only on seed and the index

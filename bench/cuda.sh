@@ -60,7 +60,7 @@ build() {
       go test -c -tags cuda -ldflags=-s -o "$folder/${made%%:*}" "${made#*:}" || exit 1
     done
     go build -tags cuda,research -ldflags=-s -o "$folder/restore" ./cmd/restore &&
-      go build -tags cuda -ldflags=-s -o "$folder/cudarace" ./internal/cudarace &&
+      go build -tags cuda -ldflags=-s -o "$folder/gpurace" ./internal/gpurace &&
       CGO_ENABLED=0 go build -ldflags=-s -o "$folder/netrace" ./internal/netrace &&
       cp bench/cuda.sh bench/cuda_torch.py "$folder/"
   )
@@ -154,7 +154,7 @@ pictures() {
 }
 racer() { # ours, one precision after the other, so that none has the card warmer than the rest
   local precision
-  for precision in float32 tf32 half; do ./cudarace -folder "pictures-$1" -precision "$precision" -repetitions "$repetitions" || return 1; done
+  for precision in float32 tf32 half; do ./gpurace -folder "pictures-$1" -precision "$precision" -repetitions "$repetitions" || return 1; done
 }
 export -f racer
 export repetitions
@@ -189,7 +189,7 @@ if wanted training && pictures 1; then
   trainer() { # one number of crops after the other
     local crops precision
     for crops in $batches; do
-      for precision in float32 tf32 half; do ./cudarace -crops "$crops" -precision "$precision" -repetitions "$repetitions" || return 1; done
+      for precision in float32 tf32 half; do ./gpurace -crops "$crops" -precision "$precision" -repetitions "$repetitions" || return 1; done
       if [ "$1" = yes ]; then
         "$python" cuda_torch.py pictures-1 "$repetitions" eager graph $([ "${NO_COMPILE:-0}" = 1 ] || echo compiled) crops="$crops" || return 1
       fi

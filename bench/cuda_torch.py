@@ -6,7 +6,7 @@
 FOLDER is what `netrace prepare` wrote, a WAY one of eager, graph (a CUDA graph) and compiled
 (torch.compile). For each precision (FP32, TF32, FP16) and each way, with channels_last where
 cuDNN likes it, it times the forward pass, and forward plus backward with the gradient of half
-the squared norm of the output in all weights and biases; both as cudarace does: from the first
+the squared norm of the output in all weights and biases; both as gpurace does: from the first
 call to the end of a synchronisation, pictures already on the card. The environment's
 TORCH_COMPILE is the mode of torch.compile, reduce-overhead if it is not set (max-autotune takes
 minutes). What does not work in the installed version is left out, with a word about it on
@@ -14,7 +14,7 @@ standard error. One line of JSON for each.
 
 With crops=N it times what an iteration of training has on N random crops of 64×64 pixels in the
 place of both: forward, the mean squared error, and backward. Neither power iterations nor an
-optimiser are timed, which cudarace times as well.
+optimiser are timed, which gpurace times as well.
 
 With CUDA_TORCH_ON=cpu it runs on the processor, eager in FP32 and what else works there: the trial
 of `cuda.sh fake`.

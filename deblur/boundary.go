@@ -6,19 +6,18 @@ import (
 	"github.com/averaged/imaging/backend"
 )
 
-// Boundary says what a blur assumes of the scene beyond the photograph.
+// Boundary is what a blur assumes about the scene beyond the photograph.
 type Boundary uint8
 
 const (
-	// Unknown assumes nothing, as for a real photograph: the unknown image is larger
-	// than the photograph by the kernel's size less one, and of its blur the part is
-	// kept that the photograph shows.
+	// Unknown assumes nothing, as for a real photograph. The unknown image is larger than the photograph by
+	// the kernel's size less one, and only the part of its blur that the photograph shows is kept.
 	Unknown Boundary = iota
 	// Circular repeats the image periodically.
 	Circular
-	// Zero is black beyond the frame.
+	// Zero assumes black beyond the frame.
 	Zero
-	// Reflect mirrors the image, the edge sample repeated.
+	// Reflect mirrors the image and repeats the edge sample.
 	Reflect
 )
 

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// OffCentre returns how far the kernel's centre of mass is from its centre, in samples downward and
-// to the right: so far does the blur move the image. The weights must have a sum
-// other than 0.
+// OffCentre returns how far the kernel's centre of mass is from its centre, in samples downward and to the
+// right. The blur moves the image by as much. The weights must not sum to 0.
 func (k Kernel) OffCentre() (dy, dx float64) {
 	sum := 0.0
 	for i, v := range k.Weights {
@@ -18,8 +17,8 @@ func (k Kernel) OffCentre() (dy, dx float64) {
 	return dy / sum, dx / sum
 }
 
-// Centred returns the kernel with the sample as its centre that is nearest to its centre of mass. Of
-// a kernel whose weights are not negative that is inside it.
+// Centred returns the kernel with its centre on the sample nearest to its centre of mass. If no weight is
+// negative, that sample is inside the kernel.
 func (k Kernel) Centred() Kernel {
 	dy, dx := k.OffCentre()
 	k.Weights = slices.Clone(k.Weights)
@@ -28,8 +27,8 @@ func (k Kernel) Centred() Kernel {
 	return k
 }
 
-// Turned returns the kernel turned by 180 degrees about its centre: where a blur was written as a
-// correlation, this is the kernel of the convolution.
+// Turned returns the kernel turned by 180 degrees about its centre. It turns the kernel of a correlation into
+// that of the convolution.
 func (k Kernel) Turned() Kernel {
 	k.Weights = slices.Clone(k.Weights)
 	slices.Reverse(k.Weights)

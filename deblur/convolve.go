@@ -7,9 +7,8 @@ import (
 	"github.com/averaged/imaging/internal/response"
 )
 
-// Convolve returns the kernel of one blur after another: first b, then a; the order does
-// not matter. Its centre is where theirs are. Where theirs sum to 1, so does it but for
-// rounding.
+// Convolve returns the kernel of two blurs, first b, then a; the order does not matter. The centres add up.
+// If the weights of both sum to 1, so do those of the result, up to rounding.
 func Convolve(a, b Kernel) (Kernel, error) {
 	for _, k := range []Kernel{a, b} {
 		if err := k.Check(); err != nil {

@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// MostCells is how many rows, and how many columns, of kernels a Grid has at most.
+// MostCells is the largest number of rows, and of columns, of a Grid.
 const MostCells = 16
 
-// Grid has kernels for the parts of a photograph, Rows×Columns of them, row by row: each is the kernel at
-// the middle of a part, and the parts are all of one size.
+// Grid has the kernels of the parts of a photograph, Rows×Columns of them, row by row. All parts have one
+// size, and each kernel is that at the middle of its part.
 type Grid struct {
 	Rows, Columns int
 	Kernels       []Kernel
 }
 
-// Check returns an error unless there are as many kernels as parts, and each of them passes its Check.
+// Check returns an error unless there is one kernel for each part, and each passes its own Check.
 func (g Grid) Check() error {
 	if g.Rows < 1 || g.Columns < 1 || g.Rows > MostCells || g.Columns > MostCells || len(g.Kernels) != g.Rows*g.Columns {
 		return fmt.Errorf("deblur: %d kernels for a grid of %d rows and %d columns, want 1 to %d rows and columns, and a kernel for each part",
@@ -29,8 +29,8 @@ func (g Grid) Check() error {
 	return nil
 }
 
-// GridFromPlanes cuts a contact sheet of kernels, planar samples as KernelFromPlanes takes, into rows×columns
-// cells of one size, and makes a kernel of each as that does.
+// GridFromPlanes cuts a contact sheet of kernels into rows×columns cells of one size, and makes a kernel of
+// each. The sheet is planar samples, as in KernelFromPlanes.
 func GridFromPlanes(pix []float32, channels, h, w, rows, columns int) (Grid, error) {
 	if rows < 1 || columns < 1 || rows > MostCells || columns > MostCells {
 		return Grid{}, fmt.Errorf("deblur: a grid of %d rows and %d columns, want 1 to %d of each", rows, columns, MostCells)
@@ -58,8 +58,8 @@ func GridFromPlanes(pix []float32, channels, h, w, rows, columns int) (Grid, err
 	return g, nil
 }
 
-// Sheet returns the contact sheet that GridFromPlanes cuts into these kernels, one channel of h×w samples, row by row.
-// The largest weight of each kernel is 1 in it.
+// Sheet returns the contact sheet that GridFromPlanes cuts into these kernels: one channel of h×w samples,
+// row by row. The largest weight of each kernel becomes 1.
 func (g Grid) Sheet() (pix []float32, h, w int, err error) {
 	if err := g.Check(); err != nil {
 		return nil, 0, 0, err
@@ -84,7 +84,8 @@ func (g Grid) Sheet() (pix []float32, h, w int, err error) {
 	return pix, h, w, nil
 }
 
-// Typical returns a kernel with the mean energy of all, or the nearest to it: what rules of strength go by.
+// Typical returns a kernel with the mean energy of all, or the one nearest to it. The rules of strength use
+// it.
 func (g Grid) Typical() Kernel {
 	mean := 0.0
 	for _, k := range g.Kernels {

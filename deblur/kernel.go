@@ -8,27 +8,23 @@ import (
 // MaxKernelSize is the largest height and width of a kernel, in samples.
 const MaxKernelSize = 2047
 
-// Kernel is the picture of a point: H×W weights, row by row, with the sample
-// (CY, CX) on the point itself.
+// Kernel is the picture of a point: H×W weights, row by row, with the sample (CY, CX) on the point itself.
 //
-// What the functions of this package make has weights that are not negative and
-// sum to 1, exactly: all are multiples of one power of two, so that a sum of
-// them in float64 has no rounding error. Its centre is at CY = ⌊H/2⌋, CX = ⌊W/2⌋,
-// and it has no margin of zeros that could be cut off alike on both sides of the
-// centre. A Kernel written out by hand may have any finite weights, negative ones
-// included, and any centre inside it.
+// The functions of this package make kernels with weights that are not negative and sum to 1 exactly: all are
+// multiples of one power of two, so that a sum of them in float64 has no rounding error. The centre is at CY
+// = ⌊H/2⌋, CX = ⌊W/2⌋. There is no margin of zeros that could be cut off equally on both sides of the centre.
+// A Kernel written by hand may have any finite weights, including negative ones, and any centre inside it.
 type Kernel struct {
 	H, W    int
 	CY, CX  int
 	Weights []float32
 }
 
-// NewKernel makes a kernel of h×w weights, row by row, of any scale: they are
-// divided by their sum, and margins of zeros are cut off. The centre is in the
-// middle; of an even number n of rows or columns it is number n/2, counted from
-// 0, so that the blurred image is shifted by half a sample, towards the top or
-// the left, which no choice of a centre avoids. The weights must be finite, not
-// negative and not all zero, h and w in 1…MaxKernelSize.
+// NewKernel makes a kernel of h×w weights, row by row, of any scale. It divides them by their sum and cuts
+// margins of zeros off. The centre is in the middle. An even number n of rows or columns has it at number
+// n/2, counted from 0, so the blurred image is shifted by half a sample towards the top or the left; no
+// choice of a centre avoids this. The weights must be finite, not negative and not all zero, and h and w in
+// 1…MaxKernelSize.
 func NewKernel(weights []float32, h, w int) (Kernel, error) {
 	if err := checkSize(h, w); err != nil {
 		return Kernel{}, err
@@ -43,8 +39,8 @@ func NewKernel(weights []float32, h, w int) (Kernel, error) {
 	return normalised(wide, h, w)
 }
 
-// Check returns an error unless the sizes, the centre and the number of weights
-// make sense and all weights are finite.
+// Check returns an error unless the sizes, the centre and the number of weights fit together and all weights
+// are finite.
 func (k Kernel) Check() error {
 	if err := checkSize(k.H, k.W); err != nil {
 		return err
@@ -154,7 +150,7 @@ func margins(n int, zero func(i int) bool) (from, to int) {
 	return c, c + 1
 }
 
-// Energy returns ‖k‖₂²: 1 for no blur at all, and the less the wider the blur.
+// Energy returns ‖k‖₂²: 1 for no blur at all, and less for a wider blur.
 func (k Kernel) Energy() float64 {
 	sum := 0.0
 	for _, w := range k.Weights {

@@ -10,10 +10,9 @@ import (
 	"github.com/averaged/imaging/internal/imagecheck"
 )
 
-// KernelFromImage makes a kernel of a picture of it. The weight of a pixel is the
-// mean of its red, green and blue value as stored, which for a grey picture is
-// its grey value; a transparent pixel weighs less in proportion to its alpha.
-// For the rest see NewKernel.
+// KernelFromImage makes a kernel of a picture of it. The weight of a pixel is the mean of its red, green and
+// blue values as stored; for a grey picture that is its grey value. A transparent pixel weighs less in
+// proportion to its alpha. Otherwise it works like NewKernel.
 func KernelFromImage(img image.Image) (Kernel, error) {
 	if img == nil {
 		return Kernel{}, errors.New("deblur: no kernel image, want one")
@@ -44,9 +43,9 @@ func KernelFromImage(img image.Image) (Kernel, error) {
 	return normalised(weights, h, w)
 }
 
-// KernelFromPlanes makes a kernel of planar samples, channel by channel and each
-// h×w, of any scale. The weight of a pixel is the mean over the channels: leave
-// alpha out. For the rest see NewKernel, which is the case of one channel.
+// KernelFromPlanes makes a kernel of planar samples of any scale, channel by channel and each h×w. The weight
+// of a pixel is the mean over the channels, so leave alpha out. Otherwise it works like NewKernel, which is
+// the case of one channel.
 func KernelFromPlanes(pix []float32, channels, h, w int) (Kernel, error) {
 	if err := checkSize(h, w); err != nil {
 		return Kernel{}, err
@@ -67,10 +66,9 @@ func KernelFromPlanes(pix []float32, channels, h, w int) (Kernel, error) {
 	return normalised(weights, h, w)
 }
 
-// Image is the kernel as a picture of 16-bit grey, scaled so that the largest
-// weight is white. A kernel of this package comes back from KernelFromImage with
-// weights that differ by at most 2⁻¹⁷ of the largest, and a relative change of the
-// sum that normalising takes out. A negative weight is an error: grey has none.
+// Image returns the kernel as a picture of 16-bit grey, scaled so that the largest weight is white.
+// KernelFromImage reads a kernel of this package back with weights that differ by at most 2⁻¹⁷ of the
+// largest, apart from a common factor. A negative weight is an error: grey has none.
 func (k Kernel) Image() (*image.Gray16, error) {
 	if err := k.Check(); err != nil {
 		return nil, err

@@ -6,10 +6,9 @@ import (
 	"github.com/averaged/imaging/internal/response"
 )
 
-// Norm returns an upper bound of the operator norm ‖K‖ (the largest ‖Kx‖/‖x‖) that
-// is a proof, and the reason why it holds. It is a bound of K with the weights as
-// they are stored, and in exact arithmetic: how a device rounds is not in it. With
-// S = Σ|k| and M the largest modulus of the kernel's frequency response:
+// Norm returns a proven upper bound of the operator norm ‖K‖ (the largest ‖Kx‖/‖x‖), and the reason why it
+// holds. It is for the weights as stored and for exact arithmetic: the rounding of a device is not included.
+// With S = Σ|k| and M the largest modulus of the kernel's frequency response:
 //
 //   - Circular, no negative weight: ‖K‖ = S, attained by a constant image. For a
 //     kernel of this package that is exactly 1. Otherwise K is diagonal in the
@@ -24,9 +23,9 @@ import (
 //     iteration make v. Also ‖K‖ ≤ 2M, because the four copies of the reflected image
 //     have twice its norm.
 //
-// Where M is not S it is bounded by samples of k̂: of a trigonometric polynomial of
-// degree d, N > 2d equidistant samples per variable hold max |k̂|·cos(πd/N) or more.
-// The smallest bound that applies is returned. It is computed on the first call.
+// If M differs from S, it is bounded by samples of k̂: for a trigonometric polynomial of degree d, N > 2d
+// equidistant samples per variable reach at least max |k̂|·cos(πd/N). Norm returns the smallest bound that
+// applies, and computes it on the first call.
 func (o *Operator) Norm() (bound float64, reason string) {
 	o.normOnce.Do(func() { o.norm, o.normReason = normBound(o.kernel, o.boundary, o.h, o.w) })
 	return o.norm, o.normReason

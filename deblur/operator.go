@@ -10,9 +10,8 @@ import (
 	"github.com/averaged/imaging/operator"
 )
 
-// Operator is the blur K of a photograph: a linear map from the unknown image, of
-// Domain size, to the photograph, of Range size, the same for every channel. It is
-// safe for concurrent use.
+// Operator is the blur K of a photograph: a linear map from the unknown image, of Domain size, to the
+// photograph, of Range size, the same for every channel. It is safe for concurrent use.
 type Operator struct {
 	device   backend.Device
 	kernel   Kernel
@@ -64,11 +63,11 @@ func (o *Operator) Kernel() Kernel {
 	return k
 }
 
-// Boundary returns what the operator assumes beyond the photograph.
+// Boundary returns the assumption about the scene beyond the photograph.
 func (o *Operator) Boundary() Boundary { return o.boundary }
 
-// Domain returns the rows and columns of the unknown image: those of the photograph,
-// and for Unknown the kernel's less one in addition.
+// Domain returns the rows and columns of the unknown image: those of the photograph, plus the kernel's less
+// one for Unknown.
 func (o *Operator) Domain() (h, w int) {
 	if o.boundary == Unknown {
 		return o.h + o.kernel.H - 1, o.w + o.kernel.W - 1
@@ -79,7 +78,7 @@ func (o *Operator) Domain() (h, w int) {
 // Range returns the rows and columns of the photograph.
 func (o *Operator) Range() (h, w int) { return o.h, o.w }
 
-// Offset returns where in the unknown image the photograph's first sample is.
+// Offset returns the position of the photograph's first sample in the unknown image.
 func (o *Operator) Offset() (y, x int) {
 	if o.boundary == Unknown {
 		return o.kernel.H - 1 - o.kernel.CY, o.kernel.W - 1 - o.kernel.CX
@@ -87,8 +86,8 @@ func (o *Operator) Offset() (y, x int) {
 	return 0, 0
 }
 
-// Crop copies what the photograph shows out of an unknown image: src holds planes of
-// Domain size one after the other, dst as many of Range size.
+// Crop copies the part of an unknown image that the photograph shows. src holds planes of Domain size one
+// after the other, and dst as many of Range size.
 func (o *Operator) Crop(dst, src []float32) error {
 	dh, dw := o.Domain()
 	if err := o.checkPlanes(len(dst), len(src)); err != nil {
@@ -102,9 +101,8 @@ func (o *Operator) Crop(dst, src []float32) error {
 	return nil
 }
 
-// Extend undoes Crop: it continues a photograph by reflection, as far as the unknown
-// image goes. src holds planes of Range size one after the other, dst as many of
-// Domain size.
+// Extend is the inverse of Crop: it continues a photograph by reflection to the size of the unknown image.
+// src holds planes of Range size one after the other, and dst as many of Domain size.
 func (o *Operator) Extend(dst, src []float32) error {
 	dh, dw := o.Domain()
 	if err := o.checkPlanes(len(src), len(dst)); err != nil {

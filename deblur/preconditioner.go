@@ -23,8 +23,8 @@ type preconditioner struct {
 	blur   backend.Blur
 }
 
-// Preconditioner implements operator.Preconditioned, where the blur is computed by transforms: at
-// the frame, where K is no convolution, it is the rougher an approximation.
+// Preconditioner implements operator.Preconditioned. It is nil unless transforms compute the blur. It
+// approximates worse at the frame, where K is not a convolution.
 func (o *Operator) Preconditioner(tau float64) (operator.Preconditioner, error) {
 	if o.blur.Method() != backend.FourierBlur {
 		return nil, nil

@@ -12,10 +12,9 @@ const (
 	shakePoints = 16
 )
 
-// Shake is the blur of a camera that a hand did not hold still: a random path
-// with inertia and now and then a sudden turn, which fits a square of size×size
-// samples around its centre of mass and reaches at least one side of it. Size is
-// odd, 3 to 2001. Equal seeds give equal bits on every platform.
+// Shake is the blur of a camera that is held by hand: a random path with inertia and an occasional sudden
+// turn. It fits a square of size×size samples around its centre of mass, and touches at least one side of it.
+// size is odd, 3 to 2001. Equal seeds give equal bits on every platform.
 func Shake(size int, seed uint64) (Kernel, error) {
 	if size < 3 || size > 2001 || size%2 == 0 {
 		return Kernel{}, fmt.Errorf("deblur: camera shake of size %d, want an odd size of 3 to 2001", size)

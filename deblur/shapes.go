@@ -5,11 +5,9 @@ import (
 	"math"
 )
 
-// Motion is the blur of a camera that moves evenly along a straight line: a bar
-// of the given length in samples and one sample wide, with its middle on the
-// centre, each weight the area of the bar in that sample. The angle is in degrees,
-// 0 for a horizontal line, counterclockwise. 1 ≤ length ≤ 2000; Motion(1, 0) is
-// no blur.
+// Motion is the blur of a camera that moves evenly along a straight line: a bar one sample wide and length
+// samples long, with its middle on the centre. Each weight is the area of the bar in that sample. The angle
+// is in degrees, counterclockwise from a horizontal line. 1 ≤ length ≤ 2000; Motion(1, 0) is no blur.
 func Motion(length, angleDegrees float64) (Kernel, error) {
 	if !(length >= 1 && length <= 2000) {
 		return Kernel{}, fmt.Errorf("deblur: motion of length %v, want 1 to 2000 samples", length)
@@ -27,8 +25,8 @@ func Motion(length, angleDegrees float64) (Kernel, error) {
 	return sampled(ry, rx, func(y, x float64) float64 { return coverage(bar, y, x) })
 }
 
-// Gaussian is a normal distribution of the given standard deviation in samples,
-// cut off at 4 of them. 0 < std ≤ 250.
+// Gaussian is a normal distribution with the standard deviation std in samples, cut off at 4·std. 0 < std ≤
+// 250.
 func Gaussian(std float64) (Kernel, error) {
 	if !(std > 0 && std <= 250) {
 		return Kernel{}, fmt.Errorf("deblur: Gaussian of standard deviation %v, want more than 0 and at most 250 samples", std)
@@ -37,9 +35,8 @@ func Gaussian(std float64) (Kernel, error) {
 	return sampled(r, r, func(y, x float64) float64 { return math.Exp(-(y*y + x*x) / (2 * std * std)) })
 }
 
-// Disk is the blur of a lens out of focus: a disk of the given radius in samples,
-// each weight its area in that sample. 0 < radius ≤ 1000; up to a radius of 0.5 it
-// is no blur.
+// Disk is the blur of a lens out of focus: a disk of the given radius in samples. Each weight is its area in
+// that sample. 0 < radius ≤ 1000; up to a radius of 0.5 it is no blur.
 func Disk(radius float64) (Kernel, error) {
 	if !(radius > 0 && radius <= 1000) {
 		return Kernel{}, fmt.Errorf("deblur: disk of radius %v, want more than 0 and at most 1000 samples", radius)
@@ -56,9 +53,8 @@ func Disk(radius float64) (Kernel, error) {
 	})
 }
 
-// Box is the mean over a square of size×size samples with its middle on the
-// centre: of an even size the outermost weights count half, so that the image
-// stays where it is. 1 ≤ size ≤ 2000.
+// Box is the mean over a square of size×size samples with its middle on the centre. If size is even, the
+// outermost weights count half, so that the image stays in place. 1 ≤ size ≤ 2000.
 func Box(size int) (Kernel, error) {
 	if size < 1 || size > 2000 {
 		return Kernel{}, fmt.Errorf("deblur: box of size %d, want 1 to 2000 samples", size)

@@ -13,11 +13,11 @@ import (
 //
 //	Kx = Σᵢ kᵢ ∗ (wᵢx),
 //
-// with the kernels kᵢ of a Grid and smooth windows wᵢ, which sum to 1 at each sample: wᵢ is 1 at the middle of
-// its part of the photograph, 0 at those of the others, and beyond the outermost middles it stays as it is there. So a point in the middle
-// of a part turns into its kernel, and one between middles into a mean of theirs. (Nagy and O'Leary 1998 have
-// the windows after the convolutions; before them the image of each point keeps its light.) What lies beyond
-// the photograph is Unknown. It is safe for concurrent use.
+// with the kernels kᵢ of a Grid and smooth windows wᵢ that sum to 1 at each sample. Each wᵢ is 1 at the
+// middle of its part of the photograph and 0 at the middles of the others. Beyond the outermost middles it
+// stays constant. So a point in the middle of a part becomes its kernel, and a point between middles becomes
+// a mean of their kernels. (Nagy and O'Leary 1998 apply the windows after the convolutions. Applied before
+// them, they keep the sum of each point's image.) The boundary is Unknown. It is safe for concurrent use.
 type Varying struct {
 	device  backend.Device
 	frame   *Operator // of the sizes, without a blur
@@ -41,8 +41,8 @@ type patch struct {
 	window              backend.Buffer // of the unknown ones
 }
 
-// NewVarying returns the blur of a photograph of h rows and w columns, no fewer than the grid's. The kernels are
-// copied. Free the operator when it is no longer needed.
+// NewVarying returns the blur of a photograph with h rows and w columns, at least as many as the grid has.
+// The kernels are copied. Free the operator when it is no longer needed.
 func NewVarying(device backend.Device, grid Grid, h, w int) (_ *Varying, err error) {
 	if err := grid.Check(); err != nil {
 		return nil, err
@@ -135,8 +135,8 @@ func (v *Varying) upload(p patch, f func(window float64) float64) (backend.Buffe
 	return b, nil
 }
 
-// Domain returns the rows and columns of the unknown image: the photograph's, and in addition those of the
-// smallest frame that holds all kernels with their centres on one sample, less one.
+// Domain returns the rows and columns of the unknown image: the photograph's, plus those of the smallest
+// frame that holds all kernels with their centres on one sample, less one.
 func (v *Varying) Domain() (h, w int) { return v.frame.Domain() }
 
 // Range returns the rows and columns of the photograph.
@@ -170,7 +170,8 @@ func (v *Varying) Adjoint(dst, src backend.Buffer) error {
 	})
 }
 
-// Wiener sets dst to a linear estimate of the unknown image (Operator.Wiener): Σᵢ wᵢ·(that of the patch for kᵢ).
+// Wiener sets dst to a linear estimate of the unknown image (Operator.Wiener): Σᵢ wᵢ times the estimate of
+// the patch for kᵢ.
 func (v *Varying) Wiener(dst, src backend.Buffer, nsr float64) error {
 	return v.sum(dst, src, patch.ofUnknown, patch.ofPhotograph, func(p patch, to, from backend.Buffer) error {
 		if err := p.blur.Wiener(to, from, nsr); err != nil {
@@ -229,9 +230,9 @@ func (v *Varying) scratch(out, in backend.Region, f func(to, from, room backend.
 	return f(all[0], all[1], all[2])
 }
 
-// Rounding implements operator.Rounded: each of n patches adds at most its own error, and a product with a window
-// and a sum add a unit of what all together are, which is at most n times as long as the image. It is
-// +Inf where the device does not say how it computes.
+// Rounding implements operator.Rounded. Each of n patches adds at most its own error. The product with a
+// window and the sum add one unit of rounding of all patches together, which are at most n times as long as
+// the image. The bound is +Inf if the device does not say how it computes.
 func (v *Varying) Rounding() (r float64, err error) {
 	const unit = 0x1p-24
 	n, norm := float64(len(v.patches)), 0.0

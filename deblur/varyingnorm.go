@@ -6,11 +6,11 @@ import (
 	"github.com/averaged/imaging/internal/response"
 )
 
-// Norm returns an upper bound of ‖K‖ that is a proof, in exact arithmetic, for the weights and windows as they are
-// stored: ‖K‖² is at most the largest row sum of |K| times its largest column sum (Schur's test). Where no weight is
-// negative these are the largest samples of K and of Kᵀ applied to ones. A column sum is at most Σᵢ wᵢ·Σ|kᵢ|. Row sums
-// are added up at samples of the photograph that are close to each other, and between them they change by no
-// more than the windows do. It is computed on the first call.
+// Norm returns a proven upper bound of ‖K‖, and the reason. It is for the weights and windows as stored, and
+// for exact arithmetic. ‖K‖² is at most the largest row sum of |K| times its largest column sum (Schur's
+// test). If no weight is negative, these are the largest samples of K and of Kᵀ applied to ones. A column sum
+// is at most Σᵢ wᵢ·Σ|kᵢ|. Row sums are computed at closely spaced samples of the photograph; between these
+// they change by at most as much as the windows do. The bound is computed on the first call.
 func (v *Varying) Norm() (bound float64, reason string) {
 	v.normOnce.Do(func() {
 		column := 0.0

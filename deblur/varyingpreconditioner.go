@@ -16,7 +16,8 @@ type varyingPreconditioner struct {
 	each  []operator.Preconditioner
 }
 
-// Preconditioner implements operator.Preconditioned, where the blurs of all patches are computed by transforms.
+// Preconditioner implements operator.Preconditioned. It is nil unless transforms compute the blurs of all
+// patches.
 func (v *Varying) Preconditioner(tau float64) (_ operator.Preconditioner, err error) {
 	m := &varyingPreconditioner{of: v}
 	keep := false

@@ -14,24 +14,21 @@ import (
 // gains most), eight more 0.4 dB at the very best, and at strong noise nothing.
 const extrapolations = 8
 
-// Wiener sets dst, one image of Domain size, to a linear estimate of the unknown image
-// from the photograph src, of Range size and with as many channels: a starting point
-// for iterations, computed on the host.
+// Wiener sets dst to a linear estimate of the unknown image, to start iterations from. dst is one image of
+// Domain size, and src the photograph, of Range size and with as many channels. The host computes it.
 //
-// The estimate is Wiener's filter, conj k̂/(|k̂|² + nsr·R), for images whose power
-// spectrum falls as that of natural ones does, 1/R with R(θ) = c·(4 − 2cos θ₁ − 2cos θ₂)
-// and c such that the sum of 1/R over all frequencies but 0 is 0.4 of their number: more
-// than half of a photograph's variance is in slopes that are slower than this model
-// has them. nsr is the noise's variance by the image's (see NoiseToSignal), 1e-9 to 1e9.
+// The estimate is Wiener's filter, conj k̂/(|k̂|² + nsr·R). It assumes a power spectrum that falls as in
+// natural images, 1/R with R(θ) = c·(4 − 2cos θ₁ − 2cos θ₂). The number c makes the sum of 1/R over all
+// frequencies except 0 equal to 0.4 of their number, because more than half of a photograph's variance is in
+// slopes slower than this model has. nsr is the ratio of the variance of the noise to that of the image (see
+// NoiseToSignal), 1e-9 to 1e9.
 //
-// A circular blur of a photograph is filtered as it is (unless a side has a prime
-// factor above 200, which makes a transform slow). Any other photograph has to become
-// periodic first. Beyond its frame it is continued as the boundary says (Unknown:
-// reflected) and led over smoothly to its opposite edge, so that the filter finds no
-// jump that it would spread as ringing. Then a few times the continuation is replaced
-// by what the blurred estimate has there: expectation and maximisation in turn for
-// the least squares problem that knows only the photograph (Dempster, Laird and Rubin
-// 1977), whose objective falls with each step.
+// A photograph with a circular blur is filtered directly, unless a side has a prime factor above 200, which
+// makes a transform slow. Any other photograph must first become periodic. It is continued beyond its frame
+// according to the boundary (for Unknown by reflection), with a smooth transition to the opposite edge, so
+// that no jump causes ringing. Then the continuation is replaced a few times by what the blurred estimate has
+// there. This is expectation and maximisation in turn for the least squares problem of the photograph alone
+// (Dempster, Laird and Rubin 1977), and its objective falls with each step.
 func (o *Operator) Wiener(dst, src backend.Buffer, nsr float64) error {
 	if !(nsr >= 1e-9 && nsr <= 1e9) {
 		return fmt.Errorf("deblur: noise-to-signal ratio %v, want 1e-9 to 1e9", nsr)
@@ -199,9 +196,8 @@ func newRoughness(h, w int) roughness {
 
 func (r roughness) at(fy, fx int) float64 { return r.scale * (r.y[fy] + r.x[fx]) }
 
-// NoiseToSignal is the ratio of variances that Wiener takes, of planes of n samples
-// each that hold a photograph with noise of standard deviation sigma. It is kept
-// within 1e-6 and 1e6.
+// NoiseToSignal returns the ratio of variances for Wiener, limited to [1e-6, 1e6]. photograph holds planes of
+// n samples each, with noise of standard deviation sigma.
 func NoiseToSignal(photograph []float32, n int, sigma float64) float64 {
 	variance := 0.0
 	planes := 0

@@ -10,23 +10,22 @@ import (
 // diffusionSweeps is how often the missing pixels of every resolution are averaged.
 const diffusionSweeps = 12
 
-// Diffuse fills the missing pixels by diffusion from the known ones (the function Diffuse): a
-// starting point for iterations, computed on the host.
+// Diffuse fills the missing pixels by diffusion from the known ones (the function Diffuse), to start
+// iterations from. The host computes it.
 func (m *Mask) Diffuse(dst, src []float32) error {
 	return Diffuse(dst, src, m.known, m.h, m.w, m.device.Description().Threads)
 }
 
-// Diffuse fills the pixels of images of h rows and w columns that are not known by diffusion from
-// those that are. src and dst hold planes, one after the other; dst may be src. What src has in
-// missing pixels is not looked at. threads is 0 for all; the result does not depend on it.
+// Diffuse fills the missing pixels of images of h rows and w columns by diffusion from the known ones. src
+// and dst hold planes, one after the other; dst may be src. The values of missing pixels in src are ignored.
+// threads is 0 for all; the result does not depend on it.
 //
-// The fill approximates the solution of Laplace's equation whose boundary values are the
-// known pixels, with no flow through the frame. It is made from coarse to fine (nested
-// iteration; Brandt 1977): of 2×2 pixels the known ones have a mean, and a coarse pixel is
-// known if one of them is; the coarse image is filled first, and its missing pixels start
-// those of the fine one, which are then averaged with their neighbours a few times (red
-// and black in turn, Gauss and Seidel). So a hole of any size is filled in a time that
-// depends on the image's only. It fails if no pixel is known.
+// The fill approximates the solution of Laplace's equation with the known pixels as boundary values and no
+// flow through the frame. It works from coarse to fine (nested iteration; Brandt 1977). A coarse pixel is the
+// mean of the known ones among 2×2 pixels, and is known if one of them is. The coarse image is filled first,
+// and its missing pixels start those of the fine one, which are then averaged with their neighbours a few
+// times (red and black in turn, Gauss and Seidel). So the time depends on the size of the image, not of the
+// holes. It is an error if no pixel is known.
 func Diffuse(dst, src []float32, known []bool, h, w, threads int) error {
 	if err := checkMask(known, h, w); err != nil {
 		return err

@@ -9,10 +9,9 @@ import (
 	"github.com/averaged/imaging/operator"
 )
 
-// Mask is the operator of inpainting, M: it keeps the known pixels of an image
-// and sets the missing ones to 0, in every channel. M is diagonal with ones and zeros, an
-// orthogonal projection: it is its own adjoint. Domain and Range have the same size. It
-// is safe for concurrent use.
+// Mask is the operator of inpainting, M: it keeps the known pixels of an image and sets the missing ones to 0
+// in every channel. M is diagonal with ones and zeros. So it is an orthogonal projection and its own adjoint.
+// Domain and Range have the same size. It is safe for concurrent use.
 type Mask struct {
 	device  backend.Device
 	h, w    int
@@ -23,9 +22,8 @@ type Mask struct {
 
 var _ operator.Linear = (*Mask)(nil)
 
-// NewMask returns the mask of images of h rows and w columns whose pixels are known where
-// known is true, row by row. The slice is copied. Free the mask when it is no longer
-// needed.
+// NewMask returns the mask of images of h rows and w columns. known is true for the known pixels, row by row,
+// and is copied. Free the mask when it is no longer needed.
 func NewMask(device backend.Device, known []bool, h, w int) (*Mask, error) {
 	if err := checkMask(known, h, w); err != nil {
 		return nil, err

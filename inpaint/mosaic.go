@@ -8,10 +8,10 @@ import (
 	"github.com/averaged/imaging/operator"
 )
 
-// Mosaic is the operator of a sensor behind colour filters: of each pixel of an image of red, green and blue it keeps the one
-// colour that the filter lets through, and sets the others to 0. It is diagonal with ones and zeros, as Mask is, with
-// a mask of its own for each channel, so that it is for images of three channels only. To find an image from such measurements is to
-// demosaick it. It is safe for concurrent use.
+// Mosaic is the operator of a sensor behind colour filters. Of red, green and blue it keeps at each pixel the
+// colour that the filter there lets through, and sets the others to 0. It is diagonal with ones and zeros, as
+// Mask is, but differs from channel to channel, so it takes images of three channels only. Demosaicking is
+// finding an image from such measurements. It is safe for concurrent use.
 type Mosaic struct {
 	device backend.Device
 	h, w   int
@@ -20,9 +20,9 @@ type Mosaic struct {
 
 var _ operator.Linear = (*Mosaic)(nil)
 
-// NewMosaic returns the mosaic of images of h rows and w columns. pattern has the colours of the filters at the first two pixels of the
-// first two rows, which repeat: pattern[row][column] is the channel, 0 red, 1 green, 2 blue. Any pattern will do.
-// Free the mosaic when it is no longer needed.
+// NewMosaic returns the mosaic of images of h rows and w columns. pattern has the colours of the filters at
+// the first two pixels of the first two rows, which repeat: pattern[row][column] is the channel, 0 red, 1
+// green, 2 blue. Any pattern is allowed. Free the mosaic when it is no longer needed.
 func NewMosaic(device backend.Device, pattern [2][2]int, h, w int) (*Mosaic, error) {
 	if h < 1 || w < 1 || h > math.MaxInt32 || w > math.MaxInt32 {
 		return nil, fmt.Errorf("inpaint: mosaic of %d×%d pixels, want at least 1×1", h, w)
@@ -58,8 +58,8 @@ func (m *Mosaic) Domain() (h, w int) { return m.h, m.w }
 // Range returns the same as Domain.
 func (m *Mosaic) Range() (h, w int) { return m.h, m.w }
 
-// Apply sets dst = M·src. Both have the mosaic's size, N = 1 and three channels, and share no memory. Nothing is rounded; colours that
-// are not kept become 0 or −0.
+// Apply sets dst = M·src. Both have the mosaic's size, N = 1 and three channels, and share no memory. Nothing
+// is rounded; the other colours become 0 or −0.
 func (m *Mosaic) Apply(dst, src backend.Buffer) error {
 	if s := src.Shape(); s != m.mask.Shape() || dst.Shape() != s {
 		return fmt.Errorf("inpaint: mosaic of %d×%d on %v to %v: %w", m.h, m.w, s, dst.Shape(), backend.ErrShape)

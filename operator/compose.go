@@ -17,9 +17,9 @@ type Composition struct {
 	between backend.Buffer // one channel of B's range
 }
 
-// Compose returns outer·inner, for operators on the same device whose sizes fit: the range
-// of inner is the domain of outer. They stay the caller's, and are needed as long as the
-// composition is. Free it when it is no longer needed.
+// Compose returns outer·inner, for operators on the same device whose sizes fit: the range of inner is the
+// domain of outer. The caller keeps both, and must not free them before the composition. Free the composition
+// when it is no longer needed.
 func Compose(device backend.Device, outer, inner Linear) (*Composition, error) {
 	rh, rw := inner.Range()
 	if dh, dw := outer.Domain(); dh != rh || dw != rw {
@@ -64,14 +64,14 @@ func (c *Composition) Adjoint(dst, src backend.Buffer) error {
 	})
 }
 
-// Norm returns the product of the two bounds: ‖AB‖ ≤ ‖A‖·‖B‖. It is tight where A and B
-// stretch the same images most, as a mask and a blur do but for the pixels near holes.
+// Norm returns the product of the two bounds: ‖AB‖ ≤ ‖A‖·‖B‖. The bound is tight if A and B stretch the same
+// images most. A mask and a blur nearly do.
 func (c *Composition) Norm() (bound float64, reason string) {
 	a, outer := c.outer.Norm()
 	b, inner := c.inner.Norm()
 	return a * b * (1 + 0x1p-52), fmt.Sprintf("%.9g (%s) times %.9g (%s)", a, outer, b, inner)
 }
 
-// Free gives the device's memory back, but for that of the two operators. A second Free
-// does nothing.
+// Free gives the composition's own device memory back, not that of the two operators. A second Free does
+// nothing.
 func (c *Composition) Free() { c.between.Free() }

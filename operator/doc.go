@@ -1,3 +1,3 @@
-// Package operator says what a linear operator on images is, composes operators, adapts those
+// Package operator defines linear operators on images, composes them, adapts those
 // that work on the host, and estimates their norms.
 package operator

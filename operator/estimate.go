@@ -8,9 +8,9 @@ import (
 	"github.com/averaged/imaging/backend"
 )
 
-// EstimateNorm estimates ‖K‖ by that many steps, at least 1, of power iteration on KᵀK
-// from a random image that the seed chooses. It is a lower bound up to rounding, and so
-// no proof of anything that needs ‖K‖ to be small: see Linear.Norm.
+// EstimateNorm estimates ‖K‖ by steps of power iteration on KᵀK, at least 1, from a random image that the
+// seed chooses. The estimate is a lower bound, up to rounding, so it proves nothing that needs ‖K‖ to be
+// small: for that see Linear.Norm.
 func EstimateNorm(ctx context.Context, dev backend.Device, k Linear, steps int, seed uint64) (estimate float64, err error) {
 	if steps < 1 {
 		return 0, fmt.Errorf("operator: %d steps of power iteration, want at least 1", steps)

@@ -9,8 +9,8 @@ import (
 	"github.com/averaged/imaging/backend"
 )
 
-// Host is a linear map K of one channel that works on plain numbers, rows one after the
-// other: an operator of one's own that needs to know nothing of devices (FromHost).
+// Host is a linear map K of one channel on plain numbers, rows one after the other. With it a program adds an
+// operator of its own without knowing about devices (FromHost).
 type Host struct {
 	// DomainH×DomainW are the rows and columns of the unknown image, RangeH×RangeW those of
 	// the measurements.
@@ -19,9 +19,8 @@ type Host struct {
 	Apply func(dst, src []float32) error
 	// Adjoint sets dst = Kᵀ·src, with the sizes exchanged.
 	Adjoint func(dst, src []float32) error
-	// Norm is an upper bound of ‖K‖, the largest ‖Kx‖/‖x‖, and Reason says why it is one: all
-	// that is proven of an iteration rests on it. EstimateNorm finds a number that it is not
-	// below.
+	// Norm is an upper bound of ‖K‖, the largest ‖Kx‖/‖x‖, and Reason says why it is one. Every proof about
+	// an iteration rests on it. It must not be below EstimateNorm.
 	Norm   float64
 	Reason string
 }
@@ -35,9 +34,9 @@ type onHost struct {
 	domain, measure []float32 // one channel of either size
 }
 
-// FromHost returns the operator on a device: every channel is downloaded, mapped by the
-// functions, one call at a time, and uploaded. It is safe for concurrent use and holds no
-// memory of the device. An error of the functions is returned.
+// FromHost returns the operator on a device. It downloads every channel, maps it by the functions, one call
+// at a time, and uploads the result. It is safe for concurrent use and holds no memory of the device. An
+// error of the functions is returned.
 func FromHost(dev backend.Device, host Host) (Linear, error) {
 	for _, side := range []int{host.DomainH, host.DomainW, host.RangeH, host.RangeW} {
 		if side < 1 || side > math.MaxInt32 {

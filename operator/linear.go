@@ -6,10 +6,9 @@ import (
 	"github.com/averaged/imaging/backend"
 )
 
-// Linear is a linear map K from an unknown image to measurements, the same for every
-// channel: what an iteration needs of it, and all that it needs. The blur of package deblur,
-// the mask of inpaint and the downsampling of upscale are such maps, and so are Compose and
-// FromHost. Package operatortest checks whether a map is one.
+// Linear is a linear map K from an unknown image to measurements, the same for every channel. An iteration
+// needs nothing else of it. Examples are the blur of package deblur, the mask of inpaint, the downsampling of
+// upscale, and the results of Compose and FromHost. Package operatortest checks whether a map is one.
 type Linear interface {
 	// Domain returns the rows and columns of the unknown image.
 	Domain() (h, w int)
@@ -20,12 +19,12 @@ type Linear interface {
 	Apply(dst, src backend.Buffer) error
 	// Adjoint sets dst = Kᵀ·src, with the sizes exchanged.
 	Adjoint(dst, src backend.Buffer) error
-	// Norm returns an upper bound of ‖K‖ that is a proof, and the reason.
+	// Norm returns a proven upper bound of ‖K‖, and the reason.
 	Norm() (bound float64, reason string)
 }
 
-// EachChannel calls f with every channel of dst and of src. It returns an error that wraps
-// backend.ErrShape unless they are one image each, of as many channels.
+// EachChannel calls f with every channel of dst and the same one of src. It returns an error that wraps
+// backend.ErrShape unless both are one image with the same number of channels.
 func EachChannel(dev backend.Device, dst, src backend.Buffer, f func(dst, src backend.Buffer) error) error {
 	if s, t := dst.Shape(), src.Shape(); s.N != 1 || t.N != 1 || s.C != t.C {
 		return fmt.Errorf("operator: from %v to %v, want one image of as many channels: %w", t, s, backend.ErrShape)

@@ -7,9 +7,9 @@ import (
 	"github.com/averaged/imaging/backend"
 )
 
-// Masked is the operator M·K: it measures as K does, and leaves out some samples, which become 0. M is
-// diagonal with ones and zeros, and another one for every channel, so that M·K is for images of that many
-// channels only. It is safe for concurrent use if K is.
+// Masked is the operator M·K. It measures as K does and sets some samples to 0. M is diagonal with ones and
+// zeros that differ from channel to channel, so M·K takes only images with the mask's number of channels. It
+// is safe for concurrent use if K is.
 type Masked struct {
 	inner  Linear
 	device backend.Device
@@ -21,8 +21,8 @@ type Masked struct {
 
 var _ Preconditioned = (*Masked)(nil)
 
-// Mask returns M·K. mask has K's range, with 1 for each sample that is kept and 0 for the others. Both stay
-// the caller's, and are needed as long as the result is. Free it when it is no longer needed.
+// Mask returns M·K. mask has K's range, with 1 for each sample that is kept and 0 for the others. The caller
+// keeps both, and must not free them before the result. Free the result when it is no longer needed.
 func Mask(device backend.Device, inner Linear, mask backend.Buffer) (*Masked, error) {
 	h, w := inner.Range()
 	if s := mask.Shape(); s != backend.Image(s.C, h, w) {
@@ -80,19 +80,19 @@ func (m *Masked) misfit(b backend.Buffer) error {
 	return fmt.Errorf("operator: mask of %v on %v: %w", m.mask.Shape(), b.Shape(), backend.ErrShape)
 }
 
-// Norm returns the bound of ‖K‖, since M is an orthogonal projection.
+// Norm returns the bound of ‖K‖: M is an orthogonal projection, so ‖M·K‖ ≤ ‖K‖.
 func (m *Masked) Norm() (bound float64, reason string) {
 	bound, reason = m.inner.Norm()
 	return bound, reason + "; with samples left out, a projection"
 }
 
-// Rounding implements Rounded: M rounds nothing.
+// Rounding implements Rounded: M rounds nothing, so the bound is K's.
 func (m *Masked) Rounding() (r float64, err error) { return RoundingOf(m.inner) }
 
-// Preconditioner returns that of K. It is near (I + τKᵀMK)⁻¹ where few samples are left out.
+// Preconditioner returns K's preconditioner. It is near (I + τKᵀMK)⁻¹ if M leaves out few samples.
 func (m *Masked) Preconditioner(tau float64) (Preconditioner, error) {
 	return PreconditionerOf(m.inner, tau)
 }
 
-// Free gives the device's memory back, but for that of K and the mask. A second Free does nothing.
+// Free gives the operator's own device memory back, not that of K or the mask. A second Free does nothing.
 func (m *Masked) Free() { m.between.Free() }

@@ -2,17 +2,17 @@ package operator
 
 import "github.com/averaged/imaging/backend"
 
-// Preconditioned is a Linear operator that knows an approximate inverse of I + τKᵀK, by which
-// conjugate gradients need fewer products with K.
+// Preconditioned is a Linear operator that knows an approximate inverse of I + τKᵀK. With it conjugate
+// gradients need fewer products with K.
 type Preconditioned interface {
 	Linear
-	// Preconditioner returns one for τ > 0, which the caller frees, or nil where K is so quick that
-	// it would not pay.
+	// Preconditioner returns the approximate inverse for τ > 0, which the caller frees. It returns nil if K
+	// is too fast for a preconditioner to save time.
 	Preconditioner(tau float64) (Preconditioner, error)
 }
 
-// Preconditioner is a symmetric linear map M of images of K's domain, the same for every channel,
-// with eigenvalues between 1/(1+τ‖K‖²) and 1 but for rounding, as those of (I + τKᵀK)⁻¹ are.
+// Preconditioner is a symmetric linear map M of images of K's domain, the same for every channel. Up to
+// rounding, its eigenvalues are between 1/(1+τ‖K‖²) and 1, like those of (I + τKᵀK)⁻¹.
 type Preconditioner interface {
 	// Apply sets dst = M·src. They share no memory.
 	Apply(dst, src backend.Buffer) error
@@ -20,7 +20,7 @@ type Preconditioner interface {
 	Free()
 }
 
-// PreconditionerOf returns that of an operator, nil where it has none.
+// PreconditionerOf returns the preconditioner of an operator, or nil if it has none.
 func PreconditionerOf(o Linear, tau float64) (Preconditioner, error) {
 	if p, ok := o.(Preconditioned); ok {
 		return p.Preconditioner(tau)

@@ -5,12 +5,12 @@ import "math"
 // Rounded is a Linear operator that can bound what float32 adds to it.
 type Rounded interface {
 	Linear
-	// Rounding returns a bound r of what float32 adds to Apply and to Adjoint: at most r times
-	// the Euclidean norm of what they are applied to. It is +Inf where nothing is proven.
+	// Rounding returns a bound r of the error that float32 adds to Apply and to Adjoint: at most r times the
+	// Euclidean norm of their argument. It is +Inf if nothing is proven.
 	Rounding() (r float64, err error)
 }
 
-// RoundingOf returns the bound of an operator, +Inf where it is not Rounded.
+// RoundingOf returns the operator's bound, or +Inf if it is not Rounded.
 func RoundingOf(o Linear) (r float64, err error) {
 	if rounded, ok := o.(Rounded); ok {
 		return rounded.Rounding()
@@ -18,8 +18,7 @@ func RoundingOf(o Linear) (r float64, err error) {
 	return math.Inf(1), nil
 }
 
-// Rounding implements Rounded: the error of the first operator goes through the second, which
-// adds its own.
+// Rounding implements Rounded: the second operator passes the error of the first on and adds its own.
 func (c *Composition) Rounding() (r float64, err error) {
 	outer, err := RoundingOf(c.outer)
 	if err != nil {

@@ -8,18 +8,19 @@ import (
 
 // Memory of Anderson's acceleration.
 const (
-	// DefaultMemory is how many points before the present one are used where
-	// Options.Memory is 0. Deblurring with a network gains little from more.
+	// DefaultMemory is the number of earlier points that are used if Options.Memory is 0. More gain little in
+	// deblurring with a network.
 	DefaultMemory = 3
-	// MostMemory is the largest Options.Memory: more points say nothing new, and their
-	// least squares problem is close to singular.
+	// MostMemory is the largest Options.Memory. More points add nothing new, and make the least squares
+	// problem close to singular.
 	MostMemory = 20
 	// memoryBudget is what the points may take where Options.Memory is 0, in bytes; one
 	// point is kept in any case. A colour photograph of 12 megapixels has one.
 	memoryBudget = 400 << 20
 )
 
-// AutomaticMemory is what Options.Memory is for images of that many elements, at least 1, where it is 0.
+// AutomaticMemory returns the number of points that Options.Memory = 0 stands for, for images of that many
+// elements, at least 1.
 func AutomaticMemory(elements int) int {
 	return max(1, min(DefaultMemory, memoryBudget/(2*4*elements)))
 }

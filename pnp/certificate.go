@@ -8,31 +8,31 @@ import (
 	"github.com/averaged/imaging/averaged"
 )
 
-// Certificate is what is proven of one iteration operator T, computed from the
-// proven constants of its parts.
+// Certificate holds what is proven of one iteration operator T, computed from the proven constants of its
+// parts.
 type Certificate struct {
 	// Denoiser is the averagedness θ of Φ, and whether it is proven.
 	Denoiser       float64
 	DenoiserProven bool
-	// Norm is the proven bound of ‖K‖, and NormReason why it holds.
+	// Norm is the proven bound of ‖K‖, and NormReason says why it holds.
 	Norm       float64
 	NormReason string
-	// DataStep and Step (τ) say how points are drawn towards the measurements, and
-	// Gradient is the averagedness of that map (averaged.EulerStep, averaged.Proximal).
+	// DataStep and Step (τ) are the data step and its size, and Gradient is the averagedness of that map
+	// (averaged.EulerStep, averaged.Proximal).
 	DataStep       DataStep
 	Step, Gradient float64
-	// Constraint is the set C, and Peak the upper end of the box, where 0 stands for 1.
+	// Constraint is the set C, and Peak the upper end of the box; 0 means 1.
 	Constraint Constraint
 	Peak       float64
-	// Acceleration is how the iteration goes on from T(x).
+	// Acceleration is how the next point follows from T(x).
 	Acceleration Acceleration
 	// Averagedness is the constant α of T, if Proven.
 	Averagedness float64
 	Proven       bool
-	// Contraction is a Lipschitz constant of T: at most 1 if Proven, and below 1 only where Φ
-	// is a ContractiveDenoiser or Pull is not 0.
+	// Contraction is a Lipschitz constant of T. It is at most 1 if Proven. It is below 1 only if Φ is a
+	// ContractiveDenoiser or Pull is not 0.
 	Contraction float64
-	// Pull is Options.Contraction q: T is (1−q)·x₀ + q·P_C(Φ(data step)); 0 is none.
+	// Pull is Options.Contraction q: T is (1−q)·x₀ + q·P_C(Φ(data step)); 0 leaves this out.
 	Pull float64
 }
 
@@ -86,34 +86,32 @@ func certify(p parts) Certificate {
 	return cert
 }
 
-// FixedPointExists tells whether T is known to have a fixed point: with the box, it maps a
-// compact convex set continuously into itself (Brouwer), and as a contraction it has a
-// single one (Banach).
+// FixedPointExists tells whether T is known to have a fixed point. With the box it has one, because T maps a
+// compact convex set continuously into itself (Brouwer). As a contraction it has exactly one (Banach).
 func (c Certificate) FixedPointExists() bool {
 	return c.Proven && (c.Constraint == UnitBox || c.Contraction < 1)
 }
 
-// Converges tells whether the iterates are proven to converge to a fixed point,
-// if there is one: T must be averaged with a constant below 1 (Krasnoselskii,
-// Mann; inexactly, Combettes), or the iteration Halpern's.
+// Converges tells whether the iterates are proven to converge to a fixed point, if there is one. Either T
+// must be averaged with a constant below 1 (Krasnoselskii, Mann; with errors, Combettes), or the iteration
+// must be Halpern's.
 func (c Certificate) Converges() bool {
 	return c.Proven && (c.Averagedness < 1 || c.Acceleration == Halpern)
 }
 
-// ResidualBound returns the bound of the smallest residual ‖x − T(x)‖ among the
-// first k+1 iterates,
+// ResidualBound returns the bound of the smallest residual ‖x − T(x)‖ among the first k+1 iterates,
 //
-//	√(α/((1−α)(k+1))) · (distance + errors),
+//	√(α/((1−α)(k+1))) · (distance + errors).
 //
-// where distance bounds ‖x₀ − x*‖ for some fixed point x*, and errors bounds the
-// sum of the errors made so far in computing T, what an acceleration adds to T(x)
-// among them. (From ‖Tx − x*‖² ≤ ‖x − x*‖² − (1−α)/α·‖x − Tx‖², summed over the iterates.)
-// Without errors the residuals never grow, so the bound then holds for the last one.
+// distance bounds ‖x₀ − x*‖ for some fixed point x*. errors bounds the sum of the errors made so far in
+// computing T, including what an acceleration adds to T(x). (From ‖Tx − x*‖² ≤ ‖x − x*‖² − (1−α)/α·‖x − Tx‖²,
+// summed over the iterates.) Without errors the residuals never grow, so the bound then holds for the last
+// one.
 //
-// With Halpern's iteration it is 2·distance/(k+1) + 2·errors for iterate k itself (Lieder
-// 2021), errors the distance that they have led from the run without them.
+// With Halpern's iteration it is 2·distance/(k+1) + 2·errors, a bound for iterate k itself (Lieder 2021).
+// There errors bounds the distance to the run without errors.
 //
-// Returns +Inf if nothing is proven.
+// It returns +Inf if nothing is proven.
 func (c Certificate) ResidualBound(k int, distance, errors float64) float64 {
 	switch {
 	case !c.Converges():
@@ -133,7 +131,7 @@ func (c Certificate) errorBar(residual, err float64) float64 {
 	return averaged.FixedPointBound(c.Contraction, residual+err) + err
 }
 
-// String explains the certificate, a line for each constant with its theorem.
+// String explains the certificate: one line for each constant, with its theorem.
 func (c Certificate) String() string {
 	var b strings.Builder
 	if c.DenoiserProven {

@@ -22,30 +22,30 @@ type Trial struct {
 // CheckRow is one iteration of both trials of Check.
 type CheckRow struct {
 	Iteration int
-	// Residuals are ‖T(x) − x‖ at this iterate of either trial, T as computed.
+	// Residuals are ‖T(x) − x‖ at this iterate of each trial, with T as computed.
 	Residuals [2]float64
 	// Distance is ‖a − b‖ between the iterates after this step.
 	Distance float64
-	// Bound is the proven bound of the smallest residual so far, the larger one
-	// of the two trials; +Inf where nothing is proven.
+	// Bound is the proven bound of the smallest residual so far, the larger one of the two trials; +Inf if
+	// nothing is proven.
 	Bound float64
-	// Errors bounds the sum of the errors of computing T so far, over both trials.
+	// Errors bounds the sum of the errors in computing T so far, over both trials.
 	Errors float64
 }
 
-// CheckReport is what Check found.
+// CheckReport is the result of Check.
 type CheckReport struct {
 	Certificate Certificate
 	// Distance0 is the distance of the two starts, after projection onto C.
 	Distance0 float64
 	Rows      []CheckRow
-	// Expansion is the largest ratio of the distance after a step to that before,
-	// over the steps whose distance is at least ten times what errors and rounding
-	// can add; at most 1.1 for a nonexpansive T, and close to 1 or below.
+	// Expansion is the largest ratio of the distance after a step to the distance before it. Only steps count
+	// whose distance is at least ten times what errors and rounding can add. It is at most 1.1 for a
+	// nonexpansive T, and usually close to 1 or below.
 	Expansion float64
-	// Violations are the proven claims that the run contradicts, a line each.
+	// Violations are the proven claims that the run contradicts, one a line.
 	Violations []string
-	// Rounding, Excess and Samples are as in Report, of both trials.
+	// Rounding, Excess and Samples are those of Report, over both trials.
 	Rounding, Excess, Samples float64
 }
 
@@ -54,16 +54,15 @@ func (r CheckReport) Floor() float64 {
 	return r.Certificate.Floor(r.Rounding+r.Excess, math.Sqrt(r.Samples), r.Samples)
 }
 
-// Holds tells whether everything that the certificate promises was seen: no
-// violations. With a certificate that promises nothing it is false.
+// Holds tells whether the run contradicts nothing that the certificate promises. It is false for a
+// certificate that promises nothing.
 func (r CheckReport) Holds() bool { return r.Certificate.Proven && len(r.Violations) == 0 }
 
-// Check runs T from two starts for a number of iterations, and compares what happens with what
-// the certificate promises: the distance of the two runs never grows, and the smallest residual
-// of each stays below its bound. Both are held against the run with room for the inner errors of
-// the denoiser and for rounding in float32, which is the proven bound where there is one.
-// opt.MaxIterations is the number of iterations (0: 100); Start, Tolerance, Acceleration and
-// Contraction, which has another T for each start, are not looked at.
+// Check runs T from two starts for a number of iterations, and tests two promises of the certificate: the
+// distance of the two runs never grows, and the smallest residual of each stays below its bound. Both tests
+// allow for the inner errors of the denoiser and for rounding in float32, by the proven bound if there is
+// one. opt.MaxIterations is the number of iterations (0: 100). Start, Tolerance, Acceleration and Contraction
+// are ignored; Contraction would give each start another T.
 //
 // Fixed points need not be unique: the two runs may end at different ones.
 func Check(ctx context.Context, dev backend.Device, y backend.Buffer, k operator.Linear, trials [2]Trial, opt Options) (CheckReport, error) {

@@ -11,30 +11,27 @@ import (
 	"github.com/averaged/imaging/operator"
 )
 
-// DataStep says how an iteration draws its point towards the measurements before the
-// denoiser is applied. The two differ in their fixed points, and in how strong a denoiser
-// they want.
+// DataStep is the step towards the measurements that comes before the denoiser. The two kinds have different
+// fixed points and need denoisers of different strength.
 type DataStep uint8
 
 const (
-	// GradientStep is x − τ∇E(x), the paper's, with τ < 2/‖K‖². The fixed points are
-	// those of x = P_C(Φ(x − τ∇E(x))); with the proximal map Φ of τg, and without the box,
-	// they minimise E + g whatever τ is.
+	// GradientStep is x − τ∇E(x), as in the paper, with τ < 2/‖K‖². The fixed points solve x = P_C(Φ(x −
+	// τ∇E(x))). If Φ is the proximal map of τg and there is no box, they minimise E + g for every τ.
 	GradientStep DataStep = iota
 	// ProximalStep is the proximal map of τE,
 	//
 	//	argmin over v of ½‖v − x‖² + τ·½‖Kv − y‖² = x − τ(I + τKᵀK)⁻¹Kᵀ(Kx − y),
 	//
-	// for any τ > 0: half-quadratic splitting (Geman and Yang 1995). It is a gradient step
-	// on the Moreau envelope of E, so with the proximal map of τg the fixed points minimise
-	// that envelope + g. A large τ takes from the measurements at once what they tell, a
-	// gradient step only as much as |k̂|² of it: with a denoiser that is as much stronger
-	// (√τ times the noise level) few iterations are enough.
+	// for any τ > 0: half-quadratic splitting (Geman and Yang 1995). It is a gradient step on the Moreau
+	// envelope of E. So with the proximal map of τg the fixed points minimise that envelope + g. A large τ
+	// uses all that the measurements say at once, and a gradient step only the share |k̂|² of it. With a
+	// denoiser for √τ times the noise level a few iterations are therefore enough.
 	//
-	// It is computed by conjugate gradients, one product with K and Kᵀ each, from the
-	// solution of the iteration before, and preconditioned where the operator knows how
-	// (operator.Preconditioned). They end when the error, which is bounded by the
-	// residual, is below a summable bound, and count as errors of the iteration.
+	// Conjugate gradients compute the step, with one product with K and Kᵀ for each of their iterations. They
+	// start at the solution of the iteration before, and are preconditioned if the operator can
+	// (operator.Preconditioned). They end when the residual bounds the error below a summable sequence. The
+	// error counts among the errors of the iteration.
 	ProximalStep
 )
 
@@ -49,11 +46,10 @@ func (s DataStep) String() string {
 	return fmt.Sprintf("DataStep(%d)", uint8(s))
 }
 
-// DefaultProximalStep is τ‖K‖² of ProximalStep where Options.Step is 0. When photographs
-// with noise of σ = 2.55/255 to 17.85/255 were deblurred with a network for the noise level
-// σ·√(τ‖K‖²)/2, which was about the best one in every case, 8, 16 and 32 differed by 0.2 dB at
-// most. The larger it is the fewer iterations are needed, and the longer each of them takes;
-// strong noise prefers the smaller values, weak noise the larger ones.
+// DefaultProximalStep is the τ‖K‖² of ProximalStep if Options.Step is 0. It was chosen by deblurring
+// photographs with noise of σ = 2.55/255 to 17.85/255, with a network for the noise level σ·√(τ‖K‖²)/2, which
+// was about the best level in every case. The values 8, 16 and 32 differed by at most 0.2 dB. A larger value
+// needs fewer iterations, but each takes longer; strong noise favours smaller values, weak noise larger ones.
 const DefaultProximalStep = 16
 
 // dataShare is the error of ProximalStep by the residual of the step before: small, so
@@ -91,9 +87,9 @@ func (s DataStep) choose(step, norm float64) (float64, error) {
 	return tau, nil
 }
 
-// Apply returns what the data step makes of x for the measurements y, which the caller frees: what
-// Solve gives to its denoiser first where it starts at x, x projected onto the box first. Of opt only Step
-// and Peak count.
+// Apply returns the result of the data step at x for the measurements y; the caller frees it. Solve gives
+// this to its denoiser first if it starts at x, after projecting x onto the box. Only Step and Peak of opt
+// are used.
 func (s DataStep) Apply(ctx context.Context, dev backend.Device, y backend.Buffer, k operator.Linear, x backend.Buffer, opt Options) (backend.Buffer, error) {
 	if x == nil {
 		return nil, fmt.Errorf("pnp: %w: a data step needs an image", backend.ErrArgument)

@@ -9,12 +9,11 @@ import (
 	"github.com/averaged/imaging/operator"
 )
 
-// RoundedDenoiser is a Denoiser that can bound what float32 adds to it.
+// RoundedDenoiser is a Denoiser that bounds the error that float32 adds.
 type RoundedDenoiser interface {
 	Denoiser
-	// Rounding bounds ‖Φ(x) as computed − Φ(x)‖ for every x of shape s with ‖x‖ ≤ size; the
-	// error that ApplyWithin returns, if there is one, may be in both. It is +Inf where nothing
-	// is proven.
+	// Rounding bounds ‖Φ(x) as computed − Φ(x)‖ for every x of shape s with ‖x‖ ≤ size. The bound may include
+	// the error that ApplyWithin returns. It is +Inf if nothing is proven.
 	Rounding(ctx context.Context, size float64, s backend.Shape) (bound float64, err error)
 }
 
@@ -92,20 +91,19 @@ func (it *iteration) addRounding(ctx context.Context, moved, largest float64) er
 // samples is the number of samples of the unknown image.
 func (it *iteration) samples() float64 { return float64(it.x.Shape().Len()) }
 
-// Floor returns the residual ‖x − T(x)‖ down to which convergence is proven when every
-// application of T has an error of at most e that does not get smaller: what the bound of the
-// smallest residual comes down to. samples is the number of samples of the image, and distance
-// bounds ‖x₀ − x*‖.
+// Floor returns the residual ‖x − T(x)‖ down to which convergence is proven, if every application of T has an
+// error of at most e that does not shrink. It is the limit of the bound of the smallest residual. samples is
+// the number of samples of the image, and distance bounds ‖x₀ − x*‖.
 //
-// With d_k = ‖x_k − x*‖ and x_{k+1} = T(x_k) + e_k, the inequality of an averaged map and
-// ‖T(x_k) − x*‖ ≤ d_k give d²_{k+1} ≤ d²_k − (1−α)/α·r²_k + 2·d_k·e + e². In the box d_k ≤
-// √samples, times its upper end if that is not 1, so that the smallest r² of k+1 is at most
+// With d_k = ‖x_k − x*‖ and x_{k+1} = T(x_k) + e_k, the inequality of an averaged map and ‖T(x_k) − x*‖ ≤ d_k
+// give d²_{k+1} ≤ d²_k − (1−α)/α·r²_k + 2·d_k·e + e². In the box d_k ≤ √samples (times Peak). So the smallest
+// r² among k+1 is at most
 //
 //	α/(1−α)·(distance²/(k+1) + 2·√samples·e + e²),
 //
-// and comes down to what does not depend on k. With Halpern's iteration it is the least of
-// 2·distance/(k+1) + (k+1)·e. A contraction comes to within e/(1−q) of its fixed point. Without
-// a box or a contraction nothing is known of d_k, and the result is +Inf.
+// and its limit does not depend on k. With Halpern's iteration it is the minimum over k of 2·distance/(k+1) +
+// (k+1)·e. A contraction comes to within e/(1−q) of its fixed point. Without a box or a contraction nothing
+// bounds d_k, and the result is +Inf.
 func (c Certificate) Floor(e, distance, samples float64) float64 {
 	floor := math.Inf(1)
 	if !c.Converges() || math.IsNaN(e) || math.IsInf(e, 1) {
@@ -138,17 +136,15 @@ func (c Certificate) residualBound(k int, distance, errors, samples float64) flo
 	return bound
 }
 
-// Floor is Certificate.Floor for the run: rounding stays, and so does what an inner error was
-// above what makes a finite sum. It is Euclidean like Residuals, and +Inf where no convergence
-// is proven.
+// Floor is Certificate.Floor for the run, with rounding and with Excess as errors that do not shrink. It is a
+// Euclidean norm like Residuals, and +Inf if no convergence is proven.
 func (r Report) Floor() float64 {
 	return r.Certificate.Floor(r.Rounding+r.Excess, r.Distance, r.Samples)
 }
 
-// Reached bounds the residual ‖x − T(x)‖ of the result x, which is T(z) as computed at the last
-// point z that was not given up: ‖x − T(x)‖ ≤ ‖x − T(z)‖ + ‖T(z) − T(x)‖, where the first is the
-// error of T at z and the second at most ‖z − x‖, the residual as computed. It is +Inf where the
-// rounding is not known.
+// Reached bounds the residual ‖x − T(x)‖ of the result x. x is T(z) as computed, where z is the last point
+// that was not rejected. So ‖x − T(x)‖ ≤ ‖x − T(z)‖ + ‖T(z) − T(x)‖. The first term is the error of T at z,
+// and the second is at most ‖z − x‖, the residual as computed. It is +Inf if the rounding is not known.
 func (r Report) Reached() float64 {
 	last := len(r.Residuals) - 1
 	for last >= 0 && slices.Contains(r.Rejected, last) {
@@ -160,9 +156,8 @@ func (r Report) Reached() float64 {
 	return r.Residuals[last] + r.inner + r.Rounding
 }
 
-// ConvergenceProven tells whether what is proven of the iteration covers what was computed:
-// rounding is known, no inner error was above what makes a finite sum, and the residual that is
-// proven, Floor or Reached, is below the diameter of the box, so that it says something.
+// ConvergenceProven tells whether the proof covers the run as computed: the rounding is known, Excess is 0,
+// and the proven residual, Floor or Reached, is below the diameter of the box, so that it means something.
 func (r Report) ConvergenceProven() bool {
 	return r.Certificate.Converges() && r.Excess <= 0 && math.Min(r.Floor(), r.Reached()) < r.Certificate.diameter(r.Samples)
 }

@@ -14,37 +14,34 @@ import (
 type Constraint uint8
 
 const (
-	// UnitBox is [0,1]ⁿ, the range of an image, or [0,Peak]ⁿ (Options.Peak); T then surely has a fixed point.
+	// UnitBox is [0,1]ⁿ, the range of an image, or [0,Peak]ⁿ (Options.Peak). T then has a fixed point.
 	UnitBox Constraint = iota
 	// Unconstrained is the whole space.
 	Unconstrained
 )
 
-// Acceleration says how an iteration goes on from T(x). No choice changes the
-// fixed points, and every choice keeps the proof of convergence.
+// Acceleration is how an iteration continues from T(x). No choice changes the fixed points, and every choice
+// keeps the proof of convergence.
 type Acceleration uint8
 
 const (
-	// Plain goes on from T(x): x_{k+1} = T(x_k).
+	// Plain continues from T(x): x_{k+1} = T(x_k).
 	Plain Acceleration = iota
-	// Momentum goes on from T(x_k) + m·(T(x_k) − T(x_{k−1})) with the weights m of
-	// Nesterov (Beck and Teboulle 2009), starts them anew where they point back
-	// (O'Donoghue and Candès 2015) or the residual grows, and shortens a move that is
-	// longer than 100·r₀/k^1.1, r₀ the first residual. Seen as errors in computing T, the
-	// moves are summable, so that the iterates converge as they do without (Combettes
-	// 2004), whatever the denoiser; they are counted in the report's Errors. Only where the
-	// denoiser is a proximal map are they known to be a gain.
+	// Momentum continues from T(x_k) + m·(T(x_k) − T(x_{k−1})) with Nesterov's weights m (Beck and Teboulle
+	// 2009). It restarts them if they point back (O'Donoghue and Candès 2015) or the residual grows, and
+	// shortens a move that is longer than 100·r₀/k^1.1, where r₀ is the first residual. Seen as errors in
+	// computing T, the moves are summable, so the iterates still converge for any denoiser (Combettes 2004).
+	// The moves count in the report's Errors. They are known to help only if the denoiser is a proximal map.
 	Momentum
-	// Halpern goes on from (x₀ + (k+1)·T(x_k))/(k+2). It is slow, but needs only that T is
-	// nonexpansive, and its residual has a bound of the order of 1/k (Lieder 2021): for a program whose denoiser is
-	// proven to be nonexpansive and no more, and is to be used as it is.
+	// Halpern continues from (x₀ + (k+1)·T(x_k))/(k+2). It is slow, but needs only that T is nonexpansive,
+	// and its residual has a bound of order 1/k (Lieder 2021). It is for a denoiser that is proven to be
+	// nonexpansive but not averaged.
 	Halpern
-	// Anderson goes on from the combination Σ aᵢT(xᵢ) of the last points, Options.Memory of
-	// them and x_k, whose residual is least as far as they tell. A safeguard gives up points
-	// whose residual is above 10·r₀/(n+1)^1.1 after n that were kept, and bounds how far
-	// they may be from T(x_k): the ways are summable, and the iterates converge whatever
-	// the combinations are (Zhang, O'Donoghue and Boyd 2020; Combettes 2004). The ways are
-	// counted in the report's Errors. With a network it is the fastest of all.
+	// Anderson continues from a combination Σ aᵢT(xᵢ) of x_k and Options.Memory earlier points, with the
+	// smallest residual that they predict. A safeguard rejects points whose residual is above 10·r₀/(n+1)^1.1
+	// after n accepted ones, and bounds how far they may be from T(x_k). So the moves are summable, and the
+	// iterates converge for any combination (Zhang, O'Donoghue and Boyd 2020; Combettes 2004). The moves
+	// count in the report's Errors. With a network it is the fastest choice.
 	Anderson
 )
 
@@ -57,11 +54,10 @@ const (
 
 // Options of Solve. The zero value is useful.
 type Options struct {
-	// DataStep is how a point is drawn towards the measurements; the default is
-	// GradientStep, the paper's.
+	// DataStep is the step towards the measurements; the default is GradientStep, the paper's.
 	DataStep DataStep
-	// Step is τ. Of GradientStep it must be below 2/‖K‖², and 0 means 1/‖K‖², the paper's;
-	// of ProximalStep 0 means DefaultProximalStep/‖K‖².
+	// Step is τ. For GradientStep it must be below 2/‖K‖², and 0 means 1/‖K‖², the paper's. For ProximalStep
+	// 0 means DefaultProximalStep/‖K‖².
 	Step float64
 	// Constraint is the set C; the default is the box.
 	Constraint Constraint
@@ -70,39 +66,34 @@ type Options struct {
 	// Start is the initial estimate x₀, of the operator's domain; nil means Kᵀy.
 	// It is copied (and projected onto C).
 	Start backend.Buffer
-	// TakeStart has Solve free Start as soon as it has its copy, whatever comes of the run:
-	// one image less.
+	// TakeStart makes Solve free Start as soon as it has its copy, even if the run fails. This saves one
+	// image.
 	TakeStart bool
-	// Tolerance ends the iteration when ‖T(x_k) − x_k‖ + ε_k ≤ Tolerance·‖T(x_k)‖, T as
-	// computed, where ε_k bounds the inner error of the step, so that the true residual
-	// surely is below it. 0 means DefaultTolerance, a negative number never.
+	// Tolerance ends the iteration when ‖T(x_k) − x_k‖ + ε_k ≤ Tolerance·‖T(x_k)‖, with T as computed. ε_k
+	// bounds the inner error of the step, so the true residual is below it too. 0 means DefaultTolerance, a
+	// negative number never.
 	Tolerance float64
-	// MaxIterations ends the iteration in any case; 0 means
-	// DefaultMaxIterations.
+	// MaxIterations is the largest number of iterations; 0 means DefaultMaxIterations.
 	MaxIterations int
-	// InnerError is the error ε₀, relative to ‖x₀‖, that an InexactDenoiser may
-	// make in the first iteration; in iteration k it may make ε₀/(k+1)^1.1, so
-	// that the sum of all errors is finite and convergence is kept (Combettes
-	// 2004, inexact Krasnoselskii–Mann), and at most half of the residual before,
-	// so that an error is not taken for a step. The same holds for ProximalStep, with a
-	// tenth of the residual. 0 means DefaultInnerError.
+	// InnerError is the error ε₀, relative to ‖x₀‖, that an InexactDenoiser may make in the first iteration.
+	// In iteration k it may make ε₀/(k+1)^1.1, so that the sum of all errors is finite and convergence is
+	// kept (Combettes 2004, inexact Krasnoselskii–Mann). It may also make at most half of the residual
+	// before, so that an error is not taken for a step. The same holds for ProximalStep, with a tenth of the
+	// residual. 0 means DefaultInnerError.
 	InnerError float64
-	// Acceleration chooses how the next point is made from T(x); the default is
-	// Plain.
+	// Acceleration is how the next point follows from T(x); the default is Plain.
 	Acceleration Acceleration
-	// Contraction q in (0, 1) has (1−q)·x₀ + q·T in the place of T, 0 leaves T as it is. Where
-	// T is nonexpansive this is a contraction with the constant q: its fixed point is the only
-	// one, and Report.ErrorBar bounds the distance to it. As q goes to 1 it goes to the fixed
-	// point of T that is nearest to x₀ (Browder 1967).
+	// Contraction q in (0, 1) replaces T by (1−q)·x₀ + q·T; 0 leaves T as it is. If T is nonexpansive, this
+	// is a contraction with the constant q. It has exactly one fixed point, and Report.ErrorBar bounds the
+	// distance to it. As q tends to 1, that point tends to the fixed point of T nearest to x₀ (Browder 1967).
 	Contraction float64
-	// Memory is the number of points that Anderson uses besides the present one. Each takes
-	// two images of the operator's domain. 0 means DefaultMemory, or as many as fit 400 MiB
-	// if that are fewer, but at least 1. The rest of the iteration takes three images
-	// and one of the operator's range, ProximalStep two more, Halpern, Momentum and
-	// Contraction one each.
+	// Memory is the number of earlier points that Anderson uses. Each takes two images of the operator's
+	// domain. 0 means DefaultMemory, or as many as fit into 400 MiB if those are fewer, but at least 1. The
+	// rest of the iteration takes three images and one of the operator's range. ProximalStep takes two more,
+	// and Halpern, Momentum and Contraction one each.
 	Memory int
-	// Progress is called after every iteration. Fraction is the share of MaxIterations that are made, and Residual
-	// (‖T(x_k) − x_k‖ + ε_k)/‖T(x_k)‖ of the last x_k that was not given up.
+	// Progress is called after every iteration. Fraction is the share of MaxIterations done so far. Residual
+	// is (‖T(x_k) − x_k‖ + ε_k)/‖T(x_k)‖ at the last x_k that was not rejected.
 	Progress backend.ProgressFunc
 }
 
@@ -110,29 +101,29 @@ type Options struct {
 type Report struct {
 	Iterations int
 	Converged  bool // the tolerance was reached
-	// Residuals holds ‖T(x_k) − x_k‖, T as computed, for every iteration k from 0: each is one
+	// Residuals holds ‖T(x_k) − x_k‖, with T as computed, for every iteration k from 0. Each is one
 	// application of T.
 	Residuals []float64
-	// Rejected are the iterations k whose x_k the safeguard of Anderson gave up.
+	// Rejected are the iterations k whose x_k Anderson's safeguard rejected.
 	Rejected []int
-	// Relative is the residual of the last x_k that was not given up, with the inner error of
-	// its step added, over ‖T(x_k)‖.
+	// Relative is the residual at the last x_k that was not rejected, plus the inner error of its step,
+	// divided by ‖T(x_k)‖.
 	Relative float64
-	// Errors bounds the sum of the errors in computing T so far: the inner errors of an
-	// InexactDenoiser and of ProximalStep, and the moves of Momentum and Anderson. Of
-	// Halpern it bounds how far they have led from the run without them.
+	// Errors bounds the sum of the errors in computing T so far: the inner errors of an InexactDenoiser and
+	// of ProximalStep, and the moves of Momentum and Anderson. For Halpern it bounds the distance to the run
+	// without errors.
 	Errors []float64
-	// ErrorBar bounds the distance of the result to the fixed point where T is proven to be
-	// a contraction (Certificate.Contraction), and is +Inf otherwise. How the device
-	// rounds is not in it: that adds at most ErrorBarRounding, +Inf where it is not known.
+	// ErrorBar bounds the distance of the result to the fixed point if T is proven to be a contraction
+	// (Certificate.Contraction), and is +Inf otherwise. It does not include the device's rounding, which adds
+	// at most ErrorBarRounding; +Inf if that is not known.
 	ErrorBar, ErrorBarRounding float64
-	// Rounding bounds what float32 adds to one application of T, the largest of the run, and
-	// Rounded the sum of these bounds so far, as Errors does; +Inf where the denoiser or the
-	// operator does not say (RoundedDenoiser, operator.Rounded).
+	// Rounding bounds what float32 adds to one application of T, as the largest value of the run. Rounded
+	// bounds the sum so far, like Errors. Both are +Inf if the denoiser or the operator gives no bound
+	// (RoundedDenoiser, operator.Rounded).
 	Rounding float64
 	Rounded  []float64
-	// Excess is the most by which an inner error was above what makes a finite sum, as it is
-	// where float32 allows no better.
+	// Excess is the largest amount by which an inner error exceeded its summable bound. It is above 0 if
+	// float32 allows no smaller error.
 	Excess float64
 	// Samples is the number of samples of the image.
 	Samples float64
@@ -144,10 +135,9 @@ type Report struct {
 	Certificate Certificate
 }
 
-// Bound returns the proven bound of the smallest residual ‖x − T(x)‖ among the
-// iterates 0…k, in the units of Residuals; +Inf where nothing is proven. With Halpern it
-// is one of the residual of iterate k itself. Where the rounding is not known the bound is that of
-// exact arithmetic.
+// Bound returns the proven bound of the smallest residual ‖x − T(x)‖ among the iterates 0…k, in the units of
+// Residuals; +Inf if nothing is proven. With Halpern it bounds the residual of iterate k itself. If the
+// rounding is not known, the bound is that of exact arithmetic.
 func (r Report) Bound(k int) float64 {
 	if k < 0 || k >= len(r.Errors) {
 		return math.Inf(1)
@@ -165,11 +155,11 @@ func (r Report) Bound(k int) float64 {
 	return r.Certificate.residualBound(kept, r.Distance, errors, r.Samples)
 }
 
-// Solve runs the plug-and-play iteration for the measurements y, of the operator's range
-// with any number of channels, and returns T of the last iterate, which the caller frees.
-// When the context ends, or Progress returns an error, it returns that error and no iterate.
+// Solve runs the plug-and-play iteration for the measurements y, which have the operator's range and any
+// number of channels. It returns T of the last iterate, which the caller frees. If the context ends or
+// Progress returns an error, it returns that error and no iterate.
 //
-// A gradient step τ ≥ 2/‖K‖² is refused: T would not be averaged.
+// Solve refuses a gradient step τ ≥ 2/‖K‖², because T would not be averaged.
 func Solve(ctx context.Context, dev backend.Device, y backend.Buffer, k operator.Linear, phi Denoiser, opt Options) (backend.Buffer, Report, error) {
 	it, err := newIteration(dev, y, k, phi, opt)
 	if opt.TakeStart && opt.Start != nil {

@@ -7,10 +7,10 @@ import (
 	"github.com/averaged/imaging/internal/dng"
 )
 
-// Develop makes a picture to look at of an image of this file: white balance and colour matrix as the file has them, demosaicking
-// (Malvar, He and Cutler 2004), and the tone curve of sRGB. It returns the planes of red, green and blue, or the one plane
-// of grey, each of the image's size, from 0 to 1; they are not turned as Orientation says. It is plain on purpose: no lens
-// correction, no opcodes, no tone of a maker.
+// Develop makes a picture of an image of this file for viewing. It applies the file's white balance and
+// colour matrix, demosaicking (Malvar, He and Cutler 2004), and the tone curve of sRGB. It returns the planes
+// of red, green and blue, or one grey plane, each of the image's size, from 0 to 1. They are not turned by
+// Orientation. It is plain on purpose: no lens correction, no opcodes, no tone curve of a maker.
 func (f *File) Develop(img *Image) (planes []float32, channels int, err error) {
 	if err := img.Check(); err != nil {
 		return nil, 0, err
@@ -43,7 +43,7 @@ func (f *File) Develop(img *Image) (planes []float32, channels int, err error) {
 	return balanced, 3, nil
 }
 
-// Orientation is that of EXIF, 1 to 8: how the image is to be turned to be looked at.
+// Orientation is that of EXIF, 1 to 8: how to turn the image for viewing.
 func (f *File) Orientation() int { return f.raw.Orientation }
 
 // gains is the white balance, and the exposure.

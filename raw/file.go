@@ -10,7 +10,7 @@ import (
 	"github.com/averaged/imaging/internal/imagefile"
 )
 
-// The errors that those of Read and Write wrap.
+// The errors that the errors of Read and Write wrap.
 var (
 	// ErrMalformed: the file breaks the rules of its format, or is cut off.
 	ErrMalformed = imagefile.ErrMalformed
@@ -20,7 +20,7 @@ var (
 	ErrTooManyPixels = imagefile.ErrTooManyPixels
 )
 
-// Options say how to read. The zero value is a useful one.
+// Options say how to read. The zero value is useful.
 type Options struct {
 	// MaxPixels is the largest width × height that is accepted; 0 means 2²⁸, and a negative number no limit.
 	MaxPixels int64
@@ -32,8 +32,9 @@ type File struct{ raw *dng.Raw }
 // Is tells whether the first size bytes of r are a DNG file.
 func Is(r io.ReaderAt, size int64) bool { return dng.Is(r, size) }
 
-// Read reads the first size bytes of r, which Write reads again. Whatever they say, it takes at most 50 times as
-// much memory as they do. Its errors wrap ErrMalformed, ErrUnsupported or ErrTooManyPixels, or are those of r.
+// Read reads the first size bytes of r; Write reads them again. It takes at most 50 times as much memory as
+// the file has bytes, whatever the file says. Its errors wrap ErrMalformed, ErrUnsupported or
+// ErrTooManyPixels, or are those of r.
 func Read(r io.ReaderAt, size int64, opt Options) (*File, error) {
 	m, err := dng.Read(r, size, dng.Options{MaxPixels: opt.MaxPixels})
 	if err != nil {
@@ -45,7 +46,7 @@ func Read(r io.ReaderAt, size int64, opt Options) (*File, error) {
 // Version returns the version of the DNG specification that the file follows, such as 1.4.
 func (f *File) Version() string { return fmt.Sprintf("%d.%d", f.raw.Version[0], f.raw.Version[1]) }
 
-// Bits returns how many bits a sample has in the file, 8 to 16.
+// Bits returns the number of bits of a sample in the file, 8 to 16.
 func (f *File) Bits() int { return f.raw.Bits }
 
 // Image returns the light of the active area, without masked pixels and margins.
@@ -94,12 +95,12 @@ func (f *File) light(x, y, sample int) float32 {
 	return float32((m.Levels.Linear(v) - m.Black(x, y, sample)) / f.span(sample))
 }
 
-// Write writes the file with another image in it, of the size and the kind of Image. A pixel whose light is that of the file keeps its
-// number; other light is rounded to the next number, and clipped to those that the file can hold. Pixels outside of the active area
-// keep theirs.
+// Write writes the file with another image of the same size and kind as Image. A pixel with the light of the
+// file keeps its number; other light is rounded to the nearest number and clipped to the range of the file.
+// Pixels outside of the active area keep theirs.
 //
-// Its errors wrap ErrMalformed or ErrUnsupported if the file cannot take another image, say that the image is not of this
-// file, or are those of the file or w.
+// Its errors wrap ErrMalformed or ErrUnsupported if the file cannot take another image, say that the image is
+// not of this file, or are those of the file or w.
 func (f *File) Write(w io.Writer, img *Image) error {
 	if err := img.Check(); err != nil {
 		return err

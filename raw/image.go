@@ -17,8 +17,8 @@ const (
 	Blue  = Colour(dng.Blue)
 )
 
-// Pattern is the colours of the filters at the first two pixels of the first two rows, which repeat: [row][column]. A Bayer
-// pattern has green on one of its diagonals, and red and blue on the other.
+// Pattern has the colours of the filters at the first two pixels of the first two rows, which repeat:
+// [row][column]. A Bayer pattern has green on one of its diagonals, and red and blue on the other.
 type Pattern [2][2]Colour
 
 // String returns the initials of the colours, row by row, such as RGGB.
@@ -47,22 +47,22 @@ type Noise struct{ Gain, Offset float64 }
 // At returns the variance for light x; below 0 it is that of 0.
 func (n Noise) At(x float64) float64 { return n.Gain*max(x, 0) + n.Offset }
 
-// Image is the image of a raw photograph in linear light: 0 is black, 1 is what saturates the sensor.
+// Image is the image of a raw photograph in linear light: 0 is black, 1 saturates the sensor.
 type Image struct {
 	Width, Height int
-	// Mosaic tells whether a pixel has one colour, that of Pattern. Otherwise it has all of them, and Pattern is not
-	// looked at.
+	// Mosaic tells whether a pixel has one colour, that of Pattern. Otherwise it has all of them, and Pattern
+	// is ignored.
 	Mosaic  bool
 	Pattern Pattern
-	// Samples is how many samples a pixel has: 1 in a mosaic, 1 to 4 otherwise.
+	// Samples is the number of samples of a pixel: 1 in a mosaic, 1 to 4 otherwise.
 	Samples int
 	// Pix is the light: sample s of the pixel in column x of row y is Pix[(y·Width + x)·Samples + s].
 	Pix []float32
-	// Low is the light below which the sensor's range ends, and with it the noise; −Inf if it does not.
-	// Step is the distance of two numbers that the sensor can give, 0 if it is not known.
+	// Low is the light at the lower end of the sensor's range; noise does not reach below it. −Inf means no
+	// such end. Step is the distance of two numbers of the sensor, 0 if it is not known.
 	Low, Step float32
-	// Noise is what the camera claims of the noise: of red, green and blue, or of each sample, or once for all of them.
-	// Empty where it claims nothing. What cameras claim is often far from what is there.
+	// Noise is the camera's own claim about the noise: for red, green and blue, or for each sample, or one
+	// for all. It is empty if there is no claim. The claims of cameras are often far from the true noise.
 	Noise []Noise
 }
 

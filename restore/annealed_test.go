@@ -62,7 +62,7 @@ func TestAnnealedStepsStop(t *testing.T) {
 		seen, last := 0, 0.0
 		const memory = 32 << 20
 		dev := newCPU(t, cpu.MemoryLimit(memory))
-		_, _, err := restore.Deblur(t.Context(), y, kernel, restore.Weights(f), restore.Device(dev), restore.Sigma(0.03), restore.Progress(func(p restore.ProgressReport) error {
+		_, _, err := restore.Deblur(t.Context(), y, kernel, restore.Weights(f), restore.Device(dev), restore.Sigma(0.03), restore.Progress(func(p backend.Progress) error {
 			require.GreaterOrEqual(t, p.Fraction, last)
 			require.Equal(t, seen+1, p.Iteration)
 			last = p.Fraction
@@ -78,7 +78,7 @@ func TestAnnealedStepsStop(t *testing.T) {
 		all.Free()
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	_, _, err := restore.Deblur(ctx, y, kernel, restore.Weights(f), restore.Sigma(0.03), restore.Progress(func(restore.ProgressReport) error {
+	_, _, err := restore.Deblur(ctx, y, kernel, restore.Weights(f), restore.Sigma(0.03), restore.Progress(func(backend.Progress) error {
 		cancel()
 		return nil
 	}))

@@ -26,7 +26,7 @@ func TestImagesThatCannotBeRead(t *testing.T) {
 		"mask":    func(img image.Image) error { _, _, err := restore.Inpaint(t.Context(), good, img); return err },
 		"Upscale": func(img image.Image) error { _, _, err := restore.Upscale(t.Context(), img, 2); return err },
 		"Check": func(img image.Image) error {
-			_, err := restore.Check(t.Context(), img, kernel, restore.Method(restore.TV))
+			_, err := restore.Check(t.Context(), img, kernel, restore.Method("tv"))
 			return err
 		},
 		"EstimateNoise":   func(img image.Image) error { _, err := restore.EstimateNoise(img); return err },

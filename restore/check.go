@@ -17,60 +17,61 @@ import (
 
 // CheckReport is what Check found.
 type CheckReport struct {
+	// Method is the name of the denoiser, one of Methods.
 	Method string
-	// Denoiser explains what is proven of the denoiser, a line each.
+	// Denoiser explains what is proven of the denoiser, one line for each step of the proof.
 	Denoiser string
 	// Network is the certificate of a network; nil for other methods.
 	Network *denoise.Certificate
-	// Attack is the search for a pair of images that the network expands, and
-	// AttackShape of what shape; nil for other methods.
+	// Attack is the search for two images that the network moves apart, and AttackShape is their shape. They are zero
+	// for other methods.
 	Attack      *refute.AttackReport
 	AttackShape backend.Shape
-	// Repeated is the network applied to the image again and again; nil for other
-	// methods, and without an image.
+	// Repeated reports on the network applied to the image again and again. It is nil for other methods, and without
+	// an image.
 	Repeated *refute.RepeatReport
 	// Certificate is what is proven of the iteration.
 	Certificate pnp.Certificate
-	// NetworkRounding bounds what float32 adds to the network, and MeasuredRounding is what it
-	// added to one image of the attack's shape, both root mean squares, for images in [0, 1];
-	// +Inf and NaN where they are not known.
+	// NetworkRounding bounds what float32 adds to the network's result, +Inf if no bound is known. MeasuredRounding
+	// is what it added to one image of the shape AttackShape, NaN if that could not be measured. Both are root mean
+	// squares, for images in [0, 1].
 	NetworkRounding, MeasuredRounding float64
-	// Rounding bounds what float32 adds to one application of the iteration, and Floor the
-	// residual down to which its convergence is proven with that, both root mean squares.
+	// Rounding bounds what float32 adds to one application of the iteration. Floor is the residual down to which
+	// convergence is proven with that rounding. Both are root mean squares.
 	Rounding, Floor float64
-	// Rows are the iterations of the two runs; none without an image.
+	// Rows holds the measurements after each iteration of the two runs. It is empty without an image.
 	Rows []pnp.CheckRow
-	// Expansion is the largest ratio of the distances of the two runs after and
-	// before an iteration.
+	// Expansion is the largest ratio between the distance of the two runs after an iteration and their distance
+	// before it.
 	Expansion float64
-	// Holds tells whether something is proven and nothing contradicts it. Violations are the
-	// contradictions.
+	// Holds reports that something is proven and nothing contradicts it. Violations are the contradictions.
 	Holds      bool
 	Violations []string
 }
 
-// Check prints what is proven of a method's denoiser and of the plug-and-play
-// iteration with it, and, given an image, tries to contradict it: the iteration
-// for that image as the blurred one (the first of Deblur's two runs with a network, and without
-// acceleration) runs from two starts, the image itself and
-// uniform grey, and its residuals and the distance of the two runs are held
-// against their bounds. Without an image (nil) the certificate is all. Without a
-// kernel (the zero value) a motion blur of 15 pixels is taken. Of the options
-// those of Deblur apply that concern a single run; Iterations is the number of iterations of either.
+// Check states what is proven of a method's denoiser and of the plug-and-play iteration with it. Given an image, it
+// also tries to contradict the proof. img may be nil; then Check only makes the certificate. A kernel of zero value
+// stands for a motion blur of 15 pixels at 30 degrees.
 //
-// The certificate of a network is proven anew, of embedded weights too, unless the network
-// is given with Network: then it is as it was loaded (denoise.Prove).
+// Check runs the iteration twice for img as the blurred photograph: from img itself, and from uniform grey. It
+// compares the residuals, and the distance between the two runs, with their proven bounds. The iteration is that of
+// Deblur's first run, without acceleration.
 //
-// A network is also attacked, with and without an image: gradient ascent looks for a
-// pair of images that it moves apart (refute.Attack), at the noise level that it is for,
-// because rescaling only scales the pair; one for all noise levels is attacked at the
-// level of the image, or its card's. And, given an image, it is applied to it
-// again and again, as many times, without clipping (the paper, section 4.4;
-// refute.Repeat), rescaled and relaxed as in Deblur.
+// Check proves the certificate of a network again, also for embedded weights. A network given by the option Network
+// keeps the certificate that it was loaded with (denoise.Prove).
 //
-// A network with a guide is frozen for the image, as in the first of Deblur's runs. It is attacked
-// with the radii that its guide gives to an image, with a checkerboard of radii of 0 and without
-// end, and with random ones; the worst pair is reported.
+// Check attacks a network, with or without an image: gradient ascent looks for two images that the network moves
+// apart (refute.Attack). The attack uses the noise level that the network is for, since rescaling only scales the
+// pair. A network for all noise levels is attacked at the level of the image, or without an image at that of its
+// card. Given an image, Check also applies the network to it again and again, without clipping (refute.Repeat; Sherry
+// et al., section 4.4).
+//
+// A network with a guide is frozen for the image first, as in Deblur. It is attacked with the radii that its guide
+// chooses, with a checkerboard of radii 0 and +Inf, and with random radii. Attack reports the worst pair.
+//
+// Check takes the options of Deblur that concern a single run. Iterations is the length of each run, 100 by default.
+// An error says that an option, the kernel or the image is invalid, or that the device failed. A contradiction is not
+// an error: it is in CheckReport.Violations.
 func Check(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) (*CheckReport, error) {
 	r, err := forOne(taskCheck, options)
 	if err != nil {
@@ -80,7 +81,7 @@ func Check(ctx context.Context, img image.Image, kernel deblur.Kernel, options .
 	return r.Check(ctx, img, kernel)
 }
 
-// Check does what the function Check does.
+// Check is the function Check with the options of r.
 func (r *Restorer) Check(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) (*CheckReport, error) {
 	c, done, err := r.begin(ctx, taskCheck, options)
 	if err != nil {
@@ -125,6 +126,6 @@ func (r *Restorer) Check(ctx context.Context, img image.Image, kernel deblur.Ker
 	return (*CheckReport)(found), err
 }
 
-// ExactOnly tells whether convergence is proven in exact arithmetic only: no bound of what float32
-// adds is known, or it leaves nothing, for no residual of images in [0, 1] is above 1.
+// ExactOnly reports that convergence is proven in exact arithmetic only. Then the bound of what float32 adds is
+// unknown, or too large to say anything: Floor is 1 or more, as large as an image in [0, 1].
 func (r *CheckReport) ExactOnly() bool { return r.Certificate.Converges() && !(r.Floor < 1) }

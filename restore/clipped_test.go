@@ -51,7 +51,7 @@ func TestLamps(t *testing.T) {
 		return 10 * math.Log10(n/sum)
 	}
 	run := func(p *restore.Planar) (*restore.Planar, *restore.Report) {
-		out, report, err := restore.Deblur(t.Context(), p, kernel, restore.Method(restore.TV), restore.Sigma(2.55/255))
+		out, report, err := restore.Deblur(t.Context(), p, kernel, restore.Method("tv"), restore.Sigma(2.55/255))
 		require.NoError(t, err)
 		return out.(*restore.Planar), report
 	}
@@ -89,7 +89,7 @@ func TestOverexposed(t *testing.T) {
 	for i, v := range y.Pix {
 		y.Pix[i] = min(v, 1)
 	}
-	out, report, err := restore.Deblur(t.Context(), y, kernel, restore.Method(restore.TV), restore.Sigma(0.05), restore.Boundary(deblur.Circular))
+	out, report, err := restore.Deblur(t.Context(), y, kernel, restore.Method("tv"), restore.Sigma(0.05), restore.Boundary(deblur.Circular))
 	require.NoError(t, err)
 	require.Greater(t, report.Noise.Clipped, 0.2)
 	mean := 0.0

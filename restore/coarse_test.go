@@ -23,8 +23,8 @@ func TestCoarseNetwork(t *testing.T) {
 		noise  restore.Option
 		coarse bool
 	}{
-		"white":  {restore.Noise(restore.NoiseEstimate{Kind: restore.WhiteNoise, Sigma: 0.05}), false},
-		"coarse": {restore.Noise(restore.NoiseEstimate{Kind: restore.CoarseNoise, Sigma: 0.05}), true},
+		"white":  {restore.Noise(restore.NoiseEstimate{Kind: "white", Sigma: 0.05}), false},
+		"coarse": {restore.Noise(restore.NoiseEstimate{Kind: "coarse", Sigma: 0.05}), true},
 		"given":  {restore.Sigma(0.05), false},
 	} {
 		got, report, err := restore.Denoise(t.Context(), img, c.noise, restore.Network(white), restore.CoarseNetwork(coarse))
@@ -54,7 +54,7 @@ func TestDefaultForCoarseNoise(t *testing.T) {
 	r, err := restore.New()
 	require.NoError(t, err)
 	defer r.Close()
-	coarse := restore.Noise(restore.NoiseEstimate{Kind: restore.CoarseNoise, Sigma: 0.05})
+	coarse := restore.Noise(restore.NoiseEstimate{Kind: "coarse", Sigma: 0.05})
 	for _, c := range []struct {
 		options []restore.Option
 		method  string
@@ -62,7 +62,7 @@ func TestDefaultForCoarseNoise(t *testing.T) {
 		{[]restore.Option{coarse}, want},
 		{[]restore.Option{coarse, restore.Method(restore.DefaultMethod())}, restore.DefaultMethod()},
 		{[]restore.Option{coarse, restore.Sigma(0.05)}, restore.DefaultMethod()},
-		{[]restore.Option{restore.Noise(restore.NoiseEstimate{Kind: restore.WhiteNoise, Sigma: 0.05})}, restore.DefaultMethod()},
+		{[]restore.Option{restore.Noise(restore.NoiseEstimate{Kind: "white", Sigma: 0.05})}, restore.DefaultMethod()},
 	} {
 		_, report, err := r.Denoise(t.Context(), stripes(32, 32), c.options...)
 		require.NoError(t, err)

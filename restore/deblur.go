@@ -10,58 +10,46 @@ import (
 	"github.com/averaged/imaging/internal/outcome"
 )
 
-// Deblur removes a known blur, and noise, from an image (non-blind
-// deconvolution) by a plug-and-play iteration of package pnp:
+// Deblur removes a known blur, and noise, from an image (non-blind deconvolution). It runs the plug-and-play
+// iteration of package pnp,
 //
 //	x ← P_C(Φ(D(x))),
 //
-// with D a step towards the photograph y, Φ the denoiser of Method, and C the box [0,1]ⁿ
-// unless options say otherwise. The report holds the certificate of the run: with a
-// certified denoiser convergence of this iteration is proven, and its residual bounded.
+// where D is a step towards the photograph y, Φ is the denoiser, and C is the box [0,1]ⁿ unless Constraint says
+// otherwise. Report.Iteration.Run holds the certificate of the run. With a certified denoiser this iteration is
+// proven to converge, and its residual is bounded.
 //
-// The denoiser is DefaultPrior unless Method names another or weights are given. Its
-// strength follows from the noise level, which is estimated unless Sigma gives it, and is
-// multiplied by Strength.
+// The default denoiser is the first of "original", "guided", "deblur", "general", "strict" and "tv" that the program
+// has. Method, Weights or Prior choose another. Its strength follows from the noise level times Strength. The noise
+// level is estimated unless Sigma gives it.
 //
-// With method "tv" D is a gradient step, x − τ∇½‖Kx − y‖² with K the blur (package deblur)
-// and τ = 1/‖K‖². With Constraint(pnp.Unconstrained) the iteration solves
-// min ½‖Kx − y‖² + λ·TV(x), and Report.Weight is λ; it has momentum, whose moves are kept
-// summable (pnp.Momentum).
+// With method "tv", D is the gradient step x − τ∇½‖Kx − y‖², where K is the blur (package deblur) and τ = 1/‖K‖².
+// With Constraint(pnp.Unconstrained) the iteration solves min ½‖Kx − y‖² + λ·TV(x), where λ is Report.Weight. It has
+// momentum with summable moves (pnp.Momentum).
 //
-// With a network D is a proximal step, argmin over v of ½‖v − x‖² + τ·½‖Kv − y‖² with
-// τ = 10/‖K‖² (pnp.ProximalStep), down to 5/‖K‖² for strong noise if the network has a guide, and
-// Φ is what Denoise would apply for the noise level DeblurLevel times Strength: Φ_s(x) = s·Φ(x/s)
-// with s that level over the one that the network is for, or the one for that level of a network
-// for all of them. One that is
-// proven to be nonexpansive but not averaged, such as of Heun's method, is relaxed:
-// 0.1·x + 0.9·Φ_s(x) is 0.9-averaged. With one of which nothing is proven the iteration
-// runs all the same, and the certificate says that nothing is promised. It is accelerated
-// by Anderson's method, with a safeguard that keeps the proof (pnp.Anderson).
+// With a network, D is the proximal step argmin over v of ½‖v − x‖² + τ·½‖Kv − y‖² with τ = 10/‖K‖²
+// (pnp.ProximalStep). A network with a guide uses a smaller τ for strong noise, at least 5/‖K‖². Φ is the network for
+// noise of standard deviation 3.24·σ·(1 − 0.3·min(‖k‖₂², 1)) times Strength, where σ is the noise level and k the
+// kernel; with another StepSize it is proportional to √τ. A network for one noise level is rescaled as in Denoise. A
+// network that is nonexpansive but not averaged, such as one of Heun's method, is relaxed: 0.1·x + 0.9·Φ(x) is
+// 0.9-averaged. An uncertified network runs too, and the certificate says that nothing is proven. Anderson's method
+// accelerates the iteration, with a safeguard that keeps the proof (pnp.Anderson).
 //
-// A network without a guide is run twice. One with a guide is run once, after steps like the
-// iteration's for less and less noise, each with radii of its own: nothing is proven of them,
-// and they say where the run begins. For it the network is frozen, with the radii that the guide
-// gives to D(x₀), x₀ where the run begins and D(x₀) what the network then sees first; it is for
-// about half of DeblurLevel, and Strength is a factor on the radii. What is proven of the run is proven
-// for the radii that are frozen in it, whatever they are.
+// A network with a guide runs once, frozen. Annealed steps for less and less noise move its start; nothing is proven
+// of them. The guide then looks at the first data step and sets the radii of the run. They are for about half of that
+// noise level, times Strength. What is proven of the run holds for any radii.
 //
-// Of one without a guide the fixed point x₁ of the first run is too smooth: the residual
-// y − Kx₁ holds noise, and detail that was taken for noise. The second run, from x₁, is for
-// the photograph y + (y − Kx₁), in which that detail counts twice (Tukey's twicing, 1977;
-// the first step of the Bregman iteration of Osher, Burger, Goldfarb, Xu and Yin, 2005). It is
-// a run like any other, with the same proof, whatever x₁ is; Report.Iteration.Run is about it.
-// That run follows the image that the first one shows (Adaptation).
+// A network without a guide runs twice. The first fixed point x₁ is too smooth, because the residual y − Kx₁ holds
+// detail as well as noise. The second run starts at x₁ and is for the photograph y + (y − Kx₁) (Tukey's twicing,
+// 1977; the first Bregman iteration of Osher, Burger, Goldfarb, Xu and Yin, 2005). Its proof is that of any run. Its
+// strength follows the image that the first one shows (Adaptation).
 //
-// With a guide or without, the size of the residual tells whether the noise level that was given
-// is right: where both it and an estimate of the noise say that it is far from that, the first run,
-// or those steps, are made again for the estimate (Report.Network), so that a noise
-// level that is wrong by a factor of two costs little. Where the noise is estimated it is also looked for in what the
-// first run comes to: a run for too little brings it back many times as strong, and is made again for more.
-// Whoever wants a smoother or a sharper result has Strength.
+// The noise level is checked against the result. If both the residual and an estimate of the noise contradict it, the
+// first run, or the annealed steps, are repeated at the estimate. If the level was estimated and the first result
+// still holds noise, that run is repeated at a higher level.
 //
-// What is said of the result of Denoise holds here too. With the boundary
-// deblur.Unknown the unknown image is larger than the photograph; the part that
-// the photograph shows is returned.
+// With the boundary deblur.Unknown, the unknown image is larger than the photograph, and the result is cropped to it.
+// The type of the result, invisible pixels and errors are as in Denoise. An invalid kernel is an error too.
 func Deblur(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) (image.Image, *Report, error) {
 	r, err := forOne(taskDeblur, options)
 	if err != nil {
@@ -71,7 +59,7 @@ func Deblur(ctx context.Context, img image.Image, kernel deblur.Kernel, options 
 	return r.Deblur(ctx, img, kernel)
 }
 
-// Deblur does what the function Deblur does.
+// Deblur is the function Deblur with the options of r.
 func (r *Restorer) Deblur(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) (image.Image, *Report, error) {
 	return r.run(ctx, taskDeblur, img, options, denoising.Meter.Blurred,
 		func(ctx context.Context, c plan, p *picture, report *outcome.Report) ([]float32, error) {
@@ -79,9 +67,9 @@ func (r *Restorer) Deblur(ctx context.Context, img image.Image, kernel deblur.Ke
 		})
 }
 
-// DeblurVarying is Deblur for a blur that varies over the frame (deblur.Varying), as of a camera that turned: the
-// grid has a kernel for the middle of each part of the image. The options are those of Deblur; the boundary is
-// deblur.Unknown, and no other. The rules of strength go by the grid's typical kernel.
+// DeblurVarying is Deblur for a blur that varies over the frame, such as that of a camera that turned
+// (deblur.Varying). The grid has one kernel for the middle of each part of the image. The options are those of
+// Deblur, but the boundary must be deblur.Unknown. The rules of strength use the grid's typical kernel.
 func DeblurVarying(ctx context.Context, img image.Image, grid deblur.Grid, options ...Option) (image.Image, *Report, error) {
 	r, err := forOne(taskDeblur, options)
 	if err != nil {
@@ -91,7 +79,7 @@ func DeblurVarying(ctx context.Context, img image.Image, grid deblur.Grid, optio
 	return r.DeblurVarying(ctx, img, grid)
 }
 
-// DeblurVarying does what the function DeblurVarying does.
+// DeblurVarying is the function DeblurVarying with the options of r.
 func (r *Restorer) DeblurVarying(ctx context.Context, img image.Image, grid deblur.Grid, options ...Option) (image.Image, *Report, error) {
 	if err := grid.Check(); err != nil {
 		return nil, nil, err

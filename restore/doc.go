@@ -17,7 +17,7 @@
 //	out, report, err = r.Denoise(ctx, img)
 //
 // Weights that anybody may use are part of this package. Those for research are in weights/research, which a program
-// imports for its weights alone. WeightsFile reads others, and verifies their certificate.
+// imports for its weights alone. Weights takes others, from weights.ReadFile, and verifies their certificate.
 //
 // Samples are taken as stored, in float32 on [0,1] per channel, without a conversion to linear light. Alpha is kept, and
 // invisible pixels have no influence. Noise levels are standard deviations in these units: 0.1 is 25.5 of 255.

@@ -9,10 +9,10 @@ import (
 	"github.com/averaged/imaging/deblur/estimate"
 )
 
-// EstimateGrid estimates kernels for the parts of a photograph whose blur varies over the frame
-// (KernelReport.Varies), rows×columns of them, for DeblurVarying. It begins with the kernel that EstimateKernel found
-// for all of it. 0 rows and columns: how many there are follows from the size of the photograph and the
-// kernel's. It takes the options of EstimateKernel; KernelSize changes nothing. Nothing is proven of the estimate.
+// EstimateGrid estimates rows×columns kernels, for DeblurVarying, for a photograph whose blur varies over the frame
+// (KernelReport.Varies). It starts from the kernel that EstimateKernel found for the whole photograph. If rows and
+// columns are 0, their numbers follow from the sizes of the photograph and of the kernel. The options are those of
+// EstimateKernel; KernelSize has no effect. Nothing is proven of the estimate.
 func EstimateGrid(ctx context.Context, img image.Image, kernel deblur.Kernel, rows, columns int, options ...Option) (deblur.Grid, error) {
 	p, opt, err := forEstimate(img, options)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/averaged/imaging/internal/strength"
 )
 
-// KernelSize sets the largest side that EstimateKernel gives a kernel, in pixels, 3 to 301. The
-// default is 101. How large the kernel is is found; this is a limit.
+// KernelSize sets the largest side of an estimated kernel in pixels, 3 to 301. The default is 101. EstimateKernel
+// finds the size of the kernel itself, up to this limit.
 func KernelSize(side int) Option {
 	return option{"KernelSize", func(c *request) error {
 		if side < 3 || side > estimate.MostSize {
@@ -25,53 +25,45 @@ func KernelSize(side int) Option {
 	}}
 }
 
-// KernelTrust says how far an estimated kernel can be trusted.
-type KernelTrust uint8
-
-const (
-	// DoubtfulKernel: parts of the photograph do not agree, or cannot be asked.
-	DoubtfulKernel KernelTrust = iota
-	// FairKernel: parts of the photograph agree roughly.
-	FairKernel
-	// GoodKernel: parts of the photograph agree, and what the last steps find is settled.
-	GoodKernel
-)
-
-// String returns doubtful, fair or good.
-func (t KernelTrust) String() string {
-	return [...]string{"doubtful", "fair", "good"}[min(t, GoodKernel)]
-}
-
 // KernelReport says what EstimateKernel found.
 type KernelReport struct {
-	// Kind is "shake" for a kernel of any form, "motion", "disk" or "gaussian" for one that has
-	// that form, and "none" for a photograph that is not blurred, whose kernel is a single pixel.
+	// Kind is "motion", "disk" or "gaussian" for a kernel of that form, "shake" for one of any other form, and "none"
+	// for a photograph without blur, whose kernel is a single pixel.
 	Kind string
-	// Length in pixels and Angle in degrees are those of a motion (deblur.Motion), Radius that of a
-	// disk and Std that of a Gaussian; those of other kinds are 0.
+	// Length in pixels and Angle in degrees describe a motion (deblur.Motion), Radius in pixels a disk, and Std in
+	// pixels a Gaussian. They are 0 for other kinds.
 	Length, Angle, Radius, Std float64
 	// Sigma is the noise level that was used.
 	Sigma float64
-	// Parts are how like the kernel, as it was before its last steps, those are that parts of the photograph
-	// have by themselves, each 1 for the same, and Agreement is their mean, 0 where there are none.
+	// Parts are the similarities between the kernel, before its last steps, and the kernels of parts of the
+	// photograph alone: 1 means the same. Agreement is their mean, or 0 if there are none.
 	Parts     []float64
 	Agreement float64
-	// Halves is how like each other the kernels are that the last steps find in two halves of the photograph, 1 for the
-	// same. Where the noise is not weak, and for kinds other than "shake", it is 1.
+	// Halves is the similarity between the kernels that the last steps find in two halves of the photograph: 1 means
+	// the same. It is 1 for strong noise, and for kinds other than "shake".
 	Halves float64
-	Trust  KernelTrust
-	// Variation is how far the blur varies over the frame: 1 less the least correlation of two
-	// parts' kernels, each found from the common one on, noise and lack of edges allowed for.
-	// Spreads are those of the two kernels, the smaller one first: the root mean square distance of
-	// their weights from their centres of mass, in pixels.
+	// Trust is "good" if parts of the photograph agree and the last steps are settled, "fair" if parts agree roughly,
+	// and "doubtful" if they do not, or cannot be compared.
+	Trust string
+	// Variation measures how much the blur varies over the frame, from 0 to 1. It is 1 minus the smallest correlation
+	// between the kernels of two parts, corrected for noise and for missing edges.
 	Variation float64
-	Spreads   [2]float64
-	// Varies: two parts have kernels of their own, so the blur seems to vary over the frame. Then
-	// Trust is not GoodKernel.
+	// Spreads are the sizes of these two kernels in pixels, the smaller one first: the root mean square distance of
+	// the weights from their centre of mass.
+	Spreads [2]float64
+	// Varies reports that the blur seems to vary over the frame: two parts have kernels of their own. Then Trust is
+	// not "good".
 	Varies bool
-	// Doubts say what is doubtful, a sentence each.
+	// Doubts are sentences about what is doubtful.
 	Doubts []string
 }
+
+// The values of KernelReport.Trust.
+const (
+	good     = "good"
+	fair     = "fair"
+	doubtful = "doubtful"
+)
 
 // Parts of good estimates mostly agree to 0.75 and more. Small photographs have less agreement than they
 // deserve, and texture can make parts agree on a wrong kernel (docs/notebook/kernel-estimation.md).
@@ -83,7 +75,7 @@ const (
 	mostVariation = 0.1
 )
 
-// String is the report in a few words.
+// String returns the report in a few words.
 func (r *KernelReport) String() string {
 	text := "a kernel of any form, as of a shake"
 	switch r.Kind {
@@ -105,13 +97,12 @@ func (r *KernelReport) String() string {
 // ofKernel are the options that EstimateKernel takes.
 var ofKernel = []string{"Sigma", "SigmaAuto", "KernelSize", "Threads", "Progress"}
 
-// EstimateKernel estimates the kernel of a blurred photograph from the photograph alone (blind
-// deconvolution; package deblur/estimate), for Deblur. Colour is looked at as grey, and what is
-// invisible as in Denoise. Of a large photograph the parts with most edges are used, so that time and memory hardly grow
-// beyond a megapixel.
+// EstimateKernel estimates the kernel of a blurred photograph from the photograph alone (blind deconvolution; package
+// deblur/estimate), for Deblur. It converts colour to grey, and treats invisible pixels as Denoise does. It uses the
+// parts of a large photograph with the most edges, so that time and memory hardly grow beyond a megapixel.
 //
-// What is proven of Deblur is proven for the kernel that it is given: nothing is proven of the
-// estimate. The report says how far it can be trusted.
+// Nothing is proven of the estimate. What is proven of Deblur holds for the kernel that it is given. The report says
+// how far the estimate can be trusted.
 //
 // It takes the options Sigma, SigmaAuto, KernelSize, Threads and Progress.
 func EstimateKernel(ctx context.Context, img image.Image, options ...Option) (deblur.Kernel, *KernelReport, error) {
@@ -153,19 +144,20 @@ func kernelReport(e *estimate.Estimate) *KernelReport {
 		Variation: e.Variation, Spreads: e.Spreads, Varies: e.Variation > mostVariation,
 	}
 	if e.Shape.Kind == estimate.None {
-		r.Trust = GoodKernel
+		r.Trust = good
 		if e.Note != "" {
-			r.Trust = DoubtfulKernel
+			r.Trust = doubtful
 			r.Doubts = append(r.Doubts, e.Note)
 		}
 		return r
 	}
 	switch {
 	case r.Agreement >= goodAgreement && !r.Varies && e.Settled():
-		r.Trust = GoodKernel
+		r.Trust = good
 	case r.Agreement >= fairAgreement:
-		r.Trust = FairKernel
+		r.Trust = fair
 	default:
+		r.Trust = doubtful
 		r.Doubts = append(r.Doubts, "the estimated kernel is doubtful: the photograph has few edges, or much texture")
 	}
 	if r.Varies {
@@ -205,10 +197,10 @@ func spread(k deblur.Kernel) float64 {
 	return math.Sqrt(squares / sum)
 }
 
-// CheckKernel compares a kernel with the photograph that it is to be removed from, and returns what
-// speaks against it, a sentence each: that it is turned by half a turn or inverted, or that the
-// photograph asks for another one. Nil is no proof that it is right: a shift of the kernel is not
-// seen, and little is in a photograph without edges. It takes the options of EstimateKernel.
+// CheckKernel compares a kernel with the photograph from which it is to be removed. It returns a sentence for each
+// sign that the kernel is wrong: it is turned by 180 degrees, or inverted, or the photograph suggests another one. An
+// empty result is no proof that the kernel is right: a shift has no sign, and a photograph without edges has few. The
+// options are those of EstimateKernel.
 func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) ([]string, error) {
 	c, err := apply(options)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/restore"
 )
@@ -63,7 +64,7 @@ func TestEstimateKernel(t *testing.T) {
 	}
 	img, truth := shaken()
 	last := 0.0
-	k, report, err := restore.EstimateKernel(t.Context(), img, restore.Progress(func(p restore.ProgressReport) error {
+	k, report, err := restore.EstimateKernel(t.Context(), img, restore.Progress(func(p backend.Progress) error {
 		require.GreaterOrEqual(t, p.Fraction, last)
 		last = p.Fraction
 		return nil
@@ -72,7 +73,7 @@ func TestEstimateKernel(t *testing.T) {
 	require.Equal(t, 1.0, last)
 	require.Less(t, kernelError(k, truth), 0.2)
 	require.Equal(t, "shake", report.Kind)
-	require.Equal(t, restore.GoodKernel, report.Trust)
+	require.Equal(t, "good", report.Trust)
 	require.Empty(t, report.Doubts)
 	require.Contains(t, report.String(), "trust good (parts of the photograph agree to 0.")
 
@@ -93,7 +94,7 @@ func TestEstimateKernelOfASharpPhotograph(t *testing.T) {
 
 	_, report, err = restore.EstimateKernel(t.Context(), image.NewGray(image.Rect(0, 0, 3, 9)))
 	require.NoError(t, err)
-	require.Equal(t, restore.DoubtfulKernel, report.Trust)
+	require.Equal(t, "doubtful", report.Trust)
 	require.NotEmpty(t, report.Doubts)
 }
 
@@ -109,7 +110,7 @@ func TestEstimateKernelRefuses(t *testing.T) {
 	_, _, err = restore.EstimateKernel(t.Context(), nil)
 	require.Error(t, err)
 	stop := errors.New("stop")
-	_, _, err = restore.EstimateKernel(t.Context(), x, restore.Progress(func(restore.ProgressReport) error { return stop }))
+	_, _, err = restore.EstimateKernel(t.Context(), x, restore.Progress(func(backend.Progress) error { return stop }))
 	require.ErrorIs(t, err, stop)
 }
 

@@ -18,9 +18,30 @@ var (
 	SolveLevel          = strength.SolveLevel
 )
 
+// ErrNoWeights is about a network without weights.
+var ErrNoWeights = errNoWeights
+
 const (
 	MostBright       = deblurring.MostBright
 	NetworkTolerance = deblurring.NetworkTolerance
+)
+
+// StartingPoint is for Start.
+type StartingPoint = deblurring.StartingPoint
+
+// Start sets Deblur's initial estimate.
+func Start(s deblurring.StartingPoint) Option {
+	return option{"Start", func(c *request) error {
+		c.start = s
+		return nil
+	}}
+}
+
+// The initial estimates.
+const (
+	StartWiener   = deblurring.StartWiener
+	StartImage    = deblurring.StartImage
+	StartConstant = deblurring.StartConstant
 )
 
 // DeblurLevel is the noise level that Deblur uses a network without a guide for, with the default step.

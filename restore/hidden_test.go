@@ -56,7 +56,7 @@ func TestHiddenColoursTakeNoPart(t *testing.T) {
 	}
 	kernel, err := deblur.Gaussian(1)
 	require.NoError(t, err)
-	tv := []restore.Option{restore.Method(restore.TV), restore.Iterations(8)}
+	tv := []restore.Option{restore.Method("tv"), restore.Iterations(8)}
 	tasks := map[string]func(image.Image) (image.Image, *restore.Report, error){
 		"denoise": func(img image.Image) (image.Image, *restore.Report, error) { return restore.Denoise(t.Context(), img) },
 		"denoise tv": func(img image.Image) (image.Image, *restore.Report, error) {
@@ -164,7 +164,7 @@ func TestNoiseOfACutOut(t *testing.T) {
 // An image of which nothing is visible is restored all the same, and opaque alpha changes nothing.
 func TestAlphaOfOneOpacity(t *testing.T) {
 	p := noisy(leaves(3, 24, 20), 0.05, 1)
-	want, _, err := restore.Denoise(t.Context(), p, restore.Method(restore.TV))
+	want, _, err := restore.Denoise(t.Context(), p, restore.Method("tv"))
 	require.NoError(t, err)
 	for _, a := range []uint16{0, 0x1234, 0xffff} {
 		q := *p
@@ -172,7 +172,7 @@ func TestAlphaOfOneOpacity(t *testing.T) {
 		for i := range q.Alpha {
 			q.Alpha[i] = a
 		}
-		out, _, err := restore.Denoise(t.Context(), &q, restore.Method(restore.TV))
+		out, _, err := restore.Denoise(t.Context(), &q, restore.Method("tv"))
 		require.NoError(t, err)
 		require.Equal(t, want.(*restore.Planar).Pix, out.(*restore.Planar).Pix)
 		require.Equal(t, q.Alpha, out.(*restore.Planar).Alpha)

@@ -15,35 +15,29 @@ import (
 	"github.com/averaged/imaging/operator"
 )
 
-// ErrMask is wrapped by the errors about a mask that does not fit its image, or that leaves
-// nothing to do or nothing to do it from.
+// ErrMask is wrapped by errors about a mask that does not fit its image, that marks no pixel, or that leaves none.
 var ErrMask = maskimage.ErrMask
 
-// Inpaint fills missing pixels: scratches, writing, dust, pixels that a sensor lost. White
-// in the mask marks the pixels to fill, black those that are kept; what is brighter than
-// half is white, and transparent counts as black. So strokes in any colour on black are a mask:
-// a pixel also counts as white if its largest channel exceeds its smallest by a quarter of white.
-// Where the mask is partly transparent and what is visible of it is not in black and white, all
-// that is visible marks the pixels to fill, black strokes too. The mask has the size of the image,
-// with at least one pixel of either kind; if it covers more than three quarters, Report.Doubts
-// asks whether it is inverted.
+// Inpaint fills missing pixels, such as scratches, writing, dust, and pixels that a sensor lost. White in the mask
+// marks the pixels to fill; black and transparent ones are kept. A pixel counts as white if it is brighter than half,
+// or if its largest channel exceeds its smallest one by a quarter, so strokes of any colour on black are a mask. If
+// the mask is partly transparent and its visible part is not black and white, all visible pixels are filled, also
+// black ones. The mask must have the size of the image, and both kinds of pixels. If it marks more than three
+// quarters, Report.Doubts asks whether it is inverted.
 //
-// What img has in missing pixels does not count. Only there may the samples of a *Planar be NaN
-// or infinite.
+// The samples of img in missing pixels have no influence. There the samples of a *Planar may be NaN or infinite.
 //
-// The pixels are found by the plug-and-play proximal gradient iteration of Deblur, whose K
-// is the projection onto the known pixels, started from a diffusion of these into the
-// holes; with a network it is run twice, as there. The prior is the first of "original", "guided",
-// "general", "strict" and "tv" that the program has unless Method names another, or weights or a Prior are given, and Strength, Iterations, Tolerance, StepSize and
-// Constraint act as in Deblur.
+// Inpaint runs the plug-and-play proximal gradient iteration of Deblur, where K is the projection onto the known
+// pixels. It starts from a diffusion of these into the holes. A network without a guide runs twice, as in Deblur. The
+// default prior is the first of "original", "guided", "general", "strict" and "tv" that the program has; Method,
+// Weights or Prior choose another. Strength, Iterations, Tolerance, StepSize and Constraint act as in Deblur.
 //
-// Unlike elsewhere the noise level is 0 by default: the known pixels are right, and the
-// result has them as they are, to the bit. With Sigma or SigmaAuto they are noisy, and the
-// noise is removed with the filling; so is a blur with Kernel, for which Boundary says what
-// is beyond the frame.
+// By default the noise level is 0: the known pixels are exact, and the result has the same bits there. Sigma or
+// SigmaAuto declare them noisy, and the noise is removed too. Kernel removes a blur as well; Boundary then says what
+// lies beyond the frame.
 //
-// What is said of the result of Denoise holds here too. Filled pixels are as opaque as they
-// were. What is invisible in the image is as unknown as what the mask marks.
+// The type of the result and errors are as in Denoise; errors about the mask wrap ErrMask. Filled pixels keep their
+// alpha. Invisible pixels of img count as missing.
 func Inpaint(ctx context.Context, img, mask image.Image, options ...Option) (image.Image, *Report, error) {
 	r, err := forOne(taskInpaint, options)
 	if err != nil {
@@ -53,7 +47,7 @@ func Inpaint(ctx context.Context, img, mask image.Image, options ...Option) (ima
 	return r.Inpaint(ctx, img, mask)
 }
 
-// Inpaint does what the function Inpaint does.
+// Inpaint is the function Inpaint with the options of r.
 func (r *Restorer) Inpaint(ctx context.Context, img, mask image.Image, options ...Option) (image.Image, *Report, error) {
 	if p, ok := img.(*Planar); ok && p != nil && p.Check() != nil && mask != nil {
 		own := *p

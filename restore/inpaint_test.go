@@ -323,8 +323,8 @@ func TestInverseRunsEndWhenTold(t *testing.T) {
 			return err
 		},
 	} {
-		last, calls := restore.ProgressReport{}, 0
-		require.NoError(t, run(t.Context(), restore.Iterations(20), restore.Progress(func(p restore.ProgressReport) error {
+		last, calls := backend.Progress{}, 0
+		require.NoError(t, run(t.Context(), restore.Iterations(20), restore.Progress(func(p backend.Progress) error {
 			require.GreaterOrEqual(t, p.Fraction, last.Fraction, name)
 			last = p
 			calls++
@@ -332,9 +332,9 @@ func TestInverseRunsEndWhenTold(t *testing.T) {
 		})), name)
 		require.Greater(t, calls, 2, name)
 		require.Equal(t, 1.0, last.Fraction, name)
-		require.ErrorIs(t, run(t.Context(), restore.Progress(func(restore.ProgressReport) error { return enough })), enough, name)
+		require.ErrorIs(t, run(t.Context(), restore.Progress(func(backend.Progress) error { return enough })), enough, name)
 		ctx, cancel := context.WithCancel(t.Context())
-		err := run(ctx, restore.Progress(func(restore.ProgressReport) error { cancel(); return nil }))
+		err := run(ctx, restore.Progress(func(backend.Progress) error { cancel(); return nil }))
 		require.ErrorIs(t, err, context.Canceled, name)
 		require.ErrorIs(t, run(ctx), context.Canceled, name)
 	}

@@ -10,35 +10,29 @@ import (
 	"github.com/averaged/imaging/weights"
 )
 
-// The errors about methods, which those that are returned wrap.
-var (
-	// ErrMethod is about a method that does not exist, or is not that of the weights.
-	ErrMethod = networks.ErrMethod
-	// ErrNoWeights is about a network without weights.
-	ErrNoWeights = errors.New("the method is a network whose weights this program does not have (it may import weights/research)")
-)
+// ErrMethod is wrapped by errors about a method that does not exist, or that is not the method of the given weights.
+var ErrMethod = networks.ErrMethod
+
+// errNoWeights is about a network without weights.
+var errNoWeights = errors.New("the method is a network whose weights this program does not have (it may import weights/research)")
 
 // MethodInfo describes a denoiser that Denoise and Deblur can use.
 type MethodInfo struct {
 	Name        string
 	Description string
-	// Certified: a proof of averagedness, or of nonexpansiveness, comes with it. That of
-	// a network is made of its weights, and verified when they are loaded, or by the
-	// library's tests for those that are embedded.
+	// Certified reports that a proof of averagedness or nonexpansiveness comes with the method. The proof for a
+	// network is computed from its weights. It is verified when they are loaded, or for embedded weights by the
+	// library's tests.
 	Certified bool
-	// Embedded: it is a network whose weights are part of the library (weights.Open).
+	// Embedded reports that the method is a network whose weights are part of the program (weights.Open).
 	Embedded bool
-	// NeedsWeights: a weight file must be given (Weights, Network).
+	// NeedsWeights reports that a weight file must be given (Weights, Network).
 	NeedsWeights bool
 }
 
-// TV is the name of total variation. The networks have the names of their weights (weights.Names).
-const TV = networks.TV
-
-// Methods returns the methods that this build has: the embedded networks that have a name
-// of their own, "general", "strict", "guided", "original", "camera", "deblur", "fast"
-// and "small"; "tv", total variation; and the networks that have the names of their
-// integrators (rungekutta.Integrators), and "dncnn", whose weights are embedded or must be given.
+// Methods returns the methods of this program, in this order: the embedded ones of "general", "strict", "guided",
+// "original", "camera", "deblur", "fast" and "small"; "tv", total variation; and the networks named after their
+// integrators (rungekutta.Integrators) and "dncnn", whose weights are embedded or must be given.
 func Methods() []MethodInfo { return methodsWith(weights.Embedded()) }
 
 // methodsWith returns the methods of a build with the given weights.
@@ -50,7 +44,7 @@ func methodsWith(embedded []string) []MethodInfo {
 		}
 	}
 	list = append(list, MethodInfo{
-		Name:        TV,
+		Name:        networks.TV,
 		Description: "total variation on luma and opponent colour axes: the proximal map of a convex energy, ½-averaged",
 		Certified:   true,
 	})

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"image"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -205,17 +203,13 @@ func TestNetworkSameBits(t *testing.T) {
 		return slices.Concat(pixels(a), pixels(b))
 	}
 	want := run(restore.Weights(f))
-	path := filepath.Join(t.TempDir(), "euler.safetensors")
-	var b bytes.Buffer
-	require.NoError(t, f.Write(&b))
-	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
 	shared := restore.Network(loaded(t, newCPU(t), f))
 	var wg sync.WaitGroup
 	for _, options := range [][]restore.Option{
 		{restore.Weights(f), restore.Method("euler")},
 		{restore.Weights(f), restore.Tile(8)},
 		{restore.Weights(f), restore.Tile(17), restore.Threads(1)},
-		{restore.WeightsFile(path), restore.Threads(3)},
+		{restore.Weights(f), restore.Threads(3)},
 		{shared}, {shared}, {shared, restore.Tile(5)},
 		{restore.Weights(seeded(t, "heun", denoise.Architecture{})), shared},
 	} {
@@ -357,10 +351,6 @@ func TestWeightsThatAreRefused(t *testing.T) {
 	refused("nil", nil, restore.Network(nil))
 	refused("tile -1: want 1 to", nil, restore.Tile(-1), restore.Weights(euler))
 	refused("want 1 to", nil, restore.Tile(1<<40), restore.Weights(euler))
-	refused("missing.safetensors", os.ErrNotExist, restore.WeightsFile(filepath.Join(t.TempDir(), "missing.safetensors")))
-	text := filepath.Join(t.TempDir(), "text.safetensors")
-	require.NoError(t, os.WriteFile(text, []byte("no weights, but a text"), 0o600))
-	refused(text, weights.ErrMalformed, restore.WeightsFile(text))
 
 	m := seededModel(t, "euler", denoise.Architecture{}, 1)
 	for i := range m.Blocks {
@@ -447,9 +437,9 @@ func TestNetworkRunsEndWhenTold(t *testing.T) {
 			return err
 		},
 	} {
-		var last restore.ProgressReport
+		var last backend.Progress
 		calls := 0
-		require.NoError(t, run(t.Context(), restore.Progress(func(p restore.ProgressReport) error {
+		require.NoError(t, run(t.Context(), restore.Progress(func(p backend.Progress) error {
 			require.GreaterOrEqual(t, p.Fraction, last.Fraction, name)
 			require.LessOrEqual(t, p.Fraction, 1.0, name)
 			last = p
@@ -458,9 +448,9 @@ func TestNetworkRunsEndWhenTold(t *testing.T) {
 		})), name)
 		require.GreaterOrEqual(t, calls, 2, name)
 		require.Equal(t, 1.0, last.Fraction, name)
-		require.ErrorIs(t, run(t.Context(), restore.Progress(func(restore.ProgressReport) error { return enough })), enough, name)
+		require.ErrorIs(t, run(t.Context(), restore.Progress(func(backend.Progress) error { return enough })), enough, name)
 		ctx, cancel := context.WithCancel(t.Context())
-		require.ErrorIs(t, run(ctx, restore.Progress(func(restore.ProgressReport) error { cancel(); return nil })), context.Canceled, name)
+		require.ErrorIs(t, run(ctx, restore.Progress(func(backend.Progress) error { cancel(); return nil })), context.Canceled, name)
 		cancel()
 	}
 }
@@ -599,7 +589,7 @@ func TestNetworkProgressInTheMiddle(t *testing.T) {
 	img := restore.NewPlanar(3, 200, 60)
 	var told []float64
 	_, _, err = restore.Denoise(t.Context(), img, restore.Weights(f), restore.Sigma(sigma0),
-		restore.Progress(func(p restore.ProgressReport) error { told = append(told, p.Fraction); return nil }))
+		restore.Progress(func(p backend.Progress) error { told = append(told, p.Fraction); return nil }))
 	require.NoError(t, err)
 	require.IsNonDecreasing(t, told)
 	require.Greater(t, len(told), 3)
@@ -608,7 +598,7 @@ func TestNetworkProgressInTheMiddle(t *testing.T) {
 
 	enough := errors.New("enough")
 	_, _, err = restore.Denoise(t.Context(), img, restore.Weights(f), restore.Sigma(sigma0),
-		restore.Progress(func(p restore.ProgressReport) error {
+		restore.Progress(func(p backend.Progress) error {
 			if p.Fraction > 0 {
 				return enough
 			}

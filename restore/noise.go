@@ -12,45 +12,22 @@ import (
 	"github.com/averaged/imaging/internal/outcome"
 )
 
-// NoiseKind says what noise looks like.
-type NoiseKind int
-
-const (
-	// NoNoise is noise too weak to be worth removing, or none.
-	NoNoise NoiseKind = iota
-	// WhiteNoise is about as strong at all spatial frequencies.
-	WhiteNoise
-	// CoarseNoise is stronger at low frequencies than at high ones, as in photographs that a camera has
-	// developed, and in compressed ones.
-	CoarseNoise
-)
-
-// String returns a word: "none", "white" or "coarse".
-func (k NoiseKind) String() string {
-	switch k {
-	case NoNoise:
-		return "none"
-	case WhiteNoise:
-		return "white"
-	}
-	return "coarse"
-}
-
-// NoiseEstimate is what an image tells of its noise. Standard deviations are in units of the full
-// intensity range.
+// NoiseEstimate describes the noise of an image. Standard deviations are in units of the full intensity range.
 type NoiseEstimate struct {
-	Kind NoiseKind
-	// Sigma is the median of Levels; the standard deviation of the noise where it is white, and two to three
-	// times as much where it is coarse. 0 is no noise.
+	// Kind is "none" for noise too weak to be worth removing, "white" for noise about as strong at all spatial
+	// frequencies, and "coarse" for noise that is stronger at low ones, as cameras and compression leave it.
+	Kind string
+	// Sigma is the median of Levels above 0. For white noise it is the standard deviation, for coarse noise two to
+	// three times as much. 0 means no noise.
 	Sigma float64
-	// Levels is the noise level that a denoiser is to be told of, for each square of 16 pixels: the one that
-	// was learned to give the best result. Where a denoiser would take texture it is low, and it is 0 where
-	// there is nothing to remove. Nil of an estimate of the white part alone, as deblurring makes it.
+	// Levels is the noise level to give a denoiser, for each square of 16 pixels. A network has learned which levels
+	// give the best results: low ones for texture that would be lost, 0 where there is nothing to remove. It is nil
+	// in an estimate of white noise alone, such as that of Deblur.
 	Levels *denoise.LevelMap
-	// PerChannel is the standard deviation of white noise in each channel, of an estimate of the white part.
+	// PerChannel is the standard deviation of white noise in each channel. It is nil where Levels is not.
 	PerChannel []float64
-	// Reliable says that there is little doubt. Otherwise Note says in one sentence what is
-	// doubtful, and what may help.
+	// Reliable reports that there is little doubt. Otherwise Note says in one sentence what is doubtful, and what may
+	// help.
 	Reliable bool
 	Note     string
 
@@ -58,8 +35,8 @@ type NoiseEstimate struct {
 	levels [levelmap.Denoisers]*denoise.LevelMap
 }
 
-// EstimateNoise finds the noise of an image by a network that has learned which levels give the best
-// results, in what is visible of it.
+// EstimateNoise estimates the noise of an image. A network has learned which noise levels give the best results.
+// Invisible pixels have no influence.
 func EstimateNoise(img image.Image) (NoiseEstimate, error) {
 	p, err := open(img, 0)
 	if err != nil {
@@ -78,7 +55,7 @@ func EstimateNoise(img image.Image) (NoiseEstimate, error) {
 	return *estimateOf(e), err
 }
 
-// Part returns the estimate of a part of the image that the estimate is of.
+// Part returns the estimate for the rectangle r of the image.
 func (e NoiseEstimate) Part(r image.Rectangle) NoiseEstimate {
 	for k, m := range e.levels {
 		if m == nil {
@@ -96,7 +73,7 @@ func (e NoiseEstimate) Part(r image.Rectangle) NoiseEstimate {
 // estimateOf is an estimate as a caller sees it.
 func estimateOf(e outcome.Estimate) *NoiseEstimate {
 	return &NoiseEstimate{
-		Kind: NoiseKind(e.Kind), Sigma: e.Sigma, Levels: e.Levels, PerChannel: e.PerChannel, Reliable: e.Reliable, Note: e.Note,
+		Kind: string(e.Kind), Sigma: e.Sigma, Levels: e.Levels, PerChannel: e.PerChannel, Reliable: e.Reliable, Note: e.Note,
 		levels: e.ByDenoiser,
 	}
 }

@@ -28,7 +28,6 @@ func TestValuesOfOptionsAreValidated(t *testing.T) {
 		{restore.Tolerance(math.NaN()), "Tolerance", "tolerance NaN"},
 		{restore.StepSize(-1), "StepSize", "stepsize -1"},
 		{restore.Contraction(1), "Contraction", "contraction 1: want a number between 0 and 1, such as 0.98"},
-		{restore.Start(9), "Start", "start 9"},
 		{restore.Threads(-1), "Threads", "threads -1"},
 		{restore.Tile(-1), "Tile", "tile -1: want 1 to 1048576 pixels, or 0 for automatic"},
 		{restore.Tile(1<<20 + 1), "Tile", "tile 1048577"},

@@ -11,19 +11,19 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/deblurring"
 	"github.com/averaged/imaging/pnp"
 	"github.com/averaged/imaging/upscale"
 	"github.com/averaged/imaging/weights"
 )
 
-// Option sets one thing about a restoration: it is what the functions make that have the name
-// of that thing. Options are values without state: the same one can be used again and from several
-// goroutines. Later ones take the place of earlier ones, and nil is none.
+// An Option sets one property of a restoration. It has no state: it can be used again, and from several goroutines. A
+// later option replaces an earlier one, and nil is ignored.
 //
-// An option belongs to some of the tasks, and is refused by the others with an *OptionError:
+// A task takes the options below, and refuses others with an *OptionError:
 //
 //	Strength, Iterations, Tolerance, Method, Weights,
-//	WeightsFile, Network, Tile, Progress                      all
+//	Network, Tile, Progress                                   all
 //	Sigma                                                     all but DenoiseRaw
 //	Device, Threads, MemoryLimit                              New, and all functions
 //	SigmaAuto                                                 all but DenoiseRaw and Solve
@@ -34,12 +34,11 @@ import (
 //	StepSize, Constraint                                      all but Denoise and DenoiseRaw
 //	Contraction                                               all but Denoise, DenoiseRaw and Check
 //	Boundary                                                  Deblur, Inpaint, Upscale, Check
-//	Start                                                     Deblur
 //	Kernel                                                    Inpaint, Upscale
 //	Antialias                                                 Upscale
 //	KernelSize                                                EstimateKernel
 //
-// EstimateKernel and CheckKernel take Sigma, SigmaAuto, Threads and Progress, and no other of these.
+// EstimateKernel, EstimateGrid and CheckKernel take Sigma, SigmaAuto, Threads and Progress besides KernelSize.
 type Option interface {
 	change(c *request) error
 	name() string
@@ -75,8 +74,8 @@ type request struct {
 	boundary   deblur.Boundary
 	beyond     bool // boundary was given
 	constraint pnp.Constraint
-	pull       float64 // Contraction
-	start      StartingPoint
+	pull       float64                  // Contraction
+	start      deblurring.StartingPoint // the Wiener estimate; tests take others
 	antialias  upscale.Antialias
 	kernel     *deblur.Kernel // of Inpaint and Upscale; nil: no blur
 	kernelSize int            // of EstimateKernel; 0: its default
@@ -86,9 +85,8 @@ type request struct {
 	progress   backend.ProgressFunc
 }
 
-// Sigma sets the standard deviation of the noise in units of the full intensity
-// range: 0.1 is 25.5 of 255. It must be positive and finite. The default is to
-// estimate it from the image.
+// Sigma sets the standard deviation of the noise in units of the full intensity range: 0.1 is 25.5 of 255. It must be
+// finite and above 0. Without it the noise level is estimated.
 func Sigma(s float64) Option {
 	return option{"Sigma", func(c *request) error {
 		if !(s > 0) || math.IsInf(s, 0) {
@@ -99,8 +97,8 @@ func Sigma(s float64) Option {
 	}}
 }
 
-// SigmaAuto estimates the standard deviation of the noise from the image: the
-// default.
+// SigmaAuto estimates the standard deviation of the noise from the image. That is the default, except for Inpaint,
+// whose default is no noise.
 func SigmaAuto() Option {
 	return option{"SigmaAuto", func(c *request) error {
 		c.sigma, c.sigmaGiven, c.sigmaAsked, c.noise = 0, false, true, nil
@@ -108,9 +106,8 @@ func SigmaAuto() Option {
 	}}
 }
 
-// Noise gives what EstimateNoise has made of the image, or of a larger one that it is a part of, so that
-// it is not measured again: all is done as if it had been found here. Its Sigma must be finite and 0 or
-// more. Of a part of an image it is NoiseEstimate.Part.
+// Noise sets the result of an earlier EstimateNoise of the same image, so that the noise is not estimated again. For
+// a part of an image it takes NoiseEstimate.Part. Its Sigma must be finite and 0 or more.
 func Noise(e NoiseEstimate) Option {
 	return option{"Noise", func(c *request) error {
 		if !(e.Sigma >= 0) || math.IsInf(e.Sigma, 0) {
@@ -121,12 +118,11 @@ func Noise(e NoiseEstimate) Option {
 	}}
 }
 
-// Strength multiplies the strength that follows from the noise level: below 1
-// keeps more texture and more noise, above 1 smooths more. Of method "tv" that is
-// the weight, of a network the noise level that it is taken to (Report.Network):
-// with Strength(2) it removes noise of twice the standard deviation. It comes on top of what
-// follows from the image (Adaptation). Of a network with a guide it is a factor on the radii that the
-// guide chooses, for any of which the same is proven. The default is 1. It must be positive and at most 1e6.
+// Strength multiplies the strength that follows from the noise level and from Adaptation: a factor below 1 keeps more
+// texture and noise, one above 1 smooths more. For method "tv" it multiplies the weight. For a network it multiplies
+// the noise level, so Strength(2) removes noise of twice the standard deviation. For a network with a guide it
+// multiplies the radii; the certificate holds for any radii. The default is 1. factor must be above 0, and at most
+// 1e6.
 func Strength(factor float64) Option {
 	return option{"Strength", func(c *request) error {
 		if !(factor > 0) || factor > mostStrength {
@@ -140,8 +136,8 @@ func Strength(factor float64) Option {
 // mostStrength leaves a uniform image of any sigma.
 const mostStrength = 1e6
 
-// Iterations sets how many iterations are made at most; the default is the
-// method's own, for Deblur, Inpaint and Upscale 300.
+// Iterations sets the max number of iterations, 1 or more. The default is the method's own; for Deblur, Inpaint and
+// Upscale it is 300.
 func Iterations(n int) Option {
 	return option{"Iterations", func(c *request) error {
 		if n < 1 {
@@ -152,11 +148,11 @@ func Iterations(n int) Option {
 	}}
 }
 
-// Tolerance sets when an iteration ends: for Denoise with method "tv" the relative
-// duality gap (default 1e-4), with "backward-euler" the root mean square error of the
-// result (default denoise.DefaultInnerError); for Deblur the relative residual (default 1.5e-4; with
-// method "tv" 0.003·sigma, within 4e-5 and 1.5e-4), and for Inpaint and Upscale (default 5e-5, with a guide 1e-4). Denoising by
-// other networks is a formula and has none.
+// Tolerance sets when an iteration ends, between 0 and 1. In Denoise with "tv" it limits the relative duality gap
+// (default 1e-4). In Denoise with "backward-euler" it limits the root mean square error of the result (default
+// denoise.DefaultInnerError). In Deblur it limits the relative residual (default 1.5e-4; with "tv" 0.003·sigma, at
+// least 4e-5 and at most 1.5e-4). In Inpaint, Upscale and Solve it limits the relative residual too (default 5e-5;
+// with a guide 1e-4). Other networks denoise by a formula and have no tolerance.
 func Tolerance(t float64) Option {
 	return option{"Tolerance", func(c *request) error {
 		if !(t > 0) || t >= 1 {
@@ -167,9 +163,8 @@ func Tolerance(t float64) Option {
 	}}
 }
 
-// Boundary says what is assumed beyond the image's frame. The default of Deblur, and of
-// Inpaint with a Kernel, is deblur.Unknown, which is what a photograph has; that of Upscale is
-// deblur.Reflect.
+// Boundary says what is assumed beyond the frame of the image. The default is deblur.Unknown, as for a photograph;
+// for Upscale it is deblur.Reflect.
 func Boundary(b deblur.Boundary) Option {
 	return option{"Boundary", func(c *request) error {
 		if b > deblur.Reflect {
@@ -180,10 +175,10 @@ func Boundary(b deblur.Boundary) Option {
 	}}
 }
 
-// StepSize sets τ of Deblur's iteration. With total variation the default is 1/‖K‖², and it
-// must be below 2/‖K‖²; with networks it is 10/‖K‖², less for strong noise if they have a guide, and
-// any number above 0 is allowed: the noise level of the network follows as √τ. Inpaint and Upscale
-// make gradient steps with either: 1/‖K‖², below 2/‖K‖².
+// StepSize sets the step size τ > 0. In Deblur with "tv" the default is 1/‖K‖², and τ must be below 2/‖K‖². In Deblur
+// with networks the default is 10/‖K‖², or less for strong noise if they have a guide. Any τ is allowed, and the
+// noise level of the network is proportional to √τ. Inpaint, Upscale and Solve take gradient steps: the default is
+// 1/‖K‖², and τ must be below 2/‖K‖².
 func StepSize(tau float64) Option {
 	return option{"StepSize", func(c *request) error {
 		if !(tau > 0) || math.IsInf(tau, 0) {
@@ -194,8 +189,8 @@ func StepSize(tau float64) Option {
 	}}
 }
 
-// Constraint sets the convex set that the iterates of Deblur, Inpaint and Upscale stay in; the default is
-// pnp.UnitBox, which makes the guarantee of convergence unconditional.
+// Constraint sets the convex set to which the iterates of Deblur, Inpaint, Upscale and Solve are projected. The
+// default, pnp.UnitBox, makes the guarantee of convergence unconditional.
 func Constraint(set pnp.Constraint) Option {
 	return option{"Constraint", func(c *request) error {
 		if set > pnp.Unconstrained {
@@ -206,13 +201,11 @@ func Constraint(set pnp.Constraint) Option {
 	}}
 }
 
-// Contraction has the iteration of Deblur, Inpaint and Upscale go to (1−q)·x₀ + q·T(x) in the
-// place of T(x), x₀ where it starts from and 0 < q < 1, which is a contraction with the constant
-// q (pnp.Options.Contraction): there is one fixed point and no other, and
-// Report.Iteration.Run.ErrorBar bounds how far from it the result is. x₀ is the initial estimate,
-// or of a network, which makes two runs, or steps and a run, the result of what comes before
-// the last. The nearer q is to 1 the less the result is drawn to x₀, and the wider is the error
-// bar.
+// Contraction replaces the map T of an iteration by (1−q)·x₀ + q·T(x), where x₀ is its start and 0 < q < 1. That is a
+// contraction with the constant q (pnp.Options.Contraction): it has exactly one fixed point, and
+// Report.Iteration.Run.ErrorBar bounds the distance of the result from it. For a second run, or one after annealed
+// steps, x₀ is the result of what came before. A q near 1 draws the result less towards x₀, and makes the error bar
+// wider.
 func Contraction(q float64) Option {
 	return option{"Contraction", func(c *request) error {
 		if !(q > 0 && q < 1) {
@@ -223,32 +216,9 @@ func Contraction(q float64) Option {
 	}}
 }
 
-// StartingPoint names the initial estimate of Deblur.
-type StartingPoint uint8
-
-const (
-	// StartWiener starts from a Wiener estimate: the default.
-	StartWiener StartingPoint = iota
-	// StartImage starts from the blurred image itself.
-	StartImage
-	// StartConstant starts from uniform grey of half intensity.
-	StartConstant
-)
-
-// Start chooses Deblur's initial estimate.
-func Start(s StartingPoint) Option {
-	return option{"Start", func(c *request) error {
-		if s > StartConstant {
-			return &OptionError{Option: "Start", Value: s, Want: "StartWiener, StartImage or StartConstant"}
-		}
-		c.start = s
-		return nil
-	}}
-}
-
-// Device computes on the given device, which the caller closes. The default is
-// the host's processor. With Network the device is the network's. It is an option of New, and of
-// the functions that are no methods.
+// Device sets the device to compute on, which stays open and belongs to the caller. The default is the host's
+// processor. With Network the device is the network's. Device is an option of New and of the functions, not of a
+// Restorer's methods.
 func Device(d backend.Device) Option {
 	return option{"Device", func(c *request) error {
 		if d == nil {
@@ -259,9 +229,8 @@ func Device(d backend.Device) Option {
 	}}
 }
 
-// Threads sets how many threads the host's processor uses; 0, the default, is
-// all. The result does not depend on it. It has no effect with Device, and belongs where that
-// does.
+// Threads sets the number of threads of the host's processor. 0, the default, means all. The result does not depend
+// on it. It has no effect with Device, and is an option where Device is one.
 func Threads(n int) Option {
 	return option{"Threads", func(c *request) error {
 		if n < 0 {
@@ -272,11 +241,10 @@ func Threads(n int) Option {
 	}}
 }
 
-// MemoryLimit sets how many bytes the host's processor may take for buffers and networks beside the
-// images themselves, in all calls together; 0, the default, is no limit. Where it is too little for a
-// network the tiles become smaller, which changes no bit of the result; what does not fit all the
-// same is an error that wraps backend.ErrOutOfMemory. It has no effect with Device, and belongs where
-// that does.
+// MemoryLimit sets how many bytes the host's processor may use for buffers and networks in all calls together, not
+// counting the images. 0, the default, means no limit. Networks use smaller tiles to stay below it, which does not
+// change the result. If that is not enough, a call returns an error that wraps backend.ErrOutOfMemory. It has no
+// effect with Device, and is an option where Device is one.
 func MemoryLimit(bytes int64) Option {
 	return option{"MemoryLimit", func(c *request) error {
 		if bytes < 0 {
@@ -287,8 +255,8 @@ func MemoryLimit(bytes int64) Option {
 	}}
 }
 
-// Progress calls f as the work goes on, from the goroutine that called the
-// restoration; an error from f stops it and is returned.
+// Progress calls f during the work, in the goroutine that called the restoration. An error from f stops the work and
+// is returned.
 func Progress(f backend.ProgressFunc) Option {
 	return option{"Progress", func(c *request) error {
 		c.progress = f
@@ -296,13 +264,10 @@ func Progress(f backend.ProgressFunc) Option {
 	}}
 }
 
-// ProgressReport is how far a restoration has come.
-type ProgressReport = backend.Progress
-
-// Weights chooses the network of a weight file, and with it the method. A call that is given it
-// loads it and verifies its certificate (denoise.Load), which for the paper's network takes most of
-// a second; a Restorer that is given it by New does so once. The file must not change meanwhile. One
-// whose weights were changed after they were certified is refused.
+// Weights chooses the network of a weight file, and with it the method. A call with this option loads the network and
+// verifies its certificate (denoise.Load), which takes most of a second for the paper's network. A Restorer that New
+// gave the option does so once. The file must not change meanwhile. A file whose weights do not match their
+// certificate is refused.
 func Weights(f *weights.File) Option {
 	return option{"Weights", func(c *request) error {
 		if f == nil {
@@ -313,22 +278,9 @@ func Weights(f *weights.File) Option {
 	}}
 }
 
-// WeightsFile is Weights for the file (safetensors) of that name, which is read by the call, or the
-// New, that is given it.
-func WeightsFile(path string) Option {
-	return option{"WeightsFile", func(c *request) error {
-		f, err := weights.ReadFile(path)
-		if err != nil {
-			return fmt.Errorf("restore: weights: %w", err)
-		}
-		return Weights(f).change(c)
-	}}
-}
-
-// Network chooses a network that denoise.Load has loaded, and with it the method. Load has more options, such as
-// denoise.WorkLimit. It
-// is computed on the network's device, whatever Device says, and stays the caller's,
-// who frees it after the last call. Calls may run at the same time.
+// Network chooses a network loaded by denoise.Load, and with it the method. Load has options of its own, such as
+// denoise.WorkLimit. The call computes on the network's device, whatever Device says. The caller frees the network
+// after the last call. Several calls may use it at the same time.
 func Network(n *denoise.Network) Option {
 	return option{"Network", func(c *request) error {
 		if n == nil {
@@ -342,10 +294,9 @@ func Network(n *denoise.Network) Option {
 	}}
 }
 
-// Tile sets the height and width in pixels of the tiles in which networks are computed;
-// 0, the default, is automatic (denoise.Tile); at most denoise.LargestTile. It changes
-// memory and time, but no bit of the result. It has no effect with Network, whose tiles
-// were set when it was loaded, and on total variation, which is computed as a whole.
+// Tile sets the height and width in pixels of the tiles in which networks are computed, at most denoise.LargestTile.
+// 0, the default, is automatic (denoise.Tile). It changes memory and time, not the result. It has no effect with
+// Network, whose tiles were set when it was loaded, or with total variation, which has no tiles.
 func Tile(n int) Option {
 	return option{"Tile", func(c *request) error {
 		if n < 0 || n > denoise.LargestTile {
@@ -356,8 +307,8 @@ func Tile(n int) Option {
 	}}
 }
 
-// CoarseNetwork has Denoise use a network in the place of the one given by Network where the noise is
-// found to be coarse. It stays the caller's, as that of Network does.
+// CoarseNetwork sets a network that replaces the one given by Network if the estimated noise is coarse. The caller
+// frees it after the last call.
 func CoarseNetwork(n *denoise.Network) Option {
 	return option{"CoarseNetwork", func(c *request) error {
 		if n == nil {
@@ -371,17 +322,16 @@ func CoarseNetwork(n *denoise.Network) Option {
 	}}
 }
 
-// Method chooses the denoiser by name, one of Methods. The default is the method of
-// the weights, if some are given, or else the one that Denoise, Deblur and the others
-// name. A network needs weights, embedded ones or others that are given. The
-// embedded ones are loaded in every call of a function, which takes some milliseconds
-// (denoise.Load), and once by a Restorer.
+// Method chooses the denoiser by name, one of Methods. The default is the method of the weights, if some are given,
+// or else that of the task. A network needs weights that are embedded or given. A function loads embedded ones in
+// every call, which takes some milliseconds (denoise.Load); a Restorer loads them once. An unknown name is an error
+// that wraps ErrMethod.
 func Method(name string) Option {
 	return option{"Method", func(c *request) error {
 		switch {
 		case slices.ContainsFunc(Methods(), func(m MethodInfo) bool { return m.Name == name }):
 		case slices.Contains(weights.Names(), name):
-			return fmt.Errorf("restore: method %q: %w; there is: %s", name, ErrNoWeights, ready())
+			return fmt.Errorf("restore: method %q: %w; there is: %s", name, errNoWeights, ready())
 		default:
 			return fmt.Errorf("restore: %w %q, there is: %s", ErrMethod, name, ready())
 		}
@@ -390,14 +340,13 @@ func Method(name string) Option {
 	}}
 }
 
-// Prior chooses a denoiser of the caller's own, which is used as a network is, but with the strength
-// that it has: Strength and Adaptation do not apply, nor does the noise level. In Deblur it follows
-// a proximal step, so it should be for noise as strong as Deblur says of networks; in Solve as Solve says.
-// Report.Method is "prior". What Averagedness says is proven is taken for that, and the certificate
-// of an iteration follows from it.
+// Prior sets a denoiser of the caller's own. It has its own strength: the noise level, Strength and Adaptation have
+// no effect on it. In Deblur it follows a proximal step; the documentation of Deblur and of Solve says for what noise
+// level it should be. The certificate of an iteration follows from the constant that Averagedness returns, which is
+// believed. Report.Method is "prior".
 //
-// It computes on Device; one that works on plain numbers is a PriorFunc. It must be safe for as
-// many calls at a time as the caller makes.
+// The denoiser computes on Device; PriorFunc takes one on plain numbers. It must allow as many calls at a time as the
+// caller makes.
 func Prior(d pnp.Denoiser) Option {
 	return option{"Prior", func(c *request) error {
 		if d == nil {
@@ -408,9 +357,9 @@ func Prior(d pnp.Denoiser) Option {
 	}}
 }
 
-// PriorFunc is Prior for a function that sets the samples of dst to src denoised: images of the same
-// size and channels, to be written to and to be read, and not to be kept. It needs to know nothing of
-// devices. Nothing is proven of it, and so nothing of an iteration with it.
+// PriorFunc is Prior for a function on plain numbers, which sets the samples of dst to src denoised. dst and src have
+// the same size and channels. f must not write to src, and must not keep either. Nothing is proven of f, or of an
+// iteration with it.
 func PriorFunc(f func(ctx context.Context, dst, src *Planar) error) Option {
 	return option{"PriorFunc", func(c *request) error {
 		if f == nil {
@@ -421,21 +370,19 @@ func PriorFunc(f func(ctx context.Context, dst, src *Planar) error) Option {
 	}}
 }
 
-// Adaptation says whether the strength of a network follows the image as well as its noise, in
-// Denoise and in the second run of Deblur. It does by default: an image of much fine detail is
-// smoothed less, one of few sharp edges more. A network that is proven never to move two images
-// apart cannot make that difference by itself; photographs gain 0.04 to 0.11 dB by it on average.
-// Report.Network.Adaptation is the factor, 0.67 to 1.49, on the noise level that the network is used for.
+// Adaptation says whether the strength of a network follows the image as well as its noise, in Denoise and in the
+// second run of Deblur. The default is true: an image with much fine detail is smoothed less, one with few sharp
+// edges more. Photographs gain 0.04 to 0.11 dB on average. Report.Network.Adaptation is the factor on the noise
+// level, 0.67 to 1.49.
 //
-// The network "camera" is tried on a part of a photograph first, where its noise is measured and coarse, and "guided" on a
-// part of a grey one, where it is measured: what it takes there tells texture, such as that of gravel or of the sea, from
-// noise. Report.Network.Adaptation is the factor on the strength then, 0.1 to 2.
+// If the noise is estimated and coarse, "camera" is first tried on a part of the photograph; so is "guided" on a grey
+// one. If what it removes there follows the detail that remains, that is texture, such as gravel or water, and the
+// strength is reduced. Report.Network.Adaptation is then the factor on the strength, 0.1 to 2.
 //
-// What is proven of the network is proven for each strength, and so is what is proven of an
-// iteration, during which the strength is fixed. The map from image to result, the choice of the
-// strength included, is not the network any more: that needs Adaptation(false), and a noise level that is
-// given. Adaptation has no effect on total variation, on a network of which nothing is proven, and, but for that trial, on
-// one with a guide, which follows the image by itself.
+// The certificates of the network and of an iteration hold for each strength, which is fixed during an iteration.
+// They do not cover the choice of the strength: the map from image to result is the network alone only with
+// Adaptation(false) and a given noise level. Adaptation has no effect on total variation and on uncertified networks.
+// On networks with a guide, which follow the image by themselves, it has only the effect of that trial.
 func Adaptation(on bool) Option {
 	return option{"Adaptation", func(c *request) error {
 		c.adapt = on
@@ -443,17 +390,16 @@ func Adaptation(on bool) Option {
 	}}
 }
 
-// Shadows says whether Denoise mends the shadows of photographs, where it estimates the noise level itself and
-// the denoiser is not the caller's own (Prior, PriorFunc). It does by default.
+// Shadows says whether Denoise brightens shadows that noise has darkened. The default is true. It needs an estimated
+// noise level, and a denoiser of the library.
 //
-// The noise of a sensor goes through the camera's tone curve, which is concave, and what comes out is
-// darker than without noise: in the shadows of a noisy photograph by a tenth. A denoiser keeps that. Where
-// the noise that was taken away shows it by its skewness, a curve for each channel raises the result by as
-// much (Report.Noise.Shadows). White noise that was added to a finished picture is not skewed, and nothing
-// changes.
+// A camera's tone curve is concave, so noise of the sensor makes the developed photograph darker, by a tenth in the
+// shadows. A denoiser keeps that. If the removed noise is skewed as such noise is, a curve for each channel brightens
+// the result by as much (Report.Noise.ShadowsRaised). White noise added to a finished picture is not skewed, and
+// changes nothing.
 //
-// The curve comes after the network, and is not part of what is proven of it: Shadows(false), or a noise
-// level that is given, leaves it out.
+// The certificate does not cover the curve, which follows the network. Shadows(false), or a given noise level, leaves
+// it out.
 func Shadows(on bool) Option {
 	return option{"Shadows", func(c *request) error {
 		c.shadows = on
@@ -461,9 +407,9 @@ func Shadows(on bool) Option {
 	}}
 }
 
-// Kernel says that the image was blurred before pixels went missing (Inpaint) or before it
-// was scaled down (Upscale): the blur is removed along with it. For Upscale the kernel is
-// in pixels of the result. The default is no blur. Deblur has its kernel as an argument.
+// Kernel says that the image was blurred before pixels went missing (Inpaint) or before it was scaled down (Upscale).
+// The blur is removed too. The kernel is in pixels of the result. The default is no blur. Deblur takes its kernel as
+// an argument.
 func Kernel(k deblur.Kernel) Option {
 	return option{"Kernel", func(c *request) error {
 		if err := k.Check(); err != nil {
@@ -493,8 +439,7 @@ func (c *request) apply(options []Option) error {
 	return nil
 }
 
-// OptionError says that an option was given a value that it cannot have, or given to a task that
-// it does not belong to.
+// OptionError says that an option has an invalid value, or was given to a task that does not take it.
 type OptionError struct {
 	Option string // the name of the function that makes the option, such as "Sigma"
 	Value  any    // nil where the task is wrong
@@ -509,9 +454,9 @@ func (e *OptionError) Error() string {
 	return fmt.Sprintf("restore: %s %v: want %s", strings.ToLower(e.Option), e.Value, e.Want)
 }
 
-// Validate returns the error about the first option whose value is wrong in itself, which any
-// call with these options would return: an *OptionError, or one about a method or weights. It
-// needs no image, so what a user entered can be refused before anything is read.
+// Validate returns the error of the first option with an invalid value, which any call with these options would
+// return. It is an *OptionError, or an error about a method or weights. It needs no image, so a program can refuse
+// what a user entered before it reads anything.
 func Validate(options ...Option) error {
 	_, err := apply(options)
 	return err

@@ -32,7 +32,7 @@ type plan struct {
 }
 
 // choosing are the options that choose a denoiser: if a call has one, those of New do not count.
-var choosing = []string{"Method", "Weights", "WeightsFile", "Network", "Prior", "PriorFunc"}
+var choosing = []string{"Method", "Weights", "Network", "Prior", "PriorFunc"}
 
 // plan makes the plan of a call with the Restorer's options and its own.
 func (r *Restorer) plan(t task, options []Option) (plan, error) {
@@ -90,10 +90,10 @@ func (p *plan) choose() error {
 		}
 	}
 	switch method := p.choice.Method; {
-	case method == TV:
+	case method == networks.TV:
 		return nil
 	case !slices.Contains(weights.Embedded(), method):
-		return fmt.Errorf("restore: method %q: %w; give some (Weights), or use method %q", method, ErrNoWeights, p.task.method())
+		return fmt.Errorf("restore: method %q: %w; give some (Weights), or use method %q", method, errNoWeights, p.task.method())
 	default:
 		p.choice, err = p.embedded(method)
 		return err
@@ -207,7 +207,7 @@ func (p *plan) denoising() denoising.Job {
 func (p *plan) deblurring() deblurring.Job {
 	return deblurring.Job{
 		Options: p.iteration(), Device: p.device, Kept: p.kept, Choice: p.choice, Adapt: p.asked.adapt, Boundary: p.boundary,
-		Start: deblurring.StartingPoint(p.asked.start),
+		Start: p.asked.start,
 	}
 }
 
@@ -271,7 +271,6 @@ var belongs = map[string][]task{
 	"Constraint":    {taskDeblur, taskInpaint, taskUpscale, taskSolve, taskCheck},
 	"Contraction":   {taskDeblur, taskInpaint, taskUpscale, taskSolve},
 	"Boundary":      {taskDeblur, taskInpaint, taskUpscale, taskCheck},
-	"Start":         {taskDeblur},
 	"Kernel":        {taskInpaint, taskUpscale},
 	"Antialias":     {taskUpscale},
 	"Device":        {taskNew},

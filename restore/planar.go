@@ -10,27 +10,24 @@ import (
 	"github.com/averaged/imaging/internal/imageplanes"
 )
 
-// Planar is an image of float32 samples, the form in which everything here is
-// computed. It is an image.Image, so it can be given to Denoise and Deblur, which
-// then return a Planar: nothing is rounded or clipped on the way.
+// Planar is an image of float32 samples, the form in which everything here is computed. It is an image.Image. Given a
+// *Planar, all functions return a *Planar, without rounding or clipping.
 //
-// A sample is the stored value over the largest one, so [0,1] is black to full
-// intensity in the encoding that the image has (for photographs that is sRGB or
-// similar: no conversion to linear light is made). Values outside [0,1], as in
-// research data with unclipped noise, are kept.
+// A sample is the stored value over the largest possible one: 0 is black and 1 full intensity, in the encoding of the
+// image (for photographs sRGB or similar; there is no conversion to linear light). Values outside [0,1], such as
+// those of unclipped noise, are kept.
 type Planar struct {
 	Width, Height int
 	Channels      int       // 1 (grey) or 3 (red, green, blue)
 	Pix           []float32 // Channels planes of Height rows of Width samples
-	// Alpha holds Height rows of Width opacities from 0 to 65535, or is nil where all is opaque. Samples
-	// are not multiplied by it. Those of opacity 0 are invisible: no other sample of a result depends
-	// on them (Denoise).
+	// Alpha holds Height rows of Width opacities from 0 to 65535. nil means opaque. Samples are not multiplied by it.
+	// Pixels of opacity 0 are invisible: no other pixel of a result depends on them.
 	Alpha []uint16
 }
 
 var _ image.Image = (*Planar)(nil)
 
-// NewPlanar returns a black image. Numbers below 0 give one without samples, which Check refuses.
+// NewPlanar returns a black image. With a negative size it has no samples, and Check refuses it.
 func NewPlanar(channels, height, width int) *Planar {
 	if channels < 0 || height < 0 || width < 0 {
 		return &Planar{Width: width, Height: height, Channels: channels}
@@ -38,8 +35,8 @@ func NewPlanar(channels, height, width int) *Planar {
 	return &Planar{Width: width, Height: height, Channels: channels, Pix: make([]float32, channels*height*width)}
 }
 
-// FromImage returns the samples of an image of 1 or 3 channels; of a *Planar the image itself, so that
-// it also gives the result for a *Planar its type.
+// FromImage returns the samples of an image as 1 or 3 channels. For a *Planar it returns the same image. It returns
+// an error if the image is empty or invalid.
 func FromImage(img image.Image) (*Planar, error) {
 	if p, ok := img.(*Planar); ok {
 		return p, p.Check()
@@ -56,7 +53,7 @@ func planarOf(m *imagefile.Image) *Planar {
 	return &Planar{Width: m.Width, Height: m.Height, Channels: m.Channels, Pix: m.Pix, Alpha: m.Alpha}
 }
 
-// Plane returns the samples of one channel; they share the image's memory.
+// Plane returns the samples of channel c, 0 ≤ c < Channels. They share the memory of the image.
 func (p *Planar) Plane(c int) []float32 {
 	n := p.Width * p.Height
 	return p.Pix[c*n : (c+1)*n : (c+1)*n]
@@ -65,8 +62,7 @@ func (p *Planar) Plane(c int) []float32 {
 // planes is the image as the packages inside see it. It shares the memory.
 func (p *Planar) planes() *imageplanes.Planes { return (*imageplanes.Planes)(p) }
 
-// Check returns an error unless the fields fit together and every sample is a
-// finite number.
+// Check returns an error unless the fields agree, Channels is 1 or 3, and every sample is finite.
 func (p *Planar) Check() error {
 	if p == nil {
 		return fmt.Errorf("restore: the image is a nil %T", p)
@@ -100,10 +96,10 @@ func (p *Planar) ColorModel() color.Model {
 	return color.NRGBA64Model
 }
 
-// Bounds implements image.Image; the origin is (0,0).
+// Bounds implements image.Image. The origin is (0,0).
 func (p *Planar) Bounds() image.Rectangle { return image.Rect(0, 0, p.Width, p.Height) }
 
-// At implements image.Image: the sample rounded to 16 bits and clipped to [0,1].
+// At implements image.Image. It returns the sample clipped to [0,1] and rounded to 16 bits.
 func (p *Planar) At(x, y int) color.Color {
 	if !(image.Point{X: x, Y: y}.In(p.Bounds())) {
 		return color.NRGBA64{}

@@ -13,30 +13,31 @@ import (
 	"github.com/averaged/imaging/weights"
 )
 
-// RawReport is about the noise of a raw image.
+// RawReport describes the noise of a raw image.
 type RawReport struct {
-	// Noise is its variance, of red, green and blue in a mosaic, of each sample otherwise.
+	// Noise is the variance of red, green and blue in a mosaic, else of each channel.
 	Noise []raw.Noise
-	// Claimed says that it could not be measured and is what the camera claims.
+	// Claimed reports that the noise could not be measured, and that Noise is what the camera claims.
 	Claimed bool
-	// Demosaicked is the method that was used for the demosaicked image, "" if there was none.
+	// Demosaicked is the method used for the demosaicked image, or "" if there was none.
 	Demosaicked string
 }
 
-// DenoiseRaw removes noise from the image of a raw photograph, where it is as the sensor made it. The noise is measured in
-// each colour, as a variance that grows with the light, and made white by the generalised Anscombe transform and its
-// exact unbiased inverse (Mäkitalo and Foi 2013). Between the two, a mosaic is denoised in squares of two by two pixels by "guided",
-// and demosaicked by "camera", and the result is the mean; LinearRaw is denoised as a picture. Method or weights that are given
-// take the place of both, and CoarseNetwork that of "camera".
+// DenoiseRaw removes noise from the image of a raw photograph, before any development. It measures in each colour how
+// the variance grows with the light. The generalised Anscombe transform makes that noise white, and its exact
+// unbiased inverse follows the denoising (Mäkitalo and Foi 2013). A mosaic is denoised twice, in squares of 2×2
+// pixels by "guided" and demosaicked by "camera", and the results are averaged. LinearRaw is denoised like a picture.
+// Method, Weights or Network replace both networks; CoarseNetwork replaces "camera".
 //
-// Local means of each colour are kept. Saturated pixels stay as they are. An image in which no noise is found comes back as
-// it is (Report.Unchanged).
+// Local means of each colour are kept. Saturated samples stay as they are. An image without noise is returned
+// unchanged (Report.Unchanged).
 //
-// What Report says is proven is of the networks, each frozen for this photograph, in the transformed image. Averagedness is that
-// of the weaker one, and Network.Certificate that of the one for squares. The map of the raw image as a whole, with
-// the transform, the demosaicking and the means, is not part of it. Noise.Sigma is 1 there, and Report.Raw has the noise.
+// The certificate is of the networks, each frozen for this photograph, in the transformed image. It does not cover
+// the transform, the demosaicking and the means. Averagedness is that of the weaker network, and Network.Certificate
+// is of the one for squares. Noise.Sigma is 1 in the transformed image, and Report.Raw has the noise.
 //
-// Errors say that the image is not one, that there is no way to know its noise, or what the denoisers say.
+// An error says that the image is invalid, that its noise can neither be measured nor is claimed, or that a denoiser
+// failed as in Denoise.
 func DenoiseRaw(ctx context.Context, img *raw.Image, options ...Option) (*raw.Image, *Report, error) {
 	r, err := forOne(taskDenoiseRaw, options)
 	if err != nil {
@@ -49,14 +50,14 @@ func DenoiseRaw(ctx context.Context, img *raw.Image, options ...Option) (*raw.Im
 // Demosaicking colours noise. What a network is told is this much of the standard deviation of a sample: of "camera", which has learned
 // such noise, and of others. By measurement on simulated raw images from ISO 400 to 25600.
 const (
-	demosaickedCamera = 1.25
-	demosaickedOther  = 2
+	demosaickedCamera = 1.65
+	demosaickedOther  = 1.75
 )
 
 // squaresShare is about how much of the time of DenoiseRaw the squares of a mosaic take.
 const squaresShare = 0.2
 
-// DenoiseRaw does what the function DenoiseRaw does.
+// DenoiseRaw is the function DenoiseRaw with the options of r.
 func (r *Restorer) DenoiseRaw(ctx context.Context, img *raw.Image, options ...Option) (*raw.Image, *Report, error) {
 	c, done, err := r.begin(ctx, taskDenoiseRaw, options)
 	if err != nil {

@@ -313,7 +313,7 @@ func TestWhatIsRefused(t *testing.T) {
 	for _, o := range []restore.Option{
 		restore.Sigma(0), restore.Sigma(-1), restore.Sigma(math.NaN()), restore.Sigma(math.Inf(1)),
 		restore.Strength(0), restore.Strength(math.NaN()), restore.Iterations(0), restore.Tolerance(0), restore.Tolerance(1),
-		restore.StepSize(0), restore.StepSize(math.Inf(1)), restore.Start(9), restore.Device(nil), restore.Threads(-1), restore.Method("magic"),
+		restore.StepSize(0), restore.StepSize(math.Inf(1)), restore.Device(nil), restore.Threads(-1), restore.Method("magic"),
 	} {
 		_, _, err := restore.Denoise(t.Context(), img, o)
 		require.Error(t, err)
@@ -362,9 +362,9 @@ func TestRunsEndWhenTold(t *testing.T) {
 		},
 	}
 	for name, run := range runs {
-		var last restore.ProgressReport
+		var last backend.Progress
 		calls := 0
-		require.NoError(t, run(t.Context(), restore.Progress(func(p restore.ProgressReport) error {
+		require.NoError(t, run(t.Context(), restore.Progress(func(p backend.Progress) error {
 			require.GreaterOrEqual(t, p.Fraction, last.Fraction, name)
 			require.LessOrEqual(t, p.Fraction, 1.0, name)
 			last = p
@@ -373,9 +373,9 @@ func TestRunsEndWhenTold(t *testing.T) {
 		})), name)
 		require.Greater(t, calls, 2, name)
 		require.Equal(t, 1.0, last.Fraction, name)
-		require.ErrorIs(t, run(t.Context(), restore.Progress(func(restore.ProgressReport) error { return enough })), enough, name)
+		require.ErrorIs(t, run(t.Context(), restore.Progress(func(backend.Progress) error { return enough })), enough, name)
 		ctx, cancel := context.WithCancel(t.Context())
-		err := run(ctx, restore.Progress(func(restore.ProgressReport) error { cancel(); return nil }))
+		err := run(ctx, restore.Progress(func(backend.Progress) error { cancel(); return nil }))
 		require.ErrorIs(t, err, context.Canceled, name)
 		cancel()
 		require.ErrorIs(t, run(ctx), context.Canceled, name)

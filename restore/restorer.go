@@ -14,13 +14,12 @@ import (
 	"github.com/averaged/imaging/internal/outcome"
 )
 
-// ErrClosed is returned by the methods of a Restorer that has been closed.
+// ErrClosed is returned by the methods of a closed Restorer.
 var ErrClosed = errors.New("restore: the restorer is closed")
 
-// Restorer does what the functions Denoise, Deblur, Inpaint, Upscale, Solve and Check do, and keeps
-// between calls what takes time to make: the device, and the networks, each of which is loaded in
-// the first call that needs it. A network that a call itself is given (Weights, WeightsFile) is
-// loaded for that call alone. It is safe for concurrent use.
+// Restorer does what the functions Denoise, Deblur, Inpaint, Upscale, Solve, Check and DenoiseRaw do. It keeps the
+// device and the networks between calls, and loads each network in the first call that needs it. A network that is an
+// option of one call (Weights) is loaded for that call alone. A Restorer is safe for concurrent use.
 type Restorer struct {
 	defaults request
 	device   backend.Device
@@ -32,9 +31,8 @@ type Restorer struct {
 	calls  sync.WaitGroup
 }
 
-// New returns a Restorer whose calls have the given options, each where it belongs: a Kernel, say,
-// is that of Inpaint and Upscale. Those of a call take the place of them, and must belong to it.
-// Close ends it.
+// New returns a Restorer whose calls have the given options. A call ignores those that its task does not take.
+// Options of a call replace those of New, and must belong to its task. The caller closes the Restorer.
 func New(options ...Option) (*Restorer, error) {
 	c, err := apply(options)
 	if err != nil {
@@ -67,8 +65,8 @@ func forOne(t task, options []Option) (*Restorer, error) {
 	return r, nil
 }
 
-// Close waits for the calls that are under way, and frees what is kept; a device or network that
-// was given stays. A second Close does nothing.
+// Close waits for running calls and frees what the Restorer made. A device or a network that was given stays open. A
+// second Close does nothing.
 func (r *Restorer) Close() error {
 	r.mu.Lock()
 	already := r.closed

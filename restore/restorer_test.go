@@ -68,10 +68,10 @@ func TestRestorerIsTheFunctions(t *testing.T) {
 	calls.Wait()
 
 	// What a call says takes the place of what New was told.
-	out, report, err := r.Denoise(t.Context(), x, restore.Method(restore.TV), restore.Sigma(0.1))
+	out, report, err := r.Denoise(t.Context(), x, restore.Method("tv"), restore.Sigma(0.1))
 	require.NoError(t, err)
-	require.Equal(t, restore.TV, report.Method)
-	want, _, err := restore.Denoise(t.Context(), x, restore.Method(restore.TV), restore.Sigma(0.1), few)
+	require.Equal(t, "tv", report.Method)
+	want, _, err := restore.Denoise(t.Context(), x, restore.Method("tv"), restore.Sigma(0.1), few)
 	require.NoError(t, err)
 	require.Equal(t, pixels(want), pixels(out))
 	_, report, err = r.Denoise(t.Context(), x)
@@ -133,7 +133,7 @@ func TestRestorerKeepsNetworks(t *testing.T) {
 		require.Equal(t, before+2*once, dev.made.Load(), name)
 		require.NoError(t, r.Close())
 	}
-	_, _, err := restore.Denoise(t.Context(), y, restore.Device(dev), restore.Method(restore.TV), restore.Sigma(0.1))
+	_, _, err := restore.Denoise(t.Context(), y, restore.Device(dev), restore.Method("tv"), restore.Sigma(0.1))
 	require.NoError(t, err, "the device stays the caller's")
 }
 
@@ -145,7 +145,7 @@ func TestOptionsBelongToTasks(t *testing.T) {
 	require.NoError(t, err)
 	mask := image.NewGray(image.Rect(0, 0, 8, 8))
 	mask.Pix[9] = 0xff
-	r, err := restore.New(restore.Method(restore.TV), restore.Iterations(2), restore.Kernel(k), restore.StepSize(0.5))
+	r, err := restore.New(restore.Method("tv"), restore.Iterations(2), restore.Kernel(k), restore.StepSize(0.5))
 	require.NoError(t, err)
 	defer r.Close()
 	tasks := map[string]func(o ...restore.Option) error{
@@ -171,7 +171,6 @@ func TestOptionsBelongToTasks(t *testing.T) {
 		{restore.StepSize(0.5), "StepSize", all[1:]},
 		{restore.Contraction(0.5), "Contraction", all[1:4]},
 		{restore.Boundary(deblur.Zero), "Boundary", all[1:]},
-		{restore.Start(restore.StartImage), "Start", []string{"Deblur"}},
 		{restore.Kernel(k), "Kernel", []string{"Inpaint", "Upscale"}},
 		{restore.Antialias(upscale.Area), "Antialias", []string{"Upscale"}},
 		{restore.Threads(1), "Threads", nil},

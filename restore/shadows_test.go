@@ -43,19 +43,18 @@ func darkening(img image.Image, scene *restore.Planar) float64 {
 func TestShadows(t *testing.T) {
 	noisy, scene := sensed(0.04)
 	grey := &restore.Planar{Width: noisy.Width, Height: noisy.Height, Channels: 1, Pix: noisy.Plane(0)}
-	for _, method := range []string{restore.TV, "strict", weights.Fast, "guided", weights.Camera} {
+	for _, method := range []string{"tv", "strict", weights.Fast, "guided", weights.Camera} {
 		mended, report, err := restore.Denoise(t.Context(), noisy, restore.Method(method))
 		require.NoError(t, err)
 		plain, without, err := restore.Denoise(t.Context(), noisy, restore.Method(method), restore.Shadows(false))
 		require.NoError(t, err)
-		require.NotNil(t, report.Noise.Shadows, method)
-		require.Greater(t, report.Noise.Shadows.Raised, 0.01, method)
-		require.Greater(t, report.Noise.Shadows.Slope, 1.0, method)
-		require.Nil(t, without.Noise.Shadows)
+		require.Greater(t, report.Noise.ShadowsRaised, 0.01, method)
+		require.Greater(t, report.Noise.ShadowSlope, 1.0, method)
+		require.Zero(t, without.Noise.ShadowSlope)
 		require.Less(t, difference(pixels(mended), scene.Pix), difference(pixels(plain), scene.Pix), method)
 		require.Greater(t, darkening(plain, scene), 0.005, method)
 		require.Less(t, math.Abs(darkening(mended, scene)), 0.7*darkening(plain, scene), method)
-		report.Noise.Shadows = nil
+		report.Noise.ShadowsRaised, report.Noise.ShadowSlope = 0, 0
 		require.Equal(t, without, report, method)
 	}
 	for _, o := range [][]restore.Option{
@@ -64,17 +63,17 @@ func TestShadows(t *testing.T) {
 	} {
 		_, report, err := restore.Denoise(t.Context(), noisy, o...)
 		require.NoError(t, err)
-		require.Nil(t, report.Noise.Shadows)
+		require.Zero(t, report.Noise.ShadowSlope)
 	}
 	_, report, err := restore.Denoise(t.Context(), grey)
 	require.NoError(t, err)
-	require.NotNil(t, report.Noise.Shadows)
+	require.Positive(t, report.Noise.ShadowSlope)
 	_, _, err = restore.Deblur(t.Context(), noisy, shake(t), restore.Shadows(false))
 	require.ErrorContains(t, err, "Shadows")
 	// What was added to a finished picture has no skewness.
 	_, report, err = restore.Denoise(t.Context(), whitened(still(128, 128)))
 	require.NoError(t, err)
-	require.Nil(t, report.Noise.Shadows)
+	require.Zero(t, report.Noise.ShadowSlope)
 }
 
 // whitened is an image with white noise.

@@ -12,19 +12,22 @@ import (
 	"github.com/averaged/imaging/operator"
 )
 
-// Solve finds the image x of measurements y = Kx + noise, for a linear operator K of the caller's
-// own, by the plug-and-play proximal gradient iteration of Inpaint and Upscale, started from
-// Kᵀy/‖K‖². K maps every channel alike; y is as large as its range, and the result as its domain.
+// Solve finds the image x of measurements y = Kx + noise, for a linear operator K of the caller's own. It runs the
+// plug-and-play proximal gradient iteration of Inpaint and Upscale from Kᵀy/‖K‖². K treats all channels alike. y has
+// the size of its range, the result that of its domain, and both have 1 or 3 channels.
 //
-// on makes K on the device that Solve computes on, and K is freed after the call if it has a Free:
-// a few lines with operator.Host, for one that works on plain numbers, whose On is such a function;
-// or deblur.New, operator.Compose and the like. All that is proven rests on its Norm. Package
-// operatortest checks whether it is linear and its adjoint one.
+// on makes K on the device that Solve computes on. Solve frees K after the call if it has a method Free. An operator
+// on plain numbers is a few lines with operator.Host, whose method On is such a function; deblur.New and
+// operator.Compose make others. The certificate rests on K.Norm, which is believed. Package operatortest checks that
+// K is linear and that its adjoint is right.
 //
-// The noise level is 0 by default, as that of Inpaint; Sigma gives it in the units of y. The prior's
-// strength follows from it, for images on [0,1]: a network is used for noise of
-// √(0.02² + (1.45·σ/‖K‖)²) times Strength, with √3·σ for grey images through a network of colour, and one with a guide for √(0.015² + (0.64·σ/‖K‖)²). The prior is the first of "original",
-// "guided", "general", "strict" and "tv" that the program has unless Method names another, or weights or a Prior are given.
+// The noise level is 0 by default. Sigma sets it in the units of y. The strength of the prior follows from it for
+// images on [0,1]: a network is used for noise of √(0.02² + (1.45·σ/‖K‖)²) times Strength, or with a guide √(0.015² +
+// (0.64·σ/‖K‖)²). For a grey image and a colour network σ is multiplied by √3. The default prior is the first of
+// "original", "guided", "general", "strict" and "tv" that the program has; Method, Weights or Prior choose another.
+//
+// Errors are those of on and of K, and those of Denoise. Measurements of another size than K's range, and a norm of
+// 0, are errors too.
 func Solve(ctx context.Context, on func(backend.Device) (operator.Linear, error), y *Planar, options ...Option) (*Planar, *Report, error) {
 	r, err := forOne(taskSolve, options)
 	if err != nil {
@@ -34,7 +37,7 @@ func Solve(ctx context.Context, on func(backend.Device) (operator.Linear, error)
 	return r.Solve(ctx, on, y)
 }
 
-// Solve does what the function Solve does.
+// Solve is the function Solve with the options of r.
 func (r *Restorer) Solve(ctx context.Context, on func(backend.Device) (operator.Linear, error), y *Planar, options ...Option) (*Planar, *Report, error) {
 	c, done, err := r.begin(ctx, taskSolve, options)
 	if err != nil {

@@ -32,7 +32,7 @@ func TestSolveAMask(t *testing.T) {
 			}
 		}
 	}
-	for _, method := range []string{restore.TV, weights.Small} {
+	for _, method := range []string{"tv", weights.Small} {
 		filled, _, err := restore.Inpaint(t.Context(), y, mask, restore.Method(method), restore.Sigma(0.05))
 		require.NoError(t, err)
 		on := func(dev backend.Device) (operator.Linear, error) { return inpaint.NewMask(dev, known, 48, 56) }
@@ -75,10 +75,10 @@ func TestSolveRefuses(t *testing.T) {
 	}
 	refused := func(text string, on func(backend.Device) (operator.Linear, error), y *restore.Planar, o ...restore.Option) {
 		t.Helper()
-		_, _, err := restore.Solve(t.Context(), on, y, append(o, restore.Method(restore.TV), restore.Iterations(2))...)
+		_, _, err := restore.Solve(t.Context(), on, y, append(o, restore.Method("tv"), restore.Iterations(2))...)
 		require.ErrorContains(t, err, text)
 	}
-	_, _, err := restore.Solve(t.Context(), fine.On, y, restore.Method(restore.TV), restore.Iterations(2))
+	_, _, err := restore.Solve(t.Context(), fine.On, y, restore.Method("tv"), restore.Iterations(2))
 	require.NoError(t, err)
 	refused("the operator is nil", nil, y)
 	refused("the measurements are nil", fine.On, nil)
@@ -91,7 +91,7 @@ func TestSolveRefuses(t *testing.T) {
 	broken := errors.New("broken")
 	failing := fine
 	failing.Apply = func(dst, src []float32) error { return broken }
-	_, _, err = restore.Solve(t.Context(), failing.On, y, restore.Method(restore.TV))
+	_, _, err = restore.Solve(t.Context(), failing.On, y, restore.Method("tv"))
 	require.ErrorIs(t, err, broken)
 }
 
@@ -158,7 +158,7 @@ func TestPrior(t *testing.T) {
 		}
 		require.InDeltaSlice(t, pixels(out), pixels(again), 1e-3, name)
 
-		_, _, err = call(own, restore.Method(restore.TV))
+		_, _, err = call(own, restore.Method("tv"))
 		require.EqualError(t, err, "restore: Method is no option of "+name+" with a Prior, but of the methods of the library")
 		_, _, err = call(own, restore.Strength(2))
 		require.ErrorContains(t, err, "Strength is no option")

@@ -14,8 +14,8 @@ import (
 	"github.com/averaged/imaging/upscale"
 )
 
-// Antialias says with which blur the image that Upscale is given was scaled down; the
-// default is upscale.Bicubic. upscale.NoAntialias is for a Kernel that is the whole blur.
+// Antialias says which blur preceded the downsampling of the image that Upscale is given. The default is
+// upscale.Bicubic. upscale.NoAntialias is for a Kernel that is the whole blur.
 func Antialias(a upscale.Antialias) Option {
 	return option{"Antialias", func(c *request) error {
 		if a > upscale.NoAntialias {
@@ -26,20 +26,20 @@ func Antialias(a upscale.Antialias) Option {
 	}}
 }
 
-// Upscale enlarges an image by a factor of 2, 3 or 4 (super-resolution): it looks for the
-// image that, scaled down, is the given one, by the plug-and-play proximal gradient
-// iteration of Deblur, whose K is a blur followed by downsampling (upscale.Downsampling),
-// started from cubic interpolation. Antialias says what the blur is, and Kernel adds
-// one of the scene, in pixels of the result. Boundary says what is beyond the frame: by
-// default deblur.Reflect, which is near what programs that scale images do there. With a
-// Kernel that is not symmetric deblur.Unknown has a better bound, and takes fewer iterations.
+// Upscale enlarges an image by a factor of 2, 3 or 4 (super-resolution). It looks for the image that gives img when
+// scaled down, by the plug-and-play proximal gradient iteration of Deblur, where K is a blur followed by downsampling
+// (upscale.Downsampling). It starts from cubic interpolation. Antialias sets the blur. Kernel adds one of the scene,
+// in pixels of the result. Boundary says what lies beyond the frame: by default deblur.Reflect, close to what
+// programs that scale images assume. With an asymmetric Kernel, deblur.Unknown has a better bound and takes fewer
+// iterations.
 //
-// The noise level is estimated unless Sigma gives it, and the noise is removed too. The prior is
-// the first of "original", "guided", "general", "strict" and "tv" that the program has unless Method names another, or weights or a Prior are given, and Strength,
-// Iterations, Tolerance, StepSize and Constraint act as in Deblur.
+// The noise level is estimated unless Sigma gives it, and the noise is removed too. The default prior is the first of
+// "original", "guided", "general", "strict" and "tv" that the program has; Method, Weights or Prior choose another.
+// Strength, Iterations, Tolerance, StepSize and Constraint act as in Deblur.
 //
-// What is said of the result of Denoise holds here too, but for the size. Alpha is enlarged
-// by cubic interpolation, and invisible pixels have colours that go on from the visible ones.
+// The type of the result and errors are as in Denoise; the size is factor times that of img. Another factor is an
+// error. Alpha is enlarged by cubic interpolation, and invisible pixels get colours that continue those of visible
+// ones.
 func Upscale(ctx context.Context, img image.Image, factor int, options ...Option) (image.Image, *Report, error) {
 	r, err := forOne(taskUpscale, options)
 	if err != nil {
@@ -49,7 +49,7 @@ func Upscale(ctx context.Context, img image.Image, factor int, options ...Option
 	return r.Upscale(ctx, img, factor)
 }
 
-// Upscale does what the function Upscale does.
+// Upscale is the function Upscale with the options of r.
 func (r *Restorer) Upscale(ctx context.Context, img image.Image, factor int, options ...Option) (image.Image, *Report, error) {
 	if factor < 2 || factor > 4 {
 		return nil, nil, fmt.Errorf("restore: upscaling by %d, want 2, 3 or 4", factor)

@@ -38,7 +38,7 @@ func TestDeblurVarying(t *testing.T) {
 	seen := restore.NewPlanar(1, h, w)
 	require.NoError(t, k.Crop(seen.Pix, truth.Pix))
 
-	options := []restore.Option{restore.Method(restore.TV), restore.Sigma(2.55 / 255)}
+	options := []restore.Option{restore.Method("tv"), restore.Sigma(2.55 / 255)}
 	many, report, err := restore.DeblurVarying(t.Context(), y, grid, options...)
 	require.NoError(t, err)
 	require.True(t, report.Iteration.Run.ConvergenceProven())

@@ -4,7 +4,9 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/cameranoise"
 	"github.com/averaged/imaging/internal/devicequeue"
+	"github.com/averaged/imaging/internal/parallel"
 	"github.com/averaged/imaging/internal/symmetry"
 )
 
@@ -17,7 +19,7 @@ type batch struct {
 	samples []float32 // of clean, on the host
 	noise   []float32 // of noise and then of noisy, on the host
 	sigmas  []float64
-	cut     []float32 // the channels of a crop before it is turned, and what is around it
+	cut     []float32 // the channels of each crop before it is turned, and what is around it
 	ahead   *prints   // of a Camera's next iteration, or nil
 }
 
@@ -31,7 +33,7 @@ func newBatch(q *devicequeue.Queue, memory *devicequeue.Pool, c Config) *batch {
 		config: c, memory: memory,
 		clean: memory.Take(q, s), noisy: memory.Take(q, s),
 		samples: make([]float32, s.Len()), noise: make([]float32, s.Len()),
-		sigmas: make([]float64, c.Batch), cut: make([]float32, s.C*side*side),
+		sigmas: make([]float64, c.Batch), cut: make([]float32, s.N*s.C*side*side),
 	}
 }
 
@@ -49,66 +51,96 @@ func (c Config) level(g *generator) float64 {
 // draw fills clean with crops of pictures and noisy with the same crops and Gaussian
 // noise, of standard deviation sigma, or, where that is 0, one for each crop.
 func (b *batch) draw(q *devicequeue.Queue, set *Pictures, g *generator, sigma float64) {
-	for n := range b.sigmas {
-		b.crop(n, set, g)
+	// What is random comes first, in order, so that the crops can be made beside one another.
+	drawn := make([]crop, len(b.sigmas))
+	for n := range drawn {
+		drawn[n] = b.config.drawCrop(set, g)
 		if b.sigmas[n] = sigma; sigma == 0 {
 			b.sigmas[n] = b.config.SigmaMin + (b.config.SigmaMax-b.config.SigmaMin)*g.uniform()
 		}
 	}
+	b.makeCrops(drawn)
 	b.white(q, g)
 	image := len(b.samples) / len(b.sigmas)
-	for n, sigma := range b.sigmas {
+	parallel.Concurrently(len(b.sigmas), func(n int) {
+		sigma := float32(b.sigmas[n])
 		for i := n * image; i < (n+1)*image; i++ {
-			b.noise[i] = b.samples[i] + float32(float32(sigma)*b.noise[i])
+			b.noise[i] = b.samples[i] + float32(sigma*b.noise[i])
 		}
-	}
+	})
 	q.Upload(b.clean, b.samples)
 	q.Upload(b.noisy, b.noise)
 }
 
 // crops fills samples with crops of pictures.
 func (b *batch) crops(set *Pictures, g *generator) {
-	for n := range b.sigmas {
-		b.crop(n, set, g)
+	drawn := make([]crop, len(b.sigmas))
+	for n := range drawn {
+		drawn[n] = b.config.drawCrop(set, g)
 	}
+	b.makeCrops(drawn)
 }
 
-// crop fills image n of samples.
-func (b *batch) crop(n int, set *Pictures, g *generator) {
-	size, channels := b.config.Crop, b.config.Channels
-	p := &set.list[g.below(len(set.list))]
-	saved := b.config.Saved > 0 && g.uniform() < b.config.Saved
-	side := size
+func (b *batch) makeCrops(drawn []crop) {
+	parallel.Concurrently(len(drawn), func(n int) { b.makeCrop(n, drawn[n]) })
+}
+
+// crop is a square of a picture, and what becomes of it.
+type crop struct {
+	of    *picture
+	y, x  int // of its first sample
+	from  int // its side in the picture
+	side  int // its side once it is reduced
+	turn  symmetry.Symmetry
+	saved *cameranoise.JPEG // or nil
+	top   int               // of what is cut out once it is saved
+	left  int
+}
+
+// drawCrop draws a crop.
+func (c Config) drawCrop(set *Pictures, g *generator) crop {
+	d := crop{of: &set.list[g.below(len(set.list))], side: c.Crop}
+	saved := c.Saved > 0 && g.uniform() < c.Saved
 	if saved {
-		side += savedMargin
+		d.side += savedMargin
 	}
-	from := side
-	if b.config.Reduce > 1 && g.uniform() < 0.5 {
-		from = min(int(float64(side)*(1+(b.config.Reduce-1)*g.uniform())), p.h, p.w)
+	d.from = d.side
+	if c.Reduce > 1 && g.uniform() < 0.5 {
+		d.from = min(int(float64(d.side)*(1+(c.Reduce-1)*g.uniform())), d.of.h, d.of.w)
 	}
-	y, x := g.below(p.h-from+1), g.below(p.w-from+1)
-	turn := symmetry.Symmetry(0)
-	if b.config.Augment {
-		turn = symmetry.Symmetry(g.below(symmetry.Number))
+	d.y, d.x = g.below(d.of.h-d.from+1), g.below(d.of.w-d.from+1)
+	if c.Augment {
+		d.turn = symmetry.Symmetry(g.below(symmetry.Number))
 	}
+	if saved {
+		file := drawJPEG(g)
+		d.saved, d.top, d.left = &file, g.below(savedMargin+1), g.below(savedMargin+1)
+	}
+	return d
+}
+
+// makeCrop fills image n of samples.
+func (b *batch) makeCrop(n int, d crop) {
+	size, channels, side := b.config.Crop, b.config.Channels, d.side
+	all := len(b.cut) / len(b.sigmas)
+	cuts := b.cut[n*all:][:all]
 	for c := range channels {
-		cut := b.cut[c*side*side:][:side*side]
-		if from > side {
-			reduced(cut, side, p, c, y, x, from)
+		cut := cuts[c*side*side:][:side*side]
+		if d.from > side {
+			reduced(cut, side, d.of, c, d.y, d.x, d.from)
 		} else {
 			for i := range side {
-				p.row(cut[i*side:][:side], c, y+i, x)
+				d.of.row(cut[i*side:][:side], c, d.y+i, d.x)
 			}
 		}
 	}
-	if saved {
-		drawJPEG(g).Compress(b.cut[:channels*side*side], channels, side, side)
-		top, left := g.below(savedMargin+1), g.below(savedMargin+1)
-		cutOut(b.cut, channels, side, size, top, left)
+	if d.saved != nil {
+		d.saved.Compress(cuts[:channels*side*side], channels, side, side)
+		cutOut(cuts, channels, side, size, d.top, d.left)
 	}
 	for c := range channels {
 		plane := size * size
-		symmetry.Apply(turn, b.samples[(n*channels+c)*plane:][:plane], b.cut[c*plane:][:plane], size)
+		symmetry.Apply(d.turn, b.samples[(n*channels+c)*plane:][:plane], cuts[c*plane:][:plane], size)
 	}
 }
 

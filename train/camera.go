@@ -15,37 +15,37 @@ import (
 	"github.com/averaged/imaging/internal/symmetry"
 )
 
-// Camera has a network with levels learn the noise of photographs as cameras make them (package
-// cameranoise) in the place of white noise. All crops of an iteration are taken with one camera, its
-// settings drawn anew, and learn to become what that camera makes of them without noise and JPEG.
+// Camera makes a network with levels learn the noise of photographs as cameras produce them (package
+// cameranoise) instead of white noise. All crops of an iteration go through one camera with new random
+// settings. The target is the output of that camera without noise and JPEG.
 //
-// Validation is of whole pictures, each through a camera of its own at the ISO that makes the noise level.
+// Validation uses whole pictures, each through a camera of its own at the ISO with the given noise level.
 //
-// The noise level of the iteration is the one that a program can know: what package noiselevel
-// makes of the true noise (noiselevel.TrueLevel), times a random factor as its estimates are off by.
-// The loss is the logarithm of the mean squared error in the place of Config.LossExponent.
+// The noise level of the iteration is one that a program can know: package noiselevel computes it from the
+// true noise (noiselevel.TrueLevel), and a random factor as large as the errors of its estimates multiplies
+// it. The loss is the logarithm of the mean squared error instead of Config.LossExponent.
 type Camera struct {
-	// White is the share of iterations with white noise, drawn as without a Camera, half of
-	// them saved as JPEG. Clean is the share without noise but what a JPEG file adds.
+	// White is the share of iterations with white noise, drawn as without a Camera, half of them saved as
+	// JPEG. Clean is the share without noise, except for what a JPEG file adds.
 	White float64 `json:"white"`
 	Clean float64 `json:"clean"`
-	// Doubt is the standard deviation of the logarithm of the level's factor. Estimates are off by
-	// 0.2 to 0.5.
+	// Doubt is the standard deviation of the logarithm of the level's factor. The errors of estimates are 0.2
+	// to 0.5.
 	Doubt float64 `json:"doubt"`
-	// Raised is the most that the level of sharp pictures is too high by, drawn from 1 on uniformly in its
+	// Raised is the largest factor on the level of sharp pictures, drawn from 1 on uniformly in its
 	// logarithm; 0 means 1. Estimates take their texture for noise.
 	Raised float64 `json:"raised,omitempty"`
 	// Dark is the share of cameras that see a dark scene: its light is divided by a factor of up to darkest,
-	// drawn from 1 on uniformly in its logarithm. Without them a network learns that cameras brighten what is
-	// nearly black, and takes that from pictures that are dark all over, too.
+	// drawn from 1 on uniformly in its logarithm. Without them a network learns that cameras brighten almost
+	// black samples, and darkens pictures that are dark everywhere.
 	Dark float64 `json:"dark,omitempty"`
 }
 
 // darkest is the factor of a dark room's light: grey of 0.5 becomes 0.1.
 const darkest = 20
 
-// CameraConfig is the recipe of the denoiser of photographs. It is meant to begin with the weights
-// of GuidedConfig (Data.Initial).
+// CameraConfig is the recipe of the denoiser of photographs. It is meant to start from weights trained with
+// GuidedConfig (Data.Initial).
 func CameraConfig() Config {
 	c := GuidedConfig()
 	c.Guide.Most = guide.Most
@@ -96,8 +96,8 @@ const greyShare = 0.06
 // cameranoise.Random.
 const smoothShare, sparseShare, sharpShare = 0.5, 0.05, 0.25
 
-// SmallestPicture is the least height and width of a picture to train on: a crop's, and with a Camera
-// or Saved what is photographed or saved around it.
+// SmallestPicture returns the smallest height and width of a picture to train on: a crop's, plus the frame
+// around it that a Camera or Saved needs.
 func (c Config) SmallestPicture() int {
 	switch {
 	case c.Camera != nil:

@@ -13,99 +13,91 @@ import (
 	"github.com/averaged/imaging/weights"
 )
 
-// Config says everything about a run but the data. DefaultConfig has useful values; the
-// zero value has not. It is stored as JSON.
+// Config has all settings of a run except the data. DefaultConfig has useful values; the zero value has not.
+// It is stored as JSON.
 type Config struct {
 	// Seed of all random numbers.
 	Seed uint64 `json:"seed"`
 
 	// Family is weights.FamilyAveraged or weights.FamilyDnCNN.
 	Family string `json:"family"`
-	// Initial is the checksum of the weights that the run began with (Data.Initial), or
-	// empty for random ones.
+	// Initial is the checksum of the weights that the run started from (Data.Initial), or empty for random
+	// ones.
 	Initial string `json:"initial"`
-	// Channels of an image, Width the channels of the layers, Kernel the odd height and
-	// width of the filters. Blocks is the number of blocks, or of a DnCNN's layers with
-	// normalisation.
+	// Channels is the number of channels of an image, Width that of the layers, and Kernel the odd height and
+	// width of the filters. Blocks is the number of blocks, or of a DnCNN's layers with normalisation.
 	Channels int `json:"channels"`
 	Width    int `json:"width"`
 	Kernel   int `json:"kernel"`
 	Blocks   int `json:"blocks"`
-	// Shuffle q ≥ 2 has an averaged network work at 1/q of the resolution, on q² times the
-	// channels (denoise.Model.Shuffle); 0 or 1 is none. Crops must be a multiple of it.
+	// Shuffle q ≥ 2 makes an averaged network work at 1/q of the resolution, on q² times the channels
+	// (denoise.Model.Shuffle); 0 or 1 is none. Crops must be a multiple of it.
 	Shuffle int `json:"shuffle"`
 	// Slope of LeakyReLU, in (0, 1]. A DnCNN has ReLU.
 	Slope float64 `json:"slope"`
-	// Group G ≥ 1 has an averaged network project groups of G hidden channels onto balls of
-	// learned radii (activation.Balls) in the place of LeakyReLU; it must divide Width. 0 is
-	// LeakyReLU.
+	// Group G ≥ 1 makes an averaged network project groups of G hidden channels onto balls of learned radii
+	// (activation.Balls) instead of LeakyReLU; it must divide Width. 0 means LeakyReLU.
 	Group int `json:"group"`
-	// Guide has a network that looks at the photograph set the radii of the balls for every
-	// pixel (package guide); nil is the same radii everywhere. It needs Group.
+	// Guide makes a network that looks at the photograph set the radii of the balls at every pixel (package
+	// guide); nil means the same radii everywhere. It needs Group.
 	Guide *Guide `json:"guide,omitempty"`
-	// Integrator is the name of an explicit one of rungekutta.Integrators; empty for a DnCNN.
+	// Integrator is the name of an explicit method of rungekutta.Integrators; empty for a DnCNN.
 	Integrator string `json:"integrator"`
-	// Length is h, the time that a block integrates over; 0 means the radius of the
-	// integrator, the paper's choice.
+	// Length is h, the integration time of a block; 0 means the radius of the integrator, the paper's choice.
 	Length float64 `json:"length"`
 
 	// Constraint of an averaged network is Adaptive or Budget, of a DnCNN Free.
 	Constraint Constraint `json:"constraint"`
-	// NormLimit is the limit of the norm c under Budget. Length·NormLimit² must be at most
-	// twice the radius; a little less leaves room between the norm that training knows and
-	// the one that is proven.
+	// NormLimit is the limit of the norm c under Budget. Length·NormLimit² must be at most twice the radius.
+	// A slightly smaller value leaves room between the norm that training estimates and the proven one.
 	NormLimit float64 `json:"norm_limit"`
-	// InitialNorm is c/NormLimit before training begins, in (0, 1).
+	// InitialNorm is c/NormLimit before training, in (0, 1).
 	InitialNorm float64 `json:"initial_norm"`
 	// PowerSize is the height and width of the images of the power iterations.
 	PowerSize int `json:"power_size"`
-	// PowerIterations is the most of them before training begins; they end when the norm
-	// has settled.
+	// PowerIterations is their largest number before training; they end when the norm has settled.
 	PowerIterations int `json:"power_iterations"`
 
-	// SigmaMin and SigmaMax bound the standard deviation of the noise, on images in [0,1]:
-	// each crop has its own, drawn uniformly. They may be equal.
+	// SigmaMin and SigmaMax bound the standard deviation of the noise, on images in [0,1]. It is drawn
+	// uniformly for each crop. They may be equal.
 	SigmaMin float64 `json:"sigma_min"`
 	SigmaMax float64 `json:"sigma_max"`
-	// Levels are noise levels, rising, between which the biases and gains of an averaged
-	// network are interpolated (denoise.Model.Sigmas); none is a network that does not know
-	// the noise level. With them the constraint is Budget, all crops of an iteration have
-	// one noise level, drawn uniformly in √σ, and the loss is divided by
-	// (σ/SigmaMax)^LossExponent, so that low noise counts as well.
+	// Levels are increasing noise levels between which the biases and gains of an averaged network are
+	// interpolated (denoise.Model.Sigmas); a network without them does not know the noise level. With them
+	// the constraint is Budget. All crops of an iteration then have one noise level, drawn uniformly in √σ,
+	// and the loss is divided by (σ/SigmaMax)^LossExponent, so that low noise counts as well.
 	Levels       []float64 `json:"levels"`
 	LossExponent float64   `json:"loss_exponent"`
-	// Deblur has a network with levels learn to be the prior of restore.Deblur, and not to
-	// remove noise; nil is to remove noise. The levels and the loss are as above, but
-	// SigmaMin and SigmaMax draw nothing.
+	// Deblur makes a network with levels learn to be the prior of restore.Deblur instead of removing noise;
+	// nil means removing noise. The levels and the loss are as above, but SigmaMin and SigmaMax are not used
+	// for drawing.
 	Deblur *Deblurring `json:"deblur,omitempty"`
-	// Camera has a network with levels learn the noise of cameras; nil is white noise.
+	// Camera makes a network with levels learn the noise of cameras; nil means white noise.
 	Camera *Camera `json:"camera,omitempty"`
-	// Batch is the number of crops that go through the network together, Accumulate how
-	// many batches make the gradient of one iteration, Crop the height and width of a
-	// crop in pixels.
+	// Batch is the number of crops that go through the network together, Accumulate the number of batches in
+	// the gradient of one iteration, and Crop the height and width of a crop in pixels.
 	Batch      int `json:"batch"`
 	Accumulate int `json:"accumulate"`
 	Crop       int `json:"crop"`
-	// Reduce is the largest factor by which crops are reduced: every other crop is cut out
-	// larger by a factor drawn uniformly from 1 to it, and averaged down. 0 or 1 is none.
+	// Reduce is the largest factor by which crops are reduced. Every other crop is cut out larger, by a
+	// factor drawn uniformly from 1 to Reduce, and averaged down. 0 or 1 is none.
 	Reduce float64 `json:"reduce,omitempty"`
-	// Saved is the share of crops, in [0, 1], that JPEG compresses and loses colour of before anything
-	// else is done to them, as it did to the photographs that people have.
+	// Saved is the share of crops, in [0, 1], that first lose detail and colour to JPEG, like the photographs
+	// that people have.
 	Saved float64 `json:"saved,omitempty"`
-	// Augment flips and turns crops by quarters.
+	// Augment flips crops and turns them by multiples of 90 degrees.
 	Augment bool `json:"augment"`
 
 	// Iterations is the number of updates of the weights.
 	Iterations int       `json:"iterations"`
 	Optimiser  Optimiser `json:"optimiser"`
 	Schedule   Schedule  `json:"schedule"`
-	// AverageDecay d makes the result a moving average of the weights, average ←
-	// d·average + (1−d)·weights after each iteration, with a smaller d in the beginning;
-	// 0 is no average.
+	// AverageDecay d makes the result a moving average of the weights, average ← d·average + (1−d)·weights
+	// after each iteration, with a smaller d at the start; 0 means no average.
 	AverageDecay float64 `json:"average_decay"`
 
-	// HalfPrecision has the weight file of an averaged network hold float16 numbers, which
-	// are certified as they are stored, and that of a DnCNN filters of such numbers.
+	// HalfPrecision makes the weight file of an averaged network hold float16 numbers, which are certified as
+	// stored. For a DnCNN only the filters are float16.
 	HalfPrecision bool `json:"half_precision"`
 
 	// ReportEvery, ValidateEvery and CheckpointEvery are numbers of iterations. 0 means
@@ -113,21 +105,20 @@ type Config struct {
 	ReportEvery     int `json:"report_every"`
 	ValidateEvery   int `json:"validate_every"`
 	CheckpointEvery int `json:"checkpoint_every"`
-	// ValidationSigmas are the noise levels of the validation; none means SigmaMin and
-	// SigmaMax, or those of Deblur.
+	// ValidationSigmas are the noise levels of the validation; an empty list means SigmaMin and SigmaMax, or
+	// those of Deblur.
 	ValidationSigmas []float64 `json:"validation_sigmas"`
-	// ValidationSeed is that of the validation's noise, which is the same every time.
+	// ValidationSeed is the seed of the validation's noise, the same in every validation.
 	ValidationSeed uint64 `json:"validation_seed"`
 
-	// ActivationMemory is how many bytes may be kept for the way back through an averaged
-	// network. Where it does not suffice, blocks are computed twice, with the same bits.
+	// ActivationMemory is the number of bytes for activations that the backward pass of an averaged network
+	// needs. If it is too small, blocks are computed twice, with the same bits.
 	ActivationMemory int64 `json:"activation_memory"`
 }
 
-// DefaultConfig is the recipe of the weights that ship: an averaged network with Euler's
-// method, the paper's channels and noise level, but half of its blocks, at half the
-// resolution, with balls of 8 channels for LeakyReLU, and under Budget. docs/notebook/training.md has what
-// each of these gave.
+// DefaultConfig is the recipe of the weights that ship: an averaged network with Euler's method, the paper's
+// channels and noise level, but half of its blocks, at half the resolution, with balls of 8 channels instead
+// of LeakyReLU, and under Budget. docs/notebook/training.md has the gain of each of these.
 func DefaultConfig() Config {
 	return Config{
 		Family: weights.FamilyAveraged, Channels: 3, Width: 64, Kernel: 3, Blocks: 5, Shuffle: 2, Group: 8, Slope: 0.01,
@@ -139,9 +130,8 @@ func DefaultConfig() Config {
 	}
 }
 
-// ForNoiseLevels returns the configuration for noise of low to high, 0 < low ≤ high ≤ 1.
-// For an averaged network under Budget and more than one noise level these have tables,
-// for levels that are at most an octave apart.
+// ForNoiseLevels returns the configuration for noise of low to high, 0 < low ≤ high ≤ 1. An averaged network
+// under Budget with more than one noise level gets tables for levels at most an octave apart.
 func (c Config) ForNoiseLevels(low, high float64) Config {
 	c.SigmaMin, c.SigmaMax = low, high
 	c.Levels, c.LossExponent = nil, 0
@@ -161,9 +151,8 @@ func (c Config) ForNoiseLevels(low, high float64) Config {
 // alike; the high ones are the harder ones, and 0.65 was better than 1.3 at all.
 const lossExponent = 0.5
 
-// PaperConfig is the paper's recipe for an integrator: LeakyReLU and the image's resolution.
-// The learning rates and the weight decay, which the paper chose by a range test and on a
-// validation set, are to be filled in.
+// PaperConfig is the paper's recipe for an integrator: LeakyReLU and the image's resolution. The caller fills
+// in the learning rates and the weight decay. The paper chose them by a range test and on a validation set.
 func PaperConfig(integrator string) Config {
 	c := DefaultConfig()
 	c.Integrator, c.Constraint, c.Batch, c.AverageDecay = integrator, Adaptive, 5, 0
@@ -173,8 +162,8 @@ func PaperConfig(integrator string) Config {
 	return c
 }
 
-// ForDnCNN returns the configuration for a DnCNN, which has no norm to bound, no shuffle and
-// no balls, with the paper's 18 layers.
+// ForDnCNN returns the configuration for a DnCNN with the paper's 18 layers. It has no norm to bound, no
+// shuffle and no balls.
 func (c Config) ForDnCNN() Config {
 	c.Family, c.Integrator, c.Constraint = weights.FamilyDnCNN, "", Free
 	c.Shuffle, c.Group, c.Levels, c.LossExponent, c.Deblur, c.Camera, c.Guide, c.Blocks = 0, 0, nil, 0, nil, nil, nil, 18
@@ -362,8 +351,8 @@ func MarshalConfig(c Config) ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// UnmarshalConfig reads what MarshalConfig wrote, or a person. Fields that are not there
-// have the values of DefaultConfig; unknown ones are an error.
+// UnmarshalConfig reads the output of MarshalConfig, or JSON that a person wrote. Missing fields have the
+// values of DefaultConfig; unknown ones are an error.
 func UnmarshalConfig(data []byte) (Config, error) {
 	c := DefaultConfig()
 	d := json.NewDecoder(bytes.NewReader(data))

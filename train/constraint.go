@@ -7,13 +7,12 @@ import (
 	"github.com/averaged/imaging/denoise/rungekutta"
 )
 
-// Constraint says what keeps the blocks of an averaged network nonexpansive while they
-// learn.
+// Constraint is what keeps the blocks of an averaged network nonexpansive during training.
 type Constraint string
 
 const (
-	// Adaptive is the paper's: a block of norm ‖A‖ takes N = ⌈h‖A‖²/(2r)⌉ steps, so that
-	// the network deepens as its weights grow. Weight decay keeps them from growing.
+	// Adaptive is the paper's: a block of norm ‖A‖ takes N = ⌈h‖A‖²/(2r)⌉ steps, so the network deepens as
+	// its weights grow. Weight decay limits their growth.
 	Adaptive Constraint = "adaptive"
 	// Budget learns V and θ with A = V·c/‖V‖ and c = Limit·sigmoid(θ), where
 	// h·Limit² ≤ 2r: one step is enough.

@@ -9,45 +9,45 @@ import (
 	"github.com/averaged/imaging/internal/strength"
 )
 
-// Deblurring is what a network with levels is trained for as the prior of restore.Deblur.
+// Deblurring trains a network with levels as the prior of restore.Deblur.
 //
-// A network that is trained to remove noise sees images with noise; in an iteration it sees what
-// the data step makes of its own results. Here it is trained on those: crops are blurred
-// circularly and get noise, both runs of restore.Deblur are made with the network as it is
-// (plugAndPlay), and the last image that it is applied to is what it learns from, with the crop
-// as the aim. At a fixed point x* = Φ(D(x*)) the gradient of ½‖x* − x‖² with respect to the
-// weights is that of ½‖Φ(u) − x‖² at u = D(x*) but for the inverse of I − ∂T, which is taken for
-// the identity (Fung et al. 2022, Jacobian-free backpropagation).
+// A network that is trained to remove noise sees images with noise. In an iteration it sees the data step of
+// its own results. So here it is trained on those. Crops are blurred circularly and get noise, and both runs
+// of restore.Deblur are made with the network in its present state (plugAndPlay). The network learns from the
+// last image that it is applied to, with the crop as the target. At a fixed point x* = Φ(D(x*)) the gradient
+// of ½‖x* − x‖² with respect to the weights is that of ½‖Φ(u) − x‖² at u = D(x*), except for the inverse of I
+// − ∂T. That is replaced by the identity (Fung et al. 2022, Jacobian-free backpropagation).
 //
 // A network with a guide makes the annealed steps of restore.Deblur instead, each with the radii that the
-// guide gives to what the network sees, and then a run with those for what it sees first. It learns in one
-// of the steps, drawn at random, or in the run: there the guide learns from what the run begins with, and
-// the blocks from what it comes to. The loss is the logarithm of the error. With Terms the inverse of I − ∂T
-// is not taken for the identity: it has the first terms of its series. The identity has the guide learn to
-// denoise D(x*), at which it is good already; the inverse has it learn what a run comes to.
+// guide sets for the network's input, and then a run with the radii for its first input. It learns in one of
+// the steps, drawn at random, or in the run. In the run the guide learns from the first input, and the blocks
+// from the result. The loss is the logarithm of the error. With Terms, the first terms of its series replace
+// the inverse of I − ∂T instead of the identity. With the identity the guide learns to denoise D(x*), which
+// it can do already; with the inverse it learns to improve the result of a run.
 type Deblurring struct {
-	// NoiseMin and NoiseMax bound the standard deviation σ of the noise in the blurred crops,
-	// on images in [0,1]: one for all crops of an iteration, drawn uniformly in log σ.
+	// NoiseMin and NoiseMax bound the standard deviation σ of the noise in the blurred crops, on images in
+	// [0,1]. All crops of an iteration have one level, drawn uniformly in log σ.
 	NoiseMin float64 `json:"noise_min"`
 	NoiseMax float64 `json:"noise_max"`
-	// Level is the noise level that the network is tuned to, over deblur.PriorLevel, or over the level that
-	// restore.Deblur has where Step is 0; 0 means 1.
+	// Level is the noise level that the network is set to, divided by deblur.PriorLevel, or by the level of
+	// restore.Deblur if Step is 0; 0 means 1.
 	Level float64 `json:"level,omitempty"`
-	// Step is τ of the proximal step; ‖K‖ is 1. With a guide 0 means the one that restore.Deblur has for the noise.
+	// Step is τ of the proximal step; ‖K‖ is 1. With a guide, 0 means the step of restore.Deblur for the
+	// noise.
 	Step float64 `json:"step"`
-	// Iterations is the least number of iterations of either run of a network without a guide; there
-	// are up to twice as many, less one.
+	// Iterations is the smallest number of iterations in each run of a network without a guide; the largest
+	// is twice that less one.
 	Iterations int `json:"iterations"`
-	// Margin is how many pixels along the edges of a crop have no part in the loss: what a
-	// circular blur brings together there no photograph has.
+	// Margin is the number of pixels along the edges of a crop that the loss leaves out, because a circular
+	// blur brings samples together there that are far apart in a photograph.
 	Margin int `json:"margin"`
-	// Terms is how many terms of Neumann's series for the inverse of I − ∂T the gradient of a network with a
-	// guide has in a run, besides the identity. Each costs two applications of the network.
+	// Terms is the number of terms of Neumann's series for the inverse of I − ∂T, besides the identity, in
+	// the gradient of a network with a guide in a run. Each costs two applications of the network.
 	Terms int `json:"terms,omitempty"`
 }
 
-// DeblurringConfig is the recipe of the prior that restore.Deblur has by default. It is meant
-// to begin with the weights of a network for noise levels (Data.Initial).
+// DeblurringConfig is the recipe of a prior of restore.Deblur without a guide. It is meant to start from the
+// weights of a network for noise levels (Data.Initial).
 func DeblurringConfig() Config {
 	c := DefaultConfig().ForNoiseLevels(0.01, 0.3)
 	c.Deblur = &Deblurring{NoiseMin: 0.006, NoiseMax: 0.095, Step: 10, Iterations: 5, Margin: 12}
@@ -56,11 +56,10 @@ func DeblurringConfig() Config {
 	return c
 }
 
-// GuidedDeblurringConfig is the recipe of a network with a guide that learns to guide deblurring.
-// It is meant to begin with the weights of one that GuidedConfig is the recipe of (Data.Initial),
-// and has the steps and levels of restore.Deblur. Crops are whole tiles of the processor's
-// convolutions at half the resolution. Half of them are saved as JPEG first. The series makes gradients
-// longer, and so is their limit.
+// GuidedDeblurringConfig is the recipe of a network whose guide learns to guide deblurring. It is meant to
+// start from weights trained with GuidedConfig (Data.Initial), and uses the steps and levels of
+// restore.Deblur. Crops are whole tiles of the processor's convolutions at half the resolution. Half of them
+// are saved as JPEG first. The series makes gradients longer, and so their limit is larger.
 func GuidedDeblurringConfig() Config {
 	c := GuidedConfig()
 	c.Deblur = DeblurringConfig().Deblur

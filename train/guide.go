@@ -11,30 +11,29 @@ import (
 	"github.com/averaged/imaging/internal/nn/guide"
 )
 
-// Guide says what the network is like that looks at the photograph and sets the radii of an
-// averaged network's balls (package guide): a U of residual blocks.
+// Guide describes the network that looks at the photograph and sets the radii of an averaged network's balls
+// (package guide): a U-Net of residual blocks.
 type Guide struct {
-	// Widths are the channels at each scale, the first that of the averaged network's blocks,
-	// each other one half of the resolution before it.
+	// Widths are the channels at each scale. The first is the width of the averaged network's blocks; each
+	// further scale has half the resolution of the one before.
 	Widths []int `json:"widths"`
-	// Slope of LeakyReLU, in [0, 1]; 0 is ReLU. With ReLU most channels of the coarse scales came
-	// to be 0 everywhere, and learned nothing any more.
+	// Slope of LeakyReLU, in [0, 1]; 0 is ReLU. With ReLU most channels of the coarse scales became 0
+	// everywhere and stopped learning.
 	Slope float64 `json:"slope,omitempty"`
-	// Rate is the learning rate of the guide's parameters, relative to that of the averaged
-	// network's, and LastRate that of its last layer, relative to the guide's. With the full
-	// rate the radii run away in the first steps.
+	// Rate is the learning rate of the guide's parameters, relative to that of the averaged network's, and
+	// LastRate that of its last layer, relative to the guide's. With the full rate the radii diverge in the
+	// first steps.
 	Rate     float64 `json:"rate"`
 	LastRate float64 `json:"last_rate"`
-	// Most, where it is not 0, is the most that a radius is multiplied by, as in use (guide.Most).
-	// What the guide says beyond it is pulled back by gradients that ask for less, and not
-	// pushed on by those that ask for more.
+	// Most, if not 0, is the largest factor on a radius, as in use (guide.Most). Beyond it, gradients that
+	// ask for less act on the guide, and gradients that ask for more do not.
 	Most float64 `json:"most,omitempty"`
 }
 
-// GuidedConfig is the recipe of a denoiser for all noise levels whose radii a guide sets. Crops
-// of 72 pixels are whole tiles of the processor's convolutions at half the resolution. Four of five are
-// saved as JPEG first, since photographs are. The limit of the gradient is ten times what it usually is,
-// and a bad batch does not throw the radii far.
+// GuidedConfig is the recipe of a denoiser for all noise levels whose radii a guide sets. Crops of 72 pixels
+// are whole tiles of the processor's convolutions at half the resolution. Four of five are saved as JPEG
+// first, since photographs are. The gradient's limit is ten times its usual size, so that a bad batch does
+// not change the radii much.
 func GuidedConfig() Config {
 	c := DefaultConfig().ForNoiseLevels(0.01, 0.3)
 	c.Guide = &Guide{Widths: []int{64, 96, 128}, Slope: 0.1, Rate: 0.5, LastRate: 0.1}

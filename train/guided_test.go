@@ -145,7 +145,7 @@ func TestReducedCrops(t *testing.T) {
 	// About every other crop is reduced.
 	random, plain := newGenerator(3), 0
 	for range 40 {
-		b.crop(0, set, random)
+		b.makeCrop(0, c.drawCrop(set, random))
 		lowest, highest := b.samples[0], b.samples[0]
 		for _, v := range b.samples[:64] {
 			lowest, highest = min(lowest, v), max(highest, v)

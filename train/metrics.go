@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// Metrics is a line of metrics.jsonl: what happened since the line before.
+// Metrics is a line of metrics.jsonl, for the iterations since the line before.
 type Metrics struct {
 	// Iteration is the number of updates made so far.
 	Iteration int `json:"iteration"`
@@ -19,27 +19,27 @@ type Metrics struct {
 	Loss         float64 `json:"loss"`
 	PSNR         float64 `json:"psnr"`
 	GradientNorm float64 `json:"gradient_norm"`
-	// LearningRate is that of the last update.
+	// LearningRate is the one of the last update.
 	LearningRate float64 `json:"learning_rate"`
 	// Blocks of an averaged network, after the last update.
 	Blocks []BlockMetrics `json:"blocks,omitempty"`
-	// ImagesPerSecond are crops, forward and back, validation not counted.
+	// ImagesPerSecond counts crops, forward and backward, without validation.
 	ImagesPerSecond float64 `json:"images_per_second"`
-	// Validation, where it was done.
+	// Validation has the results of a validation, if there was one.
 	Validation []ValidationMetrics `json:"validation,omitempty"`
 }
 
-// BlockMetrics says what a block of an averaged network is like.
+// BlockMetrics describes a block of an averaged network.
 type BlockMetrics struct {
-	// Norm is ‖A‖ as the power iteration knows it.
+	// Norm is ‖A‖ as the power iteration estimates it.
 	Norm float64 `json:"norm"`
 	// Steps is N.
 	Steps int `json:"steps"`
 }
 
-// ValidationMetrics is the mean PSNR over the held-out pictures at one noise level, in dB
-// for the peak 1, nothing clipped; with Config.Deblur that of deblurring crops of their middles
-// under camera shakes, clipped. With a moving average it is the average's.
+// ValidationMetrics is the mean PSNR over the validation pictures at one noise level, in dB for the peak 1,
+// without clipping. With Config.Deblur it is for deblurring crops of their middles under camera shake, with
+// clipping. With a moving average it is the average's.
 type ValidationMetrics struct {
 	Sigma float64 `json:"sigma"`
 	PSNR  float64 `json:"psnr"`

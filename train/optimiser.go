@@ -11,25 +11,24 @@ import (
 
 // Names of an Optimiser.
 const (
-	// SGD is stochastic gradient descent with momentum and weight decay as PyTorch has it,
-	// v ← Momentum·v + (gradient + WeightDecay·w), w ← w − rate·v.
+	// SGD is stochastic gradient descent with momentum and weight decay as in PyTorch, v ← Momentum·v +
+	// (gradient + WeightDecay·w), w ← w − rate·v.
 	SGD = "sgd"
-	// Adam is that of Kingma and Ba (2015) with the weight decay of Loshchilov and Hutter
-	// (2019), w ← (1 − rate·WeightDecay)·w, which is called AdamW where it is not 0.
+	// Adam is that of Kingma and Ba (2015) with the weight decay of Loshchilov and Hutter (2019), w ← (1 −
+	// rate·WeightDecay)·w, which is called AdamW if it is not 0.
 	Adam = "adam"
-	// Muon moves the weights of convolutions, as matrices with a row for each output
-	// channel, along the orthogonal part of their momentum m ← Momentum·m +
-	// (1−Momentum)·gradient (Jordan et al. 2024, with Nesterov's form of it):
+	// Muon moves the weights of convolutions, as matrices with a row for each output channel, along the
+	// orthogonal part of their momentum m ← Momentum·m + (1−Momentum)·gradient (Jordan et al. 2024, in
+	// Nesterov's form):
 	//
 	//	w ← w − rate·‖w‖/√rows · orthogonal(Momentum·m + (1−Momentum)·gradient),
 	//
-	// in Frobenius norms, so that the rate is the relative change. Weights whose length
-	// does not matter, because they are normalised in the graph, keep it. All other
-	// parameters are for Adam, with rate·OtherRate.
+	// in Frobenius norms, so that the rate is the relative change. Weights that are normalised in the graph
+	// keep their length, which does not matter. Adam changes all other parameters, with rate·OtherRate.
 	Muon = "muon"
 )
 
-// Optimiser says how gradients change the parameters.
+// Optimiser is the method by which gradients change the parameters.
 type Optimiser struct {
 	Name        string  `json:"name"`
 	Momentum    float64 `json:"momentum"`   // of SGD and Muon
@@ -38,8 +37,8 @@ type Optimiser struct {
 	Beta2       float64 `json:"beta2"`
 	Epsilon     float64 `json:"epsilon"`
 	WeightDecay float64 `json:"weight_decay"`
-	// GradientLimit scales gradients down to this Euclidean norm of all of them together
-	// where they exceed it; 0 is no limit.
+	// GradientLimit is the largest Euclidean norm of all gradients together; longer ones are scaled down to
+	// it. 0 means no limit.
 	GradientLimit float64 `json:"gradient_limit"`
 }
 

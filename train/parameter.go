@@ -19,9 +19,8 @@ func (a array) tensor() (weights.Tensor, error) {
 	return weights.NewTensor(a.name, weights.F32, a.shape, a.values)
 }
 
-// Parameter is an array that is learned, of a Part. The optimiser works on the host: next to
-// the convolutions of an iteration its cost does not count, and it is the same on every
-// device.
+// Parameter is an array that is learned, of a Part. The optimiser runs on the host. Its cost is small next to
+// the convolutions of an iteration, and it is the same on every device.
 type Parameter struct {
 	array
 	gradient []float32
@@ -41,13 +40,13 @@ func (p *Parameter) Name() string { return p.name }
 // Shape returns the array's extents.
 func (p *Parameter) Shape() []int { return slices.Clone(p.shape) }
 
-// Values returns the numbers themselves. Who changes them calls Part.Update.
+// Values returns the numbers themselves. Call Part.Update after changing them.
 func (p *Parameter) Values() []float32 { return p.values }
 
-// SetLength has the steps of Muon be relative to a Frobenius norm of that, in the place of the norm of the values.
+// SetLength makes the steps of Muon relative to this Frobenius norm instead of the norm of the values.
 func (p *Parameter) SetLength(norm float64) { p.length = norm }
 
-// Gradient returns what Part.Gradients brought.
+// Gradient returns the result of the last Part.Gradients.
 func (p *Parameter) Gradient() []float32 { return p.gradient }
 
 // mapped returns an array of what f makes of the values.

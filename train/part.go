@@ -9,28 +9,27 @@ import (
 	"github.com/averaged/imaging/weights"
 )
 
-// Part is a piece of a network that is no denoiser. Whoever trains a classifier, or another network with a part that
-// is proven to be nonexpansive, puts it together of Layer and Stage, and changes its parameters by Descent, as
-// experiments/internal/classifier does. Its arrays are batches of any
-// size. It is for one goroutine.
+// Part is a piece of a network that is no denoiser, such as a classifier with a part that is proven to be
+// nonexpansive. Layer and Stage are parts, and Descent changes their parameters;
+// experiments/internal/classifier is an example. Its arrays are batches of any size. It is for one goroutine.
 type Part interface {
-	// Forward sets dst to the result for src. Both have to stay as they are until Backward.
+	// Forward sets dst to the result for src. Both must stay unchanged until Backward.
 	Forward(ctx context.Context, dst, src backend.Buffer) error
-	// Backward sets source to the gradient with respect to the src of the last Forward, given
-	// that with respect to its dst, and with learn adds to the gradients on the device. source
-	// may be nil: then nobody asks for it. gradient may be spoilt.
+	// Backward sets source to the gradient with respect to the src of the last Forward; gradient is that with
+	// respect to its dst. If learn is true it adds to the gradients on the device. source may be nil if it is
+	// not needed. gradient may be overwritten.
 	Backward(ctx context.Context, source, gradient backend.Buffer, learn bool) error
-	// Parameters are what is learned, always the same ones.
+	// Parameters returns the learned arrays, always the same ones.
 	Parameters() []*Parameter
-	// Initialise draws the parameters.
+	// Initialise sets the parameters to random numbers.
 	Initialise(seed uint64) error
-	// Clear sets the gradients on the device to zero, Gradients brings them to the parameters,
-	// and Update follows a change of the parameters.
+	// Clear sets the gradients on the device to zero, Gradients copies them to the parameters, and Update
+	// must follow a change of the parameters.
 	Clear() error
 	Gradients() error
 	Update() error
-	// Save adds the parameters and all else that the next iteration depends on to a file, the
-	// names of its tensors begun with prefix; Load takes them up.
+	// Save adds the parameters and everything else that the next iteration depends on to a file, in tensors
+	// whose names begin with prefix. Load reads them back.
 	Save(f *weights.File, prefix string) error
 	Load(f *weights.File, prefix string) error
 	// Release gives the device's memory back.
@@ -40,7 +39,7 @@ type Part interface {
 // Descent changes parameters by an Optimiser.
 type Descent struct{ optimiser *optimiser }
 
-// NewDescent returns one with the momentum of zero. The parameters' names must differ.
+// NewDescent returns a Descent with zero momentum. The parameters must have different names.
 func NewDescent(dev backend.Device, o Optimiser, parameters []*Parameter) (*Descent, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -52,9 +51,8 @@ func NewDescent(dev backend.Device, o Optimiser, parameters []*Parameter) (*Desc
 	return &Descent{m}, nil
 }
 
-// Step changes the parameters along their gradients in an iteration, counted from 0, and returns
-// the Euclidean norm of all gradients. Where that is not finite nothing changes, and the error
-// wraps ErrDiverged.
+// Step changes the parameters along their gradients in an iteration, counted from 0, and returns the
+// Euclidean norm of all gradients. If that is not finite, nothing changes and the error wraps ErrDiverged.
 func (d *Descent) Step(iteration int, rate float64) (length float64, err error) {
 	norm := gradientNorm(d.optimiser.parameters)
 	if !isFinite(norm) {
@@ -63,7 +61,7 @@ func (d *Descent) Step(iteration int, rate float64) (length float64, err error) 
 	return norm, d.optimiser.step(iteration, rate, norm)
 }
 
-// Save adds the momenta to a file, and Load takes them up, as in Part.
+// Save adds the momenta to a file, and Load reads them back, as in Part.
 func (d *Descent) Save(f *weights.File, prefix string) error {
 	return addArrays(f, prefix, d.optimiser.arrays())
 }
@@ -76,8 +74,8 @@ func (d *Descent) Load(f *weights.File, prefix string) error {
 // Release gives the device's memory back.
 func (d *Descent) Release() { d.optimiser.release() }
 
-// Layer is a convolution with bias and an activation. A kernel of 1×1 on images of one pixel is
-// a linear layer.
+// Layer is a convolution with bias and an activation. With a 1×1 kernel on images of one pixel it is a linear
+// layer.
 type Layer struct {
 	dev         backend.Device
 	kept        *devicequeue.Pool
@@ -128,8 +126,7 @@ func (l *Layer) Backward(_ context.Context, source, gradient backend.Buffer, lea
 // Parameters are the weights and the biases.
 func (l *Layer) Parameters() []*Parameter { return l.convolution.parameters() }
 
-// Initialise draws weights and biases uniformly within ±1/√(inputs of an output), as PyTorch
-// does by default.
+// Initialise draws weights and biases uniformly within ±1/√(inputs of an output), as PyTorch does by default.
 func (l *Layer) Initialise(seed uint64) error {
 	drawUniformly(newGenerator(seed), l.convolution.weights, l.convolution.biases)
 	return l.Update()

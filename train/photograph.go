@@ -21,8 +21,8 @@ func (p *Pictures) Scene(r *rand.Rand, side int) []float32 {
 	return scene
 }
 
-// Photograph returns a crop of a random picture as a random camera takes it, of the cameras that the configuration
-// learns from, in three channels: with noise, and without. With grey it has no colour.
+// Photograph returns a crop of a random picture as a random camera of the configuration takes it, with noise
+// and without, in three channels. With grey it has no colour.
 func (c Config) Photograph(set *Pictures, grey bool, r *rand.Rand) (noisy, clean []float32, err error) {
 	s := c.shot(newGenerator(r.Uint64()))
 	s.grey = s.grey || grey

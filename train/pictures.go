@@ -22,8 +22,8 @@ type Picture struct {
 // Decoder reads an image file.
 type Decoder func(ctx context.Context, path string) (Picture, error)
 
-// Pictures are the images of a folder, in memory: a byte a sample where the samples of a
-// picture are multiples of 1/255, else four.
+// Pictures are the images of a folder, in memory. A sample takes one byte if all samples of the picture are
+// multiples of 1/255, and four otherwise.
 type Pictures struct {
 	channels int
 	list     []picture
@@ -43,10 +43,9 @@ type LeftOut struct {
 	Reason error
 }
 
-// ReadPictures reads all files of a folder and of those below it, in the order of their
-// names. Files that cannot be read, with fewer pixels than smallest in height or width,
-// or with other channels than those wanted are left out and listed; grey pictures are
-// copied to all channels.
+// ReadPictures reads all files of a folder and of its subfolders, in the order of their names. It leaves out
+// and lists files that cannot be read, that have fewer pixels than smallest in height or width, or that have
+// another number of channels; grey pictures are copied to all channels.
 func ReadPictures(ctx context.Context, folder string, decode Decoder, channels, smallest int) (*Pictures, []LeftOut, error) {
 	folder, err := filepath.EvalSymlinks(folder) // which WalkDir does not follow
 	if err != nil {
@@ -113,7 +112,7 @@ func (p Picture) check(channels, smallest int) error {
 	return nil
 }
 
-// NewPictures makes a set of images that are in memory already.
+// NewPictures makes a set of images that are already in memory.
 func NewPictures(channels int, list []Picture) (*Pictures, error) {
 	set := collect(channels)
 	for i, p := range list {

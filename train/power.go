@@ -71,8 +71,8 @@ func (p *power) converge(q *devicequeue.Queue, limit int) {
 	}
 }
 
-// ErrDiverged is wrapped by the error about weights that have left all bounds. The last
-// checkpoint may be from before it was to be seen.
+// ErrDiverged is wrapped by errors about weights that have grown without bound. The last checkpoint may be
+// older than the divergence.
 var ErrDiverged = errors.New("the training has diverged: the learning rate is too large, or weight decay too small")
 
 // normalise divides x by its norm, which it returns.

@@ -13,18 +13,16 @@ import (
 type RangePoint struct {
 	LearningRate float64
 	Loss         float64 // of the iteration
-	Smoothed     float64 // a moving average of it, without bias towards the beginning
+	Smoothed     float64 // a moving average of the loss, without bias towards the beginning
 }
 
-// RangeReport is what RangeTest found.
+// RangeReport is the result of RangeTest.
 type RangeReport struct {
 	Points []RangePoint
-	// Maximum is the rate for a schedule's maximum: the one at which the smoothed loss was
-	// least, beyond which it rises. Minimum is a tenth of it, as Smith and Topin suggest for
-	// the beginning.
+	// Maximum is the rate for a schedule's maximum: the one with the minimum of the smoothed loss, beyond
+	// which it rises. Minimum is a tenth of it, as Smith and Topin suggest for the beginning.
 	Minimum, Maximum float64
-	// Diverged tells that the test ended early because the loss had risen far above its
-	// least.
+	// Diverged tells that the test ended early because the loss had risen far above its minimum.
 	Diverged bool
 }
 
@@ -35,10 +33,10 @@ const (
 	rangeExcess = 4
 )
 
-// RangeTest looks for the learning rates of a schedule as Smith and Topin (2018) do: it
-// trains a new network of the configuration while the rate rises from one value to
-// another by equal factors over the iterations, and sees where the loss falls and where it
-// begins to rise. Schedule and iterations of the configuration are not looked at.
+// RangeTest finds the learning rates of a schedule as Smith and Topin (2018) do: it trains a new network of
+// the configuration while the rate rises from one value to another by equal factors over the iterations, and
+// finds where the loss falls and where it begins to rise. The schedule and iterations of the configuration
+// are ignored.
 func RangeTest(ctx context.Context, dev backend.Device, c Config, training *Pictures, from, to float64, iterations int) (RangeReport, error) {
 	c.Schedule = Schedule{Name: Exponential, Minimum: from, Maximum: to}
 	c.Iterations, c.AverageDecay = iterations, 0

@@ -22,12 +22,12 @@ const (
 	WeightsFile    = "weights.safetensors"
 )
 
-// Data are the pictures of a run. Validation may be nil: then there is none.
+// Data are the pictures of a run. Validation may be nil; then there is none.
 type Data struct {
 	Training, Validation *Pictures
-	// Initial are weights that Create begins with in the place of random ones, those of an
-	// averaged network of the same form, with any integrator; nil for random ones. A network
-	// with levels may begin with one that has none, and the other way about.
+	// Initial are the weights that Create starts from: those of an averaged network of the same form, with
+	// any integrator. nil means random ones. A network with levels may start from one without, and the other
+	// way round.
 	Initial *weights.File
 }
 
@@ -40,8 +40,8 @@ type Run struct {
 	last       Step
 }
 
-// Create makes a run in a folder, which is made if it is not there and may not hold a
-// run. Config.Initial is filled in. The device stays the caller's.
+// Create makes a run in a folder. It makes the folder if needed, which must not hold a run. It fills in
+// Config.Initial. The caller keeps the device.
 func Create(dev backend.Device, folder string, c Config, data Data) (_ *Run, err error) {
 	if c.Initial = ""; data.Initial != nil {
 		c.Initial = data.Initial.Checksum()
@@ -89,8 +89,7 @@ func ReadConfig(folder string) (Config, error) {
 	return UnmarshalConfig(b)
 }
 
-// Open takes up the run in a folder at its last checkpoint. The pictures must be those
-// that it began with.
+// Open resumes the run in a folder at its last checkpoint. The pictures must be those that it started with.
 func Open(dev backend.Device, folder string, data Data) (_ *Run, err error) {
 	c, err := ReadConfig(folder)
 	if err != nil {
@@ -140,8 +139,7 @@ type Step struct {
 	Iteration, Iterations int
 	Loss                  float64 // of this iteration
 	LearningRate          float64
-	// Remaining is the time that the iterations left take at the pace of this call of
-	// Train.
+	// Remaining is the time for the remaining iterations at the pace of this call of Train.
 	Remaining time.Duration
 	// Metrics is the line that was written, or nil.
 	Metrics *Metrics
@@ -150,10 +148,10 @@ type Step struct {
 // Last returns the last iteration that this call of Train has made.
 func (r *Run) Last() Step { return r.last }
 
-// Train goes on until the last iteration, and calls progress after each: Last has what it was. When ctx ends it writes a checkpoint and
-// returns ctx.Err(), after the layer of the network that is under way; the update under way
-// is made again by the next run. The same holds, with its error, for a progress that
-// returns one. Other errors leave the folder at its last checkpoint.
+// Train continues until the last iteration, and calls progress after each; Last returns that iteration. If
+// ctx ends, it finishes the current layer of the network, writes a checkpoint and returns ctx.Err(); the next
+// run repeats the interrupted update. If progress returns an error, it does the same with that error. Other
+// errors leave the folder at its last checkpoint.
 func (r *Run) Train(ctx context.Context, progress backend.ProgressFunc) error {
 	t, c := r.trainer, r.trainer.config
 	pace := newPace(c.Batch * c.Accumulate)
@@ -238,12 +236,11 @@ func (r *Run) save() error {
 	return replaceFile(filepath.Join(r.folder, CheckpointFile), b)
 }
 
-// Finish writes the weight file of what has been learned so far: the average of the
-// weights where there is one, and for an averaged network the certificate that
-// denoise.Model.Certify gives, which fixes the numbers of steps; under Budget, a filter
-// whose proven bound asks for a second step is scaled down to NormLimit. The card says what
-// the caller knows, such as name, data and licence; seed, iterations and, where they are
-// empty, recipe and noise level (the largest) are filled in. It returns the path.
+// Finish writes the weight file of what has been learned so far, and returns its path. It writes the average
+// of the weights, if there is one. For an averaged network it adds the certificate of denoise.Model.Certify,
+// which fixes the numbers of steps. Under Budget, a filter is scaled down to NormLimit if its proven bound
+// asks for a second step. The card has what the caller knows, such as name, data and licence. Finish fills in
+// seed and iterations, and also recipe and noise level (the largest) if they are empty.
 func (r *Run) Finish(ctx context.Context, card weights.Card) (string, denoise.Certificate, error) {
 	t := r.trainer
 	card.Provenance.Seed, card.Provenance.Iterations = t.config.Seed, t.iteration

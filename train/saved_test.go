@@ -32,7 +32,7 @@ func TestSavedCrops(t *testing.T) {
 	const count = 400
 	random, untouched, grey := newGenerator(4), 0, 0
 	for range count {
-		b.crop(0, set, random)
+		b.makeCrop(0, config.drawCrop(set, random))
 		same, swing := true, float32(0)
 		for i, v := range b.samples[:size*size] {
 			same = same && (v == picture.Samples[0] || v == picture.Samples[1])
@@ -56,10 +56,10 @@ func TestSavedCrops(t *testing.T) {
 
 	// Equal states give equal crops.
 	again := newGenerator(9)
-	b.crop(0, set, again)
+	b.makeCrop(0, config.drawCrop(set, again))
 	first := append([]float32(nil), b.samples...)
 	again = newGenerator(9)
-	b.crop(0, set, again)
+	b.makeCrop(0, config.drawCrop(set, again))
 	require.Equal(t, first, b.samples)
 
 	// What is cut out is where it was.

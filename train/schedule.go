@@ -19,17 +19,16 @@ const (
 	Exponential = "exponential"
 )
 
-// Schedule says what the learning rate is in each iteration.
+// Schedule is the learning rate as a function of the iteration.
 type Schedule struct {
 	Name    string  `json:"name"`
 	Minimum float64 `json:"minimum"`
 	Maximum float64 `json:"maximum"`
-	// Warmup is a number of iterations in which the rate rises linearly to what the
-	// schedule says.
+	// Warmup is the number of iterations in which the rate rises linearly to the schedule's.
 	Warmup int `json:"warmup"`
 }
 
-// Rate returns the learning rate of an iteration, counted from 0, of that many.
+// Rate returns the learning rate of an iteration, counted from 0, out of iterations.
 func (s Schedule) Rate(iteration, iterations int) float64 {
 	rate := s.Maximum
 	t := float64(iteration) / float64(iterations)

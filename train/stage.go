@@ -9,12 +9,12 @@ import (
 	"github.com/averaged/imaging/weights"
 )
 
-// Stage is an averaged network under the constraint Adaptive as a part of another network: its
-// blocks split their steps as their norms grow, so that it stays nonexpansive.
+// Stage is an averaged network under the constraint Adaptive as a part of another network: its blocks split
+// their steps as their norms grow, so that it stays nonexpansive.
 type Stage struct{ averaged *averaged }
 
-// NewStage allocates a stage with the blocks, channels and integrator of a configuration, as
-// wide as its images have channels and without levels, balls or shuffle. Its parameters are
+// NewStage allocates a stage with the blocks, channels and integrator of a configuration, without levels,
+// balls or shuffle. Its width is the number of channels of its images. Its parameters are
 // name.blocks.0.weight, name.blocks.0.bias, name.blocks.1.weight, ...
 func NewStage(dev backend.Device, name string, c Config) (*Stage, error) {
 	if err := c.Check(); err != nil {
@@ -55,18 +55,18 @@ func (s *Stage) Clear() error { return s.averaged.clear() }
 // Gradients is Part's.
 func (s *Stage) Gradients() error { return s.averaged.gradients() }
 
-// Update follows a change of the parameters: one power iteration for each new norm, and the
-// number of steps that it asks for; what Certify proved is no more.
+// Update must follow a change of the parameters. It makes one power iteration for each new norm and sets the
+// number of steps accordingly. A certificate of Certify no longer holds.
 func (s *Stage) Update() error {
 	return s.averaged.update()
 }
 
-// Blocks says what the blocks are like.
+// Blocks describes the blocks.
 func (s *Stage) Blocks() []BlockMetrics { return s.averaged.blockMetrics() }
 
-// Certify proves bounds of the norms, has the blocks take as many steps as these ask for until
-// the next Update, and returns what is proven of the stage. A power iteration knows a norm from
-// below only, so that a block may need a step more than it had in training.
+// Certify proves bounds of the norms and returns the certificate of the stage. Until the next Update the
+// blocks take as many steps as these bounds need. A power iteration bounds a norm only from below, so a block
+// may need one step more than in training.
 func (s *Stage) Certify(ctx context.Context) (denoise.Certificate, error) {
 	c, err := s.averaged.modelOf(s.averaged.effective(), true).Certify(ctx, 0)
 	if err != nil {
@@ -78,8 +78,8 @@ func (s *Stage) Certify(ctx context.Context) (denoise.Certificate, error) {
 	return c, nil
 }
 
-// Denoiser returns a network of what the stage is now, with the steps of the moment and without a
-// certificate: what computes a result when there is no way back.
+// Denoiser returns a network with the present parameters and steps, without a certificate. It computes a
+// result if no backward pass is needed.
 func (s *Stage) Denoiser(ctx context.Context) (*denoise.Network, error) {
 	return s.averaged.denoiser(ctx, s.averaged.effective(), s.averaged.config.SigmaMax)
 }

@@ -34,14 +34,13 @@ func PerChannel() Coupling { return Coupling{kind: perChannel} }
 // pixel (vectorial total variation; Bresson and Chan 2008).
 func Coupled() Coupling { return Coupling{kind: coupled} }
 
-// Opponent is the coupling for colour pictures: total variation of the luma axis
-// with weight 1, and coupled total variation of the other axes with chromaWeight,
-// at least 0; 0 stands for the weight that suits α, the ChromaWeight of the noise
-// level that Alpha gives this α for. In photographs most of the signal is luma,
-// while noise is spread evenly, so that chroma bears more smoothing.
+// Opponent is the coupling for colour pictures: total variation of the luma axis with weight 1, and coupled
+// total variation of the other axes with chromaWeight, at least 0. 0 means the weight that suits α: the
+// ChromaWeight of the noise level for which Alpha gives this α. In photographs most of the signal is luma,
+// while noise is spread evenly, so chroma can be smoothed more.
 //
-// The axes are the discrete cosine basis over the channels: for three channels
-// (1,1,1)/√3, (1,0,−1)/√2 and (1,−2,1)/√6. A grey image has luma alone.
+// The axes are the discrete cosine basis over the channels: for three channels (1,1,1)/√3, (1,0,−1)/√2 and
+// (1,−2,1)/√6. A grey image has luma alone.
 func Opponent(chromaWeight float64) Coupling { return Coupling{chromaWeight: chromaWeight} }
 
 func (c Coupling) String() string {

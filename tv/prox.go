@@ -9,22 +9,21 @@ import (
 	"github.com/averaged/imaging/backend"
 )
 
-// Options of a Prox. Alpha has no default; the zero value of everything else is
-// useful.
+// Options of a Prox. Alpha has no default; for everything else the zero value is useful.
 type Options struct {
-	// Alpha is the weight of total variation, at least 0, in the units of the
-	// image; at 0 the map is the identity. Tuned gives one for a noise level.
+	// Alpha is the weight of total variation, at least 0, in the units of the image; with 0 the map is the
+	// identity. Tuned returns one for a noise level.
 	Alpha float64
 	// Coupling of the channels; the zero value is Opponent(0).
 	Coupling Coupling
-	// RelativeGap is the duality gap, divided by the primal objective, at which
-	// Apply stops: 0 stands for DefaultRelativeGap.
+	// RelativeGap is the duality gap, divided by the primal objective, at which Apply stops; 0 means
+	// DefaultRelativeGap.
 	RelativeGap float64
-	// MaxIterations per group of channels; 0 stands for DefaultMaxIterations.
+	// MaxIterations is the largest number of iterations per group of channels; 0 means DefaultMaxIterations.
 	// Reaching it is not an error: Report says so.
 	MaxIterations int
-	// Progress is called after every evaluation of the gap. Residual is the relative gap, of one group of channels
-	// after the other.
+	// Progress is called after every evaluation of the gap. Residual is the relative gap of one group of
+	// channels after the other.
 	Progress backend.ProgressFunc
 }
 
@@ -60,11 +59,10 @@ type Prox struct {
 	report Report
 }
 
-// New returns the proximal map for images of the given shape, whose N is 1. It
-// takes no memory of the device yet. In planes of one channel each, Apply takes three
-// times the channels of the largest group, and ApplyWithin three times the
-// channels of the image and once those of the largest group; a Coupling that keeps
-// the channels' axes takes once those of the largest group less.
+// New returns the proximal map for images of the given shape with N = 1. It takes no memory of the device
+// yet. Apply takes three times the channels of the largest group, in planes of one channel. ApplyWithin takes
+// three times the channels of the image and once those of the largest group. A Coupling that keeps the
+// channels' axes takes once those of the largest group less.
 func New(dev backend.Device, shape backend.Shape, options Options) (*Prox, error) {
 	if err := shape.Check(); err != nil {
 		return nil, err
@@ -105,8 +103,8 @@ func checkAlpha(alpha float64) error {
 	return nil
 }
 
-// SetAlpha changes α for the following calls, of a program that tries several on one image. The solution that is kept
-// stays one to start from.
+// SetAlpha changes α for the following calls, for a program that tries several on one image. ApplyWithin
+// still starts at the last solution.
 func (p *Prox) SetAlpha(alpha float64) error {
 	if err := checkAlpha(alpha); err != nil {
 		return err
@@ -127,7 +125,7 @@ func (p *Prox) Averagedness() (alpha float64, proven bool) { return 0.5, true }
 // Report tells how the last call of Apply or ApplyWithin was solved.
 func (p *Prox) Report() Report { return p.report }
 
-// Free gives the device's memory back. The Prox stays usable, and starts anew.
+// Free gives the device's memory back. The Prox remains usable and starts anew.
 func (p *Prox) Free() {
 	for _, b := range []backend.Buffer{p.mixed, p.cold} {
 		if b != nil {
@@ -160,16 +158,14 @@ func (p *Prox) Apply(ctx context.Context, dst, src backend.Buffer) error {
 	})
 }
 
-// ApplyWithin sets dst = prox(src) with an error of at most maxError in the
-// Euclidean norm over all elements, starting from the solution of the call
-// before, and returns a bound of the error that was made,
+// ApplyWithin sets dst = prox(src) with an error of at most maxError in the Euclidean norm over all elements.
+// It starts at the solution of the call before. It returns a bound of the actual error,
 //
-//	√(2·gap) plus what rounding adds,
+//	√(2·gap) plus rounding,
 //
-// by strong convexity. The bound is above maxError where float32 allows no better
-// (see the package comment) or the iterations ran out; Report tells which. It is
-// the error against the prox for α rounded to float32. dst and src have the shape
-// of the Prox and share no memory. After an error the contents of dst are
+// by strong convexity. The bound is above maxError if float32 allows no smaller error (see the package
+// comment) or the iterations ran out; Report tells which. The error is that against the prox for α rounded to
+// float32. dst and src have the shape of the Prox and share no memory. After an error the contents of dst are
 // undefined.
 func (p *Prox) ApplyWithin(ctx context.Context, dst, src backend.Buffer, maxError float64) (errorBound float64, err error) {
 	if !(maxError >= 0) {
@@ -200,9 +196,8 @@ func (p *Prox) ApplyWithin(ctx context.Context, dst, src backend.Buffer, maxErro
 	return math.Sqrt(2*(p.report.Gap+p.summation(p.report.Primal+p.report.Gap))) + rounding, nil
 }
 
-// Rounding bounds the part of ApplyWithin's error that no iteration makes smaller, for images of
-// shape s with ‖x‖ ≤ size: what rounding adds outside the gap, and to the gap. It is about
-// images of the shape of the Prox.
+// Rounding bounds the part of ApplyWithin's error that no iteration reduces, for images with ‖x‖ ≤ size and
+// the shape of the Prox: the rounding outside the gap, and of the gap.
 func (p *Prox) Rounding(_ context.Context, size float64, _ backend.Shape) (bound float64, err error) {
 	// The primal objective at the solution is at most that at 0.
 	return p.rounding(size) + math.Sqrt(2*p.summation(size*size/2)), nil

@@ -5,13 +5,12 @@ type GroupReport struct {
 	From, Count int     // the group's axes are From to From+Count−1
 	Alpha       float64 // α times the group's weight
 	Iterations  int
-	Evaluations int // of the duality gap, each as dear as about two iterations
+	Evaluations int // of the duality gap; each costs about two iterations
 	Primal      float64
 	Dual        float64
 	Gap         float64 // Primal − Dual
-	// Converged tells whether the gap that was asked for was reached. Where not,
-	// AtFloor tells whether the limit of float32 is the reason; else it is the
-	// limit of iterations.
+	// Converged tells whether the requested gap was reached. If not, AtFloor tells whether the limit of
+	// float32 is the reason; otherwise it is the limit of iterations.
 	Converged, AtFloor bool
 }
 
@@ -23,7 +22,7 @@ type Report struct {
 	Primal     float64
 	Dual       float64
 	Gap        float64 // Primal − Dual
-	Converged  bool    // every group is
+	Converged  bool    // in every group
 }
 
 // RelativeGap is the gap divided by the primal objective; 0 where both are 0.

@@ -7,15 +7,14 @@ import (
 	"github.com/averaged/imaging/deblur"
 )
 
-// Antialias names the blur with which an image was scaled down.
+// Antialias is the blur before an image is scaled down.
 type Antialias uint8
 
 const (
-	// Bicubic is Keys's cubic convolution with a = −½, stretched by the factor: what
-	// image programs and Python's and MATLAB's functions of that name do.
+	// Bicubic is Keys's cubic convolution with a = −½, stretched by the factor, as in image programs and in
+	// the functions of that name in Python and MATLAB.
 	Bicubic Antialias = iota
-	// Area is the mean over the square of fine samples that a coarse one stands for:
-	// what a sensor's pixels do.
+	// Area is the mean over the square of fine samples that becomes a coarse one, as in a sensor's pixels.
 	Area
 	// GaussianBlur is a Gaussian with a standard deviation of 0.4 of the factor (0.8 fine
 	// samples for 2, 1.2 for 3, 1.6 for 4, as is usual in super-resolution).
@@ -34,7 +33,7 @@ func (a Antialias) String() string {
 	return fmt.Sprintf("Antialias(%d)", uint8(a))
 }
 
-// ParseAntialias returns the blur of a name: bicubic, area, gaussian or none.
+// ParseAntialias returns the blur with that name: bicubic, area, gaussian or none.
 func ParseAntialias(name string) (Antialias, error) {
 	for a, n := range antialiasNames {
 		if n == name {
@@ -44,10 +43,9 @@ func ParseAntialias(name string) (Antialias, error) {
 	return Bicubic, fmt.Errorf("upscale: no blur before downsampling is called %q, want bicubic, area, gaussian or none", name)
 }
 
-// Kernel returns the kernel for a factor, 1 to MaxFactor, in fine samples: separable,
-// symmetric about the middle of its square, and of even size for an even factor, as
-// Downsampling wants it. Its weights sum to 1 but for rounding; some of the bicubic ones
-// are negative.
+// Kernel returns the kernel for a factor, 1 to MaxFactor, in fine samples. It is separable and symmetric
+// about the middle of its square, and of even size for an even factor, as Downsampling needs it. Its weights
+// sum to 1 up to rounding; some of the bicubic ones are negative.
 func (a Antialias) Kernel(factor int) (deblur.Kernel, error) {
 	if factor < 1 || factor > MaxFactor {
 		return deblur.Kernel{}, fmt.Errorf("upscale: downsampling by %d, want 1 to %d", factor, MaxFactor)

@@ -1,3 +1,3 @@
-// Package upscale has the operator of super-resolution, a blur and downsampling, the blurs that
-// come before it, and interpolation for a start.
+// Package upscale has the operator of super-resolution (a blur and downsampling), blurs for it, and
+// interpolation to start iterations from.
 package upscale

@@ -13,16 +13,14 @@ import (
 // MaxFactor is the largest factor of a Downsampling.
 const MaxFactor = 16
 
-// Downsampling is the operator of super-resolution, K = S·B: a blur of a fine
-// image, of which every factor-th row and column is kept. It is safe for concurrent use.
+// Downsampling is the operator of super-resolution, K = S·B: it blurs a fine image and keeps every factor-th
+// row and column. It is safe for concurrent use.
 //
-// The photograph's sample (y, x) stands for the square of factor×factor fine samples that
-// begins at (factor·y, factor·x). S keeps of each square the sample in row and column
-// ⌊(factor−1)/2⌋, its middle; for an even factor there are two in the middle, and the
-// first is kept, so that a kernel of even size, whose picture is half a sample up and to the
-// left of its centre, is right on the middle of the square. The kernels that
-// Antialias makes are so; an odd kernel under an even factor shifts the
-// image by half a fine sample.
+// The photograph's sample (y, x) stands for the square of factor×factor fine samples that begins at
+// (factor·y, factor·x). S keeps the sample in row and column ⌊(factor−1)/2⌋ of each square, its middle. An
+// even factor has two middle samples, and S keeps the first. A kernel of even size moves its image half a
+// sample up and to the left, and so lies exactly on the middle of the square. The kernels of Antialias have
+// these sizes. An odd kernel with an even factor shifts the image by half a fine sample.
 type Downsampling struct {
 	device backend.Device
 	blur   *deblur.Operator
@@ -40,10 +38,10 @@ type Downsampling struct {
 
 var _ operator.Linear = (*Downsampling)(nil)
 
-// NewDownsampling returns the downsampling of an unknown image to a photograph of h rows
-// and w columns by the factor, 1 to MaxFactor. The boundary says how the fine image of
-// factor·h by factor·w samples goes on beyond its frame, as in deblur.New. The kernel, in fine
-// samples, is copied. Free the operator when it is no longer needed.
+// NewDownsampling returns the downsampling of an unknown image to a photograph of h rows and w columns by the
+// factor, 1 to MaxFactor. boundary is the assumption beyond the frame of the fine image of factor·h by
+// factor·w samples, as in deblur.New. The kernel, in fine samples, is copied. Free the operator when it is no
+// longer needed.
 func NewDownsampling(device backend.Device, kernel deblur.Kernel, boundary deblur.Boundary, factor, h, w int) (_ *Downsampling, err error) {
 	if err := checkFactor(factor, h, w); err != nil {
 		return nil, err
@@ -77,25 +75,24 @@ func checkFactor(factor, h, w int) error {
 	return nil
 }
 
-// Blur returns B, which is freed with the downsampling.
+// Blur returns B. The downsampling frees it.
 func (d *Downsampling) Blur() *deblur.Operator { return d.blur }
 
 // Factor returns the factor.
 func (d *Downsampling) Factor() int { return d.factor }
 
-// Domain returns the rows and columns of the unknown image: factor times those of the
-// photograph, and for deblur.Unknown the kernel's less one in addition.
+// Domain returns the rows and columns of the unknown image: factor times those of the photograph, plus the
+// kernel's less one for deblur.Unknown.
 func (d *Downsampling) Domain() (h, w int) { return d.blur.Domain() }
 
 // Range returns the rows and columns of the photograph.
 func (d *Downsampling) Range() (h, w int) { return d.h, d.w }
 
-// Crop copies what the photograph shows out of an unknown image: src holds planes of
-// Domain size one after the other, dst as many of factor·h by factor·w samples.
+// Crop copies the part of an unknown image that the photograph shows. src holds planes of Domain size one
+// after the other, and dst as many of factor·h by factor·w samples.
 func (d *Downsampling) Crop(dst, src []float32) error { return d.blur.Crop(dst, src) }
 
-// Extend undoes Crop: it continues a fine image by reflection, as far as the unknown
-// image goes.
+// Extend is the inverse of Crop: it continues a fine image by reflection to the size of the unknown image.
 func (d *Downsampling) Extend(dst, src []float32) error { return d.blur.Extend(dst, src) }
 
 // Apply sets dst = K·src. dst has Range, src Domain size; they have N = 1 and the same
@@ -158,6 +155,5 @@ func (d *Downsampling) Free() {
 	}
 }
 
-// Rounding implements operator.Rounded: that of the blur, of which samples are kept or left out as
-// they are.
+// Rounding implements operator.Rounded. The bound is the blur's: downsampling rounds nothing.
 func (d *Downsampling) Rounding() (r float64, err error) { return d.blur.Rounding() }

@@ -7,11 +7,11 @@ import (
 	"github.com/averaged/imaging/internal/parallel"
 )
 
-// Interpolate sets dst to images scaled up by cubic convolution (Keys 1981, with a = −½; the
-// edge sample is repeated): a starting point for iterations, computed on the host. src holds
-// planes of h×w samples one after the other, dst as many of factor·h by factor·w, whose
-// squares of factor×factor stand for one sample each. They share no memory. threads is as
-// in parallel loops everywhere, 0 for all; the result does not depend on it.
+// Interpolate sets dst to images scaled up by cubic convolution (Keys 1981, with a = −½; the edge sample is
+// repeated), to start iterations from. The host computes it. src holds planes of h×w samples one after the
+// other, and dst as many of factor·h by factor·w samples. A square of factor×factor samples of dst stands for
+// one sample of src. They share no memory. threads is the number of threads, 0 for all; the result does not
+// depend on it.
 func Interpolate(dst, src []float32, h, w, factor, threads int) error {
 	if err := checkFactor(factor, h, w); err != nil {
 		return err

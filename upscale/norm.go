@@ -8,27 +8,26 @@ import (
 	"github.com/averaged/imaging/internal/response"
 )
 
-// Norm returns an upper bound of ‖K‖ that is a proof, and the reason; what is said of
-// deblur.Operator.Norm holds here too. It is much below the blur's, about 1/factor: an iteration
-// with τ = 1/‖K‖² is faster by the factor's square.
+// Norm returns a proven upper bound of ‖K‖, and the reason; the comment of deblur.Operator.Norm applies here
+// too. It is far below the blur's, about 1/factor: an iteration with τ = 1/‖K‖² is faster by the square of
+// the factor.
 //
-// On ℓ²(Z²) KKᵀ = S·B·Bᵀ·Sᵀ is the convolution with the kernel's autocorrelation at
-// multiples of the factor, g[m] = Σ k[i]·k[i + factor·m], so that ‖K‖² is the largest value
-// G of its frequency response, the energy of all frequencies that downsampling takes for
-// one. Then:
+// On ℓ²(Z²) KKᵀ = S·B·Bᵀ·Sᵀ is the convolution with the kernel's autocorrelation at multiples of the factor,
+// g[m] = Σ k[i]·k[i + factor·m]. So ‖K‖² is the largest value G of its frequency response: the energy of all
+// frequencies that downsampling merges into one. Then:
 //
 //   - Circular: KKᵀ is the circular convolution with g, and ‖K‖² the largest response among
-//     the photograph's frequencies. A kernel that is not larger than the image needs no
-//     care, and a larger one neither: g wraps around as k does.
+//     the photograph's frequencies. This holds for a kernel larger than the image too,
+//     because g wraps around as k does.
 //   - Zero and Unknown: K is a compression of the operator on ℓ²(Z²): ‖K‖² ≤ G.
 //   - Reflect: the reflected image has four times the energy, and the photograph is a
-//     quarter of what the circular operator makes of it: ‖K‖² ≤ 4G. If the kernel
-//     is symmetric about the middle of the square, that is the photograph reflected, and so
-//     of four times its energy: ‖K‖² ≤ G.
+//     quarter of the result of the circular operator: ‖K‖² ≤ 4G. If the kernel is
+//     symmetric about the middle of the square, that result is the photograph reflected, with
+//     four times its energy: ‖K‖² ≤ G.
 //   - Always ‖K‖ ≤ ‖S‖·‖B‖ = ‖B‖.
 //
-// The response is a trigonometric polynomial of degree d = ⌊(size − 1)/factor⌋ and not
-// negative: N > 2d equidistant samples per variable hold G·cos(πd/N) or more.
+// The response is a trigonometric polynomial of degree d = ⌊(size − 1)/factor⌋ and not negative: N > 2d
+// equidistant samples per variable reach at least G·cos(πd/N).
 func (d *Downsampling) Norm() (bound float64, reason string) {
 	d.normOnce.Do(func() { d.norm, d.normReason = d.bound() })
 	return d.norm, d.normReason

@@ -10,37 +10,32 @@ import (
 	"unicode/utf8"
 )
 
-// Card says what network the tensors of a file belong to, where they come from
-// and what is proven of them: the model card of Mitchell et al. (2019) in typed
-// fields, as far as a program needs it. SetCard and File.Card put it into the
-// metadata of a file and read it.
+// Card says which network the tensors of a file belong to, where they come from and what is proven of them:
+// the model card of Mitchell et al. (2019) in typed fields, as far as a program needs it. SetCard writes it
+// into the metadata of a file, and File.Card reads it.
 //
-// Architecture and Integrator are names: the package that makes networks gives
-// them their meaning, and refuses those that it does not know. The same goes for
-// the certificate, which this package carries but does not believe.
+// Architecture and Integrator are names. The package that makes networks gives them their meaning, and
+// refuses unknown ones. The same holds for the certificate, which this package stores but does not check.
 type Card struct {
 	// Name is a short name of the weights, such as "euler-colour".
 	Name string
-	// Architecture is what the tensors are put into.
+	// Architecture is the form of the network that the tensors belong to.
 	Architecture Architecture
-	// Sigma is the standard deviation of the noise that the network was trained
-	// for, on images in [0,1]; in (0,1]. Of a network with Architecture.Sigmas it is
-	// the one that it is applied for unless another is asked for.
+	// Sigma is the standard deviation of the noise that the network was trained for, on images in [0,1]; in
+	// (0,1]. A network with Architecture.Sigmas uses it unless another one is requested.
 	Sigma float64
 	// Integrator is the name of the Runge-Kutta tableau of a block, such as "euler",
 	// "heun" or "rk4"; empty if the blocks are not steps of an integrator.
 	Integrator string
-	// StepSizes is the length h > 0 of each block, Steps the number N ≥ 1 of steps
-	// of size h/N in which the block covers it. Both are empty or have
-	// Architecture.Blocks entries, and are empty without an Integrator.
+	// StepSizes is the length h > 0 of each block, and Steps the number N ≥ 1 of steps of size h/N in the
+	// block. Both are empty or have Architecture.Blocks entries, and are empty without an Integrator.
 	StepSizes []float64
 	Steps     []int
-	// Provenance is how the weights were made.
+	// Provenance says how the weights were made.
 	Provenance Provenance
 	// Licence of the weights is an SPDX licence expression, such as "Apache-2.0".
 	Licence string
-	// Certificate is a JSON object, or empty where nothing is proven. It is kept
-	// byte for byte.
+	// Certificate is a JSON object, or empty if nothing is proven. It is kept byte for byte.
 	Certificate json.RawMessage
 	// Checksum is that of the tensors. SetCard computes it.
 	Checksum string
@@ -58,26 +53,26 @@ type Architecture struct {
 	// slope for negative arguments; finite.
 	Activation string
 	Slope      float64
-	// Shuffle is the factor by which an image is rearranged into channels of fewer pixels
-	// before the first operation, and back after the last; 0, or 1, if it is not.
+	// Shuffle is the factor by which an image is rearranged into channels of fewer pixels before the first
+	// operation, and back after the last; 0 or 1 is none.
 	Shuffle int
-	// Sigmas are the noise levels, ascending and in (0,1], that the tensors have rows for;
-	// empty if the network is for Card.Sigma alone.
+	// Sigmas are the noise levels of the rows of the tensors, ascending and in (0,1]; empty if the network is
+	// for Card.Sigma alone.
 	Sigmas []float64
-	// Guide are the channels, at least 1, at each scale of the network that sets radii for
-	// every pixel of a photograph (package denoise); empty if there is none.
+	// Guide has the number of channels, at least 1, at each scale of the network that sets radii for every
+	// pixel of a photograph (package denoise); empty if there is none.
 	Guide []int
 	// GuideSlope is the slope of the guide's activation for negative arguments, in [0, 1]; 0,
 	// ReLU, if there is no guide.
 	GuideSlope float64
 }
 
-// Provenance is where weights come from. Text is one line and may be empty, but
-// for Software and Data.
+// Provenance says where weights come from. Each text is one line. It may be empty, except for Software and
+// Data.
 type Provenance struct {
-	// Software is the program that trained, with its version.
+	// Software is the training program, with its version.
 	Software string
-	// Data is what it trained on, with the split.
+	// Data is the training data, with the split.
 	Data string
 	// Recipe is the command or the settings that repeat the training.
 	Recipe string
@@ -109,10 +104,9 @@ func (f *File) SetCard(c Card) error {
 	return nil
 }
 
-// Card returns the card of the file. The error wraps ErrNoCard if there is none,
-// and ErrChecksum if the tensors are not those that it was made for. The checksum
-// finds accidents, not forgeries: whoever changes the weights can compute it anew.
-// It does not cover the card itself.
+// Card returns the card of the file. The error wraps ErrNoCard if there is none, and ErrChecksum if the
+// tensors are not those that the card was made for. The checksum finds accidents, not forgeries: anyone who
+// changes the weights can recompute it. It does not cover the card itself.
 func (f *File) Card() (Card, error) {
 	var c Card
 	if err := c.UnmarshalMetadata(f.Metadata); err != nil {
@@ -124,7 +118,7 @@ func (f *File) Card() (Card, error) {
 	return c, nil
 }
 
-// Check returns an error unless every field is as Card says.
+// Check returns an error unless every field is as Card describes it.
 func (c Card) Check() error {
 	a, p := c.Architecture, c.Provenance
 	for _, text := range []struct {

@@ -11,8 +11,7 @@ import (
 	"strings"
 )
 
-// ErrChecksum is wrapped by the error about tensors that are not those that a
-// Card was made for.
+// ErrChecksum is wrapped by errors about tensors that are not those that a Card was made for.
 var ErrChecksum = errors.New("the weights are not those of the checksum")
 
 // The beginning of a checksum, and the length of its hexadecimal digits.
@@ -25,17 +24,15 @@ const (
 // apart from these.
 const checksumDomain = "averaged weights 1\n"
 
-// Checksum returns "sha256:" and 64 hexadecimal digits: the SHA-256 of the names,
-// types, shapes and data of all tensors, in the order of their names. The order
-// of f.Tensors and the metadata make no difference, so that a checksum can stand
-// in the metadata of its file. It is that of the tensors as they are stored: the same
-// numbers as F16 and as F32 have two.
+// Checksum returns "sha256:" and 64 hexadecimal digits: the SHA-256 of the names, types, shapes and data of
+// all tensors, in the order of their names. It ignores the order of f.Tensors and the metadata, so that a
+// checksum can stand in the metadata of its own file. It depends on the stored type: the same numbers as F16
+// and as F32 have different checksums.
 //
-// What is hashed is the text "averaged weights 1\n", the number of tensors, and
-// for each tensor its name, its type as files write it, the number of its axes,
-// their sizes, and its data; text and data are preceded by their length in
-// bytes, and every number is a 64-bit little-endian one. No two lists of tensors
-// give the same bytes.
+// The hashed bytes are the text "averaged weights 1\n", the number of tensors, and for each tensor its name,
+// its type as files write it, the number of its axes, their sizes, and its data. Text and data are preceded
+// by their length in bytes, and every number is a 64-bit little-endian one. No two lists of tensors give the
+// same bytes.
 func (f *File) Checksum() string {
 	tensors := slices.Clone(f.Tensors)
 	slices.SortStableFunc(tensors, func(a, b Tensor) int { return cmp.Compare(a.Name, b.Name) })

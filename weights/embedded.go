@@ -9,49 +9,48 @@ import (
 	"sync"
 )
 
-// Names of the weights that are part of the library; README.md in this folder says what
-// each is, what it reaches and how it was made. All but Strict, Guided, Original, Camera and Fast were trained on
-// photographs of BSDS500, which are given for non-commercial research and education: a
-// program that imports weights/research has them.
+// Names of the weights that are part of the library. README.md in this folder describes each one, its quality
+// and its training. Strict, Guided, Original, Camera, Fast and Levels are under Apache-2.0. The others were
+// trained on photographs of BSDS500, which are for non-commercial research and education: a program has them
+// if it imports weights/research.
 const (
 	// General is one averaged network for all noise levels, without a guide.
 	General = "general"
-	// Strict is a network like General that learned from the photographs that Guided learned from, and
-	// is under the same licence: its result is nonexpansive in the photograph itself.
+	// Strict is a network like General, trained on the photographs of Guided and under the same licence: its
+	// result is nonexpansive in the photograph itself.
 	Strict = "strict"
-	// Guided is an averaged network whose projections another network sets for every pixel
-	// of a photograph, for all noise levels: the default of denoising. It learned from photographs
-	// under CC0 and CC BY, most of them saved as JPEG, and is under Apache-2.0.
+	// Guided is an averaged network for all noise levels whose projections another network sets for every
+	// pixel: the default of denoising. It was trained on photographs under CC0 and CC BY, most of them saved
+	// as JPEG, and is under Apache-2.0.
 	Guided = "guided"
-	// Original is a network like Guided of half of its size that learned from the same photographs with
-	// all of their colour, and then, half of them saved as JPEG, from what deblurring comes to. It is under
-	// the same licence: the default prior of deblurring, inpainting and enlarging.
+	// Original is a network like Guided of half its size: the default prior of deblurring, inpainting and
+	// enlarging. It was trained on the same photographs with all of their colour, and then, half of them
+	// saved as JPEG, on the images that occur in deblurring. It is under the same licence.
 	Original = "original"
-	// Camera is Guided trained on with the noise of cameras in the place of white noise, on the same
-	// photographs and under the same licence: what denoising takes where noise is coarse and smoothed.
+	// Camera is Guided trained further with camera noise instead of white noise, on the same photographs and
+	// under the same licence. Denoising uses it for noise that is coarse and smoothed.
 	Camera = "camera"
-	// Deblur is General trained on as the prior of restore.Deblur, without a guide.
+	// Deblur is General trained further as the prior of restore.Deblur, without a guide.
 	Deblur = "deblur"
-	// Fast is a network like Guided of a twelfth of its size, for large pictures and previews. It
-	// learned from the same photographs, and is under Apache-2.0, too.
+	// Fast is a network like Guided of a twelfth of its size, for large pictures and previews. It was trained
+	// on the same photographs, and is under Apache-2.0, too.
 	Fast = "fast"
-	// Small is General of a tenth of its size.
+	// Small is a network like General of a tenth of its size.
 	Small = "small"
 	// Euler, Heun and RK4 are the paper's networks, for noise of 0.15.
 	Euler = "euler"
 	Heun  = "heun"
 	RK4   = "rk4"
-	// Levels is the network that says which noise level a denoiser is to be told for each square of a
-	// photograph (package internal/levelmap). It learned from the photographs that Guided learned from and
-	// others like them, and is under Apache-2.0. It is no denoiser.
+	// Levels is the network that finds the noise level for the denoiser at each square of a photograph
+	// (package internal/levelmap). It is no denoiser. It was trained on the photographs of Guided and similar
+	// ones, and is under Apache-2.0.
 	Levels = "levels"
-	// DnCNN is the unconstrained network to compare with, for noise of 0.15. Nothing is
-	// proven of it.
+	// DnCNN is the unconstrained network to compare with, for noise of 0.15. Nothing is proven of it.
 	DnCNN = "dncnn"
 )
 
-// Names returns the names of denoisers above in that order, also of those whose weights this build does
-// not have.
+// Names returns all names of denoisers above in that order, including those whose weights this build does not
+// have.
 func Names() []string {
 	return []string{General, Strict, Guided, Original, Camera, Deblur, Fast, Small, Euler, Heun, RK4, DnCNN}
 }
@@ -68,9 +67,9 @@ type registeredFile struct {
 	read func() ([]byte, error) // the same bytes each time, which must not be changed
 }
 
-// Register makes the weights in a folder known, each NAME.safetensors at its top by the name, which is
-// one of Names. It is for packages such as weights/research to call when they are imported, and panics
-// where it cannot do that: a mistake in the package. A file is read when it is asked for first.
+// Register adds the weights in a folder, each a file NAME.safetensors at its top where NAME is one of Names.
+// Packages such as weights/research call it when they are imported. It panics on a mistake in the package. A
+// file is read when it is first opened.
 func Register(folder fs.FS) {
 	files, err := weightsIn(folder)
 	if err != nil {
@@ -122,9 +121,8 @@ func embedded(name string) (file registeredFile, there bool) {
 	return file, there
 }
 
-// Embedded returns those of Names whose weights this program has: Open returns them. They are those
-// of the packages that it imports, in this library weights/open, which restore imports, and
-// weights/research.
+// Embedded returns those of Names whose weights this program has and Open returns. They belong to the
+// packages that the program imports: weights/open, which restore imports, and weights/research.
 func Embedded() []string {
 	return slices.DeleteFunc(Names(), func(name string) bool {
 		_, there := embedded(name)
@@ -132,8 +130,7 @@ func Embedded() []string {
 	})
 }
 
-// Open returns the embedded weights of a name, one of Embedded. The caller may change what
-// it gets.
+// Open returns the embedded weights of a name, one of Embedded. The caller may change the result.
 func Open(name string) (*File, error) {
 	file, there := embedded(name)
 	if !there {
@@ -146,9 +143,8 @@ func Open(name string) (*File, error) {
 	return Decode(bytes.Clone(b))
 }
 
-// IsEmbedded tells whether the file is, in every byte that it would be written as, one that
-// is part of the library. The certificates of those are proven by the library's tests, so
-// that a program need not prove them again.
+// IsEmbedded tells whether the file is equal, byte for byte as written, to one that is part of the library.
+// The library's tests prove the certificates of those, so that a program need not prove them again.
 func (f *File) IsEmbedded() bool {
 	b, err := f.Encode()
 	if err != nil {

@@ -5,15 +5,14 @@ import (
 	"fmt"
 )
 
-// Families of architectures that weight files know.
+// Families of architectures.
 const (
 	FamilyAveraged = "averaged"
 	FamilyDnCNN    = "dncnn"
 	FamilyLevelMap = "levelmap"
 )
 
-// CardOf returns the card of a file, which must be of the given family. Of nil it is an error
-// to ask.
+// CardOf returns the card of a file, which must be of the given family. A nil file is an error.
 func (f *File) CardOf(family string) (Card, error) {
 	if f == nil {
 		return Card{}, errors.New("no weight file")

@@ -9,23 +9,22 @@ import (
 	"unicode/utf8"
 )
 
-// MaxHeaderSize is the largest header in bytes, of files read and written. The
-// reference implementation allows 100 MB; a header of ours has a few kilobytes.
+// MaxHeaderSize is the largest header in bytes, of files read and written. The reference implementation
+// allows 100 MB; a header of this library has a few kilobytes.
 const MaxHeaderSize = 4 << 20
 
 // metadataKey is the key of the header that does not name a tensor.
 const metadataKey = "__metadata__"
 
-// ErrMalformed is wrapped by every error of Decode and Read that is about the
-// bytes of the file and not about getting at them.
+// ErrMalformed is wrapped by every error of Decode and Read that is about the bytes of the file, not about
+// reading them.
 var ErrMalformed = errors.New("not a valid safetensors file")
 
 // File is the content of a weight file.
 type File struct {
 	// Metadata is free text by key; nil and empty are the same.
 	Metadata map[string]string
-	// Tensors have names that differ. After reading they stand in the order of
-	// their data; writing sorts them, whatever their order here.
+	// Tensors have different names. After reading they stand in the order of their data; writing sorts them.
 	Tensors []Tensor
 }
 
@@ -39,8 +38,7 @@ func (f *File) Tensor(name string) (Tensor, error) {
 	return Tensor{}, fmt.Errorf("weights: the file has no tensor %.80q", name)
 }
 
-// Parameters returns the number of elements of all tensors. A shape that Tensor does not
-// allow has none.
+// Parameters returns the number of elements of all tensors. A shape that Tensor does not allow counts as 0.
 func (f *File) Parameters() int {
 	sum := 0
 	for _, t := range f.Tensors {
@@ -85,8 +83,7 @@ func (f *File) sorted() []Tensor {
 	return tensors
 }
 
-// Equal tells whether two files hold the same metadata and the same tensors, in
-// whatever order.
+// Equal tells whether two files hold the same metadata and the same tensors, in any order.
 func (f *File) Equal(g *File) bool {
 	if len(f.Metadata) != len(g.Metadata) {
 		return false

@@ -183,10 +183,9 @@ func jsonField(key string, of func(*Card) *json.RawMessage) field {
 	}
 }
 
-// MarshalMetadata returns the card as the metadata of a file. Every key begins
-// with "averaged.", but for "format", which is "pt". Fields that say nothing have no
-// key: empty ones, and a Shuffle of 1. It is an error if a field is not as Card says,
-// the checksum included.
+// MarshalMetadata returns the card as the metadata of a file. Every key begins with "averaged.", except
+// "format", which is "pt". Empty fields and a Shuffle of 1 have no key. It is an error if a field, including
+// the checksum, is not as Card describes it.
 func (c Card) MarshalMetadata() (map[string]string, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -200,10 +199,9 @@ func (c Card) MarshalMetadata() (map[string]string, error) {
 	return metadata, nil
 }
 
-// UnmarshalMetadata sets the card to what the metadata of a file says. Keys that
-// do not begin with "averaged." are passed over. It is an error, and c stays as it
-// was, if there is no card (ErrNoCard), it is of another version, a key is
-// unknown, missing or has no value, or a field is not as Card says.
+// UnmarshalMetadata sets the card from the metadata of a file. Keys that do not begin with "averaged." are
+// ignored. It is an error, and c stays unchanged, if there is no card (ErrNoCard), it has another version, a
+// key is unknown, missing or has no value, or a field is not as Card describes it.
 func (c *Card) UnmarshalMetadata(metadata map[string]string) error {
 	version, ok := metadata[cardPrefix+"version"]
 	if !ok {

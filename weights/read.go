@@ -12,8 +12,8 @@ import (
 // lengthSize is the size of the length at the beginning of a file.
 const lengthSize = 8
 
-// Decode reads a file from memory. The data of its tensors are slices of b, so b
-// must stay as it is for as long as they are used. Every error wraps ErrMalformed.
+// Decode reads a file from memory. The tensors share the memory of b, which must not change while they are
+// used. Every error wraps ErrMalformed.
 func Decode(b []byte) (*File, error) {
 	if len(b) < lengthSize {
 		return nil, malformed("it has %d bytes, want at least the %d of the header's length", len(b), lengthSize)
@@ -29,8 +29,8 @@ func Decode(b []byte) (*File, error) {
 	return decode(rest[:n], func(int) ([]byte, error) { return rest[n:], nil })
 }
 
-// Read reads a file to its end. It takes memory for the bytes that come, not for
-// those that the header promises. An error wraps ErrMalformed or the error of r.
+// Read reads a file to its end. It takes memory only for the bytes that come, not for what the header
+// promises. An error wraps ErrMalformed or the error of r.
 func Read(r io.Reader) (*File, error) {
 	var length [lengthSize]byte
 	if n, err := io.ReadFull(r, length[:]); err == io.EOF || err == io.ErrUnexpectedEOF {
@@ -64,7 +64,7 @@ func Read(r io.Reader) (*File, error) {
 	})
 }
 
-// ReadFile is Read for the file of that name. Errors name it.
+// ReadFile is Read for the file of that name. Errors name the file.
 func ReadFile(path string) (*File, error) {
 	r, err := os.Open(path)
 	if err != nil {

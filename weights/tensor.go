@@ -10,21 +10,19 @@ import (
 
 // Tensor is an array of numbers with a name.
 type Tensor struct {
-	// Name is any valid UTF-8 text but "__metadata__".
+	// Name is any valid UTF-8 text except "__metadata__".
 	Name string
 	// DType is the type of the elements.
 	DType DType
 	// Shape is the size along each axis, the slowest one first; none may be
 	// negative. A scalar has no axes, and one element.
 	Shape []int
-	// Data holds the elements row by row, little-endian, in as many bytes as DType
-	// and Shape say.
+	// Data holds the elements row by row, little-endian. DType and Shape determine its length.
 	Data []byte
 }
 
-// NewTensor makes a tensor of the type F16, BF16, F32 or F64 of values, row by
-// row. For F16 and BF16 each value is rounded to the nearest one, ties to even,
-// and those too large become infinite.
+// NewTensor makes a tensor of the type F16, BF16, F32 or F64 from values, row by row. For F16 and BF16 each
+// value is rounded to the nearest one, ties to even, and values too large become infinite.
 func NewTensor(name string, dtype DType, shape []int, values []float32) (Tensor, error) {
 	t := Tensor{Name: name, DType: dtype, Shape: append([]int{}, shape...)}
 	n, err := elements(shape)
@@ -59,9 +57,9 @@ func NewTensor(name string, dtype DType, shape []int, values []float32) (Tensor,
 	return t, t.check()
 }
 
-// Float32s returns the elements of a tensor of the type F16, BF16, F32 or F64,
-// row by row, in a new slice. F64 is rounded to the nearest float32, ties to even,
-// and what is too large becomes infinite; the other types convert exactly.
+// Float32s returns the elements of a tensor of the type F16, BF16, F32 or F64, row by row, in a new slice.
+// F64 is rounded to the nearest float32, ties to even, and values too large become infinite; the other types
+// convert exactly.
 func (t Tensor) Float32s() ([]float32, error) {
 	if err := t.check(); err != nil {
 		return nil, err

@@ -14,10 +14,9 @@ import (
 // alignment is the multiple of bytes at which the data begins.
 const alignment = 8
 
-// Encode returns the bytes of the file. Equal files give equal bytes, whatever the
-// order of their tensors. It is an error if a name, a shape or the size of some
-// data is not as Tensor says, a name comes twice, a text is not valid UTF-8, or
-// the header is larger than MaxHeaderSize.
+// Encode returns the bytes of the file. Equal files give equal bytes, in any order of their tensors. It is an
+// error if a name, a shape or the size of some data is not as Tensor describes it, two names are equal, a
+// text is not valid UTF-8, or the header is larger than MaxHeaderSize.
 func (f *File) Encode() ([]byte, error) {
 	var b bytes.Buffer
 	if err := f.Write(&b); err != nil {
@@ -26,8 +25,7 @@ func (f *File) Encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Write writes the file, as Encode does. What Encode refuses is refused before the
-// first byte is written.
+// Write writes the file as Encode does. Errors of Encode come before the first byte is written.
 func (f *File) Write(w io.Writer) error {
 	if err := f.check(); err != nil {
 		return err

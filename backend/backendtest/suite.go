@@ -9,10 +9,9 @@ import (
 	"github.com/averaged/imaging/backend"
 )
 
-// Run puts every operation of a device through the suite. open opens the device
-// anew each time, in the same way; Run closes what it opens. Checks of an
-// operation for which the device returns ErrUnsupported are skipped, unless the
-// operation is one of those in must (see Operations).
+// Run puts every operation of a device through the suite. open opens the device anew each time, in the same
+// way; Run closes what it opens. Checks of an operation for which the device returns ErrUnsupported are
+// skipped, unless the operation is one of those in must (see Operations).
 func Run(t *testing.T, open func(t testing.TB) backend.Device, must ...string) {
 	for _, m := range must {
 		if !slices.Contains(Operations(), m) {
@@ -37,8 +36,7 @@ func Run(t *testing.T, open func(t testing.TB) backend.Device, must ...string) {
 	}
 }
 
-// Operations returns the names of the operations that the suite knows, which are
-// the names of the device's methods.
+// Operations returns the names of all operations of the suite, which are the names of the device's methods.
 func Operations() []string {
 	var names []string
 	for _, c := range allChecks() {
@@ -75,8 +73,8 @@ func SameBits(t *testing.T, a, b func(t testing.TB) backend.Device) {
 	}
 }
 
-// Benchmark times operations on photographs of a size, usually 321×481, and reports GFLOP/s or,
-// for operations bound by memory, GB/s of arrays read and written.
+// Benchmark times operations on photographs of a size, usually 321×481. It reports GFLOP/s or, for operations
+// bound by memory, GB/s of arrays read and written.
 func Benchmark(b *testing.B, p Photograph, open func(t testing.TB) backend.Device) {
 	dev := open(b)
 	defer closeDevice(b, dev)

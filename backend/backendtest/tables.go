@@ -24,7 +24,7 @@ var plainShapes = []backend.Shape{
 	{N: 3, C: 1, H: 4, W: 4},
 }
 
-// Photograph is the size of what a benchmark takes, in pixels.
+// Photograph is the size of a benchmark's image, in pixels.
 type Photograph struct{ Height, Width int }
 
 func (p Photograph) image(channels int) backend.Shape {

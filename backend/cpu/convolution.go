@@ -74,7 +74,7 @@ func (d *host) NewFilter(w buffer) (*filter, error) {
 	}
 	f.forward, f.adjoint = make([]float32, s.Len()), make([]float32, s.Len())
 	if f.fast() {
-		f.forward3, f.adjoint3 = newBank(s.C, s.N), newBank(s.N, s.C)
+		f.forward3, f.adjoint3 = &bank{in: s.C, out: s.N}, &bank{in: s.N, out: s.C}
 	}
 	f.prepare(w.Data)
 	return f, nil

@@ -1,8 +1,7 @@
 // Package cpu is the backend that computes on the host's processor, in pure Go.
 //
-// A call is done when it returns. Results have the same bits for any number of
-// threads: work is cut into pieces that depend on shapes alone, and partial sums
-// are added in a fixed order.
+// A call is done when it returns. Results have the same bits for any number of threads: the pieces of work
+// depend on shapes alone, and partial sums are added in a fixed order.
 package cpu
 
 import (
@@ -14,8 +13,7 @@ import (
 	"github.com/averaged/imaging/internal/parallel"
 )
 
-// Device is the host's processor; it implements backend.Device. Safe for
-// concurrent use.
+// Device is the host's processor; it implements backend.Device. It is safe for concurrent use.
 type Device struct {
 	*devicekit.Device[[]float32, *filter]
 	host *host
@@ -42,19 +40,18 @@ type host struct {
 // buffer is an operand.
 type buffer = devicekit.Array[[]float32]
 
-// Option changes how Open makes a device.
+// Option is an option of Open.
 type Option func(*host)
 
-// Threads sets how many threads compute; 0, the default, means as many as
-// runtime.GOMAXPROCS says. The result does not depend on it.
+// Threads sets the number of threads; 0, the default, means runtime.GOMAXPROCS. The result does not depend on
+// it.
 func Threads(n int) Option {
 	return func(d *host) { d.threads = n }
 }
 
-// MemoryLimit sets how many bytes buffers, filters and what GradientFlow keeps of an
-// image may take in all before a call returns backend.ErrOutOfMemory; 0, the default,
-// means no limit. What Wrap is given is the caller's and does not count: it is there
-// already, and to refuse it would save nothing.
+// MemoryLimit sets the number of bytes for buffers, filters and GradientFlow's intermediate results, above
+// which a call returns backend.ErrOutOfMemory; 0, the default, means no limit. Wrapped buffers do not count:
+// the caller has already allocated them.
 func MemoryLimit(bytes int64) Option {
 	return func(d *host) { d.limit = bytes }
 }
@@ -65,9 +62,9 @@ func UseInstructionSet(s InstructionSet) Option {
 	return func(d *host) { d.set = &s }
 }
 
-// Open returns a device that computes on the host. It fails where this processor or this
-// build does not have the instruction set: one of UseInstructionSet with an error that
-// wraps backend.ErrArgument, one of the environment with that of Selected.
+// Open returns a device that computes on the host. It fails if this processor or this build does not have the
+// instruction set. The error wraps backend.ErrArgument for one of UseInstructionSet, and is that of Selected
+// for one of the environment.
 func Open(options ...Option) (*Device, error) {
 	d := &host{}
 	for _, o := range options {

@@ -12,20 +12,19 @@ import (
 	"github.com/averaged/imaging/internal/instructionset"
 )
 
-// InstructionSet is what the kernels are written for. Of those of one architecture, a
-// higher one takes all that the lower ones take.
+// InstructionSet is the instruction set of the kernels. On one architecture, a higher one includes the lower
+// ones.
 type InstructionSet = instructionset.Set
 
 const (
 	// Portable is plain Go, on any processor.
 	Portable = instructionset.Portable
-	// AVX2 takes AVX2 and FMA, which AMD's and Intel's processors have had since
-	// about 2014.
+	// AVX2 needs AVX2 and FMA, which AMD's and Intel's processors have had since about 2014.
 	AVX2 = instructionset.AVX2
-	// AVX512 takes besides AVX-512 F, BW, CD, DQ and VL, which servers have had since
-	// 2017 and AMD's desktops since 2022.
+	// AVX512 needs in addition AVX-512 F, BW, CD, DQ and VL, which servers have had since 2017 and AMD's
+	// desktops since 2022.
 	AVX512 = instructionset.AVX512
-	// NEON takes Arm's Advanced SIMD, which every arm64 processor has.
+	// NEON needs Arm's Advanced SIMD, which every arm64 processor has.
 	NEON = instructionset.NEON
 )
 
@@ -49,14 +48,13 @@ var instructionSets = [...]kernels{
 // InstructionSets returns those that this processor and this build have, the best one last.
 func InstructionSets() []InstructionSet { return instructionset.All() }
 
-// InstructionSetVariable is the environment variable that names the instruction set to use
-// instead of the best one. A name that this processor or build does not have is an error,
-// so that who wants one never runs another in silence.
+// InstructionSetVariable is the environment variable that names the instruction set to use instead of the
+// best one. A name that this processor or build does not have is an error, so that nobody gets another one
+// unnoticed.
 const InstructionSetVariable = instructionset.Variable
 
-// Selected returns the instruction set that a device takes where UseInstructionSet does
-// not name one: that of InstructionSetVariable, or the best. Its error names those that
-// there are.
+// Selected returns the instruction set that a device uses without UseInstructionSet: that of
+// InstructionSetVariable, or the best. Its error lists the available ones.
 func Selected() (InstructionSet, error) { return instructionset.Selected() }
 
 // kernelsOf returns the kernels of a set, or an error that names the sets that there are.

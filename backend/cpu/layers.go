@@ -32,7 +32,7 @@ func (d *host) MakesLayers(layers []layer) bool {
 }
 
 // ApplyLayers implements devicekit.Layerings. Layers are computed in arrays of pixels, with the
-// channels of a pixel side by side, of which residual blocks and ways up change one in place.
+// channels of a pixel side by side. Residual blocks and ways up change one array in place.
 func (d *host) ApplyLayers(ctx context.Context, dst buffer, y, x int, region backend.Region, src buffer, window backend.Region, layers []layer) error {
 	own := make([]ownLayer, len(layers))
 	for k, l := range layers {

@@ -20,6 +20,9 @@ func TestPlainCompliance(t *testing.T) {
 	without := []string{"Wrap", "FilterGradient", "BiasGradient", "ActivationGradient", "ProjectBallsGradient"}
 	operations := slices.DeleteFunc(backendtest.Operations(), func(name string) bool { return slices.Contains(without, name) })
 	for _, concurrent := range []bool{false, true} {
+		if testing.Short() && !concurrent {
+			continue // the fallbacks are the same; go test ./... has both
+		}
 		backendtest.Run(t, func(t testing.TB) backend.Device {
 			return devicekit.New[[]float32, *filter](plain{open(t, Threads(2)).host}, concurrent)
 		}, operations...)

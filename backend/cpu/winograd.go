@@ -7,11 +7,11 @@ import (
 )
 
 // bank is one direction of a 3×3 filter for Winograd's algorithm: from in channels
-// to out. It is filled when it is asked for: guides need no adjoint, and a network for all noise levels is put on a
-// device for one level before another is chosen.
+// to out. It is made and filled when it is asked for: guides need no adjoint, and a network for all noise levels is put
+// on a device for one level before another is chosen.
 type bank struct {
 	in, out int
-	u       []float32
+	u       []float32 // or nil
 	filling sync.Mutex
 	full    bool
 }
@@ -24,6 +24,9 @@ func (b *bank) filled(d *host, transform func(k *winograd.Kernels, i int, memory
 	b.filling.Lock()
 	defer b.filling.Unlock()
 	if !b.full {
+		if b.u == nil {
+			b.u = make([]float32, winograd.FilterSize(b.in, b.out))
+		}
 		d.eachInput(b.in, transform)
 		b.full = true
 	}
@@ -37,10 +40,6 @@ func (b *bank) empty() {
 		b.full = false
 		b.filling.Unlock()
 	}
-}
-
-func newBank(in, out int) *bank {
-	return &bank{in: in, out: out, u: make([]float32, winograd.FilterSize(in, out))}
 }
 
 // padded is the number of output channels as the kernels see them.

@@ -8,7 +8,7 @@ import (
 	"github.com/averaged/imaging/backend/devicekit"
 )
 
-// ConvolutionGrid implements devicekit.Kernels: every pixel is made in the same way.
+// ConvolutionGrid implements devicekit.Kernels: every pixel is computed in the same way.
 func (d *gpu) ConvolutionGrid() int { return 1 }
 
 // Convolve implements devicekit.Kernels.

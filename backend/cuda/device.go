@@ -9,17 +9,17 @@ import (
 	"github.com/averaged/imaging/backend/devicekit"
 )
 
-// GPU is what is known of a GPU without opening it.
+// GPU describes a GPU without opening it.
 type GPU struct {
-	Ordinal       int    // what Open takes
+	Ordinal       int    // the argument of Open
 	Model         string // "NVIDIA H100 80GB HBM3"
 	Major, Minor  int    // compute capability
 	Memory        int64  // bytes
 	DriverVersion int    // 1000·major + 10·minor of the CUDA version that the driver supports
 }
 
-// Devices returns the GPUs of this machine. The error says why there is none: a program
-// without the build tag cuda, no driver, or no GPU.
+// Devices returns the GPUs of this machine. If there is none, the error says why: a program without the build
+// tag cuda, no driver, or no GPU.
 func Devices() ([]GPU, error) {
 	list, err := driver.List()
 	if err != nil {
@@ -32,7 +32,7 @@ func Devices() ([]GPU, error) {
 	return gpus, nil
 }
 
-// Option changes how Open makes a device.
+// Option is an option of Open.
 type Option func(*settings)
 
 type settings struct {
@@ -41,19 +41,18 @@ type settings struct {
 	plain     bool
 }
 
-// MemoryLimit sets how many bytes of the GPU's memory the device may hold, its cache
-// included, before a call returns backend.ErrOutOfMemory; 0, the default, means what is
-// free when it is opened.
+// MemoryLimit sets the number of bytes of the GPU's memory that the device may hold, including its cache,
+// before a call returns backend.ErrOutOfMemory; 0, the default, means all that is free when it is opened.
 func MemoryLimit(bytes int64) Option { return func(s *settings) { s.limit = bytes } }
 
-// UsePrecision sets what convolutions are made of; the default is Float32.
+// UsePrecision sets the precision of convolutions; the default is Float32.
 func UsePrecision(p Precision) Option { return func(s *settings) { s.precision = p } }
 
-// PlainFloat32 makes the convolutions of Float32 without tensor cores, by float32 products
-// and sums: slower, and what GPUs without them do anyway.
+// PlainFloat32 makes the convolutions of Float32 without tensor cores, by float32 products and sums. This is
+// slower, and what GPUs without tensor cores do anyway.
 func PlainFloat32() Option { return func(s *settings) { s.plain = true } }
 
-// Device is a GPU; it implements backend.Device. Safe for concurrent use.
+// Device is a GPU; it implements backend.Device. It is safe for concurrent use.
 type Device struct {
 	*devicekit.Device[address, *filter]
 	gpu *gpu
@@ -77,8 +76,8 @@ type gpu struct {
 	graphs       graphs
 }
 
-// Open opens the GPU with this number, which needs compute capability 7.0. Its error wraps
-// backend.ErrUnsupported where the GPU is older, or cannot do what the options ask for.
+// Open opens the GPU with this number, which needs compute capability 7.0. The error wraps
+// backend.ErrUnsupported if the GPU is older or cannot do what the options require.
 func Open(ordinal int, options ...Option) (*Device, error) {
 	d := &gpu{planesInGrid: gridLimit}
 	for _, o := range options {

@@ -21,10 +21,10 @@ func (d *gpu) MakesFlow(steps []step) bool {
 	return true
 }
 
-// GradientFlow implements devicekit.Flows. A stage of a step is two kernels: one makes
-// the hidden layer, σ included, and one its adjoint and up to two of the sums that it goes
-// into. The first reads the source where it lies, and the last writes where the result is
-// wanted. Each makes only the pixels that those after it need.
+// GradientFlow implements devicekit.Flows. A stage of a step is two kernels: the first makes the hidden
+// layer, σ included. The second makes its adjoint and up to two of the sums that use it. The first kernel of
+// all reads the source directly, and the last one writes to dst directly. Each makes only the pixels that
+// later ones need.
 func (d *gpu) GradientFlow(ctx context.Context, dst, src devicekit.Array[address], region backend.Region, steps []step) error {
 	to, from := own(dst), own(src)
 	all := ownSteps(steps)

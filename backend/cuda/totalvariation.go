@@ -9,8 +9,8 @@ import (
 // tvPixels is how many pixels a block has; see kernels/totalvariation.cu.
 const tvPixels = 4 * blockThreads
 
-// TVIterate implements devicekit.TotalVariations. The extrapolated point ū is scratch: its
-// neighbours are needed, and p, which it is made of, changes in place.
+// TVIterate implements devicekit.TotalVariations. The extrapolated point ū is scratch, because its neighbours
+// are needed while p, from which it is computed, changes in place.
 func (d *gpu) TVIterate(u, p, y devicekit.Array[address], problem backend.TVProblem, step backend.TVStep) error {
 	memory := d.scratch()
 	defer memory.free()

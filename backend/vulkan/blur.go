@@ -26,10 +26,10 @@ type blur struct {
 	adjoint int
 }
 
-// MakesBlur implements devicekit.SomeBlurs: what is to be made by the Fourier transform is the host's.
+// MakesBlur implements devicekit.SomeBlurs: the host computes blurs by the Fourier transform.
 func (g *gpu) MakesBlur(spec backend.BlurSpec) bool { return spec.Method != backend.FourierBlur }
 
-// NewBlur implements devicekit.Blurs. A GPU makes many products faster than images go to the host.
+// NewBlur implements devicekit.Blurs. A GPU computes many products in the time of a transfer to the host.
 func (g *gpu) NewBlur(spec backend.BlurSpec) (devicekit.Blur[memory], error) {
 	b := &blur{gpu: g, spec: spec, forward: continueZero, adjoint: continueZero}
 	switch spec.Boundary {

@@ -199,7 +199,7 @@ func (g *gpu) compare(dev backend.Device) error {
 	if err != nil {
 		return err
 	}
-	defer func() { g.due = false }()
+	defer func() { g.due = due{} }()
 	for _, q := range probes {
 		want, err := q.result(host)
 		if err != nil {
@@ -253,36 +253,110 @@ func (g *gpu) compareTile(ctx context.Context, dst, src array, region backend.Re
 			own[k].Radius = h.copy(*s.Radius, r)
 		}
 	}
-	if h.err != nil {
-		return h.err
-	}
 	s := dst.Shape
 	s.H, s.W = cut.Size()
 	to := h.alloc(s)
 	if h.err != nil {
 		return h.err
 	}
-	inCut := backend.Region{Y0: tile.Y0 - cut.Y0, Y1: tile.Y1 - cut.Y0, X0: tile.X0 - cut.X0, X1: tile.X1 - cut.X0}
-	if err := host.GradientFlow(ctx, to, from, inCut, own); err != nil {
+	if err := host.GradientFlow(ctx, to, from, within(tile, cut), own); err != nil {
 		return err
 	}
-	s.H, s.W = tile.Size()
-	part := h.alloc(s)
-	if h.err != nil {
-		return h.err
-	}
-	if err := host.CopyRegion(part, 0, 0, to, inCut); err != nil {
-		return err
-	}
-	want := make([]float32, s.Len())
-	if err := host.Download(want, part); err != nil {
-		return err
-	}
-	got, err := g.region(dst, tile)
+	return h.agrees(pair{dst, to, tile, cut})
+}
+
+// compareConvolution runs a convolution, and compares a tile in the middle of its result with the
+// processor's. start is what dst is before it, or nil.
+func (g *gpu) compareConvolution(dst, src array, f *filter, start *array, run func() error, onHost func(host backend.Device, to, from backend.Buffer, f backend.Filter, h *hostCopies) error) error {
+	host, err := g.processor()
 	if err != nil {
 		return err
 	}
-	return g.try(differs(fmt.Sprintf("a tile of the image at %v", tile), got, want))
+	tile := middle(dst.Shape.Whole())
+	cut := tile.Reach(max(f.shape.H, f.shape.W)/2, 1, src.Shape)
+	h := &hostCopies{gpu: g, host: host}
+	defer h.free()
+	from, own := h.copy(src, cut), h.filter(f)
+	var to backend.Buffer
+	if start != nil {
+		to = h.copy(*start, cut)
+	} else {
+		s := dst.Shape
+		s.H, s.W = cut.Size()
+		to = h.alloc(s)
+	}
+	if h.err != nil {
+		return h.err
+	}
+	if err := run(); err != nil {
+		return err
+	}
+	if err := onHost(host, to, from, own, h); err != nil {
+		return err
+	}
+	// The source is the measure of rounding, as sums may be next to nothing.
+	return h.agrees(pair{dst, to, tile, cut}, pair{src, from, tile, cut})
+}
+
+// compareTV runs an iteration of total variation, and compares a tile in the middle with the processor's.
+func (g *gpu) compareTV(u, p, y array, problem backend.TVProblem, step backend.TVStep, run func() error) error {
+	host, err := g.processor()
+	if err != nil {
+		return err
+	}
+	tile := middle(u.Shape.Whole())
+	cut := tile.Reach(2, 1, u.Shape) // the outermost pixels have other neighbours than in the image
+	h := &hostCopies{gpu: g, host: host}
+	defer h.free()
+	ownU, ownP, ownY := h.copy(u, cut), h.copy(p, cut), h.copy(y, cut)
+	if h.err != nil {
+		return h.err
+	}
+	if err := run(); err != nil {
+		return err
+	}
+	if err := host.TVIterate(ownU, ownP, ownY, problem, step); err != nil {
+		return err
+	}
+	return h.agrees(pair{u, ownU, tile, cut}, pair{p, ownP, tile, cut})
+}
+
+// within is a tile in the coordinates of a cut.
+func within(tile, cut backend.Region) backend.Region {
+	return backend.Region{Y0: tile.Y0 - cut.Y0, Y1: tile.Y1 - cut.Y0, X0: tile.X0 - cut.X0, X1: tile.X1 - cut.X0}
+}
+
+// pair is an array of the GPU's, and what the processor has of a cut of it, to be compared in a tile.
+type pair struct {
+	own       array
+	cut       backend.Buffer
+	tile, all backend.Region
+}
+
+// agrees returns an error that wraps ErrWrong unless the numbers of the pairs, taken together, agree.
+func (h *hostCopies) agrees(pairs ...pair) error {
+	var got, want []float32
+	for _, p := range pairs {
+		s := p.own.Shape
+		s.H, s.W = p.tile.Size()
+		part := h.alloc(s)
+		if h.err != nil {
+			return h.err
+		}
+		if err := h.host.CopyRegion(part, 0, 0, p.cut, within(p.tile, p.all)); err != nil {
+			return err
+		}
+		numbers := make([]float32, s.Len())
+		if err := h.host.Download(numbers, part); err != nil {
+			return err
+		}
+		own, err := h.gpu.region(p.own, p.tile)
+		if err != nil {
+			return err
+		}
+		got, want = append(got, own...), append(want, numbers...)
+	}
+	return h.gpu.try(differs(fmt.Sprintf("a tile of the image at %v", pairs[0].tile), got, want))
 }
 
 // middle is the tile in the middle of a region.

@@ -1,6 +1,8 @@
 package vulkan
 
 import (
+	"errors"
+
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/devicekit"
 )
@@ -17,37 +19,94 @@ type filter struct {
 
 // bank is what a convolution kernel reads of a filter.
 type bank struct {
+	tiling
 	weights         memory
 	inputs, outputs int
 	kh, kw          int
-	blocks          int // of eight outputs in a workgroup of convolve3; 0 for convolve
 	padded          int // outputs with padding
 }
 
-func newBank(outputs, inputs, kh, kw int) bank {
-	b := bank{inputs: inputs, outputs: outputs, kh: kh, kw: kw}
-	together := 1
-	if kh == 3 && kw == 3 {
-		switch {
-		case outputs <= 8:
-			b.blocks = 1
-		case outputs <= 16:
-			b.blocks = 2
-		default:
-			b.blocks = 4
-		}
-		together = b.blocks
-	}
-	b.padded = 8 * together * ceil(outputs, 8*together)
+// tiling is a kernel that makes convolutions, and how.
+type tiling struct {
+	kernel        string
+	constants     []uint32 // after those of kernels/convolution.h
+	rows, columns int      // of a workgroup's pixels
+	together      int      // outputs of a workgroup
+	winograd      bool     // of tiles of 2×2 pixels that lie at even ones, and of filters transformed for them
+}
+
+func (g *gpu) newBank(outputs, inputs, kh, kw int) bank {
+	b := bank{tiling: g.tiling(outputs, inputs, kh, kw), inputs: inputs, outputs: outputs, kh: kh, kw: kw}
+	b.padded = b.together * ceil(outputs, b.together)
 	return b
 }
 
-func (b *bank) len() int { return b.inputs * b.kh * b.kw * b.padded }
+// tiling chooses the kernel of a filter. It looks at the filter alone, so that images of all sizes, and
+// with fewer channels than the filter, are made in the same way.
+func (g *gpu) tiling(outputs, inputs, kh, kw int) tiling {
+	if kh != kw || kh != 1 && kh != 3 {
+		return tiling{kernel: "convolve", rows: 8, columns: 32, together: 8}
+	}
+	if kh == 3 && outputs > 8 && inputs > 8 && g.convolutions < Direct {
+		if outputs <= 16 {
+			return winograd(64, 16, 4, 4)
+		}
+		if g.convolutions == WideWinograd && g.Invocations >= 512 {
+			chunk := 4
+			if g.SharedMemory >= 48<<10 {
+				chunk = 8
+			}
+			return winograd(64, 32, chunk, 2)
+		}
+		return winograd(32, 32, 8, 4)
+	}
+	blocks := 4
+	switch {
+	case outputs <= 8:
+		blocks = 1
+	case outputs <= 16:
+		blocks = 2
+	}
+	switch {
+	case kh == 1:
+		return direct(blocks, 4, 1, 4*blocks)
+	case g.convolutions == WideDirect && blocks == 4:
+		return direct(blocks, 8, 3, 4)
+	}
+	return direct(blocks, 4, 3, 4)
+}
+
+// direct is the tiling of kernels/direct.comp with these constants.
+func direct(blocks, pixels, size, chunk int) tiling {
+	return tiling{
+		kernel: "direct", constants: []uint32{uint32(blocks), uint32(pixels), uint32(size), uint32(chunk)},
+		rows: groupThreads / blocks * pixels / 32, columns: 32, together: 8 * blocks,
+	}
+}
+
+// winograd is the tiling of kernels/winograd.comp with these constants.
+func winograd(tiles, outputs, chunk, part int) tiling {
+	threads := 16 * (tiles / 8) * (outputs / 8)
+	return tiling{
+		kernel: "winograd", constants: []uint32{uint32(tiles), uint32(outputs), uint32(chunk), uint32(part), uint32(threads)},
+		rows: tiles / 4, columns: 16, together: outputs, winograd: true,
+	}
+}
+
+// taps is how many numbers a bank has for an input and an output.
+func (b *bank) taps() int {
+	if b.winograd {
+		return 16
+	}
+	return b.kh * b.kw
+}
+
+func (b *bank) len() int { return b.inputs * b.taps() * b.padded }
 
 // NewFilter implements devicekit.Kernels.
 func (g *gpu) NewFilter(w array) (*filter, error) {
 	s := w.Shape
-	f := &filter{shape: s, forward: newBank(s.N, s.C, s.H, s.W), adjoint: newBank(s.C, s.N, s.H, s.W)}
+	f := &filter{shape: s, forward: g.newBank(s.N, s.C, s.H, s.W), adjoint: g.newBank(s.C, s.N, s.H, s.W)}
 	// Each begins at a multiple of a granule, so that vectors of four are where they are read.
 	const aligned = granule / 4
 	forward, adjoint := aligned*ceil(f.forward.len(), aligned), aligned*ceil(f.adjoint.len(), aligned)
@@ -74,8 +133,14 @@ func (g *gpu) UpdateFilter(f *filter, w array) error {
 	for _, b := range []*bank{&f.forward, &f.adjoint} {
 		l := g.launch()
 		to, from := l.bind(b.weights, b.len()), l.array(w)
-		if err := l.run("pack", nil, b.len(), 1, 1,
-			to, from, uint32(b.outputs), uint32(b.inputs), uint32(b.kh*b.kw), uint32(b.padded), flag(b == &f.adjoint), uint32(b.len())); err != nil {
+		name, push := "pack", []uint32{to, from, uint32(b.outputs), uint32(b.inputs)}
+		if b.winograd {
+			name = "packwinograd"
+		} else {
+			push = append(push, uint32(b.taps()))
+		}
+		push = append(push, uint32(b.padded), flag(b == &f.adjoint), uint32(b.len()))
+		if err := l.run(name, nil, b.len(), 1, 1, push...); err != nil {
 			return err
 		}
 	}
@@ -89,7 +154,18 @@ func (g *gpu) FreeFilter(f *filter) { g.Free(f.data) }
 func (g *gpu) Convolve(dst, src array, f *filter, end devicekit.ConvEnd[memory]) error {
 	c := convolution{bank: &f.forward, src: planesOf(src), channels: src.Shape.C, images: src.Shape.N, height: src.Shape.H, width: src.Shape.W,
 		region: src.Shape.Whole(), outputs: dst.Shape.C, dst: planesOf(dst), bias: end.Bias, slope: slope(end.Activation)}
-	return g.convolve(&c)
+	run := func() error { return g.convolve(&c) }
+	if g.due.convolution {
+		g.due.convolution = false
+		return g.compareConvolution(dst, src, f, nil, run, func(host backend.Device, to, from backend.Buffer, own backend.Filter, h *hostCopies) error {
+			e := backend.ConvEnd{Activation: end.Activation}
+			if end.Bias != nil {
+				e.Bias = h.copy(*end.Bias, end.Bias.Shape.Whole())
+			}
+			return errors.Join(h.err, host.Convolve(to, from, own, e))
+		})
+	}
+	return run()
 }
 
 // ConvolveAdjoint implements devicekit.Kernels.
@@ -106,7 +182,18 @@ func (g *gpu) addAdjoint(dst, start, src array, f *filter, beta, scale float32) 
 	c := convolution{bank: &f.adjoint, src: planesOf(src), channels: src.Shape.C, images: src.Shape.N, height: src.Shape.H, width: src.Shape.W,
 		region: src.Shape.Whole(), outputs: dst.Shape.C, dst: planesOf(dst),
 		adds: true, start: planesOf(start), known: start.Shape.C, beta: beta, scale: scale}
-	return g.convolve(&c)
+	run := func() error { return g.convolve(&c) }
+	if g.due.adjoint {
+		g.due.adjoint = false
+		before := &start
+		if beta == 0 {
+			before = nil
+		}
+		return g.compareConvolution(dst, src, f, before, run, func(host backend.Device, to, from backend.Buffer, own backend.Filter, _ *hostCopies) error {
+			return host.ConvolveAdjoint(to, from, own, beta, scale)
+		})
+	}
+	return run()
 }
 
 // slope is that of an activation on the negative side.
@@ -164,17 +251,15 @@ type convolution struct {
 func (g *gpu) convolve(c *convolution) error {
 	b := c.bank
 	rows, columns := c.region.Size()
-	const tileColumns = 32
-	name, tileRows, outputs := "convolve", 8, 8
-	constants := []uint32{flag(c.adds), uint32(c.ball)}
-	if b.blocks > 0 {
-		name, tileRows, outputs = "convolve3", groupThreads/b.blocks/8, 8*b.blocks
-		constants = append(constants, uint32(b.blocks))
+	constants := append([]uint32{flag(c.adds), uint32(c.ball)}, b.constants...)
+	tall, broad := rows, columns // of the pixels that tiles cover
+	if b.winograd {
+		tall, broad = rows+c.region.Y0%2, columns+c.region.X0%2
 	}
-	across := ceil(columns, tileColumns)
+	across, down := ceil(broad, b.columns), ceil(tall, b.rows)
 	channels := min(c.channels, b.inputs)
-	cost := 2 * float64(tileRows*tileColumns*across) * float64(channels*b.kh*b.kw) * float64(c.outputs) // of a row of tiles
-	band := max(1, min(ceil(rows, tileRows), mostGroups/across, int(g.stream.most/cost)))
+	cost := 2 * float64(b.rows*b.columns*across) * float64(channels*b.kh*b.kw) * float64(c.outputs) // of a row of tiles
+	band := max(1, min(down, mostGroups/across, int(g.stream.most/cost)))
 	for n := range c.images {
 		l := g.launch()
 		image := func(p planes) uint32 { return l.bind(p.data, p.n) + uint32(p.at+n*p.image) }
@@ -201,14 +286,14 @@ func (g *gpu) convolve(c *convolution) error {
 		if c.radial.pitch > 0 {
 			step = 1
 		}
-		for first := 0; first < rows; first += band * tileRows {
-			x := across * min(band, ceil(rows-first, tileRows))
-			if err := l.groups(name, constants, x, ceil(c.outputs, outputs), cost*float64(x/across),
+		for first := 0; first < down; first += band {
+			deep := min(band, down-first)
+			if err := l.groups(b.kernel, constants, across*deep, ceil(c.outputs, b.together), cost*float64(deep),
 				dst, uint32(c.dst.plane), uint32(c.dst.pitch), src, uint32(c.src.plane), uint32(c.src.pitch),
 				start, uint32(c.start.plane), uint32(c.start.pitch),
 				radius, uint32(c.radial.plane), uint32(c.radial.pitch), step, bias, flag(c.bias != nil),
 				uint32(channels), uint32(c.known), uint32(c.outputs), uint32(b.padded), uint32(c.height), uint32(c.width),
-				uint32(c.region.Y0), uint32(c.region.X0), uint32(rows), uint32(columns), uint32(first), uint32(b.kh), uint32(b.kw),
+				uint32(c.region.Y0), uint32(c.region.X0), uint32(rows), uint32(columns), uint32(first*b.rows), uint32(b.kh), uint32(b.kw),
 				bits(c.beta), bits(c.scale), bits(c.slope)); err != nil {
 				return err
 			}

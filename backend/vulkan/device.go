@@ -11,18 +11,36 @@ import (
 	"github.com/averaged/imaging/backend/vulkan/internal/driver"
 )
 
-// Option changes how Open makes a device.
+// Option is an option of Open.
 type Option func(*settings)
 
 type settings struct {
-	limit int64
+	limit        int64
+	convolutions Kernels
 }
 
-// MemoryLimit sets how many bytes of the GPU's memory the device may hold before a call returns
+// MemoryLimit sets the number of bytes of the GPU's memory that the device may hold before a call returns
 // backend.ErrOutOfMemory; 0, the default, means nine tenths of what is free when it is opened.
 func MemoryLimit(bytes int64) Option { return func(s *settings) { s.limit = bytes } }
 
-// Device is a GPU; it implements backend.Device. Safe for concurrent use.
+// Kernels says how 3×3 convolutions between more than eight channels are made. Results differ by rounding.
+type Kernels uint8
+
+const (
+	// Winograd makes 16 products for 36, in workgroups of 256 threads.
+	Winograd Kernels = iota
+	// WideWinograd does so in workgroups of 512, where the device has them, which read filters half as often.
+	WideWinograd
+	// Direct makes all products.
+	Direct
+	// WideDirect does so with twice the pixels for a thread.
+	WideDirect
+)
+
+// UseKernels sets how 3×3 convolutions are made, to compare speeds; the default is Winograd.
+func UseKernels(k Kernels) Option { return func(s *settings) { s.convolutions = k } }
+
+// Device is a GPU; it implements backend.Device. It is safe for concurrent use.
 type Device struct {
 	*devicekit.Device[memory, *filter]
 	gpu *gpu
@@ -40,24 +58,26 @@ type gpu struct {
 	pool   *pool
 	stream *stream
 	fault  error // the first; nothing works after it
-	// due: an image was uploaded, and no tile of what was made of it has been compared.
-	due  bool
-	host backend.Device // what results are compared with, nil before the first
+	due    due
+	host   backend.Device // what results are compared with, nil before the first
 	// worked: a kernel has run since the canary was heard.
 	worked bool
 	canary *canary
 }
 
+// due says of what no tile has been compared since an image was uploaded.
+type due struct{ flow, convolution, adjoint, variation bool }
+
 // Open opens the device with this number of Devices, and compares it with the processor. Its error is a
-// *Fault where the device or its driver does not work, and wraps backend.ErrUnsupported where the device
-// lacks what the kernels need.
+// *Fault if the device or its driver does not work, and wraps backend.ErrUnsupported if the device lacks what
+// the kernels need.
 func Open(index int, options ...Option) (*Device, error) {
 	g := &gpu{}
 	for _, o := range options {
 		o(&g.settings)
 	}
-	if g.limit < 0 {
-		return nil, fmt.Errorf("%w: vulkan with a memory limit of %d", backend.ErrArgument, g.limit)
+	if g.limit < 0 || g.convolutions > WideDirect {
+		return nil, fmt.Errorf("%w: vulkan with a memory limit of %d and kernels %d", backend.ErrArgument, g.limit, g.convolutions)
 	}
 	var err error
 	if g.adapter, err = acquire(index); err != nil {
@@ -134,8 +154,8 @@ func (g *gpu) Sync() error {
 	return g.try(g.stream.finish())
 }
 
-// Close implements devicekit.Kernels. Where the device does not answer, what it may still write to is not
-// given back.
+// Close implements devicekit.Kernels. If the device does not answer, memory that it may still write to is not
+// freed.
 func (g *gpu) Close() error {
 	err := g.stream.finish()
 	answers := !errors.Is(err, driver.ErrTimeout)
@@ -155,8 +175,8 @@ func (g *gpu) Close() error {
 	return errors.Join(err, g.release(answers, g.fault != nil))
 }
 
-// ConvolutionGrid implements devicekit.Kernels: every pixel is made in the same way.
-func (g *gpu) ConvolutionGrid() int { return 1 }
+// ConvolutionGrid implements devicekit.Kernels: the side of Winograd's tiles.
+func (g *gpu) ConvolutionGrid() int { return 2 }
 
 // memory is a part of a block, from a number on.
 type memory struct {

@@ -1,24 +1,24 @@
-// Package vulkan is the backend that computes on GPUs of any vendor, by Vulkan 1.1 and without cgo.
-// Devices lists them and Open opens one. Where there is no Vulkan, both return an error that says so,
-// and the package compiles everywhere.
+// Package vulkan is the backend that computes on GPUs of any vendor, by Vulkan 1.1 and without cgo. Devices
+// lists them and Open opens one. The package compiles everywhere. Without Vulkan, both return an error that
+// says so.
 //
 // # Trust
 //
-// Drivers of GPUs are known to return wrong pictures now and then. Open compares the operations with
-// those of the processor on small arrays, and the first gradient flow after an Upload of an image is
-// compared on one tile. What differs by more than rounding explains, a device that is lost, one that
-// does not answer and one that fails otherwise is a Fault: who gets one computes on another device.
+// Drivers of GPUs are known to return wrong pictures now and then. Open compares the operations with those of
+// the processor on small arrays. After each Upload of an image, the first gradient flow is compared on one
+// tile. A Fault is a result that differs by more than rounding explains, a device that is lost or does not
+// answer, or any other failure. After a Fault the caller should use another device.
 //
 // # Precision and equality of bits
 //
-// All is computed in float32, and sums that make numbers in float64, on the host where the GPU has
-// none. On one GPU and driver an operation has the same bits each time, and a pixel of a convolution
-// is made of the same operations wherever it lies, so that ConvolutionGrid is 1. Nothing is proven of
-// its rounding: drivers may flush subnormal numbers, and fuse products with sums.
+// All is computed in float32. Sums of Reduce are in float64, on the host if the GPU has none. On one GPU and
+// driver an operation has the same bits each time. 3×3 convolutions between more than eight channels are
+// computed by Winograd's F(2×2, 3×3), so ConvolutionGrid is 2. Nothing is proven about the rounding: drivers may
+// flush subnormal numbers, and fuse products with sums.
 //
 // # Memory
 //
-// Buffers come from a pool that never holds more than MemoryLimit. What is beyond that, beyond the GPU,
-// or beyond what a shader reaches in one binding is backend.ErrOutOfMemory, so that who can work on
-// parts does.
+// Buffers come from a pool that never holds more than MemoryLimit. A request beyond that limit, beyond the
+// GPU, or beyond the range of one binding of a shader is backend.ErrOutOfMemory, so that a caller can try
+// parts of the image.
 package vulkan

@@ -106,3 +106,66 @@ func TestWrongResults(t *testing.T) {
 		require.ErrorAs(t, err, &f)
 	}
 }
+
+// A dispatch that computes nothing is found in the first operation of each kind after an upload.
+func TestWrongPictures(t *testing.T) {
+	vulkan.Need(t)
+	d, err := vulkan.Open(0)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, d.Close()) }() // so that its kernels need not be compiled again
+	s := backend.Image(3, 40, 44)
+	wide := s
+	wide.C = 12
+	numbers := func(d *vulkan.Device, s backend.Shape, seed uint64) backend.Buffer {
+		b, err := d.Alloc(s)
+		require.NoError(t, err)
+		require.NoError(t, d.Gaussian(b, seed, 0.5, 0.2)) // it uploads
+		return b
+	}
+	for name, run := range map[string]func(d *vulkan.Device) (operation func() error, result backend.Buffer){
+		"total variation": func(d *vulkan.Device) (func() error, backend.Buffer) {
+			u, p, y := numbers(d, s, 1), numbers(d, backend.Image(6, s.H, s.W), 2), numbers(d, s, 3)
+			return func() error {
+				return d.TVIterate(u, p, y, backend.TVProblem{Alpha: 0.1}, backend.TVStep{Primal: 0.4, Extrapolation: 0.3, Dual: 0.5})
+			}, p
+		},
+		"a layer": func(d *vulkan.Device) (func() error, backend.Buffer) {
+			f, err := d.NewFilter(numbers(d, backend.Shape{N: 12, C: 3, H: 3, W: 3}, 1))
+			require.NoError(t, err)
+			src, dst, bias := numbers(d, s, 2), numbers(d, wide, 3), numbers(d, backend.Vector(12), 4)
+			return func() error { return d.Convolve(dst, src, f, backend.ConvEnd{Bias: bias}) }, dst
+		},
+		"the adjoint of a layer": func(d *vulkan.Device) (func() error, backend.Buffer) {
+			f, err := d.NewFilter(numbers(d, backend.Shape{N: 12, C: 3, H: 3, W: 3}, 1))
+			require.NoError(t, err)
+			src, dst := numbers(d, wide, 2), numbers(d, s, 3)
+			return func() error { return d.ConvolveAdjoint(dst, src, f, 1, -0.5) }, dst
+		},
+	} {
+		var want []float32
+		var calls int64
+		for fails := int64(-1); fails < calls; fails++ {
+			d, err := vulkan.Open(0)
+			require.NoError(t, err)
+			operation, result := run(d)
+			require.NoError(t, d.Sync())
+			if fails < 0 {
+				calls = vulkantest.Calls(func() { err = operation() })["vkCmdDispatch"]
+				require.NoError(t, err)
+				require.Greater(t, calls, int64(2), "%s is not compared", name)
+				want = make([]float32, result.Shape().Len())
+				require.NoError(t, d.Download(want, result))
+			} else {
+				vulkantest.FailingOnce("vkCmdDispatch", fails, func() { err = operation() })
+				if err == nil {
+					got := make([]float32, len(want))
+					require.NoError(t, d.Download(got, result))
+					require.Equal(t, want, got, "%s without dispatch %d", name, fails)
+				} else {
+					require.ErrorIs(t, err, vulkan.ErrWrong, "%s without dispatch %d", name, fails)
+				}
+			}
+			_ = d.Close() // a device that was refused says so again
+		}
+	}
+}

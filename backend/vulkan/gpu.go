@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	// ErrNoDriver: this machine has no Vulkan, or the program cannot look for it.
+	// ErrNoDriver: this machine has no Vulkan, or the program cannot search for it.
 	ErrNoDriver = driver.ErrNoDriver
 	// ErrNoDevice: Vulkan has no device that can compute, or none with this number.
 	ErrNoDevice = driver.ErrNoDevice
@@ -17,7 +17,7 @@ var (
 	ErrWrong = errors.New("its result differs from the processor's")
 )
 
-// GPU is what is known of a device without opening it.
+// GPU describes a device without opening it.
 type GPU = driver.GPU
 
 // Kinds of devices.
@@ -28,8 +28,8 @@ const (
 	Processor = driver.Processor
 )
 
-// Devices returns the devices of this machine, in the order of their numbers. The error says why there
-// is none.
+// Devices returns the devices of this machine, in the order of their numbers. If there is none, the error
+// says why.
 func Devices() ([]GPU, error) {
 	list, err := driver.List()
 	if err != nil {
@@ -38,7 +38,7 @@ func Devices() ([]GPU, error) {
 	return list, nil
 }
 
-// Fault is an error of a device or its driver, and none of who called.
+// Fault is an error of a device or its driver, not of the caller.
 type Fault struct {
 	Name   string // "vulkan:0"
 	Model  string // of the device

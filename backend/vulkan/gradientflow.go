@@ -10,14 +10,14 @@ import (
 
 type flowStep = devicekit.FlowStep[memory, *filter]
 
-// MakesFlow implements devicekit.Flows: steps of one stage are fused, others are made layer by layer.
+// MakesFlow implements devicekit.Flows: steps of one stage are fused, others are computed layer by layer.
 func (g *gpu) MakesFlow(steps []flowStep) bool {
 	return !slices.ContainsFunc(steps, func(s flowStep) bool { return s.Tableau.Stages() > 1 })
 }
 
-// GradientFlow implements devicekit.Flows. A step is two kernels: one makes the hidden layer, σ or the
-// projection included, and one its adjoint and the sum. The first reads the source where it lies, and
-// the last writes where the result is wanted. Each makes only the pixels that those after it need.
+// GradientFlow implements devicekit.Flows. A step is two kernels: the first makes the hidden layer, σ or the
+// projection included, and the second its adjoint and the sum. The first kernel of all reads the source
+// directly, and the last one writes to dst directly. Each makes only the pixels that later ones need.
 func (g *gpu) GradientFlow(ctx context.Context, dst, src array, region backend.Region, steps []flowStep) error {
 	f, err := g.newFlow(src.Shape, region, steps)
 	if err != nil {
@@ -27,8 +27,8 @@ func (g *gpu) GradientFlow(ctx context.Context, dst, src array, region backend.R
 	if err := f.run(ctx, dst, src); err != nil {
 		return err
 	}
-	if g.due {
-		g.due = false
+	if g.due.flow {
+		g.due.flow = false
 		return g.compareTile(ctx, dst, src, region, steps)
 	}
 	return nil
@@ -58,6 +58,9 @@ func reach(r backend.Region, steps []flowStep, s backend.Shape) backend.Region {
 
 func (g *gpu) newFlow(src backend.Shape, region backend.Region, steps []flowStep) (f *flow, err error) {
 	f = &flow{gpu: g, memory: scratch{gpu: g}, steps: steps, region: region, cut: reach(region, steps, src)}
+	// Winograd's tiles stay where they are in the whole image.
+	f.cut.Y0 -= f.cut.Y0 % g.ConvolutionGrid()
+	f.cut.X0 -= f.cut.X0 % g.ConvolutionGrid()
 	f.shape = src
 	f.shape.C = steps[0].Filter.shape.C
 	f.shape.H, f.shape.W = f.cut.Size()

@@ -21,7 +21,7 @@ func (g *gpu) Upload(dst array, src []float32) error {
 		return g.fault
 	}
 	if dst.Shape.H > 1 && dst.Shape.W > 1 {
-		g.due = true
+		g.due = due{true, true, true, true}
 	}
 	return g.upload(dst.Data, bytesOf(src))
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/averaged/imaging/backend"
 )
 
-// Race returns how long the device and another one take for a gradient flow of a tile, as denoising an
-// image is made of. Each begins once before the clock runs.
+// Race returns the times of the device and of another one for a gradient flow of a tile, the main work of
+// denoising an image. Each runs once before the clock starts.
 func (d *Device) Race(other backend.Device) (own, others time.Duration, err error) {
 	if own, err = lap(d); err != nil {
 		return 0, 0, err

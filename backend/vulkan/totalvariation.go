@@ -4,9 +4,18 @@ import (
 	"github.com/averaged/imaging/backend"
 )
 
-// TVIterate implements devicekit.TotalVariations. The extrapolated point ū is scratch: its neighbours are
-// needed, and p, which it is made of, changes in place.
+// TVIterate implements devicekit.TotalVariations. The extrapolated point ū is scratch, because its neighbours
+// are needed while p, from which it is computed, changes in place.
 func (g *gpu) TVIterate(u, p, y array, problem backend.TVProblem, step backend.TVStep) error {
+	run := func() error { return g.tvIterate(u, p, y, problem, step) }
+	if g.due.variation {
+		g.due.variation = false
+		return g.compareTV(u, p, y, problem, step, run)
+	}
+	return run()
+}
+
+func (g *gpu) tvIterate(u, p, y array, problem backend.TVProblem, step backend.TVStep) error {
 	memory := scratch{gpu: g}
 	defer memory.free()
 	n := u.Shape.Len()

@@ -70,7 +70,7 @@ func (g *gpu) MixChannels(dst, src array, m []float32) error {
 // reductionPiece is how many elements one partial sum has; see kernels/reduce.comp.
 const reductionPiece = 16384
 
-// Reduce implements devicekit.Kernels. A GPU without float64 has its arrays summed up by the host.
+// Reduce implements devicekit.Kernels. On a GPU without float64 the host sums up the arrays.
 func (g *gpu) Reduce(out []float64, rs []devicekit.Reduction[memory]) error {
 	for k, r := range rs {
 		var err error

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/restore"
@@ -133,6 +134,7 @@ Exit status 1: something was contradicted, or nothing is proven.`),
 		if err := readOnce(append(args, kernelFile, r.weights)...); err != nil {
 			return err
 		}
+		r.gradients = r.isNetwork() // for the attack
 		// Files first: a network takes a while to prove.
 		var kernel deblur.Kernel
 		if kernelFile != "" {
@@ -157,22 +159,27 @@ Exit status 1: something was contradicted, or nothing is proven.`),
 		if err != nil {
 			return err
 		}
-		defer dev.Close() // its only error would be of work that has been waited for
-		chosen, done, err := r.use(ctx, a, dev)
-		if err != nil {
+		device := &failover{
+			app: a, processor: r.openProcessor,
+			load: func(dev backend.Device) ([]restore.Option, func(), error) { return r.use(ctx, a, dev) },
+		}
+		defer device.end()
+		if err := device.begin(dev); err != nil {
 			return err
 		}
-		defer done()
-		opts = append(opts, chosen...)
 		bar := a.newProgress(label)
 		bar.show(0, 0)
 		defer bar.clear()
-		opts = append(opts, restore.Device(dev), restore.Boundary(boundaryOf(boundary)),
-			restore.Progress(func(p restore.ProgressReport) error {
+		opts = append(opts, restore.Boundary(boundaryOf(boundary)),
+			restore.Progress(func(p backend.Progress) error {
 				bar.show(p.Fraction, p.Residual)
 				return ctx.Err()
 			}))
-		report, err := restore.Check(ctx, img, kernel, opts...)
+		var report *restore.CheckReport
+		err = device.run(opts, func(opts []restore.Option) (err error) {
+			report, err = restore.Check(ctx, img, kernel, opts...)
+			return err
+		})
 		if err != nil {
 			if path == "" {
 				return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
@@ -213,7 +214,7 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 	}
 	bar := d.app.newProgress(d.app.input)
 	defer bar.clear()
-	few = append(few, d.limit, restore.Progress(func(p restore.ProgressReport) error {
+	few = append(few, d.limit, restore.Progress(func(p backend.Progress) error {
 		bar.show(p.Fraction, 0)
 		return ctx.Err()
 	}))
@@ -238,7 +239,7 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 		switch {
 		case err != nil:
 			return nil, nil, err
-		case e.Kind == restore.NoNoise:
+		case e.Kind == "none":
 			return unchanged(img, &e)
 		}
 	}

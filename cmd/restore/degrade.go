@@ -117,7 +117,11 @@ func (a *app) degrade(ctx context.Context, d *degradation, args []string) error 
 	if err != nil {
 		return err
 	}
-	defer dev.Close() // its only error would be of work that has been waited for
+	device := &failover{app: a, processor: d.openProcessor}
+	defer device.end()
+	if err := device.begin(dev); err != nil {
+		return err
+	}
 	var kernel *deblur.Kernel
 	if d.kernelFile != "" {
 		k, err := a.readKernel(ctx, d.kernelFile, d.reading)
@@ -127,11 +131,11 @@ func (a *app) degrade(ctx context.Context, d *degradation, args []string) error 
 		kernel = &k
 	}
 	return a.batch(ctx, "degrade", tasks, func(ctx context.Context, index int, t task) (*outcome, string, error) {
-		return a.degradeOne(ctx, d, dev, kernel, cleanFiles[index], index, t)
+		return a.degradeOne(ctx, d, device, kernel, cleanFiles[index], index, t)
 	})
 }
 
-func (a *app) degradeOne(ctx context.Context, d *degradation, dev backend.Device, kernel *deblur.Kernel, cleanFile string, index int, t task) (*outcome, string, error) {
+func (a *app) degradeOne(ctx context.Context, d *degradation, device *failover, kernel *deblur.Kernel, cleanFile string, index int, t task) (*outcome, string, error) {
 	began := time.Now()
 	m, err := a.read(ctx, t.input, d.reading)
 	if err != nil {
@@ -154,7 +158,7 @@ func (a *app) degradeOne(ctx context.Context, d *degradation, dev backend.Device
 		}
 	}
 	if kernel != nil {
-		if err := blur(dev, m, *kernel, boundaryOf(d.boundary)); err != nil {
+		if err := device.on(func(dev backend.Device) error { return blur(dev, m, *kernel, boundaryOf(d.boundary)) }); err != nil {
 			return nil, "", err
 		}
 	}
@@ -163,7 +167,7 @@ func (a *app) degradeOne(ctx context.Context, d *degradation, dev backend.Device
 	}
 	seed := d.seed + uint64(index)
 	if d.sigma.value > 0 {
-		if err := addNoise(dev, m, seed, float32(d.sigma.value)); err != nil {
+		if err := device.on(func(dev backend.Device) error { return addNoise(dev, m, seed, float32(d.sigma.value)) }); err != nil {
 			return nil, "", err
 		}
 	}
@@ -230,7 +234,7 @@ func (a *app) degradeOne(ctx context.Context, d *degradation, dev backend.Device
 	return o, strings.Join(append(parts, fmt.Sprintf("%d×%d", m.Width, m.Height)), ", "), nil
 }
 
-// blur replaces m by its blur. Of an unknown boundary the image is the scene, and
+// blur replaces m by its blur; an error leaves it as it is. Of an unknown boundary the image is the scene, and
 // the photograph of it is smaller.
 func blur(dev backend.Device, m *imagefile.Image, k deblur.Kernel, b deblur.Boundary) error {
 	h, w := m.Height, m.Width
@@ -258,12 +262,17 @@ func blur(dev backend.Device, m *imagefile.Image, k deblur.Kernel, b deblur.Boun
 	if err := op.Apply(dst, src); err != nil {
 		return err
 	}
+	blurred := make([]float32, dst.Shape().Len())
+	if err := dev.Download(blurred, dst); err != nil {
+		return err
+	}
 	top, left := op.Offset()
 	crop(m, h, w, top, left)
-	return dev.Download(m.Pix, dst)
+	m.Pix = blurred
+	return nil
 }
 
-// addNoise adds noise that depends on seed and the number of the sample only.
+// addNoise adds noise that depends on seed and the number of the sample only; an error leaves m as it is.
 func addNoise(dev backend.Device, m *imagefile.Image, seed uint64, sigma float32) error {
 	x, err := upload(dev, m)
 	if err != nil {
@@ -281,7 +290,12 @@ func addNoise(dev backend.Device, m *imagefile.Image, seed uint64, sigma float32
 	if err := dev.LinearCombination(x, backend.Term{A: 1, X: x}, backend.Term{A: 1, X: noise}); err != nil {
 		return err
 	}
-	return dev.Download(m.Pix, x)
+	noisy := make([]float32, len(m.Pix))
+	if err := dev.Download(noisy, x); err != nil {
+		return err
+	}
+	m.Pix = noisy
+	return nil
 }
 
 func upload(dev backend.Device, m *imagefile.Image) (backend.Buffer, error) {

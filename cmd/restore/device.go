@@ -15,6 +15,8 @@ import (
 type computing struct {
 	backend string
 	threads int
+	// gradients: they are needed, which Vulkan devices do not make.
+	gradients bool
 	// teller returns what prints remarks about the choice of a device.
 	teller func() *app
 	// asked tells whether the device was named, be it by "auto".
@@ -55,8 +57,10 @@ func (c *computing) open() (backend.Device, error) {
 		if dev := bestCUDA(c.teller(), c.asked()); dev != nil {
 			return dev, nil
 		}
-		if dev := bestVulkan(c.teller(), c.threads); dev != nil {
-			return dev, nil
+		if !c.gradients {
+			if dev := bestVulkan(c.teller(), c.threads); dev != nil {
+				return dev, nil
+			}
 		}
 	case "cpu":
 	case "cuda":

@@ -10,8 +10,8 @@ import (
 // failover computes on a device, and on the processor from then on where the device fails.
 type failover struct {
 	app *app
-	// load puts what the inputs have in common on a device. Its options are those that name what is
-	// there; done frees it.
+	// load puts what the inputs have in common on a device, unless it is nil. Its options are those that
+	// name what is there; done frees it.
 	load      func(dev backend.Device) (opts []restore.Option, done func(), err error)
 	processor func() (backend.Device, error)
 
@@ -22,7 +22,10 @@ type failover struct {
 
 // begin loads what is needed on a device, or on the processor. It takes the device over.
 func (f *failover) begin(dev backend.Device) error {
-	f.dev, f.done = dev, func() {}
+	f.dev, f.opts, f.done = dev, []restore.Option{restore.Device(dev)}, func() {}
+	if f.load == nil {
+		return nil
+	}
 	opts, done, err := f.load(dev)
 	if why, failed := deviceFault(dev, err); failed {
 		return f.goOn(why)
@@ -30,7 +33,7 @@ func (f *failover) begin(dev backend.Device) error {
 	if err != nil {
 		return err
 	}
-	f.opts, f.done = append(slices.Clip(opts), restore.Device(dev)), done
+	f.opts, f.done = append(f.opts, opts...), done
 	return nil
 }
 
@@ -57,6 +60,11 @@ func (f *failover) run(opts []restore.Option, compute func(opts []restore.Option
 		return err
 	}
 	return compute(slices.Concat(opts, f.opts))
+}
+
+// on runs what computes on the device, and again where the device fails.
+func (f *failover) on(compute func(dev backend.Device) error) error {
+	return f.run(nil, func([]restore.Option) error { return compute(f.dev) })
 }
 
 // end frees all.

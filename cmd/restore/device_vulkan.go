@@ -215,15 +215,25 @@ func faultText(err error) string {
 }
 
 // deviceFault returns what to say of an error after which the run goes on on the processor: a device
-// has failed, or has no room for the smallest tile.
+// has failed, has no room for the smallest tile, or does not make what is needed.
 func deviceFault(dev backend.Device, err error) (string, bool) {
 	var f *vulkan.Fault
 	if errors.As(err, &f) {
 		return oneLine(f.Error()), true
 	}
-	if v, ok := dev.(*vulkan.Device); ok && errors.Is(err, backend.ErrOutOfMemory) {
-		g := v.GPU()
-		return fmt.Sprintf("%s, %s with driver %s: out of memory", vulkanName(g.Index), oneLine(g.Name), oneLine(g.Driver)), true
+	v, ok := dev.(*vulkan.Device)
+	if !ok {
+		return "", false
 	}
-	return "", false
+	g := v.GPU()
+	what := ""
+	switch {
+	case errors.Is(err, backend.ErrOutOfMemory):
+		what = "out of memory"
+	case errors.Is(err, backend.ErrUnsupported):
+		what = "it makes no gradients, which an attack needs"
+	default:
+		return "", false
+	}
+	return fmt.Sprintf("%s, %s with driver %s: %s", vulkanName(g.Index), oneLine(g.Name), oneLine(g.Driver), what), true
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -57,6 +58,21 @@ func TestVulkanThatIsNotThere(t *testing.T) {
 	save(t, "a.pfm", picture(1, 20, 24, 32, 0.1))
 	fails(t, exitUsage, []string{"--backend vulkan:65535: ", "use --backend cpu or auto"}, "denoise", "--backend", "vulkan:65535", "a.pfm")
 	fails(t, exitUsage, []string{"want auto, cpu, cuda[:N] or vulkan[:N]"}, "denoise", "--backend", "vulkan:x", "a.pfm")
+}
+
+// An attack needs gradients, which are the processor's.
+func TestVulkanAttacksAreTheProcessors(t *testing.T) {
+	needVulkan(t)
+	inFolder(t)
+	network := certifiedNetwork(t)
+	var reports [2][]map[string]any
+	for i, device := range []string{"cpu", "vulkan"} {
+		r := restoring(t, "check", "--prior", network, "--json", "--backend", device)
+		require.Equal(t, exitDone, r.code, r.stderr)
+		require.Equal(t, device == "vulkan", strings.Contains(r.stderr, "it makes no gradients, which an attack needs; going on on the processor\n"), r.stderr)
+		reports[i] = objects(t, r.stdout)
+	}
+	require.Equal(t, reports[0], reports[1])
 }
 
 // What is restored by Vulkan agrees with the processor's to 80 dB and more.
@@ -171,5 +187,51 @@ func TestVulkanFaultsEndOnTheProcessor(t *testing.T) {
 			require.Equal(t, 1, strings.Count(r.stderr, "restore: "), r.stderr)
 			require.Regexp(t, `^restore: .*vulkan.*; going on on the processor\n`, r.stderr)
 		}
+	}
+}
+
+// The commands that measure and degrade go on on the processor, too, from where a submission failed.
+func TestVulkanFaultsWhileMeasuring(t *testing.T) {
+	needVulkan(t)
+	inFolder(t)
+	require.NoError(t, os.Mkdir("clean", 0o755))
+	save(t, "clean/a.pfm", picture(3, 20, 24, 32, 0))
+	save(t, "clean/b.pfm", picture(1, 24, 20, 32, 0))
+	succeeds(t, "kernel", "motion", "--length", "3", "--angle", "30", "-o", "motion.png")
+	network := certifiedNetwork(t)
+	seconds := regexp.MustCompile(`"seconds":[^,}]*`)
+	for name, args := range map[string][]string{
+		"degrade": {"degrade", "clean/a.pfm", "--kernel", "motion.png", "--sigma", "0.01", "--force", "-o", "out.pfm", "--json"},
+		"eval":    {"eval", "clean", "--sigma", "0.1", "--method", "tv", "--weights", network, "--json"},
+		"check":   {"check", "clean/a.pfm", "--prior", "tv", "--kernel", "motion.png", "--sigma", "0.05", "--iterations", "3", "--json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			on := func(device string) ran { return restoring(t, append(args, "--backend", device)...) }
+			want := on("cpu")
+			var pixels []float32
+			if name == "degrade" {
+				pixels = load(t, "out.pfm").Pix
+			}
+			calls := vulkantest.Calls(func() { require.Equal(t, want.code, on("vulkan").code) })
+			var r ran
+			const submit = "vkQueueSubmit"
+			vulkantest.Failing(submit, calls[submit]*3/4, vulkantest.Lost, func() { r = on("vulkan") })
+			require.Equal(t, want.code, r.code, r.stderr)
+			require.Equal(t, 1, strings.Count(r.stderr, "going on on the processor\n"), r.stderr)
+			got, expected := objects(t, seconds.ReplaceAllString(r.stdout, `"seconds":0`)), objects(t, seconds.ReplaceAllString(want.stdout, `"seconds":0`))
+			require.Len(t, got, len(expected))
+			switch name {
+			case "degrade":
+				require.Equal(t, pixels, load(t, "out.pfm").Pix)
+			case "check":
+				require.Equal(t, expected, got)
+			case "eval":
+				// What came before is the GPU's.
+				for i := range got {
+					require.Equal(t, expected[i]["method"], got[i]["method"])
+					require.InDelta(t, expected[i]["psnr"], got[i]["psnr"], 1e-3)
+				}
+			}
+		})
 	}
 }

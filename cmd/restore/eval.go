@@ -203,7 +203,7 @@ func (e *evaluation) contenders(c *cobra.Command, a *app, dev backend.Device) (l
 			return nil, nil, err
 		}
 		frees = append(frees, free)
-		k.options = append(chosen, restore.Device(dev))
+		k.options = chosen
 		if e.task.value != evalInpaint {
 			k.options = append(k.options, restore.Adaptation(e.adapt))
 		}
@@ -240,13 +240,15 @@ func (a *app) eval(c *cobra.Command, e *evaluation, folder string) error {
 	if err != nil {
 		return err
 	}
-	defer dev.Close() // its only error would be of work that has been waited for
-	contenders, done, err := e.contenders(c, a, dev)
-	if err != nil {
+	run := &comparison{app: a, flags: e, images: images, page: page}
+	run.device = &failover{app: a, processor: e.openProcessor, load: func(dev backend.Device) (_ []restore.Option, done func(), err error) {
+		run.contenders, done, err = e.contenders(c, a, dev)
+		return nil, done, err
+	}}
+	defer run.device.end()
+	if err := run.device.begin(dev); err != nil {
 		return err
 	}
-	defer done()
-	run := &comparison{app: a, flags: e, dev: dev, contenders: contenders, images: images, page: page}
 	if err := run.load(ctx); err != nil {
 		return err
 	}
@@ -289,10 +291,10 @@ func (a *app) evalImages(ctx context.Context, folder string, limit int) ([]sourc
 type comparison struct {
 	app        *app
 	flags      *evaluation
-	dev        backend.Device
+	device     *failover
 	kernel     *deblur.Kernel // of deblurring
 	mask       *image.Gray    // of inpainting with a mask
-	contenders []*contender
+	contenders []*contender   // on the device
 	images     []source
 	page       *evalPage
 
@@ -372,8 +374,9 @@ func (r *comparison) one(ctx context.Context, index int, s source, sigma float64
 	if err != nil {
 		return err
 	}
-	for i, k := range r.contenders {
-		out, result, err := r.measure(ctx, k, d, sigma)
+	for i := range r.contenders {
+		out, result, err := r.measure(ctx, i, d, sigma)
+		k := r.contenders[i]
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -398,15 +401,18 @@ func (r *comparison) one(ctx context.Context, index int, s source, sigma float64
 
 func (r *comparison) seed(index int) uint64 { return r.flags.seed + uint64(index) }
 
-// measure restores an image with a method.
-func (r *comparison) measure(ctx context.Context, k *contender, d degraded, sigma float64) (*restore.Planar, score, error) {
+// measure restores an image with the method that has this number.
+func (r *comparison) measure(ctx context.Context, method int, d degraded, sigma float64) (out *restore.Planar, _ score, err error) {
 	began := time.Now()
-	out, err := r.restore(ctx, d, sigma, append([]restore.Option{
-		restore.Progress(func(p restore.ProgressReport) error {
+	err = r.device.run([]restore.Option{
+		restore.Progress(func(p backend.Progress) error {
 			r.bar.show((float64(r.done)+p.Fraction)/float64(r.parts), 0)
 			return ctx.Err()
 		}),
-	}, k.options...))
+	}, func(opts []restore.Option) (err error) {
+		out, err = r.restore(ctx, d, sigma, append(opts, r.contenders[method].options...))
+		return err
+	})
 	if err != nil {
 		return nil, score{}, err
 	}

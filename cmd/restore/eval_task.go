@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
@@ -168,12 +169,12 @@ func (r *comparison) degrade(ctx context.Context, index int, s source, sigma flo
 	d.given = &given
 	given.Pix, given.Alpha = append([]float32(nil), d.clean.Pix...), nil
 	if r.kernel != nil {
-		if err := blur(r.dev, &given, *r.kernel, deblur.Circular); err != nil {
+		if err := r.device.on(func(dev backend.Device) error { return blur(dev, &given, *r.kernel, deblur.Circular) }); err != nil {
 			return d, err
 		}
 	}
 	if sigma > 0 {
-		if err := addNoise(r.dev, &given, r.seed(index), float32(sigma)); err != nil {
+		if err := r.device.on(func(dev backend.Device) error { return addNoise(dev, &given, r.seed(index), float32(sigma)) }); err != nil {
 			return d, err
 		}
 	}

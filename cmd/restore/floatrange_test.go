@@ -106,6 +106,10 @@ func TestDamagedFiles(t *testing.T) {
 		got := load(t, "out.png")
 		require.Equal(t, [2]int{48, 64}, [2]int{got.Width, got.Height})
 		require.InDelta(t, 0.5, got.Pix[63*48+20], 0.02)
+		// A guide is told a level for every square of the whole image.
+		r = restoring(t, "denoise", "--method", "fast", name, "-o", "out.png", "--force", "--damaged", "fill")
+		require.Equal(t, exitDone, r.code, r.stderr)
+		require.InDelta(t, 0.5, load(t, "out.png").Pix[63*48+20], 0.02)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
@@ -36,7 +37,7 @@ type kernelInfo struct {
 func kernelInfoOf(k deblur.Kernel, r *restore.KernelReport) *kernelInfo {
 	info := &kernelInfo{
 		Kind: r.Kind, Length: number(r.Length), Angle: number(r.Angle), Radius: number(r.Radius), Std: number(r.Std),
-		Width: k.W, Height: k.H, Trust: r.Trust.String(), Agreement: number(r.Agreement), Varies: r.Varies, Variation: number(r.Variation),
+		Width: k.W, Height: k.H, Trust: r.Trust, Agreement: number(r.Agreement), Varies: r.Varies, Variation: number(r.Variation),
 	}
 	if r.Variation > 0 {
 		info.Spreads = []number{number(r.Spreads[0]), number(r.Spreads[1])}
@@ -112,7 +113,7 @@ kind of blur it is and how far the estimate can be trusted. 'restore deblur' wit
 			}
 			bar := a.newProgress(args[0])
 			defer bar.clear()
-			opts = append(opts, restore.Progress(func(p restore.ProgressReport) error {
+			opts = append(opts, restore.Progress(func(p backend.Progress) error {
 				bar.show(p.Fraction, 0)
 				return c.Context().Err()
 			}))

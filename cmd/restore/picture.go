@@ -82,7 +82,7 @@ func (a *app) readFrom(ctx context.Context, stdin io.Reader, path string, r read
 		m, err = imagefile.DecodeContext(ctx, stdin, opt)
 	}
 	if err != nil && !opt.Damaged && imagefile.MaySalvage(err) {
-		err = fmt.Errorf("%w; --damaged fill reads what is there", err)
+		err = fmt.Errorf("%w; --damaged fill reads what can be read", err)
 	}
 	if err != nil {
 		return nil, fileError{path, err}

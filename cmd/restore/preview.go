@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
 )
@@ -120,7 +121,7 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 		var report *restore.Report
 		err := b.failover.run(append(slices.Clip(opts), restore.Strength(s)), func(opts []restore.Option) (err error) {
 			out, report, err = asPlanar(r.solve(ctx, img, append([]restore.Option{
-				restore.Progress(func(at restore.ProgressReport) error {
+				restore.Progress(func(at backend.Progress) error {
 					bar.show((float64(i)+at.Fraction)/float64(len(strengths)), at.Residual)
 					return ctx.Err()
 				}),

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/internal/imagefile/atomicfile"
 	"github.com/averaged/imaging/raw"
@@ -111,7 +112,7 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore
 		defer bar.clear()
 		bar.show(0, 0)
 		err = b.failover.run(opts, func(opts []restore.Option) (err error) {
-			out, report, err = restore.DenoiseRaw(ctx, img, append(slices.Clip(opts), restore.Progress(func(p restore.ProgressReport) error {
+			out, report, err = restore.DenoiseRaw(ctx, img, append(slices.Clip(opts), restore.Progress(func(p backend.Progress) error {
 				bar.show(p.Fraction, p.Residual)
 				return ctx.Err()
 			}))...)

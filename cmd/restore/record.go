@@ -127,7 +127,7 @@ type noiseInfo struct {
 }
 
 func noiseInfoOf(e *restore.NoiseEstimate) *noiseInfo {
-	n := &noiseInfo{Kind: e.Kind.String()}
+	n := &noiseInfo{Kind: e.Kind}
 	if e.Levels != nil {
 		n.Low, n.High = number(e.Levels.Quantile(0.1)), number(e.Levels.Quantile(0.9))
 	}

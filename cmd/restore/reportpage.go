@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/htmlreport"
 	"github.com/averaged/imaging/internal/imagefile"
@@ -114,7 +115,7 @@ func (p *reportPage) before(img *restore.Planar, m *imagefile.Image) error {
 }
 
 // progress keeps the duality gaps of total variation; other iterations report their residuals.
-func (p *reportPage) progress(at restore.ProgressReport) {
+func (p *reportPage) progress(at backend.Progress) {
 	if p == nil || at.Iteration == 0 {
 		return
 	}

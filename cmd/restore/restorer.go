@@ -161,7 +161,7 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	var report *restore.Report
 	err = b.failover.run(opts, func(opts []restore.Option) (err error) {
 		out, report, err = asPlanar(r.solve(ctx, img, append([]restore.Option{
-			restore.Progress(func(p restore.ProgressReport) error {
+			restore.Progress(func(p backend.Progress) error {
 				bar.show(p.Fraction, p.Residual)
 				a.page.progress(p)
 				return ctx.Err()
@@ -205,7 +205,7 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 }
 
 // noiseOfFound measures the noise of a damaged image in the part that could be read, and is nil
-// for all others: what is grey has none.
+// for all others. The grey of the rest has none, and gets the levels of the nearest squares.
 func (a *app) noiseOfFound(ctx context.Context, r restorer, m *imagefile.Image, opts []restore.Option) (*restore.NoiseEstimate, error) {
 	if m.Lost.Empty() {
 		return nil, nil
@@ -214,7 +214,12 @@ func (a *app) noiseOfFound(ctx context.Context, r restorer, m *imagefile.Image, 
 	part.Pix, part.Alpha = slices.Clone(m.Pix), nil
 	found := m.Found()
 	crop(&part, found.Dy(), found.Dx(), found.Min.Y, found.Min.X)
-	return r.shared().noiseOfWholeOn(ctx, r, &part, opts)
+	noise, err := r.shared().noiseOfWholeOn(ctx, r, &part, opts)
+	if noise == nil || err != nil {
+		return nil, err
+	}
+	whole := noise.Part(image.Rect(0, 0, m.Width, m.Height).Sub(found.Min))
+	return &whole, nil
 }
 
 // noiseOfWholeOn is noiseOfWhole on the device, or the processor if that fails.

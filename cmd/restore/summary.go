@@ -24,8 +24,8 @@ func outcomeOf(m *imagefile.Image, r *restore.Report) *outcome {
 		Weight: number(r.Weight), Rescaling: number(r.Network.Rescaling), Level: number(r.Network.Level),
 		Adaptation: number(r.Network.Adaptation), Certificate: certificateOf(r), Impulses: number(r.Noise.Impulses),
 	}
-	if s := r.Noise.Shadows; s != nil {
-		o.Shadows = &shadowInfo{Raised: number(s.Raised), Slope: number(s.Slope)}
+	if n := r.Noise; n.ShadowSlope > 0 {
+		o.Shadows = &shadowInfo{Raised: number(n.ShadowsRaised), Slope: number(n.ShadowSlope)}
 	}
 	if g := r.Network.Guide; g != nil {
 		o.Guide = &guideInfo{Strength: number(g.Strength), Looks: g.Looks, Parameters: g.Parameters, Multiplications: number(g.Multiplications)}
@@ -91,9 +91,9 @@ func noiseOf(o *outcome) string {
 	text := fmt.Sprintf("noise of sigma %.4g", o.Sigma)
 	if o.Noise != nil {
 		switch o.Noise.Kind {
-		case restore.NoNoise.String():
+		case "none":
 			return "hardly any noise found, and that"
-		case restore.CoarseNoise.String():
+		case "coarse":
 			text = fmt.Sprintf("coarse noise of level %.4g", o.Sigma)
 		}
 	}

@@ -116,6 +116,7 @@ loss in RUN/range-test.png.`),
 	t.sourceFlags.bind(c)
 	t.recipeFlags.bind(c)
 	t.computing.bind(c)
+	t.gradients = true
 	t.reading.bind(c)
 	if err := c.MarkFlagFilename("init", "safetensors"); err != nil {
 		panic(err) // the flag was not defined: a mistake in this program, found by any test

@@ -9,19 +9,20 @@ import (
 	"github.com/averaged/imaging/internal/parallel"
 )
 
-// Misfit is what a kernel leaves of a photograph under the sharpest image that it allows: the root mean
-// square of y − x∗k over differences of neighbouring samples, in units of what noise leaves.
+// Misfit is the misfit of a kernel to a photograph, with the sharpest image that the kernel allows. It is the
+// root mean square of y − x∗k over differences of neighbouring samples, divided by that of the noise.
 type Misfit struct {
 	Given   float64 // of the kernel
-	Turned  float64 // of the kernel turned by half a turn, as where convolution was taken for correlation
+	Turned  float64 // of the kernel turned by 180 degrees, as if convolution had been taken for correlation
 	Inverse float64 // of the kernel with black and white exchanged
-	// Likeness is how like the kernel is to what a few steps of estimation make of it, 1 for the same.
+	// Likeness is the similarity of the kernel to the result of a few steps of estimation from it; 1 is
+	// equal.
 	Likeness float64
 }
 
-// Check measures the misfit of a kernel on the part of a photograph that has most edges. pix is as in
-// Kernel, and sigma the standard deviation of the noise, above 0. ok is false where the photograph is
-// too small for the kernel, or has no edge.
+// Check measures the misfit of a kernel on the part of a photograph that has most edges. pix is as in Kernel.
+// sigma is the standard deviation of the noise, above 0. ok is false if the photograph is too small for the
+// kernel, or has no edge.
 func Check(ctx context.Context, pix []float32, channels, h, w int, k deblur.Kernel, sigma float64, threads int) (m Misfit, ok bool, err error) {
 	reach := max(k.CY, k.H-1-k.CY, k.CX, k.W-1-k.CX)
 	if min(h, w) < max(leastImage, 3*reach) || !(sigma > 0) || k.Check() != nil {

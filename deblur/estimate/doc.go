@@ -1,11 +1,11 @@
 // Package estimate finds the kernel of a blur from the blurred photograph alone.
 //
-// It goes from coarse to fine. At every scale an image step and a kernel step take turns: the sharp
-// image is the one with few edges that is the photograph when blurred (the prior ‖∇u‖₀ by
-// half-quadratic splitting: Xu, Zheng and Jia 2013; Pan, Hu, Su and Yang 2014; Anger, Facciolo and
-// Delbracio 2019), and the kernel fits the photograph's differences best among those that are not
-// negative. What lies beyond the frame, and what is clipped, is not fitted.
+// It works from coarse to fine. At every scale image steps and kernel steps alternate. The image step finds a
+// sharp image with few edges that the blur turns into the photograph (the prior ‖∇u‖₀ by half-quadratic
+// splitting: Xu, Zheng and Jia 2013; Pan, Hu, Su and Yang 2014; Anger, Facciolo and Delbracio 2019). The
+// kernel step finds the kernel without negative weights that fits the photograph's differences best. Samples
+// beyond the frame and clipped samples are not fitted.
 //
-// How large the kernel is is found as well, whether the photograph is blurred at all, whether a
-// simple shape explains it as well, and how far parts of the photograph agree.
+// The package also finds the size of the kernel, whether the photograph is blurred at all, whether a simple
+// shape explains it as well, and how far parts of the photograph agree.
 package estimate

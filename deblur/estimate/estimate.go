@@ -12,58 +12,58 @@ import (
 	"github.com/averaged/imaging/internal/parallel"
 )
 
-// Options say how a kernel is estimated. The zero value is useful.
+// Options are the settings of an estimation. The zero value is useful.
 type Options struct {
-	// Sigma is the standard deviation of the noise in each channel, where 1 is white; 0: it is
-	// estimated, of the brightness.
+	// Sigma is the standard deviation of the noise in each channel, where 1 is white. 0 means that it is
+	// estimated, from the brightness.
 	Sigma float64
-	// Size is the largest side that the kernel may have, in samples; 0: DefaultSize. It is never
-	// more than two fifths of the photograph's shorter side.
+	// Size is the largest side of the kernel in samples; 0 means DefaultSize. It is limited to two fifths of
+	// the photograph's shorter side.
 	Size int
-	// Threads is how many threads compute, 0: all. The result does not depend on it.
+	// Threads is the number of threads, 0 for all. The result does not depend on it.
 	Threads int
-	// Progress, if not nil, is told an estimate of the share of the work that is done. An error
-	// stops the estimation and is returned.
+	// Progress, if not nil, is called with an estimate of the share of the work that is done. Its error stops
+	// the estimation and is returned.
 	Progress backend.ProgressFunc
 }
 
 const (
-	// DefaultSize is the largest side of a kernel where no other is given.
+	// DefaultSize is the largest side of a kernel if none is given.
 	DefaultSize = 101
-	// MostSize is the largest that may be given.
+	// MostSize is the largest side that may be given.
 	MostSize = 301
 	// leastImage is the shorter side below which a photograph shows no kernel.
 	leastImage = 24
 )
 
-// Estimate is a kernel that was estimated, and what is to be thought of it.
+// Estimate is an estimated kernel, with measures of how far to trust it.
 type Estimate struct {
-	// Kernel is what was found, its centre of mass within half a sample of its centre.
+	// Kernel is the estimated kernel. Its centre of mass is within half a sample of its centre.
 	Kernel deblur.Kernel
-	// Shape is the kind of the blur. Where it is a simple one, its numbers made Kernel.
+	// Shape is the kind of the blur. If it is a simple one, Kernel was made from its numbers.
 	Shape Shape
-	// Sigma is the noise level of the brightness that the estimate is for.
+	// Sigma is the noise level of the brightness that the estimate assumed.
 	Sigma float64
-	// Likeness is how like the common kernel the kernels are that parts of the photograph have by
-	// themselves: the correlation of each with what Kernel was before the last steps, at most 1. It
-	// is empty where the photograph is too small for parts, or too empty.
+	// Likeness is the similarity of the common kernel to the kernels that parts of the photograph give by
+	// themselves: the correlation of each with Kernel as it was before the last steps, at most 1. It is empty
+	// if the photograph is too small for parts, or has too few edges.
 	Likeness []float64
-	// Variation is how far the blur varies over the frame: 1 less the least correlation of two
-	// parts' kernels, each found from the common one on, noise and lack of edges allowed for. It is 0
-	// if nothing is seen to vary, or if there are less than two parts.
+	// Variation is how far the blur varies over the frame: 1 minus the smallest correlation of the kernels of
+	// two parts, corrected for noise and lack of edges. Each part's kernel is found starting at the common
+	// one. It is 0 if no variation is visible, or if there are fewer than two parts.
 	Variation float64
-	// Spreads are those of the two kernels, the smaller one first: the root mean square distance of
-	// their weights from their centres of mass, in samples.
+	// Spreads are the spreads of those two kernels, the smaller one first: the root mean square distance of
+	// the weights from their centre of mass, in samples.
 	Spreads [2]float64
-	// Halves is how like each other the kernels are that two halves of the photograph make of the common one in the
-	// last steps: their correlation, 0 where the halves are too small. It is measured of kernels of any form where there is
-	// hardly any noise, and is 1 elsewhere.
+	// Halves is the correlation of the kernels of two halves of the photograph, each found in the last steps
+	// starting at the common one; 0 if the halves are too small. It is measured only for kernels of kind Free
+	// and almost no noise, and is 1 otherwise.
 	Halves float64
-	// Note says in a sentence why nothing was found, or is empty.
+	// Note is a sentence that says why no kernel was found, or empty.
 	Note string
 }
 
-// Agreement is the mean of Likeness, 0 if there is none.
+// Agreement returns the mean of Likeness, 0 if it is empty.
 func (e *Estimate) Agreement() float64 {
 	if len(e.Likeness) == 0 {
 		return 0
@@ -83,14 +83,15 @@ const (
 	settledParts  = 0.97
 )
 
-// Settled says whether the noise of the photograph allows for the kernel's error, or the error is small.
+// Settled tells whether the photograph has enough noise to hide the kernel's error, or its halves and parts
+// agree closely on the kernel.
 func (e *Estimate) Settled() bool {
 	return e.Sigma >= calm || e.Halves >= settledHalves && e.Agreement() >= settledParts
 }
 
-// Kernel estimates the kernel of a photograph of 1 channel (grey) or 3 (red, green, blue), planes of
-// h×w finite samples on [0,1] one after the other. The same input gives the same result for any
-// number of threads. It is safe for concurrent use.
+// Kernel estimates the kernel of a photograph of 1 channel (grey) or 3 (red, green, blue), planes of h×w
+// finite samples in [0,1] one after the other. The same input gives the same result for any number of
+// threads. It is safe for concurrent use.
 func Kernel(ctx context.Context, pix []float32, channels, h, w int, opt Options) (*Estimate, error) {
 	if err := checkPhotograph(pix, channels, h, w, opt); err != nil {
 		return nil, err
@@ -299,7 +300,7 @@ func noiseOfGrey(channels int) float64 {
 	return math.Sqrt(square)
 }
 
-// What is brighter or darker is taken to be clipped.
+// Brighter and darker samples count as clipped.
 const (
 	Brightest = 1 - 1.5/255
 	darkest   = 0.25 / 255

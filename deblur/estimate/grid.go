@@ -11,14 +11,14 @@ import (
 	"github.com/averaged/imaging/internal/parallel"
 )
 
-// Grid estimates kernels for the parts of a photograph whose blur varies over the frame, rows×columns of
-// them, from the kernel that they have in common (Kernel). 0 rows and columns: GridSize says how many. pix is as
-// in Kernel, and each kernel has its centre of mass within half a sample of its centre.
+// Grid estimates rows×columns kernels for the parts of a photograph whose blur varies over the frame. common
+// is their common kernel (Kernel). If rows and columns are 0, GridSize chooses them. pix is as in Kernel.
+// Each kernel has its centre of mass within half a sample of its centre.
 //
-// From coarse to fine the parts take their steps together, each beginning with the common kernel. A
-// part is as large as the window of its kernel in deblur.Varying, so that neighbours share half of what they see,
-// and its kernel step has ‖k − k̄‖² as an additional term, k̄ the mean kernel of the neighbours. The term has
-// the same weight for every part: one that has few edges takes its neighbours' kernel.
+// The parts take their steps together from coarse to fine, each beginning with the common kernel. A part is
+// as large as the window of its kernel in deblur.Varying, so neighbours share half of their samples. The
+// kernel step of a part has the additional term ‖k − k̄‖², where k̄ is the mean kernel of its neighbours. The
+// term has the same weight for every part, so a part with few edges takes its neighbours' kernel.
 func Grid(ctx context.Context, pix []float32, channels, h, w int, common deblur.Kernel, rows, columns int, opt Options) (deblur.Grid, error) {
 	g := deblur.Grid{Rows: rows, Columns: columns}
 	if err := checkPhotograph(pix, channels, h, w, opt); err != nil {
@@ -80,8 +80,9 @@ func Grid(ctx context.Context, pix []float32, channels, h, w int, common deblur.
 // leastReach is how far the supports of a grid reach at least: where a camera turned, the common kernel may be that of the middle.
 const leastReach = 8
 
-// GridSize is how many rows and columns of kernels a photograph of h×w samples gets: parts of leastCell samples, or
-// cellReach times what the kernel reaches, at most mostCells along its longer side, and no fewer than 2.
+// GridSize returns the rows and columns of kernels for a photograph of h×w samples. The parts have leastCell
+// samples, or cellReach times the reach of the kernel. There are at least 2, and at most mostCells along the
+// longer side.
 func GridSize(h, w int, common deblur.Kernel) (rows, columns int) {
 	const leastCell, cellReach, mostCells = 80, 6, 6
 	reach := max(common.H, common.W) / 2

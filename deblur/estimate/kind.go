@@ -6,15 +6,15 @@ import (
 	"github.com/averaged/imaging/deblur"
 )
 
-// Kind is what kind of blur was found.
+// Kind is the kind of an estimated blur.
 type Kind uint8
 
 const (
-	// Free is a kernel of any form, as of a camera that was shaken.
+	// Free is a kernel of any form, for example of camera shake.
 	Free Kind = iota
 	// None is no blur: the kernel is a point.
 	None
-	// Motion is a straight even motion (deblur.Motion).
+	// Motion is an even motion along a straight line (deblur.Motion).
 	Motion
 	// Disk is a lens out of focus (deblur.Disk).
 	Disk
@@ -27,7 +27,7 @@ func (k Kind) String() string {
 	return map[Kind]string{Free: "shake", None: "none", Motion: "motion", Disk: "disk", Gaussian: "gaussian"}[k]
 }
 
-// Shape is a kind of blur with its numbers, in samples and degrees; those of other kinds are 0.
+// Shape is a kind of blur with its numbers, in samples and degrees; numbers of other kinds are 0.
 type Shape struct {
 	Kind          Kind
 	Length, Angle float64 // of Motion

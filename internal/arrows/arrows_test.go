@@ -254,7 +254,7 @@ var table = map[string]row{
 	"internal/blindrace": {code: []string{"restore", "deblur", "backend", "backend/cpu", "weights/research", "internal/fft", "internal/imagefile", "internal/parallel", "internal/racing"}},
 	"internal/rawrace":   {code: []string{"raw", "restore", "weights", "weights/research", "internal/cameranoise", "internal/imagefile", "internal/quality", "internal/rawdenoise"}},
 	"internal/racing":    {code: []string{"weights", "backend"}},
-	"internal/cudarace":  {code: []string{"denoise", "train", "weights", "backend", "backend/cpu", "backend/cuda", "internal/racing"}},
+	"internal/gpurace":   {code: []string{"denoise", "train", "weights", "weights/open", "backend", "backend/cpu", "backend/cuda", "backend/vulkan", "internal/racing"}},
 	"internal/netrace":   {code: []string{"denoise", "weights", "backend", "backend/cpu", "internal/racing"}},
 	"internal/tvrace":    {code: []string{"tv", "backend", "backend/cpu", "internal/imagefile", "internal/racing"}},
 }

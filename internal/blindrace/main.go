@@ -53,7 +53,7 @@ func main() {
 	noise := flag.String("noise", "2.55", "standard deviations of the noise, of 255")
 	quality := flag.String("jpeg", "0", "qualities of JPEG to save each photograph in; 0: none")
 	flag.IntVar(&b.crop, "crop", 0, "side of a square in the middle of each photograph; 0: all of it")
-	flag.StringVar(&b.method, "prior", restore.TV, "prior of the deblurring; wiener: Wiener's filter alone, which is quick")
+	flag.StringVar(&b.method, "prior", "tv", "prior of the deblurring; wiener: Wiener's filter alone, which is quick")
 	flag.IntVar(&b.threads, "threads", 0, "threads, 0: all")
 	vary := flag.Bool("vary", false, "see whether the report tells blur that varies over the frame, and deblur nothing")
 	grid := flag.Bool("grid", false, "restore blur that varies over the frame, with one kernel and with a grid of kernels")
@@ -256,7 +256,7 @@ func (r *row) count(report *restore.KernelReport, seconds float64) {
 	if report.Varies {
 		r.varies++
 	}
-	if report.Trust != restore.DoubtfulKernel {
+	if report.Trust != "doubtful" {
 		r.trusted++
 	}
 }

@@ -76,7 +76,7 @@ func (b *bench) compare(name, kind string, y *restore.Planar, known, found deblu
 	r := b.row(kind)
 	r.values = append(r.values, ratio)
 	r.count(report, seconds)
-	if report.Trust == restore.GoodKernel {
+	if report.Trust == "good" {
 		r.good++
 		if ratio > 3 {
 			r.wrong++

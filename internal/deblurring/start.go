@@ -11,10 +11,12 @@ import (
 // StartingPoint names the initial estimate.
 type StartingPoint uint8
 
-// The initial estimates, which restore.StartingPoint explains.
 const (
+	// StartWiener is a Wiener estimate: the default.
 	StartWiener StartingPoint = iota
+	// StartImage is the blurred image itself.
 	StartImage
+	// StartConstant is uniform grey of half intensity.
 	StartConstant
 )
 

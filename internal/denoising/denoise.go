@@ -50,7 +50,7 @@ func (j Job) Denoise(ctx context.Context, p *imageplanes.Planes, report *outcome
 	if factor == 1 {
 		out, err := j.denoiseBright(ctx, p, report)
 		if err == nil && j.Shadows && j.Choice.Prior == nil && report.Noise.Estimate != nil {
-			report.Noise.Shadows = mendShadows(p, out)
+			mendShadows(p, out, &report.Noise)
 		}
 		return out, err
 	}

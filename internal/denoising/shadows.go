@@ -6,14 +6,13 @@ import (
 	"github.com/averaged/imaging/internal/shadows"
 )
 
-// mendShadows raises in out, what became of p, the shadows that noise has darkened. It returns nil if nothing changes.
-func mendShadows(p *imageplanes.Planes, out []float32) *outcome.Shadows {
-	mended := outcome.Shadows{Slope: 1}
+// mendShadows raises in out, the denoised p, the shadows that noise has darkened, and reports the curves.
+func mendShadows(p *imageplanes.Planes, out []float32, report *outcome.Noise) {
+	raised, slope := 0.0, 1.0
 	for _, curve := range shadows.Mend(p.Pix, out, p.Channels) {
-		mended.Raised, mended.Slope = max(mended.Raised, curve.Raised()), max(mended.Slope, curve.Slope())
+		raised, slope = max(raised, curve.Raised()), max(slope, curve.Slope())
 	}
-	if mended.Raised > 0 {
-		return &mended
+	if raised > 0 {
+		report.ShadowsRaised, report.ShadowSlope = raised, slope
 	}
-	return nil
 }

@@ -122,9 +122,9 @@ func (d *bmpDecoder) checkCoding() error {
 	case bmpRGB:
 		ok = slices.Contains([]int{1, 2, 4, 8, 16, 24, 32}, d.depth)
 	case bmpRLE8:
-		ok = d.depth == 8 && !d.topDown
+		ok = d.depth == 8
 	case bmpRLE4:
-		ok = d.depth == 4 && !d.topDown
+		ok = d.depth == 4
 	case bmpBitFields, bmpAlphaBitFields:
 		ok = d.depth == 16 || d.depth == 32
 	}
@@ -163,6 +163,7 @@ func (d *bmpDecoder) readPalette() error {
 		c := b[i*entry:]
 		d.palette = append(d.palette, [3]byte{c[2], c[1], c[0]})
 	}
+	d.palette = append(d.palette, make([][3]byte, 1<<d.depth-n)...) // black, as elsewhere
 	return nil
 }
 
@@ -253,16 +254,12 @@ func (d *bmpDecoder) readIndexed() (*Image, error) {
 	}
 	m := newImage(d.width, d.height, channels, 8, false)
 	m.SourceDepth = d.depth
-	put := func(y int, indices []byte) error {
+	put := func(y int, indices []byte) {
 		for x, i := range indices {
-			if int(i) >= len(d.palette) {
-				return malformedBMP("a pixel has colour %d of a palette of %d", i, len(d.palette))
-			}
 			for c := range channels {
 				m.Plane(c)[y*d.width+x] = unit8[d.palette[i][c]]
 			}
 		}
-		return nil
 	}
 	r := bufio.NewReaderSize(d.src.from(d.pixels), 1<<16)
 	if d.compression == bmpRLE8 || d.compression == bmpRLE4 {
@@ -278,9 +275,7 @@ func (d *bmpDecoder) readIndexed() (*Image, error) {
 			bit := x * d.depth
 			indices[x] = row[bit/8] >> (8 - d.depth - bit%8) & top
 		}
-		if err := put(d.row(i), indices); err != nil {
-			return nil, err
-		}
+		put(d.row(i), indices)
 	}
 	return m, nil
 }
@@ -290,7 +285,7 @@ func (d *bmpDecoder) readIndexed() (*Image, error) {
 // for a jump to the right and up by the next two bytes, and n above 2 for n
 // indices as they are, padded to a whole number of words. What is jumped over has
 // index 0. Pixels beyond the edge are dropped, as other programs do.
-func (d *bmpDecoder) readRuns(r *bufio.Reader, put func(y int, indices []byte) error) error {
+func (d *bmpDecoder) readRuns(r *bufio.Reader, put func(y int, indices []byte)) error {
 	indices := make([]byte, d.width)
 	x, row := 0, 0
 	pixel := func(index byte) {
@@ -299,11 +294,10 @@ func (d *bmpDecoder) readRuns(r *bufio.Reader, put func(y int, indices []byte) e
 		}
 		x++
 	}
-	nextRow := func() error {
-		err := put(d.row(row), indices)
+	nextRow := func() {
+		put(d.row(row), indices)
 		clear(indices)
 		row++
-		return err
 	}
 	for row < d.height {
 		var pair [2]byte
@@ -317,15 +311,11 @@ func (d *bmpDecoder) readRuns(r *bufio.Reader, put func(y int, indices []byte) e
 				pixel(d.indexOf(value, k))
 			}
 		case value == 0:
-			if err := nextRow(); err != nil {
-				return err
-			}
+			nextRow()
 			x = 0
 		case value == 1:
 			for row < d.height {
-				if err := nextRow(); err != nil {
-					return err
-				}
+				nextRow()
 			}
 		case value == 2:
 			if _, err := io.ReadFull(r, pair[:]); err != nil {
@@ -336,9 +326,7 @@ func (d *bmpDecoder) readRuns(r *bufio.Reader, put func(y int, indices []byte) e
 				if row == d.height {
 					break
 				}
-				if err := nextRow(); err != nil {
-					return err
-				}
+				nextRow()
 			}
 		default:
 			n := int(value)

@@ -257,11 +257,7 @@ func (r *jpegRepair) decodeBlocks() (image.Image, error) {
 	s := segmentWriter{w: &file}
 	file.Write([]byte{0xff, markerSOI})
 	file.Write(r.kept)
-	for t := range jpegHuffman {
-		for class, h := range jpegHuffman[t] {
-			s.segment(markerDHT, "", append(append([]byte{byte(class<<4 | t)}, h.lengths[:]...), h.symbols...))
-		}
-	}
+	s.writeUsualCodes()
 	scan := []byte{byte(len(r.components))}
 	for c, p := range r.components {
 		t := byte(min(c, 1))

@@ -16,6 +16,8 @@ var (
 	ErrUnsupported = errors.New("unsupported image feature")
 	// ErrRaw: a raw photograph (DNG), whose picture is yet to be developed. It is an ErrUnsupported.
 	ErrRaw = fmt.Errorf("%w: it is a raw photograph (DNG), of which a picture is yet to be developed", ErrUnsupported)
+	// errMakersRaw is about a raw photograph that is no DNG.
+	errMakersRaw = fmt.Errorf("%w: it is a raw photograph in a format of the camera's maker; convert it to DNG, or develop it to a TIFF or PNG", ErrUnsupported)
 	// ErrTooManyPixels: the header announces more pixels than allowed.
 	ErrTooManyPixels = errors.New("too many pixels")
 	// ErrAlpha: the format to be written has no place for transparency.

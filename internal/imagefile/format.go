@@ -157,6 +157,8 @@ func sniff(head []byte) Format {
 	return 0
 }
 
+const makersRaw = "a raw photograph in a format of the camera's maker, which can be converted to DNG"
+
 // foreign names what a file is whose format is none of ours, or returns "".
 func foreign(head []byte) string {
 	has := func(prefix string) bool { return bytes.HasPrefix(head, []byte(prefix)) }
@@ -172,10 +174,16 @@ func foreign(head []byte) string {
 	case has("\x00\x00\x00\x0cjP  "), has("\xff\x4f\xff\x51"):
 		return "a JPEG 2000 image"
 	case len(head) >= 12 && string(head[4:8]) == "ftyp":
-		if brand := string(head[8:12]); brand == "avif" || brand == "avis" {
+		switch string(head[8:12]) {
+		case "avif", "avis":
 			return "an AVIF image"
+		case "crx ":
+			return makersRaw
 		}
 		return "a HEIF image or a film"
+	case has("FUJIFILMCCD-RAW"), has("IIRO"), has("IIRS"), has("MMOR"), has("IIU\x00"), has("FOVb"), has("\x00MRM"),
+		len(head) >= 14 && string(head[6:14]) == "HEAPCCDR": // RAF, ORF, RW2, X3F, MRW, CRW
+		return makersRaw
 	case has("\x76\x2f\x31\x01"):
 		return "an OpenEXR image"
 	case has("P1"), has("P4"):

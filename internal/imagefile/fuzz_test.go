@@ -85,6 +85,7 @@ func FuzzDecode(f *testing.F) {
 
 func FuzzPNG(f *testing.F) {
 	addSeeds(f, PNG)
+	f.Add(withMalformedChunks())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		// Checksums would keep nearly all changes from being read.
 		checkDecode(t, repaired(data))
@@ -109,8 +110,27 @@ func repaired(data []byte) []byte {
 	return append(out, rest...)
 }
 
-func FuzzJPEG(f *testing.F) { addSeeds(f, JPEG); f.Fuzz(checkDecode) }
-func FuzzTIFF(f *testing.F) { addSeeds(f, TIFF); f.Fuzz(checkDecode) }
+func FuzzJPEG(f *testing.F) {
+	addSeeds(f, JPEG)
+	f.Add(withoutCodes(goJPEG(f, smoothImage(9, 5, 3), 80)))
+	f.Fuzz(checkDecode)
+}
+
+func FuzzTIFF(f *testing.F) {
+	addSeeds(f, TIFF)
+	for _, bits := range []int{8, 16} {
+		f.Add(labTIFF(photometricICCLab, bits))
+		f.Add(labTIFF(photometricCIELab, bits))
+		signed, _ := signedTIFF(bits)
+		f.Add(signed)
+	}
+	_, old := oldJPEGFiles(f)
+	for _, file := range old {
+		f.Add(file)
+	}
+	f.Fuzz(checkDecode)
+}
+
 func FuzzBMP(f *testing.F)  { addSeeds(f, BMP); f.Fuzz(checkDecode) }
 func FuzzWebP(f *testing.F) { addSeeds(f, WebP); f.Fuzz(checkDecode) }
 func FuzzPFM(f *testing.F)  { addSeeds(f, PFM); f.Fuzz(checkDecode) }

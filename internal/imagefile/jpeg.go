@@ -59,10 +59,22 @@ func decodeJPEG(src source, opt ReadOptions) (*Image, error) {
 		return nil, err
 	}
 	img, err := jpeg.Decode(src.from(0))
+	if err == jpeg.FormatError("uninitialized Huffman table") { // a frame of Motion JPEG
+		img, err = jpeg.Decode(io.MultiReader(bytes.NewReader(usualCodes()), src.from(2)))
+	}
 	if err != nil {
 		return nil, jpegError(err)
 	}
 	return parts.image(img, src, opt)
+}
+
+// usualCodes is the beginning of a file: the codes of annex K, which frames of Motion JPEG leave out.
+func usualCodes() []byte {
+	var b bytes.Buffer // whose writing does not fail
+	b.Write([]byte{0xff, markerSOI})
+	s := segmentWriter{w: &b}
+	s.writeUsualCodes()
+	return b.Bytes()
 }
 
 // image is what was decoded, with what the segments say of it.
@@ -97,9 +109,23 @@ func (parts *jpegParts) image(img image.Image, src source, opt ReadOptions) (*Im
 // jpegError tells what image/jpeg cannot read from what is broken.
 func jpegError(err error) error {
 	if u, ok := err.(jpeg.UnsupportedError); ok {
-		return fmt.Errorf("%w: JPEG: %s (baseline and progressive JPEG of 8 bits are read)", ErrUnsupported, string(u))
+		return fmt.Errorf("%w: JPEG with %s", ErrUnsupported, unreadJPEG(u))
 	}
 	return foreignError(JPEG, err)
+}
+
+// unreadJPEG says what a kind of JPEG has that image/jpeg does not read, and what helps.
+func unreadJPEG(err jpeg.UnsupportedError) string {
+	switch what := string(err); what {
+	case "unknown marker":
+		return "lossless or arithmetic coding (save it as an ordinary JPEG or PNG)"
+	case "precision":
+		return "more than 8 bits per sample (save it with 8 bits, or as PNG or TIFF)"
+	case "luma/chroma subsampling ratio":
+		return "an unusual resolution of its colours (save it with 4:4:4 or 4:2:0, or as PNG)"
+	default:
+		return what + " (save it as an ordinary JPEG or PNG)"
+	}
 }
 
 // jpegParts is what the segments before the first scan say.
@@ -134,6 +160,9 @@ func readJPEGSegments(src source) (*jpegParts, error) {
 		case marker == markerDQT, marker >= markerSOF0 && marker <= markerSOF2:
 			// Of the coding, not metadata.
 		case marker != markerCOM && marker != markerIPTC && marker != markerJUMBF && (marker < markerAPP0 || marker > markerAPP2):
+			if start, err := src.bytes(offset+4, min(length-2, segmentName)); err == nil {
+				p.others.addSegment(marker, start)
+			}
 			offset += 2 + length
 			continue
 		}
@@ -146,7 +175,7 @@ func readJPEGSegments(src source) (*jpegParts, error) {
 		}
 		p.keep(marker, data)
 		if marker >= markerAPP1 && marker <= markerJUMBF {
-			p.others.readSegment(src, data, offset+4)
+			p.others.readSegment(src, marker, data, offset+4)
 		}
 		offset += 2 + length
 	}
@@ -285,5 +314,14 @@ func (s *segmentWriter) segment(marker byte, mark string, data []byte) {
 	head = binary.BigEndian.AppendUint16(head, uint16(2+len(mark)+len(data)))
 	if _, s.err = s.w.Write(append(head, mark...)); s.err == nil {
 		_, s.err = s.w.Write(data)
+	}
+}
+
+// writeUsualCodes writes the codes of annex K.
+func (s *segmentWriter) writeUsualCodes() {
+	for t := range jpegHuffman {
+		for class, h := range jpegHuffman[t] {
+			s.segment(markerDHT, "", append(append([]byte{byte(class<<4 | t)}, h.lengths[:]...), h.symbols...))
+		}
 	}
 }

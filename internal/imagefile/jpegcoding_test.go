@@ -196,3 +196,23 @@ func TestCMYKInJPEGIsNoted(t *testing.T) {
 	require.Equal(t, 3, m.Channels)
 	require.NotEqual(t, color.CMYKModel, m.ToImage().ColorModel())
 }
+
+// withoutCodes is a JPEG without its Huffman tables, as the frames of Motion JPEG are.
+func withoutCodes(file []byte) []byte {
+	out := bytes.Clone(file[:2])
+	for at := 2; ; {
+		n := 2 + int(binary.BigEndian.Uint16(file[at+2:]))
+		if file[at+1] == markerSOS {
+			return append(out, file[at:]...)
+		}
+		if file[at+1] != markerDHT {
+			out = append(out, file[at:at+n]...)
+		}
+		at += n
+	}
+}
+
+func TestFrameOfMotionJPEG(t *testing.T) {
+	file := goJPEG(t, smoothImage(33, 21, 3), 80) // by image/jpeg, which uses the usual codes
+	require.Equal(t, decode(t, file).Pix, decode(t, withoutCodes(file)).Pix)
+}

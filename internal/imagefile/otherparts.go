@@ -38,10 +38,11 @@ const (
 
 // otherParts are the parts of a file that are not read.
 type otherParts struct {
-	found    bool     // there are some
+	found    bool     // there are some, beside segments of programs
 	indexed  bool     // by a multi-picture index
 	pictures int      // that are none of the named ones
 	names    []string // a name each, without what XMP tells
+	segments int      // of programs, that are named
 }
 
 func (o *otherParts) add(name string) {
@@ -49,8 +50,40 @@ func (o *otherParts) add(name string) {
 	o.names = appendNew(o.names, name)
 }
 
-// readSegment looks at the data, at an offset of the file, of a segment APP1 to APP11.
-func (o *otherParts) readSegment(src source, data []byte, offset int64) {
+// segmentName is how many bytes of a segment are looked at for its name.
+const segmentName = 32
+
+// addSegment names a segment with what a program or a camera has written, by its place and the word that it begins with.
+// Some are no loss: those that describe how the file was compressed.
+func (o *otherParts) addSegment(marker byte, start []byte) {
+	const most = 4
+	last := byte(0xef)
+	if marker < markerAPP0 || marker > last {
+		return
+	}
+	end := 0
+	for end < len(start) && start[end] > ' ' && start[end] <= '~' {
+		end++
+	}
+	word := string(start[:end])
+	if marker == markerAPP14 && word == "Adobe" || word == "Ducky" {
+		return
+	}
+	name := fmt.Sprintf("the segment APP%d", marker-markerAPP0)
+	if len(word) > 1 {
+		name += fmt.Sprintf(" (%s)", word)
+	}
+	if slices.Contains(o.names, name) {
+		return
+	}
+	if o.segments++; o.segments > most {
+		name = "what is in further segments"
+	}
+	o.names = appendNew(o.names, name)
+}
+
+// readSegment looks at the data, at an offset of the file, of a segment APP1, APP2 or APP11.
+func (o *otherParts) readSegment(src source, marker byte, data []byte, offset int64) {
 	has := func(mark string) bool { return bytes.HasPrefix(data, []byte(mark)) }
 	switch {
 	case has(multiPictureMark):
@@ -63,6 +96,9 @@ func (o *otherParts) readSegment(src source, data []byte, offset int64) {
 		o.add(partThermal)
 	case has("JP") && bytes.Contains(data, []byte("c2pa")):
 		o.add(partClaims)
+	case has(exifMark), has(xmpMark), has(profileMark):
+	default:
+		o.addSegment(marker, data[:min(len(data), segmentName)])
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"image"
 	"image/png"
 	"io"
+	"slices"
 )
 
 const pngSignature = "\x89PNG\r\n\x1a\n"
@@ -227,9 +228,24 @@ var pngAncillary = map[string]bool{
 	"gAMA": true, "cHRM": true, "sRGB": true, "cICP": true, "mDCV": true, "mDCv": true, "cLLI": true, "cLLi": true,
 }
 
+// pngChunkSizes are those of chunks that are kept as they are. Programs fail on others.
+var pngChunkSizes = map[string]int{
+	"gAMA": 4, "cHRM": 32, "sRGB": 1, "cICP": 4, "mDCV": 24, "mDCv": 24, "cLLI": 8, "cLLi": 8,
+}
+
 // keep takes an ancillary chunk into the metadata.
 func (p *pngParts) keep(name string, b []byte) error {
 	d := &p.metadata
+	size, fixed := pngChunkSizes[name]
+	again := func(k Block) bool { return fixed && k.Name == name }
+	switch {
+	case fixed && len(b) != size,
+		isPNGText(name) && bytes.IndexByte(b, 0) < 1:
+		p.warnings = appendNew(p.warnings, fmt.Sprintf("the chunk %s is dropped: it is malformed", name))
+		return nil
+	case slices.ContainsFunc(d.Blocks, again):
+		return nil // the first one counts
+	}
 	switch name {
 	case "iCCP":
 		_, rest, ok := bytes.Cut(b, []byte{0})

@@ -26,6 +26,7 @@ const (
 	tagTileLength      = 323
 	tagTileOffsets     = 324
 	tagTileByteCounts  = 325
+	tagSubIFDs         = 330
 	tagExtraSamples    = 338
 	tagSampleFormat    = 339
 	tagJPEGTables      = 347
@@ -45,6 +46,10 @@ const (
 	photometricPalette     = 3
 	photometricCMYK        = 5
 	photometricYCbCr       = 6
+	photometricCIELab      = 8
+	photometricICCLab      = 9
+	photometricMosaic      = 32803 // "CFA" in TIFF/EP (ISO 12234-2)
+	photometricLinearRaw   = 34892
 
 	predictorNone       = 1
 	predictorHorizontal = 2
@@ -55,14 +60,15 @@ const (
 	extraUnassociated = 2
 
 	formatUnsigned = 1
+	formatSigned   = 2
 	formatFloat    = 3
 	formatUnknown  = 4
 )
 
 // colourModels names those that are not read.
 var colourModels = map[uint32]string{
-	4: "transparency mask", 8: "CIELab", 9: "ICC Lab", 10: "ITU Lab",
-	32803: "colour filter array of a raw photograph", 32844: "LogL", 32845: "LogLuv", 34892: "linear raw",
+	4: "transparency mask", 10: "ITU Lab",
+	photometricMosaic: "colour filter array of a raw photograph", 32844: "LogL", 32845: "LogLuv", photometricLinearRaw: "linear raw",
 }
 
 // tiffDecoder reads the samples of the first directory. x/image/tiff has no grey
@@ -75,6 +81,7 @@ type tiffDecoder struct {
 	width, height  int
 	bits, samples  int
 	float          bool
+	signed         bool // integers that are kept as floats, as counts are
 	photometric    uint32
 	compression    uint32
 	predictor      uint32
@@ -85,11 +92,39 @@ type tiffDecoder struct {
 	palette        [3][]float32
 	options        uint32 // of CCITT compression
 	jpegTables     []byte
+	old            oldJPEG
 	chroma         chromaShare
 	blockW, blockH int
 	tiled          bool
 	offsets        []int64
 	counts         []int64
+}
+
+// maxSubIFDs is how many subdirectories are looked at.
+const maxSubIFDs = 16
+
+// hasMosaic tells whether a file is a raw photograph in a format of its camera's maker that is a TIFF: CR2 and IIQ, which have a
+// mark after the header, or NEF, ARW, SRW and others, whose mosaic is in a subdirectory. Their first picture is a small preview.
+func (t tiffTree) hasMosaic(first int64, fields []field) bool {
+	if mark, err := t.src.bytes(8, 8); err == nil && (string(mark[:2]) == "CR" && first == 16 || string(mark[:4]) == "IIII" && string(mark[5:]) == "waR") {
+		return true
+	}
+	f, _ := find(fields, tagSubIFDs)
+	f.count, f.size = min(f.count, maxSubIFDs), min(f.size, maxSubIFDs*typeSizes[typeLong8])
+	offsets, err := t.uints(f)
+	if err != nil {
+		return false // There is none, or it leads nowhere.
+	}
+	for _, offset := range offsets {
+		sub, _, err := t.directory(offset)
+		if err != nil {
+			continue
+		}
+		if model, err := t.uint(sub, tagPhotometric, 0); err == nil && (model == photometricMosaic || model == photometricLinearRaw) {
+			return true
+		}
+	}
+	return false
 }
 
 func decodeTIFF(src source, opt ReadOptions) (*Image, error) {
@@ -103,6 +138,9 @@ func decodeTIFF(src source, opt ReadOptions) (*Image, error) {
 	}
 	if _, found := find(fields, tagDNGVersion); found {
 		return nil, ErrRaw // What stands in the first directory of most is a preview.
+	}
+	if t.hasMosaic(first, fields) {
+		return nil, errMakersRaw
 	}
 	d := &tiffDecoder{tiffTree: t, fields: fields}
 	if err := d.readSize(opt); err != nil {
@@ -119,7 +157,7 @@ func decodeTIFF(src source, opt ReadOptions) (*Image, error) {
 	}
 	m := newImage(d.width, d.height, d.channels(), 8, d.alpha >= 0)
 	switch {
-	case d.float:
+	case d.float, d.signed:
 		m.Depth = 32
 	case d.photometric == photometricPalette:
 		m.Depth = d.paletteDepth()
@@ -200,15 +238,22 @@ func (d *tiffDecoder) readSampleLayout() error {
 	if samples < 1 || samples > 5 {
 		return unsupportedTIFF("%d samples per pixel (1 to 5 are read)", samples)
 	}
+	if d.oldJPEG() && d.photometric != photometricBlackIsZero && (samples == 1 || samples == 3) {
+		d.photometric, samples = photometricYCbCr, 3 // whatever writers say
+	}
 	d.samples = int(samples)
 	d.planar = planar == 2
 	d.lowBitFirst = order == 2
 	d.float = format == formatFloat
+	d.signed = format == formatSigned && !d.lab()
 	if name := colourModels[d.photometric]; name != "" {
 		return unsupportedTIFF("colour model %d (%s) (save it as RGB)", d.photometric, name)
 	}
-	if format != formatUnsigned && format != formatFloat && format != formatUnknown {
-		name := map[uint32]string{2: "signed integers", 5: "complex integers", 6: "complex numbers"}[format]
+	if d.signed && d.photometric != photometricBlackIsZero && d.photometric != photometricRGB {
+		return unsupportedTIFF("signed integers in colour model %d (they are read in grey from black to white and in RGB)", d.photometric)
+	}
+	if format == 0 || format > formatUnknown {
+		name := map[uint32]string{5: "complex integers", 6: "complex numbers"}[format]
 		if name == "" {
 			name = fmt.Sprintf("sample format %d", format)
 		}
@@ -240,6 +285,12 @@ func (d *tiffDecoder) readBits() error {
 	if d.float && d.bits != 16 && d.bits != 32 && d.bits != 64 {
 		return unsupportedTIFF("floats of %d bits (save it with 16, 32 or 64)", bits[0])
 	}
+	if d.signed && d.bits != 8 && d.bits != 16 {
+		return unsupportedTIFF("signed integers of %d bits (8 and 16 are read; save it as floats)", bits[0])
+	}
+	if d.lab() && (d.float || d.bits != 8 && d.bits != 16) {
+		return unsupportedTIFF("CIELab of %d bits per sample (integers of 8 and 16 are read; save it as RGB)", bits[0])
+	}
 	if !d.float && (d.bits < 1 || d.bits > 16) {
 		return unsupportedTIFF("integers of %d bits (1 to 16 are read; save it with 16 bits or as floats)", bits[0])
 	}
@@ -251,7 +302,7 @@ func (d *tiffDecoder) readColour() error {
 	switch d.photometric {
 	case photometricWhiteIsZero, photometricBlackIsZero:
 		colours = 1
-	case photometricRGB:
+	case photometricRGB, photometricCIELab, photometricICCLab:
 		colours = 3
 	case photometricCMYK:
 		colours = 4
@@ -277,6 +328,9 @@ func (d *tiffDecoder) readColour() error {
 	case 1:
 		d.alpha = colours
 		d.associated = d.extra() == extraAssociated
+		if d.signed || d.associated && d.lab() {
+			return unsupportedTIFF("signed integers or CIELab, and a sample for alpha (save it without)")
+		}
 	default:
 		return unsupportedTIFF("%d samples per pixel in colour model %d (%d, and one for alpha, are read)", d.samples, d.photometric, colours)
 	}
@@ -336,7 +390,7 @@ func (d *tiffDecoder) paletteDepth() int {
 
 func (d *tiffDecoder) channels() int {
 	switch d.photometric {
-	case photometricRGB, photometricCMYK, photometricYCbCr:
+	case photometricRGB, photometricCMYK, photometricYCbCr, photometricCIELab, photometricICCLab:
 		return 3
 	case photometricPalette:
 		_, profile := find(d.fields, tagICC)
@@ -456,6 +510,9 @@ func (d *tiffDecoder) readBlocks(m *Image) error {
 	}
 	if d.photometric == photometricCMYK {
 		u.finishCMYK(m)
+	}
+	if d.lab() {
+		d.finishLab(m)
 	}
 	if d.associated {
 		for c := range m.Channels {
@@ -602,6 +659,12 @@ func (u *tiffUnpacker) sample(k, n int) []float32 {
 	}
 	switch d.bits {
 	case 8:
+		if d.signed {
+			for x, i := 0, k; x < n; x, i = x+1, i+step {
+				out[x] = float32(int8(u.row[i]))
+			}
+			break
+		}
 		for x, i := 0, k; x < n; x, i = x+1, i+step {
 			out[x] = unit8[flip(uint32(u.row[i]), 255)]
 		}
@@ -609,6 +672,12 @@ func (u *tiffUnpacker) sample(k, n int) []float32 {
 		if d.float {
 			for x, i := 0, 2*k; x < n; x, i = x+1, i+2*step {
 				out[x] = halfFloat(d.order.Uint16(u.row[i:]))
+			}
+			break
+		}
+		if d.signed {
+			for x, i := 0, 2*k; x < n; x, i = x+1, i+2*step {
+				out[x] = float32(int16(d.order.Uint16(u.row[i:])))
 			}
 			break
 		}

@@ -17,6 +17,7 @@ const (
 	compressionGroup3       = 3
 	compressionGroup4       = 4
 	compressionLZW          = 5
+	compressionOldJPEG      = 6
 	compressionJPEG         = 7
 	compressionDeflate      = 8
 	compressionHuffmanWords = 32771
@@ -25,7 +26,7 @@ const (
 )
 
 var compressionNames = map[uint32]string{
-	6: "old JPEG", 32766: "NeXT", 32809: "ThunderScan", 34712: "JPEG 2000", 34887: "LERC",
+	32766: "NeXT", 32809: "ThunderScan", 34712: "JPEG 2000", 34887: "LERC",
 	34925: "LZMA", 50000: "Zstandard", 50001: "WebP", 50002: "JPEG XL",
 }
 

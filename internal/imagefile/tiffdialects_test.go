@@ -41,6 +41,27 @@ func TestTilesUnderTheTagsOfStrips(t *testing.T) {
 	require.Equal(t, []float32{0, unit8[1], unit8[2], unit8[3], unit8[16]}, m.Pix[:5])
 }
 
+// The preview of a raw photograph, whose mosaic is in a subdirectory, is not taken for the photograph.
+func TestRawPhotographsOfMakers(t *testing.T) {
+	for model, refused := range map[byte]bool{photometricRGB: false, 0x23: true} {
+		preview := make([]byte, 16*16)
+		sub := []byte{1, 0, tagPhotometric & 0xff, tagPhotometric >> 8, typeShort, 0, 1, 0, 0, 0, model, 0x80, 0, 0, 0, 0, 0, 0}
+		if !refused {
+			sub[11] = 0
+		}
+		whole := tiffOf(append(preview, sub...), map[uint16]uint32{tagSubIFDs: 0xABCDEF})
+		at := bytes.Index(whole, sub)
+		data := bytes.Replace(whole, []byte{0xEF, 0xCD, 0xAB, 0}, binary.LittleEndian.AppendUint32(nil, uint32(at)), 1)
+		_, err := Decode(bytes.NewReader(data), ReadOptions{})
+		if refused {
+			require.ErrorIs(t, err, ErrUnsupported)
+			require.ErrorContains(t, err, "camera's maker")
+		} else {
+			require.NoError(t, err)
+		}
+	}
+}
+
 func TestIntegersOfAllDepths(t *testing.T) {
 	for depth := 1; depth <= 16; depth++ {
 		want := make([]uint32, 4*4)

@@ -13,21 +13,26 @@ import (
 // share are in a tag, and are put in front of each.
 
 // jpeg tells whether strips or tiles are JPEG.
-func (d *tiffDecoder) jpeg() bool { return d.compression == compressionJPEG }
+func (d *tiffDecoder) jpeg() bool { return d.compression == compressionJPEG || d.oldJPEG() }
 
-// jpegBlock returns the i-th strip or tile as a whole JPEG file. A mark says that it is JFIF, and
+// oldJPEG tells whether they are as TIFF 6.0 had it.
+func (d *tiffDecoder) oldJPEG() bool { return d.compression == compressionOldJPEG }
+
+// jpegBlock returns the i-th strip or tile, whose first row is y, as a whole JPEG file. A mark says that it is JFIF, and
 // one for four components that they are inks, so that image/jpeg leaves them as they are.
-func (d *tiffDecoder) jpegBlock(i int) (io.Reader, error) {
+func (d *tiffDecoder) jpegBlock(i, y int) (io.Reader, error) {
 	block, err := d.block(i)
 	if err != nil {
 		return nil, err
 	}
-	var soi [2]byte
-	if _, err := io.ReadFull(block, soi[:]); err != nil {
-		return nil, foreignError(TIFF, err)
+	soi := [2]byte{0xff, markerSOI}
+	if d.oldJPEG() {
+		block, err = d.openOldJPEG(y, block)
+	} else if _, err = io.ReadFull(block, soi[:]); err == nil && soi != [2]byte{0xff, markerSOI} {
+		err = malformedTIFF("a strip or tile is not JPEG, as its compression says")
 	}
-	if soi != [2]byte{0xff, markerSOI} {
-		return nil, malformedTIFF("a strip or tile is not JPEG, as its compression says")
+	if err != nil {
+		return nil, foreignError(TIFF, err)
 	}
 	var head bytes.Buffer // whose writing does not fail
 	head.Write(soi[:])
@@ -42,6 +47,9 @@ func (d *tiffDecoder) jpegBlock(i int) (io.Reader, error) {
 
 // readJPEGTables reads tag 347, without the marks at its ends.
 func (d *tiffDecoder) readJPEGTables() error {
+	if d.oldJPEG() {
+		return d.readOldJPEG()
+	}
 	f, ok := find(d.fields, tagJPEGTables)
 	if !ok {
 		return nil
@@ -60,7 +68,7 @@ func (d *tiffDecoder) readJPEGTables() error {
 
 // decodeJPEGBlock decodes the i-th strip or tile, whose first pixel is at column x and row y.
 func (d *tiffDecoder) decodeJPEGBlock(i, x, y int) (image.Image, error) {
-	file, err := d.jpegBlock(i)
+	file, err := d.jpegBlock(i, y)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +86,7 @@ func (d *tiffDecoder) decodeJPEGBlock(i, x, y int) (image.Image, error) {
 	if want := d.samplesPerBlock(); samples != want {
 		return nil, malformedTIFF("JPEG of %d components where there are %d samples per pixel", samples, want)
 	}
-	if file, err = d.jpegBlock(i); err != nil {
+	if file, err = d.jpegBlock(i, y); err != nil {
 		return nil, err
 	}
 	img, err := jpeg.Decode(file)
@@ -91,11 +99,7 @@ func (d *tiffDecoder) decodeJPEGBlock(i, x, y int) (image.Image, error) {
 func jpegInTIFFError(err error) error {
 	var u jpeg.UnsupportedError
 	if errors.As(err, &u) {
-		what := string(u)
-		if what == "unknown marker" {
-			what = "lossless or arithmetic coding"
-		}
-		return unsupportedTIFF("JPEG compression of a kind that is not read: %s (save it with LZW, deflate or none)", what)
+		return unsupportedTIFF("JPEG compression of a kind that is not read: %s", unreadJPEG(u))
 	}
 	return foreignError(TIFF, err)
 }

@@ -62,7 +62,7 @@ func (d *tiffDecoder) readYCbCr(m *Image) error {
 		}
 	}
 	convert := jfifToRGB
-	if !d.jpeg() {
+	if d.compression != compressionJPEG {
 		var err error
 		if convert, err = d.ycbcrToRGB(); err != nil {
 			return err
@@ -244,10 +244,16 @@ func (d *tiffDecoder) rationals(tag uint16, otherwise []float64) ([]float64, err
 	if !ok {
 		return otherwise, nil
 	}
+	v := make([]float64, len(otherwise))
+	if whole, err := d.uints(f); err == nil && len(whole) == len(v) { // as old writers do
+		for i := range v {
+			v[i] = float64(whole[i])
+		}
+		return v, nil
+	}
 	if f.kind != typeRational || f.count < uint32(len(otherwise)) {
 		return nil, malformedTIFF("tag %d is not %d fractions", tag, len(otherwise))
 	}
-	v := make([]float64, len(otherwise))
 	for i := range v {
 		raw, err := d.src.bytes(f.value+int64(8*i), 8)
 		if err != nil {

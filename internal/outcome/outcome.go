@@ -31,11 +31,9 @@ type Noise struct {
 	Disturbance float64
 	Impulses    float64
 	Clipped     float64
-	Shadows     *Shadows
-}
 
-// Shadows becomes restore.ShadowReport.
-type Shadows struct{ Raised, Slope float64 }
+	ShadowsRaised, ShadowSlope float64
+}
 
 // Network becomes restore.NetworkReport.
 type Network struct {
@@ -62,13 +60,13 @@ type Iteration struct {
 }
 
 // NoiseKind says what noise looks like.
-type NoiseKind int
+type NoiseKind string
 
-// The kinds of noise, which restore.NoiseKind explains.
+// The kinds of noise, which restore.NoiseEstimate explains.
 const (
-	NoNoise NoiseKind = iota
-	WhiteNoise
-	CoarseNoise
+	NoNoise     NoiseKind = "none"
+	WhiteNoise  NoiseKind = "white"
+	CoarseNoise NoiseKind = "coarse"
 )
 
 // Estimate is what an image tells of its noise: restore.NoiseEstimate.

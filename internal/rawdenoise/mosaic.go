@@ -7,6 +7,10 @@ import (
 	"github.com/averaged/imaging/internal/demosaic"
 )
 
+// How much of the mean is that of the squares: in brightness, and in the two directions of colour. By measurement on simulated
+// raw images from ISO 400 to 25600.
+const squaresOfLight, squaresOfColour = .7, .3
+
 // denoiseMosaic denoises a mosaic, as the documentation of the package says.
 func (s *stabilised) denoiseMosaic(ctx context.Context, d Denoisers) error {
 	sigma := 1 / s.span
@@ -16,20 +20,43 @@ func (s *stabilised) denoiseMosaic(ctx context.Context, d Denoisers) error {
 	if err != nil {
 		return err
 	}
+	gains, green := s.balance()
+	squares := 0. // of the gains of the pixels of a square
+	for i := range s.pix {
+		s.pix[i] = (s.pix[i]-s.mean)*gains[pattern.At(i/s.Width, i%s.Width)] + green
+	}
+	for _, c := range pattern {
+		squares += float64(gains[c]) * float64(gains[c])
+	}
 	m := demosaic.New(s.Height, s.Width, pattern)
 	m.Fill(s.pix)
 	n := s.Height * s.Width
 	full := make([]float32, 3*n)
-	m.Planes(full, demosaic.Malvar, nil)
+	m.Planes(full, demosaic.HamiltonAdams, make([]float32, len(m.V)))
 	m = nil // its memory is that of the picture
-	if full, err = d.Demosaicked(ctx, Picture{s.Width, s.Height, 3, full}, sigma); err != nil {
+	if full, err = d.Demosaicked(ctx, Picture{s.Width, s.Height, 3, full}, sigma*math.Sqrt(squares/4)); err != nil {
 		return err
 	}
 	for i := range s.pix {
-		s.pix[i] = full[pattern.At(i/s.Width, i%s.Width)*n+i]
+		c := pattern.At(i/s.Width, i%s.Width)
+		s.pix[i] = (full[c*n+i]-green)/gains[c] + s.mean
 	}
 	q.mix(s.pix, quads)
 	return nil
+}
+
+// balance returns the mean of green, and gains that, about the means, give the other colours the same without their shift: edges
+// then look alike in all colours, which demosaicking relies on. Gains above 2 would make noise too uneven.
+func (s *stabilised) balance() (gains [3]float32, green float32) {
+	const most = 2
+	green = s.mean - s.shift[1]
+	for c := range gains {
+		gains[c] = 1
+		if mean := s.mean - s.shift[c]; green > 0 && mean > 0 {
+			gains[c] = min(max(green/mean, 1./most), most)
+		}
+	}
+	return gains, green
 }
 
 // quads are the squares of two by two pixels of a mosaic. Where its size is odd, the mirror image goes on.
@@ -96,7 +123,7 @@ func (q quads) colours(pix []float32) []float32 {
 	return out
 }
 
-// mix replaces the coordinates of the squares by the mean of theirs and those of planes, as colours returns them.
+// mix replaces the coordinates of the squares by a mean of theirs and those of planes, as colours returns them.
 func (q quads) mix(pix, planes []float32) {
 	n := q.height * q.width
 	own := q.colours(pix)
@@ -105,8 +132,7 @@ func (q quads) mix(pix, planes []float32) {
 		y, x := i/q.width, i%q.width
 		r, g, b := planes[i]-own[i], planes[n+i]-own[n+i], planes[2*n+i]-own[2*n+i]
 		light, side, green := (r+g+b)/root3, (r-b)/root2, (2*g-r-b)/root6
-		// Half of the difference.
-		light, side, green = light/4, side/root2/2, green/4
+		light, side, green = light*squaresOfLight/2, side*squaresOfColour/root2, green*squaresOfColour/2
 		if 2*y+1 < q.h && 2*x+1 < q.w {
 			add(q.at(y, x, q.red), light+side-green)
 			add(q.at(y, x, q.blue), light-side-green)

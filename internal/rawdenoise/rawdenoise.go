@@ -6,10 +6,10 @@
 // developed ones are that denoisers have learned from.
 //
 // A mosaic is then denoised twice. Once its squares of two by two pixels, red, two greens and blue, become pixels of red, green and
-// blue by an orthogonal map, under which noise stays white; what it leaves out is the difference of the greens. And once it is
-// demosaicked by a linear filter, denoised at its full size, and looked at through the filters again. The result is the mean of
-// both, and the difference of the greens that of the second: the first is better where there is much noise, the second where there is
-// detail, and their errors differ (BENCHMARKS.md has figures).
+// blue by an orthogonal map, under which noise stays white; what it leaves out is the difference of the greens. And once its colours
+// are brought to the same mean by gains, so that demosaicking finds edges; it is demosaicked along them (Hamilton and Adams), denoised
+// at its full size, and looked at through the filters again. The result is a mean of both: most of the brightness is that of the first,
+// most of the colour that of the second, and the difference of the greens is that of the second (RATIONALE.md has figures).
 package rawdenoise
 
 import (
@@ -34,12 +34,12 @@ type Picture struct {
 // Denoiser returns the samples of a picture, which it may overwrite, without noise of a standard deviation.
 type Denoiser func(ctx context.Context, p Picture, sigma float64) ([]float32, error)
 
-// Denoisers are those for the two kinds of pictures that a raw image becomes. Both are told the standard deviation of the
-// noise in one sample.
+// Denoisers are those for the two kinds of pictures that a raw image becomes.
 type Denoisers struct {
-	// White gets noise that is white.
+	// White gets noise that is white, and its standard deviation.
 	White Denoiser
-	// Demosaicked gets noise that a linear demosaicking has made of white noise.
+	// Demosaicked gets what a demosaicking has made of such noise; the deviation is that of the mosaic, where it differs between colours
+	// the root of the mean square.
 	Demosaicked Denoiser
 }
 
@@ -227,9 +227,11 @@ func claimed(m *raw.Image) (Report, error) {
 type stabilised struct {
 	*raw.Image // that it is of
 	transforms []*anscombe.Transform
-	// span brings all to about [0,1]; the noise has a standard deviation of 1/span. shift is added to each colour.
+	// span brings all to about [0,1]; the noise has a standard deviation of 1/span. shift is added to each colour, and
+	// gives it the mean.
 	span  float64
 	shift []float32
+	mean  float32
 	pix   []float32
 }
 
@@ -268,6 +270,7 @@ func stabilise(m *raw.Image, noise []raw.Noise) (*stabilised, error) {
 	for c := range sums {
 		mean += sums[c] / counts[c] / float64(len(sums))
 	}
+	s.mean = float32(mean)
 	for c := range sums {
 		s.shift[c] = float32(mean - sums[c]/counts[c])
 	}

@@ -1,5 +1,5 @@
-// Package operatortest checks that an operator is what it says: linear, the same for every
-// channel, with an adjoint that is one and a norm within its bound.
+// Package operatortest checks that an operator is linear and the same for every channel, that its adjoint is
+// one, and that its norm is within its bound.
 package operatortest
 
 import (
@@ -15,24 +15,23 @@ import (
 // the sizes of the images. What rounding adds up to is some units of 6e-8 for every sum.
 const rounding = 2e-5
 
-// TestLinear tries an operator on random images, and returns an error for what is found
-// wrong, nil if nothing is:
+// TestLinear tries an operator on random images. It returns an error that says what is wrong, or nil. It
+// checks that:
 //
-//   - Domain, Range and the bound of the norm are numbers that can be.
+//   - Domain, Range and the bound of the norm are possible numbers.
 //   - Apply and Adjoint set every sample of dst, whatever it held.
 //   - ⟨Kx, y⟩ = ⟨x, Kᵀy⟩.
-//   - K(2x − 3z) = 2Kx − 3Kz, which an offset or a clip breaks, and so for Kᵀ.
-//   - An image of three channels gives what each of them gives by itself.
+//   - K(2x − 3z) = 2Kx − 3Kz, and the same for Kᵀ. An offset or a clip breaks this.
+//   - Each channel of a three-channel image gives the same result as alone.
 //   - No image found by power iteration is stretched by more than Norm.
 //
-// All of them hold up to the rounding of float32. It is meant for tests of operators:
+// All checks allow for the rounding of float32. TestLinear is meant for tests of operators:
 //
 //	if err := operatortest.TestLinear(dev, k); err != nil {
 //		t.Fatal(err)
 //	}
 //
-// Images of a few thousand samples or less show most: what is wrong at the frame alone is lost
-// in the sums over large ones.
+// Use images of at most a few thousand samples: the sums over larger images hide an error at the frame alone.
 func TestLinear(dev backend.Device, k operator.Linear) error {
 	bound, reason := k.Norm()
 	switch dh, dw := k.Domain(); {

@@ -34,7 +34,7 @@ func (d *done) facts(took time.Duration) []any {
 	}
 	found := "given"
 	if r.Noise.Estimate != nil {
-		found = "estimated, " + r.Noise.Estimate.Kind.String()
+		found = "estimated, " + r.Noise.Estimate.Kind
 	}
 	add("Noise level", "%.3g of 255 (%s)", 255*r.Noise.Sigma, found)
 	if d.blur != "" {

@@ -13,6 +13,7 @@ import (
 	"syscall/js"
 	"time"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
@@ -128,7 +129,7 @@ func (r *restorer) step(text string, fraction float64) {
 func (r *restorer) progress(text string, from, to float64) restore.Option {
 	r.step(text, from)
 	told := time.Now()
-	return restore.Progress(func(p restore.ProgressReport) error {
+	return restore.Progress(func(p backend.Progress) error {
 		if time.Since(told) >= toldEvery || p.Fraction == 1 {
 			told = time.Now()
 			r.step(text, from+(to-from)*p.Fraction)

@@ -1,5 +1,5 @@
-// Package open registers the trained weights that anybody may use for anything, under Apache-2.0,
-// as far as this version has some. Package restore imports it.
+// Package open registers the trained weights that may be used for any purpose, under Apache-2.0. Package
+// restore imports it.
 package open
 
 import (

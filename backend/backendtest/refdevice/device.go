@@ -12,16 +12,15 @@ import (
 
 // Options of a device. The zero value is a device that can do everything.
 type Options struct {
-	// Memory is how many bytes buffers may take in all, four for an element;
-	// 0 means 64 MiB.
+	// Memory is the number of bytes for all buffers, four for an element; 0 means 64 MiB.
 	Memory int64
 	// Unsupported names operations that return ErrUnsupported.
 	Unsupported []string
-	// Plain leaves out what devicekit has for kernels that do without.
+	// Plain leaves out the optional interfaces of devicekit.
 	Plain bool
-	// Fault, if not nil, is asked before each operation is done, long after its
-	// call has returned. Where it returns an error the operation is left out and
-	// the error is one that the device found late.
+	// Fault, if not nil, is called before each operation is done, long after the operation's call has
+	// returned. If it returns an error, the operation is left out, and the error is one that the device found
+	// late.
 	Fault func(operation string) error
 }
 

@@ -20,6 +20,9 @@ func TestCompliance(t *testing.T) {
 
 // What devicekit does for kernels that have nothing but what they must passes the suite as well.
 func TestPlainCompliance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("package cpu runs the suite on the same fallbacks: go test ./... has both")
+	}
 	backendtest.Run(t, func(testing.TB) backend.Device {
 		return refdevice.New(refdevice.Options{Memory: 16 << 20, Plain: true})
 	}, plainOperations()...)

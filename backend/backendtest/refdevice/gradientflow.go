@@ -32,8 +32,7 @@ func ownStep(s devicekit.FlowStep[[]float64, *filter]) eulerStep {
 // MakesFlow implements devicekit.Flows.
 func (d *stream) MakesFlow([]devicekit.FlowStep[[]float64, *filter]) bool { return true }
 
-// GradientFlow implements devicekit.Flows. What has been queued is done, even
-// if ctx ends before its turn.
+// GradientFlow implements devicekit.Flows. Queued work is done, even if ctx ends before its turn.
 func (d *stream) GradientFlow(ctx context.Context, dst, src array, region backend.Region, steps []devicekit.FlowStep[[]float64, *filter]) error {
 	to, from := own(dst), own(src)
 	var all []eulerStep

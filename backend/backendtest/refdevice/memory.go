@@ -55,8 +55,8 @@ func (d *stream) Alloc(s backend.Shape) ([]float64, error) {
 	return make([]float64, s.Len()), nil
 }
 
-// Free implements devicekit.Kernels. The room counts as free only when the work that
-// was queued before is done.
+// Free implements devicekit.Kernels. The memory counts as free only when the work that was queued before is
+// done.
 func (d *stream) Free(data []float64) {
 	d.work <- task{"", func() { d.used.Add(-4 * int64(len(data))) }}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/averaged/imaging/backend/cpu"
 )
 
-// Open returns a device that computes on the host; the test fails where there is none.
+// Open returns a device that computes on the host; the test fails if there is none.
 func Open(t require.TestingT, options ...cpu.Option) *cpu.Device {
 	d, err := cpu.Open(options...)
 	require.NoError(t, err)

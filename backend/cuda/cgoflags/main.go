@@ -1,16 +1,15 @@
-// Command cgoflags prints what CGO_CFLAGS has to be for the build tag cuda: what it is
-// already, and the folder of the header cuda.h that this module brings along. In a module
-// that requires this one:
+// Command cgoflags prints the CGO_CFLAGS for the build tag cuda: the present value, and the folder of the
+// header cuda.h in this module. In a module that requires this one:
 //
 //	export CGO_ENABLED=1 CGO_CFLAGS="$(go run github.com/averaged/imaging/backend/cuda/cgoflags)"
 //	go build -tags cuda .
 //
-// or once and for all, until the module's version changes,
+// or permanently, until the module's version changes,
 //
 //	go env -w CGO_CFLAGS="$(go run github.com/averaged/imaging/backend/cuda/cgoflags)"
 //
-// A line of cgo cannot do this: it holds for its own package, and the one that includes
-// cuda.h is of another module.
+// A #cgo line cannot do this: it holds only for its own package, and the one that includes cuda.h is in
+// another module.
 package main
 
 import (

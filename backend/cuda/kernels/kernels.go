@@ -1,5 +1,5 @@
-// Package kernels holds the CUDA kernels of backend/cuda: their sources, and the PTX that
-// build.sh makes of them.
+// Package kernels holds the CUDA kernels of backend/cuda: their sources, and the PTX that build.sh makes of
+// them.
 package kernels
 
 import (
@@ -15,8 +15,8 @@ var files embed.FS
 // architectures are those that build.sh makes PTX for, times ten, the newest first.
 var architectures = []int{80, 70}
 
-// PTX returns the PTX of a source, without .cu, for the newest architecture that a GPU of the
-// given compute capability, times ten, can run. The error says that there is none.
+// PTX returns the PTX of a source, named without .cu, for the newest architecture that a GPU of the given
+// compute capability, times ten, can run. It is an error if there is none.
 func PTX(file string, capability int) ([]byte, error) {
 	for _, arch := range architectures {
 		if arch > capability {

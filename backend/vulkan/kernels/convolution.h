@@ -32,35 +32,41 @@ layout(push_constant) uniform Push {
     float slope;
 };
 
-// finish puts eight outputs, from o on, of pixel (y, x) of the result to their places.
+// finish puts eight outputs, from o on, of pixel (y, x) of the result to their places. What it reads beyond
+// the outputs is the last of them.
 void finish(vec4 a, vec4 b, uint o, uint y, uint x) {
     float v[8] = float[8](a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w);
+    if (o >= outputs) return;
+    uint to = dst_at + o * dst_plane + y * dst_pitch + x;
     if (ADDS != 0) {
-        [[unroll]] for (uint k = 0; k < 8; k++) {
-            if (o + k < outputs) {
-                float s = scale * v[k];
-                if (beta != 0.0 && o + k < known) s += beta * start[start_at + (o + k) * start_plane + y * start_pitch + x];
-                dst[dst_at + (o + k) * dst_plane + y * dst_pitch + x] = s;
-            }
+        float from[8] = float[8](0, 0, 0, 0, 0, 0, 0, 0);
+        if (beta != 0.0 && o < known) {
+            [[unroll]] for (uint k = 0; k < 8; k++) from[k] = start[start_at + min(o + k, known - 1) * start_plane + y * start_pitch + x];
         }
-        return;
-    }
-    [[unroll]] for (uint k = 0; k < 8; k++) {
-        if (has_bias != 0 && o + k < outputs) v[k] += bias[bias_at + o + k];
-        v[k] = v[k] < 0.0 ? v[k] * slope : v[k];
-    }
-    if (BALL != 0) {
-        [[unroll]] for (uint g = 0; g < 8; g += max(BALL, 1)) {
-            if (o + g < outputs) {
+        [[unroll]] for (uint k = 0; k < 8; k++) {
+            float s = scale * v[k];
+            v[k] = beta != 0.0 && o + k < known ? s + beta * from[k] : s;
+        }
+    } else {
+        if (has_bias != 0) {
+            [[unroll]] for (uint k = 0; k < 8; k++) v[k] += bias[bias_at + min(o + k, outputs - 1)];
+        }
+        [[unroll]] for (uint k = 0; k < 8; k++) v[k] = v[k] < 0.0 ? v[k] * slope : v[k];
+        if (BALL != 0) {
+            [[unroll]] for (uint g = 0; g < 8; g += max(BALL, 1)) {
                 float squares = 0;
                 [[unroll]] for (uint k = 0; k < BALL; k++) squares += v[g + k] * v[g + k];
-                float r = radius[radius_at + (o + g) / max(BALL, 1) * radius_plane + y * radius_pitch + x * radius_step];
+                float r = radius[radius_at + min(o + g, outputs - 1) / max(BALL, 1) * radius_plane + y * radius_pitch + x * radius_step];
                 float s = ball_scale(squares, r);
                 [[unroll]] for (uint k = 0; k < BALL; k++) v[g + k] = s == 1.0 ? v[g + k] : v[g + k] * s;
             }
         }
     }
-    [[unroll]] for (uint k = 0; k < 8; k++) {
-        if (o + k < outputs) dst[dst_at + (o + k) * dst_plane + y * dst_pitch + x] = v[k];
+    if (o + 8 <= outputs) {
+        [[unroll]] for (uint k = 0; k < 8; k++) dst[to + k * dst_plane] = v[k];
+    } else {
+        [[unroll]] for (uint k = 0; k < 8; k++) {
+            if (o + k < outputs) dst[to + k * dst_plane] = v[k];
+        }
     }
 }

@@ -1,4 +1,4 @@
-// Package vulkantest lets calls of Vulkan fail, for tests of what goes on then.
+// Package vulkantest makes calls of Vulkan fail, for tests of the reactions to that.
 package vulkantest
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/averaged/imaging/backend/vulkan/internal/driver"
 )
 
-// Code is what a function of Vulkan returns.
+// Code is the return value of a function of Vulkan.
 type Code int32
 
 const (
@@ -36,11 +36,21 @@ func Calls(run func()) map[string]int64 {
 	return calls
 }
 
-// Failing runs something while a function fails from its call number after on, counted from 0.
+// Failing runs run while a function fails from its call number after on, counted from 0.
 func Failing(name string, after int64, code Code, run func()) {
 	var calls atomic.Int64
 	driver.Fail(func(function string) (int32, bool) {
 		return int32(code), function == name && calls.Add(1) > after
+	})
+	defer driver.Fail(nil)
+	run()
+}
+
+// FailingOnce runs something while the call number at of a function, counted from 0, is left out.
+func FailingOnce(name string, at int64, run func()) {
+	var calls atomic.Int64
+	driver.Fail(func(function string) (int32, bool) {
+		return 0, function == name && calls.Add(1) == at+1
 	})
 	defer driver.Fail(nil)
 	run()

@@ -1,10 +1,12 @@
-// Command cudarace is what bench/cuda.sh times: the Euler network of this library on a
-// CUDA card, forward, and forward plus backward, in the precisions of backend/cuda.
+// Command gpurace is what bench/cuda.sh and bench/vulkan.sh time on a GPU.
 //
-//	cudarace -folder FOLDER -precision float32|tf32|half -repetitions 30
+//	gpurace -device cuda|vulkan -folder FOLDER     the Euler network, forward and, where it can train, backward
+//	gpurace -device cuda -crops 8                  iterations of training
+//	gpurace -device cuda|vulkan -photograph 4000x3000  the network "guided" that ships, for a photograph of this size
+//	gpurace -device cuda|vulkan -operations        the operations that "guided" is made of, at its sizes
 //
 // The folder is one of internal/netrace's command prepare: network.safetensors, and
-// pictures.safetensors with the tensors "input" and "output". Two lines of JSON come out,
+// pictures.safetensors with the tensors "input" and "output". Lines of JSON come out,
 // one for each pass, with milliseconds by the host's clock from the first call to the end
 // of Sync, pictures already on the card, and with how far the results are from those of
 // the processor.
@@ -24,7 +26,6 @@ import (
 	"time"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/cuda"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/racing"
 	"github.com/averaged/imaging/weights"
@@ -32,7 +33,7 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	log.SetPrefix("cudarace: ")
+	log.SetPrefix("gpurace: ")
 	if err := run(context.Background(), os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
 		log.Fatal(err)
 	}
@@ -58,22 +59,29 @@ type result struct {
 }
 
 func run(ctx context.Context, arguments []string, out io.Writer) error {
-	flags := flag.NewFlagSet("cudarace", flag.ContinueOnError)
+	flags := flag.NewFlagSet("gpurace", flag.ContinueOnError)
 	flags.SetOutput(out)
+	g := gpu{}
+	flags.StringVar(&g.kind, "device", "cuda", "cuda or vulkan")
+	flags.IntVar(&g.number, "card", 0, "number of the device")
+	flags.StringVar(&g.precision, "precision", "float32", "of CUDA's convolutions: float32, tf32 or half")
+	flags.StringVar(&g.kernels, "kernels", "winograd", "of Vulkan's 3×3 convolutions: winograd, wide, direct or widedirect")
 	folder := flags.String("folder", ".", "folder that netrace prepare wrote")
-	precision := flags.String("precision", cuda.Float32.String(), "of the convolutions: float32, tf32 or half")
 	repetitions := flags.Int("repetitions", 30, "timed passes, after a third as many that are not")
-	card := flags.Int("card", 0, "number of the card")
-	crops := flags.Int("crops", 0, "time iterations of training, of so many crops each, in the place of the passes")
+	crops := flags.Int("crops", 0, "time iterations of training, of so many crops each")
 	guided := flags.Bool("guided", false, "train the guided network that ships, in the place of the paper's")
+	photograph := flags.String("photograph", "", "time the guided network that ships on a photograph of WIDTHxHEIGHT pixels")
+	operations := flags.Bool("operations", false, "time operations at the sizes of that network on a photograph, by default of 4000x3000 pixels")
 	profile := flags.String("cpuprofile", "", "file for a profile of the processor's work")
 	if err := flags.Parse(arguments); err != nil {
 		return err
 	}
-	p, ok := map[string]cuda.Precision{"float32": cuda.Float32, "tf32": cuda.TF32, "half": cuda.Half}[*precision]
-	if !ok || *repetitions < 1 || *crops < 0 || flags.NArg() > 0 {
-		return fmt.Errorf("precision %q, %d repetitions, %d crops, arguments %q: want float32, tf32 or half, at least 1, at least 0, and none",
-			*precision, *repetitions, *crops, flags.Args())
+	size, err := photographSize(*photograph)
+	if err != nil {
+		return err
+	}
+	if *repetitions < 1 || *crops < 0 || flags.NArg() > 0 {
+		return fmt.Errorf("%d repetitions, %d crops, arguments %q: want at least 1, at least 0, and none", *repetitions, *crops, flags.Args())
 	}
 	if *profile != "" {
 		f, err := os.Create(*profile)
@@ -86,14 +94,33 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 		}
 		defer pprof.StopCPUProfile()
 	}
-	if *crops > 0 {
-		return runTraining(ctx, *card, p, *guided, *crops, *repetitions, out)
-	}
-	file, err := weights.ReadFile(filepath.Join(*folder, racing.NetworkFile))
+	dev, err := g.open()
 	if err != nil {
 		return err
 	}
-	pictures, err := weights.ReadFile(filepath.Join(*folder, racing.PicturesFile))
+	defer dev.Close() // its only error would be of work that has been waited for
+	r := result{Racer: g.racer(), Precision: g.shownPrecision(), Card: dev.Description().Model, Repetitions: *repetitions}
+	lines := json.NewEncoder(out)
+	switch {
+	case *crops > 0:
+		err = runTraining(ctx, dev, *guided, *crops, r, lines)
+	case *operations:
+		err = timeOperations(ctx, dev, size, r, lines)
+	case *photograph != "":
+		err = timePhotograph(ctx, dev, size, r, lines)
+	default:
+		err = timePictures(ctx, dev, *folder, g.trains(), r, lines)
+	}
+	return err
+}
+
+// timePictures times the network of a folder.
+func timePictures(ctx context.Context, dev backend.Device, folder string, trains bool, r result, lines *json.Encoder) error {
+	file, err := weights.ReadFile(filepath.Join(folder, racing.NetworkFile))
+	if err != nil {
+		return err
+	}
+	pictures, err := weights.ReadFile(filepath.Join(folder, racing.PicturesFile))
 	if err != nil {
 		return err
 	}
@@ -105,25 +132,19 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	dev, err := cuda.Open(*card, cuda.UsePrecision(p))
+	r.Pictures, r.Height, r.Width = shape.N, shape.H, shape.W
+	forward, err := timeForward(ctx, dev, file, shape, input, expected, r)
 	if err != nil {
 		return err
 	}
-	defer dev.Close() // its only error would be of work that has been waited for
-	r := result{
-		Racer: "this library", Precision: p.String(), Card: dev.Description().Model,
-		Pictures: shape.N, Height: shape.H, Width: shape.W, Repetitions: *repetitions,
-	}
-	forward, err := timeForward(ctx, dev, file, shape, input, expected, r)
-	if err != nil {
+	if err := lines.Encode(forward); err != nil || !trains {
 		return err
 	}
 	both, err := timeBackward(dev, file, shape, input, r)
 	if err != nil {
 		return err
 	}
-	lines := json.NewEncoder(out)
-	return errors.Join(lines.Encode(forward), lines.Encode(both))
+	return lines.Encode(both)
 }
 
 func timeForward(ctx context.Context, dev backend.Device, file *weights.File, shape backend.Shape, input, expected []float32, r result) (*result, error) {

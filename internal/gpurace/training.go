@@ -3,26 +3,19 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"os"
 	"slices"
 	"time"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/cuda"
 	"github.com/averaged/imaging/internal/racing"
 	"github.com/averaged/imaging/train"
 	"github.com/averaged/imaging/weights"
 )
 
 // runTraining times whole iterations of package train on a card.
-func runTraining(ctx context.Context, card int, p cuda.Precision, guided bool, crops, repetitions int, out io.Writer) error {
-	dev, err := cuda.Open(card, cuda.UsePrecision(p))
-	if err != nil {
-		return err
-	}
-	defer dev.Close() // its only error would be of work that has been waited for
-	r := result{Racer: "this library", Pass: "training", Precision: p.String(), Card: dev.Description().Model, Pictures: crops, Repetitions: repetitions}
+func runTraining(ctx context.Context, dev backend.Device, guided bool, crops int, r result, lines *json.Encoder) error {
+	r.Pass, r.Pictures = "training", crops
 	c := paperConfig()
 	if guided {
 		c, r.Pass = train.GuidedConfig(), "training, guided"
@@ -30,7 +23,7 @@ func runTraining(ctx context.Context, card int, p cuda.Precision, guided bool, c
 	if err := r.timeTraining(ctx, dev, c, crops); err != nil {
 		return err
 	}
-	return json.NewEncoder(out).Encode(r)
+	return lines.Encode(r)
 }
 
 // photograph is the side of the picture that crops are cut from.
@@ -60,7 +53,7 @@ func (r *result) timeTraining(ctx context.Context, dev backend.Device, c train.C
 	if err != nil {
 		return err
 	}
-	folder, err := os.MkdirTemp("", "cudarace-")
+	folder, err := os.MkdirTemp("", "gpurace-")
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"io"
 	"math"
 	"strings"
 	"testing"
@@ -87,7 +90,7 @@ func TestStackIsTheNetworkAndItsGradient(t *testing.T) {
 }
 
 func TestWrongArgumentsAreErrors(t *testing.T) {
-	for _, args := range []string{"-precision double", "-repetitions 0", "-folder . more", "-folder nothing", "-card x"} {
+	for _, args := range []string{"-precision double", "-repetitions 0", "-folder . more", "-folder nothing", "-card x", "-device metal", "-device vulkan -precision half", "-device vulkan -kernels fast", "-photograph 12", "-photograph 12x12x12", "-photograph 0x3"} {
 		require.Error(t, run(t.Context(), strings.Fields(args), &strings.Builder{}), args)
 	}
 }
@@ -108,4 +111,52 @@ func TestTrainingIsTimed(t *testing.T) {
 	require.GreaterOrEqual(t, r.StreamMS, r.MinimumMS)
 	require.Positive(t, r.TFLOPS)
 	require.Equal(t, []int{64, 64}, []int{r.Height, r.Width})
+}
+
+// lines reads the JSON that came out.
+func lines(t *testing.T, text string) (all []map[string]any) {
+	d := json.NewDecoder(strings.NewReader(text))
+	for {
+		o := map[string]any{}
+		if err := d.Decode(&o); errors.Is(err, io.EOF) {
+			return all
+		} else {
+			require.NoError(t, err)
+		}
+		all = append(all, o)
+	}
+}
+
+// A device that is the processor agrees with it, and every part has taken time and made operations.
+func TestPhotographIsTimed(t *testing.T) {
+	dev := cputest.Open(t)
+	defer func() { require.NoError(t, dev.Close()) }()
+	var out strings.Builder
+	s, err := photographSize("48x32")
+	require.NoError(t, err)
+	require.NoError(t, timePhotograph(t.Context(), dev, s, result{}, json.NewEncoder(&out)))
+	all := lines(t, out.String())
+	require.Len(t, all, 7)
+	for _, o := range all[:6] {
+		require.Positive(t, o["minimum_ms"], o)
+		require.Positive(t, o["tflops"], o)
+	}
+	require.Equal(t, 999.0, all[6]["psnr_db"])
+}
+
+func TestOperationsAreTimed(t *testing.T) {
+	dev := cputest.Open(t)
+	defer func() { require.NoError(t, dev.Close()) }()
+	var out strings.Builder
+	s, err := photographSize("40x32")
+	require.NoError(t, err)
+	require.NoError(t, timeOperations(t.Context(), dev, s, result{Repetitions: 1}, json.NewEncoder(&out)))
+	all := lines(t, out.String())
+	times := 0.0
+	for _, o := range all {
+		require.Contains(t, o, "gflops")
+		require.Contains(t, o, "gb_per_s")
+		times += o["stream_ms"].(float64)
+	}
+	require.Positive(t, times)
 }
