@@ -36,10 +36,10 @@ type evaluated struct {
 	image    backend.Buffer // T(x)
 }
 
-// anderson is Anderson's acceleration of type II (Anderson 1965; Walker and Ni 2011): of the
-// last points it finds the affine combination, Σ aᵢ = 1, for which ‖Σ aᵢ(T(xᵢ) − xᵢ)‖ is
-// least, and proposes Σ aᵢT(xᵢ). For an affine T it is GMRES in disguise. By itself it
-// promises nothing for a nonexpansive T: safeguard does.
+// anderson is Anderson's acceleration of type II (Anderson 1965; Walker and Ni 2011). It finds
+// the affine combination of the last points, Σ aᵢ = 1, with the smallest ‖Σ aᵢ(T(xᵢ) − xᵢ)‖,
+// and proposes Σ aᵢT(xᵢ). For an affine T it is equivalent to GMRES. By itself it
+// guarantees nothing for a nonexpansive T; safeguard does.
 type anderson struct {
 	memory int
 	points []evaluated // the present one last; one more than memory while it proposes

@@ -32,8 +32,8 @@ type arithmetic struct {
 	last float64 // of the last step
 	sum  float64 // of all steps, as iteration.errors
 	most float64 // of a step
-	// excess is the most by which an inner error was above what makes a finite sum: it stays,
-	// as rounding does.
+	// excess is the largest amount by which an inner error exceeded its summable bound. It does
+	// not shrink, like rounding.
 	excess float64
 }
 

@@ -14,22 +14,22 @@ import (
 //
 //	cap_n = 10·r₀/(n+1)^1.1.
 //
-// The next point is T(x_k), or a proposal c in C of which two things are asked:
+// The next point is T(x_k), or a proposal c in C that meets two conditions:
 //
-//	‖c − T(x_k)‖ ≤ 100·min(r_k, cap_n)  (a longer way is shortened),
+//	‖c − T(x_k)‖ ≤ 100·min(r_k, cap_n)  (a longer move is shortened),
 //	‖T(c) − c‖ ≤ cap_n                  (otherwise T(x_k) is the next point after all).
 //
 // Theorem. Let T be α-averaged with α < 1, and have a fixed point. Then the points converge
-// to a fixed point, and the least residual of k+1 of them is at most
+// to a fixed point, and the smallest residual of k+1 of them is at most
 // √(α/((1−α)(k+1)))·(‖x₀ − x*‖ + S), where S ≤ 1000·r₀·Σ 1/n^1.1 is the sum of the accepted
-// ways. For x_{k+1} = T(x_k) + e_k with e_k = 0 after a plain step and else the way, of which
-// the sum is finite, is the inexact Krasnoselskii–Mann iteration (Combettes 2004, Theorem
-// 5.5). Nothing is used of how c was found.
+// moves. Proof: x_{k+1} = T(x_k) + e_k, where e_k is 0 after a plain step and the move otherwise,
+// is the inexact Krasnoselskii–Mann iteration with summable errors (Combettes 2004, Theorem
+// 5.5). It does not matter how c was found.
 //
-// The second condition is not needed for that. It is what makes a bad proposal cost one
-// application of T and no more: after j rejections in a row 2^j plain steps pass
-// before the next trial, so that of N applications at most (N+1)/3 are lost, and at most
-// log₂(N) + 1 if all proposals are bad, when the run is the plain one but for these.
+// The theorem does not need the second condition. That limits the cost of a bad proposal to one
+// application of T: after j rejections in a row 2^j plain steps pass before the next trial. So at
+// most (N+1)/3 of N applications are lost, and at most log₂(N) + 1 if all proposals are bad; apart
+// from these the run is then the plain one.
 type safeguard struct {
 	anderson anderson
 	// direct replaces the proposal of anderson where it is set: it may write anything

@@ -9,7 +9,6 @@ import (
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/denoise/refute"
 	"github.com/averaged/imaging/internal/deblurring"
-	"github.com/averaged/imaging/internal/denoising"
 	"github.com/averaged/imaging/internal/imageplanes"
 	"github.com/averaged/imaging/internal/outcome"
 	"github.com/averaged/imaging/pnp"
@@ -107,7 +106,7 @@ func (r *Restorer) Check(ctx context.Context, img image.Image, kernel deblur.Ker
 		if err != nil {
 			return nil, err
 		}
-		if err := c.findNoise(ctx, report, p.measured(), denoising.Meter.Blurred); err != nil {
+		if err := c.findNoise(ctx, report, p.measured(), underBlur(deblurring.OneKernel(kernel))); err != nil {
 			return nil, err
 		}
 		seen = p.planar.planes()

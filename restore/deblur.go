@@ -6,7 +6,6 @@ import (
 
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/deblurring"
-	"github.com/averaged/imaging/internal/denoising"
 	"github.com/averaged/imaging/internal/outcome"
 )
 
@@ -44,9 +43,9 @@ import (
 // 1977; the first Bregman iteration of Osher, Burger, Goldfarb, Xu and Yin, 2005). Its proof is that of any run. Its
 // strength follows the image that the first one shows (Adaptation).
 //
-// The noise level is checked against the result. If both the residual and an estimate of the noise contradict it, the
-// first run, or the annealed steps, are repeated at the estimate. If the level was estimated and the first result
-// still holds noise, that run is repeated at a higher level.
+// The noise level is estimated at frequencies that the kernel removes, and checked against the result. If both the
+// residual and an estimate of the noise contradict a given one, the first run, or the annealed steps, are repeated at
+// the estimate.
 //
 // With the boundary deblur.Unknown, the unknown image is larger than the photograph, and the result is cropped to it.
 // The type of the result, invisible pixels and errors are as in Denoise. An invalid kernel is an error too.
@@ -61,9 +60,10 @@ func Deblur(ctx context.Context, img image.Image, kernel deblur.Kernel, options 
 
 // Deblur is the function Deblur with the options of r.
 func (r *Restorer) Deblur(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) (image.Image, *Report, error) {
-	return r.run(ctx, taskDeblur, img, options, denoising.Meter.Blurred,
+	blur := deblurring.OneKernel(kernel)
+	return r.run(ctx, taskDeblur, img, options, underBlur(blur),
 		func(ctx context.Context, c plan, p *picture, report *outcome.Report) ([]float32, error) {
-			return c.deblurring().Deblur(ctx, p.planar.planes(), deblurring.OneKernel(kernel), report)
+			return c.deblurring().Deblur(ctx, p.planar.planes(), blur, report)
 		})
 }
 
@@ -84,11 +84,12 @@ func (r *Restorer) DeblurVarying(ctx context.Context, img image.Image, grid debl
 	if err := grid.Check(); err != nil {
 		return nil, nil, err
 	}
-	return r.run(ctx, taskDeblur, img, options, denoising.Meter.Blurred,
+	blur := deblurring.ManyKernels(grid)
+	return r.run(ctx, taskDeblur, img, options, underBlur(blur),
 		func(ctx context.Context, c plan, p *picture, report *outcome.Report) ([]float32, error) {
 			if c.boundary != deblur.Unknown {
 				return nil, &OptionError{Option: "Boundary", Value: c.boundary, Want: "deblur.Unknown, where the blur varies"}
 			}
-			return c.deblurring().Deblur(ctx, p.planar.planes(), deblurring.ManyKernels(grid), report)
+			return c.deblurring().Deblur(ctx, p.planar.planes(), blur, report)
 		})
 }

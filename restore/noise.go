@@ -22,7 +22,7 @@ type NoiseEstimate struct {
 	Sigma float64
 	// Levels is the noise level to give a denoiser, for each square of 16 pixels. A network has learned which levels
 	// give the best results: low ones for texture that would be lost, 0 where there is nothing to remove. It is nil
-	// in an estimate of white noise alone, such as that of Deblur.
+	// in an estimate of Deblur, which is one number.
 	Levels *denoise.LevelMap
 	// PerChannel is the standard deviation of white noise in each channel. It is nil where Levels is not.
 	PerChannel []float64

@@ -206,13 +206,20 @@ func (p *plan) denoising() denoising.Job {
 // deblurring is the job of Deblur.
 func (p *plan) deblurring() deblurring.Job {
 	return deblurring.Job{
-		Options: p.iteration(), Device: p.device, Kept: p.kept, Choice: p.choice, Adapt: p.asked.adapt, Boundary: p.boundary,
+		Options: p.iteration(), Device: p.device, Choice: p.choice, Adapt: p.asked.adapt, Boundary: p.boundary,
 		Start: p.asked.start,
 	}
 }
 
 // measuring finds the noise of an image.
 type measuring func(denoising.Meter, context.Context, *imageplanes.Planes) (outcome.Estimate, error)
+
+// underBlur measures the noise of a blurred image.
+func underBlur(b deblurring.Blur) measuring {
+	return func(m denoising.Meter, ctx context.Context, p *imageplanes.Planes) (outcome.Estimate, error) {
+		return b.Noise(ctx, p, m.Device.Description().Threads)
+	}
+}
 
 // findNoise puts the noise level that was given, or the estimate, into the report; where there is neither, measure finds
 // it in p.

@@ -54,8 +54,9 @@ const (
 	demosaickedOther  = 1.75
 )
 
-// squaresShare is about how much of the time of DenoiseRaw the squares of a mosaic take.
-const squaresShare = 0.2
+// demosaickedShare is about how much of the time of DenoiseRaw the demosaicked image takes; the rest is that of two calls for the
+// squares of the mosaic.
+const demosaickedShare = 2. / 3
 
 // DenoiseRaw is the function DenoiseRaw with the options of r.
 func (r *Restorer) DenoiseRaw(ctx context.Context, img *raw.Image, options ...Option) (*raw.Image, *Report, error) {
@@ -64,8 +65,6 @@ func (r *Restorer) DenoiseRaw(ctx context.Context, img *raw.Image, options ...Op
 		return nil, nil, err
 	}
 	defer done()
-	report := &outcome.Report{Averagedness: 1, Certified: true}
-	report.Iteration.Converged = true
 	demosaicked, factor, method := c.choice, float64(demosaickedOther), ""
 	if c.coarse != nil {
 		if demosaicked, err = c.coarse(); err != nil {
@@ -76,31 +75,48 @@ func (r *Restorer) DenoiseRaw(ctx context.Context, img *raw.Image, options ...Op
 		factor = demosaickedCamera
 	}
 	progress := meter.New(c.asked.progress, 0)
-	share := 1.
-	if img != nil && img.Mosaic {
-		share = squaresShare
+	// How much of the work is done, and how much of it one call for white noise is.
+	at, share := 0., (1-demosaickedShare)/2
+	if img != nil && !img.Mosaic {
+		share = 1
+		if img.Samples != 3 {
+			share = 1 / float64(max(img.Samples, 1))
+		}
+	}
+	report := outcome.Report{}
+	all := outcome.Report{Averagedness: 1, Certified: true}
+	all.Iteration.Converged = true
+	part := func(ctx context.Context, choice *networks.Choice, p rawdenoise.Picture, sigma, share float64) ([]float32, error) {
+		from := at
+		at += share
+		pix, err := c.denoisePart(ctx, choice, p, sigma, progress, from, at, &report)
+		if from == 0 {
+			all.Averagedness = 0
+		}
+		all.Averagedness = max(all.Averagedness, report.Averagedness)
+		all.Certified = all.Certified && report.Certified
+		all.Iteration.Converged = all.Iteration.Converged && report.Iteration.Converged
+		all.Iteration.Residual = max(all.Iteration.Residual, report.Iteration.Residual)
+		return pix, err
 	}
 	out, found, err := rawdenoise.Denoise(ctx, img, rawdenoise.Denoisers{
 		White: func(ctx context.Context, p rawdenoise.Picture, sigma float64) ([]float32, error) {
-			return c.denoisePart(ctx, c.choice, p, sigma, progress, 0, share, report)
+			return part(ctx, c.choice, p, sigma, share)
 		},
 		Demosaicked: func(ctx context.Context, p rawdenoise.Picture, sigma float64) ([]float32, error) {
-			second := &outcome.Report{}
-			pix, err := c.denoisePart(ctx, demosaicked, p, factor*sigma, progress, share, 1, second)
-			method = second.Method
-			report.Averagedness = max(report.Averagedness, second.Averagedness)
-			report.Certified = report.Certified && second.Certified
-			report.Iteration.Converged = report.Iteration.Converged && second.Iteration.Converged
-			report.Iteration.Residual = max(report.Iteration.Residual, second.Iteration.Residual)
+			pix, err := part(ctx, demosaicked, p, factor*sigma, demosaickedShare)
+			method = report.Method
 			return pix, err
 		},
 	})
 	if err != nil {
 		return nil, nil, err
 	}
+	report.Averagedness, report.Certified = all.Averagedness, all.Certified
+	report.Iteration.Converged, report.Iteration.Residual = all.Iteration.Converged, all.Iteration.Residual
 	report.Unchanged = found.Unchanged
 	report.Noise.Sigma = 1
-	said := reportOf(report)
+	said := reportOf(&report)
 	said.Raw = &RawReport{Noise: found.Noise, Claimed: found.Claimed, Demosaicked: method}
 	return out, said, progress.End()
 }

@@ -39,8 +39,7 @@ type NoiseReport struct {
 	// contradicts it; Report.Doubts says so.
 	Given float64
 	// Disturbance is the noise level that set the strength of Deblur. It is Sigma if that was given, and else
-	// includes an allowance for the error of the kernel. It is larger if a run left far more of the photograph, or
-	// left noise in the result.
+	// includes an allowance for the error of the kernel. It is larger if a run left far more of the photograph.
 	Disturbance float64
 	// Impulses is the share of samples that Denoise or Deblur took for hot or dead pixels, or salt and pepper. They
 	// were filled from their neighbours first. The certificate is of what follows.

@@ -54,7 +54,7 @@ func (r *Restorer) Upscale(ctx context.Context, img image.Image, factor int, opt
 	if factor < 2 || factor > 4 {
 		return nil, nil, fmt.Errorf("restore: upscaling by %d, want 2, 3 or 4", factor)
 	}
-	return r.run(ctx, taskUpscale, img, options, denoising.Meter.Blurred,
+	return r.run(ctx, taskUpscale, img, options, denoising.Meter.Enlarging,
 		func(ctx context.Context, c plan, p *picture, report *outcome.Report) ([]float32, error) {
 			kernel, err := c.asked.upscalingKernel(factor)
 			if err != nil {

@@ -81,9 +81,8 @@ reflect are for test data that was made so.
 
 --sigma is the standard deviation of the noise, where 1 is white; by default it is
 estimated. If both the result and an estimate contradict a given --sigma, the first
-run is repeated at the estimated level. Camera noise counts for about twice its level,
-because deblurring amplifies it. If the result for an estimated level is still noisy,
-the first run is repeated for more noise.
+run is repeated at the estimated level. The estimate is of what a photograph holds at
+frequencies that the kernel removes.
 
 --preview X,Y,W,H restores a part only, in seconds, and estimates the noise in that
 part. --report FILE.html writes a page to look at.

@@ -98,17 +98,21 @@ func (a *app) readFrom(ctx context.Context, stdin io.Reader, path string, r read
 	if err := m.CheckMagnitude(); err != nil {
 		return nil, fileError{path, err}
 	}
-	// The decoder's own copies of a large image are garbage now. Without this
-	// their pages would stay with the process while the solver asks for more.
+	collectAfterReading(m.Width*m.Height, len(m.Pix))
+	return m, nil
+}
+
+// collectAfterReading has garbage collected as suits an image that was read, of which there will be so many samples. The decoder's
+// own copies of a large one are garbage then. Without this their pages would stay with the process while the solver asks for more.
+func collectAfterReading(pixels, samples int) {
 	const large, small = 4e6, 5e5
-	if m.Width*m.Height >= small {
+	if pixels >= small {
 		collectAt(eagerly)
 	}
-	if m.Width*m.Height >= large {
+	if pixels >= large {
 		debug.FreeOSMemory()
-		collectAbove(memoryOfDeblurring(len(m.Pix)))
+		collectAbove(memoryOfDeblurring(samples))
 	}
-	return m, nil
 }
 
 // memoryOfDeblurring is what deblurring by a network holds at once, in bytes, which is the most that a

@@ -95,8 +95,9 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore
 		return nil, "", err
 	}
 	defer file.Close() // nothing is written to it
-	collectAt(eagerly)
 	img := photo.Image()
+	const colours = 3 // of a mosaic that was demosaicked
+	collectAfterReading(img.Width*img.Height, colours*img.Width*img.Height)
 	if a.page != nil {
 		m, err := developed(photo, img)
 		if err != nil {

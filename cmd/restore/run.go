@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -103,6 +104,9 @@ usage, 3 nothing to do, 130 interrupted (no partial file remains).`,
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
+				if _, err := os.Stat(args[0]); err == nil {
+					return usagef("%s is a file, and a command comes first: restore denoise, deblur, inpaint or upscale", oneLine(args[0]))
+				}
 				return usagef("unknown command %q; %s'restore --help' lists the commands", oneLine(args[0]), didYouMean(args[0], commandNames(c)))
 			}
 			c.SetOut(a.stderr) // it is not what was asked for

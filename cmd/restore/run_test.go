@@ -222,6 +222,7 @@ func TestWrongUsage(t *testing.T) {
 	}{
 		{"denose a.png", "did you mean denoise"},
 		{"nothing", "unknown command"},
+		{"a.png", "a.png is a file, and a command comes first: restore denoise"},
 		{"help nothing", "help: unknown command"},
 		{"help kernel star", "help: unknown command"},
 		{"completion", "bash, zsh, fish or powershell"},

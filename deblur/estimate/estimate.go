@@ -268,15 +268,18 @@ const (
 	leastEnergy = 0.17
 )
 
-// grey is the brightness of a photograph, and where one of its channels is clipped.
+// grey is the brightness of a photograph, and where one of its channels is clipped at black or white.
 func grey(pix []float32, channels, h, w int) part {
-	p := part{newPlane(h, w), newPlane(h, w)}
+	p := part{newPlane(h, w), newPlane(h, w), newPlane(h, w)}
 	n := h * w
 	for c, weight := range brightness(channels) {
 		for i, v := range pix[c*n : (c+1)*n] {
 			p.v.pix[i] += weight * v
 			if v >= Brightest || v <= darkest {
 				p.clipped.pix[i] = 1
+			}
+			if v >= Brightest {
+				p.lamps.pix[i] = 1
 			}
 		}
 	}
@@ -306,7 +309,7 @@ const (
 	darkest   = 0.25 / 255
 )
 
-// meter returns what is told work done, in samples that a step was made for.
+// meter returns the function that reports work done, in samples of each step.
 func meter(progress backend.ProgressFunc, h, w int) func(float64) error {
 	if progress == nil {
 		return func(float64) error { return nil }

@@ -1,10 +1,9 @@
 package estimate
 
-// texture is what a photograph has beside the edges that the image step finds: differences of a
-// variance that is the same at all frequencies, under the same blur, and noise. Where blur leaves
-// least of a frequency it leaves least of the texture, too, so that without noise all frequencies
-// tell the kernel equally well in proportion to what is left of them, and those with little, which
-// deblurring amplifies, count as much as the others.
+// texture is the part of a photograph that the edges of the image step do not explain: noise, and
+// differences with the same variance at all frequencies, under the same blur. A frequency that the
+// blur weakens has weaker texture too. So without noise all frequencies determine the kernel with
+// the same relative accuracy, and the weak ones, which deblurring amplifies, count as much as others.
 type texture struct {
 	variance float64 // of each difference, before the blur; 0: all frequencies weigh the same
 	noise    float64 // variance of the noise in a sample
@@ -20,7 +19,7 @@ func (t texture) weight(power, rough float64) float64 {
 	return t.variance / (float64(t.variance*(power+leastPower)) + float64(t.noise*rough))
 }
 
-// textureOf is the texture of a photograph of which the kernel s left what m says.
+// textureOf returns the texture of a photograph. m has the residual under the kernel s.
 func textureOf(m *moments, s support, sigma float64) texture {
 	// What is left of a difference is noise of variance 2σ² and texture under the blur.
 	const leastTexture = 0.05 // of it

@@ -22,7 +22,7 @@ func TestHalves(t *testing.T) {
 	defer pool.Close()
 	e := &estimation{ctx: context.Background(), pool: pool, edges: edgesFor(0), tell: func(float64) error { return nil }}
 	agree := func(v plane, k deblur.Kernel) float64 {
-		like, err := e.halves([]part{{v, newPlane(v.h, v.w)}}, supportOf(k, 8))
+		like, err := e.halves([]part{{v, newPlane(v.h, v.w), newPlane(v.h, v.w)}}, supportOf(k, 8))
 		require.NoError(t, err)
 		return like
 	}

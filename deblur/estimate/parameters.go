@@ -46,12 +46,11 @@ func forNoise(sigma float64) float64 {
 	return math.Pow(min(sigma, 0.2)/lambdaSigma, lambdaPower)
 }
 
-// calm is the noise level below which there is hardly any noise: then it is the kernel's error that limits what deblurring comes to.
+// calm is the noise level below which the kernel's error limits deblurring, not the noise.
 const calm = 0.0035
 
-// islandFor is parameters.island for noise of standard deviation sigma. Real shakes have faint arms, which where
-// there is hardly any noise can be told from it: without them the rest of the kernel is moved to make up for
-// what is missing.
+// islandFor is parameters.island for noise of standard deviation sigma. Real shakes have faint arms that can be
+// distinguished from very weak noise. Without them the rest of the kernel moves to compensate.
 func islandFor(sigma float64) float64 {
 	const faint = 0.02
 	if sigma < calm {

@@ -62,7 +62,7 @@ func pieces(whole part, reach int) []part {
 }
 
 func (p part) crop(y, x, h, w int) part {
-	return part{p.v.crop(y, x, h, w), p.clipped.crop(y, x, h, w)}
+	return part{p.v.crop(y, x, h, w), p.clipped.crop(y, x, h, w), p.lamps.crop(y, x, h, w)}
 }
 
 // middle cuts a long strip to most samples.

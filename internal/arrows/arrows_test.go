@@ -55,8 +55,8 @@ var table = map[string]row{
 	// The rooms of restore: it opens and closes the image around them.
 	"internal/deblurring": {code: []string{
 		"deblur", "deblur/estimate", "denoise", "denoise/refute", "operator", "tv", "pnp", "backend",
-		"internal/denoising", "internal/imageplanes", "internal/inverse", "internal/meter", "internal/networks", "internal/noiselevel", "internal/outcome", "internal/strength",
-	}, tests: []string{"weights", "weights/open"}},
+		"internal/denoising", "internal/fft", "internal/imageplanes", "internal/inverse", "internal/meter", "internal/networks", "internal/outcome", "internal/parallel", "internal/strength",
+	}, tests: []string{"internal/synthetic", "weights", "weights/open"}},
 	"internal/denoising": {code: []string{
 		"denoise", "tv", "pnp", "backend", "weights",
 		"internal/imageplanes", "internal/impulse", "internal/levelmap", "internal/meter", "internal/networks", "internal/noiselevel", "internal/outcome", "internal/shadows", "internal/strength",

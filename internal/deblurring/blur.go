@@ -24,19 +24,20 @@ var ErrBoundary = errors.New("the boundary of a blur that varies must be deblur.
 // Blur is a blur before the size of the photograph is known.
 type Blur struct {
 	typical  deblur.Kernel // that rules of strength go by
+	kernels  deblur.Grid
 	operator func(dev backend.Device, boundary deblur.Boundary, h, w int) (blurring, error)
 }
 
 // OneKernel is a blur that is the same all over the frame.
 func OneKernel(k deblur.Kernel) Blur {
-	return Blur{k, func(dev backend.Device, boundary deblur.Boundary, h, w int) (blurring, error) {
+	return Blur{k, deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{k}}, func(dev backend.Device, boundary deblur.Boundary, h, w int) (blurring, error) {
 		return deblur.New(dev, k, boundary, h, w)
 	}}
 }
 
 // ManyKernels is a blur that varies over the frame.
 func ManyKernels(g deblur.Grid) Blur {
-	return Blur{g.Typical(), func(dev backend.Device, boundary deblur.Boundary, h, w int) (blurring, error) {
+	return Blur{g.Typical(), g, func(dev backend.Device, boundary deblur.Boundary, h, w int) (blurring, error) {
 		if boundary != deblur.Unknown {
 			return nil, ErrBoundary
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
-	"github.com/averaged/imaging/internal/denoising"
 	"github.com/averaged/imaging/internal/imageplanes"
 	"github.com/averaged/imaging/internal/inverse"
 	"github.com/averaged/imaging/internal/networks"
@@ -36,7 +35,6 @@ const NetworkTolerance = 1.5e-4
 type Job struct {
 	inverse.Options
 	Device   backend.Device
-	Kept     *networks.Kept // with the network of noise levels
 	Choice   *networks.Choice
 	Adapt    bool
 	Boundary deblur.Boundary
@@ -162,7 +160,7 @@ func (j Job) New(ctx context.Context, p *imageplanes.Planes, blur Blur, report *
 	if err := d.network.ForIteration(); err != nil {
 		return nil, err
 	}
-	d.retuning = &retuning{meter: denoising.Meter{Kept: j.Kept, Device: dev}, dev: dev, planar: p, given: report.Noise.Estimate == nil, sigma: math.Max(d.sigma, strength.LeastSigma), first: math.Max(d.sigma, strength.LeastSigma), kernel: kernel.Energy(), network: d.network, current: d.network}
+	d.retuning = &retuning{blur: blur, dev: dev, planar: p, given: report.Noise.Estimate == nil, sigma: math.Max(d.sigma, strength.LeastSigma), first: math.Max(d.sigma, strength.LeastSigma), kernel: kernel.Energy(), network: d.network, current: d.network}
 	if j.Adapt && j.Choice.Adapts() {
 		d.retuning.energy = kernel.Energy()
 	}

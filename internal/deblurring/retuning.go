@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/internal/denoising"
 	"github.com/averaged/imaging/internal/imageplanes"
 	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/internal/outcome"
@@ -22,13 +21,11 @@ import (
 // again for what was given. So a level that is about right is kept, and one that is wrong by a
 // factor of two costs little.
 //
-// One that was estimated is tested by the noise in the result of the first run as well (noiseLeft).
-//
 // The second run is for another level by the factor of adaptation.
 type retuning struct {
 	dev     backend.Device
 	planar  *imageplanes.Planes // the photograph
-	meter   denoising.Meter
+	blur    Blur
 	energy  float64            // ‖k‖² of the kernel, 0 if the strength is not to follow the photograph
 	kernel  float64            // ‖k‖² of the kernel
 	given   bool               // the noise level was given, not estimated
@@ -39,7 +36,6 @@ type retuning struct {
 	adapted *networks.Fitted   // of the second run; or nil
 	current *networks.Fitted   // one of these
 	first   float64            // noise level that network is for
-	noise   strength.NoiseLeft // in what the runs so far came to
 
 	adaptation float64   // of the second run, 0 where there is none
 	left       []float64 // root mean square of what each run left
@@ -56,11 +52,6 @@ func (r *retuning) next(ctx context.Context, x backend.Buffer, left float64) (ph
 	}
 	if doubted, err := test(ctx, left/r.sigma); err != nil || doubted {
 		return r.current.Denoiser, true, err
-	}
-	if !r.given {
-		if noisy, err := r.quieten(ctx, x); err != nil || noisy {
-			return r.current.Denoiser, true, err
-		}
 	}
 	if r.energy == 0 {
 		return r.current.Denoiser, false, nil
@@ -102,7 +93,7 @@ func (r *retuning) change(ctx context.Context, sigma float64) error {
 func (r *retuning) test(ctx context.Context, left float64) (doubted bool, err error) {
 	switch {
 	case len(r.others) == 0:
-		estimate, err := r.meter.Blurred(ctx, r.planar)
+		estimate, err := r.blur.Noise(ctx, r.planar, r.dev.Description().Threads)
 		if err != nil {
 			return false, err
 		}
@@ -130,16 +121,11 @@ func (r *retuning) explain(report *outcome.Report) {
 	doubt := fmt.Sprintf(
 		"a run for noise of %.2g left %.2g of the photograph, so the kernel is not exact, or the noise not white: the strength is for %.2g",
 		r.first, r.left[0], r.sigma)
-	switch {
-	case r.given:
+	if r.given {
 		report.Noise.Sigma = r.sigma
 		doubt = fmt.Sprintf(
 			"sigma: %.3g was given, but a run for it left %.2g of the photograph and the noise is estimated otherwise: %.3g was used in its place",
 			r.first, r.left[0], r.sigma)
-	case r.noise.First > 0:
-		doubt = fmt.Sprintf(
-			"a run for noise of %.2g left noise of %.2g in the result, so the photograph has more than can be seen under its blur: the strength is for %.2g",
-			r.first, r.noise.First, r.sigma)
 	}
 	report.Doubts = append(report.Doubts, doubt)
 }

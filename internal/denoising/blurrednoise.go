@@ -30,10 +30,10 @@ func White(p *imageplanes.Planes) (outcome.Estimate, error) {
 }
 
 const (
-	// A blurred photograph has the level of the map where that is coarse noise, at least leastCoarse, and
-	// coarser times the white part: what a camera has smoothed has little white noise left. Deblurring brings it
-	// back stronger than white noise, and takes shaken times the level.
-	leastCoarse, coarser, shaken = 0.012, 2.0, 2.0
+	// An image to enlarge has the level of the map where that is coarse noise, at least leastCoarse, and
+	// coarser times the white part: what a camera has smoothed has little white noise left. Enlarging makes it
+	// coarser yet, and takes enlarged times the level.
+	leastCoarse, coarser, enlarged = 0.012, 2.0, 2.0
 )
 
 // whiteOrBright is White, or noise in brightness alone, which has nothing along the axes of colour that
@@ -56,8 +56,8 @@ func whiteOrBright(p *imageplanes.Planes) (outcome.Estimate, error) {
 	return e, nil
 }
 
-// Blurred measures the noise of what is blurred or coarsely sampled.
-func (m Meter) Blurred(ctx context.Context, p *imageplanes.Planes) (outcome.Estimate, error) {
+// Enlarging measures the noise of an image that is to be enlarged.
+func (m Meter) Enlarging(ctx context.Context, p *imageplanes.Planes) (outcome.Estimate, error) {
 	white, err := whiteOrBright(p)
 	if err != nil {
 		return outcome.Estimate{}, err
@@ -66,6 +66,6 @@ func (m Meter) Blurred(ctx context.Context, p *imageplanes.Planes) (outcome.Esti
 	if err != nil || e.Kind != outcome.CoarseNoise || e.Sigma < max(leastCoarse, coarser*white.Sigma) {
 		return white, err
 	}
-	e.Sigma *= shaken
+	e.Sigma *= enlarged
 	return e, nil
 }

@@ -84,6 +84,7 @@ func Create(w io.Writer, m Mosaic) error {
 		{tagBitsPerSample, typeShort, shorts(16)},
 		{tagCompression, typeShort, shorts(compressionJPEG)},
 		{tagPhotometric, typeShort, shorts(photometricCFA)},
+		{271, ascii, model}, // Make
 		{272, ascii, model}, // Model
 		{tagStripOffsets, typeLong, longs(header)},
 		{tagOrientation, typeShort, shorts(1)},

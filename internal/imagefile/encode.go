@@ -371,6 +371,9 @@ func (p *plan) planMetadata(m *Image) {
 		p.lose("EXIF")
 		d.EXIF = nil
 	}
+	if p.format == TIFF && hasMakerNote(d.EXIF) {
+		p.lose("the place of the camera maker's notes, which programs may misread now")
+	}
 	if d.XMP != nil && (bare || p.format == BMP || p.format == JPEG && len(d.XMP) > maxJPEGXMP) {
 		p.lose("XMP")
 		d.XMP = nil

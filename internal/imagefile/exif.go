@@ -22,6 +22,7 @@ const (
 	tagDNGVersion       = 0xC612
 	tagGPS              = 0x8825
 	tagInteroperability = 0xa005
+	tagMakerNote        = 0x927c
 	tagPixelXDimension  = 0xa002
 	tagPixelYDimension  = 0xa003
 	tagFocalPlaneX      = 0xa20e
@@ -68,6 +69,16 @@ func parseEXIF(data []byte) (*exif, error) {
 }
 
 func (e *exif) bytes() []byte { return e.data }
+
+// hasMakerNote tells whether EXIF has notes of a camera's maker, in which places of the file may stand.
+func hasMakerNote(data []byte) bool {
+	e, err := parseEXIF(data)
+	if err != nil {
+		return false
+	}
+	_, found := find(e.fieldsOf(photoDirectory), tagMakerNote)
+	return found
+}
 
 // orientation returns the orientation, 1 to 8; 1 if it is missing or nonsense.
 func (e *exif) orientation() int {

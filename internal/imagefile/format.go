@@ -102,7 +102,8 @@ var extensions = map[string]Format{
 	".pgm":  PGM, ".ppm": PPM, ".pnm": PNM,
 }
 
-const knownExtensions = ".png, .jpg, .tif, .bmp, .webp, .pfm, .pgm or .ppm"
+// knownExtensions lists those of formats that are written.
+const knownExtensions = ".png, .jpg, .tif, .bmp, .pfm, .pgm or .ppm"
 
 // readable lists the formats that Decode reads, for messages.
 const readable = "PNG, JPEG, TIFF, BMP, WebP, PFM, PGM and PPM"
@@ -186,6 +187,12 @@ func foreign(head []byte) string {
 		return makersRaw
 	case has("\x76\x2f\x31\x01"):
 		return "an OpenEXR image"
+	case has("#?RADIANCE"), has("#?RGBE"):
+		return "a Radiance HDR image"
+	case has("SDPX"), has("XPDS"):
+		return "a DPX image"
+	case has("\x00\x00\x01\x00"):
+		return "an icon (ICO)"
 	case has("P1"), has("P4"):
 		return "a Netpbm bitmap (PBM)"
 	case has("P7"):

@@ -124,6 +124,9 @@ func FuzzTIFF(f *testing.F) {
 		signed, _ := signedTIFF(bits)
 		f.Add(signed)
 	}
+	f.Add(fiveSamplesTIFF())
+	floats, _ := differencesTIFF(64)
+	f.Add(floats)
 	_, old := oldJPEGFiles(f)
 	for _, file := range old {
 		f.Add(file)

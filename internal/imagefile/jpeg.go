@@ -118,7 +118,7 @@ func jpegError(err error) error {
 func unreadJPEG(err jpeg.UnsupportedError) string {
 	switch what := string(err); what {
 	case "unknown marker":
-		return "lossless or arithmetic coding (save it as an ordinary JPEG or PNG)"
+		return "lossless, arithmetic or another unusual coding (save it as an ordinary JPEG or PNG)"
 	case "precision":
 		return "more than 8 bits per sample (save it with 8 bits, or as PNG or TIFF)"
 	case "luma/chroma subsampling ratio":
@@ -144,9 +144,16 @@ type jpegParts struct {
 func readJPEGSegments(src source) (*jpegParts, error) {
 	p := &jpegParts{}
 	budget := int64(maxMetadata)
+	const mostSkipped = 1 << 12
+	skipped := 0 // bytes between segments
 	for offset := int64(2); ; {
 		p.scan = offset
 		head, err := src.bytes(offset, 4)
+		if err == nil && head[0] != 0xff && skipped < mostSkipped { // image/jpeg goes on, too
+			offset++
+			skipped++
+			continue
+		}
 		if err != nil || head[0] != 0xff {
 			return p, nil
 		}

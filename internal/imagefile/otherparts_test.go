@@ -100,3 +100,11 @@ func TestPictureEnd(t *testing.T) {
 		}
 	}
 }
+
+// image/jpeg leaves out what is between two segments: the metadata behind it count all the same.
+func TestMetadataBehindBytesBetweenSegments(t *testing.T) {
+	file := withSegment(goJPEG(t, smoothImage(9, 7, 3), 90), markerAPP1, xmpSegment(announcing(nsCamera, ``)))
+	m := decode(t, withSegment(join(file[:2], []byte{0, 1, 2}, file[2:]), markerCOM, []byte("before")))
+	require.NotNil(t, m.Metadata.XMP)
+	require.NotNil(t, m.JPEG)
+}

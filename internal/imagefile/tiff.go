@@ -65,6 +65,12 @@ const (
 	formatUnknown  = 4
 )
 
+// Photoshop writes colour with further channels. The bits of a pixel bound the memory of a row.
+const (
+	maxSamples   = 40
+	maxPixelBits = 5 * 64
+)
+
 // colourModels names those that are not read.
 var colourModels = map[uint32]string{
 	4: "transparency mask", 10: "ITU Lab",
@@ -83,12 +89,14 @@ type tiffDecoder struct {
 	float          bool
 	signed         bool // integers that are kept as floats, as counts are
 	photometric    uint32
+	guessed        bool // for the file does not say it
 	compression    uint32
 	predictor      uint32
 	lowBitFirst    bool
 	planar         bool
-	alpha          int  // place of the opacity among the samples, or -1
-	associated     bool // colours are multiplied by it
+	colours        int // samples of colour, before those of alpha and others
+	alpha          int // place of the opacity among the samples, or -1
+	alphaKind      int64
 	palette        [3][]float32
 	options        uint32 // of CCITT compression
 	jpegTables     []byte
@@ -183,8 +191,18 @@ func decodeTIFF(src source, opt ReadOptions) (*Image, error) {
 			m.warn("float alpha is rounded to 16 bits")
 		}
 	}
-	if d.alpha >= 0 && d.extra() == extraUnspecified {
+	if d.alpha >= 0 && d.alphaKind == extraUnspecified {
 		m.warn("the extra channel has no stated meaning and is taken for alpha")
+	}
+	further := d.samples - d.colours
+	if d.alpha >= 0 {
+		further--
+	}
+	if further > 0 {
+		m.warn("channels besides colour and alpha are dropped: %d", further)
+	}
+	if d.guessed {
+		m.warn("no colour model is stated: its three samples are taken for RGB")
 	}
 	if next != 0 {
 		m.warn("only the first of several pages is read")
@@ -235,8 +253,11 @@ func (d *tiffDecoder) readSampleLayout() error {
 			return malformedTIFF("%v", err)
 		}
 	}
-	if samples < 1 || samples > 5 {
-		return unsupportedTIFF("%d samples per pixel (1 to 5 are read)", samples)
+	if samples < 1 || samples > maxSamples {
+		return unsupportedTIFF("%d samples per pixel (1 to %d are read)", samples, maxSamples)
+	}
+	if _, stated := find(d.fields, tagPhotometric); !stated && samples == 3 {
+		d.photometric, d.guessed = photometricRGB, true
 	}
 	if d.oldJPEG() && d.photometric != photometricBlackIsZero && (samples == 1 || samples == 3) {
 		d.photometric, samples = photometricYCbCr, 3 // whatever writers say
@@ -322,34 +343,46 @@ func (d *tiffDecoder) readColour() error {
 	default:
 		return unsupportedTIFF("colour model %d (save it as RGB)", d.photometric)
 	}
-	d.alpha = -1
-	switch d.samples - colours {
-	case 0:
-	case 1:
-		d.alpha = colours
-		d.associated = d.extra() == extraAssociated
-		if d.signed || d.associated && d.lab() {
-			return unsupportedTIFF("signed integers or CIELab, and a sample for alpha (save it without)")
-		}
-	default:
-		return unsupportedTIFF("%d samples per pixel in colour model %d (%d, and one for alpha, are read)", d.samples, d.photometric, colours)
+	d.colours = colours
+	if err := d.readExtra(); err != nil {
+		return err
 	}
 	switch {
 	case d.predictor == predictorNone,
-		d.predictor == predictorHorizontal && !d.float && (d.bits == 8 || d.bits == 16),
+		d.predictor == predictorHorizontal && d.bits%8 == 0,
 		d.predictor == predictorFloat && d.float:
 		return nil
 	}
 	return unsupportedTIFF("predictor %d and %d bits per sample", d.predictor, d.bits)
 }
 
-// extra returns what the sample behind the colours is.
-func (d *tiffDecoder) extra() uint32 {
-	v, err := d.uint(d.fields, tagExtraSamples, extraUnspecified)
-	if err != nil {
-		return extraUnspecified
+// readExtra finds the sample for alpha among those behind the colours. A grey image has no others: that would be one of
+// several bands.
+func (d *tiffDecoder) readExtra() error {
+	d.alpha = -1
+	extra := d.samples - d.colours
+	if d.samples*d.bits > maxPixelBits {
+		return unsupportedTIFF("%d samples of %d bits per pixel (up to %d bits together are read)", d.samples, d.bits, maxPixelBits)
 	}
-	return v
+	if extra < 0 || extra > 1 && d.colours < 3 {
+		return unsupportedTIFF("%d samples per pixel in colour model %d (%d, and one for alpha, are read)", d.samples, d.photometric, d.colours)
+	}
+	kinds := make([]int64, extra) // extraUnspecified
+	if f, ok := find(d.fields, tagExtraSamples); ok && f.count <= maxSamples {
+		if stated, err := d.uints(f); err == nil {
+			copy(kinds, stated)
+		}
+	}
+	for i, kind := range kinds {
+		if kind != extraUnspecified || extra == 1 {
+			d.alpha, d.alphaKind = d.colours+i, kind
+			break
+		}
+	}
+	if d.alpha >= 0 && (d.signed || d.alphaKind == extraAssociated && d.lab()) {
+		return unsupportedTIFF("signed integers or CIELab, and a sample for alpha (save it without)")
+	}
+	return nil
 }
 
 func (d *tiffDecoder) readPalette() error {
@@ -514,7 +547,7 @@ func (d *tiffDecoder) readBlocks(m *Image) error {
 	if d.lab() {
 		d.finishLab(m)
 	}
-	if d.associated {
+	if d.alphaKind == extraAssociated {
 		for c := range m.Channels {
 			unmultiply(m.Plane(c), m.Alpha)
 		}
@@ -634,6 +667,7 @@ func (u *tiffUnpacker) store(sample, at int, v []float32) {
 		for x, a := range v {
 			u.alpha[at+x] = uint16(quantise(a, 65535))
 		}
+	case sample >= d.colours:
 	case d.photometric == photometricPalette:
 		top := float32(int(1)<<d.bits - 1)
 		for x, i := range v {
@@ -757,6 +791,14 @@ func (u *tiffUnpacker) undoPrediction() {
 	case d.bits == 8:
 		for i := n; i < len(row); i++ {
 			row[i] += row[i-n]
+		}
+	case d.bits == 32:
+		for i := 4 * n; i+3 < len(row); i += 4 {
+			d.order.PutUint32(row[i:], d.order.Uint32(row[i:])+d.order.Uint32(row[i-4*n:]))
+		}
+	case d.bits == 64:
+		for i := 8 * n; i+7 < len(row); i += 8 {
+			d.order.PutUint64(row[i:], d.order.Uint64(row[i:])+d.order.Uint64(row[i-8*n:]))
 		}
 	case d.bits == 16:
 		for i := 2 * n; i+1 < len(row); i += 2 {

@@ -6,7 +6,8 @@
 // developed ones are that denoisers have learned from.
 //
 // A mosaic is then denoised twice. Once its squares of two by two pixels, red, two greens and blue, become pixels of red, green and
-// blue by an orthogonal map, under which noise stays white; what it leaves out is the difference of the greens. And once its colours
+// blue by an orthogonal map, under which noise stays white; what it leaves out is the difference of the greens. That is done for the
+// squares that begin at the first pixel, and for those one to the right and below. And once its colours
 // are brought to the same mean by gains, so that demosaicking finds edges; it is demosaicked along them (Hamilton and Adams), denoised
 // at its full size, and looked at through the filters again. The result is a mean of both: most of the brightness is that of the first,
 // most of the colour that of the second, and the difference of the greens is that of the second (RATIONALE.md has figures).
@@ -190,13 +191,9 @@ func measure(m *raw.Image) (Report, error) {
 	}
 	var r Report
 	for _, planes := range lines {
-		line, err := sensornoise.Estimate(m.Low, 1, planes...)
+		line, err := sensornoise.Estimate(m.Low, 1, m.Step, planes...)
 		if err != nil {
 			return claimed(m)
-		}
-		// Of a tenth of a step of the sensor's numbers there is none that could be seen.
-		if step := float64(m.Step); line.At(1) < step*step/100 {
-			line = sensornoise.Line{}
 		}
 		r.Noise = append(r.Noise, raw.Noise(line))
 	}

@@ -5,8 +5,8 @@
 // Blocks of 8×8 samples of one colour are transformed by the cosine transform and sorted by their mean.
 // Among blocks of about the same mean, those with the least energy at low frequencies are taken to be flat,
 // and the noise is measured on their high frequencies, by a median, as package noiselevel does for
-// noise that is the same everywhere. A line is fitted to these variances. What texture adds to them is
-// positive, so variances above the line count for less than those below it.
+// noise that is the same everywhere. What texture adds to these variances is positive, and in a photograph full of it most of
+// them are too large. So the line is that with which most of them agree, and which few are below.
 package sensornoise
 
 import (
@@ -33,6 +33,8 @@ var ErrTooLittle = errors.New("sensornoise: too little of the image is inside th
 
 const (
 	side = 8
+	// stride is the distance of blocks, which overlap.
+	stride = 4
 	// fewestBlocks is what there must be.
 	fewestBlocks = 40
 	// mostBlocks bounds the blocks that are looked at, in all planes together.
@@ -42,7 +44,7 @@ const (
 	flatShare, fewestFlat  = .02, 12
 	// Frequencies u + v of a block: up to lowFrequency they tell how flat it is, from highFrequency
 	// its noise.
-	lowFrequency, highFrequency = 5, 8
+	lowFrequency, highFrequency = 9, 10
 	// medianOfSquare is the median of the square of a standard normal variable.
 	medianOfSquare = .454936
 )
@@ -50,41 +52,54 @@ const (
 // block is what counts of 8×8 samples.
 type block struct {
 	mean, texture float64
-	high          [28]float64 // squares of the coefficients of high frequencies
+	high          [15]float64 // squares of the coefficients of high frequencies
 }
 
-// Estimate measures the noise of planes of the same colour. Blocks with samples at low or below it, or
-// at high or above it, are left out: there the sensor's range ends, and with it the noise. The result
-// is the same for the same planes.
-func Estimate(low, high float32, planes ...Plane) (Line, error) {
+// Estimate measures the noise of planes of the same colour, whose numbers are step apart, or 0 if that is not known. Blocks with samples
+// at low or below it, or at high or above it, are left out: there the sensor's range ends, and with it the noise. The variance is never
+// below that of rounding to whole steps, but where there is no other noise, which is Line{}. The result is the same for the same planes.
+func Estimate(low, high, step float32, planes ...Plane) (Line, error) {
 	blocks := sample(low, high, planes)
 	bins := max(min(len(blocks)/blocksPerBin, mostBins), 1)
 	if len(blocks) < fewestBlocks {
 		return Line{}, ErrTooLittle
 	}
 	slices.SortStableFunc(blocks, func(a, b block) int { return cmp.Compare(a.mean, b.mean) })
-	points := make([]point, bins)
-	for i := range points {
-		points[i] = measure(blocks[i*len(blocks)/bins : (i+1)*len(blocks)/bins])
+	f := fit{rounding: float64(step) * float64(step) / 12, usual: usualRead * float64(high)}
+	most := 0.
+	for i := range bins {
+		p := measure(blocks[i*len(blocks)/bins : (i+1)*len(blocks)/bins])
+		most = max(most, p.variance)
+		f.points = append(f.points, p)
 	}
-	return fit(points), nil
+	if most <= f.rounding {
+		return Line{}, nil
+	}
+	for i := range f.points {
+		f.points[i].variance = max(f.points[i].variance, f.rounding, 1e-9*most)
+	}
+	return f.line(), nil
 }
+
+// across and down are the numbers of blocks in the two directions.
+func (p Plane) across() int { return (max(p.Width, side-stride) - side + stride) / stride }
+func (p Plane) down() int   { return (max(p.Height, side-stride) - side + stride) / stride }
 
 // sample transforms blocks on a grid over all planes.
 func sample(low, high float32, planes []Plane) []block {
 	total := 0
 	for _, p := range planes {
-		total += (p.Width / side) * (p.Height / side)
+		total += p.across() * p.down()
 	}
 	// An odd step looks at all rows and columns of blocks in turn.
 	step := max(1, total/mostBlocks) | 1
 	var blocks []block
 	next := 0
 	for _, p := range planes {
-		across := p.Width / side
-		n := across * (p.Height / side)
+		across := p.across()
+		n := across * p.down()
 		for ; next < n; next += step {
-			x, y := next%across*side, next/across*side
+			x, y := next%across*stride, next/across*stride
 			if b, ok := p.transform(x, y, low, high); ok {
 				blocks = append(blocks, b)
 			}
@@ -163,41 +178,86 @@ func measure(blocks []block) point {
 	return p
 }
 
-// fit returns the line, by weighted least squares in which the weights follow from the line before:
-// the error of a variance is a part of the variance itself.
-func fit(points []point) Line {
-	const (
-		rounds = 20
-		// above is the ratio of a variance to that of the line from where on it counts for less.
-		above = 1.15
-	)
-	var l Line
-	for _, p := range points {
-		l.Offset += p.variance / float64(len(points))
+const (
+	// agreement is the error of a variance, as a part of it, and outlier the cost of one that is too large, where an
+	// error of 1 costs ½.
+	agreement, outlier = .2, 1
+	// A read noise of usualElectrons, or of usualRead of saturation, is usual at most. That of an unusual one costs as much as
+	// unusual of all variances.
+	usualElectrons, usualRead = 10, 1e-3
+	unusual                   = .5
+)
+
+// fit is what a line is found for.
+type fit struct {
+	points   []point
+	rounding float64 // the smallest variance
+	usual    float64 // deviation of read noise
+}
+
+// line is the line of the smallest cost among those through two points, through one and black, or of one variance. It is then fitted to
+// the points that agree with it.
+func (f fit) line() Line {
+	best, least := Line{}, math.Inf(1)
+	try := func(l Line) {
+		if l.Gain < 0 || l.Offset < 0 {
+			return
+		}
+		if c := f.cost(l); c < least {
+			best, least = l, c
+		}
 	}
-	for range rounds {
-		var n, x, xx, v, xv float64
-		for _, p := range points {
-			expected := max(l.Gain*p.mean+l.Offset, 1e-3*l.Offset, math.SmallestNonzeroFloat64)
-			w := 1 / (expected * expected)
-			if ratio := p.variance / expected; ratio > above {
-				w *= math.Pow(above/ratio, 4)
+	for i, p := range f.points {
+		try(Line{Offset: p.variance})
+		if p.mean > 0 {
+			try(Line{Gain: (p.variance - f.rounding) / p.mean, Offset: f.rounding})
+		}
+		for _, q := range f.points[:i] {
+			if p.mean > q.mean {
+				gain := (p.variance - q.variance) / (p.mean - q.mean)
+				try(Line{Gain: gain, Offset: p.variance - gain*p.mean})
 			}
-			n, x, xx, v, xv = n+w, x+w*p.mean, xx+w*p.mean*p.mean, v+w*p.variance, xv+w*p.mean*p.variance
-		}
-		if n == 0 || math.IsInf(n, 0) {
-			return l // no noise at all
-		}
-		l = Line{}
-		if d := n*xx - x*x; d > 1e-9*n*xx {
-			l = Line{Gain: (n*xv - x*v) / d, Offset: (xx*v - x*xv) / d}
-		}
-		switch {
-		case l.Gain <= 0:
-			l = Line{Offset: v / n}
-		case l.Offset < 0:
-			l = Line{Gain: max(xv/xx, 0)}
 		}
 	}
-	return l
+	try(f.refined(best))
+	best.Offset = max(best.Offset, f.rounding)
+	return best
+}
+
+// errorOf is how far a point is above a line, in units of its error.
+func errorOf(p point, l Line) float64 {
+	return math.Log(p.variance/max(l.At(p.mean), 1e-3*p.variance)) / agreement
+}
+
+func (f fit) cost(l Line) float64 {
+	sum := 0.
+	for _, p := range f.points {
+		e := errorOf(p, l)
+		c := e * e / 2
+		if e > 0 {
+			c = min(c, outlier)
+		}
+		sum += c
+	}
+	if read := math.Sqrt(l.Offset) / (usualElectrons*l.Gain + f.usual); read > 0 {
+		sum += unusual * outlier * float64(len(f.points)) * min(1, read*read*read*read)
+	}
+	return sum
+}
+
+// refined is the line of weighted least squares through the points that agree with l.
+func (f fit) refined(l Line) Line {
+	var n, x, xx, v, xv float64
+	for _, p := range f.points {
+		if e := errorOf(p, l); e*e/2 > outlier {
+			continue
+		}
+		w := 1 / (l.At(p.mean) * l.At(p.mean))
+		n, x, xx, v, xv = n+w, x+w*p.mean, xx+w*p.mean*p.mean, v+w*p.variance, xv+w*p.mean*p.variance
+	}
+	d := n*xx - x*x
+	if !(d > 1e-9*n*xx) {
+		return l
+	}
+	return Line{Gain: (n*xv - x*v) / d, Offset: (xx*v - x*xv) / d}
 }

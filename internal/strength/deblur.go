@@ -50,6 +50,11 @@ func DeblurFactor(mean, energy float64) float64 {
 	return limited(0.22 + 0.13*math.Log(min(max(energy, leastEnergy), mostEnergy)) - 0.053*math.Log(mean))
 }
 
+// CoarseNoise returns the level of white noise that deblurring is told where the noise of a camera has a power of sigma²
+// at 0.1 cycles a pixel, the power of white noise being its variance: 2·σ^1.25. At lower frequencies such noise is
+// stronger yet, and the stronger it is the more of them it drowns.
+func CoarseNoise(sigma float64) float64 { return coarseLevel * math.Pow(sigma, coarsePower) }
+
 // DeblurWeight returns the weight λ = 1.67·σ^1.41·‖k‖₂^0.72 of total variation in ½‖Kx − y‖² + λ·TV(x), K a blur by a
 // kernel with the energy ‖k‖₂², for photographs of one or three channels: the wider the blur, the less noise reaches
 // the gradient Kᵀ(Kx − y), and the less there is to be smoothed away.
