@@ -145,6 +145,8 @@ var table = map[string]row{
 	"internal/spread":              {code: []string{"backend", "backend/devicekit"}},
 	// The processor is what results of a GPU are compared with.
 	"backend/vulkan":                 {code: []string{"backend", "backend/cpu", "backend/devicekit", "backend/vulkan/internal/driver"}, tests: []string{"backend/vulkan/vulkantest"}},
+	"backend/webgpu":                 {code: []string{"backend", "backend/devicekit", "internal/selftest"}, tests: []string{"backend/backendtest"}},
+	"internal/selftest":              {code: []string{"backend", "backend/cpu", "backend/devicekit"}},
 	"backend/vulkan/internal/driver": {code: []string{purego, xSys}},
 	"backend/vulkan/vulkantest":      {code: []string{"backend/vulkan/internal/driver"}},
 	"backend/backendtest":            {code: []string{"backend", "backend/devicekit", testify, rapid, gonum}},
@@ -155,7 +157,7 @@ var table = map[string]row{
 
 	// The page in the browser: its server, what its workers run, and what makes its files.
 	"web":       {},
-	"web/wasm":  {code: []string{"restore", "deblur", "backend", "backend/cpu", "internal/spread", "internal/imagefile"}},
+	"web/wasm":  {code: []string{"restore", "deblur", "backend", "backend/cpu", "backend/webgpu", "internal/spread", "internal/imagefile"}},
 	"web/build": {code: []string{"internal/htmlreport"}},
 
 	// Internal packages, each with one purpose.

@@ -50,6 +50,10 @@
 		start();
 	}
 
+	// A software adapter is for tests alone, which ask for it by the address: ?gpu=software.
+	const gpu = () => !field("gpu").checked ? "no" : new URLSearchParams(location.search).get("gpu") === "software" ? "software" : "yes";
+	const asked = () => `${gpu()} ${field("workers").value}`;
+
 	// start makes a worker that restores, in the place of the one before, which ends with all that
 	// it does and all the workers that it has.
 	function start() {
@@ -66,6 +70,7 @@
 			if (worker !== restorer) return;
 			if (data.event === "ready") {
 				ready = true;
+				events.computer(data);
 				show("");
 				for (const [request, file] of waiting) worker.send(request, file);
 				return;
@@ -73,8 +78,8 @@
 			events[data.event](data);
 		};
 		worker.onerror = event => events.failed({ text: event.message || "the worker did not start", ended: true });
-		worker.workers = Number(field("workers").value);
-		worker.postMessage({ role: "restorer", module: parts.module, url: parts.url, workers: worker.workers });
+		worker.asked = asked();
+		worker.postMessage({ role: "restorer", module: parts.module, url: parts.url, workers: Number(field("workers").value), gpu: gpu() });
 	}
 
 	// again is start with the picture that is open.
@@ -110,6 +115,10 @@
 			} catch (error) {
 				events.failed({ text: String(error.message) });
 			}
+		},
+
+		computer({ computer }) {
+			id("computer").textContent = "Computes on " + computer;
 		},
 
 		progress({ text, fraction }) {
@@ -221,7 +230,7 @@
 		fail("");
 		busy(true);
 		show("beginning");
-		if (restorer.workers !== Number(field("workers").value)) again();
+		if (restorer.asked !== asked()) again();
 		let kernel;
 		try {
 			const chosen = field("kernelfile").files[0];

@@ -14,10 +14,8 @@ import (
 	"time"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
-	"github.com/averaged/imaging/internal/spread"
 	"github.com/averaged/imaging/restore"
 )
 
@@ -43,7 +41,7 @@ type request struct {
 // restorer restores what messages ask for.
 type restorer struct {
 	self     js.Value
-	restorer *restore.Restorer
+	computer *computer
 	picture  *imagefile.Image // the open one, or nil
 	file     []byte           // that it was read from
 }
@@ -51,29 +49,17 @@ type restorer struct {
 // restorePictures serves the page.
 func restorePictures(start js.Value) {
 	r := &restorer{self: js.Global()}
-	if err := r.start(start); err != nil {
+	var err error
+	if r.computer, err = newComputer(start); err != nil {
 		r.fail(err)
 		return
 	}
-	listen(r.self, func() { post(r.self, map[string]any{"event": "ready"}) }, func(m js.Value) {
+	ready := func() { post(r.self, map[string]any{"event": "ready", "computer": r.computer.String()}) }
+	listen(r.self, ready, func(m js.Value) {
 		if err := r.serve(m); err != nil {
 			r.fail(err)
 		}
 	})
-}
-
-// start starts the workers.
-func (r *restorer) start(start js.Value) error {
-	workers, err := newWorkers(start.Get("workers").Int(), start.Get("url"), start.Get("module"))
-	if err != nil {
-		return err
-	}
-	host, err := cpu.Open(cpu.Threads(1))
-	if err != nil {
-		return err
-	}
-	r.restorer, err = restore.New(restore.Device(spread.New(host, workers)))
-	return err
 }
 
 func (r *restorer) fail(err error) {
@@ -167,6 +153,14 @@ func (r *restorer) restore(q request, file []byte) error {
 		options = append(options, level...)
 	}
 	done, err := r.task(q, img, file, options, level)
+	if fault := r.computer.fault(err); fault != "" {
+		r.step("starting the workers", 0)
+		if err := r.computer.fallBack(fault); err != nil {
+			return err
+		}
+		post(r.self, map[string]any{"event": "computer", "computer": r.computer.String()})
+		done, err = r.task(q, img, file, options, level)
+	}
 	if err != nil {
 		return err
 	}
@@ -193,7 +187,7 @@ func (r *restorer) restore(q request, file []byte) error {
 	written, pixels := giveBytes(encoded.Bytes()), giveBytes(pixelsOf(result.Pix, result.Channels))
 	post(r.self, map[string]any{
 		"event": "restored", "file": written, "name": name, "pixels": pixels,
-		"facts": done.facts(time.Since(began)), "doubts": list(done.doubts), "proof": done.proof(),
+		"facts": append(done.facts(time.Since(began)), []any{"Computed on", r.computer.String()}), "doubts": list(done.doubts), "proof": done.proof(),
 	}, written, pixels)
 	return nil
 }
@@ -206,7 +200,7 @@ func (r *restorer) task(q request, img *restore.Planar, file []byte, options, le
 	switch q.Task {
 	case "denoise":
 		d.suffix = ".denoised"
-		d.image, d.report, err = r.restorer.Denoise(ctx, img, append(options, r.progress("removing noise", 0, 1))...)
+		d.image, d.report, err = r.computer.restorer.Denoise(ctx, img, append(options, r.progress("removing noise", 0, 1))...)
 	case "deblur":
 		d.suffix = ".deblurred"
 		// Estimating a kernel takes about as long as a few steps of the iteration.
@@ -215,7 +209,7 @@ func (r *restorer) task(q request, img *restore.Planar, file []byte, options, le
 		if err != nil {
 			return nil, err
 		}
-		d.image, d.report, err = r.restorer.Deblur(ctx, img, kernel, append(options, r.progress("removing blur", estimated, 1))...)
+		d.image, d.report, err = r.computer.restorer.Deblur(ctx, img, kernel, append(options, r.progress("removing blur", estimated, 1))...)
 		if err != nil {
 			return nil, err
 		}

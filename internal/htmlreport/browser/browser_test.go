@@ -64,18 +64,18 @@ func page(t *testing.T) *htmlreport.Page {
 	}
 }
 
-// browser starts Chromium for the test.
-func browser(t *testing.T) context.Context {
+// browser starts Chromium for the test, with more flags than it has.
+func browser(t *testing.T, flags ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("chromium is not installed; .ci/run installs it")
 	}
-	allocator, stop := chromedp.NewExecAllocator(t.Context(),
+	allocator, stop := chromedp.NewExecAllocator(t.Context(), append(flags,
 		chromedp.ExecPath(program), chromedp.UserDataDir(t.TempDir()),
 		chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("disable-sync", true), chromedp.Flag("disable-quic", true), chromedp.WSURLReadTimeout(90*time.Second))
+		chromedp.Flag("disable-sync", true), chromedp.Flag("disable-quic", true), chromedp.WSURLReadTimeout(90*time.Second))...)
 	t.Cleanup(stop)
 	ctx, cancel := chromedp.NewContext(allocator)
 	t.Cleanup(cancel)

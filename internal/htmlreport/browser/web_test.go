@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"os/exec"
@@ -104,8 +105,8 @@ func samePicture(t *testing.T, want, got []byte, what string) {
 	require.Fail(t, "not the bytes that the library makes natively", "%s: %d samples differ, by %.0f of 255 at most", what, count, most)
 }
 
-// served builds the page, or takes that in the folder of the variable WEB_DIST, and serves it.
-func served(t *testing.T) (address string) {
+// built builds the page, or takes that in the folder of the variable WEB_DIST.
+func built(t *testing.T) fs.FS {
 	t.Helper()
 	folder := os.Getenv("WEB_DIST")
 	if folder == "" {
@@ -115,7 +116,12 @@ func served(t *testing.T) (address string) {
 		said, err := build.CombinedOutput()
 		require.NoError(t, err, string(said))
 	}
-	files := os.DirFS(folder)
+	return os.DirFS(folder)
+}
+
+// served serves the page.
+func served(t *testing.T, files fs.FS) (address string) {
+	t.Helper()
 	require.NoError(t, web.Check(files))
 	l, address, err := web.Listen(0)
 	require.NoError(t, err)
@@ -140,10 +146,13 @@ type visitor struct {
 	requests, complaints []string
 }
 
-func visit(t *testing.T) *visitor {
+func visit(t *testing.T) *visitor { return visitPage(t, built(t), "") }
+
+// visitPage visits a page of these files at an address with a query, in a browser with more flags.
+func visitPage(t *testing.T, files fs.FS, query string, flags ...chromedp.ExecAllocatorOption) *visitor {
 	t.Helper()
-	v := &visitor{T: t, ctx: browser(t), downloads: t.TempDir()}
-	v.address = served(t)
+	v := &visitor{T: t, ctx: browser(t, flags...), downloads: t.TempDir()}
+	v.address = served(t, files)
 	require.NoError(t, chromedp.Listen(v.ctx, func(event any) {
 		v.lock.Lock()
 		defer v.lock.Unlock()
@@ -159,7 +168,7 @@ func visit(t *testing.T) *visitor {
 	call(t, v.ctx, network.Enable, network.EnableParams{})
 	call(t, v.ctx, log.Enable, cdp.Empty{})
 	call(t, v.ctx, chromium.SetDownloadBehavior, chromium.SetDownloadBehaviorParams{Behavior: "allow", DownloadPath: v.downloads})
-	require.NoError(t, chromedp.Do(v.ctx, chromedp.EmulateViewport(1100, 900), chromedp.Navigate(v.address)))
+	require.NoError(t, chromedp.Do(v.ctx, chromedp.EmulateViewport(1100, 900), chromedp.Navigate(v.address+query)))
 	return v
 }
 

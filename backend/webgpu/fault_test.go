@@ -1,0 +1,192 @@
+//go:build js && wasm
+
+package webgpu
+
+import (
+	"context"
+	"syscall/js"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/backend"
+)
+
+// restored is what a program does with a device: it opens one, and denoises an image with a network.
+func restored(after func(d *Device), options ...Option) (result []float32, err error) {
+	d, err := Open(append(options, Software())...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = d.Close() }() // what it says was said before
+	if after != nil {
+		after(d)
+	}
+	s := backend.Image(3, 24, 30)
+	var owned []backend.Buffer
+	alloc := func(s backend.Shape) backend.Buffer {
+		b, failed := d.Alloc(s)
+		if err == nil {
+			err = failed
+		}
+		owned = append(owned, b)
+		return b
+	}
+	src, dst, w := alloc(s), alloc(s), alloc(backend.Shape{N: 16, C: 8, H: 3, W: 3})
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Gaussian(src, 1, 0.5, 0.1); err != nil {
+		return nil, err
+	}
+	if err := d.Gaussian(w, 2, 0, 0.1); err != nil {
+		return nil, err
+	}
+	f, err := d.NewFilter(w)
+	if err != nil {
+		return nil, err
+	}
+	step := backend.FlowStep{Filter: f, Size: 0.5, Activation: backend.Activation{Kind: backend.LeakyReLU, Slope: 0.1}}
+	if err := d.GradientFlow(context.Background(), dst, src, s.Whole(), []backend.FlowStep{step, step, step}); err != nil {
+		return nil, err
+	}
+	result = make([]float32, s.Len())
+	return result, d.Download(result, dst)
+}
+
+// replaced runs f while a method of the browser's is another one, given in JavaScript with the browser's
+// as was.
+func replaced(class, method, by string, f func()) {
+	prototype := js.Global().Get(class).Get("prototype")
+	was := prototype.Get(method)
+	defer prototype.Set(method, was)
+	prototype.Set(method, js.Global().Get("Function").New("was", "return "+by).Invoke(was))
+	f()
+}
+
+// What fails in the browser is a fault that names the adapter, or an error of memory. What is opened
+// after it works, and computes the same bits.
+func TestFaults(t *testing.T) {
+	want, err := restored(nil)
+	require.NoError(t, err)
+	for _, fault := range []struct {
+		name, class, method, by, says string
+		wrong                         bool
+	}{
+		{name: "dispatches do nothing", class: "GPUComputePassEncoder", method: "dispatchWorkgroups", by: "function () {}", wrong: true},
+		{name: "dispatches are too large", class: "GPUComputePassEncoder", method: "dispatchWorkgroups", by: "function (x, y) { was.call(this, 1e6, y) }", says: "1000000"},
+		{name: "uploads end early", class: "GPUQueue", method: "writeBuffer", by: "function (b, at, data, from, n) { was.call(this, b, at, data, from, n > 2000 ? 1024 : n) }", wrong: true},
+		{name: "exceptions", class: "GPUCommandEncoder", method: "beginComputePass", by: `function () { throw new TypeError("no passes here") }`, says: "no passes here"},
+		{name: "promises are broken", class: "GPUBuffer", method: "mapAsync", by: `function () { return Promise.reject(new Error("not mapped")) }`, says: "not mapped"},
+		{name: "shaders do not compile", class: "GPUDevice", method: "createShaderModule", by: `function () { return was.call(this, { code: "no shader" }) }`, says: "kernel"},
+		{name: "the device is lost", class: "GPUQueue", method: "submit", by: "function (list) { was.call(this, list); window_lost(); }", says: "lost"},
+	} {
+		// To compile kernels takes long: one fault is enough that Open meets.
+		for _, early := range []bool{true, false} {
+			if early && fault.name != "dispatches do nothing" && fault.method != "createShaderModule" {
+				continue
+			}
+			var err error
+			run := func() {
+				if fault.method == "submit" {
+					// The device that the queue belongs to is known to the adapter alone.
+					lose := js.FuncOf(func(js.Value, []js.Value) any {
+						for _, a := range adapters.open {
+							a.device.Call("destroy")
+						}
+						return nil
+					})
+					defer lose.Release()
+					js.Global().Set("window_lost", lose)
+				}
+				replaced(fault.class, fault.method, fault.by, func() { _, err = restored(nil) })
+			}
+			if early {
+				run()
+			} else {
+				// An open device has its kernels, and has passed the comparison.
+				d := open(t)
+				_, opened := restored(nil)
+				require.NoError(t, opened)
+				run()
+				_ = d.Close() // of a device that has failed
+				if fault.method == "createShaderModule" {
+					require.NoError(t, err, "all was compiled")
+					continue
+				}
+			}
+			require.Error(t, err, fault.name)
+			var f *Fault
+			require.ErrorAs(t, err, &f, fault.name)
+			require.NotEmpty(t, f.Adapter)
+			require.Contains(t, err.Error(), "WebGPU on ")
+			if fault.wrong {
+				require.ErrorIs(t, err, ErrWrong, fault.name)
+			}
+			require.Contains(t, err.Error(), fault.says, fault.name)
+			again, err := restored(nil)
+			require.NoError(t, err, fault.name)
+			require.Equal(t, want, again, fault.name)
+		}
+	}
+}
+
+// A picture that has no room is an error of memory, after which the device goes on.
+func TestMemoryLimit(t *testing.T) {
+	_, err := restored(nil, MemoryLimit(16<<10))
+	require.ErrorIs(t, err, backend.ErrOutOfMemory)
+	_, err = restored(nil)
+	require.NoError(t, err)
+	_, err = Open(MemoryLimit(-1), Software())
+	require.ErrorIs(t, err, backend.ErrArgument)
+}
+
+// Forty pictures take no more memory than two.
+func TestMemoryDoesNotGrow(t *testing.T) {
+	var pools []*pool
+	picture := func() {
+		_, err := restored(func(d *Device) { pools = append(pools, d.gpu.pool) })
+		require.NoError(t, err)
+	}
+	d := open(t)
+	defer shut(t, d)
+	kernels := -1
+	for i := range 40 {
+		picture()
+		require.Empty(t, pools[i].all, "a closed device has given all back")
+		if i == 1 {
+			kernels = len(d.gpu.kernels)
+		}
+	}
+	require.Len(t, d.gpu.kernels, kernels)
+}
+
+// Without being asked for, software is refused.
+func TestSoftwareIsRefused(t *testing.T) {
+	_, err := Open()
+	require.ErrorIs(t, err, ErrNoAdapter)
+	d := open(t)
+	defer shut(t, d)
+	require.True(t, d.Adapter().Software)
+	require.NotEmpty(t, d.Adapter().Name())
+	require.Equal(t, d.Adapter().Name(), d.Description().Model)
+}
+
+// Operands that share a buffer become one binding, which is written where one of them is.
+func TestMerge(t *testing.T) {
+	code, err := source("combine")
+	require.NoError(t, err)
+	merged, err := merge(code, []int{0, 0, 2, 2, 2})
+	require.NoError(t, err)
+	require.Contains(t, merged, "binding(1) var<storage, read_write> dst: array<f32>")
+	require.Contains(t, merged, "binding(3) var<storage, read> x1: array<f32>")
+	require.NotContains(t, merged, "binding(2)")
+	require.Contains(t, merged, "push.a0 * dst[push.at0 + i]")
+	require.Contains(t, merged, "push.a3 * x1[push.at3 + i]")
+	code, err = source("convolve3")
+	require.NoError(t, err)
+	_, err = merge(code, []int{0, 1, 1, 3, 4, 5})
+	require.ErrorContains(t, err, "different types")
+	_, err = merge(code, []int{0, 1})
+	require.ErrorContains(t, err, "2 operands")
+}
