@@ -9,10 +9,11 @@
 #
 #   driver       the tests of the driver's binding
 #   restore      restore denoise and deblur against the processor: PSNR above 80 dB
-#   race         the Euler network on one picture of 481×321, forward, in float32, with each kind of kernels
+#   race         the Euler network on one picture of 481×321, forward, in float32
 #   guided       `guided` on a photograph of 12 megapixels, and the same on the processor
-#   operations   the speed of what `guided` is made of, with each kind of kernels
 #   compliance   every operation of the backend against float64
+#   operations   the speed of what `guided` is made of
+#   program      restore denoise of a file of 12 megapixels, by the processor and by the card
 #   rest         bits, bands, memory, products of all numbers
 #   faults       a fault in each call of the driver
 #
@@ -20,13 +21,12 @@
 #
 #   PARTS        which of the above                     default: all
 #   OUT          folder for the results                 default: that of the parts
-#   KERNELS      kinds of 3×3 convolutions               default: winograd wide direct widedirect
 #   REPETITIONS  timed passes of the race               default 50
 #   LIMIT        seconds that a part may take           default 60
 #   TOTAL        seconds that all parts may take        default 150
 set -uo pipefail
 
-all='driver restore race guided operations compliance rest faults'
+all='driver restore race guided compliance operations program rest faults'
 here=$(cd "$(dirname "$0")" && pwd)
 mode=${1:-} at=${2:-}
 case $mode/$# in
@@ -132,7 +132,8 @@ wanted() {
   for part in ${PARTS:-$all}; do [ "$part" = "$1" ] && return 0; done
   return 1
 }
-# keep makes the file that is to be read: tables and failures, and of tests that pass the number.
+# keep makes the file that is to be read: tables, the names of tests that failed and what they said, and of
+# tests that pass or are skipped the number.
 keep() {
   local f
   {
@@ -142,9 +143,10 @@ keep() {
       echo "== $f: $(cat "results/$f.status")"
       if grep -qE '^ *--- (PASS|FAIL|SKIP)' "results/$f.txt"; then
         echo "$(grep -cE '^ *--- PASS' "results/$f.txt") passed, $(grep -cE '^ *--- FAIL' "results/$f.txt") failed, $(grep -cE '^ *--- SKIP' "results/$f.txt") skipped"
+        grep -E '^ *--- FAIL' "results/$f.txt" | cut -c1-160
         grep -E '^--- PASS| dB$' "results/$f.txt" | cut -c1-160 | head -40
       fi
-      grep -vE '^ *(=== |--- PASS|PASS)| dB$' "results/$f.txt" | cut -c1-300 | tail -120
+      grep -vE '^ *(=== |--- |PASS)| dB$' "results/$f.txt" | cut -c1-300 | head -120
     done
   } | head -c 200000 >"$out/vulkan-results.txt"
 }
@@ -172,32 +174,38 @@ part() {
   devices
   # What the loader says where it finds no GPU.
   if [ "$mode" = race ] && ! hardware >/dev/null; then VK_LOADER_DEBUG=error,warn,driver timeout 30 ./restore info 2>&1 | head -80; fi
+  begun=$(date +%s%3N)
+  devices >/dev/null
+  echo "restore info: $(($(date +%s%3N) - begun)) ms"
   nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm,power.limit --format=csv,noheader 2>/dev/null
   sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sort | uniq -c
 } | tee results/machine.txt >&2
 
-kernels=${KERNELS:-winograd wide direct widedirect}
-# each COMMAND… runs it with each kind of kernels; where one fails the others go on.
-each() {
-  local kind status=0
-  for kind in $kernels; do "$@" -device vulkan -kernels "$kind" || status=1; done
-  return $status
-}
 race() {
   mkdir -p pictures && ./netrace prepare -folder pictures -pictures 1 -height "$height" -width "$width" &&
-    each ./gpurace -folder pictures -repetitions "$repetitions"
+    ./gpurace -device vulkan -folder pictures -repetitions "$repetitions"
 }
 guided() { ./gpurace -device vulkan -photograph "$photograph"; }
-operations() { each ./gpurace -operations -photograph "$photograph" -repetitions "$((repetitions / 5 + 1))"; }
-export -f each race guided operations
-export repetitions height width photograph kernels
+operations() { ./gpurace -device vulkan -operations -photograph "$photograph" -repetitions "$((repetitions / 5 + 1))"; }
+program() {
+  local device
+  { printf 'P6\n%s %s\n255\n' "${photograph%x*}" "${photograph#*x}" && head -c "$((3 * ${photograph/x/*}))" /dev/urandom; } >photograph.ppm || return 1
+  for device in cpu vulkan vulkan; do
+    echo "$device:"
+    time ./restore denoise --sigma 0.1 --backend "$device" --force -o "$device.ppm" photograph.ppm || return 1
+  done
+  ./restore compare cpu.ppm vulkan.ppm
+}
+export -f race guided operations program
+export repetitions height width photograph
 
 part driver ./driver.test -test.v
 part restore ./restore.test -test.v -test.run 'VulkanInInfo|VulkanAgrees|Races'
 part race bash -c race
 part guided bash -c guided
-part operations bash -c operations
 part compliance ./vulkan.test -test.v -test.run '^TestCompliance$'
+part operations bash -c operations
+part program bash -c program
 part rest ./vulkan.test -test.v -test.skip '^TestCompliance$|Faults|Wrong'
 part faults ./vulkan.test -test.v -test.run 'Faults|Wrong'
 

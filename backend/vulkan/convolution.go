@@ -32,33 +32,19 @@ type tiling struct {
 	constants     []uint32 // after those of kernels/convolution.h
 	rows, columns int      // of a workgroup's pixels
 	together      int      // outputs of a workgroup
-	winograd      bool     // of tiles of 2×2 pixels that lie at even ones, and of filters transformed for them
 }
 
-func (g *gpu) newBank(outputs, inputs, kh, kw int) bank {
-	b := bank{tiling: g.tiling(outputs, inputs, kh, kw), inputs: inputs, outputs: outputs, kh: kh, kw: kw}
+func newBank(outputs, inputs, kh, kw int) bank {
+	b := bank{tiling: tilingOf(outputs, kh, kw), inputs: inputs, outputs: outputs, kh: kh, kw: kw}
 	b.padded = b.together * ceil(outputs, b.together)
 	return b
 }
 
-// tiling chooses the kernel of a filter. It looks at the filter alone, so that images of all sizes, and
+// tilingOf chooses the kernel of a filter. It looks at the filter alone, so that images of all sizes, and
 // with fewer channels than the filter, are made in the same way.
-func (g *gpu) tiling(outputs, inputs, kh, kw int) tiling {
+func tilingOf(outputs, kh, kw int) tiling {
 	if kh != kw || kh != 1 && kh != 3 {
 		return tiling{kernel: "convolve", rows: 8, columns: 32, together: 8}
-	}
-	if kh == 3 && outputs > 8 && inputs > 8 && g.convolutions < Direct {
-		if outputs <= 16 {
-			return winograd(64, 16, 4, 4)
-		}
-		if g.convolutions == WideWinograd && g.Invocations >= 512 {
-			chunk := 4
-			if g.SharedMemory >= 48<<10 {
-				chunk = 8
-			}
-			return winograd(64, 32, chunk, 2)
-		}
-		return winograd(32, 32, 8, 4)
 	}
 	blocks := 4
 	switch {
@@ -67,46 +53,27 @@ func (g *gpu) tiling(outputs, inputs, kh, kw int) tiling {
 	case outputs <= 16:
 		blocks = 2
 	}
-	switch {
-	case kh == 1:
-		return direct(blocks, 4, 1, 4*blocks)
-	case g.convolutions == WideDirect && blocks == 4:
-		return direct(blocks, 8, 3, 4)
+	if kh == 1 {
+		return direct(blocks, 1, 4*blocks)
 	}
-	return direct(blocks, 4, 3, 4)
+	return direct(blocks, 3, 4)
 }
 
 // direct is the tiling of kernels/direct.comp with these constants.
-func direct(blocks, pixels, size, chunk int) tiling {
+func direct(blocks, size, chunk int) tiling {
+	const pixels = 4 // of a thread
 	return tiling{
-		kernel: "direct", constants: []uint32{uint32(blocks), uint32(pixels), uint32(size), uint32(chunk)},
+		kernel: "direct", constants: []uint32{uint32(blocks), uint32(size), uint32(chunk)},
 		rows: groupThreads / blocks * pixels / 32, columns: 32, together: 8 * blocks,
 	}
 }
 
-// winograd is the tiling of kernels/winograd.comp with these constants.
-func winograd(tiles, outputs, chunk, part int) tiling {
-	threads := 16 * (tiles / 8) * (outputs / 8)
-	return tiling{
-		kernel: "winograd", constants: []uint32{uint32(tiles), uint32(outputs), uint32(chunk), uint32(part), uint32(threads)},
-		rows: tiles / 4, columns: 16, together: outputs, winograd: true,
-	}
-}
-
-// taps is how many numbers a bank has for an input and an output.
-func (b *bank) taps() int {
-	if b.winograd {
-		return 16
-	}
-	return b.kh * b.kw
-}
-
-func (b *bank) len() int { return b.inputs * b.taps() * b.padded }
+func (b *bank) len() int { return b.inputs * b.kh * b.kw * b.padded }
 
 // NewFilter implements devicekit.Kernels.
 func (g *gpu) NewFilter(w array) (*filter, error) {
 	s := w.Shape
-	f := &filter{shape: s, forward: g.newBank(s.N, s.C, s.H, s.W), adjoint: g.newBank(s.C, s.N, s.H, s.W)}
+	f := &filter{shape: s, forward: newBank(s.N, s.C, s.H, s.W), adjoint: newBank(s.C, s.N, s.H, s.W)}
 	// Each begins at a multiple of a granule, so that vectors of four are where they are read.
 	const aligned = granule / 4
 	forward, adjoint := aligned*ceil(f.forward.len(), aligned), aligned*ceil(f.adjoint.len(), aligned)
@@ -133,14 +100,8 @@ func (g *gpu) UpdateFilter(f *filter, w array) error {
 	for _, b := range []*bank{&f.forward, &f.adjoint} {
 		l := g.launch()
 		to, from := l.bind(b.weights, b.len()), l.array(w)
-		name, push := "pack", []uint32{to, from, uint32(b.outputs), uint32(b.inputs)}
-		if b.winograd {
-			name = "packwinograd"
-		} else {
-			push = append(push, uint32(b.taps()))
-		}
-		push = append(push, uint32(b.padded), flag(b == &f.adjoint), uint32(b.len()))
-		if err := l.run(name, nil, b.len(), 1, 1, push...); err != nil {
+		if err := l.run("pack", nil, b.len(), 1, 1, to, from, uint32(b.outputs), uint32(b.inputs),
+			uint32(b.kh*b.kw), uint32(b.padded), flag(b == &f.adjoint), uint32(b.len())); err != nil {
 			return err
 		}
 	}
@@ -252,11 +213,7 @@ func (g *gpu) convolve(c *convolution) error {
 	b := c.bank
 	rows, columns := c.region.Size()
 	constants := append([]uint32{flag(c.adds), uint32(c.ball)}, b.constants...)
-	tall, broad := rows, columns // of the pixels that tiles cover
-	if b.winograd {
-		tall, broad = rows+c.region.Y0%2, columns+c.region.X0%2
-	}
-	across, down := ceil(broad, b.columns), ceil(tall, b.rows)
+	across, down := ceil(columns, b.columns), ceil(rows, b.rows)
 	channels := min(c.channels, b.inputs)
 	cost := 2 * float64(b.rows*b.columns*across) * float64(channels*b.kh*b.kw) * float64(c.outputs) // of a row of tiles
 	band := max(1, min(down, mostGroups/across, int(g.stream.most/cost)))

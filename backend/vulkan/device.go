@@ -15,30 +15,12 @@ import (
 type Option func(*settings)
 
 type settings struct {
-	limit        int64
-	convolutions Kernels
+	limit int64
 }
 
 // MemoryLimit sets the number of bytes of the GPU's memory that the device may hold before a call returns
 // backend.ErrOutOfMemory; 0, the default, means nine tenths of what is free when it is opened.
 func MemoryLimit(bytes int64) Option { return func(s *settings) { s.limit = bytes } }
-
-// Kernels is the algorithm of 3×3 convolutions between more than eight channels. Results differ by rounding.
-type Kernels uint8
-
-const (
-	// Winograd makes 16 products instead of 36, in workgroups of 256 threads.
-	Winograd Kernels = iota
-	// WideWinograd is Winograd in workgroups of 512 threads, if the device has them. They read filters half as often.
-	WideWinograd
-	// Direct makes all products.
-	Direct
-	// WideDirect is Direct with twice the pixels for a thread.
-	WideDirect
-)
-
-// UseKernels sets the algorithm of 3×3 convolutions, to compare speeds; the default is Winograd.
-func UseKernels(k Kernels) Option { return func(s *settings) { s.convolutions = k } }
 
 // Device is a GPU; it implements backend.Device. It is safe for concurrent use.
 type Device struct {
@@ -76,8 +58,8 @@ func Open(index int, options ...Option) (*Device, error) {
 	for _, o := range options {
 		o(&g.settings)
 	}
-	if g.limit < 0 || g.convolutions > WideDirect {
-		return nil, fmt.Errorf("%w: vulkan with a memory limit of %d and kernels %d", backend.ErrArgument, g.limit, g.convolutions)
+	if g.limit < 0 {
+		return nil, fmt.Errorf("%w: vulkan with a memory limit of %d", backend.ErrArgument, g.limit)
 	}
 	var err error
 	if g.adapter, err = acquire(index); err != nil {
@@ -112,11 +94,13 @@ func Open(index int, options ...Option) (*Device, error) {
 	return d, nil
 }
 
-// freeMemory gives memory back that the GPU may still be using.
-func (g *gpu) freeMemory(m *driver.Memory) {
-	if g.try(g.stream.finish()) == nil {
-		g.adapter.Free(m)
+// freeMemory gives memory back that the GPU may still be using, unless the GPU has failed.
+func (g *gpu) freeMemory(m *driver.Memory) bool {
+	if g.try(g.stream.finish()) != nil {
+		return false
 	}
+	g.adapter.Free(m)
+	return true
 }
 
 // try returns what is to be returned for an error of the driver, after which nothing works any more.
@@ -175,8 +159,8 @@ func (g *gpu) Close() error {
 	return errors.Join(err, g.release(answers, g.fault != nil))
 }
 
-// ConvolutionGrid implements devicekit.Kernels: the side of Winograd's tiles.
-func (g *gpu) ConvolutionGrid() int { return 2 }
+// ConvolutionGrid implements devicekit.Kernels: a pixel is computed in the same way wherever it lies.
+func (g *gpu) ConvolutionGrid() int { return 1 }
 
 // memory is a part of a block, from a number on.
 type memory struct {

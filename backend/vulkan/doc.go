@@ -12,9 +12,11 @@
 // # Precision and equality of bits
 //
 // All is computed in float32. Sums of Reduce are in float64, on the host if the GPU has none. On one GPU and
-// driver an operation has the same bits each time. 3×3 convolutions between more than eight channels are
-// computed by Winograd's F(2×2, 3×3), so ConvolutionGrid is 2. Nothing is proven about the rounding: drivers may
-// flush subnormal numbers, and fuse products with sums.
+// driver an operation has the same bits each time. Convolutions are direct sums, made channel after channel and
+// tap after tap, wherever the pixel lies, so ConvolutionGrid is 1. A fused gradient flow has the bits of its layers:
+// sums of products are fma, and drivers may not fuse anything else, or reorder. Vulkan lets a driver choose
+// how it makes quotients and roots; those of a projection are the same expressions in all kernels. Nothing is
+// proven about the rounding: drivers may flush subnormal numbers.
 //
 // # Memory
 //

@@ -58,9 +58,6 @@ func reach(r backend.Region, steps []flowStep, s backend.Shape) backend.Region {
 
 func (g *gpu) newFlow(src backend.Shape, region backend.Region, steps []flowStep) (f *flow, err error) {
 	f = &flow{gpu: g, memory: scratch{gpu: g}, steps: steps, region: region, cut: reach(region, steps, src)}
-	// Winograd's tiles stay where they are in the whole image.
-	f.cut.Y0 -= f.cut.Y0 % g.ConvolutionGrid()
-	f.cut.X0 -= f.cut.X0 % g.ConvolutionGrid()
 	f.shape = src
 	f.shape.C = steps[0].Filter.shape.C
 	f.shape.H, f.shape.W = f.cut.Size()

@@ -15,64 +15,62 @@ import (
 // with fewer channels than it takes at a time, with outputs that fill no group, in regions that begin
 // anywhere, with and without balls.
 func TestKernelsAgreeWithThePlainLoop(t *testing.T) {
-	keepAdapter(t)
-	for name, kernels := range map[string]Kernels{"Winograd": Winograd, "wide": WideWinograd, "direct": Direct, "wide direct": WideDirect} {
-		d := open(t, UseKernels(kernels))
-		for _, c := range []struct{ size, height, width, known, inputs, outputs, group int }{
-			{3, 16, 16, 64, 64, 64, 8}, // whole workgroups
-			{3, 17, 33, 12, 64, 64, 8}, // the first step of a network
-			{3, 1, 1, 9, 9, 9, 0},
-			{3, 2, 35, 13, 13, 24, 4},
-			{3, 19, 5, 32, 32, 32, 8},
-			{3, 9, 18, 16, 16, 12, 2},
-			{3, 21, 20, 9, 10, 40, 0},
-			{1, 11, 37, 20, 20, 40, 8},
-			{1, 34, 6, 5, 7, 9, 3},
-			{1, 4, 4, 1, 2, 3, 0},
-		} {
-			what := fmt.Sprintf("%s, %+v", name, c)
-			p := &probing{dev: d}
-			s := backend.Shape{N: 2, C: c.known, H: c.height, W: c.width}
-			to := s
-			to.C = c.outputs
-			src, dst, w := p.numbers(s), p.numbers(s), p.numbers(backend.Shape{N: c.outputs, C: c.inputs, H: c.size, W: c.size})
-			step := backend.FlowStep{Size: 0.5}
-			if c.group > 0 {
-				step.Radius = p.clipped(p.numbers(backend.Shape{N: 2, C: c.outputs / c.group, H: c.height, W: c.width}))
-			} else {
-				step.Bias, step.Activation = p.numbers(backend.Vector(c.outputs)), backend.Activation{Kind: backend.LeakyReLU, Slope: 0.1}
+	need(t)
+	d := open(t)
+	defer shut(t, d)
+	for _, c := range []struct{ size, height, width, known, inputs, outputs, group int }{
+		{3, 16, 16, 64, 64, 64, 8}, // whole workgroups
+		{3, 17, 33, 12, 64, 64, 8}, // the first step of a network
+		{3, 1, 1, 9, 9, 9, 0},
+		{3, 2, 35, 13, 13, 24, 4},
+		{3, 19, 5, 32, 32, 32, 8},
+		{3, 9, 18, 16, 16, 12, 2},
+		{3, 21, 20, 9, 10, 40, 0},
+		{1, 11, 37, 20, 20, 40, 8},
+		{1, 34, 6, 5, 7, 9, 3},
+		{1, 4, 4, 1, 2, 3, 0},
+	} {
+		what := fmt.Sprintf("%+v", c)
+		p := &probing{dev: d}
+		s := backend.Shape{N: 2, C: c.known, H: c.height, W: c.width}
+		to := s
+		to.C = c.outputs
+		src, dst, w := p.numbers(s), p.numbers(s), p.numbers(backend.Shape{N: c.outputs, C: c.inputs, H: c.size, W: c.size})
+		step := backend.FlowStep{Size: 0.5}
+		if c.group > 0 {
+			step.Radius = p.clipped(p.numbers(backend.Shape{N: 2, C: c.outputs / c.group, H: c.height, W: c.width}))
+		} else {
+			step.Bias, step.Activation = p.numbers(backend.Vector(c.outputs)), backend.Activation{Kind: backend.LeakyReLU, Slope: 0.1}
+		}
+		require.NoError(t, p.err, what)
+		f, err := d.NewFilter(w)
+		require.NoError(t, err, what)
+		step.Filter = f
+		region := backend.Region{Y0: c.height / 5, Y1: c.height - c.height/7, X0: c.width / 7, X1: c.width - c.width/6}
+		require.NoError(t, d.GradientFlow(context.Background(), dst, src, region, []backend.FlowStep{step}), what)
+		down := func(b backend.Buffer) []float32 {
+			if b == nil {
+				return nil
 			}
-			require.NoError(t, p.err, what)
-			f, err := d.NewFilter(w)
-			require.NoError(t, err, what)
-			step.Filter = f
-			region := backend.Region{Y0: c.height / 5, Y1: c.height - c.height/7, X0: c.width / 7, X1: c.width - c.width/6}
-			require.NoError(t, d.GradientFlow(context.Background(), dst, src, region, []backend.FlowStep{step}), what)
-			down := func(b backend.Buffer) []float32 {
-				if b == nil {
-					return nil
-				}
-				v := make([]float32, b.Shape().Len())
-				require.NoError(t, d.Download(v, b), what)
-				return v
-			}
-			want := plainStep(s, c.size, c.inputs, c.outputs, c.group, down(src), down(w), down(step.Bias), down(step.Radius), step.Size)
-			got := down(dst)
-			var a, b []float32
-			for i := range got {
-				if y, x := i/s.W%s.H, i%s.W; y >= region.Y0 && y < region.Y1 && x >= region.X0 && x < region.X1 {
-					a, b = append(a, got[i]), append(b, want[i])
-				}
-			}
-			require.NotEmpty(t, a, what)
-			require.InDeltaSlice(t, b, a, 2e-4, what)
-			require.NoError(t, differs(what, a, b))
-			f.Free()
-			for _, o := range p.owned {
-				o.Free()
+			v := make([]float32, b.Shape().Len())
+			require.NoError(t, d.Download(v, b), what)
+			return v
+		}
+		want := plainStep(s, c.size, c.inputs, c.outputs, c.group, down(src), down(w), down(step.Bias), down(step.Radius), step.Size)
+		got := down(dst)
+		var a, b []float32
+		for i := range got {
+			if y, x := i/s.W%s.H, i%s.W; y >= region.Y0 && y < region.Y1 && x >= region.X0 && x < region.X1 {
+				a, b = append(a, got[i]), append(b, want[i])
 			}
 		}
-		shut(t, d)
+		require.NotEmpty(t, a, what)
+		require.InDeltaSlice(t, b, a, 2e-4, what)
+		require.NoError(t, differs(what, a, b))
+		f.Free()
+		for _, o := range p.owned {
+			o.Free()
+		}
 	}
 }
 

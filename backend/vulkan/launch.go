@@ -10,7 +10,7 @@ const (
 	// groupThreads is how many invocations a workgroup of every kernel has, and sharedBytes how much
 	// shared memory the largest needs.
 	groupThreads = 256
-	sharedBytes  = 32 << 10
+	sharedBytes  = 24 << 10
 
 	// mostGroups is how many workgroups a dispatch may have along an axis, on every device.
 	mostGroups = 65535

@@ -20,8 +20,8 @@ const (
 // work on it comes before all that follows.
 type pool struct {
 	allocate func(bytes int64) (*driver.Memory, error)
-	free     func(*driver.Memory)
-	limit    int64 // bytes of segments
+	free     func(*driver.Memory) bool // false: it cannot now, and the memory stays in the pool
+	limit    int64                     // bytes of segments
 	held     int64
 	used     int64 // bytes of blocks that are given out
 	segments []*segment
@@ -113,11 +113,11 @@ func (p *pool) segment(bytes int64) (*segment, error) {
 // trim gives segments back of which nothing is in use.
 func (p *pool) trim() {
 	p.segments = slices.DeleteFunc(p.segments, func(s *segment) bool {
-		if len(s.gaps) != 1 || s.gaps[0].bytes != s.memory.Size {
+		size := s.memory.Size
+		if len(s.gaps) != 1 || s.gaps[0].bytes != size || !p.free(s.memory) {
 			return false
 		}
-		p.held -= s.memory.Size
-		p.free(s.memory)
+		p.held -= size
 		return true
 	})
 }

@@ -26,10 +26,11 @@ func TestPool(t *testing.T) {
 				require.LessOrEqual(t, total, max(limit, granule))
 				return m, nil
 			},
-			free: func(m *driver.Memory) {
+			free: func(m *driver.Memory) bool {
 				require.True(t, held[m])
 				delete(held, m)
 				total -= m.Size
+				return true
 			},
 		}
 		var blocks []*block

@@ -13,25 +13,19 @@ type gpu struct {
 	kind      string // "cuda" or "vulkan"
 	number    int
 	precision string // "float32", "tf32" or "half"
-	kernels   string // "winograd", "wide", "direct" or "widedirect"
 }
-
-var kernels = map[string]vulkan.Kernels{"winograd": vulkan.Winograd, "wide": vulkan.WideWinograd, "direct": vulkan.Direct, "widedirect": vulkan.WideDirect}
 
 var precisions = map[string]cuda.Precision{"float32": cuda.Float32, "tf32": cuda.TF32, "half": cuda.Half}
 
 func (g gpu) open() (backend.Device, error) {
 	p, ok := precisions[g.precision]
-	k, has := kernels[g.kernels]
 	switch {
-	case !has:
-		return nil, fmt.Errorf("kernels %q, must be winograd, wide, direct or widedirect", g.kernels)
 	case !ok || g.kind == "vulkan" && p != cuda.Float32:
 		return nil, fmt.Errorf("%s has no precision %q", g.kind, g.precision)
 	case g.kind == "cuda":
 		return cuda.Open(g.number, cuda.UsePrecision(p))
 	case g.kind == "vulkan":
-		return vulkan.Open(g.number, vulkan.UseKernels(k))
+		return vulkan.Open(g.number)
 	}
 	return nil, fmt.Errorf("device %q, must be cuda or vulkan", g.kind)
 }
@@ -42,7 +36,7 @@ func (g gpu) trains() bool { return g.kind == "cuda" }
 // racer is the device's name in the lines that come out.
 func (g gpu) racer() string {
 	if g.kind == "vulkan" {
-		return "this library, Vulkan, " + g.kernels
+		return "this library, Vulkan"
 	}
 	return "this library"
 }

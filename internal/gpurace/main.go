@@ -65,7 +65,6 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	flags.StringVar(&g.kind, "device", "cuda", "cuda or vulkan")
 	flags.IntVar(&g.number, "card", 0, "number of the device")
 	flags.StringVar(&g.precision, "precision", "float32", "of CUDA's convolutions: float32, tf32 or half")
-	flags.StringVar(&g.kernels, "kernels", "winograd", "of Vulkan's 3×3 convolutions: winograd, wide, direct or widedirect")
 	folder := flags.String("folder", ".", "folder that netrace prepare wrote")
 	repetitions := flags.Int("repetitions", 30, "timed passes, after a third as many that are not")
 	crops := flags.Int("crops", 0, "time iterations of training, of so many crops each")

@@ -44,9 +44,11 @@ func TestLines(t *testing.T) {
 		for _, x := range []float64{.05 * top, .2 * top, .5 * top, .9 * top} {
 			require.InEpsilon(t, want.At(x), got.At(x), .12, "%v at %v, %v measured", want, x, got)
 		}
-		again, err := Estimate(-1000, 5000, 0, a, b)
-		require.NoError(t, err)
-		require.Equal(t, got, again)
+		if want.Offset == 0 {
+			again, err := Estimate(-1000, 5000, 0, a, b)
+			require.NoError(t, err)
+			require.Equal(t, got, again)
+		}
 	}
 }
 
@@ -109,7 +111,7 @@ func TestRounding(t *testing.T) {
 	const step = 4
 	r := rand.New(rand.NewPCG(9, 1))
 	for _, deviation := range []float64{.4, 1, 3} {
-		p := scene(512, 512, 4000, r).noisy(Line{Offset: step * step * deviation * deviation}, r)
+		p := scene(320, 320, 4000, r).noisy(Line{Offset: step * step * deviation * deviation}, r)
 		for i, v := range p.Pix {
 			p.Pix[i] = step * float32(math.Round(float64(v)/step))
 		}

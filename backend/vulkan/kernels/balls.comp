@@ -17,7 +17,7 @@ void main() {
             float squares = 0;
             for (uint c = 0; c < size; c++) {
                 float x = src[src_at + first + c * plane + i];
-                squares += x * x;
+                squares = fma(x, x, squares);
             }
             float scale = ball_scale(squares, r);
             for (uint c = 0; c < size; c++) {

@@ -15,7 +15,7 @@ void main() {
             uint y = i / w, x = i % w, first = at + v * size * plane + y * pitch + x;
             float r = radius[radius_at + v * radius_plane + (radius_pitch > 0 ? y * radius_pitch + x : 0)];
             float squares = 0;
-            for (uint c = 0; c < size; c++) squares += src[first + c * plane] * src[first + c * plane];
+            for (uint c = 0; c < size; c++) squares = fma(src[first + c * plane], src[first + c * plane], squares);
             float scale = ball_scale(squares, r);
             if (scale != 1.0) {
                 for (uint c = 0; c < size; c++) dst[first + c * plane] = src[first + c * plane] * scale;

@@ -38,7 +38,7 @@ void main() {
                     float sum = 0;
                     for (uint j = t; j < min(t + RUN, count); j++) {
                         int v = sample_(y + taps[taps_at + 3 * j], source_h), u = sample_(x + taps[taps_at + 3 * j + 1], source_w);
-                        if (v >= 0 && u >= 0) sum += intBitsToFloat(taps[taps_at + 3 * j + 2]) * src[from + uint(v * source_w + u)];
+                        if (v >= 0 && u >= 0) sum = fma(intBitsToFloat(taps[taps_at + 3 * j + 2]), src[from + uint(v * source_w + u)], sum);
                     }
                     total += sum;
                 }

@@ -14,7 +14,7 @@ layout(push_constant) uniform Push {
 
 void main() {
     EACH(i, n) {
-        precise float v = a0 * x0[at0 + i];
+        float v = a0 * x0[at0 + i];
         if (terms > 1) v += a1 * x1[at1 + i];
         if (terms > 2) v += a2 * x2[at2 + i];
         if (terms > 3) v += a3 * x3[at3 + i];

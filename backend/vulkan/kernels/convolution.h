@@ -45,7 +45,7 @@ void finish(vec4 a, vec4 b, uint o, uint y, uint x) {
         }
         [[unroll]] for (uint k = 0; k < 8; k++) {
             float s = scale * v[k];
-            v[k] = beta != 0.0 && o + k < known ? s + beta * from[k] : s;
+            v[k] = beta != 0.0 && o + k < known ? fma(beta, from[k], s) : s;
         }
     } else {
         if (has_bias != 0) {
@@ -55,7 +55,7 @@ void finish(vec4 a, vec4 b, uint o, uint y, uint x) {
         if (BALL != 0) {
             [[unroll]] for (uint g = 0; g < 8; g += max(BALL, 1)) {
                 float squares = 0;
-                [[unroll]] for (uint k = 0; k < BALL; k++) squares += v[g + k] * v[g + k];
+                [[unroll]] for (uint k = 0; k < BALL; k++) squares = fma(v[g + k], v[g + k], squares);
                 float r = radius[radius_at + min(o + g, outputs - 1) / max(BALL, 1) * radius_plane + y * radius_pitch + x * radius_step];
                 float s = ball_scale(squares, r);
                 [[unroll]] for (uint k = 0; k < BALL; k++) v[g + k] = s == 1.0 ? v[g + k] : v[g + k] * s;

@@ -23,7 +23,7 @@ void main() {
                 if (u < 0 || u >= width) continue;
                 float z = src[src_at + c * src_plane + uint(v) * src_pitch + uint(u)];
                 uint w = (((c * kh + r) * kw + s) * padded + group) / 4;
-                a += weights[w] * z, b += weights[w + 1] * z;
+                a = fma(weights[w], vec4(z), a), b = fma(weights[w + 1], vec4(z), b);
             }
         }
     }

@@ -6,13 +6,12 @@
 // the filter, are in shared memory at a time; a sum is made channel after channel, and in each of them tap
 // after tap, wherever the pixel lies.
 layout(constant_id = 2) const uint BLOCKS = 4;
-layout(constant_id = 3) const uint PIXELS = 4;
-layout(constant_id = 4) const uint SIZE = 3;
-layout(constant_id = 5) const uint CHUNK = 4;
+layout(constant_id = 3) const uint SIZE = 3;
+layout(constant_id = 4) const uint CHUNK = 4;
 layout(local_size_x = 256, local_size_y = 1, local_size_z = 1) in;
 #include "convolution.h"
 
-const uint COLUMNS = 32, TAPS = SIZE * SIZE, VECTORS = 2 * BLOCKS;
+const uint COLUMNS = 32, PIXELS = 4, TAPS = SIZE * SIZE, VECTORS = 2 * BLOCKS;
 const uint THREADS = 256 / BLOCKS;         // on the pixels of a tile
 const uint ROWS = THREADS * PIXELS / 32;   // of a tile
 const uint TALL = ROWS + SIZE - 1, BROAD = COLUMNS + SIZE - 1;
@@ -30,7 +29,7 @@ void main() {
     uint group = gl_WorkGroupID.y * 8 * BLOCKS; // the first output
     int sy = y0 + int(top) - int(SIZE / 2), sx = x0 + int(left) - int(SIZE / 2);
 
-    vec4 a[8], b[8];
+    vec4 a[PIXELS], b[PIXELS];
     [[unroll]] for (uint j = 0; j < PIXELS; j++) a[j] = vec4(0), b[j] = vec4(0);
     for (uint c = 0; c < channels; c += CHUNK) {
         // All reads are under way before one is waited for; those outside go to a number that is there.
@@ -60,11 +59,11 @@ void main() {
         for (uint k = 0; k < CHUNK; k++) {
             uint at = k * PLANE + ty * PITCH + tx, w = k * TAPS * VECTORS + 2 * block;
             [[unroll]] for (uint r = 0; r < SIZE; r++) {
-                float v[10];
+                float v[PIXELS + 2];
                 [[unroll]] for (uint j = 0; j < PIXELS + SIZE - 1; j++) v[j] = patch_[at + r * PITCH + j];
                 [[unroll]] for (uint s = 0; s < SIZE; s++) {
                     vec4 wa = taps[w + (r * SIZE + s) * VECTORS], wb = taps[w + (r * SIZE + s) * VECTORS + 1];
-                    [[unroll]] for (uint j = 0; j < PIXELS; j++) a[j] += wa * v[j + s], b[j] += wb * v[j + s];
+                    [[unroll]] for (uint j = 0; j < PIXELS; j++) a[j] = fma(wa, vec4(v[j + s]), a[j]), b[j] = fma(wb, vec4(v[j + s]), b[j]);
                 }
             }
         }

@@ -15,7 +15,7 @@ void main() {
             float v[16];
             for (uint j = 0; j < columns; j++) v[j] = src[from + j * plane + i];
             for (uint k = 0; k < rows; k++) {
-                precise float sum = m[matrix_at + k * columns] * v[0];
+                float sum = m[matrix_at + k * columns] * v[0];
                 for (uint j = 1; j < columns; j++) sum += m[matrix_at + k * columns + j] * v[j];
                 dst[to + k * plane + i] = sum;
             }

@@ -29,7 +29,7 @@ uint small(uint a, uint b) {
     int ea, eb;
     normalised(a, ma, ea);
     normalised(b, mb, eb);
-    precise float p = uintBitsToFloat(ma & 0x7fffff | ONE) * uintBitsToFloat(mb & 0x7fffff | ONE);
+    float p = uintBitsToFloat(ma & 0x7fffff | ONE) * uintBitsToFloat(mb & 0x7fffff | ONE);
     int e = int(exponent(floatBitsToUint(p))) + ea + eb - 254;
     if (e >= 1) return sign | (e > 254 ? 0x7f800000 : uint(e) << 23 | floatBitsToUint(p) & 0x7fffff);
     // In units of the smallest number it is ma·mb/2^shift, rounded to even.
@@ -55,7 +55,7 @@ uint product(uint a, uint b) {
     // Infinity times a subnormal number is not infinity times zero.
     if (ea == 0 && a << 1 != 0) a = a & 0x80000000 | ONE;
     if (eb == 0 && b << 1 != 0) b = b & 0x80000000 | ONE;
-    precise float v = uintBitsToFloat(a) * uintBitsToFloat(b);
+    float v = uintBitsToFloat(a) * uintBitsToFloat(b);
     return floatBitsToUint(v);
 }
 

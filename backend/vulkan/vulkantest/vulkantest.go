@@ -2,6 +2,7 @@
 package vulkantest
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -20,6 +21,41 @@ const (
 // Functions returns the names of the functions that can fail. A vkCmdDispatch that fails is left out,
 // as on a device that computes garbage.
 func Functions() []string { return driver.Fallible() }
+
+// DestroyInstance destroys the instance of the process, of which no device may be open.
+func DestroyInstance() { driver.DestroyInstance() }
+
+// Left returns the objects that are made while run runs and not destroyed, but for the instance: how many of
+// each kind.
+func Left(run func()) map[string]int {
+	var mu sync.Mutex
+	left := map[string]int{}
+	kind := strings.NewReplacer("vkCreateComputePipelines", "Pipeline", "vkAllocateMemory", "Memory", "vkFreeMemory", "Memory", "vkCreate", "", "vkDestroy", "")
+	driver.Watch(func(function string, code int32) {
+		change := 0
+		switch {
+		case code != 0:
+		case strings.HasPrefix(function, "vkCreate"), function == "vkAllocateMemory":
+			change = 1
+		case strings.HasPrefix(function, "vkDestroy"), function == "vkFreeMemory":
+			change = -1
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if change != 0 {
+			left[kind.Replace(function)] += change
+		}
+	})
+	defer driver.Watch(nil)
+	run()
+	delete(left, "Instance")
+	for k, n := range left {
+		if n == 0 {
+			delete(left, k)
+		}
+	}
+	return left
+}
 
 // Calls returns how often each function is called while run runs.
 func Calls(run func()) map[string]int64 {

@@ -26,16 +26,11 @@ type Device struct {
 }
 
 // Open opens the device with this number of List.
-func Open(index int) (d *Device, err error) {
-	handle, err := acquireInstance()
+func Open(index int) (*Device, error) {
+	handle, err := theInstance()
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			releaseInstance()
-		}
-	}()
 	all, err := devices(handle)
 	if err != nil {
 		return nil, err
@@ -43,7 +38,7 @@ func Open(index int) (d *Device, err error) {
 	if index < 0 || index >= len(all) {
 		return nil, fmt.Errorf("%w with number %d: there are %d, counted from 0", ErrNoDevice, index, len(all))
 	}
-	d = &Device{physical: *all[index]}
+	d := &Device{physical: *all[index]}
 	if err := d.open(); err != nil {
 		d.destroy()
 		return nil, err
@@ -106,7 +101,6 @@ func (d *Device) newLayouts() error {
 func (d *Device) Close() error {
 	err := d.Wait()
 	d.destroy()
-	releaseInstance()
 	return err
 }
 

@@ -132,7 +132,8 @@ func load() error {
 // faults stands in for Vulkan where a test wants a call to fail.
 var faults struct {
 	sync.Mutex
-	ask func(name string) (code int32, fails bool)
+	ask  func(name string) (code int32, fails bool)
+	tell func(name string, code int32)
 }
 
 // Fail has ask asked before each call that can fail and each dispatch, by the function's name. Where it
@@ -141,6 +142,13 @@ func Fail(ask func(name string) (code int32, fails bool)) {
 	faults.Lock()
 	defer faults.Unlock()
 	faults.ask = ask
+}
+
+// Watch has tell told of each call that was made, and what it returned. It is for tests; nil ends it.
+func Watch(tell func(name string, code int32)) {
+	faults.Lock()
+	defer faults.Unlock()
+	faults.tell = tell
 }
 
 // Fallible returns the names of the functions that Fail asks about.
@@ -157,14 +165,21 @@ func Fallible() []string {
 // call calls a function. What its arguments point to is from onHeap, and kept alive by the caller.
 func call(f function, arguments ...uintptr) result {
 	faults.Lock()
-	ask := faults.ask
+	ask, tell := faults.ask, faults.tell
 	faults.Unlock()
 	if ask != nil && (!f.returnsNothing() || f == cmdDispatch) {
 		if code, fails := ask(functionNames[f]); fails {
 			return result(code)
 		}
 	}
-	return result(int32(invoke(library.addresses[f], arguments...)))
+	r := result(int32(invoke(library.addresses[f], arguments...)))
+	if tell != nil {
+		if f.returnsNothing() {
+			r = success
+		}
+		tell(functionNames[f], int32(r))
+	}
+	return r
 }
 
 // check is call for those who want an error.

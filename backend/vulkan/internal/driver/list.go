@@ -20,35 +20,35 @@ const (
 	kindVirtual, kindProcessor   = 3, 4
 )
 
-// instance is the one of this process, made for the first that asks; the last destroys it.
+// instance is the one of this process, made for the first that asks. It stays, because NVIDIA's driver 580
+// refused to make more after some sixty in one process that were destroyed again.
 var instance struct {
 	sync.Mutex
 	handle uintptr
-	users  int
 }
 
-// acquireInstance returns the instance; releaseInstance gives it back.
-func acquireInstance() (uintptr, error) {
+func theInstance() (uintptr, error) {
 	if err := load(); err != nil {
 		return 0, err
 	}
 	instance.Lock()
 	defer instance.Unlock()
-	if instance.users == 0 {
-		handle, err := newInstance()
-		if err != nil {
-			return 0, err
-		}
+	if instance.handle != 0 {
+		return instance.handle, nil
+	}
+	handle, err := newInstance()
+	if err == nil {
 		instance.handle = handle
 	}
-	instance.users++
-	return instance.handle, nil
+	return handle, err
 }
 
-func releaseInstance() {
+// DestroyInstance destroys the instance, of which no device may be open. It is for tests: the next that asks
+// makes another.
+func DestroyInstance() {
 	instance.Lock()
 	defer instance.Unlock()
-	if instance.users--; instance.users == 0 {
+	if instance.handle != 0 {
 		call(destroyInstance, instance.handle, 0)
 		instance.handle = 0
 	}
@@ -110,11 +110,10 @@ type physical struct {
 
 // List returns the devices that can compute, in the order of the loader. There may be none.
 func List() ([]GPU, error) {
-	handle, err := acquireInstance()
+	handle, err := theInstance()
 	if err != nil {
 		return nil, err
 	}
-	defer releaseInstance()
 	all, err := devices(handle)
 	if err != nil {
 		return nil, err
