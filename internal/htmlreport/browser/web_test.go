@@ -348,6 +348,8 @@ func TestWebRestoresPictures(t *testing.T) {
 		ours := strings.HasPrefix(r, v.address) || strings.HasPrefix(r, "data:") || strings.HasPrefix(r, "blob:"+v.address)
 		require.True(t, ours, "%s is fetched", r)
 	}
+	// Chromium says this by itself where the page asks for a GPU and there is none.
+	v.complaints = slices.DeleteFunc(v.complaints, func(text string) bool { return text == "No available adapters." })
 	require.Empty(t, v.complaints, "no error, and nothing that the policy had to refuse")
 }
 

@@ -4,7 +4,6 @@ package webgpu
 
 import (
 	"context"
-	"syscall/js"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,83 +51,6 @@ func restored(after func(d *Device), options ...Option) (result []float32, err e
 	}
 	result = make([]float32, s.Len())
 	return result, d.Download(result, dst)
-}
-
-// replaced runs f while a method of the browser's is another one, given in JavaScript with the browser's
-// as was.
-func replaced(class, method, by string, f func()) {
-	prototype := js.Global().Get(class).Get("prototype")
-	was := prototype.Get(method)
-	defer prototype.Set(method, was)
-	prototype.Set(method, js.Global().Get("Function").New("was", "return "+by).Invoke(was))
-	f()
-}
-
-// What fails in the browser is a fault that names the adapter, or an error of memory. What is opened
-// after it works, and computes the same bits.
-func TestFaults(t *testing.T) {
-	want, err := restored(nil)
-	require.NoError(t, err)
-	for _, fault := range []struct {
-		name, class, method, by, says string
-		wrong                         bool
-	}{
-		{name: "dispatches do nothing", class: "GPUComputePassEncoder", method: "dispatchWorkgroups", by: "function () {}", wrong: true},
-		{name: "dispatches are too large", class: "GPUComputePassEncoder", method: "dispatchWorkgroups", by: "function (x, y) { was.call(this, 1e6, y) }", says: "1000000"},
-		{name: "uploads end early", class: "GPUQueue", method: "writeBuffer", by: "function (b, at, data, from, n) { was.call(this, b, at, data, from, n > 2000 ? 1024 : n) }", wrong: true},
-		{name: "exceptions", class: "GPUCommandEncoder", method: "beginComputePass", by: `function () { throw new TypeError("no passes here") }`, says: "no passes here"},
-		{name: "promises are broken", class: "GPUBuffer", method: "mapAsync", by: `function () { return Promise.reject(new Error("not mapped")) }`, says: "not mapped"},
-		{name: "shaders do not compile", class: "GPUDevice", method: "createShaderModule", by: `function () { return was.call(this, { code: "no shader" }) }`, says: "kernel"},
-		{name: "the device is lost", class: "GPUQueue", method: "submit", by: "function (list) { was.call(this, list); window_lost(); }", says: "lost"},
-	} {
-		// To compile kernels takes long: one fault is enough that Open meets.
-		for _, early := range []bool{true, false} {
-			if early && fault.name != "dispatches do nothing" && fault.method != "createShaderModule" {
-				continue
-			}
-			var err error
-			run := func() {
-				if fault.method == "submit" {
-					// The device that the queue belongs to is known to the adapter alone.
-					lose := js.FuncOf(func(js.Value, []js.Value) any {
-						for _, a := range adapters.open {
-							a.device.Call("destroy")
-						}
-						return nil
-					})
-					defer lose.Release()
-					js.Global().Set("window_lost", lose)
-				}
-				replaced(fault.class, fault.method, fault.by, func() { _, err = restored(nil) })
-			}
-			if early {
-				run()
-			} else {
-				// An open device has its kernels, and has passed the comparison.
-				d := open(t)
-				_, opened := restored(nil)
-				require.NoError(t, opened)
-				run()
-				_ = d.Close() // of a device that has failed
-				if fault.method == "createShaderModule" {
-					require.NoError(t, err, "all was compiled")
-					continue
-				}
-			}
-			require.Error(t, err, fault.name)
-			var f *Fault
-			require.ErrorAs(t, err, &f, fault.name)
-			require.NotEmpty(t, f.Adapter)
-			require.Contains(t, err.Error(), "WebGPU on ")
-			if fault.wrong {
-				require.ErrorIs(t, err, ErrWrong, fault.name)
-			}
-			require.Contains(t, err.Error(), fault.says, fault.name)
-			again, err := restored(nil)
-			require.NoError(t, err, fault.name)
-			require.Equal(t, want, again, fault.name)
-		}
-	}
 }
 
 // A picture that has no room is an error of memory, after which the device goes on.
