@@ -13,7 +13,7 @@ import (
 // TestDeblurMeasuresCoarseNoise: noise that a camera has smoothed is measured under the blur, and removed.
 func TestDeblurMeasuresCoarseNoise(t *testing.T) {
 	leaveGains(t)
-	const h, w = 160, 176
+	const h, w = 264, 280
 	k, err := deblur.Shake(13, 4)
 	require.NoError(t, err)
 	soft, err := deblur.Gaussian(0.8)

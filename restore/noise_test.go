@@ -180,7 +180,7 @@ func TestDeblurCompressed(t *testing.T) {
 	small := restore.Network(loaded(t, newCPU(t), open(t, weights.Small)))
 	k, err := deblur.Shake(11, 4)
 	require.NoError(t, err)
-	x := still(144, 160)
+	x := still(256, 288)
 	y := noisy(blurred(t, x, k, deblur.Circular), 0.01, 5)
 	y.Pix, err = cameranoise.Compressed(y.Pix, y.Height, y.Width, cameranoise.JPEG{Quality: 90, Subsampling: cameranoise.Quarter})
 	require.NoError(t, err)
@@ -203,7 +203,7 @@ func TestDeblurPhotographed(t *testing.T) {
 	small := restore.Network(loaded(t, newCPU(t), open(t, weights.Small)))
 	k, err := deblur.Shake(11, 4)
 	require.NoError(t, err)
-	x := still(192, 224)
+	x := still(256, 288)
 	shaken := blurred(t, x, k, deblur.Circular)
 	for i, v := range shaken.Pix {
 		shaken.Pix[i] = min(max(v, 0), 1)

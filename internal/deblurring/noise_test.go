@@ -54,7 +54,7 @@ func TestNoiseUnderBlur(t *testing.T) {
 	soft, err := deblur.Gaussian(0.9)
 	require.NoError(t, err)
 	for _, channels := range []int{1, 3} {
-		sharp := clouds(t, channels, 256, 240, 3)
+		sharp := clouds(t, channels, 256, 270, 3)
 		for seed := range uint64(2) {
 			k, err := deblur.Shake(15+2*int(seed), seed)
 			require.NoError(t, err)
@@ -113,7 +113,7 @@ func TestNoiseOfBand(t *testing.T) {
 func TestNoiseWhereNothingTells(t *testing.T) {
 	none, err := deblur.NewKernel([]float32{1}, 1, 1)
 	require.NoError(t, err)
-	y := clouds(t, 3, 128, 96, 1)
+	y := clouds(t, 3, 256, 270, 1)
 	e, err := OneKernel(none).Noise(t.Context(), y.WithPix(synthetic.White(y.Pix, 0.03, 1)), 1)
 	require.NoError(t, err)
 	require.Equal(t, outcome.WhiteNoise, e.Kind)
@@ -133,8 +133,8 @@ func TestNoiseWhereNothingTells(t *testing.T) {
 // TestNoiseUnderManyKernels: each part is measured under its own kernel.
 func TestNoiseUnderManyKernels(t *testing.T) {
 	g := deblur.Grid{Rows: 1, Columns: 2}
-	sharp := clouds(t, 3, 200, 400, 2)
-	y := imageplanes.New(3, 200, 400)
+	sharp := clouds(t, 3, 256, 400, 2)
+	y := imageplanes.New(3, 256, 400)
 	for i := range 2 {
 		k, err := deblur.Shake(15, uint64(10+i))
 		require.NoError(t, err)
