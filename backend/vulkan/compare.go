@@ -3,195 +3,14 @@ package vulkan
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
+	"github.com/averaged/imaging/internal/selftest"
 )
 
-const (
-	// mostDifference is the normalised mean squared difference from the processor's result that rounding
-	// in float32 explains, for the depth of the networks: it is some 1e-12 where drivers work, and 1e-7
-	// where one computes in half precision.
-	mostDifference = 1e-9
-	// comparedSide is the side of the tile of an image that is compared.
-	comparedSide = 16
-)
-
-// differs returns an error that wraps ErrWrong unless two results agree. Where the processor's is not
-// finite nothing can be said.
-func differs(what string, got, want []float32) error {
-	squares, energy := 0.0, 0.0
-	for i, w := range want {
-		if v := float64(w); math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil
-		}
-		d := float64(got[i]) - float64(w)
-		squares += d * d
-		energy += float64(w) * float64(w)
-	}
-	if !(squares <= mostDifference*energy) {
-		return fmt.Errorf("%w: %s, by %.2g of its energy, and at most %.0e is rounding", ErrWrong, what, squares/energy, mostDifference)
-	}
-	return nil
-}
-
-// probe is an operation on small arrays.
-type probe struct {
-	name string
-	run  func(p *probing) backend.Buffer
-}
-
-// probes go through every kernel.
-var probes = []probe{
-	{"a gradient flow", func(p *probing) backend.Buffer {
-		return p.flow(backend.FlowStep{Bias: p.numbers(backend.Vector(20)), Activation: backend.Activation{Kind: backend.LeakyReLU, Slope: 0.1}}, 20, 3)
-	}},
-	{"a gradient flow with balls", func(p *probing) backend.Buffer {
-		return p.flow(backend.FlowStep{Radius: p.clipped(p.numbers(backend.Image(10, probeHeight, probeWidth)))}, 40, 3)
-	}},
-	{"a gradient flow of filters of 5×5", func(p *probing) backend.Buffer {
-		return p.flow(backend.FlowStep{Radius: p.clipped(p.numbers(backend.Vector(4)))}, 12, 5)
-	}},
-	{"a projection onto balls", func(p *probing) backend.Buffer {
-		b := p.numbers(probeImage)
-		p.check(p.dev.ProjectBalls(b, b, p.clipped(p.numbers(backend.Vector(2)))))
-		return b
-	}},
-	{"pixels as channels", func(p *probing) backend.Buffer {
-		coarse, fine := p.alloc(probeImage.Unshuffled(2)), p.alloc(probeImage)
-		p.check(p.dev.Unshuffle(coarse, p.numbers(probeImage), 2))
-		p.check(p.dev.Clip(coarse, coarse, -0.5, 0.75))
-		p.check(p.dev.Shuffle(fine, coarse, 2))
-		return fine
-	}},
-	{"sums and products", func(p *probing) backend.Buffer {
-		x, y := p.numbers(probeImage), p.numbers(probeImage)
-		p.check(p.dev.Multiply(x, x, y))
-		p.check(p.dev.LinearCombination(x, backend.Term{A: 0.3, X: x}, backend.Term{A: -2, X: y}))
-		p.check(p.dev.MixChannels(x, x, []float32{1, 2, 3, 4, -5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, -7}))
-		var sums [3]float64
-		p.check(p.dev.Reduce(sums[:], backend.Reduction{Kind: backend.Dot, X: x, Y: y}, backend.Reduction{Kind: backend.SumSquares, X: x}, backend.Reduction{Kind: backend.DiffSquares, X: x, Y: y}))
-		out := p.alloc(backend.Vector(3))
-		p.check(p.dev.Upload(out, []float32{float32(sums[0]), float32(sums[1]), float32(sums[2])}))
-		return out
-	}},
-	{"a blur", func(p *probing) backend.Buffer { return p.blur((*probing).apply) }},
-	{"the adjoint of a blur", func(p *probing) backend.Buffer { return p.blur((*probing).applyAdjoint) }},
-	{"total variation", func(p *probing) backend.Buffer {
-		y, u, dual := p.numbers(probeImage), p.alloc(probeImage), p.alloc(backend.Image(2*probeImage.C, probeHeight, probeWidth))
-		for range 3 {
-			p.check(p.dev.TVIterate(u, dual, y, backend.TVProblem{Alpha: 0.2, Coupled: true}, backend.TVStep{Primal: 0.4, Extrapolation: 0.3, Dual: 0.5}))
-		}
-		p.check(p.dev.TVPrimal(u, dual, y, 1))
-		return u
-	}},
-}
-
-const probeHeight, probeWidth = 19, 37
-
-var probeImage = backend.Image(4, probeHeight, probeWidth)
-
-// probing runs a probe on a device. The first error stays, and what follows does nothing.
-type probing struct {
-	dev   backend.Device
-	seed  uint64
-	owned []interface{ Free() }
-	err   error
-}
-
-func (p *probing) check(err error) {
-	if p.err == nil {
-		p.err = err
-	}
-}
-
-// alloc returns an array of zeros, or any one where something is wrong.
-func (p *probing) alloc(s backend.Shape) backend.Buffer {
-	b, err := p.dev.Alloc(s)
-	p.check(err)
-	if err == nil {
-		p.owned = append(p.owned, b)
-	}
-	return b
-}
-
-// numbers returns an array of normal numbers, the same on every device.
-func (p *probing) numbers(s backend.Shape) backend.Buffer {
-	b := p.alloc(s)
-	if p.err == nil {
-		p.seed++
-		p.check(p.dev.Gaussian(b, p.seed, 0, 0.3))
-	}
-	return b
-}
-
-// clipped makes radii of numbers.
-func (p *probing) clipped(b backend.Buffer) backend.Buffer {
-	if p.err == nil {
-		p.check(p.dev.Clip(b, b, 0.05, 1))
-	}
-	return b
-}
-
-// flow makes two steps with filters of so many outputs, of the given size.
-func (p *probing) flow(s backend.FlowStep, outputs, size int) backend.Buffer {
-	src, dst := p.numbers(probeImage), p.alloc(probeImage)
-	w := p.numbers(backend.Shape{N: outputs, C: 8, H: size, W: size})
-	if p.err != nil {
-		return dst
-	}
-	f, err := p.dev.NewFilter(w)
-	if p.check(err); err != nil {
-		return dst
-	}
-	p.owned = append(p.owned, f)
-	s.Filter, s.Size = f, 0.2
-	p.check(p.dev.GradientFlow(context.Background(), dst, src, probeImage.Whole(), []backend.FlowStep{s, s}))
-	return dst
-}
-
-func (p *probing) blur(apply func(p *probing, dst, src backend.Buffer, k backend.Blur)) backend.Buffer {
-	src, dst := p.numbers(probeImage), p.alloc(probeImage)
-	if p.err != nil {
-		return dst
-	}
-	kernel := make([]float32, 5*7)
-	for i := range kernel {
-		kernel[i] = float32(i%4) / 40
-	}
-	k, err := p.dev.NewBlur(backend.BlurSpec{Kernel: kernel, KH: 5, KW: 7, CY: 1, CX: 4, H: probeHeight, W: probeWidth, Boundary: backend.Reflect, Method: backend.DirectBlur})
-	if p.check(err); err != nil {
-		return dst
-	}
-	p.owned = append(p.owned, k)
-	apply(p, dst, src, k)
-	return dst
-}
-
-func (p *probing) apply(dst, src backend.Buffer, k backend.Blur) {
-	p.check(p.dev.ApplyBlur(dst, src, k))
-}
-
-func (p *probing) applyAdjoint(dst, src backend.Buffer, k backend.Blur) {
-	p.check(p.dev.ApplyBlurAdjoint(dst, src, k))
-}
-
-// result runs a probe and downloads what it makes.
-func (q probe) result(dev backend.Device) ([]float32, error) {
-	p := &probing{dev: dev}
-	defer func() {
-		for _, b := range p.owned {
-			b.Free()
-		}
-	}()
-	b := q.run(p)
-	if p.err != nil {
-		return nil, p.err
-	}
-	v := make([]float32, b.Shape().Len())
-	return v, dev.Download(v, b)
-}
+// comparedSide is the side of the tile of an image that is compared.
+const comparedSide = 16
 
 // compare compares every kind of operation with the processor's.
 func (g *gpu) compare(dev backend.Device) error {
@@ -200,16 +19,16 @@ func (g *gpu) compare(dev backend.Device) error {
 		return err
 	}
 	defer func() { g.due = due{} }()
-	for _, q := range probes {
-		want, err := q.result(host)
+	for _, q := range selftest.Probes {
+		want, err := q.Result(host)
 		if err != nil {
 			return err
 		}
-		got, err := q.result(dev)
+		got, err := q.Result(dev)
 		if err != nil {
 			return err
 		}
-		if err := differs(q.name, got, want); err != nil {
+		if err := selftest.Differs(q.Name, got, want); err != nil {
 			return err
 		}
 	}
@@ -356,7 +175,7 @@ func (h *hostCopies) agrees(pairs ...pair) error {
 		}
 		got, want = append(got, own...), append(want, numbers...)
 	}
-	return h.gpu.try(differs(fmt.Sprintf("a tile of the image at %v", pairs[0].tile), got, want))
+	return h.gpu.try(selftest.Differs(fmt.Sprintf("a tile of the image at %v", pairs[0].tile), got, want))
 }
 
 // middle is the tile in the middle of a region.

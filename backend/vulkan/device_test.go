@@ -11,6 +11,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/backend/devicekit"
+	"github.com/averaged/imaging/internal/selftest"
 )
 
 // Two hundred pictures take no more memory than two.
@@ -19,7 +20,7 @@ func TestMemoryDoesNotGrow(t *testing.T) {
 	d := open(t)
 	defer shut(t, d)
 	picture := func() {
-		_, err := probes[1].result(d)
+		_, err := selftest.Probes[1].Result(d)
 		require.NoError(t, err)
 	}
 	picture()
@@ -38,15 +39,15 @@ func TestBands(t *testing.T) {
 	need(t)
 	d := open(t)
 	defer shut(t, d)
-	for _, q := range probes {
-		want, err := q.result(d)
+	for _, q := range selftest.Probes {
+		want, err := q.Result(d)
 		require.NoError(t, err)
 		most := d.gpu.stream.most
 		d.gpu.stream.most = 1
-		got, err := q.result(d)
+		got, err := q.Result(d)
 		d.gpu.stream.most = most
 		require.NoError(t, err)
-		require.Equal(t, want, got, q.name)
+		require.Equal(t, want, got, q.Name)
 	}
 }
 
@@ -102,12 +103,12 @@ func TestDevicesThatAreTooSmall(t *testing.T) {
 }
 
 func TestDiffers(t *testing.T) {
-	require.NoError(t, differs("x", []float32{1, 2}, []float32{1, 2}))
-	require.NoError(t, differs("x", []float32{1, 2.00001}, []float32{1, 2}))
-	require.ErrorIs(t, differs("x", []float32{1, 2.001}, []float32{1, 2}), ErrWrong)
-	require.ErrorIs(t, differs("x", []float32{1, float32(math.NaN())}, []float32{1, 2}), ErrWrong)
-	require.ErrorIs(t, differs("x", []float32{0, 0}, []float32{1, 2}), ErrWrong)
-	require.NoError(t, differs("x", []float32{1, 2}, []float32{float32(math.Inf(1)), 2}))
+	require.NoError(t, selftest.Differs("x", []float32{1, 2}, []float32{1, 2}))
+	require.NoError(t, selftest.Differs("x", []float32{1, 2.00001}, []float32{1, 2}))
+	require.ErrorIs(t, selftest.Differs("x", []float32{1, 2.001}, []float32{1, 2}), ErrWrong)
+	require.ErrorIs(t, selftest.Differs("x", []float32{1, float32(math.NaN())}, []float32{1, 2}), ErrWrong)
+	require.ErrorIs(t, selftest.Differs("x", []float32{0, 0}, []float32{1, 2}), ErrWrong)
+	require.NoError(t, selftest.Differs("x", []float32{1, 2}, []float32{float32(math.Inf(1)), 2}))
 }
 
 // FuzzShapes compares the fused gradient flow and a convolution with the processor's, at shapes,
@@ -143,26 +144,22 @@ func FuzzShapes(f *testing.F) {
 		what := fmt.Sprintf("%v to %v in %v, filter %v, %d steps, groups of %d, kind %d", s, wanted, r, w, steps, group, kind)
 
 		run := func(dev backend.Device) []float32 {
-			p := &probing{dev: dev}
-			defer func() {
-				for _, o := range p.owned {
-					o.Free()
-				}
-			}()
-			src, dst, weights := p.numbers(s), p.alloc(wanted), p.numbers(w)
-			require.NoError(t, p.err, what)
+			p := &selftest.Arrays{Device: dev}
+			defer p.Free()
+			src, dst, weights := p.Numbers(s), p.Alloc(wanted), p.Numbers(w)
+			require.NoError(t, p.Err, what)
 			f, err := dev.NewFilter(weights)
 			require.NoError(t, err, what)
-			p.owned = append(p.owned, f)
+			p.Own(f)
 			step := backend.FlowStep{Filter: f, Size: 0.1}
 			switch kind {
 			case 0:
-				step.Bias = p.numbers(backend.Vector(w.N))
+				step.Bias = p.Numbers(backend.Vector(w.N))
 				step.Activation = backend.Activation{Kind: backend.LeakyReLU, Slope: 0.2}
 			case 1:
-				step.Radius = p.clipped(p.numbers(backend.Vector(w.N / group)))
+				step.Radius = p.Clipped(p.Numbers(backend.Vector(w.N / group)))
 			case 2:
-				step.Radius = p.clipped(p.numbers(backend.Shape{N: s.N, C: w.N / group, H: s.H, W: s.W}))
+				step.Radius = p.Clipped(p.Numbers(backend.Shape{N: s.N, C: w.N / group, H: s.H, W: s.W}))
 			}
 			list := make([]backend.FlowStep, steps)
 			for k := range list {
@@ -173,7 +170,7 @@ func FuzzShapes(f *testing.F) {
 			require.NoError(t, dev.Download(out, dst), what)
 			return out
 		}
-		require.NoError(t, differs(what, run(d), run(host)), what)
+		require.NoError(t, selftest.Differs(what, run(d), run(host)), what)
 	})
 }
 
@@ -182,12 +179,12 @@ func TestFlowHasTheBitsOfLayers(t *testing.T) {
 	need(t)
 	d := open(t)
 	defer shut(t, d)
-	p := &probing{dev: d}
+	p := &selftest.Arrays{Device: d}
 	s := backend.Image(3, 41, 53)
-	src, fused, layers := p.numbers(s), p.alloc(s), p.alloc(s)
-	w := p.numbers(backend.Shape{N: 24, C: 8, H: 3, W: 3})
-	radius := p.clipped(p.numbers(backend.Image(6, s.H, s.W)))
-	require.NoError(t, p.err)
+	src, fused, layers := p.Numbers(s), p.Alloc(s), p.Alloc(s)
+	w := p.Numbers(backend.Shape{N: 24, C: 8, H: 3, W: 3})
+	radius := p.Clipped(p.Numbers(backend.Image(6, s.H, s.W)))
+	require.NoError(t, p.Err)
 	f, err := d.NewFilter(w)
 	require.NoError(t, err)
 	step := backend.FlowStep{Filter: f, Radius: radius, Size: 0.3}

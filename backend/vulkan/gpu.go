@@ -1,11 +1,11 @@
 package vulkan
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/vulkan/internal/driver"
+	"github.com/averaged/imaging/internal/selftest"
 )
 
 var (
@@ -14,7 +14,7 @@ var (
 	// ErrNoDevice: Vulkan has no device that can compute, or none with this number.
 	ErrNoDevice = driver.ErrNoDevice
 	// ErrWrong: a result differs from the processor's by more than rounding explains.
-	ErrWrong = errors.New("its result differs from the processor's")
+	ErrWrong = selftest.ErrWrong
 )
 
 // GPU describes a device without opening it.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/selftest"
 )
 
 // Every kernel of 3×3 and 1×1 convolutions, at the shapes that change how it works: beside the tiles of workgroups,
@@ -31,18 +32,18 @@ func TestKernelsAgreeWithThePlainLoop(t *testing.T) {
 		{1, 4, 4, 1, 2, 3, 0},
 	} {
 		what := fmt.Sprintf("%+v", c)
-		p := &probing{dev: d}
+		p := &selftest.Arrays{Device: d}
 		s := backend.Shape{N: 2, C: c.known, H: c.height, W: c.width}
 		to := s
 		to.C = c.outputs
-		src, dst, w := p.numbers(s), p.numbers(s), p.numbers(backend.Shape{N: c.outputs, C: c.inputs, H: c.size, W: c.size})
+		src, dst, w := p.Numbers(s), p.Numbers(s), p.Numbers(backend.Shape{N: c.outputs, C: c.inputs, H: c.size, W: c.size})
 		step := backend.FlowStep{Size: 0.5}
 		if c.group > 0 {
-			step.Radius = p.clipped(p.numbers(backend.Shape{N: 2, C: c.outputs / c.group, H: c.height, W: c.width}))
+			step.Radius = p.Clipped(p.Numbers(backend.Shape{N: 2, C: c.outputs / c.group, H: c.height, W: c.width}))
 		} else {
-			step.Bias, step.Activation = p.numbers(backend.Vector(c.outputs)), backend.Activation{Kind: backend.LeakyReLU, Slope: 0.1}
+			step.Bias, step.Activation = p.Numbers(backend.Vector(c.outputs)), backend.Activation{Kind: backend.LeakyReLU, Slope: 0.1}
 		}
-		require.NoError(t, p.err, what)
+		require.NoError(t, p.Err, what)
 		f, err := d.NewFilter(w)
 		require.NoError(t, err, what)
 		step.Filter = f
@@ -66,11 +67,9 @@ func TestKernelsAgreeWithThePlainLoop(t *testing.T) {
 		}
 		require.NotEmpty(t, a, what)
 		require.InDeltaSlice(t, b, a, 2e-4, what)
-		require.NoError(t, differs(what, a, b))
+		require.NoError(t, selftest.Differs(what, a, b))
 		f.Free()
-		for _, o := range p.owned {
-			o.Free()
-		}
+		p.Free()
 	}
 }
 

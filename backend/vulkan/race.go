@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/selftest"
 )
 
 // Race returns the times of the device and of another one for a gradient flow of a tile, the main work of
@@ -24,24 +25,20 @@ const (
 )
 
 func lap(dev backend.Device) (time.Duration, error) {
-	p := &probing{dev: dev}
-	defer func() {
-		for _, b := range p.owned {
-			b.Free()
-		}
-	}()
+	p := &selftest.Arrays{Device: dev}
+	defer p.Free()
 	s := backend.Image(3, raceSide, raceSide)
-	src, dst := p.numbers(s), p.alloc(s)
-	w := p.numbers(backend.Shape{N: raceChannels, C: raceChannels, H: 3, W: 3})
-	radius := p.clipped(p.numbers(backend.Vector(raceChannels / 4)))
-	if p.err != nil {
-		return 0, p.err
+	src, dst := p.Numbers(s), p.Alloc(s)
+	w := p.Numbers(backend.Shape{N: raceChannels, C: raceChannels, H: 3, W: 3})
+	radius := p.Clipped(p.Numbers(backend.Vector(raceChannels / 4)))
+	if p.Err != nil {
+		return 0, p.Err
 	}
 	f, err := dev.NewFilter(w)
 	if err != nil {
 		return 0, err
 	}
-	p.owned = append(p.owned, f)
+	p.Own(f)
 	steps := make([]backend.FlowStep, raceSteps)
 	for k := range steps {
 		steps[k] = backend.FlowStep{Filter: f, Radius: radius, Size: 0.01}

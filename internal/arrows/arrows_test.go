@@ -144,7 +144,7 @@ var table = map[string]row{
 	"backend/cuda/kernels":         {},
 	"internal/spread":              {code: []string{"backend", "backend/devicekit"}},
 	// The processor is what results of a GPU are compared with.
-	"backend/vulkan":                 {code: []string{"backend", "backend/cpu", "backend/devicekit", "backend/vulkan/internal/driver"}, tests: []string{"backend/vulkan/vulkantest"}},
+	"backend/vulkan":                 {code: []string{"backend", "backend/cpu", "backend/devicekit", "backend/vulkan/internal/driver", "internal/selftest"}, tests: []string{"backend/vulkan/vulkantest"}},
 	"backend/webgpu":                 {code: []string{"backend", "backend/devicekit", "internal/selftest"}, tests: []string{"backend/backendtest"}},
 	"internal/selftest":              {code: []string{"backend", "backend/cpu", "backend/devicekit"}},
 	"backend/vulkan/internal/driver": {code: []string{purego, xSys}},
