@@ -41,6 +41,9 @@ func (m *Image) startEXIF() int {
 		return 0
 	}
 	e.removeThumbnail()
+	if m.Metadata.IPTC == nil {
+		m.Metadata.IPTC = e.iptcOfDirectory(e.main)
+	}
 	m.Metadata.EXIF = e.bytes()
 	if _, ok := find(e.main, tagOrientation); !ok {
 		return 0

@@ -613,7 +613,12 @@ func (d *tiffDecoder) readMetadata(m *Image) error {
 		return err
 	}
 	m.Metadata.Resolution = d.resolution(d.fields)
-	m.Metadata.EXIF = d.describe(d.fields)
+	m.Metadata.IPTC = d.iptcOfDirectory(d.fields)
+	exif, noteLost := d.describe(d.fields)
+	if noteLost {
+		m.warn("the notes of the camera's maker are dropped: they can be read only where they are in the file")
+	}
+	m.Metadata.EXIF = exif
 	return nil
 }
 
