@@ -14,6 +14,7 @@ import (
 	"github.com/averaged/imaging/operator/operatortest"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
 )
 
 // testGrids are of one part and of many, with kernels of several sizes and centres.
@@ -256,13 +257,30 @@ func TestGridSheet(t *testing.T) {
 	require.Error(t, err)
 }
 
-// The window of a part is 1 at the middle of the part of the photograph, however far the unknown image goes beyond it.
+// However narrow, windows sum to 1, and are 1 at the middles of parts of the photograph, however far the unknown image goes beyond
+// it.
 func TestWindowsStandOnThePhotograph(t *testing.T) {
-	of := windows(3, 90, 20, 140, 90)
-	for i, w := range of {
-		require.Len(t, w, 140)
-		require.InDelta(t, 1, w[20+15+30*i], 1e-2)
-	}
-	require.InDelta(t, 1, of[0][0], 1e-12)
-	require.InDelta(t, 1, of[2][139], 1e-12)
+	rapid.Check(t, func(t *rapid.T) {
+		n, part := rapid.IntRange(1, 6).Draw(t, "n"), 1+2*rapid.IntRange(1, 40).Draw(t, "half")
+		before, after := rapid.IntRange(0, 30).Draw(t, "before"), rapid.IntRange(0, 30).Draw(t, "after")
+		turn := rapid.IntRange(1, 2*part).Draw(t, "turn")
+		of := windows(n, n*part, before, before+n*part+after, turn)
+		for s := range before + n*part + after {
+			sum := 0.0
+			for i, w := range of {
+				require.GreaterOrEqual(t, w[s], 0.0)
+				sum += w[s]
+				border := math.Abs(float64(s-before) - float64(i*part+part/2)) // from the middle
+				if border >= float64(part+min(part, turn))/2 && s >= before && s < before+n*part {
+					require.InDelta(t, 0, w[s], 1e-9)
+				}
+			}
+			require.InDelta(t, 1, sum, 1e-12)
+		}
+		for i, w := range of {
+			require.InDelta(t, 1, w[before+i*part+part/2], 1e-12)
+		}
+		require.InDelta(t, 1, of[0][0], 1e-12)
+		require.InDelta(t, 1, of[n-1][before+n*part+after-1], 1e-12)
+	})
 }

@@ -26,7 +26,7 @@ type Blur struct {
 // New plans a blur. The specification must be right; its kernel is not copied.
 func New(spec backend.BlurSpec) *Blur {
 	if spec.Varies() {
-		v := newVarying(spec)
+		v := newVarying(spec, longestPeriod)
 		b := &Blur{spec: spec, method: backend.FourierBlur, varying: v}
 		if v.direct {
 			b.method = backend.DirectBlur

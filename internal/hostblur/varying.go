@@ -25,11 +25,12 @@ type piece struct{ first, end, lo, hi int }
 
 func (p piece) len() int { return p.end - p.first }
 
-// newVarying plans the blur. Tiles of all sizes share the filters of one size, which is chosen for each axis.
-func newVarying(spec backend.BlurSpec) *varying {
+// newVarying plans the blur. Tiles of all sizes share the filters of one size, which is chosen for each axis, at most about
+// longest or four kernels.
+func newVarying(spec backend.BlurSpec, longest int) *varying {
 	v := &varying{spec: spec}
 	ys, xs := pieces(spec.Rows, spec.KH), pieces(spec.Columns, spec.KW)
-	v.py, v.px = period(ys, spec.KH), period(xs, spec.KW)
+	v.py, v.px = period(ys, spec.KH, longest), period(xs, spec.KW, longest)
 	v.ys, v.xs = cut(ys, v.py-spec.KH+1), cut(xs, v.px-spec.KW+1)
 	v.direct = spec.Method == backend.DirectBlur
 	if spec.Method == backend.AutoBlur {
@@ -80,17 +81,17 @@ func pieces(windows [][]float32, size int) (all []piece) {
 	return joined
 }
 
-// largestPeriod keeps the spectra of a tile in the caches, where kernels are not larger.
-const largestPeriod = 1024
+// longestPeriod keeps what a tile needs small, unless kernels are large.
+const longestPeriod = 1024
 
 // period chooses the transform with the least work for all pieces.
-func period(pieces []piece, size int) (best int) {
-	longest := 0
+func period(pieces []piece, size, longest int) (best int) {
+	largest := 0
 	for _, p := range pieces {
-		longest = max(longest, p.len())
+		largest = max(largest, p.len())
 	}
 	least := math.Inf(1)
-	end := min(fft.GoodSize(longest+size-1), max(fft.GoodSize(4*size), largestPeriod))
+	end := fft.GoodSize(min(largest+size-1, max(4*size, longest)))
 	for n := fft.GoodSize(min(2*size, end)); n <= end; n = fft.GoodSize(n + 1) {
 		cost := 0.0
 		for _, p := range pieces {
