@@ -35,7 +35,7 @@ const (
 // Rating, Copyright, the geographic ones, EXIF, GPS, and the five XP tags of
 // Windows.
 var descriptive = []uint16{
-	0x010e, 0x010f, 0x0110, tagOrientation, 0x011d, 0x0131, 0x0132, 0x013b, 0x013c,
+	tagImageDescription, 0x010f, 0x0110, tagOrientation, 0x011d, 0x0131, 0x0132, 0x013b, 0x013c,
 	0x4746, 0x4749, 0x8298, 0x830e, 0x8482, 0x8480, 0x85d8, tagEXIF, 0x87af, 0x87b0, 0x87b1, tagGPS,
 	0x9c9b, 0x9c9c, 0x9c9d, 0x9c9e, 0x9c9f, 0xa480, 0xa481,
 }
@@ -95,6 +95,8 @@ func (e *exif) follow(c change, f *followed) {
 		switch d.role {
 		case areaRole:
 			f.lose(lostPlace)
+		case descriptionRole:
+			f.lose(lostShape)
 		case pixelScaleRole, tiePointRole, matrixRole:
 			f.lose(lostReference)
 		}
@@ -142,6 +144,9 @@ func (e *exif) mend(f field, fields []field, r role, c change) bool {
 		e.set(fields, f.tag, uint32(c.to[1]))
 	case areaRole:
 		return e.mendArea(f, c)
+	case descriptionRole:
+		text, err := e.src.bytes(f.value, f.size)
+		return err != nil || !c.turned() && c.factor() == 1 || !describesShape(text)
 	case densityRole:
 		return e.mendDensity(f, c)
 	case pixelScaleRole, tiePointRole, matrixRole:
