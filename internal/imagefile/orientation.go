@@ -71,9 +71,6 @@ func (m *Image) warn(format string, args ...any) {
 	m.Warnings = append(m.Warnings, fmt.Sprintf(format, args...))
 }
 
-// Turn turns the pixels of an image without metadata the right way up; orientation is that of EXIF, 1 to 8.
-func (m *Image) Turn(orientation int) { m.applyOrientation(orientation) }
-
 // applyOrientation turns the stored pixels the right way up. Orientation says
 // where the first stored row and column are shown: 1 top and left, 2 top and
 // right, 3 bottom and right, 4 bottom and left, 5 left and top, 6 right and top,
