@@ -184,7 +184,7 @@ var table = map[string]row{
 	"internal/shadows":              {},
 	"internal/levellearning":        {code: []string{"backend", "denoise", "train", "internal/cameranoise", "internal/devicequeue", "internal/levelmap", "internal/parallel", "internal/symmetry", "internal/synthetic"}, tests: []string{"backend/cpu"}},
 	"internal/symmetry":             {},
-	"internal/levelmap":             {code: []string{"backend", "weights", "internal/nn/tensors", "internal/devicequeue"}, tests: []string{"backend/cpu", "weights/open", "internal/synthetic"}},
+	"internal/levelmap":             {code: []string{"backend", "weights", "internal/nn/tensors", "internal/devicequeue", "internal/parallel"}, tests: []string{"backend/cpu", "weights/open", "internal/synthetic"}},
 	"internal/noiselevel":           {code: []string{"internal/parallel"}, tests: []string{"internal/cameranoise"}},
 	"internal/impulse":              {tests: []string{"backend", "internal/synthetic"}},
 	"internal/losslessjpeg":         {},
