@@ -35,7 +35,8 @@ func TestDeblurMeasuresCoarseNoise(t *testing.T) {
 		for i, v := range c.noise.Pix {
 			y.Pix[i] += v
 		}
-		out, report, err := restore.Deblur(t.Context(), y, k, original, restore.Boundary(deblur.Circular))
+		// The first iterations have all of the gain.
+		out, report, err := restore.Deblur(t.Context(), y, k, original, restore.Boundary(deblur.Circular), restore.Iterations(6))
 		require.NoError(t, err)
 		require.True(t, report.Iteration.Run.Certificate.Converges(), name)
 		require.Equal(t, c.kind, report.Noise.Estimate.Kind, name)
