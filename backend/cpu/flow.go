@@ -14,6 +14,14 @@ type interval struct{ from, to int }
 func (i interval) grow(n, end int) interval { return interval{max(0, i.from-n), min(end, i.to+n)} }
 func (i interval) len() int                 { return i.to - i.from }
 
+// with returns the smallest interval that has both.
+func (i interval) with(o interval) interval { return interval{min(i.from, o.from), max(i.to, o.to)} }
+
+// pixels returns the pixels, of n, that tiles have.
+func (i interval) pixels(n int) interval {
+	return interval{i.from * winograd.Tile, min(i.to*winograd.Tile, n)}
+}
+
 // tilesOf returns the tiles that the pixels [from, to) are in.
 func tilesOf(from, to int) interval {
 	return interval{from / winograd.Tile, (to + winograd.Tile - 1) / winograd.Tile}
@@ -283,6 +291,12 @@ func (f *flow) pass(q int, hidden, summed interval) {
 
 // area is a rectangle of tiles, in the order of rows.
 type area struct{ rows, columns interval }
+
+// pixels returns the pixels of an image that the tiles have.
+func (a area) pixels(s backend.Shape) backend.Region {
+	y, x := a.rows.pixels(s.H), a.columns.pixels(s.W)
+	return backend.Region{Y0: y.from, Y1: y.to, X0: x.from, X1: x.to}
+}
 
 // pieceGroups is how many groups a piece of work has where there are many: from the
 // second one on, what a group reads has been asked for.
