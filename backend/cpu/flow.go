@@ -39,8 +39,9 @@ const chunkRows = 24
 const smallBytes = 8 << 20
 
 // stripBytes bounds the memory of one strip of columns. Strips of a wide image overlap
-// by the reach of the stages that are still to come.
-const stripBytes = 240 << 20
+// by the reach of the stages that are still to come, which costs two strips of "guided" at 24 megapixels 2 % of
+// the flow.
+const stripBytes = 128 << 20
 
 // flowShape sets the sizes of chunks and passes (in tile rows) and strips (in tile
 // columns), for tests; what is 0 is chosen.
