@@ -10,7 +10,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/backend/devicekit"
+	"github.com/averaged/imaging/internal/fallback"
 	"github.com/averaged/imaging/internal/selftest"
 )
 
@@ -195,7 +195,7 @@ func TestFlowHasTheBitsOfLayers(t *testing.T) {
 			require.NoError(t, d.GradientFlow(context.Background(), fused, src, r, steps))
 		}
 	}
-	require.NoError(t, devicekit.GradientFlowByLayers(context.Background(), d, layers, src, s.Whole(), steps))
+	require.NoError(t, fallback.GradientFlow(context.Background(), d, layers, src, s.Whole(), steps))
 	a, b := make([]float32, s.Len()), make([]float32, s.Len())
 	require.NoError(t, d.Download(a, fused))
 	require.NoError(t, d.Download(b, layers))

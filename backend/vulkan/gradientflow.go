@@ -116,7 +116,7 @@ func (f *flow) run(ctx context.Context, dst, src array) error {
 			to = to.from(f.regions[0].Y0, f.regions[0].X0)
 		}
 		c := f.convolution(&s.Filter.adjoint, f.hidden, s.Filter.shape.N)
-		c.adds, c.beta, c.scale = true, 1, devicekit.StepFraction(s.Size, s.Tableau.Weight(0))
+		c.adds, c.beta, c.scale = true, 1, backend.StepFraction(s.Size, s.Tableau.Weight(0))
 		c.outputs, c.dst, c.start, c.known = outputs, to, z.from(c.region.Y0, c.region.X0), known
 		if err := f.convolve(c); err != nil {
 			return err
