@@ -27,7 +27,9 @@ type blur struct {
 }
 
 // MakesBlur implements devicekit.SomeBlurs: the host computes blurs by the Fourier transform.
-func (g *gpu) MakesBlur(spec backend.BlurSpec) bool { return spec.Method != backend.FourierBlur }
+func (g *gpu) MakesBlur(spec backend.BlurSpec) bool {
+	return spec.Method != backend.FourierBlur && !spec.Varies()
+}
 
 // NewBlur implements devicekit.Blurs. A GPU computes many products in the time of a transfer to the host.
 func (g *gpu) NewBlur(spec backend.BlurSpec) (devicekit.Blur[memory], error) {

@@ -29,7 +29,9 @@ type blur struct {
 }
 
 // MakesBlur implements devicekit.SomeBlurs: what is to be made by the Fourier transform is the host's.
-func (g *gpu) MakesBlur(spec backend.BlurSpec) bool { return spec.Method != backend.FourierBlur }
+func (g *gpu) MakesBlur(spec backend.BlurSpec) bool {
+	return spec.Method != backend.FourierBlur && !spec.Varies()
+}
 
 // NewBlur implements devicekit.Blurs. A GPU makes many products faster than images go to the host.
 func (g *gpu) NewBlur(spec backend.BlurSpec) (devicekit.Blur[memory], error) {
