@@ -1,6 +1,4 @@
-//go:build js && wasm
-
-package webgpu
+package dispatch
 
 import (
 	"context"
@@ -10,46 +8,45 @@ import (
 	"github.com/averaged/imaging/backend/devicekit"
 )
 
-type flowStep = devicekit.FlowStep[memory, *filter]
+type flowStep[B comparable] = devicekit.FlowStep[Memory[B], *Filter[B]]
 
-// MakesFlow implements devicekit.Flows: steps of one stage are fused, others are made layer by layer.
-func (g *gpu) MakesFlow(steps []flowStep) bool {
-	return !slices.ContainsFunc(steps, func(s flowStep) bool { return s.Tableau.Stages() > 1 })
+// MakesFlow implements devicekit.Flows: steps of one stage are fused, others are computed layer by layer.
+func (k *Kernels[B]) MakesFlow(steps []flowStep[B]) bool {
+	return !slices.ContainsFunc(steps, func(s flowStep[B]) bool { return s.Tableau.Stages() > 1 })
 }
 
-// GradientFlow implements devicekit.Flows. A step is two kernels: one makes the hidden layer, σ or the
-// projection included, and one its adjoint and the sum. The first reads the source where it lies, and
-// the last writes where the result is wanted. Each makes only the pixels that those after it need.
-func (g *gpu) GradientFlow(ctx context.Context, dst, src array, region backend.Region, steps []flowStep) error {
-	f, err := g.newFlow(src.Shape, region, steps)
+// GradientFlow implements devicekit.Flows. A step is two kernels: the first makes the hidden layer, σ or the
+// projection included, and the second its adjoint and the sum. The first kernel of all reads the source
+// directly, and the last one writes to dst directly. Each makes only the pixels that later ones need.
+func (k *Kernels[B]) GradientFlow(ctx context.Context, dst, src Array[B], region backend.Region, steps []flowStep[B]) error {
+	return k.compared(&k.due.flow, func() error { return k.gradientFlow(ctx, dst, src, region, steps) }, func(run func() error) error {
+		return k.tester.GradientFlow(ctx, dst, src, region, steps, run)
+	})
+}
+
+func (k *Kernels[B]) gradientFlow(ctx context.Context, dst, src Array[B], region backend.Region, steps []flowStep[B]) error {
+	f, err := k.newFlow(src.Shape, region, steps)
 	if err != nil {
 		return err
 	}
 	defer f.memory.free()
-	if err := f.run(ctx, dst, src); err != nil {
-		return err
-	}
-	if g.due {
-		g.due = false
-		return g.wrong(g.tester.Tile(ctx, dst, src, region, steps))
-	}
-	return nil
+	return f.run(ctx, dst, src)
 }
 
 // flow is a GradientFlow under way. Its arrays hold the cut, the pixels of the source that decide about
 // the region, in coordinates that begin at its corner.
-type flow struct {
-	*gpu
-	memory        scratch
-	steps         []flowStep
+type flow[B comparable] struct {
+	*Kernels[B]
+	memory        scratch[B]
+	steps         []flowStep[B]
 	region, cut   backend.Region
 	shape         backend.Shape    // of the state, in the cut
 	regions       []backend.Region // that the convolutions to come have to make, in the cut
-	state, hidden planes
+	state, hidden planes[B]
 }
 
 // reach is backend.StepsReach of the steps.
-func reach(r backend.Region, steps []flowStep, s backend.Shape) backend.Region {
+func reach[B comparable](r backend.Region, steps []flowStep[B], s backend.Shape) backend.Region {
 	for _, step := range steps {
 		for range 2 * step.Tableau.Stages() {
 			r = r.Reach(max(step.Filter.shape.H, step.Filter.shape.W)/2, 1, s)
@@ -58,8 +55,8 @@ func reach(r backend.Region, steps []flowStep, s backend.Shape) backend.Region {
 	return r
 }
 
-func (g *gpu) newFlow(src backend.Shape, region backend.Region, steps []flowStep) (f *flow, err error) {
-	f = &flow{gpu: g, memory: scratch{gpu: g}, steps: steps, region: region, cut: reach(region, steps, src)}
+func (k *Kernels[B]) newFlow(src backend.Shape, region backend.Region, steps []flowStep[B]) (f *flow[B], err error) {
+	f = &flow[B]{Kernels: k, memory: scratch[B]{kernels: k}, steps: steps, region: region, cut: reach(region, steps, src)}
 	f.shape = src
 	f.shape.C = steps[0].Filter.shape.C
 	f.shape.H, f.shape.W = f.cut.Size()
@@ -87,20 +84,21 @@ func (g *gpu) newFlow(src backend.Shape, region backend.Region, steps []flowStep
 }
 
 // inCut is a region of the source in the coordinates of the cut.
-func (f *flow) inCut(r backend.Region) backend.Region {
+func (f *flow[B]) inCut(r backend.Region) backend.Region {
 	return backend.Region{Y0: r.Y0 - f.cut.Y0, Y1: r.Y1 - f.cut.Y0, X0: r.X0 - f.cut.X0, X1: r.X1 - f.cut.X0}
 }
 
 // planes allocates an array of the cut whose rows begin at multiples of 32 bytes.
-func (f *flow) planes(channels int) (planes, error) {
+func (f *flow[B]) planes(channels int) (planes[B], error) {
 	pitch := 8 * ceil(f.shape.W, 8)
-	p := planes{image: channels * f.shape.H * pitch, plane: f.shape.H * pitch, pitch: pitch}
+	p := planes[B]{image: channels * f.shape.H * pitch, plane: f.shape.H * pitch, pitch: pitch}
+	p.n = f.shape.N * p.image
 	var err error
-	p.data, err = f.memory.alloc(f.shape.N * p.image)
+	p.data, err = f.memory.alloc(p.n)
 	return p, err
 }
 
-func (f *flow) run(ctx context.Context, dst, src array) error {
+func (f *flow[B]) run(ctx context.Context, dst, src Array[B]) error {
 	z, known := planesOf(src).from(f.cut.Y0, f.cut.X0), src.Shape.C
 	for k := range f.steps {
 		if err := ctx.Err(); err != nil {
@@ -129,14 +127,14 @@ func (f *flow) run(ctx context.Context, dst, src array) error {
 }
 
 // convolution is that of the next region.
-func (f *flow) convolution(b *bank, src planes, channels int) *convolution {
-	c := &convolution{bank: b, src: src, channels: channels, images: f.shape.N, height: f.shape.H, width: f.shape.W, region: f.regions[0]}
+func (f *flow[B]) convolution(b *bank[B], src planes[B], channels int) *convolution[B] {
+	c := &convolution[B]{bank: b, src: src, channels: channels, images: f.shape.N, height: f.shape.H, width: f.shape.W, region: f.regions[0]}
 	f.regions = f.regions[1:]
 	return c
 }
 
 // layer makes the hidden layer σ(A·z + b), or the projection of Az + b.
-func (f *flow) layer(s *flowStep, z planes, known int) error {
+func (f *flow[B]) layer(s *flowStep[B], z planes[B], known int) error {
 	c := f.convolution(&s.Filter.forward, z, known)
 	c.outputs, c.dst = s.Filter.shape.N, f.hidden.from(c.region.Y0, c.region.X0)
 	c.bias, c.slope = s.Bias, slope(s.Activation)
@@ -144,7 +142,7 @@ func (f *flow) layer(s *flowStep, z planes, known int) error {
 		return f.convolve(c)
 	}
 	group := s.Filter.shape.N / s.Radius.Shape.C
-	radial := planes{data: s.Radius.Data, plane: 1}
+	radial := planes[B]{data: s.Radius.Data, n: s.Radius.Shape.Len(), plane: 1}
 	if isMap(*s.Radius) {
 		radial = planesOf(*s.Radius).from(f.cut.Y0+c.region.Y0, f.cut.X0+c.region.X0)
 	}
@@ -159,12 +157,13 @@ func (f *flow) layer(s *flowStep, z planes, known int) error {
 }
 
 // project projects a region of the hidden layer in place.
-func (f *flow) project(p, radial planes, r backend.Region, groups, size int) error {
+func (f *flow[B]) project(p, radial planes[B], r backend.Region, groups, size int) error {
 	rows, columns := r.Size()
 	for n := range f.shape.N {
 		l := f.launch()
-		at := l.bind(p.data) + uint32(p.at+n*p.image)
-		radius := l.bind(radial.data) + uint32(radial.at+n*radial.image)
+		at := l.bind(p.data, p.n) + uint32(p.at+n*p.image)
+		l.bind(p.data, p.n)
+		radius := l.bind(radial.data, radial.n) + uint32(radial.at+n*radial.image)
 		if err := l.run("ballsregion", nil, rows*columns, groups, float64(4*size),
 			at, uint32(p.plane), uint32(p.pitch), radius, uint32(radial.plane), uint32(radial.pitch),
 			uint32(groups), uint32(size), uint32(rows), uint32(columns)); err != nil {
