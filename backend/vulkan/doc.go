@@ -5,8 +5,9 @@
 // # Trust
 //
 // Drivers of GPUs are known to return wrong pictures now and then. Open compares the operations with those of
-// the processor on small arrays. After each Upload of an image, the first gradient flow is compared on one
-// tile. A Fault is a result that differs by more than rounding explains, a device that is lost or does not
+// the processor on small arrays. After each Upload of an image, the first gradient flow, convolution, adjoint and
+// iteration of total variation are compared on one tile. Before an image is downloaded, a small convolution is
+// repeated. A Fault is a result that differs by more than rounding explains, a device that is lost or does not
 // answer, or any other failure. After a Fault the caller should use another device.
 //
 // # Precision and equality of bits
