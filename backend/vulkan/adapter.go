@@ -21,7 +21,7 @@ type adapter struct {
 	broken   bool // guarded by adapters: those that are opened from now on get another one
 	mu       sync.Mutex
 	kernels  map[string]*driver.Kernel
-	compared dispatch.Comparison
+	compared [Half + 1]dispatch.Comparison // by precision
 }
 
 var adapters struct {

@@ -15,12 +15,16 @@ import (
 type Option func(*settings)
 
 type settings struct {
-	limit int64
+	limit     int64
+	precision Precision
 }
 
 // MemoryLimit sets the number of bytes of the GPU's memory that the device may hold before a call returns
 // backend.ErrOutOfMemory; 0, the default, means nine tenths of what is free when it is opened.
 func MemoryLimit(bytes int64) Option { return func(s *settings) { s.limit = bytes } }
+
+// UsePrecision sets the precision of convolutions; the default is Float32.
+func UsePrecision(p Precision) Option { return func(s *settings) { s.precision = p } }
 
 // Device is a GPU; it implements backend.Device. It is safe for concurrent use.
 type Device struct {
@@ -49,8 +53,8 @@ func Open(index int, options ...Option) (*Device, error) {
 	for _, o := range options {
 		o(&g.settings)
 	}
-	if g.limit < 0 {
-		return nil, fmt.Errorf("%w: vulkan with a memory limit of %d", backend.ErrArgument, g.limit)
+	if g.limit < 0 || g.precision > Half {
+		return nil, fmt.Errorf("%w: vulkan with a memory limit of %d and precision %v", backend.ErrArgument, g.limit, g.precision)
 	}
 	var err error
 	if g.adapter, err = acquire(index); err != nil {
@@ -71,7 +75,7 @@ func Open(index int, options ...Option) (*Device, error) {
 	if g.Kind == Processor {
 		g.stream.most, g.stream.patience = operationsOnProcessor, time.Hour
 	}
-	d, err := dispatch.Open[*block](g, &g.compared)
+	d, err := dispatch.Open[*block](g, &g.compared[g.precision])
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,8 @@
 //
 // # Precision and equality of bits
 //
-// All is computed in float32. Sums of Reduce are in float64, on the host if the GPU has none. On one GPU and
+// All is computed in float32, unless UsePrecision asks for convolutions whose factors are in half precision. Sums of
+// Reduce are in float64, on the host if the GPU has none. On one GPU and
 // driver an operation has the same bits each time. Convolutions are direct sums, made channel after channel and
 // tap after tap, wherever the pixel lies, so ConvolutionGrid is 1. A fused gradient flow has the bits of its layers:
 // sums of products are fma, and drivers may not fuse anything else, or reorder. Vulkan lets a driver choose

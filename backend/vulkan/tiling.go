@@ -7,11 +7,13 @@ const sharedBytes = 24 << 10
 
 // Shaders implements dispatch.GPU.
 func (g *gpu) Shaders() dispatch.Shaders {
-	return dispatch.Shaders{Float64: g.Float64, Alignment: granule / 4, Operations: g.stream.most, Tiling: tiling}
+	return dispatch.Shaders{
+		Float64: g.Float64, Alignment: granule / 4, Operations: g.stream.most, Half: g.precision == Half, Tiling: g.tiling,
+	}
 }
 
 // tiling chooses the shader of a filter.
-func tiling(outputs, kh, kw int) dispatch.Tiling {
+func (g *gpu) tiling(outputs, kh, kw int) dispatch.Tiling {
 	if kh != kw || kh != 1 && kh != 3 {
 		return dispatch.Tiling{Shader: "convolve", Rows: 8, Columns: 32, Outputs: 8}
 	}
@@ -25,7 +27,11 @@ func tiling(outputs, kh, kw int) dispatch.Tiling {
 	if kh == 1 {
 		return direct(blocks, 1, 4*blocks)
 	}
-	return direct(blocks, 3, 4)
+	t := direct(blocks, 3, 4)
+	if g.precision == Half {
+		t.Shader, t.Half = "directhalf", true
+	}
+	return t
 }
 
 // direct is the tiling of kernels/direct.comp with these constants.

@@ -32,7 +32,14 @@ func (k *Kernels[B]) newBank(outputs, inputs, kh, kw int) bank[B] {
 	return b
 }
 
-func (b *bank[B]) len() int { return b.inputs * b.kh * b.kw * b.padded }
+// len is how many words the weights take.
+func (b *bank[B]) len() int {
+	n := b.inputs * b.kh * b.kw * b.padded
+	if b.Half {
+		n /= 2
+	}
+	return n
+}
 
 // NewFilter implements devicekit.Kernels.
 func (k *Kernels[B]) NewFilter(w Array[B]) (*Filter[B], error) {
@@ -62,9 +69,13 @@ func (k *Kernels[B]) UpdateFilter(f *Filter[B], w Array[B]) error {
 		return err
 	}
 	for _, b := range []*bank[B]{&f.forward, &f.adjoint} {
+		shader := "pack"
+		if b.Half {
+			shader = "packhalf"
+		}
 		l := k.launch()
 		to, from := l.bind(b.weights, b.len()), l.array(w)
-		if err := l.run("pack", nil, b.len(), 1, 1, to, from, uint32(b.outputs), uint32(b.inputs),
+		if err := l.run(shader, nil, b.len(), 1, 1, to, from, uint32(b.outputs), uint32(b.inputs),
 			uint32(b.kh*b.kw), uint32(b.padded), flag(b == &f.adjoint), uint32(b.len())); err != nil {
 			return err
 		}
@@ -144,6 +155,8 @@ type convolution[B comparable] struct {
 	region        backend.Region // of the source's pixels, those of the result
 	outputs       int            // that are wanted, the first of the bank's
 	dst           planes[B]      // where the region begins
+	// fromPairs and toPairs say whether planes are of pairs of channels in half precision.
+	fromPairs, toPairs bool
 
 	// A layer.
 	bias   *Array[B]
@@ -163,6 +176,9 @@ func (k *Kernels[B]) convolve(c *convolution[B]) error {
 	b := c.bank
 	rows, columns := c.region.Size()
 	constants := append([]uint32{flag(c.adds), uint32(c.ball)}, b.Constants...)
+	if b.Half {
+		constants = append(constants, flag(c.fromPairs), flag(c.toPairs))
+	}
 	across, down := ceil(columns, b.Columns), ceil(rows, b.Rows)
 	channels := min(c.channels, b.inputs)
 	cost := 2 * float64(b.Rows*b.Columns*across) * float64(channels*b.kh*b.kw) * float64(c.outputs) // of a row of tiles

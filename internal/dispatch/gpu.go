@@ -41,6 +41,8 @@ type Shaders struct {
 	// Tiling chooses the shader of a convolution. It looks at the filter alone, so that images of all sizes,
 	// and with fewer channels than the filter, are computed in the same way.
 	Tiling func(outputs, kh, kw int) Tiling
+	// Half tells whether Tiling returns shaders with factors in half precision.
+	Half bool
 }
 
 // Tiling is a shader that computes convolutions, and how.
@@ -49,6 +51,9 @@ type Tiling struct {
 	Constants     []uint32 // after ADDS and BALL
 	Rows, Columns int      // of a workgroup's pixels
 	Outputs       int      // of a workgroup, a multiple of 8
+	// Half tells whether factors are in half precision: weights are packed by the shader "packhalf", and two
+	// more constants say whether a word of the source and of the result is two channels.
+	Half bool
 }
 
 const (

@@ -68,7 +68,11 @@ func (k *Kernels[B]) newFlow(src backend.Shape, region backend.Region, steps []f
 			f.regions = append(f.regions, need)
 			need = need.Reach(max(s.Filter.shape.H, s.Filter.shape.W)/2, 1, f.shape)
 		}
-		hidden = max(hidden, s.Filter.shape.N)
+		if planes := s.Filter.shape.N; inPairs(&s) {
+			hidden = max(hidden, ceil(planes, 2))
+		} else {
+			hidden = max(hidden, planes)
+		}
 	}
 	slices.Reverse(f.regions)
 	defer func() {
@@ -115,6 +119,7 @@ func (f *flow[B]) run(ctx context.Context, dst, src Array[B]) error {
 			to = to.from(f.regions[0].Y0, f.regions[0].X0)
 		}
 		c := f.convolution(&s.Filter.adjoint, f.hidden, s.Filter.shape.N)
+		c.fromPairs = inPairs(s)
 		c.adds, c.beta, c.scale = true, 1, devicekit.StepFraction(s.Size, s.Tableau.Weight(0))
 		c.outputs, c.dst, c.start, c.known = outputs, to, z.from(c.region.Y0, c.region.X0), known
 		if err := f.convolve(c); err != nil {
@@ -136,7 +141,7 @@ func (f *flow[B]) convolution(b *bank[B], src planes[B], channels int) *convolut
 // layer makes the hidden layer σ(A·z + b), or the projection of Az + b.
 func (f *flow[B]) layer(s *flowStep[B], z planes[B], known int) error {
 	c := f.convolution(&s.Filter.forward, z, known)
-	c.outputs, c.dst = s.Filter.shape.N, f.hidden.from(c.region.Y0, c.region.X0)
+	c.outputs, c.dst, c.toPairs = s.Filter.shape.N, f.hidden.from(c.region.Y0, c.region.X0), inPairs(s)
 	c.bias, c.slope = s.Bias, slope(s.Activation)
 	if s.Radius == nil {
 		return f.convolve(c)
@@ -146,7 +151,7 @@ func (f *flow[B]) layer(s *flowStep[B], z planes[B], known int) error {
 	if isMap(*s.Radius) {
 		radial = planesOf(*s.Radius).from(f.cut.Y0+c.region.Y0, f.cut.X0+c.region.X0)
 	}
-	if 8%group == 0 {
+	if projects(group) {
 		c.ball, c.radial = group, radial
 		return f.convolve(c)
 	}
@@ -154,6 +159,15 @@ func (f *flow[B]) layer(s *flowStep[B], z planes[B], known int) error {
 		return err
 	}
 	return f.project(c.dst, radial, c.region, s.Radius.Shape.C, group)
+}
+
+// projects tells whether shaders of convolutions project onto balls of so many channels.
+func projects(group int) bool { return 8%group == 0 }
+
+// inPairs tells whether a step's hidden layer is stored as pairs of channels in half precision.
+func inPairs[B comparable](s *flowStep[B]) bool {
+	w := s.Filter.shape
+	return s.Filter.forward.Half && (s.Radius == nil || projects(w.N/s.Radius.Shape.C))
 }
 
 // project projects a region of the hidden layer in place.

@@ -36,7 +36,7 @@ type Kernels[B comparable] struct {
 // this was done, and a convolution. After an error the GPU is closed.
 func Open[B comparable](g GPU[B], c *Comparison) (*Device[B], error) {
 	k := &Kernels[B]{gpu: g}
-	k.tester = &selftest.Tester[Memory[B], *Filter[B]]{Kernels: k, Weights: (*Filter[B]).weights}
+	k.tester = &selftest.Tester[Memory[B], *Filter[B]]{Kernels: k, Weights: (*Filter[B]).weights, Half: g.Shaders().Half}
 	d := &Device[B]{devicekit.New[Memory[B], *Filter[B]](k, false)}
 	err := k.test(func() error {
 		c.once.Do(func() { c.err = k.tester.Operations(d) })

@@ -60,7 +60,7 @@ func (t *Tester[M, F]) Hear() (err error) {
 		return err
 	}
 	t.canary = c
-	return Differs("a convolution", c.want, want)
+	return t.differs("a convolution", c.want, want)
 }
 
 // sing computes the result anew.

@@ -155,7 +155,7 @@ func (h *hostCopies[M, F]) agree(tile, cut backend.Region, pairs ...pair[M]) err
 		}
 		got, want = append(got, own...), append(want, numbers...)
 	}
-	return Differs(fmt.Sprintf("a tile of the image at %v", tile), got, want)
+	return h.differs(fmt.Sprintf("a tile of the image at %v", tile), got, want)
 }
 
 // reach is backend.StepsReach of the steps.
