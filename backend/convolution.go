@@ -72,6 +72,11 @@ type FlowStep struct {
 	Tableau Tableau
 }
 
+// StepFraction returns −size·coefficient, the factor of a stage's Aᵀσ in a sum of a FlowStep, rounded once.
+func StepFraction(size float32, coefficient float64) float32 {
+	return float32(-float64(size) * coefficient)
+}
+
 // Tableau holds the coefficients of an explicit Runge-Kutta method of s stages. The
 // zero value is Euler's method, z ← z − Size·Aᵀσ(Az + Bias).
 type Tableau struct {

@@ -8,13 +8,14 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/backend/devicekit"
 	"github.com/averaged/imaging/denoise/activation"
 	"github.com/averaged/imaging/denoise/dncnn"
 	"github.com/averaged/imaging/denoise/rungekutta"
-	"github.com/stretchr/testify/require"
+	"github.com/averaged/imaging/internal/fallback"
 )
 
 // watched is a device that counts, and may convolve on a grid of 6×6 tiles: the lowest
@@ -243,7 +244,7 @@ func (d *watched) AddAdjoint(dst, start, src backend.Buffer, f backend.Filter, s
 }
 
 func (d *watched) GradientFlow(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
-	return devicekit.GradientFlowByLayers(ctx, d, dst, src, r, steps)
+	return fallback.GradientFlow(ctx, d, dst, src, r, steps)
 }
 
 // MakesShuffledFlow: it has none.

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/devicekit"
+	"github.com/averaged/imaging/internal/arguments"
 )
 
 // ballGroups are arrays, how many of their channels make a vector, and whether every pixel
@@ -111,7 +111,7 @@ func projectionCase(b ballGroups) *testCase {
 		}),
 		reference: silent(func(x []tensor) { referenceProjectBalls(x[0], x[1], x[2]) }),
 		limit:     projection,
-		fits:      func(s []backend.Shape) bool { return same(s[:2]) && devicekit.CheckBalls(s[1], s[2]) == nil },
+		fits:      func(s []backend.Shape) bool { return same(s[:2]) && arguments.CheckBalls(s[1], s[2]) == nil },
 		inPlace:   [][2]int{{0, 1}},
 		local:     true,
 		bytes:     8 * float64(b.shape.Len()),
@@ -136,7 +136,7 @@ func projectionGradientCase(b ballGroups, beta float32) *testCase {
 		reference: silent(func(x []tensor) { referenceProjectBallsGradient(x[0], x[1], x[2], x[3], x[4], beta) }),
 		limit:     directSum,
 		fits: func(s []backend.Shape) bool {
-			return s[0] == s[2] && s[0] == s[3] && s[1] == s[4] && devicekit.CheckBalls(s[0], s[4]) == nil
+			return s[0] == s[2] && s[0] == s[3] && s[1] == s[4] && arguments.CheckBalls(s[0], s[4]) == nil
 		},
 		inPlace: [][2]int{{0, 3}},
 		local:   true,

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/devicekit"
+	"github.com/averaged/imaging/internal/arguments"
+	"github.com/averaged/imaging/internal/fallback"
 )
 
 // eulerLayer is one step, with an h×w filter from the network's width to so many
@@ -194,7 +195,7 @@ var ballNetworks = []eulerNetwork{
 	{backend.Image(3, 12, 7), 64, 3, backend.Region{}, []eulerLayer{{64, 3, 3, true, identity, 0.3, nil, 8, true}}},
 }
 
-// byLayers are the networks that are also computed by devicekit.GradientFlowByLayers, and
+// byLayers are the networks that are also computed by fallback.GradientFlow, and
 // ballsByLayers those with projections.
 var (
 	byLayers      = []int{1, 5, 8, 13, 14}
@@ -298,7 +299,7 @@ func eulerCase(n eulerNetwork, layers bool) *testCase {
 			channels, radii := hidden[2+i]
 			balls := x[1]
 			balls.C = channels
-			if radii && devicekit.CheckBalls(balls, s) != nil || !radii && s != c.operands[2+i].shape {
+			if radii && arguments.CheckBalls(balls, s) != nil || !radii && s != c.operands[2+i].shape {
 				return false
 			}
 		}
@@ -329,7 +330,7 @@ func eulerCase(n eulerNetwork, layers bool) *testCase {
 				}
 			}
 			if layers {
-				return nil, devicekit.GradientFlowByLayers(context.Background(), dev, b[0], b[1], region, mine)
+				return nil, fallback.GradientFlow(context.Background(), dev, b[0], b[1], region, mine)
 			}
 			return nil, dev.GradientFlow(context.Background(), b[0], b[1], region, mine)
 		}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
-	"github.com/averaged/imaging/backend/devicekit"
+	"github.com/averaged/imaging/internal/fallback"
 )
 
 // broken is a correct device with some methods replaced: a device with one bug.
@@ -1661,7 +1661,7 @@ var mutations = []struct {
 		d.euler = func(ctx context.Context, dst, src backend.Buffer, r backend.Region, steps []backend.FlowStep) error {
 			direct := *d
 			direct.grid = func() int { return 1 }
-			return devicekit.GradientFlowByLayers(ctx, &direct, dst, src, r, steps)
+			return fallback.GradientFlow(ctx, &direct, dst, src, r, steps)
 		}
 	}},
 	{"the norm is that of all channels", "ProjectBalls", projectionBug(func(dst, v, radius tensor) {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/devicekit"
+	"github.com/averaged/imaging/internal/fallback"
 )
 
 // Winograd's F(6×6,3×3) (Winograd 1980; Lavin and Gray 2016): the 6×6 pixels of a
@@ -236,7 +236,7 @@ func useWinograd(d *broken) {
 		return inner.Upload(dst, v)
 	}
 	d.euler = func(ctx context.Context, dst, src backend.Buffer, region backend.Region, steps []backend.FlowStep) error {
-		return devicekit.GradientFlowByLayers(ctx, d, dst, src, region, steps)
+		return fallback.GradientFlow(ctx, d, dst, src, region, steps)
 	}
 }
 

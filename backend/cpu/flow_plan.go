@@ -3,7 +3,6 @@ package cpu
 import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu/internal/winograd"
-	"github.com/averaged/imaging/backend/devicekit"
 )
 
 // flowStep is a backend.FlowStep as the fused path wants it.
@@ -112,7 +111,7 @@ func (p *flowPlan) step(s *flowStep, state *int, known, reads int) {
 			g.from, g.in = point[i], s.forward.in
 		}
 		add := func(to int, begun bool, coefficient float64) {
-			a := sum{to: to, start: to, known: p.channels, scale: devicekit.StepFraction(s.size, coefficient)}
+			a := sum{to: to, start: to, known: p.channels, scale: backend.StepFraction(s.size, coefficient)}
 			if !begun {
 				a.start, a.known = z, known
 			}

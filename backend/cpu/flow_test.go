@@ -14,7 +14,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
 	"github.com/averaged/imaging/backend/cpu/internal/winograd"
-	"github.com/averaged/imaging/backend/devicekit"
+	"github.com/averaged/imaging/internal/fallback"
 )
 
 // made makes the steps on the source inside a region and returns the result, −5 where
@@ -83,7 +83,7 @@ func TestFlowsOfAnyShape(t *testing.T) {
 		}
 		src := picture(t, d, s)
 		want, wanted := blank(t, d, s)
-		require.NoError(r, devicekit.GradientFlowByLayers(context.Background(), d, want, src, s.Whole(), steps))
+		require.NoError(r, fallback.GradientFlow(context.Background(), d, want, src, s.Whole(), steps))
 		d.host.flowShape = flowShape{}
 		whole := made(t, d, src, s.Whole(), steps)
 		require.Less(r, normalisedError(whole, wanted), 1e-9)
@@ -122,7 +122,7 @@ func TestLowAndWideImage(t *testing.T) {
 	require.Greater(t, s.Plane()*64*4, smallBytes)
 	src := picture(t, d, s)
 	want, wanted := blank(t, d, s)
-	require.NoError(t, devicekit.GradientFlowByLayers(context.Background(), d, want, src, s.Whole(), steps))
+	require.NoError(t, fallback.GradientFlow(context.Background(), d, want, src, s.Whole(), steps))
 	for i, v := range made(t, d, src, s.Whole(), steps) {
 		require.InDelta(t, wanted[i], v, 1e-4, "sample %d", i)
 	}

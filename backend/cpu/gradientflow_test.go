@@ -11,7 +11,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu/internal/winograd"
-	"github.com/averaged/imaging/backend/devicekit"
+	"github.com/averaged/imaging/internal/fallback"
 )
 
 // network makes seeded steps of width channels with the given hidden channels.
@@ -154,7 +154,7 @@ func TestGradientFlowInChunks(t *testing.T) {
 		}
 		src := picture(t, d, s)
 		want, wanted := blank(t, d, s)
-		require.NoError(t, devicekit.GradientFlowByLayers(context.Background(), d, want, src, s.Whole(), steps))
+		require.NoError(t, fallback.GradientFlow(context.Background(), d, want, src, s.Whole(), steps))
 		whole, got := blank(t, d, s)
 		require.NoError(t, d.GradientFlow(context.Background(), whole, src, s.Whole(), steps))
 		worst := 0.0

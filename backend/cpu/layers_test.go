@@ -11,7 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/devicekit"
+	"github.com/averaged/imaging/internal/arguments"
+	"github.com/averaged/imaging/internal/fallback"
 )
 
 // layersMaker makes layers with seeded numbers on a device, in memory of wrap.
@@ -94,7 +95,7 @@ func (c layersCall) by(t require.TestingT, d *Device, apply func(ctx context.Con
 
 func (c layersCall) oneByOne(t require.TestingT, d *Device) []float32 {
 	return c.by(t, d, func(ctx context.Context, dst backend.Buffer, y, x int, region backend.Region, src backend.Buffer, window backend.Region, layers []backend.Layer) error {
-		return devicekit.LayersOneByOne(ctx, d, dst, y, x, region, src, window, layers)
+		return fallback.ApplyLayers(ctx, d, dst, y, x, region, src, window, layers)
 	})
 }
 
@@ -175,7 +176,7 @@ func TestLayersOfAnyShape(t *testing.T) {
 					h, w := c.window.Size()
 					c.layers = drawLayers(m, record, s.N, s.C, [2]int{h, w})
 					c.region = backend.Region{Y1: h, X1: w}
-					shapes, err := devicekit.CheckLayers(backend.Shape{N: s.N, C: lastChannels(c.layers, s.C), H: h, W: w}, 0, 0, c.region, s, c.window, c.layers)
+					shapes, err := arguments.CheckLayers(backend.Shape{N: s.N, C: lastChannels(c.layers, s.C), H: h, W: w}, 0, 0, c.region, s, c.window, c.layers)
 					require.NoError(r, err)
 					c.result = shapes[len(shapes)-1]
 					return c

@@ -233,7 +233,7 @@ type flowSum struct {
 func (f *flow) sum(to, start *state, s *flowStep, coefficient float64, pairs bool) flowSum {
 	r := f.regions[0]
 	a := addition{
-		beta: 1, scale: devicekit.StepFraction(s.size, coefficient),
+		beta: 1, scale: backend.StepFraction(s.size, coefficient),
 		dst: to.numbers.from(r.Y0, r.X0), start: start.numbers.from(r.Y0, r.X0), known: start.known,
 	}
 	if pairs && s.filter.adjoint.tensor {

@@ -1,25 +1,9 @@
 package devicekit
 
 import (
-	"fmt"
-
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/arguments"
 )
-
-// CheckBalls returns an error that wraps ErrShape unless the shape of the radii is that of
-// R groups of a shape's channels: a vector or a map.
-func CheckBalls(s, radius backend.Shape) error {
-	r := radius.Len()
-	if radius != backend.Vector(r) {
-		if r = radius.C; radius != (backend.Shape{N: s.N, C: r, H: s.H, W: s.W}) {
-			return fmt.Errorf("%w: radii %v, neither a vector nor a map for %v", backend.ErrShape, radius, s)
-		}
-	}
-	if r < 1 || s.C%r != 0 {
-		return fmt.Errorf("%w: radii %v for groups of %d channels", backend.ErrShape, radius, s.C)
-	}
-	return nil
-}
 
 // ProjectBalls implements backend.BallProjections.
 func (d *Device[M, F]) ProjectBalls(dst, src, radius backend.Buffer) error {
@@ -55,7 +39,7 @@ func (c *call[M, F]) balls(to, from, radius *buffer[M, F]) {
 	c.sameShape(to, from)
 	c.apartOrSame(to, from)
 	if c.err == nil {
-		c.err = CheckBalls(to.shape, radius.shape)
+		c.err = arguments.CheckBalls(to.shape, radius.shape)
 	}
 	c.apart(to, radius)
 }

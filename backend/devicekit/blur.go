@@ -5,18 +5,8 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/arguments"
 )
-
-// CheckBlur returns an error that wraps ErrShape unless the blur s of image has the shape
-// of result: H×W pixels become those of Range, and N and C stay. It is the same for the
-// adjoint, which makes image from result.
-func CheckBlur(s backend.BlurSpec, image, result backend.Shape) error {
-	h, w := s.Range()
-	if image.H != s.H || image.W != s.W || result != (backend.Shape{N: image.N, C: image.C, H: h, W: w}) {
-		return fmt.Errorf("%w: a blur of %d×%d to %d×%d between %v and %v", backend.ErrShape, s.H, s.W, h, w, image, result)
-	}
-	return nil
-}
 
 // blur is a blur of a device's.
 type blur[M, F any] struct {
@@ -86,7 +76,7 @@ func (d *Device[M, F]) ApplyBlur(dst, src backend.Buffer, k backend.Blur) error 
 	c := d.begin()
 	defer c.end()
 	to, from, own := c.buffer(dst), c.buffer(src), c.blur(k)
-	c.check(CheckBlur(own.spec, from.shape, to.shape))
+	c.check(arguments.CheckBlur(own.spec, from.shape, to.shape))
 	c.apart(to, from)
 	if c.err != nil {
 		return c.err
@@ -99,7 +89,7 @@ func (d *Device[M, F]) ApplyBlurAdjoint(dst, src backend.Buffer, k backend.Blur)
 	c := d.begin()
 	defer c.end()
 	to, from, own := c.buffer(dst), c.buffer(src), c.blur(k)
-	c.check(CheckBlur(own.spec, to.shape, from.shape))
+	c.check(arguments.CheckBlur(own.spec, to.shape, from.shape))
 	c.apart(to, from)
 	if c.err != nil {
 		return c.err

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/arguments"
 )
 
 // buffer is an array, or a view of another's channels.
@@ -119,7 +120,7 @@ func (c *call[M, F]) apartOrSame(dst *buffer[M, F], sources ...*buffer[M, F]) {
 // sameShape requires that all buffers have the first one's shape.
 func (c *call[M, F]) sameShape(buffers ...*buffer[M, F]) {
 	if c.err == nil {
-		c.err = CheckSameShape(buffers...)
+		c.err = arguments.CheckSameShape(buffers...)
 	}
 }
 
@@ -147,7 +148,7 @@ func Wrap[M, F any](d *Device[M, F], s backend.Shape, data []float32, m M) (back
 	c := d.begin()
 	defer c.end()
 	c.check(s.Check())
-	c.check(CheckUpload(s, len(data)))
+	c.check(arguments.CheckUpload(s, len(data)))
 	if c.err != nil {
 		return nil, c.err
 	}
@@ -169,7 +170,7 @@ func (d *Device[M, F]) Channels(b backend.Buffer, from, count int) (backend.Buff
 	defer c.end()
 	own := c.buffer(b)
 	s := own.shape
-	c.check(CheckChannels(s, from, count))
+	c.check(arguments.CheckChannels(s, from, count))
 	if c.err != nil {
 		return nil, c.err
 	}
@@ -193,7 +194,7 @@ func (d *Device[M, F]) CopyRegion(dst backend.Buffer, y, x int, src backend.Buff
 	c := d.begin()
 	defer c.end()
 	to, from := c.buffer(dst), c.buffer(src)
-	c.check(CheckCopyRegion(to.shape, y, x, from.shape, r))
+	c.check(arguments.CheckCopyRegion(to.shape, y, x, from.shape, r))
 	c.apart(to, from)
 	if c.err != nil {
 		return c.err
@@ -206,7 +207,7 @@ func (d *Device[M, F]) Upload(dst backend.Buffer, src []float32) error {
 	c := d.begin()
 	defer c.end()
 	to := c.buffer(dst)
-	c.check(CheckUpload(to.shape, len(src)))
+	c.check(arguments.CheckUpload(to.shape, len(src)))
 	if c.err != nil {
 		return c.err
 	}
@@ -218,7 +219,7 @@ func (d *Device[M, F]) Download(dst []float32, src backend.Buffer) error {
 	c := d.begin()
 	defer c.end()
 	from := c.buffer(src)
-	c.check(CheckDownload(len(dst), from.shape))
+	c.check(arguments.CheckDownload(len(dst), from.shape))
 	if c.err != nil {
 		return c.err
 	}

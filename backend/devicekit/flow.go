@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/arguments"
+	"github.com/averaged/imaging/internal/fallback"
 )
 
 // steps returns the device's own of steps, and the buffers that they read. With radii the steps have
@@ -33,7 +35,7 @@ func (d *Device[M, F]) GradientFlow(ctx context.Context, dst, src backend.Buffer
 	if fused, err := d.fusedFlow(ctx, dst, src, region, steps); fused || err != nil {
 		return err
 	}
-	return GradientFlowByLayers(ctx, d, dst, src, region, steps)
+	return fallback.GradientFlow(ctx, d, dst, src, region, steps)
 }
 
 // fusedFlow makes a gradient flow if the kernels take it.
@@ -43,7 +45,7 @@ func (d *Device[M, F]) fusedFlow(ctx context.Context, dst, src backend.Buffer, r
 	to, from := c.buffer(dst), c.buffer(src)
 	own, reads := c.steps(steps, false)
 	if c.err == nil {
-		c.err = CheckGradientFlow(to.shape, from.shape, region, steps)
+		c.err = arguments.CheckGradientFlow(to.shape, from.shape, region, steps)
 	}
 	c.apart(to, append(reads, from)...)
 	if c.err != nil {
@@ -100,12 +102,12 @@ func (d *Device[M, F]) ShuffledFlow(ctx context.Context, dst, src backend.Buffer
 		plain = append([]backend.FlowStep(nil), steps...)
 		for i, r := range radii {
 			plain[i].Radius = nil
-			if err := CheckCodedRadii(coarse, plain[i], r); err != nil {
+			if err := arguments.CheckCodedRadii(coarse, plain[i], r); err != nil {
 				return err
 			}
 		}
 	}
-	if err := CheckGradientFlow(coarse, coarse, coarse.Whole(), plain); err != nil {
+	if err := arguments.CheckGradientFlow(coarse, coarse, coarse.Whole(), plain); err != nil {
 		return err
 	}
 	return k.ShuffledFlow(ctx, to.array(), from.array(), factor, own, radii)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/arguments"
 )
 
 // gradients returns the kernels that training needs.
@@ -20,7 +21,7 @@ func (d *Device[M, F]) FilterGradient(dw, x, dy backend.Buffer, beta, scale floa
 	c := d.begin()
 	defer c.end()
 	to, in, out := c.buffer(dw), c.buffer(x), c.buffer(dy)
-	c.check(CheckFilterGradient(to.shape, in.shape, out.shape))
+	c.check(arguments.CheckFilterGradient(to.shape, in.shape, out.shape))
 	c.apart(to, in, out)
 	k := c.gradients()
 	if c.err != nil {
@@ -34,7 +35,7 @@ func (d *Device[M, F]) BiasGradient(db, dy backend.Buffer, beta float32) error {
 	c := d.begin()
 	defer c.end()
 	to, from := c.buffer(db), c.buffer(dy)
-	c.check(CheckBiasGradient(to.shape, from.shape))
+	c.check(arguments.CheckBiasGradient(to.shape, from.shape))
 	c.apart(to, from)
 	k := c.gradients()
 	if c.err != nil {

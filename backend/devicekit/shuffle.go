@@ -1,22 +1,9 @@
 package devicekit
 
 import (
-	"fmt"
-
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/arguments"
 )
-
-// CheckShuffle returns an error that wraps ErrArgument unless the factor is at least 1,
-// and one that wraps ErrShape unless the coarse shape belongs to the fine one.
-func CheckShuffle(fine, coarse backend.Shape, factor int) error {
-	if factor < 1 {
-		return fmt.Errorf("%w: pixels shuffled by a factor of %d", backend.ErrArgument, factor)
-	}
-	if fine.Unshuffled(factor) != coarse {
-		return fmt.Errorf("%w: an image %v shuffled by %d into %v", backend.ErrShape, fine, factor, coarse)
-	}
-	return nil
-}
 
 // Unshuffle implements backend.Shuffles.
 func (d *Device[M, F]) Unshuffle(dst, src backend.Buffer, factor int) error {
@@ -43,6 +30,6 @@ func (d *Device[M, F]) Shuffle(dst, src backend.Buffer, factor int) error {
 }
 
 func (c *call[M, F]) shuffle(fine, coarse *buffer[M, F], factor int) {
-	c.check(CheckShuffle(fine.shape, coarse.shape, factor))
+	c.check(arguments.CheckShuffle(fine.shape, coarse.shape, factor))
 	c.apart(fine, coarse)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/backend/devicekit"
+	"github.com/averaged/imaging/internal/fallback"
 	"github.com/averaged/imaging/internal/selftest"
 )
 
@@ -203,7 +203,7 @@ func flowHasTheBitsOfLayers(t *testing.T, precision Precision, group int) {
 			require.NoError(t, d.GradientFlow(context.Background(), fused, src, r, steps))
 		}
 	}
-	require.NoError(t, devicekit.GradientFlowByLayers(context.Background(), d, layers, src, s.Whole(), steps))
+	require.NoError(t, fallback.GradientFlow(context.Background(), d, layers, src, s.Whole(), steps))
 	a, b := make([]float32, s.Len()), make([]float32, s.Len())
 	require.NoError(t, d.Download(a, fused))
 	require.NoError(t, d.Download(b, layers))

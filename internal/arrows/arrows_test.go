@@ -125,7 +125,9 @@ var table = map[string]row{
 	"internal/devicetest":   {code: []string{"operator", "backend", testify}},
 	"backend":               {},
 	// internal/hostblur and what it stands on blur on the host for a device that does not.
-	"backend/devicekit": {code: []string{"backend", "internal/fft", "internal/hostblur", "internal/parallel"}},
+	"backend/devicekit":  {code: []string{"backend", "internal/arguments", "internal/fallback", "internal/fft", "internal/hostblur", "internal/parallel"}},
+	"internal/arguments": {code: []string{"backend"}},
+	"internal/fallback":  {code: []string{"backend", "internal/arguments", "internal/parallel"}},
 	"backend/cpu": {code: []string{
 		"backend", "backend/devicekit", "internal/parallel", "internal/fft", "internal/hostblur", "internal/instructionset",
 		"backend/cpu/internal/convrow", "backend/cpu/internal/tvrow", "backend/cpu/internal/vectors", "backend/cpu/internal/winograd",
@@ -142,15 +144,15 @@ var table = map[string]row{
 	"backend/cuda/cgoflags":        {},
 	"backend/cuda/internal/driver": {code: []string{cudaCgo}},
 	"backend/cuda/kernels":         {},
-	"internal/spread":              {code: []string{"backend", "backend/devicekit"}},
+	"internal/spread":              {code: []string{"backend", "internal/arguments"}},
 	// The processor is what results of a GPU are compared with.
-	"backend/vulkan":                 {code: []string{"backend", "backend/vulkan/internal/driver", "internal/dispatch", "internal/selftest"}, tests: []string{"backend/backendtest", "backend/cpu", "backend/devicekit", "backend/vulkan/vulkantest", "denoise", "weights", "weights/open"}},
+	"backend/vulkan":                 {code: []string{"backend", "backend/vulkan/internal/driver", "internal/dispatch", "internal/selftest"}, tests: []string{"backend/backendtest", "backend/cpu", "backend/vulkan/vulkantest", "denoise", "weights", "weights/open"}},
 	"backend/webgpu":                 {code: []string{"backend", "internal/dispatch", "internal/selftest"}, tests: []string{"backend/backendtest"}},
 	"internal/dispatch":              {code: []string{"backend", "backend/devicekit", "internal/selftest"}},
 	"internal/selftest":              {code: []string{"backend", "backend/cpu", "backend/devicekit"}},
 	"backend/vulkan/internal/driver": {code: []string{purego, xSys}},
 	"backend/vulkan/vulkantest":      {code: []string{"backend/vulkan/internal/driver"}},
-	"backend/backendtest":            {code: []string{"backend", "backend/devicekit", testify, rapid, gonum}},
+	"backend/backendtest":            {code: []string{"backend", "internal/arguments", "internal/fallback", testify, rapid, gonum}},
 	"backend/backendtest/refdevice":  {code: []string{"backend", "backend/devicekit"}},
 	"weights":                        {tests: []string{"weights/open", "weights/research"}},
 	"weights/open":                   {code: []string{"weights"}},
@@ -183,7 +185,7 @@ var table = map[string]row{
 	"internal/shadows":              {},
 	"internal/levellearning":        {code: []string{"backend", "denoise", "train", "internal/cameranoise", "internal/devicequeue", "internal/levelmap", "internal/parallel", "internal/symmetry", "internal/synthetic"}, tests: []string{"backend/cpu"}},
 	"internal/symmetry":             {},
-	"internal/levelmap":             {code: []string{"backend", "weights", "internal/nn/tensors", "internal/devicequeue"}, tests: []string{"backend/cpu", "weights/open", "internal/synthetic"}},
+	"internal/levelmap":             {code: []string{"backend", "weights", "internal/nn/tensors", "internal/devicequeue", "internal/parallel"}, tests: []string{"backend/cpu", "weights/open", "internal/synthetic"}},
 	"internal/noiselevel":           {code: []string{"internal/parallel"}, tests: []string{"internal/cameranoise"}},
 	"internal/impulse":              {tests: []string{"backend", "internal/synthetic"}},
 	"internal/losslessjpeg":         {},
@@ -263,7 +265,7 @@ var table = map[string]row{
 // everyTest is what the tests of any package may import.
 var everyTest = []string{
 	testify, rapid, gonum,
-	"backend", "backend/devicekit", "backend/cpu", "backend/cpu/cputest", "backend/backendtest", "backend/backendtest/refdevice",
+	"backend", "backend/devicekit", "internal/arguments", "internal/fallback", "backend/cpu", "backend/cpu/cputest", "backend/backendtest", "backend/backendtest/refdevice",
 }
 
 func TestArrows(t *testing.T) {

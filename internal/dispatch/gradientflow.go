@@ -120,7 +120,7 @@ func (f *flow[B]) run(ctx context.Context, dst, src Array[B]) error {
 		}
 		c := f.convolution(&s.Filter.adjoint, f.hidden, s.Filter.shape.N)
 		c.fromPairs = inPairs(s)
-		c.adds, c.beta, c.scale = true, 1, devicekit.StepFraction(s.Size, s.Tableau.Weight(0))
+		c.adds, c.beta, c.scale = true, 1, backend.StepFraction(s.Size, s.Tableau.Weight(0))
 		c.outputs, c.dst, c.start, c.known = outputs, to, z.from(c.region.Y0, c.region.X0), known
 		if err := f.convolve(c); err != nil {
 			return err

@@ -1,6 +1,10 @@
 package levelmap
 
-import "math"
+import (
+	"math"
+
+	"github.com/averaged/imaging/internal/parallel"
+)
 
 const (
 	bandScales = 3
@@ -14,9 +18,9 @@ const (
 // edges and texture have little along the axes of colour.
 func Bands(pix []float32, h, w int) []float32 {
 	squares := h / Square * (w / Square)
-	out := make([]float32, 0, BandsOf*squares)
+	out := make([]float32, BandsOf*squares)
 	plane := h * w
-	for axis := range 3 {
+	parallel.Concurrently(3, func(axis int) {
 		values := make([]float32, plane)
 		for i := range values {
 			r, g, b := pix[i], pix[plane+i], pix[2*plane+i]
@@ -30,11 +34,12 @@ func Bands(pix []float32, h, w int) []float32 {
 			}
 		}
 		height, width := h, w
-		for range bandScales {
-			out = append(out, Magnitudes(secondDifferences(values, height, width), 1, height, width, Square*height/h)...)
+		for scale := range bandScales {
+			found := Magnitudes(secondDifferences(values, height, width), 1, height, width, Square*height/h)
+			copy(out[(axis*bandScales+scale)*squares:], found)
 			values, height, width = halved(values, height, width)
 		}
-	}
+	})
 	return out
 }
 

@@ -1,9 +1,10 @@
 package levelmap
 
 import (
-	"cmp"
 	"math"
 	"slices"
+
+	"github.com/averaged/imaging/internal/parallel"
 )
 
 // CountsOf is the number of what Counts counts.
@@ -44,7 +45,7 @@ func Magnitudes(x []float32, channels, h, w, side int) []float32 {
 	rows, columns := h/side, w/side
 	out := make([]float32, channels*rows*columns)
 	scale := 1 / float32(side*side)
-	for c := range channels {
+	parallel.Concurrently(channels, func(c int) {
 		for y := range rows * side {
 			to := out[(c*rows+y/side)*columns:][:columns]
 			from := x[(c*h+y)*w:]
@@ -56,7 +57,7 @@ func Magnitudes(x []float32, channels, h, w, side int) []float32 {
 				to[i] += scale * sum
 			}
 		}
-	}
+	})
 	return out
 }
 
@@ -92,7 +93,8 @@ func HeadInput(magnitudes, counts []float32, squares int) ([]float32, *Global) {
 			to[i] = v
 		}
 	}
-	for k := range logs {
+	g.Means, g.Lows, g.Lowest = make([]float32, logs), make([]float32, logs), make([][]int, logs)
+	parallel.Concurrently(logs, func(k int) {
 		from := magnitudes[k*squares:][:squares]
 		sum := 0.0
 		for i, v := range from {
@@ -104,11 +106,10 @@ func HeadInput(magnitudes, counts []float32, squares int) ([]float32, *Global) {
 		for _, i := range lowest {
 			low += float64(from[i])
 		}
-		mean, least := float32(sum/float64(squares)), float32(low/float64(len(lowest)))
-		g.Means, g.Lows, g.Lowest = append(g.Means, mean), append(g.Lows, least), append(g.Lowest, lowest)
-		fill(features+k, Logarithm(mean))
-		fill(2*features+k, Logarithm(least))
-	}
+		g.Means[k], g.Lows[k], g.Lowest[k] = float32(sum/float64(squares)), float32(low/float64(len(lowest))), lowest
+		fill(features+k, Logarithm(g.Means[k]))
+		fill(2*features+k, Logarithm(g.Lows[k]))
+	})
 	for k := range CountsOf {
 		from := counts[k*squares:][:squares]
 		sum, low := 0.0, 0.0
@@ -143,9 +144,22 @@ func unclipped(counts []float32, squares int) (list []int) {
 
 // lowestEighth returns the eighth of some places at which values are lowest, at least one.
 func lowestEighth(values []float32, places []int) []int {
-	sorted := slices.Clone(places)
-	slices.SortFunc(sorted, func(a, b int) int { return cmp.Or(cmp.Compare(values[a], values[b]), a-b) })
-	return sorted[:(len(sorted)+7)/8]
+	order := make([]uint64, len(places)) // by value, then by place
+	for i, place := range places {
+		bits := math.Float32bits(values[place])
+		if bits>>31 == 1 {
+			bits = ^bits
+		} else {
+			bits |= 1 << 31
+		}
+		order[i] = uint64(bits)<<32 | uint64(place)
+	}
+	slices.Sort(order)
+	lowest := make([]int, (len(places)+7)/8)
+	for i := range lowest {
+		lowest[i] = int(uint32(order[i]))
+	}
+	return lowest
 }
 
 // Level returns the noise level of the network's number u: 0 up to u = 0, then linear up to 0.005 at u = 1,

@@ -103,13 +103,15 @@ func (n *Network) find(ctx context.Context, pix []float32, hidden []bool, channe
 	}
 	magnitudes, counts := make([]float32, (features+BandsOf)*squares), make([]float32, CountsOf*squares)
 	source := image{pix, channels, h, w}
+	pool := devicequeue.NewPool(n.dev)
+	defer pool.Free()
 	for y := 0; y < s.Rows*Square; y += side {
 		for x := 0; x < s.Columns*Square; x += side {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
 			r := backend.Region{Y0: y, Y1: min(y+side, s.Rows*Square), X0: x, X1: min(x+side, s.Columns*Square)}
-			if err := n.tile(source, r, s, magnitudes, counts); err != nil {
+			if err := n.tile(pool, source, r, s, magnitudes, counts); err != nil {
 				return nil, err
 			}
 		}
@@ -150,7 +152,7 @@ func (m image) cut(r backend.Region) []float32 {
 }
 
 // tile sets the magnitudes and counts of the squares of a region.
-func (n *Network) tile(source image, r backend.Region, s *Said, magnitudes, counts []float32) error {
+func (n *Network) tile(pool *devicequeue.Pool, source image, r backend.Region, s *Said, magnitudes, counts []float32) error {
 	wide := backend.Region{
 		Y0: max(0, r.Y0-halo), Y1: min(s.Rows*Square, r.Y1+halo), X0: max(0, r.X0-halo), X1: min(s.Columns*Square, r.X1+halo),
 	}
@@ -172,8 +174,7 @@ func (n *Network) tile(source image, r backend.Region, s *Said, magnitudes, coun
 		samples[i] = (v - 0.5) * Gain
 	}
 	q := &devicequeue.Queue{Dev: n.dev}
-	pool := devicequeue.NewPool(n.dev)
-	defer pool.Free()
+	defer pool.Reclaim()
 	x := pool.Take(q, backend.Shape{N: 1, C: 3, H: h, W: w})
 	q.Upload(x, samples)
 	first := 0

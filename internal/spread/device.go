@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/devicekit"
+	"github.com/averaged/imaging/internal/arguments"
 )
 
 // Host is a device that computes in the host's memory, as backend/cpu does.
@@ -143,15 +143,15 @@ func (d *Device) Convolve(dst, src backend.Buffer, bf backend.Filter, end backen
 	if err := end.Activation.Check(); err != nil {
 		return err
 	}
-	if err := devicekit.CheckConvolution(dst.Shape(), src.Shape(), f.Shape()); err != nil {
+	if err := arguments.CheckConvolution(dst.Shape(), src.Shape(), f.Shape()); err != nil {
 		return err
 	}
 	if end.Bias != nil {
-		if err := devicekit.CheckBias(end.Bias.Shape(), f.Shape().N); err != nil {
+		if err := arguments.CheckBias(end.Bias.Shape(), f.Shape().N); err != nil {
 			return err
 		}
 	}
-	if err := devicekit.CheckApart(d.Host, dst, src, end.Bias); err != nil {
+	if err := arguments.CheckApart(d.Host, dst, src, end.Bias); err != nil {
 		return err
 	}
 	s := d.spread(dst, cutting{of: src})
@@ -182,14 +182,14 @@ func (d *Device) GradientFlow(ctx context.Context, dst, src backend.Buffer, regi
 	if dst == nil || src == nil || float64(src.Shape().N)*area(region)*work < d.least {
 		return d.Host.GradientFlow(ctx, dst, src, region, own)
 	}
-	if err := devicekit.CheckGradientFlow(dst.Shape(), src.Shape(), region, steps); err != nil {
+	if err := arguments.CheckGradientFlow(dst.Shape(), src.Shape(), region, steps); err != nil {
 		return err
 	}
 	sources := []backend.Buffer{src}
 	for _, step := range steps {
 		sources = append(sources, step.Bias, step.Radius)
 	}
-	if err := devicekit.CheckApart(d.Host, dst, sources...); err != nil {
+	if err := arguments.CheckApart(d.Host, dst, sources...); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {

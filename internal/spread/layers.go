@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/devicekit"
+	"github.com/averaged/imaging/internal/arguments"
 )
 
 // ApplyLayers implements backend.Layered. A piece of the result goes to a worker with the window that
@@ -25,7 +25,7 @@ func (d *Device) ApplyLayers(ctx context.Context, dst backend.Buffer, y, x int, 
 	if dst == nil || src == nil {
 		return d.Host.ApplyLayers(ctx, dst, y, x, region, src, window, own)
 	}
-	shapes, err := devicekit.CheckLayers(dst.Shape(), y, x, region, src.Shape(), window, layers)
+	shapes, err := arguments.CheckLayers(dst.Shape(), y, x, region, src.Shape(), window, layers)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (d *Device) ApplyLayers(ctx context.Context, dst backend.Buffer, y, x int, 
 	for _, l := range layers {
 		sources = append(sources, l.Bias, l.SecondBias, l.From)
 	}
-	if err := devicekit.CheckApart(d.Host, dst, append(sources, src)...); err != nil {
+	if err := arguments.CheckApart(d.Host, dst, append(sources, src)...); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {

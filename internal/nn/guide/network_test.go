@@ -13,7 +13,7 @@ import (
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/backend/cpu/cputest"
-	"github.com/averaged/imaging/backend/devicekit"
+	"github.com/averaged/imaging/internal/fallback"
 )
 
 func random(dev backend.Device, t testing.TB, s backend.Shape, seed uint64, std float32) backend.Buffer {
@@ -104,7 +104,7 @@ func TestTilesChangeNothing(t *testing.T) {
 type plain struct{ backend.Device }
 
 func (d plain) ApplyLayers(ctx context.Context, dst backend.Buffer, y, x int, region backend.Region, src backend.Buffer, window backend.Region, layers []backend.Layer) error {
-	return devicekit.LayersOneByOne(ctx, d.Device, dst, y, x, region, src, window, layers)
+	return fallback.ApplyLayers(ctx, d.Device, dst, y, x, region, src, window, layers)
 }
 
 // TestLayersOneByOne: what a device computes in one call is what all devices compute, whatever the

@@ -1,4 +1,4 @@
-package devicekit
+package arguments
 
 import (
 	"fmt"
