@@ -8,8 +8,8 @@ const (
 	darkQuantile, darkest = 0.999, 0.5
 )
 
-// brightened returns the samples of an image times a factor, 1 unless it is dark.
-func brightened(p *imageplanes.Planes) (pix []float32, factor float32) {
+// brightened returns the samples of an image times a factor, 1 unless it is dark: in their own memory if overwrite says so.
+func brightened(p *imageplanes.Planes, overwrite bool) (pix []float32, factor float32) {
 	// The quantile of a histogram of the samples in [0, 1) is near enough.
 	var counts [1 << 12]int
 	bin := func(v float32) int { return int(min(max(v, 0), 1) * float32(len(counts)-1)) }
@@ -30,12 +30,10 @@ func brightened(p *imageplanes.Planes) (pix []float32, factor float32) {
 		k--
 		left -= counts[k]
 	}
-	bright := float32(k+1) / float32(len(counts))
-	if bright >= darkest {
-		return p.Pix, 1
+	factor = float32(len(counts)) / float32(k+1)
+	if pix = p.Pix; !overwrite {
+		pix = make([]float32, len(p.Pix))
 	}
-	factor = 1 / bright
-	pix = make([]float32, len(p.Pix))
 	for i, v := range p.Pix {
 		pix[i] = factor * v
 	}

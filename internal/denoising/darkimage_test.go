@@ -22,7 +22,8 @@ func TestBrightened(t *testing.T) {
 		}
 		sorted := slices.Sorted(slices.Values(p.Pix))
 		quantile := min(sorted[len(sorted)-1-int((1-darkQuantile)*float64(len(sorted)))], 1)
-		pix, factor := brightened(p)
+		before, overwrite := slices.Clone(p.Pix), rapid.Bool().Draw(t, "overwrite")
+		pix, factor := brightened(p, overwrite)
 		const bin = 2.0 / (1 << 12)
 		switch {
 		case factor == 1:
@@ -31,8 +32,8 @@ func TestBrightened(t *testing.T) {
 			}
 		case quantile > darkest+bin, 1/factor < quantile-bin, 1/factor > quantile+bin:
 			t.Fatalf("brightened by %v, and its quantile is %v", factor, quantile)
-		case pix[0] != factor*p.Pix[0]:
-			t.Fatalf("%v is not %v times %v", pix[0], factor, p.Pix[0])
+		case pix[0] != factor*before[0], overwrite != (&pix[0] == &p.Pix[0]):
+			t.Fatalf("%v is not %v times %v, or not where it should be", pix[0], factor, before[0])
 		}
 	})
 }
