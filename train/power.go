@@ -60,13 +60,13 @@ func (p *power) measure(q *devicequeue.Queue) {
 
 // converge iterates until the norm has settled to about 1e-6, at most limit times.
 func (p *power) converge(q *devicequeue.Queue, limit int) {
-	for calm := 0; limit > 0 && calm < 3 && q.Err == nil; limit-- {
+	for unchanged := 0; limit > 0 && unchanged < 3 && q.Err == nil; limit-- {
 		before := p.norm
 		p.iterate(q)
 		if math.Abs(p.norm-before) <= 1e-6*p.norm {
-			calm++
+			unchanged++
 		} else {
-			calm = 0
+			unchanged = 0
 		}
 	}
 }

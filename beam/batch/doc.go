@@ -2,7 +2,7 @@
 // Apache Beam: photographs are read from any file system that is registered with Beam, restored
 // by package restore, and written back, with one line of JSON for each.
 //
-// What fails is told in a line of its own and ends nothing else. What has been done is not done
+// What fails is reported in a line of its own and ends nothing else. What has been done is not done
 // again: beside each result NAME stands its record NAME.json with checksums of the options, of the
 // photograph and of the result, and a photograph is skipped if all three are right. The record is
 // written before the result, so that a result of ours is never without one, and a file that has none

@@ -157,7 +157,7 @@ func (w *worker) inTurns(ctx context.Context, j Job, n, all int64) (Record, erro
 // errShare says that a photograph needs more than its share of the memory.
 var errShare = errors.New("needs more memory than is allowed (-memory)")
 
-// within does a job in so many bytes. What panics is a mistake of this program, and is told as
+// within does a job in so many bytes. What panics is a mistake of this program, and is reported as
 // the error of this photograph: the others must not suffer.
 func (w *worker) within(ctx context.Context, j Job, memory int64) (r Record, err error) {
 	defer func() {

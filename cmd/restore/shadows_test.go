@@ -11,12 +11,13 @@ import (
 // TestShadows: a photograph whose shadows noise has darkened is raised, and the line, the object and the page say by how
 // much and that it is not proven; --shadows=false and a noise level that is given leave the denoiser alone.
 func TestShadows(t *testing.T) {
+	const side = 128
 	inFolder(t)
-	m := picture(3, 192, 192, 16, 0)
+	m := picture(3, side, side, 16, 0)
 	r := rand.New(rand.NewPCG(8, 2))
 	n := m.Width * m.Height
 	for i := range m.Pix {
-		x, y := float64(i%n%m.Width)/192, float64(i%n/m.Width)/192
+		x, y := float64(i%n%m.Width)/side, float64(i%n/m.Width)/side
 		light := math.Pow(0.4+0.15*math.Sin(5*x+float64(i/n))*math.Cos(4*y), 2.2) + 0.04*r.NormFloat64()
 		m.Pix[i] = float32(math.Pow(max(light, 0), 1/2.2))
 	}

@@ -15,18 +15,18 @@ import (
 	"github.com/averaged/imaging/internal/spread"
 )
 
-// toldEvery is how often progress is told: people see no more.
-const toldEvery = 100 * time.Millisecond
+// reportEvery is how often progress is reported: people see no more.
+const reportEvery = 100 * time.Millisecond
 
 // computePieces computes the jobs that messages bring, one at a time.
 func computePieces() {
 	dev, fault := cpu.Open(cpu.Threads(1))
 	self := js.Global()
 	listen(self, func() { post(self, map[string]any{"ready": true}) }, func(m js.Value) {
-		told := time.Now()
+		reported := time.Now()
 		ctx, free := backend.WithProgress(context.Background(), func(p backend.Progress) error {
-			if time.Since(told) >= toldEvery {
-				told = time.Now()
+			if time.Since(reported) >= reportEvery {
+				reported = time.Now()
 				post(self, map[string]any{"fraction": p.Fraction})
 			}
 			return nil

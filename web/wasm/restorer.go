@@ -128,10 +128,10 @@ func (r *restorer) step(text string, fraction float64) {
 // progress is an option that tells of a part of the work, from one fraction of it to another.
 func (r *restorer) progress(text string, from, to float64) restore.Option {
 	r.step(text, from)
-	told := time.Now()
+	reported := time.Now()
 	return restore.Progress(func(p backend.Progress) error {
-		if time.Since(told) >= toldEvery || p.Fraction == 1 {
-			told = time.Now()
+		if time.Since(reported) >= reportEvery || p.Fraction == 1 {
+			reported = time.Now()
 			r.step(text, from+(to-from)*p.Fraction)
 		}
 		return nil
