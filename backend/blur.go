@@ -1,6 +1,9 @@
 package backend
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Boundary is how a blur continues an image beyond its frame.
 type Boundary uint8
@@ -50,13 +53,34 @@ const (
 //
 // with x continued by Boundary. For Valid the result has H−KH+1 rows and W−KW+1
 // columns, and its sample (0,0) is at (KH−1−CY, KW−1−CX) of the image.
+//
+// If Rows and Columns are set the kernel varies over the image, which is weighted by windows before each
+// convolution: Kx = Σ over (r,c) of k(r,c) ∗ (Rows[r][y]·Columns[c][x] · x[y,x]). Kernel then has the weights of
+// len(Rows)·len(Columns) kernels, and Boundary is Valid.
 type BlurSpec struct {
-	Kernel   []float32 // KH×KW weights, row by row
+	Kernel   []float32 // KH×KW weights, row by row; of each kernel
 	KH, KW   int       // at least 1
 	CY, CX   int       // the kernel's centre, inside the kernel
 	H, W     int       // size of the image that is blurred
 	Boundary Boundary
 	Method   BlurMethod
+	// Rows are windows of H numbers each, Columns of W; nil for one kernel.
+	Rows, Columns [][]float32
+}
+
+// Varies tells whether there are several kernels with windows.
+func (s BlurSpec) Varies() bool { return s.Rows != nil || s.Columns != nil }
+
+// Clone returns a copy that shares no memory.
+func (s BlurSpec) Clone() BlurSpec {
+	s.Kernel = slices.Clone(s.Kernel)
+	for _, windows := range []*[][]float32{&s.Rows, &s.Columns} {
+		*windows = slices.Clone(*windows)
+		for i, w := range *windows {
+			(*windows)[i] = slices.Clone(w)
+		}
+	}
+	return s
 }
 
 // Range returns the size of the blurred image.
@@ -70,7 +94,23 @@ func (s BlurSpec) Range() (h, w int) {
 // Check returns an error that wraps ErrShape or ErrArgument unless the
 // specification makes sense.
 func (s BlurSpec) Check() error {
-	if s.KH < 1 || s.KW < 1 || len(s.Kernel) != s.KH*s.KW {
+	kernels := 1
+	if s.Varies() {
+		if kernels = len(s.Rows) * len(s.Columns); kernels == 0 || s.Boundary != Valid {
+			return fmt.Errorf("%w: %d×%d windows of a blur, boundary %v", ErrArgument, len(s.Rows), len(s.Columns), s.Boundary)
+		}
+		for _, axis := range []struct {
+			windows [][]float32
+			size    int
+		}{{s.Rows, s.H}, {s.Columns, s.W}} {
+			for _, w := range axis.windows {
+				if len(w) != axis.size {
+					return fmt.Errorf("%w: window of %d numbers for %d samples of an axis", ErrShape, len(w), axis.size)
+				}
+			}
+		}
+	}
+	if s.KH < 1 || s.KW < 1 || len(s.Kernel) != kernels*s.KH*s.KW {
 		return fmt.Errorf("%w: blur kernel of %d weights, %d×%d", ErrShape, len(s.Kernel), s.KH, s.KW)
 	}
 	if s.CY < 0 || s.CY >= s.KH || s.CX < 0 || s.CX >= s.KW {

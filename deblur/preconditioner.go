@@ -30,11 +30,16 @@ func (o *Operator) Preconditioner(tau float64) (operator.Preconditioner, error) 
 		return nil, nil
 	}
 	norm, _ := o.Norm()
+	h, w := o.Domain()
+	return newPreconditioner(o.device, o.kernel, tau, norm, h, w)
+}
+
+// newPreconditioner returns that of a blur by k of at most that norm, for unknown images of h×w samples.
+func newPreconditioner(device backend.Device, k Kernel, tau, norm float64, h, w int) (operator.Preconditioner, error) {
 	if !(tau > 0) || math.IsInf(tau*norm*norm, 0) {
 		return nil, fmt.Errorf("deblur: preconditioner for τ = %v, want a finite number above 0", tau)
 	}
-	h, w := o.Domain()
-	q, err := inverseKernel(o.kernel, tau, torusSide(o.kernel.H, h), torusSide(o.kernel.W, w))
+	q, err := inverseKernel(k, tau, torusSide(k.H, h), torusSide(k.W, w))
 	if err != nil {
 		return nil, err
 	}
@@ -42,11 +47,11 @@ func (o *Operator) Preconditioner(tau float64) (operator.Preconditioner, error) 
 		Kernel: q.Weights, KH: q.H, KW: q.W, CY: q.CY, CX: q.CX, H: h, W: w,
 		Boundary: backend.Zero, Method: backend.FourierBlur,
 	}
-	blur, err := o.device.NewBlur(spec)
+	blur, err := device.NewBlur(spec)
 	if err != nil {
 		return nil, fmt.Errorf("deblur: preconditioner: %w", err)
 	}
-	return &preconditioner{device: o.device, blur: blur}, nil
+	return &preconditioner{device: device, blur: blur}, nil
 }
 
 func (p *preconditioner) Apply(dst, src backend.Buffer) error {

@@ -14,11 +14,11 @@ import (
 func (v *Varying) Norm() (bound float64, reason string) {
 	v.normOnce.Do(func() {
 		column := 0.0
-		for _, k := range v.kernels {
+		for _, k := range v.grid.Kernels {
 			column = max(column, response.SumAbove(k.Weights))
 		}
-		// Windows are rounded to float32 in their places, and sums of nonnegative terms in float64.
-		const rounding = 1 + 0x1p-22
+		// Both windows of a product are rounded to float32, and sums of nonnegative terms to float64.
+		const rounding = 1 + 0x1p-21
 		v.norm = math.Sqrt(v.largestRow(column)*column*rounding) * (1 + 4*response.Unit)
 		v.normReason = "varying: Schur's test, the root of the largest row sum of |K| times its largest column sum"
 	})
@@ -41,16 +41,16 @@ func (v *Varying) largestRow(sum float64) float64 {
 	for y := range centres(h, step) {
 		// rows[j] are the windows of columns under what is left of a kernel, summed along its rows.
 		sums := make([]float64, w)
-		for _, p := range v.patches {
-			a := v.rows[p.row][y : y+kh]
+		for i, k := range v.grid.Kernels {
+			a := v.rows[i/v.grid.Columns][y : y+kh]
 			if a[0] == 0 && a[kh-1] == 0 && allZero(a) {
 				continue
 			}
 			of := make([]float64, kw)
-			for i, t := range v.kernels[p.row*len(v.columns)+p.column].Weights {
-				of[i%kw] += math.Abs(float64(t)) * a[kh-1-i/kw]
+			for j, t := range k.Weights {
+				of[j%kw] += math.Abs(float64(t)) * a[kh-1-j/kw]
 			}
-			b := v.columns[p.column]
+			b := v.columns[i%v.grid.Columns]
 			for x := range centres(w, step) {
 				if b[x] == 0 && b[x+kw-1] == 0 && allZero(b[x:x+kw]) {
 					continue

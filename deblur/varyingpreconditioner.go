@@ -7,59 +7,72 @@ import (
 	"github.com/averaged/imaging/operator"
 )
 
-// varyingPreconditioner is Σᵢ √wᵢ·Mᵢ·√wᵢ with the preconditioners Mᵢ of the patches. Since Σᵢ wᵢ = 1 the squares
-// of the lengths of √wᵢx sum to that of x, so that its eigenvalues are between the least and the largest
-// of all Mᵢ.
+// varyingPreconditioner is Σᵢ √wᵢ·Mᵢ·√wᵢ with the preconditioners Mᵢ of the kernels and windows wᵢ, which are narrower than
+// those of the blur. Since Σᵢ wᵢ = 1 the squares of the lengths of √wᵢx sum to that of x, so that its eigenvalues are
+// between the least and the largest of all Mᵢ.
 type varyingPreconditioner struct {
-	of    *Varying
-	roots []backend.Buffer
+	parts *patchwork
 	each  []operator.Preconditioner
 }
 
-// Preconditioner implements operator.Preconditioned. It is nil unless transforms compute the blurs of all
-// patches.
+// Preconditioner implements operator.Preconditioned. It is nil unless transforms compute the blur.
 func (v *Varying) Preconditioner(tau float64) (_ operator.Preconditioner, err error) {
-	m := &varyingPreconditioner{of: v}
+	if v.method() != backend.FourierBlur {
+		return nil, nil
+	}
+	m := &varyingPreconditioner{}
 	keep := false
 	defer func() {
 		if !keep {
 			m.Free()
 		}
 	}()
-	for _, p := range v.patches {
-		near, err := p.blur.Preconditioner(tau)
-		if err != nil || near == nil {
-			return nil, err
-		}
-		m.each = append(m.each, near)
-		root, err := v.upload(p, math.Sqrt)
+	rows, columns, margin := v.narrow()
+	norm, _ := v.Norm()
+	m.parts, err = v.newPatchwork(roots(rows), roots(columns), margin, func(p patch, k Kernel) (*Operator, error) {
+		h, w := p.unknown.Size()
+		one, err := newPreconditioner(v.device, k, tau, norm, h, w)
 		if err != nil {
 			return nil, err
 		}
-		m.roots = append(m.roots, root)
+		m.each = append(m.each, one)
+		return nil, nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	keep = true
 	return m, nil
 }
 
+func roots(windows [][]float64) [][]float64 {
+	all := make([][]float64, len(windows))
+	for i, w := range windows {
+		for _, s := range w {
+			all[i] = append(all[i], math.Sqrt(s))
+		}
+	}
+	return all
+}
+
 func (m *varyingPreconditioner) Apply(dst, src backend.Buffer) error {
 	i := -1
-	return m.of.sum(dst, src, patch.ofUnknown, patch.ofUnknown, func(p patch, to, from backend.Buffer) error {
-		i = (i + 1) % len(m.roots)
-		d := m.of.device
-		if err := d.Multiply(from, from, m.roots[i]); err != nil {
+	return m.parts.sum(dst, src, patch.ofUnknown, patch.ofUnknown, func(p patch, to, from backend.Buffer) error {
+		i = (i + 1) % len(m.each)
+		d := m.parts.device
+		if err := d.Multiply(from, from, p.window); err != nil {
 			return err
 		}
 		if err := m.each[i].Apply(to, from); err != nil {
 			return err
 		}
-		return d.Multiply(to, to, m.roots[i])
+		return d.Multiply(to, to, p.window)
 	})
 }
 
 func (m *varyingPreconditioner) Free() {
-	for _, b := range m.roots {
-		b.Free()
+	if m.parts != nil {
+		m.parts.free()
 	}
 	for _, e := range m.each {
 		e.Free()

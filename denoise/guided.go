@@ -136,42 +136,28 @@ func (n *Network) guideRadii(ctx context.Context, photograph backend.Buffer, sig
 	case !(strength >= 0) || math.IsInf(strength, 1):
 		return nil, fmt.Errorf("strength %v, must be 0 or more and finite", strength)
 	}
-	s := tile.NewScratch(n.dev)
-	defer s.Free()
-	photograph, err := n.seen(s, photograph)
+	seen, err := n.seen(photograph)
 	if err != nil {
 		return nil, err
 	}
 	if levels := n.Levels(); len(levels) > 0 {
 		nearest := min(max(sigma, levels[0]), levels[len(levels)-1])
-		if nearest != sigma {
-			scaled, err := s.Alloc(photograph.Shape())
-			if err != nil {
-				return nil, err
-			}
-			if err := n.dev.LinearCombination(scaled, backend.Term{A: float32(nearest / sigma), X: photograph}); err != nil {
-				return nil, err
-			}
-			photograph, sigma = scaled, nearest
-		}
-	}
-	coarse, err := n.unshuffled(s, photograph)
-	if err != nil {
-		return nil, err
+		seen.Scale, sigma = float32(nearest/sigma), nearest
 	}
 	base, err := n.baseRadii()
 	if err != nil {
 		return nil, err
 	}
-	radii, err := n.someRadii(photograph.Shape(), most)
+	radii, err := n.someRadii(n.shapeOf(seen), most)
 	if err != nil {
 		return nil, err
 	}
 	if radii.coded != nil {
 		radii.coded.setBase(base, strength)
 	}
-	err = n.guide.Apply(ctx, coarse, sigma, func(r backend.Region, x backend.Buffer) error {
-		said := make([]float32, x.Shape().Len())
+	var said []float32
+	err = n.guide.Apply(ctx, seen, sigma, func(r backend.Region, x backend.Buffer) error {
+		said = slices.Grow(said[:0], x.Shape().Len())[:x.Shape().Len()]
 		if err := n.dev.Download(said, x); err != nil {
 			return err
 		}
@@ -187,46 +173,25 @@ func (n *Network) guideRadii(ctx context.Context, photograph backend.Buffer, sig
 	return radii, nil
 }
 
-// seen returns a photograph as the guide sees it: of as many channels as the network has.
-func (n *Network) seen(s *tile.Scratch, photograph backend.Buffer) (backend.Buffer, error) {
+// seen returns a photograph as the guide is to look at it: with as many channels as the network has.
+func (n *Network) seen(photograph backend.Buffer) (seen guide.Photograph, err error) {
 	if _, ok := n.body.(*explicit); n.guide == nil || !ok {
-		return nil, ErrNoGuide
+		return seen, ErrNoGuide
 	}
 	if photograph == nil {
-		return nil, errNoBuffer
+		return seen, errNoBuffer
 	}
-	shape := photograph.Shape()
-	if shape.C == 1 && n.channels > 1 && n.channels <= maxGreyChannels {
-		shape.C = n.channels
-		wide, err := s.Alloc(shape)
-		if err != nil {
-			return nil, err
-		}
-		copies := make([]float32, n.channels)
-		for i := range copies {
-			copies[i] = 1
-		}
-		if err := n.dev.MixChannels(wide, photograph, copies); err != nil {
-			return nil, err
-		}
-		photograph = wide
+	if c := photograph.Shape().C; c != n.channels && (c != 1 || n.channels > maxGreyChannels) {
+		return seen, fmt.Errorf("%w: a guide for %d channels looks at %v", backend.ErrShape, n.channels, photograph.Shape())
 	}
-	if shape.C != n.channels {
-		return nil, fmt.Errorf("%w: a guide for %d channels looks at %v", backend.ErrShape, n.channels, shape)
-	}
-	return photograph, nil
+	return guide.Photograph{Image: photograph, Channels: n.channels, Shuffle: max(1, n.shuffle)}, nil
 }
 
-// unshuffled returns a photograph as the blocks see it.
-func (n *Network) unshuffled(s *tile.Scratch, photograph backend.Buffer) (backend.Buffer, error) {
-	if n.shuffle <= 1 {
-		return photograph, nil
-	}
-	coarse, err := s.Alloc(photograph.Shape().Unshuffled(n.shuffle))
-	if err != nil {
-		return nil, err
-	}
-	return coarse, n.dev.Unshuffle(coarse, photograph, n.shuffle)
+// shapeOf is that of the images that radii for a photograph are for.
+func (n *Network) shapeOf(p guide.Photograph) backend.Shape {
+	s := p.Image.Shape()
+	s.C = n.channels
+	return s
 }
 
 // baseRadii returns the radius of each block's groups that the guide's factors are of.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/nn/guide"
-	"github.com/averaged/imaging/internal/nn/tile"
 )
 
 // LevelMap holds a noise level for each square of an image. Between the centres of squares it is bilinear.
@@ -101,22 +100,16 @@ func (n *Network) guideLevels(ctx context.Context, photograph backend.Buffer, m 
 	if n.levels == nil {
 		return nil, ErrNoLevels
 	}
-	s := tile.NewScratch(n.dev)
-	defer s.Free()
-	photograph, err := n.seen(s, photograph)
+	seen, err := n.seen(photograph)
 	if err != nil {
 		return nil, err
 	}
-	shape := photograph.Shape()
+	shape := n.shapeOf(seen)
 	if err := m.Check(shape.H, shape.W); err != nil {
 		return nil, err
 	}
 	if !(strength >= 0) || math.IsInf(strength, 1) {
 		return nil, fmt.Errorf("strength %v, must be 0 or more and finite", strength)
-	}
-	coarse, err := n.unshuffled(s, photograph)
-	if err != nil {
-		return nil, err
 	}
 	table, err := n.levels.model.radiusTable(strength)
 	if err != nil {
@@ -131,21 +124,21 @@ func (n *Network) guideLevels(ctx context.Context, photograph backend.Buffer, m 
 	}
 	known := n.Levels()
 	low, high := float32(known[0]), float32(known[len(known)-1])
-	shuffle := max(1, n.shuffle)
 	told := func(dst []float32, r backend.Region) {
-		m.levels(dst, r, shuffle)
+		m.levels(dst, r, seen.Shuffle)
 		for i, v := range dst {
 			dst[i] = min(max(v, low), high)
 		}
 	}
-	err = n.guide.ApplyLevels(ctx, coarse, told, func(r backend.Region, x backend.Buffer) error {
-		said := make([]float32, x.Shape().Len())
+	var said []float32
+	err = n.guide.ApplyLevels(ctx, seen, told, func(r backend.Region, x backend.Buffer) error {
+		said = slices.Grow(said[:0], x.Shape().Len())[:x.Shape().Len()]
 		if err := n.dev.Download(said, x); err != nil {
 			return err
 		}
 		h, w := r.Size()
 		sigma := make([]float32, h*w)
-		m.levels(sigma, r, shuffle)
+		m.levels(sigma, r, seen.Shuffle)
 		if err := table.multiply(said, sigma, shape.N); err != nil {
 			return err
 		}

@@ -124,7 +124,7 @@ func (r *Restorer) DenoiseRaw(ctx context.Context, img *raw.Image, options ...Op
 // denoisePart denoises one of the pictures that a raw image becomes, which is the given part of all the work.
 func (p *plan) denoisePart(ctx context.Context, choice *networks.Choice, picture rawdenoise.Picture, sigma float64, progress *meter.Meter, from, to float64, report *outcome.Report) ([]float32, error) {
 	job := p.denoising()
-	job.Choice, job.Coarse, job.Device = choice, nil, choice.Device(p.device)
+	job.Choice, job.Coarse, job.Device, job.Overwrite = choice, nil, choice.Device(p.device), true
 	job.Progress = func(at backend.Progress) error {
 		return progress.Report(from+(to-from)*at.Fraction, at.Iteration, at.Residual)
 	}

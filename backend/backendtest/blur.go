@@ -47,6 +47,32 @@ func blurSpecs() []backend.BlurSpec {
 			}
 		}
 	}
+	return append(specs, varyingSpecs()...)
+}
+
+// varyingSpecs are blurs of several kernels: with windows that overlap by two, by three, and that leave samples out.
+func varyingSpecs() []backend.BlurSpec {
+	var specs []backend.BlurSpec
+	for _, k := range []struct{ rows, columns, h, w, kh, kw int }{{1, 1, 5, 4, 3, 2}, {2, 3, 17, 31, 3, 5}, {3, 2, 40, 23, 6, 4}, {3, 4, 61, 83, 9, 7}} {
+		windows := func(n, size int, name string) [][]float32 {
+			all := make([][]float32, n)
+			for i := range all {
+				all[i] = random(size, name, fmt.Sprint(k, i))
+				for s := range all[i] {
+					if at := s * (2*n + 1) / size; at < 2*i-1 || at > 2*i+2 {
+						all[i][s] = 0
+					}
+				}
+			}
+			return all
+		}
+		for _, m := range []backend.BlurMethod{backend.AutoBlur, backend.DirectBlur, backend.FourierBlur} {
+			specs = append(specs, backend.BlurSpec{
+				Kernel: random(k.rows*k.columns*k.kh*k.kw, "kernels", fmt.Sprint(k)), KH: k.kh, KW: k.kw, CY: k.kh / 2, CX: k.kw - 1,
+				H: k.h, W: k.w, Boundary: backend.Valid, Method: m, Rows: windows(k.rows, k.h, "rows"), Columns: windows(k.columns, k.w, "columns"),
+			})
+		}
+	}
 	return specs
 }
 
@@ -111,6 +137,9 @@ func blurCase(images, channels int, s backend.BlurSpec, adjoint bool) *testCase 
 	domain := backend.Shape{N: images, C: channels, H: s.H, W: s.W}
 	result := backend.Shape{N: images, C: channels, H: h, W: w}
 	name := fmt.Sprintf("%v %s, %d×%d at (%d,%d), %s", s.Boundary, methodNames[s.Method], s.KH, s.KW, s.CY, s.CX, size(domain))
+	if s.Varies() {
+		name += fmt.Sprintf(", %d×%d kernels", len(s.Rows), len(s.Columns))
+	}
 	c := &testCase{
 		operation: "ApplyBlur",
 		operands:  []operand{{name: "dst", role: destination, shape: result}, {name: "src", shape: domain}},
@@ -138,13 +167,14 @@ func blurCase(images, channels int, s backend.BlurSpec, adjoint bool) *testCase 
 		c.bytes = 4 * float64(domain.Len()+result.Len())
 	}
 	c.prepare = func(dev backend.Device) (prepared, error) {
-		mine := s
-		mine.Kernel = slices.Clone(s.Kernel)
+		mine := s.Clone()
 		k, err := dev.NewBlur(mine)
 		if err != nil {
 			return prepared{}, fmt.Errorf("NewBlur: %w", err)
 		}
-		poison(mine.Kernel) // the kernel is copied
+		for _, v := range append(append([][]float32{mine.Kernel}, mine.Rows...), mine.Columns...) {
+			poison(v) // all are copied
+		}
 		if k.Method() != s.Method && s.Method != backend.AutoBlur || k.Method() != backend.DirectBlur && k.Method() != backend.FourierBlur {
 			return prepared{}, fmt.Errorf("asked for method %s, got %d", methodNames[s.Method], k.Method())
 		}
@@ -197,6 +227,13 @@ func checkBlurArguments(e *environment) error {
 	refuse("centre to the right", backend.ErrArgument, func(s *backend.BlurSpec) { s.CX = 3 })
 	refuse("unknown boundary", backend.ErrArgument, func(s *backend.BlurSpec) { s.Boundary = backend.Valid + 1 })
 	refuse("unknown method", backend.ErrArgument, func(s *backend.BlurSpec) { s.Method = backend.FourierBlur + 1 })
+	vary := func(s *backend.BlurSpec) {
+		s.Boundary, s.Rows, s.Columns = backend.Valid, [][]float32{make([]float32, 4)}, [][]float32{make([]float32, 5)}
+	}
+	refuse("windows beyond an image that continues", backend.ErrArgument, func(s *backend.BlurSpec) { vary(s); s.Boundary = backend.Zero })
+	refuse("no windows of columns", backend.ErrArgument, func(s *backend.BlurSpec) { vary(s); s.Columns = nil })
+	refuse("a window that is too short", backend.ErrShape, func(s *backend.BlurSpec) { vary(s); s.Rows[0] = s.Rows[0][1:] })
+	refuse("more windows than kernels", backend.ErrShape, func(s *backend.BlurSpec) { vary(s); s.Rows = append(s.Rows, s.Rows[0]) })
 	refuse("no rows", backend.ErrShape, func(s *backend.BlurSpec) { s.H = 0 })
 	refuse("valid, but smaller than the kernel", backend.ErrShape, func(s *backend.BlurSpec) { s.Boundary, s.W = backend.Valid, 2 })
 	return err
@@ -280,20 +317,22 @@ func checkAdjoint(dev backend.Device, domain, result backend.Shape, forward, adj
 }
 
 func checkBlurAdjointness(e *environment) error {
+	specs := varyingSpecs()
 	for _, k := range []blurKernel{{h: 5, w: 5, cy: 2, cx: 2}, {h: 6, w: 3, cy: 0, cx: 2}, {h: 31, w: 40, cy: 9, cx: 30}} {
-		for _, s := range blurSpec(k, 37, 41) {
-			b, err := e.dev.NewBlur(s)
-			if err != nil {
-				return err
-			}
-			h, w := s.Range()
-			err = checkAdjoint(e.dev, backend.Image(2, s.H, s.W), backend.Image(2, h, w),
-				func(dst, src backend.Buffer) error { return e.dev.ApplyBlur(dst, src, b) },
-				func(dst, src backend.Buffer) error { return e.dev.ApplyBlurAdjoint(dst, src, b) })
-			b.Free()
-			if err != nil {
-				return fmt.Errorf("%v %s, %d×%d at (%d,%d): %w", s.Boundary, methodNames[s.Method], s.KH, s.KW, s.CY, s.CX, err)
-			}
+		specs = append(specs, blurSpec(k, 37, 41)...)
+	}
+	for _, s := range specs {
+		b, err := e.dev.NewBlur(s)
+		if err != nil {
+			return err
+		}
+		h, w := s.Range()
+		err = checkAdjoint(e.dev, backend.Image(2, s.H, s.W), backend.Image(2, h, w),
+			func(dst, src backend.Buffer) error { return e.dev.ApplyBlur(dst, src, b) },
+			func(dst, src backend.Buffer) error { return e.dev.ApplyBlurAdjoint(dst, src, b) })
+		b.Free()
+		if err != nil {
+			return fmt.Errorf("%v %s, %d×%d at (%d,%d): %w", s.Boundary, methodNames[s.Method], s.KH, s.KW, s.CY, s.CX, err)
 		}
 	}
 	return nil

@@ -20,11 +20,27 @@ func continued(i, n int, b backend.Boundary) (int, bool) {
 }
 
 // blurTaps calls f for every weight that is not zero and every sample it
-// multiplies: sample (y, x) of the result takes weight·image[v, u]. It is out of the race
-// detector's sight like the loops of convolutions.
+// multiplies: sample (y, x) of the result takes weight·image[v, u].
+func blurTaps(s backend.BlurSpec, f func(y, x, v, u int, weight float64)) {
+	if !s.Varies() {
+		kernelTaps(s, f)
+		return
+	}
+	n := s.KH * s.KW
+	for i := range len(s.Rows) * len(s.Columns) {
+		rows, columns := s.Rows[i/len(s.Columns)], s.Columns[i%len(s.Columns)]
+		one := s
+		one.Kernel = s.Kernel[i*n : (i+1)*n]
+		kernelTaps(one, func(y, x, v, u int, weight float64) {
+			f(y, x, v, u, weight*float64(rows[v])*float64(columns[u]))
+		})
+	}
+}
+
+// kernelTaps is blurTaps for one kernel. It is out of the race detector's sight like the loops of convolutions.
 //
 //go:norace
-func blurTaps(s backend.BlurSpec, f func(y, x, v, u int, weight float64)) {
+func kernelTaps(s backend.BlurSpec, f func(y, x, v, u int, weight float64)) {
 	h, w := s.Range()
 	top, left := 0, 0
 	if s.Boundary == backend.Valid {

@@ -12,6 +12,9 @@ type blur struct {
 	device *host
 }
 
+// MakesBlur implements devicekit.SomeBlurs.
+func (d *host) MakesBlur(backend.BlurSpec) bool { return true }
+
 // NewBlur implements devicekit.Blurs.
 func (d *host) NewBlur(spec backend.BlurSpec) (devicekit.Blur[[]float32], error) {
 	b := hostblur.New(spec)

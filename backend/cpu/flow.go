@@ -14,6 +14,14 @@ type interval struct{ from, to int }
 func (i interval) grow(n, end int) interval { return interval{max(0, i.from-n), min(end, i.to+n)} }
 func (i interval) len() int                 { return i.to - i.from }
 
+// with returns the smallest interval that has both.
+func (i interval) with(o interval) interval { return interval{min(i.from, o.from), max(i.to, o.to)} }
+
+// pixels returns the pixels, of n, that tiles have.
+func (i interval) pixels(n int) interval {
+	return interval{i.from * winograd.Tile, min(i.to*winograd.Tile, n)}
+}
+
 // tilesOf returns the tiles that the pixels [from, to) are in.
 func tilesOf(from, to int) interval {
 	return interval{from / winograd.Tile, (to + winograd.Tile - 1) / winograd.Tile}
@@ -31,8 +39,9 @@ const chunkRows = 24
 const smallBytes = 8 << 20
 
 // stripBytes bounds the memory of one strip of columns. Strips of a wide image overlap
-// by the reach of the stages that are still to come.
-const stripBytes = 240 << 20
+// by the reach of the stages that are still to come, which costs two strips of "guided" at 24 megapixels 2 % of
+// the flow.
+const stripBytes = 128 << 20
 
 // flowShape sets the sizes of chunks and passes (in tile rows) and strips (in tile
 // columns), for tests; what is 0 is chosen.
@@ -283,6 +292,12 @@ func (f *flow) pass(q int, hidden, summed interval) {
 
 // area is a rectangle of tiles, in the order of rows.
 type area struct{ rows, columns interval }
+
+// pixels returns the pixels of an image that the tiles have.
+func (a area) pixels(s backend.Shape) backend.Region {
+	y, x := a.rows.pixels(s.H), a.columns.pixels(s.W)
+	return backend.Region{Y0: y.from, Y1: y.to, X0: x.from, X1: x.to}
+}
 
 // pieceGroups is how many groups a piece of work has where there are many: from the
 // second one on, what a group reads has been asked for.

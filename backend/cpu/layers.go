@@ -32,7 +32,8 @@ func (d *host) MakesLayers(layers []layer) bool {
 }
 
 // ApplyLayers implements devicekit.Layerings. Layers are computed in arrays of pixels, with the
-// channels of a pixel side by side. Residual blocks and ways up change one array in place.
+// channels of a pixel side by side. Residual blocks and ways up change one array in place. Of each layer only the
+// tiles are computed that the region of the result needs.
 func (d *host) ApplyLayers(ctx context.Context, dst buffer, y, x int, region backend.Region, src buffer, window backend.Region, layers []layer) error {
 	own := make([]ownLayer, len(layers))
 	for k, l := range layers {
@@ -85,6 +86,7 @@ type layering struct {
 	layers   []ownLayer
 	from, to planarWindow
 	region   backend.Region // that to is of the result
+	needed   []area         // tiles of the source, and then of the result of each layer
 	memory   []float32      // that is left
 	hidden   []float32      // of residual blocks
 	zeros    []float32      // a row of pixels
@@ -98,18 +100,19 @@ type pixels struct {
 
 // run applies the layers.
 func (c *layering) run(ctx context.Context) error {
-	array, hidden := c.needs()
+	array, hidden := c.sizes()
 	memory, err := c.device.borrow(array + hidden)
 	if err != nil {
 		return fmt.Errorf("%d layers of %d×%d pixels: %w", len(c.layers), c.from.h, c.from.w, err)
 	}
 	defer memory.giveBack()
 	c.memory, c.hidden = memory.floats[:array], memory.floats[array:]
+	c.needed = c.needs()
 
 	var z *pixels // nil while it is still the window of the source
 	here := func() *pixels {
 		if z == nil {
-			z = c.load(c.from)
+			z = c.load(c.from, c.needed[0].rows)
 		}
 		return z
 	}
@@ -118,34 +121,34 @@ func (c *layering) run(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		l := &c.layers[k]
+		l, needed := &c.layers[k], c.needed[k+1]
 		switch l.Kind {
 		case backend.ConvolutionLayer:
 			if k == len(c.layers)-1 {
-				c.convolve(l, z, nil)
+				c.convolve(l, z, nil, needed)
 				return nil
 			}
 			next := c.pixels(l.After)
-			c.convolve(l, z, next)
+			c.convolve(l, z, next, needed)
 			z = next
 		case backend.ResidualLayer:
-			if err := c.residual(ctx, l, here()); err != nil {
+			if err := c.residual(ctx, l, here(), needed); err != nil {
 				return err
 			}
 		case backend.DownLayer:
 			kept = append(kept, here())
 			next := c.pixels(l.After)
-			c.down(l, next, z)
+			c.down(l, next, z, needed.rows)
 			z = next
 		case backend.UpLayer:
-			below, to := here(), z
+			below, to, rows := here(), z, halved(needed).rows
 			if l.From != nil {
 				s := l.coarse()
-				below = c.load(windowOf(l.From, c.n, backend.Region{Y0: l.Y, Y1: l.Y + s.H, X0: l.X, X1: l.X + s.W}))
+				below = c.load(windowOf(l.From, c.n, backend.Region{Y0: l.Y, Y1: l.Y + s.H, X0: l.X, X1: l.X + s.W}), rows)
 			} else {
 				to, kept = kept[len(kept)-1], kept[:len(kept)-1]
 			}
-			c.up(l, to, below)
+			c.up(l, to, below, rows)
 			z = to
 		}
 	}
@@ -160,8 +163,43 @@ func (l *ownLayer) coarse() backend.Shape {
 	return s
 }
 
-// needs returns how many floats all arrays have, and those of hidden layers at most.
-func (c *layering) needs() (arrays, hidden int) {
+// needs returns the tiles that the region of the result is made of: of the source, and of the result of each layer.
+func (c *layering) needs() []area {
+	list := make([]area, len(c.layers)+1)
+	z := area{tilesOf(c.region.Y0, c.region.Y1), tilesOf(c.region.X0, c.region.X1)}
+	var kept []area // of the arrays that ways up add to
+	for k := len(c.layers) - 1; k >= 0; k-- {
+		list[k+1] = z
+		l := &c.layers[k]
+		down, across := tilesOf(0, l.Before.H).to, tilesOf(0, l.Before.W).to
+		switch l.Kind {
+		case backend.ConvolutionLayer:
+			z = area{z.rows.grow(1, down), z.columns.grow(1, across)}
+		case backend.ResidualLayer:
+			z = area{z.rows.grow(2, down), z.columns.grow(2, across)}
+		case backend.DownLayer:
+			z = area{interval{2 * z.rows.from, min(2*z.rows.to, down)}, interval{2 * z.columns.from, min(2*z.columns.to, across)}}
+			if n := len(kept); n > 0 {
+				z, kept = area{z.rows.with(kept[n-1].rows), z.columns.with(kept[n-1].columns)}, kept[:n-1]
+			}
+		case backend.UpLayer:
+			if l.From == nil {
+				kept = append(kept, z)
+				z = halved(z)
+			}
+		}
+	}
+	list[0] = z
+	return list
+}
+
+// halved returns the tiles that have the pixels of an area at half the resolution.
+func halved(a area) area {
+	return area{interval{a.rows.from / 2, (a.rows.to + 1) / 2}, interval{a.columns.from / 2, (a.columns.to + 1) / 2}}
+}
+
+// sizes returns how many floats all arrays have, and those of hidden layers at most.
+func (c *layering) sizes() (arrays, hidden int) {
 	add := func(s backend.Shape) {
 		r := newRing(s)
 		arrays += r.size()
@@ -220,19 +258,20 @@ func (z *pixels) end(y int) {
 	z.clear(y, 1, z.w+1, z.row/z.channels)
 }
 
-// blocks calls do for the tile rows of an image, as its first row and their number, in
+// blocks calls do for tile rows of an image of h rows, as the first row and their number, in
 // parallel.
-func (c *layering) blocks(h int, do func(y, rows int)) {
-	c.device.pool.For(tilesOf(0, h).to, func(i int) {
-		do(i*winograd.Tile, min(winograd.Tile, h-i*winograd.Tile))
+func (c *layering) blocks(h int, tiles interval, do func(y, rows int)) {
+	c.device.pool.For(tiles.len(), func(i int) {
+		y := (tiles.from + i) * winograd.Tile
+		do(y, min(winograd.Tile, h-y))
 	})
 }
 
-// load returns planes as an array of pixels.
-func (c *layering) load(from planarWindow) *pixels {
+// load returns planes as an array of pixels, in some tile rows.
+func (c *layering) load(from planarWindow, tiles interval) *pixels {
 	z := c.pixels(backend.Image(from.channels, from.h, from.w))
 	pixel := z.channels
-	c.blocks(z.h, func(y0, rows int) {
+	c.blocks(z.h, tiles, func(y0, rows int) {
 		for y := y0; y < y0+rows; y++ {
 			if pixel > z.unpadded {
 				clear(z.inside(y))
@@ -251,7 +290,7 @@ func (c *layering) load(from planarWindow) *pixels {
 // store puts the region of an array into the result.
 func (c *layering) store(z *pixels) {
 	r, pixel := c.region, z.channels
-	c.blocks(c.to.h, func(y0, rows int) {
+	c.blocks(c.to.h, tilesOf(0, c.to.h), func(y0, rows int) {
 		for k := 0; k < z.unpadded; k += winograd.Block {
 			for y := y0; y < y0+rows; y++ {
 				from := z.inside(r.Y0 + y)[r.X0*pixel+k:]
@@ -261,8 +300,8 @@ func (c *layering) store(z *pixels) {
 	})
 }
 
-// convolve sets to, or the result if that is nil, to the convolution of z, or of the source.
-func (c *layering) convolve(l *ownLayer, z, to *pixels) {
+// convolve sets some tiles of to, or the result if that is nil, to the convolution of z, or of the source.
+func (c *layering) convolve(l *ownLayer, z, to *pixels, tiles area) {
 	t := tileConvolution{
 		kernels: c.device.kernels.winograd, bank: l.Filter.forwardBank(), end: ending{rectify: true, slope: l.slope(), scale: 1}, bias: l.bias,
 		h: l.After.H, w: l.After.W, from: c.from, to: c.to, region: c.region, zeros: c.zeros,
@@ -271,20 +310,20 @@ func (c *layering) convolve(l *ownLayer, z, to *pixels) {
 		t.fromRing = &z.ring
 	}
 	if to != nil {
-		t.toRing, t.region = &to.ring, l.After.Whole()
+		t.toRing, t.region = &to.ring, tiles.pixels(l.After)
 	}
 	c.device.pool.For(t.pieces(), t.piece)
 }
 
-// residual makes a residual block in place: a flow of one stage.
-func (c *layering) residual(ctx context.Context, l *ownLayer, z *pixels) error {
-	f := c.device.newBlock(l, z, c.hidden, c.zeros)
+// residual makes some tiles of a residual block in place: a flow of one stage.
+func (c *layering) residual(ctx context.Context, l *ownLayer, z *pixels, tiles area) error {
+	f := c.device.newBlock(l, z, tiles, c.hidden, c.zeros)
 	// Progress of one layer says nothing of that of all.
 	return f.run(backend.WithoutProgress(ctx))
 }
 
-// newBlock returns the flow of a residual block that is made in place.
-func (d *host) newBlock(l *ownLayer, z *pixels, hidden, zeros []float32) *flow {
+// newBlock returns the flow of a residual block of which some tiles are made in place.
+func (d *host) newBlock(l *ownLayer, z *pixels, tiles area, hidden, zeros []float32) *flow {
 	channels := z.channels
 	step := &flowStep{forward: l.Filter.forwardBank(), back: l.Second.forwardBank(), bias: l.bias, backBias: l.secondBias, slope: l.slope()}
 	h := hiddenOf(l, d.pool.Threads())
@@ -293,22 +332,21 @@ func (d *host) newBlock(l *ownLayer, z *pixels, hidden, zeros []float32) *flow {
 		zeros = make([]float32, need)
 	}
 	down, across := z.slots, tilesOf(0, z.w).to
-	all := interval{0, across}
 	return &flow{
 		device: d, kernels: d.kernels.winograd, height: z.h, width: z.w, region: l.Before.Whole(),
 		plan: &flowPlan{
 			stages: []stage{{step: step, in: l.Before.C, out: l.Before.C, sums: []sum{{known: channels, scale: 1}}}},
 			arrays: 1, channels: channels, hidden: h.channels,
 		},
-		grid: [2]int{down, across}, rows: interval{0, down}, strip: all, columns: all,
+		grid: [2]int{down, across}, rows: tiles.rows, strip: tiles.columns, columns: interval{0, across},
 		band: bandOf(down, across, d.pool.Threads()), chunk: down,
-		arrays: []ring{z.ring}, hidden: []ring{h}, progress: []stageRows{{}}, loaded: down, zeros: zeros,
+		arrays: []ring{z.ring}, hidden: []ring{h}, progress: []stageRows{{max(0, tiles.rows.from-1), tiles.rows.from}}, loaded: down, zeros: zeros,
 	}
 }
 
-// down sets to to the 1×1 convolution of z with 2×2 pixels as channels: for each row of the
+// down sets tile rows of to to the 1×1 convolution of z with 2×2 pixels as channels: for each row of the
 // result the four parts of its pixels are put side by side, and a number 1 for the bias.
-func (c *layering) down(l *ownLayer, to, z *pixels) {
+func (c *layering) down(l *ownLayer, to, z *pixels, tiles interval) {
 	in, out, pixel := z.unpadded, to.channels, z.channels
 	terms := 4*in + 1
 	u := make([]float32, terms*out)
@@ -320,7 +358,9 @@ func (c *layering) down(l *ownLayer, to, z *pixels) {
 		}
 	}
 	copy(u[(terms-1)*out:], l.bias)
-	c.device.pool.For(to.h, func(y int) {
+	rows := tiles.pixels(to.h)
+	c.device.pool.For(rows.len(), func(y int) {
+		y += rows.from
 		memory := mixtures.borrow(to.w * terms)
 		defer mixtures.giveBack(memory)
 		v := *memory
@@ -348,8 +388,8 @@ func (c *layering) down(l *ownLayer, to, z *pixels) {
 // mixtures is the memory of a row's products.
 var mixtures scratch[float32]
 
-// up adds the 1×1 convolution of below to z, with channels as 2×2 pixels.
-func (c *layering) up(l *ownLayer, z, below *pixels) {
+// up adds the 1×1 convolution of tile rows of below to z, with channels as 2×2 pixels.
+func (c *layering) up(l *ownLayer, z, below *pixels, tiles interval) {
 	in, pixel := below.unpadded, z.channels
 	row := 2 * pixel // the two pixels of a row of z that one of below makes
 	u, bias := make([]float32, 2*in*row), make([]float32, 2*below.w*row)
@@ -365,7 +405,9 @@ func (c *layering) up(l *ownLayer, z, below *pixels) {
 		}
 	}
 	kernels := c.device.kernels
-	c.device.pool.For(below.h, func(y int) {
+	rows := tiles.pixels(below.h)
+	c.device.pool.For(rows.len(), func(y int) {
+		y += rows.from
 		memory := mixtures.borrow(below.w * row)
 		defer mixtures.giveBack(memory)
 		for dy := range min(2, z.h-2*y) {

@@ -2,7 +2,6 @@ package devicekit
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/arguments"
@@ -15,11 +14,9 @@ type blur[M, F any] struct {
 	own  Blur[M]
 }
 
-// Spec implements backend.Blur; the kernel is a copy.
+// Spec implements backend.Blur; it is a copy.
 func (b *blur[M, F]) Spec() backend.BlurSpec {
-	s := b.spec
-	s.Kernel = slices.Clone(s.Kernel)
-	return s
+	return b.spec.Clone()
 }
 
 // Method implements backend.Blur.
@@ -49,10 +46,11 @@ func (d *Device[M, F]) NewBlur(spec backend.BlurSpec) (backend.Blur, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	spec.Kernel = slices.Clone(spec.Kernel)
+	spec = spec.Clone()
 	prepare := d.newHostBlur
 	if k, ok := d.kernels.(Blurs[M]); ok {
-		if some, ok := d.kernels.(SomeBlurs); !ok || some.MakesBlur(spec) {
+		some, ok := d.kernels.(SomeBlurs)
+		if ok && some.MakesBlur(spec) || !ok && !spec.Varies() {
 			prepare = k.NewBlur
 		}
 	}

@@ -117,7 +117,7 @@ type Blurs[M any] interface {
 	NewBlur(spec backend.BlurSpec) (Blur[M], error)
 }
 
-// SomeBlurs is for Blurs that leave some to the host.
+// SomeBlurs is for Blurs that leave some to the host, or that make those that vary, which the host makes for others.
 type SomeBlurs interface {
 	// MakesBlur tells whether NewBlur is to prepare a blur.
 	MakesBlur(spec backend.BlurSpec) bool

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
 )
@@ -92,6 +93,8 @@ func (d *denoiser) loadOwn(context.Context, *app) ([]restore.Option, error) {
 func (d *denoiser) solve(ctx context.Context, img *restore.Planar, opts ...restore.Option) (image.Image, *restore.Report, error) {
 	return restore.Denoise(ctx, img, opts...)
 }
+
+func (d *denoiser) memory(m *imagefile.Image) int64 { return memoryOfDenoising(m.Width * m.Height) }
 
 func (d *denoiser) removedBlur() deblur.Kernel { return deblur.Kernel{} }
 

@@ -98,22 +98,24 @@ func (a *app) readFrom(ctx context.Context, stdin io.Reader, path string, r read
 	if err := m.CheckMagnitude(); err != nil {
 		return nil, fileError{path, err}
 	}
-	collectAfterReading(m.Width*m.Height, len(m.Pix))
+	collectAfterReading(m.Width * m.Height)
 	return m, nil
 }
 
-// collectAfterReading has garbage collected as suits an image that was read, of which there will be so many samples. The decoder's
+// collectAfterReading has garbage collected as suits an image of so many pixels that was read. The decoder's
 // own copies of a large one are garbage then. Without this their pages would stay with the process while the solver asks for more.
-func collectAfterReading(pixels, samples int) {
-	const large, small = 4e6, 5e5
+func collectAfterReading(pixels int) {
+	const small = 5e5
 	if pixels >= small {
 		collectAt(eagerly)
 	}
-	if pixels >= large {
+	if pixels >= largeImage {
 		debug.FreeOSMemory()
-		collectAbove(memoryOfDeblurring(samples))
 	}
 }
+
+// largeImage is how many pixels an image has from which on the memory of its restoration is limited (collectAbove).
+const largeImage = 4e6
 
 // memoryOfDeblurring is what deblurring by a network holds at once, in bytes, which is the most that a
 // restoration does: some seven images of 32-bit samples, the points of its acceleration, two images each, and
@@ -121,6 +123,13 @@ func collectAfterReading(pixels, samples int) {
 func memoryOfDeblurring(samples int) int64 {
 	const all, sample = 420e6, 30.5
 	return int64(all + (sample+2*4*float64(pnp.AutomaticMemory(samples)))*float64(samples))
+}
+
+// memoryOfDenoising is what denoising by a network with a guide holds at once, in bytes. What grows with the image are its samples,
+// those of the result, and 40 radii of a byte for four pixels: 34 bytes a pixel in colour. Networks, tiles and strips take the rest.
+func memoryOfDenoising(pixels int) int64 {
+	const all, pixel = 230e6, 34
+	return all + pixel*int64(pixels)
 }
 
 // The heap is a handful of arrays as large as the image. At the default of 100 % the collector would let garbage grow to
@@ -137,10 +146,10 @@ func collectAt(percent int) {
 }
 
 // collectAbove has garbage collected as soon as there are that many bytes, and not only when
-// memory has doubled since the last time, unless the environment's GOMEMLIMIT says when.
+// memory has doubled since the last time, unless the environment's GOMEMLIMIT says when, or an image of so many pixels is small.
 // Memory that is in use may be more.
-func collectAbove(bytes int64) {
-	if os.Getenv("GOMEMLIMIT") == "" {
+func collectAbove(pixels int, bytes int64) {
+	if pixels >= largeImage && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(bytes)
 	}
 }

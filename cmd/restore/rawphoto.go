@@ -96,8 +96,9 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore
 	}
 	defer file.Close() // nothing is written to it
 	img := photo.Image()
-	const colours = 3 // of a mosaic that was demosaicked
-	collectAfterReading(img.Width*img.Height, colours*img.Width*img.Height)
+	pixels := img.Width * img.Height
+	collectAfterReading(pixels)
+	collectAbove(pixels, memoryOfDenoising(pixels))
 	if a.page != nil {
 		m, err := developed(photo, img)
 		if err != nil {

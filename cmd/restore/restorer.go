@@ -31,6 +31,8 @@ type restorer interface {
 	// and any samples.
 	frame(input string, m *imagefile.Image) error
 	solve(ctx context.Context, img *restore.Planar, opts ...restore.Option) (image.Image, *restore.Report, error)
+	// memory is about what solve holds at once of an image that was read, in bytes.
+	memory(m *imagefile.Image) int64
 	// removedBlur is the kernel of a blur that is removed, the zero value if there is none.
 	removedBlur() deblur.Kernel
 	// noiseOfWhole is the noise of an image of which --preview restores a part; nil if it is given,
@@ -47,6 +49,7 @@ func (b *batchFlags) checkOwn() error                      { return nil }
 func (b *batchFlags) ownFiles() []string                   { return nil }
 func (b *batchFlags) frame(string, *imagefile.Image) error { return nil }
 func (b *batchFlags) describe(*outcome)                    {}
+func (b *batchFlags) memory(m *imagefile.Image) int64      { return memoryOfDeblurring(len(m.Pix)) }
 
 // restoringCommand completes the command of a restorer.
 func (a *app) restoringCommand(r restorer, c *cobra.Command) *cobra.Command {
@@ -114,6 +117,7 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	if err != nil {
 		return nil, "", err
 	}
+	collectAbove(m.Width*m.Height, r.memory(m))
 	noise, err := a.noiseOfFound(ctx, r, m, opts)
 	if err != nil {
 		return nil, "", err

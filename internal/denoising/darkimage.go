@@ -8,8 +8,8 @@ const (
 	darkQuantile, darkest = 0.999, 0.5
 )
 
-// brightened returns the samples of an image times a factor, 1 unless it is dark.
-func brightened(p *imageplanes.Planes) (pix []float32, factor float32) {
+// brightened returns the samples of an image times a factor, 1 unless it is dark: in their own memory if overwrite says so.
+func brightened(p *imageplanes.Planes, overwrite bool) (pix []float32, factor float32) {
 	// The quantile of a histogram of the samples in [0, 1) is near enough.
 	var counts [1 << 12]int
 	for _, v := range p.Pix {
@@ -25,7 +25,9 @@ func brightened(p *imageplanes.Planes) (pix []float32, factor float32) {
 		return p.Pix, 1
 	}
 	factor = 1 / bright
-	pix = make([]float32, len(p.Pix))
+	if pix = p.Pix; !overwrite {
+		pix = make([]float32, len(p.Pix))
+	}
 	for i, v := range p.Pix {
 		pix[i] = factor * v
 	}

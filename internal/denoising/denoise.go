@@ -26,6 +26,8 @@ type Job struct {
 	Iterations int
 	Tolerance  float64
 	Progress   backend.ProgressFunc
+	// Overwrite says that nobody needs the samples of the image any more.
+	Overwrite bool
 }
 
 // Denoise returns the samples of an image without its noise, which the report has, and completes the report.
@@ -46,7 +48,7 @@ func (j Job) Denoise(ctx context.Context, p *imageplanes.Planes, report *outcome
 		report.Method = j.Choice.Method
 	}
 	// A dark image is denoised in the range that the networks have learned.
-	pix, factor := brightened(p)
+	pix, factor := brightened(p, j.Overwrite)
 	if factor == 1 {
 		out, err := j.denoiseBright(ctx, p, report)
 		if err == nil && j.Shadows && j.Choice.Prior == nil && report.Noise.Estimate != nil {

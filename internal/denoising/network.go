@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
@@ -17,6 +18,9 @@ import (
 
 // guideShare is about how much of the time of "guided" its guide takes.
 const guideShare = 0.45
+
+// largeImage is how many pixels an image has whose computation takes far longer than a collection of garbage.
+const largeImage = 4e6
 
 // byNetwork applies the network to all channels.
 func (j Job) byNetwork(ctx context.Context, p *imageplanes.Planes, report *outcome.Report) ([]float32, error) {
@@ -51,6 +55,10 @@ func (j Job) byNetwork(ctx context.Context, p *imageplanes.Planes, report *outco
 			return nil, ended(err)
 		}
 		from, to = to, 1
+		if p.Width*p.Height >= largeImage {
+			// What the guide has made is garbage of about the size of the result. A collector beside the computation comes too late.
+			runtime.GC()
+		}
 	}
 	phi.Describe(report, j.Strength)
 	out := imageplanes.New(p.Channels, p.Height, p.Width)

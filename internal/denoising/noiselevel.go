@@ -40,7 +40,7 @@ func (m Meter) Map(ctx context.Context, p *imageplanes.Planes) (outcome.Estimate
 	if err != nil {
 		return outcome.Estimate{}, err
 	}
-	pix, factor := brightened(p)
+	pix, factor := brightened(p, false)
 	said, err := n.Find(ctx, pix, hiddenSquares(p), p.Channels, p.Height, p.Width)
 	if err != nil {
 		return outcome.Estimate{}, fmt.Errorf("restore: noise level: %w", err)

@@ -27,7 +27,9 @@ type blur[B comparable] struct {
 }
 
 // MakesBlur implements devicekit.SomeBlurs: the host computes blurs by the Fourier transform.
-func (k *Kernels[B]) MakesBlur(spec backend.BlurSpec) bool { return spec.Method != backend.FourierBlur }
+func (k *Kernels[B]) MakesBlur(spec backend.BlurSpec) bool {
+	return spec.Method != backend.FourierBlur && !spec.Varies()
+}
 
 // NewBlur implements devicekit.Blurs. A GPU computes many products in the time of a transfer to the host.
 func (k *Kernels[B]) NewBlur(spec backend.BlurSpec) (devicekit.Blur[Memory[B]], error) {

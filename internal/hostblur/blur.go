@@ -20,10 +20,19 @@ type Blur struct {
 	y, x    transformAxis // with E along columns and along rows
 	taps    []tap         // of DirectBlur
 	fourier *fft.Filter   // of FourierBlur
+	varying *varying      // nil: one kernel everywhere
 }
 
 // New plans a blur. The specification must be right; its kernel is not copied.
 func New(spec backend.BlurSpec) *Blur {
+	if spec.Varies() {
+		v := newVarying(spec, longestPeriod)
+		b := &Blur{spec: spec, method: backend.FourierBlur, varying: v}
+		if v.direct {
+			b.method = backend.DirectBlur
+		}
+		return b
+	}
 	b := &Blur{
 		spec: spec, method: spec.Method,
 		y: fourierAxis(spec.H, spec.KH, spec.CY, spec.Boundary),
@@ -31,7 +40,7 @@ func New(spec backend.BlurSpec) *Blur {
 	}
 	if b.method == backend.AutoBlur {
 		b.method = backend.DirectBlur
-		if directCost(&spec) > fourierCost(b.y, b.x) {
+		if directCost(&spec) > fourierCost(b.y.period, b.x.period) {
 			b.method = backend.FourierBlur
 		}
 	}
@@ -44,6 +53,9 @@ func (b *Blur) Method() backend.BlurMethod { return b.method }
 // Bytes is the memory that the blur takes once it is prepared.
 func (b *Blur) Bytes() int64 {
 	bytes := int64(len(b.spec.Kernel)) * 4
+	if b.varying != nil {
+		return bytes + b.varying.bytes()
+	}
 	if b.method == backend.FourierBlur {
 		bytes += fft.Bytes(b.y.period, b.x.period)
 	}
@@ -52,6 +64,9 @@ func (b *Blur) Bytes() int64 {
 
 // Prepare makes the blur ready to be applied.
 func (b *Blur) Prepare(kernels *fft.Kernels, pool *parallel.Pool) error {
+	if b.varying != nil {
+		return b.varying.prepare(kernels, pool)
+	}
 	s := &b.spec
 	if b.method == backend.DirectBlur {
 		b.y.extension = newExtension(s.H, s.KH, s.CY, s.Boundary)
@@ -59,13 +74,19 @@ func (b *Blur) Prepare(kernels *fft.Kernels, pool *parallel.Pool) error {
 		b.taps = tapsOf(s)
 		return nil
 	}
-	var err error
-	b.fourier, err = fourierFilter(kernels, pool, s, b.y, b.x)
+	plan, err := fft.NewWith(kernels, b.y.period, b.x.period)
+	if err != nil {
+		return err
+	}
+	b.fourier, err = fourierFilter(plan, pool, s, b.y.centre, b.x.centre)
 	return err
 }
 
 // Apply sets dst = K·src, plane by plane.
 func (b *Blur) Apply(pool *parallel.Pool, planes int, dst, src []float32) error {
+	if b.varying != nil {
+		return b.varying.apply(pool, planes, dst, src)
+	}
 	h, w := b.spec.Range()
 	extended := b.extended(src)
 	if b.method == backend.DirectBlur {
@@ -77,10 +98,13 @@ func (b *Blur) Apply(pool *parallel.Pool, planes int, dst, src []float32) error 
 
 // ApplyAdjoint sets dst = Kᵀ·src, plane by plane.
 func (b *Blur) ApplyAdjoint(pool *parallel.Pool, planes int, dst, src []float32) error {
+	if b.varying != nil {
+		return b.varying.applyAdjoint(pool, planes, dst, src)
+	}
 	h, w := b.spec.Range()
 	f := b.newFold(dst, planes)
 	if b.method == backend.DirectBlur {
-		convolveDirectly(pool, planes, f.rows(), padded(src, h, w, b.spec.KH-1, b.spec.KW-1), mirrored(b.taps, b.spec.KH, b.spec.KW))
+		convolveDirectly(pool, planes, f.rows(), surrounded(rowsFrom(src, h, w), b.spec.KH-1, b.spec.KW-1), mirrored(b.taps, b.spec.KH, b.spec.KW))
 	} else if err := b.fourier.Apply(pool, planes, f.rows(), rowsFrom(src, h, w), true); err != nil {
 		return err
 	}
@@ -91,6 +115,9 @@ func (b *Blur) ApplyAdjoint(pool *parallel.Pool, planes int, dst, src []float32)
 // Rounding returns a number r such that what Apply and ApplyAdjoint add by rounding, in the Euclidean
 // norm, is at most r times the norm of what they are applied to.
 func (b *Blur) Rounding() float64 {
+	if b.varying != nil {
+		return b.varying.rounding()
+	}
 	sum := 0.0
 	for _, v := range b.spec.Kernel {
 		sum += math.Abs(float64(v))
@@ -133,15 +160,15 @@ func rowsInto(data []float32, h, w int) fft.Rows {
 	return fft.Rows{H: h, W: w, Row: func(plane, y int, row []float32) { copy(data[(plane*h+y)*w:], row) }}
 }
 
-// padded hands over the rows of planes with a frame of zeros around them.
-func padded(data []float32, h, w, top, left int) fft.Rows {
-	return fft.Rows{H: h + 2*top, W: w + 2*left, Row: func(plane, y int, row []float32) {
-		if y -= top; y < 0 || y >= h {
+// surrounded hands over rows with a frame of zeros around them.
+func surrounded(of fft.Rows, top, left int) fft.Rows {
+	return fft.Rows{H: of.H + 2*top, W: of.W + 2*left, Row: func(plane, y int, row []float32) {
+		if y -= top; y < 0 || y >= of.H {
 			clear(row)
 			return
 		}
 		clear(row[:left])
-		copy(row[left:], data[(plane*h+y)*w:][:w])
-		clear(row[left+w:])
+		of.Row(plane, y, row[left:left+of.W])
+		clear(row[left+of.W:])
 	}}
 }

@@ -23,6 +23,7 @@ func (s *stabilised) denoiseMosaic(ctx context.Context, d Denoisers) error {
 	if err != nil {
 		return err
 	}
+	s.recall()
 	for phase := phases - 1; phase >= 0; phase-- {
 		q := newQuads(s.Height, s.Width, pattern, phase)
 		squares, err := d.White(ctx, Picture{q.width, q.height, 3, q.colours(s.pix)}, sigma)
@@ -35,7 +36,7 @@ func (s *stabilised) denoiseMosaic(ctx context.Context, d Denoisers) error {
 	return nil
 }
 
-// denoiseDemosaicked returns the mosaic after it was balanced, demosaicked and denoised.
+// denoiseDemosaicked returns the mosaic after it was balanced, demosaicked and denoised. It forgets s.pix.
 func (s *stabilised) denoiseDemosaicked(ctx context.Context, denoise Denoiser, pattern demosaic.Pattern, sigma float64) ([]float32, error) {
 	gains, green := s.balance()
 	gainSquares := 0. // of the gains of four pixels
@@ -47,6 +48,7 @@ func (s *stabilised) denoiseDemosaicked(ctx context.Context, denoise Denoiser, p
 	for i := range mosaic {
 		mosaic[i] = (s.pix[i]-s.mean)*gains[pattern.At(i/s.Width, i%s.Width)] + green
 	}
+	s.forget()
 	m := demosaic.New(s.Height, s.Width, pattern)
 	m.Fill(mosaic)
 	full := make([]float32, 3*n)

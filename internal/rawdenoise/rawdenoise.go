@@ -234,7 +234,7 @@ type stabilised struct {
 
 // stabilise transforms an image.
 func stabilise(m *raw.Image, noise []raw.Noise) (*stabilised, error) {
-	s := &stabilised{Image: m, shift: make([]float32, len(noise)), pix: make([]float32, len(m.Pix))}
+	s := &stabilised{Image: m, shift: make([]float32, len(noise))}
 	// A colour without noise has a thousandth of the strongest one's.
 	most := 0.
 	for _, l := range noise {
@@ -251,18 +251,7 @@ func stabilise(m *raw.Image, noise []raw.Noise) (*stabilised, error) {
 		s.transforms = append(s.transforms, t)
 		s.span = max(s.span, t.Forward(1)-t.Forward(0))
 	}
-	sums, counts := make([]float64, len(noise)), make([]float64, len(noise))
-	s.eachColour(func(c int, p plane) {
-		t := s.transforms[c]
-		dark := t.Forward(0)
-		samples := p.of(m.Pix)
-		for i, v := range samples {
-			samples[i] = float32((t.Forward(float64(v)) - dark) / s.span)
-			sums[c] += float64(samples[i])
-		}
-		counts[c] += float64(len(samples))
-		p.put(s.pix, samples)
-	})
+	sums, counts := s.transform()
 	mean := 0. // of the colours' means
 	for c := range sums {
 		mean += sums[c] / counts[c] / float64(len(sums))
@@ -271,6 +260,30 @@ func stabilise(m *raw.Image, noise []raw.Noise) (*stabilised, error) {
 	for c := range sums {
 		s.shift[c] = float32(mean - sums[c]/counts[c])
 	}
+	s.shiftAll()
+	return s, nil
+}
+
+// transform sets pix to the transformed samples, and returns for each colour their sum and their number.
+func (s *stabilised) transform() (sums, counts []float64) {
+	s.pix = make([]float32, len(s.Pix))
+	sums, counts = make([]float64, len(s.shift)), make([]float64, len(s.shift))
+	s.eachColour(func(c int, p plane) {
+		t := s.transforms[c]
+		dark := t.Forward(0)
+		samples := p.of(s.Pix)
+		for i, v := range samples {
+			samples[i] = float32((t.Forward(float64(v)) - dark) / s.span)
+			sums[c] += float64(samples[i])
+		}
+		counts[c] += float64(len(samples))
+		p.put(s.pix, samples)
+	})
+	return sums, counts
+}
+
+// shiftAll adds to pix the shift of each colour.
+func (s *stabilised) shiftAll() {
 	s.eachColour(func(c int, p plane) {
 		samples := p.of(s.pix)
 		for i := range samples {
@@ -278,7 +291,14 @@ func stabilise(m *raw.Image, noise []raw.Noise) (*stabilised, error) {
 		}
 		p.put(s.pix, samples)
 	})
-	return s, nil
+}
+
+// forget frees pix until recall makes it again.
+func (s *stabilised) forget() { s.pix = nil }
+
+func (s *stabilised) recall() {
+	s.transform()
+	s.shiftAll()
 }
 
 func (s *stabilised) eachColour(do func(colour int, p plane)) {

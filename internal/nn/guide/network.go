@@ -19,8 +19,8 @@ type Network struct {
 	widths []int
 	layers []layer
 	// activation of the blocks' first layers.
-	activation backend.Activation
-	side       int // of tiles, in pixels of a scale
+	activation  backend.Activation
+	side, strip int // of tiles, in pixels of a scale, and of strips at the first one
 
 	parameters      int
 	multiplications float64
@@ -33,7 +33,7 @@ type layer struct {
 
 // New puts a guide that has been checked on a device.
 func New(dev backend.Device, m *Model) (_ *Network, err error) {
-	n := &Network{dev: dev, widths: m.Widths, activation: Activation(m.Slope), side: tileSide, parameters: m.Parameters(), multiplications: m.Multiplications()}
+	n := &Network{dev: dev, widths: m.Widths, activation: Activation(m.Slope), side: tileSide, strip: stripSide, parameters: m.Parameters(), multiplications: m.Multiplications()}
 	defer func() {
 		if err != nil {
 			n.Free()
@@ -68,33 +68,49 @@ func (n *Network) Free() {
 	n.layers = nil
 }
 
-// tileSide is the height and width of a tile, in pixels of its scale, a multiple of all grids
-// and of 2. With 64 channels a tile and its halo take some 240 MB on a processor, and are half again as
-// large as the tile: a smaller one would compute more of its halo than it saves.
-const tileSide = 540
+// tileSide is the height and width of a tile, in pixels of its scale, and stripSide the rows, or columns, of a strip at
+// the first scale: multiples of all grids and of 4. With 64 channels a tile of a strip and its halo take some 100 MB
+// on a processor.
+const tileSide, stripSide = 540, 144
 
-// Apply calls emit with the numbers x of every pixel of src, the image as the averaged network's
+// Photograph is what a guide looks at.
+type Photograph struct {
+	Image backend.Buffer
+	// Channels is how many the averaged network has; an image of one channel is repeated in all of them.
+	Channels int
+	// Shuffle is how many pixels in a row and in a column the blocks see as channels (backend.Shuffles), at least 1.
+	Shuffle int
+	// Scale is what samples are multiplied by; 0 is 1.
+	Scale float32
+}
+
+// shape is that of the image as the blocks see it.
+func (p Photograph) shape() backend.Shape {
+	s := p.Image.Shape()
+	s.C = p.Channels
+	return s.Unshuffled(p.Shuffle)
+}
+
+// Apply calls emit with the numbers x of every pixel of a photograph, as the averaged network's
 // blocks see it, with noise of standard deviation sigma: tile by tile, each an array of the
 // radii of a region, N×radii×rows×columns, which emit may read until it returns. They are the
-// same bits for every tile. The scratch memory is that of a tile, and of two arrays of a quarter
-// of the pixels for every scale but the first that one tile does not hold. It tells its progress to
+// same bits for every tile. The scratch memory is that of a tile, and of some hundred rows or columns, across the
+// longer side, of two arrays for every scale but the first (schedule). It tells its progress to
 // the context (backend.WithProgress), a tile at a time.
-func (n *Network) Apply(ctx context.Context, src backend.Buffer, sigma float64, emit func(r backend.Region, x backend.Buffer) error) error {
+func (n *Network) Apply(ctx context.Context, src Photograph, sigma float64, emit func(r backend.Region, x backend.Buffer) error) error {
 	return n.apply(ctx, src, &pass{sigma: sigma}, emit)
 }
 
 // ApplyLevels is Apply with a noise level for each pixel of src: levels sets dst to those of a region,
 // row by row, all above 0.
-func (n *Network) ApplyLevels(ctx context.Context, src backend.Buffer, levels func(dst []float32, r backend.Region), emit func(r backend.Region, x backend.Buffer) error) error {
+func (n *Network) ApplyLevels(ctx context.Context, src Photograph, levels func(dst []float32, r backend.Region), emit func(r backend.Region, x backend.Buffer) error) error {
 	return n.apply(ctx, src, &pass{levels: levels}, emit)
 }
 
-func (n *Network) apply(ctx context.Context, src backend.Buffer, p *pass, emit func(r backend.Region, x backend.Buffer) error) error {
+func (n *Network) apply(ctx context.Context, src Photograph, p *pass, emit func(r backend.Region, x backend.Buffer) error) error {
 	q := &devicequeue.Queue{Dev: n.dev}
-	p.Network, p.ctx, p.q, p.kept, p.image, p.emit = n, ctx, q, devicequeue.NewPool(n.dev), src, emit
-	defer p.kept.Free()
-	p.work = p.costs(0, src.Shape())
-	p.scale(0, nil, src.Shape())
+	p.Network, p.ctx, p.q, p.photograph, p.emit = n, ctx, q, src, emit
+	p.run(src.shape())
 	return q.Err
 }
 
@@ -103,12 +119,11 @@ type pass struct {
 	*Network
 	ctx   context.Context
 	q     *devicequeue.Queue
-	kept  *devicequeue.Pool // what outlives a tile
 	sigma float64
 	// levels, in the place of sigma, sets dst to the noise levels of a region's pixels.
-	levels func(dst []float32, r backend.Region)
-	image  backend.Buffer
-	emit   func(r backend.Region, x backend.Buffer) error
+	levels     func(dst []float32, r backend.Region)
+	photograph Photograph
+	emit       func(r backend.Region, x backend.Buffer) error
 
 	work, done float64 // in all, and so far; see cost
 }
@@ -199,87 +214,147 @@ var (
 	through = tile.Reach{1, 1, 1, 1}
 )
 
-// scale returns b_i for z_i, which it gives back; at the first, where z is nil, it is made of
-// the image of shape s, and the result is emitted. What one tile holds is made in one go.
-// Elsewhere what the way up adds is made again from z, which takes no memory that grows with the
-// image.
-func (p *pass) scale(i int, z backend.Buffer, s backend.Shape) backend.Buffer {
-	s.C = p.widths[i]
-	single := s.H <= p.side && s.W <= p.side
-	var below, dst backend.Buffer
-	if i+1 < len(p.widths) && !single {
-		coarse := s.Unshuffled(2)
-		coarse.C = p.widths[i+1]
-		next := p.kept.Take(p.q, coarse)
-		p.tiles(coarse, ceil(p.side, 2), func(memory *devicequeue.Pool, r backend.Region) {
-			fine := backend.Region{Y0: 2 * r.Y0, Y1: min(s.H, 2*r.Y1), X0: 2 * r.X0, X1: min(s.W, 2*r.X1)}
-			w := p.window(i, down, fine, s)
-			p.apply(memory, next, r.Y0, r.X0, shift(r, halved(w)), z, w, p.down(i))
-			p.did(4 * p.cost(i, r))
-		})
-		below = p.scale(i+1, next, coarse)
-	}
-	if i > 0 {
-		dst = p.kept.Take(p.q, s)
-	}
-	reach := through
+// reachOf returns the convolutions of 3×3 between z_i, or the image, and b_i, or the result.
+func reachOf(i int) tile.Reach {
 	if i == 0 {
-		reach = append(tile.Reach{1}, through...) // out
+		return append(tile.Reach{1}, through...) // out
 	}
-	p.tiles(s, p.side, func(memory *devicequeue.Pool, r backend.Region) {
-		w, layers, cost := r, p.whole(i), p.costs(i, s)
-		if !single {
-			w = p.window(i, reach, r, s)
-			layers = append(p.enter(i), p.leave(i, below, w.Y0/2, w.X0/2)...)
-			cost = 2 * p.cost(i, r)
+	return through
+}
+
+// run makes the result for an image of shape s. What one tile holds is made in one go. Elsewhere what the way up adds
+// is made again from z, so that no array of the first scale is stored.
+func (p *pass) run(s backend.Shape) {
+	p.work = p.costs(0, s)
+	if s.H <= p.side && s.W <= p.side {
+		memory := devicequeue.NewPool(p.dev)
+		defer memory.Free()
+		p.result(memory, s.Whole(), s.Whole(), s.Whole(), p.whole(0))
+		p.did(p.work)
+		return
+	}
+	c := p.newSchedule(s)
+	z, b := c.keep()
+	arrays := devicequeue.NewPool(p.dev)
+	defer arrays.Free()
+	for i := 1; i < len(c.sizes); i++ {
+		for _, a := range []*kept{z[i], b[i]} {
+			a.buffer = arrays.Take(p.q, part(c.sizes[i], c.region(i, 0, a.size)))
 		}
-		defer func() { p.did(cost) }()
-		if i > 0 {
-			p.apply(memory, dst, r.Y0, r.X0, shift(r, w), z, w, layers)
+	}
+	for k, t := range c.steps {
+		i, to := t.scale, b[t.scale]
+		if t.down {
+			to = z[i]
+		}
+		if i > 0 && t.to-to.first > to.size {
+			p.forget(c, to, k)
+		}
+		p.tiles(c, t, func(memory *devicequeue.Pool, r backend.Region) {
+			from, w, inside := z[i], r, r
+			var layers []backend.Layer
+			if t.down {
+				from = z[i-1]
+				fine := backend.Region{Y0: 2 * r.Y0, Y1: min(c.sizes[i-1].H, 2*r.Y1), X0: 2 * r.X0, X1: min(c.sizes[i-1].W, 2*r.X1)}
+				w = p.window(i-1, down, fine, c.sizes[i-1])
+				inside, layers = shift(r, halved(w)), p.down(i-1)
+			} else {
+				w = p.window(i, reachOf(i), r, c.sizes[i])
+				var below backend.Buffer
+				var y, x int
+				if i+1 < len(c.sizes) {
+					below = b[i+1].buffer
+					y, x = c.place(b[i+1], w.Y0/2, w.X0/2)
+				}
+				inside, layers = shift(r, w), append(p.enter(i), p.leave(i, below, y, x)...)
+			}
+			switch window := c.placed(from, w); {
+			case i == 0:
+				p.result(memory, r, w, inside, layers)
+			case t.down && i == 1:
+				y, x := c.place(to, r.Y0, r.X0)
+				p.apply(to.buffer, y, x, inside, p.input(memory, w), layers)
+			default:
+				y, x := c.place(to, r.Y0, r.X0)
+				p.q.Do(func() error { return p.dev.ApplyLayers(p.ctx, to.buffer, y, x, inside, from.buffer, window, layers) })
+			}
+			if t.down {
+				p.did(4 * p.cost(i-1, r))
+			} else {
+				p.did(2 * p.cost(i, r))
+			}
+		})
+	}
+}
+
+// result emits a region of what layers make of a window of the image.
+func (p *pass) result(memory *devicequeue.Pool, r, window, inside backend.Region, layers []backend.Layer) {
+	shape := part(p.photograph.shape(), r)
+	shape.C = p.layers[len(p.layers)-1].filter.Shape().N
+	x := memory.Take(p.q, shape)
+	p.apply(x, 0, 0, inside, p.input(memory, window), layers)
+	p.q.Do(func() error {
+		if err := p.emit(r, x); err != nil {
+			return fmt.Errorf("radii of %v: %w", r, err)
+		}
+		return nil
+	})
+}
+
+// apply puts a region of what layers make of z into dst from row y and column x on.
+func (p *pass) apply(dst backend.Buffer, y, x int, r backend.Region, z backend.Buffer, layers []backend.Layer) {
+	p.q.Do(func() error { return p.dev.ApplyLayers(p.ctx, dst, y, x, r, z, z.Shape().Whole(), layers) })
+}
+
+// forget moves what step k and later ones read of an array to its beginning.
+func (p *pass) forget(c *schedule, a *kept, k int) {
+	const piece = 24 // rows, or columns, that are moved at a time
+	memory := devicequeue.NewPool(p.dev)
+	defer memory.Free()
+	i, first, end := c.steps[k].scale, a.from[k], c.steps[k].from
+	for from := first; from < end; from += piece {
+		r := c.region(i, from, min(end, from+piece))
+		room := memory.Take(p.q, part(c.sizes[i], r))
+		p.q.Do(func() error { return p.dev.CopyRegion(room, 0, 0, a.buffer, c.placed(a, r)) })
+		moved := c.placed(&kept{first: first}, r)
+		p.q.Do(func() error { return p.dev.CopyRegion(a.buffer, moved.Y0, moved.X0, room, room.Shape().Whole()) })
+		memory.Give(room)
+	}
+	a.first = first
+}
+
+// tiles calls f for the tiles of a step, which lie side by side, with memory for each.
+func (p *pass) tiles(c *schedule, t step, f func(memory *devicequeue.Pool, r backend.Region)) {
+	strip := c.region(t.scale, t.from, t.to)
+	across := strip.X1
+	if c.wide {
+		across = strip.Y1
+	}
+	grid := 2 * p.dev.ConvolutionGrid()
+	side := ceil(ceil(across, ceil(across, p.side)), grid) * grid
+	for from := 0; from < across; from += side {
+		p.q.Do(p.ctx.Err)
+		if p.q.Err != nil {
 			return
 		}
-		shape := s
-		shape.C = p.layers[len(p.layers)-1].filter.Shape().N
-		shape.H, shape.W = r.Size()
-		x := memory.Take(p.q, shape)
-		p.apply(memory, x, 0, 0, shift(r, w), nil, w, layers)
-		p.q.Do(func() error {
-			if err := p.emit(r, x); err != nil {
-				return fmt.Errorf("radii of %v: %w", r, err)
-			}
-			return nil
-		})
-	})
-	p.kept.Give(z, below)
-	return dst
+		r := strip
+		if c.wide {
+			r.Y0, r.Y1 = from, min(across, from+side)
+		} else {
+			r.X0, r.X1 = from, min(across, from+side)
+		}
+		memory := devicequeue.NewPool(p.dev)
+		f(memory, r)
+		memory.Free()
+	}
 }
 
 func ceil(n, parts int) int { return (n + parts - 1) / parts }
 
-// tiles calls f for the tiles of an image, with memory that is kept while they have one size.
-func (p *pass) tiles(s backend.Shape, side int, f func(memory *devicequeue.Pool, r backend.Region)) {
-	var memory *devicequeue.Pool
-	size := [2]int{}
-	for y := 0; y < s.H; y += side {
-		for x := 0; x < s.W; x += side {
-			p.q.Do(p.ctx.Err)
-			if p.q.Err != nil {
-				break
-			}
-			r := backend.Region{Y0: y, Y1: min(s.H, y+side), X0: x, X1: min(s.W, x+side)}
-			if h, w := r.Size(); memory == nil || size != [2]int{h, w} {
-				if memory != nil {
-					memory.Free()
-				}
-				memory, size = devicequeue.NewPool(p.dev), [2]int{h, w}
-			}
-			memory.Reclaim()
-			f(memory, r)
-		}
-	}
-	if memory != nil {
-		memory.Free()
-	}
+// part is the shape of a region of an image of shape s.
+func part(s backend.Shape, r backend.Region) backend.Shape {
+	s.H, s.W = r.Size()
+	return s
 }
 
 // window returns what a region of scale i is computed from, with the grids of this scale and of
@@ -305,25 +380,39 @@ func shift(r, w backend.Region) backend.Region {
 	return backend.Region{Y0: r.Y0 - w.Y0, Y1: r.Y1 - w.Y0, X0: r.X0 - w.X0, X1: r.X1 - w.X0}
 }
 
-// apply puts a region of what layers make of a window of z, or of the image where z is nil, into
-// dst from row y and column x on.
-func (p *pass) apply(memory *devicequeue.Pool, dst backend.Buffer, y, x int, r backend.Region, z backend.Buffer, window backend.Region, layers []backend.Layer) {
-	if z == nil {
-		z = p.input(memory, window)
-		window = z.Shape().Whole()
+// seen returns a window of the image as the averaged network's blocks see it.
+func (p *pass) seen(memory *devicequeue.Pool, w backend.Region) backend.Buffer {
+	image, factor := p.photograph.Image, p.photograph.Shuffle
+	shape := image.Shape()
+	if frame := (backend.Region{Y0: factor * w.Y0, Y1: min(shape.H, factor*w.Y1), X0: factor * w.X0, X1: min(shape.W, factor*w.X1)}); frame != shape.Whole() {
+		cut := memory.Take(p.q, part(shape, frame))
+		p.q.Do(func() error { return p.dev.CopyRegion(cut, 0, 0, p.photograph.Image, frame) })
+		image = cut
 	}
-	p.q.Do(func() error { return p.dev.ApplyLayers(p.ctx, dst, y, x, r, z, window, layers) })
+	if channels := p.photograph.Channels; channels != shape.C {
+		s := image.Shape()
+		s.C = channels
+		grey, wide := image, memory.Take(p.q, s)
+		p.q.Do(func() error { return p.dev.MixChannels(wide, grey, slices.Repeat([]float32{1}, channels)) })
+		image = wide
+	}
+	if scale := p.photograph.Scale; scale != 0 && scale != 1 {
+		plain, scaled := image, memory.Take(p.q, image.Shape())
+		p.q.Combine(scaled, backend.Term{A: scale, X: plain})
+		image = scaled
+	}
+	if factor > 1 {
+		fine, coarse := image, memory.Take(p.q, image.Shape().Unshuffled(factor))
+		p.q.Do(func() error { return p.dev.Unshuffle(coarse, fine, factor) })
+		image = coarse
+	}
+	return image
 }
 
 // input returns a window of the image in the guide's units, with the plane that tells the noise.
 func (p *pass) input(memory *devicequeue.Pool, w backend.Region) backend.Buffer {
-	image := p.image
+	image := p.seen(memory, w)
 	shape := image.Shape()
-	if w != shape.Whole() {
-		shape.H, shape.W = w.Size()
-		image = memory.Take(p.q, shape)
-		p.q.Do(func() error { return p.dev.CopyRegion(image, 0, 0, p.image, w) })
-	}
 	wide := shape
 	wide.C++
 	input := memory.Take(p.q, wide)

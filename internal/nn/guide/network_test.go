@@ -45,7 +45,7 @@ func said(t testing.TB, dev backend.Device, m *Model, src backend.Buffer, side i
 	n, err := New(dev, m)
 	require.NoError(t, err)
 	defer n.Free()
-	n.side = side
+	n.side, n.strip = side, (side+1)/2
 	s := src.Shape()
 	s.C = m.Layers[len(m.Layers)-1].Out
 	all, err := dev.Alloc(s)
@@ -55,7 +55,7 @@ func said(t testing.TB, dev backend.Device, m *Model, src backend.Buffer, side i
 	var told []float64
 	ctx, free := backend.WithProgress(t.Context(), func(p backend.Progress) error { told = append(told, p.Fraction); return nil })
 	defer free()
-	require.NoError(t, n.Apply(ctx, src, 0.07, func(r backend.Region, x backend.Buffer) error {
+	require.NoError(t, n.Apply(ctx, Photograph{Image: src, Channels: src.Shape().C, Shuffle: 1}, 0.07, func(r backend.Region, x backend.Buffer) error {
 		for y := r.Y0; y < r.Y1; y++ {
 			for x := r.X0; x < r.X1; x++ {
 				require.False(t, seen[y*s.W+x], "a pixel twice")
@@ -85,7 +85,7 @@ func TestTilesChangeNothing(t *testing.T) {
 		if len(widths) == 4 {
 			tall = backend.Image(4, 131, 77) // at the fourth
 		}
-		for _, s := range []backend.Shape{tall, {N: 2, C: 4, H: 25, W: 31}, backend.Image(4, 1, 3)} {
+		for _, s := range []backend.Shape{tall, backend.Image(4, tall.W, tall.H), {N: 2, C: 4, H: 25, W: 31}, backend.Image(4, 1, 3)} {
 			dev := cputest.Open(t, cpu.Threads(2))
 			src := random(dev, t, s, 1, 0.5)
 			want := said(t, dev, m, src, 1<<20)
@@ -142,8 +142,8 @@ func TestMemoryIsThatOfATile(t *testing.T) {
 	src := random(dev, t, backend.Image(4, 190, 240), 1, 0.5)
 	emitted := 0
 	apply := func(side int) error {
-		n.side = side
-		return n.Apply(t.Context(), src, 0.07, func(r backend.Region, x backend.Buffer) error {
+		n.side, n.strip = side, (side+1)/2
+		return n.Apply(t.Context(), Photograph{Image: src, Channels: 4, Shuffle: 1}, 0.07, func(r backend.Region, x backend.Buffer) error {
 			emitted += x.Shape().Plane()
 			return nil
 		})

@@ -1,0 +1,331 @@
+package hostblur
+
+import (
+	"math"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/fft"
+	"github.com/averaged/imaging/internal/parallel"
+)
+
+// varying computes Kx = Σᵢ kᵢ∗(wᵢx), tile by tile of the image. Within a tile few windows are not 0. By transforms their
+// products are transformed one by one, but only the sum is transformed back.
+type varying struct {
+	spec    backend.BlurSpec
+	direct  bool
+	ys, xs  []piece // tiles are pairs of these
+	py, px  int     // periods of the transforms
+	plan    *fft.Plan
+	filters []*fft.Filter
+	taps    [][]tap
+}
+
+// piece is a part of an axis, from first to before end, in which windows lo to hi−1 are not 0.
+type piece struct{ first, end, lo, hi int }
+
+func (p piece) len() int { return p.end - p.first }
+
+// newVarying plans the blur. Tiles of all sizes share the filters of one size, which is chosen for each axis, at most about
+// longest or four kernels.
+func newVarying(spec backend.BlurSpec, longest int) *varying {
+	v := &varying{spec: spec}
+	ys, xs := pieces(spec.Rows, spec.KH), pieces(spec.Columns, spec.KW)
+	v.py, v.px = period(ys, spec.KH, longest), period(xs, spec.KW, longest)
+	v.ys, v.xs = cut(ys, v.py-spec.KH+1), cut(xs, v.px-spec.KW+1)
+	v.direct = spec.Method == backend.DirectBlur
+	if spec.Method == backend.AutoBlur {
+		fourier, direct := 0.0, 0.0
+		for t := range v.tiles() {
+			fourier += float64(t.windows()+1) / 2 * fourierCost(v.py, v.px)
+			for j := range t.windows() {
+				one := v.single(v.kernelOf(t, j))
+				one.H, one.W, one.Boundary = t.y.len()+spec.KH-1, t.x.len()+spec.KW-1, backend.Valid
+				direct += directCost(one)
+			}
+		}
+		v.direct = direct < fourier
+	}
+	if v.direct {
+		v.ys, v.xs = ys, xs
+	}
+	return v
+}
+
+// pieces cuts an axis where other windows become those that are not 0. A piece that is shorter than a kernel joins the one
+// before if that has all of its windows.
+func pieces(windows [][]float32, size int) (all []piece) {
+	for s := range len(windows[0]) {
+		p := piece{first: s, end: s + 1, lo: len(windows)}
+		for i, w := range windows {
+			if w[s] != 0 {
+				p.lo, p.hi = min(p.lo, i), i+1
+			}
+		}
+		if p.hi == 0 {
+			p.lo = 0
+		}
+		if n := len(all); n > 0 && all[n-1].lo == p.lo && all[n-1].hi == p.hi {
+			all[n-1].end++
+		} else {
+			all = append(all, p)
+		}
+	}
+	joined := all[:1]
+	for _, p := range all[1:] {
+		if last := &joined[len(joined)-1]; p.len() < size && last.lo <= p.lo && p.hi <= last.hi {
+			last.end = p.end
+		} else {
+			joined = append(joined, p)
+		}
+	}
+	return joined
+}
+
+// longestPeriod keeps what a tile needs small, unless kernels are large.
+const longestPeriod = 1024
+
+// period chooses the transform with the least work for all pieces.
+func period(pieces []piece, size, longest int) (best int) {
+	largest := 0
+	for _, p := range pieces {
+		largest = max(largest, p.len())
+	}
+	least := math.Inf(1)
+	end := fft.GoodSize(min(largest+size-1, max(4*size, longest)))
+	for n := fft.GoodSize(min(2*size, end)); n <= end; n = fft.GoodSize(n + 1) {
+		cost := 0.0
+		for _, p := range pieces {
+			tiles := (p.len() + n - size) / (n - size + 1)
+			cost += float64(tiles*(p.hi-p.lo+1)*n) * math.Log2(float64(n+1))
+		}
+		if cost < least {
+			least, best = cost, n
+		}
+	}
+	return best
+}
+
+// cut cuts pieces into equal ones of at most length samples.
+func cut(pieces []piece, length int) (all []piece) {
+	for _, p := range pieces {
+		n := (p.len() + length - 1) / length
+		for i := range n {
+			all = append(all, piece{p.first + p.len()*i/n, p.first + p.len()*(i+1)/n, p.lo, p.hi})
+		}
+	}
+	return all
+}
+
+type part struct{ y, x piece }
+
+func (v *varying) tiles() func(yield func(part) bool) {
+	return func(yield func(part) bool) {
+		for _, y := range v.ys {
+			for _, x := range v.xs {
+				if !yield(part{y, x}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// windows is how many windows are not 0 in a tile.
+func (t part) windows() int { return (t.y.hi - t.y.lo) * (t.x.hi - t.x.lo) }
+
+// kernelOf returns the number of the kernel of window j of a tile.
+func (v *varying) kernelOf(t part, j int) int {
+	n := t.x.hi - t.x.lo
+	return (t.y.lo+j/n)*len(v.spec.Columns) + t.x.lo + j%n
+}
+
+// window returns that window along the tile's rows and columns.
+func (v *varying) window(t part, j int) (down, across []float32) {
+	n := t.x.hi - t.x.lo
+	return v.spec.Rows[t.y.lo+j/n][t.y.first:t.y.end], v.spec.Columns[t.x.lo+j%n][t.x.first:t.x.end]
+}
+
+// single is the blur by kernel i alone.
+func (v *varying) single(i int) *backend.BlurSpec {
+	n := v.spec.KH * v.spec.KW
+	return &backend.BlurSpec{Kernel: v.spec.Kernel[i*n : (i+1)*n], KH: v.spec.KH, KW: v.spec.KW}
+}
+
+func (v *varying) kernels() int { return len(v.spec.Rows) * len(v.spec.Columns) }
+
+func (v *varying) bytes() int64 {
+	if v.direct {
+		return 0
+	}
+	return int64(v.kernels()) * fft.Bytes(v.py, v.px)
+}
+
+func (v *varying) prepare(kernels *fft.Kernels, pool *parallel.Pool) error {
+	for i := range v.kernels() {
+		if v.direct {
+			v.taps = append(v.taps, tapsOf(v.single(i)))
+			continue
+		}
+		if i == 0 {
+			var err error
+			if v.plan, err = fft.NewWith(kernels, v.py, v.px); err != nil {
+				return err
+			}
+		}
+		f, err := fourierFilter(v.plan, pool, v.single(i), 0, 0)
+		if err != nil {
+			return err
+		}
+		v.filters = append(v.filters, f)
+	}
+	return nil
+}
+
+func (v *varying) apply(pool *parallel.Pool, planes int, dst, src []float32) error {
+	h, w := v.spec.Range()
+	pool.For(planes*h, func(i int) { clear(dst[i*w : (i+1)*w]) })
+	return v.each(func(t part, first int, kernels []int) error {
+		to := v.reached(t, func(plane, y, x int, row []float32) { addTo(dst[(plane*h+y)*w+x:], row) })
+		from := fft.Rows{H: t.y.len(), W: t.x.len(), Row: func(image, y int, row []float32) {
+			down, across := v.window(t, first+image%len(kernels))
+			line := v.line(src, t, image/len(kernels), y)
+			for x, by := range across {
+				row[x] = line[x] * (down[y] * by)
+			}
+		}}
+		if v.direct {
+			convolveDirectly(pool, planes, to, surrounded(from, v.spec.KH-1, v.spec.KW-1), v.taps[kernels[0]])
+			return nil
+		}
+		return fft.Sum(pool, v.of(kernels), planes, to, from)
+	})
+}
+
+func (v *varying) applyAdjoint(pool *parallel.Pool, planes int, dst, src []float32) error {
+	h, w := v.spec.Range()
+	pool.For(planes*v.spec.H, func(i int) { clear(dst[i*v.spec.W : (i+1)*v.spec.W]) })
+	return v.each(func(t part, first int, kernels []int) error {
+		from := v.reached(t, func(plane, y, x int, row []float32) { copy(row, src[(plane*h+y)*w+x:]) })
+		to := fft.Rows{H: t.y.len(), W: t.x.len(), Row: func(image, y int, row []float32) {
+			down, across := v.window(t, first+image%len(kernels))
+			line := v.line(dst, t, image/len(kernels), y)
+			for x, by := range across {
+				line[x] += row[x] * (down[y] * by)
+			}
+		}}
+		if v.direct {
+			convolveDirectly(pool, planes, to, from, mirrored(v.taps[kernels[0]], v.spec.KH, v.spec.KW))
+			return nil
+		}
+		return fft.Spread(pool, v.of(kernels), planes, to, from)
+	})
+}
+
+// each calls f for each tile with the numbers of its kernels, or with one after the other, of which first came before, for
+// direct sums.
+func (v *varying) each(f func(t part, first int, kernels []int) error) error {
+	for t := range v.tiles() {
+		var kernels []int
+		for j := range t.windows() {
+			kernels = append(kernels, v.kernelOf(t, j))
+		}
+		if !v.direct && len(kernels) > 0 {
+			if err := f(t, 0, kernels); err != nil {
+				return err
+			}
+			continue
+		}
+		for j := range kernels {
+			if err := f(t, j, kernels[j:j+1]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (v *varying) of(kernels []int) (filters []*fft.Filter) {
+	for _, i := range kernels {
+		filters = append(filters, v.filters[i])
+	}
+	return filters
+}
+
+// line is row y of a tile of an image.
+func (v *varying) line(image []float32, t part, plane, y int) []float32 {
+	return image[(plane*v.spec.H+t.y.first+y)*v.spec.W+t.x.first:][:t.x.len()]
+}
+
+// reached hands over what a tile reaches of a blurred image: f gets the samples of a row that there are, and the others
+// are 0.
+func (v *varying) reached(t part, f func(plane, y, x int, row []float32)) fft.Rows {
+	h, w := v.spec.Range()
+	top, left := t.y.first-v.spec.KH+1, t.x.first-v.spec.KW+1
+	return fft.Rows{H: t.y.len() + v.spec.KH - 1, W: t.x.len() + v.spec.KW - 1, Row: func(plane, y int, row []float32) {
+		from, end := max(0, -left), min(len(row), w-left)
+		if y += top; y < 0 || y >= h {
+			clear(row)
+			return
+		}
+		clear(row[:from])
+		clear(row[end:])
+		f(plane, y, left+from, row[from:end])
+	}}
+}
+
+func addTo(line, row []float32) {
+	line = line[:len(row)]
+	for i, v := range row {
+		line[i] += v
+	}
+}
+
+// rounding is Blur.Rounding. Beside a blur by one kernel there are two roundings of a window, its product, and the sums over
+// the kernels of a tile and over the tiles that reach a sample. Those are at most reach, so that the squares of
+// the norms of what all tiles take or make add up to at most reach times that of the whole.
+func (v *varying) rounding() float64 {
+	const unit = 0x1p-24
+	reach := float64(overlap(v.ys, v.spec.KH) * overlap(v.xs, v.spec.KW))
+	worst := 0.0
+	for t := range v.tiles() {
+		of, n := 0.0, float64(t.windows())
+		for j := range t.windows() {
+			i := v.kernelOf(t, j)
+			sum := 0.0
+			for _, k := range v.single(i).Kernel {
+				sum += math.Abs(float64(k))
+			}
+			one := 0.0
+			if v.direct {
+				one = sum * directUnits(len(v.taps[i])) * unit
+			} else {
+				one = v.filters[i].Rounding(sum)
+			}
+			down, across := v.window(t, j)
+			of += (one + (2*n+reach*n+4)*unit*sum) * float64(largest(down)) * float64(largest(across))
+		}
+		worst = max(worst, of)
+	}
+	return math.Sqrt(reach) * worst * (1 + 1e-5)
+}
+
+// overlap is how many pieces reach the same sample under a kernel, at most.
+func overlap(pieces []piece, size int) (most int) {
+	for i, p := range pieces {
+		n := 0
+		for _, q := range pieces[:i+1] {
+			if q.end+size-1 > p.first {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+func largest(of []float32) (most float32) {
+	for _, v := range of {
+		most = max(most, v, -v)
+	}
+	return most
+}
