@@ -81,7 +81,8 @@ func acquire(software bool) (*adapter, error) {
 }
 
 // release destroys the device after its last user, or after a failure, so that who comes next gets another.
-func (a *adapter) release(failed bool) {
+func (a *adapter) release(failed bool) (err error) {
+	defer catch(&err)
 	adapters.Lock()
 	defer adapters.Unlock()
 	a.users--
@@ -94,13 +95,24 @@ func (a *adapter) release(failed bool) {
 				delete(adapters.open, software)
 			}
 		}
+		defer a.errors.Release()
+		defer a.device.Call("destroy")
 		a.device.Call("removeEventListener", "uncapturederror", a.errors)
-		a.errors.Release()
-		a.device.Call("destroy")
 	}
+	return nil
 }
 
 func newAdapter(software bool) (a *adapter, err error) {
+	defer func() {
+		var f *Fault
+		switch {
+		case err == nil || errors.Is(err, ErrNoAdapter) || errors.As(err, &f):
+		case a == nil:
+			err = fmt.Errorf("%w: %w", ErrNoAdapter, err)
+		default:
+			err = &Fault{a.Name(), err}
+		}
+	}()
 	defer catch(&err)
 	gpu := js.Global().Get("navigator").Get("gpu")
 	if !gpu.Truthy() {
@@ -108,7 +120,7 @@ func newAdapter(software bool) (a *adapter, err error) {
 	}
 	from, err := await(gpu.Call("requestAdapter", map[string]any{"powerPreference": "high-performance", "forceFallbackAdapter": software}))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoAdapter, err)
+		return nil, err
 	}
 	if !from.Truthy() {
 		return nil, fmt.Errorf("%w: the browser finds no GPU for it", ErrNoAdapter)
@@ -137,7 +149,7 @@ func newAdapter(software bool) (a *adapter, err error) {
 		"maxStorageBufferBindingSize": most("maxStorageBufferBindingSize"), "maxBufferSize": most("maxBufferSize"),
 	}}))
 	if err != nil {
-		return nil, &Fault{a.Name(), err}
+		return a, err
 	}
 	a.queue = a.device.Get("queue")
 	a.watch()

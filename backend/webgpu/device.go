@@ -83,7 +83,7 @@ func Open(options ...Option) (*Device, error) {
 		return nil, err
 	}
 	if g.stream, err = newStream(g.adapter); err != nil {
-		g.release(true)
+		_ = g.release(true) // of a device that has failed
 		return nil, g.Fault(err)
 	}
 	g.pool = &pool{stream: g.stream, limit: g.limit, free: map[int][]*buffer{}, all: map[*buffer]bool{}}
@@ -140,9 +140,7 @@ func (g *gpu) Finish() error { return g.stream.finish() }
 
 // Close implements dispatch.GPU.
 func (g *gpu) Close(failed bool) error {
-	err := errors.Join(g.pool.close(), g.stream.close())
-	g.release(failed)
-	return err
+	return errors.Join(g.pool.close(), g.stream.close(), g.release(failed))
 }
 
 // Alloc implements dispatch.GPU.

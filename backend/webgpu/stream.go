@@ -3,6 +3,7 @@
 package webgpu
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"syscall/js"
@@ -166,7 +167,7 @@ func (s *stream) finish() (err error) {
 	return s.wrong()
 }
 
-// wrong returns the errors since it was called last.
+// wrong returns the first error since it was called last, or that the device is lost.
 func (s *stream) wrong() error {
 	asked := make([]js.Value, len(scopes))
 	for i := range asked {
@@ -179,9 +180,9 @@ func (s *stream) wrong() error {
 		if err == nil && v.Truthy() {
 			err = errors.New(text(v))
 		}
-		found = errors.Join(found, err)
+		found = cmp.Or(found, err)
 	}
-	return errors.Join(s.gpu.lost, found)
+	return cmp.Or(s.gpu.lost, found)
 }
 
 // upload copies bytes to a buffer. They may be changed when it returns.
@@ -213,7 +214,7 @@ func (s *stream) download(dst []byte, src *buffer, offset int64) (err error) {
 			return err
 		}
 		if _, err := await(s.staging.Call("mapAsync", 1, 0, n)); err != nil {
-			return errors.Join(s.wrong(), err)
+			return cmp.Or(s.wrong(), err)
 		}
 		js.CopyBytesToGo(dst[:n], js.Global().Get("Uint8Array").New(s.staging.Call("getMappedRange", 0, n)))
 		s.staging.Call("unmap")

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -100,32 +102,58 @@ func TestWebGPUInSoftwareIsRefused(t *testing.T) {
 	require.Regexp(t, `^Computes on \d+ workers$`, v.computer())
 }
 
-// A GPU that returns wrong pictures, from the beginning or from some time on, is left for the workers, with
-// one line that says why.
-func TestWebGPUThatIsWrong(t *testing.T) {
-	files := fstest.MapFS{}
-	dist := built(t)
-	names, err := fs.ReadDir(dist, ".")
-	require.NoError(t, err)
-	for _, n := range names {
-		content, err := fs.ReadFile(dist, n.Name())
-		require.NoError(t, err)
-		files[n.Name()] = &fstest.MapFile{Data: content}
-	}
-	// It works until a picture is to be restored.
-	files["worker.js"].Data = append(files["worker.js"].Data, []byte(`
-		if (self.GPUComputePassEncoder) {
+// A GPU that returns wrong pictures, is lost or has no room, is left for the workers, with one line that says why. It
+// works until a picture is to be restored. With -short only the first is tried: the tests of backend/webgpu have all.
+func TestWebGPUThatFails(t *testing.T) {
+	faults := []struct{ name, spoils, says string }{
+		{"wrong", `
 			const was = GPUComputePassEncoder.prototype.dispatchWorkgroups;
-			GPUComputePassEncoder.prototype.dispatchWorkgroups = function (...groups) { if (!self.spoiled) was.apply(this, groups) };
-			addEventListener("message", ({ data }) => { if (data.request && JSON.parse(data.request).Do === "restore") self.spoiled = true });
-		}`)...)
-	v := visitPage(t, files, "?gpu=software", webgpu)
+			GPUComputePassEncoder.prototype.dispatchWorkgroups = function (...groups) { if (!self.spoiled) was.apply(this, groups) };`,
+			`its result differs from the processor's: .*`},
+		{"lost", `
+			const was = GPUQueue.prototype.submit, asked = GPUAdapter.prototype.requestDevice;
+			GPUAdapter.prototype.requestDevice = async function (...of) { return self.device = await asked.apply(this, of) };
+			GPUQueue.prototype.submit = function (list) { if (self.spoiled) self.device.destroy(); was.call(this, list) };`,
+			`the device is lost: .*`},
+		{"full", `
+			// Beyond the scopes that are always open there is one for a new buffer.
+			const push = GPUDevice.prototype.pushErrorScope, pop = GPUDevice.prototype.popErrorScope;
+			let open = 0;
+			GPUDevice.prototype.pushErrorScope = function (kind) { open++; push.call(this, kind) };
+			GPUDevice.prototype.popErrorScope = async function () {
+				const more = open-- > 3, found = await pop.call(this);
+				return self.spoiled && more ? new GPUOutOfMemoryError("no room") : found;
+			};`,
+			`out of memory`},
+	}
+	if testing.Short() {
+		faults = faults[:1]
+	}
 	picture := deep(t, 72, 56)
-	v.give("deep.png", picture, chosen)
-	v.until(opened, 2*time.Minute)
-	require.Equal(t, "Computes on the GPU, google swiftshader", v.computer())
-	samePicture(t, native(t, picture, denoised(t, restore.Method(weights.Fast))), v.restoreOpen("deep.denoised.png"), "fast")
-	require.Regexp(t, `^Computes on \d+ workers \(WebGPU on google swiftshader: its result differs from the processor's: .*\)$`, v.computer())
+	want := native(t, picture, denoised(t, restore.Method(weights.Fast)))
+	for _, f := range faults {
+		t.Run(f.name, func(t *testing.T) {
+			files := fstest.MapFS{}
+			dist := built(t)
+			names, err := fs.ReadDir(dist, ".")
+			require.NoError(t, err)
+			for _, n := range names {
+				content, err := fs.ReadFile(dist, n.Name())
+				require.NoError(t, err)
+				files[n.Name()] = &fstest.MapFile{Data: content}
+			}
+			files["worker.js"].Data = append(files["worker.js"].Data, []byte(`
+				if (self.GPUComputePassEncoder) {`+f.spoils+`
+					addEventListener("message", ({ data }) => { if (data.request && JSON.parse(data.request).Do === "restore") self.spoiled = true });
+				}`)...)
+			v := visitPage(t, files, "?gpu=software", webgpu)
+			v.give("deep.png", picture, chosen)
+			v.until(opened, 2*time.Minute)
+			require.Equal(t, "Computes on the GPU, google swiftshader", v.computer())
+			samePicture(t, want, v.restoreOpen("deep.denoised.png"), "fast")
+			require.Regexp(t, `^Computes on \d+ workers \(WebGPU on google swiftshader: `+f.says+`\)$`, v.computer())
+		})
+	}
 }
 
 // TestWebGPUComplies runs the tests of backend/webgpu in a worker of a page, as Go's tests of WebAssembly.
@@ -142,9 +170,11 @@ func TestWebGPUComplies(t *testing.T) {
 	require.NoError(t, err)
 	goes, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec.js"))
 	require.NoError(t, err)
+	faulty, err := os.ReadFile("../../../backend/webgpu/testdata/faulty.js")
+	require.NoError(t, err)
 	tests := "."
 	if testing.Short() {
-		tests = "Merge|Refused|Limit|Compliance/(Alloc|Upload|Download|Channels|CopyRegion|Shuffle|ProjectBalls)$"
+		tests = "Merge|Refused|Limit|Faults|Compliance/(Alloc|Upload|Download|CopyRegion)$"
 	}
 	for name, content := range map[string]string{
 		"wasm_exec.js": string(goes), "style.css": "",
@@ -157,17 +187,17 @@ func TestWebGPUComplies(t *testing.T) {
 				const w = new Worker(URL.createObjectURL(new Blob([go, "\n", worker], { type: "text/javascript" })));
 				w.onmessage = ({ data }) => { if (data.said) said += data.said; else window.ended = data.ended };
 				w.onerror = event => { said += event.message; window.ended = "failed" };
-				w.postMessage({ module, tests: "` + tests + `" });
+				w.postMessage({ module, tests: "` + tests + `", short: ` + strconv.FormatBool(testing.Short()) + ` });
 			});`,
 		"worker.js": `
 			onmessage = ({ data }) => {
 				const text = new TextDecoder();
 				fs.writeSync = (_, bytes) => { postMessage({ said: text.decode(bytes) }); return bytes.length };
 				const go = new Go();
-				go.argv = ["test", "-test.v", "-test.run=" + data.tests];
+				go.argv = ["test", "-test.v", "-test.short=" + data.short, "-test.run=" + data.tests];
 				go.exit = code => postMessage({ ended: String(code) });
 				WebAssembly.instantiate(data.module, go.importObject).then(program => go.run(program));
-			};`,
+			};` + string(faulty),
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(content), 0o666))
 	}
@@ -181,5 +211,5 @@ func TestWebGPUComplies(t *testing.T) {
 	require.Equal(t, "0", ended, output)
 	require.Contains(t, output, "--- PASS: TestCompliance/Alloc")
 	require.NotContains(t, output, "SKIP: TestCompliance/Alloc")
-	t.Logf("%d checks", strings.Count(output, "--- PASS"))
+	t.Logf("%d checks\n%s", strings.Count(output, "--- PASS"), strings.Join(regexp.MustCompile(`(?m)^--- PASS.*$`).FindAllString(output, -1), "\n"))
 }
