@@ -20,8 +20,7 @@ type Network struct {
 	layers []layer
 	// activation of the blocks' first layers.
 	activation  backend.Activation
-	side, strip int // of tiles, in pixels of a scale, and the least of strips at the first one
-	area        int // of strips, in pixels, where that makes them wider
+	side, strip int // of tiles, in pixels of a scale, and of strips at the first one
 
 	parameters      int
 	multiplications float64
@@ -34,7 +33,7 @@ type layer struct {
 
 // New puts a guide that has been checked on a device.
 func New(dev backend.Device, m *Model) (_ *Network, err error) {
-	n := &Network{dev: dev, widths: m.Widths, activation: Activation(m.Slope), side: tileSide, strip: stripSide, area: stripArea, parameters: m.Parameters(), multiplications: m.Multiplications()}
+	n := &Network{dev: dev, widths: m.Widths, activation: Activation(m.Slope), side: tileSide, strip: stripSide, parameters: m.Parameters(), multiplications: m.Multiplications()}
 	defer func() {
 		if err != nil {
 			n.Free()
@@ -72,10 +71,7 @@ func (n *Network) Free() {
 // tileSide is the height and width of a tile, in pixels of its scale, and stripSide the rows, or columns, of a strip at
 // the first scale: multiples of all grids and of 4. With 64 channels a tile of a strip and its halo take some 100 MB
 // on a processor.
-//
-// Across a shorter side than that of 24 megapixels a strip is wider, so that it has stripArea pixels: the halo is a
-// smaller part of it.
-const tileSide, stripSide, stripArea = 540, 144, 144 * 2000
+const tileSide, stripSide = 540, 144
 
 // Photograph is what a guide looks at.
 type Photograph struct {

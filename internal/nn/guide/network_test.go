@@ -45,7 +45,7 @@ func said(t testing.TB, dev backend.Device, m *Model, src backend.Buffer, side i
 	n, err := New(dev, m)
 	require.NoError(t, err)
 	defer n.Free()
-	n.side, n.strip, n.area = side, (side+1)/2, 0
+	n.side, n.strip = side, (side+1)/2
 	s := src.Shape()
 	s.C = m.Layers[len(m.Layers)-1].Out
 	all, err := dev.Alloc(s)
@@ -142,7 +142,7 @@ func TestMemoryIsThatOfATile(t *testing.T) {
 	src := random(dev, t, backend.Image(4, 190, 240), 1, 0.5)
 	emitted := 0
 	apply := func(side int) error {
-		n.side, n.strip, n.area = side, (side+1)/2, 0
+		n.side, n.strip = side, (side+1)/2
 		return n.Apply(t.Context(), Photograph{Image: src, Channels: 4, Shuffle: 1}, 0.07, func(r backend.Region, x backend.Buffer) error {
 			emitted += x.Shape().Plane()
 			return nil

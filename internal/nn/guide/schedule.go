@@ -62,11 +62,7 @@ func (c *schedule) span(r backend.Region) (from, to int) {
 }
 
 // strip is how many rows, or columns, a step makes. All scales go at the same pace.
-func (c *schedule) strip(i int) int {
-	const multiple = 24 // of all grids, at three scales
-	wider := c.pass.area / min(c.sizes[0].H, c.sizes[0].W) / multiple * multiple
-	return max(1, max(c.pass.strip, wider)>>i)
-}
+func (c *schedule) strip(i int) int { return max(1, c.pass.strip>>i) }
 
 // read returns what a step reads of z at its scale, or at the one before on the way down.
 func (c *schedule) read(s step) (from, to int) {
