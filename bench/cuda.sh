@@ -141,7 +141,7 @@ tests() { # tests NAME COMMAND…: a part that is a test binary's
 
 tests driver ./driver.test
 tests compliance ./cuda.test -test.run '^TestCompliance$'
-tests beyond ./cuda.test -test.run '^TestComplianceBeyondTheGrid$'
+tests beyond ./cuda.test -test.run '^TestBeyondTheGrid$'
 tests networks ./cuda.test -test.skip '^TestCompliance'
 tests restore ./restore.test -test.run CUDA
 

@@ -3,6 +3,7 @@ package restore
 import (
 	"context"
 	"image"
+	"math"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
@@ -121,8 +122,27 @@ func (r *Restorer) Check(ctx context.Context, img image.Image, kernel deblur.Ker
 			return nil, err
 		}
 	}
-	found, err := problem.Check(ctx, job, certificateOnly)
-	return (*CheckReport)(found), err
+	network, iteration, err := problem.Check(ctx, job, certificateOnly)
+	if err != nil {
+		return nil, err
+	}
+	root := math.Sqrt(iteration.Samples)
+	found := &CheckReport{
+		Method: c.choice.Method, Denoiser: problem.Describe(iteration.Certificate, certificateOnly), Network: problem.Certificate(),
+		Certificate: iteration.Certificate, Rounding: iteration.Rounding / root, Floor: iteration.Floor() / root,
+	}
+	if !certificateOnly {
+		found.Rows, found.Expansion = iteration.Rows, iteration.Expansion
+	}
+	drowned := false
+	if network != nil {
+		found.Attack, found.AttackShape, found.Repeated = &network.Attack, network.Shape, network.Repeated
+		found.NetworkRounding, found.MeasuredRounding = network.Rounding, network.Measured
+		found.Violations, drowned = network.Violations, network.Drowned()
+	}
+	found.Violations = append(found.Violations, iteration.Violations...)
+	found.Holds = found.Certificate.Proven && len(found.Violations) == 0 && !drowned
+	return found, nil
 }
 
 // ExactOnly reports that convergence is proven in exact arithmetic only. Then the bound of what float32 adds is

@@ -74,7 +74,7 @@ func TestDefaultForCoarseNoise(t *testing.T) {
 // and the part of one what it says of a part.
 func TestNoiseGiven(t *testing.T) {
 	n := loaded(t, newCPU(t), guidedFile(t, 0.02, 0.3))
-	p := noisy(still(96, 128), 0.1, 7)
+	p := noisy(still(48, 64), 0.1, 7)
 	e, err := restore.EstimateNoise(p)
 	require.NoError(t, err)
 	want, wanted, err := restore.Denoise(t.Context(), p, restore.Network(n))
@@ -87,16 +87,16 @@ func TestNoiseGiven(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEqual(t, pixels(want), pixels(other))
 
-	part := e.Part(image.Rect(32, 16, 96, 80))
-	require.NoError(t, part.Levels.Check(64, 64))
-	for y := range 4 {
-		for x := range 4 {
-			require.Equal(t, e.Levels.Sigma[(y+1)*e.Levels.Columns+x+2], part.Levels.Sigma[y*4+x])
+	part := e.Part(image.Rect(32, 16, 64, 48))
+	require.NoError(t, part.Levels.Check(32, 32))
+	for y := range 2 {
+		for x := range 2 {
+			require.Equal(t, e.Levels.Sigma[(y+1)*e.Levels.Columns+x+2], part.Levels.Sigma[y*2+x])
 		}
 	}
 	// A map of another size is an error, and no panic.
 	_, _, err = restore.Denoise(t.Context(), p, restore.Network(n), restore.Noise(part))
-	require.ErrorContains(t, err, "a map of 4×4 squares")
+	require.ErrorContains(t, err, "a map of 2×2 squares")
 
 	for _, sigma := range []float64{-1, math.NaN(), math.Inf(1)} {
 		_, _, err := restore.Denoise(t.Context(), p, restore.Noise(restore.NoiseEstimate{Sigma: sigma}))

@@ -178,3 +178,26 @@ func TestAlphaOfOneOpacity(t *testing.T) {
 		require.Equal(t, q.Alpha, out.(*restore.Planar).Alpha)
 	}
 }
+
+// Drawings with soft edges have no noise, though what fills the invisible squares is smooth and not flat.
+func TestDrawingsOnTransparencyHaveNoNoise(t *testing.T) {
+	const side = 100
+	for seed := range uint64(10) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		m := image.NewNRGBA(image.Rect(0, 0, side, side))
+		for range 6 {
+			cx, cy, radius, thick := side*r.Float64(), side*r.Float64(), 8+40*r.Float64(), 1+2*r.Float64()
+			c := color.NRGBA{R: uint8(r.IntN(256)), G: uint8(r.IntN(256)), B: uint8(r.IntN(256))}
+			for i := range side * side {
+				distance := math.Abs(math.Hypot(float64(i%side)-cx, float64(i/side)-cy) - radius)
+				if a := min(1, max(0, thick-distance)); a > 0 {
+					c.A = uint8(255 * a)
+					m.SetNRGBA(i%side, i/side, c)
+				}
+			}
+		}
+		e, err := restore.EstimateNoise(m)
+		require.NoError(t, err)
+		require.Zero(t, e.Sigma, seed)
+	}
+}

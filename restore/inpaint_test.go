@@ -241,17 +241,20 @@ func TestInpaintKindsOfImages(t *testing.T) {
 }
 
 func TestInpaintSizesAndThreads(t *testing.T) {
+	r, err := restore.New()
+	require.NoError(t, err)
+	defer r.Close()
 	for _, s := range [][2]int{{1, 2}, {7, 1}, {3, 5}} {
 		x := leaves(3, s[0], s[1])
 		mask := image.NewGray(image.Rect(0, 0, s[1], s[0]))
 		mask.Pix[0] = 255
 		for _, method := range []string{restore.DefaultInversePrior(), "tv"} {
-			_, _, err := restore.Inpaint(t.Context(), x, mask, restore.Method(method))
+			_, _, err := r.Inpaint(t.Context(), x, mask, restore.Method(method))
 			require.NoError(t, err)
 		}
 	}
-	x := leaves(3, 40, 50)
-	mask := scatteredMask(40, 50, 0.4)
+	x := leaves(3, 24, 30)
+	mask := scatteredMask(24, 30, 0.4)
 	before := append([]float32(nil), x.Pix...)
 	one, _, err := restore.Inpaint(t.Context(), x, mask, restore.Threads(1), restore.Iterations(4))
 	require.NoError(t, err)
@@ -310,21 +313,24 @@ func TestInpaintRefuses(t *testing.T) {
 
 // Runs of both kinds end when told to, and tell their progress.
 func TestInverseRunsEndWhenTold(t *testing.T) {
+	r, err := restore.New()
+	require.NoError(t, err)
+	defer r.Close()
 	y := leaves(3, 24, 30)
 	mask := scatteredMask(24, 30, 0.5)
 	enough := errors.New("enough")
 	for name, run := range map[string]func(context.Context, ...restore.Option) error{
 		"inpaint": func(ctx context.Context, o ...restore.Option) error {
-			_, _, err := restore.Inpaint(ctx, y, mask, o...)
+			_, _, err := r.Inpaint(ctx, y, mask, o...)
 			return err
 		},
 		"upscale": func(ctx context.Context, o ...restore.Option) error {
-			_, _, err := restore.Upscale(ctx, y, 2, append(o, restore.Sigma(0.02))...)
+			_, _, err := r.Upscale(ctx, y, 2, append(o, restore.Sigma(0.02))...)
 			return err
 		},
 	} {
 		last, calls := backend.Progress{}, 0
-		require.NoError(t, run(t.Context(), restore.Iterations(20), restore.Progress(func(p backend.Progress) error {
+		require.NoError(t, run(t.Context(), restore.Iterations(8), restore.Progress(func(p backend.Progress) error {
 			require.GreaterOrEqual(t, p.Fraction, last.Fraction, name)
 			last = p
 			calls++

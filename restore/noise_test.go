@@ -14,15 +14,11 @@ import (
 	"github.com/averaged/imaging/weights"
 )
 
-// rendered is the drawn still life, which takes a second to draw.
+// rendered is the drawn still life of the README.
 var rendered = sync.OnceValue(func() *restore.Planar {
-	const h, w = 256, 320
-	drawn := sceneOf(w, h)
-	p := restore.NewPlanar(3, h, w)
-	for i := range h * w {
-		for c := range 3 {
-			p.Pix[c*h*w+i] = float32(drawn.Pix[4*i+c]) / 255
-		}
+	p, err := restore.FromImage(readPNG("../testdata/scene.png"))
+	if err != nil {
+		panic(err)
 	}
 	return p
 })

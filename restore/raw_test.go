@@ -1,14 +1,16 @@
 package restore
 
 import (
+	"image"
+	"image/png"
 	"math"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/cameranoise"
-	"github.com/averaged/imaging/internal/scene"
 	"github.com/averaged/imaging/raw"
 	"github.com/averaged/imaging/weights"
 )
@@ -18,14 +20,22 @@ func rawScene(t *testing.T, h, w int, iso float64) (clean, noisy *raw.Image) {
 	t.Helper()
 	c := cameranoise.Typical()
 	c.ISO = iso
-	p, err := FromImage(scene.Render(w, h))
+	f, err := os.Open("../testdata/scene.png")
 	require.NoError(t, err)
-	image := func(noise bool) *raw.Image {
+	defer f.Close()
+	drawn, err := png.Decode(f)
+	require.NoError(t, err)
+	part := drawn.(interface {
+		SubImage(r image.Rectangle) image.Image
+	}).SubImage(image.Rect(160, 120, 160+w, 120+h))
+	p, err := FromImage(part)
+	require.NoError(t, err)
+	mosaic := func(noise bool) *raw.Image {
 		light, err := c.Mosaic(p.Pix, h, w, 7, noise)
 		require.NoError(t, err)
 		return &raw.Image{Width: w, Height: h, Samples: 1, Mosaic: true, Pattern: raw.Pattern{{0, 1}, {1, 2}}, Pix: light, Low: -1. / 31}
 	}
-	return image(false), image(true)
+	return mosaic(false), mosaic(true)
 }
 
 func meanSquare(a, b []float32) float64 {
@@ -38,7 +48,7 @@ func meanSquare(a, b []float32) float64 {
 }
 
 func TestDenoiseRaw(t *testing.T) {
-	clean, noisy := rawScene(t, 160, 192, 6400)
+	clean, noisy := rawScene(t, 128, 160, 6400)
 	last := 0.
 	out, report, err := DenoiseRaw(t.Context(), noisy, Progress(func(p backend.Progress) error {
 		require.GreaterOrEqual(t, p.Fraction, last)

@@ -19,21 +19,36 @@ func Run(t *testing.T, open func(t testing.TB) backend.Device, must ...string) {
 		}
 	}
 	for _, operation := range Operations() {
-		t.Run(operation, func(t *testing.T) {
-			for _, c := range checksOf(operation) {
-				t.Run(c.name, func(t *testing.T) {
-					err := c.perform(t, open)
-					switch {
-					case err == nil:
-					case c.excused(err, must):
-						t.Skipf("the device cannot do this: %v", err)
-					default:
-						t.Error(err)
-					}
-				})
-			}
-		})
+		runOperation(t, open, operation, must)
 	}
+}
+
+// RunOnly puts some operations of a device through the suite, none of which may be unsupported: those of a device
+// that has all others in common with one that passes Run.
+func RunOnly(t *testing.T, open func(t testing.TB) backend.Device, operations ...string) {
+	for _, operation := range operations {
+		if len(checksOf(operation)) == 0 {
+			t.Fatalf("backendtest: no operation is called %q; there are %v", operation, Operations())
+		}
+		runOperation(t, open, operation, operations)
+	}
+}
+
+func runOperation(t *testing.T, open func(t testing.TB) backend.Device, operation string, must []string) {
+	t.Run(operation, func(t *testing.T) {
+		for _, c := range checksOf(operation) {
+			t.Run(c.name, func(t *testing.T) {
+				err := c.perform(t, open)
+				switch {
+				case err == nil:
+				case c.excused(err, must):
+					t.Skipf("the device cannot do this: %v", err)
+				default:
+					t.Error(err)
+				}
+			})
+		}
+	})
 }
 
 // Operations returns the names of all operations of the suite, which are the names of the device's methods.
@@ -47,13 +62,16 @@ func Operations() []string {
 	return names
 }
 
-// SameBits runs the cases of every operation on two devices that must agree to
+// SameBits runs the cases of every operation, without those in except, on two devices that must agree to
 // the bit, such as one processor with different numbers of threads.
-func SameBits(t *testing.T, a, b func(t testing.TB) backend.Device) {
+func SameBits(t *testing.T, a, b func(t testing.TB) backend.Device, except ...string) {
 	first, second := a(t), b(t)
 	defer closeDevice(t, first)
 	defer closeDevice(t, second)
 	for _, c := range allCases() {
+		if slices.Contains(except, c.operation) {
+			continue
+		}
 		t.Run(c.title(), func(t *testing.T) {
 			want, err := c.once(first)
 			if errors.Is(err, backend.ErrUnsupported) {

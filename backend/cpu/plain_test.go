@@ -17,14 +17,20 @@ type plain struct {
 // What devicekit makes of a device's other kernels passes the suite in float32, one operation at a
 // time and several.
 func TestPlainCompliance(t *testing.T) {
+	open := func(concurrent bool) func(t testing.TB) backend.Device {
+		return func(t testing.TB) backend.Device {
+			return devicekit.New[[]float32, *filter](plain{open(t, Threads(2)).host}, concurrent)
+		}
+	}
+	if testing.Short() {
+		// What internal/fallback computes on the host, in Go and on threads. Its other operations are made of those
+		// that TestCompliance runs; go test ./... has all.
+		backendtest.RunOnly(t, open(true), "Gaussian", "MixChannels", "TVEvaluate", "ApplyBlur", "ApplyBlurAdjoint", "Concurrency")
+		return
+	}
 	without := []string{"Wrap", "FilterGradient", "BiasGradient", "ActivationGradient", "ProjectBallsGradient"}
 	operations := slices.DeleteFunc(backendtest.Operations(), func(name string) bool { return slices.Contains(without, name) })
 	for _, concurrent := range []bool{false, true} {
-		if testing.Short() && !concurrent {
-			continue // the fallbacks are the same; go test ./... has both
-		}
-		backendtest.Run(t, func(t testing.TB) backend.Device {
-			return devicekit.New[[]float32, *filter](plain{open(t, Threads(2)).host}, concurrent)
-		}, operations...)
+		backendtest.Run(t, open(concurrent), operations...)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/averaged/imaging/backend/vulkan/internal/driver"
+	"github.com/averaged/imaging/internal/dispatch"
 )
 
 //go:embed kernels/*.spv
@@ -16,12 +17,11 @@ var shaders embed.FS
 // devices that Open makes of one GPU share it, as drivers take long to compile kernels.
 type adapter struct {
 	*driver.Device
-	users   int  // guarded by adapters
-	broken  bool // guarded by adapters: those that are opened from now on get another one
-	mu      sync.Mutex
-	kernels map[string]*driver.Kernel
-	once    sync.Once
-	checked error // what the first comparison with the processor found
+	users    int  // guarded by adapters
+	broken   bool // guarded by adapters: those that are opened from now on get another one
+	mu       sync.Mutex
+	kernels  map[string]*driver.Kernel
+	compared [Half + 1]dispatch.Comparison // by precision
 }
 
 var adapters struct {

@@ -177,13 +177,21 @@ func FuzzShapes(f *testing.F) {
 // The fused flow has the bits that one layer after the other has, for images cut into tiles as well.
 func TestFlowHasTheBitsOfLayers(t *testing.T) {
 	need(t)
-	d := open(t)
+	for _, precision := range []Precision{Float32, Half} {
+		for _, group := range []int{4, 3} {
+			t.Run(fmt.Sprintf("%v, balls of %d", precision, group), func(t *testing.T) { flowHasTheBitsOfLayers(t, precision, group) })
+		}
+	}
+}
+
+func flowHasTheBitsOfLayers(t *testing.T, precision Precision, group int) {
+	d := open(t, UsePrecision(precision))
 	defer shut(t, d)
 	p := &selftest.Arrays{Device: d}
 	s := backend.Image(3, 41, 53)
 	src, fused, layers := p.Numbers(s), p.Alloc(s), p.Alloc(s)
-	w := p.Numbers(backend.Shape{N: 24, C: 8, H: 3, W: 3})
-	radius := p.Clipped(p.Numbers(backend.Image(6, s.H, s.W)))
+	w := p.Numbers(backend.Shape{N: 9 * group, C: 8, H: 3, W: 3}) // an odd number of channels, too
+	radius := p.Clipped(p.Numbers(backend.Image(9, s.H, s.W)))
 	require.NoError(t, p.Err)
 	f, err := d.NewFilter(w)
 	require.NoError(t, err)

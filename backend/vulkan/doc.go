@@ -5,13 +5,15 @@
 // # Trust
 //
 // Drivers of GPUs are known to return wrong pictures now and then. Open compares the operations with those of
-// the processor on small arrays. After each Upload of an image, the first gradient flow is compared on one
-// tile. A Fault is a result that differs by more than rounding explains, a device that is lost or does not
+// the processor on small arrays. After each Upload of an image, the first gradient flow, convolution, adjoint and
+// iteration of total variation are compared on one tile. Before an image is downloaded, a small convolution is
+// repeated. A Fault is a result that differs by more than rounding explains, a device that is lost or does not
 // answer, or any other failure. After a Fault the caller should use another device.
 //
 // # Precision and equality of bits
 //
-// All is computed in float32. Sums of Reduce are in float64, on the host if the GPU has none. On one GPU and
+// All is computed in float32, unless UsePrecision asks for convolutions whose factors are in half precision. Sums of
+// Reduce are in float64, on the host if the GPU has none. On one GPU and
 // driver an operation has the same bits each time. Convolutions are direct sums, made channel after channel and
 // tap after tap, wherever the pixel lies, so ConvolutionGrid is 1. A fused gradient flow has the bits of its layers:
 // sums of products are fma, and drivers may not fuse anything else, or reorder. Vulkan lets a driver choose

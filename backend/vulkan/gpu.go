@@ -5,6 +5,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/vulkan/internal/driver"
+	"github.com/averaged/imaging/internal/dispatch"
 	"github.com/averaged/imaging/internal/selftest"
 )
 
@@ -58,8 +59,8 @@ func supported(g GPU) error {
 		return fmt.Errorf("%w: %s has %d %s, %d are needed", backend.ErrUnsupported, g.Name, has, what, needs)
 	}
 	switch {
-	case g.Invocations < groupThreads:
-		return lacks("invocations in a workgroup", g.Invocations, groupThreads)
+	case g.Invocations < dispatch.GroupThreads:
+		return lacks("invocations in a workgroup", g.Invocations, dispatch.GroupThreads)
 	case g.SharedMemory < sharedBytes:
 		return lacks("bytes of shared memory", g.SharedMemory, sharedBytes)
 	case g.Bindings < driver.MaxBindings:

@@ -20,8 +20,8 @@ const (
 // work on it comes before all that follows.
 type pool struct {
 	allocate func(bytes int64) (*driver.Memory, error)
-	free     func(*driver.Memory) bool // false: it cannot now, and the memory stays in the pool
-	limit    int64                     // bytes of segments
+	free     func(*driver.Memory) error
+	limit    int64 // bytes of segments
 	held     int64
 	used     int64 // bytes of blocks that are given out
 	segments []*segment
@@ -94,7 +94,9 @@ func (p *pool) grow(bytes int64) (*segment, error) {
 			return s, nil
 		}
 	}
-	p.trim()
+	if err := p.trim(); err != nil {
+		return nil, err
+	}
 	if p.held+bytes > p.limit {
 		return nil, p.full(bytes)
 	}
@@ -110,16 +112,20 @@ func (p *pool) segment(bytes int64) (*segment, error) {
 	return &segment{m, []gap{{0, bytes}}}, nil
 }
 
-// trim gives segments back of which nothing is in use.
-func (p *pool) trim() {
+// trim gives segments back of which nothing is in use, until one cannot be freed.
+func (p *pool) trim() (err error) {
 	p.segments = slices.DeleteFunc(p.segments, func(s *segment) bool {
 		size := s.memory.Size
-		if len(s.gaps) != 1 || s.gaps[0].bytes != size || !p.free(s.memory) {
+		if err != nil || len(s.gaps) != 1 || s.gaps[0].bytes != size {
+			return false
+		}
+		if err = p.free(s.memory); err != nil {
 			return false
 		}
 		p.held -= size
 		return true
 	})
+	return err
 }
 
 // release takes a block back, and joins it with the gaps beside it.

@@ -26,11 +26,11 @@ func TestPool(t *testing.T) {
 				require.LessOrEqual(t, total, max(limit, granule))
 				return m, nil
 			},
-			free: func(m *driver.Memory) bool {
+			free: func(m *driver.Memory) error {
 				require.True(t, held[m])
 				delete(held, m)
 				total -= m.Size
-				return true
+				return nil
 			},
 		}
 		var blocks []*block
@@ -67,7 +67,7 @@ func TestPool(t *testing.T) {
 		for _, s := range p.segments {
 			require.Equal(t, []gap{{0, s.memory.Size}}, s.gaps)
 		}
-		p.trim()
+		require.NoError(t, p.trim())
 		require.Empty(t, held)
 		require.Zero(t, p.held)
 	})

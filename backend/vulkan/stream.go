@@ -126,15 +126,6 @@ func (s *stream) fill(dst *block, offset, bytes int64, word uint32) error {
 	return nil
 }
 
-func (s *stream) copy(dst *block, to int64, src *block, from, bytes int64) error {
-	c, err := s.current(0)
-	if err != nil {
-		return err
-	}
-	c.commands.Copy(dst.owner.memory, dst.offset+to, src.owner.memory, src.offset+from, bytes)
-	return nil
-}
-
 // upload copies bytes to a block. They may be changed when it returns.
 func (s *stream) upload(dst *block, offset int64, src []byte) error {
 	for len(src) > 0 {

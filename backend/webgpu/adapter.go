@@ -5,9 +5,12 @@ package webgpu
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall/js"
+
+	"github.com/averaged/imaging/internal/dispatch"
 )
 
 // ErrNoAdapter: this browser has no WebGPU, or no GPU for it.
@@ -46,8 +49,7 @@ type adapter struct {
 	users         int   // guarded by adapters
 	lost          error // why the device is no more
 	errors        js.Func
-	once          sync.Once
-	checked       error // what the first comparison with the processor found
+	compared      dispatch.Comparison
 }
 
 // kernel is a compiled shader.
@@ -165,7 +167,7 @@ func (a *adapter) watch() {
 
 // kernel returns a shader of kernels, compiled with these constants, for operands of which number k is in
 // the buffer of number first[k].
-func (a *adapter) kernel(name string, constants map[string]uint32, first []int) (k kernel, err error) {
+func (a *adapter) kernel(name string, constants []uint32, first []int) (k kernel, err error) {
 	defer catch(&err)
 	key := fmt.Sprint(name, constants, first)
 	if k, ok := a.kernels[key]; ok {
@@ -179,8 +181,8 @@ func (a *adapter) kernel(name string, constants map[string]uint32, first []int) 
 		return k, fmt.Errorf("kernel %s: %w", name, err)
 	}
 	values := map[string]any{}
-	for name, v := range constants {
-		values[name] = v
+	for id, v := range constants {
+		values[strconv.Itoa(id)] = v
 	}
 	k.pipeline, err = await(a.device.Call("createComputePipelineAsync", map[string]any{
 		"layout":  "auto",

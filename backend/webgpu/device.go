@@ -5,9 +5,10 @@ package webgpu
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/devicekit"
+	"github.com/averaged/imaging/internal/dispatch"
 	"github.com/averaged/imaging/internal/selftest"
 )
 
@@ -45,7 +46,7 @@ func Software() Option { return func(s *settings) { s.software = true } }
 
 // Device is a GPU; it implements backend.Device. Safe for concurrent use.
 type Device struct {
-	*devicekit.Device[memory, *filter]
+	*dispatch.Device[*buffer]
 	gpu *gpu
 }
 
@@ -54,20 +55,14 @@ var _ backend.Device = (*Device)(nil)
 // Adapter describes the device.
 func (d *Device) Adapter() Info { return d.gpu.Info }
 
-// gpu is the kernels of a Device.
+// gpu implements dispatch.GPU.
 type gpu struct {
 	*adapter
 	settings
 	pool   *pool
 	stream *stream
-	tester *selftest.Tester[memory, *filter]
-	fault  error // the first; nothing works after it
-	// nothing is for operands that a kernel does not read: buffers that differ, so that it is compiled once.
-	nothing [3]memory
-	// due: an image was uploaded, and no tile of what was made of it has been compared.
-	due bool
-	// worked: a kernel has run since the device has last shown that it still computes.
-	worked bool
+	// nothing is for operands that a shader does not touch: buffers that differ, so that it is compiled once.
+	nothing [3]*buffer
 }
 
 // Open opens the browser's GPU, and compares it with the processor. Its error wraps ErrNoAdapter where
@@ -89,77 +84,115 @@ func Open(options ...Option) (*Device, error) {
 	}
 	if g.stream, err = newStream(g.adapter); err != nil {
 		g.release(true)
-		return nil, g.failed(err)
+		return nil, g.Fault(err)
 	}
 	g.pool = &pool{stream: g.stream, limit: g.limit, free: map[int][]*buffer{}, all: map[*buffer]bool{}}
-	g.tester = &selftest.Tester[memory, *filter]{Kernels: g, Weights: (*filter).weights}
-	d := &Device{devicekit.New(g, false), g}
 	for i := range g.nothing {
-		if g.nothing[i], err = g.alloc(1); err != nil {
-			_ = d.Close() // it says the same
-			return nil, err
+		if g.nothing[i], err = g.Alloc(4); err != nil {
+			return nil, errors.Join(g.Fault(err), g.Close(true))
 		}
 	}
-	g.once.Do(func() { g.checked = g.tester.Operations(d) })
-	if err = g.checked; err == nil {
-		err = g.tester.Hear()
-	}
-	g.due = false
+	d, err := dispatch.Open[*buffer](g, &g.compared)
 	if err != nil {
-		err = g.try(err)
-		_ = d.Close() // it says the same
 		return nil, err
 	}
-	return d, nil
+	return &Device{d, g}, nil
 }
 
-// try returns what is to be returned for an error of the browser, after which nothing works any more.
-func (g *gpu) try(err error) error {
-	if g.fault != nil {
-		return g.fault
-	}
-	if err != nil {
-		g.fault = g.failed(err)
-	}
-	return g.fault
-}
-
-// wrong is try for a comparison: its other errors are those of who called.
-func (g *gpu) wrong(err error) error {
-	if errors.Is(err, ErrWrong) {
-		return g.try(err)
-	}
-	return err
-}
-
-// failed says what has failed.
-func (g *gpu) failed(err error) error {
+// Fault implements dispatch.GPU.
+func (g *gpu) Fault(err error) error {
 	if f := (*Fault)(nil); errors.As(err, &f) {
 		return err
 	}
 	return &Fault{g.Name(), err}
 }
 
-// Description implements devicekit.Kernels.
+// Description implements dispatch.GPU.
 func (g *gpu) Description() backend.Description {
 	return backend.Description{Name: "webgpu", Model: g.Name(), Memory: g.limit}
 }
 
-// Sync implements devicekit.Kernels.
-func (g *gpu) Sync() error {
-	if g.fault != nil {
-		return g.fault
-	}
-	return g.try(g.stream.finish())
+// Shaders implements dispatch.GPU.
+func (g *gpu) Shaders() dispatch.Shaders {
+	return dispatch.Shaders{Operations: g.stream.most, Tiling: tiling}
 }
 
-// Close implements devicekit.Kernels.
-func (g *gpu) Close() error {
-	err := g.Sync()
-	err = errors.Join(err, g.tester.Close(), g.pool.close(), g.stream.close())
-	g.release(g.fault != nil)
+// tiling chooses the shader of a filter.
+func tiling(outputs, kh, kw int) dispatch.Tiling {
+	if kh != 3 || kw != 3 {
+		return dispatch.Tiling{Shader: "convolve", Rows: 8, Columns: 32, Outputs: 8}
+	}
+	blocks, chunk := 4, uint32(4)
+	switch {
+	case outputs <= 8:
+		blocks, chunk = 1, 2 // a larger tile
+	case outputs <= 16:
+		blocks = 2
+	}
+	return dispatch.Tiling{
+		Shader: "convolve3", Constants: []uint32{uint32(blocks), chunk},
+		Rows: dispatch.GroupThreads / blocks / 8, Columns: 32, Outputs: 8 * blocks,
+	}
+}
+
+// Finish implements dispatch.GPU.
+func (g *gpu) Finish() error { return g.stream.finish() }
+
+// Close implements dispatch.GPU.
+func (g *gpu) Close(failed bool) error {
+	err := errors.Join(g.pool.close(), g.stream.close())
+	g.release(failed)
 	return err
 }
 
-// ConvolutionGrid implements devicekit.Kernels: every pixel is made in the same way.
-func (g *gpu) ConvolutionGrid() int { return 1 }
+// Alloc implements dispatch.GPU.
+func (g *gpu) Alloc(bytes int64) (*buffer, error) {
+	if bytes > int64(g.maxBinding) {
+		return nil, fmt.Errorf("%w: %d bytes are more than a shader of this GPU reaches", backend.ErrOutOfMemory, bytes)
+	}
+	return g.pool.alloc(int(bytes))
+}
+
+// Free implements dispatch.GPU.
+func (g *gpu) Free(b *buffer) { g.pool.release(b) }
+
+// Fill implements dispatch.GPU.
+func (g *gpu) Fill(b *buffer, offset, bytes int64, word uint32) error {
+	if word == 0 {
+		return g.stream.clear(b, offset, bytes)
+	}
+	first, n := int(offset/4), int(bytes/4)
+	return g.Dispatch(&dispatch.Dispatch[*buffer]{
+		Shader: "fill", Operands: []dispatch.Operand[*buffer]{{Block: b, Count: first + n}}, Push: []uint32{uint32(n), uint32(first), word},
+		X: min(dispatch.MaxGroups, (n-1)/dispatch.GroupThreads+1), Y: 1, Operations: float64(n),
+	})
+}
+
+// Upload implements dispatch.GPU.
+func (g *gpu) Upload(b *buffer, offset int64, src []byte) error {
+	return g.stream.upload(b, offset, src)
+}
+
+// Download implements dispatch.GPU.
+func (g *gpu) Download(dst []byte, b *buffer, offset int64) error {
+	return g.stream.download(dst, b, offset)
+}
+
+// Dispatch implements dispatch.GPU.
+func (g *gpu) Dispatch(d *dispatch.Dispatch[*buffer]) error {
+	operands := make([]*buffer, len(d.Operands))
+	first := make([]int, len(operands)) // which operand is in the same buffer
+	untouched := 0
+	for i, o := range d.Operands {
+		if operands[i] = o.Block; o.Block == nil {
+			operands[i] = g.nothing[untouched]
+			untouched++
+		}
+		first[i] = slices.Index(operands, operands[i])
+	}
+	k, err := g.kernel(d.Shader, d.Constants, first)
+	if err != nil {
+		return err
+	}
+	return g.stream.dispatch(k, operands, first, d.Push, d.X, d.Y, d.Operations)
+}

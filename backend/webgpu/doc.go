@@ -4,10 +4,9 @@
 //
 // # Trust
 //
-// As package vulkan does, Open compares the operations with those of the processor on small arrays, and
-// the first gradient flow after an Upload of an image is compared on one tile. What differs by more than
-// rounding explains, a device that is lost and a browser that reports an error is a Fault: who gets one
-// computes on another device. Adapters that compute in software are refused, unless Software asks for them.
+// Results are compared with the processor's, as package vulkan does. A Fault is a result that differs by more
+// than rounding explains, a device that is lost, or an error that the browser reports. After a Fault the caller
+// should use another device. Adapters that compute in software are refused, unless Software asks for them.
 //
 // # Waiting
 //

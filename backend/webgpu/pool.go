@@ -14,7 +14,6 @@ import (
 type buffer struct {
 	js    js.Value
 	bytes int
-	fresh bool // of zeros
 }
 
 // pool keeps buffers. With one stream, what was freed can be given out again at once, as the work on it
@@ -43,7 +42,6 @@ func (p *pool) alloc(bytes int) (*buffer, error) {
 		b := list[len(list)-1]
 		p.free[size] = list[:len(list)-1]
 		p.used += int64(size)
-		b.fresh = false
 		return b, nil
 	}
 	for trimmed := false; ; trimmed = true {
@@ -53,7 +51,6 @@ func (p *pool) alloc(bytes int) (*buffer, error) {
 				return nil, err
 			}
 			if b != nil {
-				b.fresh = true
 				p.all[b] = true
 				p.held, p.used = p.held+int64(size), p.used+int64(size)
 				return b, nil

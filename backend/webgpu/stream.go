@@ -120,7 +120,7 @@ func (s *stream) dispatch(k kernel, operands []*buffer, first []int, push []uint
 }
 
 // clear sets bytes of a buffer to zero.
-func (s *stream) clear(b *buffer, offset, bytes int) (err error) {
+func (s *stream) clear(b *buffer, offset, bytes int64) (err error) {
 	defer catch(&err)
 	s.record()
 	s.endPass()
@@ -185,7 +185,7 @@ func (s *stream) wrong() error {
 }
 
 // upload copies bytes to a buffer. They may be changed when it returns.
-func (s *stream) upload(dst *buffer, offset int, src []byte) (err error) {
+func (s *stream) upload(dst *buffer, offset int64, src []byte) (err error) {
 	defer catch(&err)
 	if err := s.submit(); err != nil { // what comes before it
 		return err
@@ -193,13 +193,13 @@ func (s *stream) upload(dst *buffer, offset int, src []byte) (err error) {
 	for len(src) > 0 {
 		n := js.CopyBytesToJS(s.array, src)
 		s.gpu.queue.Call("writeBuffer", dst.js, offset, s.array, 0, n)
-		src, offset = src[n:], offset+n
+		src, offset = src[n:], offset+int64(n)
 	}
 	return nil
 }
 
 // download waits for all work before it, and copies a buffer's bytes to dst.
-func (s *stream) download(dst []byte, src *buffer, offset int) (err error) {
+func (s *stream) download(dst []byte, src *buffer, offset int64) (err error) {
 	defer catch(&err)
 	if s.staging.IsUndefined() {
 		s.staging = s.buffer(stagingBytes, usageMapRead|usageCopyDst)
@@ -217,7 +217,7 @@ func (s *stream) download(dst []byte, src *buffer, offset int) (err error) {
 		}
 		js.CopyBytesToGo(dst[:n], js.Global().Get("Uint8Array").New(s.staging.Call("getMappedRange", 0, n)))
 		s.staging.Call("unmap")
-		dst, offset = dst[n:], offset+n
+		dst, offset = dst[n:], offset+int64(n)
 	}
 	return s.wrong()
 }

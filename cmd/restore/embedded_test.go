@@ -154,7 +154,7 @@ func TestWithoutResearchWeights(t *testing.T) {
 	if testing.Short() {
 		t.Skip("linking the program takes long; the run without -short does it")
 	}
-	build := exec.Command("go", "build", "-o", filepath.Join(t.TempDir(), "restore.exe"), ".")
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(t.TempDir(), "restore.exe"), ".")
 	said, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", said)
 	general, err := weights.Open(weights.General)
@@ -164,7 +164,7 @@ func TestWithoutResearchWeights(t *testing.T) {
 	file := saveWeights(t, "general.safetensors", general)
 	run := func(args ...string) (stdout, stderr string, status int) {
 		var out, words strings.Builder
-		c := exec.Command(build.Args[3], args...)
+		c := exec.Command(build.Args[4], args...)
 		c.Stdout, c.Stderr = &out, &words
 		if err := c.Run(); err != nil {
 			require.ErrorAs(t, err, new(*exec.ExitError))

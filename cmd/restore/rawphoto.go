@@ -105,7 +105,7 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore
 	collectAfterReading(pixels)
 	collectAbove(pixels, memoryOfDenoising(pixels))
 	if a.page != nil {
-		m, err := developed(photo, img)
+		m, err := developed(photo, file, img)
 		if err != nil {
 			return nil, "", fileError{t.input, err}
 		}
@@ -134,7 +134,7 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore
 			return nil, "", fileError{t.input, err}
 		}
 	}
-	if err := a.writeRaw(ctx, b, t, photo, out); err != nil {
+	if err := a.writeRaw(ctx, b, t, photo, file, out); err != nil {
 		return nil, "", err
 	}
 	o := outcomeOf(&imagefile.Image{Width: img.Width, Height: img.Height, Channels: 3}, report)
@@ -151,7 +151,7 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore
 	}
 	o.Seconds = seconds()
 	if a.page != nil {
-		m, err := developed(photo, out)
+		m, err := developed(photo, file, out)
 		if err != nil {
 			return nil, "", fileError{t.input, err}
 		}
@@ -203,11 +203,14 @@ func summaryOfRaw(o *outcome, zero bool) string {
 }
 
 // writeRaw writes a raw photograph with another image, or, if the result has the name of a picture, its plain development.
-func (a *app) writeRaw(ctx context.Context, b *batchFlags, t task, photo *raw.File, img *raw.Image) error {
+func (a *app) writeRaw(ctx context.Context, b *batchFlags, t task, photo *raw.File, file *os.File, img *raw.Image) error {
 	if t.output != standardStream && !isRaw(t.output) {
-		m, err := developed(photo, img)
+		m, err := developed(photo, file, img)
 		if err != nil {
 			return fileError{t.input, err}
+		}
+		for _, w := range m.Warnings {
+			a.remark(t.input, "%s", w)
 		}
 		return a.write(ctx, t.output, m, b.writing.options(m, t.output, b.force))
 	}
@@ -224,15 +227,18 @@ func (a *app) writeRaw(ctx context.Context, b *batchFlags, t task, photo *raw.Fi
 	return nil
 }
 
-// developed is a raw image as a picture to look at, turned as its file says.
-func developed(photo *raw.File, img *raw.Image) (*imagefile.Image, error) {
+// developed is a raw image of a file as a picture to look at, with the metadata of the file, turned as it says.
+func developed(photo *raw.File, file *os.File, img *raw.Image) (*imagefile.Image, error) {
 	pix, channels, err := photo.Develop(img)
 	if err != nil {
 		return nil, err
 	}
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
 	m := &imagefile.Image{Width: img.Width, Height: img.Height, Channels: channels, Depth: 8, SourceDepth: 8, Format: imagefile.PNG, Pix: pix}
-	m.Turn(photo.Orientation())
-	return m, nil
+	return m, m.TakeMetadata(file, info.Size())
 }
 
 // factsOfRaw lists what is known of a raw photograph.

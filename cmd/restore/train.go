@@ -100,11 +100,8 @@ loss in RUN/range-test.png.`),
   restore train photographs -o guided --recipe guided
   restore train photographs -o camera --recipe camera --init guided/weights.safetensors
   restore train photographs -o prior --recipe deblur --init all-levels/weights.safetensors
-  restore train photographs -o guided2 --recipe guided-deblur --init guided/weights.safetensors
-  restore train photographs -o run2 --init run/weights.safetensors --iterations 5000
-  restore train photographs -o run --config run0/config.json --seed 2
-  restore train photographs --range-test --recipe paper --method rk4
-  restore train photographs -o paper --recipe paper --method rk4 --learning-rate 0.01..0.1`,
+  restore train photographs -o run2 --config run/config.json --seed 2
+  restore train photographs --range-test --recipe paper --method rk4`,
 		Args: inputs(0, 1, "one folder of images"),
 	}
 	f := c.Flags()

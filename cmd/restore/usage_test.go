@@ -13,7 +13,7 @@ import (
 
 const (
 	mostUsage  = 90 // characters of what help says of a flag
-	mostBefore = 30 // lines of help before the flags: a screen
+	mostBefore = 26 // lines of help before the flags: a screen
 )
 
 // Everyday flags come first, those for experts have a group of their own behind them, and every

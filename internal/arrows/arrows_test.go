@@ -146,8 +146,9 @@ var table = map[string]row{
 	"backend/cuda/kernels":         {},
 	"internal/spread":              {code: []string{"backend", "internal/arguments"}},
 	// The processor is what results of a GPU are compared with.
-	"backend/vulkan":                 {code: []string{"backend", "backend/cpu", "backend/devicekit", "backend/vulkan/internal/driver", "internal/selftest"}, tests: []string{"backend/vulkan/vulkantest"}},
-	"backend/webgpu":                 {code: []string{"backend", "backend/devicekit", "internal/selftest"}, tests: []string{"backend/backendtest"}},
+	"backend/vulkan":                 {code: []string{"backend", "backend/vulkan/internal/driver", "internal/dispatch", "internal/selftest"}, tests: []string{"backend/backendtest", "backend/cpu", "backend/vulkan/vulkantest", "denoise", "weights", "weights/open"}},
+	"backend/webgpu":                 {code: []string{"backend", "internal/dispatch", "internal/selftest"}, tests: []string{"backend/backendtest"}},
+	"internal/dispatch":              {code: []string{"backend", "backend/devicekit", "internal/selftest"}},
 	"internal/selftest":              {code: []string{"backend", "backend/cpu", "backend/devicekit"}},
 	"backend/vulkan/internal/driver": {code: []string{purego, xSys}},
 	"backend/vulkan/vulkantest":      {code: []string{"backend/vulkan/internal/driver"}},

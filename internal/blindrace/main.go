@@ -3,7 +3,7 @@
 // kernel is estimated, and what is made of the photograph with that is compared with what is made of it
 // with the true one.
 //
-//	go run ./internal/blindrace -count 8 -most 2 -crop 320 -noise 0,2.55,7.65 -jpeg 0,90 FOLDER
+//	go run ./internal/blindrace -count 8 -kernel-count 2 -crop 320 -noise 0,2.55,7.65 -jpeg 0,90 FOLDER
 //
 // Printed are Levin's error ratio (Levin, Weiss, Durand and Freeman 2009), ‖x_estimated − x‖² over
 // ‖x_known − x‖², both up to a shift of the image, inside half a kernel and 8 pixels from the frame, and
@@ -49,7 +49,7 @@ func main() {
 	b := bench{out: os.Stdout}
 	count := flag.Int("count", 16, "how many photographs, spread over the folder")
 	kinds := flag.String("kernels", "shake", "shake: the eight shakes of bench/deblur.sh; unseen: eight others; shapes: motions, disks, Gaussians and none")
-	most := flag.Int("most", 0, "of the kernels only so many, in turn, for each photograph; 0: all")
+	kernelCount := flag.Int("kernel-count", 0, "kernels for each photograph, in turn; 0: all")
 	noise := flag.String("noise", "2.55", "standard deviations of the noise, of 255")
 	quality := flag.String("jpeg", "0", "qualities of JPEG to save each photograph in; 0: none")
 	flag.IntVar(&b.crop, "crop", 0, "side of a square in the middle of each photograph; 0: all of it")
@@ -88,8 +88,8 @@ func main() {
 			log.Fatal(err)
 		}
 		each := len(kernels)
-		if *most > 0 {
-			each = min(*most, each)
+		if *kernelCount > 0 {
+			each = min(*kernelCount, each)
 		}
 		for j := range each {
 			at := (i*each + j) % len(kernels)

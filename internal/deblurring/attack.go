@@ -14,27 +14,23 @@ import (
 )
 
 // attack looks for a pair of images that the network expands.
-func (d *Problem) attack(ctx context.Context, report *Checked, s *stages) error {
+func (d *Problem) attack(ctx context.Context, s *stages) (*NetworkCheck, error) {
 	s.next()
 	network := d.network.Network
-	report.AttackShape = backend.Image(network.Channels(), networks.AttackSide, networks.AttackSide)
+	shape := backend.Image(network.Channels(), networks.AttackSide, networks.AttackSide)
 	attack := d.attackNetwork
 	if network.Guided() {
 		attack = d.attackFrozen
 	}
-	found, err := attack(ctx, report.AttackShape, func(fraction float64) error { return s.report(fraction, 0, 0) })
+	found, err := attack(ctx, shape, func(fraction float64) error { return s.report(fraction, 0, 0) })
 	if err != nil {
-		return fmt.Errorf("restore: attack: %w", err)
+		return nil, fmt.Errorf("restore: attack: %w", err)
 	}
-	report.Attack = &found
-	if err := d.measureRounding(ctx, report); err != nil {
-		return err
-	}
+	report := &NetworkCheck{Attack: found, Shape: shape}
 	if _, proven := network.Averagedness(); proven && found.Expansive() {
-		report.Violations = append(report.Violations,
-			attackViolation(found))
+		report.Violations = []string{attackViolation(found)}
 	}
-	return nil
+	return report, d.measureRounding(ctx, report)
 }
 
 func attackViolation(found refute.AttackReport) string {
@@ -46,15 +42,15 @@ func attackViolation(found refute.AttackReport) string {
 
 // measureRounding bounds the rounding of the network for images in [0, 1], and measures it on
 // one of noise.
-func (d *Problem) measureRounding(ctx context.Context, report *Checked) error {
-	network, shape := d.network.Network, report.AttackShape
+func (d *Problem) measureRounding(ctx context.Context, report *NetworkCheck) error {
+	network, shape := d.network.Network, report.Shape
 	root := math.Sqrt(float64(shape.Len()))
-	report.MeasuredRounding = math.NaN()
+	report.Measured = math.NaN()
 	bound, err := network.Rounding(ctx, root, shape)
 	if err != nil {
 		return fmt.Errorf("restore: rounding: %w", err)
 	}
-	report.NetworkRounding = bound / root
+	report.Rounding = bound / root
 	x, err := d.dev.Alloc(shape)
 	if err != nil {
 		return err
@@ -68,7 +64,7 @@ func (d *Problem) measureRounding(ctx context.Context, report *Checked) error {
 	}
 	switch measured, err := network.MeasuredRounding(ctx, x); {
 	case err == nil:
-		report.MeasuredRounding = measured / root
+		report.Measured = measured / root
 	case !errors.Is(err, denoise.ErrNotMeasured):
 		return fmt.Errorf("restore: rounding: %w", err)
 	}

@@ -15,29 +15,29 @@ import (
 	"github.com/averaged/imaging/pnp"
 )
 
-// Checked is what Check found: restore.CheckReport explains the fields.
-type Checked struct {
-	Method                            string
-	Denoiser                          string
-	Network                           *denoise.Certificate
-	Attack                            *refute.AttackReport
-	AttackShape                       backend.Shape
-	Repeated                          *refute.RepeatReport
-	Certificate                       pnp.Certificate
-	NetworkRounding, MeasuredRounding float64
-	Rounding, Floor                   float64
-	Rows                              []pnp.CheckRow
-	Expansion                         float64
-	Holds                             bool
-	Violations                        []string
+// NetworkCheck is what was found of a network alone.
+type NetworkCheck struct {
+	Attack   refute.AttackReport
+	Shape    backend.Shape        // of the images of the attack
+	Repeated *refute.RepeatReport // nil without an image
+	// Rounding bounds what float32 adds, Measured is what it added, NaN if that is not known. Both are root mean
+	// squares.
+	Rounding, Measured float64
+	Violations         []string
+}
+
+// Drowned tells whether float32 computes another map than the one that the certificate is of: its rounding may be
+// as large as white, or was seen to be half of a grey level.
+func (n *NetworkCheck) Drowned() bool {
+	return n.Rounding >= 1 && !math.IsInf(n.Rounding, 1) || n.Measured >= 0.5/255
 }
 
 // checkIterations is how many iterations Check makes unless told otherwise.
 const checkIterations = 100
 
-// Check attacks the denoiser, applies it again and again, and runs the iteration from two starts, iterations times each;
-// with certificateOnly it does only what needs no image.
-func (d *Problem) Check(ctx context.Context, j Job, certificateOnly bool) (*Checked, error) {
+// Check attacks a network and applies it again and again. Then it runs the iteration from two starts, iterations
+// times each. With certificateOnly it does only what needs no image. The network is nil for total variation.
+func (d *Problem) Check(ctx context.Context, j Job, certificateOnly bool) (network *NetworkCheck, iteration pnp.CheckReport, err error) {
 	limit := j.Iterations
 	if limit == 0 {
 		limit = checkIterations
@@ -45,33 +45,25 @@ func (d *Problem) Check(ctx context.Context, j Job, certificateOnly bool) (*Chec
 	if certificateOnly {
 		limit = 1
 	}
-	report := &Checked{Method: j.Choice.Method}
 	stages := d.newStages(j.Progress, limit, certificateOnly)
 	if d.network != nil {
-		if err := d.attack(ctx, report, stages); err != nil {
-			return nil, err
+		if network, err = d.attack(ctx, stages); err != nil {
+			return nil, iteration, err
 		}
 		if !certificateOnly {
-			if err := d.repeat(ctx, report, limit, stages); err != nil {
-				return nil, err
+			if err := d.repeat(ctx, network, limit, stages); err != nil {
+				return nil, iteration, err
 			}
 		}
 	}
-	if err := d.checkIteration(ctx, j.Constraint, report, limit, certificateOnly, stages); err != nil {
-		return nil, err
+	if iteration, err = d.checkIteration(ctx, j.Constraint, limit, stages); err != nil {
+		return nil, iteration, err
 	}
-	report.Holds = report.Certificate.Proven && len(report.Violations) == 0 && !report.drowned()
-	return report, stages.meter.End()
-}
-
-// drowned tells whether float32 computes another map than the one that the certificate is of:
-// its rounding may be as large as white, or was seen to be half of a grey level.
-func (r *Checked) drowned() bool {
-	return r.NetworkRounding >= 1 && !math.IsInf(r.NetworkRounding, 1) || r.MeasuredRounding >= 0.5/255
+	return network, iteration, stages.meter.End()
 }
 
 // repeat applies the denoiser to the image again and again.
-func (d *Problem) repeat(ctx context.Context, report *Checked, limit int, s *stages) error {
+func (d *Problem) repeat(ctx context.Context, report *NetworkCheck, limit int, s *stages) error {
 	s.next()
 	image := d.y
 	if d.network.Frozen != nil { // for images of the iteration's shape alone
@@ -100,43 +92,35 @@ func (d *Problem) repeat(ctx context.Context, report *Checked, limit int, s *sta
 }
 
 // checkIteration runs the iteration of Deblur from two starts.
-func (d *Problem) checkIteration(ctx context.Context, constraint pnp.Constraint, report *Checked, limit int, certificateOnly bool, s *stages) error {
+func (d *Problem) checkIteration(ctx context.Context, constraint pnp.Constraint, limit int, s *stages) (found pnp.CheckReport, err error) {
 	s.next()
 	var trials [2]pnp.Trial
 	for i, from := range []StartingPoint{StartImage, StartConstant} {
 		phi, done, err := d.denoiser()
 		if err != nil {
-			return err
+			return found, err
 		}
 		defer done()
 		start, err := d.start(ctx, from)
 		if err != nil {
-			return err
+			return found, err
 		}
 		defer start.Free()
 		trials[i] = pnp.Trial{Start: start, Denoiser: phi}
 	}
-	found, err := pnp.Check(ctx, d.dev, d.y, d.k, trials, pnp.Options{
+	return pnp.Check(ctx, d.dev, d.y, d.k, trials, pnp.Options{
 		DataStep: d.data, Step: d.step, Constraint: constraint, MaxIterations: limit,
 		Progress: func(p backend.Progress) error { return s.report(p.Fraction, p.Iteration, p.Residual) },
 	})
-	if err != nil {
-		return err
+}
+
+// Certificate is that of the network, nil for total variation.
+func (d *Problem) Certificate() *denoise.Certificate {
+	if d.network == nil {
+		return nil
 	}
-	report.Certificate = found.Certificate
-	report.Rounding, report.Floor = found.Rounding/math.Sqrt(found.Samples), found.Floor()/math.Sqrt(found.Samples)
-	report.Violations = append(report.Violations, found.Violations...)
-	if !certificateOnly {
-		report.Rows, report.Expansion = found.Rows, found.Expansion
-	}
-	alpha, _ := trials[0].Denoiser.Averagedness()
-	if d.network != nil {
-		certificate := d.network.Certificate()
-		report.Network, report.Denoiser = &certificate, certificate.String()
-	} else {
-		report.Denoiser = d.describe(alpha, certificateOnly)
-	}
-	return nil
+	certificate := d.network.Certificate()
+	return &certificate
 }
 
 // stages are the parts of a check, each with its share of the work.
@@ -178,18 +162,21 @@ func (s *stages) report(fraction float64, iteration int, residual float64) error
 	return s.meter.Report(min(1, s.before+s.share*fraction), iteration, residual)
 }
 
-// describe is the certificate of the proximal map of total variation; in general
-// terms where there is no image whose noise sets its weight.
-func (d *Problem) describe(alpha float64, general bool) string {
+// Describe says what is proven of the denoiser, one line for each step of the proof. Of total variation it speaks
+// in general terms where there is no image whose noise sets its weight.
+func (d *Problem) Describe(iteration pnp.Certificate, certificateOnly bool) string {
+	if c := d.Certificate(); c != nil {
+		return c.String()
+	}
 	weight := "τλ"
-	if !general {
+	if !certificateOnly {
 		weight = fmt.Sprintf("%.6g", d.step*d.weight)
 	}
 	return fmt.Sprintf(`Φ = proximal map of %s·TV, coupling %v
 Φ is firmly nonexpansive, that is %g-averaged: it is the proximal map of a convex function (Moreau 1965)
 the orthonormal change of colour axes keeps that: Uᵀ·prox·U is the proximal map of f(U·)
 computed with a duality gap, by strong convexity ‖u − Φ(y)‖ ≤ √(2·gap); the errors are in the bounds below
-what float32 adds is in these errors, and does not get smaller with more iterations`, weight, d.coupling, alpha)
+what float32 adds is in these errors, and does not get smaller with more iterations`, weight, d.coupling, iteration.Denoiser)
 }
 
 // Stand returns an image that stands for any where Check has none, of which only size and brightness count, and the

@@ -28,8 +28,10 @@ const (
 	lowestBand, bandWidth, bandCount = 0.1, 0.05, 4
 	// fitError is the standard deviation of log n about a line that no chance explains.
 	fitError = 0.03
-	// Noise is white if the highest band has less than whiteWithin times the white part along every axis.
-	whiteWithin = 2.0
+	// Noise is white unless the highest band has more than whiteWithin times the white part along an axis, by more than
+	// doubt standard errors, also if the power of the image is s·|K̂|²ᵍ with a g of leastPower to 1. A photograph's s is not
+	// the same all over a band, and what few edges leave of such a curve looks like noise.
+	whiteWithin, doubt, leastPower = 2.0, 2, 0.5
 	// Coefficients are counted by |K̂|², in halves of an octave.
 	binsPerOctave, binCount = 2, 40
 	// A photograph is looked at in tiles of at least leastTile samples and tileKernels kernels a side, half over one
@@ -290,23 +292,24 @@ func window(n int) []float64 {
 	return v
 }
 
-// powers are those of the noise at lowestBand, by a line through the logarithms, and in the highest band: 0 where nothing
-// tells.
+// powers are those of the noise at lowestBand, by a line through the logarithms, and the least that the highest band can
+// have: 0 where nothing tells.
 func (s *spectrum) powers() (level, fine float64) {
 	var sum, f, ff, l, fl float64 // of weights, frequencies, logarithms and their products
 	for i := range s {
-		log, information := s[i].noise()
-		if !(information > 0) {
+		log, weight := s[i].noise(1)
+		if !(weight > 0) {
 			continue
 		}
-		weight := 1 / (1/information + fitError*fitError)
 		at := bandWidth * (float64(i) + 0.5) // above lowestBand
 		sum += weight
 		f += weight * at
 		ff += weight * at * at
 		l += weight * log
 		fl += weight * at * log
-		fine = math.Exp(log)
+		if log, weight := s[i].noise(leastPower); weight > 0 {
+			fine = math.Exp(log - doubt/math.Sqrt(weight))
+		}
 	}
 	if sum == 0 {
 		return 0, 0
@@ -318,33 +321,52 @@ func (s *spectrum) powers() (level, fine float64) {
 	return math.Exp((l - slope*f) / sum), fine
 }
 
-// noise is the logarithm of n in a band by least squares, and the information about it (Fisher's, times that of a
-// logarithm, for s unknown): 0 where |K̂|² is the same all over the band.
-func (b *band) noise() (log, information float64) {
+// noise is the logarithm of n in a band by least squares, for the power of |K̂|², least to 1, that fits best, and the inverse of
+// its variance: by the information about it (Fisher's, times that of a logarithm, for s and that power unknown) and by fitError. The
+// latter is 0 where |K̂|² is the same all over the band.
+func (b *band) noise(least float64) (log, weight float64) {
 	best := math.Inf(1)
-	for step := range 80 {
-		ratio := 0.0 // s/n
-		if step > 0 {
-			ratio = math.Exp2(float64(step) / 2)
-		}
-		var count, sum, squares, nn, ns, ss float64
-		for _, c := range b {
-			if c.count == 0 {
-				continue
+	for twentieths := 20.0; twentieths >= 20*least; twentieths-- {
+		power := twentieths / 20
+		var r, slope [binCount]float64 // |K̂|² to that power, and its derivative by it
+		for i, c := range b {
+			if c.count > 0 {
+				r[i] = math.Pow(c.response/c.count, power)
+				slope[i] = r[i] * math.Log(c.response/c.count)
 			}
-			r := c.response / c.count
-			m := ratio*r + 1
-			l := c.log/c.count - math.Log(m)
-			count += c.count
-			sum += c.count * l
-			squares += c.count * l * l
-			nn += c.count / (m * m)
-			ns += c.count * r / (m * m)
-			ss += c.count * r * r / (m * m)
 		}
-		if left := squares - sum*sum/count; count > 0 && left < best {
-			best, log, information = left, sum/count, nn-ns*ns/ss
+		for step := range 80 {
+			ratio := 0.0 // s/n
+			if step > 0 {
+				ratio = math.Exp2(float64(step) / 2)
+			}
+			var count, sum, squares float64
+			var nn, ns, ss, ng, sg, gg float64 // of the derivatives by log n, s/n and the power
+			for i, c := range b {
+				if c.count == 0 {
+					continue
+				}
+				m := ratio*r[i] + 1
+				l := c.log/c.count - math.Log(m)
+				count += c.count
+				sum += c.count * l
+				squares += c.count * l * l
+				n, s, g := 1/m, r[i]/m, slope[i]/m
+				nn += c.count * n * n
+				ns += c.count * n * s
+				ss += c.count * s * s
+				ng += c.count * n * g
+				sg += c.count * s * g
+				gg += c.count * g * g
+			}
+			if left := squares - sum*sum/count; count > 0 && left < best {
+				information := nn - ns*ns/ss
+				if own := gg - sg*sg/ss; least < 1 && own > 1e-9*gg {
+					information -= (ng - ns*sg/ss) * (ng - ns*sg/ss) / own
+				}
+				best, log, weight = left, sum/count, 1/(1/information+fitError*fitError)
+			}
 		}
 	}
-	return log, information
+	return log, weight
 }

@@ -85,26 +85,36 @@ func sum(a, b *imageplanes.Planes) *imageplanes.Planes {
 	return a.WithPix(pix)
 }
 
-// TestNoiseOfBand: noise and image are told apart in a band of which both powers are known.
+// TestNoiseOfBand: noise and image are told apart in a band of which both powers are known, also where that of the image follows
+// another power of the response.
 func TestNoiseOfBand(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := math.Exp(rapid.Float64Range(-18, -2).Draw(t, "log n"))
 		s := n * math.Exp(rapid.Float64Range(-3, 9).Draw(t, "log s/n"))
-		var b band
-		for i := range b {
-			r := math.Exp2(-(float64(i) + 0.5) / binsPerOctave)
-			b[i] = bin{count: 50, response: 50 * r, log: 50 * math.Log(s*r+n)}
+		of := func(power float64) (b band) {
+			for i := range b {
+				r := math.Exp2(-(float64(i) + 0.5) / binsPerOctave)
+				b[i] = bin{count: 50, response: 50 * r, log: 50 * math.Log(s*math.Pow(r, power)+n)}
+			}
+			return b
 		}
-		log, information := b.noise()
+		plain := of(1)
+		log, weight := plain.noise(1)
 		if !(math.Abs(log-math.Log(n)) < 0.15) { // the ratios that are tried are half an octave apart
 			t.Fatalf("log n is %v, want %v", log, math.Log(n))
 		}
-		if !(information > 100) {
-			t.Fatalf("information is %v", information)
+		if !(weight > 90) {
+			t.Fatalf("weight is %v", weight)
 		}
-		one := band{7: b[7]}
-		if _, information := one.noise(); information > 1e-6 {
-			t.Fatalf("information is %v where the response says nothing", information)
+		other := of(float64(rapid.IntRange(int(20*leastPower), 20).Draw(t, "power in twentieths")) / 20)
+		if log, weight := other.noise(leastPower); !(weight > 0 && math.Abs(log-math.Log(n)) < 0.2+doubt/math.Sqrt(weight)) {
+			t.Fatalf("log n is %v with a weight of %v and any power, want %v", log, weight, math.Log(n))
+		}
+		one := band{7: plain[7]}
+		for _, least := range []float64{1, leastPower} {
+			if _, weight := one.noise(least); weight > 1e-6 {
+				t.Fatalf("weight is %v where the response says nothing", weight)
+			}
 		}
 	})
 }

@@ -12,19 +12,25 @@ const (
 func brightened(p *imageplanes.Planes, overwrite bool) (pix []float32, factor float32) {
 	// The quantile of a histogram of the samples in [0, 1) is near enough.
 	var counts [1 << 12]int
-	for _, v := range p.Pix {
-		counts[int(min(max(v, 0), 1)*float32(len(counts)-1))]++
-	}
+	bin := func(v float32) int { return int(min(max(v, 0), 1) * float32(len(counts)-1)) }
 	left, k := int((1-darkQuantile)*float64(len(p.Pix))), len(counts)
+	lowest, above := int(darkest*float32(len(counts)))-1, 0 // a bin of which the upper end is the limit
+	for _, v := range p.Pix {
+		if bin(v) < lowest {
+			continue
+		}
+		if above++; above > left { // what most images show early
+			return p.Pix, 1
+		}
+	}
+	for _, v := range p.Pix {
+		counts[bin(v)]++
+	}
 	for k > 0 && left >= 0 {
 		k--
 		left -= counts[k]
 	}
-	bright := float32(k+1) / float32(len(counts))
-	if bright >= darkest {
-		return p.Pix, 1
-	}
-	factor = 1 / bright
+	factor = float32(len(counts)) / float32(k+1)
 	if pix = p.Pix; !overwrite {
 		pix = make([]float32, len(p.Pix))
 	}

@@ -41,7 +41,8 @@ func (m Meter) Map(ctx context.Context, p *imageplanes.Planes) (outcome.Estimate
 		return outcome.Estimate{}, err
 	}
 	pix, factor := brightened(p, false)
-	said, err := n.Find(ctx, pix, hiddenSquares(p), p.Channels, p.Height, p.Width)
+	hidden := hiddenSquares(p)
+	said, err := n.Find(ctx, pix, hidden, p.Channels, p.Height, p.Width)
 	if err != nil {
 		return outcome.Estimate{}, fmt.Errorf("restore: noise level: %w", err)
 	}
@@ -60,7 +61,9 @@ func (m Meter) Map(ctx context.Context, p *imageplanes.Planes) (outcome.Estimate
 	if said.Chosen == levelsOfCoarse {
 		e.Kind = outcome.CoarseNoise
 	}
-	if said.Equal > mostEqual || noisyShare(e.Levels) < leastShare {
+	// What invisible pixels are filled with is smooth, but not flat, so that it hides a drawing.
+	drawing := said.Equal > mostEqual || hidden != nil && equalShare(p) > mostEqual
+	if drawing || noisyShare(e.Levels) < leastShare {
 		e.Levels = denoise.ConstantLevels(p.Height, p.Width, 0)
 		e.ByDenoiser = [levelmap.Denoisers]*denoise.LevelMap{e.Levels, e.Levels}
 		e.Kind = outcome.NoNoise

@@ -15,17 +15,26 @@ type gpu struct {
 	precision string // "float32", "tf32" or "half"
 }
 
-var precisions = map[string]cuda.Precision{"float32": cuda.Float32, "tf32": cuda.TF32, "half": cuda.Half}
+var (
+	precisions       = map[string]cuda.Precision{"float32": cuda.Float32, "tf32": cuda.TF32, "half": cuda.Half}
+	vulkanPrecisions = map[string]vulkan.Precision{"float32": vulkan.Float32, "half": vulkan.Half}
+)
 
 func (g gpu) open() (backend.Device, error) {
-	p, ok := precisions[g.precision]
-	switch {
-	case !ok || g.kind == "vulkan" && p != cuda.Float32:
-		return nil, fmt.Errorf("%s has no precision %q", g.kind, g.precision)
-	case g.kind == "cuda":
+	unknown := fmt.Errorf("%s has no precision %q", g.kind, g.precision)
+	switch g.kind {
+	case "cuda":
+		p, ok := precisions[g.precision]
+		if !ok {
+			return nil, unknown
+		}
 		return cuda.Open(g.number, cuda.UsePrecision(p))
-	case g.kind == "vulkan":
-		return vulkan.Open(g.number)
+	case "vulkan":
+		p, ok := vulkanPrecisions[g.precision]
+		if !ok {
+			return nil, unknown
+		}
+		return vulkan.Open(g.number, vulkan.UsePrecision(p))
 	}
 	return nil, fmt.Errorf("device %q, must be cuda or vulkan", g.kind)
 }

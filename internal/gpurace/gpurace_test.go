@@ -90,7 +90,7 @@ func TestStackIsTheNetworkAndItsGradient(t *testing.T) {
 }
 
 func TestWrongArgumentsAreErrors(t *testing.T) {
-	for _, args := range []string{"-precision double", "-repetitions 0", "-folder . more", "-folder nothing", "-card x", "-device metal", "-device vulkan -precision half", "-photograph 12", "-photograph 12x12x12", "-photograph 0x3"} {
+	for _, args := range []string{"-precision double", "-repetitions 0", "-folder . more", "-folder nothing", "-card x", "-device metal", "-device vulkan -precision tf32", "-photograph 12", "-photograph 12x12x12", "-photograph 0x3"} {
 		require.Error(t, run(t.Context(), strings.Fields(args), &strings.Builder{}), args)
 	}
 }

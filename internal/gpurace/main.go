@@ -64,7 +64,7 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	g := gpu{}
 	flags.StringVar(&g.kind, "device", "cuda", "cuda or vulkan")
 	flags.IntVar(&g.number, "card", 0, "number of the device")
-	flags.StringVar(&g.precision, "precision", "float32", "of CUDA's convolutions: float32, tf32 or half")
+	flags.StringVar(&g.precision, "precision", "float32", "of convolutions: float32, half, or with CUDA tf32")
 	folder := flags.String("folder", ".", "folder that netrace prepare wrote")
 	repetitions := flags.Int("repetitions", 30, "timed passes, after a third as many that are not")
 	crops := flags.Int("crops", 0, "time iterations of training, of so many crops each")

@@ -71,6 +71,7 @@ const (
 	tiePointRole                    // GeoTIFF: places of pixels on the map
 	matrixRole                      // GeoTIFF: the affine map from pixels to the map
 	regionRole                      // marked regions, relative to the size: removed if turned or cut
+	descriptionRole                 // a program's own description of the shape: removed if turned, enlarged or cut
 	previewRole                     // a preview of the image as it was: removed
 	partRole                        // about another part of the file: removed
 )
@@ -94,6 +95,7 @@ var exifDependent = []struct {
 	{mainDirectory, tagOrientation, orientationRole},
 	{mainDirectory, tagImageWidth, widthRole},
 	{mainDirectory, tagImageLength, heightRole},
+	{mainDirectory, tagImageDescription, descriptionRole},
 	{mainDirectory, 0x830e, pixelScaleRole},
 	{mainDirectory, 0x8482, tiePointRole},
 	{mainDirectory, 0x85d8, matrixRole},
@@ -204,6 +206,7 @@ func (c change) photoshopDependent(resource uint16) bool {
 const (
 	lostRegions   = "the regions marked in it, such as faces"
 	lostPlace     = "where its subject is"
+	lostShape     = "a program's own description of its shape"
 	lostReference = "its place on the map (GeoTIFF)"
 )
 

@@ -253,6 +253,8 @@ func FuzzPhotoshop(f *testing.F) {
 		before := bytes.Clone(data)
 		none := func(n uint16) bool { return n == 1036 }
 		kept := withoutResources(data, none)
+		iptc := iptcOfSegments([]Block{{JPEG, "APP13", data}})
+		require.True(t, bytes.Contains(data, iptc))
 		require.Equal(t, before, data)
 		require.LessOrEqual(t, len(kept), len(data))
 		require.Equal(t, kept, withoutResources(kept, none))

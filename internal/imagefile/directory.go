@@ -233,6 +233,8 @@ type node struct {
 	count     uint32
 	value     []byte // in the byte order of the tree
 	sub       []node
+	at        int64 // the offset at which maker's notes were read
+	inPlace   bool  // they stay at that offset
 }
 
 // subdirectories are the tags that point to a directory: EXIF, GPS and
@@ -267,7 +269,11 @@ func (t tiffTree) collect(fields []field, keep func(tag uint16) bool, depth int,
 		if err != nil {
 			continue
 		}
-		nodes = append(nodes, node{tag: f.tag, kind: f.kind, count: f.count, value: raw})
+		n := node{tag: f.tag, kind: f.kind, count: f.count, value: raw}
+		if f.tag == tagMakerNote {
+			n.at = f.value
+		}
+		nodes = append(nodes, n)
 	}
 	return nodes
 }
@@ -303,6 +309,7 @@ func (t tiffTree) collectSub(f field, depth int, budget *int64) []node {
 
 // appendDirectory appends a directory, its values and the directories below it
 // to b, which begins at the even offset base of the file and has an even length.
+// Values that stay in their place are there already.
 func appendDirectory(b []byte, base uint32, order binary.ByteOrder, nodes []node) []byte {
 	nodes = slices.Clone(nodes)
 	slices.SortStableFunc(nodes, func(a, b node) int { return int(a.tag) - int(b.tag) })
@@ -324,6 +331,8 @@ func appendDirectory(b []byte, base uint32, order binary.ByteOrder, nodes []node
 			b = appendDirectory(b, base, order, n.sub)
 		case len(n.value) <= 4:
 			copy(b[at+8:at+12], n.value)
+		case n.inPlace:
+			order.PutUint32(b[at+8:], uint32(n.at))
 		default:
 			order.PutUint32(b[at+8:], base+uint32(len(b)))
 			b = append(b, n.value...)

@@ -4,7 +4,7 @@
 // An Image holds its colour channels as float32 planes, in the units in which
 // the file stores them: an 8-bit sample v is v/255, a 16-bit sample v/65535,
 // with no change of gamma or colour profile. A float sample is taken as it is.
-// Size, channels, bit depth, alpha, colour profile, EXIF, XMP and resolution
+// Size, channels, bit depth, alpha, colour profile, EXIF, XMP, IPTC and resolution
 // travel with the pixels, and a decoded image that is encoded again in its own
 // format and depth has the same samples (JPEG, whose coding is lossy, excepted).
 // Where a format cannot hold something, Losses says so before anything is
@@ -30,6 +30,9 @@
 //   - Fields of EXIF, XMP and Photoshop that depend on size or orientation are mended
 //     when an image is turned or has another size, or removed (change.go has them all).
 //   - EXIF and XMP that PNG has as hexadecimal text are written as EXIF and XMP.
+//   - The notes of a camera's maker stay at the offset where they were, since programs look there. A TIFF that is
+//     written begins with EXIF for that. Notes from a TIFF that had them far behind are dropped with a warning,
+//     unless they can be read at any place.
 //   - What PNG says of colour in numbers becomes a colour profile in other formats, or is
 //     one of ColourLosses.
 //   - Premultiplied alpha is divided out when reading and not put back.

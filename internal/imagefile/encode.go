@@ -28,7 +28,7 @@ type WriteOptions struct {
 	// Quality is the JPEG quality from 1 to 100; 0 means the quantisation tables of the file that
 	// was read (Image.JPEG), or DefaultQuality where there are none.
 	Quality int
-	// DropMetadata leaves out EXIF, XMP, resolution and texts. What the samples
+	// DropMetadata leaves out EXIF, XMP, IPTC, resolution and texts. What the samples
 	// need to look right, the colour profile and PNG's chunks about colour, stays.
 	DropMetadata bool
 	// DropAlpha leaves out alpha. Without it, writing an image that has a
@@ -371,12 +371,13 @@ func (p *plan) planMetadata(m *Image) {
 		p.lose("EXIF")
 		d.EXIF = nil
 	}
-	if p.format == TIFF && hasMakerNote(d.EXIF) {
-		p.lose("the place of the camera maker's notes, which programs may misread now")
-	}
 	if d.XMP != nil && (bare || p.format == BMP || p.format == JPEG && len(d.XMP) > maxJPEGXMP) {
 		p.lose("XMP")
 		d.XMP = nil
+	}
+	if d.IPTC != nil && (bare || p.format == BMP || p.format == JPEG && len(d.IPTC) > maxJPEGIPTC) {
+		p.lose("IPTC")
+		d.IPTC = nil
 	}
 	if d.Resolution.known() && (bare || p.format == BMP && d.Resolution.Unit == Aspect) {
 		p.lose("the resolution")
@@ -392,6 +393,7 @@ func (p *plan) planMetadata(m *Image) {
 		case b.Format == p.format:
 			kept = append(kept, b)
 		case b.Format == PNG && slices.Contains(pngColourChunks, b.Name): // see planMeaning
+		case b.onlyIPTC(): // which is in d.IPTC
 		default:
 			lostOther = true
 		}

@@ -32,11 +32,11 @@ const (
 // descriptive are the tags of a first directory that describe the picture, not
 // the coding of its samples: what goes from TIFF to EXIF and back. Description,
 // Make, Model, Orientation, PageName, Software, DateTime, Artist, HostComputer,
-// Rating, Copyright, the geographic ones, IPTC, EXIF, GPS, and the five XP tags
-// of Windows.
+// Rating, Copyright, the geographic ones, EXIF, GPS, and the five XP tags of
+// Windows.
 var descriptive = []uint16{
-	0x010e, 0x010f, 0x0110, tagOrientation, 0x011d, 0x0131, 0x0132, 0x013b, 0x013c,
-	0x4746, 0x4749, 0x8298, 0x830e, 0x83bb, 0x8482, 0x8480, 0x85d8, tagEXIF, 0x87af, 0x87b0, 0x87b1, tagGPS,
+	tagImageDescription, 0x010f, 0x0110, tagOrientation, 0x011d, 0x0131, 0x0132, 0x013b, 0x013c,
+	0x4746, 0x4749, 0x8298, 0x830e, 0x8482, 0x8480, 0x85d8, tagEXIF, 0x87af, 0x87b0, 0x87b1, tagGPS,
 	0x9c9b, 0x9c9c, 0x9c9d, 0x9c9e, 0x9c9f, 0xa480, 0xa481,
 }
 
@@ -70,16 +70,6 @@ func parseEXIF(data []byte) (*exif, error) {
 
 func (e *exif) bytes() []byte { return e.data }
 
-// hasMakerNote tells whether EXIF has notes of a camera's maker, in which places of the file may stand.
-func hasMakerNote(data []byte) bool {
-	e, err := parseEXIF(data)
-	if err != nil {
-		return false
-	}
-	_, found := find(e.fieldsOf(photoDirectory), tagMakerNote)
-	return found
-}
-
 // orientation returns the orientation, 1 to 8; 1 if it is missing or nonsense.
 func (e *exif) orientation() int {
 	o, err := e.uint(e.main, tagOrientation, 1)
@@ -105,6 +95,8 @@ func (e *exif) follow(c change, f *followed) {
 		switch d.role {
 		case areaRole:
 			f.lose(lostPlace)
+		case descriptionRole:
+			f.lose(lostShape)
 		case pixelScaleRole, tiePointRole, matrixRole:
 			f.lose(lostReference)
 		}
@@ -152,6 +144,9 @@ func (e *exif) mend(f field, fields []field, r role, c change) bool {
 		e.set(fields, f.tag, uint32(c.to[1]))
 	case areaRole:
 		return e.mendArea(f, c)
+	case descriptionRole:
+		text, err := e.src.bytes(f.value, f.size)
+		return err != nil || !c.turned() && c.factor() == 1 || !describesShape(text)
 	case densityRole:
 		return e.mendDensity(f, c)
 	case pixelScaleRole, tiePointRole, matrixRole:
@@ -325,18 +320,38 @@ func (e *exif) pointsInto(offset int64) bool {
 }
 
 // describe returns the descriptive fields of a directory as EXIF of its own, or
-// nil if there are none.
-func (t tiffTree) describe(fields []field) []byte {
+// nil if there are none, and whether the maker's notes had to be left out.
+func (t tiffTree) describe(fields []field) (exif []byte, noteLost bool) {
 	budget := int64(maxMetadata)
 	nodes := t.collect(fields, isDescriptive, 2, &budget)
 	if len(nodes) == 0 {
-		return nil
+		return nil, false
 	}
 	head := []byte("II*\x00\x08\x00\x00\x00")
 	if t.order == binary.ByteOrder(binary.BigEndian) {
 		head = []byte("MM\x00*\x00\x00\x00\x08")
 	}
-	return appendDirectory(head, 0, t.order, nodes)
+	note := makerNote(nodes)
+	if note == nil {
+		return appendDirectory(head, 0, t.order, nodes), false
+	}
+	if end := note.at + int64(len(note.value)); end < int64(maxJPEGEXIF) {
+		note.inPlace = true
+		front := append(head[:len(head):len(head)], make([]byte, end+end%2-int64(len(head)))...)
+		copy(front[note.at:], note.value)
+		t.order.PutUint32(front[4:], uint32(len(front)))
+		if exif := appendDirectory(front, 0, t.order, nodes); len(exif) <= maxJPEGEXIF {
+			return exif, false
+		}
+		note.inPlace = false
+	}
+	if relocatable(note.value) {
+		return appendDirectory(head, 0, t.order, nodes), false
+	}
+	if nodes = withoutMakerNote(nodes); len(nodes) == 0 {
+		return nil, true
+	}
+	return appendDirectory(head, 0, t.order, nodes), true
 }
 
 // descriptiveNodes returns the fields of EXIF that a TIFF file can hold in its

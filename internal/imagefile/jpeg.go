@@ -95,6 +95,7 @@ func (parts *jpegParts) image(img image.Image, src source, opt ReadOptions) (*Im
 	}
 	m.JPEG = parts.frame.coding(img)
 	m.Metadata = parts.metadata
+	m.Metadata.IPTC = iptcOfSegments(parts.metadata.Blocks)
 	m.Warnings = parts.warnings
 	m.others = parts.others
 	m.others.readBehind(src, parts.scan)
@@ -181,7 +182,7 @@ func readJPEGSegments(src source) (*jpegParts, error) {
 			return p, nil
 		}
 		p.keep(marker, data)
-		if marker >= markerAPP1 && marker <= markerJUMBF {
+		if marker >= markerAPP0 && marker <= markerJUMBF {
 			p.others.readSegment(src, marker, data, offset+4)
 		}
 		offset += 2 + length
@@ -278,6 +279,9 @@ func writeJPEGMetadata(w io.Writer, d *Metadata) error {
 	for i := range pieces {
 		piece := d.ICC[i*maxProfilePiece : min((i+1)*maxProfilePiece, len(d.ICC))]
 		s.segment(markerAPP2, profileMark+string([]byte{byte(i + 1), byte(pieces)}), piece)
+	}
+	if d.IPTC != nil && iptcOfSegments(d.Blocks) == nil {
+		s.segment(markerIPTC, photoshopMark, iptcResource(d.IPTC))
 	}
 	for _, b := range d.Blocks {
 		marker := byte(markerCOM)

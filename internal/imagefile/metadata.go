@@ -11,6 +11,8 @@ type Metadata struct {
 	EXIF []byte
 	// XMP is an XMP packet in UTF-8, or nil.
 	XMP []byte
+	// IPTC is records of IPTC-IIM, the first byte of each 0x1c, or nil.
+	IPTC []byte
 	// Resolution is how large the image is meant to be.
 	Resolution Resolution
 	// Blocks are parts of the file that have a meaning in its own format only,

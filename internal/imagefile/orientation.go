@@ -41,6 +41,9 @@ func (m *Image) startEXIF() int {
 		return 0
 	}
 	e.removeThumbnail()
+	if m.Metadata.IPTC == nil {
+		m.Metadata.IPTC = e.iptcOfDirectory(e.main)
+	}
 	m.Metadata.EXIF = e.bytes()
 	if _, ok := find(e.main, tagOrientation); !ok {
 		return 0
@@ -67,9 +70,6 @@ func (m *Image) endEXIF(orientation int) {
 func (m *Image) warn(format string, args ...any) {
 	m.Warnings = append(m.Warnings, fmt.Sprintf(format, args...))
 }
-
-// Turn turns the pixels of an image without metadata the right way up; orientation is that of EXIF, 1 to 8.
-func (m *Image) Turn(orientation int) { m.applyOrientation(orientation) }
 
 // applyOrientation turns the stored pixels the right way up. Orientation says
 // where the first stored row and column are shown: 1 top and left, 2 top and

@@ -82,7 +82,7 @@ func (o *otherParts) addSegment(marker byte, start []byte) {
 	o.names = appendNew(o.names, name)
 }
 
-// readSegment looks at the data, at an offset of the file, of a segment APP1, APP2 or APP11.
+// readSegment looks at the data, at an offset of the file, of a segment APP0, APP1, APP2 or APP11.
 func (o *otherParts) readSegment(src source, marker byte, data []byte, offset int64) {
 	has := func(mark string) bool { return bytes.HasPrefix(data, []byte(mark)) }
 	switch {
@@ -96,7 +96,8 @@ func (o *otherParts) readSegment(src source, marker byte, data []byte, offset in
 		o.add(partThermal)
 	case has("JP") && bytes.Contains(data, []byte("c2pa")):
 		o.add(partClaims)
-	case has(exifMark), has(xmpMark), has(profileMark):
+	case has(exifMark), has(xmpMark), has(profileMark), has(jfifMark):
+	case has("JFXX"), has("AVI1"): // a thumbnail, the field of a video
 	default:
 		o.addSegment(marker, data[:min(len(data), segmentName)])
 	}

@@ -57,6 +57,7 @@ func TestOtherPartsAreNamedAndNoLongerAnnounced(t *testing.T) {
 		"Samsung's time":     {join(plain, samsung(0x0a01)), []string{partSamsung + " is"}},
 		"extended XMP":       {extended, []string{partExtended + " and " + partDepth + " are"}},
 		"thermal":            {withSegment(plain, markerAPP1, []byte(thermalMark+"data")), []string{partThermal + " is"}},
+		"CIFF of Canon":      {withSegment(plain, markerAPP0, []byte("II\x1a\x00\x00\x00HEAPJPGM")), []string{"the segment APP0 (II) is"}},
 		"a camera's":         {withSegment(plain, 0xe6, []byte("GoPro\x00DEVC")), []string{"the segment APP6 (GoPro) is"}},
 		"no name":            {withSegment(plain, 0xe3, []byte{0, 1, 2}), []string{"the segment APP3 is"}},
 		"unknown in APP1":    {withSegment(plain, markerAPP1, []byte("QVCI\x00data")), []string{"the segment APP1 (QVCI) is"}},

@@ -7,34 +7,59 @@ import (
 
 const photoshopMark = "Photoshop 3.0\x00"
 
-// withoutResources returns the data of a segment APP13 without the image resources of Photoshop that unwanted names by
-// their number (Adobe Photoshop File Formats Specification, "Image Resource Blocks"): "8BIM", number, a name of a byte
-// for its length and of an even size, four bytes for the size of the data, the data, and a byte if that is odd. Data
-// that are not so formed are returned as they are.
+// imageResource is an image resource of Photoshop (Adobe Photoshop File Formats Specification, "Image Resource Blocks").
+type imageResource struct {
+	number      uint16
+	whole, data []byte
+}
+
+const (
+	resourceMark       = "8BIM"
+	resourceIPTC       = 1028
+	resourceIPTCDigest = 1061
+)
+
+// imageResources returns the resources in data, and whether data are well-formed. Each has "8BIM", its number, a name of a
+// byte for its length and of an even size, four bytes for the size of the data, the data, and a byte if that is odd.
+func imageResources(data []byte) ([]imageResource, bool) {
+	var all []imageResource
+	for len(data) > 0 {
+		const head = len(resourceMark) + 2
+		if len(data) < head+1 || string(data[:4]) != resourceMark {
+			return all, false
+		}
+		sizeAt := head + (1+int(data[head])+1)/2*2
+		if len(data) < sizeAt+4 {
+			return all, false
+		}
+		start := int64(sizeAt + 4)
+		end := start + int64(binary.BigEndian.Uint32(data[sizeAt:]))
+		if end > int64(len(data)) {
+			return all, false
+		}
+		next := min(end+(end-start)%2, int64(len(data))) // the last byte may be missing
+		all = append(all, imageResource{binary.BigEndian.Uint16(data[len(resourceMark):]), data[:next], data[start:end]})
+		data = data[next:]
+	}
+	return all, true
+}
+
+// withoutResources returns the data of a segment APP13 without the resources that unwanted names by their number. Data that
+// are not so formed are returned as they are.
 func withoutResources(data []byte, unwanted func(number uint16) bool) []byte {
 	rest, ok := bytes.CutPrefix(data, []byte(photoshopMark))
 	if !ok {
 		return data
 	}
+	all, ok := imageResources(rest)
+	if !ok {
+		return data
+	}
 	kept := []byte(photoshopMark)
-	for len(rest) > 0 {
-		const head = 4 + 2
-		if len(rest) < head+1 || string(rest[:4]) != "8BIM" {
-			return data
+	for _, r := range all {
+		if !unwanted(r.number) {
+			kept = append(kept, r.whole...)
 		}
-		sizeAt := head + (1+int(rest[head])+1)/2*2
-		if len(rest) < sizeAt+4 {
-			return data
-		}
-		size := int64(binary.BigEndian.Uint32(rest[sizeAt:]))
-		end := min(int64(sizeAt+4)+size+size%2, int64(len(rest))) // the last byte may be missing
-		if int64(sizeAt+4)+size > int64(len(rest)) {
-			return data
-		}
-		if !unwanted(binary.BigEndian.Uint16(rest[4:])) {
-			kept = append(kept, rest[:end]...)
-		}
-		rest = rest[end:]
 	}
 	if len(kept) == len(data) {
 		return data

@@ -21,11 +21,11 @@ func pngKeyword(data []byte) string {
 	return string(keyword)
 }
 
-// keepRawProfile takes EXIF or XMP from the data of a chunk tEXt or zTXt, and tells whether there was some. What a chunk
+// keepRawProfile takes EXIF, XMP or IPTC from the data of a chunk tEXt or zTXt, and tells whether there was some. What a chunk
 // of their own says counts for more.
 func (p *pngParts) keepRawProfile(name string, data []byte) bool {
 	kind, ok := strings.CutPrefix(pngKeyword(data), rawProfileKeyword)
-	if !ok || name == "iTXt" || kind != "exif" && kind != "APP1" && kind != "app1" && kind != "xmp" {
+	if !ok || name == "iTXt" || kind != "exif" && kind != "APP1" && kind != "app1" && kind != "xmp" && kind != iptcProfile && kind != "8bim" {
 		return false
 	}
 	const looks = 8 // a text may unpack to much
@@ -47,6 +47,8 @@ func (p *pngParts) keepRawProfile(name string, data []byte) bool {
 	switch {
 	case !ok:
 		return false
+	case kind == iptcProfile, kind == "8bim":
+		return p.keepIPTC(raw)
 	case bytes.HasPrefix(raw, []byte(exifMark)), bytes.HasPrefix(raw, []byte("II*\x00")), bytes.HasPrefix(raw, []byte("MM\x00*")):
 		p.rawEXIF = trimEXIF(raw)
 	case bytes.HasPrefix(raw, []byte(xmpMark)), kind == "xmp":

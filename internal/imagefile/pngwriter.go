@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"slices"
 )
 
 // encodePNG writes grey, grey with alpha, RGB or RGBA with 8 or 16 bits, row by
@@ -63,6 +64,13 @@ func (p *pngWriter) metadata(d *Metadata) {
 	}
 	if d.XMP != nil {
 		p.chunk("iTXt", append([]byte(pngXMPKeyword+"\x00\x00\x00\x00\x00"), d.XMP...))
+	}
+	hasIPTC := func(b Block) bool {
+		k := pngKeyword(b.Data)
+		return isPNGText(b.Name) && (k == rawProfileKeyword+iptcProfile || k == rawProfileKeyword+"8bim")
+	}
+	if d.IPTC != nil && !slices.ContainsFunc(d.Blocks, hasIPTC) {
+		p.chunk("zTXt", iptcText(d.IPTC))
 	}
 }
 

@@ -204,10 +204,21 @@ func decodeTIFF(src source, opt ReadOptions) (*Image, error) {
 	if d.guessed {
 		m.warn("no colour model is stated: its three samples are taken for RGB")
 	}
-	if next != 0 {
+	if d.leavesPages(next) {
 		m.warn("only the first of several pages is read")
 	}
 	return m, d.readMetadata(m)
+}
+
+// leavesPages tells whether there are more pages than the first, and then drops a description of all of them.
+func (d *tiffDecoder) leavesPages(next int64) bool {
+	f, _ := find(d.fields, tagImageDescription)
+	text, _ := d.src.bytes(f.value, min(f.size, maxMetadata)) // outside of the file it is none
+	further := next != 0 || stackOfImageJ(text)
+	if further && describesShape(text) {
+		d.fields = slices.DeleteFunc(d.fields, func(f field) bool { return f.tag == tagImageDescription })
+	}
+	return further
 }
 
 func malformedTIFF(format string, args ...any) error {
@@ -613,7 +624,12 @@ func (d *tiffDecoder) readMetadata(m *Image) error {
 		return err
 	}
 	m.Metadata.Resolution = d.resolution(d.fields)
-	m.Metadata.EXIF = d.describe(d.fields)
+	m.Metadata.IPTC = d.iptcOfDirectory(d.fields)
+	exif, noteLost := d.describe(d.fields)
+	if noteLost {
+		m.warn("the notes of the camera's maker are dropped: they can be read only where they are in the file")
+	}
+	m.Metadata.EXIF = exif
 	return nil
 }
 

@@ -15,8 +15,10 @@ import (
 // alpha, 8, 16 or 32 (float) bits. The encoder of x/image/tiff writes neither
 // float samples nor grey with alpha nor any tag of metadata.
 func encodeTIFF(ctx context.Context, w io.Writer, m *Image, depth int) error {
+	const headerSize = 8
 	order := binary.ByteOrder(binary.LittleEndian)
 	var nodes []node
+	var front []byte // between the header and the pixels
 	if m.Metadata.EXIF != nil {
 		// Values of EXIF are copied as they are, so the file takes their byte order.
 		described, exifOrder, err := descriptiveNodes(m.Metadata.EXIF)
@@ -24,6 +26,10 @@ func encodeTIFF(ctx context.Context, w io.Writer, m *Image, depth int) error {
 			return fmt.Errorf("%w: its EXIF cannot be read: %v", ErrInvalidImage, err)
 		}
 		nodes, order = described, exifOrder
+		if note := makerNote(nodes); note != nil {
+			note.inPlace = true
+			front = m.Metadata.EXIF[headerSize:]
+		}
 	}
 	// The offsets of strips stand before them or behind, and their sizes are known
 	// only afterwards: the packed strips wait in memory, so that any writer will do.
@@ -31,8 +37,7 @@ func encodeTIFF(ctx context.Context, w io.Writer, m *Image, depth int) error {
 	if err != nil {
 		return err
 	}
-	const headerSize = 8
-	offset := int64(headerSize)
+	offset := int64(headerSize + len(front) + len(front)%2)
 	var offsets, counts []uint32
 	for _, s := range strips {
 		offsets = append(offsets, uint32(offset))
@@ -58,12 +63,14 @@ func encodeTIFF(ctx context.Context, w io.Writer, m *Image, depth int) error {
 	if _, err := w.Write(header); err != nil {
 		return err
 	}
-	for _, s := range strips {
-		if len(s)%2 == 1 {
-			s = append(s, 0) // Strips begin on a word boundary, as old readers want.
-		}
+	for _, s := range append([][]byte{front}, strips...) {
 		if _, err := w.Write(s); err != nil {
 			return err
+		}
+		if len(s)%2 == 1 { // Strips begin on a word boundary, as old readers want.
+			if _, err := w.Write([]byte{0}); err != nil {
+				return err
+			}
 		}
 	}
 	_, err = w.Write(directory)
@@ -217,4 +224,5 @@ func (t *tiffTags) metadata(d *Metadata) {
 	}
 	t.blob(tagICC, typeUndefined, d.ICC)
 	t.blob(tagXMP, typeByte, d.XMP)
+	t.blob(tagIPTC, typeUndefined, d.IPTC)
 }

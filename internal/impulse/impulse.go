@@ -38,7 +38,6 @@ func Find(pix []float32, channels, h, w int) (bad []bool, share float64) {
 	var clearPixels, nearPixels []int
 	for c := range planes {
 		p := &plane{v: pix[c*h*w:][:h*w], h: h, w: w}
-		p.spread = p.typicalSpread()
 		p.findOutliers()
 		for _, o := range p.outliers {
 			if o.ratio >= clearRatio {
@@ -59,6 +58,7 @@ func Find(pix []float32, channels, h, w int) (bad []bool, share float64) {
 	bad = make([]bool, len(pix))
 	count := 0
 	for c, p := range planes {
+		p.findSpread()
 		p.bad = bad[c*h*w:][:h*w]
 		p.suspect = make([]int8, h*w)
 		for i, v := range p.v {
@@ -88,10 +88,17 @@ type outlier struct {
 type plane struct {
 	v        []float32
 	h, w     int
-	spread   float32 // typical, of eight neighbours: from their median to their largest
+	spread   float32 // typical, of eight neighbours: from their median to their largest; 0 until it is needed
 	outliers []outlier
 	suspect  []int8 // 1 has the value of salt, −1 of pepper
 	bad      []bool
+}
+
+// findSpread finds the spread, unless it was found: few pictures need it.
+func (p *plane) findSpread() {
+	if p.spread == 0 {
+		p.spread = p.typicalSpread()
+	}
 }
 
 // typicalSpread returns the median over the plane, flat parts apart. It looks at the middle four of eight neighbours, so that
@@ -161,6 +168,7 @@ func (p *plane) try(at int, sign float32) {
 	if own-largest <= step {
 		return
 	}
+	p.findSpread()
 	n := p.eight(at, sign)
 	ratio := (own - largest) / max(largest-(n[3]+n[4])/2, p.spread)
 	if ratio >= clearRatio/2 {

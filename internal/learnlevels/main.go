@@ -45,6 +45,7 @@ func main() {
 	seed := flag.Uint64("seed", 1, "of the learning")
 	initial := flag.String("initial", "", "weight `FILE` to begin with")
 	rate := flag.Float64("rate", levellearning.DefaultNetConfig().Rate, "of learning at the beginning")
+	keep := flag.Float64("keep", 0, "`SHARE` of the weights of -initial in the mean with the learned ones that is written")
 	floor := flag.Float64("floor", levellearning.DefaultNetConfig().Floor, "mean squared error below which decibels count less")
 	flag.Parse()
 	err := func() error {
@@ -54,7 +55,7 @@ func main() {
 		c := levellearning.DefaultNetConfig()
 		c.Iterations, c.Seed = *iterations, *seed
 		c.Rate, c.Floor = *rate, *floor
-		return learn(*crops, *output, *initial, c)
+		return learn(*crops, *output, *initial, *keep, c)
 	}()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "learnlevels:", err)
@@ -173,7 +174,10 @@ func draw(ctx context.Context, path string, first uint64, number, workers int, o
 const heldOut = 12
 
 // learn learns from the crops of a file, and writes the weights now and then.
-func learn(path, output, initial string, c levellearning.NetConfig) error {
+func learn(path, output, initial string, keep float64, c levellearning.NetConfig) error {
+	if keep != 0 && (initial == "" || !(keep > 0 && keep < 1)) {
+		return errors.New("-keep is a share of the weights of -initial, between 0 and 1")
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -201,16 +205,16 @@ func learn(path, output, initial string, c levellearning.NetConfig) error {
 	if err != nil {
 		return err
 	}
+	var before *levelmap.Model
 	if initial != "" {
 		f, err := weights.ReadFile(initial)
 		if err != nil {
 			return err
 		}
-		m, err := levelmap.FromFile(f)
-		if err != nil {
+		if before, err = levelmap.FromFile(f); err != nil {
 			return err
 		}
-		if err := n.Take(m); err != nil {
+		if err := n.Take(before); err != nil {
 			return err
 		}
 	}
@@ -230,12 +234,28 @@ func learn(path, output, initial string, c levellearning.NetConfig) error {
 			if err := report(n, held); err != nil {
 				return err
 			}
-			if err := write(n.Model(), output, c, i); err != nil {
+			m := n.Model()
+			if keep > 0 {
+				mean(m, before, keep)
+			}
+			if err := write(m, output, c, i); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// mean makes the weights of m a mean of those of m and of another model of the same form, which has a share. A training's
+// end is near to its beginning, and the mean of both loses less where either is poor.
+func mean(m, other *levelmap.Model, share float64) {
+	for i, l := range m.Layers {
+		for _, pair := range [][2][]float32{{l.Weight, other.Layers[i].Weight}, {l.Bias, other.Layers[i].Bias}} {
+			for k, v := range pair[1] {
+				pair[0][k] = float32((1-share)*float64(pair[0][k]) + share*float64(v))
+			}
+		}
+	}
 }
 
 func report(n *levellearning.Net, held []*levellearning.Crop) error {

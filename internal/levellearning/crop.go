@@ -44,8 +44,8 @@ var levelMixture = []struct {
 	kind  string
 	share float64
 }{
-	{"camera", 0.44}, {"white", 0.15}, {"brightness", 0.05}, {"grey", 0.09}, {"tinted", 0.03},
-	{"exposure", 0.08}, {"clean", 0.05}, {"texture", 0.06}, {"drawing", 0.05},
+	{"camera", 0.36}, {"white", 0.18}, {"brightness", 0.05}, {"grey", 0.09}, {"tinted", 0.07},
+	{"exposure", 0.07}, {"clean", 0.06}, {"texture", 0.07}, {"drawing", 0.05},
 }
 
 // CropOf draws crop number seed of some pictures, of one kind unless only is empty: what is photographed,

@@ -8,12 +8,13 @@
 # does not do that: glslang puts no decoration on fma.
 set -euo pipefail
 cd "$(dirname "$0")"
-scratch=$(mktemp)
-trap 'rm -f "$scratch"' EXIT
+# A file is replaced when its bytes are final: something may be compiled with it at this moment.
+scratch=$(mktemp -d -p .)
+trap 'rm -rf "$scratch"' EXIT
 for shader in *.comp; do
 	to=${shader%.comp}.spv
-	glslangValidator --quiet -V -g0 --target-env vulkan1.1 -o "$to" "$shader"
-	spirv-dis --raw-id "$to" >"$scratch"
+	glslangValidator --quiet -V -g0 --target-env vulkan1.1 -o "$scratch/plain" "$shader"
+	spirv-dis --raw-id "$scratch/plain" >"$scratch/text"
 	# Decorations stand before the first type.
 	awk '
 		NR == FNR {
@@ -22,6 +23,7 @@ for shader in *.comp; do
 		}
 		$3 ~ /^OpType/ && !done { printf "%s", rounds; done = 1 }
 		{ print }
-	' "$scratch" "$scratch" | spirv-as --preserve-numeric-ids --target-env vulkan1.1 -o "$to" -
-	spirv-val --target-env vulkan1.1 "$to"
+	' "$scratch/text" "$scratch/text" | spirv-as --preserve-numeric-ids --target-env vulkan1.1 -o "$scratch/final" -
+	spirv-val --target-env vulkan1.1 "$scratch/final"
+	mv "$scratch/final" "$to"
 done

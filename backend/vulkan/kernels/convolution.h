@@ -7,9 +7,21 @@ layout(constant_id = 0) const uint ADDS = 0;
 // Channels of a vector that a layer projects onto a ball: 1, 2, 4 or 8; 0 for none.
 layout(constant_id = 1) const uint BALL = 0;
 
+#ifdef HALF
+// Whether a word of the source is two channels in half precision, and whether one of the result is. A number
+// of a source in float32 is rounded where it is read.
+layout(constant_id = 5) const uint FROM_PAIRS = 0;
+layout(constant_id = 6) const uint TO_PAIRS = 0;
+layout(binding = 0) writeonly buffer Dst { uint dst[]; };
+layout(binding = 1) readonly buffer Src { uint src[]; };
+layout(binding = 2) readonly buffer Weights { uvec2 weights[]; }; // of four outputs
+#define NUMBER(v) floatBitsToUint(v)
+#else
 layout(binding = 0) writeonly buffer Dst { float dst[]; };
 layout(binding = 1) readonly buffer Src { float src[]; };
 layout(binding = 2) readonly buffer Weights { vec4 weights[]; };
+#define NUMBER(v) v
+#endif
 layout(binding = 3) readonly buffer Bias { float bias[]; };     // of a layer that has one
 layout(binding = 4) readonly buffer Radius { float radius[]; }; // of a layer with balls
 layout(binding = 5) readonly buffer Start { float start[]; };   // of an addition whose beta is not 0
@@ -62,11 +74,20 @@ void finish(vec4 a, vec4 b, uint o, uint y, uint x) {
             }
         }
     }
+#ifdef HALF
+    if (TO_PAIRS != 0) {
+        to = dst_at + o / 2 * dst_plane + y * dst_pitch + x;
+        [[unroll]] for (uint k = 0; k < 4; k++) {
+            if (o + 2 * k < outputs) dst[to + k * dst_plane] = packHalf2x16(vec2(v[2 * k], v[2 * k + 1]));
+        }
+        return;
+    }
+#endif
     if (o + 8 <= outputs) {
-        [[unroll]] for (uint k = 0; k < 8; k++) dst[to + k * dst_plane] = v[k];
+        [[unroll]] for (uint k = 0; k < 8; k++) dst[to + k * dst_plane] = NUMBER(v[k]);
     } else {
         [[unroll]] for (uint k = 0; k < 8; k++) {
-            if (o + k < outputs) dst[to + k * dst_plane] = v[k];
+            if (o + k < outputs) dst[to + k * dst_plane] = NUMBER(v[k]);
         }
     }
 }

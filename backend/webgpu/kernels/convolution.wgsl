@@ -2,9 +2,9 @@
 // outputs of a pixel, in two vectors.
 
 // After a sum: a layer, σ(sum + bias), or an addition, beta·start + scale·sum.
-override adds: u32 = 0u;
+@id(0) override adds: u32 = 0u;
 // Channels of a vector that a layer projects onto a ball: 1, 2, 4 or 8; 0 for none.
-override ball: u32 = 0u;
+@id(1) override ball: u32 = 0u;
 
 struct Push {
     dst_at: u32, dst_plane: u32, dst_pitch: u32,

@@ -2,8 +2,8 @@
 // row and eight outputs. Some channels of the tile with its margin, and of the filter, are in shared
 // memory at a time; a sum is made channel after channel, and in each of them tap after tap, wherever
 // the pixel lies.
-override blocks: u32 = 4u;
-override chunk: u32 = 4u; // channels at a time: as many as 16 KB of shared memory have room for
+@id(2) override blocks: u32 = 4u;
+@id(3) override chunk: u32 = 4u; // channels at a time: as many as 16 KB of shared memory have room for
 
 const columns = 32u;
 const pitch = columns + 5u;                      // of the patch; odd, so that rows meet different banks

@@ -1,6 +1,6 @@
 // Pixels become channels, or, where back, channels pixels. One thread for every pixel of the coarse
 // planes. Numbers are moved as bits.
-override back: u32 = 0u;
+@id(0) override back: u32 = 0u;
 struct Push { dst_at: u32, src_at: u32, factor: u32, planes: u32, h: u32, w: u32, fine_h: u32, fine_w: u32 }
 @group(0) @binding(0) var<uniform> push: Push;
 @group(0) @binding(1) var<storage, read_write> dst: array<u32>;

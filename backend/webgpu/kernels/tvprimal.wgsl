@@ -1,7 +1,7 @@
 // u ← u + step·(r − u) with r = y − ∇ᵀp, and ū = u + extrapolation·(r − u) where it looks ahead.
 // Where fresh the step is 1 and the old u is not read.
 struct Push { u_at: u32, p_at: u32, y_at: u32, ahead_at: u32, channels: u32, h: u32, w: u32, fresh: u32, primal: f32, extrapolation: f32 }
-override looks_ahead: u32 = 0u;
+@id(0) override looks_ahead: u32 = 0u;
 @group(0) @binding(0) var<uniform> push: Push;
 @group(0) @binding(1) var<storage, read_write> u: array<f32>;
 @group(0) @binding(2) var<storage, read> p: array<f32>;

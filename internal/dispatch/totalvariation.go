@@ -1,4 +1,4 @@
-package vulkan
+package dispatch
 
 import (
 	"github.com/averaged/imaging/backend"
@@ -6,50 +6,47 @@ import (
 
 // TVIterate implements devicekit.TotalVariations. The extrapolated point ū is scratch, because its neighbours
 // are needed while p, from which it is computed, changes in place.
-func (g *gpu) TVIterate(u, p, y array, problem backend.TVProblem, step backend.TVStep) error {
-	run := func() error { return g.tvIterate(u, p, y, problem, step) }
-	if g.due.variation {
-		g.due.variation = false
-		return g.compareTV(u, p, y, problem, step, run)
-	}
-	return run()
+func (k *Kernels[B]) TVIterate(u, p, y Array[B], problem backend.TVProblem, step backend.TVStep) error {
+	return k.compared(&k.due.variation, func() error { return k.tvIterate(u, p, y, problem, step) }, func(run func() error) error {
+		return k.tester.TotalVariation(u, p, y, problem, step, run)
+	})
 }
 
-func (g *gpu) tvIterate(u, p, y array, problem backend.TVProblem, step backend.TVStep) error {
-	memory := scratch{gpu: g}
+func (k *Kernels[B]) tvIterate(u, p, y Array[B], problem backend.TVProblem, step backend.TVStep) error {
+	memory := scratch[B]{kernels: k}
 	defer memory.free()
 	n := u.Shape.Len()
 	ahead, err := memory.alloc(n)
 	if err != nil {
 		return err
 	}
-	if err := g.tvPrimal(u, p, y, &ahead, step.Primal, step.Extrapolation, false); err != nil {
+	if err := k.tvPrimal(u, p, y, &ahead, step.Primal, step.Extrapolation, false); err != nil {
 		return err
 	}
 	s, together := y.Shape, 1
 	if problem.Coupled {
 		together = s.C
 	}
-	l := g.launch()
+	l := k.launch()
 	to, from := l.array(p), l.bind(ahead, n)
 	return l.run("tvdual", nil, s.Plane(), s.C/together, float64(20*together),
 		to, from, uint32(s.C), uint32(together), uint32(s.H), uint32(s.W), bits(problem.Alpha), bits(step.Dual))
 }
 
 // TVPrimal implements devicekit.TotalVariations.
-func (g *gpu) TVPrimal(u, p, y array, step float32) error {
-	return g.tvPrimal(u, p, y, nil, step, 0, step == 1)
+func (k *Kernels[B]) TVPrimal(u, p, y Array[B], step float32) error {
+	return k.tvPrimal(u, p, y, nil, step, 0, step == 1)
 }
 
-func (g *gpu) tvPrimal(u, p, y array, ahead *memory, step, extrapolation float32, fresh bool) error {
+func (k *Kernels[B]) tvPrimal(u, p, y Array[B], ahead *Memory[B], step, extrapolation float32, fresh bool) error {
 	s, n := y.Shape, y.Shape.Len()
-	l := g.launch()
+	l := k.launch()
 	uAt, pAt, yAt := l.array(u), l.array(p), l.array(y)
 	var aheadAt uint32
 	if ahead != nil {
 		aheadAt = l.bind(*ahead, n)
 	} else {
-		l.array(u) // not written
+		l.none()
 	}
 	return l.run("tvprimal", []uint32{flag(ahead != nil)}, s.Plane(), s.C, 10,
 		uAt, pAt, yAt, aheadAt, uint32(s.C), uint32(s.H), uint32(s.W), flag(fresh), bits(step), bits(extrapolation))

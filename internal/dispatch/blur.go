@@ -1,4 +1,4 @@
-package vulkan
+package dispatch
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 	"github.com/averaged/imaging/backend/devicekit"
 )
 
-// How kernels/blur.comp continues a source.
+// How the shader continues a source.
 const (
 	continueCircular = iota
 	continueZero
@@ -17,23 +17,23 @@ const (
 
 // blur is a direct blur: the weights that are not zero, once with the offsets of K and once with those
 // of Kᵀ.
-type blur struct {
-	gpu     *gpu
+type blur[B comparable] struct {
+	kernels *Kernels[B]
 	spec    backend.BlurSpec
-	taps    memory // three numbers each
+	taps    Memory[B] // three numbers each
 	count   int
 	forward int // how the source is continued
 	adjoint int
 }
 
 // MakesBlur implements devicekit.SomeBlurs: the host computes blurs by the Fourier transform.
-func (g *gpu) MakesBlur(spec backend.BlurSpec) bool {
+func (k *Kernels[B]) MakesBlur(spec backend.BlurSpec) bool {
 	return spec.Method != backend.FourierBlur && !spec.Varies()
 }
 
 // NewBlur implements devicekit.Blurs. A GPU computes many products in the time of a transfer to the host.
-func (g *gpu) NewBlur(spec backend.BlurSpec) (devicekit.Blur[memory], error) {
-	b := &blur{gpu: g, spec: spec, forward: continueZero, adjoint: continueZero}
+func (k *Kernels[B]) NewBlur(spec backend.BlurSpec) (devicekit.Blur[Memory[B]], error) {
+	b := &blur[B]{kernels: k, spec: spec, forward: continueZero, adjoint: continueZero}
 	switch spec.Boundary {
 	case backend.Circular:
 		b.forward, b.adjoint = continueCircular, continueCircular
@@ -57,33 +57,33 @@ func (g *gpu) NewBlur(spec backend.BlurSpec) (devicekit.Blur[memory], error) {
 	}
 	b.count = len(forward) / 3
 	var err error
-	if b.taps, err = g.alloc(max(1, 6*b.count)); err != nil {
+	if b.taps, err = k.alloc(max(1, 6*b.count)); err != nil {
 		return nil, err
 	}
-	if err := g.upload(b.taps, bytesOf(append(forward, adjoint...))); err != nil {
-		g.Free(b.taps)
+	if err := k.upload(b.taps, bytesOf(append(forward, adjoint...))); err != nil {
+		k.Free(b.taps)
 		return nil, err
 	}
 	return b, nil
 }
 
 // Method implements devicekit.Blur.
-func (b *blur) Method() backend.BlurMethod { return backend.DirectBlur }
+func (b *blur[B]) Method() backend.BlurMethod { return backend.DirectBlur }
 
 // Free implements devicekit.Blur.
-func (b *blur) Free() { b.gpu.Free(b.taps) }
+func (b *blur[B]) Free() { b.kernels.Free(b.taps) }
 
 // Apply implements devicekit.Blur.
-func (b *blur) Apply(dst, src array) error { return b.apply(dst, src, b.taps, b.forward) }
+func (b *blur[B]) Apply(dst, src Array[B]) error { return b.apply(dst, src, b.taps, b.forward) }
 
 // ApplyAdjoint implements devicekit.Blur.
-func (b *blur) ApplyAdjoint(dst, src array) error {
-	return b.apply(dst, src, b.gpu.View(b.taps, 3*b.count, 0), b.adjoint)
+func (b *blur[B]) ApplyAdjoint(dst, src Array[B]) error {
+	return b.apply(dst, src, b.kernels.View(b.taps, 3*b.count, 0), b.adjoint)
 }
 
-func (b *blur) apply(dst, src array, taps memory, continuation int) error {
+func (b *blur[B]) apply(dst, src Array[B], taps Memory[B], continuation int) error {
 	if b.count == 0 {
-		return b.gpu.Fill(dst, 0)
+		return b.kernels.Fill(dst, 0)
 	}
 	to, from := dst.Shape, src.Shape
 	planes := to.N * to.C
@@ -91,9 +91,9 @@ func (b *blur) apply(dst, src array, taps memory, continuation int) error {
 	if continuation == continueFolded {
 		each *= 4
 	}
-	rows := max(1, min(to.H, int(b.gpu.stream.most/(each*float64(to.W)*float64(planes)))))
+	rows := max(1, min(to.H, int(b.kernels.gpu.Shaders().Operations/(each*float64(to.W)*float64(planes)))))
 	for first := 0; first < to.H; first += rows {
-		l := b.gpu.launch()
+		l := b.kernels.launch()
 		d, s, t := l.array(dst), l.array(src), l.bind(taps, 3*b.count)
 		n := min(rows, to.H-first) * to.W
 		if err := l.run("blur", nil, n, planes, each, d, s, t, uint32(b.count), uint32(planes), uint32(to.H), uint32(to.W),

@@ -1,4 +1,4 @@
-package vulkan
+package dispatch
 
 import (
 	"context"
@@ -8,46 +8,45 @@ import (
 	"github.com/averaged/imaging/backend/devicekit"
 )
 
-type flowStep = devicekit.FlowStep[memory, *filter]
+type flowStep[B comparable] = devicekit.FlowStep[Memory[B], *Filter[B]]
 
 // MakesFlow implements devicekit.Flows: steps of one stage are fused, others are computed layer by layer.
-func (g *gpu) MakesFlow(steps []flowStep) bool {
-	return !slices.ContainsFunc(steps, func(s flowStep) bool { return s.Tableau.Stages() > 1 })
+func (k *Kernels[B]) MakesFlow(steps []flowStep[B]) bool {
+	return !slices.ContainsFunc(steps, func(s flowStep[B]) bool { return s.Tableau.Stages() > 1 })
 }
 
 // GradientFlow implements devicekit.Flows. A step is two kernels: the first makes the hidden layer, σ or the
 // projection included, and the second its adjoint and the sum. The first kernel of all reads the source
 // directly, and the last one writes to dst directly. Each makes only the pixels that later ones need.
-func (g *gpu) GradientFlow(ctx context.Context, dst, src array, region backend.Region, steps []flowStep) error {
-	f, err := g.newFlow(src.Shape, region, steps)
+func (k *Kernels[B]) GradientFlow(ctx context.Context, dst, src Array[B], region backend.Region, steps []flowStep[B]) error {
+	return k.compared(&k.due.flow, func() error { return k.gradientFlow(ctx, dst, src, region, steps) }, func(run func() error) error {
+		return k.tester.GradientFlow(ctx, dst, src, region, steps, run)
+	})
+}
+
+func (k *Kernels[B]) gradientFlow(ctx context.Context, dst, src Array[B], region backend.Region, steps []flowStep[B]) error {
+	f, err := k.newFlow(src.Shape, region, steps)
 	if err != nil {
 		return err
 	}
 	defer f.memory.free()
-	if err := f.run(ctx, dst, src); err != nil {
-		return err
-	}
-	if g.due.flow {
-		g.due.flow = false
-		return g.compareTile(ctx, dst, src, region, steps)
-	}
-	return nil
+	return f.run(ctx, dst, src)
 }
 
 // flow is a GradientFlow under way. Its arrays hold the cut, the pixels of the source that decide about
 // the region, in coordinates that begin at its corner.
-type flow struct {
-	*gpu
-	memory        scratch
-	steps         []flowStep
+type flow[B comparable] struct {
+	*Kernels[B]
+	memory        scratch[B]
+	steps         []flowStep[B]
 	region, cut   backend.Region
 	shape         backend.Shape    // of the state, in the cut
 	regions       []backend.Region // that the convolutions to come have to make, in the cut
-	state, hidden planes
+	state, hidden planes[B]
 }
 
 // reach is backend.StepsReach of the steps.
-func reach(r backend.Region, steps []flowStep, s backend.Shape) backend.Region {
+func reach[B comparable](r backend.Region, steps []flowStep[B], s backend.Shape) backend.Region {
 	for _, step := range steps {
 		for range 2 * step.Tableau.Stages() {
 			r = r.Reach(max(step.Filter.shape.H, step.Filter.shape.W)/2, 1, s)
@@ -56,8 +55,8 @@ func reach(r backend.Region, steps []flowStep, s backend.Shape) backend.Region {
 	return r
 }
 
-func (g *gpu) newFlow(src backend.Shape, region backend.Region, steps []flowStep) (f *flow, err error) {
-	f = &flow{gpu: g, memory: scratch{gpu: g}, steps: steps, region: region, cut: reach(region, steps, src)}
+func (k *Kernels[B]) newFlow(src backend.Shape, region backend.Region, steps []flowStep[B]) (f *flow[B], err error) {
+	f = &flow[B]{Kernels: k, memory: scratch[B]{kernels: k}, steps: steps, region: region, cut: reach(region, steps, src)}
 	f.shape = src
 	f.shape.C = steps[0].Filter.shape.C
 	f.shape.H, f.shape.W = f.cut.Size()
@@ -69,7 +68,11 @@ func (g *gpu) newFlow(src backend.Shape, region backend.Region, steps []flowStep
 			f.regions = append(f.regions, need)
 			need = need.Reach(max(s.Filter.shape.H, s.Filter.shape.W)/2, 1, f.shape)
 		}
-		hidden = max(hidden, s.Filter.shape.N)
+		if planes := s.Filter.shape.N; inPairs(&s) {
+			hidden = max(hidden, ceil(planes, 2))
+		} else {
+			hidden = max(hidden, planes)
+		}
 	}
 	slices.Reverse(f.regions)
 	defer func() {
@@ -85,21 +88,21 @@ func (g *gpu) newFlow(src backend.Shape, region backend.Region, steps []flowStep
 }
 
 // inCut is a region of the source in the coordinates of the cut.
-func (f *flow) inCut(r backend.Region) backend.Region {
+func (f *flow[B]) inCut(r backend.Region) backend.Region {
 	return backend.Region{Y0: r.Y0 - f.cut.Y0, Y1: r.Y1 - f.cut.Y0, X0: r.X0 - f.cut.X0, X1: r.X1 - f.cut.X0}
 }
 
 // planes allocates an array of the cut whose rows begin at multiples of 32 bytes.
-func (f *flow) planes(channels int) (planes, error) {
+func (f *flow[B]) planes(channels int) (planes[B], error) {
 	pitch := 8 * ceil(f.shape.W, 8)
-	p := planes{image: channels * f.shape.H * pitch, plane: f.shape.H * pitch, pitch: pitch}
+	p := planes[B]{image: channels * f.shape.H * pitch, plane: f.shape.H * pitch, pitch: pitch}
 	p.n = f.shape.N * p.image
 	var err error
 	p.data, err = f.memory.alloc(p.n)
 	return p, err
 }
 
-func (f *flow) run(ctx context.Context, dst, src array) error {
+func (f *flow[B]) run(ctx context.Context, dst, src Array[B]) error {
 	z, known := planesOf(src).from(f.cut.Y0, f.cut.X0), src.Shape.C
 	for k := range f.steps {
 		if err := ctx.Err(); err != nil {
@@ -116,6 +119,7 @@ func (f *flow) run(ctx context.Context, dst, src array) error {
 			to = to.from(f.regions[0].Y0, f.regions[0].X0)
 		}
 		c := f.convolution(&s.Filter.adjoint, f.hidden, s.Filter.shape.N)
+		c.fromPairs = inPairs(s)
 		c.adds, c.beta, c.scale = true, 1, backend.StepFraction(s.Size, s.Tableau.Weight(0))
 		c.outputs, c.dst, c.start, c.known = outputs, to, z.from(c.region.Y0, c.region.X0), known
 		if err := f.convolve(c); err != nil {
@@ -128,26 +132,26 @@ func (f *flow) run(ctx context.Context, dst, src array) error {
 }
 
 // convolution is that of the next region.
-func (f *flow) convolution(b *bank, src planes, channels int) *convolution {
-	c := &convolution{bank: b, src: src, channels: channels, images: f.shape.N, height: f.shape.H, width: f.shape.W, region: f.regions[0]}
+func (f *flow[B]) convolution(b *bank[B], src planes[B], channels int) *convolution[B] {
+	c := &convolution[B]{bank: b, src: src, channels: channels, images: f.shape.N, height: f.shape.H, width: f.shape.W, region: f.regions[0]}
 	f.regions = f.regions[1:]
 	return c
 }
 
 // layer makes the hidden layer σ(A·z + b), or the projection of Az + b.
-func (f *flow) layer(s *flowStep, z planes, known int) error {
+func (f *flow[B]) layer(s *flowStep[B], z planes[B], known int) error {
 	c := f.convolution(&s.Filter.forward, z, known)
-	c.outputs, c.dst = s.Filter.shape.N, f.hidden.from(c.region.Y0, c.region.X0)
+	c.outputs, c.dst, c.toPairs = s.Filter.shape.N, f.hidden.from(c.region.Y0, c.region.X0), inPairs(s)
 	c.bias, c.slope = s.Bias, slope(s.Activation)
 	if s.Radius == nil {
 		return f.convolve(c)
 	}
 	group := s.Filter.shape.N / s.Radius.Shape.C
-	radial := planes{data: s.Radius.Data, n: s.Radius.Shape.Len(), plane: 1}
+	radial := planes[B]{data: s.Radius.Data, n: s.Radius.Shape.Len(), plane: 1}
 	if isMap(*s.Radius) {
 		radial = planesOf(*s.Radius).from(f.cut.Y0+c.region.Y0, f.cut.X0+c.region.X0)
 	}
-	if 8%group == 0 {
+	if projects(group) {
 		c.ball, c.radial = group, radial
 		return f.convolve(c)
 	}
@@ -157,8 +161,17 @@ func (f *flow) layer(s *flowStep, z planes, known int) error {
 	return f.project(c.dst, radial, c.region, s.Radius.Shape.C, group)
 }
 
+// projects tells whether shaders of convolutions project onto balls of so many channels.
+func projects(group int) bool { return 8%group == 0 }
+
+// inPairs tells whether a step's hidden layer is stored as pairs of channels in half precision.
+func inPairs[B comparable](s *flowStep[B]) bool {
+	w := s.Filter.shape
+	return s.Filter.forward.Half && (s.Radius == nil || projects(w.N/s.Radius.Shape.C))
+}
+
 // project projects a region of the hidden layer in place.
-func (f *flow) project(p, radial planes, r backend.Region, groups, size int) error {
+func (f *flow[B]) project(p, radial planes[B], r backend.Region, groups, size int) error {
 	rows, columns := r.Size()
 	for n := range f.shape.N {
 		l := f.launch()

@@ -1,0 +1,111 @@
+package imagefile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+)
+
+// IPTC (the IPTC-IIM standard: caption, keywords, rights) is a resource of Photoshop in JPEG, a tag in TIFF, and a text in
+// hexadecimal in PNG.
+
+const (
+	tagIPTC      = 0x83bb
+	tagPhotoshop = 0x8649 // image resources
+
+	iptcMark         = 0x1c // of each of its records
+	iptcProfile      = "iptc"
+	maxJPEGIPTC      = maxSegment - len(photoshopMark) - resourceHeadSize - 1
+	resourceHeadSize = 4 + 2 + 2 + 4
+)
+
+// iptcOfResources returns the IPTC among resources of Photoshop, or nil.
+func iptcOfResources(data []byte) []byte {
+	all, _ := imageResources(data)
+	for _, r := range all {
+		if r.number == resourceIPTC && len(r.data) > 0 && r.data[0] == iptcMark {
+			return r.data
+		}
+	}
+	return nil
+}
+
+// iptcOfSegments returns the IPTC in segments APP13 of JPEG, over which long resources are spread.
+func iptcOfSegments(blocks []Block) []byte {
+	var resources []byte
+	for _, b := range blocks {
+		if rest, ok := bytes.CutPrefix(b.Data, []byte(photoshopMark)); ok && b.Format == JPEG && b.Name == jpegBlocks[markerIPTC] {
+			resources = append(resources, rest...)
+		}
+	}
+	return iptcOfResources(resources)
+}
+
+// iptcOfDirectory returns the IPTC in a directory of TIFF or EXIF, or nil.
+func (t tiffTree) iptcOfDirectory(fields []field) []byte {
+	value := func(tag uint16) []byte {
+		f, _ := find(fields, tag)
+		if f.size > maxMetadata {
+			return nil
+		}
+		b, err := t.src.bytes(f.value, f.size)
+		if err != nil {
+			return nil
+		}
+		return b
+	}
+	iptc := value(tagIPTC)
+	if len(iptc) >= 4 && iptc[0] != iptcMark && iptc[3] == iptcMark { // numbers of four bytes in the other order
+		swapped := make([]byte, len(iptc)/4*4)
+		for i := 0; i < len(swapped); i += 4 {
+			binary.BigEndian.PutUint32(swapped[i:], binary.LittleEndian.Uint32(iptc[i:]))
+		}
+		iptc = swapped
+	}
+	if len(iptc) > 0 && iptc[0] == iptcMark {
+		return iptc
+	}
+	return iptcOfResources(value(tagPhotoshop))
+}
+
+// keepIPTC takes IPTC from a text of PNG, which has it alone or as a resource of Photoshop, and tells whether it was all.
+func (p *pngParts) keepIPTC(raw []byte) bool {
+	if len(raw) > 0 && raw[0] == iptcMark {
+		p.metadata.IPTC = raw
+		return true
+	}
+	if iptc := iptcOfResources(raw); iptc != nil {
+		p.metadata.IPTC = iptc
+	}
+	return Block{JPEG, jpegBlocks[markerIPTC], append([]byte(photoshopMark), raw...)}.onlyIPTC()
+}
+
+// iptcResource is IPTC as a resource of Photoshop.
+func iptcResource(iptc []byte) []byte {
+	b := binary.BigEndian.AppendUint16([]byte(resourceMark), resourceIPTC)
+	b = binary.BigEndian.AppendUint32(append(b, 0, 0), uint32(len(iptc)))
+	return append(append(b, iptc...), make([]byte, len(iptc)%2)...)
+}
+
+// iptcText is the data of a chunk zTXt with IPTC.
+func iptcText(iptc []byte) []byte {
+	raw := iptcResource(iptc)
+	text := fmt.Appendf(nil, "\n%s\n%8d\n", iptcProfile, len(raw))
+	const perLine = 36
+	for len(raw) > 0 {
+		n := min(len(raw), perLine)
+		text = append(hex.AppendEncode(text, raw[:n]), '\n')
+		raw = raw[n:]
+	}
+	return append([]byte(rawProfileKeyword+iptcProfile+"\x00\x00"), deflate(text)...)
+}
+
+// onlyIPTC tells whether a block is a segment of JPEG with nothing besides IPTC.
+func (b Block) onlyIPTC() bool {
+	if b.Format != JPEG || b.Name != jpegBlocks[markerIPTC] {
+		return false
+	}
+	rest := withoutResources(b.Data, func(n uint16) bool { return n == resourceIPTC || n == resourceIPTCDigest })
+	return string(rest) == photoshopMark
+}

@@ -1,0 +1,88 @@
+package imagefile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const testIPTC = "\x1c\x02\x78\x00\x07caption\x1c\x02\x19\x00\x05words"
+
+func TestIPTCGoesToEveryFormatThatHasIt(t *testing.T) {
+	m := smoothImage(9, 5, 3)
+	m.Metadata.IPTC = []byte(testIPTC)
+	for _, first := range []Format{JPEG, TIFF, PNG} {
+		a := decode(t, encode(t, m, WriteOptions{Format: first}))
+		require.Equal(t, testIPTC, string(a.Metadata.IPTC), first)
+		for _, second := range []Format{JPEG, TIFF, PNG} {
+			require.Empty(t, Losses(a, WriteOptions{Format: second}), "%v to %v", first, second)
+			b := decode(t, encode(t, a, WriteOptions{Format: second}))
+			require.Equal(t, testIPTC, string(b.Metadata.IPTC), "%v to %v", first, second)
+			require.Nil(t, decode(t, encode(t, a, WriteOptions{Format: second, DropMetadata: true})).Metadata.IPTC)
+		}
+		for _, f := range []Format{BMP, PPM, PFM} {
+			require.Contains(t, Losses(a, WriteOptions{Format: f}), "IPTC")
+		}
+	}
+	m.Metadata.IPTC = append(m.Metadata.IPTC, make([]byte, 65530)...)
+	require.Equal(t, []string{"IPTC"}, Losses(m, WriteOptions{Format: JPEG}))
+	require.Nil(t, decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.IPTC)
+	require.Equal(t, m.Metadata.IPTC, decode(t, encode(t, m, WriteOptions{Format: PNG})).Metadata.IPTC)
+}
+
+func TestIPTCIsWrittenOnce(t *testing.T) {
+	m := smoothImage(9, 5, 3)
+	segment := append([]byte(photoshopMark), append(resource(2000, "path"), resource(resourceIPTC, testIPTC)...)...)
+	m.Metadata.Blocks = []Block{{JPEG, "APP13", segment}}
+	written := encode(t, m, WriteOptions{Format: JPEG})
+	again := decode(t, written)
+	require.Equal(t, m.Metadata.Blocks, again.Metadata.Blocks)
+	require.Equal(t, testIPTC, string(again.Metadata.IPTC))
+	require.Equal(t, 1, bytes.Count(encode(t, again, WriteOptions{Format: JPEG}), []byte("caption")))
+	// The path is lost, the caption is not.
+	require.Equal(t, []string{"texts and other parts that only the source's format can hold"}, Losses(again, WriteOptions{Format: TIFF}))
+	require.Equal(t, testIPTC, string(decode(t, encode(t, again, WriteOptions{Format: TIFF})).Metadata.IPTC))
+}
+
+// A resource may be spread over segments.
+func TestIPTCOfTwoSegments(t *testing.T) {
+	whole := resource(resourceIPTC, testIPTC)
+	m := smoothImage(9, 5, 3)
+	for _, part := range [][]byte{whole[:20], whole[20:]} {
+		m.Metadata.Blocks = append(m.Metadata.Blocks, Block{JPEG, "APP13", append([]byte(photoshopMark), part...)})
+	}
+	require.Equal(t, testIPTC, string(decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.IPTC))
+}
+
+func TestPlacesOfIPTCInTIFFAndEXIF(t *testing.T) {
+	swapped := append([]byte(testIPTC), make([]byte, 3)...)[:len(testIPTC)/4*4+4]
+	for i := 0; i < len(swapped); i += 4 {
+		binary.LittleEndian.PutUint32(swapped[i:], binary.BigEndian.Uint32(swapped[i:]))
+	}
+	for name, n := range map[string]node{
+		"bytes":                    {tag: tagIPTC, kind: typeByte, value: []byte(testIPTC)},
+		"numbers of another order": {tag: tagIPTC, kind: typeLong, value: swapped},
+		"a resource of Photoshop":  {tag: tagPhotoshop, kind: typeByte, value: append(resource(1005, "resolution"), resource(resourceIPTC, testIPTC)...)},
+	} {
+		n.count = uint32(int64(len(n.value)) / typeSizes[n.kind])
+		exif := appendDirectory([]byte("II*\x00\x08\x00\x00\x00"), 0, binary.LittleEndian, []node{n})
+		m := smoothImage(9, 5, 3)
+		m.Metadata.EXIF = exif
+		for _, f := range []Format{JPEG, PNG} {
+			got := decode(t, encode(t, m, WriteOptions{Format: f}))
+			require.Equal(t, testIPTC, string(bytes.TrimRight(got.Metadata.IPTC, "\x00")), name)
+			again := decode(t, encode(t, got, WriteOptions{Format: TIFF}))
+			require.Equal(t, got.Metadata.IPTC, again.Metadata.IPTC, name)
+		}
+		page := &tiffDecoder{}
+		var err error
+		page.tiffTree, _, err = openTree(source{bytes.NewReader(exif), int64(len(exif)), nil})
+		require.NoError(t, err)
+		page.fields, _, err = page.directory(8)
+		require.NoError(t, err)
+		require.NoError(t, page.readMetadata(m))
+		require.Equal(t, testIPTC, string(bytes.TrimRight(m.Metadata.IPTC, "\x00")), name)
+	}
+}

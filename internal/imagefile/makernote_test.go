@@ -1,0 +1,92 @@
+package imagefile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// noteOf returns the maker's notes of EXIF or of a TIFF, and their offset.
+func noteOf(t *testing.T, data []byte) (string, int64) {
+	t.Helper()
+	e, err := parseEXIF(data)
+	require.NoError(t, err)
+	f, found := find(e.fieldsOf(photoDirectory), tagMakerNote)
+	if !found {
+		return "", 0
+	}
+	return string(data[f.value : f.value+f.size]), f.value
+}
+
+func TestMakerNotesStayInTheirPlace(t *testing.T) {
+	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+		m := smoothImage(40, 30, 3)
+		m.Metadata.EXIF = testEXIF(order, 6, 30, 40)
+		want, at := noteOf(t, m.Metadata.EXIF)
+		require.Equal(t, "maker note", want)
+		for _, formats := range [][]Format{{TIFF}, {JPEG, TIFF, TIFF}, {TIFF, PNG, TIFF}, {PNG, TIFF, JPEG}} {
+			got := m
+			for _, f := range formats {
+				written := encode(t, got, WriteOptions{Format: f})
+				require.Empty(t, Losses(got, WriteOptions{Format: f}))
+				if f == TIFF {
+					note, place := noteOf(t, written)
+					require.Equal(t, want, note, formats)
+					require.Equal(t, at, place, formats)
+				}
+				got = decode(t, written)
+				require.Empty(t, got.Warnings)
+				note, place := noteOf(t, got.Metadata.EXIF)
+				require.Equal(t, want, note, formats)
+				require.Equal(t, at, place, formats)
+			}
+		}
+	}
+}
+
+// Behind the pixels of a TIFF, notes have an offset that no EXIF in JPEG has.
+func TestMakerNotesFarBehind(t *testing.T) {
+	for note, kept := range map[string]bool{"maker note": false, "Nikon\x00\x02\x10\x00\x00": true, "Apple iOS\x00\x00\x01MM": true} {
+		for _, far := range []int{40000, 65500, 1 << 20} {
+			order := binary.ByteOrder(binary.LittleEndian)
+			nodes := []node{
+				{tag: 0x010f, kind: typeASCII, count: 6, value: []byte("Maker\x00")},
+				{tag: tagEXIF, kind: typeLong, count: 1, sub: []node{
+					{tag: tagMakerNote, kind: typeUndefined, count: uint32(len(note)), value: []byte(note)},
+				}},
+			}
+			var page bytes.Buffer
+			m := smoothImage(8, 8, 3)
+			require.NoError(t, encodeTIFF(t.Context(), &page, m, 8))
+			data := append(page.Bytes(), make([]byte, far-page.Len())...)
+			tags := tiffTags{order: order, nodes: nodes}
+			e, err := parseEXIF(data)
+			require.NoError(t, err)
+			budget := int64(1 << 20)
+			tags.nodes = append(tags.nodes, e.collect(e.main, func(uint16) bool { return true }, 2, &budget)...)
+			order.PutUint32(data[4:], uint32(far))
+			data = appendDirectory(data, 0, order, tags.nodes)
+			got := decode(t, data)
+			at, place := noteOf(t, got.Metadata.EXIF)
+			switch {
+			case far < 60000:
+				require.Equal(t, note, at)
+				_, old := noteOf(t, data)
+				require.Equal(t, old, place)
+			case kept:
+				require.Equal(t, note, at)
+				require.Less(t, len(got.Metadata.EXIF), 200)
+			default:
+				require.Empty(t, at)
+				require.Equal(t, []string{"the notes of the camera's maker are dropped: they can be read only where they are in the file"}, got.Warnings)
+			}
+			if far > 60000 && kept {
+				require.Empty(t, got.Warnings)
+			}
+			require.Equal(t, m.Pix, got.Pix)
+			require.LessOrEqual(t, len(got.Metadata.EXIF), maxJPEGEXIF)
+		}
+	}
+}
