@@ -254,8 +254,11 @@ func (m *Raw) readFormat() error {
 	if err != nil {
 		return err
 	}
-	if len(depths) == 0 || slices.Min(depths) != slices.Max(depths) {
-		return malformed("samples of %v bits", depths)
+	if len(depths) == 0 {
+		return malformed("it does not say how many bits a sample has")
+	}
+	if slices.Min(depths) != slices.Max(depths) {
+		return malformed("samples of %v bits, which differ", depths)
 	}
 	if depths[0] < 8 || depths[0] > 16 {
 		return unsupported("%d bits per sample (8 to 16 are read)", depths[0])
