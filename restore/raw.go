@@ -19,6 +19,8 @@ type RawReport struct {
 	Noise []raw.Noise
 	// Claimed reports that the noise could not be measured, and that Noise is what the camera claims.
 	Claimed bool
+	// HotPixels is the number of hot and dead pixels that were filled.
+	HotPixels int
 	// Demosaicked is the method used for the demosaicked image, or "" if there was none.
 	Demosaicked string
 }
@@ -29,7 +31,8 @@ type RawReport struct {
 // pixels by "guided" and demosaicked by "camera", and the result is a mean of both. LinearRaw is denoised like a picture.
 // Method, Weights or Network replace both networks; CoarseNetwork replaces "camera".
 //
-// Local means of each colour are kept. Saturated samples stay as they are. An image without noise is returned
+// Hot and dead pixels of a mosaic are filled first: single samples far outside of their neighbours of the same colour, where the
+// pixels between look like theirs. Local means of each colour are kept. Other saturated samples stay as they are. An image without noise is returned
 // unchanged (Report.Unchanged).
 //
 // The certificate is of the networks, each frozen for this photograph, in the transformed image. It does not cover
@@ -117,7 +120,7 @@ func (r *Restorer) DenoiseRaw(ctx context.Context, img *raw.Image, options ...Op
 	report.Unchanged = found.Unchanged
 	report.Noise.Sigma = 1
 	said := reportOf(&report)
-	said.Raw = &RawReport{Noise: found.Noise, Claimed: found.Claimed, Demosaicked: method}
+	said.Raw = &RawReport{Noise: found.Noise, Claimed: found.Claimed, HotPixels: found.Hot, Demosaicked: method}
 	return out, said, progress.End()
 }
 

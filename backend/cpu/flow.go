@@ -33,7 +33,7 @@ func tilesOf(from, to int) interval {
 // stage before: each stage is two tile rows behind the one before it, and what a chunk
 // leaves for the next are the last rows of the stages' hidden layers. No stage is ever
 // made twice, and the memory depends on the image's width only.
-const chunkRows = 24
+const chunkRows = 12
 
 // smallBytes is the size of arrays that stay in the cache as a whole: one chunk.
 const smallBytes = 8 << 20

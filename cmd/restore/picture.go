@@ -125,11 +125,12 @@ func memoryOfDeblurring(samples int) int64 {
 	return int64(all + (sample+2*4*float64(pnp.AutomaticMemory(samples)))*float64(samples))
 }
 
-// memoryOfDenoising is what denoising by a network with a guide holds at once, in bytes. What grows with the image are its samples,
-// those of the result, and 40 radii of a byte for four pixels: 34 bytes a pixel in colour. Networks, tiles and strips take the rest.
+// memoryOfDenoising is what denoising by a network with a guide holds at once, in bytes, and room for the garbage of a tile. While the
+// guide looks, the image has 12 bytes a pixel in colour and the radii 10: 40 of a byte for four pixels. Then the result has 12 more.
+// Networks, tiles and strips take the rest.
 func memoryOfDenoising(pixels int) int64 {
-	const all, pixel = 230e6, 34
-	return all + pixel*int64(pixels)
+	const guide, guided, network, frozen = 450e6, 22, 235e6, 34
+	return max(guide+guided*int64(pixels), network+frozen*int64(pixels))
 }
 
 // The heap is a handful of arrays as large as the image. At the default of 100 % the collector would let garbage grow to

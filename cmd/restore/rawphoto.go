@@ -34,6 +34,7 @@ type rawInfo struct {
 	Noise []rawNoise `json:"noise"`
 	// Claimed: the noise could not be measured, and is what the camera claims.
 	Claimed     bool   `json:"noise_claimed,omitempty"`
+	HotPixels   int    `json:"hot_pixels,omitempty"`
 	Demosaicked string `json:"method_demosaicked,omitempty"`
 }
 
@@ -68,23 +69,27 @@ func (a *app) openRaw(path string, r reading) (*raw.File, *os.File, error) {
 	if err != nil {
 		return nil, nil, fileError{path, err}
 	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("is no regular file, which a raw photograph must be")
-	}
-	var photo *raw.File
-	if err == nil {
-		opt := raw.Options{}
-		if r.flags.Changed("max-pixels") {
-			opt.MaxPixels = r.maxPixels
-		}
-		photo, err = raw.Read(f, info.Size(), opt)
-	}
+	photo, err := decodeRaw(f, r)
 	if err != nil {
 		f.Close() // nothing was written
 		return nil, nil, fileError{path, err}
 	}
 	return photo, f, nil
+}
+
+func decodeRaw(f *os.File, r reading) (*raw.File, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("is no regular file, which a raw photograph must be")
+	}
+	opt := raw.Options{}
+	if r.flags.Changed("max-pixels") {
+		opt.MaxPixels = r.maxPixels
+	}
+	return raw.Read(f, info.Size(), opt)
 }
 
 // restoreRaw does one task with a raw photograph: read, denoise, write.
@@ -110,6 +115,7 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore
 	}
 	out, report := img, &restore.Report{Unchanged: true, Averagedness: 1, Certified: true, Raw: &restore.RawReport{}}
 	if b.strength.factor > 0 {
+		photo = nil // it is read again to be written: the numbers of the file would take memory beside all else
 		bar := a.newProgress(t.input)
 		defer bar.clear()
 		bar.show(0, 0)
@@ -124,12 +130,15 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore
 			return nil, "", err
 		}
 		bar.clear()
+		if photo, err = decodeRaw(file, b.reading); err != nil {
+			return nil, "", fileError{t.input, err}
+		}
 	}
 	if err := a.writeRaw(ctx, b, t, photo, file, out); err != nil {
 		return nil, "", err
 	}
 	o := outcomeOf(&imagefile.Image{Width: img.Width, Height: img.Height, Channels: 3}, report)
-	o.Raw = &rawInfo{Version: photo.Version(), Bits: photo.Bits(), Claimed: report.Raw.Claimed, Demosaicked: report.Raw.Demosaicked}
+	o.Raw = &rawInfo{Version: photo.Version(), Bits: photo.Bits(), Claimed: report.Raw.Claimed, HotPixels: report.Raw.HotPixels, Demosaicked: report.Raw.Demosaicked}
 	if img.Mosaic {
 		o.Raw.Pattern = img.Pattern.String()
 	}
@@ -180,6 +189,9 @@ func summaryOfRaw(o *outcome, zero bool) string {
 		methods += " and " + d
 	}
 	text := fmt.Sprintf("noise of sigma %.4g at middle grey removed from the raw image by %s, %.1f s", o.Sigma, methods, o.Seconds)
+	if n := o.Raw.HotPixels; n > 0 {
+		text += fmt.Sprintf("; %s filled", count(n, "hot pixel"))
+	}
 	if o.Network == nil {
 		return text
 	}
@@ -242,6 +254,9 @@ func factsOfRaw(r *rawInfo, say func(name, format string, args ...any)) {
 			of = []string{"red", "green", "blue"}[i]
 		}
 		say("Variance of the noise of "+of+" for light x", "%.3g·x + %.3g", float64(n.Gain), float64(n.Offset))
+	}
+	if r.HotPixels > 0 {
+		say("Hot and dead pixels", "%d filled", r.HotPixels)
 	}
 	if r.Demosaicked != "" {
 		say("Method for the demosaicked image", "%s", r.Demosaicked)

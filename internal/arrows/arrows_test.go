@@ -190,7 +190,7 @@ var table = map[string]row{
 	"internal/impulse":              {tests: []string{"backend", "internal/synthetic"}},
 	"internal/losslessjpeg":         {},
 	"internal/sensornoise":          {},
-	"internal/rawdenoise":           {code: []string{"raw", "internal/anscombe", "internal/demosaic", "internal/sensornoise"}, tests: []string{"internal/cameranoise"}},
+	"internal/rawdenoise":           {code: []string{"raw", "internal/anscombe", "internal/demosaic", "internal/impulse", "internal/sensornoise"}, tests: []string{"internal/cameranoise"}},
 	"internal/response":             {},
 	"internal/quality":              {code: []string{"internal/parallel"}},
 	"internal/scene":                {},

@@ -49,7 +49,7 @@ func Find(pix []float32, channels, h, w int) (bad []bool, share float64) {
 		planes[c] = p
 	}
 	clearPixels, nearPixels = distinct(clearPixels), distinct(nearPixels)
-	if len(clearPixels) < 3 || float64(len(clearPixels)) < tail*float64(len(nearPixels)) || !independent(clearPixels, h, w) {
+	if len(clearPixels) < 3 || float64(len(clearPixels)) < tail*float64(len(nearPixels)) || !Independent(clearPixels, h, w) {
 		return nil, 0
 	}
 
@@ -182,8 +182,9 @@ func distinct(pixels []int) []int {
 	return slices.Compact(pixels)
 }
 
-// independent tells whether pixels fall into rows, columns and cells as if each had been drawn by itself.
-func independent(pixels []int, h, w int) bool {
+// Independent tells whether pixels, places in rows of w in an image of h rows, fall into rows, columns and cells as if each had been
+// drawn by itself, as those of a sensor's faults do and those of texture do not.
+func Independent(pixels []int, h, w int) bool {
 	across := (w + cell - 1) / cell
 	rows, columns, cells := make([]int, h), make([]int, w), make([]int, across*((h+cell-1)/cell))
 	for _, at := range pixels {

@@ -52,14 +52,16 @@ type Report struct {
 	Claimed bool
 	// Unchanged says that there is no noise.
 	Unchanged bool
+	// Hot is how many hot and dead pixels were filled.
+	Hot int
 }
 
 // ErrNoNoise: the noise can be neither measured, in an image so small or so clipped, nor read from
 // the file.
 var ErrNoNoise = errors.New("the noise cannot be measured in this raw image, and the file does not say what it is")
 
-// Denoise returns m with less noise. Means over some 33×33 samples of a colour are kept. Pixels that are saturated keep
-// their light: what is white stays white for raw developers. Without noise the samples are those of m.
+// Denoise returns m with less noise. Hot and dead pixels are filled. Means over some 33×33 samples of a colour are kept. Other pixels
+// that are saturated keep their light: what is white stays white for raw developers. Without noise the samples are those of m.
 //
 // Errors are ErrNoNoise, those of the denoisers, or say what is wrong with the image.
 func Denoise(ctx context.Context, m *raw.Image, d Denoisers) (*raw.Image, Report, error) {
@@ -107,12 +109,13 @@ func denoise(m *raw.Image, between func(*stabilised) error) (*raw.Image, Report,
 	if err != nil {
 		return nil, Report{}, err
 	}
+	report.Hot = len(s.hot)
 	if err := between(s); err != nil {
 		return nil, Report{}, err
 	}
 	out.Pix = s.light()
 	for _, p := range planesOf(m) {
-		light, measured := p.of(out.Pix), p.of(m.Pix)
+		light, measured := p.of(out.Pix), s.measured(p)
 		keepMeans(light, measured, p.width)
 		for i, v := range measured {
 			if v >= 1 {
@@ -230,6 +233,7 @@ type stabilised struct {
 	shift []float32
 	mean  float32
 	pix   []float32
+	hot   []hotPixel // in the order of Pix
 }
 
 // stabilise transforms an image.
@@ -252,6 +256,9 @@ func stabilise(m *raw.Image, noise []raw.Noise) (*stabilised, error) {
 		s.span = max(s.span, t.Forward(1)-t.Forward(0))
 	}
 	sums, counts := s.transform()
+	if s.hot = s.findHot(); len(s.hot) > 0 {
+		sums, counts = s.transform()
+	}
 	mean := 0. // of the colours' means
 	for c := range sums {
 		mean += sums[c] / counts[c] / float64(len(sums))
@@ -264,14 +271,26 @@ func stabilise(m *raw.Image, noise []raw.Noise) (*stabilised, error) {
 	return s, nil
 }
 
+// measured returns the light of a plane as it was measured, hot pixels filled.
+func (s *stabilised) measured(p plane) []float32 {
+	samples := p.of(s.Image.Pix)
+	for _, k := range s.hot {
+		y, x := k.at/s.Width-p.first/s.Width, k.at%s.Width-p.first%s.Width
+		if y%2 == 0 && x%2 == 0 { // of a mosaic: others have none
+			samples[y/2*p.width+x/2] = k.light
+		}
+	}
+	return samples
+}
+
 // transform sets pix to the transformed samples, and returns for each colour their sum and their number.
 func (s *stabilised) transform() (sums, counts []float64) {
-	s.pix = make([]float32, len(s.Pix))
+	s.pix = make([]float32, len(s.Image.Pix))
 	sums, counts = make([]float64, len(s.shift)), make([]float64, len(s.shift))
 	s.eachColour(func(c int, p plane) {
 		t := s.transforms[c]
 		dark := t.Forward(0)
-		samples := p.of(s.Pix)
+		samples := s.measured(p)
 		for i, v := range samples {
 			samples[i] = float32((t.Forward(float64(v)) - dark) / s.span)
 			sums[c] += float64(samples[i])

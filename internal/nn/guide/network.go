@@ -380,7 +380,7 @@ func shift(r, w backend.Region) backend.Region {
 	return backend.Region{Y0: r.Y0 - w.Y0, Y1: r.Y1 - w.Y0, X0: r.X0 - w.X0, X1: r.X1 - w.X0}
 }
 
-// seen returns a window of the image as the averaged network's blocks see it.
+// seen returns a window of the image as the averaged network's blocks see it, but for the shuffling.
 func (p *pass) seen(memory *devicequeue.Pool, w backend.Region) backend.Buffer {
 	image, factor := p.photograph.Image, p.photograph.Shuffle
 	shape := image.Shape()
@@ -401,67 +401,101 @@ func (p *pass) seen(memory *devicequeue.Pool, w backend.Region) backend.Buffer {
 		p.q.Combine(scaled, backend.Term{A: scale, X: plain})
 		image = scaled
 	}
-	if factor > 1 {
-		fine, coarse := image, memory.Take(p.q, image.Shape().Unshuffled(factor))
-		p.q.Do(func() error { return p.dev.Unshuffle(coarse, fine, factor) })
-		image = coarse
-	}
 	return image
+}
+
+// shuffle sets coarse to an image as the blocks see it.
+func (p *pass) shuffle(coarse, image backend.Buffer) {
+	p.q.Do(func() error { return p.dev.Unshuffle(coarse, image, p.photograph.Shuffle) })
 }
 
 // input returns a window of the image in the guide's units, with the plane that tells the noise.
 func (p *pass) input(memory *devicequeue.Pool, w backend.Region) backend.Buffer {
-	image := p.seen(memory, w)
-	shape := image.Shape()
+	fine := p.seen(memory, w)
+	shape := fine.Shape().Unshuffled(p.photograph.Shuffle)
 	wide := shape
 	wide.C++
 	input := memory.Take(p.q, wide)
+	if shape.N == 1 {
+		p.inputOfOne(memory, input, fine, w)
+		return input
+	}
+	image := memory.Take(p.q, shape)
+	p.shuffle(image, fine)
 	if p.levels != nil {
 		p.inputOfLevels(memory, input, image, w)
 		return input
 	}
 	scale, plane := Units(p.sigma)
 	p.q.Fill(input, plane)
-	var scaled backend.Buffer
-	if shape.N > 1 {
-		scaled = memory.Take(p.q, shape)
-	} else { // in place
-		p.q.Do(func() (err error) {
-			scaled, err = p.dev.Channels(input, 0, shape.C)
-			return err
-		})
-	}
+	scaled := memory.Take(p.q, shape)
 	p.q.Fill(scaled, -0.5)
 	p.q.Combine(scaled, backend.Term{A: scale, X: image}, backend.Term{A: scale, X: scaled})
-	if shape.N > 1 {
-		p.q.Channels(input, scaled)
-	}
+	p.q.Channels(input, scaled)
 	return input
+}
+
+// inputOfOne is input of a single image, channel by channel in its place.
+func (p *pass) inputOfOne(memory *devicequeue.Pool, input, fine backend.Buffer, w backend.Region) {
+	channels := input.Shape().C - 1
+	view := func(from, count int) (b backend.Buffer) {
+		p.q.Do(func() (err error) {
+			b, err = p.dev.Channels(input, from, count)
+			return err
+		})
+		return b
+	}
+	p.shuffle(view(0, channels), fine)
+	shape := input.Shape()
+	shape.C = 1
+	half, last := memory.Take(p.q, shape), view(channels, 1)
+	p.q.Fill(half, -0.5)
+	if p.levels == nil {
+		scale, plane := Units(p.sigma)
+		p.q.Fill(last, plane)
+		for c := range channels {
+			x := view(c, 1)
+			p.q.Combine(x, backend.Term{A: scale, X: x}, backend.Term{A: scale, X: half})
+		}
+		return
+	}
+	scales, planes := p.units(w)
+	scale := memory.Take(p.q, shape)
+	p.q.Upload(scale, scales)
+	p.q.Upload(last, planes)
+	for c := range channels {
+		x := view(c, 1)
+		p.q.Combine(x, backend.Term{A: 1, X: x}, backend.Term{A: 1, X: half})
+		p.q.Do(func() error { return p.dev.Multiply(x, x, scale) })
+	}
+}
+
+// units returns the units of the noise levels in a window.
+func (p *pass) units(w backend.Region) (scales, planes []float32) {
+	h, width := w.Size()
+	n := h * width
+	levels, planes := make([]float32, n), make([]float32, n)
+	p.levels(levels, w)
+	var wait sync.WaitGroup
+	pieces := min(h, runtime.GOMAXPROCS(0))
+	for k := range pieces {
+		wait.Go(func() {
+			for i := k * n / pieces; i < (k+1)*n/pieces; i++ {
+				levels[i], planes[i] = Units(float64(levels[i]))
+			}
+		})
+	}
+	wait.Wait()
+	return levels, planes
 }
 
 // inputOfLevels sets input to a window of the image in the units of each pixel's noise level, and to the
 // planes that tell them.
 func (p *pass) inputOfLevels(memory *devicequeue.Pool, input, image backend.Buffer, w backend.Region) {
 	shape := input.Shape()
-	plane := shape.Plane()
-	levels := make([]float32, plane)
-	p.levels(levels, w)
 	// What is multiplied: of each image the scale for all of its channels, and the plane.
-	units := make([]float32, shape.C*plane)
-	scales, planes := units[:plane], units[(shape.C-1)*plane:]
-	var wait sync.WaitGroup
-	pieces := min(shape.H, runtime.GOMAXPROCS(0))
-	for k := range pieces {
-		wait.Go(func() {
-			for i := k * plane / pieces; i < (k+1)*plane/pieces; i++ {
-				scales[i], planes[i] = Units(float64(levels[i]))
-			}
-		})
-	}
-	wait.Wait()
-	for c := 1; c < shape.C-1; c++ {
-		copy(units[c*plane:], scales)
-	}
+	scales, planes := p.units(w)
+	units := append(slices.Repeat(scales, shape.C-1), planes...)
 	centred := memory.Take(p.q, shape)
 	p.q.Fill(centred, 1.5)
 	p.q.Channels(centred, image)
