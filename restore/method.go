@@ -31,14 +31,14 @@ type MethodInfo struct {
 }
 
 // Methods returns the methods of this program, in this order: the embedded ones of "general", "strict", "guided",
-// "original", "camera", "deblur", "fast" and "small"; "tv", total variation; and the networks named after their
+// "original", "camera", "raw", "deblur", "fast" and "small"; "tv", total variation; and the networks named after their
 // integrators (rungekutta.Integrators) and "dncnn", whose weights are embedded or must be given.
 func Methods() []MethodInfo { return methodsWith(weights.Embedded()) }
 
 // methodsWith returns the methods of a build with the given weights.
 func methodsWith(embedded []string) []MethodInfo {
 	var list []MethodInfo
-	for _, name := range []string{weights.General, weights.Strict, weights.Guided, weights.Original, weights.Camera, weights.Deblur, weights.Fast, weights.Small} {
+	for _, name := range []string{weights.General, weights.Strict, weights.Guided, weights.Original, weights.Camera, weights.Raw, weights.Deblur, weights.Fast, weights.Small} {
 		if slices.Contains(embedded, name) {
 			list = append(list, MethodInfo{Name: name, Description: ownDescriptions[name], Certified: true, Embedded: true})
 		}
@@ -66,6 +66,7 @@ var ownDescriptions = map[string]string{
 	weights.Guided:   "averaged network whose projections a guide sets at every pixel of the photograph",
 	weights.Original: "averaged network with a guide, trained on for what deblurring comes to: the prior of deblurring, inpainting and enlarging",
 	weights.Camera:   "averaged network with a guide for the noise of cameras and of JPEG",
+	weights.Raw:      "averaged network with a guide for the mosaics of raw photographs",
 	weights.Deblur:   "averaged network for all noise levels, trained as the prior of deblurring without a guide",
 	weights.Fast:     "small averaged network with a guide, for large pictures and previews",
 	weights.Small:    "small averaged network for all noise levels, without a guide",

@@ -23,7 +23,7 @@ func TestMethodsOfBuilds(t *testing.T) {
 		{[]string{"general", "rk4"}, []string{"general"}},
 		{[]string{"strict"}, []string{"strict"}},
 		{[]string{"deblur"}, []string{"deblur"}},
-		{weights.Names(), []string{"general", "strict", "guided", "original", "camera", "deblur", "fast", "small"}},
+		{weights.Names(), []string{"general", "strict", "guided", "original", "camera", "raw", "deblur", "fast", "small"}},
 		{[]string{"original"}, []string{"original"}},
 		{[]string{"guided"}, []string{"guided"}},
 		{[]string{"guided", "camera"}, []string{"guided", "camera"}},

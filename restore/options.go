@@ -27,8 +27,7 @@ import (
 //	Sigma                                                     all but DenoiseRaw
 //	Device, Threads, MemoryLimit                              New, and all functions
 //	SigmaAuto                                                 all but DenoiseRaw and Solve
-//	Noise, Shadows                                            Denoise
-//	CoarseNetwork                                             Denoise, DenoiseRaw
+//	Noise, Shadows, CoarseNetwork                             Denoise
 //	Adaptation                                                Denoise, Deblur
 //	Prior, PriorFunc                                          all but Check and DenoiseRaw
 //	StepSize, Constraint                                      all but Denoise and DenoiseRaw

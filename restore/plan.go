@@ -26,6 +26,7 @@ type plan struct {
 	kept       *networks.Kept
 	choice     *networks.Choice
 	coarse     func() (*networks.Choice, error) // the denoiser for coarse noise; nil: choice
+	mosaic     func() (*networks.Choice, error) // that for mosaics; nil: choice
 	sigma      float64
 	sigmaGiven bool
 	boundary   deblur.Boundary
@@ -87,6 +88,9 @@ func (p *plan) choose() error {
 		p.choice.Method = p.task.method()
 		if c.coarse == nil && slices.Contains(weights.Embedded(), weights.Camera) {
 			p.coarse = func() (*networks.Choice, error) { return p.embedded(weights.Camera) }
+		}
+		if slices.Contains(weights.Embedded(), weights.Raw) {
+			p.mosaic = func() (*networks.Choice, error) { return p.embedded(weights.Raw) }
 		}
 	}
 	switch method := p.choice.Method; {
@@ -270,7 +274,7 @@ var belongs = map[string][]task{
 	"SigmaAuto":     {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskCheck},
 	"Noise":         {taskDenoise},
 	"Adaptation":    {taskDenoise, taskDeblur},
-	"CoarseNetwork": {taskDenoise, taskDenoiseRaw},
+	"CoarseNetwork": {taskDenoise},
 	"Shadows":       {taskDenoise},
 	"Prior":         {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve},
 	"PriorFunc":     {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve},

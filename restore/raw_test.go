@@ -58,7 +58,7 @@ func TestDenoiseRaw(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1., last)
 	require.Less(t, meanSquare(out.Pix, clean.Pix), .33*meanSquare(noisy.Pix, clean.Pix), "5 dB, of a scene of bricks")
-	require.Equal(t, [2]string{weights.Guided, weights.Camera}, [2]string{report.Method, report.Raw.Demosaicked})
+	require.Equal(t, weights.Raw, report.Method)
 	require.True(t, report.Certified)
 	require.Less(t, report.Averagedness, 1.)
 	require.Len(t, report.Raw.Noise, 3)
@@ -92,7 +92,16 @@ func TestDenoiseRaw(t *testing.T) {
 	require.Less(t, meanSquare(weak.Pix, noisy.Pix), meanSquare(out.Pix, noisy.Pix))
 	_, one, err := DenoiseRaw(t.Context(), noisy, Method("tv"))
 	require.NoError(t, err)
-	require.Equal(t, [2]string{"tv", "tv"}, [2]string{one.Method, one.Raw.Demosaicked})
+	require.Equal(t, "tv", one.Method)
+
+	// LinearRaw has no mosaic.
+	linear := &raw.Image{Width: 64, Height: 64, Samples: 3, Noise: []raw.Noise{{Gain: 1e-3, Offset: 1e-5}}, Pix: make([]float32, 3*64*64), Low: -1}
+	for i := range linear.Pix {
+		linear.Pix[i] = noisy.Pix[i]
+	}
+	_, report, err = DenoiseRaw(t.Context(), linear)
+	require.NoError(t, err)
+	require.Equal(t, DefaultMethod(), report.Method)
 }
 
 func TestDenoiseRawRefuses(t *testing.T) {

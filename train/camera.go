@@ -12,6 +12,7 @@ import (
 	"github.com/averaged/imaging/internal/nn/guide"
 	"github.com/averaged/imaging/internal/noiselevel"
 	"github.com/averaged/imaging/internal/parallel"
+	"github.com/averaged/imaging/internal/rawdenoise"
 	"github.com/averaged/imaging/internal/symmetry"
 )
 
@@ -97,11 +98,13 @@ const greyShare = 0.06
 const smoothShare, sparseShare, sharpShare = 0.5, 0.05, 0.25
 
 // SmallestPicture returns the smallest height and width of a picture to train on: a crop's, plus the frame
-// around it that a Camera or Saved needs.
+// around it that a Camera, Raw or Saved needs.
 func (c Config) SmallestPicture() int {
 	switch {
 	case c.Camera != nil:
 		return c.Crop + 2*cameraMargin
+	case c.Raw != nil:
+		return c.Crop + 2*mosaicMargin
 	case c.Saved > 0:
 		return c.Crop + savedMargin
 	}
@@ -230,6 +233,9 @@ func (s shot) take(c cameranoise.Camera, scene []float32, side int, seed uint64)
 	return noisy, clean, side, nil
 }
 
+// photographs tells whether batches are what a camera or a sensor makes of pictures.
+func (c Config) photographs() bool { return c.Camera != nil || c.Raw != nil }
+
 // photograph fills clean and noisy with crops of pictures as one camera takes them, and returns the
 // noise level that a program would find, within the limits of the configuration. While a device works with
 // them the processors take the next ones.
@@ -262,7 +268,11 @@ type sitting struct {
 }
 
 func (c Config) sitting(g *generator) sitting {
-	s := sitting{c.shot(g), make([]uint64, c.Batch)}
+	draw := c.shot
+	if c.Raw != nil {
+		draw = c.rawShot
+	}
+	s := sitting{draw(g), make([]uint64, c.Batch)}
 	for n := range s.seeds {
 		s.seeds[n] = g.bits()
 	}
@@ -273,14 +283,18 @@ func (c Config) sitting(g *generator) sitting {
 type prints struct {
 	sitting
 	clean, noisy []float32
-	squares      []float64 // of noise levels
+	squares      []float64         // of noise levels
+	sensor       rawdenoise.Sensor // with Raw
 	errs         []error
 	done         chan struct{}
 }
 
 // take begins to make the images of a sitting.
 func (b *batch) take(set *Pictures, s sitting) *prints {
-	n := len(s.seeds)
+	n, one := len(s.seeds), b.config.photographOne
+	if b.config.Raw != nil {
+		one = b.config.mosaicOne
+	}
 	all := b.clean.Shape().Len()
 	p := &prints{
 		sitting: s, clean: make([]float32, all), noisy: make([]float32, all),
@@ -288,7 +302,12 @@ func (b *batch) take(set *Pictures, s sitting) *prints {
 	}
 	go func() {
 		defer close(p.done)
-		parallel.Concurrently(n, func(i int) { p.squares[i], p.errs[i] = b.config.photographOne(p, i, set) })
+		if b.config.Raw != nil {
+			if p.sensor, p.errs[0] = sensorOf(s.camera); p.errs[0] != nil {
+				return
+			}
+		}
+		parallel.Concurrently(n, func(i int) { p.squares[i], p.errs[i] = one(p, i, set) })
 	}()
 	return p
 }

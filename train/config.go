@@ -74,6 +74,8 @@ type Config struct {
 	Deblur *Deblurring `json:"deblur,omitempty"`
 	// Camera makes a network with levels learn the noise of cameras; nil means white noise.
 	Camera *Camera `json:"camera,omitempty"`
+	// Raw makes a network with levels learn the mosaics of raw photographs; nil means pictures.
+	Raw *Raw `json:"raw,omitempty"`
 	// Batch is the number of crops that go through the network together, Accumulate the number of batches in
 	// the gradient of one iteration, and Crop the height and width of a crop in pixels.
 	Batch      int `json:"batch"`
@@ -166,7 +168,7 @@ func PaperConfig(integrator string) Config {
 // shuffle and no balls.
 func (c Config) ForDnCNN() Config {
 	c.Family, c.Integrator, c.Constraint = weights.FamilyDnCNN, "", Free
-	c.Shuffle, c.Group, c.Levels, c.LossExponent, c.Deblur, c.Camera, c.Guide, c.Blocks = 0, 0, nil, 0, nil, nil, nil, 18
+	c.Shuffle, c.Group, c.Levels, c.LossExponent, c.Deblur, c.Camera, c.Raw, c.Guide, c.Blocks = 0, 0, nil, 0, nil, nil, nil, nil, 18
 	return c
 }
 
@@ -229,7 +231,7 @@ func (c Config) Check() error {
 		if c.Constraint != Free || c.Integrator != "" {
 			return fmt.Errorf("a DnCNN has the constraint %q and no integrator, not %q and %q", Free, c.Constraint, c.Integrator)
 		}
-		if c.shuffle() != 1 || len(c.Levels) > 0 || c.Group != 0 || c.Deblur != nil || c.Camera != nil || c.Guide != nil {
+		if c.shuffle() != 1 || len(c.Levels) > 0 || c.Group != 0 || c.Deblur != nil || c.Camera != nil || c.Raw != nil || c.Guide != nil {
 			return errors.New("a DnCNN has no shuffle, no levels, no groups and no guide, and is not trained for deblurring")
 		}
 		return nil
@@ -262,6 +264,9 @@ func (c Config) checkAveraged() error {
 		return err
 	}
 	if err := c.checkCamera(); err != nil {
+		return err
+	}
+	if err := c.checkRaw(); err != nil {
 		return err
 	}
 	if c.Group < 0 || c.Group > 0 && c.Width%c.Group != 0 {

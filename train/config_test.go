@@ -16,6 +16,8 @@ func TestConfigsAreValid(t *testing.T) {
 	require.NoError(t, DeblurringConfig().ForDnCNN().Check())
 	require.NoError(t, CameraConfig().Check())
 	require.NoError(t, CameraConfig().ForDnCNN().Check())
+	require.NoError(t, RawConfig().Check())
+	require.NoError(t, RawConfig().ForDnCNN().Check())
 	require.NoError(t, DefaultConfig().ForDnCNN().ForNoiseLevels(0.01, 0.3).Check())
 	for _, integrator := range []string{"euler", "heun", "rk4"} {
 		c := PaperConfig(integrator)
@@ -86,6 +88,12 @@ func TestConfigRefusals(t *testing.T) {
 		"camera: doubt is -1":           cameraWith(func(c *Config) { c.Camera.Doubt = -1 }),
 		"camera: raised is 0.5":         cameraWith(func(c *Config) { c.Camera.Raised = 0.5 }),
 		"camera: dark is 1.5":           cameraWith(func(c *Config) { c.Camera.Dark = 1.5 }),
+		"raw is for a network":          func(c *Config) { c.Raw = RawConfig().Raw },
+		"and without camera":            rawWith(func(c *Config) { c.Camera = CameraConfig().Camera }),
+		"raw: accumulate must be 1":     rawWith(func(c *Config) { c.Accumulate = 2 }),
+		"have a reduction of their own": rawWith(func(c *Config) { c.Saved = 0.5 }),
+		"raw: crops of 33 pixels":       rawWith(func(c *Config) { c.Crop = 33 }),
+		"raw: doubt is 3":               rawWith(func(c *Config) { c.Raw.Doubt = 3 }),
 		"most of a guide must be":       cameraWith(func(c *Config) { c.Guide.Most = 0.5 }),
 	} {
 		c := DefaultConfig()
@@ -97,6 +105,13 @@ func TestConfigRefusals(t *testing.T) {
 func cameraWith(change func(c *Config)) func(c *Config) {
 	return func(c *Config) {
 		*c = CameraConfig()
+		change(c)
+	}
+}
+
+func rawWith(change func(c *Config)) func(c *Config) {
+	return func(c *Config) {
+		*c = RawConfig()
 		change(c)
 	}
 }

@@ -137,7 +137,7 @@ func (t *trainer) differentiate(ctx context.Context) (r iterationReport, err err
 		if taken, err = t.config.Deblur.draw(t.generator); err != nil {
 			return r, err
 		}
-	case t.config.Camera != nil:
+	case t.config.photographs():
 		if taken.level, err = t.batch.photograph(q, t.set, t.generator); err != nil {
 			return r, err
 		}
@@ -155,7 +155,7 @@ func (t *trainer) differentiate(ctx context.Context) (r iterationReport, err err
 		switch {
 		case t.config.Deblur != nil:
 			err = t.blur(ctx, q, taken)
-		case t.config.Camera == nil: // else the batch is there
+		case !t.config.photographs(): // else the batch is there
 			t.batch.draw(q, t.set, t.generator, taken.level)
 			err = q.Err
 		}
@@ -222,6 +222,14 @@ func (t *trainer) pass(ctx context.Context, weight float64) (float64, error) {
 			return t.dev.CopyRegion(whole, d.Margin, d.Margin, t.result, backend.Region{Y0: d.Margin, Y1: n - d.Margin, X0: d.Margin, X1: n - d.Margin})
 		})
 		q.Combine(t.result, backend.Term{A: 1, X: whole})
+	}
+	if t.config.Raw != nil {
+		n := t.config.Crop
+		samples /= 3
+		result := t.batch.cut[:t.config.batchShape().Len()]
+		q.Download(result, t.result)
+		onlyFiltered(result, t.batch.samples, n, n)
+		q.Upload(t.result, result)
 	}
 	if t.implicit() { // the run ends in the box
 		q.Download(t.runs.last, t.result)

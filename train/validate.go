@@ -49,11 +49,15 @@ type applier interface {
 
 func (t *trainer) meanSquaredError(ctx context.Context, n applier, set *Pictures, index int, sigma float64) (float64, error) {
 	p := &set.list[index]
-	shape := backend.Image(set.channels, p.h, p.w)
+	h, w := p.h, p.w
+	if t.config.Raw != nil {
+		h, w = h&^1, w&^1
+	}
+	shape := backend.Image(set.channels, h, w)
 	samples := make([]float32, shape.Len())
 	for c := range set.channels {
-		for y := range p.h {
-			p.row(samples[(c*p.h+y)*p.w:][:p.w], c, y, 0)
+		for y := range h {
+			p.row(samples[(c*h+y)*w:][:w], c, y, 0)
 		}
 	}
 	memory := devicequeue.NewPool(t.dev)
@@ -61,8 +65,15 @@ func (t *trainer) meanSquaredError(ctx context.Context, n applier, set *Pictures
 	q := &devicequeue.Queue{Dev: t.dev}
 	clean, noisy, out := memory.Take(q, shape), memory.Take(q, shape), memory.Take(q, shape)
 	seed := t.config.ValidationSeed + uint64(index)
-	if t.config.Camera != nil {
-		photograph, reference, err := t.config.validationPair(samples, p.h, p.w, seed, sigma)
+	var reference []float32
+	if t.config.photographs() {
+		var photograph []float32
+		var err error
+		if t.config.Raw != nil {
+			photograph, reference, err = rawValidationPair(p, samples, h, w, seed, sigma)
+		} else {
+			photograph, reference, err = t.config.validationPair(samples, h, w, seed, sigma)
+		}
 		if err != nil {
 			return 0, err
 		}
@@ -74,9 +85,16 @@ func (t *trainer) meanSquaredError(ctx context.Context, n applier, set *Pictures
 		q.Combine(noisy, backend.Term{A: 1, X: clean}, backend.Term{A: 1, X: noisy})
 	}
 	q.Do(func() error { return guidedApply(ctx, n, out, noisy, sigma) })
+	counted := float64(shape.Len())
+	if t.config.Raw != nil {
+		counted /= 3
+		q.Download(samples, out)
+		onlyFiltered(samples, reference, h, w)
+		q.Upload(out, samples)
+	}
 	var sum [1]float64
 	q.Reduce(sum[:], backend.Reduction{Kind: backend.DiffSquares, X: out, Y: clean})
-	return sum[0] / float64(shape.Len()), q.Err
+	return sum[0] / counted, q.Err
 }
 
 // guidedApply sets dst to the image of src under n, frozen for src where it has a guide.

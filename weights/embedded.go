@@ -10,7 +10,7 @@ import (
 )
 
 // Names of the weights that are part of the library. README.md in this folder describes each one, its quality
-// and its training. Strict, Guided, Original, Camera, Fast and Levels are under Apache-2.0. The others were
+// and its training. Strict, Guided, Original, Camera, Raw, Fast and Levels are under Apache-2.0. The others were
 // trained on photographs of BSDS500, which are for non-commercial research and education: a program has them
 // if it imports weights/research.
 const (
@@ -30,6 +30,9 @@ const (
 	// Camera is Guided trained further with camera noise instead of white noise, on the same photographs and
 	// under the same licence. Denoising uses it for noise that is coarse and smoothed.
 	Camera = "camera"
+	// Raw is Camera trained further with the mosaics of raw photographs, on the photographs of the last runs of Guided and under the
+	// same licence. Denoising of raw photographs uses it.
+	Raw = "raw"
 	// Deblur is General trained further as the prior of restore.Deblur, without a guide.
 	Deblur = "deblur"
 	// Fast is a network like Guided of a twelfth of its size, for large pictures and previews. It was trained
@@ -52,7 +55,7 @@ const (
 // Names returns all names of denoisers above in that order, including those whose weights this build does not
 // have.
 func Names() []string {
-	return []string{General, Strict, Guided, Original, Camera, Deblur, Fast, Small, Euler, Heun, RK4, DnCNN}
+	return []string{General, Strict, Guided, Original, Camera, Raw, Deblur, Fast, Small, Euler, Heun, RK4, DnCNN}
 }
 
 // registered are the files of weights by name.

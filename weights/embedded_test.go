@@ -63,7 +63,7 @@ func TestEmbeddedCards(t *testing.T) {
 	for _, name := range weights.Embedded() {
 		f, card := open(t, name)
 		require.Equal(t, name, card.Name)
-		if slices.Contains([]string{weights.Strict, weights.Guided, weights.Original, weights.Camera, weights.Fast}, name) {
+		if slices.Contains([]string{weights.Strict, weights.Guided, weights.Original, weights.Camera, weights.Raw, weights.Fast}, name) {
 			require.Equal(t, "Apache-2.0", card.Licence)
 			require.Contains(t, card.Provenance.Data, "CC0")
 			require.NotContains(t, card.Provenance.Data, "BSDS500")

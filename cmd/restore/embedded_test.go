@@ -99,7 +99,7 @@ func TestEmbeddedByName(t *testing.T) {
 	save(t, "b.png", picture(1, 20, 24, 8, 0.05))
 	save(t, "k.png", picture(1, 3, 5, 8, 0))
 	for _, method := range weights.Embedded() {
-		guided := slices.Contains([]string{weights.Guided, weights.Original, weights.Camera, weights.Fast}, method)
+		guided := slices.Contains([]string{weights.Guided, weights.Original, weights.Camera, weights.Raw, weights.Fast}, method)
 		if testing.Short() && method != weights.Fast && method != weights.Small && method != weights.DnCNN {
 			continue // they are of the first two's kinds
 		}

@@ -33,9 +33,8 @@ type rawInfo struct {
 	// Noise is the variance of red, green and blue, or of each sample, gain·x + offset for light x from 0 to 1.
 	Noise []rawNoise `json:"noise"`
 	// Claimed: the noise could not be measured, and is what the camera claims.
-	Claimed     bool   `json:"noise_claimed,omitempty"`
-	HotPixels   int    `json:"hot_pixels,omitempty"`
-	Demosaicked string `json:"method_demosaicked,omitempty"`
+	Claimed   bool `json:"noise_claimed,omitempty"`
+	HotPixels int  `json:"hot_pixels,omitempty"`
 }
 
 type rawNoise struct {
@@ -119,8 +118,8 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore
 		bar := a.newProgress(t.input)
 		defer bar.clear()
 		bar.show(0, 0)
-		err = b.failover.run(opts, func(opts []restore.Option) (err error) {
-			out, report, err = restore.DenoiseRaw(ctx, img, append(slices.Clip(opts), restore.Progress(func(p backend.Progress) error {
+		err = b.failover.on(func(dev backend.Device) (err error) {
+			out, report, err = restore.DenoiseRaw(ctx, img, append(slices.Clip(opts), b.ofRaw(img), restore.Device(dev), restore.Progress(func(p backend.Progress) error {
 				bar.show(p.Fraction, p.Residual)
 				return ctx.Err()
 			}))...)
@@ -138,7 +137,7 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore
 		return nil, "", err
 	}
 	o := outcomeOf(&imagefile.Image{Width: img.Width, Height: img.Height, Channels: 3}, report)
-	o.Raw = &rawInfo{Version: photo.Version(), Bits: photo.Bits(), Claimed: report.Raw.Claimed, HotPixels: report.Raw.HotPixels, Demosaicked: report.Raw.Demosaicked}
+	o.Raw = &rawInfo{Version: photo.Version(), Bits: photo.Bits(), Claimed: report.Raw.Claimed, HotPixels: report.Raw.HotPixels}
 	if img.Mosaic {
 		o.Raw.Pattern = img.Pattern.String()
 	}
@@ -184,11 +183,7 @@ func summaryOfRaw(o *outcome, zero bool) string {
 	case o.Unchanged:
 		return fmt.Sprintf("no noise found, the raw image as it is, %.1f s", o.Seconds)
 	}
-	methods := o.Method
-	if d := o.Raw.Demosaicked; d != "" && d != o.Method {
-		methods += " and " + d
-	}
-	text := fmt.Sprintf("noise of sigma %.4g at middle grey removed from the raw image by %s, %.1f s", o.Sigma, methods, o.Seconds)
+	text := fmt.Sprintf("noise of sigma %.4g at middle grey removed from the raw image by %s, %.1f s", o.Sigma, o.Method, o.Seconds)
 	if n := o.Raw.HotPixels; n > 0 {
 		text += fmt.Sprintf("; %s filled", count(n, "hot pixel"))
 	}
@@ -257,8 +252,5 @@ func factsOfRaw(r *rawInfo, say func(name, format string, args ...any)) {
 	}
 	if r.HotPixels > 0 {
 		say("Hot and dead pixels", "%d filled", r.HotPixels)
-	}
-	if r.Demosaicked != "" {
-		say("Method for the demosaicked image", "%s", r.Demosaicked)
 	}
 }

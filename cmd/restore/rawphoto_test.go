@@ -44,10 +44,10 @@ func TestRawPhotograph(t *testing.T) {
 	r := succeeds(t, "denoise", "photo.dng", "--json", "--report", "r.html")
 	o := objects(t, r.stdout)[0]
 	require.Equal(t, "photo.denoised.dng", o["output"])
-	require.Equal(t, "guided", o["method"])
+	require.Equal(t, "raw", o["method"])
+	require.Equal(t, "raw", o["network"].(map[string]any)["name"])
 	info := o["raw"].(map[string]any)
 	require.Equal(t, "RGGB", info["pattern"])
-	require.Equal(t, "camera", info["method_demosaicked"])
 	require.Len(t, info["noise"], 3)
 	require.Equal(t, before, readFile(t, "photo.dng"))
 	require.Contains(t, string(readFile(t, "r.html")), "the noise has been made white")

@@ -45,6 +45,8 @@ type restoration struct {
 	network     *denoise.Network // once loaded, nil for total variation
 	unnamed     bool             // neither method nor weights were given
 	coarse      *denoise.Network // of denoise then, for coarse noise, or nil
+	mosaic      *denoise.Network // and that for mosaics, or nil
+	mosaics     bool             // there are raw photographs among the inputs
 	uncertified bool             // the network is to be as its weights say, without a proof
 	prove       bool             // the certificate of embedded weights too
 }
@@ -378,6 +380,7 @@ func (b *batchFlags) prepare(a *app, c *cobra.Command, args []string) ([]restore
 	if err := b.checkRawFlags(tasks); err != nil {
 		return nil, nil, err
 	}
+	b.mosaics = slices.ContainsFunc(tasks, func(t task) bool { return t.raw })
 	return opts, tasks, b.protect(tasks, b.reference, b.weights)
 }
 

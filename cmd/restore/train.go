@@ -66,8 +66,9 @@ strong the projections are at every pixel. The certificate stays as it is. Four 
 in five are saved as JPEG first, as most photographs are ("saved").
 
 --recipe camera is for photographs: each batch goes through a simulated camera, from
-its sensor to JPEG. --recipe guided-deblur has a guide learn from runs of deblurring.
-Begin both with --init, the weights of a guided network.
+its sensor to JPEG. --recipe raw is for the mosaics of raw photographs, by simulated
+sensors. --recipe guided-deblur has a guide learn from runs of deblurring.
+Begin all three with --init, the weights of a guided network.
 
 Everything else is in a configuration, a JSON object. --config FILE reads one (RUN/
 config.json of any run is complete), and --set KEY=VALUE changes any of its fields, as
@@ -99,6 +100,7 @@ loss in RUN/range-test.png.`),
   restore train photographs -o all-levels --sigma 0.01..0.3
   restore train photographs -o guided --recipe guided
   restore train photographs -o camera --recipe camera --init guided/weights.safetensors
+  restore train photographs -o raw --recipe raw --init camera/weights.safetensors
   restore train photographs -o prior --recipe deblur --init all-levels/weights.safetensors
   restore train photographs -o run2 --config run/config.json --seed 2
   restore train photographs --range-test --recipe paper --method rk4`,

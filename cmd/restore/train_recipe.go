@@ -46,6 +46,7 @@ const (
 	recipeDeblur  = "deblur"
 	recipeGuided  = "guided"
 	recipeCamera  = "camera"
+	recipeRaw     = "raw"
 
 	recipeGuidedDeblur = "guided-deblur"
 )
@@ -57,7 +58,7 @@ func (r *recipeFlags) bind(c *cobra.Command) {
 	f := c.Flags()
 	r.flags = f
 	f.StringVarP(&r.method, "method", "m", d.Integrator, "train the network of `NAME`: "+strings.Join(trainable(), ", "))
-	r.recipe = newChoice(recipeDefault, recipePaper, recipeDeblur, recipeGuided, recipeGuidedDeblur, recipeCamera)
+	r.recipe = newChoice(recipeDefault, recipePaper, recipeDeblur, recipeGuided, recipeGuidedDeblur, recipeCamera, recipeRaw)
 	f.Var(&r.recipe, "recipe", "where the configuration starts from, if not from --config")
 	f.StringVar(&r.configFile, "config", "", "start from the configuration in a JSON `FILE`; other fields are the recipe's")
 	f.StringArrayVar(&r.set, "set", nil, "set a field of the configuration, `KEY=VALUE`; can be repeated")
@@ -131,6 +132,8 @@ func (a *app) config(c *cobra.Command, r *recipeFlags) (train.Config, error) {
 		config = train.GuidedDeblurringConfig()
 	case r.recipe.value == recipeCamera:
 		config = train.CameraConfig()
+	case r.recipe.value == recipeRaw:
+		config = train.RawConfig()
 	default:
 		config = train.DefaultConfig()
 	}

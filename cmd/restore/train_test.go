@@ -442,7 +442,7 @@ func TestTrainWrongUsage(t *testing.T) {
 		{"train data -o taken", "curves.png exists already; take another folder"},
 		{"train data -o run --method backward-euler", "--method backward-euler: there is no training for it; want euler, heun"},
 		{"train data -o run --method tv", "--method tv: there is no training for it"},
-		{"train data -o run --recipe secret", "--recipe secret: want default, paper, deblur, guided, guided-deblur or camera"},
+		{"train data -o run --recipe secret", "--recipe secret: want default, paper, deblur, guided, guided-deblur, camera or raw"},
 		{"train data -o run --recipe paper", "--recipe paper needs --learning-rate MIN..MAX; --range-test finds them"},
 		{"train data -o run --recipe paper --config c.json", "--config and --recipe both say where to start from"},
 		{"train data -o run --sigma 25", "write 25/255"},

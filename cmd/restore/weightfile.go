@@ -13,6 +13,7 @@ import (
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/internal/openfile"
+	"github.com/averaged/imaging/raw"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
 )
@@ -65,15 +66,12 @@ func (r *restoration) use(ctx context.Context, a *app, dev backend.Device) (opts
 	if r.prove || !f.IsEmbedded() {
 		loaded = a.whileLong(name(source) + ": its certificate is being proven, which takes long with large filters")
 	}
-	coarse := func() error { return nil }
-	if r.flag == selectMethod && r.unnamed && !r.sigma.given && slices.Contains(weights.Embedded(), weights.Camera) {
-		coarse = r.beginCoarse(ctx, dev, options)
-	}
+	beside := r.beginOthers(ctx, dev, options)
 	r.network, err = denoise.Load(ctx, dev, f, options...)
 	loaded()
-	coarseErr := coarse()
+	othersErr := beside()
 	if err != nil {
-		r.freeCoarse()
+		r.freeOthers()
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
@@ -88,41 +86,66 @@ func (r *restoration) use(ctx context.Context, a *app, dev backend.Device) (opts
 	for _, line := range lines(r.network.Certificate().String()) {
 		a.detail("%s: %s", name(source), line)
 	}
-	if coarseErr != nil {
+	if othersErr != nil {
 		r.network.Free()
-		return nil, nil, coarseErr
+		r.freeOthers()
+		return nil, nil, othersErr
 	}
 	opts = []restore.Option{restore.Network(r.network)}
 	if r.coarse != nil {
 		opts = append(opts, restore.CoarseNetwork(r.coarse))
 	}
-	return opts, func() { r.network.Free(); r.freeCoarse() }, nil
+	return opts, func() { r.network.Free(); r.freeOthers() }, nil
 }
 
 // announced is how long a network may take for a megapixel on one core before that is said.
 const announced = 30 * time.Second
 
-// beginCoarse begins to load the network that denoise uses by itself where noise is coarse, beside the
-// other one, and returns the function that waits for it.
-func (r *restoration) beginCoarse(ctx context.Context, dev backend.Device, options []denoise.Option) (wait func() error) {
+// beginOthers begins to load the networks that denoise uses by itself where noise is coarse and in mosaics, beside the
+// other one, and returns the function that waits for them.
+func (r *restoration) beginOthers(ctx context.Context, dev backend.Device, options []denoise.Option) (wait func() error) {
 	done := make(chan error, 1)
-	go func() {
-		f, err := weights.Open(weights.Camera)
+	load := func(asked bool, name string) (*denoise.Network, error) {
+		if !asked || r.flag != selectMethod || !r.unnamed || !slices.Contains(weights.Embedded(), name) {
+			return nil, nil
+		}
+		f, err := weights.Open(name)
+		var n *denoise.Network
 		if err == nil {
-			r.coarse, err = denoise.Load(ctx, dev, f, options...)
+			n, err = denoise.Load(ctx, dev, f, options...)
 		}
 		if err != nil && ctx.Err() == nil {
-			err = fileError{weights.Camera, err}
+			err = fileError{name, err}
+		}
+		return n, err
+	}
+	go func() {
+		var err error
+		if r.coarse, err = load(!r.sigma.given, weights.Camera); err == nil {
+			r.mosaic, err = load(r.mosaics, weights.Raw)
 		}
 		done <- err
 	}()
 	return func() error { return <-done }
 }
 
-func (r *restoration) freeCoarse() {
-	if r.coarse != nil {
-		r.coarse.Free()
+func (r *restoration) freeOthers() {
+	for _, n := range []*denoise.Network{r.coarse, r.mosaic} {
+		if n != nil {
+			n.Free()
+		}
 	}
+}
+
+// ofRaw is the option that chooses the denoiser of a raw photograph.
+func (r *restoration) ofRaw(img *raw.Image) restore.Option {
+	switch {
+	case r.network == nil:
+		return restore.Method(r.method)
+	case r.mosaic != nil && img.Mosaic:
+		return restore.Network(r.mosaic)
+	}
+	return restore.Network(r.network)
 }
 
 // isNetwork tells whether the denoiser is a network: the other one has neither weights of
@@ -153,7 +176,11 @@ func (r *restoration) networkInfo() *networkInfo { return r.networkInfoFor(r.met
 // networkInfoFor describes the network that a report's method is of.
 func (r *restoration) networkInfoFor(method string) *networkInfo {
 	n := r.network
-	if r.coarse != nil && method != r.method {
+	switch {
+	case method == r.method:
+	case method == weights.Raw && r.mosaic != nil:
+		n = r.mosaic
+	case r.coarse != nil:
 		n = r.coarse
 	}
 	if n == nil {

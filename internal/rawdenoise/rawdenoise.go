@@ -5,12 +5,9 @@
 // of 1 (package anscombe). There the colours are shifted to the same mean, so that an average photograph is grey, as the
 // developed ones are that denoisers have learned from.
 //
-// A mosaic is then denoised twice. Once its squares of two by two pixels, red, two greens and blue, become pixels of red, green and
-// blue by an orthogonal map, under which noise stays white; what it leaves out is the difference of the greens. That is done for the
-// squares that begin at the first pixel, and for those one to the right and below. And once its colours
-// are brought to the same mean by gains, so that demosaicking finds edges; it is demosaicked along them (Hamilton and Adams), denoised
-// at its full size, and looked at through the filters again. The result is a mean of both: most of the brightness is that of the first,
-// most of the colour that of the second, and the difference of the greens is that of the second (RATIONALE.md has figures).
+// The colours of a mosaic are brought to the same mean by gains, so that demosaicking finds edges. It is demosaicked along them (Hamilton
+// and Adams), denoised at its full size, and looked at through the filters again. The denoiser can know where they are: the picture
+// begins with a red one (View).
 package rawdenoise
 
 import (
@@ -32,17 +29,9 @@ type Picture struct {
 	Pix                     []float32
 }
 
-// Denoiser returns the samples of a picture, which it may overwrite, without noise of a standard deviation.
+// Denoiser returns the samples of a picture, which it may overwrite, without noise of a level: of a mosaic that of View.Sigma, else
+// the standard deviation of white noise.
 type Denoiser func(ctx context.Context, p Picture, sigma float64) ([]float32, error)
-
-// Denoisers are those for the two kinds of pictures that a raw image becomes.
-type Denoisers struct {
-	// White gets noise that is white, and its standard deviation.
-	White Denoiser
-	// Demosaicked gets what a demosaicking has made of such noise; the deviation is that of the mosaic, where it differs between colours
-	// the root of the mean square.
-	Demosaicked Denoiser
-}
 
 // Report says what was done.
 type Report struct {
@@ -63,13 +52,13 @@ var ErrNoNoise = errors.New("the noise cannot be measured in this raw image, and
 // Denoise returns m with less noise. Hot and dead pixels are filled. Means over some 33×33 samples of a colour are kept. Other pixels
 // that are saturated keep their light: what is white stays white for raw developers. Without noise the samples are those of m.
 //
-// Errors are ErrNoNoise, those of the denoisers, or say what is wrong with the image.
-func Denoise(ctx context.Context, m *raw.Image, d Denoisers) (*raw.Image, Report, error) {
+// Errors are ErrNoNoise, those of the denoiser, or say what is wrong with the image.
+func Denoise(ctx context.Context, m *raw.Image, d Denoiser) (*raw.Image, Report, error) {
 	return denoise(m, func(s *stabilised) error {
 		if m.Mosaic {
 			return s.denoiseMosaic(ctx, d)
 		}
-		return s.denoiseSamples(ctx, d.White)
+		return s.denoiseSamples(ctx, d)
 	})
 }
 
@@ -90,11 +79,8 @@ func DenoisePlanes(ctx context.Context, m *raw.Image, d Denoiser) (*raw.Image, R
 
 // denoise transforms an image, and back.
 func denoise(m *raw.Image, between func(*stabilised) error) (*raw.Image, Report, error) {
-	if err := m.Check(); err != nil {
+	if err := check(m); err != nil {
 		return nil, Report{}, err
-	}
-	if m.Mosaic && (m.Width < 2 || m.Height < 2) {
-		return nil, Report{}, fmt.Errorf("a mosaic of %d×%d pixels, at least 2×2 is needed", m.Width, m.Height)
 	}
 	report, err := measure(m)
 	if err != nil {
@@ -125,6 +111,16 @@ func denoise(m *raw.Image, between func(*stabilised) error) (*raw.Image, Report,
 		p.put(out.Pix, light)
 	}
 	return &out, report, nil
+}
+
+func check(m *raw.Image) error {
+	if err := m.Check(); err != nil {
+		return err
+	}
+	if m.Mosaic && (m.Width < 2 || m.Height < 2) {
+		return fmt.Errorf("a mosaic of %d×%d pixels, at least 2×2 is needed", m.Width, m.Height)
+	}
+	return nil
 }
 
 // plane is where the samples of one colour are in an image, on a lattice.
@@ -238,13 +234,17 @@ type stabilised struct {
 
 // stabilise transforms an image.
 func stabilise(m *raw.Image, noise []raw.Noise) (*stabilised, error) {
-	s := &stabilised{Image: m, shift: make([]float32, len(noise))}
 	// A colour without noise has a thousandth of the strongest one's.
 	most := 0.
 	for _, l := range noise {
 		most = max(most, l.At(1))
 	}
-	for _, l := range noise {
+	var transforms []*anscombe.Transform
+	for i, l := range noise {
+		if i > 0 && l == noise[i-1] { // as in a mosaic
+			transforms = append(transforms, transforms[i-1])
+			continue
+		}
 		if l.Gain+l.Offset == 0 {
 			l.Offset = 1e-6 * most
 		}
@@ -252,23 +252,23 @@ func stabilise(m *raw.Image, noise []raw.Noise) (*stabilised, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.transforms = append(s.transforms, t)
+		transforms = append(transforms, t)
+	}
+	s := newStabilised(m, transforms)
+	if s.hot = s.findHot(); len(s.hot) > 0 {
+		s.transform()
+	}
+	return s, nil
+}
+
+// newStabilised transforms an image by the transforms of its colours, hot pixels too.
+func newStabilised(m *raw.Image, transforms []*anscombe.Transform) *stabilised {
+	s := &stabilised{Image: m, transforms: transforms, shift: make([]float32, len(transforms))}
+	for _, t := range transforms {
 		s.span = max(s.span, t.Forward(1)-t.Forward(0))
 	}
-	sums, counts := s.transform()
-	if s.hot = s.findHot(); len(s.hot) > 0 {
-		sums, counts = s.transform()
-	}
-	mean := 0. // of the colours' means
-	for c := range sums {
-		mean += sums[c] / counts[c] / float64(len(sums))
-	}
-	s.mean = float32(mean)
-	for c := range sums {
-		s.shift[c] = float32(mean - sums[c]/counts[c])
-	}
-	s.shiftAll()
-	return s, nil
+	s.transform()
+	return s
 }
 
 // measured returns the light of a plane as it was measured, hot pixels filled.
@@ -283,10 +283,10 @@ func (s *stabilised) measured(p plane) []float32 {
 	return samples
 }
 
-// transform sets pix to the transformed samples, and returns for each colour their sum and their number.
-func (s *stabilised) transform() (sums, counts []float64) {
+// transform sets pix to the transformed samples, and shifts each colour to the same mean.
+func (s *stabilised) transform() {
 	s.pix = make([]float32, len(s.Image.Pix))
-	sums, counts = make([]float64, len(s.shift)), make([]float64, len(s.shift))
+	sums, counts := make([]float64, len(s.shift)), make([]float64, len(s.shift))
 	s.eachColour(func(c int, p plane) {
 		t := s.transforms[c]
 		dark := t.Forward(0)
@@ -298,11 +298,14 @@ func (s *stabilised) transform() (sums, counts []float64) {
 		counts[c] += float64(len(samples))
 		p.put(s.pix, samples)
 	})
-	return sums, counts
-}
-
-// shiftAll adds to pix the shift of each colour.
-func (s *stabilised) shiftAll() {
+	mean := 0. // of the colours' means
+	for c := range sums {
+		mean += sums[c] / counts[c] / float64(len(sums))
+	}
+	s.mean = float32(mean)
+	for c := range sums {
+		s.shift[c] = float32(mean - sums[c]/counts[c])
+	}
 	s.eachColour(func(c int, p plane) {
 		samples := p.of(s.pix)
 		for i := range samples {
@@ -310,14 +313,6 @@ func (s *stabilised) shiftAll() {
 		}
 		p.put(s.pix, samples)
 	})
-}
-
-// forget frees pix until recall makes it again.
-func (s *stabilised) forget() { s.pix = nil }
-
-func (s *stabilised) recall() {
-	s.transform()
-	s.shiftAll()
 }
 
 func (s *stabilised) eachColour(do func(colour int, p plane)) {
