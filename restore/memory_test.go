@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"runtime/metrics"
@@ -57,8 +58,14 @@ func TestMemoryPerPixel(t *testing.T) {
 		}))
 	}
 	held(400) // what is made once
-	small, large := held(1200), held(3200)
 	// 12 bytes of the photograph, 12 of the result, and 8 radii of "fast", 4 bytes each, for 4 pixels.
 	const bytes = 12 + 12 + 8
-	require.Less(t, (large-small)/(400*2000), 1.1*bytes)
+	least := math.Inf(1)
+	for range 4 { // a look may come after the peak of the small one, or see what tests before have left
+		small, large := held(1200), held(3200)
+		if least = min(least, (large-small)/(400*2000)); least < 1.1*bytes {
+			break
+		}
+	}
+	require.Less(t, least, 1.1*bytes)
 }
