@@ -41,7 +41,7 @@ func liveHeap(f func()) uint64 {
 // and the radii of the network.
 func TestMemoryPerPixel(t *testing.T) {
 	if testing.Short() {
-		t.Skip("two photographs, whose memory is the same number of bytes on every processor: go test ./... has it")
+		t.Skip("takes seconds, and the memory does not depend on the processor: go test ./... measures it")
 	}
 	r, err := New(Method(weights.Fast), Sigma(.1))
 	require.NoError(t, err)

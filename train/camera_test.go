@@ -46,15 +46,7 @@ func TestCameraBatches(t *testing.T) {
 	g, h := newGenerator(1), newGenerator(1)
 	levels := map[float64]bool{}
 	for range 30 {
-		level, err := b.photograph(q, set, g)
-		require.NoError(t, err)
-		same, err := again.photograph(q, set, h)
-		require.NoError(t, err)
-		require.Equal(t, level, same)
-		require.Equal(t, b.samples, again.samples)
-		require.Equal(t, b.noise, again.noise)
-		require.Equal(t, b.samples, downloaded(t, dev, b.clean))
-		require.Equal(t, b.noise, downloaded(t, dev, b.noisy))
+		level := samePhotographs(t, q, set, b, again, g, h)
 		require.True(t, level >= c.SigmaMin && level <= c.SigmaMax)
 		for _, v := range b.samples {
 			require.True(t, v >= 0 && v <= 1)
@@ -63,6 +55,22 @@ func TestCameraBatches(t *testing.T) {
 	}
 	require.Equal(t, g.bits(), h.bits())
 	require.Greater(t, len(levels), 10)
+}
+
+// samePhotographs draws a photograph for each of two batches, which have to be the same on the host and on the device, and
+// returns its level.
+func samePhotographs(t *testing.T, q *devicequeue.Queue, set *Pictures, b, again *batch, g, h *generator) float64 {
+	t.Helper()
+	level, err := b.photograph(q, set, g)
+	require.NoError(t, err)
+	same, err := again.photograph(q, set, h)
+	require.NoError(t, err)
+	require.Equal(t, level, same)
+	require.Equal(t, b.samples, again.samples)
+	require.Equal(t, b.noise, again.noise)
+	require.Equal(t, b.samples, downloaded(t, q.Dev, b.clean))
+	require.Equal(t, b.noise, downloaded(t, q.Dev, b.noisy))
+	return level
 }
 
 // TestCameraBatchesAgain: the images that are made ahead are not those of a generator that was set back.

@@ -34,15 +34,7 @@ func TestRawBatches(t *testing.T) {
 	const rounds = 20
 	mean, lowest, highest := 0., math.Inf(1), 0.
 	for range rounds {
-		level, err := b.photograph(q, set, g)
-		require.NoError(t, err)
-		same, err := again.photograph(q, set, h)
-		require.NoError(t, err)
-		require.Equal(t, level, same)
-		require.Equal(t, b.samples, again.samples)
-		require.Equal(t, b.noise, again.noise)
-		require.Equal(t, b.samples, downloaded(t, dev, b.clean))
-		require.Equal(t, b.noise, downloaded(t, dev, b.noisy))
+		level := samePhotographs(t, q, set, b, again, g, h)
 		squares, n := 0., 0.
 		filtered := append([]float32{}, b.noise...)
 		onlyFiltered(filtered, b.samples, c.Crop, c.Crop)
