@@ -9,8 +9,10 @@ type texture struct {
 	noise    float64 // variance of the noise in a sample
 }
 
-// leastPower is added to |K|², which is not known exactly where it is next to nothing.
-const leastPower = 0.001
+// leastPower is added to |K|². Where that is small it is not known exactly, and the edges of the image step are
+// sharper than those of photographs. If such frequencies weigh much, the errors move to low frequencies, where
+// photographs have most of their power.
+const leastPower = 0.05
 
 // weight is that of a frequency in generalised least squares (Aitken 1935), the inverse of the
 // variance of a difference: power is |K|² there, and rough |1 − exp(iθ)|², the spectrum of the
@@ -30,14 +32,16 @@ func textureOf(m *moments, s support, sigma float64) texture {
 // finishing is how the last steps are made.
 var finishing = struct {
 	free, bound int     // steps anywhere in the support, and on what these leave
+	ridge       float64 // of the kernel's prior
 	threshold   float64 // of the weights at the end
-}{free: 6, bound: 6, threshold: 0.01}
+}{free: 6, bound: 6, ridge: 0.005, threshold: 0.01}
 
 // finish makes steps at full size from a kernel of any form that is nearly right, weighted as the
 // texture asks. The last ones are on what is found of the kernel and the samples around it, without
 // the ℓ1 term, which takes weight from all alike.
 func (e *estimation) finish(levels []*level, s support) (support, error) {
 	edges, kernel := lastEdgesFor(e.sigma), tuned.kernel
+	kernel.ridge = finishing.ridge
 	var t texture
 	for i := range finishing.free + finishing.bound {
 		if i >= finishing.free {
