@@ -47,7 +47,7 @@ var table = map[string]row{
 		"internal/cameranoise", "internal/curves", "internal/dng", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/imageplanes", "internal/maskimage", "internal/networks", "internal/noiselevel", "internal/openfile", "internal/quality",
 		"web",
 		cobra, pflag, xTerm,
-	}, tests: []string{"denoise/dncnn", "backend/vulkan/vulkantest"}},
+	}, tests: []string{"denoise/dncnn", "internal/vulkan/vulkantest"}},
 	"restore": {code: []string{
 		"raw", "denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "pnp", "backend", "backend/cpu", "weights", "weights/open",
 		"internal/deblurring", "internal/denoising", "internal/imagefile", "internal/imageplanes", "internal/inverse", "internal/levelmap", "internal/maskimage", "internal/meter", "internal/networks", "internal/noiselevel", "internal/outcome", "internal/rawdenoise", "internal/strength",
@@ -132,31 +132,31 @@ var table = map[string]row{
 		"backend", "backend/devicekit", "internal/parallel", "internal/fft", "internal/hostblur", "internal/instructionset",
 		"backend/cpu/internal/convrow", "backend/cpu/internal/tvrow", "backend/cpu/internal/vectors", "backend/cpu/internal/winograd",
 	}},
-	"backend/cpu/cputest":           {code: []string{"backend/cpu", testify}},
+	"internal/cputest":              {code: []string{"backend/cpu", testify}},
 	"backend/cpu/internal/convrow":  {code: []string{xSys}},
 	"backend/cpu/internal/tvrow":    {code: []string{xSys}},
 	"backend/cpu/internal/vectors":  {code: []string{xSys}},
 	"backend/cpu/internal/winograd": {code: []string{xSys}},
 	"backend/cuda": {
-		code:  []string{"backend", "backend/devicekit", "backend/cuda/internal/driver", "backend/cuda/kernels"},
+		code:  []string{"backend", "backend/devicekit", "backend/cuda/internal/driver", "backend/cuda/internal/kernels"},
 		tests: []string{"denoise", "denoise/refute", "denoise/rungekutta", "train", "weights", "weights/open", "weights/research", "internal/scene"},
 	},
-	"backend/cuda/cgoflags":        {},
-	"backend/cuda/internal/driver": {code: []string{cudaCgo}},
-	"backend/cuda/kernels":         {},
-	"internal/spread":              {code: []string{"backend", "internal/arguments"}},
+	"backend/cuda/cgoflags":         {},
+	"backend/cuda/internal/driver":  {code: []string{cudaCgo}},
+	"backend/cuda/internal/kernels": {},
+	"internal/spread":               {code: []string{"backend", "internal/arguments"}},
 	// The processor is what results of a GPU are compared with.
-	"backend/vulkan":                 {code: []string{"backend", "backend/vulkan/internal/driver", "internal/dispatch", "internal/selftest"}, tests: []string{"backend/backendtest", "backend/cpu", "backend/vulkan/vulkantest", "denoise", "weights", "weights/open"}},
-	"backend/webgpu":                 {code: []string{"backend", "internal/dispatch", "internal/selftest"}, tests: []string{"backend/backendtest"}},
-	"internal/dispatch":              {code: []string{"backend", "backend/devicekit", "internal/selftest"}},
-	"internal/selftest":              {code: []string{"backend", "backend/cpu", "backend/devicekit"}},
-	"backend/vulkan/internal/driver": {code: []string{purego, xSys}},
-	"backend/vulkan/vulkantest":      {code: []string{"backend/vulkan/internal/driver"}},
-	"backend/backendtest":            {code: []string{"backend", "internal/arguments", "internal/fallback", testify, rapid, gonum}},
-	"backend/backendtest/refdevice":  {code: []string{"backend", "backend/devicekit"}},
-	"weights":                        {tests: []string{"weights/open", "weights/research"}},
-	"weights/open":                   {code: []string{"weights"}},
-	"weights/research":               {code: []string{"weights"}},
+	"backend/vulkan":                {code: []string{"backend", "internal/vulkan/driver", "internal/dispatch", "internal/selftest"}, tests: []string{"backend/backendtest", "backend/cpu", "internal/vulkan/vulkantest", "denoise", "weights", "weights/open"}},
+	"backend/webgpu":                {code: []string{"backend", "internal/dispatch", "internal/selftest"}, tests: []string{"backend/backendtest"}},
+	"internal/dispatch":             {code: []string{"backend", "backend/devicekit", "internal/selftest"}},
+	"internal/selftest":             {code: []string{"backend", "backend/cpu", "backend/devicekit"}},
+	"internal/vulkan/driver":        {code: []string{purego, xSys}},
+	"internal/vulkan/vulkantest":    {code: []string{"internal/vulkan/driver"}},
+	"backend/backendtest":           {code: []string{"backend", "internal/arguments", "internal/fallback", testify, rapid, gonum}},
+	"backend/backendtest/refdevice": {code: []string{"backend", "backend/devicekit"}},
+	"weights":                       {tests: []string{"weights/open", "weights/research"}},
+	"weights/open":                  {code: []string{"weights"}},
+	"weights/research":              {code: []string{"weights"}},
 
 	// The page in the browser: its server, what its workers run, and what makes its files.
 	"web":       {},
@@ -265,7 +265,7 @@ var table = map[string]row{
 // everyTest is what the tests of any package may import.
 var everyTest = []string{
 	testify, rapid, gonum,
-	"backend", "backend/devicekit", "internal/arguments", "internal/fallback", "backend/cpu", "backend/cpu/cputest", "backend/backendtest", "backend/backendtest/refdevice",
+	"backend", "backend/devicekit", "internal/arguments", "internal/fallback", "backend/cpu", "internal/cputest", "backend/backendtest", "backend/backendtest/refdevice",
 }
 
 func TestArrows(t *testing.T) {

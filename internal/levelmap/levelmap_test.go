@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/backend/cpu/cputest"
+	"github.com/averaged/imaging/internal/cputest"
 	"github.com/averaged/imaging/internal/levelmap"
 	"github.com/averaged/imaging/internal/synthetic"
 	"github.com/averaged/imaging/weights"

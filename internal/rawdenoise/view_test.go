@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat/distuv"
 	"pgregory.net/rapid"
 
 	"github.com/averaged/imaging/internal/anscombe"
@@ -93,7 +94,7 @@ func TestViewOfLight(t *testing.T) {
 	sums := make([]float64, h*w)
 	for range shots {
 		for i, x := range light.Pix {
-			shot.Pix[i] = float32(.02*poisson(r, float64(x)/.02) + math.Sqrt(2e-4)*r.NormFloat64())
+			shot.Pix[i] = float32(.02*distuv.Poisson{Lambda: float64(x) / .02, Src: r}.Rand() + math.Sqrt(2e-4)*r.NormFloat64())
 		}
 		samples := make([]float32, h*w)
 		v.samples(&shot, samples, v.Readings(&shot).Pix)
@@ -108,16 +109,6 @@ func TestViewOfLight(t *testing.T) {
 	}
 	v.s.pix = samples
 	require.InDeltaSlice(t, light.Pix, v.s.light(), 1e-5)
-}
-
-// poisson draws by multiplying uniform numbers (Knuth).
-func poisson(r *rand.Rand, mean float64) float64 {
-	k, p, limit := 0., r.Float64(), math.Exp(-mean)
-	for p > limit {
-		p *= r.Float64()
-		k++
-	}
-	return k
 }
 
 // TestViewRefuses: no noise, and no mosaic.

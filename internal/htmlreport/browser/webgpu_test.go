@@ -161,7 +161,7 @@ func TestWebGPUThatFails(t *testing.T) {
 // anyway.
 func TestWebGPUComplies(t *testing.T) {
 	folder := t.TempDir()
-	build := exec.Command("go", "test", "-c", "-o", filepath.Join(folder, "restore.wasm"), "./backend/webgpu")
+	build := exec.Command("go", "test", "-c", "-ldflags=-s -w", "-o", filepath.Join(folder, "restore.wasm"), "./backend/webgpu")
 	build.Dir = "../../.."
 	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
 	said, err := build.CombinedOutput()

@@ -9,7 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 clang=${CLANG:-clang-19}
 if [ $# -eq 0 ]; then
 	shopt -s nullglob
-	set -- "$here"/*.cu "$here"/../internal/driver/testdata/*.cu
+	set -- "$here"/*.cu "$here"/../driver/testdata/*.cu
 fi
 # ptx70 is the language of CUDA 11.0. A product and a sum are two operations unless the
 # source says fma, as on the host.
