@@ -1,6 +1,6 @@
 // Package denoising removes the noise of an image: it finds the noise level, fills impulses, brings a dark image to the
-// full range, applies the denoiser, and raises the shadows that noise has darkened. restore.Denoise opens and closes the
-// image around it.
+// full range, applies the denoiser, and raises the shadows that noise has darkened. restore.Denoise opens and closes
+// the image around it.
 package denoising
 
 import (

@@ -1,4 +1,4 @@
-package levelmap
+package noise
 
 // FindInTiles is Find in tiles of another side.
 var FindInTiles = (*Network).find

@@ -6,19 +6,15 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/internal/imageplanes"
-	"github.com/averaged/imaging/internal/noiselevel"
+	"github.com/averaged/imaging/internal/noise"
 	"github.com/averaged/imaging/internal/outcome"
 	"github.com/averaged/imaging/internal/strength"
 )
 
-// brightnessAlone is by how much the level along the axis of brightness exceeds that of the colours where noise
-// is in brightness alone.
-const brightnessAlone = 1.5
-
-// White measures the part of the noise that is white: what is left to see in a photograph that
-// is blurred, whose own low frequencies look like coarse noise.
+// White measures the part of the noise that is white: what is left to see in a photograph that is blurred, whose own
+// low frequencies look like coarse noise.
 func White(p *imageplanes.Planes) (outcome.Estimate, error) {
-	m, err := noiselevel.Estimate(p.Pix, p.Channels, p.Height, p.Width)
+	m, err := noise.MeasureWhite(p.Pix, p.Channels, p.Height, p.Width)
 	if err != nil {
 		return outcome.Estimate{}, fmt.Errorf("restore: noise level: %w", err)
 	}
@@ -29,15 +25,7 @@ func White(p *imageplanes.Planes) (outcome.Estimate, error) {
 	return e, nil
 }
 
-const (
-	// An image to enlarge has the level of the map where that is coarse noise, at least leastCoarse, and
-	// coarser times the white part: what a camera has smoothed has little white noise left. Enlarging makes it
-	// coarser yet, and takes enlarged times the level.
-	leastCoarse, coarser, enlarged = 0.012, 2.0, 2.0
-)
-
-// whiteOrBright is White, or noise in brightness alone, which has nothing along the axes of colour that
-// White looks at.
+// whiteOrBright is White, or noise in brightness alone, which has nothing along the axes of colour that White looks at.
 func whiteOrBright(p *imageplanes.Planes) (outcome.Estimate, error) {
 	e, err := White(p)
 	if err != nil || p.Channels != 3 {
@@ -49,7 +37,7 @@ func whiteOrBright(p *imageplanes.Planes) (outcome.Estimate, error) {
 		return e, err
 	}
 	bright.Sigma = strength.AlongBrightness(bright.Sigma, 3)
-	if bright.Reliable && bright.Sigma > brightnessAlone*e.Sigma {
+	if bright.Reliable && bright.Sigma > noise.BrightnessAlone*e.Sigma {
 		bright.PerChannel = slices.Repeat(bright.PerChannel, 3)
 		return bright, nil
 	}
@@ -63,9 +51,9 @@ func (m Meter) Enlarging(ctx context.Context, p *imageplanes.Planes) (outcome.Es
 		return outcome.Estimate{}, err
 	}
 	e, err := m.Map(ctx, p)
-	if err != nil || e.Kind != outcome.CoarseNoise || e.Sigma < max(leastCoarse, coarser*white.Sigma) {
+	if err != nil || e.Kind != outcome.CoarseNoise || e.Sigma < max(noise.LeastCoarse, noise.Coarser*white.Sigma) {
 		return white, err
 	}
-	e.Sigma *= enlarged
+	e.Sigma *= noise.Enlarged
 	return e, nil
 }
