@@ -51,7 +51,7 @@ func (m Meter) Map(ctx context.Context, p *imageplanes.Planes) (outcome.Estimate
 		e.Kind = outcome.CoarseNoise
 	}
 	noisy := noisyLevels(e.Levels)
-	if equalShare(p) > noise.MostEqual || float64(len(noisy)) < noise.LeastShare*float64(len(e.Levels.Sigma)) {
+	if float64(len(noisy)) < noise.LeastShare*float64(len(e.Levels.Sigma)) || equalShare(p) > noise.MostEqual {
 		e.Levels = denoise.ConstantLevels(p.Height, p.Width, 0)
 		e.ByDenoiser = [noise.Denoisers]*denoise.LevelMap{e.Levels, e.Levels}
 		e.Kind = outcome.NoNoise

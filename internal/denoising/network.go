@@ -1,6 +1,7 @@
 package denoising
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"runtime"
@@ -50,10 +51,7 @@ func (j Job) byNetwork(ctx context.Context, p *imageplanes.Planes, report *outco
 		from, to = to, 1
 	}
 	phi.Describe(report, j.Strength)
-	tolerance := j.Tolerance
-	if tolerance == 0 {
-		tolerance = denoise.DefaultInnerError
-	}
+	tolerance := cmp.Or(j.Tolerance, denoise.DefaultInnerError)
 	root, bound := math.Sqrt(float64(len(p.Pix))), 0.0
 	out, err := j.apply(p, func(dst, src backend.Buffer) error {
 		if inexact, ok := phi.Denoiser.(denoise.InexactDenoiser); ok {

@@ -120,12 +120,9 @@ func (c shadowCurve) apply(samples []float32) {
 		return
 	}
 	for i, v := range samples {
-		samples[i] = v + float32(c.shift(float64(v)))
+		samples[i] = v + float32(noise.Interpolate(c.tones, c.shifts, float64(v)))
 	}
 }
-
-// shift is what is added to a sample.
-func (c shadowCurve) shift(v float64) float64 { return noise.Interpolate(c.tones, c.shifts, v) }
 
 // Raised is the most that is added to any sample: 0 of a curve that changes nothing.
 func (c shadowCurve) Raised() float64 {

@@ -1,6 +1,7 @@
 package denoising
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/averaged/imaging/backend"
@@ -14,10 +15,7 @@ import (
 func (j Job) byTV(ctx context.Context, p *imageplanes.Planes, report *outcome.Report) ([]float32, error) {
 	alpha, coupling := tv.Tuned(report.Noise.Sigma, p.Channels)
 	report.Weight = alpha * j.Strength
-	report.Iteration.Tolerance = j.Tolerance
-	if report.Iteration.Tolerance == 0 {
-		report.Iteration.Tolerance = tv.DefaultRelativeGap
-	}
+	report.Iteration.Tolerance = cmp.Or(j.Tolerance, tv.DefaultRelativeGap)
 	progress := meter.New(j.Progress, report.Iteration.Tolerance)
 	prox, err := tv.New(j.Device, p.Shape(), tv.Options{
 		Alpha: report.Weight, Coupling: coupling, RelativeGap: report.Iteration.Tolerance, MaxIterations: j.Iterations,

@@ -14,7 +14,7 @@ import (
 	"github.com/averaged/imaging/train"
 )
 
-// NetConfig is the recipe of a network of noise levels (package levelmap).
+// NetConfig is the recipe of a network of noise levels (package noise).
 type NetConfig struct {
 	Widths     [noise.Scales]int `json:"widths"`
 	Head       int               `json:"head"`

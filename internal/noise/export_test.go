@@ -1,4 +1,4 @@
 package noise
 
-// FindInTiles is Find in tiles of another side.
-var FindInTiles = (*Network).find
+// UseTiles has a network look at tiles of another side.
+func UseTiles(n *Network, side int) { n.side = side }

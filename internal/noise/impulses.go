@@ -29,7 +29,9 @@ func FindImpulses(pix []float32, channels, h, w int) (bad []bool, share float64)
 		}
 		planes[c] = p
 	}
-	clearPixels, nearPixels = distinct(clearPixels), distinct(nearPixels)
+	slices.Sort(clearPixels)
+	slices.Sort(nearPixels)
+	clearPixels, nearPixels = slices.Compact(clearPixels), slices.Compact(nearPixels) // where several channels have one
 	if len(clearPixels) < 3 || len(clearPixels) < len(nearPixels) || !Independent(clearPixels, h, w) {
 		return nil, 0
 	}
@@ -156,12 +158,6 @@ func (p *plane) try(at int, sign float32) {
 	if ratio >= clearRatio/2 {
 		p.outliers = append(p.outliers, outlier{at, sign, ratio})
 	}
-}
-
-// distinct returns the pixels in ascending order, each once, where several channels have it.
-func distinct(pixels []int) []int {
-	slices.Sort(pixels)
-	return slices.Compact(pixels)
 }
 
 // Independent tells whether pixels, places in rows of w in an image of h rows, fall into rows, columns and cells as if

@@ -117,18 +117,18 @@ func HeadInput(magnitudes, counts []float32, squares int) ([]float32, *Global) {
 }
 
 // unclipped returns the squares of which less than half is clipped, or all where there are none.
-func unclipped(counts []float32, squares int) (list []int) {
+func unclipped(counts []float32, squares int) []int {
+	var open, all []int
 	for i := range squares {
+		all = append(all, i)
 		if counts[squares+i]+counts[2*squares+i] < 0.5 {
-			list = append(list, i)
+			open = append(open, i)
 		}
 	}
-	if len(list) == 0 {
-		for i := range squares {
-			list = append(list, i)
-		}
+	if len(open) == 0 {
+		return all
 	}
-	return list
+	return open
 }
 
 // lowestEighth returns the eighth of some places at which values are lowest, at least one.

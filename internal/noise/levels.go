@@ -15,6 +15,7 @@ type Network struct {
 	dev    backend.Device
 	layers []layer
 	choice Layer
+	side   int // of what is computed at a time
 }
 
 type layer struct {
@@ -24,7 +25,7 @@ type layer struct {
 
 // NewNetwork puts a network on a device.
 func NewNetwork(dev backend.Device, m *Model) (*Network, error) {
-	n := &Network{dev: dev, choice: m.Layers[Choice]}
+	n := &Network{dev: dev, choice: m.Layers[Choice], side: tileSide}
 	for _, l := range m.Layers[:Choice] {
 		filter, err := ondevice.Filter(dev, backend.Shape{N: l.Out, C: l.In, H: l.Kernel, W: l.Kernel}, l.Weight)
 		if err != nil {
@@ -60,21 +61,13 @@ type Said struct {
 	Chosen int
 }
 
-const (
-	// tileSide is the side of what is computed at a time, and halo what is computed around it: 28 pixels reach a
-	// square.
-	tileSide, halo = 512, 32
-)
+// tileSide is the side of a tile in pixels, and halo what is computed around it: 28 pixels reach a square.
+const tileSide, halo = 512, 32
 
 // Find returns what the network says of an image of one or three planes of h×w samples. Samples may be outside [0, 1].
-// Squares that are hidden, of which nil has none, say nothing of the others. It looks at tiles of one size, whatever
-// the device.
+// Squares that are hidden, of which nil has none, say nothing of the others. It looks at tiles of one size, whatever the
+// device.
 func (n *Network) Find(ctx context.Context, pix []float32, hidden []bool, channels, h, w int) (*Said, error) {
-	return n.find(ctx, pix, hidden, channels, h, w, tileSide)
-}
-
-// find is Find with tiles of another side.
-func (n *Network) find(ctx context.Context, pix []float32, hidden []bool, channels, h, w, side int) (*Said, error) {
 	if channels != 1 && channels != 3 || h < 1 || w < 1 || len(pix) != channels*h*w {
 		return nil, fmt.Errorf("%w: levels of %d samples in %d channels of %d×%d", backend.ErrShape, len(pix), channels, w, h)
 	}
@@ -88,12 +81,12 @@ func (n *Network) find(ctx context.Context, pix []float32, hidden []bool, channe
 	source := image{pix, channels, h, w}
 	pool := devicequeue.NewPool(n.dev)
 	defer pool.Free()
-	for y := 0; y < s.Rows*Square; y += side {
-		for x := 0; x < s.Columns*Square; x += side {
+	for y := 0; y < s.Rows*Square; y += n.side {
+		for x := 0; x < s.Columns*Square; x += n.side {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			r := backend.Region{Y0: y, Y1: min(y+side, s.Rows*Square), X0: x, X1: min(x+side, s.Columns*Square)}
+			r := backend.Region{Y0: y, Y1: min(y+n.side, s.Rows*Square), X0: x, X1: min(x+n.side, s.Columns*Square)}
 			if err := n.tile(pool, source, r, s, magnitudes, counts); err != nil {
 				return nil, err
 			}

@@ -179,7 +179,8 @@ func TestFindInTiles(t *testing.T) {
 	}
 	whole, err := n.Find(t.Context(), pix, nil, 3, h, w)
 	require.NoError(t, err)
-	tiled, err := noise.FindInTiles(n, t.Context(), pix, nil, 3, h, w, side)
+	noise.UseTiles(n, side)
+	tiled, err := n.Find(t.Context(), pix, nil, 3, h, w)
 	require.NoError(t, err)
 	require.Equal(t, whole.Chosen, tiled.Chosen)
 	for k := range whole.Levels {

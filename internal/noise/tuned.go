@@ -40,10 +40,9 @@ const (
 
 	// Images to enlarge: fitted to photographs that were scaled down by 2, with noise of cameras and white noise.
 
-	BrightnessAlone = 1.5   // ratio of noise in brightness to that in colour above which it is in brightness alone
-	LeastCoarse     = 0.012 // level of coarse noise at least
-	Coarser         = 2.0   // ratio of that level to the white part at least
-	Enlarged        = 2.0   // factor on that level: enlarging makes noise coarser yet
+	LeastCoarse = 0.012 // level of coarse noise at least
+	Coarser     = 2.0   // ratio of that level to the white part at least
+	Enlarged    = 2.0   // factor on that level: enlarging makes noise coarser yet
 
 	// Shadows: fitted to photographs of SIDD, whose skewness is 0.4 to 0.9 of the model's, and PolyU and white noise,
 	// where it is -0.2 to 0.15 of it.

@@ -14,6 +14,9 @@ type WhiteNoise struct {
 	Sigma float64
 	// PerChannel is the standard deviation in each channel, which is less certain than Sigma.
 	PerChannel []float64
+	// Brightness is the standard deviation along the axis of brightness, (1,1,1)/√3, where noise is in brightness alone, and
+	// 0 otherwise.
+	Brightness float64
 	// Reliable says that Sigma comes from enough of the image, and that what it comes from looks like white noise.
 	// Otherwise Note says what is doubtful.
 	Reliable bool

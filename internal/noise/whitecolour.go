@@ -27,7 +27,7 @@ func (s *samples) colour() WhiteNoise {
 	if luma.sigma > dominance*chroma.sigma {
 		if m := s.judge(luma); m.reliable {
 			e := s.unrelated()
-			e.Reliable = false
+			e.Brightness, e.Reliable = m.sigma, false
 			e.Note = fmt.Sprintf("noise is weaker in colour (%.2g) than in brightness (%.2g), as after compression: the estimate is their root mean square", chroma.sigma, luma.sigma)
 			return e
 		}
