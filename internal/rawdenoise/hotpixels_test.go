@@ -51,7 +51,7 @@ func TestHotPixels(t *testing.T) {
 			hot[at] = true
 			m.Pix[at] = []float32{.6, 1, 1.1}[r.IntN(3)]
 		}
-		out, report, err := Denoise(t.Context(), m, same)
+		out, report, err := Denoise(t.Context(), m, always(m), same)
 		require.NoError(t, err)
 		filled := 0
 		for at := range hot {

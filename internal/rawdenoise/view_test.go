@@ -64,7 +64,7 @@ func TestViewIsThatOfDenoise(t *testing.T) {
 		got, told = p, sigma
 		return nil, stop
 	}
-	_, report, err := Denoise(t.Context(), m, take)
+	_, report, err := Denoise(t.Context(), m, always(m), take)
 	require.ErrorIs(t, err, stop)
 	require.Empty(t, report)
 	measured, err := measure(m)
