@@ -1,4 +1,4 @@
-package levelmap
+package noise
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/devicequeue"
+	"github.com/averaged/imaging/internal/nn/ondevice"
 )
 
 // Network is a network of noise levels on a device. It is safe for concurrent use until Free.
@@ -14,6 +15,7 @@ type Network struct {
 	dev    backend.Device
 	layers []layer
 	choice Layer
+	side   int // of what is computed at a time
 }
 
 type layer struct {
@@ -21,34 +23,22 @@ type layer struct {
 	bias   backend.Buffer
 }
 
-// New puts a network on a device.
-func New(dev backend.Device, m *Model) (*Network, error) {
-	n := &Network{dev: dev, choice: m.Layers[Choice]}
-	q := &devicequeue.Queue{Dev: dev}
+// NewNetwork puts a network on a device.
+func NewNetwork(dev backend.Device, m *Model) (*Network, error) {
+	n := &Network{dev: dev, choice: m.Layers[Choice], side: tileSide}
 	for _, l := range m.Layers[:Choice] {
-		var made layer
-		upload := func(s backend.Shape, values []float32) (b backend.Buffer) {
-			q.Do(func() (err error) {
-				b, err = dev.Alloc(s)
-				return err
-			})
-			q.Upload(b, values)
-			return b
+		filter, err := ondevice.Filter(dev, backend.Shape{N: l.Out, C: l.In, H: l.Kernel, W: l.Kernel}, l.Weight)
+		if err != nil {
+			n.Free()
+			return nil, err
 		}
-		weights := upload(backend.Shape{N: l.Out, C: l.In, H: l.Kernel, W: l.Kernel}, l.Weight)
-		q.Do(func() (err error) {
-			made.filter, err = dev.NewFilter(weights)
-			return err
-		})
-		if weights != nil {
-			weights.Free()
+		bias, err := ondevice.Vector(dev, l.Bias)
+		if err != nil {
+			filter.Free()
+			n.Free()
+			return nil, err
 		}
-		made.bias = upload(backend.Vector(l.Out), l.Bias)
-		n.layers = append(n.layers, made)
-	}
-	if q.Err != nil {
-		n.Free()
-		return nil, q.Err
+		n.layers = append(n.layers, layer{filter, bias})
 	}
 	return n, nil
 }
@@ -56,12 +46,8 @@ func New(dev backend.Device, m *Model) (*Network, error) {
 // Free gives the memory on the device back.
 func (n *Network) Free() {
 	for _, l := range n.layers {
-		if l.filter != nil {
-			l.filter.Free()
-		}
-		if l.bias != nil {
-			l.bias.Free()
-		}
+		l.filter.Free()
+		l.bias.Free()
 	}
 	n.layers = nil
 }
@@ -73,25 +59,15 @@ type Said struct {
 	Levels [Denoisers][]float32
 	// Chosen is the denoiser whose result is said to be better.
 	Chosen int
-	// Equal is the share of pixels, where little is clipped, that are equal to their left neighbour.
-	Equal float64
 }
 
-const (
-	// tileSide is the side of what is computed at a time, and halo what is computed around it: 28 pixels
-	// reach a square.
-	tileSide, halo = 512, 32
-)
+// tileSide is the side of a tile in pixels, and halo what is computed around it: 28 pixels reach a square.
+const tileSide, halo = 512, 32
 
-// Find returns what the network says of an image of one or three planes of h×w samples. Samples may be
-// outside [0, 1]. Squares that are hidden, of which nil has none, say nothing of the others. It looks at
-// tiles of one size, whatever the device.
+// Find returns what the network says of an image of one or three planes of h×w samples. Samples may be outside [0, 1].
+// Squares that are hidden, of which nil has none, say nothing of the others. It looks at tiles of one size, whatever the
+// device.
 func (n *Network) Find(ctx context.Context, pix []float32, hidden []bool, channels, h, w int) (*Said, error) {
-	return n.find(ctx, pix, hidden, channels, h, w, tileSide)
-}
-
-// find is Find with tiles of another side.
-func (n *Network) find(ctx context.Context, pix []float32, hidden []bool, channels, h, w, side int) (*Said, error) {
 	if channels != 1 && channels != 3 || h < 1 || w < 1 || len(pix) != channels*h*w {
 		return nil, fmt.Errorf("%w: levels of %d samples in %d channels of %d×%d", backend.ErrShape, len(pix), channels, w, h)
 	}
@@ -105,12 +81,12 @@ func (n *Network) find(ctx context.Context, pix []float32, hidden []bool, channe
 	source := image{pix, channels, h, w}
 	pool := devicequeue.NewPool(n.dev)
 	defer pool.Free()
-	for y := 0; y < s.Rows*Square; y += side {
-		for x := 0; x < s.Columns*Square; x += side {
+	for y := 0; y < s.Rows*Square; y += n.side {
+		for x := 0; x < s.Columns*Square; x += n.side {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			r := backend.Region{Y0: y, Y1: min(y+side, s.Rows*Square), X0: x, X1: min(x+side, s.Columns*Square)}
+			r := backend.Region{Y0: y, Y1: min(y+n.side, s.Rows*Square), X0: x, X1: min(x+n.side, s.Columns*Square)}
 			if err := n.tile(pool, source, r, s, magnitudes, counts); err != nil {
 				return nil, err
 			}
@@ -120,10 +96,6 @@ func (n *Network) find(ctx context.Context, pix []float32, hidden []bool, channe
 		if is { // as what is clipped
 			counts[squares+i] = 1
 		}
-	}
-	open := unclipped(counts, squares)
-	for _, i := range open {
-		s.Equal += float64(counts[3*squares+i]) / float64(len(open))
 	}
 	return s, n.head(s, magnitudes, counts)
 }

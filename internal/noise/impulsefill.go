@@ -1,4 +1,4 @@
-package impulse
+package noise
 
 import "slices"
 
@@ -43,25 +43,26 @@ func (p *plane) strange(y, x int, sign int8, room []float32) bool {
 	if len(good) == 0 {
 		return true
 	}
-	return float32(sign)*(p.v[y*p.w+x]-median(good)) > step
+	return float32(sign)*(p.v[y*p.w+x]-median(good)) > impulseStep
 }
 
-// calls is a cheap test that refuses nearly all samples: an outlier differs from both neighbours in its row, unless
-// one is bad.
+// calls is a cheap test that refuses nearly all samples: an outlier differs from both neighbours in its row, unless one
+// is bad.
 func (p *plane) calls(y, x int) bool {
 	at := y*p.w + x
 	differs := func(n int) bool {
 		d := p.v[at] - p.v[n]
-		return d > step || d < -step || p.bad[n] || p.suspect[n] != 0
+		return d > impulseStep || d < -impulseStep || p.bad[n] || p.suspect[n] != 0
 	}
 	return (x == 0 || differs(at-1)) && (x == p.w-1 || differs(at+1))
 }
 
-// outside tells whether a sample exceeds its good neighbours by step and clearRatio times their spread. It sorts them.
+// outside tells whether a sample exceeds its good neighbours by impulseStep and by clearRatio times their spread. It
+// sorts them.
 func (p *plane) outside(v float32, good []float32) bool {
 	m := median(good)
 	low, high := good[0], good[len(good)-1]
-	return v-high > max(step, clearRatio*max(high-m, p.spread)) || low-v > max(step, clearRatio*max(m-low, p.spread))
+	return v-high > max(impulseStep, clearRatio*max(high-m, p.spread)) || low-v > max(impulseStep, clearRatio*max(m-low, p.spread))
 }
 
 // good appends the neighbours of a pixel within a radius that are neither bad nor suspect.
@@ -83,9 +84,10 @@ func median(values []float32) float32 {
 	return values[(n-1)/2]/2 + values[n/2]/2
 }
 
-// Fill returns a copy of a picture in which the bad samples are the median of the good ones among their eight neighbours of the
-// same channel, from the outside inward. A plane without good samples stays. A nil mask changes nothing.
-func Fill(pix []float32, bad []bool, channels, h, w int) []float32 {
+// FillImpulses returns a copy of a picture in which the bad samples are the median of the good ones among their eight
+// neighbours of the same channel, from the outside inward. A plane without good samples stays. A nil mask changes
+// nothing.
+func FillImpulses(pix []float32, bad []bool, channels, h, w int) []float32 {
 	out := slices.Clone(pix)
 	if bad == nil {
 		return out

@@ -1,25 +1,21 @@
-package noiselevel
+package noise
 
-import (
-	"math"
-	"sort"
-)
+import "math"
 
-// clippingCurve gives, for noise of one standard deviation in one channel, the
-// share of it that clipping leaves as a function of the mean that clipping leaves.
+// clippingCurve gives, for noise of one standard deviation in one channel, the share of it that clipping leaves as a
+// function of the mean that clipping leaves.
 type clippingCurve struct {
 	means, shares []float64 // means increases; shares are at most 1
 }
 
-// newClippingCurve tabulates the curve over the mean μ before clipping. With
-// a = (low−μ)/σ, b = (high−μ)/σ and n standard normal, (clip(μ+σn) − μ)/σ has the
-// moments
+// newClippingCurve tabulates the curve over the mean μ before clipping. With a = (low−μ)/σ, b = (high−μ)/σ and n
+// standard normal, (clip(μ+σn) − μ)/σ has the moments
 //
 //	E  = aΦ(a) + φ(a) − φ(b) + b(1−Φ(b))
 //	E₂ = a²Φ(a) + Φ(b) − Φ(a) + aφ(a) − bφ(b) + b²(1−Φ(b)),
 //
-// and its standard deviation is the share. (Foi 2009, "Clipped noisy images:
-// heteroskedastic modeling and practical denoising", has these curves for one end.)
+// and its standard deviation is the share. (Foi 2009, "Clipped noisy images: heteroskedastic modeling and practical
+// denoising", has these curves for one end.)
 func newClippingCurve(r valueRange, sigma float64) *clippingCurve {
 	const intervals = 512
 	low, high := float64(r.low), float64(r.high)
@@ -45,19 +41,8 @@ func newClippingCurve(r valueRange, sigma float64) *clippingCurve {
 	return curve
 }
 
-// share returns the share of the noise's standard deviation that is left in a flat
-// patch of the given mean.
-func (c *clippingCurve) share(mean float64) float64 {
-	i := sort.SearchFloat64s(c.means, mean)
-	switch i {
-	case 0:
-		return c.shares[0]
-	case len(c.means):
-		return c.shares[i-1]
-	}
-	t := (mean - c.means[i-1]) / (c.means[i] - c.means[i-1])
-	return c.shares[i-1] + t*(c.shares[i]-c.shares[i-1])
-}
+// share returns the share of the noise's standard deviation that is left in a flat patch of the given mean.
+func (c *clippingCurve) share(mean float64) float64 { return Interpolate(c.means, c.shares, mean) }
 
 // density and cumulative are those of the standard normal distribution, φ and Φ.
 func density(x float64) float64    { return math.Exp(-x*x/2) / math.Sqrt(2*math.Pi) }

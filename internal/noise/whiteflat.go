@@ -1,45 +1,26 @@
-package noiselevel
+package noise
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sort"
 )
 
-// Tuned on 25 of the training photographs with noise of standard deviation 0.02 to 0.3, unclipped
-// and clipped to 8 bits.
-const (
-	// flatShare is the least share of the patches, the flattest, that is measured.
-	// Less makes texture weaker and chance stronger.
-	flatShare = 0.03
-	// flatEnergy: patches with up to this many times the energy that noise alone
-	// would have at low frequencies are measured too. So where noise drowns the
-	// texture there is hardly any selection, which would be a bias for clipped
-	// noise: its coefficients are uncorrelated but not independent.
-	flatEnergy = 1.1
-	// quietEnergy is how many times that energy a patch may have to support the
-	// view that it holds noise: a slope is no contradiction, strokes are.
-	quietEnergy = 3
-	// minFlat is the least number of patches measured, where there are as many.
-	minFlat = 64
-	// minShare is the least share of the noise's standard deviation that clipping
-	// may leave in a patch that is measured.
-	minShare = 0.75
-)
-
 // selection is the flattest part of the patches that can be measured.
 type selection struct {
 	index []int // patches in increasing order of texture
-	// candidates is how many patches could have been chosen; quiet, how many of them
-	// have low-frequency energy not far above that of the noise.
+	// candidates is how many patches could have been chosen; quiet, how many of them have low-frequency energy not far
+	// above that of the noise.
 	candidates, quiet int
 	weight            []float32 // [i*channels+c]: what clipping makes of channel c's noise in patch index[i] is undone by this factor
 }
 
-// flattest chooses the patches with the least energy at low frequencies, given
-// the noise level known so far; with a negative sigma none is known, and patches
-// with any value at a clipping limit are left out. Constant patches always are:
-// they carry no noise, and say nothing about its level elsewhere.
+// flattest chooses the patches with the least energy at low frequencies, given the noise level known so far; with a
+// negative sigma none is known, and patches with any value at a clipping limit are left out. Constant patches always
+// are: they carry no noise, and say nothing about its level elsewhere. Where noise drowns the texture hardly any patch
+// is left out: clipped noise has coefficients that are uncorrelated but not independent, so that a choice would be a
+// bias.
 func (s *samples) flattest(sigma float64) selection {
 	curves := make([]*clippingCurve, s.channels)
 	for c, r := range s.ranges {
@@ -73,13 +54,7 @@ func (s *samples) flattest(sigma float64) selection {
 		}
 	}
 	slices.SortFunc(candidates, func(a, b candidate) int {
-		switch {
-		case a.texture < b.texture:
-			return -1
-		case a.texture > b.texture:
-			return 1
-		}
-		return a.index - b.index
+		return cmp.Or(cmp.Compare(a.texture, b.texture), a.index-b.index)
 	})
 	n := min(len(candidates), max(minFlat, int(math.Ceil(flatShare*float64(len(candidates))))))
 	noise := textureTerms * float64(s.channels) * sigma * sigma

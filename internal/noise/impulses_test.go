@@ -1,4 +1,4 @@
-package impulse
+package noise
 
 import (
 	"math"
@@ -31,13 +31,13 @@ func TestOthersAreLeftAlone(t *testing.T) {
 		if rapid.Bool().Draw(t, "clipped") {
 			pix = synthetic.Rounded(pix, 255)
 		}
-		bad, share := Find(pix, channels, h, w)
+		bad, share := FindImpulses(pix, channels, h, w)
 		require.Nil(t, bad)
 		require.Zero(t, share)
-		require.Equal(t, pix, Fill(pix, bad, channels, h, w))
+		require.Equal(t, pix, FillImpulses(pix, bad, channels, h, w))
 	})
 	for seed := range uint64(2 * len(synthetic.Drawings)) {
-		bad, _ := Find(synthetic.Drawing(seed, 120, 160), 3, 120, 160)
+		bad, _ := FindImpulses(synthetic.Drawing(seed, 120, 160), 3, 120, 160)
 		require.Nil(t, bad, "drawing %d", seed)
 	}
 }
@@ -52,7 +52,7 @@ func TestDots(t *testing.T) {
 				pix[y*n+x] = 1
 			}
 		}
-		bad, _ := Find(pix, 1, n, n)
+		bad, _ := FindImpulses(pix, 1, n, n)
 		require.Nil(t, bad, "a dot every %d pixels", gap)
 	}
 }
@@ -70,7 +70,7 @@ func TestStars(t *testing.T) {
 				pix[i] += float32(0.7 * math.Exp(-(dy*dy+dx*dx)/(2*0.8*0.8)))
 			}
 		}
-		bad, _ := Find(pix, 1, n, n)
+		bad, _ := FindImpulses(pix, 1, n, n)
 		require.Nil(t, bad)
 	}
 }
@@ -81,10 +81,10 @@ func TestSaltAndPepper(t *testing.T) {
 			const h, w = 120, 150
 			clean := hills(channels, h, w, 0.01, 3)
 			noisy := synthetic.SaltAndPepper(clean, channels, share, 4)
-			bad, found := Find(noisy, channels, h, w)
+			bad, found := FindImpulses(noisy, channels, h, w)
 			require.NotNil(t, bad, "share %g", share)
 			require.InDelta(t, share, found, 0.15*share+0.002)
-			filled := Fill(noisy, bad, channels, h, w)
+			filled := FillImpulses(noisy, bad, channels, h, w)
 			wrong, worst := 0, 0.0
 			for i := range clean {
 				if bad[i] != (noisy[i] != clean[i]) {
@@ -112,10 +112,10 @@ func TestFewPixels(t *testing.T) {
 			noisy[at] = rapid.SampledFrom([]float32{-0.3, 1.3}).Draw(t, "value")
 			hit[at] = true
 		}
-		bad, share := Find(noisy, 3, h, w)
+		bad, share := FindImpulses(noisy, 3, h, w)
 		require.NotNil(t, bad)
 		require.InDelta(t, 3./(3*h*w), share, 1e-9)
-		filled := Fill(noisy, bad, 3, h, w)
+		filled := FillImpulses(noisy, bad, 3, h, w)
 		for at := range hit {
 			require.True(t, bad[at])
 			require.InDelta(t, clean[at], filled[at], 0.06)
@@ -137,7 +137,7 @@ func TestFillAnyMask(t *testing.T) {
 				low, high = min(low, v), max(high, v)
 			}
 		}
-		for i, v := range Fill(pix, bad, 1, h, w) {
+		for i, v := range FillImpulses(pix, bad, 1, h, w) {
 			if !bad[i] || low > high {
 				require.Equal(t, pix[i], v)
 			} else {

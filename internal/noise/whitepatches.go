@@ -1,15 +1,16 @@
-package noiselevel
+package noise
 
-import "math"
+import (
+	"math"
+
+	"github.com/averaged/imaging/internal/parallel"
+)
 
 const (
-	// patchSide is the side of a patch in pixels.
-	patchSide = 8
 	// maxPatches bounds work and memory whatever the size of the image.
 	maxPatches = 20000
-	// Frequencies u+v of a patch's cosine transform: 1…textureBand tell how much
-	// texture it has, noiseBand…14 how much noise. The bands are disjoint, so for
-	// white Gaussian noise they are independent.
+	// Frequencies u+v of a patch's cosine transform: 1…textureBand tell how much texture it has, noiseBand…14 how much
+	// noise. The bands are disjoint, so for white Gaussian noise they are independent.
 	textureBand = patchSide - 1
 	noiseBand   = patchSide + 1
 	// textureTerms and noiseTerms are the numbers of coefficients in the bands.
@@ -26,14 +27,12 @@ type patch struct {
 	constant bool                // all values are equal
 }
 
-// samples holds patches on a regular grid over the image: patch i of channel c is
-// at [i*channels+c].
+// samples holds patches on a regular grid over the image: patch i of channel c is at [i*channels+c].
 type samples struct {
 	channels, count int
 	patches         []patch
 	ranges          []valueRange // of each channel
 	scratch         []float32    // reused by deviation
-
 }
 
 func (s *samples) at(i, c int) *patch { return &s.patches[i*s.channels+c] }
@@ -48,9 +47,8 @@ func (s *samples) constant(i int) bool {
 	return true
 }
 
-// gridStride returns the smallest odd distance between patches that gives at most
-// maxPatches of them. Odd, so that they do not line up with the 8×8 blocks of JPEG,
-// whose highest frequencies compression has rounded to zero.
+// gridStride returns the smallest odd distance between patches that gives at most maxPatches of them. Odd, so that they
+// do not line up with the 8×8 blocks of JPEG, whose highest frequencies compression has rounded to zero.
 func gridStride(height, width int) int {
 	rows, cols := height-patchSide+1, width-patchSide+1
 	for stride := 1; ; stride += 2 {
@@ -60,15 +58,14 @@ func gridStride(height, width int) int {
 	}
 }
 
-// sample transforms the patches of the grid. Neither side may be less than
-// patchSide.
+// sample transforms the patches of the grid. Neither side may be less than patchSide.
 func sample(pix []float32, channels, height, width int, ranges []valueRange) *samples {
 	stride := gridStride(height, width)
 	rows, cols := (height-patchSide)/stride+1, (width-patchSide)/stride+1
 	s := &samples{channels: channels, count: rows * cols, ranges: ranges}
 	s.patches = make([]patch, s.count*channels)
 	basis := cosineBasis()
-	concurrently(channels, func(c int) {
+	parallel.Concurrently(channels, func(c int) {
 		plane := pix[c*height*width : (c+1)*height*width]
 		for i := range s.count {
 			y, x := i/cols*stride, i%cols*stride
@@ -78,8 +75,7 @@ func sample(pix []float32, channels, height, width int, ranges []valueRange) *sa
 	return s
 }
 
-// cosineBasis returns the orthonormal DCT-II of length patchSide, one frequency a
-// row.
+// cosineBasis returns the orthonormal DCT-II of length patchSide, one frequency a row.
 func cosineBasis() (b [patchSide][patchSide]float32) {
 	for u := range b {
 		scale := math.Sqrt(2.0 / patchSide)
@@ -93,8 +89,7 @@ func cosineBasis() (b [patchSide][patchSide]float32) {
 	return b
 }
 
-// transform fills p from the patch whose first value is at[0], with rows stride
-// values apart.
+// transform fills p from the patch whose first value is at[0], with rows stride values apart.
 func transform(at []float32, stride int, basis *[patchSide][patchSide]float32, r valueRange, p *patch) {
 	var values, rows [patchSide][patchSide]float32
 	first, sum := at[0], float32(0)

@@ -1,9 +1,11 @@
-package noiselevel
+package noise
 
 import "errors"
 
-// valueRange is what one channel's values span, and whether they look clipped at
-// either end: many are exactly there, where unclipped noise would leave one.
+// valueRange is what one channel's values span, and whether they look clipped at either end: many are exactly there,
+// where unclipped noise would leave one. The limits are the image's own, not 0 and 1: a black level or another scale
+// makes no difference. Seeing clipping where there is none does no harm: unclipped noise stays several standard
+// deviations from its extremes.
 type valueRange struct {
 	low, high                  float32
 	clippedBelow, clippedAbove bool
@@ -11,17 +13,8 @@ type valueRange struct {
 
 func (r valueRange) clipped() bool { return r.clippedBelow || r.clippedAbove }
 
-const (
-	// An end is a clipping limit if so many values, and this share of all, are
-	// exactly there. The limits are the image's own, not 0 and 1: a black level
-	// or another scale makes no difference. Seeing clipping where there is none
-	// does no harm: unclipped noise stays several standard deviations from its
-	// extremes.
-	clippedCount = 8
-	clippedShare = 0.001
-	// countedValues is how many values of a channel are counted, about.
-	countedValues = 1 << 20
-)
+// countedValues is how many values of a channel are counted, about.
+const countedValues = 1 << 20
 
 var errNotFinite = errors.New("holds NaN or infinite values; every value must be finite")
 

@@ -1,12 +1,12 @@
-package noiselevel
+package noise
 
 import (
 	"math"
 	"slices"
 )
 
-// axis is a direction in colour space, one weight per channel. White noise has the
-// same standard deviation along every axis of unit length.
+// axis is a direction in colour space, one weight per channel. White noise has the same standard deviation along every
+// axis of unit length.
 type axis []float64
 
 // normalMAD is the median of |n| for standard normal n.
@@ -21,9 +21,8 @@ type measurement struct {
 	note     string
 }
 
-// measure finds the root mean square over axes of the noise's standard deviation:
-// which patches are flat, and how much clipping took from them, depends on the
-// level, so it is the fixed point of measuring and choosing anew.
+// measure finds the root mean square over axes of the noise's standard deviation: which patches are flat, and how much
+// clipping took from them, depends on the level, so it is the fixed point of measuring and choosing anew.
 func (s *samples) measure(axes ...axis) measurement {
 	level := func(flat selection) float64 {
 		square := 0.0
@@ -48,8 +47,8 @@ func (s *samples) measure(axes ...axis) measurement {
 			return m
 		}
 	}
-	// Patches that come and go at the edge of the selection can keep the last digit
-	// from settling; that does not matter.
+	// Patches that come and go at the edge of the selection can keep the last digit from settling; that does not
+	// matter.
 	return m
 }
 
@@ -81,9 +80,8 @@ func (s *samples) judge(m measurement) measurement {
 	return m
 }
 
-// deviation is the standard deviation of the noise along an axis: the median
-// absolute value of the high-frequency coefficients, over that of a standard
-// normal variable.
+// deviation is the standard deviation of the noise along an axis: the median absolute value of the high-frequency
+// coefficients, over that of a standard normal variable.
 func (s *samples) deviation(flat selection, a axis) float64 {
 	values := s.scratch[:0]
 	s.coefficients(flat, a, func(terms *[noiseTerms]float32) {
@@ -92,12 +90,11 @@ func (s *samples) deviation(flat selection, a axis) float64 {
 		}
 	})
 	s.scratch = values
-	return float64(median(values)) / normalMAD
+	return float64(upperMedian(values)) / normalMAD
 }
 
-// homogeneity compares the tenth percentile of the patches' energies along an axis
-// with what white Gaussian noise of the same median has: about 1 for noise, near 0
-// for texture, which is never spread so evenly.
+// homogeneity compares the tenth percentile of the patches' energies along an axis with what white Gaussian noise of
+// the same median has: about 1 for noise, near 0 for texture, which is never spread so evenly.
 func (s *samples) homogeneity(flat selection, a axis) float64 {
 	sigma := s.deviation(flat, a)
 	if sigma == 0 {
@@ -112,15 +109,13 @@ func (s *samples) homogeneity(flat selection, a axis) float64 {
 		energies = append(energies, e/noiseTerms)
 	})
 	slices.Sort(energies)
-	// The tenth percentile of χ² over its degrees of freedom (Wilson and Hilferty
-	// 1931).
+	// The tenth percentile of χ² over its degrees of freedom (Wilson and Hilferty 1931).
 	const percentile, v = -1.2815515655446004, 2.0 / (9 * noiseTerms)
 	expected := math.Pow(1-v+percentile*math.Sqrt(v), 3)
 	return energies[(len(energies)-1)/10] / (sigma * sigma * expected)
 }
 
-// coefficients visits the high-frequency coefficients along an axis of every
-// patch, clipping undone.
+// coefficients visits the high-frequency coefficients along an axis of every patch, clipping undone.
 func (s *samples) coefficients(flat selection, a axis, visit func(*[noiseTerms]float32)) {
 	for i, index := range flat.index {
 		var terms [noiseTerms]float32
@@ -137,9 +132,9 @@ func (s *samples) coefficients(flat selection, a axis, visit func(*[noiseTerms]f
 	}
 }
 
-// median returns the upper median of v, and reorders v; that of nothing is 0.
-// Hoare's selection: linear time, and the pivots depend on the values only.
-func median(v []float32) float32 {
+// upperMedian returns the upper median of v, and reorders v; that of nothing is 0. Hoare's selection: linear time, and
+// the pivots depend on the values only.
+func upperMedian(v []float32) float32 {
 	if len(v) == 0 {
 		return 0
 	}

@@ -1,4 +1,4 @@
-package levelmap
+package noise
 
 import (
 	"math"
@@ -12,10 +12,10 @@ const (
 	BandsOf = 3 * bandScales
 )
 
-// Bands returns the mean magnitude of second differences in both directions for each square of three planes
-// of h×w samples, multiples of Square: at full, half and quarter resolution, of brightness and of the two
-// axes of colour orthogonal to it. Noise of standard deviation σ that is white has about 0.8·σ in all nine;
-// edges and texture have little along the axes of colour.
+// Bands returns the mean magnitude of second differences in both directions for each square of three planes of h×w
+// samples, multiples of Square: at full, half and quarter resolution, of brightness and of the two axes of colour
+// orthogonal to it. Noise of standard deviation σ that is white has about 0.8·σ in all nine; edges and texture have
+// little along the axes of colour.
 func Bands(pix []float32, h, w int) []float32 {
 	squares := h / Square * (w / Square)
 	out := make([]float32, BandsOf*squares)

@@ -1,36 +1,17 @@
-// Package impulse finds and fills impulse noise: salt and pepper, and a sensor's hot, stuck and dead pixels.
-//
-// An impulse differs from its neighbours far more than they differ from each other, and impulses fall on pixels
-// independently of each other. A picture has some only where both hold: many samples are clearly outside the range of
-// their 5×5 neighbours, few are nearly so, as the tail of noise or texture would have them, and they neither crowd
-// together nor line up, as dots in text, drawings and screens do. Everything else is left alone.
-package impulse
+package noise
 
 import "slices"
 
-const (
-	// step is the least difference of an impulse from its neighbours, in [0,1]. Smaller ones do little harm, and
-	// photographs have many.
-	step = 0.1
-	// clearRatio is the least ratio of what an impulse exceeds its 5×5 neighbours by to their own spread. A star whose
-	// Gaussian has a standard deviation of 0.8 pixels reaches 1.2 at the middle of a pixel.
-	clearRatio = 2.5
-	// tail is how many clear samples there are for each that reaches half the ratio, at least. A tail that falls as the
-	// third power of the ratio has 1/7.
-	tail = 1.0
-	// crowd is the most pairs of impulses in the same row, column or cell, as a multiple of what independent ones
-	// have. Impulses that only show in the fifth of a picture that is calm reach 5.
-	crowd = 5.0
-	// fixed is the range of values in which nine of ten outliers of one sign are for salt or for pepper.
-	fixed = 0.2
-	// cell is the side of the squares of the test for crowds, in pixels.
-	cell = 16
-)
-
-// Find returns which samples of a picture are impulses, and their share of all samples. pix has channels planes of h
-// rows of w samples, where black is 0 and white 1; values may be outside. The mask has a value for each sample, and is
-// nil where the picture has no impulse noise, or is smaller than 5×5.
-func Find(pix []float32, channels, h, w int) (bad []bool, share float64) {
+// FindImpulses returns which samples of a picture are impulses: salt and pepper, or a sensor's hot, stuck and dead
+// pixels. It returns their share of all samples, too. pix has channels planes of h rows of w samples, where black is 0
+// and white 1; values may be outside. The mask has a value for each sample, and is nil where the picture has no impulse
+// noise, or is smaller than 5×5.
+//
+// An impulse differs from its neighbours far more than they differ from each other, and impulses fall on pixels
+// independently of each other. A picture has some only where both hold: many samples are clearly outside the range of
+// their 5×5 neighbours, no more are nearly so, as the tail of noise or texture would have them, and they neither crowd
+// together nor line up, as dots in text, drawings and screens do. Everything else is left alone.
+func FindImpulses(pix []float32, channels, h, w int) (bad []bool, share float64) {
 	if h < 5 || w < 5 {
 		return nil, 0
 	}
@@ -48,13 +29,15 @@ func Find(pix []float32, channels, h, w int) (bad []bool, share float64) {
 		}
 		planes[c] = p
 	}
-	clearPixels, nearPixels = distinct(clearPixels), distinct(nearPixels)
-	if len(clearPixels) < 3 || float64(len(clearPixels)) < tail*float64(len(nearPixels)) || !Independent(clearPixels, h, w) {
+	slices.Sort(clearPixels)
+	slices.Sort(nearPixels)
+	clearPixels, nearPixels = slices.Compact(clearPixels), slices.Compact(nearPixels) // where several channels have one
+	if len(clearPixels) < 3 || len(clearPixels) < len(nearPixels) || !Independent(clearPixels, h, w) {
 		return nil, 0
 	}
 
-	salt, isSalt := level(planes, 1)
-	pepper, isPepper := level(planes, -1)
+	salt, isSalt := saltLevel(planes, 1)
+	pepper, isPepper := saltLevel(planes, -1)
 	bad = make([]bool, len(pix))
 	count := 0
 	for c, p := range planes {
@@ -101,8 +84,9 @@ func (p *plane) findSpread() {
 	}
 }
 
-// typicalSpread returns the median over the plane, flat parts apart. It looks at the middle four of eight neighbours, so that
-// impulses hardly change it; for Gaussian noise they span 0.6 of what lies between their median and the largest.
+// typicalSpread returns the median over the plane, flat parts apart. It looks at the middle four of eight neighbours,
+// so that impulses hardly change it; for Gaussian noise they span 0.6 of what lies between their median and the
+// largest.
 func (p *plane) typicalSpread() float32 {
 	var spans []float32
 	// Some 10000 samples are enough for a median; an odd stride sees all phases of a pattern of two.
@@ -134,18 +118,18 @@ func (p *plane) eight(at int, sign float32) [8]float32 {
 	return n
 }
 
-// findOutliers keeps the samples that exceed all 24 neighbours by step and clearRatio/2 spreads. Two comparisons refuse nearly
-// all pairs of samples of a photograph.
+// findOutliers keeps the samples that exceed all 24 neighbours by impulseStep and by clearRatio/2 spreads. Two
+// comparisons refuse nearly all pairs of samples of a photograph.
 func (p *plane) findOutliers() {
 	for y := 2; y < p.h-2; y++ {
 		for x, row := 2, p.v[y*p.w:][:p.w]; x < p.w-2; x++ {
 			left, right := row[x]-row[x-1], row[x]-row[x+1]
 			switch {
-			case right >= -step && right <= step:
+			case right >= -impulseStep && right <= impulseStep:
 				x++ // the next one has a neighbour that is near, too
-			case left > step && right > step:
+			case left > impulseStep && right > impulseStep:
 				p.try(y*p.w+x, 1)
-			case left < -step && right < -step:
+			case left < -impulseStep && right < -impulseStep:
 				p.try(y*p.w+x, -1)
 			}
 		}
@@ -154,7 +138,7 @@ func (p *plane) findOutliers() {
 
 func (p *plane) try(at int, sign float32) {
 	own := sign * p.v[at]
-	if own-sign*p.v[at-p.w] <= step || own-sign*p.v[at+p.w] <= step {
+	if own-sign*p.v[at-p.w] <= impulseStep || own-sign*p.v[at+p.w] <= impulseStep {
 		return
 	}
 	largest := sign * p.v[at-1]
@@ -165,7 +149,7 @@ func (p *plane) try(at int, sign float32) {
 			}
 		}
 	}
-	if own-largest <= step {
+	if own-largest <= impulseStep {
 		return
 	}
 	p.findSpread()
@@ -176,22 +160,16 @@ func (p *plane) try(at int, sign float32) {
 	}
 }
 
-// distinct returns the pixels in ascending order, each once, where several channels have it.
-func distinct(pixels []int) []int {
-	slices.Sort(pixels)
-	return slices.Compact(pixels)
-}
-
-// Independent tells whether pixels, places in rows of w in an image of h rows, fall into rows, columns and cells as if each had been
-// drawn by itself, as those of a sensor's faults do and those of texture do not.
+// Independent tells whether pixels, places in rows of w in an image of h rows, fall into rows, columns and cells as if
+// each had been drawn by itself, as those of a sensor's faults do and those of texture do not.
 func Independent(pixels []int, h, w int) bool {
-	across := (w + cell - 1) / cell
-	rows, columns, cells := make([]int, h), make([]int, w), make([]int, across*((h+cell-1)/cell))
+	across := (w + impulseCell - 1) / impulseCell
+	rows, columns, cells := make([]int, h), make([]int, w), make([]int, across*((h+impulseCell-1)/impulseCell))
 	for _, at := range pixels {
 		y, x := at/w, at%w
 		rows[y]++
 		columns[x]++
-		cells[y/cell*across+x/cell]++
+		cells[y/impulseCell*across+x/impulseCell]++
 	}
 	n := float64(len(pixels))
 	for _, counts := range [][]int{rows, columns, cells} {
@@ -207,9 +185,9 @@ func Independent(pixels []int, h, w int) bool {
 	return true
 }
 
-// level returns from which value on, times the sign, a sample may be salt (1) or pepper (−1), if the outliers of
-// that sign have about the same value.
-func level(planes []*plane, sign float32) (least float32, ok bool) {
+// level returns from which value on, times the sign, a sample may be salt (1) or pepper (−1), if the outliers of that
+// sign have about the same value.
+func saltLevel(planes []*plane, sign float32) (least float32, ok bool) {
 	var values []float32
 	for _, p := range planes {
 		for _, o := range p.outliers {
@@ -218,10 +196,10 @@ func level(planes []*plane, sign float32) (least float32, ok bool) {
 			}
 		}
 	}
-	if len(values) < 20 {
+	if len(values) < leastSalt {
 		return 0, false
 	}
 	slices.Sort(values)
 	least = values[len(values)/20]
-	return least, values[len(values)*19/20]-least <= fixed
+	return least, values[len(values)*19/20]-least <= saltRange
 }

@@ -1,4 +1,4 @@
-package shadows
+package denoising
 
 import (
 	"math"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/averaged/imaging/internal/noise"
 )
 
 // ramp returns tones from low to high, without noise.
@@ -65,7 +67,7 @@ func TestMend(t *testing.T) {
 		noisy := taken(truth, c.sigma, c.exponent, 7)
 		denoised := averages(noisy, 2048)
 		before := squaredError(denoised, truth)
-		curve := Mend(noisy, denoised, 1)[0]
+		curve := mended(noisy, denoised, 1)[0]
 		require.Less(t, squaredError(denoised, truth), c.left*before, "%+v", c)
 		require.Positive(t, curve.Raised())
 		require.Greater(t, curve.Slope(), 1.0)
@@ -89,30 +91,30 @@ func TestUntouched(t *testing.T) {
 			}
 			denoised := averages(noisy, 1024)
 			want := slices.Clone(denoised)
-			curve := Mend(noisy, denoised, 1)[0]
+			curve := mended(noisy, denoised, 1)[0]
 			require.Equal(t, want, denoised, "sigma %v, limited %v", sigma, limited)
 			require.Zero(t, curve.Raised())
 			require.Equal(t, 1.0, curve.Slope())
 		}
 	}
 	for _, same := range [][]float32{truth, make([]float32, n), {}} {
-		require.Equal(t, Curve{}, Mend(same, slices.Clone(same), 1)[0])
+		require.Equal(t, shadowCurve{}, mended(same, slices.Clone(same), 1)[0])
 	}
 	few := ramp(150, 0.2, 0.21)
-	require.Equal(t, Curve{}, Mend(taken(few, 0.05, gamma, 1), few, 1)[0])
+	require.Equal(t, shadowCurve{}, mended(taken(few, 0.05, noise.ToneGamma, 1), few, 1)[0])
 }
 
 // TestChannels: each channel has a curve of its own.
 func TestChannels(t *testing.T) {
 	const n = 1 << 16
 	truth := ramp(n, 0.1, 0.8)
-	dark := taken(truth, 0.06, gamma, 5)
+	dark := taken(truth, 0.06, noise.ToneGamma, 5)
 	r := rand.New(rand.NewPCG(9, 9))
 	white := make([]float32, n)
 	for i, v := range truth {
 		white[i] = v + float32(0.05*r.NormFloat64())
 	}
-	curves := Mend(slices.Concat(white, dark), slices.Concat(averages(white, 1024), averages(dark, 1024)), 2)
+	curves := mended(slices.Concat(white, dark), slices.Concat(averages(white, 1024), averages(dark, 1024)), 2)
 	require.Zero(t, curves[0].Raised())
 	require.Greater(t, curves[1].Raised(), 0.01)
 }
@@ -124,13 +126,13 @@ func TestCurve(t *testing.T) {
 		n := rapid.IntRange(1, 20000).Draw(t, "n")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		low, width := rapid.Float64Range(-1, 1).Draw(t, "low"), rapid.Float64Range(0, 2).Draw(t, "width")
-		noise, skew := rapid.Float64Range(0, 1).Draw(t, "noise"), rapid.Float64Range(0, 3).Draw(t, "skew")
+		spread, skew := rapid.Float64Range(0, 1).Draw(t, "noise"), rapid.Float64Range(0, 3).Draw(t, "skew")
 		denoised, noisy := make([]float32, n), make([]float32, n)
 		for i := range noisy {
 			denoised[i] = float32(low + width*r.Float64())
-			noisy[i] = denoised[i] + float32(noise*(r.NormFloat64()-skew*r.ExpFloat64()))
+			noisy[i] = denoised[i] + float32(spread*(r.NormFloat64()-skew*r.ExpFloat64()))
 		}
-		curve := measure(noisy, denoised)
+		curve := measureShadows(noisy, denoised)
 		x := make([]float32, 400)
 		for i := range x {
 			x[i] = float32(i)/200 - 0.5
@@ -138,7 +140,7 @@ func TestCurve(t *testing.T) {
 		y := slices.Clone(x)
 		curve.apply(y)
 		slope := curve.Slope()
-		require.LessOrEqual(t, slope, 1+steepest+1e-9)
+		require.LessOrEqual(t, slope, 1+noise.SteepestShadows+1e-9)
 		for i := range x {
 			require.LessOrEqual(t, float64(y[i]-x[i]), curve.Raised()+1e-6)
 			if x[i] <= 0 {
@@ -147,7 +149,7 @@ func TestCurve(t *testing.T) {
 			if i > 0 {
 				rise := float64(y[i]-y[i-1]) / float64(x[i]-x[i-1])
 				require.LessOrEqual(t, rise, slope+1e-4)
-				require.GreaterOrEqual(t, rise, 1-steepest-1e-4)
+				require.GreaterOrEqual(t, rise, 1-noise.SteepestShadows-1e-4)
 			}
 		}
 	})
@@ -155,16 +157,16 @@ func TestCurve(t *testing.T) {
 
 // TestModel: against the expansion for little noise, what is known of noise without light, and drawn noise in between.
 func TestModel(t *testing.T) {
-	o := outcomeAt(0.01)
-	require.InDelta(t, (gamma-1)/2*1e-4, o.factor-1, 3e-6)
-	require.InDelta(t, -3*(gamma-1)*0.01, o.skewness, 0.002)
+	o := toneAt(0.01)
+	require.InDelta(t, (noise.ToneGamma-1)/2*1e-4, o.factor-1, 3e-6)
+	require.InDelta(t, -3*(noise.ToneGamma-1)*0.01, o.skewness, 0.002)
 	// The mean of max(z, 0)^p for a normal z is 2^(p/2)·Γ((p+1)/2)/(2√π).
 	mean := func(p float64) float64 { return math.Pow(2, p/2) * math.Gamma((p+1)/2) / (2 * math.Sqrt(math.Pi)) }
-	m := mean(1 / gamma)
-	require.InDelta(t, math.Sqrt(mean(2/gamma)-m*m)/m, outcomeAt(100).ratio, 0.02)
-	require.Less(t, outcomeAt(100).factor, 0.5)
+	m := mean(1 / noise.ToneGamma)
+	require.InDelta(t, math.Sqrt(mean(2/noise.ToneGamma)-m*m)/m, toneAt(100).ratio, 0.02)
+	require.Less(t, toneAt(100).factor, 0.5)
 	grey := slices.Repeat([]float32{0.3}, 1<<18)
-	noisy := taken(grey, 0.04, gamma, 2)
+	noisy := taken(grey, 0.04, noise.ToneGamma, 2)
 	sum, squares := 0.0, 0.0
 	for _, v := range noisy {
 		sum += float64(v)
@@ -172,20 +174,20 @@ func TestModel(t *testing.T) {
 	}
 	mu := sum / float64(len(noisy))
 	deviation := math.Sqrt(squares/float64(len(noisy)) - mu*mu)
-	require.InDelta(t, 0.3, mu*outcomeAt(deviation/mu).factor, 0.002)
+	require.InDelta(t, 0.3, mu*toneAt(deviation/mu).factor, 0.002)
 	last := 0.0
-	for _, o := range model() {
-		require.Greater(t, o.ratio, last)
-		last = o.ratio
+	for _, ratio := range toneModel().ratio {
+		require.Greater(t, ratio, last)
+		last = ratio
 	}
 }
 
 func BenchmarkMend(b *testing.B) {
 	truth := slices.Repeat(ramp(1<<20, 0.05, 0.9), 3)
-	noisy := taken(truth, 0.03, gamma, 1)
+	noisy := taken(truth, 0.03, noise.ToneGamma, 1)
 	denoised := averages(noisy, 1024)
 	b.SetBytes(int64(4 * len(truth)))
 	for b.Loop() {
-		Mend(noisy, denoised, 3)
+		mended(noisy, denoised, 3)
 	}
 }

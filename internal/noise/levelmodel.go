@@ -1,8 +1,8 @@
-package levelmap
+package noise
 
 import (
 	"fmt"
-	"math"
+	"slices"
 
 	"github.com/averaged/imaging/internal/nn/tensors"
 	"github.com/averaged/imaging/weights"
@@ -31,8 +31,8 @@ type Layer struct {
 	Weight, Bias    []float32
 }
 
-// Layers returns the layers without numbers, of networks with these channels at each scale and in the
-// head: two for each scale, four of the head, and the choice of the denoiser.
+// Layers returns the layers without numbers, of networks with these channels at each scale and in the head: two for
+// each scale, four of the head, and the choice of the denoiser.
 func Layers(widths [Scales]int, head int) []Layer {
 	var list []Layer
 	add := func(name string, out, in, kernel int) {
@@ -58,14 +58,6 @@ const (
 	Choice = Head + 4
 )
 
-// Widths returns what Layers was given.
-func (m *Model) Widths() (widths [Scales]int, head int) {
-	for i := range widths {
-		widths[i] = m.Layers[2*i].Out
-	}
-	return widths, m.Layers[Head].Out
-}
-
 // mostWidth keeps numbers from a file within reason.
 const mostWidth = 512
 
@@ -75,27 +67,22 @@ func FromFile(f *weights.File) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	var widths [Scales]int
-	size := func(name string) (int, error) {
+	var sizes [Scales + 1]int
+	for i := range sizes {
+		name := "head.0"
+		if i < Scales {
+			name = fmt.Sprintf("scale.%d.0", i)
+		}
 		t, err := f.Tensor(name + ".bias")
 		if err != nil {
-			return 0, err
-		}
-		if len(t.Shape) != 1 || t.Shape[0] < 1 || t.Shape[0] > mostWidth {
-			return 0, fmt.Errorf("the bias of layer %q has the shape %v, must have 1 to %d numbers", name, t.Shape, mostWidth)
-		}
-		return t.Shape[0], nil
-	}
-	for i := range widths {
-		if widths[i], err = size(fmt.Sprintf("scale.%d.0", i)); err != nil {
 			return nil, err
 		}
+		if len(t.Shape) != 1 || t.Shape[0] < 1 || t.Shape[0] > mostWidth {
+			return nil, fmt.Errorf("the bias of layer %q has the shape %v, must have 1 to %d numbers", name, t.Shape, mostWidth)
+		}
+		sizes[i] = t.Shape[0]
 	}
-	head, err := size("head.0")
-	if err != nil {
-		return nil, err
-	}
-	m := &Model{Layers: Layers(widths, head)}
+	m := &Model{Layers: Layers([Scales]int(sizes[:Scales]), sizes[Scales])}
 	taker := tensors.NewTaker(f)
 	for i := range m.Layers {
 		l := &m.Layers[i]
@@ -105,36 +92,11 @@ func FromFile(f *weights.File) (*Model, error) {
 		return nil, fmt.Errorf("weights %q: %w", card.Name, err)
 	}
 	for _, l := range m.Layers {
-		for _, values := range [][]float32{l.Weight, l.Bias} {
-			for _, v := range values {
-				if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
-					return nil, fmt.Errorf("weights %q: a number of layer %q is %v, must be finite", card.Name, l.Name, v)
-				}
+		for _, v := range slices.Concat(l.Weight, l.Bias) {
+			if v-v != 0 { // NaN for NaN and infinities
+				return nil, fmt.Errorf("weights %q: a number of layer %q is %v, must be finite", card.Name, l.Name, v)
 			}
 		}
 	}
 	return m, nil
-}
-
-// File returns a weight file of the network, with its numbers in 16 bits. The card gives the name, the
-// provenance and the licence.
-func (m *Model) File(card weights.Card) (*weights.File, error) {
-	widths, _ := m.Widths()
-	card.Architecture = weights.Architecture{
-		Family: weights.FamilyLevelMap, Channels: 3, Width: widths[0], Blocks: len(m.Layers), Kernel: 3,
-		Activation: "leakyrelu", Slope: Slope, Shuffle: 2,
-	}
-	f := &weights.File{}
-	for _, l := range m.Layers {
-		w, err := weights.NewTensor(l.Name+".weight", weights.F16, []int{l.Out, l.In, l.Kernel, l.Kernel}, l.Weight)
-		if err != nil {
-			return nil, err
-		}
-		b, err := weights.NewTensor(l.Name+".bias", weights.F16, []int{l.Out}, l.Bias)
-		if err != nil {
-			return nil, err
-		}
-		f.Tensors = append(f.Tensors, w, b)
-	}
-	return f, f.SetCard(card)
 }

@@ -1,4 +1,4 @@
-package levelmap_test
+package noise_test
 
 import (
 	"math"
@@ -10,19 +10,19 @@ import (
 
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/internal/cputest"
-	"github.com/averaged/imaging/internal/levelmap"
+	"github.com/averaged/imaging/internal/noise"
 	"github.com/averaged/imaging/internal/synthetic"
 	"github.com/averaged/imaging/weights"
 	_ "github.com/averaged/imaging/weights/open"
 )
 
-func shipped(t testing.TB, threads int) *levelmap.Network {
+func shipped(t testing.TB, threads int) *noise.Network {
 	f, err := weights.Open(weights.Levels)
 	require.NoError(t, err)
-	m, err := levelmap.FromFile(f)
+	m, err := noise.FromFile(f)
 	require.NoError(t, err)
 	dev := cputest.Open(t, cpu.Threads(threads))
-	n, err := levelmap.New(dev, m)
+	n, err := noise.NewNetwork(dev, m)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		n.Free()
@@ -43,17 +43,17 @@ func smooth(h, w int) []float32 {
 func TestBandsOfWhiteNoise(t *testing.T) {
 	const side, sigma = 160, 0.1
 	pix := synthetic.White(make([]float32, 3*side*side), sigma, 3)
-	squares := (side / levelmap.Square) * (side / levelmap.Square)
-	bands := levelmap.Bands(pix, side, side)
-	require.Len(t, bands, levelmap.BandsOf*squares)
-	for k := range levelmap.BandsOf {
+	squares := (side / noise.Square) * (side / noise.Square)
+	bands := noise.Bands(pix, side, side)
+	require.Len(t, bands, noise.BandsOf*squares)
+	for k := range noise.BandsOf {
 		sum := 0.0
 		for _, v := range bands[k*squares:][:squares] {
 			sum += float64(v) / float64(squares)
 		}
 		require.InEpsilon(t, sigma*math.Sqrt(2/math.Pi), sum, 0.08, "band %d", k)
 	}
-	for _, v := range levelmap.Bands(make([]float32, 3*side*side), side, side) {
+	for _, v := range noise.Bands(make([]float32, 3*side*side), side, side) {
 		require.Zero(t, v)
 	}
 }
@@ -71,7 +71,7 @@ func TestCounts(t *testing.T) {
 			}
 		}
 	}
-	counts := levelmap.Counts(pix, side, side)
+	counts := noise.Counts(pix, side, side)
 	require.InDelta(t, 1, counts[3], 1e-5)         // mean
 	require.InDelta(t, 1./16, counts[4], 1e-5)     // black: the first column
 	require.InDelta(t, 1, counts[8+3], 1e-5)       // white
@@ -84,7 +84,7 @@ func TestMagnitudes(t *testing.T) {
 		rows, columns, side := rapid.IntRange(1, 4).Draw(t, "rows"), rapid.IntRange(1, 4).Draw(t, "columns"), rapid.IntRange(1, 4).Draw(t, "side")
 		h, w := rows*side, columns*side
 		x := rapid.SliceOfN(rapid.Float32Range(-1, 1), 2*h*w, 2*h*w).Draw(t, "x")
-		got := levelmap.Magnitudes(x, 2, h, w, side)
+		got := noise.Magnitudes(x, 2, h, w, side)
 		for c := range 2 {
 			for i := range rows * columns {
 				sum := 0.0
@@ -101,16 +101,16 @@ func TestMagnitudes(t *testing.T) {
 
 // Levels rise with the number of the network, without a jump.
 func TestLevel(t *testing.T) {
-	require.Zero(t, levelmap.Level(-3))
-	require.Zero(t, levelmap.Level(float32(math.NaN())))
+	require.Zero(t, noise.Level(-3))
+	require.Zero(t, noise.Level(float32(math.NaN())))
 	before := float32(0)
 	for u := float32(0); u < 12; u += 0.01 {
-		v := levelmap.Level(u)
+		v := noise.Level(u)
 		require.GreaterOrEqual(t, v, before)
 		require.Less(t, v-before, float32(0.006))
 		before = v
 	}
-	require.Equal(t, float32(levelmap.Most), before)
+	require.Equal(t, float32(noise.MostLevel), before)
 }
 
 // What is said does not depend on threads, any size has an answer, and one sample changes nearly nothing.
@@ -179,7 +179,8 @@ func TestFindInTiles(t *testing.T) {
 	}
 	whole, err := n.Find(t.Context(), pix, nil, 3, h, w)
 	require.NoError(t, err)
-	tiled, err := levelmap.FindInTiles(n, t.Context(), pix, nil, 3, h, w, side)
+	noise.UseTiles(n, side)
+	tiled, err := n.Find(t.Context(), pix, nil, 3, h, w)
 	require.NoError(t, err)
 	require.Equal(t, whole.Chosen, tiled.Chosen)
 	for k := range whole.Levels {
@@ -232,11 +233,11 @@ func TestFromFileRefuses(t *testing.T) {
 		f := open()
 		change(f)
 		require.NoError(t, f.SetCard(card))
-		_, err := levelmap.FromFile(f)
+		_, err := noise.FromFile(f)
 		require.Error(t, err, name)
 	}
 	other, err := weights.Open(weights.Guided)
 	require.NoError(t, err)
-	_, err = levelmap.FromFile(other)
+	_, err = noise.FromFile(other)
 	require.Error(t, err)
 }

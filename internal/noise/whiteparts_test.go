@@ -1,4 +1,4 @@
-package noiselevel
+package noise
 
 import (
 	"math"
@@ -128,7 +128,7 @@ func TestClippingCurve(t *testing.T) {
 }
 
 func TestMedianIsThatOfSorting(t *testing.T) {
-	require.Zero(t, median(nil))
+	require.Zero(t, upperMedian(nil))
 	rapid.Check(t, func(t *rapid.T) {
 		v := rapid.SliceOfN(rapid.Float32Range(-3, 3), 1, 200).Draw(t, "values")
 		if rapid.Bool().Draw(t, "ties") {
@@ -137,7 +137,7 @@ func TestMedianIsThatOfSorting(t *testing.T) {
 			}
 		}
 		sorted := slices.Sorted(slices.Values(v))
-		require.Equal(t, sorted[len(sorted)/2], median(v))
+		require.Equal(t, sorted[len(sorted)/2], upperMedian(v))
 	})
 }
 

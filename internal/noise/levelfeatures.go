@@ -1,4 +1,4 @@
-package levelmap
+package noise
 
 import (
 	"math"
@@ -10,9 +10,9 @@ import (
 // CountsOf is the number of what Counts counts.
 const CountsOf = 4
 
-// Counts returns what convolutions cannot count, for each square of three planes of h×w samples, multiples
-// of Square: the mean, the shares of pixels with a sample at or below 0 and at or above 1, and the share of
-// pixels that are equal to their left neighbour in all channels, as drawings have many.
+// Counts returns what convolutions cannot count, for each square of three planes of h×w samples, multiples of Square:
+// the mean, the shares of pixels with a sample at or below 0 and at or above 1, and the share of pixels that are equal
+// to their left neighbour in all channels, as drawings have many.
 func Counts(pix []float32, h, w int) []float32 {
 	rows, columns := h/Square, w/Square
 	plane, squares := h*w, rows*columns
@@ -70,8 +70,8 @@ func Logarithm(magnitude float32) float32 { return float32(math.Log(float64(magn
 // LogarithmSlope is its derivative.
 func LogarithmSlope(magnitude float32) float32 { return 0.5 / (magnitude + quiet) }
 
-// Statistics is how many numbers the head sees of each feature: that of the square, the mean over all
-// squares, and the mean over the lowest eighth of them, where noise stands alone.
+// Statistics is how many numbers the head sees of each feature: that of the square, the mean over all squares, and the
+// mean over the lowest eighth of them, where noise stands alone.
 const Statistics = 3
 
 // Global is what HeadInput has made of all squares, which the way back needs.
@@ -85,61 +85,50 @@ func HeadInput(magnitudes, counts []float32, squares int) ([]float32, *Global) {
 	logs := len(magnitudes) / squares
 	features := logs + CountsOf
 	input := make([]float32, Statistics*features*squares)
-	g := &Global{}
+	g := &Global{Means: make([]float32, logs), Lows: make([]float32, logs), Lowest: make([][]int, logs)}
 	open := unclipped(counts, squares)
-	fill := func(k int, v float32) {
-		to := input[k*squares:][:squares]
-		for i := range to {
-			to[i] = v
+	parallel.Concurrently(features, func(k int) {
+		from, seen := magnitudes, Logarithm
+		if k >= logs {
+			from, seen = counts[(k-logs)*squares:], func(count float32) float32 { return count }
+		} else {
+			from = from[k*squares:]
 		}
-	}
-	g.Means, g.Lows, g.Lowest = make([]float32, logs), make([]float32, logs), make([][]int, logs)
-	parallel.Concurrently(logs, func(k int) {
-		from := magnitudes[k*squares:][:squares]
-		sum := 0.0
+		from = from[:squares]
+		sum, low := 0.0, 0.0
 		for i, v := range from {
 			sum += float64(v)
-			input[k*squares+i] = Logarithm(v)
+			input[k*squares+i] = seen(v)
 		}
 		lowest := lowestEighth(from, open)
-		low := 0.0
 		for _, i := range lowest {
 			low += float64(from[i])
 		}
-		g.Means[k], g.Lows[k], g.Lowest[k] = float32(sum/float64(squares)), float32(low/float64(len(lowest))), lowest
-		fill(features+k, Logarithm(g.Means[k]))
-		fill(2*features+k, Logarithm(g.Lows[k]))
+		mean, least := float32(sum/float64(squares)), float32(low/float64(len(lowest)))
+		if k < logs {
+			g.Means[k], g.Lows[k], g.Lowest[k] = mean, least, lowest
+		}
+		whole, quietest := seen(mean), seen(least)
+		for i := range squares {
+			input[(features+k)*squares+i], input[(2*features+k)*squares+i] = whole, quietest
+		}
 	})
-	for k := range CountsOf {
-		from := counts[k*squares:][:squares]
-		sum, low := 0.0, 0.0
-		for _, v := range from {
-			sum += float64(v)
-		}
-		lowest := lowestEighth(from, open)
-		for _, i := range lowest {
-			low += float64(from[i])
-		}
-		copy(input[(logs+k)*squares:], from)
-		fill(features+logs+k, float32(sum/float64(squares)))
-		fill(2*features+logs+k, float32(low/float64(len(lowest))))
-	}
 	return input, g
 }
 
 // unclipped returns the squares of which less than half is clipped, or all where there are none.
-func unclipped(counts []float32, squares int) (list []int) {
+func unclipped(counts []float32, squares int) []int {
+	var open, all []int
 	for i := range squares {
+		all = append(all, i)
 		if counts[squares+i]+counts[2*squares+i] < 0.5 {
-			list = append(list, i)
+			open = append(open, i)
 		}
 	}
-	if len(list) == 0 {
-		for i := range squares {
-			list = append(list, i)
-		}
+	if len(open) == 0 {
+		return all
 	}
-	return list
+	return open
 }
 
 // lowestEighth returns the eighth of some places at which values are lowest, at least one.
@@ -162,8 +151,8 @@ func lowestEighth(values []float32, places []int) []int {
 	return lowest
 }
 
-// Level returns the noise level of the network's number u: 0 up to u = 0, then linear up to 0.005 at u = 1,
-// then in octaves, up to Most.
+// Level returns the noise level of the network's number u: 0 up to u = 0, then linear up to 0.005 at u = 1, then in
+// octaves, up to MostLevel.
 func Level(u float32) float32 {
 	switch {
 	case !(u > 0):
@@ -171,8 +160,8 @@ func Level(u float32) float32 {
 	case u <= 1:
 		return 0.005 * u
 	}
-	return float32(min(0.005*math.Exp2(float64(u)-1), Most))
+	return float32(min(0.005*math.Exp2(float64(u)-1), MostLevel))
 }
 
-// Most is the highest noise level that the network says.
-const Most = 0.64
+// MostLevel is the highest noise level that the network says.
+const MostLevel = 0.64
