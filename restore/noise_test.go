@@ -121,10 +121,10 @@ func TestDenoiseLeavesDrawings(t *testing.T) {
 	require.NotEqual(t, page.Pix, out.(*restore.Planar).Pix)
 }
 
-// White noise is taken for what it is, and its level is what it was before there were profiles.
+// White noise is taken for what it is, also where it is stronger than the network of noise levels knows it.
 func TestEstimateWhiteNoise(t *testing.T) {
 	leaveRuns(t)
-	for _, sigma := range []float64{0.02, 0.06, 0.15} {
+	for _, sigma := range []float64{0.02, 0.06, 0.15, 0.2, 0.3} {
 		e, err := restore.EstimateNoise(noisy(still(256, 320), sigma, 4))
 		require.NoError(t, err)
 		require.Equal(t, "white", e.Kind)

@@ -38,11 +38,9 @@ func (m Meter) Map(ctx context.Context, p *imageplanes.Planes) (outcome.Estimate
 	e := outcome.Estimate{Kind: outcome.WhiteNoise, Reliable: true}
 	for k, levels := range said.Levels {
 		for i, v := range levels {
-			if v < noise.LeastLevel { // in the range that the network saw
+			if levels[i] /= factor; v < noise.LeastLevel { // in the range that the network saw
 				levels[i] = 0
-				continue
 			}
-			levels[i] /= factor
 		}
 		e.ByDenoiser[k] = &denoise.LevelMap{Side: noise.Square, Rows: said.Rows, Columns: said.Columns, Sigma: levels}
 	}
@@ -76,8 +74,11 @@ func settleWhite(e *outcome.Estimate, p *imageplanes.Planes) error {
 	if err != nil || !white.Reliable {
 		return err
 	}
-	level := float64(noisy[len(noisy)/2])
-	if p.Channels == 1 || white.Sigma < level/noise.Agreeing || white.Sigma > noise.Agreeing*level {
+	ratio, agreeing := float64(noisy[len(noisy)/2])/white.Sigma, noise.Agreeing
+	if slices.Max(white.PerChannel) < noise.EqualColours*slices.Min(white.PerChannel) {
+		agreeing = noise.AgreeingEqual
+	}
+	if p.Channels == 1 || ratio > agreeing || ratio < 1/agreeing {
 		// The number alone, for denoisers without a map: there is at least the white part.
 		e.Sigma = max(e.Sigma, white.Sigma)
 		return nil
@@ -91,17 +92,15 @@ func settleWhite(e *outcome.Estimate, p *imageplanes.Planes) error {
 
 // hiddenSquares tells which squares of the map have invisible pixels; of an image without visible ones none has.
 func hiddenSquares(p *imageplanes.Planes) []bool {
+	if !slices.ContainsFunc(p.Alpha, func(a uint16) bool { return a > 0 }) {
+		return nil
+	}
 	columns := (p.Width + noise.Square - 1) / noise.Square
 	hidden := make([]bool, (p.Height+noise.Square-1)/noise.Square*columns)
-	visible := false
 	for i, a := range p.Alpha {
 		if a == 0 {
 			hidden[i/p.Width/noise.Square*columns+i%p.Width/noise.Square] = true
 		}
-		visible = visible || a > 0
-	}
-	if !visible {
-		return nil
 	}
 	return hidden
 }
