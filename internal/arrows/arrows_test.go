@@ -44,13 +44,13 @@ var table = map[string]row{
 		// The types of restore's own face: devices, kernels, networks, certificates. See
 		// RATIONALE.md.
 		"backend", "backend/cpu", "backend/cuda", "backend/vulkan", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights", "weights/research",
-		"internal/cameranoise", "internal/curves", "internal/dng", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/imageplanes", "internal/maskimage", "internal/networks", "internal/noiselevel", "internal/openfile", "internal/quality",
+		"internal/cameranoise", "internal/curves", "internal/dng", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/imageplanes", "internal/maskimage", "internal/networks", "internal/openfile", "internal/quality",
 		"web",
 		cobra, pflag, xTerm,
 	}, tests: []string{"denoise/dncnn", "internal/vulkan/vulkantest"}},
 	"restore": {code: []string{
 		"raw", "denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "pnp", "backend", "backend/cpu", "weights", "weights/open",
-		"internal/deblurring", "internal/denoising", "internal/imagefile", "internal/imageplanes", "internal/inverse", "internal/levelmap", "internal/maskimage", "internal/meter", "internal/networks", "internal/noiselevel", "internal/outcome", "internal/rawdenoise", "internal/strength",
+		"internal/deblurring", "internal/denoising", "internal/imagefile", "internal/imageplanes", "internal/inverse", "internal/maskimage", "internal/meter", "internal/networks", "internal/noise", "internal/outcome", "internal/rawdenoise", "internal/strength",
 	}, tests: []string{"denoise/activation", "denoise/dncnn", "tv", "internal/cameranoise", "internal/dng", "internal/scene", "internal/quality", "weights/research"}},
 	// The rooms of restore: it opens and closes the image around them.
 	"internal/deblurring": {code: []string{
@@ -59,18 +59,17 @@ var table = map[string]row{
 	}, tests: []string{"internal/synthetic", "weights", "weights/open"}},
 	"internal/denoising": {code: []string{
 		"denoise", "tv", "pnp", "backend", "weights",
-		"internal/imageplanes", "internal/impulse", "internal/levelmap", "internal/meter", "internal/networks", "internal/noiselevel", "internal/outcome", "internal/shadows", "internal/strength",
+		"internal/imageplanes", "internal/meter", "internal/networks", "internal/noise", "internal/outcome", "internal/parallel", "internal/strength",
 	}},
 	"internal/inverse":     {code: []string{"operator", "tv", "pnp", "backend", "internal/imageplanes", "internal/meter", "internal/networks", "internal/outcome", "internal/strength"}},
-	"internal/networks":    {code: []string{"denoise", "denoise/rungekutta", "operator", "pnp", "backend", "weights", "internal/levelmap", "internal/outcome", "internal/strength"}, tests: []string{"denoise/refute", "weights/research"}},
-	"internal/outcome":     {code: []string{"denoise", "pnp", "internal/levelmap"}},
+	"internal/networks":    {code: []string{"denoise", "denoise/rungekutta", "operator", "pnp", "backend", "weights", "internal/noise", "internal/outcome", "internal/strength"}, tests: []string{"denoise/refute", "weights/research"}},
+	"internal/outcome":     {code: []string{"denoise", "pnp", "internal/noise"}},
 	"internal/meter":       {code: []string{"backend"}},
 	"internal/maskimage":   {code: []string{"internal/imagefile", "internal/imageplanes"}},
 	"internal/imageplanes": {code: []string{"inpaint", "upscale", "backend", "internal/strength"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from, internal/cameranoise
-	// photographs it, internal/noiselevel says of what level its noise is, and internal/strength for which
-	// levels the steps of deblurring are. See RATIONALE.md.
-	"train": {code: []string{"raw", "internal/rawdenoise", "denoise", "denoise/activation", "denoise/dncnn", "internal/nn/guide", "internal/nn/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/noiselevel", "internal/parallel", "internal/strength", "internal/symmetry", gonum}},
+	// photographs it, and internal/strength says for which levels the steps of deblurring are. See RATIONALE.md.
+	"train": {code: []string{"raw", "internal/rawdenoise", "denoise", "denoise/activation", "denoise/dncnn", "internal/nn/guide", "internal/nn/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/parallel", "internal/strength", "internal/symmetry", gonum}},
 
 	// The restoration packages, side by side.
 	"denoise": {code: []string{
@@ -87,9 +86,9 @@ var table = map[string]row{
 	"pnp":     {code: []string{"averaged", "operator", "backend", gonum}},
 	// Raw photographs.
 	"raw": {code: []string{"internal/demosaic", "internal/dng", "internal/imagefile"}, tests: []string{"internal/cameranoise"}},
-	// The kernel of a photograph.
+	// The kernel of a photograph, and internal/noise because white noise in it says how far to trust its edges.
 	"deblur/estimate": {
-		code: []string{"backend", "deblur", "internal/fft", "internal/noiselevel", "internal/parallel"},
+		code: []string{"backend", "deblur", "internal/fft", "internal/noise", "internal/parallel"},
 	},
 	// A blur and downsampling: the one that builds on another.
 	"upscale": {
@@ -182,20 +181,19 @@ var table = map[string]row{
 	"internal/imagefile/atomicfile": {code: []string{"internal/openfile"}},
 	"internal/jpegblock":            {},
 	"internal/openfile":             {},
-	"internal/shadows":              {},
-	"internal/levellearning":        {code: []string{"backend", "denoise", "train", "internal/cameranoise", "internal/devicequeue", "internal/levelmap", "internal/parallel", "internal/symmetry", "internal/synthetic"}, tests: []string{"backend/cpu"}},
+	"internal/levellearning":        {code: []string{"backend", "denoise", "train", "internal/cameranoise", "internal/devicequeue", "internal/noise", "internal/parallel", "internal/symmetry", "internal/synthetic"}, tests: []string{"backend/cpu"}},
 	"internal/symmetry":             {},
-	"internal/levelmap":             {code: []string{"backend", "weights", "internal/nn/tensors", "internal/devicequeue", "internal/parallel"}, tests: []string{"backend/cpu", "weights/open", "internal/synthetic"}},
-	"internal/noiselevel":           {code: []string{"internal/parallel"}, tests: []string{"internal/cameranoise"}},
-	"internal/impulse":              {tests: []string{"backend", "internal/synthetic"}},
-	"internal/losslessjpeg":         {},
-	"internal/sensornoise":          {},
-	"internal/rawdenoise":           {code: []string{"raw", "internal/anscombe", "internal/demosaic", "internal/impulse", "internal/sensornoise"}, tests: []string{"internal/cameranoise"}},
-	"internal/response":             {},
-	"internal/quality":              {code: []string{"internal/parallel"}},
-	"internal/scene":                {},
-	"internal/strength":             {},
-	"internal/synthetic":            {code: []string{"backend", xImage}},
+	// It knows nothing of denoise, so that deblur/estimate, rawdenoise and learning can stand on it; what is done about
+	// noise is in internal/denoising.
+	"internal/noise":        {code: []string{"backend", "weights", "internal/devicequeue", "internal/nn/ondevice", "internal/nn/tensors", "internal/parallel"}, tests: []string{"backend/cpu", "weights/open", "internal/cameranoise", "internal/synthetic"}},
+	"internal/losslessjpeg": {},
+	"internal/sensornoise":  {},
+	"internal/rawdenoise":   {code: []string{"raw", "internal/anscombe", "internal/demosaic", "internal/noise", "internal/sensornoise"}, tests: []string{"internal/cameranoise"}},
+	"internal/response":     {},
+	"internal/quality":      {code: []string{"internal/parallel"}},
+	"internal/scene":        {},
+	"internal/strength":     {},
+	"internal/synthetic":    {code: []string{"backend", xImage}},
 
 	// What is published.
 	"internal/release":               {},
@@ -249,7 +247,7 @@ var table = map[string]row{
 	"experiments/internal/tinyset": {code: []string{testify}},
 
 	// Generators.
-	"internal/learnlevels":  {code: []string{"backend/cpu", "denoise", "train", "internal/levellearning", "weights", "weights/open", "internal/imagefile", "internal/levelmap"}},
+	"internal/learnlevels":  {code: []string{"backend/cpu", "denoise", "train", "internal/levellearning", "weights", "weights/open", "internal/imagefile", "internal/noise"}},
 	"internal/qualitygate":  {code: []string{"restore", "internal/cameranoise", "internal/imagefile", "internal/imagefile/atomicfile", "internal/quality", "internal/synthetic"}},
 	"internal/scene/render": {code: []string{"internal/scene"}},
 

@@ -14,7 +14,7 @@ import (
 	"github.com/averaged/imaging/raw"
 )
 
-var noise = raw.Noise{Gain: 2e-3, Offset: 1e-5}
+var sensorNoise = raw.Noise{Gain: 2e-3, Offset: 1e-5}
 
 // lights are those of red, green and blue.
 var lights = [3]float64{.02, .3, .1}
@@ -33,7 +33,7 @@ func exposed(width, height, samples int) *raw.Image {
 				if m.Mosaic {
 					c = int(m.Colour(x, y))
 				}
-				v := lights[c] + math.Sqrt(noise.At(lights[c]))*r.NormFloat64()
+				v := lights[c] + math.Sqrt(sensorNoise.At(lights[c]))*r.NormFloat64()
 				if lamp(x, y) {
 					v = 1
 				}
@@ -121,7 +121,7 @@ func TestMeans(t *testing.T) {
 		}
 		require.False(t, report.Claimed)
 		for i, l := range report.Noise {
-			require.InEpsilon(t, noise.At(lights[i]), l.At(lights[i]), .25)
+			require.InEpsilon(t, sensorNoise.At(lights[i]), l.At(lights[i]), .25)
 		}
 		for i, v := range out.Pix {
 			x, y, colour := i/c.samples%c.width, i/c.samples/c.width, i%c.samples
@@ -193,7 +193,7 @@ func TestClaimedNoise(t *testing.T) {
 		_, _, err = Denoise(context.Background(), m, always(m), never)
 		require.ErrorIs(t, err, ErrNoNoise)
 	}
-	m.Noise = []raw.Noise{noise}
+	m.Noise = []raw.Noise{sensorNoise}
 	_, _, err = Denoise(context.Background(), m, always(m), never)
 	require.ErrorIs(t, err, fails)
 	m.Noise[0] = raw.Noise{}

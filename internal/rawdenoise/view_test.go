@@ -30,7 +30,7 @@ func mosaic(h, w int, p raw.Pattern) *raw.Image {
 // TestViewBeginsWithRed: whatever the pattern and the size are, the samples of a mosaic are in the planes of their colours at every second
 // row and column, red first, and are found there again.
 func TestViewBeginsWithRed(t *testing.T) {
-	sensor, err := NewSensor(noise)
+	sensor, err := NewSensor(sensorNoise)
 	require.NoError(t, err)
 	rgb := demosaic.Pattern{0, 1, 1, 2}
 	rapid.Check(t, func(t *rapid.T) {
@@ -115,7 +115,7 @@ func TestViewOfLight(t *testing.T) {
 func TestViewRefuses(t *testing.T) {
 	_, err := NewSensor(raw.Noise{})
 	require.Error(t, err)
-	sensor, err := NewSensor(noise)
+	sensor, err := NewSensor(sensorNoise)
 	require.NoError(t, err)
 	m := mosaic(4, 4, patterns[0])
 	m.Pix[3] = float32(math.Inf(1))
@@ -129,7 +129,7 @@ func TestViewRefuses(t *testing.T) {
 
 // TestOneTransform: that of all colours of a mosaic is made once.
 func TestOneTransform(t *testing.T) {
-	s, err := stabilise(mosaic(4, 4, patterns[0]), []raw.Noise{noise, noise, noise})
+	s, err := stabilise(mosaic(4, 4, patterns[0]), []raw.Noise{sensorNoise, sensorNoise, sensorNoise})
 	require.NoError(t, err)
 	require.Equal(t, []*anscombe.Transform{s.transforms[0], s.transforms[0], s.transforms[0]}, s.transforms)
 	require.Same(t, s.transforms[0], s.transforms[2])
