@@ -47,7 +47,7 @@ build() {
   (
     cd "$here/.." || exit 1
     export CGO_ENABLED=0
-    for made in driver.test:./backend/vulkan/internal/driver vulkan.test:./backend/vulkan restore.test:./cmd/restore; do
+    for made in driver.test:./internal/vulkan/driver vulkan.test:./backend/vulkan restore.test:./cmd/restore; do
       go test -c -ldflags=-s -o "$folder/${made%%:*}" "${made#*:}" || exit 1
     done
     for made in restore:./cmd/restore gpurace:./internal/gpurace netrace:./internal/netrace; do

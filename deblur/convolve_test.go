@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/backend/cpu/cputest"
+	"github.com/averaged/imaging/internal/cputest"
 	"github.com/averaged/imaging/internal/devicetest"
 	"github.com/averaged/imaging/operator"
 	"github.com/stretchr/testify/require"

@@ -6,7 +6,7 @@ import (
 )
 
 // MostCells is the largest number of rows, and of columns, of a Grid.
-const MostCells = 16
+const MostCells = 32
 
 // Grid has the kernels of the parts of a photograph, Rows×Columns of them, row by row. All parts have one
 // size, and each kernel is that at the middle of its part.
@@ -99,6 +99,17 @@ func (g Grid) Typical() Kernel {
 		}
 	}
 	return typical
+}
+
+// Thinned returns a grid of at most that many rows and columns, at least one of each, with the kernels nearest to the
+// middles of its parts.
+func (g Grid) Thinned(rows, columns int) Grid {
+	t := Grid{Rows: min(g.Rows, max(rows, 1)), Columns: min(g.Columns, max(columns, 1))}
+	for i := range t.Rows * t.Columns {
+		y, x := (2*(i/t.Columns)+1)*g.Rows/(2*t.Rows), (2*(i%t.Columns)+1)*g.Columns/(2*t.Columns)
+		t.Kernels = append(t.Kernels, g.Kernels[y*g.Columns+x])
+	}
+	return t
 }
 
 // framed returns the kernels with zeros around them, so that all have one size and one centre.

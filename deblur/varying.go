@@ -163,23 +163,25 @@ func (v *Varying) Adjoint(dst, src backend.Buffer) error {
 	})
 }
 
-// turnKernels is over how many kernels the windows of Wiener and of the preconditioner turn. Narrow windows take less time,
-// and neither has to be exact.
-const turnKernels = 4
+// Wiener and the preconditioner need not be exact, so they take less time: their windows turn over turnKernels kernels, and
+// their parts are no smaller than partKernels.
+const turnKernels, partKernels = 4, 2
 
-// narrow returns the windows that turn over turnKernels kernels.
-func (v *Varying) narrow() (rows, columns [][]float64, margin int) {
+// narrow returns the blur with fewer parts, whose windows turn over turnKernels kernels.
+func (v *Varying) narrow() (fewer *Varying, rows, columns [][]float64, margin int) {
 	k := v.frame.kernel
 	margin = max(k.H, k.W)
-	rows, columns = v.windows(turnKernels * margin)
-	return rows, columns, margin
+	h, w := v.Range()
+	fewer = &Varying{device: v.device, frame: v.frame, grid: v.grid.Thinned(h/(partKernels*margin), w/(partKernels*margin))}
+	rows, columns = fewer.windows(turnKernels * margin)
+	return fewer, rows, columns, margin
 }
 
 // Wiener sets dst to a linear estimate of the unknown image (Operator.Wiener): a sum of those of all parts, weighted by
 // windows.
 func (v *Varying) Wiener(dst, src backend.Buffer, nsr float64) error {
-	rows, columns, margin := v.narrow()
-	parts, err := v.newPatchwork(rows, columns, margin, func(p patch, k Kernel) (*Operator, error) {
+	fewer, rows, columns, margin := v.narrow()
+	parts, err := fewer.newPatchwork(rows, columns, margin, func(p patch, k Kernel) (*Operator, error) {
 		h, w := p.photograph.Size()
 		return &Operator{device: v.device, kernel: k, boundary: Unknown, h: h, w: w}, nil
 	})

@@ -27,9 +27,9 @@ func (v *Varying) Preconditioner(tau float64) (_ operator.Preconditioner, err er
 			m.Free()
 		}
 	}()
-	rows, columns, margin := v.narrow()
+	fewer, rows, columns, margin := v.narrow()
 	norm, _ := v.Norm()
-	m.parts, err = v.newPatchwork(roots(rows), roots(columns), margin, func(p patch, k Kernel) (*Operator, error) {
+	m.parts, err = fewer.newPatchwork(roots(rows), roots(columns), margin, func(p patch, k Kernel) (*Operator, error) {
 		h, w := p.unknown.Size()
 		one, err := newPreconditioner(v.device, k, tau, norm, h, w)
 		if err != nil {

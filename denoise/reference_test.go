@@ -9,10 +9,10 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/denoise/internal/plain"
 	"github.com/averaged/imaging/denoise/normbound"
 	"github.com/averaged/imaging/denoise/rungekutta"
+	"github.com/averaged/imaging/internal/cputest"
 	"github.com/averaged/imaging/internal/parallel"
 	"github.com/stretchr/testify/require"
 )

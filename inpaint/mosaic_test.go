@@ -9,7 +9,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/backend/cpu/cputest"
+	"github.com/averaged/imaging/internal/cputest"
 	"github.com/averaged/imaging/internal/devicetest"
 )
 

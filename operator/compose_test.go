@@ -6,9 +6,9 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/inpaint"
+	"github.com/averaged/imaging/internal/cputest"
 	"github.com/averaged/imaging/internal/devicetest"
 	"github.com/averaged/imaging/operator"
 	"github.com/averaged/imaging/operator/operatortest"

@@ -11,7 +11,7 @@ import (
 	"github.com/averaged/imaging/averaged"
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/backend/cpu/cputest"
+	"github.com/averaged/imaging/internal/cputest"
 	"github.com/averaged/imaging/operator"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"

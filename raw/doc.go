@@ -11,6 +11,6 @@
 // become zero, which means that they are not known. An unchanged image gives the same file, to the byte.
 //
 //	f, err := raw.Read(file, size, raw.Options{})
-//	clean, report, err := restore.DenoiseRaw(ctx, f.Image())
+//	clean, report, err := restore.DenoiseRawFile(ctx, f)
 //	err = f.Write(out, clean)
 package raw

@@ -5,7 +5,7 @@
 //	out, report, err = restore.Deblur(ctx, img, kernel, restore.Sigma(0.01))
 //	out, report, err = restore.Inpaint(ctx, img, mask)
 //	out, report, err = restore.Upscale(ctx, img, 2)
-//	clean, report, err := restore.DenoiseRaw(ctx, photo.Image())
+//	clean, report, err := restore.DenoiseRawFile(ctx, photo)
 //	x, report, err := restore.Solve(ctx, operator.On, y, restore.Sigma(0.01))
 //
 // Every option has a default: the noise level is estimated, and the program's best network is chosen (Methods). The

@@ -26,5 +26,5 @@ func TestEstimateGrid(t *testing.T) {
 	_, err = restore.EstimateGrid(t.Context(), img, deblur.Kernel{}, 1, 2)
 	require.Error(t, err)
 	_, err = restore.EstimateGrid(t.Context(), img, k, 99, 2)
-	require.ErrorContains(t, err, "want 1 to 16")
+	require.ErrorContains(t, err, "want 1 to 32")
 }

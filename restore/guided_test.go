@@ -12,10 +12,10 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/internal/cputest"
 	"github.com/averaged/imaging/internal/strength"
 	"github.com/averaged/imaging/operator"
 	"github.com/averaged/imaging/restore"

@@ -12,9 +12,9 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
-	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/inpaint"
+	"github.com/averaged/imaging/internal/cputest"
 	"github.com/averaged/imaging/pnp"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"

@@ -7,8 +7,8 @@ import (
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/denoising"
-	"github.com/averaged/imaging/internal/levelmap"
 	"github.com/averaged/imaging/internal/networks"
+	"github.com/averaged/imaging/internal/noise"
 	"github.com/averaged/imaging/internal/outcome"
 )
 
@@ -32,7 +32,7 @@ type NoiseEstimate struct {
 	Note     string
 
 	// levels are the maps for each kind of denoiser; Levels is one of them.
-	levels [levelmap.Denoisers]*denoise.LevelMap
+	levels [noise.Denoisers]*denoise.LevelMap
 }
 
 // EstimateNoise estimates the noise of an image. A network has learned which noise levels give the best results.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/internal/imageplanes"
-	"github.com/averaged/imaging/internal/noiselevel"
 )
 
 // picture is an image taken apart for the computation, and the way back to the
@@ -47,12 +46,18 @@ func open(img image.Image, threads int) (picture, error) {
 // greyed returns the picture with one channel if it is grey kept as colour: its noise is that
 // of a grey image, and so is the work.
 func (p picture) greyed() picture {
-	if p.planar.Channels != 3 || !noiselevel.EqualPlanes(p.planar.Pix) {
+	if p.planar.Channels != 3 || !equalPlanes(p.planar.Pix) {
 		return p
 	}
 	p.planar = &Planar{Width: p.planar.Width, Height: p.planar.Height, Channels: 1, Pix: p.planar.Plane(0), Alpha: p.planar.Alpha}
 	p.copies = 3
 	return p
+}
+
+// equalPlanes says whether three planes are the same.
+func equalPlanes(pix []float32) bool {
+	n := len(pix) / 3
+	return slices.Equal(pix[:n], pix[n:2*n]) && slices.Equal(pix[:n], pix[2*n:])
 }
 
 // close returns the restored samples as the kind of image that was opened.

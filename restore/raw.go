@@ -2,6 +2,7 @@ package restore
 
 import (
 	"context"
+	"runtime"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/imageplanes"
@@ -44,8 +45,28 @@ func DenoiseRaw(ctx context.Context, img *raw.Image, options ...Option) (*raw.Im
 	return r.DenoiseRaw(ctx, img)
 }
 
+// DenoiseRawFile is DenoiseRaw of the image of f with less memory: it makes that image again where it needs it.
+func DenoiseRawFile(ctx context.Context, f *raw.File, options ...Option) (*raw.Image, *Report, error) {
+	r, err := forOne(taskDenoiseRaw, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer r.close()
+	return r.DenoiseRawFile(ctx, f)
+}
+
 // DenoiseRaw is the function DenoiseRaw with the options of r.
 func (r *Restorer) DenoiseRaw(ctx context.Context, img *raw.Image, options ...Option) (*raw.Image, *Report, error) {
+	return r.denoiseRaw(ctx, img, func() *raw.Image { return img }, options)
+}
+
+// DenoiseRawFile is the function DenoiseRawFile with the options of r.
+func (r *Restorer) DenoiseRawFile(ctx context.Context, f *raw.File, options ...Option) (*raw.Image, *Report, error) {
+	return r.denoiseRaw(ctx, f.Image(), f.Image, options)
+}
+
+// denoiseRaw denoises an image that again returns once more.
+func (r *Restorer) denoiseRaw(ctx context.Context, img *raw.Image, again func() *raw.Image, options []Option) (*raw.Image, *Report, error) {
 	c, done, err := r.begin(ctx, taskDenoiseRaw, options)
 	if err != nil {
 		return nil, nil, err
@@ -68,7 +89,7 @@ func (r *Restorer) DenoiseRaw(ctx context.Context, img *raw.Image, options ...Op
 	report := outcome.Report{}
 	all := outcome.Report{Certified: true}
 	all.Iteration.Converged = true
-	out, found, err := rawdenoise.Denoise(ctx, img, func(ctx context.Context, p rawdenoise.Picture, sigma float64) ([]float32, error) {
+	out, found, err := rawdenoise.Denoise(ctx, img, again, func(ctx context.Context, p rawdenoise.Picture, sigma float64) ([]float32, error) {
 		pix, err := c.denoisePart(ctx, p, sigma, progress, float64(at)/float64(parts), float64(at+1)/float64(parts), &report)
 		at++
 		all.Averagedness = max(all.Averagedness, report.Averagedness)
@@ -100,5 +121,13 @@ func (p *plan) denoisePart(ctx context.Context, picture rawdenoise.Picture, sigm
 	}
 	*report = outcome.Report{Method: p.choice.Method, Noise: outcome.Noise{Sigma: sigma}}
 	planes := imageplanes.Planes{Width: picture.Width, Height: picture.Height, Channels: picture.Channels, Pix: picture.Pix}
-	return job.Denoise(ctx, &planes, report)
+	pix, err := job.Denoise(ctx, &planes, report)
+	if len(pix) >= largePart {
+		// The picture and the radii are garbage of twice the size of the mosaic and more. A collector beside what follows comes too late.
+		runtime.GC()
+	}
+	return pix, err
 }
+
+// largePart is how many samples a picture has whose computation takes far longer than a collection of garbage.
+const largePart = 12e6

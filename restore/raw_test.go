@@ -1,16 +1,19 @@
 package restore
 
 import (
+	"bytes"
 	"image"
 	"image/png"
 	"math"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/cameranoise"
+	"github.com/averaged/imaging/internal/dng"
 	"github.com/averaged/imaging/raw"
 	"github.com/averaged/imaging/weights"
 )
@@ -102,6 +105,30 @@ func TestDenoiseRaw(t *testing.T) {
 	_, report, err = DenoiseRaw(t.Context(), linear)
 	require.NoError(t, err)
 	require.Equal(t, DefaultMethod(), report.Method)
+}
+
+// TestDenoiseRawFile: a file gives what its image gives.
+func TestDenoiseRawFile(t *testing.T) {
+	_, noisy := rawScene(t, 64, 96, 6400)
+	m := dng.Mosaic{Width: 96, Height: 64, Pix: make([]uint16, len(noisy.Pix)), Black: 128, White: 4095,
+		Pattern: [2][2]dng.Colour{{0, 1}, {1, 2}}, Neutral: [3]float64{1, 1, 1}, Matrix: [9]float64{1, 0, 0, 0, 1, 0, 0, 0, 1}}
+	for i, v := range noisy.Pix {
+		m.Pix[i] = uint16(math.Round(float64(min(max(128+v*3967, 0), 4095))))
+	}
+	var b bytes.Buffer
+	require.NoError(t, dng.Create(&b, m))
+	f, err := raw.Read(bytes.NewReader(b.Bytes()), int64(b.Len()), raw.Options{})
+	require.NoError(t, err)
+	image := f.Image()
+	before := slices.Clone(image.Pix)
+	want, report, err := DenoiseRaw(t.Context(), image)
+	require.NoError(t, err)
+	require.Equal(t, before, image.Pix, "the image stays")
+	require.False(t, report.Unchanged)
+	out, same, err := DenoiseRawFile(t.Context(), f)
+	require.NoError(t, err)
+	require.Equal(t, want, out)
+	require.Equal(t, report.Raw, same.Raw)
 }
 
 func TestDenoiseRawRefuses(t *testing.T) {

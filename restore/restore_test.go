@@ -12,8 +12,8 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
-	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/cputest"
 	"github.com/averaged/imaging/internal/scene"
 	"github.com/averaged/imaging/pnp"
 	"github.com/averaged/imaging/restore"

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/cputest"
 	"github.com/averaged/imaging/restore"
 	"github.com/stretchr/testify/require"
 )

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/averaged/imaging/backend/cpu/cputest"
+	"github.com/averaged/imaging/internal/cputest"
 )
 
 // BenchmarkIteration is one update of the paper's Euler network, 8 crops of 64×64 pixels;

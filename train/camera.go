@@ -10,7 +10,6 @@ import (
 	"github.com/averaged/imaging/internal/cameranoise"
 	"github.com/averaged/imaging/internal/devicequeue"
 	"github.com/averaged/imaging/internal/nn/guide"
-	"github.com/averaged/imaging/internal/noiselevel"
 	"github.com/averaged/imaging/internal/parallel"
 	"github.com/averaged/imaging/internal/rawdenoise"
 	"github.com/averaged/imaging/internal/symmetry"
@@ -22,9 +21,8 @@ import (
 //
 // Validation uses whole pictures, each through a camera of its own at the ISO with the given noise level.
 //
-// The noise level of the iteration is one that a program can know: package noiselevel computes it from the
-// true noise (noiselevel.TrueLevel), and a random factor as large as the errors of its estimates multiplies
-// it. The loss is the logarithm of the mean squared error instead of Config.LossExponent.
+// The noise level of the iteration is one that a program can know: it is computed from the true noise
+// (trueLevel), and a random factor as large as the errors of estimates multiplies it. The loss is the logarithm of the mean squared error instead of Config.LossExponent.
 type Camera struct {
 	// White is the share of iterations with white noise, drawn as without a Camera, half of them saved as
 	// JPEG. Clean is the share without noise, except for what a JPEG file adds.
@@ -79,7 +77,7 @@ func (c Config) checkCamera() error {
 	return nil
 }
 
-// leastCameraCrop is the side of a square that noiselevel.TrueLevel looks at.
+// leastCameraCrop is the side of a square that trueLevel looks at.
 const leastCameraCrop = 16
 
 // cameraMargin is how many pixels around a crop are photographed with it: what a camera does
@@ -361,7 +359,7 @@ func (c Config) photographOne(to *prints, n int, set *Pictures) (float64, error)
 	for i := range difference {
 		difference[i] = noise[i] - samples[i]
 	}
-	level := noiselevel.TrueLevel(difference, c.Channels, c.Crop, c.Crop)
+	level := trueLevel(difference, c.Channels, c.Crop, c.Crop)
 	return level * level, nil
 }
 
@@ -384,7 +382,7 @@ func (c Config) validationPair(samples []float32, h, w int, seed uint64, sigma f
 		for i, v := range noisy {
 			difference[i] = v - clean[i]
 		}
-		ratio := sigma / noiselevel.TrueLevel(difference, c.Channels, h, w)
+		ratio := sigma / trueLevel(difference, c.Channels, h, w)
 		if !(math.Abs(math.Log(ratio)) > 0.02) || math.IsInf(ratio, 0) { // or the picture is too small to tell
 			break
 		}

@@ -7,7 +7,6 @@ import (
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/internal/cameranoise"
 	"github.com/averaged/imaging/internal/devicequeue"
-	"github.com/averaged/imaging/internal/noiselevel"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -116,7 +115,7 @@ func TestCameraLevels(t *testing.T) {
 					at := n*len(difference) + i
 					difference[i] = b.noise[at] - b.samples[at]
 				}
-				l := noiselevel.TrueLevel(difference, 3, 32, 32)
+				l := trueLevel(difference, 3, 32, 32)
 				square += l * l / float64(c.Batch)
 			}
 			logs = append(logs, math.Log(level/math.Sqrt(square)))
@@ -238,7 +237,7 @@ func TestValidationHasItsLevel(t *testing.T) {
 		for i := range noisy {
 			noisy[i] -= clean[i]
 		}
-		require.InEpsilon(t, 0.05, noiselevel.TrueLevel(noisy, 3, h, w), 0.1, "seed %d", seed)
+		require.InEpsilon(t, 0.05, trueLevel(noisy, 3, h, w), 0.1, "seed %d", seed)
 	}
 }
 

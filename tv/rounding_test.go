@@ -10,7 +10,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/backend/cpu/cputest"
+	"github.com/averaged/imaging/internal/cputest"
 )
 
 // The gap that a device evaluates is off by no more than summation says, against 200 bits.

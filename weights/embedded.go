@@ -45,7 +45,7 @@ const (
 	Heun  = "heun"
 	RK4   = "rk4"
 	// Levels is the network that finds the noise level for the denoiser at each square of a photograph
-	// (package internal/levelmap). It is no denoiser. It was trained on the photographs of Guided and similar
+	// (package internal/noise). It is no denoiser. It was trained on the photographs of Guided and similar
 	// ones, and is under Apache-2.0.
 	Levels = "levels"
 	// DnCNN is the unconstrained network to compare with, for noise of 0.15. Nothing is proven of it.

@@ -2027,6 +2027,7 @@ func TestWrapperIsTransparent(t *testing.T) {
 // A device that lacks operations passes with skips, unless they are insisted on;
 // memory always is.
 func TestUnsupportedOperations(t *testing.T) {
+	leaveSuite(t)
 	lacking := []string{"Gaussian", "Alloc", "NewFilter"}
 	open := func(testing.TB) backend.Device {
 		return refdevice.New(refdevice.Options{Memory: room, Unsupported: lacking})

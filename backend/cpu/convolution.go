@@ -6,14 +6,14 @@ import (
 	"github.com/averaged/imaging/backend/devicekit"
 )
 
-// filter holds a bank of weights twice: as given, for A, and with input and
+// filter holds a bank of weights as given, for A. Its adjoint has input and
 // output exchanged and both axes reversed, which is Aᵀ written as a convolution
 // (exactly, zero padding included: a tap that reaches outside the frame has no
 // counterpart on either side).
 type filter struct {
 	device           *host
 	shape            backend.Shape // Out, In, KH, KW
-	forward, adjoint []float32
+	forward, adjoint []float32     // adjoint is nil where Winograd's algorithm applies
 	// forward3 and adjoint3 are the same for Winograd's algorithm, where it applies; forwardBank and adjointBank fill them.
 	forward3, adjoint3 *bank
 }
@@ -36,7 +36,7 @@ func (f *filter) adjointBank() *bank {
 func (f *filter) bytes() int64 {
 	n := 2 * f.shape.Len()
 	if f.fast() {
-		n += winograd.FilterSize(f.shape.C, f.shape.N) + winograd.FilterSize(f.shape.N, f.shape.C)
+		n = f.shape.Len() + winograd.FilterSize(f.shape.C, f.shape.N) + winograd.FilterSize(f.shape.N, f.shape.C)
 	}
 	return int64(n) * 4
 }
@@ -55,6 +55,9 @@ func (f *filter) prepare(w []float32) {
 	copy(f.forward, w)
 	f.forward3.empty()
 	f.adjoint3.empty()
+	if f.adjoint == nil {
+		return
+	}
 	s, taps := f.shape, f.shape.H*f.shape.W
 	for o := range s.N {
 		for i := range s.C {
@@ -72,9 +75,11 @@ func (d *host) NewFilter(w buffer) (*filter, error) {
 	if err := d.take(f.bytes(), "a filter"); err != nil {
 		return nil, err
 	}
-	f.forward, f.adjoint = make([]float32, s.Len()), make([]float32, s.Len())
+	f.forward = make([]float32, s.Len())
 	if f.fast() {
 		f.forward3, f.adjoint3 = &bank{in: s.C, out: s.N}, &bank{in: s.N, out: s.C}
+	} else {
+		f.adjoint = make([]float32, s.Len())
 	}
 	f.prepare(w.Data)
 	return f, nil

@@ -6,13 +6,13 @@ import (
 	"github.com/averaged/imaging/backend/devicekit"
 )
 
-// The geometry of kernels/blur.cu.
+// The geometry of internal/kernels/blur.cu.
 const (
 	blurTile = 32 // side of a block's tile
 	blurPart = 16 // side of the square of offsets that are taken at a time
 )
 
-// How kernels/blur.cu continues a source.
+// How internal/kernels/blur.cu continues a source.
 const (
 	continueCircular = iota
 	continueZero

@@ -86,7 +86,7 @@ type convolution struct {
 	region        backend.Region // of the source's pixels, those of the result
 }
 
-// layerEnd is LayerEnd of kernels/convolution.h.
+// layerEnd is LayerEnd of internal/kernels/convolution.h.
 type layerEnd struct {
 	bias, radius driver.Pointer
 	group        int
@@ -94,7 +94,7 @@ type layerEnd struct {
 	dst, pairs   array // one of them, or both, with the same planes and rows
 }
 
-// addition is Addition of kernels/convolution.h.
+// addition is Addition of internal/kernels/convolution.h.
 type addition struct {
 	beta, scale float32
 	dst, start  array
@@ -118,7 +118,7 @@ func (d *gpu) batches(c *convolution, e *layerEnd, to []addition) error {
 	return nil
 }
 
-// endArgs are END_ARGUMENTS of kernels/convolution.h, with the first n images left out: of
+// endArgs are END_ARGUMENTS of internal/kernels/convolution.h, with the first n images left out: of
 // a layer, or of one sum or two.
 func endArgs(n int, e *layerEnd, to []addition) []driver.Arg {
 	args := make([]driver.Arg, 0, 40)
@@ -183,7 +183,7 @@ func (d *gpu) batch(c *convolution, first, images int, end []driver.Arg) error {
 	return d.launch("convolution", fmt.Sprintf("convolve_%d", v.outputs), grid, bytes, args...)
 }
 
-// tensorWidth is how many outputs a block of kernels/tensorcores.cu has, for so many in all. What
+// tensorWidth is how many outputs a block of internal/kernels/tensorcores.cu has, for so many in all. What
 // it sums up and in which order is the same for each.
 func (d *gpu) tensorWidth(outputs int) int {
 	switch {
@@ -202,7 +202,7 @@ func (d *gpu) fitsTwice(bytes int) bool {
 	return 2*(bytes+reserved) <= d.properties.SharedPerMultiprocessor
 }
 
-// tensorMemory is how many bytes of shared memory a block of kernels/tensorcores.cu needs: for
+// tensorMemory is how many bytes of shared memory a block of internal/kernels/tensorcores.cu needs: for
 // chunks of source and filters, and then for the sums.
 func tensorMemory(outputs, stages int) int {
 	const patch, sums = 456, tensorTile*tensorTile + 4 // words of a plane
@@ -210,7 +210,7 @@ func tensorMemory(outputs, stages int) int {
 	return 4 * max(stages*stage, sums*outputs)
 }
 
-// variant is a kernel of kernels/convolution.cu: how many outputs a block has, and how many
+// variant is a kernel of internal/kernels/convolution.cu: how many outputs a block has, and how many
 // rows its tile of pixels.
 type variant struct{ outputs, rows int }
 

@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/backend/cuda/internal/driver"
 	"github.com/averaged/imaging/backend/devicekit"
+	"github.com/averaged/imaging/internal/cputest"
 	"github.com/stretchr/testify/require"
 )
 

@@ -25,11 +25,11 @@ type bank struct {
 	kh, kw          int
 	padded          int  // outputs with padding
 	words           int  // of 4 bytes, in all
-	tensor          bool // in the order of kernels/tensorcores.cu, else of convolution.cu
+	tensor          bool // in the order of internal/kernels/tensorcores.cu, else of convolution.cu
 	form            form // what its factors are, and those of the source must be
 }
 
-// form is how kernels/tensorcores.cu takes its factors.
+// form is how internal/kernels/tensorcores.cu takes its factors.
 type form uint8
 
 const (
@@ -42,7 +42,7 @@ func (f form) String() string { return [...]string{"exact", "tf32", "half"}[f] }
 
 // The geometry of the convolution kernels.
 const (
-	fragmentInputs = 8  // words of the source in a chunk of kernels/tensorcores.cu
+	fragmentInputs = 8  // words of the source in a chunk of internal/kernels/tensorcores.cu
 	fragmentTile   = 8  // outputs of a tile there
 	tensorTile     = 16 // side of a block's tile of pixels there
 	narrowBlock    = 32 // outputs of a block there

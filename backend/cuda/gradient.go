@@ -11,13 +11,13 @@ import (
 
 const (
 	// gradientSide is the side of a block's part of the gradient, a matrix; see
-	// kernels/gradients.cu.
+	// internal/kernels/gradients.cu.
 	gradientSide = 64
 	// A range of pixels is summed in float32: not so long that roundings pile up, not so
 	// short that blocks do nothing but begin.
 	longestRange, shortestRange = 4096, 256
 
-	// A block of kernels/tensorgradients.cu: its outputs and inputs, the side of its tiles of
+	// A block of internal/kernels/tensorgradients.cu: its outputs and inputs, the side of its tiles of
 	// pixels, and the words of shared memory that a tile takes.
 	gradientOutputs, gradientInputs, gradientTile = 64, 32, 8
 	gradientStage                                 = gradientOutputs*72 + gradientInputs*104

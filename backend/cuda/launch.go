@@ -6,10 +6,10 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cuda/internal/driver"
-	ptx "github.com/averaged/imaging/backend/cuda/kernels"
+	ptx "github.com/averaged/imaging/backend/cuda/internal/kernels"
 )
 
-// The geometry of the kernels that go through arrays; see kernels/elements.h.
+// The geometry of the kernels that go through arrays; see internal/kernels/elements.h.
 const (
 	blockThreads = 256
 	perThread    = 4

@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/denoise/refute"
 	"github.com/averaged/imaging/denoise/rungekutta"
+	"github.com/averaged/imaging/internal/cputest"
 	"github.com/averaged/imaging/internal/scene"
 	"github.com/averaged/imaging/train"
 	"github.com/averaged/imaging/weights"

@@ -6,7 +6,7 @@ import (
 	"github.com/averaged/imaging/backend/devicekit"
 )
 
-// tvPixels is how many pixels a block has; see kernels/totalvariation.cu.
+// tvPixels is how many pixels a block has; see internal/kernels/totalvariation.cu.
 const tvPixels = 4 * blockThreads
 
 // TVIterate implements devicekit.TotalVariations. The extrapolated point ū is scratch, because its neighbours

@@ -8,7 +8,7 @@ import (
 	"github.com/averaged/imaging/backend/devicekit"
 )
 
-// reductionPiece is how many elements one partial sum has; see kernels/reductions.cu.
+// reductionPiece is how many elements one partial sum has; see internal/kernels/reductions.cu.
 const reductionPiece = 4096
 
 // Fill implements devicekit.Kernels.

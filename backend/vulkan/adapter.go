@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/averaged/imaging/backend/vulkan/internal/driver"
 	"github.com/averaged/imaging/internal/dispatch"
+	"github.com/averaged/imaging/internal/vulkan/driver"
 )
 
 //go:embed kernels/*.spv

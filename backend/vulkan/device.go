@@ -7,21 +7,14 @@ import (
 	"time"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/vulkan/internal/driver"
 	"github.com/averaged/imaging/internal/dispatch"
+	"github.com/averaged/imaging/internal/vulkan/driver"
 )
 
 // Option is an option of Open.
 type Option func(*settings)
 
-type settings struct {
-	limit     int64
-	precision Precision
-}
-
-// MemoryLimit sets the number of bytes of the GPU's memory that the device may hold before a call returns
-// backend.ErrOutOfMemory; 0, the default, means nine tenths of what is free when it is opened.
-func MemoryLimit(bytes int64) Option { return func(s *settings) { s.limit = bytes } }
+type settings struct{ precision Precision }
 
 // UsePrecision sets the precision of convolutions; the default is Float32.
 func UsePrecision(p Precision) Option { return func(s *settings) { s.precision = p } }
@@ -53,8 +46,8 @@ func Open(index int, options ...Option) (*Device, error) {
 	for _, o := range options {
 		o(&g.settings)
 	}
-	if g.limit < 0 || g.precision > Half {
-		return nil, fmt.Errorf("%w: vulkan with a memory limit of %d and precision %v", backend.ErrArgument, g.limit, g.precision)
+	if g.precision > Half {
+		return nil, fmt.Errorf("%w: vulkan with precision %v", backend.ErrArgument, g.precision)
 	}
 	var err error
 	if g.adapter, err = acquire(index); err != nil {
@@ -63,11 +56,8 @@ func Open(index int, options ...Option) (*Device, error) {
 	if err := supported(g.GPU); err != nil {
 		return nil, errors.Join(fmt.Errorf("vulkan:%d: %w", index, err), g.release(true, false))
 	}
-	if g.limit == 0 {
-		g.limit = g.FreeMemory() / 10 * 9
-	}
 	g.pool = &pool{
-		limit:    g.limit,
+		limit:    g.FreeMemory() / 10 * 9,
 		allocate: func(bytes int64) (*driver.Memory, error) { return g.Allocate(bytes, false) },
 		free:     g.freeMemory,
 	}
@@ -103,7 +93,7 @@ func (g *gpu) name() string { return fmt.Sprintf("vulkan:%d", g.Index) }
 
 // Description implements dispatch.GPU.
 func (g *gpu) Description() backend.Description {
-	return backend.Description{Name: g.name(), Model: g.Name, Memory: g.limit}
+	return backend.Description{Name: g.name(), Model: g.Name, Memory: g.pool.limit}
 }
 
 // Close implements dispatch.GPU. If the device does not answer, memory that it may still write to is not freed.

@@ -22,7 +22,7 @@
 //
 // # Memory
 //
-// Buffers come from a pool that never holds more than MemoryLimit. A request beyond that limit, beyond the
-// GPU, or beyond the range of one binding of a shader is backend.ErrOutOfMemory, so that a caller can try
-// parts of the image.
+// Buffers come from a pool that never holds more than nine tenths of the memory that was free when the device was
+// opened. A request beyond that, beyond the GPU, or beyond the range of one binding of a shader is
+// backend.ErrOutOfMemory, so that a caller can try parts of the image.
 package vulkan

@@ -10,7 +10,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/vulkan"
-	"github.com/averaged/imaging/backend/vulkan/vulkantest"
+	"github.com/averaged/imaging/internal/vulkan/vulkantest"
 )
 
 // restored is what a program does with a device: it opens one, and denoises an image with a network.

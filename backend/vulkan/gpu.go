@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/vulkan/internal/driver"
 	"github.com/averaged/imaging/internal/dispatch"
 	"github.com/averaged/imaging/internal/selftest"
+	"github.com/averaged/imaging/internal/vulkan/driver"
 )
 
 var (

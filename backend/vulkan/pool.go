@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/vulkan/internal/driver"
+	"github.com/averaged/imaging/internal/vulkan/driver"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/vulkan/internal/driver"
+	"github.com/averaged/imaging/internal/vulkan/driver"
 )
 
 // Blocks that are given out never overlap, are of the size that was asked for, and the pool never holds

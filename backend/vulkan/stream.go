@@ -3,7 +3,7 @@ package vulkan
 import (
 	"time"
 
-	"github.com/averaged/imaging/backend/vulkan/internal/driver"
+	"github.com/averaged/imaging/internal/vulkan/driver"
 )
 
 const (

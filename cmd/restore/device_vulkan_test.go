@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/backend/vulkan"
-	"github.com/averaged/imaging/backend/vulkan/vulkantest"
 	"github.com/averaged/imaging/internal/quality"
+	"github.com/averaged/imaging/internal/vulkan/vulkantest"
 )
 
 // wantVulkan is set where a Vulkan device must be there, be it software: then its absence fails, and

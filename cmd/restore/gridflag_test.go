@@ -11,7 +11,7 @@ func TestGridFlag(t *testing.T) {
 	require.NoError(t, g.Set("3x4"))
 	require.Equal(t, gridFlag{3, 4}, g)
 	require.Equal(t, "3x4", g.String())
-	for _, bad := range []string{"", "3", "x", "0x2", "2x0", "-1x2", "17x1", "3x4x5", "3×4", "a3x4"} {
+	for _, bad := range []string{"", "3", "x", "0x2", "2x0", "-1x2", "33x1", "3x4x5", "3×4", "a3x4"} {
 		require.Error(t, g.Set(bad), bad)
 	}
 	require.Equal(t, gridFlag{3, 4}, g)

@@ -133,6 +133,9 @@ func memoryOfDenoising(pixels int) int64 {
 	return max(guide+guided*int64(pixels), network+frozen*int64(pixels))
 }
 
+// memoryOfDenoisingRaw is memoryOfDenoising, and the numbers of the file.
+func memoryOfDenoisingRaw(pixels int) int64 { return memoryOfDenoising(pixels) + 2*int64(pixels) }
+
 // The heap is a handful of arrays as large as the image. At the default of 100 % the collector would let garbage grow to
 // their size before it looks, so it looks eagerly. But where the image is small most of the heap is what a process makes
 // once, as it begins, and looking at that again and again took a tenth of the time of a call.

@@ -102,7 +102,7 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore
 	img := photo.Image()
 	pixels := img.Width * img.Height
 	collectAfterReading(pixels)
-	collectAbove(pixels, memoryOfDenoising(pixels))
+	collectAbove(pixels, memoryOfDenoisingRaw(pixels))
 	if a.page != nil {
 		m, err := developed(photo, file, img)
 		if err != nil {
@@ -114,12 +114,12 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore
 	}
 	out, report := img, &restore.Report{Unchanged: true, Averagedness: 1, Certified: true, Raw: &restore.RawReport{}}
 	if b.strength.factor > 0 {
-		photo = nil // it is read again to be written: the numbers of the file would take memory beside all else
+		img.Pix = nil // they would take memory beside all else
 		bar := a.newProgress(t.input)
 		defer bar.clear()
 		bar.show(0, 0)
 		err = b.failover.on(func(dev backend.Device) (err error) {
-			out, report, err = restore.DenoiseRaw(ctx, img, append(slices.Clip(opts), b.ofRaw(img), restore.Device(dev), restore.Progress(func(p backend.Progress) error {
+			out, report, err = restore.DenoiseRawFile(ctx, photo, append(slices.Clip(opts), b.ofRaw(img), restore.Device(dev), restore.Progress(func(p backend.Progress) error {
 				bar.show(p.Fraction, p.Residual)
 				return ctx.Err()
 			}))...)
@@ -129,9 +129,6 @@ func (a *app) restoreRaw(ctx context.Context, r restorer, t task, opts []restore
 			return nil, "", err
 		}
 		bar.clear()
-		if photo, err = decodeRaw(file, b.reading); err != nil {
-			return nil, "", fileError{t.input, err}
-		}
 	}
 	if err := a.writeRaw(ctx, b, t, photo, file, out); err != nil {
 		return nil, "", err

@@ -8,7 +8,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
-	"github.com/averaged/imaging/internal/noiselevel"
+	"github.com/averaged/imaging/internal/noise"
 	"github.com/averaged/imaging/internal/parallel"
 )
 
@@ -153,7 +153,7 @@ func checkPhotograph(pix []float32, channels, h, w int, opt Options) error {
 
 // noiseIn estimates the standard deviation of the noise of a photograph's brightness.
 func noiseIn(p part) (float64, error) {
-	m, err := noiselevel.Estimate(p.v.pix, 1, p.v.h, p.v.w)
+	m, err := noise.MeasureWhite(p.v.pix, 1, p.v.h, p.v.w)
 	return m.Sigma, err
 }
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/denoise/activation"
+	"github.com/averaged/imaging/internal/cputest"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
 )

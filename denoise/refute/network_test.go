@@ -6,8 +6,8 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/cputest"
 	"github.com/stretchr/testify/require"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/examples/internal/smallpicture"
+	"github.com/averaged/imaging/internal/cputest"
 	"github.com/averaged/imaging/operator/operatortest"
 )
 

@@ -44,14 +44,14 @@ var table = map[string]row{
 		// The types of restore's own face: devices, kernels, networks, certificates. See
 		// RATIONALE.md.
 		"backend", "backend/cpu", "backend/cuda", "backend/vulkan", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights", "weights/research",
-		"internal/cameranoise", "internal/curves", "internal/dng", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/imageplanes", "internal/maskimage", "internal/networks", "internal/noiselevel", "internal/openfile", "internal/quality",
+		"internal/cameranoise", "internal/curves", "internal/dng", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/imageplanes", "internal/maskimage", "internal/networks", "internal/openfile", "internal/quality",
 		"web",
 		cobra, pflag, xTerm,
-	}, tests: []string{"denoise/dncnn", "backend/vulkan/vulkantest"}},
+	}, tests: []string{"denoise/dncnn", "internal/vulkan/vulkantest"}},
 	"restore": {code: []string{
 		"raw", "denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "pnp", "backend", "backend/cpu", "weights", "weights/open",
-		"internal/deblurring", "internal/denoising", "internal/imagefile", "internal/imageplanes", "internal/inverse", "internal/levelmap", "internal/maskimage", "internal/meter", "internal/networks", "internal/noiselevel", "internal/outcome", "internal/rawdenoise", "internal/strength",
-	}, tests: []string{"denoise/activation", "denoise/dncnn", "tv", "internal/cameranoise", "internal/scene", "internal/quality", "weights/research"}},
+		"internal/deblurring", "internal/denoising", "internal/imagefile", "internal/imageplanes", "internal/inverse", "internal/maskimage", "internal/meter", "internal/networks", "internal/noise", "internal/outcome", "internal/rawdenoise", "internal/strength",
+	}, tests: []string{"denoise/activation", "denoise/dncnn", "tv", "internal/cameranoise", "internal/dng", "internal/scene", "internal/quality", "weights/research"}},
 	// The rooms of restore: it opens and closes the image around them.
 	"internal/deblurring": {code: []string{
 		"deblur", "deblur/estimate", "denoise", "denoise/refute", "operator", "tv", "pnp", "backend",
@@ -59,18 +59,17 @@ var table = map[string]row{
 	}, tests: []string{"internal/synthetic", "weights", "weights/open"}},
 	"internal/denoising": {code: []string{
 		"denoise", "tv", "pnp", "backend", "weights",
-		"internal/imageplanes", "internal/impulse", "internal/levelmap", "internal/meter", "internal/networks", "internal/noiselevel", "internal/outcome", "internal/shadows", "internal/strength",
+		"internal/imageplanes", "internal/meter", "internal/networks", "internal/noise", "internal/outcome", "internal/parallel", "internal/strength",
 	}},
 	"internal/inverse":     {code: []string{"operator", "tv", "pnp", "backend", "internal/imageplanes", "internal/meter", "internal/networks", "internal/outcome", "internal/strength"}},
-	"internal/networks":    {code: []string{"denoise", "denoise/rungekutta", "operator", "pnp", "backend", "weights", "internal/levelmap", "internal/outcome", "internal/strength"}, tests: []string{"denoise/refute", "weights/research"}},
-	"internal/outcome":     {code: []string{"denoise", "pnp", "internal/levelmap"}},
+	"internal/networks":    {code: []string{"denoise", "denoise/rungekutta", "operator", "pnp", "backend", "weights", "internal/noise", "internal/outcome", "internal/strength"}, tests: []string{"denoise/refute", "weights/research"}},
+	"internal/outcome":     {code: []string{"denoise", "pnp", "internal/noise"}},
 	"internal/meter":       {code: []string{"backend"}},
 	"internal/maskimage":   {code: []string{"internal/imagefile", "internal/imageplanes"}},
 	"internal/imageplanes": {code: []string{"inpaint", "upscale", "backend", "internal/strength"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from, internal/cameranoise
-	// photographs it, internal/noiselevel says of what level its noise is, and internal/strength for which
-	// levels the steps of deblurring are. See RATIONALE.md.
-	"train": {code: []string{"raw", "internal/rawdenoise", "denoise", "denoise/activation", "denoise/dncnn", "internal/nn/guide", "internal/nn/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/noiselevel", "internal/parallel", "internal/strength", "internal/symmetry", gonum}},
+	// photographs it, and internal/strength says for which levels the steps of deblurring are. See RATIONALE.md.
+	"train": {code: []string{"raw", "internal/rawdenoise", "denoise", "denoise/activation", "denoise/dncnn", "internal/nn/guide", "internal/nn/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/parallel", "internal/strength", "internal/symmetry", gonum}},
 
 	// The restoration packages, side by side.
 	"denoise": {code: []string{
@@ -87,9 +86,9 @@ var table = map[string]row{
 	"pnp":     {code: []string{"averaged", "operator", "backend", gonum}},
 	// Raw photographs.
 	"raw": {code: []string{"internal/demosaic", "internal/dng", "internal/imagefile"}, tests: []string{"internal/cameranoise"}},
-	// The kernel of a photograph.
+	// The kernel of a photograph, and internal/noise because white noise in it says how far to trust its edges.
 	"deblur/estimate": {
-		code: []string{"backend", "deblur", "internal/fft", "internal/noiselevel", "internal/parallel"},
+		code: []string{"backend", "deblur", "internal/fft", "internal/noise", "internal/parallel"},
 	},
 	// A blur and downsampling: the one that builds on another.
 	"upscale": {
@@ -132,31 +131,31 @@ var table = map[string]row{
 		"backend", "backend/devicekit", "internal/parallel", "internal/fft", "internal/hostblur", "internal/instructionset",
 		"backend/cpu/internal/convrow", "backend/cpu/internal/tvrow", "backend/cpu/internal/vectors", "backend/cpu/internal/winograd",
 	}},
-	"backend/cpu/cputest":           {code: []string{"backend/cpu", testify}},
+	"internal/cputest":              {code: []string{"backend/cpu", testify}},
 	"backend/cpu/internal/convrow":  {code: []string{xSys}},
 	"backend/cpu/internal/tvrow":    {code: []string{xSys}},
 	"backend/cpu/internal/vectors":  {code: []string{xSys}},
 	"backend/cpu/internal/winograd": {code: []string{xSys}},
 	"backend/cuda": {
-		code:  []string{"backend", "backend/devicekit", "backend/cuda/internal/driver", "backend/cuda/kernels"},
+		code:  []string{"backend", "backend/devicekit", "backend/cuda/internal/driver", "backend/cuda/internal/kernels"},
 		tests: []string{"denoise", "denoise/refute", "denoise/rungekutta", "train", "weights", "weights/open", "weights/research", "internal/scene"},
 	},
-	"backend/cuda/cgoflags":        {},
-	"backend/cuda/internal/driver": {code: []string{cudaCgo}},
-	"backend/cuda/kernels":         {},
-	"internal/spread":              {code: []string{"backend", "internal/arguments"}},
+	"backend/cuda/cgoflags":         {},
+	"backend/cuda/internal/driver":  {code: []string{cudaCgo}},
+	"backend/cuda/internal/kernels": {},
+	"internal/spread":               {code: []string{"backend", "internal/arguments"}},
 	// The processor is what results of a GPU are compared with.
-	"backend/vulkan":                 {code: []string{"backend", "backend/vulkan/internal/driver", "internal/dispatch", "internal/selftest"}, tests: []string{"backend/backendtest", "backend/cpu", "backend/vulkan/vulkantest", "denoise", "weights", "weights/open"}},
-	"backend/webgpu":                 {code: []string{"backend", "internal/dispatch", "internal/selftest"}, tests: []string{"backend/backendtest"}},
-	"internal/dispatch":              {code: []string{"backend", "backend/devicekit", "internal/selftest"}},
-	"internal/selftest":              {code: []string{"backend", "backend/cpu", "backend/devicekit"}},
-	"backend/vulkan/internal/driver": {code: []string{purego, xSys}},
-	"backend/vulkan/vulkantest":      {code: []string{"backend/vulkan/internal/driver"}},
-	"backend/backendtest":            {code: []string{"backend", "internal/arguments", "internal/fallback", testify, rapid, gonum}},
-	"backend/backendtest/refdevice":  {code: []string{"backend", "backend/devicekit"}},
-	"weights":                        {tests: []string{"weights/open", "weights/research"}},
-	"weights/open":                   {code: []string{"weights"}},
-	"weights/research":               {code: []string{"weights"}},
+	"backend/vulkan":                {code: []string{"backend", "internal/vulkan/driver", "internal/dispatch", "internal/selftest"}, tests: []string{"backend/backendtest", "backend/cpu", "internal/vulkan/vulkantest", "denoise", "weights", "weights/open"}},
+	"backend/webgpu":                {code: []string{"backend", "internal/dispatch", "internal/selftest"}, tests: []string{"backend/backendtest"}},
+	"internal/dispatch":             {code: []string{"backend", "backend/devicekit", "internal/selftest"}},
+	"internal/selftest":             {code: []string{"backend", "backend/cpu", "backend/devicekit"}},
+	"internal/vulkan/driver":        {code: []string{purego, xSys}},
+	"internal/vulkan/vulkantest":    {code: []string{"internal/vulkan/driver"}},
+	"backend/backendtest":           {code: []string{"backend", "internal/arguments", "internal/fallback", testify, rapid, gonum}},
+	"backend/backendtest/refdevice": {code: []string{"backend", "backend/devicekit"}},
+	"weights":                       {tests: []string{"weights/open", "weights/research"}},
+	"weights/open":                  {code: []string{"weights"}},
+	"weights/research":              {code: []string{"weights"}},
 
 	// The page in the browser: its server, what its workers run, and what makes its files.
 	"web":       {},
@@ -182,20 +181,19 @@ var table = map[string]row{
 	"internal/imagefile/atomicfile": {code: []string{"internal/openfile"}},
 	"internal/jpegblock":            {},
 	"internal/openfile":             {},
-	"internal/shadows":              {},
-	"internal/levellearning":        {code: []string{"backend", "denoise", "train", "internal/cameranoise", "internal/devicequeue", "internal/levelmap", "internal/parallel", "internal/symmetry", "internal/synthetic"}, tests: []string{"backend/cpu"}},
+	"internal/levellearning":        {code: []string{"backend", "denoise", "train", "internal/cameranoise", "internal/devicequeue", "internal/noise", "internal/parallel", "internal/symmetry", "internal/synthetic"}, tests: []string{"backend/cpu"}},
 	"internal/symmetry":             {},
-	"internal/levelmap":             {code: []string{"backend", "weights", "internal/nn/tensors", "internal/devicequeue", "internal/parallel"}, tests: []string{"backend/cpu", "weights/open", "internal/synthetic"}},
-	"internal/noiselevel":           {code: []string{"internal/parallel"}, tests: []string{"internal/cameranoise"}},
-	"internal/impulse":              {tests: []string{"backend", "internal/synthetic"}},
-	"internal/losslessjpeg":         {},
-	"internal/sensornoise":          {},
-	"internal/rawdenoise":           {code: []string{"raw", "internal/anscombe", "internal/demosaic", "internal/impulse", "internal/sensornoise"}, tests: []string{"internal/cameranoise"}},
-	"internal/response":             {},
-	"internal/quality":              {code: []string{"internal/parallel"}},
-	"internal/scene":                {},
-	"internal/strength":             {},
-	"internal/synthetic":            {code: []string{"backend", xImage}},
+	// It knows nothing of denoise, so that deblur/estimate, rawdenoise and learning can stand on it; what is done about
+	// noise is in internal/denoising.
+	"internal/noise":        {code: []string{"backend", "weights", "internal/devicequeue", "internal/nn/ondevice", "internal/nn/tensors", "internal/parallel"}, tests: []string{"backend/cpu", "weights/open", "internal/cameranoise", "internal/synthetic"}},
+	"internal/losslessjpeg": {},
+	"internal/sensornoise":  {},
+	"internal/rawdenoise":   {code: []string{"raw", "internal/anscombe", "internal/demosaic", "internal/noise", "internal/sensornoise"}, tests: []string{"internal/cameranoise"}},
+	"internal/response":     {},
+	"internal/quality":      {code: []string{"internal/parallel"}},
+	"internal/scene":        {},
+	"internal/strength":     {},
+	"internal/synthetic":    {code: []string{"backend", xImage}},
 
 	// What is published.
 	"internal/release":               {},
@@ -249,7 +247,7 @@ var table = map[string]row{
 	"experiments/internal/tinyset": {code: []string{testify}},
 
 	// Generators.
-	"internal/learnlevels":  {code: []string{"backend/cpu", "denoise", "train", "internal/levellearning", "weights", "weights/open", "internal/imagefile", "internal/levelmap"}},
+	"internal/learnlevels":  {code: []string{"backend/cpu", "denoise", "train", "internal/levellearning", "weights", "weights/open", "internal/imagefile", "internal/noise"}},
 	"internal/qualitygate":  {code: []string{"restore", "internal/cameranoise", "internal/imagefile", "internal/imagefile/atomicfile", "internal/quality", "internal/synthetic"}},
 	"internal/scene/render": {code: []string{"internal/scene"}},
 
@@ -265,7 +263,7 @@ var table = map[string]row{
 // everyTest is what the tests of any package may import.
 var everyTest = []string{
 	testify, rapid, gonum,
-	"backend", "backend/devicekit", "internal/arguments", "internal/fallback", "backend/cpu", "backend/cpu/cputest", "backend/backendtest", "backend/backendtest/refdevice",
+	"backend", "backend/devicekit", "internal/arguments", "internal/fallback", "backend/cpu", "internal/cputest", "backend/backendtest", "backend/backendtest/refdevice",
 }
 
 func TestArrows(t *testing.T) {

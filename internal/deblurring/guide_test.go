@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise/refute"
+	"github.com/averaged/imaging/internal/cputest"
 	"github.com/averaged/imaging/internal/imageplanes"
 	"github.com/averaged/imaging/internal/inverse"
 	"github.com/averaged/imaging/internal/networks"

@@ -69,16 +69,17 @@ func (b Blur) Noise(ctx context.Context, p *imageplanes.Planes, threads int) (ou
 	pool := parallel.New(threads)
 	defer pool.Close()
 	found := make([]spectrum, len(axes))
-	for i, k := range b.kernels.Kernels {
+	kernels := b.kernels.Thinned(p.Height/(leastTile/2), p.Width/(leastTile/2)) // smaller parts have too few frequencies
+	for i, k := range kernels.Kernels {
 		if err := k.Check(); err != nil {
 			return white, err
 		}
 		if min(p.Height, p.Width) < leastSide {
 			continue
 		}
-		y, x := i/b.kernels.Columns, i%b.kernels.Columns
-		ys := span{y * p.Height / b.kernels.Rows, (y + 1) * p.Height / b.kernels.Rows}
-		xs := span{x * p.Width / b.kernels.Columns, (x + 1) * p.Width / b.kernels.Columns}
+		y, x := i/kernels.Columns, i%kernels.Columns
+		ys := span{y * p.Height / kernels.Rows, (y + 1) * p.Height / kernels.Rows}
+		xs := span{x * p.Width / kernels.Columns, (x + 1) * p.Width / kernels.Columns}
 		if min(ys.len(), xs.len()) < leastTile/2 {
 			continue // too few frequencies
 		}

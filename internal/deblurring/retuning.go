@@ -15,11 +15,10 @@ import (
 // retuning chooses the network of the second run by what the one before left of the
 // photograph, y − Kx₁.
 //
-// A noise level that was given is tested by that and by the estimate of the noise, of which
-// neither tells noise from texture by itself. Where both speak against the level, the first run
-// is made again for the estimate, and where what that one leaves speaks against the estimate,
-// again for what was given. So a level that is about right is kept, and one that is wrong by a
-// factor of two costs little.
+// Two things test a noise level that was given: that root mean square, and the estimate of the noise. Neither tells noise from
+// texture by itself. If both contradict the level, the first run is repeated at the estimated level. If what it leaves contradicts the
+// estimate, the first run is repeated at the given level. So a level that is about right is kept, and one that is wrong by a factor of
+// two costs little.
 //
 // The second run is for another level by the factor of adaptation.
 type retuning struct {

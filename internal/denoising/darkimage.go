@@ -1,20 +1,18 @@
 package denoising
 
-import "github.com/averaged/imaging/internal/imageplanes"
-
-const (
-	// darkQuantile of the samples of a dark image are below half of the range. Its range is brought to the
-	// full one for the networks, which have learned from such images.
-	darkQuantile, darkest = 0.999, 0.5
+import (
+	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/noise"
 )
 
-// brightened returns the samples of an image times a factor, 1 unless it is dark: in their own memory if overwrite says so.
+// brightened returns the samples of an image times a factor, 1 unless it is dark: in their own memory if overwrite says
+// so. So a dark image has the full range for the networks, which have learned from such images.
 func brightened(p *imageplanes.Planes, overwrite bool) (pix []float32, factor float32) {
 	// The quantile of a histogram of the samples in [0, 1) is near enough.
 	var counts [1 << 12]int
 	bin := func(v float32) int { return int(min(max(v, 0), 1) * float32(len(counts)-1)) }
-	left, k := int((1-darkQuantile)*float64(len(p.Pix))), len(counts)
-	lowest, above := int(darkest*float32(len(counts)))-1, 0 // a bin of which the upper end is the limit
+	left, k := int((1-noise.DarkShare)*float64(len(p.Pix))), len(counts)
+	lowest, above := int(noise.DarkLevel*float32(len(counts)))-1, 0 // a bin of which the upper end is the limit
 	for _, v := range p.Pix {
 		if bin(v) < lowest {
 			continue

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/noise"
 )
 
 // An image is dark by the quantile that sorting says, within a bin of the histogram.
@@ -21,16 +22,16 @@ func TestBrightened(t *testing.T) {
 			}
 		}
 		sorted := slices.Sorted(slices.Values(p.Pix))
-		quantile := min(sorted[len(sorted)-1-int((1-darkQuantile)*float64(len(sorted)))], 1)
+		quantile := min(sorted[len(sorted)-1-int((1-noise.DarkShare)*float64(len(sorted)))], 1)
 		before, overwrite := slices.Clone(p.Pix), rapid.Bool().Draw(t, "overwrite")
 		pix, factor := brightened(p, overwrite)
 		const bin = 2.0 / (1 << 12)
 		switch {
 		case factor == 1:
-			if quantile < darkest-bin {
+			if quantile < noise.DarkLevel-bin {
 				t.Fatalf("not brightened, and its quantile is %v", quantile)
 			}
-		case quantile > darkest+bin, 1/factor < quantile-bin, 1/factor > quantile+bin:
+		case quantile > noise.DarkLevel+bin, 1/factor < quantile-bin, 1/factor > quantile+bin:
 			t.Fatalf("brightened by %v, and its quantile is %v", factor, quantile)
 		case pix[0] != factor*before[0], overwrite != (&pix[0] == &p.Pix[0]):
 			t.Fatalf("%v is not %v times %v, or not where it should be", pix[0], factor, before[0])

@@ -1,6 +1,7 @@
-// Package denoising removes the noise of an image: it finds the noise level, fills impulses, brings a dark image to the
-// full range, applies the denoiser, and raises the shadows that noise has darkened. restore.Denoise opens and closes the
-// image around it.
+// Package denoising decides what is done about the noise of an image, and does it. It fills impulses, and finds the
+// noise level of each square and the denoiser (Meter). It brings a dark image to the full range, applies the denoiser
+// (Job), and brightens the shadows that noise has darkened. Package noise has the measurements. restore.Denoise opens
+// and closes the image around it.
 package denoising
 
 import (

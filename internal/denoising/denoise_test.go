@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/cputest"
 	"github.com/averaged/imaging/internal/imageplanes"
 	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/internal/outcome"

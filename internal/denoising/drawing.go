@@ -2,58 +2,53 @@ package denoising
 
 import (
 	"github.com/averaged/imaging/internal/imageplanes"
-	"github.com/averaged/imaging/internal/levelmap"
+	"github.com/averaged/imaging/internal/noise"
 )
 
 // equalShare is the share of visible pixels that are equal to their left neighbour in all channels, as drawings have many.
-// Squares whose visible pixels are mostly clipped do not count, unless all are, because clipping makes pixels equal.
+// Squares whose visible pixels are mostly clipped do not count, unless all are, because clipping makes pixels equal. Beyond
+// the right and the lower edge the last pixels go on, to whole squares.
 func equalShare(p *imageplanes.Planes) float64 {
-	var some, all pixelCounts
-	for y := 0; y < p.Height; y += levelmap.Square {
-		for x := 0; x < p.Width; x += levelmap.Square {
-			n := countPixels(p, y, min(y+levelmap.Square, p.Height), x, min(x+levelmap.Square, p.Width))
-			all.add(n)
-			if 2*n.clipped < n.visible {
-				some.add(n)
+	var visible, equal [2]int // of pixels in squares that are mostly clipped, and in others
+	for y := 0; y < p.Height; y += noise.Square {
+		for x := 0; x < p.Width; x += noise.Square {
+			seen, clipped, same := countPixels(p, y, x)
+			open := 0
+			if 2*clipped < seen {
+				open = 1
 			}
+			visible[open] += seen
+			equal[open] += same
 		}
 	}
-	if some.visible == 0 {
-		some = all
-	}
-	return float64(some.equal) / float64(max(some.visible, 1))
+	open := min(visible[1], 1)
+	return float64(equal[open]) / float64(max(visible[open], 1))
 }
 
-// pixelCounts are numbers of pixels. Those that are clipped or equal to their left neighbour are visible.
-type pixelCounts struct{ visible, clipped, equal int }
-
-func (n *pixelCounts) add(m pixelCounts) {
-	n.visible += m.visible
-	n.clipped += m.clipped
-	n.equal += m.equal
-}
-
-// countPixels counts those of a rectangle of an image that has alpha.
-func countPixels(p *imageplanes.Planes, y0, y1, x0, x1 int) (n pixelCounts) {
-	for y := y0; y < y1; y++ {
-		for x := x0; x < x1; x++ {
-			i := y*p.Width + x
-			if p.Alpha[i] == 0 {
+// countPixels counts the visible pixels of a square, and those of them that are clipped or equal to their left neighbour.
+func countPixels(p *imageplanes.Planes, top, left int) (visible, clipped, equal int) {
+	n := p.Width * p.Height
+	for y := top; y < top+noise.Square; y++ {
+		row := min(y, p.Height-1) * p.Width
+		for x := left; x < left+noise.Square; x++ {
+			at, before := row+min(x, p.Width-1), row+min(x-1, p.Width-1)
+			if p.Alpha != nil && p.Alpha[at] == 0 {
 				continue
 			}
-			clipped, equal := false, x > 0 && p.Alpha[i-1] > 0
-			for c := i; c < len(p.Pix); c += len(p.Alpha) {
-				clipped = clipped || p.Pix[c] <= 0 || p.Pix[c] >= 1
-				equal = equal && p.Pix[c] == p.Pix[c-1]
+			limit, same := false, x > 0 && (p.Alpha == nil || p.Alpha[before] > 0)
+			for c := 0; c < len(p.Pix); c += n {
+				v := p.Pix[c+at]
+				limit = limit || v <= 0 || v >= 1
+				same = same && v == p.Pix[c+before]
 			}
-			n.visible++
-			if clipped {
-				n.clipped++
+			visible++
+			if limit {
+				clipped++
 			}
-			if equal {
-				n.equal++
+			if same {
+				equal++
 			}
 		}
 	}
-	return n
+	return visible, clipped, equal
 }

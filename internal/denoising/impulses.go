@@ -4,14 +4,14 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/internal/imageplanes"
-	"github.com/averaged/imaging/internal/impulse"
+	"github.com/averaged/imaging/internal/noise"
 )
 
 // FillImpulses returns the image with the median of good neighbours in the place of samples that are hot or dead
 // pixels, or salt and pepper, and their share of all: to a denoiser for other noise they are detail. An image without
 // any is returned itself. Pixels of opacity 0 have none: they were filled before.
 func FillImpulses(p *imageplanes.Planes) (filled *imageplanes.Planes, share float64) {
-	bad, share := impulse.Find(p.Pix, p.Channels, p.Height, p.Width)
+	bad, share := noise.FindImpulses(p.Pix, p.Channels, p.Height, p.Width)
 	if bad == nil {
 		return p, 0
 	}
@@ -24,6 +24,6 @@ func FillImpulses(p *imageplanes.Planes) (filled *imageplanes.Planes, share floa
 		}
 	}
 	out := *p
-	out.Pix = impulse.Fill(p.Pix, bad, p.Channels, p.Height, p.Width)
+	out.Pix = noise.FillImpulses(p.Pix, bad, p.Channels, p.Height, p.Width)
 	return &out, share
 }

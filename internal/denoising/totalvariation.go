@@ -1,6 +1,7 @@
 package denoising
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/averaged/imaging/backend"
@@ -12,15 +13,11 @@ import (
 
 // byTV solves the proximal problem of total variation for all channels.
 func (j Job) byTV(ctx context.Context, p *imageplanes.Planes, report *outcome.Report) ([]float32, error) {
-	shape := p.Shape()
-	alpha, coupling := tv.Tuned(report.Noise.Sigma, shape.C)
+	alpha, coupling := tv.Tuned(report.Noise.Sigma, p.Channels)
 	report.Weight = alpha * j.Strength
-	report.Iteration.Tolerance = j.Tolerance
-	if report.Iteration.Tolerance == 0 {
-		report.Iteration.Tolerance = tv.DefaultRelativeGap
-	}
+	report.Iteration.Tolerance = cmp.Or(j.Tolerance, tv.DefaultRelativeGap)
 	progress := meter.New(j.Progress, report.Iteration.Tolerance)
-	prox, err := tv.New(j.Device, shape, tv.Options{
+	prox, err := tv.New(j.Device, p.Shape(), tv.Options{
 		Alpha: report.Weight, Coupling: coupling, RelativeGap: report.Iteration.Tolerance, MaxIterations: j.Iterations,
 		Progress: func(p backend.Progress) error { return progress.Report(p.Fraction, p.Iteration, p.Residual) },
 	})
@@ -29,21 +26,8 @@ func (j Job) byTV(ctx context.Context, p *imageplanes.Planes, report *outcome.Re
 	}
 	defer prox.Free()
 	report.Averagedness, report.Certified = prox.Averagedness()
-	src, err := imageplanes.Lend(j.Device, shape, p.Pix)
+	out, err := j.apply(p, func(dst, src backend.Buffer) error { return prox.Apply(ctx, dst, src) })
 	if err != nil {
-		return nil, err
-	}
-	defer src.Free()
-	out := make([]float32, shape.Len())
-	dst, fetch, err := imageplanes.Borrow(j.Device, shape, out)
-	if err != nil {
-		return nil, err
-	}
-	defer dst.Free()
-	if err := prox.Apply(ctx, dst, src); err != nil {
-		return nil, err
-	}
-	if err := fetch(); err != nil {
 		return nil, err
 	}
 	solved := prox.Report()

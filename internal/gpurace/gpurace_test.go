@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/cputest"
 	"github.com/averaged/imaging/weights"
 )
 

@@ -25,7 +25,7 @@ import (
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/internal/levellearning"
-	"github.com/averaged/imaging/internal/levelmap"
+	"github.com/averaged/imaging/internal/noise"
 	"github.com/averaged/imaging/train"
 	"github.com/averaged/imaging/weights"
 	_ "github.com/averaged/imaging/weights/open"
@@ -205,13 +205,13 @@ func learn(path, output, initial string, keep float64, c levellearning.NetConfig
 	if err != nil {
 		return err
 	}
-	var before *levelmap.Model
+	var before *noise.Model
 	if initial != "" {
 		f, err := weights.ReadFile(initial)
 		if err != nil {
 			return err
 		}
-		if before, err = levelmap.FromFile(f); err != nil {
+		if before, err = noise.FromFile(f); err != nil {
 			return err
 		}
 		if err := n.Take(before); err != nil {
@@ -248,7 +248,7 @@ func learn(path, output, initial string, keep float64, c levellearning.NetConfig
 
 // mean makes the weights of m a mean of those of m and of another model of the same form, which has a share. A training's
 // end is near to its beginning, and the mean of both loses less where either is poor.
-func mean(m, other *levelmap.Model, share float64) {
+func mean(m, other *noise.Model, share float64) {
 	for i, l := range m.Layers {
 		for _, pair := range [][2][]float32{{l.Weight, other.Layers[i].Weight}, {l.Bias, other.Layers[i].Bias}} {
 			for k, v := range pair[1] {
@@ -274,12 +274,12 @@ func report(n *levellearning.Net, held []*levellearning.Crop) error {
 	return nil
 }
 
-func write(m *levelmap.Model, output string, c levellearning.NetConfig, iterations int) error {
+func write(m *noise.Model, output string, c levellearning.NetConfig, iterations int) error {
 	recipe, err := json.Marshal(c)
 	if err != nil {
 		return err
 	}
-	f, err := m.File(weights.Card{
+	f, err := fileOf(m, weights.Card{
 		Name: weights.Levels, Sigma: 0.3, Licence: "Apache-2.0",
 		Provenance: weights.Provenance{
 			Software: "imaging internal/learnlevels",

@@ -8,19 +8,19 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/devicequeue"
-	"github.com/averaged/imaging/internal/levelmap"
+	"github.com/averaged/imaging/internal/noise"
 	"github.com/averaged/imaging/internal/parallel"
 	"github.com/averaged/imaging/internal/symmetry"
 	"github.com/averaged/imaging/train"
 )
 
-// NetConfig is the recipe of a network of noise levels (package levelmap).
+// NetConfig is the recipe of a network of noise levels (package noise).
 type NetConfig struct {
-	Widths     [levelmap.Scales]int `json:"widths"`
-	Head       int                  `json:"head"`
-	Batch      int                  `json:"batch"`
-	Iterations int                  `json:"iterations"`
-	Rate       float64              `json:"rate"` // of Muon at the beginning, falling as a cosine
+	Widths     [noise.Scales]int `json:"widths"`
+	Head       int               `json:"head"`
+	Batch      int               `json:"batch"`
+	Iterations int               `json:"iterations"`
+	Rate       float64           `json:"rate"` // of Muon at the beginning, falling as a cosine
 	// Floor is added to the mean squared error of a crop before its logarithm: below it decibels count less
 	// and less.
 	Floor float64 `json:"floor"`
@@ -29,7 +29,7 @@ type NetConfig struct {
 
 // DefaultNetConfig returns a recipe to begin with. weights/README.md has the runs that the weights "levels" are of.
 func DefaultNetConfig() NetConfig {
-	return NetConfig{Widths: [levelmap.Scales]int{32, 48, 64}, Head: 64, Batch: 16, Iterations: 4000, Rate: 0.02, Floor: 3e-5, Seed: 1}
+	return NetConfig{Widths: [noise.Scales]int{32, 48, 64}, Head: 64, Batch: 16, Iterations: 4000, Rate: 0.02, Floor: 3e-5, Seed: 1}
 }
 
 // Net is a network of noise levels in training.
@@ -37,7 +37,7 @@ type Net struct {
 	config  NetConfig
 	dev     backend.Device
 	memory  *devicequeue.Pool // of one pass
-	form    []levelmap.Layer
+	form    []noise.Layer
 	layers  []*train.Layer
 	learned []*train.Parameter
 	descent *train.Descent
@@ -50,14 +50,14 @@ type Net struct {
 // NewNet returns a network with random weights.
 func NewNet(dev backend.Device, c NetConfig) (*Net, error) {
 	n := &Net{
-		config: c, dev: dev, memory: devicequeue.NewPool(dev), form: levelmap.Layers(c.Widths, c.Head),
-		way: backend.Activation{Kind: backend.LeakyReLU, Slope: levelmap.Slope},
+		config: c, dev: dev, memory: devicequeue.NewPool(dev), form: noise.Layers(c.Widths, c.Head),
+		way: backend.Activation{Kind: backend.LeakyReLU, Slope: noise.Slope},
 	}
 	random := rand.NewPCG(c.Seed, 0x7472_6169_6e69_6e67)
 	uniform := func() float64 { return float64(random.Uint64()>>11) * 0x1p-53 }
 	for i, l := range n.form {
 		way := n.way
-		if i == levelmap.Head+3 { // says levels
+		if i == noise.Head+3 { // says levels
 			way = backend.Activation{}
 		}
 		layer, err := train.NewLayer(dev, l.Name, l.Out, l.In, l.Kernel, way)
@@ -66,8 +66,8 @@ func NewNet(dev backend.Device, c NetConfig) (*Net, error) {
 		}
 		weights, biases := layer.Parameters()[0], layer.Parameters()[1]
 		weights.SetLength(math.Sqrt(float64(l.Out)))
-		bound := math.Sqrt(6 / float64(l.In*l.Kernel*l.Kernel) / (1 + levelmap.Slope*levelmap.Slope))
-		if l.Out <= levelmap.Denoisers { // says nothing yet
+		bound := math.Sqrt(6 / float64(l.In*l.Kernel*l.Kernel) / (1 + noise.Slope*noise.Slope))
+		if l.Out <= noise.Denoisers { // says nothing yet
 			bound *= 0.01
 		}
 		for i := range weights.Values() {
@@ -76,7 +76,7 @@ func NewNet(dev backend.Device, c NetConfig) (*Net, error) {
 		if l.Name == "scale.0.0" {
 			withoutMean(weights.Values(), l.Out*3/4, l.In*l.Kernel*l.Kernel)
 		}
-		if l.Out == levelmap.Denoisers {
+		if l.Out == noise.Denoisers {
 			for i := range biases.Values() {
 				biases.Values()[i] = 3
 			}
@@ -120,7 +120,7 @@ func (n *Net) update() error {
 }
 
 // Take sets the parameters to those of a model of the same form.
-func (n *Net) Take(m *levelmap.Model) error {
+func (n *Net) Take(m *noise.Model) error {
 	for i := range n.layers {
 		weights, biases := n.learned[2*i].Values(), n.learned[2*i+1].Values()
 		if len(weights) != len(m.Layers[i].Weight) {
@@ -135,8 +135,8 @@ func (n *Net) Take(m *levelmap.Model) error {
 }
 
 // Model returns the mean of the last parameters.
-func (n *Net) Model() *levelmap.Model {
-	m := &levelmap.Model{Layers: levelmap.Layers(n.config.Widths, n.config.Head)}
+func (n *Net) Model() *noise.Model {
+	m := &noise.Model{Layers: noise.Layers(n.config.Widths, n.config.Head)}
 	for i := range m.Layers {
 		m.Layers[i].Weight, m.Layers[i].Bias = append([]float32(nil), n.average[2*i]...), append([]float32(nil), n.average[2*i+1]...)
 	}
@@ -145,7 +145,7 @@ func (n *Net) Model() *levelmap.Model {
 
 // choice returns the weights and biases of the layer that chooses the denoiser, which is computed on the host.
 func (n *Net) choice() (weights, biases *train.Parameter) {
-	return n.learned[2*levelmap.Choice], n.learned[2*levelmap.Choice+1]
+	return n.learned[2*noise.Choice], n.learned[2*noise.Choice+1]
 }
 
 // layer applies layer i.
@@ -169,7 +169,7 @@ type levelPass struct {
 	x          []backend.Buffer // input of each layer but choice
 	y          []backend.Buffer // output
 	magnitudes [][]float32      // of each crop
-	global     []*levelmap.Global
+	global     []*noise.Global
 	said       []float32   // crops×denoisers×squares
 	head       []float32   // crops×head×squares, what the choice sees
 	choice     []float64   // of each crop, before the sigmoid
@@ -184,12 +184,12 @@ func (n *Net) forward(q *devicequeue.Queue, images []float32, crops int) *levelP
 	fine := n.memory.Take(q, backend.Shape{N: crops, C: 3, H: side, W: side})
 	scaled := make([]float32, len(images))
 	for i, v := range images {
-		scaled[i] = (v - 0.5) * levelmap.Gain
+		scaled[i] = (v - 0.5) * noise.Gain
 	}
 	q.Upload(fine, scaled)
 	x := fine
 	p.magnitudes = make([][]float32, crops)
-	for i := range levelmap.Scales {
+	for i := range noise.Scales {
 		u := n.memory.Take(q, x.Shape().Unshuffled(2))
 		from := x
 		q.Do(func() error { return n.dev.Unshuffle(u, from, 2) })
@@ -201,18 +201,18 @@ func (n *Net) forward(q *devicequeue.Queue, images []float32, crops int) *levelP
 		q.Download(values, z)
 		parallel.Concurrently(crops, func(k int) {
 			each := s.C * s.Plane()
-			p.magnitudes[k] = append(p.magnitudes[k], levelmap.Magnitudes(values[k*each:][:each], s.C, s.H, s.W, s.H*Square/side)...)
+			p.magnitudes[k] = append(p.magnitudes[k], noise.Magnitudes(values[k*each:][:each], s.C, s.H, s.W, s.H*Square/side)...)
 		})
 		x = z
 	}
-	features := n.form[levelmap.Head].In
+	features := n.form[noise.Head].In
 	input := make([]float32, crops*features*levelSquares)
-	p.global = make([]*levelmap.Global, crops)
+	p.global = make([]*noise.Global, crops)
 	parallel.Concurrently(crops, func(k int) {
 		image := images[k*3*side*side:][:3*side*side]
-		counts := levelmap.Counts(image, side, side)
-		p.magnitudes[k] = append(p.magnitudes[k], levelmap.Bands(image, side, side)...)
-		in, global := levelmap.HeadInput(p.magnitudes[k], counts, levelSquares)
+		counts := noise.Counts(image, side, side)
+		p.magnitudes[k] = append(p.magnitudes[k], noise.Bands(image, side, side)...)
+		in, global := noise.HeadInput(p.magnitudes[k], counts, levelSquares)
 		copy(input[k*len(in):], in)
 		p.global[k] = global
 	})
@@ -221,7 +221,7 @@ func (n *Net) forward(q *devicequeue.Queue, images []float32, crops int) *levelP
 	q.Upload(h, input)
 	for i := range 4 {
 		p.x = append(p.x, h)
-		h = n.layer(q, levelmap.Head+i, h)
+		h = n.layer(q, noise.Head+i, h)
 		p.y = append(p.y, h)
 	}
 	p.said = make([]float32, h.Shape().Len())
@@ -268,7 +268,7 @@ func (n *Net) backward(q *devicequeue.Queue, p *levelPass, dsaid []float32, dcho
 	}
 	d := n.memory.Take(q, p.y[last].Shape())
 	q.Upload(d, dsaid)
-	for i := last; i >= levelmap.Head; i-- {
+	for i := last; i >= noise.Head; i-- {
 		below := n.back(q, i, d, p.x[i].Shape())
 		if i == last {
 			extra := n.memory.Take(q, p.x[i].Shape())
@@ -277,10 +277,10 @@ func (n *Net) backward(q *devicequeue.Queue, p *levelPass, dsaid []float32, dcho
 		}
 		d = below
 	}
-	features := p.x[levelmap.Head].Shape().C
+	features := p.x[noise.Head].Shape().C
 	dinput := make([]float32, d.Shape().Len())
 	q.Download(dinput, d)
-	each := features / levelmap.Statistics
+	each := features / noise.Statistics
 	// Of each crop's magnitudes.
 	dmagnitudes := make([][]float32, crops)
 	parallel.Concurrently(crops, func(k int) {
@@ -293,16 +293,16 @@ func (n *Net) backward(q *devicequeue.Queue, p *levelPass, dsaid []float32, dcho
 				global += float64(v)
 			}
 			g := p.global[k]
-			all := float32(global) * levelmap.LogarithmSlope(g.Means[c]) / levelSquares
+			all := float32(global) * noise.LogarithmSlope(g.Means[c]) / levelSquares
 			for i := range levelSquares {
 				at := c*levelSquares + i
-				dm[at] = of[at]*levelmap.LogarithmSlope(p.magnitudes[k][at]) + all
+				dm[at] = of[at]*noise.LogarithmSlope(p.magnitudes[k][at]) + all
 			}
 			low := 0.0
 			for _, v := range of[(2*each+c)*levelSquares:][:levelSquares] {
 				low += float64(v)
 			}
-			least := float32(low) * levelmap.LogarithmSlope(g.Lows[c]) / float32(len(g.Lowest[c]))
+			least := float32(low) * noise.LogarithmSlope(g.Lows[c]) / float32(len(g.Lowest[c]))
 			for _, i := range g.Lowest[c] {
 				dm[c*levelSquares+i] += least
 			}
@@ -310,8 +310,8 @@ func (n *Net) backward(q *devicequeue.Queue, p *levelPass, dsaid []float32, dcho
 		dmagnitudes[k] = dm
 	})
 	var above backend.Buffer // gradient from the scale below
-	first := len(dmagnitudes[0]) - levelmap.BandsOf*levelSquares
-	for i := levelmap.Scales - 1; i >= 0; i-- {
+	first := len(dmagnitudes[0]) - noise.BandsOf*levelSquares
+	for i := noise.Scales - 1; i >= 0; i-- {
 		z := p.y[2*i+1]
 		s := z.Shape()
 		first -= s.C * levelSquares
@@ -383,9 +383,9 @@ const choiceWeight = 4
 // levelLoss returns the loss of a crop and its gradients. errors are those of the crop, said and dsaid are
 // denoisers×squares.
 func (n *Net) levelLoss(errors [][len(Nodes)][levelSquares]float32, said []float32, choice float64, dsaid []float32) (s Score, dchoice float64) {
-	var losses, mean [levelmap.Denoisers]float64
+	var losses, mean [noise.Denoisers]float64
 	best := math.Inf(1)
-	var constant [levelmap.Denoisers]float64 // the loss of the best constant level
+	var constant [noise.Denoisers]float64 // the loss of the best constant level
 	for k := range errors {
 		constant[k] = math.Inf(1)
 		sum := 0.0
@@ -398,7 +398,7 @@ func (n *Net) levelLoss(errors [][len(Nodes)][levelSquares]float32, said []float
 		losses[k], mean[k] = math.Log(sum+n.config.Floor), sum
 		scale := 1 / (sum + n.config.Floor)
 		for i, v := range slopes {
-			dsaid[k*levelSquares+i] = float32(scale * v / levelmap.Denoisers)
+			dsaid[k*levelSquares+i] = float32(scale * v / noise.Denoisers)
 		}
 		for node := range Nodes {
 			all := 0.0
@@ -408,7 +408,7 @@ func (n *Net) levelLoss(errors [][len(Nodes)][levelSquares]float32, said []float
 			best = min(best, all)
 			constant[k] = min(constant[k], math.Log(all+n.config.Floor))
 		}
-		s.Loss += losses[k] / levelmap.Denoisers
+		s.Loss += losses[k] / noise.Denoisers
 	}
 	plain := 0.0
 	for _, v := range errors[0][0] {
@@ -488,7 +488,7 @@ func (n *Net) Step(crops []*Crop) (Score, error) {
 	}
 	n.backward(q, p, dsaid, dchoice)
 	for i, l := range n.layers {
-		if i != levelmap.Choice {
+		if i != noise.Choice {
 			q.Do(l.Gradients)
 		}
 	}
@@ -516,7 +516,7 @@ func (n *Net) score(p *levelPass, batch []*Crop) (score Score, dsaid []float32, 
 	dsaid, dchoice = make([]float32, len(p.said)), make([]float64, len(batch))
 	scores := make([]Score, len(batch))
 	parallel.Concurrently(len(batch), func(k int) {
-		const each = levelmap.Denoisers * levelSquares
+		const each = noise.Denoisers * levelSquares
 		scores[k], dchoice[k] = n.levelLoss(batch[k].Errors, p.said[k*each:][:each], p.choice[k], dsaid[k*each:][:each])
 	})
 	for _, s := range scores {
@@ -541,7 +541,7 @@ func (n *Net) Evaluate(crops []*Crop) (map[string]Score, error) {
 		if q.Err != nil {
 			return nil, q.Err
 		}
-		const each = levelmap.Denoisers * levelSquares
+		const each = noise.Denoisers * levelSquares
 		dsaid := make([]float32, each)
 		for k, c := range batch {
 			s, _ := n.levelLoss(c.Errors, p.said[k*each:][:each], p.choice[k], dsaid)

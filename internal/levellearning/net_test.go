@@ -7,13 +7,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/averaged/imaging/backend/cpu/cputest"
+	"github.com/averaged/imaging/internal/cputest"
 	"github.com/averaged/imaging/internal/devicequeue"
-	"github.com/averaged/imaging/internal/levelmap"
+	"github.com/averaged/imaging/internal/noise"
 )
 
 func randomCrop(r *rand.Rand) *Crop {
-	c := &Crop{Kind: "random", Noisy: make([]uint16, 3*CropSide*CropSide), Errors: make([][len(Nodes)][levelSquares]float32, levelmap.Denoisers)}
+	c := &Crop{Kind: "random", Noisy: make([]uint16, 3*CropSide*CropSide), Errors: make([][len(Nodes)][levelSquares]float32, noise.Denoisers)}
 	for i := range c.Noisy {
 		c.Noisy[i] = uint16(16384 + r.IntN(32769))
 	}
@@ -32,7 +32,7 @@ func TestLevelNetGradients(t *testing.T) {
 	dev := cputest.Open(t)
 	defer dev.Close()
 	c := DefaultNetConfig()
-	c.Widths, c.Head, c.Batch = [levelmap.Scales]int{8, 8, 8}, 8, 2
+	c.Widths, c.Head, c.Batch = [noise.Scales]int{8, 8, 8}, 8, 2
 	n, err := NewNet(dev, c)
 	require.NoError(t, err)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -56,7 +56,7 @@ func TestLevelNetGradients(t *testing.T) {
 	_, dsaid, dchoice := n.score(p, batch)
 	n.backward(q, p, dsaid, dchoice)
 	for i, l := range n.layers {
-		if i != levelmap.Choice {
+		if i != noise.Choice {
 			q.Do(l.Gradients)
 		}
 	}
@@ -92,7 +92,7 @@ func TestLevelError(t *testing.T) {
 	for k, sigma := range Nodes {
 		e, _ := levelError(&c.Errors[0], 5, float64(k))
 		require.InEpsilon(t, c.Errors[0][k][5]+1e-7, e, 1e-5)
-		require.InDelta(t, sigma, levelmap.Level(float32(k)), 1e-7)
+		require.InDelta(t, sigma, noise.Level(float32(k)), 1e-7)
 	}
 	for u := 0.05; u < 7.9; u += 0.17 {
 		const h = 1e-5

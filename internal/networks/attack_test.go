@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend"
-	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/denoise/refute"
+	"github.com/averaged/imaging/internal/cputest"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
 )

@@ -61,6 +61,23 @@ func (c *Choice) Adapts() bool {
 	return err == nil && is && card.Architecture.Family != weights.FamilyDnCNN && len(card.Architecture.Guide) == 0
 }
 
+// An unconstrained network is meant for noise within this factor of what it has learned.
+const unprovenRange = 1.5
+
+// Doubt says in one sentence that the network has no certificate and is used for noise of a level, or coarse noise, that it
+// has not learned: there it can ruin a picture. It is empty if there is no such doubt.
+func (c *Choice) Doubt(level float64, coarse bool) string {
+	card, is, err := c.Card()
+	if err != nil || !is || card.Architecture.Family != weights.FamilyDnCNN {
+		return ""
+	}
+	if ratio := level / card.Sigma; !coarse && ratio < unprovenRange && ratio > 1/unprovenRange {
+		return ""
+	}
+	return fmt.Sprintf("%s has learned white noise of %.3g only and has no certificate: noise like this can make it ruin the picture; use a certified network, such as %s",
+		card.Name, card.Sigma, DefaultMethod())
+}
+
 // AxisNoise returns the standard deviation of the noise that the network meets in an image of that many channels with
 // noise of the given one. Grey images go through a network of colour as three equal channels (denoise.Grey), whose
 // noise is √3 times as strong along the axis of brightness as in each: the network has learned noise that is as strong

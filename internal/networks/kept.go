@@ -7,7 +7,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
-	"github.com/averaged/imaging/internal/levelmap"
+	"github.com/averaged/imaging/internal/noise"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -19,7 +19,7 @@ type Kept struct {
 	mu     sync.Mutex
 	files  map[string]*weights.File // embedded ones, which are read only
 	loaded map[networkKey]*keptNetwork
-	levels map[backend.Device]*levelmap.Network
+	levels map[backend.Device]*noise.Network
 }
 
 type networkKey struct {
@@ -112,7 +112,7 @@ func (n *Kept) Free() {
 }
 
 // Levels returns the network of noise levels on a device, which is kept.
-func (n *Kept) Levels(dev backend.Device) (*levelmap.Network, error) {
+func (n *Kept) Levels(dev backend.Device) (*noise.Network, error) {
 	f, err := n.Open(weights.Levels)
 	if err != nil {
 		return nil, err
@@ -122,16 +122,16 @@ func (n *Kept) Levels(dev backend.Device) (*levelmap.Network, error) {
 	if net := n.levels[dev]; net != nil {
 		return net, nil
 	}
-	m, err := levelmap.FromFile(f)
+	m, err := noise.FromFile(f)
 	if err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
-	net, err := levelmap.New(dev, m)
+	net, err := noise.NewNetwork(dev, m)
 	if err != nil {
 		return nil, fmt.Errorf("restore: weights %q: %w", weights.Levels, err)
 	}
 	if n.levels == nil {
-		n.levels = map[backend.Device]*levelmap.Network{}
+		n.levels = map[backend.Device]*noise.Network{}
 	}
 	n.levels[dev] = net
 	return net, nil

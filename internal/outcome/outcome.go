@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/denoise"
-	"github.com/averaged/imaging/internal/levelmap"
+	"github.com/averaged/imaging/internal/noise"
 	"github.com/averaged/imaging/pnp"
 )
 
@@ -78,7 +78,7 @@ type Estimate struct {
 	Reliable   bool
 	Note       string
 	// ByDenoiser are the maps for each kind of denoiser.
-	ByDenoiser [levelmap.Denoisers]*denoise.LevelMap
+	ByDenoiser [noise.Denoisers]*denoise.LevelMap
 }
 
 // Noiseless says that the noise was measured, and that there is none at all.

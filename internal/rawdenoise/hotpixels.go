@@ -3,7 +3,7 @@ package rawdenoise
 import (
 	"slices"
 
-	"github.com/averaged/imaging/internal/impulse"
+	"github.com/averaged/imaging/internal/noise"
 )
 
 // A hot or dead pixel of a sensor is one sample that is far outside of what its neighbours of the same colour have, while its
@@ -55,7 +55,7 @@ func (s *stabilised) findHot() []hotPixel {
 			}
 		}
 	}
-	if len(hot) <= near || !impulse.Independent(hot, h, w) {
+	if len(hot) <= near || !noise.Independent(hot, h, w) {
 		return nil
 	}
 	var list []hotPixel

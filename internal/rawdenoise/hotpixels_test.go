@@ -32,7 +32,7 @@ func sky(width, height, stars int, r *rand.Rand) *raw.Image {
 		}
 	}
 	for _, v := range light {
-		m.Pix = append(m.Pix, float32(min(1, v+math.Sqrt(noise.At(v))*r.NormFloat64())))
+		m.Pix = append(m.Pix, float32(min(1, v+math.Sqrt(sensorNoise.At(v))*r.NormFloat64())))
 	}
 	return m
 }
@@ -51,7 +51,7 @@ func TestHotPixels(t *testing.T) {
 			hot[at] = true
 			m.Pix[at] = []float32{.6, 1, 1.1}[r.IntN(3)]
 		}
-		out, report, err := Denoise(t.Context(), m, same)
+		out, report, err := Denoise(t.Context(), m, always(m), same)
 		require.NoError(t, err)
 		filled := 0
 		for at := range hot {
@@ -82,12 +82,12 @@ func TestTextureIsNotHot(t *testing.T) {
 		"lines": func(x, y int) float64 { return .1 + .5*float64((x+3*y)/7%9/8) },
 		"dots":  func(x, y int) float64 { return .05 + .6*float64((x%10/9)*(y%10/9)) },
 	} {
-		m := &raw.Image{Width: w, Height: h, Samples: 1, Mosaic: true, Pattern: raw.Pattern{{0, 1}, {1, 2}}, Low: -1, Noise: []raw.Noise{noise}}
+		m := &raw.Image{Width: w, Height: h, Samples: 1, Mosaic: true, Pattern: raw.Pattern{{0, 1}, {1, 2}}, Low: -1, Noise: []raw.Noise{sensorNoise}}
 		for i := range w * h {
 			v := texture(i%w, i/w)
-			m.Pix = append(m.Pix, float32(min(1, v+math.Sqrt(noise.At(v))*r.NormFloat64())))
+			m.Pix = append(m.Pix, float32(min(1, v+math.Sqrt(sensorNoise.At(v))*r.NormFloat64())))
 		}
-		s, err := stabilise(m, []raw.Noise{noise, noise, noise})
+		s, err := stabilise(m, []raw.Noise{sensorNoise, sensorNoise, sensorNoise})
 		require.NoError(t, err)
 		require.Empty(t, s.hot, name)
 	}

@@ -49,16 +49,20 @@ type Report struct {
 // the file.
 var ErrNoNoise = errors.New("the noise cannot be measured in this raw image, and the file does not say what it is")
 
-// Denoise returns m with less noise. Hot and dead pixels are filled. Means over some 33×33 samples of a colour are kept. Other pixels
+// Denoise returns m with less noise. again returns the same image as m: the samples of a mosaic are dropped while the denoiser
+// computes. Hot and dead pixels are filled. Means over some 33×33 samples of a colour are kept. Other pixels
 // that are saturated keep their light: what is white stays white for raw developers. Without noise the samples are those of m.
 //
 // Errors are ErrNoNoise, those of the denoiser, or say what is wrong with the image.
-func Denoise(ctx context.Context, m *raw.Image, d Denoiser) (*raw.Image, Report, error) {
+func Denoise(ctx context.Context, m *raw.Image, again func() *raw.Image, d Denoiser) (*raw.Image, Report, error) {
 	return denoise(m, func(s *stabilised) error {
-		if m.Mosaic {
-			return s.denoiseMosaic(ctx, d)
+		if !s.Mosaic {
+			return s.denoiseSamples(ctx, d)
 		}
-		return s.denoiseSamples(ctx, d)
+		s.Pix = nil
+		err := s.denoiseMosaic(ctx, d)
+		s.Pix = again().Pix
+		return err
 	})
 }
 
@@ -78,16 +82,18 @@ func DenoisePlanes(ctx context.Context, m *raw.Image, d Denoiser) (*raw.Image, R
 }
 
 // denoise transforms an image, and back.
-func denoise(m *raw.Image, between func(*stabilised) error) (*raw.Image, Report, error) {
-	if err := check(m); err != nil {
+func denoise(image *raw.Image, between func(*stabilised) error) (*raw.Image, Report, error) {
+	if err := check(image); err != nil {
 		return nil, Report{}, err
 	}
+	m := new(raw.Image)
+	*m = *image // its samples may be dropped, and those of the caller stay
 	report, err := measure(m)
 	if err != nil {
 		return nil, Report{}, err
 	}
-	out := *m
 	if report.Unchanged = !slices.ContainsFunc(report.Noise, func(l raw.Noise) bool { return l.At(1) > 0 }); report.Unchanged {
+		out := *m
 		out.Pix = slices.Clone(m.Pix)
 		return &out, report, nil
 	}
@@ -99,6 +105,7 @@ func denoise(m *raw.Image, between func(*stabilised) error) (*raw.Image, Report,
 	if err := between(s); err != nil {
 		return nil, Report{}, err
 	}
+	out := *m
 	out.Pix = s.light()
 	for _, p := range planesOf(m) {
 		light, measured := p.of(out.Pix), s.measured(p)

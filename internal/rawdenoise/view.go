@@ -92,7 +92,7 @@ func (s *stabilised) denoiseMosaic(ctx context.Context, denoise Denoiser) error 
 	if err != nil {
 		return err
 	}
-	s.pix = make([]float32, len(s.Image.Pix))
+	s.pix = make([]float32, s.Width*s.Height)
 	v.samples(s.Image, s.pix, p)
 	return nil
 }

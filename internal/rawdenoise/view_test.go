@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat/distuv"
 	"pgregory.net/rapid"
 
 	"github.com/averaged/imaging/internal/anscombe"
@@ -29,7 +30,7 @@ func mosaic(h, w int, p raw.Pattern) *raw.Image {
 // TestViewBeginsWithRed: whatever the pattern and the size are, the samples of a mosaic are in the planes of their colours at every second
 // row and column, red first, and are found there again.
 func TestViewBeginsWithRed(t *testing.T) {
-	sensor, err := NewSensor(noise)
+	sensor, err := NewSensor(sensorNoise)
 	require.NoError(t, err)
 	rgb := demosaic.Pattern{0, 1, 1, 2}
 	rapid.Check(t, func(t *rapid.T) {
@@ -64,7 +65,7 @@ func TestViewIsThatOfDenoise(t *testing.T) {
 		got, told = p, sigma
 		return nil, stop
 	}
-	_, report, err := Denoise(t.Context(), m, take)
+	_, report, err := Denoise(t.Context(), m, always(m), take)
 	require.ErrorIs(t, err, stop)
 	require.Empty(t, report)
 	measured, err := measure(m)
@@ -93,7 +94,7 @@ func TestViewOfLight(t *testing.T) {
 	sums := make([]float64, h*w)
 	for range shots {
 		for i, x := range light.Pix {
-			shot.Pix[i] = float32(.02*poisson(r, float64(x)/.02) + math.Sqrt(2e-4)*r.NormFloat64())
+			shot.Pix[i] = float32(.02*distuv.Poisson{Lambda: float64(x) / .02, Src: r}.Rand() + math.Sqrt(2e-4)*r.NormFloat64())
 		}
 		samples := make([]float32, h*w)
 		v.samples(&shot, samples, v.Readings(&shot).Pix)
@@ -110,21 +111,11 @@ func TestViewOfLight(t *testing.T) {
 	require.InDeltaSlice(t, light.Pix, v.s.light(), 1e-5)
 }
 
-// poisson draws by multiplying uniform numbers (Knuth).
-func poisson(r *rand.Rand, mean float64) float64 {
-	k, p, limit := 0., r.Float64(), math.Exp(-mean)
-	for p > limit {
-		p *= r.Float64()
-		k++
-	}
-	return k
-}
-
 // TestViewRefuses: no noise, and no mosaic.
 func TestViewRefuses(t *testing.T) {
 	_, err := NewSensor(raw.Noise{})
 	require.Error(t, err)
-	sensor, err := NewSensor(noise)
+	sensor, err := NewSensor(sensorNoise)
 	require.NoError(t, err)
 	m := mosaic(4, 4, patterns[0])
 	m.Pix[3] = float32(math.Inf(1))
@@ -138,7 +129,7 @@ func TestViewRefuses(t *testing.T) {
 
 // TestOneTransform: that of all colours of a mosaic is made once.
 func TestOneTransform(t *testing.T) {
-	s, err := stabilise(mosaic(4, 4, patterns[0]), []raw.Noise{noise, noise, noise})
+	s, err := stabilise(mosaic(4, 4, patterns[0]), []raw.Noise{sensorNoise, sensorNoise, sensorNoise})
 	require.NoError(t, err)
 	require.Equal(t, []*anscombe.Transform{s.transforms[0], s.transforms[0], s.transforms[0]}, s.transforms)
 	require.Same(t, s.transforms[0], s.transforms[2])

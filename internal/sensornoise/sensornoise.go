@@ -4,7 +4,7 @@
 //
 // Blocks of 8×8 samples of one colour are transformed by the cosine transform and sorted by their mean.
 // Among blocks of about the same mean, those with the least energy at low frequencies are taken to be flat,
-// and the noise is measured on their high frequencies, by a median, as package noiselevel does for
+// and the noise is measured on their high frequencies, by a median, as package noise does for
 // noise that is the same everywhere. What texture adds to these variances is positive, and in a photograph full of it most of
 // them are too large. So the line is that with which most of them agree, and which few are below.
 package sensornoise

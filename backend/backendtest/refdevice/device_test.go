@@ -13,6 +13,10 @@ import (
 )
 
 func TestCompliance(t *testing.T) {
+	if testing.Short() { // plain loops on one goroutine, but for the calls that are made at once: go test ./... has all
+		backendtest.RunOnly(t, func(testing.TB) backend.Device { return refdevice.New(refdevice.Options{Memory: 16 << 20}) }, "Concurrency", "Sync", "Close")
+		return
+	}
 	all := slices.DeleteFunc(backendtest.Operations(), func(name string) bool { return name == "Wrap" })
 	// The suite goes up to the limit of the memory.
 	backendtest.Run(t, func(testing.TB) backend.Device { return refdevice.New(refdevice.Options{Memory: 16 << 20}) }, all...)

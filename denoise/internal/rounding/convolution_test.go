@@ -14,7 +14,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/backend/cpu/cputest"
+	"github.com/averaged/imaging/internal/cputest"
 )
 
 // The bound of a spectral norm is never below a singular value decomposition, and not far above.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/experiments/internal/cifar"
+	"github.com/averaged/imaging/internal/cputest"
 	"github.com/averaged/imaging/train"
 )
 

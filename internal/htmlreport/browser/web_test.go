@@ -29,8 +29,8 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
-	"github.com/averaged/imaging/backend/cpu/cputest"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/cputest"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/web"

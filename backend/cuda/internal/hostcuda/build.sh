@@ -15,7 +15,7 @@ objects=$(mktemp -d)
 trap 'rm -rf "$objects"' EXIT
 
 flags=(-std=c++17 -O2 -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -Wall -Wextra -Wno-unused-parameter -Wno-psabi
-	-I"$here/../../kernels" -I"$here" -I"$here/../cudaheader")
+	-I"$here/../kernels" -I"$here" -I"$here/../cudaheader")
 case $(uname -m) in
 x86_64) flags+=(-march=x86-64-v3) ;; # fused multiply-adds and halves in hardware
 esac
@@ -30,7 +30,7 @@ fi
 
 shopt -s nullglob
 jobs=()
-for source in "$here"/../../kernels/*.cu "$here"/../driver/testdata/*.cu "$@"; do
+for source in "$here"/../kernels/*.cu "$here"/../driver/testdata/*.cu "$@"; do
 	name=$(basename "$source" .cu)
 	for ptx in "${source%.cu}".sm_*.ptx; do
 		arch=${ptx##*.sm_}

@@ -1,4 +1,4 @@
-// The host side of kernels/device.h: the same names as ../../kernels/device_ptx.h, which
+// The host side of kernels/device.h: the same names as ../kernels/device_ptx.h, which
 // says what each does, for a C++17 compiler of the host. What waits for other threads of a
 // block is in emulator.cpp.
 #ifndef AVERAGED_IMAGING_DEVICE_HOST_H

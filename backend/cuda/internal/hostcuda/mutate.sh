@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bash mutate.sh [PTX…] breaks the PTX of ../../kernels, or the files that are named, in one place
+# bash mutate.sh [PTX…] breaks the PTX of ../kernels, or the files that are named, in one place
 # after the other, and says whether the tests find it: each barrier is taken out, and each wait
 # for asynchronous copies waits for one copy less. It works on a copy of the tree, and ends with
 # an error if a mistake was missed. All of them take a quarter of an hour; needs what .ci/cuda needs.
@@ -12,7 +12,7 @@ git -C "$root" ls-files -z --cached --others --exclude-standard | (cd "$root" &&
 cd "$copy"
 export CGO_ENABLED=1 CGO_CFLAGS="-g -O2 -I$copy/backend/cuda/internal/cudaheader"
 bash "$here/build.sh" "$copy/lib"
-if [ $# -eq 0 ]; then set -- "$here"/../../kernels/*.ptx; fi
+if [ $# -eq 0 ]; then set -- "$here"/../kernels/*.ptx; fi
 
 passes() {
 	(cd backend/cuda && env FAKE_CUDA_RUN=ptx FAKE_CUDA_CAPABILITY="$capability" LD_LIBRARY_PATH="$copy/lib" \
@@ -22,7 +22,7 @@ passes() {
 missed=0 found=0
 for ptx; do
 	name=$(basename "$ptx") capability=90
-	file=backend/cuda/kernels/$name
+	file=backend/cuda/internal/kernels/$name
 	# Kernels that newer GPUs leave to tensor cores.
 	case $name in convolution.* | gradients.* | filters.sm_70.*) capability=70 ;; esac
 	cp "$file" original

@@ -1,4 +1,4 @@
-// Reads the text of a kernel. It knows the PTX that clang makes of ../../kernels, and says so
+// Reads the text of a kernel. It knows the PTX that clang makes of ../kernels, and says so
 // of everything else: an instruction that is not understood must not pass for one that is.
 #include "ptx.h"
 

@@ -1,5 +1,5 @@
 // What instructions do to the registers of a warp: a table of all that clang makes of
-// ../../kernels. Each rounds as the PTX reference says.
+// ../kernels. Each rounds as the PTX reference says.
 #include "host.h"
 #include "ptx.h"
 
@@ -250,7 +250,7 @@ int from_down(int lane, int by, int bound) { int j = lane + by; return j <= last
 int from_up(int lane, int by, int bound) { int j = lane - by; return j >= last_of(lane, bound) ? j : lane; }
 int from_index(int lane, int by, int bound) { int j = first_of(lane, bound) | (by & ~(bound >> 8 & 31)); return j <= last_of(lane, bound) ? j : lane; }
 
-// multiply is mma: the factors and sums of all lanes, in the fragments that ../../kernels/device_ptx.h shows.
+// multiply is mma: the factors and sums of all lanes, in the fragments that ../kernels/device_ptx.h shows.
 template <host::Act product> void multiply(Warp &w, const Instruction &i, uint32_t lanes) {
     if (lanes != 0xffffffff) throw Stop{host::Fault::stuck, "an operation on matrices by fewer than 32 threads", 0};
     float d[LANES][4];

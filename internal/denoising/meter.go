@@ -1,0 +1,128 @@
+package denoising
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/networks"
+	"github.com/averaged/imaging/internal/noise"
+	"github.com/averaged/imaging/internal/outcome"
+	"github.com/averaged/imaging/internal/strength"
+	"github.com/averaged/imaging/weights"
+)
+
+// The denoisers that the network of noise levels says levels for.
+const levelsOfWhite, levelsOfCoarse = 0, 1
+
+var kinds = [noise.Denoisers]outcome.NoiseKind{levelsOfWhite: outcome.WhiteNoise, levelsOfCoarse: outcome.CoarseNoise}
+
+// Meter measures the noise of images on a device, with the network of noise levels that is kept.
+type Meter struct {
+	Kept   *networks.Kept
+	Device backend.Device
+}
+
+// Map finds the noise level of every square of an image.
+func (m Meter) Map(ctx context.Context, p *imageplanes.Planes) (outcome.Estimate, error) {
+	n, err := m.Kept.Levels(m.Device)
+	if err != nil {
+		return outcome.Estimate{}, err
+	}
+	pix, factor := brightened(p, false)
+	said, err := n.Find(ctx, pix, hiddenSquares(p), p.Channels, p.Height, p.Width)
+	if err != nil {
+		return outcome.Estimate{}, fmt.Errorf("restore: noise level: %w", err)
+	}
+	e := outcome.Estimate{Kind: kinds[said.Chosen], Reliable: true}
+	for k, levels := range said.Levels {
+		for i, v := range levels {
+			if levels[i] /= factor; v < noise.LeastLevel { // in the range that the network saw
+				levels[i] = 0
+			}
+		}
+		e.ByDenoiser[k] = &denoise.LevelMap{Side: noise.Square, Rows: said.Rows, Columns: said.Columns, Sigma: levels}
+	}
+	e.Levels = e.ByDenoiser[said.Chosen]
+	noisy := noisyLevels(e.Levels)
+	if float64(len(noisy)) < noise.LeastShare*float64(len(e.Levels.Sigma)) || equalShare(p) > noise.MostEqual {
+		e.Levels = denoise.ConstantLevels(p.Height, p.Width, 0)
+		e.ByDenoiser = [noise.Denoisers]*denoise.LevelMap{e.Levels, e.Levels}
+		e.Kind = outcome.NoNoise
+		return e, nil
+	}
+	axis := 1.0
+	if p.Channels == 1 { // the map is of the axis of brightness of three equal channels
+		axis = strength.AlongBrightness(1, 3)
+	}
+	e.Sigma = float64(noisy[len(noisy)/2]) / axis
+	return e, settleWhite(&e, p, axis)
+}
+
+// settleWhite has the noise of an image be white, of the level that is measured, where its white part is certain
+// and agrees with the network: of white noise that estimate is exact, and the network is not quite.
+func settleWhite(e *outcome.Estimate, p *imageplanes.Planes, axis float64) error {
+	m := e.ByDenoiser[levelsOfWhite]
+	noisy := noisyLevels(m)
+	if len(noisy) == 0 {
+		return nil
+	}
+	white, err := White(p)
+	if err != nil || !white.Reliable {
+		return err
+	}
+	ratio, agreeing := float64(noisy[len(noisy)/2])/axis/white.Sigma, noise.Agreeing
+	if p.Channels > 1 && slices.Max(white.PerChannel) < noise.EqualColours*slices.Min(white.PerChannel) {
+		agreeing = noise.AgreeingEqual
+	}
+	if ratio > agreeing || ratio < 1/agreeing {
+		// The number alone, for denoisers without a map: there is at least the white part.
+		e.Sigma = max(e.Sigma, white.Sigma)
+		return nil
+	}
+	for i := range m.Sigma {
+		m.Sigma[i] = float32(axis * white.Sigma)
+	}
+	e.Kind, e.Levels, e.Sigma = outcome.WhiteNoise, m, white.Sigma
+	return nil
+}
+
+// hiddenSquares tells which squares of the map have invisible pixels; of an image without visible ones none has.
+func hiddenSquares(p *imageplanes.Planes) []bool {
+	if !slices.ContainsFunc(p.Alpha, func(a uint16) bool { return a > 0 }) {
+		return nil
+	}
+	columns := (p.Width + noise.Square - 1) / noise.Square
+	hidden := make([]bool, (p.Height+noise.Square-1)/noise.Square*columns)
+	for i, a := range p.Alpha {
+		if a == 0 {
+			hidden[i/p.Width/noise.Square*columns+i%p.Width/noise.Square] = true
+		}
+	}
+	return hidden
+}
+
+// noisyLevels are the levels of squares in which there is noise, in ascending order.
+func noisyLevels(m *denoise.LevelMap) (levels []float32) {
+	for _, v := range m.Sigma {
+		if v > 0 {
+			levels = append(levels, v)
+		}
+	}
+	slices.Sort(levels)
+	return levels
+}
+
+// levelsFor returns the map for the network of a method, or nil where there is none.
+func levelsFor(e *outcome.Estimate, method string) *denoise.LevelMap {
+	if e == nil || e.Levels == nil {
+		return nil
+	}
+	if method == weights.Camera {
+		return e.ByDenoiser[levelsOfCoarse]
+	}
+	return e.ByDenoiser[levelsOfWhite]
+}

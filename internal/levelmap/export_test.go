@@ -1,4 +1,0 @@
-package levelmap
-
-// FindInTiles is Find in tiles of another side.
-var FindInTiles = (*Network).find

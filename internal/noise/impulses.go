@@ -1,0 +1,205 @@
+package noise
+
+import "slices"
+
+// FindImpulses returns which samples of a picture are impulses: salt and pepper, or a sensor's hot, stuck and dead
+// pixels. It returns their share of all samples, too. pix has channels planes of h rows of w samples, where black is 0
+// and white 1; values may be outside. The mask has a value for each sample, and is nil where the picture has no impulse
+// noise, or is smaller than 5×5.
+//
+// An impulse differs from its neighbours far more than they differ from each other, and impulses fall on pixels
+// independently of each other. A picture has some only where both hold: many samples are clearly outside the range of
+// their 5×5 neighbours, no more are nearly so, as the tail of noise or texture would have them, and they neither crowd
+// together nor line up, as dots in text, drawings and screens do. Everything else is left alone.
+func FindImpulses(pix []float32, channels, h, w int) (bad []bool, share float64) {
+	if h < 5 || w < 5 {
+		return nil, 0
+	}
+	planes := make([]*plane, channels)
+	var clearPixels, nearPixels []int
+	for c := range planes {
+		p := &plane{v: pix[c*h*w:][:h*w], h: h, w: w}
+		p.findOutliers()
+		for _, o := range p.outliers {
+			if o.ratio >= clearRatio {
+				clearPixels = append(clearPixels, o.at)
+			} else {
+				nearPixels = append(nearPixels, o.at)
+			}
+		}
+		planes[c] = p
+	}
+	slices.Sort(clearPixels)
+	slices.Sort(nearPixels)
+	clearPixels, nearPixels = slices.Compact(clearPixels), slices.Compact(nearPixels) // where several channels have one
+	if len(clearPixels) < 3 || len(clearPixels) < len(nearPixels) || !Independent(clearPixels, h, w) {
+		return nil, 0
+	}
+
+	salt, isSalt := saltLevel(planes, 1)
+	pepper, isPepper := saltLevel(planes, -1)
+	bad = make([]bool, len(pix))
+	count := 0
+	for c, p := range planes {
+		p.findSpread()
+		p.bad = bad[c*h*w:][:h*w]
+		p.suspect = make([]int8, h*w)
+		for i, v := range p.v {
+			if isSalt && v >= salt {
+				p.suspect[i] = 1
+			} else if isPepper && v <= -pepper {
+				p.suspect[i] = -1
+			}
+		}
+		p.mark()
+		for _, b := range p.bad {
+			if b {
+				count++
+			}
+		}
+	}
+	return bad, float64(count) / float64(len(pix))
+}
+
+// outlier is a sample outside the range of its 5×5 neighbours.
+type outlier struct {
+	at    int     // its pixel
+	sign  float32 // 1 above them, −1 below
+	ratio float32 // of what it exceeds them by to their spread
+}
+
+type plane struct {
+	v        []float32
+	h, w     int
+	spread   float32 // typical, of eight neighbours: from their median to their largest; 0 until it is needed
+	outliers []outlier
+	suspect  []int8 // 1 has the value of salt, −1 of pepper
+	bad      []bool
+}
+
+// findSpread finds the spread, unless it was found: few pictures need it.
+func (p *plane) findSpread() {
+	if p.spread == 0 {
+		p.spread = p.typicalSpread()
+	}
+}
+
+// typicalSpread returns the median over the plane, flat parts apart. It looks at the middle four of eight neighbours,
+// so that impulses hardly change it; for Gaussian noise they span 0.6 of what lies between their median and the
+// largest.
+func (p *plane) typicalSpread() float32 {
+	var spans []float32
+	// Some 10000 samples are enough for a median; an odd stride sees all phases of a pattern of two.
+	stride := max(17, p.h*p.w/10000|1)
+	for at := p.w + 1; at < (p.h-1)*p.w-1; at += stride {
+		n := p.eight(at, 1)
+		if span := n[5] - n[2]; span > 0 {
+			spans = append(spans, span)
+		}
+	}
+	least := float32(2. / 255) // what rounding to eight bits makes of a flat plane
+	if len(spans) == 0 {
+		return least
+	}
+	slices.Sort(spans)
+	return max(least, spans[len(spans)/2]/0.6)
+}
+
+// eight returns the neighbours of an inner pixel, times a sign, in ascending order.
+func (p *plane) eight(at int, sign float32) [8]float32 {
+	v, w := p.v, p.w
+	n := [8]float32{v[at-w-1], v[at-w], v[at-w+1], v[at-1], v[at+1], v[at+w-1], v[at+w], v[at+w+1]}
+	for i := range n {
+		n[i] *= sign
+		for k := i; k > 0 && n[k] < n[k-1]; k-- {
+			n[k], n[k-1] = n[k-1], n[k]
+		}
+	}
+	return n
+}
+
+// findOutliers keeps the samples that exceed all 24 neighbours by impulseStep and by clearRatio/2 spreads. Two
+// comparisons refuse nearly all pairs of samples of a photograph.
+func (p *plane) findOutliers() {
+	for y := 2; y < p.h-2; y++ {
+		for x, row := 2, p.v[y*p.w:][:p.w]; x < p.w-2; x++ {
+			left, right := row[x]-row[x-1], row[x]-row[x+1]
+			switch {
+			case right >= -impulseStep && right <= impulseStep:
+				x++ // the next one has a neighbour that is near, too
+			case left > impulseStep && right > impulseStep:
+				p.try(y*p.w+x, 1)
+			case left < -impulseStep && right < -impulseStep:
+				p.try(y*p.w+x, -1)
+			}
+		}
+	}
+}
+
+func (p *plane) try(at int, sign float32) {
+	own := sign * p.v[at]
+	if own-sign*p.v[at-p.w] <= impulseStep || own-sign*p.v[at+p.w] <= impulseStep {
+		return
+	}
+	largest := sign * p.v[at-1]
+	for dy := -2; dy <= 2; dy++ {
+		for dx := -2; dx <= 2; dx++ {
+			if dy != 0 || dx != 0 {
+				largest = max(largest, sign*p.v[at+dy*p.w+dx])
+			}
+		}
+	}
+	if own-largest <= impulseStep {
+		return
+	}
+	p.findSpread()
+	n := p.eight(at, sign)
+	ratio := (own - largest) / max(largest-(n[3]+n[4])/2, p.spread)
+	if ratio >= clearRatio/2 {
+		p.outliers = append(p.outliers, outlier{at, sign, ratio})
+	}
+}
+
+// Independent tells whether pixels, places in rows of w in an image of h rows, fall into rows, columns and cells as if
+// each had been drawn by itself, as those of a sensor's faults do and those of texture do not.
+func Independent(pixels []int, h, w int) bool {
+	across := (w + impulseCell - 1) / impulseCell
+	rows, columns, cells := make([]int, h), make([]int, w), make([]int, across*((h+impulseCell-1)/impulseCell))
+	for _, at := range pixels {
+		y, x := at/w, at%w
+		rows[y]++
+		columns[x]++
+		cells[y/impulseCell*across+x/impulseCell]++
+	}
+	n := float64(len(pixels))
+	for _, counts := range [][]int{rows, columns, cells} {
+		pairs := 0.0
+		for _, k := range counts {
+			pairs += float64(k) * float64(k-1) / 2
+		}
+		// A few pixels may share a row by chance: two pairs, but not three in a row.
+		if pairs > crowd*n*(n-1)/2/float64(len(counts))+2 {
+			return false
+		}
+	}
+	return true
+}
+
+// level returns from which value on, times the sign, a sample may be salt (1) or pepper (−1), if the outliers of that
+// sign have about the same value.
+func saltLevel(planes []*plane, sign float32) (least float32, ok bool) {
+	var values []float32
+	for _, p := range planes {
+		for _, o := range p.outliers {
+			if o.sign == sign && o.ratio >= clearRatio {
+				values = append(values, sign*p.v[o.at])
+			}
+		}
+	}
+	if len(values) < leastSalt {
+		return 0, false
+	}
+	slices.Sort(values)
+	least = values[len(values)/20]
+	return least, values[len(values)*19/20]-least <= saltRange
+}
