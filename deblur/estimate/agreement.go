@@ -85,7 +85,7 @@ func (e *estimation) halves(parts []part, s support) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		if kernels[i], err = e.finish(levels, s); err != nil {
+		if kernels[i], err = e.finish(levels, s, 0); err != nil {
 			return 0, err
 		}
 	}

@@ -208,7 +208,7 @@ func (found *Estimate) judge(e *estimation, s support, parts []part) error {
 		}
 	}
 	// Parts and shapes were compared with a kernel that was found as theirs are.
-	if s, err = e.finish(levels, s); err != nil {
+	if s, err = e.finish(levels, s, finishing.soft); err != nil {
 		return err
 	}
 	found.Kernel, err = s.kernel()
@@ -316,7 +316,7 @@ func meter(progress backend.ProgressFunc, h, w int) func(float64) error {
 	}
 	// Scales above and below half size, the parts by themselves, and now and then a wider support; then
 	// the last steps.
-	all := float64(min(h*w, wholeSamples)) * float64(4*tuned.steps+finishing.free+finishing.bound)
+	all := float64(min(h*w, wholeSamples)) * float64(4*tuned.steps+finishing.free+finishing.bound+finishing.soft)
 	done := 0.0
 	return func(work float64) error {
 		done += work

@@ -45,8 +45,8 @@ var finishing = struct {
 //
 // The edges of the image step are sharper than those of photographs, which were taken through a lens. The kernel would
 // then contain the blur of the lens too. So where there is almost no noise, the sharp image is softened: by what all
-// photographs bear, and then by more, if the photograph is explained as well.
-func (e *estimation) finish(levels []*level, s support) (support, error) {
+// photographs bear, and then, in soft more steps, by more, if the photograph is explained as well.
+func (e *estimation) finish(levels []*level, s support, soft int) (support, error) {
 	edges, kernel := lastEdgesFor(e.sigma), tuned.kernel
 	kernel.ridge = lastRidgeFor(e.sigma)
 	lens := 0.0
@@ -56,7 +56,7 @@ func (e *estimation) finish(levels []*level, s support) (support, error) {
 	var t texture
 	var sharper support
 	left := 0.0
-	for i := range finishing.free + finishing.bound + finishing.soft {
+	for i := range finishing.free + finishing.bound + soft {
 		if i >= finishing.free {
 			kernel.sparsity, kernel.within = 0, s.cleaned(tuned.threshold, islandFor(e.sigma)).around()
 		}
@@ -75,7 +75,7 @@ func (e *estimation) finish(levels []*level, s support) (support, error) {
 		}
 		if i < finishing.free+finishing.bound {
 			left = m.left / m.data
-		} else if i == finishing.free+finishing.bound+finishing.soft-1 && m.left/m.data > finishing.mostLeft*left {
+		} else if i == finishing.free+finishing.bound+soft-1 && m.left/m.data > finishing.mostLeft*left {
 			next = sharper
 		}
 		t, s = textureOf(m, s, e.sigma), next

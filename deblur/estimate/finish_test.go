@@ -156,7 +156,7 @@ func TestLensIsNoPartOfTheKernel(t *testing.T) {
 		p := part{y, newPlane(y.h, y.w), newPlane(y.h, y.w)}
 		levels, err := e.levels([]part{p}, 0, r)
 		require.NoError(t, err)
-		found, err := e.finish(levels, want.softened(binomial))
+		found, err := e.finish(levels, want.softened(binomial), finishing.soft)
 		require.NoError(t, err)
 		require.Greater(t, likeness(found, want, 1), 0.97, "a lens of variance %v", lens)
 	}
