@@ -73,7 +73,7 @@ func (v *visitor) restoreOpen(name string) []byte {
 // guide, and with total variation.
 func TestWebGPUDenoises(t *testing.T) {
 	v := visitPage(t, built(t), "?gpu=software", webgpu)
-	picture := deep(t, 72, 56)
+	picture := deep(t, 48, 40)
 	v.give("deep.png", picture, chosen)
 	v.until(opened, 2*time.Minute)
 	require.Equal(t, "Computes on the GPU, google swiftshader", v.computer())
@@ -129,7 +129,7 @@ func TestWebGPUThatFails(t *testing.T) {
 	if testing.Short() {
 		faults = faults[:1]
 	}
-	picture := deep(t, 72, 56)
+	picture := deep(t, 48, 40)
 	want := native(t, picture, denoised(t, restore.Method(weights.Fast)))
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {

@@ -169,6 +169,7 @@ bool map(std::size_t bytes, int device, Memory &m) {
     m.mapped = (inside + page - 1) / page * page + 2 * page;
     m.map = static_cast<char *>(mmap(nullptr, m.mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
     if (m.map == MAP_FAILED) return false;
+    madvise(m.map, m.mapped, MADV_HUGEPAGE); // all of it is filled below
     mprotect(m.map, page, PROT_NONE);
     mprotect(m.map + m.mapped - page, page, PROT_NONE);
     m.base = m.map + m.mapped - page - inside;
