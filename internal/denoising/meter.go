@@ -17,7 +17,6 @@ import (
 
 // The denoisers that the network of noise levels says levels for.
 const levelsOfWhite, levelsOfCoarse = 0, 1
-
 var kinds = [noise.Denoisers]outcome.NoiseKind{levelsOfWhite: outcome.WhiteNoise, levelsOfCoarse: outcome.CoarseNoise}
 
 // Meter measures the noise of images on a device, with the network of noise levels that is kept.
