@@ -18,6 +18,8 @@ import (
 // The denoisers that the network of noise levels says levels for.
 const levelsOfWhite, levelsOfCoarse = 0, 1
 
+var kinds = [noise.Denoisers]outcome.NoiseKind{levelsOfWhite: outcome.WhiteNoise, levelsOfCoarse: outcome.CoarseNoise}
+
 // Meter measures the noise of images on a device, with the network of noise levels that is kept.
 type Meter struct {
 	Kept   *networks.Kept
@@ -35,21 +37,16 @@ func (m Meter) Map(ctx context.Context, p *imageplanes.Planes) (outcome.Estimate
 	if err != nil {
 		return outcome.Estimate{}, fmt.Errorf("restore: noise level: %w", err)
 	}
-	e := outcome.Estimate{Kind: outcome.WhiteNoise, Reliable: true}
+	e := outcome.Estimate{Kind: kinds[said.Chosen], Reliable: true}
 	for k, levels := range said.Levels {
 		for i, v := range levels {
-			if v < noise.LeastLevel { // in the range that the network saw
+			if levels[i] /= factor; v < noise.LeastLevel { // in the range that the network saw
 				levels[i] = 0
-				continue
 			}
-			levels[i] /= factor
 		}
 		e.ByDenoiser[k] = &denoise.LevelMap{Side: noise.Square, Rows: said.Rows, Columns: said.Columns, Sigma: levels}
 	}
 	e.Levels = e.ByDenoiser[said.Chosen]
-	if said.Chosen == levelsOfCoarse {
-		e.Kind = outcome.CoarseNoise
-	}
 	noisy := noisyLevels(e.Levels)
 	if float64(len(noisy)) < noise.LeastShare*float64(len(e.Levels.Sigma)) || equalShare(p) > noise.MostEqual {
 		e.Levels = denoise.ConstantLevels(p.Height, p.Width, 0)
@@ -57,16 +54,17 @@ func (m Meter) Map(ctx context.Context, p *imageplanes.Planes) (outcome.Estimate
 		e.Kind = outcome.NoNoise
 		return e, nil
 	}
-	e.Sigma = float64(noisy[len(noisy)/2])
+	axis := 1.0
 	if p.Channels == 1 { // the map is of the axis of brightness of three equal channels
-		e.Sigma = e.Sigma / strength.AlongBrightness(1, 3)
+		axis = strength.AlongBrightness(1, 3)
 	}
-	return e, settleWhite(&e, p)
+	e.Sigma = float64(noisy[len(noisy)/2]) / axis
+	return e, settleWhite(&e, p, axis)
 }
 
-// settleWhite has the noise of a colour image be white, of the level that is measured, where its white part is certain
+// settleWhite has the noise of an image be white, of the level that is measured, where its white part is certain
 // and agrees with the network: of white noise that estimate is exact, and the network is not quite.
-func settleWhite(e *outcome.Estimate, p *imageplanes.Planes) error {
+func settleWhite(e *outcome.Estimate, p *imageplanes.Planes, axis float64) error {
 	m := e.ByDenoiser[levelsOfWhite]
 	noisy := noisyLevels(m)
 	if len(noisy) == 0 {
@@ -76,14 +74,17 @@ func settleWhite(e *outcome.Estimate, p *imageplanes.Planes) error {
 	if err != nil || !white.Reliable {
 		return err
 	}
-	level := float64(noisy[len(noisy)/2])
-	if p.Channels == 1 || white.Sigma < level/noise.Agreeing || white.Sigma > noise.Agreeing*level {
+	ratio, agreeing := float64(noisy[len(noisy)/2])/axis/white.Sigma, noise.Agreeing
+	if p.Channels > 1 && slices.Max(white.PerChannel) < noise.EqualColours*slices.Min(white.PerChannel) {
+		agreeing = noise.AgreeingEqual
+	}
+	if ratio > agreeing || ratio < 1/agreeing {
 		// The number alone, for denoisers without a map: there is at least the white part.
 		e.Sigma = max(e.Sigma, white.Sigma)
 		return nil
 	}
 	for i := range m.Sigma {
-		m.Sigma[i] = float32(white.Sigma)
+		m.Sigma[i] = float32(axis * white.Sigma)
 	}
 	e.Kind, e.Levels, e.Sigma = outcome.WhiteNoise, m, white.Sigma
 	return nil
@@ -91,17 +92,15 @@ func settleWhite(e *outcome.Estimate, p *imageplanes.Planes) error {
 
 // hiddenSquares tells which squares of the map have invisible pixels; of an image without visible ones none has.
 func hiddenSquares(p *imageplanes.Planes) []bool {
+	if !slices.ContainsFunc(p.Alpha, func(a uint16) bool { return a > 0 }) {
+		return nil
+	}
 	columns := (p.Width + noise.Square - 1) / noise.Square
 	hidden := make([]bool, (p.Height+noise.Square-1)/noise.Square*columns)
-	visible := false
 	for i, a := range p.Alpha {
 		if a == 0 {
 			hidden[i/p.Width/noise.Square*columns+i%p.Width/noise.Square] = true
 		}
-		visible = visible || a > 0
-	}
-	if !visible {
-		return nil
 	}
 	return hidden
 }

@@ -31,12 +31,14 @@ const (
 
 	// What is removed: fitted to clean photographs, texture and drawings, and to white noise, of the quality gate.
 
-	LeastLevel = 0.002 // of a square with noise: half of a step of 8 bits
-	LeastShare = 0.05  // of squares with noise in an image that has some: a few squares of a drawing look like it
-	MostEqual  = 0.5   // share of pixels equal to their left neighbour above which an image is a drawing
-	Agreeing   = 1.4   // ratio of the network's level and the measured one within which noise is white
-	DarkShare  = 0.999 // of the samples that are dark in a dark image
-	DarkLevel  = 0.5   // brightness below which samples are dark
+	LeastLevel    = 0.002 // of a square with noise: half of a step of 8 bits
+	LeastShare    = 0.05  // of squares with noise in an image that has some: a few squares of a drawing look like it
+	MostEqual     = 0.5   // share of pixels equal to their left neighbour above which an image is a drawing
+	Agreeing      = 1.4   // ratio of the network's level and the measured one within which noise is white
+	EqualColours  = 1.06  // ratio of the noise of two colours below which it is equal, which a camera's seldom is
+	AgreeingEqual = 2.0   // Agreeing of such noise
+	DarkShare     = 0.999 // of the samples that are dark in a dark image
+	DarkLevel     = 0.5   // brightness below which samples are dark
 
 	// Images to enlarge: fitted to photographs that were scaled down by 2, with noise of cameras and white noise.
 
