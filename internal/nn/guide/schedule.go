@@ -64,7 +64,7 @@ func (c *schedule) span(r backend.Region) (from, to int) {
 // next is the step after those that were made, towards a row, or column: of as many at most as all scales make at the
 // same pace, and of no more than are needed, so that few have to stay.
 func (c *schedule) next(down bool, i, made, to int) step {
-	grid := 2 * c.pass.dev.ConvolutionGrid()
+	grid := c.pass.dev.ConvolutionGrid()
 	return step{down, i, made, min(c.length(i), made+max(1, c.pass.strip>>i), ceil(to, grid)*grid)}
 }
 
