@@ -25,10 +25,14 @@ func likeness(a, b support, most int) float64 {
 	return best / math.Sqrt(a.energy()*b.energy())
 }
 
-// softened is the kernel under a 3×3 binomial: two kernels that are one sample apart are nearly alike.
-func (s support) softened() support {
+// binomial is the variance of the blur by ¼, ½, ¼. Under it two kernels that are one sample apart are nearly alike.
+const binomial = 0.5
+
+// softened is the kernel under a blur of 3×3 samples that has the given variance, at most binomial, along rows and
+// along columns.
+func (s support) softened(variance float64) support {
 	t, n := newSupport(s.r), s.side()
-	weights := [3]float64{.25, .5, .25}
+	weights := [3]float64{variance / 2, 1 - variance, variance / 2}
 	for i, v := range s.k {
 		if v == 0 {
 			continue
@@ -48,14 +52,14 @@ func (s support) softened() support {
 // like it they are to the common one. A part with hardly an edge says nothing.
 func (e *estimation) agreement(parts []part, s support) ([]float64, error) {
 	reach := s.reach() + s.reach()/4 + 2
-	common := s.scaled(.5, radius(reach, halfSize)).softened()
+	common := s.scaled(.5, radius(reach, halfSize)).softened(binomial)
 	var like []float64
 	for _, p := range parts {
 		k, _, _, err := e.half(func(int) []part { return []part{p} }, reach)
 		if err != nil {
 			return nil, err
 		}
-		like = append(like, likeness(k.softened(), common, 2))
+		like = append(like, likeness(k.softened(binomial), common, 2))
 	}
 	return like, nil
 }
@@ -118,7 +122,7 @@ func (e *estimation) variation(parts []part, s support) (most float64, spreads [
 		if err != nil {
 			return 0, spreads, err
 		}
-		kernels = append(kernels, k.softened())
+		kernels = append(kernels, k.softened(binomial))
 		edges, errors = append(edges, m.a[len(m.a)/2]), append(errors, m.error(k))
 	}
 	for i, a := range kernels {

@@ -94,7 +94,7 @@ func (e *estimation) keeps(p part, s support) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return likeness(found.softened(), given.softened(), 2), nil
+	return likeness(found.softened(binomial), given.softened(binomial), 2), nil
 }
 
 const keepSteps = 4

@@ -69,3 +69,20 @@ func (l *level) difference(least float32) {
 		}
 	})
 }
+
+// soften blurs the sharp image as support.softened blurs a kernel.
+func (l *level) soften(variance float64) {
+	side, middle := float32(variance/2), float32(1-variance)
+	l.each(func(above, at, below int) {
+		for i := range l.pw {
+			l.room[at+i] = float32(middle*l.u[at+i]) + float32(side*(l.u[above+i]+l.u[below+i]))
+		}
+	})
+	l.each(func(_, at, _ int) {
+		row := l.room[at : at+l.pw]
+		for i, v := range row {
+			l.u[at+i] = float32(middle*v) + float32(side*(row[wrap(i-1, l.pw)]+row[wrap(i+1, l.pw)]))
+		}
+	})
+	l.difference(0)
+}

@@ -124,7 +124,7 @@ func TestShakeIsFound(t *testing.T) {
 	require.NoError(t, err)
 	e := estimated(t, photograph(t, still(), k, 0.01), Options{})
 	require.Equal(t, Free, e.Shape.Kind)
-	found := likeness(supportOf(e.Kernel, 24).softened(), supportOf(k, 24).softened(), 2)
+	found := likeness(supportOf(e.Kernel, 24).softened(binomial), supportOf(k, 24).softened(binomial), 2)
 	require.Greater(t, found, 0.85)
 	require.LessOrEqual(t, max(e.Kernel.H, e.Kernel.W), 27, "the size is found")
 	require.NotEmpty(t, e.Likeness)
@@ -176,7 +176,7 @@ func TestClippedSamplesAreNotFitted(t *testing.T) {
 		}
 	}
 	e := estimated(t, photograph(t, v, k, 0.005), Options{Size: 31})
-	found := likeness(supportOf(e.Kernel, 24).softened(), supportOf(k, 24).softened(), 2)
+	found := likeness(supportOf(e.Kernel, 24).softened(binomial), supportOf(k, 24).softened(binomial), 2)
 	require.Greater(t, found, 0.9)
 }
 

@@ -9,8 +9,10 @@ type texture struct {
 	noise    float64 // variance of the noise in a sample
 }
 
-// leastPower is added to |K|², which is not known exactly where it is next to nothing.
-const leastPower = 0.001
+// leastPower is added to |K|². Where that is small it is not known exactly, and the edges of the image step are
+// sharper than those of photographs. If such frequencies weigh much, the errors move to low frequencies, where
+// photographs have most of their power.
+const leastPower = 0.05
 
 // weight is that of a frequency in generalised least squares (Aitken 1935), the inverse of the
 // variance of a difference: power is |K|² there, and rough |1 − exp(iθ)|², the spectrum of the
@@ -31,24 +33,50 @@ func textureOf(m *moments, s support, sigma float64) texture {
 var finishing = struct {
 	free, bound int     // steps anywhere in the support, and on what these leave
 	threshold   float64 // of the weights at the end
-}{free: 6, bound: 6, threshold: 0.01}
+	lens        float64 // variance of the blur that all photographs bear
+	soft        int     // steps with the blur of softLens
+	softLens    float64
+	mostLeft    float64 // how much more of the differences' squares these may leave
+}{free: 6, bound: 6, threshold: 0.01, lens: 0.16, soft: 4, softLens: 0.4, mostLeft: 1.03}
 
 // finish makes steps at full size from a kernel of any form that is nearly right, weighted as the
 // texture asks. The last ones are on what is found of the kernel and the samples around it, without
 // the ℓ1 term, which takes weight from all alike.
+//
+// The edges of the image step are sharper than those of photographs, which were taken through a lens. The kernel would
+// then contain the blur of the lens too. So where there is almost no noise, the sharp image is softened: by what all
+// photographs bear, and then by more, if the photograph is explained as well.
 func (e *estimation) finish(levels []*level, s support) (support, error) {
 	edges, kernel := lastEdgesFor(e.sigma), tuned.kernel
+	kernel.ridge = lastRidgeFor(e.sigma)
+	lens := 0.0
+	if e.sigma < calm {
+		lens = finishing.lens
+	}
 	var t texture
-	for i := range finishing.free + finishing.bound {
+	var sharper support
+	left := 0.0
+	for i := range finishing.free + finishing.bound + finishing.soft {
 		if i >= finishing.free {
 			kernel.sparsity, kernel.within = 0, s.cleaned(tuned.threshold, islandFor(e.sigma)).around()
 		}
-		next, m, err := e.step(levels, s, edges, t, kernel)
+		if i == finishing.free+finishing.bound {
+			if lens == 0 {
+				break
+			}
+			sharper, lens = s, finishing.softLens
+		}
+		next, m, err := e.step(levels, s, edges, lens, t, kernel)
 		if err != nil {
 			return s, err
 		}
 		if m.data == 0 {
 			return s, nil // all is clipped
+		}
+		if i < finishing.free+finishing.bound {
+			left = m.left / m.data
+		} else if i == finishing.free+finishing.bound+finishing.soft-1 && m.left/m.data > finishing.mostLeft*left {
+			next = sharper
 		}
 		t, s = textureOf(m, s, e.sigma), next
 	}

@@ -132,3 +132,64 @@ func point(r int) support {
 	s.k[len(s.k)/2] = 1
 	return s
 }
+
+// The blur of a lens, which the scene shows without the shake too, does not become part of the kernel.
+func TestLensIsNoPartOfTheKernel(t *testing.T) {
+	leaveWhole(t)
+	pool := parallel.New(1)
+	defer pool.Close()
+	k, err := deblur.Shake(13, 4)
+	require.NoError(t, err)
+	const r = 9
+	want := supportOf(k, r)
+	for _, lens := range []float64{0, 0.4} {
+		scene := still().crop(0, 0, 160, 160)
+		l, err := newLevel(pool, scene, make([]bool, len(scene.pix)), 1)
+		require.NoError(t, err)
+		copy(l.u, l.v)
+		l.soften(lens)
+		for y := range scene.h {
+			copy(scene.row(y), l.u[y*l.pw:])
+		}
+		y := photograph(t, scene, k, 0)
+		e := &estimation{ctx: t.Context(), pool: pool, sigma: 0.001, tell: func(float64) error { return nil }}
+		p := part{y, newPlane(y.h, y.w), newPlane(y.h, y.w)}
+		levels, err := e.levels([]part{p}, 0, r)
+		require.NoError(t, err)
+		found, err := e.finish(levels, want.softened(binomial))
+		require.NoError(t, err)
+		require.Greater(t, likeness(found, want, 1), 0.97, "a lens of variance %v", lens)
+	}
+}
+
+// Softening an image is a convolution with a softened point.
+func TestSoften(t *testing.T) {
+	pool := parallel.New(1)
+	defer pool.Close()
+	rapid.Check(t, func(t *rapid.T) {
+		v := newPlane(rapid.IntRange(2, 20).Draw(t, "h"), rapid.IntRange(2, 20).Draw(t, "w"))
+		for i := range v.pix {
+			v.pix[i] = rapid.Float32Range(0, 1).Draw(t, "sample")
+		}
+		l, err := newLevel(pool, v, make([]bool, len(v.pix)), 1)
+		require.NoError(t, err)
+		copy(l.u, l.v)
+		variance := rapid.Float64Range(0, binomial).Draw(t, "variance")
+		f, _, err := l.blurring(point(1).softened(variance))
+		require.NoError(t, err)
+		want := make([]float32, len(l.u))
+		require.NoError(t, l.apply(f, want, l.u, false))
+		l.soften(variance)
+		require.InDeltaSlice(t, want, l.u, 1e-5)
+	})
+}
+
+// The more noise, the more ridge; and it is never more than that of the steps before.
+func TestLastRidge(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := rapid.Float64Range(0, 0.3).Draw(t, "a"), rapid.Float64Range(0, 0.3).Draw(t, "b")
+		require.LessOrEqual(t, lastRidgeFor(min(a, b)), lastRidgeFor(max(a, b)))
+		require.LessOrEqual(t, lastRidgeFor(b), tuned.kernel.ridge)
+		require.Positive(t, lastRidgeFor(a))
+	})
+}

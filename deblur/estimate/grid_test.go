@@ -51,7 +51,7 @@ func TestGridFindsTheKernels(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, g.Check())
 	like := func(a, b deblur.Kernel) float64 {
-		return likeness(supportOf(a, 24).softened(), supportOf(b, 24).softened(), 2)
+		return likeness(supportOf(a, 24).softened(binomial), supportOf(b, 24).softened(binomial), 2)
 	}
 	for i, k := range g.Kernels {
 		y, x := k.OffCentre()
@@ -75,7 +75,7 @@ func TestGridWithoutEdges(t *testing.T) {
 	}
 	g, err := Grid(context.Background(), p.pix, 1, p.h, p.w, truth[0], 2, 4, Options{Sigma: 0.01})
 	require.NoError(t, err)
-	like := likeness(supportOf(g.Kernels[0], 24).softened(), supportOf(g.Kernels[4], 24).softened(), 2)
+	like := likeness(supportOf(g.Kernels[0], 24).softened(binomial), supportOf(g.Kernels[4], 24).softened(binomial), 2)
 	require.Greater(t, like, 0.8)
 }
 

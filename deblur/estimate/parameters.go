@@ -40,6 +40,13 @@ func lastEdgesFor(sigma float64) edgePrior {
 	return p
 }
 
+// lastRidgeFor is the ridge of the last steps. Of a maximum a posteriori estimate it would grow as σ². With too much of it
+// the kernel has too little weight at high frequencies, and more than its share at low ones.
+func lastRidgeFor(sigma float64) float64 {
+	const ridgeSigma, leastRidge = 0.01, 1. / 30
+	return tuned.kernel.ridge * min(max(sigma*sigma/(ridgeSigma*ridgeSigma), leastRidge), 1)
+}
+
 // forNoise is by how much λ grows with the noise.
 func forNoise(sigma float64) float64 {
 	const lambdaSigma, lambdaPower = 0.01, 0.7

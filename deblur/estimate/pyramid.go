@@ -100,23 +100,26 @@ func (p part) unfit(h, w, r int) []bool {
 // of its last step.
 func (e *estimation) alternate(levels []*level, s support, steps int) (_ support, m *moments, err error) {
 	for range steps {
-		if s, m, err = e.step(levels, s, e.edges, texture{}, tuned.kernel); err != nil {
+		if s, m, err = e.step(levels, s, e.edges, 0, texture{}, tuned.kernel); err != nil {
 			return s, nil, err
 		}
 	}
 	return s, m, nil
 }
 
-// step makes a step of the image and one of the kernel.
-func (e *estimation) step(levels []*level, s support, edges edgePrior, t texture, kernel kernelPrior) (support, *moments, error) {
+// step makes a step of the image and one of the kernel. The sharp image is one with the prior edges, softened by lens.
+func (e *estimation) step(levels []*level, s support, edges edgePrior, lens float64, t texture, kernel kernelPrior) (support, *moments, error) {
 	m := newMoments(s.r)
 	m.texture = t
 	for _, l := range levels {
 		if err := e.ctx.Err(); err != nil {
 			return s, nil, err
 		}
-		if err := l.sharpen(s, edges); err != nil {
+		if err := l.sharpen(s.softened(lens), edges); err != nil {
 			return s, nil, err
+		}
+		if lens > 0 {
+			l.soften(lens)
 		}
 		if err := m.measure(l, s); err != nil {
 			return s, nil, err
