@@ -181,13 +181,19 @@ func TestVaryingPreconditioner(t *testing.T) {
 	dev := cputest.Open(t, cpu.Threads(2))
 	defer dev.Close()
 	must := made(t)
-	v, err := newVarying(dev, Grid{2, 2, []Kernel{must(Shake(9, 1)), must(Shake(9, 2)), must(Motion(8, 70)), must(Gaussian(2))}}, 14, 12, backend.FourierBlur)
+	// Of four rows two are left, so that no part is smaller than two kernels.
+	g := Grid{Rows: 4, Columns: 2}
+	for i := range 2 {
+		g.Kernels = append(g.Kernels, must(Shake(5, uint64(i))), must(Motion(4, 70)), must(Gaussian(.5)), must(Shake(5, uint64(i+7))))
+	}
+	v, err := newVarying(dev, g, 21, 20, backend.FourierBlur)
 	require.NoError(t, err)
 	defer v.Free()
 	m, err := operator.PreconditionerOf(v, tau)
 	require.NoError(t, err)
 	require.NotNil(t, m)
 	defer m.Free()
+	require.Len(t, m.(*varyingPreconditioner).each, 4)
 	h, w := v.Domain()
 	a := matrix(t, dev, m, h, w)
 	symmetric := mat.NewSymDense(h*w, nil)

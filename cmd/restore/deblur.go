@@ -68,8 +68,9 @@ of another photograph is noted, too.
 
 --kernel-grid 3x4 takes the kernel image for a sheet of 3 rows and 4 columns of
 kernels of one size, for a blur that varies over the frame. Each is for the middle of
-its part of the photograph; between them the blur changes gradually. Without --kernel
-it estimates a kernel for each of 3×4 parts.
+its part of the photograph; between them the blur changes gradually. A camera that
+turned needs so many that from one to the next no kernel moves by more than two or three
+pixels; 32x32 is the most. Without --kernel it estimates a kernel for each of 3×4 parts.
 
 --write-kernel keeps an estimated kernel. A photograph that is not blurred is only
 denoised. The certificate holds for the iteration with the kernel that was found;

@@ -20,7 +20,7 @@ func (b *bench) byParts(name string, x *restore.Planar, kernels []blur, number i
 	h, w := x.Height-side+1, x.Width-side+1
 	turns := map[[2]int]deblur.Kernel{}
 	turning := func(y, x int) deblur.Kernel { return turn(turns, y-h/2, x-w/2, min(h, w), side) }
-	known := deblur.Grid{Rows: 8, Columns: 12}
+	known := deblur.Grid{Rows: 16, Columns: 24}
 	mean := make([]float32, side*side)
 	for i := range known.Rows * known.Columns {
 		k := turning((2*(i/known.Columns)+1)*h/(2*known.Rows), (2*(i%known.Columns)+1)*w/(2*known.Columns))

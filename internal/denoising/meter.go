@@ -18,8 +18,6 @@ import (
 // The denoisers that the network of noise levels says levels for.
 const levelsOfWhite, levelsOfCoarse = 0, 1
 
-var kinds = [noise.Denoisers]outcome.NoiseKind{levelsOfWhite: outcome.WhiteNoise, levelsOfCoarse: outcome.CoarseNoise}
-
 // Meter measures the noise of images on a device, with the network of noise levels that is kept.
 type Meter struct {
 	Kept   *networks.Kept
@@ -37,7 +35,7 @@ func (m Meter) Map(ctx context.Context, p *imageplanes.Planes) (outcome.Estimate
 	if err != nil {
 		return outcome.Estimate{}, fmt.Errorf("restore: noise level: %w", err)
 	}
-	e := outcome.Estimate{Kind: kinds[said.Chosen], Reliable: true}
+	e := outcome.Estimate{Kind: [...]outcome.NoiseKind{levelsOfWhite: outcome.WhiteNoise, levelsOfCoarse: outcome.CoarseNoise}[said.Chosen], Reliable: true}
 	for k, levels := range said.Levels {
 		for i, v := range levels {
 			if levels[i] /= factor; v < noise.LeastLevel { // in the range that the network saw

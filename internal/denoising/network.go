@@ -105,7 +105,8 @@ func (j Job) freeze(ctx context.Context, phi *networks.Fitted, p *imageplanes.Pl
 	}
 	if p.Width*p.Height >= largeImage {
 		// What the guide has made is garbage of about the size of the result. A collector beside the computation comes
-		// too late.
+		// too late. What a sync.Pool keeps goes with the second collection.
+		runtime.GC()
 		runtime.GC()
 	}
 	return nil

@@ -71,7 +71,7 @@ func (n *Network) Free() {
 // tileSide is the height and width of a tile, in pixels of its scale, and stripSide the rows, or columns, of a strip at
 // the first scale: multiples of all grids and of 4. With 64 channels a tile of a strip and its halo take some 100 MB
 // on a processor.
-const tileSide, stripSide = 540, 144
+const tileSide, stripSide = 540, 96
 
 // Photograph is what a guide looks at.
 type Photograph struct {
@@ -95,7 +95,7 @@ func (p Photograph) shape() backend.Shape {
 // blocks see it, with noise of standard deviation sigma: tile by tile, each an array of the
 // radii of a region, N×radii×rows×columns, which emit may read until it returns. They are the
 // same bits for every tile. The scratch memory is that of a tile, and of some hundred rows or columns, across the
-// longer side, of two arrays for every scale but the first (schedule). It tells its progress to
+// longer side, of two arrays for every scale (schedule). It tells its progress to
 // the context (backend.WithProgress), a tile at a time.
 func (n *Network) Apply(ctx context.Context, src Photograph, sigma float64, emit func(r backend.Region, x backend.Buffer) error) error {
 	return n.apply(ctx, src, &pass{sigma: sigma}, emit)
@@ -128,23 +128,10 @@ type pass struct {
 	work, done float64 // in all, and so far; see cost
 }
 
-// cost is about how long a region takes on the way down and, twice as long, on the way through or
-// up a scale: what matters is the product of the channels.
+// cost is about how long a region of a scale takes in one step: what matters is the product of the channels.
 func (p *pass) cost(i int, r backend.Region) float64 {
 	h, w := r.Size()
 	return float64(h) * float64(w) * float64(p.widths[i]) * float64(p.widths[i])
-}
-
-// costs is the sum of the costs of scale i, of shape s, and all below it.
-func (p *pass) costs(i int, s backend.Shape) (sum float64) {
-	for ; i < len(p.widths); i++ {
-		sum += 2 * p.cost(i, s.Whole())
-		s = s.Unshuffled(2)
-		if i+1 < len(p.widths) {
-			sum += 4 * p.cost(i, s.Whole()) // in pixels of the next scale
-		}
-	}
-	return sum
 }
 
 // did tells the context of work.
@@ -168,19 +155,14 @@ func (n *Network) block(k int) backend.Layer {
 	}
 }
 
-// enter returns the layers from z_i, or the image, to a_i, and on to z_{i+1} where there is one.
+// enter returns the layers from a_{i−1}, or the image, to a_i.
 func (n *Network) enter(i int) []backend.Layer {
-	var list []backend.Layer
-	if i == 0 {
-		list = append(list, n.convolution(0))
+	way := n.convolution(0)
+	if i > 0 {
+		way = n.convolution(DownAt(i - 1))
+		way.Kind = backend.DownLayer
 	}
-	return append(list, n.block(EnterAt(i)))
-}
-
-func (n *Network) down(i int) []backend.Layer {
-	way := n.convolution(DownAt(i))
-	way.Kind = backend.DownLayer
-	return append(n.enter(i), way)
+	return []backend.Layer{way, n.block(EnterAt(i))}
 }
 
 // leave returns the layers from a_i and b_{i+1} to b_i, or to the end. b_{i+1} is from, from row y
@@ -199,111 +181,94 @@ func (n *Network) leave(i int, from backend.Buffer, y, x int) []backend.Layer {
 	return list
 }
 
-// whole returns the layers from z_i to b_i, or from the image to the end.
+// whole returns the layers from a_{i−1} to b_i, or from the image to the end.
 func (n *Network) whole(i int) []backend.Layer {
 	list := n.enter(i)
 	if i+1 < len(n.widths) {
-		list = append(n.down(i), n.whole(i+1)...)
+		list = append(list, n.whole(i+1)...)
 	}
 	return append(list, n.leave(i, nil, 0, 0)...)
 }
 
-// The convolutions of 3×3 on the way down and on the way through a scale.
+// The convolutions of 3×3 of a residual block, and of one with the first or the last layer.
 var (
-	down    = tile.Reach{1, 1}
-	through = tile.Reach{1, 1, 1, 1}
+	block = tile.Reach{1, 1}
+	three = tile.Reach{1, 1, 1}
 )
 
-// reachOf returns the convolutions of 3×3 between z_i, or the image, and b_i, or the result.
-func reachOf(i int) tile.Reach {
-	if i == 0 {
-		return append(tile.Reach{1}, through...) // out
-	}
-	return through
-}
-
-// run makes the result for an image of shape s. What one tile holds is made in one go. Elsewhere what the way up adds
-// is made again from z, so that no array of the first scale is stored.
+// run makes the result for an image of shape s. What one tile holds is made in one go.
 func (p *pass) run(s backend.Shape) {
-	p.work = p.costs(0, s)
 	if s.H <= p.side && s.W <= p.side {
 		memory := devicequeue.NewPool(p.dev)
 		defer memory.Free()
-		p.result(memory, s.Whole(), s.Whole(), s.Whole(), p.whole(0))
-		p.did(p.work)
+		p.result(memory, s.Whole(), p.input(memory, s.Whole()), s.Whole(), s.Whole(), p.whole(0))
+		p.work = 1
+		p.did(1)
 		return
 	}
 	c := p.newSchedule(s)
-	z, b := c.keep()
+	a, b := c.keep()
 	arrays := devicequeue.NewPool(p.dev)
 	defer arrays.Free()
-	for i := 1; i < len(c.sizes); i++ {
-		for _, a := range []*kept{z[i], b[i]} {
-			a.buffer = arrays.Take(p.q, part(c.sizes[i], c.region(i, 0, a.size)))
+	for i := range c.sizes {
+		a[i].buffer = arrays.Take(p.q, part(c.sizes[i], c.region(i, 0, a[i].size)))
+		if i > 0 {
+			b[i].buffer = arrays.Take(p.q, part(c.sizes[i], c.region(i, 0, b[i].size)))
 		}
+		p.work += 2 * p.cost(i, c.sizes[i].Whole())
 	}
 	for k, t := range c.steps {
 		i, to := t.scale, b[t.scale]
 		if t.down {
-			to = z[i]
+			to = a[i]
 		}
-		if i > 0 && t.to-to.first > to.size {
+		if to.buffer != nil && t.to-to.first > to.size {
 			p.forget(c, to, k)
 		}
 		p.tiles(c, t, func(memory *devicequeue.Pool, r backend.Region) {
-			from, w, inside := z[i], r, r
-			var layers []backend.Layer
-			if t.down {
-				from = z[i-1]
-				fine := backend.Region{Y0: 2 * r.Y0, Y1: min(c.sizes[i-1].H, 2*r.Y1), X0: 2 * r.X0, X1: min(c.sizes[i-1].W, 2*r.X1)}
-				w = p.window(i-1, down, fine, c.sizes[i-1])
-				inside, layers = shift(r, halved(w)), p.down(i-1)
-			} else {
-				w = p.window(i, reachOf(i), r, c.sizes[i])
+			w := c.window(t, r)
+			if !t.down {
 				var below backend.Buffer
 				var y, x int
 				if i+1 < len(c.sizes) {
 					below = b[i+1].buffer
 					y, x = c.place(b[i+1], w.Y0/2, w.X0/2)
 				}
-				inside, layers = shift(r, w), append(p.enter(i), p.leave(i, below, y, x)...)
-			}
-			switch window := c.placed(from, w); {
-			case i == 0:
-				p.result(memory, r, w, inside, layers)
-			case t.down && i == 1:
-				y, x := c.place(to, r.Y0, r.X0)
-				p.apply(to.buffer, y, x, inside, p.input(memory, w), layers)
-			default:
-				y, x := c.place(to, r.Y0, r.X0)
-				p.q.Do(func() error { return p.dev.ApplyLayers(p.ctx, to.buffer, y, x, inside, from.buffer, window, layers) })
-			}
-			if t.down {
-				p.did(4 * p.cost(i-1, r))
+				p.apply(c, to, r, a[i].buffer, c.placed(a[i], w), shift(r, w), p.leave(i, below, y, x), memory)
+			} else if i > 0 {
+				p.apply(c, to, r, a[i-1].buffer, c.placed(a[i-1], w), shift(r, halved(w)), p.enter(i), memory)
 			} else {
-				p.did(2 * p.cost(i, r))
+				image := p.input(memory, w)
+				p.apply(c, to, r, image, part(c.sizes[0], w).Whole(), shift(r, w), p.enter(0), memory)
 			}
+			p.did(p.cost(i, r))
 		})
 	}
 }
 
-// result emits a region of what layers make of a window of the image.
-func (p *pass) result(memory *devicequeue.Pool, r, window, inside backend.Region, layers []backend.Layer) {
+// apply puts region r of an array where it belongs, or emits it if it is of the result: inside of what layers make of a
+// window of a buffer.
+func (p *pass) apply(c *schedule, to *kept, r backend.Region, from backend.Buffer, window, inside backend.Region, layers []backend.Layer, memory *devicequeue.Pool) {
+	if to.buffer == nil {
+		p.result(memory, r, from, window, inside, layers)
+		return
+	}
+	y, x := c.place(to, r.Y0, r.X0)
+	p.q.Do(func() error { return p.dev.ApplyLayers(p.ctx, to.buffer, y, x, inside, from, window, layers) })
+}
+
+// result emits region r, which is inside of what layers make of a window of a buffer.
+func (p *pass) result(memory *devicequeue.Pool, r backend.Region, from backend.Buffer, window, inside backend.Region, layers []backend.Layer) {
 	shape := part(p.photograph.shape(), r)
 	shape.C = p.layers[len(p.layers)-1].filter.Shape().N
 	x := memory.Take(p.q, shape)
-	p.apply(x, 0, 0, inside, p.input(memory, window), layers)
+	p.q.Do(func() error { return p.dev.ApplyLayers(p.ctx, x, 0, 0, inside, from, window, layers) })
 	p.q.Do(func() error {
 		if err := p.emit(r, x); err != nil {
 			return fmt.Errorf("radii of %v: %w", r, err)
 		}
 		return nil
 	})
-}
-
-// apply puts a region of what layers make of z into dst from row y and column x on.
-func (p *pass) apply(dst backend.Buffer, y, x int, r backend.Region, z backend.Buffer, layers []backend.Layer) {
-	p.q.Do(func() error { return p.dev.ApplyLayers(p.ctx, dst, y, x, r, z, z.Shape().Whole(), layers) })
 }
 
 // forget moves what step k and later ones read of an array to its beginning.
@@ -357,13 +322,10 @@ func part(s backend.Shape, r backend.Region) backend.Shape {
 	return s
 }
 
-// window returns what a region of scale i is computed from, with the grids of this scale and of
+// window returns what a region of an array of shape s is computed from by convolutions, with the grids of its scale and of
 // the next where they are in the whole image.
-func (p *pass) window(i int, c tile.Reach, r backend.Region, s backend.Shape) backend.Region {
+func (p *pass) window(c tile.Reach, r backend.Region, s backend.Shape) backend.Region {
 	grid := p.dev.ConvolutionGrid()
-	if i == 0 {
-		c = append(tile.Reach{1}, c...) // in
-	}
 	r = c.Window(r, grid, s)
 	r.Y0 -= r.Y0 % (2 * grid)
 	r.X0 -= r.X0 % (2 * grid)

@@ -6,7 +6,7 @@ import "github.com/averaged/imaging/backend"
 // soon as the arrays of the next scale reach far enough, and of those only the rows stay that are read again. So the
 // memory grows with the shorter side of the image, and not with its longer one.
 
-// step makes a strip of an array: of z_i, on the way down, or of b_i, or of the result if i is 0.
+// step makes a strip of an array: of a_i, on the way down, or of b_i, or of the result if i is 0.
 type step struct {
 	down     bool
 	scale    int
@@ -18,13 +18,13 @@ type schedule struct {
 	pass  *pass
 	sizes []backend.Shape // of each scale
 	wide  bool            // the longer side is the width
-	z, b  []int           // how far the arrays of each scale are made
+	a, b  []int           // how far the arrays of each scale are made
 	steps []step
 }
 
 // newSchedule returns the steps for an image of shape s.
 func (p *pass) newSchedule(s backend.Shape) *schedule {
-	c := &schedule{pass: p, wide: s.W > s.H, z: make([]int, len(p.widths)), b: make([]int, len(p.widths))}
+	c := &schedule{pass: p, wide: s.W > s.H, a: make([]int, len(p.widths)), b: make([]int, len(p.widths))}
 	for i := range p.widths {
 		s.C = p.widths[i]
 		c.sizes = append(c.sizes, s)
@@ -61,22 +61,34 @@ func (c *schedule) span(r backend.Region) (from, to int) {
 	return r.Y0, r.Y1
 }
 
-// strip is how many rows, or columns, a step makes. All scales go at the same pace.
-func (c *schedule) strip(i int) int { return max(1, c.pass.strip>>i) }
+// next is the step after those that were made, towards a row, or column: of as many at most as all scales make at the
+// same pace, and of no more than are needed, so that few have to stay.
+func (c *schedule) next(down bool, i, made, to int) step {
+	grid := c.pass.dev.ConvolutionGrid()
+	return step{down, i, made, min(c.length(i), made+max(1, c.pass.strip>>i), ceil(to, grid)*grid)}
+}
 
-// read returns what a step reads of z at its scale, or at the one before on the way down.
-func (c *schedule) read(s step) (from, to int) {
-	if s.down {
-		i := s.scale - 1
-		return c.span(c.pass.window(i, down, c.region(i, 2*s.from, min(2*s.to, c.length(i))), c.sizes[i]))
+// window returns what a region of a step's array is made of: of the array that it reads, or of the image.
+func (c *schedule) window(s step, r backend.Region) backend.Region {
+	p, i := c.pass, s.scale
+	if i == 0 {
+		return p.window(three, r, c.sizes[0])
 	}
-	return c.span(c.pass.window(s.scale, reachOf(s.scale), c.region(s.scale, s.from, s.to), c.sizes[s.scale]))
+	if r = p.window(block, r, c.sizes[i]); s.down {
+		r = backend.Region{Y0: 2 * r.Y0, Y1: min(c.sizes[i-1].H, 2*r.Y1), X0: 2 * r.X0, X1: min(c.sizes[i-1].W, 2*r.X1)}
+	}
+	return r
+}
+
+// read returns the rows, or columns, of the window of a step.
+func (c *schedule) read(s step) (from, to int) {
+	return c.span(c.window(s, c.region(s.scale, s.from, s.to)))
 }
 
 // through makes b_i, or the result, as far as to.
 func (c *schedule) through(i, to int) {
 	for c.b[i] < to {
-		s := step{false, i, c.b[i], min(c.length(i), c.b[i]+c.strip(i))}
+		s := c.next(false, i, c.b[i], to)
 		_, end := c.read(s)
 		if i+1 < len(c.sizes) {
 			c.through(i+1, (end+1)/2)
@@ -87,14 +99,15 @@ func (c *schedule) through(i, to int) {
 	}
 }
 
-// down makes z_i as far as to; z_0 is made of the image where it is needed.
+// down makes a_i as far as to.
 func (c *schedule) down(i, to int) {
-	for i > 0 && c.z[i] < to {
-		s := step{true, i, c.z[i], min(c.length(i), c.z[i]+c.strip(i))}
-		_, end := c.read(s)
-		c.down(i-1, end)
+	for c.a[i] < to {
+		s := c.next(true, i, c.a[i], to)
+		if _, end := c.read(s); i > 0 {
+			c.down(i-1, end)
+		}
 		c.steps = append(c.steps, s)
-		c.z[i] = s.to
+		c.a[i] = s.to
 	}
 }
 
@@ -102,36 +115,36 @@ func (c *schedule) down(i, to int) {
 type kept struct {
 	buffer backend.Buffer
 	first  int
-	// from has for each step of the schedule the first one that it or a later step reads, and size the most that are
-	// in the buffer at once.
+	// from has for each step of the schedule the first one that it or a later step reads, and size the most that are in
+	// the buffer at once.
 	from []int
 	size int
 }
 
-// keep finds out what has to stay of the arrays z and b of each scale but the first.
-func (c *schedule) keep() (z, b []*kept) {
+// keep finds out what has to stay of the arrays a and b of each scale.
+func (c *schedule) keep() (a, b []*kept) {
 	for i := range c.sizes {
 		make := func() *kept { return &kept{from: make([]int, len(c.steps))} }
-		z, b = append(z, make()), append(b, make())
-		needZ, needB := c.length(i), c.length(i)
+		a, b = append(a, make()), append(b, make())
+		needA, needB := c.length(i), c.length(i)
 		for k := len(c.steps) - 1; k >= 0; k-- {
 			s := c.steps[k]
 			from, _ := c.read(s)
 			if s.down && s.scale == i+1 || !s.down && s.scale == i {
-				needZ = min(needZ, from)
+				needA = min(needA, from)
 			}
 			if !s.down && s.scale+1 == i {
 				needB = min(needB, from/2)
 			}
-			z[i].from[k], b[i].from[k] = needZ, needB
+			a[i].from[k], b[i].from[k] = needA, needB
 			if s.scale == i && s.down {
-				z[i].size = max(z[i].size, s.to-needZ)
+				a[i].size = max(a[i].size, s.to-needA)
 			} else if s.scale == i {
 				b[i].size = max(b[i].size, s.to-needB)
 			}
 		}
 	}
-	return z, b
+	return a, b
 }
 
 // place returns where a pixel of an array's scale is in its buffer.
