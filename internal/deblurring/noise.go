@@ -37,8 +37,8 @@ const (
 	// A photograph is looked at in tiles of at least leastTile samples and tileKernels kernels a side, half over one
 	// another, at most mostTiles in a row or column.
 	leastTile, tileKernels, mostTiles = 96, 4, 16
-	// Smaller images have too few frequencies, and their edges look like noise: of 0.002, 0.16 was measured.
-	leastSide = 256
+	// Smaller images have too few frequencies, and their edges look like noise.
+	leastSide = 2 * leastTile
 	// What is clipped at white is not what the blur left. So one tile in leastTiles is measured, those with the fewest
 	// clipped samples, and all that have no more.
 	leastTiles = 4

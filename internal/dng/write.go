@@ -126,6 +126,9 @@ func (m *Raw) place(blocks [][]byte) ([]edit, error) {
 		if v.f.tag == 0 {
 			continue
 		}
+		if m.shares(v.f) {
+			return nil, errOverlap
+		}
 		data, fits := m.values(v.f, v.values)
 		if fits {
 			edits = append(edits, edit{span{v.f.value, v.f.value + v.f.size}, data})
@@ -149,6 +152,9 @@ func (m *Raw) place(blocks [][]byte) ([]edit, error) {
 	}
 	for _, tag := range []uint16{tagRawImageDigest, tagNewRawImageDigest} {
 		if f, ok := m.first.find(tag); ok {
+			if m.shares(f) {
+				return nil, errOverlap
+			}
 			edits = append(edits, edit{span{f.value, f.value + f.size}, nil})
 		}
 	}
@@ -157,10 +163,35 @@ func (m *Raw) place(blocks [][]byte) ([]edit, error) {
 	edits = append(edits, edit{span{end, end}, nil}) // where the file ends
 	for i := range edits[1:] {
 		if edits[i].to > edits[i+1].from {
-			return nil, malformed("parts of it overlap, so that they cannot be changed")
+			return nil, errOverlap
 		}
 	}
 	return edits, nil
+}
+
+var errOverlap = malformed("parts of it overlap, so that they cannot be changed")
+
+// shares tells whether bytes of the value of a field are part of anything else that the directories say.
+func (m *Raw) shares(f field) bool {
+	value := span{f.value, f.value + f.size}
+	meets := func(s span) bool { return s.from < value.to && value.from < s.to }
+	if meets(span{0, 8}) {
+		return true
+	}
+	for _, d := range m.all {
+		inside := false // the value is in its own entry of this directory
+		for _, g := range d.fields {
+			if g.entry == f.entry {
+				inside = f.value == f.entry+8
+			} else if meets(span{g.value, g.value + g.size}) {
+				return true
+			}
+		}
+		if !inside && meets(span{d.at, d.end}) || slices.ContainsFunc(m.pictures(d), meets) {
+			return true
+		}
+	}
+	return false
 }
 
 // values returns the bytes of a field of integers, and whether they fit into its type.
