@@ -1,6 +1,10 @@
 package train
 
-import "math"
+import (
+	"math"
+
+	"github.com/averaged/imaging/internal/noise"
+)
 
 // trueLevel is the level of noise that is known, as the difference of two images of one or three channels:
 // the standard deviation of white noise that a denoiser should be told of. With the deviations s₁, s₂, s₃ of
@@ -10,15 +14,15 @@ import "math"
 //
 // what counts is the density of the noise at low frequencies, since a denoiser that is told less
 // takes coarse noise for content.
-func trueLevel(noise []float32, channels, height, width int) float64 {
-	basis := trueLevelBasis()
+func trueLevel(pix []float32, channels, height, width int) float64 {
+	basis := noise.CosineBasis()
 	var energy, counts [3]float64
 	for top := 0; top+trueLevelSide <= height; top += trueLevelSide {
 		for left := 0; left+trueLevelSide <= width; left += trueLevelSide {
 			var light, rows [trueLevelSide][trueLevelSide]float32
 			for y := range light {
 				for x := range light[y] {
-					light[y][x] = axisOfBrightness(noise, (top+y)*width+left+x, channels, height*width)
+					light[y][x] = axisOfBrightness(pix, (top+y)*width+left+x, channels, height*width)
 				}
 			}
 			for y := range light {
@@ -67,20 +71,6 @@ func bandOf(u, v int) int {
 
 // trueLevelSide is the side of the squares that are transformed.
 const trueLevelSide = 8
-
-// trueLevelBasis returns the orthonormal cosine transform (type II), one frequency a row.
-func trueLevelBasis() (b [trueLevelSide][trueLevelSide]float32) {
-	for u := range b {
-		scale := math.Sqrt(2.0 / trueLevelSide)
-		if u == 0 {
-			scale = math.Sqrt(1.0 / trueLevelSide)
-		}
-		for x := range b[u] {
-			b[u][x] = float32(scale * math.Cos(math.Pi*float64(u)*(2*float64(x)+1)/(2*trueLevelSide)))
-		}
-	}
-	return b
-}
 
 func trueLevelDot(a, b *[trueLevelSide]float32) (sum float32) {
 	for i, v := range a {

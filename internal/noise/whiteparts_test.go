@@ -13,7 +13,7 @@ import (
 )
 
 func TestCosineBasisIsOrthonormal(t *testing.T) {
-	basis := cosineBasis()
+	basis := CosineBasis()
 	b := mat.NewDense(patchSide, patchSide, nil)
 	for u := range basis {
 		for x := range basis[u] {
@@ -35,7 +35,7 @@ func TestCosineBasisIsOrthonormal(t *testing.T) {
 
 // A basis function belongs to one band, with its energy.
 func TestTransformSortsFrequencies(t *testing.T) {
-	basis := cosineBasis()
+	basis := CosineBasis()
 	texture, noise := 0, 0
 	for u := range basis {
 		for v := range basis {

@@ -64,7 +64,7 @@ func sample(pix []float32, channels, height, width int, ranges []valueRange) *sa
 	rows, cols := (height-patchSide)/stride+1, (width-patchSide)/stride+1
 	s := &samples{channels: channels, count: rows * cols, ranges: ranges}
 	s.patches = make([]patch, s.count*channels)
-	basis := cosineBasis()
+	basis := CosineBasis()
 	parallel.Concurrently(channels, func(c int) {
 		plane := pix[c*height*width : (c+1)*height*width]
 		for i := range s.count {
@@ -75,8 +75,8 @@ func sample(pix []float32, channels, height, width int, ranges []valueRange) *sa
 	return s
 }
 
-// cosineBasis returns the orthonormal DCT-II of length patchSide, one frequency a row.
-func cosineBasis() (b [patchSide][patchSide]float32) {
+// CosineBasis returns the orthonormal DCT-II of length 8, one frequency a row.
+func CosineBasis() (b [patchSide][patchSide]float32) {
 	for u := range b {
 		scale := math.Sqrt(2.0 / patchSide)
 		if u == 0 {
