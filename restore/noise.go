@@ -46,6 +46,7 @@ func EstimateNoise(img image.Image) (NoiseEstimate, error) {
 	if err != nil {
 		return NoiseEstimate{}, err
 	}
+	p = p.toned()
 	kept := &networks.Kept{}
 	e, err := denoising.Meter{Kept: kept, Device: dev}.Map(context.Background(), p.planar.planes())
 	kept.Free()

@@ -121,6 +121,7 @@ func (r *Restorer) run(ctx context.Context, t task, img image.Image, options []O
 	if t == taskDenoise || t == taskDeblur {
 		filled, share := denoising.FillImpulses(p.planar.planes())
 		p.planar, report.Noise.Impulses = (*Planar)(filled), share
+		p = p.toned()
 	}
 	if measure != nil {
 		seen := p.measured()
