@@ -197,9 +197,9 @@ func spread(k deblur.Kernel) float64 {
 	return math.Sqrt(squares / sum)
 }
 
-// CheckKernel compares a kernel with the photograph from which it is to be removed. It returns a sentence for each
-// sign that the kernel is wrong: it is turned by 180 degrees, or inverted, or the photograph suggests another one. An
-// empty result is no proof that the kernel is right: a shift has no sign, and a photograph without edges has few. The
+// CheckKernel compares a kernel with the photograph from which it is to be removed. It returns a sentence if the
+// kernel seems to be wrong: it is turned by 180 degrees, or inverted, or the photograph suggests another one. An empty
+// result is no proof that the kernel is right: a shift has no sign, and a photograph without edges has few. The
 // options are those of EstimateKernel.
 func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) ([]string, error) {
 	c, err := apply(options)
