@@ -22,8 +22,9 @@ import (
 //
 // A task takes the options below, and refuses others with an *OptionError:
 //
-//	Strength, Iterations, Tolerance, Method, Weights,
-//	Network, Tile, Progress                                   all
+//	Strength, Iterations, Method, Weights, Network,
+//	Tile, Progress                                            all
+//	Tolerance                                                 all but Check
 //	Sigma                                                     all but DenoiseRaw
 //	Device, Threads, MemoryLimit                              New, and all functions
 //	SigmaAuto                                                 all but DenoiseRaw and Solve
