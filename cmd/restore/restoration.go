@@ -26,8 +26,7 @@ const (
 	selectPrior  = "prior"  // of commands that iterate
 )
 
-// restoration holds the flags that denoise, deblur and check share, about the
-// computation.
+// restoration holds the flags about the computation that check and the commands that restore share.
 type restoration struct {
 	sigma      sigmaFlag
 	method     string
