@@ -35,8 +35,7 @@ const (
 	rapid   = "pgregory.net/rapid"
 )
 
-// table has one row for every package, those of the design that are yet to be
-// written included.
+// table has one row for every package.
 var table = map[string]row{
 	// What stands on top.
 	"cmd/restore": {code: []string{
