@@ -38,7 +38,7 @@ import (
 //	Antialias                                                 Upscale
 //	KernelSize                                                EstimateKernel
 //
-// EstimateKernel, EstimateGrid and CheckKernel take Sigma, SigmaAuto, Threads and Progress besides KernelSize.
+// EstimateKernel, EstimateTurn, EstimateGrid and CheckKernel take Sigma, SigmaAuto, Threads and Progress besides KernelSize.
 type Option interface {
 	change(c *request) error
 	name() string
