@@ -222,7 +222,7 @@ func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, opt
 		return []string{"kernel: it spreads over more of the photograph than blur does, and is no kernel, or one of another scale"}, nil
 	}
 	if !c.sigmaGiven {
-		e, err := denoising.White(p.measured())
+		e, _, err := denoising.White(p.measured())
 		if err != nil {
 			return nil, err
 		}
