@@ -142,7 +142,7 @@ func (e *estimation) atScale(parts []part, s support, i int) (support, error) {
 	if err != nil {
 		return s, err
 	}
-	return s.cleaned(tuned.threshold, islandFor(e.sigma)).centred(), nil
+	return s.cleaned(tuned.threshold, tuned.island).centred(), nil
 }
 
 // startWidth is the standard deviation of the kernel that the coarsest scale begins with.
@@ -165,13 +165,13 @@ func start(r int) support {
 // where it does least harm.
 func (e *estimation) find(parts func(reach int) []part, largest int) (support, []part, error) {
 	reach := min(firstReach, largest)
-	s, of, filled, err := e.half(parts, reach)
+	s, of, filled, err := e.best(parts, reach)
 	if err != nil {
 		return s, nil, err
 	}
 	for wider := reach; filled && wider < largest; {
 		wider = min(wider*8/5, largest)
-		t, others, stillFilled, err := e.half(parts, wider)
+		t, others, stillFilled, err := e.best(parts, wider)
 		if err != nil {
 			return s, nil, err
 		}
@@ -188,6 +188,55 @@ func (e *estimation) find(parts func(reach int) []part, largest int) (support, [
 	}
 	return s, of, nil
 }
+
+// starts are the factors of λ with which the scales up to half size are gone through. Which texture is taken for edges
+// there decides where the kernel ends, and no λ is right for all photographs.
+var starts = []float64{0.25, 0.5, 1, 2}
+
+// best is half with the λ of starts whose kernel explains the photograph best: it leaves the smallest squares under one
+// and the same λ.
+func (e *estimation) best(parts func(reach int) []part, reach int) (s support, of []part, filled bool, err error) {
+	least := math.Inf(1)
+	for _, factor := range starts {
+		start := *e
+		start.edges.lambda *= factor
+		k, in, full, err := start.half(parts, reach)
+		if err != nil {
+			return s, nil, false, err
+		}
+		left, err := e.left(in, k, halfSize)
+		if err != nil {
+			return s, nil, false, err
+		}
+		if left < least || of == nil {
+			least, s, of, filled = left, k, in, full
+		}
+	}
+	return s, of, filled, nil
+}
+
+// left is the mean square of the differences at scale i that a kernel and the image found for it leave.
+func (e *estimation) left(parts []part, s support, i int) (float64, error) {
+	levels, err := e.levels(parts, i, s.r)
+	if err != nil {
+		return 0, err
+	}
+	m := newMoments(s.r)
+	for _, l := range levels {
+		for range fills {
+			if err := l.sharpen(s, e.edges); err != nil {
+				return 0, err
+			}
+		}
+		if err := m.measure(l, s); err != nil {
+			return 0, err
+		}
+	}
+	return m.left / max(m.data, 1), nil
+}
+
+// fills is how often the image is found until what lies beyond the frame fits it.
+const fills = 3
 
 // half estimates the kernel at half size in a support of a given reach, and says whether it fills it.
 func (e *estimation) half(parts func(reach int) []part, reach int) (s support, of []part, filled bool, err error) {
