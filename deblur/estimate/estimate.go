@@ -314,9 +314,9 @@ func meter(progress backend.ProgressFunc, h, w int) func(float64) error {
 	if progress == nil {
 		return func(float64) error { return nil }
 	}
-	// The starts up to half size, the scales above it, the parts by themselves, and now and then a wider support; then
+	// Scales above and below half size, the turned kernel, the parts by themselves, and now and then a wider support; then
 	// the last steps.
-	all := float64(min(h*w, wholeSamples)) * float64(6*tuned.steps+finishing.free+finishing.bound+finishing.soft)
+	all := float64(min(h*w, wholeSamples)) * float64(4*tuned.steps+finishing.free+finishing.bound+finishing.soft)
 	done := 0.0
 	return func(work float64) error {
 		done += work

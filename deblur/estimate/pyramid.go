@@ -165,19 +165,22 @@ func start(r int) support {
 // where it does least harm.
 func (e *estimation) find(parts func(reach int) []part, largest int) (support, []part, error) {
 	reach := min(firstReach, largest)
-	s, of, filled, err := e.best(parts, reach)
+	s, of, filled, err := e.half(parts, reach)
 	if err != nil {
 		return s, nil, err
 	}
 	for wider := reach; filled && wider < largest; {
 		wider = min(wider*8/5, largest)
-		t, others, stillFilled, err := e.best(parts, wider)
+		t, others, stillFilled, err := e.half(parts, wider)
 		if err != nil {
 			return s, nil, err
 		}
 		if !stillFilled {
 			s, of, reach, filled = t, others, wider, false
 		}
+	}
+	if s, err = e.turnedBetter(of, s); err != nil {
+		return s, nil, err
 	}
 	reach = min(reach, int(math.Ceil(1.1*2*float64(s.reach())))+3)
 	for i := halfSize - 1; i >= 0; i-- {
@@ -189,30 +192,23 @@ func (e *estimation) find(parts func(reach int) []part, largest int) (support, [
 	return s, of, nil
 }
 
-// starts are the factors of λ with which the scales up to half size are gone through. Which texture is taken for edges
-// there decides where the kernel ends, and no λ is right for all photographs.
-var starts = []float64{0.25, 0.5, 1, 2}
-
-// best is half with the λ of starts whose kernel explains the photograph best: it leaves the smallest squares under one
-// and the same λ.
-func (e *estimation) best(parts func(reach int) []part, reach int) (s support, of []part, filled bool, err error) {
-	least := math.Inf(1)
-	for _, factor := range starts {
-		start := *e
-		start.edges.lambda *= factor
-		k, in, full, err := start.half(parts, reach)
-		if err != nil {
-			return s, nil, false, err
-		}
-		left, err := e.left(in, k, halfSize)
-		if err != nil {
-			return s, nil, false, err
-		}
-		if left < least || of == nil {
-			least, s, of, filled = left, k, in, full
+// turnedBetter makes steps at half size from the kernel turned by 180 degrees, and returns what is found if it explains the
+// photograph better. A turned kernel has the same magnitudes at all frequencies, and steps rarely lead from one to the other.
+func (e *estimation) turnedBetter(parts []part, s support) (support, error) {
+	turned, err := e.atScale(parts, s.turned(), halfSize)
+	if err != nil {
+		return s, err
+	}
+	var left [2]float64
+	for i, k := range []support{s, turned} {
+		if left[i], err = e.left(parts, k, halfSize); err != nil {
+			return s, err
 		}
 	}
-	return s, of, filled, nil
+	if left[1] < left[0] {
+		return turned, nil
+	}
+	return s, nil
 }
 
 // left is the mean square of the differences at scale i that a kernel and the image found for it leave.
@@ -223,7 +219,7 @@ func (e *estimation) left(parts []part, s support, i int) (float64, error) {
 	}
 	m := newMoments(s.r)
 	for _, l := range levels {
-		for range fills {
+		for range fillings {
 			if err := l.sharpen(s, e.edges); err != nil {
 				return 0, err
 			}
@@ -235,8 +231,8 @@ func (e *estimation) left(parts []part, s support, i int) (float64, error) {
 	return m.left / max(m.data, 1), nil
 }
 
-// fills is how often the image is found until what lies beyond the frame fits it.
-const fills = 3
+// fillings is how often the image is found until what lies beyond the frame fits it.
+const fillings = 3
 
 // half estimates the kernel at half size in a support of a given reach, and says whether it fills it.
 func (e *estimation) half(parts func(reach int) []part, reach int) (s support, of []part, filled bool, err error) {
