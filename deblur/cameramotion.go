@@ -78,7 +78,7 @@ func (m CameraMotion) Kernel(y, x float64) (Kernel, error) {
 }
 
 // Grid returns the kernels of a photograph of h×w samples, so many that from one to the next no weight moves by more than
-// cellMoves samples, but at most MostCells in a row or column.
+// 2.5 samples, but at most MostCells in a row or column.
 func (m CameraMotion) Grid(h, w int) (Grid, error) {
 	least, most := math.Inf(1), math.Inf(-1)
 	for _, p := range m.Poses {

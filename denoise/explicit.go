@@ -46,7 +46,7 @@ func (e *explicit) Apply(ctx context.Context, dst, src backend.Buffer, r backend
 	return e.dev.GradientFlow(ctx, dst, src, r, e.steps)
 }
 
-// side is the whole image: the device bounds the scratch memory of one call by itself,
+// Side is the whole image: the device bounds the scratch memory of one call by itself,
 // or refuses it.
 func (e *explicit) Side(s backend.Shape, _ int) int { return max(s.H, s.W) }
 

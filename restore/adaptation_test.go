@@ -24,7 +24,7 @@ func drawn(h, w int, value func(x, y int) float32) *restore.Planar {
 	p := restore.NewPlanar(3, h, w)
 	for c := range 3 {
 		for i := range p.Plane(c) {
-			p.Plane(c)[i] = value(i%w, i/w) * []float32{1, 0.9, 0.8}[c]
+			p.Plane(c)[i] = value(i%w, i/w) * []float32{1, 0.9, 0.7 + 0.2*float32(i%w)/float32(w)}[c] // no tint of grey
 		}
 	}
 	return p

@@ -15,8 +15,8 @@ import (
 //	x ← P_C(Φ(D(x))),
 //
 // where D is a step towards the photograph y, Φ is the denoiser, and C is the box [0,1]ⁿ unless Constraint says
-// otherwise. Report.Iteration.Run holds the certificate of the run. With a certified denoiser this iteration is
-// proven to converge, and its residual is bounded.
+// otherwise, or [0,16]ⁿ if samples are clipped at white. Report.Iteration.Run holds the certificate of the run. With a
+// certified denoiser this iteration is proven to converge, and its residual is bounded.
 //
 // The default denoiser is the first of "original", "guided", "deblur", "general", "strict" and "tv" that the program
 // has. Method, Weights or Prior choose another. Its strength follows from the noise level times Strength. The noise

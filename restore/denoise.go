@@ -17,9 +17,8 @@ import (
 // restored as stored, not multiplied by alpha.
 //
 // Invisible pixels (alpha 0) have no influence: they are filled from the visible ones by diffusion first, and the
-// result has the stored colours again, to the bit. A white noise level is measured in the largest rectangle without
-// invisible pixels, or in the whole image if that rectangle is small or few pixels are invisible. If all pixels are
-// invisible, the image is restored as if they were visible.
+// result has the stored colours again, to the bit. If all pixels are invisible, the image is restored as if they were
+// visible.
 //
 // Method "tv" computes the proximal map of α·TV (package tv) to a relative duality gap of Tolerance. α follows from
 // the noise level (tv.Tuned) times Strength.

@@ -6,7 +6,7 @@
 //	out, report, err = restore.Inpaint(ctx, img, mask)
 //	out, report, err = restore.Upscale(ctx, img, 2)
 //	clean, report, err := restore.DenoiseRawFile(ctx, photo)
-//	x, report, err := restore.Solve(ctx, operator.On, y, restore.Sigma(0.01))
+//	x, report, err := restore.Solve(ctx, host.On, y, restore.Sigma(0.01))
 //
 // Every option has a default: the noise level is estimated, and the program's best network is chosen (Methods). The
 // report says what was done and what is proven of it. A Restorer keeps the device and the networks for many images:

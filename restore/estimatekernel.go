@@ -117,15 +117,20 @@ func EstimateKernel(ctx context.Context, img image.Image, options ...Option) (de
 	return e.Kernel, kernelReport(e), nil
 }
 
+// applyOfKernel is apply for a function that takes ofKernel alone.
+func applyOfKernel(options []Option) (request, error) {
+	for _, o := range options {
+		if o != nil && !slices.Contains(ofKernel, o.name()) {
+			return request{}, &OptionError{Option: o.name(), Want: "other functions", Task: string(taskEstimateKernel)}
+		}
+	}
+	return apply(options)
+}
+
 // forEstimate opens an image for an estimate of its blur with options that EstimateKernel takes.
 func forEstimate(img image.Image, options []Option) (*Planar, estimate.Options, error) {
 	var opt estimate.Options
-	for _, o := range options {
-		if o != nil && !slices.Contains(ofKernel, o.name()) {
-			return nil, opt, &OptionError{Option: o.name(), Want: "other functions", Task: string(taskEstimateKernel)}
-		}
-	}
-	c, err := apply(options)
+	c, err := applyOfKernel(options)
 	if err != nil {
 		return nil, opt, err
 	}
@@ -197,12 +202,12 @@ func spread(k deblur.Kernel) float64 {
 	return math.Sqrt(squares / sum)
 }
 
-// CheckKernel compares a kernel with the photograph from which it is to be removed. It returns a sentence for each
-// sign that the kernel is wrong: it is turned by 180 degrees, or inverted, or the photograph suggests another one. An
-// empty result is no proof that the kernel is right: a shift has no sign, and a photograph without edges has few. The
+// CheckKernel compares a kernel with the photograph from which it is to be removed. It returns a sentence if the
+// kernel seems to be wrong: it is turned by 180 degrees, or inverted, or the photograph suggests another one. An empty
+// result is no proof that the kernel is right: a shift has no sign, and a photograph without edges has few. The
 // options are those of EstimateKernel.
 func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) ([]string, error) {
-	c, err := apply(options)
+	c, err := applyOfKernel(options)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +222,7 @@ func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, opt
 		return []string{"kernel: it spreads over more of the photograph than blur does, and is no kernel, or one of another scale"}, nil
 	}
 	if !c.sigmaGiven {
-		e, err := denoising.White(p.measured())
+		e, _, err := denoising.White(p.measured())
 		if err != nil {
 			return nil, err
 		}

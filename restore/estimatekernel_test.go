@@ -102,6 +102,8 @@ func TestEstimateKernelRefuses(t *testing.T) {
 	x := picture(1, 30, 30)
 	_, _, err := restore.EstimateKernel(t.Context(), x, restore.Strength(2))
 	require.EqualError(t, err, "restore: Strength is no option of EstimateKernel, but of other functions")
+	_, err = restore.CheckKernel(t.Context(), x, deblur.Kernel{}, restore.Strength(2))
+	require.EqualError(t, err, "restore: Strength is no option of EstimateKernel, but of other functions")
 	_, _, err = restore.EstimateKernel(t.Context(), x, restore.KernelSize(2))
 	var wrong *restore.OptionError
 	require.ErrorAs(t, err, &wrong)

@@ -17,14 +17,15 @@ type NoiseEstimate struct {
 	// Kind is "none" for noise too weak to be worth removing, "white" for noise about as strong at all spatial
 	// frequencies, and "coarse" for noise that is stronger at low ones, as cameras and compression leave it.
 	Kind string
-	// Sigma is the median of Levels above 0. For white noise it is the standard deviation, for coarse noise two to
-	// three times as much. 0 means no noise.
+	// Sigma is the noise level of the image: for white noise the standard deviation, for coarse noise two to three
+	// times as much. 0 means no noise.
 	Sigma float64
 	// Levels is the noise level to give a denoiser, for each square of 16 pixels. A network has learned which levels
-	// give the best results: low ones for texture that would be lost, 0 where there is nothing to remove. It is nil
-	// in an estimate of Deblur, which is one number.
+	// give the best results: low ones for texture that would be lost, 0 where there is nothing to remove. For a grey
+	// image they are √3 times its noise, as a colour network meets it. Levels is nil if the estimate is one number,
+	// as in Deblur.
 	Levels *denoise.LevelMap
-	// PerChannel is the standard deviation of white noise in each channel. It is nil where Levels is not.
+	// PerChannel is the standard deviation of white noise in each channel. It is nil if Levels is not.
 	PerChannel []float64
 	// Reliable reports that there is little doubt. Otherwise Note says in one sentence what is doubtful, and what may
 	// help.
@@ -46,6 +47,7 @@ func EstimateNoise(img image.Image) (NoiseEstimate, error) {
 	if err != nil {
 		return NoiseEstimate{}, err
 	}
+	p = p.toned()
 	kept := &networks.Kept{}
 	e, err := denoising.Meter{Kept: kept, Device: dev}.Map(context.Background(), p.planar.planes())
 	kept.Free()

@@ -2,6 +2,7 @@ package restore_test
 
 import (
 	"math"
+	"slices"
 	"sync"
 	"testing"
 
@@ -158,13 +159,24 @@ func TestDeblurAllowsForTheKernelsError(t *testing.T) {
 	require.Equal(t, 0.01, report.Noise.Disturbance)
 	require.Equal(t, 0.01, report.Noise.Given)
 
-	// A kernel that is quite wrong leaves so much that the strength is raised, and that is said.
-	wrong, err := deblur.Motion(9, 20)
-	require.NoError(t, err)
+	// A kernel that is not right leaves so much that the strength is raised, and that is said.
+	wrong := deblur.Kernel{H: k.H, W: k.W, Weights: slices.Clone(k.Weights)}
+	for i := range wrong.Weights {
+		wrong.Weights[i] *= 0.8
+	}
+	wrong.Weights[k.H/2*k.W+k.W/2] += 0.2
 	_, report, err = restore.Deblur(t.Context(), y, wrong, small, restore.Boundary(deblur.Circular))
 	require.NoError(t, err)
-	require.Greater(t, report.Noise.Disturbance, 0.006)
+	require.Greater(t, report.Noise.Disturbance, report.Noise.Sigma)
 	require.Contains(t, report.Doubts[len(report.Doubts)-1], "the kernel is not exact")
+
+	// What quite another one leaves counts as noise.
+	wrong, err = deblur.Motion(9, 20)
+	require.NoError(t, err)
+	out, report, err := restore.Deblur(t.Context(), y, wrong, small, restore.Boundary(deblur.Circular))
+	require.NoError(t, err)
+	require.Greater(t, report.Noise.Sigma, 0.02)
+	require.Greater(t, psnr(t, out.(*restore.Planar), x), psnr(t, y, x)-1)
 
 	// A level that the photograph speaks against is replaced, and that is said too.
 	y = noisy(blurred(t, x, k, deblur.Circular), 0.05, 5)

@@ -22,8 +22,9 @@ import (
 //
 // A task takes the options below, and refuses others with an *OptionError:
 //
-//	Strength, Iterations, Tolerance, Method, Weights,
-//	Network, Tile, Progress                                   all
+//	Strength, Iterations, Method, Weights, Network,
+//	Tile, Progress                                            all
+//	Tolerance                                                 all but Check
 //	Sigma                                                     all but DenoiseRaw
 //	Device, Threads, MemoryLimit                              New, and all functions
 //	SigmaAuto                                                 all but DenoiseRaw and Solve
@@ -37,7 +38,7 @@ import (
 //	Antialias                                                 Upscale
 //	KernelSize                                                EstimateKernel
 //
-// EstimateKernel, EstimateGrid and CheckKernel take Sigma, SigmaAuto, Threads and Progress besides KernelSize.
+// EstimateKernel, EstimateTurn, EstimateGrid and CheckKernel take Sigma, SigmaAuto, Threads and Progress besides KernelSize.
 type Option interface {
 	change(c *request) error
 	name() string
@@ -96,8 +97,8 @@ func Sigma(s float64) Option {
 	}}
 }
 
-// SigmaAuto estimates the standard deviation of the noise from the image. That is the default, except for Inpaint,
-// whose default is no noise.
+// SigmaAuto estimates the standard deviation of the noise from the image. That is the default, except for Inpaint and
+// Solve, whose default is no noise.
 func SigmaAuto() Option {
 	return option{"SigmaAuto", func(c *request) error {
 		c.sigma, c.sigmaGiven, c.sigmaAsked, c.noise = 0, false, true, nil
@@ -135,8 +136,8 @@ func Strength(factor float64) Option {
 // mostStrength leaves a uniform image of any sigma.
 const mostStrength = 1e6
 
-// Iterations sets the max number of iterations, 1 or more. The default is the method's own; for Deblur, Inpaint and
-// Upscale it is 300.
+// Iterations sets the max number of iterations, 1 or more. The default is the method's own; for Deblur, Inpaint,
+// Upscale and Solve it is 300.
 func Iterations(n int) Option {
 	return option{"Iterations", func(c *request) error {
 		if n < 1 {
@@ -374,14 +375,10 @@ func PriorFunc(f func(ctx context.Context, dst, src *Planar) error) Option {
 // edges more. Photographs gain 0.04 to 0.11 dB on average. Report.Network.Adaptation is the factor on the noise
 // level, 0.67 to 1.49.
 //
-// If the noise is estimated and coarse, "camera" is first tried on a part of the photograph; so is "guided" on a grey
-// one. If what it removes there follows the detail that remains, that is texture, such as gravel or water, and the
-// strength is reduced. Report.Network.Adaptation is then the factor on the strength, 0.1 to 2.
-//
 // The certificates of the network and of an iteration hold for each strength, which is fixed during an iteration.
 // They do not cover the choice of the strength: the map from image to result is the network alone only with
-// Adaptation(false) and a given noise level. Adaptation has no effect on total variation and on uncertified networks.
-// On networks with a guide, which follow the image by themselves, it has only the effect of that trial.
+// Adaptation(false) and a given noise level. Adaptation has no effect on total variation, on uncertified networks, and
+// on networks with a guide, which follow the image by themselves.
 func Adaptation(on bool) Option {
 	return option{"Adaptation", func(c *request) error {
 		c.adapt = on

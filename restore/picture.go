@@ -15,6 +15,8 @@ type picture struct {
 	hidden *Planar          // the image with the invisible colours that it came with, or nil if it has none
 	source *imagefile.Image // nil if the caller gave a *Planar
 	copies int              // channels of the image that planar's one stands for; 0: none but itself
+	tinted *Planar          // the image of three channels that planar's one is the positions of on tone, or nil
+	tone   imageplanes.Tone
 }
 
 // open takes img apart, grey kept as colour as the one channel that it is. The samples of a
@@ -54,6 +56,17 @@ func (p picture) greyed() picture {
 	return p
 }
 
+// toned returns the picture with one channel if its colours are on a line (imageplanes.Tone), up to rounding: it is as
+// good as grey, and one sample that differs does not change how it is restored.
+func (p picture) toned() picture {
+	tone, is := p.planar.planes().Tone()
+	if !is {
+		return p
+	}
+	p.tinted, p.tone, p.planar = p.planar, tone, (*Planar)(tone.Grey(p.planar.planes()))
+	return p
+}
+
 // equalPlanes says whether three planes are the same.
 func equalPlanes(pix []float32) bool {
 	n := len(pix) / 3
@@ -63,7 +76,11 @@ func equalPlanes(pix []float32) bool {
 // close returns the restored samples as the kind of image that was opened.
 func (p picture) close(pix []float32) image.Image {
 	channels := p.planar.Channels
-	if p.copies > 0 {
+	switch {
+	case p.tinted != nil:
+		channels = p.tinted.Channels
+		pix = p.tone.Restored(p.tinted.planes(), pix)
+	case p.copies > 0:
 		channels = p.copies
 		pix = slices.Repeat(pix, p.copies)
 	}

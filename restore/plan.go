@@ -270,6 +270,7 @@ const (
 
 // belongs says which tasks an option belongs to; those that it does not list belong to all.
 var belongs = map[string][]task{
+	"Tolerance":     {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve, taskDenoiseRaw},
 	"Sigma":         {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskSolve, taskCheck},
 	"SigmaAuto":     {taskDenoise, taskDeblur, taskInpaint, taskUpscale, taskCheck},
 	"Noise":         {taskDenoise},

@@ -44,7 +44,8 @@ type NoiseReport struct {
 	// Impulses is the share of samples that Denoise or Deblur took for hot or dead pixels, or salt and pepper. They
 	// were filled from their neighbours first. The certificate is of what follows.
 	Impulses float64
-	// Clipped is the share of samples that Deblur took to be clipped at white, and ignored.
+	// Clipped is the share of samples that Deblur took to be clipped at white. It ignores those that the result,
+	// blurred, explains as brighter.
 	Clipped float64
 	// ShadowsRaised is the most that the curves with which Denoise brightens shadows added to a sample; 0 without
 	// curves. The certificate does not cover them.
@@ -91,8 +92,8 @@ type IterationReport struct {
 type GuideReport struct {
 	// Strength is the factor on the radii.
 	Strength float64
-	// Looks is how often the guide set radii: once in Denoise, and again for its trial and for CoarseNetwork; in an
-	// iteration before each run and each annealed step.
+	// Looks is how often the guide set radii: once in Denoise, and in an iteration before each run and each annealed
+	// step.
 	Looks int
 	// Parameters is the number of the guide's parameters, and Multiplications their number for each pixel of the
 	// photograph.

@@ -17,9 +17,9 @@ import (
 // ErrClosed is returned by the methods of a closed Restorer.
 var ErrClosed = errors.New("restore: the restorer is closed")
 
-// Restorer does what the functions Denoise, Deblur, Inpaint, Upscale, Solve, Check and DenoiseRaw do. It keeps the
-// device and the networks between calls, and loads each network in the first call that needs it. A network that is an
-// option of one call (Weights) is loaded for that call alone. A Restorer is safe for concurrent use.
+// Restorer does what the functions with the names of its methods do. It keeps the device and the networks between
+// calls, and loads each network in the first call that needs it. A network that is an option of one call (Weights) is
+// loaded for that call alone. A Restorer is safe for concurrent use.
 type Restorer struct {
 	defaults request
 	device   backend.Device
@@ -121,6 +121,7 @@ func (r *Restorer) run(ctx context.Context, t task, img image.Image, options []O
 	if t == taskDenoise || t == taskDeblur {
 		filled, share := denoising.FillImpulses(p.planar.planes())
 		p.planar, report.Noise.Impulses = (*Planar)(filled), share
+		p = p.toned()
 	}
 	if measure != nil {
 		seen := p.measured()

@@ -21,8 +21,9 @@ import (
 //
 // Validation uses whole pictures, each through a camera of its own at the ISO with the given noise level.
 //
-// The noise level of the iteration is one that a program can know: it is computed from the true noise
-// (trueLevel), and a random factor as large as the errors of estimates multiplies it. The loss is the logarithm of the mean squared error instead of Config.LossExponent.
+// The noise level of the iteration is one that a program can know: it is computed from the true noise, and a random
+// factor as large as the errors of estimates multiplies it. The loss is the logarithm of the mean squared error
+// instead of Config.LossExponent.
 type Camera struct {
 	// White is the share of iterations with white noise, drawn as without a Camera, half of them saved as
 	// JPEG. Clean is the share without noise, except for what a JPEG file adds.
@@ -34,9 +35,9 @@ type Camera struct {
 	// Raised is the largest factor on the level of sharp pictures, drawn from 1 on uniformly in its
 	// logarithm; 0 means 1. Estimates take their texture for noise.
 	Raised float64 `json:"raised,omitempty"`
-	// Dark is the share of cameras that see a dark scene: its light is divided by a factor of up to darkest,
-	// drawn from 1 on uniformly in its logarithm. Without them a network learns that cameras brighten almost
-	// black samples, and darkens pictures that are dark everywhere.
+	// Dark is the share of cameras that see a dark scene: its light is divided by a factor of up to 20, drawn
+	// from 1 on uniformly in its logarithm. Without them a network learns that cameras brighten almost black
+	// samples, and darkens pictures that are dark everywhere.
 	Dark float64 `json:"dark,omitempty"`
 }
 

@@ -118,9 +118,9 @@ type Config struct {
 	ActivationMemory int64 `json:"activation_memory"`
 }
 
-// DefaultConfig is the recipe of the weights that ship: an averaged network with Euler's method, the paper's
-// channels and noise level, but half of its blocks, at half the resolution, with balls of 8 channels instead
-// of LeakyReLU, and under Budget. docs/notebook/training.md has the gain of each of these.
+// DefaultConfig is the recipe of "general" for one noise level: an averaged network with Euler's method, the paper's
+// channels and noise level, but half of its blocks, at half the resolution, with balls of 8 channels instead of
+// LeakyReLU, and under Budget. docs/notebook/training.md has the gain of each of these.
 func DefaultConfig() Config {
 	return Config{
 		Family: weights.FamilyAveraged, Channels: 3, Width: 64, Kernel: 3, Blocks: 5, Shuffle: 2, Group: 8, Slope: 0.01,

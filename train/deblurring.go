@@ -13,10 +13,10 @@ import (
 //
 // A network that is trained to remove noise sees images with noise. In an iteration it sees the data step of
 // its own results. So here it is trained on those. Crops are blurred circularly and get noise, and both runs
-// of restore.Deblur are made with the network in its present state (plugAndPlay). The network learns from the
-// last image that it is applied to, with the crop as the target. At a fixed point x* = Φ(D(x*)) the gradient
-// of ½‖x* − x‖² with respect to the weights is that of ½‖Φ(u) − x‖² at u = D(x*), except for the inverse of I
-// − ∂T. That is replaced by the identity (Fung et al. 2022, Jacobian-free backpropagation).
+// of restore.Deblur are made with the network in its present state. The network learns from the last image
+// that it is applied to, with the crop as the target. At a fixed point x* = Φ(D(x*)) the gradient of
+// ½‖x* − x‖² with respect to the weights is that of ½‖Φ(u) − x‖² at u = D(x*), except for the inverse of I −
+// ∂T. That is replaced by the identity (Fung et al. 2022, Jacobian-free backpropagation).
 //
 // A network with a guide makes the annealed steps of restore.Deblur instead, each with the radii that the
 // guide sets for the network's input, and then a run with the radii for its first input. It learns in one of

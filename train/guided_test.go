@@ -67,7 +67,7 @@ func TestGuidedGradients(t *testing.T) {
 		require.NoError(t, n.gradients())
 		moved := 0
 		for _, p := range n.parameters() {
-			if p.scaleFree || p.name == "blocks.0.theta" { // through the norm: TestBudgetGradients
+			if p.scaleFree || p.name == "blocks.0.theta" { // through the norm: TestThroughNorm
 				continue
 			}
 			const step = 5e-5 // so small that hardly a vector comes to its sphere

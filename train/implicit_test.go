@@ -105,7 +105,7 @@ func TestImplicitGradients(t *testing.T) {
 	identity, series := gradients(0), gradients(60)
 	compared, missed := 0, 0.0
 	for k, p := range n.parameters() {
-		if p.scaleFree || p.name == "blocks.0.theta" { // through the norm: TestBudgetGradients
+		if p.scaleFree || p.name == "blocks.0.theta" { // through the norm: TestThroughNorm
 			continue
 		}
 		direction, square := make([]float64, len(p.values)), 0.0

@@ -16,27 +16,27 @@ import (
 const (
 	// General is one averaged network for all noise levels, without a guide.
 	General = "general"
-	// Strict is a network like General, trained on the photographs of Guided and under the same licence: its
-	// result is nonexpansive in the photograph itself.
+	// Strict is a network like General, trained on 64 photographs of Guided and under the same licence: its result is
+	// nonexpansive in the photograph itself.
 	Strict = "strict"
 	// Guided is an averaged network for all noise levels whose projections another network sets for every
 	// pixel: the default of denoising. It was trained on photographs under CC0 and CC BY, most of them saved
 	// as JPEG, and is under Apache-2.0.
 	Guided = "guided"
 	// Original is a network like Guided of half its size: the default prior of deblurring, inpainting and
-	// enlarging. It was trained on the same photographs with all of their colour, and then, half of them
-	// saved as JPEG, on the images that occur in deblurring. It is under the same licence.
+	// enlarging. It was trained on 64 of its photographs with all of their colour, and then, half of them saved as
+	// JPEG, on the images that occur in deblurring. It is under the same licence.
 	Original = "original"
-	// Camera is Guided trained further with camera noise instead of white noise, on the same photographs and
-	// under the same licence. Denoising uses it for noise that is coarse and smoothed.
+	// Camera is an earlier Guided trained further with camera noise instead of white noise, on 64 of its photographs
+	// and under the same licence. Denoising uses it for coarse noise.
 	Camera = "camera"
-	// Raw is Camera trained further with the mosaics of raw photographs, on the photographs of the last runs of Guided and under the
-	// same licence. Denoising of raw photographs uses it.
+	// Raw is Camera trained further with the mosaics of raw photographs, on the photographs of Guided and under the same
+	// licence. Denoising of raw photographs uses it.
 	Raw = "raw"
 	// Deblur is General trained further as the prior of restore.Deblur, without a guide.
 	Deblur = "deblur"
-	// Fast is a network like Guided of a twelfth of its size, for large pictures and previews. It was trained
-	// on the same photographs, and is under Apache-2.0, too.
+	// Fast is a network like Guided of a twelfth of its size, for large pictures and previews. It was trained on 64 of
+	// its photographs, and is under Apache-2.0, too.
 	Fast = "fast"
 	// Small is a network like General of a tenth of its size.
 	Small = "small"
@@ -45,8 +45,8 @@ const (
 	Heun  = "heun"
 	RK4   = "rk4"
 	// Levels is the network that finds the noise level for the denoiser at each square of a photograph
-	// (package internal/noise). It is no denoiser. It was trained on the photographs of Guided and similar
-	// ones, and is under Apache-2.0.
+	// (package internal/noise). It is no denoiser. It was trained on the photographs of Guided and on drawings, and is
+	// under Apache-2.0.
 	Levels = "levels"
 	// DnCNN is the unconstrained network to compare with, for noise of 0.15. Nothing is proven of it.
 	DnCNN = "dncnn"

@@ -42,7 +42,7 @@ type filterGradient struct {
 	kh, kw           int
 	rows, columns    int // of a tile
 	packed           convrow.Tile
-	planeX           int // distance of the inputs in packedX
+	planeX           int // distance of the inputs in memoryX
 	taps             *convrow.Taps
 	sums             []float64 // by outputs, inputs and taps
 	memoryY, memoryX []float32 // a tile of dy, and of x with its margin

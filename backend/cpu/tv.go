@@ -66,7 +66,7 @@ func (d *host) TVIterate(u, p, y buffer, problem backend.TVProblem, step backend
 }
 
 // tvSweep is the step of TVIterate on rows [lo, hi) of a group of channels. Its
-// rows of ū hold one row of each channel, layout.Stride apart.
+// rows of ū hold one row of each channel, Layout.Stride apart.
 type tvSweep struct {
 	*tvArrays
 	lo, hi  int

@@ -6,7 +6,7 @@ import (
 	"github.com/averaged/imaging/backend/devicekit"
 )
 
-// arrayArgs are the four arguments that kernels take for an array.
+// args are the four arguments that kernels take for an array.
 func (a array) args() []driver.Arg {
 	return []driver.Arg{driver.Ptr(a.pointer), long(a.image), long(a.plane), number(a.pitch)}
 }

@@ -115,7 +115,7 @@ Exit status 1: something was contradicted, or nothing is proven.`),
 	}
 	c.Flags().StringVarP(&kernelFile, "kernel", "k", "", "image `FILE` of the blur kernel; default: a motion blur")
 	bindBoundary(c, &boundary, "what lies beyond the frame")
-	r.bind(c, "prior", "the relative change of an iteration")
+	r.bind(c, selectPrior, "")
 	c.Flags().BoolVar(&r.uncertified, "uncertified", false, "take the network as its weights are, and prove nothing of it")
 	reads.bind(c)
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -218,6 +218,16 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 		bar.show(p.Fraction, 0)
 		return ctx.Err()
 	}))
+	if !d.byParts() && d.boundary.value == deblur.Unknown.String() {
+		turn, err := restore.EstimateTurn(ctx, img, few...)
+		if err != nil {
+			return nil, nil, err
+		}
+		if turn != nil {
+			bar.clear()
+			return d.solveTurn(ctx, img, turn, opts)
+		}
+	}
 	k, report, err := restore.EstimateKernel(ctx, img, few...)
 	if err != nil {
 		return nil, nil, err
@@ -255,6 +265,23 @@ func (d *deblurrer) solveByParts(ctx context.Context, img *restore.Planar, commo
 	if err != nil {
 		return nil, nil, err
 	}
+	return d.solveGrid(ctx, img, g, opts)
+}
+
+// solveTurn removes the blur of a camera that turned.
+func (d *deblurrer) solveTurn(ctx context.Context, img *restore.Planar, turn *restore.Turn, opts []restore.Option) (image.Image, *restore.Report, error) {
+	g, err := turn.Motion.Grid(img.Height, img.Width)
+	if err != nil {
+		return nil, nil, err
+	}
+	d.blur = g.Typical()
+	d.estimated = kernelInfoOfTurn(turn, d.blur)
+	d.app.remark(d.app.input, "blur estimated: %s", turn)
+	return d.solveGrid(ctx, img, g, opts)
+}
+
+// solveGrid removes a blur with estimated kernels.
+func (d *deblurrer) solveGrid(ctx context.Context, img *restore.Planar, g deblur.Grid, opts []restore.Option) (image.Image, *restore.Report, error) {
 	d.estimated.Rows, d.estimated.Columns = g.Rows, g.Columns
 	d.app.remark(d.app.input, "the blur is removed with %d×%d estimated kernels, one for each part of the frame", g.Rows, g.Columns)
 	if d.written != "" {

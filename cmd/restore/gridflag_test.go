@@ -1,9 +1,13 @@
 package main
 
 import (
+	"fmt"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/internal/imagefile"
 )
 
 func TestGridFlag(t *testing.T) {
@@ -75,4 +79,44 @@ func TestEstimatedGrid(t *testing.T) {
 	require.NotContains(t, objects(t, r.stdout)[0]["kernel_estimate"], "rows")
 	r = restoring(t, append(few, "--kernel-grid", "1x2", "--boundary", "zero")...)
 	require.Contains(t, r.stderr, "--boundary unknown")
+}
+
+// Without --kernel it is noticed that the camera turned, and --write-kernel makes a sheet of the kernels of that turn.
+func TestDeblurOfATurn(t *testing.T) {
+	leaveRuns(t)
+	m := fromHere(t, "../../testdata/scene.png")[0]
+	const h, w, margin, poses, degrees = 180, 240, 14, 41, 8
+	crop(m, h+2*margin, w+2*margin, (m.Height-h)/2-margin, (m.Width-w)/2-margin)
+	turned := &imagefile.Image{Width: w, Height: h, Channels: m.Channels, Depth: 8, Pix: make([]float32, m.Channels*h*w)}
+	for i := range poses {
+		sin, cos := math.Sincos(degrees * math.Pi / 180 * ((float64(i)+.5)/poses - .5))
+		for j := range h * w {
+			dy, dx := float64(j/w)-(h-1)/2., float64(j%w)-(w-1)/2.
+			y, x := (h-1)/2.+margin+cos*dy-sin*dx, (w-1)/2.+margin+sin*dy+cos*dx
+			fy, fx := float32(y-math.Floor(y)), float32(x-math.Floor(x))
+			for c := range m.Channels {
+				of := m.Plane(c)[int(y)*m.Width+int(x):]
+				turned.Pix[c*h*w+j] += ((1-fy)*((1-fx)*of[0]+fx*of[1]) + fy*((1-fx)*of[m.Width]+fx*of[m.Width+1])) / poses
+			}
+		}
+	}
+	save(t, "a.png", turned)
+	few := []string{"deblur", "--prior", "tv", "--iterations", "2", "--force", "--json", "a.png"}
+	o := objects(t, succeeds(t, append(few, "--write-kernel", "sheet.png")...).stdout)[0]
+	found := o["kernel_estimate"].(map[string]any)
+	require.Equal(t, "turn", found["kind"])
+	require.InDelta(t, degrees, found["angle"], 2)
+	point := found["point"].([]any)
+	require.InDelta(t, w/2, point[0], 8)
+	require.InDelta(t, h/2, point[1], 8)
+	require.Contains(t, o["notes"].([]any)[0], "the camera turned by")
+	require.Contains(t, o["certificate"].(map[string]any)["operator_norm_reason"], "varying")
+	first, sheet := load(t, "a.deblurred.png"), load(t, "sheet.png")
+	rows, columns := int(found["rows"].(float64)), int(found["columns"].(float64))
+	require.Zero(t, sheet.Height%rows+sheet.Width%columns)
+	succeeds(t, append(few, "--kernel", "sheet.png", "--kernel-grid", fmt.Sprintf("%dx%d", rows, columns))...)
+	require.InDeltaSlice(t, first.Pix, load(t, "a.deblurred.png").Pix, 2.0/255)
+
+	r := succeeds(t, append(few, "--boundary", "reflect")...)
+	require.NotContains(t, r.stdout, "turned", "a grid goes with the unknown boundary only")
 }

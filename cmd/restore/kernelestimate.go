@@ -14,7 +14,7 @@ import (
 
 // kernelInfo is what is said of a kernel that was estimated.
 type kernelInfo struct {
-	Kind   string `json:"kind"` // shake, motion, disk, gaussian or none
+	Kind   string `json:"kind"` // shake, motion, disk, gaussian, turn or none
 	Length number `json:"length,omitempty"`
 	Angle  number `json:"angle,omitempty"`
 	Radius number `json:"radius,omitempty"`
@@ -28,6 +28,8 @@ type kernelInfo struct {
 	Varies    bool     `json:"varies"`
 	Variation number   `json:"variation"`         // 0: none seen
 	Spreads   []number `json:"spreads,omitempty"` // of the two parts that differ most, in pixels
+	// Point is what the camera turned about: column and row. Angle is then by how much, in degrees.
+	Point []number `json:"point,omitempty"`
 	// Rows and Columns are those of kernels that were estimated for parts of the frame.
 	Rows    int    `json:"rows,omitempty"`
 	Columns int    `json:"columns,omitempty"`
@@ -46,6 +48,14 @@ func kernelInfoOf(k deblur.Kernel, r *restore.KernelReport) *kernelInfo {
 		info.Parts = append(info.Parts, number(p))
 	}
 	return info
+}
+
+// kernelInfoOfTurn is what is said of a turn. Its trust is fair: parts of the photograph are not compared.
+func kernelInfoOfTurn(t *restore.Turn, typical deblur.Kernel) *kernelInfo {
+	return &kernelInfo{
+		Kind: "turn", Angle: number(t.Degrees), Point: []number{number(t.X), number(t.Y)},
+		Width: typical.W, Height: typical.H, Trust: "fair", Varies: true,
+	}
 }
 
 // bindKernelSize is the flag that limits an estimated kernel.

@@ -80,13 +80,12 @@ type outcome struct {
 	SigmaGiven number `json:"sigma_given,omitempty"`
 	// Disturbance is what the strength of deblurring goes by: sigma and the kernel's error.
 	Disturbance number `json:"disturbance,omitempty"`
-	// Clipped is the share of the samples that are clipped at white, which deblurring leaves out.
+	// Clipped is the share of the samples that are clipped at white, which deblurring may leave out.
 	Clipped number     `json:"clipped,omitempty"`
 	Noise   *noiseInfo `json:"noise,omitempty"`
 	Weight  number     `json:"weight,omitempty"`
-	// Network is the one in use, as s·Φ(x/s) with the rescaling s, or for the noise
-	// level Level if it is for all of them; Adaptation is the factor in either that follows the
-	// image, or on the strength of a guide.
+	// Network is the one in use, as s·Φ(x/s) with the rescaling s, or for the noise level Level if it is for all of
+	// them; Adaptation is the factor in either that follows the image.
 	Network    *networkInfo `json:"network,omitempty"`
 	Rescaling  number       `json:"rescaling,omitempty"`
 	Level      number       `json:"level,omitempty"`

@@ -211,7 +211,7 @@ func certificateInWords(o *outcome, r *restore.Report) []string {
 		return words
 	}
 	if o.Raw != nil {
-		say("This is proven of the networks where the noise has been made white, between two transforms of the light; the map from one raw image to the other is not part of it.")
+		say("This is proven of the network where the noise has been made white, between two transforms of the light; the map from one raw image to the other is not part of it.")
 	}
 	if o.Guide != nil {
 		say("This is proven for the network as it was frozen for this photograph, whatever its guide chose. How the choice follows the photograph is not proven.")

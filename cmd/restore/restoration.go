@@ -26,8 +26,7 @@ const (
 	selectPrior  = "prior"  // of commands that iterate
 )
 
-// restoration holds the flags that denoise, deblur and check share, about the
-// computation.
+// restoration holds the flags about the computation that check and the commands that restore share.
 type restoration struct {
 	sigma      sigmaFlag
 	method     string
@@ -51,6 +50,7 @@ type restoration struct {
 	prove       bool             // the certificate of embedded weights too
 }
 
+// bind defines the flags. tolerance says what --tolerance limits; a command without that flag has "".
 func (r *restoration) bind(c *cobra.Command, flag, tolerance string) {
 	f := c.Flags()
 	r.sigma = sigmaFlag{auto: true}
@@ -68,11 +68,14 @@ func (r *restoration) bind(c *cobra.Command, flag, tolerance string) {
 	r.strength = strengthFlag{factor: 1}
 	f.Var(&r.strength, "strength", "light, normal, strong, or a factor: 2 removes noise of twice the measured level")
 	f.IntVar(&r.iterations, "iterations", 0, "stop after `N` iterations; 0: the method's own limit")
-	f.Float64Var(&r.tolerance, "tolerance", 0, "stop at `T`, "+tolerance)
+	if tolerance != "" {
+		f.Float64Var(&r.tolerance, "tolerance", 0, "stop at `T`, "+tolerance)
+		expert(c, "tolerance")
+	}
 	f.StringVar(&r.tile, "tile", "auto", "compute networks in tiles of `SIDE` pixels, or auto; the result is the same")
 	bindMaxWork(c, &r.maxWork)
 	r.computing.bind(c)
-	expert(c, "weights", "iterations", "tolerance", "tile")
+	expert(c, "weights", "iterations", "tile")
 	completeMethod(c, flag, readyMethods())
 	if err := c.MarkFlagFilename("weights", "safetensors"); err != nil {
 		panic(err) // the flag was not defined: a mistake in this program, found by any test

@@ -65,6 +65,10 @@ func (p part) crop(y, x, h, w int) part {
 	return part{p.v.crop(y, x, h, w), p.clipped.crop(y, x, h, w), p.lamps.crop(y, x, h, w)}
 }
 
+func (p part) resized(h, w int) part {
+	return part{p.v.resized(h, w), p.clipped.resized(h, w), p.lamps.resized(h, w)}
+}
+
 // middle cuts a long strip to most samples.
 func (p part) middle(most int) part {
 	h, w := min(p.v.h, most), min(p.v.w, most)

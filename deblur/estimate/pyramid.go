@@ -18,6 +18,7 @@ type estimation struct {
 	pool  *parallel.Pool
 	sigma float64 // of the noise
 	edges edgePrior
+	row   bool // kernels have a middle row only
 	tell  func(work float64) error
 }
 
@@ -128,6 +129,9 @@ func (e *estimation) step(levels []*level, s support, edges edgePrior, lens floa
 			return s, nil, err
 		}
 	}
+	if e.row {
+		kernel.within = s.inRow(kernel.within)
+	}
 	s, err := m.fit(e.pool, s, kernel)
 	return s, &m, err
 }
@@ -184,7 +188,7 @@ func (e *estimation) find(parts func(reach int) []part, largest int) (support, [
 	}
 	reach = min(reach, int(math.Ceil(1.1*2*float64(s.reach())))+3)
 	for i := halfSize - 1; i >= 0; i-- {
-		s = s.scaled(scaleStep, radius(reach, i))
+		s = e.scaled(s, radius(reach, i))
 		if s, err = e.atScale(of, s, i); err != nil {
 			return s, nil, err
 		}
@@ -234,11 +238,21 @@ func (e *estimation) left(parts []part, s support, i int) (float64, error) {
 // fillings is how often the image is found until what lies beyond the frame fits it.
 const fillings = 3
 
+// scaled returns the kernel for the next scale.
+func (e *estimation) scaled(s support, r int) support {
+	if s = s.scaled(scaleStep, r); e.row {
+		s = s.row()
+	}
+	return s
+}
+
 // half estimates the kernel at half size in a support of a given reach, and says whether it fills it.
 func (e *estimation) half(parts func(reach int) []part, reach int) (s support, of []part, filled bool, err error) {
 	of = parts(reach)
 	i := max(scales(reach), halfSize)
-	s = start(radius(reach, i))
+	if s = start(radius(reach, i)); e.row {
+		s = s.row()
+	}
 	for ; ; i-- {
 		if s, err = e.atScale(of, s, i); err != nil {
 			return s, nil, false, err
@@ -246,7 +260,7 @@ func (e *estimation) half(parts func(reach int) []part, reach int) (s support, o
 		if i == halfSize {
 			return s, of, s.outside(s.r-max(1, s.r/8)) > mostAtBorder, nil
 		}
-		s = s.scaled(scaleStep, radius(reach, i-1))
+		s = e.scaled(s, radius(reach, i-1))
 	}
 }
 

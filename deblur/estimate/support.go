@@ -102,6 +102,24 @@ func (s support) scaled(factor float64, r int) support {
 	return t
 }
 
+// row returns the kernel with its middle row alone.
+func (s support) row() support {
+	t, n := newSupport(s.r), s.side()
+	copy(t.k[s.r*n:(s.r+1)*n], s.k[s.r*n:])
+	t.normalise()
+	return t
+}
+
+// inRow says which weights are in the middle row, and in within unless it is nil.
+func (s support) inRow(within []bool) []bool {
+	n := s.side()
+	all := make([]bool, n*n)
+	for i := s.r * n; i < (s.r+1)*n; i++ {
+		all[i] = within == nil || within[i]
+	}
+	return all
+}
+
 // cleaned returns the kernel without weights below threshold of the largest, and without islands
 // that have less than island of the weight of the largest one.
 func (s support) cleaned(threshold, island float64) support {

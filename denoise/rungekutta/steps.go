@@ -11,7 +11,7 @@ const MaxSteps = 1 << 20
 
 // Steps returns the number N = ⌈h·norm²·L/(2r)⌉, at least 1, of steps of size h/N into
 // which a block divides h so that it is nonexpansive (the paper, section 3.1): h > 0 is the time
-// that the block integrates over, norm an upper bound of ‖A‖ (NormBound.Upper), L ≥ 0
+// that the block integrates over, norm an upper bound of ‖A‖ (normbound.Bound.Upper), L ≥ 0
 // the Lipschitz constant of the activation, and r the method's radius, which may be
 // +Inf. N is computed without rounding. A block that would need more than
 // MaxSteps steps is an error.

@@ -35,8 +35,7 @@ const (
 	rapid   = "pgregory.net/rapid"
 )
 
-// table has one row for every package, those of the design that are yet to be
-// written included.
+// table has one row for every package.
 var table = map[string]row{
 	// What stands on top.
 	"cmd/restore": {code: []string{
@@ -51,7 +50,7 @@ var table = map[string]row{
 	"restore": {code: []string{
 		"raw", "denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "pnp", "backend", "backend/cpu", "weights", "weights/open",
 		"internal/deblurring", "internal/denoising", "internal/imagefile", "internal/imageplanes", "internal/inverse", "internal/maskimage", "internal/meter", "internal/networks", "internal/noise", "internal/outcome", "internal/rawdenoise", "internal/strength",
-	}, tests: []string{"denoise/activation", "denoise/dncnn", "tv", "internal/cameranoise", "internal/dng", "internal/scene", "internal/quality", "weights/research"}},
+	}, tests: []string{"denoise/activation", "denoise/dncnn", "tv", "internal/cameranoise", "internal/dng", "internal/scene", "internal/quality", "internal/synthetic", "weights/research"}},
 	// The rooms of restore: it opens and closes the image around them.
 	"internal/deblurring": {code: []string{
 		"deblur", "deblur/estimate", "denoise", "denoise/refute", "operator", "tv", "pnp", "backend",
@@ -66,7 +65,7 @@ var table = map[string]row{
 	"internal/outcome":     {code: []string{"denoise", "pnp", "internal/noise"}},
 	"internal/meter":       {code: []string{"backend"}},
 	"internal/maskimage":   {code: []string{"internal/imagefile", "internal/imageplanes"}},
-	"internal/imageplanes": {code: []string{"inpaint", "upscale", "backend", "internal/strength"}},
+	"internal/imageplanes": {code: []string{"inpaint", "upscale", "backend", "internal/strength", gonum}, tests: []string{"internal/synthetic"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from, internal/cameranoise
 	// photographs it, and internal/strength says for which levels the steps of deblurring are. See RATIONALE.md.
 	"train": {code: []string{"raw", "internal/rawdenoise", "denoise", "denoise/activation", "denoise/dncnn", "internal/nn/guide", "internal/nn/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/noise", "internal/parallel", "internal/strength", "internal/symmetry", gonum}},

@@ -28,17 +28,15 @@ const (
 	lowestBand, bandWidth, bandCount = 0.1, 0.05, 4
 	// fitError is the standard deviation of log n about a line that no chance explains.
 	fitError = 0.03
-	// Noise is white unless the highest band has more than whiteWithin times the white part along an axis, by more than
-	// doubt standard errors, also if the power of the image is s·|K̂|²ᵍ with a g of leastPower to 1. A photograph's s is not
-	// the same all over a band, and what few edges leave of such a curve looks like noise.
-	whiteWithin, doubt, leastPower = 2.0, 2, 0.5
+	// Noise is white unless both of the two highest bands have more than whiteWithin times the white part along an axis, by more
+	// than a standard error, also if the power of the image is s·|K̂|²ᵍ with a g of leastPower to 1. A photograph's s is not the
+	// same all over a band, and what few edges leave of such a curve looks like noise, but seldom in two bands.
+	whiteWithin, leastPower = 2.0, 0.5
 	// Coefficients are counted by |K̂|², in halves of an octave.
 	binsPerOctave, binCount = 2, 40
 	// A photograph is looked at in tiles of at least leastTile samples and tileKernels kernels a side, half over one
 	// another, at most mostTiles in a row or column.
 	leastTile, tileKernels, mostTiles = 96, 4, 16
-	// Smaller images have too few frequencies, and their edges look like noise.
-	leastSide = 2 * leastTile
 	// What is clipped at white is not what the blur left. So one tile in leastTiles is measured, those with the fewest
 	// clipped samples, and all that have no more.
 	leastTiles = 4
@@ -58,7 +56,7 @@ var (
 // as it is at the lowest frequency that is measured, along the axis where that is highest, by strength.CoarseNoise: a
 // denoiser knows noise that is as strong at all frequencies and along all axes, and leaves what is stronger.
 func (b Blur) Noise(ctx context.Context, p *imageplanes.Planes, threads int) (outcome.Estimate, error) {
-	white, err := denoising.White(p)
+	white, inChannels, err := denoising.White(p)
 	if err != nil {
 		return white, err
 	}
@@ -73,9 +71,6 @@ func (b Blur) Noise(ctx context.Context, p *imageplanes.Planes, threads int) (ou
 	for i, k := range kernels.Kernels {
 		if err := k.Check(); err != nil {
 			return white, err
-		}
-		if min(p.Height, p.Width) < leastSide {
-			continue
 		}
 		y, x := i/kernels.Columns, i%kernels.Columns
 		ys := span{y * p.Height / kernels.Rows, (y + 1) * p.Height / kernels.Rows}
@@ -114,7 +109,7 @@ func (b Blur) Noise(ctx context.Context, p *imageplanes.Planes, threads int) (ou
 		level = max(level, l)
 		fine = max(fine, f)
 	}
-	if math.Sqrt(fine) <= whiteWithin*max(white.Sigma, strength.LeastSigma) {
+	if math.Sqrt(fine) <= whiteWithin*max(inChannels, strength.LeastSigma) {
 		return white, nil
 	}
 	return outcome.Estimate{Kind: outcome.CoarseNoise, Sigma: strength.CoarseNoise(math.Sqrt(level)), Reliable: true}, nil
@@ -293,10 +288,11 @@ func window(n int) []float64 {
 	return v
 }
 
-// powers are those of the noise at lowestBand, by a line through the logarithms, and the least that the highest band can
-// have: 0 where nothing tells.
+// powers are those of the noise at lowestBand, by a line through the logarithms, and the least that the two highest bands
+// can have: 0 where nothing tells.
 func (s *spectrum) powers() (level, fine float64) {
 	var sum, f, ff, l, fl float64 // of weights, frequencies, logarithms and their products
+	fine = math.Inf(1)
 	for i := range s {
 		log, weight := s[i].noise(1)
 		if !(weight > 0) {
@@ -308,11 +304,12 @@ func (s *spectrum) powers() (level, fine float64) {
 		ff += weight * at * at
 		l += weight * log
 		fl += weight * at * log
-		if log, weight := s[i].noise(leastPower); weight > 0 {
-			fine = math.Exp(log - doubt/math.Sqrt(weight))
+		if i >= bandCount-2 {
+			log, weight := s[i].noise(leastPower)
+			fine = min(fine, math.Exp(log-1/math.Sqrt(weight)))
 		}
 	}
-	if sum == 0 {
+	if sum == 0 || math.IsInf(fine, 1) {
 		return 0, 0
 	}
 	slope := 0.0

@@ -107,7 +107,7 @@ func TestNoiseOfBand(t *testing.T) {
 			t.Fatalf("weight is %v", weight)
 		}
 		other := of(float64(rapid.IntRange(int(20*leastPower), 20).Draw(t, "power in twentieths")) / 20)
-		if log, weight := other.noise(leastPower); !(weight > 0 && math.Abs(log-math.Log(n)) < 0.2+doubt/math.Sqrt(weight)) {
+		if log, weight := other.noise(leastPower); !(weight > 0 && math.Abs(log-math.Log(n)) < 0.2+2/math.Sqrt(weight)) {
 			t.Fatalf("log n is %v with a weight of %v and any power, want %v", log, weight, math.Log(n))
 		}
 		one := band{7: plain[7]}
@@ -117,6 +117,31 @@ func TestNoiseOfBand(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestNoiseOfSmallImages: coarse noise is found under a blur in small images too, and edges are not taken for it.
+func TestNoiseOfSmallImages(t *testing.T) {
+	soft, err := deblur.Gaussian(0.9)
+	require.NoError(t, err)
+	for _, side := range []int{64, 96, 160} {
+		sharp := clouds(t, 3, side, side+9, 3)
+		k, err := deblur.Shake(9, 4)
+		require.NoError(t, err)
+		blur, y := OneKernel(k), blurredBy(t, sharp, k)
+		noise := y.WithPix(synthetic.White(make([]float32, len(y.Pix)), 0.05, 5))
+		e, err := blur.Noise(t.Context(), sum(y, blurredBy(t, noise, soft)), 2)
+		require.NoError(t, err)
+		require.Equal(t, outcome.CoarseNoise, e.Kind, side)
+		require.Greater(t, e.Sigma, 0.025)
+
+		drawing := imageplanes.New(3, side, side)
+		copy(drawing.Pix, synthetic.Drawing(7, side, side))
+		y = blurredBy(t, drawing, k)
+		e, err = blur.Noise(t.Context(), y.WithPix(synthetic.White(y.Pix, 0.002, 5)), 2)
+		require.NoError(t, err)
+		require.Equal(t, outcome.WhiteNoise, e.Kind, side)
+		require.Less(t, e.Sigma, 0.01)
+	}
 }
 
 // TestNoiseWhereNothingTells: the white part alone is taken where the blur is none, and of images without content.

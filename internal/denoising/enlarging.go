@@ -10,35 +10,31 @@ import (
 )
 
 // White measures the part of the noise that is white: what is left to see in a photograph that is blurred, whose own low
-// frequencies look like coarse noise.
-func White(p *imageplanes.Planes) (outcome.Estimate, error) {
-	e, _, err := whitePart(p)
-	return e, err
-}
-
-// whitePart is White, and the level of noise in brightness alone.
-func whitePart(p *imageplanes.Planes) (e outcome.Estimate, brightness float64, err error) {
+// frequencies look like coarse noise. Of noise in brightness alone, as chroma subsampling leaves it, the level is that along
+// the axis of brightness: a denoiser that is told less leaves it, and deblurring makes it larger. Then that in the channels
+// is smaller.
+func White(p *imageplanes.Planes) (e outcome.Estimate, inChannels float64, err error) {
 	m, err := noise.MeasureWhite(p.Pix, p.Channels, p.Height, p.Width)
 	if err != nil {
-		return e, 0, fmt.Errorf("restore: noise level: %w", err)
+		return outcome.Estimate{}, 0, fmt.Errorf("restore: noise level: %w", err)
 	}
 	e = outcome.Estimate{Kind: outcome.WhiteNoise, Sigma: m.Sigma, PerChannel: m.PerChannel, Reliable: m.Reliable, Note: m.Note}
-	if m.Sigma == 0 {
+	switch {
+	case m.Brightness > 0:
+		e.Sigma, e.Reliable, e.Note = m.Brightness, true, ""
+	case m.Sigma == 0:
 		e.Kind = outcome.NoNoise
 	}
-	return e, m.Brightness, nil
+	return e, m.Sigma, nil
 }
 
 // Enlarging measures the noise of an image that is to be enlarged. It has the level of the map where that is coarse noise of
 // noise.LeastCoarse and noise.Coarser times the white part: what a camera has smoothed has little white noise left.
-// Otherwise it has that of the white part, or of noise in brightness alone.
+// Otherwise it has that of the white part.
 func (m Meter) Enlarging(ctx context.Context, p *imageplanes.Planes) (outcome.Estimate, error) {
-	white, brightness, err := whitePart(p)
+	white, _, err := White(p)
 	if err != nil {
 		return white, err
-	}
-	if brightness > 0 {
-		white.Sigma, white.Reliable, white.Note = brightness, true, ""
 	}
 	e, err := m.Map(ctx, p)
 	if err != nil || e.Kind != outcome.CoarseNoise || e.Sigma < max(noise.LeastCoarse, noise.Coarser*white.Sigma) {

@@ -68,9 +68,12 @@ func settleWhite(e *outcome.Estimate, p *imageplanes.Planes, axis float64) error
 	if len(noisy) == 0 {
 		return nil
 	}
-	white, err := White(p)
-	if err != nil || !white.Reliable {
-		return err
+	white, err := noise.MeasureWhite(p.Pix, p.Channels, p.Height, p.Width)
+	if err != nil {
+		return fmt.Errorf("restore: noise level: %w", err)
+	}
+	if !white.Reliable {
+		return nil
 	}
 	ratio, agreeing := float64(noisy[len(noisy)/2])/axis/white.Sigma, noise.Agreeing
 	if p.Channels > 1 && slices.Max(white.PerChannel) < noise.EqualColours*slices.Min(white.PerChannel) {

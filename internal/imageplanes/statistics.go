@@ -6,17 +6,6 @@ import (
 	"github.com/averaged/imaging/internal/strength"
 )
 
-// Mean returns the mean of the channels.
-func (p *Planes) Mean() []float32 {
-	mean := make([]float32, p.Width*p.Height)
-	for c := range p.Channels {
-		for i, v := range p.Plane(c) {
-			mean[i] += v / float32(p.Channels)
-		}
-	}
-	return mean
-}
-
 // Contrast is the standard deviation of the samples, each channel about its own mean.
 func (p *Planes) Contrast() float64 {
 	square := 0.0
@@ -95,19 +84,4 @@ func (p *Planes) blocks(to, sums []float64, y, side int) {
 		}
 		to[x] = scale * sum
 	}
-}
-
-// Halved returns the means of squares of 2×2 samples. An odd last row or column is left out.
-func (p *Planes) Halved() *Planes {
-	half := New(p.Channels, p.Height/2, p.Width/2)
-	for c := range p.Channels {
-		from, to := p.Plane(c), half.Plane(c)
-		for y := range half.Height {
-			upper, lower := from[2*y*p.Width:][:p.Width], from[(2*y+1)*p.Width:][:p.Width]
-			for x := range half.Width {
-				to[y*half.Width+x] = (upper[2*x] + upper[2*x+1] + lower[2*x] + lower[2*x+1]) / 4
-			}
-		}
-	}
-	return half
 }

@@ -42,7 +42,7 @@ type Iteration struct {
 	Anneal Annealing
 }
 
-// Solve runs it, but for total variation twice, writes what it did into the report, and returns x, and
+// Solve runs it, with a network twice or after annealed steps, writes what it did into the report, and returns x, and
 // the meter, whose end is to be reported.
 func (it Iteration) Solve(ctx context.Context, dev backend.Device, method string, c Options, report *outcome.Report) (backend.Buffer, *meter.Meter, error) {
 	report.Averagedness, report.Certified = it.Phi.Averagedness()

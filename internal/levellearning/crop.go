@@ -12,13 +12,13 @@ import (
 	"github.com/averaged/imaging/train"
 )
 
-// A level map (Net) learns from crops on which each frozen denoiser has been tried at every level of
+// A network of noise levels learns from crops on which each frozen denoiser has been tried at every level of
 // Nodes: what is left of the noise, square by square. So the loss is of what comes out, in decibels,
 // and no level has to be defined; and a crop is denoised a dozen times once, not in every iteration.
 
 // Nodes are the noise levels at which denoisers are tried: 0, and from 0.005 on in octaves. A level
 // map's numbers u lie between 0 and len(Nodes)−1; between nodes the level is linear in u below the
-// first octave and geometric above it (LevelAt).
+// first octave and geometric above it (noise.Level).
 var Nodes = [...]float64{0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64}
 
 const (

@@ -10,7 +10,7 @@ import (
 	"github.com/averaged/imaging/internal/imageplanes"
 )
 
-// painted is a mask with a ground, on which strokes of the given colours are painted: the rows 2, 4, 6 ….
+// paintedMask is a mask with a ground, on which strokes of the given colours are painted: the rows 2, 4, 6 ….
 func paintedMask(ground color.Color, strokes ...color.Color) image.Image {
 	m := image.NewNRGBA(image.Rect(3, 1, 23, 31))
 	for y := m.Rect.Min.Y; y < m.Rect.Max.Y; y++ {

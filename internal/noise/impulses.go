@@ -185,7 +185,7 @@ func Independent(pixels []int, h, w int) bool {
 	return true
 }
 
-// level returns from which value on, times the sign, a sample may be salt (1) or pepper (−1), if the outliers of that
+// saltLevel returns from which value on, times the sign, a sample may be salt (1) or pepper (−1), if the outliers of that
 // sign have about the same value.
 func saltLevel(planes []*plane, sign float32) (least float32, ok bool) {
 	var values []float32

@@ -3,7 +3,7 @@
 // those of a folder of test data (real photographs with noise, and clean ones that it damages itself) and drawings
 // that it makes. It ends with status 1 if a limit is missed.
 //
-//	go run ./internal/qualitygate -data ../shared/data
+//	go run ./internal/qualitygate -data FOLDER
 //
 // Nothing depends on time or chance: the same program gives the same table.
 package main

@@ -198,9 +198,6 @@ func (s stage) lipschitz(ctx context.Context) (float64, error) {
 	return 1, nil
 }
 
-// Form returns the network's form.
-func (n *Network) Form() Form { return n.form }
-
 // Parameters are what is learned.
 func (n *Network) Parameters() []*train.Parameter {
 	var list []*train.Parameter

@@ -437,9 +437,6 @@ func (c *Commands) Submit() error {
 	return err
 }
 
-// Pending tells whether the commands were submitted and not waited for.
-func (c *Commands) Pending() bool { return c.pending }
-
 // Wait waits for the commands that were submitted, ErrTimeout after so long.
 func (c *Commands) Wait(limit time.Duration) error {
 	if !c.pending {

@@ -15,7 +15,6 @@ const (
 	codeNoTranslator  = 221
 	codePTXTooNew     = 222
 	codeNoTranslation = 223
-	codeNotReady      = 600
 )
 
 // broken reports whether a code means that the context can do no more work. These are the

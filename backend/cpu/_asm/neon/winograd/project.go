@@ -34,7 +34,7 @@ func project(p *neon.Program, size int) {
 				g.radius[i] = f.Vector()
 			}
 			f.Load(bytes, g.radius[0], neon.At(radii, 0))
-			if size > lanes { // those of pixels 4 and 5 (winograd.RadiusPixel)
+			if size > lanes { // those of pixels 4 and 5 (radiusPixel of package winograd)
 				f.Load(bytes/2, g.radius[1], neon.At(radii, 4*5))
 			} else {
 				f.Load(bytes/2, g.radius[1], neon.At(radii, 0))

@@ -1,0 +1,135 @@
+package estimate
+
+import (
+	"context"
+	"math"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/parallel"
+)
+
+// Turned is the turn of a camera about a point, on its optical axis or beside it, during the exposure.
+type Turned struct {
+	Y, X   float64 // the point, in samples below and right of the middle of the frame
+	Motion deblur.CameraMotion
+}
+
+// Angle is between the first and the last pose of the camera, in radians.
+func (t *Turned) Angle() float64 {
+	return t.Motion.Poses[len(t.Motion.Poses)-1].Angle - t.Motion.Poses[0].Angle
+}
+
+// Turn estimates the turn of the camera about a point from a photograph. It returns nil if the photograph shows none, for
+// example because its blur is the same all over the frame. pix is as in Kernel. Options.Size is the largest length of the blur
+// at the root mean square distance of the frame's samples from the point. The mean angle is 0.
+//
+// The point follows from the power spectra of squares of the photograph (spectra), by a search over the frame and around it.
+// With it the photograph becomes an image of angles and radii, in which the turn is a motion along the rows, the same all over
+// the image. Its kernel of one row is estimated as in Kernel.
+func Turn(ctx context.Context, pix []float32, channels, h, w int, opt Options) (*Turned, error) {
+	if err := checkPhotograph(pix, channels, h, w, opt); err != nil {
+		return nil, err
+	}
+	whole := grey(pix, channels, h, w)
+	sigma := opt.Sigma * noiseOfGrey(channels)
+	if opt.Sigma == 0 {
+		var err error
+		if sigma, err = noiseIn(whole); err != nil {
+			return nil, err
+		}
+	}
+	pool := parallel.New(opt.Threads)
+	defer pool.Close()
+	s, err := newSpectra(ctx, pool, whole.v, sigma)
+	if err != nil || s.count() == 0 {
+		return nil, err
+	}
+	half := math.Hypot(float64(h), float64(w)) / 2
+	point, seen := s.turn(half)
+	if err := ctx.Err(); err != nil || !seen {
+		return nil, err
+	}
+	e := &estimation{ctx: ctx, pool: pool, sigma: sigma, edges: edgesFor(sigma), row: true, tell: meter(opt.Progress, h, w)}
+	t := &Turned{Y: point.a * half, X: point.b * half}
+	if opt.Size == 0 {
+		opt.Size = DefaultSize
+	}
+	if t.Motion, err = e.turnAbout(whole, t.Y, t.X, (opt.Size-1)/2); err != nil {
+		return nil, err
+	}
+	if opt.Progress != nil {
+		if err := opt.Progress(backend.Progress{Fraction: 1}); err != nil {
+			return nil, err
+		}
+	}
+	if len(t.Motion.Poses) < 2 {
+		return nil, nil
+	}
+	return t, nil
+}
+
+// mostPolar is how many samples an image of angles and radii may have. A larger photograph is made smaller before.
+const mostPolar = 1 << 20
+
+// turnAbout estimates the motion of a camera that turned about the point y samples below and x right of the middle, with
+// kernels that reach at most largest samples.
+func (e *estimation) turnAbout(whole part, y, x float64, largest int) (m deblur.CameraMotion, err error) {
+	h, w := whole.v.h, whole.v.w
+	p := newPolar(h, w, y, x)
+	smaller := max(1, math.Sqrt(float64(p.rows)*float64(p.columns)/mostPolar))
+	if smaller > 1 {
+		h, w = int(math.Round(float64(h)/smaller)), int(math.Round(float64(w)/smaller))
+		whole = whole.resized(h, w)
+		p = newPolar(h, w, y/smaller, x/smaller)
+	}
+	round := p.of(whole)
+	largest = min(int(float64(largest)/smaller), min(p.rows, p.columns)/5)
+	if largest < 1 {
+		return m, nil
+	}
+	k, parts, err := e.find(func(int) []part { return []part{round} }, largest)
+	if err != nil {
+		return m, err
+	}
+	levels, err := e.levels(parts, 0, k.r)
+	if err != nil {
+		return m, err
+	}
+	if k, err = e.finish(levels, k, finishing.soft); err != nil {
+		return m, err
+	}
+	return k.turn(y, x, 1/p.unit, int(math.Ceil(smaller*p.far/p.unit))), nil
+}
+
+// turn is the motion about a point by the weights in the middle row of a kernel, which are step apart in radians. Between
+// two of them there are parts−1 more, by linear interpolation.
+func (s support) turn(y, x, step float64, parts int) (m deblur.CameraMotion) {
+	row := s.k[s.r*s.side() : (s.r+1)*s.side()]
+	at := func(i int) float64 {
+		if i < 0 || i >= len(row) {
+			return 0
+		}
+		return row[i]
+	}
+	var angles, weights []float64
+	sum, mean := 0.0, 0.0
+	for i := -parts; i < len(row)*parts; i++ {
+		j := int(math.Floor(float64(i) / float64(parts)))
+		f := float64(i-j*parts) / float64(parts)
+		v := (1-f)*at(j) + f*at(j+1)
+		if v == 0 {
+			continue
+		}
+		angle := step * float64(i) / float64(parts)
+		angles, weights = append(angles, angle), append(weights, v)
+		sum += v
+		mean += v * angle
+	}
+	for i, a := range angles {
+		a -= mean / sum
+		sin, cos := math.Sincos(a)
+		m.Poses = append(m.Poses, deblur.Pose{Angle: a, Y: y - (cos*y - sin*x), X: x - (sin*y + cos*x), Weight: weights[i] / sum})
+	}
+	return m
+}

@@ -1,0 +1,133 @@
+package estimate
+
+import "math"
+
+// smear is a blur of few numbers, by its power response 1/(1 + 2π²|Af|²), where f is a frequency. That of an even motion is
+// sin²(πq)/(πq)², with q the frequency along the motion times its length; this is its mean over the waves, which an uneven
+// motion has elsewhere. fall is that of spectra.misfit.
+type smear struct {
+	kind smearKind
+	// Of a turn and a growth: the point, in half diagonals of the frame from its middle. Of an even smear: the angle of
+	// its longer axis in radians, and the ratio of the axes.
+	a, b float64
+	size float64 // logarithm of the angle, or of the longer axis in samples
+	fall float64
+}
+
+type smearKind uint8
+
+const (
+	turnSmear   smearKind = iota // a motion along the circles about a point, as long as the distance to it times the angle
+	growthSmear                  // as wide as that in all directions: a lens that is unsharp away from a point
+	evenSmear                    // an ellipse, the same all over the frame
+)
+
+// smearMisfit is spectra.misfit of a smear; half is half the diagonal of the frame.
+func (s *spectra) smearMisfit(m smear, half float64) float64 {
+	size := math.Sqrt2 * math.Pi * math.Exp(m.size)
+	if m.kind == evenSmear {
+		sin, cos := math.Sincos(m.a)
+		even := make([]float64, len(s.fy))
+		for i, fy := range s.fy {
+			long, short := size*(cos*s.fx[i]+sin*fy), size*m.b*(cos*fy-sin*s.fx[i])
+			even[i] = 1 / (1 + float64(long*long) + float64(short*short))
+		}
+		return s.misfit(m.fall, func(to []float64, _ square) { copy(to, even) })
+	}
+	return s.misfit(m.fall, func(to []float64, q square) {
+		y, x := size*(q.y-m.a*half), size*(q.x-m.b*half)
+		if m.kind == growthSmear {
+			y = math.Hypot(y, x)
+			for i, fy := range s.fy {
+				to[i] = 1 / (1 + float64(float64(y*y)*(float64(fy*fy)+float64(s.fx[i]*s.fx[i]))))
+			}
+			return
+		}
+		for i, fy := range s.fy {
+			q := float64(x*fy) - float64(y*s.fx[i])
+			to[i] = 1 / (1 + float64(q*q))
+		}
+	})
+}
+
+// firstFall is the fall of the power that a search begins with.
+const firstFall = 2.5
+
+// likeliest returns the smear with the smallest misfit near the best of some starts, and that misfit: one number after the
+// other moves in steps that become smaller.
+func (s *spectra) likeliest(half float64, starts []smear) (best smear, least float64) {
+	const firstStep, lastStep, shrinking, rounds = 0.12, 0.005, 0.7, 3
+	least = math.Inf(1)
+	try := func(m smear) bool {
+		if m.kind == evenSmear && !(m.b >= 0 && m.b <= 1) {
+			return false
+		}
+		v := s.smearMisfit(m, half)
+		if v < least {
+			best, least = m, v
+			return true
+		}
+		return false
+	}
+	for _, m := range starts {
+		try(m)
+	}
+	for step := firstStep; step > lastStep; step *= shrinking {
+		for moved, round := true, 0; moved && round < rounds; round++ {
+			moved = false
+			for i := range 8 {
+				m, by := best, step
+				if i%2 == 1 {
+					by = -step
+				}
+				switch i / 2 {
+				case 0:
+					m.a += by
+				case 1:
+					m.b += by
+				case 2:
+					m.size += 2.5 * by
+				case 3:
+					m.fall += 2.5 * by
+				}
+				moved = try(m) || moved
+			}
+		}
+	}
+	return best, least
+}
+
+// turn returns the turn that explains the spectra best. seen says whether it does so better than a blur that is the same all
+// over the frame, and better than one that grows away from the same point.
+func (s *spectra) turn(half float64) (best smear, seen bool) {
+	const points, axes = 4, 6 // on either side of the middle
+	var turns, evens []smear
+	for i := -points; i <= points; i++ {
+		for j := -points; j <= points; j++ {
+			for _, angle := range []float64{.04, .12} {
+				turns = append(turns, smear{turnSmear, float64(i) / points, float64(j) / points, math.Log(angle), firstFall})
+			}
+		}
+	}
+	for _, length := range []float64{.5, 4, 12} {
+		evens = append(evens, smear{evenSmear, 0, 1, math.Log(length), firstFall})
+		for i := range axes {
+			evens = append(evens, smear{evenSmear, math.Pi * float64(i) / axes, .3, math.Log(length), firstFall})
+		}
+	}
+	sparse := s.sparse()
+	best, turned := sparse.likeliest(half, turns)
+	_, even := sparse.likeliest(half, evens)
+	growth := best
+	growth.kind = growthSmear
+	_, grown := sparse.likeliest(half, []smear{growth})
+	if min(even, grown)-turned < leastTurn*float64(sparse.count()) {
+		return best, false
+	}
+	best, _ = s.likeliest(half, []smear{best})
+	return best, true
+}
+
+// leastTurn is how much better a turn has to explain a power, on the average. Of twelve photographs under turns of 5 to 40 samples
+// it did so by 0.011 and more where the point was found, and under six blurs that were the same all over the frame by none.
+const leastTurn = 0.008
