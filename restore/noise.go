@@ -47,6 +47,8 @@ func EstimateNoise(img image.Image) (NoiseEstimate, error) {
 	if err != nil {
 		return NoiseEstimate{}, err
 	}
+	filled, _ := denoising.FillImpulses(p.planar.planes()) // as Denoise does
+	p.planar = (*Planar)(filled)
 	p = p.toned()
 	kept := &networks.Kept{}
 	e, err := denoising.Meter{Kept: kept, Device: dev}.Map(context.Background(), p.planar.planes())

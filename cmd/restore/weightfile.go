@@ -83,13 +83,22 @@ func (r *restoration) use(ctx context.Context, a *app, dev backend.Device) (opts
 	if w := r.network.Work(); w.Time() > announced {
 		a.note("note: %s: the network takes about %s for a megapixel on one core of a processor", name(source), w.InWords())
 	}
-	for _, line := range lines(r.network.Certificate().String()) {
-		a.detail("%s: %s", name(source), line)
-	}
 	if othersErr != nil {
 		r.network.Free()
 		r.freeOthers()
 		return nil, nil, othersErr
+	}
+	// Of all networks that the noise chooses from.
+	for _, n := range []struct {
+		source  string
+		network *denoise.Network
+	}{{source, r.network}, {weights.Camera, r.coarse}, {weights.Raw, r.mosaic}} {
+		if n.network == nil {
+			continue
+		}
+		for _, line := range lines(n.network.Certificate().String()) {
+			a.detail("%s: %s", name(n.source), line)
+		}
 	}
 	opts = []restore.Option{restore.Network(r.network)}
 	if r.coarse != nil {

@@ -56,7 +56,7 @@ func squaredError(a, b []float32) float64 {
 	return sum / float64(len(a))
 }
 
-// TestMeasure: noise in linear light has darkened the shadows, and the curve takes nearly all of that back, for tone
+// TestMend: noise in linear light has darkened the shadows, and the curve takes nearly all of that back, for tone
 // curves of other exponents as well.
 func TestMend(t *testing.T) {
 	const n = 1 << 20
