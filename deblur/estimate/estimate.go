@@ -128,6 +128,11 @@ func Kernel(ctx context.Context, pix []float32, channels, h, w int, opt Options)
 	if err := found.judge(e, s, parts); err != nil {
 		return nil, err
 	}
+	if found.Shape.Kind == Free && found.Variation < mostEven && whole.sharperThan(found.Kernel, found.Sigma) {
+		if _, err := found.nothing(""); err != nil {
+			return nil, err
+		}
+	}
 	if opt.Progress != nil {
 		return found, opt.Progress(backend.Progress{Fraction: 1})
 	}
