@@ -56,8 +56,9 @@ func forNoise(sigma float64) float64 {
 // calm is the noise level below which the kernel's error limits deblurring, not the noise.
 const calm = 0.0035
 
-// islandFor is parameters.island for noise of standard deviation sigma. Real shakes have faint arms that can be
-// distinguished from very weak noise. Without them the rest of the kernel moves to compensate.
+// islandFor is parameters.island in the last steps, for noise of standard deviation sigma. Real shakes have faint arms that
+// can be distinguished from very weak noise. Without them the rest of the kernel moves to compensate. At coarser scales
+// texture has such islands too.
 func islandFor(sigma float64) float64 {
 	const faint = 0.02
 	if sigma < calm {

@@ -146,7 +146,7 @@ func (e *estimation) atScale(parts []part, s support, i int) (support, error) {
 	if err != nil {
 		return s, err
 	}
-	return s.cleaned(tuned.threshold, islandFor(e.sigma)).centred(), nil
+	return s.cleaned(tuned.threshold, tuned.island).centred(), nil
 }
 
 // startWidth is the standard deviation of the kernel that the coarsest scale begins with.
@@ -183,6 +183,9 @@ func (e *estimation) find(parts func(reach int) []part, largest int) (support, [
 			s, of, reach, filled = t, others, wider, false
 		}
 	}
+	if s, err = e.turnedBetter(of, s); err != nil {
+		return s, nil, err
+	}
 	reach = min(reach, int(math.Ceil(1.1*2*float64(s.reach())))+3)
 	for i := halfSize - 1; i >= 0; i-- {
 		s = e.scaled(s, radius(reach, i))
@@ -192,6 +195,48 @@ func (e *estimation) find(parts func(reach int) []part, largest int) (support, [
 	}
 	return s, of, nil
 }
+
+// turnedBetter makes steps at half size from the kernel turned by 180 degrees, and returns what is found if it explains the
+// photograph better. A turned kernel has the same magnitudes at all frequencies, and steps rarely lead from one to the other.
+func (e *estimation) turnedBetter(parts []part, s support) (support, error) {
+	turned, err := e.atScale(parts, s.turned(), halfSize)
+	if err != nil {
+		return s, err
+	}
+	var left [2]float64
+	for i, k := range []support{s, turned} {
+		if left[i], err = e.left(parts, k, halfSize); err != nil {
+			return s, err
+		}
+	}
+	if left[1] < left[0] {
+		return turned, nil
+	}
+	return s, nil
+}
+
+// left is the mean square of the differences at scale i that a kernel and the image found for it leave.
+func (e *estimation) left(parts []part, s support, i int) (float64, error) {
+	levels, err := e.levels(parts, i, s.r)
+	if err != nil {
+		return 0, err
+	}
+	m := newMoments(s.r)
+	for _, l := range levels {
+		for range fillings {
+			if err := l.sharpen(s, e.edges); err != nil {
+				return 0, err
+			}
+		}
+		if err := m.measure(l, s); err != nil {
+			return 0, err
+		}
+	}
+	return m.left / max(m.data, 1), nil
+}
+
+// fillings is how often the image is found until what lies beyond the frame fits it.
+const fillings = 3
 
 // scaled returns the kernel for the next scale.
 func (e *estimation) scaled(s support, r int) support {

@@ -61,6 +61,13 @@ func (s support) moved(dy, dx int) support {
 	return t
 }
 
+// turned returns the kernel turned by 180 degrees.
+func (s support) turned() support {
+	t := support{s.r, slices.Clone(s.k)}
+	slices.Reverse(t.k)
+	return t
+}
+
 // centred returns the kernel with its centre of mass within half a sample of the middle.
 func (s support) centred() support {
 	y, x := s.mean()
