@@ -75,7 +75,7 @@ func Turn(ctx context.Context, pix []float32, channels, h, w int, opt Options) (
 			return nil, err
 		}
 	}
-	if len(t.Motion.Poses) < 2 {
+	if t.Motion.Poses == nil {
 		return nil, nil
 	}
 	return t, nil
@@ -85,7 +85,7 @@ func Turn(ctx context.Context, pix []float32, channels, h, w int, opt Options) (
 const mostPolar = 1 << 20
 
 // turnAbout estimates the motion of a camera that turned about the point y samples below and x right of the middle, with
-// kernels that reach at most largest samples.
+// kernels that reach at most largest samples. It has no pose if there is no blur.
 func (e *estimation) turnAbout(whole part, y, x float64, largest int) (m deblur.CameraMotion, err error) {
 	h, w := whole.v.h, whole.v.w
 	p := newPolar(h, w, y, x)
@@ -110,6 +110,9 @@ func (e *estimation) turnAbout(whole part, y, x float64, largest int) (m deblur.
 	}
 	if k, err = e.finish(levels, k, finishing.soft); err != nil {
 		return m, err
+	}
+	if k.count() < 2 {
+		return m, nil // no blur
 	}
 	return k.turn(y, x, 1/p.unit, int(math.Ceil(smaller*p.far/p.unit))), nil
 }
