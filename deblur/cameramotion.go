@@ -18,6 +18,27 @@ type Pose struct{ Angle, Y, X, Weight float64 }
 // Cohen and Curless 2010). Weights are not negative and sum to 1.
 type CameraMotion struct{ Poses []Pose }
 
+// EvenTurn returns the motion of a camera that turned evenly by an angle in radians, at most a half turn, about the point y samples
+// below and x right of the middle of a frame of h×w samples. From one pose to the next no sample moves by more than half a sample.
+func EvenTurn(angle, y, x float64, h, w int) (CameraMotion, error) {
+	const most = 1e6 // of a coordinate, in samples: a point so far away makes shifts
+	if !(angle > 0 && angle <= math.Pi) || !(math.Abs(y) <= most && math.Abs(x) <= most) || h < 1 || w < 1 {
+		return CameraMotion{}, fmt.Errorf("deblur: a turn by %v radians about the point (%v, %v) from the middle of %d×%d samples, want more than 0 and at most π, and coordinates of at most %v", angle, y, x, h, w, most)
+	}
+	far := math.Hypot(math.Abs(y)+float64(h)/2, math.Abs(x)+float64(w)/2)
+	if far*angle > MaxKernelSize {
+		return CameraMotion{}, fmt.Errorf("deblur: a turn that moves a corner by %.0f samples, want at most %d", far*angle, MaxKernelSize)
+	}
+	n := int(2*far*angle) + 2
+	var m CameraMotion
+	for i := range n {
+		a := angle * ((float64(i)+.5)/float64(n) - .5)
+		sin, cos := math.Sincos(a)
+		m.Poses = append(m.Poses, Pose{Angle: a, Y: y - (cos*y - sin*x), X: x - (sin*y + cos*x), Weight: 1 / float64(n)})
+	}
+	return m, nil
+}
+
 // Check returns an error unless there is a pose, all numbers are finite, no weight is negative, and they sum to 1 within
 // 1e-6.
 func (m CameraMotion) Check() error {

@@ -156,3 +156,32 @@ func TestThinned(t *testing.T) {
 		require.Equal(t, g, g.Thinned(g.Rows, g.Columns))
 	})
 }
+
+// An even turn leaves its point where it is, and makes a kernel as long as the distance times the angle.
+func TestEvenTurn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const h, w = 200, 300
+		y, x := rapid.Float64Range(-200, 200).Draw(t, "y"), rapid.Float64Range(-200, 200).Draw(t, "x")
+		angle := rapid.Float64Range(0.01, 0.3).Draw(t, "angle")
+		m, err := EvenTurn(angle, y, x, h, w)
+		require.NoError(t, err)
+		still, err := m.Kernel(y, x)
+		require.NoError(t, err)
+		dy, dx := still.OffCentre()
+		require.InDelta(t, 0, math.Hypot(dy, dx), 1e-3)
+		require.LessOrEqual(t, max(still.H, still.W), 5)
+
+		py, px := rapid.Float64Range(-h/2, h/2).Draw(t, "row"), rapid.Float64Range(-w/2, w/2).Draw(t, "column")
+		r := math.Hypot(py-y, px-x)
+		first, last := m.Poses[0], m.Poses[len(m.Poses)-1]
+		ay, ax := first.moved(py, px)
+		by, bx := last.moved(py, px)
+		step := angle * r / float64(len(m.Poses))
+		require.LessOrEqual(t, step, .5)
+		require.InDelta(t, 2*r*math.Sin(angle/2), math.Hypot(ay-by, ax-bx), step+1e-9)
+	})
+	for _, bad := range [][3]float64{{0, 0, 0}, {-1, 0, 0}, {4, 0, 0}, {math.NaN(), 0, 0}, {1, math.Inf(1), 0}, {1, 0, 1e7}, {1, 1e5, 0}} {
+		_, err := EvenTurn(bad[0], bad[1], bad[2], 100, 100)
+		require.Error(t, err, "%v", bad)
+	}
+}

@@ -14,7 +14,7 @@ import (
 type Turn struct {
 	// X and Y are the point that it turned about, in pixels right of the left border of the frame and below its top.
 	X, Y float64
-	// Degrees is the angle between its first and its last pose.
+	// Degrees is by how much it turned, but for the first and the last hundredth of the exposure.
 	Degrees float64
 	// Motion holds the poses. Its Grid has the kernels for DeblurVarying.
 	Motion deblur.CameraMotion

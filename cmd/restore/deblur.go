@@ -285,15 +285,7 @@ func (d *deblurrer) solveGrid(ctx context.Context, img *restore.Planar, g deblur
 	d.estimated.Rows, d.estimated.Columns = g.Rows, g.Columns
 	d.app.remark(d.app.input, "the blur is removed with %d×%d estimated kernels, one for each part of the frame", g.Rows, g.Columns)
 	if d.written != "" {
-		pix, h, w, err := g.Sheet()
-		if err != nil {
-			return nil, nil, err
-		}
-		sheet := &imagefile.Image{Width: w, Height: h, Channels: 1, Pix: pix, Depth: 16, Format: d.save.Format}
-		if d.save.Format == imagefile.PFM {
-			sheet.Depth = 32
-		}
-		if err := d.app.write(ctx, d.written, sheet, d.save); err != nil {
+		if _, err := d.app.writeSheet(ctx, g, d.written, d.save); err != nil {
 			return nil, nil, err
 		}
 		d.estimated.Written = d.written

@@ -120,3 +120,21 @@ func TestDeblurOfATurn(t *testing.T) {
 	r := succeeds(t, append(few, "--boundary", "reflect")...)
 	require.NotContains(t, r.stdout, "turned", "a grid goes with the unknown boundary only")
 }
+
+// The sheet of a turn is one that --kernel-grid takes with the rows and columns that are printed.
+func TestSheetOfATurn(t *testing.T) {
+	leaveRuns(t)
+	inFolder(t)
+	save(t, "a.png", picture(1, 40, 60, 8, 0.01))
+	r := succeeds(t, fields("kernel turn --angle 9 --width 60 --height 40 --x 10 -o turn.png --json")...)
+	o := objects(t, r.stdout)[0]
+	sheet := load(t, "turn.png")
+	rows, columns := int(o["rows"].(float64)), int(o["columns"].(float64))
+	require.EqualValues(t, sheet.Width, o["width"])
+	require.Zero(t, sheet.Height%rows+sheet.Width%columns)
+	require.Contains(t, succeeds(t, fields("kernel turn --angle 9 --width 60 --height 40 --x 10 -o turn.pfm")...).stdout, fmt.Sprintf("--kernel-grid %dx%d", rows, columns))
+	succeeds(t, "deblur", "--prior", "tv", "--json", "--kernel", "turn.png", "--kernel-grid", fmt.Sprintf("%dx%d", rows, columns), "--iterations", "3", "a.png")
+	fails(t, exitUsage, []string{"needs --height"}, fields("kernel turn --angle 9 --width 60 -o t.png")...)
+	fails(t, exitUsage, []string{"0 radians"}, fields("kernel turn --angle 0 --width 60 --height 40 -o t.png")...)
+	fails(t, exitUsage, []string{"want at most"}, fields("kernel turn --angle 170 --width 6000 --height 4000 -o t.png")...)
+}

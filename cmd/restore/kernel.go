@@ -15,6 +15,9 @@ type kernelRecord struct {
 	Output  string `json:"output"`
 	Width   int    `json:"width"`
 	Height  int    `json:"height"`
+	// Rows and Columns are those of a sheet.
+	Rows    int `json:"rows,omitempty"`
+	Columns int `json:"columns,omitempty"`
 	// Input and Estimate are those of a kernel that was estimated.
 	Input    string      `json:"input,omitempty"`
 	Estimate *kernelInfo `json:"estimate,omitempty"`
@@ -38,9 +41,9 @@ largest weight is white; .pfm holds the exact weights, which sum to 1.
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("kernel: unknown shape %q; %sthere is: motion, gaussian, disk, box, shake, estimate", oneLine(args[0]), didYouMean(args[0], commandNames(c)))
+				return usagef("kernel: unknown shape %q; %sthere is: motion, gaussian, disk, box, shake, turn, estimate", oneLine(args[0]), didYouMean(args[0], commandNames(c)))
 			}
-			return usagef("kernel needs a shape: motion, gaussian, disk, box or shake; or estimate")
+			return usagef("kernel needs a shape: motion, gaussian, disk, box, shake or turn; or estimate")
 		},
 	}
 
@@ -77,7 +80,7 @@ largest weight is white; .pfm holds the exact weights, which sum to 1.
 	shake.Flags().IntVar(&shakeSize, "size", 0, "side of the square that the path fits, in pixels, odd, 3 to 2001 (required)")
 	shake.Flags().Uint64Var(&seed, "seed", 1, "number of the random path; equal seeds give equal kernels everywhere")
 
-	c.AddCommand(motion, gaussian, disk, box, shake, a.kernelEstimate())
+	c.AddCommand(motion, gaussian, disk, box, shake, a.kernelTurn(), a.kernelEstimate())
 	return c
 }
 

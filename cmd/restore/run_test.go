@@ -302,7 +302,7 @@ func TestWrongUsage(t *testing.T) {
 		{"deblur --kernel b.png a.png --boundary torus", "want unknown, circular, zero or reflect"},
 		{"check a.png b.png", "one image at most"},
 		{"check --kernel - -", "can be read once"},
-		{"kernel", "motion, gaussian, disk, box or shake"},
+		{"kernel", "motion, gaussian, disk, box, shake or turn"},
 		{"kernel star -o k.png", "unknown shape \"star\""},
 		{"kernel motion --length 3", "needs -o FILE"},
 		{"kernel motion -o k.png", "needs --length"},

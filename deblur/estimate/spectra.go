@@ -133,12 +133,14 @@ func starts(n, side int) (all []int) {
 	return all
 }
 
-// sparse has every second square along rows and columns, which share hardly a sample.
+// sparse has fewer squares: every second along rows and columns, or even fewer, so that there are few more than most.
 func (s *spectra) sparse() *spectra {
+	const most = 40
+	step := max(2, int(math.Sqrt(float64(len(s.squares))/most)))
 	t := *s
-	t.squares, t.columns = nil, (s.columns+1)/2
+	t.squares, t.columns = nil, (s.columns+step-1)/step
 	for i, q := range s.squares {
-		if i/s.columns%2 == 0 && i%s.columns%2 == 0 {
+		if i/s.columns%step == 0 && i%s.columns%step == 0 {
 			t.squares = append(t.squares, q)
 		}
 	}

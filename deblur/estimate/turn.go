@@ -15,9 +15,21 @@ type Turned struct {
 	Motion deblur.CameraMotion
 }
 
-// Angle is between the first and the last pose of the camera, in radians.
+// Angle is by how much the camera turned, in radians, but for the first and the last hundredth of the exposure: the weights there
+// are uncertain.
 func (t *Turned) Angle() float64 {
-	return t.Motion.Poses[len(t.Motion.Poses)-1].Angle - t.Motion.Poses[0].Angle
+	const share = 0.01
+	first, last := math.Inf(1), 0.0
+	sum := 0.0
+	for _, p := range t.Motion.Poses {
+		if sum += p.Weight; sum >= share {
+			first = min(first, p.Angle)
+		}
+		if sum-p.Weight <= 1-share {
+			last = p.Angle
+		}
+	}
+	return last - first
 }
 
 // Turn estimates the turn of the camera about a point from a photograph. It returns nil if the photograph shows none, for

@@ -53,11 +53,22 @@ func (s *spectra) smearMisfit(m smear, half float64) float64 {
 // firstFall is the fall of the power that a search begins with.
 const firstFall = 2.5
 
-// likeliest returns the smear with the smallest misfit near the best of some starts, and that misfit: one number after the
-// other moves in steps that become smaller.
-func (s *spectra) likeliest(half float64, starts []smear) (best smear, least float64) {
-	const firstStep, lastStep, shrinking, rounds = 0.12, 0.005, 0.7, 3
+// bestOf returns the best of some smears, and its misfit.
+func (s *spectra) bestOf(half float64, of []smear) (best smear, least float64) {
 	least = math.Inf(1)
+	for _, m := range of {
+		if v := s.smearMisfit(m, half); v < least {
+			best, least = m, v
+		}
+	}
+	return best, least
+}
+
+// likeliest returns the smear with the smallest misfit near the best of some, and that misfit: one number after the other moves
+// in steps that become smaller.
+func (s *spectra) likeliest(half float64, of []smear) (best smear, least float64) {
+	const firstStep, lastStep, shrinking, rounds = 0.12, 0.005, 0.7, 3
+	best, least = s.bestOf(half, of)
 	try := func(m smear) bool {
 		if m.kind == evenSmear && !(m.b >= 0 && m.b <= 1) {
 			return false
@@ -68,9 +79,6 @@ func (s *spectra) likeliest(half float64, starts []smear) (best smear, least flo
 			return true
 		}
 		return false
-	}
-	for _, m := range starts {
-		try(m)
 	}
 	for step := firstStep; step > lastStep; step *= shrinking {
 		for moved, round := true, 0; moved && round < rounds; round++ {
@@ -100,15 +108,8 @@ func (s *spectra) likeliest(half float64, starts []smear) (best smear, least flo
 // turn returns the turn that explains the spectra best. seen says whether it does so better than a blur that is the same all
 // over the frame, and better than one that grows away from the same point.
 func (s *spectra) turn(half float64) (best smear, seen bool) {
-	const points, axes = 4, 6 // on either side of the middle
+	const points, axes = 4, 6 // points on either side of the middle
 	var turns, evens []smear
-	for i := -points; i <= points; i++ {
-		for j := -points; j <= points; j++ {
-			for _, angle := range []float64{.04, .12} {
-				turns = append(turns, smear{turnSmear, float64(i) / points, float64(j) / points, math.Log(angle), firstFall})
-			}
-		}
-	}
 	for _, length := range []float64{.5, 4, 12} {
 		evens = append(evens, smear{evenSmear, 0, 1, math.Log(length), firstFall})
 		for i := range axes {
@@ -116,18 +117,37 @@ func (s *spectra) turn(half float64) (best smear, seen bool) {
 		}
 	}
 	sparse := s.sparse()
-	best, turned := sparse.likeliest(half, turns)
-	_, even := sparse.likeliest(half, evens)
+	margin := leastTurn * float64(sparse.count())
+	likely, even := sparse.likeliest(half, evens)
+	for i := -points; i <= points; i++ {
+		for j := -points; j <= points; j++ {
+			for _, angle := range []float64{.04, .12} {
+				turns = append(turns, smear{turnSmear, float64(i) / points, float64(j) / points, math.Log(angle), likely.fall})
+			}
+		}
+	}
+	rough, turned := sparse.bestOf(half, turns)
+	if even-turned < -hopeless*float64(sparse.count()) {
+		return rough, false
+	}
+	best, turned = sparse.likeliest(half, []smear{rough})
+	if even-turned < margin {
+		return best, false
+	}
 	growth := best
 	growth.kind = growthSmear
-	_, grown := sparse.likeliest(half, []smear{growth})
-	if min(even, grown)-turned < leastTurn*float64(sparse.count()) {
+	if _, grown := sparse.likeliest(half, []smear{growth}); grown-turned < margin {
 		return best, false
 	}
 	best, _ = s.likeliest(half, []smear{best})
 	return best, true
 }
 
-// leastTurn is how much better a turn has to explain a power, on the average. Of twelve photographs under turns of 5 to 40 samples
-// it did so by 0.011 and more where the point was found, and under six blurs that were the same all over the frame by none.
-const leastTurn = 0.008
+const (
+	// leastTurn is how much better a turn has to explain a power, on the average. Of 58 photographs under turns of 5 to 40 samples
+	// it did so by 0.007 to 0.064 where the point was found (55); without a turn by at most 0.0016, on 96 sharp photographs and
+	// 88 under other blurs.
+	leastTurn = 0.008
+	// hopeless is how much worse the best of the lattice of turns may be if the search is to go on. Of those 55 it was by 0.014.
+	hopeless = 0.03
+)

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/imagefile"
+)
+
+// kernelTurn is the command for the sheet of kernels of a camera that turned.
+func (a *app) kernelTurn() *cobra.Command {
+	var output string
+	var force bool
+	var angle, x, y float64
+	var width, height int
+	c := &cobra.Command{
+		Use:   "turn -o FILE",
+		Short: "The blur of a camera that turns evenly about a point, as a sheet of kernels",
+		Long: `Makes a sheet of the kernels of a camera that turned evenly about a point, for
+'restore deblur --kernel FILE --kernel-grid ROWSxCOLUMNS', and prints rows and columns.`,
+		Example: "  restore kernel turn --angle 7 --width 1200 --height 800 -o turn.png",
+		Args:    inputs(0, 0, "no input"),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if output == "" {
+				return usagef("kernel turn needs -o FILE (.png, .tif, .pgm or .pfm)")
+			}
+			for _, flag := range []string{"angle", "width", "height"} {
+				if !c.Flags().Changed(flag) {
+					return usagef("kernel turn needs --%s; '%s --help' says what it means", flag, c.CommandPath())
+				}
+			}
+			right, below := 0.0, 0.0
+			if c.Flags().Changed("x") {
+				right = x - float64(width)/2
+			}
+			if c.Flags().Changed("y") {
+				below = y - float64(height)/2
+			}
+			m, err := deblur.EvenTurn(angle*math.Pi/180, below, right, height, width)
+			if err != nil {
+				return usageError{err}
+			}
+			g, err := m.Grid(height, width)
+			if err != nil {
+				return usageError{err}
+			}
+			opt, err := a.kernelWriting(output, force)
+			if err != nil {
+				return err
+			}
+			sheet, err := a.writeSheet(c.Context(), g, output, opt)
+			if err != nil {
+				return err
+			}
+			switch {
+			case a.json:
+				return a.printJSON(kernelRecord{
+					Schema: schema, Command: "kernel", Shape: "turn", Output: output, Width: sheet.Width, Height: sheet.Height,
+					Rows: g.Rows, Columns: g.Columns, Exact: exactNames("output", output),
+				})
+			case a.quiet:
+			case output == standardStream:
+				a.note("sheet of a turn, for --kernel-grid %dx%d", g.Rows, g.Columns)
+			default:
+				a.result("%s: sheet of a turn, for --kernel-grid %dx%d", oneLine(output), g.Rows, g.Columns)
+			}
+			return nil
+		},
+	}
+	c.Flags().Float64Var(&angle, "angle", 0, "degrees, above 0, at most 180 (required)")
+	c.Flags().IntVar(&width, "width", 0, "width of the photograph in pixels (required)")
+	c.Flags().IntVar(&height, "height", 0, "height of the photograph in pixels (required)")
+	c.Flags().Float64Var(&x, "x", 0, "the point's distance from the left border in pixels (default: the middle)")
+	c.Flags().Float64Var(&y, "y", 0, "the point's distance from the top in pixels (default: the middle)")
+	c.Flags().StringVarP(&output, "output", "o", "", "`FILE` to write: .png, .tif, .pgm or .pfm; - for a PNG on standard output (required)")
+	c.Flags().BoolVar(&force, "force", false, "overwrite the file if it exists")
+	return c
+}
+
+// writeSheet writes a grid's kernels as one image, and returns it.
+func (a *app) writeSheet(ctx context.Context, g deblur.Grid, output string, opt imagefile.WriteOptions) (*imagefile.Image, error) {
+	pix, h, w, err := g.Sheet()
+	if err != nil {
+		return nil, err
+	}
+	sheet := &imagefile.Image{Width: w, Height: h, Channels: 1, Pix: pix, Depth: 16, Format: opt.Format}
+	if opt.Format == imagefile.PFM {
+		sheet.Depth = 32
+	}
+	return sheet, a.write(ctx, output, sheet, opt)
+}
