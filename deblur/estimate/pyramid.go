@@ -183,8 +183,10 @@ func (e *estimation) find(parts func(reach int) []part, largest int) (support, [
 			s, of, reach, filled = t, others, wider, false
 		}
 	}
-	if s, err = e.turnedBetter(of, s); err != nil {
-		return s, nil, err
+	if !e.row { // of the angles of a turn it was not measured
+		if s, err = e.turnedBetter(of, s); err != nil {
+			return s, nil, err
+		}
 	}
 	reach = min(reach, int(math.Ceil(1.1*2*float64(s.reach())))+3)
 	for i := halfSize - 1; i >= 0; i-- {
