@@ -8,8 +8,8 @@ import (
 
 // A kernel k limits how much neighbouring samples of a photograph differ: by at most half of Σ|k(s+1) − k(s)| times the range
 // of the sharp image, because Σ k(s+1) − k(s) = 0. Blurred photographs stay far below that, for it would take an edge from
-// black to white along the kernel: 66 of them under shakes of 5 to 27 samples, and Levin's 16, reach at most 0.63 of it. Kernels of
-// shakes that were estimated from 20 sharp photographs are exceeded by 0.69 to 1.9 in all but one. The limit lies between.
+// black to white along the kernel: 51 under shakes of 5 to 27 samples, and Levin's 16, reach at most 0.63 of it. Of 19 sharp
+// ones from which the kernel of a shake was estimated, all but one reach 0.69 to 1.9. The limit lies between.
 const mostContrast = 0.66
 
 // mostEven is the variation over the frame up to which one kernel is that of all parts. The mean of different kernels is
