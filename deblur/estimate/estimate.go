@@ -129,7 +129,7 @@ func Kernel(ctx context.Context, pix []float32, channels, h, w int, opt Options)
 		return nil, err
 	}
 	if found.Shape.Kind == Free && found.Variation < mostEven && whole.sharperThan(found.Kernel, found.Sigma) {
-		if _, err := found.nothing(""); err != nil {
+		if _, err := found.nothing("the photograph has sharper edges than the estimated blur would leave, and is taken for sharp"); err != nil {
 			return nil, err
 		}
 	}
