@@ -38,9 +38,7 @@ func turnedStill(y, x, degrees float64) (blurred, sharp *restore.Planar) {
 
 // The blur of a camera that turned is found and removed.
 func TestEstimateTurn(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes long in portable Go; deblur/estimate has short tests, and the run without -short has this one")
-	}
+	leaveGains(t)
 	blurred, sharp := turnedStill(10, -20, 6)
 	turn, err := restore.EstimateTurn(t.Context(), blurred)
 	require.NoError(t, err)

@@ -30,8 +30,7 @@ func White(p *imageplanes.Planes) (e outcome.Estimate, inChannels float64, err e
 
 // Enlarging measures the noise of an image that is to be enlarged. It has the level of the map where that is coarse noise of
 // noise.LeastCoarse and noise.Coarser times the white part, times noise.Enlarged: what a camera has smoothed has little white
-// noise left.
-// Otherwise it has that of the white part.
+// noise left. Otherwise it has that of the white part.
 func (m Meter) Enlarging(ctx context.Context, p *imageplanes.Planes) (outcome.Estimate, error) {
 	white, _, err := White(p)
 	if err != nil {
