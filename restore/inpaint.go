@@ -85,7 +85,7 @@ func solveInpainting(ctx context.Context, p *Planar, known []bool, c plan, repor
 	if !c.sigmaGiven {
 		// Holes filled smoothly have less noise, so that where they are many the
 		// estimate is too low, which spares the picture.
-		e, _, err := denoising.White(p.planes().WithPix(filled))
+		e, err := denoising.White(p.planes().WithPix(filled))
 		if err != nil {
 			return nil, err
 		}

@@ -38,7 +38,8 @@ import (
 //	Antialias                                                 Upscale
 //	KernelSize                                                EstimateKernel
 //
-// EstimateKernel, EstimateTurn, EstimateGrid and CheckKernel take Sigma, SigmaAuto, Threads and Progress besides KernelSize.
+// DeblurVarying and DeblurBlind take the options of Deblur. EstimateKernel, EstimateBlur, EstimateGrid and CheckKernel take Sigma,
+// SigmaAuto, Threads and Progress besides KernelSize, and EstimateBlur takes Boundary.
 type Option interface {
 	change(c *request) error
 	name() string

@@ -12,12 +12,11 @@ import (
 // products are transformed one by one, but only the sum is transformed back.
 type varying struct {
 	spec    backend.BlurSpec
-	direct  bool
-	ys, xs  []piece // tiles are pairs of these
-	py, px  int     // periods of the transforms
+	direct  []directKernel // of direct sums; nil: transforms
+	ys, xs  []piece        // tiles are pairs of these
+	py, px  int            // periods of the transforms
 	plan    *fft.Plan
 	filters []*fft.Filter
-	taps    [][]tap
 }
 
 // piece is a part of an axis, from first to before end, in which windows lo to hi−1 are not 0.
@@ -32,21 +31,26 @@ func newVarying(spec backend.BlurSpec, longest int) *varying {
 	ys, xs := pieces(spec.Rows, spec.KH), pieces(spec.Columns, spec.KW)
 	v.py, v.px = period(ys, spec.KH, longest), period(xs, spec.KW, longest)
 	v.ys, v.xs = cut(ys, v.py-spec.KH+1), cut(xs, v.px-spec.KW+1)
-	v.direct = spec.Method == backend.DirectBlur
-	if spec.Method == backend.AutoBlur {
-		fourier, direct := 0.0, 0.0
-		for t := range v.tiles() {
-			fourier += float64(t.windows()+1) / 2 * fourierCost(v.py, v.px)
-			for j := range t.windows() {
-				one := v.single(v.kernelOf(t, j))
-				one.H, one.W, one.Boundary = t.y.len()+spec.KH-1, t.x.len()+spec.KW-1, backend.Valid
-				direct += directCost(one)
-			}
-		}
-		v.direct = direct < fourier
+	if spec.Method == backend.FourierBlur {
+		return v
 	}
-	if v.direct {
-		v.ys, v.xs = ys, xs
+	fourier := 0.0
+	for t := range v.tiles() {
+		fourier += float64(t.windows()+1) / 2 * fourierCost(v.py, v.px)
+	}
+	sums := *v
+	sums.ys, sums.xs = ys, xs
+	for i := range v.kernels() {
+		sums.direct = append(sums.direct, newDirectKernel(v.single(i)))
+	}
+	direct := 0.0
+	for t := range sums.tiles() {
+		for j := range t.windows() {
+			direct += sums.direct[v.kernelOf(t, j)].cost(t)
+		}
+	}
+	if spec.Method == backend.DirectBlur || direct < fourier {
+		return &sums
 	}
 	return v
 }
@@ -154,24 +158,20 @@ func (v *varying) single(i int) *backend.BlurSpec {
 func (v *varying) kernels() int { return len(v.spec.Rows) * len(v.spec.Columns) }
 
 func (v *varying) bytes() int64 {
-	if v.direct {
+	if v.direct != nil {
 		return 0
 	}
 	return int64(v.kernels()) * fft.Bytes(v.py, v.px)
 }
 
-func (v *varying) prepare(kernels *fft.Kernels, pool *parallel.Pool) error {
+func (v *varying) prepare(kernels *fft.Kernels, pool *parallel.Pool) (err error) {
+	if v.direct != nil {
+		return nil
+	}
+	if v.plan, err = fft.NewWith(kernels, v.py, v.px); err != nil {
+		return err
+	}
 	for i := range v.kernels() {
-		if v.direct {
-			v.taps = append(v.taps, tapsOf(v.single(i)))
-			continue
-		}
-		if i == 0 {
-			var err error
-			if v.plan, err = fft.NewWith(kernels, v.py, v.px); err != nil {
-				return err
-			}
-		}
 		f, err := fourierFilter(v.plan, pool, v.single(i), 0, 0)
 		if err != nil {
 			return err
@@ -182,73 +182,59 @@ func (v *varying) prepare(kernels *fft.Kernels, pool *parallel.Pool) error {
 }
 
 func (v *varying) apply(pool *parallel.Pool, planes int, dst, src []float32) error {
+	if v.direct != nil {
+		v.applyDirectly(pool, planes, dst, src)
+		return nil
+	}
 	h, w := v.spec.Range()
 	pool.For(planes*h, func(i int) { clear(dst[i*w : (i+1)*w]) })
-	return v.each(func(t part, first int, kernels []int) error {
+	return v.each(func(t part, filters []*fft.Filter) error {
 		to := v.reached(t, func(plane, y, x int, row []float32) { addTo(dst[(plane*h+y)*w+x:], row) })
 		from := fft.Rows{H: t.y.len(), W: t.x.len(), Row: func(image, y int, row []float32) {
-			down, across := v.window(t, first+image%len(kernels))
-			line := v.line(src, t, image/len(kernels), y)
+			down, across := v.window(t, image%len(filters))
+			line := v.line(src, t, image/len(filters), y)
 			for x, by := range across {
 				row[x] = line[x] * (down[y] * by)
 			}
 		}}
-		if v.direct {
-			convolveDirectly(pool, planes, to, surrounded(from, v.spec.KH-1, v.spec.KW-1), v.taps[kernels[0]])
-			return nil
-		}
-		return fft.Sum(pool, v.of(kernels), planes, to, from)
+		return fft.Sum(pool, filters, planes, to, from)
 	})
 }
 
 func (v *varying) applyAdjoint(pool *parallel.Pool, planes int, dst, src []float32) error {
+	if v.direct != nil {
+		v.applyAdjointDirectly(pool, planes, dst, src)
+		return nil
+	}
 	h, w := v.spec.Range()
 	pool.For(planes*v.spec.H, func(i int) { clear(dst[i*v.spec.W : (i+1)*v.spec.W]) })
-	return v.each(func(t part, first int, kernels []int) error {
+	return v.each(func(t part, filters []*fft.Filter) error {
 		from := v.reached(t, func(plane, y, x int, row []float32) { copy(row, src[(plane*h+y)*w+x:]) })
 		to := fft.Rows{H: t.y.len(), W: t.x.len(), Row: func(image, y int, row []float32) {
-			down, across := v.window(t, first+image%len(kernels))
-			line := v.line(dst, t, image/len(kernels), y)
+			down, across := v.window(t, image%len(filters))
+			line := v.line(dst, t, image/len(filters), y)
 			for x, by := range across {
 				line[x] += row[x] * (down[y] * by)
 			}
 		}}
-		if v.direct {
-			convolveDirectly(pool, planes, to, from, mirrored(v.taps[kernels[0]], v.spec.KH, v.spec.KW))
-			return nil
-		}
-		return fft.Spread(pool, v.of(kernels), planes, to, from)
+		return fft.Spread(pool, filters, planes, to, from)
 	})
 }
 
-// each calls f for each tile with the numbers of its kernels, or with one after the other, of which first came before, for
-// direct sums.
-func (v *varying) each(f func(t part, first int, kernels []int) error) error {
+// each calls f for each tile with the filters of its kernels.
+func (v *varying) each(f func(t part, filters []*fft.Filter) error) error {
 	for t := range v.tiles() {
-		var kernels []int
+		var filters []*fft.Filter
 		for j := range t.windows() {
-			kernels = append(kernels, v.kernelOf(t, j))
+			filters = append(filters, v.filters[v.kernelOf(t, j)])
 		}
-		if !v.direct && len(kernels) > 0 {
-			if err := f(t, 0, kernels); err != nil {
-				return err
-			}
-			continue
-		}
-		for j := range kernels {
-			if err := f(t, j, kernels[j:j+1]); err != nil {
+		if len(filters) > 0 {
+			if err := f(t, filters); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-func (v *varying) of(kernels []int) (filters []*fft.Filter) {
-	for _, i := range kernels {
-		filters = append(filters, v.filters[i])
-	}
-	return filters
 }
 
 // line is row y of a tile of an image.
@@ -296,8 +282,8 @@ func (v *varying) rounding() float64 {
 				sum += math.Abs(float64(k))
 			}
 			one := 0.0
-			if v.direct {
-				one = sum * directUnits(len(v.taps[i])) * unit
+			if v.direct != nil {
+				one = sum * directUnits(len(v.direct[i].mirrored)) * unit
 			} else {
 				one = v.filters[i].Rounding(sum)
 			}
