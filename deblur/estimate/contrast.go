@@ -25,7 +25,7 @@ func (p part) sharperThan(k deblur.Kernel, sigma float64) bool {
 	for _, a := range v.pix {
 		low, high = min(low, a), max(high, a)
 	}
-	lit := p.lamps.reached(max(k.H, k.W) / 2)
+	lit := p.lamps.reached(max(k.H, k.W)-1, 0)
 	down, across := differences(k)
 	limit := func(differences float64) float64 { return mostContrast*differences/2*float64(high-low) + noise*sigma }
 	for _, d := range []struct {
@@ -61,8 +61,8 @@ func differences(k deblur.Kernel) (down, across float64) {
 	return down, across
 }
 
-// reached tells which samples have one above 0 in the square of radius r around them.
-func (p plane) reached(r int) []bool {
+// reached tells which samples have one above least in the square of radius r around them.
+func (p plane) reached(r int, least float32) []bool {
 	lit := make([]bool, len(p.pix))
 	spread := func(of func(i int) bool, to []bool, lines, line, n, step int) {
 		for l := range lines {
@@ -77,7 +77,7 @@ func (p plane) reached(r int) []bool {
 			}
 		}
 	}
-	spread(func(i int) bool { return p.pix[i] > 0 }, lit, p.h, p.w, p.w, 1)
+	spread(func(i int) bool { return p.pix[i] > least }, lit, p.h, p.w, p.w, 1)
 	both := make([]bool, len(p.pix))
 	spread(func(i int) bool { return lit[i] }, both, p.w, 1, p.h, p.w)
 	return both

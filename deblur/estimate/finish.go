@@ -32,12 +32,13 @@ func textureOf(m *moments, s support, sigma float64) texture {
 // finishing is how the last steps are made.
 var finishing = struct {
 	free, bound int     // steps anywhere in the support, and on what these leave
+	momentum    float64 // share of the last change of the kernel that is added to it before a step
 	threshold   float64 // of the weights at the end
 	lens        float64 // variance of the blur that all photographs bear
 	soft        int     // steps with the blur of softLens
 	softLens    float64
 	mostLeft    float64 // how much more of the differences' squares these may leave
-}{free: 6, bound: 6, threshold: 0.01, lens: 0.16, soft: 4, softLens: 0.4, mostLeft: 1.03}
+}{free: 12, bound: 6, momentum: 0.85, threshold: 0.01, lens: 0.16, soft: 4, softLens: 0.4, mostLeft: 1.03}
 
 // finish makes steps at full size from a kernel of any form that is nearly right, weighted as the
 // texture asks. The last ones are on what is found of the kernel and the samples around it, without
@@ -55,6 +56,7 @@ func (e *estimation) finish(levels []*level, s support, soft int) (support, erro
 	}
 	var t texture
 	var sharper support
+	last := s
 	left := 0.0
 	for i := range finishing.free + finishing.bound + soft {
 		if i >= finishing.free {
@@ -66,7 +68,10 @@ func (e *estimation) finish(levels []*level, s support, soft int) (support, erro
 			}
 			sharper, lens = s, finishing.softLens
 		}
-		next, m, err := e.step(levels, s, edges, lens, t, kernel)
+		if i == finishing.free || i == finishing.free+finishing.bound {
+			last = s // another problem begins
+		}
+		next, m, err := e.step(levels, s.beyond(last, finishing.momentum), edges, lens, t, kernel)
 		if err != nil {
 			return s, err
 		}
@@ -78,9 +83,19 @@ func (e *estimation) finish(levels []*level, s support, soft int) (support, erro
 		} else if i == finishing.free+finishing.bound+soft-1 && m.left/m.data > finishing.mostLeft*left {
 			next = sharper
 		}
-		t, s = textureOf(m, s, e.sigma), next
+		t, last, s = textureOf(m, s, e.sigma), s, next
 	}
 	return s.cleaned(finishing.threshold, islandFor(e.sigma)).centred(), nil
+}
+
+// beyond returns the kernel moved on by a share of the way that it came from another one. Weights stay at 0 or above.
+func (s support) beyond(from support, share float64) support {
+	t := newSupport(s.r)
+	for i, v := range s.k {
+		t.k[i] = max(v+float64(share*(v-from.k[i])), 0)
+	}
+	t.normalise()
+	return t
 }
 
 // around says where a weight above 0 is, or one beside it, corners included.
