@@ -124,9 +124,11 @@ func (v *varying) applyAdjointDirectly(pool *parallel.Pool, planes int, dst, src
 		defer bandScratch.Put(scratch)
 		room, row := (*scratch)[:(n+kh-1)*stride], (*scratch)[(n+kh-1)*stride:]
 		h, w := v.spec.Range()
-		from := v.reached(t, func(plane, y, x int, row []float32) { copy(row, src[(plane*h+y)*w+x:]) })
+		clear(room)
+		whole := &tile{part: t, height: kh, width: kw, py: n + kh - 1, px: stride}
+		from := v.reached(whole, func(y, x int, row []float32) { copy(row, src[(plane*h+y)*w+x:]) })
 		for y := range n + kh - 1 {
-			from.Row(plane, y, room[y*stride:(y+1)*stride])
+			from.Row(0, y, room[y*stride:(y+1)*stride])
 		}
 		for y := range n {
 			line := v.line(dst, t, plane, y)
