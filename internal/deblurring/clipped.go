@@ -91,15 +91,28 @@ func (c *clipped) leaveOut(x backend.Buffer) error {
 			c.plane[j] = 1
 		}
 		for _, j := range bright {
-			c.plane[j] = 0
+			out += c.blank(int(j))
 		}
-		out += len(bright)
 		if err := c.put(c.mask, i); err != nil {
 			return err
 		}
 	}
 	c.kept = 1 - float64(out)/float64(c.y.Shape().Len())
 	return c.dev.Multiply(c.y, c.whole, c.mask)
+}
+
+// blank sets c.plane to 0 at sample i and the eight around it, and returns how many were not 0.
+func (c *clipped) blank(i int) (count int) {
+	h, w := c.y.Shape().H, c.y.Shape().W
+	for y := max(i/w-1, 0); y <= min(i/w+1, h-1); y++ {
+		for x := max(i%w-1, 0); x <= min(i%w+1, w-1); x++ {
+			if j := y*w + x; c.plane[j] != 0 {
+				c.plane[j] = 0
+				count++
+			}
+		}
+	}
+	return count
 }
 
 // of returns channel i of b in c.plane.
