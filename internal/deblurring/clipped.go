@@ -15,10 +15,10 @@ import (
 const MostBright = 16
 
 // clipped is what Deblur does about the samples of a photograph that are clipped at white. They only say that
-// the light was at least that bright. So where the image says so, too, they are no data: K is M·K, M the projection
-// onto the other samples, and the image may be brighter than white. Where the image, blurred, is darker, they are
-// data like others. M is set from the image that a run begins with and stays until the run ends: what
-// is proven of a run with K is proven with M·K.
+// the light was at least that bright. So where the image says so, too, they are no data, nor are the samples around them, into
+// which cameras and programs mix what was clipped: K is M·K, M the projection onto the other samples, and the image may be
+// brighter than white. Where the image, blurred, is darker, they are data like others. M is set from the image that a run begins
+// with and stays until the run ends: what is proven of a run with K is proven with M·K.
 type clipped struct {
 	dev   backend.Device
 	blur  operator.Linear
@@ -70,7 +70,7 @@ func newClipped(dev backend.Device, blur operator.Linear, p *imageplanes.Planes,
 	return c, err
 }
 
-// leaveOut leaves out the clipped samples where x, blurred, is at least as bright as the photograph.
+// leaveOut leaves out the clipped samples where x, blurred, is at least as bright as the photograph, and those around them.
 func (c *clipped) leaveOut(x backend.Buffer) error {
 	if err := c.blur.Apply(c.y, x); err != nil {
 		return err
