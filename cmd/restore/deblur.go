@@ -116,7 +116,7 @@ func (d *deblurrer) bindOwn(c *cobra.Command) {
 	c.Flags().BoolVar(&d.flip, "kernel-flip", false, "turn the kernel by 180 degrees")
 	c.Flags().BoolVar(&d.centre, "kernel-center", true, "move a kernel that is far off centre to its centre of mass")
 	expert(c, "kernel-flip", "kernel-center")
-	d.bind(c, selectPrior, "the relative change of an iteration (default 1.5e-4, half of it with clipped samples; with tv it follows sigma)")
+	d.bind(c, selectPrior, "the relative change of an iteration (default 1.5e-4; with tv it follows sigma)")
 	d.bindPreview(c)
 	bindAdapt(c, &d.adapt)
 	bindBoundary(c, &d.boundary, "what lies beyond the frame")
