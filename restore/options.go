@@ -152,8 +152,8 @@ func Iterations(n int) Option {
 
 // Tolerance sets when an iteration ends, between 0 and 1. In Denoise with "tv" it limits the relative duality gap
 // (default 1e-4). In Denoise with "backward-euler" it limits the root mean square error of the result (default
-// denoise.DefaultInnerError). In Deblur it limits the relative residual (default 1.5e-4; with "tv" 0.003·sigma, at
-// least 4e-5 and at most 1.5e-4). In Inpaint, Upscale and Solve it limits the relative residual too (default 5e-5;
+// denoise.DefaultInnerError). In Deblur it limits the relative residual (default 1.5e-4, half of that if samples are
+// clipped; with "tv" 0.003·sigma, at least 4e-5 and at most 1.5e-4). In Inpaint, Upscale and Solve it limits the relative residual too (default 5e-5;
 // with a guide 1e-4). Other networks denoise by a formula and have no tolerance.
 func Tolerance(t float64) Option {
 	return option{"Tolerance", func(c *request) error {
