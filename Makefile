@@ -48,6 +48,9 @@ pictures: build ## make the pictures of the README anew
 	bin/restore degrade testdata/scene.png --kernel testdata/readme/kernel.png --sigma 0.01 --seed 1 --depth 8 -o testdata/readme/blurred.png --force
 	bin/restore deblur --kernel testdata/readme/kernel.png testdata/readme/blurred.png -o testdata/readme/restored.png --force
 	bin/restore deblur testdata/readme/blurred.png -o testdata/readme/estimated.png --force
+	bin/restore kernel turn --angle 6 --width 452 --height 300 --x 200 --y 170 -o bin/turn.png --force
+	bin/restore degrade testdata/scene.png --kernel bin/turn.png --kernel-grid 13x19 --sigma 0.004 --seed 3 --depth 8 --quality 98 -o testdata/readme/turned.jpg --force
+	bin/restore deblur testdata/readme/turned.jpg -o testdata/readme/unturned.jpg --force
 	bin/restore degrade testdata/scene.png --sigma 0.15 --seed 2 --depth 8 -o testdata/readme/noisy.png --force
 	bin/restore denoise --sigma 0.15 testdata/readme/noisy.png -o testdata/readme/denoised.png --force
 	bin/restore degrade testdata/scene.png --camera --iso 12800 --seed 5 -o bin/raw.dng --force

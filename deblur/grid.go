@@ -112,19 +112,30 @@ func (g Grid) Thinned(rows, columns int) Grid {
 	return t
 }
 
-// framed returns the kernels with zeros around them, so that all have one size and one centre.
-func (g Grid) framed() []Kernel {
+// Frame returns the rows and columns of the smallest frame that holds all kernels with their centres on one sample.
+func (g Grid) Frame() (h, w int) {
+	f := g.frame()
+	return f.H, f.W
+}
+
+// frame is a kernel of that size without weights.
+func (g Grid) frame() Kernel {
 	var top, bottom, left, right int
 	for _, k := range g.Kernels {
 		top, bottom = max(top, k.CY), max(bottom, k.H-1-k.CY)
 		left, right = max(left, k.CX), max(right, k.W-1-k.CX)
 	}
+	return Kernel{H: top + bottom + 1, W: left + right + 1, CY: top, CX: left}
+}
+
+// framed returns the kernels with zeros around them, so that all have one size and one centre.
+func (g Grid) framed() []Kernel {
 	var all []Kernel
 	for _, k := range g.Kernels {
-		f := Kernel{H: top + bottom + 1, W: left + right + 1, CY: top, CX: left}
+		f := g.frame()
 		f.Weights = make([]float32, f.H*f.W)
 		for i := range k.H {
-			copy(f.Weights[(i+top-k.CY)*f.W+left-k.CX:], k.Weights[i*k.W:(i+1)*k.W])
+			copy(f.Weights[(i+f.CY-k.CY)*f.W+f.CX-k.CX:], k.Weights[i*k.W:(i+1)*k.W])
 		}
 		all = append(all, f)
 	}

@@ -92,7 +92,7 @@ func rounded(windows [][]float64) [][]float32 {
 func (v *Varying) windows(turn int) (rows, columns [][]float64) {
 	h, w := v.Range()
 	dh, dw := v.Domain()
-	top, left := v.frame.Offset()
+	top, left := v.Offset()
 	return windows(v.grid.Rows, h, top, dh, turn), windows(v.grid.Columns, w, left, dw, turn)
 }
 
@@ -122,12 +122,14 @@ func windows(n, size, first, samples, turn int) [][]float64 {
 	return all
 }
 
-// Domain returns the rows and columns of the unknown image: the photograph's, plus those of the smallest
-// frame that holds all kernels with their centres on one sample, less one.
+// Domain returns the rows and columns of the unknown image: the photograph's, plus those of Grid.Frame, less one.
 func (v *Varying) Domain() (h, w int) { return v.frame.Domain() }
 
 // Range returns the rows and columns of the photograph.
 func (v *Varying) Range() (h, w int) { return v.frame.Range() }
+
+// Offset is Operator.Offset.
+func (v *Varying) Offset() (top, left int) { return v.frame.Offset() }
 
 // Crop is Operator.Crop.
 func (v *Varying) Crop(dst, src []float32) error { return v.frame.Crop(dst, src) }

@@ -1,7 +1,10 @@
 package restore_test
 
 import (
+	"bytes"
 	"context"
+	"image"
+	"image/jpeg"
 	"math"
 	"testing"
 
@@ -10,6 +13,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/quality"
+	"github.com/averaged/imaging/internal/synthetic"
 	"github.com/averaged/imaging/restore"
 )
 
@@ -73,6 +77,30 @@ func TestEstimateBlurOfATurn(t *testing.T) {
 	b, err = restore.EstimateBlur(t.Context(), blurred, restore.Boundary(deblur.Zero))
 	require.NoError(t, err)
 	require.Nil(t, b.Turn)
+}
+
+// So is that of a JPEG, whose rounding makes the noise look weaker than it is.
+func TestEstimateBlurOfATurnInAJPEG(t *testing.T) {
+	leaveGains(t)
+	turned, _ := turnedStill(10, -20, 6)
+	copy(turned.Pix, synthetic.White(turned.Pix, 0.006, 3))
+	m := image.NewNRGBA(image.Rect(0, 0, turned.Width, turned.Height))
+	for i := range turned.Width * turned.Height {
+		for c := range 3 {
+			m.Pix[4*i+c] = uint8(255*min(max(turned.Plane(c)[i], 0), 1) + .5)
+		}
+		m.Pix[4*i+3] = 255
+	}
+	var file bytes.Buffer
+	require.NoError(t, jpeg.Encode(&file, m, &jpeg.Options{Quality: 97}))
+	photo, err := jpeg.Decode(&file)
+	require.NoError(t, err)
+	b, err := restore.EstimateBlur(t.Context(), photo)
+	require.NoError(t, err)
+	require.NotNil(t, b.Turn)
+	require.InDelta(t, 288/2-20, b.Turn.X, 8)
+	require.InDelta(t, 216/2+10, b.Turn.Y, 8)
+	require.InDelta(t, 6, b.Turn.Degrees, 1.5)
 }
 
 // One blur all over the frame is no turn: DeblurBlind does what EstimateKernel and Deblur do.

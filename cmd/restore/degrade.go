@@ -21,6 +21,7 @@ type degradation struct {
 	writing
 	computing
 	kernelFile string
+	cells      gridFlag // --kernel-grid
 	boundary   choice
 	sigma      sigmaFlag
 	seed       uint64
@@ -65,6 +66,7 @@ With -o FILE.dng the result is the raw photograph, as the sensor gives it.
 JPEG: the reference for a restored result. After --jpeg a result of the format JPEG is
 compressed once more, as --quality says.`),
 		Example: `  restore degrade photo.png --kernel motion.png --sigma 0.01 --seed 1 -o blurred.pfm
+  restore degrade photo.png --kernel turn.png --kernel-grid 16x24 -o turned.png
   restore degrade photo.png --sigma 25/255 -o noisy.png
   restore degrade photo.png --sigma 0.03 --jpeg 75 --depth 8 -o noisy.png
   restore degrade photo.png --kernel disk.png --boundary circular -o blurred.tif
@@ -74,6 +76,7 @@ compressed once more, as --quality says.`),
 	}
 	f := c.Flags()
 	f.StringVarP(&d.kernelFile, "kernel", "k", "", "image `FILE` of the blur kernel; without it there is no blur")
+	f.Var(&d.cells, "kernel-grid", "a sheet of `ROWSxCOLUMNS` kernels, for a blur that varies")
 	f.Var(&d.sigma, "sigma", "standard deviation of the noise, where 1 is white, such as 25/255; default: no noise")
 	f.Uint64Var(&d.seed, "seed", 1, "number of the noise, and of what is drawn of the camera")
 	d.camera.bind(c)
@@ -92,6 +95,12 @@ func (a *app) degrade(ctx context.Context, d *degradation, args []string) error 
 	}
 	if d.kernelFile == "" && d.sigma.value == 0 && !d.camera.on && len(d.camera.jpeg) == 0 {
 		return usagef("degrade needs --kernel FILE, or a --sigma above 0, or both; or --camera, or --jpeg Q")
+	}
+	switch {
+	case d.cells.given() && d.kernelFile == "":
+		return usagef("--kernel-grid %s: name the sheet of kernels with --kernel FILE", d.cells.String())
+	case d.cells.given() && d.boundary.value != deblur.Unknown.String():
+		return usagef("--kernel-grid goes with --boundary unknown only")
 	}
 	if isRaw(d.output) && (!d.camera.on || d.camera.clean != "") {
 		return usagef("-o %s: a raw photograph is made by --camera, and without --clean (--iso 0 is without noise)", oneLine(d.output))
@@ -122,20 +131,24 @@ func (a *app) degrade(ctx context.Context, d *degradation, args []string) error 
 	if err := device.begin(dev); err != nil {
 		return err
 	}
-	var kernel *deblur.Kernel
-	if d.kernelFile != "" {
-		k, err := a.readKernel(ctx, d.kernelFile, d.reading)
-		if err != nil {
-			return err
-		}
-		kernel = &k
+	var kernels deblur.Grid
+	switch {
+	case d.cells.given():
+		kernels, err = a.readKernels(ctx, d.kernelFile, d.cells, d.reading)
+	case d.kernelFile != "":
+		var k deblur.Kernel
+		k, err = a.readKernel(ctx, d.kernelFile, d.reading)
+		kernels = oneKernel(k)
+	}
+	if err != nil {
+		return err
 	}
 	return a.batch(ctx, "degrade", tasks, func(ctx context.Context, index int, t task) (*outcome, string, error) {
-		return a.degradeOne(ctx, d, device, kernel, cleanFiles[index], index, t)
+		return a.degradeOne(ctx, d, device, kernels, cleanFiles[index], index, t)
 	})
 }
 
-func (a *app) degradeOne(ctx context.Context, d *degradation, device *failover, kernel *deblur.Kernel, cleanFile string, index int, t task) (*outcome, string, error) {
+func (a *app) degradeOne(ctx context.Context, d *degradation, device *failover, kernels deblur.Grid, cleanFile string, index int, t task) (*outcome, string, error) {
 	began := time.Now()
 	m, err := a.read(ctx, t.input, d.reading)
 	if err != nil {
@@ -157,8 +170,8 @@ func (a *app) degradeOne(ctx context.Context, d *degradation, device *failover, 
 			return nil, "", err
 		}
 	}
-	if kernel != nil {
-		if err := device.on(func(dev backend.Device) error { return blur(dev, m, *kernel, boundaryOf(d.boundary)) }); err != nil {
+	if kernels.Kernels != nil {
+		if err := device.on(func(dev backend.Device) error { return blur(dev, m, kernels, boundaryOf(d.boundary)) }); err != nil {
 			return nil, "", err
 		}
 	}
@@ -213,7 +226,7 @@ func (a *app) degradeOne(ctx context.Context, d *degradation, device *failover, 
 		Seconds: number(time.Since(began).Seconds()),
 	}
 	var parts []string
-	if kernel != nil {
+	if kernels.Kernels != nil {
 		o.Boundary = d.boundary.value
 		parts = append(parts, "blurred, boundary "+o.Boundary)
 	}
@@ -234,17 +247,37 @@ func (a *app) degradeOne(ctx context.Context, d *degradation, device *failover, 
 	return o, strings.Join(append(parts, fmt.Sprintf("%d×%d", m.Width, m.Height)), ", "), nil
 }
 
+// blurring is a blur that is applied to an image.
+type blurring interface {
+	Apply(dst, src backend.Buffer) error
+	Offset() (top, left int)
+	Free()
+}
+
+func oneKernel(k deblur.Kernel) deblur.Grid {
+	return deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{k}}
+}
+
+// blurOf is the blur by one kernel, or by those of a grid, of a photograph of h×w samples.
+func blurOf(dev backend.Device, g deblur.Grid, b deblur.Boundary, h, w int) (blurring, error) {
+	if len(g.Kernels) == 1 {
+		return deblur.New(dev, g.Kernels[0], b, h, w)
+	}
+	return deblur.NewVarying(dev, g, h, w)
+}
+
 // blur replaces m by its blur; an error leaves it as it is. Of an unknown boundary the image is the scene, and
 // the photograph of it is smaller.
-func blur(dev backend.Device, m *imagefile.Image, k deblur.Kernel, b deblur.Boundary) error {
+func blur(dev backend.Device, m *imagefile.Image, g deblur.Grid, b deblur.Boundary) error {
 	h, w := m.Height, m.Width
 	if b == deblur.Unknown {
-		if h, w = h-k.H+1, w-k.W+1; h < 1 || w < 1 {
+		kh, kw := g.Frame()
+		if h, w = h-kh+1, w-kw+1; h < 1 || w < 1 {
 			return fmt.Errorf("the kernel of %d×%d pixels does not fit into the image of %d×%d; use a smaller one, or --boundary circular, zero or reflect",
-				k.W, k.H, m.Width, m.Height)
+				kw, kh, m.Width, m.Height)
 		}
 	}
-	op, err := deblur.New(dev, k, b, h, w)
+	op, err := blurOf(dev, g, b, h, w)
 	if err != nil {
 		return err
 	}

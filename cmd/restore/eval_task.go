@@ -169,7 +169,7 @@ func (r *comparison) degrade(ctx context.Context, index int, s source, sigma flo
 	d.given = &given
 	given.Pix, given.Alpha = append([]float32(nil), d.clean.Pix...), nil
 	if r.kernel != nil {
-		if err := r.device.on(func(dev backend.Device) error { return blur(dev, &given, *r.kernel, deblur.Circular) }); err != nil {
+		if err := r.device.on(func(dev backend.Device) error { return blur(dev, &given, oneKernel(*r.kernel), deblur.Circular) }); err != nil {
 			return d, err
 		}
 	}

@@ -151,3 +151,24 @@ func TestSheetOfATurn(t *testing.T) {
 	fails(t, exitUsage, []string{"0 radians"}, fields("kernel turn --angle 0 --width 60 --height 40 -o t.png")...)
 	fails(t, exitUsage, []string{"want at most"}, fields("kernel turn --angle 170 --width 6000 --height 4000 -o t.png")...)
 }
+
+// degrade blurs by a sheet of kernels: equal ones are one kernel.
+func TestDegradeByASheet(t *testing.T) {
+	inFolder(t)
+	save(t, "a.pfm", picture(3, 40, 52, 32, 0))
+	succeeds(t, fields("kernel motion --length 5 --angle 20 -o k.pfm")...)
+	k := load(t, "k.pfm")
+	sheet := &imagefile.Image{Width: 2 * k.Width, Height: k.Height, Channels: 1, Depth: 32, Pix: make([]float32, 2*len(k.Pix))}
+	for i, v := range k.Pix {
+		y, x := i/k.Width, i%k.Width
+		sheet.Pix[y*sheet.Width+x], sheet.Pix[y*sheet.Width+k.Width+x] = v, v
+	}
+	save(t, "sheet.pfm", sheet)
+	succeeds(t, fields("degrade a.pfm --kernel k.pfm -o one.pfm")...)
+	succeeds(t, fields("degrade a.pfm --kernel sheet.pfm --kernel-grid 1x2 -o two.pfm")...)
+	one, two := load(t, "one.pfm"), load(t, "two.pfm")
+	require.Equal(t, []int{one.Width, one.Height}, []int{two.Width, two.Height})
+	require.InDeltaSlice(t, one.Pix, two.Pix, 1e-5)
+	fails(t, exitUsage, []string{"name the sheet"}, fields("degrade a.pfm --kernel-grid 1x2 --sigma 0.1 -o x.pfm")...)
+	fails(t, exitUsage, []string{"--boundary unknown"}, fields("degrade a.pfm --kernel sheet.pfm --kernel-grid 1x2 --boundary zero -o x.pfm")...)
+}

@@ -3,6 +3,7 @@ package estimate
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/averaged/imaging/internal/fft"
 	"github.com/averaged/imaging/internal/parallel"
@@ -20,6 +21,7 @@ type spectra struct {
 	fy, fx []float64
 	first  []int
 	length []float64 // logarithms of the lengths of the frequencies
+	sigma  float64   // standard deviation of the noise
 }
 
 // square is the square about (y, x), in samples from the middle of the frame.
@@ -82,7 +84,7 @@ func newSpectra(ctx context.Context, pool *parallel.Pool, v plane, sigma float64
 		y, x := float64(fy)/float64(side), float64(fx)/float64(side)
 		s.fy, s.fx, s.length = append(s.fy, y), append(s.fx, x), append(s.length, math.Log(math.Hypot(y, x)))
 	}
-	unit := 1 / (squares * squares * max(sigma*sigma, leastNoise*leastNoise))
+	unit := 1 / (squares * squares)
 	room, all := make([]float32, side*side), make([]float64, side*(side/2+1))
 	s.columns = len(starts(v.w, side))
 	for _, y := range starts(v.h, side) {
@@ -118,7 +120,33 @@ func newSpectra(ctx context.Context, pool *parallel.Pool, v plane, sigma float64
 			s.squares = append(s.squares, q)
 		}
 	}
+	s.sigma = math.Sqrt(max(sigma*sigma, leastNoise*leastNoise, s.floor()))
+	for _, q := range s.squares {
+		for i := range q.power {
+			q.power[i] /= s.sigma * s.sigma
+		}
+	}
 	return s, nil
+}
+
+// floor is the mean power at the highest frequencies, of the square that has less of it than nine in ten. It is hardly more than
+// the noise where that is white, and tells that of a JPEG, whose rounding hides it from cosine transforms of 8×8 samples.
+func (s *spectra) floor() float64 {
+	const share, highest = 10, 0.9 // of the longest frequency
+	top := slices.Max(s.length) + math.Log(highest)
+	var means []float64
+	for _, q := range s.squares {
+		sum, n := 0.0, 0
+		for i, p := range q.power {
+			if s.length[i] >= top {
+				sum += p
+				n++
+			}
+		}
+		means = append(means, sum/float64(n))
+	}
+	slices.Sort(means)
+	return means[len(means)/share]
 }
 
 // leastNoise is the standard deviation of the noise that is assumed at least, half a step of 8 bits.

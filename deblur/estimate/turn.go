@@ -75,6 +75,7 @@ func (p photo) turn(ctx context.Context) (*Turned, error) {
 	if err := ctx.Err(); err != nil || !seen {
 		return nil, err
 	}
+	p.sigma = max(p.sigma, s.sigma)
 	e := p.estimation(ctx, pool)
 	e.row = true
 	t := &Turned{Y: point.a * half, X: point.b * half}
