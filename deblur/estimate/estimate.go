@@ -204,21 +204,41 @@ func (found *Estimate) judge(e *estimation, s support, parts []part) error {
 		_, err := found.nothing("") // noise left islands around a kernel like those of sharp photographs
 		return err
 	}
-	if found.Shape.Kind != Free {
-		found.Kernel, err = found.Shape.Kernel()
+	// Parts and shapes were compared with a kernel that was found as theirs are.
+	free, err := e.finish(levels, s, finishing.soft)
+	if err != nil {
 		return err
+	}
+	if found.Shape.Kind != Free {
+		if fits, err := e.fits(levels, found.Shape, free); err != nil {
+			return err
+		} else if fits {
+			found.Kernel, err = found.Shape.Kernel()
+			return err
+		}
+		found.Shape = Shape{}
 	}
 	if found.Sigma < calm {
 		if found.Halves, err = e.halves(whole, s); err != nil {
 			return err
 		}
 	}
-	// Parts and shapes were compared with a kernel that was found as theirs are.
-	if s, err = e.finish(levels, s, finishing.soft); err != nil {
-		return err
-	}
-	found.Kernel, err = s.kernel()
+	found.Kernel, err = free.kernel()
 	return err
+}
+
+// fits says whether a shape explains the photograph as well as the kernel after the last steps does, each with the sharp
+// image that is found for it. A kernel before these steps is too far from the truth: a shape that leaves no more than it
+// does may still be a worse one.
+func (e *estimation) fits(levels []*level, shape Shape, free support) (bool, error) {
+	var left [2]float64
+	for i, k := range []support{free, drawn(shape, free.r, 0, 0)} {
+		var err error
+		if left[i], err = leftOf(levels, k, lastEdgesFor(e.sigma)); err != nil {
+			return false, err
+		}
+	}
+	return left[1] <= finishing.mostLeft*left[0], nil
 }
 
 func (s support) kernel() (deblur.Kernel, error) {

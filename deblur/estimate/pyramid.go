@@ -223,10 +223,15 @@ func (e *estimation) left(parts []part, s support, i int) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+	return leftOf(levels, s, e.edges)
+}
+
+// leftOf is the mean square of the differences of levels that a kernel and the image found for it leave.
+func leftOf(levels []*level, s support, edges edgePrior) (float64, error) {
 	m := newMoments(s.r)
 	for _, l := range levels {
 		for range fillings {
-			if err := l.sharpen(s, e.edges); err != nil {
+			if err := l.sharpen(s, edges); err != nil {
 				return 0, err
 			}
 		}
