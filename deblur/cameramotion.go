@@ -13,6 +13,13 @@ import (
 // with the cosine and sine of Angle, in radians. Y and X are in samples.
 type Pose struct{ Angle, Y, X, Weight float64 }
 
+// PoseAbout returns the pose of a camera that turned by an angle in radians about the point y samples below and x right of the
+// middle of the frame.
+func PoseAbout(y, x, angle, weight float64) Pose {
+	sin, cos := math.Sincos(angle)
+	return Pose{Angle: angle, Y: y - (cos*y - sin*x), X: x - (sin*y + cos*x), Weight: weight}
+}
+
 // CameraMotion is the motion of a camera during an exposure: it turned about the optical axis and moved, so that the
 // photograph is a mean of the sharp image in many poses (Whyte, Sivic, Zisserman and Ponce 2010; Gupta, Joshi, Zitnick,
 // Cohen and Curless 2010). Weights are not negative and sum to 1.
@@ -33,8 +40,7 @@ func EvenTurn(angle, y, x float64, h, w int) (CameraMotion, error) {
 	var m CameraMotion
 	for i := range n {
 		a := angle * ((float64(i)+.5)/float64(n) - .5)
-		sin, cos := math.Sincos(a)
-		m.Poses = append(m.Poses, Pose{Angle: a, Y: y - (cos*y - sin*x), X: x - (sin*y + cos*x), Weight: 1 / float64(n)})
+		m.Poses = append(m.Poses, PoseAbout(y, x, a, 1/float64(n)))
 	}
 	return m, nil
 }

@@ -175,21 +175,26 @@ func TestVaryingOfOneKernel(t *testing.T) {
 	require.InDelta(t, 1, bound, 1e-6)
 }
 
-// The preconditioner is symmetric, with eigenvalues within its bounds.
+// The preconditioner is symmetric, with eigenvalues within its bounds, and there is none where parts are smaller than two kernels.
 func TestVaryingPreconditioner(t *testing.T) {
 	const tau = 7.0
 	dev := cputest.Open(t, cpu.Threads(2))
 	defer dev.Close()
 	must := made(t)
-	// Of four rows two are left, so that no part is smaller than two kernels.
 	g := Grid{Rows: 4, Columns: 2}
 	for i := range 2 {
 		g.Kernels = append(g.Kernels, must(Shake(5, uint64(i))), must(Motion(4, 70)), must(Gaussian(.5)), must(Shake(5, uint64(i+7))))
 	}
-	v, err := newVarying(dev, g, 21, 20, backend.FourierBlur)
+	many, err := newVarying(dev, g, 21, 20, backend.FourierBlur)
+	require.NoError(t, err)
+	defer many.Free()
+	m, err := operator.PreconditionerOf(many, tau)
+	require.NoError(t, err)
+	require.Nil(t, m)
+	v, err := newVarying(dev, g.Thinned(2, 2), 21, 20, backend.FourierBlur)
 	require.NoError(t, err)
 	defer v.Free()
-	m, err := operator.PreconditionerOf(v, tau)
+	m, err = operator.PreconditionerOf(v, tau)
 	require.NoError(t, err)
 	require.NotNil(t, m)
 	defer m.Free()

@@ -31,6 +31,8 @@ func TestImagesThatCannotBeRead(t *testing.T) {
 		},
 		"EstimateNoise":   func(img image.Image) error { _, err := restore.EstimateNoise(img); return err },
 		"EstimateKernel":  func(img image.Image) error { _, _, err := restore.EstimateKernel(t.Context(), img); return err },
+		"EstimateBlur":    func(img image.Image) error { _, err := restore.EstimateBlur(t.Context(), img); return err },
+		"DeblurBlind":     func(img image.Image) error { _, _, err := restore.DeblurBlind(t.Context(), img, nil); return err },
 		"CheckKernel":     func(img image.Image) error { _, err := restore.CheckKernel(t.Context(), img, kernel); return err },
 		"FromImage":       func(img image.Image) error { _, err := restore.FromImage(img); return err },
 		"KernelFromImage": func(img image.Image) error { _, err := deblur.KernelFromImage(img); return err },

@@ -2,6 +2,7 @@ package restore
 
 import (
 	"context"
+	"errors"
 	"image"
 
 	"github.com/averaged/imaging/deblur"
@@ -9,8 +10,8 @@ import (
 	"github.com/averaged/imaging/internal/outcome"
 )
 
-// Deblur removes a known blur, and noise, from an image (non-blind deconvolution). It runs the plug-and-play
-// iteration of package pnp,
+// Deblur removes a known blur, and noise, from an image (non-blind deconvolution); DeblurBlind removes one that is not
+// known. It runs the plug-and-play iteration of package pnp,
 //
 //	x ← P_C(Φ(D(x))),
 //
@@ -61,10 +62,18 @@ func Deblur(ctx context.Context, img image.Image, kernel deblur.Kernel, options 
 // Deblur is the function Deblur with the options of r.
 func (r *Restorer) Deblur(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) (image.Image, *Report, error) {
 	blur := deblurring.OneKernel(kernel)
-	return r.run(ctx, taskDeblur, img, options, underBlur(blur),
-		func(ctx context.Context, c plan, p *picture, report *outcome.Report) ([]float32, error) {
-			return c.deblurring().Deblur(ctx, p.planar.planes(), blur, report)
-		})
+	return r.run(ctx, taskDeblur, img, options, underBlur(blur), removing(blur))
+}
+
+// removing is what a run does about a blur.
+func removing(blur deblurring.Blur) solving {
+	return func(ctx context.Context, c plan, p *picture, report *outcome.Report) ([]float32, error) {
+		out, err := c.deblurring().Deblur(ctx, p.planar.planes(), blur, report)
+		if errors.Is(err, deblurring.ErrBoundary) {
+			err = &OptionError{Option: "Boundary", Value: c.boundary, Want: "deblur.Unknown, where the blur varies"}
+		}
+		return out, err
+	}
 }
 
 // DeblurVarying is Deblur for a blur that varies over the frame, such as that of a camera that turned
@@ -85,11 +94,5 @@ func (r *Restorer) DeblurVarying(ctx context.Context, img image.Image, grid debl
 		return nil, nil, err
 	}
 	blur := deblurring.ManyKernels(grid)
-	return r.run(ctx, taskDeblur, img, options, underBlur(blur),
-		func(ctx context.Context, c plan, p *picture, report *outcome.Report) ([]float32, error) {
-			if c.boundary != deblur.Unknown {
-				return nil, &OptionError{Option: "Boundary", Value: c.boundary, Want: "deblur.Unknown, where the blur varies"}
-			}
-			return c.deblurring().Deblur(ctx, p.planar.planes(), blur, report)
-		})
+	return r.run(ctx, taskDeblur, img, options, underBlur(blur), removing(blur))
 }

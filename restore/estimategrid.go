@@ -14,7 +14,11 @@ import (
 // columns are 0, their numbers follow from the sizes of the photograph and of the kernel. The options are those of
 // EstimateKernel; KernelSize has no effect. Nothing is proven of the estimate.
 func EstimateGrid(ctx context.Context, img image.Image, kernel deblur.Kernel, rows, columns int, options ...Option) (deblur.Grid, error) {
-	p, opt, err := forEstimate(img, options)
+	c, err := applyOnly(options, ofKernel)
+	if err != nil {
+		return deblur.Grid{}, err
+	}
+	p, opt, err := c.forEstimate(img)
 	if err != nil {
 		return deblur.Grid{}, err
 	}

@@ -106,7 +106,11 @@ var ofKernel = []string{"Sigma", "SigmaAuto", "KernelSize", "Threads", "Progress
 //
 // It takes the options Sigma, SigmaAuto, KernelSize, Threads and Progress.
 func EstimateKernel(ctx context.Context, img image.Image, options ...Option) (deblur.Kernel, *KernelReport, error) {
-	p, opt, err := forEstimate(img, options)
+	c, err := applyOnly(options, ofKernel)
+	if err != nil {
+		return deblur.Kernel{}, nil, err
+	}
+	p, opt, err := c.forEstimate(img)
 	if err != nil {
 		return deblur.Kernel{}, nil, err
 	}
@@ -117,29 +121,20 @@ func EstimateKernel(ctx context.Context, img image.Image, options ...Option) (de
 	return e.Kernel, kernelReport(e), nil
 }
 
-// applyOfKernel is apply for a function that takes ofKernel alone.
-func applyOfKernel(options []Option) (request, error) {
+// applyOnly is apply for a function that takes some options alone.
+func applyOnly(options []Option, some []string) (request, error) {
 	for _, o := range options {
-		if o != nil && !slices.Contains(ofKernel, o.name()) {
+		if o != nil && !slices.Contains(some, o.name()) {
 			return request{}, &OptionError{Option: o.name(), Want: "other functions", Task: string(taskEstimateKernel)}
 		}
 	}
 	return apply(options)
 }
 
-// forEstimate opens an image for an estimate of its blur with options that EstimateKernel takes.
-func forEstimate(img image.Image, options []Option) (*Planar, estimate.Options, error) {
-	var opt estimate.Options
-	c, err := applyOfKernel(options)
-	if err != nil {
-		return nil, opt, err
-	}
+// forEstimate opens an image for an estimate of its blur.
+func (c request) forEstimate(img image.Image) (*Planar, estimate.Options, error) {
 	p, err := open(img, c.threads)
-	if err != nil {
-		return nil, opt, err
-	}
-	opt = estimate.Options{Sigma: c.sigma, Size: c.kernelSize, Threads: c.threads, Progress: c.progress}
-	return p.planar, opt, nil
+	return p.planar, estimate.Options{Sigma: c.sigma, Size: c.kernelSize, Threads: c.threads, Progress: c.progress}, err
 }
 
 func kernelReport(e *estimate.Estimate) *KernelReport {
@@ -207,7 +202,7 @@ func spread(k deblur.Kernel) float64 {
 // result is no proof that the kernel is right: a shift has no sign, and a photograph without edges has few. The
 // options are those of EstimateKernel.
 func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) ([]string, error) {
-	c, err := applyOfKernel(options)
+	c, err := applyOnly(options, ofKernel)
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +217,7 @@ func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, opt
 		return []string{"kernel: it spreads over more of the photograph than blur does, and is no kernel, or one of another scale"}, nil
 	}
 	if !c.sigmaGiven {
-		e, _, err := denoising.White(p.measured())
+		e, err := denoising.White(p.measured())
 		if err != nil {
 			return nil, err
 		}

@@ -19,11 +19,12 @@ import (
 var ErrMask = maskimage.ErrMask
 
 // Inpaint fills missing pixels, such as scratches, writing, dust, and pixels that a sensor lost. White in the mask
-// marks the pixels to fill; black and transparent ones are kept. A pixel counts as white if it is brighter than half,
-// or if its largest channel exceeds its smallest one by a quarter, so strokes of any colour on black are a mask. If
-// the mask is partly transparent and its visible part is not black and white, all visible pixels are filled, also
-// black ones. The mask must have the size of the image, and both kinds of pixels. If it marks more than three
-// quarters, Report.Doubts asks whether it is inverted.
+// marks the pixels to fill; black and transparent ones are kept. A pixel counts as white if it is brighter than the
+// darkest one by a tenth of the range, so that soft edges of strokes are filled too, or if its largest channel exceeds
+// its smallest one by a quarter, so strokes of any colour on black are a mask. If the mask is partly transparent and
+// its visible part is not black and white, all visible pixels are filled, also black ones. The mask must have the size
+// of the image, and both kinds of pixels. If it marks more than three quarters, Report.Doubts asks whether it is
+// inverted, and if a quarter is neither black nor white, whether it is a photograph.
 //
 // The samples of img in missing pixels have no influence. There the samples of a *Planar may be NaN or infinite.
 //
@@ -66,6 +67,8 @@ func (r *Restorer) Inpaint(ctx context.Context, img, mask image.Image, options .
 			if doubt != "" {
 				report.Doubts = append(report.Doubts, doubt)
 			}
+			shared := c.asked.compressed
+			known = maskimage.Widen(known, p.planar.Width, max(shared.ChromaX-1, 0), max(shared.ChromaY-1, 0))
 			return solveInpainting(ctx, p.planar, known, c, report)
 		})
 }
@@ -85,7 +88,7 @@ func solveInpainting(ctx context.Context, p *Planar, known []bool, c plan, repor
 	if !c.sigmaGiven {
 		// Holes filled smoothly have less noise, so that where they are many the
 		// estimate is too low, which spares the picture.
-		e, _, err := denoising.White(p.planes().WithPix(filled))
+		e, err := denoising.White(p.planes().WithPix(filled))
 		if err != nil {
 			return nil, err
 		}

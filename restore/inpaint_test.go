@@ -366,3 +366,30 @@ func ExampleInpaint() {
 	// Output:
 	// 255 became about 125 and convergence is proven: true
 }
+
+// Where pixels share colours, those beside missing ones are filled too, and all others stay.
+func TestInpaintFillsSharedColours(t *testing.T) {
+	leaves := leaves(3, 40, 40)
+	mask := image.NewGray(image.Rect(0, 0, 40, 40))
+	for y := 10; y < 30; y++ {
+		mask.SetGray(20, y, color.Gray{Y: 255})
+	}
+	marked := restore.NewPlanar(3, 40, 40)
+	for i, v := range leaves.Pix {
+		if marked.Pix[i] = v; i%40 >= 19 && i%40 <= 21 && i%1600/40 >= 10 && i%1600/40 < 30 {
+			marked.Pix[i] = float32(i / 1600 % 2) // as the colour of a red stroke beside it
+		}
+	}
+	filled, _, err := restore.Inpaint(t.Context(), marked, mask, restore.Compressed(restore.Compression{ChromaX: 2, ChromaY: 1}))
+	require.NoError(t, err)
+	out := filled.(*restore.Planar)
+	for i, v := range marked.Pix {
+		if v == leaves.Pix[i] {
+			require.Equal(t, v, out.Pix[i])
+		}
+	}
+	require.Greater(t, psnr(t, out, leaves), 30.0)
+	kept, _, err := restore.Inpaint(t.Context(), marked, mask)
+	require.NoError(t, err)
+	require.Less(t, psnr(t, kept.(*restore.Planar), leaves), 25.0)
+}

@@ -47,16 +47,20 @@ func EstimateNoise(img image.Image) (NoiseEstimate, error) {
 	if err != nil {
 		return NoiseEstimate{}, err
 	}
-	filled, _ := denoising.FillImpulses(p.planar.planes()) // as Denoise does
-	p.planar = (*Planar)(filled)
-	p = p.toned()
 	kept := &networks.Kept{}
-	e, err := denoising.Meter{Kept: kept, Device: dev}.Map(context.Background(), p.planar.planes())
+	e, err := p.noise(context.Background(), denoising.Meter{Kept: kept, Device: dev})
 	kept.Free()
 	if closed := dev.Close(); err == nil {
 		err = closed
 	}
 	return *estimateOf(e), err
+}
+
+// noise measures that of a picture as Denoise does.
+func (p picture) noise(ctx context.Context, m denoising.Meter) (outcome.Estimate, error) {
+	filled, _ := denoising.FillImpulses(p.planar.planes())
+	p.planar = (*Planar)(filled)
+	return m.Map(ctx, p.toned().planar.planes())
 }
 
 // Part returns the estimate for the rectangle r of the image.

@@ -34,11 +34,12 @@ import (
 //	StepSize, Constraint                                      all but Denoise and DenoiseRaw
 //	Contraction                                               all but Denoise, DenoiseRaw and Check
 //	Boundary                                                  Deblur, Inpaint, Upscale, Check
-//	Kernel                                                    Inpaint, Upscale
+//	Kernel, Compressed                                        Inpaint, Upscale
 //	Antialias                                                 Upscale
 //	KernelSize                                                EstimateKernel
 //
-// EstimateKernel, EstimateTurn, EstimateGrid and CheckKernel take Sigma, SigmaAuto, Threads and Progress besides KernelSize.
+// DeblurVarying and DeblurBlind take the options of Deblur. EstimateKernel, EstimateBlur, EstimateGrid and CheckKernel take Sigma,
+// SigmaAuto, Threads and Progress besides KernelSize, and EstimateBlur takes Boundary.
 type Option interface {
 	change(c *request) error
 	name() string
@@ -78,6 +79,7 @@ type request struct {
 	start      deblurring.StartingPoint // the Wiener estimate; tests take others
 	antialias  upscale.Antialias
 	kernel     *deblur.Kernel // of Inpaint and Upscale; nil: no blur
+	compressed Compression    // of Inpaint and Upscale
 	kernelSize int            // of EstimateKernel; 0: its default
 	device     backend.Device
 	threads    int
@@ -412,6 +414,35 @@ func Kernel(k deblur.Kernel) Option {
 			return err
 		}
 		c.kernel = &k
+		return nil
+	}}
+}
+
+// Compression is how the file of an image was compressed with loss, such as a JPEG.
+type Compression struct {
+	// Noise is the standard deviation of what the rounding of coefficients has changed in the samples, where 1 is
+	// white. 0 is none. Upscale removes at least this noise if the level is estimated: an estimate does not see it
+	// among detail, and enlarging without removing it gives a worse image than interpolation.
+	Noise float64
+	// ChromaX and ChromaY are how many pixels share one sample of colour, in a row and in a column: 2 and 2 for 4:2:0.
+	// 0 and 1 are no sharing. Where pixels share colours, the colour of a missing one is also in those beside it, so
+	// Inpaint fills these too.
+	ChromaX, ChromaY int
+}
+
+// mostShared is the largest ChromaX and ChromaY, that of JPEG.
+const mostShared = 4
+
+// Compressed says how the file of the image was compressed. The default is without loss.
+func Compressed(how Compression) Option {
+	return option{"Compressed", func(c *request) error {
+		switch {
+		case !(how.Noise >= 0) || math.IsInf(how.Noise, 0):
+			return &OptionError{Option: "Compressed", Value: how.Noise, Want: "a finite standard deviation, 0 or more"}
+		case min(how.ChromaX, how.ChromaY) < 0 || max(how.ChromaX, how.ChromaY) > mostShared:
+			return &OptionError{Option: "Compressed", Value: [2]int{how.ChromaX, how.ChromaY}, Want: "0 to 4 pixels to a sample of colour"}
+		}
+		c.compressed = how
 		return nil
 	}}
 }

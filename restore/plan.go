@@ -15,6 +15,7 @@ import (
 	"github.com/averaged/imaging/internal/inverse"
 	"github.com/averaged/imaging/internal/networks"
 	"github.com/averaged/imaging/internal/outcome"
+	"github.com/averaged/imaging/internal/strength"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -243,6 +244,9 @@ func (p *plan) findNoise(ctx context.Context, report *outcome.Report, seen *imag
 			return err
 		}
 	}
+	if least := strength.CodingLevel(p.asked.compressed.Noise); e.Sigma < least {
+		e = outcome.Estimate{Kind: outcome.WhiteNoise, Sigma: least, Reliable: true}
+	}
 	noise.Sigma, noise.Estimate = e.Sigma, &e
 	if !e.Reliable && e.Note != "" {
 		report.Doubts = append(report.Doubts, "sigma: "+e.Note)
@@ -284,6 +288,7 @@ var belongs = map[string][]task{
 	"Contraction":   {taskDeblur, taskInpaint, taskUpscale, taskSolve},
 	"Boundary":      {taskDeblur, taskInpaint, taskUpscale, taskCheck},
 	"Kernel":        {taskInpaint, taskUpscale},
+	"Compressed":    {taskInpaint, taskUpscale},
 	"Antialias":     {taskUpscale},
 	"Device":        {taskNew},
 	"Threads":       {taskNew},

@@ -25,6 +25,8 @@ type Report struct {
 	Noise     NoiseReport
 	Network   NetworkReport
 	Iteration IterationReport
+	// Blur is what DeblurBlind removed. It is nil in other reports.
+	Blur *Blur
 	// Raw describes the noise that DenoiseRaw found. It is nil in other reports.
 	Raw *RawReport
 }

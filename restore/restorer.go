@@ -104,28 +104,35 @@ func (r *Restorer) begin(ctx context.Context, t task, options []Option) (plan, f
 	return p, r.calls.Done, nil
 }
 
-// run does what all restorations of an image have in common around solve, which returns the restored samples. measure
-// estimates the noise where the options do not say it; if it is nil, solve does.
-func (r *Restorer) run(ctx context.Context, t task, img image.Image, options []Option, measure measuring,
-	solve func(context.Context, plan, *picture, *outcome.Report) ([]float32, error)) (image.Image, *Report, error) {
+// solving returns the restored samples of an image.
+type solving func(context.Context, plan, *picture, *outcome.Report) ([]float32, error)
+
+// run makes a plan and runs it.
+func (r *Restorer) run(ctx context.Context, t task, img image.Image, options []Option, measure measuring, solve solving) (image.Image, *Report, error) {
 	c, done, err := r.begin(ctx, t, options)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer done()
+	return c.run(ctx, img, measure, solve)
+}
+
+// run does what all restorations of an image have in common around solve. measure estimates the noise where the options do not
+// say it; if it is nil, solve does.
+func (c plan) run(ctx context.Context, img image.Image, measure measuring, solve solving) (image.Image, *Report, error) {
 	p, err := open(img, c.device.Description().Threads)
 	if err != nil {
 		return nil, nil, err
 	}
 	report := &outcome.Report{Method: c.choice.Method}
-	if t == taskDenoise || t == taskDeblur {
+	if c.task == taskDenoise || c.task == taskDeblur {
 		filled, share := denoising.FillImpulses(p.planar.planes())
 		p.planar, report.Noise.Impulses = (*Planar)(filled), share
 		p = p.toned()
 	}
 	if measure != nil {
 		seen := p.measured()
-		if t == taskDenoise { // a map is of all of it
+		if c.task == taskDenoise { // a map is of all of it
 			seen = p.planar.planes()
 		}
 		if err := c.findNoise(ctx, report, seen, measure); err != nil {

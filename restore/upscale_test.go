@@ -1,8 +1,10 @@
 package restore_test
 
 import (
+	"bytes"
 	"image"
 	"image/color"
+	"image/jpeg"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -11,6 +13,7 @@ import (
 	"github.com/averaged/imaging/backend/backendtest/refdevice"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/cputest"
+	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/upscale"
 	"github.com/averaged/imaging/weights"
@@ -227,4 +230,42 @@ func TestUpscaleRefuses(t *testing.T) {
 	defer dev.Close()
 	_, _, err = restore.Upscale(t.Context(), x, 2, restore.Device(dev), restore.Sigma(0.01))
 	require.ErrorIs(t, err, backend.ErrOutOfMemory)
+}
+
+// A JPEG whose coding noise is told is enlarged better than by cubic interpolation, and better than without it.
+func TestUpscaleRemovesCodingNoise(t *testing.T) {
+	truth := leaves(3, 96, 96)
+	kernel, err := upscale.Area.Kernel(2)
+	require.NoError(t, err)
+	small := scaledDown(t, truth, kernel, 2)
+	drawn := image.NewRGBA(image.Rect(0, 0, 48, 48))
+	for i := range 48 * 48 {
+		for c := range 3 {
+			drawn.Pix[4*i+c] = uint8(math.Round(255 * float64(small.Plane(c)[i])))
+		}
+		drawn.Pix[4*i+3] = 255
+	}
+	var file bytes.Buffer
+	require.NoError(t, jpeg.Encode(&file, drawn, &jpeg.Options{Quality: 75}))
+	m, err := imagefile.Decode(bytes.NewReader(file.Bytes()), imagefile.ReadOptions{})
+	require.NoError(t, err)
+	coded := restore.NewPlanar(3, 48, 48)
+	copy(coded.Pix, m.Pix)
+	plain, report, err := restore.Upscale(t.Context(), coded, 2)
+	require.NoError(t, err)
+	require.Less(t, report.Noise.Sigma, m.JPEG.Noise)
+	how := restore.Compressed(restore.Compression{Noise: m.JPEG.Noise})
+	told, report, err := restore.Upscale(t.Context(), coded, 2, how)
+	require.NoError(t, err)
+	require.Greater(t, report.Noise.Sigma, m.JPEG.Noise)
+	require.Greater(t, psnr(t, told.(*restore.Planar), truth), psnr(t, plain.(*restore.Planar), truth)+0.3)
+	require.Greater(t, psnr(t, told.(*restore.Planar), truth), psnr(t, interpolated(t, coded, 2), truth)+0.3)
+
+	_, report, err = restore.Upscale(t.Context(), coded, 2, how, restore.Sigma(0.001), restore.Iterations(1))
+	require.NoError(t, err)
+	require.Equal(t, 0.001, report.Noise.Sigma, "a level that is given stays")
+	for _, wrong := range []restore.Compression{{Noise: -1}, {Noise: math.NaN()}, {Noise: math.Inf(1)}, {ChromaX: -1}, {ChromaY: 5}} {
+		var option *restore.OptionError
+		require.ErrorAs(t, restore.Validate(restore.Compressed(wrong)), &option)
+	}
 }

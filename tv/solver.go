@@ -143,9 +143,10 @@ type plateau struct {
 
 // reached records a gap and tells whether float32 allows no better: the gap is
 // relatively small, and has hardly fallen while the iterations grew by half,
-// where it would have fallen to a quarter.
+// where it would have fallen to a quarter. The first few iterations of a warm start may
+// make it hardly fall, too, so small is only ten times what float32 reaches on photographs.
 func (p *plateau) reached(it int, gap, primal float64) bool {
-	const small, grown, fallen = 1e-5, 1.5, 0.7
+	const small, grown, fallen = 1e-6, 1.5, 0.7
 	flat := false
 	for i, before := range p.its {
 		if before > 0 && float64(it) >= grown*float64(before) {

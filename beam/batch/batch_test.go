@@ -260,6 +260,11 @@ func TestSameBytesAsTheCommandLine(t *testing.T) {
 	clear := picture(4, 32)
 	clear.SetNRGBA(3, 3, color.NRGBA{9, 9, 9, 77})
 	write(t, in, "alpha.png", pngOf(t, clear))
+	clean := image.NewGray(image.Rect(0, 0, 44, 44))
+	for i := range clean.Pix {
+		clean.Pix[i] = uint8(90 + i%44 + 80*(i/44/15%2))
+	}
+	write(t, in, "clean.png", pngOf(t, clean))
 
 	for i, c := range []struct {
 		options   Options
@@ -267,12 +272,13 @@ func TestSameBytesAsTheCommandLine(t *testing.T) {
 	}{
 		{Options{Task: Denoise}, []string{"denoise"}},
 		{Options{Task: Denoise, Method: "guided", Sigma: 0.1, Strength: 0.7}, []string{"denoise", "--method", "guided", "--sigma", "0.1", "--strength", "0.7"}},
+		{Options{Task: Deblur, Method: "tv"}, []string{"deblur", "--prior", "tv"}}, // clean.png is returned as it is
 		{Options{Task: Deblur, Method: "tv", Sigma: 0.02}, []string{"deblur", "--prior", "tv", "--sigma", "0.02"}},
 	} {
 		out, reference := filepath.Join(other, fmt.Sprint(i)), filepath.Join(other, fmt.Sprint(i, "reference"))+string(filepath.Separator)
-		mustExecute(t, Plan{Inputs: []string{filepath.Join(in, "*.*")}, Output: out, Options: c.options}, 4, 0, 0)
+		mustExecute(t, Plan{Inputs: []string{filepath.Join(in, "*.*")}, Output: out, Options: c.options}, 5, 0, 0)
 		runCommandLine(t, append(c.arguments, "--quiet", "--recursive", "-o", reference, in)...)
-		for _, name := range []string{"colour.png", "grey16.png", "photo.jpg", "alpha.png"} {
+		for _, name := range []string{"colour.png", "grey16.png", "photo.jpg", "alpha.png", "clean.png"} {
 			require.Equal(t, read(t, reference, name), read(t, out, name), "%v %s", c.arguments, name)
 		}
 	}

@@ -255,6 +255,10 @@ func (w *worker) restore(ctx context.Context, j Job, m *imagefile.Image, data []
 	for _, loss := range imagefile.Losses(m, opt) {
 		o.Notes = append(o.Notes, fmt.Sprintf("not kept in %s: %s", opt.Format, loss))
 	}
+	if report.Blur != nil {
+		o.Notes = append(o.Notes, "blur estimated: "+report.Blur.String())
+		o.Notes = append(o.Notes, report.Blur.Doubts()...)
+	}
 	o.Notes = append(o.Notes, report.Doubts...)
 	o.Seconds = time.Since(began).Seconds()
 	r := Record{Schema: schema, Input: j.Input, Output: j.Output, Outcome: o}
@@ -283,13 +287,5 @@ func (w *worker) solve(ctx context.Context, p *restore.Planar) (image.Image, *re
 	if w.settings.Options.Task == Denoise {
 		return w.restorer.Denoise(ctx, p)
 	}
-	var known []restore.Option
-	if s := w.settings.Options.Sigma; s != 0 {
-		known = append(known, restore.Sigma(s))
-	}
-	kernel, _, err := restore.EstimateKernel(ctx, p, known...)
-	if err != nil {
-		return nil, nil, err
-	}
-	return w.restorer.Deblur(ctx, p, kernel)
+	return w.restorer.DeblurBlind(ctx, p, nil)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"image"
 	"math"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -218,93 +217,66 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 		bar.show(p.Fraction, 0)
 		return ctx.Err()
 	}))
-	if !d.byParts() && d.boundary.value == deblur.Unknown.String() {
-		turn, err := restore.EstimateTurn(ctx, img, few...)
-		if err != nil {
-			return nil, nil, err
-		}
-		if turn != nil {
-			bar.clear()
-			return d.solveTurn(ctx, img, turn, opts)
-		}
+	if d.byParts() {
+		return d.solveByParts(ctx, img, bar, few, opts)
 	}
-	k, report, err := restore.EstimateKernel(ctx, img, few...)
+	b, err := restore.EstimateBlur(ctx, img, append(few, restore.Boundary(boundaryOf(d.boundary)))...)
 	if err != nil {
 		return nil, nil, err
 	}
 	bar.clear()
-	d.blur, d.estimated = k, kernelInfoOf(k, report)
-	d.app.tellKernel(d.app.input, report)
-	if d.byParts() {
-		return d.solveByParts(ctx, img, k, few, opts)
+	if t := b.Turn; t != nil {
+		// Of a preview img is a part, and the user knows the whole.
+		t.X, t.Y = t.X+float64(d.preview.left), t.Y+float64(d.preview.top)
+		d.app.remark(d.app.input, "blur estimated: %s", t)
+	} else {
+		d.app.tellKernel(d.app.input, b.Kernel)
 	}
-	if d.written != "" {
-		if err := d.app.writeKernelFile(ctx, k, d.written, d.save); err != nil {
-			return nil, nil, err
-		}
-		d.estimated.Written = d.written
+	d.blur, d.estimated = b.Grid.Typical(), blurInfo(b)
+	if err := d.keep(ctx, b.Grid); err != nil {
+		return nil, nil, err
 	}
-	if d.estimated.Kind == noBlur && !d.sigma.given {
-		e, err := restore.EstimateNoise(img)
-		switch {
-		case err != nil:
-			return nil, nil, err
-		case e.Kind == "none":
-			return unchanged(img, &e)
-		}
-	}
-	return restore.Deblur(ctx, img, k, opts...)
+	return restore.DeblurBlind(ctx, img, b, opts...)
 }
 
 // byParts says whether kernels for parts of the photograph are estimated.
 func (d *deblurrer) byParts() bool { return d.cells.rows*d.cells.columns > 1 }
 
 // solveByParts estimates kernels for parts of a photograph, from the common one on, and removes the blur with them.
-func (d *deblurrer) solveByParts(ctx context.Context, img *restore.Planar, common deblur.Kernel, few, opts []restore.Option) (image.Image, *restore.Report, error) {
+func (d *deblurrer) solveByParts(ctx context.Context, img *restore.Planar, bar *progressBar, few, opts []restore.Option) (image.Image, *restore.Report, error) {
+	common, report, err := restore.EstimateKernel(ctx, img, few...)
+	if err != nil {
+		return nil, nil, err
+	}
+	bar.clear()
+	d.blur, d.estimated = common, kernelInfoOf(common, report)
+	d.app.tellKernel(d.app.input, report)
 	g, err := restore.EstimateGrid(ctx, img, common, d.cells.rows, d.cells.columns, few...)
 	if err != nil {
 		return nil, nil, err
 	}
-	return d.solveGrid(ctx, img, g, opts)
-}
-
-// solveTurn removes the blur of a camera that turned.
-func (d *deblurrer) solveTurn(ctx context.Context, img *restore.Planar, turn *restore.Turn, opts []restore.Option) (image.Image, *restore.Report, error) {
-	g, err := turn.Motion.Grid(img.Height, img.Width)
-	if err != nil {
+	if err := d.keep(ctx, g); err != nil {
 		return nil, nil, err
-	}
-	d.blur = g.Typical()
-	d.estimated = kernelInfoOfTurn(turn, d.blur)
-	d.app.remark(d.app.input, "blur estimated: %s", turn)
-	return d.solveGrid(ctx, img, g, opts)
-}
-
-// solveGrid removes a blur with estimated kernels.
-func (d *deblurrer) solveGrid(ctx context.Context, img *restore.Planar, g deblur.Grid, opts []restore.Option) (image.Image, *restore.Report, error) {
-	d.estimated.Rows, d.estimated.Columns = g.Rows, g.Columns
-	d.app.remark(d.app.input, "the blur is removed with %d×%d estimated kernels, one for each part of the frame", g.Rows, g.Columns)
-	if d.written != "" {
-		if _, err := d.app.writeSheet(ctx, g, d.written, d.save); err != nil {
-			return nil, nil, err
-		}
-		d.estimated.Written = d.written
 	}
 	return restore.DeblurVarying(ctx, img, g, opts...)
 }
 
+// keep tells how many kernels were estimated, if it is more than one, and writes them to the file of --write-kernel.
+func (d *deblurrer) keep(ctx context.Context, g deblur.Grid) error {
+	if len(g.Kernels) > 1 {
+		d.estimated.Rows, d.estimated.Columns = g.Rows, g.Columns
+		d.app.remark(d.app.input, "the blur is removed with %d×%d estimated kernels, one for each part of the frame", g.Rows, g.Columns)
+	}
+	if d.written == "" {
+		return nil
+	}
+	d.estimated.Written = d.written
+	_, _, err := d.app.writeKernels(ctx, g, d.written, d.save)
+	return err
+}
+
 // noBlur is the kind of a kernel that is none.
 const noBlur = "none"
-
-// unchanged is the result where there is nothing to remove.
-func unchanged(img *restore.Planar, e *restore.NoiseEstimate) (image.Image, *restore.Report, error) {
-	out := *img
-	out.Pix = slices.Clone(img.Pix)
-	return &out, &restore.Report{
-		Unchanged: true, Averagedness: 1, Certified: true,
-		Noise: restore.NoiseReport{Estimate: e, Sigma: e.Sigma}, Iteration: restore.IterationReport{Converged: true},
-	}, nil
-}
 
 func (d *deblurrer) describe(o *outcome) {
 	o.Kernel, o.KernelEstimate, o.Boundary = d.kernelFile, d.estimated, d.boundary.value

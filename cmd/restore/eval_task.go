@@ -122,7 +122,7 @@ func (r *comparison) load(ctx context.Context) error {
 	return nil
 }
 
-// blackAndWhite is a mask as restore.Inpaint reads it: white where it is brighter than half.
+// blackAndWhite is a mask that is white where m is brighter than half, and black elsewhere.
 func blackAndWhite(m image.Image) *image.Gray {
 	b := m.Bounds()
 	mask := image.NewGray(image.Rect(0, 0, b.Dx(), b.Dy()))

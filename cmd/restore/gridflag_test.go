@@ -117,6 +117,19 @@ func TestDeblurOfATurn(t *testing.T) {
 	succeeds(t, append(few, "--kernel", "sheet.png", "--kernel-grid", fmt.Sprintf("%dx%d", rows, columns))...)
 	require.InDeltaSlice(t, first.Pix, load(t, "a.deblurred.png").Pix, 2.0/255)
 
+	// A preview names the point in the whole photograph.
+	o = objects(t, succeeds(t, append(few, "--preview", "72,52,140,110")...).stdout)[0]
+	found = o["kernel_estimate"].(map[string]any)
+	require.Equal(t, "turn", found["kind"])
+	point = found["point"].([]any)
+	require.InDelta(t, w/2, point[0], 8)
+	require.InDelta(t, h/2, point[1], 8)
+
+	o = objects(t, succeeds(t, "kernel", "estimate", "a.png", "-o", "again.png", "--json").stdout)[0]
+	require.EqualValues(t, rows, o["rows"])
+	require.EqualValues(t, columns, o["columns"])
+	require.Equal(t, sheet.Pix, load(t, "again.png").Pix)
+
 	r := succeeds(t, append(few, "--boundary", "reflect")...)
 	require.NotContains(t, r.stdout, "turned", "a grid goes with the unknown boundary only")
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
 )
 
@@ -33,9 +34,11 @@ certified prior the iteration converges.
 
 'restore man inpaint' has more about masks, noise and blur.`,
 		Annotations: story(`The pixels are filled by an iteration as in deblur; -v prints its certificate. In the
-mask, what is brighter than half is white, and transparent is black. One mask serves
-all inputs. Pixels under the mask do not count, and may be NaN or infinite. JPEG files
-are compressed anew.
+mask, what differs from the darkest pixel by a tenth of the range is white, so that
+soft edges are filled too, and transparent is black. One mask serves all inputs.
+Pixels under the mask do not count, and may be NaN or infinite. JPEG files are
+compressed anew; where pixels of a JPEG share colours, those beside the mask are
+filled too.
 
 If the pixels to keep are noisy, --sigma gives the standard deviation of the noise,
 where 1 is white, or auto to estimate it. The noise is then removed everywhere. If the
@@ -91,6 +94,8 @@ func (p *inpainter) loadOwn(ctx context.Context, a *app) ([]restore.Option, erro
 	p.reading.mask = p.mask
 	return opts, nil
 }
+
+func (p *inpainter) ofFile(m *imagefile.Image) []restore.Option { return compressionOf(m) }
 
 func (p *inpainter) solve(ctx context.Context, img *restore.Planar, opts ...restore.Option) (image.Image, *restore.Report, error) {
 	return restore.Inpaint(ctx, img, p.mask, opts...)

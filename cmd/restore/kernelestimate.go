@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,11 +51,15 @@ func kernelInfoOf(k deblur.Kernel, r *restore.KernelReport) *kernelInfo {
 	return info
 }
 
-// kernelInfoOfTurn is what is said of a turn. Its trust is fair: parts of the photograph are not compared.
-func kernelInfoOfTurn(t *restore.Turn, typical deblur.Kernel) *kernelInfo {
+// blurInfo is what is said of a blur. The trust of a turn is fair: parts of the photograph are not compared.
+func blurInfo(b *restore.Blur) *kernelInfo {
+	k, t := b.Grid.Typical(), b.Turn
+	if t == nil {
+		return kernelInfoOf(k, b.Kernel)
+	}
 	return &kernelInfo{
 		Kind: "turn", Angle: number(t.Degrees), Point: []number{number(t.X), number(t.Y)},
-		Width: typical.W, Height: typical.H, Trust: "fair", Varies: true,
+		Width: k.W, Height: k.H, Trust: "fair", Varies: true, Rows: b.Grid.Rows, Columns: b.Grid.Columns,
 	}
 }
 
@@ -94,7 +99,8 @@ func (a *app) kernelEstimate() *cobra.Command {
 		Use:   "estimate IN -o FILE",
 		Short: "Estimate the kernel of a blurred photograph",
 		Long: `Estimates the blur kernel of a photograph from the photograph alone, and prints what
-kind of blur it is and how far the estimate can be trusted. 'restore deblur' without
+kind of blur it is and how far the estimate can be trusted. Of a camera that turned it
+writes a sheet of kernels, and prints the --kernel-grid of it. 'restore deblur' without
 --kernel does this and removes the blur in one go.`,
 		Example: "  restore kernel estimate photo.jpg -o kernel.png",
 		Args:    inputs(1, 1, "one input"),
@@ -127,28 +133,34 @@ kind of blur it is and how far the estimate can be trusted. 'restore deblur' wit
 				bar.show(p.Fraction, 0)
 				return c.Context().Err()
 			}))
-			k, report, err := restore.EstimateKernel(c.Context(), planarOf(m), opts...)
+			b, err := restore.EstimateBlur(c.Context(), planarOf(m), opts...)
 			if err != nil {
 				return fileError{args[0], err}
 			}
 			bar.clear()
-			for _, doubt := range report.Doubts {
+			for _, doubt := range b.Doubts() {
 				a.remark(args[0], "%s", doubt)
 			}
-			if err := a.writeKernelFile(c.Context(), k, output, opt); err != nil {
+			w, h, err := a.writeKernels(c.Context(), b.Grid, output, opt)
+			if err != nil {
 				return err
+			}
+			found := fmt.Sprintf("%s, %d×%d", b, w, h)
+			info := blurInfo(b)
+			if b.Turn != nil {
+				found = fmt.Sprintf("%s, for --kernel-grid %dx%d", b, info.Rows, info.Columns)
 			}
 			switch {
 			case a.json:
 				return a.printJSON(kernelRecord{
-					Schema: schema, Command: "kernel", Shape: "estimate", Output: output, Width: k.W, Height: k.H,
-					Input: args[0], Estimate: kernelInfoOf(k, report), Notes: a.notes, Exact: exactNames("output", output, "input", args[0]),
+					Schema: schema, Command: "kernel", Shape: "estimate", Output: output, Width: w, Height: h, Rows: info.Rows, Columns: info.Columns,
+					Input: args[0], Estimate: info, Notes: a.notes, Exact: exactNames("output", output, "input", args[0]),
 				})
 			case a.quiet:
 			case output == standardStream:
-				a.note("%s, %d×%d", report, k.W, k.H)
+				a.note("%s", found)
 			default:
-				a.result("%s: %s, %d×%d", oneLine(output), report, k.W, k.H)
+				a.result("%s: %s", oneLine(output), found)
 			}
 			return nil
 		},
@@ -179,6 +191,19 @@ func (a *app) kernelWriting(output string, force bool) (imagefile.WriteOptions, 
 	}
 	opt.Format = format
 	return opt, nil
+}
+
+// writeKernels writes one kernel, or a sheet of many, and returns the width and height of the image.
+func (a *app) writeKernels(ctx context.Context, g deblur.Grid, output string, opt imagefile.WriteOptions) (w, h int, err error) {
+	if len(g.Kernels) > 1 {
+		sheet, err := a.writeSheet(ctx, g, output, opt)
+		if err != nil {
+			return 0, 0, err
+		}
+		return sheet.Width, sheet.Height, nil
+	}
+	k := g.Kernels[0]
+	return k.W, k.H, a.writeKernelFile(ctx, k, output, opt)
 }
 
 func (a *app) writeKernelFile(ctx context.Context, k deblur.Kernel, output string, opt imagefile.WriteOptions) error {

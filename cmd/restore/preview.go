@@ -15,8 +15,8 @@ import (
 	"github.com/averaged/imaging/restore"
 )
 
-// previewFlag is the part of an image that --preview restores, in pixels of the image.
-type previewFlag struct{ x, y, width, height int }
+// previewFlag is the part of an image that --preview restores, in pixels of the image. What is computed begins at left and top.
+type previewFlag struct{ x, y, width, height, left, top int }
 
 func (p *previewFlag) given() bool { return p.width > 0 }
 
@@ -78,9 +78,9 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 	if err != nil {
 		return nil, "", err
 	}
-	p := b.preview
+	p := &b.preview
 	if p.x+p.width > m.Width || p.y+p.height > m.Height {
-		return nil, "", fileError{t.input, fmt.Errorf("has %d×%d pixels, and --preview %v is not inside; X+W may be %d and Y+H %d at most", m.Width, m.Height, &p, m.Width, m.Height)}
+		return nil, "", fileError{t.input, fmt.Errorf("has %d×%d pixels, and --preview %v is not inside; X+W may be %d and Y+H %d at most", m.Width, m.Height, p, m.Width, m.Height)}
 	}
 	if scale := floatRangeOf(m); scale != nil {
 		m.Pix = scale.scaled
@@ -98,6 +98,7 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 		part := image.Rect(left, top, min(m.Width, p.x+p.width+margin), min(m.Height, p.y+p.height+margin))
 		opts = append(opts, restore.Noise(noise.Part(part)))
 	}
+	p.left, p.top = left, top
 	crop(m, min(m.Height, p.y+p.height+margin)-top, min(m.Width, p.x+p.width+margin)-left, top, left)
 
 	strengths := append([]float64{b.strength.factor}, b.strength.more...)
@@ -152,7 +153,7 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 		return nil, "", err
 	}
 	o.Seconds = seconds()
-	return o, fmt.Sprintf("preview of %v, from left to right: %s; %s", &p, strings.Join(labels, ", "), summary(r.achieved(o), o)), nil
+	return o, fmt.Sprintf("preview of %v, from left to right: %s; %s", p, strings.Join(labels, ", "), summary(r.achieved(o), o)), nil
 }
 
 // previewGap is the width of the white stripe between the pictures of a preview.

@@ -27,6 +27,8 @@ type restorer interface {
 	ownFiles() []string
 	// loadOwn reads them, and returns the options that its flags make.
 	loadOwn(ctx context.Context, a *app) ([]restore.Option, error)
+	// ofFile are the options that follow from how an image that was read was coded.
+	ofFile(m *imagefile.Image) []restore.Option
 	// frame makes of an image that was read one of the size of the result, with its transparency
 	// and any samples.
 	frame(input string, m *imagefile.Image) error
@@ -44,12 +46,21 @@ type restorer interface {
 	achieved(o *outcome) string
 }
 
-func (b *batchFlags) shared() *batchFlags                  { return b }
-func (b *batchFlags) checkOwn() error                      { return nil }
-func (b *batchFlags) ownFiles() []string                   { return nil }
-func (b *batchFlags) frame(string, *imagefile.Image) error { return nil }
-func (b *batchFlags) describe(*outcome)                    {}
-func (b *batchFlags) memory(m *imagefile.Image) int64      { return memoryOfDeblurring(len(m.Pix)) }
+func (b *batchFlags) shared() *batchFlags                      { return b }
+func (b *batchFlags) checkOwn() error                          { return nil }
+func (b *batchFlags) ownFiles() []string                       { return nil }
+func (b *batchFlags) ofFile(*imagefile.Image) []restore.Option { return nil }
+func (b *batchFlags) frame(string, *imagefile.Image) error     { return nil }
+func (b *batchFlags) describe(*outcome)                        {}
+func (b *batchFlags) memory(m *imagefile.Image) int64          { return memoryOfDeblurring(len(m.Pix)) }
+
+// compressionOf is the option about how an image that was read was compressed, if that is known.
+func compressionOf(m *imagefile.Image) []restore.Option {
+	if m.JPEG == nil {
+		return nil
+	}
+	return []restore.Option{restore.Compressed(restore.Compression{Noise: m.JPEG.Noise, ChromaX: m.JPEG.ChromaX, ChromaY: m.JPEG.ChromaY})}
+}
 
 // restoringCommand completes the command of a restorer.
 func (a *app) restoringCommand(r restorer, c *cobra.Command) *cobra.Command {
@@ -125,6 +136,7 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	if noise != nil {
 		opts = append(slices.Clone(opts), restore.Noise(*noise))
 	}
+	opts = append(slices.Clip(opts), r.ofFile(m)...)
 	scale := floatRangeOf(m)
 	if scale != nil {
 		m.Pix = scale.scaled

@@ -110,6 +110,8 @@ func (u *upscaler) frame(input string, m *imagefile.Image) (err error) {
 	return err
 }
 
+func (u *upscaler) ofFile(m *imagefile.Image) []restore.Option { return compressionOf(m) }
+
 func (u *upscaler) solve(ctx context.Context, small *restore.Planar, opts ...restore.Option) (image.Image, *restore.Report, error) {
 	return restore.Upscale(ctx, small, u.times, opts...)
 }

@@ -55,23 +55,24 @@ func TestReached(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := newPlane(rapid.IntRange(1, 12).Draw(t, "h"), rapid.IntRange(1, 12).Draw(t, "w"))
 		for range rapid.IntRange(0, 3).Draw(t, "lamps") {
-			p.pix[rapid.IntRange(0, len(p.pix)-1).Draw(t, "at")] = 1
+			p.pix[rapid.IntRange(0, len(p.pix)-1).Draw(t, "at")] = rapid.Float32Range(0, 1).Draw(t, "v")
 		}
-		r := rapid.IntRange(0, 5).Draw(t, "r")
-		got := p.reached(r)
+		r, least := rapid.IntRange(0, 5).Draw(t, "r"), rapid.Float32Range(0, 0.5).Draw(t, "least")
+		got := p.reached(r, least)
 		for i := range p.pix {
 			want := false
 			for j, v := range p.pix {
 				dy, dx := i/p.w-j/p.w, i%p.w-j%p.w
-				want = want || v > 0 && max(dy, -dy) <= r && max(dx, -dx) <= r
+				want = want || v > least && max(dy, -dy) <= r && max(dx, -dx) <= r
 			}
 			require.Equal(t, want, got[i])
 		}
 	})
 }
 
-// A sharp photograph is sharper than the kernel of a shake leaves it, with noise and without, and one under the shake is not. A
-// lamp beyond white does not count.
+// A sharp photograph is sharper than the kernel of a shake leaves it, with noise and without, and one under the shake is not, nor
+// is it with a few glints that a program has sharpened. A lamp beyond white does not count, nor what its trail, as long as the
+// kernel, reaches from where it is clipped.
 func TestSharperThan(t *testing.T) {
 	k, err := deblur.Shake(11, 3)
 	require.NoError(t, err)
@@ -90,8 +91,14 @@ func TestSharperThan(t *testing.T) {
 	whole = part{blurred, newPlane(blurred.h, blurred.w), newPlane(blurred.h, blurred.w)}
 	require.False(t, whole.sharperThan(k, 0))
 	middle := blurred.h/2*blurred.w + blurred.w/2
-	blurred.pix[middle] = 1
+	glints := int(mostContrasts*float64(len(blurred.pix))) / 4 // each has four differences
+	require.Positive(t, glints)
+	for i := range glints {
+		blurred.pix[middle+3*i] = 1
+	}
+	require.False(t, whole.sharperThan(k, 0))
+	blurred.pix[middle+3*glints] = 1
 	require.True(t, whole.sharperThan(k, 0))
-	whole.lamps.pix[middle] = 1
+	whole.lamps.pix[middle-max(k.H, k.W)+1] = 1
 	require.False(t, whole.sharperThan(k, 0))
 }

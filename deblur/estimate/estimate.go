@@ -90,49 +90,70 @@ func (e *Estimate) Settled() bool {
 // finite samples in [0,1] one after the other. The same input gives the same result for any number of
 // threads. It is safe for concurrent use.
 func Kernel(ctx context.Context, pix []float32, channels, h, w int, opt Options) (*Estimate, error) {
-	if err := checkPhotograph(pix, channels, h, w, opt); err != nil {
+	p, err := newPhoto(ctx, pix, channels, h, w, opt)
+	if err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	whole := grey(pix, channels, h, w)
-	found := &Estimate{Sigma: opt.Sigma * noiseOfGrey(channels), Halves: 1}
-	if opt.Sigma == 0 {
-		var err error
-		if found.Sigma, err = noiseIn(whole); err != nil {
-			return nil, err
-		}
-	}
-	if opt.Size == 0 {
-		opt.Size = DefaultSize
-	}
-	largest := min((opt.Size-1)/2, min(h, w)/5)
+	return p.kernel(ctx)
+}
+
+func (p photo) kernel(ctx context.Context) (*Estimate, error) {
+	h, w := p.whole.v.h, p.whole.v.w
+	found := &Estimate{Sigma: p.sigma, Halves: 1}
+	largest := min((p.opt.Size-1)/2, min(h, w)/5)
 	switch {
 	case min(h, w) < leastImage:
 		return found.nothing(fmt.Sprintf("the photograph has %d×%d pixels, too few to show a kernel", w, h))
 	case largest < 1:
 		return found.nothing("kernels of one sample are no blur")
 	}
-	pool := parallel.New(opt.Threads)
+	pool := parallel.New(p.opt.Threads)
 	defer pool.Close()
-	e := &estimation{ctx: ctx, pool: pool, sigma: found.Sigma, edges: edgesFor(found.Sigma), tell: meter(opt.Progress, h, w)}
-	s, parts, err := e.find(func(reach int) []part { return pieces(whole, reach) }, largest)
+	e := p.estimation(ctx, pool)
+	s, parts, err := e.find(func(reach int) []part { return pieces(p.whole, reach) }, largest)
 	if err != nil {
 		return nil, err
 	}
 	if err := found.judge(e, s, parts); err != nil {
 		return nil, err
 	}
-	if found.Shape.Kind == Free && found.Variation < mostEven && whole.sharperThan(found.Kernel, found.Sigma) {
+	if found.Shape.Kind == Free && found.Variation < mostEven && p.whole.sharperThan(found.Kernel, found.Sigma) {
 		if _, err := found.nothing("the photograph has sharper edges than the estimated blur would leave, and is taken for sharp"); err != nil {
 			return nil, err
 		}
 	}
-	if opt.Progress != nil {
-		return found, opt.Progress(backend.Progress{Fraction: 1})
+	if p.opt.Progress != nil {
+		return found, p.opt.Progress(backend.Progress{Fraction: 1})
 	}
 	return found, nil
+}
+
+// photo is a photograph as the estimates of all kinds of blur start from it.
+type photo struct {
+	whole part
+	sigma float64 // of the noise of the brightness
+	opt   Options // with a size
+}
+
+func newPhoto(ctx context.Context, pix []float32, channels, h, w int, opt Options) (p photo, err error) {
+	if err := checkPhotograph(pix, channels, h, w, opt); err != nil {
+		return p, err
+	}
+	if err := ctx.Err(); err != nil {
+		return p, err
+	}
+	p = photo{grey(pix, channels, h, w), opt.Sigma * noiseOfGrey(channels), opt}
+	if opt.Size == 0 {
+		p.opt.Size = DefaultSize
+	}
+	if opt.Sigma == 0 {
+		p.sigma, err = noiseIn(p.whole)
+	}
+	return p, err
+}
+
+func (p photo) estimation(ctx context.Context, pool *parallel.Pool) *estimation {
+	return &estimation{ctx: ctx, pool: pool, sigma: p.sigma, edges: edgesFor(p.sigma), tell: meter(p.opt.Progress, p.whole.v.h, p.whole.v.w)}
 }
 
 func checkPhotograph(pix []float32, channels, h, w int, opt Options) error {

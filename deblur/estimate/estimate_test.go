@@ -279,7 +279,7 @@ func TestMomentsAreTheQuadraticForm(t *testing.T) {
 		for i := range v.pix {
 			v.pix[i] = random.Float32()
 		}
-		l, err := newLevel(pool, v, make([]bool, h*w), r)
+		l, err := newLevel(pool, v, make([]bool, h*w), nil, r)
 		require.NoError(t, err)
 		for c := range l.x {
 			for i := range l.x[c] {
@@ -343,7 +343,7 @@ func TestKernelStepFindsTheKernel(t *testing.T) {
 	require.NoError(t, err)
 	v := still().crop(40, 40, 128, 128)
 	y := photograph(t, v, k, 0)
-	l, err := newLevel(pool, y, make([]bool, len(y.pix)), 6)
+	l, err := newLevel(pool, y, make([]bool, len(y.pix)), nil, 6)
 	require.NoError(t, err)
 	for i := range v.h - 1 { // the scene itself, which goes on beyond the photograph
 		for j := range v.w - 1 {
@@ -457,9 +457,9 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-// TestUnfit: what is clipped is left out, and what is within the radius of a sample that is clipped at white, unless that
-// is most of the part.
-func TestUnfit(t *testing.T) {
+// TestLit: what is within the radius of a sample that is clipped at white is left out, unless that is most of the part or
+// nothing.
+func TestLit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h, w, r := rapid.IntRange(4, 30).Draw(t, "h"), rapid.IntRange(4, 30).Draw(t, "w"), rapid.IntRange(1, 5).Draw(t, "r")
 		pix := make([]float32, h*w)
@@ -481,11 +481,61 @@ func TestUnfit(t *testing.T) {
 				count++
 			}
 		}
-		for i, got := range grey(pix, 1, h, w).unfit(h, w, r) {
-			want := pix[i] == 0 || pix[i] == 1 || 2*count <= h*w && near[i]
-			if got != want {
-				t.Fatalf("sample in row %d, column %d: %v, want %v", i/w, i%w, got, want)
+		if count == 0 || 2*count > h*w {
+			near = nil
+		}
+		require.Equal(t, near, grey(pix, 1, h, w).lit(h, w, r))
+	})
+}
+
+// TestMeasureLeavesOutLamps: whatever a lamp is like, and however bright, the moments are those of the other differences,
+// if the sharp image has it right.
+func TestMeasureLeavesOutLamps(t *testing.T) {
+	pool := parallel.New(1)
+	defer pool.Close()
+	rapid.Check(t, func(t *rapid.T) {
+		const h, w, r = 20, 24, 2
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		s := newSupport(r)
+		for i := range s.k {
+			s.k[i] = random.Float64()
+		}
+		s.normalise()
+		lit := make([]bool, h*w)
+		for range rapid.IntRange(1, 60).Draw(t, "lit") {
+			lit[random.IntN(h*w)] = true
+		}
+		l, err := newLevel(pool, newPlane(h, w), make([]bool, h*w), lit, r)
+		require.NoError(t, err)
+		for i := range l.u {
+			l.u[i] = random.Float32()
+		}
+		measure := func() moments {
+			k, _, err := l.blurring(s)
+			require.NoError(t, err)
+			require.NoError(t, l.apply(k, l.v, l.u, false))
+			l.difference(0)
+			m := newMoments(r)
+			require.NoError(t, m.measure(l, s))
+			return m
+		}
+		m := measure()
+		require.Less(t, m.left, 1e-9*m.data)
+		n, lags := s.side(), 4*r+1
+		for i, b := range m.b { // A·s = b: from the kernel that explains the photograph nothing leads away
+			sum := 0.0
+			for j, v := range s.k {
+				sum += v * m.a[(i/n-j/n+2*r)*lags+i%n-j%n+2*r]
+			}
+			require.InDelta(t, sum, b, 1e-4*m.a[len(m.a)/2])
+		}
+		for i, lamp := range l.lit { // where all differences are left out
+			if lamp && l.lit[wrap(i-1, len(l.lit))] && l.lit[wrap(i-l.pw, len(l.lit))] {
+				l.u[i] += 10 * random.Float32()
 			}
 		}
+		other := measure()
+		require.InDeltaSlice(t, m.a, other.a, 1e-3)
+		require.InDeltaSlice(t, m.b, other.b, 1e-3)
 	})
 }

@@ -24,7 +24,7 @@ func TestWeightedMoments(t *testing.T) {
 		for i := range v.pix {
 			v.pix[i] = random.Float32()
 		}
-		l, err := newLevel(pool, v, make([]bool, h*w), r)
+		l, err := newLevel(pool, v, make([]bool, h*w), nil, r)
 		require.NoError(t, err)
 		for c := range l.x {
 			for i := range l.x[c] {
@@ -107,7 +107,7 @@ func TestKernelStepWithin(t *testing.T) {
 	k, err := deblur.Motion(7, 0)
 	require.NoError(t, err)
 	y := photograph(t, still().crop(0, 0, 60, 60), k, 0)
-	l, err := newLevel(pool, y, make([]bool, len(y.pix)), 3)
+	l, err := newLevel(pool, y, make([]bool, len(y.pix)), nil, 3)
 	require.NoError(t, err)
 	require.NoError(t, l.sharpen(s, tuned.edges))
 	m := newMoments(3)
@@ -144,7 +144,7 @@ func TestLensIsNoPartOfTheKernel(t *testing.T) {
 	want := supportOf(k, r)
 	for _, lens := range []float64{0, 0.4} {
 		scene := still().crop(0, 0, 160, 160)
-		l, err := newLevel(pool, scene, make([]bool, len(scene.pix)), 1)
+		l, err := newLevel(pool, scene, make([]bool, len(scene.pix)), nil, 1)
 		require.NoError(t, err)
 		copy(l.u, l.v)
 		l.soften(lens)
@@ -171,7 +171,7 @@ func TestSoften(t *testing.T) {
 		for i := range v.pix {
 			v.pix[i] = rapid.Float32Range(0, 1).Draw(t, "sample")
 		}
-		l, err := newLevel(pool, v, make([]bool, len(v.pix)), 1)
+		l, err := newLevel(pool, v, make([]bool, len(v.pix)), nil, 1)
 		require.NoError(t, err)
 		copy(l.u, l.v)
 		variance := rapid.Float64Range(0, binomial).Draw(t, "variance")

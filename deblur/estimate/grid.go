@@ -21,7 +21,8 @@ import (
 // term has the same weight for every part, so a part with few edges takes its neighbours' kernel.
 func Grid(ctx context.Context, pix []float32, channels, h, w int, common deblur.Kernel, rows, columns int, opt Options) (deblur.Grid, error) {
 	g := deblur.Grid{Rows: rows, Columns: columns}
-	if err := checkPhotograph(pix, channels, h, w, opt); err != nil {
+	p, err := newPhoto(ctx, pix, channels, h, w, opt)
+	if err != nil {
 		return g, err
 	}
 	if err := common.Check(); err != nil {
@@ -38,18 +39,10 @@ func Grid(ctx context.Context, pix []float32, channels, h, w int, common deblur.
 	if reach < 1 || min(h, w) < leastImage {
 		return g, fmt.Errorf("estimate: a photograph of %d×%d samples is too small for a grid of %d×%d kernels", w, h, g.Rows, g.Columns)
 	}
-	whole := grey(pix, channels, h, w)
-	sigma := opt.Sigma * noiseOfGrey(channels)
-	if opt.Sigma == 0 {
-		var err error
-		if sigma, err = noiseIn(whole); err != nil {
-			return g, err
-		}
-	}
 	pool := parallel.New(opt.Threads)
 	defer pool.Close()
-	e := &estimation{ctx: ctx, pool: pool, sigma: sigma, edges: edgesFor(sigma)}
-	c := newCells(whole, g.Rows, g.Columns, reach)
+	e := p.estimation(ctx, pool)
+	c := newCells(p.whole, g.Rows, g.Columns, reach)
 	e.tell = meter(opt.Progress, len(c.parts)*c.parts[0].v.h, c.parts[0].v.w)
 	s := newSupport(reach)
 	for i, v := range common.Weights {

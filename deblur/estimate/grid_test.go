@@ -138,7 +138,7 @@ func TestKernelStepWithNeighbours(t *testing.T) {
 		for i := range v.pix {
 			v.pix[i] = random.Float32()
 		}
-		l, err := newLevel(pool, v, make([]bool, len(v.pix)), 2)
+		l, err := newLevel(pool, v, make([]bool, len(v.pix)), nil, 2)
 		require.NoError(t, err)
 		for c := range l.x {
 			for i := range l.x[c] {

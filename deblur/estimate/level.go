@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"math"
+	"slices"
 
 	"github.com/averaged/imaging/internal/fft"
 	"github.com/averaged/imaging/internal/parallel"
@@ -19,6 +20,7 @@ type level struct {
 
 	v     []float32 // photograph
 	known []bool
+	lit   []bool       // what lamps may have lit; nil: nothing
 	u     []float32    // sharp image
 	x     [2][]float32 // its differences along rows and columns
 
@@ -28,9 +30,9 @@ type level struct {
 	room     []float32
 }
 
-// newLevel puts a part on a torus for kernels of radius r. clipped says which samples say
-// nothing of the light.
-func newLevel(pool *parallel.Pool, v plane, clipped []bool, r int) (*level, error) {
+// newLevel puts a part on a torus for kernels of radius r. clipped and lit, which may be nil, say which samples say
+// nothing of the light, and of light that is not a lamp's.
+func newLevel(pool *parallel.Pool, v plane, clipped, lit []bool, r int) (*level, error) {
 	l := &level{pool: pool, h: v.h, w: v.w, r: r}
 	l.ph, l.pw = fft.GoodSize(v.h+2*r+2), fft.GoodSize(v.w+2*r+2)
 	var err error
@@ -53,6 +55,15 @@ func newLevel(pool *parallel.Pool, v plane, clipped []bool, r int) (*level, erro
 			bottom := (1-b.turn)*v.pix[a.to*v.w+b.from] + b.turn*v.pix[a.to*v.w+b.to]
 			l.v[at] = (1-a.turn)*top + a.turn*bottom
 			l.known[at] = y < v.h && x < v.w && !clipped[y*v.w+x]
+		}
+	}
+	if lit != nil {
+		l.lit = make([]bool, n)
+		for i, near := range lit {
+			if near {
+				at := i/v.w*l.pw + i%v.w
+				l.lit[at], l.known[at] = true, false
+			}
 		}
 	}
 	return l, nil
@@ -150,7 +161,9 @@ func newMoments(r int) moments {
 	return moments{r: r, a: make([]float64, (4*r+1)*(4*r+1)), b: make([]float64, (2*r+1)*(2*r+1))}
 }
 
-// measure adds the moments of a level, whose sharp image is for the kernel s.
+// measure adds the moments of a level, whose sharp image is for the kernel s. Sharp differences where lamps may have lit
+// are no evidence of the kernel: hardly a sample that is fitted shows them, and what fills the others is their blur by s
+// itself, so that they would hold the kernel where it is. What they add to the samples that are fitted is subtracted.
 func (m *moments) measure(l *level, s support) error {
 	k, power, err := l.blurring(s)
 	if err != nil {
@@ -161,6 +174,13 @@ func (m *moments) measure(l *level, s support) error {
 	for c, x := range l.x {
 		if err := l.apply(k, blurred, x, false); err != nil {
 			return err
+		}
+		fitted, to := x, blurred
+		if l.lit != nil {
+			fitted, to = l.unlit(x), make([]float32, n)
+			if err := l.apply(k, to, fitted, false); err != nil {
+				return err
+			}
 		}
 		for y := range l.ph {
 			row, below := y*l.pw, wrap(y+1, l.ph)*l.pw
@@ -176,10 +196,14 @@ func (m *moments) measure(l *level, s support) error {
 				e := float64(d - blurred[at])
 				m.left += e * e
 				m.data++
-				blurred[at] = d
+				if l.lit == nil {
+					to[at] = d
+				} else {
+					to[at] += float32(e)
+				}
 			}
 		}
-		spectrum, err := l.plan.Forward(l.pool, x)
+		spectrum, err := l.plan.Forward(l.pool, fitted)
 		if err != nil {
 			return err
 		}
@@ -194,7 +218,7 @@ func (m *moments) measure(l *level, s support) error {
 			src []float32
 			dst []float64
 			r   int
-		}{{x, m.a, 2 * m.r}, {blurred, m.b, m.r}} {
+		}{{fitted, m.a, 2 * m.r}, {to, m.b, m.r}} {
 			if err := l.apply(correlate, out, of.src, true); err != nil {
 				return err
 			}
@@ -205,4 +229,15 @@ func (m *moments) measure(l *level, s support) error {
 		}
 	}
 	return nil
+}
+
+// unlit returns differences of the sharp image without those where lamps may have lit.
+func (l *level) unlit(x []float32) []float32 {
+	dark := slices.Clone(x)
+	for i, lit := range l.lit {
+		if lit {
+			dark[i] = 0
+		}
+	}
+	return dark
 }

@@ -52,6 +52,15 @@ func (p plane) resized(h, w int) plane {
 	return out
 }
 
+// above tells which samples are above least.
+func (p plane) above(least float32) []bool {
+	all := make([]bool, len(p.pix))
+	for i, v := range p.pix {
+		all[i] = v > least
+	}
+	return all
+}
+
 // taps are the samples from first on that a new sample is a mean of.
 type taps struct {
 	first   int

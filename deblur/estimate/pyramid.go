@@ -49,7 +49,7 @@ func (e *estimation) levels(parts []part, i, r int) ([]*level, error) {
 	var all []*level
 	for _, p := range parts {
 		h, w := max(2, int(math.Round(float64(p.v.h)/f))), max(2, int(math.Round(float64(p.v.w)/f)))
-		l, err := newLevel(e.pool, p.v.resized(h, w), p.unfit(h, w, r), r)
+		l, err := newLevel(e.pool, p.v.resized(h, w), p.clipped.resized(h, w).above(mostClipped), p.lit(h, w, r), r)
 		if err != nil {
 			return nil, err
 		}
@@ -61,40 +61,25 @@ func (e *estimation) levels(parts []part, i, r int) ([]*level, error) {
 const (
 	// mostClipped is how much of a smaller sample may be clipped.
 	mostClipped = 0.02
-	// mostUnfit is how much of a part may be left out for lamps.
-	mostUnfit = 0.5
+	// mostLit is how much of a part may be left out for lamps.
+	mostLit = 0.5
 )
 
-// unfit tells which samples of the part, resized to h×w, are not to be fitted: clipped ones, and those that a kernel of
-// radius r may have lit from samples clipped at white, since nobody knows how bright these were. Where that is most of
-// the part, as under a white sky, they are fitted.
-func (p part) unfit(h, w, r int) []bool {
-	clipped, near := make([]bool, h*w), make([]bool, h*w)
-	for i, c := range p.clipped.resized(h, w).pix {
-		clipped[i] = c > mostClipped
-	}
+// lit tells which samples of the part, resized to h×w, a kernel of radius r may have lit from samples clipped at white:
+// nobody knows how bright these were. It is nil if there are none, and if they are most of the part, as under a white sky,
+// where they are fitted.
+func (p part) lit(h, w, r int) []bool {
+	near := p.lamps.resized(h, w).reached(r, mostClipped)
 	count := 0
-	for i, c := range p.lamps.resized(h, w).pix {
-		if c <= mostClipped {
-			continue
-		}
-		y, x := i/w, i%w
-		for y1 := max(y-r, 0); y1 <= min(y+r, h-1); y1++ {
-			for x1 := max(x-r, 0); x1 <= min(x+r, w-1); x1++ {
-				if j := y1*w + x1; !near[j] {
-					near[j] = true
-					count++
-				}
-			}
+	for _, of := range near {
+		if of {
+			count++
 		}
 	}
-	if float64(count) > mostUnfit*float64(h*w) {
-		return clipped
+	if count == 0 || float64(count) > mostLit*float64(h*w) {
+		return nil
 	}
-	for i := range clipped {
-		clipped[i] = clipped[i] || near[i]
-	}
-	return clipped
+	return near
 }
 
 // alternate makes steps of the image and the kernel in turn, and returns the kernel and the moments

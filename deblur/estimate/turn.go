@@ -40,20 +40,33 @@ func (t *Turned) Angle() float64 {
 // With it the photograph becomes an image of angles and radii, in which the turn is a motion along the rows, the same all over
 // the image. Its kernel of one row is estimated as in Kernel.
 func Turn(ctx context.Context, pix []float32, channels, h, w int, opt Options) (*Turned, error) {
-	if err := checkPhotograph(pix, channels, h, w, opt); err != nil {
+	p, err := newPhoto(ctx, pix, channels, h, w, opt)
+	if err != nil {
 		return nil, err
 	}
-	whole := grey(pix, channels, h, w)
-	sigma := opt.Sigma * noiseOfGrey(channels)
-	if opt.Sigma == 0 {
-		var err error
-		if sigma, err = noiseIn(whole); err != nil {
-			return nil, err
-		}
+	return p.turn(ctx)
+}
+
+// Blur estimates the turn of the camera or, if the photograph shows none, the kernel of a blur that is the same all over the
+// frame: the results of Turn and Kernel, of which one is nil.
+func Blur(ctx context.Context, pix []float32, channels, h, w int, opt Options) (*Turned, *Estimate, error) {
+	p, err := newPhoto(ctx, pix, channels, h, w, opt)
+	if err != nil {
+		return nil, nil, err
 	}
-	pool := parallel.New(opt.Threads)
+	t, err := p.turn(ctx)
+	if t != nil || err != nil {
+		return t, nil, err
+	}
+	e, err := p.kernel(ctx)
+	return nil, e, err
+}
+
+func (p photo) turn(ctx context.Context) (*Turned, error) {
+	h, w := p.whole.v.h, p.whole.v.w
+	pool := parallel.New(p.opt.Threads)
 	defer pool.Close()
-	s, err := newSpectra(ctx, pool, whole.v, sigma)
+	s, err := newSpectra(ctx, pool, p.whole.v, p.sigma)
 	if err != nil || s.count() == 0 {
 		return nil, err
 	}
@@ -62,16 +75,14 @@ func Turn(ctx context.Context, pix []float32, channels, h, w int, opt Options) (
 	if err := ctx.Err(); err != nil || !seen {
 		return nil, err
 	}
-	e := &estimation{ctx: ctx, pool: pool, sigma: sigma, edges: edgesFor(sigma), row: true, tell: meter(opt.Progress, h, w)}
+	e := p.estimation(ctx, pool)
+	e.row = true
 	t := &Turned{Y: point.a * half, X: point.b * half}
-	if opt.Size == 0 {
-		opt.Size = DefaultSize
-	}
-	if t.Motion, err = e.turnAbout(whole, t.Y, t.X, (opt.Size-1)/2); err != nil {
+	if t.Motion, err = e.turnAbout(p.whole, t.Y, t.X, (p.opt.Size-1)/2); err != nil {
 		return nil, err
 	}
-	if opt.Progress != nil {
-		if err := opt.Progress(backend.Progress{Fraction: 1}); err != nil {
+	if p.opt.Progress != nil {
+		if err := p.opt.Progress(backend.Progress{Fraction: 1}); err != nil {
 			return nil, err
 		}
 	}
@@ -142,9 +153,7 @@ func (s support) turn(y, x, step float64, parts int) (m deblur.CameraMotion) {
 		mean += v * angle
 	}
 	for i, a := range angles {
-		a -= mean / sum
-		sin, cos := math.Sincos(a)
-		m.Poses = append(m.Poses, deblur.Pose{Angle: a, Y: y - (cos*y - sin*x), X: x - (sin*y + cos*x), Weight: weights[i] / sum})
+		m.Poses = append(m.Poses, deblur.PoseAbout(y, x, a-mean/sum, weights[i]/sum))
 	}
 	return m
 }

@@ -56,7 +56,7 @@ var (
 // as it is at the lowest frequency that is measured, along the axis where that is highest, by strength.CoarseNoise: a
 // denoiser knows noise that is as strong at all frequencies and along all axes, and leaves what is stronger.
 func (b Blur) Noise(ctx context.Context, p *imageplanes.Planes, threads int) (outcome.Estimate, error) {
-	white, inChannels, err := denoising.White(p)
+	white, err := denoising.White(p)
 	if err != nil {
 		return white, err
 	}
@@ -109,7 +109,7 @@ func (b Blur) Noise(ctx context.Context, p *imageplanes.Planes, threads int) (ou
 		level = max(level, l)
 		fine = max(fine, f)
 	}
-	if math.Sqrt(fine) <= whiteWithin*max(inChannels, strength.LeastSigma) {
+	if math.Sqrt(fine) <= whiteWithin*max(white.InChannels, strength.LeastSigma) {
 		return white, nil
 	}
 	return outcome.Estimate{Kind: outcome.CoarseNoise, Sigma: strength.CoarseNoise(math.Sqrt(level)), Reliable: true}, nil

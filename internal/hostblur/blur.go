@@ -28,7 +28,7 @@ func New(spec backend.BlurSpec) *Blur {
 	if spec.Varies() {
 		v := newVarying(spec, longestPeriod)
 		b := &Blur{spec: spec, method: backend.FourierBlur, varying: v}
-		if v.direct {
+		if v.direct != nil {
 			b.method = backend.DirectBlur
 		}
 		return b

@@ -72,12 +72,20 @@ func borrowFloats(n int) *[]float32 {
 	return &s
 }
 
-// sumTaps sets row[x] to Σ weight·band[dy·stride + x + dx], eight taps at a time.
+// sumTaps sets row[x] to Σ weight·band[dy·stride + x + dx].
 func sumTaps(row, band []float32, stride int, taps []tap) {
+	clear(row)
+	addTaps(row, band, stride, taps)
+}
+
+// tapsAtOnce is how many products addTaps adds up before it adds them to a sample.
+const tapsAtOnce = 8
+
+// addTaps adds Σ weight·band[dy·stride + x + dx] to row[x].
+func addTaps(row, band []float32, stride int, taps []tap) {
 	n := len(row)
 	at := func(t tap) []float32 { return band[t.dy*stride+t.dx:][:n] }
-	clear(row)
-	for ; len(taps) >= 8; taps = taps[8:] {
+	for ; len(taps) >= tapsAtOnce; taps = taps[tapsAtOnce:] {
 		a, b, c, d := at(taps[0]), at(taps[1]), at(taps[2]), at(taps[3])
 		e, f, g, h := at(taps[4]), at(taps[5]), at(taps[6]), at(taps[7])
 		ka, kb, kc, kd := taps[0].weight, taps[1].weight, taps[2].weight, taps[3].weight

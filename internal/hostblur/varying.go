@@ -11,13 +11,11 @@ import (
 // varying computes Kx = Σᵢ kᵢ∗(wᵢx), tile by tile of the image. Within a tile few windows are not 0. By transforms their
 // products are transformed one by one, but only the sum is transformed back.
 type varying struct {
-	spec    backend.BlurSpec
-	direct  bool
-	ys, xs  []piece // tiles are pairs of these
-	py, px  int     // periods of the transforms
-	plan    *fft.Plan
-	filters []*fft.Filter
-	taps    [][]tap
+	spec   backend.BlurSpec
+	direct []directKernel // of direct sums; nil: transforms
+	ys, xs []piece        // tiles are pairs of these
+	// Of transforms: the tiles, in groups of which no two reach the same sample of the blurred image.
+	apart [][]*tile
 }
 
 // piece is a part of an axis, from first to before end, in which windows lo to hi−1 are not 0.
@@ -25,31 +23,42 @@ type piece struct{ first, end, lo, hi int }
 
 func (p piece) len() int { return p.end - p.first }
 
-// newVarying plans the blur. Tiles of all sizes share the filters of one size, which is chosen for each axis, at most about
-// longest or four kernels.
+// newVarying plans the blur. Tiles are so large that transforms of one size have the least work, at most about longest or four
+// kernels; each then has the smallest transform that holds what its own kernels make of it.
 func newVarying(spec backend.BlurSpec, longest int) *varying {
 	v := &varying{spec: spec}
 	ys, xs := pieces(spec.Rows, spec.KH), pieces(spec.Columns, spec.KW)
-	v.py, v.px = period(ys, spec.KH, longest), period(xs, spec.KW, longest)
-	v.ys, v.xs = cut(ys, v.py-spec.KH+1), cut(xs, v.px-spec.KW+1)
-	v.direct = spec.Method == backend.DirectBlur
-	if spec.Method == backend.AutoBlur {
-		fourier, direct := 0.0, 0.0
-		for t := range v.tiles() {
-			fourier += float64(t.windows()+1) / 2 * fourierCost(v.py, v.px)
-			for j := range t.windows() {
-				one := v.single(v.kernelOf(t, j))
-				one.H, one.W, one.Boundary = t.y.len()+spec.KH-1, t.x.len()+spec.KW-1, backend.Valid
-				direct += directCost(one)
-			}
-		}
-		v.direct = direct < fourier
+	v.ys = cut(ys, period(ys, spec.KH, longest)-spec.KH+1)
+	v.xs = cut(xs, period(xs, spec.KW, longest)-spec.KW+1)
+	v.apart = v.tilesApart()
+	if spec.Method == backend.FourierBlur {
+		return v
 	}
-	if v.direct {
-		v.ys, v.xs = ys, xs
+	fourier := 0.0
+	for _, group := range v.apart {
+		for _, t := range group {
+			fourier += vectorised * float64(t.windows()+1) / 2 * fourierCost(t.py, t.px)
+		}
+	}
+	sums := *v
+	sums.ys, sums.xs, sums.apart = ys, xs, nil
+	for i := range v.kernels() {
+		sums.direct = append(sums.direct, newDirectKernel(v.single(i)))
+	}
+	direct := 0.0
+	for t := range sums.tiles() {
+		for j := range t.windows() {
+			direct += sums.direct[v.kernelOf(t, j)].cost(t)
+		}
+	}
+	if spec.Method == backend.DirectBlur || direct < fourier {
+		return &sums
 	}
 	return v
 }
+
+// vectorised is the time of transforms by AVX2 and AVX-512, of that by portable code. Sums are portable.
+const vectorised = 0.5
 
 // pieces cuts an axis where other windows become those that are not 0. A piece that is shorter than a kernel joins the one
 // before if that has all of its windows.
@@ -153,124 +162,107 @@ func (v *varying) single(i int) *backend.BlurSpec {
 
 func (v *varying) kernels() int { return len(v.spec.Rows) * len(v.spec.Columns) }
 
-func (v *varying) bytes() int64 {
-	if v.direct {
+func (v *varying) bytes() (n int64) {
+	if v.direct != nil {
 		return 0
 	}
-	return int64(v.kernels()) * fft.Bytes(v.py, v.px)
+	for f := range v.filters() {
+		n += fft.Bytes(f.py, f.px)
+	}
+	return n
+}
+
+// filter is the number of a kernel, and the periods of the transforms that it is for.
+type filter struct{ kernel, py, px int }
+
+// filters are all that tiles have.
+func (v *varying) filters() map[filter]*fft.Filter {
+	all := map[filter]*fft.Filter{}
+	for _, group := range v.apart {
+		for _, t := range group {
+			for j := range t.windows() {
+				all[filter{v.kernelOf(t.part, j), t.py, t.px}] = nil
+			}
+		}
+	}
+	return all
 }
 
 func (v *varying) prepare(kernels *fft.Kernels, pool *parallel.Pool) error {
-	for i := range v.kernels() {
-		if v.direct {
-			v.taps = append(v.taps, tapsOf(v.single(i)))
-			continue
-		}
-		if i == 0 {
-			var err error
-			if v.plan, err = fft.NewWith(kernels, v.py, v.px); err != nil {
+	if v.direct != nil {
+		return nil
+	}
+	plans, filters := map[[2]int]*fft.Plan{}, v.filters()
+	for f := range filters {
+		plan := plans[[2]int{f.py, f.px}]
+		var err error
+		if plan == nil {
+			if plan, err = fft.NewWith(kernels, f.py, f.px); err != nil {
 				return err
 			}
+			plans[[2]int{f.py, f.px}] = plan
 		}
-		f, err := fourierFilter(v.plan, pool, v.single(i), 0, 0)
-		if err != nil {
+		if filters[f], err = fourierFilter(plan, pool, v.single(f.kernel), 0, 0); err != nil {
 			return err
 		}
-		v.filters = append(v.filters, f)
+	}
+	for _, group := range v.apart {
+		for _, t := range group {
+			for j := range t.windows() {
+				t.filters = append(t.filters, filters[filter{v.kernelOf(t.part, j), t.py, t.px}])
+			}
+		}
 	}
 	return nil
 }
 
 func (v *varying) apply(pool *parallel.Pool, planes int, dst, src []float32) error {
+	if v.direct != nil {
+		v.applyDirectly(pool, planes, dst, src)
+		return nil
+	}
 	h, w := v.spec.Range()
 	pool.For(planes*h, func(i int) { clear(dst[i*w : (i+1)*w]) })
-	return v.each(func(t part, first int, kernels []int) error {
-		to := v.reached(t, func(plane, y, x int, row []float32) { addTo(dst[(plane*h+y)*w+x:], row) })
-		from := fft.Rows{H: t.y.len(), W: t.x.len(), Row: func(image, y int, row []float32) {
-			down, across := v.window(t, first+image%len(kernels))
-			line := v.line(src, t, image/len(kernels), y)
+	return v.eachTile(pool, planes, func(pool *parallel.Pool, t *tile, plane int) error {
+		to := v.reached(t, func(y, x int, row []float32) { addTo(dst[(plane*h+y)*w+x:], row) })
+		from := fft.Rows{H: t.y.len(), W: t.x.len(), Row: func(window, y int, row []float32) {
+			down, across := v.window(t.part, window)
+			line := v.line(src, t.part, plane, y)
 			for x, by := range across {
 				row[x] = line[x] * (down[y] * by)
 			}
 		}}
-		if v.direct {
-			convolveDirectly(pool, planes, to, surrounded(from, v.spec.KH-1, v.spec.KW-1), v.taps[kernels[0]])
-			return nil
-		}
-		return fft.Sum(pool, v.of(kernels), planes, to, from)
+		return fft.Sum(pool, t.filters, 1, to, from)
 	})
 }
 
 func (v *varying) applyAdjoint(pool *parallel.Pool, planes int, dst, src []float32) error {
+	if v.direct != nil {
+		v.applyAdjointDirectly(pool, planes, dst, src)
+		return nil
+	}
 	h, w := v.spec.Range()
 	pool.For(planes*v.spec.H, func(i int) { clear(dst[i*v.spec.W : (i+1)*v.spec.W]) })
-	return v.each(func(t part, first int, kernels []int) error {
-		from := v.reached(t, func(plane, y, x int, row []float32) { copy(row, src[(plane*h+y)*w+x:]) })
-		to := fft.Rows{H: t.y.len(), W: t.x.len(), Row: func(image, y int, row []float32) {
-			down, across := v.window(t, first+image%len(kernels))
-			line := v.line(dst, t, image/len(kernels), y)
+	return v.eachTile(pool, planes, func(pool *parallel.Pool, t *tile, plane int) error {
+		reached := v.reached(t, func(y, x int, row []float32) { copy(row, src[(plane*h+y)*w+x:]) })
+		from := fft.Rows{H: reached.H, W: reached.W, Row: func(_, y int, row []float32) {
+			clear(row)
+			reached.Row(0, y, row)
+		}}
+		to := fft.Rows{H: t.y.len(), W: t.x.len(), Row: func(window, y int, row []float32) {
+			down, across := v.window(t.part, window)
+			line := v.line(dst, t.part, plane, y)
 			for x, by := range across {
 				line[x] += row[x] * (down[y] * by)
 			}
 		}}
-		if v.direct {
-			convolveDirectly(pool, planes, to, from, mirrored(v.taps[kernels[0]], v.spec.KH, v.spec.KW))
-			return nil
-		}
-		return fft.Spread(pool, v.of(kernels), planes, to, from)
+		return fft.Spread(pool, t.filters, 1, to, from)
 	})
-}
-
-// each calls f for each tile with the numbers of its kernels, or with one after the other, of which first came before, for
-// direct sums.
-func (v *varying) each(f func(t part, first int, kernels []int) error) error {
-	for t := range v.tiles() {
-		var kernels []int
-		for j := range t.windows() {
-			kernels = append(kernels, v.kernelOf(t, j))
-		}
-		if !v.direct && len(kernels) > 0 {
-			if err := f(t, 0, kernels); err != nil {
-				return err
-			}
-			continue
-		}
-		for j := range kernels {
-			if err := f(t, j, kernels[j:j+1]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (v *varying) of(kernels []int) (filters []*fft.Filter) {
-	for _, i := range kernels {
-		filters = append(filters, v.filters[i])
-	}
-	return filters
 }
 
 // line is row y of a tile of an image.
 func (v *varying) line(image []float32, t part, plane, y int) []float32 {
 	return image[(plane*v.spec.H+t.y.first+y)*v.spec.W+t.x.first:][:t.x.len()]
-}
-
-// reached hands over what a tile reaches of a blurred image: f gets the samples of a row that there are, and the others
-// are 0.
-func (v *varying) reached(t part, f func(plane, y, x int, row []float32)) fft.Rows {
-	h, w := v.spec.Range()
-	top, left := t.y.first-v.spec.KH+1, t.x.first-v.spec.KW+1
-	return fft.Rows{H: t.y.len() + v.spec.KH - 1, W: t.x.len() + v.spec.KW - 1, Row: func(plane, y int, row []float32) {
-		from, end := max(0, -left), min(len(row), w-left)
-		if y += top; y < 0 || y >= h {
-			clear(row)
-			return
-		}
-		clear(row[:from])
-		clear(row[end:])
-		f(plane, y, left+from, row[from:end])
-	}}
 }
 
 func addTo(line, row []float32) {
@@ -286,25 +278,30 @@ func addTo(line, row []float32) {
 func (v *varying) rounding() float64 {
 	const unit = 0x1p-24
 	reach := float64(overlap(v.ys, v.spec.KH) * overlap(v.xs, v.spec.KW))
-	worst := 0.0
-	for t := range v.tiles() {
-		of, n := 0.0, float64(t.windows())
+	bound := func(t part, one func(j int, sum float64) float64) (of float64) {
+		n := float64(t.windows())
 		for j := range t.windows() {
-			i := v.kernelOf(t, j)
 			sum := 0.0
-			for _, k := range v.single(i).Kernel {
+			for _, k := range v.single(v.kernelOf(t, j)).Kernel {
 				sum += math.Abs(float64(k))
 			}
-			one := 0.0
-			if v.direct {
-				one = sum * directUnits(len(v.taps[i])) * unit
-			} else {
-				one = v.filters[i].Rounding(sum)
-			}
 			down, across := v.window(t, j)
-			of += (one + (2*n+reach*n+4)*unit*sum) * float64(largest(down)) * float64(largest(across))
+			of += (one(j, sum) + (2*n+reach*n+4)*unit*sum) * float64(largest(down)) * float64(largest(across))
 		}
-		worst = max(worst, of)
+		return of
+	}
+	worst := 0.0
+	if v.direct != nil {
+		for t := range v.tiles() {
+			worst = max(worst, bound(t, func(j int, sum float64) float64 {
+				return sum * directUnits(len(v.direct[v.kernelOf(t, j)].mirrored)) * unit
+			}))
+		}
+	}
+	for _, group := range v.apart {
+		for _, t := range group {
+			worst = max(worst, bound(t.part, func(j int, sum float64) float64 { return t.filters[j].Rounding(sum) }))
+		}
 	}
 	return math.Sqrt(reach) * worst * (1 + 1e-5)
 }

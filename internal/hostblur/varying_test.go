@@ -36,6 +36,17 @@ func TestVaryingIsItsDefinition(t *testing.T) {
 		s.Rows, s.Columns = turning(rows, s.H), turning(columns, s.W)
 		weight := rapid.Float32Range(-1, 1)
 		s.Kernel = rapid.SliceOfN(weight, rows*columns*kh*kw, rows*columns*kh*kw).Draw(t, "kernels")
+		if rapid.Bool().Draw(t, "boxes") { // of weights, around which there are none
+			for i := range rows * columns {
+				top, left := number(0, kh, "top"), number(0, kw, "left")
+				bottom, right := number(top, kh, "bottom"), number(left, kw, "right")
+				for j := range kh * kw {
+					if y, x := j/kw, j%kw; y < top || y >= bottom || x < left || x >= right {
+						s.Kernel[i*kh*kw+j] = 0
+					}
+				}
+			}
+		}
 		s.Method = backend.BlurMethod(number(0, 2, "method"))
 		require.NoError(t, s.Check())
 		const planes = 2
@@ -86,6 +97,21 @@ func TestVaryingIsItsDefinition(t *testing.T) {
 				norm += float64(v) * float64(v)
 			}
 			require.LessOrEqual(t, math.Sqrt(off), r*math.Sqrt(norm))
+		}
+	})
+}
+
+// Tiles of one group, which are computed at the same time, reach no sample of the result twice.
+func TestTilesApart(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		windows, k := turning(rapid.IntRange(1, 6).Draw(t, "n"), rapid.IntRange(1, 200).Draw(t, "size")), rapid.IntRange(1, 30).Draw(t, "k")
+		all := cut(pieces(windows, k), rapid.IntRange(1, 60).Draw(t, "length"))
+		apart := distance(all, k)
+		require.LessOrEqual(t, apart, len(all))
+		for i, p := range all {
+			for j := i + apart; j < len(all); j += apart {
+				require.GreaterOrEqual(t, all[j].first-k+1, p.end)
+			}
 		}
 	})
 }

@@ -24,6 +24,9 @@ type JPEGCoding struct {
 	// Standard tells whether they are the same.
 	Quality  int
 	Standard bool
+	// Noise is the standard deviation of what the coding has changed in luma, where 1 is white, as far as the
+	// coefficients tell.
+	Noise float64
 }
 
 // transpose follows an image whose rows have become columns.
@@ -118,12 +121,12 @@ func (f *jpegFrame) readComponents(data []byte) {
 // coding returns how a decoded image was coded, or nil if that is not known, or its components
 // are neither grey nor luma and chroma.
 func (f *jpegFrame) coding(img image.Image) *JPEGCoding {
-	channels := 0
-	switch img.(type) {
+	channels, y, stride := 0, []uint8(nil), 0
+	switch m := img.(type) {
 	case *image.Gray:
-		channels = 1
+		channels, y, stride = 1, m.Pix, m.Stride
 	case *image.YCbCr:
-		channels = 3
+		channels, y, stride = 3, m.Y, m.YStride
 	}
 	if channels == 0 || len(f.components) != channels {
 		return nil
@@ -148,5 +151,6 @@ func (f *jpegFrame) coding(img image.Image) *JPEGCoding {
 		c.ChromaX, c.ChromaY = max(luma.across/cb.across, 1), max(luma.down/cb.down, 1)
 	}
 	c.findQuality()
+	c.Noise = codingNoise(y, stride, img.Bounds().Dx(), img.Bounds().Dy(), &c.Luma)
 	return c
 }

@@ -72,7 +72,7 @@ func TestCodingOfJPEG(t *testing.T) {
 		require.Nil(t, decode(t, testFile(t, file)).JPEG, file)
 	}
 	c := decode(t, encode(t, smoothImage(9, 7, 3), WriteOptions{Format: JPEG, Quality: 80})).JPEG
-	require.Equal(t, JPEGCoding{Luma: c.Luma, Chroma: c.Chroma, ChromaX: 1, ChromaY: 1, Quality: 80, Standard: true}, *c)
+	require.Equal(t, JPEGCoding{Luma: c.Luma, Chroma: c.Chroma, ChromaX: 1, ChromaY: 1, Quality: 80, Standard: true, Noise: c.Noise}, *c)
 }
 
 // Tables that are no standard ones have the nearest quality.

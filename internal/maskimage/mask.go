@@ -19,6 +19,13 @@ var ErrMask = errors.New("the mask cannot be used")
 // may be the tint of a scan, or what JPEG adds.
 const coloured = 0.25
 
+// marks is how far a pixel of a mask that is filled is from the darkest one to the brightest. Soft edges of strokes are
+// filled too, because a part of what they cover is to be seen there. Less may be what JPEG adds.
+const marks = 0.1
+
+// mostShades is the share of pixels between dark and bright above which a mask may be a photograph.
+const mostShades = 0.25
+
 // mostMissing is the share of missing pixels above which a mask may be inverted.
 const mostMissing = 0.75
 
@@ -38,7 +45,7 @@ func Known(mask image.Image, p *imageplanes.Planes) (known []bool, doubt string,
 		}
 		return nil, "", fmt.Errorf("restore: %w: it has %d×%d pixels and the image %d×%d, want the same size%s", ErrMask, m.Width, m.Height, p.Width, p.Height, hint)
 	}
-	marked := markedPixels(m)
+	marked, shades := markedPixels(m)
 	missing := 0
 	for _, is := range marked {
 		if is {
@@ -52,7 +59,10 @@ func Known(mask image.Image, p *imageplanes.Planes) (known []bool, doubt string,
 	case n:
 		return nil, "", fmt.Errorf("restore: %w: it is white throughout, so no pixel is known; black marks the pixels to keep", ErrMask)
 	}
-	if share := float64(missing) / float64(n); share > mostMissing {
+	switch share := float64(missing) / float64(n); {
+	case shades > mostShades:
+		doubt = fmt.Sprintf("%.0f %% of the mask is neither black nor white, and is filled: is it a photograph? Paint the strokes on black or on transparent", 100*shades)
+	case share > mostMissing:
 		doubt = fmt.Sprintf("the mask covers %.0f %% of the picture: is it inverted? White marks the pixels to fill, black those to keep", 100*share)
 	}
 	known = marked
@@ -69,33 +79,66 @@ func Known(mask image.Image, p *imageplanes.Planes) (known []bool, doubt string,
 	return known, doubt, nil
 }
 
-// markedPixels returns which pixels a mask marks, as Inpaint says.
-func markedPixels(m *imagefile.Image) []bool {
+// markedPixels returns which pixels a mask marks, as Inpaint says, and the share of pixels that are neither near the
+// darkest nor near the brightest.
+func markedPixels(m *imagefile.Image) (marked []bool, shades float64) {
 	n := m.Width * m.Height
 	red, green, blue := m.Plane(0), m.Plane(m.Channels/2), m.Plane(m.Channels-1)
+	opacity := func(i int) float32 {
+		if m.Alpha == nil {
+			return 1
+		}
+		return float32(m.Alpha[i]) / 0xffff
+	}
+	darkest, brightest := float32(0.5), float32(0.5)
+	for i := range n {
+		v := opacity(i) * max(red[i], green[i], blue[i])
+		darkest, brightest = min(darkest, v), max(brightest, v)
+	}
+	between := 0
 	marked, visible := make([]bool, n), make([]bool, n)
 	white, black, colour, transparent := false, false, false, false // of which pixels there are some
 	for i := range n {
-		alpha := float32(1)
-		if m.Alpha != nil {
-			alpha = float32(m.Alpha[i]) / 0xffff
-		}
-		if visible[i] = alpha >= 0.5; !visible[i] {
+		alpha := opacity(i)
+		if visible[i] = alpha >= marks; !visible[i] {
 			transparent = true
 		}
 		r, g, b := alpha*red[i], alpha*green[i], alpha*blue[i]
+		v := (max(r, g, b) - darkest) / (brightest - darkest) // not a number, and then not white, if both are a half
 		isColour := max(r, g, b)-min(r, g, b) >= coloured
-		isWhite := 0.299*r+0.587*g+0.114*b >= 0.5
+		isWhite := v >= marks
 		marked[i] = isColour || isWhite
+		if v >= 2*marks && v <= 1-2*marks {
+			between++
+		}
 		if visible[i] {
 			colour = colour || isColour
 			white, black = white || isWhite, black || !marked[i]
 		}
 	}
+	shades = float64(between) / float64(n)
 	if transparent && (colour || !(white && black)) {
-		return visible // strokes on transparent, which may be black, too
+		return visible, shades // strokes on transparent, which may be black, too
 	}
-	return marked
+	return marked, shades
+}
+
+// Widen makes pixels unknown that have an unknown one within across columns and down rows. It changes nothing if none would
+// be left.
+func Widen(known []bool, width, across, down int) []bool {
+	out := slices.Clone(known)
+	height := len(known) / width
+	for y := range height {
+		for x := range width {
+			for v := max(0, y-down); v <= min(height-1, y+down) && out[y*width+x]; v++ {
+				out[y*width+x] = !slices.Contains(known[v*width+max(0, x-across):v*width+min(width, x+across+1)], false)
+			}
+		}
+	}
+	if !slices.Contains(out, true) {
+		return known
+	}
+	return out
 }
 
 // ForgetMissing gives samples of an image that a mask of Inpaint marks as missing the value of a known

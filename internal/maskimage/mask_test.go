@@ -3,9 +3,12 @@ package maskimage
 import (
 	"image"
 	"image/color"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/averaged/imaging/internal/imageplanes"
 )
@@ -35,6 +38,8 @@ func TestFormsOfMasks(t *testing.T) {
 		tinted = color.NRGBA{20, 10, 40, 255}
 		dim    = color.NRGBA{90, 90, 90, 255}
 		faint  = color.NRGBA{255, 255, 255, 100}
+		dark   = color.NRGBA{20, 20, 20, 255} // as what JPEG adds beside strokes
+		hint   = color.NRGBA{255, 255, 255, 10}
 	)
 	for _, test := range []struct {
 		ground  color.Color
@@ -43,14 +48,16 @@ func TestFormsOfMasks(t *testing.T) {
 	}{
 		{color.Black, []color.Color{color.White}, []int{0}},
 		{color.Black, []color.Color{red}, []int{0}},
-		{color.Black, []color.Color{blue, maroon, color.White, dim}, []int{0, 1, 2}},
+		{color.Black, []color.Color{blue, maroon, color.White, dim, dark}, []int{0, 1, 2, 3}},
+		{dim, []color.Color{color.White, color.NRGBA{99, 99, 99, 255}, color.NRGBA{120, 120, 120, 255}}, []int{0, 2}},
 		{tinted, []color.Color{red, color.White}, []int{0, 1}},
 		{clear, []color.Color{color.White}, []int{0}},
 		{clear, []color.Color{red, color.Black}, []int{0, 1}},
 		{clear, []color.Color{color.Black}, []int{0}},
 		{clear, []color.Color{dim}, []int{0}},
-		{clear, []color.Color{color.White, color.Black, faint}, []int{0}},
-		{color.NRGBA{255, 255, 255, 0}, []color.Color{color.Black, faint}, []int{0}},
+		{clear, []color.Color{color.White, color.Black, faint, hint}, []int{0, 2}},
+		{color.NRGBA{255, 255, 255, 0}, []color.Color{color.Black, hint}, []int{0}},
+		{color.NRGBA{255, 255, 255, 0}, []color.Color{color.Black, faint, hint}, []int{1}}, // white beside black
 	} {
 		mask := paintedMask(test.ground, test.strokes...)
 		known, doubt, err := Known(mask, imageplanes.New(3, 30, 20))
@@ -98,4 +105,45 @@ func TestMasksThatCoverMuch(t *testing.T) {
 		_, _, err = Known(paintedMask(c), p)
 		require.ErrorContains(t, err, "throughout")
 	}
+}
+
+// A mask that has many shades may be a photograph, and is taken for a mask.
+func TestMaskOfManyShades(t *testing.T) {
+	grey := func(v uint8) color.Color { return color.NRGBA{v, v, v, 255} }
+	for _, test := range []struct {
+		shades  []color.Color
+		doubted bool
+	}{
+		{[]color.Color{grey(70), grey(100), grey(130), grey(160), grey(190), grey(90), color.White}, false}, // 6 of 30 rows
+		{[]color.Color{grey(70), grey(100), grey(130), grey(160), grey(190), grey(90), grey(80), grey(60), color.White}, true},
+	} {
+		known, doubt, err := Known(paintedMask(color.Black, test.shades...), imageplanes.New(1, 30, 20))
+		require.NoError(t, err)
+		require.Equal(t, test.doubted, strings.Contains(doubt, "is it a photograph?"), doubt)
+		for k := range test.shades {
+			require.False(t, known[(2*k+2)*20])
+		}
+	}
+}
+
+// Widen is what its definition says, and keeps the last known pixels.
+func TestWiden(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h, w := rapid.IntRange(1, 9).Draw(t, "h"), rapid.IntRange(1, 9).Draw(t, "w")
+		known := rapid.SliceOfN(rapid.Bool(), h*w, h*w).Draw(t, "known")
+		across, down := rapid.IntRange(0, 3).Draw(t, "across"), rapid.IntRange(0, 3).Draw(t, "down")
+		want, left := slices.Clone(known), false
+		for i := range want {
+			for j, is := range known {
+				if !is && max(i%w-j%w, j%w-i%w) <= across && max(i/w-j/w, j/w-i/w) <= down {
+					want[i] = false
+				}
+			}
+			left = left || want[i]
+		}
+		if !left {
+			want = known
+		}
+		require.Equal(t, want, Widen(known, w, across, down))
+	})
 }

@@ -75,6 +75,7 @@ type Estimate struct {
 	Sigma      float64
 	Levels     *denoise.LevelMap // one of ByDenoiser, or nil
 	PerChannel []float64
+	InChannels float64 // of white noise: the level in the channels, less than Sigma if the noise is in brightness alone
 	Reliable   bool
 	Note       string
 	// ByDenoiser are the maps for each kind of denoiser.

@@ -18,3 +18,7 @@ func UpscaleWeight(sigma float64, factor, channels int) float64 {
 	q := float64(factor)
 	return forChannels(channels, sigma, func(sigma float64) float64 { return 0.0003 + 0.16/q*sigma })
 }
+
+// CodingLevel returns the noise level to enlarge a photograph for that has no other noise than its coding's, of standard
+// deviation noise.
+func CodingLevel(noise float64) float64 { return codingSlope * noise }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
 	"path"
 	"strings"
 	"syscall/js"
@@ -203,16 +204,7 @@ func (r *restorer) task(q request, img *restore.Planar, file []byte, options, le
 		d.image, d.report, err = r.computer.restorer.Denoise(ctx, img, append(options, r.progress("removing noise", 0, 1))...)
 	case "deblur":
 		d.suffix = ".deblurred"
-		// Estimating a kernel takes about as long as a few steps of the iteration.
-		const estimated = 0.1
-		kernel, err := r.kernel(ctx, q, img, file, level, d, estimated)
-		if err != nil {
-			return nil, err
-		}
-		d.image, d.report, err = r.computer.restorer.Deblur(ctx, img, kernel, append(options, r.progress("removing blur", estimated, 1))...)
-		if err != nil {
-			return nil, err
-		}
+		d.image, d.report, err = r.deblur(ctx, q, img, file, options, level, d)
 	default:
 		return nil, fmt.Errorf("no task is called %q", q.Task)
 	}
@@ -223,33 +215,42 @@ func (r *restorer) task(q request, img *restore.Planar, file []byte, options, le
 	return d, nil
 }
 
-// kernel returns the blur to remove.
-func (r *restorer) kernel(ctx context.Context, q request, img *restore.Planar, file []byte, level []restore.Option, d *done, share float64) (deblur.Kernel, error) {
-	var kernel deblur.Kernel
-	var err error
-	switch q.Kernel {
-	case "estimate":
-		k, found, err := restore.EstimateKernel(ctx, img, append(level, restore.Threads(1), r.progress("looking for the blur", 0, share))...)
+// deblur removes the blur that was asked for, or estimates it first.
+func (r *restorer) deblur(ctx context.Context, q request, img *restore.Planar, file []byte, options, level []restore.Option, d *done) (image.Image, *restore.Report, error) {
+	// An estimate takes about as long as a few steps of the iteration.
+	const estimated = 0.1
+	removing := "removing blur"
+	if q.Kernel == "estimate" {
+		blur, err := restore.EstimateBlur(ctx, img, append(level, restore.Threads(1), r.progress("looking for the blur", 0, estimated))...)
 		if err != nil {
-			return deblur.Kernel{}, err
+			return nil, nil, err
 		}
-		d.blur = found.String()
-		d.doubts = append(d.doubts, found.Doubts...)
-		return k, nil
-	case "motion":
-		kernel, err = deblur.Motion(q.Length, q.Angle)
-	case "picture":
-		kernel, err = pictureOfKernel(file)
-	default:
-		err = fmt.Errorf("no kernel is called %q", q.Kernel)
+		d.blur = blur.String()
+		d.doubts = append(d.doubts, blur.Doubts()...)
+		return r.computer.restorer.DeblurBlind(ctx, img, blur, append(options, r.progress(removing, estimated, 1))...)
 	}
+	kernel, err := kernelOf(q, file)
 	if err != nil {
-		return deblur.Kernel{}, fmt.Errorf("kernel: %w", err)
+		return nil, nil, fmt.Errorf("kernel: %w", err)
 	}
 	r.step("comparing the kernel with the picture", 0)
 	against, err := restore.CheckKernel(ctx, img, kernel, append(level, restore.Threads(1))...)
+	if err != nil {
+		return nil, nil, err
+	}
 	d.doubts = append(d.doubts, against...)
-	return kernel, err
+	return r.computer.restorer.Deblur(ctx, img, kernel, append(options, r.progress(removing, estimated, 1))...)
+}
+
+// kernelOf is the kernel that was given.
+func kernelOf(q request, file []byte) (deblur.Kernel, error) {
+	switch q.Kernel {
+	case "motion":
+		return deblur.Motion(q.Length, q.Angle)
+	case "picture":
+		return pictureOfKernel(file)
+	}
+	return deblur.Kernel{}, fmt.Errorf("no kernel is called %q", q.Kernel)
 }
 
 func pictureOfKernel(file []byte) (deblur.Kernel, error) {

@@ -314,11 +314,7 @@ func TestWebRestoresPictures(t *testing.T) {
 	got = v.restored("tiny.deblurred.png", 2*time.Minute)
 	require.Contains(t, value[string](t, v.ctx, `document.getElementById("facts").textContent`), "Blur")
 	samePicture(t, native(t, tiny, func(img *restore.Planar, options ...restore.Option) (*restore.Planar, error) {
-		found, _, err := restore.EstimateKernel(t.Context(), img)
-		if err != nil {
-			return nil, err
-		}
-		out, _, err := restore.Deblur(t.Context(), img, found, append(options, restore.Method(weights.Fast))...)
+		out, _, err := restore.DeblurBlind(t.Context(), img, nil, append(options, restore.Method(weights.Fast))...)
 		if err != nil {
 			return nil, err
 		}

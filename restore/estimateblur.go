@@ -1,0 +1,100 @@
+package restore
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"math"
+
+	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/deblur/estimate"
+	"github.com/averaged/imaging/internal/deblurring"
+)
+
+// Blur is what EstimateBlur found: the turn of a camera, or a blur that is the same all over the frame.
+type Blur struct {
+	// Grid has the kernel, or the kernels of the turn.
+	Grid deblur.Grid
+	// Turn is nil if the blur is the same all over the frame, and Kernel, the report of that, if it is not.
+	Turn   *Turn
+	Kernel *KernelReport
+}
+
+// String returns the blur in a few words.
+func (b *Blur) String() string {
+	if b.Turn != nil {
+		return b.Turn.String()
+	}
+	return b.Kernel.String()
+}
+
+// Doubts are sentences about what is doubtful.
+func (b *Blur) Doubts() []string {
+	if b.Kernel == nil {
+		return nil
+	}
+	return b.Kernel.Doubts
+}
+
+// none reports that there is no blur.
+func (b *Blur) none() bool { return b.Kernel != nil && b.Kernel.Kind == estimate.None.String() }
+
+// kernels are those of the grid.
+func (b *Blur) kernels() deblurring.Blur {
+	if b.Turn == nil {
+		return deblurring.OneKernel(b.Grid.Kernels[0])
+	}
+	return deblurring.ManyKernels(b.Grid)
+}
+
+// Turn is the turn of a camera during an exposure.
+type Turn struct {
+	// X and Y are the point that it turned about, in pixels right of the left border of the frame and below its top.
+	X, Y float64
+	// Degrees is by how much it turned, but for the first and the last hundredth of the exposure.
+	Degrees float64
+	// Motion holds the poses.
+	Motion deblur.CameraMotion
+}
+
+// String returns the turn in a few words.
+func (t *Turn) String() string {
+	return fmt.Sprintf("the camera turned by %.1f degrees about the point %.0f,%.0f", t.Degrees, t.X, t.Y)
+}
+
+// EstimateBlur estimates the blur of a photograph, for DeblurBlind: the turn of a camera about a point, or, if the photograph
+// shows none, a kernel as EstimateKernel does. A turn is looked for with the boundary deblur.Unknown only. The options are those
+// of EstimateKernel and Boundary. Nothing is proven of the estimate.
+func EstimateBlur(ctx context.Context, img image.Image, options ...Option) (*Blur, error) {
+	c, err := applyOnly(options, append([]string{"Boundary"}, ofKernel...))
+	if err != nil {
+		return nil, err
+	}
+	return c.estimateBlur(ctx, img)
+}
+
+func (c request) estimateBlur(ctx context.Context, img image.Image) (*Blur, error) {
+	p, opt, err := c.forEstimate(img)
+	if err != nil {
+		return nil, err
+	}
+	find := estimate.Blur
+	if c.boundary != deblur.Unknown {
+		find = func(ctx context.Context, pix []float32, channels, h, w int, opt estimate.Options) (*estimate.Turned, *estimate.Estimate, error) {
+			e, err := estimate.Kernel(ctx, pix, channels, h, w, opt)
+			return nil, e, err
+		}
+	}
+	t, e, err := find(ctx, p.Pix, p.Channels, p.Height, p.Width, opt)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("restore: %w", err)
+	case t == nil:
+		return &Blur{Grid: deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{e.Kernel}}, Kernel: kernelReport(e)}, nil
+	}
+	b := &Blur{Turn: &Turn{X: t.X + float64(p.Width)/2, Y: t.Y + float64(p.Height)/2, Degrees: t.Angle() * 180 / math.Pi, Motion: t.Motion}}
+	if b.Grid, err = t.Motion.Grid(p.Height, p.Width); err != nil {
+		return nil, fmt.Errorf("restore: %w", err)
+	}
+	return b, nil
+}
