@@ -15,10 +15,10 @@ import (
 const MostBright = 16
 
 // clipped is what Deblur does about the samples of a photograph that are clipped at white. They only say that
-// the light was at least that bright. So where the image says so, too, they are no data: K is M·K, M the projection
-// onto the other samples, and the image may be brighter than white. Where the image, blurred, is darker, they are
-// data like others. M is set from the image that a run begins with and stays until the run ends: what
-// is proven of a run with K is proven with M·K.
+// the light was at least that bright. So where the image says so, too, they are no data, nor are the samples around them, into
+// which cameras and programs mix what was clipped: K is M·K, M the projection onto the other samples, and the image may be
+// brighter than white. Where the image, blurred, is darker, they are data like others. M is set from the image that a run begins
+// with and stays until the run ends: what is proven of a run with K is proven with M·K.
 type clipped struct {
 	dev   backend.Device
 	blur  operator.Linear
@@ -70,7 +70,7 @@ func newClipped(dev backend.Device, blur operator.Linear, p *imageplanes.Planes,
 	return c, err
 }
 
-// leaveOut leaves out the clipped samples where x, blurred, is at least as bright as the photograph.
+// leaveOut leaves out the clipped samples where x, blurred, is at least as bright as the photograph, and those around them.
 func (c *clipped) leaveOut(x backend.Buffer) error {
 	if err := c.blur.Apply(c.y, x); err != nil {
 		return err
@@ -91,15 +91,28 @@ func (c *clipped) leaveOut(x backend.Buffer) error {
 			c.plane[j] = 1
 		}
 		for _, j := range bright {
-			c.plane[j] = 0
+			out += c.blank(int(j))
 		}
-		out += len(bright)
 		if err := c.put(c.mask, i); err != nil {
 			return err
 		}
 	}
 	c.kept = 1 - float64(out)/float64(c.y.Shape().Len())
 	return c.dev.Multiply(c.y, c.whole, c.mask)
+}
+
+// blank sets c.plane to 0 at sample i and the eight around it, and returns how many were not 0.
+func (c *clipped) blank(i int) (count int) {
+	h, w := c.y.Shape().H, c.y.Shape().W
+	for y := max(i/w-1, 0); y <= min(i/w+1, h-1); y++ {
+		for x := max(i%w-1, 0); x <= min(i%w+1, w-1); x++ {
+			if j := y*w + x; c.plane[j] != 0 {
+				c.plane[j] = 0
+				count++
+			}
+		}
+	}
+	return count
 }
 
 // of returns channel i of b in c.plane.
