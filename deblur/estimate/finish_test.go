@@ -193,3 +193,55 @@ func TestLastRidge(t *testing.T) {
 		require.Positive(t, lastRidgeFor(a))
 	})
 }
+
+// What momentum makes is a kernel, and it is the same one where nothing moved.
+func TestBeyond(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		s, from := newSupport(2), newSupport(2)
+		for i := range s.k {
+			s.k[i], from.k[i] = max(random.Float64()-.3, 0), random.Float64()
+		}
+		s.k[0] = 1
+		s.normalise()
+		from.normalise()
+		share := rapid.Float64Range(0, 1).Draw(t, "share")
+		sum := 0.0
+		for i, v := range s.beyond(from, share).k {
+			require.GreaterOrEqual(t, v, 0.0)
+			if s.k[i] == 0 {
+				require.Zero(t, v)
+			}
+			sum += v
+		}
+		require.InDelta(t, 1, sum, 1e-12)
+		require.InDeltaSlice(t, s.k, s.beyond(s, share).k, 1e-15)
+	})
+}
+
+// A disk is taken for the kernel of a photograph under one, with its radius refined, and not for that of a shake.
+func TestShapeHasToFit(t *testing.T) {
+	leaveWhole(t)
+	disk, err := deblur.Disk(3)
+	require.NoError(t, err)
+	shake, err := deblur.Shake(11, 3)
+	require.NoError(t, err)
+	pool := parallel.New(0)
+	defer pool.Close()
+	for _, c := range []struct {
+		kernel deblur.Kernel
+		want   Kind
+	}{{disk, Disk}, {shake, Free}} {
+		v := photograph(t, still(), c.kernel, 0.005)
+		e := &estimation{ctx: t.Context(), pool: pool, sigma: 0.005, edges: edgesFor(0.005), tell: meter(nil, v.h, v.w)}
+		of := part{v, newPlane(v.h, v.w), newPlane(v.h, v.w)}
+		levels, err := e.levels([]part{of}, 0, 8)
+		require.NoError(t, err)
+		shape, err := e.fitting(levels, Shape{Kind: Disk, Radius: 2.8}, supportOf(c.kernel, 8))
+		require.NoError(t, err)
+		require.Equal(t, c.want, shape.Kind)
+		if c.want == Disk {
+			require.InDelta(t, 3, shape.Radius, 0.1)
+		}
+	}
+}

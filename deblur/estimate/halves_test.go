@@ -44,7 +44,7 @@ func TestSettled(t *testing.T) {
 	for _, c := range []struct {
 		sigma, halves, parts float64
 		want                 bool
-	}{{0.01, 0, 0, true}, {0, 1, 1, true}, {0, 0.9, 1, false}, {0, 1, 0.89, false}, {0, 0.95, 0.9, true}} {
+	}{{0.01, 0, 0, true}, {0, 1, 1, true}, {0, 0.89, 1, false}, {0, 1, 0.89, false}, {0, 0.9, 0.9, true}} {
 		e := Estimate{Sigma: c.sigma, Halves: c.halves, Likeness: []float64{c.parts, c.parts}}
 		require.Equal(t, c.want, e.Settled(), "%+v", c)
 	}

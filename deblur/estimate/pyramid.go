@@ -208,18 +208,27 @@ func (e *estimation) left(parts []part, s support, i int) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+	m, err := explained(levels, s, e.edges)
+	if err != nil {
+		return 0, err
+	}
+	return m.left / max(m.data, 1), nil
+}
+
+// explained are the moments of levels with the image that is found for a kernel.
+func explained(levels []*level, s support, edges edgePrior) (*moments, error) {
 	m := newMoments(s.r)
 	for _, l := range levels {
 		for range fillings {
-			if err := l.sharpen(s, e.edges); err != nil {
-				return 0, err
+			if err := l.sharpen(s, edges); err != nil {
+				return nil, err
 			}
 		}
 		if err := m.measure(l, s); err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
-	return m.left / max(m.data, 1), nil
+	return &m, nil
 }
 
 // fillings is how often the image is found until what lies beyond the frame fits it.
