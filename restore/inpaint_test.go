@@ -203,15 +203,15 @@ func TestInpaintNoiseAndBlur(t *testing.T) {
 }
 
 // Every kind of image comes back as its kind, with its alpha; white in a mask is what is
-// brighter than half and not transparent.
+// brighter than a tenth of its range, and hardly transparent.
 func TestInpaintKindsOfImages(t *testing.T) {
 	leaveRuns(t)
 	r := image.Rect(3, 5, 3+19, 5+13)
 	mask := image.NewNRGBA64(image.Rect(-2, 1, 17, 14))
 	mask.Set(5, 5, color.White)
-	mask.Set(6, 5, color.Gray16{Y: 0x8000})
-	mask.Set(7, 5, color.Gray16{Y: 0x7fff})
-	mask.Set(8, 5, color.NRGBA64{R: 0xffff, G: 0xffff, B: 0xffff, A: 0x7000})
+	mask.Set(6, 5, color.Gray16{Y: 0x199a})
+	mask.Set(7, 5, color.Gray16{Y: 0x1999})
+	mask.Set(8, 5, color.NRGBA64{R: 0xffff, G: 0xffff, B: 0xffff, A: 0x1900})
 	for _, in := range []interface {
 		image.Image
 		Set(x, y int, c color.Color)
