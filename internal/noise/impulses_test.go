@@ -21,13 +21,14 @@ func hills(channels, h, w int, sigma float64, seed uint64) []float32 {
 	return synthetic.White(pix, sigma, seed)
 }
 
-// Noise alone is no impulse noise, clipped or not, and no drawing is.
+// Noise alone is no impulse noise, clipped or not, and no drawing is. Of noise above 0.2, clipped on both sides, three samples of a
+// small picture may stand alone by chance.
 func TestOthersAreLeftAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		channels := rapid.SampledFrom([]int{1, 3}).Draw(t, "channels")
 		h, w := rapid.IntRange(1, 70).Draw(t, "h"), rapid.IntRange(1, 70).Draw(t, "w")
 		pix := hills(channels, h, w, rapid.Float64Range(0, 0.15).Draw(t, "sigma"), rapid.Uint64().Draw(t, "seed"))
-		pix = synthetic.Scaled(pix, rapid.Float64Range(0.1, 2).Draw(t, "light"))
+		pix = synthetic.Scaled(pix, rapid.Float64Range(0.1, 1.3).Draw(t, "light"))
 		if rapid.Bool().Draw(t, "clipped") {
 			pix = synthetic.Rounded(pix, 255)
 		}
