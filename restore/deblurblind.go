@@ -41,12 +41,12 @@ func (r *Restorer) DeblurBlind(ctx context.Context, img image.Image, blur *Blur,
 	if blur.none() && !c.sigmaGiven {
 		out, report, err := c.noiseless(ctx, img)
 		if report != nil || err != nil {
-			return out, report.of(blur), err
+			return out, report.about(blur), err
 		}
 	}
 	known := blur.kernels()
 	out, report, err := c.run(ctx, img, underBlur(known), removing(known))
-	return out, report.of(blur), err
+	return out, report.about(blur), err
 }
 
 // check returns an error unless the blur has what EstimateBlur sets.
@@ -96,8 +96,8 @@ func (c *plan) noiseless(ctx context.Context, img image.Image) (image.Image, *Re
 	}, nil
 }
 
-// of is the report about a blur that was estimated.
-func (r *Report) of(b *Blur) *Report {
+// about adds the blur that was estimated to a report, which may be nil.
+func (r *Report) about(b *Blur) *Report {
 	if r != nil {
 		r.Blur = b
 	}

@@ -13,7 +13,7 @@ type directKernel struct {
 	top, bottom, left, right int
 }
 
-// tapGroup is the taps that sumTaps adds up at a time, with the first and last row and column that they reach.
+// tapGroup is the taps that addTaps adds up at a time, with the first and last row and column that they reach.
 type tapGroup struct {
 	taps                     []tap
 	top, bottom, left, right int
