@@ -175,12 +175,12 @@ func TestEvenMotionOfATurn(t *testing.T) {
 	const half, far = 100, 1e6
 	pool := parallel.New(1)
 	defer pool.Close()
-	s, err := newSpectra(context.Background(), pool, still().crop(0, 0, 100, 130), 0.01)
+	s, err := newSpectra(context.Background(), pool, still().crop(0, 0, 100, 130), 0.01, turnSquare, lastTurnCycle)
 	require.NoError(t, err)
 	rapid.Check(t, func(t *rapid.T) {
 		sin, cos := math.Sincos(rapid.Float64Range(0, 2*math.Pi).Draw(t, "direction"))
 		length := rapid.Float64Range(1, 30).Draw(t, "length")
-		turn := smear{turnSmear, far * sin, far * cos, math.Log(length / (far * half)), rapid.Float64Range(1, 4).Draw(t, "fall")}
+		turn := smear{kind: turnSmear, a: far * sin, b: far * cos, size: math.Log(length / (far * half)), fall: rapid.Float64Range(1, 4).Draw(t, "fall")}
 		even := turn.even(half)
 		require.InDelta(t, math.Log(length), even.size, 1e-9)
 		require.InEpsilon(t, s.smearMisfit(turn, half), s.smearMisfit(even, half), 1e-3)

@@ -60,7 +60,8 @@ func (s *spectra) smearMisfit(m smear, half float64) float64 {
 // even is the motion along a straight line that a turn is at the middle of the frame. A turn about a point far outside is hardly more
 // than that, but a search that begins elsewhere need not find it.
 func (m smear) even(half float64) smear {
-	return smear{evenSmear, math.Atan2(-m.b, m.a), 0, m.size + math.Log(half*math.Hypot(m.a, m.b)), m.fall}
+	m.kind, m.a, m.b, m.size = evenSmear, math.Atan2(-m.b, m.a), 0, m.size+math.Log(half*math.Hypot(m.a, m.b))
+	return m
 }
 
 // firstFall is the fall of the power that a search begins with.
