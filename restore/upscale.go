@@ -10,6 +10,7 @@ import (
 	"github.com/averaged/imaging/internal/denoising"
 	"github.com/averaged/imaging/internal/imageplanes"
 	"github.com/averaged/imaging/internal/inverse"
+	"github.com/averaged/imaging/internal/noise"
 	"github.com/averaged/imaging/internal/outcome"
 	"github.com/averaged/imaging/upscale"
 )
@@ -54,7 +55,7 @@ func (r *Restorer) Upscale(ctx context.Context, img image.Image, factor int, opt
 	if factor < 2 || factor > 4 {
 		return nil, nil, fmt.Errorf("restore: upscaling by %d, want 2, 3 or 4", factor)
 	}
-	return r.run(ctx, taskUpscale, img, options, denoising.Meter.Enlarging,
+	return r.run(ctx, taskUpscale, img, options, enlargedNoise,
 		func(ctx context.Context, c plan, p *picture, report *outcome.Report) ([]float32, error) {
 			kernel, err := c.asked.upscalingKernel(factor)
 			if err != nil {
@@ -83,6 +84,22 @@ func (c *request) upscalingKernel(factor int) (deblur.Kernel, error) {
 		return kernel, err
 	}
 	return deblur.Convolve(*c.kernel, kernel)
+}
+
+// enlargedNoise measures the noise of an image that is to be enlarged. It has the level of the map if that is coarse noise of
+// noise.LeastCoarse and noise.Coarser times the white part, times noise.Enlarged: what a camera has smoothed has little white
+// noise left. Otherwise it has that of the white part.
+func enlargedNoise(m denoising.Meter, ctx context.Context, p *imageplanes.Planes) (outcome.Estimate, error) {
+	white, err := denoising.White(p)
+	if err != nil {
+		return white, err
+	}
+	e, err := m.Map(ctx, p)
+	if err != nil || e.Kind != outcome.CoarseNoise || e.Sigma < max(noise.LeastCoarse, noise.Coarser*white.Sigma) {
+		return white, err
+	}
+	e.Sigma *= noise.Enlarged
+	return e, nil
 }
 
 func solveUpscaling(ctx context.Context, p *Planar, k *upscale.Downsampling, c plan, report *outcome.Report) ([]float32, error) {

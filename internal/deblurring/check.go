@@ -188,7 +188,7 @@ func (j Job) Stand(kernel deblur.Kernel) (p *imageplanes.Planes, sigma float64, 
 		return nil, 0, err
 	}
 	if isNetwork {
-		channels, sigma = card.Architecture.Channels, card.Sigma/Level(j.Choice, 1, kernel, networkStep(j.Choice, 1))
+		channels, sigma = card.Architecture.Channels, card.Sigma/level(j.Choice, 1, kernel, networkStep(j.Choice, 1))
 		if channels != 1 && channels != 3 {
 			return nil, 0, fmt.Errorf("restore: weights %q are for images of %d channels, must be 1 (grey) or 3 (RGB)", card.Name, channels)
 		}

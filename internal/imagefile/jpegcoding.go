@@ -151,6 +151,6 @@ func (f *jpegFrame) coding(img image.Image) *JPEGCoding {
 		c.ChromaX, c.ChromaY = max(luma.across/cb.across, 1), max(luma.down/cb.down, 1)
 	}
 	c.findQuality()
-	c.Noise = codingNoise(y, stride, img.Bounds().Dx(), img.Bounds().Dy(), &c.Luma)
+	c.Noise = jpegblock.RoundingNoise(y, stride, img.Bounds().Dx(), img.Bounds().Dy(), &c.Luma)
 	return c
 }
