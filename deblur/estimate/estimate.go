@@ -244,10 +244,10 @@ func (found *Estimate) judge(e *estimation, s support, parts []part, seen Shape)
 		found.Kernel, err = found.Shape.Kernel()
 		return err
 	}
-	if seen, err := e.seen(levels, free); err != nil {
+	if pays, err := e.pays(levels, free); err != nil {
 		return err
-	} else if !seen {
-		_, err := found.nothing("the photograph is explained as well without the blur that was found, and is taken for sharp")
+	} else if !pays {
+		_, err := found.nothing("the photograph is explained better without the blur that was found, and is taken for sharp")
 		return err
 	}
 	if found.Sigma < calm {

@@ -12,9 +12,9 @@ import (
 	"github.com/averaged/imaging/internal/parallel"
 )
 
-// A photograph shows the shake that blurred it: with noise and without, reduced and sharpened so that glints are steeper than
-// any kernel leaves them, and with a lamp. A sharp one does not show it, and a shaken one does not show another shake.
-func TestSeen(t *testing.T) {
+// A shake pays where it blurred the photograph: with noise and without, sharpened, with glints that are steeper than any kernel
+// leaves them, and with a lamp. It does not in a sharp photograph, nor does another shake in a shaken one.
+func TestPays(t *testing.T) {
 	pool := parallel.New(2)
 	defer pool.Close()
 	k, err := deblur.Shake(11, 3)
@@ -22,7 +22,7 @@ func TestSeen(t *testing.T) {
 	other, err := deblur.Shake(13, 6)
 	require.NoError(t, err)
 	sharp := still().crop(0, 0, 140, 160)
-	seen := func(v plane, k deblur.Kernel, sigma float64) bool {
+	pays := func(v plane, k deblur.Kernel, sigma float64) bool {
 		p := part{v, newPlane(v.h, v.w), newPlane(v.h, v.w)}
 		for i, a := range v.pix {
 			if a >= Brightest {
@@ -32,17 +32,17 @@ func TestSeen(t *testing.T) {
 		e := &estimation{ctx: context.Background(), pool: pool, sigma: sigma, edges: edgesFor(sigma)}
 		levels, err := e.levels([]part{p}, 0, 8)
 		require.NoError(t, err)
-		seen, err := e.seen(levels, supportOf(k, 8))
+		pays, err := e.pays(levels, supportOf(k, 8))
 		require.NoError(t, err)
-		return seen
+		return pays
 	}
 	for _, sigma := range []float64{0, 0.01, 0.03} {
 		blurred := photograph(t, sharp, k, sigma)
-		require.True(t, seen(blurred, k, sigma), "noise %v", sigma)
-		require.False(t, seen(blurred, other, sigma), "noise %v", sigma)
+		require.True(t, pays(blurred, k, sigma), "noise %v", sigma)
+		require.False(t, pays(blurred, other, sigma), "noise %v", sigma)
 		unblurred, err := deblur.Motion(1, 0)
 		require.NoError(t, err)
-		require.False(t, seen(photograph(t, sharp, unblurred, sigma), k, sigma), "noise %v", sigma)
+		require.False(t, pays(photograph(t, sharp, unblurred, sigma), k, sigma), "noise %v", sigma)
 	}
 	blurred := photograph(t, sharp, k, 0)
 	soft := level{h: blurred.h, w: blurred.w, ph: blurred.h, pw: blurred.w, u: append([]float32(nil), blurred.pix...),
@@ -55,7 +55,7 @@ func TestSeen(t *testing.T) {
 	for i := range 2 {
 		glints.pix[(7+i*6)*glints.w+9+i*7] = 0.98
 	}
-	require.True(t, seen(glints, k, 0))
+	require.True(t, pays(glints, k, 0))
 
 	lamp := sharp.crop(0, 0, sharp.h, sharp.w)
 	for y := range 5 {
@@ -63,20 +63,20 @@ func TestSeen(t *testing.T) {
 			lamp.row(70 + y)[80+x] = 20
 		}
 	}
-	require.True(t, seen(photograph(t, lamp, k, 0), k, 0))
+	require.True(t, pays(photograph(t, lamp, k, 0), k, 0))
 }
 
 // A kernel of one sample leaves what it is compared with: a photograph is always explained as well by it.
-func TestPointIsSeen(t *testing.T) {
+func TestPointPays(t *testing.T) {
 	pool := parallel.New(1)
 	defer pool.Close()
 	v := still().crop(10, 10, 40, 50)
 	e := &estimation{ctx: context.Background(), pool: pool, edges: edgesFor(0)}
 	levels, err := e.levels([]part{{v, newPlane(v.h, v.w), newPlane(v.h, v.w)}}, 0, 2)
 	require.NoError(t, err)
-	seen, err := e.seen(levels, point(2))
+	pays, err := e.pays(levels, point(2))
 	require.NoError(t, err)
-	require.True(t, seen)
+	require.True(t, pays)
 }
 
 // Steps are known samples with large differences, in any direction.
