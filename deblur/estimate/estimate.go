@@ -122,11 +122,6 @@ func (p photo) free(ctx context.Context) (*Estimate, error) {
 	if err := found.judge(e, s, parts, Shape{}); err != nil {
 		return nil, err
 	}
-	if found.Shape.Kind == Free && found.Variation < mostEven && p.whole.sharperThan(found.Kernel, found.Sigma) {
-		if _, err := found.nothing("the photograph has sharper edges than the estimated blur would leave, and is taken for sharp"); err != nil {
-			return nil, err
-		}
-	}
 	if p.opt.Progress != nil {
 		return found, p.opt.Progress(backend.Progress{Fraction: 1})
 	}
@@ -248,6 +243,12 @@ func (found *Estimate) judge(e *estimation, s support, parts []part, seen Shape)
 	}
 	if found.Shape.Kind != Free {
 		found.Kernel, err = found.Shape.Kernel()
+		return err
+	}
+	if pays, err := e.pays(levels, free); err != nil {
+		return err
+	} else if !pays {
+		_, err := found.nothing("the photograph is explained better without the blur that was found, and is taken for sharp")
 		return err
 	}
 	if found.Sigma < calm {
