@@ -88,7 +88,7 @@ func (m Model) takeGuide(r *tensors.Taker, widths []int, slope float64) (*guide.
 type Radii struct {
 	image backend.Shape
 	maps  []backend.Buffer
-	coded *codedRadii // in the place of maps, or nil
+	coded *codedRadii // in place of maps, or nil
 }
 
 // Free releases the memory. A network that was frozen with r frees it.
@@ -273,15 +273,11 @@ func (r *Radii) set(dev backend.Device, region backend.Region, said []float32, b
 		wait.Go(func() {
 			of, scale := said[n*h*w:][:h*w], scales[n%len(scales)]
 			for k, x := range of {
-				v := scale * guide.Factor(x)
-				if !(v <= math.MaxFloat32) {
-					if v != v {
-						errs[n] = notARadius(float64(v))
-						return
-					}
-					v = math.MaxFloat32
+				of[k] = min(scale*guide.Factor(x), math.MaxFloat32)
+				if of[k] != of[k] {
+					errs[n] = notARadius(math.NaN())
+					return
 				}
-				of[k] = v
 			}
 		})
 	}

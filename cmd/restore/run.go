@@ -32,7 +32,7 @@ type app struct {
 	page *reportPage // nil without --report
 }
 
-// run is the whole program but for the process around it, and returns the exit
+// run is the whole program except for the process around it, and returns the exit
 // status. It changes nothing global and can run more than once at a time.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &app{stdin: stdin, stdout: &resultStream{w: stdout}, stderr: stderr, args: args}
@@ -85,8 +85,8 @@ deviations, where 1 is white: 0.1 is 25.5 of 255.
 
 With --json there is an object in a line for each input. Its "notes" say what may be
 doubtful and what was not kept, and "sigma_reliable" whether an estimated sigma is to
-be trusted. A file name that is not UTF-8 has U+FFFD in the place of what is not;
-"names_base64" then has its bytes, under the name of the field.
+be trusted. In a file name that is not UTF-8, U+FFFD replaces invalid bytes;
+"names_base64" then has the bytes, under the name of the field.
 
 Exit status: 0 all done, 1 some input failed (the others are done), 2 wrong
 usage, 3 nothing to do, 130 interrupted (no partial file remains).`,
@@ -207,7 +207,7 @@ func commandNames(c *cobra.Command) []string {
 	return names
 }
 
-// didYouMeanFlag suggests a flag in the place of the unknown one that an error is about.
+// didYouMeanFlag suggests a flag in place of the unknown one that an error is about.
 func didYouMeanFlag(text string, c *cobra.Command) string {
 	typed, isLong := strings.CutPrefix(text, "unknown flag: --")
 	if !isLong {

@@ -35,7 +35,7 @@ type twoRuns struct {
 	retune func(ctx context.Context, x backend.Buffer, left float64) (phi pnp.Denoiser, again bool, err error)
 	// freeze, if not nil, is given what a run begins at, and returns the network frozen for it.
 	freeze func(ctx context.Context, x backend.Buffer) (pnp.Denoiser, error)
-	anneal Annealing // if not nil, in the place of the first run
+	anneal Annealing // if not nil, in place of the first run
 }
 
 // Annealing makes at most that many steps from start, which is given away, or where that is nil from an
@@ -55,7 +55,7 @@ type runs struct {
 	iterations int // of all
 }
 
-// solve returns the result of the second run. Of opt all but Progress is given, which is the
+// solve returns the result of the second run. opt has all but Progress, which is the
 // meter's; all runs together make at most opt.MaxIterations, and if that is 1 there is
 // one run. Only the second is drawn to its start (pnp.Options.Contraction).
 func (t twoRuns) solve(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, progress *meter.Meter) (backend.Buffer, runs, error) {
