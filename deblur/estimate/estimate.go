@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
@@ -297,19 +296,14 @@ func (found *Estimate) nothing(note string) (_ *Estimate, err error) {
 // narrow kernels, or such as have nearly all weight on one sample and those around it, with a weak
 // island now and then, which texture that repeats makes.
 func (s support) sharp() bool {
-	of, masses := s.islands()
-	top := slices.Max(masses)
-	main := newSupport(s.r)
+	main := s.largestIsland()
+	top := main.normalise()
 	peak, n := 0, s.side()
 	for i, v := range s.k {
-		if v > 0 && masses[of[i]] == top {
-			main.k[i] = v
-		}
 		if v > s.k[peak] {
 			peak = i
 		}
 	}
-	main.normalise()
 	yy, xx, _ := main.variance()
 	around := 0.0
 	for y := max(peak/n-1, 0); y <= min(peak/n+1, n-1); y++ {

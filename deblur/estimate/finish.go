@@ -1,5 +1,7 @@
 package estimate
 
+import "math"
+
 // texture is the part of a photograph that the edges of the image step do not explain: noise, and
 // differences with the same variance at all frequencies, under the same blur. A frequency that the
 // blur weakens has weaker texture too. So without noise all frequencies determine the kernel with
@@ -47,8 +49,39 @@ var finishing = struct {
 // The edges of the image step are sharper than those of photographs, which were taken through a lens. The kernel would
 // then contain the blur of the lens too. So where there is almost no noise, the sharp image is softened: by what all
 // photographs bear, and then, in soft more steps, by more, if the photograph is explained as well.
+//
+// A wide support has islands that texture and edges that repeat make. If the largest island alone, with its own last steps, explains
+// the photograph as well by Schwarz's criterion (1978), it is the kernel.
 func (e *estimation) finish(levels []*level, s support, soft int) (support, error) {
+	all, err := e.lastSteps(levels, s, nil, soft)
+	if err != nil {
+		return all, err
+	}
+	largest := all.largestIsland().centred()
+	if all.extent() <= largest.extent()+2 {
+		return all, nil
+	}
+	one, err := e.lastSteps(levels, largest, largest.square(largest.reach()+1), soft)
+	if err != nil {
+		return all, err
+	}
+	var m [2]*moments
+	for i, k := range []support{all, one} {
+		if m[i], err = explained(levels, k, lastEdgesFor(e.sigma)); err != nil {
+			return all, err
+		}
+	}
+	saved := float64(all.count() - one.count())
+	if m[1].left-m[0].left <= saved*math.Log(m[0].data)*m[0].left/m[0].data {
+		return one.centred(), nil
+	}
+	return all, nil
+}
+
+// lastSteps makes the steps of finish, the first ones where within says, or anywhere in the support if it is nil.
+func (e *estimation) lastSteps(levels []*level, s support, within []bool, soft int) (support, error) {
 	edges, kernel := lastEdgesFor(e.sigma), tuned.kernel
+	kernel.within = within
 	kernel.ridge = lastRidgeFor(e.sigma)
 	lens := 0.0
 	if e.sigma < calm {

@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -237,4 +238,59 @@ func TestShapeHasToFit(t *testing.T) {
 			require.InDelta(t, 3, shape.Radius, 0.1)
 		}
 	}
+}
+
+// Where the sharp image repeats, a part of the kernel may as well be a period away: the kernel without that island explains the
+// photograph as well. An island of the true kernel stays.
+func TestIslandsHaveToExplainMore(t *testing.T) {
+	const period, r, share = 16, 20, 0.15
+	pool := parallel.New(1)
+	defer pool.Close()
+	e := &estimation{ctx: context.Background(), pool: pool, sigma: 0.002, edges: edgesFor(0.002), tell: func(float64) error { return nil }}
+	scene := still().crop(0, 0, 130, 130)
+	repeated := newPlane(scene.h, scene.w)
+	for y := range repeated.h {
+		for x := range repeated.w {
+			repeated.row(y)[x] = scene.row(y)[x%period]
+		}
+	}
+	k, err := deblur.Motion(7, 50)
+	require.NoError(t, err)
+	one := supportOf(k, r)
+	two := one.moved(0, period)
+	for i, v := range one.k {
+		two.k[i] = share*two.k[i] + (1-share)*v
+	}
+	both, err := two.kernel()
+	require.NoError(t, err)
+	for _, c := range []struct {
+		v     plane
+		k     deblur.Kernel
+		stays bool
+	}{{repeated, k, false}, {scene, both, true}} {
+		y := photograph(t, c.v, c.k, 0.002)
+		levels, err := e.levels([]part{{y, newPlane(y.h, y.w), newPlane(y.h, y.w)}}, 0, r)
+		require.NoError(t, err)
+		found, err := e.finish(levels, two, 0)
+		require.NoError(t, err)
+		_, islands := found.islands()
+		t.Logf("%d islands of %.3f, extent %d of %d", len(islands), islands, found.extent(), two.extent())
+		if c.stays {
+			require.Greater(t, found.extent(), period)
+			require.InDelta(t, share, 1-slices.Max(islands), 0.5*share)
+		} else {
+			require.LessOrEqual(t, found.extent(), one.extent()+4)
+		}
+	}
+}
+
+func TestExtent(t *testing.T) {
+	require.Equal(t, 1, point(3).extent())
+	rapid.Check(t, func(t *rapid.T) {
+		s := newSupport(4)
+		h, w := rapid.IntRange(1, 9).Draw(t, "rows"), rapid.IntRange(1, 9).Draw(t, "columns")
+		y, x := rapid.IntRange(0, 9-h).Draw(t, "row"), rapid.IntRange(0, 9-w).Draw(t, "column")
+		s.k[y*9+x], s.k[(y+h-1)*9+x+w-1] = 1, 1
+		require.Equal(t, max(h, w), s.extent())
+	})
 }

@@ -176,6 +176,41 @@ func (s support) islands() (of []int, masses []float64) {
 	return of, masses
 }
 
+// largestIsland is the island with most weight, as it is, and nothing else.
+func (s support) largestIsland() support {
+	of, masses := s.islands()
+	top := slices.Max(masses)
+	t := newSupport(s.r)
+	for i, v := range s.k {
+		if v > 0 && masses[of[i]] == top {
+			t.k[i] = v
+		}
+	}
+	return t
+}
+
+// extent is how many rows or columns the weights above 0 span, whichever are more.
+func (s support) extent() int {
+	n := s.side()
+	top, left, bottom, right := n, n, -1, -1
+	for i, v := range s.k {
+		if v > 0 {
+			top, left, bottom, right = min(top, i/n), min(left, i%n), max(bottom, i/n), max(right, i%n)
+		}
+	}
+	return max(bottom-top, right-left) + 1
+}
+
+// square says which weights are at most r from the middle, in rows and columns.
+func (s support) square(r int) []bool {
+	n := s.side()
+	all := make([]bool, n*n)
+	for i := range all {
+		all[i] = max(i/n-s.r, s.r-i/n, i%n-s.r, s.r-i%n) <= r
+	}
+	return all
+}
+
 // reach is how far the weights above 0 go from the middle, in rows or columns.
 func (s support) reach() int {
 	n, far := s.side(), 0

@@ -128,6 +128,65 @@ func TestNoTurnIsFoundWithoutOne(t *testing.T) {
 	none(soft)
 }
 
+// A page of lines under two images of it side by side, each moved up and down, and soft: an even motion explains its spectra as
+// well as a turn about a point far beside the frame, but a search from afar ends at another blur.
+func TestNoTurnIsFoundInLinesOfText(t *testing.T) {
+	page := newPlane(330, 430)
+	for i := range page.pix {
+		page.pix[i] = 1
+	}
+	random := rand.New(rand.NewPCG(5, 6))
+	for y := 115; y < page.h-28; y += 28 {
+		for x := 10; x < page.w-10; x += 9 {
+			height := 9 + random.IntN(6)
+			kind := random.IntN(4)
+			for i := range height {
+				if kind < 2 { // an upright stroke
+					page.row(y + 14 - i)[x], page.row(y + 14 - i)[x+1] = .1, .1
+				}
+			}
+			for i := range 7 {
+				if kind == 1 || kind == 2 { // a level one, above or below
+					page.row(y + 14 - height*(x/9%2))[x+i] = .1
+				}
+			}
+		}
+	}
+	s := newSupport(28)
+	for i := range 201 {
+		y := float64(i)/200*14 - 7
+		s.k[(s.r+int(math.Round(y)))*s.side()+s.r-20+i/70]++
+		s.k[(s.r-int(math.Round(y)))*s.side()+s.r+20+i/70] += .8
+	}
+	s.normalise()
+	for range 4 {
+		s = s.softened(binomial)
+	}
+	k, err := s.kernel()
+	require.NoError(t, err)
+	y := photograph(t, page, k, 0)
+	found, err := Turn(context.Background(), y.pix, 1, y.h, y.w, Options{})
+	require.NoError(t, err)
+	require.Nil(t, found)
+}
+
+// Far from its point a turn is an even motion along a straight line.
+func TestEvenMotionOfATurn(t *testing.T) {
+	const half, far = 100, 1e6
+	pool := parallel.New(1)
+	defer pool.Close()
+	s, err := newSpectra(context.Background(), pool, still().crop(0, 0, 100, 130), 0.01, turnSquare, lastTurnCycle)
+	require.NoError(t, err)
+	rapid.Check(t, func(t *rapid.T) {
+		sin, cos := math.Sincos(rapid.Float64Range(0, 2*math.Pi).Draw(t, "direction"))
+		length := rapid.Float64Range(1, 30).Draw(t, "length")
+		turn := smear{kind: turnSmear, a: far * sin, b: far * cos, size: math.Log(length / (far * half)), fall: rapid.Float64Range(1, 4).Draw(t, "fall")}
+		even := turn.even(half)
+		require.InDelta(t, math.Log(length), even.size, 1e-9)
+		require.InEpsilon(t, s.smearMisfit(turn, half), s.smearMisfit(even, half), 1e-3)
+	})
+}
+
 // About its point a turn moves all columns alike.
 func TestPolarImageIsShiftedByATurn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -57,6 +57,13 @@ func (s *spectra) smearMisfit(m smear, half float64) float64 {
 	})
 }
 
+// even is the motion along a straight line that a turn is at the middle of the frame. A turn about a point far outside is hardly more
+// than that, but a search that begins elsewhere need not find it.
+func (m smear) even(half float64) smear {
+	m.kind, m.a, m.b, m.size = evenSmear, math.Atan2(-m.b, m.a), 0, m.size+math.Log(half*math.Hypot(m.a, m.b))
+	return m
+}
+
 // firstFall is the fall of the power that a search begins with.
 const firstFall = 2.5
 
@@ -118,7 +125,7 @@ func (s *spectra) likeliest(half float64, of []smear) (best smear, least float64
 }
 
 // turn returns the turn that explains the spectra best. seen says whether it does so better than a blur that is the same all
-// over the frame, and better than one that grows away from the same point.
+// over the frame, which is also searched from the turn on, and better than one that grows away from the same point.
 func (s *spectra) turn(half float64) (best smear, seen bool) {
 	const points, axes = 4, 6 // points on either side of the middle
 	var turns, evens []smear
@@ -144,6 +151,9 @@ func (s *spectra) turn(half float64) (best smear, seen bool) {
 	}
 	best, turned = sparse.likeliest(half, []smear{rough})
 	if even-turned < margin {
+		return best, false
+	}
+	if _, along := sparse.likeliest(half, []smear{best.even(half)}); along-turned < margin {
 		return best, false
 	}
 	growth := best
