@@ -152,7 +152,7 @@ func (a *app) config(c *cobra.Command, r *recipeFlags) (train.Config, error) {
 // rangeTesting tells whether the flags are for a range test.
 func (r *recipeFlags) rangeTesting() bool { return r.flags.Changed("range-test") }
 
-// useMethod makes the configuration one of the method's network. Of a recipe it also
+// useMethod makes the configuration one of the method's network. From a recipe it also
 // takes the paper's size.
 func (r *recipeFlags) useMethod(config *train.Config, fromRecipe bool) error {
 	words := newChoice(trainable()...)

@@ -15,15 +15,15 @@ import (
 // JPEGs, in writing, and where it is long.
 
 const (
-	// The squares in which zeros are looked for have a side of zerosSquare samples.
-	zerosSquare, lastZerosCycle = 128, 51.2
+	// lastZerosCycle is the last one of newSpectra.
+	lastZerosCycle = 51.2
 	// leastZeros is how much better than an ellipse a shape has to explain a power, on the average.
 	leastZeros = 0.004
 	// leak is added to the power response: squares end, and neither cameras nor lenses are quite even.
 	leak = 0.004
-	// firstLength is the length of the shortest motion, firstLength/widthOfDisk the radius of the smallest disk. Shorter ones
-	// have few zeros, and are found from coarse to fine.
-	firstLength, widthOfDisk = 5, 2.5
+	// firstLength is the length of the shortest motion, of a square's side, and firstLength/widthOfDisk the radius of the
+	// smallest disk. Shorter ones have few zeros, and are found from coarse to fine or in smaller squares.
+	firstLength, widthOfDisk = 5. / 128, 2.5
 	// sameShape is by how much the logarithm of the size, or the angle in radians, may change when the shape is fitted to a
 	// sharp image.
 	sameShape = 0.1
@@ -31,27 +31,50 @@ const (
 	mostLeftSeen = 1.12
 )
 
+// zerosSquares are the sides of the squares in which zeros are looked for. In small ones those of long motions are too near
+// to each other.
+var zerosSquares = []int{128, 256}
+
 // shaped estimates the kernel of a photograph whose power spectra show the zeros of an even motion or a disk. It returns nil if
 // they show none, and if the shape that the photograph asks for, with the sharp image under that, is another one.
 func (p photo) shaped(ctx context.Context) (*Estimate, error) {
-	if min(p.whole.v.h, p.whole.v.w) < zerosSquare {
-		return nil, nil
-	}
 	pool := parallel.New(p.opt.Threads)
 	defer pool.Close()
-	var all []*spectra
 	parts := pieces(p.whole, p.largest())
-	for _, part := range parts {
-		s, err := newSpectra(ctx, pool, part.v, p.sigma, zerosSquare, lastZerosCycle)
+	for _, side := range zerosSquares {
+		if min(p.whole.v.h, p.whole.v.w) < side {
+			break
+		}
+		seen, err := p.seen(ctx, pool, parts, side)
 		if err != nil {
 			return nil, err
 		}
+		if seen.Kind == Free {
+			continue
+		}
+		found, err := p.confirmed(ctx, pool, parts, seen)
+		if found != nil || err != nil {
+			return found, err
+		}
+	}
+	return nil, nil
+}
+
+// seen returns the shape whose zeros the squares of parts show, or Free.
+func (p photo) seen(ctx context.Context, pool *parallel.Pool, parts []part, side int) (Shape, error) {
+	var all []*spectra
+	for _, part := range parts {
+		s, err := newSpectra(ctx, pool, part.v, p.sigma, side, lastZerosCycle)
+		if err != nil {
+			return Shape{}, err
+		}
 		all = append(all, s)
 	}
-	seen := common(all).shape(float64(min(2*p.largest(), zerosSquare/2)))
-	if err := ctx.Err(); err != nil || seen.Kind == Free {
-		return nil, err
-	}
+	return common(all).shape(firstLength*float64(side), float64(min(2*p.largest(), side/2))), ctx.Err()
+}
+
+// confirmed is the estimate of a shape that was seen, or nil if the photograph asks for another one.
+func (p photo) confirmed(ctx context.Context, pool *parallel.Pool, parts []part, seen Shape) (*Estimate, error) {
 	found := &Estimate{Sigma: p.sigma, Halves: 1}
 	reach := int(math.Ceil(seen.Length/2+seen.Radius)) + 3
 	err := found.judge(p.estimation(ctx, pool), drawn(seen, min(reach, p.largest()), 0, 0), parts, seen)
@@ -105,9 +128,9 @@ func common(all []*spectra) *spectra {
 	return &one
 }
 
-// shape returns the even motion or the disk that explains the spectra best, or Free if an ellipse explains them as well. No motion is
-// longer than longest.
-func (s *spectra) shape(longest float64) Shape {
+// shape returns the even motion or the disk that explains the spectra best, or Free if an ellipse explains them as well. No motion
+// is shorter than first or longer than longest.
+func (s *spectra) shape(first, longest float64) Shape {
 	const finer, axes, mostAngles = 1.12, 6, 36
 	var ellipses, motions, disks []smear
 	for _, noise := range []float64{0, 2.5} {
@@ -121,7 +144,7 @@ func (s *spectra) shape(longest float64) Shape {
 				add(&ellipses, evenSmear, math.Pi*float64(i)/axes, .3, length)
 			}
 		}
-		for length := float64(firstLength); length <= longest; length *= finer {
+		for length := first; length <= longest; length *= finer {
 			angles := min(int(math.Pi/2*length)+axes, mostAngles)
 			for i := range angles {
 				add(&motions, motionSmear, math.Pi*float64(i)/float64(angles), 1, length)
@@ -135,9 +158,9 @@ func (s *spectra) shape(longest float64) Shape {
 	disk, round := s.likeliestOf(disks)
 	length, radius := math.Exp(motion.size), math.Exp(disk.size)
 	switch {
-	case moved < min(ellipse-margin, round) && length >= firstLength && length <= longest:
+	case moved < min(ellipse-margin, round) && length >= first && length <= longest:
 		return Shape{Kind: Motion, Length: length, Angle: motion.a * 180 / math.Pi}
-	case round < min(ellipse-margin, moved) && radius >= firstLength/widthOfDisk && radius <= longest/widthOfDisk:
+	case round < min(ellipse-margin, moved) && radius >= first/widthOfDisk && radius <= longest/widthOfDisk:
 		return Shape{Kind: Disk, Radius: radius}
 	}
 	return Shape{}

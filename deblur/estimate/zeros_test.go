@@ -43,9 +43,9 @@ func TestZerosAreSeen(t *testing.T) {
 				p.pix[y*p.w+x] += (noise.pix[y*p.w+x] + noise.pix[(y+1)*p.w+x] + noise.pix[y*p.w+x+1] + noise.pix[(y+1)*p.w+x+1]) / 4
 			}
 		}
-		s, err := newSpectra(context.Background(), pool, p, 0.01, zerosSquare, lastZerosCycle)
+		s, err := newSpectra(context.Background(), pool, p, 0.01, 128, lastZerosCycle)
 		require.NoError(t, err)
-		got := common([]*spectra{s}).shape(60)
+		got := common([]*spectra{s}).shape(5, 60)
 		require.Equal(t, c.want.Kind, got.Kind, name)
 		require.InDelta(t, c.want.Length, got.Length, 0.05*c.want.Length, name)
 		require.InDelta(t, 0, math.Remainder(c.want.Angle-got.Angle, 180), 4, name)

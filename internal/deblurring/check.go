@@ -162,8 +162,8 @@ func (s *stages) report(fraction float64, iteration int, residual float64) error
 	return s.meter.Report(min(1, s.before+s.share*fraction), iteration, residual)
 }
 
-// Describe says what is proven of the denoiser, one line for each step of the proof. Of total variation it speaks
-// in general terms where there is no image whose noise sets its weight.
+// Describe says what is proven of the denoiser, one line for each step of the proof. Without an image, whose noise
+// sets the weight of total variation, it describes that in general terms.
 func (d *Problem) Describe(iteration pnp.Certificate, certificateOnly bool) string {
 	if c := d.Certificate(); c != nil {
 		return c.String()

@@ -15,7 +15,7 @@ type varying struct {
 	spec   backend.BlurSpec
 	direct []directKernel // of direct sums; nil: transforms
 	ys, xs []piece        // tiles are pairs of these
-	// Of transforms: the tiles, in groups of which no two reach the same sample of the blurred image.
+	// The tiles of transforms, in groups. No two tiles of a group reach the same sample of the blurred image.
 	apart [][]*tile
 }
 

@@ -70,7 +70,7 @@ func (c *JPEGCoding) findQuality() {
 				distance += math.Abs(math.Log(float64(table[i]) / float64(s)))
 			}
 		}
-		// Of qualities with the same tables it is the highest.
+		// The highest of the qualities with the same tables counts.
 		if distance <= least {
 			least, c.Quality, c.Standard = distance, q, distance == 0
 		}
