@@ -131,8 +131,9 @@ func (p photo) free(ctx context.Context) (*Estimate, error) {
 // photo is a photograph as the estimates of all kinds of blur start from it.
 type photo struct {
 	whole part
-	sigma float64 // of the noise of the brightness
-	opt   Options // with a size
+	sigma float64                  // of the noise of the brightness
+	opt   Options                  // with a size
+	tell  func(work float64) error // reports the progress of all estimates together
 }
 
 // largest is how far a kernel may reach.
@@ -145,7 +146,7 @@ func newPhoto(ctx context.Context, pix []float32, channels, h, w int, opt Option
 	if err := ctx.Err(); err != nil {
 		return p, err
 	}
-	p = photo{grey(pix, channels, h, w), opt.Sigma * noiseOfGrey(channels), opt}
+	p = photo{grey(pix, channels, h, w), opt.Sigma * noiseOfGrey(channels), opt, meter(opt.Progress, h, w)}
 	if opt.Size == 0 {
 		p.opt.Size = DefaultSize
 	}
@@ -156,7 +157,7 @@ func newPhoto(ctx context.Context, pix []float32, channels, h, w int, opt Option
 }
 
 func (p photo) estimation(ctx context.Context, pool *parallel.Pool) *estimation {
-	return &estimation{ctx: ctx, pool: pool, sigma: p.sigma, edges: edgesFor(p.sigma), tell: meter(p.opt.Progress, p.whole.v.h, p.whole.v.w)}
+	return &estimation{ctx: ctx, pool: pool, sigma: p.sigma, edges: edgesFor(p.sigma), tell: p.tell}
 }
 
 func checkPhotograph(pix []float32, channels, h, w int, opt Options) error {
