@@ -27,18 +27,21 @@ func White(p *imageplanes.Planes) (outcome.Estimate, error) {
 	return e, nil
 }
 
-// Enlarging measures the noise of an image that is to be enlarged. It has the level of the map where that is coarse noise of
-// noise.LeastCoarse and noise.Coarser times the white part, times noise.Enlarged: what a camera has smoothed has little white
-// noise left. Otherwise it has that of the white part.
+// Enlarging measures the noise of an image that is to be enlarged. An image in which the map has none has none. It has the
+// level of the map where that is coarse noise of noise.LeastCoarse and noise.Coarser times the white part, times noise.Enlarged:
+// what a camera has smoothed has little white noise left. Otherwise it has that of the white part. In an image of less than
+// noise.MinPixels both may be detail, and it has the smaller one.
 func (m Meter) Enlarging(ctx context.Context, p *imageplanes.Planes) (outcome.Estimate, error) {
-	white, err := White(p)
-	if err != nil {
-		return white, err
-	}
 	e, err := m.Map(ctx, p)
-	if err != nil || e.Kind != outcome.CoarseNoise || e.Sigma < max(noise.LeastCoarse, noise.Coarser*white.Sigma) {
-		return white, err
+	if err != nil || e.Kind == outcome.NoNoise {
+		return e, err
 	}
-	e.Sigma *= noise.Enlarged
-	return e, nil
+	white, err := White(p)
+	if p.Height*p.Width < noise.MinPixels {
+		white.Sigma = min(white.Sigma, e.Sigma)
+	} else if e.Kind == outcome.CoarseNoise && e.Sigma >= max(noise.LeastCoarse, noise.Coarser*white.Sigma) {
+		e.Sigma *= noise.Enlarged
+		return e, err
+	}
+	return white, err
 }

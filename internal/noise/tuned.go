@@ -17,7 +17,7 @@ const (
 	clippedCount     = 8       // values at an end of the range, and
 	clippedShare     = 0.001   // their share of all, from which on it is a clipping limit
 	constantShare    = 0.1     // of constant patches, from which on texture elsewhere is no noise
-	minPixels        = 64 * 64 // of an image with a reliable estimate
+	MinPixels        = 64 * 64 // of an image with a reliable estimate
 	dominance        = 2.0     // ratio of noise in brightness to that in colour above which it is not white
 
 	// Impulses: fitted to synthetic salt, pepper and hot pixels, to drawings, and to stars of 0.8 pixels' deviation.
