@@ -31,6 +31,7 @@ const (
 
 	// What is removed: fitted to clean photographs, texture and drawings, and to white noise, of the quality gate.
 
+	LeastSide     = 64    // of an image in which the network finds levels; smaller ones are mirrored
 	LeastLevel    = 0.002 // of a square with noise: half of a step of 8 bits
 	LeastShare    = 0.05  // of squares with noise in an image that has some: a few squares of a drawing look like it
 	MostEqual     = 0.5   // share of pixels equal to their left neighbour above which an image is a drawing
