@@ -138,8 +138,8 @@ func rowIsZero(row []float64) bool {
 }
 
 // margins returns the range [from, to) of 0…n−1 that stays when as many lines as
-// possible are cut off, the same number on both sides of line ⌊n/2⌋. Of an even
-// n the first line has no counterpart and goes first.
+// possible are cut off, the same number on both sides of line ⌊n/2⌋. If n
+// is even, the first line has no counterpart and goes first.
 func margins(n int, zero func(i int) bool) (from, to int) {
 	c := n / 2
 	for r := c; r > 0; r-- {

@@ -15,9 +15,9 @@ type varyingPreconditioner struct {
 	each  []operator.Preconditioner
 }
 
-// Preconditioner implements operator.Preconditioned. It is nil unless transforms compute the blur, and where its parts would be
-// fewer than those of the blur: with kernels of other places conjugate gradients take more steps than without (of a camera that
-// turned 315 in place of 185).
+// Preconditioner implements operator.Preconditioned. It is nil unless transforms compute the blur and the preconditioner has
+// as many parts as the blur. With fewer, conjugate gradients take more steps than without it: 315 instead of 185 for a camera
+// that turned.
 func (v *Varying) Preconditioner(tau float64) (_ operator.Preconditioner, err error) {
 	if v.method() != backend.FourierBlur {
 		return nil, nil

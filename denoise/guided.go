@@ -273,15 +273,11 @@ func (r *Radii) set(dev backend.Device, region backend.Region, said []float32, b
 		wait.Go(func() {
 			of, scale := said[n*h*w:][:h*w], scales[n%len(scales)]
 			for k, x := range of {
-				v := scale * guide.Factor(x)
-				if !(v <= math.MaxFloat32) {
-					if v != v {
-						errs[n] = notARadius(float64(v))
-						return
-					}
-					v = math.MaxFloat32
+				of[k] = min(scale*guide.Factor(x), math.MaxFloat32)
+				if of[k] != of[k] {
+					errs[n] = notARadius(math.NaN())
+					return
 				}
-				of[k] = v
 			}
 		})
 	}

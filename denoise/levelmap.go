@@ -241,15 +241,11 @@ func (t *radiusTable) multiply(said, sigma []float32, images int) error {
 					to[i] = 0
 					continue
 				}
-				v := (column[p.k] + p.share*(column[p.k+1]-column[p.k])) * guide.Factor(to[i])
-				if !(v <= math.MaxFloat32) {
-					if v != v {
-						errs[n] = notARadius(float64(v))
-						return
-					}
-					v = math.MaxFloat32
+				to[i] = min((column[p.k]+p.share*(column[p.k+1]-column[p.k]))*guide.Factor(to[i]), math.MaxFloat32)
+				if to[i] != to[i] {
+					errs[n] = notARadius(math.NaN())
+					return
 				}
-				to[i] = v
 			}
 		})
 	}

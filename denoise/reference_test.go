@@ -3,7 +3,6 @@ package denoise
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"sync"
 	"testing"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/averaged/imaging/denoise/normbound"
 	"github.com/averaged/imaging/denoise/rungekutta"
 	"github.com/averaged/imaging/internal/cputest"
+	"github.com/averaged/imaging/internal/devicetest"
 	"github.com/averaged/imaging/internal/parallel"
 	"github.com/stretchr/testify/require"
 )
@@ -143,27 +143,7 @@ func (r reference) proximal(i int, z []float64) []float64 {
 	}
 }
 
-func randomImage(seed uint64, s backend.Shape) []float32 {
-	rng := rand.New(rand.NewPCG(seed, 11))
-	x := make([]float32, s.Len())
-	for i := range x {
-		x[i] = float32(rng.Float64())
-	}
-	return x
-}
-
-func upload(t require.TestingT, dev backend.Device, s backend.Shape, x []float32) backend.Buffer {
-	b, err := dev.Alloc(s)
-	require.NoError(t, err)
-	require.NoError(t, dev.Upload(b, x))
-	return b
-}
-
-func download(t require.TestingT, dev backend.Device, b backend.Buffer) []float32 {
-	x := make([]float32, b.Shape().Len())
-	require.NoError(t, dev.Download(x, b))
-	return x
-}
+var randomImage, upload, download = devicetest.Uniform, devicetest.Upload, devicetest.Download
 
 // denoised returns Φ(x).
 func denoised(t testing.TB, d Denoiser, s backend.Shape, x []float32) []float32 {

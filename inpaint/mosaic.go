@@ -8,8 +8,8 @@ import (
 	"github.com/averaged/imaging/operator"
 )
 
-// Mosaic is the operator of a sensor behind colour filters. Of red, green and blue it keeps at each pixel the
-// colour that the filter there lets through, and sets the others to 0. It is diagonal with ones and zeros, as
+// Mosaic is the operator of a sensor behind colour filters. At each pixel it keeps the one of red, green and
+// blue that the filter there lets through, and sets the others to 0. It is diagonal with ones and zeros, as
 // Mask is, but differs from channel to channel, so it takes images of three channels only. Demosaicking is
 // finding an image from such measurements. It is safe for concurrent use.
 type Mosaic struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/internal/cputest"
+	"github.com/averaged/imaging/internal/devicetest"
 	"github.com/averaged/imaging/operator"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -137,11 +138,7 @@ func upload(t testing.TB, dev backend.Device, h, w int, data []float32) backend.
 	return b
 }
 
-func download(t testing.TB, dev backend.Device, b backend.Buffer) []float32 {
-	out := make([]float32, b.Shape().Len())
-	require.NoError(t, dev.Download(out, b))
-	return out
-}
+var download = devicetest.Download
 
 func random(seed uint64, n int) []float32 {
 	rng := rand.New(rand.NewPCG(seed, 1))

@@ -107,8 +107,8 @@ func (s *safeguard) retreat(it *iteration) {
 	it.x, it.residual = last.image, s.kept
 }
 
-// advance sets it.x to the next point, after it.x was kept. Of the images none is free while
-// a proposal is made but the one of the data step; afterwards there are two.
+// advance sets it.x to the next point, after it.x was kept. While a proposal is
+// made only the image of the data step is free; afterwards two are.
 func (s *safeguard) advance(it *iteration) error {
 	if err := it.dev.LinearCombination(it.x, backend.Term{A: 1, X: it.next}, backend.Term{A: -1, X: it.x}); err != nil {
 		return err

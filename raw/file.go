@@ -82,7 +82,7 @@ func (f *File) Image() *Image {
 	return img
 }
 
-// span is white less black. Of black levels that differ it is that of the first one.
+// span is white less black. If black levels differ, the first one counts.
 func (f *File) span(sample int) float64 {
 	a := f.raw.Active.Min
 	return f.raw.Levels.White[sample] - f.raw.Black(a.X, a.Y, sample)

@@ -422,7 +422,6 @@ func TestNetworkRunsEndWhenTold(t *testing.T) {
 	y := noisy(picture(3, 16, 20), 0.1, 1)
 	k, err := deblur.Box(3)
 	require.NoError(t, err)
-	enough := errors.New("enough")
 	for name, run := range map[string]func(context.Context, ...restore.Option) error{
 		"denoise": func(ctx context.Context, o ...restore.Option) error {
 			_, _, err := restore.Denoise(ctx, y, append(o, f)...)
@@ -437,21 +436,7 @@ func TestNetworkRunsEndWhenTold(t *testing.T) {
 			return err
 		},
 	} {
-		var last backend.Progress
-		calls := 0
-		require.NoError(t, run(t.Context(), restore.Progress(func(p backend.Progress) error {
-			require.GreaterOrEqual(t, p.Fraction, last.Fraction, name)
-			require.LessOrEqual(t, p.Fraction, 1.0, name)
-			last = p
-			calls++
-			return nil
-		})), name)
-		require.GreaterOrEqual(t, calls, 2, name)
-		require.Equal(t, 1.0, last.Fraction, name)
-		require.ErrorIs(t, run(t.Context(), restore.Progress(func(backend.Progress) error { return enough })), enough, name)
-		ctx, cancel := context.WithCancel(t.Context())
-		require.ErrorIs(t, run(ctx, restore.Progress(func(backend.Progress) error { cancel(); return nil })), context.Canceled, name)
-		cancel()
+		endsWhenTold(t, name, 2, run)
 	}
 }
 

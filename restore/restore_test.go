@@ -341,11 +341,33 @@ func TestWhatIsRefused(t *testing.T) {
 	require.Error(t, err)
 }
 
+// endsWhenTold checks that a run reports rising progress, least times or more, and ends with the error of Progress and with
+// its context.
+func endsWhenTold(t *testing.T, name string, least int, run func(context.Context, ...restore.Option) error) {
+	enough := errors.New("enough")
+	var last backend.Progress
+	calls := 0
+	require.NoError(t, run(t.Context(), restore.Progress(func(p backend.Progress) error {
+		require.GreaterOrEqual(t, p.Fraction, last.Fraction, name)
+		require.LessOrEqual(t, p.Fraction, 1.0, name)
+		last = p
+		calls++
+		return nil
+	})), name)
+	require.GreaterOrEqual(t, calls, least, name)
+	require.Equal(t, 1.0, last.Fraction, name)
+	require.ErrorIs(t, run(t.Context(), restore.Progress(func(backend.Progress) error { return enough })), enough, name)
+	ctx, cancel := context.WithCancel(t.Context())
+	err := run(ctx, restore.Progress(func(backend.Progress) error { cancel(); return nil }))
+	require.ErrorIs(t, err, context.Canceled, name)
+	cancel()
+	require.ErrorIs(t, run(ctx), context.Canceled, name)
+}
+
 func TestRunsEndWhenTold(t *testing.T) {
 	y := noisy(picture(3, 40, 56), 0.1, 1)
 	k, err := deblur.Shake(9, 2)
 	require.NoError(t, err)
-	enough := errors.New("enough")
 	tv := restore.Method("tv") // networks: TestNetworkRunsEndWhenTold
 	runs := map[string]func(context.Context, ...restore.Option) error{
 		"denoise": func(ctx context.Context, o ...restore.Option) error {
@@ -362,23 +384,7 @@ func TestRunsEndWhenTold(t *testing.T) {
 		},
 	}
 	for name, run := range runs {
-		var last backend.Progress
-		calls := 0
-		require.NoError(t, run(t.Context(), restore.Progress(func(p backend.Progress) error {
-			require.GreaterOrEqual(t, p.Fraction, last.Fraction, name)
-			require.LessOrEqual(t, p.Fraction, 1.0, name)
-			last = p
-			calls++
-			return nil
-		})), name)
-		require.Greater(t, calls, 2, name)
-		require.Equal(t, 1.0, last.Fraction, name)
-		require.ErrorIs(t, run(t.Context(), restore.Progress(func(backend.Progress) error { return enough })), enough, name)
-		ctx, cancel := context.WithCancel(t.Context())
-		err := run(ctx, restore.Progress(func(backend.Progress) error { cancel(); return nil }))
-		require.ErrorIs(t, err, context.Canceled, name)
-		cancel()
-		require.ErrorIs(t, run(ctx), context.Canceled, name)
+		endsWhenTold(t, name, 3, run)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/averaged/imaging/internal/denoising"
 	"github.com/averaged/imaging/internal/imageplanes"
 	"github.com/averaged/imaging/internal/inverse"
+	"github.com/averaged/imaging/internal/noise"
 	"github.com/averaged/imaging/internal/outcome"
 	"github.com/averaged/imaging/upscale"
 )
@@ -54,7 +55,7 @@ func (r *Restorer) Upscale(ctx context.Context, img image.Image, factor int, opt
 	if factor < 2 || factor > 4 {
 		return nil, nil, fmt.Errorf("restore: upscaling by %d, want 2, 3 or 4", factor)
 	}
-	return r.run(ctx, taskUpscale, img, options, denoising.Meter.Enlarging,
+	return r.run(ctx, taskUpscale, img, options, enlargedNoise,
 		func(ctx context.Context, c plan, p *picture, report *outcome.Report) ([]float32, error) {
 			kernel, err := c.asked.upscalingKernel(factor)
 			if err != nil {
@@ -83,6 +84,25 @@ func (c *request) upscalingKernel(factor int) (deblur.Kernel, error) {
 		return kernel, err
 	}
 	return deblur.Convolve(*c.kernel, kernel)
+}
+
+// enlargedNoise measures the noise of an image that is to be enlarged. One in which the map has no noise has none. Its level is
+// that of the map if that is coarse noise of noise.LeastCoarse and noise.Coarser times the white part, times noise.Enlarged: what
+// a camera has smoothed has little white noise left. Otherwise it is that of the white part. In an image of less than
+// noise.MinPixels each of both may be detail, and the level is the lower one.
+func enlargedNoise(m denoising.Meter, ctx context.Context, p *imageplanes.Planes) (outcome.Estimate, error) {
+	e, err := m.Map(ctx, p)
+	if err != nil || e.Kind == outcome.NoNoise {
+		return e, err
+	}
+	white, err := denoising.White(p)
+	if p.Height*p.Width < noise.MinPixels {
+		white.Sigma = min(white.Sigma, e.Sigma)
+	} else if e.Kind == outcome.CoarseNoise && e.Sigma >= max(noise.LeastCoarse, noise.Coarser*white.Sigma) {
+		e.Sigma *= noise.Enlarged
+		return e, err
+	}
+	return white, err
 }
 
 func solveUpscaling(ctx context.Context, p *Planar, k *upscale.Downsampling, c plan, report *outcome.Report) ([]float32, error) {

@@ -40,7 +40,7 @@ func (s scaling) of(norm, theta float64) (factor, c float64, steps int, err erro
 		}
 		return c / norm, c, 1, nil
 	}
-	// Of these arguments Steps refuses none but norms far beyond any use.
+	// Steps refuses only norms far beyond any use.
 	if steps, err = rungekutta.Steps(s.length, norm, 1, s.radius); err != nil || steps > maxSteps {
 		return 0, 0, 0, fmt.Errorf("%w: a block of norm %.4g takes more than %d steps", ErrDiverged, norm, maxSteps)
 	}

@@ -61,8 +61,8 @@ type Prox struct {
 
 // New returns the proximal map for images of the given shape with N = 1. It takes no memory of the device
 // yet. Apply takes three times the channels of the largest group, in planes of one channel. ApplyWithin takes
-// three times the channels of the image and once those of the largest group. A Coupling that keeps the
-// channels' axes takes once those of the largest group less.
+// three times the channels of the image and once those of the largest group. If a Coupling keeps the channels'
+// axes, each takes once those of the largest group less.
 func New(dev backend.Device, shape backend.Shape, options Options) (*Prox, error) {
 	if err := shape.Check(); err != nil {
 		return nil, err

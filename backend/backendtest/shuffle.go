@@ -141,7 +141,7 @@ func checkShuffleNumbers(e *environment) error {
 	if err != nil {
 		return err
 	}
-	// Of the channels of even and odd rows and columns, by hand.
+	// The channels of even and odd rows and columns, by hand.
 	zero := float32(0)
 	placed := []float32{
 		want[0], want[2], want[6], want[8],

@@ -57,7 +57,7 @@ func timedCases(p Photograph) []*testCase {
 	return cases
 }
 
-// allChecks returns every check. Of each operation the small cases come first, so
+// allChecks returns every check. The small cases of each operation come first, so
 // that what is wrong shows at its simplest, and the large ones last.
 var allChecks = sync.OnceValue(func() []check {
 	checks := memoryChecks()

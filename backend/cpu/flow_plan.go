@@ -63,8 +63,8 @@ type stage struct {
 	sums []sum
 }
 
-// sum says where a multiple of a stage's Aᵀu goes. Of the array start only the first
-// known channels are there; the others are zero.
+// sum says where a multiple of a stage's Aᵀu goes. The array start has only
+// the first known channels; the others are zero.
 type sum struct {
 	to, start, known int
 	scale            float32

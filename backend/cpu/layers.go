@@ -32,8 +32,8 @@ func (d *host) MakesLayers(layers []layer) bool {
 }
 
 // ApplyLayers implements devicekit.Layerings. Layers are computed in arrays of pixels, with the
-// channels of a pixel side by side. Residual blocks and ways up change one array in place. Of each layer only the
-// tiles are computed that the region of the result needs.
+// channels of a pixel side by side. Residual blocks and ways up change one array in place. Only the tiles of
+// a layer that the region of the result needs are computed.
 func (d *host) ApplyLayers(ctx context.Context, dst buffer, y, x int, region backend.Region, src buffer, window backend.Region, layers []layer) error {
 	own := make([]ownLayer, len(layers))
 	for k, l := range layers {

@@ -1,7 +1,6 @@
 package vulkan_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/vulkan"
+	"github.com/averaged/imaging/internal/devicetest"
 	"github.com/averaged/imaging/internal/vulkan/vulkantest"
 )
 
@@ -24,36 +24,7 @@ func restored() (result []float32, err error) {
 			err = closing
 		}
 	}()
-	s := backend.Image(3, 24, 30)
-	var owned []backend.Buffer
-	alloc := func(s backend.Shape) backend.Buffer {
-		b, failed := d.Alloc(s)
-		if err == nil {
-			err = failed
-		}
-		owned = append(owned, b)
-		return b
-	}
-	src, dst, w := alloc(s), alloc(s), alloc(backend.Shape{N: 16, C: 8, H: 3, W: 3})
-	if err != nil {
-		return nil, err
-	}
-	if err := d.Gaussian(src, 1, 0.5, 0.1); err != nil {
-		return nil, err
-	}
-	if err := d.Gaussian(w, 2, 0, 0.1); err != nil {
-		return nil, err
-	}
-	f, err := d.NewFilter(w)
-	if err != nil {
-		return nil, err
-	}
-	step := backend.FlowStep{Filter: f, Size: 0.5, Activation: backend.Activation{Kind: backend.LeakyReLU, Slope: 0.1}}
-	if err := d.GradientFlow(context.Background(), dst, src, s.Whole(), []backend.FlowStep{step, step, step}); err != nil {
-		return nil, err
-	}
-	result = make([]float32, s.Len())
-	return result, d.Download(result, dst)
+	return devicetest.Denoised(d)
 }
 
 // A fault in any call, be it the first or a later one, is an error that says what has failed, or one of

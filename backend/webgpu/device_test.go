@@ -3,12 +3,12 @@
 package webgpu
 
 import (
-	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/devicetest"
 )
 
 // restored is what a program does with a device: it opens one, and denoises an image with a network.
@@ -21,36 +21,7 @@ func restored(after func(d *Device), options ...Option) (result []float32, err e
 	if after != nil {
 		after(d)
 	}
-	s := backend.Image(3, 24, 30)
-	var owned []backend.Buffer
-	alloc := func(s backend.Shape) backend.Buffer {
-		b, failed := d.Alloc(s)
-		if err == nil {
-			err = failed
-		}
-		owned = append(owned, b)
-		return b
-	}
-	src, dst, w := alloc(s), alloc(s), alloc(backend.Shape{N: 16, C: 8, H: 3, W: 3})
-	if err != nil {
-		return nil, err
-	}
-	if err := d.Gaussian(src, 1, 0.5, 0.1); err != nil {
-		return nil, err
-	}
-	if err := d.Gaussian(w, 2, 0, 0.1); err != nil {
-		return nil, err
-	}
-	f, err := d.NewFilter(w)
-	if err != nil {
-		return nil, err
-	}
-	step := backend.FlowStep{Filter: f, Size: 0.5, Activation: backend.Activation{Kind: backend.LeakyReLU, Slope: 0.1}}
-	if err := d.GradientFlow(context.Background(), dst, src, s.Whole(), []backend.FlowStep{step, step, step}); err != nil {
-		return nil, err
-	}
-	result = make([]float32, s.Len())
-	return result, d.Download(result, dst)
+	return devicetest.Denoised(d)
 }
 
 // A picture that has no room is an error of memory, after which the device goes on.

@@ -226,7 +226,7 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 	}
 	bar.clear()
 	if t := b.Turn; t != nil {
-		// Of a preview img is a part, and the user knows the whole.
+		// In a preview img is a part, and the user knows the whole.
 		t.X, t.Y = t.X+float64(d.preview.left), t.Y+float64(d.preview.top)
 		d.app.remark(d.app.input, "blur estimated: %s", t)
 	} else {

@@ -42,8 +42,8 @@ Equal seeds give equal noise on every machine. A .pfm result holds the noise
 unclipped; other formats clip to 0…1.
 
 'restore man degrade' has more about boundaries and the camera.`,
-		Annotations: story(`--sigma is the standard deviation of the noise, where 1 is white. Of several inputs
-the first takes the seed N, the next N+1, and so on. PNG and TIFF results have 16 bits
+		Annotations: story(`--sigma is the standard deviation of the noise, where 1 is white. With several
+inputs the first takes the seed N, the next N+1, and so on. PNG and TIFF results have 16 bits
 unless --depth says otherwise, JPEG and BMP 8.
 
 --boundary says how the image goes on beyond its frame while it is blurred. With
@@ -266,8 +266,8 @@ func blurOf(dev backend.Device, g deblur.Grid, b deblur.Boundary, h, w int) (blu
 	return deblur.NewVarying(dev, g, h, w)
 }
 
-// blur replaces m by its blur; an error leaves it as it is. Of an unknown boundary the image is the scene, and
-// the photograph of it is smaller.
+// blur replaces m by its blur; an error leaves it as it is. If the boundary is unknown, the image is the scene,
+// and the photograph of it is smaller.
 func blur(dev backend.Device, m *imagefile.Image, g deblur.Grid, b deblur.Boundary) error {
 	h, w := m.Height, m.Width
 	if b == deblur.Unknown {

@@ -97,7 +97,7 @@ func (a *app) infoCommand() *cobra.Command {
 		Short: "Show the version, devices, methods and certificates",
 		Long: `Shows the version, the devices that --backend can name, the instruction sets, the
 networks whose weights are part of this program, how to get the others, and the
-methods. Of a network it shows how many parameters it has, for what noise it was
+methods. For a network it shows how many parameters it has, for what noise it was
 trained, the licence of its weights, the terms of the photographs that it learned
 from, the checksum, and what is proven of it;
 'restore check --prior NAME' prints the certificate, proves it anew and tests it,

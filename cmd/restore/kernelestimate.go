@@ -99,8 +99,8 @@ func (a *app) kernelEstimate() *cobra.Command {
 		Use:   "estimate IN -o FILE",
 		Short: "Estimate the kernel of a blurred photograph",
 		Long: `Estimates the blur kernel of a photograph from the photograph alone, and prints what
-kind of blur it is and how far the estimate can be trusted. Of a camera that turned it
-writes a sheet of kernels, and prints the --kernel-grid of it. 'restore deblur' without
+kind of blur it is and how far the estimate can be trusted. If the camera turned, it
+writes a sheet of kernels, and prints the --kernel-grid for it. 'restore deblur' without
 --kernel does this and removes the blur in one go.`,
 		Example: "  restore kernel estimate photo.jpg -o kernel.png",
 		Args:    inputs(1, 1, "one input"),

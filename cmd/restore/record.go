@@ -43,7 +43,7 @@ type record struct {
 }
 
 // names are the bytes of names of files that are not UTF-8, which a string of JSON cannot hold,
-// by the field that has them with U+FFFD in the place of what is not.
+// by the field that has them with U+FFFD in place of invalid bytes.
 type names map[string][]byte
 
 // exactNames returns those of the given fields and names, in turn, that are not UTF-8.

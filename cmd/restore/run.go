@@ -85,8 +85,8 @@ deviations, where 1 is white: 0.1 is 25.5 of 255.
 
 With --json there is an object in a line for each input. Its "notes" say what may be
 doubtful and what was not kept, and "sigma_reliable" whether an estimated sigma is to
-be trusted. A file name that is not UTF-8 has U+FFFD in the place of what is not;
-"names_base64" then has its bytes, under the name of the field.
+be trusted. In a file name that is not UTF-8, U+FFFD replaces invalid bytes;
+"names_base64" then has the bytes, under the name of the field.
 
 Exit status: 0 all done, 1 some input failed (the others are done), 2 wrong
 usage, 3 nothing to do, 130 interrupted (no partial file remains).`,

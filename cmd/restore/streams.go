@@ -13,8 +13,8 @@ import (
 // standardStream is how the command line calls standard input and output.
 const standardStream = "-"
 
-// terminal is a stream that knows whether a person sits behind it. Of other
-// streams only a file can be a terminal.
+// terminal is a stream that knows whether a person sits behind it. Only a file
+// among other streams can be a terminal.
 type terminal interface {
 	IsTerminal() bool
 	// Width is the number of columns.

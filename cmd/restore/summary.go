@@ -159,7 +159,7 @@ func summary(achieved string, o *outcome) string {
 	return text
 }
 
-// claim is what a certificate proves, in a few words. Of an iteration that has not converged it
+// claim is what a certificate proves, in a few words. If an iteration has not converged, it
 // is about the iterations that were not made.
 func claim(c *certificate, finished bool) string {
 	switch {

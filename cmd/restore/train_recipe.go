@@ -2,18 +2,15 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/averaged/imaging/denoise/rungekutta"
-	"github.com/averaged/imaging/internal/openfile"
 	"github.com/averaged/imaging/train"
 	"github.com/averaged/imaging/weights"
 	"github.com/spf13/cobra"
@@ -115,7 +112,7 @@ func (a *app) config(c *cobra.Command, r *recipeFlags) (train.Config, error) {
 		if r.configFile == "" {
 			return config, usagef("--config is empty; give the name of a file, or leave it out")
 		}
-		text, err := a.readText(c.Context(), r.configFile)
+		text, err := readInput(c.Context(), a, r.configFile, &configurations, io.ReadAll)
 		if err != nil {
 			return config, err
 		}
@@ -155,7 +152,7 @@ func (a *app) config(c *cobra.Command, r *recipeFlags) (train.Config, error) {
 // rangeTesting tells whether the flags are for a range test.
 func (r *recipeFlags) rangeTesting() bool { return r.flags.Changed("range-test") }
 
-// useMethod makes the configuration one of the method's network. Of a recipe it also
+// useMethod makes the configuration one of the method's network. From a recipe it also
 // takes the paper's size.
 func (r *recipeFlags) useMethod(config *train.Config, fromRecipe bool) error {
 	words := newChoice(trainable()...)
@@ -308,46 +305,7 @@ func goType(t string) string {
 	return "an object"
 }
 
-// largestText is the most bytes of a file for people, such as a configuration.
-const largestText = 1 << 20
-
-// readText reads a small file, or standard input, and ends with ctx even if a pipe keeps
-// it waiting. Its errors are fileErrors.
-func (a *app) readText(ctx context.Context, path string) ([]byte, error) {
-	source := a.stdin
-	switch {
-	case path != standardStream:
-		f, err := openfile.Open(ctx, path, os.O_RDONLY)
-		if err != nil {
-			return nil, fileError{path, err}
-		}
-		defer f.Close() // nothing was written, so closing cannot lose anything
-		source = f
-	case isTerminal(source):
-		return nil, fileError{path, errors.New("is a terminal; pipe a file into it, or name one")}
-	}
-	type outcome struct {
-		text []byte
-		err  error
-	}
-	read := make(chan outcome, 1)
-	go func() {
-		text, err := io.ReadAll(io.LimitReader(source, largestText+1))
-		read <- outcome{text, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case o := <-read:
-		switch {
-		case o.err != nil:
-			return nil, fileError{path, o.err}
-		case len(o.text) > largestText:
-			return nil, fileError{path, fmt.Errorf("has more than %d MB, which no configuration has", largestText>>20)}
-		}
-		return o.text, nil
-	}
-}
+var configurations = fileKind{"a configuration (JSON)", 1 << 20, errors.New("has more than 1 MB, which no configuration has")}
 
 // sigmaRange is one noise level, or a range that they are drawn from.
 type sigmaRange struct{ low, high float64 }

@@ -97,7 +97,7 @@ func (a *app) finishTraining(ctx context.Context, t *training, run *train.Run) (
 		return trainingError(ctx, t.run, err)
 	}
 	var drawn error
-	// Of a run that was finished before there is nothing new to draw.
+	// A run that was finished before has nothing new to draw.
 	if run.Iteration() > first || !exists(filepath.Join(t.run, curvesFile)) {
 		drawn = drawCurves(t.run, t.Name, config)
 	}

@@ -489,7 +489,7 @@ func TestTrainOnHostileFiles(t *testing.T) {
 	} {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o666))
 	}
-	require.NoError(t, os.WriteFile("long.json", bytes.Repeat([]byte(" "), largestText+1), 0o666))
+	require.NoError(t, os.WriteFile("long.json", bytes.Repeat([]byte(" "), int(configurations.most)+1), 0o666))
 	before := files(t)
 	for _, c := range []struct{ args, part string }{
 		{"missing -o run", "missing: no such file"},

@@ -3,16 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/networks"
-	"github.com/averaged/imaging/internal/openfile"
 	"github.com/averaged/imaging/raw"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
@@ -210,66 +206,9 @@ func networkInfoOf(file string, card weights.Card) *networkInfo {
 	}
 }
 
-// largestWeights is the most bytes that a weight file may have: a thousand times those of
-// the paper's network.
-const largestWeights = 2 << 30
+// weightFiles have at most a thousand times the bytes of the paper's network.
+var weightFiles = fileKind{"a weight file (safetensors)", 2 << 30, errors.New("has more than 2 GB; a network of this library has a few megabytes")}
 
-var errLargeWeights = fmt.Errorf("has more than %d GB; a network of this library has a few megabytes", largestWeights>>30)
-
-// readWeights reads a weight file. Its errors are fileErrors.
 func (a *app) readWeights(ctx context.Context, path string) (*weights.File, error) {
-	source := a.stdin
-	switch {
-	case path != standardStream:
-		f, err := openfile.Open(ctx, path, os.O_RDONLY)
-		if err != nil {
-			return nil, fileError{path, err}
-		}
-		defer f.Close() // nothing was written, so closing cannot lose anything
-		switch info, err := f.Stat(); {
-		case err != nil:
-			return nil, fileError{path, err}
-		case info.IsDir():
-			return nil, fileError{path, errors.New("is a folder; give a weight file (safetensors)")}
-		case info.Size() > largestWeights:
-			return nil, fileError{path, errLargeWeights}
-		}
-		source = f
-	case isTerminal(source):
-		return nil, fileError{path, errors.New("is a terminal; pipe a weight file into it, or name one")}
-	}
-	type outcome struct {
-		file *weights.File
-		err  error
-	}
-	// A pipe may keep a read waiting for ever; an interrupt ends the wait.
-	read := make(chan outcome, 1)
-	go func() {
-		f, err := weights.Read(&limitedReader{source, largestWeights})
-		read <- outcome{f, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case o := <-read:
-		if o.err != nil {
-			return nil, fileError{path, o.err}
-		}
-		return o.file, nil
-	}
-}
-
-// limitedReader ends in errLargeWeights after a number of bytes.
-type limitedReader struct {
-	r    io.Reader
-	left int64
-}
-
-func (l *limitedReader) Read(p []byte) (int, error) {
-	if l.left <= 0 {
-		return 0, errLargeWeights
-	}
-	n, err := l.r.Read(p[:min(int64(len(p)), l.left)])
-	l.left -= int64(n)
-	return n, err
+	return readInput(ctx, a, path, &weightFiles, weights.Read)
 }

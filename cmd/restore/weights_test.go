@@ -365,9 +365,9 @@ func TestForgedCertificates(t *testing.T) {
 
 // A stream that promises too much is given up before it fills the memory.
 func TestWeightsHaveALimit(t *testing.T) {
-	r := &limitedReader{endless{}, 10}
+	r := &limitedReader{endless{}, 10, weightFiles.tooLong}
 	b, err := io.ReadAll(r)
-	require.ErrorIs(t, err, errLargeWeights)
+	require.ErrorIs(t, err, weightFiles.tooLong)
 	require.Len(t, b, 10)
 }
 

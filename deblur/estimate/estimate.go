@@ -94,13 +94,18 @@ func Kernel(ctx context.Context, pix []float32, channels, h, w int, opt Options)
 	if err != nil {
 		return nil, err
 	}
-	return p.kernel(ctx)
+	e, err := p.shaped(ctx)
+	if e != nil || err != nil {
+		return e, err
+	}
+	return p.free(ctx)
 }
 
-func (p photo) kernel(ctx context.Context) (*Estimate, error) {
+// free estimates the kernel from coarse to fine.
+func (p photo) free(ctx context.Context) (*Estimate, error) {
 	h, w := p.whole.v.h, p.whole.v.w
 	found := &Estimate{Sigma: p.sigma, Halves: 1}
-	largest := min((p.opt.Size-1)/2, min(h, w)/5)
+	largest := p.largest()
 	switch {
 	case min(h, w) < leastImage:
 		return found.nothing(fmt.Sprintf("the photograph has %d×%d pixels, too few to show a kernel", w, h))
@@ -114,7 +119,7 @@ func (p photo) kernel(ctx context.Context) (*Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := found.judge(e, s, parts); err != nil {
+	if err := found.judge(e, s, parts, Shape{}); err != nil {
 		return nil, err
 	}
 	if found.Shape.Kind == Free && found.Variation < mostEven && p.whole.sharperThan(found.Kernel, found.Sigma) {
@@ -134,6 +139,9 @@ type photo struct {
 	sigma float64 // of the noise of the brightness
 	opt   Options // with a size
 }
+
+// largest is how far a kernel may reach.
+func (p photo) largest() int { return min((p.opt.Size-1)/2, min(p.whole.v.h, p.whole.v.w)/5) }
 
 func newPhoto(ctx context.Context, pix []float32, channels, h, w int, opt Options) (p photo, err error) {
 	if err := checkPhotograph(pix, channels, h, w, opt); err != nil {
@@ -180,8 +188,8 @@ func noiseIn(p part) (float64, error) {
 	return m.Sigma, err
 }
 
-// judge makes the result of the kernel that was found in the parts.
-func (found *Estimate) judge(e *estimation, s support, parts []part) error {
+// judge makes the result of the kernel that was found in the parts. It is that of a shape that was seen, unless that is Free.
+func (found *Estimate) judge(e *estimation, s support, parts []part, seen Shape) error {
 	levels, err := e.levels(parts, 0, s.r)
 	if err != nil {
 		return err
@@ -217,7 +225,13 @@ func (found *Estimate) judge(e *estimation, s support, parts []part) error {
 	if found.Variation, found.Spreads, err = e.variation(parts, s); err != nil {
 		return err
 	}
-	if found.Shape = m.simple(s); found.Shape.narrow() {
+	mostLeft := finishing.mostLeft
+	if found.Shape = seen; seen.Kind == Free {
+		found.Shape = m.simple(s)
+	} else {
+		mostLeft = mostLeftSeen
+	}
+	if found.Shape.narrow() {
 		_, err := found.nothing("") // noise left islands around a kernel like those of sharp photographs
 		return err
 	}
@@ -227,7 +241,7 @@ func (found *Estimate) judge(e *estimation, s support, parts []part) error {
 		return err
 	}
 	if found.Shape.Kind != Free {
-		if found.Shape, err = e.fitting(levels, found.Shape, free); err != nil {
+		if found.Shape, err = e.fitting(levels, found.Shape, free, mostLeft); err != nil {
 			return err
 		}
 	}
@@ -247,7 +261,7 @@ func (found *Estimate) judge(e *estimation, s support, parts []part) error {
 // fitting returns a shape, refined, or Free if it does not explain the photograph as well as the kernel after the last
 // steps, each with the sharp image that is found for it. A kernel before these steps is too far from the truth: a shape
 // that leaves no more than it does may still be a worse one.
-func (e *estimation) fitting(levels []*level, shape Shape, free support) (Shape, error) {
+func (e *estimation) fitting(levels []*level, shape Shape, free support, mostLeft float64) (Shape, error) {
 	edges := lastEdgesFor(e.sigma)
 	m, err := explained(levels, free, edges)
 	if err != nil {
@@ -255,7 +269,7 @@ func (e *estimation) fitting(levels []*level, shape Shape, free support) (Shape,
 	}
 	shape, _ = m.refine(shape, free)
 	of, err := explained(levels, drawn(shape, free.r, 0, 0), edges)
-	if err != nil || of.left <= finishing.mostLeft*m.left {
+	if err != nil || of.left <= mostLeft*m.left {
 		return shape, err
 	}
 	return Shape{}, nil

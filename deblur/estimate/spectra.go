@@ -22,6 +22,9 @@ type spectra struct {
 	first  []int
 	length []float64 // logarithms of the lengths of the frequencies
 	sigma  float64   // standard deviation of the noise
+	// coloured says that the noise may have less power at high frequencies, as that of JPEGs and of what programs have smoothed.
+	coloured bool
+	last     laws // of misfit, for the next call
 }
 
 // square is the square about (y, x), in samples from the middle of the frame.
@@ -31,17 +34,14 @@ type square struct {
 }
 
 const (
-	// A square has a side of leastSquare samples, or of a share 1/squareShare of the photograph's shorter side, whichever is
-	// more, and half of it is shared with the next.
-	leastSquare, squareShare = 64, 8
-	// Of its spectrum the frequencies of firstCycle to lastCycle cycles in the square are used, in so many directions.
-	firstCycle, lastCycle, directions = 2, 25.6, 12
+	// The frequencies from firstCycle cycles in a square on are used, in so many directions.
+	firstCycle, directions = 2, 12
 )
 
-// newSpectra measures the spectra of a photograph with noise of standard deviation sigma. There is none where the
-// photograph is smaller than a square.
-func newSpectra(ctx context.Context, pool *parallel.Pool, v plane, sigma float64) (*spectra, error) {
-	side := fft.GoodSize(max(leastSquare, min(v.h, v.w)/squareShare))
+// newSpectra measures the spectra of a photograph with noise of standard deviation sigma, in squares of side samples, half of
+// which each shares with the next, up to a frequency of lastCycle cycles in a square. There is none where the photograph is
+// smaller than a square.
+func newSpectra(ctx context.Context, pool *parallel.Pool, v plane, sigma float64, side int, lastCycle float64) (*spectra, error) {
 	s := &spectra{pool: pool}
 	if min(v.h, v.w) < side {
 		return s, nil
@@ -181,23 +181,32 @@ func (s *spectra) count() int { return len(s.squares) * len(s.length) }
 // misfit is minus the logarithm of the likelihood of the spectra, less a constant (Whittle 1953), under a blur that has the
 // power responses that response writes for the frequencies of a square. The sharp image has, in every square and direction, a
 // power of a·|f|^−fall, with the a that is likeliest there. So it is only the fall of the power along a direction that tells
-// of blur, not which way the edges of a square run.
-func (s *spectra) misfit(fall float64, response func(to []float64, q square)) float64 {
-	sharp := make([]float64, len(s.length))
-	for i, l := range s.length {
-		sharp[i] = math.Exp(-fall * l)
+// of blur, not which way the edges of a square run. The noise has a power of exp(noise·(1 − |f|/m)), with m the largest |f|. Calls must not be concurrent.
+func (s *spectra) misfit(fall, noise float64, response func(to []float64, q square)) float64 {
+	l := s.last
+	if l.fall != fall || l.noise != noise || l.sharp == nil {
+		l = s.laws(fall, noise)
+		s.last = l
 	}
 	of := make([]float64, len(s.squares))
 	s.pool.For(len(s.squares), func(i int) {
 		q := s.squares[i]
-		model := make([]float64, len(sharp))
+		model, power := make([]float64, len(l.sharp)), q.power
 		response(model, q)
-		for j, v := range sharp {
+		for j, v := range l.sharp {
 			model[j] *= v
 		}
+		if l.noises != nil {
+			power = slices.Clone(power)
+			for j, v := range l.noises {
+				power[j] /= v
+				model[j] /= v
+			}
+		}
+		of[i] = l.logs
 		for d := range directions {
 			from, to := s.first[d], s.first[d+1]
-			of[i] += directionMisfit(q.power[from:to], model[from:to])
+			of[i] += directionMisfit(power[from:to], model[from:to])
 		}
 	})
 	sum := 0.0
@@ -205,6 +214,31 @@ func (s *spectra) misfit(fall float64, response func(to []float64, q square)) fl
 		sum += v
 	}
 	return sum
+}
+
+// laws are the powers of a sharp image and of noise that spectra.misfit assumes.
+type laws struct {
+	fall, noise   float64
+	sharp, noises []float64 // no noises: all are 1
+	logs          float64   // sum of the logarithms of noises
+}
+
+func (s *spectra) laws(fall, noise float64) laws {
+	l := laws{fall: fall, noise: noise, sharp: make([]float64, len(s.length))}
+	for i, v := range s.length {
+		l.sharp[i] = math.Exp(-fall * v)
+	}
+	if noise == 0 {
+		return l
+	}
+	l.noises = make([]float64, len(s.length))
+	most := math.Exp(slices.Max(s.length))
+	for i, fy := range s.fy {
+		v := noise * (1 - math.Hypot(fy, s.fx[i])/most)
+		l.noises[i] = math.Exp(v)
+		l.logs += v
+	}
+	return l
 }
 
 // directionMisfit is Σ p/(a·m+1) + log(a·m+1) for the powers p and the model m, with an a that nearly minimises it,

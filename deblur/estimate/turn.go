@@ -6,6 +6,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/fft"
 	"github.com/averaged/imaging/internal/parallel"
 )
 
@@ -54,19 +55,27 @@ func Blur(ctx context.Context, pix []float32, channels, h, w int, opt Options) (
 	if err != nil {
 		return nil, nil, err
 	}
+	e, err := p.shaped(ctx)
+	if e != nil || err != nil {
+		return nil, e, err
+	}
 	t, err := p.turn(ctx)
 	if t != nil || err != nil {
 		return t, nil, err
 	}
-	e, err := p.kernel(ctx)
+	e, err = p.free(ctx)
 	return nil, e, err
 }
+
+// The squares of a photograph in which a turn is looked for have a side of turnSquare samples, or of a share 1/turnSquares of its
+// shorter side, whichever is more.
+const turnSquare, turnSquares, lastTurnCycle = 64, 8, 25.6
 
 func (p photo) turn(ctx context.Context) (*Turned, error) {
 	h, w := p.whole.v.h, p.whole.v.w
 	pool := parallel.New(p.opt.Threads)
 	defer pool.Close()
-	s, err := newSpectra(ctx, pool, p.whole.v, p.sigma)
+	s, err := newSpectra(ctx, pool, p.whole.v, p.sigma, fft.GoodSize(max(turnSquare, min(h, w)/turnSquares)), lastTurnCycle)
 	if err != nil || s.count() == 0 {
 		return nil, err
 	}

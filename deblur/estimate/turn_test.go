@@ -229,9 +229,9 @@ func TestThreadsChangeNoSpectrum(t *testing.T) {
 	var all [2]float64
 	for i := range all {
 		pool := parallel.New(1 + 2*i)
-		s, err := newSpectra(context.Background(), pool, still(), 0.01)
+		s, err := newSpectra(context.Background(), pool, still(), 0.01, turnSquare, lastTurnCycle)
 		require.NoError(t, err)
-		all[i] = s.smearMisfit(smear{turnSmear, .1, .2, -2, 2.5}, 180)
+		all[i] = s.smearMisfit(smear{turnSmear, .1, .2, -2, 2.5, 0}, 180)
 		pool.Close()
 	}
 	require.Equal(t, all[0], all[1])

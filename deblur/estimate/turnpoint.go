@@ -2,16 +2,16 @@ package estimate
 
 import "math"
 
-// smear is a blur of few numbers, by its power response 1/(1 + 2π²|Af|²), where f is a frequency. That of an even motion is
-// sin²(πq)/(πq)², with q the frequency along the motion times its length; this is its mean over the waves, which an uneven
-// motion has elsewhere. fall is that of spectra.misfit.
+// smear is a blur of few numbers. The first three kinds have a power response of 1/(1 + 2π²|Af|²), where f is a frequency. That
+// of an even motion is sin²(πq)/(πq)², with q the frequency along the motion times its length; this is its mean over the
+// waves, which an uneven motion has elsewhere. fall and noise are those of spectra.misfit.
 type smear struct {
 	kind smearKind
-	// Of a turn and a growth: the point, in half diagonals of the frame from its middle. Of an even smear: the angle of
-	// its longer axis in radians, and the ratio of the axes.
-	a, b float64
-	size float64 // logarithm of the angle, or of the longer axis in samples
-	fall float64
+	// Of a turn and a growth: the point, in half diagonals of the frame from its middle. Of others: the angle of the
+	// motion or the longer axis in radians, and the ratio of the axes.
+	a, b        float64
+	size        float64 // logarithm of the angle, or of the longer axis, the length or the radius in samples
+	fall, noise float64
 }
 
 type smearKind uint8
@@ -20,21 +20,28 @@ const (
 	turnSmear   smearKind = iota // a motion along the circles about a point, as long as the distance to it times the angle
 	growthSmear                  // as wide as that in all directions: a lens that is unsharp away from a point
 	evenSmear                    // an ellipse, the same all over the frame
+	normalSmear                  // an ellipse with a normal distribution, the same all over the frame
+	motionSmear                  // an even motion along a line
+	diskSmear                    // a disk
 )
 
 // smearMisfit is spectra.misfit of a smear; half is half the diagonal of the frame.
 func (s *spectra) smearMisfit(m smear, half float64) float64 {
 	size := math.Sqrt2 * math.Pi * math.Exp(m.size)
-	if m.kind == evenSmear {
+	switch m.kind {
+	case normalSmear, motionSmear, diskSmear:
+		even := m.response(s)
+		return s.misfit(m.fall, m.noise, func(to []float64, _ square) { copy(to, even) })
+	case evenSmear:
 		sin, cos := math.Sincos(m.a)
 		even := make([]float64, len(s.fy))
 		for i, fy := range s.fy {
 			long, short := size*(cos*s.fx[i]+sin*fy), size*m.b*(cos*fy-sin*s.fx[i])
 			even[i] = 1 / (1 + float64(long*long) + float64(short*short))
 		}
-		return s.misfit(m.fall, func(to []float64, _ square) { copy(to, even) })
+		return s.misfit(m.fall, m.noise, func(to []float64, _ square) { copy(to, even) })
 	}
-	return s.misfit(m.fall, func(to []float64, q square) {
+	return s.misfit(m.fall, m.noise, func(to []float64, q square) {
 		y, x := size*(q.y-m.a*half), size*(q.x-m.b*half)
 		if m.kind == growthSmear {
 			y = math.Hypot(y, x)
@@ -70,7 +77,7 @@ func (s *spectra) likeliest(half float64, of []smear) (best smear, least float64
 	const firstStep, lastStep, shrinking, rounds = 0.12, 0.005, 0.7, 3
 	best, least = s.bestOf(half, of)
 	try := func(m smear) bool {
-		if m.kind == evenSmear && !(m.b >= 0 && m.b <= 1) {
+		if !(m.kind <= growthSmear || m.b >= 0 && m.b <= 1) {
 			return false
 		}
 		v := s.smearMisfit(m, half)
@@ -83,7 +90,7 @@ func (s *spectra) likeliest(half float64, of []smear) (best smear, least float64
 	for step := firstStep; step > lastStep; step *= shrinking {
 		for moved, round := true, 0; moved && round < rounds; round++ {
 			moved = false
-			for i := range 8 {
+			for i := range 10 {
 				m, by := best, step
 				if i%2 == 1 {
 					by = -step
@@ -97,6 +104,11 @@ func (s *spectra) likeliest(half float64, of []smear) (best smear, least float64
 					m.size += 2.5 * by
 				case 3:
 					m.fall += 2.5 * by
+				case 4:
+					if !s.coloured {
+						continue
+					}
+					m.noise = max(m.noise+6*by, 0)
 				}
 				moved = try(m) || moved
 			}
@@ -111,9 +123,9 @@ func (s *spectra) turn(half float64) (best smear, seen bool) {
 	const points, axes = 4, 6 // points on either side of the middle
 	var turns, evens []smear
 	for _, length := range []float64{.5, 4, 12} {
-		evens = append(evens, smear{evenSmear, 0, 1, math.Log(length), firstFall})
+		evens = append(evens, smear{evenSmear, 0, 1, math.Log(length), firstFall, 0})
 		for i := range axes {
-			evens = append(evens, smear{evenSmear, math.Pi * float64(i) / axes, .3, math.Log(length), firstFall})
+			evens = append(evens, smear{evenSmear, math.Pi * float64(i) / axes, .3, math.Log(length), firstFall, 0})
 		}
 	}
 	sparse := s.sparse()
@@ -122,7 +134,7 @@ func (s *spectra) turn(half float64) (best smear, seen bool) {
 	for i := -points; i <= points; i++ {
 		for j := -points; j <= points; j++ {
 			for _, angle := range []float64{.04, .12} {
-				turns = append(turns, smear{turnSmear, float64(i) / points, float64(j) / points, math.Log(angle), likely.fall})
+				turns = append(turns, smear{turnSmear, float64(i) / points, float64(j) / points, math.Log(angle), likely.fall, 0})
 			}
 		}
 	}

@@ -67,8 +67,8 @@ const attackRounding = 1e-5
 //
 // It proves nothing if it finds no such pair. For a Differentiable denoiser, as the networks
 // of package denoise are but for those of rungekutta.BackwardEuler, the transposed Jacobian is
-// applied and the attack is strong. Of others it takes the Jacobian for symmetric, which it is
-// for a single block, and climbs at random. The image is held with all of its layers at once,
+// applied and the attack is strong. For others it assumes a symmetric Jacobian, as that of
+// a single block is, and climbs at random. The image is held with all of its layers at once,
 // 256 bytes for a pixel and stage of 64 channels: 64×64 to 128×128 pixels are a good shape. The
 // same arguments give the same bits.
 func Attack(ctx context.Context, d Denoiser, shape backend.Shape, opt AttackOptions) (AttackReport, error) {

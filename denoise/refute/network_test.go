@@ -1,13 +1,13 @@
 package refute_test
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/cputest"
+	"github.com/averaged/imaging/internal/devicetest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -34,27 +34,7 @@ func skipSearch(t *testing.T) {
 	}
 }
 
-func randomImage(seed uint64, s backend.Shape) []float32 {
-	rng := rand.New(rand.NewPCG(seed, 11))
-	x := make([]float32, s.Len())
-	for i := range x {
-		x[i] = float32(rng.Float64())
-	}
-	return x
-}
-
-func upload(t require.TestingT, dev backend.Device, s backend.Shape, x []float32) backend.Buffer {
-	b, err := dev.Alloc(s)
-	require.NoError(t, err)
-	require.NoError(t, dev.Upload(b, x))
-	return b
-}
-
-func download(t require.TestingT, dev backend.Device, b backend.Buffer) []float32 {
-	x := make([]float32, b.Shape().Len())
-	require.NoError(t, dev.Download(x, b))
-	return x
-}
+var randomImage, upload, download = devicetest.Uniform, devicetest.Upload, devicetest.Download
 
 // newCPU returns a device of one thread, which is enough for small images.
 func newCPU(t testing.TB) *cpu.Device {

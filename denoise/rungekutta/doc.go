@@ -3,7 +3,7 @@
 //
 // Let ⟨f(x) − f(y), x − y⟩ ≤ −ν‖f(x) − f(y)‖², as for a block with ν = 1/(‖A‖²L) (package
 // activation). A step of Euler's method is h/(2ν)-averaged (averaged.EulerStep). A step of
-// another explicit method evaluates f at the points Y_i. Of two runs, with differences Δ and Q
+// another explicit method evaluates f at the points Y_i. With the differences Δ and Q of two runs,
 // as in Tableau.Radius, it makes
 //
 //	‖Δz⁺‖² = ‖Δz‖² + 2h Σ b_i⟨Δf_i, ΔY_i⟩ − h² Σ Q_ij⟨Δf_i, Δf_j⟩

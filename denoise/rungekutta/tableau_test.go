@@ -302,6 +302,25 @@ func distance(x, y []float64) float64 {
 	return math.Sqrt(sum)
 }
 
+// worst searches for the point x and the difference d, of three numbers, with the largest ratio.
+func worst(rng *rand.Rand, ratio func(x, d []float64) float64) (best float64, x, d []float64) {
+	x, d = make([]float64, 3), make([]float64, 3)
+	for i := range x {
+		x[i], d[i] = 2*rng.NormFloat64(), rng.NormFloat64()
+	}
+	best = ratio(x, d)
+	for range 200 {
+		nx, nd := make([]float64, 3), make([]float64, 3)
+		for i := range x {
+			nx[i], nd[i] = x[i]+0.3*rng.NormFloat64(), d[i]*(1+0.3*rng.NormFloat64())+0.05*rng.NormFloat64()
+		}
+		if q := ratio(nx, nd); q > best {
+			best, x, d = q, nx, nd
+		}
+	}
+	return best, x, d
+}
+
 // The largest step that the radius allows is nonexpansive along random layers of a
 // network, for far and for close pairs, also where a search looks for the worst.
 func TestLimitStepIsNonexpansiveAlongLayers(t *testing.T) {
@@ -319,20 +338,7 @@ func TestLimitStepIsNonexpansiveAlongLayers(t *testing.T) {
 				y := addVector(x, 1, d)
 				return distance(run(l, 2*r, x), run(l, 2*r, y)) / distance(x, y)
 			}
-			x, d := make([]float64, 3), make([]float64, 3)
-			for i := range x {
-				x[i], d[i] = 2*rng.NormFloat64(), rng.NormFloat64()
-			}
-			best := ratio(x, d)
-			for range 200 {
-				nx, nd := make([]float64, 3), make([]float64, 3)
-				for i := range x {
-					nx[i], nd[i] = x[i]+0.3*rng.NormFloat64(), d[i]*(1+0.3*rng.NormFloat64())+0.05*rng.NormFloat64()
-				}
-				if q := ratio(nx, nd); q > best {
-					best, x, d = q, nx, nd
-				}
-			}
+			best, _, _ := worst(rng, ratio)
 			largest = max(largest, best)
 		}
 		require.LessOrEqual(t, largest, 1+1e-9, tableau.Name)

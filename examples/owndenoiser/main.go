@@ -3,8 +3,8 @@
 //
 //	go run ./examples/owndenoiser testdata/readme/noisy.png larger.png
 //
-// Nothing is proven of a denoiser like this one, and so nothing of the iteration. Of one that has
-// a proof, restore.Prior tells the library.
+// Nothing is proven of a denoiser like this one, and so nothing of the iteration. If yours
+// has a proof, restore.Prior tells the library.
 package main
 
 import (

@@ -75,14 +75,14 @@ var table = map[string]row{
 		"averaged", "backend", "weights",
 		"denoise/activation", "denoise/dncnn", "internal/nn/guide", "denoise/normbound", "internal/nn/pullback", "denoise/refute", "denoise/internal/rounding", "denoise/rungekutta",
 		"internal/nn/tile", "denoise/internal/draw", "internal/nn/ondevice", "internal/nn/tensors", "denoise/internal/plain", "internal/devicequeue", "internal/parallel",
-	}},
+	}, tests: []string{"internal/devicetest"}},
 	"deblur": {
 		code:  []string{"operator", "backend", "internal/fft", "internal/imagecheck", "internal/parallel", "internal/response", "internal/strength"},
 		tests: []string{"operator/operatortest", "internal/devicetest"},
 	},
 	"inpaint": {code: []string{"operator", "backend", "internal/parallel"}, tests: []string{"operator/operatortest", "internal/devicetest"}},
 	"tv":      {code: []string{"backend", "internal/strength", gonum}},
-	"pnp":     {code: []string{"averaged", "operator", "backend", gonum}},
+	"pnp":     {code: []string{"averaged", "operator", "backend", gonum}, tests: []string{"internal/devicetest"}},
 	// Raw photographs.
 	"raw": {code: []string{"internal/demosaic", "internal/dng", "internal/imagefile"}, tests: []string{"internal/cameranoise"}},
 	// The kernel of a photograph, and internal/noise because white noise in it says how far to trust its edges.
@@ -106,7 +106,7 @@ var table = map[string]row{
 	"internal/nn/pullback": {code: []string{"backend", "denoise/rungekutta", "internal/devicequeue"}},
 	"denoise/refute": {
 		code:  []string{"averaged", "backend", "internal/nn/tile"},
-		tests: []string{"denoise", "denoise/activation", "denoise/dncnn", "denoise/normbound", "denoise/rungekutta"},
+		tests: []string{"denoise", "denoise/activation", "denoise/dncnn", "denoise/normbound", "denoise/rungekutta", "internal/devicetest"},
 	},
 	"denoise/internal/rounding": {code: []string{"backend", "internal/parallel", gonum}},
 	"denoise/rungekutta":        {code: []string{gonum}, tests: []string{"averaged", "denoise/internal/plain"}},
@@ -144,8 +144,8 @@ var table = map[string]row{
 	"backend/cuda/internal/kernels": {},
 	"internal/spread":               {code: []string{"backend", "internal/arguments"}},
 	// The processor is what results of a GPU are compared with.
-	"backend/vulkan":                {code: []string{"backend", "internal/vulkan/driver", "internal/dispatch", "internal/selftest"}, tests: []string{"backend/backendtest", "backend/cpu", "internal/vulkan/vulkantest", "denoise", "weights", "weights/open"}},
-	"backend/webgpu":                {code: []string{"backend", "internal/dispatch", "internal/selftest"}, tests: []string{"backend/backendtest"}},
+	"backend/vulkan":                {code: []string{"backend", "internal/vulkan/driver", "internal/dispatch", "internal/selftest"}, tests: []string{"backend/backendtest", "backend/cpu", "internal/devicetest", "internal/vulkan/vulkantest", "denoise", "weights", "weights/open"}},
+	"backend/webgpu":                {code: []string{"backend", "internal/dispatch", "internal/selftest"}, tests: []string{"backend/backendtest", "internal/devicetest"}},
 	"internal/dispatch":             {code: []string{"backend", "backend/devicekit", "internal/selftest"}},
 	"internal/selftest":             {code: []string{"backend", "backend/cpu", "backend/devicekit"}},
 	"internal/vulkan/driver":        {code: []string{purego, xSys}},

@@ -22,7 +22,7 @@ func SmoothedAs(pix, like []float32, h, w int, strength float64) []float32 {
 		}
 		light[i] = float64(sum) / float64(channels)
 	}
-	coarse := BlurredPlane(light, h, w, 1.2)
+	coarse := blurredPlane(light, h, w, 1.2)
 	square := make([]float64, n)
 	mean := 0.0
 	for i := range square {
@@ -30,11 +30,11 @@ func SmoothedAs(pix, like []float32, h, w int, strength float64) []float32 {
 		square[i] = d * d
 		mean += d * d / float64(n)
 	}
-	square = BlurredPlane(square, h, w, 2)
+	square = blurredPlane(square, h, w, 2)
 	out := make([]float32, channels*n)
 	for c := range channels {
 		plane := float64s(pix[c*n:][:n])
-		low := BlurredPlane(plane, h, w, 1.2)
+		low := blurredPlane(plane, h, w, 1.2)
 		for i := range plane {
 			keep := 0.0
 			if square[i] > 0 {
@@ -52,15 +52,15 @@ func Blurred(pix []float32, h, w int, std float64) []float32 {
 	n := h * w
 	out := make([]float32, 0, len(pix))
 	for plane := pix; len(plane) > 0; plane = plane[n:] {
-		for _, v := range BlurredPlane(float64s(plane[:n]), h, w, std) {
+		for _, v := range blurredPlane(float64s(plane[:n]), h, w, std) {
 			out = append(out, float32(min(max(v, 0), 1)))
 		}
 	}
 	return out
 }
 
-// BlurredPlane returns one plane, convolved as Blurred does, of any values.
-func BlurredPlane(f []float64, h, w int, std float64) []float64 {
+// blurredPlane returns one plane, convolved as Blurred does, of any values.
+func blurredPlane(f []float64, h, w int, std float64) []float64 {
 	radius := int(3*std + 1)
 	taps := make([]float64, 2*radius+1)
 	sum := 0.0

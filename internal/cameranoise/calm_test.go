@@ -51,7 +51,7 @@ func TestBlurred(t *testing.T) {
 	point[side*side/2] = 1
 	for _, std := range []float64{0.8, 1.7, 3} {
 		sum, variance := 0.0, 0.0
-		for i, v := range BlurredPlane(point, side, side, std) {
+		for i, v := range blurredPlane(point, side, side, std) {
 			sum += v
 			variance += v * math.Pow(float64(i%side-side/2), 2)
 		}

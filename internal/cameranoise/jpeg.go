@@ -76,8 +76,8 @@ func fromComponents(planes []float32, n int) {
 	}
 }
 
-// compressComponent replaces one component by what a file keeps of it. Of subX×subY samples it
-// has one, their mean.
+// compressComponent replaces one component by what a file keeps of it. A file has one
+// of subX×subY samples, their mean.
 func compressComponent(plane, room []float32, h, w, subX, subY int, steps *[64]int) {
 	inH, inW := (h+subY-1)/subY, (w+subX-1)/subX
 	stride, rows := blocks(inW), blocks(inH)

@@ -2,7 +2,7 @@
 // into metrics.jsonl, and what its range test finds.
 //
 // It stands apart from package train so that whoever trains without a picture does not
-// take on a plotting library and a font. Of gonum/plot it takes the drawing layer (vg) and
+// take on a plotting library and a font. It takes the drawing layer (vg) of gonum/plot, and
 // not the plots on top, which would bring seven more formats and a dozen fonts into every
 // program: see RATIONALE.md.
 //

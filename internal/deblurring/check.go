@@ -162,8 +162,8 @@ func (s *stages) report(fraction float64, iteration int, residual float64) error
 	return s.meter.Report(min(1, s.before+s.share*fraction), iteration, residual)
 }
 
-// Describe says what is proven of the denoiser, one line for each step of the proof. Of total variation it speaks
-// in general terms where there is no image whose noise sets its weight.
+// Describe says what is proven of the denoiser, one line for each step of the proof. Without an image, whose noise
+// sets the weight of total variation, it describes that in general terms.
 func (d *Problem) Describe(iteration pnp.Certificate, certificateOnly bool) string {
 	if c := d.Certificate(); c != nil {
 		return c.String()
@@ -188,7 +188,7 @@ func (j Job) Stand(kernel deblur.Kernel) (p *imageplanes.Planes, sigma float64, 
 		return nil, 0, err
 	}
 	if isNetwork {
-		channels, sigma = card.Architecture.Channels, card.Sigma/Level(j.Choice, 1, kernel, networkStep(j.Choice, 1))
+		channels, sigma = card.Architecture.Channels, card.Sigma/level(j.Choice, 1, kernel, networkStep(j.Choice, 1))
 		if channels != 1 && channels != 3 {
 			return nil, 0, fmt.Errorf("restore: weights %q are for images of %d channels, must be 1 (grey) or 3 (RGB)", card.Name, channels)
 		}

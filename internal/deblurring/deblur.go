@@ -158,7 +158,7 @@ func (j Job) New(ctx context.Context, p *imageplanes.Planes, blur Blur, report *
 	if err != nil {
 		return nil, err
 	}
-	if d.network, err = j.Choice.Fit(ctx, dev, p.Channels, Level(j.Choice, sigma, kernel, d.step*norm*norm), j.Strength); err != nil {
+	if d.network, err = j.Choice.Fit(ctx, dev, p.Channels, level(j.Choice, sigma, kernel, d.step*norm*norm), j.Strength); err != nil {
 		return nil, err
 	}
 	if err := d.network.ForIteration(); err != nil {

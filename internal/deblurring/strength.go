@@ -25,8 +25,8 @@ func networkStep(c *networks.Choice, sigma float64) float64 {
 	return strength.DeblurStep
 }
 
-// Level is the noise level that a network is used for with τ‖K‖² = step.
-func Level(c *networks.Choice, sigma float64, kernel deblur.Kernel, step float64) float64 {
+// level is the noise level that a network is used for with τ‖K‖² = step.
+func level(c *networks.Choice, sigma float64, kernel deblur.Kernel, step float64) float64 {
 	if c.Guided() {
 		return strength.GuidedDeblurLevel(sigma, kernel.Energy(), step)
 	}

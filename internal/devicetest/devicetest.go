@@ -1,8 +1,9 @@
-// Package devicetest has what tests of operators need of a device: numbers to try them on, and the
-// numbers that come out.
+// Package devicetest has what tests need of a device: numbers to try an operator or a network on, and the numbers that come out.
 package devicetest
 
 import (
+	"context"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,6 +18,24 @@ func Noise(t testing.TB, dev backend.Device, channels, h, w int, seed uint64) (b
 	require.NoError(t, err)
 	require.NoError(t, dev.Gaussian(b, seed, 0, 1))
 	return b, Download(t, dev, b)
+}
+
+// Uniform returns random numbers from 0 to 1 for a buffer of shape s.
+func Uniform(seed uint64, s backend.Shape) []float32 {
+	rng := rand.New(rand.NewPCG(seed, 11))
+	x := make([]float32, s.Len())
+	for i := range x {
+		x[i] = float32(rng.Float64())
+	}
+	return x
+}
+
+// Upload returns a buffer of these numbers.
+func Upload(t require.TestingT, dev backend.Device, s backend.Shape, x []float32) backend.Buffer {
+	b, err := dev.Alloc(s)
+	require.NoError(t, err)
+	require.NoError(t, dev.Upload(b, x))
+	return b
 }
 
 // Download returns the numbers of a buffer.
@@ -40,4 +59,37 @@ func Norm(t testing.TB, dev backend.Device, k operator.Linear, steps int) float6
 	estimate, err := operator.EstimateNorm(t.Context(), dev, k, steps, 5)
 	require.NoError(t, err)
 	return estimate
+}
+
+// Denoised returns what a network of three steps makes of an image, which is what programs do with a device. Errors are the
+// device's.
+func Denoised(d backend.Device) (result []float32, err error) {
+	s := backend.Image(3, 24, 30)
+	alloc := func(s backend.Shape) backend.Buffer {
+		b, failed := d.Alloc(s)
+		if err == nil {
+			err = failed
+		}
+		return b
+	}
+	src, dst, w := alloc(s), alloc(s), alloc(backend.Shape{N: 16, C: 8, H: 3, W: 3})
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Gaussian(src, 1, 0.5, 0.1); err != nil {
+		return nil, err
+	}
+	if err := d.Gaussian(w, 2, 0, 0.1); err != nil {
+		return nil, err
+	}
+	f, err := d.NewFilter(w)
+	if err != nil {
+		return nil, err
+	}
+	step := backend.FlowStep{Filter: f, Size: 0.5, Activation: backend.Activation{Kind: backend.LeakyReLU, Slope: 0.1}}
+	if err := d.GradientFlow(context.Background(), dst, src, s.Whole(), []backend.FlowStep{step, step, step}); err != nil {
+		return nil, err
+	}
+	result = make([]float32, s.Len())
+	return result, d.Download(result, dst)
 }

@@ -154,7 +154,7 @@ func (m *Raw) readVersion() error {
 	for i := range m.Version {
 		m.Version[i] = byte(v[i])
 	}
-	// Version 1.0 has another lossless JPEG. Of later ones than 1.6, what is not read is found below.
+	// Version 1.0 has another lossless JPEG. What is not read of versions after 1.6 is found below.
 	if v[0] != 1 || v[1] < 1 {
 		return unsupported("version %d.%d (1.1 to 1.6 are read)", v[0], v[1])
 	}

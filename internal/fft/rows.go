@@ -9,7 +9,7 @@ type Rows struct {
 }
 
 // forwardRows transforms block number b, of 32 rows, into the half spectrum dst.
-// Of the rows beyond src.H those in the block become zero.
+// Rows of the block beyond src.H become zero.
 //
 // The spectrum is twice what it should be: telling the two rows of a line apart
 // is a sum and a difference of which half is due, and whoever uses the spectrum

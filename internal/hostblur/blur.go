@@ -18,7 +18,7 @@ type Blur struct {
 	spec    backend.BlurSpec
 	method  backend.BlurMethod
 	y, x    transformAxis // with E along columns and along rows
-	taps    []tap         // of DirectBlur
+	direct  directKernel  // of DirectBlur
 	fourier *fft.Filter   // of FourierBlur
 	varying *varying      // nil: one kernel everywhere
 }
@@ -71,7 +71,7 @@ func (b *Blur) Prepare(kernels *fft.Kernels, pool *parallel.Pool) error {
 	if b.method == backend.DirectBlur {
 		b.y.extension = newExtension(s.H, s.KH, s.CY, s.Boundary)
 		b.x.extension = newExtension(s.W, s.KW, s.CX, s.Boundary)
-		b.taps = tapsOf(s)
+		b.direct = newDirectKernel(s)
 		return nil
 	}
 	plan, err := fft.NewWith(kernels, b.y.period, b.x.period)
@@ -90,7 +90,7 @@ func (b *Blur) Apply(pool *parallel.Pool, planes int, dst, src []float32) error 
 	h, w := b.spec.Range()
 	extended := b.extended(src)
 	if b.method == backend.DirectBlur {
-		convolveDirectly(pool, planes, rowsInto(dst, h, w), extended, b.taps)
+		convolveDirectly(pool, planes, rowsInto(dst, h, w), extended, b.direct.taps)
 		return nil
 	}
 	return b.fourier.Apply(pool, planes, rowsInto(dst, h, w), extended, false)
@@ -104,7 +104,7 @@ func (b *Blur) ApplyAdjoint(pool *parallel.Pool, planes int, dst, src []float32)
 	h, w := b.spec.Range()
 	f := b.newFold(dst, planes)
 	if b.method == backend.DirectBlur {
-		convolveDirectly(pool, planes, f.rows(), surrounded(rowsFrom(src, h, w), b.spec.KH-1, b.spec.KW-1), mirrored(b.taps, b.spec.KH, b.spec.KW))
+		convolveDirectly(pool, planes, f.rows(), surrounded(rowsFrom(src, h, w), b.spec.KH-1, b.spec.KW-1), b.direct.mirrored)
 	} else if err := b.fourier.Apply(pool, planes, f.rows(), rowsFrom(src, h, w), true); err != nil {
 		return err
 	}
@@ -124,19 +124,12 @@ func (b *Blur) Rounding() float64 {
 	}
 	// The extension copies samples, and its adjoint adds up what the copies got.
 	copies := float64(b.y.copies() * b.x.copies())
-	relative := sum * directUnits(len(b.taps)) * 0x1p-24
+	relative := sum * b.direct.units() * 0x1p-24
 	if b.method == backend.FourierBlur {
 		relative = b.fourier.Rounding(sum)
 	}
 	folds := sum * 2 * float64(b.y.copies()+b.x.copies()) * 0x1p-24
 	return math.Sqrt(copies) * (relative + folds)
-}
-
-// directUnits is how many roundings a term of sumTaps passes through at most: a product, three
-// sums in its group of eight, one for each group and for each tap that is left.
-func directUnits(taps int) float64 {
-	units := float64(1 + 3 + taps/8 + taps%8)
-	return units / (1 - 2*units*0x1p-24)
 }
 
 // copies returns how often a sample of the image stands in the extended one, at most.

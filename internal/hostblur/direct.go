@@ -1,6 +1,7 @@
 package hostblur
 
 import (
+	"image"
 	"sync"
 
 	"github.com/averaged/imaging/backend"
@@ -15,6 +16,29 @@ type tap struct {
 	weight float32
 }
 
+// tapGroup is taps that are added up before they are added to a sample: tapsAtOnce of them, or one of those that are left.
+type tapGroup struct {
+	taps  []tap
+	reach image.Rectangle // holds (dx, dy) of all taps
+}
+
+const tapsAtOnce = 8
+
+// directKernel is a kernel for direct sums, of the blur and of its adjoint.
+type directKernel struct{ taps, mirrored []tapGroup }
+
+func newDirectKernel(s *backend.BlurSpec) directKernel {
+	taps := tapsOf(s)
+	return directKernel{grouped(taps), grouped(mirrored(taps, s.KH, s.KW))}
+}
+
+// units is how many roundings a term of sumTaps passes through at most: a product, three sums in its group, and one for each
+// group.
+func (k *directKernel) units() float64 {
+	units := float64(1 + 3 + len(k.taps))
+	return units / (1 - 2*units*0x1p-24)
+}
+
 func tapsOf(s *backend.BlurSpec) []tap {
 	var taps []tap
 	for i, v := range s.Kernel {
@@ -23,6 +47,21 @@ func tapsOf(s *backend.BlurSpec) []tap {
 		}
 	}
 	return taps
+}
+
+func grouped(taps []tap) (groups []tapGroup) {
+	for len(taps) > 0 {
+		n := 1
+		if len(taps) >= tapsAtOnce {
+			n = tapsAtOnce
+		}
+		g := tapGroup{taps: taps[:n]}
+		for _, t := range g.taps {
+			g.reach = g.reach.Union(image.Rect(t.dx, t.dy, t.dx+1, t.dy+1))
+		}
+		groups, taps = append(groups, g), taps[n:]
+	}
+	return groups
 }
 
 // mirrored returns the taps of the full correlation, applied to a result padded with
@@ -40,7 +79,7 @@ func mirrored(taps []tap, kh, kw int) []tap {
 const bandRows = 32
 
 // convolveDirectly sums over the taps; src has all rows and columns that they reach.
-func convolveDirectly(pool *parallel.Pool, planes int, dst, src fft.Rows, taps []tap) {
+func convolveDirectly(pool *parallel.Pool, planes int, dst, src fft.Rows, taps []tapGroup) {
 	reach := src.H - dst.H
 	height := max(bandRows, reach)
 	bands := (dst.H + height - 1) / height
@@ -73,31 +112,30 @@ func borrowFloats(n int) *[]float32 {
 }
 
 // sumTaps sets row[x] to Σ weight·band[dy·stride + x + dx].
-func sumTaps(row, band []float32, stride int, taps []tap) {
+func sumTaps(row, band []float32, stride int, groups []tapGroup) {
 	clear(row)
-	addTaps(row, band, stride, taps)
+	for i := range groups {
+		groups[i].addTo(row, band, stride)
+	}
 }
 
-// tapsAtOnce is how many products addTaps adds up before it adds them to a sample.
-const tapsAtOnce = 8
-
-// addTaps adds Σ weight·band[dy·stride + x + dx] to row[x].
-func addTaps(row, band []float32, stride int, taps []tap) {
-	n := len(row)
+// addTo adds Σ weight·band[dy·stride + x + dx] to row[x].
+func (g *tapGroup) addTo(row, band []float32, stride int) {
+	n, taps := len(row), g.taps
 	at := func(t tap) []float32 { return band[t.dy*stride+t.dx:][:n] }
-	for ; len(taps) >= tapsAtOnce; taps = taps[tapsAtOnce:] {
-		a, b, c, d := at(taps[0]), at(taps[1]), at(taps[2]), at(taps[3])
-		e, f, g, h := at(taps[4]), at(taps[5]), at(taps[6]), at(taps[7])
-		ka, kb, kc, kd := taps[0].weight, taps[1].weight, taps[2].weight, taps[3].weight
-		ke, kf, kg, kh := taps[4].weight, taps[5].weight, taps[6].weight, taps[7].weight
-		for x := range row {
-			row[x] += (ka*a[x] + kb*b[x]) + (kc*c[x] + kd*d[x]) + ((ke*e[x] + kf*f[x]) + (kg*g[x] + kh*h[x]))
+	if len(taps) < tapsAtOnce {
+		weight := taps[0].weight
+		for x, v := range at(taps[0]) {
+			row[x] += weight * v
 		}
+		return
 	}
-	for _, t := range taps {
-		for x, v := range at(t) {
-			row[x] += t.weight * v
-		}
+	a, b, c, d := at(taps[0]), at(taps[1]), at(taps[2]), at(taps[3])
+	e, f, o, h := at(taps[4]), at(taps[5]), at(taps[6]), at(taps[7])
+	ka, kb, kc, kd := taps[0].weight, taps[1].weight, taps[2].weight, taps[3].weight
+	ke, kf, ko, kh := taps[4].weight, taps[5].weight, taps[6].weight, taps[7].weight
+	for x := range row {
+		row[x] += (ka*a[x] + kb*b[x]) + (kc*c[x] + kd*d[x]) + ((ke*e[x] + kf*f[x]) + (ko*o[x] + kh*h[x]))
 	}
 }
 

@@ -1,6 +1,7 @@
 package hostblur
 
 import (
+	"image"
 	"math"
 
 	"github.com/averaged/imaging/backend"
@@ -14,7 +15,7 @@ type varying struct {
 	spec   backend.BlurSpec
 	direct []directKernel // of direct sums; nil: transforms
 	ys, xs []piece        // tiles are pairs of these
-	// Of transforms: the tiles, in groups of which no two reach the same sample of the blurred image.
+	// The tiles of transforms, in groups. No two tiles of a group reach the same sample of the blurred image.
 	apart [][]*tile
 }
 
@@ -138,6 +139,8 @@ func (v *varying) tiles() func(yield func(part) bool) {
 		}
 	}
 }
+
+func (t part) bounds() image.Rectangle { return image.Rect(t.x.first, t.y.first, t.x.end, t.y.end) }
 
 // windows is how many windows are not 0 in a tile.
 func (t part) windows() int { return (t.y.hi - t.y.lo) * (t.x.hi - t.x.lo) }
@@ -294,7 +297,7 @@ func (v *varying) rounding() float64 {
 	if v.direct != nil {
 		for t := range v.tiles() {
 			worst = max(worst, bound(t, func(j int, sum float64) float64 {
-				return sum * directUnits(len(v.direct[v.kernelOf(t, j)].mirrored)) * unit
+				return sum * v.direct[v.kernelOf(t, j)].units() * unit
 			}))
 		}
 	}

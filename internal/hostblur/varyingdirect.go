@@ -1,51 +1,30 @@
 package hostblur
 
 import (
-	"github.com/averaged/imaging/backend"
+	"image"
+
 	"github.com/averaged/imaging/internal/parallel"
 )
 
-// directKernel is a kernel of a varying blur for direct sums, of the blur and of its adjoint.
-type directKernel struct {
-	groups   []tapGroup
-	mirrored []tap
-	// The first and last row and column that the taps reach.
-	top, bottom, left, right int
-}
-
-// tapGroup is the taps that addTaps adds up at a time, with the first and last row and column that they reach.
-type tapGroup struct {
-	taps                     []tap
-	top, bottom, left, right int
-}
-
-func newDirectKernel(s *backend.BlurSpec) directKernel {
-	taps := tapsOf(s)
-	k := directKernel{mirrored: mirrored(taps, s.KH, s.KW), top: s.KH, left: s.KW, bottom: -1, right: -1}
-	for len(taps) > 0 {
-		n := 1
-		if len(taps) >= tapsAtOnce {
-			n = tapsAtOnce
-		}
-		g := tapGroup{taps: taps[:n], top: s.KH, left: s.KW}
-		for _, t := range g.taps {
-			g.top, g.bottom = min(g.top, t.dy), max(g.bottom, t.dy)
-			g.left, g.right = min(g.left, t.dx), max(g.right, t.dx)
-		}
-		k.groups = append(k.groups, g)
-		k.top, k.bottom = min(k.top, g.top), max(k.bottom, g.bottom)
-		k.left, k.right = min(k.left, g.left), max(k.right, g.right)
-		taps = taps[n:]
+// reach holds (dx, dy) of all taps.
+func (k *directKernel) reach() (r image.Rectangle) {
+	for i := range k.taps {
+		r = r.Union(k.taps[i].reach)
 	}
-	return k
+	return r
+}
+
+// reachedFrom holds the samples of a blurred image that taps give a tile of the image to.
+func reachedFrom(tile, taps image.Rectangle) image.Rectangle {
+	return image.Rect(tile.Min.X-taps.Max.X+1, tile.Min.Y-taps.Max.Y+1, tile.Max.X-taps.Min.X, tile.Max.Y-taps.Min.Y)
 }
 
 // cost is directCost of what the kernel makes of a tile.
 func (k *directKernel) cost(t part) float64 {
-	n, m := t.y.len(), t.x.len()
-	products := len(k.mirrored) * n * m
-	for _, g := range k.groups {
-		products += len(g.taps) * (n + g.bottom - g.top) * (m + g.right - g.left)
+	tile, products := t.bounds(), 0
+	for _, g := range k.taps {
+		to := reachedFrom(tile, g.reach)
+		products += len(g.taps) * (to.Dx()*to.Dy() + tile.Dx()*tile.Dy())
 	}
 	return float64(products) / 2
 }
@@ -68,44 +47,39 @@ func (v *varying) applyDirectly(pool *parallel.Pool, planes int, dst, src []floa
 // addTile adds what a tile of src gives to rows first to end−1 of a plane of the result.
 func (v *varying) addTile(t part, plane, first, end int, dst, src []float32) {
 	_, w := v.spec.Range()
-	kh, kw, n, m := v.spec.KH, v.spec.KW, t.y.len(), t.x.len()
-	// Sample (y, x) of the tile is at (y+kh−1, x+kw−1) of the room, which is zero elsewhere. Sample (y, x) of the result is
-	// sample (y−above, x−before) of what the room becomes.
-	above, before := t.y.first-kh+1, t.x.first-kw+1
-	if above >= end || t.y.end <= first {
+	kh, kw, tile := v.spec.KH, v.spec.KW, t.bounds()
+	// The rows that these rows need.
+	tile.Min.Y, tile.Max.Y = max(tile.Min.Y, first), min(tile.Max.Y, end+kh-1)
+	if tile.Empty() {
 		return
 	}
-	stride := m + 2*(kw-1)
-	scratch := borrowFloats((n+2*(kh-1))*stride + m + kw - 1)
+	// Around the tile the room is zero.
+	stride := tile.Dx() + 2*(kw-1)
+	size := (tile.Dy() + 2*(kh-1)) * stride
+	scratch := borrowFloats(size + w)
 	defer bandScratch.Put(scratch)
-	clear(*scratch)
-	room, row := (*scratch)[:(n+2*(kh-1))*stride], (*scratch)[(n+2*(kh-1))*stride:]
+	room, row := (*scratch)[:size], (*scratch)[size:]
+	clear(room)
+	at := func(y, x int) []float32 { return room[(y-tile.Min.Y+kh-1)*stride+x-tile.Min.X+kw-1:] }
 	for j := range t.windows() {
 		k := &v.direct[v.kernelOf(t, j)]
 		down, across := v.window(t, j)
-		for y := range n {
-			to, line := room[(y+kh-1)*stride+kw-1:][:m], v.line(src, t, plane, y)
+		for y := tile.Min.Y; y < tile.Max.Y; y++ {
+			to, line, window := at(y, tile.Min.X), v.line(src, t, plane, y-t.y.first), down[y-t.y.first]
 			for x, by := range across {
-				to[x] = line[x] * (down[y] * by)
+				to[x] = line[x] * (window * by)
 			}
 		}
-		// The columns, and rows, of the room that a tap at dx reaches from a sample that is not zero are kw−1−dx and m more.
-		left, right := max(kw-1-k.right, -before), min(kw-1-k.left+m, w-before)
-		if left >= right {
-			continue
-		}
-		for y := max(first-above, kh-1-k.bottom); y < min(end-above, kh-1-k.top+n); y++ {
-			clear(row[left:right])
-			for _, g := range k.groups {
-				if y+g.bottom < kh-1 || y+g.top >= kh-1+n {
-					continue
-				}
-				from, to := max(kw-1-g.right, left), min(kw-1-g.left+m, right)
-				if from < to {
-					addTaps(row[from:to], room[y*stride+from:], stride, g.taps)
+		to := reachedFrom(tile, k.reach()).Intersect(image.Rect(0, first, w, end))
+		for y := to.Min.Y; y < to.Max.Y; y++ {
+			clear(row[to.Min.X:to.Max.X])
+			for i := range k.taps {
+				g := &k.taps[i]
+				if r := reachedFrom(tile, g.reach).Intersect(to); r.Min.Y <= y && y < r.Max.Y {
+					g.addTo(row[r.Min.X:r.Max.X], at(y, r.Min.X), stride)
 				}
 			}
-			addTo(dst[(y+above)*w+before+left:], row[left:right])
+			addTo(dst[y*w+to.Min.X:], row[to.Min.X:to.Max.X])
 		}
 	}
 }
@@ -118,19 +92,19 @@ func (v *varying) applyAdjointDirectly(pool *parallel.Pool, planes int, dst, src
 	}
 	pool.For(planes*len(tiles), func(i int) {
 		plane, t := i/len(tiles), tiles[i%len(tiles)]
-		kh, kw, n, m := v.spec.KH, v.spec.KW, t.y.len(), t.x.len()
-		stride := m + kw - 1
-		scratch := borrowFloats((n+kh-1)*stride + m)
-		defer bandScratch.Put(scratch)
-		room, row := (*scratch)[:(n+kh-1)*stride], (*scratch)[(n+kh-1)*stride:]
 		h, w := v.spec.Range()
+		reached := reachedFrom(t.bounds(), image.Rect(0, 0, v.spec.KW, v.spec.KH))
+		stride := reached.Dx()
+		scratch := borrowFloats(reached.Dy()*stride + t.x.len())
+		defer bandScratch.Put(scratch)
+		room, row := (*scratch)[:reached.Dy()*stride], (*scratch)[reached.Dy()*stride:]
 		clear(room)
-		whole := &tile{part: t, height: kh, width: kw, py: n + kh - 1, px: stride}
-		from := v.reached(whole, func(y, x int, row []float32) { copy(row, src[(plane*h+y)*w+x:]) })
-		for y := range n + kh - 1 {
-			from.Row(0, y, room[y*stride:(y+1)*stride])
+		there := reached.Intersect(image.Rect(0, 0, w, h))
+		for y := there.Min.Y; y < there.Max.Y; y++ {
+			to := room[(y-reached.Min.Y)*stride+there.Min.X-reached.Min.X:]
+			copy(to[:there.Dx()], src[(plane*h+y)*w+there.Min.X:])
 		}
-		for y := range n {
+		for y := range t.y.len() {
 			line := v.line(dst, t, plane, y)
 			clear(line)
 			for j := range t.windows() {

@@ -15,7 +15,7 @@ type Page struct {
 	Title, Version string
 	// Command repeats the run, quoted for a shell.
 	Command string
-	// Entries are the inputs, in their order. Of more than one the page has an index.
+	// Entries are the inputs, in their order. With more than one the page has an index.
 	Entries []Entry
 }
 

@@ -10,7 +10,7 @@ import (
 	"reflect"
 )
 
-// Read calls read, which reads img, unless Check finds an error in img. The bounds and samples of
+// Read calls read, which reads img, unless check finds an error in img. The bounds and samples of
 // image types of other packages are behind methods that nothing can check: if one of them panics, as
 // that of a struct around a nil image does, Read returns that as an error.
 func Read(img image.Image, read func() error) (err error) {
@@ -28,15 +28,10 @@ func Read(img image.Image, read func() error) (err error) {
 	return read()
 }
 
-// Check returns an error if img is nil, also a nil pointer, or if it is of a type of the standard
+// check returns an error if img is nil, also a nil pointer, or if it is of a type of the standard
 // library and reading all pixels of its bounds would panic, because it has too few samples, a stride
 // below 0, or a palette without the colours that its pixels name. Empty bounds are no error here.
-func Check(img image.Image) error {
-	_, err := check(img)
-	return err
-}
-
-// check is Check, and tells whether img is of a type that it knows.
+// standard tells whether img is of such a type.
 func check(img image.Image) (standard bool, err error) {
 	if img == nil {
 		return false, errors.New("there is none")

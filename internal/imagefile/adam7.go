@@ -49,8 +49,8 @@ func (h pngHeader) rows() iter.Seq2[int, int] {
 }
 
 // loseDetail gives each pixel of an interlaced image that could not be read the value of the
-// nearest one, left of it and above, that an earlier pass has. Of its rows, in the order of the
-// file, the first have been read. Where not even the first pass has a row, it is lost.
+// nearest one, left of it and above, that an earlier pass has. read is how many of its rows, in
+// the order of the file, have been read. Where not even the first pass has a row, it is lost.
 func (m *Image) loseDetail(h pngHeader, read int) {
 	var found [7]int // rows of each pass
 	left := read

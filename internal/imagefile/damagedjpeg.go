@@ -13,14 +13,7 @@ import (
 // blocks, of a progressive one the scans. image/jpeg returns all of an image or
 // nothing, so it is given a file that has been completed.
 func salvageJPEG(src source, opt ReadOptions) (*Image, error) {
-	config, err := jpeg.DecodeConfig(src.from(0))
-	if err != nil {
-		return nil, jpegError(err)
-	}
-	if err := opt.checkSize(src, JPEG, config.Width, config.Height); err != nil {
-		return nil, err
-	}
-	parts, err := readJPEGSegments(src)
+	config, parts, err := openJPEG(src, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -39,8 +39,8 @@ const (
 	// in bytes, after decompression. Real profiles are below 4 MB.
 	maxMetadata = 32 << 20
 	// A photograph takes a byte for a few pixels, and a uniform area in JPEG one
-	// for at most 100. Of a file with fewer, which unpacks to much from nearly
-	// nothing, plausiblePixels are accepted, unless a limit is given.
+	// for at most 100. A file with fewer unpacks to much from nearly nothing:
+	// plausiblePixels are accepted of it, unless a limit is given.
 	plausiblePixels  = 50_000_000
 	plausiblePacking = 128
 )

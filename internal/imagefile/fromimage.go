@@ -13,7 +13,7 @@ import (
 // three; 8-bit types give Depth 8, 16-bit types and unknown ones 16. Alpha is
 // kept where a pixel is not opaque; premultiplied colours are divided by it. An
 // image whose bounds are empty, or hold more than DefaultMaxPixels, is an error,
-// and so is one whose samples are not all there (imagecheck.Check).
+// and so is one whose samples are not all there (imagecheck).
 func FromImage(src image.Image) (*Image, error) {
 	var m *Image
 	err := imagecheck.Read(src, func() (err error) {

@@ -46,15 +46,21 @@ const (
 // with IPTC in them, and comments.
 var jpegBlocks = map[byte]string{markerIPTC: "APP13", markerCOM: "COM"}
 
-func decodeJPEG(src source, opt ReadOptions) (*Image, error) {
+// openJPEG reads what comes before the samples, and refuses an image that is too large.
+func openJPEG(src source, opt ReadOptions) (image.Config, *jpegParts, error) {
 	config, err := jpeg.DecodeConfig(src.from(0))
 	if err != nil {
-		return nil, jpegError(err)
+		return config, nil, jpegError(err)
 	}
 	if err := opt.checkSize(src, JPEG, config.Width, config.Height); err != nil {
-		return nil, err
+		return config, nil, err
 	}
 	parts, err := readJPEGSegments(src)
+	return config, parts, err
+}
+
+func decodeJPEG(src source, opt ReadOptions) (*Image, error) {
+	_, parts, err := openJPEG(src, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func (c *JPEGCoding) findQuality() {
 				distance += math.Abs(math.Log(float64(table[i]) / float64(s)))
 			}
 		}
-		// Of qualities with the same tables it is the highest.
+		// The highest of the qualities with the same tables counts.
 		if distance <= least {
 			least, c.Quality, c.Standard = distance, q, distance == 0
 		}
@@ -151,6 +151,6 @@ func (f *jpegFrame) coding(img image.Image) *JPEGCoding {
 		c.ChromaX, c.ChromaY = max(luma.across/cb.across, 1), max(luma.down/cb.down, 1)
 	}
 	c.findQuality()
-	c.Noise = codingNoise(y, stride, img.Bounds().Dx(), img.Bounds().Dy(), &c.Luma)
+	c.Noise = jpegblock.RoundingNoise(y, stride, img.Bounds().Dx(), img.Bounds().Dy(), &c.Luma)
 	return c
 }

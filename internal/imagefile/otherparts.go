@@ -138,8 +138,8 @@ func (o *otherParts) readIndex(src source, index []byte, offset int64) {
 	}
 }
 
-// addPicture adds a further picture, by the name that its metadata give it. Of a stream it has not been read yet, and of
-// a long index only the first ones are looked at.
+// addPicture adds a further picture, by the name that its metadata give it. In a stream it has not been read yet. Only the
+// first ones of a long index are looked at.
 func (o *otherParts) addPicture(src source, offset int64) {
 	o.found = true
 	const looks = 16
@@ -217,8 +217,8 @@ func (o *otherParts) readBehind(src source, scan int64) {
 	}
 }
 
-// pictureEnd returns where the picture ends of which a segment begins at an offset. Of a stream it looks at what has been
-// read, the picture.
+// pictureEnd returns where the picture ends that has a segment at an offset. In a stream it looks at what has been read, the
+// picture.
 func pictureEnd(src source, offset int64) (int64, bool) {
 	r := bufio.NewReaderSize(io.NewSectionReader(src, offset, max(src.available()-offset, 0)), 1<<16)
 	for {
@@ -259,7 +259,7 @@ func pictureEnd(src source, offset int64) (int64, bool) {
 }
 
 // readSamsung reads the directory at the end of the file that cameras of Samsung write: its entries, of 12 bytes, begin
-// with two zeros and a kind; the directory's size and "SEFT" are the last thing. Of a stream the end is not known.
+// with two zeros and a kind; the directory's size and "SEFT" are the last thing. The end of a stream is not known.
 func (o *otherParts) readSamsung(src source) bool {
 	const tail, head, entry, mostSize = 8, 12, 12, 1 << 16
 	if src.stream != nil {

@@ -13,7 +13,7 @@ type source struct {
 	stream *stream // or nil
 }
 
-// has tells whether there are n bytes from the beginning. Of a stream it reads
+// has tells whether there are n bytes from the beginning. It reads a stream
 // up to there.
 func (s source) has(n int64) bool {
 	if s.stream != nil {

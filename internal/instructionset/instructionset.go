@@ -9,8 +9,8 @@ import (
 	features "golang.org/x/sys/cpu"
 )
 
-// Set is what the kernels are written for. Of those of one architecture, a
-// higher one takes all that the lower ones take.
+// Set is what the kernels are written for. A higher set
+// of one architecture includes the lower ones.
 type Set uint8
 
 const (

@@ -11,8 +11,8 @@ import (
 	"github.com/averaged/imaging/pnp"
 )
 
-// DefaultIterations is how many iterations a restoration makes at most where Options do not say it.
-const DefaultIterations = 300
+// defaultIterations is how many iterations a restoration makes at most where Options do not say it.
+const defaultIterations = 300
 
 // Options are what a call asks of an iteration. A field that is 0 leaves the default.
 type Options struct {
@@ -52,7 +52,7 @@ func (it Iteration) Solve(ctx context.Context, dev backend.Device, method string
 	}
 	limit := c.Iterations
 	if limit == 0 {
-		limit = DefaultIterations
+		limit = defaultIterations
 	}
 	progress := meter.New(c.Progress, report.Iteration.Tolerance)
 	opt := pnp.Options{

@@ -55,7 +55,7 @@ type runs struct {
 	iterations int // of all
 }
 
-// solve returns the result of the second run. Of opt all but Progress is given, which is the
+// solve returns the result of the second run. opt has all but Progress, which is the
 // meter's; all runs together make at most opt.MaxIterations, and if that is 1 there is
 // one run. Only the second is drawn to its start (pnp.Options.Contraction).
 func (t twoRuns) solve(ctx context.Context, phi pnp.Denoiser, opt pnp.Options, progress *meter.Meter) (backend.Buffer, runs, error) {

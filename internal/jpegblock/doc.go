@@ -1,3 +1,3 @@
-// Package jpegblock has what writing a JPEG file and simulating one share: the
-// quantisation steps of ISO/IEC 10918-1 and the cosine transform of a block.
+// Package jpegblock has what JPEG files do to blocks of 8×8 samples: the quantisation steps and the cosine transform of
+// ISO/IEC 10918-1, and the noise that rounding leaves.
 package jpegblock

@@ -22,9 +22,9 @@ import (
 var Nodes = [...]float64{0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64}
 
 const (
-	// CropSide is the side of a crop, and Square that of its squares, in pixels.
-	CropSide, Square = 128, denoise.MapSide
-	levelSquares     = (CropSide / Square) * (CropSide / Square)
+	// cropSide is the side of a crop, and Square that of its squares, in pixels.
+	cropSide, Square = 128, denoise.MapSide
+	levelSquares     = (cropSide / Square) * (cropSide / Square)
 )
 
 // Crop is a crop with noise, and the errors of what denoisers make of it.
@@ -63,7 +63,7 @@ func CropOf(set *train.Pictures, seed uint64, only string) (kind string, noisy, 
 	if only != "" {
 		kind = only
 	}
-	const side = CropSide
+	const side = cropSide
 	c := train.CameraConfig()
 	c.Crop, c.Camera.White, c.Camera.Clean = side, 0, 0
 	photograph := func(grey bool) ([]float32, []float32, error) { return c.Photograph(set, grey, r) }
@@ -213,7 +213,7 @@ func (t *Trial) Crop(ctx context.Context, kind string, noisy, clean []float32) (
 	for i, v := range noisy {
 		c.Noisy[i] = uint16(min(max(math.Round(float64(v+0.5)*32768), 0), 65535))
 	}
-	s := backend.Shape{N: 1, C: 3, H: CropSide, W: CropSide}
+	s := backend.Shape{N: 1, C: 3, H: cropSide, W: cropSide}
 	src, err := t.dev.Alloc(s)
 	if err != nil {
 		return nil, err
@@ -270,7 +270,7 @@ func (t *Trial) Crop(ctx context.Context, kind string, noisy, clean []float32) (
 }
 
 func (t *Trial) apply(ctx context.Context, n *denoise.Network, dst, src backend.Buffer, sigma float64) ([]float32, error) {
-	radii, err := n.GuideLevels(ctx, src, denoise.ConstantLevels(CropSide, CropSide, sigma), 1)
+	radii, err := n.GuideLevels(ctx, src, denoise.ConstantLevels(cropSide, cropSide, sigma), 1)
 	if err != nil {
 		return nil, err
 	}
@@ -287,7 +287,7 @@ func (t *Trial) apply(ctx context.Context, n *denoise.Network, dst, src backend.
 }
 
 func squareErrors(a, b []float32) (list [levelSquares]float32) {
-	const side, per = CropSide, CropSide / Square
+	const side, per = cropSide, cropSide / Square
 	var sums [levelSquares]float64
 	for i := range a {
 		d := float64(a[i]) - float64(b[i])

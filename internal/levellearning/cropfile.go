@@ -28,7 +28,7 @@ func ReadCrops(r io.Reader) ([]*Crop, error) {
 	for {
 		kind := make([]byte, 16)
 		var denoisers uint32
-		c := &Crop{Noisy: make([]uint16, 3*CropSide*CropSide)}
+		c := &Crop{Noisy: make([]uint16, 3*cropSide*cropSide)}
 		err := func() error {
 			if _, err := io.ReadFull(r, kind); err != nil {
 				return err

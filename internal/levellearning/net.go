@@ -179,7 +179,7 @@ type levelPass struct {
 // forward makes the levels of crops, N×3×128×128.
 func (n *Net) forward(q *devicequeue.Queue, images []float32, crops int) *levelPass {
 	n.memory.Reclaim()
-	const side = CropSide
+	const side = cropSide
 	p := &levelPass{}
 	fine := n.memory.Take(q, backend.Shape{N: crops, C: 3, H: side, W: side})
 	scaled := make([]float32, len(images))
@@ -317,8 +317,8 @@ func (n *Net) backward(q *devicequeue.Queue, p *levelPass, dsaid []float32, dcho
 		first -= s.C * levelSquares
 		values, gradient := make([]float32, s.Len()), make([]float32, s.Len())
 		q.Download(values, z)
-		cell := s.H * Square / CropSide
-		const per = CropSide / Square
+		cell := s.H * Square / cropSide
+		const per = cropSide / Square
 		parallel.Concurrently(crops, func(k int) {
 			for c := range s.C {
 				for y := range s.H {
@@ -576,7 +576,7 @@ func (c *Crop) turned(s symmetry.Symmetry) *Crop {
 	if s == 0 {
 		return c
 	}
-	const side, per = CropSide, CropSide / Square
+	const side, per = cropSide, cropSide / Square
 	out := &Crop{Kind: c.Kind, Noisy: make([]uint16, len(c.Noisy)), Errors: make([][len(Nodes)][levelSquares]float32, len(c.Errors))}
 	for k := range 3 {
 		symmetry.Apply(s, out.Noisy[k*side*side:][:side*side], c.Noisy[k*side*side:], side)

@@ -13,7 +13,7 @@ import (
 )
 
 func randomCrop(r *rand.Rand) *Crop {
-	c := &Crop{Kind: "random", Noisy: make([]uint16, 3*CropSide*CropSide), Errors: make([][len(Nodes)][levelSquares]float32, noise.Denoisers)}
+	c := &Crop{Kind: "random", Noisy: make([]uint16, 3*cropSide*cropSide), Errors: make([][len(Nodes)][levelSquares]float32, noise.Denoisers)}
 	for i := range c.Noisy {
 		c.Noisy[i] = uint16(16384 + r.IntN(32769))
 	}

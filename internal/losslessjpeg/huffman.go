@@ -78,7 +78,7 @@ func newHuffmanTable(frequency *[categories]int) *huffmanTable {
 	}
 	var depth [categories + 1]int
 	for len(trees) > 1 {
-		// Of equal weights the earlier one: the table follows from the frequencies alone.
+		// The earlier one of equal weights comes first, so that the table follows from the frequencies alone.
 		slices.SortStableFunc(trees, func(a, b tree) int { return a.weight - b.weight })
 		merged := tree{trees[0].weight + trees[1].weight, append(trees[0].symbols, trees[1].symbols...)}
 		for _, s := range merged.symbols {

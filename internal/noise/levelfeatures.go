@@ -7,8 +7,8 @@ import (
 	"github.com/averaged/imaging/internal/parallel"
 )
 
-// CountsOf is the number of what Counts counts.
-const CountsOf = 4
+// countsOf is the number of what Counts counts.
+const countsOf = 4
 
 // Counts returns what convolutions cannot count, for each square of three planes of h×w samples, multiples of Square:
 // the mean, the shares of pixels with a sample at or below 0 and at or above 1, and the share of pixels that are equal
@@ -16,7 +16,7 @@ const CountsOf = 4
 func Counts(pix []float32, h, w int) []float32 {
 	rows, columns := h/Square, w/Square
 	plane, squares := h*w, rows*columns
-	out := make([]float32, CountsOf*squares)
+	out := make([]float32, countsOf*squares)
 	const share = 1.0 / (Square * Square)
 	for row := range rows {
 		for y := row * Square; y < (row+1)*Square; y++ {
@@ -64,8 +64,8 @@ func Magnitudes(x []float32, channels, h, w, side int) []float32 {
 // quiet is added to a magnitude before its logarithm: that of noise of a tenth of a step of 8 bits.
 const quiet = 1e-3
 
-// Logarithm is what the head sees of a mean magnitude.
-func Logarithm(magnitude float32) float32 { return float32(math.Log(float64(magnitude)+quiet)) * 0.5 }
+// logarithm is what the head sees of a mean magnitude.
+func logarithm(magnitude float32) float32 { return float32(math.Log(float64(magnitude)+quiet)) * 0.5 }
 
 // LogarithmSlope is its derivative.
 func LogarithmSlope(magnitude float32) float32 { return 0.5 / (magnitude + quiet) }
@@ -83,12 +83,12 @@ type Global struct {
 // HeadInput returns what the head sees, Statistics·features×squares: logarithms of magnitudes, and counts.
 func HeadInput(magnitudes, counts []float32, squares int) ([]float32, *Global) {
 	logs := len(magnitudes) / squares
-	features := logs + CountsOf
+	features := logs + countsOf
 	input := make([]float32, Statistics*features*squares)
 	g := &Global{Means: make([]float32, logs), Lows: make([]float32, logs), Lowest: make([][]int, logs)}
 	open := unclipped(counts, squares)
 	parallel.Concurrently(features, func(k int) {
-		from, seen := magnitudes, Logarithm
+		from, seen := magnitudes, logarithm
 		if k >= logs {
 			from, seen = counts[(k-logs)*squares:], func(count float32) float32 { return count }
 		} else {

@@ -38,7 +38,7 @@ func Layers(widths [Scales]int, head int) []Layer {
 	add := func(name string, out, in, kernel int) {
 		list = append(list, Layer{Name: name, Out: out, In: in, Kernel: kernel})
 	}
-	in, features := 12, BandsOf+CountsOf
+	in, features := 12, BandsOf+countsOf
 	for i, w := range widths {
 		add(fmt.Sprintf("scale.%d.0", i), w, in, 3)
 		add(fmt.Sprintf("scale.%d.1", i), w, w, 3)

@@ -77,7 +77,7 @@ func (n *Network) Find(ctx context.Context, pix []float32, hidden []bool, channe
 	for i := range Scales {
 		features += n.layers[2*i].filter.Shape().N
 	}
-	magnitudes, counts := make([]float32, (features+BandsOf)*squares), make([]float32, CountsOf*squares)
+	magnitudes, counts := make([]float32, (features+BandsOf)*squares), make([]float32, countsOf*squares)
 	source := image{pix, channels, h, w}
 	pool := devicequeue.NewPool(n.dev)
 	defer pool.Free()
@@ -140,7 +140,7 @@ func (n *Network) tile(pool *devicequeue.Pool, source image, r backend.Region, s
 			}
 		}
 	}
-	keep(counts, Counts(samples, h, w), CountsOf, 0)
+	keep(counts, Counts(samples, h, w), countsOf, 0)
 	keep(magnitudes, Bands(samples, h, w), BandsOf, len(magnitudes)/(s.Rows*s.Columns)-BandsOf)
 	for i, v := range samples {
 		samples[i] = (v - 0.5) * Gain

@@ -36,7 +36,7 @@ type Array struct {
 	Data  []float32 `json:"-"`
 }
 
-// Step is a backend.FlowStep with arrays in the place of what lies on a device. Of a convolution
+// Step is a backend.FlowStep with arrays in the place of what lies on a device. For a convolution
 // it is the filter, the bias and the activation.
 type Step struct {
 	Filter     int

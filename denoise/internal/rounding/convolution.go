@@ -42,10 +42,10 @@ func growth(units float64) float64 {
 	return 1 / (1 - 2*units*Unit)
 }
 
-// NewConvolution analyses a filter w of shape (Out, In, KH, KW) in the layout of backend.Filter,
+// newConvolution analyses a filter w of shape (Out, In, KH, KW) in the layout of backend.Filter,
 // with an upper bound of its norm, computed by an algorithm. first is how many input channels
 // are not zero in Convolution.First. The context ends it.
-func NewConvolution(ctx context.Context, w []float32, shape backend.Shape, norm float64, a backend.ConvolutionAlgorithm, first int) (Convolution, error) {
+func newConvolution(ctx context.Context, w []float32, shape backend.Shape, norm float64, a backend.ConvolutionAlgorithm, first int) (Convolution, error) {
 	if a.Tiles != nil {
 		return tiled(ctx, w, shape, norm, a.Tiles, first)
 	}
@@ -58,7 +58,7 @@ func NewConvolution(ctx context.Context, w []float32, shape backend.Shape, norm 
 }
 
 // Growth bounds the modulus of every number that is met on the way to Az and Aᵀz, by the largest
-// modulus in z. It takes far less time than NewConvolution.
+// modulus in z. It takes far less time than newConvolution.
 func Growth(w []float32, shape backend.Shape, a backend.ConvolutionAlgorithm) float64 {
 	m := moduli(w, shape)
 	sums := max(m.largestColumn(), m.largestRow())

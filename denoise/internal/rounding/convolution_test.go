@@ -114,7 +114,7 @@ func TestConvolutionsStayWithinTheBound(t *testing.T) {
 				require.Equal(t, shape.H == 3 && shape.W == 3 && max(shape.N, shape.C) >= 16, algorithm.Tiles != nil)
 				first := min(2, shape.C)
 				var err error
-				c, err = NewConvolution(t.Context(), w, shape, absolute, algorithm, first)
+				c, err = newConvolution(t.Context(), w, shape, absolute, algorithm, first)
 				require.NoError(t, err)
 				require.LessOrEqual(t, c.First.Relative, c.Forward.Relative*(1+1e-6))
 				bank := put(t, dev, shape, w)
@@ -216,7 +216,7 @@ func TestRemembered(t *testing.T) {
 	}
 	seen := map[Convolution]bool{}
 	hold := func(norm float64, a backend.ConvolutionAlgorithm, first int) {
-		want, err := NewConvolution(t.Context(), w, shape, norm, a, first)
+		want, err := newConvolution(t.Context(), w, shape, norm, a, first)
 		require.NoError(t, err)
 		for range 2 {
 			got, err := Remembered(t.Context(), w, shape, norm, a, first)

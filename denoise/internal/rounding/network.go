@@ -191,8 +191,8 @@ const (
 )
 
 // Check returns an error that names the quantity unless no number overflows on the way to Φ(x),
-// for ‖x‖ ≤ MaxNorm and at most MaxPixels pixels. Of the convolutions it needs Norm and Growth
-// only.
+// for ‖x‖ ≤ MaxNorm and at most MaxPixels pixels. It needs only Norm and Growth of the
+// convolutions.
 func (n *Network) Check() error {
 	rest := 0.0
 	for i := range n.Blocks {

@@ -10,7 +10,7 @@ import (
 	"github.com/averaged/imaging/backend"
 )
 
-// remembered are the results of NewConvolution in this process: programs load the same networks
+// remembered are the results of newConvolution in this process: programs load the same networks
 // again and again, and every run asks for the same bounds, which take a tenth of a second a filter.
 var remembered = struct {
 	sync.Mutex
@@ -20,7 +20,7 @@ var remembered = struct {
 // mostRemembered is at how many filters all are forgotten; a network has about ten.
 const mostRemembered = 1000
 
-// Remembered is NewConvolution, computed once in a process for the same arguments.
+// Remembered is newConvolution, computed once in a process for the same arguments.
 func Remembered(ctx context.Context, w []float32, shape backend.Shape, norm float64, a backend.ConvolutionAlgorithm, first int) (Convolution, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, shape, norm, first)
@@ -37,7 +37,7 @@ func Remembered(ctx context.Context, w []float32, shape backend.Shape, norm floa
 	if ok {
 		return c, nil
 	}
-	c, err := NewConvolution(ctx, w, shape, norm, a, first)
+	c, err := newConvolution(ctx, w, shape, norm, a, first)
 	if err != nil {
 		return Convolution{}, err
 	}

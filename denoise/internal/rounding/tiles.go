@@ -13,7 +13,7 @@ import (
 type tileBound struct {
 	*backend.TileAlgorithm
 	in, out int
-	// Of every pair of points upper bounds of the spectral and the Frobenius norm of U_p, and of
+	// For every pair of points: upper bounds of the spectral and the Frobenius norm of U_p, and of
 	// the sums of moduli over a column and a row of it.
 	spectral, frobenius, columns, rows []float64
 }

@@ -1,19 +1,15 @@
-package imagefile
+package jpegblock
 
-import (
-	"math"
+import "math"
 
-	"github.com/averaged/imaging/internal/jpegblock"
-)
-
-// mostBlocks is how many blocks of a JPEG are looked at, at most, to find its coding noise.
+// mostBlocks is how many blocks RoundingNoise looks at, at most.
 const mostBlocks = 4096
 
-// codingNoise returns the standard deviation of what the rounding of coefficients has changed in the samples of luma, where
+// RoundingNoise returns the standard deviation of what the rounding of coefficients has changed in the samples of luma, where
 // 1 is white. Coefficients of one frequency are taken for Laplacian, with the share that was not rounded to 0 (Lam and
 // Goodman, 2000). Those that all are 0 tell nothing, and count as exact. y has rows of stride samples, and blocks begin at
 // its first one. A plane without a whole block has no noise.
-func codingNoise(y []uint8, stride, width, height int, steps *[64]uint16) float64 {
+func RoundingNoise(y []uint8, stride, width, height int, steps *[64]uint16) float64 {
 	across, down := width/8, height/8
 	blocks := across * down
 	if blocks == 0 {
@@ -31,7 +27,7 @@ func codingNoise(y []uint8, stride, width, height int, steps *[64]uint16) float6
 		for i := range b {
 			b[i] = float32(y[at+i/8*stride+i%8]) - 128
 		}
-		jpegblock.Forward(&b)
+		Forward(&b)
 		for i, v := range b {
 			if 2*math.Abs(float64(v)) >= float64(steps[i]) {
 				kept[i]++

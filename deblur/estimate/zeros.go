@@ -1,0 +1,208 @@
+package estimate
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/parallel"
+)
+
+// The power response of an even motion and of a disk has zeros, which the power spectra of a photograph show. From these
+// such a blur is found without a sharp image, also where the way from coarse to fine does not lead to it: in noise, in
+// JPEGs, in writing, and where it is long.
+
+const (
+	// lastZerosCycle is the last one of newSpectra.
+	lastZerosCycle = 51.2
+	// leastZeros is how much better than an ellipse a shape has to explain a power, on the average.
+	leastZeros = 0.004
+	// leak is added to the power response: squares end, and neither cameras nor lenses are quite even.
+	leak = 0.004
+	// firstLength is the length of the shortest motion, of a square's side, and firstLength/widthOfDisk the radius of the
+	// smallest disk. Shorter ones have few zeros, and are found from coarse to fine or in smaller squares.
+	firstLength, widthOfDisk = 5. / 128, 2.5
+	// sameShape is by how much the logarithm of the size, or the angle in radians, may change when the shape is fitted to a
+	// sharp image.
+	sameShape = 0.1
+	// mostLeftSeen is finishing.mostLeft for a shape whose zeros are seen and that is the same in the photograph.
+	mostLeftSeen = 1.12
+)
+
+// zerosSquares are the sides of the squares in which zeros are looked for. In small ones those of long motions are too near
+// to each other.
+var zerosSquares = []int{128, 256}
+
+// shaped estimates the kernel of a photograph whose power spectra show the zeros of an even motion or a disk. It returns nil if
+// they show none, and if the shape that the photograph asks for, with the sharp image under that, is another one.
+func (p photo) shaped(ctx context.Context) (*Estimate, error) {
+	pool := parallel.New(p.opt.Threads)
+	defer pool.Close()
+	parts := pieces(p.whole, p.largest())
+	for _, side := range zerosSquares {
+		if min(p.whole.v.h, p.whole.v.w) < side {
+			break
+		}
+		seen, err := p.seen(ctx, pool, parts, side)
+		if err != nil {
+			return nil, err
+		}
+		if seen.Kind == Free {
+			continue
+		}
+		found, err := p.confirmed(ctx, pool, parts, seen)
+		if found != nil || err != nil {
+			return found, err
+		}
+	}
+	return nil, nil
+}
+
+// seen returns the shape whose zeros the squares of parts show, or Free.
+func (p photo) seen(ctx context.Context, pool *parallel.Pool, parts []part, side int) (Shape, error) {
+	var all []*spectra
+	for _, part := range parts {
+		s, err := newSpectra(ctx, pool, part.v, p.sigma, side, lastZerosCycle)
+		if err != nil {
+			return Shape{}, err
+		}
+		all = append(all, s)
+	}
+	return common(all).shape(firstLength*float64(side), float64(min(2*p.largest(), side/2))), ctx.Err()
+}
+
+// confirmed is the estimate of a shape that was seen, or nil if the photograph asks for another one.
+func (p photo) confirmed(ctx context.Context, pool *parallel.Pool, parts []part, seen Shape) (*Estimate, error) {
+	found := &Estimate{Sigma: p.sigma, Halves: 1}
+	reach := int(math.Ceil(seen.Length/2+seen.Radius)) + 3
+	err := found.judge(p.estimation(ctx, pool), drawn(seen, min(reach, p.largest()), 0, 0), parts, seen)
+	if err != nil || !found.Shape.like(seen) {
+		return nil, err
+	}
+	if p.opt.Progress != nil {
+		err = p.opt.Progress(backend.Progress{Fraction: 1})
+	}
+	return found, err
+}
+
+// like says whether two shapes are the same within sameShape.
+func (s Shape) like(t Shape) bool {
+	angle := math.Abs(math.Remainder(s.Angle-t.Angle, 180)) * math.Pi / 180
+	return s.Kind == t.Kind && angle <= sameShape && math.Abs(math.Log((s.Length+s.Radius)/(t.Length+t.Radius))) <= sameShape
+}
+
+// common is one spectrum: the mean of those with most power, half of all, each divided by its geometric mean. A blur that is the
+// same all over the frame has its zeros at the same frequencies in all of them.
+func common(all []*spectra) *spectra {
+	type scaled struct {
+		power       []float64
+		total, gain float64
+	}
+	var squares []scaled
+	for _, s := range all {
+		for _, q := range s.squares {
+			total, logs := 0.0, 0.0
+			for _, p := range q.power {
+				total += p
+				logs += math.Log(max(p, math.SmallestNonzeroFloat64))
+			}
+			squares = append(squares, scaled{q.power, total, math.Exp(-logs / float64(len(q.power)))})
+		}
+	}
+	slices.SortStableFunc(squares, func(a, b scaled) int { return cmp.Compare(b.total, a.total) })
+	one := *all[0]
+	mean := square{power: make([]float64, len(one.length))}
+	noise := 0.0
+	for _, q := range squares[:(len(squares)+1)/2] {
+		noise += q.gain
+		for i, p := range q.power {
+			mean.power[i] += q.gain * p
+		}
+	}
+	for i := range mean.power {
+		mean.power[i] /= noise
+	}
+	one.squares, one.columns, one.coloured = []square{mean}, 1, true
+	return &one
+}
+
+// shape returns the even motion or the disk that explains the spectra best, or Free if an ellipse explains them as well. No motion
+// is shorter than first or longer than longest.
+func (s *spectra) shape(first, longest float64) Shape {
+	const finer, axes, mostAngles = 1.12, 6, 36
+	var ellipses, motions, disks []smear
+	for _, noise := range []float64{0, 2.5} {
+		add := func(to *[]smear, kind smearKind, angle, ratio, size float64) {
+			*to = append(*to, smear{kind, angle, ratio, math.Log(size), firstFall, noise})
+		}
+		for _, length := range []float64{.5, 1.5, 4, 12} {
+			add(&ellipses, normalSmear, 0, 1, length)
+			add(&ellipses, evenSmear, 0, 1, length)
+			for i := range axes {
+				add(&ellipses, evenSmear, math.Pi*float64(i)/axes, .3, length)
+			}
+		}
+		for length := first; length <= longest; length *= finer {
+			angles := min(int(math.Pi/2*length)+axes, mostAngles)
+			for i := range angles {
+				add(&motions, motionSmear, math.Pi*float64(i)/float64(angles), 1, length)
+			}
+			add(&disks, diskSmear, 0, 1, length/widthOfDisk)
+		}
+	}
+	margin := leastZeros * float64(s.count())
+	_, ellipse := s.likeliestOf(ellipses)
+	motion, moved := s.likeliestOf(motions)
+	disk, round := s.likeliestOf(disks)
+	length, radius := math.Exp(motion.size), math.Exp(disk.size)
+	switch {
+	case moved < min(ellipse-margin, round) && length >= first && length <= longest:
+		return Shape{Kind: Motion, Length: length, Angle: motion.a * 180 / math.Pi}
+	case round < min(ellipse-margin, moved) && radius >= first/widthOfDisk && radius <= longest/widthOfDisk:
+		return Shape{Kind: Disk, Radius: radius}
+	}
+	return Shape{}
+}
+
+// likeliestOf is likeliest near each of the few best of some smears.
+func (s *spectra) likeliestOf(all []smear) (best smear, least float64) {
+	const few = 3
+	misfits := map[smear]float64{}
+	for _, m := range all {
+		misfits[m] = s.smearMisfit(m, 1)
+	}
+	slices.SortStableFunc(all, func(a, b smear) int { return cmp.Compare(misfits[a], misfits[b]) })
+	least = math.Inf(1)
+	for _, start := range all[:min(few, len(all))] {
+		if m, misfit := s.likeliest(1, []smear{start}); misfit < least {
+			best, least = m, misfit
+		}
+	}
+	return best, least
+}
+
+// response is the power response of a smear that is the same all over the frame.
+func (m smear) response(s *spectra) []float64 {
+	all := make([]float64, len(s.fy))
+	size := math.Exp(m.size)
+	sin, cos := math.Sincos(m.a)
+	for i, fy := range s.fy {
+		fx, v := s.fx[i], 1.0
+		switch along := cos*fx - sin*fy; m.kind {
+		case normalSmear:
+			v = math.Exp(-math.Pi * math.Pi * size * size * (along*along + m.b*m.b*(fy*fy+fx*fx-along*along)))
+		case motionSmear:
+			if q := math.Pi * size * along; q != 0 {
+				v = math.Sin(q) / q
+			}
+		case diskSmear:
+			if q := 2 * math.Pi * size * math.Hypot(fy, fx); q != 0 {
+				v = 2 * math.J1(q) / q
+			}
+		}
+		all[i] = v*v + leak
+	}
+	return all
+}
