@@ -23,7 +23,7 @@ func (l *level) sharpen(s support, p edgePrior) error {
 	}
 	copy(l.u, l.v)
 	half := l.pw/2 + 1
-	for beta := p.lambda / (p.start * p.start); beta <= p.last; beta *= p.factor {
+	for _, beta := range p.couplings() {
 		l.difference(float32(p.lambda / beta))
 		weight := float32(beta)
 		l.each(func(above, at, _ int) {
@@ -51,6 +51,14 @@ func (l *level) sharpen(s support, p edgePrior) error {
 	}
 	l.difference(0)
 	return nil
+}
+
+// couplings are the β of the splitting.
+func (p edgePrior) couplings() (all []float64) {
+	for beta := p.lambda / (p.start * p.start); beta <= p.last; beta *= p.factor {
+		all = append(all, beta)
+	}
+	return all
 }
 
 // difference sets x to the differences of u, those to 0 whose squares sum to less than least.

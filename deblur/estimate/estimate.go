@@ -122,11 +122,6 @@ func (p photo) free(ctx context.Context) (*Estimate, error) {
 	if err := found.judge(e, s, parts, Shape{}); err != nil {
 		return nil, err
 	}
-	if found.Shape.Kind == Free && found.Variation < mostEven && p.whole.sharperThan(found.Kernel, found.Sigma) {
-		if _, err := found.nothing("the photograph has sharper edges than the estimated blur would leave, and is taken for sharp"); err != nil {
-			return nil, err
-		}
-	}
 	if p.opt.Progress != nil {
 		return found, p.opt.Progress(backend.Progress{Fraction: 1})
 	}
@@ -136,8 +131,9 @@ func (p photo) free(ctx context.Context) (*Estimate, error) {
 // photo is a photograph as the estimates of all kinds of blur start from it.
 type photo struct {
 	whole part
-	sigma float64 // of the noise of the brightness
-	opt   Options // with a size
+	sigma float64                  // of the noise of the brightness
+	opt   Options                  // with a size
+	tell  func(work float64) error // reports the progress of all estimates together
 }
 
 // largest is how far a kernel may reach.
@@ -150,7 +146,7 @@ func newPhoto(ctx context.Context, pix []float32, channels, h, w int, opt Option
 	if err := ctx.Err(); err != nil {
 		return p, err
 	}
-	p = photo{grey(pix, channels, h, w), opt.Sigma * noiseOfGrey(channels), opt}
+	p = photo{grey(pix, channels, h, w), opt.Sigma * noiseOfGrey(channels), opt, meter(opt.Progress, h, w)}
 	if opt.Size == 0 {
 		p.opt.Size = DefaultSize
 	}
@@ -161,7 +157,7 @@ func newPhoto(ctx context.Context, pix []float32, channels, h, w int, opt Option
 }
 
 func (p photo) estimation(ctx context.Context, pool *parallel.Pool) *estimation {
-	return &estimation{ctx: ctx, pool: pool, sigma: p.sigma, edges: edgesFor(p.sigma), tell: meter(p.opt.Progress, p.whole.v.h, p.whole.v.w)}
+	return &estimation{ctx: ctx, pool: pool, sigma: p.sigma, edges: edgesFor(p.sigma), tell: p.tell}
 }
 
 func checkPhotograph(pix []float32, channels, h, w int, opt Options) error {
@@ -247,6 +243,12 @@ func (found *Estimate) judge(e *estimation, s support, parts []part, seen Shape)
 	}
 	if found.Shape.Kind != Free {
 		found.Kernel, err = found.Shape.Kernel()
+		return err
+	}
+	if pays, err := e.pays(levels, free); err != nil {
+		return err
+	} else if !pays {
+		_, err := found.nothing("the photograph is explained better without the blur that was found, and is taken for sharp")
 		return err
 	}
 	if found.Sigma < calm {

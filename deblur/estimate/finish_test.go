@@ -126,13 +126,6 @@ func TestKernelStepWithin(t *testing.T) {
 	require.Greater(t, outside, 0.01)
 }
 
-// point is no blur.
-func point(r int) support {
-	s := newSupport(r)
-	s.k[len(s.k)/2] = 1
-	return s
-}
-
 // The blur of a lens, which the scene shows without the shake too, does not become part of the kernel.
 func TestLensIsNoPartOfTheKernel(t *testing.T) {
 	leaveWhole(t)

@@ -61,6 +61,28 @@ func (p plane) above(least float32) []bool {
 	return all
 }
 
+// reached tells which samples have one above least in the square of radius r around them.
+func (p plane) reached(r int, least float32) []bool {
+	lit := make([]bool, len(p.pix))
+	spread := func(of func(i int) bool, to []bool, lines, line, n, step int) {
+		for l := range lines {
+			last := -r - 1 // where one was seen
+			for i := range n + r {
+				if i < n && of(l*line+i*step) {
+					last = i
+				}
+				if at := i - r; at >= 0 && last >= at-r {
+					to[l*line+at*step] = true
+				}
+			}
+		}
+	}
+	spread(func(i int) bool { return p.pix[i] > least }, lit, p.h, p.w, p.w, 1)
+	both := make([]bool, len(p.pix))
+	spread(func(i int) bool { return lit[i] }, both, p.w, 1, p.h, p.w)
+	return both
+}
+
 // taps are the samples from first on that a new sample is a mean of.
 type taps struct {
 	first   int

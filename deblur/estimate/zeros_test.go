@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/parallel"
 )
@@ -69,6 +70,31 @@ func TestShapedFindsLongMotions(t *testing.T) {
 	want, err := e.Shape.Kernel()
 	require.NoError(t, err)
 	require.Equal(t, want, e.Kernel)
+}
+
+// A shape that the photograph does not confirm is not taken, and the progress of what is tried then goes on from there.
+func TestShapeIsConfirmed(t *testing.T) {
+	leaveWhole(t)
+	k, err := deblur.Shake(15, 2)
+	require.NoError(t, err)
+	v := photograph(t, still(), k, 0.01)
+	last := 0.0
+	p, err := newPhoto(t.Context(), v.pix, 1, v.h, v.w, Options{Size: 31, Progress: func(p backend.Progress) error {
+		require.GreaterOrEqual(t, p.Fraction, last)
+		last = p.Fraction
+		return nil
+	}})
+	require.NoError(t, err)
+	pool := parallel.New(0)
+	defer pool.Close()
+	e, err := p.confirmed(t.Context(), pool, pieces(p.whole, p.largest()), Shape{Kind: Motion, Length: 8, Angle: 20})
+	require.NoError(t, err)
+	require.Nil(t, e)
+	require.Positive(t, last)
+	e, err = p.free(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, Free, e.Shape.Kind)
+	require.Equal(t, 1.0, last)
 }
 
 // The response is that of the kernels that package deblur makes, but for what samples do to them.
