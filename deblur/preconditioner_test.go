@@ -74,7 +74,7 @@ func TestPreconditionersAreBounded(t *testing.T) {
 	})
 }
 
-// In the middle of an image M undoes I + τKᵀK, but for a few hundredths.
+// In the middle of an image M undoes I + τKᵀK, except for a few hundredths.
 func TestPreconditionersAreInverses(t *testing.T) {
 	dev := cputest.Open(t, cpu.Threads(2))
 	defer func() { require.NoError(t, dev.Close()) }()

@@ -35,7 +35,7 @@ func newExplicit(dev backend.Device, t rungekutta.Tableau, blocks []deviceBlock)
 	return e
 }
 
-// exactly is the error of what is a formula, but for rounding.
+// exactly is the error of what is a formula, except for rounding.
 func exactly() float64 { return 0 }
 
 func (e *explicit) plan(backend.Buffer, backend.Shape, float64) (tile.Plan, func() float64, error) {

@@ -88,7 +88,7 @@ func (m Model) takeGuide(r *tensors.Taker, widths []int, slope float64) (*guide.
 type Radii struct {
 	image backend.Shape
 	maps  []backend.Buffer
-	coded *codedRadii // in the place of maps, or nil
+	coded *codedRadii // in place of maps, or nil
 }
 
 // Free releases the memory. A network that was frozen with r frees it.

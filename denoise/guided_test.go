@@ -373,7 +373,7 @@ func TestGuidedFile(t *testing.T) {
 	require.ErrorContains(t, err, "tensors that are not the network's")
 }
 
-// TestCodedRadii: radii in bytes are those of the guide but for a rounding that hardly shows, they
+// TestCodedRadii: radii in bytes are those of the guide except for a rounding that hardly shows, they
 // are covered by the same certificate, and neither windows nor threads change a bit.
 func TestCodedRadii(t *testing.T) {
 	m := guidedModel(t, 5, 1.3)

@@ -42,7 +42,7 @@ var (
 // body is what a network computes, prepared on the device.
 type body interface {
 	// plan says how one image is computed, with an error of at most maxError in exact
-	// arithmetic, and how to ask for the bound of the error, but for rounding, once it is
+	// arithmetic, and how to ask for the bound of the error, except for rounding, once it is
 	// computed. The blocks see the numbers of src as an array of shape s, perhaps with
 	// zeros among them.
 	plan(src backend.Buffer, s backend.Shape, maxError float64) (p tile.Plan, errorBound func() float64, err error)

@@ -263,7 +263,7 @@ func (p *proximalPlan) iterate(b deviceBlock, it inner, first bool, center, z, x
 	if err := b.forward(d, u, y); err != nil {
 		return err
 	}
-	// x = y − q∇f(y), but for its last term; then y has served, and takes Aᵀu.
+	// x = y − q∇f(y), except for its last term; then y has served, and takes Aᵀu.
 	if err := d.LinearCombination(x, backend.Term{A: float32(1 - q), X: y}, backend.Term{A: float32(q), X: center}); err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ var (
 	dataSteps     = []DataStep{GradientStep, ProximalStep}
 )
 
-// line makes T, but for the step towards the measurements of an element that stays 0, a map
+// line makes T, except for the step towards the measurements of an element that stays 0, a map
 // f of the second element alone.
 func line(t *testing.T, dev backend.Device, alpha float64, f func(x float64) float64) (y backend.Buffer, k operator.Linear, phi Denoiser) {
 	y = upload(t, dev, 1, 2, []float32{0, 0})

@@ -131,7 +131,7 @@ func TestPoisonCannotBreakConvergence(t *testing.T) {
 	}
 }
 
-// If every proposal is given up the run is the plain one, bit by bit, but for a few
+// If every proposal is given up the run is the plain one, bit by bit, except for a few
 // applications that are lost.
 func TestBadProposalsCostLittle(t *testing.T) {
 	dev := newDevice(t)

@@ -51,7 +51,7 @@ func (b *Blur) kernels() deblurring.Blur {
 type Turn struct {
 	// X and Y are the point that it turned about, in pixels right of the left border of the frame and below its top.
 	X, Y float64
-	// Degrees is by how much it turned, but for the first and the last hundredth of the exposure.
+	// Degrees is by how much it turned, except for the first and the last hundredth of the exposure.
 	Degrees float64
 	// Motion holds the poses.
 	Motion deblur.CameraMotion

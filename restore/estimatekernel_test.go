@@ -157,7 +157,7 @@ func TestCheckKernel(t *testing.T) {
 	require.Empty(t, doubts)
 }
 
-// checkWideKernels: a photograph in the place of a kernel is called what it is, of any size; a wide frame
+// checkWideKernels: a photograph in place of a kernel is called what it is, of any size; a wide frame
 // around a small kernel is none, and neither is a wide kernel of a thumbnail.
 func checkWideKernels(t *testing.T, img *restore.Planar) {
 	t.Helper()

@@ -58,12 +58,12 @@ func (o option) name() string            { return o.called }
 type request struct {
 	sigma      float64 // standard deviation of the noise
 	sigmaGiven bool
-	noise      *NoiseEstimate // in the place of measuring it, or nil
+	noise      *NoiseEstimate // in place of measuring it, or nil
 	sigmaAsked bool           // by an option, to be given or estimated
 	method     string         // empty: the default
 	weights    *weights.File
 	network    *denoise.Network
-	coarse     *denoise.Network // for coarse noise, in the place of network; or nil
+	coarse     *denoise.Network // for coarse noise, in place of network; or nil
 	prior      pnp.Denoiser     // of the caller's own
 	tile       int
 	strength   float64

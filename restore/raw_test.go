@@ -66,7 +66,7 @@ func TestDenoiseRaw(t *testing.T) {
 	require.Less(t, report.Averagedness, 1.)
 	require.Len(t, report.Raw.Noise, 3)
 
-	// Local means are those of what was measured, but for its noise.
+	// Local means are those of what was measured, except for its noise.
 	const side = 32
 	for top := 0; top+side <= noisy.Height; top += side {
 		for left := 0; left+side <= noisy.Width; left += side {

@@ -11,7 +11,7 @@ import (
 )
 
 // beginWith sets the parameters to the network of a weight file of the same form, with any
-// integrator, in the place of drawn ones. A network with levels may begin with one that has
+// integrator, in place of drawn ones. A network with levels may begin with one that has
 // none, trained for the noise level sigma of its card: it then begins as that network
 // rescaled to each level. A guided one may begin with one without a guide, whose guide is then a
 // drawn one, which says nothing yet, or with one whose guide is narrower. And one without may

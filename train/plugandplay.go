@@ -16,7 +16,7 @@ import (
 //	x ← P_C(Φ(D(x))),   D(x) = argmin over v of ½‖v − x‖² + τ·½‖Kv − y‖²,
 //
 // from a Wiener estimate, with C the box [0,1]ⁿ, and once more, from the end of the first run,
-// for y + (y − Kx) in the place of y, or with a guide its annealed steps and then one run. The data step is exact:
+// for y + (y − Kx) in place of y, or with a guide its annealed steps and then one run. The data step is exact:
 // with Fourier transforms D(x)^ = (x̂ + τ·conj(k̂)·ŷ)/(1 + τ|k̂|²). Everything but Φ is computed on the host.
 type plugAndPlay struct {
 	pool   *parallel.Pool

@@ -90,7 +90,7 @@ func TestRoundTrip(t *testing.T) {
 		require.Equal(t, b, again)
 		require.Equal(t, f.Checksum(), g.Checksum())
 
-		// Aligned, but for the types that share bytes.
+		// Aligned, except for the types that share bytes.
 		base := 8 + int(b[0]) + int(b[1])<<8
 		at := base
 		for _, x := range back.Tensors {

@@ -167,7 +167,7 @@ func convolveCase(l layer, bias bool, a backend.Activation) *testCase {
 			call: func(b []backend.Buffer) ([]float64, error) {
 				end := backend.ConvEnd{Activation: a}
 				if bias {
-					// A nil in the place of a bias means none, so a missing operand
+					// A nil in place of a bias means none, so a missing operand
 					// is shown as one.
 					if end.Bias = b[2]; end.Bias == nil {
 						return nil, errors.New("no bias")

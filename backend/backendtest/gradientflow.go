@@ -314,7 +314,7 @@ func eulerCase(n eulerNetwork, layers bool) *testCase {
 			mine := slices.Clone(steps)
 			next := 2
 			for k, l := range n.steps {
-				// A nil in the place of a bias or of radii means none, so a missing
+				// A nil in place of a bias or of radii means none, so a missing
 				// operand is shown as one.
 				if l.bias {
 					if mine[k].Bias = b[next]; b[next] == nil {
@@ -798,7 +798,7 @@ func checkEulerFilters(e *environment) error {
 		return err
 	}
 
-	// The first step's weights in the place of the second's: one filter for both
+	// The first step's weights in place of the second's: one filter for both
 	// steps, and the second one updated.
 	s.steps = []backend.FlowStep{mine[0], mine[0]}
 	want, err := s.call(context.Background(), n.src.Whole())

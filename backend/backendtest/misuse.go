@@ -195,7 +195,7 @@ func (c *testCase) checkWrongShape(e *environment, op prepared, right []backend.
 }
 
 // checkLifetimes puts a freed buffer, a freed view, a view of a freed array, a
-// buffer of another device, and nil in the place of every operand.
+// buffer of another device, and nil in place of every operand.
 func (c *testCase) checkLifetimes(e *environment, op prepared, _ outcome) error {
 	other, err := e.other()
 	if err != nil {

@@ -223,7 +223,7 @@ func stepsBug(change func(steps []backend.FlowStep) []backend.FlowStep) func(d *
 }
 
 // copyFilters makes the device keep a copy of every filter as it was made, and
-// returns a function that puts the copies in the place of the filters.
+// returns a function that puts the copies in place of the filters.
 func (d *broken) copyFilters() func(steps []backend.FlowStep) []backend.FlowStep {
 	inner := d.Device
 	copies := map[backend.Filter]backend.Filter{}

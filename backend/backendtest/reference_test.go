@@ -443,7 +443,7 @@ func TestErrorMeasures(t *testing.T) {
 	require.NoError(t, checkArray("x", []float32{3, 4}, want, exact))
 	require.Error(t, checkArray("x", []float32{3, 4.0000005}, want, exact))
 	require.NoError(t, checkArray("x", []float32{3, 4.0000005}, want, 1e-12))
-	// An error of 5 in the place of (3, 4) is one of 1.
+	// An error of 5 in place of (3, 4) is one of 1.
 	require.NoError(t, checkArray("x", []float32{6, 0}, want, 1))
 	require.ErrorContains(t, checkArray("x", []float32{6, 0}, want, 0.99), "1.00e+00")
 	require.Error(t, checkArray("x", []float32{3, nan}, want, 1))

@@ -20,7 +20,7 @@ type planarGroup struct {
 
 var planarGroups = sync.Pool{New: func() any { return new(planarGroup) }}
 
-// sized returns a slice of n floats in the place of s, with any contents.
+// sized returns a slice of n floats in place of s, with any contents.
 func sized(s []float32, n int) []float32 {
 	if cap(s) < n {
 		return make([]float32, n)

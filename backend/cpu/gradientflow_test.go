@@ -39,7 +39,7 @@ func network(t testing.TB, d *Device, width int, hidden ...int) []backend.FlowSt
 	return steps
 }
 
-// project puts projections of groups of so many channels in the place of the steps'
+// project puts projections of groups of so many channels in place of the steps'
 // activations, where they divide the hidden layer.
 func project(t testing.TB, d *Device, steps []backend.FlowStep, size int, radius float32) {
 	for k := range steps {

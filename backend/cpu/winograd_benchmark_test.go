@@ -161,7 +161,7 @@ func BenchmarkPlanarWinograd(b *testing.B) {
 // the peak.
 func BenchmarkEulerNetwork(b *testing.B) { benchmarkNetwork(b, 0, 1, 2) }
 
-// The same with projections of groups of 8 channels onto balls in the place of LeakyReLU.
+// The same with projections of groups of 8 channels onto balls in place of LeakyReLU.
 func BenchmarkBallNetwork(b *testing.B) { benchmarkNetwork(b, 8, 1, 2) }
 
 // And of the other groups.

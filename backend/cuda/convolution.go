@@ -75,7 +75,7 @@ func (d *gpu) pack(pairs, src array, s backend.Shape) error {
 	return d.launch("filters", "pack_pairs", d.planes(s.Plane(), blockThreads, ceil(s.N*ceil(s.C, 2), pairsAtATime)), 0, args...)
 }
 
-// convolution is a convolution kernel's work but for its end.
+// convolution is a convolution kernel's work except for its end.
 type convolution struct {
 	bank          *bank
 	src           array // of words, see form

@@ -146,7 +146,7 @@ func (g *graphs) record(ctx context.Context, f *flow, queue func(ctx context.Con
 	return &graph{handle: handle, memory: f.memory}, nil
 }
 
-// keep puts a graph among those that are kept, in the place of those that were not used for
+// keep puts a graph among those that are kept, in place of those that were not used for
 // the longest time.
 func (g *graphs) keep(key string, kept *graph) error {
 	delete(g.seen, key)

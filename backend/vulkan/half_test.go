@@ -142,7 +142,7 @@ func rounds(t *testing.T, d *Device, v float32) float32 {
 	return down(t, d, y)[0]
 }
 
-// Networks make in half precision the image that they make on the processor, but for rounding, which is no hundredth
+// Networks make in half precision the image that they make on the processor, except for rounding, which is no hundredth
 // of a decibel of the true image: the limits that CUDA's half precision has.
 func TestNetworksInHalfPrecision(t *testing.T) {
 	need(t)

@@ -73,7 +73,7 @@ func TestKernelsAgreeWithThePlainLoop(t *testing.T) {
 	}
 }
 
-// plainStep is z − size·Aᵀσ(Az + b), or with the projection of Az in the place of σ, in float64 and by the
+// plainStep is z − size·Aᵀσ(Az + b), or with the projection of Az in place of σ, in float64 and by the
 // definition, of z padded with zero channels.
 func plainStep(s backend.Shape, size, inputs, outputs, group int, z, w, bias, radius []float32, step float32) []float32 {
 	out := make([]float32, len(z))

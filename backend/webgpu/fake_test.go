@@ -15,7 +15,7 @@ type faults struct {
 	kind     string // how: see faulty.js
 }
 
-// fakeGPU puts testdata/faulty.js in the place of the browser's WebGPU until the test ends. The page that runs the
+// fakeGPU puts testdata/faulty.js in place of the browser's WebGPU until the test ends. The page that runs the
 // tests has it, since none may compile strings.
 func fakeGPU(t *testing.T) *faults {
 	f := &faults{calls: map[string]int{}}

@@ -89,7 +89,7 @@ func (f *cameraFlags) check(sigma bool) error {
 	return nil
 }
 
-// camera is the camera for a seed: drawn, but for what flags say, and without --random a
+// camera is the camera for a seed: drawn, except for what flags say, and without --random a
 // sensor of average size whose pictures stay as they are.
 func (f *cameraFlags) camera(seed uint64) cameranoise.Camera {
 	c := cameranoise.Random(seed)

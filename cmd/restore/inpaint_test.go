@@ -29,7 +29,7 @@ func inpainting(args ...string) []string {
 	return append([]string{"inpaint", "--mask", "mask.png", "--iterations", "3", "-q", "--progress", "never"}, args...)
 }
 
-// Images of every kind come back as they were, but for the pixels that were filled.
+// Images of every kind come back as they were, except for the pixels that were filled.
 func TestInpaint(t *testing.T) {
 	leaveRuns(t)
 	inFolder(t)

@@ -259,7 +259,7 @@ func boundaryOf(b choice) deblur.Boundary {
 	return boundary
 }
 
-// readKernel reads a kernel from an image file; of a picture that is transparent but for the kernel,
+// readKernel reads a kernel from an image file; of a picture that is transparent except for the kernel,
 // and of one colour, from its alpha channel.
 func (a *app) readKernel(ctx context.Context, path string, r reading) (deblur.Kernel, error) {
 	m, err := a.readKernelImage(ctx, path, r)

@@ -32,7 +32,7 @@ type app struct {
 	page *reportPage // nil without --report
 }
 
-// run is the whole program but for the process around it, and returns the exit
+// run is the whole program except for the process around it, and returns the exit
 // status. It changes nothing global and can run more than once at a time.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &app{stdin: stdin, stdout: &resultStream{w: stdout}, stderr: stderr, args: args}
@@ -207,7 +207,7 @@ func commandNames(c *cobra.Command) []string {
 	return names
 }
 
-// didYouMeanFlag suggests a flag in the place of the unknown one that an error is about.
+// didYouMeanFlag suggests a flag in place of the unknown one that an error is about.
 func didYouMeanFlag(text string, c *cobra.Command) string {
 	typed, isLong := strings.CutPrefix(text, "unknown flag: --")
 	if !isLong {

@@ -31,7 +31,7 @@ func checkRunFolder(folder string) error {
 	return nil
 }
 
-// checkFolder refuses a file in the place of a folder that is to be made.
+// checkFolder refuses a file in place of a folder that is to be made.
 func checkFolder(folder string) error {
 	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
 		return usagef("-o %s: is a file; a run needs a folder", oneLine(folder))

@@ -151,7 +151,7 @@ func (s *sourceFlags) recall(c *cobra.Command, run string) error {
 	return nil
 }
 
-// card is what the weight file is to say, but for what package train knows.
+// card is what the weight file is to say, except for what package train knows.
 func (s *sourceFlags) card(config train.Config) (weights.Card, error) {
 	text, err := json.Marshal(config)
 	if err != nil {

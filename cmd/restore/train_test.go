@@ -323,7 +323,7 @@ func (d *doing) Write(p []byte) (int, error) {
 }
 
 // TestTrainWithoutSpace: what cannot be written is told, and loses nothing earlier. A
-// folder in the place of a file stands for a disk that is full.
+// folder in place of a file stands for a disk that is full.
 func TestTrainWithoutSpace(t *testing.T) {
 	leaveRuns(t)
 	inFolder(t)

@@ -94,7 +94,7 @@ func Prove(ctx context.Context, w []float32, shape backend.Shape, tolerance floa
 
 // Search returns a proven lower bound of the norm that Prove bounds from above, 0 only
 // for weights that are all 0: the largest singular value that ascent finds. It is the norm
-// itself, up to rounding, but for the rare cases in which the search goes astray.
+// itself, up to rounding, except for the rare cases in which the search goes astray.
 func Search(w []float32, shape backend.Shape) (lower float64, err error) {
 	pool := parallel.New(0)
 	defer pool.Close()

@@ -66,7 +66,7 @@ const attackRounding = 1e-5
 // pairs are not held to [0,1], as the claim is not.
 //
 // It proves nothing if it finds no such pair. For a Differentiable denoiser, as the networks
-// of package denoise are but for those of rungekutta.BackwardEuler, the transposed Jacobian is
+// of package denoise are except for those of rungekutta.BackwardEuler, the transposed Jacobian is
 // applied and the attack is strong. For others it assumes a symmetric Jacobian, as that of
 // a single block is, and climbs at random. The image is held with all of its layers at once,
 // 256 bytes for a pixel and stage of 64 channels: 64×64 to 128×128 pixels are a good shape. The

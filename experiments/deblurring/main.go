@@ -1,5 +1,5 @@
 // Deblurring is the paper's experiment on plug-and-play (section 4.4): the proximal gradient
-// method with the learned denoisers in the place of a proximal map, its residuals beside what is
+// method with the learned denoisers in place of a proximal map, its residuals beside what is
 // proven of them, and the PSNR of the iterates.
 package main
 

@@ -210,7 +210,7 @@ func (o *options) comparison(ctx context.Context, methods *denoisers.Collection,
 		Title: "PSNR (the paper's figure of distributions)",
 		Paragraphs: []string{
 			"The paper prints no numbers for this figure. It says that all learned methods are on par with each other, and slightly better than total variation.",
-			"The networks that ship are not quite the paper's: they work on 2×2 pixels as channels, and have projections onto balls in the place of LeakyReLU. Backward Euler has Euler's weights. Total variation has the weight of package tv for this noise, on colour axes.",
+			"The networks that ship are not quite the paper's: they work on 2×2 pixels as channels, and have projections onto balls in place of LeakyReLU. Backward Euler has Euler's weights. Total variation has the weight of package tv for this noise, on colour axes.",
 		},
 		Tables:  []findings.Table{table},
 		Figures: []findings.Figure{findings.Violins("psnr", "PSNR of the denoised images", "PSNR in dB", violins)},

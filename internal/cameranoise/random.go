@@ -39,7 +39,7 @@ func Random(seed uint64) Camera {
 		r.uniform(0.1, 0.35), r.uniform(0.15, 0.5),
 		r.uniform(-0.05, 0.1), r.uniform(0.25, 0.7),
 	})
-	// Cameras do better than bilinear, but for previews.
+	// Cameras do better than bilinear, except for previews.
 	c.Demosaicking = [5]Demosaicking{Bilinear, Malvar, Malvar, HamiltonAdams, HamiltonAdams}[r.IntN(5)]
 	c.Tone = r.uniform(0, 0.7)
 	if r.chance(0.6) {

@@ -52,7 +52,7 @@ func (c Camera) Develop(raw []float32, h, w int) ([]float32, error) {
 }
 
 // XYZToSensor returns the matrix that takes CIE XYZ to the sensor's colours, row by row, where white is 1, 1, 1 (as a DNG file
-// has it, but for the white balance).
+// has it, except for the white balance).
 func (c Camera) XYZToSensor() [9]float64 {
 	fromSRGB := [9]float64{.4124, .3576, .1805, .2126, .7152, .0722, .0193, .1192, .9505} // to XYZ
 	toSRGB, back := inverse(fromSRGB), inverse(c.Matrix)

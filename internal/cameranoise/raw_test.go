@@ -9,7 +9,7 @@ import (
 	"github.com/averaged/imaging/backend"
 )
 
-// Without noise, a raw image and its development are what Clean makes, but for what is beyond the frame.
+// Without noise, a raw image and its development are what Clean makes, except for what is beyond the frame.
 func TestRawIsCleanWithoutNoise(t *testing.T) {
 	const h, w = 24, 26
 	pix := make([]float32, 3*h*w)

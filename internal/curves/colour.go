@@ -19,7 +19,7 @@ var (
 )
 
 // viridis are colours of the map of that name (van der Walt and Smith 2015) at equal
-// distances, but for its palest end.
+// distances, except for its palest end.
 var viridis = []color.NRGBA{{68, 1, 84, 255}, {64, 67, 135, 255}, {41, 120, 142, 255}, {34, 167, 132, 255}, {121, 209, 81, 255}}
 
 // blockColour returns the colour of block i of n: the deeper, the lighter.

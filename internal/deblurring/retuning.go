@@ -67,7 +67,7 @@ func (r *retuning) next(ctx context.Context, x backend.Buffer, left float64) (ph
 	return r.current.Denoiser, false, nil
 }
 
-// raise puts a stronger network in the place of the current one where a run for an estimated noise
+// raise puts a stronger network in place of the current one where a run for an estimated noise
 // level left far more of the photograph than that: the kernel is wrong, or the noise not white.
 func (r *retuning) raise(ctx context.Context, left float64) (doubted bool, err error) {
 	if left <= r.leaving().Most || r.sigma >= strength.MostRatio*r.first {
@@ -87,7 +87,7 @@ func (r *retuning) change(ctx context.Context, sigma float64) error {
 	return nil
 }
 
-// test puts another network in the place of the current one where the noise level is doubted.
+// test puts another network in place of the current one where the noise level is doubted.
 // left is what is left, in units of that level.
 func (r *retuning) test(ctx context.Context, left float64) (doubted bool, err error) {
 	switch {

@@ -85,7 +85,7 @@ func TestImageWithoutNoiseIsReturned(t *testing.T) {
 	})
 }
 
-// TestTotalVariationIsNonexpansive: with a given noise level two images are never farther apart than before, but for the
+// TestTotalVariationIsNonexpansive: with a given noise level two images are never farther apart than before, except for the
 // duality gaps. By strong convexity each result is within √(2·gap) of the proximal map. A gap is at most the relative gap
 // that is reported times the objective at the image, α·TV ≤ α·√2·(samples).
 func TestTotalVariationIsNonexpansive(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"github.com/averaged/imaging/internal/noise"
 )
 
-// FillImpulses returns the image with the median of good neighbours in the place of samples that are hot or dead
+// FillImpulses returns the image with the median of good neighbours in place of samples that are hot or dead
 // pixels, or salt and pepper, and their share of all: to a denoiser for other noise they are detail. An image without
 // any is returned itself. Pixels that are less than half opaque have none: their colours are coarse, and hardly seen.
 func FillImpulses(p *imageplanes.Planes) (filled *imageplanes.Planes, share float64) {

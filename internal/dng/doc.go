@@ -6,7 +6,7 @@
 // black and white levels, active and masked areas, noise profile and orientation. Everything else of
 // a file it copies.
 //
-// What it writes: every byte stands where it stood, but for the strips or tiles of the raw image,
+// What it writes: every byte stands where it stood, except for the strips or tiles of the raw image,
 // their offsets and lengths, and its digests, which become zero, "not known" (the file's other
 // contents, maker notes above all, have offsets that nobody else can move). Strips and tiles take
 // the room of the old ones as far as it goes, and the end of the file beyond that. The raw image

@@ -57,7 +57,7 @@ func separateColumn(block *[2 * lanes]record, kk int, z, c *record) {
 	}
 }
 
-// combineColumn undoes separateColumn, but for a factor of 2.
+// combineColumn undoes separateColumn, except for a factor of 2.
 func combineColumn(block *[2 * lanes]record, kk int, z, c *record) {
 	for i := range lanes {
 		ar, ai := block[i][kk], block[i][kk+lanes]

@@ -68,7 +68,7 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	folder := flags.String("folder", ".", "folder that netrace prepare wrote")
 	repetitions := flags.Int("repetitions", 30, "timed passes, after a third as many that are not")
 	crops := flags.Int("crops", 0, "time iterations of training, of so many crops each")
-	guided := flags.Bool("guided", false, "train the guided network that ships, in the place of the paper's")
+	guided := flags.Bool("guided", false, "train the guided network that ships, in place of the paper's")
 	photograph := flags.String("photograph", "", "time the guided network that ships on a photograph of WIDTHxHEIGHT pixels")
 	operations := flags.Bool("operations", false, "time operations at the sizes of that network on a photograph, by default of 4000x3000 pixels")
 	profile := flags.String("cpuprofile", "", "file for a profile of the processor's work")

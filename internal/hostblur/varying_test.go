@@ -32,7 +32,8 @@ func TestVaryingIsItsDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := func(from, to int, name string) int { return rapid.IntRange(from, to).Draw(t, name) }
 		rows, columns, kh, kw := number(1, 3, "rows"), number(1, 4, "columns"), number(1, 5, "kh"), number(1, 7, "kw")
-		s := backend.BlurSpec{KH: kh, KW: kw, H: kh + number(3, 12, "h"), W: kw + number(5, 90, "w"), Boundary: backend.Valid}
+		beyond := rapid.OneOf(rapid.IntRange(3, 12), rapid.IntRange(bandRows, 3*bandRows)).Draw(t, "h")
+		s := backend.BlurSpec{KH: kh, KW: kw, H: kh + beyond, W: kw + number(5, 90, "w"), Boundary: backend.Valid}
 		s.Rows, s.Columns = turning(rows, s.H), turning(columns, s.W)
 		weight := rapid.Float32Range(-1, 1)
 		s.Kernel = rapid.SliceOfN(weight, rows*columns*kh*kw, rows*columns*kh*kw).Draw(t, "kernels")

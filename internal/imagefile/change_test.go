@@ -21,7 +21,7 @@ func xmpValues(packet []byte) map[string]string {
 	return values
 }
 
-// enlarged is an image of a multiple of the size that a command has put in the place of its input.
+// enlarged is an image of a multiple of the size that a command has put in place of its input.
 func enlarged(m *Image, factor int) *Image {
 	big := *m
 	big.Width, big.Height = factor*m.Width, factor*m.Height

@@ -21,7 +21,7 @@ func decodeDamaged(t require.TestingT, data []byte) (*Image, error) {
 	return DecodeAt(bytes.NewReader(data), int64(len(data)), salvaging)
 }
 
-// requireFound requires that the rows of m up to its lost ones are those of whole, but for up to
+// requireFound requires that the rows of m up to its lost ones are those of whole, except for up to
 // partial rows at the end, and that what is lost is grey.
 func requireFound(t require.TestingT, whole, m *Image, partial int) {
 	require.Equal(t, [3]int{whole.Width, whole.Height, whole.Channels}, [3]int{m.Width, m.Height, m.Channels})

@@ -404,7 +404,7 @@ func (p *plan) planMetadata(m *Image) {
 	}
 }
 
-// planMeaning puts a colour profile in the place of PNG's chunks about colour, for an image without one.
+// planMeaning puts a colour profile in place of PNG's chunks about colour, for an image without one.
 func (p *plan) planMeaning(m *Image, bare bool) {
 	d := &p.metadata
 	if p.format == PNG || !slices.ContainsFunc(d.Blocks, func(b Block) bool { return slices.Contains(pngColourChunks, b.Name) }) {

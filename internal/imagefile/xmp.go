@@ -73,7 +73,7 @@ func (e *xmpEditor) result() []byte {
 	return append(e.out, e.body[e.copied:]...)
 }
 
-// replace puts text in the place of bytes of the body. An error is about properties that lie in each other.
+// replace puts text in place of bytes of the body. An error is about properties that lie in each other.
 func (e *xmpEditor) replace(from, to int64, text string) error {
 	if from < e.copied {
 		return errXMP
@@ -83,7 +83,7 @@ func (e *xmpEditor) replace(from, to int64, text string) error {
 	return nil
 }
 
-// resolve returns a name with its namespace in the place of its prefix.
+// resolve returns a name with its namespace in place of its prefix.
 func (e *xmpEditor) resolve(n xml.Name) xml.Name {
 	for _, o := range slices.Backward(e.open) {
 		if space, ok := o.spaces[n.Space]; ok {

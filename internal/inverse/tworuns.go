@@ -35,7 +35,7 @@ type twoRuns struct {
 	retune func(ctx context.Context, x backend.Buffer, left float64) (phi pnp.Denoiser, again bool, err error)
 	// freeze, if not nil, is given what a run begins at, and returns the network frozen for it.
 	freeze func(ctx context.Context, x backend.Buffer) (pnp.Denoiser, error)
-	anneal Annealing // if not nil, in the place of the first run
+	anneal Annealing // if not nil, in place of the first run
 }
 
 // Annealing makes at most that many steps from start, which is given away, or where that is nil from an

@@ -111,7 +111,7 @@ func (f *Fitted) Noise() float64 {
 	return f.scale * card.Sigma
 }
 
-// choose puts the network for a noise level in the place of one for all. The network that
+// choose puts the network for a noise level in place of one for all. The network that
 // was given is only read, so that other calls can use it at the same time.
 func (f *Fitted) choose(ctx context.Context, level float64) error {
 	chosen, err := f.Network.For(ctx, level)

@@ -13,7 +13,7 @@ import (
 )
 
 // Freeze has the guide look at the photograph, with noise of the level that the network is
-// fitted to, and makes the frozen network the denoiser, in the place of what was frozen before.
+// fitted to, and makes the frozen network the denoiser, in place of what was frozen before.
 // Strength is a factor on the radii.
 func (f *Fitted) Freeze(ctx context.Context, photograph backend.Buffer, strength float64) error {
 	return f.FreezeAt(ctx, photograph, strength, nil)

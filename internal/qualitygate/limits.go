@@ -136,7 +136,7 @@ func (l limits) missed(size string, rows []row) []string {
 	return list
 }
 
-// rewritten is the content of a file with the measured limits of a run in the place of those that it
+// rewritten is the content of a file with the measured limits of a run in place of those that it
 // has. Rows without a slack stay as they are, and columns without a limit stay without.
 func rewritten(content, size string, rows []row) string {
 	lines := strings.Split(content, "\n")

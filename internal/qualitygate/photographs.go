@@ -90,7 +90,7 @@ func readFolder(ctx context.Context, folder string) ([]photograph, error) {
 	return list, nil
 }
 
-// The size of the pictures that are made of clean photographs, but for texture. Noise is estimated less
+// The size of the pictures that are made of clean photographs, except for texture. Noise is estimated less
 // well in smaller ones.
 const cropHeight, cropWidth = 256, 384
 

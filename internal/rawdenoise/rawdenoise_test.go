@@ -158,7 +158,7 @@ func TestIdentity(t *testing.T) {
 	})
 }
 
-// A denoiser that loses a tenth of the light gets it back, whatever the image is, but for the noise
+// A denoiser that loses a tenth of the light gets it back, whatever the image is, except for the noise
 // of means.
 func TestKeepMeans(t *testing.T) {
 	const w, h = 150, 90

@@ -25,7 +25,7 @@ const mostDifference = 1e-9
 // to four convolutions in a row: (4·2⁻⁹)².
 const halfDifference = 1.0 / (1 << 14)
 
-// Differs returns an error that wraps ErrWrong unless two results agree, but for rounding in float32. Where the
+// Differs returns an error that wraps ErrWrong unless two results agree, except for rounding in float32. Where the
 // processor's is not finite nothing can be said.
 func Differs(what string, got, want []float32) error {
 	return differs(what, got, want, mostDifference)

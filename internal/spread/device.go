@@ -219,7 +219,7 @@ type spreading struct {
 	device *Device
 	dst    backend.Buffer
 	y, x   int // of dst are row and column 0 of the result
-	// job is that of every piece but for the arrays that are cut, which are those of cuts.
+	// job is that of every piece except for the arrays that are cut, which are those of cuts.
 	job   Job
 	cuts  map[int]cutting
 	known map[any]int // arrays by what they are of: a buffer, a filter, a cutting

@@ -36,7 +36,7 @@ type Array struct {
 	Data  []float32 `json:"-"`
 }
 
-// Step is a backend.FlowStep with arrays in the place of what lies on a device. For a convolution
+// Step is a backend.FlowStep with arrays in place of what lies on a device. For a convolution
 // it is the filter, the bias and the activation.
 type Step struct {
 	Filter     int
@@ -47,7 +47,7 @@ type Step struct {
 	Tableau    backend.Tableau
 }
 
-// Layer is a backend.Layer with arrays in the place of what lies on a device. From is cut to what
+// Layer is a backend.Layer with arrays in place of what lies on a device. From is cut to what
 // belongs to the source.
 type Layer struct {
 	Kind       backend.LayerKind

@@ -13,7 +13,7 @@ import (
 )
 
 func TestCompliance(t *testing.T) {
-	if testing.Short() { // plain loops on one goroutine, but for the calls that are made at once: go test ./... has all
+	if testing.Short() { // plain loops on one goroutine, except for the calls that are made at once: go test ./... has all
 		backendtest.RunOnly(t, func(testing.TB) backend.Device { return refdevice.New(refdevice.Options{Memory: 16 << 20}) }, "Concurrency", "Sync", "Close")
 		return
 	}

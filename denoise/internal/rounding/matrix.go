@@ -107,7 +107,7 @@ func (m matrix) norm() float64 {
 // mostSquared is how many rows a matrix may have whose powers are computed.
 const mostSquared = 128
 
-// largestRow returns ‖M‖∞ but for rounding, and largestColumn ‖M‖₁.
+// largestRow returns ‖M‖∞ except for rounding, and largestColumn ‖M‖₁.
 func (m matrix) largestRow() float64 {
 	top := 0.0
 	for i := range m.rows {

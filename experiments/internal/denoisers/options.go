@@ -23,7 +23,7 @@ type Options struct {
 // NewOptions returns the flags -data, -o, -weights and -crop, which is so many pixels by default.
 func NewOptions(name, data string, crop int) *Options {
 	o := &Options{Flags: command.NewFlags(name, data)}
-	o.StringVar(&o.Weights, "weights", "", "`folder` with euler.safetensors, … in the place of the weights that ship")
+	o.StringVar(&o.Weights, "weights", "", "`folder` with euler.safetensors, … in place of the weights that ship")
 	o.IntVar(&o.Crop, "crop", crop, "only the middle of each photograph, at most so many pixels wide and high; 0: all of it")
 	return o
 }

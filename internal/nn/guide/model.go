@@ -99,7 +99,7 @@ func Layers(widths []int, channels, radii int) []Layer {
 	return list
 }
 
-// perScale is how many layers a scale has, but for the last, which has no way down or up.
+// perScale is how many layers a scale has, except for the last, which has no way down or up.
 const perScale = 6
 
 // EnterAt, LeaveAt, DownAt and UpAt return the places of the layers of a scale in the list of
@@ -210,7 +210,7 @@ func factorBeyond(x float32) float32 {
 	return x
 }
 
-// The table goes from −tableEnd, beyond which tanh is −1 but for 1e-3, in steps of 1/tableSteps.
+// The table goes from −tableEnd, beyond which tanh is −1 except for 1e-3, in steps of 1/tableSteps.
 const tableEnd, tableSteps = 16, 128
 
 var factors = func() (table [2*tableEnd*tableSteps + 1]float32) {

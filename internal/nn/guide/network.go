@@ -120,7 +120,7 @@ type pass struct {
 	ctx   context.Context
 	q     *devicequeue.Queue
 	sigma float64
-	// levels, in the place of sigma, sets dst to the noise levels of a region's pixels.
+	// levels, in place of sigma, sets dst to the noise levels of a region's pixels.
 	levels     func(dst []float32, r backend.Region)
 	photograph Photograph
 	emit       func(r backend.Region, x backend.Buffer) error
@@ -342,7 +342,7 @@ func shift(r, w backend.Region) backend.Region {
 	return backend.Region{Y0: r.Y0 - w.Y0, Y1: r.Y1 - w.Y0, X0: r.X0 - w.X0, X1: r.X1 - w.X0}
 }
 
-// seen returns a window of the image as the averaged network's blocks see it, but for the shuffling.
+// seen returns a window of the image as the averaged network's blocks see it, except for the shuffling.
 func (p *pass) seen(memory *devicequeue.Pool, w backend.Region) backend.Buffer {
 	image, factor := p.photograph.Image, p.photograph.Shuffle
 	shape := image.Shape()

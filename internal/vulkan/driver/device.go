@@ -15,7 +15,7 @@ const (
 	MaxPush     = 32
 )
 
-// Device is an open device with one queue. Its methods are not for concurrent use, but for those of
+// Device is an open device with one queue. Its methods are not for concurrent use, except for those of
 // different Commands; devices that share a queue are one Device.
 type Device struct {
 	physical

@@ -25,7 +25,7 @@ func Functions() []string { return driver.Fallible() }
 // DestroyInstance destroys the instance of the process, of which no device may be open.
 func DestroyInstance() { driver.DestroyInstance() }
 
-// Left returns the objects that are made while run runs and not destroyed, but for the instance: how many of
+// Left returns the objects that are made while run runs and not destroyed, except for the instance: how many of
 // each kind.
 func Left(run func()) map[string]int {
 	var mu sync.Mutex

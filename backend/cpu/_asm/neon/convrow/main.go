@@ -98,7 +98,7 @@ const (
 	endBeta
 )
 
-// finish emits the ending of all sums, but for what was in dst.
+// finish emits the ending of all sums, except for what was in dst.
 func finish(f *neon.Function, sums [][]neon.V) {
 	bias, end := f.Parameter("bias"), f.Parameter("end")
 	shift, slope, scale, low := f.Vector(), f.Vector(), f.Vector(), f.Vector()
