@@ -86,20 +86,23 @@ func (c *request) upscalingKernel(factor int) (deblur.Kernel, error) {
 	return deblur.Convolve(*c.kernel, kernel)
 }
 
-// enlargedNoise measures the noise of an image that is to be enlarged. It has the level of the map if that is coarse noise of
-// noise.LeastCoarse and noise.Coarser times the white part, times noise.Enlarged: what a camera has smoothed has little white
-// noise left. Otherwise it has that of the white part.
+// enlargedNoise measures the noise of an image that is to be enlarged. One in which the map has no noise has none. Its level is
+// that of the map if that is coarse noise of noise.LeastCoarse and noise.Coarser times the white part, times noise.Enlarged: what
+// a camera has smoothed has little white noise left. Otherwise it is that of the white part. In an image of less than
+// noise.LeastSide² each of both may be detail, and the level is the lower one.
 func enlargedNoise(m denoising.Meter, ctx context.Context, p *imageplanes.Planes) (outcome.Estimate, error) {
-	white, err := denoising.White(p)
-	if err != nil {
-		return white, err
-	}
 	e, err := m.Map(ctx, p)
-	if err != nil || e.Kind != outcome.CoarseNoise || e.Sigma < max(noise.LeastCoarse, noise.Coarser*white.Sigma) {
-		return white, err
+	if err != nil || e.Kind == outcome.NoNoise {
+		return e, err
 	}
-	e.Sigma *= noise.Enlarged
-	return e, nil
+	white, err := denoising.White(p)
+	if p.Height*p.Width < noise.LeastSide*noise.LeastSide {
+		white.Sigma = min(white.Sigma, e.Sigma)
+	} else if e.Kind == outcome.CoarseNoise && e.Sigma >= max(noise.LeastCoarse, noise.Coarser*white.Sigma) {
+		e.Sigma *= noise.Enlarged
+		return e, err
+	}
+	return white, err
 }
 
 func solveUpscaling(ctx context.Context, p *Planar, k *upscale.Downsampling, c plan, report *outcome.Report) ([]float32, error) {

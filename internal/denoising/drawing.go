@@ -6,8 +6,7 @@ import (
 )
 
 // equalShare is the share of visible pixels that are equal to their left neighbour in all channels, as drawings have many.
-// Squares whose visible pixels are mostly clipped do not count, unless all are, because clipping makes pixels equal. Beyond
-// the right and the lower edge the last pixels go on, to whole squares.
+// Squares whose visible pixels are mostly clipped do not count, unless all are, because clipping makes pixels equal.
 func equalShare(p *imageplanes.Planes) float64 {
 	var visible, equal [2]int // of pixels in squares that are mostly clipped, and in others
 	for y := 0; y < p.Height; y += noise.Square {
@@ -28,10 +27,9 @@ func equalShare(p *imageplanes.Planes) float64 {
 // countPixels counts the visible pixels of a square, and those of them that are clipped or equal to their left neighbour.
 func countPixels(p *imageplanes.Planes, top, left int) (visible, clipped, equal int) {
 	n := p.Width * p.Height
-	for y := top; y < top+noise.Square; y++ {
-		row := min(y, p.Height-1) * p.Width
-		for x := left; x < left+noise.Square; x++ {
-			at, before := row+min(x, p.Width-1), row+min(x-1, p.Width-1)
+	for y := top; y < min(top+noise.Square, p.Height); y++ {
+		for x := left; x < min(left+noise.Square, p.Width); x++ {
+			at, before := y*p.Width+x, y*p.Width+x-1
 			if p.Alpha != nil && p.Alpha[at] == 0 {
 				continue
 			}

@@ -9,7 +9,7 @@ import (
 
 // FillImpulses returns the image with the median of good neighbours in place of samples that are hot or dead
 // pixels, or salt and pepper, and their share of all: to a denoiser for other noise they are detail. An image without
-// any is returned itself. Pixels of opacity 0 have none: they were filled before.
+// any is returned itself. Pixels that are less than half opaque have none: their colours are coarse, and hardly seen.
 func FillImpulses(p *imageplanes.Planes) (filled *imageplanes.Planes, share float64) {
 	bad, share := noise.FindImpulses(p.Pix, p.Channels, p.Height, p.Width)
 	if bad == nil {
@@ -17,7 +17,7 @@ func FillImpulses(p *imageplanes.Planes) (filled *imageplanes.Planes, share floa
 	}
 	if p.Alpha != nil {
 		for i := range bad {
-			bad[i] = bad[i] && p.Alpha[i%len(p.Alpha)] > 0
+			bad[i] = bad[i] && p.Alpha[i%len(p.Alpha)] >= 1<<15
 		}
 		if !slices.Contains(bad, true) {
 			return p, 0

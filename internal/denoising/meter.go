@@ -3,6 +3,7 @@ package denoising
 import (
 	"context"
 	"fmt"
+	"image"
 	"slices"
 
 	"github.com/averaged/imaging/backend"
@@ -24,8 +25,18 @@ type Meter struct {
 	Device backend.Device
 }
 
-// Map finds the noise level of every square of an image.
+// Map finds the noise level of every square of an image. A small one is mirrored first: the network learned from large crops.
 func (m Meter) Map(ctx context.Context, p *imageplanes.Planes) (outcome.Estimate, error) {
+	e, err := m.mapOf(ctx, p.Mirrored(noise.LeastSide))
+	for _, levels := range e.ByDenoiser {
+		if levels != nil {
+			*levels = *levels.Part(image.Rect(0, 0, p.Width, p.Height))
+		}
+	}
+	return e, err
+}
+
+func (m Meter) mapOf(ctx context.Context, p *imageplanes.Planes) (outcome.Estimate, error) {
 	n, err := m.Kept.Levels(m.Device)
 	if err != nil {
 		return outcome.Estimate{}, err

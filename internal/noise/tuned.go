@@ -6,19 +6,19 @@ package noise
 const (
 	// White noise: fitted to 25 photographs of BSDS500's train with noise of 0.02 to 0.3, clipped to 8 bits and not.
 
-	patchSide        = 8       // side of a patch in pixels
-	flatShare        = 0.03    // of the patches, the flattest: measured at least; less texture, more chance
-	minFlat          = 64      // patches measured at least, where there are as many
-	flatEnergy       = 1.1     // times the energy of noise at low frequencies: patches up to it are measured too
-	quietEnergy      = 3.0     // times that energy: patches up to it are about as flat as noise alone
-	leastQuiet       = 0.01    // share of such patches for a reliable estimate
-	leastHomogeneity = 0.6     // for a reliable one; white noise has 0.94 to 1.06 in eight of ten photographs
-	minShare         = 0.75    // of the noise's standard deviation that clipping leaves in a measured patch
-	clippedCount     = 8       // values at an end of the range, and
-	clippedShare     = 0.001   // their share of all, from which on it is a clipping limit
-	constantShare    = 0.1     // of constant patches, from which on texture elsewhere is no noise
-	minPixels        = 64 * 64 // of an image with a reliable estimate
-	dominance        = 2.0     // ratio of noise in brightness to that in colour above which it is not white
+	patchSide        = 8     // side of a patch in pixels
+	flatShare        = 0.03  // of the patches, the flattest: measured at least; less texture, more chance
+	minFlat          = 64    // patches measured at least, where there are as many
+	flatEnergy       = 1.1   // times the energy of noise at low frequencies: patches up to it are measured too
+	quietEnergy      = 3.0   // times that energy: patches up to it are about as flat as noise alone
+	leastQuiet       = 0.01  // share of such patches for a reliable estimate
+	leastHomogeneity = 0.6   // for a reliable one; white noise has 0.94 to 1.06 in eight of ten photographs
+	minShare         = 0.75  // of the noise's standard deviation that clipping leaves in a measured patch
+	clippedCount     = 8     // values at an end of the range, and
+	clippedShare     = 0.001 // their share of all, from which on it is a clipping limit
+	constantShare    = 0.1   // of constant patches, from which on texture elsewhere is no noise
+	LeastSide        = 64    // of a square with as many pixels as an image with a reliable estimate; shorter sides are mirrored for the network
+	dominance        = 2.0   // ratio of noise in brightness to that in colour above which it is not white
 
 	// Impulses: fitted to synthetic salt, pepper and hot pixels, to drawings, and to stars of 0.8 pixels' deviation.
 

@@ -1,0 +1,32 @@
+package imageplanes
+
+// Mirrored returns an image of at least side×side pixels, in which a shorter side goes on as in mirrors. One that is large
+// enough is returned itself.
+func (p *Planes) Mirrored(side int) *Planes {
+	h, w := max(p.Height, side), max(p.Width, side)
+	if h == p.Height && w == p.Width {
+		return p
+	}
+	out := New(p.Channels, h, w)
+	if p.Alpha != nil {
+		out.Alpha = make([]uint16, h*w)
+	}
+	for y := range h {
+		for x := range w {
+			from, to := mirrored(y, p.Height)*p.Width+mirrored(x, p.Width), y*w+x
+			for c := range p.Channels {
+				out.Pix[c*h*w+to] = p.Pix[c*p.Height*p.Width+from]
+			}
+			if p.Alpha != nil {
+				out.Alpha[to] = p.Alpha[from]
+			}
+		}
+	}
+	return out
+}
+
+// mirrored is the place among n samples, each end repeated, that a mirror shows at i.
+func mirrored(i, n int) int {
+	i %= 2 * n
+	return min(i, 2*n-1-i)
+}
