@@ -183,7 +183,8 @@ func noiseIn(p part) (float64, error) {
 	return m.Sigma, err
 }
 
-// judge makes the result of the kernel that was found in the parts. It is that of a shape that was seen, unless that is Free.
+// judge makes the result of the kernel that was found in the parts. If they showed a shape, and the one that fits them is another,
+// found remains without a kernel.
 func (found *Estimate) judge(e *estimation, s support, parts []part, seen Shape) error {
 	levels, err := e.levels(parts, 0, s.r)
 	if err != nil {
@@ -220,11 +221,8 @@ func (found *Estimate) judge(e *estimation, s support, parts []part, seen Shape)
 	if found.Variation, found.Spreads, err = e.variation(parts, s); err != nil {
 		return err
 	}
-	mostLeft := finishing.mostLeft
 	if found.Shape = seen; seen.Kind == Free {
 		found.Shape = m.simple(s)
-	} else {
-		mostLeft = mostLeftSeen
 	}
 	if found.Shape.narrow() {
 		_, err := found.nothing("") // noise left islands around a kernel like those of sharp photographs
@@ -236,8 +234,13 @@ func (found *Estimate) judge(e *estimation, s support, parts []part, seen Shape)
 		return err
 	}
 	if found.Shape.Kind != Free {
-		if found.Shape, err = e.fitting(levels, found.Shape, free, mostLeft); err != nil {
+		shape, fits, err := e.fitting(levels, found.Shape, free)
+		if err != nil || seen.Kind != Free && !shape.like(seen) {
+			found.Shape = Shape{}
 			return err
+		}
+		if found.Shape = shape; !fits {
+			found.Shape = Shape{}
 		}
 	}
 	if found.Shape.Kind != Free {
@@ -259,21 +262,21 @@ func (found *Estimate) judge(e *estimation, s support, parts []part, seen Shape)
 	return err
 }
 
-// fitting returns a shape, refined, or Free if it does not explain the photograph as well as the kernel after the last
-// steps, each with the sharp image that is found for it. A kernel before these steps is too far from the truth: a shape
-// that leaves no more than it does may still be a worse one.
-func (e *estimation) fitting(levels []*level, shape Shape, free support, mostLeft float64) (Shape, error) {
+// fitting returns a shape, refined, and whether it explains the photograph as well as the kernel after the last steps, each with
+// the sharp image that is found for it. A kernel before these steps is too far from the truth: a shape that leaves no more than
+// it does may still be a worse one.
+func (e *estimation) fitting(levels []*level, shape Shape, free support) (_ Shape, fits bool, err error) {
 	edges := lastEdgesFor(e.sigma)
 	m, err := explained(levels, free, edges)
 	if err != nil {
-		return shape, err
+		return shape, false, err
 	}
 	shape, _ = m.refine(shape, free)
 	of, err := explained(levels, drawn(shape, free.r, 0, 0), edges)
-	if err != nil || of.left <= mostLeft*m.left {
-		return shape, err
+	if err != nil {
+		return shape, false, err
 	}
-	return Shape{}, nil
+	return shape, of.left <= finishing.mostLeft*m.left, nil
 }
 
 func (s support) kernel() (deblur.Kernel, error) {

@@ -21,19 +21,21 @@ const (
 	leastZeros = 0.004
 	// leak is added to the power response: squares end, and neither cameras nor lenses are quite even.
 	leak = 0.004
-	// firstLength is the length of the shortest motion, of a square's side, and firstLength/widthOfDisk the radius of the
-	// smallest disk. Shorter ones have few zeros, and are found from coarse to fine or in smaller squares.
-	firstLength, widthOfDisk = 5. / 128, 2.5
+	// widthOfDisk is the length of motions, of radii, of which the zeros are about as far from each other as those of a disk.
+	widthOfDisk = 2.5
+	// leastSquares is how many squares there have to be. What edges a few have is not yet a power law.
+	leastSquares = 6
 	// sameShape is by how much the logarithm of the size, or the angle in radians, may change when the shape is fitted to a
 	// sharp image.
 	sameShape = 0.1
-	// mostLeftSeen is finishing.mostLeft for a shape whose zeros are seen and that is the same in the photograph.
-	mostLeftSeen = 1.12
 )
 
-// zerosSquares are the sides of the squares in which zeros are looked for. In small ones those of long motions are too near
-// to each other.
-var zerosSquares = []int{128, 256}
+// zerosSquares are the sides of the squares in which zeros are looked for, and the shortest motion for each. The shortest have few
+// zeros, and are found from coarse to fine. In small squares the zeros of long motions are too near to each other.
+var zerosSquares = []struct {
+	side  int
+	first float64
+}{{128, 5}, {256, 20}}
 
 // shaped estimates the kernel of a photograph whose power spectra show the zeros of an even motion or a disk. It returns nil if
 // they show none, and if the shape that the photograph asks for, with the sharp image under that, is another one.
@@ -41,11 +43,11 @@ func (p photo) shaped(ctx context.Context) (*Estimate, error) {
 	pool := parallel.New(p.opt.Threads)
 	defer pool.Close()
 	parts := pieces(p.whole, p.largest())
-	for _, side := range zerosSquares {
-		if min(p.whole.v.h, p.whole.v.w) < side {
+	for _, squares := range zerosSquares {
+		if min(p.whole.v.h, p.whole.v.w) < squares.side {
 			break
 		}
-		seen, err := p.seen(ctx, pool, parts, side)
+		seen, err := p.seen(ctx, pool, parts, squares.side, squares.first)
 		if err != nil {
 			return nil, err
 		}
@@ -60,25 +62,30 @@ func (p photo) shaped(ctx context.Context) (*Estimate, error) {
 	return nil, nil
 }
 
-// seen returns the shape whose zeros the squares of parts show, or Free.
-func (p photo) seen(ctx context.Context, pool *parallel.Pool, parts []part, side int) (Shape, error) {
+// seen returns the shape whose zeros the squares of parts show, of the width of a motion of first or more, or Free.
+func (p photo) seen(ctx context.Context, pool *parallel.Pool, parts []part, side int, first float64) (Shape, error) {
 	var all []*spectra
+	count := 0
 	for _, part := range parts {
 		s, err := newSpectra(ctx, pool, part.v, p.sigma, side, lastZerosCycle)
 		if err != nil {
 			return Shape{}, err
 		}
 		all = append(all, s)
+		count += len(s.squares)
 	}
-	return common(all).shape(firstLength*float64(side), float64(min(2*p.largest(), side/2))), ctx.Err()
+	if count < leastSquares {
+		return Shape{}, nil
+	}
+	return common(all).shape(first, float64(min(2*p.largest(), side/2))), ctx.Err()
 }
 
-// confirmed is the estimate of a shape that was seen, or nil if the photograph asks for another one.
+// confirmed is the estimate that begins with a shape that was seen, or nil if the photograph asks for another shape.
 func (p photo) confirmed(ctx context.Context, pool *parallel.Pool, parts []part, seen Shape) (*Estimate, error) {
 	found := &Estimate{Sigma: p.sigma, Halves: 1}
 	reach := int(math.Ceil(seen.Length/2+seen.Radius)) + 3
 	err := found.judge(p.estimation(ctx, pool), drawn(seen, min(reach, p.largest()), 0, 0), parts, seen)
-	if err != nil || !found.Shape.like(seen) {
+	if err != nil || found.Kernel.Weights == nil || found.Shape.Kind == None {
 		return nil, err
 	}
 	if p.opt.Progress != nil {
