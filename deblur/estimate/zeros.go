@@ -12,7 +12,7 @@ import (
 
 // The power response of an even motion and of a disk has zeros, which the power spectra of a photograph show. From these
 // such a blur is found without a sharp image, also where the way from coarse to fine does not lead to it: in noise, in
-// JPEGs, in writing, and where it is long.
+// JPEGs, and where it is long.
 
 const (
 	// lastZerosCycle is the last one of newSpectra.
