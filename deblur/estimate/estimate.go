@@ -236,7 +236,6 @@ func (found *Estimate) judge(e *estimation, s support, parts []part, seen Shape)
 	if found.Shape.Kind != Free {
 		shape, fits, err := e.fitting(levels, found.Shape, free)
 		if err != nil || seen.Kind != Free && !shape.like(seen) {
-			found.Shape = Shape{}
 			return err
 		}
 		if found.Shape = shape; !fits {

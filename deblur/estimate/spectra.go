@@ -181,7 +181,8 @@ func (s *spectra) count() int { return len(s.squares) * len(s.length) }
 // misfit is minus the logarithm of the likelihood of the spectra, less a constant (Whittle 1953), under a blur that has the
 // power responses that response writes for the frequencies of a square. The sharp image has, in every square and direction, a
 // power of a·|f|^−fall, with the a that is likeliest there. So it is only the fall of the power along a direction that tells
-// of blur, not which way the edges of a square run. The noise has a power of exp(noise·(1 − |f|/m)), with m the largest |f|. Calls must not be concurrent.
+// of blur, not which way the edges of a square run. The noise has a power of
+// exp(noise·(1 − |f|/m)), with m the largest |f|. Calls must not be concurrent.
 func (s *spectra) misfit(fall, noise float64, response func(to []float64, q square)) float64 {
 	l := s.last
 	if l.fall != fall || l.noise != noise || l.sharp == nil {

@@ -27,20 +27,11 @@ const (
 
 // smearMisfit is spectra.misfit of a smear; half is half the diagonal of the frame.
 func (s *spectra) smearMisfit(m smear, half float64) float64 {
-	size := math.Sqrt2 * math.Pi * math.Exp(m.size)
-	switch m.kind {
-	case normalSmear, motionSmear, diskSmear:
+	if m.kind > growthSmear {
 		even := m.response(s)
 		return s.misfit(m.fall, m.noise, func(to []float64, _ square) { copy(to, even) })
-	case evenSmear:
-		sin, cos := math.Sincos(m.a)
-		even := make([]float64, len(s.fy))
-		for i, fy := range s.fy {
-			long, short := size*(cos*s.fx[i]+sin*fy), size*m.b*(cos*fy-sin*s.fx[i])
-			even[i] = 1 / (1 + float64(long*long) + float64(short*short))
-		}
-		return s.misfit(m.fall, m.noise, func(to []float64, _ square) { copy(to, even) })
 	}
+	size := math.Sqrt2 * math.Pi * math.Exp(m.size)
 	return s.misfit(m.fall, m.noise, func(to []float64, q square) {
 		y, x := size*(q.y-m.a*half), size*(q.x-m.b*half)
 		if m.kind == growthSmear {

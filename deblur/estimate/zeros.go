@@ -15,7 +15,7 @@ import (
 // JPEGs, and where it is long.
 
 const (
-	// lastZerosCycle is the last one of newSpectra.
+	// lastZerosCycle leaves the highest frequencies of a square of 128 out, where there is hardly more than noise.
 	lastZerosCycle = 51.2
 	// leastZeros is how much better than an ellipse a shape has to explain a power, on the average.
 	leastZeros = 0.004
@@ -125,7 +125,7 @@ func common(all []*spectra) *spectra {
 	for _, q := range squares[:(len(squares)+1)/2] {
 		noise += q.gain
 		for i, p := range q.power {
-			mean.power[i] += q.gain * p
+			mean.power[i] += float64(q.gain * p)
 		}
 	}
 	for i := range mean.power {
@@ -166,7 +166,7 @@ func (s *spectra) shape(first, longest float64) Shape {
 	length, radius := math.Exp(motion.size), math.Exp(disk.size)
 	switch {
 	case moved < min(ellipse-margin, round) && length >= first && length <= longest:
-		return Shape{Kind: Motion, Length: length, Angle: motion.a * 180 / math.Pi}
+		return Shape{Kind: Motion, Length: length, Angle: -motion.a * 180 / math.Pi} // rows count downward
 	case round < min(ellipse-margin, moved) && radius >= first/widthOfDisk && radius <= longest/widthOfDisk:
 		return Shape{Kind: Disk, Radius: radius}
 	}
@@ -197,9 +197,16 @@ func (m smear) response(s *spectra) []float64 {
 	sin, cos := math.Sincos(m.a)
 	for i, fy := range s.fy {
 		fx, v := s.fx[i], 1.0
-		switch along := cos*fx - sin*fy; m.kind {
+		along, across := float64(cos*fx)+float64(sin*fy), m.b*(float64(cos*fy)-float64(sin*fx))
+		switch m.kind {
+		case evenSmear:
+			q := math.Sqrt2 * math.Pi * size
+			long, short := q*along, q*across
+			all[i] = 1 / (1 + float64(long*long) + float64(short*short))
+			continue
 		case normalSmear:
-			v = math.Exp(-math.Pi * math.Pi * size * size * (along*along + m.b*m.b*(fy*fy+fx*fx-along*along)))
+			long, short := math.Pi*size*along, math.Pi*size*across
+			v = math.Exp(-float64(long*long) - float64(short*short))
 		case motionSmear:
 			if q := math.Pi * size * along; q != 0 {
 				v = math.Sin(q) / q
@@ -209,7 +216,7 @@ func (m smear) response(s *spectra) []float64 {
 				v = 2 * math.J1(q) / q
 			}
 		}
-		all[i] = v*v + leak
+		all[i] = float64(v*v) + leak
 	}
 	return all
 }

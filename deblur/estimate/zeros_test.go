@@ -114,7 +114,7 @@ func TestResponse(t *testing.T) {
 				sin, cos := math.Sincos(2 * math.Pi * (fy*float64(i/k.W) + fx*float64(i%k.W)))
 				re, im = re+float64(w)*cos, im+float64(w)*sin
 			}
-			got := smear{kind, angle * math.Pi / 180, 1, math.Log(size), 0, 0}.response(s)[0]
+			got := smear{kind, -angle * math.Pi / 180, 1, math.Log(size), 0, 0}.response(s)[0]
 			require.InDelta(t, re*re+im*im+leak, got, 0.09, "%v", shape)
 		}
 	})
