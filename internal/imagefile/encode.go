@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/averaged/imaging/internal/iccprofile"
 	"github.com/averaged/imaging/internal/imagefile/atomicfile"
 	"github.com/averaged/imaging/internal/jpegblock"
 )
@@ -350,7 +351,7 @@ func (p *plan) followSize(m *Image) {
 // planMetadata takes out what the format cannot hold.
 func (p *plan) planMetadata(m *Image) {
 	d := &p.metadata
-	space := iccSpace(d.ICC)
+	space := iccprofile.Space(d.ICC)
 	bare := p.format == PFM || p.format == PGM || p.format == PPM || p.format == PNM // nothing but pixels
 	switch {
 	case d.ICC == nil:
@@ -362,7 +363,7 @@ func (p *plan) planMetadata(m *Image) {
 		d.ICC = nil
 	case bare, p.format == JPEG && len(d.ICC) > maxJPEGProfile, space == "GRAY" && m.Channels == 3:
 		p.lose("the colour profile")
-		if !isSRGB(d.ICC) {
+		if !iccprofile.IsSRGB(d.ICC) {
 			p.colour = p.losses[len(p.losses)-1:]
 		}
 		d.ICC = nil
@@ -410,23 +411,23 @@ func (p *plan) planMeaning(m *Image, bare bool) {
 	if p.format == PNG || !slices.ContainsFunc(d.Blocks, func(b Block) bool { return slices.Contains(pngColourChunks, b.Name) }) {
 		return
 	}
-	meant, known := d.pngMeaning()
-	if known && meant.usual() {
+	meant, name, known := d.pngColourSpace()
+	if known && meant.LikeSRGB() {
 		return // it is what everybody assumes
 	}
 	var profile []byte
 	if known && !bare {
-		profile, _ = meant.profile(m.Channels)
+		profile, _ = meant.Profile(m.Channels)
 	}
 	switch {
 	case profile == nil:
-		p.loseColour("%s, so colours look different", meant.name)
-	case meant.highRange():
+		p.loseColour("%s, so colours look different", name)
+	case meant.HighRange():
 		d.ICC = profile
-		p.loseColour("%s; a colour profile says the same, but programs that know no HDR show the picture dark", meant.name)
+		p.loseColour("%s; a colour profile says the same, but programs that know no HDR show the picture dark", name)
 	default:
 		d.ICC = profile
-		p.lose("%s, but a colour profile says the same", meant.name)
+		p.lose("%s, but a colour profile says the same", name)
 	}
 }
 

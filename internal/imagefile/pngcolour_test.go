@@ -7,6 +7,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/averaged/imaging/internal/iccprofile"
 	"github.com/stretchr/testify/require"
 )
 
@@ -115,7 +116,7 @@ func TestMeaningOfGrey(t *testing.T) {
 	m := smoothImage(9, 5, 1)
 	m.Metadata.Blocks = []Block{{PNG, "gAMA", binary.BigEndian.AppendUint32(nil, 100000)}}
 	icc := decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.ICC
-	require.Equal(t, "GRAY", iccSpace(icc))
+	require.Equal(t, "GRAY", iccprofile.Space(icc))
 	require.InDelta(t, 0.3, light(t, profileTags(t, icc)["kTRC"], 0.3), 1e-6)
 }
 
@@ -163,9 +164,9 @@ func FuzzMeaning(f *testing.F) {
 	f.Fuzz(func(t *testing.T, code, gamma, chromaticities []byte) {
 		for _, blocks := range [][]Block{{{PNG, "cICP", code}}, {{PNG, "gAMA", gamma}, {PNG, "cHRM", chromaticities}}} {
 			d := Metadata{Blocks: blocks}
-			if meant, known := d.pngMeaning(); known {
-				if icc, ok := meant.profile(3); ok {
-					require.Equal(t, "RGB ", iccSpace(icc))
+			if meant, _, known := d.pngColourSpace(); known {
+				if icc, ok := meant.Profile(3); ok {
+					require.Equal(t, "RGB ", iccprofile.Space(icc))
 					profileTags(t, icc)
 				}
 			}
