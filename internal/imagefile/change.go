@@ -236,7 +236,8 @@ func (d *Metadata) follow(c change) (*followed, error) {
 			d.EXIF = e.bytes()
 		}
 	}
-	d.followBlocks(c)
+	d.followChunks(c)
+	d.followSegments(c)
 	if d.XMP == nil {
 		return f, nil
 	}
@@ -248,19 +249,27 @@ func (d *Metadata) follow(c change) (*followed, error) {
 	return f, nil
 }
 
-// followBlocks removes what depends on the change from the blocks.
-func (d *Metadata) followBlocks(c change) {
-	changed := c.turned() || c.factor() != 1
-	var kept []Block
-	for _, b := range d.Blocks {
-		switch {
-		case b.Format == PNG && changed && slices.Contains(pngDependentChunks, b.Name),
-			b.Format == PNG && changed && isPNGText(b.Name) && slices.Contains(pngDependentTexts, pngKeyword(b.Data)):
-			continue
-		case b.Format == JPEG && b.Name == jpegBlocks[markerIPTC]:
-			b.Data = withoutResources(b.Data, c.photoshopDependent)
-		}
-		kept = append(kept, b)
+// followChunks removes chunks that depend on the change.
+func (d *Metadata) followChunks(c change) {
+	if !c.turned() && c.factor() == 1 {
+		return
 	}
-	d.Blocks = kept
+	var kept []Chunk
+	for _, chunk := range d.Chunks {
+		if !slices.Contains(pngDependentChunks, chunk.Name) && !(chunk.isText() && slices.Contains(pngDependentTexts, chunk.keyword())) {
+			kept = append(kept, chunk)
+		}
+	}
+	d.Chunks = kept
+}
+
+// followSegments removes resources of Photoshop that depend on the change.
+func (d *Metadata) followSegments(c change) {
+	segments := slices.Clone(d.Segments)
+	for i, s := range segments {
+		if s.Marker == markerAPP13 {
+			segments[i].Data = withoutResources(s.Data, c.photoshopDependent)
+		}
+	}
+	d.Segments = segments
 }

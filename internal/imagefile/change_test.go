@@ -212,12 +212,12 @@ func TestOrientationInTextsOfPNG(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := smoothImage(9, 5, 3)
-			m.Metadata.Blocks = []Block{{PNG, "tEXt", []byte("exif:Orientation\x006")}, {PNG, "tEXt", []byte("Title\x00A test")}}
+			m.Metadata.Chunks = []Chunk{{"tEXt", []byte("exif:Orientation\x006")}, {"tEXt", []byte("Title\x00A test")}}
 			file := encode(t, m, WriteOptions{Format: PNG})
 			after := len(pngSignature) + 8 + 13 + 4
 			got := decode(t, join(file[:after], c, file[after:]))
 			require.Equal(t, [2]int{5, 9}, [2]int{got.Width, got.Height})
-			require.Equal(t, []Block{{PNG, "tEXt", []byte("Title\x00A test")}}, got.Metadata.Blocks)
+			require.Equal(t, []Chunk{{"tEXt", []byte("Title\x00A test")}}, got.Metadata.Chunks)
 			for _, f := range []Format{PNG, JPEG, TIFF} {
 				written := decode(t, encode(t, got, WriteOptions{Format: f}))
 				require.Equal(t, [2]int{5, 9}, [2]int{written.Width, written.Height})
@@ -238,13 +238,13 @@ func resource(number uint16, data string) []byte {
 func TestPhotoshopThumbnailsGo(t *testing.T) {
 	m := smoothImage(9, 5, 3)
 	iptc, path := resource(1028, "caption"), resource(2000, "path")
-	with := func(resources ...[]byte) []Block {
-		return []Block{{JPEG, "APP13", append([]byte(photoshopMark), bytes.Join(resources, nil)...)}}
+	with := func(resources ...[]byte) []Segment {
+		return []Segment{{markerAPP13, append([]byte(photoshopMark), bytes.Join(resources, nil)...)}}
 	}
-	m.Metadata.Blocks = with(iptc, resource(1036, "old"), path)
-	require.Equal(t, with(iptc, path), decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.Blocks)
+	m.Metadata.Segments = with(iptc, resource(1036, "old"), path)
+	require.Equal(t, with(iptc, path), decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.Segments)
 	m.Metadata.EXIF = testEXIF(binary.BigEndian, 3, 9, 5)
-	require.Equal(t, with(iptc), decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.Blocks)
+	require.Equal(t, with(iptc), decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.Segments)
 }
 
 func FuzzPhotoshop(f *testing.F) {
@@ -253,7 +253,7 @@ func FuzzPhotoshop(f *testing.F) {
 		before := bytes.Clone(data)
 		none := func(n uint16) bool { return n == 1036 }
 		kept := withoutResources(data, none)
-		iptc := iptcOfSegments([]Block{{JPEG, "APP13", data}})
+		iptc := iptcOfSegments([]Segment{{markerAPP13, data}})
 		require.True(t, bytes.Contains(data, iptc))
 		require.Equal(t, before, data)
 		require.LessOrEqual(t, len(kept), len(data))

@@ -324,9 +324,9 @@ func (p *plan) checkSize(m *Image) error {
 // colourOnly returns the part without which the samples would look different.
 func (d Metadata) colourOnly() Metadata {
 	kept := Metadata{ICC: d.ICC}
-	for _, b := range d.Blocks {
-		if b.Format == PNG && slices.Contains(pngColourChunks, b.Name) {
-			kept.Blocks = append(kept.Blocks, b)
+	for _, c := range d.Chunks {
+		if isAboutColour(c) {
+			kept.Chunks = append(kept.Chunks, c)
 		}
 	}
 	return kept
@@ -387,19 +387,16 @@ func (p *plan) planMetadata(m *Image) {
 	if p.format == BMP && p.alpha && m.Channels == 1 {
 		p.lose("grey becomes RGB, because BMP has no grey with alpha")
 	}
-	var kept []Block
+	// Chunks about colour: see planMeaning. IPTC of segments is in d.IPTC.
 	lostOther := false
-	for _, b := range d.Blocks {
-		switch {
-		case b.Format == p.format:
-			kept = append(kept, b)
-		case b.Format == PNG && slices.Contains(pngColourChunks, b.Name): // see planMeaning
-		case b.onlyIPTC(): // which is in d.IPTC
-		default:
-			lostOther = true
-		}
+	if p.format != PNG {
+		lostOther = slices.ContainsFunc(d.Chunks, func(c Chunk) bool { return !isAboutColour(c) })
+		d.Chunks = nil
 	}
-	d.Blocks = kept
+	if p.format != JPEG {
+		lostOther = lostOther || slices.ContainsFunc(d.Segments, func(s Segment) bool { return !s.onlyIPTC() })
+		d.Segments = nil
+	}
 	if lostOther {
 		p.lose("texts and other parts that only the source's format can hold")
 	}
@@ -408,7 +405,7 @@ func (p *plan) planMetadata(m *Image) {
 // planMeaning puts a colour profile in place of PNG's chunks about colour, for an image without one.
 func (p *plan) planMeaning(m *Image, bare bool) {
 	d := &p.metadata
-	if p.format == PNG || !slices.ContainsFunc(d.Blocks, func(b Block) bool { return slices.Contains(pngColourChunks, b.Name) }) {
+	if p.format == PNG || !slices.ContainsFunc(d.Chunks, isAboutColour) {
 		return
 	}
 	meant, name, known := d.pngColourSpace()

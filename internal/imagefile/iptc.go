@@ -32,10 +32,10 @@ func iptcOfResources(data []byte) []byte {
 }
 
 // iptcOfSegments returns the IPTC in segments APP13 of JPEG, over which long resources are spread.
-func iptcOfSegments(blocks []Block) []byte {
+func iptcOfSegments(segments []Segment) []byte {
 	var resources []byte
-	for _, b := range blocks {
-		if rest, ok := bytes.CutPrefix(b.Data, []byte(photoshopMark)); ok && b.Format == JPEG && b.Name == jpegBlocks[markerIPTC] {
+	for _, s := range segments {
+		if rest, ok := bytes.CutPrefix(s.Data, []byte(photoshopMark)); ok && s.Marker == markerAPP13 {
 			resources = append(resources, rest...)
 		}
 	}
@@ -78,7 +78,7 @@ func (p *pngParts) keepIPTC(raw []byte) bool {
 	if iptc := iptcOfResources(raw); iptc != nil {
 		p.metadata.IPTC = iptc
 	}
-	return Block{JPEG, jpegBlocks[markerIPTC], append([]byte(photoshopMark), raw...)}.onlyIPTC()
+	return Segment{markerAPP13, append([]byte(photoshopMark), raw...)}.onlyIPTC()
 }
 
 // iptcResource is IPTC as a resource of Photoshop.
@@ -101,11 +101,11 @@ func iptcText(iptc []byte) []byte {
 	return append([]byte(rawProfileKeyword+iptcProfile+"\x00\x00"), deflate(text)...)
 }
 
-// onlyIPTC tells whether a block is a segment of JPEG with nothing besides IPTC.
-func (b Block) onlyIPTC() bool {
-	if b.Format != JPEG || b.Name != jpegBlocks[markerIPTC] {
+// onlyIPTC tells whether a segment has nothing besides IPTC.
+func (s Segment) onlyIPTC() bool {
+	if s.Marker != markerAPP13 {
 		return false
 	}
-	rest := withoutResources(b.Data, func(n uint16) bool { return n == resourceIPTC || n == resourceIPTCDigest })
+	rest := withoutResources(s.Data, func(n uint16) bool { return n == resourceIPTC || n == resourceIPTCDigest })
 	return string(rest) == photoshopMark
 }

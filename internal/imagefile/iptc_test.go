@@ -35,10 +35,10 @@ func TestIPTCGoesToEveryFormatThatHasIt(t *testing.T) {
 func TestIPTCIsWrittenOnce(t *testing.T) {
 	m := smoothImage(9, 5, 3)
 	segment := append([]byte(photoshopMark), append(resource(2000, "path"), resource(resourceIPTC, testIPTC)...)...)
-	m.Metadata.Blocks = []Block{{JPEG, "APP13", segment}}
+	m.Metadata.Segments = []Segment{{markerAPP13, segment}}
 	written := encode(t, m, WriteOptions{Format: JPEG})
 	again := decode(t, written)
-	require.Equal(t, m.Metadata.Blocks, again.Metadata.Blocks)
+	require.Equal(t, m.Metadata.Segments, again.Metadata.Segments)
 	require.Equal(t, testIPTC, string(again.Metadata.IPTC))
 	require.Equal(t, 1, bytes.Count(encode(t, again, WriteOptions{Format: JPEG}), []byte("caption")))
 	// The path is lost, the caption is not.
@@ -51,7 +51,7 @@ func TestIPTCOfTwoSegments(t *testing.T) {
 	whole := resource(resourceIPTC, testIPTC)
 	m := smoothImage(9, 5, 3)
 	for _, part := range [][]byte{whole[:20], whole[20:]} {
-		m.Metadata.Blocks = append(m.Metadata.Blocks, Block{JPEG, "APP13", append([]byte(photoshopMark), part...)})
+		m.Metadata.Segments = append(m.Metadata.Segments, Segment{markerAPP13, append([]byte(photoshopMark), part...)})
 	}
 	require.Equal(t, testIPTC, string(decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.IPTC))
 }

@@ -24,7 +24,7 @@ const (
 	markerAPP1  = 0xe1
 	markerAPP2  = 0xe2
 	markerJUMBF = 0xeb
-	markerIPTC  = 0xed
+	markerAPP13 = 0xed // resources of Photoshop, with IPTC in them
 	markerAPP14 = 0xee
 	markerCOM   = 0xfe
 )
@@ -41,10 +41,6 @@ const (
 	maxProfilePiece = maxSegment - len(profileMark) - 2
 	maxJPEGProfile  = 255 * maxProfilePiece
 )
-
-// jpegBlocks are the segments that only JPEG can hold: Photoshop's resources,
-// with IPTC in them, and comments.
-var jpegBlocks = map[byte]string{markerIPTC: "APP13", markerCOM: "COM"}
 
 // openJPEG reads what comes before the samples, and refuses an image that is too large.
 func openJPEG(src source, opt ReadOptions) (image.Config, *jpegParts, error) {
@@ -101,7 +97,7 @@ func (parts *jpegParts) image(img image.Image, src source, opt ReadOptions) (*Im
 	}
 	m.JPEG = parts.frame.coding(img)
 	m.Metadata = parts.metadata
-	m.Metadata.IPTC = iptcOfSegments(parts.metadata.Blocks)
+	m.Metadata.IPTC = iptcOfSegments(parts.metadata.Segments)
 	m.Warnings = parts.warnings
 	m.others = parts.others
 	m.others.readBehind(src, parts.scan)
@@ -173,7 +169,7 @@ func readJPEGSegments(src source) (*jpegParts, error) {
 			return p, nil
 		case marker == markerDQT, marker >= markerSOF0 && marker <= markerSOF2:
 			// Of the coding, not metadata.
-		case marker != markerCOM && marker != markerIPTC && marker != markerJUMBF && (marker < markerAPP0 || marker > markerAPP2):
+		case marker != markerCOM && marker != markerAPP13 && marker != markerJUMBF && (marker < markerAPP0 || marker > markerAPP2):
 			if start, err := src.bytes(offset+4, min(length-2, segmentName)); err == nil {
 				p.others.addSegment(marker, start)
 			}
@@ -234,8 +230,8 @@ func (p *jpegParts) keep(marker byte, data []byte) {
 			p.count = int(rest[1])
 		}
 		p.pieces[rest[0]] = rest[2:]
-	case markerCOM, markerIPTC:
-		d.Blocks = append(d.Blocks, Block{JPEG, jpegBlocks[marker], data})
+	case markerCOM, markerAPP13:
+		d.Segments = append(d.Segments, Segment{marker, data})
 	}
 }
 
@@ -286,15 +282,11 @@ func writeJPEGMetadata(w io.Writer, d *Metadata) error {
 		piece := d.ICC[i*maxProfilePiece : min((i+1)*maxProfilePiece, len(d.ICC))]
 		s.segment(markerAPP2, profileMark+string([]byte{byte(i + 1), byte(pieces)}), piece)
 	}
-	if d.IPTC != nil && iptcOfSegments(d.Blocks) == nil {
-		s.segment(markerIPTC, photoshopMark, iptcResource(d.IPTC))
+	if d.IPTC != nil && iptcOfSegments(d.Segments) == nil {
+		s.segment(markerAPP13, photoshopMark, iptcResource(d.IPTC))
 	}
-	for _, b := range d.Blocks {
-		marker := byte(markerCOM)
-		if b.Name == jpegBlocks[markerIPTC] {
-			marker = markerIPTC
-		}
-		s.segment(marker, "", b.Data)
+	for _, kept := range d.Segments {
+		s.segment(kept.Marker, "", kept.Data)
 	}
 	return s.err
 }

@@ -15,19 +15,22 @@ type Metadata struct {
 	IPTC []byte
 	// Resolution is how large the image is meant to be.
 	Resolution Resolution
-	// Blocks are parts of the file that have a meaning in its own format only,
-	// and are written again in that format only.
-	Blocks []Block
+	// Chunks of PNG and Segments of JPEG are kept as they were, and written again in
+	// that format only.
+	Chunks   []Chunk
+	Segments []Segment
 }
 
-// Block is a part of a file, kept as it was.
-type Block struct {
-	Format Format
-	// Name is the type of a PNG chunk ("gAMA") or the name of a JPEG segment
-	// ("APP13", "COM").
-	Name string
-	// Data is the content, without length, name and checksum.
-	Data []byte
+// Chunk is a chunk of PNG.
+type Chunk struct {
+	Name string // its type, such as "gAMA"
+	Data []byte // without length, name and checksum
+}
+
+// Segment is a segment of JPEG.
+type Segment struct {
+	Marker byte   // the second byte of its marker
+	Data   []byte // without marker and length
 }
 
 // Unit is a unit of length.
@@ -78,11 +81,11 @@ func (r Resolution) known() bool {
 	return r.Unit != NoUnit && r.X > 0 && r.Y > 0 && r.X < 1e9 && r.Y < 1e9
 }
 
-// block returns the content of the first block of that format and name.
-func (d *Metadata) block(f Format, name string) ([]byte, bool) {
-	for _, b := range d.Blocks {
-		if b.Format == f && b.Name == name {
-			return b.Data, true
+// chunk returns the content of the first chunk of a name.
+func (d *Metadata) chunk(name string) ([]byte, bool) {
+	for _, c := range d.Chunks {
+		if c.Name == name {
+			return c.Data, true
 		}
 	}
 	return nil, false

@@ -17,6 +17,8 @@ const pngSignature = "\x89PNG\r\n\x1a\n"
 // independent code points, and the limits of a mastering display.
 var pngColourChunks = []string{"gAMA", "cHRM", "sRGB", "cICP", "mDCV", "mDCv", "cLLI", "cLLi"}
 
+func isAboutColour(c Chunk) bool { return slices.Contains(pngColourChunks, c.Name) }
+
 // pngHeader is the image header chunk.
 type pngHeader struct {
 	width, height        int
@@ -236,14 +238,15 @@ var pngChunkSizes = map[string]int{
 // keep takes an ancillary chunk into the metadata.
 func (p *pngParts) keep(name string, b []byte) error {
 	d := &p.metadata
+	chunk := Chunk{name, b}
 	size, fixed := pngChunkSizes[name]
-	again := func(k Block) bool { return fixed && k.Name == name }
+	again := func(k Chunk) bool { return fixed && k.Name == name }
 	switch {
 	case fixed && len(b) != size,
-		isPNGText(name) && bytes.IndexByte(b, 0) < 1:
+		chunk.isText() && bytes.IndexByte(b, 0) < 1:
 		p.warnings = appendNew(p.warnings, fmt.Sprintf("the chunk %s is dropped: it is malformed", name))
 		return nil
-	case slices.ContainsFunc(d.Blocks, again):
+	case slices.ContainsFunc(d.Chunks, again):
 		return nil // the first one counts
 	}
 	switch name {
@@ -285,8 +288,8 @@ func (p *pngParts) keep(name string, b []byte) error {
 		}
 		fallthrough
 	default:
-		if !isPNGText(name) || !p.keepRawProfile(name, b) {
-			d.Blocks = append(d.Blocks, Block{PNG, name, b})
+		if !chunk.isText() || !p.keepRawProfile(chunk) {
+			d.Chunks = append(d.Chunks, chunk)
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ func withMalformedChunks() []byte {
 // libpng, Pillow and others complain of such chunks, or cannot open a file with them.
 func TestMalformedChunksAreDropped(t *testing.T) {
 	m := decode(t, withMalformedChunks())
-	require.Equal(t, []Block{{PNG, "gAMA", []byte{0, 0, 0xb1, 0x8f}}, {PNG, "tEXt", []byte("Title\x00kept")}}, m.Metadata.Blocks)
+	require.Equal(t, []Chunk{{"gAMA", []byte{0, 0, 0xb1, 0x8f}}, {"tEXt", []byte("Title\x00kept")}}, m.Metadata.Chunks)
 	for _, name := range []string{"cHRM", "gAMA", "sRGB", "tEXt", "zTXt"} {
 		require.Contains(t, m.Warnings, "the chunk "+name+" is dropped: it is malformed")
 	}

@@ -13,27 +13,27 @@ import (
 
 const rawProfileKeyword = "Raw profile type "
 
-func isPNGText(name string) bool { return name == "tEXt" || name == "zTXt" || name == "iTXt" }
+func (c Chunk) isText() bool { return c.Name == "tEXt" || c.Name == "zTXt" || c.Name == "iTXt" }
 
-// pngKeyword returns what the data of a chunk of text begin with.
-func pngKeyword(data []byte) string {
-	keyword, _, _ := bytes.Cut(data, []byte{0})
+// keyword returns what a chunk of text begins with.
+func (c Chunk) keyword() string {
+	keyword, _, _ := bytes.Cut(c.Data, []byte{0})
 	return string(keyword)
 }
 
-// keepRawProfile takes EXIF, XMP or IPTC from the data of a chunk tEXt or zTXt, and tells whether there was some. What a chunk
+// keepRawProfile takes EXIF, XMP or IPTC from a chunk tEXt or zTXt, and tells whether there was some. What a chunk
 // of their own says counts for more.
-func (p *pngParts) keepRawProfile(name string, data []byte) bool {
-	kind, ok := strings.CutPrefix(pngKeyword(data), rawProfileKeyword)
-	if !ok || name == "iTXt" || kind != "exif" && kind != "APP1" && kind != "app1" && kind != "xmp" && kind != iptcProfile && kind != "8bim" {
+func (p *pngParts) keepRawProfile(c Chunk) bool {
+	kind, ok := strings.CutPrefix(c.keyword(), rawProfileKeyword)
+	if !ok || c.Name == "iTXt" || kind != "exif" && kind != "APP1" && kind != "app1" && kind != "xmp" && kind != iptcProfile && kind != "8bim" {
 		return false
 	}
 	const looks = 8 // a text may unpack to much
 	if p.rawLooks++; p.rawLooks > looks {
 		return false
 	}
-	_, text, _ := bytes.Cut(data, []byte{0})
-	if name == "zTXt" {
+	_, text, _ := bytes.Cut(c.Data, []byte{0})
+	if c.Name == "zTXt" {
 		if len(text) < 1 {
 			return false
 		}

@@ -48,12 +48,12 @@ func (p *pngWriter) chunk(name string, data []byte) {
 }
 
 func (p *pngWriter) metadata(d *Metadata) {
-	for _, b := range d.Blocks {
+	for _, c := range d.Chunks {
 		// A profile and sRGB exclude each other; the profile says more.
-		if b.Name == "sRGB" && d.ICC != nil {
+		if c.Name == "sRGB" && d.ICC != nil {
 			continue
 		}
-		p.chunk(b.Name, b.Data)
+		p.chunk(c.Name, c.Data)
 	}
 	if d.ICC != nil {
 		p.chunk("iCCP", append([]byte("ICC profile\x00\x00"), deflate(d.ICC)...))
@@ -65,11 +65,11 @@ func (p *pngWriter) metadata(d *Metadata) {
 	if d.XMP != nil {
 		p.chunk("iTXt", append([]byte(pngXMPKeyword+"\x00\x00\x00\x00\x00"), d.XMP...))
 	}
-	hasIPTC := func(b Block) bool {
-		k := pngKeyword(b.Data)
-		return isPNGText(b.Name) && (k == rawProfileKeyword+iptcProfile || k == rawProfileKeyword+"8bim")
+	hasIPTC := func(c Chunk) bool {
+		k := c.keyword()
+		return c.isText() && (k == rawProfileKeyword+iptcProfile || k == rawProfileKeyword+"8bim")
 	}
-	if d.IPTC != nil && !slices.ContainsFunc(d.Blocks, hasIPTC) {
+	if d.IPTC != nil && !slices.ContainsFunc(d.Chunks, hasIPTC) {
 		p.chunk("zTXt", iptcText(d.IPTC))
 	}
 }

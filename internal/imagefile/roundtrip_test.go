@@ -206,27 +206,28 @@ func TestJPEGMetadataThatDoesNotFit(t *testing.T) {
 	require.Nil(t, got.Metadata.EXIF)
 }
 
-func TestPNGBlocksAreKept(t *testing.T) {
+func TestPNGChunksAreKept(t *testing.T) {
 	m := testImage(3, 3, 3, 8, false)
-	m.Metadata.Blocks = []Block{
-		{PNG, "gAMA", binary.BigEndian.AppendUint32(nil, 100000)},
-		{PNG, "cHRM", make([]byte, 32)},
-		{PNG, "tEXt", []byte("Title\x00A test")},
-		{PNG, "prVt", []byte("private, safe to copy")},
-		{JPEG, "COM", []byte("a comment")},
+	m.Metadata.Chunks = []Chunk{
+		{"gAMA", binary.BigEndian.AppendUint32(nil, 100000)},
+		{"cHRM", make([]byte, 32)},
+		{"tEXt", []byte("Title\x00A test")},
+		{"prVt", []byte("private, safe to copy")},
 	}
+	m.Metadata.Segments = []Segment{{markerCOM, []byte("a comment")}}
 	require.Equal(t, []string{"texts and other parts that only the source's format can hold"}, Losses(m, WriteOptions{Format: PNG}))
 	require.Contains(t, fmt.Sprint(Losses(m, WriteOptions{Format: TIFF})), "gamma")
 	got := decode(t, encode(t, m, WriteOptions{Format: PNG}))
-	require.Equal(t, m.Metadata.Blocks[:4], got.Metadata.Blocks)
+	require.Equal(t, m.Metadata.Chunks, got.Metadata.Chunks)
+	require.Empty(t, got.Metadata.Segments)
 	bare := decode(t, encode(t, m, WriteOptions{Format: PNG, DropMetadata: true}))
-	require.Equal(t, m.Metadata.Blocks[:2], bare.Metadata.Blocks)
+	require.Equal(t, m.Metadata.Chunks[:2], bare.Metadata.Chunks)
 }
 
-func TestJPEGBlocksAreKept(t *testing.T) {
+func TestJPEGSegmentsAreKept(t *testing.T) {
 	m := smoothImage(8, 8, 1)
-	m.Metadata.Blocks = []Block{{JPEG, "APP13", []byte("Photoshop 3.0\x00IPTC")}, {JPEG, "COM", []byte("a comment")}}
-	require.Equal(t, m.Metadata.Blocks, decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.Blocks)
+	m.Metadata.Segments = []Segment{{markerAPP13, []byte("Photoshop 3.0\x00IPTC")}, {markerCOM, []byte("a comment")}}
+	require.Equal(t, m.Metadata.Segments, decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.Segments)
 }
 
 func TestProfilesOfOtherColourSpaces(t *testing.T) {
