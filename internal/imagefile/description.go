@@ -6,8 +6,6 @@ import (
 	"strconv"
 )
 
-const tagImageDescription = 0x010e
-
 // imagejCount is how many pictures a stack of ImageJ has. They may follow the first without a directory of their own.
 var imagejCount = regexp.MustCompile(`(?m)^images=(\d+)\r?$`)
 

@@ -1,9 +1,11 @@
 package imagefile
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 )
@@ -26,6 +28,21 @@ const (
 	typeIFD8      = 18
 )
 
+// Tags that both TIFF and EXIF use, and those of directories below others.
+const (
+	tagImageWidth       = 0x0100
+	tagImageLength      = 0x0101
+	tagImageDescription = 0x010e
+	tagOrientation      = 0x0112
+	tagXResolution      = 0x011a
+	tagYResolution      = 0x011b
+	tagResolutionUnit   = 0x0128
+	tagEXIF             = 0x8769
+	tagGPS              = 0x8825
+	tagMakerNote        = 0x927c
+	tagInteroperability = 0xa005
+)
+
 // typeSizes is the bytes of one value of each type; 0 is no type.
 var typeSizes = [...]int64{0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8}
 
@@ -34,9 +51,24 @@ const entrySize = 12
 
 var errDirectory = errors.New("a directory points outside the data")
 
+// byteSource is the bytes of a file. Its error says that they are not all there.
+type byteSource interface {
+	Bytes(offset, n int64) ([]byte, error)
+}
+
+// memory is a file in memory. Bytes copies them.
+type memory []byte
+
+func (m memory) Bytes(offset, n int64) ([]byte, error) {
+	if offset < 0 || n < 0 || offset > int64(len(m))-n {
+		return nil, io.ErrUnexpectedEOF
+	}
+	return bytes.Clone(m[offset : offset+n]), nil
+}
+
 // tiffTree reads directories.
 type tiffTree struct {
-	src   source
+	src   byteSource
 	order binary.ByteOrder
 	big   bool // BigTIFF: counts and offsets have eight bytes
 }
@@ -51,8 +83,8 @@ type field struct {
 }
 
 // openTree reads the header and returns the offset of the first directory.
-func openTree(src source) (t tiffTree, first int64, err error) {
-	head, err := src.bytes(0, 8)
+func openTree(src byteSource) (t tiffTree, first int64, err error) {
+	head, err := src.Bytes(0, 8)
 	if err != nil {
 		return t, 0, errors.New("it is shorter than its header")
 	}
@@ -74,7 +106,7 @@ func openTree(src source) (t tiffTree, first int64, err error) {
 		if t.order.Uint16(head[4:]) != 8 || t.order.Uint16(head[6:]) != 0 {
 			return t, 0, errors.New("its offsets have not the eight bytes of BigTIFF")
 		}
-		if head, err = src.bytes(8, 8); err != nil {
+		if head, err = src.Bytes(8, 8); err != nil {
 			return t, 0, errors.New("it is shorter than its header")
 		}
 		return t, t.offset(head), nil
@@ -100,7 +132,7 @@ func (t tiffTree) directory(offset int64) (fields []field, next int64, err error
 	if t.big {
 		countSize, entrySize, wordSize = 8, 20, 8
 	}
-	head, err := t.src.bytes(offset, countSize)
+	head, err := t.src.Bytes(offset, countSize)
 	if err != nil {
 		return nil, 0, errDirectory
 	}
@@ -110,7 +142,7 @@ func (t tiffTree) directory(offset int64) (fields []field, next int64, err error
 			return nil, 0, errDirectory
 		}
 	}
-	entries, err := t.src.bytes(offset+countSize, n*entrySize)
+	entries, err := t.src.Bytes(offset+countSize, n*entrySize)
 	if err != nil {
 		return nil, 0, errDirectory
 	}
@@ -134,11 +166,14 @@ func (t tiffTree) directory(offset int64) (fields []field, next int64, err error
 		fields = append(fields, f)
 	}
 	// Some writers leave the offset of the next directory out at the end of a file.
-	if tail, err := t.src.bytes(offset+countSize+n*entrySize, wordSize); err == nil {
+	if tail, err := t.src.Bytes(offset+countSize+n*entrySize, wordSize); err == nil {
 		next = t.offset(tail)
 	}
 	return fields, next, nil
 }
+
+// bytes returns the value of a field as it is stored.
+func (t tiffTree) bytes(f field) ([]byte, error) { return t.src.Bytes(f.value, f.size) }
 
 func find(fields []field, tag uint16) (field, bool) {
 	for _, f := range fields {
@@ -156,7 +191,7 @@ func (t tiffTree) uints(f field) ([]int64, error) {
 	default:
 		return nil, fmt.Errorf("tag %d has type %d, an unsigned integer is needed", f.tag, f.kind)
 	}
-	raw, err := t.src.bytes(f.value, f.size)
+	raw, err := t.bytes(f)
 	if err != nil {
 		return nil, fmt.Errorf("the value of tag %d lies outside the file", f.tag)
 	}
@@ -202,7 +237,7 @@ func (t tiffTree) rational(fields []field, tag uint16) float64 {
 	if !ok || f.kind != typeRational || f.count == 0 {
 		return 0
 	}
-	raw, err := t.src.bytes(f.value, 8)
+	raw, err := t.src.Bytes(f.value, 8)
 	if err != nil {
 		return 0
 	}
@@ -211,20 +246,6 @@ func (t tiffTree) rational(fields []field, tag uint16) float64 {
 		return 0
 	}
 	return float64(t.order.Uint32(raw)) / float64(den)
-}
-
-// resolution returns what tags 282, 283 and 296 say.
-func (t tiffTree) resolution(fields []field) Resolution {
-	unit, err := t.uint(fields, tagResolutionUnit, 2)
-	if err != nil {
-		return Resolution{} // A unit of the wrong type says nothing.
-	}
-	units := map[uint32]Unit{1: Aspect, 2: Inch, 3: Centimetre}
-	r := Resolution{X: t.rational(fields, tagXResolution), Y: t.rational(fields, tagYResolution), Unit: units[unit]}
-	if !r.known() {
-		return Resolution{}
-	}
-	return r
 }
 
 // node is a field with its value, or with the directory that it points to.
@@ -265,7 +286,7 @@ func (t tiffTree) collect(fields []field, keep func(tag uint16) bool, depth int,
 			}
 			continue
 		}
-		raw, err := t.src.bytes(f.value, f.size)
+		raw, err := t.src.Bytes(f.value, f.size)
 		if err != nil {
 			continue
 		}

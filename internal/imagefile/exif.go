@@ -8,25 +8,14 @@ import (
 	"slices"
 )
 
-// Tags of EXIF (CIPA DC-008) and of TIFF that both use.
+// Tags of EXIF (CIPA DC-008).
 const (
-	tagImageWidth       = 0x0100
-	tagImageLength      = 0x0101
-	tagOrientation      = 0x0112
-	tagXResolution      = 0x011a
-	tagYResolution      = 0x011b
-	tagResolutionUnit   = 0x0128
-	tagThumbnailOffset  = 0x0201
-	tagThumbnailLength  = 0x0202
-	tagEXIF             = 0x8769
-	tagDNGVersion       = 0xC612
-	tagGPS              = 0x8825
-	tagInteroperability = 0xa005
-	tagMakerNote        = 0x927c
-	tagPixelXDimension  = 0xa002
-	tagPixelYDimension  = 0xa003
-	tagFocalPlaneX      = 0xa20e
-	tagFocalPlaneY      = 0xa20f
+	tagThumbnailOffset = 0x0201
+	tagThumbnailLength = 0x0202
+	tagPixelXDimension = 0xa002
+	tagPixelYDimension = 0xa003
+	tagFocalPlaneX     = 0xa20e
+	tagFocalPlaneY     = 0xa20f
 )
 
 // descriptive are the tags of a first directory that describe the picture, not
@@ -56,8 +45,7 @@ type exif struct {
 func parseEXIF(data []byte) (*exif, error) {
 	e := &exif{data: bytes.Clone(data)}
 	var err error
-	r := bytes.NewReader(e.data)
-	e.tiffTree, e.first, err = openTree(source{r, int64(len(data)), nil})
+	e.tiffTree, e.first, err = openTree(memory(e.data))
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +111,6 @@ func (e *exif) fieldsOf(d directoryKind) []field {
 	if at == 0 {
 		return nil
 	}
-	// bytes.NewReader reads e.data, so this sees what has been changed.
 	fields, _, err := e.directory(at)
 	if err != nil {
 		return nil
@@ -145,7 +132,7 @@ func (e *exif) mend(f field, fields []field, r role, c change) bool {
 	case areaRole:
 		return e.mendArea(f, c)
 	case descriptionRole:
-		text, err := e.src.bytes(f.value, f.size)
+		text, err := e.tiffTree.bytes(f)
 		return err != nil || !c.turned() && c.factor() == 1 || !describesShape(text)
 	case densityRole:
 		return e.mendDensity(f, c)
@@ -319,9 +306,23 @@ func (e *exif) pointsInto(offset int64) bool {
 	return false
 }
 
+// resolutionOf returns what tags 282, 283 and 296 of a directory say.
+func resolutionOf(t tiffTree, fields []field) Resolution {
+	unit, err := t.uint(fields, tagResolutionUnit, 2)
+	if err != nil {
+		return Resolution{} // A unit of the wrong type says nothing.
+	}
+	units := map[uint32]Unit{1: Aspect, 2: Inch, 3: Centimetre}
+	r := Resolution{X: t.rational(fields, tagXResolution), Y: t.rational(fields, tagYResolution), Unit: units[unit]}
+	if !r.known() {
+		return Resolution{}
+	}
+	return r
+}
+
 // describe returns the descriptive fields of a directory as EXIF of its own, or
 // nil if there are none, and whether the maker's notes had to be left out.
-func (t tiffTree) describe(fields []field) (exif []byte, noteLost bool) {
+func describe(t tiffTree, fields []field) (exif []byte, noteLost bool) {
 	budget := int64(maxMetadata)
 	nodes := t.collect(fields, isDescriptive, 2, &budget)
 	if len(nodes) == 0 {

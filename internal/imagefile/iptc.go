@@ -43,13 +43,13 @@ func iptcOfSegments(segments []Segment) []byte {
 }
 
 // iptcOfDirectory returns the IPTC in a directory of TIFF or EXIF, or nil.
-func (t tiffTree) iptcOfDirectory(fields []field) []byte {
+func iptcOfDirectory(t tiffTree, fields []field) []byte {
 	value := func(tag uint16) []byte {
 		f, _ := find(fields, tag)
 		if f.size > maxMetadata {
 			return nil
 		}
-		b, err := t.src.bytes(f.value, f.size)
+		b, err := t.bytes(f)
 		if err != nil {
 			return nil
 		}

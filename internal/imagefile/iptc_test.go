@@ -78,7 +78,7 @@ func TestPlacesOfIPTCInTIFFAndEXIF(t *testing.T) {
 		}
 		page := &tiffDecoder{}
 		var err error
-		page.tiffTree, _, err = openTree(source{bytes.NewReader(exif), int64(len(exif)), nil})
+		page.tiffTree, _, err = openTree(memory(exif))
 		require.NoError(t, err)
 		page.fields, _, err = page.directory(8)
 		require.NoError(t, err)

@@ -151,7 +151,7 @@ func readJPEGSegments(src source) (*jpegParts, error) {
 	skipped := 0 // bytes between segments
 	for offset := int64(2); ; {
 		p.scan = offset
-		head, err := src.bytes(offset, 4)
+		head, err := src.Bytes(offset, 4)
 		if err == nil && head[0] != 0xff && skipped < mostSkipped { // image/jpeg goes on, too
 			offset++
 			skipped++
@@ -170,7 +170,7 @@ func readJPEGSegments(src source) (*jpegParts, error) {
 		case marker == markerDQT, marker >= markerSOF0 && marker <= markerSOF2:
 			// Of the coding, not metadata.
 		case marker != markerCOM && marker != markerAPP13 && marker != markerJUMBF && (marker < markerAPP0 || marker > markerAPP2):
-			if start, err := src.bytes(offset+4, min(length-2, segmentName)); err == nil {
+			if start, err := src.Bytes(offset+4, min(length-2, segmentName)); err == nil {
 				p.others.addSegment(marker, start)
 			}
 			offset += 2 + length
@@ -179,7 +179,7 @@ func readJPEGSegments(src source) (*jpegParts, error) {
 		if budget -= length; budget < 0 {
 			return nil, fmt.Errorf("%w: the metadata in JPEG is larger than %d MB", ErrUnsupported, maxMetadata>>20)
 		}
-		data, err := src.bytes(offset+4, length-2)
+		data, err := src.Bytes(offset+4, length-2)
 		if err != nil {
 			return p, nil
 		}
@@ -262,7 +262,7 @@ func (m *Image) resolutionFromEXIF() {
 	if err != nil {
 		return // orient says so.
 	}
-	if r := e.resolution(e.main); r.known() {
+	if r := resolutionOf(e.tiffTree, e.main); r.known() {
 		m.Metadata.Resolution = r
 	}
 }

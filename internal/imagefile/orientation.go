@@ -42,7 +42,7 @@ func (m *Image) startEXIF() int {
 	}
 	e.removeThumbnail()
 	if m.Metadata.IPTC == nil {
-		m.Metadata.IPTC = e.iptcOfDirectory(e.main)
+		m.Metadata.IPTC = iptcOfDirectory(e.tiffTree, e.main)
 	}
 	m.Metadata.EXIF = e.bytes()
 	if _, ok := find(e.main, tagOrientation); !ok {

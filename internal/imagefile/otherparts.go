@@ -105,7 +105,7 @@ func (o *otherParts) readSegment(src source, marker byte, data []byte, offset in
 
 // readIndex reads the index of a multi-picture file. Previews do not count. An index that cannot be read says nothing.
 func (o *otherParts) readIndex(src source, index []byte, offset int64) {
-	tree, first, err := openTree(source{bytes.NewReader(index), int64(len(index)), nil})
+	tree, first, err := openTree(memory(index))
 	if err != nil {
 		return
 	}
@@ -117,7 +117,7 @@ func (o *otherParts) readIndex(src source, index []byte, offset int64) {
 	if !ok {
 		return
 	}
-	entries, err := tree.src.bytes(f.value, f.size)
+	entries, err := tree.bytes(f)
 	if err != nil {
 		return
 	}
@@ -155,18 +155,18 @@ func (o *otherParts) addPicture(src source, offset int64) {
 // pictureName tells from the metadata of a picture at an offset what it is beside the first one, or returns "".
 func pictureName(src source, offset int64) string {
 	const segments = 30
-	if start, err := src.bytes(offset, 2); err != nil || start[0] != 0xff || start[1] != markerSOI {
+	if start, err := src.Bytes(offset, 2); err != nil || start[0] != 0xff || start[1] != markerSOI {
 		return ""
 	}
 	offset += 2
 	for range segments {
-		head, err := src.bytes(offset, 4)
+		head, err := src.Bytes(offset, 4)
 		if err != nil || head[0] != 0xff || head[1] == markerSOS {
 			return ""
 		}
 		length := int64(binary.BigEndian.Uint16(head[2:]))
 		if head[1] == markerAPP1 || head[1] == markerAPP2 {
-			data, err := src.bytes(offset+4, max(length-2, 0))
+			data, err := src.Bytes(offset+4, max(length-2, 0))
 			if err != nil {
 				return ""
 			}
@@ -195,7 +195,7 @@ func (o *otherParts) readBehind(src source, scan int64) {
 		if !ok {
 			return
 		}
-		head, err := src.bytes(end, 12)
+		head, err := src.Bytes(end, 12)
 		switch {
 		case err != nil:
 			return
@@ -265,7 +265,7 @@ func (o *otherParts) readSamsung(src source) bool {
 	if src.stream != nil {
 		return false
 	}
-	end, err := src.bytes(src.size-tail, tail)
+	end, err := src.Bytes(src.size-tail, tail)
 	if err != nil || string(end[4:]) != "SEFT" {
 		return false
 	}
@@ -273,7 +273,7 @@ func (o *otherParts) readSamsung(src source) bool {
 	o.found = true
 	before := len(o.names)
 	if size <= mostSize {
-		directory, err := src.bytes(src.size-tail-size, size)
+		directory, err := src.Bytes(src.size-tail-size, size)
 		if err == nil && bytes.HasPrefix(directory, []byte("SEFH")) && size >= head {
 			for rest := directory[head:]; len(rest) >= entry; rest = rest[entry:] {
 				switch binary.LittleEndian.Uint16(rest[2:]) {

@@ -134,7 +134,7 @@ func readPNGChunks(src source, opt ReadOptions) (*pngParts, error) {
 	parts := &pngParts{}
 	budget := int64(maxMetadata)
 	for offset := int64(len(pngSignature)); ; {
-		head, err := src.bytes(offset, 8)
+		head, err := src.Bytes(offset, 8)
 		if err != nil {
 			if offset == int64(len(pngSignature)) {
 				return parts, truncated(PNG)
@@ -146,7 +146,7 @@ func readPNGChunks(src source, opt ReadOptions) (*pngParts, error) {
 			if budget -= length; budget < 0 {
 				return nil, fmt.Errorf("%w: the metadata in PNG is larger than %d MB", ErrUnsupported, maxMetadata>>20)
 			}
-			b, err := src.bytes(offset+8, length)
+			b, err := src.Bytes(offset+8, length)
 			if err != nil {
 				return nil, truncated(PNG)
 			}

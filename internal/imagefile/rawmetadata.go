@@ -11,7 +11,8 @@ const settingsOfDevelopers = "http://ns.adobe.com/camera-raw-settings/1.0/"
 // TakeMetadata gives an image that was developed from a raw photograph what the first directory of that file, a DNG, says:
 // EXIF, IPTC, XMP and resolution. It turns the pixels as that says. Warnings get what is dropped.
 func (m *Image) TakeMetadata(r io.ReaderAt, size int64) error {
-	t, first, err := openTree(source{r, size, nil})
+	src := source{r, size, nil}
+	t, first, err := openTree(src)
 	if err != nil {
 		return malformedTIFF("%v", err)
 	}
@@ -19,7 +20,7 @@ func (m *Image) TakeMetadata(r io.ReaderAt, size int64) error {
 	if err != nil {
 		return malformedTIFF("%v", err)
 	}
-	if err := (&tiffDecoder{tiffTree: t, fields: fields}).readMetadata(m); err != nil {
+	if err := (&tiffDecoder{tiffTree: t, src: src, fields: fields}).readMetadata(m); err != nil {
 		return err
 	}
 	m.Metadata.ICC = nil // which is that of a preview

@@ -32,6 +32,7 @@ const (
 	tagJPEGTables      = 347
 	tagXMP             = 700
 	tagICC             = 34675
+	tagDNGVersion      = 50706
 
 	tagYCbCrCoefficients   = 529
 	tagYCbCrSubsampling    = 530
@@ -82,6 +83,7 @@ var colourModels = map[uint32]string{
 // planes as noise; only its LZW decompressor is used here.
 type tiffDecoder struct {
 	tiffTree
+	src    source
 	fields []field
 
 	width, height  int
@@ -113,8 +115,8 @@ const maxSubIFDs = 16
 
 // hasMosaic tells whether a file is a raw photograph in a format of its camera's maker that is a TIFF: CR2 and IIQ, which have a
 // mark after the header, or NEF, ARW, SRW and others, whose mosaic is in a subdirectory. Their first picture is a small preview.
-func (t tiffTree) hasMosaic(first int64, fields []field) bool {
-	if mark, err := t.src.bytes(8, 8); err == nil && (string(mark[:2]) == "CR" && first == 16 || string(mark[:4]) == "IIII" && string(mark[5:]) == "waR") {
+func hasMosaic(t tiffTree, src source, first int64, fields []field) bool {
+	if mark, err := src.Bytes(8, 8); err == nil && (string(mark[:2]) == "CR" && first == 16 || string(mark[:4]) == "IIII" && string(mark[5:]) == "waR") {
 		return true
 	}
 	f, _ := find(fields, tagSubIFDs)
@@ -147,10 +149,10 @@ func decodeTIFF(src source, opt ReadOptions) (*Image, error) {
 	if _, found := find(fields, tagDNGVersion); found {
 		return nil, ErrRaw // What stands in the first directory of most is a preview.
 	}
-	if t.hasMosaic(first, fields) {
+	if hasMosaic(t, src, first, fields) {
 		return nil, errMakersRaw
 	}
-	d := &tiffDecoder{tiffTree: t, fields: fields}
+	d := &tiffDecoder{tiffTree: t, src: src, fields: fields}
 	if err := d.readSize(opt); err != nil {
 		return nil, err
 	}
@@ -213,7 +215,7 @@ func decodeTIFF(src source, opt ReadOptions) (*Image, error) {
 // leavesPages tells whether there are more pages than the first, and then drops a description of all of them.
 func (d *tiffDecoder) leavesPages(next int64) bool {
 	f, _ := find(d.fields, tagImageDescription)
-	text, _ := d.src.bytes(f.value, min(f.size, maxMetadata)) // outside of the file it is none
+	text, _ := d.src.Bytes(f.value, min(f.size, maxMetadata)) // outside of the file it is none
 	further := next != 0 || stackOfImageJ(text)
 	if further && describesShape(text) {
 		d.fields = slices.DeleteFunc(d.fields, func(f field) bool { return f.tag == tagImageDescription })
@@ -608,7 +610,7 @@ func (d *tiffDecoder) readMetadata(m *Image) error {
 		if f.size > maxMetadata {
 			return nil, fmt.Errorf("%w: tag %d of the TIFF is larger than %d MB", ErrUnsupported, tag, maxMetadata>>20)
 		}
-		b, err := d.src.bytes(f.value, f.size)
+		b, err := d.bytes(f)
 		if err != nil {
 			m.warn("tag %d is dropped: it lies outside the file", tag)
 			return nil, nil
@@ -623,9 +625,9 @@ func (d *tiffDecoder) readMetadata(m *Image) error {
 	if m.Metadata.XMP, err = blob(tagXMP); err != nil {
 		return err
 	}
-	m.Metadata.Resolution = d.resolution(d.fields)
-	m.Metadata.IPTC = d.iptcOfDirectory(d.fields)
-	exif, noteLost := d.describe(d.fields)
+	m.Metadata.Resolution = resolutionOf(d.tiffTree, d.fields)
+	m.Metadata.IPTC = iptcOfDirectory(d.tiffTree, d.fields)
+	exif, noteLost := describe(d.tiffTree, d.fields)
 	if noteLost {
 		m.warn("the notes of the camera's maker are dropped: they can be read only where they are in the file")
 	}

@@ -57,7 +57,7 @@ func (d *tiffDecoder) readJPEGTables() error {
 	if f.size > maxMetadata {
 		return malformedTIFF("JPEG tables of %d bytes", f.size)
 	}
-	b, err := d.src.bytes(f.value, f.size)
+	b, err := d.bytes(f)
 	if err != nil {
 		return malformedTIFF("the value of tag %d lies outside the file", f.tag)
 	}

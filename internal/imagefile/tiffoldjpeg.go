@@ -66,13 +66,13 @@ func (d *tiffDecoder) readOldJPEG() error {
 			return malformedTIFF("%v", err)
 		}
 		for i := range n {
-			table, err := d.src.bytes(places[i], t.size)
+			table, err := d.src.Bytes(places[i], t.size)
 			if err == nil && t.marker == markerDHT {
 				words := int64(0)
 				for _, length := range table {
 					words += int64(length)
 				}
-				table, err = d.src.bytes(places[i], t.size+words)
+				table, err = d.src.Bytes(places[i], t.size+words)
 			}
 			if err != nil {
 				return malformedTIFF("a JPEG table lies outside the file (tag %d)", t.tag)
@@ -93,11 +93,11 @@ func (d *tiffDecoder) readOldJPEGFile(offset int64) {
 	const most = 64
 	offset += 2
 	for range most {
-		head, err := d.src.bytes(offset, 4)
+		head, err := d.src.Bytes(offset, 4)
 		if err != nil || head[0] != 0xff || head[1] == markerEOI {
 			return
 		}
-		segment, err := d.src.bytes(offset, 2+int64(binary.BigEndian.Uint16(head[2:])))
+		segment, err := d.src.Bytes(offset, 2+int64(binary.BigEndian.Uint16(head[2:])))
 		if err != nil || len(segment) < len(head) {
 			return
 		}

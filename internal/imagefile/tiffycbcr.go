@@ -255,7 +255,7 @@ func (d *tiffDecoder) rationals(tag uint16, otherwise []float64) ([]float64, err
 		return nil, malformedTIFF("tag %d is not %d fractions", tag, len(otherwise))
 	}
 	for i := range v {
-		raw, err := d.src.bytes(f.value+int64(8*i), 8)
+		raw, err := d.src.Bytes(f.value+int64(8*i), 8)
 		if err != nil {
 			return nil, malformedTIFF("the value of tag %d lies outside the file", tag)
 		}

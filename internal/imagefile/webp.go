@@ -64,21 +64,21 @@ func readWebPChunks(src source) (*webpParts, error) {
 	p := &webpParts{}
 	budget := int64(maxMetadata)
 	for offset := int64(12); ; {
-		head, err := src.bytes(offset, 8)
+		head, err := src.Bytes(offset, 8)
 		if err != nil {
 			return p, nil
 		}
 		name, length := string(head[:4]), int64(binary.LittleEndian.Uint32(head[4:]))
 		switch name {
 		case "VP8X":
-			if flags, err := src.bytes(offset+8, 1); err == nil && flags[0]&webpAnimation != 0 {
+			if flags, err := src.Bytes(offset+8, 1); err == nil && flags[0]&webpAnimation != 0 {
 				return nil, fmt.Errorf("%w: the WebP is an animation (still images are read; save one of its pictures as PNG)", ErrUnsupported)
 			}
 		case "ICCP", "EXIF", "XMP ":
 			if budget -= length; budget < 0 {
 				return nil, fmt.Errorf("%w: the metadata in WebP is larger than %d MB", ErrUnsupported, maxMetadata>>20)
 			}
-			data, err := src.bytes(offset+8, length)
+			data, err := src.Bytes(offset+8, length)
 			if err != nil {
 				return nil, truncated(WebP)
 			}
