@@ -177,7 +177,7 @@ var table = map[string]row{
 	"internal/instructionset":       {code: []string{xSys}},
 	"internal/imagecheck":           {},
 	"internal/iccprofile":           {},
-	"internal/imagefile":            {code: []string{"internal/iccprofile", "internal/imagecheck", "internal/imagefile/atomicfile", "internal/jpegblock", "internal/openfile", xImage}},
+	"internal/imagefile":            {code: []string{"internal/iccprofile", "internal/imagecheck", "internal/imagefile/atomicfile", "internal/jpegblock", "internal/openfile", "internal/tiffdir", xImage}},
 	"internal/imagefile/atomicfile": {code: []string{"internal/openfile"}},
 	"internal/jpegblock":            {},
 	"internal/openfile":             {},
@@ -193,6 +193,7 @@ var table = map[string]row{
 	"internal/quality":      {code: []string{"internal/parallel"}},
 	"internal/scene":        {},
 	"internal/strength":     {},
+	"internal/tiffdir":      {},
 	"internal/synthetic":    {code: []string{"backend", xImage}},
 
 	// What is published.

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
 )
 
@@ -40,20 +41,20 @@ func patched(data []byte, at int, b ...byte) []byte {
 
 // tiffOf returns a TIFF with one strip of raw bytes and these fields.
 func tiffOf(raw []byte, fields map[uint16]uint32) []byte {
-	tags := tiffTags{order: binary.LittleEndian}
+	tags := tiffdir.Builder{Order: binary.LittleEndian}
 	all := map[uint16]uint32{
-		tagImageWidth: 4, tagImageLength: 4, tagBitsPerSample: 8, tagCompression: 1, tagPhotometric: 1,
+		tiffdir.TagImageWidth: 4, tiffdir.TagImageLength: 4, tagBitsPerSample: 8, tagCompression: 1, tagPhotometric: 1,
 		tagStripOffsets: 8, tagRowsPerStrip: 4, tagStripByteCounts: uint32(len(raw)), tagSamplesPerPixel: 1,
 	}
 	for tag, v := range fields {
 		all[tag] = v
 	}
 	for tag, v := range all {
-		tags.longs(tag, v)
+		tags.Longs(tag, v)
 	}
 	head := []byte("II*\x00\x00\x00\x00\x00")
 	binary.LittleEndian.PutUint32(head[4:], uint32(8+len(raw)))
-	return append(append(head, raw...), appendDirectory(nil, uint32(8+len(raw)), binary.LittleEndian, tags.nodes)...)
+	return append(append(head, raw...), tiffdir.AppendDirectory(nil, uint32(8+len(raw)), binary.LittleEndian, tags.Nodes)...)
 }
 
 // bomb is more zeros than metadata may have, packed.
@@ -142,8 +143,8 @@ func brokenFiles(t testing.TB) []struct {
 		{"TIFF: header only", []byte("II*\x00\x08\x00\x00\x00"), ErrMalformed, "truncated"},
 		{"TIFF: short header", []byte("MM\x00*"), ErrMalformed, "shorter than its header"},
 		{"TIFF: no fields", []byte("II*\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00"), ErrMalformed, "0×0"},
-		{"TIFF: huge", tiffOf(nil, map[uint16]uint32{tagImageWidth: 1 << 31, tagImageLength: 1 << 31}), ErrTooManyPixels, "limit"},
-		{"TIFF: claims more than it has", tiffOf(make([]byte, 8), map[uint16]uint32{tagImageWidth: 7000, tagImageLength: 7000, tagRowsPerStrip: 7000}), ErrMalformed, "ends early"},
+		{"TIFF: huge", tiffOf(nil, map[uint16]uint32{tiffdir.TagImageWidth: 1 << 31, tiffdir.TagImageLength: 1 << 31}), ErrTooManyPixels, "limit"},
+		{"TIFF: claims more than it has", tiffOf(make([]byte, 8), map[uint16]uint32{tiffdir.TagImageWidth: 7000, tiffdir.TagImageLength: 7000, tagRowsPerStrip: 7000}), ErrMalformed, "ends early"},
 		{"TIFF: short strip", tiffOf(make([]byte, 8), nil), ErrMalformed, "ends early"},
 		{"TIFF: strip outside", tiffOf(nil, map[uint16]uint32{tagStripOffsets: 1 << 30}), ErrMalformed, "ends early"},
 		{"TIFF: strips of 0 rows", tiffOf(nil, map[uint16]uint32{tagRowsPerStrip: 0}), ErrMalformed, "0 rows"},
@@ -156,11 +157,11 @@ func brokenFiles(t testing.TB) []struct {
 		{"TIFF: SGI luma", tiffOf(nil, map[uint16]uint32{tagPhotometric: 32844, tagSampleFormat: 2}), ErrUnsupported, "(LogL) (save it as RGB)"},
 		{"TIFF: old JPEG of nothing", tiffOf(nil, map[uint16]uint32{tagCompression: 6}), ErrMalformed, "ends early"},
 		{"TIFF: not JPEG", tiffOf(make([]byte, 16), map[uint16]uint32{tagCompression: compressionJPEG}), ErrMalformed, "a strip or tile is not JPEG"},
-		{"TIFF: JPEG of another size", tiffOf(file("gray.jpg"), map[uint16]uint32{tagCompression: compressionJPEG, tagImageWidth: 24, tagImageLength: 17, tagRowsPerStrip: 17}), ErrMalformed, "JPEG of 23×17 in a strip or tile of 24×17"},
-		{"TIFF: JPEG of other components", tiffOf(file("s420.jpg"), map[uint16]uint32{tagCompression: compressionJPEG, tagImageWidth: 23, tagImageLength: 17, tagRowsPerStrip: 17}), ErrMalformed, "3 components where there are 1 samples"},
-		{"TIFF: JPEG cut off", tiffOf(file("gray.jpg")[:300], map[uint16]uint32{tagCompression: compressionJPEG, tagImageWidth: 23, tagImageLength: 17, tagRowsPerStrip: 17}), ErrMalformed, "ends early"},
+		{"TIFF: JPEG of another size", tiffOf(file("gray.jpg"), map[uint16]uint32{tagCompression: compressionJPEG, tiffdir.TagImageWidth: 24, tiffdir.TagImageLength: 17, tagRowsPerStrip: 17}), ErrMalformed, "JPEG of 23×17 in a strip or tile of 24×17"},
+		{"TIFF: JPEG of other components", tiffOf(file("s420.jpg"), map[uint16]uint32{tagCompression: compressionJPEG, tiffdir.TagImageWidth: 23, tiffdir.TagImageLength: 17, tagRowsPerStrip: 17}), ErrMalformed, "3 components where there are 1 samples"},
+		{"TIFF: JPEG cut off", tiffOf(file("gray.jpg")[:300], map[uint16]uint32{tagCompression: compressionJPEG, tiffdir.TagImageWidth: 23, tiffdir.TagImageLength: 17, tagRowsPerStrip: 17}), ErrMalformed, "ends early"},
 		{"JPEG: chroma of three rows", bytes.Replace(file("s420.jpg"), []byte("\x03\x01\x22\x00"), []byte("\x03\x01\x13\x00"), 1), ErrUnsupported, "an unusual resolution of its colours (save it"},
-		{"TIFF: JPEG with arithmetic coding", tiffOf(bytes.Replace(file("gray.jpg"), []byte("\xff\xc0"), []byte("\xff\xc9"), 1), map[uint16]uint32{tagCompression: compressionJPEG, tagImageWidth: 23, tagImageLength: 17, tagRowsPerStrip: 17}), ErrUnsupported, "lossless, arithmetic"},
+		{"TIFF: JPEG with arithmetic coding", tiffOf(bytes.Replace(file("gray.jpg"), []byte("\xff\xc0"), []byte("\xff\xc9"), 1), map[uint16]uint32{tagCompression: compressionJPEG, tiffdir.TagImageWidth: 23, tiffdir.TagImageLength: 17, tagRowsPerStrip: 17}), ErrUnsupported, "lossless, arithmetic"},
 		{"TIFF: luma of 16 bits", tiffOf(nil, map[uint16]uint32{tagPhotometric: 6, tagSamplesPerPixel: 3, tagBitsPerSample: 16}), ErrUnsupported, "luma and chroma as 3 samples of 16 bits"},
 		{"TIFF: luma cut off", tiffOf(make([]byte, 23), map[uint16]uint32{tagPhotometric: 6, tagSamplesPerPixel: 3}), ErrMalformed, "ends early"},
 		{"TIFF: BigTIFF of small offsets", []byte("II+\x00\x04\x00\x00\x00\x00\x00\x00\x00"), ErrMalformed, "eight bytes of BigTIFF"},

@@ -3,6 +3,8 @@ package imagefile
 import (
 	"encoding/xml"
 	"slices"
+
+	"github.com/averaged/imaging/internal/tiffdir"
 )
 
 // Some metadata are true only of the pixels, or of the file, for which they were written. This file
@@ -92,10 +94,10 @@ var exifDependent = []struct {
 	tag       uint16
 	role      role
 }{
-	{mainDirectory, tagOrientation, orientationRole},
-	{mainDirectory, tagImageWidth, widthRole},
-	{mainDirectory, tagImageLength, heightRole},
-	{mainDirectory, tagImageDescription, descriptionRole},
+	{mainDirectory, tiffdir.TagOrientation, orientationRole},
+	{mainDirectory, tiffdir.TagImageWidth, widthRole},
+	{mainDirectory, tiffdir.TagImageLength, heightRole},
+	{mainDirectory, tiffdir.TagImageDescription, descriptionRole},
 	{mainDirectory, 0x830e, pixelScaleRole},
 	{mainDirectory, 0x8482, tiePointRole},
 	{mainDirectory, 0x85d8, matrixRole},

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -34,9 +35,9 @@ func photoSize(t *testing.T, m *Image) [2]uint32 {
 	t.Helper()
 	e, err := parseEXIF(m.Metadata.EXIF)
 	require.NoError(t, err)
-	x, err := e.uint(e.fieldsOf(photoDirectory), tagPixelXDimension, 0)
+	x, err := e.Uint(e.fieldsOf(photoDirectory), tagPixelXDimension, 0)
 	require.NoError(t, err)
-	y, err := e.uint(e.fieldsOf(photoDirectory), tagPixelYDimension, 0)
+	y, err := e.Uint(e.fieldsOf(photoDirectory), tagPixelYDimension, 0)
 	require.NoError(t, err)
 	return [2]uint32{x, y}
 }
@@ -139,40 +140,40 @@ func TestEXIFOfPlacesAndScales(t *testing.T) {
 		return b
 	}
 	made := func(orientation int) *Image {
-		tags := tiffTags{order: order}
-		tags.shorts(tagOrientation, orientation)
-		photo := tiffTags{order: order}
-		photo.shorts(0x9214, 10, 5, 4, 2)
-		photo.rational(tagFocalPlaneX, 100)
-		photo.rational(tagFocalPlaneY, 50)
-		nodes := append(tags.nodes,
-			node{tag: 0x830e, kind: typeDouble, count: 3, value: doubles(8, 6, 0)},
-			node{tag: 0x8482, kind: typeDouble, count: 6, value: doubles(1, 2, 0, 100, 200, 0)},
-			node{tag: tagEXIF, kind: typeLong, count: 1, sub: photo.nodes})
+		tags := tiffdir.Builder{Order: order}
+		tags.Shorts(tiffdir.TagOrientation, orientation)
+		photo := tiffdir.Builder{Order: order}
+		photo.Shorts(0x9214, 10, 5, 4, 2)
+		photo.Rational(tagFocalPlaneX, 100)
+		photo.Rational(tagFocalPlaneY, 50)
+		nodes := append(tags.Nodes,
+			tiffdir.Node{Tag: 0x830e, Kind: tiffdir.Double, Count: 3, Value: doubles(8, 6, 0)},
+			tiffdir.Node{Tag: 0x8482, Kind: tiffdir.Double, Count: 6, Value: doubles(1, 2, 0, 100, 200, 0)},
+			tiffdir.Node{Tag: tiffdir.TagEXIF, Kind: tiffdir.Long, Count: 1, Sub: photo.Nodes})
 		m := smoothImage(40, 30, 1)
-		m.Metadata.EXIF = appendDirectory([]byte("II*\x00\x08\x00\x00\x00"), 0, order, nodes)
+		m.Metadata.EXIF = tiffdir.AppendDirectory([]byte("II*\x00\x08\x00\x00\x00"), 0, order, nodes)
 		return decode(t, encode(t, m, WriteOptions{Format: PNG}))
 	}
 	values := func(m *Image) (area []int, density [2]float64, scale, tie []float64) {
 		e, err := parseEXIF(m.Metadata.EXIF)
 		require.NoError(t, err)
 		photo := e.fieldsOf(photoDirectory)
-		if f, ok := find(photo, 0x9214); ok {
-			v, err := e.uints(f)
+		if f, ok := tiffdir.Find(photo, 0x9214); ok {
+			v, err := e.Uints(f)
 			require.NoError(t, err)
 			for _, x := range v {
 				area = append(area, int(x))
 			}
 		}
 		numbers := func(tag uint16) (v []float64) {
-			if f, ok := find(e.main, tag); ok {
-				for i := range int64(f.count) {
-					v = append(v, math.Float64frombits(order.Uint64(e.data[f.value+8*i:])))
+			if f, ok := tiffdir.Find(e.main, tag); ok {
+				for i := range int64(f.Count) {
+					v = append(v, math.Float64frombits(order.Uint64(e.data[f.Value+8*i:])))
 				}
 			}
 			return v
 		}
-		return area, [2]float64{e.rational(photo, tagFocalPlaneX), e.rational(photo, tagFocalPlaneY)}, numbers(0x830e), numbers(0x8482)
+		return area, [2]float64{e.Rational(photo, tagFocalPlaneX), e.Rational(photo, tagFocalPlaneY)}, numbers(0x830e), numbers(0x8482)
 	}
 	m := made(1)
 	area, density, scale, tie := values(decode(t, encode(t, enlarged(m, 2), WriteOptions{Format: TIFF})))

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+
+	"github.com/averaged/imaging/internal/tiffdir"
 )
 
 // IPTC (the IPTC-IIM standard: caption, keywords, rights) is a resource of Photoshop in JPEG, a tag in TIFF, and a text in
@@ -43,13 +45,13 @@ func iptcOfSegments(segments []Segment) []byte {
 }
 
 // iptcOfDirectory returns the IPTC in a directory of TIFF or EXIF, or nil.
-func iptcOfDirectory(t tiffTree, fields []field) []byte {
+func iptcOfDirectory(t tiffdir.Tree, fields []tiffdir.Field) []byte {
 	value := func(tag uint16) []byte {
-		f, _ := find(fields, tag)
-		if f.size > maxMetadata {
+		f, _ := tiffdir.Find(fields, tag)
+		if f.Size > maxMetadata {
 			return nil
 		}
-		b, err := t.bytes(f)
+		b, err := t.Bytes(f)
 		if err != nil {
 			return nil
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
 )
 
@@ -61,13 +62,13 @@ func TestPlacesOfIPTCInTIFFAndEXIF(t *testing.T) {
 	for i := 0; i < len(swapped); i += 4 {
 		binary.LittleEndian.PutUint32(swapped[i:], binary.BigEndian.Uint32(swapped[i:]))
 	}
-	for name, n := range map[string]node{
-		"bytes":                    {tag: tagIPTC, kind: typeByte, value: []byte(testIPTC)},
-		"numbers of another order": {tag: tagIPTC, kind: typeLong, value: swapped},
-		"a resource of Photoshop":  {tag: tagPhotoshop, kind: typeByte, value: append(resource(1005, "resolution"), resource(resourceIPTC, testIPTC)...)},
+	for name, n := range map[string]tiffdir.Node{
+		"bytes":                    {Tag: tagIPTC, Kind: tiffdir.Byte, Value: []byte(testIPTC)},
+		"numbers of another order": {Tag: tagIPTC, Kind: tiffdir.Long, Value: swapped},
+		"a resource of Photoshop":  {Tag: tagPhotoshop, Kind: tiffdir.Byte, Value: append(resource(1005, "resolution"), resource(resourceIPTC, testIPTC)...)},
 	} {
-		n.count = uint32(int64(len(n.value)) / typeSizes[n.kind])
-		exif := appendDirectory([]byte("II*\x00\x08\x00\x00\x00"), 0, binary.LittleEndian, []node{n})
+		n.Count = uint32(int64(len(n.Value)) / tiffdir.TypeSizes[n.Kind])
+		exif := tiffdir.AppendDirectory([]byte("II*\x00\x08\x00\x00\x00"), 0, binary.LittleEndian, []tiffdir.Node{n})
 		m := smoothImage(9, 5, 3)
 		m.Metadata.EXIF = exif
 		for _, f := range []Format{JPEG, PNG} {
@@ -78,9 +79,9 @@ func TestPlacesOfIPTCInTIFFAndEXIF(t *testing.T) {
 		}
 		page := &tiffDecoder{}
 		var err error
-		page.tiffTree, _, err = openTree(memory(exif))
+		page.Tree, _, err = tiffdir.Open(tiffdir.Memory(exif))
 		require.NoError(t, err)
-		page.fields, _, err = page.directory(8)
+		page.fields, _, err = page.Directory(8)
 		require.NoError(t, err)
 		require.NoError(t, page.readMetadata(m))
 		require.Equal(t, testIPTC, string(bytes.TrimRight(m.Metadata.IPTC, "\x00")), name)

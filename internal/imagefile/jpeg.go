@@ -262,7 +262,7 @@ func (m *Image) resolutionFromEXIF() {
 	if err != nil {
 		return // orient says so.
 	}
-	if r := resolutionOf(e.tiffTree, e.main); r.known() {
+	if r := resolutionOf(e.Tree, e.main); r.known() {
 		m.Metadata.Resolution = r
 	}
 }

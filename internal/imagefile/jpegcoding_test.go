@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/internal/jpegblock"
+	"github.com/averaged/imaging/internal/tiffdir"
 )
 
 // goJPEG is what image/jpeg, which has tables of the Independent JPEG Group and 4:2:0, makes of
@@ -156,9 +157,9 @@ func multiPictureIndex(order binary.AppendByteOrder, kinds ...uint32) []byte {
 	}
 	b = order.AppendUint32(b, 8)
 	b = order.AppendUint16(b, 1)
-	b = order.AppendUint16(order.AppendUint16(b, tagPictures), typeUndefined)
+	b = order.AppendUint16(order.AppendUint16(b, tagPictures), tiffdir.Undefined)
 	b = order.AppendUint32(b, uint32(pictureEntry*len(kinds)))
-	b = order.AppendUint32(b, 8+2+entrySize+4)
+	b = order.AppendUint32(b, 8+2+tiffdir.EntrySize+4)
 	b = order.AppendUint32(b, 0)
 	for _, k := range kinds {
 		b = append(order.AppendUint32(b, k), make([]byte, 12)...)

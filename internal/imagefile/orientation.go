@@ -1,6 +1,10 @@
 package imagefile
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/averaged/imaging/internal/tiffdir"
+)
 
 // orient applies the orientation in m.Metadata.EXIF (TIFF 6.0, tag 274) to the
 // pixels, and makes the metadata true of them. EXIF that cannot be read is dropped
@@ -42,10 +46,10 @@ func (m *Image) startEXIF() int {
 	}
 	e.removeThumbnail()
 	if m.Metadata.IPTC == nil {
-		m.Metadata.IPTC = iptcOfDirectory(e.tiffTree, e.main)
+		m.Metadata.IPTC = iptcOfDirectory(e.Tree, e.main)
 	}
 	m.Metadata.EXIF = e.bytes()
-	if _, ok := find(e.main, tagOrientation); !ok {
+	if _, ok := tiffdir.Find(e.main, tiffdir.TagOrientation); !ok {
 		return 0
 	}
 	return e.orientation()
@@ -62,7 +66,7 @@ func (m *Image) endEXIF(orientation int) {
 		m.warn("EXIF is dropped: its directories overlap")
 		return
 	}
-	if len(e.main) == 1 && e.main[0].tag == tagOrientation && e.orientation() == 1 {
+	if len(e.main) == 1 && e.main[0].Tag == tiffdir.TagOrientation && e.orientation() == 1 {
 		m.Metadata.EXIF = nil
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
 )
 
@@ -74,13 +75,13 @@ func TestOrientationIsApplied(t *testing.T) {
 						// The size in EXIF is the one that is shown, and nothing turns twice.
 						e, err := parseEXIF(got.Metadata.EXIF)
 						require.NoError(t, err)
-						sub, err := e.uint(e.main, tagEXIF, 0)
+						sub, err := e.Uint(e.main, tiffdir.TagEXIF, 0)
 						require.NoError(t, err)
-						fields, _, err := e.directory(int64(sub))
+						fields, _, err := e.Directory(int64(sub))
 						require.NoError(t, err)
-						x, err := e.uint(fields, tagPixelXDimension, 0)
+						x, err := e.Uint(fields, tagPixelXDimension, 0)
 						require.NoError(t, err)
-						y, err := e.uint(fields, tagPixelYDimension, 0)
+						y, err := e.Uint(fields, tagPixelYDimension, 0)
 						require.NoError(t, err)
 						require.Equal(t, [2]uint32{uint32(got.Width), uint32(got.Height)}, [2]uint32{x, y})
 						again := decode(t, encode(t, got, WriteOptions{Format: PNG}))
@@ -137,10 +138,10 @@ func TestBrokenEXIFIsDropped(t *testing.T) {
 }
 
 func TestEXIFThatSaysNothingMore(t *testing.T) {
-	tags := tiffTags{order: binary.LittleEndian}
-	tags.shorts(tagOrientation, 3)
+	tags := tiffdir.Builder{Order: binary.LittleEndian}
+	tags.Shorts(tiffdir.TagOrientation, 3)
 	m := smoothImage(8, 4, 1)
-	m.Metadata.EXIF = appendDirectory([]byte("II*\x00\x08\x00\x00\x00"), 0, tags.order, tags.nodes)
+	m.Metadata.EXIF = tiffdir.AppendDirectory([]byte("II*\x00\x08\x00\x00\x00"), 0, tags.Order, tags.Nodes)
 	got := decode(t, encode(t, m, WriteOptions{Format: TIFF}))
 	require.Nil(t, got.Metadata.EXIF)
 	require.NotEqual(t, m.Pix, got.Pix)

@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/averaged/imaging/internal/tiffdir"
 )
 
 // A JPEG file can have more than its picture: in segments of its own, and behind its end. What is
@@ -105,25 +107,25 @@ func (o *otherParts) readSegment(src source, marker byte, data []byte, offset in
 
 // readIndex reads the index of a multi-picture file. Previews do not count. An index that cannot be read says nothing.
 func (o *otherParts) readIndex(src source, index []byte, offset int64) {
-	tree, first, err := openTree(memory(index))
+	tree, first, err := tiffdir.Open(tiffdir.Memory(index))
 	if err != nil {
 		return
 	}
-	fields, _, err := tree.directory(first)
+	fields, _, err := tree.Directory(first)
 	if err != nil {
 		return
 	}
-	f, ok := find(fields, tagPictures)
+	f, ok := tiffdir.Find(fields, tagPictures)
 	if !ok {
 		return
 	}
-	entries, err := tree.bytes(f)
+	entries, err := tree.Bytes(f)
 	if err != nil {
 		return
 	}
 	o.indexed = true
 	for first := true; len(entries) >= pictureEntry; entries = entries[pictureEntry:] {
-		kind, at := tree.order.Uint32(entries)&pictureKind, tree.order.Uint32(entries[8:])
+		kind, at := tree.Order.Uint32(entries)&pictureKind, tree.Order.Uint32(entries[8:])
 		switch {
 		case first:
 			first = false // it is the one that is read

@@ -3,6 +3,8 @@ package imagefile
 import (
 	"bytes"
 	"io"
+
+	"github.com/averaged/imaging/internal/tiffdir"
 )
 
 // settingsOfDevelopers is the namespace of XMP in which raw developers keep their settings. Some apply them to any file.
@@ -12,15 +14,15 @@ const settingsOfDevelopers = "http://ns.adobe.com/camera-raw-settings/1.0/"
 // EXIF, IPTC, XMP and resolution. It turns the pixels as that says. Warnings get what is dropped.
 func (m *Image) TakeMetadata(r io.ReaderAt, size int64) error {
 	src := source{r, size, nil}
-	t, first, err := openTree(src)
+	t, first, err := tiffdir.Open(src)
 	if err != nil {
 		return malformedTIFF("%v", err)
 	}
-	fields, _, err := t.directory(first)
+	fields, _, err := t.Directory(first)
 	if err != nil {
 		return malformedTIFF("%v", err)
 	}
-	if err := (&tiffDecoder{tiffTree: t, src: src, fields: fields}).readMetadata(m); err != nil {
+	if err := (&tiffDecoder{Tree: t, src: src, fields: fields}).readMetadata(m); err != nil {
 		return err
 	}
 	m.Metadata.ICC = nil // which is that of a preview

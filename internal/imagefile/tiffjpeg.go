@@ -7,6 +7,8 @@ import (
 	"image/color"
 	"image/jpeg"
 	"io"
+
+	"github.com/averaged/imaging/internal/tiffdir"
 )
 
 // TIFF whose strips or tiles are JPEG files (TIFF technical note 2). Tables that all of them
@@ -50,16 +52,16 @@ func (d *tiffDecoder) readJPEGTables() error {
 	if d.oldJPEG() {
 		return d.readOldJPEG()
 	}
-	f, ok := find(d.fields, tagJPEGTables)
+	f, ok := tiffdir.Find(d.fields, tagJPEGTables)
 	if !ok {
 		return nil
 	}
-	if f.size > maxMetadata {
-		return malformedTIFF("JPEG tables of %d bytes", f.size)
+	if f.Size > maxMetadata {
+		return malformedTIFF("JPEG tables of %d bytes", f.Size)
 	}
-	b, err := d.bytes(f)
+	b, err := d.Bytes(f)
 	if err != nil {
-		return malformedTIFF("the value of tag %d lies outside the file", f.tag)
+		return malformedTIFF("the value of tag %d lies outside the file", f.Tag)
 	}
 	b = bytes.TrimPrefix(b, []byte{0xff, markerSOI})
 	d.jpegTables = bytes.TrimSuffix(b, []byte{0xff, markerEOI})

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"io"
 	"slices"
+
+	"github.com/averaged/imaging/internal/tiffdir"
 )
 
 // TIFF whose strips or tiles are JPEG as TIFF 6.0 had it (section 22). Tables and headers stand in tags, or in the
@@ -47,7 +49,7 @@ func (d *tiffDecoder) readOldJPEG() error {
 	s.segment(markerSOS, "", append(d.old.scan, 0, 63, 0))
 	d.old.scan = bytes.Clone(b.Bytes())
 	b.Reset()
-	if at, err := d.uint(d.fields, tagJPEGFile, 0); err != nil {
+	if at, err := d.Uint(d.fields, tagJPEGFile, 0); err != nil {
 		return malformedTIFF("%v", err)
 	} else if at > 0 {
 		d.readOldJPEGFile(int64(at))
@@ -57,11 +59,11 @@ func (d *tiffDecoder) readOldJPEG() error {
 		marker, class byte
 		size          int64
 	}{{tagJPEGSteps, markerDQT, 0, 64}, {tagJPEGDCCodes, markerDHT, 0, 16}, {tagJPEGACCodes, markerDHT, 0x10, 16}} {
-		f, ok := find(d.fields, t.tag)
-		if !ok || f.count < uint32(n) || slices.Contains(d.old.markers, t.marker) {
+		f, ok := tiffdir.Find(d.fields, t.tag)
+		if !ok || f.Count < uint32(n) || slices.Contains(d.old.markers, t.marker) {
 			continue
 		}
-		places, err := d.uints(f)
+		places, err := d.Uints(f)
 		if err != nil {
 			return malformedTIFF("%v", err)
 		}
@@ -80,7 +82,7 @@ func (d *tiffDecoder) readOldJPEG() error {
 			s.segment(t.marker, string([]byte{t.class | i}), table)
 		}
 	}
-	restarts, err := d.uint(d.fields, tagJPEGRestarts, 0)
+	restarts, err := d.Uint(d.fields, tagJPEGRestarts, 0)
 	if err == nil && restarts > 0 && !slices.Contains(d.old.markers, markerDRI) {
 		s.segment(markerDRI, "", binary.BigEndian.AppendUint16(nil, uint16(restarts)))
 	}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/averaged/imaging/internal/tiffdir"
 )
 
 // encodeTIFF writes one page in strips, compressed with deflate, with the
@@ -17,7 +19,7 @@ import (
 func encodeTIFF(ctx context.Context, w io.Writer, m *Image, depth int) error {
 	const headerSize = 8
 	order := binary.ByteOrder(binary.LittleEndian)
-	var nodes []node
+	var nodes []tiffdir.Node
 	var front []byte // between the header and the pixels
 	if m.Metadata.EXIF != nil {
 		// Values of EXIF are copied as they are, so the file takes their byte order.
@@ -27,7 +29,7 @@ func encodeTIFF(ctx context.Context, w io.Writer, m *Image, depth int) error {
 		}
 		nodes, order = described, exifOrder
 		if note := makerNote(nodes); note != nil {
-			note.inPlace = true
+			note.InPlace = true
 			front = m.Metadata.EXIF[headerSize:]
 		}
 	}
@@ -47,10 +49,10 @@ func encodeTIFF(ctx context.Context, w io.Writer, m *Image, depth int) error {
 			break
 		}
 	}
-	t := tiffTags{order: order, nodes: nodes}
+	t := tiffdir.Builder{Order: order, Nodes: nodes}
 	addPixels(&t, m, depth, rows, offsets, counts)
 	addMetadata(&t, &m.Metadata)
-	directory := appendDirectory(nil, uint32(offset), order, t.nodes)
+	directory := tiffdir.AppendDirectory(nil, uint32(offset), order, t.Nodes)
 	if offset+int64(len(directory)) > math.MaxUint32 {
 		return fmt.Errorf("%w: TIFF of %d×%d would be larger than 4 GiB (use PNG)", ErrUnsupported, m.Width, m.Height)
 	}
@@ -121,7 +123,7 @@ func predict(row []byte, depth, samples int, order binary.ByteOrder) {
 	}
 }
 
-func addPixels(t *tiffTags, m *Image, depth, rows int, offsets, counts []uint32) {
+func addPixels(t *tiffdir.Builder, m *Image, depth, rows int, offsets, counts []uint32) {
 	samples := len(m.naturalLayout())
 	repeat := func(v int) []int {
 		all := make([]int, samples)
@@ -130,31 +132,31 @@ func addPixels(t *tiffTags, m *Image, depth, rows int, offsets, counts []uint32)
 		}
 		return all
 	}
-	t.longs(tagImageWidth, uint32(m.Width))
-	t.longs(tagImageLength, uint32(m.Height))
-	t.shorts(tagBitsPerSample, repeat(depth)...)
-	t.shorts(tagCompression, compressionDeflate)
+	t.Longs(tiffdir.TagImageWidth, uint32(m.Width))
+	t.Longs(tiffdir.TagImageLength, uint32(m.Height))
+	t.Shorts(tagBitsPerSample, repeat(depth)...)
+	t.Shorts(tagCompression, compressionDeflate)
 	if m.Channels == 1 {
-		t.shorts(tagPhotometric, photometricBlackIsZero)
+		t.Shorts(tagPhotometric, photometricBlackIsZero)
 	} else {
-		t.shorts(tagPhotometric, photometricRGB)
+		t.Shorts(tagPhotometric, photometricRGB)
 	}
-	t.longs(tagStripOffsets, offsets...)
-	t.shorts(tagSamplesPerPixel, samples)
-	t.longs(tagRowsPerStrip, uint32(rows))
-	t.longs(tagStripByteCounts, counts...)
-	t.shorts(tagPlanar, 1)
+	t.Longs(tagStripOffsets, offsets...)
+	t.Shorts(tagSamplesPerPixel, samples)
+	t.Longs(tagRowsPerStrip, uint32(rows))
+	t.Longs(tagStripByteCounts, counts...)
+	t.Shorts(tagPlanar, 1)
 	if m.Alpha != nil {
-		t.shorts(tagExtraSamples, extraUnassociated)
+		t.Shorts(tagExtraSamples, extraUnassociated)
 	}
 	if depth == 32 {
-		t.shorts(tagSampleFormat, repeat(formatFloat)...)
+		t.Shorts(tagSampleFormat, repeat(formatFloat)...)
 	} else {
-		t.shorts(tagPredictor, predictorHorizontal)
+		t.Shorts(tagPredictor, predictorHorizontal)
 	}
 }
 
-func addMetadata(t *tiffTags, d *Metadata) {
+func addMetadata(t *tiffdir.Builder, d *Metadata) {
 	unit := 1
 	r := d.Resolution
 	if r.Unit == Inch {
@@ -163,11 +165,11 @@ func addMetadata(t *tiffTags, d *Metadata) {
 		r, unit = cm, 3
 	}
 	if r.known() {
-		t.rational(tagXResolution, r.X)
-		t.rational(tagYResolution, r.Y)
-		t.shorts(tagResolutionUnit, unit)
+		t.Rational(tiffdir.TagXResolution, r.X)
+		t.Rational(tiffdir.TagYResolution, r.Y)
+		t.Shorts(tiffdir.TagResolutionUnit, unit)
 	}
-	t.blob(tagICC, typeUndefined, d.ICC)
-	t.blob(tagXMP, typeByte, d.XMP)
-	t.blob(tagIPTC, typeUndefined, d.IPTC)
+	t.Blob(tagICC, tiffdir.Undefined, d.ICC)
+	t.Blob(tagXMP, tiffdir.Byte, d.XMP)
+	t.Blob(tagIPTC, tiffdir.Undefined, d.IPTC)
 }
