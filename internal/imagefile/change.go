@@ -235,7 +235,7 @@ func (d *Metadata) follow(c change) (*followed, error) {
 	if d.EXIF != nil {
 		if e, err := parseEXIF(d.EXIF); err == nil {
 			e.follow(c, f)
-			d.EXIF = e.bytes()
+			d.EXIF = e.data
 		}
 	}
 	d.followChunks(c)

@@ -35,9 +35,6 @@ type ReadOptions struct {
 
 // Limits on what a file may claim, apart from its pixels.
 const (
-	// maxMetadata bounds each of ICC, EXIF, XMP and the blocks of a file together,
-	// in bytes, after decompression. Real profiles are below 4 MB.
-	maxMetadata = 32 << 20
 	// A photograph takes a byte for a few pixels, and a uniform area in JPEG one
 	// for at most 100. A file with fewer unpacks to much from nearly nothing:
 	// plausiblePixels are accepted of it, unless a limit is given.

@@ -253,7 +253,7 @@ func (o WriteOptions) plan(m *Image) (*plan, error) {
 		p.lose("grey becomes RGB, because PPM has no grey")
 	}
 	if o.DropMetadata {
-		p.metadata = m.Metadata.colourOnly()
+		p.metadata = colourOnly(m.Metadata)
 	}
 	p.followSize(m)
 	p.planMetadata(m)
@@ -322,7 +322,7 @@ func (p *plan) checkSize(m *Image) error {
 }
 
 // colourOnly returns the part without which the samples would look different.
-func (d Metadata) colourOnly() Metadata {
+func colourOnly(d Metadata) Metadata {
 	kept := Metadata{ICC: d.ICC}
 	for _, c := range d.Chunks {
 		if isAboutColour(c) {
@@ -376,7 +376,7 @@ func (p *plan) planMetadata(m *Image) {
 		p.lose("XMP")
 		d.XMP = nil
 	}
-	if d.IPTC != nil && (bare || p.format == BMP || p.format == JPEG && len(d.IPTC) > maxJPEGIPTC) {
+	if d.IPTC != nil && (bare || p.format == BMP || p.format == JPEG && len(iptcSegment(d.IPTC)) > maxSegment) {
 		p.lose("IPTC")
 		d.IPTC = nil
 	}
@@ -408,7 +408,7 @@ func (p *plan) planMeaning(m *Image, bare bool) {
 	if p.format == PNG || !slices.ContainsFunc(d.Chunks, isAboutColour) {
 		return
 	}
-	meant, name, known := d.pngColourSpace()
+	meant, name, known := pngColourSpace(d)
 	if known && meant.LikeSRGB() {
 		return // it is what everybody assumes
 	}

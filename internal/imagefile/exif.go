@@ -58,8 +58,6 @@ func parseEXIF(data []byte) (*exif, error) {
 	return e, err
 }
 
-func (e *exif) bytes() []byte { return e.data }
-
 // orientation returns the orientation, 1 to 8; 1 if it is missing or nonsense.
 func (e *exif) orientation() int {
 	o, err := e.Uint(e.main, tiffdir.TagOrientation, 1)
@@ -308,6 +306,15 @@ func (e *exif) pointsInto(offset int64) bool {
 	return false
 }
 
+// resolutionOfEXIF returns the resolution that EXIF gives, or none.
+func resolutionOfEXIF(data []byte) Resolution {
+	e, err := parseEXIF(data)
+	if err != nil {
+		return Resolution{}
+	}
+	return resolutionOf(e.Tree, e.main)
+}
+
 // resolutionOf returns what tags 282, 283 and 296 of a directory say.
 func resolutionOf(t tiffdir.Tree, fields []tiffdir.Field) Resolution {
 	unit, err := t.Uint(fields, tiffdir.TagResolutionUnit, 2)
@@ -320,6 +327,47 @@ func resolutionOf(t tiffdir.Tree, fields []tiffdir.Field) Resolution {
 		return Resolution{}
 	}
 	return r
+}
+
+// cleanEXIF removes the thumbnail from EXIF, takes IPTC from it if there is no other, and returns the orientation, 1 to 8, or
+// 0 if there is none. EXIF that cannot be read is dropped, with an error.
+func (d *Metadata) cleanEXIF() (orientation int, err error) {
+	if d.EXIF == nil {
+		return 0, nil
+	}
+	e, err := parseEXIF(d.EXIF)
+	if err != nil {
+		d.EXIF = nil
+		return 0, err
+	}
+	e.removeThumbnail()
+	if d.IPTC == nil {
+		d.IPTC = iptcOfDirectory(e.Tree, e.main)
+	}
+	d.EXIF = e.data
+	if _, ok := tiffdir.Find(e.main, tiffdir.TagOrientation); !ok {
+		return 0, nil
+	}
+	return e.orientation(), nil
+}
+
+var errOverlap = errors.New("its directories overlap")
+
+// checkEXIF drops EXIF that says nothing any more; and, with an error, EXIF that has not the orientation: its directories
+// overlap, so that changes have undone each other.
+func (d *Metadata) checkEXIF(orientation int) error {
+	if d.EXIF == nil {
+		return nil
+	}
+	e, err := parseEXIF(d.EXIF)
+	if err != nil || e.orientation() != orientation || e.next != 0 {
+		d.EXIF = nil
+		return errOverlap
+	}
+	if len(e.main) == 1 && e.main[0].Tag == tiffdir.TagOrientation && orientation == 1 {
+		d.EXIF = nil
+	}
+	return nil
 }
 
 // describe returns the descriptive fields of a directory as EXIF of its own, or
@@ -373,3 +421,6 @@ func descriptiveNodes(data []byte) ([]tiffdir.Node, binary.ByteOrder, error) {
 func trimEXIF(data []byte) []byte { return bytes.TrimPrefix(data, []byte(exifMark)) }
 
 const exifMark = "Exif\x00\x00"
+
+// maxJPEGEXIF is how much EXIF a JPEG file holds.
+const maxJPEGEXIF = maxSegment - len(exifMark)

@@ -3,8 +3,7 @@ package imagefile
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
-	"fmt"
+	"slices"
 
 	"github.com/averaged/imaging/internal/tiffdir"
 )
@@ -16,10 +15,7 @@ const (
 	tagIPTC      = 0x83bb
 	tagPhotoshop = 0x8649 // image resources
 
-	iptcMark         = 0x1c // of each of its records
-	iptcProfile      = "iptc"
-	maxJPEGIPTC      = maxSegment - len(photoshopMark) - resourceHeadSize - 1
-	resourceHeadSize = 4 + 2 + 2 + 4
+	iptcMark = 0x1c // of each of its records
 )
 
 // iptcOfResources returns the IPTC among resources of Photoshop, or nil.
@@ -71,18 +67,6 @@ func iptcOfDirectory(t tiffdir.Tree, fields []tiffdir.Field) []byte {
 	return iptcOfResources(value(tagPhotoshop))
 }
 
-// keepIPTC takes IPTC from a text of PNG, which has it alone or as a resource of Photoshop, and tells whether it was all.
-func (p *pngParts) keepIPTC(raw []byte) bool {
-	if len(raw) > 0 && raw[0] == iptcMark {
-		p.metadata.IPTC = raw
-		return true
-	}
-	if iptc := iptcOfResources(raw); iptc != nil {
-		p.metadata.IPTC = iptc
-	}
-	return Segment{markerAPP13, append([]byte(photoshopMark), raw...)}.onlyIPTC()
-}
-
 // iptcResource is IPTC as a resource of Photoshop.
 func iptcResource(iptc []byte) []byte {
 	b := binary.BigEndian.AppendUint16([]byte(resourceMark), resourceIPTC)
@@ -90,24 +74,17 @@ func iptcResource(iptc []byte) []byte {
 	return append(append(b, iptc...), make([]byte, len(iptc)%2)...)
 }
 
-// iptcText is the data of a chunk zTXt with IPTC.
-func iptcText(iptc []byte) []byte {
-	raw := iptcResource(iptc)
-	text := fmt.Appendf(nil, "\n%s\n%8d\n", iptcProfile, len(raw))
-	const perLine = 36
-	for len(raw) > 0 {
-		n := min(len(raw), perLine)
-		text = append(hex.AppendEncode(text, raw[:n]), '\n')
-		raw = raw[n:]
-	}
-	return append([]byte(rawProfileKeyword+iptcProfile+"\x00\x00"), deflate(text)...)
-}
+// iptcSegment is the data of a segment APP13 of JPEG with IPTC.
+func iptcSegment(iptc []byte) []byte { return append([]byte(photoshopMark), iptcResource(iptc)...) }
 
 // onlyIPTC tells whether a segment has nothing besides IPTC.
 func (s Segment) onlyIPTC() bool {
-	if s.Marker != markerAPP13 {
-		return false
-	}
-	rest := withoutResources(s.Data, func(n uint16) bool { return n == resourceIPTC || n == resourceIPTCDigest })
-	return string(rest) == photoshopMark
+	rest, ok := bytes.CutPrefix(s.Data, []byte(photoshopMark))
+	return ok && s.Marker == markerAPP13 && onlyIPTC(rest)
+}
+
+// onlyIPTC tells whether resources of Photoshop are nothing besides IPTC.
+func onlyIPTC(resources []byte) bool {
+	all, ok := imageResources(resources)
+	return ok && !slices.ContainsFunc(all, func(r imageResource) bool { return r.number != resourceIPTC && r.number != resourceIPTCDigest })
 }

@@ -24,7 +24,6 @@ const (
 	markerAPP1  = 0xe1
 	markerAPP2  = 0xe2
 	markerJUMBF = 0xeb
-	markerAPP13 = 0xed // resources of Photoshop, with IPTC in them
 	markerAPP14 = 0xee
 	markerCOM   = 0xfe
 )
@@ -35,8 +34,6 @@ const (
 	xmpMark     = "http://ns.adobe.com/xap/1.0/\x00"
 	profileMark = "ICC_PROFILE\x00"
 
-	maxSegment      = 65533 // a segment's 16-bit length counts itself
-	maxJPEGEXIF     = maxSegment - len(exifMark)
 	maxJPEGXMP      = maxSegment - len(xmpMark)
 	maxProfilePiece = maxSegment - len(profileMark) - 2
 	maxJPEGProfile  = 255 * maxProfilePiece
@@ -258,11 +255,7 @@ func (m *Image) resolutionFromEXIF() {
 	if m.Metadata.EXIF == nil || m.Metadata.Resolution.Unit > Aspect {
 		return
 	}
-	e, err := parseEXIF(m.Metadata.EXIF)
-	if err != nil {
-		return // orient says so.
-	}
-	if r := resolutionOf(e.Tree, e.main); r.known() {
+	if r := resolutionOfEXIF(m.Metadata.EXIF); r.known() {
 		m.Metadata.Resolution = r
 	}
 }
@@ -283,7 +276,7 @@ func writeJPEGMetadata(w io.Writer, d *Metadata) error {
 		s.segment(markerAPP2, profileMark+string([]byte{byte(i + 1), byte(pieces)}), piece)
 	}
 	if d.IPTC != nil && iptcOfSegments(d.Segments) == nil {
-		s.segment(markerAPP13, photoshopMark, iptcResource(d.IPTC))
+		s.segment(markerAPP13, "", iptcSegment(d.IPTC))
 	}
 	for _, kept := range d.Segments {
 		s.segment(kept.Marker, "", kept.Data)

@@ -1,5 +1,7 @@
 package imagefile
 
+import "bytes"
+
 // Metadata is what a file says about its pixels. The zero value says nothing.
 // The byte slices are shared by images that were copied, and never written to.
 type Metadata struct {
@@ -27,11 +29,30 @@ type Chunk struct {
 	Data []byte // without length, name and checksum
 }
 
+// isText tells whether the chunk is one of text.
+func (c Chunk) isText() bool { return c.Name == "tEXt" || c.Name == "zTXt" || c.Name == "iTXt" }
+
+// keyword returns what a chunk of text begins with.
+func (c Chunk) keyword() string {
+	keyword, _, _ := bytes.Cut(c.Data, []byte{0})
+	return string(keyword)
+}
+
 // Segment is a segment of JPEG.
 type Segment struct {
 	Marker byte   // the second byte of its marker
-	Data   []byte // without marker and length
+	Data   []byte // without marker and length, at most maxSegment bytes
 }
+
+const (
+	// markerAPP13 is the marker of segments with resources of Photoshop.
+	markerAPP13 = 0xed
+	// maxSegment is how much a segment holds: its 16-bit length counts itself.
+	maxSegment = 65533
+	// maxMetadata bounds each of ICC, EXIF, XMP and the other parts of a file together,
+	// in bytes, after decompression. Real profiles are below 4 MB.
+	maxMetadata = 32 << 20
+)
 
 // Unit is a unit of length.
 type Unit uint8

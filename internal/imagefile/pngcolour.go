@@ -8,7 +8,7 @@ import (
 
 // pngColourSpace returns what PNG's chunks say the samples mean, in the order of the specification (third edition, section
 // 4.3): cICP, sRGB, gAMA and cHRM; and the name of what says so. known is false for what no profile can say.
-func (d *Metadata) pngColourSpace() (s iccprofile.ColourSpace, name string, known bool) {
+func pngColourSpace(d *Metadata) (s iccprofile.ColourSpace, name string, known bool) {
 	if code, ok := d.chunk("cICP"); ok {
 		s, known = iccprofile.Coded(code)
 		return s, "PNG's code points (cICP)", known

@@ -164,7 +164,7 @@ func FuzzMeaning(f *testing.F) {
 	f.Fuzz(func(t *testing.T, code, gamma, chromaticities []byte) {
 		for _, chunks := range [][]Chunk{{{"cICP", code}}, {{"gAMA", gamma}, {"cHRM", chromaticities}}} {
 			d := Metadata{Chunks: chunks}
-			if meant, _, known := d.pngColourSpace(); known {
+			if meant, _, known := pngColourSpace(&d); known {
 				if icc, ok := meant.Profile(3); ok {
 					require.Equal(t, "RGB ", iccprofile.Space(icc))
 					profileTags(t, icc)

@@ -3,6 +3,7 @@ package imagefile
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -11,15 +12,10 @@ import (
 // hexadecimal, under a keyword "Raw profile type NAME": a line with the name, one
 // with the number of bytes, and the bytes.
 
-const rawProfileKeyword = "Raw profile type "
-
-func (c Chunk) isText() bool { return c.Name == "tEXt" || c.Name == "zTXt" || c.Name == "iTXt" }
-
-// keyword returns what a chunk of text begins with.
-func (c Chunk) keyword() string {
-	keyword, _, _ := bytes.Cut(c.Data, []byte{0})
-	return string(keyword)
-}
+const (
+	rawProfileKeyword = "Raw profile type "
+	iptcProfile       = "iptc"
+)
 
 // keepRawProfile takes EXIF, XMP or IPTC from a chunk tEXt or zTXt, and tells whether there was some. What a chunk
 // of their own says counts for more.
@@ -76,4 +72,29 @@ func rawProfile(text []byte) ([]byte, bool) {
 		return nil, false
 	}
 	return raw, true
+}
+
+// keepIPTC takes IPTC from a text of PNG, which has it alone or as a resource of Photoshop, and tells whether it was all.
+func (p *pngParts) keepIPTC(raw []byte) bool {
+	if len(raw) > 0 && raw[0] == iptcMark {
+		p.metadata.IPTC = raw
+		return true
+	}
+	if iptc := iptcOfResources(raw); iptc != nil {
+		p.metadata.IPTC = iptc
+	}
+	return onlyIPTC(raw)
+}
+
+// iptcText is the data of a chunk zTXt with IPTC.
+func iptcText(iptc []byte) []byte {
+	raw := iptcResource(iptc)
+	text := fmt.Appendf(nil, "\n%s\n%8d\n", iptcProfile, len(raw))
+	const perLine = 36
+	for len(raw) > 0 {
+		n := min(len(raw), perLine)
+		text = append(hex.AppendEncode(text, raw[:n]), '\n')
+		raw = raw[n:]
+	}
+	return append([]byte(rawProfileKeyword+iptcProfile+"\x00\x00"), deflate(text)...)
 }
