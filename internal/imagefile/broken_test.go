@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/averaged/imaging/internal/metadata"
 	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
 )
@@ -61,7 +62,7 @@ func tiffOf(raw []byte, fields map[uint16]uint32) []byte {
 var bomb = sync.OnceValue(func() []byte {
 	var b bytes.Buffer
 	z := zlib.NewWriter(&b)
-	_, err := io.CopyN(z, zeros{}, maxMetadata+1)
+	_, err := io.CopyN(z, zeros{}, metadata.MaxSize+1)
 	if err == nil {
 		err = z.Close()
 	}

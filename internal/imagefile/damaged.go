@@ -3,6 +3,8 @@ package imagefile
 import (
 	"errors"
 	"image"
+
+	"github.com/averaged/imaging/internal/metadata"
 )
 
 // damagedError is of a malformed file of which ReadOptions.Damaged may read a part.
@@ -69,12 +71,12 @@ func (m *Image) lose(x, y, bandHeight int) {
 }
 
 // turnLost follows an image that is turned.
-func (m *Image) turnLost(c change) {
+func (m *Image) turnLost(c metadata.Change) {
 	if m.Lost.Empty() {
 		return
 	}
-	x0, y0 := c.place(m.Lost.Min.X, m.Lost.Min.Y)
-	x1, y1 := c.place(m.Lost.Max.X-1, m.Lost.Max.Y-1)
+	x0, y0 := c.Place(m.Lost.Min.X, m.Lost.Min.Y)
+	x1, y1 := c.Place(m.Lost.Max.X-1, m.Lost.Max.Y-1)
 	m.Lost = image.Rect(min(x0, x1), min(y0, y1), max(x0, x1)+1, max(y0, y1)+1)
 }
 

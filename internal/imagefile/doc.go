@@ -28,7 +28,7 @@
 //     picture is read, with a warning that names the others, unless they are previews.
 //     What announced them in XMP is removed.
 //   - Fields of EXIF, XMP and Photoshop that depend on size or orientation are mended
-//     when an image is turned or has another size, or removed (change.go has them all).
+//     when an image is turned or has another size, or removed (package metadata has them all).
 //   - EXIF and XMP that PNG has as hexadecimal text are written as EXIF and XMP.
 //   - The notes of a camera's maker stay at the offset where they were, since programs look there. A TIFF that is
 //     written begins with EXIF for that. Notes from a TIFF that had them far behind are dropped with a warning,

@@ -12,6 +12,7 @@ import (
 	"github.com/averaged/imaging/internal/iccprofile"
 	"github.com/averaged/imaging/internal/imagefile/atomicfile"
 	"github.com/averaged/imaging/internal/jpegblock"
+	"github.com/averaged/imaging/internal/metadata"
 )
 
 // DefaultQuality is the JPEG quality that a Quality of 0 stands for, unless the image was read
@@ -209,7 +210,7 @@ type plan struct {
 	depth    int
 	steps    [2][64]int // of JPEG
 	alpha    bool
-	metadata Metadata
+	metadata metadata.Metadata
 	losses   []string
 	colour   []string // those losses with which colours look different
 }
@@ -322,8 +323,8 @@ func (p *plan) checkSize(m *Image) error {
 }
 
 // colourOnly returns the part without which the samples would look different.
-func colourOnly(d Metadata) Metadata {
-	kept := Metadata{ICC: d.ICC}
+func colourOnly(d metadata.Metadata) metadata.Metadata {
+	kept := metadata.Metadata{ICC: d.ICC}
 	for _, c := range d.Chunks {
 		if isAboutColour(c) {
 			kept.Chunks = append(kept.Chunks, c)
@@ -338,8 +339,8 @@ func (p *plan) followSize(m *Image) {
 	if m.described == size || m.described == [2]int{} {
 		return
 	}
-	f, err := p.metadata.follow(change{orientation: 1, from: m.described, to: size})
-	for _, what := range f.lost {
+	f, err := p.metadata.Follow(metadata.Change{Orientation: 1, From: m.described, To: size})
+	for _, what := range f.Lost {
 		p.lose("%s, because the size is another one", what)
 	}
 	if err != nil {
@@ -368,7 +369,7 @@ func (p *plan) planMetadata(m *Image) {
 		}
 		d.ICC = nil
 	}
-	if d.EXIF != nil && (bare || p.format == BMP || p.format == JPEG && len(d.EXIF) > maxJPEGEXIF) {
+	if d.EXIF != nil && (bare || p.format == BMP || p.format == JPEG && len(d.EXIF) > metadata.MaxJPEGEXIF) {
 		p.lose("EXIF")
 		d.EXIF = nil
 	}
@@ -376,13 +377,13 @@ func (p *plan) planMetadata(m *Image) {
 		p.lose("XMP")
 		d.XMP = nil
 	}
-	if d.IPTC != nil && (bare || p.format == BMP || p.format == JPEG && len(iptcSegment(d.IPTC)) > maxSegment) {
+	if d.IPTC != nil && (bare || p.format == BMP || p.format == JPEG && len(metadata.IPTCSegment(d.IPTC)) > metadata.MaxSegment) {
 		p.lose("IPTC")
 		d.IPTC = nil
 	}
-	if d.Resolution.known() && (bare || p.format == BMP && d.Resolution.Unit == Aspect) {
+	if d.Resolution.Known() && (bare || p.format == BMP && d.Resolution.Unit == metadata.Aspect) {
 		p.lose("the resolution")
-		d.Resolution = Resolution{}
+		d.Resolution = metadata.Resolution{}
 	}
 	if p.format == BMP && p.alpha && m.Channels == 1 {
 		p.lose("grey becomes RGB, because BMP has no grey with alpha")
@@ -390,11 +391,11 @@ func (p *plan) planMetadata(m *Image) {
 	// Chunks about colour: see planMeaning. IPTC of segments is in d.IPTC.
 	lostOther := false
 	if p.format != PNG {
-		lostOther = slices.ContainsFunc(d.Chunks, func(c Chunk) bool { return !isAboutColour(c) })
+		lostOther = slices.ContainsFunc(d.Chunks, func(c metadata.Chunk) bool { return !isAboutColour(c) })
 		d.Chunks = nil
 	}
 	if p.format != JPEG {
-		lostOther = lostOther || slices.ContainsFunc(d.Segments, func(s Segment) bool { return !s.onlyIPTC() })
+		lostOther = lostOther || slices.ContainsFunc(d.Segments, func(s metadata.Segment) bool { return !s.OnlyIPTC() })
 		d.Segments = nil
 	}
 	if lostOther {

@@ -105,8 +105,8 @@ func testEXIF(order binary.ByteOrder, orientation, width, height int) []byte {
 		{Tag: tiffdir.TagEXIF, Kind: tiffdir.Long, Count: 1, Sub: []tiffdir.Node{
 			{Tag: 0x9000, Kind: tiffdir.Undefined, Count: 4, Value: []byte("0232")},
 			{Tag: 0x927c, Kind: tiffdir.Undefined, Count: 10, Value: []byte("maker note")},
-			{Tag: tagPixelXDimension, Kind: tiffdir.Short, Count: 1, Value: short(width)},
-			{Tag: tagPixelYDimension, Kind: tiffdir.Long, Count: 1, Value: long(height)},
+			{Tag: tiffdir.TagPixelXDimension, Kind: tiffdir.Short, Count: 1, Value: short(width)},
+			{Tag: tiffdir.TagPixelYDimension, Kind: tiffdir.Long, Count: 1, Value: long(height)},
 		}},
 		{Tag: tiffdir.TagGPS, Kind: tiffdir.Long, Count: 1, Sub: []tiffdir.Node{
 			{Tag: 1, Kind: tiffdir.ASCII, Count: 2, Value: []byte("N\x00")},
@@ -120,10 +120,30 @@ func testEXIF(order binary.ByteOrder, orientation, width, height int) []byte {
 	// The thumbnail's directory, and behind it the thumbnail.
 	at := len(b) + 2 + 2*tiffdir.EntrySize + 4
 	b = tiffdir.AppendDirectory(b, 0, order, []tiffdir.Node{
-		{Tag: tagThumbnailOffset, Kind: tiffdir.Long, Count: 1, Value: long(at)},
-		{Tag: tagThumbnailLength, Kind: tiffdir.Long, Count: 1, Value: long(len(thumbnail))},
+		{Tag: tiffdir.TagThumbnailOffset, Kind: tiffdir.Long, Count: 1, Value: long(at)},
+		{Tag: tiffdir.TagThumbnailLength, Kind: tiffdir.Long, Count: 1, Value: long(len(thumbnail))},
 	})
 	return append(b, thumbnail...)
+}
+
+// readEXIF is EXIF with its first directory and that of the photograph.
+type readEXIF struct {
+	tiffdir.Tree
+	main, photo []tiffdir.Field
+	next        int64
+}
+
+func openEXIF(t *testing.T, data []byte) readEXIF {
+	t.Helper()
+	tree, first, err := tiffdir.Open(tiffdir.Memory(data))
+	require.NoError(t, err)
+	e := readEXIF{Tree: tree}
+	e.main, e.next, err = tree.Directory(first)
+	require.NoError(t, err)
+	if photo, err := tree.Uint(e.main, tiffdir.TagEXIF, 0); err == nil && photo != 0 {
+		e.photo, _, _ = tree.Directory(int64(photo)) // none if it is broken
+	}
+	return e
 }
 
 const testXMP = `<x:xmpmeta xmlns:x="adobe:ns:meta/"><a>é</a></x:xmpmeta>`

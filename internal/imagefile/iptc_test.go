@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/averaged/imaging/internal/metadata"
 	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
 )
@@ -35,8 +36,8 @@ func TestIPTCGoesToEveryFormatThatHasIt(t *testing.T) {
 
 func TestIPTCIsWrittenOnce(t *testing.T) {
 	m := smoothImage(9, 5, 3)
-	segment := append([]byte(photoshopMark), append(resource(2000, "path"), resource(resourceIPTC, testIPTC)...)...)
-	m.Metadata.Segments = []Segment{{markerAPP13, segment}}
+	segment := append([]byte("Photoshop 3.0\x00"), append(resource(2000, "path"), resource(1028, testIPTC)...)...)
+	m.Metadata.Segments = []metadata.Segment{{Marker: metadata.MarkerAPP13, Data: segment}}
 	written := encode(t, m, WriteOptions{Format: JPEG})
 	again := decode(t, written)
 	require.Equal(t, m.Metadata.Segments, again.Metadata.Segments)
@@ -49,10 +50,10 @@ func TestIPTCIsWrittenOnce(t *testing.T) {
 
 // A resource may be spread over segments.
 func TestIPTCOfTwoSegments(t *testing.T) {
-	whole := resource(resourceIPTC, testIPTC)
+	whole := resource(1028, testIPTC)
 	m := smoothImage(9, 5, 3)
 	for _, part := range [][]byte{whole[:20], whole[20:]} {
-		m.Metadata.Segments = append(m.Metadata.Segments, Segment{markerAPP13, append([]byte(photoshopMark), part...)})
+		m.Metadata.Segments = append(m.Metadata.Segments, metadata.Segment{Marker: metadata.MarkerAPP13, Data: append([]byte("Photoshop 3.0\x00"), part...)})
 	}
 	require.Equal(t, testIPTC, string(decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.IPTC))
 }
@@ -63,9 +64,9 @@ func TestPlacesOfIPTCInTIFFAndEXIF(t *testing.T) {
 		binary.LittleEndian.PutUint32(swapped[i:], binary.BigEndian.Uint32(swapped[i:]))
 	}
 	for name, n := range map[string]tiffdir.Node{
-		"bytes":                    {Tag: tagIPTC, Kind: tiffdir.Byte, Value: []byte(testIPTC)},
-		"numbers of another order": {Tag: tagIPTC, Kind: tiffdir.Long, Value: swapped},
-		"a resource of Photoshop":  {Tag: tagPhotoshop, Kind: tiffdir.Byte, Value: append(resource(1005, "resolution"), resource(resourceIPTC, testIPTC)...)},
+		"bytes":                    {Tag: tiffdir.TagIPTC, Kind: tiffdir.Byte, Value: []byte(testIPTC)},
+		"numbers of another order": {Tag: tiffdir.TagIPTC, Kind: tiffdir.Long, Value: swapped},
+		"a resource of Photoshop":  {Tag: 0x8649, Kind: tiffdir.Byte, Value: append(resource(1005, "resolution"), resource(1028, testIPTC)...)},
 	} {
 		n.Count = uint32(int64(len(n.Value)) / tiffdir.TypeSizes[n.Kind])
 		exif := tiffdir.AppendDirectory([]byte("II*\x00\x08\x00\x00\x00"), 0, binary.LittleEndian, []tiffdir.Node{n})

@@ -7,6 +7,8 @@ import (
 	"image"
 	"image/jpeg"
 	"io"
+
+	"github.com/averaged/imaging/internal/metadata"
 )
 
 // The markers of JPEG that are looked at (ISO/IEC 10918-1, table B.1).
@@ -34,8 +36,8 @@ const (
 	xmpMark     = "http://ns.adobe.com/xap/1.0/\x00"
 	profileMark = "ICC_PROFILE\x00"
 
-	maxJPEGXMP      = maxSegment - len(xmpMark)
-	maxProfilePiece = maxSegment - len(profileMark) - 2
+	maxJPEGXMP      = metadata.MaxSegment - len(xmpMark)
+	maxProfilePiece = metadata.MaxSegment - len(profileMark) - 2
 	maxJPEGProfile  = 255 * maxProfilePiece
 )
 
@@ -94,7 +96,7 @@ func (parts *jpegParts) image(img image.Image, src source, opt ReadOptions) (*Im
 	}
 	m.JPEG = parts.frame.coding(img)
 	m.Metadata = parts.metadata
-	m.Metadata.IPTC = iptcOfSegments(parts.metadata.Segments)
+	m.Metadata.IPTC = metadata.IPTCOfSegments(parts.metadata.Segments)
 	m.Warnings = parts.warnings
 	m.others = parts.others
 	m.others.readBehind(src, parts.scan)
@@ -131,7 +133,7 @@ func unreadJPEG(err jpeg.UnsupportedError) string {
 // jpegParts is what the segments before the first scan say.
 type jpegParts struct {
 	frame    jpegFrame
-	metadata Metadata
+	metadata metadata.Metadata
 	pieces   [][]byte // of the profile, by number
 	count    int      // of pieces that there should be
 	scan     int64    // offset of the first scan, or of what is broken
@@ -143,7 +145,7 @@ type jpegParts struct {
 // there is image/jpeg's to report; here it ends the walk.
 func readJPEGSegments(src source) (*jpegParts, error) {
 	p := &jpegParts{}
-	budget := int64(maxMetadata)
+	budget := int64(metadata.MaxSize)
 	const mostSkipped = 1 << 12
 	skipped := 0 // bytes between segments
 	for offset := int64(2); ; {
@@ -166,7 +168,7 @@ func readJPEGSegments(src source) (*jpegParts, error) {
 			return p, nil
 		case marker == markerDQT, marker >= markerSOF0 && marker <= markerSOF2:
 			// Of the coding, not metadata.
-		case marker != markerCOM && marker != markerAPP13 && marker != markerJUMBF && (marker < markerAPP0 || marker > markerAPP2):
+		case marker != markerCOM && marker != metadata.MarkerAPP13 && marker != markerJUMBF && (marker < markerAPP0 || marker > markerAPP2):
 			if start, err := src.Bytes(offset+4, min(length-2, segmentName)); err == nil {
 				p.others.addSegment(marker, start)
 			}
@@ -174,7 +176,7 @@ func readJPEGSegments(src source) (*jpegParts, error) {
 			continue
 		}
 		if budget -= length; budget < 0 {
-			return nil, fmt.Errorf("%w: the metadata in JPEG is larger than %d MB", ErrUnsupported, maxMetadata>>20)
+			return nil, fmt.Errorf("%w: the metadata in JPEG is larger than %d MB", ErrUnsupported, metadata.MaxSize>>20)
 		}
 		data, err := src.Bytes(offset+4, length-2)
 		if err != nil {
@@ -201,17 +203,17 @@ func (p *jpegParts) keep(marker byte, data []byte) {
 		if !ok || len(rest) < 7 {
 			return
 		}
-		units := map[byte]Unit{0: Aspect, 1: Inch, 2: Centimetre}
-		r := Resolution{
+		units := map[byte]metadata.Unit{0: metadata.Aspect, 1: metadata.Inch, 2: metadata.Centimetre}
+		r := metadata.Resolution{
 			X:    float64(binary.BigEndian.Uint16(rest[3:])),
 			Y:    float64(binary.BigEndian.Uint16(rest[5:])),
 			Unit: units[rest[2]],
 		}
-		if r.known() {
+		if r.Known() {
 			d.Resolution = r
 		}
 	case markerAPP1:
-		if rest, ok := bytes.CutPrefix(data, []byte(exifMark)); ok && d.EXIF == nil {
+		if rest, ok := bytes.CutPrefix(data, []byte(metadata.EXIFMark)); ok && d.EXIF == nil {
 			d.EXIF = rest
 		}
 		if rest, ok := bytes.CutPrefix(data, []byte(xmpMark)); ok && d.XMP == nil {
@@ -227,8 +229,8 @@ func (p *jpegParts) keep(marker byte, data []byte) {
 			p.count = int(rest[1])
 		}
 		p.pieces[rest[0]] = rest[2:]
-	case markerCOM, markerAPP13:
-		d.Segments = append(d.Segments, Segment{marker, data})
+	case markerCOM, metadata.MarkerAPP13:
+		d.Segments = append(d.Segments, metadata.Segment{Marker: marker, Data: data})
 	}
 }
 
@@ -252,20 +254,20 @@ func (p *jpegParts) profile() []byte {
 // resolutionFromEXIF takes the resolution from EXIF where the file's own header
 // gives none, or a ratio only.
 func (m *Image) resolutionFromEXIF() {
-	if m.Metadata.EXIF == nil || m.Metadata.Resolution.Unit > Aspect {
+	if m.Metadata.EXIF == nil || m.Metadata.Resolution.Unit > metadata.Aspect {
 		return
 	}
-	if r := resolutionOfEXIF(m.Metadata.EXIF); r.known() {
+	if r := metadata.ResolutionOfEXIF(m.Metadata.EXIF); r.Known() {
 		m.Metadata.Resolution = r
 	}
 }
 
 // writeJPEGMetadata writes the segments that follow the start of the image.
-func writeJPEGMetadata(w io.Writer, d *Metadata) error {
+func writeJPEGMetadata(w io.Writer, d *metadata.Metadata) error {
 	s := segmentWriter{w: w}
 	s.segment(markerAPP0, jfifMark, jfifHeader(d.Resolution))
 	if d.EXIF != nil {
-		s.segment(markerAPP1, exifMark, d.EXIF)
+		s.segment(markerAPP1, metadata.EXIFMark, d.EXIF)
 	}
 	if d.XMP != nil {
 		s.segment(markerAPP1, xmpMark, d.XMP)
@@ -275,8 +277,8 @@ func writeJPEGMetadata(w io.Writer, d *Metadata) error {
 		piece := d.ICC[i*maxProfilePiece : min((i+1)*maxProfilePiece, len(d.ICC))]
 		s.segment(markerAPP2, profileMark+string([]byte{byte(i + 1), byte(pieces)}), piece)
 	}
-	if d.IPTC != nil && iptcOfSegments(d.Segments) == nil {
-		s.segment(markerAPP13, "", iptcSegment(d.IPTC))
+	if d.IPTC != nil && metadata.IPTCOfSegments(d.Segments) == nil {
+		s.segment(metadata.MarkerAPP13, "", metadata.IPTCSegment(d.IPTC))
 	}
 	for _, kept := range d.Segments {
 		s.segment(kept.Marker, "", kept.Data)
@@ -285,15 +287,15 @@ func writeJPEGMetadata(w io.Writer, d *Metadata) error {
 }
 
 // jfifHeader is version 1.02, the density in 16-bit numbers, and no thumbnail.
-func jfifHeader(r Resolution) []byte {
+func jfifHeader(r metadata.Resolution) []byte {
 	unit := byte(0)
-	if cm, ok := r.In(Centimetre); ok && r.Unit == Centimetre {
+	if cm, ok := r.In(metadata.Centimetre); ok && r.Unit == metadata.Centimetre {
 		r, unit = cm, 2
-	} else if inch, ok := r.In(Inch); ok {
+	} else if inch, ok := r.In(metadata.Inch); ok {
 		r, unit = inch, 1
 	}
-	if !r.known() {
-		r = Resolution{X: 1, Y: 1, Unit: Aspect}
+	if !r.Known() {
+		r = metadata.Resolution{X: 1, Y: 1, Unit: metadata.Aspect}
 	}
 	h := []byte{1, 2, unit}
 	for _, v := range []float64{r.X, r.Y} {

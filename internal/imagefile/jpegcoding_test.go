@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/internal/jpegblock"
+	"github.com/averaged/imaging/internal/metadata"
 	"github.com/averaged/imaging/internal/tiffdir"
 )
 
@@ -108,7 +109,7 @@ func TestCodingFollowsTheOrientation(t *testing.T) {
 	m := smoothImage(16, 8, 3)
 	file := withTables(t, goJPEG(t, m, 85), func(_, i int, _ byte) byte { return byte(i + 1) })
 	plain := decode(t, file).JPEG
-	exif := append([]byte(exifMark), testEXIF(binary.BigEndian, 6, 16, 8)...)
+	exif := append([]byte(metadata.EXIFMark), testEXIF(binary.BigEndian, 6, 16, 8)...)
 	turned := decode(t, withSegment(file, markerAPP1, exif))
 	require.Equal(t, [2]int{8, 16}, [2]int{turned.Width, turned.Height})
 	for v := range 8 {

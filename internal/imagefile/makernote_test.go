@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/averaged/imaging/internal/metadata"
 	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
 )
@@ -12,9 +13,7 @@ import (
 // noteOf returns the maker's notes of EXIF or of a TIFF, and their offset.
 func noteOf(t *testing.T, data []byte) (string, int64) {
 	t.Helper()
-	e, err := parseEXIF(data)
-	require.NoError(t, err)
-	f, found := tiffdir.Find(e.fieldsOf(photoDirectory), tiffdir.TagMakerNote)
+	f, found := tiffdir.Find(openEXIF(t, data).photo, tiffdir.TagMakerNote)
 	if !found {
 		return "", 0
 	}
@@ -63,8 +62,7 @@ func TestMakerNotesFarBehind(t *testing.T) {
 			require.NoError(t, encodeTIFF(t.Context(), &page, m, 8))
 			data := append(page.Bytes(), make([]byte, far-page.Len())...)
 			tags := tiffdir.Builder{Order: order, Nodes: nodes}
-			e, err := parseEXIF(data)
-			require.NoError(t, err)
+			e := openEXIF(t, data)
 			budget := int64(1 << 20)
 			tags.Nodes = append(tags.Nodes, e.Collect(e.main, func(uint16) bool { return true }, 2, &budget)...)
 			order.PutUint32(data[4:], uint32(far))
@@ -87,7 +85,7 @@ func TestMakerNotesFarBehind(t *testing.T) {
 				require.Empty(t, got.Warnings)
 			}
 			require.Equal(t, m.Pix, got.Pix)
-			require.LessOrEqual(t, len(got.Metadata.EXIF), maxJPEGEXIF)
+			require.LessOrEqual(t, len(got.Metadata.EXIF), metadata.MaxJPEGEXIF)
 		}
 	}
 }

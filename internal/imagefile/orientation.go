@@ -2,34 +2,36 @@ package imagefile
 
 import (
 	"fmt"
+
+	"github.com/averaged/imaging/internal/metadata"
 )
 
 // orient applies the orientation in m.Metadata.EXIF (TIFF 6.0, tag 274) to the
 // pixels, and makes the metadata true of them. EXIF that cannot be read is dropped
 // with a warning, because nobody could mend it, and so is XMP if there is something
 // to mend. What it returns tells of other parts of the file.
-func (m *Image) orient(opt ReadOptions) *followed {
-	c := change{orientation: 1, from: [2]int{m.Width, m.Height}}
-	want, err := m.Metadata.cleanEXIF()
+func (m *Image) orient(opt ReadOptions) *metadata.Followed {
+	c := metadata.Change{Orientation: 1, From: [2]int{m.Width, m.Height}}
+	want, err := m.Metadata.CleanEXIF()
 	if err != nil {
 		m.warn("EXIF is dropped: %v", err)
 	}
 	if !opt.KeepOrientation {
-		c.orientation, c.upright = max(want, 1), want > 0
+		c.Orientation, c.Upright = max(want, 1), want > 0
 		want = 1
 	}
-	c.to = c.shown()
+	c.To = c.Shown()
 	m.applyOrientation(c)
-	m.described = c.to
-	f, err := m.Metadata.follow(c)
-	if err != nil && (c.turned() || m.others.found) {
+	m.described = c.To
+	f, err := m.Metadata.Follow(c)
+	if err != nil && (c.Turned() || m.others.found) {
 		m.Metadata.XMP = nil
 		m.warn("XMP is dropped: %v", err)
 	}
-	if err := m.Metadata.checkEXIF(max(want, 1)); err != nil {
+	if err := m.Metadata.CheckEXIF(max(want, 1)); err != nil {
 		m.warn("EXIF is dropped: %v", err)
 	}
-	for _, what := range f.lost {
+	for _, what := range f.Lost {
 		m.warn("not kept in the metadata, because the picture has been turned: %s", what)
 	}
 	return f
@@ -43,12 +45,12 @@ func (m *Image) warn(format string, args ...any) {
 // where the first stored row and column are shown: 1 top and left, 2 top and
 // right, 3 bottom and right, 4 bottom and left, 5 left and top, 6 right and top,
 // 7 right and bottom, 8 left and bottom. From 5 on, rows become columns.
-func (m *Image) applyOrientation(c change) {
-	if m.turned = c.turned(); !m.turned {
+func (m *Image) applyOrientation(c metadata.Change) {
+	if m.turned = c.Turned(); !m.turned {
 		return
 	}
 	var (
-		orientation = c.orientation
+		orientation = c.Orientation
 		transpose   = orientation >= 5
 		flipX       = orientation == 2 || orientation == 3 || orientation == 6 || orientation == 7
 		flipY       = orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8

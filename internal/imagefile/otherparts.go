@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/averaged/imaging/internal/metadata"
 	"github.com/averaged/imaging/internal/tiffdir"
 )
 
@@ -38,18 +39,27 @@ const (
 	thermalMark     = "FLIR\x00"
 )
 
+// Names of parts, for messages; metadata has those that XMP announces.
+const (
+	partMatte    = "the portrait matte"
+	partExtended = "XMP that did not fit into one segment"
+	partThermal  = "the thermal picture (FLIR)"
+	partClaims   = "the Content Credentials (C2PA)"
+	partSamsung  = "what a Samsung camera has written behind the picture"
+)
+
 // otherParts are the parts of a file that are not read.
 type otherParts struct {
-	found    bool     // there are some, beside segments of programs
-	indexed  bool     // by a multi-picture index
-	pictures int      // that are none of the named ones
-	names    []string // a name each, without what XMP tells
-	segments int      // of programs, that are named
+	found    bool           // there are some, beside segments of programs
+	indexed  bool           // by a multi-picture index
+	pictures int            // that are none of the named ones
+	names    metadata.Names // without what XMP tells
+	segments int            // of programs, that are named
 }
 
 func (o *otherParts) add(name string) {
 	o.found = true
-	o.names = appendNew(o.names, name)
+	o.names.Add(name)
 }
 
 // segmentName is how many bytes of a segment are looked at for its name.
@@ -81,7 +91,7 @@ func (o *otherParts) addSegment(marker byte, start []byte) {
 	if o.segments++; o.segments > most {
 		name = "what is in further segments"
 	}
-	o.names = appendNew(o.names, name)
+	o.names.Add(name)
 }
 
 // readSegment looks at the data, at an offset of the file, of a segment APP0, APP1, APP2 or APP11.
@@ -91,14 +101,14 @@ func (o *otherParts) readSegment(src source, marker byte, data []byte, offset in
 	case has(multiPictureMark):
 		o.readIndex(src, data[len(multiPictureMark):], offset+int64(len(multiPictureMark)))
 	case has(gainMapMark):
-		o.add(partGainMap)
+		o.add(metadata.PartGainMap)
 	case has(extendedXMPMark):
 		o.add(partExtended)
 	case has(thermalMark):
 		o.add(partThermal)
 	case has("JP") && bytes.Contains(data, []byte("c2pa")):
 		o.add(partClaims)
-	case has(exifMark), has(xmpMark), has(profileMark), has(jfifMark):
+	case has(metadata.EXIFMark), has(xmpMark), has(profileMark), has(jfifMark):
 	case has("JFXX"), has("AVI1"): // a thumbnail, the field of a video
 	default:
 		o.addSegment(marker, data[:min(len(data), segmentName)])
@@ -131,9 +141,9 @@ func (o *otherParts) readIndex(src source, index []byte, offset int64) {
 			first = false // it is the one that is read
 		case kind >= kindFirstPreview && kind <= kindLastPreview:
 		case kind == kindGainMap:
-			o.add(partGainMap)
+			o.add(metadata.PartGainMap)
 		case kind == kindOriginal:
-			o.add(partOriginal)
+			o.add(metadata.PartOriginal)
 		default:
 			o.addPicture(src, offset+int64(at))
 		}
@@ -173,11 +183,11 @@ func pictureName(src source, offset int64) string {
 				return ""
 			}
 			for _, m := range []struct{ mark, name string }{
-				{gainMapMark, partGainMap},
-				{"http://ns.adobe.com/hdr-gain-map/1.0/", partGainMap},
-				{"aux:hdrgainmap", partGainMap},
+				{gainMapMark, metadata.PartGainMap},
+				{"http://ns.adobe.com/hdr-gain-map/1.0/", metadata.PartGainMap},
+				{"aux:hdrgainmap", metadata.PartGainMap},
 				{"aux:portraiteffectsmatte", partMatte}, {"aux:semantic", partMatte},
-				{"aux:depth", partDepth}, {"aux:disparity", partDepth},
+				{"aux:depth", metadata.PartDepth}, {"aux:disparity", metadata.PartDepth},
 			} {
 				if bytes.Contains(data, []byte(m.mark)) {
 					return m.name
@@ -202,7 +212,7 @@ func (o *otherParts) readBehind(src source, scan int64) {
 		case err != nil:
 			return
 		case string(head[4:8]) == "ftyp":
-			o.add(partFilm)
+			o.add(metadata.PartFilm)
 			return
 		case head[0] == 0xff && head[1] == markerSOI:
 			if !o.indexed {
@@ -280,11 +290,11 @@ func (o *otherParts) readSamsung(src source) bool {
 			for rest := directory[head:]; len(rest) >= entry; rest = rest[entry:] {
 				switch binary.LittleEndian.Uint16(rest[2:]) {
 				case 0x0a30:
-					o.add(partFilm)
+					o.add(metadata.PartFilm)
 				case 0x0ab1:
-					o.add(partDepth)
+					o.add(metadata.PartDepth)
 				case 0x0100:
-					o.add(partSound)
+					o.add(metadata.PartSound)
 				}
 			}
 		}
@@ -297,18 +307,18 @@ func (o *otherParts) readSamsung(src source) bool {
 
 // warnOthers names what is dropped of the file. What XMP announces counts if there is something else in the file: it may
 // have gone long before.
-func (m *Image) warnOthers(f *followed) {
+func (m *Image) warnOthers(f *metadata.Followed) {
 	o := &m.others
 	pictures := o.pictures
-	names := slices.Clone(o.names)
-	for _, name := range f.contained {
-		names = appendNew(names, name)
+	named := slices.Clone(o.names)
+	for _, name := range f.Contained {
+		named.Add(name)
 	}
 	if o.found {
-		for _, name := range f.announced {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-				if name != partFilm {
+		for _, name := range f.Announced {
+			if !slices.Contains(named, name) {
+				named.Add(name)
+				if name != metadata.PartFilm {
 					pictures--
 				}
 			}
@@ -317,12 +327,12 @@ func (m *Image) warnOthers(f *followed) {
 	if pictures > 0 {
 		m.warn("only the first of %d pictures in the file (MPO) is read, the rest is dropped", pictures+1)
 	}
-	if len(names) > 0 {
+	if len(named) > 0 {
 		verb := "is"
-		if len(names) > 1 {
+		if len(named) > 1 {
 			verb = "are"
 		}
-		m.warn("%s %s dropped: only the picture itself is read", listOf(names), verb)
+		m.warn("%s %s dropped: only the picture itself is read", listOf(named), verb)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/averaged/imaging/internal/metadata"
 )
 
 // ImageMagick and exiftool write metadata that PNG had no chunk for as a text in
@@ -19,8 +21,8 @@ const (
 
 // keepRawProfile takes EXIF, XMP or IPTC from a chunk tEXt or zTXt, and tells whether there was some. What a chunk
 // of their own says counts for more.
-func (p *pngParts) keepRawProfile(c Chunk) bool {
-	kind, ok := strings.CutPrefix(c.keyword(), rawProfileKeyword)
+func (p *pngParts) keepRawProfile(c metadata.Chunk) bool {
+	kind, ok := strings.CutPrefix(c.Keyword(), rawProfileKeyword)
 	if !ok || c.Name == "iTXt" || kind != "exif" && kind != "APP1" && kind != "app1" && kind != "xmp" && kind != iptcProfile && kind != "8bim" {
 		return false
 	}
@@ -44,9 +46,13 @@ func (p *pngParts) keepRawProfile(c Chunk) bool {
 	case !ok:
 		return false
 	case kind == iptcProfile, kind == "8bim":
-		return p.keepIPTC(raw)
-	case bytes.HasPrefix(raw, []byte(exifMark)), bytes.HasPrefix(raw, []byte("II*\x00")), bytes.HasPrefix(raw, []byte("MM\x00*")):
-		p.rawEXIF = trimEXIF(raw)
+		iptc, whole := metadata.IPTCOfProfile(raw)
+		if iptc != nil {
+			p.metadata.IPTC = iptc
+		}
+		return whole
+	case bytes.HasPrefix(raw, []byte(metadata.EXIFMark)), bytes.HasPrefix(raw, []byte("II*\x00")), bytes.HasPrefix(raw, []byte("MM\x00*")):
+		p.rawEXIF = metadata.TrimEXIF(raw)
 	case bytes.HasPrefix(raw, []byte(xmpMark)), kind == "xmp":
 		p.rawXMP = bytes.TrimPrefix(raw, []byte(xmpMark))
 	default:
@@ -74,21 +80,9 @@ func rawProfile(text []byte) ([]byte, bool) {
 	return raw, true
 }
 
-// keepIPTC takes IPTC from a text of PNG, which has it alone or as a resource of Photoshop, and tells whether it was all.
-func (p *pngParts) keepIPTC(raw []byte) bool {
-	if len(raw) > 0 && raw[0] == iptcMark {
-		p.metadata.IPTC = raw
-		return true
-	}
-	if iptc := iptcOfResources(raw); iptc != nil {
-		p.metadata.IPTC = iptc
-	}
-	return onlyIPTC(raw)
-}
-
 // iptcText is the data of a chunk zTXt with IPTC.
 func iptcText(iptc []byte) []byte {
-	raw := iptcResource(iptc)
+	raw := metadata.IPTCResource(iptc)
 	text := fmt.Appendf(nil, "\n%s\n%8d\n", iptcProfile, len(raw))
 	const perLine = 36
 	for len(raw) > 0 {

@@ -8,6 +8,8 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"github.com/averaged/imaging/internal/metadata"
 )
 
 // encodePNG writes grey, grey with alpha, RGB or RGBA with 8 or 16 bits, row by
@@ -47,7 +49,7 @@ func (p *pngWriter) chunk(name string, data []byte) {
 	}
 }
 
-func (p *pngWriter) metadata(d *Metadata) {
+func (p *pngWriter) metadata(d *metadata.Metadata) {
 	for _, c := range d.Chunks {
 		// A profile and sRGB exclude each other; the profile says more.
 		if c.Name == "sRGB" && d.ICC != nil {
@@ -65,21 +67,21 @@ func (p *pngWriter) metadata(d *Metadata) {
 	if d.XMP != nil {
 		p.chunk("iTXt", append([]byte(pngXMPKeyword+"\x00\x00\x00\x00\x00"), d.XMP...))
 	}
-	hasIPTC := func(c Chunk) bool {
-		k := c.keyword()
-		return c.isText() && (k == rawProfileKeyword+iptcProfile || k == rawProfileKeyword+"8bim")
+	hasIPTC := func(c metadata.Chunk) bool {
+		k := c.Keyword()
+		return c.IsText() && (k == rawProfileKeyword+iptcProfile || k == rawProfileKeyword+"8bim")
 	}
 	if d.IPTC != nil && !slices.ContainsFunc(d.Chunks, hasIPTC) {
 		p.chunk("zTXt", iptcText(d.IPTC))
 	}
 }
 
-func (p *pngWriter) resolution(r Resolution) {
+func (p *pngWriter) resolution(r metadata.Resolution) {
 	unit := byte(0)
-	if perMetre, ok := r.In(Metre); ok {
+	if perMetre, ok := r.In(metadata.Metre); ok {
 		r, unit = perMetre, 1
 	}
-	if !r.known() {
+	if !r.Known() {
 		return
 	}
 	data := binary.BigEndian.AppendUint32(nil, uint32(max(1, math.Round(r.X))))

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/averaged/imaging/internal/metadata"
 	"github.com/averaged/imaging/internal/tiffdir"
 )
 
@@ -217,9 +218,9 @@ func decodeTIFF(src source, opt ReadOptions) (*Image, error) {
 // leavesPages tells whether there are more pages than the first, and then drops a description of all of them.
 func (d *tiffDecoder) leavesPages(next int64) bool {
 	f, _ := tiffdir.Find(d.fields, tiffdir.TagImageDescription)
-	text, _ := d.src.Bytes(f.Value, min(f.Size, maxMetadata)) // outside of the file it is none
-	further := next != 0 || stackOfImageJ(text)
-	if further && describesShape(text) {
+	text, _ := d.src.Bytes(f.Value, min(f.Size, metadata.MaxSize)) // outside of the file it is none
+	further := next != 0 || metadata.StackOfImageJ(text)
+	if further && metadata.DescribesShape(text) {
 		d.fields = slices.DeleteFunc(d.fields, func(f tiffdir.Field) bool { return f.Tag == tiffdir.TagImageDescription })
 	}
 	return further
@@ -609,8 +610,8 @@ func (d *tiffDecoder) readMetadata(m *Image) error {
 		if !ok {
 			return nil, nil
 		}
-		if f.Size > maxMetadata {
-			return nil, fmt.Errorf("%w: tag %d of the TIFF is larger than %d MB", ErrUnsupported, tag, maxMetadata>>20)
+		if f.Size > metadata.MaxSize {
+			return nil, fmt.Errorf("%w: tag %d of the TIFF is larger than %d MB", ErrUnsupported, tag, metadata.MaxSize>>20)
 		}
 		b, err := d.Bytes(f)
 		if err != nil {
@@ -627,9 +628,9 @@ func (d *tiffDecoder) readMetadata(m *Image) error {
 	if m.Metadata.XMP, err = blob(tagXMP); err != nil {
 		return err
 	}
-	m.Metadata.Resolution = resolutionOf(d.Tree, d.fields)
-	m.Metadata.IPTC = iptcOfDirectory(d.Tree, d.fields)
-	exif, noteLost := describe(d.Tree, d.fields)
+	m.Metadata.Resolution = metadata.ResolutionOf(d.Tree, d.fields)
+	m.Metadata.IPTC = metadata.IPTCOfDirectory(d.Tree, d.fields)
+	exif, noteLost := metadata.DescriptiveEXIF(d.Tree, d.fields)
 	if noteLost {
 		m.warn("the notes of the camera's maker are dropped: they can be read only where they are in the file")
 	}

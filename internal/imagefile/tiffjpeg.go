@@ -8,6 +8,7 @@ import (
 	"image/jpeg"
 	"io"
 
+	"github.com/averaged/imaging/internal/metadata"
 	"github.com/averaged/imaging/internal/tiffdir"
 )
 
@@ -39,7 +40,7 @@ func (d *tiffDecoder) jpegBlock(i, y int) (io.Reader, error) {
 	var head bytes.Buffer // whose writing does not fail
 	head.Write(soi[:])
 	s := segmentWriter{w: &head}
-	s.segment(markerAPP0, jfifMark, jfifHeader(Resolution{}))
+	s.segment(markerAPP0, jfifMark, jfifHeader(metadata.Resolution{}))
 	if d.samples == 4 && !d.planar {
 		s.segment(markerAPP14, "Adobe", []byte{0, 100, 0, 0, 0, 0, 0})
 	}
@@ -56,7 +57,7 @@ func (d *tiffDecoder) readJPEGTables() error {
 	if !ok {
 		return nil
 	}
-	if f.Size > maxMetadata {
+	if f.Size > metadata.MaxSize {
 		return malformedTIFF("JPEG tables of %d bytes", f.Size)
 	}
 	b, err := d.Bytes(f)

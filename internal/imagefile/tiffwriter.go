@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/averaged/imaging/internal/metadata"
 	"github.com/averaged/imaging/internal/tiffdir"
 )
 
@@ -23,12 +24,12 @@ func encodeTIFF(ctx context.Context, w io.Writer, m *Image, depth int) error {
 	var front []byte // between the header and the pixels
 	if m.Metadata.EXIF != nil {
 		// Values of EXIF are copied as they are, so the file takes their byte order.
-		described, exifOrder, err := descriptiveNodes(m.Metadata.EXIF)
+		described, exifOrder, err := metadata.DescriptiveNodes(m.Metadata.EXIF)
 		if err != nil {
 			return fmt.Errorf("%w: its EXIF cannot be read: %v", ErrInvalidImage, err)
 		}
 		nodes, order = described, exifOrder
-		if note := makerNote(nodes); note != nil {
+		if note := metadata.MakerNote(nodes); note != nil {
 			note.InPlace = true
 			front = m.Metadata.EXIF[headerSize:]
 		}
@@ -156,20 +157,20 @@ func addPixels(t *tiffdir.Builder, m *Image, depth, rows int, offsets, counts []
 	}
 }
 
-func addMetadata(t *tiffdir.Builder, d *Metadata) {
+func addMetadata(t *tiffdir.Builder, d *metadata.Metadata) {
 	unit := 1
 	r := d.Resolution
-	if r.Unit == Inch {
+	if r.Unit == metadata.Inch {
 		unit = 2
-	} else if cm, ok := r.In(Centimetre); ok {
+	} else if cm, ok := r.In(metadata.Centimetre); ok {
 		r, unit = cm, 3
 	}
-	if r.known() {
+	if r.Known() {
 		t.Rational(tiffdir.TagXResolution, r.X)
 		t.Rational(tiffdir.TagYResolution, r.Y)
 		t.Shorts(tiffdir.TagResolutionUnit, unit)
 	}
 	t.Blob(tagICC, tiffdir.Undefined, d.ICC)
 	t.Blob(tagXMP, tiffdir.Byte, d.XMP)
-	t.Blob(tagIPTC, tiffdir.Undefined, d.IPTC)
+	t.Blob(tiffdir.TagIPTC, tiffdir.Undefined, d.IPTC)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 
+	"github.com/averaged/imaging/internal/metadata"
 	"golang.org/x/image/webp"
 )
 
@@ -55,14 +56,14 @@ func decodeWebP(src source, opt ReadOptions) (*Image, error) {
 }
 
 type webpParts struct {
-	metadata Metadata
+	metadata metadata.Metadata
 	icc      []byte
 }
 
 // readWebPChunks walks over the chunks of the container.
 func readWebPChunks(src source) (*webpParts, error) {
 	p := &webpParts{}
-	budget := int64(maxMetadata)
+	budget := int64(metadata.MaxSize)
 	for offset := int64(12); ; {
 		head, err := src.Bytes(offset, 8)
 		if err != nil {
@@ -76,7 +77,7 @@ func readWebPChunks(src source) (*webpParts, error) {
 			}
 		case "ICCP", "EXIF", "XMP ":
 			if budget -= length; budget < 0 {
-				return nil, fmt.Errorf("%w: the metadata in WebP is larger than %d MB", ErrUnsupported, maxMetadata>>20)
+				return nil, fmt.Errorf("%w: the metadata in WebP is larger than %d MB", ErrUnsupported, metadata.MaxSize>>20)
 			}
 			data, err := src.Bytes(offset+8, length)
 			if err != nil {
@@ -86,7 +87,7 @@ func readWebPChunks(src source) (*webpParts, error) {
 			case "ICCP":
 				p.icc = data
 			case "EXIF":
-				p.metadata.EXIF = trimEXIF(data)
+				p.metadata.EXIF = metadata.TrimEXIF(data)
 			case "XMP ":
 				p.metadata.XMP = data
 			}

@@ -27,21 +27,6 @@ const (
 	IFD8      = 18
 )
 
-// Tags that both TIFF and EXIF use, and those of directories below others.
-const (
-	TagImageWidth       = 0x0100
-	TagImageLength      = 0x0101
-	TagImageDescription = 0x010e
-	TagOrientation      = 0x0112
-	TagXResolution      = 0x011a
-	TagYResolution      = 0x011b
-	TagResolutionUnit   = 0x0128
-	TagEXIF             = 0x8769
-	TagGPS              = 0x8825
-	TagMakerNote        = 0x927c
-	TagInteroperability = 0xa005
-)
-
 // TypeSizes is the bytes of one value of each type; 0 is no type.
 var TypeSizes = [...]int64{0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8}
 

@@ -1,4 +1,4 @@
-package imagefile
+package metadata
 
 import (
 	"bytes"
@@ -12,8 +12,8 @@ import (
 // and WebP is changed in place, a TIFF is written with EXIF in front of the pixels, and EXIF that is read from a TIFF leaves
 // room in front of the notes.
 
-// makerNote returns the maker's notes among the nodes of EXIF, or nil if there are none that have offsets.
-func makerNote(nodes []tiffdir.Node) *tiffdir.Node {
+// MakerNote returns the maker's notes among the nodes of EXIF, or nil if there are none that have offsets.
+func MakerNote(nodes []tiffdir.Node) *tiffdir.Node {
 	for i := range nodes {
 		if nodes[i].Tag != tiffdir.TagEXIF {
 			continue

@@ -1,4 +1,4 @@
-package imagefile
+package metadata
 
 import (
 	"bytes"
@@ -8,16 +8,6 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/internal/tiffdir"
-)
-
-// Tags of EXIF (CIPA DC-008).
-const (
-	tagThumbnailOffset = 0x0201
-	tagThumbnailLength = 0x0202
-	tagPixelXDimension = 0xa002
-	tagPixelYDimension = 0xa003
-	tagFocalPlaneX     = 0xa20e
-	tagFocalPlaneY     = 0xa20f
 )
 
 // descriptive are the tags of a first directory that describe the picture, not
@@ -68,10 +58,10 @@ func (e *exif) orientation() int {
 }
 
 // follow makes EXIF true again after a change. Only tags that are there are changed.
-func (e *exif) follow(c change, f *followed) {
-	if c.orientation >= 5 {
+func (e *exif) follow(c Change, f *Followed) {
+	if c.Orientation >= 5 {
 		e.swap(e.main, tiffdir.TagXResolution, tiffdir.TagYResolution)
-		e.swap(e.fieldsOf(photoDirectory), tagFocalPlaneX, tagFocalPlaneY)
+		e.swap(e.fieldsOf(photoDirectory), tiffdir.TagFocalPlaneX, tiffdir.TagFocalPlaneY)
 	}
 	for _, d := range exifDependent {
 		fields := e.fieldsOf(d.directory)
@@ -82,11 +72,11 @@ func (e *exif) follow(c change, f *followed) {
 		e.remove(d.directory, d.tag)
 		switch d.role {
 		case areaRole:
-			f.lose(lostPlace)
+			f.Lost.Add(lostPlace)
 		case descriptionRole:
-			f.lose(lostShape)
+			f.Lost.Add(lostShape)
 		case pixelScaleRole, tiePointRole, matrixRole:
-			f.lose(lostReference)
+			f.Lost.Add(lostReference)
 		}
 	}
 }
@@ -119,21 +109,21 @@ func (e *exif) fieldsOf(d directoryKind) []tiffdir.Field {
 }
 
 // mend changes the value of a field, and tells whether it is true then.
-func (e *exif) mend(f tiffdir.Field, fields []tiffdir.Field, r role, c change) bool {
+func (e *exif) mend(f tiffdir.Field, fields []tiffdir.Field, r role, c Change) bool {
 	switch r {
 	case orientationRole:
-		if c.upright {
+		if c.Upright {
 			e.set(fields, f.Tag, 1)
 		}
 	case widthRole:
-		e.set(fields, f.Tag, uint32(c.to[0]))
+		e.set(fields, f.Tag, uint32(c.To[0]))
 	case heightRole:
-		e.set(fields, f.Tag, uint32(c.to[1]))
+		e.set(fields, f.Tag, uint32(c.To[1]))
 	case areaRole:
 		return e.mendArea(f, c)
 	case descriptionRole:
 		text, err := e.Tree.Bytes(f)
-		return err != nil || !c.turned() && c.factor() == 1 || !describesShape(text)
+		return err != nil || !c.Turned() && c.factor() == 1 || !DescribesShape(text)
 	case densityRole:
 		return e.mendDensity(f, c)
 	case pixelScaleRole, tiePointRole, matrixRole:
@@ -143,8 +133,8 @@ func (e *exif) mend(f tiffdir.Field, fields []tiffdir.Field, r role, c change) b
 }
 
 // mendArea turns and scales a place (x, y), a circle (x, y, diameter) or a rectangle (x, y, width, height).
-func (e *exif) mendArea(f tiffdir.Field, c change) bool {
-	if !c.turned() && c.factor() == 1 {
+func (e *exif) mendArea(f tiffdir.Field, c Change) bool {
+	if !c.Turned() && c.factor() == 1 {
 		return true
 	}
 	if c.factor() == 0 || f.Kind != tiffdir.Short || f.Count < 2 || f.Count > 4 || f.Value < 0 || f.Value+f.Size > int64(len(e.data)) {
@@ -155,9 +145,9 @@ func (e *exif) mendArea(f tiffdir.Field, c change) bool {
 	for i := range f.Count {
 		v[i] = int(e.Order.Uint16(p[2*i:]))
 	}
-	v[0], v[1] = c.place(v[0], v[1])
+	v[0], v[1] = c.Place(v[0], v[1])
 	v[2], v[3] = v[2]*c.factor(), v[3]*c.factor()
-	if c.orientation >= 5 && f.Count == 4 {
+	if c.Orientation >= 5 && f.Count == 4 {
 		v[2], v[3] = v[3], v[2]
 	}
 	for i := range f.Count {
@@ -170,7 +160,7 @@ func (e *exif) mendArea(f tiffdir.Field, c change) bool {
 }
 
 // mendDensity multiplies a fraction by the factor of enlargement.
-func (e *exif) mendDensity(f tiffdir.Field, c change) bool {
+func (e *exif) mendDensity(f tiffdir.Field, c Change) bool {
 	if c.factor() < 2 {
 		return c.factor() == 1
 	}
@@ -188,12 +178,12 @@ func (e *exif) mendDensity(f tiffdir.Field, c change) bool {
 
 // mendReference changes what GeoTIFF says of places of pixels (OGC 19-008, annex B): sides of a pixel become shorter by
 // the factor of enlargement, and its row and column larger.
-func (e *exif) mendReference(f tiffdir.Field, r role, c change) bool {
+func (e *exif) mendReference(f tiffdir.Field, r role, c Change) bool {
 	k := c.factor()
-	if !c.turned() && k == 1 {
+	if !c.Turned() && k == 1 {
 		return true
 	}
-	if c.turned() || k == 0 || f.Kind != tiffdir.Double || f.Value < 0 || f.Value+f.Size > int64(len(e.data)) {
+	if c.Turned() || k == 0 || f.Kind != tiffdir.Double || f.Value < 0 || f.Value+f.Size > int64(len(e.data)) {
 		return false
 	}
 	for i := range int64(f.Count) {
@@ -274,8 +264,8 @@ func (e *exif) removeThumbnail() {
 	if err != nil {
 		return // The link led nowhere.
 	}
-	offset, errOffset := e.Uint(thumbnail, tagThumbnailOffset, 0)
-	length, errLength := e.Uint(thumbnail, tagThumbnailLength, 0)
+	offset, errOffset := e.Uint(thumbnail, tiffdir.TagThumbnailOffset, 0)
+	length, errLength := e.Uint(thumbnail, tiffdir.TagThumbnailLength, 0)
 	from, to := int64(offset), int64(offset)+int64(length)
 	if errOffset != nil || errLength != nil || length == 0 || from < link+4 || to > int64(len(e.data)) {
 		return
@@ -306,32 +296,32 @@ func (e *exif) pointsInto(offset int64) bool {
 	return false
 }
 
-// resolutionOfEXIF returns the resolution that EXIF gives, or none.
-func resolutionOfEXIF(data []byte) Resolution {
+// ResolutionOfEXIF returns the resolution that EXIF gives, or none.
+func ResolutionOfEXIF(data []byte) Resolution {
 	e, err := parseEXIF(data)
 	if err != nil {
 		return Resolution{}
 	}
-	return resolutionOf(e.Tree, e.main)
+	return ResolutionOf(e.Tree, e.main)
 }
 
-// resolutionOf returns what tags 282, 283 and 296 of a directory say.
-func resolutionOf(t tiffdir.Tree, fields []tiffdir.Field) Resolution {
+// ResolutionOf returns what tags 282, 283 and 296 of a directory say.
+func ResolutionOf(t tiffdir.Tree, fields []tiffdir.Field) Resolution {
 	unit, err := t.Uint(fields, tiffdir.TagResolutionUnit, 2)
 	if err != nil {
 		return Resolution{} // A unit of the wrong type says nothing.
 	}
 	units := map[uint32]Unit{1: Aspect, 2: Inch, 3: Centimetre}
 	r := Resolution{X: t.Rational(fields, tiffdir.TagXResolution), Y: t.Rational(fields, tiffdir.TagYResolution), Unit: units[unit]}
-	if !r.known() {
+	if !r.Known() {
 		return Resolution{}
 	}
 	return r
 }
 
-// cleanEXIF removes the thumbnail from EXIF, takes IPTC from it if there is no other, and returns the orientation, 1 to 8, or
+// CleanEXIF removes the thumbnail from EXIF, takes IPTC from it if there is no other, and returns the orientation, 1 to 8, or
 // 0 if there is none. EXIF that cannot be read is dropped, with an error.
-func (d *Metadata) cleanEXIF() (orientation int, err error) {
+func (d *Metadata) CleanEXIF() (orientation int, err error) {
 	if d.EXIF == nil {
 		return 0, nil
 	}
@@ -342,7 +332,7 @@ func (d *Metadata) cleanEXIF() (orientation int, err error) {
 	}
 	e.removeThumbnail()
 	if d.IPTC == nil {
-		d.IPTC = iptcOfDirectory(e.Tree, e.main)
+		d.IPTC = IPTCOfDirectory(e.Tree, e.main)
 	}
 	d.EXIF = e.data
 	if _, ok := tiffdir.Find(e.main, tiffdir.TagOrientation); !ok {
@@ -353,9 +343,9 @@ func (d *Metadata) cleanEXIF() (orientation int, err error) {
 
 var errOverlap = errors.New("its directories overlap")
 
-// checkEXIF drops EXIF that says nothing any more; and, with an error, EXIF that has not the orientation: its directories
+// CheckEXIF drops EXIF that says nothing any more; and, with an error, EXIF that has not the orientation: its directories
 // overlap, so that changes have undone each other.
-func (d *Metadata) checkEXIF(orientation int) error {
+func (d *Metadata) CheckEXIF(orientation int) error {
 	if d.EXIF == nil {
 		return nil
 	}
@@ -370,10 +360,10 @@ func (d *Metadata) checkEXIF(orientation int) error {
 	return nil
 }
 
-// describe returns the descriptive fields of a directory as EXIF of its own, or
+// DescriptiveEXIF returns the descriptive fields of a directory as EXIF of its own, or
 // nil if there are none, and whether the maker's notes had to be left out.
-func describe(t tiffdir.Tree, fields []tiffdir.Field) (exif []byte, noteLost bool) {
-	budget := int64(maxMetadata)
+func DescriptiveEXIF(t tiffdir.Tree, fields []tiffdir.Field) (exif []byte, noteLost bool) {
+	budget := int64(MaxSize)
 	nodes := t.Collect(fields, isDescriptive, 2, &budget)
 	if len(nodes) == 0 {
 		return nil, false
@@ -382,16 +372,16 @@ func describe(t tiffdir.Tree, fields []tiffdir.Field) (exif []byte, noteLost boo
 	if t.Order == binary.ByteOrder(binary.BigEndian) {
 		head = []byte("MM\x00*\x00\x00\x00\x08")
 	}
-	note := makerNote(nodes)
+	note := MakerNote(nodes)
 	if note == nil {
 		return tiffdir.AppendDirectory(head, 0, t.Order, nodes), false
 	}
-	if end := note.At + int64(len(note.Value)); end < int64(maxJPEGEXIF) {
+	if end := note.At + int64(len(note.Value)); end < int64(MaxJPEGEXIF) {
 		note.InPlace = true
 		front := append(head[:len(head):len(head)], make([]byte, end+end%2-int64(len(head)))...)
 		copy(front[note.At:], note.Value)
 		t.Order.PutUint32(front[4:], uint32(len(front)))
-		if exif := tiffdir.AppendDirectory(front, 0, t.Order, nodes); len(exif) <= maxJPEGEXIF {
+		if exif := tiffdir.AppendDirectory(front, 0, t.Order, nodes); len(exif) <= MaxJPEGEXIF {
 			return exif, false
 		}
 		note.InPlace = false
@@ -405,22 +395,23 @@ func describe(t tiffdir.Tree, fields []tiffdir.Field) (exif []byte, noteLost boo
 	return tiffdir.AppendDirectory(head, 0, t.Order, nodes), true
 }
 
-// descriptiveNodes returns the fields of EXIF that a TIFF file can hold in its
+// DescriptiveNodes returns the fields of EXIF that a TIFF file can hold in its
 // first directory, and their byte order.
-func descriptiveNodes(data []byte) ([]tiffdir.Node, binary.ByteOrder, error) {
+func DescriptiveNodes(data []byte) ([]tiffdir.Node, binary.ByteOrder, error) {
 	e, err := parseEXIF(data)
 	if err != nil {
 		return nil, nil, err
 	}
-	budget := int64(maxMetadata)
+	budget := int64(MaxSize)
 	return e.Collect(e.main, isDescriptive, 2, &budget), e.Order, nil
 }
 
-// trimEXIF removes the mark that JPEG, and some writers of other formats, put
+// TrimEXIF removes the mark that JPEG, and some writers of other formats, put
 // before EXIF.
-func trimEXIF(data []byte) []byte { return bytes.TrimPrefix(data, []byte(exifMark)) }
+func TrimEXIF(data []byte) []byte { return bytes.TrimPrefix(data, []byte(EXIFMark)) }
 
-const exifMark = "Exif\x00\x00"
+// EXIFMark is what a segment of JPEG with EXIF begins with.
+const EXIFMark = "Exif\x00\x00"
 
-// maxJPEGEXIF is how much EXIF a JPEG file holds.
-const maxJPEGEXIF = maxSegment - len(exifMark)
+// MaxJPEGEXIF is how much EXIF a JPEG file holds.
+const MaxJPEGEXIF = MaxSegment - len(EXIFMark)

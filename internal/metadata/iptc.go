@@ -1,4 +1,4 @@
-package imagefile
+package metadata
 
 import (
 	"bytes"
@@ -12,7 +12,6 @@ import (
 // hexadecimal in PNG.
 
 const (
-	tagIPTC      = 0x83bb
 	tagPhotoshop = 0x8649 // image resources
 
 	iptcMark = 0x1c // of each of its records
@@ -29,22 +28,30 @@ func iptcOfResources(data []byte) []byte {
 	return nil
 }
 
-// iptcOfSegments returns the IPTC in segments APP13 of JPEG, over which long resources are spread.
-func iptcOfSegments(segments []Segment) []byte {
+// IPTCOfProfile returns the IPTC of data that are IPTC, or resources of Photoshop, and tells whether there is nothing else.
+func IPTCOfProfile(data []byte) (iptc []byte, whole bool) {
+	if len(data) > 0 && data[0] == iptcMark {
+		return data, true
+	}
+	return iptcOfResources(data), onlyIPTC(data)
+}
+
+// IPTCOfSegments returns the IPTC in segments APP13 of JPEG, over which long resources are spread.
+func IPTCOfSegments(segments []Segment) []byte {
 	var resources []byte
 	for _, s := range segments {
-		if rest, ok := bytes.CutPrefix(s.Data, []byte(photoshopMark)); ok && s.Marker == markerAPP13 {
+		if rest, ok := bytes.CutPrefix(s.Data, []byte(photoshopMark)); ok && s.Marker == MarkerAPP13 {
 			resources = append(resources, rest...)
 		}
 	}
 	return iptcOfResources(resources)
 }
 
-// iptcOfDirectory returns the IPTC in a directory of TIFF or EXIF, or nil.
-func iptcOfDirectory(t tiffdir.Tree, fields []tiffdir.Field) []byte {
+// IPTCOfDirectory returns the IPTC in a directory of TIFF or EXIF, or nil.
+func IPTCOfDirectory(t tiffdir.Tree, fields []tiffdir.Field) []byte {
 	value := func(tag uint16) []byte {
 		f, _ := tiffdir.Find(fields, tag)
-		if f.Size > maxMetadata {
+		if f.Size > MaxSize {
 			return nil
 		}
 		b, err := t.Bytes(f)
@@ -53,7 +60,7 @@ func iptcOfDirectory(t tiffdir.Tree, fields []tiffdir.Field) []byte {
 		}
 		return b
 	}
-	iptc := value(tagIPTC)
+	iptc := value(tiffdir.TagIPTC)
 	if len(iptc) >= 4 && iptc[0] != iptcMark && iptc[3] == iptcMark { // numbers of four bytes in the other order
 		swapped := make([]byte, len(iptc)/4*4)
 		for i := 0; i < len(swapped); i += 4 {
@@ -67,20 +74,18 @@ func iptcOfDirectory(t tiffdir.Tree, fields []tiffdir.Field) []byte {
 	return iptcOfResources(value(tagPhotoshop))
 }
 
-// iptcResource is IPTC as a resource of Photoshop.
-func iptcResource(iptc []byte) []byte {
-	b := binary.BigEndian.AppendUint16([]byte(resourceMark), resourceIPTC)
-	b = binary.BigEndian.AppendUint32(append(b, 0, 0), uint32(len(iptc)))
-	return append(append(b, iptc...), make([]byte, len(iptc)%2)...)
+// IPTCResource is IPTC as a resource of Photoshop.
+func IPTCResource(iptc []byte) []byte {
+	return newResource(resourceIPTC, iptc)
 }
 
-// iptcSegment is the data of a segment APP13 of JPEG with IPTC.
-func iptcSegment(iptc []byte) []byte { return append([]byte(photoshopMark), iptcResource(iptc)...) }
+// IPTCSegment is the data of a segment APP13 of JPEG with IPTC.
+func IPTCSegment(iptc []byte) []byte { return append([]byte(photoshopMark), IPTCResource(iptc)...) }
 
-// onlyIPTC tells whether a segment has nothing besides IPTC.
-func (s Segment) onlyIPTC() bool {
+// OnlyIPTC tells whether a segment has nothing besides IPTC.
+func (s Segment) OnlyIPTC() bool {
 	rest, ok := bytes.CutPrefix(s.Data, []byte(photoshopMark))
-	return ok && s.Marker == markerAPP13 && onlyIPTC(rest)
+	return ok && s.Marker == MarkerAPP13 && onlyIPTC(rest)
 }
 
 // onlyIPTC tells whether resources of Photoshop are nothing besides IPTC.

@@ -1,4 +1,7 @@
-package imagefile
+// Package metadata has what an image file says about its pixels: EXIF, XMP, IPTC, the resolution, and parts that one format
+// alone can hold. Metadata.Follow makes it true again of an image that was turned or has another size. The formats of files
+// that hold it are in package imagefile, colour profiles in package iccprofile.
+package metadata
 
 import "bytes"
 
@@ -8,8 +11,7 @@ type Metadata struct {
 	// ICC is the colour profile, or nil.
 	ICC []byte
 	// EXIF is a TIFF structure that begins with "II" or "MM" (without the
-	// "Exif\0\0" of JPEG), or nil. Its orientation is 1, unless
-	// ReadOptions.KeepOrientation was set.
+	// "Exif\0\0" of JPEG), or nil.
 	EXIF []byte
 	// XMP is an XMP packet in UTF-8, or nil.
 	XMP []byte
@@ -29,11 +31,11 @@ type Chunk struct {
 	Data []byte // without length, name and checksum
 }
 
-// isText tells whether the chunk is one of text.
-func (c Chunk) isText() bool { return c.Name == "tEXt" || c.Name == "zTXt" || c.Name == "iTXt" }
+// IsText tells whether the chunk is one of text.
+func (c Chunk) IsText() bool { return c.Name == "tEXt" || c.Name == "zTXt" || c.Name == "iTXt" }
 
-// keyword returns what a chunk of text begins with.
-func (c Chunk) keyword() string {
+// Keyword returns what a chunk of text begins with.
+func (c Chunk) Keyword() string {
 	keyword, _, _ := bytes.Cut(c.Data, []byte{0})
 	return string(keyword)
 }
@@ -41,17 +43,17 @@ func (c Chunk) keyword() string {
 // Segment is a segment of JPEG.
 type Segment struct {
 	Marker byte   // the second byte of its marker
-	Data   []byte // without marker and length, at most maxSegment bytes
+	Data   []byte // without marker and length, at most MaxSegment bytes
 }
 
 const (
-	// markerAPP13 is the marker of segments with resources of Photoshop.
-	markerAPP13 = 0xed
-	// maxSegment is how much a segment holds: its 16-bit length counts itself.
-	maxSegment = 65533
-	// maxMetadata bounds each of ICC, EXIF, XMP and the other parts of a file together,
+	// MarkerAPP13 is the marker of segments with resources of Photoshop.
+	MarkerAPP13 = 0xed
+	// MaxSegment is how much a segment holds: its 16-bit length counts itself.
+	MaxSegment = 65533
+	// MaxSize bounds each of ICC, EXIF, XMP and the other parts of a file together,
 	// in bytes, after decompression. Real profiles are below 4 MB.
-	maxMetadata = 32 << 20
+	MaxSize = 32 << 20
 )
 
 // Unit is a unit of length.
@@ -89,21 +91,22 @@ type Resolution struct {
 // In returns the resolution in another unit, and whether that is possible.
 func (r Resolution) In(u Unit) (Resolution, bool) {
 	if r.Unit == u {
-		return r, r.known()
+		return r, r.Known()
 	}
 	from, to := r.Unit.metres(), u.metres()
-	if from == 0 || to == 0 || !r.known() {
+	if from == 0 || to == 0 || !r.Known() {
 		return Resolution{}, false
 	}
 	return Resolution{X: r.X / from * to, Y: r.Y / from * to, Unit: u}, true
 }
 
-func (r Resolution) known() bool {
+// Known tells whether it says something.
+func (r Resolution) Known() bool {
 	return r.Unit != NoUnit && r.X > 0 && r.Y > 0 && r.X < 1e9 && r.Y < 1e9
 }
 
-// chunk returns the content of the first chunk of a name.
-func (d *Metadata) chunk(name string) ([]byte, bool) {
+// Chunk returns the content of the first chunk of a name.
+func (d *Metadata) Chunk(name string) ([]byte, bool) {
 	for _, c := range d.Chunks {
 		if c.Name == name {
 			return c.Data, true
