@@ -46,7 +46,7 @@ var table = map[string]row{
 		"internal/cameranoise", "internal/curves", "internal/dng", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/imageplanes", "internal/maskimage", "internal/networks", "internal/openfile", "internal/quality",
 		"web",
 		cobra, pflag, xTerm,
-	}, tests: []string{"denoise/dncnn", "internal/vulkan/vulkantest"}},
+	}, tests: []string{"denoise/dncnn", "internal/metadata", "internal/vulkan/vulkantest"}},
 	"restore": {code: []string{
 		"raw", "denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "pnp", "backend", "backend/cpu", "weights", "weights/open",
 		"internal/deblurring", "internal/denoising", "internal/imagefile", "internal/imageplanes", "internal/inverse", "internal/maskimage", "internal/meter", "internal/networks", "internal/noise", "internal/outcome", "internal/rawdenoise", "internal/strength",
@@ -176,9 +176,11 @@ var table = map[string]row{
 	"internal/htmlreport":           {},
 	"internal/instructionset":       {code: []string{xSys}},
 	"internal/imagecheck":           {},
-	"internal/imagefile":            {code: []string{"internal/imagecheck", "internal/imagefile/atomicfile", "internal/jpegblock", "internal/openfile", xImage}},
+	"internal/iccprofile":           {},
+	"internal/imagefile":            {code: []string{"internal/iccprofile", "internal/imagecheck", "internal/imagefile/atomicfile", "internal/jpegblock", "internal/metadata", "internal/openfile", "internal/tiffdir", xImage}},
 	"internal/imagefile/atomicfile": {code: []string{"internal/openfile"}},
 	"internal/jpegblock":            {},
+	"internal/metadata":             {code: []string{"internal/tiffdir"}},
 	"internal/openfile":             {},
 	"internal/levellearning":        {code: []string{"backend", "denoise", "train", "internal/cameranoise", "internal/devicequeue", "internal/noise", "internal/parallel", "internal/symmetry", "internal/synthetic"}, tests: []string{"backend/cpu"}},
 	"internal/symmetry":             {},
@@ -192,6 +194,7 @@ var table = map[string]row{
 	"internal/quality":      {code: []string{"internal/parallel"}},
 	"internal/scene":        {},
 	"internal/strength":     {},
+	"internal/tiffdir":      {},
 	"internal/synthetic":    {code: []string{"backend", xImage}},
 
 	// What is published.

@@ -3,6 +3,8 @@ package imagefile
 import (
 	"fmt"
 	"image"
+
+	"github.com/averaged/imaging/internal/metadata"
 )
 
 // Image is a decoded image file: its colour as float32 planes, its alpha, and
@@ -39,8 +41,9 @@ type Image struct {
 	// Lost holds the rows, or, after the orientation has been applied, the columns, of a
 	// damaged file that could not be read and are grey. It is empty if all were read.
 	Lost image.Rectangle
-	// Metadata is what the file said about its pixels.
-	Metadata Metadata
+	// Metadata is what the file said about its pixels. The orientation in EXIF is 1,
+	// unless ReadOptions.KeepOrientation was set.
+	Metadata metadata.Metadata
 	// Warnings says, a line each, what reading could not keep.
 	Warnings []string
 
