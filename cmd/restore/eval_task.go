@@ -45,7 +45,7 @@ func (s *shareFlag) Set(text string) error {
 }
 
 // checkTask finds out which task it is, and whether it has what it needs.
-func (e *evaluation) checkTask(c *cobra.Command) error {
+func (e *evalFlags) checkTask(c *cobra.Command) error {
 	if !c.Flags().Changed("task") {
 		switch {
 		case e.kernelFile != "":
@@ -93,7 +93,7 @@ func (e *evaluation) checkTask(c *cobra.Command) error {
 }
 
 // defaultMethod is that of the task.
-func (e *evaluation) defaultMethod() string {
+func (e *evalFlags) defaultMethod() string {
 	switch e.task.value {
 	case evalDeblur:
 		return defaultPrior()
