@@ -54,7 +54,7 @@ what programs that scale images do there.
 default it is estimated.
 
 A result stands beside its input as NAME.upscaled.EXT unless -o says otherwise. A
-WebP image becomes a PNG. Transparency is interpolated, and metadata are kept. A
+WebP or GIF image becomes a PNG. Transparency is interpolated, and metadata are kept. A
 result of more than --max-pixels is refused.`),
 		Example: `  restore upscale --factor 2 photo.jpg
   restore upscale --factor 4 --antialias area thumbnail.png -o large.png

@@ -102,7 +102,12 @@ func brokenFiles(t testing.TB) []struct {
 		{"Radiance", []byte("#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n"), ErrUnknownFormat, "a Radiance HDR image"},
 		{"DPX", []byte("SDPX\x00\x00\x08\x00V1.0"), ErrUnknownFormat, "a DPX image"},
 		{"ICO", []byte("\x00\x00\x01\x00\x01\x00\x10\x10"), ErrUnknownFormat, "an icon (ICO)"},
-		{"GIF", []byte("GIF89a\x01\x00\x01\x00"), ErrUnknownFormat, "a GIF"},
+		{"GIF: header only", []byte("GIF89a\x01\x00\x01\x00"), ErrMalformed, "ends early"},
+		{"GIF: half", file("pal.gif")[:900], ErrMalformed, "ends early"},
+		{"GIF: no picture", []byte("GIF89a\x01\x00\x01\x00\x00\x00\x00;"), ErrMalformed, "missing image data"},
+		{"GIF: huge", patched(file("pal.gif"), 6, 0xff, 0xff, 0xff, 0xff), ErrTooManyPixels, "65535×65535"},
+		{"GIF: no pixel", patched(file("pal.gif"), 6, 0), ErrMalformed, "0×17"},
+		{"GIF: beyond the screen", patched(file("pal.gif"), 6, 22), ErrMalformed, "bounds"},
 		{"PDF", []byte("%PDF-1.7"), ErrUnknownFormat, "a PDF"},
 		{"HEIF", []byte("\x00\x00\x00\x18ftypheic\x00\x00\x00\x00"), ErrUnknownFormat, "HEIF"},
 		{"AVIF", []byte("\x00\x00\x00\x18ftypavif\x00\x00\x00\x00"), ErrUnknownFormat, "AVIF"},
@@ -244,7 +249,7 @@ func TestBrokenFilesGiveOneLine(t *testing.T) {
 // two ways: the result is an image or an error, and an image is a sound one.
 func TestTruncationsAndChangedBytes(t *testing.T) {
 	leaveToPlainRuns(t)
-	for _, name := range []string{"g2.png", "palt.png", "gray.jpg", "cmyk.jpg", "rgb8p.tif", "g1.tif", "pal16.bmp", "lossya.webp", "rgba8.webp"} {
+	for _, name := range []string{"g2.png", "palt.png", "gray.jpg", "cmyk.jpg", "rgb8p.tif", "g1.tif", "pal16.bmp", "lossya.webp", "rgba8.webp", "palt.gif"} {
 		data := testFile(t, name)
 		for i := range data {
 			variants := [][]byte{data[:i]}
@@ -264,14 +269,14 @@ func TestTruncationsAndChangedBytes(t *testing.T) {
 }
 
 func TestTrailingBytesAreIgnored(t *testing.T) {
-	for _, name := range []string{"rgb8.png", "gray.jpg", "rgb8l.tif", "rgb8.bmp", "rle8.bmp", "rgba8.webp", "lossy.webp", "g16.pfm"} {
+	for _, name := range []string{"rgb8.png", "gray.jpg", "rgb8l.tif", "rgb8.bmp", "rle8.bmp", "rgba8.webp", "lossy.webp", "pal.gif", "g16.pfm"} {
 		data := testFile(t, name)
 		require.Equal(t, decode(t, data).Pix, decode(t, append(bytes.Clone(data), "garbage\xff\xd8"...)).Pix, name)
 	}
 }
 
 func TestPixelLimit(t *testing.T) {
-	for _, name := range []string{"rgb8.png", "gray.jpg", "rgb8l.tif", "rgb8.bmp", "rgba8.webp", "g16.pfm"} {
+	for _, name := range []string{"rgb8.png", "gray.jpg", "rgb8l.tif", "rgb8.bmp", "rgba8.webp", "pal.gif", "g16.pfm"} {
 		data := testFile(t, name)
 		_, err := Decode(bytes.NewReader(data), ReadOptions{MaxPixels: 23*17 - 1})
 		require.ErrorIs(t, err, ErrTooManyPixels, name)
@@ -317,7 +322,7 @@ func (f failingReader) ReadAt(p []byte, off int64) (int, error) {
 }
 
 func TestErrorsOfTheReaderAreKept(t *testing.T) {
-	for _, name := range []string{"rgb8.png", "gray.jpg", "rgb8l.tif", "rgb8.bmp", "g16.pfm"} {
+	for _, name := range []string{"rgb8.png", "gray.jpg", "rgb8l.tif", "rgb8.bmp", "pal.gif", "g16.pfm"} {
 		data := testFile(t, name)
 		_, err := DecodeAt(failingReader{data[:len(data)-100]}, int64(len(data)), ReadOptions{})
 		require.Error(t, err)
@@ -333,19 +338,17 @@ func TestPanicsOfDecodersBecomeErrors(t *testing.T) {
 
 func TestFormatOf(t *testing.T) {
 	for name, want := range map[string]Format{
-		"a.png": PNG, "A.PNG": PNG, "b/c.jpeg": JPEG, "x.y.JpG": JPEG, "t.tif": TIFF, "t.tiff": TIFF, "b.bmp": BMP, "w.webp": WebP, "p.pfm": PFM,
+		"a.png": PNG, "A.PNG": PNG, "b/c.jpeg": JPEG, "x.y.JpG": JPEG, "t.tif": TIFF, "t.tiff": TIFF, "b.bmp": BMP, "w.webp": WebP, "g.gif": GIF, "p.pfm": PFM,
 		"p.pgm": PGM, "p.PPM": PPM, "p.pnm": PNM,
 	} {
 		got, err := FormatOf(name)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
-		if want != WebP {
-			require.True(t, want.CanWrite())
-		}
+		require.Equal(t, want != WebP && want != GIF, want.CanWrite())
 		require.Equal(t, want, extensions[want.Extension()])
 		require.NotEqual(t, "unknown format", want.String())
 	}
-	for _, name := range []string{"", "a", "a.gif", "a.png.txt", "png"} {
+	for _, name := range []string{"", "a", "a.ico", "a.png.txt", "png"} {
 		_, err := FormatOf(name)
 		require.ErrorIs(t, err, ErrUnknownFormat)
 		require.ErrorContains(t, err, ".png, .jpg, .tif, .bmp, .pfm, .pgm or .ppm")

@@ -170,6 +170,8 @@ func decodeFormat(f Format, src source, opt ReadOptions) (m *Image, err error) {
 		m, err = decodeBMP(src, opt)
 	case WebP:
 		m, err = decodeWebP(src, opt)
+	case GIF:
+		m, err = decodeGIF(src, opt)
 	case PFM:
 		m, err = decodePFM(src, opt)
 	case PGM, PPM:
@@ -230,7 +232,8 @@ func foreignError(f Format, err error) error {
 	}
 	text := err.Error()
 	switch {
-	case strings.Contains(text, "short Huffman data"), strings.Contains(text, "short chunk"), strings.Contains(text, "short chunk header"):
+	case strings.Contains(text, "short Huffman data"), strings.Contains(text, "short chunk"), strings.Contains(text, "short chunk header"),
+		strings.HasSuffix(text, io.ErrUnexpectedEOF.Error()), strings.HasSuffix(text, ": EOF"), text == "gif: not enough image data":
 		return truncated(f)
 	case !strings.Contains(strings.ToLower(text), strings.ToLower(f.String())):
 		text = f.String() + ": " + text

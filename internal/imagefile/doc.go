@@ -1,5 +1,5 @@
 // Package imagefile reads and writes image files with nothing lost: PNG, JPEG,
-// TIFF, BMP, WebP (reading only), PFM, PGM and PPM.
+// TIFF, BMP, WebP and GIF (reading only), PFM, PGM and PPM.
 //
 // An Image holds its colour channels as float32 planes, in the units in which
 // the file stores them: an 8-bit sample v is v/255, a 16-bit sample v/65535,
@@ -36,6 +36,7 @@
 //   - What PNG says of colour in numbers becomes a colour profile in other formats, or is
 //     one of ColourLosses.
 //   - Premultiplied alpha is divided out when reading and not put back.
+//   - Of an animated GIF the first picture is read, with a warning. What it leaves free of the screen is transparent.
 //   - The thumbnail inside EXIF is removed: it shows the picture before it was
 //     restored.
 //

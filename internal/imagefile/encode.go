@@ -223,8 +223,8 @@ func (o WriteOptions) plan(m *Image) (*plan, error) {
 	switch {
 	case p.format == 0:
 		return nil, fmt.Errorf("%w: no format is given (use PNG, JPEG, TIFF, BMP, PFM, PGM or PPM)", ErrUnknownFormat)
-	case p.format == WebP:
-		return nil, fmt.Errorf("%w: WebP is read but not written (use PNG or TIFF, which lose nothing)", ErrUnsupported)
+	case p.format == WebP, p.format == GIF:
+		return nil, fmt.Errorf("%w: %s is read but not written (use PNG or TIFF, which lose nothing)", ErrUnsupported, p.format)
 	case !p.format.CanWrite():
 		return nil, fmt.Errorf("%w: format number %d", ErrUnknownFormat, p.format)
 	}

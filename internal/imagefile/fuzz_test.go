@@ -135,6 +135,12 @@ func FuzzTIFF(f *testing.F) {
 	f.Fuzz(checkDecode)
 }
 
+func FuzzGIF(f *testing.F) {
+	addSeeds(f, GIF)
+	f.Add(animation(f))
+	f.Fuzz(checkDecode)
+}
+
 func FuzzBMP(f *testing.F)  { addSeeds(f, BMP); f.Fuzz(checkDecode) }
 func FuzzWebP(f *testing.F) { addSeeds(f, WebP); f.Fuzz(checkDecode) }
 func FuzzPFM(f *testing.F)  { addSeeds(f, PFM); f.Fuzz(checkDecode) }

@@ -326,7 +326,7 @@ func pngXMP(b []byte) (packet []byte, ok bool, err error) {
 
 var errTooLong = fmt.Errorf("more than %d bytes when unpacked", metadata.MaxSize)
 
-// inflate unpacks zlib data of at most maxMetadata bytes.
+// inflate unpacks zlib data of at most metadata.MaxSize bytes.
 func inflate(packed []byte) ([]byte, error) {
 	z, err := zlib.NewReader(bytes.NewReader(packed))
 	if err != nil {
