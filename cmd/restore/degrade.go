@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -172,7 +173,11 @@ func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *failover,
 		}
 	}
 	if kernels.Kernels != nil {
-		if err := device.on(func(dev backend.Device) error { return degradation.Blur(dev, m, kernels, boundaryOf(d.boundary)) }); err != nil {
+		err := device.on(func(dev backend.Device) error { return degradation.Blur(dev, m, kernels, boundaryOf(d.boundary)) })
+		if _, large := errors.AsType[degradation.KernelTooLarge](err); large {
+			err = fmt.Errorf("%w; use a smaller one, or --boundary circular, zero or reflect", err)
+		}
+		if err != nil {
 			return nil, "", err
 		}
 	}

@@ -30,15 +30,21 @@ func blurOf(dev backend.Device, g deblur.Grid, b deblur.Boundary, h, w int) (blu
 	return deblur.NewVarying(dev, g, h, w)
 }
 
-// Blur replaces m by its blur; an error leaves it as it is. If the boundary is unknown, the image is the scene,
-// and the photograph of it is smaller.
+// KernelTooLarge is the error of a kernel that does not fit into an image whose boundary is unknown.
+type KernelTooLarge struct{ KernelWidth, KernelHeight, Width, Height int }
+
+func (e KernelTooLarge) Error() string {
+	return fmt.Sprintf("the kernel of %d×%d pixels does not fit into the image of %d×%d", e.KernelWidth, e.KernelHeight, e.Width, e.Height)
+}
+
+// Blur replaces m by its blur; an error leaves it as it is. If the boundary is unknown, the image is the scene, and the
+// photograph of it is smaller; the error may be KernelTooLarge then.
 func Blur(dev backend.Device, m *imagefile.Image, g deblur.Grid, b deblur.Boundary) error {
 	h, w := m.Height, m.Width
 	if b == deblur.Unknown {
 		kh, kw := g.Frame()
 		if h, w = h-kh+1, w-kw+1; h < 1 || w < 1 {
-			return fmt.Errorf("the kernel of %d×%d pixels does not fit into the image of %d×%d; use a smaller one, or the boundary circular, zero or reflect",
-				kw, kh, m.Width, m.Height)
+			return KernelTooLarge{kw, kh, m.Width, m.Height}
 		}
 	}
 	op, err := blurOf(dev, g, b, h, w)
