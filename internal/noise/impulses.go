@@ -62,8 +62,8 @@ func FindImpulses(pix []float32, channels, h, w int) (bad []bool, share float64)
 			}
 		}
 		share = float64(count) / float64(len(pix))
-		// Of impulses drawn independently (1-share)²⁴ have no other among their 24 neighbours. Far fewer are clear
-		// where the value of salt or pepper is that of something else: of text, with dust on the page.
+		// Of independent impulses a share of (1-share)²⁴ has no other among 24 neighbours. Far fewer are clear where the
+		// value of salt or pepper is that of something else: of text, with dust on the page.
 		if alone := float64(count) * math.Pow(1-share, 24); alone <= crowd*float64(clearSamples) || salt == noLevel && pepper == noLevel {
 			return bad, share
 		}
