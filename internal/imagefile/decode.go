@@ -28,6 +28,8 @@ type ReadOptions struct {
 	// What cannot be read is grey, Image.Lost says where it is, and a warning says
 	// how much it is. By default such a file is an error.
 	Damaged bool
+	// CodingNoise measures what the coding of a JPEG has changed in its samples (JPEGCoding.Noise).
+	CodingNoise bool
 	// NotFinite accepts float samples that are infinite or not a number, which are an
 	// error by default. CheckFinite finds them.
 	NotFinite bool

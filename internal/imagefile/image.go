@@ -68,6 +68,30 @@ func (m *Image) Opaque() bool {
 	return true
 }
 
+// Crop keeps h rows from top and w columns from left, in place.
+func (m *Image) Crop(h, w, top, left int) {
+	if h == m.Height && w == m.Width {
+		return
+	}
+	to := 0
+	for c := range m.Channels {
+		plane := m.Plane(c)
+		for y := top; y < top+h; y++ {
+			// The target never lies behind the source: it has less before it.
+			to += copy(m.Pix[to:], plane[y*m.Width+left:y*m.Width+left+w])
+		}
+	}
+	m.Pix = m.Pix[:to]
+	if m.Alpha != nil {
+		to = 0
+		for y := top; y < top+h; y++ {
+			to += copy(m.Alpha[to:], m.Alpha[y*m.Width+left:y*m.Width+left+w])
+		}
+		m.Alpha = m.Alpha[:to]
+	}
+	m.Height, m.Width = h, w
+}
+
 // Like returns an image with the size, channels and everything else of m, its
 // own zeroed Pix, and Alpha and Metadata shared with m: what a filter needs for
 // its output.

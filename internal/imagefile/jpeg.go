@@ -94,7 +94,7 @@ func (parts *jpegParts) image(img image.Image, src source, opt ReadOptions) (*Im
 	} else {
 		m.fill(img)
 	}
-	m.JPEG = parts.frame.coding(img)
+	m.JPEG = parts.frame.coding(img, opt.CodingNoise)
 	m.Metadata = parts.metadata
 	m.Metadata.IPTC = metadata.IPTCOfSegments(parts.metadata.Segments)
 	m.Warnings = parts.warnings

@@ -98,7 +98,7 @@ func TestQualityOfOtherTables(t *testing.T) {
 	narrow := append([]byte{1}, bytes.Repeat([]byte{7}, 64)...)
 	f.readTables(append(wide, narrow...))
 	f.readComponents([]byte{8, 0, 8, 0, 8, 3, 1, 0x22, 0, 2, 0x11, 0, 3, 0x11, 1})
-	c = f.coding(image.NewYCbCr(image.Rect(0, 0, 8, 8), image.YCbCrSubsampleRatio420))
+	c = f.coding(image.NewYCbCr(image.Rect(0, 0, 8, 8), image.YCbCrSubsampleRatio420), false)
 	require.EqualValues(t, 300, c.Luma[63])
 	require.EqualValues(t, 7, c.Chroma[63])
 	require.Equal(t, 255, c.steps()[0][63])
