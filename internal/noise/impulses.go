@@ -196,7 +196,7 @@ func saltLevel(planes []*plane, sign float32) (least float32, ok bool) {
 			}
 		}
 	}
-	if len(values) < leastSalt {
+	if len(values) < minSalt {
 		return 0, false
 	}
 	slices.Sort(values)
