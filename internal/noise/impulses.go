@@ -208,7 +208,7 @@ func saltLevel(planes []*plane, sign float32) float32 {
 		}
 	}
 	slices.Sort(values)
-	if n := len(values); n >= leastSalt && values[n*19/20]-values[n/20] <= saltRange {
+	if n := len(values); n >= minSalt && values[n*19/20]-values[n/20] <= saltRange {
 		return values[n/20]
 	}
 	return noLevel
