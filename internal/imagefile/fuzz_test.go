@@ -138,6 +138,7 @@ func FuzzTIFF(f *testing.F) {
 func FuzzGIF(f *testing.F) {
 	addSeeds(f, GIF)
 	f.Add(animation(f))
+	f.Add(describedGIF(f, testProfile("RGB ", 200)))
 	f.Fuzz(checkDecode)
 }
 

@@ -54,8 +54,8 @@ func subBlocks(data []byte, n int) []byte {
 	return append(b, 0)
 }
 
-func TestMetadataOfGIF(t *testing.T) {
-	profile := testProfile("RGB ", 600)
+// describedGIF is pal.gif with a profile, a comment and XMP.
+func describedGIF(t testing.TB, profile []byte) []byte {
 	icc := join([]byte("\x21\xff\x0bICCRGBG1012"), subBlocks(profile, 255))
 	trailer := []byte{1}
 	for i := 255; i >= 0; i-- {
@@ -63,16 +63,26 @@ func TestMetadataOfGIF(t *testing.T) {
 	}
 	xmp := join([]byte("\x21\xff\x0bXMP DataXMP"), []byte(testXMP), trailer, []byte{0})
 	comment := join([]byte("\x21\xfe"), subBlocks([]byte("by hand"), 255))
+	return insertedGIF(t, icc, comment, xmp)
+}
+
+// insertedGIF is pal.gif with blocks before its picture.
+func insertedGIF(t testing.TB, blocks ...[]byte) []byte {
 	still := testFile(t, "pal.gif")
 	tables := 13 + 3<<(still[10]&7+1)
-	m := decode(t, join(still[:tables], icc, comment, xmp, still[tables:]))
+	return join(still[:tables], join(blocks...), still[tables:])
+}
+
+func TestMetadataOfGIF(t *testing.T) {
+	profile := testProfile("RGB ", 600)
+	m := decode(t, describedGIF(t, profile))
 	require.Equal(t, profile, m.Metadata.ICC)
 	require.Equal(t, testXMP, string(m.Metadata.XMP))
 	require.Equal(t, []string{"the comment in GIF is dropped"}, m.Warnings)
-	require.Equal(t, decode(t, still).Pix, m.Pix)
+	require.Equal(t, decode(t, testFile(t, "pal.gif")).Pix, m.Pix)
 
 	bomb := join([]byte("\x21\xfe"), bytes.Repeat(append([]byte{255}, make([]byte, 255)...), metadata.MaxSize/255+1), []byte{0})
-	_, err := Decode(bytes.NewReader(join(still[:tables], bomb, still[tables:])), ReadOptions{MaxPixels: -1})
+	_, err := Decode(bytes.NewReader(insertedGIF(t, bomb)), ReadOptions{MaxPixels: -1})
 	require.ErrorIs(t, err, ErrUnsupported)
 	require.ErrorContains(t, err, "metadata in GIF")
 }
