@@ -1,6 +1,7 @@
 package restore_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"image"
@@ -11,6 +12,7 @@ import (
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/operator"
+	"github.com/averaged/imaging/raw"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
 )
@@ -67,6 +69,34 @@ func ExampleDeblur() {
 	// Output:
 	// converged: true
 	// ‖K‖ ≤ 1, proven to converge: true, a fixed point exists: true
+}
+
+// A raw photograph stays one.
+func ExampleDenoiseRawFile() {
+	in, err := os.ReadFile("photo.dng")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	photo, err := raw.Read(bytes.NewReader(in), int64(len(in)), raw.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	clean, report, err := restore.DenoiseRawFile(context.Background(), photo)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("hot pixels:", report.Raw.HotPixels)
+	var out bytes.Buffer
+	if err := photo.Write(&out, clean); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := os.WriteFile("photo.denoised.dng", out.Bytes(), 0o644); err != nil {
+		fmt.Println(err)
+	}
 }
 
 // Without a kernel, DeblurBlind estimates the blur from the photograph.
