@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	// mostWorst photographs are shown of each method at each noise level.
-	mostWorst = 3
+	// shownWorst photographs are shown of each method at each noise level.
+	shownWorst = 3
 	// LargestShown is the most pixels that a picture in the page has: what people see side by side.
 	LargestShown = 512 * 512
-	// mostFailures are told of, one by one.
-	mostFailures = 10
+	// maxFailures are told of, one by one.
+	maxFailures = 10
 )
 
 // Results gathers what methods made of images, for a page.
@@ -52,7 +52,7 @@ type worstImage struct {
 // NewResults returns results of methods, by their labels, at so many noise levels.
 func NewResults(methods []string, levels int) *Results {
 	rows := len(methods) * levels
-	worst := min(mostWorst, htmlreport.MostPictured/3/rows)
+	worst := min(shownWorst, htmlreport.MaxPictured/3/rows)
 	return &Results{methods: methods, worst: worst, budget: min(htmlreport.Budget(3*max(1, worst)*rows), LargestShown)}
 }
 
@@ -174,9 +174,9 @@ func (r *Results) Empty() bool {
 // Sections are those of a page that begins with what was measured.
 func (r *Results) Sections(about findings.Section) []findings.Section {
 	if n := len(r.failures); n > 0 {
-		text := strings.Join(r.failures[:min(n, mostFailures)], "; ")
-		if n > mostFailures {
-			text += fmt.Sprintf("; and %d more", n-mostFailures)
+		text := strings.Join(r.failures[:min(n, maxFailures)], "; ")
+		if n > maxFailures {
+			text += fmt.Sprintf("; and %d more", n-maxFailures)
 		}
 		about.Verdict = fmt.Sprintf("Not measured: %s.", text)
 	}

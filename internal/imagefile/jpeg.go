@@ -146,12 +146,12 @@ type jpegParts struct {
 func readJPEGSegments(src source) (*jpegParts, error) {
 	p := &jpegParts{}
 	budget := int64(metadata.MaxSize)
-	const mostSkipped = 1 << 12
+	const maxSkipped = 1 << 12
 	skipped := 0 // bytes between segments
 	for offset := int64(2); ; {
 		p.scan = offset
 		head, err := src.Bytes(offset, 4)
-		if err == nil && head[0] != 0xff && skipped < mostSkipped { // image/jpeg goes on, too
+		if err == nil && head[0] != 0xff && skipped < maxSkipped { // image/jpeg goes on, too
 			offset++
 			skipped++
 			continue

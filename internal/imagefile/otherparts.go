@@ -273,7 +273,7 @@ func pictureEnd(src source, offset int64) (int64, bool) {
 // readSamsung reads the directory at the end of the file that cameras of Samsung write: its entries, of 12 bytes, begin
 // with two zeros and a kind; the directory's size and "SEFT" are the last thing. The end of a stream is not known.
 func (o *otherParts) readSamsung(src source) bool {
-	const tail, head, entry, mostSize = 8, 12, 12, 1 << 16
+	const tail, head, entry, maxSize = 8, 12, 12, 1 << 16
 	if src.stream != nil {
 		return false
 	}
@@ -284,7 +284,7 @@ func (o *otherParts) readSamsung(src source) bool {
 	size := int64(binary.LittleEndian.Uint32(end))
 	o.found = true
 	before := len(o.names)
-	if size <= mostSize {
+	if size <= maxSize {
 		directory, err := src.Bytes(src.size-tail-size, size)
 		if err == nil && bytes.HasPrefix(directory, []byte("SEFH")) && size >= head {
 			for rest := directory[head:]; len(rest) >= entry; rest = rest[entry:] {

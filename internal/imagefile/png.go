@@ -71,8 +71,8 @@ func decodePNG(src source, opt ReadOptions) (*Image, error) {
 	h := parts.header
 	// Deflate never expands more than 1032 times: if what is there cannot fill the
 	// image, there is no need to make room for it.
-	const mostExpansion = 1032
-	if h.raw()/mostExpansion > parts.coded+64 {
+	const maxExpansion = 1032
+	if h.raw()/maxExpansion > parts.coded+64 {
 		return nil, truncated(PNG)
 	}
 	img, err := png.Decode(src.from(0))

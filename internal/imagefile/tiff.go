@@ -513,8 +513,8 @@ func (d *tiffDecoder) claimsTooMuch() bool {
 	case compressionHuffman, compressionHuffmanWords, compressionGroup3, compressionGroup4:
 		return !d.src.has(int64(d.height) / 8)
 	}
-	const mostExpansion = 2000
-	return !d.src.has(raw / mostExpansion)
+	const maxExpansion = 2000
+	return !d.src.has(raw / maxExpansion)
 }
 
 func (d *tiffDecoder) across() int { return (d.width + d.blockW - 1) / d.blockW }
