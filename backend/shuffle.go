@@ -22,10 +22,10 @@ type Shuffles interface {
 // Unshuffled returns the shape of the coarse array for the fine shape s. The factor must be at least 1. An
 // extent that does not fit an int becomes 0, which Check refuses.
 func (s Shape) Unshuffled(factor int) Shape {
-	if q2 := factor * factor; factor > math.MaxInt32 || s.C > 0 && q2*s.C/s.C != q2 {
+	if factor > math.MaxInt/factor || s.C > math.MaxInt/(factor*factor) {
 		s.C = 0
 	} else {
-		s.C *= q2
+		s.C *= factor * factor
 	}
 	s.H, s.W = (s.H-1)/factor+1, (s.W-1)/factor+1
 	return s

@@ -2,6 +2,7 @@ package backend
 
 import (
 	"math"
+	"math/bits"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,7 +21,7 @@ func TestUnshuffledShapes(t *testing.T) {
 		require.Equal(t, c.coarse, c.fine.Unshuffled(c.factor))
 	}
 	// What does not fit an int is no shape, and no other one's by wrapping around.
-	for _, factor := range []int{math.MaxInt, 1 << 32, math.MaxInt32} {
+	for _, factor := range []int{math.MaxInt, 1 << (bits.UintSize / 2), math.MaxInt32} {
 		require.ErrorIs(t, Image(5, 1, 1).Unshuffled(factor).Check(), ErrShape, factor)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"image"
 	"image/color"
 	"math"
+	"math/bits"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -205,7 +206,7 @@ func TestNewKernel(t *testing.T) {
 		"empty":    second(NewKernel(nil, 0, 0)),
 		"large":    second(NewKernel(make([]float32, 2048), 1, 2048)),
 		"planes":   second(KernelFromPlanes(make([]float32, 5), 3, 1, 2)),
-		"overflow": second(KernelFromPlanes(make([]float32, 4), 1<<62, 2, 2)),
+		"overflow": second(KernelFromPlanes(make([]float32, 4), 1<<(bits.UintSize-2), 2, 2)),
 		"no plane": second(KernelFromPlanes(nil, 0, 2, 2)),
 		"below 0":  second(KernelFromPlanes([]float32{1, 1, 3, -1}, 2, 1, 2)),
 		"no image": second(KernelFromImage(nil)),
@@ -295,7 +296,7 @@ func FuzzNewKernel(f *testing.F) {
 		{2, 2, []byte{0, 0, 128, 63, 0, 0, 0, 0, 0, 0, 0, 64, 255, 255, 127, 127}},
 		{1, 2, []byte{0, 0, 192, 127, 0, 0, 128, 255}}, // NaN and −∞
 		{3, 1, []byte{1, 0, 0, 0, 0, 0, 0, 128, 2, 0, 0, 0}},
-		{-1, 0, nil}, {1 << 40, 1 << 40, nil}, {0, 7, []byte{1}},
+		{-1, 0, nil}, {1 << (bits.UintSize/2 + 1), 1 << (bits.UintSize/2 + 1), nil}, {0, 7, []byte{1}},
 	} {
 		f.Add(k.h, k.w, k.pixels)
 	}

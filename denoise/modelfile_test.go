@@ -102,7 +102,7 @@ func TestFromFileRefuses(t *testing.T) {
 		"kernel":      {func(_ *weights.File, c *weights.Card) { c.Architecture.Kernel = 5 }, "shape"},
 		"blocks":      {func(_ *weights.File, c *weights.Card) { c.Architecture.Blocks, c.StepSizes = 4, nil }, "no tensor"},
 		"fewer":       {func(_ *weights.File, c *weights.Card) { c.Architecture.Blocks, c.StepSizes = 2, nil }, "not the network's"},
-		"many":        {func(_ *weights.File, c *weights.Card) { c.Architecture.Blocks, c.StepSizes = 1<<40, nil }, "at most"},
+		"many":        {func(_ *weights.File, c *weights.Card) { c.Architecture.Blocks, c.StepSizes = math.MaxInt, nil }, "at most"},
 		"huge step":   {func(_ *weights.File, c *weights.Card) { c.StepSizes[1] = 1e60 }, "float32"},
 		"many steps":  {func(_ *weights.File, c *weights.Card) { c.Steps = []int{1, 1, math.MaxInt} }, "steps"},
 		"NaN":         {func(f *weights.File, _ *weights.Card) { copy(f.Tensors[0].Data, []byte{0xff, 0xff, 0xff, 0xff}) }, "finite"},

@@ -2,7 +2,6 @@ package inpaint
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/averaged/imaging/backend"
@@ -49,8 +48,8 @@ func NewMask(device backend.Device, known []bool, h, w int) (*Mask, error) {
 }
 
 func checkMask(known []bool, h, w int) error {
-	if h < 1 || w < 1 || h > math.MaxInt32 || w > math.MaxInt32 {
-		return fmt.Errorf("inpaint: mask of %d×%d pixels, want at least 1×1", h, w)
+	if err := backend.Image(1, h, w).Check(); err != nil {
+		return fmt.Errorf("inpaint: mask of %d×%d pixels: %w", h, w, err)
 	}
 	if len(known) != h*w {
 		return fmt.Errorf("inpaint: mask of %d pixels for an image of %d×%d, want %d", len(known), h, w, h*w)

@@ -2,7 +2,6 @@ package inpaint
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/operator"
@@ -24,8 +23,8 @@ var _ operator.Linear = (*Mosaic)(nil)
 // the first two pixels of the first two rows, which repeat: pattern[row][column] is the channel, 0 red, 1
 // green, 2 blue. Any pattern is allowed. Free the mosaic when it is no longer needed.
 func NewMosaic(device backend.Device, pattern [2][2]int, h, w int) (*Mosaic, error) {
-	if h < 1 || w < 1 || h > math.MaxInt32 || w > math.MaxInt32 {
-		return nil, fmt.Errorf("inpaint: mosaic of %d×%d pixels, want at least 1×1", h, w)
+	if err := backend.Image(3, h, w).Check(); err != nil {
+		return nil, fmt.Errorf("inpaint: mosaic of %d×%d pixels: %w", h, w, err)
 	}
 	for _, row := range pattern {
 		for _, c := range row {

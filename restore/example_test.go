@@ -1,6 +1,7 @@
 package restore_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"image"
@@ -10,6 +11,8 @@ import (
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
+	"github.com/averaged/imaging/operator"
+	"github.com/averaged/imaging/raw"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
 )
@@ -66,6 +69,108 @@ func ExampleDeblur() {
 	// Output:
 	// converged: true
 	// ‖K‖ ≤ 1, proven to converge: true, a fixed point exists: true
+}
+
+// A raw photograph stays one.
+func ExampleDenoiseRawFile() {
+	in, err := os.ReadFile("photo.dng")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	photo, err := raw.Read(bytes.NewReader(in), int64(len(in)), raw.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	clean, report, err := restore.DenoiseRawFile(context.Background(), photo)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("hot pixels:", report.Raw.HotPixels)
+	var out bytes.Buffer
+	if err := photo.Write(&out, clean); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := os.WriteFile("photo.denoised.dng", out.Bytes(), 0o644); err != nil {
+		fmt.Println(err)
+	}
+}
+
+// Without a kernel, DeblurBlind estimates the blur from the photograph.
+func ExampleDeblurBlind() {
+	out, report, err := restore.DeblurBlind(context.Background(), readPNG("../testdata/readme/blurred.png"), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(out.Bounds().Size(), report.Blur)
+	for _, doubt := range report.Doubts {
+		fmt.Println(doubt)
+	}
+}
+
+func ExampleUpscale() {
+	img := part(readPNG("../testdata/readme/restored.png"))
+	out, report, err := restore.Upscale(context.Background(), img, 2, restore.Method("tv"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(img.Bounds().Size(), "to", out.Bounds().Size(), "proven to converge:", report.Iteration.Run.Certificate.Converges())
+	// Output: (112,84) to (224,168) proven to converge: true
+}
+
+// An operator of one's own: a sensor adds up each pixel with its right neighbour.
+func ExampleSolve() {
+	const height, width = 4, 6
+	sensor := operator.Host{
+		DomainH: height, DomainW: width, RangeH: height, RangeW: width / 2,
+		Apply: func(dst, src []float32) error {
+			for i := range dst {
+				dst[i] = src[2*i] + src[2*i+1]
+			}
+			return nil
+		},
+		Adjoint: func(dst, src []float32) error {
+			for i, v := range src {
+				dst[2*i], dst[2*i+1] = v, v
+			}
+			return nil
+		},
+		Norm: 1.4143, Reason: "each row of K has two ones, and no two rows meet: KKᵀ = 2",
+	}
+	y := restore.NewPlanar(1, height, width/2)
+	for i := range y.Pix {
+		y.Pix[i] = 1 // two pixels of 0.5
+	}
+	x, report, err := restore.Solve(context.Background(), sensor.On, y, restore.Method("tv"), restore.Sigma(0.01))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.2f, proven to converge: %v\n", x.Pix[0], report.Iteration.Run.Certificate.Converges())
+	// Output: 0.50, proven to converge: true
+}
+
+// A denoiser of one's own serves every task.
+func ExamplePriorFunc() {
+	mean := func(ctx context.Context, dst, src *restore.Planar) error {
+		for i := range dst.Pix {
+			dst.Pix[i] = (src.Pix[max(i-1, 0)] + src.Pix[i] + src.Pix[min(i+1, len(src.Pix)-1)]) / 3
+		}
+		return ctx.Err()
+	}
+	y := &restore.Planar{Width: 6, Height: 1, Channels: 1, Pix: []float32{0.5, 0.5, 0.8, 0.5, 0.5, 0.5}}
+	out, report, err := restore.Denoise(context.Background(), y, restore.PriorFunc(mean))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.1f by %s, proven: %v\n", out.(*restore.Planar).Pix, report.Method, report.Certified)
+	// Output: [0.5 0.6 0.6 0.6 0.5 0.5] by prior, proven: false
 }
 
 func ExampleCheck() {

@@ -350,7 +350,7 @@ func TestWeightsThatAreRefused(t *testing.T) {
 	refused("nil", nil, restore.Weights(nil))
 	refused("nil", nil, restore.Network(nil))
 	refused("tile -1: want 1 to", nil, restore.Tile(-1), restore.Weights(euler))
-	refused("want 1 to", nil, restore.Tile(1<<40), restore.Weights(euler))
+	refused("want 1 to", nil, restore.Tile(math.MaxInt), restore.Weights(euler))
 
 	m := seededModel(t, "euler", denoise.Architecture{}, 1)
 	for i := range m.Blocks {

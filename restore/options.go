@@ -345,7 +345,8 @@ func Method(name string) Option {
 // Prior sets a denoiser of the caller's own. It has its own strength: the noise level, Strength and Adaptation have
 // no effect on it. In Deblur it follows a proximal step; the documentation of Deblur and of Solve says for what noise
 // level it should be. The certificate of an iteration follows from the constant that Averagedness returns, which is
-// believed. Report.Method is "prior".
+// believed if it is above 0 and at most 1; another one that is said to be proven is an error. Report.Method is
+// "prior".
 //
 // The denoiser computes on Device; PriorFunc takes one on plain numbers. It must allow as many calls at a time as the
 // caller makes.
@@ -353,6 +354,9 @@ func Prior(d pnp.Denoiser) Option {
 	return option{"Prior", func(c *request) error {
 		if d == nil {
 			return errors.New("restore: the prior is nil")
+		}
+		if alpha, proven := d.Averagedness(); proven && !(alpha > 0 && alpha <= 1) {
+			return &OptionError{Option: "Prior", Value: alpha, Want: "a proven averagedness above 0, at most 1"}
 		}
 		c.prior = d
 		return nil

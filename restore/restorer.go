@@ -19,16 +19,16 @@ var ErrClosed = errors.New("restore: the restorer is closed")
 
 // Restorer does what the functions with the names of its methods do. It keeps the device and the networks between
 // calls, and loads each network in the first call that needs it. A network that is an option of one call (Weights) is
-// loaded for that call alone. A Restorer is safe for concurrent use.
+// loaded for that call alone. A Restorer is safe for concurrent use. The zero value is a closed one.
 type Restorer struct {
 	defaults request
 	device   backend.Device
 	owned    bool // the device was made here
 	kept     networks.Kept
 
-	mu     sync.Mutex
-	closed bool
-	calls  sync.WaitGroup
+	mu    sync.Mutex
+	open  bool
+	calls sync.WaitGroup
 }
 
 // New returns a Restorer whose calls have the given options. A call ignores those that its task does not take.
@@ -38,7 +38,7 @@ func New(options ...Option) (*Restorer, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Restorer{defaults: c, device: c.device}
+	r := &Restorer{defaults: c, device: c.device, open: true}
 	switch {
 	case c.network != nil && c.device == nil:
 		r.device = c.network.Device()
@@ -69,11 +69,11 @@ func forOne(t task, options []Option) (*Restorer, error) {
 // second Close does nothing.
 func (r *Restorer) Close() error {
 	r.mu.Lock()
-	already := r.closed
-	r.closed = true
+	open := r.open
+	r.open = false
 	r.mu.Unlock()
 	r.calls.Wait()
-	if already {
+	if !open {
 		return nil
 	}
 	r.kept.Free()
@@ -90,7 +90,7 @@ func (r *Restorer) close() { _ = r.Close() }
 func (r *Restorer) begin(ctx context.Context, t task, options []Option) (plan, func(), error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed {
+	if !r.open {
 		return plan{}, nil, ErrClosed
 	}
 	p, err := r.plan(t, options)

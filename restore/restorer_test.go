@@ -82,6 +82,10 @@ func TestRestorerIsTheFunctions(t *testing.T) {
 	require.NoError(t, r.Close())
 	_, _, err = r.Denoise(t.Context(), x)
 	require.ErrorIs(t, err, restore.ErrClosed)
+	var zero restore.Restorer
+	_, _, err = zero.Denoise(t.Context(), x)
+	require.ErrorIs(t, err, restore.ErrClosed)
+	require.NoError(t, zero.Close())
 }
 
 // filtering counts the filters that a device makes, which a network has some of.

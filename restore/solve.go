@@ -26,8 +26,8 @@ import (
 // (0.64·σ/‖K‖)²). For a grey image and a colour network σ is multiplied by √3. The default prior is the first of
 // "original", "guided", "general", "strict" and "tv" that the program has; Method, Weights or Prior choose another.
 //
-// Errors are those of on and of K, and those of Denoise. Measurements of another size than K's range, and a norm of
-// 0, are errors too.
+// Errors are those of on and of K, and those of Denoise. Measurements of another size than K's range, and a norm
+// below 1e-15 or above 1e15, are errors too.
 func Solve(ctx context.Context, on func(backend.Device) (operator.Linear, error), y *Planar, options ...Option) (*Planar, *Report, error) {
 	r, err := forOne(taskSolve, options)
 	if err != nil {
@@ -58,16 +58,19 @@ func (r *Restorer) Solve(ctx context.Context, on func(backend.Device) (operator.
 	if err != nil {
 		return nil, nil, err
 	}
+	if k == nil {
+		return nil, nil, errors.New("restore: the operator is nil")
+	}
 	if f, ok := k.(interface{ Free() }); ok {
 		defer f.Free()
 	}
 	h, w := k.Range()
 	norm, _ := k.Norm()
-	switch {
-	case h != y.Height || w != y.Width:
+	if h != y.Height || w != y.Width {
 		return nil, nil, fmt.Errorf("restore: the measurements have %d×%d samples, and the range of the operator %d×%d", y.Height, y.Width, h, w)
-	case !(norm > 0):
-		return nil, nil, fmt.Errorf("restore: the operator has a norm of at most %v, want a bound above 0", norm)
+	}
+	if err := inverse.CheckNorm(norm); err != nil {
+		return nil, nil, err
 	}
 	start, err := backProjection(dev, k, y, norm)
 	if err != nil {

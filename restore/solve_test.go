@@ -85,15 +85,27 @@ func TestSolveRefuses(t *testing.T) {
 	refused("8 samples, and the range of the operator", fine.On, picture(1, 9, 8))
 	refused("image of 2 channels", fine.On, &restore.Planar{Width: 1, Height: 1, Channels: 2, Pix: []float32{0, 0}})
 	refused("SigmaAuto is no option of Solve", fine.On, y, restore.SigmaAuto())
-	nothing := fine
-	nothing.Norm = 0
-	refused("norm of at most 0", nothing.On, y)
+	refused("the operator is nil", func(backend.Device) (operator.Linear, error) { return nil, nil }, y)
+	for text, norm := range map[string]float64{"norm of at most 0,": 0, "norm of at most 1e-100,": 1e-100, "norm of at most 1e+100,": 1e100} {
+		nothing := fine
+		nothing.Norm = norm
+		refused(text, nothing.On, y)
+	}
+	_, _, err = restore.Deblur(t.Context(), y, deblur.Kernel{H: 1, W: 1, Weights: []float32{0}}, restore.Sigma(0.01))
+	require.ErrorContains(t, err, "norm of at most 0,")
 	broken := errors.New("broken")
 	failing := fine
 	failing.Apply = func(dst, src []float32) error { return broken }
 	_, _, err = restore.Solve(t.Context(), failing.On, y, restore.Method("tv"))
 	require.ErrorIs(t, err, broken)
 }
+
+// claim is the averagedness that a denoiser says is proven of it.
+type claim float64
+
+func (c claim) Averagedness() (float64, bool) { return float64(c), true }
+
+func (claim) Apply(context.Context, backend.Buffer, backend.Buffer) error { return nil }
 
 // halving is a denoiser of one's own, ½·x + ¼, which is proven to be averaged.
 type halving struct{ dev backend.Device }
@@ -169,6 +181,11 @@ func TestPrior(t *testing.T) {
 		require.ErrorContains(t, err, "is NaN", name)
 	}
 	require.ErrorContains(t, restore.Validate(restore.Prior(nil)), "nil")
+	for _, alpha := range []float64{math.NaN(), -1, 0, 1.5} {
+		var option *restore.OptionError
+		require.ErrorAs(t, restore.Validate(restore.Prior(claim(alpha))), &option)
+		require.Equal(t, "Prior", option.Option)
+	}
 	require.ErrorContains(t, restore.Validate(restore.PriorFunc(nil)), "nil")
 }
 

@@ -1,6 +1,6 @@
 // Package weights reads and writes weight files: tensors in the safetensors
 // format, a checksum of them, and a Card that says which network they belong to. It
-// also has the trained weights that are part of the library (Open); README.md in its
+// opens the trained weights that a program imports (Open; package weights/open); README.md in its
 // folder describes them.
 //
 // # The format

@@ -133,11 +133,16 @@ func Embedded() []string {
 	})
 }
 
-// Open returns the embedded weights of a name, one of Embedded. The caller may change the result.
+// Open returns the embedded weights of a name, one of Embedded: a program imports weights/open, restore or
+// weights/research for them. The caller may change the result.
 func Open(name string) (*File, error) {
 	file, there := embedded(name)
 	if !there {
-		return nil, fmt.Errorf("weights: this build has no weights %.40q, it has: %s", name, strings.Join(Embedded(), ", "))
+		has := "import weights/open for some"
+		if names := Embedded(); len(names) > 0 {
+			has = "it has: " + strings.Join(names, ", ")
+		}
+		return nil, fmt.Errorf("weights: this build has no weights %.40q, %s", name, has)
 	}
 	b, err := file.read()
 	if err != nil {

@@ -1,8 +1,10 @@
 package weights
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -183,7 +185,7 @@ func (p *parser) number() (int, error) {
 			return 0, p.wrong("a number without leading zeros")
 		}
 		if n > (math.MaxInt-d)/10 {
-			return 0, p.wrong("a number below 2^63")
+			return 0, p.wrong(fmt.Sprintf("a number below 2^%d", strconv.IntSize-1))
 		}
 		n = 10*n + d
 		digits++

@@ -51,3 +51,12 @@ func TestFilesAreReadWhenAskedFor(t *testing.T) {
 	_, err = files["broken"].read()
 	require.ErrorIs(t, err, fs.ErrPermission)
 }
+
+// A program that imports no weights is told what to import.
+func TestOpenWithoutWeights(t *testing.T) {
+	files := registered.files
+	registered.files = nil
+	defer func() { registered.files = files }()
+	_, err := Open(Fast)
+	require.EqualError(t, err, `weights: this build has no weights "fast", import weights/open for some`)
+}

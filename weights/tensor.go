@@ -103,7 +103,7 @@ func (t Tensor) check() error {
 	return nil
 }
 
-var errTooLarge = errors.New("the shape is too large: its size does not fit into 63 bits")
+var errTooLarge = errors.New("the shape is too large: its size does not fit an int")
 
 // elements returns the number of elements of a shape. The product of the sizes
 // that are not zero must be representable too, so that strides are.

@@ -131,7 +131,7 @@ func TestWriteRefuses(t *testing.T) {
 		`the metadata value of "k" is not valid UTF-8`:                                        {Metadata: map[string]string{"k": "\xff"}},
 		`tensor "a": 0 is not a DType`:                                                        {Tensors: []Tensor{{Name: "a"}}},
 		`tensor "a": the shape has the negative size -2`:                                      {Tensors: []Tensor{{Name: "a", DType: U8, Shape: []int{0, -2}}}},
-		`tensor "a": the shape is too large: its size does not fit into 63 bits`:              {Tensors: []Tensor{{Name: "a", DType: U8, Shape: []int{math.MaxInt, 2}}}},
+		`tensor "a": the shape is too large: its size does not fit an int`:                    {Tensors: []Tensor{{Name: "a", DType: U8, Shape: []int{math.MaxInt, 2}}}},
 		`tensor "a" has 3 bytes of data, want 4 for F32 of shape [1]`:                         {Tensors: []Tensor{{Name: "a", DType: F32, Shape: []int{1}, Data: make([]byte, 3)}}},
 		`tensor "a": 1 elements of F6_E2M3 do not fill whole bytes`:                           {Tensors: []Tensor{{Name: "a", DType: F6E2M3}}},
 		fmt.Sprintf(`the header has %d bytes, more than the limit of 4194304`, 4<<20+8+2*8+8): {Metadata: map[string]string{"k": strings.Repeat("x", 4<<20)}},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 
 	"github.com/averaged/imaging/backend"
 )
@@ -103,7 +104,7 @@ func checkShuffleArguments(e *environment) error {
 	if err != nil {
 		return err
 	}
-	for _, factor := range []int{0, -1, -2, math.MinInt, 3, math.MaxInt, 1 << 32} {
+	for _, factor := range []int{0, -1, -2, math.MinInt, 3, math.MaxInt, 1 << (bits.UintSize / 2)} {
 		wanted := backend.ErrShape
 		if factor < 1 {
 			wanted = backend.ErrArgument

@@ -228,7 +228,7 @@ func TestDirectConvolution(t *testing.T) {
 		a.reserve(s.Len() + result.Len() + l.out*(terms+1) + 300)
 		src, old := a.planes(1, 0, 1, s.Len(), 2), a.planes(1, 0, 1, result.Len(), 2)
 		w, bias := a.planes(1, 0, 1, l.out*terms, 2), a.planes(1, 0, 1, l.out, 2)
-		every := 1 + s.Len()*l.out*terms/s.C/200000 // of large images some pixels are enough
+		every := 1 + int(float64(s.Len())*float64(l.out*terms)/float64(s.C)/200000) // of large images some pixels are enough
 		type pixel struct {
 			at          int
 			fused       float32

@@ -142,7 +142,7 @@ func TestMemoryLimit(t *testing.T) {
 	require.NoError(t, err)
 	b.Free()
 	c.Free()
-	_, err = d.Alloc(backend.Image(1<<20, 1<<20, 1<<10))
+	_, err = d.Alloc(backend.Image(1<<8, 1<<10, 1<<10))
 	require.ErrorIs(t, err, backend.ErrOutOfMemory)
 }
 

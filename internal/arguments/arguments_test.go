@@ -2,6 +2,7 @@ package arguments_test
 
 import (
 	"math"
+	"math/bits"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -241,7 +242,7 @@ func TestCheckShuffle(t *testing.T) {
 	}
 	// What does not fit an int is no shape, and no other one's by wrapping around.
 	five := backend.Image(5, 1, 1)
-	for _, factor := range []int{math.MaxInt, 1 << 32, math.MaxInt32} {
+	for _, factor := range []int{math.MaxInt, 1 << (bits.UintSize / 2), math.MaxInt32} {
 		require.ErrorIs(t, arguments.CheckShuffle(five, five, factor), backend.ErrShape)
 	}
 }

@@ -134,6 +134,9 @@ func (j Job) New(ctx context.Context, p *imageplanes.Planes, blur Blur, report *
 		}
 	}()
 	norm, _ := k.Norm()
+	if err := inverse.CheckNorm(norm); err != nil {
+		return nil, err
+	}
 	if d.step == 0 {
 		d.step = 1 / (norm * norm)
 		if j.Choice.Method != networks.TV {

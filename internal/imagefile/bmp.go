@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -104,7 +105,7 @@ func (d *bmpDecoder) readHeader(opt ReadOptions) error {
 		d.compression = le.Uint32(d.header[bmpCompression:])
 	}
 	if d.height < 0 {
-		d.height, d.topDown = -d.height, true
+		d.height, d.topDown = -max(d.height, -math.MaxInt), true
 	}
 	if err := opt.checkSize(d.src, BMP, d.width, d.height); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 )
 
 // DefaultMaxPixels is the limit that a MaxPixels of 0 stands for: 2²⁸ pixels,
-// 268 megapixels, which take 3 GiB in three float32 planes.
+// 268 megapixels, which take 3 GiB in three float32 planes. Half of that is the limit on 32 bits.
 const DefaultMaxPixels = 1 << 28
 
 // ReadOptions says how to read. The zero value is a useful one.
@@ -196,14 +197,15 @@ func (o ReadOptions) maxPixels() int64 {
 	return o.MaxPixels
 }
 
+// addressable is the number of pixels whose three float32 planes and alpha can be addressed, whatever the limit is.
+const addressable = math.MaxInt / 16
+
 // checkSize is called with the size in a file's header, before any pixel is
 // decoded.
 func (o ReadOptions) checkSize(src source, f Format, width, height int) error {
 	if width < 1 || height < 1 {
 		return fmt.Errorf("%w: the %s header says %d×%d pixels, at least 1×1 is needed", ErrMalformed, f, width, height)
 	}
-	// Three float32 planes and alpha must be addressable, whatever the limit is.
-	const addressable = 1 << 56
 	if limit := min(o.maxPixels(), addressable); int64(height) > limit/int64(width) {
 		return fmt.Errorf("%w: the %s header says %d×%d, which is more than the limit of %d pixels", ErrTooManyPixels, f, width, height, limit)
 	}

@@ -33,8 +33,8 @@ func fromImage(src image.Image) (*Image, error) {
 	}
 	// Dx and Dy of the bounds of an image.Uniform fit, but not their product.
 	// Those of an image that is wider than an int can count are negative.
-	if b.Dx() < 1 || b.Dy() < 1 || int64(b.Dy()) > DefaultMaxPixels/int64(b.Dx()) {
-		return nil, fmt.Errorf("%w: the bounds %v hold more than %d", ErrTooManyPixels, b, DefaultMaxPixels)
+	if limit := min(DefaultMaxPixels, addressable); b.Dx() < 1 || b.Dy() < 1 || b.Dy() > limit/b.Dx() {
+		return nil, fmt.Errorf("%w: the bounds %v hold more than %d", ErrTooManyPixels, b, limit)
 	}
 	channels, depth := 3, 8
 	switch src.ColorModel() {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"testing"
 
@@ -320,7 +321,7 @@ func TestInvalidImagesAndOptions(t *testing.T) {
 		"channels": func(m *Image) { m.Channels = 2 },
 		"pix":      func(m *Image) { m.Pix = m.Pix[1:] },
 		"alpha":    func(m *Image) { m.Alpha = m.Alpha[1:] },
-		"overflow": func(m *Image) { m.Width, m.Height = 1<<33, 1<<33 },
+		"overflow": func(m *Image) { m.Width, m.Height = 1<<(bits.UintSize/2+1), 1<<(bits.UintSize/2+1) },
 	} {
 		m := good()
 		spoil(m)

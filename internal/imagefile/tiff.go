@@ -243,7 +243,7 @@ func (d *tiffDecoder) readSize(opt ReadOptions) error {
 	if err != nil {
 		return malformedTIFF("%v", err)
 	}
-	d.width, d.height = int(w), int(h)
+	d.width, d.height = int(min(uint64(w), math.MaxInt)), int(min(uint64(h), math.MaxInt))
 	return opt.checkSize(d.src, TIFF, d.width, d.height)
 }
 

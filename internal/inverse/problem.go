@@ -4,6 +4,7 @@ package inverse
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/imageplanes"
@@ -13,6 +14,14 @@ import (
 	"github.com/averaged/imaging/pnp"
 	"github.com/averaged/imaging/tv"
 )
+
+// CheckNorm refuses the bound of a norm whose square, or one over it, float32 cannot hold: no step fits it.
+func CheckNorm(bound float64) error {
+	if !(bound >= 1e-15 && bound <= 1e15) {
+		return fmt.Errorf("restore: the operator has a norm of at most %v, want a bound from 1e-15 to 1e15", bound)
+	}
+	return nil
+}
 
 // Problem is a linear inverse problem: to find x from y = Kx + noise.
 type Problem struct {

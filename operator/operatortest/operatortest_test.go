@@ -2,6 +2,7 @@ package operatortest_test
 
 import (
 	"errors"
+	"math"
 	"testing"
 
 	"github.com/averaged/imaging/backend"
@@ -98,7 +99,15 @@ func TestLinearFindsWhatIsWrong(t *testing.T) {
 				dst[3] += 0.1
 				return err
 			}
-		}, "not"},
+		}, "Apply is not linear"},
+		"NaN": {func(h *operator.Host) {
+			apply := h.Apply
+			h.Apply = func(dst, src []float32) error {
+				err := apply(dst, src)
+				dst[3] = float32(math.NaN())
+				return err
+			}
+		}, "Apply sets sample 3 to NaN"},
 		"clip": {func(h *operator.Host) {
 			h.RangeW, h.Norm = h.DomainW, 1
 			h.Apply = func(dst, src []float32) error {

@@ -30,7 +30,7 @@ func TestAutomaticTile(t *testing.T) {
 		at := ceil(1000, side)
 		window := r.Window(backend.Region{Y0: at, Y1: at + side, X0: at, X1: at + side}, c.grid, large)
 		h, w := window.Size()
-		require.LessOrEqual(t, h*w*c.floats*4, c.limit<<20, "%s, grid %d: side %d, window %d", c.name, c.grid, side, h)
+		require.LessOrEqual(t, int64(h*w)*int64(c.floats)*4, int64(c.limit)<<20, "%s, grid %d: side %d, window %d", c.name, c.grid, side, h)
 		require.LessOrEqual(t, h*w, 10*side*side, "%s, grid %d: what is computed again", c.name, c.grid)
 	}
 }
