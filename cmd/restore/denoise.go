@@ -29,7 +29,7 @@ func (a *app) denoiseCommand() *cobra.Command {
 removes little from texture and more from shadows. --strength light removes less,
 strong more. An image without noise comes back as it is.
 
-The default method is ` + defaultMethod() + `. fast takes a fifth of the time, tv learns nothing.
+The default method is ` + defaultMethod() + `. fast takes a fifth of the time, tv needs no training.
 ` + embeddedNetworks() + `
 'restore man denoise' has more about methods, files and metadata.`,
 		Annotations: story(`By default a small network looks at each image and says how much to remove in every

@@ -27,7 +27,7 @@ func (a *app) inpaintCommand() *cobra.Command {
 		Long: `Fills the pixels that are white in a mask from those around them. The mask has the
 size of the input; strokes of any colour on black or on transparent work too. The
 pixels to keep stay as they are, to the bit, unless --sigma says they are noisy.
-Edges and shading go on; textures and objects are not invented.
+Edges and shading are continued; textures and objects are not invented.
 
 The default prior is ` + defaultInversePrior() + `; 'restore info' describes the others. With a
 certified prior the iteration converges.
