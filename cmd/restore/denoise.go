@@ -52,8 +52,8 @@ also follows the image: the more fine detail there is, the less it is smoothed.
 --preview X,Y,W,H restores a part only, in seconds, and writes it before and after,
 side by side. --report FILE.html writes a page with a slider.
 
-A raw photograph (.dng: Bayer mosaic or LinearRaw, not compressed or lossless JPEG)
-becomes one: the same file with a cleaner mosaic, which raw developers open as
+The result of a raw photograph (.dng: Bayer mosaic or LinearRaw, not compressed or
+lossless JPEG) is the same file with a cleaner mosaic, which raw developers open as
 before. The noise is measured in it. --strength 0 changes nothing. With -o FILE.png
 the result is a plain development, to look at.
 

@@ -34,8 +34,8 @@ certified prior the iteration converges.
 
 'restore man inpaint' has more about masks, noise and blur.`,
 		Annotations: story(`The pixels are filled by an iteration as in deblur; -v prints its certificate. In the
-mask, what differs from the darkest pixel by a tenth of the range is white, so that
-soft edges are filled too, and transparent is black. One mask serves all inputs.
+mask, a pixel counts as white if it differs from the darkest one by a tenth of the
+range, so that soft edges are filled too. Transparent pixels are black. One mask serves all inputs.
 Pixels under the mask do not count, and may be NaN or infinite. JPEG files are
 compressed anew; where pixels of a JPEG share colours, those beside the mask are
 filled too.
