@@ -136,7 +136,7 @@ func (n *Network) guideRadii(ctx context.Context, photograph backend.Buffer, sig
 	case !(strength >= 0) || math.IsInf(strength, 1):
 		return nil, fmt.Errorf("strength %v, must be 0 or more and finite", strength)
 	}
-	seen, err := n.seen(photograph)
+	seen, err := n.guidePhotograph(photograph)
 	if err != nil {
 		return nil, err
 	}
@@ -173,8 +173,8 @@ func (n *Network) guideRadii(ctx context.Context, photograph backend.Buffer, sig
 	return radii, nil
 }
 
-// seen returns a photograph as the guide is to look at it: with as many channels as the network has.
-func (n *Network) seen(photograph backend.Buffer) (seen guide.Photograph, err error) {
+// guidePhotograph returns a photograph as the guide looks at it: with as many channels as the network has.
+func (n *Network) guidePhotograph(photograph backend.Buffer) (seen guide.Photograph, err error) {
 	if _, ok := n.body.(*explicit); n.guide == nil || !ok {
 		return seen, ErrNoGuide
 	}

@@ -100,7 +100,7 @@ func (n *Network) guideLevels(ctx context.Context, photograph backend.Buffer, m 
 	if n.levels == nil {
 		return nil, ErrNoLevels
 	}
-	seen, err := n.seen(photograph)
+	seen, err := n.guidePhotograph(photograph)
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func (r *Restorer) Inpaint(ctx context.Context, img, mask image.Image, options .
 	if p, ok := img.(*Planar); ok && p != nil && p.Check() != nil && mask != nil {
 		own := *p
 		own.Pix = slices.Clone(p.Pix)
-		// What is still wrong then, with the image or with the mask, run says.
+		// The run reports what is still wrong then with the image or the mask.
 		if err := maskimage.ForgetMissing((*imageplanes.Planes)(&own), mask); err == nil {
 			img = &own
 		}
@@ -94,7 +94,7 @@ func solveInpainting(ctx context.Context, p *Planar, known []bool, c plan, repor
 		}
 		report.Noise.Sigma, report.Noise.Estimate = e.Sigma, &e
 	}
-	// What the image has in missing pixels must not count.
+	// Samples of missing pixels must not count.
 	measured := make([]float32, len(p.Pix))
 	for i, v := range p.Pix {
 		if known[i%len(known)] {

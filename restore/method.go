@@ -90,8 +90,8 @@ func integratorDescription(name string) string {
 	return "network of Runge-Kutta steps (" + name + "): nonexpansive"
 }
 
-// ready returns the names of the methods that need no weights to be given, in a list.
-func ready() string {
+// builtInMethods lists the names of the methods that need no weight file.
+func builtInMethods() string {
 	var names []string
 	for _, m := range Methods() {
 		if !m.NeedsWeights {

@@ -333,9 +333,9 @@ func Method(name string) Option {
 		switch {
 		case slices.ContainsFunc(Methods(), func(m MethodInfo) bool { return m.Name == name }):
 		case slices.Contains(weights.Names(), name):
-			return fmt.Errorf("restore: method %q: %w; there is: %s", name, errNoWeights, ready())
+			return fmt.Errorf("restore: method %q: %w; there is: %s", name, errNoWeights, builtInMethods())
 		default:
-			return fmt.Errorf("restore: %w %q, there is: %s", ErrMethod, name, ready())
+			return fmt.Errorf("restore: %w %q, there is: %s", ErrMethod, name, builtInMethods())
 		}
 		c.method = name
 		return nil

@@ -34,7 +34,7 @@ func (a *averaged) flowShape() backend.Shape {
 
 // forward rearranges, goes through the flow, and rearranges back.
 func (a *averaged) forward(ctx context.Context, dst, src backend.Buffer) error {
-	seen, err := a.seen(src)
+	seen, err := a.unshuffled(src)
 	if err != nil {
 		return err
 	}
@@ -52,8 +52,8 @@ func (a *averaged) forward(ctx context.Context, dst, src backend.Buffer) error {
 	return a.dev.Shuffle(dst, a.smallEnd, a.config.shuffle())
 }
 
-// seen returns src as the blocks see it.
-func (a *averaged) seen(src backend.Buffer) (backend.Buffer, error) {
+// unshuffled returns src as the input of the blocks.
+func (a *averaged) unshuffled(src backend.Buffer) (backend.Buffer, error) {
 	if a.small == nil {
 		return src, nil
 	}
@@ -63,7 +63,7 @@ func (a *averaged) seen(src backend.Buffer) (backend.Buffer, error) {
 // freeze has the guide set the radii for src, and forward leave them: the way back goes on to the
 // guide as it saw src.
 func (a *averaged) freeze(src backend.Buffer) error {
-	seen, err := a.seen(src)
+	seen, err := a.unshuffled(src)
 	if err != nil {
 		return err
 	}
@@ -178,8 +178,8 @@ func (a *averaged) initialise(g *generator) error {
 	return err
 }
 
-func (a *averaged) clear() error {
-	return a.all(func(q *devicequeue.Queue, b *flowBlock) { b.clear(q) }, (*guideNet).clear)
+func (a *averaged) zeroGradients() error {
+	return a.all(func(q *devicequeue.Queue, b *flowBlock) { b.zeroGradients(q) }, (*guideNet).zeroGradients)
 }
 
 func (a *averaged) gradients() error {

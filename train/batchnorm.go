@@ -72,12 +72,12 @@ func (b *batchNorm) initialise() {
 	for i := range b.width() {
 		b.scale.values[i], b.variance.values[i] = 1, 1
 	}
-	b.clear()
+	b.reset()
 }
 
-// clear sets the gradients to zero and takes the running numbers back to those of the last
+// reset sets the gradients to zero and takes the running numbers back to those of the last
 // update.
-func (b *batchNorm) clear() {
+func (b *batchNorm) reset() {
 	copy(b.nextMean, b.mean.values)
 	copy(b.nextVariance, b.variance.values)
 	clear(b.dscale)

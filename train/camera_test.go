@@ -259,7 +259,7 @@ func TestRadiiHaveAMost(t *testing.T) {
 	x, r := gaussianBuffer(t, dev, shape, 1), gaussianBuffer(t, dev, shape, 2)
 	out, err := dev.Alloc(shape)
 	require.NoError(t, err)
-	require.NoError(t, n.clear())
+	require.NoError(t, n.zeroGradients())
 	require.NoError(t, n.forward(t.Context(), out, x))
 	beyond := 0
 	for k, b := range n.guided.blocks {

@@ -53,7 +53,7 @@ func TestParameterGradients(t *testing.T) {
 				return sum[0]
 			}
 			value()
-			require.NoError(t, n.clear())
+			require.NoError(t, n.zeroGradients())
 			require.NoError(t, n.backward(t.Context(), r))
 			require.NoError(t, n.gradients())
 			g := newGenerator(3)

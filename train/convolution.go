@@ -58,7 +58,7 @@ func (c *convolution) prepare(q *devicequeue.Queue, shift []float32) {
 	q.Upload(c.bias, c.shifted)
 }
 
-func (c *convolution) clear(q *devicequeue.Queue) {
+func (c *convolution) zeroGradients(q *devicequeue.Queue) {
 	q.Fill(c.dw, 0)
 	q.Fill(c.db, 0)
 }

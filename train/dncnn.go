@@ -144,13 +144,13 @@ func (d *unconstrained) backward(ctx context.Context, gradient backend.Buffer) e
 	return q.Err
 }
 
-func (d *unconstrained) clear() error {
+func (d *unconstrained) zeroGradients() error {
 	q := &devicequeue.Queue{Dev: d.dev}
 	for _, c := range d.all() {
-		c.clear(q)
+		c.zeroGradients(q)
 	}
 	for _, n := range d.norms {
-		n.clear()
+		n.reset()
 	}
 	return q.Err
 }
@@ -189,7 +189,7 @@ func (d *unconstrained) restore(state []array) error {
 	for i, n := range d.norms {
 		copy(n.mean.values, state[2*i].values)
 		copy(n.variance.values, state[2*i+1].values)
-		n.clear()
+		n.reset()
 	}
 	return d.prepare()
 }

@@ -119,7 +119,7 @@ func TestFlowGradients(t *testing.T) {
 					require.NoError(t, q.Err)
 					return sum[0]
 				}
-				require.NoError(t, n.clear())
+				require.NoError(t, n.zeroGradients())
 				value()
 				require.NoError(t, f.backward(t.Context(), r))
 				for i, b := range f.blocks {
@@ -180,7 +180,7 @@ func TestEdges(t *testing.T) {
 					x, r := gaussianBuffer(t, dev, c.batchShape(), 1), gaussianBuffer(t, dev, c.batchShape(), 2)
 					out, err := dev.Alloc(c.batchShape())
 					require.NoError(t, err)
-					require.NoError(t, n.clear())
+					require.NoError(t, n.zeroGradients())
 					require.NoError(t, n.forward(t.Context(), out, x))
 					require.NoError(t, n.backward(t.Context(), r))
 					require.NoError(t, n.gradients())
@@ -213,7 +213,7 @@ func TestRecomputation(t *testing.T) {
 			out, err := dev.Alloc(c.batchShape())
 			require.NoError(t, err)
 			for range 2 { // the second time with what the first has left behind
-				require.NoError(t, n.clear())
+				require.NoError(t, n.zeroGradients())
 				require.NoError(t, n.forward(t.Context(), out, x))
 				require.NoError(t, n.backward(t.Context(), r))
 			}

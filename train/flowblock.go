@@ -260,15 +260,15 @@ func (b *flowBlock) setSteps(n int) {
 	b.steps, b.step = n, float32(b.length/float64(n)*b.factor*b.factor)
 }
 
-// clear sets the gradients to zero.
-func (b *flowBlock) clear(q *devicequeue.Queue) {
+// zeroGradients sets the gradients to zero.
+func (b *flowBlock) zeroGradients(q *devicequeue.Queue) {
 	q.Fill(b.dw, 0)
 	q.Fill(b.db, 0)
 	if b.dr != nil {
 		q.Fill(b.dr, 0)
 	}
 	if b.table != nil {
-		b.table.clear()
+		b.table.zeroGradients()
 	}
 	if b.edge != nil {
 		q.Fill(b.edge.dw, 0)

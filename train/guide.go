@@ -170,9 +170,9 @@ func (g *guideNet) prepare(q *devicequeue.Queue) {
 	}
 }
 
-func (g *guideNet) clear(q *devicequeue.Queue) {
+func (g *guideNet) zeroGradients(q *devicequeue.Queue) {
 	for _, l := range g.layers {
-		l.clear(q)
+		l.zeroGradients(q)
 	}
 }
 

@@ -61,7 +61,7 @@ func TestGuidedGradients(t *testing.T) {
 			return sum[0]
 		}
 		value()
-		require.NoError(t, n.clear())
+		require.NoError(t, n.zeroGradients())
 		require.NoError(t, n.forward(t.Context(), out, x))
 		require.NoError(t, n.backward(t.Context(), r))
 		require.NoError(t, n.gradients())
@@ -295,7 +295,7 @@ func TestGuidedDeblurring(t *testing.T) {
 
 	// The gradient is that of the radii for looks[all] in the network of last, by differences.
 	require.NoError(t, dev.Upload(tr.batch.clean, clean))
-	require.NoError(t, a.clear())
+	require.NoError(t, a.zeroGradients())
 	_, err = tr.pass(t.Context(), 1)
 	require.NoError(t, err)
 	require.NoError(t, a.gradients())

@@ -72,7 +72,7 @@ func TestImplicitGradients(t *testing.T) {
 	gradients := func(terms int) (of [][]float32) {
 		run()
 		tr.config.Deblur.Terms = terms
-		require.NoError(t, n.clear())
+		require.NoError(t, n.zeroGradients())
 		_, err := tr.pass(t.Context(), 1)
 		require.NoError(t, err)
 		require.NoError(t, n.gradients())

@@ -157,8 +157,8 @@ func (t *levelTable) back(gradient, v []float32, factor float64, db []float32) {
 	}
 }
 
-// clear sets the gradients to zero.
-func (t *levelTable) clear() {
+// zeroGradients sets the gradients to zero.
+func (t *levelTable) zeroGradients() {
 	for _, p := range t.parameters() {
 		clear(p.gradient)
 	}

@@ -22,8 +22,8 @@ type network interface {
 	// tune prepares the device for images with noise of standard deviation sigma, after
 	// every update, where the network depends on it.
 	tune(sigma float64) error
-	// clear sets the gradients on the device to zero.
-	clear() error
+	// zeroGradients sets the gradients on the device to zero.
+	zeroGradients() error
 	// gradients sets the gradients of the parameters to those on the device.
 	gradients() error
 	// update follows a change of the parameters by the optimiser.

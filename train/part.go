@@ -135,7 +135,7 @@ func (l *Layer) Initialise(seed uint64) error {
 // Clear is Part's.
 func (l *Layer) Clear() error {
 	q := l.queue()
-	l.convolution.clear(q)
+	l.convolution.zeroGradients(q)
 	return q.Err
 }
 

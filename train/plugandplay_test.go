@@ -131,7 +131,7 @@ func TestMarginHasNoPart(t *testing.T) {
 		}
 		require.NoError(t, dev.Upload(tr.batch.noisy, noisy))
 		require.NoError(t, dev.Upload(tr.batch.clean, clean))
-		require.NoError(t, tr.network.clear())
+		require.NoError(t, tr.network.zeroGradients())
 		_, err := tr.pass(t.Context(), 1)
 		require.NoError(t, err)
 		require.NoError(t, tr.network.gradients())

@@ -105,7 +105,7 @@ func TestOnlyFilteredCounts(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, trainer.network.tune(level))
 	pass := func() (float64, float64) {
-		require.NoError(t, trainer.network.clear())
+		require.NoError(t, trainer.network.zeroGradients())
 		mse, err := trainer.pass(t.Context(), 1)
 		require.NoError(t, err)
 		require.NoError(t, trainer.network.gradients())

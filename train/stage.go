@@ -50,7 +50,7 @@ func (s *Stage) Parameters() []*Parameter { return s.averaged.parameters() }
 func (s *Stage) Initialise(seed uint64) error { return s.averaged.initialise(newGenerator(seed)) }
 
 // Clear is Part's.
-func (s *Stage) Clear() error { return s.averaged.clear() }
+func (s *Stage) Clear() error { return s.averaged.zeroGradients() }
 
 // Gradients is Part's.
 func (s *Stage) Gradients() error { return s.averaged.gradients() }

@@ -119,7 +119,7 @@ func imagesTask(t *testing.T, dev backend.Device, c Config, n network, task map[
 	trainer := &trainer{dev: dev, config: c, network: n, batch: &batch{noisy: noisy, clean: clean}}
 	trainer.result, err = dev.Alloc(s)
 	require.NoError(t, err)
-	require.NoError(t, n.clear())
+	require.NoError(t, n.zeroGradients())
 	loss, err := trainer.pass(t.Context(), 1)
 	require.NoError(t, err)
 	require.NoError(t, n.gradients())

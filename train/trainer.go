@@ -127,7 +127,7 @@ func (t *trainer) iterate(ctx context.Context) (iterationReport, error) {
 // differentiate computes the mean loss and its gradients over the batches of one
 // iteration.
 func (t *trainer) differentiate(ctx context.Context) (r iterationReport, err error) {
-	if err := t.network.clear(); err != nil {
+	if err := t.network.zeroGradients(); err != nil {
 		return r, err
 	}
 	q := &devicequeue.Queue{Dev: t.dev}

@@ -51,7 +51,7 @@ func TestAccumulation(t *testing.T) {
 		q := &devicequeue.Queue{Dev: state.dev}
 		state.batch.draw(q, state.set, state.generator, 0)
 		require.NoError(t, q.Err)
-		require.NoError(t, state.network.clear())
+		require.NoError(t, state.network.zeroGradients())
 		for range c.Accumulate {
 			loss, err := state.pass(t.Context(), 1)
 			require.NoError(t, err)

@@ -40,7 +40,7 @@ const bytesOfPixel = 3 * 46
 // Validate returns what is wrong with the limits, in one line.
 func (l Limits) Validate() error {
 	const least = 1 << 20 // a share of some 7600 pixels
-	l = l.settled()
+	l = l.withDefaults()
 	switch {
 	case l.AtOnce < 1:
 		return fmt.Errorf("%d photographs at once: want 0 (one for each processor) or more", l.AtOnce)
@@ -50,7 +50,8 @@ func (l Limits) Validate() error {
 	return nil
 }
 
-func (l Limits) settled() Limits {
+// withDefaults replaces limits of 0.
+func (l Limits) withDefaults() Limits {
 	if l.AtOnce == 0 {
 		l.AtOnce = runtime.GOMAXPROCS(0)
 	}
@@ -83,7 +84,7 @@ var workers = struct {
 
 // hireWorker returns the worker of the settings; dismiss gives it back.
 func hireWorker(s workerSettings) (*worker, error) {
-	s.Limits = s.Limits.settled()
+	s.Limits = s.Limits.withDefaults()
 	workers.mu.Lock()
 	defer workers.mu.Unlock()
 	w := workers.kept[s]

@@ -45,9 +45,9 @@ The default prior is ` + defaultPrior() + `, tv is total variation, and the othe
 networks ('restore info' describes them).
 ` + embeddedNetworks() + `
 'restore man deblur' has more about kernels, boundaries and strength.`,
-		Annotations: story(`The iteration alternates two steps: towards an image that gives the photograph when
-it is blurred, and a denoiser, the prior. A prior without a certificate runs too, but
-then nothing is promised. --weights FILE names another network.
+		Annotations: story(`The iteration alternates two steps. One moves towards an image that gives the
+photograph when it is blurred. The other is a denoiser, the prior. Nothing is promised
+of a prior without a certificate. --weights FILE names another network.
 
 The strength of the prior follows from the noise and is multiplied by --strength:
 above 1 the result is smoother. A network with a guide, such as original, begins with
@@ -55,34 +55,34 @@ five steps for less and less noise. The guide looks before each step and before 
 run, and sets how much may be removed at every pixel. That is frozen for the run, so
 convergence is proven. A network without a guide is run twice: the second run adds
 what the first one left of the photograph, which brings back detail, and its strength
-follows the first result (--adapt=false: it does not). A network that is proven to be
+follows the first result; --adapt=false turns that off. A network that is proven to be
 nonexpansive only, such as Heun's, is mixed with a tenth of the identity. --iterations
 counts all runs together; the certificate holds for each.
 
 The kernel is an image of what became of a single point: brighter is more weight. It
 may have any format and up to 2047×2047 pixels. 'restore kernel' makes some. Its
 middle is its centre. A kernel whose centre of mass is far from the middle is moved,
-with a note (--kernel-center=false: it is not). A kernel that is turned, inverted or
+with a note; --kernel-center=false turns that off. A kernel that is turned, inverted or
 of another photograph is noted, too.
 
 --kernel-grid 3x4 takes the kernel image for a sheet of 3 rows and 4 columns of
 kernels of one size, for a blur that varies over the frame. Each is for the middle of
 its part of the photograph; between them the blur changes gradually. A camera that
 turned needs so many that from one to the next no kernel moves by more than two or three
-pixels; 32x32 is the most. Without --kernel it estimates a kernel for each of 3×4 parts.
+pixels; 32x32 is the limit. Without --kernel a kernel is estimated for each of 3×4 parts.
 
 --write-kernel keeps an estimated kernel. A photograph that is not blurred is only
 denoised. The certificate holds for the iteration with the kernel that was found;
 nothing is proven about the estimate.
 
 --boundary says what lies beyond the frame. unknown, the default, is right for
-photographs: the scene went on, and that part is estimated. circular, zero and
+photographs: the scene continues there, and that part is estimated. circular, zero and
 reflect are for test data that was made so.
 
 --sigma is the standard deviation of the noise, where 1 is white; by default it is
 estimated. If both the result and an estimate contradict a given --sigma, the first
-run is repeated at the estimated level. The estimate is of what a photograph holds at
-frequencies that the kernel removes.
+run is repeated at the estimated level. The noise is measured at frequencies that the
+kernel removes.
 
 --preview X,Y,W,H restores a part only, in seconds, and estimates the noise in that
 part. --report FILE.html writes a page to look at.

@@ -48,7 +48,7 @@ unclipped; other formats clip to 0…1.
 inputs the first takes the seed N, the next N+1, and so on. PNG and TIFF results have 16 bits
 unless --depth says otherwise, JPEG and BMP 8.
 
---boundary says how the image goes on beyond its frame while it is blurred. With
+--boundary says what lies beyond the frame while the image is blurred. With
 unknown, the default, only what the image determines is kept, as a camera would see
 it, so the result is smaller than the image by the kernel's width and height less one.
 circular, zero and reflect keep the size. Transparency is cropped alike, and not
@@ -82,7 +82,7 @@ compressed once more, as --quality says.`),
 	f.Var(&d.sigma, "sigma", "standard deviation of the noise, where 1 is white, such as 25/255; default: no noise")
 	f.Uint64Var(&d.seed, "seed", 1, "number of the noise, and of what is drawn of the camera")
 	d.camera.bind(c)
-	bindBoundary(c, &d.boundary, "how the image goes on beyond its frame")
+	bindBoundary(c, &d.boundary, "what lies beyond the frame")
 	d.destination.bind(c)
 	d.computing.bind(c)
 	d.reading.bind(c)

@@ -29,7 +29,7 @@ func (a *app) denoiseCommand() *cobra.Command {
 removes little from texture and more from shadows. --strength light removes less,
 strong more. An image without noise comes back as it is.
 
-The default method is ` + defaultMethod() + `. fast takes a fifth of the time, tv learns nothing.
+The default method is ` + defaultMethod() + `. fast takes a fifth of the time, tv needs no training.
 ` + embeddedNetworks() + `
 'restore man denoise' has more about methods, files and metadata.`,
 		Annotations: story(`By default a small network looks at each image and says how much to remove in every
@@ -52,8 +52,8 @@ also follows the image: the more fine detail there is, the less it is smoothed.
 --preview X,Y,W,H restores a part only, in seconds, and writes it before and after,
 side by side. --report FILE.html writes a page with a slider.
 
-A raw photograph (.dng: Bayer mosaic or LinearRaw, not compressed or lossless JPEG)
-becomes one: the same file with a cleaner mosaic, which raw developers open as
+The result of a raw photograph (.dng: Bayer mosaic or LinearRaw, not compressed or
+lossless JPEG) is the same file with a cleaner mosaic, which raw developers open as
 before. The noise is measured in it. --strength 0 changes nothing. With -o FILE.png
 the result is a plain development, to look at.
 

@@ -37,7 +37,7 @@ func (f *failover) begin(dev backend.Device) error {
 	return nil
 }
 
-// goOn goes on on the processor.
+// goOn continues on the processor.
 func (f *failover) goOn(why string) error {
 	f.app.note("%s; going on on the processor", why)
 	f.end()

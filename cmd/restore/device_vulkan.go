@@ -214,7 +214,7 @@ func faultText(err error) string {
 	return err.Error()
 }
 
-// deviceFault returns what to say of an error after which the run goes on on the processor: a device
+// deviceFault returns the message about an error after which the run continues on the processor: a device
 // has failed, has no room for the smallest tile, or does not make what is needed.
 func deviceFault(dev backend.Device, err error) (string, bool) {
 	var f *vulkan.Fault

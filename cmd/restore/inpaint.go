@@ -27,15 +27,15 @@ func (a *app) inpaintCommand() *cobra.Command {
 		Long: `Fills the pixels that are white in a mask from those around them. The mask has the
 size of the input; strokes of any colour on black or on transparent work too. The
 pixels to keep stay as they are, to the bit, unless --sigma says they are noisy.
-Edges and shading go on; textures and objects are not invented.
+Edges and shading are continued; textures and objects are not invented.
 
 The default prior is ` + defaultInversePrior() + `; 'restore info' describes the others. With a
 certified prior the iteration converges.
 
 'restore man inpaint' has more about masks, noise and blur.`,
 		Annotations: story(`The pixels are filled by an iteration as in deblur; -v prints its certificate. In the
-mask, what differs from the darkest pixel by a tenth of the range is white, so that
-soft edges are filled too, and transparent is black. One mask serves all inputs.
+mask, a pixel counts as white if it differs from the darkest one by a tenth of the
+range, so that soft edges are filled too. Transparent pixels are black. One mask serves all inputs.
 Pixels under the mask do not count, and may be NaN or infinite. JPEG files are
 compressed anew; where pixels of a JPEG share colours, those beside the mask are
 filled too.

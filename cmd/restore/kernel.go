@@ -48,7 +48,7 @@ largest weight is white; .pfm holds the exact weights, which sum to 1.
 	}
 
 	var length, angle float64
-	motion := a.kernelShape("motion", "The blur of a camera that moves evenly along a straight line",
+	motion := a.kernelShape("motion", "The blur of a camera that moves at constant speed along a straight line",
 		"--length 15 --angle 30", []string{"length"},
 		func() (deblur.Kernel, error) { return deblur.Motion(length, angle) })
 	motion.Flags().Float64Var(&length, "length", 0, "length of the line in pixels, 1 to 2000 (required)")

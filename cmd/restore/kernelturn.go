@@ -19,7 +19,7 @@ func (a *app) kernelTurn() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "turn -o FILE",
 		Short: "The blur of a camera that turns evenly about a point, as a sheet of kernels",
-		Long: `Makes a sheet of the kernels of a camera that turned evenly about a point, for
+		Long: `Makes a sheet of the kernels of a camera that turned at constant speed about a point, for
 'restore deblur --kernel FILE --kernel-grid ROWSxCOLUMNS', and prints rows and columns.`,
 		Example: "  restore kernel turn --angle 7 --width 1200 --height 800 -o turn.png",
 		Args:    inputs(0, 0, "no input"),

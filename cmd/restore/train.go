@@ -40,7 +40,7 @@ too small, are named and left out.
 
 RUN is a folder with config.json, metrics.jsonl, curves.png, a checkpoint and at the
 end weights.safetensors, with its certificate. Ctrl-C writes a checkpoint, and
-'restore train --resume -o RUN' goes on.
+'restore train --resume -o RUN' continues.
 
 'restore man train' describes methods, recipes and configurations.`,
 		Annotations: story(`--method names an explicit integrator, whose network is proven to be nonexpansive or
@@ -81,12 +81,12 @@ RUN is a folder, which is made:
   metrics.jsonl           loss, PSNR, learning rate, norms and steps, speed, a line
                           for every report
   curves.png              the same as a picture, drawn anew at each validation
-  checkpoint.safetensors  from which --resume goes on
+  checkpoint.safetensors  from which --resume continues
   weights.safetensors     the result, with its certificate, for 'restore denoise
                           --weights', 'restore deblur', 'restore check'
 
 An interrupt (Ctrl-C) writes a checkpoint and ends with status 130. 'restore train
---resume -o RUN' goes on, after a kill or a crash too. The result has the same bits as
+--resume -o RUN' continues, after a kill or a crash too. The result has the same bits as
 without the interruption, on the same kind of processor, for any number of threads.
 For a finished run it writes the weight file again.
 
@@ -108,7 +108,7 @@ loss in RUN/range-test.png.`),
 	}
 	f := c.Flags()
 	f.StringVarP(&t.run, "output", "o", "", "the run: a new `FOLDER`, or with --resume an old one (required, except --range-test)")
-	f.BoolVar(&t.resume, "resume", false, "go on with the run in the folder of -o")
+	f.BoolVar(&t.resume, "resume", false, "continue the run in the folder of -o")
 	f.StringVar(&t.initial, "init", "", "begin with the weights in this `FILE`, of a network of the same form, not at random")
 	t.rangeTest.bind(c)
 	f.BoolVar(&t.force, "force", false, "let --range-test overwrite an earlier picture; a run is never overwritten")
@@ -147,7 +147,7 @@ func (a *app) train(c *cobra.Command, t *training, args []string) error {
 	}
 	switch {
 	case t.resume:
-		if err := t.refuse(c, "goes on with the run as it began", "range-test", "init", "force"); err != nil {
+		if err := t.refuse(c, "continues the run as it began", "range-test", "init", "force"); err != nil {
 			return err
 		}
 		if t.run == "" {
@@ -163,7 +163,7 @@ func (a *app) train(c *cobra.Command, t *training, args []string) error {
 	case t.rangeTest.given:
 		return a.testRange(c, t)
 	case t.force:
-		return usagef("--force is for --range-test: a run is never overwritten; take another folder, or go on with --resume")
+		return usagef("--force is for --range-test: a run is never overwritten; take another folder, or continue with --resume")
 	case t.run == "":
 		return usagef("train needs -o RUN, a folder for the run")
 	}
@@ -226,7 +226,7 @@ func (a *app) beginTraining(c *cobra.Command, t *training) error {
 	return a.finishTraining(ctx, t, run)
 }
 
-// resumeTraining goes on with a run.
+// resumeTraining continues a run.
 func (a *app) resumeTraining(c *cobra.Command, t *training) error {
 	ctx := c.Context()
 	config, err := train.ReadConfig(t.run)
@@ -259,7 +259,7 @@ func (a *app) resumeTraining(c *cobra.Command, t *training) error {
 	if err := t.sourceFlags.write(t.run); err != nil {
 		return errors.Join(err, run.Close())
 	}
-	a.detail("%s: goes on after iteration %d of %d", name(t.run), run.Iteration(), config.Iterations)
+	a.detail("%s: continues after iteration %d of %d", name(t.run), run.Iteration(), config.Iterations)
 	return a.finishTraining(ctx, t, run)
 }
 

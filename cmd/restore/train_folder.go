@@ -21,7 +21,7 @@ func checkRunFolder(folder string) error {
 		return err
 	}
 	if exists(filepath.Join(folder, train.ConfigFile)) {
-		return usagef("%s holds a run already; --resume goes on with it, or take another folder", oneLine(folder))
+		return usagef("%s holds a run already; --resume continues it, or take another folder", oneLine(folder))
 	}
 	for _, file := range []string{commandFile, curvesFile, train.WeightsFile} {
 		if path := filepath.Join(folder, file); exists(path) {

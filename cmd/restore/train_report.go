@@ -118,7 +118,7 @@ func (a *app) interruptedTraining(ctx context.Context, t *training, run *train.R
 			}
 		}
 	}
-	a.note("stopped after iteration %d of %d; 'restore train --resume -o %s' goes on", run.Iteration(), run.Config().Iterations, shellWord(t.run))
+	a.note("stopped after iteration %d of %d; 'restore train --resume -o %s' continues", run.Iteration(), run.Config().Iterations, shellWord(t.run))
 	return ctx.Err()
 }
 

@@ -265,14 +265,14 @@ func TestTrainInterruptAndResume(t *testing.T) {
 
 	r := interrupted(t, "3/6", tiny(append(common, "data", "-o", "run")...)...)
 	require.Equal(t, exitInterrupted, r.code)
-	require.True(t, strings.HasSuffix(r.stderr, "restore: stopped after iteration 3 of 6; 'restore train --resume -o run' goes on\nrestore: interrupted\n"), r.stderr)
+	require.True(t, strings.HasSuffix(r.stderr, "restore: stopped after iteration 3 of 6; 'restore train --resume -o run' continues\nrestore: interrupted\n"), r.stderr)
 	require.NoFileExists(t, weightsOfRun)
 	require.FileExists(t, "run/curves.png", "from the validation at 3")
 	r = interrupted(t, "5/6", fields("train --resume -o run --threads 2")...)
 	require.Equal(t, exitInterrupted, r.code, r.stderr)
 	require.True(t, strings.HasPrefix(r.stdout, "4/6"), r.stdout)
 	r = succeeds(t, fields("train --resume -o run -v")...)
-	require.Contains(t, r.stderr, "restore: run: goes on after iteration 5 of 6\n")
+	require.Contains(t, r.stderr, "restore: run: continues after iteration 5 of 6\n")
 	require.Equal(t, want, content(t, weightsOfRun))
 	require.Contains(t, filepath.ToSlash(r.stderr), "restore: run/weights.safetensors: integrator euler")
 
@@ -425,7 +425,7 @@ func TestTrainWrongUsage(t *testing.T) {
 		{"train data data -o run", "one folder of images, not 2"},
 		{"train - -o run", "is not a folder of images"},
 		{"train --resume", "--resume needs -o RUN"},
-		{"train --resume -o run --width 8", "--resume goes on with the run as it began; leave --width out"},
+		{"train --resume -o run --width 8", "--resume continues the run as it began; leave --width out"},
 		{"train --resume -o run --lr 8", "leave --learning-rate out"},
 		{"train --resume -o run --set width=3", "leave --set out"},
 		{"train --resume -o run --range-test", "leave --range-test out"},
@@ -524,7 +524,7 @@ func TestTrainOnHostileFiles(t *testing.T) {
 
 	// A run, and what can have happened to it.
 	succeeds(t, tiny("data", "-q", "-o", "run")...)
-	fails(t, exitUsage, []string{"run holds a run already; --resume goes on with it"}, tiny("data", "-o", "run")...)
+	fails(t, exitUsage, []string{"run holds a run already; --resume continues it"}, tiny("data", "-o", "run")...)
 	fails(t, exitFailed, []string{"run: the checkpoint is of a run on other pictures"}, damaged(t, "data/0.png", "train --resume -o run", func(b []byte) []byte {
 		return content(t, save(t, "other.png", picture(3, 15, 17, 8, 0.1)))
 	})...)

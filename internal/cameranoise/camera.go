@@ -197,12 +197,12 @@ func (c Camera) ReadVariance() float64 {
 	if c.ISO == 0 {
 		return 0
 	}
-	// Settled: the library's exponential and logarithm differ between processors in their last bits.
-	return c.ReadNoise * c.ReadNoise * settled(math.Exp(float64(2.18*math.Log(c.ShotNoise()))+1.2))
+	// The library's exponential and logarithm differ between processors in their last bits.
+	return c.ReadNoise * c.ReadNoise * roundedTo26Bits(math.Exp(float64(2.18*math.Log(c.ShotNoise()))+1.2))
 }
 
-// settled rounds to 26 bits, so that what is beyond does not show.
-func settled(v float64) float64 {
+// roundedTo26Bits hides the last bits, in which math.Exp and math.Log may differ between processors.
+func roundedTo26Bits(v float64) float64 {
 	fraction, power := math.Frexp(v)
 	return math.Ldexp(math.Round(fraction*(1<<26)), power-26)
 }

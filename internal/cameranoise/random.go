@@ -25,7 +25,7 @@ func Random(seed uint64) Camera {
 	c.Pattern = Pattern(r.IntN(4))
 	c.FullWell = r.logUniform(4000, 60000)
 	c.ISO = 100 * c.FullWell * r.logUniform(2e-5, 2e-2)
-	c.ReadNoise = settled(math.Exp(0.5 * 0.26 * float64(backend.GaussianAt(seed, 0))))
+	c.ReadNoise = roundedTo26Bits(math.Exp(0.5 * 0.26 * float64(backend.GaussianAt(seed, 0))))
 	if r.chance(0.5) {
 		c.RowNoise = r.uniform(0, 0.3)
 	}
@@ -79,5 +79,5 @@ func (r draw) uniform(low, high float64) float64 {
 }
 
 func (r draw) logUniform(low, high float64) float64 {
-	return settled(low * math.Exp(float64(math.Log(high/low)*r.Float64())))
+	return roundedTo26Bits(low * math.Exp(float64(math.Log(high/low)*r.Float64())))
 }

@@ -56,9 +56,9 @@ func (s series) thinned(n int) series {
 	return out
 }
 
-// settled returns what comes after the first twentieth of the iterations, where a
-// training is far from what it becomes; all of it if that is next to nothing.
-func (s series) settled() series {
+// afterStart leaves out the first twentieth of the iterations, where a training is far from its
+// final state. If fewer than two points would be left, it returns the whole series.
+func (s series) afterStart() series {
 	if len(s) == 0 {
 		return s
 	}

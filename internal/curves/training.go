@@ -74,7 +74,7 @@ func (d *data) loss() *panel {
 func (d *data) psnr() *panel {
 	p := d.panel("PSNR", "dB, peak 1")
 	raw := d.of(func(m *train.Metrics) float64 { return m.PSNR })
-	p.include(raw.settled())
+	p.include(raw.afterStart())
 	p.addLine("", raw, rawColour, 1, false)
 	p.addLine("training", raw.smoothed(d.memory), trainingColour, 1.6, false)
 	for i, sigma := range d.sigmas() {
@@ -86,7 +86,7 @@ func (d *data) psnr() *panel {
 				}
 			}
 		}
-		p.include(s.settled())
+		p.include(s.afterStart())
 		text := "validation, σ " + strconv.FormatFloat(sigma, 'g', 3, 64)
 		p.addLine(text, s, validationColours[i%len(validationColours)], 1.6, len(s) <= 60)
 	}

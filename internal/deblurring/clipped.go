@@ -146,7 +146,7 @@ func (c *clipped) free() {
 	}
 }
 
-// What a photograph lacks of its lamps makes beads in a linear estimate, several kernels long, and a network takes
+// A linear estimate has beads around clipped lamps, several kernels long, and a network takes
 // them for detail. So a smoother estimate is made, for unclippedRatio times the noise, and brightenings times
 // again, each time for a photograph whose clipped samples are brighter by overshoot times what the one before
 // says (expectation and maximisation, over-relaxed). A lamp of several times white: 37.1 dB outside of it,

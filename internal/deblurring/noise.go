@@ -37,7 +37,7 @@ const (
 	// A photograph is looked at in tiles of at least minTile samples and tileKernels kernels a side, half over one
 	// another, at most maxTiles in a row or column.
 	minTile, tileKernels, maxTiles = 96, 4, 16
-	// What is clipped at white is not what the blur left. So one tile in minTiles is measured, those with the fewest
+	// Samples that are clipped at white are not what the blur left. So one tile in minTiles is measured, those with the fewest
 	// clipped samples, and all that have no more.
 	minTiles = 4
 )

@@ -104,8 +104,8 @@ func (j Job) freeze(ctx context.Context, phi *networks.Fitted, p *imageplanes.Pl
 		return err
 	}
 	if p.Width*p.Height >= largeImage {
-		// What the guide has made is garbage of about the size of the result. A collector beside the computation comes
-		// too late. What a sync.Pool keeps goes with the second collection.
+		// The guide leaves garbage of about the size of the result, and a collector beside the computation comes too late.
+		// The second collection takes the contents of each sync.Pool.
 		runtime.GC()
 		runtime.GC()
 	}

@@ -87,8 +87,8 @@ const (
 	maxFields      = 4096
 )
 
-// tree reads the directories of a TIFF file. That of package imagefile is for reading: it knows
-// neither where the values stand, which writing needs, nor signed and real numbers.
+// tree reads the directories of a TIFF file. Package tiffdir knows neither signed nor real numbers, nor where
+// directories end, which writing needs.
 type tree struct {
 	r     io.ReaderAt
 	size  int64

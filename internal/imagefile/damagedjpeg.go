@@ -250,7 +250,7 @@ func (r *jpegRepair) decodeBlocks() (image.Image, error) {
 	s := segmentWriter{w: &file}
 	file.Write([]byte{0xff, markerSOI})
 	file.Write(r.kept)
-	s.writeUsualCodes()
+	s.writeUsualCodes(len(jpegHuffman))
 	scan := []byte{byte(len(r.components))}
 	for c, p := range r.components {
 		t := byte(min(c, 1))

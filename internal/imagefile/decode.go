@@ -26,8 +26,8 @@ type ReadOptions struct {
 	// other than 1 is applied to the pixels, and its tag set to 1.
 	KeepOrientation bool
 	// Damaged reads what is there of a PNG or JPEG file that ends early or is broken.
-	// What cannot be read is grey, Image.Lost says where it is, and a warning says
-	// how much it is. By default such a file is an error.
+	// Pixels that cannot be read are grey. Image.Lost says where they are, and a warning
+	// how many. By default such a file is an error.
 	Damaged bool
 	// CodingNoise measures what the coding of a JPEG has changed in its samples (JPEGCoding.Noise).
 	CodingNoise bool

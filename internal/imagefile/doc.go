@@ -7,8 +7,7 @@
 // Size, channels, bit depth, alpha, colour profile, EXIF, XMP, IPTC and resolution
 // travel with the pixels, and a decoded image that is encoded again in its own
 // format and depth has the same samples (JPEG, whose coding is lossy, excepted).
-// Where a format cannot hold something, Losses says so before anything is
-// written, and Image.Warnings says what was lost when reading.
+// Losses says before anything is written what a format cannot hold, and Image.Warnings says what was lost when reading.
 //
 // # What changes on purpose
 //
@@ -24,8 +23,8 @@
 //   - JPEG is written with chroma at full resolution, and chroma that a JPEG or
 //     WebP stores at half of it is interpolated, as most decoders do. Its
 //     quantisation tables are those of the JPEG that was read, if it was one.
-//   - Of a JPEG file with more parts (other pictures, a gain map, a film) the first
-//     picture is read, with a warning that names the others, unless they are previews.
+//   - The first picture of a JPEG file with more parts (other pictures, a gain map, a film)
+//     is read, with a warning that names the others, unless they are previews.
 //     What announced them in XMP is removed.
 //   - Fields of EXIF, XMP and Photoshop that depend on size or orientation are mended
 //     when an image is turned or has another size, or removed (package metadata has them all).
@@ -36,7 +35,7 @@
 //   - What PNG says of colour in numbers becomes a colour profile in other formats, or is
 //     one of ColourLosses.
 //   - Premultiplied alpha is divided out when reading and not put back.
-//   - Of an animated GIF the first picture is read, with a warning. What it leaves free of the screen is transparent.
+//   - The first picture of an animated GIF is read, with a warning. The part of the screen that it leaves free is transparent.
 //   - The thumbnail inside EXIF is removed: it shows the picture before it was
 //     restored.
 //

@@ -118,7 +118,7 @@ func WriteContext(ctx context.Context, path string, m *Image, opt WriteOptions) 
 		}
 		opt.Format = f
 	}
-	// What can be known before the first byte is said before a file is made.
+	// Errors that can be known before the first byte are returned before a file is made.
 	if err := CheckWrite(m, opt); err != nil {
 		return pathError(path, err)
 	}

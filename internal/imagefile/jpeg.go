@@ -74,7 +74,7 @@ func usualCodes() []byte {
 	var b bytes.Buffer // whose writing does not fail
 	b.Write([]byte{0xff, markerSOI})
 	s := segmentWriter{w: &b}
-	s.writeUsualCodes()
+	s.writeUsualCodes(len(jpegHuffman))
 	return b.Bytes()
 }
 
@@ -321,9 +321,9 @@ func (s *segmentWriter) segment(marker byte, mark string, data []byte) {
 	}
 }
 
-// writeUsualCodes writes the codes of annex K.
-func (s *segmentWriter) writeUsualCodes() {
-	for t := range jpegHuffman {
+// writeUsualCodes writes the codes of annex K: of luma, and of chroma if there are two tables.
+func (s *segmentWriter) writeUsualCodes(tables int) {
+	for t := range tables {
 		for class, h := range jpegHuffman[t] {
 			s.segment(markerDHT, "", append(append([]byte{byte(class<<4 | t)}, h.lengths[:]...), h.symbols...))
 		}

@@ -79,13 +79,7 @@ func (e *jpegEncoder) tables(m *Image) {
 		scan = append(scan, byte(c+1), t<<4|t)
 	}
 	s.segment(markerSOF0, "", frame)
-	for t := range tables {
-		for class := range 2 {
-			h := jpegHuffman[t][class]
-			data := append([]byte{byte(class<<4 | t)}, h.lengths[:]...)
-			s.segment(markerDHT, "", append(data, h.symbols...))
-		}
-	}
+	s.writeUsualCodes(tables)
 	s.segment(markerSOS, "", append(scan, 0, 63, 0))
 	e.err = s.err
 }

@@ -170,7 +170,7 @@ func readPNGChunks(src source, opt ReadOptions) (*pngParts, error) {
 				return parts, err
 			}
 		case "IDAT":
-			// What does not pack takes a little more than it is.
+			// Data that cannot be compressed take a little more than their size.
 			if parts.coded += length; parts.coded > 2*parts.header.raw()+1<<20 {
 				return parts, fmt.Errorf("%w: PNG with more data than pixels need", ErrMalformed)
 			}

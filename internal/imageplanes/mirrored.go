@@ -1,6 +1,6 @@
 package imageplanes
 
-// Mirrored returns an image of at least side×side pixels, in which a shorter side goes on as in mirrors. One that is large
+// Mirrored returns an image of at least side×side pixels, in which a shorter side is continued by its mirror image. One that is large
 // enough is returned itself.
 func (p *Planes) Mirrored(side int) *Planes {
 	h, w := max(p.Height, side), max(p.Width, side)

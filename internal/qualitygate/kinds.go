@@ -34,11 +34,11 @@ var kinds = []kind{
 	{"camera-jpeg", 96, 12, camera("camera-jpeg", true)},
 	{"white-float", 98, 7, func(p *photographs, i int) (*picture, error) {
 		n := white("white", p, i, levels[i%len(levels)], 0)
-		n.beside = told(n, levels[i%len(levels)])
+		n.beside = withSigma(n, levels[i%len(levels)])
 		return n, nil
 	}},
 	{"white-told", 98, 7, func(p *photographs, i int) (*picture, error) {
-		return told(white("white", p, i, levels[i%len(levels)], 0), levels[i%len(levels)]), nil
+		return withSigma(white("white", p, i, levels[i%len(levels)], 0), levels[i%len(levels)]), nil
 	}},
 	{"white-png", 98, 7, func(p *photographs, i int) (*picture, error) {
 		return white("white-png", p, i, levels[i%len(levels)], 255), nil
@@ -127,8 +127,8 @@ func planar(pix []float32, h, w int) *restore.Planar {
 // like is a picture of the size of p with other samples.
 func like(p photograph, pix []float32) *restore.Planar { return planar(pix, p.Height, p.Width) }
 
-// told is a picture whose noise level is told to the program.
-func told(p *picture, sigma float64) *picture {
+// withSigma is a picture whose noise level is given to the program.
+func withSigma(p *picture, sigma float64) *picture {
 	t := *p
 	t.options = []restore.Option{restore.Sigma(sigma)}
 	t.beside = nil
@@ -255,7 +255,7 @@ func brightness(p *photographs, i int) (*picture, error) {
 		input: like(s, synthetic.Rounded(synthetic.Brightness(s.Pix, sigma, seedOf("brightness", i)), 255)),
 		truth: s.Planar, largest: 255,
 	}
-	n.beside = told(n, math.Sqrt(3)*sigma)
+	n.beside = withSigma(n, math.Sqrt(3)*sigma)
 	return n, nil
 }
 
@@ -276,7 +276,7 @@ func overexposed(p *photographs, i int) (*picture, error) {
 		input: like(s, synthetic.Rounded(synthetic.White(exposed, sigma, seedOf("over", i)), 255)),
 		truth: like(s, truth), largest: 255,
 	}
-	n.beside = told(n, sigma)
+	n.beside = withSigma(n, sigma)
 	return n, nil
 }
 
@@ -290,7 +290,7 @@ func dark(p *photographs, i int) (*picture, error) {
 		input: like(s, synthetic.Rounded(synthetic.White(truth, sigma, seedOf("dark", i)), 255)),
 		truth: like(s, truth), largest: 255,
 	}
-	n.beside = told(n, sigma)
+	n.beside = withSigma(n, sigma)
 	return n, nil
 }
 

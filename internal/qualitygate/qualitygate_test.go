@@ -57,7 +57,7 @@ func TestScore(t *testing.T) {
 	m := &measurement{restorer: r, results: make(map[string]*restore.Planar)}
 	s := cut(clouds().clean[0], 100, 150, 64, 64)
 	noisy := &picture{name: "a", input: like(s, synthetic.White(s.Pix, 0.1, 1)), truth: s.Planar, largest: 255}
-	noisy = told(noisy, 0.1)
+	noisy = withSigma(noisy, 0.1)
 	noisy.id = "a"
 	noisy.beside = noisy
 	got, err := m.score(context.Background(), noisy)

@@ -181,11 +181,11 @@ func (n *Network) leave(i int, from backend.Buffer, y, x int) []backend.Layer {
 	return list
 }
 
-// whole returns the layers from a_{i−1} to b_i, or from the image to the end.
-func (n *Network) whole(i int) []backend.Layer {
+// layersFrom returns the layers from a_{i−1} to b_i, or from the image to the end.
+func (n *Network) layersFrom(i int) []backend.Layer {
 	list := n.enter(i)
 	if i+1 < len(n.widths) {
-		list = append(list, n.whole(i+1)...)
+		list = append(list, n.layersFrom(i+1)...)
 	}
 	return append(list, n.leave(i, nil, 0, 0)...)
 }
@@ -201,7 +201,7 @@ func (p *pass) run(s backend.Shape) {
 	if s.H <= p.side && s.W <= p.side {
 		memory := devicequeue.NewPool(p.dev)
 		defer memory.Free()
-		p.result(memory, s.Whole(), p.input(memory, s.Whole()), s.Whole(), s.Whole(), p.whole(0))
+		p.result(memory, s.Whole(), p.input(memory, s.Whole()), s.Whole(), s.Whole(), p.layersFrom(0))
 		p.work = 1
 		p.did(1)
 		return
@@ -342,8 +342,8 @@ func shift(r, w backend.Region) backend.Region {
 	return backend.Region{Y0: r.Y0 - w.Y0, Y1: r.Y1 - w.Y0, X0: r.X0 - w.X0, X1: r.X1 - w.X0}
 }
 
-// seen returns a window of the image as the averaged network's blocks see it, except for the shuffling.
-func (p *pass) seen(memory *devicequeue.Pool, w backend.Region) backend.Buffer {
+// crop returns a window of the image with the channels of the averaged network, before shuffling.
+func (p *pass) crop(memory *devicequeue.Pool, w backend.Region) backend.Buffer {
 	image, factor := p.photograph.Image, p.photograph.Shuffle
 	shape := image.Shape()
 	if frame := (backend.Region{Y0: factor * w.Y0, Y1: min(shape.H, factor*w.Y1), X0: factor * w.X0, X1: min(shape.W, factor*w.X1)}); frame != shape.Whole() {
@@ -373,7 +373,7 @@ func (p *pass) shuffle(coarse, image backend.Buffer) {
 
 // input returns a window of the image in the guide's units, with the plane that tells the noise.
 func (p *pass) input(memory *devicequeue.Pool, w backend.Region) backend.Buffer {
-	fine := p.seen(memory, w)
+	fine := p.crop(memory, w)
 	shape := fine.Shape().Unshuffled(p.photograph.Shuffle)
 	wide := shape
 	wide.C++
