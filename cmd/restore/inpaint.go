@@ -27,9 +27,9 @@ func (a *app) inpaintCommand() *cobra.Command {
 		Use:   "inpaint IN... --mask FILE",
 		Short: "Fill missing pixels: scratches, writing, dust",
 		Long: `Fills the pixels that are white in a mask from those around them. The mask has the
-size of the input. Strokes of any colour on black, on transparent or on a copy of the
-input work too, and so do strokes that are erased from a copy. The pixels to keep stay
-as they are, to the bit, unless --sigma says they are noisy.
+size of the input. Strokes of any colour on black, on transparent or on a copy of
+the input work too, and so do strokes that are erased from a copy. The pixels to
+keep stay as they are, to the bit, unless --sigma says they are noisy.
 Edges and shading go on; textures and objects are not invented.
 
 The default prior is ` + defaultInversePrior() + `; 'restore info' describes the others. With a
