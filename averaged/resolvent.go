@@ -17,6 +17,9 @@ func Proximal(step, norm float64) float64 {
 		return math.Inf(1)
 	}
 	t := step * norm * norm * (1 + 4*unit)
+	if t < 0x1p-900 && step > 0 && norm > 0 {
+		t = 0x1p-900 // what underflow may have taken is far less
+	}
 	return min(Firm, proven(t/(1+t)/2))
 }
 

@@ -12,9 +12,15 @@ type Arithmetic interface {
 	// adjoint, is computed, also inside GradientFlow.
 	ConvolutionAlgorithm(filter Shape) ConvolutionAlgorithm
 	// BlurRounding returns a number r that bounds the rounding errors of ApplyBlur and ApplyBlurAdjoint: in
-	// the Euclidean norm over all elements, they are at most r times the norm of the source.
+	// the Euclidean norm over all elements, they are at most r times the norm of the source, and
+	// BlurUnderflow·(1+r) times the root of the number of elements more, for products that underflow.
 	BlurRounding(k Blur) (r float64, err error)
 }
+
+// BlurUnderflow·(1+r) is more than what underflow adds to an element of a blur, root mean square. Each product is off
+// by 2⁻¹⁵⁰ at most. Sums have up to 2³² of them, for the largest kernels on the smallest images. Transforms of N samples
+// have 2⁸ for each sample, √N ≤ 2¹³ times as large at the end, and the spectrum of the kernel Σ|k| ≤ 2²²·r times.
+const BlurUnderflow = 0x1p-100
 
 // ConvolutionAlgorithm is how a convolution is computed. The zero value is the definition: a sum over input
 // channels, in each of them over rows, in each of them over columns, or any order within one channel.

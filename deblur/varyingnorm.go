@@ -2,6 +2,7 @@ package deblur
 
 import (
 	"math"
+	"slices"
 
 	"github.com/averaged/imaging/internal/response"
 )
@@ -9,8 +10,8 @@ import (
 // Norm returns a proven upper bound of ‖K‖, and the reason. It is for the weights and windows as stored, and
 // for exact arithmetic. ‖K‖² is at most the largest row sum of |K| times its largest column sum (Schur's
 // test). If no weight is negative, these are the largest samples of K and of Kᵀ applied to ones. A column sum
-// is at most Σᵢ wᵢ·Σ|kᵢ|. Row sums are computed at closely spaced samples of the photograph; between these
-// they change by at most as much as the windows do. The bound is computed on the first call.
+// is at most Σᵢ wᵢ·Σ|kᵢ|. Row sums are computed at closely spaced samples of the photograph, each with windows
+// so large that it bounds the row sums of the samples around it. The bound is computed on the first call.
 func (v *Varying) Norm() (bound float64, reason string) {
 	v.normOnce.Do(func() {
 		column := 0.0
@@ -19,14 +20,14 @@ func (v *Varying) Norm() (bound float64, reason string) {
 		}
 		// Both windows of a product are rounded to float32, and sums of nonnegative terms to float64.
 		const rounding = 1 + 0x1p-21
-		v.norm = math.Sqrt(v.largestRow(column)*column*rounding) * (1 + 4*response.Unit)
+		v.norm = math.Sqrt(v.largestRow(v.rowSpacing())*column*rounding) * (1 + 4*response.Unit)
 		v.normReason = "varying: Schur's test, the root of the largest row sum of |K| times its largest column sum"
 	})
 	return v.norm, v.normReason
 }
 
-// largestRow bounds the row sums, for kernels whose weights' magnitudes sum to sum at most.
-func (v *Varying) largestRow(sum float64) float64 {
+// rowSpacing is how far apart row sums are computed, odd: as close as can be afforded.
+func (v *Varying) rowSpacing() int {
 	h, w := v.Range()
 	kh, kw := v.frame.kernel.H, v.frame.kernel.W
 	// A window of a row and one of a column are not 0 at about two parts each.
@@ -37,12 +38,21 @@ func (v *Varying) largestRow(sum float64) float64 {
 	for cost() > 4*response.Affordable {
 		step += 2
 	}
+	return step
+}
+
+// largestRow bounds the row sums. The one of sample p is Σᵢ Σₜ |kᵢ(t)|·wᵢ(p−t). No p is farther than step/2 from
+// a centre c, in rows and in columns, so that wᵢ(p−t) is at most the largest value of wᵢ that near to c−t.
+func (v *Varying) largestRow(step int) float64 {
+	h, w := v.Range()
+	kh, kw := v.frame.kernel.H, v.frame.kernel.W
+	rows, columns := widened(v.rows, step/2), widened(v.columns, step/2)
 	largest := 0.0
 	for y := range centres(h, step) {
 		// rows[j] are the windows of columns under what is left of a kernel, summed along its rows.
 		sums := make([]float64, w)
 		for i, k := range v.grid.Kernels {
-			a := v.rows[i/v.grid.Columns][y : y+kh]
+			a := rows[i/v.grid.Columns][y : y+kh]
 			if a[0] == 0 && a[kh-1] == 0 && allZero(a) {
 				continue
 			}
@@ -50,7 +60,7 @@ func (v *Varying) largestRow(sum float64) float64 {
 			for j, t := range k.Weights {
 				of[j%kw] += math.Abs(float64(t)) * a[kh-1-j/kw]
 			}
-			b := v.columns[i%v.grid.Columns]
+			b := columns[i%v.grid.Columns]
 			for x := range centres(w, step) {
 				if b[x] == 0 && b[x+kw-1] == 0 && allZero(b[x:x+kw]) {
 					continue
@@ -64,7 +74,7 @@ func (v *Varying) largestRow(sum float64) float64 {
 			largest = max(largest, s)
 		}
 	}
-	return largest + float64(step/2)*(change(v.rows)+change(v.columns))*sum
+	return largest
 }
 
 func allZero(a []float64) bool {
@@ -87,15 +97,13 @@ func centres(n, step int) func(yield func(int) bool) {
 	}
 }
 
-// change is the most by which windows change from one sample to the next, all together.
-func change(windows [][]float64) float64 {
-	most := 0.0
-	for s := range len(windows[0]) - 1 {
-		sum := 0.0
-		for _, w := range windows {
-			sum += math.Abs(w[s+1] - w[s])
+// widened are the largest values of windows within so many samples of each.
+func widened(windows [][]float64, reach int) [][]float64 {
+	all := make([][]float64, len(windows))
+	for i, w := range windows {
+		for s := range w {
+			all[i] = append(all[i], slices.Max(w[max(0, s-reach):min(len(w), s+reach+1)]))
 		}
-		most = max(most, sum)
 	}
-	return most
+	return all
 }

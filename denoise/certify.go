@@ -21,9 +21,9 @@ var ErrCertificate = errors.New("the certificate does not hold")
 // maxTotalSteps bounds the memory and the work that a file can ask for.
 const maxTotalSteps = 1 << 16
 
-// leastConstant stands for that of a network without any weight: it is the identity, which is
+// minConstant stands for that of a network without any weight: it is the identity, which is
 // averaged with every constant above 0.
-const leastConstant = 0x1p-53
+const minConstant = 0x1p-53
 
 // Certify bounds the norm of every filter (normbound.Prove). tolerance is that of Prove, 0 for
 // normbound.DefaultTolerance. For each block it chooses the smallest number of steps, at least Block.Steps, for which
@@ -93,7 +93,7 @@ func (m Model) assemble(r float64, norms []normbound.Bound, steps []int) (Certif
 		}
 	}
 	c.Uniform, c.Composition = averaged.UniformComposition(alphas...), averaged.Composition(alphas...)
-	c.Averagedness = max(min(c.Uniform, c.Composition), leastConstant)
+	c.Averagedness = max(min(c.Uniform, c.Composition), minConstant)
 	return c, nil
 }
 

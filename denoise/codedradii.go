@@ -19,12 +19,12 @@ import (
 // numbers for one window after the other. They are frozen all the same: what is proven is of the
 // radii that the bytes stand for.
 
-// mostRadii is what radii may take as numbers, in bytes.
-const mostRadii = 160 << 20
+// maxRadii is what radii may take as numbers, in bytes.
+const maxRadii = 160 << 20
 
-// mostWindow is what those of a window may take, in bytes: the halo is some seventy pixels on each
+// maxWindow is what those of a window may take, in bytes: the halo is some seventy pixels on each
 // side, and costs a third where the photograph is many windows.
-const mostWindow = 128 << 20
+const maxWindow = 128 << 20
 
 // codedRadii are the radii base[block][group]·factor(code).
 type codedRadii struct {
@@ -266,7 +266,7 @@ func (c *codedFlow) Side(s backend.Shape, grid int) int {
 	for _, base := range c.radii.base {
 		groups += len(base)
 	}
-	return c.flow.reach.SideWithin(mostWindow, groups, s, grid)
+	return c.flow.reach.SideWithin(maxWindow, groups, s, grid)
 }
 
 // Layers implements tile.Plan.

@@ -9,8 +9,8 @@ import (
 )
 
 // Grey returns a denoiser of images of one channel. It copies the channel to all C channels of d, and averages the C
-// channels of the result. With the isometry E (copy and divide by √C) that is EᵀΦE, which has the constant of Φ. If d
-// has one channel, Grey returns d. If d has more than 16, it returns an error.
+// channels of the result. With the isometry E (copy and divide by √C) that is EᵀΨE, where Ψ(x) = Φ(√C·x)/√C is Φ
+// rescaled (Rescale): both keep the constant of Φ. If d has one channel, Grey returns d. If d has more than 16, it returns an error.
 //
 // The result is as safe for concurrent use as d. Each call allocates two buffers of C channels. Freeing it frees d.
 func Grey(d Denoiser) (Denoiser, error) {
@@ -23,7 +23,7 @@ func Grey(d Denoiser) (Denoiser, error) {
 	}
 	c := d.Certificate()
 	g := grey{d, make([]float32, channels), make([]float32, channels), c.wrapped(fmt.Sprintf("grey through %d channels", channels),
-		"EᵀΦE with an isometry E keeps the constant, by definition", c.Averagedness)}
+		"EᵀΦE with an isometry E, Φ rescaled by 1/√C, keeps the constant, by definition", c.Averagedness)}
 	for i := range channels {
 		g.copies[i], g.mean[i] = 1, 1/float32(channels)
 	}

@@ -121,7 +121,7 @@ func (n *Network) GuideCost() (parameters int, multiplications float64) {
 //
 // For photographs above about 4 megapixels the radii are stored in a byte each, rounded by at most 1.4 %.
 func (n *Network) Guide(ctx context.Context, photograph backend.Buffer, sigma, strength float64) (*Radii, error) {
-	return n.guideRadii(ctx, photograph, sigma, strength, mostRadii)
+	return n.guideRadii(ctx, photograph, sigma, strength, maxRadii)
 }
 
 // guideRadii is Guide with radii that are coded where they would take more bytes than most.

@@ -439,6 +439,6 @@ func TestCodedRadii(t *testing.T) {
 	require.Zero(t, side%6)
 	w := large.Layers().Window(backend.Region{Y0: 600, Y1: 600 + side, X0: 600, X1: 600 + side}, 6, backend.Image(12, 1500, 2000))
 	h, _ := w.Size()
-	require.LessOrEqual(t, 4*40*h*h, mostWindow)
+	require.LessOrEqual(t, 4*40*h*h, maxWindow)
 	require.LessOrEqual(t, h*h, 2*side*side, "what is computed again")
 }

@@ -93,7 +93,7 @@ func (m *LevelMap) levels(dst []float32, r backend.Region, shuffle int) {
 //
 // The error wraps ErrNoGuide if the network has no guide, and ErrNoLevels if it is for one noise level.
 func (n *Network) GuideLevels(ctx context.Context, photograph backend.Buffer, m *LevelMap, strength float64) (*Radii, error) {
-	return n.guideLevels(ctx, photograph, m, strength, mostRadii)
+	return n.guideLevels(ctx, photograph, m, strength, maxRadii)
 }
 
 func (n *Network) guideLevels(ctx context.Context, photograph backend.Buffer, m *LevelMap, strength float64, most int) (*Radii, error) {

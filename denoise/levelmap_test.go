@@ -50,11 +50,11 @@ func TestConstantLevels(t *testing.T) {
 		want, err := n.Freeze(radii)
 		require.NoError(t, err)
 		defer want.Free()
-		for _, most := range []int{mostRadii, 0} { // as numbers, and in bytes
+		for _, most := range []int{maxRadii, 0} { // as numbers, and in bytes
 			got := denoised(t, byLevels(t, n, s, x, ConstantLevels(s.H, s.W, sigma), 1.2, most), s, x)
 			require.InDeltaSlice(t, denoised(t, want, s, x), got, map[bool]float64{true: 2e-3, false: 2e-2}[most > 0])
 		}
-		for _, most := range []int{mostRadii, 0} {
+		for _, most := range []int{maxRadii, 0} {
 			require.Equal(t, x, denoised(t, byLevels(t, n, s, x, ConstantLevels(s.H, s.W, 0), 1, most), s, x))
 		}
 	}
@@ -71,7 +71,7 @@ func TestLevelsOfAHalf(t *testing.T) {
 			m.Sigma[i] = 0
 		}
 	}
-	out := denoised(t, byLevels(t, n, s, x, m, 1, mostRadii), s, x)
+	out := denoised(t, byLevels(t, n, s, x, m, 1, maxRadii), s, x)
 	changed := 0
 	for i, v := range out {
 		if i%s.W < 48 {
@@ -91,7 +91,7 @@ func TestLevelsKeepTheConstant(t *testing.T) {
 	for i := range m.Sigma {
 		m.Sigma[i] = float32(i%3) * 0.2
 	}
-	f := byLevels(t, n, s, randomImage(3, s), m, 3, mostRadii)
+	f := byLevels(t, n, s, randomImage(3, s), m, 3, maxRadii)
 	require.Equal(t, n.Certificate().Averagedness, f.Certificate().Averagedness)
 	restarts := 2
 	if testing.Short() { // under emulation; go test ./... has both

@@ -12,14 +12,14 @@ import (
 
 // ErrNotMeasured is returned, wrapped, by MeasuredRounding of a network that it has no way to
 // compute in float64.
-var ErrNotMeasured = errors.New("only explicit methods with a certificate, not frozen, are computed in float64")
+var ErrNotMeasured = errors.New("only explicit methods with a certificate are computed in float64")
 
 // MeasuredRounding returns ‖Φ(x) as computed − Φ(x)‖ for one image, where Φ(x) is computed by its definition in
 // float64. Rounding bounds it for all images. MeasuredRounding takes at least a hundred times as long as Apply, and
 // proves nothing of other images. The error wraps ErrNotMeasured if the network cannot be computed in float64.
 func (n *Network) MeasuredRounding(ctx context.Context, x backend.Buffer) (float64, error) {
 	a := n.arithmetic
-	if a == nil || a.implicit || a.maps {
+	if a == nil || a.implicit {
 		return 0, ErrNotMeasured
 	}
 	if x == nil {
@@ -44,12 +44,16 @@ func (n *Network) MeasuredRounding(ctx context.Context, x backend.Buffer) (float
 	if err := n.dev.Download(computed, dst); err != nil {
 		return 0, err
 	}
+	radii, err := n.frozenRadii()
+	if err != nil {
+		return 0, err
+	}
 	off := 0.0
 	size := s.C * s.Plane()
 	for i := range s.N {
 		image := s
 		image.N = 1
-		want, err := a.exact(ctx, host[i*size:][:size], image)
+		want, err := a.exact(ctx, host[i*size:][:size], image, radii, i)
 		if err != nil {
 			return 0, err
 		}
@@ -60,8 +64,29 @@ func (n *Network) MeasuredRounding(ctx context.Context, x backend.Buffer) (float
 	return math.Sqrt(off), nil
 }
 
-// exact returns Φ(x) of one image in float64.
-func (a *arithmetic) exact(ctx context.Context, x []float32, s backend.Shape) ([]float64, error) {
+// frozenRadii returns the radii of each block, images×groups×pixels, of a network that was frozen, else nothing.
+func (n *Network) frozenRadii() (list [][]float32, err error) {
+	if !n.arithmetic.maps {
+		return nil, nil
+	}
+	if coded, ok := n.body.(*codedFlow); ok {
+		for i := range coded.flow.blocks {
+			list = append(list, coded.radii.window(nil, i, coded.radii.shape.Whole()))
+		}
+		return list, nil
+	}
+	for _, b := range n.body.(*borrowing).blocks {
+		values := make([]float32, b.balls.Shape().Len())
+		if err := n.dev.Download(values, b.balls); err != nil {
+			return nil, err
+		}
+		list = append(list, values)
+	}
+	return list, nil
+}
+
+// exact returns Φ(x) of one image in float64, with the radii of that image of a batch if there are any.
+func (a *arithmetic) exact(ctx context.Context, x []float32, s backend.Shape, radii [][]float32, number int) ([]float64, error) {
 	pool := parallel.New(0)
 	defer pool.Close()
 	of := s.Unshuffled(a.factor)
@@ -77,7 +102,12 @@ func (a *arithmetic) exact(ctx context.Context, x []float32, s backend.Shape) ([
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			a.step(c, b, a.network.Blocks[i].Size, z)
+			if radii == nil {
+				a.step(c, b, nil, a.network.Blocks[i].Size, z)
+				continue
+			}
+			size := a.model.groups(b) * of.Plane()
+			a.step(c, b, radii[i][number*size:][:size], a.network.Blocks[i].Size, z)
 		}
 	}
 	out := make([]float64, len(x))
@@ -98,8 +128,8 @@ func (a *arithmetic) samples(s, of backend.Shape) func(f func(fine, coarse int))
 	}
 }
 
-// step makes one step in place.
-func (a *arithmetic) step(c plain.Convolution, b Block, h float64, z []float64) {
+// step makes one step in place, with a map of radii if it is not nil.
+func (a *arithmetic) step(c plain.Convolution, b Block, radii []float32, h float64, z []float64) {
 	plane := c.H * c.W
 	u := make([]float64, c.Shape.N*plane)
 	fields := make([][]float64, len(a.network.B))
@@ -122,7 +152,10 @@ func (a *arithmetic) step(c plain.Convolution, b Block, h float64, z []float64) 
 				u[k] = a.model.Activation.Of(u[k])
 			}
 		}
-		if b.Radius != nil {
+		switch {
+		case radii != nil:
+			plain.ProjectBallsMap(u, radii, plane)
+		case b.Radius != nil:
 			plain.ProjectBalls(u, b.Radius, plane)
 		}
 		fields[i] = make([]float64, len(z))

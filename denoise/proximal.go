@@ -60,9 +60,9 @@ func (p *proximal) free() { freeDeviceBlocks(p.blocks) }
 // maxCondition is the largest κ: of a worse one float32 cannot tell the solution of a step.
 const maxCondition = 1 << 16
 
-// leastFactor is what an error is reduced to at most: beyond float32's precision more
+// minFactor is what an error is reduced to at most: beyond float32's precision more
 // iterations gain nothing.
-const leastFactor = 0x1p-24
+const minFactor = 0x1p-24
 
 // plan chooses the numbers of iterations. Errors of the steps add up, because every
 // step is nonexpansive; each may make an equal share. With R a bound of ‖z‖ and P
@@ -122,14 +122,14 @@ type inner struct{ q, beta, qDelta float64 }
 //
 // and the factor 1/√(1 + qA) by which ‖z − z*‖ is then below its value at the start. No
 // method that sees gradients alone has a better one. They are as few as make factor·way
-// at most the given error, or the factor leastFactor.
+// at most the given error, or the factor minFactor.
 func innerIterations(kappa, way, maxError float64) (list []inner, factor float64) {
 	kappa = max(kappa, 1+1e-6) // a larger κ is true, too, and keeps 1 − q away from 0
 	q := 1 / kappa
 	a := 0.0
 	for {
 		factor = 1 / math.Sqrt(1+q*a)
-		if factor*way <= maxError || factor <= leastFactor {
+		if factor*way <= maxError || factor <= minFactor {
 			return list, factor
 		}
 		root := math.Sqrt((1 + a) * (1 + q*a))

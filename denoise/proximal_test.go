@@ -47,7 +47,7 @@ func TestInnerIterationsReachTheirFactor(t *testing.T) {
 	plain := math.Log(1e-5) / math.Log(99./101)
 	require.Less(t, float64(len(list)), plain/4)
 	list, factor := innerIterations(1, 1, 0)
-	require.LessOrEqual(t, factor, leastFactor)
+	require.LessOrEqual(t, factor, minFactor)
 	require.LessOrEqual(t, len(list), 3)
 	list, factor = innerIterations(50, 0, 0)
 	require.Empty(t, list, "nothing to go is nothing to do")

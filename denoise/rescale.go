@@ -17,6 +17,7 @@ func Rescale(d Denoiser, s float64) (Denoiser, error) {
 	if !(s > 0) || !isFinite32(s) || !isFinite32(1/s) || float32(s) <= 0 || float32(1/s) <= 0 {
 		return nil, fmt.Errorf("rescaling by %v, must be above 0 and, with its inverse, within float32", s)
 	}
+	s = float64(float32(s)) // what the device multiplies by
 	c := d.Certificate()
 	return rescaled{d, s, c.wrapped(fmt.Sprintf("rescaled by %.6g", s),
 		"s·Φ(·/s) keeps the constant, by definition", c.Averagedness)}, nil

@@ -171,6 +171,9 @@ func TestRoundingOfFrozenNetworks(t *testing.T) {
 			require.NoError(t, err)
 			require.LessOrEqual(t, between(denoised(t, here, s, x), denoised(t, there, s, x)), bound+1e-7*norm2(x))
 			require.Less(t, bound, 0.1*norm2(x))
+			off, err := here.MeasuredRounding(t.Context(), upload(t, here.dev, s, x))
+			require.NoError(t, err)
+			require.InDelta(t, between(denoised(t, here, s, x), denoised(t, there, s, x)), off, 2e-7*norm2(x))
 		}
 	}
 }

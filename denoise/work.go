@@ -25,8 +25,8 @@ type Work struct {
 // the library takes, and minutes on one core of a processor.
 const DefaultWorkLimit = 5e13
 
-// mostMemory is the Work.Memory that DefaultWorkLimit goes with.
-const mostMemory = 8 << 10
+// maxMemory is the Work.Memory that DefaultWorkLimit goes with.
+const maxMemory = 8 << 10
 
 // Total returns the number that WorkLimit limits: the multiplications for a megapixel, plus ten times those of the
 // proof, each of which takes about ten times as long.
@@ -58,7 +58,7 @@ func (e *WorkError) Error() string {
 		ErrWork, e.Work.Total(), e.Work.InWords(), e.Limit)
 }
 
-func (e *WorkError) allowedMemory() float64 { return mostMemory * max(1, e.Limit/DefaultWorkLimit) }
+func (e *WorkError) allowedMemory() float64 { return maxMemory * max(1, e.Limit/DefaultWorkLimit) }
 
 // InWords returns Time in a suitable unit, such as "3 minutes".
 func (w Work) InWords() string {

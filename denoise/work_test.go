@@ -63,7 +63,7 @@ func TestEndlessWorkIsRefused(t *testing.T) {
 		require.ErrorIs(t, err, ErrWork, name)
 		require.True(t, errors.As(err, &refused), name)
 		require.EqualValues(t, DefaultWorkLimit, refused.Limit)
-		require.True(t, refused.Work.Total() > refused.Limit || refused.Work.Memory > mostMemory, "%s: %+v", name, refused)
+		require.True(t, refused.Work.Total() > refused.Limit || refused.Work.Memory > maxMemory, "%s: %+v", name, refused)
 		if name == "proof" { // without the proof there is no work
 			require.Greater(t, 10*refused.Work.Proof, refused.Limit)
 			continue
@@ -101,7 +101,7 @@ func TestWorkOfOwnNetworks(t *testing.T) {
 		w, err := m.Work(Certificate{})
 		require.NoError(t, err)
 		require.Less(t, 5*w.Total(), float64(DefaultWorkLimit), "the paper's network of %s", integrator.Name)
-		require.Less(t, 4*w.Memory, float64(mostMemory))
+		require.Less(t, 4*w.Memory, float64(maxMemory))
 	}
 	for _, limit := range []float64{0, -1, math.NaN()} {
 		_, err := New(t.Context(), dev, m, Certificate{}, WorkLimit(limit))

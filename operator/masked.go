@@ -21,8 +21,9 @@ type Masked struct {
 
 var _ Preconditioned = (*Masked)(nil)
 
-// Mask returns M·K. mask has K's range, with 1 for each sample that is kept and 0 for the others. The caller
-// keeps both, and must not free them before the result. Free the result when it is no longer needed.
+// Mask returns M·K. mask has K's range, with 1 for each sample that is kept and 0 for the others: with other
+// numbers Norm and Rounding are false. The mask may be filled after the call. The caller keeps both, and must
+// not free them before the result. Free the result when it is no longer needed.
 func Mask(device backend.Device, inner Linear, mask backend.Buffer) (*Masked, error) {
 	h, w := inner.Range()
 	if s := mask.Shape(); s != backend.Image(s.C, h, w) {

@@ -6,7 +6,8 @@ import "math"
 type Rounded interface {
 	Linear
 	// Rounding returns a bound r of the error that float32 adds to Apply and to Adjoint: at most r times the
-	// Euclidean norm of their argument. It is +Inf if nothing is proven.
+	// Euclidean norm of their argument, and backend.BlurUnderflow·(1+r)·√n more, n the larger number of samples
+	// of domain and range. It is +Inf if nothing is proven.
 	Rounding() (r float64, err error)
 }
 

@@ -75,8 +75,10 @@ func certify(p parts) Certificate {
 	}
 	alpha := averaged.Composition(maps...)
 	if q := p.contraction; q > 0 { // with a constant map
-		cert.Contraction *= q
-		alpha = averaged.Combination(q, alpha, averaged.Firm)
+		if cert.Contraction *= q; cert.Contraction < q {
+			cert.Contraction = math.Nextafter(cert.Contraction, 1)
+		}
+		alpha = averaged.Combination(float64(onDevice(q)), alpha, averaged.Firm)
 	}
 	if alpha <= 1 {
 		cert.Averagedness, cert.Proven = alpha, true
@@ -149,7 +151,7 @@ func (c Certificate) String() string {
 	case !c.Proven:
 		b.WriteString("iteration      nothing is promised\n")
 	case c.Averagedness < 1:
-		fmt.Fprintf(&b, "iteration      T is %.6g-averaged (Combettes–Yamada 2015, Proposition 2.4)\n", c.Averagedness)
+		fmt.Fprintf(&b, "iteration      T is %.6g-averaged (Combettes–Yamada 2015, Proposition 2.5)\n", c.Averagedness)
 	case c.Converges():
 		b.WriteString("iteration      T is nonexpansive, which is enough for Halpern's iteration to converge (Wittmann 1992)\n")
 	default:

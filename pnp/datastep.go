@@ -163,6 +163,6 @@ func (it *iteration) approach(ctx context.Context) (errorBound float64, err erro
 		step = it.resolvent.size
 		rounding += it.resolvent.drift
 	}
-	it.arithmetic.data = it.tau*rounding + unit*(2*it.tau*step+size)*(1+1e-6)
+	it.arithmetic.data = it.tau*rounding + unit*(2*it.tau*step+size)*(1+1e-6) + it.arithmetic.tiny
 	return errorBound, d.LinearCombination(it.moved, backend.Term{A: 1, X: it.x}, backend.Term{A: float32(-it.tau), X: along})
 }

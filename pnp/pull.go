@@ -23,11 +23,16 @@ func newPull(it *iteration, q float64) (*pull, error) {
 	if err != nil {
 		return nil, err
 	}
+	return &pull{a.start, onDevice(q)}, nil
+}
+
+// onDevice returns the q that the device multiplies by: no larger than what is asked for.
+func onDevice(q float64) float32 {
 	rounded := float32(q)
-	if float64(rounded) > q { // what is proven is for q
+	if float64(rounded) > q {
 		rounded = math.Nextafter32(rounded, 0)
 	}
-	return &pull{a.start, rounded}, nil
+	return rounded
 }
 
 // apply makes T_q(x) of T(x) in it.next.

@@ -65,7 +65,7 @@ func TestContractionReachesItsFixedPointWithinTheErrorBar(t *testing.T) {
 func TestContractionOfKnownParts(t *testing.T) {
 	for _, q := range []float64{0.1, 0.5, 0.98} {
 		c := certify(parts{denoiser: claim{1, true, 1}, norm: 1, reason: "given", step: 1, constraint: Unconstrained, contraction: q})
-		require.InDelta(t, (1+q)/2, c.Averagedness, 1e-12)
+		require.InDelta(t, (1+float64(onDevice(q)))/2, c.Averagedness, 1e-12)
 		require.InDelta(t, q, c.Contraction, 1e-12)
 		// ½-averaged stays so, and the constants of two contractions multiply.
 		c = certify(parts{denoiser: claim{0.5, true, 0.8}, norm: 1, reason: "given", step: 1, constraint: UnitBox, contraction: q})

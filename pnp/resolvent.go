@@ -144,7 +144,7 @@ func (r *resolvent) solve(ctx context.Context, allowed, point, size float64) (w 
 func (r *resolvent) rounding(size, rest float64) float64 {
 	a := &r.it.arithmetic
 	image := a.norm * a.norm * size
-	return r.it.tau*(2*a.operator*a.norm*size+a.operator*a.operator*size) + 6*unit*(rest+size+r.it.tau*image)
+	return r.it.tau*(2*a.operator*a.norm*size+a.operator*a.operator*size+(1+a.norm)*a.tiny) + 6*unit*(rest+size+r.it.tau*image) + a.tiny
 }
 
 func (r *resolvent) free() {

@@ -25,7 +25,8 @@ const unit = 0x1p-24
 // bounds are +Inf.
 type arithmetic struct {
 	phi      RoundedDenoiser // nil if it does not say
-	operator float64         // of K and Kᵀ
+	operator float64         // of K and Kᵀ, relative
+	tiny     float64         // of K and Kᵀ by underflow
 	norm     float64         // of K
 
 	data float64 // of the data step under way
@@ -37,12 +38,13 @@ type arithmetic struct {
 	excess float64
 }
 
-func newArithmetic(k operator.Linear, phi Denoiser, norm float64) (arithmetic, error) {
+func newArithmetic(k operator.Linear, phi Denoiser, norm, samples float64) (arithmetic, error) {
 	a := arithmetic{norm: norm}
 	var err error
 	if a.operator, err = operator.RoundingOf(k); err != nil {
 		return a, err
 	}
+	a.tiny = backend.BlurUnderflow * (1 + a.operator) * math.Sqrt(samples)
 	if of, ok := phi.(RoundedDenoiser); ok {
 		a.phi = of
 	}
@@ -58,7 +60,7 @@ func (a *arithmetic) known() bool { return a.phi != nil && !math.IsInf(a.operato
 // gradient bounds the rounding of ∇E(x) = Kᵀ(Kx − y), for an x of norm size whose misfit Kx − y as
 // computed is as long as said.
 func (a *arithmetic) gradient(size, misfit float64) float64 {
-	return a.norm*(a.operator*size+unit*misfit) + a.operator*misfit
+	return a.norm*(a.operator*size+unit*misfit) + a.operator*misfit + (1+a.norm)*a.tiny
 }
 
 // addRounding adds up the rounding of a step: of the data step, of the denoiser of a point of norm
@@ -110,8 +112,12 @@ func (c Certificate) Floor(e, distance, samples float64) float64 {
 		return floor
 	}
 	switch {
+	case c.Acceleration == Halpern && e == 0:
+		floor = 0
 	case c.Acceleration == Halpern:
-		floor = 2 * math.Sqrt(2*distance*e)
+		if steps := math.Max(math.Ceil(math.Sqrt(2*distance/e)), 1); !math.IsInf(steps, 1) {
+			floor = 2*distance/steps + steps*e
+		}
 	case c.Constraint == UnitBox:
 		floor = math.Sqrt(c.Averagedness / (1 - c.Averagedness) * (2*c.diameter(samples)*e + e*e))
 	}
@@ -125,12 +131,17 @@ func (c Certificate) Floor(e, distance, samples float64) float64 {
 func (c Certificate) diameter(samples float64) float64 { return peakOf(c.Peak) * math.Sqrt(samples) }
 
 // residualBound is ResidualBound, or in the box the smaller bound that follows as in Floor: no
-// distance in the box is longer than its diameter, and no error is that counts, because the points
-// stay in it.
+// distance in the box is longer than its diameter D, and no error is that counts, because the points
+// stay in it: 2·D·e + e² ≤ 3·D·e. Those of Momentum leave it by less than another diameter, so that
+// e ≤ 2D and 2·D·e + e² ≤ 4·D·e; T of them is in the box, which is all that the first term needs.
 func (c Certificate) residualBound(k int, distance, errors, samples float64) float64 {
 	bound := c.ResidualBound(k, distance, errors)
 	if c.Constraint == UnitBox && c.Acceleration != Halpern && c.Converges() {
-		square := distance*distance + 3*c.diameter(samples)*errors
+		diameters := 3.0
+		if c.Acceleration == Momentum {
+			diameters = 4
+		}
+		square := distance*distance + diameters*c.diameter(samples)*errors
 		bound = math.Min(bound, math.Sqrt(c.Averagedness/(1-c.Averagedness)*square/float64(k+1)))
 	}
 	return bound

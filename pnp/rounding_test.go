@@ -140,7 +140,16 @@ func TestFloor(t *testing.T) {
 	c.Peak = 3 // the box is three times as wide
 	require.InDelta(t, math.Sqrt(3*(2*30*1e-4+1e-8)), c.Floor(1e-4, 7, 100), 1e-12)
 	c.Acceleration = Halpern
-	require.InDelta(t, 2*math.Sqrt(2*7*1e-4), c.Floor(1e-4, 7, 100), 1e-12)
+	for _, e := range []float64{1e-4, 3, 100} { // the least over all iterations, whose number is whole
+		least := math.Inf(1)
+		for k := range 1000 {
+			least = min(least, 2*7/float64(k+1)+float64(k+1)*e)
+		}
+		require.GreaterOrEqual(t, c.Floor(e, 7, 100), least*(1-1e-12))
+		require.LessOrEqual(t, c.Floor(e, 7, 100), 1.1*least)
+	}
+	require.Zero(t, c.Floor(0, 7, 100))
+	require.True(t, math.IsInf(c.Floor(1e-4, math.Inf(1), 100), 1))
 	c.Acceleration, c.Contraction = Plain, 0.98
 	require.InDelta(t, 99*1e-4, c.Floor(1e-4, 7, 100), 1e-12)
 	c.Constraint, c.Contraction = Unconstrained, 1

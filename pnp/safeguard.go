@@ -49,7 +49,7 @@ type safeguard struct {
 // photographs were deblurred with a network, and of its proposals none was given up; with
 // cap_n = r₀/(n+1)^1.1 some were.
 const (
-	mostWay  = 100
+	maxWay   = 100
 	capStart = 10
 	capDecay = 1.1
 )
@@ -164,7 +164,7 @@ func (s *safeguard) try(it *iteration, image backend.Buffer) (bool, error) {
 	if !(s.way > 0) || math.IsInf(s.way, 1) {
 		return false, nil // nothing new, or not a number
 	}
-	if limit := mostWay * math.Min(s.kept, s.ceiling()); s.way > limit {
+	if limit := maxWay * math.Min(s.kept, s.ceiling()); s.way > limit {
 		// C is convex: what is between two of its points is in it.
 		part := limit / s.way
 		s.way = limit

@@ -322,7 +322,7 @@ func newIteration(dev backend.Device, y backend.Buffer, k operator.Linear, phi D
 	if err = it.measure(opt); err != nil {
 		return nil, err
 	}
-	if it.arithmetic, err = newArithmetic(k, phi, norm); err != nil {
+	if it.arithmetic, err = newArithmetic(k, phi, norm, float64(max(domain.Len(), s.Len()))); err != nil {
 		return nil, err
 	}
 	if err = it.prepare(opt, norm); err != nil {

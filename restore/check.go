@@ -23,8 +23,8 @@ type CheckReport struct {
 	Denoiser string
 	// Network is the certificate of a network; nil for other methods.
 	Network *denoise.Certificate
-	// Attack is the search for two images that the network moves apart, and AttackShape is their shape. They are zero
-	// for other methods.
+	// Attack is the search for two images that contradict the network's constant, and AttackShape is their shape. They
+	// are zero for other methods.
 	Attack      *refute.AttackReport
 	AttackShape backend.Shape
 	// Repeated reports on the network applied to the image again and again. It is nil for other methods, and without
@@ -60,9 +60,8 @@ type CheckReport struct {
 // Check proves the certificate of a network again, also for embedded weights. A network given by the option Network
 // keeps the certificate that it was loaded with (denoise.Prove).
 //
-// Check attacks a network, with or without an image: gradient ascent looks for two images that the network moves
-// apart (refute.Attack). The attack uses the noise level that the network is for, since rescaling only scales the
-// pair. A network for all noise levels is attacked at the level of the image, or without an image at that of its
+// Check attacks a network, with or without an image: gradient ascent looks for two images that contradict its constant
+// (refute.Attack). The attack uses the noise level that the network is for, since rescaling only scales the pair. A network for all noise levels is attacked at the level of the image, or without an image at that of its
 // card. Given an image, Check also applies the network to it again and again, without clipping (refute.Repeat; Sherry
 // et al., section 4.4).
 //

@@ -70,9 +70,9 @@ const (
 const (
 	goodAgreement = 0.84
 	fairAgreement = 0.75
-	// mostVariation tells blur that is the same all over the frame. On photographs of 440×280 pixels
+	// maxVariation tells blur that is the same all over the frame. On photographs of 440×280 pixels
 	// 11 of 12 that varied were above it, and 2 of 6 that did not.
-	mostVariation = 0.1
+	maxVariation = 0.1
 )
 
 // String returns the report in a few words.
@@ -141,7 +141,7 @@ func kernelReport(e *estimate.Estimate) *KernelReport {
 	r := &KernelReport{
 		Kind: e.Shape.Kind.String(), Length: e.Shape.Length, Angle: e.Shape.Angle, Radius: e.Shape.Radius, Std: e.Shape.Std,
 		Sigma: e.Sigma, Parts: e.Likeness, Agreement: e.Agreement(), Halves: e.Halves,
-		Variation: e.Variation, Spreads: e.Spreads, Varies: e.Variation > mostVariation,
+		Variation: e.Variation, Spreads: e.Spreads, Varies: e.Variation > maxVariation,
 	}
 	if e.Shape.Kind == estimate.None {
 		r.Trust = good
@@ -179,10 +179,10 @@ const (
 
 // widest is the spread of a kernel, as a part of the photograph's smaller side, above which it is hardly
 // one: a photograph taken for a kernel has 0.41 of its own side, a motion 0.29 of its length. On thumbnails
-// with a smaller side than leastChecked a kernel may well be that wide.
+// with a smaller side than minChecked a kernel may well be that wide.
 const (
-	widest       = 0.1
-	leastChecked = 64
+	widest     = 0.1
+	minChecked = 64
 )
 
 // spread returns the root mean square distance of a kernel's weights from their centre of mass.
@@ -213,7 +213,7 @@ func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, opt
 	if err != nil {
 		return nil, err
 	}
-	if side := min(p.planar.Height, p.planar.Width); side >= leastChecked && spread(kernel) > widest*float64(side) {
+	if side := min(p.planar.Height, p.planar.Width); side >= minChecked && spread(kernel) > widest*float64(side) {
 		return []string{"kernel: it spreads over more of the photograph than blur does, and is no kernel, or one of another scale"}, nil
 	}
 	if !c.sigmaGiven {
@@ -223,7 +223,7 @@ func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, opt
 		}
 		c.sigma = e.Sigma
 	}
-	m, ok, err := estimate.Check(ctx, p.planar.Pix, p.planar.Channels, p.planar.Height, p.planar.Width, kernel, max(c.sigma, strength.LeastSigma), c.threads)
+	m, ok, err := estimate.Check(ctx, p.planar.Pix, p.planar.Channels, p.planar.Height, p.planar.Width, kernel, max(c.sigma, strength.MinSigma), c.threads)
 	if err != nil || !ok {
 		return nil, err
 	}

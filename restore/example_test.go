@@ -79,7 +79,7 @@ func ExampleCheck() {
 	// denoiser       Φ is 0.5-averaged (proven)
 	// operator       ‖K‖ ≤ 1: unknown: the sum of the weights, none of which is negative (Young's inequality)
 	// gradient step  τ = 1: x − τ∇E(x) is 0.5-averaged (Baillon–Haddad)
-	// iteration      T is 0.75-averaged (Combettes–Yamada 2015, Proposition 2.4)
+	// iteration      T is 0.75-averaged (Combettes–Yamada 2015, Proposition 2.5)
 	// fixed point    exists: T maps the box [0,1]ⁿ continuously into itself (Brouwer)
 	// residual       min ‖x − T(x)‖ ≤ 1.73205·(‖x₀ − x*‖ + errors)/√(k+1) after k steps (Krasnoselskii–Mann)
 }

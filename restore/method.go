@@ -61,7 +61,7 @@ func methodsWith(embedded []string) []MethodInfo {
 
 // ownDescriptions are of the embedded networks that have a name of their own.
 var ownDescriptions = map[string]string{
-	weights.Strict:   "averaged network without a guide: its result is nonexpansive in the photograph itself, for a given sigma and without adaptation",
+	weights.Strict:   "averaged network without a guide: for a given sigma and without adaptation one map for all photographs",
 	weights.General:  "averaged network for all noise levels, without a guide",
 	weights.Guided:   "averaged network whose projections a guide sets at every pixel of the photograph",
 	weights.Original: "averaged network with a guide, trained on for what deblurring comes to: the prior of deblurring, inpainting and enlarging",

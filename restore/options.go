@@ -127,16 +127,16 @@ func Noise(e NoiseEstimate) Option {
 // 1e6.
 func Strength(factor float64) Option {
 	return option{"Strength", func(c *request) error {
-		if !(factor > 0) || factor > mostStrength {
-			return &OptionError{Option: "Strength", Value: factor, Want: fmt.Sprintf("a number above 0, at most %.0e", mostStrength)}
+		if !(factor > 0) || factor > maxStrength {
+			return &OptionError{Option: "Strength", Value: factor, Want: fmt.Sprintf("a number above 0, at most %.0e", maxStrength)}
 		}
 		c.strength = factor
 		return nil
 	}}
 }
 
-// mostStrength leaves a uniform image of any sigma.
-const mostStrength = 1e6
+// maxStrength leaves a uniform image of any sigma.
+const maxStrength = 1e6
 
 // Iterations sets the max number of iterations, 1 or more. The default is the method's own; for Deblur, Inpaint,
 // Upscale and Solve it is 300.
@@ -430,8 +430,8 @@ type Compression struct {
 	ChromaX, ChromaY int
 }
 
-// mostShared is the largest ChromaX and ChromaY, that of JPEG.
-const mostShared = 4
+// maxShared is the largest ChromaX and ChromaY, that of JPEG.
+const maxShared = 4
 
 // Compressed says how the file of the image was compressed. The default is without loss.
 func Compressed(how Compression) Option {
@@ -439,7 +439,7 @@ func Compressed(how Compression) Option {
 		switch {
 		case !(how.Noise >= 0) || math.IsInf(how.Noise, 0):
 			return &OptionError{Option: "Compressed", Value: how.Noise, Want: "a finite standard deviation, 0 or more"}
-		case min(how.ChromaX, how.ChromaY) < 0 || max(how.ChromaX, how.ChromaY) > mostShared:
+		case min(how.ChromaX, how.ChromaY) < 0 || max(how.ChromaX, how.ChromaY) > maxShared:
 			return &OptionError{Option: "Compressed", Value: [2]int{how.ChromaX, how.ChromaY}, Want: "0 to 4 pixels to a sample of colour"}
 		}
 		c.compressed = how

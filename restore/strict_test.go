@@ -10,8 +10,8 @@ import (
 	"github.com/averaged/imaging/weights"
 )
 
-// TestStrict: the network that promises nonexpansiveness in the photograph itself has no guide, and two
-// photographs are not moved apart by it.
+// The network that is one map for all photographs has no guide, and two of colour, bright and without hot pixels, are not
+// moved apart. Denoise decides by the photograph whether it is any of these, so that not all pairs are like that.
 func TestStrict(t *testing.T) {
 	const h, w = 12, 14
 	a, b := restore.NewPlanar(3, h, w), restore.NewPlanar(3, h, w)

@@ -87,18 +87,18 @@ func (c *request) upscalingKernel(factor int) (deblur.Kernel, error) {
 }
 
 // enlargedNoise measures the noise of an image that is to be enlarged. One in which the map has no noise has none. Its level is
-// that of the map if that is coarse noise of noise.LeastCoarse and noise.Coarser times the white part, times noise.Enlarged: what
+// that of the map if that is coarse noise of noise.MinCoarse and noise.Coarser times the white part, times noise.Enlarged: what
 // a camera has smoothed has little white noise left. Otherwise it is that of the white part. In an image of less than
-// noise.LeastSide² each of both may be detail, and the level is the lower one.
+// noise.MinSide² each of both may be detail, and the level is the lower one.
 func enlargedNoise(m denoising.Meter, ctx context.Context, p *imageplanes.Planes) (outcome.Estimate, error) {
 	e, err := m.Map(ctx, p)
 	if err != nil || e.Kind == outcome.NoNoise {
 		return e, err
 	}
 	white, err := denoising.White(p)
-	if p.Height*p.Width < noise.LeastSide*noise.LeastSide {
+	if p.Height*p.Width < noise.MinSide*noise.MinSide {
 		white.Sigma = min(white.Sigma, e.Sigma)
-	} else if e.Kind == outcome.CoarseNoise && e.Sigma >= max(noise.LeastCoarse, noise.Coarser*white.Sigma) {
+	} else if e.Kind == outcome.CoarseNoise && e.Sigma >= max(noise.MinCoarse, noise.Coarser*white.Sigma) {
 		e.Sigma *= noise.Enlarged
 		return e, err
 	}

@@ -62,8 +62,8 @@ func (c Config) checkCamera() error {
 		return nil
 	case len(c.Levels) == 0 || c.Deblur != nil || c.Channels != 3:
 		return errors.New("camera is for a network with levels that removes noise from colour pictures")
-	case c.Crop < leastCameraCrop:
-		return fmt.Errorf("camera: crops of %d pixels, must be at least %d, for their noise is measured", c.Crop, leastCameraCrop)
+	case c.Crop < minCameraCrop:
+		return fmt.Errorf("camera: crops of %d pixels, must be at least %d, for their noise is measured", c.Crop, minCameraCrop)
 	case c.Accumulate != 1 || c.Reduce > 1 || c.Saved > 0:
 		return errors.New("camera: accumulate must be 1, reduce and saved 0: cameras reduce and save crops themselves")
 	case !(k.White >= 0 && k.Clean >= 0 && k.White+k.Clean <= 1):
@@ -78,8 +78,8 @@ func (c Config) checkCamera() error {
 	return nil
 }
 
-// leastCameraCrop is the side of a square that trueLevel looks at.
-const leastCameraCrop = 16
+// minCameraCrop is the side of a square that trueLevel looks at.
+const minCameraCrop = 16
 
 // cameraMargin is how many pixels around a crop are photographed with it: what a camera does
 // reaches so far, and blocks of JPEG begin anywhere in a crop.

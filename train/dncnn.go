@@ -38,7 +38,7 @@ type layerTape struct {
 func newDnCNN(dev backend.Device, c Config) (*unconstrained, error) {
 	d := &unconstrained{
 		dev: dev, config: c, memory: devicequeue.NewPool(dev), kept: devicequeue.NewPool(dev),
-		activation: backend.Activation{Kind: backend.LeakyReLU, Slope: leastSlope},
+		activation: backend.Activation{Kind: backend.LeakyReLU, Slope: minSlope},
 	}
 	q := &devicequeue.Queue{Dev: dev}
 	d.lift = newConvolution(q, d.kept, "lift", c.Width, c.Channels, c.Kernel)

@@ -76,10 +76,10 @@ type guideNet struct {
 	input    backend.Buffer
 }
 
-// leastSlope stands for the slope of ReLU, 0, on the way back. Gradients so much smaller than
+// minSlope stands for the slope of ReLU, 0, on the way back. Gradients so much smaller than
 // others change nothing. With 2⁻¹⁰⁰, as on the way, they are subnormal numbers,
 // which processors take a hundred times as long for: a whole iteration took 2.5 times as long.
-const leastSlope = 0x1p-24
+const minSlope = 0x1p-24
 
 // residual is a block of two convolutions, with what the way back needs.
 type residual struct {
@@ -90,7 +90,7 @@ type residual struct {
 // newGuideNet allocates a guide of so many radii a pixel, for a network of that many channels.
 func newGuideNet(dev backend.Device, c *Guide, channels, radii int) (*guideNet, error) {
 	g := &guideNet{
-		dev: dev, config: c, activation: guide.Activation(c.Slope), reverse: guide.Activation(max(c.Slope, leastSlope)),
+		dev: dev, config: c, activation: guide.Activation(c.Slope), reverse: guide.Activation(max(c.Slope, minSlope)),
 		memory: devicequeue.NewPool(dev), kept: devicequeue.NewPool(dev),
 	}
 	q := &devicequeue.Queue{Dev: dev}

@@ -9,8 +9,8 @@ func (c Config) logarithmic() bool { return c.photographs() || c.Deblur != nil &
 // logarithmicLoss is the loss for a mean squared error: a logarithm, as PSNR is, so that soft photographs
 // and weak noise count as much as sharp ones and strong noise, down to 50 dB. errorScale keeps the
 // gradients about as long as those of white noise.
-func logarithmicLoss(mse float64) float64 { return errorScale * math.Log1p(mse/leastError) }
+func logarithmicLoss(mse float64) float64 { return errorScale * math.Log1p(mse/minError) }
 
-func logarithmicLossSlope(mse float64) float64 { return errorScale / (mse + leastError) }
+func logarithmicLossSlope(mse float64) float64 { return errorScale / (mse + minError) }
 
-const errorScale, leastError = 4e-3, 1e-5
+const errorScale, minError = 4e-3, 1e-5

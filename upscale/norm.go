@@ -107,10 +107,10 @@ func newAliasing(k deblur.Kernel, factor int) (a aliasing, ok bool) {
 	}
 	// A sum of n exact products (24 bits each) has an error below n units of the sum of
 	// their magnitudes, and Σ over m of those is at most (Σ|k|)². The two nested sums of
-	// largest add less than 4(rows + columns + 4) units of Σ|g|, no more than that (Higham
-	// 2002, section 3.1).
+	// largest add less than 4(rows + columns + 8) units of Σ|g|, no more than that
+	// (response.Largest).
 	sum := response.SumAbove(k.Weights)
-	a.slack = float64(len(k.Weights)+4*(rows+columns+4)+8) * 2 * response.Unit * sum * sum
+	a.slack = float64(len(k.Weights)+4*(rows+columns+8)+8) * 2 * response.Unit * sum * sum
 	return a, true
 }
 
@@ -149,8 +149,7 @@ func (a aliasing) sup() (bound float64, ok bool) {
 	for _, density := range []int{64, 16} {
 		ny, nx := max(1, density*a.dy), max(1, density*a.dx)
 		if top, ok := a.largest(ny, nx); ok {
-			shrink := math.Cos(math.Pi*float64(a.dy)/float64(ny)) * math.Cos(math.Pi*float64(a.dx)/float64(nx))
-			return top / shrink * (1 + 8*response.Unit), true
+			return top / response.Reach(a.dy, ny) / response.Reach(a.dx, nx) * (1 + 8*response.Unit), true
 		}
 	}
 	return 0, false

@@ -16,8 +16,8 @@ import (
 const (
 	// General is one averaged network for all noise levels, without a guide.
 	General = "general"
-	// Strict is a network like General, trained on 64 photographs of Guided and under the same licence: its result is
-	// nonexpansive in the photograph itself.
+	// Strict is a network like General, trained on 64 photographs of Guided and under the same licence: for a noise
+	// level it is one nonexpansive map for all photographs.
 	Strict = "strict"
 	// Guided is an averaged network for all noise levels whose projections another network sets for every
 	// pixel: the default of denoising. It was trained on photographs under CC0 and CC BY, most of them saved

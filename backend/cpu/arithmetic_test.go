@@ -14,7 +14,7 @@ import (
 func TestBlurRounding(t *testing.T) {
 	d := open(t, Threads(1))
 	defer func() { require.NoError(t, d.Close()) }()
-	closest := math.Inf(1)
+	closest, relative := math.Inf(1), 0.0
 	for i, k := range blurKernels {
 		kernel := fill(k.kh*k.kw, uint64(i))
 		for _, size := range [][2]int{{1, 7}, {13, 11}, {31, 37}, {40, 67}} {
@@ -29,15 +29,19 @@ func TestBlurRounding(t *testing.T) {
 					r, err := d.BlurRounding(blur)
 					require.NoError(t, err)
 					for _, adjoint := range []bool{false, true} {
-						off := blurError(t, d, blur, spec, adjoint)
+						off := blurError(t, d, blur, spec, adjoint, 1)
 						require.LessOrEqual(t, off, r, "%v, adjoint %v", spec, adjoint)
 						closest = min(closest, r/off)
+						tiny := blurError(t, d, blur, spec, adjoint, 1e-41) // where products underflow
+						require.LessOrEqual(t, tiny, r+1e41*0x1p-40*backend.BlurUnderflow*(1+r), "%v, adjoint %v", spec, adjoint)
+						relative = max(relative, tiny/r)
 					}
 					blur.Free()
 				}
 			}
 		}
 	}
+	require.Greater(t, relative, 1.0, "underflow needs a room of its own")
 	t.Logf("the bound is %.3g times the largest error seen, at least", closest)
 	blur, err := d.NewBlur(backend.BlurSpec{Kernel: []float32{1}, KH: 1, KW: 1, H: 3, W: 3})
 	require.NoError(t, err)
@@ -46,14 +50,17 @@ func TestBlurRounding(t *testing.T) {
 	require.ErrorIs(t, err, backend.ErrFreed)
 }
 
-// blurError returns the error of a blur of noise, or of its adjoint, by the size of the noise.
-func blurError(t *testing.T, d *Device, blur backend.Blur, spec backend.BlurSpec, adjoint bool) float64 {
+// blurError returns the error of a blur of noise of that scale, or of its adjoint, by the size of the noise.
+func blurError(t *testing.T, d *Device, blur backend.Blur, spec backend.BlurSpec, adjoint bool, scale float32) float64 {
 	h, w := spec.Range()
 	from, to := backend.Image(1, spec.H, spec.W), backend.Image(1, h, w)
 	if adjoint {
 		from, to = to, from
 	}
 	x := fill(from.Len(), 9)
+	for i := range x {
+		x[i] *= scale
+	}
 	src, err := d.Alloc(from)
 	require.NoError(t, err)
 	require.NoError(t, d.Upload(src, x))

@@ -20,12 +20,12 @@ type idleArray struct {
 	length int
 }
 
-// leastIdle is the length from which on arrays are kept: below it the runtime's own lists are as quick.
-const leastIdle = 1 << 14
+// minIdle is the length from which on arrays are kept: below it the runtime's own lists are as quick.
+const minIdle = 1 << 14
 
 // put adds an array that nobody uses any more.
 func (l *idleArrays) put(data []float32) {
-	if len(data) < leastIdle {
+	if len(data) < minIdle {
 		return
 	}
 	l.mu.Lock()
@@ -35,7 +35,7 @@ func (l *idleArrays) put(data []float32) {
 
 // take returns an array of n zeros, or nil if there is none.
 func (l *idleArrays) take(n int) (data []float32) {
-	if n < leastIdle {
+	if n < minIdle {
 		return nil
 	}
 	l.mu.Lock()

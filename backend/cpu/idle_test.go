@@ -16,7 +16,7 @@ import (
 func TestIdleArrays(t *testing.T) {
 	d := open(t, Threads(1))
 	defer d.Close()
-	s := backend.Image(2, 100, leastIdle/100)
+	s := backend.Image(2, 100, minIdle/100)
 	first, err := d.Alloc(s)
 	require.NoError(t, err)
 	view, err := d.Channels(first, 1, 1)
@@ -25,10 +25,10 @@ func TestIdleArrays(t *testing.T) {
 	array := operand(t, d, first).Data // which the collector must not have for this test
 	first.Free()
 	first.Free()
-	other, err := d.Alloc(backend.Image(1, 100, leastIdle/100))
+	other, err := d.Alloc(backend.Image(1, 100, minIdle/100))
 	require.NoError(t, err)
 	require.NotSame(t, &array[0], &operand(t, d, other).Data[0])
-	second, err := d.Alloc(backend.Image(1, 200, leastIdle/100))
+	second, err := d.Alloc(backend.Image(1, 200, minIdle/100))
 	require.NoError(t, err)
 	require.Same(t, &array[0], &operand(t, d, second).Data[0])
 	third, err := d.Alloc(s)
@@ -47,13 +47,13 @@ func TestIdleArraysAreCollected(t *testing.T) {
 	d := open(t, Threads(1))
 	defer d.Close()
 	for i := range 100 {
-		b, err := d.Alloc(backend.Vector(leastIdle + i))
+		b, err := d.Alloc(backend.Vector(minIdle + i))
 		require.NoError(t, err)
 		b.Free()
 	}
 	require.NotEmpty(t, d.host.idle.arrays)
 	runtime.GC()
-	require.Nil(t, d.host.idle.take(leastIdle+5))
+	require.Nil(t, d.host.idle.take(minIdle+5))
 	require.Empty(t, d.host.idle.arrays)
 }
 
@@ -61,12 +61,12 @@ func TestIdleArraysAreCollected(t *testing.T) {
 func TestLentArraysAreNotIdle(t *testing.T) {
 	d := open(t, Threads(1))
 	defer d.Close()
-	own := make([]float32, leastIdle)
+	own := make([]float32, minIdle)
 	own[0] = 1
-	b, err := d.Wrap(backend.Vector(leastIdle), own)
+	b, err := d.Wrap(backend.Vector(minIdle), own)
 	require.NoError(t, err)
 	b.Free()
-	_, err = d.Alloc(backend.Vector(leastIdle))
+	_, err = d.Alloc(backend.Vector(minIdle))
 	require.NoError(t, err)
 	require.Equal(t, float32(1), own[0])
 	require.Empty(t, d.host.idle.arrays)
@@ -115,7 +115,7 @@ func TestIdleArraysHaveOneUser(t *testing.T) {
 	for i := range errs {
 		wait.Go(func() {
 			for range 200 {
-				b, err := d.Alloc(backend.Vector(leastIdle))
+				b, err := d.Alloc(backend.Vector(minIdle))
 				if err == nil {
 					err = d.Fill(b, float32(i+1))
 				}
@@ -124,7 +124,7 @@ func TestIdleArraysHaveOneUser(t *testing.T) {
 				if err == nil {
 					err = d.Reduce(sum[:], backend.Reduction{Kind: backend.SumSquares, X: b})
 				}
-				if err == nil && sum[0] != float64((i+1)*(i+1)*leastIdle) {
+				if err == nil && sum[0] != float64((i+1)*(i+1)*minIdle) {
 					err = backend.ErrAlias
 				}
 				if err != nil {

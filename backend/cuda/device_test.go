@@ -324,9 +324,9 @@ func TestPrecisions(t *testing.T) {
 	cores := plain.gpu.hasTensorCores()
 	shut(t, plain)
 	for _, c := range []struct {
-		options                     []Option
-		least, most                 float64
-		leastGradient, mostGradient float64
+		options                  []Option
+		least, most              float64
+		minGradient, maxGradient float64
 	}{
 		{nil, 0, 1e-6, 0, 1e-6},
 		{[]Option{UsePrecision(TF32)}, 5e-5, 5e-4, 5e-5, 5e-4},
@@ -346,8 +346,8 @@ func TestPrecisions(t *testing.T) {
 		require.LessOrEqual(t, off, c.most)
 		off = relative(gradient, wantGradient)
 		t.Logf("%v: relative error of the gradient %.1e", d.gpu.precision, off)
-		require.GreaterOrEqual(t, off, c.leastGradient)
-		require.LessOrEqual(t, off, c.mostGradient)
+		require.GreaterOrEqual(t, off, c.minGradient)
+		require.LessOrEqual(t, off, c.maxGradient)
 	}
 }
 

@@ -21,8 +21,8 @@ const (
 	// pixels, and the words of shared memory that a tile takes.
 	gradientOutputs, gradientInputs, gradientTile = 64, 32, 8
 	gradientStage                                 = gradientOutputs*72 + gradientInputs*104
-	// leastOnTensorCores is how many inputs and outputs are worth it.
-	leastOnTensorCores = 16
+	// minOnTensorCores is how many inputs and outputs are worth it.
+	minOnTensorCores = 16
 )
 
 // FilterGradient implements devicekit.Gradients. Ranges of pixels are summed in float32, and
@@ -58,7 +58,7 @@ type gradientPlan struct {
 // planGradient looks at shapes and the GPU's size only, so that a gradient has the same bits each
 // time.
 func (d *gpu) planGradient(w, in backend.Shape) gradientPlan {
-	if d.hasTensorCores() && !(d.plain && d.precision == Float32) && w.H == 3 && w.W == 3 && min(w.N, w.C) >= leastOnTensorCores {
+	if d.hasTensorCores() && !(d.plain && d.precision == Float32) && w.H == 3 && w.W == 3 && min(w.N, w.C) >= minOnTensorCores {
 		across, down := ceil(in.W, gradientTile), ceil(in.H, gradientTile)
 		grid := driver.Dim{Y: ceil(w.N, gradientOutputs), Z: ceil(w.C, gradientInputs)}
 		tiles := in.N * across * down

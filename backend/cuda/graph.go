@@ -14,9 +14,9 @@ const (
 	// graphPixels is the most pixels of all images of a GradientFlow that is kept as a graph:
 	// with more, the GPU takes longer over a kernel than the host over its launch.
 	graphPixels = 1 << 17
-	// mostGraphs is how many are kept. Their scratch may take so many bytes, and no more than
+	// maxGraphs is how many are kept. Their scratch may take so many bytes, and no more than
 	// this part of the device's memory.
-	mostGraphs, graphBytes, graphShare = 32, 256 << 20, 8
+	maxGraphs, graphBytes, graphShare = 32, 256 << 20, 8
 )
 
 // graphs are launches of whole networks, recorded to be repeated in one call. A GradientFlow
@@ -100,7 +100,7 @@ func (g *graphs) run(ctx context.Context, f *flow, key string, queue func(ctx co
 	}
 	if !g.seen[key] {
 		defer f.memory.free()
-		if len(g.seen) >= 4*mostGraphs {
+		if len(g.seen) >= 4*maxGraphs {
 			clear(g.seen)
 		}
 		g.seen[key] = true
@@ -151,7 +151,7 @@ func (g *graphs) record(ctx context.Context, f *flow, queue func(ctx context.Con
 func (g *graphs) keep(key string, kept *graph) error {
 	delete(g.seen, key)
 	bytes := kept.memory.bytes()
-	for len(g.kept) > 0 && (len(g.kept) >= mostGraphs || g.bytes+bytes > min(graphBytes, g.d.limit/graphShare)) {
+	for len(g.kept) > 0 && (len(g.kept) >= maxGraphs || g.bytes+bytes > min(graphBytes, g.d.limit/graphShare)) {
 		oldest := ""
 		for k, o := range g.kept {
 			if oldest == "" || o.used < g.kept[oldest].used {

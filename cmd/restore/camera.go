@@ -195,7 +195,7 @@ func checkUnit(m *imagefile.Image) error {
 
 // planClean returns for each task the file of --clean, empty where none is to be written. A file that
 // must not be overwritten is an error of its task.
-func (d *degradation) planClean(tasks []task) ([]string, error) {
+func (d *degradeFlags) planClean(tasks []task) ([]string, error) {
 	files := make([]string, len(tasks))
 	to := d.camera.clean
 	if to == "" {
@@ -251,7 +251,7 @@ func (d *degradation) planClean(tasks []task) ([]string, error) {
 }
 
 // nameInFolder is the name of a result, with its folders below that of -o.
-func (d *degradation) nameInFolder(t task) string {
+func (d *degradeFlags) nameInFolder(t task) string {
 	switch {
 	case t.output == standardStream && t.input == standardStream:
 		return "clean.png"
@@ -266,7 +266,7 @@ func (d *degradation) nameInFolder(t task) string {
 }
 
 // writeClean writes the picture without noise, of the depth of the result where its format has that.
-func (a *app) writeClean(ctx context.Context, d *degradation, file string, clean *imagefile.Image) error {
+func (a *app) writeClean(ctx context.Context, d *degradeFlags, file string, clean *imagefile.Image) error {
 	opt := d.writing.options(clean, file, d.force)
 	if !slices.Contains(opt.Format.Depths(), opt.Depth) {
 		opt.Depth = 0 // --depth is about the result

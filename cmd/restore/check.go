@@ -48,7 +48,8 @@ type attacked struct {
 	Width       int    `json:"width"`
 	Height      int    `json:"height"`
 	Channels    int    `json:"channels"`
-	Ratio       number `json:"ratio"`
+	Constant    number `json:"constant"`   // α, 1 where nothing is proven
+	Ratio       number `json:"ratio"`      // ‖T(x) − T(y)‖/‖x − y‖, where Φ = (1−α)·id + α·T
 	Rounding    number `json:"rounding"`   // how much of it may be rounding
 	Separation  number `json:"separation"` // root mean square
 	Evaluations int    `json:"evaluations"`
@@ -97,10 +98,11 @@ its proven bound, and the distance of the two, which must never grow. Residuals 
 distances are Euclidean norms over all samples.
 
 --weights FILE names another network. The attack is a gradient ascent that looks for
-two images that the network moves apart. It prints the largest ratio of distances that
-it found, which must not be above 1 by more than rounding. A network with a guide is
-frozen for the image, as in the first run of deblur, and attacked with radii of
-several kinds. Given an image, the network is applied to it again and again, without
+two images that contradict its constant α: it moves them apart, or it is averaged, but
+with a larger constant. It prints the largest ratio of distances that it found, of the
+map T with prior = (1−α)·identity + α·T. That must not be above 1 by more than
+rounding. A network with a guide is frozen for the image, as in the first run of deblur,
+and attacked with radii of several kinds. Given an image, the network is applied to it again and again, without
 clipping: residuals never grow if it is nonexpansive, and go to 0 if it is averaged
 and has a fixed point. --uncertified takes a network as its weights say, without a
 certificate, to see what happens then.
@@ -312,16 +314,23 @@ func (a *app) printAttack(r *restore.CheckReport) {
 	if !r.Attack.Gradients {
 		way = "random ascent"
 	}
-	a.result("attack by %s, to find two images that the network moves apart", way)
+	of, aim, refuted := "Φ", "that the network moves apart", "it moves images apart"
+	if r.Attack.Constant < 1 {
+		of, aim, refuted = "T", "that contradict the constant", "the constant is refuted"
+	}
+	a.result("attack by %s, to find two images %s", way, aim)
 	a.result("  %d channels, %d×%d pixels, %d evaluations", r.AttackShape.C, r.AttackShape.W, r.AttackShape.H, r.Attack.Evaluations)
 	if r.Attack.NotFinite {
 		a.result("  what it makes of an image is not finite")
 	}
 	verdict := "up to %.6g would be rounding"
 	if r.Attack.Ratio > 1+r.Attack.Rounding {
-		verdict = "more than the %.6g that would be rounding: it moves images apart"
+		verdict = "more than the %.6g that would be rounding: " + refuted
 	}
-	a.result("  largest ratio ‖Φ(x) − Φ(y)‖/‖x − y‖ found: %.6g; "+verdict, r.Attack.Ratio, 1+r.Attack.Rounding)
+	if r.Attack.Constant < 1 {
+		a.result("  Φ = (1−α)·id + α·T with α = %.6g is averaged with that constant if T moves no images apart", r.Attack.Constant)
+	}
+	a.result("  largest ratio ‖%s(x) − %s(y)‖/‖x − y‖ found: %.6g; "+verdict, of, of, r.Attack.Ratio, 1+r.Attack.Rounding)
 }
 
 // printRepeated prints what became of an image that a network was applied to again and
@@ -370,7 +379,7 @@ func checkedNetworkOf(r *restore.CheckReport, network *networkInfo) *checkedNetw
 		Rounding: number(r.NetworkRounding), Measured: number(r.MeasuredRounding),
 		Attack: attacked{
 			Width: r.AttackShape.W, Height: r.AttackShape.H, Channels: r.AttackShape.C,
-			Ratio: number(r.Attack.Ratio), Rounding: number(r.Attack.Rounding), Separation: number(r.Attack.Separation),
+			Constant: number(r.Attack.Constant), Ratio: number(r.Attack.Ratio), Rounding: number(r.Attack.Rounding), Separation: number(r.Attack.Separation),
 			Evaluations: r.Attack.Evaluations, Gradients: r.Attack.Gradients, NotFinite: r.Attack.NotFinite,
 		},
 	}

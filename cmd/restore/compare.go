@@ -100,7 +100,7 @@ func (a *app) compare(ctx context.Context, pathA, pathB string, r reading, cente
 		}
 		h, w := min(ref.Height, img.Height), min(ref.Width, img.Width)
 		for _, m := range []*imagefile.Image{ref, img} {
-			crop(m, h, w, (m.Height-h)/2, (m.Width-w)/2)
+			m.Crop(h, w, (m.Height-h)/2, (m.Width-w)/2)
 		}
 	}
 	rec := &compareRecord{

@@ -89,7 +89,7 @@ frequencies that the kernel removes.
 part. --report FILE.html writes a page to look at.
 
 A result stands beside its input as NAME.deblurred.EXT unless -o says otherwise. A
-WebP image becomes a PNG.`),
+WebP or GIF image becomes a PNG.`),
 		Example: `  restore deblur photo.jpg --write-kernel kernel.png
   restore deblur --kernel motion.png photo.jpg
   restore deblur --kernel motion.png --preview 800,600,300,300 --strength 0.7,1,1.4 photo.jpg

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -11,11 +12,12 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/cameranoise"
+	"github.com/averaged/imaging/internal/degradation"
 	"github.com/averaged/imaging/internal/imagefile"
 )
 
-// degradation holds the flags of degrade.
-type degradation struct {
+// degradeFlags holds the flags of degrade.
+type degradeFlags struct {
 	destination
 	reading
 	writing
@@ -29,7 +31,7 @@ type degradation struct {
 }
 
 func (a *app) degradeCommand() *cobra.Command {
-	d := &degradation{sigma: sigmaFlag{zero: true}}
+	d := &degradeFlags{sigma: sigmaFlag{zero: true}}
 	d.suffix, d.rawResults = ".degraded", true
 	c := &cobra.Command{
 		Use:   "degrade IN... --kernel FILE (--sigma S | --camera) --seed N",
@@ -89,7 +91,7 @@ compressed once more, as --quality says.`),
 	return c
 }
 
-func (a *app) degrade(ctx context.Context, d *degradation, args []string) error {
+func (a *app) degrade(ctx context.Context, d *degradeFlags, args []string) error {
 	if err := d.camera.check(d.sigma.given); err != nil {
 		return err
 	}
@@ -138,7 +140,7 @@ func (a *app) degrade(ctx context.Context, d *degradation, args []string) error 
 	case d.kernelFile != "":
 		var k deblur.Kernel
 		k, err = a.readKernel(ctx, d.kernelFile, d.reading)
-		kernels = oneKernel(k)
+		kernels = degradation.OneKernel(k)
 	}
 	if err != nil {
 		return err
@@ -148,7 +150,7 @@ func (a *app) degrade(ctx context.Context, d *degradation, args []string) error 
 	})
 }
 
-func (a *app) degradeOne(ctx context.Context, d *degradation, device *failover, kernels deblur.Grid, cleanFile string, index int, t task) (*outcome, string, error) {
+func (a *app) degradeOne(ctx context.Context, d *degradeFlags, device *failover, kernels deblur.Grid, cleanFile string, index int, t task) (*outcome, string, error) {
 	began := time.Now()
 	m, err := a.read(ctx, t.input, d.reading)
 	if err != nil {
@@ -171,7 +173,11 @@ func (a *app) degradeOne(ctx context.Context, d *degradation, device *failover, 
 		}
 	}
 	if kernels.Kernels != nil {
-		if err := device.on(func(dev backend.Device) error { return blur(dev, m, kernels, boundaryOf(d.boundary)) }); err != nil {
+		err := device.on(func(dev backend.Device) error { return degradation.Blur(dev, m, kernels, boundaryOf(d.boundary)) })
+		if _, large := errors.AsType[degradation.KernelTooLarge](err); large {
+			err = fmt.Errorf("%w; use a smaller one, or --boundary circular, zero or reflect", err)
+		}
+		if err != nil {
 			return nil, "", err
 		}
 	}
@@ -180,7 +186,7 @@ func (a *app) degradeOne(ctx context.Context, d *degradation, device *failover, 
 	}
 	seed := d.seed + uint64(index)
 	if d.sigma.value > 0 {
-		if err := device.on(func(dev backend.Device) error { return addNoise(dev, m, seed, float32(d.sigma.value)) }); err != nil {
+		if err := device.on(func(dev backend.Device) error { return degradation.AddNoise(dev, m, seed, float32(d.sigma.value)) }); err != nil {
 			return nil, "", err
 		}
 	}
@@ -245,100 +251,4 @@ func (a *app) degradeOne(ctx context.Context, d *degradation, device *failover, 
 		}
 	}
 	return o, strings.Join(append(parts, fmt.Sprintf("%d×%d", m.Width, m.Height)), ", "), nil
-}
-
-// blurring is a blur that is applied to an image.
-type blurring interface {
-	Apply(dst, src backend.Buffer) error
-	Offset() (top, left int)
-	Free()
-}
-
-func oneKernel(k deblur.Kernel) deblur.Grid {
-	return deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{k}}
-}
-
-// blurOf is the blur by one kernel, or by those of a grid, of a photograph of h×w samples.
-func blurOf(dev backend.Device, g deblur.Grid, b deblur.Boundary, h, w int) (blurring, error) {
-	if len(g.Kernels) == 1 {
-		return deblur.New(dev, g.Kernels[0], b, h, w)
-	}
-	return deblur.NewVarying(dev, g, h, w)
-}
-
-// blur replaces m by its blur; an error leaves it as it is. If the boundary is unknown, the image is the scene,
-// and the photograph of it is smaller.
-func blur(dev backend.Device, m *imagefile.Image, g deblur.Grid, b deblur.Boundary) error {
-	h, w := m.Height, m.Width
-	if b == deblur.Unknown {
-		kh, kw := g.Frame()
-		if h, w = h-kh+1, w-kw+1; h < 1 || w < 1 {
-			return fmt.Errorf("the kernel of %d×%d pixels does not fit into the image of %d×%d; use a smaller one, or --boundary circular, zero or reflect",
-				kw, kh, m.Width, m.Height)
-		}
-	}
-	op, err := blurOf(dev, g, b, h, w)
-	if err != nil {
-		return err
-	}
-	defer op.Free()
-	src, err := upload(dev, m)
-	if err != nil {
-		return err
-	}
-	defer src.Free()
-	dst, err := dev.Alloc(backend.Image(m.Channels, h, w))
-	if err != nil {
-		return err
-	}
-	defer dst.Free()
-	if err := op.Apply(dst, src); err != nil {
-		return err
-	}
-	blurred := make([]float32, dst.Shape().Len())
-	if err := dev.Download(blurred, dst); err != nil {
-		return err
-	}
-	top, left := op.Offset()
-	crop(m, h, w, top, left)
-	m.Pix = blurred
-	return nil
-}
-
-// addNoise adds noise that depends on seed and the number of the sample only; an error leaves m as it is.
-func addNoise(dev backend.Device, m *imagefile.Image, seed uint64, sigma float32) error {
-	x, err := upload(dev, m)
-	if err != nil {
-		return err
-	}
-	defer x.Free()
-	noise, err := dev.Alloc(x.Shape())
-	if err != nil {
-		return err
-	}
-	defer noise.Free()
-	if err := dev.Gaussian(noise, seed, 0, sigma); err != nil {
-		return err
-	}
-	if err := dev.LinearCombination(x, backend.Term{A: 1, X: x}, backend.Term{A: 1, X: noise}); err != nil {
-		return err
-	}
-	noisy := make([]float32, len(m.Pix))
-	if err := dev.Download(noisy, x); err != nil {
-		return err
-	}
-	m.Pix = noisy
-	return nil
-}
-
-func upload(dev backend.Device, m *imagefile.Image) (backend.Buffer, error) {
-	x, err := dev.Alloc(backend.Image(m.Channels, m.Height, m.Width))
-	if err != nil {
-		return nil, err
-	}
-	if err := dev.Upload(x, m.Pix); err != nil {
-		x.Free()
-		return nil, err
-	}
-	return x, nil
 }

@@ -61,7 +61,7 @@ Transparency and metadata are kept; sizes and orientation in them are corrected.
 Other parts of a file, such as a gain map or a film, are dropped, with a note.
 
 A result stands beside its input as NAME.denoised.EXT unless -o says otherwise. In an
-output folder it keeps its name. A WebP image becomes a PNG. Nothing is overwritten
+output folder it keeps its name. A WebP or GIF image becomes a PNG. Nothing is overwritten
 without --force. IN may be - for standard input; the result then goes to standard
 output unless -o says otherwise.`),
 		Example: `  restore denoise photo.jpg

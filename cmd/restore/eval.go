@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"image"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -13,12 +11,12 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
-	"github.com/averaged/imaging/internal/quality"
+	"github.com/averaged/imaging/internal/evaluation"
 	"github.com/averaged/imaging/restore"
 )
 
-// evaluation holds the flags of eval.
-type evaluation struct {
+// evalFlags holds the flags of eval.
+type evalFlags struct {
 	reading
 	computing
 	methods    []string
@@ -39,7 +37,7 @@ type evaluation struct {
 }
 
 func (a *app) evalCommand() *cobra.Command {
-	e := &evaluation{}
+	e := &evalFlags{}
 	c := &cobra.Command{
 		Use:   "eval FOLDER --sigma LIST",
 		Short: "Measure methods on a folder of images",
@@ -132,7 +130,7 @@ func (l *sigmaList) Set(text string) error {
 }
 
 // check finds what is wrong without a file, and which task it is.
-func (e *evaluation) check(c *cobra.Command) error {
+func (e *evalFlags) check(c *cobra.Command) error {
 	if err := e.reading.check(); err != nil {
 		return err
 	}
@@ -155,7 +153,7 @@ func (e *evaluation) check(c *cobra.Command) error {
 }
 
 // files are those that are read besides the images; the names of some may be empty.
-func (e *evaluation) files() []string {
+func (e *evalFlags) files() []string {
 	return append([]string{e.kernelFile, e.maskFile}, e.weights...)
 }
 
@@ -167,7 +165,7 @@ type contender struct {
 }
 
 // contenders loads the networks. done frees them.
-func (e *evaluation) contenders(c *cobra.Command, a *app, dev backend.Device) (list []*contender, done func(), err error) {
+func (e *evalFlags) contenders(c *cobra.Command, a *app, dev backend.Device) (list []*contender, done func(), err error) {
 	var frees []func()
 	done = func() {
 		for _, f := range frees {
@@ -220,7 +218,7 @@ func (e *evaluation) contenders(c *cobra.Command, a *app, dev backend.Device) (l
 	return list, done, nil
 }
 
-func (a *app) eval(c *cobra.Command, e *evaluation, folder string) error {
+func (a *app) eval(c *cobra.Command, e *evalFlags, folder string) error {
 	ctx := c.Context()
 	if err := e.check(c); err != nil {
 		return err
@@ -290,7 +288,7 @@ func (a *app) evalImages(ctx context.Context, folder string, limit int) ([]sourc
 // comparison is a run of eval.
 type comparison struct {
 	app        *app
-	flags      *evaluation
+	flags      *evalFlags
 	device     *failover
 	kernel     *deblur.Kernel // of deblurring
 	mask       *image.Gray    // of inpainting with a mask
@@ -305,31 +303,6 @@ type comparison struct {
 	width  int // of the first column
 }
 
-// score is how near a result came to the original.
-type score struct {
-	noisy, psnr, ssim, seconds float64
-}
-
-// total sums up scores.
-type total struct {
-	score
-	images, withSSIM int
-}
-
-func (t *total) add(s score) {
-	t.images++
-	t.noisy, t.psnr, t.seconds = t.noisy+s.noisy, t.psnr+s.psnr, t.seconds+s.seconds
-	if !math.IsNaN(s.ssim) {
-		t.withSSIM++
-		t.ssim += s.ssim
-	}
-}
-
-func (t *total) mean() score {
-	n := float64(t.images)
-	return score{t.noisy / n, t.psnr / n, t.ssim / float64(t.withSSIM), t.seconds / n}
-}
-
 // all measures everything, and prints the rows of a noise level when it is done.
 func (r *comparison) all(ctx context.Context, folder string) error {
 	r.parts = len(r.flags.sigmas) * len(r.images) * len(r.contenders)
@@ -338,7 +311,7 @@ func (r *comparison) all(ctx context.Context, folder string) error {
 	r.bar.show(0, 0)
 	r.header()
 	for _, sigma := range r.flags.sigmas {
-		totals := make([]total, len(r.contenders))
+		totals := make([]evaluation.Total, len(r.contenders))
 		r.page.level(sigma)
 		for i, s := range r.images {
 			if err := r.one(ctx, i, s, sigma, totals); err != nil {
@@ -346,7 +319,7 @@ func (r *comparison) all(ctx context.Context, folder string) error {
 			}
 		}
 		for i, k := range r.contenders {
-			if totals[i].images > 0 {
+			if totals[i].Images > 0 {
 				if err := r.meanRow(k, sigma, &totals[i]); err != nil {
 					return err
 				}
@@ -361,7 +334,7 @@ func (r *comparison) all(ctx context.Context, folder string) error {
 
 // one measures all methods on an image. Its error ends the run; that of an image is
 // printed.
-func (r *comparison) one(ctx context.Context, index int, s source, sigma float64, totals []total) error {
+func (r *comparison) one(ctx context.Context, index int, s source, sigma float64, totals []evaluation.Total) error {
 	d, err := r.degrade(ctx, index, s, sigma)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -369,10 +342,6 @@ func (r *comparison) one(ctx context.Context, index int, s source, sigma float64
 	if err != nil {
 		r.done += len(r.contenders)
 		return r.fail(s.path, nil, sigma, err)
-	}
-	before, err := quality.PSNR(d.clean.Pix, d.given.Pix, 1)
-	if err != nil {
-		return err
 	}
 	for i := range r.contenders {
 		out, result, err := r.measure(ctx, i, d, sigma)
@@ -387,8 +356,7 @@ func (r *comparison) one(ctx context.Context, index int, s source, sigma float64
 			}
 			continue
 		}
-		result.noisy = before
-		totals[i].add(result)
+		totals[i].Add(result)
 		if err := r.page.add(i, index, s.path, d, out.Pix, result); err != nil {
 			return err
 		}
@@ -402,7 +370,7 @@ func (r *comparison) one(ctx context.Context, index int, s source, sigma float64
 func (r *comparison) seed(index int) uint64 { return r.flags.seed + uint64(index) }
 
 // measure restores an image with the method that has this number.
-func (r *comparison) measure(ctx context.Context, method int, d degraded, sigma float64) (out *restore.Planar, _ score, err error) {
+func (r *comparison) measure(ctx context.Context, method int, d degraded, sigma float64) (out *restore.Planar, _ evaluation.Score, err error) {
 	began := time.Now()
 	err = r.device.run([]restore.Option{
 		restore.Progress(func(p backend.Progress) error {
@@ -414,16 +382,11 @@ func (r *comparison) measure(ctx context.Context, method int, d degraded, sigma 
 		return err
 	})
 	if err != nil {
-		return nil, score{}, err
+		return nil, evaluation.Score{}, err
 	}
-	result := score{seconds: time.Since(began).Seconds()}
-	if result.psnr, err = quality.PSNR(d.clean.Pix, out.Pix, 1); err != nil {
-		return nil, score{}, err
-	}
-	result.ssim, err = quality.SSIM(d.clean.Pix, out.Pix, d.clean.Channels, d.clean.Height, d.clean.Width)
-	if errors.Is(err, quality.ErrTooSmall) {
-		result.ssim, err = math.NaN(), nil
-	}
+	seconds := time.Since(began).Seconds()
+	result, err := evaluation.Measure(d.clean, d.given.Pix, out.Pix)
+	result.Seconds = seconds
 	return out, result, err
 }
 

@@ -2,9 +2,10 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"path/filepath"
 	"unicode/utf8"
+
+	"github.com/averaged/imaging/internal/evaluation"
 )
 
 // evalRecord is a JSON object of eval: about an image, which Input names, or the means
@@ -46,10 +47,10 @@ func (e *evalRecord) of(k *contender) {
 	}
 }
 
-func (r *comparison) record(k *contender, seed uint64, sigma float64, s score) evalRecord {
+func (r *comparison) record(k *contender, seed uint64, sigma float64, s evaluation.Score) evalRecord {
 	rec := evalRecord{
 		Schema: schema, Command: "eval", Sigma: number(sigma), Blind: r.flags.blind, Seed: &seed, Kernel: r.flags.kernelFile,
-		evalScore: &evalScore{number(s.noisy), number(s.psnr), number(s.ssim), number(s.seconds)},
+		evalScore: &evalScore{number(s.Noisy), number(s.PSNR), number(s.SSIM), number(s.Seconds)},
 	}
 	switch r.flags.task.value {
 	case evalDeblur:
@@ -73,21 +74,13 @@ func (r *comparison) header() {
 	}
 }
 
-func (r *comparison) row(k *contender, sigma float64, s score, what string) {
+func (r *comparison) row(k *contender, sigma float64, s evaluation.Score, what string) {
 	r.bar.clear()
-	r.app.result("%-*s  %-8.4g  %7.2f  %7.2f  %6s  %8.3f  %s", r.width, k.label, sigma, s.noisy, s.psnr, ssimOf(s.ssim), s.seconds, what)
-}
-
-// ssimOf is an SSIM in a table; images below 11×11 have none.
-func ssimOf(v float64) string {
-	if math.IsNaN(v) {
-		return "-"
-	}
-	return fmt.Sprintf("%.4f", v)
+	r.app.result("%-*s  %-8.4g  %7.2f  %7.2f  %6s  %8.3f  %s", r.width, k.label, sigma, s.Noisy, s.PSNR, evaluation.SSIMText(s.SSIM), s.Seconds, what)
 }
 
 // imageRow prints what came of one image.
-func (r *comparison) imageRow(k *contender, path string, index int, sigma float64, s score) error {
+func (r *comparison) imageRow(k *contender, path string, index int, sigma float64, s evaluation.Score) error {
 	switch {
 	case r.app.json:
 		r.bar.clear()
@@ -101,17 +94,17 @@ func (r *comparison) imageRow(k *contender, path string, index int, sigma float6
 }
 
 // meanRow prints the means over all images.
-func (r *comparison) meanRow(k *contender, sigma float64, t *total) error {
+func (r *comparison) meanRow(k *contender, sigma float64, t *evaluation.Total) error {
 	if r.app.json {
 		r.bar.clear()
-		rec := r.record(k, r.flags.seed, sigma, t.mean())
-		rec.Images = t.images
+		rec := r.record(k, r.flags.seed, sigma, t.Mean())
+		rec.Images = t.Images
 		return r.app.printJSON(rec)
 	}
-	what := fmt.Sprint(t.images)
+	what := fmt.Sprint(t.Images)
 	if r.app.verbose {
 		what = "mean of " + what
 	}
-	r.row(k, sigma, t.mean(), what)
+	r.row(k, sigma, t.Mean(), what)
 	return r.app.stdout.err
 }

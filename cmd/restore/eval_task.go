@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 	"image"
-	"image/color"
-	"math"
-	"math/rand/v2"
 
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/degradation"
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/restore"
 )
@@ -45,7 +43,7 @@ func (s *shareFlag) Set(text string) error {
 }
 
 // checkTask finds out which task it is, and whether it has what it needs.
-func (e *evaluation) checkTask(c *cobra.Command) error {
+func (e *evalFlags) checkTask(c *cobra.Command) error {
 	if !c.Flags().Changed("task") {
 		switch {
 		case e.kernelFile != "":
@@ -93,7 +91,7 @@ func (e *evaluation) checkTask(c *cobra.Command) error {
 }
 
 // defaultMethod is that of the task.
-func (e *evaluation) defaultMethod() string {
+func (e *evalFlags) defaultMethod() string {
 	switch e.task.value {
 	case evalDeblur:
 		return defaultPrior()
@@ -117,37 +115,9 @@ func (r *comparison) load(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.mask = blackAndWhite(m.ToImage())
+		r.mask = degradation.BlackAndWhite(m.ToImage())
 	}
 	return nil
-}
-
-// blackAndWhite is a mask that is white where m is brighter than half, and black elsewhere.
-func blackAndWhite(m image.Image) *image.Gray {
-	b := m.Bounds()
-	mask := image.NewGray(image.Rect(0, 0, b.Dx(), b.Dy()))
-	for i := range mask.Pix {
-		if color.Gray16Model.Convert(m.At(b.Min.X+i%b.Dx(), b.Min.Y+i/b.Dx())).(color.Gray16).Y >= 0x8000 {
-			mask.Pix[i] = 255
-		}
-	}
-	return mask
-}
-
-// missingPixels draws a mask of a share of the pixels, rounded, but at least one and not all of
-// them: selection sampling (Knuth, The Art of Computer Programming 2, algorithm 3.4.2 S).
-func missingPixels(h, w int, share float64, seed uint64) *image.Gray {
-	mask := image.NewGray(image.Rect(0, 0, w, h))
-	n := h * w
-	left := min(max(int(math.Round(share*float64(n))), 1), n-1)
-	random := rand.New(rand.NewPCG(seed, 0))
-	for i := range mask.Pix {
-		if random.IntN(n-i) < left {
-			mask.Pix[i] = 255
-			left--
-		}
-	}
-	return mask
 }
 
 // degraded is an image as it is, and as a method is given it.
@@ -169,12 +139,16 @@ func (r *comparison) degrade(ctx context.Context, index int, s source, sigma flo
 	d.given = &given
 	given.Pix, given.Alpha = append([]float32(nil), d.clean.Pix...), nil
 	if r.kernel != nil {
-		if err := r.device.on(func(dev backend.Device) error { return blur(dev, &given, oneKernel(*r.kernel), deblur.Circular) }); err != nil {
+		if err := r.device.on(func(dev backend.Device) error {
+			return degradation.Blur(dev, &given, degradation.OneKernel(*r.kernel), deblur.Circular)
+		}); err != nil {
 			return d, err
 		}
 	}
 	if sigma > 0 {
-		if err := r.device.on(func(dev backend.Device) error { return addNoise(dev, &given, r.seed(index), float32(sigma)) }); err != nil {
+		if err := r.device.on(func(dev backend.Device) error {
+			return degradation.AddNoise(dev, &given, r.seed(index), float32(sigma))
+		}); err != nil {
 			return d, err
 		}
 	}
@@ -182,7 +156,7 @@ func (r *comparison) degrade(ctx context.Context, index int, s source, sigma flo
 		return d, nil
 	}
 	if d.mask = r.mask; d.mask == nil {
-		d.mask = missingPixels(given.Height, given.Width, float64(r.flags.missing), r.seed(index))
+		d.mask = degradation.MissingPixels(given.Height, given.Width, float64(r.flags.missing), r.seed(index))
 	}
 	if size := d.mask.Bounds().Size(); size.X != given.Width || size.Y != given.Height {
 		return d, fmt.Errorf("the mask %s has %d×%d pixels and the image %d×%d; give one of its size, or --missing SHARE",

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/metadata"
 	"github.com/averaged/imaging/internal/quality"
 )
 
@@ -162,14 +162,14 @@ func TestWritingOptions(t *testing.T) {
 	leaveRuns(t)
 	inFolder(t)
 	m := picture(3, 20, 24, 8, 0.05)
-	m.Metadata.Resolution = imagefile.Resolution{X: 300, Y: 300, Unit: imagefile.Inch}
+	m.Metadata.Resolution = metadata.Resolution{X: 300, Y: 300, Unit: metadata.Inch}
 	save(t, "a.png", m)
 	succeeds(t, denoising("a.png", "-o", "deep.png", "--depth", "16")...)
 	require.Equal(t, 16, load(t, "deep.png").Depth)
-	_, known := load(t, "deep.png").Metadata.Resolution.In(imagefile.Inch)
+	_, known := load(t, "deep.png").Metadata.Resolution.In(metadata.Inch)
 	require.True(t, known)
 	succeeds(t, denoising("a.png", "-o", "bare.png", "--metadata", "none")...)
-	require.Equal(t, imagefile.Resolution{}, load(t, "bare.png").Metadata.Resolution)
+	require.Equal(t, metadata.Resolution{}, load(t, "bare.png").Metadata.Resolution)
 	succeeds(t, denoising("a.png", "-o", "float.tif", "--depth", "32")...)
 	require.Equal(t, 32, load(t, "float.tif").Depth)
 	succeeds(t, denoising("a.png", "-o", "good.jpg", "--quality", "98")...)

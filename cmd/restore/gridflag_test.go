@@ -61,7 +61,7 @@ func TestEstimatedGrid(t *testing.T) {
 		t.Skip("takes long in portable Go; deblur/estimate has short tests, and the run without -short has this one")
 	}
 	m := fromHere(t, blurredStill)[0]
-	crop(m, 200, 220, 60, 80)
+	m.Crop(200, 220, 60, 80)
 	save(t, "a.png", m)
 	few := []string{"deblur", "--prior", "tv", "--iterations", "2", "--force", "--json", "a.png"}
 	r := succeeds(t, append(few, "--kernel-size", "15", "--kernel-grid", "1x2", "--write-kernel", "sheet.png")...)
@@ -86,7 +86,7 @@ func TestDeblurOfATurn(t *testing.T) {
 	leaveRuns(t)
 	m := fromHere(t, "../../testdata/scene.png")[0]
 	const h, w, margin, poses, degrees = 180, 240, 14, 41, 8
-	crop(m, h+2*margin, w+2*margin, (m.Height-h)/2-margin, (m.Width-w)/2-margin)
+	m.Crop(h+2*margin, w+2*margin, (m.Height-h)/2-margin, (m.Width-w)/2-margin)
 	turned := &imagefile.Image{Width: w, Height: h, Channels: m.Channels, Depth: 8, Pix: make([]float32, m.Channels*h*w)}
 	for i := range poses {
 		sin, cos := math.Sincos(degrees * math.Pi / 180 * ((float64(i)+.5)/poses - .5))

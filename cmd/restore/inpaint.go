@@ -53,7 +53,7 @@ deblur. Else the second run adds what the first one left of the pixels to keep, 
 brings back detail. --iterations counts both together.
 
 A result stands beside its input as NAME.inpainted.EXT unless -o says otherwise. A
-WebP image becomes a PNG. Transparency and metadata are kept.`),
+WebP or GIF image becomes a PNG. Transparency and metadata are kept.`),
 		Example: `  restore inpaint --mask scratches.png photo.png
   restore inpaint --mask lost.png --sigma auto noisy.png -o filled.png
   restore inpaint --mask dust.png --recursive scans -o cleaned/`,

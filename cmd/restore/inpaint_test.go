@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/metadata"
 )
 
 // saveMask writes a mask of h×w pixels with a white square.
@@ -39,7 +40,7 @@ func TestInpaint(t *testing.T) {
 	for i := range alpha.Alpha {
 		alpha.Alpha[i] = uint16(i * 91)
 	}
-	alpha.Metadata.Resolution = imagefile.Resolution{X: 300, Y: 300}
+	alpha.Metadata.Resolution = metadata.Resolution{X: 300, Y: 300}
 	for name, m := range map[string]*imagefile.Image{
 		"alpha.png": alpha, "alpha.tif": alpha, "grey8.bmp": picture(1, 20, 24, 8, 0),
 		"colour.png": picture(3, 20, 24, 8, 0), "float.pfm": picture(3, 20, 24, 32, 0.5),

@@ -33,7 +33,7 @@ func TestDeblurWithoutKernel(t *testing.T) {
 		t.Skip("a kernel is estimated in the tests of deblur/estimate too; this takes long in portable Go")
 	}
 	m := fromHere(t, blurredStill)[0]
-	crop(m, 200, 220, 60, 80)
+	m.Crop(200, 220, 60, 80)
 	save(t, "a.png", m)
 	r := succeeds(t, "deblur", "--prior", "tv", "--iterations", "3", "--kernel-size", "31", "--write-kernel", "k.png", "--json", "a.png")
 	o := objects(t, r.stdout)[0]
@@ -59,7 +59,7 @@ func TestGivenKernelIsChecked(t *testing.T) {
 		t.Skip("a kernel is estimated in the tests of deblur/estimate too; this takes long in portable Go")
 	}
 	images := fromHere(t, blurredStill, kernelStill)
-	crop(images[0], 200, 220, 60, 80)
+	images[0].Crop(200, 220, 60, 80)
 	save(t, "a.png", images[0])
 	kernel := images[1]
 	save(t, "k.png", kernel)

@@ -2,6 +2,9 @@ package main
 
 import (
 	"bytes"
+	"image"
+	"image/color"
+	"image/gif"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -132,11 +135,36 @@ func TestTwoInputsForOneOutput(t *testing.T) {
 		require.NoError(t, os.Mkdir(d, 0o777))
 		save(t, d+"/a.png", picture(1, 12, 14, 8, 0.05))
 	}
-	before := files(t)
-	fails(t, exitUsage, []string{"would both become"}, denoising("x/a.png", "y/a.png", "-o", "out/")...)
-	require.Equal(t, before, files(t))
-	fails(t, exitUsage, []string{"would both become"}, denoising("--recursive", "x", "y", "-o", "out/")...)
-	require.Equal(t, before, files(t))
+	save(t, "y/b.png", picture(1, 12, 14, 8, 0.05))
+	for _, inputs := range [][]string{{"x/a.png", "y/a.png", "y/b.png"}, {"--recursive", "x", "y"}} {
+		require.NoError(t, os.RemoveAll("out"))
+		r := restoring(t, denoising(append(inputs, "-o", "out/")...)...)
+		require.Equal(t, exitFailed, r.code)
+		require.Contains(t, filepath.ToSlash(r.stderr),
+			"restore: y/a.png: its result would be that of x/a.png, too: out/a.png; give it another name or do it apart\n")
+		require.Contains(t, r.stderr, "2 done, 1 failed, 0 skipped")
+		require.FileExists(t, "out/b.png")
+		require.Equal(t, imagefile.PNG, load(t, "out/a.png").Format)
+	}
+}
+
+// A GIF becomes a PNG. Where there is a PNG of that name, its own result comes first.
+func TestResultsThatKeepTheirExtensionComeFirst(t *testing.T) {
+	inFolder(t)
+	save(t, "a.png", picture(1, 12, 14, 8, 0.05))
+	for _, name := range []string{"a.gif", "b.gif"} {
+		f, err := os.Create(name)
+		require.NoError(t, err)
+		grey := image.NewPaletted(image.Rect(0, 0, 9, 7), color.Palette{color.Black, color.White})
+		require.NoError(t, gif.Encode(f, grey, nil))
+		require.NoError(t, f.Close())
+	}
+	r := restoring(t, denoising("--recursive", ".", "-o", "out/")...)
+	require.Equal(t, exitFailed, r.code)
+	require.Contains(t, r.stderr, "restore: a.gif: its result would be that of a.png, too")
+	require.Contains(t, r.stderr, "2 done, 1 failed, 0 skipped")
+	require.Equal(t, 14, load(t, filepath.Join("out", "a.png")).Width)
+	require.Equal(t, 9, load(t, filepath.Join("out", "b.png")).Width)
 }
 
 func TestRecursive(t *testing.T) {

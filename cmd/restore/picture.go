@@ -27,6 +27,7 @@ type reading struct {
 	damaged   choice
 	flags     *pflag.FlagSet
 	mask      image.Image // of inpaint: samples under it may be no numbers
+	noise     bool        // of upscale: the noise of the coding of a JPEG is measured
 }
 
 func (r *reading) bind(c *cobra.Command) {
@@ -65,7 +66,7 @@ func (a *app) warn(path string, m *imagefile.Image) {
 
 // readFrom is read with a standard input of its own, and without the notes.
 func (a *app) readFrom(ctx context.Context, stdin io.Reader, path string, r reading) (*imagefile.Image, error) {
-	opt := imagefile.ReadOptions{Damaged: r.damaged.value == "fill", NotFinite: r.mask != nil}
+	opt := imagefile.ReadOptions{Damaged: r.damaged.value == "fill", NotFinite: r.mask != nil, CodingNoise: r.noise}
 	if r.flags.Changed("max-pixels") {
 		opt.MaxPixels = r.maxPixels // and however small the file is
 	}

@@ -226,23 +226,29 @@ func unfitness(path string) (string, error) {
 	return "", nil
 }
 
-// checkCollisions refuses an output that two inputs share, or that is an input.
+// checkCollisions refuses an output that is an input. Of inputs that share an output one is done: one whose extension the
+// output has, if there is one, else the first. The others fail.
 func checkCollisions(tasks []task) error {
-	written := make(map[string]string, len(tasks))
+	done := make(map[string]int, len(tasks)) // by output, the index of the task
 	read := make(map[string]bool, len(tasks))
 	for _, t := range tasks {
 		read[identity(t.input)] = true
 	}
-	for _, t := range tasks {
+	keepsExtension := func(t task) bool { return filepath.Ext(t.input) == filepath.Ext(t.output) }
+	for i, t := range tasks {
 		if t.err != nil || t.unfit != "" || t.output == standardStream {
 			continue
 		}
 		id := identity(t.output)
-		if other, taken := written[id]; taken {
-			return usagef("%s and %s would both become %s; give them different names or do them apart",
-				oneLine(other), oneLine(t.input), oneLine(t.output))
+		switch other, taken := done[id]; {
+		case !taken:
+			done[id] = i
+		case keepsExtension(t) && !keepsExtension(tasks[other]):
+			done[id] = i
+			tasks[other].err = sharedError{t}
+		default:
+			tasks[i].err = sharedError{tasks[other]}
 		}
-		written[id] = t.input
 		if sameFile(t.input, t.output) {
 			return usagef("%s: the result would take the place of its input; write -o to another file or folder", oneLine(t.input))
 		}
@@ -298,6 +304,13 @@ func (d *destination) checkExisting(t *task) {
 	case !d.force:
 		t.err = existsError{t.output}
 	}
+}
+
+// sharedError is about an input that has the same result as one that is done.
+type sharedError struct{ done task }
+
+func (e sharedError) Error() string {
+	return fmt.Sprintf("its result would be that of %s, too: %s; give it another name or do it apart", oneLine(e.done.input), oneLine(e.done.output))
 }
 
 // existsError is about a result that exists and must not be overwritten.

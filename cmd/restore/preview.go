@@ -99,14 +99,14 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 		opts = append(opts, restore.Noise(noise.Part(part)))
 	}
 	p.left, p.top = left, top
-	crop(m, min(m.Height, p.y+p.height+margin)-top, min(m.Width, p.x+p.width+margin)-left, top, left)
+	m.Crop(min(m.Height, p.y+p.height+margin)-top, min(m.Width, p.x+p.width+margin)-left, top, left)
 
 	strengths := append([]float64{b.strength.factor}, b.strength.more...)
 	whole := *m
 	panel := func(pix []float32) imagefile.Image {
 		part := whole
 		part.Pix, part.Alpha = slices.Clone(pix), nil
-		crop(&part, p.height, p.width, p.y-top, p.x-left)
+		part.Crop(p.height, p.width, p.y-top, p.x-left)
 		return part
 	}
 	panels := []imagefile.Image{panel(m.Pix)}

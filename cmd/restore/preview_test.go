@@ -30,7 +30,7 @@ func TestPreviewShowsAPartOfTheWhole(t *testing.T) {
 	require.Equal(t, [2]int{3*w + 2*previewGap, h}, [2]int{p.Width, p.Height})
 	for i, of := range []string{"a.pfm", "1.pfm", "2.pfm"} {
 		whole := load(t, of)
-		crop(whole, h, w, 90, 100)
+		whole.Crop(h, w, 90, 100)
 		require.InDeltaSlice(t, whole.Pix, panel(p.Pix, p.Width, h, w, i), 1e-6, of)
 	}
 	require.NotEqual(t, panel(p.Pix, p.Width, h, w, 1), panel(p.Pix, p.Width, h, w, 2))
@@ -83,7 +83,7 @@ func TestPreviewHasTheLevelsOfTheWhole(t *testing.T) {
 	part := objects(t, succeedsNoted(t, append(run, "p.pfm", "--preview", "40,60,50,40")...).stdout)[0]
 	require.Equal(t, whole["method"], part["method"])
 	p, of := load(t, "p.pfm"), load(t, "1.pfm")
-	crop(of, 40, 50, 60, 40)
+	of.Crop(40, 50, 60, 40)
 	n := len(p.Pix) / 3
 	for c := range 3 {
 		require.InDeltaSlice(t, of.Pix[c*2000:][:2000], panel(p.Pix[c*n:], p.Width, 40, 50, 1), 3./255)

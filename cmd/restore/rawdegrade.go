@@ -13,14 +13,14 @@ import (
 )
 
 // simulateRaw writes the raw photograph that a camera takes of a picture. Its width and height are even.
-func (a *app) simulateRaw(ctx context.Context, d *degradation, m *imagefile.Image, c cameranoise.Camera, seed uint64, t task) (*outcome, string, error) {
+func (a *app) simulateRaw(ctx context.Context, d *degradeFlags, m *imagefile.Image, c cameranoise.Camera, seed uint64, t task) (*outcome, string, error) {
 	seconds := stopwatch()
 	h, w := m.Height&^1, m.Width&^1
 	if h < 2 || w < 2 {
 		return nil, "", fileError{t.input, fmt.Errorf("a raw photograph has at least 2×2 pixels, and not %d×%d", m.Width, m.Height)}
 	}
 	m.Alpha = nil
-	crop(m, h, w, 0, 0)
+	m.Crop(h, w, 0, 0)
 	light, err := c.Mosaic(m.Pix, h, w, seed, true)
 	if err != nil {
 		return nil, "", err

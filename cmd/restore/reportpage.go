@@ -93,7 +93,7 @@ func (p *reportPage) before(img *restore.Planar, m *imagefile.Image) error {
 		return nil
 	}
 	p.entry, p.gaps = htmlreport.Entry{}, nil
-	if p.pictured == htmlreport.MostPictured {
+	if p.pictured == htmlreport.MaxPictured {
 		return nil
 	}
 	p.pictured++
@@ -177,7 +177,7 @@ func (p *reportPage) add(rec record, said string) {
 		p.restored++
 		e.Summary = said
 		if len(e.Views) == 0 {
-			e.Summary += fmt.Sprintf(". Pictures are those of the first %d inputs", htmlreport.MostPictured)
+			e.Summary += fmt.Sprintf(". Pictures are those of the first %d inputs", htmlreport.MaxPictured)
 		}
 	case rec.Skipped:
 		e = htmlreport.Entry{Summary: "skipped"}

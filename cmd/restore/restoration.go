@@ -457,7 +457,7 @@ func (a *app) readReference(ctx context.Context, path string, m *imagefile.Image
 	if ref.Channels != m.Channels {
 		return nil, fileError{path, fmt.Errorf("the reference is %s and the result %s; give two of a kind", colours(ref.Channels), colours(m.Channels))}
 	}
-	crop(ref, m.Height, m.Width, (ref.Height-m.Height)/2, (ref.Width-m.Width)/2)
+	ref.Crop(m.Height, m.Width, (ref.Height-m.Height)/2, (ref.Width-m.Width)/2)
 	return ref.Pix, nil
 }
 
@@ -484,28 +484,4 @@ func fidelityOf(path string, reference, estimate []float32) (*fidelity, error) {
 		f.PSNRPaper = number(paper)
 	}
 	return f, nil
-}
-
-// crop keeps h rows from top and w columns from left, in place.
-func crop(m *imagefile.Image, h, w, top, left int) {
-	if h == m.Height && w == m.Width {
-		return
-	}
-	to := 0
-	for c := range m.Channels {
-		plane := m.Plane(c)
-		for y := top; y < top+h; y++ {
-			// The target never lies behind the source: it has less before it.
-			to += copy(m.Pix[to:], plane[y*m.Width+left:y*m.Width+left+w])
-		}
-	}
-	m.Pix = m.Pix[:to]
-	if m.Alpha != nil {
-		to = 0
-		for y := top; y < top+h; y++ {
-			to += copy(m.Alpha[to:], m.Alpha[y*m.Width+left:y*m.Width+left+w])
-		}
-		m.Alpha = m.Alpha[:to]
-	}
-	m.Height, m.Width = h, w
 }

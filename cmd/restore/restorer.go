@@ -229,7 +229,7 @@ func (a *app) noiseOfFound(ctx context.Context, r restorer, m *imagefile.Image, 
 	part := *m
 	part.Pix, part.Alpha = slices.Clone(m.Pix), nil
 	found := m.Found()
-	crop(&part, found.Dy(), found.Dx(), found.Min.Y, found.Min.X)
+	part.Crop(found.Dy(), found.Dx(), found.Min.Y, found.Min.X)
 	noise, err := r.shared().noiseOfWholeOn(ctx, r, &part, opts)
 	if noise == nil || err != nil {
 		return nil, err

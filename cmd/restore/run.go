@@ -78,8 +78,8 @@ func (a *app) rootCommand() *cobra.Command {
 how it does: every prior comes with a certificate, and an iteration that is
 printed as convergent converges.
 
-Images are PNG, JPEG, TIFF, BMP, WebP (read only), PFM, PGM and PPM, grey or colour,
-8 or 16 bits or float. Size, bit depth, transparency, colour profile and metadata of
+Images are PNG, JPEG, TIFF, BMP, WebP and GIF (read only), PFM, PGM and PPM,
+grey or colour, 8 or 16 bits or float. Size, bit depth, transparency, colour profile and metadata of
 the input are kept, and of a JPEG its quality. Noise levels (sigma) are standard
 deviations, where 1 is white: 0.1 is 25.5 of 255.
 

@@ -54,8 +54,8 @@ func TestTrain(t *testing.T) {
 	photographs(t, "holdout", 1)
 	r := succeeds(t, tiny("data", "-o", "run", "--val", "holdout", "--set", "validate_every=3", "--sigma", "15/255..0.2", "--lr", "2e-3", "--seed", "7",
 		"--name", "tiny", "--licence", "CC0-1.0")...)
-	require.Equal(t, "restore: left out: data/notes.txt: unknown image format: the content is not of a known kind (PNG, JPEG, TIFF, BMP, WebP, PFM, PGM and PPM are read)\n"+
-		"restore: left out: holdout/notes.txt: unknown image format: the content is not of a known kind (PNG, JPEG, TIFF, BMP, WebP, PFM, PGM and PPM are read)\n", filepath.ToSlash(r.stderr))
+	require.Equal(t, "restore: left out: data/notes.txt: unknown image format: the content is not of a known kind (PNG, JPEG, TIFF, BMP, WebP, GIF, PFM, PGM and PPM are read)\n"+
+		"restore: left out: holdout/notes.txt: unknown image format: the content is not of a known kind (PNG, JPEG, TIFF, BMP, WebP, GIF, PFM, PGM and PPM are read)\n", filepath.ToSlash(r.stderr))
 	printed := strings.Split(strings.TrimSpace(filepath.ToSlash(r.stdout)), "\n")
 	require.Len(t, printed, 8)
 	require.Regexp(t, `^1/6  loss 0\.\d{6}  PSNR \d+\.\d\d dB  rate .*  \d+\.\d images/s  norms \d\.\d\d to \d\.\d\d, 2 steps  \d:\d\d left$`, printed[0])

@@ -26,6 +26,7 @@ type upscaler struct {
 func (a *app) upscaleCommand() *cobra.Command {
 	u := &upscaler{}
 	u.suffix = ".upscaled"
+	u.reading.noise = true
 	return a.restoringCommand(u, &cobra.Command{
 		Use:   "upscale IN... --factor 2|3|4",
 		Short: "Enlarge images (super-resolution)",
@@ -54,7 +55,7 @@ what programs that scale images do there.
 default it is estimated.
 
 A result stands beside its input as NAME.upscaled.EXT unless -o says otherwise. A
-WebP image becomes a PNG. Transparency is interpolated, and metadata are kept. A
+WebP or GIF image becomes a PNG. Transparency is interpolated, and metadata are kept. A
 result of more than --max-pixels is refused.`),
 		Example: `  restore upscale --factor 2 photo.jpg
   restore upscale --factor 4 --antialias area thumbnail.png -o large.png

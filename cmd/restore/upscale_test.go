@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/metadata"
 )
 
 // upscalingBy is a quick run of upscale.
@@ -28,7 +29,7 @@ func TestUpscale(t *testing.T) {
 			alpha.Alpha[i] = 0
 		}
 	}
-	alpha.Metadata.Resolution = imagefile.Resolution{X: 300, Y: 300}
+	alpha.Metadata.Resolution = metadata.Resolution{X: 300, Y: 300}
 	for name, m := range map[string]*imagefile.Image{
 		"alpha.png": alpha, "alpha.tif": alpha, "grey8.bmp": picture(1, 7, 9, 8, 0), "photo.jpg": picture(3, 7, 9, 8, 0),
 		"colour.png": picture(3, 7, 9, 8, 0), "float.pfm": picture(3, 7, 9, 32, 0.1), "point.png": picture(1, 1, 1, 8, 0),

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	mostUsage  = 90 // characters of what help says of a flag
-	mostBefore = 26 // lines of help before the flags: a screen
+	maxUsage  = 90 // characters of what help says of a flag
+	maxBefore = 26 // lines of help before the flags: a screen
 )
 
 // Everyday flags come first, those for experts have a group of their own behind them, and every
@@ -55,13 +55,13 @@ func TestFlagsAreGrouped(t *testing.T) {
 			if !f.Hidden {
 				require.Regexp(t, defined(f.Name), help, c.CommandPath())
 				_, usage := pflag.UnquoteUsage(f)
-				require.LessOrEqual(t, len([]rune(usage)), mostUsage, "%s --%s: %s", c.CommandPath(), f.Name, usage)
+				require.LessOrEqual(t, len([]rune(usage)), maxUsage, "%s --%s: %s", c.CommandPath(), f.Name, usage)
 				require.NotContains(t, usage, "\n", "%s --%s", c.CommandPath(), f.Name)
 			}
 		})
 		before, _, _ := strings.Cut(c.Long+"\n\n"+help, "\nFlags:\n")
 		if c.HasParent() { // the program itself has a list of commands
-			require.LessOrEqual(t, strings.Count(before, "\n"), mostBefore, c.CommandPath())
+			require.LessOrEqual(t, strings.Count(before, "\n"), maxBefore, c.CommandPath())
 		}
 		for _, sub := range c.Commands() {
 			require.Contains(t, help, "  "+sub.Name()+" ", c.CommandPath())

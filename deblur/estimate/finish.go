@@ -51,14 +51,15 @@ var finishing = struct {
 // photographs bear, and then, in soft more steps, by more, if the photograph is explained as well.
 //
 // A wide support has islands that texture and edges that repeat make. If the largest island alone, with its own last steps, explains
-// the photograph as well by Schwarz's criterion (1978), it is the kernel.
+// a photograph with almost no noise as well by Schwarz's criterion (1978), it is the kernel. In noise the kernels of shakes
+// are cut into islands themselves, and hardly one of them by itself would pay.
 func (e *estimation) finish(levels []*level, s support, soft int) (support, error) {
 	all, err := e.lastSteps(levels, s, nil, soft)
 	if err != nil {
 		return all, err
 	}
 	largest := all.largestIsland().centred()
-	if all.extent() <= largest.extent()+2 {
+	if e.sigma >= calm || all.extent() <= largest.extent()+2 {
 		return all, nil
 	}
 	one, err := e.lastSteps(levels, largest, largest.square(largest.reach()+1), soft)

@@ -243,10 +243,9 @@ func TestShapeHasToFit(t *testing.T) {
 // Where the sharp image repeats, a part of the kernel may as well be a period away: the kernel without that island explains the
 // photograph as well. An island of the true kernel stays.
 func TestIslandsHaveToExplainMore(t *testing.T) {
-	const period, r, share = 16, 20, 0.15
+	const period, r, share = 16, 20, 0.3
 	pool := parallel.New(1)
 	defer pool.Close()
-	e := &estimation{ctx: context.Background(), pool: pool, sigma: 0.002, edges: edgesFor(0.002), tell: func(float64) error { return nil }}
 	scene := still().crop(0, 0, 130, 130)
 	repeated := newPlane(scene.h, scene.w)
 	for y := range repeated.h {
@@ -266,9 +265,11 @@ func TestIslandsHaveToExplainMore(t *testing.T) {
 	for _, c := range []struct {
 		v     plane
 		k     deblur.Kernel
+		sigma float64
 		stays bool
-	}{{repeated, k, false}, {scene, both, true}} {
-		y := photograph(t, c.v, c.k, 0.002)
+	}{{repeated, k, 0.002, false}, {scene, both, 0.002, true}, {scene, both, 0.03, true}} {
+		e := &estimation{ctx: context.Background(), pool: pool, sigma: c.sigma, edges: edgesFor(c.sigma), tell: func(float64) error { return nil }}
+		y := photograph(t, c.v, c.k, c.sigma)
 		levels, err := e.levels([]part{{y, newPlane(y.h, y.w), newPlane(y.h, y.w)}}, 0, r)
 		require.NoError(t, err)
 		found, err := e.finish(levels, two, 0)

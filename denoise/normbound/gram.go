@@ -28,7 +28,7 @@ import (
 //     order, fused or not, costs γ_M (Higham 2002, section 3.1). C_k ± C_kᵀ costs one
 //     unit.
 //   - cos(k·θ) and sin(k·θ) are parts of the product of two numbers of modulus 1 whose
-//     parts are within rootError = 8 units: within 2√2·8 + 4 < 32 units.
+//     parts are within response.RootError = 8 units: within 2√2·8 + 4 < 32 units.
 //   - The sum over K terms costs γ_{K+1}.
 //
 // Real and imaginary part are therefore each within (M + K + 34 units)·VᵀV up to

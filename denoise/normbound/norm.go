@@ -9,6 +9,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/parallel"
+	"github.com/averaged/imaging/internal/response"
 )
 
 // Bound encloses S, the norm of a convolution on the infinite grid: both ends
@@ -330,8 +331,8 @@ func (g *gram) belowAtCentres(bound float64) bool {
 func (g *gram) below(c cell, bound float64, density int, scratch *hermitian) bool {
 	cos := 1.0
 	if density > 0 && (g.dy > 0 || g.dx > 0) {
-		cos, _ = unitRoot(1, density) // ρ = 2π/density
-		cos -= rootError
+		cos, _ = response.UnitRoot(1, density) // ρ = 2π/density
+		cos -= response.RootError
 	}
 	// Four roundings to nearest are undone by eight units.
 	square := bound * cos

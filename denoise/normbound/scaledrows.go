@@ -31,7 +31,7 @@ func ScaledRows(v []float32, shape backend.Shape, d []float64) ([]float32, error
 	shorten := 1.0
 	if !exact {
 		kappa := roundingShare(v, shape, top)
-		if !(kappa < mostShortened) {
+		if !(kappa < maxShortened) {
 			return nil, errors.New("its weights are too small to be multiplied by a gain within float32")
 		}
 		shorten = 1 - kappa
@@ -47,9 +47,9 @@ func ScaledRows(v []float32, shape backend.Shape, d []float64) ([]float32, error
 	return w, nil
 }
 
-// mostShortened is a share of the weights that nobody would notice. It is only passed
+// maxShortened is a share of the weights that nobody would notice. It is only passed
 // where they are near the end of float32's range.
-const mostShortened = 1e-3
+const maxShortened = 1e-3
 
 // roundingShare returns κ.
 func roundingShare(v []float32, shape backend.Shape, top float64) float64 {

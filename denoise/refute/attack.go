@@ -31,14 +31,17 @@ type AttackOptions struct {
 
 // AttackReport is what Attack found: one pair of images.
 type AttackReport struct {
-	// Ratio is ‖Φ(x) − Φ(y)‖/‖x − y‖, of the pair for which Ratio − Rounding is largest.
+	// Constant is the α that Φ is proven to be averaged with, Φ = (1−α)·id + α·T, or 1 where T is Φ itself.
+	Constant float64
+	// Ratio is ‖T(x) − T(y)‖/‖x − y‖, of the pair for which Ratio − Rounding is largest. If it is above 1, that of Φ
+	// may be below 1, but Φ is not averaged with its constant.
 	Ratio float64
 	// Rounding is how much of Ratio is put down to float32 arithmetic and, where Φ is
 	// computed by an iteration, to its error. For the former it is the proven bound
 	// (Rounded), if RoundingProven; where nothing is proven it is an estimate,
-	// 1e-5·(‖x‖ + ‖y‖)/‖x − y‖.
-	Rounding       float64
-	RoundingProven bool
+	// 1e-5·(‖x‖ + ‖y‖)/‖x − y‖. If RoundingMeasured, it is what float32 added for this pair.
+	Rounding                         float64
+	RoundingProven, RoundingMeasured bool
 	// NotFinite tells that Φ gave something that is not finite for an image that is: no proven
 	// bound has room for that. The rest of the report is about other pairs then, or zero.
 	NotFinite bool
@@ -50,20 +53,25 @@ type AttackReport struct {
 	Gradients bool
 }
 
-// Expansive tells whether the pair refutes that Φ is nonexpansive.
+// Expansive tells whether the pair refutes that T is nonexpansive.
 func (r AttackReport) Expansive() bool { return r.NotFinite || r.Ratio > 1+r.Rounding }
 
+// unit is the unit roundoff of float32.
+const unit = 0x1p-24
+
 // attackRounding is the relative error that Attack allows to the arithmetic of Φ where no
-// bound is proven.
+// bound is proven, and without measuring it.
 const attackRounding = 1e-5
 
-// Attack looks for a pair of images of the given shape that Φ expands: it ascends
-// ‖Φ(x) − Φ(y)‖/‖x − y‖ over both. For the difference δ of the pair that is power
+// Attack looks for a pair of images of the given shape that contradicts what is proven of Φ: that it is α-averaged, so
+// that T with Φ = (1−α)·id + α·T is nonexpansive. It ascends ‖T(x) − T(y)‖/‖x − y‖ over both. Where nothing is
+// proven, T is Φ. For the difference δ of the pair that is power
 // iteration on JᵀJ, with the mean Jacobian between x and y, and for the pair's mean m
 // gradient ascent, because which units are active depends on it; separations grow and
 // shrink, and restarts begin at other brightnesses and contrasts. At the end of each restart the
 // direction that it has found is tried at distances from 1e-5 to 1, where rounding shows. The
-// pairs are not held to [0,1], as the claim is not.
+// pairs are not held to [0,1], as the claim is not. The proven bounds of rounding would excuse ratios up to a few
+// percent above 1. So the pair above 1 that rounding explains worst is judged by what float32 added there (Measured).
 //
 // It proves nothing if it finds no such pair. For a Differentiable denoiser, as the networks
 // of package denoise are except for those of rungekutta.BackwardEuler, the transposed Jacobian is
@@ -92,9 +100,12 @@ func Attack(ctx context.Context, d Denoiser, shape backend.Shape, opt AttackOpti
 	}
 	s := tile.NewScratch(d.Device())
 	defer s.Free()
-	a := &attack{denoiser: d, dev: d.Device(), options: opt, root: math.Sqrt(float64(shape.Len()))}
-	a.report.Rounding = math.Inf(1) // nothing found yet
-	for _, b := range []*backend.Buffer{&a.mean, &a.delta, &a.x, &a.y, &a.fx, &a.fy, &a.gx, &a.gy} {
+	a := &attack{denoiser: d, dev: d.Device(), options: opt, root: math.Sqrt(float64(shape.Len())), over: 1}
+	a.report.Rounding, a.report.Constant = math.Inf(1), 1 // nothing found yet
+	if alpha, proven := d.Averagedness(); proven && alpha < 1 && 1/alpha < math.MaxFloat32 {
+		a.report.Constant, a.over = alpha, float64(math.Nextafter32(float32(1/alpha), 1)) // nothing beyond the claim
+	}
+	for _, b := range []*backend.Buffer{&a.mean, &a.delta, &a.x, &a.y, &a.fx, &a.fy, &a.gx, &a.gy, &a.doubtX, &a.doubtY} {
 		var err error
 		if *b, err = s.Alloc(shape); err != nil {
 			return AttackReport{}, err
@@ -104,6 +115,9 @@ func Attack(ctx context.Context, d Denoiser, shape backend.Shape, opt AttackOpti
 		if err := a.restart(ctx, restart); err != nil {
 			return AttackReport{}, err
 		}
+	}
+	if err := a.judge(ctx); err != nil {
+		return AttackReport{}, err
 	}
 	if math.IsInf(a.report.Rounding, 1) {
 		a.report.Rounding = 0 // no pair with finite results
@@ -117,11 +131,18 @@ type attack struct {
 	dev      backend.Device
 	options  AttackOptions
 	root     float64 // √n
+	over     float64 // 1/α, T = (1−over)·id + over·Φ
 	report   AttackReport
-	// x and y are mean ± ½delta, fx and fy their images; later fx becomes fx − fy. gx and gy
+	// x and y are mean ± ½delta, fx and fy their images by Φ; later fx becomes T(x) − T(y). gx and gy
 	// are their gradients.
 	mean, delta, x, y, fx, fy, gx, gy backend.Buffer
+	// The pair whose excess over 1 is the largest in units of what float32 may add, and what is known of it.
+	doubtX, doubtY backend.Buffer
+	doubt          doubt
 }
+
+// doubt is a pair with a ratio above 1 that the bound of rounding excuses.
+type doubt struct{ ratio, apart, other, excess float64 }
 
 // starts are what restarts begin with: means and deviations of the mean of the pair,
 // and the root mean square of its difference.
@@ -219,6 +240,14 @@ func (a *attack) evaluate(ctx context.Context) (float64, error) {
 	if err := a.dev.LinearCombination(a.fx, backend.Term{A: 1, X: a.fx}, backend.Term{A: -1, X: a.fy}); err != nil {
 		return 0, err
 	}
+	mixing := 0.0
+	if a.over > 1 {
+		back := float32(a.over) - 1
+		if err := a.dev.LinearCombination(a.fx, backend.Term{A: float32(a.over), X: a.fx}, backend.Term{A: -back, X: a.x}, backend.Term{A: back, X: a.y}); err != nil {
+			return 0, err
+		}
+		mixing = 4 * unit * float64(back) * (math.Sqrt(sizes[0]) + math.Sqrt(sizes[1]))
+	}
 	size, err := a.size(a.fx)
 	if err != nil {
 		return 0, err
@@ -235,12 +264,50 @@ func (a *attack) evaluate(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	rounding := (room + errorX + errorY) / apart
+	// The differences are rounded a few times, and none is longer than this.
+	mixing += 8 * unit * (size + a.over*apart)
+	rounding := (a.over*(room+errorX+errorY) + mixing) / apart
+	if err := a.note(doubt{ratio, apart, (a.over*(errorX+errorY) + mixing) / apart, (ratio - 1) * apart / (math.Sqrt(sizes[0]) + math.Sqrt(sizes[1]))}); err != nil {
+		return 0, err
+	}
 	if ratio-rounding > a.report.Ratio-a.report.Rounding {
 		a.report.Ratio, a.report.Rounding, a.report.Separation = ratio, rounding, apart/a.root
 		a.report.RoundingProven = proven
 	}
 	return ratio, nil
+}
+
+// note keeps the pair at hand if it is more doubtful than those before, and more than rounding usually makes it.
+func (a *attack) note(d doubt) error {
+	if !(d.excess > max(attackRounding, a.doubt.excess)) {
+		return nil
+	}
+	a.doubt = d
+	if err := a.dev.LinearCombination(a.doubtX, backend.Term{A: 1, X: a.x}); err != nil {
+		return err
+	}
+	return a.dev.LinearCombination(a.doubtY, backend.Term{A: 1, X: a.y})
+}
+
+// judge measures what float32 added to the most doubtful pair, and reports it if that does not explain the ratio.
+func (a *attack) judge(ctx context.Context) error {
+	m, ok := a.denoiser.(Measured)
+	if !ok || a.doubt.ratio == 0 || a.report.Expansive() {
+		return nil
+	}
+	off := 0.0
+	for _, x := range []backend.Buffer{a.doubtX, a.doubtY} {
+		of, err := m.MeasuredRounding(ctx, x)
+		if err != nil {
+			return ctx.Err() // without it the bound stands
+		}
+		off += of
+	}
+	if rounding := a.over*off/a.doubt.apart + a.doubt.other; a.doubt.ratio > 1+rounding {
+		a.report.Ratio, a.report.Rounding, a.report.Separation = a.doubt.ratio, rounding, a.doubt.apart/a.root
+		a.report.RoundingProven, a.report.RoundingMeasured = false, true
+	}
+	return nil
 }
 
 // room returns what float32 may add to the difference of the images of x and y, of the given norms,
@@ -283,7 +350,14 @@ func (a *attack) ascend(ctx context.Context, separation, stride float64, seed ui
 		return err
 	}
 	a.report.Gradients = true
-	// With d = Φ(x) − Φ(y), half of ‖d‖² has the gradients (J(x) − J(y))ᵀd with respect to the
+	if a.over > 1 { // J is of Φ, and that of T is over·J − (over−1)·I
+		for _, g := range []backend.Buffer{a.gx, a.gy} {
+			if err := a.dev.LinearCombination(g, backend.Term{A: float32(a.over), X: g}, backend.Term{A: 1 - float32(a.over), X: a.fx}); err != nil {
+				return err
+			}
+		}
+	}
+	// With d = T(x) − T(y), half of ‖d‖² has the gradients (J(x) − J(y))ᵀd with respect to the
 	// mean, and ½(J(x) + J(y))ᵀd to delta.
 	if err := a.dev.LinearCombination(a.fy, backend.Term{A: 1, X: a.gx}, backend.Term{A: 1, X: a.gy}); err != nil {
 		return err

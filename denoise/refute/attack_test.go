@@ -180,6 +180,34 @@ func TestAttackOnTheConstant(t *testing.T) {
 	}
 }
 
+// boastful claims a smaller constant than it has, and a large bound of rounding that would excuse it.
+type boastful struct {
+	*denoise.Network
+	alpha float64
+}
+
+func (d boastful) Averagedness() (float64, bool) { return d.alpha, true }
+
+func (d boastful) Rounding(_ context.Context, size float64, _ backend.Shape) (float64, error) {
+	return 0.1 * size, nil
+}
+
+// A constant that is wrong by five percent is refuted even where the bound of rounding is larger than that: what rounding
+// was is measured. The right constant is not.
+func TestAttackMeasuresWhatRoundingWas(t *testing.T) {
+	skipSearch(t)
+	dev := newCPU(t)
+	n := certified(t, dev, smallModel(t, 5, denoise.Architecture{Width: 3, Blocks: 1, Activation: activation.Linear()}, 1.4))
+	alpha, _ := n.Averagedness()
+	for _, factor := range []float64{1, 0.95} {
+		r, err := refute.Attack(t.Context(), boastful{n, alpha * factor}, backend.Image(3, 40, 40), refute.AttackOptions{Restarts: 3, Iterations: 60})
+		require.NoError(t, err)
+		require.Equal(t, factor < 1, r.Expansive(), "%v: %+v", factor, r)
+		require.Equal(t, factor < 1, r.RoundingMeasured, "%v: %+v", factor, r)
+		require.InDelta(t, alpha*factor, r.Constant, 1e-12)
+	}
+}
+
 // infinite overflows where an image is bright.
 type infinite struct{ refute.Denoiser }
 

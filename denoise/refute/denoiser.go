@@ -50,6 +50,12 @@ type Differentiable interface {
 	PullBack(ctx context.Context, dst, x, v backend.Buffer) (bool, error)
 }
 
+// Measured is a Denoiser that can be computed in float64.
+type Measured interface {
+	// MeasuredRounding returns ‖Φ(x) as computed − Φ(x)‖. An error says that Φ has no way to do it.
+	MeasuredRounding(ctx context.Context, x backend.Buffer) (float64, error)
+}
+
 // innerError is the root mean square error, over the samples of an image, that a repetition
 // allows to one application of an Inexact denoiser.
 const innerError = 1e-5

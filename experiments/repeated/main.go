@@ -20,8 +20,8 @@ import (
 
 func main() { command.Main(run) }
 
-// mostDrawn is above every bound: what diverges would leave no room for the rest.
-const mostDrawn = 1e6
+// maxDrawn is above every bound: what diverges would leave no room for the rest.
+const maxDrawn = 1e6
 
 type options struct {
 	*denoisers.Options
@@ -200,7 +200,7 @@ func (o *options) report(p *denoisers.Photograph, outcomes []outcome) (*findings
 			}
 			series := htmlreport.Series{Name: name}
 			for i, v := range y {
-				if v < mostDrawn {
+				if v < maxDrawn {
 					series.X, series.Y = append(series.X, float64(i+1)), append(series.Y, v)
 				}
 			}

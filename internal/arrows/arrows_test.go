@@ -43,10 +43,10 @@ var table = map[string]row{
 		// The types of restore's own face: devices, kernels, networks, certificates. See
 		// RATIONALE.md.
 		"backend", "backend/cpu", "backend/cuda", "backend/vulkan", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights", "weights/research",
-		"internal/cameranoise", "internal/curves", "internal/dng", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/imageplanes", "internal/maskimage", "internal/networks", "internal/openfile", "internal/quality",
+		"internal/cameranoise", "internal/curves", "internal/degradation", "internal/dng", "internal/evaluation", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/imageplanes", "internal/maskimage", "internal/networks", "internal/openfile", "internal/quality",
 		"web",
 		cobra, pflag, xTerm,
-	}, tests: []string{"denoise/dncnn", "internal/vulkan/vulkantest"}},
+	}, tests: []string{"denoise/dncnn", "internal/metadata", "internal/vulkan/vulkantest"}},
 	"restore": {code: []string{
 		"raw", "denoise", "denoise/refute", "denoise/rungekutta", "deblur", "deblur/estimate", "inpaint", "operator", "upscale", "pnp", "backend", "backend/cpu", "weights", "weights/open",
 		"internal/deblurring", "internal/denoising", "internal/imagefile", "internal/imageplanes", "internal/inverse", "internal/maskimage", "internal/meter", "internal/networks", "internal/noise", "internal/outcome", "internal/rawdenoise", "internal/strength",
@@ -102,7 +102,7 @@ var table = map[string]row{
 		"denoise/internal/draw", "internal/nn/ondevice", "internal/nn/tensors",
 	}},
 	"internal/nn/guide":    {code: []string{"backend", "internal/nn/tile", "internal/nn/ondevice", "internal/devicequeue"}, tests: []string{"backend/backendtest/refdevice", "backend/cpu"}},
-	"denoise/normbound":    {code: []string{"backend", "denoise/internal/plain", "internal/parallel", gonum}},
+	"denoise/normbound":    {code: []string{"backend", "denoise/internal/plain", "internal/parallel", "internal/response", gonum}},
 	"internal/nn/pullback": {code: []string{"backend", "denoise/rungekutta", "internal/devicequeue"}},
 	"denoise/refute": {
 		code:  []string{"averaged", "backend", "internal/nn/tile"},
@@ -171,14 +171,18 @@ var table = map[string]row{
 	"internal/parallel":             {},
 	"internal/dng":                  {code: []string{"internal/imagefile", "internal/losslessjpeg"}},
 	"internal/fft":                  {code: []string{"internal/instructionset", "internal/parallel"}},
+	"internal/degradation":          {code: []string{"backend", "deblur", "internal/imagefile"}},
+	"internal/evaluation":           {code: []string{"internal/findings", "internal/htmlreport", "internal/imagefile", "internal/quality"}},
 	"internal/findings":             {code: []string{"internal/htmlreport", "internal/imagefile/atomicfile"}},
 	"internal/hostblur":             {code: []string{"backend", "internal/fft", "internal/parallel"}},
 	"internal/htmlreport":           {},
 	"internal/instructionset":       {code: []string{xSys}},
 	"internal/imagecheck":           {},
-	"internal/imagefile":            {code: []string{"internal/imagecheck", "internal/imagefile/atomicfile", "internal/jpegblock", "internal/openfile", xImage}},
+	"internal/iccprofile":           {},
+	"internal/imagefile":            {code: []string{"internal/iccprofile", "internal/imagecheck", "internal/imagefile/atomicfile", "internal/jpegblock", "internal/metadata", "internal/openfile", "internal/tiffdir", xImage}},
 	"internal/imagefile/atomicfile": {code: []string{"internal/openfile"}},
 	"internal/jpegblock":            {},
+	"internal/metadata":             {code: []string{"internal/tiffdir"}},
 	"internal/openfile":             {},
 	"internal/levellearning":        {code: []string{"backend", "denoise", "train", "internal/cameranoise", "internal/devicequeue", "internal/noise", "internal/parallel", "internal/symmetry", "internal/synthetic"}, tests: []string{"backend/cpu"}},
 	"internal/symmetry":             {},
@@ -192,6 +196,7 @@ var table = map[string]row{
 	"internal/quality":      {code: []string{"internal/parallel"}},
 	"internal/scene":        {},
 	"internal/strength":     {},
+	"internal/tiffdir":      {},
 	"internal/synthetic":    {code: []string{"backend", xImage}},
 
 	// What is published.

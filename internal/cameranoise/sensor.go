@@ -21,12 +21,12 @@ type sensor struct {
 	noisy         bool // false: a sensor without noise and digits
 }
 
-// leastShot is the λs below which there is no noise: float32 would round it away.
-const leastShot = 1e-15
+// minShot is the λs below which there is no noise: float32 would round it away.
+const minShot = 1e-15
 
 func (c Camera) sensor(seed uint64, noisy bool) sensor {
 	s := sensor{pattern: c.Pattern, black: c.BlackLevel, seed: seed, noisy: noisy}
-	if c.ShotNoise() >= leastShot {
+	if c.ShotNoise() >= minShot {
 		read := math.Sqrt(c.ReadVariance())
 		s.shot, s.read, s.row = c.ShotNoise(), float32(read), float32(c.RowNoise*read)
 	}

@@ -76,8 +76,8 @@ const (
 
 // most labels of an axis
 const (
-	mostX = 7
-	mostY = 6
+	maxX = 7
+	maxY = 6
 )
 
 // paint draws the panel on its part of a page.
@@ -88,7 +88,7 @@ func (p *panel) paint(c draw.Canvas, style draw.TextStyle) {
 	c.FillText(heading, vg.Point{X: f.area.Center().X, Y: f.area.Max.Y + 7}, p.heading())
 
 	f.x = scale{p.x, p.logX}
-	f.xTicks = p.ticker(p.logX, mostX, !p.logX).ticks(p.x)
+	f.xTicks = p.ticker(p.logX, maxX, !p.logX).ticks(p.x)
 	if p.y.empty() {
 		f.paintAxes(style, p.xLabel)
 		return
@@ -103,7 +103,7 @@ func (p *panel) paint(c draw.Canvas, style draw.TextStyle) {
 		y = y.withRoom(room, p.legendAtTop, p.logY)
 	}
 	f.y = scale{y, p.logY}
-	f.yTicks = p.ticker(p.logY, mostY, p.whole).ticks(y)
+	f.yTicks = p.ticker(p.logY, maxY, p.whole).ticks(y)
 	f.paintGrid()
 	for _, m := range p.marks {
 		m.paint(f)

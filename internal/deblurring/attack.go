@@ -13,7 +13,7 @@ import (
 	"github.com/averaged/imaging/internal/networks"
 )
 
-// attack looks for a pair of images that the network expands.
+// attack looks for a pair of images that contradicts the constant of the network.
 func (d *Problem) attack(ctx context.Context, s *stages) (*NetworkCheck, error) {
 	s.next()
 	network := d.network.Network
@@ -36,6 +36,9 @@ func (d *Problem) attack(ctx context.Context, s *stages) (*NetworkCheck, error) 
 func attackViolation(found refute.AttackReport) string {
 	if found.NotFinite {
 		return "attack: the network's result is not finite"
+	}
+	if found.Constant < 1 {
+		return fmt.Sprintf("attack: the network is not %.9g-averaged: the ratio is %.9g for two images, which rounding of %.2g does not explain", found.Constant, found.Ratio, found.Rounding)
 	}
 	return fmt.Sprintf("attack: the network moves two images apart by a factor of %.9g, which rounding of %.2g does not explain", found.Ratio, found.Rounding)
 }

@@ -164,7 +164,7 @@ func (j Job) New(ctx context.Context, p *imageplanes.Planes, blur Blur, report *
 	if err := d.network.ForIteration(); err != nil {
 		return nil, err
 	}
-	d.retuning = &retuning{blur: blur, dev: dev, planar: p, given: report.Noise.Estimate == nil, sigma: math.Max(d.sigma, strength.LeastSigma), first: math.Max(d.sigma, strength.LeastSigma), kernel: kernel.Energy(), network: d.network, current: d.network}
+	d.retuning = &retuning{blur: blur, dev: dev, planar: p, given: report.Noise.Estimate == nil, sigma: math.Max(d.sigma, strength.MinSigma), first: math.Max(d.sigma, strength.MinSigma), kernel: kernel.Energy(), network: d.network, current: d.network}
 	if j.Adapt && j.Choice.Adapts() {
 		d.retuning.energy = kernel.Energy()
 	}

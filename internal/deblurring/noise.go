@@ -29,17 +29,17 @@ const (
 	// fitError is the standard deviation of log n about a line that no chance explains.
 	fitError = 0.03
 	// Noise is white unless both of the two highest bands have more than whiteWithin times the white part along an axis, by more
-	// than a standard error, also if the power of the image is s·|K̂|²ᵍ with a g of leastPower to 1. A photograph's s is not the
+	// than a standard error, also if the power of the image is s·|K̂|²ᵍ with a g of minPower to 1. A photograph's s is not the
 	// same all over a band, and what few edges leave of such a curve looks like noise, but seldom in two bands.
-	whiteWithin, leastPower = 2.0, 0.5
+	whiteWithin, minPower = 2.0, 0.5
 	// Coefficients are counted by |K̂|², in halves of an octave.
 	binsPerOctave, binCount = 2, 40
-	// A photograph is looked at in tiles of at least leastTile samples and tileKernels kernels a side, half over one
-	// another, at most mostTiles in a row or column.
-	leastTile, tileKernels, mostTiles = 96, 4, 16
-	// What is clipped at white is not what the blur left. So one tile in leastTiles is measured, those with the fewest
+	// A photograph is looked at in tiles of at least minTile samples and tileKernels kernels a side, half over one
+	// another, at most maxTiles in a row or column.
+	minTile, tileKernels, maxTiles = 96, 4, 16
+	// What is clipped at white is not what the blur left. So one tile in minTiles is measured, those with the fewest
 	// clipped samples, and all that have no more.
-	leastTiles = 4
+	minTiles = 4
 )
 
 // The axes of brightness and of two colours.
@@ -67,7 +67,7 @@ func (b Blur) Noise(ctx context.Context, p *imageplanes.Planes, threads int) (ou
 	pool := parallel.New(threads)
 	defer pool.Close()
 	found := make([]spectrum, len(axes))
-	kernels := b.kernels.Thinned(p.Height/(leastTile/2), p.Width/(leastTile/2)) // smaller parts have too few frequencies
+	kernels := b.kernels.Thinned(p.Height/(minTile/2), p.Width/(minTile/2)) // smaller parts have too few frequencies
 	for i, k := range kernels.Kernels {
 		if err := k.Check(); err != nil {
 			return white, err
@@ -75,10 +75,10 @@ func (b Blur) Noise(ctx context.Context, p *imageplanes.Planes, threads int) (ou
 		y, x := i/kernels.Columns, i%kernels.Columns
 		ys := span{y * p.Height / kernels.Rows, (y + 1) * p.Height / kernels.Rows}
 		xs := span{x * p.Width / kernels.Columns, (x + 1) * p.Width / kernels.Columns}
-		if min(ys.len(), xs.len()) < leastTile/2 {
+		if min(ys.len(), xs.len()) < minTile/2 {
 			continue // too few frequencies
 		}
-		side := max(leastTile, tileKernels*k.H, tileKernels*k.W)
+		side := max(minTile, tileKernels*k.H, tileKernels*k.W)
 		rows, columns := ys.tiles(side), xs.tiles(side)
 		t, err := newTile(pool, k, rows[0].len(), columns[0].len())
 		if err != nil {
@@ -90,7 +90,7 @@ func (b Blur) Noise(ctx context.Context, p *imageplanes.Planes, threads int) (ou
 				clipped = append(clipped, clippedIn(p, y.wider(k.H, p.Height), x.wider(k.W, p.Width)))
 			}
 		}
-		most := slices.Sorted(slices.Values(clipped))[len(clipped)/leastTiles]
+		most := slices.Sorted(slices.Values(clipped))[len(clipped)/minTiles]
 		for j, n := range clipped {
 			if n > most {
 				continue
@@ -109,7 +109,7 @@ func (b Blur) Noise(ctx context.Context, p *imageplanes.Planes, threads int) (ou
 		level = max(level, l)
 		fine = max(fine, f)
 	}
-	if math.Sqrt(fine) <= whiteWithin*max(white.InChannels, strength.LeastSigma) {
+	if math.Sqrt(fine) <= whiteWithin*max(white.InChannels, strength.MinSigma) {
 		return white, nil
 	}
 	return outcome.Estimate{Kind: outcome.CoarseNoise, Sigma: strength.CoarseNoise(math.Sqrt(level)), Reliable: true}, nil
@@ -126,7 +126,7 @@ func (s span) wider(by, n int) span { return span{max(s[0]-by, 0), min(s[1]+by, 
 // tiles are those of a side, or all where it has less.
 func (s span) tiles(side int) (all []span) {
 	side = min(side, s.len())
-	n := min(mostTiles, max(1, 2*s.len()/side-1))
+	n := min(maxTiles, max(1, 2*s.len()/side-1))
 	for i := range n {
 		from := s[0] + (s.len()-side)*i/max(1, n-1)
 		all = append(all, span{from, from + side})
@@ -305,7 +305,7 @@ func (s *spectrum) powers() (level, fine float64) {
 		l += weight * log
 		fl += weight * at * log
 		if i >= bandCount-2 {
-			log, weight := s[i].noise(leastPower)
+			log, weight := s[i].noise(minPower)
 			fine = min(fine, math.Exp(log-1/math.Sqrt(weight)))
 		}
 	}

@@ -106,12 +106,12 @@ func TestNoiseOfBand(t *testing.T) {
 		if !(weight > 90) {
 			t.Fatalf("weight is %v", weight)
 		}
-		other := of(float64(rapid.IntRange(int(20*leastPower), 20).Draw(t, "power in twentieths")) / 20)
-		if log, weight := other.noise(leastPower); !(weight > 0 && math.Abs(log-math.Log(n)) < 0.2+2/math.Sqrt(weight)) {
+		other := of(float64(rapid.IntRange(int(20*minPower), 20).Draw(t, "power in twentieths")) / 20)
+		if log, weight := other.noise(minPower); !(weight > 0 && math.Abs(log-math.Log(n)) < 0.2+2/math.Sqrt(weight)) {
 			t.Fatalf("log n is %v with a weight of %v and any power, want %v", log, weight, math.Log(n))
 		}
 		one := band{7: plain[7]}
-		for _, least := range []float64{1, leastPower} {
+		for _, least := range []float64{1, minPower} {
 			if _, weight := one.noise(least); weight > 1e-6 {
 				t.Fatalf("weight is %v where the response says nothing", weight)
 			}

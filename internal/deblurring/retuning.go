@@ -70,10 +70,10 @@ func (r *retuning) next(ctx context.Context, x backend.Buffer, left float64) (ph
 // raise puts a stronger network in place of the current one where a run for an estimated noise
 // level left far more of the photograph than that: the kernel is wrong, or the noise not white.
 func (r *retuning) raise(ctx context.Context, left float64) (doubted bool, err error) {
-	if left <= r.leaving().Most || r.sigma >= strength.MostRatio*r.first {
+	if left <= r.leaving().Most || r.sigma >= strength.MaxRatio*r.first {
 		return false, nil
 	}
-	return true, r.change(ctx, min(left/r.leaving().Usual*r.sigma, strength.MostRatio*r.first))
+	return true, r.change(ctx, min(left/r.leaving().Usual*r.sigma, strength.MaxRatio*r.first))
 }
 
 // change makes the network for a noise level the current one.
@@ -96,7 +96,7 @@ func (r *retuning) test(ctx context.Context, left float64) (doubted bool, err er
 		if err != nil {
 			return false, err
 		}
-		r.factor = min(max(disturbance(r.planar, estimate.Sigma, r.kernel)/r.sigma, 1/strength.MostRatio), strength.MostRatio)
+		r.factor = min(max(disturbance(r.planar, estimate.Sigma, r.kernel)/r.sigma, 1/strength.MaxRatio), strength.MaxRatio)
 		if !r.leaving().Doubts(left, r.factor, estimate.Reliable) {
 			return false, nil
 		}

@@ -27,7 +27,7 @@ type Meter struct {
 
 // Map finds the noise level of every square of an image. A small one is mirrored first: the network learned from large crops.
 func (m Meter) Map(ctx context.Context, p *imageplanes.Planes) (outcome.Estimate, error) {
-	e, err := m.mapOf(ctx, p.Mirrored(noise.LeastSide))
+	e, err := m.mapOf(ctx, p.Mirrored(noise.MinSide))
 	for _, levels := range e.ByDenoiser {
 		if levels != nil {
 			*levels = *levels.Part(image.Rect(0, 0, p.Width, p.Height))
@@ -49,7 +49,7 @@ func (m Meter) mapOf(ctx context.Context, p *imageplanes.Planes) (outcome.Estima
 	e := outcome.Estimate{Kind: [...]outcome.NoiseKind{levelsOfWhite: outcome.WhiteNoise, levelsOfCoarse: outcome.CoarseNoise}[said.Chosen], Reliable: true}
 	for k, levels := range said.Levels {
 		for i, v := range levels {
-			if levels[i] /= factor; v < noise.LeastLevel { // in the range that the network saw
+			if levels[i] /= factor; v < noise.MinLevel { // in the range that the network saw
 				levels[i] = 0
 			}
 		}
@@ -57,7 +57,7 @@ func (m Meter) mapOf(ctx context.Context, p *imageplanes.Planes) (outcome.Estima
 	}
 	e.Levels = e.ByDenoiser[said.Chosen]
 	noisy := noisyLevels(e.Levels)
-	if float64(len(noisy)) < noise.LeastShare*float64(len(e.Levels.Sigma)) || equalShare(p) > noise.MostEqual {
+	if float64(len(noisy)) < noise.MinShare*float64(len(e.Levels.Sigma)) || equalShare(p) > noise.MaxEqual {
 		e.Levels = denoise.ConstantLevels(p.Height, p.Width, 0)
 		e.ByDenoiser = [noise.Denoisers]*denoise.LevelMap{e.Levels, e.Levels}
 		e.Kind = outcome.NoNoise

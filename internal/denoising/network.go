@@ -74,7 +74,7 @@ func (j Job) byNetwork(ctx context.Context, p *imageplanes.Planes, report *outco
 // fitTo fits the network to an image and its noise. A certified network without a guide follows the detail of the
 // image.
 func (j Job) fitTo(ctx context.Context, p *imageplanes.Planes, report *outcome.Report) (*networks.Fitted, error) {
-	level := math.Max(report.Noise.Sigma, strength.LeastSigma)
+	level := math.Max(report.Noise.Sigma, strength.MinSigma)
 	sigma, err := j.Choice.AxisNoise(p.Channels, level)
 	if err != nil {
 		return nil, err

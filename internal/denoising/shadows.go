@@ -88,7 +88,7 @@ func measureShadows(noisy, denoised []float32) shadowCurve {
 		removed += s.n * variance
 		lost += s.n * mean * mean
 		o := toneAt(deviation / level)
-		if deviation <= noise.MostRatio*level && level+noise.BelowWhite*deviation <= 1 {
+		if deviation <= noise.MaxRatio*level && level+noise.BelowWhite*deviation <= 1 {
 			skewness := (s.third/s.n - 3*mean*s.second/s.n + 2*mean*mean*mean) / (variance * deviation)
 			agreement += s.n * skewness * o.skewness
 			expected += s.n * o.skewness * o.skewness
@@ -99,7 +99,7 @@ func measureShadows(noisy, denoised []float32) shadowCurve {
 		curve.shifts = append(curve.shifts, curve.shifts[last]+min(max(shift-curve.shifts[last], -most), most))
 	}
 	// Noise has next to no mean at any brightness; a network that has not learned changes tones.
-	if !(expected > 0) || lost > noise.MostLost*removed {
+	if !(expected > 0) || lost > noise.MaxLost*removed {
 		return shadowCurve{}
 	}
 	// The skewness of n normal samples has the variance 6/n.

@@ -49,7 +49,7 @@ func (l *line) modulus() (units, factor float64) {
 
 // Rounding returns a bound of what rounding adds to Apply, in the Euclidean norm and relative to
 // that of the image, for a filter made of the spectrum of an image whose moduli have the given
-// sum: forward, a product, and back.
+// sum: forward, a product, and back. Underflow is not in it: it does not shrink with the image.
 func (f *Filter) Rounding(sum float64) float64 {
 	const unit = 0x1p-24
 	p := f.plan
@@ -59,6 +59,5 @@ func (f *Filter) Rounding(sum float64) float64 {
 	// A coefficient of a line has the errors of both of its rows.
 	spectrum := 2 * r * c * (rows + columns + 1)
 	units := 2*passes + spectrum + 5
-	underflow := 0x1p-150 * 4 * float64(p.h) * float64(p.w)
-	return (units*unit/(1-2*units*unit))*sum + underflow
+	return units * unit / (1 - 2*units*unit) * sum
 }

@@ -14,8 +14,8 @@ type Distribution struct {
 	Values []float64
 }
 
-// mostPoints values of a distribution are drawn each; more would only blacken it.
-const mostPoints = 50
+// maxPoints values of a distribution are drawn each; more would only blacken it.
+const maxPoints = 50
 
 // Violins draws the density of each distribution to both sides, with a box from the lower to the
 // upper quartile and a line at the median, and few values as points. Values that are not finite are
@@ -60,7 +60,7 @@ func Violins(name, caption, unit string, list []Distribution) Figure {
 			q1, q2, q3 := Quantile(s, 0.25), Quantile(s, 0.5), Quantile(s, 0.75)
 			about := fmt.Sprintf("%s: %d, the middle half from %.2f to %.2f around %.2f, all from %.2f to %.2f", d.Name, len(s), q1, q3, q2, s[0], s[len(s)-1])
 			fmt.Fprintf(&b, `<polygon points="%s" fill="%s" fill-opacity="0.35" stroke="%s"><title>%s</title></polygon>`+"\n", strings.Join(append(right, back...), " "), value, value, html.EscapeString(about))
-			if len(s) <= mostPoints {
+			if len(s) <= maxPoints {
 				for _, v := range s {
 					fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="2" fill="%s"/>`+"\n", x+0.2*column, y(v), value)
 				}

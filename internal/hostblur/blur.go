@@ -113,7 +113,7 @@ func (b *Blur) ApplyAdjoint(pool *parallel.Pool, planes int, dst, src []float32)
 }
 
 // Rounding returns a number r such that what Apply and ApplyAdjoint add by rounding, in the Euclidean
-// norm, is at most r times the norm of what they are applied to.
+// norm, is at most r times the norm of what they are applied to, but for underflow (backend.BlurUnderflow).
 func (b *Blur) Rounding() float64 {
 	if b.varying != nil {
 		return b.varying.rounding()

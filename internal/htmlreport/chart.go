@@ -30,8 +30,8 @@ type Series struct {
 const left, right, top, bottom = 72.0, 628.0, 12.0, 254.0
 
 const (
-	mostMarks = 60 // points of a line that are marked; more would only blacken it
-	mostTicks = 6  // of a linear axis, or decades of a logarithmic one
+	maxMarks = 60 // points of a line that are marked; more would only blacken it
+	maxTicks = 6  // of a linear axis, or decades of a logarithmic one
 )
 
 // polyline is a series in the view box, a piece for each run without a gap.
@@ -66,7 +66,7 @@ func (c *Chart) Lines() []polyline {
 			}
 			m := mark{coordinate(x.place(v, left, right)), coordinate(y.place(s.Y[j], bottom, top)), fmt.Sprintf("%s: %s at %s", s.Name, figure(s.Y[j]), figure(v))}
 			piece = append(piece, m.X+","+m.Y)
-			if len(s.X) <= mostMarks {
+			if len(s.X) <= maxMarks {
 				line.Marks = append(line.Marks, m)
 			}
 		}
@@ -167,7 +167,7 @@ func (a *axis) close(room bool) {
 
 // step is the distance of the lines of a linear grid: 1, 2 or 5 times a power of ten.
 func (a *axis) step() float64 {
-	raw := (a.high - a.low) / mostTicks
+	raw := (a.high - a.low) / maxTicks
 	power := math.Pow(10, math.Floor(math.Log10(raw)))
 	for _, m := range []float64{1, 2, 5} {
 		if m*power >= raw {
@@ -195,7 +195,7 @@ func (a *axis) ticks(from, to float64) []tick {
 	}
 	if a.log {
 		first, last := int(math.Floor(math.Log10(a.low))), int(math.Ceil(math.Log10(a.high)))
-		every := 1 + (last-first)/(mostTicks+1)
+		every := 1 + (last-first)/(maxTicks+1)
 		for e := first; e <= last; e += every {
 			for _, m := range []float64{1, 2, 5} {
 				if m == 1 || last-first <= 2 {

@@ -141,7 +141,7 @@ func TestWindowsAreBounded(t *testing.T) {
 		}
 		// A picture that is thinner than its reduction is reduced by less.
 		require.LessOrEqual(t, pixels, max(budget, budget/2+max(w, h)))
-		require.LessOrEqual(t, budget*min(inputs, MostPictured), pagePixels)
+		require.LessOrEqual(t, budget*min(inputs, MaxPictured), pagePixels)
 	})
 }
 

@@ -27,17 +27,17 @@ func (p Picture) Source() template.HTMLAttr {
 
 // The pixels of all pictures before, or after, of a page: 8 MiPixel, which are some 40 MB of
 // file for noisy photographs. One input gets at most 2 MiPixel of them, and no more than
-// MostPictured inputs get any, so that each is large enough to see something.
+// MaxPictured inputs get any, so that each is large enough to see something.
 const (
-	pagePixels   = 8 << 20
-	entryPixels  = 2 << 20
-	MostPictured = 128
+	pagePixels  = 8 << 20
+	entryPixels = 2 << 20
+	MaxPictured = 128
 )
 
 // Budget returns how many pixels the pictures of each of n inputs may have; those behind the
-// first MostPictured have none.
+// first MaxPictured have none.
 func Budget(n int) int {
-	return min(entryPixels, pagePixels/max(1, min(n, MostPictured)))
+	return min(entryPixels, pagePixels/max(1, min(n, MaxPictured)))
 }
 
 // Window is the part of a picture that is shown, each pixel the mean of Reduction×Reduction.

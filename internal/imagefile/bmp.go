@@ -7,6 +7,8 @@ import (
 	"io"
 	"math/bits"
 	"slices"
+
+	"github.com/averaged/imaging/internal/metadata"
 )
 
 // Offsets in the headers of a bitmap, from the beginning of the file, and sizes
@@ -79,7 +81,7 @@ func malformedBMP(format string, args ...any) error {
 
 func (d *bmpDecoder) readHeader(opt ReadOptions) error {
 	le := binary.LittleEndian
-	b, err := d.src.bytes(0, bmpFileHeader+4)
+	b, err := d.src.Bytes(0, bmpFileHeader+4)
 	if err != nil {
 		return truncated(BMP)
 	}
@@ -155,7 +157,7 @@ func (d *bmpDecoder) readPalette() error {
 	} else if used := int64(binary.LittleEndian.Uint32(d.header[bmpColoursUsed:])); used != 0 {
 		n = min(n, used)
 	}
-	b, err := d.src.bytes(int64(bmpFileHeader+d.size), n*entry)
+	b, err := d.src.Bytes(int64(bmpFileHeader+d.size), n*entry)
 	if err != nil {
 		return truncated(BMP)
 	}
@@ -358,18 +360,18 @@ func (d *bmpDecoder) readMetadata(m *Image) {
 		return
 	}
 	le := binary.LittleEndian
-	r := Resolution{
+	r := metadata.Resolution{
 		X:    float64(int32(le.Uint32(d.header[bmpDensity:]))),
 		Y:    float64(int32(le.Uint32(d.header[bmpDensity+4:]))),
-		Unit: Metre,
+		Unit: metadata.Metre,
 	}
-	if r.known() {
+	if r.Known() {
 		m.Metadata.Resolution = r
 	}
 	if d.size == bmpV5Header && le.Uint32(d.header[bmpColourSpace:]) == bmpEmbedded {
 		at, size := int64(le.Uint32(d.header[bmpProfile:])), int64(le.Uint32(d.header[bmpProfile+4:]))
-		profile, err := d.src.bytes(bmpFileHeader+at, size)
-		if err != nil || size > maxMetadata {
+		profile, err := d.src.Bytes(bmpFileHeader+at, size)
+		if err != nil || size > metadata.MaxSize {
 			m.warn("the colour profile is dropped: it lies outside the file")
 			return
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/averaged/imaging/internal/metadata"
 )
 
 // encodeBMP writes 8 bits with a grey palette, 24 bits, or, with alpha, 32 bits.
@@ -60,7 +62,7 @@ func bmpHeader(m *Image, depth int, pixelBytes int64) []byte {
 	le.PutUint16(h[26:], 1) // planes
 	le.PutUint16(h[bmpDepth:], uint16(depth))
 	le.PutUint32(h[34:], uint32(pixelBytes))
-	if r, ok := m.Metadata.Resolution.In(Metre); ok {
+	if r, ok := m.Metadata.Resolution.In(metadata.Metre); ok {
 		le.PutUint32(h[bmpDensity:], uint32(math.Round(min(r.X, math.MaxInt32))))
 		le.PutUint32(h[bmpDensity+4:], uint32(math.Round(min(r.Y, math.MaxInt32))))
 	}

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/averaged/imaging/internal/metadata"
+	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
 )
 
@@ -40,27 +42,27 @@ func patched(data []byte, at int, b ...byte) []byte {
 
 // tiffOf returns a TIFF with one strip of raw bytes and these fields.
 func tiffOf(raw []byte, fields map[uint16]uint32) []byte {
-	tags := tiffTags{order: binary.LittleEndian}
+	tags := tiffdir.Builder{Order: binary.LittleEndian}
 	all := map[uint16]uint32{
-		tagImageWidth: 4, tagImageLength: 4, tagBitsPerSample: 8, tagCompression: 1, tagPhotometric: 1,
+		tiffdir.TagImageWidth: 4, tiffdir.TagImageLength: 4, tagBitsPerSample: 8, tagCompression: 1, tagPhotometric: 1,
 		tagStripOffsets: 8, tagRowsPerStrip: 4, tagStripByteCounts: uint32(len(raw)), tagSamplesPerPixel: 1,
 	}
 	for tag, v := range fields {
 		all[tag] = v
 	}
 	for tag, v := range all {
-		tags.longs(tag, v)
+		tags.Longs(tag, v)
 	}
 	head := []byte("II*\x00\x00\x00\x00\x00")
 	binary.LittleEndian.PutUint32(head[4:], uint32(8+len(raw)))
-	return append(append(head, raw...), appendDirectory(nil, uint32(8+len(raw)), binary.LittleEndian, tags.nodes)...)
+	return append(append(head, raw...), tiffdir.AppendDirectory(nil, uint32(8+len(raw)), binary.LittleEndian, tags.Nodes)...)
 }
 
 // bomb is more zeros than metadata may have, packed.
 var bomb = sync.OnceValue(func() []byte {
 	var b bytes.Buffer
 	z := zlib.NewWriter(&b)
-	_, err := io.CopyN(z, zeros{}, maxMetadata+1)
+	_, err := io.CopyN(z, zeros{}, metadata.MaxSize+1)
 	if err == nil {
 		err = z.Close()
 	}
@@ -100,7 +102,12 @@ func brokenFiles(t testing.TB) []struct {
 		{"Radiance", []byte("#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n"), ErrUnknownFormat, "a Radiance HDR image"},
 		{"DPX", []byte("SDPX\x00\x00\x08\x00V1.0"), ErrUnknownFormat, "a DPX image"},
 		{"ICO", []byte("\x00\x00\x01\x00\x01\x00\x10\x10"), ErrUnknownFormat, "an icon (ICO)"},
-		{"GIF", []byte("GIF89a\x01\x00\x01\x00"), ErrUnknownFormat, "a GIF"},
+		{"GIF: header only", []byte("GIF89a\x01\x00\x01\x00"), ErrMalformed, "ends early"},
+		{"GIF: half", file("pal.gif")[:900], ErrMalformed, "ends early"},
+		{"GIF: no picture", []byte("GIF89a\x01\x00\x01\x00\x00\x00\x00;"), ErrMalformed, "missing image data"},
+		{"GIF: huge", patched(file("pal.gif"), 6, 0xff, 0xff, 0xff, 0xff), ErrTooManyPixels, "65535×65535"},
+		{"GIF: no pixel", patched(file("pal.gif"), 6, 0), ErrMalformed, "0×17"},
+		{"GIF: beyond the screen", patched(file("pal.gif"), 6, 22), ErrMalformed, "bounds"},
 		{"PDF", []byte("%PDF-1.7"), ErrUnknownFormat, "a PDF"},
 		{"HEIF", []byte("\x00\x00\x00\x18ftypheic\x00\x00\x00\x00"), ErrUnknownFormat, "HEIF"},
 		{"AVIF", []byte("\x00\x00\x00\x18ftypavif\x00\x00\x00\x00"), ErrUnknownFormat, "AVIF"},
@@ -142,8 +149,8 @@ func brokenFiles(t testing.TB) []struct {
 		{"TIFF: header only", []byte("II*\x00\x08\x00\x00\x00"), ErrMalformed, "truncated"},
 		{"TIFF: short header", []byte("MM\x00*"), ErrMalformed, "shorter than its header"},
 		{"TIFF: no fields", []byte("II*\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00"), ErrMalformed, "0×0"},
-		{"TIFF: huge", tiffOf(nil, map[uint16]uint32{tagImageWidth: 1 << 31, tagImageLength: 1 << 31}), ErrTooManyPixels, "limit"},
-		{"TIFF: claims more than it has", tiffOf(make([]byte, 8), map[uint16]uint32{tagImageWidth: 7000, tagImageLength: 7000, tagRowsPerStrip: 7000}), ErrMalformed, "ends early"},
+		{"TIFF: huge", tiffOf(nil, map[uint16]uint32{tiffdir.TagImageWidth: 1 << 31, tiffdir.TagImageLength: 1 << 31}), ErrTooManyPixels, "limit"},
+		{"TIFF: claims more than it has", tiffOf(make([]byte, 8), map[uint16]uint32{tiffdir.TagImageWidth: 7000, tiffdir.TagImageLength: 7000, tagRowsPerStrip: 7000}), ErrMalformed, "ends early"},
 		{"TIFF: short strip", tiffOf(make([]byte, 8), nil), ErrMalformed, "ends early"},
 		{"TIFF: strip outside", tiffOf(nil, map[uint16]uint32{tagStripOffsets: 1 << 30}), ErrMalformed, "ends early"},
 		{"TIFF: strips of 0 rows", tiffOf(nil, map[uint16]uint32{tagRowsPerStrip: 0}), ErrMalformed, "0 rows"},
@@ -156,11 +163,11 @@ func brokenFiles(t testing.TB) []struct {
 		{"TIFF: SGI luma", tiffOf(nil, map[uint16]uint32{tagPhotometric: 32844, tagSampleFormat: 2}), ErrUnsupported, "(LogL) (save it as RGB)"},
 		{"TIFF: old JPEG of nothing", tiffOf(nil, map[uint16]uint32{tagCompression: 6}), ErrMalformed, "ends early"},
 		{"TIFF: not JPEG", tiffOf(make([]byte, 16), map[uint16]uint32{tagCompression: compressionJPEG}), ErrMalformed, "a strip or tile is not JPEG"},
-		{"TIFF: JPEG of another size", tiffOf(file("gray.jpg"), map[uint16]uint32{tagCompression: compressionJPEG, tagImageWidth: 24, tagImageLength: 17, tagRowsPerStrip: 17}), ErrMalformed, "JPEG of 23×17 in a strip or tile of 24×17"},
-		{"TIFF: JPEG of other components", tiffOf(file("s420.jpg"), map[uint16]uint32{tagCompression: compressionJPEG, tagImageWidth: 23, tagImageLength: 17, tagRowsPerStrip: 17}), ErrMalformed, "3 components where there are 1 samples"},
-		{"TIFF: JPEG cut off", tiffOf(file("gray.jpg")[:300], map[uint16]uint32{tagCompression: compressionJPEG, tagImageWidth: 23, tagImageLength: 17, tagRowsPerStrip: 17}), ErrMalformed, "ends early"},
+		{"TIFF: JPEG of another size", tiffOf(file("gray.jpg"), map[uint16]uint32{tagCompression: compressionJPEG, tiffdir.TagImageWidth: 24, tiffdir.TagImageLength: 17, tagRowsPerStrip: 17}), ErrMalformed, "JPEG of 23×17 in a strip or tile of 24×17"},
+		{"TIFF: JPEG of other components", tiffOf(file("s420.jpg"), map[uint16]uint32{tagCompression: compressionJPEG, tiffdir.TagImageWidth: 23, tiffdir.TagImageLength: 17, tagRowsPerStrip: 17}), ErrMalformed, "3 components where there are 1 samples"},
+		{"TIFF: JPEG cut off", tiffOf(file("gray.jpg")[:300], map[uint16]uint32{tagCompression: compressionJPEG, tiffdir.TagImageWidth: 23, tiffdir.TagImageLength: 17, tagRowsPerStrip: 17}), ErrMalformed, "ends early"},
 		{"JPEG: chroma of three rows", bytes.Replace(file("s420.jpg"), []byte("\x03\x01\x22\x00"), []byte("\x03\x01\x13\x00"), 1), ErrUnsupported, "an unusual resolution of its colours (save it"},
-		{"TIFF: JPEG with arithmetic coding", tiffOf(bytes.Replace(file("gray.jpg"), []byte("\xff\xc0"), []byte("\xff\xc9"), 1), map[uint16]uint32{tagCompression: compressionJPEG, tagImageWidth: 23, tagImageLength: 17, tagRowsPerStrip: 17}), ErrUnsupported, "lossless, arithmetic"},
+		{"TIFF: JPEG with arithmetic coding", tiffOf(bytes.Replace(file("gray.jpg"), []byte("\xff\xc0"), []byte("\xff\xc9"), 1), map[uint16]uint32{tagCompression: compressionJPEG, tiffdir.TagImageWidth: 23, tiffdir.TagImageLength: 17, tagRowsPerStrip: 17}), ErrUnsupported, "lossless, arithmetic"},
 		{"TIFF: luma of 16 bits", tiffOf(nil, map[uint16]uint32{tagPhotometric: 6, tagSamplesPerPixel: 3, tagBitsPerSample: 16}), ErrUnsupported, "luma and chroma as 3 samples of 16 bits"},
 		{"TIFF: luma cut off", tiffOf(make([]byte, 23), map[uint16]uint32{tagPhotometric: 6, tagSamplesPerPixel: 3}), ErrMalformed, "ends early"},
 		{"TIFF: BigTIFF of small offsets", []byte("II+\x00\x04\x00\x00\x00\x00\x00\x00\x00"), ErrMalformed, "eight bytes of BigTIFF"},
@@ -242,7 +249,7 @@ func TestBrokenFilesGiveOneLine(t *testing.T) {
 // two ways: the result is an image or an error, and an image is a sound one.
 func TestTruncationsAndChangedBytes(t *testing.T) {
 	leaveToPlainRuns(t)
-	for _, name := range []string{"g2.png", "palt.png", "gray.jpg", "cmyk.jpg", "rgb8p.tif", "g1.tif", "pal16.bmp", "lossya.webp", "rgba8.webp"} {
+	for _, name := range []string{"g2.png", "palt.png", "gray.jpg", "cmyk.jpg", "rgb8p.tif", "g1.tif", "pal16.bmp", "lossya.webp", "rgba8.webp", "palt.gif"} {
 		data := testFile(t, name)
 		for i := range data {
 			variants := [][]byte{data[:i]}
@@ -262,14 +269,14 @@ func TestTruncationsAndChangedBytes(t *testing.T) {
 }
 
 func TestTrailingBytesAreIgnored(t *testing.T) {
-	for _, name := range []string{"rgb8.png", "gray.jpg", "rgb8l.tif", "rgb8.bmp", "rle8.bmp", "rgba8.webp", "lossy.webp", "g16.pfm"} {
+	for _, name := range []string{"rgb8.png", "gray.jpg", "rgb8l.tif", "rgb8.bmp", "rle8.bmp", "rgba8.webp", "lossy.webp", "pal.gif", "g16.pfm"} {
 		data := testFile(t, name)
 		require.Equal(t, decode(t, data).Pix, decode(t, append(bytes.Clone(data), "garbage\xff\xd8"...)).Pix, name)
 	}
 }
 
 func TestPixelLimit(t *testing.T) {
-	for _, name := range []string{"rgb8.png", "gray.jpg", "rgb8l.tif", "rgb8.bmp", "rgba8.webp", "g16.pfm"} {
+	for _, name := range []string{"rgb8.png", "gray.jpg", "rgb8l.tif", "rgb8.bmp", "rgba8.webp", "pal.gif", "g16.pfm"} {
 		data := testFile(t, name)
 		_, err := Decode(bytes.NewReader(data), ReadOptions{MaxPixels: 23*17 - 1})
 		require.ErrorIs(t, err, ErrTooManyPixels, name)
@@ -315,7 +322,7 @@ func (f failingReader) ReadAt(p []byte, off int64) (int, error) {
 }
 
 func TestErrorsOfTheReaderAreKept(t *testing.T) {
-	for _, name := range []string{"rgb8.png", "gray.jpg", "rgb8l.tif", "rgb8.bmp", "g16.pfm"} {
+	for _, name := range []string{"rgb8.png", "gray.jpg", "rgb8l.tif", "rgb8.bmp", "pal.gif", "g16.pfm"} {
 		data := testFile(t, name)
 		_, err := DecodeAt(failingReader{data[:len(data)-100]}, int64(len(data)), ReadOptions{})
 		require.Error(t, err)
@@ -331,19 +338,17 @@ func TestPanicsOfDecodersBecomeErrors(t *testing.T) {
 
 func TestFormatOf(t *testing.T) {
 	for name, want := range map[string]Format{
-		"a.png": PNG, "A.PNG": PNG, "b/c.jpeg": JPEG, "x.y.JpG": JPEG, "t.tif": TIFF, "t.tiff": TIFF, "b.bmp": BMP, "w.webp": WebP, "p.pfm": PFM,
+		"a.png": PNG, "A.PNG": PNG, "b/c.jpeg": JPEG, "x.y.JpG": JPEG, "t.tif": TIFF, "t.tiff": TIFF, "b.bmp": BMP, "w.webp": WebP, "g.gif": GIF, "p.pfm": PFM,
 		"p.pgm": PGM, "p.PPM": PPM, "p.pnm": PNM,
 	} {
 		got, err := FormatOf(name)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
-		if want != WebP {
-			require.True(t, want.CanWrite())
-		}
+		require.Equal(t, want != WebP && want != GIF, want.CanWrite())
 		require.Equal(t, want, extensions[want.Extension()])
 		require.NotEqual(t, "unknown format", want.String())
 	}
-	for _, name := range []string{"", "a", "a.gif", "a.png.txt", "png"} {
+	for _, name := range []string{"", "a", "a.ico", "a.png.txt", "png"} {
 		_, err := FormatOf(name)
 		require.ErrorIs(t, err, ErrUnknownFormat)
 		require.ErrorContains(t, err, ".png, .jpg, .tif, .bmp, .pfm, .pgm or .ppm")

@@ -5,9 +5,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"os"
 	"regexp"
 	"testing"
 
+	"github.com/averaged/imaging/internal/metadata"
+	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -32,11 +35,10 @@ func enlarged(m *Image, factor int) *Image {
 // photoSize returns the size that EXIF gives in the directory of the photograph.
 func photoSize(t *testing.T, m *Image) [2]uint32 {
 	t.Helper()
-	e, err := parseEXIF(m.Metadata.EXIF)
+	e := openEXIF(t, m.Metadata.EXIF)
+	x, err := e.Uint(e.photo, tiffdir.TagPixelXDimension, 0)
 	require.NoError(t, err)
-	x, err := e.uint(e.fieldsOf(photoDirectory), tagPixelXDimension, 0)
-	require.NoError(t, err)
-	y, err := e.uint(e.fieldsOf(photoDirectory), tagPixelYDimension, 0)
+	y, err := e.Uint(e.photo, tiffdir.TagPixelYDimension, 0)
 	require.NoError(t, err)
 	return [2]uint32{x, y}
 }
@@ -59,19 +61,12 @@ func TestMetadataFollowsTurningAndEnlarging(t *testing.T) {
 	}
 }
 
-// attributes is XMP as Lightroom writes it, with regions of the Metadata Working Group and a panorama of Google's.
-const attributes = `<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/">
-<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" xmlns:t="http://ns.adobe.com/tiff/1.0/"
- xmlns:GPano="http://ns.google.com/photos/1.0/panorama/" xmlns:mwg-rs="http://www.metadataworkinggroup.com/schemas/regions/"
- xmlns:stDim="http://ns.adobe.com/xap/1.0/sType/Dimensions#" xmlns:xap="http://ns.adobe.com/xap/1.0/" xmlns:xmpTPg="http://ns.adobe.com/xap/1.0/t/pg/"
- t:Orientation="8" t:ImageWidth="40" t:ImageLength="30" t:Make="A &amp; B" GPano:FullPanoWidthPixels="80" xap:Rating="4">
-<mwg-rs:Regions rdf:parseType="Resource"><mwg-rs:AppliedToDimensions stDim:w="40" stDim:h="30" stDim:unit="pixel"/></mwg-rs:Regions>
-<xmpTPg:MaxPageSize stDim:w="4" stDim:h="3" stDim:unit="inch"/><xap:Thumbnails><rdf:Alt><rdf:li>old</rdf:li></rdf:Alt></xap:Thumbnails>
-</rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="w"?>`
-
+// TestXMPInAttributes has XMP as Lightroom writes it, with regions of the Metadata Working Group and a panorama of Google's.
 func TestXMPInAttributes(t *testing.T) {
+	attributes, err := os.ReadFile("../metadata/testdata/lightroom.xmp")
+	require.NoError(t, err)
 	m := smoothImage(40, 30, 3)
-	m.Metadata.XMP = []byte(attributes)
+	m.Metadata.XMP = attributes
 	m.Metadata.EXIF = testEXIF(binary.BigEndian, 1, 40, 30)
 	got := decode(t, encode(t, m, WriteOptions{Format: PNG}))
 	require.Empty(t, got.Warnings)
@@ -118,11 +113,11 @@ func TestPlaceIsWherePixelsGo(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, h := rapid.IntRange(1, 50).Draw(t, "width"), rapid.IntRange(1, 50).Draw(t, "height")
 		x, y := rapid.IntRange(0, w-1).Draw(t, "x"), rapid.IntRange(0, h-1).Draw(t, "y")
-		c := change{orientation: rapid.IntRange(1, 8).Draw(t, "orientation"), from: [2]int{w, h}}
+		c := metadata.Change{Orientation: rapid.IntRange(1, 8).Draw(t, "orientation"), From: [2]int{w, h}}
 		factor := rapid.IntRange(1, 4).Draw(t, "factor")
-		c.to = [2]int{factor * c.shown()[0], factor * c.shown()[1]}
-		wantX, wantY := shownAt(c.orientation, x, y, w, h)
-		gotX, gotY := c.place(x, y)
+		c.To = [2]int{factor * c.Shown()[0], factor * c.Shown()[1]}
+		wantX, wantY := shownAt(c.Orientation, x, y, w, h)
+		gotX, gotY := c.Place(x, y)
 		if gotX != factor*wantX || gotY != factor*wantY {
 			t.Fatalf("(%d, %d), want %d times (%d, %d)", gotX, gotY, factor, wantX, wantY)
 		}
@@ -139,40 +134,38 @@ func TestEXIFOfPlacesAndScales(t *testing.T) {
 		return b
 	}
 	made := func(orientation int) *Image {
-		tags := tiffTags{order: order}
-		tags.shorts(tagOrientation, orientation)
-		photo := tiffTags{order: order}
-		photo.shorts(0x9214, 10, 5, 4, 2)
-		photo.rational(tagFocalPlaneX, 100)
-		photo.rational(tagFocalPlaneY, 50)
-		nodes := append(tags.nodes,
-			node{tag: 0x830e, kind: typeDouble, count: 3, value: doubles(8, 6, 0)},
-			node{tag: 0x8482, kind: typeDouble, count: 6, value: doubles(1, 2, 0, 100, 200, 0)},
-			node{tag: tagEXIF, kind: typeLong, count: 1, sub: photo.nodes})
+		tags := tiffdir.Builder{Order: order}
+		tags.Shorts(tiffdir.TagOrientation, orientation)
+		photo := tiffdir.Builder{Order: order}
+		photo.Shorts(0x9214, 10, 5, 4, 2)
+		photo.Rational(tiffdir.TagFocalPlaneX, 100)
+		photo.Rational(tiffdir.TagFocalPlaneY, 50)
+		nodes := append(tags.Nodes,
+			tiffdir.Node{Tag: 0x830e, Kind: tiffdir.Double, Count: 3, Value: doubles(8, 6, 0)},
+			tiffdir.Node{Tag: 0x8482, Kind: tiffdir.Double, Count: 6, Value: doubles(1, 2, 0, 100, 200, 0)},
+			tiffdir.Node{Tag: tiffdir.TagEXIF, Kind: tiffdir.Long, Count: 1, Sub: photo.Nodes})
 		m := smoothImage(40, 30, 1)
-		m.Metadata.EXIF = appendDirectory([]byte("II*\x00\x08\x00\x00\x00"), 0, order, nodes)
+		m.Metadata.EXIF = tiffdir.AppendDirectory([]byte("II*\x00\x08\x00\x00\x00"), 0, order, nodes)
 		return decode(t, encode(t, m, WriteOptions{Format: PNG}))
 	}
 	values := func(m *Image) (area []int, density [2]float64, scale, tie []float64) {
-		e, err := parseEXIF(m.Metadata.EXIF)
-		require.NoError(t, err)
-		photo := e.fieldsOf(photoDirectory)
-		if f, ok := find(photo, 0x9214); ok {
-			v, err := e.uints(f)
+		e := openEXIF(t, m.Metadata.EXIF)
+		if f, ok := tiffdir.Find(e.photo, 0x9214); ok {
+			v, err := e.Uints(f)
 			require.NoError(t, err)
 			for _, x := range v {
 				area = append(area, int(x))
 			}
 		}
 		numbers := func(tag uint16) (v []float64) {
-			if f, ok := find(e.main, tag); ok {
-				for i := range int64(f.count) {
-					v = append(v, math.Float64frombits(order.Uint64(e.data[f.value+8*i:])))
+			if f, ok := tiffdir.Find(e.main, tag); ok {
+				for i := range int64(f.Count) {
+					v = append(v, math.Float64frombits(order.Uint64(m.Metadata.EXIF[f.Value+8*i:])))
 				}
 			}
 			return v
 		}
-		return area, [2]float64{e.rational(photo, tagFocalPlaneX), e.rational(photo, tagFocalPlaneY)}, numbers(0x830e), numbers(0x8482)
+		return area, [2]float64{e.Rational(e.photo, tiffdir.TagFocalPlaneX), e.Rational(e.photo, tiffdir.TagFocalPlaneY)}, numbers(0x830e), numbers(0x8482)
 	}
 	m := made(1)
 	area, density, scale, tie := values(decode(t, encode(t, enlarged(m, 2), WriteOptions{Format: TIFF})))
@@ -203,7 +196,7 @@ func TestOrientationInTextsOfPNG(t *testing.T) {
 	exif := testEXIF(binary.BigEndian, 6, 9, 5)
 	hexadecimal := regexp.MustCompile(`.{72}`).ReplaceAllString(fmt.Sprintf("%x", exif), "$0\n")
 	text := fmt.Sprintf("\nexif\n%8d\n%s\n", len(exif), hexadecimal)
-	inAPP1 := fmt.Sprintf("\ngeneric profile\n%8d\n%x%s\n", len(exif)+len(exifMark), exifMark, hexadecimal)
+	inAPP1 := fmt.Sprintf("\ngeneric profile\n%8d\n%x%s\n", len(exif)+len(metadata.EXIFMark), metadata.EXIFMark, hexadecimal)
 	for name, c := range map[string][]byte{
 		"tEXt": chunk("tEXt", []byte("Raw profile type exif\x00"+text)),
 		"zTXt": chunk("zTXt", append([]byte("Raw profile type exif\x00\x00"), deflate([]byte(text))...)),
@@ -212,12 +205,12 @@ func TestOrientationInTextsOfPNG(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := smoothImage(9, 5, 3)
-			m.Metadata.Blocks = []Block{{PNG, "tEXt", []byte("exif:Orientation\x006")}, {PNG, "tEXt", []byte("Title\x00A test")}}
+			m.Metadata.Chunks = []metadata.Chunk{{Name: "tEXt", Data: []byte("exif:Orientation\x006")}, {Name: "tEXt", Data: []byte("Title\x00A test")}}
 			file := encode(t, m, WriteOptions{Format: PNG})
 			after := len(pngSignature) + 8 + 13 + 4
 			got := decode(t, join(file[:after], c, file[after:]))
 			require.Equal(t, [2]int{5, 9}, [2]int{got.Width, got.Height})
-			require.Equal(t, []Block{{PNG, "tEXt", []byte("Title\x00A test")}}, got.Metadata.Blocks)
+			require.Equal(t, []metadata.Chunk{{Name: "tEXt", Data: []byte("Title\x00A test")}}, got.Metadata.Chunks)
 			for _, f := range []Format{PNG, JPEG, TIFF} {
 				written := decode(t, encode(t, got, WriteOptions{Format: f}))
 				require.Equal(t, [2]int{5, 9}, [2]int{written.Width, written.Height})
@@ -238,57 +231,11 @@ func resource(number uint16, data string) []byte {
 func TestPhotoshopThumbnailsGo(t *testing.T) {
 	m := smoothImage(9, 5, 3)
 	iptc, path := resource(1028, "caption"), resource(2000, "path")
-	with := func(resources ...[]byte) []Block {
-		return []Block{{JPEG, "APP13", append([]byte(photoshopMark), bytes.Join(resources, nil)...)}}
+	with := func(resources ...[]byte) []metadata.Segment {
+		return []metadata.Segment{{Marker: metadata.MarkerAPP13, Data: append([]byte("Photoshop 3.0\x00"), bytes.Join(resources, nil)...)}}
 	}
-	m.Metadata.Blocks = with(iptc, resource(1036, "old"), path)
-	require.Equal(t, with(iptc, path), decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.Blocks)
+	m.Metadata.Segments = with(iptc, resource(1036, "old"), path)
+	require.Equal(t, with(iptc, path), decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.Segments)
 	m.Metadata.EXIF = testEXIF(binary.BigEndian, 3, 9, 5)
-	require.Equal(t, with(iptc), decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.Blocks)
-}
-
-func FuzzPhotoshop(f *testing.F) {
-	f.Add(append([]byte(photoshopMark), append(resource(1028, "caption"), resource(1036, "old")...)...))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		before := bytes.Clone(data)
-		none := func(n uint16) bool { return n == 1036 }
-		kept := withoutResources(data, none)
-		iptc := iptcOfSegments([]Block{{JPEG, "APP13", data}})
-		require.True(t, bytes.Contains(data, iptc))
-		require.Equal(t, before, data)
-		require.LessOrEqual(t, len(kept), len(data))
-		require.Equal(t, kept, withoutResources(kept, none))
-	})
-}
-
-func FuzzXMP(f *testing.F) {
-	f.Add([]byte(attributes), 6, 2)
-	f.Add([]byte(testXMP), 1, 1)
-	f.Add([]byte(`<a xmlns:t="http://ns.adobe.com/tiff/1.0/"><t:Orientation><b t:ImageWidth="3"/></t:Orientation></a>`), 6, 2)
-	f.Fuzz(func(t *testing.T, packet []byte, orientation, factor int) {
-		c := change{orientation: 1 + orientation&7, upright: true, from: [2]int{40, 30}}
-		c.to = [2]int{c.shown()[0] * (1 + factor&3), c.shown()[1] * (1 + factor&3)}
-		mended, err := c.followXMP(packet, &followed{})
-		if err != nil {
-			require.Nil(t, mended)
-			return
-		}
-		// What was mended needs no more.
-		same := change{orientation: 1, upright: true, from: c.to, to: c.to}
-		f := &followed{}
-		again, err := same.followXMP(mended, f)
-		require.NoError(t, err)
-		require.Equal(t, string(mended), string(again))
-		require.Empty(t, f.announced)
-	})
-}
-
-func FuzzRawProfile(f *testing.F) {
-	f.Add([]byte("\nexif\n       3\n4d4d00\n"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		if raw, ok := rawProfile(text); ok {
-			require.NotEmpty(t, raw)
-			require.LessOrEqual(t, 2*len(raw), len(text))
-		}
-	})
+	require.Equal(t, with(iptc), decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.Segments)
 }

@@ -3,6 +3,8 @@ package imagefile
 import (
 	"errors"
 	"image"
+
+	"github.com/averaged/imaging/internal/metadata"
 )
 
 // damagedError is of a malformed file of which ReadOptions.Damaged may read a part.
@@ -69,21 +71,13 @@ func (m *Image) lose(x, y, bandHeight int) {
 }
 
 // turnLost follows an image that is turned.
-func (m *Image) turnLost(transpose, flipX, flipY bool) {
-	r := m.Lost
-	if r.Empty() {
+func (m *Image) turnLost(c metadata.Change) {
+	if m.Lost.Empty() {
 		return
 	}
-	if transpose {
-		r = image.Rect(r.Min.Y, r.Min.X, r.Max.Y, r.Max.X)
-	}
-	if flipX {
-		r = image.Rect(m.Width-r.Max.X, r.Min.Y, m.Width-r.Min.X, r.Max.Y)
-	}
-	if flipY {
-		r = image.Rect(r.Min.X, m.Height-r.Max.Y, r.Max.X, m.Height-r.Min.Y)
-	}
-	m.Lost = r
+	x0, y0 := c.Place(m.Lost.Min.X, m.Lost.Min.Y)
+	x1, y1 := c.Place(m.Lost.Max.X-1, m.Lost.Max.Y-1)
+	m.Lost = image.Rect(min(x0, x1), min(y0, y1), max(x0, x1)+1, max(y0, y1)+1)
 }
 
 // Found returns the rows or columns of an image that are not Lost: a rectangle with

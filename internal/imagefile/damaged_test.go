@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/averaged/imaging/internal/metadata"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -140,10 +141,12 @@ func TestRestartsOfJPEG(t *testing.T) {
 
 func TestLostRowsFollowTheOrientation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		orientation := rapid.IntRange(1, 8).Draw(t, "orientation")
+		c := metadata.Change{Orientation: rapid.IntRange(1, 8).Draw(t, "orientation")}
 		m := newImage(rapid.IntRange(2, 9).Draw(t, "width"), rapid.IntRange(2, 9).Draw(t, "height"), 1, 8, true)
 		m.lose(0, rapid.IntRange(1, m.Height).Draw(t, "from"), 1)
-		m.applyOrientation(orientation)
+		c.From = [2]int{m.Width, m.Height}
+		c.To = c.Shown()
+		m.applyOrientation(c)
 		for i, v := range m.Pix {
 			at := image.Pt(i%m.Width, i/m.Width)
 			require.Equal(t, v == 0.5, at.In(m.Lost), fmt.Sprint(at))

@@ -29,7 +29,7 @@ func salvagePNG(src source, opt ReadOptions) (*Image, error) {
 	for walk.next() && walk.name != "IDAT" {
 		switch walk.name {
 		case "IHDR", "PLTE", "tRNS":
-			b, err := src.bytes(walk.offset+8, walk.length)
+			b, err := src.Bytes(walk.offset+8, walk.length)
 			if err != nil || !walk.intact(b) {
 				return nil, damagedPNG("its chunk %s, before the pixels, is broken", walk.name)
 			}
@@ -86,7 +86,7 @@ func (w *pngWalk) next() bool {
 		w.offset += 8 + w.length + 4
 	}
 	w.begun = true
-	head, err := w.src.bytes(w.offset, 8)
+	head, err := w.src.Bytes(w.offset, 8)
 	if err != nil || !isPNGName(head[4:]) {
 		return false
 	}
@@ -98,7 +98,7 @@ func (w *pngWalk) next() bool {
 
 // intact tells whether data has the checksum of the chunk.
 func (w *pngWalk) intact(data []byte) bool {
-	sum, err := w.src.bytes(w.offset+8+w.length, 4)
+	sum, err := w.src.Bytes(w.offset+8+w.length, 4)
 	return err == nil && binary.BigEndian.Uint32(sum) == crc32.Update(w.sum, crc32.IEEETable, data)
 }
 

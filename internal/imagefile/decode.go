@@ -28,6 +28,8 @@ type ReadOptions struct {
 	// What cannot be read is grey, Image.Lost says where it is, and a warning says
 	// how much it is. By default such a file is an error.
 	Damaged bool
+	// CodingNoise measures what the coding of a JPEG has changed in its samples (JPEGCoding.Noise).
+	CodingNoise bool
 	// NotFinite accepts float samples that are infinite or not a number, which are an
 	// error by default. CheckFinite finds them.
 	NotFinite bool
@@ -35,9 +37,6 @@ type ReadOptions struct {
 
 // Limits on what a file may claim, apart from its pixels.
 const (
-	// maxMetadata bounds each of ICC, EXIF, XMP and the blocks of a file together,
-	// in bytes, after decompression. Real profiles are below 4 MB.
-	maxMetadata = 32 << 20
 	// A photograph takes a byte for a few pixels, and a uniform area in JPEG one
 	// for at most 100. A file with fewer unpacks to much from nearly nothing:
 	// plausiblePixels are accepted of it, unless a limit is given.
@@ -173,6 +172,8 @@ func decodeFormat(f Format, src source, opt ReadOptions) (m *Image, err error) {
 		m, err = decodeBMP(src, opt)
 	case WebP:
 		m, err = decodeWebP(src, opt)
+	case GIF:
+		m, err = decodeGIF(src, opt)
 	case PFM:
 		m, err = decodePFM(src, opt)
 	case PGM, PPM:
@@ -233,7 +234,8 @@ func foreignError(f Format, err error) error {
 	}
 	text := err.Error()
 	switch {
-	case strings.Contains(text, "short Huffman data"), strings.Contains(text, "short chunk"), strings.Contains(text, "short chunk header"):
+	case strings.Contains(text, "short Huffman data"), strings.Contains(text, "short chunk"), strings.Contains(text, "short chunk header"),
+		strings.HasSuffix(text, io.ErrUnexpectedEOF.Error()), strings.HasSuffix(text, ": EOF"), text == "gif: not enough image data":
 		return truncated(f)
 	case !strings.Contains(strings.ToLower(text), strings.ToLower(f.String())):
 		text = f.String() + ": " + text

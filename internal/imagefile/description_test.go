@@ -4,28 +4,28 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
 )
 
 // withDescription returns an image whose EXIF has a description.
 func withDescription(text string) *Image {
 	m := smoothImage(8, 6, 3)
-	m.Metadata.EXIF = appendDirectory([]byte("II*\x00\x08\x00\x00\x00"), 0, binary.LittleEndian, []node{
-		{tag: tagImageDescription, kind: typeASCII, count: uint32(len(text) + 1), value: append([]byte(text), 0)},
-		{tag: 0x010f, kind: typeASCII, count: 6, value: []byte("Maker\x00")},
+	m.Metadata.EXIF = tiffdir.AppendDirectory([]byte("II*\x00\x08\x00\x00\x00"), 0, binary.LittleEndian, []tiffdir.Node{
+		{Tag: tiffdir.TagImageDescription, Kind: tiffdir.ASCII, Count: uint32(len(text) + 1), Value: append([]byte(text), 0)},
+		{Tag: 0x010f, Kind: tiffdir.ASCII, Count: 6, Value: []byte("Maker\x00")},
 	})
 	return m
 }
 
 func descriptionOf(t *testing.T, m *Image) string {
 	t.Helper()
-	e, err := parseEXIF(m.Metadata.EXIF)
-	require.NoError(t, err)
-	f, found := find(e.main, tagImageDescription)
+	e := openEXIF(t, m.Metadata.EXIF)
+	f, found := tiffdir.Find(e.main, tiffdir.TagImageDescription)
 	if !found {
 		return ""
 	}
-	return string(e.data[f.value : f.value+f.size-1])
+	return string(m.Metadata.EXIF[f.Value : f.Value+f.Size-1])
 }
 
 func TestDescriptionsOfShapes(t *testing.T) {
@@ -52,7 +52,7 @@ func TestDescriptionsOfShapes(t *testing.T) {
 		large := enlarged(m, 2)
 		want := []string(nil)
 		if !c.enlarged {
-			want = []string{lostShape + ", because the size is another one"}
+			want = []string{"a program's own description of its shape, because the size is another one"}
 		}
 		require.Equal(t, want, Losses(large, WriteOptions{Format: TIFF}), text)
 		require.Equal(t, kept(c.enlarged), descriptionOf(t, decode(t, encode(t, large, WriteOptions{Format: TIFF}))), text)

@@ -1,5 +1,5 @@
 // Package imagefile reads and writes image files with nothing lost: PNG, JPEG,
-// TIFF, BMP, WebP (reading only), PFM, PGM and PPM.
+// TIFF, BMP, WebP and GIF (reading only), PFM, PGM and PPM.
 //
 // An Image holds its colour channels as float32 planes, in the units in which
 // the file stores them: an 8-bit sample v is v/255, a 16-bit sample v/65535,
@@ -28,7 +28,7 @@
 //     picture is read, with a warning that names the others, unless they are previews.
 //     What announced them in XMP is removed.
 //   - Fields of EXIF, XMP and Photoshop that depend on size or orientation are mended
-//     when an image is turned or has another size, or removed (change.go has them all).
+//     when an image is turned or has another size, or removed (package metadata has them all).
 //   - EXIF and XMP that PNG has as hexadecimal text are written as EXIF and XMP.
 //   - The notes of a camera's maker stay at the offset where they were, since programs look there. A TIFF that is
 //     written begins with EXIF for that. Notes from a TIFF that had them far behind are dropped with a warning,
@@ -36,6 +36,7 @@
 //   - What PNG says of colour in numbers becomes a colour profile in other formats, or is
 //     one of ColourLosses.
 //   - Premultiplied alpha is divided out when reading and not put back.
+//   - Of an animated GIF the first picture is read, with a warning. What it leaves free of the screen is transparent.
 //   - The thumbnail inside EXIF is removed: it shows the picture before it was
 //     restored.
 //

@@ -9,8 +9,10 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/averaged/imaging/internal/iccprofile"
 	"github.com/averaged/imaging/internal/imagefile/atomicfile"
 	"github.com/averaged/imaging/internal/jpegblock"
+	"github.com/averaged/imaging/internal/metadata"
 )
 
 // DefaultQuality is the JPEG quality that a Quality of 0 stands for, unless the image was read
@@ -208,7 +210,7 @@ type plan struct {
 	depth    int
 	steps    [2][64]int // of JPEG
 	alpha    bool
-	metadata Metadata
+	metadata metadata.Metadata
 	losses   []string
 	colour   []string // those losses with which colours look different
 }
@@ -221,8 +223,8 @@ func (o WriteOptions) plan(m *Image) (*plan, error) {
 	switch {
 	case p.format == 0:
 		return nil, fmt.Errorf("%w: no format is given (use PNG, JPEG, TIFF, BMP, PFM, PGM or PPM)", ErrUnknownFormat)
-	case p.format == WebP:
-		return nil, fmt.Errorf("%w: WebP is read but not written (use PNG or TIFF, which lose nothing)", ErrUnsupported)
+	case p.format == WebP, p.format == GIF:
+		return nil, fmt.Errorf("%w: %s is read but not written (use PNG or TIFF, which lose nothing)", ErrUnsupported, p.format)
 	case !p.format.CanWrite():
 		return nil, fmt.Errorf("%w: format number %d", ErrUnknownFormat, p.format)
 	}
@@ -252,7 +254,7 @@ func (o WriteOptions) plan(m *Image) (*plan, error) {
 		p.lose("grey becomes RGB, because PPM has no grey")
 	}
 	if o.DropMetadata {
-		p.metadata = m.Metadata.colourOnly()
+		p.metadata = colourOnly(m.Metadata)
 	}
 	p.followSize(m)
 	p.planMetadata(m)
@@ -321,11 +323,11 @@ func (p *plan) checkSize(m *Image) error {
 }
 
 // colourOnly returns the part without which the samples would look different.
-func (d Metadata) colourOnly() Metadata {
-	kept := Metadata{ICC: d.ICC}
-	for _, b := range d.Blocks {
-		if b.Format == PNG && slices.Contains(pngColourChunks, b.Name) {
-			kept.Blocks = append(kept.Blocks, b)
+func colourOnly(d metadata.Metadata) metadata.Metadata {
+	kept := metadata.Metadata{ICC: d.ICC}
+	for _, c := range d.Chunks {
+		if isAboutColour(c) {
+			kept.Chunks = append(kept.Chunks, c)
 		}
 	}
 	return kept
@@ -337,8 +339,8 @@ func (p *plan) followSize(m *Image) {
 	if m.described == size || m.described == [2]int{} {
 		return
 	}
-	f, err := p.metadata.follow(change{orientation: 1, from: m.described, to: size})
-	for _, what := range f.lost {
+	f, err := p.metadata.Follow(metadata.Change{Orientation: 1, From: m.described, To: size})
+	for _, what := range f.Lost {
 		p.lose("%s, because the size is another one", what)
 	}
 	if err != nil {
@@ -350,7 +352,7 @@ func (p *plan) followSize(m *Image) {
 // planMetadata takes out what the format cannot hold.
 func (p *plan) planMetadata(m *Image) {
 	d := &p.metadata
-	space := iccSpace(d.ICC)
+	space := iccprofile.Space(d.ICC)
 	bare := p.format == PFM || p.format == PGM || p.format == PPM || p.format == PNM // nothing but pixels
 	switch {
 	case d.ICC == nil:
@@ -362,12 +364,12 @@ func (p *plan) planMetadata(m *Image) {
 		d.ICC = nil
 	case bare, p.format == JPEG && len(d.ICC) > maxJPEGProfile, space == "GRAY" && m.Channels == 3:
 		p.lose("the colour profile")
-		if !isSRGB(d.ICC) {
+		if !iccprofile.IsSRGB(d.ICC) {
 			p.colour = p.losses[len(p.losses)-1:]
 		}
 		d.ICC = nil
 	}
-	if d.EXIF != nil && (bare || p.format == BMP || p.format == JPEG && len(d.EXIF) > maxJPEGEXIF) {
+	if d.EXIF != nil && (bare || p.format == BMP || p.format == JPEG && len(d.EXIF) > metadata.MaxJPEGEXIF) {
 		p.lose("EXIF")
 		d.EXIF = nil
 	}
@@ -375,30 +377,27 @@ func (p *plan) planMetadata(m *Image) {
 		p.lose("XMP")
 		d.XMP = nil
 	}
-	if d.IPTC != nil && (bare || p.format == BMP || p.format == JPEG && len(d.IPTC) > maxJPEGIPTC) {
+	if d.IPTC != nil && (bare || p.format == BMP || p.format == JPEG && len(metadata.IPTCSegment(d.IPTC)) > metadata.MaxSegment) {
 		p.lose("IPTC")
 		d.IPTC = nil
 	}
-	if d.Resolution.known() && (bare || p.format == BMP && d.Resolution.Unit == Aspect) {
+	if d.Resolution.Known() && (bare || p.format == BMP && d.Resolution.Unit == metadata.Aspect) {
 		p.lose("the resolution")
-		d.Resolution = Resolution{}
+		d.Resolution = metadata.Resolution{}
 	}
 	if p.format == BMP && p.alpha && m.Channels == 1 {
 		p.lose("grey becomes RGB, because BMP has no grey with alpha")
 	}
-	var kept []Block
+	// Chunks about colour: see planMeaning. IPTC of segments is in d.IPTC.
 	lostOther := false
-	for _, b := range d.Blocks {
-		switch {
-		case b.Format == p.format:
-			kept = append(kept, b)
-		case b.Format == PNG && slices.Contains(pngColourChunks, b.Name): // see planMeaning
-		case b.onlyIPTC(): // which is in d.IPTC
-		default:
-			lostOther = true
-		}
+	if p.format != PNG {
+		lostOther = slices.ContainsFunc(d.Chunks, func(c metadata.Chunk) bool { return !isAboutColour(c) })
+		d.Chunks = nil
 	}
-	d.Blocks = kept
+	if p.format != JPEG {
+		lostOther = lostOther || slices.ContainsFunc(d.Segments, func(s metadata.Segment) bool { return !s.OnlyIPTC() })
+		d.Segments = nil
+	}
 	if lostOther {
 		p.lose("texts and other parts that only the source's format can hold")
 	}
@@ -407,26 +406,26 @@ func (p *plan) planMetadata(m *Image) {
 // planMeaning puts a colour profile in place of PNG's chunks about colour, for an image without one.
 func (p *plan) planMeaning(m *Image, bare bool) {
 	d := &p.metadata
-	if p.format == PNG || !slices.ContainsFunc(d.Blocks, func(b Block) bool { return slices.Contains(pngColourChunks, b.Name) }) {
+	if p.format == PNG || !slices.ContainsFunc(d.Chunks, isAboutColour) {
 		return
 	}
-	meant, known := d.pngMeaning()
-	if known && meant.usual() {
+	meant, name, known := pngColourSpace(d)
+	if known && meant.LikeSRGB() {
 		return // it is what everybody assumes
 	}
 	var profile []byte
 	if known && !bare {
-		profile, _ = meant.profile(m.Channels)
+		profile, _ = meant.Profile(m.Channels)
 	}
 	switch {
 	case profile == nil:
-		p.loseColour("%s, so colours look different", meant.name)
-	case meant.highRange():
+		p.loseColour("%s, so colours look different", name)
+	case meant.HighRange():
 		d.ICC = profile
-		p.loseColour("%s; a colour profile says the same, but programs that know no HDR show the picture dark", meant.name)
+		p.loseColour("%s; a colour profile says the same, but programs that know no HDR show the picture dark", name)
 	default:
 		d.ICC = profile
-		p.lose("%s, but a colour profile says the same", meant.name)
+		p.lose("%s, but a colour profile says the same", name)
 	}
 }
 

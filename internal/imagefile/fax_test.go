@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/image/ccitt"
 	"pgregory.net/rapid"
@@ -233,7 +234,7 @@ func TestFaxCodes(t *testing.T) {
 // faxTIFF returns a TIFF of one strip, of one sample of one bit.
 func faxTIFF(packed []byte, width, height int, compression, photometric, options uint32) []byte {
 	return tiffOf(packed, map[uint16]uint32{
-		tagImageWidth: uint32(width), tagImageLength: uint32(height), tagRowsPerStrip: uint32(height),
+		tiffdir.TagImageWidth: uint32(width), tiffdir.TagImageLength: uint32(height), tagRowsPerStrip: uint32(height),
 		tagBitsPerSample: 1, tagCompression: compression, tagPhotometric: photometric, tagT4Options: options,
 	})
 }

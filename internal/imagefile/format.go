@@ -17,6 +17,7 @@ const (
 	TIFF                   // TIFF 6.0; BigTIFF is read
 	BMP                    // Windows bitmap
 	WebP                   // RFC 9649; reading only
+	GIF                    // version 87a and 89a, the first picture; reading only
 	PFM                    // portable float map, 32-bit float
 	PGM                    // Netpbm's grey map
 	PPM                    // Netpbm's colour map
@@ -36,6 +37,8 @@ func (f Format) String() string {
 		return "BMP"
 	case WebP:
 		return "WebP"
+	case GIF:
+		return "GIF"
 	case PFM:
 		return "PFM"
 	case PGM:
@@ -61,6 +64,8 @@ func (f Format) Extension() string {
 		return ".bmp"
 	case WebP:
 		return ".webp"
+	case GIF:
+		return ".gif"
 	case PFM:
 		return ".pfm"
 	case PGM:
@@ -74,7 +79,7 @@ func (f Format) Extension() string {
 }
 
 // CanWrite tells whether Encode writes the format.
-func (f Format) CanWrite() bool { return f >= PNG && f <= PNM && f != WebP }
+func (f Format) CanWrite() bool { return f >= PNG && f <= PNM && f != WebP && f != GIF }
 
 // Depths returns the bit depths that Encode writes in the format, smallest
 // first.
@@ -98,6 +103,7 @@ var extensions = map[string]Format{
 	".tif": TIFF, ".tiff": TIFF,
 	".bmp": BMP, ".dib": BMP,
 	".webp": WebP,
+	".gif":  GIF,
 	".pfm":  PFM,
 	".pgm":  PGM, ".ppm": PPM, ".pnm": PNM,
 }
@@ -106,7 +112,7 @@ var extensions = map[string]Format{
 const knownExtensions = ".png, .jpg, .tif, .bmp, .pfm, .pgm or .ppm"
 
 // readable lists the formats that Decode reads, for messages.
-const readable = "PNG, JPEG, TIFF, BMP, WebP, PFM, PGM and PPM"
+const readable = "PNG, JPEG, TIFF, BMP, WebP, GIF, PFM, PGM and PPM"
 
 // FormatOf returns the format that the extension of a file name stands for, in
 // upper or lower case. Its error wraps ErrUnknownFormat. Reading does not depend
@@ -123,7 +129,7 @@ func FormatOf(path string) (Format, error) {
 }
 
 // WritableExtension is the extension for what is made of an image file: that of its name, or .png
-// where that is not of a format that can be written, such as WebP.
+// where that is not of a format that can be written, such as WebP and GIF.
 func WritableExtension(path string) string {
 	if f, err := FormatOf(path); err == nil && f.CanWrite() {
 		return filepath.Ext(path)
@@ -148,6 +154,8 @@ func sniff(head []byte) Format {
 		return BMP
 	case bytes.HasPrefix(head, []byte("RIFF")) && len(head) >= 12 && string(head[8:12]) == "WEBP":
 		return WebP
+	case bytes.HasPrefix(head, []byte("GIF87a")), bytes.HasPrefix(head, []byte("GIF89a")):
+		return GIF
 	case len(head) >= 3 && head[0] == 'P' && (head[1] == 'F' || head[1] == 'f') && isSpace(head[2]):
 		return PFM
 	case len(head) >= 3 && (string(head[:2]) == "P2" || string(head[:2]) == "P5") && (isSpace(head[2]) || head[2] == '#'):
@@ -164,8 +172,6 @@ const makersRaw = "a raw photograph in a format of the camera's maker, which can
 func foreign(head []byte) string {
 	has := func(prefix string) bool { return bytes.HasPrefix(head, []byte(prefix)) }
 	switch {
-	case has("GIF8"):
-		return "a GIF"
 	case has("%PDF"):
 		return "a PDF"
 	case has("8BPS"):

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/averaged/imaging/internal/metadata"
 	"github.com/stretchr/testify/require"
 )
 
@@ -31,11 +32,11 @@ func addSeeds(f *testing.F, format Format) {
 	}
 	if format == 0 || format.CanWrite() && format != PGM {
 		m := smoothImage(9, 5, 3)
-		m.Metadata = Metadata{
+		m.Metadata = metadata.Metadata{
 			ICC:        testProfile("RGB ", 200),
 			EXIF:       testEXIF(binary.BigEndian, 6, 9, 5),
 			XMP:        []byte(testXMP),
-			Resolution: Resolution{X: 72, Y: 72, Unit: Inch},
+			Resolution: metadata.Resolution{X: 72, Y: 72, Unit: metadata.Inch},
 		}
 		for w := PNG; w <= PPM; w++ {
 			if w.CanWrite() && w != PGM && (format == 0 || w == format) {
@@ -134,6 +135,12 @@ func FuzzTIFF(f *testing.F) {
 	f.Fuzz(checkDecode)
 }
 
+func FuzzGIF(f *testing.F) {
+	addSeeds(f, GIF)
+	f.Add(animation(f))
+	f.Fuzz(checkDecode)
+}
+
 func FuzzBMP(f *testing.F)  { addSeeds(f, BMP); f.Fuzz(checkDecode) }
 func FuzzWebP(f *testing.F) { addSeeds(f, WebP); f.Fuzz(checkDecode) }
 func FuzzPFM(f *testing.F)  { addSeeds(f, PFM); f.Fuzz(checkDecode) }
@@ -161,9 +168,7 @@ func FuzzEXIF(f *testing.F) {
 		if m.Metadata.EXIF == nil {
 			return
 		}
-		e, err := parseEXIF(m.Metadata.EXIF)
-		require.NoError(t, err)
-		require.Zero(t, e.next)
+		require.Zero(t, openEXIF(t, m.Metadata.EXIF).next)
 		require.NoError(t, Encode(&bytes.Buffer{}, m, WriteOptions{Format: TIFF}))
 	})
 }

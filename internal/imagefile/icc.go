@@ -1,21 +1,6 @@
 package imagefile
 
-import "bytes"
-
-// iccSpace returns the colour space of a profile's samples, four characters such
-// as "RGB ", "GRAY" or "CMYK" (ICC.1, section 7.2), or "" if it is no profile.
-func iccSpace(profile []byte) string {
-	const headerSize = 128
-	if len(profile) < headerSize || string(profile[36:40]) != "acsp" {
-		return ""
-	}
-	return string(profile[16:20])
-}
-
-// isSRGB tells whether a profile is called so: what programs assume where there is none.
-func isSRGB(profile []byte) bool {
-	return bytes.Contains(profile, []byte("sRGB")) || bytes.Contains(profile, []byte("s\x00R\x00G\x00B"))
-}
+import "github.com/averaged/imaging/internal/iccprofile"
 
 // setICC keeps a profile that describes the samples as they are in m. A grey
 // image may have an RGB profile: several programs write that.
@@ -23,7 +8,7 @@ func (m *Image) setICC(profile []byte) {
 	if len(profile) == 0 {
 		return
 	}
-	space := iccSpace(profile)
+	space := iccprofile.Space(profile)
 	switch {
 	case space == "":
 		m.warn("the colour profile is dropped: it is not an ICC profile")

@@ -3,6 +3,8 @@ package imagefile
 import (
 	"fmt"
 	"image"
+
+	"github.com/averaged/imaging/internal/metadata"
 )
 
 // Image is a decoded image file: its colour as float32 planes, its alpha, and
@@ -39,8 +41,9 @@ type Image struct {
 	// Lost holds the rows, or, after the orientation has been applied, the columns, of a
 	// damaged file that could not be read and are grey. It is empty if all were read.
 	Lost image.Rectangle
-	// Metadata is what the file said about its pixels.
-	Metadata Metadata
+	// Metadata is what the file said about its pixels. The orientation in EXIF is 1,
+	// unless ReadOptions.KeepOrientation was set.
+	Metadata metadata.Metadata
 	// Warnings says, a line each, what reading could not keep.
 	Warnings []string
 
@@ -63,6 +66,30 @@ func (m *Image) Opaque() bool {
 		}
 	}
 	return true
+}
+
+// Crop keeps h rows from top and w columns from left, in place.
+func (m *Image) Crop(h, w, top, left int) {
+	if h == m.Height && w == m.Width {
+		return
+	}
+	to := 0
+	for c := range m.Channels {
+		plane := m.Plane(c)
+		for y := top; y < top+h; y++ {
+			// The target never lies behind the source: it has less before it.
+			to += copy(m.Pix[to:], plane[y*m.Width+left:y*m.Width+left+w])
+		}
+	}
+	m.Pix = m.Pix[:to]
+	if m.Alpha != nil {
+		to = 0
+		for y := top; y < top+h; y++ {
+			to += copy(m.Alpha[to:], m.Alpha[y*m.Width+left:y*m.Width+left+w])
+		}
+		m.Alpha = m.Alpha[:to]
+	}
+	m.Height, m.Width = h, w
 }
 
 // Like returns an image with the size, channels and everything else of m, its

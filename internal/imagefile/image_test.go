@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
 )
 
@@ -88,42 +89,61 @@ func testProfile(space string, size int) []byte {
 // testEXIF returns EXIF with a description, an orientation, the sizes, a maker's
 // note, a place on earth and a thumbnail.
 func testEXIF(order binary.ByteOrder, orientation, width, height int) []byte {
-	tags := tiffTags{order: order}
-	short := func(v int) []byte { return tags.append16(nil, v) }
-	long := func(v int) []byte { return tags.append32(nil, uint32(v)) }
+	short := func(v int) []byte { b := make([]byte, 2); order.PutUint16(b, uint16(v)); return b }
+	long := func(v int) []byte { b := make([]byte, 4); order.PutUint32(b, uint32(v)); return b }
 	head := []byte("II*\x00\x08\x00\x00\x00")
 	if order == binary.ByteOrder(binary.BigEndian) {
 		head = []byte("MM\x00*\x00\x00\x00\x08")
 	}
 	thumbnail := []byte("\xff\xd8a small old picture\xff\xd9")
-	b := appendDirectory(head, 0, order, []node{
-		{tag: 0x010f, kind: typeASCII, count: 6, value: []byte("Maker\x00")},
-		{tag: tagOrientation, kind: typeShort, count: 1, value: short(orientation)},
-		{tag: tagXResolution, kind: typeRational, count: 1, value: append(long(300), long(1)...)},
-		{tag: tagYResolution, kind: typeRational, count: 1, value: append(long(150), long(1)...)},
-		{tag: tagResolutionUnit, kind: typeShort, count: 1, value: short(2)},
-		{tag: tagEXIF, kind: typeLong, count: 1, sub: []node{
-			{tag: 0x9000, kind: typeUndefined, count: 4, value: []byte("0232")},
-			{tag: 0x927c, kind: typeUndefined, count: 10, value: []byte("maker note")},
-			{tag: tagPixelXDimension, kind: typeShort, count: 1, value: short(width)},
-			{tag: tagPixelYDimension, kind: typeLong, count: 1, value: long(height)},
+	b := tiffdir.AppendDirectory(head, 0, order, []tiffdir.Node{
+		{Tag: 0x010f, Kind: tiffdir.ASCII, Count: 6, Value: []byte("Maker\x00")},
+		{Tag: tiffdir.TagOrientation, Kind: tiffdir.Short, Count: 1, Value: short(orientation)},
+		{Tag: tiffdir.TagXResolution, Kind: tiffdir.Rational, Count: 1, Value: append(long(300), long(1)...)},
+		{Tag: tiffdir.TagYResolution, Kind: tiffdir.Rational, Count: 1, Value: append(long(150), long(1)...)},
+		{Tag: tiffdir.TagResolutionUnit, Kind: tiffdir.Short, Count: 1, Value: short(2)},
+		{Tag: tiffdir.TagEXIF, Kind: tiffdir.Long, Count: 1, Sub: []tiffdir.Node{
+			{Tag: 0x9000, Kind: tiffdir.Undefined, Count: 4, Value: []byte("0232")},
+			{Tag: 0x927c, Kind: tiffdir.Undefined, Count: 10, Value: []byte("maker note")},
+			{Tag: tiffdir.TagPixelXDimension, Kind: tiffdir.Short, Count: 1, Value: short(width)},
+			{Tag: tiffdir.TagPixelYDimension, Kind: tiffdir.Long, Count: 1, Value: long(height)},
 		}},
-		{tag: tagGPS, kind: typeLong, count: 1, sub: []node{
-			{tag: 1, kind: typeASCII, count: 2, value: []byte("N\x00")},
+		{Tag: tiffdir.TagGPS, Kind: tiffdir.Long, Count: 1, Sub: []tiffdir.Node{
+			{Tag: 1, Kind: tiffdir.ASCII, Count: 2, Value: []byte("N\x00")},
 		}},
 	})
-	link := 8 + 2 + int(order.Uint16(b[8:]))*entrySize
+	link := 8 + 2 + int(order.Uint16(b[8:]))*tiffdir.EntrySize
 	if len(b)%2 == 1 {
 		b = append(b, 0)
 	}
 	order.PutUint32(b[link:], uint32(len(b)))
 	// The thumbnail's directory, and behind it the thumbnail.
-	at := len(b) + 2 + 2*entrySize + 4
-	b = appendDirectory(b, 0, order, []node{
-		{tag: tagThumbnailOffset, kind: typeLong, count: 1, value: long(at)},
-		{tag: tagThumbnailLength, kind: typeLong, count: 1, value: long(len(thumbnail))},
+	at := len(b) + 2 + 2*tiffdir.EntrySize + 4
+	b = tiffdir.AppendDirectory(b, 0, order, []tiffdir.Node{
+		{Tag: tiffdir.TagThumbnailOffset, Kind: tiffdir.Long, Count: 1, Value: long(at)},
+		{Tag: tiffdir.TagThumbnailLength, Kind: tiffdir.Long, Count: 1, Value: long(len(thumbnail))},
 	})
 	return append(b, thumbnail...)
+}
+
+// readEXIF is EXIF with its first directory and that of the photograph.
+type readEXIF struct {
+	tiffdir.Tree
+	main, photo []tiffdir.Field
+	next        int64
+}
+
+func openEXIF(t *testing.T, data []byte) readEXIF {
+	t.Helper()
+	tree, first, err := tiffdir.Open(tiffdir.Memory(data))
+	require.NoError(t, err)
+	e := readEXIF{Tree: tree}
+	e.main, e.next, err = tree.Directory(first)
+	require.NoError(t, err)
+	if photo, err := tree.Uint(e.main, tiffdir.TagEXIF, 0); err == nil && photo != 0 {
+		e.photo, _, _ = tree.Directory(int64(photo)) // none if it is broken
+	}
+	return e
 }
 
 const testXMP = `<x:xmpmeta xmlns:x="adobe:ns:meta/"><a>é</a></x:xmpmeta>`

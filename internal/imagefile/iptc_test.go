@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/averaged/imaging/internal/metadata"
+	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
 )
 
@@ -34,11 +36,11 @@ func TestIPTCGoesToEveryFormatThatHasIt(t *testing.T) {
 
 func TestIPTCIsWrittenOnce(t *testing.T) {
 	m := smoothImage(9, 5, 3)
-	segment := append([]byte(photoshopMark), append(resource(2000, "path"), resource(resourceIPTC, testIPTC)...)...)
-	m.Metadata.Blocks = []Block{{JPEG, "APP13", segment}}
+	segment := append([]byte("Photoshop 3.0\x00"), append(resource(2000, "path"), resource(1028, testIPTC)...)...)
+	m.Metadata.Segments = []metadata.Segment{{Marker: metadata.MarkerAPP13, Data: segment}}
 	written := encode(t, m, WriteOptions{Format: JPEG})
 	again := decode(t, written)
-	require.Equal(t, m.Metadata.Blocks, again.Metadata.Blocks)
+	require.Equal(t, m.Metadata.Segments, again.Metadata.Segments)
 	require.Equal(t, testIPTC, string(again.Metadata.IPTC))
 	require.Equal(t, 1, bytes.Count(encode(t, again, WriteOptions{Format: JPEG}), []byte("caption")))
 	// The path is lost, the caption is not.
@@ -48,10 +50,10 @@ func TestIPTCIsWrittenOnce(t *testing.T) {
 
 // A resource may be spread over segments.
 func TestIPTCOfTwoSegments(t *testing.T) {
-	whole := resource(resourceIPTC, testIPTC)
+	whole := resource(1028, testIPTC)
 	m := smoothImage(9, 5, 3)
 	for _, part := range [][]byte{whole[:20], whole[20:]} {
-		m.Metadata.Blocks = append(m.Metadata.Blocks, Block{JPEG, "APP13", append([]byte(photoshopMark), part...)})
+		m.Metadata.Segments = append(m.Metadata.Segments, metadata.Segment{Marker: metadata.MarkerAPP13, Data: append([]byte("Photoshop 3.0\x00"), part...)})
 	}
 	require.Equal(t, testIPTC, string(decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.IPTC))
 }
@@ -61,13 +63,13 @@ func TestPlacesOfIPTCInTIFFAndEXIF(t *testing.T) {
 	for i := 0; i < len(swapped); i += 4 {
 		binary.LittleEndian.PutUint32(swapped[i:], binary.BigEndian.Uint32(swapped[i:]))
 	}
-	for name, n := range map[string]node{
-		"bytes":                    {tag: tagIPTC, kind: typeByte, value: []byte(testIPTC)},
-		"numbers of another order": {tag: tagIPTC, kind: typeLong, value: swapped},
-		"a resource of Photoshop":  {tag: tagPhotoshop, kind: typeByte, value: append(resource(1005, "resolution"), resource(resourceIPTC, testIPTC)...)},
+	for name, n := range map[string]tiffdir.Node{
+		"bytes":                    {Tag: tiffdir.TagIPTC, Kind: tiffdir.Byte, Value: []byte(testIPTC)},
+		"numbers of another order": {Tag: tiffdir.TagIPTC, Kind: tiffdir.Long, Value: swapped},
+		"a resource of Photoshop":  {Tag: 0x8649, Kind: tiffdir.Byte, Value: append(resource(1005, "resolution"), resource(1028, testIPTC)...)},
 	} {
-		n.count = uint32(int64(len(n.value)) / typeSizes[n.kind])
-		exif := appendDirectory([]byte("II*\x00\x08\x00\x00\x00"), 0, binary.LittleEndian, []node{n})
+		n.Count = uint32(int64(len(n.Value)) / tiffdir.TypeSizes[n.Kind])
+		exif := tiffdir.AppendDirectory([]byte("II*\x00\x08\x00\x00\x00"), 0, binary.LittleEndian, []tiffdir.Node{n})
 		m := smoothImage(9, 5, 3)
 		m.Metadata.EXIF = exif
 		for _, f := range []Format{JPEG, PNG} {
@@ -78,9 +80,9 @@ func TestPlacesOfIPTCInTIFFAndEXIF(t *testing.T) {
 		}
 		page := &tiffDecoder{}
 		var err error
-		page.tiffTree, _, err = openTree(source{bytes.NewReader(exif), int64(len(exif)), nil})
+		page.Tree, _, err = tiffdir.Open(tiffdir.Memory(exif))
 		require.NoError(t, err)
-		page.fields, _, err = page.directory(8)
+		page.fields, _, err = page.Directory(8)
 		require.NoError(t, err)
 		require.NoError(t, page.readMetadata(m))
 		require.Equal(t, testIPTC, string(bytes.TrimRight(m.Metadata.IPTC, "\x00")), name)

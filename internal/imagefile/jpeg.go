@@ -7,6 +7,8 @@ import (
 	"image"
 	"image/jpeg"
 	"io"
+
+	"github.com/averaged/imaging/internal/metadata"
 )
 
 // The markers of JPEG that are looked at (ISO/IEC 10918-1, table B.1).
@@ -24,7 +26,6 @@ const (
 	markerAPP1  = 0xe1
 	markerAPP2  = 0xe2
 	markerJUMBF = 0xeb
-	markerIPTC  = 0xed
 	markerAPP14 = 0xee
 	markerCOM   = 0xfe
 )
@@ -35,16 +36,10 @@ const (
 	xmpMark     = "http://ns.adobe.com/xap/1.0/\x00"
 	profileMark = "ICC_PROFILE\x00"
 
-	maxSegment      = 65533 // a segment's 16-bit length counts itself
-	maxJPEGEXIF     = maxSegment - len(exifMark)
-	maxJPEGXMP      = maxSegment - len(xmpMark)
-	maxProfilePiece = maxSegment - len(profileMark) - 2
+	maxJPEGXMP      = metadata.MaxSegment - len(xmpMark)
+	maxProfilePiece = metadata.MaxSegment - len(profileMark) - 2
 	maxJPEGProfile  = 255 * maxProfilePiece
 )
-
-// jpegBlocks are the segments that only JPEG can hold: Photoshop's resources,
-// with IPTC in them, and comments.
-var jpegBlocks = map[byte]string{markerIPTC: "APP13", markerCOM: "COM"}
 
 // openJPEG reads what comes before the samples, and refuses an image that is too large.
 func openJPEG(src source, opt ReadOptions) (image.Config, *jpegParts, error) {
@@ -99,9 +94,9 @@ func (parts *jpegParts) image(img image.Image, src source, opt ReadOptions) (*Im
 	} else {
 		m.fill(img)
 	}
-	m.JPEG = parts.frame.coding(img)
+	m.JPEG = parts.frame.coding(img, opt.CodingNoise)
 	m.Metadata = parts.metadata
-	m.Metadata.IPTC = iptcOfSegments(parts.metadata.Blocks)
+	m.Metadata.IPTC = metadata.IPTCOfSegments(parts.metadata.Segments)
 	m.Warnings = parts.warnings
 	m.others = parts.others
 	m.others.readBehind(src, parts.scan)
@@ -138,7 +133,7 @@ func unreadJPEG(err jpeg.UnsupportedError) string {
 // jpegParts is what the segments before the first scan say.
 type jpegParts struct {
 	frame    jpegFrame
-	metadata Metadata
+	metadata metadata.Metadata
 	pieces   [][]byte // of the profile, by number
 	count    int      // of pieces that there should be
 	scan     int64    // offset of the first scan, or of what is broken
@@ -150,13 +145,13 @@ type jpegParts struct {
 // there is image/jpeg's to report; here it ends the walk.
 func readJPEGSegments(src source) (*jpegParts, error) {
 	p := &jpegParts{}
-	budget := int64(maxMetadata)
-	const mostSkipped = 1 << 12
+	budget := int64(metadata.MaxSize)
+	const maxSkipped = 1 << 12
 	skipped := 0 // bytes between segments
 	for offset := int64(2); ; {
 		p.scan = offset
-		head, err := src.bytes(offset, 4)
-		if err == nil && head[0] != 0xff && skipped < mostSkipped { // image/jpeg goes on, too
+		head, err := src.Bytes(offset, 4)
+		if err == nil && head[0] != 0xff && skipped < maxSkipped { // image/jpeg goes on, too
 			offset++
 			skipped++
 			continue
@@ -173,17 +168,17 @@ func readJPEGSegments(src source) (*jpegParts, error) {
 			return p, nil
 		case marker == markerDQT, marker >= markerSOF0 && marker <= markerSOF2:
 			// Of the coding, not metadata.
-		case marker != markerCOM && marker != markerIPTC && marker != markerJUMBF && (marker < markerAPP0 || marker > markerAPP2):
-			if start, err := src.bytes(offset+4, min(length-2, segmentName)); err == nil {
+		case marker != markerCOM && marker != metadata.MarkerAPP13 && marker != markerJUMBF && (marker < markerAPP0 || marker > markerAPP2):
+			if start, err := src.Bytes(offset+4, min(length-2, segmentName)); err == nil {
 				p.others.addSegment(marker, start)
 			}
 			offset += 2 + length
 			continue
 		}
 		if budget -= length; budget < 0 {
-			return nil, fmt.Errorf("%w: the metadata in JPEG is larger than %d MB", ErrUnsupported, maxMetadata>>20)
+			return nil, fmt.Errorf("%w: the metadata in JPEG is larger than %d MB", ErrUnsupported, metadata.MaxSize>>20)
 		}
-		data, err := src.bytes(offset+4, length-2)
+		data, err := src.Bytes(offset+4, length-2)
 		if err != nil {
 			return p, nil
 		}
@@ -208,17 +203,17 @@ func (p *jpegParts) keep(marker byte, data []byte) {
 		if !ok || len(rest) < 7 {
 			return
 		}
-		units := map[byte]Unit{0: Aspect, 1: Inch, 2: Centimetre}
-		r := Resolution{
+		units := map[byte]metadata.Unit{0: metadata.Aspect, 1: metadata.Inch, 2: metadata.Centimetre}
+		r := metadata.Resolution{
 			X:    float64(binary.BigEndian.Uint16(rest[3:])),
 			Y:    float64(binary.BigEndian.Uint16(rest[5:])),
 			Unit: units[rest[2]],
 		}
-		if r.known() {
+		if r.Known() {
 			d.Resolution = r
 		}
 	case markerAPP1:
-		if rest, ok := bytes.CutPrefix(data, []byte(exifMark)); ok && d.EXIF == nil {
+		if rest, ok := bytes.CutPrefix(data, []byte(metadata.EXIFMark)); ok && d.EXIF == nil {
 			d.EXIF = rest
 		}
 		if rest, ok := bytes.CutPrefix(data, []byte(xmpMark)); ok && d.XMP == nil {
@@ -234,8 +229,8 @@ func (p *jpegParts) keep(marker byte, data []byte) {
 			p.count = int(rest[1])
 		}
 		p.pieces[rest[0]] = rest[2:]
-	case markerCOM, markerIPTC:
-		d.Blocks = append(d.Blocks, Block{JPEG, jpegBlocks[marker], data})
+	case markerCOM, metadata.MarkerAPP13:
+		d.Segments = append(d.Segments, metadata.Segment{Marker: marker, Data: data})
 	}
 }
 
@@ -259,24 +254,20 @@ func (p *jpegParts) profile() []byte {
 // resolutionFromEXIF takes the resolution from EXIF where the file's own header
 // gives none, or a ratio only.
 func (m *Image) resolutionFromEXIF() {
-	if m.Metadata.EXIF == nil || m.Metadata.Resolution.Unit > Aspect {
+	if m.Metadata.EXIF == nil || m.Metadata.Resolution.Unit > metadata.Aspect {
 		return
 	}
-	e, err := parseEXIF(m.Metadata.EXIF)
-	if err != nil {
-		return // orient says so.
-	}
-	if r := e.resolution(e.main); r.known() {
+	if r := metadata.ResolutionOfEXIF(m.Metadata.EXIF); r.Known() {
 		m.Metadata.Resolution = r
 	}
 }
 
 // writeJPEGMetadata writes the segments that follow the start of the image.
-func writeJPEGMetadata(w io.Writer, d *Metadata) error {
+func writeJPEGMetadata(w io.Writer, d *metadata.Metadata) error {
 	s := segmentWriter{w: w}
 	s.segment(markerAPP0, jfifMark, jfifHeader(d.Resolution))
 	if d.EXIF != nil {
-		s.segment(markerAPP1, exifMark, d.EXIF)
+		s.segment(markerAPP1, metadata.EXIFMark, d.EXIF)
 	}
 	if d.XMP != nil {
 		s.segment(markerAPP1, xmpMark, d.XMP)
@@ -286,29 +277,25 @@ func writeJPEGMetadata(w io.Writer, d *Metadata) error {
 		piece := d.ICC[i*maxProfilePiece : min((i+1)*maxProfilePiece, len(d.ICC))]
 		s.segment(markerAPP2, profileMark+string([]byte{byte(i + 1), byte(pieces)}), piece)
 	}
-	if d.IPTC != nil && iptcOfSegments(d.Blocks) == nil {
-		s.segment(markerIPTC, photoshopMark, iptcResource(d.IPTC))
+	if d.IPTC != nil && metadata.IPTCOfSegments(d.Segments) == nil {
+		s.segment(metadata.MarkerAPP13, "", metadata.IPTCSegment(d.IPTC))
 	}
-	for _, b := range d.Blocks {
-		marker := byte(markerCOM)
-		if b.Name == jpegBlocks[markerIPTC] {
-			marker = markerIPTC
-		}
-		s.segment(marker, "", b.Data)
+	for _, kept := range d.Segments {
+		s.segment(kept.Marker, "", kept.Data)
 	}
 	return s.err
 }
 
 // jfifHeader is version 1.02, the density in 16-bit numbers, and no thumbnail.
-func jfifHeader(r Resolution) []byte {
+func jfifHeader(r metadata.Resolution) []byte {
 	unit := byte(0)
-	if cm, ok := r.In(Centimetre); ok && r.Unit == Centimetre {
+	if cm, ok := r.In(metadata.Centimetre); ok && r.Unit == metadata.Centimetre {
 		r, unit = cm, 2
-	} else if inch, ok := r.In(Inch); ok {
+	} else if inch, ok := r.In(metadata.Inch); ok {
 		r, unit = inch, 1
 	}
-	if !r.known() {
-		r = Resolution{X: 1, Y: 1, Unit: Aspect}
+	if !r.Known() {
+		r = metadata.Resolution{X: 1, Y: 1, Unit: metadata.Aspect}
 	}
 	h := []byte{1, 2, unit}
 	for _, v := range []float64{r.X, r.Y} {

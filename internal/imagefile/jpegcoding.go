@@ -25,7 +25,7 @@ type JPEGCoding struct {
 	Quality  int
 	Standard bool
 	// Noise is the standard deviation of what the coding has changed in luma, where 1 is white, as far as the
-	// coefficients tell.
+	// coefficients tell. It is 0 unless ReadOptions.CodingNoise was set.
 	Noise float64
 }
 
@@ -119,8 +119,8 @@ func (f *jpegFrame) readComponents(data []byte) {
 }
 
 // coding returns how a decoded image was coded, or nil if that is not known, or its components
-// are neither grey nor luma and chroma.
-func (f *jpegFrame) coding(img image.Image) *JPEGCoding {
+// are neither grey nor luma and chroma; and, if asked, the noise of that.
+func (f *jpegFrame) coding(img image.Image, noise bool) *JPEGCoding {
 	channels, y, stride := 0, []uint8(nil), 0
 	switch m := img.(type) {
 	case *image.Gray:
@@ -151,6 +151,8 @@ func (f *jpegFrame) coding(img image.Image) *JPEGCoding {
 		c.ChromaX, c.ChromaY = max(luma.across/cb.across, 1), max(luma.down/cb.down, 1)
 	}
 	c.findQuality()
-	c.Noise = jpegblock.RoundingNoise(y, stride, img.Bounds().Dx(), img.Bounds().Dy(), &c.Luma)
+	if noise {
+		c.Noise = jpegblock.RoundingNoise(y, stride, img.Bounds().Dx(), img.Bounds().Dy(), &c.Luma)
+	}
 	return c
 }

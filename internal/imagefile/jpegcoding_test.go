@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/internal/jpegblock"
+	"github.com/averaged/imaging/internal/metadata"
+	"github.com/averaged/imaging/internal/tiffdir"
 )
 
 // goJPEG is what image/jpeg, which has tables of the Independent JPEG Group and 4:2:0, makes of
@@ -96,7 +98,7 @@ func TestQualityOfOtherTables(t *testing.T) {
 	narrow := append([]byte{1}, bytes.Repeat([]byte{7}, 64)...)
 	f.readTables(append(wide, narrow...))
 	f.readComponents([]byte{8, 0, 8, 0, 8, 3, 1, 0x22, 0, 2, 0x11, 0, 3, 0x11, 1})
-	c = f.coding(image.NewYCbCr(image.Rect(0, 0, 8, 8), image.YCbCrSubsampleRatio420))
+	c = f.coding(image.NewYCbCr(image.Rect(0, 0, 8, 8), image.YCbCrSubsampleRatio420), false)
 	require.EqualValues(t, 300, c.Luma[63])
 	require.EqualValues(t, 7, c.Chroma[63])
 	require.Equal(t, 255, c.steps()[0][63])
@@ -107,7 +109,7 @@ func TestCodingFollowsTheOrientation(t *testing.T) {
 	m := smoothImage(16, 8, 3)
 	file := withTables(t, goJPEG(t, m, 85), func(_, i int, _ byte) byte { return byte(i + 1) })
 	plain := decode(t, file).JPEG
-	exif := append([]byte(exifMark), testEXIF(binary.BigEndian, 6, 16, 8)...)
+	exif := append([]byte(metadata.EXIFMark), testEXIF(binary.BigEndian, 6, 16, 8)...)
 	turned := decode(t, withSegment(file, markerAPP1, exif))
 	require.Equal(t, [2]int{8, 16}, [2]int{turned.Width, turned.Height})
 	for v := range 8 {
@@ -156,9 +158,9 @@ func multiPictureIndex(order binary.AppendByteOrder, kinds ...uint32) []byte {
 	}
 	b = order.AppendUint32(b, 8)
 	b = order.AppendUint16(b, 1)
-	b = order.AppendUint16(order.AppendUint16(b, tagPictures), typeUndefined)
+	b = order.AppendUint16(order.AppendUint16(b, tagPictures), tiffdir.Undefined)
 	b = order.AppendUint32(b, uint32(pictureEntry*len(kinds)))
-	b = order.AppendUint32(b, 8+2+entrySize+4)
+	b = order.AppendUint32(b, 8+2+tiffdir.EntrySize+4)
 	b = order.AppendUint32(b, 0)
 	for _, k := range kinds {
 		b = append(order.AppendUint32(b, k), make([]byte, 12)...)

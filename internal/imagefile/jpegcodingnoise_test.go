@@ -1,6 +1,7 @@
 package imagefile
 
 import (
+	"bytes"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -23,7 +24,9 @@ func TestCodingNoiseIsThatOfTheCoding(t *testing.T) {
 				}
 			}
 			for _, quality := range []int{30, 50, 75, 90, 97} {
-				c := decode(t, goJPEG(t, m, quality))
+				file := goJPEG(t, m, quality)
+				c, err := DecodeAt(bytes.NewReader(file), int64(len(file)), ReadOptions{CodingNoise: true})
+				require.NoError(t, err)
 				power := 0.0
 				for i, v := range c.Pix {
 					d := float64(v) - math.Round(255*float64(m.Pix[i]))/255

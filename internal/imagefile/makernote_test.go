@@ -5,19 +5,19 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/averaged/imaging/internal/metadata"
+	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
 )
 
 // noteOf returns the maker's notes of EXIF or of a TIFF, and their offset.
 func noteOf(t *testing.T, data []byte) (string, int64) {
 	t.Helper()
-	e, err := parseEXIF(data)
-	require.NoError(t, err)
-	f, found := find(e.fieldsOf(photoDirectory), tagMakerNote)
+	f, found := tiffdir.Find(openEXIF(t, data).photo, tiffdir.TagMakerNote)
 	if !found {
 		return "", 0
 	}
-	return string(data[f.value : f.value+f.size]), f.value
+	return string(data[f.Value : f.Value+f.Size]), f.Value
 }
 
 func TestMakerNotesStayInTheirPlace(t *testing.T) {
@@ -51,23 +51,22 @@ func TestMakerNotesFarBehind(t *testing.T) {
 	for note, kept := range map[string]bool{"maker note": false, "Nikon\x00\x02\x10\x00\x00": true, "Apple iOS\x00\x00\x01MM": true} {
 		for _, far := range []int{40000, 65500, 1 << 20} {
 			order := binary.ByteOrder(binary.LittleEndian)
-			nodes := []node{
-				{tag: 0x010f, kind: typeASCII, count: 6, value: []byte("Maker\x00")},
-				{tag: tagEXIF, kind: typeLong, count: 1, sub: []node{
-					{tag: tagMakerNote, kind: typeUndefined, count: uint32(len(note)), value: []byte(note)},
+			nodes := []tiffdir.Node{
+				{Tag: 0x010f, Kind: tiffdir.ASCII, Count: 6, Value: []byte("Maker\x00")},
+				{Tag: tiffdir.TagEXIF, Kind: tiffdir.Long, Count: 1, Sub: []tiffdir.Node{
+					{Tag: tiffdir.TagMakerNote, Kind: tiffdir.Undefined, Count: uint32(len(note)), Value: []byte(note)},
 				}},
 			}
 			var page bytes.Buffer
 			m := smoothImage(8, 8, 3)
 			require.NoError(t, encodeTIFF(t.Context(), &page, m, 8))
 			data := append(page.Bytes(), make([]byte, far-page.Len())...)
-			tags := tiffTags{order: order, nodes: nodes}
-			e, err := parseEXIF(data)
-			require.NoError(t, err)
+			tags := tiffdir.Builder{Order: order, Nodes: nodes}
+			e := openEXIF(t, data)
 			budget := int64(1 << 20)
-			tags.nodes = append(tags.nodes, e.collect(e.main, func(uint16) bool { return true }, 2, &budget)...)
+			tags.Nodes = append(tags.Nodes, e.Collect(e.main, func(uint16) bool { return true }, 2, &budget)...)
 			order.PutUint32(data[4:], uint32(far))
-			data = appendDirectory(data, 0, order, tags.nodes)
+			data = tiffdir.AppendDirectory(data, 0, order, tags.Nodes)
 			got := decode(t, data)
 			at, place := noteOf(t, got.Metadata.EXIF)
 			switch {
@@ -86,7 +85,7 @@ func TestMakerNotesFarBehind(t *testing.T) {
 				require.Empty(t, got.Warnings)
 			}
 			require.Equal(t, m.Pix, got.Pix)
-			require.LessOrEqual(t, len(got.Metadata.EXIF), maxJPEGEXIF)
+			require.LessOrEqual(t, len(got.Metadata.EXIF), metadata.MaxJPEGEXIF)
 		}
 	}
 }

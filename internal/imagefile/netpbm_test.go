@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/averaged/imaging/internal/metadata"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -92,7 +93,7 @@ func TestNetpbmKeepsEverySample(t *testing.T) {
 	}
 	colour := testImage(3, 3, 3, 8, false)
 	require.ErrorContains(t, CheckWrite(colour, WriteOptions{Format: PGM}), "PGM holds grey only, and the image has colours (use PPM)")
-	colour.Metadata = Metadata{ICC: testProfile("RGB ", 200), XMP: []byte(testXMP), Resolution: Resolution{X: 72, Y: 72, Unit: Inch}}
+	colour.Metadata = metadata.Metadata{ICC: testProfile("RGB ", 200), XMP: []byte(testXMP), Resolution: metadata.Resolution{X: 72, Y: 72, Unit: metadata.Inch}}
 	require.Equal(t, []string{"the colour profile", "XMP", "the resolution"}, Losses(colour, WriteOptions{Format: PPM}))
 	require.Equal(t, []string{"float samples are clipped to [0,1] and rounded to 16 bits"}, Losses(testImage(3, 3, 3, 32, false), WriteOptions{Format: PPM}))
 }

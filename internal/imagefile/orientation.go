@@ -1,70 +1,40 @@
 package imagefile
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/averaged/imaging/internal/metadata"
+)
 
 // orient applies the orientation in m.Metadata.EXIF (TIFF 6.0, tag 274) to the
 // pixels, and makes the metadata true of them. EXIF that cannot be read is dropped
 // with a warning, because nobody could mend it, and so is XMP if there is something
 // to mend. What it returns tells of other parts of the file.
-func (m *Image) orient(opt ReadOptions) *followed {
-	c := change{orientation: 1, from: [2]int{m.Width, m.Height}}
-	want := m.startEXIF()
+func (m *Image) orient(opt ReadOptions) *metadata.Followed {
+	c := metadata.Change{Orientation: 1, From: [2]int{m.Width, m.Height}}
+	want, err := m.Metadata.CleanEXIF()
+	if err != nil {
+		m.warn("EXIF is dropped: %v", err)
+	}
 	if !opt.KeepOrientation {
-		c.orientation, c.upright = max(want, 1), want > 0
-		m.applyOrientation(c.orientation)
-		m.turned = c.orientation > 1
+		c.Orientation, c.Upright = max(want, 1), want > 0
 		want = 1
 	}
-	c.to = [2]int{m.Width, m.Height}
-	m.described = c.to
-	f, err := m.Metadata.follow(c)
-	if err != nil && (c.turned() || m.others.found) {
+	c.To = c.Shown()
+	m.applyOrientation(c)
+	m.described = c.To
+	f, err := m.Metadata.Follow(c)
+	if err != nil && (c.Turned() || m.others.found) {
 		m.Metadata.XMP = nil
 		m.warn("XMP is dropped: %v", err)
 	}
-	m.endEXIF(max(want, 1))
-	for _, what := range f.lost {
+	if err := m.Metadata.CheckEXIF(max(want, 1)); err != nil {
+		m.warn("EXIF is dropped: %v", err)
+	}
+	for _, what := range f.Lost {
 		m.warn("not kept in the metadata, because the picture has been turned: %s", what)
 	}
 	return f
-}
-
-// startEXIF removes the thumbnail from EXIF and returns the orientation, 1 to 8, or 0 if there is none.
-func (m *Image) startEXIF() int {
-	if m.Metadata.EXIF == nil {
-		return 0
-	}
-	e, err := parseEXIF(m.Metadata.EXIF)
-	if err != nil {
-		m.Metadata.EXIF = nil
-		m.warn("EXIF is dropped: %v", err)
-		return 0
-	}
-	e.removeThumbnail()
-	if m.Metadata.IPTC == nil {
-		m.Metadata.IPTC = e.iptcOfDirectory(e.main)
-	}
-	m.Metadata.EXIF = e.bytes()
-	if _, ok := find(e.main, tagOrientation); !ok {
-		return 0
-	}
-	return e.orientation()
-}
-
-// endEXIF drops EXIF if its directories overlap, so that changes have undone each other, or if it says nothing any more.
-func (m *Image) endEXIF(orientation int) {
-	if m.Metadata.EXIF == nil {
-		return
-	}
-	e, err := parseEXIF(m.Metadata.EXIF)
-	if err != nil || e.orientation() != orientation || e.next != 0 {
-		m.Metadata.EXIF = nil
-		m.warn("EXIF is dropped: its directories overlap")
-		return
-	}
-	if len(e.main) == 1 && e.main[0].tag == tagOrientation && e.orientation() == 1 {
-		m.Metadata.EXIF = nil
-	}
 }
 
 func (m *Image) warn(format string, args ...any) {
@@ -75,15 +45,16 @@ func (m *Image) warn(format string, args ...any) {
 // where the first stored row and column are shown: 1 top and left, 2 top and
 // right, 3 bottom and right, 4 bottom and left, 5 left and top, 6 right and top,
 // 7 right and bottom, 8 left and bottom. From 5 on, rows become columns.
-func (m *Image) applyOrientation(orientation int) {
-	if orientation < 2 || orientation > 8 {
+func (m *Image) applyOrientation(c metadata.Change) {
+	if m.turned = c.Turned(); !m.turned {
 		return
 	}
 	var (
-		transpose  = orientation >= 5
-		flipX      = orientation == 2 || orientation == 3 || orientation == 6 || orientation == 7
-		flipY      = orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8
-		w, h, size = m.Width, m.Height, m.Width * m.Height
+		orientation = c.Orientation
+		transpose   = orientation >= 5
+		flipX       = orientation == 2 || orientation == 3 || orientation == 6 || orientation == 7
+		flipY       = orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8
+		w, h, size  = m.Width, m.Height, m.Width * m.Height
 	)
 	if transpose && m.JPEG != nil {
 		m.JPEG.transpose()
@@ -104,7 +75,7 @@ func (m *Image) applyOrientation(orientation int) {
 		r := &m.Metadata.Resolution
 		r.X, r.Y = r.Y, r.X
 	}
-	m.turnLost(transpose, flipX, flipY)
+	m.turnLost(c)
 	for c := range m.Channels {
 		flipPlane(m.Plane(c), w, h, flipX, flipY)
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/averaged/imaging/internal/metadata"
+	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
 )
 
@@ -42,7 +44,7 @@ func TestOrientationIsApplied(t *testing.T) {
 						w, h := size[0], size[1]
 						alpha := f != JPEG
 						stored := testImage(w, h, 3, 8, alpha)
-						stored.Metadata.Resolution = Resolution{X: 300, Y: 150, Unit: Inch}
+						stored.Metadata.Resolution = metadata.Resolution{X: 300, Y: 150, Unit: metadata.Inch}
 						stored.Metadata.EXIF = testEXIF(order, orientation, w, h)
 						data := encode(t, stored, WriteOptions{Format: f})
 
@@ -72,17 +74,7 @@ func TestOrientationIsApplied(t *testing.T) {
 							}
 						}
 						// The size in EXIF is the one that is shown, and nothing turns twice.
-						e, err := parseEXIF(got.Metadata.EXIF)
-						require.NoError(t, err)
-						sub, err := e.uint(e.main, tagEXIF, 0)
-						require.NoError(t, err)
-						fields, _, err := e.directory(int64(sub))
-						require.NoError(t, err)
-						x, err := e.uint(fields, tagPixelXDimension, 0)
-						require.NoError(t, err)
-						y, err := e.uint(fields, tagPixelYDimension, 0)
-						require.NoError(t, err)
-						require.Equal(t, [2]uint32{uint32(got.Width), uint32(got.Height)}, [2]uint32{x, y})
+						require.Equal(t, [2]uint32{uint32(got.Width), uint32(got.Height)}, photoSize(t, got))
 						again := decode(t, encode(t, got, WriteOptions{Format: PNG}))
 						require.Equal(t, got.Pix, again.Pix)
 						require.Equal(t, got.Metadata.EXIF, again.Metadata.EXIF)
@@ -95,9 +87,10 @@ func TestOrientationIsApplied(t *testing.T) {
 
 func orientationOf(t *testing.T, m *Image) int {
 	t.Helper()
-	e, err := parseEXIF(m.Metadata.EXIF)
+	e := openEXIF(t, m.Metadata.EXIF)
+	orientation, err := e.Uint(e.main, tiffdir.TagOrientation, 1)
 	require.NoError(t, err)
-	return e.orientation()
+	return int(orientation)
 }
 
 func TestThumbnailIsRemoved(t *testing.T) {
@@ -109,9 +102,7 @@ func TestThumbnailIsRemoved(t *testing.T) {
 		got := decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.EXIF
 		require.NotContains(t, string(got), "small old picture")
 		require.Contains(t, string(got), "maker note")
-		e, err := parseEXIF(got)
-		require.NoError(t, err)
-		require.Zero(t, e.next)
+		require.Zero(t, openEXIF(t, got).next)
 		// What is left lies where it was.
 		require.Equal(t, bytes.Index(data, []byte("maker note")), bytes.Index(got, []byte("maker note")))
 		require.Contains(t, string(data), "small old picture", "the source's bytes are not changed")
@@ -137,10 +128,10 @@ func TestBrokenEXIFIsDropped(t *testing.T) {
 }
 
 func TestEXIFThatSaysNothingMore(t *testing.T) {
-	tags := tiffTags{order: binary.LittleEndian}
-	tags.shorts(tagOrientation, 3)
+	tags := tiffdir.Builder{Order: binary.LittleEndian}
+	tags.Shorts(tiffdir.TagOrientation, 3)
 	m := smoothImage(8, 4, 1)
-	m.Metadata.EXIF = appendDirectory([]byte("II*\x00\x08\x00\x00\x00"), 0, tags.order, tags.nodes)
+	m.Metadata.EXIF = tiffdir.AppendDirectory([]byte("II*\x00\x08\x00\x00\x00"), 0, tags.Order, tags.Nodes)
 	got := decode(t, encode(t, m, WriteOptions{Format: TIFF}))
 	require.Nil(t, got.Metadata.EXIF)
 	require.NotEqual(t, m.Pix, got.Pix)

@@ -8,6 +8,9 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/averaged/imaging/internal/metadata"
+	"github.com/averaged/imaging/internal/tiffdir"
 )
 
 // A JPEG file can have more than its picture: in segments of its own, and behind its end. What is
@@ -36,18 +39,27 @@ const (
 	thermalMark     = "FLIR\x00"
 )
 
+// Names of parts, for messages; metadata has those that XMP announces.
+const (
+	partMatte    = "the portrait matte"
+	partExtended = "XMP that did not fit into one segment"
+	partThermal  = "the thermal picture (FLIR)"
+	partClaims   = "the Content Credentials (C2PA)"
+	partSamsung  = "what a Samsung camera has written behind the picture"
+)
+
 // otherParts are the parts of a file that are not read.
 type otherParts struct {
-	found    bool     // there are some, beside segments of programs
-	indexed  bool     // by a multi-picture index
-	pictures int      // that are none of the named ones
-	names    []string // a name each, without what XMP tells
-	segments int      // of programs, that are named
+	found    bool           // there are some, beside segments of programs
+	indexed  bool           // by a multi-picture index
+	pictures int            // that are none of the named ones
+	names    metadata.Names // without what XMP tells
+	segments int            // of programs, that are named
 }
 
 func (o *otherParts) add(name string) {
 	o.found = true
-	o.names = appendNew(o.names, name)
+	o.names.Add(name)
 }
 
 // segmentName is how many bytes of a segment are looked at for its name.
@@ -79,7 +91,7 @@ func (o *otherParts) addSegment(marker byte, start []byte) {
 	if o.segments++; o.segments > most {
 		name = "what is in further segments"
 	}
-	o.names = appendNew(o.names, name)
+	o.names.Add(name)
 }
 
 // readSegment looks at the data, at an offset of the file, of a segment APP0, APP1, APP2 or APP11.
@@ -89,14 +101,14 @@ func (o *otherParts) readSegment(src source, marker byte, data []byte, offset in
 	case has(multiPictureMark):
 		o.readIndex(src, data[len(multiPictureMark):], offset+int64(len(multiPictureMark)))
 	case has(gainMapMark):
-		o.add(partGainMap)
+		o.add(metadata.PartGainMap)
 	case has(extendedXMPMark):
 		o.add(partExtended)
 	case has(thermalMark):
 		o.add(partThermal)
 	case has("JP") && bytes.Contains(data, []byte("c2pa")):
 		o.add(partClaims)
-	case has(exifMark), has(xmpMark), has(profileMark), has(jfifMark):
+	case has(metadata.EXIFMark), has(xmpMark), has(profileMark), has(jfifMark):
 	case has("JFXX"), has("AVI1"): // a thumbnail, the field of a video
 	default:
 		o.addSegment(marker, data[:min(len(data), segmentName)])
@@ -105,33 +117,33 @@ func (o *otherParts) readSegment(src source, marker byte, data []byte, offset in
 
 // readIndex reads the index of a multi-picture file. Previews do not count. An index that cannot be read says nothing.
 func (o *otherParts) readIndex(src source, index []byte, offset int64) {
-	tree, first, err := openTree(source{bytes.NewReader(index), int64(len(index)), nil})
+	tree, first, err := tiffdir.Open(tiffdir.Memory(index))
 	if err != nil {
 		return
 	}
-	fields, _, err := tree.directory(first)
+	fields, _, err := tree.Directory(first)
 	if err != nil {
 		return
 	}
-	f, ok := find(fields, tagPictures)
+	f, ok := tiffdir.Find(fields, tagPictures)
 	if !ok {
 		return
 	}
-	entries, err := tree.src.bytes(f.value, f.size)
+	entries, err := tree.Bytes(f)
 	if err != nil {
 		return
 	}
 	o.indexed = true
 	for first := true; len(entries) >= pictureEntry; entries = entries[pictureEntry:] {
-		kind, at := tree.order.Uint32(entries)&pictureKind, tree.order.Uint32(entries[8:])
+		kind, at := tree.Order.Uint32(entries)&pictureKind, tree.Order.Uint32(entries[8:])
 		switch {
 		case first:
 			first = false // it is the one that is read
 		case kind >= kindFirstPreview && kind <= kindLastPreview:
 		case kind == kindGainMap:
-			o.add(partGainMap)
+			o.add(metadata.PartGainMap)
 		case kind == kindOriginal:
-			o.add(partOriginal)
+			o.add(metadata.PartOriginal)
 		default:
 			o.addPicture(src, offset+int64(at))
 		}
@@ -155,27 +167,27 @@ func (o *otherParts) addPicture(src source, offset int64) {
 // pictureName tells from the metadata of a picture at an offset what it is beside the first one, or returns "".
 func pictureName(src source, offset int64) string {
 	const segments = 30
-	if start, err := src.bytes(offset, 2); err != nil || start[0] != 0xff || start[1] != markerSOI {
+	if start, err := src.Bytes(offset, 2); err != nil || start[0] != 0xff || start[1] != markerSOI {
 		return ""
 	}
 	offset += 2
 	for range segments {
-		head, err := src.bytes(offset, 4)
+		head, err := src.Bytes(offset, 4)
 		if err != nil || head[0] != 0xff || head[1] == markerSOS {
 			return ""
 		}
 		length := int64(binary.BigEndian.Uint16(head[2:]))
 		if head[1] == markerAPP1 || head[1] == markerAPP2 {
-			data, err := src.bytes(offset+4, max(length-2, 0))
+			data, err := src.Bytes(offset+4, max(length-2, 0))
 			if err != nil {
 				return ""
 			}
 			for _, m := range []struct{ mark, name string }{
-				{gainMapMark, partGainMap},
-				{"http://ns.adobe.com/hdr-gain-map/1.0/", partGainMap},
-				{"aux:hdrgainmap", partGainMap},
+				{gainMapMark, metadata.PartGainMap},
+				{"http://ns.adobe.com/hdr-gain-map/1.0/", metadata.PartGainMap},
+				{"aux:hdrgainmap", metadata.PartGainMap},
 				{"aux:portraiteffectsmatte", partMatte}, {"aux:semantic", partMatte},
-				{"aux:depth", partDepth}, {"aux:disparity", partDepth},
+				{"aux:depth", metadata.PartDepth}, {"aux:disparity", metadata.PartDepth},
 			} {
 				if bytes.Contains(data, []byte(m.mark)) {
 					return m.name
@@ -195,12 +207,12 @@ func (o *otherParts) readBehind(src source, scan int64) {
 		if !ok {
 			return
 		}
-		head, err := src.bytes(end, 12)
+		head, err := src.Bytes(end, 12)
 		switch {
 		case err != nil:
 			return
 		case string(head[4:8]) == "ftyp":
-			o.add(partFilm)
+			o.add(metadata.PartFilm)
 			return
 		case head[0] == 0xff && head[1] == markerSOI:
 			if !o.indexed {
@@ -261,28 +273,28 @@ func pictureEnd(src source, offset int64) (int64, bool) {
 // readSamsung reads the directory at the end of the file that cameras of Samsung write: its entries, of 12 bytes, begin
 // with two zeros and a kind; the directory's size and "SEFT" are the last thing. The end of a stream is not known.
 func (o *otherParts) readSamsung(src source) bool {
-	const tail, head, entry, mostSize = 8, 12, 12, 1 << 16
+	const tail, head, entry, maxSize = 8, 12, 12, 1 << 16
 	if src.stream != nil {
 		return false
 	}
-	end, err := src.bytes(src.size-tail, tail)
+	end, err := src.Bytes(src.size-tail, tail)
 	if err != nil || string(end[4:]) != "SEFT" {
 		return false
 	}
 	size := int64(binary.LittleEndian.Uint32(end))
 	o.found = true
 	before := len(o.names)
-	if size <= mostSize {
-		directory, err := src.bytes(src.size-tail-size, size)
+	if size <= maxSize {
+		directory, err := src.Bytes(src.size-tail-size, size)
 		if err == nil && bytes.HasPrefix(directory, []byte("SEFH")) && size >= head {
 			for rest := directory[head:]; len(rest) >= entry; rest = rest[entry:] {
 				switch binary.LittleEndian.Uint16(rest[2:]) {
 				case 0x0a30:
-					o.add(partFilm)
+					o.add(metadata.PartFilm)
 				case 0x0ab1:
-					o.add(partDepth)
+					o.add(metadata.PartDepth)
 				case 0x0100:
-					o.add(partSound)
+					o.add(metadata.PartSound)
 				}
 			}
 		}
@@ -295,18 +307,18 @@ func (o *otherParts) readSamsung(src source) bool {
 
 // warnOthers names what is dropped of the file. What XMP announces counts if there is something else in the file: it may
 // have gone long before.
-func (m *Image) warnOthers(f *followed) {
+func (m *Image) warnOthers(f *metadata.Followed) {
 	o := &m.others
 	pictures := o.pictures
-	names := slices.Clone(o.names)
-	for _, name := range f.contained {
-		names = appendNew(names, name)
+	named := slices.Clone(o.names)
+	for _, name := range f.Contained {
+		named.Add(name)
 	}
 	if o.found {
-		for _, name := range f.announced {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-				if name != partFilm {
+		for _, name := range f.Announced {
+			if !slices.Contains(named, name) {
+				named.Add(name)
+				if name != metadata.PartFilm {
 					pictures--
 				}
 			}
@@ -315,12 +327,12 @@ func (m *Image) warnOthers(f *followed) {
 	if pictures > 0 {
 		m.warn("only the first of %d pictures in the file (MPO) is read, the rest is dropped", pictures+1)
 	}
-	if len(names) > 0 {
+	if len(named) > 0 {
 		verb := "is"
-		if len(names) > 1 {
+		if len(named) > 1 {
 			verb = "are"
 		}
-		m.warn("%s %s dropped: only the picture itself is read", listOf(names), verb)
+		m.warn("%s %s dropped: only the picture itself is read", listOf(named), verb)
 	}
 }
 

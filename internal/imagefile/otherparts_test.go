@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/averaged/imaging/internal/metadata"
 	"github.com/stretchr/testify/require"
 )
+
+const cameraSpace = "http://ns.google.com/photos/1.0/camera/"
 
 const onlyPicture = " dropped: only the picture itself is read"
 
@@ -35,8 +38,8 @@ func samsung(kinds ...uint16) []byte {
 
 func TestOtherPartsAreNamedAndNoLongerAnnounced(t *testing.T) {
 	plain := goJPEG(t, smoothImage(9, 7, 3), 90)
-	motion := withSegment(plain, markerAPP1, xmpSegment(announcing(nsCamera, `p:MotionPhoto="1" p:MotionPhotoVersion="1"`)))
-	still := withSegment(plain, markerAPP1, xmpSegment(announcing(nsCamera, `p:MotionPhoto="0"`)))
+	motion := withSegment(plain, markerAPP1, xmpSegment(announcing(cameraSpace, `p:MotionPhoto="1" p:MotionPhotoVersion="1"`)))
+	still := withSegment(plain, markerAPP1, xmpSegment(announcing(cameraSpace, `p:MotionPhoto="0"`)))
 	apple := withSegment(plain, markerAPP1, xmpSegment(announcing("http://ns.apple.com/pixeldatainfo/1.0/", `p:AuxiliaryImageType="urn:com:apple:photo:2020:aux:hdrgainmap"`)))
 	adobe := withSegment(plain, markerAPP1, xmpSegment(announcing("http://ns.adobe.com/hdr-gain-map/1.0/", `p:Version="1.0"`)))
 	depth := announcing("http://ns.google.com/photos/1.0/depthmap/", `p:Format="RangeInverse"`)
@@ -45,17 +48,17 @@ func TestOtherPartsAreNamedAndNoLongerAnnounced(t *testing.T) {
 		file []byte
 		want []string
 	}{
-		"Ultra HDR":          {testFile(t, "gain_map.jpg"), []string{partGainMap + " is"}},
-		"gain map of Apple":  {join(plain, apple), []string{partGainMap + " is"}},
-		"gain map of ISO":    {withSegment(plain, markerAPP2, []byte(gainMapMark+"\x00\x00\x00\x00")), []string{partGainMap + " is"}},
+		"Ultra HDR":          {testFile(t, "gain_map.jpg"), []string{metadata.PartGainMap + " is"}},
+		"gain map of Apple":  {join(plain, apple), []string{metadata.PartGainMap + " is"}},
+		"gain map of ISO":    {withSegment(plain, markerAPP2, []byte(gainMapMark+"\x00\x00\x00\x00")), []string{metadata.PartGainMap + " is"}},
 		"announced and gone": {adobe, nil},
-		"motion photo":       {join(motion, film), []string{partFilm + " is"}},
-		"film without XMP":   {join(plain, film), []string{partFilm + " is"}},
-		"gain map and film":  {join(adobe, plain, film), []string{partFilm + " and " + partGainMap + " are"}},
+		"motion photo":       {join(motion, film), []string{metadata.PartFilm + " is"}},
+		"film without XMP":   {join(plain, film), []string{metadata.PartFilm + " is"}},
+		"gain map and film":  {join(adobe, plain, film), []string{metadata.PartFilm + " and " + metadata.PartGainMap + " are"}},
 		"no film":            {still, nil},
-		"Samsung's film":     {join(plain, samsung(0x0a01, 0x0a30)), []string{partFilm + " is"}},
+		"Samsung's film":     {join(plain, samsung(0x0a01, 0x0a30)), []string{metadata.PartFilm + " is"}},
 		"Samsung's time":     {join(plain, samsung(0x0a01)), []string{partSamsung + " is"}},
-		"extended XMP":       {extended, []string{partExtended + " and " + partDepth + " are"}},
+		"extended XMP":       {extended, []string{partExtended + " and " + metadata.PartDepth + " are"}},
 		"thermal":            {withSegment(plain, markerAPP1, []byte(thermalMark+"data")), []string{partThermal + " is"}},
 		"CIFF of Canon":      {withSegment(plain, markerAPP0, []byte("II\x1a\x00\x00\x00HEAPJPGM")), []string{"the segment APP0 (II) is"}},
 		"a camera's":         {withSegment(plain, 0xe6, []byte("GoPro\x00DEVC")), []string{"the segment APP6 (GoPro) is"}},
@@ -104,7 +107,7 @@ func TestPictureEnd(t *testing.T) {
 
 // image/jpeg leaves out what is between two segments: the metadata behind it count all the same.
 func TestMetadataBehindBytesBetweenSegments(t *testing.T) {
-	file := withSegment(goJPEG(t, smoothImage(9, 7, 3), 90), markerAPP1, xmpSegment(announcing(nsCamera, ``)))
+	file := withSegment(goJPEG(t, smoothImage(9, 7, 3), 90), markerAPP1, xmpSegment(announcing(cameraSpace, ``)))
 	m := decode(t, withSegment(join(file[:2], []byte{0, 1, 2}, file[2:]), markerCOM, []byte("before")))
 	require.NotNil(t, m.Metadata.XMP)
 	require.NotNil(t, m.JPEG)

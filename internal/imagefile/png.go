@@ -9,6 +9,8 @@ import (
 	"image/png"
 	"io"
 	"slices"
+
+	"github.com/averaged/imaging/internal/metadata"
 )
 
 const pngSignature = "\x89PNG\r\n\x1a\n"
@@ -16,6 +18,8 @@ const pngSignature = "\x89PNG\r\n\x1a\n"
 // pngColourChunks say what the samples mean: gamma, chromaticities, sRGB, coding
 // independent code points, and the limits of a mastering display.
 var pngColourChunks = []string{"gAMA", "cHRM", "sRGB", "cICP", "mDCV", "mDCv", "cLLI", "cLLi"}
+
+func isAboutColour(c metadata.Chunk) bool { return slices.Contains(pngColourChunks, c.Name) }
 
 // pngHeader is the image header chunk.
 type pngHeader struct {
@@ -52,7 +56,7 @@ type pngParts struct {
 	coded        int64 // bytes of compressed pixels
 	complete     bool  // the end chunk is there
 	icc          []byte
-	metadata     Metadata
+	metadata     metadata.Metadata
 	rawEXIF      []byte // from a text
 	rawXMP       []byte
 	rawLooks     int // at texts for them
@@ -67,8 +71,8 @@ func decodePNG(src source, opt ReadOptions) (*Image, error) {
 	h := parts.header
 	// Deflate never expands more than 1032 times: if what is there cannot fill the
 	// image, there is no need to make room for it.
-	const mostExpansion = 1032
-	if h.raw()/mostExpansion > parts.coded+64 {
+	const maxExpansion = 1032
+	if h.raw()/maxExpansion > parts.coded+64 {
 		return nil, truncated(PNG)
 	}
 	img, err := png.Decode(src.from(0))
@@ -130,9 +134,9 @@ func greyPalette(p *image.Paletted) bool {
 // checks each. With an error it returns what was before it.
 func readPNGChunks(src source, opt ReadOptions) (*pngParts, error) {
 	parts := &pngParts{}
-	budget := int64(maxMetadata)
+	budget := int64(metadata.MaxSize)
 	for offset := int64(len(pngSignature)); ; {
-		head, err := src.bytes(offset, 8)
+		head, err := src.Bytes(offset, 8)
 		if err != nil {
 			if offset == int64(len(pngSignature)) {
 				return parts, truncated(PNG)
@@ -142,9 +146,9 @@ func readPNGChunks(src source, opt ReadOptions) (*pngParts, error) {
 		length, name := int64(binary.BigEndian.Uint32(head)), string(head[4:])
 		data := func() ([]byte, error) {
 			if budget -= length; budget < 0 {
-				return nil, fmt.Errorf("%w: the metadata in PNG is larger than %d MB", ErrUnsupported, maxMetadata>>20)
+				return nil, fmt.Errorf("%w: the metadata in PNG is larger than %d MB", ErrUnsupported, metadata.MaxSize>>20)
 			}
-			b, err := src.bytes(offset+8, length)
+			b, err := src.Bytes(offset+8, length)
 			if err != nil {
 				return nil, truncated(PNG)
 			}
@@ -236,14 +240,17 @@ var pngChunkSizes = map[string]int{
 // keep takes an ancillary chunk into the metadata.
 func (p *pngParts) keep(name string, b []byte) error {
 	d := &p.metadata
+	chunk := metadata.Chunk{Name: name, Data: b}
 	size, fixed := pngChunkSizes[name]
-	again := func(k Block) bool { return fixed && k.Name == name }
+	again := func(k metadata.Chunk) bool { return fixed && k.Name == name }
 	switch {
 	case fixed && len(b) != size,
-		isPNGText(name) && bytes.IndexByte(b, 0) < 1:
-		p.warnings = appendNew(p.warnings, fmt.Sprintf("the chunk %s is dropped: it is malformed", name))
+		chunk.IsText() && bytes.IndexByte(b, 0) < 1:
+		if warning := fmt.Sprintf("the chunk %s is dropped: it is malformed", name); !slices.Contains(p.warnings, warning) {
+			p.warnings = append(p.warnings, warning)
+		}
 		return nil
-	case slices.ContainsFunc(d.Blocks, again):
+	case slices.ContainsFunc(d.Chunks, again):
 		return nil // the first one counts
 	}
 	switch name {
@@ -255,7 +262,7 @@ func (p *pngParts) keep(name string, b []byte) error {
 		}
 		icc, err := inflate(rest[1:])
 		if err == errTooLong {
-			return fmt.Errorf("%w: the colour profile in PNG is larger than %d MB when unpacked", ErrMalformed, maxMetadata>>20)
+			return fmt.Errorf("%w: the colour profile in PNG is larger than %d MB when unpacked", ErrMalformed, metadata.MaxSize>>20)
 		}
 		if err != nil {
 			p.warnings = append(p.warnings, "the colour profile is dropped: it cannot be unpacked")
@@ -263,16 +270,16 @@ func (p *pngParts) keep(name string, b []byte) error {
 		}
 		p.icc = icc
 	case "eXIf":
-		d.EXIF = trimEXIF(b)
+		d.EXIF = metadata.TrimEXIF(b)
 	case "pHYs":
 		if len(b) == 9 {
-			units := map[byte]Unit{0: Aspect, 1: Metre}
-			r := Resolution{
+			units := map[byte]metadata.Unit{0: metadata.Aspect, 1: metadata.Metre}
+			r := metadata.Resolution{
 				X:    float64(binary.BigEndian.Uint32(b)),
 				Y:    float64(binary.BigEndian.Uint32(b[4:])),
 				Unit: units[b[8]],
 			}
-			if r.known() {
+			if r.Known() {
 				d.Resolution = r
 			}
 		}
@@ -285,8 +292,8 @@ func (p *pngParts) keep(name string, b []byte) error {
 		}
 		fallthrough
 	default:
-		if !isPNGText(name) || !p.keepRawProfile(name, b) {
-			d.Blocks = append(d.Blocks, Block{PNG, name, b})
+		if !chunk.IsText() || !p.keepRawProfile(chunk) {
+			d.Chunks = append(d.Chunks, chunk)
 		}
 	}
 	return nil
@@ -312,24 +319,24 @@ func pngXMP(b []byte) (packet []byte, ok bool, err error) {
 	}
 	text, err := inflate(rest)
 	if err == errTooLong {
-		return nil, false, fmt.Errorf("%w: the XMP in PNG is larger than %d MB when unpacked", ErrMalformed, maxMetadata>>20)
+		return nil, false, fmt.Errorf("%w: the XMP in PNG is larger than %d MB when unpacked", ErrMalformed, metadata.MaxSize>>20)
 	}
 	return text, err == nil, nil
 }
 
-var errTooLong = fmt.Errorf("more than %d bytes when unpacked", maxMetadata)
+var errTooLong = fmt.Errorf("more than %d bytes when unpacked", metadata.MaxSize)
 
-// inflate unpacks zlib data of at most maxMetadata bytes.
+// inflate unpacks zlib data of at most metadata.MaxSize bytes.
 func inflate(packed []byte) ([]byte, error) {
 	z, err := zlib.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return nil, err
 	}
-	b, err := io.ReadAll(io.LimitReader(z, maxMetadata+1))
+	b, err := io.ReadAll(io.LimitReader(z, metadata.MaxSize+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(b) > maxMetadata {
+	if len(b) > metadata.MaxSize {
 		return nil, errTooLong
 	}
 	return b, nil

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/averaged/imaging/internal/metadata"
 	"github.com/stretchr/testify/require"
 )
 
@@ -19,7 +20,7 @@ func withMalformedChunks() []byte {
 // libpng, Pillow and others complain of such chunks, or cannot open a file with them.
 func TestMalformedChunksAreDropped(t *testing.T) {
 	m := decode(t, withMalformedChunks())
-	require.Equal(t, []Block{{PNG, "gAMA", []byte{0, 0, 0xb1, 0x8f}}, {PNG, "tEXt", []byte("Title\x00kept")}}, m.Metadata.Blocks)
+	require.Equal(t, []metadata.Chunk{{Name: "gAMA", Data: []byte{0, 0, 0xb1, 0x8f}}, {Name: "tEXt", Data: []byte("Title\x00kept")}}, m.Metadata.Chunks)
 	for _, name := range []string{"cHRM", "gAMA", "sRGB", "tEXt", "zTXt"} {
 		require.Contains(t, m.Warnings, "the chunk "+name+" is dropped: it is malformed")
 	}

@@ -3,37 +3,35 @@ package imagefile
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/averaged/imaging/internal/metadata"
 )
 
 // ImageMagick and exiftool write metadata that PNG had no chunk for as a text in
 // hexadecimal, under a keyword "Raw profile type NAME": a line with the name, one
 // with the number of bytes, and the bytes.
 
-const rawProfileKeyword = "Raw profile type "
+const (
+	rawProfileKeyword = "Raw profile type "
+	iptcProfile       = "iptc"
+)
 
-func isPNGText(name string) bool { return name == "tEXt" || name == "zTXt" || name == "iTXt" }
-
-// pngKeyword returns what the data of a chunk of text begin with.
-func pngKeyword(data []byte) string {
-	keyword, _, _ := bytes.Cut(data, []byte{0})
-	return string(keyword)
-}
-
-// keepRawProfile takes EXIF, XMP or IPTC from the data of a chunk tEXt or zTXt, and tells whether there was some. What a chunk
+// keepRawProfile takes EXIF, XMP or IPTC from a chunk tEXt or zTXt, and tells whether there was some. What a chunk
 // of their own says counts for more.
-func (p *pngParts) keepRawProfile(name string, data []byte) bool {
-	kind, ok := strings.CutPrefix(pngKeyword(data), rawProfileKeyword)
-	if !ok || name == "iTXt" || kind != "exif" && kind != "APP1" && kind != "app1" && kind != "xmp" && kind != iptcProfile && kind != "8bim" {
+func (p *pngParts) keepRawProfile(c metadata.Chunk) bool {
+	kind, ok := strings.CutPrefix(c.Keyword(), rawProfileKeyword)
+	if !ok || c.Name == "iTXt" || kind != "exif" && kind != "APP1" && kind != "app1" && kind != "xmp" && kind != iptcProfile && kind != "8bim" {
 		return false
 	}
 	const looks = 8 // a text may unpack to much
 	if p.rawLooks++; p.rawLooks > looks {
 		return false
 	}
-	_, text, _ := bytes.Cut(data, []byte{0})
-	if name == "zTXt" {
+	_, text, _ := bytes.Cut(c.Data, []byte{0})
+	if c.Name == "zTXt" {
 		if len(text) < 1 {
 			return false
 		}
@@ -48,9 +46,13 @@ func (p *pngParts) keepRawProfile(name string, data []byte) bool {
 	case !ok:
 		return false
 	case kind == iptcProfile, kind == "8bim":
-		return p.keepIPTC(raw)
-	case bytes.HasPrefix(raw, []byte(exifMark)), bytes.HasPrefix(raw, []byte("II*\x00")), bytes.HasPrefix(raw, []byte("MM\x00*")):
-		p.rawEXIF = trimEXIF(raw)
+		iptc, whole := metadata.IPTCOfProfile(raw)
+		if iptc != nil {
+			p.metadata.IPTC = iptc
+		}
+		return whole
+	case bytes.HasPrefix(raw, []byte(metadata.EXIFMark)), bytes.HasPrefix(raw, []byte("II*\x00")), bytes.HasPrefix(raw, []byte("MM\x00*")):
+		p.rawEXIF = metadata.TrimEXIF(raw)
 	case bytes.HasPrefix(raw, []byte(xmpMark)), kind == "xmp":
 		p.rawXMP = bytes.TrimPrefix(raw, []byte(xmpMark))
 	default:
@@ -76,4 +78,17 @@ func rawProfile(text []byte) ([]byte, bool) {
 		return nil, false
 	}
 	return raw, true
+}
+
+// iptcText is the data of a chunk zTXt with IPTC.
+func iptcText(iptc []byte) []byte {
+	raw := metadata.IPTCResource(iptc)
+	text := fmt.Appendf(nil, "\n%s\n%8d\n", iptcProfile, len(raw))
+	const perLine = 36
+	for len(raw) > 0 {
+		n := min(len(raw), perLine)
+		text = append(hex.AppendEncode(text, raw[:n]), '\n')
+		raw = raw[n:]
+	}
+	return append([]byte(rawProfileKeyword+iptcProfile+"\x00\x00"), deflate(text)...)
 }

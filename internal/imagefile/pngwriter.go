@@ -8,6 +8,8 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"github.com/averaged/imaging/internal/metadata"
 )
 
 // encodePNG writes grey, grey with alpha, RGB or RGBA with 8 or 16 bits, row by
@@ -47,13 +49,13 @@ func (p *pngWriter) chunk(name string, data []byte) {
 	}
 }
 
-func (p *pngWriter) metadata(d *Metadata) {
-	for _, b := range d.Blocks {
+func (p *pngWriter) metadata(d *metadata.Metadata) {
+	for _, c := range d.Chunks {
 		// A profile and sRGB exclude each other; the profile says more.
-		if b.Name == "sRGB" && d.ICC != nil {
+		if c.Name == "sRGB" && d.ICC != nil {
 			continue
 		}
-		p.chunk(b.Name, b.Data)
+		p.chunk(c.Name, c.Data)
 	}
 	if d.ICC != nil {
 		p.chunk("iCCP", append([]byte("ICC profile\x00\x00"), deflate(d.ICC)...))
@@ -65,21 +67,21 @@ func (p *pngWriter) metadata(d *Metadata) {
 	if d.XMP != nil {
 		p.chunk("iTXt", append([]byte(pngXMPKeyword+"\x00\x00\x00\x00\x00"), d.XMP...))
 	}
-	hasIPTC := func(b Block) bool {
-		k := pngKeyword(b.Data)
-		return isPNGText(b.Name) && (k == rawProfileKeyword+iptcProfile || k == rawProfileKeyword+"8bim")
+	hasIPTC := func(c metadata.Chunk) bool {
+		k := c.Keyword()
+		return c.IsText() && (k == rawProfileKeyword+iptcProfile || k == rawProfileKeyword+"8bim")
 	}
-	if d.IPTC != nil && !slices.ContainsFunc(d.Blocks, hasIPTC) {
+	if d.IPTC != nil && !slices.ContainsFunc(d.Chunks, hasIPTC) {
 		p.chunk("zTXt", iptcText(d.IPTC))
 	}
 }
 
-func (p *pngWriter) resolution(r Resolution) {
+func (p *pngWriter) resolution(r metadata.Resolution) {
 	unit := byte(0)
-	if perMetre, ok := r.In(Metre); ok {
+	if perMetre, ok := r.In(metadata.Metre); ok {
 		r, unit = perMetre, 1
 	}
-	if !r.known() {
+	if !r.Known() {
 		return
 	}
 	data := binary.BigEndian.AppendUint32(nil, uint32(max(1, math.Round(r.X))))

@@ -5,12 +5,13 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/averaged/imaging/internal/metadata"
 	"github.com/stretchr/testify/require"
 )
 
 func TestTakeMetadata(t *testing.T) {
 	page := smoothImage(8, 6, 3)
-	page.Metadata = Metadata{EXIF: testEXIF(binary.LittleEndian, 6, 30, 20), XMP: []byte(testXMP), IPTC: []byte(testIPTC), ICC: testProfile("RGB ", 300)}
+	page.Metadata = metadata.Metadata{EXIF: testEXIF(binary.LittleEndian, 6, 30, 20), XMP: []byte(testXMP), IPTC: []byte(testIPTC), ICC: testProfile("RGB ", 300)}
 	for name, settings := range map[string]string{"plain": "", "with settings": `<a xmlns:crs="` + settingsOfDevelopers + `"/>`} {
 		page.Metadata.XMP = append([]byte(testXMP), settings...)
 		file := encode(t, page, WriteOptions{Format: TIFF})
@@ -38,7 +39,7 @@ func TestTakeMetadata(t *testing.T) {
 
 func FuzzTakeMetadata(f *testing.F) {
 	page := smoothImage(8, 6, 1)
-	page.Metadata = Metadata{EXIF: testEXIF(binary.BigEndian, 6, 30, 20), XMP: []byte(testXMP), IPTC: []byte(testIPTC)}
+	page.Metadata = metadata.Metadata{EXIF: testEXIF(binary.BigEndian, 6, 30, 20), XMP: []byte(testXMP), IPTC: []byte(testIPTC)}
 	f.Add(encode(f, page, WriteOptions{Format: TIFF}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m := smoothImage(7, 5, 3)

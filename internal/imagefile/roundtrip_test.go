@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/averaged/imaging/internal/metadata"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -108,23 +109,23 @@ func TestMetadataSurvives(t *testing.T) {
 		for _, channels := range []int{1, 3} {
 			m := smoothImage(24, 16, channels)
 			space := map[int]string{1: "GRAY", 3: "RGB "}[channels]
-			m.Metadata = Metadata{
+			m.Metadata = metadata.Metadata{
 				ICC:        testProfile(space, 3001),
 				EXIF:       testEXIF(order, 1, 24, 16),
 				XMP:        []byte(testXMP),
-				Resolution: Resolution{X: 300, Y: 150, Unit: Inch},
+				Resolution: metadata.Resolution{X: 300, Y: 150, Unit: metadata.Inch},
 			}
 			// A first round trip takes the thumbnail out.
 			m = decode(t, encode(t, m, WriteOptions{Format: PNG}))
 			for _, f := range []Format{PNG, JPEG, TIFF} {
-				m.Metadata.Resolution = Resolution{X: 300, Y: 150, Unit: Inch}
+				m.Metadata.Resolution = metadata.Resolution{X: 300, Y: 150, Unit: metadata.Inch}
 				opt := WriteOptions{Format: f}
 				require.Empty(t, Losses(m, opt))
 				got := decode(t, encode(t, m, opt))
 				require.Empty(t, got.Warnings)
 				require.Equal(t, m.Metadata.ICC, got.Metadata.ICC, f)
 				require.Equal(t, m.Metadata.XMP, got.Metadata.XMP, f)
-				inch, ok := got.Metadata.Resolution.In(Inch)
+				inch, ok := got.Metadata.Resolution.In(metadata.Inch)
 				require.True(t, ok)
 				require.InDelta(t, 300, inch.X, 0.02)
 				require.InDelta(t, 150, inch.Y, 0.02)
@@ -137,7 +138,7 @@ func TestMetadataSurvives(t *testing.T) {
 				require.Equal(t, m.Metadata.ICC, bare.Metadata.ICC)
 				require.Nil(t, bare.Metadata.EXIF)
 				require.Nil(t, bare.Metadata.XMP)
-				require.LessOrEqual(t, bare.Metadata.Resolution.Unit, Aspect)
+				require.LessOrEqual(t, bare.Metadata.Resolution.Unit, metadata.Aspect)
 			}
 		}
 	}
@@ -146,9 +147,9 @@ func TestMetadataSurvives(t *testing.T) {
 // requireSameEXIF compares the fields that describe a picture.
 func requireSameEXIF(t *testing.T, want, got []byte) {
 	t.Helper()
-	a, orderA, err := descriptiveNodes(want)
+	a, orderA, err := metadata.DescriptiveNodes(want)
 	require.NoError(t, err)
-	b, orderB, err := descriptiveNodes(got)
+	b, orderB, err := metadata.DescriptiveNodes(got)
 	require.NoError(t, err)
 	require.Equal(t, orderA, orderB)
 	require.NotEmpty(t, a)
@@ -168,7 +169,7 @@ func TestBMPKeepsProfileAndResolution(t *testing.T) {
 	for _, alpha := range []bool{false, true} {
 		m := testImage(5, 4, 3, 8, alpha)
 		m.Metadata.ICC = testProfile("RGB ", 500)
-		m.Metadata.Resolution = Resolution{X: 2835, Y: 2000, Unit: Metre}
+		m.Metadata.Resolution = metadata.Resolution{X: 2835, Y: 2000, Unit: metadata.Metre}
 		got := decode(t, encode(t, m, WriteOptions{Format: BMP}))
 		require.Equal(t, m.Metadata, got.Metadata)
 		require.Equal(t, m.Pix, got.Pix)
@@ -176,10 +177,10 @@ func TestBMPKeepsProfileAndResolution(t *testing.T) {
 }
 
 func TestResolutionUnitsAreKept(t *testing.T) {
-	for f, resolutions := range map[Format][]Resolution{
-		PNG:  {{2835, 2000, Metre}, {4, 3, Aspect}},
-		JPEG: {{72, 96, Inch}, {30, 31, Centimetre}, {4, 3, Aspect}},
-		TIFF: {{72.5, 96, Inch}, {30, 31.25, Centimetre}, {4, 3, Aspect}},
+	for f, resolutions := range map[Format][]metadata.Resolution{
+		PNG:  {{X: 2835, Y: 2000, Unit: metadata.Metre}, {X: 4, Y: 3, Unit: metadata.Aspect}},
+		JPEG: {{X: 72, Y: 96, Unit: metadata.Inch}, {X: 30, Y: 31, Unit: metadata.Centimetre}, {X: 4, Y: 3, Unit: metadata.Aspect}},
+		TIFF: {{X: 72.5, Y: 96, Unit: metadata.Inch}, {X: 30, Y: 31.25, Unit: metadata.Centimetre}, {X: 4, Y: 3, Unit: metadata.Aspect}},
 	} {
 		for _, r := range resolutions {
 			m := smoothImage(8, 8, 1)
@@ -199,34 +200,35 @@ func TestProfileInManyJPEGSegments(t *testing.T) {
 func TestJPEGMetadataThatDoesNotFit(t *testing.T) {
 	m := smoothImage(8, 8, 3)
 	m.Metadata.XMP = bytes.Repeat([]byte("x"), maxJPEGXMP+1)
-	m.Metadata.EXIF = append(testEXIF(binary.LittleEndian, 1, 8, 8), make([]byte, maxJPEGEXIF)...)
+	m.Metadata.EXIF = append(testEXIF(binary.LittleEndian, 1, 8, 8), make([]byte, metadata.MaxJPEGEXIF)...)
 	require.Equal(t, []string{"EXIF", "XMP"}, Losses(m, WriteOptions{Format: JPEG}))
 	got := decode(t, encode(t, m, WriteOptions{Format: JPEG}))
 	require.Nil(t, got.Metadata.XMP)
 	require.Nil(t, got.Metadata.EXIF)
 }
 
-func TestPNGBlocksAreKept(t *testing.T) {
+func TestPNGChunksAreKept(t *testing.T) {
 	m := testImage(3, 3, 3, 8, false)
-	m.Metadata.Blocks = []Block{
-		{PNG, "gAMA", binary.BigEndian.AppendUint32(nil, 100000)},
-		{PNG, "cHRM", make([]byte, 32)},
-		{PNG, "tEXt", []byte("Title\x00A test")},
-		{PNG, "prVt", []byte("private, safe to copy")},
-		{JPEG, "COM", []byte("a comment")},
+	m.Metadata.Chunks = []metadata.Chunk{
+		{Name: "gAMA", Data: binary.BigEndian.AppendUint32(nil, 100000)},
+		{Name: "cHRM", Data: make([]byte, 32)},
+		{Name: "tEXt", Data: []byte("Title\x00A test")},
+		{Name: "prVt", Data: []byte("private, safe to copy")},
 	}
+	m.Metadata.Segments = []metadata.Segment{{Marker: markerCOM, Data: []byte("a comment")}}
 	require.Equal(t, []string{"texts and other parts that only the source's format can hold"}, Losses(m, WriteOptions{Format: PNG}))
 	require.Contains(t, fmt.Sprint(Losses(m, WriteOptions{Format: TIFF})), "gamma")
 	got := decode(t, encode(t, m, WriteOptions{Format: PNG}))
-	require.Equal(t, m.Metadata.Blocks[:4], got.Metadata.Blocks)
+	require.Equal(t, m.Metadata.Chunks, got.Metadata.Chunks)
+	require.Empty(t, got.Metadata.Segments)
 	bare := decode(t, encode(t, m, WriteOptions{Format: PNG, DropMetadata: true}))
-	require.Equal(t, m.Metadata.Blocks[:2], bare.Metadata.Blocks)
+	require.Equal(t, m.Metadata.Chunks[:2], bare.Metadata.Chunks)
 }
 
-func TestJPEGBlocksAreKept(t *testing.T) {
+func TestJPEGSegmentsAreKept(t *testing.T) {
 	m := smoothImage(8, 8, 1)
-	m.Metadata.Blocks = []Block{{JPEG, "APP13", []byte("Photoshop 3.0\x00IPTC")}, {JPEG, "COM", []byte("a comment")}}
-	require.Equal(t, m.Metadata.Blocks, decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.Blocks)
+	m.Metadata.Segments = []metadata.Segment{{Marker: metadata.MarkerAPP13, Data: []byte("Photoshop 3.0\x00IPTC")}, {Marker: markerCOM, Data: []byte("a comment")}}
+	require.Equal(t, m.Metadata.Segments, decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.Segments)
 }
 
 func TestProfilesOfOtherColourSpaces(t *testing.T) {
@@ -336,7 +338,7 @@ func TestInvalidImagesAndOptions(t *testing.T) {
 
 func TestEncodingIsDeterministic(t *testing.T) {
 	m := smoothImage(40, 30, 3)
-	m.Metadata = Metadata{ICC: testProfile("RGB ", 400), EXIF: testEXIF(binary.LittleEndian, 1, 40, 30), XMP: []byte(testXMP)}
+	m.Metadata = metadata.Metadata{ICC: testProfile("RGB ", 400), EXIF: testEXIF(binary.LittleEndian, 1, 40, 30), XMP: []byte(testXMP)}
 	before := slices.Clone(m.Metadata.EXIF)
 	for f := PNG; f <= PNM; f++ {
 		if f.CanWrite() && f != PGM { // which has no colours

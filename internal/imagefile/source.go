@@ -39,9 +39,9 @@ func (s source) from(offset int64) *io.SectionReader {
 	return io.NewSectionReader(s, offset, max(end-offset, 0))
 }
 
-// bytes returns n bytes at an offset. It fails, before it allocates, if they are
+// Bytes returns n bytes at an offset. It fails, before it allocates, if they are
 // not all there.
-func (s source) bytes(offset, n int64) ([]byte, error) {
+func (s source) Bytes(offset, n int64) ([]byte, error) {
 	if offset < 0 || n < 0 || offset > math.MaxInt64-n || !s.has(offset+n) {
 		return nil, io.ErrUnexpectedEOF
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+
+	"github.com/averaged/imaging/internal/metadata"
 )
 
 // Limits on a stream, which may be endless.
@@ -13,7 +15,7 @@ const (
 	maxBytesPerPixel = 40
 	// maxBeforeSize bounds what stands before the size in pixels: metadata, and
 	// in TIFF, whose directory may be behind them, the pixels.
-	maxBeforeSize     = maxMetadata + 1<<20
+	maxBeforeSize     = metadata.MaxSize + 1<<20
 	maxBeforeSizeTIFF = 1 << 30
 )
 
@@ -84,7 +86,7 @@ func (s *stream) drain() error {
 	if s.err == io.EOF {
 		return nil
 	}
-	_, err := io.CopyN(io.Discard, s.r, maxMetadata)
+	_, err := io.CopyN(io.Discard, s.r, metadata.MaxSize)
 	if err == io.EOF {
 		return nil
 	}

@@ -102,6 +102,7 @@ func TestEndlessStreams(t *testing.T) {
 		"TIFF: strip at 4 GB":   {tiffOf(nil, map[uint16]uint32{tagStripOffsets: 1<<32 - 1}), 0, header, ErrMalformed},
 		"BMP":                   {[]byte("BM"), 0, little, ErrUnsupported},
 		"WebP":                  {[]byte("RIFF\xff\xff\xff\x7fWEBPVP8 "), 0, little, ErrMalformed},
+		"GIF: endless comment":  {[]byte("GIF89a\x01\x00\x01\x00\x00\x00\x00\x21\xfe"), 0x21, header, ErrMalformed},
 		"PFM: too large":        {[]byte("PF\n30000 30000\n-1\n"), 0, little, ErrTooManyPixels},
 	} {
 		r := &counter{r: io.MultiReader(bytes.NewReader(c.start), c.rest)}
@@ -114,7 +115,7 @@ func TestEndlessStreams(t *testing.T) {
 
 func TestStreamThatBreaksOff(t *testing.T) {
 	cut := errors.New("the cable was cut")
-	for _, name := range []string{"rgb8.png", "gray.jpg", "rgb8l.tif", "rgb8.bmp", "g16.pfm", "lossy.webp"} {
+	for _, name := range []string{"rgb8.png", "gray.jpg", "rgb8l.tif", "rgb8.bmp", "g16.pfm", "lossy.webp", "pal.gif"} {
 		data := testFile(t, name)
 		for _, n := range []int{0, 10, len(data) / 2, len(data) - 100} {
 			_, err := Decode(io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(cut)), ReadOptions{})
@@ -170,6 +171,7 @@ func TestCheckWrite(t *testing.T) {
 	require.NoError(t, CheckWrite(m, WriteOptions{Format: JPEG, DropAlpha: true}))
 	require.ErrorIs(t, CheckWrite(m, WriteOptions{Format: PNG, Depth: 32}), ErrUnsupported)
 	require.ErrorIs(t, CheckWrite(m, WriteOptions{Format: WebP}), ErrUnsupported)
+	require.ErrorIs(t, CheckWrite(m, WriteOptions{Format: GIF}), ErrUnsupported)
 	m.Pix = m.Pix[1:]
 	require.ErrorIs(t, CheckWrite(m, WriteOptions{}), ErrInvalidImage)
 }

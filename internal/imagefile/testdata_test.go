@@ -49,6 +49,9 @@ var sameSamples = []struct {
 	{"rle8.bmp", "g8.png", 8},
 	{"g1.bmp", "g1.png", 1},
 	{"rgba8.webp", "rgba8.png", 8},
+	{"pal.gif", "pal.png", 8},
+	{"palt.gif", "palt.png", 8},
+	{"g8.gif", "g8.png", 8},
 }
 
 func TestFilesOfOtherPrograms(t *testing.T) {

@@ -6,6 +6,9 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"github.com/averaged/imaging/internal/metadata"
+	"github.com/averaged/imaging/internal/tiffdir"
 )
 
 // The tags of TIFF 6.0 that say how samples are stored.
@@ -32,6 +35,7 @@ const (
 	tagJPEGTables      = 347
 	tagXMP             = 700
 	tagICC             = 34675
+	tagDNGVersion      = 50706
 
 	tagYCbCrCoefficients   = 529
 	tagYCbCrSubsampling    = 530
@@ -81,8 +85,9 @@ var colourModels = map[uint32]string{
 // with alpha, no float samples, no planes, reads 4-bit samples as an error and
 // planes as noise; only its LZW decompressor is used here.
 type tiffDecoder struct {
-	tiffTree
-	fields []field
+	tiffdir.Tree
+	src    source
+	fields []tiffdir.Field
 
 	width, height  int
 	bits, samples  int
@@ -113,22 +118,22 @@ const maxSubIFDs = 16
 
 // hasMosaic tells whether a file is a raw photograph in a format of its camera's maker that is a TIFF: CR2 and IIQ, which have a
 // mark after the header, or NEF, ARW, SRW and others, whose mosaic is in a subdirectory. Their first picture is a small preview.
-func (t tiffTree) hasMosaic(first int64, fields []field) bool {
-	if mark, err := t.src.bytes(8, 8); err == nil && (string(mark[:2]) == "CR" && first == 16 || string(mark[:4]) == "IIII" && string(mark[5:]) == "waR") {
+func hasMosaic(t tiffdir.Tree, src source, first int64, fields []tiffdir.Field) bool {
+	if mark, err := src.Bytes(8, 8); err == nil && (string(mark[:2]) == "CR" && first == 16 || string(mark[:4]) == "IIII" && string(mark[5:]) == "waR") {
 		return true
 	}
-	f, _ := find(fields, tagSubIFDs)
-	f.count, f.size = min(f.count, maxSubIFDs), min(f.size, maxSubIFDs*typeSizes[typeLong8])
-	offsets, err := t.uints(f)
+	f, _ := tiffdir.Find(fields, tagSubIFDs)
+	f.Count, f.Size = min(f.Count, maxSubIFDs), min(f.Size, maxSubIFDs*tiffdir.TypeSizes[tiffdir.Long8])
+	offsets, err := t.Uints(f)
 	if err != nil {
 		return false // There is none, or it leads nowhere.
 	}
 	for _, offset := range offsets {
-		sub, _, err := t.directory(offset)
+		sub, _, err := t.Directory(offset)
 		if err != nil {
 			continue
 		}
-		if model, err := t.uint(sub, tagPhotometric, 0); err == nil && (model == photometricMosaic || model == photometricLinearRaw) {
+		if model, err := t.Uint(sub, tagPhotometric, 0); err == nil && (model == photometricMosaic || model == photometricLinearRaw) {
 			return true
 		}
 	}
@@ -136,21 +141,21 @@ func (t tiffTree) hasMosaic(first int64, fields []field) bool {
 }
 
 func decodeTIFF(src source, opt ReadOptions) (*Image, error) {
-	t, first, err := openTree(src)
+	t, first, err := tiffdir.Open(src)
 	if err != nil {
 		return nil, malformedTIFF("%v", err)
 	}
-	fields, next, err := t.directory(first)
+	fields, next, err := t.Directory(first)
 	if err != nil {
 		return nil, malformedTIFF("%v (a truncated file?)", err)
 	}
-	if _, found := find(fields, tagDNGVersion); found {
+	if _, found := tiffdir.Find(fields, tagDNGVersion); found {
 		return nil, ErrRaw // What stands in the first directory of most is a preview.
 	}
-	if t.hasMosaic(first, fields) {
+	if hasMosaic(t, src, first, fields) {
 		return nil, errMakersRaw
 	}
-	d := &tiffDecoder{tiffTree: t, fields: fields}
+	d := &tiffDecoder{Tree: t, src: src, fields: fields}
 	if err := d.readSize(opt); err != nil {
 		return nil, err
 	}
@@ -212,11 +217,11 @@ func decodeTIFF(src source, opt ReadOptions) (*Image, error) {
 
 // leavesPages tells whether there are more pages than the first, and then drops a description of all of them.
 func (d *tiffDecoder) leavesPages(next int64) bool {
-	f, _ := find(d.fields, tagImageDescription)
-	text, _ := d.src.bytes(f.value, min(f.size, maxMetadata)) // outside of the file it is none
-	further := next != 0 || stackOfImageJ(text)
-	if further && describesShape(text) {
-		d.fields = slices.DeleteFunc(d.fields, func(f field) bool { return f.tag == tagImageDescription })
+	f, _ := tiffdir.Find(d.fields, tiffdir.TagImageDescription)
+	text, _ := d.src.Bytes(f.Value, min(f.Size, metadata.MaxSize)) // outside of the file it is none
+	further := next != 0 || metadata.StackOfImageJ(text)
+	if further && metadata.DescribesShape(text) {
+		d.fields = slices.DeleteFunc(d.fields, func(f tiffdir.Field) bool { return f.Tag == tiffdir.TagImageDescription })
 	}
 	return further
 }
@@ -230,11 +235,11 @@ func unsupportedTIFF(format string, args ...any) error {
 }
 
 func (d *tiffDecoder) readSize(opt ReadOptions) error {
-	w, err := d.uint(d.fields, tagImageWidth, 0)
+	w, err := d.Uint(d.fields, tiffdir.TagImageWidth, 0)
 	if err != nil {
 		return malformedTIFF("%v", err)
 	}
-	h, err := d.uint(d.fields, tagImageLength, 0)
+	h, err := d.Uint(d.fields, tiffdir.TagImageLength, 0)
 	if err != nil {
 		return malformedTIFF("%v", err)
 	}
@@ -260,14 +265,14 @@ func (d *tiffDecoder) readSampleLayout() error {
 		{tagT4Options, 0, &d.options},
 	} {
 		var err error
-		if *v.to, err = d.uint(d.fields, v.tag, v.otherwise); err != nil {
+		if *v.to, err = d.Uint(d.fields, v.tag, v.otherwise); err != nil {
 			return malformedTIFF("%v", err)
 		}
 	}
 	if samples < 1 || samples > maxSamples {
 		return unsupportedTIFF("%d samples per pixel (1 to %d are read)", samples, maxSamples)
 	}
-	if _, stated := find(d.fields, tagPhotometric); !stated && samples == 3 {
+	if _, stated := tiffdir.Find(d.fields, tagPhotometric); !stated && samples == 3 {
 		d.photometric, d.guessed = photometricRGB, true
 	}
 	if d.oldJPEG() && d.photometric != photometricBlackIsZero && (samples == 1 || samples == 3) {
@@ -299,12 +304,12 @@ func (d *tiffDecoder) readSampleLayout() error {
 
 func (d *tiffDecoder) readBits() error {
 	bits := []int64{1}
-	if f, ok := find(d.fields, tagBitsPerSample); ok {
-		if f.count == 0 || f.count > 16 {
-			return malformedTIFF("%d values for the bits per sample", f.count)
+	if f, ok := tiffdir.Find(d.fields, tagBitsPerSample); ok {
+		if f.Count == 0 || f.Count > 16 {
+			return malformedTIFF("%d values for the bits per sample", f.Count)
 		}
 		var err error
-		if bits, err = d.uints(f); err != nil {
+		if bits, err = d.Uints(f); err != nil {
 			return malformedTIFF("%v", err)
 		}
 		// Some writers give one number for all samples, others too many.
@@ -379,8 +384,8 @@ func (d *tiffDecoder) readExtra() error {
 		return unsupportedTIFF("%d samples per pixel in colour model %d (%d, and one for alpha, are read)", d.samples, d.photometric, d.colours)
 	}
 	kinds := make([]int64, extra) // extraUnspecified
-	if f, ok := find(d.fields, tagExtraSamples); ok && f.count <= maxSamples {
-		if stated, err := d.uints(f); err == nil {
+	if f, ok := tiffdir.Find(d.fields, tagExtraSamples); ok && f.Count <= maxSamples {
+		if stated, err := d.Uints(f); err == nil {
 			copy(kinds, stated)
 		}
 	}
@@ -397,12 +402,12 @@ func (d *tiffDecoder) readExtra() error {
 }
 
 func (d *tiffDecoder) readPalette() error {
-	f, ok := find(d.fields, tagColorMap)
+	f, ok := tiffdir.Find(d.fields, tagColorMap)
 	n := 1 << d.bits
-	if !ok || f.kind != typeShort || f.count != uint32(3*n) {
+	if !ok || f.Kind != tiffdir.Short || f.Count != uint32(3*n) {
 		return malformedTIFF("a palette of %d-bit samples needs a colour map of %d numbers", d.bits, 3*n)
 	}
-	v, err := d.uints(f)
+	v, err := d.Uints(f)
 	if err != nil {
 		return malformedTIFF("%v", err)
 	}
@@ -437,7 +442,7 @@ func (d *tiffDecoder) channels() int {
 	case photometricRGB, photometricCMYK, photometricYCbCr, photometricCIELab, photometricICCLab:
 		return 3
 	case photometricPalette:
-		_, profile := find(d.fields, tagICC)
+		_, profile := tiffdir.Find(d.fields, tagICC)
 		if profile || !slices.Equal(d.palette[0], d.palette[1]) || !slices.Equal(d.palette[0], d.palette[2]) {
 			return 3
 		}
@@ -448,13 +453,13 @@ func (d *tiffDecoder) channels() int {
 // readBlockLayout reads where the strips or tiles are.
 func (d *tiffDecoder) readBlockLayout() error {
 	offsets, counts := uint16(tagStripOffsets), uint16(tagStripByteCounts)
-	if _, d.tiled = find(d.fields, tagTileWidth); d.tiled {
+	if _, d.tiled = tiffdir.Find(d.fields, tagTileWidth); d.tiled {
 		// Some old writers list tiles under the tags of strips.
-		if _, ok := find(d.fields, tagTileOffsets); ok {
+		if _, ok := tiffdir.Find(d.fields, tagTileOffsets); ok {
 			offsets, counts = tagTileOffsets, tagTileByteCounts
 		}
 		for tag, to := range map[uint16]*int{tagTileWidth: &d.blockW, tagTileLength: &d.blockH} {
-			v, err := d.uint(d.fields, tag, 0)
+			v, err := d.Uint(d.fields, tag, 0)
 			if err != nil {
 				return malformedTIFF("%v", err)
 			}
@@ -466,7 +471,7 @@ func (d *tiffDecoder) readBlockLayout() error {
 			return malformedTIFF("tiles of %d×%d in an image of %d×%d", d.blockW, d.blockH, d.width, d.height)
 		}
 	} else {
-		rows, err := d.uint(d.fields, tagRowsPerStrip, math.MaxUint32)
+		rows, err := d.Uint(d.fields, tagRowsPerStrip, math.MaxUint32)
 		if err != nil {
 			return malformedTIFF("%v", err)
 		}
@@ -486,7 +491,7 @@ func (d *tiffDecoder) readBlockLayout() error {
 	if d.offsets, err = d.blockField(offsets, blocks); err != nil {
 		return err
 	}
-	if _, ok := find(d.fields, counts); !ok {
+	if _, ok := tiffdir.Find(d.fields, counts); !ok {
 		return nil // Old writers left it out; a block then ends where it ends.
 	}
 	d.counts, err = d.blockField(counts, blocks)
@@ -508,21 +513,21 @@ func (d *tiffDecoder) claimsTooMuch() bool {
 	case compressionHuffman, compressionHuffmanWords, compressionGroup3, compressionGroup4:
 		return !d.src.has(int64(d.height) / 8)
 	}
-	const mostExpansion = 2000
-	return !d.src.has(raw / mostExpansion)
+	const maxExpansion = 2000
+	return !d.src.has(raw / maxExpansion)
 }
 
 func (d *tiffDecoder) across() int { return (d.width + d.blockW - 1) / d.blockW }
 func (d *tiffDecoder) down() int   { return (d.height + d.blockH - 1) / d.blockH }
 
 func (d *tiffDecoder) blockField(tag uint16, blocks int) ([]int64, error) {
-	f, ok := find(d.fields, tag)
-	if !ok || int64(f.count) < int64(blocks) {
-		return nil, malformedTIFF("it has %d strips or tiles and places for %d (tag %d)", blocks, f.count, tag)
+	f, ok := tiffdir.Find(d.fields, tag)
+	if !ok || int64(f.Count) < int64(blocks) {
+		return nil, malformedTIFF("it has %d strips or tiles and places for %d (tag %d)", blocks, f.Count, tag)
 	}
-	f.count = uint32(blocks)
-	f.size = typeSizes[f.kind] * int64(blocks)
-	v, err := d.uints(f)
+	f.Count = uint32(blocks)
+	f.Size = tiffdir.TypeSizes[f.Kind] * int64(blocks)
+	v, err := d.Uints(f)
 	if err != nil {
 		return nil, malformedTIFF("%v", err)
 	}
@@ -601,14 +606,14 @@ func (d *tiffDecoder) block(i int) (io.Reader, error) {
 
 func (d *tiffDecoder) readMetadata(m *Image) error {
 	blob := func(tag uint16) ([]byte, error) {
-		f, ok := find(d.fields, tag)
+		f, ok := tiffdir.Find(d.fields, tag)
 		if !ok {
 			return nil, nil
 		}
-		if f.size > maxMetadata {
-			return nil, fmt.Errorf("%w: tag %d of the TIFF is larger than %d MB", ErrUnsupported, tag, maxMetadata>>20)
+		if f.Size > metadata.MaxSize {
+			return nil, fmt.Errorf("%w: tag %d of the TIFF is larger than %d MB", ErrUnsupported, tag, metadata.MaxSize>>20)
 		}
-		b, err := d.src.bytes(f.value, f.size)
+		b, err := d.Bytes(f)
 		if err != nil {
 			m.warn("tag %d is dropped: it lies outside the file", tag)
 			return nil, nil
@@ -623,9 +628,9 @@ func (d *tiffDecoder) readMetadata(m *Image) error {
 	if m.Metadata.XMP, err = blob(tagXMP); err != nil {
 		return err
 	}
-	m.Metadata.Resolution = d.resolution(d.fields)
-	m.Metadata.IPTC = d.iptcOfDirectory(d.fields)
-	exif, noteLost := d.describe(d.fields)
+	m.Metadata.Resolution = metadata.ResolutionOf(d.Tree, d.fields)
+	m.Metadata.IPTC = metadata.IPTCOfDirectory(d.Tree, d.fields)
+	exif, noteLost := metadata.DescriptiveEXIF(d.Tree, d.fields)
 	if noteLost {
 		m.warn("the notes of the camera's maker are dropped: they can be read only where they are in the file")
 	}
@@ -721,26 +726,26 @@ func (u *tiffUnpacker) sample(k, n int) []float32 {
 	case 16:
 		if d.float {
 			for x, i := 0, 2*k; x < n; x, i = x+1, i+2*step {
-				out[x] = halfFloat(d.order.Uint16(u.row[i:]))
+				out[x] = halfFloat(d.Order.Uint16(u.row[i:]))
 			}
 			break
 		}
 		if d.signed {
 			for x, i := 0, 2*k; x < n; x, i = x+1, i+2*step {
-				out[x] = float32(int16(d.order.Uint16(u.row[i:])))
+				out[x] = float32(int16(d.Order.Uint16(u.row[i:])))
 			}
 			break
 		}
 		for x, i := 0, 2*k; x < n; x, i = x+1, i+2*step {
-			out[x] = unit16(uint16(flip(uint32(d.order.Uint16(u.row[i:])), 65535)))
+			out[x] = unit16(uint16(flip(uint32(d.Order.Uint16(u.row[i:])), 65535)))
 		}
 	case 32:
 		for x, i := 0, 4*k; x < n; x, i = x+1, i+4*step {
-			out[x] = math.Float32frombits(d.order.Uint32(u.row[i:]))
+			out[x] = math.Float32frombits(d.Order.Uint32(u.row[i:]))
 		}
 	case 64:
 		for x, i := 0, 8*k; x < n; x, i = x+1, i+8*step {
-			out[x] = float32(math.Float64frombits(d.order.Uint64(u.row[i:])))
+			out[x] = float32(math.Float64frombits(d.Order.Uint64(u.row[i:])))
 		}
 	default:
 		top := uint32(1)<<d.bits - 1
@@ -798,7 +803,7 @@ func (u *tiffUnpacker) undoPrediction() {
 		for i := range values {
 			for b := range size {
 				at := b // the most significant byte comes first
-				if d.order == binary.ByteOrder(binary.LittleEndian) {
+				if d.Order == binary.ByteOrder(binary.LittleEndian) {
 					at = size - 1 - b
 				}
 				row[i*size+at] = u.scratch[b*values+i]
@@ -810,15 +815,15 @@ func (u *tiffUnpacker) undoPrediction() {
 		}
 	case d.bits == 32:
 		for i := 4 * n; i+3 < len(row); i += 4 {
-			d.order.PutUint32(row[i:], d.order.Uint32(row[i:])+d.order.Uint32(row[i-4*n:]))
+			d.Order.PutUint32(row[i:], d.Order.Uint32(row[i:])+d.Order.Uint32(row[i-4*n:]))
 		}
 	case d.bits == 64:
 		for i := 8 * n; i+7 < len(row); i += 8 {
-			d.order.PutUint64(row[i:], d.order.Uint64(row[i:])+d.order.Uint64(row[i-8*n:]))
+			d.Order.PutUint64(row[i:], d.Order.Uint64(row[i:])+d.Order.Uint64(row[i-8*n:]))
 		}
 	case d.bits == 16:
 		for i := 2 * n; i+1 < len(row); i += 2 {
-			d.order.PutUint16(row[i:], d.order.Uint16(row[i:])+d.order.Uint16(row[i-2*n:]))
+			d.Order.PutUint16(row[i:], d.Order.Uint16(row[i:])+d.Order.Uint16(row[i-2*n:]))
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
 )
 
@@ -24,7 +25,7 @@ func TestOldLZW(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, w.Close())
 		m := decode(t, tiffOf(b.Bytes(), map[uint16]uint32{
-			tagImageWidth: uint32(side), tagImageLength: uint32(side), tagRowsPerStrip: uint32(side), tagCompression: compressionLZW,
+			tiffdir.TagImageWidth: uint32(side), tiffdir.TagImageLength: uint32(side), tagRowsPerStrip: uint32(side), tagCompression: compressionLZW,
 		}))
 		for i, v := range m.Pix {
 			require.Equal(t, unit8[raw[i]], v)
@@ -45,7 +46,7 @@ func TestTilesUnderTheTagsOfStrips(t *testing.T) {
 func TestRawPhotographsOfMakers(t *testing.T) {
 	for model, refused := range map[byte]bool{photometricRGB: false, 0x23: true} {
 		preview := make([]byte, 16*16)
-		sub := []byte{1, 0, tagPhotometric & 0xff, tagPhotometric >> 8, typeShort, 0, 1, 0, 0, 0, model, 0x80, 0, 0, 0, 0, 0, 0}
+		sub := []byte{1, 0, tagPhotometric & 0xff, tagPhotometric >> 8, tiffdir.Short, 0, 1, 0, 0, 0, model, 0x80, 0, 0, 0, 0, 0, 0}
 		if !refused {
 			sub[11] = 0
 		}

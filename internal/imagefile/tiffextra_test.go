@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
 )
 
@@ -14,18 +15,18 @@ func fiveSamplesTIFF() []byte {
 	for i := range 16 {
 		raw = append(raw, byte(10+i), byte(50+i), byte(90+i), 77, byte(200+i))
 	}
-	t := tiffTags{order: binary.LittleEndian}
-	t.longs(tagImageWidth, 4)
-	t.longs(tagImageLength, 4)
-	t.shorts(tagBitsPerSample, 8, 8, 8, 8, 8)
-	t.shorts(tagPhotometric, photometricRGB)
-	t.shorts(tagSamplesPerPixel, 5)
-	t.longs(tagStripOffsets, 8)
-	t.longs(tagStripByteCounts, uint32(len(raw)))
-	t.shorts(tagExtraSamples, extraUnspecified, extraUnassociated)
+	t := tiffdir.Builder{Order: binary.LittleEndian}
+	t.Longs(tiffdir.TagImageWidth, 4)
+	t.Longs(tiffdir.TagImageLength, 4)
+	t.Shorts(tagBitsPerSample, 8, 8, 8, 8, 8)
+	t.Shorts(tagPhotometric, photometricRGB)
+	t.Shorts(tagSamplesPerPixel, 5)
+	t.Longs(tagStripOffsets, 8)
+	t.Longs(tagStripByteCounts, uint32(len(raw)))
+	t.Shorts(tagExtraSamples, extraUnspecified, extraUnassociated)
 	head := []byte("II*\x00\x00\x00\x00\x00")
-	t.order.PutUint32(head[4:], uint32(8+len(raw)))
-	return append(append(head, raw...), appendDirectory(nil, uint32(8+len(raw)), t.order, t.nodes)...)
+	t.Order.PutUint32(head[4:], uint32(8+len(raw)))
+	return append(append(head, raw...), tiffdir.AppendDirectory(nil, uint32(8+len(raw)), t.Order, t.Nodes)...)
 }
 
 func TestFurtherChannels(t *testing.T) {
@@ -42,14 +43,14 @@ func TestThreeSamplesWithoutAColourModel(t *testing.T) {
 	for i := range raw {
 		raw[i] = byte(5 * i)
 	}
-	tags := tiffTags{order: binary.LittleEndian}
-	tags.longs(tagImageWidth, 4)
-	tags.longs(tagImageLength, 4)
-	tags.shorts(tagBitsPerSample, 8, 8, 8)
-	tags.shorts(tagSamplesPerPixel, 3)
-	tags.longs(tagStripOffsets, 8)
+	tags := tiffdir.Builder{Order: binary.LittleEndian}
+	tags.Longs(tiffdir.TagImageWidth, 4)
+	tags.Longs(tiffdir.TagImageLength, 4)
+	tags.Shorts(tagBitsPerSample, 8, 8, 8)
+	tags.Shorts(tagSamplesPerPixel, 3)
+	tags.Longs(tagStripOffsets, 8)
 	file := append([]byte("II*\x00\x38\x00\x00\x00"), raw...)
-	m := decode(t, append(file, appendDirectory(nil, uint32(len(file)), tags.order, tags.nodes)...))
+	m := decode(t, append(file, tiffdir.AppendDirectory(nil, uint32(len(file)), tags.Order, tags.Nodes)...))
 	require.Equal(t, []string{"no colour model is stated: its three samples are taken for RGB"}, m.Warnings)
 	require.Equal(t, unit8[raw[4]], m.Plane(1)[1])
 }

@@ -7,6 +7,9 @@ import (
 	"image/color"
 	"image/jpeg"
 	"io"
+
+	"github.com/averaged/imaging/internal/metadata"
+	"github.com/averaged/imaging/internal/tiffdir"
 )
 
 // TIFF whose strips or tiles are JPEG files (TIFF technical note 2). Tables that all of them
@@ -37,7 +40,7 @@ func (d *tiffDecoder) jpegBlock(i, y int) (io.Reader, error) {
 	var head bytes.Buffer // whose writing does not fail
 	head.Write(soi[:])
 	s := segmentWriter{w: &head}
-	s.segment(markerAPP0, jfifMark, jfifHeader(Resolution{}))
+	s.segment(markerAPP0, jfifMark, jfifHeader(metadata.Resolution{}))
 	if d.samples == 4 && !d.planar {
 		s.segment(markerAPP14, "Adobe", []byte{0, 100, 0, 0, 0, 0, 0})
 	}
@@ -50,16 +53,16 @@ func (d *tiffDecoder) readJPEGTables() error {
 	if d.oldJPEG() {
 		return d.readOldJPEG()
 	}
-	f, ok := find(d.fields, tagJPEGTables)
+	f, ok := tiffdir.Find(d.fields, tagJPEGTables)
 	if !ok {
 		return nil
 	}
-	if f.size > maxMetadata {
-		return malformedTIFF("JPEG tables of %d bytes", f.size)
+	if f.Size > metadata.MaxSize {
+		return malformedTIFF("JPEG tables of %d bytes", f.Size)
 	}
-	b, err := d.src.bytes(f.value, f.size)
+	b, err := d.Bytes(f)
 	if err != nil {
-		return malformedTIFF("the value of tag %d lies outside the file", f.tag)
+		return malformedTIFF("the value of tag %d lies outside the file", f.Tag)
 	}
 	b = bytes.TrimPrefix(b, []byte{0xff, markerSOI})
 	d.jpegTables = bytes.TrimSuffix(b, []byte{0xff, markerEOI})

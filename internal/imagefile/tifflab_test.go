@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
 )
 
@@ -42,7 +43,7 @@ func labTIFF(photometric uint32, bits int) []byte {
 		}
 	}
 	n := uint32(len(labColours))
-	return tiffOf(raw, map[uint16]uint32{tagImageWidth: n, tagImageLength: 1, tagRowsPerStrip: 1, tagSamplesPerPixel: 3, tagPhotometric: photometric, tagBitsPerSample: uint32(bits)})
+	return tiffOf(raw, map[uint16]uint32{tiffdir.TagImageWidth: n, tiffdir.TagImageLength: 1, tagRowsPerStrip: 1, tagSamplesPerPixel: 3, tagPhotometric: photometric, tagBitsPerSample: uint32(bits)})
 }
 
 func TestCIELab(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"io"
 	"slices"
+
+	"github.com/averaged/imaging/internal/tiffdir"
 )
 
 // TIFF whose strips or tiles are JPEG as TIFF 6.0 had it (section 22). Tables and headers stand in tags, or in the
@@ -47,7 +49,7 @@ func (d *tiffDecoder) readOldJPEG() error {
 	s.segment(markerSOS, "", append(d.old.scan, 0, 63, 0))
 	d.old.scan = bytes.Clone(b.Bytes())
 	b.Reset()
-	if at, err := d.uint(d.fields, tagJPEGFile, 0); err != nil {
+	if at, err := d.Uint(d.fields, tagJPEGFile, 0); err != nil {
 		return malformedTIFF("%v", err)
 	} else if at > 0 {
 		d.readOldJPEGFile(int64(at))
@@ -57,22 +59,22 @@ func (d *tiffDecoder) readOldJPEG() error {
 		marker, class byte
 		size          int64
 	}{{tagJPEGSteps, markerDQT, 0, 64}, {tagJPEGDCCodes, markerDHT, 0, 16}, {tagJPEGACCodes, markerDHT, 0x10, 16}} {
-		f, ok := find(d.fields, t.tag)
-		if !ok || f.count < uint32(n) || slices.Contains(d.old.markers, t.marker) {
+		f, ok := tiffdir.Find(d.fields, t.tag)
+		if !ok || f.Count < uint32(n) || slices.Contains(d.old.markers, t.marker) {
 			continue
 		}
-		places, err := d.uints(f)
+		places, err := d.Uints(f)
 		if err != nil {
 			return malformedTIFF("%v", err)
 		}
 		for i := range n {
-			table, err := d.src.bytes(places[i], t.size)
+			table, err := d.src.Bytes(places[i], t.size)
 			if err == nil && t.marker == markerDHT {
 				words := int64(0)
 				for _, length := range table {
 					words += int64(length)
 				}
-				table, err = d.src.bytes(places[i], t.size+words)
+				table, err = d.src.Bytes(places[i], t.size+words)
 			}
 			if err != nil {
 				return malformedTIFF("a JPEG table lies outside the file (tag %d)", t.tag)
@@ -80,7 +82,7 @@ func (d *tiffDecoder) readOldJPEG() error {
 			s.segment(t.marker, string([]byte{t.class | i}), table)
 		}
 	}
-	restarts, err := d.uint(d.fields, tagJPEGRestarts, 0)
+	restarts, err := d.Uint(d.fields, tagJPEGRestarts, 0)
 	if err == nil && restarts > 0 && !slices.Contains(d.old.markers, markerDRI) {
 		s.segment(markerDRI, "", binary.BigEndian.AppendUint16(nil, uint16(restarts)))
 	}
@@ -93,11 +95,11 @@ func (d *tiffDecoder) readOldJPEGFile(offset int64) {
 	const most = 64
 	offset += 2
 	for range most {
-		head, err := d.src.bytes(offset, 4)
+		head, err := d.src.Bytes(offset, 4)
 		if err != nil || head[0] != 0xff || head[1] == markerEOI {
 			return
 		}
-		segment, err := d.src.bytes(offset, 2+int64(binary.BigEndian.Uint16(head[2:])))
+		segment, err := d.src.Bytes(offset, 2+int64(binary.BigEndian.Uint16(head[2:])))
 		if err != nil || len(segment) < len(head) {
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
 )
 
@@ -17,30 +18,30 @@ func jpegTIFF(compression int, parts [][]byte, strips []int, rows uint32, tags m
 		places = append(places, uint32(len(raw)))
 		raw = append(raw, p...)
 	}
-	t := tiffTags{order: binary.LittleEndian}
-	t.longs(tagImageWidth, 32)
-	t.longs(tagImageLength, 32)
-	t.shorts(tagBitsPerSample, 8, 8, 8)
-	t.shorts(tagCompression, compression)
-	t.shorts(tagPhotometric, photometricYCbCr)
-	t.shorts(tagSamplesPerPixel, 3)
-	t.longs(tagRowsPerStrip, rows)
-	t.shorts(tagYCbCrSubsampling, 2, 2)
+	t := tiffdir.Builder{Order: binary.LittleEndian}
+	t.Longs(tiffdir.TagImageWidth, 32)
+	t.Longs(tiffdir.TagImageLength, 32)
+	t.Shorts(tagBitsPerSample, 8, 8, 8)
+	t.Shorts(tagCompression, compression)
+	t.Shorts(tagPhotometric, photometricYCbCr)
+	t.Shorts(tagSamplesPerPixel, 3)
+	t.Longs(tagRowsPerStrip, rows)
+	t.Shorts(tagYCbCrSubsampling, 2, 2)
 	var offsets, counts []uint32
 	for _, i := range strips {
 		offsets, counts = append(offsets, places[i]), append(counts, uint32(len(parts[i])))
 	}
-	t.longs(tagStripOffsets, offsets...)
-	t.longs(tagStripByteCounts, counts...)
+	t.Longs(tagStripOffsets, offsets...)
+	t.Longs(tagStripByteCounts, counts...)
 	for tag, of := range tags {
 		var v []uint32
 		for _, i := range of {
 			v = append(v, places[i])
 		}
-		t.longs(tag, v...)
+		t.Longs(tag, v...)
 	}
-	t.order.PutUint32(raw[4:], uint32(len(raw)))
-	return append(raw, appendDirectory(nil, uint32(len(raw)), t.order, t.nodes)...)
+	t.Order.PutUint32(raw[4:], uint32(len(raw)))
+	return append(raw, tiffdir.AppendDirectory(nil, uint32(len(raw)), t.Order, t.Nodes)...)
 }
 
 // oldJPEGFiles are files of TIFF 6.0's JPEG, and the same strips in JPEG as it is now.
@@ -88,7 +89,7 @@ func TestOldJPEGInTIFF(t *testing.T) {
 		require.InDeltaSlice(t, want.Pix, m.Pix, 1.01/255, name)
 	}
 	header := bytes.Clone(old["a header"])
-	binary.LittleEndian.PutUint16(header[bytes.LastIndex(header, []byte{tagJPEGFile & 255, tagJPEGFile >> 8, typeLong, 0}):], 0xfff0)
+	binary.LittleEndian.PutUint16(header[bytes.LastIndex(header, []byte{tagJPEGFile & 255, tagJPEGFile >> 8, tiffdir.Long, 0}):], 0xfff0)
 	_, err := DecodeAt(bytes.NewReader(header), int64(len(header)), ReadOptions{})
 	require.ErrorIs(t, err, ErrMalformed) // without a table
 }

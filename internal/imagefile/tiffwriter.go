@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/averaged/imaging/internal/metadata"
+	"github.com/averaged/imaging/internal/tiffdir"
 )
 
 // encodeTIFF writes one page in strips, compressed with deflate, with the
@@ -17,17 +20,17 @@ import (
 func encodeTIFF(ctx context.Context, w io.Writer, m *Image, depth int) error {
 	const headerSize = 8
 	order := binary.ByteOrder(binary.LittleEndian)
-	var nodes []node
+	var nodes []tiffdir.Node
 	var front []byte // between the header and the pixels
 	if m.Metadata.EXIF != nil {
 		// Values of EXIF are copied as they are, so the file takes their byte order.
-		described, exifOrder, err := descriptiveNodes(m.Metadata.EXIF)
+		described, exifOrder, err := metadata.DescriptiveNodes(m.Metadata.EXIF)
 		if err != nil {
 			return fmt.Errorf("%w: its EXIF cannot be read: %v", ErrInvalidImage, err)
 		}
 		nodes, order = described, exifOrder
-		if note := makerNote(nodes); note != nil {
-			note.inPlace = true
+		if note := metadata.MakerNote(nodes); note != nil {
+			note.InPlace = true
 			front = m.Metadata.EXIF[headerSize:]
 		}
 	}
@@ -47,10 +50,10 @@ func encodeTIFF(ctx context.Context, w io.Writer, m *Image, depth int) error {
 			break
 		}
 	}
-	t := tiffTags{order: order, nodes: nodes}
-	t.pixels(m, depth, rows, offsets, counts)
-	t.metadata(&m.Metadata)
-	directory := appendDirectory(nil, uint32(offset), order, t.nodes)
+	t := tiffdir.Builder{Order: order, Nodes: nodes}
+	addPixels(&t, m, depth, rows, offsets, counts)
+	addMetadata(&t, &m.Metadata)
+	directory := tiffdir.AppendDirectory(nil, uint32(offset), order, t.Nodes)
 	if offset+int64(len(directory)) > math.MaxUint32 {
 		return fmt.Errorf("%w: TIFF of %d×%d would be larger than 4 GiB (use PNG)", ErrUnsupported, m.Width, m.Height)
 	}
@@ -121,62 +124,7 @@ func predict(row []byte, depth, samples int, order binary.ByteOrder) {
 	}
 }
 
-// tiffTags collects the fields of a directory.
-type tiffTags struct {
-	order binary.ByteOrder
-	nodes []node
-}
-
-func (t *tiffTags) shorts(tag uint16, v ...int) {
-	n := node{tag: tag, kind: typeShort, count: uint32(len(v))}
-	for _, x := range v {
-		n.value = t.append16(n.value, x)
-	}
-	t.nodes = append(t.nodes, n)
-}
-
-func (t *tiffTags) append16(b []byte, v int) []byte {
-	b = append(b, 0, 0)
-	t.order.PutUint16(b[len(b)-2:], uint16(v))
-	return b
-}
-
-func (t *tiffTags) longs(tag uint16, v ...uint32) {
-	n := node{tag: tag, kind: typeLong, count: uint32(len(v))}
-	for _, x := range v {
-		n.value = t.append32(n.value, x)
-	}
-	t.nodes = append(t.nodes, n)
-}
-
-func (t *tiffTags) append32(b []byte, v uint32) []byte {
-	b = append(b, 0, 0, 0, 0)
-	t.order.PutUint32(b[len(b)-4:], v)
-	return b
-}
-
-func (t *tiffTags) blob(tag, kind uint16, b []byte) {
-	if len(b) > 0 {
-		t.nodes = append(t.nodes, node{tag: tag, kind: kind, count: uint32(len(b)), value: b})
-	}
-}
-
-func (t *tiffTags) rational(tag uint16, v float64) {
-	num, den := fraction(v)
-	t.nodes = append(t.nodes, node{tag: tag, kind: typeRational, count: 1, value: t.append32(t.append32(nil, num), den)})
-}
-
-// fraction returns a fraction near v with the largest power of ten below it that
-// fits.
-func fraction(v float64) (num, den uint32) {
-	den = 1
-	for den < 1e6 && v*float64(den) != math.Trunc(v*float64(den)) && v*float64(den)*10 < math.MaxUint32 {
-		den *= 10
-	}
-	return uint32(math.Round(v * float64(den))), den
-}
-
-func (t *tiffTags) pixels(m *Image, depth, rows int, offsets, counts []uint32) {
+func addPixels(t *tiffdir.Builder, m *Image, depth, rows int, offsets, counts []uint32) {
 	samples := len(m.naturalLayout())
 	repeat := func(v int) []int {
 		all := make([]int, samples)
@@ -185,44 +133,44 @@ func (t *tiffTags) pixels(m *Image, depth, rows int, offsets, counts []uint32) {
 		}
 		return all
 	}
-	t.longs(tagImageWidth, uint32(m.Width))
-	t.longs(tagImageLength, uint32(m.Height))
-	t.shorts(tagBitsPerSample, repeat(depth)...)
-	t.shorts(tagCompression, compressionDeflate)
+	t.Longs(tiffdir.TagImageWidth, uint32(m.Width))
+	t.Longs(tiffdir.TagImageLength, uint32(m.Height))
+	t.Shorts(tagBitsPerSample, repeat(depth)...)
+	t.Shorts(tagCompression, compressionDeflate)
 	if m.Channels == 1 {
-		t.shorts(tagPhotometric, photometricBlackIsZero)
+		t.Shorts(tagPhotometric, photometricBlackIsZero)
 	} else {
-		t.shorts(tagPhotometric, photometricRGB)
+		t.Shorts(tagPhotometric, photometricRGB)
 	}
-	t.longs(tagStripOffsets, offsets...)
-	t.shorts(tagSamplesPerPixel, samples)
-	t.longs(tagRowsPerStrip, uint32(rows))
-	t.longs(tagStripByteCounts, counts...)
-	t.shorts(tagPlanar, 1)
+	t.Longs(tagStripOffsets, offsets...)
+	t.Shorts(tagSamplesPerPixel, samples)
+	t.Longs(tagRowsPerStrip, uint32(rows))
+	t.Longs(tagStripByteCounts, counts...)
+	t.Shorts(tagPlanar, 1)
 	if m.Alpha != nil {
-		t.shorts(tagExtraSamples, extraUnassociated)
+		t.Shorts(tagExtraSamples, extraUnassociated)
 	}
 	if depth == 32 {
-		t.shorts(tagSampleFormat, repeat(formatFloat)...)
+		t.Shorts(tagSampleFormat, repeat(formatFloat)...)
 	} else {
-		t.shorts(tagPredictor, predictorHorizontal)
+		t.Shorts(tagPredictor, predictorHorizontal)
 	}
 }
 
-func (t *tiffTags) metadata(d *Metadata) {
+func addMetadata(t *tiffdir.Builder, d *metadata.Metadata) {
 	unit := 1
 	r := d.Resolution
-	if r.Unit == Inch {
+	if r.Unit == metadata.Inch {
 		unit = 2
-	} else if cm, ok := r.In(Centimetre); ok {
+	} else if cm, ok := r.In(metadata.Centimetre); ok {
 		r, unit = cm, 3
 	}
-	if r.known() {
-		t.rational(tagXResolution, r.X)
-		t.rational(tagYResolution, r.Y)
-		t.shorts(tagResolutionUnit, unit)
+	if r.Known() {
+		t.Rational(tiffdir.TagXResolution, r.X)
+		t.Rational(tiffdir.TagYResolution, r.Y)
+		t.Shorts(tiffdir.TagResolutionUnit, unit)
 	}
-	t.blob(tagICC, typeUndefined, d.ICC)
-	t.blob(tagXMP, typeByte, d.XMP)
-	t.blob(tagIPTC, typeUndefined, d.IPTC)
+	t.Blob(tagICC, tiffdir.Undefined, d.ICC)
+	t.Blob(tagXMP, tiffdir.Byte, d.XMP)
+	t.Blob(tiffdir.TagIPTC, tiffdir.Undefined, d.IPTC)
 }

@@ -4,6 +4,8 @@ import (
 	"image"
 	"io"
 	"math"
+
+	"github.com/averaged/imaging/internal/tiffdir"
 )
 
 // TIFF with luma and chroma (TIFF 6.0, section 21). The samples of all strips or tiles are
@@ -75,9 +77,9 @@ func (d *tiffDecoder) readYCbCr(m *Image) error {
 // readChromaShare reads tag 530. JPEG says it by itself.
 func (d *tiffDecoder) readChromaShare() error {
 	d.chroma = chromaShare{2, 2}
-	if f, ok := find(d.fields, tagYCbCrSubsampling); ok && f.count >= 2 {
-		f.count, f.size = 2, 2*typeSizes[f.kind]
-		v, err := d.uints(f)
+	if f, ok := tiffdir.Find(d.fields, tagYCbCrSubsampling); ok && f.Count >= 2 {
+		f.Count, f.Size = 2, 2*tiffdir.TypeSizes[f.Kind]
+		v, err := d.Uints(f)
 		if err != nil {
 			return malformedTIFF("%v", err)
 		}
@@ -240,26 +242,26 @@ func (d *tiffDecoder) ycbcrToRGB() (func(luma, cb, cr byte) (r, g, b byte), erro
 
 // rationals returns the fractions of a field, or what is to be assumed without it.
 func (d *tiffDecoder) rationals(tag uint16, otherwise []float64) ([]float64, error) {
-	f, ok := find(d.fields, tag)
+	f, ok := tiffdir.Find(d.fields, tag)
 	if !ok {
 		return otherwise, nil
 	}
 	v := make([]float64, len(otherwise))
-	if whole, err := d.uints(f); err == nil && len(whole) == len(v) { // as old writers do
+	if whole, err := d.Uints(f); err == nil && len(whole) == len(v) { // as old writers do
 		for i := range v {
 			v[i] = float64(whole[i])
 		}
 		return v, nil
 	}
-	if f.kind != typeRational || f.count < uint32(len(otherwise)) {
+	if f.Kind != tiffdir.Rational || f.Count < uint32(len(otherwise)) {
 		return nil, malformedTIFF("tag %d is not %d fractions", tag, len(otherwise))
 	}
 	for i := range v {
-		raw, err := d.src.bytes(f.value+int64(8*i), 8)
+		raw, err := d.src.Bytes(f.Value+int64(8*i), 8)
 		if err != nil {
 			return nil, malformedTIFF("the value of tag %d lies outside the file", tag)
 		}
-		num, den := d.order.Uint32(raw), d.order.Uint32(raw[4:])
+		num, den := d.Order.Uint32(raw), d.Order.Uint32(raw[4:])
 		if den == 0 {
 			return nil, malformedTIFF("a fraction of tag %d has the denominator 0", tag)
 		}

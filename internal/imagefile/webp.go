@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 
+	"github.com/averaged/imaging/internal/metadata"
 	"golang.org/x/image/webp"
 )
 
@@ -55,30 +56,30 @@ func decodeWebP(src source, opt ReadOptions) (*Image, error) {
 }
 
 type webpParts struct {
-	metadata Metadata
+	metadata metadata.Metadata
 	icc      []byte
 }
 
 // readWebPChunks walks over the chunks of the container.
 func readWebPChunks(src source) (*webpParts, error) {
 	p := &webpParts{}
-	budget := int64(maxMetadata)
+	budget := int64(metadata.MaxSize)
 	for offset := int64(12); ; {
-		head, err := src.bytes(offset, 8)
+		head, err := src.Bytes(offset, 8)
 		if err != nil {
 			return p, nil
 		}
 		name, length := string(head[:4]), int64(binary.LittleEndian.Uint32(head[4:]))
 		switch name {
 		case "VP8X":
-			if flags, err := src.bytes(offset+8, 1); err == nil && flags[0]&webpAnimation != 0 {
+			if flags, err := src.Bytes(offset+8, 1); err == nil && flags[0]&webpAnimation != 0 {
 				return nil, fmt.Errorf("%w: the WebP is an animation (still images are read; save one of its pictures as PNG)", ErrUnsupported)
 			}
 		case "ICCP", "EXIF", "XMP ":
 			if budget -= length; budget < 0 {
-				return nil, fmt.Errorf("%w: the metadata in WebP is larger than %d MB", ErrUnsupported, maxMetadata>>20)
+				return nil, fmt.Errorf("%w: the metadata in WebP is larger than %d MB", ErrUnsupported, metadata.MaxSize>>20)
 			}
-			data, err := src.bytes(offset+8, length)
+			data, err := src.Bytes(offset+8, length)
 			if err != nil {
 				return nil, truncated(WebP)
 			}
@@ -86,7 +87,7 @@ func readWebPChunks(src source) (*webpParts, error) {
 			case "ICCP":
 				p.icc = data
 			case "EXIF":
-				p.metadata.EXIF = trimEXIF(data)
+				p.metadata.EXIF = metadata.TrimEXIF(data)
 			case "XMP ":
 				p.metadata.XMP = data
 			}

@@ -88,6 +88,7 @@ func TestWriteThatFailsLeavesNothing(t *testing.T) {
 	for _, err := range []error{
 		Write(filepath.Join(folder, "a.jpg"), m, WriteOptions{}),
 		Write(filepath.Join(folder, "a.webp"), m, WriteOptions{}),
+		Write(filepath.Join(folder, "a.gif"), m, WriteOptions{}),
 		Write(filepath.Join(folder, "a.txt"), m, WriteOptions{}),
 		Write(filepath.Join(folder, "a.png"), bad, WriteOptions{}),
 		Write(filepath.Join(folder, "a.png"), nil, WriteOptions{}),

@@ -38,11 +38,11 @@ func (p *Planes) PutHidden(pix []float32) {
 	}
 }
 
-// leastMeasured is the smallest side of a rectangle that the noise is measured in. mostFilled is the
+// minMeasured is the smallest side of a rectangle that the noise is measured in. maxFilled is the
 // share of filled pixels up to which the noise is measured in the whole.
 const (
-	leastMeasured = 32
-	mostFilled    = 0.01
+	minMeasured = 32
+	maxFilled   = 0.01
 )
 
 // Visible returns the part of an image with filled pixels (FillHidden) that its noise is measured in: the largest
@@ -57,7 +57,7 @@ func (p *Planes) Visible() *Planes {
 	}
 	top, left, bottom, right := largestVisible(p.Alpha, w)
 	top, left = (top+7)/8*8, (left+7)/8*8 // the blocks of JPEG begin where they do in the whole
-	if min(bottom-top, right-left) < leastMeasured || float64(filled) <= mostFilled*float64(len(p.Alpha)) {
+	if min(bottom-top, right-left) < minMeasured || float64(filled) <= maxFilled*float64(len(p.Alpha)) {
 		return p
 	}
 	part := New(p.Channels, bottom-top, right-left)

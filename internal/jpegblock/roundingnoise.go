@@ -2,8 +2,8 @@ package jpegblock
 
 import "math"
 
-// mostBlocks is how many blocks RoundingNoise looks at, at most.
-const mostBlocks = 4096
+// maxBlocks is how many blocks RoundingNoise looks at, at most.
+const maxBlocks = 4096
 
 // RoundingNoise returns the standard deviation of what the rounding of coefficients has changed in the samples of luma, where
 // 1 is white. Coefficients of one frequency are taken for Laplacian, with the share that was not rounded to 0 (Lam and
@@ -15,7 +15,7 @@ func RoundingNoise(y []uint8, stride, width, height int, steps *[64]uint16) floa
 	if blocks == 0 {
 		return 0
 	}
-	every := (blocks + mostBlocks - 1) / mostBlocks
+	every := (blocks + maxBlocks - 1) / maxBlocks
 	for every > 1 && across%every == 0 { // the same columns in every row
 		every++
 	}

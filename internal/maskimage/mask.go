@@ -23,11 +23,11 @@ const coloured = 0.25
 // filled too, because a part of what they cover is to be seen there. Less may be what JPEG adds.
 const marks = 0.1
 
-// mostShades is the share of pixels between dark and bright above which a mask may be a photograph.
-const mostShades = 0.25
+// maxShades is the share of pixels between dark and bright above which a mask may be a photograph.
+const maxShades = 0.25
 
-// mostMissing is the share of missing pixels above which a mask may be inverted.
-const mostMissing = 0.75
+// maxMissing is the share of missing pixels above which a mask may be inverted.
+const maxMissing = 0.75
 
 // Known reads a mask for the image p. doubt says what speaks against the mask, or is empty.
 func Known(mask image.Image, p *imageplanes.Planes) (known []bool, doubt string, err error) {
@@ -63,9 +63,9 @@ func Known(mask image.Image, p *imageplanes.Planes) (known []bool, doubt string,
 		return nil, "", fmt.Errorf("restore: %w: it is white throughout, so no pixel is known; black marks the pixels to keep", ErrMask)
 	}
 	switch share := float64(missing) / float64(n); {
-	case shades > mostShades:
+	case shades > maxShades:
 		doubt = fmt.Sprintf("%.0f %% of the mask is neither black nor white, and is filled: is it a photograph? Paint the strokes on black or on transparent", 100*shades)
-	case share > mostMissing:
+	case share > maxMissing:
 		doubt = fmt.Sprintf("the mask covers %.0f %% of the picture: is it inverted? White marks the pixels to fill, black those to keep", 100*share)
 	}
 	known = marked

@@ -38,7 +38,7 @@ func (c *Choice) Fit(ctx context.Context, dev backend.Device, channels int, sigm
 			f.Free()
 		}
 	}()
-	level := math.Max(sigma, strength.LeastSigma)
+	level := math.Max(sigma, strength.MinSigma)
 	if !f.Network.Guided() { // of whose radii the strength is a factor
 		level *= factor
 	}
@@ -141,8 +141,8 @@ func (f *Fitted) ForIteration() (err error) {
 // attack on the paper's network to take seconds. The certificate is the same for every size.
 const AttackSide = 32
 
-// mostAttackMemory is what the transposed Jacobian of an attack may take, in bytes.
-const mostAttackMemory = 1 << 30
+// maxAttackMemory is what the transposed Jacobian of an attack may take, in bytes.
+const maxAttackMemory = 1 << 30
 
 // Target returns the network as an attack is to see it: without its gradient if that
 // would have to keep the arrays of more steps than there is room for, as a file can ask.
@@ -164,7 +164,7 @@ func (f *Fitted) Target() denoise.Denoiser {
 	const arrays = 2 // for a stage, of one that is kept: as many channels again as it may have
 	factor := max(1, card.Architecture.Shuffle)
 	side := float64((AttackSide + factor - 1) / factor)
-	if 4*arrays*float64(steps)*float64(card.Architecture.Width)*side*side <= mostAttackMemory {
+	if 4*arrays*float64(steps)*float64(card.Architecture.Width)*side*side <= maxAttackMemory {
 		return f.Network
 	}
 	return struct{ denoise.InexactDenoiser }{f.Network}

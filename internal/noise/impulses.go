@@ -1,6 +1,9 @@
 package noise
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // FindImpulses returns which samples of a picture are impulses: salt and pepper, or a sensor's hot, stuck and dead
 // pixels. It returns their share of all samples, too. pix has channels planes of h rows of w samples, where black is 0
@@ -29,6 +32,7 @@ func FindImpulses(pix []float32, channels, h, w int) (bad []bool, share float64)
 		}
 		planes[c] = p
 	}
+	clearSamples := len(clearPixels)
 	slices.Sort(clearPixels)
 	slices.Sort(nearPixels)
 	clearPixels, nearPixels = slices.Compact(clearPixels), slices.Compact(nearPixels) // where several channels have one
@@ -36,29 +40,34 @@ func FindImpulses(pix []float32, channels, h, w int) (bad []bool, share float64)
 		return nil, 0
 	}
 
-	salt, isSalt := saltLevel(planes, 1)
-	pepper, isPepper := saltLevel(planes, -1)
-	bad = make([]bool, len(pix))
-	count := 0
-	for c, p := range planes {
-		p.findSpread()
-		p.bad = bad[c*h*w:][:h*w]
-		p.suspect = make([]int8, h*w)
-		for i, v := range p.v {
-			if isSalt && v >= salt {
-				p.suspect[i] = 1
-			} else if isPepper && v <= -pepper {
-				p.suspect[i] = -1
+	for salt, pepper := saltLevel(planes, 1), saltLevel(planes, -1); ; salt, pepper = noLevel, noLevel {
+		bad = make([]bool, len(pix))
+		count := 0
+		for c, p := range planes {
+			p.findSpread()
+			p.bad = bad[c*h*w:][:h*w]
+			p.suspect = make([]int8, h*w)
+			for i, v := range p.v {
+				if v >= salt {
+					p.suspect[i] = 1
+				} else if v <= -pepper {
+					p.suspect[i] = -1
+				}
+			}
+			p.mark()
+			for _, b := range p.bad {
+				if b {
+					count++
+				}
 			}
 		}
-		p.mark()
-		for _, b := range p.bad {
-			if b {
-				count++
-			}
+		share = float64(count) / float64(len(pix))
+		// Of independent impulses a share of (1-share)²⁴ has no other among 24 neighbours. Far fewer are clear where the
+		// value of salt or pepper is that of something else: of text, with dust on the page.
+		if alone := float64(count) * math.Pow(1-share, 24); alone <= crowd*float64(clearSamples) || salt == noLevel && pepper == noLevel {
+			return bad, share
 		}
 	}
-	return bad, float64(count) / float64(len(pix))
 }
 
 // outlier is a sample outside the range of its 5×5 neighbours.
@@ -185,9 +194,11 @@ func Independent(pixels []int, h, w int) bool {
 	return true
 }
 
+const noLevel = math.MaxFloat32 // of samples, which are smaller
+
 // saltLevel returns from which value on, times the sign, a sample may be salt (1) or pepper (−1), if the outliers of that
-// sign have about the same value.
-func saltLevel(planes []*plane, sign float32) (least float32, ok bool) {
+// sign have about the same value, or noLevel.
+func saltLevel(planes []*plane, sign float32) float32 {
 	var values []float32
 	for _, p := range planes {
 		for _, o := range p.outliers {
@@ -196,10 +207,9 @@ func saltLevel(planes []*plane, sign float32) (least float32, ok bool) {
 			}
 		}
 	}
-	if len(values) < leastSalt {
-		return 0, false
-	}
 	slices.Sort(values)
-	least = values[len(values)/20]
-	return least, values[len(values)*19/20]-least <= saltRange
+	if n := len(values); n >= minSalt && values[n*19/20]-values[n/20] <= saltRange {
+		return values[n/20]
+	}
+	return noLevel
 }

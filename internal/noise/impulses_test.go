@@ -58,6 +58,40 @@ func TestDots(t *testing.T) {
 	}
 }
 
+// Dust on a page of text has the colour of the text. It is found, and the text stays.
+func TestDustOnText(t *testing.T) {
+	const h, w, line = 320, 300, 40
+	page := make([]float32, h*w)
+	for i := range page {
+		y, x := i/w, i%w
+		// Letters of 9×15 pixels, whose strokes are one to three wide.
+		letter := y%line < 15 && x%12 < 9 && (x%12 < 2 || y%line < 3 || y%line == 7+x/12%3)
+		if page[i] = 1; letter {
+			page[i] = 0
+		}
+	}
+	for seed := range uint64(3) {
+		scanned := synthetic.White(page, 0.01, seed)
+		dusty := synthetic.SaltAndPepper(scanned, 1, 0.004, seed)
+		found, of := 0, 0
+		for i := range dusty {
+			dusty[i] = min(dusty[i], scanned[i]) // dark only
+		}
+		bad, _ := FindImpulses(dusty, 1, h, w)
+		require.NotNil(t, bad)
+		for i := range bad {
+			if dusty[i] == scanned[i] {
+				require.False(t, bad[i], "row %d, column %d", i/w, i%w)
+				continue
+			}
+			if of++; bad[i] {
+				found++
+			}
+		}
+		require.Greater(t, found, of/4)
+	}
+}
+
 // Stars are as narrow as optics and sampling leave them: 0.8 pixels, wherever their middle is.
 func TestStars(t *testing.T) {
 	const n, stars = 128, 40

@@ -152,7 +152,7 @@ func lowestEighth(values []float32, places []int) []int {
 }
 
 // Level returns the noise level of the network's number u: 0 up to u = 0, then linear up to 0.005 at u = 1, then in
-// octaves, up to MostLevel.
+// octaves, up to MaxLevel.
 func Level(u float32) float32 {
 	switch {
 	case !(u > 0):
@@ -160,8 +160,8 @@ func Level(u float32) float32 {
 	case u <= 1:
 		return 0.005 * u
 	}
-	return float32(min(0.005*math.Exp2(float64(u)-1), MostLevel))
+	return float32(min(0.005*math.Exp2(float64(u)-1), MaxLevel))
 }
 
-// MostLevel is the highest noise level that the network says.
-const MostLevel = 0.64
+// MaxLevel is the highest noise level that the network says.
+const MaxLevel = 0.64

@@ -58,8 +58,8 @@ const (
 	Choice = Head + 4
 )
 
-// mostWidth keeps numbers from a file within reason.
-const mostWidth = 512
+// maxWidth keeps numbers from a file within reason.
+const maxWidth = 512
 
 // FromFile reads the network of a weight file of the family "levelmap".
 func FromFile(f *weights.File) (*Model, error) {
@@ -77,8 +77,8 @@ func FromFile(f *weights.File) (*Model, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(t.Shape) != 1 || t.Shape[0] < 1 || t.Shape[0] > mostWidth {
-			return nil, fmt.Errorf("the bias of layer %q has the shape %v, must have 1 to %d numbers", name, t.Shape, mostWidth)
+		if len(t.Shape) != 1 || t.Shape[0] < 1 || t.Shape[0] > maxWidth {
+			return nil, fmt.Errorf("the bias of layer %q has the shape %v, must have 1 to %d numbers", name, t.Shape, maxWidth)
 		}
 		sizes[i] = t.Shape[0]
 	}

@@ -110,7 +110,7 @@ func TestLevel(t *testing.T) {
 		require.Less(t, v-before, float32(0.006))
 		before = v
 	}
-	require.Equal(t, float32(noise.MostLevel), before)
+	require.Equal(t, float32(noise.MaxLevel), before)
 }
 
 // What is said does not depend on threads, any size has an answer, and one sample changes nearly nothing.

@@ -70,7 +70,7 @@ func MeasureWhite(pix []float32, channels, height, width int) (WhiteNoise, error
 	} else {
 		e = s.unrelated()
 	}
-	if e.Reliable && height*width < LeastSide*LeastSide {
+	if e.Reliable && height*width < MinSide*MinSide {
 		e.Reliable, e.Note = false, noteNarrow
 	}
 	return e, nil

@@ -62,8 +62,8 @@ func (s *samples) judge(m measurement) measurement {
 		for _, a := range m.axes {
 			least = min(least, s.homogeneity(m.flat, a))
 		}
-		quiet := float64(m.flat.quiet) >= leastQuiet*float64(m.flat.candidates)
-		if least >= leastHomogeneity && quiet {
+		quiet := float64(m.flat.quiet) >= minQuiet*float64(m.flat.candidates)
+		if least >= minHomogeneity && quiet {
 			return m
 		}
 		m.reliable, m.note = false, noteTexture

@@ -52,33 +52,14 @@ func Largest(weights []float32, width, ny, nx int, sum float64) (top float64, ok
 			top = max(top, math.Hypot(real(value), imag(value)))
 		}
 	}
-	// Two nested sums of KW and KH terms, each a product with a rounded root: the error
-	// of the whole is below 4(KH+KW+4) units of Σ|k| (Higham 2002, section 3.1).
-	return top + float64(4*(height+width+4))*Unit*sum, true
+	// Two nested sums of KW and KH terms, each a product with a root. The roots are off by √2·RootError each, 23
+	// units together, the products by 3 each, and a sum of n complex terms by √2·n (Higham 2002, section 3.1):
+	// together less than 4(KH+KW+8) units of Σ|k|.
+	return top + float64(4*(height+width+8))*Unit*sum, true
 }
 
-// Roots are the n-th roots of unity e^{−2πij/n}.
-type Roots []complex128
-
-// At returns root number j, of any integer j.
-func (r Roots) At(j int) complex128 {
-	if j %= len(r); j < 0 {
-		j += len(r)
-	}
-	return r[j]
-}
-
-// RootsOfUnity returns those of n.
-func RootsOfUnity(n int) Roots {
-	r := make(Roots, n)
-	for i := range r {
-		s, c := math.Sincos(-2 * math.Pi * float64(i) / float64(n))
-		r[i] = complex(c, s)
-	}
-	return r
-}
-
-// Bound returns a bound of |k̂| over all frequencies, for arguments as those of Largest.
+// Bound returns a bound of |k̂| over all frequencies, for arguments as those of Largest. The real part of k̂, in any
+// direction, is of degree ⌊KH/2⌋ and ⌊KW/2⌋ about the middle of the kernel.
 func Bound(weights []float32, width int, sum float64) (bound float64, ok bool) {
 	dy, dx := len(weights)/width/2, width/2
 	ny, nx := max(1, 16*dy), max(1, 16*dx)
@@ -86,6 +67,13 @@ func Bound(weights []float32, width int, sum float64) (bound float64, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	shrink := math.Cos(math.Pi*float64(dy)/float64(ny)) * math.Cos(math.Pi*float64(dx)/float64(nx))
-	return top / shrink * (1 + 8*Unit), true
+	return top / Reach(dy, ny) / Reach(dx, nx) * (1 + 8*Unit), true
+}
+
+// Reach returns a lower bound of cos(πd/n), d ≥ 0, n > 2d: n equidistant samples of a real trigonometric polynomial
+// of degree d reach at least that share of its largest modulus (Bernstein and Szegő's inequality). Of several
+// variables one is sampled after the other, and the shares are multiplied.
+func Reach(d, n int) float64 {
+	cos, _ := UnitRoot(d, 2*n)
+	return cos - RootError
 }

@@ -15,10 +15,10 @@ import (
 // ErrWrong: a result differs from the processor's by more than rounding explains.
 var ErrWrong = errors.New("its result differs from the processor's")
 
-// mostDifference is the normalised mean squared difference from the processor's result that rounding
+// maxDifference is the normalised mean squared difference from the processor's result that rounding
 // in float32 explains, for the depth of the networks: it is some 1e-12 where drivers work, and 1e-7
 // where one computes in half precision.
-const mostDifference = 1e-9
+const maxDifference = 1e-9
 
 // halfDifference is the same where factors of convolutions are in half precision, stored by a driver that
 // rounds either way: each has a relative error of up to 2⁻¹⁰, so that of a product is 2⁻⁹. Operations have up
@@ -28,7 +28,7 @@ const halfDifference = 1.0 / (1 << 14)
 // Differs returns an error that wraps ErrWrong unless two results agree, except for rounding in float32. Where the
 // processor's is not finite nothing can be said.
 func Differs(what string, got, want []float32) error {
-	return differs(what, got, want, mostDifference)
+	return differs(what, got, want, maxDifference)
 }
 
 func differs(what string, got, want []float32, limit float64) error {

@@ -37,11 +37,11 @@ const (
 	stride = 4
 	// fewestBlocks is what there must be.
 	fewestBlocks = 40
-	// mostBlocks bounds the blocks that are looked at, in all planes together.
-	mostBlocks = 40_000
+	// maxBlocks bounds the blocks that are looked at, in all planes together.
+	maxBlocks = 40_000
 	// Bins of blocks by mean, and how many of a bin's blocks, the flattest, are measured.
-	mostBins, blocksPerBin = 12, 240
-	flatShare, fewestFlat  = .02, 12
+	maxBins, blocksPerBin = 12, 240
+	flatShare, fewestFlat = .02, 12
 	// Frequencies u + v of a block: up to lowFrequency they tell how flat it is, from highFrequency
 	// its noise.
 	lowFrequency, highFrequency = 9, 10
@@ -60,7 +60,7 @@ type block struct {
 // below that of rounding to whole steps, but where there is no other noise, which is Line{}. The result is the same for the same planes.
 func Estimate(low, high, step float32, planes ...Plane) (Line, error) {
 	blocks := sample(low, high, planes)
-	bins := max(min(len(blocks)/blocksPerBin, mostBins), 1)
+	bins := max(min(len(blocks)/blocksPerBin, maxBins), 1)
 	if len(blocks) < fewestBlocks {
 		return Line{}, ErrTooLittle
 	}
@@ -92,7 +92,7 @@ func sample(low, high float32, planes []Plane) []block {
 		total += p.across() * p.down()
 	}
 	// An odd step looks at all rows and columns of blocks in turn.
-	step := max(1, total/mostBlocks) | 1
+	step := max(1, total/maxBlocks) | 1
 	var blocks []block
 	next := 0
 	for _, p := range planes {

@@ -32,10 +32,10 @@ var (
 // Option changes how New makes a device.
 type Option func(*Device)
 
-// LeastWork sets how many multiplications, counted as those of direct convolutions, are worth a
+// MinWork sets how many multiplications, counted as those of direct convolutions, are worth a
 // job of a worker; the default is 2e7, some tens of milliseconds of portable Go. Fewer are left to
 // the host.
-func LeastWork(multiplications float64) Option {
+func MinWork(multiplications float64) Option {
 	return func(d *Device) { d.least = multiplications }
 }
 

@@ -69,7 +69,7 @@ func open(t require.TestingT, workers int, fail error, options ...spread.Option)
 func TestCompliance(t *testing.T) {
 	var all atomic.Int64
 	backendtest.Run(t, func(t testing.TB) backend.Device {
-		d, jobs := open(t, 3, nil, spread.LeastWork(0))
+		d, jobs := open(t, 3, nil, spread.MinWork(0))
 		t.Cleanup(func() { all.Add(jobs.Load()) })
 		return d
 	}, backendtest.Operations()...)
@@ -84,7 +84,7 @@ func TestSameBitsAsTheHost(t *testing.T) {
 	backendtest.SameBits(t,
 		func(t testing.TB) backend.Device { return cputest.Open(t, cpu.Threads(1)) },
 		func(t testing.TB) backend.Device {
-			d, _ := open(t, 5, nil, spread.LeastWork(0))
+			d, _ := open(t, 5, nil, spread.MinWork(0))
 			return d
 		})
 }
@@ -116,7 +116,7 @@ func flow(t *testing.T, d *spread.Device, ctx context.Context) (result []float32
 }
 
 func TestProgressRises(t *testing.T) {
-	d, jobs := open(t, 3, nil, spread.LeastWork(0))
+	d, jobs := open(t, 3, nil, spread.MinWork(0))
 	var told []float64
 	ctx, free := backend.WithProgress(t.Context(), func(p backend.Progress) error { told = append(told, p.Fraction); return nil })
 	defer free()
@@ -130,7 +130,7 @@ func TestProgressRises(t *testing.T) {
 
 func TestAFailureOfAWorkerIsReported(t *testing.T) {
 	gone := errors.New("the worker is gone")
-	d, _ := open(t, 2, gone, spread.LeastWork(0))
+	d, _ := open(t, 2, gone, spread.MinWork(0))
 	_, err := flow(t, d, t.Context())
 	require.ErrorIs(t, err, gone)
 	_, err = flow(t, d, t.Context())
@@ -153,7 +153,7 @@ func (b busy) Do(ctx context.Context, j *spread.Job, _ func(float64)) ([]float32
 // Whose context ends while another operation has the only worker does not wait for it.
 func TestWaitingForAWorkerEndsWithTheContext(t *testing.T) {
 	w := busy{make(chan struct{}), make(chan struct{})}
-	d := spread.New(cputest.Open(t, cpu.Threads(1)), []spread.Worker{w}, spread.LeastWork(0))
+	d := spread.New(cputest.Open(t, cpu.Threads(1)), []spread.Worker{w}, spread.MinWork(0))
 	defer d.Close()
 	first := make(chan error)
 	go func() {

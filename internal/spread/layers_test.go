@@ -143,7 +143,7 @@ func TestLayersHaveTheBitsOfTheHost(t *testing.T) {
 					c.region = region("region", h, w)
 				}
 				c.y, c.x = draw("y", 0, 3), draw("x", 0, 3)
-				d, jobs := open(t, draw("workers", 1, 6), nil, spread.LeastWork(0))
+				d, jobs := open(t, draw("workers", 1, 6), nil, spread.MinWork(0))
 				defer d.Close()
 				require.Equal(t, grid, d.ConvolutionGrid())
 				got, err := c.by(t, context.Background(), d)
@@ -162,17 +162,17 @@ func TestLayersHaveTheBitsOfTheHost(t *testing.T) {
 func TestLayersAreTheHostsOrRefused(t *testing.T) {
 	s := backend.Image(4, 120, 150)
 	c := layersCall{form: "all scales", src: s, window: s.Whole(), region: s.Whole()}
-	d, jobs := open(t, 3, nil, spread.LeastWork(1e12))
+	d, jobs := open(t, 3, nil, spread.MinWork(1e12))
 	_, err := c.by(t, t.Context(), d)
 	require.NoError(t, err)
 	require.Zero(t, jobs.Load(), "there is little to do")
 
 	gone := errors.New("the worker is gone")
-	failing, _ := open(t, 2, gone, spread.LeastWork(0))
+	failing, _ := open(t, 2, gone, spread.MinWork(0))
 	_, err = c.by(t, t.Context(), failing)
 	require.ErrorIs(t, err, gone)
 
-	all, jobs := open(t, 3, nil, spread.LeastWork(0))
+	all, jobs := open(t, 3, nil, spread.MinWork(0))
 	c.form, c.region = "down", backend.Region{Y1: 60, X1: 75}
 	ctx, free := backend.WithProgress(t.Context(), func(backend.Progress) error {
 		require.Fail(t, "it is not the call's")

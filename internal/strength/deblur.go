@@ -19,7 +19,7 @@ func PriorLevel(sigma, energy, step float64) float64 {
 // DeblurLevel returns the noise level that a network is used for where PriorLevel is what such
 // networks are trained for: 0.95 of it.
 func DeblurLevel(sigma, energy, step float64) float64 {
-	return usedFor * PriorLevel(math.Max(sigma, LeastSigma), energy, step)
+	return usedFor * PriorLevel(math.Max(sigma, MinSigma), energy, step)
 }
 
 // GuidedDeblurLevel returns the level for a network with a guide: half of DeblurLevel, and more of it
@@ -47,7 +47,7 @@ func Annealed(level float64, i int) float64 {
 // DeblurFactor is DenoiseFactor for the second run of deblurring, whose first one's result has
 // gradients of a mean above 0, for a kernel with the energy ‖k‖².
 func DeblurFactor(mean, energy float64) float64 {
-	return limited(0.22 + 0.13*math.Log(min(max(energy, leastEnergy), mostEnergy)) - 0.053*math.Log(mean))
+	return limited(0.22 + 0.13*math.Log(min(max(energy, minEnergy), maxEnergy)) - 0.053*math.Log(mean))
 }
 
 // CoarseNoise returns the level of white noise that deblurring is told where the noise of a camera has a power of sigma²
@@ -60,7 +60,7 @@ func CoarseNoise(sigma float64) float64 { return coarseLevel * math.Pow(sigma, c
 // the gradient Kᵀ(Kx − y), and the less there is to be smoothed away.
 func DeblurWeight(sigma, energy float64, channels int) float64 {
 	return forChannels(channels, sigma, func(sigma float64) float64 {
-		return 1.67 * math.Pow(math.Max(sigma, LeastSigma), 1.41) * math.Pow(energy, 0.36)
+		return 1.67 * math.Pow(math.Max(sigma, MinSigma), 1.41) * math.Pow(energy, 0.36)
 	})
 }
 

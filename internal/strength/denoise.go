@@ -50,6 +50,6 @@ func DenoiseFactor(g Gradients, sigma, level float64, channels int, saturated fl
 	// A gradient of noise of variance v has components of variance 2v, and its length Rayleigh's
 	// distribution, whose mean is √(πv).
 	noise := math.Pi * sigma * sigma / float64(channels*GradientSide*GradientSide)
-	mean := math.Sqrt(max(g.Mean*g.Mean-noise, leastGradient*noise))
+	mean := math.Sqrt(max(g.Mean*g.Mean-noise, minGradient*noise))
 	return limited(-0.60 - 0.206*math.Log(level) - 0.123*math.Log(mean/level) - 0.273*math.Log(g.Median/level) - 2*saturated)
 }

@@ -8,9 +8,9 @@ type Leaving struct{ Least, Usual, Most float64 }
 // times as much of the photograph, and estimated times as much was estimated.
 func (l Leaving) Doubts(left, estimated float64, reliable bool) bool {
 	switch {
-	case estimated < leastRight:
+	case estimated < minRight:
 		return left < l.Usual
-	case estimated > mostRight:
+	case estimated > maxRight:
 		// An estimate that is not reliable is most often an upper bound.
 		return left > l.Most || reliable && left > l.Usual
 	}

@@ -2,10 +2,10 @@ package strength
 
 // The numbers of the rules, and what they were fitted to. docs/notebook has the measurements.
 
-// LeastSigma is the noise level below which no prior becomes weaker, but that of denoising by
+// MinSigma is the noise level below which no prior becomes weaker, but that of denoising by
 // total variation, which may do nothing: about what rounding to 8 bits leaves. A blur cannot be
 // undone without any prior, and a network cannot be taken to no noise at all.
-const LeastSigma = 0.001
+const MinSigma = 0.001
 
 // Total variation, denoising: fitted to the best α at seven noise levels, and within 0.03 dB of the mean PSNR of the
 // best α at every sigma from 0.02 to 0.3. Outside of these the rules go on smoothly, to 0 at 0.
@@ -31,15 +31,15 @@ const IterationChroma = 3
 // photographs of train, each under another camera shake, and 13 under eight of them, at noise of 2.55 to 17.85 of 255,
 // with the network deblur.
 const (
-	// leastGradient is what is left of a square mean gradient without its noise at least, as a share of
+	// minGradient is what is left of a square mean gradient without its noise at least, as a share of
 	// the noise: with less the difference says nothing.
-	leastGradient = 0.02
+	minGradient = 0.02
 	// The energies of the shakes; kernels beyond them are taken for the nearest.
-	leastEnergy = 0.02
-	mostEnergy  = 0.07
-	// mostFactor limits the logarithm of both factors: 0.67 to 1.49. The best factors of single photographs were 0.6 to
+	minEnergy = 0.02
+	maxEnergy = 0.07
+	// maxFactor limits the logarithm of both factors: 0.67 to 1.49. The best factors of single photographs were 0.6 to
 	// 1.5.
-	mostFactor = 0.4
+	maxFactor = 0.4
 )
 
 // The noise level of the denoiser that follows a proximal step of deblurring, over √(τ‖K‖²)·σ
@@ -122,11 +122,11 @@ var (
 
 // What is estimated is nearly always within 0.98 and 1.02 of the truth.
 const (
-	leastRight = 0.95 // of an estimate that says nothing against a level
-	mostRight  = 1.25
-	// MostRatio is the largest ratio of an estimate to a level that was given, or the other way about: one beyond it is
+	minRight = 0.95 // of an estimate that says nothing against a level
+	maxRight = 1.25
+	// MaxRatio is the largest ratio of an estimate to a level that was given, or the other way about: one beyond it is
 	// taken for that.
-	MostRatio = 4.0
+	MaxRatio = 4.0
 )
 
 // MaxRepeats is how often the first run of deblurring is made again at most: for other noise levels, and for

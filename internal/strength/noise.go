@@ -24,5 +24,5 @@ type Gradients struct{ Mean, Median float64 }
 // GradientSide is the side of the blocks of DenoiseFactor.
 const GradientSide = 2
 
-// limited keeps a factor that is given by its logarithm within its limits, exp(±mostFactor).
-func limited(log float64) float64 { return math.Exp(min(max(log, -mostFactor), mostFactor)) }
+// limited keeps a factor that is given by its logarithm within its limits, exp(±maxFactor).
+func limited(log float64) float64 { return math.Exp(min(max(log, -maxFactor), maxFactor)) }

@@ -54,9 +54,9 @@ func TestDeblurWeight(t *testing.T) {
 		require.InEpsilon(t, AlphaOpponent(sigma), DeblurWeight(sigma, 1, 3), 0.15)
 	}
 	for _, channels := range []int{1, 3} {
-		grows(t, func(sigma float64) float64 { return DeblurWeight(sigma, 0.03, channels) }, LeastSigma)
+		grows(t, func(sigma float64) float64 { return DeblurWeight(sigma, 0.03, channels) }, MinSigma)
 		require.Less(t, DeblurWeight(0.05, 0.03, channels), DeblurWeight(0.05, 0.3, channels))
-		require.Equal(t, DeblurWeight(LeastSigma/math.Sqrt(3), 0.03, channels), DeblurWeight(0, 0.03, channels))
+		require.Equal(t, DeblurWeight(MinSigma/math.Sqrt(3), 0.03, channels), DeblurWeight(0, 0.03, channels))
 	}
 }
 
@@ -80,9 +80,9 @@ func TestDeblurLevel(t *testing.T) {
 	require.InDelta(t, 1.08*(1-0.3/25)*0.1*2, PriorLevel(0.1, 1./25, 4), 1e-12)
 	require.Equal(t, PriorLevel(0.1, 1, 4), PriorLevel(0.1, 11, 4), "more energy than no blur has counts as much")
 	require.InDelta(t, math.Sqrt(5)*PriorLevel(0.1, 0.1, 2), PriorLevel(0.1, 0.1, DeblurStep), 1e-12)
-	grows(t, func(sigma float64) float64 { return DeblurLevel(sigma, 0.03, DeblurStep) }, LeastSigma)
+	grows(t, func(sigma float64) float64 { return DeblurLevel(sigma, 0.03, DeblurStep) }, MinSigma)
 	require.InDelta(t, 1.026*math.Sqrt(DeblurStep)*0.1*(1-0.3*0.03), DeblurLevel(0.1, 0.03, DeblurStep), 1e-12)
-	require.Equal(t, DeblurLevel(LeastSigma, 0.03, DeblurStep), DeblurLevel(0, 0.03, DeblurStep))
+	require.Equal(t, DeblurLevel(MinSigma, 0.03, DeblurStep), DeblurLevel(0, 0.03, DeblurStep))
 }
 
 // Where data are missing there is a least strength without any noise; noise adds to it.
@@ -91,7 +91,7 @@ func TestInpaint(t *testing.T) {
 	require.InEpsilon(t, 1.5*0.3, InpaintLevel(0.3), 0.01)
 	require.InDelta(t, 0.003, InpaintWeight(0, 3), 1e-15)
 	require.InDelta(t, 0.0105, InpaintWeight(0.05, 3), 1e-15)
-	grows(t, InpaintLevel, LeastSigma)
+	grows(t, InpaintLevel, MinSigma)
 }
 
 func TestUpscale(t *testing.T) {
@@ -100,7 +100,7 @@ func TestUpscale(t *testing.T) {
 	require.InDelta(t, 0.0003, UpscaleWeight(0, 4, 3), 1e-15)
 	require.InDelta(t, 0.0043, UpscaleWeight(0.05, 2, 3), 1e-12)
 	for factor := 2; factor <= 4; factor++ {
-		grows(t, func(sigma float64) float64 { return UpscaleLevel(sigma, factor) }, LeastSigma)
+		grows(t, func(sigma float64) float64 { return UpscaleLevel(sigma, factor) }, MinSigma)
 	}
 }
 
@@ -118,8 +118,8 @@ func TestDetail(t *testing.T) {
 		require.NotZero(t, DeblurFactor(mean, 0.03))
 	}
 	require.Less(t, DeblurFactor(0.2, 0.03), DeblurFactor(0.1, 0.03))
-	require.Equal(t, DeblurFactor(0.1, leastEnergy), DeblurFactor(0.1, 0))
-	require.Equal(t, DeblurFactor(0.1, mostEnergy), DeblurFactor(0.1, 1))
+	require.Equal(t, DeblurFactor(0.1, minEnergy), DeblurFactor(0.1, 0))
+	require.Equal(t, DeblurFactor(0.1, maxEnergy), DeblurFactor(0.1, 1))
 }
 
 // An operator of its own kind is treated as the known ones of its norm, and the units of the
@@ -154,7 +154,7 @@ func TestDisturbance(t *testing.T) {
 // With a guide the levels grow with the noise as those without do, about half as large.
 func TestGuided(t *testing.T) {
 	half := func(guided, without func(sigma float64) float64) {
-		grows(t, guided, LeastSigma)
+		grows(t, guided, MinSigma)
 		for _, sigma := range []float64{0, 0.003, 0.03, 0.3} {
 			share := guided(sigma) / without(sigma)
 			require.GreaterOrEqual(t, share, 0.39)
@@ -174,12 +174,12 @@ func TestGuided(t *testing.T) {
 	require.InDelta(t, 0.5*DeblurLevel(0.01, 0.03, 7), GuidedDeblurLevel(0.01, 0.03, 7), 1e-12)
 	require.InDelta(t, 0.55*DeblurLevel(0.1, 0.03, 7), GuidedDeblurLevel(0.1, 0.03, 7), 1e-12)
 	require.Equal(t, float64(DeblurStep), GuidedDeblurStep(0))
-	require.Equal(t, float64(DeblurStep), GuidedDeblurStep(LeastSigma))
+	require.Equal(t, float64(DeblurStep), GuidedDeblurStep(MinSigma))
 	require.Equal(t, float64(DeblurStep), GuidedDeblurStep(0.03))
 	require.InDelta(t, 0.5*DeblurStep, GuidedDeblurStep(0.5), 1e-12)
 	grows(t, func(sigma float64) float64 {
 		return GuidedDeblurLevel(sigma, 0.03, GuidedDeblurStep(sigma))
-	}, LeastSigma)
+	}, MinSigma)
 	require.InDelta(t, 0.019, GuidedInpaintLevel(0), 1e-12)
 	require.InDelta(t, 0.012, GuidedUpscaleLevel(0, 3), 1e-12)
 }

@@ -20,9 +20,9 @@ import (
 	"github.com/averaged/imaging/restore"
 )
 
-// mostPixels is what a picture may have: with more, the memory of WebAssembly would end before the
+// maxPixels is what a picture may have: with more, the memory of WebAssembly would end before the
 // work does.
-const mostPixels = 40e6
+const maxPixels = 40e6
 
 // request is what the page asks for.
 type request struct {
@@ -88,7 +88,7 @@ func (r *restorer) serve(m js.Value) error {
 // open decodes a picture and shows it.
 func (r *restorer) open(file []byte) error {
 	r.picture, r.file = nil, nil
-	p, err := imagefile.DecodeAt(bytes.NewReader(file), int64(len(file)), imagefile.ReadOptions{MaxPixels: mostPixels})
+	p, err := imagefile.DecodeAt(bytes.NewReader(file), int64(len(file)), imagefile.ReadOptions{MaxPixels: maxPixels})
 	if err != nil {
 		return err
 	}
@@ -257,7 +257,7 @@ func pictureOfKernel(file []byte) (deblur.Kernel, error) {
 	if len(file) == 0 {
 		return deblur.Kernel{}, errors.New("choose its picture")
 	}
-	m, err := imagefile.DecodeAt(bytes.NewReader(file), int64(len(file)), imagefile.ReadOptions{MaxPixels: mostPixels})
+	m, err := imagefile.DecodeAt(bytes.NewReader(file), int64(len(file)), imagefile.ReadOptions{MaxPixels: maxPixels})
 	if err != nil {
 		return deblur.Kernel{}, err
 	}

@@ -232,12 +232,12 @@ func TestRemembered(t *testing.T) {
 	hold(30, backend.ConvolutionAlgorithm{}, 16)
 	w[7] += 0.5
 	hold(30, a, 16)
-	for i := range mostRemembered + 1 {
+	for i := range maxRemembered + 1 {
 		w[0] = float32(i)
 		_, err := Remembered(t.Context(), w[:9], backend.Shape{N: 1, C: 1, H: 3, W: 3}, 30, backend.ConvolutionAlgorithm{}, 1)
 		require.NoError(t, err)
 	}
-	require.LessOrEqual(t, len(remembered.of), mostRemembered)
+	require.LessOrEqual(t, len(remembered.of), maxRemembered)
 
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -94,7 +94,7 @@ func (m matrix) gram() matrix {
 // true for every t and at most n^(1/2^(t+2)) times the norm (Delattre et al. 2023). Of
 // matrices of many rows it is the smaller of ‖M‖_F and √(‖M‖₁·‖M‖∞), which cost next to nothing.
 func (m matrix) norm() float64 {
-	if min(m.rows, m.cols) > mostSquared {
+	if min(m.rows, m.cols) > maxSquared {
 		return min(m.frobenius(), up(math.Sqrt(m.largestColumn()*m.largestRow())))
 	}
 	s, scale := m.scaled()
@@ -104,8 +104,8 @@ func (m matrix) norm() float64 {
 	return up(scale * math.Sqrt(largest(s.gram())))
 }
 
-// mostSquared is how many rows a matrix may have whose powers are computed.
-const mostSquared = 128
+// maxSquared is how many rows a matrix may have whose powers are computed.
+const maxSquared = 128
 
 // largestRow returns ‖M‖∞ except for rounding, and largestColumn ‖M‖₁.
 func (m matrix) largestRow() float64 {
@@ -136,7 +136,7 @@ const squarings = 3
 
 // largest returns an upper bound of the largest eigenvalue of a positive semidefinite matrix.
 // The products are computed with an error of at most n·2⁻⁵³ times that of the moduli, whose
-// Frobenius norm is at most n times that of the product: for n up to mostSquared that is far less
+// Frobenius norm is at most n times that of the product: for n up to maxSquared that is far less
 // than what up adds.
 func largest(g matrix) float64 {
 	result, power := 1.0, 1.0

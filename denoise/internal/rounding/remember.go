@@ -17,8 +17,8 @@ var remembered = struct {
 	of map[[sha256.Size]byte]Convolution
 }{of: map[[sha256.Size]byte]Convolution{}}
 
-// mostRemembered is at how many filters all are forgotten; a network has about ten.
-const mostRemembered = 1000
+// maxRemembered is at how many filters all are forgotten; a network has about ten.
+const maxRemembered = 1000
 
 // Remembered is newConvolution, computed once in a process for the same arguments.
 func Remembered(ctx context.Context, w []float32, shape backend.Shape, norm float64, a backend.ConvolutionAlgorithm, first int) (Convolution, error) {
@@ -43,7 +43,7 @@ func Remembered(ctx context.Context, w []float32, shape backend.Shape, norm floa
 	}
 	remembered.Lock()
 	defer remembered.Unlock()
-	if len(remembered.of) >= mostRemembered {
+	if len(remembered.of) >= maxRemembered {
 		clear(remembered.of)
 	}
 	remembered.of[key] = c

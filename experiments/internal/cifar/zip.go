@@ -16,7 +16,7 @@ import (
 // Limits that keep an archive within reason.
 const (
 	largestPicture = 1 << 16 // bytes
-	mostPictures   = 1 << 20
+	maxPictures    = 1 << 20
 )
 
 func readZip(name string) (training, test Set, err error) {
@@ -36,8 +36,8 @@ func readZip(name string) (training, test Set, err error) {
 func ParseZip(z *zip.Reader) (training, test Set, err error) {
 	files := slices.Clone(z.File)
 	slices.SortStableFunc(files, func(a, b *zip.File) int { return strings.Compare(a.Name, b.Name) })
-	if len(files) > mostPictures {
-		return training, test, fmt.Errorf("%d entries, at most %d are read", len(files), mostPictures)
+	if len(files) > maxPictures {
+		return training, test, fmt.Errorf("%d entries, at most %d are read", len(files), maxPictures)
 	}
 	for _, f := range files {
 		parts := strings.Split(f.Name, "/")

@@ -15,9 +15,9 @@ const margin = 4
 // 33 % of its area, of an aspect ratio between 0.3 and 1/0.3.
 const (
 	erasedShare = 0.5
-	leastErased = 0.02
-	mostErased  = 0.33
-	leastAspect = 0.3
+	minErased   = 0.02
+	maxErased   = 0.33
+	minAspect   = 0.3
 )
 
 // augment sets dst to a picture of levels, erased, cropped and flipped at random.
@@ -25,8 +25,8 @@ func augment(dst []float32, levels []uint8, g *rand.Rand) {
 	top, bottom, left, right := 0, 0, 0, 0
 	if g.Float64() < erasedShare {
 		for range 10 { // PyTorch's number of tries
-			area := side * side * (leastErased + (mostErased-leastErased)*g.Float64())
-			aspect := math.Exp(math.Log(leastAspect) * (2*g.Float64() - 1))
+			area := side * side * (minErased + (maxErased-minErased)*g.Float64())
+			aspect := math.Exp(math.Log(minAspect) * (2*g.Float64() - 1))
 			h, w := int(math.Round(math.Sqrt(area*aspect))), int(math.Round(math.Sqrt(area/aspect)))
 			if h < side && w < side {
 				top, left = g.IntN(side-h+1), g.IntN(side-w+1)

@@ -39,10 +39,10 @@ type Restarting interface {
 const (
 	MaxSide = 1 << 20
 	// scratchLimit is what the automatic tile keeps scratch memory below, in bytes, if it
-	// can: the tile does not get smaller than its halo or than leastTile, because the
+	// can: the tile does not get smaller than its halo or than minTile, because the
 	// halo is computed again for every tile.
 	scratchLimit = 280 << 20
-	leastTile    = 96
+	minTile      = 96
 	// hugeScratch is refused even if the device would try: a host that runs out of memory
 	// ends the process.
 	hugeScratch = 16 << 30
@@ -120,7 +120,7 @@ func (c Reach) Window(r backend.Region, grid int, s backend.Shape) backend.Regio
 }
 
 // Side returns the largest tile whose window takes at most scratchLimit bytes, with
-// the given number of float32s for a pixel, but at least leastTile and the halo on one
+// the given number of float32s for a pixel, but at least minTile and the halo on one
 // side.
 func (c Reach) Side(floats int, s backend.Shape, grid int) int {
 	return c.SideWithin(scratchLimit, floats, s, grid)
@@ -136,7 +136,7 @@ func (c Reach) SideWithin(limit float64, floats int, s backend.Shape, grid int) 
 	for _, radius := range c {
 		halo += ceil(radius, grid)
 	}
-	return ceil(max(int(math.Sqrt(pixels))-2*(halo+grid), halo, leastTile), grid)
+	return ceil(max(int(math.Sqrt(pixels))-2*(halo+grid), halo, minTile), grid)
 }
 
 // Scratch are buffers of one device that are freed together.

@@ -6,8 +6,8 @@ import (
 	"github.com/averaged/imaging/backend/cpu/_asm/neon"
 )
 
-// leastNumber is the bits of the least float32 above 0, in two lanes.
-const leastNumber = 1<<32 | 1
+// minNumber is the bits of the least float32 above 0, in two lanes.
+const minNumber = 1<<32 | 1
 
 // project emits the projection of groups of size channels of a tile's pixels. Of six
 // pixels, a row of the tile, the squared norms come together in two vectors, so that
@@ -21,7 +21,7 @@ func project(p *neon.Program, size int) {
 	row, radiusRow := distance(f, "row"), distance(f, "radiusRow")
 	pixels := newStrides(f, distance(f, "pixel"), tile)
 	floor := f.Vector()
-	f.Broadcast(neon.D2, floor, leastNumber)
+	f.Broadcast(neon.D2, floor, minNumber)
 	to, radii, left := f.General(), f.General(), f.General()
 	f.Repeat(rows, "row", func() {
 		f.Move(to, dst)

@@ -1,44 +1,46 @@
-package imagefile
+package metadata
 
 import (
 	"encoding/xml"
 	"slices"
+
+	"github.com/averaged/imaging/internal/tiffdir"
 )
 
 // Some metadata are true only of the pixels, or of the file, for which they were written. This file
 // names all such fields that are known; Metadata.follow mends them, or removes what cannot be mended.
 
-// change is what has become of an image since its metadata were written.
-type change struct {
-	orientation int    // that was applied to the pixels, 1 to 8
-	upright     bool   // an orientation in the metadata has been applied, so it is 1 now
-	from, to    [2]int // width and height before the orientation was applied, and now
+// Change is what has become of an image since its metadata were written.
+type Change struct {
+	Orientation int    // that was applied to the pixels, 1 to 8
+	Upright     bool   // an orientation in the metadata has been applied, so it is 1 now
+	From, To    [2]int // width and height before the orientation was applied, and now
 }
 
-// turned tells whether pixels have changed places.
-func (c change) turned() bool { return c.orientation > 1 }
+// Turned tells whether pixels have changed places.
+func (c Change) Turned() bool { return c.Orientation > 1 }
 
-// shown returns from, with its sides exchanged where rows have become columns.
-func (c change) shown() [2]int {
-	if c.orientation >= 5 {
-		return [2]int{c.from[1], c.from[0]}
+// Shown returns from, with its sides exchanged where rows have become columns.
+func (c Change) Shown() [2]int {
+	if c.Orientation >= 5 {
+		return [2]int{c.From[1], c.From[0]}
 	}
-	return c.from
+	return c.From
 }
 
 // factor is how many times the image was enlarged, or 0 if it was cut.
-func (c change) factor() int {
-	shown := c.shown()
-	if shown[0] == 0 || shown[1] == 0 || c.to[0]%shown[0] != 0 || c.to[0]/shown[0]*shown[1] != c.to[1] {
+func (c Change) factor() int {
+	shown := c.Shown()
+	if shown[0] == 0 || shown[1] == 0 || c.To[0]%shown[0] != 0 || c.To[0]/shown[0]*shown[1] != c.To[1] {
 		return 0
 	}
-	return c.to[0] / shown[0]
+	return c.To[0] / shown[0]
 }
 
-// place returns where a pixel at (x, y) of the image as it was is shown now.
-func (c change) place(x, y int) (int, int) {
-	right, below := c.from[0]-1-x, c.from[1]-1-y
-	switch c.orientation {
+// Place returns where a pixel at (x, y) of the image as it was is shown now.
+func (c Change) Place(x, y int) (int, int) {
+	right, below := c.From[0]-1-x, c.From[1]-1-y
+	switch c.Orientation {
 	case 2:
 		x = right
 	case 3:
@@ -92,35 +94,30 @@ var exifDependent = []struct {
 	tag       uint16
 	role      role
 }{
-	{mainDirectory, tagOrientation, orientationRole},
-	{mainDirectory, tagImageWidth, widthRole},
-	{mainDirectory, tagImageLength, heightRole},
-	{mainDirectory, tagImageDescription, descriptionRole},
+	{mainDirectory, tiffdir.TagOrientation, orientationRole},
+	{mainDirectory, tiffdir.TagImageWidth, widthRole},
+	{mainDirectory, tiffdir.TagImageLength, heightRole},
+	{mainDirectory, tiffdir.TagImageDescription, descriptionRole},
 	{mainDirectory, 0x830e, pixelScaleRole},
 	{mainDirectory, 0x8482, tiePointRole},
 	{mainDirectory, 0x85d8, matrixRole},
-	{photoDirectory, tagPixelXDimension, widthRole},
-	{photoDirectory, tagPixelYDimension, heightRole},
+	{photoDirectory, tiffdir.TagPixelXDimension, widthRole},
+	{photoDirectory, tiffdir.TagPixelYDimension, heightRole},
 	{photoDirectory, 0x9214, areaRole}, // SubjectArea
 	{photoDirectory, 0xa214, areaRole}, // SubjectLocation
-	{photoDirectory, tagFocalPlaneX, densityRole},
-	{photoDirectory, tagFocalPlaneY, densityRole},
+	{photoDirectory, tiffdir.TagFocalPlaneX, densityRole},
+	{photoDirectory, tiffdir.TagFocalPlaneY, densityRole},
 	{interoperabilityDirectory, 0x1001, widthRole},  // RelatedImageWidth
 	{interoperabilityDirectory, 0x1002, heightRole}, // RelatedImageLength
 }
 
-// Names of parts of a file, for messages.
+// Names of other parts of a file, for messages.
 const (
-	partGainMap  = "the HDR gain map"
-	partFilm     = "the motion photo's film"
-	partDepth    = "the depth map"
-	partOriginal = "the original picture, kept beside the edited one"
-	partSound    = "the sound"
-	partMatte    = "the portrait matte"
-	partExtended = "XMP that did not fit into one segment"
-	partThermal  = "the thermal picture (FLIR)"
-	partClaims   = "the Content Credentials (C2PA)"
-	partSamsung  = "what a Samsung camera has written behind the picture"
+	PartGainMap  = "the HDR gain map"
+	PartFilm     = "the motion photo's film"
+	PartDepth    = "the depth map"
+	PartOriginal = "the original picture, kept beside the edited one"
+	PartSound    = "the sound"
 )
 
 const (
@@ -163,20 +160,20 @@ var xmpDependent = []xmpProperty{
 
 	{space: nsContainer, role: partRole},
 	{space: nsItem, role: partRole},
-	{space: "http://ns.adobe.com/hdr-gain-map/1.0/", role: partRole, part: partGainMap},
-	{space: "http://ns.apple.com/HDRGainMap/1.0/", role: partRole, part: partGainMap},
-	{space: nsCamera, names: []string{"MicroVideo", "MotionPhoto"}, role: partRole, part: partFilm},
+	{space: "http://ns.adobe.com/hdr-gain-map/1.0/", role: partRole, part: PartGainMap},
+	{space: "http://ns.apple.com/HDRGainMap/1.0/", role: partRole, part: PartGainMap},
+	{space: nsCamera, names: []string{"MicroVideo", "MotionPhoto"}, role: partRole, part: PartFilm},
 	{space: nsCamera, names: []string{"MicroVideoVersion", "MicroVideoOffset", "MicroVideoPresentationTimestampUs", "MotionPhotoVersion", "MotionPhotoPresentationTimestampUs", "MotionPhotoPrimaryPresentationTimestampUs"}, role: partRole},
-	{space: "http://ns.google.com/photos/1.0/depthmap/", role: partRole, part: partDepth, inside: true},
-	{space: "http://ns.google.com/photos/1.0/image/", role: partRole, part: partOriginal, inside: true},
-	{space: "http://ns.google.com/photos/1.0/audio/", role: partRole, part: partSound, inside: true},
+	{space: "http://ns.google.com/photos/1.0/depthmap/", role: partRole, part: PartDepth, inside: true},
+	{space: "http://ns.google.com/photos/1.0/image/", role: partRole, part: PartOriginal, inside: true},
+	{space: "http://ns.google.com/photos/1.0/audio/", role: partRole, part: PartSound, inside: true},
 	{space: "http://ns.adobe.com/xmp/note/", names: []string{"HasExtendedXMP"}, role: partRole},
 }
 
 // partOfSemantic names the parts that a container's directory lists, by Item:Semantic.
 var partOfSemantic = map[string]string{
-	"GainMap": partGainMap, "RecoveryMap": partGainMap, "MotionPhoto": partFilm, "Depth": partDepth, "DepthMap": partDepth,
-	"Original": partOriginal,
+	"GainMap": PartGainMap, "RecoveryMap": PartGainMap, "MotionPhoto": PartFilm, "Depth": PartDepth, "DepthMap": PartDepth,
+	"Original": PartOriginal,
 }
 
 // pngDependentTexts are keywords under which programs write fields of EXIF as texts of PNG.
@@ -190,14 +187,14 @@ var pngDependentChunks = []string{"oFFs", "vpAg", "caNv"}
 
 // photoshopDependent tells whether a resource of Photoshop depends on what has changed: thumbnails always; guides, paths
 // and the like, of which guides are in pixels.
-func (c change) photoshopDependent(resource uint16) bool {
+func (c Change) photoshopDependent(resource uint16) bool {
 	switch {
 	case resource == 1033, resource == 1036: // thumbnails
 		return true
 	case resource == 1032: // grid and guides
-		return c.turned() || c.factor() != 1
+		return c.Turned() || c.factor() != 1
 	case resource >= 2000 && resource <= 2998: // paths
-		return c.turned() || c.factor() == 0
+		return c.Turned() || c.factor() == 0
 	}
 	return false
 }
@@ -210,33 +207,35 @@ const (
 	lostReference = "its place on the map (GeoTIFF)"
 )
 
-// followed is what following a change took away.
-type followed struct {
-	lost      []string
-	announced []string // other parts of the file that XMP spoke of
-	contained []string // parts that were in XMP
+// Followed is what following a change took away.
+type Followed struct {
+	Lost      Names
+	Announced Names // other parts of the file that XMP spoke of
+	Contained Names // parts that were in XMP
 }
 
-func (f *followed) lose(what string) { f.lost = appendNew(f.lost, what) }
+// Names are different ones.
+type Names []string
 
-func appendNew(list []string, s string) []string {
-	if slices.Contains(list, s) {
-		return list
+// Add adds a name, if it is not there.
+func (n *Names) Add(name string) {
+	if !slices.Contains(*n, name) {
+		*n = append(*n, name)
 	}
-	return append(list, s)
 }
 
-// follow makes the metadata true again after a change. EXIF is to be well-formed. An error is about XMP, which is then
+// Follow makes the metadata true again after a change. EXIF is to be well-formed. An error is about XMP, which is then
 // left as it is.
-func (d *Metadata) follow(c change) (*followed, error) {
-	f := &followed{}
+func (d *Metadata) Follow(c Change) (*Followed, error) {
+	f := &Followed{}
 	if d.EXIF != nil {
 		if e, err := parseEXIF(d.EXIF); err == nil {
 			e.follow(c, f)
-			d.EXIF = e.bytes()
+			d.EXIF = e.data
 		}
 	}
-	d.followBlocks(c)
+	d.followChunks(c)
+	d.followSegments(c)
 	if d.XMP == nil {
 		return f, nil
 	}
@@ -248,19 +247,27 @@ func (d *Metadata) follow(c change) (*followed, error) {
 	return f, nil
 }
 
-// followBlocks removes what depends on the change from the blocks.
-func (d *Metadata) followBlocks(c change) {
-	changed := c.turned() || c.factor() != 1
-	var kept []Block
-	for _, b := range d.Blocks {
-		switch {
-		case b.Format == PNG && changed && slices.Contains(pngDependentChunks, b.Name),
-			b.Format == PNG && changed && isPNGText(b.Name) && slices.Contains(pngDependentTexts, pngKeyword(b.Data)):
-			continue
-		case b.Format == JPEG && b.Name == jpegBlocks[markerIPTC]:
-			b.Data = withoutResources(b.Data, c.photoshopDependent)
-		}
-		kept = append(kept, b)
+// followChunks removes chunks that depend on the change.
+func (d *Metadata) followChunks(c Change) {
+	if !c.Turned() && c.factor() == 1 {
+		return
 	}
-	d.Blocks = kept
+	var kept []Chunk
+	for _, chunk := range d.Chunks {
+		if !slices.Contains(pngDependentChunks, chunk.Name) && !(chunk.IsText() && slices.Contains(pngDependentTexts, chunk.Keyword())) {
+			kept = append(kept, chunk)
+		}
+	}
+	d.Chunks = kept
+}
+
+// followSegments removes resources of Photoshop that depend on the change.
+func (d *Metadata) followSegments(c Change) {
+	segments := slices.Clone(d.Segments)
+	for i, s := range segments {
+		if s.Marker == MarkerAPP13 {
+			segments[i].Data = withoutResources(s.Data, c.photoshopDependent)
+		}
+	}
+	d.Segments = segments
 }

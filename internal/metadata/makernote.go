@@ -1,8 +1,10 @@
-package imagefile
+package metadata
 
 import (
 	"bytes"
 	"slices"
+
+	"github.com/averaged/imaging/internal/tiffdir"
 )
 
 // The notes of a camera's maker are in a format of the maker's own. Most have offsets that count from the beginning of EXIF,
@@ -10,15 +12,15 @@ import (
 // and WebP is changed in place, a TIFF is written with EXIF in front of the pixels, and EXIF that is read from a TIFF leaves
 // room in front of the notes.
 
-// makerNote returns the maker's notes among the nodes of EXIF, or nil if there are none that have offsets.
-func makerNote(nodes []node) *node {
+// MakerNote returns the maker's notes among the nodes of EXIF, or nil if there are none that have offsets.
+func MakerNote(nodes []tiffdir.Node) *tiffdir.Node {
 	for i := range nodes {
-		if nodes[i].tag != tagEXIF {
+		if nodes[i].Tag != tiffdir.TagEXIF {
 			continue
 		}
-		for j := range nodes[i].sub {
+		for j := range nodes[i].Sub {
 			const header = 8
-			if n := &nodes[i].sub[j]; n.tag == tagMakerNote && len(n.value) > 4 && n.at >= header {
+			if n := &nodes[i].Sub[j]; n.Tag == tiffdir.TagMakerNote && len(n.Value) > 4 && n.At >= header {
 				return n
 			}
 		}
@@ -27,13 +29,13 @@ func makerNote(nodes []node) *node {
 }
 
 // withoutMakerNote returns the nodes of EXIF without the maker's notes, and without directories that have nothing else.
-func withoutMakerNote(nodes []node) []node {
+func withoutMakerNote(nodes []tiffdir.Node) []tiffdir.Node {
 	for i := range nodes {
-		if nodes[i].tag == tagEXIF {
-			nodes[i].sub = slices.DeleteFunc(nodes[i].sub, func(n node) bool { return n.tag == tagMakerNote })
+		if nodes[i].Tag == tiffdir.TagEXIF {
+			nodes[i].Sub = slices.DeleteFunc(nodes[i].Sub, func(n tiffdir.Node) bool { return n.Tag == tiffdir.TagMakerNote })
 		}
 	}
-	return slices.DeleteFunc(nodes, func(n node) bool { return n.tag == tagEXIF && len(n.sub) == 0 })
+	return slices.DeleteFunc(nodes, func(n tiffdir.Node) bool { return n.Tag == tiffdir.TagEXIF && len(n.Sub) == 0 })
 }
 
 // relocatableNotes are beginnings of notes whose offsets count from the notes themselves

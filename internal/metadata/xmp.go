@@ -1,4 +1,4 @@
-package imagefile
+package metadata
 
 import (
 	"bytes"
@@ -20,9 +20,9 @@ const xmpDepth = 100
 var errXMP = errors.New("it is not well-formed")
 
 // followXMP returns the packet with what depends on the change mended or removed.
-func (c change) followXMP(packet []byte, f *followed) ([]byte, error) {
+func (c Change) followXMP(packet []byte, f *Followed) ([]byte, error) {
 	body := bytes.TrimRight(packet, "\x00")
-	e := &xmpEditor{change: c, followed: f, body: body}
+	e := &xmpEditor{Change: c, Followed: f, body: body}
 	d := xml.NewDecoder(bytes.NewReader(body))
 	for {
 		start := d.InputOffset()
@@ -49,8 +49,8 @@ func (c change) followXMP(packet []byte, f *followed) ([]byte, error) {
 
 // xmpEditor copies a packet and changes it on the way.
 type xmpEditor struct {
-	change
-	*followed
+	Change
+	*Followed
 	body   []byte
 	out    []byte
 	copied int64 // bytes of body that are in out, or left out
@@ -206,7 +206,7 @@ func (e *xmpEditor) end(t xml.EndElement, start, end int64) error {
 		return nil
 	case o.removed:
 		if o.property.role == regionRole {
-			e.lose(lostRegions)
+			e.Lost.Add(lostRegions)
 		}
 		return e.replace(o.start, end, "")
 	case start == o.content:
@@ -228,7 +228,7 @@ func (e *xmpEditor) removes(p *xmpProperty) bool {
 	case partRole, previewRole:
 		return true
 	case lengthRole, regionRole:
-		return e.turned() || e.factor() == 0
+		return e.Turned() || e.factor() == 0
 	}
 	return false
 }
@@ -240,13 +240,13 @@ func (e *xmpEditor) mended(p *xmpProperty, value string) (string, bool) {
 	}
 	switch p.role {
 	case orientationRole:
-		if e.upright {
+		if e.Upright {
 			return "1", true
 		}
 	case widthRole:
-		return strconv.Itoa(e.to[0]), true
+		return strconv.Itoa(e.To[0]), true
 	case heightRole:
-		return strconv.Itoa(e.to[1]), true
+		return strconv.Itoa(e.To[1]), true
 	case lengthRole:
 		if e.factor() == 1 {
 			return value, true
@@ -271,8 +271,8 @@ func (e *xmpEditor) note(p *xmpProperty, name xml.Name, value string) {
 	switch {
 	case part == "" || value == "0" || strings.EqualFold(value, "false"):
 	case p.inside:
-		e.contained = appendNew(e.contained, part)
+		e.Contained.Add(part)
 	default:
-		e.announced = appendNew(e.announced, part)
+		e.Announced.Add(part)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/averaged/imaging/internal/iccprofile"
+	"github.com/averaged/imaging/internal/metadata"
 	"github.com/stretchr/testify/require"
 )
 
@@ -53,36 +55,36 @@ func light(t *testing.T, curve []byte, v float64) float64 {
 	return 0
 }
 
-func coded(v ...byte) Block { return Block{PNG, "cICP", v} }
+func coded(v ...byte) metadata.Chunk { return metadata.Chunk{Name: "cICP", Data: v} }
 
 // TestMeaningOfColourBecomesAProfile compares with published numbers: colorants of the profiles of the same names,
 // adapted to D50, and values of the curves.
 func TestMeaningOfColourBecomesAProfile(t *testing.T) {
 	be := binary.BigEndian
-	linear := Block{PNG, "gAMA", be.AppendUint32(nil, 100000)}
+	linear := metadata.Chunk{Name: "gAMA", Data: be.AppendUint32(nil, 100000)}
 	var wide []byte // Adobe RGB
 	for _, v := range []uint32{31270, 32900, 64000, 33000, 21000, 71000, 15000, 6000} {
 		wide = be.AppendUint32(wide, v)
 	}
 	sRGBRed, rec2020Red, p3Red, adobeRed := []float64{0.43607, 0.22249, 0.01392}, []float64{0.67348, 0.27904, -0.00194}, []float64{0.51512, 0.24120, -0.00105}, []float64{0.60974, 0.31111, 0.01947}
 	for name, c := range map[string]struct {
-		blocks []Block
+		chunks []metadata.Chunk
 		red    []float64
 		curve  map[float64]float64
 		code   []byte
 	}{
 		// ST 2084: 100 cd/m² is 0.508, 1000 is 0.752.
-		"PQ":         {[]Block{coded(9, 16, 0, 1)}, rec2020Red, map[float64]float64{0: 0, 0.5081: 0.01, 0.7518: 0.1, 1: 1}, []byte{9, 16, 0, 1}},
-		"HLG":        {[]Block{coded(9, 18, 0, 1)}, rec2020Red, map[float64]float64{0: 0, 0.5: 1. / 12, 1: 1}, []byte{9, 18, 0, 1}},
-		"Display P3": {[]Block{coded(12, 13, 0, 1)}, p3Red, map[float64]float64{0.02: 0.02 / 12.92, 0.5: 0.21404, 1: 1}, []byte{12, 13, 0, 1}},
-		"BT.2020":    {[]Block{coded(9, 14, 0, 1)}, rec2020Red, map[float64]float64{0.5: 0.25972, 1: 1}, []byte{9, 14, 0, 1}},
-		"linear":     {[]Block{linear}, sRGBRed, map[float64]float64{0.25: 0.25, 1: 1}, nil},
-		"Adobe RGB":  {[]Block{{PNG, "gAMA", be.AppendUint32(nil, 45455)}, {PNG, "cHRM", wide}}, adobeRed, map[float64]float64{0.5: 0.21764, 1: 1}, nil},
+		"PQ":         {[]metadata.Chunk{coded(9, 16, 0, 1)}, rec2020Red, map[float64]float64{0: 0, 0.5081: 0.01, 0.7518: 0.1, 1: 1}, []byte{9, 16, 0, 1}},
+		"HLG":        {[]metadata.Chunk{coded(9, 18, 0, 1)}, rec2020Red, map[float64]float64{0: 0, 0.5: 1. / 12, 1: 1}, []byte{9, 18, 0, 1}},
+		"Display P3": {[]metadata.Chunk{coded(12, 13, 0, 1)}, p3Red, map[float64]float64{0.02: 0.02 / 12.92, 0.5: 0.21404, 1: 1}, []byte{12, 13, 0, 1}},
+		"BT.2020":    {[]metadata.Chunk{coded(9, 14, 0, 1)}, rec2020Red, map[float64]float64{0.5: 0.25972, 1: 1}, []byte{9, 14, 0, 1}},
+		"linear":     {[]metadata.Chunk{linear}, sRGBRed, map[float64]float64{0.25: 0.25, 1: 1}, nil},
+		"Adobe RGB":  {[]metadata.Chunk{{Name: "gAMA", Data: be.AppendUint32(nil, 45455)}, {Name: "cHRM", Data: wide}}, adobeRed, map[float64]float64{0.5: 0.21764, 1: 1}, nil},
 	} {
 		for _, f := range []Format{JPEG, TIFF, BMP} {
 			t.Run(fmt.Sprint(name, f), func(t *testing.T) {
 				m := smoothImage(9, 5, 3)
-				m.Metadata.Blocks = c.blocks
+				m.Metadata.Chunks = c.chunks
 				got := decode(t, encode(t, m, WriteOptions{Format: f, DropMetadata: name == "linear"}))
 				require.Empty(t, got.Warnings)
 				tags := profileTags(t, got.Metadata.ICC)
@@ -104,7 +106,7 @@ func TestMeaningOfColourBecomesAProfile(t *testing.T) {
 				require.Equal(t, name == "PQ" || name == "HLG", len(ColourLosses(m, WriteOptions{Format: f})) == 1)
 				// PNG says it as it did.
 				png := decode(t, encode(t, m, WriteOptions{Format: PNG}))
-				require.Equal(t, c.blocks, png.Metadata.Blocks)
+				require.Equal(t, c.chunks, png.Metadata.Chunks)
 				require.Nil(t, png.Metadata.ICC)
 			})
 		}
@@ -113,42 +115,42 @@ func TestMeaningOfColourBecomesAProfile(t *testing.T) {
 
 func TestMeaningOfGrey(t *testing.T) {
 	m := smoothImage(9, 5, 1)
-	m.Metadata.Blocks = []Block{{PNG, "gAMA", binary.BigEndian.AppendUint32(nil, 100000)}}
+	m.Metadata.Chunks = []metadata.Chunk{{Name: "gAMA", Data: binary.BigEndian.AppendUint32(nil, 100000)}}
 	icc := decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.ICC
-	require.Equal(t, "GRAY", iccSpace(icc))
+	require.Equal(t, "GRAY", iccprofile.Space(icc))
 	require.InDelta(t, 0.3, light(t, profileTags(t, icc)["kTRC"], 0.3), 1e-6)
 }
 
 func TestMeaningThatNothingCanHold(t *testing.T) {
 	m := smoothImage(9, 5, 3)
-	for name, blocks := range map[string][]Block{
+	for name, chunks := range map[string][]metadata.Chunk{
 		"log":                   {coded(9, 9, 0, 1)},
 		"unspecified primaries": {coded(2, 13, 0, 1)},
 		"narrow range":          {coded(1, 1, 0, 0)},
 		"short":                 {coded(1, 1)},
-		"no primaries":          {{PNG, "cHRM", make([]byte, 32)}},
-		"no gamma":              {{PNG, "gAMA", make([]byte, 4)}},
+		"no primaries":          {{Name: "cHRM", Data: make([]byte, 32)}},
+		"no gamma":              {{Name: "gAMA", Data: make([]byte, 4)}},
 	} {
-		m.Metadata.Blocks = blocks
+		m.Metadata.Chunks = chunks
 		require.Len(t, ColourLosses(m, WriteOptions{Format: JPEG}), 1, name)
 		require.Nil(t, decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.ICC)
 	}
-	m.Metadata.Blocks = []Block{coded(9, 16, 0, 1)}
+	m.Metadata.Chunks = []metadata.Chunk{coded(9, 16, 0, 1)}
 	require.Len(t, ColourLosses(m, WriteOptions{Format: PPM}), 1)
 	require.Empty(t, ColourLosses(m, WriteOptions{Format: PNG}))
 
 	// What everybody assumes is not lost.
-	for _, blocks := range [][]Block{
+	for _, chunks := range [][]metadata.Chunk{
 		{coded(1, 13, 0, 1)},
-		{{PNG, "sRGB", []byte{0}}, {PNG, "gAMA", binary.BigEndian.AppendUint32(nil, 45455)}},
-		{{PNG, "gAMA", binary.BigEndian.AppendUint32(nil, 45455)}},
+		{{Name: "sRGB", Data: []byte{0}}, {Name: "gAMA", Data: binary.BigEndian.AppendUint32(nil, 45455)}},
+		{{Name: "gAMA", Data: binary.BigEndian.AppendUint32(nil, 45455)}},
 	} {
-		m.Metadata.Blocks = blocks
+		m.Metadata.Chunks = chunks
 		require.Empty(t, Losses(m, WriteOptions{Format: JPEG}))
 		require.Nil(t, decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.ICC)
 	}
 	// A profile says more.
-	m.Metadata.Blocks, m.Metadata.ICC = []Block{coded(9, 16, 0, 1)}, testProfile("RGB ", 300)
+	m.Metadata.Chunks, m.Metadata.ICC = []metadata.Chunk{coded(9, 16, 0, 1)}, testProfile("RGB ", 300)
 	require.Equal(t, m.Metadata.ICC, decode(t, encode(t, m, WriteOptions{Format: JPEG})).Metadata.ICC)
 }
 
@@ -161,11 +163,11 @@ func TestFileWithCodePoints(t *testing.T) {
 func FuzzMeaning(f *testing.F) {
 	f.Add([]byte{9, 16, 0, 1}, []byte{0, 1, 0x86, 0xa0}, make([]byte, 32))
 	f.Fuzz(func(t *testing.T, code, gamma, chromaticities []byte) {
-		for _, blocks := range [][]Block{{{PNG, "cICP", code}}, {{PNG, "gAMA", gamma}, {PNG, "cHRM", chromaticities}}} {
-			d := Metadata{Blocks: blocks}
-			if meant, known := d.pngMeaning(); known {
-				if icc, ok := meant.profile(3); ok {
-					require.Equal(t, "RGB ", iccSpace(icc))
+		for _, chunks := range [][]metadata.Chunk{{{Name: "cICP", Data: code}}, {{Name: "gAMA", Data: gamma}, {Name: "cHRM", Data: chromaticities}}} {
+			d := metadata.Metadata{Chunks: chunks}
+			if meant, _, known := pngColourSpace(&d); known {
+				if icc, ok := meant.Profile(3); ok {
+					require.Equal(t, "RGB ", iccprofile.Space(icc))
 					profileTags(t, icc)
 				}
 			}

@@ -1,4 +1,4 @@
-package imagefile
+package metadata
 
 import (
 	"bytes"
@@ -42,6 +42,13 @@ func imageResources(data []byte) ([]imageResource, bool) {
 		data = data[next:]
 	}
 	return all, true
+}
+
+// newResource is a resource without a name.
+func newResource(number uint16, data []byte) []byte {
+	b := binary.BigEndian.AppendUint16([]byte(resourceMark), number)
+	b = binary.BigEndian.AppendUint32(append(b, 0, 0), uint32(len(data)))
+	return append(append(b, data...), make([]byte, len(data)%2)...)
 }
 
 // withoutResources returns the data of a segment APP13 without the resources that unwanted names by their number. Data that

@@ -1,4 +1,4 @@
-package imagefile
+package metadata
 
 import (
 	"bytes"
@@ -6,13 +6,11 @@ import (
 	"strconv"
 )
 
-const tagImageDescription = 0x010e
-
 // imagejCount is how many pictures a stack of ImageJ has. They may follow the first without a directory of their own.
 var imagejCount = regexp.MustCompile(`(?m)^images=(\d+)\r?$`)
 
-// stackOfImageJ tells whether a description says that there are further pictures.
-func stackOfImageJ(description []byte) bool {
+// StackOfImageJ tells whether a description says that there are further pictures.
+func StackOfImageJ(description []byte) bool {
 	found := imagejCount.FindSubmatch(description)
 	if !bytes.HasPrefix(description, []byte("ImageJ=")) || found == nil {
 		return false
@@ -21,9 +19,9 @@ func stackOfImageJ(description []byte) bool {
 	return err != nil || n > 1 // too many for a number
 }
 
-// describesShape tells whether a description is a program's own, from which it reads the size and the number of pictures:
+// DescribesShape tells whether a description is a program's own, from which it reads the size and the number of pictures:
 // that of ImageJ, tifffile or OME-TIFF.
-func describesShape(description []byte) bool {
-	return stackOfImageJ(description) || bytes.HasPrefix(description, []byte(`{"shape":`)) ||
+func DescribesShape(description []byte) bool {
+	return StackOfImageJ(description) || bytes.HasPrefix(description, []byte(`{"shape":`)) ||
 		bytes.Contains(description, []byte("<OME")) && bytes.Contains(description, []byte("SizeX="))
 }
