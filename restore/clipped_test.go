@@ -122,3 +122,32 @@ func TestOverexposed(t *testing.T) {
 	}
 	require.InDelta(t, 1, mean, 0.035)
 }
+
+// White beyond the reach of the kernel, as around an object on white paper, stays white, though every sample there is
+// clipped: a network whose run had no data there made it grey.
+func TestWhiteBackground(t *testing.T) {
+	leaveGains(t)
+	kernel, err := deblur.Motion(9, 30)
+	require.NoError(t, err)
+	truth := picture(1, 72, 88)
+	for i := range truth.Pix {
+		if y, x := i/88-36, i%88-30; y*y+x*x > 20*20 {
+			truth.Pix[i] = 1
+		} else {
+			truth.Pix[i] *= 0.8
+		}
+	}
+	photograph := noisy(blurred(t, truth, kernel, deblur.Unknown), 0.5/255, 3)
+	for i, v := range photograph.Pix {
+		photograph.Pix[i] = min(v, 1)
+	}
+	out, report, err := restore.Deblur(t.Context(), photograph, kernel, restore.Method("original"))
+	require.NoError(t, err)
+	require.Greater(t, report.Noise.Clipped, 0.2)
+	x := out.(*restore.Planar)
+	for y := range x.Height {
+		for column := 66; column < x.Width; column++ {
+			require.InDelta(t, 1, min(x.Pix[y*x.Width+column], 1), 3./255, "row %d, column %d", y, column)
+		}
+	}
+}

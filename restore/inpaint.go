@@ -21,9 +21,10 @@ var ErrMask = maskimage.ErrMask
 // Inpaint fills missing pixels, such as scratches, writing, dust, and pixels that a sensor lost. White in the mask
 // marks the pixels to fill; black and transparent ones are kept. A pixel counts as white if it is brighter than the
 // darkest one by a tenth of the range, so that soft edges of strokes are filled too, or if its largest channel exceeds
-// its smallest one by a quarter, so strokes of any colour on black are a mask. If the mask is partly transparent and
-// its visible part is not black and white, all visible pixels are filled, also black ones. The mask must have the size
-// of the image, and both kinds of pixels. If it marks more than three quarters, Report.Doubts asks whether it is
+// its smallest one by a quarter, so strokes of any colour on black are a mask, and so are those on white. If the mask is
+// partly transparent and its visible part is not black and white, all visible pixels are filled, also black ones. In a
+// copy of the image, the pixels are filled that were painted over or erased. The mask must have the size of the image,
+// and both kinds of pixels. If it marks more than three quarters, Report.Doubts asks whether it is
 // inverted, and if a quarter is neither black nor white, whether it is a photograph.
 //
 // The samples of img in missing pixels have no influence. There the samples of a *Planar may be NaN or infinite.

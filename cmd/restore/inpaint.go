@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"image"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +16,7 @@ type inpainter struct {
 	batchFlags
 	blurFlags
 	maskFile string
+	invert   bool        // --mask-invert
 	mask     image.Image // once loaded
 }
 
@@ -25,8 +27,9 @@ func (a *app) inpaintCommand() *cobra.Command {
 		Use:   "inpaint IN... --mask FILE",
 		Short: "Fill missing pixels: scratches, writing, dust",
 		Long: `Fills the pixels that are white in a mask from those around them. The mask has the
-size of the input; strokes of any colour on black or on transparent work too. The
-pixels to keep stay as they are, to the bit, unless --sigma says they are noisy.
+size of the input. Strokes of any colour on black, on transparent or on a copy of
+the input work too, and so do strokes that are erased from a copy. The pixels to
+keep stay as they are, to the bit, unless --sigma says they are noisy.
 Edges and shading are continued; textures and objects are not invented.
 
 The default prior is ` + defaultInversePrior() + `; 'restore info' describes the others. With a
@@ -59,6 +62,7 @@ WebP or GIF image becomes a PNG. Transparency and metadata are kept.`),
 
 func (p *inpainter) bindOwn(c *cobra.Command) {
 	c.Flags().StringVarP(&p.maskFile, "mask", "m", "", "image `FILE` that is white where pixels are to be filled (required)")
+	c.Flags().BoolVar(&p.invert, "mask-invert", false, "fill the pixels that are black in the mask, not the white ones")
 	p.bind(c, selectPrior, "the relative change of an iteration (default 5e-5; with a guide 1e-4)")
 	p.defaultTo(c, defaultInversePrior())
 	p.bindKernel(c, "image `FILE` of a blur to remove too")
@@ -90,6 +94,11 @@ func (p *inpainter) loadOwn(ctx context.Context, a *app) ([]restore.Option, erro
 	if err != nil {
 		return nil, err
 	}
+	if p.invert {
+		for i, v := range m.Pix {
+			m.Pix[i] = 1 - v
+		}
+	}
 	p.mask = m.ToImage()
 	p.reading.mask = p.mask
 	return opts, nil
@@ -98,7 +107,15 @@ func (p *inpainter) loadOwn(ctx context.Context, a *app) ([]restore.Option, erro
 func (p *inpainter) ofFile(m *imagefile.Image) []restore.Option { return compressionOf(m) }
 
 func (p *inpainter) solve(ctx context.Context, img *restore.Planar, opts ...restore.Option) (image.Image, *restore.Report, error) {
-	return restore.Inpaint(ctx, img, p.mask, opts...)
+	out, report, err := restore.Inpaint(ctx, img, p.mask, opts...)
+	if err == nil && !p.invert {
+		for i, doubt := range report.Doubts {
+			if strings.Contains(doubt, "is it inverted?") {
+				report.Doubts[i] = doubt + "; --mask-invert exchanges them"
+			}
+		}
+	}
+	return out, report, err
 }
 
 func (p *inpainter) describe(o *outcome) {

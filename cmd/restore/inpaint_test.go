@@ -181,4 +181,9 @@ func TestInpaintOtherMasks(t *testing.T) {
 	r = restoring(t, "inpaint", "--mask", "inverted.png", "--prior", "tv", "--iterations", "5", "a.png", "-o", "c.png")
 	require.Equal(t, exitDone, r.code, r.stderr)
 	require.Contains(t, r.stderr, "a.png: the mask covers 96 % of the picture: is it inverted?")
+	require.Contains(t, r.stderr, "--mask-invert exchanges them")
+	r = restoring(t, "inpaint", "--mask", "inverted.png", "--mask-invert", "--prior", "tv", "--iterations", "5", "a.png", "-o", "d.png")
+	require.Equal(t, exitDone, r.code, r.stderr)
+	require.NotContains(t, r.stderr, "mask")
+	require.Equal(t, after.Pix, load(t, "d.png").Pix)
 }

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"math"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
 )
 
@@ -99,4 +101,59 @@ func TestGivenKernelIsChecked(t *testing.T) {
 	require.True(t, hasOneColour(hidden))
 	hidden.Plane(2)[slices.Index(hidden.Alpha, 65535)] = 0.5
 	require.False(t, hasOneColour(hidden))
+}
+
+// A kernel on grey or on white, and one with traces below 0, give the result of the same kernel on black.
+func TestKernelsOfOtherPrograms(t *testing.T) {
+	fromHere(t)
+	save(t, "a.png", picture(1, 20, 30, 8, 0.1))
+	shake, err := deblur.Shake(9, 3)
+	require.NoError(t, err)
+	shown := func(name string, depth int, of func(weight float32, i int) float32) {
+		k := picture(1, shake.H+6, shake.W+6, depth, 0)
+		for i := range k.Pix {
+			weight := float32(0)
+			if y, x := i/k.Width-3, i%k.Width-3; min(y, x) >= 0 && y < shake.H && x < shake.W {
+				// In steps of 12 no weight is near the background.
+				weight = float32(math.Round(float64(shake.Weights[y*shake.W+x]/slices.Max(shake.Weights))*20)) * 12 / 255
+			}
+			k.Pix[i] = of(weight, i)
+		}
+		save(t, name, k)
+	}
+	shown("black.png", 8, func(v float32, _ int) float32 { return v })
+	shown("grey.png", 8, func(v float32, _ int) float32 { return v + 7./255 })
+	shown("white.png", 8, func(v float32, _ int) float32 { return 1 - v })
+	shown("traces.pfm", 32, func(v float32, i int) float32 {
+		if v == 0 && i%5 == 0 {
+			return -1e-3
+		}
+		return v
+	})
+	shown("grey.pfm", 32, func(v float32, _ int) float32 { return v + 7./255 })
+	result := func(kernel string) ([]float32, string) {
+		r := succeeds(t, "deblur", "--prior", "tv", "--iterations", "5", "--force", "--kernel", kernel, "a.png", "-o", "out.png")
+		return load(t, "out.png").Pix, r.stderr
+	}
+	want, said := result("black.png")
+	require.NotContains(t, said, "background")
+	for kernel, note := range map[string]string{
+		"grey.png": "its background is not black and was left out", "white.png": "its background is not black and was left out",
+		"traces.pfm": "its weights below 0, 0.", "grey.pfm": "",
+	} {
+		got, said := result(kernel)
+		require.Contains(t, said, note)
+		require.Equal(t, kernel != "grey.pfm", slices.Equal(want, got), kernel)
+	}
+	fails(t, exitFailed, []string{"want none below 0"}, "deblur", "--kernel", negative(t), "a.png", "-o", "b.png")
+}
+
+// negative is a kernel that is below 0 by as much as above it.
+func negative(t *testing.T) string {
+	k := picture(1, 3, 3, 32, 0)
+	for i := range k.Pix {
+		k.Pix[i] = float32(1 - 2*(i%2))
+	}
+	save(t, "negative.pfm", k)
+	return "negative.pfm"
 }

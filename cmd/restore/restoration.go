@@ -260,7 +260,8 @@ func boundaryOf(b choice) deblur.Boundary {
 }
 
 // readKernel reads a kernel from an image file; of a picture that is transparent except for the kernel,
-// and of one colour, from its alpha channel.
+// and of one colour, from its alpha channel, and of one on grey or white without that background. A
+// floating-point image is taken as it is.
 func (a *app) readKernel(ctx context.Context, path string, r reading) (deblur.Kernel, error) {
 	m, err := a.readKernelImage(ctx, path, r)
 	if err != nil {
@@ -269,6 +270,10 @@ func (a *app) readKernel(ctx context.Context, path string, r reading) (deblur.Ke
 	k, err := deblur.KernelFromPlanes(m.Pix, m.Channels, m.Height, m.Width)
 	if err != nil {
 		return deblur.Kernel{}, fileError{path, err}
+	}
+	if foreground, ok := k.Foreground(); ok && m.Depth != 32 {
+		a.remark(path, "its background is not black and was left out; a kernel is bright on black")
+		return foreground, nil
 	}
 	return k, nil
 }
@@ -299,7 +304,29 @@ func (a *app) readKernelImage(ctx context.Context, path string, r reading) (*ima
 			m.Pix[i] = float32(v)
 		}
 	}
+	if share := shareBelowZero(m.Pix); share > 0 && share < mostBelowZero {
+		a.remark(path, "its weights below 0, %.2g %% of all, count as 0", 100*share)
+		for i, v := range m.Pix {
+			m.Pix[i] = max(v, 0)
+		}
+	}
 	return m, nil
+}
+
+// mostBelowZero is how much of a kernel may be negative and still be the rounding or the ringing of another program.
+const mostBelowZero = 0.05
+
+// shareBelowZero returns the sum of the negative samples, as a share of the sum of all magnitudes.
+func shareBelowZero(pix []float32) float64 {
+	below, all := 0.0, 0.0
+	for _, v := range pix {
+		all += math.Abs(float64(v))
+		below += math.Abs(min(float64(v), 0))
+	}
+	if all == 0 {
+		return 0
+	}
+	return below / all
 }
 
 // hasOneColour says whether a picture with an alpha channel has one colour wherever it is not wholly

@@ -14,6 +14,11 @@ import (
 // of the box that the iterates stay in.
 const MostBright = 16
 
+// beyondWhite is how bright the blurred image has to be at a clipped sample for this to be no data in annealed steps and
+// in the run after them. White paper and sky are about 1 there: as data they are wrong by less than 0.02, and without
+// data a network makes them grey. At the start, which hardly shows how bright a lamp is, white itself is the limit.
+const beyondWhite = 1.02
+
 // clipped is what Deblur does about the samples of a photograph that are clipped at white. They only say that
 // the light was at least that bright. So where the image says so, too, they are no data, nor are the samples around them, into
 // which cameras and programs mix what was clipped: K is M·K, M the projection onto the other samples, and the image may be
@@ -70,8 +75,8 @@ func newClipped(dev backend.Device, blur operator.Linear, p *imageplanes.Planes,
 	return c, err
 }
 
-// leaveOut leaves out the clipped samples where x, blurred, is at least as bright as the photograph, and those around them.
-func (c *clipped) leaveOut(x backend.Buffer) error {
+// leaveOut leaves out the clipped samples where x, blurred, is at least as bright as white, and those around them.
+func (c *clipped) leaveOut(x backend.Buffer, white float32) error {
 	if err := c.blur.Apply(c.y, x); err != nil {
 		return err
 	}
@@ -83,7 +88,7 @@ func (c *clipped) leaveOut(x backend.Buffer) error {
 		}
 		var bright []int32
 		for _, j := range at {
-			if blurred[j] >= estimate.Brightest {
+			if blurred[j] >= white {
 				bright = append(bright, j)
 			}
 		}
@@ -211,12 +216,12 @@ func (d *Problem) leaveOutClipped(report *outcome.Report) (err error) {
 	return err
 }
 
-// lookAtClipped chooses which of the clipped samples are left out in what begins at x.
-func (d *Problem) lookAtClipped(x backend.Buffer) error {
+// lookAtClipped chooses which of the clipped samples are left out in what begins at x: those where it is at least white.
+func (d *Problem) lookAtClipped(x backend.Buffer, white float32) error {
 	if d.clipped == nil {
 		return nil
 	}
-	return d.clipped.leaveOut(x)
+	return d.clipped.leaveOut(x, white)
 }
 
 // operator is K, or M·K where samples are clipped.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/deblur/estimate"
 )
 
 // StartingPoint names the initial estimate.
@@ -40,7 +41,7 @@ func (d *Problem) start(ctx context.Context, s StartingPoint) (backend.Buffer, e
 		}
 	}
 	if err == nil {
-		err = d.lookAtClipped(b)
+		err = d.lookAtClipped(b, estimate.Brightest)
 	}
 	if err != nil {
 		b.Free()

@@ -46,6 +46,9 @@ func Known(mask image.Image, p *imageplanes.Planes) (known []bool, doubt string,
 		return nil, "", fmt.Errorf("restore: %w: it has %d×%d pixels and the image %d×%d, want the same size%s", ErrMask, m.Width, m.Height, p.Width, p.Height, hint)
 	}
 	marked, shades := markedPixels(m)
+	if painted, ok := paintedOver(m, p); ok {
+		marked, shades = painted, 0
+	}
 	missing := 0
 	for _, is := range marked {
 		if is {
@@ -79,6 +82,44 @@ func Known(mask image.Image, p *imageplanes.Planes) (known []bool, doubt string,
 	return known, doubt, nil
 }
 
+// leastShades is the share of pixels between dark and bright from which on a mask may be a copy of the image, and leastSame
+// the share of these that have to be as in the image. The soft edges of strokes are alike by chance, one in five.
+const (
+	leastShades = 0.05
+	leastSame   = 0.5
+)
+
+// paintedOver returns which pixels of a copy of the image were painted over or erased. ok is false if the mask is no such
+// copy.
+func paintedOver(m *imagefile.Image, p *imageplanes.Planes) (marked []bool, ok bool) {
+	if len(p.Pix) != p.Channels*p.Width*p.Height {
+		return nil, false
+	}
+	n := m.Width * m.Height
+	marked = make([]bool, n)
+	between, same := 0, 0
+	for i := range n {
+		if m.Alpha != nil && float32(m.Alpha[i])/0xffff < 1-marks {
+			marked[i] = true
+			continue
+		}
+		brightest := float32(0)
+		for c := range 3 {
+			v := m.Plane(min(c, m.Channels-1))[i]
+			d := v - p.Plane(min(c, p.Channels-1))[i]
+			marked[i] = marked[i] || !(-marks < d && d < marks)
+			brightest = max(brightest, v)
+		}
+		if brightest >= 2*marks && brightest <= 1-2*marks {
+			between++
+			if !marked[i] {
+				same++
+			}
+		}
+	}
+	return marked, float64(between) >= leastShades*float64(n) && float64(same) >= leastSame*float64(between)
+}
+
 // markedPixels returns which pixels a mask marks, as Inpaint says, and the share of pixels that are neither near the
 // darkest nor near the brightest.
 func markedPixels(m *imagefile.Image) (marked []bool, shades float64) {
@@ -91,9 +132,14 @@ func markedPixels(m *imagefile.Image) (marked []bool, shades float64) {
 		return float32(m.Alpha[i]) / 0xffff
 	}
 	darkest, brightest := float32(0.5), float32(0.5)
+	low, high := float32(1), float32(0)
 	for i := range n {
 		v := opacity(i) * max(red[i], green[i], blue[i])
 		darkest, brightest = min(darkest, v), max(brightest, v)
+		low, high = min(low, v), max(high, v)
+	}
+	if low < high && !slices.ContainsFunc(red, func(v float32) bool { return v != low && v != high }) {
+		darkest, brightest = low, high // two shades, such as 0 and 1 of 255, are black and white
 	}
 	between := 0
 	marked, visible := make([]bool, n), make([]bool, n)
@@ -119,6 +165,11 @@ func markedPixels(m *imagefile.Image) (marked []bool, shades float64) {
 	shades = float64(between) / float64(n)
 	if transparent && (colour || !(white && black)) {
 		return visible, shades // strokes on transparent, which may be black, too
+	}
+	if colour && !transparent && !slices.Contains(marked, false) { // strokes of colour on white
+		for i := range n {
+			marked[i] = min(red[i], green[i], blue[i]) <= 1-marks
+		}
 	}
 	return marked, shades
 }

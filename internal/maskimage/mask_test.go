@@ -3,6 +3,7 @@ package maskimage
 import (
 	"image"
 	"image/color"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -58,6 +59,8 @@ func TestFormsOfMasks(t *testing.T) {
 		{clear, []color.Color{color.White, color.Black, faint, hint}, []int{0, 2}},
 		{color.NRGBA{255, 255, 255, 0}, []color.Color{color.Black, hint}, []int{0}},
 		{color.NRGBA{255, 255, 255, 0}, []color.Color{color.Black, faint, hint}, []int{1}}, // white beside black
+		{color.White, []color.Color{red, blue}, []int{0, 1}},
+		{color.Black, []color.Color{color.NRGBA{1, 1, 1, 255}}, []int{0}}, // a label, with no other shade
 	} {
 		mask := paintedMask(test.ground, test.strokes...)
 		known, doubt, err := Known(mask, imageplanes.New(3, 30, 20))
@@ -124,6 +127,41 @@ func TestMaskOfManyShades(t *testing.T) {
 			require.False(t, known[(2*k+2)*20])
 		}
 	}
+}
+
+// Strokes that are painted over a copy of the photograph, or erased from it, are a mask. The copy may be a JPEG.
+func TestPaintedOver(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h, w := rapid.IntRange(20, 40).Draw(t, "h"), rapid.IntRange(20, 40).Draw(t, "w")
+		channels := rapid.SampledFrom([]int{1, 3}).Draw(t, "channels")
+		p := imageplanes.New(channels, h, w)
+		phase := rapid.Float64Range(0, 6).Draw(t, "phase")
+		for c := range channels {
+			for i := range h * w {
+				p.Plane(c)[i] = float32(0.5 + 0.3*math.Sin(float64(i%w)/7+phase)*math.Cos(float64(i/w)/5+float64(c)))
+			}
+		}
+		copied := image.NewNRGBA(image.Rect(0, 0, w, h))
+		strokes := []color.NRGBA{{255, 0, 0, 255}, {255, 255, 255, 255}, {0, 0, 0, 255}, {}, {90, 255, 90, 255}}
+		stroke := rapid.SampledFrom(strokes).Draw(t, "stroke")
+		noise := rapid.IntRange(0, 20).Draw(t, "noise of the copy")
+		from, lines := rapid.IntRange(0, h-6).Draw(t, "from"), rapid.IntRange(1, 5).Draw(t, "lines")
+		want := make([]bool, h*w)
+		for i := range want {
+			var v [3]uint8
+			for c := range v {
+				v[c] = uint8(255*p.Plane(min(c, channels-1))[i]) + uint8(i*7%(noise+1)) - uint8(noise/2)
+			}
+			copied.SetNRGBA(i%w, i/w, color.NRGBA{v[0], v[1], v[2], 255})
+			if want[i] = i/w < from || i/w >= from+lines; !want[i] {
+				copied.SetNRGBA(i%w, i/w, stroke)
+			}
+		}
+		known, doubt, err := Known(copied, p)
+		require.NoError(t, err)
+		require.Empty(t, doubt)
+		require.Equal(t, want, known)
+	})
 }
 
 // Widen is what its definition says, and keeps the last known pixels.

@@ -261,5 +261,9 @@ func pictureOfKernel(file []byte) (deblur.Kernel, error) {
 	if err != nil {
 		return deblur.Kernel{}, err
 	}
-	return deblur.KernelFromPlanes(m.Pix, m.Channels, m.Height, m.Width)
+	k, err := deblur.KernelFromPlanes(m.Pix, m.Channels, m.Height, m.Width)
+	if foreground, ok := k.Foreground(); ok && m.Depth != 32 {
+		k = foreground
+	}
+	return k, err
 }
