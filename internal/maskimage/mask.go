@@ -82,11 +82,11 @@ func Known(mask image.Image, p *imageplanes.Planes) (known []bool, doubt string,
 	return known, doubt, nil
 }
 
-// leastShades is the share of pixels between dark and bright from which on a mask may be a copy of the image, and leastSame
+// minShades is the share of pixels between dark and bright from which on a mask may be a copy of the image, and minSame
 // the share of these that have to be as in the image. The soft edges of strokes are alike by chance, one in five.
 const (
-	leastShades = 0.05
-	leastSame   = 0.5
+	minShades = 0.05
+	minSame   = 0.5
 )
 
 // paintedOver returns which pixels of a copy of the image were painted over or erased. ok is false if the mask is no such
@@ -117,7 +117,7 @@ func paintedOver(m *imagefile.Image, p *imageplanes.Planes) (marked []bool, ok b
 			}
 		}
 	}
-	return marked, float64(between) >= leastShades*float64(n) && float64(same) >= leastSame*float64(between)
+	return marked, float64(between) >= minShades*float64(n) && float64(same) >= minSame*float64(between)
 }
 
 // markedPixels returns which pixels a mask marks, as Inpaint says, and the share of pixels that are neither near the
