@@ -255,7 +255,7 @@ func TestCheckOfNetwork(t *testing.T) {
 
 	o := objects(t, succeeds(t, "check", "--weights", file, "a.png", "--iterations", "7", "--json").stdout)[0]
 	network := o["network"].(map[string]any)
-	require.Equal(t, "{channels:number evaluations:number gradients:bool height:number ratio:number rounding:number separation:number width:number}", shape(network["attack"]))
+	require.Equal(t, "{channels:number constant:number evaluations:number gradients:bool height:number ratio:number rounding:number separation:number width:number}", shape(network["attack"]))
 	require.LessOrEqual(t, network["attack"].(map[string]any)["ratio"], 1.001)
 	require.Equal(t, "seeded-euler", network["name"])
 	require.Len(t, network["certificate"].(map[string]any)["blocks"], 2)

@@ -33,9 +33,9 @@ func Check(ctx context.Context, pix []float32, channels, h, w int, k deblur.Kern
 	pool := parallel.New(threads)
 	defer pool.Close()
 	e := &estimation{ctx: ctx, pool: pool, edges: edgesFor(sigma), tell: func(float64) error { return nil }}
-	s := newSupport(reach)
-	for i, v := range k.Weights {
-		s.k[(i/k.W-k.CY+reach)*s.side()+i%k.W-k.CX+reach] = max(float64(v), 0)
+	s := supportOf(k, reach)
+	for i, v := range s.k {
+		s.k[i] = max(v, 0)
 	}
 	if s.normalise() == 0 {
 		return m, false, nil

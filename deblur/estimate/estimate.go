@@ -93,11 +93,11 @@ func Kernel(ctx context.Context, pix []float32, channels, h, w int, opt Options)
 	if err != nil {
 		return nil, err
 	}
-	e, err := p.shaped(ctx)
-	if e != nil || err != nil {
-		return e, err
+	zeros, err := p.shaped(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return p.free(ctx)
+	return p.better(ctx, zeros)
 }
 
 // free estimates the kernel from coarse to fine.

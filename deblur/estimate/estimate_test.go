@@ -92,15 +92,6 @@ func TestVariationOverTheFrame(t *testing.T) {
 	require.InDelta(t, 9/math.Sqrt(12), two.Spreads[0], 1.5)
 }
 
-// supportOf is a kernel in a support of radius r, about its centre of mass.
-func supportOf(k deblur.Kernel, r int) support {
-	s := newSupport(r)
-	for i, w := range k.Weights {
-		s.k[(i/k.W-k.CY+r)*s.side()+i%k.W-k.CX+r] = float64(w)
-	}
-	return s
-}
-
 func estimated(t *testing.T, p plane, opt Options) *Estimate {
 	t.Helper()
 	e, err := Kernel(context.Background(), p.pix, 1, p.h, p.w, opt)

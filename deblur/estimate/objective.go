@@ -9,25 +9,26 @@ const leastWithout = 0.93
 // pays where one sharp difference takes the place of the many of a blurred edge. A sharp photograph has no differences to
 // save, and its details are sharper than what the kernel can make. Texture is explained alike by both.
 func (e *estimation) pays(levels []*level, s support) (bool, error) {
-	with, err := e.objective(levels, s)
+	with, err := e.objective(levels, s, e.edges)
 	if err != nil {
 		return false, err
 	}
-	without, err := e.objective(levels, point(s.r))
+	without, err := e.objective(levels, point(s.r), e.edges)
 	return without >= leastWithout*with, err
 }
 
 // objective is what the image step minimises, with the differences of the photograph in the place of its samples, which
-// low frequencies would decide: ‖k∗∇u − ∇v‖² + λ‖∇u‖₀ where the photograph is known, for the image u that is found for k.
-func (e *estimation) objective(levels []*level, s support) (float64, error) {
-	m, err := explained(levels, s, e.edges)
+// low frequencies would decide: ‖k∗∇u − ∇v‖² + λ‖∇u‖₀ where the photograph is known, for the image u that is found for k
+// with the prior edges.
+func (e *estimation) objective(levels []*level, s support, edges edgePrior) (float64, error) {
+	m, err := explained(levels, s, edges)
 	if err != nil {
 		return 0, err
 	}
-	betas := e.edges.couplings()
+	betas := edges.couplings()
 	sum := m.left
 	for _, l := range levels {
-		sum += e.edges.lambda * float64(l.steps(e.edges.lambda/betas[len(betas)-1]))
+		sum += edges.lambda * float64(l.steps(edges.lambda/betas[len(betas)-1]))
 	}
 	return sum, nil
 }

@@ -3,6 +3,8 @@ package estimate
 import (
 	"math"
 	"slices"
+
+	"github.com/averaged/imaging/deblur"
 )
 
 // support is a kernel under estimation: (2r+1)×(2r+1) weights that are not negative
@@ -13,6 +15,15 @@ type support struct {
 }
 
 func newSupport(r int) support { return support{r, make([]float64, (2*r+1)*(2*r+1))} }
+
+// supportOf is a kernel in a support of radius r, which it must not exceed.
+func supportOf(k deblur.Kernel, r int) support {
+	s := newSupport(r)
+	for i, w := range k.Weights {
+		s.k[(i/k.W-k.CY+r)*s.side()+i%k.W-k.CX+r] = float64(w)
+	}
+	return s
+}
 
 func (s support) side() int { return 2*s.r + 1 }
 

@@ -55,15 +55,16 @@ func Blur(ctx context.Context, pix []float32, channels, h, w int, opt Options) (
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err := p.shaped(ctx)
-	if e != nil || err != nil {
-		return nil, e, err
+	zeros, err := p.shaped(ctx)
+	if err != nil {
+		return nil, nil, err
 	}
-	t, err := p.turn(ctx)
-	if t != nil || err != nil {
-		return t, nil, err
+	if zeros == nil {
+		if t, err := p.turn(ctx); t != nil || err != nil {
+			return t, nil, err
+		}
 	}
-	e, err = p.free(ctx)
+	e, err := p.better(ctx, zeros)
 	return nil, e, err
 }
 

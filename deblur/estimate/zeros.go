@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/parallel"
 )
 
@@ -88,10 +87,34 @@ func (p photo) confirmed(ctx context.Context, pool *parallel.Pool, parts []part,
 	if err != nil || found.Kernel.Weights == nil || found.Shape.Kind == None {
 		return nil, err
 	}
-	if p.opt.Progress != nil {
-		err = p.opt.Progress(backend.Progress{Fraction: 1})
+	return found, nil
+}
+
+// better estimates the kernel from coarse to fine, and returns it or the one that was found by zeros, if not nil: the one with the
+// smaller objective of the last steps. Nearly straight shakes have zeros, too.
+func (p photo) better(ctx context.Context, zeros *Estimate) (*Estimate, error) {
+	free, err := p.free(ctx)
+	if zeros == nil || err != nil {
+		return free, err
 	}
-	return found, err
+	pool := parallel.New(p.opt.Threads)
+	defer pool.Close()
+	e := p.estimation(ctx, pool)
+	reach := max(zeros.Kernel.H, zeros.Kernel.W, free.Kernel.H, free.Kernel.W) / 2
+	levels, err := e.levels(pieces(p.whole, reach), 0, reach)
+	if err != nil {
+		return nil, err
+	}
+	var misfit [2]float64
+	for i, found := range []*Estimate{zeros, free} {
+		if misfit[i], err = e.objective(levels, supportOf(found.Kernel, reach), lastEdgesFor(p.sigma)); err != nil {
+			return nil, err
+		}
+	}
+	if misfit[0] <= misfit[1] {
+		return zeros, nil
+	}
+	return free, nil
 }
 
 // like says whether two shapes are the same within sameShape.

@@ -95,6 +95,19 @@ func TestShapeIsConfirmed(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Free, e.Shape.Kind)
 	require.Equal(t, 1.0, last)
+
+	// A kernel is kept if it explains the photograph better than the one that is found from coarse to fine.
+	p, err = newPhoto(t.Context(), v.pix, 1, v.h, v.w, Options{Size: 31})
+	require.NoError(t, err)
+	wrong := &Estimate{Shape: Shape{Kind: Motion, Length: 8, Angle: 20}}
+	wrong.Kernel, err = wrong.Shape.Kernel()
+	require.NoError(t, err)
+	better, err := p.better(t.Context(), wrong)
+	require.NoError(t, err)
+	require.Equal(t, e.Kernel, better.Kernel)
+	better, err = p.better(t.Context(), &Estimate{Kernel: k})
+	require.NoError(t, err)
+	require.Equal(t, k, better.Kernel)
 }
 
 // The response is that of the kernels that package deblur makes, but for what samples do to them.
