@@ -102,9 +102,9 @@ two images that contradict its constant α: it moves them apart, or it is averag
 with a larger constant. It prints the largest ratio of distances that it found, of the
 map T with prior = (1−α)·identity + α·T. That must not be above 1 by more than
 rounding. A network with a guide is frozen for the image, as in the first run of deblur,
-and attacked with radii of several kinds. Given an image, the network is applied to it again and again, without
-clipping: residuals never grow if it is nonexpansive, and go to 0 if it is averaged
-and has a fixed point. --uncertified takes a network as its weights say, without a
+and attacked with radii of several kinds. Given an image, the network is applied to it
+again and again, without clipping: residuals never grow if it is nonexpansive, and go
+to 0 if it is averaged and has a fixed point. --uncertified takes a network as its weights say, without a
 certificate, to see what happens then.
 
 Exit status 1: something was contradicted, or nothing is proven.`),
