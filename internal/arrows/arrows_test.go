@@ -169,7 +169,7 @@ var table = map[string]row{
 	"internal/demosaic":             {},
 	"internal/devicequeue":          {code: []string{"backend"}},
 	"internal/parallel":             {},
-	"internal/dng":                  {code: []string{"internal/imagefile", "internal/losslessjpeg"}},
+	"internal/dng":                  {code: []string{"internal/imagefile", "internal/losslessjpeg", "internal/tiffdir"}},
 	"internal/fft":                  {code: []string{"internal/instructionset", "internal/parallel"}},
 	"internal/degradation":          {code: []string{"backend", "deblur", "internal/imagefile"}},
 	"internal/evaluation":           {code: []string{"internal/findings", "internal/htmlreport", "internal/imagefile", "internal/quality"}},
