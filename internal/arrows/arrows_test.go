@@ -65,7 +65,7 @@ var table = map[string]row{
 	"internal/outcome":     {code: []string{"denoise", "pnp", "internal/noise"}},
 	"internal/meter":       {code: []string{"backend"}},
 	"internal/kernelimage": {code: []string{"deblur", "internal/imagefile"}},
-	"internal/maskimage":   {code: []string{"internal/imagefile", "internal/imageplanes"}},
+	"internal/maskimage":   {code: []string{"internal/imagefile", "internal/imageplanes", "internal/outcome"}},
 	"internal/imageplanes": {code: []string{"inpaint", "upscale", "backend", "internal/strength", gonum}, tests: []string{"internal/synthetic"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from, internal/cameranoise
 	// photographs it, and internal/strength says for which levels the steps of deblurring are. See RATIONALE.md.

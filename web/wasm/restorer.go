@@ -114,10 +114,10 @@ func colours(channels int) string {
 }
 
 // list is a list of texts for JavaScript.
-func list(texts []string) []any {
+func list[T any](texts []T) []any {
 	values := make([]any, len(texts))
 	for i, t := range texts {
-		values[i] = t
+		values[i] = fmt.Sprint(t)
 	}
 	return values
 }
@@ -235,7 +235,7 @@ func (r *restorer) deblur(ctx context.Context, q request, img *restore.Planar, f
 		return nil, nil, fmt.Errorf("kernel: %w", err)
 	}
 	for _, note := range notes {
-		d.doubts = append(d.doubts, "kernel: "+note)
+		d.doubts = append(d.doubts, restore.Doubt{Text: "kernel: " + note})
 	}
 	r.step("comparing the kernel with the picture", 0)
 	against, err := restore.CheckKernel(ctx, img, kernel, append(level, restore.Threads(1))...)
