@@ -188,6 +188,15 @@ func TestLastRidge(t *testing.T) {
 	})
 }
 
+// The more noise, the fewer edges, and there are steps of the splitting for any noise.
+func TestLastEdges(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := rapid.Float64Range(0, 10).Draw(t, "a"), rapid.Float64Range(0, 10).Draw(t, "b")
+		require.LessOrEqual(t, lastEdgesFor(min(a, b)).lambda, lastEdgesFor(max(a, b)).lambda)
+		require.NotEmpty(t, lastEdgesFor(b).couplings())
+	})
+}
+
 // What momentum makes is a kernel, and it is the same one where nothing moved.
 func TestBeyond(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
