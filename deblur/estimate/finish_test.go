@@ -295,3 +295,20 @@ func TestExtent(t *testing.T) {
 		require.Equal(t, max(h, w), s.extent())
 	})
 }
+
+// A shape becomes as narrow as the photograph asks for, but no narrower than kernels can be made.
+func TestShapeThatBecomesNarrow(t *testing.T) {
+	pool := parallel.New(0)
+	defer pool.Close()
+	v := still()
+	e := &estimation{ctx: t.Context(), pool: pool, sigma: 0.01, edges: edgesFor(0.01), tell: meter(nil, v.h, v.w)}
+	levels, err := e.levels([]part{{v, newPlane(v.h, v.w), newPlane(v.h, v.w)}}, 0, 4)
+	require.NoError(t, err)
+	for _, wide := range []Shape{{Kind: Motion, Length: 4}, {Kind: Disk, Radius: 2}, {Kind: Gaussian, Std: 1}} {
+		shape, _, err := e.fitting(levels, wide, point(4))
+		require.NoError(t, err)
+		require.True(t, shape.narrow(), "%v", shape)
+		_, err = shape.Kernel()
+		require.NoError(t, err)
+	}
+}
