@@ -207,9 +207,7 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, doubt := range doubtsOfKernel(doubts) {
-			d.app.remark(d.app.input, "%s", doubt)
-		}
+		d.app.remarkDoubts(d.app.input, doubts)
 		return restore.Deblur(ctx, img, d.blur, opts...)
 	}
 	d.bar.begin("estimating the blur")
