@@ -298,6 +298,7 @@ type batchFlags struct {
 	reference string
 	report    string // --report
 	preview   previewFlag
+	bar       *progressBar // of the image at hand
 }
 
 func (b *batchFlags) bind(c *cobra.Command, flag, tolerance string) {
