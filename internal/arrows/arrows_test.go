@@ -103,7 +103,7 @@ var table = map[string]row{
 		"denoise/internal/draw", "internal/nn/ondevice", "internal/nn/tensors",
 	}},
 	"internal/nn/guide":    {code: []string{"backend", "internal/nn/tile", "internal/nn/ondevice", "internal/devicequeue"}, tests: []string{"backend/backendtest/refdevice", "backend/cpu"}},
-	"denoise/normbound":    {code: []string{"backend", "denoise/internal/plain", "internal/parallel", "internal/response", gonum}},
+	"denoise/normbound":    {code: []string{"backend", "denoise/internal/plain", "internal/parallel", "internal/response", gonum}, tests: []string{"internal/devicetest"}},
 	"internal/nn/pullback": {code: []string{"backend", "denoise/rungekutta", "internal/devicequeue"}},
 	"denoise/refute": {
 		code:  []string{"averaged", "backend", "internal/nn/tile"},
