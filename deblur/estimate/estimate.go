@@ -279,7 +279,10 @@ func (e *estimation) fitting(levels []*level, shape Shape, free support) (_ Shap
 	if err != nil {
 		return shape, false, err
 	}
-	return shape, of.left <= finishing.mostLeft*m.left, nil
+	// Schwarz's criterion allows for the noise, and of the rest, for which neither kernel is made, it may leave a little more.
+	noise := float64(2 * e.sigma * e.sigma * m.data)
+	allowed := max(m.schwarz(free.count()), (finishing.mostLeft-1)*max(m.left-noise, 0))
+	return shape, of.left <= m.left+allowed, nil
 }
 
 func (s support) kernel() (deblur.Kernel, error) {
