@@ -116,7 +116,7 @@ func TestEstimateKernelRefuses(t *testing.T) {
 	require.ErrorIs(t, err, stop)
 }
 
-// The photograph tells a kernel that is turned, inverted or of another photograph, and has nothing to
+// The photograph tells a kernel that is turned, flipped, inverted or of another photograph, and has nothing to
 // say against the right one.
 func TestCheckKernel(t *testing.T) {
 	if testing.Short() {
@@ -138,7 +138,10 @@ func TestCheckKernel(t *testing.T) {
 	for _, c := range []struct {
 		kernel deblur.Kernel
 		want   string
-	}{{k, ""}, {k.Turned(), "turned by 180 degrees"}, {inverted, "inverted"}, {other, "another one"}} {
+	}{
+		{k, ""}, {k.Turned(), "turned by 180 degrees"}, {inverted, "inverted"}, {other, "another one"},
+		{flipped(t, k, false), "flipped left to right"}, {flipped(t, k, true), "with rows and columns exchanged"},
+	} {
 		doubts, err := restore.CheckKernel(t.Context(), img, c.kernel)
 		require.NoError(t, err)
 		if c.want == "" {
@@ -155,6 +158,23 @@ func TestCheckKernel(t *testing.T) {
 	doubts, err := restore.CheckKernel(t.Context(), picture(3, 8, 8), other)
 	require.NoError(t, err)
 	require.Empty(t, doubts)
+}
+
+// flipped is a square kernel flipped left to right, or with rows and columns exchanged.
+func flipped(t *testing.T, k deblur.Kernel, exchanged bool) deblur.Kernel {
+	t.Helper()
+	require.Equal(t, k.H, k.W)
+	weights := make([]float32, len(k.Weights))
+	for i, v := range k.Weights {
+		y, x := i/k.W, k.W-1-i%k.W
+		if exchanged {
+			y, x = i%k.W, i/k.W
+		}
+		weights[y*k.W+x] = v
+	}
+	other, err := deblur.NewKernel(weights, k.H, k.W)
+	require.NoError(t, err)
+	return other
 }
 
 // checkWideKernels: a photograph in place of a kernel is called what it is, of any size; a wide frame

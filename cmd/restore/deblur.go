@@ -64,7 +64,7 @@ may have any format and up to 2047×2047 pixels. 'restore kernel' makes some. It
 middle is its centre. A kernel whose centre of mass is far from the middle is moved,
 with a note; --kernel-center=false turns that off. An even background of grey or white
 is left out, with a note, except in floating-point images. A kernel that is turned,
-inverted or of another photograph is noted, too.
+flipped, inverted or of another photograph is noted, too.
 
 --kernel-grid 3x4 takes the kernel image for a sheet of 3 rows and 4 columns of
 kernels of one size, for a blur that varies over the frame. Each is for the middle of

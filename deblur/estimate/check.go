@@ -7,18 +7,40 @@ import (
 
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/parallel"
+	"github.com/averaged/imaging/internal/symmetry"
 )
 
 // Misfit is the misfit of a kernel to a photograph, with the sharpest image that the kernel allows. It is the
 // root mean square of y − x∗k over differences of neighbouring samples, divided by that of the noise.
 type Misfit struct {
 	Given   float64 // of the kernel
-	Turned  float64 // of the kernel turned by 180 degrees, as if convolution had been taken for correlation
 	Inverse float64 // of the kernel with black and white exchanged
-	// Likeness is the similarity of the kernel to the result of a few steps of estimation from it; 1 is
-	// equal.
+	// Turned is the smallest misfit of the kernel turned or flipped, and Orientation says how. It is +Inf if all turns and
+	// flips leave the kernel as it is.
+	Turned      float64
+	Orientation Orientation
+	// Likeness is the similarity of the kernel, in the orientation that fits best, to the result of a few steps of
+	// estimation from it; 1 is equal.
 	Likeness float64
 }
+
+// Orientation is how a picture of a kernel is turned or flipped.
+type Orientation string
+
+// The orientations of pictures that are wrong. Correlation in the place of convolution makes a HalfTurn, and an array whose
+// columns come first is Exchanged.
+const (
+	HalfTurn         Orientation = "turned by 180 degrees"
+	Clockwise        Orientation = "turned clockwise by 90 degrees"
+	CounterClockwise Orientation = "turned counter-clockwise by 90 degrees"
+	UpsideDown       Orientation = "flipped upside down"
+	LeftToRight      Orientation = "flipped left to right"
+	Exchanged        Orientation = "with rows and columns exchanged"
+	ExchangedTurned  Orientation = "with rows and columns exchanged, and turned by 180 degrees"
+)
+
+// orientations are the names of the symmetries of a square after the first.
+var orientations = [symmetry.Number - 1]Orientation{Exchanged, UpsideDown, Clockwise, LeftToRight, CounterClockwise, HalfTurn, ExchangedTurned}
 
 // Check measures the misfit of a kernel on the part of a photograph that has most edges. pix is as in Kernel.
 // sigma is the standard deviation of the noise, above 0. ok is false if the photograph is too small for the
@@ -40,8 +62,6 @@ func Check(ctx context.Context, pix []float32, channels, h, w int, k deblur.Kern
 	if s.normalise() == 0 {
 		return m, false, nil
 	}
-	turned := support{reach, slices.Clone(s.k)}
-	slices.Reverse(turned.k)
 	inverse := newSupport(reach)
 	top := float64(slices.Max(k.Weights))
 	for i, v := range k.Weights {
@@ -50,21 +70,39 @@ func Check(ctx context.Context, pix []float32, channels, h, w int, k deblur.Kern
 			inverse.k[(i/k.W-k.CY+reach)*s.side()+i%k.W-k.CX+reach] = d
 		}
 	}
-	for _, of := range []struct {
-		kernel support
-		to     *float64
-	}{{s, &m.Given}, {turned, &m.Turned}, {inverse, &m.Inverse}} {
-		if of.kernel.normalise() == 0 {
-			*of.to = math.Inf(1)
+	misfit := func(k support) (float64, error) {
+		if k.normalise() == 0 {
+			return math.Inf(1), nil
+		}
+		left, err := e.leaves(part, k)
+		return left / (math.Sqrt2 * sigma), err
+	}
+	if m.Given, err = misfit(s); err != nil {
+		return m, false, err
+	}
+	if m.Inverse, err = misfit(inverse); err != nil {
+		return m, false, err
+	}
+	m.Turned = math.Inf(1)
+	best := s
+	for i, orientation := range orientations {
+		turned := newSupport(reach)
+		symmetry.Apply(symmetry.Symmetry(i+1), turned.k, s.k, s.side())
+		if slices.Equal(turned.k, s.k) {
 			continue
 		}
-		left, err := e.leaves(part, of.kernel)
+		of, err := misfit(turned)
 		if err != nil {
 			return m, false, err
 		}
-		*of.to = left / (math.Sqrt2 * sigma)
+		if of < m.Turned {
+			m.Turned, m.Orientation = of, orientation
+			if of < m.Given {
+				best = turned
+			}
+		}
 	}
-	m.Likeness, err = e.keeps(part, s)
+	m.Likeness, err = e.keeps(part, best)
 	return m, err == nil && !math.IsNaN(m.Given), err
 }
 

@@ -88,7 +88,7 @@ var table = map[string]row{
 	"raw": {code: []string{"internal/demosaic", "internal/dng", "internal/imagefile", "internal/matrix3"}, tests: []string{"internal/cameranoise"}},
 	// The kernel of a photograph, and internal/noise because white noise in it says how far to trust its edges.
 	"deblur/estimate": {
-		code: []string{"backend", "deblur", "internal/fft", "internal/noise", "internal/parallel", gonum},
+		code: []string{"backend", "deblur", "internal/fft", "internal/noise", "internal/parallel", "internal/symmetry", gonum},
 	},
 	// A blur and downsampling: the one that builds on another.
 	"upscale": {
