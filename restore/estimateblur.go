@@ -28,8 +28,8 @@ func (b *Blur) String() string {
 	return b.Kernel.String()
 }
 
-// Doubts are sentences about what is doubtful.
-func (b *Blur) Doubts() []string {
+// Doubts are about the kernel.
+func (b *Blur) Doubts() []Doubt {
 	if b.Kernel == nil {
 		return nil
 	}

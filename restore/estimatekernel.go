@@ -54,8 +54,8 @@ type KernelReport struct {
 	// Varies reports that the blur seems to vary over the frame: two parts have kernels of their own. Then Trust is
 	// not "good".
 	Varies bool
-	// Doubts are sentences about what is doubtful.
-	Doubts []string
+	// Doubts are about the kernel.
+	Doubts []Doubt
 }
 
 // The values of KernelReport.Trust.
@@ -147,7 +147,7 @@ func kernelReport(e *estimate.Estimate) *KernelReport {
 		r.Trust = good
 		if e.Note != "" {
 			r.Trust = doubtful
-			r.Doubts = append(r.Doubts, e.Note)
+			r.Doubts = append(r.Doubts, Doubt{Text: e.Note})
 		}
 		return r
 	}
@@ -158,12 +158,12 @@ func kernelReport(e *estimate.Estimate) *KernelReport {
 		r.Trust = fair
 	default:
 		r.Trust = doubtful
-		r.Doubts = append(r.Doubts, "the estimated kernel is doubtful: the photograph has few edges, or much texture")
+		r.Doubts = append(r.Doubts, Doubt{Text: "the estimated kernel is doubtful: the photograph has few edges, or much texture"})
 	}
 	if r.Varies {
-		r.Doubts = append(r.Doubts, fmt.Sprintf(
+		r.Doubts = append(r.Doubts, Doubt{Text: fmt.Sprintf(
 			"the blur seems to vary over the frame: the kernels of two parts are alike to %.2f of 1, with spreads of %.1f and %.1f pixels; one kernel for all may not fit",
-			1-r.Variation, r.Spreads[0], r.Spreads[1]))
+			1-r.Variation, r.Spreads[0], r.Spreads[1])})
 	}
 	return r
 }
@@ -197,11 +197,11 @@ func spread(k deblur.Kernel) float64 {
 	return math.Sqrt(squares / sum)
 }
 
-// CheckKernel compares a kernel with the photograph from which it is to be removed. It returns a sentence if the
+// CheckKernel compares a kernel with the photograph from which it is to be removed. It returns a doubt if the
 // kernel seems to be wrong: it is turned by 180 degrees, or inverted, or the photograph suggests another one. An empty
 // result is no proof that the kernel is right: a shift has no sign, and a photograph without edges has few. The
 // options are those of EstimateKernel.
-func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) ([]string, error) {
+func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, options ...Option) ([]Doubt, error) {
 	c, err := applyOnly(options, ofKernel)
 	if err != nil {
 		return nil, err
@@ -214,7 +214,7 @@ func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, opt
 		return nil, err
 	}
 	if side := min(p.planar.Height, p.planar.Width); side >= minChecked && spread(kernel) > widest*float64(side) {
-		return []string{"kernel: it spreads over more of the photograph than blur does, and is no kernel, or one of another scale"}, nil
+		return []Doubt{{ForeignKernel, "kernel: it spreads over more of the photograph than blur does, and is no kernel, or one of another scale"}}, nil
 	}
 	if !c.sigmaGiven {
 		e, err := denoising.White(p.measured())
@@ -229,11 +229,11 @@ func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, opt
 	}
 	switch {
 	case m.Given*m.Given > inverseBetter*m.Inverse*m.Inverse:
-		return []string{"kernel: it seems to be inverted, dark on bright: the weights have to be bright on black"}, nil
+		return []Doubt{{Text: "kernel: it seems to be inverted, dark on bright: the weights have to be bright on black"}}, nil
 	case m.Given*m.Given > turnedBetter*m.Turned*m.Turned:
-		return []string{"kernel: turned by 180 degrees it fits the photograph better"}, nil
+		return []Doubt{{TurnedKernel, "kernel: turned by 180 degrees it fits the photograph better"}}, nil
 	case m.Likeness < foreign:
-		return []string{fmt.Sprintf("kernel: the photograph suggests another one (similarity %.2f of 1)", m.Likeness)}, nil
+		return []Doubt{{ForeignKernel, fmt.Sprintf("kernel: the photograph suggests another one (similarity %.2f of 1)", m.Likeness)}}, nil
 	}
 	return nil, nil
 }

@@ -146,7 +146,7 @@ func TestCheckKernel(t *testing.T) {
 			continue
 		}
 		require.Len(t, doubts, 1, c.want)
-		require.Contains(t, doubts[0], c.want)
+		require.Contains(t, doubts[0].Text, c.want)
 	}
 	checkWideKernels(t, img)
 	_, err = restore.CheckKernel(t.Context(), img, deblur.Kernel{})
@@ -171,7 +171,7 @@ func checkWideKernels(t *testing.T, img *restore.Planar) {
 		doubts, err := restore.CheckKernel(t.Context(), img, k)
 		require.NoError(t, err)
 		require.Len(t, doubts, 1)
-		require.Contains(t, doubts[0], "than blur does")
+		require.Contains(t, doubts[0].Text, "than blur does")
 		small, err := restore.CheckKernel(t.Context(), picture(3, 40, 40), k)
 		require.NoError(t, err)
 		require.Empty(t, small)
@@ -184,7 +184,7 @@ func checkWideKernels(t *testing.T, img *restore.Planar) {
 		doubts, err = restore.CheckKernel(t.Context(), img, k)
 		require.NoError(t, err)
 		for _, d := range doubts {
-			require.NotContains(t, d, "than blur does")
+			require.NotContains(t, d.Text, "than blur does")
 		}
 	}
 }

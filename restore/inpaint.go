@@ -65,7 +65,7 @@ func (r *Restorer) Inpaint(ctx context.Context, img, mask image.Image, options .
 			if err != nil {
 				return nil, err
 			}
-			if doubt != "" {
+			if doubt.Text != "" {
 				report.Doubts = append(report.Doubts, doubt)
 			}
 			shared := c.asked.compressed

@@ -168,7 +168,7 @@ func TestDeblurAllowsForTheKernelsError(t *testing.T) {
 	_, report, err = restore.Deblur(t.Context(), y, wrong, small, restore.Boundary(deblur.Circular))
 	require.NoError(t, err)
 	require.Greater(t, report.Noise.Disturbance, report.Noise.Sigma)
-	require.Contains(t, report.Doubts[len(report.Doubts)-1], "the kernel is not exact")
+	require.Contains(t, report.Doubts[len(report.Doubts)-1].Text, "the kernel is not exact")
 
 	// What quite another one leaves counts as noise.
 	wrong, err = deblur.Motion(9, 20)
@@ -185,7 +185,7 @@ func TestDeblurAllowsForTheKernelsError(t *testing.T) {
 	require.Equal(t, 0.02, report.Noise.Given)
 	require.InEpsilon(t, 0.05, report.Noise.Sigma, 0.1)
 	require.Len(t, report.Doubts, 1)
-	require.Contains(t, report.Doubts[0], "0.02 was given")
+	require.Contains(t, report.Doubts[0].Text, "0.02 was given")
 }
 
 // The noise of a blurred photograph that JPEG has compressed is found: what is left of it is not

@@ -249,7 +249,7 @@ func (p *plan) findNoise(ctx context.Context, report *outcome.Report, seen *imag
 	}
 	noise.Sigma, noise.Estimate = e.Sigma, &e
 	if !e.Reliable && e.Note != "" {
-		report.Doubts = append(report.Doubts, "sigma: "+e.Note)
+		report.Doubts = append(report.Doubts, outcome.Doubt{Kind: outcome.NoiseDoubt, Text: "sigma: " + e.Note})
 	}
 	return nil
 }

@@ -13,8 +13,8 @@ type Report struct {
 	// Unchanged reports that the image has no noise, as a screenshot or a drawing, and was returned as it is. The
 	// certificate is that of the identity.
 	Unchanged bool
-	// Doubts are sentences about what is doubtful in the result, and what may help.
-	Doubts []string
+	// Doubts are about the result.
+	Doubts []Doubt
 	// Averagedness is the constant α of the denoiser, 1 if it is only nonexpansive. Certified reports that α is
 	// proven.
 	Averagedness float64
@@ -30,6 +30,28 @@ type Report struct {
 	// Raw describes the noise that DenoiseRaw found. It is nil in other reports.
 	Raw *RawReport
 }
+
+// Doubt is a sentence about what is doubtful, and what may help.
+type Doubt struct {
+	// Kind is one of the constants where a program may offer help, and empty elsewhere.
+	Kind DoubtKind
+	Text string
+}
+
+// String returns the text.
+func (d Doubt) String() string { return d.Text }
+
+// DoubtKind says what a doubt is about.
+type DoubtKind = outcome.DoubtKind
+
+// The kinds of doubts: the noise level that was measured may be wrong, and Sigma gives it; the mask of Inpaint may be
+// inverted; the kernel fits better if it is turned by 180 degrees; the kernel is not of this photograph.
+const (
+	NoiseDoubt    = outcome.NoiseDoubt
+	InvertedMask  = outcome.InvertedMask
+	TurnedKernel  = outcome.TurnedKernel
+	ForeignKernel = outcome.ForeignKernel
+)
 
 // NoiseReport says what noise was found or given, and which samples were ignored. Standard deviations are in units of
 // the full intensity range.
@@ -106,7 +128,7 @@ type GuideReport struct {
 // reportOf makes the report of a call.
 func reportOf(o *outcome.Report) *Report {
 	r := &Report{
-		Method: o.Method, Unchanged: o.Unchanged, Doubts: o.Doubts, Averagedness: o.Averagedness, Certified: o.Certified, Weight: o.Weight,
+		Method: o.Method, Unchanged: o.Unchanged, Averagedness: o.Averagedness, Certified: o.Certified, Weight: o.Weight,
 		Noise: NoiseReport{
 			Sigma: o.Noise.Sigma, Given: o.Noise.Given, Disturbance: o.Noise.Disturbance, Impulses: o.Noise.Impulses, Clipped: o.Noise.Clipped,
 			ShadowsRaised: o.Noise.ShadowsRaised, ShadowSlope: o.Noise.ShadowSlope,
@@ -116,6 +138,9 @@ func reportOf(o *outcome.Report) *Report {
 			Guide: (*GuideReport)(o.Network.Guide),
 		},
 		Iteration: IterationReport(o.Iteration),
+	}
+	for _, d := range o.Doubts {
+		r.Doubts = append(r.Doubts, Doubt(d))
 	}
 	if e := o.Noise.Estimate; e != nil {
 		r.Noise.Estimate = estimateOf(*e)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -256,11 +257,14 @@ func (w *worker) restore(ctx context.Context, j Job, m *imagefile.Image, data []
 	for _, loss := range imagefile.Losses(m, opt) {
 		o.Notes = append(o.Notes, fmt.Sprintf("not kept in %s: %s", opt.Format, loss))
 	}
+	doubts := report.Doubts
 	if report.Blur != nil {
 		o.Notes = append(o.Notes, "blur estimated: "+report.Blur.String())
-		o.Notes = append(o.Notes, report.Blur.Doubts()...)
+		doubts = slices.Concat(report.Blur.Doubts(), doubts)
 	}
-	o.Notes = append(o.Notes, report.Doubts...)
+	for _, doubt := range doubts {
+		o.Notes = append(o.Notes, doubt.Text)
+	}
 	o.Seconds = time.Since(began).Seconds()
 	r := Record{Schema: schema, Input: j.Input, Output: j.Output, Outcome: o}
 	line, err := r.line()

@@ -207,25 +207,22 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, doubt := range doubtsOfKernel(doubts) {
-			d.app.remark(d.app.input, "%s", doubt)
-		}
+		d.app.remarkDoubts(d.app.input, doubts)
 		return restore.Deblur(ctx, img, d.blur, opts...)
 	}
-	bar := d.app.newProgress(d.app.input)
-	defer bar.clear()
+	d.bar.begin("estimating the blur")
 	few = append(few, d.limit, restore.Progress(func(p backend.Progress) error {
-		bar.show(p.Fraction, 0)
+		d.bar.show(p.Fraction, 0)
 		return ctx.Err()
 	}))
 	if d.byParts() {
-		return d.solveByParts(ctx, img, bar, few, opts)
+		return d.solveByParts(ctx, img, few, opts)
 	}
 	b, err := restore.EstimateBlur(ctx, img, append(few, restore.Boundary(boundaryOf(d.boundary)))...)
 	if err != nil {
 		return nil, nil, err
 	}
-	bar.clear()
+	d.bar.clear()
 	if t := b.Turn; t != nil {
 		// In a preview img is a part, and the user knows the whole.
 		t.X, t.Y = t.X+float64(d.preview.left), t.Y+float64(d.preview.top)
@@ -237,6 +234,7 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 	if err := d.keep(ctx, b.Grid); err != nil {
 		return nil, nil, err
 	}
+	d.bar.begin("")
 	return restore.DeblurBlind(ctx, img, b, opts...)
 }
 
@@ -244,21 +242,24 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 func (d *deblurrer) byParts() bool { return d.cells.rows*d.cells.columns > 1 }
 
 // solveByParts estimates kernels for parts of a photograph, from the common one on, and removes the blur with them.
-func (d *deblurrer) solveByParts(ctx context.Context, img *restore.Planar, bar *progressBar, few, opts []restore.Option) (image.Image, *restore.Report, error) {
+func (d *deblurrer) solveByParts(ctx context.Context, img *restore.Planar, few, opts []restore.Option) (image.Image, *restore.Report, error) {
 	common, report, err := restore.EstimateKernel(ctx, img, few...)
 	if err != nil {
 		return nil, nil, err
 	}
-	bar.clear()
+	d.bar.clear()
 	d.blur, d.estimated = common, kernelInfoOf(common, report)
 	d.app.tellKernel(d.app.input, report)
+	d.bar.begin("estimating the blur of parts")
 	g, err := restore.EstimateGrid(ctx, img, common, d.cells.rows, d.cells.columns, few...)
 	if err != nil {
 		return nil, nil, err
 	}
+	d.bar.clear()
 	if err := d.keep(ctx, g); err != nil {
 		return nil, nil, err
 	}
+	d.bar.begin("")
 	return restore.DeblurVarying(ctx, img, g, opts...)
 }
 

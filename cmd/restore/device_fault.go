@@ -28,7 +28,7 @@ func (f *failover) begin(dev backend.Device) error {
 	}
 	opts, done, err := f.load(dev)
 	if why, failed := deviceFault(dev, err); failed {
-		return f.goOn(why)
+		return f.continueOnProcessor(why)
 	}
 	if err != nil {
 		return err
@@ -37,9 +37,9 @@ func (f *failover) begin(dev backend.Device) error {
 	return nil
 }
 
-// goOn continues on the processor.
-func (f *failover) goOn(why string) error {
-	f.app.note("%s; going on on the processor", why)
+// continueOnProcessor begins again on the processor.
+func (f *failover) continueOnProcessor(why string) error {
+	f.app.note("%s; the processor takes over", why)
 	f.end()
 	dev, err := f.processor()
 	if err != nil {
@@ -56,7 +56,7 @@ func (f *failover) run(opts []restore.Option, compute func(opts []restore.Option
 	if !failed {
 		return err
 	}
-	if err := f.goOn(why); err != nil {
+	if err := f.continueOnProcessor(why); err != nil {
 		return err
 	}
 	return compute(slices.Concat(opts, f.opts))

@@ -149,7 +149,7 @@ func (c *computing) openVulkan(n int) (backend.Device, error) {
 	case errors.Is(err, vulkan.ErrNoDriver) || errors.Is(err, vulkan.ErrNoDevice) || errors.Is(err, backend.ErrUnsupported):
 		return nil, usagef("--backend %s: %s; use --backend cpu or auto", c.backend, vulkanCause(err))
 	}
-	c.teller().note("%s; going on on the processor", oneLine(faultText(err)))
+	c.teller().note("%s; the processor takes over", oneLine(faultText(err)))
 	return c.openProcessor()
 }
 

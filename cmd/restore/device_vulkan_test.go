@@ -69,7 +69,7 @@ func TestVulkanAttacksAreTheProcessors(t *testing.T) {
 	for i, device := range []string{"cpu", "vulkan"} {
 		r := restoring(t, "check", "--prior", network, "--json", "--backend", device)
 		require.Equal(t, exitDone, r.code, r.stderr)
-		require.Equal(t, device == "vulkan", strings.Contains(r.stderr, "it makes no gradients, which an attack needs; going on on the processor\n"), r.stderr)
+		require.Equal(t, device == "vulkan", strings.Contains(r.stderr, "it makes no gradients, which an attack needs; the processor takes over\n"), r.stderr)
 		reports[i] = objects(t, r.stdout)
 	}
 	require.Equal(t, reports[0], reports[1])
@@ -98,7 +98,7 @@ func TestVulkanAgreesWithTheProcessor(t *testing.T) {
 			for i, device := range []string{"cpu", "vulkan"} {
 				r := restoring(t, append(args, "--backend", device, "-o", device+".pfm")...)
 				require.Equal(t, exitDone, r.code, r.stderr)
-				require.NotContains(t, r.stderr, "going on on the processor")
+				require.NotContains(t, r.stderr, "the processor takes over")
 				out[i] = load(t, device+".pfm").Pix
 			}
 			psnr, err := quality.PSNR(out[0], out[1], 1)
@@ -179,13 +179,13 @@ func TestVulkanFaultsEndOnTheProcessor(t *testing.T) {
 			var r ran
 			var got []float32
 			vulkantest.Failing(name, after, vulkantest.Lost, func() { r, got = run("vulkan") })
-			if strings.Count(r.stderr, "going on on the processor\n") == 0 {
+			if strings.Count(r.stderr, "the processor takes over\n") == 0 {
 				require.Equal(t, own, got, "%s after %d calls: %s", name, after, r.stderr) // it made no difference
 				continue
 			}
 			require.Equal(t, want, got, "%s after %d calls", name, after)
 			require.Equal(t, 1, strings.Count(r.stderr, "restore: "), r.stderr)
-			require.Regexp(t, `^restore: .*vulkan.*; going on on the processor\n`, r.stderr)
+			require.Regexp(t, `^restore: .*vulkan.*; the processor takes over\n`, r.stderr)
 		}
 	}
 }
@@ -217,7 +217,7 @@ func TestVulkanFaultsWhileMeasuring(t *testing.T) {
 			const submit = "vkQueueSubmit"
 			vulkantest.Failing(submit, calls[submit]*3/4, vulkantest.Lost, func() { r = on("vulkan") })
 			require.Equal(t, want.code, r.code, r.stderr)
-			require.Equal(t, 1, strings.Count(r.stderr, "going on on the processor\n"), r.stderr)
+			require.Equal(t, 1, strings.Count(r.stderr, "the processor takes over\n"), r.stderr)
 			got, expected := objects(t, seconds.ReplaceAllString(r.stdout, `"seconds":0`)), objects(t, seconds.ReplaceAllString(want.stdout, `"seconds":0`))
 			require.Len(t, got, len(expected))
 			switch name {

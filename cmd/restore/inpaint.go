@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"image"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -107,15 +106,7 @@ func (p *inpainter) loadOwn(ctx context.Context, a *app) ([]restore.Option, erro
 func (p *inpainter) ofFile(m *imagefile.Image) []restore.Option { return compressionOf(m) }
 
 func (p *inpainter) solve(ctx context.Context, img *restore.Planar, opts ...restore.Option) (image.Image, *restore.Report, error) {
-	out, report, err := restore.Inpaint(ctx, img, p.mask, opts...)
-	if err == nil && !p.invert {
-		for i, doubt := range report.Doubts {
-			if strings.Contains(doubt, "is it inverted?") {
-				report.Doubts[i] = doubt + "; --mask-invert exchanges them"
-			}
-		}
-	}
-	return out, report, err
+	return restore.Inpaint(ctx, img, p.mask, opts...)
 }
 
 func (p *inpainter) describe(o *outcome) {

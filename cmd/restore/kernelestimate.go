@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -83,9 +82,7 @@ func kernelSizeOption(size int) (restore.Option, error) {
 // tellKernel says what was found, in a line, and what is doubtful of it.
 func (a *app) tellKernel(input string, r *restore.KernelReport) {
 	a.remark(input, "kernel estimated: %s", r)
-	for _, doubt := range r.Doubts {
-		a.remark(input, "%s", doubt)
-	}
+	a.remarkDoubts(input, r.Doubts)
 }
 
 // kernelEstimate is the command that estimates a kernel and does no more.
@@ -138,9 +135,7 @@ writes a sheet of kernels, and prints the --kernel-grid for it. 'restore deblur'
 				return fileError{args[0], err}
 			}
 			bar.clear()
-			for _, doubt := range b.Doubts() {
-				a.remark(args[0], "%s", doubt)
-			}
+			a.remarkDoubts(args[0], b.Doubts())
 			w, h, err := a.writeKernels(c.Context(), b.Grid, output, opt)
 			if err != nil {
 				return err
@@ -212,17 +207,4 @@ func (a *app) writeKernelFile(ctx context.Context, k deblur.Kernel, output strin
 		return err
 	}
 	return a.write(ctx, output, m, opt)
-}
-
-// doubtsOfKernel adds to what speaks against a kernel the flag that helps.
-func doubtsOfKernel(doubts []string) []string {
-	for i, d := range doubts {
-		switch {
-		case strings.Contains(d, "180 degrees"):
-			doubts[i] = d + "; --kernel-flip turns it"
-		case strings.Contains(d, "another one"), strings.Contains(d, "than blur does"):
-			doubts[i] = d + "; without --kernel it is estimated"
-		}
-	}
-	return doubts
 }

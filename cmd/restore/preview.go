@@ -114,6 +114,7 @@ func (a *app) previewOne(ctx context.Context, r restorer, t task, opts []restore
 	bar := a.newProgress(t.input)
 	defer bar.clear()
 	bar.show(0, 0)
+	b.bar = bar
 	var o *outcome
 	for i, s := range strengths {
 		img := planarOf(&whole)

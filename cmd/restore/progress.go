@@ -15,6 +15,7 @@ import (
 type progressBar struct {
 	w        io.Writer
 	label    string
+	stage    string // what is done before the work itself; or empty
 	terminal bool
 	colour   bool
 	columns  int
@@ -53,7 +54,7 @@ func (p *progressBar) show(fraction, residual float64) {
 	if !p.terminal {
 		if tenth := int(fraction*10) + 1; tenth > p.tenth {
 			p.tenth = tenth
-			fmt.Fprintf(p.w, "restore: %s: %s\n", p.label, p.state(fraction, residual, now))
+			fmt.Fprintf(p.w, "restore: %s: %s\n", p.title(), p.state(fraction, residual, now))
 		}
 		return
 	}
@@ -62,6 +63,24 @@ func (p *progressBar) show(fraction, residual float64) {
 	}
 	p.drawn = now
 	p.draw(fraction, p.state(fraction, residual, now))
+}
+
+// begin begins a stage, with a clock of its own: how long an estimate takes does not tell how long what follows it will.
+func (p *progressBar) begin(stage string) {
+	if p == nil {
+		return
+	}
+	p.clear()
+	p.stage, p.began, p.tenth, p.drawn = stage, time.Now(), 0, time.Time{}
+	p.show(0, 0)
+}
+
+// title says what the bar is of.
+func (p *progressBar) title() string {
+	if p.stage == "" {
+		return p.label
+	}
+	return p.label + ": " + p.stage
 }
 
 // state is the part of the line that is text.
@@ -102,7 +121,7 @@ func (p *progressBar) draw(fraction float64, state string) {
 	// The last column stays free: some terminals wrap when it is written.
 	room := p.columns - 1
 	const cells = 24
-	label := shorten(p.label, room-cells-len(state)-4)
+	label := shorten(p.title(), room-cells-len(state)-4)
 	line, width := state, len(state)
 	if label != "" {
 		full := int(fraction * cells)

@@ -15,6 +15,7 @@ import (
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/denoise"
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/kernelimage"
 	"github.com/averaged/imaging/internal/quality"
 	"github.com/averaged/imaging/restore"
 	"github.com/averaged/imaging/weights"
@@ -259,98 +260,32 @@ func boundaryOf(b choice) deblur.Boundary {
 	return boundary
 }
 
-// readKernel reads a kernel from an image file; of a picture that is transparent except for the kernel,
-// and of one colour, from its alpha channel, and of one on grey or white without that background. A
-// floating-point image is taken as it is.
+// readKernel reads a kernel from an image file.
 func (a *app) readKernel(ctx context.Context, path string, r reading) (deblur.Kernel, error) {
-	m, err := a.readKernelImage(ctx, path, r)
-	if err != nil {
-		return deblur.Kernel{}, err
-	}
-	k, err := deblur.KernelFromPlanes(m.Pix, m.Channels, m.Height, m.Width)
-	if err != nil {
-		return deblur.Kernel{}, fileError{path, err}
-	}
-	if foreground, ok := k.Foreground(); ok && m.Depth != 32 {
-		a.remark(path, "its background is not black and was left out; a kernel is bright on black")
-		return foreground, nil
-	}
-	return k, nil
+	return readWeights(ctx, a, path, r, kernelimage.Kernel)
 }
 
-// readKernels reads a sheet of kernels from an image file, as readKernel does one.
+// readKernels reads a sheet of kernels from an image file.
 func (a *app) readKernels(ctx context.Context, path string, cells gridFlag, r reading) (deblur.Grid, error) {
-	m, err := a.readKernelImage(ctx, path, r)
-	if err != nil {
-		return deblur.Grid{}, err
-	}
-	g, err := deblur.GridFromPlanes(m.Pix, m.Channels, m.Height, m.Width, cells.rows, cells.columns)
-	if err != nil {
-		return deblur.Grid{}, fileError{path, err}
-	}
-	return g, nil
+	return readWeights(ctx, a, path, r, func(m *imagefile.Image) (deblur.Grid, []string, error) {
+		return kernelimage.Grid(m, cells.rows, cells.columns)
+	})
 }
 
-// readKernelImage reads an image file whose brightness, or alpha, is the weights of kernels.
-func (a *app) readKernelImage(ctx context.Context, path string, r reading) (*imagefile.Image, error) {
+// readWeights makes of an image file what it is an image of, and prints notes.
+func readWeights[T any](ctx context.Context, a *app, path string, r reading, of func(*imagefile.Image) (T, []string, error)) (weights T, err error) {
 	m, err := a.read(ctx, path, r)
 	if err != nil {
-		return nil, err
+		return weights, err
 	}
-	if hasOneColour(m) && !constant(m.Alpha) {
-		a.remark(path, "its visible part has one colour, so the kernel is taken from its alpha channel")
-		m.Channels, m.Pix = 1, make([]float32, len(m.Alpha))
-		for i, v := range m.Alpha {
-			m.Pix[i] = float32(v)
-		}
+	weights, notes, err := of(m)
+	if err != nil {
+		return weights, fileError{path, err}
 	}
-	if share := shareBelowZero(m.Pix); share > 0 && share < mostBelowZero {
-		a.remark(path, "its weights below 0, %.2g %% of all, count as 0", 100*share)
-		for i, v := range m.Pix {
-			m.Pix[i] = max(v, 0)
-		}
+	for _, note := range notes {
+		a.remark(path, "%s", note)
 	}
-	return m, nil
-}
-
-// mostBelowZero is how much of a kernel may be negative and still be the rounding or the ringing of another program.
-const mostBelowZero = 0.05
-
-// shareBelowZero returns the sum of the negative samples, as a share of the sum of all magnitudes.
-func shareBelowZero(pix []float32) float64 {
-	below, all := 0.0, 0.0
-	for _, v := range pix {
-		all += math.Abs(float64(v))
-		below += math.Abs(min(float64(v), 0))
-	}
-	if all == 0 {
-		return 0
-	}
-	return below / all
-}
-
-// hasOneColour says whether a picture with an alpha channel has one colour wherever it is not wholly
-// transparent. What programs write where it is, often black, was never seen.
-func hasOneColour(m *imagefile.Image) bool {
-	seen := -1
-	for i, alpha := range m.Alpha {
-		if alpha == 0 {
-			continue
-		}
-		if seen < 0 {
-			seen = i
-		}
-		for c := range m.Channels {
-			if plane := m.Plane(c); plane[i] != plane[seen] {
-				return false
-			}
-		}
-	}
-	return seen >= 0
-}
-
-func constant[T comparable](pix []T) bool {
-	return !slices.ContainsFunc(pix, func(v T) bool { return v != pix[0] })
+	return weights, nil
 }
 
 // batchFlags are the flags of a command that restores many images.
@@ -363,6 +298,7 @@ type batchFlags struct {
 	reference string
 	report    string // --report
 	preview   previewFlag
+	bar       *progressBar // of the image at hand
 }
 
 func (b *batchFlags) bind(c *cobra.Command, flag, tolerance string) {

@@ -173,6 +173,7 @@ func (a *app) restoreOne(ctx context.Context, r restorer, t task, opts []restore
 	bar := a.newProgress(t.input)
 	defer bar.clear()
 	bar.show(0, 0)
+	b.bar = bar
 	var out *restore.Planar
 	var report *restore.Report
 	err = b.failover.run(opts, func(opts []restore.Option) (err error) {

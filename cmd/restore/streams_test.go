@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -116,8 +117,21 @@ func TestProgressBar(t *testing.T) {
 	require.Equal(t, "…long-name.png", shorten("a-very-long-name.png", 14))
 	require.Equal(t, "", shorten("a-very-long-name.png", 7))
 
+	// Each stage has a name and a clock of its own.
+	p = &progressBar{w: &b, label: "photo.png", columns: 80, began: now.Add(-time.Hour)}
+	b.Reset()
+	p.show(1, 0)
+	p.begin("estimating the blur")
+	p.show(0.5, 0)
+	p.begin("")
+	p.show(0.5, 0)
+	require.Equal(t, "restore: photo.png: 100%  0:00 left\n"+
+		"restore: photo.png: estimating the blur:   0%\nrestore: photo.png: estimating the blur:  50%  0:01 left\n"+
+		"restore: photo.png:   0%\nrestore: photo.png:  50%  0:01 left\n", b.String())
+
 	var none *progressBar
 	none.show(1, 1)
+	none.begin("estimating the blur")
 	none.clear()
 }
 
@@ -183,11 +197,13 @@ func TestInterruptLeavesNothing(t *testing.T) {
 	save(t, "b.png", picture(3, 60, 70, 8, 0.05))
 	seeded(t, "euler")
 	before := files(t)
-	for _, at := range []string{" 0%", "residual"} {
+	for _, at := range []string{" 0%", "residual", "estimating the blur:  3"} {
 		for _, args := range [][]string{
 			{"denoise", "--method", "tv", "--sigma", "0.3", "a.png"},
 			{"denoise", "--method", "tv", "a.png", "-o", "out.png"},
 			{"deblur", "--kernel", "k.png", "--sigma", "0.05", "a.png"},
+			{"deblur", "--prior", "tv", "--sigma", "0.05", "a.png"},
+			{"deblur", "--prior", "tv", "--kernel-grid", "1x2", "--sigma", "0.05", "a.png"},
 			{"check", "--prior", "tv", "--kernel", "k.png", "--sigma", "0.05", "a.png"},
 			{"denoise", "--weights", "euler.safetensors", "a.png"},
 			{"deblur", "--weights", "euler.safetensors", "--kernel", "k.png", "--sigma", "0.05", "a.png"},
@@ -195,6 +211,9 @@ func TestInterruptLeavesNothing(t *testing.T) {
 		} {
 			if args[0] == "denoise" && args[1] == "--weights" && at == "residual" {
 				continue // there is none
+			}
+			if strings.HasPrefix(at, "estimating") && (args[0] != "deblur" || slices.Contains(args, "--kernel")) {
+				continue // the kernel is given
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			stderr := &cancelling{text: at, cancel: cancel}

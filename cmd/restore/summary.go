@@ -47,14 +47,23 @@ func outcomeOf(m *imagefile.Image, r *restore.Report) *outcome {
 	return o
 }
 
+// doubtFlags say which flags help where something is doubtful.
+var doubtFlags = map[restore.DoubtKind]string{
+	restore.NoiseDoubt:    "; --sigma S gives it, where it is known",
+	restore.InvertedMask:  "; --mask-invert exchanges them",
+	restore.TurnedKernel:  "; --kernel-flip turns it",
+	restore.ForeignKernel: "; without --kernel it is estimated",
+}
+
+func (a *app) remarkDoubts(input string, doubts []restore.Doubt) {
+	for _, doubt := range doubts {
+		a.remark(input, "%s%s", doubt, doubtFlags[doubt.Kind])
+	}
+}
+
 // remarkRun says what a person should know of a run besides its result.
 func (a *app) remarkRun(input string, r *restore.Report) {
-	for _, doubt := range r.Doubts {
-		if strings.HasPrefix(doubt, "sigma: ") && r.Noise.Given == 0 {
-			doubt += "; --sigma S gives it, where it is known"
-		}
-		a.remark(input, "%s", doubt)
-	}
+	a.remarkDoubts(input, r.Doubts)
 	if r.Noise.Impulses > 0 {
 		a.remark(input, "%.2g %% of the samples were hot pixels, or salt and pepper, and were filled from their neighbours", 100*r.Noise.Impulses)
 	}

@@ -242,6 +242,10 @@ func (found *Estimate) judge(e *estimation, s support, parts []part, seen Shape)
 			found.Shape = Shape{}
 		}
 	}
+	if found.Shape.narrow() {
+		_, err := found.nothing("") // the last steps have made it narrow
+		return err
+	}
 	if found.Shape.Kind != Free {
 		found.Kernel, err = found.Shape.Kernel()
 		return err

@@ -188,6 +188,15 @@ func TestLastRidge(t *testing.T) {
 	})
 }
 
+// The more noise, the fewer edges, and there are steps of the splitting for any noise.
+func TestLastEdges(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := rapid.Float64Range(0, 10).Draw(t, "a"), rapid.Float64Range(0, 10).Draw(t, "b")
+		require.LessOrEqual(t, lastEdgesFor(min(a, b)).lambda, lastEdgesFor(max(a, b)).lambda)
+		require.NotEmpty(t, lastEdgesFor(b).couplings())
+	})
+}
+
 // What momentum makes is a kernel, and it is the same one where nothing moved.
 func TestBeyond(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -294,4 +303,21 @@ func TestExtent(t *testing.T) {
 		s.k[y*9+x], s.k[(y+h-1)*9+x+w-1] = 1, 1
 		require.Equal(t, max(h, w), s.extent())
 	})
+}
+
+// A shape becomes as narrow as the photograph asks for, but no narrower than kernels can be made.
+func TestShapeThatBecomesNarrow(t *testing.T) {
+	pool := parallel.New(0)
+	defer pool.Close()
+	v := still()
+	e := &estimation{ctx: t.Context(), pool: pool, sigma: 0.01, edges: edgesFor(0.01), tell: meter(nil, v.h, v.w)}
+	levels, err := e.levels([]part{{v, newPlane(v.h, v.w), newPlane(v.h, v.w)}}, 0, 4)
+	require.NoError(t, err)
+	for _, wide := range []Shape{{Kind: Motion, Length: 4}, {Kind: Disk, Radius: 2}, {Kind: Gaussian, Std: 1}} {
+		shape, _, err := e.fitting(levels, wide, point(4))
+		require.NoError(t, err)
+		require.True(t, shape.narrow(), "%v", shape)
+		_, err = shape.Kernel()
+		require.NoError(t, err)
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/dsp/fourier"
+
 	"github.com/averaged/imaging/internal/fft"
 	"github.com/averaged/imaging/internal/parallel"
 )
@@ -112,19 +114,43 @@ func (m *moments) excess(k, s support) float64 {
 	return form(k) - form(s)
 }
 
-// energy is ‖x∗k‖².
+// energy is ‖x∗k‖², by transforms on a torus around which no lag reaches: the sum over all pairs of weights grows with the fourth
+// power of the reach. They are in float64, because shapes are compared by small differences.
 func (m *moments) energy(k support) float64 {
-	n, lags := k.side(), 4*m.r+1
-	sum := 0.0
-	for i, v := range k.k {
-		if v == 0 {
-			continue
+	lags := 4*m.r + 1
+	side := fft.GoodSize(lags)
+	if m.spectrum == nil {
+		a := make([]float64, side*side)
+		for i, v := range m.a {
+			a[wrap(i/lags-2*m.r, side)*side+wrap(i%lags-2*m.r, side)] = v
 		}
-		for j, w := range k.k {
-			if w != 0 {
-				sum += v * w * m.a[(i/n-j/n+2*m.r)*lags+i%n-j%n+2*m.r]
-			}
+		m.spectrum = transform(a, side, side)
+	}
+	sum := 0.0
+	for i, v := range transform(k.k, k.side(), side) {
+		power := (real(v)*real(v) + imag(v)*imag(v)) * real(m.spectrum[i])
+		if x := i / side; x > 0 && 2*x < side {
+			power *= 2 // and its mirror image
+		}
+		sum += power
+	}
+	return sum / float64(side*side)
+}
+
+// transform is the discrete Fourier transform of n×n samples in a period of side, column by column up to the highest frequency.
+func transform(v []float64, n, side int) []complex128 {
+	half := side/2 + 1
+	all, row, line := make([]complex128, half*side), make([]float64, side), make([]complex128, half)
+	along, across := fourier.NewFFT(side), fourier.NewCmplxFFT(side)
+	for y := range n {
+		copy(row, v[y*n:(y+1)*n])
+		for x, c := range along.Coefficients(line, row) {
+			all[x*side+y] = c
 		}
 	}
-	return sum
+	for x := range half {
+		column := all[x*side : (x+1)*side]
+		across.Coefficients(column, column)
+	}
+	return all
 }

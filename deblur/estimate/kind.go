@@ -134,7 +134,7 @@ func (m *moments) refine(shape Shape, s support) (Shape, float64) {
 				case 3:
 					x += by * min(size(of), 2)
 				}
-				if size(of) < .3 || size(of) > float64(s.r)+1 {
+				if size(of) < .5 || size(of) > float64(s.r)+1 {
 					continue
 				}
 				if e := try(of, y, x); e < least {

@@ -154,7 +154,8 @@ type moments struct {
 	left float64   // squares of what the kernel leaves of the known differences
 	data float64   // number of these
 	// texture, if it is not zero, weights the frequencies of a and b.
-	texture texture
+	texture  texture
+	spectrum []complex128 // of a, where energy has made it; or nil
 }
 
 func newMoments(r int) moments {
@@ -169,6 +170,7 @@ func (m *moments) measure(l *level, s support) error {
 	if err != nil {
 		return err
 	}
+	m.spectrum = nil
 	n := l.ph * l.pw
 	blurred, out := make([]float32, n), make([]float32, n)
 	for c, x := range l.x {

@@ -23,35 +23,35 @@ var tuned = parameters{
 
 // edgesFor is the image step's prior for noise of standard deviation sigma. Of a maximum a posteriori
 // estimate λ would grow as σ²; but the less noise there is, the more is it what the prior does not
-// know of photographs that decides, and below lambdaSigma nothing else.
+// know of photographs that decides, and below tunedSigma nothing else.
 func edgesFor(sigma float64) edgePrior {
+	const power = 0.7
 	p := tuned.edges
-	p.lambda *= max(1, forNoise(sigma))
+	p.lambda *= math.Pow(max(1, min(sigma, mostSigma)/tunedSigma), power)
 	return p
 }
 
 // lastEdgesFor is that of the last steps. There the kernel is nearly right, so that texture that is
 // taken for edges does less harm than edges that are missed, and λ goes on falling with the noise,
-// as far as that was measured.
+// as far as that was measured. It grows as σ², as that of a maximum a posteriori estimate. These steps
+// converge, so that with less λ the kernel follows the noise.
 func lastEdgesFor(sigma float64) edgePrior {
-	const share, leastSigma = 0.3, 0.0035
+	const share, leastSigma = 0.3, 0.00693
 	p := tuned.edges
-	p.lambda *= share * forNoise(max(sigma, leastSigma))
+	of := min(max(sigma, leastSigma), mostSigma) / tunedSigma
+	p.lambda *= share * of * of
 	return p
 }
 
 // lastRidgeFor is the ridge of the last steps. Of a maximum a posteriori estimate it would grow as σ². With too much of it
 // the kernel has too little weight at high frequencies, and more than its share at low ones.
 func lastRidgeFor(sigma float64) float64 {
-	const ridgeSigma, leastRidge = 0.01, 1. / 30
-	return tuned.kernel.ridge * min(max(sigma*sigma/(ridgeSigma*ridgeSigma), leastRidge), 1)
+	const leastRidge = 1. / 30
+	return tuned.kernel.ridge * min(max(sigma*sigma/(tunedSigma*tunedSigma), leastRidge), 1)
 }
 
-// forNoise is by how much λ grows with the noise.
-func forNoise(sigma float64) float64 {
-	const lambdaSigma, lambdaPower = 0.01, 0.7
-	return math.Pow(min(sigma, 0.2)/lambdaSigma, lambdaPower)
-}
+// tunedSigma is the noise for which the numbers of tuned were chosen, and with mostSigma λ grows no more.
+const tunedSigma, mostSigma = 0.01, 0.2
 
 // calm is the noise level below which the kernel's error limits deblurring, not the noise.
 const calm = 0.0035

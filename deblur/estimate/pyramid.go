@@ -151,7 +151,8 @@ func start(r int) support {
 // find estimates the kernel from coarse to fine, and returns the parts that it is of. Its reach is
 // found at half size: where the kernel fills its support, all is begun anew with a larger one, up to
 // the largest. What fills every support is no kernel but a failure, and the smallest one is kept,
-// where it does least harm.
+// where it does least harm. So it is if a larger one has a larger objective: in noise that is a wide
+// kernel of a photograph without edges.
 func (e *estimation) find(parts func(reach int) []part, largest int) (support, []part, error) {
 	reach := min(firstReach, largest)
 	s, of, filled, err := e.half(parts, reach)
@@ -164,8 +165,14 @@ func (e *estimation) find(parts func(reach int) []part, largest int) (support, [
 		if err != nil {
 			return s, nil, err
 		}
-		if !stillFilled {
-			s, of, reach, filled = t, others, wider, false
+		if stillFilled {
+			continue
+		}
+		filled = false
+		if better, err := e.explainedBetter(others, t, s); err != nil {
+			return s, nil, err
+		} else if better {
+			s, of, reach = t, others, wider
 		}
 	}
 	if !e.row { // of the angles of a turn it was not measured
@@ -181,6 +188,20 @@ func (e *estimation) find(parts func(reach int) []part, largest int) (support, [
 		}
 	}
 	return s, of, nil
+}
+
+// explainedBetter says whether the objective at half size is smaller of the kernel s than of one that reaches no farther.
+func (e *estimation) explainedBetter(parts []part, s, than support) (bool, error) {
+	levels, err := e.levels(parts, halfSize, s.r)
+	if err != nil {
+		return false, err
+	}
+	one, err := e.objective(levels, s, e.edges)
+	if err != nil {
+		return false, err
+	}
+	other, err := e.objective(levels, than.scaled(1, s.r), e.edges)
+	return one < other, err
 }
 
 // turnedBetter makes steps at half size from the kernel turned by 180 degrees, and returns what is found if it explains the

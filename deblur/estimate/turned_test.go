@@ -32,3 +32,27 @@ func TestTurnedBetter(t *testing.T) {
 	}
 	require.Equal(t, s.k, s.turned().turned().k)
 }
+
+// A kernel that is cut off is explained worse than the whole one, and better than a wide one in noise, where each leaves the noise.
+func TestExplainedBetter(t *testing.T) {
+	k, err := deblur.Motion(31, 20)
+	require.NoError(t, err)
+	const sigma = 0.03
+	v := photograph(t, still(), k, sigma)
+	pool := parallel.New(0)
+	defer pool.Close()
+	e := &estimation{ctx: t.Context(), pool: pool, edges: edgesFor(sigma)}
+	parts := []part{{v, newPlane(v.h, v.w), newPlane(v.h, v.w)}}
+	whole := supportOf(k, 16).scaled(.5, 12)
+	cut := newSupport(4)
+	for i := range cut.k {
+		cut.k[i] = whole.k[(i/9-4+12)*25+i%9-4+12]
+	}
+	cut.normalise()
+	better, err := e.explainedBetter(parts, whole, cut)
+	require.NoError(t, err)
+	require.True(t, better)
+	better, err = e.explainedBetter(parts, drawn(Shape{Kind: Gaussian, Std: 9}, 25, 0, 0), cut)
+	require.NoError(t, err)
+	require.False(t, better)
+}

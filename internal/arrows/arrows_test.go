@@ -43,7 +43,7 @@ var table = map[string]row{
 		// The types of restore's own face: devices, kernels, networks, certificates. See
 		// RATIONALE.md.
 		"backend", "backend/cpu", "backend/cuda", "backend/vulkan", "deblur", "denoise", "denoise/rungekutta", "pnp", "upscale", "weights", "weights/research",
-		"internal/cameranoise", "internal/curves", "internal/degradation", "internal/dng", "internal/evaluation", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/imageplanes", "internal/maskimage", "internal/networks", "internal/openfile", "internal/quality",
+		"internal/cameranoise", "internal/curves", "internal/degradation", "internal/dng", "internal/evaluation", "internal/findings", "internal/htmlreport", "internal/imagefile", "internal/imagefile/atomicfile", "internal/imageplanes", "internal/kernelimage", "internal/maskimage", "internal/networks", "internal/openfile", "internal/quality",
 		"web",
 		cobra, pflag, xTerm,
 	}, tests: []string{"denoise/dncnn", "internal/metadata", "internal/vulkan/vulkantest"}},
@@ -64,7 +64,8 @@ var table = map[string]row{
 	"internal/networks":    {code: []string{"denoise", "denoise/rungekutta", "operator", "pnp", "backend", "weights", "internal/noise", "internal/outcome", "internal/strength"}, tests: []string{"denoise/refute", "weights/research"}},
 	"internal/outcome":     {code: []string{"denoise", "pnp", "internal/noise"}},
 	"internal/meter":       {code: []string{"backend"}},
-	"internal/maskimage":   {code: []string{"internal/imagefile", "internal/imageplanes"}},
+	"internal/kernelimage": {code: []string{"deblur", "internal/imagefile"}},
+	"internal/maskimage":   {code: []string{"internal/imagefile", "internal/imageplanes", "internal/outcome"}},
 	"internal/imageplanes": {code: []string{"inpaint", "upscale", "backend", "internal/strength", gonum}, tests: []string{"internal/synthetic"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from, internal/cameranoise
 	// photographs it, and internal/strength says for which levels the steps of deblurring are. See RATIONALE.md.
@@ -87,7 +88,7 @@ var table = map[string]row{
 	"raw": {code: []string{"internal/demosaic", "internal/dng", "internal/imagefile"}, tests: []string{"internal/cameranoise"}},
 	// The kernel of a photograph, and internal/noise because white noise in it says how far to trust its edges.
 	"deblur/estimate": {
-		code: []string{"backend", "deblur", "internal/fft", "internal/noise", "internal/parallel"},
+		code: []string{"backend", "deblur", "internal/fft", "internal/noise", "internal/parallel", gonum},
 	},
 	// A blur and downsampling: the one that builds on another.
 	"upscale": {
@@ -158,7 +159,7 @@ var table = map[string]row{
 
 	// The page in the browser: its server, what its workers run, and what makes its files.
 	"web":       {},
-	"web/wasm":  {code: []string{"restore", "deblur", "backend", "backend/cpu", "backend/webgpu", "internal/spread", "internal/imagefile"}},
+	"web/wasm":  {code: []string{"restore", "deblur", "backend", "backend/cpu", "backend/webgpu", "internal/spread", "internal/imagefile", "internal/kernelimage"}},
 	"web/build": {code: []string{"internal/htmlreport"}},
 
 	// Internal packages, each with one purpose.
@@ -169,7 +170,7 @@ var table = map[string]row{
 	"internal/demosaic":             {},
 	"internal/devicequeue":          {code: []string{"backend"}},
 	"internal/parallel":             {},
-	"internal/dng":                  {code: []string{"internal/imagefile", "internal/losslessjpeg"}},
+	"internal/dng":                  {code: []string{"internal/imagefile", "internal/losslessjpeg", "internal/tiffdir"}},
 	"internal/fft":                  {code: []string{"internal/instructionset", "internal/parallel"}},
 	"internal/degradation":          {code: []string{"backend", "deblur", "internal/imagefile"}},
 	"internal/evaluation":           {code: []string{"internal/findings", "internal/htmlreport", "internal/imagefile", "internal/quality"}},

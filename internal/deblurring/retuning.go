@@ -126,7 +126,7 @@ func (r *retuning) explain(report *outcome.Report) {
 			"sigma: %.3g was given, but a run for it left %.2g of the photograph and the noise is estimated otherwise: %.3g was used in its place",
 			r.first, r.left[0], r.sigma)
 	}
-	report.Doubts = append(report.Doubts, doubt)
+	report.Doubts = append(report.Doubts, outcome.Doubt{Text: doubt})
 }
 
 // looks is how often a guide set radii.

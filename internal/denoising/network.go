@@ -88,7 +88,7 @@ func (j Job) fitTo(ctx context.Context, p *imageplanes.Planes, report *outcome.R
 	}
 	coarse := report.Noise.Estimate != nil && report.Noise.Estimate.Kind == outcome.CoarseNoise
 	if doubt := j.Choice.Doubt(j.Strength*sigma, coarse); doubt != "" {
-		report.Doubts = append(report.Doubts, doubt)
+		report.Doubts = append(report.Doubts, outcome.Doubt{Text: doubt})
 	}
 	return j.Choice.Fit(ctx, j.Device, p.Channels, sigma, j.Strength)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/internal/losslessjpeg"
+	"github.com/averaged/imaging/internal/tiffdir"
 )
 
 // layout says where the strips or tiles of the raw image are. Both are blocks here.
@@ -13,7 +14,7 @@ type layout struct {
 	width, height    int  // of a block
 	across, down     int
 	tiled            bool
-	offsets, lengths field // lengths.tag is 0 if the file does not have them
+	offsets, lengths tiffdir.Field // lengths.tag is 0 if the file does not have them
 	blocks           []block
 }
 
@@ -29,7 +30,7 @@ type block struct {
 // is room for any.
 func (m *Raw) readLayout() error {
 	l := &m.layout
-	compression, err := m.integer(m.image, tagCompression, compressionNone)
+	compression, err := m.integer(m.image, tiffdir.TagCompression, compressionNone)
 	if err != nil {
 		return err
 	}
@@ -44,12 +45,12 @@ func (m *Raw) readLayout() error {
 	if l.lossless {
 		bitsOfSample = 1 // at least
 	}
-	if int64(m.Width)*int64(m.Height)*int64(m.Samples) > 8*m.size/bitsOfSample {
+	if int64(m.Width)*int64(m.Height)*int64(m.Samples) > 8*m.file.size/bitsOfSample {
 		return malformed("the file ends early (a truncated file?)")
 	}
-	offsets, lengths := uint16(tagStripOffsets), uint16(tagStripByteCounts)
-	if _, l.tiled = m.image.find(tagTileWidth); l.tiled {
-		offsets, lengths = tagTileOffsets, tagTileByteCounts
+	offsets, lengths := uint16(tiffdir.TagStripOffsets), uint16(tiffdir.TagStripByteCounts)
+	if _, l.tiled = m.image.find(tiffdir.TagTileWidth); l.tiled {
+		offsets, lengths = tiffdir.TagTileOffsets, tiffdir.TagTileByteCounts
 	}
 	if err := m.readBlockSize(); err != nil {
 		return err
@@ -61,7 +62,7 @@ func (m *Raw) readLayout() error {
 func (m *Raw) readBlockSize() error {
 	l := &m.layout
 	if !l.tiled {
-		rows, err := m.integer(m.image, tagRowsPerStrip, math.MaxUint32)
+		rows, err := m.integer(m.image, tiffdir.TagRowsPerStrip, math.MaxUint32)
 		if err != nil {
 			return err
 		}
@@ -71,11 +72,11 @@ func (m *Raw) readBlockSize() error {
 		l.width, l.height = m.Width, int(min(int64(rows), int64(m.Height)))
 		return nil
 	}
-	w, err := m.integer(m.image, tagTileWidth, 0)
+	w, err := m.integer(m.image, tiffdir.TagTileWidth, 0)
 	if err != nil {
 		return err
 	}
-	h, err := m.integer(m.image, tagTileLength, 0)
+	h, err := m.integer(m.image, tiffdir.TagTileLength, 0)
 	if err != nil {
 		return err
 	}
@@ -101,9 +102,9 @@ func (m *Raw) findBlocks(offsetsTag, lengthsTag uint16) error {
 	n := int64(l.across) * int64(l.down)
 	var known bool
 	l.lengths, known = m.image.find(lengthsTag)
-	for _, f := range []field{l.offsets, l.lengths} {
-		if f.tag != 0 && f.kind != typeShort && f.kind != typeLong && f.kind != typeIFD {
-			return malformed("tag %d has type %d, an unsigned integer is needed", f.tag, f.kind)
+	for _, f := range []tiffdir.Field{l.offsets, l.lengths} {
+		if f.Tag != 0 && f.Kind != tiffdir.Short && f.Kind != tiffdir.Long && f.Kind != tiffdir.IFD {
+			return malformed("tag %d has type %d, an unsigned integer is needed", f.Tag, f.Kind)
 		}
 	}
 	if int64(len(offsets)) != n || known && int64(len(lengths)) != n {
@@ -131,7 +132,7 @@ func (m *Raw) findBlocks(offsetsTag, lengthsTag uint16) error {
 				b.length = int64(lengths[i])
 			}
 		}
-		if b.offset > m.size-b.length {
+		if b.offset > m.file.size-b.length {
 			return malformed("the file ends early (a truncated file?)")
 		}
 		l.blocks = append(l.blocks, b)
@@ -149,7 +150,7 @@ func (m *Raw) readBlocks() error {
 	depth := 0
 	for i := range m.layout.blocks {
 		b := &m.layout.blocks[i]
-		data, err := m.bytes(b.offset, b.length)
+		data, err := m.file.Bytes(b.offset, b.length)
 		if err != nil {
 			return err
 		}
@@ -219,7 +220,7 @@ func (m *Raw) unpack(b *block, data []byte) {
 			}
 		case 16:
 			for i := range to {
-				to[i] = m.order.Uint16(line[2*i:])
+				to[i] = m.tiff.Order.Uint16(line[2*i:])
 			}
 		default:
 			acc, have, next := uint32(0), 0, 0
@@ -248,7 +249,7 @@ func (m *Raw) pack(b *block, samples []uint16) []byte {
 			}
 		case 16:
 			for _, v := range samples[:row] {
-				out = m.order.AppendUint16(out, v)
+				out = m.tiff.Order.AppendUint16(out, v)
 			}
 		default:
 			acc, have := uint32(0), 0

@@ -1,13 +1,13 @@
 package dng
 
 import (
-	"bytes"
 	"encoding/binary"
 	"io"
 	"math"
 	"math/bits"
 
 	"github.com/averaged/imaging/internal/losslessjpeg"
+	"github.com/averaged/imaging/internal/tiffdir"
 )
 
 // Mosaic is what Create makes a file of.
@@ -40,102 +40,41 @@ func Create(w io.Writer, m Mosaic) error {
 	if err != nil {
 		return jpegError(err)
 	}
-	order := binary.LittleEndian
-	longs := func(v ...uint32) []byte {
-		var b []byte
-		for _, n := range v {
-			b = order.AppendUint32(b, n)
-		}
-		return b
-	}
-	shorts := func(v ...uint16) []byte {
-		var b []byte
-		for _, n := range v {
-			b = order.AppendUint16(b, n)
-		}
-		return b
-	}
-	fractions := func(v ...float64) []byte {
-		const denominator = 1_000_000
-		var b []byte
-		for _, x := range v {
-			b = append(b, longs(uint32(int32(math.Round(x*denominator))), denominator)...)
-		}
-		return b
-	}
-	doubles := func(v ...float64) []byte {
-		var b []byte
-		for _, x := range v {
-			b = order.AppendUint64(b, math.Float64bits(x))
-		}
-		return b
-	}
-	const ascii = 2
-	colours := []byte{byte(m.Pattern[0][0]), byte(m.Pattern[0][1]), byte(m.Pattern[1][0]), byte(m.Pattern[1][1])}
-	model := append([]byte(m.Model), 0)
 	const header = 8
-	fields := []struct {
-		tag, kind uint16
-		value     []byte
-	}{ // in the order of their numbers
-		{tagNewSubFileType, typeLong, longs(0)},
-		{tagImageWidth, typeLong, longs(uint32(m.Width))},
-		{tagImageLength, typeLong, longs(uint32(m.Height))},
-		{tagBitsPerSample, typeShort, shorts(16)},
-		{tagCompression, typeShort, shorts(compressionJPEG)},
-		{tagPhotometric, typeShort, shorts(photometricCFA)},
-		{271, ascii, model}, // Make
-		{272, ascii, model}, // Model
-		{tagStripOffsets, typeLong, longs(header)},
-		{tagOrientation, typeShort, shorts(1)},
-		{tagSamplesPerPixel, typeShort, shorts(1)},
-		{tagRowsPerStrip, typeLong, longs(uint32(m.Height))},
-		{tagStripByteCounts, typeLong, longs(uint32(len(data)))},
-		{tagPlanar, typeShort, shorts(1)},
-		{tagCFARepeatPatternDim, typeShort, shorts(2, 2)},
-		{tagCFAPattern, typeByte, colours},
-		{tagDNGVersion, typeByte, []byte{1, 4, 0, 0}},
-		{50707, typeByte, []byte{1, 1, 0, 0}}, // DNGBackwardVersion
-		{50708, ascii, model},                 // UniqueCameraModel
-		{tagBlackLevel, typeShort, shorts(m.Black)},
-		{tagWhiteLevel, typeShort, shorts(m.White)},
-		{tagColorMatrix1, typeSRational, fractions(m.Matrix[:]...)},
-		{tagAsShotNeutral, typeRational, fractions(m.Neutral[:]...)},
-		{tagBaselineExposure, typeSRational, fractions(m.Exposure)},
-		{50778, typeShort, shorts(21)}, // CalibrationIlluminant1: D65
-		{tagNoiseProfile, typeDouble, doubles(m.Noise[:]...)},
-	}
-	out := bytes.NewBuffer(append([]byte("II*\x00"), 0, 0, 0, 0))
-	out.Write(data)
-	if out.Len()%2 == 1 {
-		out.WriteByte(0)
-	}
-	at := out.Len()
-	entries := shorts(uint16(len(fields)))
-	var values []byte
-	beyond := at + 2 + len(fields)*entrySize + 4
-	for _, f := range fields {
-		entries = append(entries, shorts(f.tag, f.kind)...)
-		size := 1
-		if int(f.kind) != ascii {
-			size = int(typeSizes[f.kind])
-		}
-		entries = append(entries, longs(uint32(len(f.value)/size))...)
-		if len(f.value) <= 4 {
-			entries = append(entries, append(f.value, make([]byte, 4-len(f.value))...)...)
-			continue
-		}
-		entries = append(entries, longs(uint32(beyond+len(values)))...)
-		values = append(values, f.value...)
-		if len(values)%2 == 1 {
-			values = append(values, 0)
-		}
-	}
-	out.Write(entries)
-	out.Write(longs(0))
-	out.Write(values)
-	b := out.Bytes()
-	order.PutUint32(b[4:], uint32(at))
-	_, err = w.Write(b)
+	order := binary.LittleEndian
+	model := append([]byte(m.Model), 0)
+	t := tiffdir.Builder{Order: order}
+	t.Longs(tagNewSubFileType, 0)
+	t.Longs(tiffdir.TagImageWidth, uint32(m.Width))
+	t.Longs(tiffdir.TagImageLength, uint32(m.Height))
+	t.Shorts(tiffdir.TagBitsPerSample, 16)
+	t.Shorts(tiffdir.TagCompression, compressionJPEG)
+	t.Shorts(tiffdir.TagPhotometric, photometricCFA)
+	t.Blob(tiffdir.TagMake, tiffdir.ASCII, model)
+	t.Blob(tiffdir.TagModel, tiffdir.ASCII, model)
+	t.Longs(tiffdir.TagStripOffsets, header)
+	t.Shorts(tiffdir.TagOrientation, 1)
+	t.Shorts(tiffdir.TagSamplesPerPixel, 1)
+	t.Longs(tiffdir.TagRowsPerStrip, uint32(m.Height))
+	t.Longs(tiffdir.TagStripByteCounts, uint32(len(data)))
+	t.Shorts(tiffdir.TagPlanar, 1)
+	t.Shorts(tagCFARepeatPatternDim, 2, 2)
+	t.Blob(tagCFAPattern, tiffdir.Byte, []byte{byte(m.Pattern[0][0]), byte(m.Pattern[0][1]), byte(m.Pattern[1][0]), byte(m.Pattern[1][1])})
+	t.Blob(tiffdir.TagDNGVersion, tiffdir.Byte, []byte{1, 4, 0, 0})
+	t.Blob(tagDNGBackwardVersion, tiffdir.Byte, []byte{1, 1, 0, 0})
+	t.Blob(tagUniqueCameraModel, tiffdir.ASCII, model)
+	t.Shorts(tagBlackLevel, int(m.Black))
+	t.Shorts(tagWhiteLevel, int(m.White))
+	t.SRationals(tagColorMatrix1, m.Matrix[:]...)
+	t.Rationals(tagAsShotNeutral, m.Neutral[:]...)
+	t.SRationals(tagBaselineExposure, m.Exposure)
+	const d65 = 21
+	t.Shorts(tagCalibrationIlluminant1, d65)
+	t.Doubles(tagNoiseProfile, m.Noise[:]...)
+	out := append([]byte("II*\x00"), 0, 0, 0, 0)
+	out = append(out, data...)
+	out = append(out, make([]byte, len(out)%2)...)
+	order.PutUint32(out[4:], uint32(len(out)))
+	_, err = w.Write(tiffdir.AppendDirectory(out, 0, order, t.Nodes))
 	return err
 }

@@ -10,15 +10,16 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/tiffdir"
 )
 
 // What only a development needs may be broken: cameras write 0/0 for what they do not know.
 func TestColourIsNoReasonToRefuse(t *testing.T) {
 	f := testFile{width: 4, height: 4, bits: 12, pix: ramp(16, 12), first: []testField{
 		{tag: tagBaselineExposure, kind: 2, values: text("bright")},
-		{tag: tagAsShotNeutral, kind: typeDouble, values: []float64{math.NaN(), 1, 1}},
-		{tag: tagColorMatrix1, kind: typeDouble, values: slices.Repeat([]float64{math.Inf(1)}, 9)},
-		{tag: tagNoiseProfile, kind: typeDouble, values: []float64{math.NaN(), 1}},
+		{tag: tagAsShotNeutral, kind: tiffdir.Double, values: []float64{math.NaN(), 1, 1}},
+		{tag: tagColorMatrix1, kind: tiffdir.Double, values: slices.Repeat([]float64{math.Inf(1)}, 9)},
+		{tag: tagNoiseProfile, kind: tiffdir.Double, values: []float64{math.NaN(), 1}},
 	}}
 	m := read(t, f.build(t))
 	require.Equal(t, f.pix, m.Pix)

@@ -13,12 +13,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/tiffdir"
 )
 
 // drawFile draws one of all the layouts that are read.
 func drawFile(t *rapid.T) testFile {
 	f := testFile{
-		order:   rapid.SampledFrom([]byteOrder{binary.LittleEndian, binary.BigEndian}).Draw(t, "order"),
+		order:   rapid.SampledFrom([]tiffdir.ByteOrder{binary.LittleEndian, binary.BigEndian}).Draw(t, "order"),
 		width:   rapid.IntRange(1, 20).Draw(t, "width"),
 		height:  rapid.IntRange(1, 20).Draw(t, "height"),
 		samples: rapid.IntRange(1, 4).Draw(t, "samples"),
@@ -110,11 +111,11 @@ func requireSameBut(t require.TestingT, before, after *Raw, data, out []byte) {
 			clear(b[s.offset : s.offset+s.length])
 		}
 		digest, ok := m.first.find(tagRawImageDigest)
-		for _, f := range []field{m.layout.offsets, m.layout.lengths, digest} {
-			clear(b[f.value : f.value+f.size])
+		for _, f := range []tiffdir.Field{m.layout.offsets, m.layout.lengths, digest} {
+			clear(b[f.Value : f.Value+f.Size])
 		}
 		if ok && !bytes.Equal(out, data) {
-			require.Equal(t, make([]byte, 16), out[digest.value:digest.value+16])
+			require.Equal(t, make([]byte, 16), out[digest.Value:digest.Value+16])
 		}
 		return b
 	}
@@ -154,7 +155,7 @@ func TestWriteAtTheEnd(t *testing.T) {
 	// Moves the strip behind everything else.
 	b := m.layout.blocks[0]
 	moved := append(bytes.Clone(data), make([]byte, len(data)%2)...)
-	binary.LittleEndian.PutUint32(moved[m.layout.offsets.value:], uint32(len(moved)))
+	binary.LittleEndian.PutUint32(moved[m.layout.offsets.Value:], uint32(len(moved)))
 	metadata := len(moved)
 	moved = append(moved, data[b.offset:b.offset+b.length]...)
 
@@ -173,7 +174,7 @@ func TestWriteLongerThanItsLengths(t *testing.T) {
 		pix := drawnOnce(len(f.pix))
 		again := read(t, write(t, m, pix))
 		require.Equal(t, pix, again.Pix)
-		require.Equal(t, uint16(typeLong), again.layout.lengths.kind)
+		require.Equal(t, uint16(tiffdir.Long), again.layout.lengths.Kind)
 	}
 }
 
@@ -205,10 +206,10 @@ func TestMosaic(t *testing.T) {
 		{[]float64{1, 2, 0, 1}, [4]Colour{Green, Blue, Red, Green}},
 	} {
 		f := testFile{width: 8, height: 6, pix: ramp(48, 16), image: []testField{
-			{tag: tagCFAPattern, kind: typeByte, values: c.pattern},
-			{tag: tagActiveArea, kind: typeShort, values: []float64{1, 3, 6, 8}},
-			{tag: tagMaskedAreas, kind: typeLong, values: []float64{0, 0, 6, 3, 0, 3, 1, 99, 7, 7, 9, 9}},
-			{tag: tagNoiseProfile, kind: typeDouble, values: []float64{1e-3, 1e-6, 2e-3, 1e-7, 3e-3, 1e-8}},
+			{tag: tagCFAPattern, kind: tiffdir.Byte, values: c.pattern},
+			{tag: tagActiveArea, kind: tiffdir.Short, values: []float64{1, 3, 6, 8}},
+			{tag: tagMaskedAreas, kind: tiffdir.Long, values: []float64{0, 0, 6, 3, 0, 3, 1, 99, 7, 7, 9, 9}},
+			{tag: tagNoiseProfile, kind: tiffdir.Double, values: []float64{1e-3, 1e-6, 2e-3, 1e-7, 3e-3, 1e-8}},
 		}}
 		m := read(t, f.build(t))
 		require.Equal(t, image.Rect(3, 1, 8, 6), m.Active)
@@ -224,13 +225,13 @@ func TestMosaic(t *testing.T) {
 
 func TestLevels(t *testing.T) {
 	f := testFile{width: 5, height: 4, bits: 8, pix: ramp(20, 8), image: []testField{
-		{tag: tagActiveArea, kind: typeShort, values: []float64{1, 1, 4, 5}},
-		{tag: tagBlackLevelRepeatDim, kind: typeShort, values: []float64{2, 2}},
-		{tag: tagBlackLevel, kind: typeRational, values: []float64{64, 64.25, 64.5, 64.75}},
-		{tag: tagBlackLevelDeltaH, kind: typeSRational, values: []float64{0, -1, 2, 3}},
-		{tag: tagBlackLevelDeltaV, kind: typeSRational, values: []float64{10, 20, -30}},
-		{tag: tagWhiteLevel, kind: typeShort, values: []float64{1000}},
-		{tag: tagLinearizationTable, kind: typeShort, values: []float64{64, 65, 65, 70, 80, 1000}},
+		{tag: tagActiveArea, kind: tiffdir.Short, values: []float64{1, 1, 4, 5}},
+		{tag: tagBlackLevelRepeatDim, kind: tiffdir.Short, values: []float64{2, 2}},
+		{tag: tagBlackLevel, kind: tiffdir.Rational, values: []float64{64, 64.25, 64.5, 64.75}},
+		{tag: tagBlackLevelDeltaH, kind: tiffdir.SRational, values: []float64{0, -1, 2, 3}},
+		{tag: tagBlackLevelDeltaV, kind: tiffdir.SRational, values: []float64{10, 20, -30}},
+		{tag: tagWhiteLevel, kind: tiffdir.Short, values: []float64{1000}},
+		{tag: tagLinearizationTable, kind: tiffdir.Short, values: []float64{64, 65, 65, 70, 80, 1000}},
 	}}
 	m := read(t, f.build(t))
 	require.Equal(t, []float64{1000}, m.Levels.White)
@@ -248,7 +249,7 @@ func TestLevels(t *testing.T) {
 	}
 
 	f = testFile{width: 2, height: 2, samples: 3, bits: 12, pix: ramp(12, 12), image: []testField{
-		{tag: tagBlackLevel, kind: typeShort, values: []float64{1, 2, 3}},
+		{tag: tagBlackLevel, kind: tiffdir.Short, values: []float64{1, 2, 3}},
 	}}
 	m = read(t, f.build(t))
 	require.Equal(t, []float64{4095, 4095, 4095}, m.Levels.White)
@@ -274,50 +275,56 @@ func TestStoredUndoesLinear(t *testing.T) {
 
 // What is not read is named.
 func TestRefusals(t *testing.T) {
-	number := func(tag uint16, v ...float64) testField { return testField{tag: tag, kind: typeLong, values: v} }
+	number := func(tag uint16, v ...float64) testField { return testField{tag: tag, kind: tiffdir.Long, values: v} }
 	base := testFile{width: 8, height: 8, pix: ramp(64, 16)}
 	for _, c := range []struct {
 		err    error
 		text   string
 		change func(*testFile)
 	}{
-		{imagefile.ErrUnsupported, "52546 (JPEG XL)", func(f *testFile) { f.image = []testField{number(tagCompression, 52546)} }},
-		{imagefile.ErrUnsupported, "34892 (lossy JPEG)", func(f *testFile) { f.image = []testField{number(tagCompression, 34892)} }},
-		{imagefile.ErrUnsupported, "8 (deflate)", func(f *testFile) { f.image = []testField{number(tagCompression, 8)} }},
+		{imagefile.ErrUnsupported, "52546 (JPEG XL)", func(f *testFile) { f.image = []testField{number(tiffdir.TagCompression, 52546)} }},
+		{imagefile.ErrUnsupported, "34892 (lossy JPEG)", func(f *testFile) { f.image = []testField{number(tiffdir.TagCompression, 34892)} }},
+		{imagefile.ErrUnsupported, "8 (deflate)", func(f *testFile) { f.image = []testField{number(tiffdir.TagCompression, 8)} }},
 		{imagefile.ErrUnsupported, "6×6 colour filters, as X-Trans", func(f *testFile) { f.image = []testField{number(tagCFARepeatPatternDim, 6, 6)} }},
 		{imagefile.ErrUnsupported, "4×4 colour filters, as quad Bayer", func(f *testFile) { f.image = []testField{number(tagCFARepeatPatternDim, 4, 4)} }},
 		{imagefile.ErrUnsupported, "2×4 colour filters", func(f *testFile) { f.image = []testField{number(tagCFARepeatPatternDim, 2, 4)} }},
 		{imagefile.ErrUnsupported, "pattern [0 0 1 2]", func(f *testFile) { f.image = []testField{number(tagCFAPattern, 0, 0, 1, 2)} }},
 		{imagefile.ErrUnsupported, "colour filters [3 4 5]", func(f *testFile) { f.image = []testField{number(tagCFAPlaneColor, 3, 4, 5)} }},
 		{imagefile.ErrUnsupported, "layout 2", func(f *testFile) { f.image = []testField{number(tagCFALayout, 2)} }},
-		{imagefile.ErrUnsupported, "floating-point", func(f *testFile) { f.image = []testField{number(tagSampleFormat, 3)} }},
-		{imagefile.ErrUnsupported, "sample format 2", func(f *testFile) { f.image = []testField{number(tagSampleFormat, 2)} }},
-		{imagefile.ErrUnsupported, "32 bits", func(f *testFile) { f.image = []testField{number(tagBitsPerSample, 32)} }},
-		{imagefile.ErrUnsupported, "planar configuration 2", func(f *testFile) { f.samples, f.pix, f.image = 3, ramp(192, 16), []testField{number(tagPlanar, 2)} }},
-		{imagefile.ErrUnsupported, "5 samples", func(f *testFile) { f.image = []testField{number(tagSamplesPerPixel, 5)} }},
-		{imagefile.ErrUnsupported, "mosaic of 2 samples", func(f *testFile) { f.image = []testField{number(tagSamplesPerPixel, 2)} }},
+		{imagefile.ErrUnsupported, "floating-point", func(f *testFile) { f.image = []testField{number(tiffdir.TagSampleFormat, 3)} }},
+		{imagefile.ErrUnsupported, "sample format 2", func(f *testFile) { f.image = []testField{number(tiffdir.TagSampleFormat, 2)} }},
+		{imagefile.ErrUnsupported, "32 bits", func(f *testFile) { f.image = []testField{number(tiffdir.TagBitsPerSample, 32)} }},
+		{imagefile.ErrUnsupported, "planar configuration 2", func(f *testFile) {
+			f.samples, f.pix, f.image = 3, ramp(192, 16), []testField{number(tiffdir.TagPlanar, 2)}
+		}},
+		{imagefile.ErrUnsupported, "5 samples", func(f *testFile) { f.image = []testField{number(tiffdir.TagSamplesPerPixel, 5)} }},
+		{imagefile.ErrUnsupported, "mosaic of 2 samples", func(f *testFile) { f.image = []testField{number(tiffdir.TagSamplesPerPixel, 2)} }},
 		{imagefile.ErrUnsupported, "2 interleaved fields", func(f *testFile) { f.image = []testField{number(tagRowInterleaveFactor, 2)} }},
-		{imagefile.ErrUnsupported, "version 1.0", func(f *testFile) { f.first = []testField{number(tagDNGVersion, 1, 0, 0, 0)} }},
+		{imagefile.ErrUnsupported, "version 1.0", func(f *testFile) { f.first = []testField{number(tiffdir.TagDNGVersion, 1, 0, 0, 0)} }},
 		{imagefile.ErrUnsupported, "increasing", func(f *testFile) { f.image = []testField{number(tagLinearizationTable, 3, 2)} }},
-		{imagefile.ErrMalformed, "no DNGVersion", func(f *testFile) { f.first = []testField{{tag: tagDNGVersion}} }},
-		{imagefile.ErrMalformed, "no raw image", func(f *testFile) { f.image = []testField{number(tagPhotometric, 2)} }},
+		{imagefile.ErrMalformed, "no DNGVersion", func(f *testFile) { f.first = []testField{{tag: tiffdir.TagDNGVersion}} }},
+		{imagefile.ErrMalformed, "no raw image", func(f *testFile) { f.image = []testField{number(tiffdir.TagPhotometric, 2)} }},
 		{imagefile.ErrMalformed, "no raw image", func(f *testFile) { f.image = []testField{number(tagNewSubFileType, 1)} }},
-		{imagefile.ErrMalformed, "0×8", func(f *testFile) { f.image = []testField{number(tagImageWidth, 0)} }},
-		{imagefile.ErrTooManyPixels, "more than the limit", func(f *testFile) { f.image = []testField{number(tagImageWidth, 1<<31)} }},
-		{imagefile.ErrMalformed, "ends early", func(f *testFile) { f.image = []testField{number(tagImageWidth, 1<<14), number(tagImageLength, 1<<14)} }},
-		{imagefile.ErrMalformed, "strips of 0 rows", func(f *testFile) { f.image = []testField{number(tagRowsPerStrip, 0)} }},
-		{imagefile.ErrMalformed, "tiles of 0×4", func(f *testFile) { f.image = []testField{number(tagTileWidth, 0), number(tagTileLength, 4)} }},
-		{imagefile.ErrMalformed, "4 strips or tiles with 1 places", func(f *testFile) { f.image = []testField{number(tagRowsPerStrip, 2)} }},
-		{imagefile.ErrMalformed, "127 bytes, where 128", func(f *testFile) { f.image = []testField{number(tagStripByteCounts, 127)} }},
-		{imagefile.ErrMalformed, "ends early", func(f *testFile) { f.image = []testField{number(tagStripOffsets, 1<<31)} }},
+		{imagefile.ErrMalformed, "0×8", func(f *testFile) { f.image = []testField{number(tiffdir.TagImageWidth, 0)} }},
+		{imagefile.ErrTooManyPixels, "more than the limit", func(f *testFile) { f.image = []testField{number(tiffdir.TagImageWidth, 1<<31)} }},
+		{imagefile.ErrMalformed, "ends early", func(f *testFile) {
+			f.image = []testField{number(tiffdir.TagImageWidth, 1<<14), number(tiffdir.TagImageLength, 1<<14)}
+		}},
+		{imagefile.ErrMalformed, "strips of 0 rows", func(f *testFile) { f.image = []testField{number(tiffdir.TagRowsPerStrip, 0)} }},
+		{imagefile.ErrMalformed, "tiles of 0×4", func(f *testFile) {
+			f.image = []testField{number(tiffdir.TagTileWidth, 0), number(tiffdir.TagTileLength, 4)}
+		}},
+		{imagefile.ErrMalformed, "4 strips or tiles with 1 places", func(f *testFile) { f.image = []testField{number(tiffdir.TagRowsPerStrip, 2)} }},
+		{imagefile.ErrMalformed, "127 bytes, where 128", func(f *testFile) { f.image = []testField{number(tiffdir.TagStripByteCounts, 127)} }},
+		{imagefile.ErrMalformed, "ends early", func(f *testFile) { f.image = []testField{number(tiffdir.TagStripOffsets, 1<<31)} }},
 		{imagefile.ErrMalformed, "black level", func(f *testFile) { f.image = []testField{number(tagBlackLevel, 70000)} }},
 		{imagefile.ErrMalformed, "3 black levels", func(f *testFile) { f.image = []testField{number(tagBlackLevel, 1, 2, 3)} }},
 		{imagefile.ErrMalformed, "2 differences", func(f *testFile) { f.image = []testField{number(tagBlackLevelDeltaH, 1, 2)} }},
 		{imagefile.ErrMalformed, "active area", func(f *testFile) { f.image = []testField{number(tagActiveArea, 4, 4, 2, 2)} }},
-		{imagefile.ErrMalformed, "lossless JPEG", func(f *testFile) { f.image = []testField{number(tagCompression, 7)} }},
-		{imagefile.ErrMalformed, "more than 9 bits", func(f *testFile) { f.predictor, f.image = 1, []testField{number(tagBitsPerSample, 9)} }},
+		{imagefile.ErrMalformed, "lossless JPEG", func(f *testFile) { f.image = []testField{number(tiffdir.TagCompression, 7)} }},
+		{imagefile.ErrMalformed, "more than 9 bits", func(f *testFile) { f.predictor, f.image = 1, []testField{number(tiffdir.TagBitsPerSample, 9)} }},
 		{imagefile.ErrMalformed, "holds JPEG of 8×8", func(f *testFile) {
-			f.predictor, f.image = 1, []testField{number(tagImageWidth, 9)}
+			f.predictor, f.image = 1, []testField{number(tiffdir.TagImageWidth, 9)}
 		}},
 	} {
 		f := base
@@ -349,8 +356,8 @@ func TestRefusals(t *testing.T) {
 func TestLargerFramesThanTiles(t *testing.T) {
 	f := testFile{width: 8, height: 8, tileWidth: 8, tileHeight: 8, predictor: 1, components: 2, pix: ramp(64, 16)}
 	f.image = []testField{
-		{tag: tagImageWidth, kind: typeLong, values: []float64{6}}, {tag: tagImageLength, kind: typeLong, values: []float64{7}},
-		{tag: tagTileWidth, kind: typeLong, values: []float64{6}}, {tag: tagTileLength, kind: typeLong, values: []float64{7}},
+		{tag: tiffdir.TagImageWidth, kind: tiffdir.Long, values: []float64{6}}, {tag: tiffdir.TagImageLength, kind: tiffdir.Long, values: []float64{7}},
+		{tag: tiffdir.TagTileWidth, kind: tiffdir.Long, values: []float64{6}}, {tag: tiffdir.TagTileLength, kind: tiffdir.Long, values: []float64{7}},
 	}
 	m := read(t, f.build(t))
 	for y := range 7 {
@@ -392,13 +399,13 @@ func FuzzRead(f *testing.F) {
 		{width: 5, height: 7, bits: 14, predictor: 6, tileWidth: 4, tileHeight: 4, components: 2, rowsAsOne: 2, below: true},
 		{width: 5, height: 3, samples: 3, predictor: 1, components: 3, rows: 2, order: binary.BigEndian, shortLengths: true},
 		{width: 4, height: 4, bits: 8, below: true, previewLast: true, image: []testField{
-			{tag: tagLinearizationTable, kind: typeShort, values: []float64{0, 1, 4, 9, 16}},
-			{tag: tagBlackLevelRepeatDim, kind: typeShort, values: []float64{2, 2}},
-			{tag: tagBlackLevel, kind: typeRational, values: []float64{1, 2, 3, 4}},
-			{tag: tagBlackLevelDeltaV, kind: typeSRational, values: []float64{1, 2, -3, 4}},
-			{tag: tagActiveArea, kind: typeShort, values: []float64{0, 0, 4, 4}},
-			{tag: tagMaskedAreas, kind: typeShort, values: []float64{0, 0, 1, 4}},
-			{tag: tagNoiseProfile, kind: typeDouble, values: []float64{1e-3, 1e-6}},
+			{tag: tagLinearizationTable, kind: tiffdir.Short, values: []float64{0, 1, 4, 9, 16}},
+			{tag: tagBlackLevelRepeatDim, kind: tiffdir.Short, values: []float64{2, 2}},
+			{tag: tagBlackLevel, kind: tiffdir.Rational, values: []float64{1, 2, 3, 4}},
+			{tag: tagBlackLevelDeltaV, kind: tiffdir.SRational, values: []float64{1, 2, -3, 4}},
+			{tag: tagActiveArea, kind: tiffdir.Short, values: []float64{0, 0, 4, 4}},
+			{tag: tagMaskedAreas, kind: tiffdir.Short, values: []float64{0, 0, 1, 4}},
+			{tag: tagNoiseProfile, kind: tiffdir.Double, values: []float64{1e-3, 1e-6}},
 		}},
 	} {
 		seed.pix = ramp(seed.width*seed.height*max(seed.samples, 1), []int{12, 14, 16, 8}[i])

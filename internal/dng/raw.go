@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/tiffdir"
 )
 
 // Colour is the colour of a filter before a sensor.
@@ -84,7 +85,7 @@ func Is(r io.ReaderAt, size int64) bool {
 	if err != nil {
 		return false
 	}
-	_, ok := d.find(tagDNGVersion)
+	_, ok := d.find(tiffdir.TagDNGVersion)
 	return ok
 }
 
@@ -94,6 +95,15 @@ func Is(r io.ReaderAt, size int64) bool {
 // or are those of r. Pix takes at most 16 times the memory that the file takes on the disk, and
 // everything at most 50 times that, whatever the file says.
 func Read(r io.ReaderAt, size int64, opt Options) (*Raw, error) {
+	disk := &imagefile.Recorder{ReaderAt: r}
+	m, err := readRaw(disk, size, opt)
+	if disk.Err != nil {
+		return nil, disk.Err
+	}
+	return m, err
+}
+
+func readRaw(r io.ReaderAt, size int64, opt Options) (*Raw, error) {
 	t, first, err := openTree(r, size)
 	if err != nil {
 		return nil, err
@@ -130,7 +140,7 @@ func Read(r io.ReaderAt, size int64, opt Options) (*Raw, error) {
 	if err := m.readColour(); err != nil {
 		return nil, err
 	}
-	orientation, err := t.integer(m.first, tagOrientation, 1)
+	orientation, err := t.integer(m.first, tiffdir.TagOrientation, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +154,7 @@ func Read(r io.ReaderAt, size int64, opt Options) (*Raw, error) {
 }
 
 func (m *Raw) readVersion() error {
-	v, err := m.integers(m.first, tagDNGVersion)
+	v, err := m.integers(m.first, tiffdir.TagDNGVersion)
 	if err != nil {
 		return err
 	}
@@ -185,7 +195,7 @@ func (m *Raw) findImage() error {
 		if err != nil {
 			return err
 		}
-		photometric, err := m.integer(d, tagPhotometric, 0)
+		photometric, err := m.integer(d, tiffdir.TagPhotometric, 0)
 		if err != nil {
 			return err
 		}
@@ -198,11 +208,11 @@ func (m *Raw) findImage() error {
 }
 
 func (m *Raw) readSize(opt Options) error {
-	w, err := m.integer(m.image, tagImageWidth, 0)
+	w, err := m.integer(m.image, tiffdir.TagImageWidth, 0)
 	if err != nil {
 		return err
 	}
-	h, err := m.integer(m.image, tagImageLength, 0)
+	h, err := m.integer(m.image, tiffdir.TagImageLength, 0)
 	if err != nil {
 		return err
 	}
@@ -221,7 +231,7 @@ func (m *Raw) readSize(opt Options) error {
 	}
 	m.Width, m.Height = int(w), int(h)
 
-	samples, err := m.integer(m.image, tagSamplesPerPixel, 1)
+	samples, err := m.integer(m.image, tiffdir.TagSamplesPerPixel, 1)
 	if err != nil {
 		return err
 	}
@@ -237,7 +247,7 @@ func (m *Raw) readSize(opt Options) error {
 
 // readFormat reads what a sample is.
 func (m *Raw) readFormat() error {
-	formats, err := m.integers(m.image, tagSampleFormat)
+	formats, err := m.integers(m.image, tiffdir.TagSampleFormat)
 	if err != nil {
 		return err
 	}
@@ -250,7 +260,7 @@ func (m *Raw) readFormat() error {
 			return unsupported("sample format %d (unsigned integers are read)", f)
 		}
 	}
-	depths, err := m.integers(m.image, tagBitsPerSample)
+	depths, err := m.integers(m.image, tiffdir.TagBitsPerSample)
 	if err != nil {
 		return err
 	}
@@ -269,9 +279,9 @@ func (m *Raw) readFormat() error {
 		tag  uint16
 		what string
 	}{
-		{tagFillOrder, "bits in the order %d (1 is read)"},
-		{tagPlanar, "planar configuration %d (1 is read)"},
-		{tagPredictor, "predictor %d in front of compression (1 is read)"},
+		{tiffdir.TagFillOrder, "bits in the order %d (1 is read)"},
+		{tiffdir.TagPlanar, "planar configuration %d (1 is read)"},
+		{tiffdir.TagPredictor, "predictor %d in front of compression (1 is read)"},
 		{tagSubTileBlockSize, "pixels in blocks of %d rows (1 is read)"},
 		{tagRowInterleaveFactor, "%d interleaved fields of rows (1 is read)"},
 		{tagColumnInterleave, "%d interleaved fields of columns (1 is read)"},
@@ -280,7 +290,7 @@ func (m *Raw) readFormat() error {
 		if err != nil {
 			return err
 		}
-		if n != 1 && !(v.tag == tagPlanar && m.Samples == 1) {
+		if n != 1 && !(v.tag == tiffdir.TagPlanar && m.Samples == 1) {
 			return unsupported(v.what, n)
 		}
 	}

@@ -11,11 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/averaged/imaging/internal/losslessjpeg"
+	"github.com/averaged/imaging/internal/tiffdir"
 )
 
 // testFile describes a DNG file, whose raw image has samples pix.
 type testFile struct {
-	order         byteOrder
+	order         tiffdir.ByteOrder
 	width, height int
 	samples, bits int
 	pix           []uint16
@@ -119,7 +120,7 @@ func (f testFile) build(t testing.TB) []byte {
 	f.setDefaults()
 	out := make([]byte, 8)
 	copy(out, "II*\x00")
-	if f.order == byteOrder(binary.BigEndian) {
+	if f.order == tiffdir.ByteOrder(binary.BigEndian) {
 		copy(out, "MM\x00*")
 	}
 	preview := func() (float64, float64) {
@@ -146,25 +147,25 @@ func (f testFile) build(t testing.TB) []byte {
 	first := image
 	if f.below {
 		first = []testField{
-			{tag: tagNewSubFileType, kind: typeLong, values: []float64{1}},
-			{tag: tagImageWidth, kind: typeShort, values: []float64{8}},
-			{tag: tagImageLength, kind: typeShort, values: []float64{8}},
-			{tag: tagBitsPerSample, kind: typeShort, values: []float64{8, 8, 8}},
-			{tag: tagPhotometric, kind: typeShort, values: []float64{2}},
-			{tag: tagStripOffsets, kind: typeLong, values: []float64{previewAt}},
-			{tag: tagStripByteCounts, kind: typeLong, values: []float64{previewSize}},
-			{tag: tagSubIFDs, kind: typeLong, sub: image},
+			{tag: tagNewSubFileType, kind: tiffdir.Long, values: []float64{1}},
+			{tag: tiffdir.TagImageWidth, kind: tiffdir.Short, values: []float64{8}},
+			{tag: tiffdir.TagImageLength, kind: tiffdir.Short, values: []float64{8}},
+			{tag: tiffdir.TagBitsPerSample, kind: tiffdir.Short, values: []float64{8, 8, 8}},
+			{tag: tiffdir.TagPhotometric, kind: tiffdir.Short, values: []float64{2}},
+			{tag: tiffdir.TagStripOffsets, kind: tiffdir.Long, values: []float64{previewAt}},
+			{tag: tiffdir.TagStripByteCounts, kind: tiffdir.Long, values: []float64{previewSize}},
+			{tag: tiffdir.TagSubIFDs, kind: tiffdir.Long, sub: image},
 		}
 	}
 	first = append(first,
-		testField{tag: tagDNGVersion, kind: typeByte, values: []float64{1, 4, 0, 0}},
+		testField{tag: tiffdir.TagDNGVersion, kind: tiffdir.Byte, values: []float64{1, 4, 0, 0}},
 		testField{tag: 50708, kind: 2, values: text("Test camera\x00")}, // UniqueCameraModel
-		testField{tag: tagOrientation, kind: typeShort, values: []float64{6}},
+		testField{tag: tiffdir.TagOrientation, kind: tiffdir.Short, values: []float64{6}},
 		// ColorMatrix1 and AsShotNeutral, for other programs.
-		testField{tag: 50721, kind: typeSRational, values: []float64{.9, -.2, -.1, -.4, 1.2, .2, -.05, .15, .6}},
-		testField{tag: 50728, kind: typeRational, values: []float64{.5, 1, .6}},
-		testField{tag: tagRawImageDigest, kind: typeByte, values: text("a digest 16 long")},
-		testField{tag: tagEXIF, kind: typeLong, sub: []testField{{tag: 37500, kind: typeUndefined, values: text("maker note, with offsets of its own")}}},
+		testField{tag: 50721, kind: tiffdir.SRational, values: []float64{.9, -.2, -.1, -.4, 1.2, .2, -.05, .15, .6}},
+		testField{tag: 50728, kind: tiffdir.Rational, values: []float64{.5, 1, .6}},
+		testField{tag: tagRawImageDigest, kind: tiffdir.Byte, values: text("a digest 16 long")},
+		testField{tag: tiffdir.TagEXIF, kind: tiffdir.Long, sub: []testField{{tag: 37500, kind: tiffdir.Undefined, values: text("maker note, with offsets of its own")}}},
 	)
 	first = append(first, f.first...)
 	var at uint32
@@ -187,37 +188,37 @@ func (f *testFile) imageFields(offsets, lengths []float64) []testField {
 		compression = compressionJPEG
 	}
 	fields := []testField{
-		{tag: tagNewSubFileType, kind: typeLong, values: []float64{0}},
-		{tag: tagImageWidth, kind: typeLong, values: []float64{float64(f.width)}},
-		{tag: tagImageLength, kind: typeLong, values: []float64{float64(f.height)}},
-		{tag: tagBitsPerSample, kind: typeShort, values: slices.Repeat([]float64{float64(f.bits)}, f.samples)},
-		{tag: tagCompression, kind: typeShort, values: []float64{compression}},
-		{tag: tagSamplesPerPixel, kind: typeShort, values: []float64{float64(f.samples)}},
-		{tag: tagPlanar, kind: typeShort, values: []float64{1}},
+		{tag: tagNewSubFileType, kind: tiffdir.Long, values: []float64{0}},
+		{tag: tiffdir.TagImageWidth, kind: tiffdir.Long, values: []float64{float64(f.width)}},
+		{tag: tiffdir.TagImageLength, kind: tiffdir.Long, values: []float64{float64(f.height)}},
+		{tag: tiffdir.TagBitsPerSample, kind: tiffdir.Short, values: slices.Repeat([]float64{float64(f.bits)}, f.samples)},
+		{tag: tiffdir.TagCompression, kind: tiffdir.Short, values: []float64{compression}},
+		{tag: tiffdir.TagSamplesPerPixel, kind: tiffdir.Short, values: []float64{float64(f.samples)}},
+		{tag: tiffdir.TagPlanar, kind: tiffdir.Short, values: []float64{1}},
 	}
 	if f.samples > 1 {
 		photometric = photometricLinearRaw
 	} else {
 		fields = append(fields,
-			testField{tag: tagCFARepeatPatternDim, kind: typeShort, values: []float64{2, 2}},
-			testField{tag: tagCFAPattern, kind: typeByte, values: []float64{0, 1, 1, 2}})
+			testField{tag: tagCFARepeatPatternDim, kind: tiffdir.Short, values: []float64{2, 2}},
+			testField{tag: tagCFAPattern, kind: tiffdir.Byte, values: []float64{0, 1, 1, 2}})
 	}
-	fields = append(fields, testField{tag: tagPhotometric, kind: typeShort, values: []float64{photometric}})
-	kind := uint16(typeLong)
+	fields = append(fields, testField{tag: tiffdir.TagPhotometric, kind: tiffdir.Short, values: []float64{photometric}})
+	kind := uint16(tiffdir.Long)
 	if f.shortLengths {
-		kind = typeShort
+		kind = tiffdir.Short
 	}
 	if f.tileWidth > 0 {
 		fields = append(fields,
-			testField{tag: tagTileWidth, kind: typeLong, values: []float64{float64(f.tileWidth)}},
-			testField{tag: tagTileLength, kind: typeLong, values: []float64{float64(f.tileHeight)}},
-			testField{tag: tagTileOffsets, kind: typeLong, values: offsets},
-			testField{tag: tagTileByteCounts, kind: kind, values: lengths})
+			testField{tag: tiffdir.TagTileWidth, kind: tiffdir.Long, values: []float64{float64(f.tileWidth)}},
+			testField{tag: tiffdir.TagTileLength, kind: tiffdir.Long, values: []float64{float64(f.tileHeight)}},
+			testField{tag: tiffdir.TagTileOffsets, kind: tiffdir.Long, values: offsets},
+			testField{tag: tiffdir.TagTileByteCounts, kind: kind, values: lengths})
 	} else {
 		fields = append(fields,
-			testField{tag: tagRowsPerStrip, kind: typeLong, values: []float64{float64(f.rows)}},
-			testField{tag: tagStripOffsets, kind: typeLong, values: offsets},
-			testField{tag: tagStripByteCounts, kind: kind, values: lengths})
+			testField{tag: tiffdir.TagRowsPerStrip, kind: tiffdir.Long, values: []float64{float64(f.rows)}},
+			testField{tag: tiffdir.TagStripOffsets, kind: tiffdir.Long, values: offsets},
+			testField{tag: tiffdir.TagStripByteCounts, kind: kind, values: lengths})
 	}
 	return append(fields, f.image...)
 }
@@ -260,13 +261,13 @@ func (f *testFile) appendDirectory(out []byte, fields []testField) ([]byte, uint
 
 func (f *testFile) appendValue(b []byte, kind uint16, v float64) []byte {
 	switch kind {
-	case typeShort:
+	case tiffdir.Short:
 		return f.order.AppendUint16(b, uint16(v))
-	case typeLong:
+	case tiffdir.Long:
 		return f.order.AppendUint32(b, uint32(v))
-	case typeRational, typeSRational:
+	case tiffdir.Rational, tiffdir.SRational:
 		return f.order.AppendUint32(f.order.AppendUint32(b, uint32(int32(v*1000))), 1000)
-	case typeDouble:
+	case tiffdir.Double:
 		return f.order.AppendUint64(b, math.Float64bits(v))
 	}
 	return append(b, byte(v))

@@ -6,6 +6,8 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"github.com/averaged/imaging/internal/tiffdir"
 )
 
 // span is bytes of a file, from one offset up to another.
@@ -32,7 +34,7 @@ func (m *Raw) Write(w io.Writer, pix []uint16) error {
 		}
 	}
 	if slices.Equal(pix, m.Pix) {
-		_, err := io.Copy(w, io.NewSectionReader(m.r, 0, m.size))
+		_, err := io.Copy(w, io.NewSectionReader(m.file, 0, m.file.size))
 		return err
 	}
 	blocks, err := m.encodeBlocks(pix)
@@ -59,7 +61,7 @@ func (m *Raw) encodeBlocks(pix []uint16) ([][]byte, error) {
 		}
 		var err error
 		if same {
-			blocks[i], err = m.bytes(b.offset, b.length)
+			blocks[i], err = m.file.Bytes(b.offset, b.length)
 		} else {
 			blocks[i], err = m.encode(b, pix)
 		}
@@ -81,8 +83,8 @@ func (m *Raw) place(blocks [][]byte) ([]edit, error) {
 		return cmp.Compare(m.layout.blocks[a].offset, m.layout.blocks[b].offset)
 	})
 	free := m.free()
-	end := m.size
-	if n := len(free); n > 0 && free[n-1].to == m.size {
+	end := m.file.size
+	if n := len(free); n > 0 && free[n-1].to == m.file.size {
 		end = free[n-1].from
 		free = free[:n-1]
 	}
@@ -120,10 +122,10 @@ func (m *Raw) place(blocks [][]byte) ([]edit, error) {
 		offsets[i], lengths[i] = uint32(offset), uint32(len(blocks[i]))
 	}
 	for _, v := range []struct {
-		f      field
+		f      tiffdir.Field
 		values []uint32
 	}{{m.layout.offsets, offsets}, {m.layout.lengths, lengths}} {
-		if v.f.tag == 0 {
+		if v.f.Tag == 0 {
 			continue
 		}
 		if m.shares(v.f) {
@@ -131,21 +133,21 @@ func (m *Raw) place(blocks [][]byte) ([]edit, error) {
 		}
 		data, fits := m.values(v.f, v.values)
 		if fits {
-			edits = append(edits, edit{span{v.f.value, v.f.value + v.f.size}, data})
+			edits = append(edits, edit{span{v.f.Value, v.f.Value + v.f.Size}, data})
 			continue
 		}
 		// Numbers of 16 bits become numbers of 32, which stand elsewhere.
-		v.f.kind = typeLong
+		v.f.Kind = tiffdir.Long
 		data, _ = m.values(v.f, v.values)
 		if len(data) > 4 {
 			at, err := put(data)
 			if err != nil {
 				return nil, err
 			}
-			data = m.order.AppendUint32(nil, uint32(at))
+			data = m.tiff.Order.AppendUint32(nil, uint32(at))
 		}
-		kind := m.order.AppendUint16(nil, typeLong)
-		edits = append(edits, edit{span{v.f.entry + 2, v.f.entry + 4}, kind}, edit{span{v.f.entry + 8, v.f.entry + 12}, data})
+		kind := m.tiff.Order.AppendUint16(nil, tiffdir.Long)
+		edits = append(edits, edit{span{v.f.Entry + 2, v.f.Entry + 4}, kind}, edit{span{v.f.Entry + 8, v.f.Entry + tiffdir.EntrySize}, data})
 	}
 	for _, s := range free {
 		edits = append(edits, edit{s, nil})
@@ -155,7 +157,7 @@ func (m *Raw) place(blocks [][]byte) ([]edit, error) {
 			if m.shares(f) {
 				return nil, errOverlap
 			}
-			edits = append(edits, edit{span{f.value, f.value + f.size}, nil})
+			edits = append(edits, edit{span{f.Value, f.Value + f.Size}, nil})
 		}
 	}
 	edits = slices.DeleteFunc(edits, func(e edit) bool { return e.from == e.to })
@@ -172,8 +174,8 @@ func (m *Raw) place(blocks [][]byte) ([]edit, error) {
 var errOverlap = malformed("parts of it overlap, so that they cannot be changed")
 
 // shares tells whether bytes of the value of a field are part of anything else that the directories say.
-func (m *Raw) shares(f field) bool {
-	value := span{f.value, f.value + f.size}
+func (m *Raw) shares(f tiffdir.Field) bool {
+	value := span{f.Value, f.Value + f.Size}
 	meets := func(s span) bool { return s.from < value.to && value.from < s.to }
 	if meets(span{0, 8}) {
 		return true
@@ -181,9 +183,9 @@ func (m *Raw) shares(f field) bool {
 	for _, d := range m.all {
 		inside := false // the value is in its own entry of this directory
 		for _, g := range d.fields {
-			if g.entry == f.entry {
-				inside = f.value == f.entry+8
-			} else if meets(span{g.value, g.value + g.size}) {
+			if g.Entry == f.Entry {
+				inside = f.Value == f.Entry+8
+			} else if meets(span{g.Value, g.Value + g.Size}) {
 				return true
 			}
 		}
@@ -195,16 +197,16 @@ func (m *Raw) shares(f field) bool {
 }
 
 // values returns the bytes of a field of integers, and whether they fit into its type.
-func (m *Raw) values(f field, v []uint32) ([]byte, bool) {
+func (m *Raw) values(f tiffdir.Field, v []uint32) ([]byte, bool) {
 	var b []byte
 	for _, n := range v {
-		if f.kind == typeShort {
-			b = m.order.AppendUint16(b, uint16(n))
+		if f.Kind == tiffdir.Short {
+			b = m.tiff.Order.AppendUint16(b, uint16(n))
 		} else {
-			b = m.order.AppendUint32(b, n)
+			b = m.tiff.Order.AppendUint32(b, n)
 		}
 	}
-	return b, f.kind != typeShort || slices.Max(v) <= math.MaxUint16
+	return b, f.Kind != tiffdir.Short || slices.Max(v) <= math.MaxUint16
 }
 
 // free returns where the raw image stands, and nothing else does.
@@ -217,7 +219,7 @@ func (m *Raw) free() []span {
 	for _, d := range m.all {
 		used = append(used, span{d.at, d.end})
 		for _, f := range d.fields {
-			used = append(used, span{f.value, f.value + f.size})
+			used = append(used, span{f.Value, f.Value + f.Size})
 		}
 		used = append(used, m.pictures(d)...)
 	}
@@ -228,8 +230,8 @@ func (m *Raw) free() []span {
 // image. What is broken there is left out.
 func (m *Raw) pictures(d *directory) []span {
 	var spans []span
-	for _, tags := range [][2]uint16{{tagStripOffsets, tagStripByteCounts}, {tagTileOffsets, tagTileByteCounts}, {tagJPEGOffset, tagJPEGLength}} {
-		if d == m.image && tags[0] == m.layout.offsets.tag {
+	for _, tags := range [][2]uint16{{tiffdir.TagStripOffsets, tiffdir.TagStripByteCounts}, {tiffdir.TagTileOffsets, tiffdir.TagTileByteCounts}, {tiffdir.TagThumbnailOffset, tiffdir.TagThumbnailLength}} {
+		if d == m.image && tags[0] == m.layout.offsets.Tag {
 			continue
 		}
 		offsets, err := m.integers(d, tags[0])
@@ -288,7 +290,7 @@ func (m *Raw) copyEdited(w io.Writer, edits []edit) error {
 	at := int64(0)
 	for _, e := range edits {
 		if e.from > at {
-			if _, err := io.Copy(w, io.NewSectionReader(m.r, at, e.from-at)); err != nil {
+			if _, err := io.Copy(w, io.NewSectionReader(m.file, at, e.from-at)); err != nil {
 				return err
 			}
 		}

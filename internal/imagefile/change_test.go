@@ -138,8 +138,8 @@ func TestEXIFOfPlacesAndScales(t *testing.T) {
 		tags.Shorts(tiffdir.TagOrientation, orientation)
 		photo := tiffdir.Builder{Order: order}
 		photo.Shorts(0x9214, 10, 5, 4, 2)
-		photo.Rational(tiffdir.TagFocalPlaneX, 100)
-		photo.Rational(tiffdir.TagFocalPlaneY, 50)
+		photo.Rationals(tiffdir.TagFocalPlaneX, 100)
+		photo.Rationals(tiffdir.TagFocalPlaneY, 50)
 		nodes := append(tags.Nodes,
 			tiffdir.Node{Tag: 0x830e, Kind: tiffdir.Double, Count: 3, Value: doubles(8, 6, 0)},
 			tiffdir.Node{Tag: 0x8482, Kind: tiffdir.Double, Count: 6, Value: doubles(1, 2, 0, 100, 200, 0)},

@@ -120,7 +120,7 @@ func DecodeAt(r io.ReaderAt, size int64, opt ReadOptions) (*Image, error) {
 }
 
 func decodeSource(r io.ReaderAt, size int64, s *stream, opt ReadOptions) (*Image, error) {
-	disk := &recorder{r: r}
+	disk := &Recorder{ReaderAt: r}
 	src := source{disk, size, s}
 	head, err := src.start(sniffLength)
 	if err != nil {
@@ -141,8 +141,8 @@ func decodeSource(r io.ReaderAt, size int64, s *stream, opt ReadOptions) (*Image
 	}
 	m, err := decodeFormat(f, src, opt)
 	switch {
-	case disk.err != nil:
-		return nil, disk.err
+	case disk.Err != nil:
+		return nil, disk.Err
 	case err != nil && s != nil && s.err != nil && s.err != io.EOF:
 		return nil, s.err
 	case err != nil:

@@ -234,8 +234,8 @@ func TestFaxCodes(t *testing.T) {
 // faxTIFF returns a TIFF of one strip, of one sample of one bit.
 func faxTIFF(packed []byte, width, height int, compression, photometric, options uint32) []byte {
 	return tiffOf(packed, map[uint16]uint32{
-		tiffdir.TagImageWidth: uint32(width), tiffdir.TagImageLength: uint32(height), tagRowsPerStrip: uint32(height),
-		tagBitsPerSample: 1, tagCompression: compression, tagPhotometric: photometric, tagT4Options: options,
+		tiffdir.TagImageWidth: uint32(width), tiffdir.TagImageLength: uint32(height), tiffdir.TagRowsPerStrip: uint32(height),
+		tiffdir.TagBitsPerSample: 1, tiffdir.TagCompression: compression, tiffdir.TagPhotometric: photometric, tagT4Options: options,
 	})
 }
 

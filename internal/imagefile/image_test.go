@@ -88,11 +88,11 @@ func testProfile(space string, size int) []byte {
 
 // testEXIF returns EXIF with a description, an orientation, the sizes, a maker's
 // note, a place on earth and a thumbnail.
-func testEXIF(order binary.ByteOrder, orientation, width, height int) []byte {
+func testEXIF(order tiffdir.ByteOrder, orientation, width, height int) []byte {
 	short := func(v int) []byte { b := make([]byte, 2); order.PutUint16(b, uint16(v)); return b }
 	long := func(v int) []byte { b := make([]byte, 4); order.PutUint32(b, uint32(v)); return b }
 	head := []byte("II*\x00\x08\x00\x00\x00")
-	if order == binary.ByteOrder(binary.BigEndian) {
+	if order == tiffdir.ByteOrder(binary.BigEndian) {
 		head = []byte("MM\x00*\x00\x00\x00\x08")
 	}
 	thumbnail := []byte("\xff\xd8a small old picture\xff\xd9")

@@ -21,7 +21,7 @@ func noteOf(t *testing.T, data []byte) (string, int64) {
 }
 
 func TestMakerNotesStayInTheirPlace(t *testing.T) {
-	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+	for _, order := range []tiffdir.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		m := smoothImage(40, 30, 3)
 		m.Metadata.EXIF = testEXIF(order, 6, 30, 40)
 		want, at := noteOf(t, m.Metadata.EXIF)
@@ -50,7 +50,7 @@ func TestMakerNotesStayInTheirPlace(t *testing.T) {
 func TestMakerNotesFarBehind(t *testing.T) {
 	for note, kept := range map[string]bool{"maker note": false, "Nikon\x00\x02\x10\x00\x00": true, "Apple iOS\x00\x00\x01MM": true} {
 		for _, far := range []int{40000, 65500, 1 << 20} {
-			order := binary.ByteOrder(binary.LittleEndian)
+			order := tiffdir.ByteOrder(binary.LittleEndian)
 			nodes := []tiffdir.Node{
 				{Tag: 0x010f, Kind: tiffdir.ASCII, Count: 6, Value: []byte("Maker\x00")},
 				{Tag: tiffdir.TagEXIF, Kind: tiffdir.Long, Count: 1, Sub: []tiffdir.Node{

@@ -36,7 +36,7 @@ func shownAt(orientation, x, y, w, h int) (int, int) {
 
 func TestOrientationIsApplied(t *testing.T) {
 	leaveToPlainRuns(t)
-	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+	for _, order := range []tiffdir.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		for _, f := range []Format{PNG, TIFF, JPEG} {
 			for orientation := 1; orientation <= 8; orientation++ {
 				for _, size := range [][2]int{{37, 70}, {5, 3}, {1, 4}, {1, 1}} {
@@ -94,7 +94,7 @@ func orientationOf(t *testing.T, m *Image) int {
 }
 
 func TestThumbnailIsRemoved(t *testing.T) {
-	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+	for _, order := range []tiffdir.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		data := testEXIF(order, 6, 8, 8)
 		require.Contains(t, string(data), "small old picture")
 		m := smoothImage(8, 8, 1)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/internal/metadata"
+	"github.com/averaged/imaging/internal/tiffdir"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -106,7 +107,7 @@ func TestExtremesSurviveJPEG(t *testing.T) {
 }
 
 func TestMetadataSurvives(t *testing.T) {
-	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+	for _, order := range []tiffdir.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		for _, channels := range []int{1, 3} {
 			m := smoothImage(24, 16, channels)
 			space := map[int]string{1: "GRAY", 3: "RGB "}[channels]

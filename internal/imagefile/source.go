@@ -62,17 +62,18 @@ func (s source) start(n int) ([]byte, error) {
 	return b[:got], err
 }
 
-// recorder keeps the first error of a reader, so that a disk that fails is not
+// Recorder keeps the first error of a reader, so that a disk that fails is not
 // taken for a file that is broken.
-type recorder struct {
-	r   io.ReaderAt
-	err error
+type Recorder struct {
+	io.ReaderAt
+	Err error
 }
 
-func (d *recorder) ReadAt(p []byte, off int64) (int, error) {
-	n, err := d.r.ReadAt(p, off)
-	if err != nil && err != io.EOF && d.err == nil {
-		d.err = err
+// ReadAt reads from the reader.
+func (d *Recorder) ReadAt(p []byte, off int64) (int, error) {
+	n, err := d.ReaderAt.ReadAt(p, off)
+	if err != nil && err != io.EOF && d.Err == nil {
+		d.Err = err
 	}
 	return n, err
 }

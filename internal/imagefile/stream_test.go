@@ -11,6 +11,8 @@ import (
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/averaged/imaging/internal/tiffdir"
 )
 
 // counter counts the bytes that are read.
@@ -99,7 +101,7 @@ func TestEndlessStreams(t *testing.T) {
 		"JPEG: fill bytes":      {[]byte("\xff\xd8"), 0xff, header, ErrMalformed},
 		"JPEG: half":            {photo[:len(photo)/2], 0xff, header, ErrMalformed},
 		"TIFF: no directory":    {[]byte("II*\x00\x08\x00\x00\x00"), 0, little, ErrMalformed},
-		"TIFF: strip at 4 GB":   {tiffOf(nil, map[uint16]uint32{tagStripOffsets: 1<<32 - 1}), 0, header, ErrMalformed},
+		"TIFF: strip at 4 GB":   {tiffOf(nil, map[uint16]uint32{tiffdir.TagStripOffsets: 1<<32 - 1}), 0, header, ErrMalformed},
 		"BMP":                   {[]byte("BM"), 0, little, ErrUnsupported},
 		"WebP":                  {[]byte("RIFF\xff\xff\xff\x7fWEBPVP8 "), 0, little, ErrMalformed},
 		"GIF: endless comment":  {[]byte("GIF89a\x01\x00\x01\x00\x00\x00\x00\x21\xfe"), 0x21, header, ErrMalformed},

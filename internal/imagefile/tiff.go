@@ -11,31 +11,14 @@ import (
 	"github.com/averaged/imaging/internal/tiffdir"
 )
 
-// The tags of TIFF 6.0 that say how samples are stored.
+// Tags that tell how samples are stored, beside those of package tiffdir.
 const (
-	tagBitsPerSample   = 258
-	tagCompression     = 259
-	tagPhotometric     = 262
-	tagFillOrder       = 266
-	tagStripOffsets    = 273
-	tagSamplesPerPixel = 277
-	tagRowsPerStrip    = 278
-	tagStripByteCounts = 279
-	tagPlanar          = 284
-	tagT4Options       = 292
-	tagPredictor       = 317
-	tagColorMap        = 320
-	tagTileWidth       = 322
-	tagTileLength      = 323
-	tagTileOffsets     = 324
-	tagTileByteCounts  = 325
-	tagSubIFDs         = 330
-	tagExtraSamples    = 338
-	tagSampleFormat    = 339
-	tagJPEGTables      = 347
-	tagXMP             = 700
-	tagICC             = 34675
-	tagDNGVersion      = 50706
+	tagT4Options    = 292
+	tagColorMap     = 320
+	tagExtraSamples = 338
+	tagJPEGTables   = 347
+	tagXMP          = 700
+	tagICC          = 34675
 
 	tagYCbCrCoefficients   = 529
 	tagYCbCrSubsampling    = 530
@@ -122,9 +105,8 @@ func hasMosaic(t tiffdir.Tree, src source, first int64, fields []tiffdir.Field) 
 	if mark, err := src.Bytes(8, 8); err == nil && (string(mark[:2]) == "CR" && first == 16 || string(mark[:4]) == "IIII" && string(mark[5:]) == "waR") {
 		return true
 	}
-	f, _ := tiffdir.Find(fields, tagSubIFDs)
-	f.Count, f.Size = min(f.Count, maxSubIFDs), min(f.Size, maxSubIFDs*tiffdir.TypeSizes[tiffdir.Long8])
-	offsets, err := t.Uints(f)
+	f, _ := tiffdir.Find(fields, tiffdir.TagSubIFDs)
+	offsets, err := t.Uints(f.First(maxSubIFDs))
 	if err != nil {
 		return false // There is none, or it leads nowhere.
 	}
@@ -133,7 +115,7 @@ func hasMosaic(t tiffdir.Tree, src source, first int64, fields []tiffdir.Field) 
 		if err != nil {
 			continue
 		}
-		if model, err := t.Uint(sub, tagPhotometric, 0); err == nil && (model == photometricMosaic || model == photometricLinearRaw) {
+		if model, err := t.Uint(sub, tiffdir.TagPhotometric, 0); err == nil && (model == photometricMosaic || model == photometricLinearRaw) {
 			return true
 		}
 	}
@@ -149,7 +131,7 @@ func decodeTIFF(src source, opt ReadOptions) (*Image, error) {
 	if err != nil {
 		return nil, malformedTIFF("%v (a truncated file?)", err)
 	}
-	if _, found := tiffdir.Find(fields, tagDNGVersion); found {
+	if _, found := tiffdir.Find(fields, tiffdir.TagDNGVersion); found {
 		return nil, ErrRaw // What stands in the first directory of most is a preview.
 	}
 	if hasMosaic(t, src, first, fields) {
@@ -255,13 +237,13 @@ func (d *tiffDecoder) readSampleLayout() error {
 		otherwise uint32
 		to        *uint32
 	}{
-		{tagSamplesPerPixel, 1, &samples},
-		{tagPhotometric, photometricBlackIsZero, &d.photometric},
-		{tagCompression, compressionNone, &d.compression},
-		{tagPredictor, predictorNone, &d.predictor},
-		{tagPlanar, 1, &planar},
-		{tagFillOrder, 1, &order},
-		{tagSampleFormat, formatUnsigned, &format},
+		{tiffdir.TagSamplesPerPixel, 1, &samples},
+		{tiffdir.TagPhotometric, photometricBlackIsZero, &d.photometric},
+		{tiffdir.TagCompression, compressionNone, &d.compression},
+		{tiffdir.TagPredictor, predictorNone, &d.predictor},
+		{tiffdir.TagPlanar, 1, &planar},
+		{tiffdir.TagFillOrder, 1, &order},
+		{tiffdir.TagSampleFormat, formatUnsigned, &format},
 		{tagT4Options, 0, &d.options},
 	} {
 		var err error
@@ -272,7 +254,7 @@ func (d *tiffDecoder) readSampleLayout() error {
 	if samples < 1 || samples > maxSamples {
 		return unsupportedTIFF("%d samples per pixel (1 to %d are read)", samples, maxSamples)
 	}
-	if _, stated := tiffdir.Find(d.fields, tagPhotometric); !stated && samples == 3 {
+	if _, stated := tiffdir.Find(d.fields, tiffdir.TagPhotometric); !stated && samples == 3 {
 		d.photometric, d.guessed = photometricRGB, true
 	}
 	if d.oldJPEG() && d.photometric != photometricBlackIsZero && (samples == 1 || samples == 3) {
@@ -304,7 +286,7 @@ func (d *tiffDecoder) readSampleLayout() error {
 
 func (d *tiffDecoder) readBits() error {
 	bits := []int64{1}
-	if f, ok := tiffdir.Find(d.fields, tagBitsPerSample); ok {
+	if f, ok := tiffdir.Find(d.fields, tiffdir.TagBitsPerSample); ok {
 		if f.Count == 0 || f.Count > 16 {
 			return malformedTIFF("%d values for the bits per sample", f.Count)
 		}
@@ -452,13 +434,13 @@ func (d *tiffDecoder) channels() int {
 
 // readBlockLayout reads where the strips or tiles are.
 func (d *tiffDecoder) readBlockLayout() error {
-	offsets, counts := uint16(tagStripOffsets), uint16(tagStripByteCounts)
-	if _, d.tiled = tiffdir.Find(d.fields, tagTileWidth); d.tiled {
+	offsets, counts := uint16(tiffdir.TagStripOffsets), uint16(tiffdir.TagStripByteCounts)
+	if _, d.tiled = tiffdir.Find(d.fields, tiffdir.TagTileWidth); d.tiled {
 		// Some old writers list tiles under the tags of strips.
-		if _, ok := tiffdir.Find(d.fields, tagTileOffsets); ok {
-			offsets, counts = tagTileOffsets, tagTileByteCounts
+		if _, ok := tiffdir.Find(d.fields, tiffdir.TagTileOffsets); ok {
+			offsets, counts = tiffdir.TagTileOffsets, tiffdir.TagTileByteCounts
 		}
-		for tag, to := range map[uint16]*int{tagTileWidth: &d.blockW, tagTileLength: &d.blockH} {
+		for tag, to := range map[uint16]*int{tiffdir.TagTileWidth: &d.blockW, tiffdir.TagTileLength: &d.blockH} {
 			v, err := d.Uint(d.fields, tag, 0)
 			if err != nil {
 				return malformedTIFF("%v", err)
@@ -471,7 +453,7 @@ func (d *tiffDecoder) readBlockLayout() error {
 			return malformedTIFF("tiles of %d×%d in an image of %d×%d", d.blockW, d.blockH, d.width, d.height)
 		}
 	} else {
-		rows, err := d.Uint(d.fields, tagRowsPerStrip, math.MaxUint32)
+		rows, err := d.Uint(d.fields, tiffdir.TagRowsPerStrip, math.MaxUint32)
 		if err != nil {
 			return malformedTIFF("%v", err)
 		}
@@ -525,9 +507,7 @@ func (d *tiffDecoder) blockField(tag uint16, blocks int) ([]int64, error) {
 	if !ok || int64(f.Count) < int64(blocks) {
 		return nil, malformedTIFF("it has %d strips or tiles and places for %d (tag %d)", blocks, f.Count, tag)
 	}
-	f.Count = uint32(blocks)
-	f.Size = tiffdir.TypeSizes[f.Kind] * int64(blocks)
-	v, err := d.Uints(f)
+	v, err := d.Uints(f.First(uint32(blocks)))
 	if err != nil {
 		return nil, malformedTIFF("%v", err)
 	}

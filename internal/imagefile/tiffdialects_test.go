@@ -25,7 +25,7 @@ func TestOldLZW(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, w.Close())
 		m := decode(t, tiffOf(b.Bytes(), map[uint16]uint32{
-			tiffdir.TagImageWidth: uint32(side), tiffdir.TagImageLength: uint32(side), tagRowsPerStrip: uint32(side), tagCompression: compressionLZW,
+			tiffdir.TagImageWidth: uint32(side), tiffdir.TagImageLength: uint32(side), tiffdir.TagRowsPerStrip: uint32(side), tiffdir.TagCompression: compressionLZW,
 		}))
 		for i, v := range m.Pix {
 			require.Equal(t, unit8[raw[i]], v)
@@ -38,7 +38,7 @@ func TestTilesUnderTheTagsOfStrips(t *testing.T) {
 	for i := range raw {
 		raw[i] = byte(i)
 	}
-	m := decode(t, tiffOf(raw, map[uint16]uint32{tagTileWidth: 16, tagTileLength: 16}))
+	m := decode(t, tiffOf(raw, map[uint16]uint32{tiffdir.TagTileWidth: 16, tiffdir.TagTileLength: 16}))
 	require.Equal(t, []float32{0, unit8[1], unit8[2], unit8[3], unit8[16]}, m.Pix[:5])
 }
 
@@ -46,11 +46,11 @@ func TestTilesUnderTheTagsOfStrips(t *testing.T) {
 func TestRawPhotographsOfMakers(t *testing.T) {
 	for model, refused := range map[byte]bool{photometricRGB: false, 0x23: true} {
 		preview := make([]byte, 16*16)
-		sub := []byte{1, 0, tagPhotometric & 0xff, tagPhotometric >> 8, tiffdir.Short, 0, 1, 0, 0, 0, model, 0x80, 0, 0, 0, 0, 0, 0}
+		sub := []byte{1, 0, tiffdir.TagPhotometric & 0xff, tiffdir.TagPhotometric >> 8, tiffdir.Short, 0, 1, 0, 0, 0, model, 0x80, 0, 0, 0, 0, 0, 0}
 		if !refused {
 			sub[11] = 0
 		}
-		whole := tiffOf(append(preview, sub...), map[uint16]uint32{tagSubIFDs: 0xABCDEF})
+		whole := tiffOf(append(preview, sub...), map[uint16]uint32{tiffdir.TagSubIFDs: 0xABCDEF})
 		at := bytes.Index(whole, sub)
 		data := bytes.Replace(whole, []byte{0xEF, 0xCD, 0xAB, 0}, binary.LittleEndian.AppendUint32(nil, uint32(at)), 1)
 		_, err := Decode(bytes.NewReader(data), ReadOptions{})
@@ -80,7 +80,7 @@ func TestIntegersOfAllDepths(t *testing.T) {
 				raw[i], raw[i+1] = raw[i+1], raw[i]
 			}
 		}
-		m := decode(t, tiffOf(raw, map[uint16]uint32{tagBitsPerSample: uint32(depth)}))
+		m := decode(t, tiffOf(raw, map[uint16]uint32{tiffdir.TagBitsPerSample: uint32(depth)}))
 		require.Equal(t, depth, m.SourceDepth)
 		require.Equal(t, map[bool]int{true: 8, false: 16}[depth <= 8], m.Depth)
 		for i, v := range m.Pix {
@@ -94,10 +94,10 @@ func TestHalfFloats(t *testing.T) {
 	for _, h := range []uint16{0x3c00, 0xc000, 0x3555, 0x0001, 0x7bff, 0x0000, 0x0400, 0x8001, 0, 0, 0, 0, 0, 0, 0, 0} {
 		raw = binary.LittleEndian.AppendUint16(raw, h)
 	}
-	m := decode(t, tiffOf(raw, map[uint16]uint32{tagBitsPerSample: 16, tagSampleFormat: formatFloat}))
+	m := decode(t, tiffOf(raw, map[uint16]uint32{tiffdir.TagBitsPerSample: 16, tiffdir.TagSampleFormat: formatFloat}))
 	require.Equal(t, 32, m.Depth)
 	require.Equal(t, []float32{1, -2, 0.333251953125, 0x1p-24, 65504, 0, 0x1p-14, -0x1p-24}, m.Pix[:8])
 	raw[1] = 0x7c
-	_, err := Decode(bytes.NewReader(tiffOf(raw, map[uint16]uint32{tagBitsPerSample: 16, tagSampleFormat: formatFloat})), ReadOptions{})
+	_, err := Decode(bytes.NewReader(tiffOf(raw, map[uint16]uint32{tiffdir.TagBitsPerSample: 16, tiffdir.TagSampleFormat: formatFloat})), ReadOptions{})
 	require.ErrorIs(t, err, ErrNotFinite)
 }

@@ -18,11 +18,11 @@ func fiveSamplesTIFF() []byte {
 	t := tiffdir.Builder{Order: binary.LittleEndian}
 	t.Longs(tiffdir.TagImageWidth, 4)
 	t.Longs(tiffdir.TagImageLength, 4)
-	t.Shorts(tagBitsPerSample, 8, 8, 8, 8, 8)
-	t.Shorts(tagPhotometric, photometricRGB)
-	t.Shorts(tagSamplesPerPixel, 5)
-	t.Longs(tagStripOffsets, 8)
-	t.Longs(tagStripByteCounts, uint32(len(raw)))
+	t.Shorts(tiffdir.TagBitsPerSample, 8, 8, 8, 8, 8)
+	t.Shorts(tiffdir.TagPhotometric, photometricRGB)
+	t.Shorts(tiffdir.TagSamplesPerPixel, 5)
+	t.Longs(tiffdir.TagStripOffsets, 8)
+	t.Longs(tiffdir.TagStripByteCounts, uint32(len(raw)))
 	t.Shorts(tagExtraSamples, extraUnspecified, extraUnassociated)
 	head := []byte("II*\x00\x00\x00\x00\x00")
 	t.Order.PutUint32(head[4:], uint32(8+len(raw)))
@@ -46,9 +46,9 @@ func TestThreeSamplesWithoutAColourModel(t *testing.T) {
 	tags := tiffdir.Builder{Order: binary.LittleEndian}
 	tags.Longs(tiffdir.TagImageWidth, 4)
 	tags.Longs(tiffdir.TagImageLength, 4)
-	tags.Shorts(tagBitsPerSample, 8, 8, 8)
-	tags.Shorts(tagSamplesPerPixel, 3)
-	tags.Longs(tagStripOffsets, 8)
+	tags.Shorts(tiffdir.TagBitsPerSample, 8, 8, 8)
+	tags.Shorts(tiffdir.TagSamplesPerPixel, 3)
+	tags.Longs(tiffdir.TagStripOffsets, 8)
 	file := append([]byte("II*\x00\x38\x00\x00\x00"), raw...)
 	m := decode(t, append(file, tiffdir.AppendDirectory(nil, uint32(len(file)), tags.Order, tags.Nodes)...))
 	require.Equal(t, []string{"no colour model is stated: its three samples are taken for RGB"}, m.Warnings)
@@ -76,7 +76,7 @@ func differencesTIFF(bits int) (file []byte, values []float32) {
 			before = code
 		}
 	}
-	return tiffOf(raw, map[uint16]uint32{tagBitsPerSample: uint32(bits), tagSampleFormat: formatFloat, tagPredictor: predictorHorizontal}), values
+	return tiffOf(raw, map[uint16]uint32{tiffdir.TagBitsPerSample: uint32(bits), tiffdir.TagSampleFormat: formatFloat, tiffdir.TagPredictor: predictorHorizontal}), values
 }
 
 func TestDifferencesOfFloats(t *testing.T) {

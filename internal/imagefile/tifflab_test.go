@@ -43,7 +43,7 @@ func labTIFF(photometric uint32, bits int) []byte {
 		}
 	}
 	n := uint32(len(labColours))
-	return tiffOf(raw, map[uint16]uint32{tiffdir.TagImageWidth: n, tiffdir.TagImageLength: 1, tagRowsPerStrip: 1, tagSamplesPerPixel: 3, tagPhotometric: photometric, tagBitsPerSample: uint32(bits)})
+	return tiffOf(raw, map[uint16]uint32{tiffdir.TagImageWidth: n, tiffdir.TagImageLength: 1, tiffdir.TagRowsPerStrip: 1, tiffdir.TagSamplesPerPixel: 3, tiffdir.TagPhotometric: photometric, tiffdir.TagBitsPerSample: uint32(bits)})
 }
 
 func TestCIELab(t *testing.T) {
@@ -74,7 +74,7 @@ func signedTIFF(bits int) (file []byte, values []float32) {
 		}
 		values = append(values, float32(v))
 	}
-	return tiffOf(raw, map[uint16]uint32{tagBitsPerSample: uint32(bits), tagSampleFormat: formatSigned}), values
+	return tiffOf(raw, map[uint16]uint32{tiffdir.TagBitsPerSample: uint32(bits), tiffdir.TagSampleFormat: formatSigned}), values
 }
 
 // Signed integers are numbers, such as heights or Hounsfield units, and not shades of grey: they stay what they are.

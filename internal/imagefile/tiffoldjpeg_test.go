@@ -21,18 +21,18 @@ func jpegTIFF(compression int, parts [][]byte, strips []int, rows uint32, tags m
 	t := tiffdir.Builder{Order: binary.LittleEndian}
 	t.Longs(tiffdir.TagImageWidth, 32)
 	t.Longs(tiffdir.TagImageLength, 32)
-	t.Shorts(tagBitsPerSample, 8, 8, 8)
-	t.Shorts(tagCompression, compression)
-	t.Shorts(tagPhotometric, photometricYCbCr)
-	t.Shorts(tagSamplesPerPixel, 3)
-	t.Longs(tagRowsPerStrip, rows)
+	t.Shorts(tiffdir.TagBitsPerSample, 8, 8, 8)
+	t.Shorts(tiffdir.TagCompression, compression)
+	t.Shorts(tiffdir.TagPhotometric, photometricYCbCr)
+	t.Shorts(tiffdir.TagSamplesPerPixel, 3)
+	t.Longs(tiffdir.TagRowsPerStrip, rows)
 	t.Shorts(tagYCbCrSubsampling, 2, 2)
 	var offsets, counts []uint32
 	for _, i := range strips {
 		offsets, counts = append(offsets, places[i]), append(counts, uint32(len(parts[i])))
 	}
-	t.Longs(tagStripOffsets, offsets...)
-	t.Longs(tagStripByteCounts, counts...)
+	t.Longs(tiffdir.TagStripOffsets, offsets...)
+	t.Longs(tiffdir.TagStripByteCounts, counts...)
 	for tag, of := range tags {
 		var v []uint32
 		for _, i := range of {

@@ -19,7 +19,7 @@ import (
 // float samples nor grey with alpha nor any tag of metadata.
 func encodeTIFF(ctx context.Context, w io.Writer, m *Image, depth int) error {
 	const headerSize = 8
-	order := binary.ByteOrder(binary.LittleEndian)
+	order := tiffdir.ByteOrder(binary.LittleEndian)
 	var nodes []tiffdir.Node
 	var front []byte // between the header and the pixels
 	if m.Metadata.EXIF != nil {
@@ -58,7 +58,7 @@ func encodeTIFF(ctx context.Context, w io.Writer, m *Image, depth int) error {
 		return fmt.Errorf("%w: TIFF of %d×%d would be larger than 4 GiB (use PNG)", ErrUnsupported, m.Width, m.Height)
 	}
 	header := []byte("II*\x00")
-	if order == binary.ByteOrder(binary.BigEndian) {
+	if order == tiffdir.ByteOrder(binary.BigEndian) {
 		header = []byte("MM\x00*")
 	}
 	header = append(header, make([]byte, 4)...)
@@ -135,25 +135,25 @@ func addPixels(t *tiffdir.Builder, m *Image, depth, rows int, offsets, counts []
 	}
 	t.Longs(tiffdir.TagImageWidth, uint32(m.Width))
 	t.Longs(tiffdir.TagImageLength, uint32(m.Height))
-	t.Shorts(tagBitsPerSample, repeat(depth)...)
-	t.Shorts(tagCompression, compressionDeflate)
+	t.Shorts(tiffdir.TagBitsPerSample, repeat(depth)...)
+	t.Shorts(tiffdir.TagCompression, compressionDeflate)
 	if m.Channels == 1 {
-		t.Shorts(tagPhotometric, photometricBlackIsZero)
+		t.Shorts(tiffdir.TagPhotometric, photometricBlackIsZero)
 	} else {
-		t.Shorts(tagPhotometric, photometricRGB)
+		t.Shorts(tiffdir.TagPhotometric, photometricRGB)
 	}
-	t.Longs(tagStripOffsets, offsets...)
-	t.Shorts(tagSamplesPerPixel, samples)
-	t.Longs(tagRowsPerStrip, uint32(rows))
-	t.Longs(tagStripByteCounts, counts...)
-	t.Shorts(tagPlanar, 1)
+	t.Longs(tiffdir.TagStripOffsets, offsets...)
+	t.Shorts(tiffdir.TagSamplesPerPixel, samples)
+	t.Longs(tiffdir.TagRowsPerStrip, uint32(rows))
+	t.Longs(tiffdir.TagStripByteCounts, counts...)
+	t.Shorts(tiffdir.TagPlanar, 1)
 	if m.Alpha != nil {
 		t.Shorts(tagExtraSamples, extraUnassociated)
 	}
 	if depth == 32 {
-		t.Shorts(tagSampleFormat, repeat(formatFloat)...)
+		t.Shorts(tiffdir.TagSampleFormat, repeat(formatFloat)...)
 	} else {
-		t.Shorts(tagPredictor, predictorHorizontal)
+		t.Shorts(tiffdir.TagPredictor, predictorHorizontal)
 	}
 }
 
@@ -166,8 +166,8 @@ func addMetadata(t *tiffdir.Builder, d *metadata.Metadata) {
 		r, unit = cm, 3
 	}
 	if r.Known() {
-		t.Rational(tiffdir.TagXResolution, r.X)
-		t.Rational(tiffdir.TagYResolution, r.Y)
+		t.Rationals(tiffdir.TagXResolution, r.X)
+		t.Rationals(tiffdir.TagYResolution, r.Y)
 		t.Shorts(tiffdir.TagResolutionUnit, unit)
 	}
 	t.Blob(tagICC, tiffdir.Undefined, d.ICC)

@@ -78,8 +78,7 @@ func (d *tiffDecoder) readYCbCr(m *Image) error {
 func (d *tiffDecoder) readChromaShare() error {
 	d.chroma = chromaShare{2, 2}
 	if f, ok := tiffdir.Find(d.fields, tagYCbCrSubsampling); ok && f.Count >= 2 {
-		f.Count, f.Size = 2, 2*tiffdir.TypeSizes[f.Kind]
-		v, err := d.Uints(f)
+		v, err := d.Uints(f.First(2))
 		if err != nil {
 			return malformedTIFF("%v", err)
 		}
@@ -246,26 +245,12 @@ func (d *tiffDecoder) rationals(tag uint16, otherwise []float64) ([]float64, err
 	if !ok {
 		return otherwise, nil
 	}
-	v := make([]float64, len(otherwise))
-	if whole, err := d.Uints(f); err == nil && len(whole) == len(v) { // as old writers do
-		for i := range v {
-			v[i] = float64(whole[i])
-		}
-		return v, nil
-	}
-	if f.Kind != tiffdir.Rational || f.Count < uint32(len(otherwise)) {
+	if f.Count < uint32(len(otherwise)) {
 		return nil, malformedTIFF("tag %d is not %d fractions", tag, len(otherwise))
 	}
-	for i := range v {
-		raw, err := d.src.Bytes(f.Value+int64(8*i), 8)
-		if err != nil {
-			return nil, malformedTIFF("the value of tag %d lies outside the file", tag)
-		}
-		num, den := d.Order.Uint32(raw), d.Order.Uint32(raw[4:])
-		if den == 0 {
-			return nil, malformedTIFF("a fraction of tag %d has the denominator 0", tag)
-		}
-		v[i] = float64(num) / float64(den)
+	v, err := d.Numbers(f.First(uint32(len(otherwise)))) // Old writers have whole numbers.
+	if err != nil {
+		return nil, malformedTIFF("%v", err)
 	}
 	return v, nil
 }

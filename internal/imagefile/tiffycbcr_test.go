@@ -25,7 +25,7 @@ func TestJPEGInTIFF(t *testing.T) {
 	// Grey, of which the last strip ends where the image does.
 	grey := decode(t, testFile(t, "gray.jpg"))
 	m := decode(t, tiffOf(testFile(t, "gray.jpg"), map[uint16]uint32{
-		tagCompression: compressionJPEG, tiffdir.TagImageWidth: 23, tiffdir.TagImageLength: 17, tagRowsPerStrip: 17, tagPhotometric: photometricWhiteIsZero,
+		tiffdir.TagCompression: compressionJPEG, tiffdir.TagImageWidth: 23, tiffdir.TagImageLength: 17, tiffdir.TagRowsPerStrip: 17, tiffdir.TagPhotometric: photometricWhiteIsZero,
 	}))
 	for i, v := range m.Pix {
 		require.InDelta(t, 1-grey.Pix[i], v, 1e-6)
@@ -68,12 +68,12 @@ func ycbcrTIFF(s *image.YCbCr, share chromaShare, rows int) []byte {
 	}
 	tags.Longs(tiffdir.TagImageWidth, uint32(s.Rect.Dx()))
 	tags.Longs(tiffdir.TagImageLength, uint32(s.Rect.Dy()))
-	tags.Shorts(tagBitsPerSample, 8, 8, 8)
-	tags.Shorts(tagPhotometric, photometricYCbCr)
-	tags.Shorts(tagSamplesPerPixel, 3)
-	tags.Longs(tagStripOffsets, offsets...)
-	tags.Longs(tagStripByteCounts, counts...)
-	tags.Longs(tagRowsPerStrip, uint32(rows))
+	tags.Shorts(tiffdir.TagBitsPerSample, 8, 8, 8)
+	tags.Shorts(tiffdir.TagPhotometric, photometricYCbCr)
+	tags.Shorts(tiffdir.TagSamplesPerPixel, 3)
+	tags.Longs(tiffdir.TagStripOffsets, offsets...)
+	tags.Longs(tiffdir.TagStripByteCounts, counts...)
+	tags.Longs(tiffdir.TagRowsPerStrip, uint32(rows))
 	tags.Shorts(tagYCbCrSubsampling, share.x, share.y)
 	head := []byte("II*\x00\x00\x00\x00\x00")
 	order.PutUint32(head[4:], uint32(8+len(raw)))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/averaged/imaging/internal/imagefile"
 	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/outcome"
 )
 
 // ErrMask is wrapped by the errors about a mask that does not fit its image, or that leaves
@@ -29,21 +30,21 @@ const maxShades = 0.25
 // maxMissing is the share of missing pixels above which a mask may be inverted.
 const maxMissing = 0.75
 
-// Known reads a mask for the image p. doubt says what speaks against the mask, or is empty.
-func Known(mask image.Image, p *imageplanes.Planes) (known []bool, doubt string, err error) {
+// Known reads a mask for the image p. doubt says what speaks against the mask; without text nothing does.
+func Known(mask image.Image, p *imageplanes.Planes) (known []bool, doubt outcome.Doubt, err error) {
 	if mask == nil {
-		return nil, "", fmt.Errorf("restore: %w: there is none", ErrMask)
+		return nil, doubt, fmt.Errorf("restore: %w: there is none", ErrMask)
 	}
 	m, err := imagefile.FromImage(mask)
 	if err != nil {
-		return nil, "", fmt.Errorf("restore: %w: %w", ErrMask, err)
+		return nil, doubt, fmt.Errorf("restore: %w: %w", ErrMask, err)
 	}
 	if m.Width != p.Width || m.Height != p.Height {
 		hint := ""
 		if m.Width == p.Height && m.Height == p.Width {
 			hint = "; the mask has to lie as the picture is shown, after its orientation in EXIF is applied"
 		}
-		return nil, "", fmt.Errorf("restore: %w: it has %d×%d pixels and the image %d×%d, want the same size%s", ErrMask, m.Width, m.Height, p.Width, p.Height, hint)
+		return nil, doubt, fmt.Errorf("restore: %w: it has %d×%d pixels and the image %d×%d, want the same size%s", ErrMask, m.Width, m.Height, p.Width, p.Height, hint)
 	}
 	marked, shades := markedPixels(m)
 	if painted, ok := paintedOver(m, p); ok {
@@ -58,15 +59,16 @@ func Known(mask image.Image, p *imageplanes.Planes) (known []bool, doubt string,
 	n := len(marked)
 	switch missing {
 	case 0:
-		return nil, "", fmt.Errorf("restore: %w: it is black throughout, so there is nothing to fill; white marks the pixels to fill, or any colour on black, or any on transparent", ErrMask)
+		return nil, doubt, fmt.Errorf("restore: %w: it is black throughout, so there is nothing to fill; white marks the pixels to fill, or any colour on black, or any on transparent", ErrMask)
 	case n:
-		return nil, "", fmt.Errorf("restore: %w: it is white throughout, so no pixel is known; black marks the pixels to keep", ErrMask)
+		return nil, doubt, fmt.Errorf("restore: %w: it is white throughout, so no pixel is known; black marks the pixels to keep", ErrMask)
 	}
 	switch share := float64(missing) / float64(n); {
 	case shades > maxShades:
-		doubt = fmt.Sprintf("%.0f %% of the mask is neither black nor white, and is filled: is it a photograph? Paint the strokes on black or on transparent", 100*shades)
+		doubt.Text = fmt.Sprintf("%.0f %% of the mask is neither black nor white, and is filled: is it a photograph? Paint the strokes on black or on transparent", 100*shades)
 	case share > maxMissing:
-		doubt = fmt.Sprintf("the mask covers %.0f %% of the picture: is it inverted? White marks the pixels to fill, black those to keep", 100*share)
+		doubt.Kind = outcome.InvertedMask
+		doubt.Text = fmt.Sprintf("the mask covers %.0f %% of the picture: is it inverted? White marks the pixels to fill, black those to keep", 100*share)
 	}
 	known = marked
 	rest := 0 // of the visible pixels that are known
@@ -77,7 +79,7 @@ func Known(mask image.Image, p *imageplanes.Planes) (known []bool, doubt string,
 		}
 	}
 	if rest == 0 {
-		return nil, "", fmt.Errorf("restore: %w: what it leaves of the image is transparent throughout, so no visible pixel is known", ErrMask)
+		return nil, doubt, fmt.Errorf("restore: %w: what it leaves of the image is transparent throughout, so no visible pixel is known", ErrMask)
 	}
 	return known, doubt, nil
 }

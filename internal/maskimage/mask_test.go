@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/averaged/imaging/internal/imageplanes"
+	"github.com/averaged/imaging/internal/outcome"
 )
 
 // paintedMask is a mask with a ground, on which strokes of the given colours are painted: the rows 2, 4, 6 ….
@@ -89,7 +90,8 @@ func TestMasksThatCoverMuch(t *testing.T) {
 		}
 		_, doubt, err := Known(paintedMask(color.White, black...), p)
 		require.NoError(t, err)
-		require.Contains(t, doubt, "is it inverted?")
+		require.Contains(t, doubt.Text, "is it inverted?")
+		require.Equal(t, outcome.InvertedMask, doubt.Kind)
 	}
 	p.Alpha = make([]uint16, 30*20)
 	mask := paintedMask(color.Black, color.White)
@@ -122,7 +124,7 @@ func TestMaskOfManyShades(t *testing.T) {
 	} {
 		known, doubt, err := Known(paintedMask(color.Black, test.shades...), imageplanes.New(1, 30, 20))
 		require.NoError(t, err)
-		require.Equal(t, test.doubted, strings.Contains(doubt, "is it a photograph?"), doubt)
+		require.Equal(t, test.doubted, strings.Contains(doubt.Text, "is it a photograph?"), doubt)
 		for k := range test.shades {
 			require.False(t, known[(2*k+2)*20])
 		}

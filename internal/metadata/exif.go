@@ -16,7 +16,7 @@ import (
 // Rating, Copyright, the geographic ones, EXIF, GPS, and the five XP tags of
 // Windows.
 var descriptive = []uint16{
-	tiffdir.TagImageDescription, 0x010f, 0x0110, tiffdir.TagOrientation, 0x011d, 0x0131, 0x0132, 0x013b, 0x013c,
+	tiffdir.TagImageDescription, tiffdir.TagMake, tiffdir.TagModel, tiffdir.TagOrientation, 0x011d, 0x0131, 0x0132, 0x013b, 0x013c,
 	0x4746, 0x4749, 0x8298, 0x830e, 0x8482, 0x8480, 0x85d8, tiffdir.TagEXIF, 0x87af, 0x87b0, 0x87b1, tiffdir.TagGPS,
 	0x9c9b, 0x9c9c, 0x9c9d, 0x9c9e, 0x9c9f, 0xa480, 0xa481,
 }
@@ -369,7 +369,7 @@ func DescriptiveEXIF(t tiffdir.Tree, fields []tiffdir.Field) (exif []byte, noteL
 		return nil, false
 	}
 	head := []byte("II*\x00\x08\x00\x00\x00")
-	if t.Order == binary.ByteOrder(binary.BigEndian) {
+	if t.Order == tiffdir.ByteOrder(binary.BigEndian) {
 		head = []byte("MM\x00*\x00\x00\x00\x08")
 	}
 	note := MakerNote(nodes)
@@ -397,7 +397,7 @@ func DescriptiveEXIF(t tiffdir.Tree, fields []tiffdir.Field) (exif []byte, noteL
 
 // DescriptiveNodes returns the fields of EXIF that a TIFF file can hold in its
 // first directory, and their byte order.
-func DescriptiveNodes(data []byte) ([]tiffdir.Node, binary.ByteOrder, error) {
+func DescriptiveNodes(data []byte) ([]tiffdir.Node, tiffdir.ByteOrder, error) {
 	e, err := parseEXIF(data)
 	if err != nil {
 		return nil, nil, err

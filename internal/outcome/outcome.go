@@ -13,7 +13,7 @@ import (
 type Report struct {
 	Method       string
 	Unchanged    bool
-	Doubts       []string
+	Doubts       []Doubt
 	Averagedness float64
 	Certified    bool
 	Weight       float64
@@ -22,6 +22,23 @@ type Report struct {
 	Network   Network
 	Iteration Iteration
 }
+
+// Doubt becomes restore.Doubt.
+type Doubt struct {
+	Kind DoubtKind
+	Text string
+}
+
+// DoubtKind is restore.DoubtKind.
+type DoubtKind string
+
+// The kinds of doubts, which restore.Doubt explains.
+const (
+	NoiseDoubt    DoubtKind = "noise"
+	InvertedMask  DoubtKind = "inverted mask"
+	TurnedKernel  DoubtKind = "turned kernel"
+	ForeignKernel DoubtKind = "foreign kernel"
+)
 
 // Noise becomes restore.NoiseReport.
 type Noise struct {

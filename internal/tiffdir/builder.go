@@ -1,14 +1,13 @@
 package tiffdir
 
 import (
-	"encoding/binary"
 	"math"
 	"slices"
 )
 
 // Builder collects the fields of a directory.
 type Builder struct {
-	Order binary.ByteOrder
+	Order ByteOrder
 	Nodes []Node
 }
 
@@ -16,30 +15,18 @@ type Builder struct {
 func (t *Builder) Shorts(tag uint16, v ...int) {
 	n := Node{Tag: tag, Kind: Short, Count: uint32(len(v))}
 	for _, x := range v {
-		n.Value = t.append16(n.Value, x)
+		n.Value = t.Order.AppendUint16(n.Value, uint16(x))
 	}
 	t.Nodes = append(t.Nodes, n)
-}
-
-func (t *Builder) append16(b []byte, v int) []byte {
-	b = append(b, 0, 0)
-	t.Order.PutUint16(b[len(b)-2:], uint16(v))
-	return b
 }
 
 // Longs adds a field of 32-bit integers.
 func (t *Builder) Longs(tag uint16, v ...uint32) {
 	n := Node{Tag: tag, Kind: Long, Count: uint32(len(v))}
 	for _, x := range v {
-		n.Value = t.append32(n.Value, x)
+		n.Value = t.Order.AppendUint32(n.Value, x)
 	}
 	t.Nodes = append(t.Nodes, n)
-}
-
-func (t *Builder) append32(b []byte, v uint32) []byte {
-	b = append(b, 0, 0, 0, 0)
-	t.Order.PutUint32(b[len(b)-4:], v)
-	return b
 }
 
 // Blob adds a field of bytes of a kind of one byte, if there are any.
@@ -49,26 +36,40 @@ func (t *Builder) Blob(tag, kind uint16, b []byte) {
 	}
 }
 
-// Rational adds a field of one fraction.
-func (t *Builder) Rational(tag uint16, v float64) {
-	num, den := fraction(v)
-	t.Nodes = append(t.Nodes, Node{Tag: tag, Kind: Rational, Count: 1, Value: t.append32(t.append32(nil, num), den)})
+// Rationals adds a field of fractions.
+func (t *Builder) Rationals(tag uint16, v ...float64) { t.fractions(tag, Rational, math.MaxUint32, v) }
+
+// SRationals adds a field of fractions with a sign.
+func (t *Builder) SRationals(tag uint16, v ...float64) { t.fractions(tag, SRational, math.MaxInt32, v) }
+
+// fractions adds fractions near v, whose denominators are the largest powers of ten, up to a million, that are needed and
+// leave the numerators below a bound.
+func (t *Builder) fractions(tag, kind uint16, bound float64, v []float64) {
+	n := Node{Tag: tag, Kind: kind, Count: uint32(len(v))}
+	for _, x := range v {
+		den := 1.
+		for den < 1e6 && x*den != math.Trunc(x*den) && math.Abs(x)*den*10 < bound {
+			den *= 10
+		}
+		n.Value = t.Order.AppendUint32(n.Value, uint32(int64(math.Round(x*den))))
+		n.Value = t.Order.AppendUint32(n.Value, uint32(den))
+	}
+	t.Nodes = append(t.Nodes, n)
 }
 
-// fraction returns a fraction near v with the largest power of ten below it that
-// fits.
-func fraction(v float64) (num, den uint32) {
-	den = 1
-	for den < 1e6 && v*float64(den) != math.Trunc(v*float64(den)) && v*float64(den)*10 < math.MaxUint32 {
-		den *= 10
+// Doubles adds a field of 64-bit floating-point numbers.
+func (t *Builder) Doubles(tag uint16, v ...float64) {
+	n := Node{Tag: tag, Kind: Double, Count: uint32(len(v))}
+	for _, x := range v {
+		n.Value = t.Order.AppendUint64(n.Value, math.Float64bits(x))
 	}
-	return uint32(math.Round(v * float64(den))), den
+	t.Nodes = append(t.Nodes, n)
 }
 
 // AppendDirectory appends a directory, its values and the directories below it
 // to b, which begins at the even offset base of the file and has an even length.
 // Values that stay in their place are there already.
-func AppendDirectory(b []byte, base uint32, order binary.ByteOrder, nodes []Node) []byte {
+func AppendDirectory(b []byte, base uint32, order ByteOrder, nodes []Node) []byte {
 	nodes = slices.Clone(nodes)
 	slices.SortStableFunc(nodes, func(a, b Node) int { return int(a.Tag) - int(b.Tag) })
 	nodes = slices.CompactFunc(nodes, func(a, b Node) bool { return a.Tag == b.Tag })

@@ -1,4 +1,4 @@
-// Package tiffdir reads and writes the directories of TIFF files and of EXIF, which is a TIFF file without pixels. Each field
+// Package tiffdir reads and writes the directories of TIFF files, of DNG, and of EXIF, which is a TIFF file without pixels. Each field
 // of a directory has a tag, a type, a count, and either its value, if that fits into four bytes, or the offset of its value
 // (TIFF 6.0, section 2). BigTIFF is read.
 package tiffdir
@@ -13,14 +13,19 @@ import (
 	"slices"
 )
 
-// The types of field values that are looked at. Others are copied.
+// The types of field values.
 const (
 	Byte      = 1
 	ASCII     = 2
 	Short     = 3
 	Long      = 4
 	Rational  = 5
+	SByte     = 6
 	Undefined = 7
+	SShort    = 8
+	SLong     = 9
+	SRational = 10
+	Float     = 11
 	Double    = 12
 	IFD       = 13
 	Long8     = 16 // this and the next in BigTIFF only
@@ -32,6 +37,12 @@ var TypeSizes = [...]int64{0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8,
 
 // EntrySize is the bytes of a directory entry, but in BigTIFF.
 const EntrySize = 12
+
+// ByteOrder is that of a file: binary.LittleEndian or binary.BigEndian.
+type ByteOrder interface {
+	binary.ByteOrder
+	binary.AppendByteOrder
+}
 
 var errDirectory = errors.New("a directory points outside the data")
 
@@ -54,7 +65,7 @@ func (m Memory) Bytes(offset, n int64) ([]byte, error) {
 // Tree reads directories.
 type Tree struct {
 	src   Source
-	Order binary.ByteOrder
+	Order ByteOrder
 	Big   bool // BigTIFF: counts and offsets have eight bytes
 }
 
@@ -170,6 +181,13 @@ func Find(fields []Field, tag uint16) (Field, bool) {
 	return Field{}, false
 }
 
+// First returns the field with its first n values only.
+func (f Field) First(n uint32) Field {
+	f.Count = min(f.Count, n)
+	f.Size = TypeSizes[f.Kind] * int64(f.Count)
+	return f
+}
+
 // Uints returns the values of a field of unsigned integers.
 func (t Tree) Uints(f Field) ([]int64, error) {
 	switch f.Kind {
@@ -205,9 +223,7 @@ func (t Tree) Uint(fields []Field, tag uint16, otherwise uint32) (uint32, error)
 	if !ok || f.Count == 0 {
 		return otherwise, nil
 	}
-	f.Count = 1
-	f.Size = min(f.Size, TypeSizes[f.Kind])
-	v, err := t.Uints(f)
+	v, err := t.Uints(f.First(1))
 	if err != nil {
 		return 0, err
 	}
@@ -223,15 +239,53 @@ func (t Tree) Rational(fields []Field, tag uint16) float64 {
 	if !ok || f.Kind != Rational || f.Count == 0 {
 		return 0
 	}
-	raw, err := t.src.Bytes(f.Value, 8)
+	v, err := t.Numbers(f.First(1))
 	if err != nil {
 		return 0
 	}
-	den := t.Order.Uint32(raw[4:])
-	if den == 0 {
-		return 0
+	return v[0]
+}
+
+// Numbers returns the values of a field of numbers of any type. A fraction whose denominator is 0 is none.
+func (t Tree) Numbers(f Field) ([]float64, error) {
+	raw, err := t.Bytes(f)
+	if err != nil {
+		return nil, fmt.Errorf("the value of tag %d lies outside the file", f.Tag)
 	}
-	return float64(t.Order.Uint32(raw)) / float64(den)
+	v := make([]float64, f.Count)
+	for i := range v {
+		b := raw[int64(i)*TypeSizes[f.Kind]:]
+		switch f.Kind {
+		case Byte, Undefined:
+			v[i] = float64(b[0])
+		case SByte:
+			v[i] = float64(int8(b[0]))
+		case Short:
+			v[i] = float64(t.Order.Uint16(b))
+		case SShort:
+			v[i] = float64(int16(t.Order.Uint16(b)))
+		case Long, IFD:
+			v[i] = float64(t.Order.Uint32(b))
+		case SLong:
+			v[i] = float64(int32(t.Order.Uint32(b)))
+		case Rational:
+			v[i] = float64(t.Order.Uint32(b)) / float64(t.Order.Uint32(b[4:]))
+		case SRational:
+			v[i] = float64(int32(t.Order.Uint32(b))) / float64(int32(t.Order.Uint32(b[4:])))
+		case Float:
+			v[i] = float64(math.Float32frombits(t.Order.Uint32(b)))
+		case Long8, IFD8:
+			v[i] = float64(t.Order.Uint64(b))
+		case Double:
+			v[i] = math.Float64frombits(t.Order.Uint64(b))
+		default:
+			return nil, fmt.Errorf("tag %d has type %d, numbers are needed", f.Tag, f.Kind)
+		}
+		if math.IsNaN(v[i]) || math.IsInf(v[i], 0) {
+			return nil, fmt.Errorf("tag %d holds a number that is none", f.Tag)
+		}
+	}
+	return v, nil
 }
 
 // Node is a field with its value, or with the directory that it points to.
@@ -302,8 +356,7 @@ func (t Tree) collectSub(f Field, depth int, budget *int64) []Node {
 	if depth == 0 {
 		return nil
 	}
-	f.Count, f.Size = min(f.Count, 1), min(f.Size, TypeSizes[f.Kind])
-	offset, err := t.Uints(f)
+	offset, err := t.Uints(f.First(1))
 	if err != nil || len(offset) == 0 || offset[0] == 0 {
 		return nil
 	}

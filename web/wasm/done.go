@@ -17,7 +17,7 @@ type done struct {
 	report *restore.Report
 	suffix string // of the file's name
 	blur   string // that was found
-	doubts []string
+	doubts []restore.Doubt
 }
 
 // facts are lines of a list: names and values.

@@ -17,6 +17,7 @@ import (
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/internal/kernelimage"
 	"github.com/averaged/imaging/restore"
 )
 
@@ -113,10 +114,10 @@ func colours(channels int) string {
 }
 
 // list is a list of texts for JavaScript.
-func list(texts []string) []any {
+func list[T any](texts []T) []any {
 	values := make([]any, len(texts))
 	for i, t := range texts {
-		values[i] = t
+		values[i] = fmt.Sprint(t)
 	}
 	return values
 }
@@ -229,9 +230,12 @@ func (r *restorer) deblur(ctx context.Context, q request, img *restore.Planar, f
 		d.doubts = append(d.doubts, blur.Doubts()...)
 		return r.computer.restorer.DeblurBlind(ctx, img, blur, append(options, r.progress(removing, estimated, 1))...)
 	}
-	kernel, err := kernelOf(q, file)
+	kernel, notes, err := kernelOf(q, file)
 	if err != nil {
 		return nil, nil, fmt.Errorf("kernel: %w", err)
+	}
+	for _, note := range notes {
+		d.doubts = append(d.doubts, restore.Doubt{Text: "kernel: " + note})
 	}
 	r.step("comparing the kernel with the picture", 0)
 	against, err := restore.CheckKernel(ctx, img, kernel, append(level, restore.Threads(1))...)
@@ -243,27 +247,24 @@ func (r *restorer) deblur(ctx context.Context, q request, img *restore.Planar, f
 }
 
 // kernelOf is the kernel that was given.
-func kernelOf(q request, file []byte) (deblur.Kernel, error) {
+func kernelOf(q request, file []byte) (k deblur.Kernel, notes []string, err error) {
 	switch q.Kernel {
 	case "motion":
-		return deblur.Motion(q.Length, q.Angle)
+		k, err = deblur.Motion(q.Length, q.Angle)
+		return k, nil, err
 	case "picture":
 		return pictureOfKernel(file)
 	}
-	return deblur.Kernel{}, fmt.Errorf("no kernel is called %q", q.Kernel)
+	return k, nil, fmt.Errorf("no kernel is called %q", q.Kernel)
 }
 
-func pictureOfKernel(file []byte) (deblur.Kernel, error) {
+func pictureOfKernel(file []byte) (k deblur.Kernel, notes []string, err error) {
 	if len(file) == 0 {
-		return deblur.Kernel{}, errors.New("choose its picture")
+		return k, nil, errors.New("choose its picture")
 	}
 	m, err := imagefile.DecodeAt(bytes.NewReader(file), int64(len(file)), imagefile.ReadOptions{MaxPixels: maxPixels})
 	if err != nil {
-		return deblur.Kernel{}, err
+		return k, nil, err
 	}
-	k, err := deblur.KernelFromPlanes(m.Pix, m.Channels, m.Height, m.Width)
-	if foreground, ok := k.Foreground(); ok && m.Depth != 32 {
-		k = foreground
-	}
-	return k, err
+	return kernelimage.Kernel(m)
 }
