@@ -25,9 +25,9 @@ func PoseAbout(y, x, angle, weight float64) Pose {
 // Cohen and Curless 2010). Weights are not negative and sum to 1.
 type CameraMotion struct{ Poses []Pose }
 
-// EvenTurn returns the motion of a camera that turned evenly by an angle in radians, at most a half turn, about the point y samples
+// UniformTurn returns the motion of a camera that turned evenly by an angle in radians, at most a half turn, about the point y samples
 // below and x right of the middle of a frame of h×w samples. From one pose to the next no sample moves by more than half a sample.
-func EvenTurn(angle, y, x float64, h, w int) (CameraMotion, error) {
+func UniformTurn(angle, y, x float64, h, w int) (CameraMotion, error) {
 	const most = 1e6 // of a coordinate, in samples: a point so far away makes shifts
 	if !(angle > 0 && angle <= math.Pi) || !(math.Abs(y) <= most && math.Abs(x) <= most) || h < 1 || w < 1 {
 		return CameraMotion{}, fmt.Errorf("deblur: a turn by %v radians about the point (%v, %v) from the middle of %d×%d samples, want more than 0 and at most π, and coordinates of at most %v", angle, y, x, h, w, most)
@@ -105,7 +105,7 @@ func (m CameraMotion) Kernel(y, x float64) (Kernel, error) {
 }
 
 // Grid returns the kernels of a photograph of h×w samples, so many that from one to the next no weight moves by more than
-// 2.5 samples, but at most MostCells in a row or column.
+// 2.5 samples, but at most MaxCells in a row or column.
 func (m CameraMotion) Grid(h, w int) (Grid, error) {
 	least, most := math.Inf(1), math.Inf(-1)
 	for _, p := range m.Poses {
@@ -115,7 +115,7 @@ func (m CameraMotion) Grid(h, w int) (Grid, error) {
 	}
 	const cellMoves = 2.5
 	of := func(n int) int {
-		return max(1, min(MostCells, n, int(math.Ceil(float64(n)*(most-least)/cellMoves))))
+		return max(1, min(MaxCells, n, int(math.Ceil(float64(n)*(most-least)/cellMoves))))
 	}
 	if err := m.Check(); err != nil {
 		return Grid{}, err

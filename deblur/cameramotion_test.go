@@ -132,7 +132,7 @@ func TestWrongCameraMotionIsRefused(t *testing.T) {
 	require.Equal(t, [2]int{1, 1}, [2]int{g.Rows, g.Columns})
 	g, err = turn(2, 9).Grid(60, 80)
 	require.NoError(t, err)
-	require.Equal(t, [2]int{MostCells, MostCells}, [2]int{g.Rows, g.Columns})
+	require.Equal(t, [2]int{MaxCells, MaxCells}, [2]int{g.Rows, g.Columns})
 }
 
 // A thinned grid has the kernels at the middles of its parts, and all of them where there are no more.
@@ -163,7 +163,7 @@ func TestEvenTurn(t *testing.T) {
 		const h, w = 200, 300
 		y, x := rapid.Float64Range(-200, 200).Draw(t, "y"), rapid.Float64Range(-200, 200).Draw(t, "x")
 		angle := rapid.Float64Range(0.01, 0.3).Draw(t, "angle")
-		m, err := EvenTurn(angle, y, x, h, w)
+		m, err := UniformTurn(angle, y, x, h, w)
 		require.NoError(t, err)
 		still, err := m.Kernel(y, x)
 		require.NoError(t, err)
@@ -181,7 +181,7 @@ func TestEvenTurn(t *testing.T) {
 		require.InDelta(t, 2*r*math.Sin(angle/2), math.Hypot(ay-by, ax-bx), step+1e-9)
 	})
 	for _, bad := range [][3]float64{{0, 0, 0}, {-1, 0, 0}, {4, 0, 0}, {math.NaN(), 0, 0}, {1, math.Inf(1), 0}, {1, 0, 1e7}, {1, 1e5, 0}} {
-		_, err := EvenTurn(bad[0], bad[1], bad[2], 100, 100)
+		_, err := UniformTurn(bad[0], bad[1], bad[2], 100, 100)
 		require.Error(t, err, "%v", bad)
 	}
 }

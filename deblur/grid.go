@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// MostCells is the largest number of rows, and of columns, of a Grid.
-const MostCells = 32
+// MaxCells is the largest number of rows, and of columns, of a Grid.
+const MaxCells = 32
 
 // Grid has the kernels of the parts of a photograph, Rows×Columns of them, row by row. All parts have one
 // size, and each kernel is that at the middle of its part.
@@ -17,9 +17,9 @@ type Grid struct {
 
 // Check returns an error unless there is one kernel for each part, and each passes its own Check.
 func (g Grid) Check() error {
-	if g.Rows < 1 || g.Columns < 1 || g.Rows > MostCells || g.Columns > MostCells || len(g.Kernels) != g.Rows*g.Columns {
+	if g.Rows < 1 || g.Columns < 1 || g.Rows > MaxCells || g.Columns > MaxCells || len(g.Kernels) != g.Rows*g.Columns {
 		return fmt.Errorf("deblur: %d kernels for a grid of %d rows and %d columns, want 1 to %d rows and columns, and a kernel for each part",
-			len(g.Kernels), g.Rows, g.Columns, MostCells)
+			len(g.Kernels), g.Rows, g.Columns, MaxCells)
 	}
 	for i, k := range g.Kernels {
 		if err := k.Check(); err != nil {
@@ -32,8 +32,8 @@ func (g Grid) Check() error {
 // GridFromPlanes cuts a contact sheet of kernels into rows×columns cells of one size, and makes a kernel of
 // each. The sheet is planar samples, as in KernelFromPlanes.
 func GridFromPlanes(pix []float32, channels, h, w, rows, columns int) (Grid, error) {
-	if rows < 1 || columns < 1 || rows > MostCells || columns > MostCells {
-		return Grid{}, fmt.Errorf("deblur: a grid of %d rows and %d columns, want 1 to %d of each", rows, columns, MostCells)
+	if rows < 1 || columns < 1 || rows > MaxCells || columns > MaxCells {
+		return Grid{}, fmt.Errorf("deblur: a grid of %d rows and %d columns, want 1 to %d of each", rows, columns, MaxCells)
 	}
 	if h < 1 || w < 1 || channels < 1 || len(pix) != channels*h*w {
 		return Grid{}, fmt.Errorf("deblur: %d samples for a sheet of %d channels of %d×%d", len(pix), channels, h, w)

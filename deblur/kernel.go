@@ -109,7 +109,7 @@ func normalised(weights []float64, h, w int) (Kernel, error) {
 		weights[largest] += rest
 	}
 
-	t, b := margins(h, func(y int) bool { return rowIsZero(weights[y*w : (y+1)*w]) })
+	t, b := margins(h, func(y int) bool { return allZero(weights[y*w : (y+1)*w]) })
 	l, r := margins(w, func(x int) bool {
 		for y := range h {
 			if weights[y*w+x] != 0 {
@@ -126,15 +126,6 @@ func normalised(weights []float64, h, w int) (Kernel, error) {
 		}
 	}
 	return k, nil
-}
-
-func rowIsZero(row []float64) bool {
-	for _, v := range row {
-		if v != 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // margins returns the range [from, to) of 0…n−1 that stays when as many lines as

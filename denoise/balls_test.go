@@ -11,6 +11,7 @@ import (
 	"github.com/averaged/imaging/denoise/activation"
 	"github.com/averaged/imaging/denoise/refute"
 	"github.com/averaged/imaging/denoise/rungekutta"
+	"github.com/averaged/imaging/internal/devicetest"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -176,7 +177,7 @@ func TestBallsAreAveraged(t *testing.T) {
 // No pair is expanded, nor after relaxation by 1/α, whatever the radii. Where the balls hold
 // everything and the steps are too few, the attack finds one.
 func TestAttackOnBalls(t *testing.T) {
-	skipSearch(t)
+	devicetest.SkipSearch(t)
 	dev := newCPU(t)
 	s := backend.Image(3, 9, 9)
 	opt := refute.AttackOptions{Restarts: 2, Iterations: 12}

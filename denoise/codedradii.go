@@ -61,10 +61,10 @@ func mapFactor(code uint8) float32 {
 	if code == 0 {
 		return 0
 	}
-	return guide.Most * float32(math.Exp(float64(255-int(code))/254*mapEnd))
+	return guide.MaxFactor * float32(math.Exp(float64(255-int(code))/254*mapEnd))
 }
 
-// mapEnd is the logarithm of the least factor but 0, over guide.Most.
+// mapEnd is the logarithm of the least factor but 0, over guide.MaxFactor.
 var mapEnd = math.Log(1.0 / 2048)
 
 // mapCode returns the code nearest to a factor.
@@ -72,7 +72,7 @@ func mapCode(factor float32) uint8 {
 	if !(factor > 0) {
 		return 0
 	}
-	return uint8(min(max(math.Round(255-254*math.Log(float64(factor)/guide.Most)/mapEnd), 0), 255))
+	return uint8(min(max(math.Round(255-254*math.Log(float64(factor)/guide.MaxFactor)/mapEnd), 0), 255))
 }
 
 // setRadii sets the codes of a region from radii, which are 0 or more.

@@ -12,6 +12,7 @@ import (
 	"github.com/averaged/imaging/backend/cpu"
 	"github.com/averaged/imaging/denoise/activation"
 	"github.com/averaged/imaging/denoise/refute"
+	"github.com/averaged/imaging/internal/devicetest"
 	"github.com/averaged/imaging/weights"
 )
 
@@ -239,7 +240,7 @@ func TestFrozenNetworksAreAveraged(t *testing.T) {
 // TestAttackOnFrozenNetworks ascends the ratio over the pair, and over the radii as well: of each
 // round the radii go on at places where that lets the pair move apart further.
 func TestAttackOnFrozenNetworks(t *testing.T) {
-	skipSearch(t)
+	devicetest.SkipSearch(t)
 	dev := newCPU(t)
 	n := certified(t, dev, guidedModel(t, 9, 1.41))
 	s := backend.Image(3, 12, 12)

@@ -14,6 +14,7 @@ import (
 	"github.com/averaged/imaging/denoise/normbound"
 	"github.com/averaged/imaging/denoise/refute"
 	"github.com/averaged/imaging/denoise/rungekutta"
+	"github.com/averaged/imaging/internal/devicetest"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -540,7 +541,7 @@ func TestFor(t *testing.T) {
 // No noise level is expansive, with gains at the ends of their range; and an attack would
 // find it: where all gains are 1 and the steps too few, it does.
 func TestAttackOfAllNoiseLevels(t *testing.T) {
-	skipSearch(t)
+	devicetest.SkipSearch(t)
 	dev := newCPU(t)
 	s := backend.Image(3, 10, 10)
 	opt := refute.AttackOptions{Restarts: 2, Iterations: 12}

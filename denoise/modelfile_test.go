@@ -10,6 +10,7 @@ import (
 	"github.com/averaged/imaging/denoise/dncnn"
 	"github.com/averaged/imaging/denoise/normbound"
 	"github.com/averaged/imaging/denoise/rungekutta"
+	"github.com/averaged/imaging/internal/devicetest"
 	"github.com/averaged/imaging/weights"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -150,7 +151,7 @@ func TestFileRefuses(t *testing.T) {
 }
 
 func TestRandomModelIsSeededAndScaled(t *testing.T) {
-	skipSearch(t)
+	devicetest.SkipSearch(t)
 	a := smallModel(t, 1, Architecture{Width: 16}, 1.5)
 	require.Equal(t, a, smallModel(t, 1, Architecture{Width: 16}, 1.5))
 	require.NotEqual(t, a, smallModel(t, 2, Architecture{Width: 16}, 1.5))

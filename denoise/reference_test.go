@@ -240,14 +240,3 @@ func uncertified(t testing.TB, dev backend.Device, m Model, steps int) *Network 
 	t.Cleanup(n.Free)
 	return n
 }
-
-// skipSearch skips a search, for images that a network moves apart or for the largest norm,
-// where a test run is told to be short: it takes hundreds of gradients or images, which are
-// slow on an emulated processor and under the race detector, and other tests call the same
-// code there.
-func skipSearch(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("a long search, which a run with -short leaves to the others")
-	}
-}

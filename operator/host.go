@@ -20,7 +20,7 @@ type Host struct {
 	// Adjoint sets dst = Kᵀ·src, with the sizes exchanged.
 	Adjoint func(dst, src []float32) error
 	// Norm is an upper bound of ‖K‖, the largest ‖Kx‖/‖x‖, and Reason says why it is one. Every proof about
-	// an iteration rests on it. It must not be below EstimateNorm.
+	// an iteration rests on it. CheckNorm tests it.
 	Norm   float64
 	Reason string
 }

@@ -11,9 +11,9 @@ const (
 	// DefaultMemory is the number of earlier points that are used if Options.Memory is 0. More gain little in
 	// deblurring with a network.
 	DefaultMemory = 3
-	// MostMemory is the largest Options.Memory. More points add nothing new, and make the least squares
+	// MaxMemory is the largest Options.Memory. More points add nothing new, and make the least squares
 	// problem close to singular.
-	MostMemory = 20
+	MaxMemory = 20
 	// memoryBudget is what the points may take where Options.Memory is 0, in bytes; one
 	// point is kept in any case. A colour photograph of 12 megapixels has one.
 	memoryBudget = 400 << 20

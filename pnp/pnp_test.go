@@ -362,7 +362,7 @@ func TestWhatIsRefused(t *testing.T) {
 		"tolerance":            {y, k, Options{Tolerance: math.NaN()}, "out of range"},
 		"inner error":          {y, k, Options{InnerError: -1}, "out of range"},
 		"memory":               {y, k, Options{Memory: -1}, "out of range"},
-		"too much memory":      {y, k, Options{Memory: MostMemory + 1}, "out of range"},
+		"too much memory":      {y, k, Options{Memory: MaxMemory + 1}, "out of range"},
 		"acceleration":         {y, k, Options{Acceleration: 9}, "out of range"},
 		"data step":            {y, k, Options{DataStep: 9}, "data step"},
 		"infinite step":        {y, k, Options{DataStep: ProximalStep, Step: math.Inf(1)}, "above 0"},

@@ -283,7 +283,7 @@ func newIteration(dev backend.Device, y backend.Buffer, k operator.Linear, phi D
 	}
 	if opt.MaxIterations < 0 || math.IsNaN(opt.Tolerance) || math.IsNaN(opt.InnerError) || opt.InnerError < 0 ||
 		!(it.peak > 0) || math.IsInf(it.peak, 1) ||
-		opt.Constraint > Unconstrained || opt.Acceleration > Anderson || opt.Memory < 0 || opt.Memory > MostMemory || !(opt.Contraction >= 0 && opt.Contraction < 1) {
+		opt.Constraint > Unconstrained || opt.Acceleration > Anderson || opt.Memory < 0 || opt.Memory > MaxMemory || !(opt.Contraction >= 0 && opt.Contraction < 1) {
 		return nil, fmt.Errorf("pnp: options out of range: %d iterations, tolerance %v, inner error %v, constraint %d, peak %v, acceleration %d, memory %d, contraction %v",
 			opt.MaxIterations, opt.Tolerance, opt.InnerError, opt.Constraint, opt.Peak, opt.Acceleration, opt.Memory, opt.Contraction)
 	}

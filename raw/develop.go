@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/averaged/imaging/internal/demosaic"
-	"github.com/averaged/imaging/internal/dng"
+	"github.com/averaged/imaging/internal/matrix3"
 )
 
 // Develop makes a picture of an image of this file for viewing. It applies the file's white balance and
@@ -82,29 +82,21 @@ func (p Pattern) filters() demosaic.Pattern {
 	return demosaic.Pattern{uint8(p[0][0]), uint8(p[0][1]), uint8(p[1][0]), uint8(p[1][1])}
 }
 
-// rgbToXYZ takes linear sRGB to CIE XYZ (IEC 61966-2-1).
-var rgbToXYZ = [9]float64{.4124, .3576, .1805, .2126, .7152, .0722, .0193, .1192, .9505}
-
 // cameraToRGB is the inverse of what takes linear sRGB to the sensor's colours, with rows that add up to 1, so that grey
 // stays grey; the identity if there is none.
 func cameraToRGB(xyzToCamera [9]float64) [9]float64 {
-	var m [9]float64
-	for row := range 3 {
-		sum := 0.
-		for column := range 3 {
-			for k := range 3 {
-				m[3*row+column] += xyzToCamera[3*row+k] * rgbToXYZ[3*k+column]
-			}
-			sum += m[3*row+column]
-		}
-		for column := range 3 {
-			m[3*row+column] /= sum
+	m := matrix3.Matrix(xyzToCamera).Times(matrix3.SRGBToXYZ)
+	sums := m.Of([3]float64{1, 1, 1})
+	for i := range m {
+		m[i] /= sums[i/3]
+	}
+	inverse := m.Inverse()
+	for _, v := range inverse {
+		if !(math.Abs(v) < 1e3) { // beyond all use
+			return [9]float64{1, 0, 0, 0, 1, 0, 0, 0, 1}
 		}
 	}
-	if inverse, ok := dng.Inverse(m); ok {
-		return inverse
-	}
-	return [9]float64{1, 0, 0, 0, 1, 0, 0, 0, 1}
+	return inverse
 }
 
 // encode is the curve of sRGB.

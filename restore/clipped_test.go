@@ -79,7 +79,7 @@ func testLamps(t *testing.T, side int, most float64, mixed func(*restore.Planar)
 	require.True(t, report.Iteration.Run.Certificate.Converges() && report.Iteration.Run.Certificate.FixedPointExists())
 	require.InDelta(t, 0.015, report.Noise.Clipped, 0.01)
 	require.Greater(t, slices.Max(with.Pix), float32(2))
-	require.LessOrEqual(t, slices.Max(with.Pix), float32(restore.MostBright))
+	require.LessOrEqual(t, slices.Max(with.Pix), float32(restore.MaxBrightness))
 	require.Greater(t, beside(with), beside(without)-most)
 	// What lies behind clipped samples is a small part of the image, so a network's run goes on until less is left.
 	tolerance := func(p *restore.Planar) float64 {

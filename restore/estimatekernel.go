@@ -17,8 +17,8 @@ import (
 // finds the size of the kernel itself, up to this limit.
 func KernelSize(side int) Option {
 	return option{"KernelSize", func(c *request) error {
-		if side < 3 || side > estimate.MostSize {
-			return &OptionError{Option: "KernelSize", Value: side, Want: fmt.Sprintf("3 to %d", estimate.MostSize)}
+		if side < 3 || side > estimate.MaxSize {
+			return &OptionError{Option: "KernelSize", Value: side, Want: fmt.Sprintf("3 to %d", estimate.MaxSize)}
 		}
 		c.kernelSize = side
 		return nil

@@ -22,7 +22,7 @@ var (
 var ErrNoWeights = errNoWeights
 
 const (
-	MostBright       = deblurring.MostBright
+	MaxBrightness    = deblurring.MaxBrightness
 	NetworkTolerance = deblurring.NetworkTolerance
 )
 

@@ -337,7 +337,7 @@ func TestGuidedOnPicturesThatHurt(t *testing.T) {
 // TestGuidedDeblurringOnPicturesThatHurt: as above for an iteration, whose guide looks at what a
 // data step makes of them: ringing, and noise that is not white. The pictures go on beyond the
 // frame. The squared error may be twice the unguided one's, as in denoising: a guide that is at a loss
-// multiplies radii by two at most (guide.Most). What was seen is 1.7 times, of checks of 8.
+// multiplies radii by two at most (guide.MaxFactor). What was seen is 1.7 times, of checks of 8.
 func TestGuidedDeblurringOnPicturesThatHurt(t *testing.T) {
 	leaveGains(t)
 	dev := newCPU(t)

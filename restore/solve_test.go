@@ -91,6 +91,9 @@ func TestSolveRefuses(t *testing.T) {
 		nothing.Norm = norm
 		refused(text, nothing.On, y)
 	}
+	small := fine
+	small.Norm = 0.99
+	refused("an image is stretched by 1, the norm is said to be at most 0.99 (identity)", small.On, y)
 	_, _, err = restore.Deblur(t.Context(), y, deblur.Kernel{H: 1, W: 1, Weights: []float32{0}}, restore.Sigma(0.01))
 	require.ErrorContains(t, err, "norm of at most 0,")
 	broken := errors.New("broken")

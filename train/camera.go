@@ -48,7 +48,7 @@ const darkest = 20
 // GuidedConfig (Data.Initial).
 func CameraConfig() Config {
 	c := GuidedConfig()
-	c.Guide.Most = guide.Most
+	c.Guide.MaxFactor = guide.MaxFactor
 	c.Camera = &Camera{White: 0.1, Clean: 0.07, Doubt: 0.4, Raised: 2.5, Dark: 0.3}
 	c.LossExponent, c.Reduce, c.Saved, c.Schedule.Maximum, c.Iterations = 0, 0, 0, 0.007, 10_000
 	c.Batch, c.Crop = 4, 96

@@ -14,7 +14,7 @@ import (
 // cameraConfig is a small network that learns the noise of cameras.
 func cameraConfig() Config {
 	c := guidedConfig()
-	c.Crop, c.Camera, c.Guide.Most = 16, &Camera{White: 0.3, Clean: 0.2, Doubt: 0.3}, 1.5
+	c.Crop, c.Camera, c.Guide.MaxFactor = 16, &Camera{White: 0.3, Clean: 0.2, Doubt: 0.3}, 1.5
 	return c
 }
 
@@ -241,11 +241,11 @@ func TestValidationHasItsLevel(t *testing.T) {
 	}
 }
 
-// TestRadiiHaveAMost: no radius is beyond it, and the gradient there asks for less only.
-func TestRadiiHaveAMost(t *testing.T) {
+// TestRadiiHaveAMax: no radius is beyond it, and the gradient there asks for less only.
+func TestRadiiHaveAMax(t *testing.T) {
 	dev := reference(t)
 	c := guidedConfig()
-	c.Guide.Most = 1.25
+	c.Guide.MaxFactor = 1.25
 	n := newTestAveraged(t, dev, c)
 	last := n.guided.out
 	for i := range last.biases.values {

@@ -94,7 +94,7 @@ func TestConfigRefusals(t *testing.T) {
 		"have a reduction of their own": rawWith(func(c *Config) { c.Saved = 0.5 }),
 		"raw: crops of 33 pixels":       rawWith(func(c *Config) { c.Crop = 33 }),
 		"raw: doubt is 3":               rawWith(func(c *Config) { c.Raw.Doubt = 3 }),
-		"most of a guide must be":       cameraWith(func(c *Config) { c.Guide.Most = 0.5 }),
+		"max_factor of a guide must be": cameraWith(func(c *Config) { c.Guide.MaxFactor = 0.5 }),
 	} {
 		c := DefaultConfig()
 		change(&c)

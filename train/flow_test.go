@@ -280,7 +280,7 @@ func TestFlowAgreesWithDenoise(t *testing.T) {
 					p.values[i] *= 1.7
 				}
 			}
-			if constraint == "guided" { // which is not to come to guide.Most
+			if constraint == "guided" { // which is not to come to guide.MaxFactor
 				for i := range n.guided.out.weights.values {
 					n.guided.out.weights.values[i] *= 1e-3
 				}

@@ -25,9 +25,9 @@ type Guide struct {
 	// first steps.
 	Rate     float64 `json:"rate"`
 	LastRate float64 `json:"last_rate"`
-	// Most, if not 0, is the largest factor on a radius, as in use (guide.Most). Beyond it, gradients that
+	// MaxFactor, if not 0, is the largest factor on a radius, as in use (guide.MaxFactor). Beyond it, gradients that
 	// ask for less act on the guide, and gradients that ask for more do not.
-	Most float64 `json:"most,omitempty"`
+	MaxFactor float64 `json:"max_factor,omitempty"`
 }
 
 // GuidedConfig is the recipe of a denoiser for all noise levels whose radii a guide sets. Crops of 72 pixels
@@ -51,8 +51,8 @@ func (g *Guide) check() error {
 	if !(g.Rate > 0 && g.Rate <= 10) || !(g.LastRate > 0 && g.LastRate <= 10) {
 		return errors.New("the rates of a guide must be above 0 and at most 10")
 	}
-	if g.Most != 0 && !(g.Most >= 1) {
-		return errors.New("most of a guide must be at least 1, or 0 for none")
+	if g.MaxFactor != 0 && !(g.MaxFactor >= 1) {
+		return errors.New("max_factor of a guide must be at least 1, or 0 for none")
 	}
 	return nil
 }

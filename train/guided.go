@@ -45,8 +45,8 @@ func newGuided(dev backend.Device, c Config, blocks []*flowBlock) (*guided, erro
 	q := &devicequeue.Queue{Dev: dev}
 	s.C = groups
 	a := &guided{guideNet: g, blocks: blocks, images: s.N, each: groups * s.Plane(), most: math.Inf(1)}
-	if c.Guide.Most > 0 {
-		a.most = c.Guide.Most
+	if c.Guide.MaxFactor > 0 {
+		a.most = c.Guide.MaxFactor
 	}
 	for _, b := range blocks {
 		b.maps = &radiusMap{radius: g.kept.Take(q, s), gradient: g.kept.Take(q, s)}

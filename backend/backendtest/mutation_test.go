@@ -306,6 +306,16 @@ func unless(err, overlooked error) error {
 	return err
 }
 
+// clipOverlooks makes a device whose Clip takes what it should refuse with an error.
+func clipOverlooks(overlooked error) func(*broken) {
+	return func(d *broken) {
+		inner := d.Device
+		d.clip = func(dst, src backend.Buffer, lo, hi float32) error {
+			return unless(inner.Clip(dst, src, lo, hi), overlooked)
+		}
+	}
+}
+
 // transposeChannels exchanges rows and columns of the q×q pixels that became channels.
 func transposeChannels(t tensor, q int) {
 	old := t.clone()
@@ -616,42 +626,10 @@ var mutations = []struct {
 			return unless(inner.Multiply(dst, x, y), backend.ErrAlias)
 		}
 	}},
-	{"another device's buffers are taken", "Clip", func(d *broken) {
-		inner := d.Device
-		d.clip = func(dst, src backend.Buffer, lo, hi float32) error {
-			if err := inner.Clip(dst, src, lo, hi); !errors.Is(err, backend.ErrForeign) {
-				return err
-			}
-			return nil
-		}
-	}},
-	{"freed buffers are taken", "Clip", func(d *broken) {
-		inner := d.Device
-		d.clip = func(dst, src backend.Buffer, lo, hi float32) error {
-			if err := inner.Clip(dst, src, lo, hi); !errors.Is(err, backend.ErrFreed) {
-				return err
-			}
-			return nil
-		}
-	}},
-	{"a closed device works on", "Clip", func(d *broken) {
-		inner := d.Device
-		d.clip = func(dst, src backend.Buffer, lo, hi float32) error {
-			if err := inner.Clip(dst, src, lo, hi); !errors.Is(err, backend.ErrClosed) {
-				return err
-			}
-			return nil
-		}
-	}},
-	{"partial overlap is taken", "Clip", func(d *broken) {
-		inner := d.Device
-		d.clip = func(dst, src backend.Buffer, lo, hi float32) error {
-			if err := inner.Clip(dst, src, lo, hi); !errors.Is(err, backend.ErrAlias) {
-				return err
-			}
-			return nil
-		}
-	}},
+	{"another device's buffers are taken", "Clip", clipOverlooks(backend.ErrForeign)},
+	{"freed buffers are taken", "Clip", clipOverlooks(backend.ErrFreed)},
+	{"a closed device works on", "Clip", clipOverlooks(backend.ErrClosed)},
+	{"partial overlap is taken", "Clip", clipOverlooks(backend.ErrAlias)},
 	{"in place is refused", "Clip", func(d *broken) {
 		inner := d.Device
 		d.clip = func(dst, src backend.Buffer, lo, hi float32) error {
@@ -796,10 +774,7 @@ var mutations = []struct {
 	{"u and p may be one array", "TVIterate", func(d *broken) {
 		inner := d.Device
 		d.iterate = func(u, p, y backend.Buffer, problem backend.TVProblem, step backend.TVStep) error {
-			if err := inner.TVIterate(u, p, y, problem, step); !errors.Is(err, backend.ErrAlias) {
-				return err
-			}
-			return nil
+			return unless(inner.TVIterate(u, p, y, problem, step), backend.ErrAlias)
 		}
 	}},
 	{"a negative radius is taken", "TVIterate", func(d *broken) {
@@ -948,10 +923,7 @@ var mutations = []struct {
 		inner := d.Device
 		d.newFilter = func(w backend.Buffer) (backend.Filter, error) {
 			f, err := inner.NewFilter(w)
-			if errors.Is(err, backend.ErrShape) {
-				return f, nil
-			}
-			return f, err
+			return f, unless(err, backend.ErrShape)
 		}
 	}},
 	{"a filter reads its weights at the first use", "Convolve", func(d *broken) {

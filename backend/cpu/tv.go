@@ -7,9 +7,9 @@ import (
 	"github.com/averaged/imaging/backend/cpu/internal/tvrow"
 )
 
-// tvLeastBand and tvLargestBand bound how many rows of an image one piece of work
+// tvMinBand and tvMaxBand bound how many rows of an image one piece of work
 // of total variation has.
-const tvLeastBand, tvLargestBand = 8, 64
+const tvMinBand, tvMaxBand = 8, 64
 
 // tvFirstRows is how many bands one piece of work makes the first row of.
 const tvFirstRows = 16
@@ -18,7 +18,7 @@ const tvFirstRows = 16
 // keep all threads busy to the end, but not so few that the rows that each piece
 // needs for itself add up. The results do not depend on it.
 func (d *host) tvBand(h int) int {
-	return min(max(h/(4*d.pool.Threads()), tvLeastBand), tvLargestBand)
+	return min(max(h/(4*d.pool.Threads()), tvMinBand), tvMaxBand)
 }
 
 // TVIterate implements devicekit.TotalVariations.

@@ -220,7 +220,7 @@ func TestTVSameBitsWithEveryInstructionSet(t *testing.T) {
 		require.NoError(t, err)
 		return operand(t, d, v.u).Data, operand(t, d, v.p).Data, value
 	}
-	for _, s := range []backend.Shape{backend.Image(3, 11*tvLeastBand+2, 37), backend.Image(2, 5, 1), backend.Image(4, 19, 20), backend.Image(1, 1, 100)} {
+	for _, s := range []backend.Shape{backend.Image(3, 11*tvMinBand+2, 37), backend.Image(2, 5, 1), backend.Image(4, 19, 20), backend.Image(1, 1, 100)} {
 		for _, coupled := range []bool{false, true} {
 			t.Run(fmt.Sprint(s, coupled), func(t *testing.T) {
 				problem := backend.TVProblem{Alpha: 0.1, Coupled: coupled}

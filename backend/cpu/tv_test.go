@@ -116,7 +116,7 @@ func TestTVIterateAgreesWithReference(t *testing.T) {
 	d := open(t, Threads(2))
 	for _, s := range []backend.Shape{
 		backend.Image(1, 1, 1), backend.Image(1, 1, 9), backend.Image(1, 9, 1), backend.Image(2, 7, 5),
-		backend.Image(3, tvLeastBand, 6), backend.Image(1, 2*tvLeastBand+1, 11), backend.Image(2, 2*tvLeastBand+1, 4), backend.Image(5, tvLeastBand+1, 3),
+		backend.Image(3, tvMinBand, 6), backend.Image(1, 2*tvMinBand+1, 11), backend.Image(2, 2*tvMinBand+1, 4), backend.Image(5, tvMinBand+1, 3),
 	} {
 		for _, coupled := range []bool{false, true} {
 			t.Run(fmt.Sprint(s, coupled), func(t *testing.T) {
@@ -183,7 +183,7 @@ func TestTVEvaluateIsTheDualityGap(t *testing.T) {
 }
 
 func TestTVSameBitsForAnyThreads(t *testing.T) {
-	s := backend.Image(3, 11*tvLeastBand+2, 37)
+	s := backend.Image(3, 11*tvMinBand+2, 37)
 	for _, coupled := range []bool{false, true} {
 		problem := backend.TVProblem{Alpha: 0.1, Coupled: coupled}
 		var u, p []float64

@@ -82,6 +82,16 @@ func (c *computing) openProcessor() (backend.Device, error) {
 	return dev, nil
 }
 
+// gpuCause is an error without the name of the package, or of the GPU, that stands before it.
+func gpuCause(backend string, err error) string {
+	text := err.Error()
+	before, after, ok := strings.Cut(text, ": ")
+	if number, named := strings.CutPrefix(before, backend); ok && named && isGPUNumber(number) {
+		text = after
+	}
+	return oneLine(text)
+}
+
 // isGPUNumber accepts "" and ":N".
 func isGPUNumber(s string) bool {
 	if s == "" {

@@ -5,7 +5,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/backend/cuda"
@@ -18,11 +17,11 @@ func bestCUDA(a *app, asked bool) backend.Device {
 	all, err := cuda.Devices()
 	switch {
 	case isAbsent(err) && !asked:
-		a.detail("%s; computing on the processor", cause(err))
+		a.detail("%s; computing on the processor", gpuCause("cuda", err))
 	case isAbsent(err):
-		a.note("%s; computing on the processor", cause(err))
+		a.note("%s; computing on the processor", gpuCause("cuda", err))
 	case err != nil:
-		a.note("CUDA does not work: %s; computing on the processor", cause(err))
+		a.note("CUDA does not work: %s; computing on the processor", gpuCause("cuda", err))
 	}
 	for _, c := range all {
 		dev, err := cuda.Open(c.Ordinal)
@@ -30,7 +29,7 @@ func bestCUDA(a *app, asked bool) backend.Device {
 			a.detail("computing on %s, %s", gpuName(c.Ordinal), c.Model)
 			return dev
 		}
-		a.note("%s, %s, does not work: %s; trying what comes next", gpuName(c.Ordinal), c.Model, cause(err))
+		a.note("%s, %s, does not work: %s; trying what comes next", gpuName(c.Ordinal), c.Model, gpuCause("cuda", err))
 	}
 	return nil
 }
@@ -39,7 +38,7 @@ func bestCUDA(a *app, asked bool) backend.Device {
 func openCUDA(flag string, n int) (backend.Device, error) {
 	dev, err := cuda.Open(n)
 	if err != nil {
-		return nil, usagef("--backend %s: %s; use --backend cpu or auto", flag, cause(err))
+		return nil, usagef("--backend %s: %s; use --backend cpu or auto", flag, gpuCause("cuda", err))
 	}
 	return dev, nil
 }
@@ -48,7 +47,7 @@ func openCUDA(flag string, n int) (backend.Device, error) {
 func cudaDevices() ([]device, string) {
 	all, err := cuda.Devices()
 	if err != nil {
-		return nil, cause(err)
+		return nil, gpuCause("cuda", err)
 	}
 	var found []device
 	for _, c := range all {
@@ -64,14 +63,4 @@ func gpuName(n int) string { return fmt.Sprintf("cuda:%d", n) }
 
 func isAbsent(err error) bool {
 	return errors.Is(err, cuda.ErrNoDriver) || errors.Is(err, cuda.ErrNoDevice)
-}
-
-// cause is an error without the name of the package, or of the GPU, that stands before it.
-func cause(err error) string {
-	text := err.Error()
-	before, after, ok := strings.Cut(text, ": ")
-	if gpu, isCUDA := strings.CutPrefix(before, "cuda"); ok && isCUDA && isGPUNumber(gpu) {
-		text = after
-	}
-	return oneLine(text)
 }

@@ -43,21 +43,21 @@ func TestCUDAWithoutAGPU(t *testing.T) {
 	inFolder(t)
 	save(t, "a.pfm", picture(1, 20, 24, 32, 0.1))
 
-	require.Contains(t, succeeds(t, "info").stdout, "CUDA      "+cause(err)+"\n")
+	require.Contains(t, succeeds(t, "info").stdout, "CUDA      "+gpuCause("cuda", err)+"\n")
 	o := objects(t, succeeds(t, "info", "--json").stdout)[0]
-	require.Equal(t, cause(err), o["no_cuda"])
+	require.Equal(t, gpuCause("cuda", err), o["no_cuda"])
 	require.Empty(t, devicesNamed(o, "cuda"))
 
-	fails(t, exitUsage, []string{"--backend cuda: ", cause(err), "use --backend cpu or auto"}, "denoise", "--backend", "cuda", "a.pfm")
+	fails(t, exitUsage, []string{"--backend cuda: ", gpuCause("cuda", err), "use --backend cpu or auto"}, "denoise", "--backend", "cuda", "a.pfm")
 	fails(t, exitUsage, []string{"--backend cuda:1: "}, "denoise", "--backend", "cuda:1", "a.pfm")
 	fails(t, exitUsage, []string{"want auto, cpu, cuda[:N] or vulkan[:N]"}, "denoise", "--backend", "cuda:x", "a.pfm")
 	succeeds(t, "denoise", "--method", "tv", "--sigma", "0.1", "a.pfm") // without a word about it
 	r := restoring(t, "denoise", "--method", "tv", "--sigma", "0.1", "-v", "--force", "a.pfm")
 	require.Equal(t, exitDone, r.code)
-	require.Contains(t, r.stderr, cause(err)+"; computing on the processor\n")
+	require.Contains(t, r.stderr, gpuCause("cuda", err)+"; computing on the processor\n")
 	r = restoring(t, "denoise", "--method", "tv", "--sigma", "0.1", "--backend", "auto", "--force", "a.pfm")
 	require.Equal(t, exitDone, r.code)
-	require.Contains(t, r.stderr, cause(err)+"; computing on the processor\n")
+	require.Contains(t, r.stderr, gpuCause("cuda", err)+"; computing on the processor\n")
 }
 
 // devicesNamed returns the devices of a JSON of info whose names begin so. There may be others, of Vulkan.
@@ -197,7 +197,7 @@ func TestCUDAIsWhatAutoTakes(t *testing.T) {
 }
 
 func TestCausesAreOneLineWithoutThePackage(t *testing.T) {
-	require.Equal(t, `no CUDA driver: a\nb`, cause(errors.New("cuda: no CUDA driver: a\nb")))
-	require.Equal(t, "no CUDA driver", cause(errors.New("cuda:12: no CUDA driver")))
-	require.Equal(t, "cuda:x", cause(errors.New("cuda:x")))
+	require.Equal(t, `no CUDA driver: a\nb`, gpuCause("cuda", errors.New("cuda: no CUDA driver: a\nb")))
+	require.Equal(t, "no CUDA driver", gpuCause("cuda", errors.New("cuda:12: no CUDA driver")))
+	require.Equal(t, "cuda:x", gpuCause("cuda", errors.New("cuda:x")))
 }

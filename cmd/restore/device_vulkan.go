@@ -26,7 +26,7 @@ func bestVulkan(a *app, threads int) backend.Device {
 	all, err := vulkan.Devices()
 	if err != nil {
 		if !errors.Is(err, vulkan.ErrNoDriver) && !errors.Is(err, vulkan.ErrNoDevice) {
-			a.note("Vulkan does not work: %s; computing on the processor", vulkanCause(err))
+			a.note("Vulkan does not work: %s; computing on the processor", gpuCause("vulkan", err))
 		}
 		return nil
 	}
@@ -147,7 +147,7 @@ func (c *computing) openVulkan(n int) (backend.Device, error) {
 	case err == nil:
 		return dev, nil
 	case errors.Is(err, vulkan.ErrNoDriver) || errors.Is(err, vulkan.ErrNoDevice) || errors.Is(err, backend.ErrUnsupported):
-		return nil, usagef("--backend %s: %s; use --backend cpu or auto", c.backend, vulkanCause(err))
+		return nil, usagef("--backend %s: %s; use --backend cpu or auto", c.backend, gpuCause("vulkan", err))
 	}
 	c.teller().note("%s; the processor takes over", oneLine(faultText(err)))
 	return c.openProcessor()
@@ -158,7 +158,7 @@ func (c *computing) openVulkan(n int) (backend.Device, error) {
 func vulkanDevices() ([]device, string) {
 	all, err := vulkan.Devices()
 	if err != nil {
-		return nil, vulkanCause(err)
+		return nil, gpuCause("vulkan", err)
 	}
 	var found []device
 	for _, g := range all {
@@ -194,16 +194,6 @@ func abilities(g vulkan.GPU) []string {
 }
 
 func vulkanName(n int) string { return fmt.Sprintf("vulkan:%d", n) }
-
-// vulkanCause is an error without the name of the package, or of the device, that stands before it.
-func vulkanCause(err error) string {
-	text := err.Error()
-	before, after, ok := strings.Cut(text, ": ")
-	if number, named := strings.CutPrefix(before, "vulkan"); ok && named && isGPUNumber(number) {
-		text = after
-	}
-	return oneLine(text)
-}
 
 // faultText names the device and its driver, where an error is a fault of theirs.
 func faultText(err error) string {

@@ -26,8 +26,8 @@ func (g *gridFlag) Set(s string) error {
 	rows, columns, _ := strings.Cut(s, "x")
 	r, errRows := strconv.Atoi(rows)
 	c, errColumns := strconv.Atoi(columns)
-	if errRows != nil || errColumns != nil || r < 1 || c < 1 || r > deblur.MostCells || c > deblur.MostCells {
-		return fmt.Errorf("want ROWSxCOLUMNS such as 3x4, at most %dx%d", deblur.MostCells, deblur.MostCells)
+	if errRows != nil || errColumns != nil || r < 1 || c < 1 || r > deblur.MaxCells || c > deblur.MaxCells {
+		return fmt.Errorf("want ROWSxCOLUMNS such as 3x4, at most %dx%d", deblur.MaxCells, deblur.MaxCells)
 	}
 	*g = gridFlag{r, c}
 	return nil

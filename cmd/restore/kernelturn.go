@@ -39,7 +39,7 @@ func (a *app) kernelTurn() *cobra.Command {
 			if c.Flags().Changed("y") {
 				below = y - float64(height)/2
 			}
-			m, err := deblur.EvenTurn(angle*math.Pi/180, below, right, height, width)
+			m, err := deblur.UniformTurn(angle*math.Pi/180, below, right, height, width)
 			if err != nil {
 				return usageError{err}
 			}

@@ -29,8 +29,8 @@ type Options struct {
 const (
 	// DefaultSize is the largest side of a kernel if none is given.
 	DefaultSize = 101
-	// MostSize is the largest side that may be given.
-	MostSize = 301
+	// MaxSize is the largest side that may be given.
+	MaxSize = 301
 	// leastImage is the shorter side below which a photograph shows no kernel.
 	leastImage = 24
 )
@@ -163,8 +163,8 @@ func checkPhotograph(pix []float32, channels, h, w int, opt Options) error {
 	if channels != 1 && channels != 3 || h < 1 || w < 1 || len(pix) != channels*h*w {
 		return fmt.Errorf("estimate: %d samples of %d channels of %d×%d, want 1 channel or 3", len(pix), channels, h, w)
 	}
-	if opt.Size < 0 || opt.Size > MostSize {
-		return fmt.Errorf("estimate: kernels of at most %d samples, want 3 to %d", opt.Size, MostSize)
+	if opt.Size < 0 || opt.Size > MaxSize {
+		return fmt.Errorf("estimate: kernels of at most %d samples, want 3 to %d", opt.Size, MaxSize)
 	}
 	if !(opt.Sigma >= 0) || math.IsInf(opt.Sigma, 0) {
 		return fmt.Errorf("estimate: noise of standard deviation %v, want a finite number above 0", opt.Sigma)
@@ -279,7 +279,10 @@ func (e *estimation) fitting(levels []*level, shape Shape, free support) (_ Shap
 	if err != nil {
 		return shape, false, err
 	}
-	return shape, of.left <= finishing.mostLeft*m.left, nil
+	// Schwarz's criterion allows for the noise, and of the rest, for which neither kernel is made, it may leave a little more.
+	noise := float64(2 * e.sigma * e.sigma * m.data)
+	allowed := max(m.schwarz(free.count()), (finishing.mostLeft-1)*max(m.left-noise, 0))
+	return shape, of.left <= m.left+allowed, nil
 }
 
 func (s support) kernel() (deblur.Kernel, error) {

@@ -72,11 +72,15 @@ func (e *estimation) finish(levels []*level, s support, soft int) (support, erro
 			return all, err
 		}
 	}
-	saved := float64(all.count() - one.count())
-	if m[1].left-m[0].left <= saved*math.Log(m[0].data)*m[0].left/m[0].data {
+	if m[1].left-m[0].left <= m[0].schwarz(all.count()-one.count()) {
 		return one.centred(), nil
 	}
 	return all, nil
+}
+
+// schwarz is by how much more a kernel may leave that has a number of weights less (Schwarz 1978).
+func (m *moments) schwarz(saved int) float64 {
+	return float64(saved) * math.Log(m.data) * m.left / m.data
 }
 
 // lastSteps makes the steps of finish, the first ones where within says, or anywhere in the support if it is nil.

@@ -31,8 +31,8 @@ func Grid(ctx context.Context, pix []float32, channels, h, w int, common deblur.
 	if rows == 0 && columns == 0 {
 		g.Rows, g.Columns = GridSize(h, w, common)
 	}
-	if g.Rows < 1 || g.Columns < 1 || g.Rows > deblur.MostCells || g.Columns > deblur.MostCells {
-		return g, fmt.Errorf("estimate: a grid of %d rows and %d columns, want 1 to %d of each", rows, columns, deblur.MostCells)
+	if g.Rows < 1 || g.Columns < 1 || g.Rows > deblur.MaxCells || g.Columns > deblur.MaxCells {
+		return g, fmt.Errorf("estimate: a grid of %d rows and %d columns, want 1 to %d of each", rows, columns, deblur.MaxCells)
 	}
 	reach := max(common.CY, common.H-1-common.CY, common.CX, common.W-1-common.CX)
 	reach = min(max(reach+reach/4+2, leastReach), min(h/g.Rows, w/g.Columns)/2)

@@ -74,8 +74,7 @@ func (s Shape) variance() float64 {
 // best shape 17 % and more.
 func (m *moments) simple(s support) Shape {
 	const bias, error = 3, 0.015
-	allowed := bias * m.left / m.data * float64(s.count()) * math.Log(m.data)
-	best, least := Shape{}, max(allowed, error*m.energy(s))
+	best, least := Shape{}, max(bias*m.schwarz(s.count()), error*m.energy(s))
 	yy, xx, yx := s.variance()
 	// The variances along the kernel's axes, and the direction of the larger one.
 	middle, half := (yy+xx)/2, math.Hypot((xx-yy)/2, yx)

@@ -9,11 +9,14 @@ const leastWithout = 0.93
 // pays where one sharp difference takes the place of the many of a blurred edge. A sharp photograph has no differences to
 // save, and its details are sharper than what the kernel can make. Texture is explained alike by both.
 func (e *estimation) pays(levels []*level, s support) (bool, error) {
-	with, err := e.objective(levels, s, e.edges)
+	// With less λ, noise would be explained by edges, of which no blur allows more than any kernel.
+	edges := e.edges
+	edges.lambda = max(edges.lambda, lastEdgesFor(e.sigma).lambda)
+	with, err := e.objective(levels, s, edges)
 	if err != nil {
 		return false, err
 	}
-	without, err := e.objective(levels, point(s.r), e.edges)
+	without, err := e.objective(levels, point(s.r), edges)
 	return without >= leastWithout*with, err
 }
 

@@ -21,25 +21,26 @@ var tuned = parameters{
 	island:    0.1,
 }
 
-// edgesFor is the image step's prior for noise of standard deviation sigma. Of a maximum a posteriori
-// estimate λ would grow as σ²; but the less noise there is, the more is it what the prior does not
-// know of photographs that decides, and below tunedSigma nothing else.
+// edgesFor is the image step's prior for noise of standard deviation sigma. The less noise there is, the more is it what the
+// prior does not know of photographs that decides, and below tunedSigma nothing else.
 func edgesFor(sigma float64) edgePrior {
 	const power = 0.7
-	p := tuned.edges
-	p.lambda *= math.Pow(max(1, min(sigma, mostSigma)/tunedSigma), power)
-	return p
+	return tuned.edges.times(math.Pow(max(1, min(sigma, mostSigma)/tunedSigma), power))
 }
 
 // lastEdgesFor is that of the last steps. There the kernel is nearly right, so that texture that is
 // taken for edges does less harm than edges that are missed, and λ goes on falling with the noise,
-// as far as that was measured. It grows as σ², as that of a maximum a posteriori estimate. These steps
-// converge, so that with less λ the kernel follows the noise.
+// as far as that was measured. It grows as σ², because these steps converge: with less the kernel
+// follows the noise.
 func lastEdgesFor(sigma float64) edgePrior {
 	const share, leastSigma = 0.3, 0.00693
-	p := tuned.edges
 	of := min(max(sigma, leastSigma), mostSigma) / tunedSigma
-	p.lambda *= share * of * of
+	return tuned.edges.times(share * of * of)
+}
+
+// times is the prior with λ multiplied.
+func (p edgePrior) times(by float64) edgePrior {
+	p.lambda *= by
 	return p
 }
 

@@ -11,21 +11,12 @@ import (
 	"testing"
 
 	"github.com/averaged/imaging/backend"
+	"github.com/averaged/imaging/internal/devicetest"
 	"github.com/averaged/imaging/internal/parallel"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 )
-
-// skipSearch skips a search for the largest norm where a test run is told to be short: it
-// takes hundreds of trials, which are slow on an emulated processor and under the race
-// detector, and other tests call the same code there.
-func skipSearch(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("a long search, which a run with -short leaves to the others")
-	}
-}
 
 func filterShape(out, in, kh, kw int) backend.Shape {
 	return backend.Shape{N: out, C: in, H: kh, W: kw}
@@ -282,7 +273,7 @@ func TestConvolutionNormBoundsEverySize(t *testing.T) {
 // power iteration, and within 1 % of σ_max, by SVD, at the frequency that the search
 // found.
 func TestConvolutionNormOfLayerIsTight(t *testing.T) {
-	skipSearch(t)
+	devicetest.SkipSearch(t)
 	shape := filterShape(64, 64, 3, 3)
 	smooth := gaussianWeights(2, shape, 0.02)
 	for i := range smooth {
@@ -326,7 +317,7 @@ func TestConvolutionNormOfLayerIsTight(t *testing.T) {
 
 // A search for weights that push the norm above its bound.
 func TestNoWeightsAreFoundThatBreakTheBound(t *testing.T) {
-	skipSearch(t)
+	devicetest.SkipSearch(t)
 	const tolerance = 0.05
 	shape := filterShape(2, 2, 3, 3)
 	for seed := range uint64(3) {

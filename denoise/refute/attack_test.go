@@ -12,13 +12,14 @@ import (
 	"github.com/averaged/imaging/denoise/normbound"
 	"github.com/averaged/imaging/denoise/refute"
 	"github.com/averaged/imaging/denoise/rungekutta"
+	"github.com/averaged/imaging/internal/devicetest"
 	"github.com/stretchr/testify/require"
 )
 
 // An attack finds the expansion of networks that take too few steps, and of those that
 // have no constraint. A certified network of the same weights withstands it.
 func TestAttack(t *testing.T) {
-	skipSearch(t)
+	devicetest.SkipSearch(t)
 	dev := newCPU(t)
 	s := backend.Image(3, 10, 10)
 	opt := refute.AttackOptions{Restarts: 3, Iterations: 14}
@@ -76,7 +77,7 @@ func TestAttack(t *testing.T) {
 // Backward Euler withstands it however long the step, and what the solver leaves out is
 // not held against it.
 func TestAttackOnBackwardEuler(t *testing.T) {
-	skipSearch(t)
+	devicetest.SkipSearch(t)
 	dev := newCPU(t)
 	m := smallModel(t, 12, denoise.Architecture{Width: 6, Blocks: 2, Integrator: rungekutta.BackwardEuler()}, 3)
 	r, err := refute.Attack(t.Context(), certified(t, dev, m), backend.Image(3, 12, 12), refute.AttackOptions{Restarts: 2, Iterations: 8})
@@ -146,7 +147,7 @@ func TestAttackOptions(t *testing.T) {
 // The constant itself is attacked: if Φ is α-averaged, Φ relaxed by 1/α is nonexpansive.
 // For one linear step that takes all that the bound allows, hardly less will do.
 func TestAttackOnTheConstant(t *testing.T) {
-	skipSearch(t)
+	devicetest.SkipSearch(t)
 	dev := newCPU(t)
 	s := backend.Image(3, 12, 12)
 	opt := refute.AttackOptions{Restarts: 3, Iterations: 25}
@@ -195,7 +196,7 @@ func (d boastful) Rounding(_ context.Context, size float64, _ backend.Shape) (fl
 // A constant that is wrong by five percent is refuted even where the bound of rounding is larger than that: what rounding
 // was is measured. The right constant is not.
 func TestAttackMeasuresWhatRoundingWas(t *testing.T) {
-	skipSearch(t)
+	devicetest.SkipSearch(t)
 	dev := newCPU(t)
 	n := certified(t, dev, smallModel(t, 5, denoise.Architecture{Width: 3, Blocks: 1, Activation: activation.Linear()}, 1.4))
 	alpha, _ := n.Averagedness()

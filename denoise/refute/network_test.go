@@ -23,17 +23,6 @@ func uncertified(t testing.TB, dev backend.Device, m denoise.Model, steps int) *
 	return n
 }
 
-// skipSearch skips a search, for images that a network moves apart or for the largest norm,
-// where a test run is told to be short: it takes hundreds of gradients or images, which are
-// slow on an emulated processor and under the race detector, and other tests call the same
-// code there.
-func skipSearch(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("a long search, which a run with -short leaves to the others")
-	}
-}
-
 var randomImage, upload, download = devicetest.Uniform, devicetest.Upload, devicetest.Download
 
 // newCPU returns a device of one thread, which is enough for small images.

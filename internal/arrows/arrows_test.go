@@ -85,7 +85,7 @@ var table = map[string]row{
 	"tv":      {code: []string{"backend", "internal/strength", gonum}},
 	"pnp":     {code: []string{"averaged", "operator", "backend", gonum}, tests: []string{"internal/devicetest"}},
 	// Raw photographs.
-	"raw": {code: []string{"internal/demosaic", "internal/dng", "internal/imagefile"}, tests: []string{"internal/cameranoise"}},
+	"raw": {code: []string{"internal/demosaic", "internal/dng", "internal/imagefile", "internal/matrix3"}, tests: []string{"internal/cameranoise"}},
 	// The kernel of a photograph, and internal/noise because white noise in it says how far to trust its edges.
 	"deblur/estimate": {
 		code: []string{"backend", "deblur", "internal/fft", "internal/noise", "internal/parallel", gonum},
@@ -103,7 +103,7 @@ var table = map[string]row{
 		"denoise/internal/draw", "internal/nn/ondevice", "internal/nn/tensors",
 	}},
 	"internal/nn/guide":    {code: []string{"backend", "internal/nn/tile", "internal/nn/ondevice", "internal/devicequeue"}, tests: []string{"backend/backendtest/refdevice", "backend/cpu"}},
-	"denoise/normbound":    {code: []string{"backend", "denoise/internal/plain", "internal/parallel", "internal/response", gonum}},
+	"denoise/normbound":    {code: []string{"backend", "denoise/internal/plain", "internal/parallel", "internal/response", gonum}, tests: []string{"internal/devicetest"}},
 	"internal/nn/pullback": {code: []string{"backend", "denoise/rungekutta", "internal/devicequeue"}},
 	"denoise/refute": {
 		code:  []string{"averaged", "backend", "internal/nn/tile"},
@@ -165,7 +165,7 @@ var table = map[string]row{
 	// Internal packages, each with one purpose.
 	"internal/anscombe":             {},
 	"internal/arrows":               {},
-	"internal/cameranoise":          {code: []string{"backend", "internal/demosaic", "internal/jpegblock"}, tests: []string{"internal/imagefile"}},
+	"internal/cameranoise":          {code: []string{"backend", "internal/demosaic", "internal/jpegblock", "internal/matrix3"}, tests: []string{"internal/imagefile"}},
 	"internal/curves":               {code: []string{"train", plot, xImage}},
 	"internal/demosaic":             {},
 	"internal/devicequeue":          {code: []string{"backend"}},
@@ -179,10 +179,11 @@ var table = map[string]row{
 	"internal/htmlreport":           {},
 	"internal/instructionset":       {code: []string{xSys}},
 	"internal/imagecheck":           {},
-	"internal/iccprofile":           {},
+	"internal/iccprofile":           {code: []string{"internal/matrix3"}},
 	"internal/imagefile":            {code: []string{"internal/iccprofile", "internal/imagecheck", "internal/imagefile/atomicfile", "internal/jpegblock", "internal/metadata", "internal/openfile", "internal/tiffdir", xImage}},
 	"internal/imagefile/atomicfile": {code: []string{"internal/openfile"}},
 	"internal/jpegblock":            {},
+	"internal/matrix3":              {},
 	"internal/metadata":             {code: []string{"internal/tiffdir"}},
 	"internal/openfile":             {},
 	"internal/levellearning":        {code: []string{"backend", "denoise", "train", "internal/cameranoise", "internal/devicequeue", "internal/noise", "internal/parallel", "internal/symmetry", "internal/synthetic"}, tests: []string{"backend/cpu"}},

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/averaged/imaging/internal/demosaic"
+	"github.com/averaged/imaging/internal/matrix3"
 )
 
 // Apply returns the photograph that the camera takes of pix, which is one grey plane or three of
@@ -111,7 +112,7 @@ func (c Camera) expose(m *demosaic.Mosaic, planes []float32, s *sensor) {
 		planes[i] = undevelop(v, tone)
 	}
 	var filter [3]weights
-	back := inverse(c.Matrix)
+	back := matrix3.Matrix(c.Matrix).Inverse()
 	for k, gain := range c.gains() {
 		filter[k] = rowOf(back, k)
 		for j := range filter[k] {

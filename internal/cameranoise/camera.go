@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/averaged/imaging/internal/demosaic"
+	"github.com/averaged/imaging/internal/matrix3"
 )
 
 // ErrArgument is wrapped by every error of this package.
@@ -260,7 +261,7 @@ func (c Camera) Check() error {
 			return fmt.Errorf("%w: row %d of the colour matrix adds up to %v, want 1", ErrArgument, row+1, sum)
 		}
 	}
-	if d := determinant(c.Matrix); !(math.Abs(d) > 1e-3) || math.Abs(d) > 1e6 {
+	if d := matrix3.Matrix(c.Matrix).Determinant(); !(math.Abs(d) > 1e-3) || math.Abs(d) > 1e6 {
 		return fmt.Errorf("%w: the colour matrix has the determinant %v, and cannot be undone", ErrArgument, d)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/internal/demosaic"
+	"github.com/averaged/imaging/internal/matrix3"
 )
 
 func TestToneCurve(t *testing.T) {
@@ -57,7 +58,7 @@ func TestDimmed(t *testing.T) {
 func TestInverseMatrix(t *testing.T) {
 	for seed := range uint64(20) {
 		m := Random(seed).Matrix
-		inv := inverse(m)
+		inv := matrix3.Matrix(m).Inverse()
 		for i := range 3 {
 			for j := range 3 {
 				sum := 0.0

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/averaged/imaging/internal/demosaic"
+	"github.com/averaged/imaging/internal/matrix3"
 )
 
 // Mosaic returns the raw image that the sensor makes of pix, a picture as Apply takes it: one sample for each
@@ -54,13 +55,5 @@ func (c Camera) Develop(raw []float32, h, w int) ([]float32, error) {
 // XYZToSensor returns the matrix that takes CIE XYZ to the sensor's colours, row by row, where white is 1, 1, 1 (as a DNG file
 // has it, except for the white balance).
 func (c Camera) XYZToSensor() [9]float64 {
-	fromSRGB := [9]float64{.4124, .3576, .1805, .2126, .7152, .0722, .0193, .1192, .9505} // to XYZ
-	toSRGB, back := inverse(fromSRGB), inverse(c.Matrix)
-	var m [9]float64
-	for i := range m {
-		for k := range 3 {
-			m[i] += float64(back[i/3*3+k] * toSRGB[3*k+i%3])
-		}
-	}
-	return m
+	return matrix3.Matrix(c.Matrix).Inverse().Times(matrix3.SRGBToXYZ.Inverse())
 }

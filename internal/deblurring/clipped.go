@@ -10,9 +10,9 @@ import (
 	"github.com/averaged/imaging/operator"
 )
 
-// MostBright is how bright what Deblur finds behind clipped samples may be, where 1 is white: the upper end
+// MaxBrightness is how bright what Deblur finds behind clipped samples may be, where 1 is white: the upper end
 // of the box that the iterates stay in.
-const MostBright = 16
+const MaxBrightness = 16
 
 // beyondWhite is how bright the blurred image has to be at a clipped sample for this to be no data in annealed steps and
 // in the run after them. White paper and sky are about 1 there: as data they are wrong by less than 0.02, and without
@@ -245,7 +245,7 @@ func (d *Problem) peak() float64 {
 	if d.clipped == nil {
 		return 1
 	}
-	return MostBright
+	return MaxBrightness
 }
 
 // kept is the share of the photograph's samples that are data.

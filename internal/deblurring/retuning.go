@@ -70,7 +70,7 @@ func (r *retuning) next(ctx context.Context, x backend.Buffer, left float64) (ph
 // raise puts a stronger network in place of the current one where a run for an estimated noise
 // level left far more of the photograph than that: the kernel is wrong, or the noise not white.
 func (r *retuning) raise(ctx context.Context, left float64) (doubted bool, err error) {
-	if left <= r.leaving().Most || r.sigma >= strength.MaxRatio*r.first {
+	if left <= r.leaving().Max || r.sigma >= strength.MaxRatio*r.first {
 		return false, nil
 	}
 	return true, r.change(ctx, min(left/r.leaving().Usual*r.sigma, strength.MaxRatio*r.first))

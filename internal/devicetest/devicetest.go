@@ -93,3 +93,13 @@ func Denoised(d backend.Device) (result []float32, err error) {
 	result = make([]float32, s.Len())
 	return result, d.Download(result, dst)
 }
+
+// SkipSearch skips a search, for images that a network moves apart or for the largest norm, where a test run is told to be
+// short: it takes hundreds of gradients or images, which are slow on an emulated processor and under the race detector, and
+// other tests call the same code there.
+func SkipSearch(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a long search, which a run with -short leaves to the others")
+	}
+}

@@ -113,42 +113,13 @@ func readRaw(r io.ReaderAt, size int64, opt Options) (*Raw, error) {
 		return nil, err
 	}
 	m.first = m.all[0]
-	if err := m.readVersion(); err != nil {
-		return nil, err
-	}
-	if err := m.findImage(); err != nil {
-		return nil, err
-	}
-	if err := m.readSize(opt); err != nil {
-		return nil, err
-	}
-	if err := m.readLayout(); err != nil {
-		return nil, err
-	}
-	if err := m.readAreas(); err != nil {
-		return nil, err
-	}
-	if err := m.readPattern(); err != nil {
-		return nil, err
-	}
-	if err := m.readLevels(); err != nil {
-		return nil, err
-	}
-	if err := m.readNoise(); err != nil {
-		return nil, err
-	}
-	if err := m.readColour(); err != nil {
-		return nil, err
-	}
-	orientation, err := t.integer(m.first, tiffdir.TagOrientation, 1)
-	if err != nil {
-		return nil, err
-	}
-	if m.Orientation = int(orientation); orientation < 1 || orientation > 8 {
-		m.Orientation = 1
-	}
-	if err := m.readBlocks(); err != nil {
-		return nil, err
+	for _, read := range []func() error{
+		m.readVersion, m.findImage, func() error { return m.readSize(opt) }, m.readLayout, m.readAreas, m.readPattern,
+		m.readLevels, m.readNoise, m.readColour, m.readOrientation, m.readBlocks,
+	} {
+		if err := read(); err != nil {
+			return nil, err
+		}
 	}
 	return m, nil
 }
@@ -434,6 +405,14 @@ func (m *Raw) readColour() error {
 		}
 	}
 	return nil
+}
+
+func (m *Raw) readOrientation() error {
+	orientation, err := m.integer(m.first, tiffdir.TagOrientation, 1)
+	if m.Orientation = int(orientation); orientation < 1 || orientation > 8 {
+		m.Orientation = 1
+	}
+	return err
 }
 
 // ifNumbers returns the values of a field of the first directory, none if they are no numbers.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"unicode/utf16"
+
+	"github.com/averaged/imaging/internal/matrix3"
 )
 
 // Space returns the colour space of a profile's samples, four characters such
@@ -50,9 +52,9 @@ func (s ColourSpace) Profile(channels int) ([]byte, bool) {
 		space = "GRAY"
 		p.tag("kTRC", curve)
 	} else {
-		colorants := adapt.times(toXYZ)
+		colorants := adapt.Times(toXYZ)
 		for i, name := range []string{"rXYZ", "gXYZ", "bXYZ"} {
-			p.tag(name, xyzValue([3]float64{colorants[0][i], colorants[1][i], colorants[2][i]}))
+			p.tag(name, xyzValue([3]float64{colorants[i], colorants[3+i], colorants[6+i]}))
 		}
 		for _, name := range []string{"rTRC", "gTRC", "bTRC"} {
 			p.tag(name, curve)
@@ -102,12 +104,10 @@ func xyzValue(v [3]float64) []byte {
 	return b
 }
 
-func matrixValue(m matrix3) []byte {
+func matrixValue(m matrix3.Matrix) []byte {
 	b := []byte("sf32\x00\x00\x00\x00")
-	for _, row := range m {
-		for _, v := range row {
-			b = appendFixed(b, v)
-		}
+	for _, v := range m {
+		b = appendFixed(b, v)
 	}
 	return b
 }

@@ -13,15 +13,16 @@ import (
 // An impulse differs from its neighbours far more than they differ from each other, and impulses fall on pixels
 // independently of each other. A picture has some only where both hold: many samples are clearly outside the range of
 // their 5×5 neighbours, no more are nearly so, as the tail of noise or texture would have them, and they neither crowd
-// together nor line up, as dots in text, drawings and screens do. Everything else is left alone.
+// together nor line up, as dots in text, drawings and screens do. Everything else is left alone, as are stars.
 func FindImpulses(pix []float32, channels, h, w int) (bad []bool, share float64) {
 	if h < 5 || w < 5 {
 		return nil, 0
 	}
 	planes := make([]*plane, channels)
+	bad = make([]bool, len(pix))
 	var clearPixels, nearPixels []int
 	for c := range planes {
-		p := &plane{v: pix[c*h*w:][:h*w], h: h, w: w}
+		p := &plane{v: pix[c*h*w:][:h*w], h: h, w: w, suspect: make([]int8, h*w), bad: bad[c*h*w:][:h*w]}
 		p.findOutliers()
 		for _, o := range p.outliers {
 			if o.ratio >= clearRatio {
@@ -41,12 +42,11 @@ func FindImpulses(pix []float32, channels, h, w int) (bad []bool, share float64)
 	}
 
 	for salt, pepper := saltLevel(planes, 1), saltLevel(planes, -1); ; salt, pepper = noLevel, noLevel {
-		bad = make([]bool, len(pix))
 		count := 0
-		for c, p := range planes {
+		for _, p := range planes {
 			p.findSpread()
-			p.bad = bad[c*h*w:][:h*w]
-			p.suspect = make([]int8, h*w)
+			clear(p.bad)
+			clear(p.suspect)
 			for i, v := range p.v {
 				if v >= salt {
 					p.suspect[i] = 1
@@ -86,18 +86,14 @@ type plane struct {
 	bad      []bool
 }
 
-// findSpread finds the spread, unless it was found: few pictures need it.
+// findSpread finds the spread, unless it was found: few pictures need it. It is the median over the plane, flat parts
+// apart, and looks at the middle four of eight neighbours, so that impulses hardly change it; for Gaussian noise they span
+// 0.6 of what lies between their median and the largest.
 func (p *plane) findSpread() {
-	if p.spread == 0 {
-		p.spread = p.typicalSpread()
+	if p.spread > 0 {
+		return
 	}
-}
-
-// typicalSpread returns the median over the plane, flat parts apart. It looks at the middle four of eight neighbours,
-// so that impulses hardly change it; for Gaussian noise they span 0.6 of what lies between their median and the
-// largest.
-func (p *plane) typicalSpread() float32 {
-	var spans []float32
+	spans := []float32{0}
 	// Some 10000 samples are enough for a median; an odd stride sees all phases of a pattern of two.
 	stride := max(17, p.h*p.w/10000|1)
 	for at := p.w + 1; at < (p.h-1)*p.w-1; at += stride {
@@ -106,12 +102,8 @@ func (p *plane) typicalSpread() float32 {
 			spans = append(spans, span)
 		}
 	}
-	least := float32(2. / 255) // what rounding to eight bits makes of a flat plane
-	if len(spans) == 0 {
-		return least
-	}
 	slices.Sort(spans)
-	return max(least, spans[len(spans)/2]/0.6)
+	p.spread = max(2./255, spans[len(spans)/2]/0.6) // min: what rounding to 8 bits makes of a flat plane
 }
 
 // eight returns the neighbours of an inner pixel, times a sign, in ascending order.
@@ -164,6 +156,9 @@ func (p *plane) try(at int, sign float32) {
 	p.findSpread()
 	n := p.eight(at, sign)
 	ratio := (own - largest) / max(largest-(n[3]+n[4])/2, p.spread)
+	if p.blurred(at/p.w, at%p.w) {
+		ratio = min(ratio, clearRatio/2)
+	}
 	if ratio >= clearRatio/2 {
 		p.outliers = append(p.outliers, outlier{at, sign, ratio})
 	}
@@ -196,11 +191,15 @@ func Independent(pixels []int, h, w int) bool {
 
 const noLevel = math.MaxFloat32 // of samples, which are smaller
 
-// saltLevel returns from which value on, times the sign, a sample may be salt (1) or pepper (−1), if the outliers of that
-// sign have about the same value, or noLevel.
+// saltLevel returns from which value on, times the sign, a sample may be salt (1) or pepper (−1), or noLevel where the
+// outliers of that sign are not about the largest value that there is, as white is, or beyond.
 func saltLevel(planes []*plane, sign float32) float32 {
 	var values []float32
+	largest := float32(-noLevel)
 	for _, p := range planes {
+		for _, v := range p.v {
+			largest = max(largest, sign*v)
+		}
 		for _, o := range p.outliers {
 			if o.sign == sign && o.ratio >= clearRatio {
 				values = append(values, sign*p.v[o.at])
@@ -208,7 +207,7 @@ func saltLevel(planes []*plane, sign float32) float32 {
 		}
 	}
 	slices.Sort(values)
-	if n := len(values); n >= minSalt && values[n*19/20]-values[n/20] <= saltRange {
+	if n := len(values); n >= minSalt && min(largest, max(sign, 0))-values[n/20] <= saltRange {
 		return values[n/20]
 	}
 	return noLevel

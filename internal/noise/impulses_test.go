@@ -2,6 +2,7 @@ package noise
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -107,6 +108,61 @@ func TestStars(t *testing.T) {
 		}
 		bad, _ := FindImpulses(pix, 1, n, n)
 		require.Nil(t, bad)
+	}
+}
+
+// sky is the night sky of stars that a lens has spread with standard deviation blur, and the pixels that these brighten.
+func sky(n, stars int, blur, brightest float64, seed uint64) (pix []float32, bright []bool) {
+	pix, bright = make([]float32, n*n), make([]bool, n*n)
+	r := rand.New(rand.NewPCG(seed, 1))
+	for range stars {
+		cy, cx, light := float64(n)*r.Float64(), float64(n)*r.Float64(), brightest*(0.2+0.8*r.Float64())
+		for i := range pix {
+			dy, dx := float64(i/n)-cy, float64(i%n)-cx
+			pix[i] += float32(light * math.Exp(-(dy*dy+dx*dx)/(2*blur*blur)))
+		}
+	}
+	for i, v := range pix {
+		bright[i] = v > 0.02
+		pix[i] += 0.06
+	}
+	return synthetic.Rounded(synthetic.White(pix, 0.012, seed), 255), bright
+}
+
+// A sharp lens leaves most of a star's light in one pixel, and some of it beside that pixel.
+func TestSharpStars(t *testing.T) {
+	for seed := range uint64(8) {
+		pix, _ := sky(128, 40, 0.55, 1, seed)
+		bad, _ := FindImpulses(pix, 1, 128, 128)
+		require.True(t, bad == nil)
+	}
+}
+
+// Hot pixels that are weaker than stars have no value that stars could share: they are no salt.
+func TestHotPixelsAmongStars(t *testing.T) {
+	const n = 160
+	for seed := range uint64(4) {
+		pix, bright := sky(n, 20, 0.7, 2, seed)
+		r := rand.New(rand.NewPCG(seed, 2))
+		hot := make([]bool, n*n)
+		for range 80 {
+			at := r.IntN(n * n)
+			if hot[at] = !bright[at]; hot[at] {
+				pix[at] += 0.15 + 0.1*r.Float32()
+			}
+		}
+		bad, _ := FindImpulses(pix, 1, n, n)
+		require.NotNil(t, bad)
+		found, of := 0, 0
+		for at := range bad {
+			require.False(t, bad[at] && bright[at], "a star at row %d, column %d", at/n, at%n)
+			if hot[at] {
+				if of++; bad[at] {
+					found++
+				}
+			}
+		}
+		require.Greater(t, found, of*3/4)
 	}
 }
 

@@ -24,7 +24,7 @@ var bounds = []bound{
 	{"below 45", func(r row) float64 { return float64(r.below45) }, true, true},
 	{"same", func(r row) float64 { return float64(r.same) }, false, false},
 	{"beside", func(r row) float64 { return r.beside }, false, false},
-	{"worst beside", func(r row) float64 { return r.least2 }, false, false},
+	{"worst beside", func(r row) float64 { return r.worstBeside }, false, false},
 }
 
 // limit is a row of the file: for "full" or "quick", and a kind. Bounds that are not given are nil.

@@ -96,7 +96,7 @@ func TestRow(t *testing.T) {
 	require.InDelta(t, 29.6167, r.mean, 1e-3)
 	require.InDelta(t, -0.3833, r.gain, 1e-3)
 	require.Equal(t, [3]int{2, 1, 1}, [3]int{r.worse01, r.worse1, r.same})
-	require.Equal(t, [4]float64{27, -3, -0.25, -1}, [4]float64{r.least, r.worst, r.beside, r.least2})
+	require.Equal(t, [4]float64{27, -3, -0.25, -1}, [4]float64{r.least, r.worst, r.beside, r.worstBeside})
 	clean := rowOf("x", []score{{clean: true, before: highest, after: 44}, {clean: true, before: highest, after: 50}})
 	require.Equal(t, [3]int{0, 0, 1}, [3]int{clean.worse01, clean.worse1, clean.below45})
 	require.Contains(t, table([]row{r, clean}), "29.62")
@@ -124,7 +124,7 @@ func TestLimits(t *testing.T) {
 		"polyu: mean is 38.49, at least 38.5 is wanted", "polyu: worse 0.1 is 1, at most 0 is allowed", "clean: below 45 is 4, at most 3 is allowed",
 	}, l.missed("full", []row{{kind: "polyu", mean: 38.49, worse01: 1}, {kind: "clean", mean: 53, least: 41, below45: 4}}))
 	require.Equal(t, []string{"near-grey: beside is -3.00, at least -0.3 is wanted", "near-grey: worst beside is NaN, at least -1 is wanted"},
-		l.missed("quick", []row{{kind: "near-grey", beside: -3, least2: math.NaN()}}))
+		l.missed("quick", []row{{kind: "near-grey", beside: -3, worstBeside: math.NaN()}}))
 
 	for bad, why := range map[string]string{
 		"full\tpolyu\t0":                                               "3 columns, want 11",

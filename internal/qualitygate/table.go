@@ -10,25 +10,25 @@ import (
 
 // row is what the pictures of a kind came to, in dB.
 type row struct {
-	kind     string
-	pictures int
-	clean    bool    // nothing was to be removed; before, gain, worse and worst are none
-	before   float64 // mean PSNR of inputs
-	mean     float64 // mean PSNR of results
-	least    float64 // lowest of them
-	gain     float64 // mean
-	worse01  int     // pictures that come out more than 0.1 dB below their input
-	worse1   int     // more than 1 dB
-	worst    float64 // lowest gain
-	below45  int     // results below 45 dB, where nothing was to be removed
-	same     int     // pictures of which no sample changed
-	compared bool
-	beside   float64 // mean difference from the other picture
-	least2   float64 // lowest difference
+	kind        string
+	pictures    int
+	clean       bool    // nothing was to be removed; before, gain, worse and worst are none
+	before      float64 // mean PSNR of inputs
+	mean        float64 // mean PSNR of results
+	least       float64 // lowest of them
+	gain        float64 // mean
+	worse01     int     // pictures that come out more than 0.1 dB below their input
+	worse1      int     // more than 1 dB
+	worst       float64 // lowest gain
+	below45     int     // results below 45 dB, where nothing was to be removed
+	same        int     // pictures of which no sample changed
+	compared    bool
+	beside      float64 // mean difference from the other picture
+	worstBeside float64 // lowest difference
 }
 
 func rowOf(kind string, scores []score) row {
-	r := row{kind: kind, pictures: len(scores), least: math.Inf(1), worst: math.Inf(1), least2: math.Inf(1)}
+	r := row{kind: kind, pictures: len(scores), least: math.Inf(1), worst: math.Inf(1), worstBeside: math.Inf(1)}
 	compared := 0
 	for _, s := range scores {
 		n := float64(len(scores))
@@ -54,7 +54,7 @@ func rowOf(kind string, scores []score) row {
 		if s.compared {
 			compared++
 			r.beside += s.beside
-			r.least2 = min(r.least2, s.beside)
+			r.worstBeside = min(r.worstBeside, s.beside)
 		}
 	}
 	if compared > 0 {
@@ -100,7 +100,7 @@ func table(rows []row) string {
 		}
 		fmt.Fprintf(w, "%d\t", r.same)
 		if r.compared {
-			fmt.Fprintf(w, "%.2f\t%.2f\t", r.beside, r.least2)
+			fmt.Fprintf(w, "%.2f\t%.2f\t", r.beside, r.worstBeside)
 		} else {
 			fmt.Fprint(w, "\t\t")
 		}

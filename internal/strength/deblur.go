@@ -40,7 +40,7 @@ func GuidedDeblurStep(sigma float64) float64 {
 // on: it falls geometrically, to be 1 for the run, which is step AnnealedSteps. The proximal step is longer by
 // the factor's square, for half-quadratic splitting has one level for both (PriorLevel).
 func Annealed(level float64, i int) float64 {
-	first := min(max(annealedFrom/level, annealedLeast), annealedMost)
+	first := min(max(annealedFrom/level, annealedMin), annealedMax)
 	return math.Pow(first, 1-float64(i)/AnnealedSteps)
 }
 

@@ -68,12 +68,12 @@ const DeblurStep = 10
 // run. Four to six are within 0.01 dB of each other; with four, thin edges at a frame lost a decibel.
 const AnnealedSteps = 5
 
-// The first annealed step is for noise of annealedFrom, but for at least annealedLeast and at most annealedMost
+// The first annealed step is for noise of annealedFrom, but for at least annealedMin and at most annealedMax
 // times the level of the run.
 const (
-	annealedFrom  = 49.0 / 255
-	annealedLeast = 1.5
-	annealedMost  = 6.0
+	annealedFrom = 49.0 / 255
+	annealedMin  = 1.5
+	annealedMax  = 6.0
 )
 
 // kernelError is the error of a kernel as a share of the photograph's contrast, the standard deviation of its samples:
@@ -116,8 +116,8 @@ const (
 // photographs of BSDS500's val, for half of it 1.80 to 2.08 times what was said and for twice it 0.53 to 1.13 times. With
 // a guide it leaves 0.89 to 1.03 times (eight photographs, at 2.55 and 12.75 of 255), 1.18 to 1.85 and 0.51 to 0.58.
 var (
-	LeftUnguided = Leaving{Least: 0.95, Usual: 1.25, Most: 1.6}
-	LeftGuided   = Leaving{Least: 0.75, Usual: 1, Most: 1.15}
+	LeftUnguided = Leaving{Min: 0.95, Usual: 1.25, Max: 1.6}
+	LeftGuided   = Leaving{Min: 0.75, Usual: 1, Max: 1.15}
 )
 
 // What is estimated is nearly always within 0.98 and 1.02 of the truth.

@@ -12,10 +12,10 @@ import (
 // L·tanh(x/L) where the guide says x.
 const Limit = 4.0
 
-// Most is the most that a radius is multiplied by in use. Where a guide is at a loss, as before a
+// MaxFactor is the most that a radius is multiplied by in use. Where a guide is at a loss, as before a
 // checkerboard, it may call all of it noise; twice the usual radius does not take it away. On
 // photographs the limit costs nothing. Training goes without, for its gradient would end there.
-const Most = 2
+const MaxFactor = 2
 
 // Prefix begins the names of a guide's tensors in a weight file.
 const Prefix = "guide."
@@ -187,7 +187,7 @@ func Units(sigma float64) (scale, plane float32) {
 const reference = 0.15
 
 // Factor returns what a radius is multiplied by where the guide says x: exp(L·tanh(x/L)), to 1e-5
-// of its size, and Most at most. It is from a table whose numbers are linearly interpolated, for
+// of its size, and MaxFactor at most. It is from a table whose numbers are linearly interpolated, for
 // a photograph has millions of them. Factor(NaN) is NaN.
 func Factor(x float32) float32 {
 	if !(x > -tableEnd && x < tableEnd) {
@@ -196,14 +196,14 @@ func Factor(x float32) float32 {
 	t := (x + tableEnd) * tableSteps
 	k := int32(t)
 	l := &lines[k]
-	return min(Most, l[0]+float32((t-float32(k))*l[1]))
+	return min(MaxFactor, l[0]+float32((t-float32(k))*l[1]))
 }
 
 // factorBeyond is Factor of what is not within the table, or no number.
 func factorBeyond(x float32) float32 {
 	switch {
 	case x >= tableEnd:
-		return min(Most, factors[len(factors)-1])
+		return min(MaxFactor, factors[len(factors)-1])
 	case x <= -tableEnd:
 		return factors[0]
 	}
@@ -241,23 +241,23 @@ func Code(x float32) (code uint8, ok bool) {
 	return codes[int(t+0.5)], true
 }
 
-// Coded returns the factor of a code. They go from exp(−L) to Most in equal ratios.
+// Coded returns the factor of a code. They go from exp(−L) to MaxFactor in equal ratios.
 func Coded(code uint8) float32 { return coded[code] }
 
 var coded = func() (table [256]float32) {
 	for i := range table {
 		table[i] = float32(math.Exp(-Limit + float64(i)*codeStep))
 	}
-	table[255] = Most
+	table[255] = MaxFactor
 	return table
 }()
 
 // codeStep is the logarithm of the ratio of one factor to the next.
-var codeStep = (Limit + math.Log(Most)) / 255
+var codeStep = (Limit + math.Log(MaxFactor)) / 255
 
 var codes = func() (table [len(factors)]uint8) {
 	for i, f := range factors {
-		table[i] = uint8(max(0, math.Round((math.Log(float64(min(f, Most)))+Limit)/codeStep)))
+		table[i] = uint8(max(0, math.Round((math.Log(float64(min(f, MaxFactor)))+Limit)/codeStep)))
 	}
 	return table
 }()

@@ -180,10 +180,10 @@ func TestFactor(t *testing.T) {
 			limit = 5e-3
 		}
 		factor, _ := Derived(float32(x))
-		require.InEpsilon(t, min(factor, Most), Factor(float32(x)), limit)
+		require.InEpsilon(t, min(factor, MaxFactor), Factor(float32(x)), limit)
 	}
 	for _, x := range []float32{-1e30, -7, -0.3, 2, 1e30, float32(math.Inf(1)), float32(math.Inf(-1))} {
-		require.LessOrEqual(t, Factor(x), float32(Most))
+		require.LessOrEqual(t, Factor(x), float32(MaxFactor))
 		require.GreaterOrEqual(t, Factor(x), float32(1/54.6))
 	}
 	nan := Factor(float32(math.NaN()))
@@ -217,7 +217,7 @@ func TestCode(t *testing.T) {
 	for _, x := range []float32{float32(math.Inf(1)), 1e30} {
 		code, ok := Code(x)
 		require.True(t, ok)
-		require.Equal(t, float32(Most), Coded(code))
+		require.Equal(t, float32(MaxFactor), Coded(code))
 	}
 	_, ok := Code(float32(math.NaN()))
 	require.False(t, ok)

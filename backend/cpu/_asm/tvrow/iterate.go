@@ -76,7 +76,7 @@ func ascend(s set, c *numbers, a, x, next, below reg.VecVirtual, right Mem) (b, 
 // shrink emits radius/√max(norm, least). The maximum is that of the bits, so that
 // NaN is the largest.
 func shrink(s set, c *numbers, norm reg.VecVirtual) {
-	VPMAXUD(c.get(stepLeast), norm, norm)
+	VPMAXUD(c.get(stepMin), norm, norm)
 	VSQRTPS(norm, norm)
 	VDIVPS(norm, c.get(stepRadius), norm)
 }
@@ -125,7 +125,7 @@ func dual(s set, channels int) {
 	p, ubar, below := pointer("p"), pointer("ubar"), pointer("below")
 	n := Load(Param("width"), GP64())
 	ofP, ofRows := newPlanes("plane", 2*channels), newPlanes("stride", channels)
-	c := newNumbers(s, channels, stepDual, stepRadius, stepLeast)
+	c := newNumbers(s, channels, stepDual, stepRadius, stepMin)
 	s.begin(false)
 	block := func() {
 		var a, b []reg.VecVirtual
@@ -162,7 +162,7 @@ func sweep(s set, channels int) {
 	LEAQ(Mem{Base: p, Index: n, Scale: 4}, next)
 	ofP := newPlanes("plane", 2*channels)
 	ofRows := newPlanes("stride", channels)
-	c := newNumbers(s, channels, stepPrimal, stepExtrapolation, stepDual, stepRadius, stepLeast)
+	c := newNumbers(s, channels, stepPrimal, stepExtrapolation, stepDual, stepRadius, stepMin)
 	s.begin(true)
 	block := func() {
 		var a, b []reg.VecVirtual

@@ -105,5 +105,5 @@ const (
 	stepExtrapolation
 	stepDual
 	stepRadius
-	stepLeast
+	stepMin
 )
