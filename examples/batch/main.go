@@ -25,6 +25,9 @@ import (
 func main() {
 	output := flag.String("o", "cleaned", "the folder for the results")
 	flag.Parse()
+	if flag.NArg() == 0 {
+		log.Fatal("usage: batch [-o FOLDER] IN…")
+	}
 	failed, err := denoiseAll(context.Background(), os.Stdout, *output, flag.Args())
 	if err != nil {
 		log.Fatal(err)
@@ -59,7 +62,7 @@ func denoiseAll(ctx context.Context, w io.Writer, folder string, names []string)
 		case err != nil:
 			fmt.Fprintln(w, base+":", err)
 		default:
-			fmt.Fprintf(w, "%s: noise %.2f, proven to be averaged: %v\n", base, report.Noise.Sigma, report.Certified)
+			fmt.Fprintf(w, "%s: noise %.3f, proven to be averaged: %v\n", base, report.Noise.Sigma, report.Certified)
 		}
 		if err != nil {
 			failed++

@@ -67,7 +67,7 @@ func newOptions() *options {
 	o.IntVar(&o.iterationsAT, "at-iterations", 0, "updates of resnet-at, each of which takes eight times as long; 0: as many as the others")
 	o.IntVar(&o.batch, "batch", 128, "pictures of an update")
 	o.StringVar(&o.optimiser, "optimiser", "sgd", "sgd, the paper's, or muon")
-	o.Var(&o.rates, "rates", "least and largest learning rate; without it those of the optimiser")
+	o.Var(&o.rates, "rates", "min and max learning rate; without it those of the optimiser")
 	o.Var(&o.decays, "decays", "weight decays to be tried: the best one on the held-out pictures counts; without it the paper's choice")
 	o.Float64Var(&o.limit, "limit", 0, "limit of the norms of the 1×1 layers of NonExpNet; 0 leaves them to weight decay, as the paper does")
 	o.Float64Var(&o.stageLimit, "stage-limit", 0, "limit of the norms of its stages' filters, 1.4 for one step a block; 0 leaves them to weight decay, as the paper does")

@@ -193,7 +193,7 @@ func (o *options) training(models []*trained) findings.Section {
 	loss := htmlreport.Chart{Title: "Loss in training", X: "iteration", Y: "hinge loss", LogY: true}
 	accuracy := htmlreport.Chart{Title: "Accuracy on the held-out pictures", X: "iteration", Y: "share"}
 	steps := htmlreport.Chart{Title: "Integration steps of NonExpNet as it learns", X: "iteration", Y: "steps of all blocks", Note: "15 in the beginning; the paper's has 63 in the end"}
-	table := findings.Table{Name: "trainings", Caption: "All trainings; the least loss on the held-out pictures chooses the weight decay", Header: []string{"network", "weight decay", "iterations", "of", "held-out loss", "held-out accuracy", "chosen"}}
+	table := findings.Table{Name: "trainings", Caption: "All trainings; the smallest loss on the held-out pictures chooses the weight decay", Header: []string{"network", "weight decay", "iterations", "of", "held-out loss", "held-out accuracy", "chosen"}}
 	for _, m := range models {
 		for i, r := range m.all {
 			name := fmt.Sprintf("%s, λ = %g", published[m.name].title, r.Config().Optimiser.WeightDecay)

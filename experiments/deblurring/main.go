@@ -249,7 +249,7 @@ func (o *options) report(ctx context.Context, dev backend.Device, photographs []
 			if len(c.bounds) > 0 {
 				bound += c.bounds[len(c.bounds)-1] / n
 				for i, r := range c.residuals {
-					// The bound is one of the least residual so far, and they do not grow.
+					// The bound is one of the smallest residual so far, and residuals do not grow.
 					if r > c.bounds[i] && slices.Min(c.residuals[:i+1]) > c.bounds[i] {
 						words = append(words, fmt.Sprintf("CONTRADICTION: the residuals of %s are above their bound in iteration %d", title, i+1))
 						break
@@ -271,7 +271,7 @@ func (o *options) report(ctx context.Context, dev backend.Device, photographs []
 	}
 	s.Paragraphs = []string{
 		fmt.Sprintf("y = k∗x + noise, k a motion of %g pixels at %g°, circular, the noise of standard deviation %g: the paper says that its blur is a motion and does not give it in numbers. x ← P(Φ(x − τKᵀ(Kx − y))) with τ = 1/‖K‖² from Kᵀy, without acceleration, and P the projection onto [0, 1], with which a bound of the residuals is known beforehand. Denoisers are rescaled to the noise level %g, which leaves what is proven of them as it is.", o.length, o.angle, o.sigma, o.level),
-		"Heun and RK4 are only nonexpansive: relaxed they are averaged. DnCNN need not converge, and nothing bounds its residuals. The bound holds for the least residual so far, rounding included where it is known.",
+		"Heun and RK4 are only nonexpansive: relaxed they are averaged. DnCNN need not converge, and nothing bounds its residuals. The bound holds for the smallest residual so far, rounding included where it is known.",
 	}
 	s.Tables, s.Figures = []findings.Table{table}, []findings.Figure{findings.Lines("residuals", residuals), findings.Lines("psnr", psnr)}
 	s.Galleries = []findings.Gallery{{Pictures: pictures}}

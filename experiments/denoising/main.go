@@ -193,7 +193,7 @@ func mean(x []float64) float64 {
 func (o *options) comparison(ctx context.Context, methods *denoisers.Collection, m *measurement, folder string) (findings.Section, error) {
 	table := findings.Table{
 		Name: "denoising", Caption: fmt.Sprintf("PSNR in dB (peak: the largest value of the reference) of %d noisy images of the %d photographs in %s", len(m.psnr[before]), len(m.photographs), filepath.Base(folder)),
-		Header: []string{"method", "mean", "median", "least", "largest", "parameters", "in the paper"},
+		Header: []string{"method", "mean", "median", "min", "max", "parameters", "in the paper"},
 	}
 	var violins []findings.Distribution
 	for _, name := range append([]string{before}, o.Methods...) {

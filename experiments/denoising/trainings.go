@@ -131,7 +131,7 @@ func (o *options) rangeTest(ctx context.Context, dev backend.Device, training *t
 	}
 	return minimum, maximum, findings.Section{
 		Title:      "Learning rates (the paper's section 4.1)",
-		Paragraphs: []string{fmt.Sprintf("As Smith and Topin (2018) do: the rate at which the smoothed loss is least, %.3g, is the largest of the schedule, and a tenth of it the least. The paper does not print its rates.", maximum)},
+		Paragraphs: []string{fmt.Sprintf("As Smith and Topin (2018) do: the rate at which the smoothed loss is smallest, %.3g, is the max of the schedule, and a tenth of it the min. The paper does not print its rates.", maximum)},
 		Tables:     []findings.Table{table}, Figures: []findings.Figure{findings.Lines("range-test", c)},
 	}, nil
 }

@@ -64,11 +64,16 @@ func NewFlags(name, data string) *Flags {
 
 // Parse reads the arguments, and has check, which may be nil, look at what they set.
 func (f *Flags) Parse(arguments []string, check func() error) error {
-	if err := f.FlagSet.Parse(arguments); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return err
-		}
-		return usageError{err.Error()}
+	out := f.Output()
+	f.SetOutput(io.Discard) // a wrong flag gets one line, not all flags
+	err := f.FlagSet.Parse(arguments)
+	f.SetOutput(out)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		f.Usage()
+		return err
+	case err != nil:
+		return Usagef("%v; -h lists the flags", err)
 	}
 	switch {
 	case f.NArg() > 0:

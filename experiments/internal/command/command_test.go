@@ -43,6 +43,14 @@ func TestFlags(t *testing.T) {
 	_, _, _, err := parse("-h")
 	require.ErrorIs(t, err, flag.ErrHelp)
 	require.NotErrorIs(t, err, errUsage)
+
+	// All flags are listed for -h alone.
+	var said strings.Builder
+	f.SetOutput(&said)
+	require.EqualError(t, f.Parse([]string{"-unknown"}, nil), "flag provided but not defined: -unknown; -h lists the flags")
+	require.Empty(t, said.String())
+	require.ErrorIs(t, f.Parse([]string{"-h"}, nil), flag.ErrHelp)
+	require.Equal(t, 1, strings.Count(said.String(), "Usage of x:"))
 }
 
 // TestRun: work is done with arguments that are right, and what it returns becomes the report.
