@@ -66,7 +66,7 @@ func (p *plane) outside(v float32, good []float32) bool {
 }
 
 // blurred tells whether what differs at a pixel went through a lens, as stars do: the mean of the good samples beside it
-// is beyond all those that are two rows or columns away. By chance that happens to one impulse in a hundred.
+// is beyond all those that are two rows or columns away, by more than the typical spread, so that it is no chance.
 func (p *plane) blurred(y, x int) bool {
 	sum, count, low, high := float32(0), float32(0), float32(math.MaxFloat32), float32(-math.MaxFloat32)
 	for ny := max(y-2, 0); ny <= min(y+2, p.h-1); ny++ {
@@ -81,7 +81,7 @@ func (p *plane) blurred(y, x int) bool {
 		}
 	}
 	v, mean := p.v[y*p.w+x], sum/count
-	return low <= high && (v > mean && mean > high || v < mean && mean < low)
+	return low <= high && (v > mean && mean > high+p.spread || v < mean && mean < low-p.spread)
 }
 
 // good appends the neighbours of a pixel within a radius that are neither bad nor suspect.
