@@ -245,3 +245,24 @@ func TestDeblurPhotographed(t *testing.T) {
 		}
 	}
 }
+
+// A noisy photograph between bars is denoised as it is alone.
+func TestEstimateNoiseBetweenBars(t *testing.T) {
+	leaveRuns(t)
+	const h, w, bar = 384, 384, 64
+	photo := noisy(still(h-2*bar, w), 0.06, 5)
+	for _, ground := range []float32{0.93, 0.5} {
+		page := restore.NewPlanar(3, h, w)
+		for i := range page.Pix {
+			if c, at := i/(w*h), i%(w*h); at >= bar*w && at < (h-bar)*w {
+				page.Pix[i] = photo.Plane(c)[at-bar*w]
+			} else {
+				page.Pix[i] = ground
+			}
+		}
+		e, err := restore.EstimateNoise(page)
+		require.NoError(t, err)
+		require.Equal(t, "white", e.Kind)
+		require.InEpsilon(t, 0.06, e.Sigma, 0.05)
+	}
+}

@@ -116,12 +116,13 @@ func HeadInput(magnitudes, counts []float32, squares int) ([]float32, *Global) {
 	return input, g
 }
 
-// unclipped returns the squares of which less than half is clipped, or all where there are none.
+// unclipped returns the squares of which less than half is clipped or equal to its left neighbour, as drawings are: those
+// say nothing of the noise of others. It returns all where there are none.
 func unclipped(counts []float32, squares int) []int {
 	var open, all []int
 	for i := range squares {
 		all = append(all, i)
-		if counts[squares+i]+counts[2*squares+i] < 0.5 {
+		if counts[squares+i]+counts[2*squares+i]+counts[3*squares+i] < 0.5 {
 			open = append(open, i)
 		}
 	}
