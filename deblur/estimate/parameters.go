@@ -30,8 +30,8 @@ func edgesFor(sigma float64) edgePrior {
 
 // lastEdgesFor is that of the last steps. There the kernel is nearly right, so that texture that is
 // taken for edges does less harm than edges that are missed, and λ goes on falling with the noise,
-// as far as that was measured. It grows as σ², because these steps converge: with less the kernel
-// follows the noise.
+// as far as that was measured. It grows as σ², as that of a maximum a posteriori estimate. With less
+// the kernel follows the noise.
 func lastEdgesFor(sigma float64) edgePrior {
 	const share, leastSigma = 0.3, 0.00693
 	of := min(max(sigma, leastSigma), mostSigma) / tunedSigma
