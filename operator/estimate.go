@@ -8,10 +8,10 @@ import (
 	"github.com/averaged/imaging/backend"
 )
 
-// CheckNorm refuses an operator of which EstimateNorm finds that it stretches an image by more than its Norm and the
-// rounding of float32 sums allow. A norm that passes may still be too small.
-func CheckNorm(ctx context.Context, dev backend.Device, k Linear, steps int, seed uint64) error {
-	estimate, err := EstimateNorm(ctx, dev, k, steps, seed)
+// CheckNorm refuses an operator if power iteration, as in EstimateNorm, finds an image of as many channels that it stretches
+// by more than its Norm and the rounding of float32 sums allow. A norm that passes may still be too small.
+func CheckNorm(ctx context.Context, dev backend.Device, k Linear, channels, steps int, seed uint64) error {
+	estimate, err := estimateNorm(ctx, dev, k, channels, steps, seed)
 	if err != nil {
 		return err
 	}
@@ -22,21 +22,25 @@ func CheckNorm(ctx context.Context, dev backend.Device, k Linear, steps int, see
 	return nil
 }
 
-// EstimateNorm estimates ‖K‖ by steps of power iteration on KᵀK, at least 1, from a random image that the
+// EstimateNorm estimates ‖K‖ by steps of power iteration on KᵀK, at least 1, from a random grey image that the
 // seed chooses. The estimate is a lower bound, up to rounding, so it proves nothing that needs ‖K‖ to be
 // small: for that see Linear.Norm.
 func EstimateNorm(ctx context.Context, dev backend.Device, k Linear, steps int, seed uint64) (estimate float64, err error) {
+	return estimateNorm(ctx, dev, k, 1, steps, seed)
+}
+
+func estimateNorm(ctx context.Context, dev backend.Device, k Linear, channels, steps int, seed uint64) (estimate float64, err error) {
 	if steps < 1 {
 		return 0, fmt.Errorf("operator: %d steps of power iteration, want at least 1", steps)
 	}
 	dh, dw := k.Domain()
 	h, w := k.Range()
-	x, err := dev.Alloc(backend.Image(1, dh, dw))
+	x, err := dev.Alloc(backend.Image(channels, dh, dw))
 	if err != nil {
 		return 0, fmt.Errorf("operator: %w", err)
 	}
 	defer x.Free()
-	y, err := dev.Alloc(backend.Image(1, h, w))
+	y, err := dev.Alloc(backend.Image(channels, h, w))
 	if err != nil {
 		return 0, fmt.Errorf("operator: %w", err)
 	}
@@ -64,7 +68,7 @@ func EstimateNorm(ctx context.Context, dev backend.Device, k Linear, steps int, 
 		if err := k.Adjoint(x, y); err != nil {
 			return 0, fmt.Errorf("operator: %w", err)
 		}
-		scale := float32(math.Sqrt(float64(dh) * float64(dw) / squares[1]))
+		scale := float32(math.Sqrt(float64(channels) * float64(dh) * float64(dw) / squares[1]))
 		if err := dev.LinearCombination(x, backend.Term{A: scale, X: x}); err != nil {
 			return 0, fmt.Errorf("operator: %w", err)
 		}

@@ -73,7 +73,7 @@ func (r *Restorer) Solve(ctx context.Context, on func(backend.Device) (operator.
 		return nil, nil, err
 	}
 	const steps, seed = 5, 1
-	if err := operator.CheckNorm(ctx, dev, k, steps, seed); err != nil {
+	if err := operator.CheckNorm(ctx, dev, k, y.Channels, steps, seed); err != nil {
 		return nil, nil, err
 	}
 	start, err := backProjection(dev, k, y, norm)

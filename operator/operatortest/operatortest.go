@@ -60,7 +60,7 @@ func TestLinear(dev backend.Device, k operator.Linear) error {
 			return err
 		}
 	}
-	return operator.CheckNorm(context.Background(), dev, k, 20, 5)
+	return operator.CheckNorm(context.Background(), dev, k, 1, 20, 5)
 }
 
 // trial has the buffers of TestLinear.
