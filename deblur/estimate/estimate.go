@@ -281,7 +281,7 @@ func (e *estimation) fitting(levels []*level, shape Shape, free support) (_ Shap
 	}
 	// Schwarz's criterion allows for the noise, and of the rest, for which neither kernel is made, it may leave a little more.
 	noise := float64(2 * e.sigma * e.sigma * m.data)
-	allowed := max(m.schwarz(free.count()), (finishing.mostLeft-1)*max(m.left-noise, 0))
+	allowed := shapeBias*m.schwarz(free.count()) + float64((finishing.mostLeft-1)*max(m.left-noise, 0))
 	return shape, of.left <= m.left+allowed, nil
 }
 

@@ -73,8 +73,8 @@ func (s Shape) variance() float64 {
 // shapes leave up to three times what the criterion allows, or 1.3 % of the energy, and shakes under the
 // best shape 17 % and more.
 func (m *moments) simple(s support) Shape {
-	const bias, error = 3, 0.015
-	best, least := Shape{}, max(bias*m.schwarz(s.count()), error*m.energy(s))
+	const error = 0.015
+	best, least := Shape{}, max(shapeBias*m.schwarz(s.count()), error*m.energy(s))
 	yy, xx, yx := s.variance()
 	// The variances along the kernel's axes, and the direction of the larger one.
 	middle, half := (yy+xx)/2, math.Hypot((xx-yy)/2, yx)
@@ -91,6 +91,10 @@ func (m *moments) simple(s support) Shape {
 	}
 	return best
 }
+
+// shapeBias is by how much more than Schwarz's criterion allows a true shape leaves, since the sharp image fits the kernel that it
+// was found with.
+const shapeBias = 3
 
 // count is how many weights are above 0.
 func (s support) count() int {
