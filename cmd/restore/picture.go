@@ -27,7 +27,7 @@ type reading struct {
 	damaged   choice
 	flags     *pflag.FlagSet
 	mask      image.Image // of inpaint: samples under it may be no numbers
-	noise     bool        // of upscale: the noise of the coding of a JPEG is measured
+	noise     bool        // the noise of the coding of a JPEG is measured, for what estimates without it go wrong by
 }
 
 func (r *reading) bind(c *cobra.Command) {

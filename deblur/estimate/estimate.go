@@ -16,6 +16,9 @@ type Options struct {
 	// Sigma is the standard deviation of the noise in each channel, where 1 is white. 0 means that it is
 	// estimated, from the brightness.
 	Sigma float64
+	// Coding is the standard deviation of what compression with loss, such as JPEG, has changed in the brightness, where 1 is
+	// white; 0 is none. Smooth parts have none, so an estimate does not see it, and it is added to an estimated Sigma.
+	Coding float64
 	// Size is the largest side of the kernel in samples; 0 means DefaultSize. It is limited to two fifths of
 	// the photograph's shorter side.
 	Size int
@@ -150,9 +153,12 @@ func newPhoto(ctx context.Context, pix []float32, channels, h, w int, opt Option
 		p.opt.Size = DefaultSize
 	}
 	if opt.Sigma == 0 {
-		p.sigma, err = noiseIn(p.whole)
+		if p.sigma, err = noiseIn(p.whole); err != nil {
+			return p, err
+		}
+		p.sigma = math.Hypot(p.sigma, opt.Coding)
 	}
-	return p, err
+	return p, nil
 }
 
 func (p photo) estimation(ctx context.Context, pool *parallel.Pool) *estimation {
@@ -168,6 +174,9 @@ func checkPhotograph(pix []float32, channels, h, w int, opt Options) error {
 	}
 	if !(opt.Sigma >= 0) || math.IsInf(opt.Sigma, 0) {
 		return fmt.Errorf("estimate: noise of standard deviation %v, want a finite number above 0", opt.Sigma)
+	}
+	if !(opt.Coding >= 0) || math.IsInf(opt.Coding, 0) {
+		return fmt.Errorf("estimate: coding noise of standard deviation %v, want a finite number, 0 or more", opt.Coding)
 	}
 	for i, v := range pix {
 		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {

@@ -202,7 +202,7 @@ func TestWrongInputIsRefused(t *testing.T) {
 	nan[31] = float32(math.NaN())
 	_, err := Kernel(ctx, nan, 1, 30, 30, Options{})
 	require.ErrorContains(t, err, "row 1, column 1 is NaN")
-	for _, wrong := range []Options{{Size: -1}, {Size: MaxSize + 1}, {Sigma: -1}, {Sigma: math.NaN()}, {Sigma: math.Inf(1)}} {
+	for _, wrong := range []Options{{Size: -1}, {Size: MaxSize + 1}, {Sigma: -1}, {Sigma: math.NaN()}, {Sigma: math.Inf(1)}, {Coding: -1}, {Coding: math.NaN()}} {
 		_, err = Kernel(ctx, make([]float32, 900), 1, 30, 30, wrong)
 		require.Error(t, err, "%+v", wrong)
 	}
