@@ -34,12 +34,13 @@ import (
 //	StepSize, Constraint                                      all but Denoise and DenoiseRaw
 //	Contraction                                               all but Denoise, DenoiseRaw and Check
 //	Boundary                                                  Deblur, Inpaint, Upscale, Check
-//	Kernel, Compressed                                        Inpaint, Upscale
+//	Kernel                                                    Inpaint, Upscale
+//	Compressed                                                Deblur, Inpaint, Upscale
 //	Antialias                                                 Upscale
 //	KernelSize                                                EstimateKernel
 //
 // DeblurVarying and DeblurBlind take the options of Deblur. EstimateKernel, EstimateBlur, EstimateGrid and CheckKernel take Sigma,
-// SigmaAuto, Threads and Progress besides KernelSize, and EstimateBlur takes Boundary.
+// SigmaAuto, Compressed, Threads and Progress besides KernelSize, and EstimateBlur takes Boundary.
 type Option interface {
 	change(c *request) error
 	name() string
