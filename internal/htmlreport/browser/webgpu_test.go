@@ -163,7 +163,8 @@ func TestWebGPUComplies(t *testing.T) {
 	folder := t.TempDir()
 	build := exec.Command("go", "test", "-c", "-ldflags=-s -w", "-o", filepath.Join(folder, "restore.wasm"), "./backend/webgpu")
 	build.Dir = "../../.."
-	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	// The flags of web/build, so that packages of both are compiled once.
+	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOFLAGS=-trimpath -buildvcs=false -vet=off", "CGO_ENABLED=0")
 	said, err := build.CombinedOutput()
 	require.NoError(t, err, string(said))
 	root, err := exec.Command("go", "env", "GOROOT").Output()
