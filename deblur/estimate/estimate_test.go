@@ -248,15 +248,15 @@ func TestPieces(t *testing.T) {
 		}
 	}
 	parts := pieces(whole, 14)
-	require.Len(t, parts, mostParts)
-	require.Equal(t, [2]int{leastSide, leastSide}, [2]int{parts[0].v.h, parts[0].v.w})
+	require.Len(t, parts, maxParts)
+	require.Equal(t, [2]int{minSide, minSide}, [2]int{parts[0].v.h, parts[0].v.w})
 	energy := edgeMap(parts[0])
-	require.Greater(t, energy.over(0, 0, leastSide), 1000.0)
+	require.Greater(t, energy.over(0, 0, minSide), 1000.0)
 
 	require.Len(t, pieces(part{newPlane(100, 9000), newPlane(100, 9000), newPlane(100, 9000)}, 14), 1)
 	quarters := parts[0].quarters()
 	require.Len(t, quarters, 4)
-	require.Equal(t, leastSide*leastSide/4, len(quarters[3].v.pix))
+	require.Equal(t, minSide*minSide/4, len(quarters[3].v.pix))
 }
 
 // The moments are those of the plain sums.

@@ -92,7 +92,7 @@ func TestWeightedMoments(t *testing.T) {
 // inverse of theirs.
 func TestWeightsOfFrequencies(t *testing.T) {
 	quiet := texture{variance: 1e-3}
-	require.InEpsilon(t, 4, quiet.weight(0.25-leastPower, 1), 1e-9)
+	require.InEpsilon(t, 4, quiet.weight(0.25-minPower, 1), 1e-9)
 	require.InEpsilon(t, quiet.weight(0.3, 1), quiet.weight(0.3, 8), 1e-9)
 	noisy := texture{variance: 1e-6, noise: 1}
 	require.InEpsilon(t, 2, noisy.weight(0.5, 2)/noisy.weight(0.5, 4), 1e-3)
