@@ -384,7 +384,7 @@ func TestHostileWeights(t *testing.T) {
 	flipped := bytes.Clone(whole)
 	flipped[len(flipped)-3] ^= 0x40
 	var tiff bytes.Buffer
-	require.NoError(t, imagefile.Encode(&tiff, picture(3, 9, 9, 8, 0), imagefile.WriteOptions{Format: imagefile.TIFF}))
+	require.NoError(t, imagefile.Encode(t.Context(), &tiff, picture(3, 9, 9, 8, 0), imagefile.WriteOptions{Format: imagefile.TIFF}))
 	hostile := map[string]struct {
 		content []byte
 		part    string

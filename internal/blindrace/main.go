@@ -215,7 +215,7 @@ func kernelsOf(kinds string) (all []blur, err error) {
 
 // read returns the brightness of a photograph.
 func (b *bench) read(path string) (*restore.Planar, error) {
-	m, err := imagefile.Read(path, imagefile.ReadOptions{})
+	m, err := imagefile.Read(context.Background(), path, imagefile.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
