@@ -122,7 +122,7 @@ func decodeSource(r io.ReaderAt, size int64, s *stream, opt ReadOptions) (*Image
 	if f == 0 {
 		switch what := foreign(head); {
 		case len(head) == 0:
-			return nil, fmt.Errorf("%w: it is empty", ErrMalformed)
+			return nil, fmt.Errorf("%w: the file is empty", ErrMalformed)
 		case what != "":
 			return nil, fmt.Errorf("%w: it is %s (%s are read)", ErrUnknownFormat, what, readable)
 		}
