@@ -39,7 +39,7 @@ func deep(t *testing.T, w, h int) []byte {
 	require.NoError(t, err)
 	m.Depth, m.SourceDepth = 16, 16
 	var b bytes.Buffer
-	require.NoError(t, imagefile.Encode(&b, m, imagefile.WriteOptions{Format: imagefile.PNG}))
+	require.NoError(t, imagefile.Encode(t.Context(), &b, m, imagefile.WriteOptions{Format: imagefile.PNG}))
 	return b.Bytes()
 }
 
