@@ -10,7 +10,6 @@ import (
 	"github.com/averaged/imaging/internal/coarsenoise"
 	"github.com/averaged/imaging/internal/noise"
 	"github.com/averaged/imaging/internal/parallel"
-	"github.com/averaged/imaging/internal/strength"
 )
 
 // Options are the settings of an estimation. The zero value is useful.
@@ -209,11 +208,11 @@ func (p photo) noiseUnder(ctx context.Context, pool *parallel.Pool, s support) (
 		return 0, err
 	}
 	one := deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{k}}
-	sigma, coarse, err := coarsenoise.Measure(ctx, pool, [][]float32{p.whole.v.pix}, p.whole.v.h, p.whole.v.w, one, p.sigma)
-	if err != nil || !coarse {
+	n, err := coarsenoise.Measure(ctx, pool, [][]float32{p.whole.v.pix}, p.whole.v.h, p.whole.v.w, one)
+	if err != nil || !n.Coarse(p.sigma) {
 		return p.sigma, err
 	}
-	return max(p.sigma, strength.CoarseNoise(sigma)), nil
+	return n.Highest, nil
 }
 
 // judge makes the result of the kernel that was found in the parts. If they showed a shape, and the one that fits them is another,

@@ -54,7 +54,7 @@ var table = map[string]row{
 	// The parts of restore, which opens the image before them and closes it after them.
 	"internal/deblurring": {code: []string{
 		"deblur", "deblur/estimate", "denoise", "denoise/refute", "operator", "tv", "pnp", "backend",
-		"internal/denoising", "internal/fft", "internal/imageplanes", "internal/inverse", "internal/meter", "internal/networks", "internal/outcome", "internal/parallel", "internal/strength",
+		"internal/coarsenoise", "internal/denoising", "internal/fft", "internal/imageplanes", "internal/inverse", "internal/meter", "internal/networks", "internal/outcome", "internal/parallel", "internal/strength",
 	}, tests: []string{"internal/synthetic", "weights", "weights/open"}},
 	"internal/denoising": {code: []string{
 		"denoise", "tv", "pnp", "backend", "weights",
@@ -69,7 +69,7 @@ var table = map[string]row{
 	"internal/imageplanes": {code: []string{"inpaint", "upscale", "backend", "internal/strength", gonum}, tests: []string{"internal/synthetic"}},
 	// deblur, internal/fft and internal/parallel blur what a prior learns from, internal/cameranoise
 	// photographs it, and internal/strength says for which levels the steps of deblurring are. See RATIONALE.md.
-	"train": {code: []string{"raw", "internal/rawdenoise", "denoise", "denoise/activation", "denoise/dncnn", "internal/nn/guide", "internal/nn/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/noise", "internal/parallel", "internal/strength", "internal/symmetry", gonum}},
+	"train": {code: []string{"raw", "internal/rawdenoise", "denoise", "denoise/activation", "denoise/dncnn", "internal/nn/guide", "internal/nn/pullback", "denoise/rungekutta", "deblur", "backend", "weights", "internal/cameranoise", "internal/devicequeue", "internal/fft", "internal/noise", "internal/parallel", "internal/symmetry", gonum}},
 
 	// The restoration packages, side by side.
 	"denoise": {code: []string{
@@ -86,9 +86,9 @@ var table = map[string]row{
 	"pnp":     {code: []string{"averaged", "operator", "backend", gonum}, tests: []string{"internal/devicetest"}},
 	// Raw photographs.
 	"raw": {code: []string{"internal/demosaic", "internal/dng", "internal/imagefile", "internal/matrix3"}, tests: []string{"internal/cameranoise"}},
-	// The kernel of a photograph, and internal/noise because white noise in it says how far to trust its edges.
+	// The kernel of a photograph, and internal/noise and internal/coarsenoise because noise in it says how far to trust its edges.
 	"deblur/estimate": {
-		code: []string{"backend", "deblur", "internal/fft", "internal/noise", "internal/parallel", "internal/symmetry", gonum},
+		code: []string{"backend", "deblur", "internal/coarsenoise", "internal/fft", "internal/noise", "internal/parallel", "internal/symmetry", gonum},
 	},
 	// A blur and downsampling: the one that builds on another.
 	"upscale": {
@@ -192,6 +192,7 @@ var table = map[string]row{
 	// noise is in internal/denoising.
 	"internal/noise":        {code: []string{"backend", "weights", "internal/devicequeue", "internal/nn/ondevice", "internal/nn/tensors", "internal/parallel"}, tests: []string{"backend/cpu", "weights/open", "internal/cameranoise", "internal/synthetic"}},
 	"internal/losslessjpeg": {},
+	"internal/coarsenoise":  {code: []string{"deblur", "internal/fft", "internal/parallel", "internal/strength"}},
 	"internal/sensornoise":  {},
 	"internal/rawdenoise":   {code: []string{"raw", "internal/anscombe", "internal/demosaic", "internal/noise", "internal/sensornoise"}, tests: []string{"internal/cameranoise"}},
 	"internal/response":     {},

@@ -55,11 +55,19 @@ var (
 	greyAxis = [][]float64{{1}}
 )
 
-// Measure returns the standard deviation that white noise as strong as that of the photograph at the lowest frequency that is
-// measured would have, along the axis where it is highest, where 1 is white. coarse is false if the noise may be white, of
-// standard deviation white along each axis. The photograph has one plane of h×w samples, or three of red, green and blue, and is
-// under the blur of the kernels of a grid.
-func Measure(ctx context.Context, pool *parallel.Pool, planes [][]float32, h, w int, kernels deblur.Grid, white float64) (sigma float64, coarse bool, err error) {
+// Noise is the noise of a photograph, as the standard deviations of white noise that is as strong, where 1 is white: at
+// LowestFrequency along the axis where it is highest, and what it has at least in both of the two highest bands. Both are 0
+// where nothing tells.
+type Noise struct{ Lowest, Highest float64 }
+
+// Coarse says whether the noise is not white: it is stronger than white noise that was measured at still higher frequencies.
+func (n Noise) Coarse(white float64) bool {
+	return n.Highest > whiteWithin*max(white, strength.MinSigma)
+}
+
+// Measure measures the noise of a photograph under the blur of the kernels of a grid. The photograph has one plane of h×w samples, or
+// three of red, green and blue.
+func Measure(ctx context.Context, pool *parallel.Pool, planes [][]float32, h, w int, kernels deblur.Grid) (n Noise, err error) {
 	axes := colourAxes
 	if len(planes) == 1 {
 		axes = greyAxis
@@ -68,7 +76,7 @@ func Measure(ctx context.Context, pool *parallel.Pool, planes [][]float32, h, w 
 	kernels = kernels.Thinned(h/(minTile/2), w/(minTile/2)) // smaller parts have too few frequencies
 	for i, k := range kernels.Kernels {
 		if err := k.Check(); err != nil {
-			return 0, false, err
+			return n, err
 		}
 		y, x := i/kernels.Columns, i%kernels.Columns
 		ys := span{y * h / kernels.Rows, (y + 1) * h / kernels.Rows}
@@ -80,7 +88,7 @@ func Measure(ctx context.Context, pool *parallel.Pool, planes [][]float32, h, w 
 		rows, columns := ys.tiles(side), xs.tiles(side)
 		t, err := newTile(pool, k, rows[0].len(), columns[0].len())
 		if err != nil {
-			return 0, false, err
+			return n, err
 		}
 		clipped := make([]int, 0, len(rows)*len(columns))
 		for _, y := range rows {
@@ -89,25 +97,23 @@ func Measure(ctx context.Context, pool *parallel.Pool, planes [][]float32, h, w 
 			}
 		}
 		most := slices.Sorted(slices.Values(clipped))[len(clipped)/minTiles]
-		for j, n := range clipped {
-			if n > most {
+		for j, count := range clipped {
+			if count > most {
 				continue
 			}
 			if err := ctx.Err(); err != nil {
-				return 0, false, err
+				return n, err
 			}
 			if err := t.measure(pool, found, axes, planes, w, rows[j/len(columns)][0], columns[j%len(columns)][0]); err != nil {
-				return 0, false, err
+				return n, err
 			}
 		}
 	}
-	level, fine := 0.0, 0.0
 	for i := range found {
-		l, f := found[i].powers()
-		level = max(level, l)
-		fine = max(fine, f)
+		lowest, highest := found[i].powers()
+		n.Lowest, n.Highest = max(n.Lowest, math.Sqrt(lowest)), max(n.Highest, math.Sqrt(highest))
 	}
-	return math.Sqrt(level), math.Sqrt(fine) > whiteWithin*max(white, strength.MinSigma), nil
+	return n, nil
 }
 
 // span is the rows or columns of a part, from the first to before the last.

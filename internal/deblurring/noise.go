@@ -25,9 +25,9 @@ func (b Blur) Noise(ctx context.Context, p *imageplanes.Planes, threads int) (ou
 	}
 	pool := parallel.New(threads)
 	defer pool.Close()
-	sigma, coarse, err := coarsenoise.Measure(ctx, pool, planes, p.Height, p.Width, b.kernels, white.InChannels)
-	if err != nil || !coarse {
+	n, err := coarsenoise.Measure(ctx, pool, planes, p.Height, p.Width, b.kernels)
+	if err != nil || !n.Coarse(white.InChannels) {
 		return white, err
 	}
-	return outcome.Estimate{Kind: outcome.CoarseNoise, Sigma: strength.CoarseNoise(sigma), Reliable: true}, nil
+	return outcome.Estimate{Kind: outcome.CoarseNoise, Sigma: strength.CoarseNoise(n.Lowest), Reliable: true}, nil
 }
