@@ -209,7 +209,7 @@ var table = map[string]row{
 	"examples/deblur":                {code: []string{"restore", "deblur"}, tests: []string{"examples/internal/smallpicture"}},
 	"examples/owndenoiser":           {code: []string{"restore"}, tests: []string{"examples/internal/smallpicture"}},
 	"examples/ownoperator":           {code: []string{"restore", "operator"}, tests: []string{"examples/internal/smallpicture", "operator/operatortest"}},
-	"examples/webhandler":            {code: []string{"restore"}, tests: []string{"examples/internal/smallpicture"}},
+	"examples/webhandler":            {code: []string{"restore", "backend"}, tests: []string{"examples/internal/smallpicture"}},
 	"examples/internal/smallpicture": {code: []string{testify}},
 
 	// The paper's experiments. Nothing imports them but themselves.
