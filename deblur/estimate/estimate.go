@@ -97,42 +97,60 @@ func Kernel(ctx context.Context, pix []float32, channels, h, w int, opt Options)
 	if err != nil {
 		return nil, err
 	}
-	zeros, err := p.shaped(ctx)
+	shapes, err := p.shapes(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return p.better(ctx, zeros)
+	e, _, err := p.kernel(ctx, shapes)
+	return e, p.end(err)
 }
 
-// free estimates the kernel from coarse to fine.
-func (p photo) free(ctx context.Context) (*Estimate, error) {
+// end reports that the work is done, unless there was an error.
+func (p photo) end(err error) error {
+	if err != nil || p.opt.Progress == nil {
+		return err
+	}
+	return p.opt.Progress(backend.Progress{Fraction: 1})
+}
+
+// kernel estimates the kernel from coarse to fine. The last steps begin with what is found, or with one of the shapes
+// if that explains the photograph better: shaped.
+func (p photo) kernel(ctx context.Context, shapes []Shape) (found *Estimate, shaped bool, err error) {
 	h, w := p.whole.v.h, p.whole.v.w
-	found := &Estimate{Sigma: p.sigma, Halves: 1}
+	found = &Estimate{Sigma: p.sigma, Halves: 1}
 	largest := p.largest()
 	switch {
 	case min(h, w) < minImage:
-		return found.nothing(fmt.Sprintf("the photograph has %d×%d pixels, too few to show a kernel", w, h))
+		found, err = found.nothing(fmt.Sprintf("the photograph has %d×%d pixels, too few to show a kernel", w, h))
+		return found, false, err
 	case largest < 1:
-		return found.nothing("kernels of one sample are no blur")
+		found, err = found.nothing("kernels of one sample are no blur")
+		return found, false, err
 	}
 	pool := parallel.New(p.opt.Threads)
 	defer pool.Close()
 	e := p.estimation(ctx, pool)
 	s, parts, err := e.find(func(reach int) []part { return pieces(p.whole, reach) }, largest)
 	if err != nil {
-		return nil, err
+		return nil, false, err
+	}
+	for _, shape := range shapes {
+		t := drawn(shape, max(s.r, min(int(math.Ceil(shape.Length/2+shape.Radius))+3, largest)), 0, 0)
+		others := pieces(p.whole, t.r)
+		if better, err := e.explainedBetter(others, t, s, 0); err != nil {
+			return nil, false, err
+		} else if better {
+			s, parts, shaped = t, others, true
+		}
 	}
 	if e.sigma, err = p.noiseUnder(ctx, pool, s); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	found.Sigma = e.sigma
-	if err := found.judge(e, s, parts, Shape{}); err != nil {
-		return nil, err
+	if err := found.judge(e, s, parts); err != nil {
+		return nil, false, err
 	}
-	if p.opt.Progress != nil {
-		return found, p.opt.Progress(backend.Progress{Fraction: 1})
-	}
-	return found, nil
+	return found, shaped, nil
 }
 
 // photo is a photograph as the estimates of all kinds of blur start from it.
@@ -215,9 +233,8 @@ func (p photo) noiseUnder(ctx context.Context, pool *parallel.Pool, s support) (
 	return n.Highest, nil
 }
 
-// judge makes the result of the kernel that was found in the parts. If they showed a shape, and the one that fits them is another,
-// found remains without a kernel.
-func (found *Estimate) judge(e *estimation, s support, parts []part, seen Shape) error {
+// judge makes the result of the kernel that was found in the parts.
+func (found *Estimate) judge(e *estimation, s support, parts []part) error {
 	levels, err := e.levels(parts, 0, s.r)
 	if err != nil {
 		return err
@@ -253,10 +270,7 @@ func (found *Estimate) judge(e *estimation, s support, parts []part, seen Shape)
 	if found.Variation, found.Spreads, err = e.variation(parts, s); err != nil {
 		return err
 	}
-	if found.Shape = seen; seen.Kind == Free {
-		found.Shape = m.simple(s)
-	}
-	if found.Shape.narrow() {
+	if found.Shape = m.simple(s); found.Shape.narrow() {
 		_, err := found.nothing("") // noise left islands around a kernel like those of sharp photographs
 		return err
 	}
@@ -267,7 +281,7 @@ func (found *Estimate) judge(e *estimation, s support, parts []part, seen Shape)
 	}
 	if found.Shape.Kind != Free {
 		shape, fits, err := e.fitting(levels, found.Shape, free)
-		if err != nil || seen.Kind != Free && !shape.like(seen) {
+		if err != nil {
 			return err
 		}
 		if found.Shape = shape; !fits {
