@@ -7,6 +7,7 @@ import (
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
+	"github.com/averaged/imaging/internal/coarsenoise"
 	"github.com/averaged/imaging/internal/noise"
 	"github.com/averaged/imaging/internal/parallel"
 )
@@ -121,6 +122,10 @@ func (p photo) free(ctx context.Context) (*Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
+	if e.sigma, err = p.noiseUnder(ctx, pool, s); err != nil {
+		return nil, err
+	}
+	found.Sigma = e.sigma
 	if err := found.judge(e, s, parts, Shape{}); err != nil {
 		return nil, err
 	}
@@ -190,6 +195,24 @@ func checkPhotograph(pix []float32, channels, h, w int, opt Options) error {
 func noiseIn(p part) (float64, error) {
 	m, err := noise.MeasureWhite(p.v.pix, 1, p.v.h, p.v.w)
 	return m.Sigma, err
+}
+
+// noiseUnder is the noise level under a kernel. Cameras and JPEG leave noise that is stronger at low frequencies, and where noiseIn
+// measures, at high ones, hardly any. Only a kernel says where the blur has left nothing else. A level that is given remains.
+func (p photo) noiseUnder(ctx context.Context, pool *parallel.Pool, s support) (float64, error) {
+	if p.opt.Sigma != 0 {
+		return p.sigma, nil
+	}
+	k, err := s.kernel()
+	if err != nil {
+		return 0, err
+	}
+	one := deblur.Grid{Rows: 1, Columns: 1, Kernels: []deblur.Kernel{k}}
+	n, err := coarsenoise.Measure(ctx, pool, [][]float32{p.whole.v.pix}, p.whole.v.h, p.whole.v.w, one)
+	if err != nil || !n.Coarse(p.sigma) {
+		return p.sigma, err
+	}
+	return n.Highest, nil
 }
 
 // judge makes the result of the kernel that was found in the parts. If they showed a shape, and the one that fits them is another,
@@ -349,10 +372,10 @@ func grey(pix []float32, channels, h, w int) part {
 	for c, weight := range brightness(channels) {
 		for i, v := range pix[c*n : (c+1)*n] {
 			p.v.pix[i] += weight * v
-			if v >= Brightest || v <= darkest {
+			if v >= coarsenoise.Brightest || v <= darkest {
 				p.clipped.pix[i] = 1
 			}
-			if v >= Brightest {
+			if v >= coarsenoise.Brightest {
 				p.lamps.pix[i] = 1
 			}
 		}
@@ -377,11 +400,8 @@ func noiseOfGrey(channels int) float64 {
 	return math.Sqrt(square)
 }
 
-// Brighter and darker samples count as clipped.
-const (
-	Brightest = 1 - 1.5/255
-	darkest   = 0.25 / 255
-)
+// darkest is the value up to which a sample counts as clipped at black.
+const darkest = 0.25 / 255
 
 // meter returns the function that reports work done, in samples of each step.
 func meter(progress backend.ProgressFunc, h, w int) func(float64) error {

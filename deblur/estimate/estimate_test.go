@@ -196,6 +196,46 @@ func TestAnySizeHasAResult(t *testing.T) {
 	}
 }
 
+// Noise that a camera has smoothed is hardly there at high frequencies, and is found under the kernel.
+func TestSmoothedNoiseIsSeen(t *testing.T) {
+	k, err := deblur.Shake(15, 4)
+	require.NoError(t, err)
+	soft, err := deblur.Gaussian(0.9)
+	require.NoError(t, err)
+	y := photograph(t, still(), k, 0)
+	white := newPlane(y.h+soft.H-1, y.w+soft.W-1)
+	random := rand.New(rand.NewPCG(3, 4))
+	for i := range white.pix {
+		white.pix[i] = float32(0.5 + 0.06*random.NormFloat64())
+	}
+	for i, v := range photograph(t, white, soft, 0).pix {
+		y.pix[i] += v - 0.5
+	}
+	measured, err := noiseIn(part{v: y})
+	require.NoError(t, err)
+	require.Less(t, measured, calm)
+	p := photo{whole: part{v: y}, sigma: measured}
+	pool := parallel.New(1)
+	defer pool.Close()
+	level, err := p.noiseUnder(t.Context(), pool, supportOf(k, 12))
+	require.NoError(t, err)
+	require.Greater(t, level, 0.01)
+	p.opt.Sigma = 0.002
+	p.sigma = 0.002
+	level, err = p.noiseUnder(t.Context(), pool, supportOf(k, 12))
+	require.NoError(t, err)
+	require.Equal(t, 0.002, level, "a level that is given is all")
+	// White noise is measured well where photographs are smooth.
+	y = photograph(t, still(), k, 0.01)
+	if measured, err = noiseIn(part{v: y}); err != nil {
+		t.Fatal(err)
+	}
+	p = photo{whole: part{v: y}, sigma: measured}
+	level, err = p.noiseUnder(t.Context(), pool, supportOf(k, 12))
+	require.NoError(t, err)
+	require.Equal(t, measured, level)
+}
+
 func TestWrongInputIsRefused(t *testing.T) {
 	ctx := context.Background()
 	nan := make([]float32, 900)

@@ -81,9 +81,14 @@ func (p photo) seen(ctx context.Context, pool *parallel.Pool, parts []part, side
 
 // confirmed is the estimate that begins with a shape that was seen, or nil if the photograph asks for another shape.
 func (p photo) confirmed(ctx context.Context, pool *parallel.Pool, parts []part, seen Shape) (*Estimate, error) {
-	found := &Estimate{Sigma: p.sigma, Halves: 1}
 	reach := int(math.Ceil(seen.Length/2+seen.Radius)) + 3
-	err := found.judge(p.estimation(ctx, pool), drawn(seen, min(reach, p.largest()), 0, 0), parts, seen)
+	s := drawn(seen, min(reach, p.largest()), 0, 0)
+	var err error
+	if p.sigma, err = p.noiseUnder(ctx, pool, s); err != nil {
+		return nil, err
+	}
+	found := &Estimate{Sigma: p.sigma, Halves: 1}
+	err = found.judge(p.estimation(ctx, pool), s, parts, seen)
 	if err != nil || found.Kernel.Weights == nil || found.Shape.Kind == None {
 		return nil, err
 	}
@@ -107,7 +112,7 @@ func (p photo) better(ctx context.Context, zeros *Estimate) (*Estimate, error) {
 	}
 	var misfit [2]float64
 	for i, found := range []*Estimate{zeros, free} {
-		if misfit[i], err = e.objective(levels, supportOf(found.Kernel, reach), lastEdgesFor(p.sigma)); err != nil {
+		if misfit[i], err = e.objective(levels, supportOf(found.Kernel, reach), lastEdgesFor(free.Sigma)); err != nil {
 			return nil, err
 		}
 	}
