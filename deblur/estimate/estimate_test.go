@@ -100,9 +100,9 @@ func estimated(t *testing.T, p plane, opt Options) *Estimate {
 }
 
 // leaveWhole skips a test of what comes out for whole photographs where a run with -short is one for
-// the race detector, under which each takes half a minute. TestAnySizeHasAResult and
-// TestThreadsChangeNoBit go through all that is concurrent in such a run: they reach 86.6 % of the
-// statements, all tests 87.4.
+// the race detector, under which each takes half a minute. What is concurrent are loops over rows and over squares of
+// spectra: TestThreadsChangeNoBit, TestGridThreadsChangeNoBit, TestThreadsChangeNoSpectrum and
+// TestNoTurnIsFoundInLinesOfText race them.
 func leaveWhole(t *testing.T) {
 	if testing.Short() {
 		t.Skip("an estimate of a whole photograph takes half a minute under the race detector: go test ./... makes it, and -short small ones alone")
@@ -254,7 +254,7 @@ func TestWrongInputIsRefused(t *testing.T) {
 
 func TestItStopsWhenAsked(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := still()
+	p := still().crop(60, 60, 120, 140)
 	last := 0.0
 	_, err := Kernel(ctx, p.pix, 1, p.h, p.w, Options{Progress: func(p backend.Progress) error {
 		require.GreaterOrEqual(t, p.Fraction, last)
@@ -266,9 +266,13 @@ func TestItStopsWhenAsked(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	require.Greater(t, last, 0.0)
 
-	stop := errors.New("stop")
-	_, err = Kernel(context.Background(), p.pix, 1, p.h, p.w, Options{Progress: func(backend.Progress) error { return stop }})
+	stop, calls := errors.New("stop"), 0
+	_, err = Kernel(context.Background(), p.pix, 1, p.h, p.w, Options{Progress: func(backend.Progress) error {
+		calls++
+		return stop
+	}})
 	require.ErrorIs(t, err, stop)
+	require.Equal(t, 1, calls)
 }
 
 func TestThreadsChangeNoBit(t *testing.T) {

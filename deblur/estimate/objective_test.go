@@ -16,6 +16,7 @@ import (
 // A shake pays where it blurred the photograph: with noise and without, sharpened, with glints that are steeper than any kernel
 // leaves them, and with a lamp. It does not in a sharp photograph, nor does another shake in a shaken one.
 func TestPays(t *testing.T) {
+	leaveWhole(t)
 	pool := parallel.New(2)
 	defer pool.Close()
 	k, err := deblur.Shake(11, 3)
