@@ -4,6 +4,7 @@ import (
 	"context"
 	"image"
 	"math"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -236,6 +237,15 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 	}
 	d.bar.begin("")
 	return restore.DeblurBlind(ctx, img, b, opts...)
+}
+
+// memory is that of an iteration. Of a photograph with clipped samples there are also which, and room for two channels.
+func (d *deblurrer) memory(m *imagefile.Image) int64 {
+	bytes := d.batchFlags.memory(m)
+	if slices.Max(m.Pix) >= 1 {
+		bytes += 4 * int64(len(m.Pix)+2*m.Width*m.Height)
+	}
+	return bytes
 }
 
 // byParts says whether kernels for parts of the photograph are estimated.
