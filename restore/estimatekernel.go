@@ -95,7 +95,7 @@ func (r *KernelReport) String() string {
 }
 
 // ofKernel are the options that EstimateKernel takes.
-var ofKernel = []string{"Sigma", "SigmaAuto", "KernelSize", "Threads", "Progress"}
+var ofKernel = []string{"Sigma", "SigmaAuto", "Compressed", "KernelSize", "Threads", "Progress"}
 
 // EstimateKernel estimates the kernel of a blurred photograph from the photograph alone (blind deconvolution; package
 // deblur/estimate), for Deblur. It converts colour to grey, and treats invisible pixels as Denoise does. It uses the
@@ -104,7 +104,7 @@ var ofKernel = []string{"Sigma", "SigmaAuto", "KernelSize", "Threads", "Progress
 // Nothing is proven of the estimate. What is proven of Deblur holds for the kernel that it is given. The report says
 // how far the estimate can be trusted.
 //
-// It takes the options Sigma, SigmaAuto, KernelSize, Threads and Progress.
+// It takes the options Sigma, SigmaAuto, Compressed, KernelSize, Threads and Progress.
 func EstimateKernel(ctx context.Context, img image.Image, options ...Option) (deblur.Kernel, *KernelReport, error) {
 	c, err := applyOnly(options, ofKernel)
 	if err != nil {
@@ -134,7 +134,7 @@ func applyOnly(options []Option, some []string) (request, error) {
 // forEstimate opens an image for an estimate of its blur.
 func (c request) forEstimate(img image.Image) (*Planar, estimate.Options, error) {
 	p, err := open(img, c.threads)
-	return p.planar, estimate.Options{Sigma: c.sigma, Size: c.kernelSize, Threads: c.threads, Progress: c.progress}, err
+	return p.planar, estimate.Options{Sigma: c.sigma, Coding: c.compressed.Noise, Size: c.kernelSize, Threads: c.threads, Progress: c.progress}, err
 }
 
 func kernelReport(e *estimate.Estimate) *KernelReport {
@@ -221,7 +221,7 @@ func CheckKernel(ctx context.Context, img image.Image, kernel deblur.Kernel, opt
 		if err != nil {
 			return nil, err
 		}
-		c.sigma = e.Sigma
+		c.sigma = math.Hypot(e.Sigma, c.compressed.Noise)
 	}
 	m, ok, err := estimate.Check(ctx, p.planar.Pix, p.planar.Channels, p.planar.Height, p.planar.Width, kernel, max(c.sigma, strength.MinSigma), c.threads)
 	if err != nil || !ok {

@@ -98,6 +98,23 @@ func TestEstimateKernelOfASharpPhotograph(t *testing.T) {
 	require.NotEmpty(t, report.Doubts)
 }
 
+// A JPEG has more noise than its smooth parts show.
+func TestEstimateKernelOfACompressedPhotograph(t *testing.T) {
+	y, _ := shaken()
+	part := restore.NewPlanar(1, 90, 120)
+	for i := range part.Pix {
+		part.Pix[i] = y.Pix[(40+i/120)*y.Width+60+i%120]
+	}
+	level := func(options ...restore.Option) float64 {
+		_, report, err := restore.EstimateKernel(t.Context(), part, options...)
+		require.NoError(t, err)
+		return report.Sigma
+	}
+	how := restore.Compressed(restore.Compression{Noise: 0.01})
+	require.InDelta(t, math.Hypot(level(), 0.01), level(how), 1e-12)
+	require.InDelta(t, 0.02, level(how, restore.Sigma(0.02)), 1e-12, "a level that is given is all")
+}
+
 func TestEstimateKernelRefuses(t *testing.T) {
 	x := picture(1, 30, 30)
 	_, _, err := restore.EstimateKernel(t.Context(), x, restore.Strength(2))

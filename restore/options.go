@@ -34,12 +34,13 @@ import (
 //	StepSize, Constraint                                      all but Denoise and DenoiseRaw
 //	Contraction                                               all but Denoise, DenoiseRaw and Check
 //	Boundary                                                  Deblur, Inpaint, Upscale, Check
-//	Kernel, Compressed                                        Inpaint, Upscale
+//	Kernel                                                    Inpaint, Upscale
+//	Compressed                                                Deblur, Inpaint, Upscale
 //	Antialias                                                 Upscale
 //	KernelSize                                                EstimateKernel
 //
 // DeblurVarying and DeblurBlind take the options of Deblur. EstimateKernel, EstimateBlur, EstimateGrid and CheckKernel take Sigma,
-// SigmaAuto, Threads and Progress besides KernelSize, and EstimateBlur takes Boundary.
+// SigmaAuto, Compressed, Threads and Progress besides KernelSize, and EstimateBlur takes Boundary.
 type Option interface {
 	change(c *request) error
 	name() string
@@ -79,7 +80,7 @@ type request struct {
 	start      deblurring.StartingPoint // the Wiener estimate; tests take others
 	antialias  upscale.Antialias
 	kernel     *deblur.Kernel // of Inpaint and Upscale; nil: no blur
-	compressed Compression    // of Inpaint and Upscale
+	compressed Compression    // of estimates of a blur, Inpaint and Upscale
 	kernelSize int            // of EstimateKernel; 0: its default
 	device     backend.Device
 	threads    int
@@ -425,8 +426,9 @@ func Kernel(k deblur.Kernel) Option {
 // Compression is how the file of an image was compressed with loss, such as a JPEG.
 type Compression struct {
 	// Noise is the standard deviation of what the rounding of coefficients has changed in the samples, where 1 is
-	// white. 0 is none. Upscale removes at least this noise if the level is estimated: an estimate does not see it
-	// among detail, and enlarging without removing it gives a worse image than interpolation.
+	// white. 0 is none. An estimate of noise hardly sees it, since smooth parts have none. Where the level is estimated,
+	// Upscale removes at least this noise, because enlarging without removing it gives a worse image than interpolation,
+	// and estimates of a blur add it to the noise: otherwise the kernel follows it.
 	Noise float64
 	// ChromaX and ChromaY are how many pixels share one sample of colour, in a row and in a column: 2 and 2 for 4:2:0.
 	// 0 and 1 are no sharing. Where pixels share colours, the colour of a missing one is also in those beside it, so

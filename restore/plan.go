@@ -244,7 +244,7 @@ func (p *plan) findNoise(ctx context.Context, report *outcome.Report, seen *imag
 			return err
 		}
 	}
-	if least := strength.CodingLevel(p.asked.compressed.Noise); e.Sigma < least {
+	if least := strength.CodingLevel(p.asked.compressed.Noise); p.task == taskUpscale && e.Sigma < least {
 		e = outcome.Estimate{Kind: outcome.WhiteNoise, Sigma: least, Reliable: true}
 	}
 	noise.Sigma, noise.Estimate = e.Sigma, &e
@@ -288,7 +288,7 @@ var belongs = map[string][]task{
 	"Contraction":   {taskDeblur, taskInpaint, taskUpscale, taskSolve},
 	"Boundary":      {taskDeblur, taskInpaint, taskUpscale, taskCheck},
 	"Kernel":        {taskInpaint, taskUpscale},
-	"Compressed":    {taskInpaint, taskUpscale},
+	"Compressed":    {taskDeblur, taskInpaint, taskUpscale},
 	"Antialias":     {taskUpscale},
 	"Device":        {taskNew},
 	"Threads":       {taskNew},

@@ -175,7 +175,7 @@ func (w *worker) within(ctx context.Context, j Job, memory int64) (r Record, err
 	if r, done, err := w.done(ctx, j, input); done || err != nil {
 		return r, err
 	}
-	opt := imagefile.ReadOptions{}
+	opt := imagefile.ReadOptions{CodingNoise: w.settings.Options.Task == Deblur}
 	// The pixels have what the file leaves.
 	if most := (memory - int64(len(data))) / bytesOfPixel; most < imagefile.DefaultMaxPixels {
 		opt.MaxPixels = most
@@ -229,7 +229,7 @@ func (w *worker) restore(ctx context.Context, j Job, m *imagefile.Image, data []
 	if err := imagefile.CheckWrite(m, opt); err != nil {
 		return Record{}, err
 	}
-	out, report, err := w.solve(ctx, &restore.Planar{Width: m.Width, Height: m.Height, Channels: m.Channels, Pix: m.Pix, Alpha: m.Alpha})
+	out, report, err := w.solve(ctx, &restore.Planar{Width: m.Width, Height: m.Height, Channels: m.Channels, Pix: m.Pix, Alpha: m.Alpha}, m.CodingNoise())
 	if err != nil {
 		return Record{}, err
 	}
@@ -242,7 +242,7 @@ func (w *worker) restore(ctx context.Context, j Job, m *imagefile.Image, data []
 	copied := report.Unchanged && imagefile.Recoding(m, opt) == ""
 	if copied {
 		encoded.Write(data)
-	} else if err := imagefile.EncodeContext(ctx, &encoded, m, opt); err != nil {
+	} else if err := imagefile.Encode(ctx, &encoded, m, opt); err != nil {
 		return Record{}, err
 	}
 	o := &Outcome{
@@ -288,9 +288,9 @@ func (w *worker) restore(ctx context.Context, j Job, m *imagefile.Image, data []
 	return r, nil
 }
 
-func (w *worker) solve(ctx context.Context, p *restore.Planar) (image.Image, *restore.Report, error) {
+func (w *worker) solve(ctx context.Context, p *restore.Planar, codingNoise float64) (image.Image, *restore.Report, error) {
 	if w.settings.Options.Task == Denoise {
 		return w.restorer.Denoise(ctx, p)
 	}
-	return w.restorer.DeblurBlind(ctx, p, nil)
+	return w.restorer.DeblurBlind(ctx, p, nil, restore.Compressed(restore.Compression{Noise: codingNoise}))
 }

@@ -29,12 +29,14 @@ type deblurrer struct {
 	limit   restore.Option         // of size, or nil
 	app     *app
 
-	estimated *kernelInfo // of the image at hand; nil: the kernel was given
+	compression []restore.Option // of the image at hand
+	estimated   *kernelInfo      // of the image at hand; nil: the kernel was given
 }
 
 func (a *app) deblurCommand() *cobra.Command {
 	d := &deblurrer{app: a}
 	d.suffix = ".deblurred"
+	d.reading.noise = true
 	c := a.restoringCommand(d, &cobra.Command{
 		Use:   "deblur IN... [--kernel FILE]",
 		Short: "Remove blur from images, with a kernel or without one",
@@ -157,6 +159,11 @@ func (d *deblurrer) checkOwn() (err error) {
 
 func (d *deblurrer) ownFiles() []string { return []string{d.kernelFile} }
 
+func (d *deblurrer) ofFile(m *imagefile.Image) []restore.Option {
+	d.compression = compressionOf(m)
+	return nil
+}
+
 func (d *deblurrer) loadOwn(ctx context.Context, a *app) (opts []restore.Option, err error) {
 	switch {
 	case d.cells.given() && d.kernelFile != "":
@@ -196,7 +203,7 @@ func farOff(dy float64, h int, dx float64, w int) bool {
 }
 
 func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...restore.Option) (image.Image, *restore.Report, error) {
-	few := []restore.Option{restore.Threads(d.threads)}
+	few := append([]restore.Option{restore.Threads(d.threads)}, d.compression...)
 	if d.sigma.given && d.sigma.value > 0 {
 		few = append(few, restore.Sigma(d.sigma.value))
 	}

@@ -91,7 +91,7 @@ func (a *app) kernelEstimate() *cobra.Command {
 	var force bool
 	var size int
 	sigma := sigmaFlag{auto: true}
-	var reads reading
+	reads := reading{noise: true}
 	c := &cobra.Command{
 		Use:   "estimate IN -o FILE",
 		Short: "Estimate the kernel of a blurred photograph",
@@ -124,6 +124,7 @@ writes a sheet of kernels, and prints the --kernel-grid for it. 'restore deblur'
 			if err != nil {
 				return err
 			}
+			opts = append(opts, compressionOf(m)...)
 			bar := a.newProgress(args[0])
 			defer bar.clear()
 			opts = append(opts, restore.Progress(func(p backend.Progress) error {

@@ -54,6 +54,24 @@ func TestDeblurWithoutKernel(t *testing.T) {
 	fails(t, exitFailed, []string{"k.pfm", "exists"}, "kernel", "estimate", "a.png", "-o", "k.pfm")
 }
 
+// A JPEG has noise that its samples alone do not show. Both commands count it.
+func TestKernelsOfAJPEG(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a kernel is estimated in the tests of deblur/estimate too; this takes long in portable Go")
+	}
+	m := fromHere(t, blurredStill)[0]
+	m.Crop(200, 220, 60, 80)
+	require.NoError(t, imagefile.Write(t.Context(), "a.jpg", m, imagefile.WriteOptions{Quality: 60}))
+	save(t, "a.png", load(t, "a.jpg"))
+	kernel := func(arguments ...string) []float32 {
+		succeeds(t, append(arguments, "--kernel-size", "31")...)
+		return load(t, arguments[len(arguments)-1]).Pix
+	}
+	want := kernel("kernel", "estimate", "a.jpg", "-o", "jpeg.pfm")
+	require.Equal(t, want, kernel("deblur", "--prior", "tv", "--iterations", "3", "a.jpg", "--write-kernel", "deblur.pfm"))
+	require.NotEqual(t, want, kernel("kernel", "estimate", "a.png", "-o", "png.pfm"), "the same samples")
+}
+
 func TestGivenKernelIsChecked(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a kernel is estimated in the tests of deblur/estimate too; this takes long in portable Go")

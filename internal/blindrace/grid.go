@@ -42,16 +42,16 @@ func (b *bench) byParts(name string, x *restore.Planar, kernels []blur, number i
 		{"rotation", turning, known, average},
 		{"one kernel", func(_, _ int) deblur.Kernel { return one }, single(one), one},
 	} {
-		y, err := b.degrade(x, one, v.kernel)
+		y, coding, err := b.degrade(x, one, v.kernel)
 		if err != nil {
 			return err
 		}
 		ctx, began := context.Background(), time.Now()
-		found, report, err := restore.EstimateKernel(ctx, y, restore.Threads(b.threads))
+		found, report, err := restore.EstimateKernel(ctx, y, b.options(coding)...)
 		if err != nil {
 			return err
 		}
-		grid, err := restore.EstimateGrid(ctx, y, found, 0, 0, restore.Threads(b.threads))
+		grid, err := restore.EstimateGrid(ctx, y, found, 0, 0, b.options(coding)...)
 		if err != nil {
 			return err
 		}

@@ -215,7 +215,7 @@ func kernelsOf(kinds string) (all []blur, err error) {
 
 // read returns the brightness of a photograph.
 func (b *bench) read(path string) (*restore.Planar, error) {
-	m, err := imagefile.Read(path, imagefile.ReadOptions{})
+	m, err := imagefile.Read(context.Background(), path, imagefile.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -241,12 +241,12 @@ func (b *bench) read(path string) (*restore.Planar, error) {
 // one blurs a photograph and restores it with both kernels.
 func (b *bench) one(name string, x *restore.Planar, kernels []blur, number int) error {
 	k := kernels[number].Kernel
-	y, err := b.degrade(x, k, func(y, x int) deblur.Kernel { return k })
+	y, coding, err := b.degrade(x, k, func(y, x int) deblur.Kernel { return k })
 	if err != nil {
 		return err
 	}
 	ctx, began := context.Background(), time.Now()
-	found, report, err := restore.EstimateKernel(ctx, y, restore.Threads(b.threads))
+	found, report, err := restore.EstimateKernel(ctx, y, b.options(coding)...)
 	if err != nil {
 		return err
 	}
@@ -271,6 +271,11 @@ func (c condition) String() string {
 		return fmt.Sprintf("noise %g", c.noise)
 	}
 	return fmt.Sprintf("noise %g, JPEG %d", c.noise, c.quality)
+}
+
+// options are those of estimates, for a photograph whose compression has noise.
+func (b *bench) options(coding float64) []restore.Option {
+	return []restore.Option{restore.Threads(b.threads), restore.Compressed(restore.Compression{Noise: coding})}
 }
 
 // deblurred restores a photograph by the prior, or by Wiener's filter for noise of standard deviation sigma.
@@ -324,8 +329,9 @@ func (b *bench) deblurred(ctx context.Context, y *restore.Planar, g deblur.Grid,
 	return out, o.Crop(out.Pix, all)
 }
 
-// degrade blurs beyond the frame, by kernels of the size of k, each its own pixel; adds noise, and rounds.
-func (b *bench) degrade(x *restore.Planar, k deblur.Kernel, kernel func(y, x int) deblur.Kernel) (*restore.Planar, error) {
+// degrade blurs beyond the frame, by kernels of the size of k, each its own pixel; adds noise, rounds, and compresses. It
+// returns the noise of the compression, too.
+func (b *bench) degrade(x *restore.Planar, k deblur.Kernel, kernel func(y, x int) deblur.Kernel) (*restore.Planar, float64, error) {
 	h, w := x.Height-k.H+1, x.Width-k.W+1
 	random := rand.New(rand.NewPCG(b.seed, 1))
 	grey := image.NewGray(image.Rect(0, 0, w, h))
@@ -344,15 +350,16 @@ func (b *bench) degrade(x *restore.Planar, k deblur.Kernel, kernel func(y, x int
 	if b.quality > 0 {
 		var file bytes.Buffer
 		if err := jpeg.Encode(&file, grey, &jpeg.Options{Quality: b.quality}); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		img, err := jpeg.Decode(&file)
+		m, err := imagefile.Decode(context.Background(), &file, imagefile.ReadOptions{CodingNoise: true})
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		return restore.FromImage(img)
+		return &restore.Planar{Width: w, Height: h, Channels: 1, Pix: m.Pix}, m.CodingNoise(), nil
 	}
-	return restore.FromImage(grey)
+	p, err := restore.FromImage(grey)
+	return p, 0, err
 }
 
 // summary prints the table.

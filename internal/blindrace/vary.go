@@ -34,12 +34,12 @@ func (b *bench) varying(name string, x *restore.Planar, kernels []blur, number i
 		}},
 		{"rotation", func(y, x int) deblur.Kernel { return turn(turns, y-h/2, x-w/2, min(h, w), side) }},
 	} {
-		y, err := b.degrade(x, one, v.kernel)
+		y, coding, err := b.degrade(x, one, v.kernel)
 		if err != nil {
 			return err
 		}
 		began := time.Now()
-		_, report, err := restore.EstimateKernel(context.Background(), y, restore.Threads(b.threads))
+		_, report, err := restore.EstimateKernel(context.Background(), y, b.options(coding)...)
 		if err != nil {
 			return err
 		}

@@ -29,6 +29,15 @@ type JPEGCoding struct {
 	Noise float64
 }
 
+// CodingNoise is the standard deviation of what compression has changed in luma, where 1 is white: 0 for all but a JPEG that
+// was read with ReadOptions.CodingNoise.
+func (m *Image) CodingNoise() float64 {
+	if m.JPEG == nil {
+		return 0
+	}
+	return m.JPEG.Noise
+}
+
 // transpose follows an image whose rows have become columns.
 func (c *JPEGCoding) transpose() {
 	for i := range 8 {

@@ -89,7 +89,7 @@ func (r *restorer) serve(m js.Value) error {
 // open decodes a picture and shows it.
 func (r *restorer) open(file []byte) error {
 	r.picture, r.file = nil, nil
-	p, err := imagefile.DecodeAt(bytes.NewReader(file), int64(len(file)), imagefile.ReadOptions{MaxPixels: maxPixels})
+	p, err := imagefile.DecodeAt(bytes.NewReader(file), int64(len(file)), imagefile.ReadOptions{MaxPixels: maxPixels, CodingNoise: true})
 	if err != nil {
 		return err
 	}
@@ -149,10 +149,10 @@ func (r *restorer) restore(q request, file []byte) error {
 	began := time.Now()
 	img := &restore.Planar{Width: p.Width, Height: p.Height, Channels: p.Channels, Pix: p.Pix, Alpha: p.Alpha}
 	options := []restore.Option{restore.Method(q.Method), restore.Strength(q.Strength)}
-	var level []restore.Option
+	level := []restore.Option{restore.Compressed(restore.Compression{Noise: p.CodingNoise()})} // of estimates of the blur
 	if q.Sigma > 0 {
-		level = []restore.Option{restore.Sigma(q.Sigma)}
-		options = append(options, level...)
+		options = append(options, restore.Sigma(q.Sigma))
+		level = append(level, restore.Sigma(q.Sigma))
 	}
 	done, err := r.task(q, img, file, options, level)
 	if fault := r.computer.fault(err); fault != "" {
@@ -183,7 +183,7 @@ func (r *restorer) restore(q request, file []byte) error {
 	opt := imagefile.WriteOptions{Format: format}
 	if done.report.Unchanged && imagefile.Recoding(result, opt) == "" {
 		encoded.Write(r.file)
-	} else if err := imagefile.Encode(&encoded, result, opt); err != nil {
+	} else if err := imagefile.Encode(context.Background(), &encoded, result, opt); err != nil {
 		return err
 	}
 	written, pixels := giveBytes(encoded.Bytes()), giveBytes(pixelsOf(result.Pix, result.Channels))
