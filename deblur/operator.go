@@ -24,7 +24,7 @@ type Operator struct {
 	normReason string
 }
 
-var _ operator.Linear = (*Operator)(nil)
+var _ operator.ByChannel = (*Operator)(nil)
 
 // New returns the blur of a photograph of h rows and w columns. The kernel is
 // copied. Free the operator when it is no longer needed.
@@ -155,6 +155,9 @@ func (o *Operator) Apply(dst, src backend.Buffer) error {
 func (o *Operator) Adjoint(dst, src backend.Buffer) error {
 	return o.device.ApplyBlurAdjoint(dst, src, o.blur)
 }
+
+// Channel implements operator.ByChannel: all channels are blurred alike.
+func (o *Operator) Channel(int) (operator.Linear, error) { return o, nil }
 
 // Free gives the device's memory back. A second Free does nothing.
 func (o *Operator) Free() { o.blur.Free() }

@@ -34,7 +34,10 @@ type Varying struct {
 	normReason string
 }
 
-var _ operator.Preconditioned = (*Varying)(nil)
+var (
+	_ operator.Preconditioned = (*Varying)(nil)
+	_ operator.ByChannel      = (*Varying)(nil)
+)
 
 // NewVarying returns the blur of a photograph with h rows and w columns, at least as many as the grid has.
 // The kernels are copied. Free the operator when it is no longer needed.
@@ -218,6 +221,9 @@ func (v *Varying) Rounding() (r float64, err error) {
 	}
 	return a.BlurRounding(v.blur)
 }
+
+// Channel implements operator.ByChannel: all channels are blurred alike.
+func (v *Varying) Channel(int) (operator.Linear, error) { return v, nil }
 
 // Free gives the device's memory back. A second Free does nothing.
 func (v *Varying) Free() {

@@ -23,6 +23,15 @@ type Linear interface {
 	Norm() (bound float64, reason string)
 }
 
+// ByChannel is a Linear operator that can also be had for one channel of an image. An iteration on a large
+// image then takes less memory.
+type ByChannel interface {
+	Linear
+	// Channel returns what the operator does to channel c of an image. It works for as long as the operator, and
+	// is not freed.
+	Channel(c int) (Linear, error)
+}
+
 // EachChannel calls f with every channel of dst and the same one of src. It returns an error that wraps
 // backend.ErrShape unless both are one image with the same number of channels.
 func EachChannel(dev backend.Device, dst, src backend.Buffer, f func(dst, src backend.Buffer) error) error {

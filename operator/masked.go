@@ -14,12 +14,19 @@ type Masked struct {
 	inner  Linear
 	device backend.Device
 	mask   backend.Buffer // of as many channels, 1 where a sample is kept
-
-	mu      sync.Mutex
-	between backend.Buffer // one channel of K's range
+	room   *room
 }
 
-var _ Preconditioned = (*Masked)(nil)
+// room is one channel of K's range.
+type room struct {
+	mu sync.Mutex
+	backend.Buffer
+}
+
+var (
+	_ Preconditioned = (*Masked)(nil)
+	_ ByChannel      = (*Masked)(nil)
+)
 
 // Mask returns M·K. mask has K's range, with 1 for each sample that is kept and 0 for the others: with other
 // numbers Norm and Rounding are false. The mask may be filled after the call. The caller keeps both, and must
@@ -29,11 +36,11 @@ func Mask(device backend.Device, inner Linear, mask backend.Buffer) (*Masked, er
 	if s := mask.Shape(); s != backend.Image(s.C, h, w) {
 		return nil, fmt.Errorf("operator: mask of %v for measurements of %d×%d: %w", s, h, w, backend.ErrShape)
 	}
-	between, err := device.Alloc(backend.Image(1, h, w))
+	b, err := device.Alloc(backend.Image(1, h, w))
 	if err != nil {
 		return nil, fmt.Errorf("operator: %w", err)
 	}
-	return &Masked{inner: inner, device: device, mask: mask, between: between}, nil
+	return &Masked{inner: inner, device: device, mask: mask, room: &room{Buffer: b}}, nil
 }
 
 // Domain returns the rows and columns of the unknown image.
@@ -60,8 +67,8 @@ func (m *Masked) Adjoint(dst, src backend.Buffer) error {
 	if src.Shape() != m.mask.Shape() {
 		return m.misfit(src)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.room.mu.Lock()
+	defer m.room.mu.Unlock()
 	channel := 0
 	return EachChannel(m.device, dst, src, func(to, from backend.Buffer) error {
 		mask, err := m.device.Channels(m.mask, channel, 1)
@@ -70,11 +77,26 @@ func (m *Masked) Adjoint(dst, src backend.Buffer) error {
 		}
 		defer mask.Free()
 		channel++
-		if err := m.device.Multiply(m.between, from, mask); err != nil {
+		if err := m.device.Multiply(m.room.Buffer, from, mask); err != nil {
 			return err
 		}
-		return m.inner.Adjoint(to, m.between)
+		return m.inner.Adjoint(to, m.room.Buffer)
 	})
+}
+
+// Channel implements ByChannel: K with channel c of the mask.
+func (m *Masked) Channel(c int) (Linear, error) {
+	mask, err := m.device.Channels(m.mask, c, 1)
+	if err != nil {
+		return nil, fmt.Errorf("operator: %w", err)
+	}
+	inner := m.inner
+	if of, can := inner.(ByChannel); can {
+		if inner, err = of.Channel(c); err != nil {
+			return nil, err
+		}
+	}
+	return &Masked{inner: inner, device: m.device, mask: mask, room: m.room}, nil
 }
 
 func (m *Masked) misfit(b backend.Buffer) error {
@@ -96,4 +118,4 @@ func (m *Masked) Preconditioner(tau float64) (Preconditioner, error) {
 }
 
 // Free gives the operator's own device memory back, not that of K or the mask. A second Free does nothing.
-func (m *Masked) Free() { m.between.Free() }
+func (m *Masked) Free() { m.room.Free() }

@@ -115,54 +115,153 @@ func (nothing) Averagedness() (alpha float64, proven bool) { return 1, false }
 
 // approach sets it.moved to the data step of it.x, and returns a bound of its error.
 func (it *iteration) approach(ctx context.Context) (errorBound float64, err error) {
-	d := it.dev
-	// What the data step alone needs is given back before the denoiser asks for memory.
-	if it.misfit, err = d.Alloc(it.y.Shape()); err != nil {
+	if err := it.recall(); err != nil {
 		return 0, err
 	}
-	defer func() {
-		it.misfit.Free()
-		it.misfit = nil
-	}()
-	// misfit = Kv − y; moved = Kᵀ·misfit = ∇E(v), at v = x, or x − τw where the resolvent begins with w.
-	at, reductions := it.x, []backend.Reduction{{Kind: backend.SumSquares, X: it.misfit}, {Kind: backend.SumSquares, X: it.x}}
-	if it.resolvent != nil && it.resolvent.begun {
-		at, reductions = it.moved, append(reductions, backend.Reduction{Kind: backend.SumSquares, X: it.resolvent.w})
-		if err := d.LinearCombination(at, backend.Term{A: 1, X: it.x}, backend.Term{A: float32(-it.tau), X: it.resolvent.w}); err != nil {
-			return 0, err
-		}
-	}
-	if err := it.k.Apply(it.misfit, at); err != nil {
-		return 0, err
-	}
-	if err := d.LinearCombination(it.misfit, backend.Term{A: 1, X: it.misfit}, backend.Term{A: -1, X: it.y}); err != nil {
-		return 0, err
-	}
-	var size, misfit, begun, rounding float64
-	if it.arithmetic.known() {
-		var sums [3]float64
-		if err := d.Reduce(sums[:len(reductions)], reductions...); err != nil {
-			return 0, err
-		}
-		misfit, size, begun = math.Sqrt(sums[0]), math.Sqrt(sums[1]), math.Sqrt(sums[2])
-		rounding = it.arithmetic.gradient(size+it.tau*begun*(1+1e-6), misfit)
-	}
-	if err := ctx.Err(); err != nil { // a blur of a large image takes its time
-		return 0, err
-	}
-	if err := it.k.Adjoint(it.moved, it.misfit); err != nil {
-		return 0, err
-	}
-	along, step := it.moved, it.arithmetic.norm*misfit
-	if it.resolvent != nil {
-		w, residual, err := it.resolvent.solve(ctx, it.allowed(dataShare)/it.tau, size, begun)
+	allowed, data := it.allowed(dataShare)/math.Sqrt(float64(len(it.parts))), 0.0
+	for c, k := range it.parts {
+		p, err := it.newPart(c, k)
 		if err != nil {
 			return 0, err
 		}
-		along, errorBound = w, it.tau*residual
-		step = it.resolvent.size
-		rounding += it.resolvent.drift
+		e, rounding, err := p.approach(ctx, allowed)
+		p.free()
+		if err != nil {
+			return 0, err
+		}
+		errorBound, data = math.Hypot(errorBound, e), math.Hypot(data, rounding)
 	}
-	it.arithmetic.data = it.tau*rounding + unit*(2*it.tau*step+size)*(1+1e-6) + it.arithmetic.tiny
-	return errorBound, d.LinearCombination(it.moved, backend.Term{A: 1, X: it.x}, backend.Term{A: float32(-it.tau), X: along})
+	it.arithmetic.data = data
+	if it.resolvent != nil {
+		it.resolvent.begun, it.resolvent.taken = true, true
+	}
+	return errorBound, nil
+}
+
+// byChannel tells whether the data step works on one channel of an image of that shape after the other: its own images are
+// then a third as large. Large images alone gain from that.
+func byChannel(s backend.Shape) bool {
+	return s.C >= roomsOfPart && AutomaticMemory(s.Len()) < DefaultMemory
+}
+
+// divide sets the operators that the data step works with: one for all channels, or one for each if they can be told apart.
+func (it *iteration) divide(separate bool) error {
+	it.parts = []operator.Linear{it.k}
+	of, can := it.k.(operator.ByChannel)
+	if !separate || !can {
+		return nil
+	}
+	it.parts = nil
+	for c := range it.x.Shape().C {
+		k, err := of.Channel(c)
+		if err != nil {
+			return err
+		}
+		it.parts = append(it.parts, k)
+	}
+	return nil
+}
+
+// roomsOfPart is how many images the resolvent takes beside its solution.
+const roomsOfPart = 3
+
+// part is the data step of all channels, or of one.
+type part struct {
+	it          *iteration
+	k           operator.Linear
+	x, y, moved backend.Buffer
+	misfit      backend.Buffer
+	rooms       [roomsOfPart]backend.Buffer // of the resolvent
+	own         []backend.Buffer            // to free
+
+	size, drift float64 // what solve found
+}
+
+// newPart returns that of channel c, or of all if there is one part only. What it allocates is given back before the denoiser asks for
+// memory. The rooms of a channel are channels of it.next.
+func (it *iteration) newPart(c int, k operator.Linear) (_ *part, err error) {
+	p := &part{it: it, k: k, x: it.x, y: it.y, moved: it.moved}
+	keep := func(b backend.Buffer, e error) backend.Buffer {
+		if e == nil {
+			p.own = append(p.own, b)
+		} else if err == nil {
+			err = e
+		}
+		return b
+	}
+	defer func() {
+		if err != nil {
+			p.free()
+		}
+	}()
+	measured := it.y.Shape()
+	if len(it.parts) > 1 {
+		view := func(b backend.Buffer, c int) backend.Buffer { return keep(it.dev.Channels(b, c, 1)) }
+		p.x, p.y, p.moved = view(it.x, c), view(it.y, c), view(it.moved, c)
+		for i := range p.rooms {
+			p.rooms[i] = view(it.next, i)
+		}
+		measured.C = 1
+	} else if it.resolvent != nil {
+		p.rooms = [...]backend.Buffer{keep(it.dev.Alloc(it.x.Shape())), it.next, keep(it.dev.Alloc(it.x.Shape()))}
+	}
+	p.misfit = keep(it.dev.Alloc(measured))
+	return p, err
+}
+
+func (p *part) free() {
+	for _, b := range p.own {
+		b.Free()
+	}
+}
+
+// approach sets p.moved to the data step of p.x, and returns a bound of its error, and one of what rounding adds.
+func (p *part) approach(ctx context.Context, allowed float64) (errorBound, data float64, err error) {
+	it := p.it
+	d, r, a := it.dev, it.resolvent, &it.arithmetic
+	// misfit = Kv − y; gradient = Kᵀ·misfit = ∇E(v), at v = x, or x − τw where the resolvent begins with w.
+	at, gradient := p.x, p.moved
+	reductions := []backend.Reduction{{Kind: backend.SumSquares, X: p.misfit}, {Kind: backend.SumSquares, X: p.x}}
+	if r != nil {
+		gradient = p.rooms[0]
+		if r.begun {
+			at, reductions = gradient, append(reductions, backend.Reduction{Kind: backend.SumSquares, X: p.moved})
+			if err := d.LinearCombination(at, backend.Term{A: 1, X: p.x}, backend.Term{A: -1, X: p.moved}); err != nil {
+				return 0, 0, err
+			}
+		}
+	}
+	if err := p.k.Apply(p.misfit, at); err != nil {
+		return 0, 0, err
+	}
+	if err := d.LinearCombination(p.misfit, backend.Term{A: 1, X: p.misfit}, backend.Term{A: -1, X: p.y}); err != nil {
+		return 0, 0, err
+	}
+	var size, misfit, begun, rounding float64
+	if a.known() {
+		var sums [3]float64
+		if err := d.Reduce(sums[:len(reductions)], reductions...); err != nil {
+			return 0, 0, err
+		}
+		misfit, size, begun = math.Sqrt(sums[0]), math.Sqrt(sums[1]), math.Sqrt(sums[2])/it.tau
+		rounding = a.gradient(size+it.tau*begun*(1+1e-6), misfit)
+	}
+	if err := ctx.Err(); err != nil { // a blur of a large image takes its time
+		return 0, 0, err
+	}
+	if err := p.k.Adjoint(gradient, p.misfit); err != nil {
+		return 0, 0, err
+	}
+	scale, step := -it.tau, a.norm*misfit
+	if r != nil {
+		residual, err := p.solve(ctx, allowed/it.tau, size, begun)
+		if err != nil {
+			return 0, 0, err
+		}
+		errorBound = it.tau * residual
+		scale, step = -1, p.size
+		rounding += p.drift
+	}
+	data = it.tau*rounding + unit*(2*it.tau*step+size)*(1+1e-6) + a.tiny
+	return errorBound, data, d.LinearCombination(p.moved, backend.Term{A: 1, X: p.x}, backend.Term{A: float32(scale), X: p.moved})
 }

@@ -54,18 +54,13 @@ const (
 	capDecay = 1.1
 )
 
-// newSafeguard allocates 2·memory images.
-func newSafeguard(it *iteration, memory int) (*safeguard, error) {
-	s := &safeguard{anderson: anderson{memory: memory}}
-	for range 2 * memory {
-		b, err := it.dev.Alloc(it.x.Shape())
-		if err != nil {
-			s.free()
-			return nil, err
-		}
-		s.spare = append(s.spare, b)
+// take returns an image that is not in use.
+func (s *safeguard) take(it *iteration) (b backend.Buffer, err error) {
+	if n := len(s.spare); n > 0 {
+		b, s.spare = s.spare[n-1], s.spare[:n-1]
+		return b, nil
 	}
-	return s, nil
+	return it.dev.Alloc(it.moved.Shape())
 }
 
 // ceiling is cap_n.
@@ -107,25 +102,32 @@ func (s *safeguard) retreat(it *iteration) {
 	it.x, it.residual = last.image, s.kept
 }
 
-// advance sets it.x to the next point, after it.x was kept. While a proposal is
-// made only the image of the data step is free; afterwards two are.
-func (s *safeguard) advance(it *iteration) error {
+// advance sets it.x to the next point, after it.x was kept. If there is one point too many by then, the next
+// one is made where the image of the oldest is, which is its first term.
+func (s *safeguard) advance(it *iteration) (err error) {
 	if err := it.dev.LinearCombination(it.x, backend.Term{A: 1, X: it.next}, backend.Term{A: -1, X: it.x}); err != nil {
 		return err
 	}
 	present := evaluated{residual: it.x, image: it.next}
-	it.x, it.next, it.moved = it.moved, nil, nil
+	it.x, it.next = nil, nil
 	if err := s.anderson.add(it.dev, present); err != nil {
 		return err
 	}
-	if err := s.choose(it, present.image); err != nil {
-		return err
+	if len(s.anderson.points) <= s.anderson.memory {
+		if it.x, err = s.take(it); err == nil {
+			err = s.choose(it, present.image)
+		}
+	} else {
+		oldest := s.anderson.points[0]
+		it.x = oldest.image
+		err = s.choose(it, present.image)
+		s.anderson.drop(s.anderson.memory)
+		s.spare = append(s.spare, oldest.residual)
 	}
-	s.spare = append(s.spare, s.anderson.drop(s.anderson.memory)...)
-	last := len(s.spare) - 2
-	it.next, it.moved = s.spare[last], s.spare[last+1]
-	s.spare = s.spare[:last]
-	return nil
+	if err == nil {
+		it.next, err = s.take(it)
+	}
+	return err
 }
 
 // choose sets it.x to a proposal, or to the plain step.

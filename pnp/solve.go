@@ -90,7 +90,9 @@ type Options struct {
 	// Memory is the number of earlier points that Anderson uses. Each takes two images of the operator's
 	// domain. 0 means DefaultMemory, or as many as fit into 400 MiB if those are fewer, but at least 1. The
 	// rest of the iteration takes three images and one of the operator's range. ProximalStep takes two more,
-	// and Halpern, Momentum and Contraction one each.
+	// and Halpern, Momentum and Contraction one each. Of a large image in colour (so that 0 does not mean
+	// DefaultMemory) ProximalStep takes none, and the range is that of one channel, if the operator is a
+	// operator.ByChannel.
 	Memory int
 	// Progress is called after every iteration. Fraction is the share of MaxIterations done so far. Residual
 	// is (‖T(x_k) − x_k‖ + ε_k)/‖T(x_k)‖ at the last x_k that was not rejected.
@@ -254,9 +256,10 @@ type iteration struct {
 
 	// x is where T is applied next, moved the data step of it, and T(x) goes to next. With
 	// momentum, last is T of the point before.
-	x, next, moved, misfit, last backend.Buffer
+	x, next, moved, last backend.Buffer
 
-	resolvent *resolvent // of ProximalStep
+	parts     []operator.Linear // of the data step (divide)
+	resolvent *resolvent        // of ProximalStep
 	momentum  momentum
 	anchor    *anchor    // of Halpern
 	pull      *pull      // of Contraction
@@ -369,6 +372,9 @@ func peakOf(peak float64) float64 {
 
 // prepare allocates what the data step and the acceleration need.
 func (it *iteration) prepare(opt Options, norm float64) (err error) {
+	if err = it.divide(byChannel(it.x.Shape())); err != nil {
+		return err
+	}
 	if opt.DataStep == ProximalStep {
 		if it.resolvent, err = newResolvent(it, norm*norm); err != nil {
 			return err
@@ -389,7 +395,7 @@ func (it *iteration) prepare(opt Options, norm float64) (err error) {
 		if memory == 0 {
 			memory = AutomaticMemory(it.x.Shape().Len())
 		}
-		it.guard, err = newSafeguard(it, memory)
+		it.guard = &safeguard{anderson: anderson{memory: memory}}
 	}
 	return err
 }
@@ -461,6 +467,9 @@ func (it *iteration) step(ctx context.Context) (residual, size float64, err erro
 	}
 	denoiserError, err := it.denoise(ctx)
 	if err != nil {
+		return 0, 0, err
+	}
+	if err := it.recall(); err != nil {
 		return 0, 0, err
 	}
 	a := &it.arithmetic
@@ -544,7 +553,7 @@ func (it *iteration) denoise(ctx context.Context) (errorBound float64, err error
 }
 
 func (it *iteration) free() {
-	for _, b := range []backend.Buffer{it.x, it.next, it.moved, it.misfit, it.last} {
+	for _, b := range []backend.Buffer{it.x, it.next, it.moved, it.last} {
 		if b != nil {
 			b.Free()
 		}

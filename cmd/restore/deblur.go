@@ -4,12 +4,14 @@ import (
 	"context"
 	"image"
 	"math"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/averaged/imaging/backend"
 	"github.com/averaged/imaging/deblur"
 	"github.com/averaged/imaging/internal/imagefile"
+	"github.com/averaged/imaging/pnp"
 	"github.com/averaged/imaging/restore"
 )
 
@@ -243,6 +245,18 @@ func (d *deblurrer) solve(ctx context.Context, img *restore.Planar, opts ...rest
 	}
 	d.bar.begin("")
 	return restore.DeblurBlind(ctx, img, b, opts...)
+}
+
+// memory is that of an iteration. Of a photograph with clipped samples there are also which, and room for two channels.
+func (d *deblurrer) memory(m *imagefile.Image) int64 {
+	bytes := d.batchFlags.memory(m)
+	if m.Channels == 3 && pnp.AutomaticMemory(len(m.Pix)) < pnp.DefaultMemory {
+		bytes = memoryByChannel(len(m.Pix))
+	}
+	if slices.Max(m.Pix) >= 1 {
+		bytes += 4 * int64(len(m.Pix)+2*m.Width*m.Height)
+	}
+	return bytes
 }
 
 // byParts says whether kernels for parts of the photograph are estimated.

@@ -126,6 +126,12 @@ func memoryOfDeblurring(samples int) int64 {
 	return int64(all + (sample+2*4*float64(pnp.AutomaticMemory(samples)))*float64(samples))
 }
 
+// memoryByChannel is that of a large photograph in colour, whose data step works on one channel after the other.
+func memoryByChannel(samples int) int64 {
+	const all, sample = 300e6, 20.7
+	return int64(all + (sample+2*4*float64(pnp.AutomaticMemory(samples)))*float64(samples))
+}
+
 // memoryOfDenoising is what denoising by a network with a guide holds at once, in bytes, and room for the garbage of a tile. While the
 // guide looks, the image has 12 bytes a pixel in colour and the radii 10: 40 of a byte for four pixels. Then the result has 12 more.
 // Networks, tiles and strips take the rest.

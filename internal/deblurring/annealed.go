@@ -47,7 +47,7 @@ func (d *Problem) annealed(ctx context.Context, x backend.Buffer, factor float64
 	if err := d.lookAtClipped(x, beyondWhite); err != nil {
 		return 0, err
 	}
-	seen, err := d.data.Apply(ctx, d.dev, d.measured(), d.operator(), x, pnp.Options{Step: factor * factor * d.step, Peak: d.peak()})
+	seen, err := d.data.Apply(ctx, d.dev, d.y, d.operator(), x, pnp.Options{Step: factor * factor * d.step, Peak: d.peak()})
 	if err != nil {
 		return 0, err
 	}

@@ -25,15 +25,18 @@ const beyondWhite = 1.02
 // brighter than white. Where the image, blurred, is darker, they are data like others. M is set from the image that a run begins
 // with and stays until the run ends: what is proven of a run with K is proven with M·K.
 type clipped struct {
-	dev   backend.Device
-	blur  operator.Linear
-	at    [][]int32 // of each channel, where samples are clipped
-	count int
-	plane []float32 // room for one
-	// whole is the photograph, and y = M·whole.
-	whole, y, mask backend.Buffer
-	k              *operator.Masked
-	kept           float64 // share of the samples that are data
+	dev    backend.Device
+	blur   operator.Linear
+	at     [][]int32 // of each channel, where samples are clipped
+	count  int
+	plane  []float32           // room for one
+	planar *imageplanes.Planes // the photograph
+	// whole is the photograph. An iteration for M·whole has the same steps for whole, for Kᵀ·M·(M·Kx − y) leaves out the same samples
+	// of both.
+	whole, mask backend.Buffer
+	k           *operator.Masked
+	kept        float64 // share of the samples that are data
+	rest        float64 // sum of the squares of the others
 }
 
 // clippedSamples returns where each channel of a photograph is clipped at white, and how many samples are. In one
@@ -60,16 +63,14 @@ func newClipped(dev backend.Device, blur operator.Linear, p *imageplanes.Planes,
 	if count == 0 {
 		return nil, nil
 	}
-	c := &clipped{dev: dev, blur: blur, at: at, count: count, plane: make([]float32, p.Height*p.Width), whole: whole}
+	c := &clipped{dev: dev, blur: blur, at: at, count: count, plane: make([]float32, p.Height*p.Width), planar: p, whole: whole}
 	defer func() {
 		if err != nil {
 			c.free()
 		}
 	}()
-	for _, b := range []*backend.Buffer{&c.y, &c.mask} {
-		if *b, err = dev.Alloc(whole.Shape()); err != nil {
-			return nil, err
-		}
+	if c.mask, err = dev.Alloc(whole.Shape()); err != nil {
+		return nil, err
 	}
 	c.k, err = operator.Mask(dev, blur, c.mask)
 	return c, err
@@ -77,12 +78,25 @@ func newClipped(dev backend.Device, blur operator.Linear, p *imageplanes.Planes,
 
 // leaveOut leaves out the clipped samples where x, blurred, is at least as bright as white, and those around them.
 func (c *clipped) leaveOut(x backend.Buffer, white float32) error {
-	if err := c.blur.Apply(c.y, x); err != nil {
+	s := c.whole.Shape()
+	room, err := c.dev.Alloc(backend.Image(1, s.H, s.W))
+	if err != nil {
 		return err
 	}
+	defer room.Free()
 	out := 0
+	c.rest = 0
 	for i, at := range c.at {
-		blurred, err := c.of(c.y, i)
+		from, err := c.dev.Channels(x, i, 1)
+		if err != nil {
+			return err
+		}
+		err = c.blur.Apply(room, from)
+		from.Free()
+		if err != nil {
+			return err
+		}
+		blurred, err := c.of(room, 0)
 		if err != nil {
 			return err
 		}
@@ -95,25 +109,27 @@ func (c *clipped) leaveOut(x backend.Buffer, white float32) error {
 		for j := range c.plane {
 			c.plane[j] = 1
 		}
+		of := c.planar.Plane(i)
 		for _, j := range bright {
-			out += c.blank(int(j))
+			out += c.blank(int(j), func(k int) { c.rest += float64(of[k]) * float64(of[k]) })
 		}
 		if err := c.put(c.mask, i); err != nil {
 			return err
 		}
 	}
-	c.kept = 1 - float64(out)/float64(c.y.Shape().Len())
-	return c.dev.Multiply(c.y, c.whole, c.mask)
+	c.kept = 1 - float64(out)/float64(s.Len())
+	return nil
 }
 
-// blank sets c.plane to 0 at sample i and the eight around it, and returns how many were not 0.
-func (c *clipped) blank(i int) (count int) {
-	h, w := c.y.Shape().H, c.y.Shape().W
+// blank sets c.plane to 0 at sample i and the eight around it, calls f with those that were not 0, and returns how many they are.
+func (c *clipped) blank(i int, f func(j int)) (count int) {
+	h, w := c.planar.Height, c.planar.Width
 	for y := max(i/w-1, 0); y <= min(i/w+1, h-1); y++ {
 		for x := max(i%w-1, 0); x <= min(i%w+1, w-1); x++ {
 			if j := y*w + x; c.plane[j] != 0 {
 				c.plane[j] = 0
 				count++
+				f(j)
 			}
 		}
 	}
@@ -144,10 +160,8 @@ func (c *clipped) free() {
 	if c.k != nil {
 		c.k.Free()
 	}
-	for _, b := range []backend.Buffer{c.y, c.mask} {
-		if b != nil {
-			b.Free()
-		}
+	if c.mask != nil {
+		c.mask.Free()
 	}
 }
 
@@ -232,14 +246,6 @@ func (d *Problem) operator() operator.Linear {
 	return d.clipped.k
 }
 
-// measured is the photograph without what is left out.
-func (d *Problem) measured() backend.Buffer {
-	if d.clipped == nil {
-		return d.y
-	}
-	return d.clipped.y
-}
-
 // peak is the upper end of the box.
 func (d *Problem) peak() float64 {
 	if d.clipped == nil {
@@ -248,10 +254,10 @@ func (d *Problem) peak() float64 {
 	return MaxBrightness
 }
 
-// kept is the share of the photograph's samples that are data.
-func (d *Problem) kept() float64 {
+// kept is the share of the photograph's samples that are data, and the sum of the squares of the others.
+func (d *Problem) kept() (share, rest float64) {
 	if d.clipped == nil {
-		return 1
+		return 1, 0
 	}
-	return d.clipped.kept
+	return d.clipped.kept, d.clipped.rest
 }

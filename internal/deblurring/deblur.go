@@ -66,7 +66,7 @@ func (j Job) Deblur(ctx context.Context, p *imageplanes.Planes, blur Blur, repor
 		return nil, err
 	}
 	run := inverse.Iteration{
-		K: problem.operator(), Y: problem.measured(), Peak: problem.peak(), Kept: problem.kept, Phi: phi, Start: start, TakeStart: true,
+		K: problem.operator(), Y: problem.y, Peak: problem.peak(), Kept: problem.kept, Phi: phi, Start: start, TakeStart: true,
 		Data: problem.data, Step: problem.step, Tolerance: problem.tolerance(),
 	}
 	if problem.retuning != nil {

@@ -12,7 +12,7 @@ func (d *Problem) freeze(ctx context.Context, x backend.Buffer) (pnp.Denoiser, e
 	if err := d.lookAtClipped(x, beyondWhite); err != nil {
 		return nil, err
 	}
-	return d.retuning.current.GuideAt(ctx, d.operator(), d.measured(), x, d.data, pnp.Options{Step: d.step, Peak: d.peak()}, d.strength)
+	return d.retuning.current.GuideAt(ctx, d.operator(), d.y, x, d.data, pnp.Options{Step: d.step, Peak: d.peak()}, d.strength)
 }
 
 // FreezeFirst freezes the network as the first run of Deblur does.

@@ -20,11 +20,14 @@ type Blur struct {
 	y, x    transformAxis // with E along columns and along rows
 	direct  directKernel  // of DirectBlur
 	fourier *fft.Filter   // of FourierBlur
+	bands   bands         // that it transforms
 	varying *varying      // nil: one kernel everywhere
 }
 
 // New plans a blur. The specification must be right; its kernel is not copied.
-func New(spec backend.BlurSpec) *Blur {
+func New(spec backend.BlurSpec) *Blur { return newBlur(spec, largestSpectrum) }
+
+func newBlur(spec backend.BlurSpec, largest int) *Blur {
 	if spec.Varies() {
 		v := newVarying(spec, longestPeriod)
 		b := &Blur{spec: spec, method: backend.FourierBlur, varying: v}
@@ -42,6 +45,13 @@ func New(spec backend.BlurSpec) *Blur {
 		b.method = backend.DirectBlur
 		if directCost(&spec) > fourierCost(b.y.period, b.x.period) {
 			b.method = backend.FourierBlur
+		}
+	}
+	if b.method == backend.FourierBlur {
+		b.bands.count = 1
+		whole := newExtension(spec.H, spec.KH, spec.CY, spec.Boundary)
+		if n, period := newBands(len(whole.from), spec.KH, b.x.period, largest); n.count > 1 {
+			b.bands, b.y = n, transformAxis{extension: whole, period: period, centre: spec.KH - 1}
 		}
 	}
 	return b
@@ -93,7 +103,7 @@ func (b *Blur) Apply(pool *parallel.Pool, planes int, dst, src []float32) error 
 		convolveDirectly(pool, planes, rowsInto(dst, h, w), extended, b.direct.taps)
 		return nil
 	}
-	return b.fourier.Apply(pool, planes, rowsInto(dst, h, w), extended, false)
+	return b.fourier.Apply(pool, planes*b.bands.count, b.bands.to(rowsInto(dst, h, w)), b.bands.from(extended), false)
 }
 
 // ApplyAdjoint sets dst = Kᵀ·src, plane by plane.
@@ -105,7 +115,7 @@ func (b *Blur) ApplyAdjoint(pool *parallel.Pool, planes int, dst, src []float32)
 	f := b.newFold(dst, planes)
 	if b.method == backend.DirectBlur {
 		convolveDirectly(pool, planes, f.rows(), surrounded(rowsFrom(src, h, w), b.spec.KH-1, b.spec.KW-1), b.direct.mirrored)
-	} else if err := b.fourier.Apply(pool, planes, f.rows(), rowsFrom(src, h, w), true); err != nil {
+	} else if err := b.fourier.Apply(pool, planes*b.bands.count, b.bands.backTo(f.rows()), b.bands.backFrom(rowsFrom(src, h, w)), true); err != nil {
 		return err
 	}
 	pool.For(planes, f.finish)
@@ -127,6 +137,9 @@ func (b *Blur) Rounding() float64 {
 	relative := sum * b.direct.units() * 0x1p-24
 	if b.method == backend.FourierBlur {
 		relative = b.fourier.Rounding(sum)
+		if b.bands.count > 1 { // the squares of the norms of all bands add up to those of the rows that they share
+			relative *= math.Sqrt(float64(b.bands.overlap()))
+		}
 	}
 	folds := sum * 2 * float64(b.y.copies()+b.x.copies()) * 0x1p-24
 	return math.Sqrt(copies) * (relative + folds)

@@ -32,10 +32,11 @@ type Iteration struct {
 	TakeStart bool // Start is given away
 	Phi       pnp.Denoiser
 	Data      pnp.DataStep
-	Step      float64        // τ, 0: the data step's own
-	Peak      float64        // upper end of the box, 0: 1
-	Kept      func() float64 // the share of Y that is data, or nil
-	Tolerance float64        // relative residual to end at where no option says it
+	Step      float64 // τ, 0: the data step's own
+	Peak      float64 // upper end of the box, 0: 1
+	// Kept, or nil, returns the share of Y that is data, and the sum of the squares of the rest, where Kx is 0.
+	Kept      func() (share, rest float64)
+	Tolerance float64 // relative residual to end at where no option says it
 	// Retune, Freeze and Anneal are those of twoRuns.
 	Retune func(ctx context.Context, x backend.Buffer, left float64) (phi pnp.Denoiser, again bool, err error)
 	Freeze func(ctx context.Context, x backend.Buffer) (pnp.Denoiser, error)

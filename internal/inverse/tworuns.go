@@ -28,8 +28,9 @@ type twoRuns struct {
 	dev backend.Device
 	k   operator.Linear
 	y   backend.Buffer
-	// kept, if not nil, is the share of the samples of y that are data.
-	kept func() float64
+	// kept, if not nil, returns the share of the samples of y that are data, and the sum of the squares of the
+	// rest, where Kx is 0.
+	kept func() (share, rest float64)
 	// retune, if not nil, is given x₁ and the root mean square of y − Kx₁, and returns the denoiser of
 	// the run to come, nil for the same, and whether that is the first run again, from x₁.
 	retune func(ctx context.Context, x backend.Buffer, left float64) (phi pnp.Denoiser, again bool, err error)
@@ -172,7 +173,9 @@ func (t twoRuns) addResidual(x backend.Buffer) (_ backend.Buffer, left float64, 
 	}
 	samples := float64(t.y.Shape().Len())
 	if t.kept != nil {
-		samples *= t.kept()
+		share, rest := t.kept()
+		samples *= share
+		square[0] = max(0, square[0]-rest)
 	}
 	left = math.Sqrt(square[0] / max(samples, 1))
 	return b, left, t.dev.LinearCombination(b, backend.Term{A: 2, X: t.y}, backend.Term{A: -1, X: b})
